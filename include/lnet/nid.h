@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Names of nodes' interfaces: what a NID is, how it is written, compared, and matched by lists. */
+#ifndef LNET_NID_H
+#define LNET_NID_H
+
+#include "plat.h"
+
+/*
+ * The extended NID, 20 bytes, the same in memory and on the wire, never swapped. Equality is of all 20 bytes, so the
+ * unused tail of the address is zero. Byte-aligned: it may stand anywhere in a buffer.
+ */
+struct lnet_nid {
+	u8 size;		/* address bytes - 4: 0 = 4-byte address, 12 = 16-byte address */
+	u8 type;		/* enum lnet_lnd_type */
+	__be16 num;		/* net instance: 3 in tcp3 */
+	__be32 addr[4];		/* left-aligned */
+} __packed;
+static_assert(sizeof(struct lnet_nid) == 20, "NID layout");
+
+#define LNET_NIDSTR_SIZE 64	/* enough for any NID or net, with its end */
+#define LNET_IDSTR_SIZE 80	/* the same for PID-NID */
+#define LNET_NID_SIZE_MAX 12	/* largest struct lnet_nid.size */
+#define LNET_NET_ANY 0xffffffffU
+#define LNET_NID4_ANY 0xffffffffffffffffULL
+#define LNET_NID4_LO 0x0009000000000000ULL
+
+/* LND types: bits 23..16 of a net. The missing numbers are retired. */
+enum lnet_lnd_type {
+	LNET_LND_TCP = 2,
+	LNET_LND_O2IB = 5,
+	LNET_LND_LO = 9,
+	LNET_LND_GNI = 13,
+	LNET_LND_GIP = 14,
+	LNET_LND_PTLF = 15,
+	LNET_LND_KFI = 16,
+	LNET_LND_TOFU = 17,
+	LNET_LND_EFA = 18,
+	LNET_LND_BXI3F = 19,
+	LNET_LND_ANY = 255,
+};
+
+extern const struct lnet_nid LNET_NID_ANY;	/* all bytes 0xff */
+extern const struct lnet_nid LNET_NID_LO;	/* 0@lo */
+
+static inline u32 lnet_net_make(unsigned int type, unsigned int num)
+{
+	return (u32)type << 16 | (num & 0xffff);
+}
+
+static inline unsigned int lnet_net_type(u32 net)
+{
+	return (net >> 16) & 0xff;
+}
+
+static inline unsigned int lnet_net_num(u32 net)
+{
+	return net & 0xffff;
+}
+
+static inline bool lnet_nid_same(const struct lnet_nid *a, const struct lnet_nid *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+/* Bytewise order of the 20 bytes, the order of the connection race (wire 3.7): < 0, 0, > 0. */
+static inline int lnet_nid_cmp(const struct lnet_nid *a, const struct lnet_nid *b)
+{
+	return memcmp(a, b, sizeof(*a));
+}
+
+static inline bool lnet_nid_is_any(const struct lnet_nid *nid)
+{
+	return nid->type == LNET_LND_ANY;
+}
+
+static inline bool lnet_nid_is_lo(const struct lnet_nid *nid)
+{
+	return nid->type == LNET_LND_LO;
+}
+
+/* True if the four-byte form says it all; so ANY, too. */
+static inline bool lnet_nid_is_nid4(const struct lnet_nid *nid)
+{
+	return nid->size == 0 || lnet_nid_is_any(nid);
+}
+
+/* True if the size says something that a NID can hold: to be asked of every NID that came in 20 bytes. */
+static inline bool lnet_nid_is_sane(const struct lnet_nid *nid)
+{
+	return nid->size <= LNET_NID_SIZE_MAX || lnet_nid_is_any(nid);
+}
+
+/* The net the NID is on; LNET_NET_ANY for ANY. */
+static inline u32 lnet_nid_net(const struct lnet_nid *nid)
+{
+	return lnet_nid_is_any(nid) ? LNET_NET_ANY : lnet_net_make(nid->type, be16_to_cpu(nid->num));
+}
+
+/* (net << 32) | address. Of a large NID only the first four address bytes survive. */
+static inline u64 lnet_nid_to_nid4(const struct lnet_nid *nid)
+{
+	if (lnet_nid_is_any(nid))
+		return LNET_NID4_ANY;
+	return (u64)lnet_nid_net(nid) << 32 | be32_to_cpu(nid->addr[0]);
+}
+
+/* ANY only if all bits are set; bits 63..56, which no valid NID has, are dropped. */
+static inline void lnet_nid_from_nid4(struct lnet_nid *nid, u64 nid4)
+{
+	if (nid4 == LNET_NID4_ANY) {
+		memset(nid, 0xff, sizeof(*nid));
+		return;
+	}
+	nid->size = 0;
+	nid->type = (u8)(nid4 >> 48);
+	nid->num = cpu_to_be16((u16)(nid4 >> 32));
+	nid->addr[0] = cpu_to_be32((u32)nid4);
+	nid->addr[1] = 0;
+	nid->addr[2] = 0;
+	nid->addr[3] = 0;
+}
+
+/* The same number on every host, build and run; all 32 bits are good. */
+u32 lnet_nid_hash(const struct lnet_nid *nid);
+
+/*
+ * Text. @buf has LNET_NIDSTR_SIZE bytes (lnet_id_str: LNET_IDSTR_SIZE) and is returned; any content of @nid prints.
+ * Canonical: no digits for instance 0, IPv6 compressed in lower case, "<?>" for ANY, "%x@<T:N>" for what has no name.
+ */
+char *lnet_nid_str(const struct lnet_nid *nid, char *buf);
+char *lnet_net_str(u32 net, char *buf);
+char *lnet_id_str(u32 pid, const struct lnet_nid *nid, char *buf);
+
+/*
+ * The whole of @text must be one NID or net, else -EINVAL and the result is not touched. "ADDR" is on tcp; "<?>" is
+ * ANY; IPv6 without brackets or scope, not link-local; instance 0..65535. Nets are also read as 32-bit numbers.
+ */
+int lnet_nid_parse(struct lnet_nid *nid, const char *text);
+int lnet_net_parse(u32 *net, const char *text);
+
+/* lnet_nid_parse() where a wildcard makes sense: "*" is ANY too. */
+int lnet_nid_parse_any(struct lnet_nid *nid, const char *text);
+
+/*
+ * The address part alone, for lists and configuration: IPv4 as a host-order number; IPv6 into 16 bytes in network
+ * order. Whole of [text, text + len), else -EINVAL.
+ */
+int lnet_ip4_parse(u32 *ip, const char *text, unsigned int len);
+int lnet_ip6_parse(u8 ip[16], const char *text, unsigned int len);
+
+/*
+ * A list of NID ranges: "10.0.[1-4/2].*@tcp1 192.168.0.0/16@tcp fd00::/64@tcp *@o2ib". Ranges in brackets look at the
+ * first 32 address bits of 4-byte NIDs only; large NIDs are matched by masks and by "*".
+ */
+#define LNET_NIDLIST_TEXT_MAX 4096	/* longest text accepted, bytes */
+struct lnet_nidlist_item;
+struct lnet_nidlist_expr;
+struct lnet_nidlist {
+	unsigned int nr;
+	struct lnet_nidlist_item *items;	/* one allocation, the expressions behind the items */
+	struct lnet_nidlist_expr *exprs;
+};
+
+/* May sleep (allocates). -EINVAL, -ENOMEM: @list is then empty. The owner calls lnet_nidlist_free(), also on empty. */
+int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text);
+void lnet_nidlist_free(struct lnet_nidlist *list);
+/* Any context; O(text length). An empty list matches nothing. */
+bool lnet_nidlist_match(const struct lnet_nidlist *list, const struct lnet_nid *nid);
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Every byte on the wire: layouts, constants, and the host forms that the codecs read and write. */
+#ifndef LNET_WIRE_H
+#define LNET_WIRE_H
+
+#include "plat.h"
+#include "lnet/nid.h"
+
+#define LNET_WIRE_SIZE(type, bytes) static_assert(sizeof(type) == (bytes), "wire layout")
+#define LNET_WIRE_AT(type, field, off) static_assert(offsetof(type, field) == (off), "wire layout")
+
+/* ---- limits and well-known numbers ---- */
+
+#define LNET_MTU 1048576U		/* largest payload of a PUT or REPLY */
+#define LNET_MAX_FRAGS 256U		/* fragments of one buffer: local matter */
+#define LNET_PORTALS 64U		/* indices 0..63 */
+#define LNET_PORTAL_RESERVED 0U		/* ping and push */
+#define LNET_PORTAL_MARK 64U		/* added to the portal of a request that is safe to send again */
+#define LNET_PID 12345U			/* every kernel node, and every node of ours */
+#define LNET_PID_USERFLAG 0x80000000U
+#define LNET_PID_RESERVED 0xf0000000U
+#define LNET_PID_ANY 0xffffffffU
+
+#define LNET_PING_MATCHBITS 0x8000000000000000ULL	/* portal 0: GET is a ping, PUT a push */
+#define LNET_OPEN_MATCHBITS 0x8000000000000002ULL	/* portal 0 marked, GET: opening of a window */
+#define LNET_CONFIRM_MATCHBITS 0x8000000000000003ULL	/* portal 0 marked, PUT: answers no longer needed */
+
+/* An ACK of a marked request with such an mlength is a refusal; the low byte is the reason. */
+#define LNET_REFUSED 0xffffff00U
+enum lnet_refusal {
+	LNET_REFUSED_NO_WINDOW = 1,
+	LNET_REFUSED_NO_MATCH = 2,
+	LNET_REFUSED_TOO_LONG = 3,
+	LNET_REFUSED_ANSWER_GONE = 4,
+	LNET_REFUSED_NOT_PERMITTED = 5,
+};
+
+enum lnet_msg_type {
+	LNET_MSG_ACK = 0,
+	LNET_MSG_PUT = 1,
+	LNET_MSG_GET = 2,
+	LNET_MSG_REPLY = 3,
+	LNET_MSG_HELLO = 4,		/* only inside a version 1 HELLO */
+};
+
+/* Sixteen bytes that only their creator reads; all others copy them. */
+struct lnet_handle {
+	u64 cookie[2];
+};
+LNET_WIRE_SIZE(struct lnet_handle, 16);
+
+/* No answer wanted: all bytes 0xff. */
+static inline bool lnet_handle_is_none(const struct lnet_handle *h)
+{
+	return h->cookie[0] == ~0ULL && h->cookie[1] == ~0ULL;
+}
+
+static inline void lnet_handle_set_none(struct lnet_handle *h)
+{
+	h->cookie[0] = ~0ULL;
+	h->cookie[1] = ~0ULL;
+}
+
+/* ---- LNet header ---- */
+
+struct lnet_wire_ack {
+	struct lnet_handle dst_wmd;
+	__le64 match_bits;
+	__le32 mlength;
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_ack, 28);
+
+struct lnet_wire_put {
+	struct lnet_handle ack_wmd;
+	__le64 match_bits;
+	__le64 hdr_data;
+	__le32 ptl_index;
+	__le32 offset;
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_put, 40);
+
+struct lnet_wire_get {
+	struct lnet_handle return_wmd;
+	__le64 match_bits;
+	__le32 ptl_index;
+	__le32 src_offset;
+	__le32 sink_length;
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_get, 36);
+
+struct lnet_wire_reply {
+	struct lnet_handle dst_wmd;
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_reply, 16);
+
+/* The part by type; what a type does not use is sent as zero. */
+union lnet_wire_msg {
+	struct lnet_wire_ack ack;
+	struct lnet_wire_put put;
+	struct lnet_wire_get get;
+	struct lnet_wire_reply reply;
+} __packed;
+LNET_WIRE_SIZE(union lnet_wire_msg, 40);
+
+/* Versions 2 and 3 of the TCP protocol. */
+struct lnet_wire_hdr4 {
+	__le64 dest_nid;
+	__le64 src_nid;
+	__le32 dest_pid;
+	__le32 src_pid;
+	__le32 type;
+	__le32 payload_len;
+	union lnet_wire_msg msg;
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_hdr4, 72);
+LNET_WIRE_AT(struct lnet_wire_hdr4, payload_len, 28);
+LNET_WIRE_AT(struct lnet_wire_hdr4, msg, 32);
+
+/* Version 4. */
+struct lnet_wire_hdr16 {
+	struct lnet_nid dest_nid;
+	struct lnet_nid src_nid;
+	__le32 dest_pid;
+	__le32 src_pid;
+	__le32 type;
+	__le32 payload_len;
+	union lnet_wire_msg msg;
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_hdr16, 96);
+LNET_WIRE_AT(struct lnet_wire_hdr16, payload_len, 52);
+LNET_WIRE_AT(struct lnet_wire_hdr16, msg, 56);
+
+#define LNET_HDR4_SIZE 72U
+#define LNET_HDR16_SIZE 96U
+#define LNET_HDR_SIZE_MAX LNET_HDR16_SIZE
+
+static inline unsigned int lnet_hdr_size(bool nid16)
+{
+	return nid16 ? LNET_HDR16_SIZE : LNET_HDR4_SIZE;
+}
+
+/* Host form. Only the member of @msg that @type names has a meaning. */
+struct lnet_hdr {
+	struct lnet_nid dest_nid, src_nid;
+	u32 dest_pid, src_pid;
+	u32 type;			/* enum lnet_msg_type, ACK..REPLY */
+	u32 payload_len;		/* bytes behind the header */
+	union {
+		struct {
+			struct lnet_handle dst_wmd;
+			u64 match_bits;
+			u32 mlength;
+		} ack;
+		struct {
+			struct lnet_handle ack_wmd;
+			u64 match_bits, hdr_data;
+			u32 ptl_index, offset;
+		} put;
+		struct {
+			struct lnet_handle return_wmd;
+			u64 match_bits;
+			u32 ptl_index, src_offset, sink_length;
+		} get;
+		struct {
+			struct lnet_handle dst_wmd;
+		} reply;
+	} msg;
+};
+
+/*
+ * Writes lnet_hdr_size(nid16) bytes to @buf and returns that number. @buf may be unaligned. In the nid4 form a large
+ * NID loses its tail: the caller sends such only on connections of version 4. Any context.
+ */
+unsigned int lnet_hdr_encode(u8 *buf, const struct lnet_hdr *hdr, bool nid16);
+
+/*
+ * Reads lnet_hdr_size(nid16) bytes, all of which @buf must have. 0, or -EPROTO if the connection must be closed: a
+ * type that is none, payload behind an ACK or GET, more than LNET_MTU behind a PUT or REPLY, a NID of impossible size.
+ * Whom it is for, and every index and offset, is for the caller to judge. Any context.
+ */
+int lnet_hdr_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16);
+
+/* ---- ping info: in the byte order of its creator, told by the magic; large NIDs in network order ---- */
+
+#define LNET_PING_MAGIC 0x70696e67U
+#define LNET_PINGINFO_MIN 272U		/* smallest buffer for another node's info: 16 + 16 * 16 */
+#define LNET_PINGINFO_MANUAL 3960U	/* what lnetctl ping asks for at most */
+#define LNET_PINGINFO_NIDS_MAX 4096U	/* entries of each kind */
+#define LNET_PINGINFO_MAX (16U + LNET_PINGINFO_NIDS_MAX * (16U + 24U))
+
+#define LNET_FEAT_BASE 0x01U
+#define LNET_FEAT_NI_STATUS 0x02U	/* mandatory */
+#define LNET_FEAT_RTE_DISABLED 0x04U	/* set: not a router */
+#define LNET_FEAT_MULTI_RAIL 0x08U
+#define LNET_FEAT_DISCOVERY 0x10U
+#define LNET_FEAT_LARGE_ADDR 0x20U
+#define LNET_FEAT_PRIMARY_LARGE 0x40U
+#define LNET_FEAT_METADATA 0x80U
+#define LNET_FEAT_OPEN 0x40000000U	/* "send me an opening": a node of this project */
+
+#define LNET_NI_UP 0x15aac0deU
+#define LNET_NI_DOWN 0xdeadfaceU
+#define LNET_NI_INVALID 0U
+
+struct lnet_wire_ping {
+	u32 magic;
+	u32 features;
+	u32 pid;
+	u32 nnis;			/* entries of 16 bytes behind, 0@lo first */
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_ping, 16);
+
+struct lnet_wire_ping_ni {
+	u64 nid;
+	u32 status;			/* entry 0: sequence number of the info */
+	u32 msg_size;			/* entry 0, if there are large entries: size of the info */
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_ping_ni, 16);
+
+/* Behind the small entries. Only nid.size + 8 bytes of the NID are there, rounded up to 4. */
+struct lnet_wire_ping_large {
+	u32 status;
+	struct lnet_nid nid;
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_ping_large, 24);
+
+struct lnet_pinginfo_ni {
+	struct lnet_nid nid;
+	u32 status;			/* LNET_NI_UP, LNET_NI_DOWN, or whatever a peer said */
+};
+
+/* What a received info says, apart from its NIDs. */
+struct lnet_pinginfo {
+	u32 features, pid, seq;
+	unsigned int size;		/* bytes of the whole info, <= LNET_PINGINFO_MAX: the buffer to ask with again */
+	unsigned int nr;		/* NIDs stored in the caller's array */
+	unsigned int nr_seen;		/* NIDs in the bytes that came, 0@lo not counted */
+	bool has_primary;		/* then nis[0] is the primary NID */
+	bool swapped;			/* the creator has the other byte order */
+};
+
+/* Bytes that lnet_pinginfo_encode() will need for @nis. */
+unsigned int lnet_pinginfo_size(const struct lnet_pinginfo_ni *nis, unsigned int nr);
+
+/*
+ * Writes a node's own info in own byte order. @nis: without 0@lo, primary first, then by net as configured; small and
+ * large NIDs in any mixture. NI_STATUS, LARGE_ADDR and PRIMARY_LARGE are set here as needed (@features need not have them).
+ * Returns the total length; -ENOSPC if @size is too small, -EINVAL for more than LNET_PINGINFO_NIDS_MAX - 1 NIDs or
+ * an ANY among them. Any context.
+ */
+int lnet_pinginfo_encode(u8 *buf, unsigned int size, u32 features, u32 pid, u32 seq,
+			 const struct lnet_pinginfo_ni *nis, unsigned int nr);
+
+/*
+ * Reads an info of either byte order from @len bytes that came, storing up to @max NIDs, primary first, without 0@lo.
+ *   0		complete
+ *   -EMSGSIZE	truncated: out->size bytes are needed; @out and the NIDs that came are filled in (has_primary is still told)
+ *   -ENOBUFS	complete, but @max is smaller than out->nr_seen
+ *   -EPROTO	corrupt: @out is zero
+ * Features are not judged but for NI_STATUS; a caller that takes pushes looks at MULTI_RAIL itself. Any context.
+ */
+int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int len, struct lnet_pinginfo_ni *nis,
+			 unsigned int max);
+
+/* ---- TCP: acceptor request, HELLO, frame header (codecs: lnd/socklnd/wire.h) ---- */
+
+#define LNET_ACCEPTOR_PORT 988U
+#define LNET_PORT_RESERVED_MIN 512U
+#define LNET_PORT_RESERVED_MAX 1023U
+
+#define LNET_ACR_MAGIC 0xacce7100U
+struct lnet_wire_acr1 {
+	u32 magic;
+	u32 version;
+	u64 nid;
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_acr1, 16);
+
+struct lnet_wire_acr2 {
+	u32 magic;
+	u32 version;
+	struct lnet_nid nid;
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_acr2, 28);
+
+#define LNET_HELLO_MAGIC 0x45726963U
+#define LNET_HELLO_V1_MAGIC 0xeebc0dedU	/* always little-endian */
+#define LNET_HELLO_NIPS_MAX 16U
+#define LNET_HELLO_SIZE_MAX (56U + 4U * LNET_HELLO_NIPS_MAX)
+
+/* Versions 2 and 3; nips addresses of 4 bytes follow. */
+struct lnet_wire_hello3 {
+	u32 magic;
+	u32 version;
+	u64 src_nid;
+	u64 dst_nid;
+	u32 src_pid;
+	u32 dst_pid;
+	u64 src_incarnation;
+	u64 dst_incarnation;
+	u32 ctype;
+	u32 nips;
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_hello3, 56);
+LNET_WIRE_AT(struct lnet_wire_hello3, ctype, 48);
+
+struct lnet_wire_hello4 {
+	u32 magic;
+	u32 version;
+	struct lnet_nid src_nid;
+	struct lnet_nid dst_nid;
+	u32 src_pid;
+	u32 dst_pid;
+	u64 src_incarnation;
+	u64 dst_incarnation;
+	u32 ctype;
+	u32 nips;
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_hello4, 80);
+LNET_WIRE_AT(struct lnet_wire_hello4, ctype, 72);
+
+#define LNET_KSOCK_NOOP 0xc0U
+#define LNET_KSOCK_LNET 0xc1U
+#define LNET_ZC_COOKIE_KEEPALIVE 1ULL
+#define LNET_ZC_COOKIE_FIRST 2ULL	/* first cookie used with a peer */
+struct lnet_wire_ksock {
+	u32 type;
+	u32 csum;
+	u64 zc_cookie[2];
+} __packed;
+LNET_WIRE_SIZE(struct lnet_wire_ksock, 24);
+
+#endif

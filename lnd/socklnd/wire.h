@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The TCP driver's codecs: bytes in, decision out; no connection, no state of their own. */
+#ifndef SOCKLND_WIRE_H
+#define SOCKLND_WIRE_H
+
+#include "plat.h"
+#include "lnet/wire.h"
+
+/*
+ * All functions: any context, no allocation, no byte read at or beyond buf + len, unaligned buffers welcome. @swapped
+ * always means: the other end has the other byte order, told by a magic.
+ */
+
+/* ---- acceptor request ---- */
+
+struct lnet_acr {
+	struct lnet_nid nid;	/* the NID the initiator wants to reach */
+	u32 version;		/* 1 or 2 */
+	bool swapped;
+};
+
+#define LNET_ACR1_SIZE 16U
+#define LNET_ACR2_SIZE 28U
+#define LNET_ACR_SIZE_MAX LNET_ACR2_SIZE
+#define LNET_ACR_REPLY_SIZE LNET_ACR1_SIZE
+
+enum lnet_acr_what {
+	LNET_ACR_OK,		/* @acr is filled in; is it a local NID whose driver accepts? if not: close in silence */
+	LNET_ACR_MORE,		/* *need bytes from the start of the request are needed to decide */
+	LNET_ACR_REPLY,		/* send lnet_acr_reply(), then close */
+	LNET_ACR_CLOSE,		/* close in silence */
+};
+
+/* The version an initiator uses for a NID. */
+static inline u32 lnet_acr_version(const struct lnet_nid *nid)
+{
+	return lnet_nid_is_nid4(nid) ? 1 : 2;
+}
+
+/* Writes 16 or 28 bytes, by acr->version, and returns the number. */
+unsigned int lnet_acr_encode(u8 *buf, const struct lnet_acr *acr);
+/* The decision table of the acceptor as far as bytes decide. OK: *need is the size of the request, HELLO follows. */
+enum lnet_acr_what lnet_acr_decode(struct lnet_acr *acr, const u8 *buf, unsigned int len, unsigned int *need);
+/* The answer to a version query or an unknown version: LNET_ACR_REPLY_SIZE bytes, returned. */
+unsigned int lnet_acr_reply(u8 *buf);
+
+/* ---- HELLO ---- */
+
+enum lnet_ctype {
+	LNET_CTYPE_ANY = 0,
+	LNET_CTYPE_CONTROL = 1,
+	LNET_CTYPE_BULK_IN = 2,
+	LNET_CTYPE_BULK_OUT = 3,
+};
+#define LNET_CTYPE_NONE 0xffffffffU	/* refusal: lost race, duplicate, stale; retry later */
+
+struct lnet_hello {
+	u32 version;		/* 2, 3 or 4 */
+	u32 src_pid, dst_pid;
+	u32 ctype;		/* the sender's view; any 32 bits after decoding */
+	struct lnet_nid src_nid, dst_nid;
+	u64 src_incarnation, dst_incarnation;
+	bool swapped;
+};
+
+enum lnet_hello_what {
+	LNET_HELLO_OK,
+	LNET_HELLO_MORE,	/* *need bytes from the start of the HELLO are needed */
+	LNET_HELLO_BAD_MAGIC,	/* close in silence */
+	LNET_HELLO_BAD_VERSION,	/* passive: answer in own default version with LNET_CTYPE_NONE and close; active: close */
+	LNET_HELLO_V1,		/* version 1.0, which is not spoken here: as BAD_VERSION */
+	LNET_HELLO_BAD_FIELD,	/* source ANY or impossible, too many or zero addresses: close in silence */
+};
+
+/* Writes 56 (version 2, 3) or 80 (4) bytes without addresses and returns the number. */
+unsigned int lnet_hello_encode(u8 *buf, const struct lnet_hello *hello);
+/*
+ * OK: *need is the size of the HELLO with its addresses (dropped); frames follow. BAD_VERSION and later: hello->version,
+ * if known, and swapped are set. What a connection type other than 0..3 or NONE means is the caller's to say
+ * (lnet_ctype_is_valid()): an initiator may be refused, an acceptor may not be asked for NONE.
+ */
+enum lnet_hello_what lnet_hello_decode(struct lnet_hello *hello, const u8 *buf, unsigned int len, unsigned int *need);
+
+static inline bool lnet_ctype_is_valid(u32 ctype)
+{
+	return ctype <= LNET_CTYPE_BULK_OUT;
+}
+
+/* The other end's view of a type; LNET_CTYPE_NONE for what is not 0..3. */
+u32 lnet_ctype_invert(u32 ctype);
+const char *lnet_ctype_name(u32 ctype);
+
+/* ---- frame header ---- */
+
+#define LNET_KSOCK_SIZE 24U
+
+struct lnet_ksock_hdr {
+	u32 type;		/* LNET_KSOCK_NOOP or LNET_KSOCK_LNET */
+	u32 csum;		/* 0: none */
+	u64 zc_cookie[2];
+};
+
+/* Writes LNET_KSOCK_SIZE bytes and returns the number. */
+unsigned int lnet_ksock_encode(u8 *buf, const struct lnet_ksock_hdr *hdr, bool swapped);
+/* 0; -EMSGSIZE if @len is less than the header; -EPROTO for an unknown type: close. */
+int lnet_ksock_decode(struct lnet_ksock_hdr *hdr, const u8 *buf, unsigned int len, bool swapped);
+
+/* ---- zero-copy requests and their answers ---- */
+
+enum lnet_zcack_kind {
+	LNET_ZCACK_NONE,	/* nothing acknowledged */
+	LNET_ZCACK_ONE,		/* first */
+	LNET_ZCACK_TWO,		/* first and last, first < last */
+	LNET_ZCACK_RANGE,	/* first..last, all of them */
+	LNET_ZCACK_KEEPALIVE,	/* ignore */
+	LNET_ZCACK_BAD,		/* close */
+};
+
+struct lnet_zcack {
+	enum lnet_zcack_kind kind;
+	u64 first, last;
+	u64 nr;			/* cookies named: all of them must be outstanding, else close */
+};
+
+/* The cookie this message asks to have answered; 0 if none. */
+static inline u64 lnet_zcreq_cookie(const struct lnet_ksock_hdr *hdr)
+{
+	return hdr->type == LNET_KSOCK_LNET ? hdr->zc_cookie[0] : 0;
+}
+
+/* What a frame header (version 3 or 4) acknowledges. */
+void lnet_zcack_decode(struct lnet_zcack *ack, const struct lnet_ksock_hdr *hdr);
+
+/*
+ * Adds the answer for @cookie (>= LNET_ZC_COOKIE_FIRST) to a NOOP that waits to be sent. @pair: its zc_cookie[], {0, 0}
+ * empty, {0, 1} a keepalive, which is overwritten. False: does not fit, or is in it already (nothing is ever answered
+ * twice): @pair is as it was, and the caller starts another NOOP.
+ */
+bool lnet_zcack_merge(u64 pair[2], u64 cookie);
+
+/* ---- which connection, how many ---- */
+
+#define LNET_SOCK_MIN_BULK 1024U	/* frame size from which a message is bulk */
+#define LNET_SOCK_ZC_MIN 16384U		/* payload from which a zero-copy answer is worth asking for */
+
+enum lnet_sock_msg { LNET_SOCK_MSG_LNET, LNET_SOCK_MSG_NOOP, LNET_SOCK_MSG_NOOP_BLOCKING };
+enum lnet_sock_fit { LNET_FIT_NEVER, LNET_FIT_FALLBACK, LNET_FIT_PREFERRED };
+
+/* May a message of @len bytes (frame header, LNet header and payload) go on a connection of local type @ctype? */
+enum lnet_sock_fit lnet_ctype_fit(u32 ctype, enum lnet_sock_msg msg, unsigned int len, unsigned int min_bulk);
+
+/* Connections of each bulk type for a link speed in Mb/s; 1 for 0, unknown. */
+unsigned int lnet_sock_conns_per_peer(u32 speed_mbps);
+
+/* ---- payload checksum of old senders ---- */
+
+#define LNET_SOCK_CRC_INIT 0xffffffffU
+/* CRC-32, reflected, without the last inversion: start with LNET_SOCK_CRC_INIT, go on with what was returned. */
+u32 lnet_sock_crc(u32 crc, const void *data, unsigned int len);
+
+#endif
