@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Passive platform of the core in the kernel: a closed list of headers whose names lnet/user/plat.h supplies as well.
+ *
+ * A name enters the core only by being in both files.
+ */
+#ifndef LNET_KERNEL_PLAT_H
+#define LNET_KERNEL_PLAT_H
+
+#include <linux/atomic.h>
+#include <linux/bitmap.h>
+#include <linux/bitops.h>
+#include <linux/bug.h>
+#include <linux/ctype.h>
+#include <linux/err.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/overflow.h>
+#include <linux/refcount.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/time64.h>
+#include <linux/types.h>
+#include <linux/uio.h>
+#if __has_include(<linux/unaligned.h>)
+#include <linux/unaligned.h>
+#else
+#include <asm/unaligned.h>
+#endif
+
+/* The clang capability of the user build; sparse and lockdep check the kernel's. */
+#define __lnet_acquires
+#define __lnet_releases
+#define __must_hold_shard
+#define __excludes_shard
+#define __guarded_by_shard
+#define __no_lock_check
+
+static inline void lnet_shard_role_take(void) {}
+static inline void lnet_shard_role_drop(void) {}
+
+#endif
