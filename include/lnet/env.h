@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The active platform, what the world does for one instance, and the pass, one thread's visit to the core. */
+#ifndef LNET_ENV_H
+#define LNET_ENV_H
+
+#include "plat.h"
+
+struct lnet;
+struct lnet_env;
+struct lnet_ni;
+struct lnet_shard;
+
+/*
+ * Every op: any thread; kernel: also softirq and hrtimer; shard lock may be held. Must not sleep, allocate, log or
+ * call the core. All are idempotent hints except now_ns and random.
+ */
+struct lnet_env_ops {
+	u64 (*now_ns)(struct lnet_env *env);	/* monotonic; read once per pass, never per message */
+	u64 (*random)(struct lnet_env *env);	/* uniform over 64 bits; not for secrets */
+	/* Run lnet_shard_work(ln, shard) soon in a worker (task context, no lock). Never lost, may be merged. */
+	void (*kick)(struct lnet_env *env, unsigned int shard);
+	/*
+	 * The shard's next deadline became earlier. Level, not edge: the env reads lnet_shard_next_ns() itself, so two
+	 * racing calls cannot leave the later time armed. A wake-up too early is harmless, none is asked for a cancel.
+	 */
+	void (*arm)(struct lnet_env *env, unsigned int shard);
+};
+
+/* First member of what an environment keeps; the core sees only this. */
+struct lnet_env {
+	const struct lnet_env_ops *ops;
+};
+
+/* What the core offers to environments. Both numbers of an instance never change. */
+struct lnet_env *lnet_env_of(const struct lnet *ln);
+unsigned int lnet_nr_shards(const struct lnet *ln);
+
+/*
+ * Deferred effects, expired timers, undelivered events of one shard, at most @budget events. Worker only: task context,
+ * no lock held; not from two threads for one shard at once. Returns the next deadline, U64_MAX for none, a time
+ * that has passed when work is left.
+ */
+u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget);
+u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard);	/* lock-free; U64_MAX: none */
+
+/* Three kinds of visit; the kind decides what lnet_pass_end() may do. No fourth. */
+enum lnet_pass_kind {
+	LNET_PASS_CALL,		/* API caller: sends and doorbells, never a handler (the caller may hold locks a handler takes) */
+	LNET_PASS_DRIVER,	/* reader of a driver, progress: everything */
+	LNET_PASS_WORKER,	/* env worker: everything, and the timers */
+};
+
+/* One thread's visit, on its stack. Owed effects live here, not in the shard: who decides performs, in order. */
+struct lnet_pass {
+	struct lnet *ln;
+	struct lnet_shard *sh;		/* locked now, or NULL */
+	u64 now_ns;
+	struct list_head send;		/* attempts in ATT_WIRE not yet given to ops->send */
+	struct list_head land;		/* rx that waited and may now be landed: ops->land */
+	struct list_head fwd;		/* routed rx to enter the next hop's shard with */
+	struct list_head posted;	/* attempts the driver posted in this pass: one re-entry for all */
+	struct lnet_ni *ring[4];	/* whose ops->flush is due; a fifth flushes the first */
+	struct list_head ready;		/* MDs with events to deliver; CALL: spliced to the shard, env kicked if nobody polls */
+	u16 nr;				/* messages since the lock was taken; at 64 the lock is dropped and retaken */
+	u8 kind;			/* enum lnet_pass_kind */
+	u8 more;			/* another send follows: the driver need not ring yet */
+};
+
+/* Task context, no core lock held, may allocate. Passes begun inside a handler are LNET_PASS_CALL. */
+void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind kind);
+/* Unlocks, arms, sends, rings, re-enters for what was posted, lands, forwards, and last delivers events. */
+void lnet_pass_end(struct lnet_pass *p);
+
+#endif
