@@ -6,8 +6,9 @@
 #include "plat.h"
 
 /*
- * The extended NID, 20 bytes, the same in memory and on the wire, never swapped. Equality is of all 20 bytes, so the
- * unused tail of the address is zero. Byte-aligned: it may stand anywhere in a buffer.
+ * The extended NID, 20 bytes, the same in memory and on the wire, never swapped. Equality is of all
+ * 20 bytes, so the unused tail of the address is zero. Byte-aligned: it may stand anywhere in a
+ * buffer.
  */
 struct lnet_nid {
 	u8 size;		/* address bytes - 4: 0 = 4-byte address, 12 = 16-byte address */
@@ -23,6 +24,11 @@ static_assert(sizeof(struct lnet_nid) == 20, "NID layout");
 #define LNET_NET_ANY 0xffffffffU
 #define LNET_NID4_ANY 0xffffffffffffffffULL
 #define LNET_NID4_LO 0x0009000000000000ULL
+
+#define LNET_PID 12345U			/* every kernel node, and every node of ours */
+#define LNET_PID_USERFLAG 0x80000000U
+#define LNET_PID_RESERVED 0xf0000000U
+#define LNET_PID_ANY 0xffffffffU
 
 /* LND types: bits 23..16 of a net. The missing numbers are retired. */
 enum lnet_lnd_type {
@@ -84,7 +90,10 @@ static inline bool lnet_nid_is_nid4(const struct lnet_nid *nid)
 	return nid->size == 0 || lnet_nid_is_any(nid);
 }
 
-/* True if the size says something that a NID can hold: to be asked of every NID that came in 20 bytes. */
+/*
+ * True if the size says something that a NID can hold: to be asked of every NID that came in 20
+ * bytes.
+ */
 static inline bool lnet_nid_is_sane(const struct lnet_nid *nid)
 {
 	return nid->size <= LNET_NID_SIZE_MAX || lnet_nid_is_any(nid);
@@ -93,7 +102,9 @@ static inline bool lnet_nid_is_sane(const struct lnet_nid *nid)
 /* The net the NID is on; LNET_NET_ANY for ANY. */
 static inline u32 lnet_nid_net(const struct lnet_nid *nid)
 {
-	return lnet_nid_is_any(nid) ? LNET_NET_ANY : lnet_net_make(nid->type, be16_to_cpu(nid->num));
+	if (lnet_nid_is_any(nid))
+		return LNET_NET_ANY;
+	return lnet_net_make(nid->type, be16_to_cpu(nid->num));
 }
 
 /* (net << 32) | address. Of a large NID only the first four address bytes survive. */
@@ -124,16 +135,18 @@ static inline void lnet_nid_from_nid4(struct lnet_nid *nid, u64 nid4)
 u32 lnet_nid_hash(const struct lnet_nid *nid);
 
 /*
- * Text. @buf has LNET_NIDSTR_SIZE bytes (lnet_id_str: LNET_IDSTR_SIZE) and is returned; any content of @nid prints.
- * Canonical: no digits for instance 0, IPv6 compressed in lower case, "<?>" for ANY, "%x@<T:N>" for what has no name.
+ * Text. @buf has LNET_NIDSTR_SIZE bytes (lnet_id_str: LNET_IDSTR_SIZE) and is returned; any content
+ * of @nid prints. Canonical: no digits for instance 0, IPv6 compressed in lower case, "<?>" for
+ * ANY, "%x@<T:N>" for what has no name.
  */
 char *lnet_nid_str(const struct lnet_nid *nid, char *buf);
 char *lnet_net_str(u32 net, char *buf);
 char *lnet_id_str(u32 pid, const struct lnet_nid *nid, char *buf);
 
 /*
- * The whole of @text must be one NID or net, else -EINVAL and the result is not touched. "ADDR" is on tcp; "<?>" is
- * ANY; IPv6 without brackets or scope, not link-local; instance 0..65535. Nets are also read as 32-bit numbers.
+ * The whole of @text must be one NID or net, else -EINVAL and the result is not touched. "ADDR" is
+ * on tcp; "<?>" is ANY; IPv6 without brackets or scope, not link-local; instance 0..65535. Nets are
+ * also read as 32-bit numbers.
  */
 int lnet_nid_parse(struct lnet_nid *nid, const char *text);
 int lnet_net_parse(u32 *net, const char *text);
@@ -141,27 +154,43 @@ int lnet_net_parse(u32 *net, const char *text);
 /* lnet_nid_parse() where a wildcard makes sense: "*" is ANY too. */
 int lnet_nid_parse_any(struct lnet_nid *nid, const char *text);
 
+/* How the addresses of a net are written. */
+enum lnet_addr_form {
+	LNET_ADDR_UNKNOWN,	/* a type without text form */
+	LNET_ADDR_NONE,		/* loopback: always 0 */
+	LNET_ADDR_IP,		/* IPv4 or IPv6 */
+	LNET_ADDR_IP4,
+	LNET_ADDR_NUM,		/* one number, decimal or 0x */
+};
+enum lnet_addr_form lnet_net_addr_form(u32 net);
+
 /*
- * The address part alone, for lists and configuration: IPv4 as a host-order number; IPv6 into 16 bytes in network
- * order. Whole of [text, text + len), else -EINVAL.
+ * The address part alone, for lists and configuration: IPv4 as a host-order number; IPv6 into 16
+ * bytes in network order. Whole of [text, text + len), else -EINVAL.
  */
 int lnet_ip4_parse(u32 *ip, const char *text, unsigned int len);
 int lnet_ip6_parse(u8 ip[16], const char *text, unsigned int len);
+/* Decimal or, with 0x, hexadecimal; at most @limit. */
+int lnet_num_parse(u32 *value, const char *text, unsigned int len, u32 limit);
 
 /*
- * A list of NID ranges: "10.0.[1-4/2].*@tcp1 192.168.0.0/16@tcp fd00::/64@tcp *@o2ib". Ranges in brackets look at the
- * first 32 address bits of 4-byte NIDs only; large NIDs are matched by masks and by "*".
+ * A list of NID ranges: "10.0.[1-4/2].*@tcp1 192.168.0.0/16@tcp fd00::/64@tcp *@o2ib". Ranges in
+ * brackets look at the first 32 address bits of 4-byte NIDs only; large NIDs are matched by masks
+ * and by "*".
  */
 #define LNET_NIDLIST_TEXT_MAX 4096	/* longest text accepted, bytes */
 struct lnet_nidlist_item;
 struct lnet_nidlist_expr;
 struct lnet_nidlist {
 	unsigned int nr;
-	struct lnet_nidlist_item *items;	/* one allocation, the expressions behind the items */
+	struct lnet_nidlist_item *items;	/* one allocation, with exprs behind */
 	struct lnet_nidlist_expr *exprs;
 };
 
-/* May sleep (allocates). -EINVAL, -ENOMEM: @list is then empty. The owner calls lnet_nidlist_free(), also on empty. */
+/*
+ * May sleep (allocates). -EINVAL, -ENOMEM: @list is then empty. The owner calls
+ * lnet_nidlist_free(), also on empty.
+ */
 int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text);
 void lnet_nidlist_free(struct lnet_nidlist *list);
 /* Any context; O(text length). An empty list matches nothing. */
