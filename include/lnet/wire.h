@@ -15,15 +15,12 @@
 #define LNET_MAX_FRAGS 256U		/* fragments of one buffer: local matter */
 #define LNET_PORTALS 64U		/* indices 0..63 */
 #define LNET_PORTAL_RESERVED 0U		/* ping and push */
-#define LNET_PORTAL_MARK 64U		/* added to the portal of a request that is safe to send again */
-#define LNET_PID 12345U			/* every kernel node, and every node of ours */
-#define LNET_PID_USERFLAG 0x80000000U
-#define LNET_PID_RESERVED 0xf0000000U
-#define LNET_PID_ANY 0xffffffffU
+#define LNET_PORTAL_MARK 64U		/* added for a request that is safe to send again */
 
 #define LNET_PING_MATCHBITS 0x8000000000000000ULL	/* portal 0: GET is a ping, PUT a push */
-#define LNET_OPEN_MATCHBITS 0x8000000000000002ULL	/* portal 0 marked, GET: opening of a window */
-#define LNET_CONFIRM_MATCHBITS 0x8000000000000003ULL	/* portal 0 marked, PUT: answers no longer needed */
+/* Portal 0 marked: a GET asks for the opening of a window, a PUT confirms answers. */
+#define LNET_OPEN_MATCHBITS 0x8000000000000002ULL
+#define LNET_CONFIRM_MATCHBITS 0x8000000000000003ULL
 
 /* An ACK of a marked request with such an mlength is a refusal; the low byte is the reason. */
 #define LNET_REFUSED 0xffffff00U
@@ -102,33 +99,33 @@ union lnet_wire_msg {
 } __packed;
 LNET_WIRE_SIZE(union lnet_wire_msg, 40);
 
-/* Versions 2 and 3 of the TCP protocol. */
-struct lnet_wire_hdr4 {
-	__le64 dest_nid;
-	__le64 src_nid;
+/* What stands behind the NIDs, the same in both forms. */
+struct lnet_wire_hdr_rest {
 	__le32 dest_pid;
 	__le32 src_pid;
 	__le32 type;
 	__le32 payload_len;
 	union lnet_wire_msg msg;
 } __packed;
+LNET_WIRE_SIZE(struct lnet_wire_hdr_rest, 56);
+LNET_WIRE_AT(struct lnet_wire_hdr_rest, payload_len, 12);
+LNET_WIRE_AT(struct lnet_wire_hdr_rest, msg, 16);
+
+/* Versions 2 and 3 of the TCP protocol. */
+struct lnet_wire_hdr4 {
+	__le64 dest_nid;
+	__le64 src_nid;
+	struct lnet_wire_hdr_rest rest;
+} __packed;
 LNET_WIRE_SIZE(struct lnet_wire_hdr4, 72);
-LNET_WIRE_AT(struct lnet_wire_hdr4, payload_len, 28);
-LNET_WIRE_AT(struct lnet_wire_hdr4, msg, 32);
 
 /* Version 4. */
 struct lnet_wire_hdr16 {
 	struct lnet_nid dest_nid;
 	struct lnet_nid src_nid;
-	__le32 dest_pid;
-	__le32 src_pid;
-	__le32 type;
-	__le32 payload_len;
-	union lnet_wire_msg msg;
+	struct lnet_wire_hdr_rest rest;
 } __packed;
 LNET_WIRE_SIZE(struct lnet_wire_hdr16, 96);
-LNET_WIRE_AT(struct lnet_wire_hdr16, payload_len, 52);
-LNET_WIRE_AT(struct lnet_wire_hdr16, msg, 56);
 
 #define LNET_HDR4_SIZE 72U
 #define LNET_HDR16_SIZE 96U
@@ -168,19 +165,24 @@ struct lnet_hdr {
 };
 
 /*
- * Writes lnet_hdr_size(nid16) bytes to @buf and returns that number. @buf may be unaligned. In the nid4 form a large
- * NID loses its tail: the caller sends such only on connections of version 4. Any context.
+ * Writes lnet_hdr_size(nid16) bytes to @buf and returns that number. @buf may be unaligned. In the
+ * nid4 form a large NID loses its tail: the caller sends such only on connections of version 4. Any
+ * context.
  */
 unsigned int lnet_hdr_encode(u8 *buf, const struct lnet_hdr *hdr, bool nid16);
 
 /*
- * Reads lnet_hdr_size(nid16) bytes, all of which @buf must have. 0, or -EPROTO if the connection must be closed: a
- * type that is none, payload behind an ACK or GET, more than LNET_MTU behind a PUT or REPLY, a NID of impossible size.
- * Whom it is for, and every index and offset, is for the caller to judge. Any context.
+ * Reads lnet_hdr_size(nid16) bytes, all of which @buf must have. 0, or -EPROTO if the connection
+ * must be closed: a type that is none, payload behind an ACK or GET, more than LNET_MTU behind a
+ * PUT or REPLY, a NID of impossible size. Whom it is for, and every index and offset, is for the
+ * caller to judge. Any context.
  */
 int lnet_hdr_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16);
 
-/* ---- ping info: in the byte order of its creator, told by the magic; large NIDs in network order ---- */
+/*
+ * ---- ping info: in the byte order of its creator, told by the magic; large NIDs in network order
+ * ----
+ */
 
 #define LNET_PING_MAGIC 0x70696e67U
 #define LNET_PINGINFO_MIN 272U		/* smallest buffer for another node's info: 16 + 16 * 16 */
@@ -232,7 +234,7 @@ struct lnet_pinginfo_ni {
 /* What a received info says, apart from its NIDs. */
 struct lnet_pinginfo {
 	u32 features, pid, seq;
-	unsigned int size;		/* bytes of the whole info, <= LNET_PINGINFO_MAX: the buffer to ask with again */
+	unsigned int size;		/* of the whole info, <= LNET_PINGINFO_MAX: what to ask for */
 	unsigned int nr;		/* NIDs stored in the caller's array */
 	unsigned int nr_seen;		/* NIDs in the bytes that came, 0@lo not counted */
 	bool has_primary;		/* then nis[0] is the primary NID */
@@ -243,24 +245,27 @@ struct lnet_pinginfo {
 unsigned int lnet_pinginfo_size(const struct lnet_pinginfo_ni *nis, unsigned int nr);
 
 /*
- * Writes a node's own info in own byte order. @nis: without 0@lo, primary first, then by net as configured; small and
- * large NIDs in any mixture. NI_STATUS, LARGE_ADDR and PRIMARY_LARGE are set here as needed (@features need not have them).
- * Returns the total length; -ENOSPC if @size is too small, -EINVAL for more than LNET_PINGINFO_NIDS_MAX - 1 NIDs or
- * an ANY among them. Any context.
+ * Writes a node's own info in own byte order. @nis: without 0@lo, primary first, then by net as
+ * configured; small and large NIDs in any mixture. NI_STATUS, LARGE_ADDR and PRIMARY_LARGE are set
+ * here as needed, whatever @features says.
+ * Returns the total length; -ENOSPC if @size is too small, -EINVAL for more than
+ * LNET_PINGINFO_NIDS_MAX - 1 NIDs or an ANY among them. Any context.
  */
 int lnet_pinginfo_encode(u8 *buf, unsigned int size, u32 features, u32 pid, u32 seq,
 			 const struct lnet_pinginfo_ni *nis, unsigned int nr);
 
 /*
- * Reads an info of either byte order from @len bytes that came, storing up to @max NIDs, primary first, without 0@lo.
+ * Reads an info of either byte order from @len bytes that came, storing up to @max NIDs, primary
+ * first, without 0@lo.
  *   0		complete
- *   -EMSGSIZE	truncated: out->size bytes are needed; @out and the NIDs that came are filled in (has_primary is still told)
+ *   -EMSGSIZE	truncated: out->size bytes are needed; @out and the NIDs that came are filled in
  *   -ENOBUFS	complete, but @max is smaller than out->nr_seen
  *   -EPROTO	corrupt: @out is zero
- * Features are not judged but for NI_STATUS; a caller that takes pushes looks at MULTI_RAIL itself. Any context.
+ * Features are not judged but for NI_STATUS; a caller that takes pushes looks at MULTI_RAIL itself.
+ * Any context.
  */
-int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int len, struct lnet_pinginfo_ni *nis,
-			 unsigned int max);
+int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int len,
+			 struct lnet_pinginfo_ni *nis, unsigned int max);
 
 /* ---- TCP: acceptor request, HELLO, frame header (codecs: lnd/socklnd/wire.h) ---- */
 

@@ -7,8 +7,8 @@
 #include "lnet/wire.h"
 
 /*
- * All functions: any context, no allocation, no byte read at or beyond buf + len, unaligned buffers welcome. @swapped
- * always means: the other end has the other byte order, told by a magic.
+ * All functions: any context, no allocation, no byte read at or beyond buf + len, unaligned buffers
+ * welcome. @swapped always means: the other end has the other byte order, told by a magic.
  */
 
 /* ---- acceptor request ---- */
@@ -25,7 +25,7 @@ struct lnet_acr {
 #define LNET_ACR_REPLY_SIZE LNET_ACR1_SIZE
 
 enum lnet_acr_what {
-	LNET_ACR_OK,		/* @acr is filled in; is it a local NID whose driver accepts? if not: close in silence */
+	LNET_ACR_OK,		/* @acr is filled in; if its NID is not served here: close in silence */
 	LNET_ACR_MORE,		/* *need bytes from the start of the request are needed to decide */
 	LNET_ACR_REPLY,		/* send lnet_acr_reply(), then close */
 	LNET_ACR_CLOSE,		/* close in silence */
@@ -39,8 +39,12 @@ static inline u32 lnet_acr_version(const struct lnet_nid *nid)
 
 /* Writes 16 or 28 bytes, by acr->version, and returns the number. */
 unsigned int lnet_acr_encode(u8 *buf, const struct lnet_acr *acr);
-/* The decision table of the acceptor as far as bytes decide. OK: *need is the size of the request, HELLO follows. */
-enum lnet_acr_what lnet_acr_decode(struct lnet_acr *acr, const u8 *buf, unsigned int len, unsigned int *need);
+/*
+ * The decision table of the acceptor as far as bytes decide. OK: *need is the size of the request,
+ * HELLO follows.
+ */
+enum lnet_acr_what lnet_acr_decode(struct lnet_acr *acr, const u8 *buf, unsigned int len,
+				   unsigned int *need);
 /* The answer to a version query or an unknown version: LNET_ACR_REPLY_SIZE bytes, returned. */
 unsigned int lnet_acr_reply(u8 *buf);
 
@@ -67,19 +71,22 @@ enum lnet_hello_what {
 	LNET_HELLO_OK,
 	LNET_HELLO_MORE,	/* *need bytes from the start of the HELLO are needed */
 	LNET_HELLO_BAD_MAGIC,	/* close in silence */
-	LNET_HELLO_BAD_VERSION,	/* passive: answer in own default version with LNET_CTYPE_NONE and close; active: close */
+	/* Passive: answer in own default version with LNET_CTYPE_NONE and close. Active: close. */
+	LNET_HELLO_BAD_VERSION,
 	LNET_HELLO_V1,		/* version 1.0, which is not spoken here: as BAD_VERSION */
-	LNET_HELLO_BAD_FIELD,	/* source ANY or impossible, too many or zero addresses: close in silence */
+	LNET_HELLO_BAD_FIELD,	/* source ANY or impossible, too many or zero addresses: close */
 };
 
 /* Writes 56 (version 2, 3) or 80 (4) bytes without addresses and returns the number. */
 unsigned int lnet_hello_encode(u8 *buf, const struct lnet_hello *hello);
 /*
- * OK: *need is the size of the HELLO with its addresses (dropped); frames follow. BAD_VERSION and later: hello->version,
- * if known, and swapped are set. What a connection type other than 0..3 or NONE means is the caller's to say
- * (lnet_ctype_is_valid()): an initiator may be refused, an acceptor may not be asked for NONE.
+ * OK: *need is the size of the HELLO with its addresses (dropped); frames follow. BAD_VERSION and
+ * later: hello->version as far as it was read, and swapped, are set. What a connection type other
+ * than 0..3 or NONE means is the caller's to say (lnet_ctype_is_valid()): an initiator may be
+ * refused, an acceptor may not be asked for NONE.
  */
-enum lnet_hello_what lnet_hello_decode(struct lnet_hello *hello, const u8 *buf, unsigned int len, unsigned int *need);
+enum lnet_hello_what lnet_hello_decode(struct lnet_hello *hello, const u8 *buf, unsigned int len,
+				       unsigned int *need);
 
 static inline bool lnet_ctype_is_valid(u32 ctype)
 {
@@ -132,22 +139,27 @@ static inline u64 lnet_zcreq_cookie(const struct lnet_ksock_hdr *hdr)
 void lnet_zcack_decode(struct lnet_zcack *ack, const struct lnet_ksock_hdr *hdr);
 
 /*
- * Adds the answer for @cookie (>= LNET_ZC_COOKIE_FIRST) to a NOOP that waits to be sent. @pair: its zc_cookie[], {0, 0}
- * empty, {0, 1} a keepalive, which is overwritten. False: does not fit, or is in it already (nothing is ever answered
- * twice): @pair is as it was, and the caller starts another NOOP.
+ * Adds the answer for @cookie (>= LNET_ZC_COOKIE_FIRST) to a NOOP that waits to be sent. @pair: its
+ * zc_cookie[], {0, 0} empty, {0, 1} a keepalive, which is overwritten. False: does not fit, or is
+ * in it already (nothing is ever answered twice): @pair is as it was, and the caller starts another
+ * NOOP.
  */
 bool lnet_zcack_merge(u64 pair[2], u64 cookie);
 
 /* ---- which connection, how many ---- */
 
 #define LNET_SOCK_MIN_BULK 1024U	/* frame size from which a message is bulk */
-#define LNET_SOCK_ZC_MIN 16384U		/* payload from which a zero-copy answer is worth asking for */
+#define LNET_SOCK_ZC_MIN 16384U		/* payload from which an answer is worth asking for */
 
 enum lnet_sock_msg { LNET_SOCK_MSG_LNET, LNET_SOCK_MSG_NOOP, LNET_SOCK_MSG_NOOP_BLOCKING };
 enum lnet_sock_fit { LNET_FIT_NEVER, LNET_FIT_FALLBACK, LNET_FIT_PREFERRED };
 
-/* May a message of @len bytes (frame header, LNet header and payload) go on a connection of local type @ctype? */
-enum lnet_sock_fit lnet_ctype_fit(u32 ctype, enum lnet_sock_msg msg, unsigned int len, unsigned int min_bulk);
+/*
+ * May a message of @len bytes (frame header, LNet header and payload) go on a connection of local
+ * type @ctype?
+ */
+enum lnet_sock_fit lnet_ctype_fit(u32 ctype, enum lnet_sock_msg msg, unsigned int len,
+				  unsigned int min_bulk);
 
 /* Connections of each bulk type for a link speed in Mb/s; 1 for 0, unknown. */
 unsigned int lnet_sock_conns_per_peer(u32 speed_mbps);
@@ -155,7 +167,10 @@ unsigned int lnet_sock_conns_per_peer(u32 speed_mbps);
 /* ---- payload checksum of old senders ---- */
 
 #define LNET_SOCK_CRC_INIT 0xffffffffU
-/* CRC-32, reflected, without the last inversion: start with LNET_SOCK_CRC_INIT, go on with what was returned. */
+/*
+ * CRC-32, reflected, without the last inversion: start with LNET_SOCK_CRC_INIT, go on with what was
+ * returned.
+ */
 u32 lnet_sock_crc(u32 crc, const void *data, unsigned int len);
 
 #endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The LNet header between its bytes and its host form. */
+#include "plat.h"
+#include "lnet/wire.h"
+
+static void ack_encode(struct lnet_wire_ack *w, const struct lnet_hdr *hdr)
+{
+	w->dst_wmd = hdr->msg.ack.dst_wmd;
+	w->match_bits = cpu_to_le64(hdr->msg.ack.match_bits);
+	w->mlength = cpu_to_le32(hdr->msg.ack.mlength);
+}
+
+static void put_encode(struct lnet_wire_put *w, const struct lnet_hdr *hdr)
+{
+	w->ack_wmd = hdr->msg.put.ack_wmd;
+	w->match_bits = cpu_to_le64(hdr->msg.put.match_bits);
+	w->hdr_data = cpu_to_le64(hdr->msg.put.hdr_data);
+	w->ptl_index = cpu_to_le32(hdr->msg.put.ptl_index);
+	w->offset = cpu_to_le32(hdr->msg.put.offset);
+}
+
+static void get_encode(struct lnet_wire_get *w, const struct lnet_hdr *hdr)
+{
+	w->return_wmd = hdr->msg.get.return_wmd;
+	w->match_bits = cpu_to_le64(hdr->msg.get.match_bits);
+	w->ptl_index = cpu_to_le32(hdr->msg.get.ptl_index);
+	w->src_offset = cpu_to_le32(hdr->msg.get.src_offset);
+	w->sink_length = cpu_to_le32(hdr->msg.get.sink_length);
+}
+
+static void msg_encode(union lnet_wire_msg *w, const struct lnet_hdr *hdr)
+{
+	memset(w, 0, sizeof(*w));
+	switch (hdr->type) {
+	case LNET_MSG_ACK:
+		ack_encode(&w->ack, hdr);
+		break;
+	case LNET_MSG_PUT:
+		put_encode(&w->put, hdr);
+		break;
+	case LNET_MSG_GET:
+		get_encode(&w->get, hdr);
+		break;
+	case LNET_MSG_REPLY:
+		w->reply.dst_wmd = hdr->msg.reply.dst_wmd;
+		break;
+	}
+}
+
+unsigned int lnet_hdr_encode(u8 *buf, const struct lnet_hdr *hdr, bool nid16)
+{
+	struct lnet_wire_hdr_rest *rest;
+
+	if (nid16) {
+		struct lnet_wire_hdr16 *w = (struct lnet_wire_hdr16 *)buf;
+
+		w->dest_nid = hdr->dest_nid;
+		w->src_nid = hdr->src_nid;
+		rest = &w->rest;
+	} else {
+		struct lnet_wire_hdr4 *w = (struct lnet_wire_hdr4 *)buf;
+
+		w->dest_nid = cpu_to_le64(lnet_nid_to_nid4(&hdr->dest_nid));
+		w->src_nid = cpu_to_le64(lnet_nid_to_nid4(&hdr->src_nid));
+		rest = &w->rest;
+	}
+	rest->dest_pid = cpu_to_le32(hdr->dest_pid);
+	rest->src_pid = cpu_to_le32(hdr->src_pid);
+	rest->type = cpu_to_le32(hdr->type);
+	rest->payload_len = cpu_to_le32(hdr->payload_len);
+	msg_encode(&rest->msg, hdr);
+	return lnet_hdr_size(nid16);
+}
+
+static void put_decode(struct lnet_hdr *hdr, const struct lnet_wire_put *w)
+{
+	hdr->msg.put.ack_wmd = w->ack_wmd;
+	hdr->msg.put.match_bits = le64_to_cpu(w->match_bits);
+	hdr->msg.put.hdr_data = le64_to_cpu(w->hdr_data);
+	hdr->msg.put.ptl_index = le32_to_cpu(w->ptl_index);
+	hdr->msg.put.offset = le32_to_cpu(w->offset);
+}
+
+static void get_decode(struct lnet_hdr *hdr, const struct lnet_wire_get *w)
+{
+	hdr->msg.get.return_wmd = w->return_wmd;
+	hdr->msg.get.match_bits = le64_to_cpu(w->match_bits);
+	hdr->msg.get.ptl_index = le32_to_cpu(w->ptl_index);
+	hdr->msg.get.src_offset = le32_to_cpu(w->src_offset);
+	hdr->msg.get.sink_length = le32_to_cpu(w->sink_length);
+}
+
+static int msg_decode(struct lnet_hdr *hdr, const union lnet_wire_msg *w)
+{
+	u32 limit = 0;
+
+	switch (hdr->type) {
+	case LNET_MSG_ACK:
+		hdr->msg.ack.dst_wmd = w->ack.dst_wmd;
+		hdr->msg.ack.match_bits = le64_to_cpu(w->ack.match_bits);
+		hdr->msg.ack.mlength = le32_to_cpu(w->ack.mlength);
+		break;
+	case LNET_MSG_PUT:
+		put_decode(hdr, &w->put);
+		limit = LNET_MTU;
+		break;
+	case LNET_MSG_GET:
+		get_decode(hdr, &w->get);
+		break;
+	case LNET_MSG_REPLY:
+		hdr->msg.reply.dst_wmd = w->reply.dst_wmd;
+		limit = LNET_MTU;
+		break;
+	default:
+		return -EPROTO;
+	}
+	return hdr->payload_len <= limit ? 0 : -EPROTO;
+}
+
+int lnet_hdr_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16)
+{
+	const struct lnet_wire_hdr_rest *rest;
+
+	if (nid16) {
+		const struct lnet_wire_hdr16 *w = (const struct lnet_wire_hdr16 *)buf;
+
+		hdr->dest_nid = w->dest_nid;
+		hdr->src_nid = w->src_nid;
+		if (!lnet_nid_is_sane(&hdr->dest_nid) || !lnet_nid_is_sane(&hdr->src_nid))
+			return -EPROTO;
+		rest = &w->rest;
+	} else {
+		const struct lnet_wire_hdr4 *w = (const struct lnet_wire_hdr4 *)buf;
+
+		lnet_nid_from_nid4(&hdr->dest_nid, le64_to_cpu(w->dest_nid));
+		lnet_nid_from_nid4(&hdr->src_nid, le64_to_cpu(w->src_nid));
+		rest = &w->rest;
+	}
+	hdr->dest_pid = le32_to_cpu(rest->dest_pid);
+	hdr->src_pid = le32_to_cpu(rest->src_pid);
+	hdr->type = le32_to_cpu(rest->type);
+	hdr->payload_len = le32_to_cpu(rest->payload_len);
+	return msg_decode(hdr, &rest->msg);
+}
