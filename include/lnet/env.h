@@ -43,32 +43,4 @@ unsigned int lnet_nr_shards(const struct lnet *ln);
 u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget);
 u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard);	/* lock-free; U64_MAX: none */
 
-/* Three kinds of visit; the kind decides what lnet_pass_end() may do. No fourth. */
-enum lnet_pass_kind {
-	LNET_PASS_CALL,		/* API caller: sends and doorbells, never a handler (the caller may hold locks a handler takes) */
-	LNET_PASS_DRIVER,	/* reader of a driver, progress: everything */
-	LNET_PASS_WORKER,	/* env worker: everything, and the timers */
-};
-
-/* One thread's visit, on its stack. Owed effects live here, not in the shard: who decides performs, in order. */
-struct lnet_pass {
-	struct lnet *ln;
-	struct lnet_shard *sh;		/* locked now, or NULL */
-	u64 now_ns;
-	struct list_head send;		/* attempts in ATT_WIRE not yet given to ops->send */
-	struct list_head land;		/* rx that waited and may now be landed: ops->land */
-	struct list_head fwd;		/* routed rx to enter the next hop's shard with */
-	struct list_head posted;	/* attempts the driver posted in this pass: one re-entry for all */
-	struct lnet_ni *ring[4];	/* whose ops->flush is due; a fifth flushes the first */
-	struct list_head ready;		/* MDs with events to deliver; CALL: spliced to the shard, env kicked if nobody polls */
-	u16 nr;				/* messages since the lock was taken; at 64 the lock is dropped and retaken */
-	u8 kind;			/* enum lnet_pass_kind */
-	u8 more;			/* another send follows: the driver need not ring yet */
-};
-
-/* Task context, no core lock held, may allocate. Passes begun inside a handler are LNET_PASS_CALL. */
-void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind kind);
-/* Unlocks, arms, sends, rings, re-enters for what was posted, lands, forwards, and last delivers events. */
-void lnet_pass_end(struct lnet_pass *p);
-
 #endif

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The structs inside an instance, who protects what, and what each file of the core offers the others. */
+#ifndef LNET_CORE_H
+#define LNET_CORE_H
+
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnd.h>
+#include <lnet/lnet.h>
+#include <lnet/nid.h>
+#include <lnet/wire.h>
+
+/*
+ * Locks, outermost first: ln->cfg_mutex (sleeps) > shard (one; all in index order to publish a configuration) > leaf
+ * (one at a time: ln->nid_lock, portal lock, MD bucket lock, fault lock). No call out of the core, no allocation and no copy of more than
+ * a few KiB under a shard or leaf lock. "[sh]" below: protected by the lock of the shard named; "[cfg]": written under
+ * cfg_mutex and all shard locks, read under either; "[const]": set before the object is published.
+ */
+
+#define LNET_MAX_NIS		128	/* per instance, loopback included */
+#define LNET_MAX_PATHS		64	/* per peer: bits of op->tried */
+#define LNET_HEALTH_MAX		1000
+#define LNET_PASS_BURST		64	/* messages per lock hold */
+#define LNET_EVENTS_PER_PASS	64
+#define LNET_POOL_LOW		64	/* pools are refilled to this outside the lock */
+#define LNET_MAX_SHARDS		64
+#define LNET_MAX_LNDS		8
+
+/* ---- tables -------------------------------------------------------------------------------------------------- */
+
+struct lnet_tunables {			/* read with READ_ONCE; written under cfg_mutex by lnet_tunable_set() */
+#define TUNABLE(name, unit, def, min, max, stock, text) u64 name;
+#include "tunables.def"
+#undef TUNABLE
+};
+
+enum lnet_counter {			/* of an instance, summed over shards */
+#define COUNTER(name, text) LNET_C_##name,
+#define NI_COUNTER(name, text)
+#define PNI_COUNTER(name, text)
+#include "counters.def"
+	LNET_NR_COUNTERS
+};
+enum lnet_ni_counter {
+#undef COUNTER
+#undef NI_COUNTER
+#define COUNTER(name, text)
+#define NI_COUNTER(name, text) LNET_NIC_##name,
+#include "counters.def"
+	LNET_NR_NI_COUNTERS
+};
+enum lnet_pni_counter {
+#undef NI_COUNTER
+#undef PNI_COUNTER
+#define NI_COUNTER(name, text)
+#define PNI_COUNTER(name, text) LNET_PNIC_##name,
+#include "counters.def"
+	LNET_NR_PNI_COUNTERS
+};
+#undef COUNTER
+#undef NI_COUNTER
+#undef PNI_COUNTER
+
+enum lnet_op_state {
+#define STATE(s) s,
+#define EDGE(a, b)
+#include "states/op.def"
+#undef STATE
+#undef EDGE
+	LNET_NR_OP_STATES
+};
+enum lnet_att_state {
+#define ASTATE(s, pc, nc, drv, mem) s,
+#define AEDGE(a, b)
+#include "states/att.def"
+#undef ASTATE
+#undef AEDGE
+	LNET_NR_ATT_STATES
+};
+enum lnet_ni_state {
+#define STATE(s) s,
+#define EDGE(a, b)
+#include "states/ni.def"
+#undef STATE
+#undef EDGE
+	LNET_NR_NI_STATES
+};
+enum lnet_contact_state {		/* what we know of a peer: ping once, open once (exactly-once.md rule 2) */
+#define STATE(s) s,
+#define EDGE(a, b)
+#include "states/contact.def"
+#undef STATE
+#undef EDGE
+	LNET_NR_CONTACT_STATES
+};
+
+enum lnet_blame { LNET_BLAME_NONE, LNET_BLAME_LOCAL, LNET_BLAME_REMOTE, LNET_BLAME_BOTH };
+enum lnet_delivery { LNET_DELIVERY_NOT, LNET_DELIVERY_PERHAPS, LNET_DELIVERY_YES };
+struct lnet_outcome_info {
+	const char *name;
+	int err;			/* -errno or 0 */
+	u8 blame, delivery;
+};
+extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
+
+/* ---- timers: one hierarchical wheel per shard, tick 2^17 ns ----------------------------------------------------- */
+
+enum lnet_timer_kind { LNET_TIMER_OP, LNET_TIMER_PATH, LNET_TIMER_PEER, LNET_TIMER_WINDOW, LNET_TIMER_SHARD, LNET_TIMER_DELAY };
+struct lnet_timer {
+	struct list_head link;		/* in a slot; empty when idle */
+	u64 when_ns;
+	u8 kind;
+};
+#define LNET_WHEEL_LEVELS	5
+#define LNET_WHEEL_SLOTS	64
+#define LNET_TICK_SHIFT		17
+struct lnet_wheel {
+	u64 now_tick;
+	u32 nr;
+	u64 used[LNET_WHEEL_LEVELS];	/* bitmap of non-empty slots */
+	struct list_head slot[LNET_WHEEL_LEVELS][LNET_WHEEL_SLOTS];
+};
+/* timer.c, all [sh] */
+void lnet_wheel_init(struct lnet_wheel *w, u64 now_ns);
+void lnet_timer_init(struct lnet_timer *t, enum lnet_timer_kind kind);
+void lnet_timer_set(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);	/* moves it if armed */
+void lnet_timer_cancel(struct lnet_wheel *w, struct lnet_timer *t);
+/* Moves what is due to @due in order of slots, then insertion; at most @max (the rest stays due). */
+unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due, unsigned int max);
+u64 lnet_wheel_next_ns(const struct lnet_wheel *w);	/* not later than the first expiry; U64_MAX if empty */
+
+/* ---- events ---------------------------------------------------------------------------------------------------- */
+
+struct lnet_evt {			/* an event waiting for its handler; pool per shard */
+	struct list_head link;		/* free list or md->done */
+	struct lnet_event ev;
+};
+
+/* ---- memory descriptors, match entries, portals: md.c and match.c ------------------------------------------------ */
+
+struct lnet_md {
+	spinlock_t *lock;		/* its portal's, or its bucket's */
+	struct lnet *ln;
+	u64 cookie;
+	struct lnet_me *me;		/* [lock] NULL when bound or detached */
+	struct list_head done;		/* [lock] events to deliver */
+	struct list_head ready;		/* [lock] in a pass's or shard's ready list */
+	u32 refs;			/* [lock] operations in flight */
+	s32 threshold;			/* [lock] */
+	u32 length, max_size, options;	/* [const] */
+	u64 offset;			/* [lock] local offset */
+	u8 delivering, aborted, auto_unlink, dead;	/* [lock] */
+	u8 gone_sent, exhausted;
+	s32 cpt;
+	void *user_ptr;
+	lnet_handler_t handler;
+	void (*core_handler)(struct lnet_pass *p, void *arg, const struct lnet_event *ev);	/* internal MDs: pings */
+	u32 nr_frags;
+	struct lnet_frag one;
+	struct lnet_frag *frags;	/* &one or an allocated copy */
+};
+
+/* md.c. "op use" = one operation attached to the MD: costs one of the threshold, holds one ref until lnet_md_post(last). */
+struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, int *err);	/* for put/get: active, not attached; takes threshold and ref */
+bool lnet_md_use_again(struct lnet_md *md);	/* an ACK or REPLY arrived for an op that holds a ref: takes threshold only; false if aborted or exhausted */
+void lnet_md_unuse(struct lnet_pass *p, struct lnet_md *md);	/* undo of lnet_md_use_bound when the op was never started */
+void lnet_md_hold(struct lnet_md *md);		/* a plain ref, e.g. of a held answer */
+void lnet_md_release(struct lnet_pass *p, struct lnet_md *md);
+void lnet_md_buf(const struct lnet_md *md, u32 offset, u32 len, struct lnet_buf *buf);
+bool lnet_md_aborted(const struct lnet_md *md);
+/* Queue @e for the MD's handler (in order); @last: the op's ref goes back with it, and if that was the last of an unlinked MD, e->ev.unlinked is set.
+ * status 0 becomes -ETIMEDOUT if the MD was aborted by lnet_md_unlink(). Any lock of a shard may be held. */
+void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, bool last);
+/* Called at the end of DRIVER and WORKER passes, no lock held: runs handlers of p->ready; at most LNET_EVENTS_PER_PASS, the rest goes to the shard's ready list
+ * and the env is kicked. CALL passes: all to the shard. */
+void lnet_md_deliver(struct lnet_pass *p);
+int lnet_md_tables_init(struct lnet *ln);
+void lnet_md_tables_fini(struct lnet *ln);	/* after all ops ended: unlinks and frees everything, no events */
+/* Unlinking gives up the requests that use the MD (rx.c/tx.c look at lnet_md_aborted()); md.c calls this after marking, no lock held: */
+void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);	/* tx.c */
+
+/* match.c. Decide where a PUT or GET goes: uses rx->{type,portal,match_bits,rlength,offset,src_pid}, @initiator (primary NID of the peer).
+ * LAND: rx->md (ref taken, threshold used), rx->offset, rx->mlength set. SKIP: *why = LNET_NO_MATCH or LNET_TOO_LONG. LATER: parked on the portal (rx->link). */
+enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_nid *initiator, enum lnet_outcome *why);
+/* Take a parked rx off its portal; false if it is no longer parked (it was matched meanwhile). */
+bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx);
+/* Drop what is parked since before @now_ns - T (calls lnet_rx_matched with LNET_SKIP). Returns when to come again (U64_MAX: nothing parked). No lock held. */
+u64 lnet_match_expire(struct lnet_pass *p);
+void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni);	/* drops what is parked from an NI (NULL: all) */
+/* rx.c: a parked rx got its verdict (LAND with md, offset, mlength set; SKIP with @why). No lock held. */
+void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v, enum lnet_outcome why);
+
+/* ---- NI ---------------------------------------------------------------------------------------------------------- */
+
+struct lnet_ni_shard {			/* [sh] */
+	s32 credits, min_credits;	/* negative: -n waiters */
+	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_NI */
+	u32 holds;			/* attempts in WIRE/POSTED, rx in LAND */
+	u64 turn;			/* round robin: lower was used longer ago */
+	u64 c[LNET_NR_NI_COUNTERS];
+};
+
+struct lnet_ni {
+	struct list_head link;		/* [cfg] in ln->nis, configuration order */
+	struct lnet *ln;
+	const struct lnet_lnd_ops *ops;
+	void *priv;			/* ops->ni_priv_size bytes */
+	struct lnet_nid nid;
+	u32 net;
+	char ifname[16];
+	u32 ix;				/* small number unique in the instance */
+	atomic_t refs;
+	atomic_t health;		/* 0..1000 */
+	u8 state;			/* enum lnet_ni_state [cfg] */
+	u8 fatal;			/* link down or address gone; written by lnet_ni_link(), READ_ONCE */
+	u8 link_seen;			/* what the worker has acted on */
+	u8 fault_down;			/* dbg hook: interface down by a fault rule */
+	u32 link_speed;			/* Mbit/s, 0 unknown */
+	s32 dev_cpt;
+	s32 peer_timeout, peer_credits, peer_buffer_credits, credits;
+	u32 conns_per_peer;
+	s32 tos;
+	u32 nr_down, nr_up;		/* stt-020/025 */
+	u64 ping_count, next_ping_ns;
+	struct lnet_ni_shard sh[];	/* nr_shards */
+};
+
+/* ---- peers ------------------------------------------------------------------------------------------------------- */
+
+#define LNET_HIST_BUCKETS 64		/* log2 with 2 bits of mantissa: see stats.c */
+struct lnet_hist {
+	u64 count, sum_ns, min_ns, max_ns;
+	u32 bucket[LNET_HIST_BUCKETS];
+};
+struct lnet_path_stats {		/* allocated at first traffic */
+	struct lnet_hist send, trans;	/* hand-over to driver done; request to answer */
+	struct lnet_hist put_egress, get_rtt, put_ack;
+};
+
+struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
+	struct list_head link;		/* in pni->paths */
+	struct lnet_ni *ni;		/* counted */
+	struct lnet_peer_ni *pni;
+	u32 ix;				/* bit in op->tried; may be shared beyond LNET_MAX_PATHS */
+	struct list_head asked;		/* attempts in ATT_ASKED, in posting order */
+	u64 srtt_ns, rttvar_ns;		/* 0: not measured */
+	u64 evidence_ns;		/* last proof of life */
+	u64 suspect_ns;			/* since when suspect; 0: not */
+	u64 down_ns;			/* since when the path fails; 0: works */
+	struct lnet_timer timer;	/* recovery */
+	u64 recover_ns;			/* interval of the recovery ping now */
+	u32 nr_wire;			/* attempts in WIRE or POSTED */
+	u8 recovering, pinging;
+	struct lnet_path_stats *stats;	/* NULL until first traffic */
+};
+
+struct lnet_peer_ni {
+	struct hlist_node hash;		/* [nid_lock] in ln->nids */
+	struct list_head link;		/* [cfg] in peer->pnis */
+	struct lnet *ln;
+	struct lnet_peer *peer;		/* [cfg], [sh] */
+	struct lnet_shard *sh;		/* re-checked after locking, as peers merge */
+	struct lnet_nid nid;
+	u32 net;
+	atomic_t refs;
+	/* [sh] from here */
+	u16 health;
+	u8 deleted, sticky_set;
+	s32 credits, min_credits, rtr_credits, min_rtr_credits;
+	u32 max_credits;
+	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_PEER */
+	u32 nr_wait;
+	struct list_head paths;
+	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */
+	u64 turn;
+	u64 last_rx_ns;
+	u64 ping_count, next_ping_ns;
+	u64 *c;				/* LNET_NR_PNI_COUNTERS, allocated at creation */
+};
+
+struct lnet_txwin {			/* our requests to a peer that named us a grant */
+	u64 grant;			/* 0: none */
+	u64 rx_instance;		/* the receiver's */
+	u64 next, oldest;		/* sequences: next to draw, oldest unfinished */
+	u32 W, cap;			/* cap: size of @op, power of two */
+	u32 nr_open;			/* unfinished */
+	u64 confirmed;			/* floor the receiver was told */
+	struct lnet_op **op;		/* at seq mod cap; NULL finished */
+};
+
+struct lnet_peer {
+	struct list_head link;		/* [cfg] in ln->peers */
+	struct lnet *ln;
+	struct lnet_shard *sh;
+	atomic_t refs;
+	struct lnet_nid primary;	/* [cfg] */
+	u8 configured, mr, multi_set, deleted;	/* [cfg] */
+	u32 nr_pnis;
+	struct list_head pnis;		/* [cfg] */
+	/* [sh] from here */
+	u64 paths_used;			/* bitmap of path ix */
+	u8 contact;			/* enum lnet_contact_state */
+	u8 contact_busy;
+	u32 contact_fails;
+	u32 features;
+	u64 contact_next_ns;		/* not before: next ping of a peer that did not answer */
+	struct lnet_timer timer;	/* confirm and contact */
+	u64 confirm_due_ns;
+	u64 open_nonce;
+	struct lnet_txwin tx;
+	struct list_head resolve;	/* ops in OP_RESOLVE */
+	struct list_head winwait;	/* ops whose name does not fit into the window yet (OP_TRY, no attempt) */
+	struct list_head live;		/* all other unfinished ops */
+	u64 turn;
+	s64 hedge_tokens;		/* thousandths */
+};
+
+/* ---- operations ---------------------------------------------------------------------------------------------------- */
+
+enum lnet_op_type { LNET_OP_ACK, LNET_OP_PUT, LNET_OP_GET, LNET_OP_REPLY };	/* wire numbers */
+
+enum lnet_op_flag {
+	LNET_OPF_ACK = 0x1,		/* an answer is wanted by the user */
+	LNET_OPF_MARKED = 0x2,		/* portal + 64, named (grant, seq) */
+	LNET_OPF_NAMED = 0x4,		/* sequence drawn */
+	LNET_OPF_IDEMPOTENT = 0x8,	/* ping, opening, confirm: may always be sent again */
+	LNET_OPF_RECOVERY = 0x10,	/* pinned to one path, never resent */
+	LNET_OPF_PINNED_NI = 0x20,	/* source given */
+	LNET_OPF_SENT = 0x40,		/* SEND event posted */
+	LNET_OPF_STARTED = 0x80,	/* transaction clock runs: a driver took an attempt */
+	LNET_OPF_NOACKREQ = 0x100,	/* marked PUT without ACK: acknowledged unseen by the user */
+	LNET_OPF_INTERNAL = 0x200,	/* made by the core: no contact gate */
+	LNET_OPF_GAVE_UP = 0x400,
+	LNET_OPF_LANDING = 0x800,	/* a REPLY is landing in the sink */
+	LNET_OPF_HASSLOT = 0x1000,
+	LNET_OPF_MAYBE = 0x2000,	/* some attempt was perhaps delivered */
+};
+
+struct lnet_copy {			/* a counted small payload: ping replies, held answers, openings */
+	u32 refs, len;			/* refs [sh of the user] */
+	struct lnet_frag frag;
+	u8 data[];
+};
+
+struct lnet_op {
+	struct list_head link;		/* exactly one of: free, peer->resolve, peer->winwait, peer->live, p->defer */
+	struct lnet_timer timer;	/* the earliest of deadline, attempt deadline, suspicion */
+	struct lnet_peer *peer;		/* counted */
+	struct lnet_shard *sh;		/* where it lives */
+	struct lnet_md *md;		/* PUT payload, GET sink, REPLY source; NULL with @copy */
+	struct lnet_copy *copy;
+	struct lnet_evt *evt[2];	/* SEND, final; preallocated */
+	void (*done)(struct lnet_pass *p, struct lnet_op *op);	/* internal ops: instead of events, [sh] held; arg in @arg */
+	void *arg;
+	struct lnet_handle wire;	/* request: our name of it; answer: the handle to echo */
+	struct lnet_nid target;		/* NID asked for (header destination may be another of the peer) */
+	struct lnet_ni *src_ni;		/* PINNED_NI: counted */
+	struct lnet_peer_ni *dst_pni;	/* fixed destination (answers, recovery, not multi-rail): counted */
+	u64 match_bits, hdr_data;
+	u64 deadline_ns, timeout_ns, start_ns, first_wire_ns;
+	u64 seq;			/* name, with tx grant in @wire */
+	u64 tried;			/* bitmap of path ix */
+	u32 portal, offset, md_off, len, mlength, target_pid;
+	u32 flags;
+	u32 slot;			/* unmarked requests: index in ln->slots + 1 */
+	u8 state, type, tries, hedges, outcome, cls, nr_held, pins;
+	void *op_ptr;
+	struct lnet_window *win;	/* answers of marked requests: their entry, counted by the entry */
+	u64 win_seq;
+	struct lnet_rx *rx;		/* REPLY landing for this GET */
+	struct lnet_att *hedge;		/* second attempt; NULL mostly */
+	struct lnet_att first;
+};
+
+/* ---- receiver's windows: once.c -------------------------------------------------------------------------------------- */
+
+struct lnet_window;
+
+/* ---- shards --------------------------------------------------------------------------------------------------------- */
+
+struct lnet_pool {			/* [sh]; refilled outside the lock */
+	struct list_head free;
+	u32 nr;
+};
+
+struct lnet_shard {
+	spinlock_t lock;
+	struct lnet *ln;
+	u32 ix;
+	u64 next_ns;			/* WRITE_ONCE under the lock, read by the env */
+	struct lnet_wheel wheel;
+	struct lnet_pool ops, atts, rxs, evts;
+	struct list_head ready;		/* MDs whose events a CALL pass left; leaf: nothing but the shard lock */
+	struct list_head ring;		/* unused */
+	struct list_head windows;	/* LRU */
+	struct lnet_window **winhash;	/* allocated at the first opening */
+	u32 nr_windows;
+	struct list_head delayed;	/* attempts held by delay rules, by time */
+	struct lnet_timer delay_timer, park_timer, recover_timer;
+	u64 turn;
+	u64 c[LNET_NR_COUNTERS];
+	u64 recovery_tokens_ns;		/* pacing of recovery pings */
+	u64 copy_bytes;			/* held small answers */
+	u8 link_work;			/* some NI's link changed: lnet_shard_work() acts */
+	u32 nr_live;			/* ops that are not free */
+};
+
+struct lnet_slot {			/* names of unmarked requests */
+	struct lnet_op *op;
+	u64 gen;
+};
+
+#define LNET_NID_HASH_BITS 6		/* first size; grows */
+
+struct lnet {
+	struct lnet_env *env;
+	u64 instance;			/* interface cookie */
+	u32 pid;
+	unsigned int nr_shards;
+	struct mutex cfg_mutex;
+	u8 stopping;			/* READ_ONCE; set first in lnet_destroy() */
+	u32 cfg_gen;			/* [cfg] */
+	struct lnet_tunables tun;
+	const struct lnet_lnd_ops *lnds[LNET_MAX_LNDS];	/* [cfg] */
+	struct list_head nis;		/* [cfg] in configuration order, loopback first */
+	u32 nr_nis, next_ni_ix;
+	struct lnet_ni *lo;
+	struct list_head peers;		/* [cfg] + nid_lock for adding */
+	u32 nr_peers;
+	spinlock_t nid_lock;		/* leaf */
+	struct hlist_head *nids;	/* [nid_lock] 1 << nid_bits */
+	u32 nid_bits, nr_nids;
+	void *md_tables;		/* md.c, match.c */
+	spinlock_t slot_lock;		/* leaf */
+	struct lnet_slot *slots;	/* [slot_lock] */
+	u32 nr_slots, slot_free;
+	struct lnet_fault *fault;	/* fault.c; NULL: no rule was ever made */
+	spinlock_t ping_lock;		/* leaf */
+	struct lnet_copy *ping_info;	/* what a ping GET is answered with: current buffer [ping_lock] */
+	u32 ping_seq;
+	lnet_md_t ping_md, push_md;
+	struct lnet_shard *shard;	/* nr_shards */
+	void *control;			/* control.c */
+};
+
+/* ---- shard.c --------------------------------------------------------------------------------------------------------- */
+void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh);		/* locks @sh, dropping another one held */
+void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni);	/* re-checks as it may move */
+void lnet_leave(struct lnet_pass *p);
+int lnet_shards_init(struct lnet *ln);
+void lnet_shards_fini(struct lnet *ln);
+void lnet_shards_lock_all(struct lnet *ln);	/* publish a configuration; cfg_mutex held */
+void lnet_shards_unlock_all(struct lnet *ln);
+struct lnet_op *lnet_op_alloc(struct lnet_pass *p);	/* [sh] zeroed, with first.op set; NULL: pool empty */
+void lnet_op_free(struct lnet_shard *sh, struct lnet_op *op);
+struct lnet_evt *lnet_evt_alloc(struct lnet_shard *sh);	/* [sh] */
+struct lnet_evt *lnet_evt_new(struct lnet *ln);		/* kmalloc; any context that may sleep */
+void lnet_evt_free(struct lnet_evt *e);			/* kfree */
+void lnet_pass_wake_md(struct lnet_pass *p, struct lnet_md *md);	/* adds md->ready to p->ready */
+#define lnet_count(sh, name) ((sh)->c[LNET_C_##name]++)
+#define lnet_count_add(sh, name, n) ((sh)->c[LNET_C_##name] += (n))
+
+/* ---- net.c ------------------------------------------------------------------------------------------------------------ */
+struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid);	/* shard or cfg_mutex held; not counted */
+void lnet_ni_get(struct lnet_ni *ni);
+bool lnet_ni_usable(const struct lnet_ni *ni);		/* ACTIVE */
+void lnet_ni_link_work(struct lnet_pass *p);		/* worker: acts on lnet_ni_link() records */
+int lnet_net_init(struct lnet *ln);			/* loopback */
+void lnet_net_stop(struct lnet *ln);			/* drains and stops all NIs, loopback last */
+void lnet_net_fini(struct lnet *ln);
+
+/* ---- peer.c ------------------------------------------------------------------------------------------------------------- */
+struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid *nid);	/* counted or NULL; any context */
+struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct lnet_ni *ni);	/* [sh] NULL if none */
+int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni);	/* config: makes the paths of a new NI */
+void lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);	/* config: removes them; ops on them were re-selected */
+void lnet_peer_get(struct lnet_peer *peer);
+void lnet_peer_put(struct lnet_peer *peer);
+int lnet_peers_init(struct lnet *ln);
+void lnet_peers_fini(struct lnet *ln);			/* all ops ended, all drivers stopped */
+bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid);	/* shard or cfg held */
+
+/* ---- select.c ------------------------------------------------------------------------------------------------------------ */
+#define PATH_RANKS(RANK) RANK(link_up) RANK(responsive) RANK(health) RANK(priority) RANK(preferred) RANK(numa) RANK(credits) RANK(turn)
+enum lnet_path_rank {
+#define RANK(name) LNET_RANK_##name,
+	PATH_RANKS(RANK)
+#undef RANK
+	LNET_NR_PATH_RANKS
+};
+extern const char *const lnet_path_rank_names[LNET_NR_PATH_RANKS];
+struct lnet_cand {
+	struct lnet_path *path;
+	s64 rank[LNET_NR_PATH_RANKS];	/* more is better */
+};
+struct lnet_select {			/* question and answer */
+	struct lnet_peer *peer;
+	struct lnet_ni *ni;		/* only this NI, or NULL */
+	struct lnet_peer_ni *pni;	/* only this peer NI, or NULL */
+	u64 tried;			/* paths to avoid while another is left */
+	u64 exclude;			/* paths never to take (a hedge: the one that is suspect) */
+	s32 cpt;			/* of the memory; -1 unknown */
+	u8 request;			/* PUT or GET: sets the sticky NI of a peer that is not multi-rail */
+	/* answer */
+	u8 decided_by;			/* enum lnet_path_rank; LNET_NR_PATH_RANKS: only one candidate */
+	u8 nr_cand;
+};
+/* [sh] NULL: no path (no common net, all NIs gone). Bumps the turn counters of what it picks. */
+struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s);
+/* The rule alone, for tests and explain: index of the best, *decider the rank that decided. @range: health range (> 1000: health is off). */
+unsigned int lnet_rank_best(const struct lnet_cand *c, unsigned int nr, u64 range, unsigned int *decider);
+
+/* ---- health.c ---------------------------------------------------------------------------------------------------------------- */
+void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how);	/* [sh] blame, counters, recovery */
+void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_peer);	/* [sh] success; from_peer: the far side answered */
+void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path);	/* [sh] marks, starts a pinned probe at once */
+void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, u64 rtt_ns);	/* [sh] evidence: clears suspicion, RTT estimate */
+u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path);	/* ns of silence: max(floor, srtt + 4 var ...) */
+void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path);	/* [sh] recovery ping due; sends by lnet_ping_path() */
+void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns);	/* [sh] */
+int lnet_health_set_ni(struct lnet *ln, const struct lnet_nid *nid, int value);		/* config; any NID: all */
+int lnet_health_set_peer(struct lnet *ln, const struct lnet_nid *nid, int value);
+bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer);	/* [sh] takes from the retry budget */
+void lnet_hedge_earn(struct lnet_shard *sh, struct lnet_peer *peer);	/* [sh] one success */
+
+/* ---- stats.c ------------------------------------------------------------------------------------------------------------------- */
+void lnet_hist_add(struct lnet_hist *h, u64 ns);
+u64 lnet_hist_quantile(const struct lnet_hist *h, unsigned int permille);	/* upper edge of the bucket, ns */
+u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c);
+void lnet_stats_reset(struct lnet *ln);
+int lnet_tunable_set(struct lnet *ln, const char *name, u64 value);	/* -ENOENT, -ERANGE */
+int lnet_tunable_parse(const char *name, const char *text, u64 *value);	/* `5`, `0.3`, `300ms`, `10%` by unit */
+struct lnet_tunable_info { const char *name, *stock, *text; u8 unit; u64 def, min, max; u16 off; };
+extern const struct lnet_tunable_info lnet_tunable_table[];
+extern const unsigned int lnet_nr_tunables;
+extern const char *const lnet_counter_names[LNET_NR_COUNTERS];
+extern const char *const lnet_ni_counter_names[LNET_NR_NI_COUNTERS];
+extern const char *const lnet_pni_counter_names[LNET_NR_PNI_COUNTERS];
+
+/* ---- fault.c: rules of behaviour.md section 7 and the dbg-* hooks ------------------------------------------------------------- */
+struct lnet_fault_rule {
+	u8 delay;			/* else drop */
+	struct lnet_nid src, dst, local;	/* any; or 255.255.255.255@net: any on the net */
+	u64 portal_mask;
+	u32 msg_mask;			/* bit 1 << type; 0: all */
+	u32 rate, interval_s;		/* exactly one non-zero */
+	u64 latency_ns;			/* delay */
+	u32 health_mask;		/* drop: outcomes to inject at the sender's driver seam, bit 1 << number */
+	u8 random, drop_all;
+	u8 when;			/* dbg hooks: 0 before posting, 1 after posting (bytes are lost), 2 after completion (answer is lost) */
+	u64 nr_match, nr_hit, nr_by_type[4];
+};
+int lnet_fault_add(struct lnet *ln, const struct lnet_fault_rule *rule);
+int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src, const struct lnet_nid *dst);	/* number removed */
+int lnet_fault_get(struct lnet *ln, bool delay, unsigned int pos, struct lnet_fault_rule *rule);	/* -ENOENT past the end */
+void lnet_fault_reset(struct lnet *ln, bool delay);
+void lnet_fault_fini(struct lnet *ln);
+bool lnet_fault_rx(struct lnet_pass *p, const struct lnet_ni *ni, const struct lnet_hdr *hdr);	/* true: drop silently on receive */
+u64 lnet_fault_delay(struct lnet_pass *p, const struct lnet_hdr *hdr);	/* ns to hold back a message to be sent, 0: none */
+/* dbg-025/030: hold an interface down (as if its link were); 0, -ENOENT */
+int lnet_fault_ni_down(struct lnet *ln, const struct lnet_nid *nid, bool down);
+
+/* ---- tx.c: operations ------------------------------------------------------------------------------------------------------------ */
+void lnet_op_start(struct lnet_pass *p, struct lnet_op *op);		/* [sh of op->peer] OP_NEW -> ... */
+void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state);	/* the only writer */
+void lnet_op_release(struct lnet_pass *p, struct lnet_op *op);		/* contact made: OP_RESOLVE -> OP_TRY */
+void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how);	/* outcome known -> OP_RECALL, OP_DONE */
+void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op);
+void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);	/* the answer came */
+void lnet_att_given(struct lnet_pass *p, struct list_head *given);	/* pass end: what drivers posted or gave back */
+void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);	/* shutdown, peer deleted */
+int lnet_ops_init(struct lnet *ln);
+void lnet_ops_fini(struct lnet *ln);
+struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_handle *h);	/* unmarked request by its handle; shard re-check by caller */
+/* ---- credit.c ----------------------------------------------------------------------------------------------------------------------- */
+void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);	/* [sh] FREE -> WAIT_PEER -> WAIT_NI -> WIRE */
+void lnet_att_set_state(struct lnet_att *att, enum lnet_att_state state);	/* the only writer */
+void lnet_att_leave(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to);	/* gives credits back, wakes waiters */
+void lnet_credits_ni_init(struct lnet_ni *ni);
+void lnet_credits_pni_init(struct lnet_peer_ni *pni);
+struct lnet_path *lnet_att_path(const struct lnet_att *att);
+/* ---- once.c, contact.c, ping.c ---------------------------------------------------------------------------------------------------------- */
+void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] start ping and opening if due */
+bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] requests may go */
+void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);	/* [sh] "no window" */
+int lnet_ping_init(struct lnet *ln);
+void lnet_ping_fini(struct lnet *ln);
+void lnet_ping_rebuild(struct lnet *ln);	/* cfg_mutex held: NIs changed */
+void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);	/* [sh] recovery ping; answers lnet_path_ping_done() */
+void lnet_windows_fini(struct lnet_shard *sh);
+void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */
+void lnet_window_timer(struct lnet_pass *p, struct lnet_window *win);	/* [sh] */
+
+#endif
