@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The ping info: what a node says of itself, and how another node's is read. */
+#include "plat.h"
+#include "lnet/wire.h"
+
+#define HEAD_SIZE (sizeof(struct lnet_wire_ping) + sizeof(struct lnet_wire_ping_ni))
+
+/* Bytes of a NID in a large entry, without the padding. */
+static unsigned int nid_bytes(const struct lnet_nid *nid)
+{
+	return nid->size + 8;
+}
+
+static unsigned int large_bytes(const struct lnet_nid *nid)
+{
+	return sizeof(u32) + ((nid_bytes(nid) + 3) & ~3U);
+}
+
+/* ---- writing ---- */
+
+unsigned int lnet_pinginfo_size(const struct lnet_pinginfo_ni *nis, unsigned int nr)
+{
+	unsigned int i, size = HEAD_SIZE;
+
+	for (i = 0; i < nr; i++)
+		size += lnet_nid_is_nid4(&nis[i].nid) ? sizeof(struct lnet_wire_ping_ni) :
+							large_bytes(&nis[i].nid);
+	return size;
+}
+
+static bool nis_are_sane(const struct lnet_pinginfo_ni *nis, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (lnet_nid_is_any(&nis[i].nid) || !lnet_nid_is_sane(&nis[i].nid))
+			return false;
+	return nr < LNET_PINGINFO_NIDS_MAX;
+}
+
+static u32 large_features(const struct lnet_pinginfo_ni *nis, unsigned int nr)
+{
+	unsigned int i;
+
+	if (nr && !lnet_nid_is_nid4(&nis[0].nid))
+		return LNET_FEAT_LARGE_ADDR | LNET_FEAT_PRIMARY_LARGE;
+	for (i = 1; i < nr; i++)
+		if (!lnet_nid_is_nid4(&nis[i].nid))
+			return LNET_FEAT_LARGE_ADDR;
+	return 0;
+}
+
+static u8 *small_put(u8 *p, u64 nid, u32 status, u32 msg_size)
+{
+	struct lnet_wire_ping_ni *w = (struct lnet_wire_ping_ni *)p;
+
+	w->nid = nid;
+	w->status = status;
+	w->msg_size = msg_size;
+	return p + sizeof(*w);
+}
+
+static u8 *large_put(u8 *p, const struct lnet_pinginfo_ni *ni)
+{
+	unsigned int bytes = large_bytes(&ni->nid);
+
+	memset(p, 0, bytes);
+	memcpy(p, &ni->status, sizeof(ni->status));
+	memcpy(p + sizeof(ni->status), &ni->nid, nid_bytes(&ni->nid));
+	return p + bytes;
+}
+
+int lnet_pinginfo_encode(u8 *buf, unsigned int size, u32 features, u32 pid, u32 seq,
+			 const struct lnet_pinginfo_ni *nis, unsigned int nr)
+{
+	u32 known = LNET_FEAT_LARGE_ADDR | LNET_FEAT_PRIMARY_LARGE | LNET_FEAT_METADATA;
+	struct lnet_wire_ping *head = (struct lnet_wire_ping *)buf;
+	unsigned int i, total;
+	u32 large;
+	u8 *p;
+
+	if (!nis_are_sane(nis, nr))
+		return -EINVAL;
+	total = lnet_pinginfo_size(nis, nr);
+	if (total > size)
+		return -ENOSPC;
+	large = large_features(nis, nr);
+	head->magic = LNET_PING_MAGIC;
+	head->features = (features & ~known) | LNET_FEAT_NI_STATUS | large;
+	head->pid = pid;
+	head->nnis = 1;
+	p = small_put(buf + sizeof(*head), LNET_NID4_LO, seq, large ? total : 0);
+	for (i = 0; i < nr; i++) {
+		if (!lnet_nid_is_nid4(&nis[i].nid))
+			continue;
+		p = small_put(p, lnet_nid_to_nid4(&nis[i].nid), nis[i].status, 0);
+		head->nnis++;
+	}
+	for (i = 0; i < nr; i++)
+		if (!lnet_nid_is_nid4(&nis[i].nid))
+			p = large_put(p, &nis[i]);
+	return total;
+}
+
+/* ---- reading ---- */
+
+/* The bytes that came, and where their NIDs go. */
+struct reader {
+	struct lnet_pinginfo *out;
+	const u8 *buf;
+	unsigned int len;
+	struct lnet_pinginfo_ni *nis;
+	unsigned int max;
+};
+
+static u32 word32(const struct reader *r, u32 value)
+{
+	return r->out->swapped ? swab32(value) : value;
+}
+
+static u64 word64(const struct reader *r, u64 value)
+{
+	return r->out->swapped ? swab64(value) : value;
+}
+
+/* Where an entry is to be stored; NULL if there is no room. */
+static struct lnet_pinginfo_ni *next_ni(struct reader *r)
+{
+	r->out->nr_seen++;
+	return r->out->nr < r->max ? &r->nis[r->out->nr++] : NULL;
+}
+
+static void smalls_read(struct reader *r, u32 nnis)
+{
+	const struct lnet_wire_ping_ni *w = (const struct lnet_wire_ping_ni *)(r->buf + HEAD_SIZE);
+	u32 i, came = (r->len - HEAD_SIZE) / sizeof(*w);
+
+	for (i = 0; i < nnis - 1 && i < came; i++, w++) {
+		struct lnet_pinginfo_ni *ni = w->nid == LNET_NID4_ANY ? NULL : next_ni(r);
+
+		if (!ni)
+			continue;
+		lnet_nid_from_nid4(&ni->nid, word64(r, w->nid));
+		ni->status = word32(r, w->status);
+	}
+}
+
+/* A large NID that is the primary goes to the front. */
+static void primary_move(struct lnet_pinginfo_ni *nis, unsigned int from)
+{
+	struct lnet_pinginfo_ni primary = nis[from];
+
+	memmove(nis + 1, nis, from * sizeof(*nis));
+	nis[0] = primary;
+}
+
+static void large_read(struct reader *r, const u8 *p)
+{
+	bool first = (r->out->features & LNET_FEAT_PRIMARY_LARGE) && !r->out->has_primary;
+	struct lnet_pinginfo_ni *ni = next_ni(r);
+
+	if (!ni)
+		return;
+	memset(&ni->nid, 0, sizeof(ni->nid));
+	memcpy(&ni->nid, p + sizeof(u32), p[sizeof(u32)] + 8);
+	memcpy(&ni->status, p, sizeof(u32));
+	ni->status = word32(r, ni->status);
+	if (!first)
+		return;
+	r->out->has_primary = true;
+	primary_move(r->nis, r->out->nr - 1);
+}
+
+/* Entries of a size that no NID has are stepped over; the first that does not fit ends it. */
+static void larges_read(struct reader *r, unsigned int pos)
+{
+	unsigned int end = min(r->len, r->out->size);
+
+	while (end > pos && end - pos >= sizeof(u32) + 8) {
+		const u8 *p = r->buf + pos;
+		unsigned int size = p[sizeof(u32)], bytes = sizeof(u32) + ((size + 8 + 3) & ~3U);
+
+		if (end - pos < bytes)
+			return;
+		if (size <= LNET_NID_SIZE_MAX && p[sizeof(u32) + 1] != LNET_LND_ANY)
+			large_read(r, p);
+		pos += bytes;
+	}
+}
+
+/* The fixed part: -EPROTO if it is not a ping info that can be used. */
+static int head_read(struct reader *r, u32 *nnis, u32 *msg_size)
+{
+	const struct lnet_wire_ping *w = (const struct lnet_wire_ping *)r->buf;
+	const struct lnet_wire_ping_ni *lo = (const void *)(w + 1);
+	struct lnet_pinginfo *out = r->out;
+
+	if (r->len < HEAD_SIZE)
+		return -EPROTO;
+	out->swapped = w->magic == swab32(LNET_PING_MAGIC);
+	if (!out->swapped && w->magic != LNET_PING_MAGIC)
+		return -EPROTO;
+	out->features = word32(r, w->features);
+	out->pid = word32(r, w->pid);
+	out->seq = word32(r, lo->status);
+	*nnis = word32(r, w->nnis);
+	*msg_size = word32(r, lo->msg_size) & ~3U;
+	if (!(out->features & LNET_FEAT_NI_STATUS) || word64(r, lo->nid) != LNET_NID4_LO)
+		return -EPROTO;
+	return *nnis >= 1 && *nnis <= LNET_PINGINFO_NIDS_MAX ? 0 : -EPROTO;
+}
+
+static int info_read(struct reader *r)
+{
+	struct lnet_pinginfo *out = r->out;
+	u32 nnis, msg_size;
+	unsigned int small;
+	int rc;
+
+	rc = head_read(r, &nnis, &msg_size);
+	if (rc)
+		return rc;
+	small = sizeof(struct lnet_wire_ping) + nnis * sizeof(struct lnet_wire_ping_ni);
+	out->size = small;
+	if ((out->features & LNET_FEAT_LARGE_ADDR) && msg_size > small)
+		out->size = msg_size;
+	if (out->size > LNET_PINGINFO_MAX)
+		return -EPROTO;
+	smalls_read(r, nnis);
+	out->has_primary = !(out->features & LNET_FEAT_PRIMARY_LARGE) && out->nr > 0;
+	larges_read(r, small);
+	if (r->len < out->size)
+		return -EMSGSIZE;
+	return out->nr < out->nr_seen ? -ENOBUFS : 0;
+}
+
+int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int len,
+			 struct lnet_pinginfo_ni *nis, unsigned int max)
+{
+	struct reader r = { out, buf, len, nis, max };
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = info_read(&r);
+	if (rc == -EPROTO)
+		memset(out, 0, sizeof(*out));
+	return rc;
+}
