@@ -25,7 +25,7 @@ struct lnet_acr {
 #define LNET_ACR_REPLY_SIZE LNET_ACR1_SIZE
 
 enum lnet_acr_what {
-	LNET_ACR_OK,		/* @acr is filled in; if its NID is not served here: close in silence */
+	LNET_ACR_OK,		/* @acr is filled in; if its NID is not served here: close */
 	LNET_ACR_MORE,		/* *need bytes from the start of the request are needed to decide */
 	LNET_ACR_REPLY,		/* send lnet_acr_reply(), then close */
 	LNET_ACR_CLOSE,		/* close in silence */
