@@ -33,7 +33,8 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 #include <linux/uio.h>
-#if __has_include(<linux/unaligned.h>)
+#include <linux/version.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 #include <linux/unaligned.h>
 #else
 #include <asm/unaligned.h>

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# One file, two roles: root of the kernel build when KERNELRELEASE is set, else everything that runs in user space.
+
+ifneq ($(KERNELRELEASE),)
+
+include $(src)/lnet/Kbuild
+
+else
+
+# A flavour is a compiler with its flags; its objects live in build/<flavour>/. What is installed is `release'.
+F	?= release
+O	:= build/$(F)
+OUT	:= $(if $(filter release,$(F)),build,$(O))
+
+PREFIX	?= /usr/local
+LIBDIR	?= $(PREFIX)/lib
+VERSION	:= 0.1
+SOMAJOR	:= 0
+
+CC_release := gcc
+CC_debug   := gcc
+CC_asan    := gcc
+CC_tsan    := gcc
+CC_clang   := clang
+CC_fuzz    := clang
+FLAGS_release := -O2 -g
+FLAGS_debug   := -O2 -g -DLNET_DEBUG
+FLAGS_asan    := -O1 -g -DLNET_DEBUG -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+FLAGS_tsan    := -O1 -g -DLNET_DEBUG -fsanitize=thread -Wno-tsan
+FLAGS_clang   := -O2 -g -DLNET_DEBUG -Wthread-safety
+FLAGS_fuzz    := -O1 -g -DLNET_DEBUG -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+FLAVOURS := release debug asan tsan clang fuzz
+ifeq ($(filter $(F),$(FLAVOURS)),)
+$(error F=$(F): one of $(FLAVOURS))
+endif
+ifneq ($(origin CC),command line)
+CC := $(CC_$(F))
+endif
+
+comma	:= ,
+WARN	:= -Wall -Wextra -Werror -Wno-sign-compare -Wno-unused-parameter -Wno-missing-field-initializers \
+	   -Wstrict-prototypes -Wvla -Wundef
+# What the kernel build asks of the files it shares.
+WARN_CORE := -Wmissing-prototypes -Wdeclaration-after-statement
+CPPFLAGS_ALL := -D_GNU_SOURCE -DLNET_VERSION='"$(VERSION)"' -Ilnet/user -Iinclude -iquote . -iquote lnet \
+	   -isystem /usr/include/libnl3 $(CPPFLAGS)
+CFLAGS_ALL := -std=gnu11 -fPIC -pthread $(WARN) $(FLAGS_$(F)) $(CFLAGS)
+LDFLAGS_ALL := -pthread $(filter -fsanitize=%,$(subst fuzzer-no-link$(comma),,$(FLAGS_$(F)))) -Wl,--as-needed $(LDFLAGS)
+LIBS	:= -lnl-genl-3 -lnl-3 -lyaml -lreadline
+
+objs	= $(patsubst %.c,$(O)/%.o,$(wildcard $(1)))
+
+# The library: core, environment and drivers of user space. The simulator's world and drivers are apart from it.
+LIB_OBJS := $(call objs,lnet/*.c lnet/user/*.c lnet/selftest/*.c lnet/am/*.c lnd/lolnd/*.c lnd/skellnd/*.c) \
+	    $(filter-out $(O)/lnd/socklnd/sim% $(O)/lnd/socklnd/kernel%,$(call objs,lnd/socklnd/*.c))
+SIM_OBJS := $(call objs,lnd/simlnd/*.c lnd/socklnd/sim*.c tests/sim/*.c)
+CTL_OBJS := $(call objs,utils/lib/*.c)
+UNIT_OBJS := $(call objs,tests/unit/*.c)
+
+LIB_A	:= $(OUT)/liblnet.a
+LIB_SO	:= $(OUT)/liblnet.so
+CTL_A	:= $(if $(CTL_OBJS),$(OUT)/liblnetctl.a)
+SIM_A	:= $(if $(SIM_OBJS),$(O)/libsim.a)
+MAP	:= $(wildcard config/liblnet.map)
+
+PROGS	:= $(sort $(patsubst utils/%/,%,$(filter-out utils/lib/,$(dir $(wildcard utils/*/*.c)))))
+EXAMPLES := $(patsubst %.c,$(OUT)/%,$(wildcard examples/*.c))
+# Each C file of these directories is a program of its own.
+TEST_PROGS := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/*.c tests/netns/*.c tests/tools/*.c))
+FUZZERS	:= $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
+
+all: lib $(PROGS:%=$(OUT)/%) $(EXAMPLES) $(TEST_PROGS)
+lib: $(LIB_A) $(LIB_SO) $(CTL_A)
+unit: $(O)/unit
+.DEFAULT_GOAL := all
+
+$(O)/lnet/%.o $(O)/lnd/%.o: CFLAGS_ALL += $(WARN_CORE)
+$(O)/tests/unit/%.o: CPPFLAGS_ALL += -iquote tests/unit -iquote $(O)
+
+$(O)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# Archives are made anew, so that an object whose source is gone does not stay.
+define archive
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(AR) rcs $@ $(filter %.o,$^)
+endef
+
+$(LIB_A): $(LIB_OBJS)
+	$(archive)
+$(OUT)/liblnetctl.a: $(CTL_OBJS)
+	$(archive)
+$(O)/libsim.a: $(SIM_OBJS)
+	$(archive)
+
+$(LIB_SO).$(SOMAJOR): $(LIB_OBJS) $(MAP)
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,liblnet.so.$(SOMAJOR) $(MAP:%=-Wl,--version-script=%) \
+		-o $@ $(LIB_OBJS) $(LIBS)
+$(LIB_SO): $(LIB_SO).$(SOMAJOR)
+	@ln -sf liblnet.so.$(SOMAJOR) $@
+
+define prog_rule
+$(OUT)/$(1): $(call objs,utils/$(1)/*.c) $(if $(filter lnetsim,$(1)),$(SIM_A)) $(CTL_A) $(LIB_A)
+	@mkdir -p $$(@D)
+	$$(CC) $$(LDFLAGS_ALL) -o $$@ $$^ $$(LIBS) -lm
+endef
+$(foreach prog,$(PROGS),$(eval $(call prog_rule,$(prog))))
+
+$(EXAMPLES) $(TEST_PROGS): $(OUT)/%: $(O)/%.o $(CTL_A) $(LIB_A)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lm
+
+$(O)/fuzz/%: $(O)/tests/fuzz/%.o $(SIM_A) $(CTL_A) $(LIB_A)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lm
+
+# One suite per file: its name is the file's.
+SUITES	:= $(sort $(patsubst tests/unit/test_%.c,%,$(wildcard tests/unit/test_*.c)))
+$(O)/unit_suites.def: $(wildcard tests/unit/test_*.c)
+	@mkdir -p $(@D)
+	@printf 'SUITE(%s)\n' $(SUITES) > $@.new && mv $@.new $@
+$(O)/tests/unit/main.o: $(O)/unit_suites.def
+$(O)/unit: $(UNIT_OBJS) $(SIM_A) $(CTL_A) $(LIB_A)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lcunit $(LIBS) -lm
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
+
+# --- tests ------------------------------------------------------------------------------------------------------
+
+run_unit = $(MAKE) -s F=$(1) unit && build/$(1)/unit
+asan tsan:
+	+$(call run_unit,$@)
+tidy:
+	@tests/tidy
+quick: deps
+	@+tests/run quick
+check: deps
+	@+tests/run check
+kernel:
+	@tests/kernel
+deps:
+	@config/deps
+
+fuzz:
+	+$(MAKE) -s F=fuzz fuzzers
+	@for f in build/fuzz/fuzz/*; do test -x $$f || continue; mkdir -p build/fuzz/corpus/$${f##*/}; \
+		$$f -max_total_time=$${FUZZ_SECONDS:-20} -timeout=5 build/fuzz/corpus/$${f##*/} || exit 1; done
+fuzzers: $(FUZZERS)
+
+# What has a script of its own is only called here.
+demo bench sim models netns requirements: %: deps
+	@test -x tests/$*/run || { echo "make $*: tests/$*/run does not exist"; exit 2; }
+	@+$(MAKE) -s all && tests/$*/run
+
+# --- installing ---------------------------------------------------------------------------------------------------
+
+MAN	:= $(wildcard manual/man/*.[1-9])
+man:
+	@for page in $(MAN); do LC_ALL=C.UTF-8 MANROFFSEQ= man --warnings -E UTF-8 -l -Tutf8 -Z $$page 2>&1 >/dev/null || exit 1; done
+	@echo "$(words $(MAN)) man pages"
+
+install: all
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/lnet $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(LIB_A) $(CTL_A) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(LIB_SO).$(SOMAJOR) $(DESTDIR)$(LIBDIR)
+	ln -sf liblnet.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/liblnet.so
+	install -m 644 include/lnet/*.h lnet/user/plat*.h $(DESTDIR)$(PREFIX)/include/lnet
+	$(if $(PROGS),install -m 755 $(PROGS:%=$(OUT)/%) $(DESTDIR)$(PREFIX)/bin)
+	printf '%s\n' 'Name: liblnet' 'Description: multi-rail message transport' 'Version: $(VERSION)' \
+		'Libs: -L$(LIBDIR) -llnet' 'Libs.private: -pthread -lnl-genl-3 -lnl-3 -lyaml' \
+		'Cflags: -I$(PREFIX)/include -I$(PREFIX)/include/lnet' > $(DESTDIR)$(LIBDIR)/pkgconfig/liblnet.pc
+	set -e; for page in $(MAN); do d=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
+		install -d $$d; install -m 644 $$page $$d; done
+
+clean:
+	rm -rf build
+
+.PHONY: all lib unit asan tsan tidy quick check kernel deps fuzz fuzzers demo bench sim models netns requirements man \
+	install clean
+.SECONDARY:
+
+endif
