@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One operation with its embedded attempt and at most one hedge: every order of driver calls, upcalls, answers and timers.
+ *
+ * The tables are lnet/states/op.def and att.def themselves: a step that is no edge fails, credits move by the columns.
+ * One atomic step = one lock hold of the shard, or one driver call made without it. Inlines are named as what they stand
+ * for in lnet/tx.c and lnet/credit.c.
+ *
+ * Kinds of operation (-D):	WANT_NONE (done when posted or confirmed), WANT_REPLY (the answer lands in memory), WANT_ACK.
+ *				REFER: the driver refers to the payload after it was posted; else it is copied (inline).
+ * Bounds (-D):			TRIES attempts started, LOSSES path losses, ANSWERS answers.
+ * Mutants (-DM_...):		see tests/model/run; each must fail.
+ *
+ * What must hold:
+ *	only edges of the tables; credits and the hedge reserve conserved; exactly one final event, and one SEND event
+ *	before it; at the final event no driver has an attempt, no pass is about to call a driver with one, no answer is
+ *	landing; a driver is never called with an attempt that is not its op's any more; nothing on pni->asked belongs to
+ *	a path already lost; every run ends in OP_DONE, also if from some moment on the network is silent for ever.
+ */
+#ifndef TRIES
+#define TRIES	3
+#endif
+#ifndef LOSSES
+#define LOSSES	1
+#endif
+#ifndef ANSWERS
+#define ANSWERS	2
+#endif
+#if !defined(WANT_NONE) && !defined(WANT_REPLY)
+#define WANT_ACK
+#endif
+#ifdef REFER
+#define INLINE	false
+#else
+#define INLINE	true
+#endif
+#define PEER_CREDITS	1	/* the hedge goes over another path of the peer, but shares ... */
+#define NI_CREDITS	1	/* ... with other traffic: see other_peer, other_ni */
+
+#define STATE(n)	mtype = { n };
+#define EDGE(a, b)
+#include "../../lnet/states/op.def"
+#undef STATE
+#undef EDGE
+#define ASTATE(n, peer, ni, driver, memory)	mtype = { n };
+#define AEDGE(a, b)
+#include "../../lnet/states/att.def"
+#undef ASTATE
+#undef AEDGE
+
+/* the tables as data, filled by the first step; and which edges a search took. Not part of the state */
+c_decl {
+	static unsigned char legal[64][64], taken[64][64];
+	static int peer_column[64], ni_column[64], driver_column[64];
+	static const char *name[64];
+	static void edges_print(void) {
+		for (int a = 0; a < 64; a++)
+			for (int b = 0; b < 64; b++)
+				if (taken[a][b]) printf("edge %s %s\n", name[a], name[b]);
+	}
+}
+#define ROW(n)		was = n; c_code { name[now.was] = #n; };
+#define TRANSITION(a, b) was = a; next = b; c_code { legal[now.was][now.next] = 1; };
+
+inline tables_fill() {
+	c_code { atexit(edges_print); };
+#define STATE(n)				ROW(n)
+#define ASTATE(n, peer, ni, driver, memory)	ROW(n) \
+	c_code { peer_column[now.was] = peer; ni_column[now.was] = ni; driver_column[now.was] = driver; };
+#define EDGE(a, b)				TRANSITION(a, b)
+#define AEDGE(a, b)				TRANSITION(a, b)
+#include "../../lnet/states/op.def"
+#include "../../lnet/states/att.def"
+	was = 0; next = 0
+}
+
+/* ---- the core's own, all under the shard lock ---- */
+mtype op = OP_NEW;
+mtype att[2] = ATT_FREE;	/* 0: embedded, 1: hedge */
+mtype was, next;		/* of the step going on */
+bool finish;			/* ... the outcome became known in it */
+byte peer_free = PEER_CREDITS, ni_free = NI_CREDITS;
+byte reserve = 1;		/* hedges in the shard's reserve */
+byte tries;
+byte nr_held;			/* attempts with a driver or a pass, and answers landing: the final event waits for 0 */
+bool landing;			/* a REPLY is being copied into the memory, no lock held */
+byte att_epoch[2];		/* path epoch it was posted under */
+byte lost[2];			/* path i (over which attempt i goes): epochs below this one are lost */
+bool owed_send[2];		/* a pass has it on p->send, or is in ops->send() */
+bool owed_cancel[2];		/* a pass is about to call ops->cancel(), or is in it */
+bool back[2];			/* the driver gave it back while a pass owed a call: that pass finishes it */
+bool ok[2];			/* ... with this outcome */
+byte nr_send_event, nr_final;
+
+/* ---- the world: other traffic, driver, network ---- */
+byte other_peer, other_ni;	/* credits with other operations: they may keep them for ever */
+byte others = 2;		/* how often they may still take one */
+mtype = { D_NONE, D_HAS, D_SENT, D_POSTED };
+mtype drv[2] = D_NONE;		/* D_HAS: queued or half written; D_SENT: written, upcall missing; D_POSTED: refers to it */
+bool called[2];			/* ops->send() has been called for this attempt */
+bool aborted[2];		/* ops->cancel(ABORT) has been called */
+byte drv_epoch[2];		/* epoch it was written under */
+byte epoch[2];			/* of the connection set of path i */
+bool req_out;			/* some attempt reached the peer: answers may come */
+byte answers;
+bool silent;			/* nothing comes from the network any more */
+
+#define with_driver(i)	(att[i] == ATT_WIRE || att[i] == ATT_POSTED)
+#define alive(i)	(att[i] != ATT_FREE)
+#define waiting(i)	(att[i] == ATT_WAIT_PEER || att[i] == ATT_WAIT_NI)
+#define asked(i)	(att[i] == ATT_POSTED || att[i] == ATT_ASKED)
+#define owed(i)		(owed_send[i] || owed_cancel[i])
+#define suspected()	((with_driver(0) || att[0] == ATT_ASKED) && !alive(1))
+#define running()	(op != OP_NEW && op != OP_RECALL && op != OP_DONE)
+
+/* ---- state changes: the only places that assign op and att ---- */
+inline op_enter(to) {
+	was = op; next = to;
+	assert(c_expr { legal[now.was][now.next] });
+	c_code { taken[now.was][now.next] = 1; };
+	op = to; was = 0; next = 0
+}
+
+/* leaving a state gives back what the next does not hold, entering takes what the last did not: the columns of att.def */
+inline att_enter(i, to) {
+	was = att[i]; next = to;
+	assert(c_expr { legal[now.was][now.next] });
+	c_code {
+		taken[now.was][now.next] = 1;
+		now.peer_free += peer_column[now.was] - peer_column[now.next];
+		now.ni_free += ni_column[now.was] - ni_column[now.next];
+		now.nr_held += driver_column[now.next] - driver_column[now.was];
+	};
+#ifdef M_DOUBLEGIVE	/* credits given back at posted, and once more when the driver gives the attempt back */
+	if
+	:: was == ATT_POSTED -> peer_free++; ni_free++
+	:: else
+	fi;
+#endif
+	att[i] = to; was = 0; next = 0;
+	if
+	:: att[i] == ATT_FREE ->
+		called[i] = false; aborted[i] = false; back[i] = false; ok[i] = false; att_epoch[i] = 0; drv_epoch[i] = 0;
+		if
+#ifdef M_HEDGELEAK	/* a hedge that failed is forgotten, not returned to the reserve */
+		:: i == 1 && op == OP_RECALL -> reserve++
+#else
+		:: i == 1 -> reserve++
+#endif
+		:: else
+		fi
+	:: else
+	fi
+}
+
+/* ---- tx.c ---- */
+inline att_start(i) {
+	tries++;
+	assert(drv[i] == D_NONE && !owed(i));	/* never reused while a driver has it */
+	att_enter(i, ATT_WAIT_PEER)
+}
+
+inline send_event() {
+	if
+	:: nr_send_event == 0 -> nr_send_event++; assert(nr_final == 0)
+	:: else
+	fi
+}
+
+/* the driver has forgotten it; good: as it should be (confirmed, or posted and copied) */
+inline att_finish(i, good) {
+	if
+	:: !(good) || op == OP_RECALL -> att_enter(i, ATT_FREE)
+	:: else ->
+		send_event();
+#ifdef WANT_NONE
+		att_enter(i, ATT_FREE);
+		finish = true
+#else
+		if
+#ifndef M_NOEPOCH	/* posted under an epoch that is known to be lost: nobody would tell again */
+		:: att_epoch[i] < lost[i] -> att_enter(i, ATT_FREE)
+#endif
+		:: else -> att_enter(i, ATT_ASKED)
+		fi
+#endif
+	fi
+}
+
+inline lnet_att_done(i, good) {
+	if
+#ifndef M_NOPIN	/* mutant: finished although a pass is about to call the driver with it */
+	:: owed(i) -> back[i] = true; ok[i] = good
+#endif
+	:: else -> att_finish(i, good)
+	fi
+}
+
+/* copied payload: the driver keeps nothing, posted is also given back */
+inline lnet_att_posted(i) {
+	att_epoch[i] = drv_epoch[i];
+	if
+	:: INLINE -> drv[i] = D_NONE; lnet_att_done(i, true)
+	:: else -> drv[i] = D_POSTED; att_enter(i, ATT_POSTED)
+	fi
+}
+
+/* the pass is back in the shard after ops->send() or ops->cancel() */
+inline pass_return(i) {
+	owed_send[i] = false; owed_cancel[i] = false;
+	if
+	:: back[i] -> back[i] = false; att_finish(i, ok[i])
+#ifndef M_NORECHECK	/* mutant: the pass does not look whether the outcome became known before it called send() */
+	:: !back[i] && op == OP_RECALL && with_driver(i) && !aborted[i] -> owed_cancel[i] = true
+#endif
+	:: else
+	fi
+}
+
+inline lnet_path_lost(i) {
+	lost[i]++;
+	if
+	:: att[i] == ATT_ASKED && att_epoch[i] < lost[i] -> att_enter(i, ATT_FREE)
+	:: else
+	fi
+}
+
+inline att_recall(i) {
+	if
+	:: waiting(i) || att[i] == ATT_ASKED -> att_enter(i, ATT_FREE)
+	:: with_driver(i) && !owed(i) -> owed_cancel[i] = true
+	:: else		/* free; or a pass owes a call: it looks again when it comes back */
+	fi
+}
+
+/* at the end of every lock hold that changed an attempt, or made the outcome known (finish) */
+inline op_next() {
+	if
+	:: op == OP_TRY && (asked(0) || asked(1) || landing) -> op_enter(OP_ANSWER)
+	:: op == OP_ANSWER && !asked(0) && !asked(1) && !landing && (alive(0) || alive(1)) -> op_enter(OP_TRY)
+	:: (op == OP_TRY || op == OP_ANSWER) && !alive(0) && !alive(1) && !landing && !finish ->
+		if
+		:: tries == TRIES -> finish = true
+		:: tries < TRIES ->			/* again at once */
+			if
+			:: op == OP_ANSWER -> op_enter(OP_TRY)
+			:: else
+			fi;
+			att_start(0)
+		:: tries < TRIES -> op_enter(OP_BACKOFF)	/* again later */
+		fi
+	:: else
+	fi;
+	if	/* the outcome is known: whatever else is under way is taken back */
+	:: finish && op != OP_RECALL && op != OP_DONE -> op_enter(OP_RECALL); att_recall(0); att_recall(1)
+	:: else
+	fi;
+	finish = false;
+	if	/* and nothing is held any more: the one final event */
+#ifdef M_EARLYFINAL	/* final event when the outcome is known, abort not yet answered */
+	:: op == OP_RECALL ->
+#else
+	:: op == OP_RECALL && nr_held == 0 ->
+#endif
+		send_event();		/* if it is still missing it goes first */
+		op_enter(OP_DONE);
+		nr_final++;
+		assert(drv[0] == D_NONE && drv[1] == D_NONE && !landing);	/* memory not given back early */
+		assert(!owed(0) && !owed(1) && !alive(0) && !alive(1) && reserve == 1)
+	:: else
+	fi
+}
+
+#define conserved (peer_free + other_peer + (att[0] == ATT_WAIT_NI || att[0] == ATT_WIRE) \
+		   + (att[1] == ATT_WAIT_NI || att[1] == ATT_WIRE) == PEER_CREDITS \
+		   && ni_free + other_ni + (att[0] == ATT_WIRE) + (att[1] == ATT_WIRE) == NI_CREDITS \
+		   && reserve + alive(1) == 1)
+#define held_right (nr_held == with_driver(0) + with_driver(1) + COUNT_LANDING)
+#ifdef M_LANDFREE	/* an answer that is landing does not hold the operation */
+#define COUNT_LANDING	0
+#else
+#define COUNT_LANDING	landing
+#endif
+#define drivers_right ((drv[0] == D_NONE || with_driver(0)) && (drv[1] == D_NONE || with_driver(1)))
+#define none_lost ((att[0] != ATT_ASKED || att_epoch[0] >= lost[0]) && (att[1] != ATT_ASKED || att_epoch[1] >= lost[1]))
+
+/* what attempt i, its driver, its path and its timer may do */
+#ifdef M_REUSE	/* the slice is over: started again while the driver has it */
+#define has_slice(i)	(alive(i) && tries < TRIES)
+#elif defined(M_NOWAITDEADLINE)
+#define has_slice(i)	(att[i] == ATT_ASKED)
+#else
+#define has_slice(i)	(waiting(i) || att[i] == ATT_ASKED)	/* with a driver: the driver tells */
+#endif
+#define ATTEMPT_STEPS(i) \
+	/* credit.c: a credit is there */ \
+	:: att[i] == ATT_WAIT_PEER && peer_free > 0 -> att_enter(i, ATT_WAIT_NI) \
+	:: att[i] == ATT_WAIT_NI && ni_free > 0 -> att_enter(i, ATT_WIRE); owed_send[i] = true \
+	/* pass_end(), no lock: ops->send() takes it or refuses it; and back in the shard */ \
+	:: owed_send[i] && !called[i] -> \
+		assert(att[i] == ATT_WIRE && op != OP_DONE); called[i] = true; drv[i] = D_HAS \
+	:: owed_send[i] && !called[i] -> called[i] = true; back[i] = true; ok[i] = false \
+	:: owed_send[i] && called[i] -> pass_return(i) \
+	/* pass_end(), no lock: ops->cancel(ABORT); and back in the shard */ \
+	:: owed_cancel[i] && !aborted[i] -> assert(with_driver(i) && op != OP_DONE); aborted[i] = true \
+	:: owed_cancel[i] && aborted[i] -> pass_return(i) \
+	/* the driver writes it, tells so, is confirmed, fails by itself or as asked */ \
+	:: drv[i] == D_HAS && !silent -> drv[i] = D_SENT; drv_epoch[i] = epoch[i]; req_out = true \
+	:: drv[i] == D_SENT && !silent -> lnet_att_posted(i) \
+	:: drv[i] == D_POSTED && !silent -> drv[i] = D_NONE; lnet_att_done(i, true) \
+	:: drv[i] != D_NONE && (!silent || aborted[i]) -> drv[i] = D_NONE; lnet_att_done(i, false) \
+	/* its connection set dies, the upcall comes some time after it */ \
+	:: epoch[i] < LOSSES && !silent -> epoch[i]++ \
+	:: lost[i] < epoch[i] -> lnet_path_lost(i) \
+	:: running() && has_slice(i) -> att_enter(i, ATT_FREE)
+
+#ifdef M_NOWAITDEADLINE	/* no deadline while it waits for credits */
+#define deadline_counts()	(running() && !waiting(0) && !waiting(1))
+#else
+#define deadline_counts()	running()
+#endif
+
+active proctype world() {
+	atomic { tables_fill() };
+	do
+	:: atomic {
+		if
+		/* the caller: start, or end at once */
+		:: op == OP_NEW -> op_enter(OP_RESOLVE)
+		:: op == OP_NEW -> op_enter(OP_TRY); att_start(0)
+		:: op == OP_NEW -> finish = true
+		:: op == OP_RESOLVE && !silent -> op_enter(OP_TRY); att_start(0)
+		/* timers: deadline (also the caller's unlink), back-off over, suspicion */
+		:: deadline_counts() -> finish = true
+		:: op == OP_BACKOFF -> op_enter(OP_TRY); att_start(0)
+		:: (op == OP_TRY || op == OP_ANSWER) && suspected() && tries < TRIES && reserve > 0 ->
+			reserve--; att_start(1)
+		ATTEMPT_STEPS(0)
+		ATTEMPT_STEPS(1)
+		/* answers, at any time after a request went out; those for a finished operation find no slot */
+#ifdef WANT_REPLY
+		:: req_out && !silent && answers < ANSWERS && running() && !landing ->
+			answers++; landing = true; nr_held = nr_held + COUNT_LANDING
+		:: landing && !silent -> nr_held = nr_held - COUNT_LANDING; landing = false; finish = true
+		/* broken with its connection, or told to stop (promptly) because the operation is finished */
+		:: landing && (!silent || !running()) -> nr_held = nr_held - COUNT_LANDING; landing = false
+#endif
+#ifdef WANT_ACK
+		:: req_out && !silent && running() -> finish = true
+#endif
+		/* other traffic, at any time; it may never give a credit back */
+		:: others > 0 && peer_free > 0 && !other_peer -> others--; peer_free--; other_peer++
+		:: others > 0 && ni_free > 0 && !other_ni -> others--; ni_free--; other_ni++
+		:: other_peer && !silent -> other_peer--; peer_free++
+		:: other_ni && !silent -> other_ni--; ni_free++
+		:: !silent -> silent = true
+		fi;
+		op_next()
+	   }
+	:: atomic { silent && op == OP_DONE && !landing && lost[0] == epoch[0] && lost[1] == epoch[1] -> break }
+	od;
+	assert(nr_final == 1 && nr_send_event == 1 && nr_held == 0)
+}
+
+/* between any two steps */
+active proctype monitor() {
+end:
+#if defined(W_HEDGE)		/* witness: a hedge was posted, the embedded one is still with its driver */
+	atomic { att[1] == ATT_ASKED && drv[0] != D_NONE -> assert(false) }
+#elif defined(W_PINNED)		/* witness: given back while a pass is about to cancel it */
+	atomic { owed_cancel[0] && back[0] && !aborted[0] -> assert(false) }
+#elif defined(W_LATE)		/* witness: back-off with a request out and the last try left, answer lands in it */
+	atomic { op == OP_BACKOFF && landing && tries == TRIES - 1 -> assert(false) }
+#elif defined(W_LOST)		/* witness: posted under a path already lost */
+	atomic { drv[0] == D_SENT && drv_epoch[0] < lost[0] -> assert(false) }
+#else
+	atomic { !(conserved && held_right && drivers_right && none_lost && nr_final == (op == OP_DONE)) -> assert(false) }
+#endif
+}
