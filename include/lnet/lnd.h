@@ -91,7 +91,7 @@ struct lnet_rx {
 	u8 lnd_flags;			/* the driver's */
 	void *lnd[2];			/* the driver's */
 	/* --- the core's from here --- */
-	u8 state, type, marked, dup, routed, wants_ack, noack_seq, pad;
+	u8 state, type, marked, dup, routed, wants_ack, noack_seq, parked;
 	u32 mlength, rlength, offset, portal, src_pid;
 	struct lnet_md *md;
 	struct lnet_window *win;
@@ -100,6 +100,7 @@ struct lnet_rx {
 	u64 match_bits, hdr_data;
 	struct lnet_nid src_nid, dest_nid;
 	u64 arrived_ns;
+	struct lnet_nid initiator;	/* primary NID of the sender as lnet_match() was told */
 };
 
 /*
