@@ -125,8 +125,9 @@ void lnet_wheel_init(struct lnet_wheel *w, u64 now_ns);
 void lnet_timer_init(struct lnet_timer *t, enum lnet_timer_kind kind);
 void lnet_timer_set(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);	/* moves it if armed */
 void lnet_timer_cancel(struct lnet_wheel *w, struct lnet_timer *t);
-/* Moves what is due to @due in order of slots, then insertion; at most @max (the rest stays due). */
+/* Moves what is due to @due in order of slots, then insertion; stops after the slot that reaches @max. The caller takes each off by lnet_timer_fired(). */
 unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due, unsigned int max);
+void lnet_timer_fired(struct lnet_wheel *w, struct lnet_timer *t);
 u64 lnet_wheel_next_ns(const struct lnet_wheel *w);	/* not later than the first expiry; U64_MAX if empty */
 
 /* ---- events ---------------------------------------------------------------------------------------------------- */
@@ -211,6 +212,7 @@ struct lnet_ni {
 	u32 ix;				/* small number unique in the instance */
 	atomic_t refs;
 	atomic_t health;		/* 0..1000 */
+	atomic_t bell, work;		/* flush left by LNET_MORE (holds a reference); lnet_ni_kick() */
 	u8 state;			/* enum lnet_ni_state [cfg] */
 	u8 fatal;			/* link down or address gone; written by lnet_ni_link(), READ_ONCE */
 	u8 link_seen;			/* what the worker has acted on */
@@ -248,6 +250,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u64 suspect_ns;			/* since when suspect; 0: not */
 	u64 down_ns;			/* since when the path fails; 0: works */
 	struct lnet_timer timer;	/* recovery */
+	struct list_head reset;		/* in p->resets */
 	u64 recover_ns;			/* interval of the recovery ping now */
 	u32 nr_wire;			/* attempts in WIRE or POSTED */
 	u8 recovering, pinging;
@@ -306,11 +309,12 @@ struct lnet_peer {
 	u64 contact_next_ns;		/* not before: next ping of a peer that did not answer */
 	struct lnet_timer timer;	/* confirm and contact */
 	u64 confirm_due_ns;
-	u64 open_nonce;
+	u8 plain_before;		/* requests may go unmarked while it is asked again */
+	struct lnet_frag sink_frag;
+	u8 sink[64];			/* start of its ping info, its answer to our opening */
 	struct lnet_txwin tx;
 	struct list_head resolve;	/* ops in OP_RESOLVE */
 	struct list_head winwait;	/* ops whose name does not fit into the window yet (OP_TRY, no attempt) */
-	struct list_head live;		/* all other unfinished ops */
 	u64 turn;
 	s64 hedge_tokens;		/* thousandths */
 };
@@ -337,13 +341,15 @@ enum lnet_op_flag {
 };
 
 struct lnet_copy {			/* a counted small payload: ping replies, held answers, openings */
-	u32 refs, len;			/* refs [sh of the user] */
+	atomic_t refs;
+	u32 len;
 	struct lnet_frag frag;
 	u8 data[];
 };
 
 struct lnet_op {
-	struct list_head link;		/* exactly one of: free, peer->resolve, peer->winwait, peer->live, p->defer */
+	struct list_head link;		/* at most one of: pool, peer->resolve, peer->winwait, p->defer, entry's answers */
+	struct list_head all;		/* sh->live */
 	struct lnet_timer timer;	/* the earliest of deadline, attempt deadline, suspicion */
 	struct lnet_peer *peer;		/* counted */
 	struct lnet_shard *sh;		/* where it lives */
@@ -367,7 +373,8 @@ struct lnet_op {
 	void *op_ptr;
 	struct lnet_window *win;	/* answers of marked requests: their entry, counted by the entry */
 	u64 win_seq;
-	struct lnet_rx *rx;		/* REPLY landing for this GET */
+	struct list_head landings;	/* rx: REPLYs landing for this GET */
+	u64 suspect_ns;			/* next look at the silence of the attempts */
 	struct lnet_att *hedge;		/* second attempt; NULL mostly */
 	struct lnet_att first;
 };
@@ -391,17 +398,21 @@ struct lnet_shard {
 	struct lnet_wheel wheel;
 	struct lnet_pool ops, atts, rxs, evts;
 	struct list_head ready;		/* MDs whose events a CALL pass left; leaf: nothing but the shard lock */
-	struct list_head ring;		/* unused */
-	struct list_head windows;	/* LRU */
+	struct list_head live;		/* all unfinished ops, in order of creation */
+	struct list_head windows;	/* LRU, most recent first */
 	struct lnet_window **winhash;	/* allocated at the first opening */
 	u32 nr_windows;
 	struct list_head delayed;	/* attempts held by delay rules, by time */
-	struct lnet_timer delay_timer, park_timer, recover_timer;
+	struct lnet_timer delay_timer;
+	u64 park_ns;			/* when to look at parked requests again; shard 0; WRITE_ONCE */
+	struct lnet_frag junk_frag;	/* where replies to recovery pings land */
+	u8 junk[64];
 	u64 turn;
 	u64 c[LNET_NR_COUNTERS];
 	u64 recovery_tokens_ns;		/* pacing of recovery pings */
 	u64 copy_bytes;			/* held small answers */
-	u8 link_work;			/* some NI's link changed: lnet_shard_work() acts */
+	u8 link_work;			/* some NI's link changed: lnet_shard_work() acts (WRITE_ONCE, any context) */
+	u8 more_pending;		/* a doorbell was left by LNET_MORE */
 	u32 nr_live;			/* ops that are not free */
 };
 
@@ -440,6 +451,7 @@ struct lnet {
 	u32 ping_seq;
 	lnet_md_t ping_md, push_md;
 	struct lnet_shard *shard;	/* nr_shards */
+	atomic_t bells, ni_work;	/* some NI's bell or work is set */
 	void *control;			/* control.c */
 };
 
@@ -451,12 +463,15 @@ int lnet_shards_init(struct lnet *ln);
 void lnet_shards_fini(struct lnet *ln);
 void lnet_shards_lock_all(struct lnet *ln);	/* publish a configuration; cfg_mutex held */
 void lnet_shards_unlock_all(struct lnet *ln);
-struct lnet_op *lnet_op_alloc(struct lnet_pass *p);	/* [sh] zeroed, with first.op set; NULL: pool empty */
-void lnet_op_free(struct lnet_shard *sh, struct lnet_op *op);
-struct lnet_evt *lnet_evt_alloc(struct lnet_shard *sh);	/* [sh] */
+struct lnet_op *lnet_op_new(void);			/* zeroed, lists and first attempt set up; outside locks; NULL: no memory */
+void lnet_op_free(struct lnet_op *op);			/* frees it, its events and its copy; NULL is fine */
+struct lnet_op *lnet_op_take(struct lnet_shard *sh);	/* [sh] from the shard's reserve (refilled by lnet_enter()); NULL: empty */
+struct lnet_att *lnet_att_take(struct lnet_shard *sh);	/* [sh] for a hedge; NULL: empty */
 struct lnet_evt *lnet_evt_new(struct lnet *ln);		/* kmalloc; any context that may sleep */
 void lnet_evt_free(struct lnet_evt *e);			/* kfree */
-void lnet_pass_wake_md(struct lnet_pass *p, struct lnet_md *md);	/* adds md->ready to p->ready */
+struct lnet_copy *lnet_copy_new(u32 len);		/* one reference; outside locks */
+void lnet_copy_get(struct lnet_copy *c);
+void lnet_copy_put(struct lnet_copy *c);		/* NULL is fine */
 #define lnet_count(sh, name) ((sh)->c[LNET_C_##name]++)
 #define lnet_count_add(sh, name, n) ((sh)->c[LNET_C_##name] += (n))
 
@@ -568,9 +583,14 @@ void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome h
 void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);	/* the answer came */
 void lnet_att_given(struct lnet_pass *p, struct list_head *given);	/* pass end: what drivers posted or gave back */
-void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);	/* shutdown, peer deleted */
+void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);	/* peer deleted; NULL: all, shutdown. No lock held */
+void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni);	/* no lock held: what is in flight there is ambiguous at once, what waits is re-selected */
+void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni);	/* no lock held: what waits for credits of @ni chooses again */
+void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path);	/* [sh] the same for a path that became suspect */
+bool lnet_ops_idle(struct lnet *ln);			/* no operation is unfinished */
 int lnet_ops_init(struct lnet *ln);
 void lnet_ops_fini(struct lnet *ln);
+int lnet_op_submit(struct lnet *ln, struct lnet_op *op, struct lnet_peer_ni *pni, bool more);	/* CALL pass of its own; takes the reference of @pni */
 struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_handle *h);	/* unmarked request by its handle; shard re-check by caller */
 /* ---- credit.c ----------------------------------------------------------------------------------------------------------------------- */
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);	/* [sh] FREE -> WAIT_PEER -> WAIT_NI -> WIRE */
@@ -589,6 +609,10 @@ void lnet_ping_rebuild(struct lnet *ln);	/* cfg_mutex held: NIs changed */
 void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);	/* [sh] recovery ping; answers lnet_path_ping_done() */
 void lnet_windows_fini(struct lnet_shard *sh);
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */
-void lnet_window_timer(struct lnet_pass *p, struct lnet_window *win);	/* [sh] */
+void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t);	/* [sh] */
+void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t);	/* [sh] tx.c: attempts held by a delay rule */
+void lnet_pass_cancels(struct lnet_pass *p);	/* tx.c: calls ops->cancel for p->cancel */
+void lnet_pass_stops(struct lnet_pass *p);	/* rx.c: calls ops->rx_stop for p->stop */
+void lnet_path_resets(struct lnet_pass *p);	/* health.c: calls ops->path_reset for p->resets; no lock held */
 
 #endif

@@ -37,6 +37,7 @@ struct lnet_pass {
 	struct list_head given;		/* attempts posted or given back by drivers in this pass: one re-entry for all */
 	struct list_head cancel;	/* attempts to take back: ops->cancel; their op is pinned */
 	struct list_head ready;		/* MDs with events to deliver */
+	struct list_head resets;	/* paths whose stale connections must go: ops->path_reset (health.c) */
 	struct list_head defer;		/* operations to start once no lock is held (answers), struct lnet_op.link */
 	struct lnet_ni *ring[4];	/* whose ops->flush is due; a fifth flushes the first */
 	u16 nr;				/* messages since the lock was taken; at 64 it is dropped and retaken */
@@ -91,7 +92,11 @@ struct lnet_rx {
 	u8 lnd_flags;			/* the driver's */
 	void *lnd[2];			/* the driver's */
 	/* --- the core's from here --- */
-	u8 state, type, marked, dup, routed, wants_ack, noack_seq, parked;
+	u8 state, type, marked, dup, landed, wants_ack, noack, parked;
+	struct lnet_op *answer;		/* reserve for the ACK or REPLY */
+	struct lnet_op *get;		/* REPLY: the GET it answers */
+	struct lnet_evt *evt;
+	struct lnet_copy *copy;		/* a push lands here */
 	u32 mlength, rlength, offset, portal, src_pid;
 	struct lnet_md *md;
 	struct lnet_window *win;
@@ -133,6 +138,8 @@ struct lnet_lnd_ops {
 	/* Optional: the path to @pni is suspect or was found dead: connections older than this call should be given up (path_lost upcall) so that the
 	 * next attempt dials anew instead of waiting in a backed-off stream. */
 	void (*path_reset)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *pni);
+	/* Optional: a turn in a WORKER pass (everything allowed), once after each lnet_ni_kick(). No lock held. */
+	void (*work)(struct lnet_pass *p, struct lnet_ni *ni);
 	void (*peer_gone)(struct lnet_ni *ni, struct lnet_peer_ni *pni);		/* optional */
 };
 
@@ -164,6 +171,8 @@ void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch, enum lnet_outcome how);
 /* Proof of life of the path (bytes acknowledged or received). @rtt_ns 0 if not known. */
 void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u64 rtt_ns);
+
+void lnet_ni_kick(struct lnet_ni *ni);	/* any context: ops->work will be called soon */
 
 struct lnet_link {
 	bool up;			/* carrier, operational state and address present */

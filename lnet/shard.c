@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Shards and passes: who visits the core locks a shard, decides, leaves, and then performs what it owes. */
+#include "core.h"
+
+#define RESERVE_FIRST 4		/* answers kept ready in a shard that has seen no traffic */
+#define RESERVE_BUSY 80		/* and in one that has: more than a burst */
+#define BUSY_MESSAGES 256	/* received messages that make a shard busy */
+
+/* ---- objects ----------------------------------------------------------------------------------------------- */
+
+struct lnet_op *lnet_op_new(void)
+{
+	struct lnet_op *op = kzalloc(sizeof(*op), GFP_NOFS);
+
+	if (!op)
+		return NULL;
+	INIT_LIST_HEAD(&op->link);
+	INIT_LIST_HEAD(&op->all);
+	INIT_LIST_HEAD(&op->landings);
+	INIT_LIST_HEAD(&op->first.link);
+	lnet_timer_init(&op->timer, LNET_TIMER_OP);
+	op->first.op = op;
+	return op;
+}
+
+void lnet_op_free(struct lnet_op *op)
+{
+	if (!op)
+		return;
+	lnet_evt_free(op->evt[0]);
+	lnet_evt_free(op->evt[1]);
+	lnet_copy_put(op->copy);
+	kfree(op);
+}
+
+struct lnet_evt *lnet_evt_new(struct lnet *ln)
+{
+	struct lnet_evt *e = kzalloc(sizeof(*e), GFP_NOFS);
+
+	(void)ln;
+	if (e)
+		INIT_LIST_HEAD(&e->link);
+	return e;
+}
+
+void lnet_evt_free(struct lnet_evt *e)
+{
+	kfree(e);
+}
+
+struct lnet_copy *lnet_copy_new(u32 len)
+{
+	struct lnet_copy *c = kzalloc(sizeof(*c) + len, GFP_NOFS);
+
+	if (!c)
+		return NULL;
+	atomic_set(&c->refs, 1);
+	c->len = len;
+	c->frag.base = c->data;
+	c->frag.len = len;
+	return c;
+}
+
+void lnet_copy_get(struct lnet_copy *c)
+{
+	atomic_inc(&c->refs);
+}
+
+void lnet_copy_put(struct lnet_copy *c)
+{
+	if (c && atomic_dec_and_test(&c->refs))
+		kfree(c);
+}
+
+struct lnet_op *lnet_op_take(struct lnet_shard *sh)
+{
+	struct lnet_op *op;
+
+	if (list_empty(&sh->ops.free))
+		return NULL;
+	op = list_first_entry(&sh->ops.free, struct lnet_op, link);
+	list_del_init(&op->link);
+	sh->ops.nr--;
+	return op;
+}
+
+struct lnet_att *lnet_att_take(struct lnet_shard *sh)
+{
+	struct lnet_att *att;
+
+	if (list_empty(&sh->atts.free))
+		return NULL;
+	att = list_first_entry(&sh->atts.free, struct lnet_att, link);
+	list_del_init(&att->link);
+	sh->atts.nr--;
+	return att;
+}
+
+/* No lock held: what a lock hold may need is allocated before it. A failed allocation leaves the reserve short; takers cope. */
+static void refill(struct lnet_shard *sh)
+{
+	u32 want = READ_ONCE(sh->c[LNET_C_recv_count]) < BUSY_MESSAGES ? RESERVE_FIRST : RESERVE_BUSY;
+	LIST_HEAD(ops);
+	LIST_HEAD(atts);
+	u32 nr_ops = 0, nr_atts = 0;
+
+	while (READ_ONCE(sh->ops.nr) + nr_ops < want) {
+		struct lnet_op *op = lnet_op_new();
+
+		if (!op)
+			break;
+		list_add(&op->link, &ops);
+		nr_ops++;
+	}
+	while (READ_ONCE(sh->atts.nr) + nr_atts < RESERVE_FIRST) {
+		struct lnet_att *att = kzalloc(sizeof(*att), GFP_NOFS);
+
+		if (!att)
+			break;
+		list_add(&att->link, &atts);
+		nr_atts++;
+	}
+	if (!nr_ops && !nr_atts)
+		return;
+	spin_lock(&sh->lock);
+	list_splice(&ops, &sh->ops.free);
+	list_splice(&atts, &sh->atts.free);
+	sh->ops.nr += nr_ops;
+	sh->atts.nr += nr_atts;
+	spin_unlock(&sh->lock);
+}
+
+/* ---- entering and leaving -------------------------------------------------------------------------------------- */
+
+static void enter(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	if (READ_ONCE(sh->ops.nr) < RESERVE_FIRST || READ_ONCE(sh->atts.nr) == 0)
+		refill(sh);
+	spin_lock(&sh->lock);
+	p->sh = sh;
+	p->nr = 0;
+}
+
+void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	if (p->sh == sh && p->nr < LNET_PASS_BURST) {
+		p->nr++;
+		return;
+	}
+	lnet_leave(p);
+	enter(p, sh);
+}
+
+void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni)
+{
+	struct lnet_shard *sh;
+
+	do {
+		sh = READ_ONCE(pni->sh);
+		lnet_enter(p, sh);
+	} while (sh != pni->sh);
+}
+
+void lnet_leave(struct lnet_pass *p)
+{
+	struct lnet_shard *sh = p->sh;
+	u64 next;
+
+	if (!sh)
+		return;
+	p->sh = NULL;
+	next = lnet_wheel_next_ns(&sh->wheel);
+	if (next < sh->next_ns) {
+		WRITE_ONCE(sh->next_ns, next);
+		sh->ln->env->ops->arm(sh->ln->env, sh->ix);
+	}
+	spin_unlock(&sh->lock);
+}
+
+void lnet_pass_relax(struct lnet_pass *p)
+{
+	lnet_leave(p);
+}
+
+void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind kind)
+{
+	memset(p, 0, sizeof(*p));
+	p->ln = ln;
+	p->kind = kind;
+	p->now_ns = ln->env->ops->now_ns(ln->env);
+	INIT_LIST_HEAD(&p->send);
+	INIT_LIST_HEAD(&p->land);
+	INIT_LIST_HEAD(&p->stop);
+	INIT_LIST_HEAD(&p->given);
+	INIT_LIST_HEAD(&p->cancel);
+	INIT_LIST_HEAD(&p->ready);
+	INIT_LIST_HEAD(&p->defer);
+	INIT_LIST_HEAD(&p->resets);
+}
+
+/* ---- what a pass owes -------------------------------------------------------------------------------------------- */
+
+static void ring(struct lnet_ni *ni, struct lnet_pass *p)
+{
+	if (ni->ops->flush)
+		ni->ops->flush(p, ni);
+	lnet_ni_put(ni);
+}
+
+static void ring_add(struct lnet_pass *p, struct lnet_ni *ni)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->nr_ring; i++)
+		if (p->ring[i] == ni)
+			return;
+	if (p->nr_ring == ARRAY_SIZE(p->ring)) {
+		ring(p->ring[0], p);
+		p->ring[0] = p->ring[--p->nr_ring];
+	}
+	lnet_ni_get(ni);
+	p->ring[p->nr_ring++] = ni;
+}
+
+static void ring_all(struct lnet_pass *p)
+{
+	while (p->nr_ring)
+		ring(p->ring[--p->nr_ring], p);
+}
+
+/* LNET_MORE leaves the bells to the next pass without it. */
+static void ring_later(struct lnet_pass *p)
+{
+	struct lnet *ln = p->ln;
+
+	while (p->nr_ring) {
+		struct lnet_ni *ni = p->ring[--p->nr_ring];
+
+		if (atomic_xchg(&ni->bell, 1))
+			lnet_ni_put(ni);	/* one reference stands for the bell */
+	}
+	if (!atomic_xchg(&ln->bells, 1))
+		ln->env->ops->kick(ln->env, 0);
+}
+
+static void ring_left(struct lnet_pass *p)
+{
+	struct lnet *ln = p->ln;
+	struct lnet_ni *left[LNET_MAX_NIS];
+	unsigned int nr = 0;
+	struct lnet_ni *ni;
+
+	if (likely(!atomic_read(&ln->bells)) || !atomic_xchg(&ln->bells, 0))
+		return;
+	lnet_enter(p, &ln->shard[0]);
+	list_for_each_entry(ni, &ln->nis, link)
+		if (atomic_xchg(&ni->bell, 0))
+			left[nr++] = ni;
+	lnet_leave(p);
+	while (nr)
+		ring(left[--nr], p);
+}
+
+static void send_one(struct lnet_pass *p, struct lnet_att *att)
+{
+	struct lnet_ni *ni = att->ni;
+	enum lnet_outcome how = LNET_OK;
+
+	INIT_LIST_HEAD(&att->link);
+	if (unlikely(p->ln->fault) && lnet_fault_send(p, ni, att, &how)) {
+		lnet_att_done(p, att, how, 0);
+		return;
+	}
+	att->outcome = LNET_LOCAL_ERROR;
+	if (ni->ops->send(p, ni, att))
+		lnet_att_done(p, att, att->outcome, 0);
+	else
+		ring_add(p, ni);
+}
+
+static void send_all(struct lnet_pass *p)
+{
+	while (!list_empty(&p->send)) {
+		struct lnet_att *att = list_first_entry(&p->send, struct lnet_att, link);
+
+		list_del_init(&att->link);
+		send_one(p, att);
+	}
+}
+
+static void land_all(struct lnet_pass *p)
+{
+	while (!list_empty(&p->land)) {
+		struct lnet_rx *rx = list_first_entry(&p->land, struct lnet_rx, link);
+
+		list_del_init(&rx->link);
+		rx->ni->ops->land(p, rx->ni, rx);
+	}
+}
+
+static void defer_all(struct lnet_pass *p)
+{
+	while (!list_empty(&p->defer)) {
+		struct lnet_op *op = list_first_entry(&p->defer, struct lnet_op, link);
+
+		list_del_init(&op->link);
+		lnet_enter(p, op->sh);
+		lnet_op_start(p, op);
+	}
+}
+
+static bool owes(const struct lnet_pass *p)
+{
+	return !list_empty(&p->send) || !list_empty(&p->land) || !list_empty(&p->stop) || !list_empty(&p->given) ||
+	       !list_empty(&p->cancel) || !list_empty(&p->defer) || !list_empty(&p->resets);
+}
+
+static void perform(struct lnet_pass *p)
+{
+	while (owes(p)) {
+		defer_all(p);
+		lnet_leave(p);
+		send_all(p);
+		if (!p->more)
+			ring_all(p);
+		lnet_pass_cancels(p);
+		if (!list_empty(&p->resets))
+			lnet_path_resets(p);
+		land_all(p);
+		lnet_pass_stops(p);
+		if (!list_empty(&p->given))
+			lnet_att_given(p, &p->given);
+	}
+}
+
+void lnet_pass_end(struct lnet_pass *p)
+{
+	perform(p);
+	lnet_leave(p);
+	if (p->more) {
+		ring_later(p);
+	} else {
+		ring_left(p);
+		perform(p);
+		lnet_leave(p);
+		ring_all(p);
+		perform(p);
+		lnet_leave(p);
+	}
+	lnet_md_deliver(p);
+}
+
+void lnet_flush(struct lnet *ln)
+{
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	lnet_pass_end(&p);
+}
+
+/* ---- the worker ---------------------------------------------------------------------------------------------------- */
+
+static void expire(struct lnet_pass *p, struct lnet_timer *t)
+{
+	switch (t->kind) {
+	case LNET_TIMER_OP:
+		lnet_op_timer(p, container_of(t, struct lnet_op, timer));
+		break;
+	case LNET_TIMER_PATH:
+		lnet_path_timer(p, container_of(t, struct lnet_path, timer));
+		break;
+	case LNET_TIMER_PEER:
+		lnet_peer_timer(p, container_of(t, struct lnet_peer, timer));
+		break;
+	case LNET_TIMER_WINDOW:
+		lnet_window_timer(p, t);
+		break;
+	case LNET_TIMER_DELAY:
+		lnet_delay_timer(p, t);
+		break;
+	default:
+		break;
+	}
+}
+
+static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	LIST_HEAD(due);
+
+	lnet_enter(p, sh);
+	lnet_wheel_advance(&sh->wheel, p->now_ns, &due, LNET_PASS_BURST);
+	while (!list_empty(&due)) {
+		struct lnet_timer *t = list_first_entry(&due, struct lnet_timer, link);
+
+		lnet_timer_fired(&sh->wheel, t);
+		expire(p, t);
+	}
+	WRITE_ONCE(sh->next_ns, lnet_wheel_next_ns(&sh->wheel));
+	lnet_leave(p);
+}
+
+static void park_work(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	u64 next;
+
+	if (sh->ix || p->now_ns < READ_ONCE(sh->park_ns))
+		return;
+	next = lnet_match_expire(p);
+	WRITE_ONCE(sh->park_ns, next);
+}
+
+void lnet_ni_kick(struct lnet_ni *ni)
+{
+	atomic_set(&ni->work, 1);
+	atomic_set(&ni->ln->ni_work, 1);
+	ni->ln->env->ops->kick(ni->ln->env, 0);
+}
+
+/* Drivers that asked for a turn of the worker. */
+static void ni_work(struct lnet_pass *p)
+{
+	struct lnet_ni *due[LNET_MAX_NIS];
+	unsigned int nr = 0;
+	struct lnet_ni *ni;
+
+	lnet_enter(p, &p->ln->shard[0]);
+	list_for_each_entry(ni, &p->ln->nis, link) {
+		if (!atomic_xchg(&ni->work, 0))
+			continue;
+		lnet_ni_get(ni);
+		due[nr++] = ni;
+	}
+	lnet_leave(p);
+	while (nr) {
+		ni = due[--nr];
+		if (ni->ops->work)
+			ni->ops->work(p, ni);
+		lnet_pass_relax(p);
+		lnet_ni_put(ni);
+	}
+}
+
+u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
+{
+	struct lnet_shard *sh = &ln->shard[shard];
+	struct lnet_pass p;
+
+	(void)budget;
+	lnet_pass_begin(&p, ln, LNET_PASS_WORKER);
+	if (READ_ONCE(sh->link_work)) {
+		WRITE_ONCE(sh->link_work, 0);
+		lnet_ni_link_work(&p);
+	}
+	if (!shard && atomic_read(&ln->ni_work) && atomic_xchg(&ln->ni_work, 0))
+		ni_work(&p);
+	run_timers(&p, sh);
+	park_work(&p, sh);
+	lnet_enter(&p, sh);
+	list_splice_tail_init(&sh->ready, &p.ready);
+	lnet_leave(&p);
+	lnet_pass_end(&p);
+	return lnet_shard_next_ns(ln, shard);
+}
+
+u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard)
+{
+	const struct lnet_shard *sh = &ln->shard[shard];
+
+	return min(READ_ONCE(sh->next_ns), READ_ONCE(sh->park_ns));
+}
+
+/* ---- making and ending ------------------------------------------------------------------------------------------------ */
+
+static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
+{
+	spin_lock_init(&sh->lock);
+	sh->ln = ln;
+	sh->ix = ix;
+	sh->next_ns = U64_MAX;
+	sh->park_ns = U64_MAX;
+	lnet_wheel_init(&sh->wheel, ln->env->ops->now_ns(ln->env));
+	INIT_LIST_HEAD(&sh->ops.free);
+	INIT_LIST_HEAD(&sh->atts.free);
+	INIT_LIST_HEAD(&sh->ready);
+	INIT_LIST_HEAD(&sh->live);
+	INIT_LIST_HEAD(&sh->windows);
+	INIT_LIST_HEAD(&sh->delayed);
+	sh->junk_frag.base = sh->junk;
+	sh->junk_frag.len = sizeof(sh->junk);
+	lnet_timer_init(&sh->delay_timer, LNET_TIMER_DELAY);
+}
+
+int lnet_shards_init(struct lnet *ln)
+{
+	unsigned int i;
+
+	ln->shard = kcalloc(ln->nr_shards, sizeof(*ln->shard), GFP_KERNEL);
+	if (!ln->shard)
+		return -ENOMEM;
+	for (i = 0; i < ln->nr_shards; i++)
+		shard_init(ln, &ln->shard[i], i);
+	return 0;
+}
+
+void lnet_shards_fini(struct lnet *ln)
+{
+	unsigned int i;
+
+	if (!ln->shard)
+		return;
+	for (i = 0; i < ln->nr_shards; i++) {
+		struct lnet_shard *sh = &ln->shard[i];
+		struct lnet_op *op, *next;
+		struct lnet_att *att, *more;
+
+		lnet_windows_fini(sh);
+		list_for_each_entry_safe(op, next, &sh->ops.free, link)
+			lnet_op_free(op);
+		list_for_each_entry_safe(att, more, &sh->atts.free, link)
+			kfree(att);
+	}
+	kfree(ln->shard);
+	ln->shard = NULL;
+}
+
+void lnet_shards_lock_all(struct lnet *ln)
+{
+	unsigned int i;
+
+	for (i = 0; i < ln->nr_shards; i++)
+		spin_lock(&ln->shard[i].lock);
+}
+
+void lnet_shards_unlock_all(struct lnet *ln)
+{
+	unsigned int i;
+
+	for (i = ln->nr_shards; i > 0; i--)
+		spin_unlock(&ln->shard[i - 1].lock);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The timer wheel of a shard: five levels of 64 slots, tick 2^17 ns; arming and cancelling are O(1). */
+#include "core.h"
+
+#define SLOT_MASK (LNET_WHEEL_SLOTS - 1)
+#define LEVEL_SHIFT 6
+#define WHEEL_TICKS (1ULL << (LEVEL_SHIFT * LNET_WHEEL_LEVELS))
+
+void lnet_wheel_init(struct lnet_wheel *w, u64 now_ns)
+{
+	unsigned int level, slot;
+
+	memset(w, 0, sizeof(*w));
+	w->now_tick = now_ns >> LNET_TICK_SHIFT;
+	for (level = 0; level < LNET_WHEEL_LEVELS; level++)
+		for (slot = 0; slot < LNET_WHEEL_SLOTS; slot++)
+			INIT_LIST_HEAD(&w->slot[level][slot]);
+}
+
+void lnet_timer_init(struct lnet_timer *t, enum lnet_timer_kind kind)
+{
+	INIT_LIST_HEAD(&t->link);
+	t->when_ns = 0;
+	t->kind = kind;
+}
+
+/* First tick that does not begin before @when_ns: a timer never fires early. */
+static u64 tick_of(u64 when_ns)
+{
+	u64 tick = when_ns >> LNET_TICK_SHIFT;
+
+	return tick + ((when_ns & ((1ULL << LNET_TICK_SHIFT) - 1)) != 0);
+}
+
+static void place(struct lnet_wheel *w, struct lnet_timer *t, u64 tick)
+{
+	u64 ahead = tick - w->now_tick;
+	unsigned int level = 0, slot;
+
+	if (ahead >= WHEEL_TICKS) {	/* comes round again and is placed anew then */
+		ahead = WHEEL_TICKS - 1;
+		tick = w->now_tick + ahead;
+	}
+	while (ahead >> (LEVEL_SHIFT * (level + 1)))
+		level++;
+	slot = (tick >> (LEVEL_SHIFT * level)) & SLOT_MASK;
+	list_add_tail(&t->link, &w->slot[level][slot]);
+	w->used[level] |= 1ULL << slot;
+}
+
+static void forget(struct lnet_wheel *w, struct lnet_timer *t)
+{
+	struct list_head *head = t->link.next;
+
+	if (head == t->link.prev && head >= &w->slot[0][0] &&
+	    head <= &w->slot[LNET_WHEEL_LEVELS - 1][LNET_WHEEL_SLOTS - 1]) {
+		unsigned int ix = head - &w->slot[0][0];
+
+		w->used[ix / LNET_WHEEL_SLOTS] &= ~(1ULL << (ix % LNET_WHEEL_SLOTS));
+	}
+	list_del_init(&t->link);
+}
+
+void lnet_timer_cancel(struct lnet_wheel *w, struct lnet_timer *t)
+{
+	if (list_empty(&t->link))
+		return;
+	forget(w, t);
+	w->nr--;
+}
+
+void lnet_timer_fired(struct lnet_wheel *w, struct lnet_timer *t)
+{
+	list_del_init(&t->link);
+	w->nr--;
+}
+
+void lnet_timer_set(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns)
+{
+	u64 tick = tick_of(when_ns);
+
+	lnet_timer_cancel(w, t);
+	t->when_ns = when_ns;
+	place(w, t, max(tick, w->now_tick + 1));
+	w->nr++;
+}
+
+/* The tick at which the next used slot of @level begins. */
+static u64 level_next(const struct lnet_wheel *w, unsigned int level)
+{
+	unsigned int shift = LEVEL_SHIFT * level;
+	u64 now = w->now_tick >> shift;
+	unsigned int at = (now + 1) & SLOT_MASK;
+	u64 used = w->used[level];
+
+	if (!used)
+		return U64_MAX;
+	used = used >> at | (at ? used << (LNET_WHEEL_SLOTS - at) : 0);
+	return (now + 1 + __ffs64(used)) << shift;
+}
+
+static u64 next_tick(const struct lnet_wheel *w)
+{
+	u64 next = U64_MAX;
+	unsigned int level;
+
+	for (level = 0; level < LNET_WHEEL_LEVELS; level++)
+		next = min(next, level_next(w, level));
+	return next;
+}
+
+u64 lnet_wheel_next_ns(const struct lnet_wheel *w)
+{
+	u64 tick = w->nr ? next_tick(w) : U64_MAX;
+
+	return tick == U64_MAX ? U64_MAX : tick << LNET_TICK_SHIFT;
+}
+
+/* Spreads the slot of @level that begins now over the levels below. */
+static void cascade(struct lnet_wheel *w, unsigned int level)
+{
+	unsigned int slot = (w->now_tick >> (LEVEL_SHIFT * level)) & SLOT_MASK;
+	LIST_HEAD(list);
+	struct lnet_timer *t;
+
+	list_splice_init(&w->slot[level][slot], &list);
+	w->used[level] &= ~(1ULL << slot);
+	while (!list_empty(&list)) {
+		t = list_first_entry(&list, struct lnet_timer, link);
+		list_del_init(&t->link);
+		place(w, t, max(tick_of(t->when_ns), w->now_tick));
+	}
+}
+
+static unsigned int expire_slot(struct lnet_wheel *w, struct list_head *due)
+{
+	unsigned int slot = w->now_tick & SLOT_MASK, nr = 0;
+	struct lnet_timer *t;
+
+	while (!list_empty(&w->slot[0][slot])) {
+		t = list_first_entry(&w->slot[0][slot], struct lnet_timer, link);
+		list_move_tail(&t->link, due);
+		nr++;
+	}
+	w->used[0] &= ~(1ULL << slot);
+	return nr;
+}
+
+unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due, unsigned int max)
+{
+	u64 target = now_ns >> LNET_TICK_SHIFT, next;
+	unsigned int nr = 0, level;
+
+	while (w->now_tick < target && nr < max) {
+		next = w->nr ? next_tick(w) : U64_MAX;
+		if (next > target) {
+			w->now_tick = target;
+			break;
+		}
+		w->now_tick = next;
+		for (level = LNET_WHEEL_LEVELS - 1; level > 0; level--)
+			if (!(w->now_tick & ((1ULL << (LEVEL_SHIFT * level)) - 1)))
+				cascade(w, level);
+		nr += expire_slot(w, due);
+	}
+	return nr;
+}
