@@ -217,6 +217,7 @@ struct lnet_ni {
 	u8 fatal;			/* link down or address gone; written by lnet_ni_link(), READ_ONCE */
 	u8 link_seen;			/* what the worker has acted on */
 	u8 fault_down;			/* dbg hook: interface down by a fault rule */
+	u8 low;				/* health fell to 0 and was not 1000 since; announced as down. health.c, READ_ONCE */
 	u32 link_speed;			/* Mbit/s, 0 unknown */
 	s32 dev_cpt;
 	s32 peer_timeout, peer_credits, peer_buffer_credits, credits;
@@ -229,7 +230,7 @@ struct lnet_ni {
 
 /* ---- peers ------------------------------------------------------------------------------------------------------- */
 
-#define LNET_HIST_BUCKETS 64		/* log2 with 2 bits of mantissa: see stats.c */
+#define LNET_HIST_BUCKETS 96		/* log2 with 2 bits of mantissa, 512 ns to 6.4 s: see stats.c */
 struct lnet_hist {
 	u64 count, sum_ns, min_ns, max_ns;
 	u32 bucket[LNET_HIST_BUCKETS];
@@ -253,7 +254,8 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	struct list_head reset;		/* in p->resets */
 	u64 recover_ns;			/* interval of the recovery ping now */
 	u32 nr_wire;			/* attempts in WIRE or POSTED */
-	u8 recovering, pinging;
+	u8 recovering;			/* health.c: 0 not, else slow or quick */
+	u8 pinging;			/* recovery pings under way */
 	struct lnet_path_stats *stats;	/* NULL until first traffic */
 };
 
@@ -316,7 +318,7 @@ struct lnet_peer {
 	struct list_head resolve;	/* ops in OP_RESOLVE */
 	struct list_head winwait;	/* ops whose name does not fit into the window yet (OP_TRY, no attempt) */
 	u64 turn;
-	s64 hedge_tokens;		/* thousandths */
+	s64 hedge_tokens;		/* thousandths short of a full bucket, <= 0: a new peer starts full */
 };
 
 /* ---- operations ---------------------------------------------------------------------------------------------------- */
@@ -533,6 +535,11 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path);	/* ns of silence: max(floor, srtt + 4 var ...) */
 void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path);	/* [sh] recovery ping due; sends by lnet_ping_path() */
 void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns);	/* [sh] */
+/* [sh] Start recovery, or hasten it (the link came up): a ping goes as soon as the budget allows. Nothing if the path is whole. */
+void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path);
+bool lnet_path_whole(const struct lnet_path *path);	/* [sh] both ends at 1000, neither suspect nor down */
+void lnet_path_resets(struct lnet_pass *p);	/* pass end, no lock held: calls ops->path_reset for what ping_done asked */
+bool lnet_ni_up(const struct lnet_ni *ni);	/* the status that ping infos announce */
 int lnet_health_set_ni(struct lnet *ln, const struct lnet_nid *nid, int value);		/* config; any NID: all */
 int lnet_health_set_peer(struct lnet *ln, const struct lnet_nid *nid, int value);
 bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer);	/* [sh] takes from the retry budget */
@@ -543,11 +550,19 @@ void lnet_hist_add(struct lnet_hist *h, u64 ns);
 u64 lnet_hist_quantile(const struct lnet_hist *h, unsigned int permille);	/* upper edge of the bucket, ns */
 u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c);
 void lnet_stats_reset(struct lnet *ln);
-int lnet_tunable_set(struct lnet *ln, const char *name, u64 value);	/* -ENOENT, -ERANGE */
-int lnet_tunable_parse(const char *name, const char *text, u64 *value);	/* `5`, `0.3`, `300ms`, `10%` by unit */
+/* ---- tunables.c: names are ours or stock's ------------------------------------------------------------------------------------- */
+enum lnet_unit { LNET_UNIT_N, LNET_UNIT_NS, LNET_UNIT_PT, LNET_UNIT_B, LNET_UNIT_E };
+struct lnet_tunable_info;
+void lnet_tunables_init(struct lnet_tunables *tun);	/* defaults */
+const struct lnet_tunable_info *lnet_tunable_find(const char *name);	/* NULL: none */
+u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info);
+int lnet_tunable_set(struct lnet *ln, const char *name, u64 value);	/* config; -ENOENT, -ERANGE */
+/* `5`, `0.3`, `300ms`, `10%`, `64k`, `all` by unit; the range is lnet_tunable_set()'s to check. -ENOENT, -EINVAL (no such value), -ERANGE (negative, too large for u64) */
+int lnet_tunable_parse(const char *name, const char *text, u64 *value);
 struct lnet_tunable_info { const char *name, *stock, *text; u8 unit; u64 def, min, max; u16 off; };
 extern const struct lnet_tunable_info lnet_tunable_table[];
 extern const unsigned int lnet_nr_tunables;
+/* ---- stats.c, continued */
 extern const char *const lnet_counter_names[LNET_NR_COUNTERS];
 extern const char *const lnet_ni_counter_names[LNET_NR_NI_COUNTERS];
 extern const char *const lnet_pni_counter_names[LNET_NR_PNI_COUNTERS];
@@ -565,6 +580,7 @@ struct lnet_fault_rule {
 	u8 when;			/* dbg hooks: 0 before posting, 1 after posting (bytes are lost), 2 after completion (answer is lost) */
 	u64 nr_match, nr_hit, nr_by_type[4];
 };
+/* config, may sleep. 0; -EINVAL; -ENOMEM; -ENOSPC */
 int lnet_fault_add(struct lnet *ln, const struct lnet_fault_rule *rule);
 int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src, const struct lnet_nid *dst);	/* number removed */
 int lnet_fault_get(struct lnet *ln, bool delay, unsigned int pos, struct lnet_fault_rule *rule);	/* -ENOENT past the end */
@@ -572,6 +588,8 @@ void lnet_fault_reset(struct lnet *ln, bool delay);
 void lnet_fault_fini(struct lnet *ln);
 bool lnet_fault_rx(struct lnet_pass *p, const struct lnet_ni *ni, const struct lnet_hdr *hdr);	/* true: drop silently on receive */
 u64 lnet_fault_delay(struct lnet_pass *p, const struct lnet_hdr *hdr);	/* ns to hold back a message to be sent, 0: none */
+u64 lnet_fault_count(const struct lnet *ln, bool delay);	/* messages dropped, or delayed; since the last lnet_fault_count_reset() */
+void lnet_fault_count_reset(struct lnet *ln);
 /* dbg-025/030: hold an interface down (as if its link were); 0, -ENOENT */
 int lnet_fault_ni_down(struct lnet *ln, const struct lnet_nid *nid, bool down);
 
