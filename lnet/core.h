@@ -251,7 +251,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u64 suspect_ns;			/* since when suspect; 0: not */
 	u64 down_ns;			/* since when the path fails; 0: works */
 	struct lnet_timer timer;	/* recovery */
-	struct list_head reset;		/* in p->resets */
+	struct list_head reset;		/* in p->resets; whoever drops the path takes it out, under all shard locks */
 	u64 recover_ns;			/* interval of the recovery ping now */
 	u32 nr_wire;			/* attempts in WIRE or POSTED */
 	u8 recovering;			/* health.c: 0 not, else slow or quick */
@@ -538,7 +538,6 @@ void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status
 /* [sh] Start recovery, or hasten it (the link came up): a ping goes as soon as the budget allows. Nothing if the path is whole. */
 void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path);
 bool lnet_path_whole(const struct lnet_path *path);	/* [sh] both ends at 1000, neither suspect nor down */
-void lnet_path_resets(struct lnet_pass *p);	/* pass end, no lock held: calls ops->path_reset for what ping_done asked */
 bool lnet_ni_up(const struct lnet_ni *ni);	/* the status that ping infos announce */
 int lnet_health_set_ni(struct lnet *ln, const struct lnet_nid *nid, int value);		/* config; any NID: all */
 int lnet_health_set_peer(struct lnet *ln, const struct lnet_nid *nid, int value);

@@ -20,8 +20,6 @@ enum lnet_outcome {
 	LNET_NR_OUTCOMES
 };
 
-#define LNET_PASS_RESETS 4
-
 enum lnet_pass_kind {
 	LNET_PASS_CALL,		/* API caller: sends and doorbells, never a handler (the caller may hold locks a handler takes) */
 	LNET_PASS_DRIVER,	/* reader of a driver, progress: everything */
@@ -42,11 +40,6 @@ struct lnet_pass {
 	struct list_head resets;	/* paths whose stale connections must go: ops->path_reset (health.c) */
 	struct list_head defer;		/* operations to start once no lock is held (answers), struct lnet_op.link */
 	struct lnet_ni *ring[4];	/* whose ops->flush is due; a fifth flushes the first */
-	struct {
-		struct lnet_ni *ni;	/* both counted */
-		struct lnet_peer_ni *pni;
-	} resets[LNET_PASS_RESETS];	/* ops->path_reset is due, lnet_path_resets(); when full the next failing ping asks again */
-	u8 nr_resets;			/* 0 at lnet_pass_begin() */
 	u16 nr;				/* messages since the lock was taken; at 64 it is dropped and retaken */
 	u8 kind, more, nr_ring, busy;
 };
