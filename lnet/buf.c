@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copies between contiguous memory and a piece of a fragmented buffer, and cuts such pieces into fragments. */
+#include "plat.h"
+#include <lnet/lnd.h>
+
+/* A place inside a buffer: @at bytes into fragment @ix. */
+struct spot {
+	const struct lnet_frag *frags;
+	u32 ix, nr, at;
+};
+
+static struct spot spot_find(const struct lnet_buf *buf, u32 pos)
+{
+	struct spot s = { .frags = buf->frags, .nr = buf->nr };
+	u64 left = (u64)buf->offset + pos;
+
+	while (s.ix < s.nr && left >= s.frags[s.ix].len)
+		left -= s.frags[s.ix++].len;
+	s.at = (u32)left;
+	return s;
+}
+
+/* The rest of this fragment, at most @len bytes, into @piece; then moves on. False: the buffer ends here. */
+static bool spot_piece(struct spot *s, u32 len, struct lnet_frag *piece)
+{
+	while (s->ix < s->nr && s->at == s->frags[s->ix].len) {
+		s->ix++;
+		s->at = 0;
+	}
+	if (s->ix == s->nr || !len)
+		return false;
+	piece->base = (u8 *)s->frags[s->ix].base + s->at;
+	piece->len = min(len, s->frags[s->ix].len - s->at);
+	s->at += piece->len;
+	return true;
+}
+
+void lnet_buf_write(const struct lnet_buf *buf, u32 pos, const void *from, u32 len)
+{
+	struct spot s = spot_find(buf, pos);
+	const u8 *src = from;
+	struct lnet_frag piece;
+
+	for (; spot_piece(&s, len, &piece); len -= piece.len, src += piece.len)
+		memcpy(piece.base, src, piece.len);
+	WARN_ON_ONCE(len);
+}
+
+void lnet_buf_read(const struct lnet_buf *buf, u32 pos, void *to, u32 len)
+{
+	struct spot s = spot_find(buf, pos);
+	u8 *dst = to;
+	struct lnet_frag piece;
+
+	for (; spot_piece(&s, len, &piece); len -= piece.len, dst += piece.len)
+		memcpy(dst, piece.base, piece.len);
+	WARN_ON_ONCE(len);
+}
+
+unsigned int lnet_buf_frags(const struct lnet_buf *buf, u32 pos, u32 len, struct lnet_frag *out, unsigned int max)
+{
+	struct spot s = spot_find(buf, pos);
+	unsigned int nr = 0;
+
+	for (; nr < max && spot_piece(&s, len, &out[nr]); nr++)
+		len -= out[nr].len;
+	return nr;
+}

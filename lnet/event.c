@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Delivers events: handlers of one MD one at a time and in order, with no lock held, within a budget per pass. */
+#include "plat.h"
+#include "md.h"
+
+#define BATCH 16U	/* events taken from an MD per hold of its lock */
+
+bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e)
+{
+	lockdep_assert_held(md->lock);
+	list_add_tail(&e->link, &md->done);
+	if (md->delivering)
+		return false;
+	md->delivering = 1;
+	return true;
+}
+
+bool lnet_md_gone(struct lnet_md *md)
+{
+	struct lnet_md_full *full = lnet_md_full(md);
+
+	lockdep_assert_held(md->lock);
+	if (!md->gone_sent || md->delivering || full->pins)
+		return false;
+	list_del_init(&full->all);
+	return true;
+}
+
+/*
+ * Moves at most @max events to @batch. False: there are none, so the right to deliver is given up and @md must not be
+ * touched again.
+ */
+static bool take_events(struct lnet_md *md, struct list_head *batch, unsigned int max)
+{
+	bool more, gone = false;
+
+	spin_lock(md->lock);
+	more = !list_empty(&md->done);
+	if (!more) {
+		md->delivering = 0;
+		gone = lnet_md_gone(md);
+	}
+	while (max-- && !list_empty(&md->done))
+		list_move_tail(md->done.next, batch);
+	spin_unlock(md->lock);
+	if (gone)
+		lnet_md_free(md);
+	return more;
+}
+
+static void handle_event(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e)
+{
+	if (md->core_handler) {
+		md->core_handler(p, md->user_ptr, &e->ev);
+		if (p->sh)
+			lnet_leave(p);
+	} else if (md->handler) {
+		md->handler(&e->ev);
+	}
+	if (e != &lnet_md_full(md)->last)
+		lnet_evt_free(e);
+}
+
+/* Uses up of @budget. False: @md has no more events and may be gone. */
+static bool deliver_md(struct lnet_pass *p, struct lnet_md *md, unsigned int *budget)
+{
+	struct lnet_evt *e, *next;
+	LIST_HEAD(batch);
+
+	while (take_events(md, &batch, min(BATCH, *budget))) {
+		if (!*budget)
+			return true;
+		list_for_each_entry_safe(e, next, &batch, link) {
+			handle_event(p, md, e);
+			--*budget;
+		}
+		INIT_LIST_HEAD(&batch);
+	}
+	return false;
+}
+
+/* Leaves what is ready to a worker of the shard at hand. */
+static void hand_over(struct lnet_pass *p)
+{
+	struct lnet_env *env = p->ln->env;
+	bool entered = p->sh;
+	unsigned int ix;
+
+	if (!entered)
+		lnet_enter(p, &p->ln->shard[0]);
+	ix = p->sh->ix;
+	list_splice_tail_init(&p->ready, &p->sh->ready);
+	if (!entered)
+		lnet_leave(p);
+	env->ops->kick(env, ix);
+}
+
+void lnet_md_deliver(struct lnet_pass *p)
+{
+	unsigned int budget = p->kind == LNET_PASS_CALL ? 0 : LNET_EVENTS_PER_PASS;
+	struct lnet_md *md;
+
+	while (budget && !list_empty(&p->ready)) {
+		md = list_first_entry(&p->ready, struct lnet_md, ready);
+		list_del_init(&md->ready);
+		if (deliver_md(p, md, &budget))
+			list_add(&md->ready, &p->ready);
+	}
+	if (!list_empty(&p->ready))
+		hand_over(p);
+}

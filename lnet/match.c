@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Decides which memory a PUT or GET goes to, and keeps the PUTs that wait on lazy portals. */
+#include "plat.h"
+#include "md.h"
+
+static atomic_t *nr_parked(const struct lnet *ln)
+{
+	struct lnet_md_tables *t = ln->md_tables;
+
+	return &t->nr_parked;
+}
+
+static struct lnet_portal *portal_at(const struct lnet *ln, u32 ix)
+{
+	struct lnet_md_dom *dom = ix < LNET_PORTALS ? lnet_md_dom_peek(ln, LNET_MD_BUCKETS + ix) : NULL;
+
+	return dom ? lnet_portal_of(dom) : NULL;
+}
+
+/* ---- one entry, one message ----------------------------------------------------------------------------------------- */
+
+enum fit { FIT_NOT, FIT_TAKEN, FIT_TOO_LONG };
+
+/*
+ * The entry names another NID of the very peer that sends. Only at arrival, when the shard of that peer is locked; an
+ * rx that waits is matched by the name it came with.
+ */
+static bool same_peer(const struct lnet_me *me, const struct lnet_rx *rx)
+{
+	const struct lnet_peer *peer = rx->from ? rx->from->peer : NULL;
+	const struct lnet_peer_ni *pni;
+
+	if (!peer || rx->parked || !lnet_nid_same(&rx->initiator, &peer->primary))
+		return false;
+	list_for_each_entry(pni, &peer->pnis, link)
+		if (lnet_nid_same(&pni->nid, &me->match.nid))
+			return true;
+	return false;
+}
+
+static bool nid_fits(struct lnet_me *me, const struct lnet_rx *rx)
+{
+	char want[LNET_NIDSTR_SIZE], got[LNET_NIDSTR_SIZE];
+
+	if (lnet_nid_is_any(&me->match.nid) || lnet_nid_same(&me->match.nid, &rx->initiator))
+		return true;
+	if (!same_peer(me, rx))
+		return false;
+	if (!me->warned)
+		pr_warn("portal %u: a buffer for %s takes what %s sent, as they are one peer\n", rx->portal,
+			lnet_nid_str(&me->match.nid, want), lnet_nid_str(&rx->initiator, got));
+	me->warned = 1;
+	return true;
+}
+
+static bool me_fits(struct lnet_me *me, const struct lnet_rx *rx)
+{
+	u32 op_bit = rx->type == LNET_OP_GET ? LNET_MD_OP_GET : LNET_MD_OP_PUT;
+	const struct lnet_md *md = me->md;
+
+	if (!md || lnet_md_spent(md) || !(md->options & op_bit))
+		return false;
+	if ((me->match_bits ^ rx->match_bits) & ~me->ignore_bits)
+		return false;
+	if (me->match.pid != LNET_PID_ANY && me->match.pid != rx->src_pid)
+		return false;
+	return nid_fits(me, rx);
+}
+
+/* Where in @md the message goes and how much of it; behaviour.md 1.8 step 5. The limits hold for remote offsets too. */
+static bool place(const struct lnet_md *md, const struct lnet_rx *rx, u32 *offset, u32 *len)
+{
+	u64 at = (md->options & LNET_MD_MANAGE_REMOTE) ? rx->offset : md->offset;
+	u64 room;
+
+	if (at > md->length)
+		return false;
+	room = md->length - at;
+	if (md->options & LNET_MD_MAX_SIZE)
+		room = min(room, (u64)md->max_size);
+	if (rx->rlength > room && !(md->options & LNET_MD_TRUNCATE))
+		return false;
+	*offset = (u32)at;
+	*len = (u32)min(room, (u64)rx->rlength);
+	return true;
+}
+
+static enum fit try_me(struct lnet_me *me, struct lnet_rx *rx)
+{
+	struct lnet_md *md = me->md;
+
+	if (!me_fits(me, rx))
+		return FIT_NOT;
+	if (!place(md, rx, &rx->offset, &rx->mlength))
+		return FIT_TOO_LONG;
+	lnet_md_take(md);
+	md->offset += rx->mlength;
+	rx->md = md;
+	if (md->auto_unlink && lnet_md_spent(md))
+		lnet_md_detach(md);
+	return FIT_TAKEN;
+}
+
+static enum fit search_bucket(struct list_head *bucket, struct lnet_rx *rx)
+{
+	struct lnet_me *me;
+	enum fit fit;
+
+	list_for_each_entry(me, bucket, link) {
+		fit = try_me(me, rx);		/* FIT_TAKEN may have freed the entry */
+		if (fit != FIT_NOT)
+			return fit;
+	}
+	return FIT_NOT;
+}
+
+/* ---- arrival ---------------------------------------------------------------------------------------------------------- */
+
+static void park(struct lnet_pass *p, struct lnet_portal *portal, struct lnet_rx *rx)
+{
+	rx->parked = 1;
+	rx->arrived_ns = p->now_ns;
+	list_add_tail(&rx->link, &portal->parked);
+	atomic_inc(nr_parked(p->ln));
+}
+
+/* Portal locked. */
+static enum lnet_verdict decide(struct lnet_pass *p, struct lnet_portal *portal, struct lnet_rx *rx, enum lnet_outcome *why)
+{
+	enum fit fit = search_bucket(&portal->ignore, rx);
+
+	if (fit == FIT_NOT)
+		fit = search_bucket(lnet_portal_bucket(portal, rx->match_bits, 0), rx);
+	if (fit == FIT_TAKEN)
+		return LNET_LAND;
+	if (fit == FIT_NOT && portal->lazy && rx->type == LNET_OP_PUT) {
+		park(p, portal, rx);
+		return LNET_LATER;
+	}
+	*why = fit == FIT_TOO_LONG ? LNET_TOO_LONG : LNET_NO_MATCH;
+	return LNET_SKIP;
+}
+
+enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_nid *initiator, enum lnet_outcome *why)
+{
+	struct lnet_portal *portal = portal_at(p->ln, rx->portal);
+	enum lnet_verdict verdict = LNET_SKIP;
+
+	lockdep_assert_held(&p->sh->lock);
+	rx->md = NULL;
+	rx->parked = 0;
+	rx->mlength = 0;
+	rx->initiator = *initiator;
+	*why = LNET_NO_MATCH;
+	if (portal) {
+		spin_lock(&portal->dom.lock);
+		verdict = decide(p, portal, rx, why);
+		spin_unlock(&portal->dom.lock);
+	}
+	if (verdict == LNET_LATER)
+		lnet_count(p->sh, parked);
+	else if (verdict == LNET_SKIP && *why == LNET_NO_MATCH)
+		lnet_count(p->sh, no_match);
+	else if (verdict == LNET_SKIP)
+		lnet_count(p->sh, too_long);
+	return verdict;
+}
+
+/* ---- what waits ------------------------------------------------------------------------------------------------------- */
+
+/* Portal locked: off the portal, to the end of @list. */
+static void unpark(struct lnet_rx *rx, struct list_head *list)
+{
+	rx->parked = 0;
+	list_move_tail(&rx->link, list);
+}
+
+void lnet_match_parked(struct lnet_portal *portal, struct lnet_me *me, struct list_head *taken)
+{
+	struct lnet_md *md = me->md;
+	struct lnet_rx *rx, *next;
+
+	list_for_each_entry_safe(rx, next, &portal->parked, link) {
+		if (md->dead || lnet_md_spent(md))
+			return;		/* and @me may be gone */
+		if (try_me(me, rx) != FIT_NOT)
+			unpark(rx, taken);
+	}
+}
+
+void lnet_match_unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni, struct list_head *list)
+{
+	struct lnet_rx *rx, *next;
+
+	list_for_each_entry_safe(rx, next, &portal->parked, link)
+		if (!ni || rx->ni == ni)
+			unpark(rx, list);
+}
+
+static void count_drop(struct lnet_pass *p, enum lnet_outcome why, bool expired)
+{
+	bool entered = p->sh;
+
+	if (!entered)
+		lnet_enter(p, &p->ln->shard[0]);
+	if (expired)
+		lnet_count(p->sh, park_timeouts);
+	else if (why == LNET_TOO_LONG)
+		lnet_count(p->sh, too_long);
+	else
+		lnet_count(p->sh, no_match);
+	if (!entered)
+		lnet_leave(p);
+}
+
+/* No lock held. Tells each of @list, in order, what became of it; without MD it is dropped for @why. */
+static void tell(struct lnet_pass *p, struct list_head *list, enum lnet_outcome why, bool expired)
+{
+	struct lnet_rx *rx, *next;
+
+	list_for_each_entry_safe(rx, next, list, link) {
+		list_del_init(&rx->link);
+		atomic_dec(nr_parked(p->ln));
+		if (!rx->md)
+			count_drop(p, why, expired);
+		lnet_rx_matched(p, rx, rx->md ? LNET_LAND : LNET_SKIP, rx->md ? LNET_OK : why);
+	}
+}
+
+void lnet_match_tell(struct lnet *ln, struct list_head *taken, enum lnet_outcome why)
+{
+	struct lnet_pass p;
+
+	if (list_empty(taken))
+		return;
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	tell(&p, taken, why, false);
+	lnet_pass_end(&p);
+}
+
+bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx)
+{
+	struct lnet_portal *portal = portal_at(ln, rx->portal);
+	bool parked;
+
+	if (!portal)
+		return false;
+	spin_lock(&portal->dom.lock);
+	parked = rx->parked;
+	if (parked) {
+		rx->parked = 0;
+		list_del_init(&rx->link);
+		atomic_dec(nr_parked(ln));
+	}
+	spin_unlock(&portal->dom.lock);
+	return parked;
+}
+
+void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni)
+{
+	struct lnet_portal *portal;
+	LIST_HEAD(dropped);
+	u32 i;
+
+	for (i = 0; i < LNET_PORTALS && atomic_read(nr_parked(p->ln)); i++) {
+		portal = portal_at(p->ln, i);
+		if (!portal)
+			continue;
+		spin_lock(&portal->dom.lock);
+		lnet_match_unpark_all(portal, ni, &dropped);
+		spin_unlock(&portal->dom.lock);
+		tell(p, &dropped, LNET_NO_MATCH, false);
+	}
+}
+
+/* Takes off what waited for @timeout_ns or longer; returns when the next one is due. */
+static u64 portal_expire(struct lnet_portal *portal, u64 now_ns, u64 timeout_ns, struct list_head *expired)
+{
+	u64 next_ns = U64_MAX;
+	struct lnet_rx *rx, *n;
+
+	spin_lock(&portal->dom.lock);
+	list_for_each_entry_safe(rx, n, &portal->parked, link) {
+		if (rx->arrived_ns + timeout_ns > now_ns) {
+			next_ns = rx->arrived_ns + timeout_ns;
+			break;
+		}
+		unpark(rx, expired);
+	}
+	spin_unlock(&portal->dom.lock);
+	return next_ns;
+}
+
+u64 lnet_match_expire(struct lnet_pass *p)
+{
+	u64 timeout_ns = READ_ONCE(p->ln->tun.transaction_timeout);
+	struct lnet_portal *portal;
+	u64 next_ns = U64_MAX;
+	LIST_HEAD(expired);
+	u32 i;
+
+	for (i = 0; i < LNET_PORTALS && atomic_read(nr_parked(p->ln)); i++) {
+		portal = portal_at(p->ln, i);
+		if (!portal)
+			continue;
+		next_ns = min(next_ns, portal_expire(portal, p->now_ns, timeout_ns, &expired));
+		tell(p, &expired, LNET_NO_MATCH, true);
+	}
+	return next_ns;
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Memory descriptors: made, used by operations, exhausted, unlinked, and gone with their last event. */
+#include "plat.h"
+#include "md.h"
+
+/* ---- making ------------------------------------------------------------------------------------------------------ */
+
+static int frags_check(const struct lnet_md_cfg *cfg, u64 *length)
+{
+	u32 i;
+
+	if (!cfg->frags || cfg->nr_frags > LNET_MD_FRAGS_MAX)
+		return -EINVAL;
+	for (i = 0; i < cfg->nr_frags; i++) {
+		if (!cfg->frags[i].base && cfg->frags[i].len)
+			return -EINVAL;
+		*length += cfg->frags[i].len;
+	}
+	return *length > U32_MAX ? -EINVAL : 0;
+}
+
+/* behaviour.md 1.4. The rule on pages does not apply: fragments here are addresses, not pages. */
+static int cfg_check(const struct lnet_md_cfg *cfg, bool attach, u64 *length)
+{
+	bool op_bits = cfg->options & (LNET_MD_OP_PUT | LNET_MD_OP_GET);
+
+	*length = 0;
+	if (cfg->frags || cfg->nr_frags || (cfg->options & LNET_MD_KIOV)) {
+		int err = frags_check(cfg, length);
+
+		if (err)
+			return err;
+	} else {
+		if (!cfg->start && cfg->length)
+			return -EINVAL;
+		*length = cfg->length;
+	}
+	if ((cfg->options & LNET_MD_MAX_SIZE) && cfg->max_size > *length)
+		return -EINVAL;
+	if (cfg->threshold < LNET_THRESHOLD_INF || op_bits != attach)
+		return -EINVAL;
+	return !attach && *length > LNET_MTU ? -EINVAL : 0;
+}
+
+static int md_memory(struct lnet_md *md, const struct lnet_md_cfg *cfg)
+{
+	md->frags = &md->one;
+	md->nr_frags = 1;
+	if (!cfg->frags) {
+		md->one.base = cfg->start;
+		md->one.len = cfg->length;
+		return 0;
+	}
+	md->nr_frags = cfg->nr_frags;
+	if (cfg->nr_frags == 1)
+		md->one = cfg->frags[0];
+	if (cfg->nr_frags <= 1)
+		return 0;
+	md->frags = kmemdup(cfg->frags, cfg->nr_frags * sizeof(*cfg->frags), GFP_NOFS);
+	return md->frags ? 0 : -ENOMEM;
+}
+
+/* Where the memory is that counts: with BULK_HANDLE another MD's, if that still exists. */
+static s32 md_cpt(struct lnet *ln, const struct lnet_md_cfg *cfg)
+{
+	struct lnet_md_dom *dom;
+	struct lnet_md *bulk;
+	s32 cpt = cfg->cpt;
+
+	if (!(cfg->options & LNET_MD_BULK_HANDLE))
+		return cpt;
+	dom = lnet_handle_dom(ln, cfg->bulk.cookie, LNET_HANDLE_MD);
+	if (!dom)
+		return cpt;
+	spin_lock(&dom->lock);
+	bulk = lnet_handle_find(dom, cfg->bulk.cookie);
+	if (bulk)
+		cpt = bulk->cpt;
+	spin_unlock(&dom->lock);
+	return cpt;
+}
+
+/* What is to be made, beside what the user says. */
+struct md_make {
+	const struct lnet_md_cfg *cfg;
+	enum lnet_unlink unlink;
+	lnet_core_handler_t core;
+	void *arg;
+	bool attach;
+};
+
+static int md_alloc(struct lnet *ln, const struct md_make *make, struct lnet_md **mdp)
+{
+	const struct lnet_md_cfg *cfg = make->cfg;
+	struct lnet_md_full *full;
+	struct lnet_md *md;
+	u64 length;
+	int err = cfg_check(cfg, make->attach, &length);
+
+	if (err)
+		return err;
+	full = kzalloc(sizeof(*full), GFP_NOFS);
+	if (!full)
+		return -ENOMEM;
+	md = &full->md;
+	if (md_memory(md, cfg)) {
+		kfree(full);
+		return -ENOMEM;
+	}
+	INIT_LIST_HEAD(&md->done);
+	INIT_LIST_HEAD(&md->ready);
+	INIT_LIST_HEAD(&full->all);
+	md->ln = ln;
+	md->threshold = cfg->threshold;
+	md->length = (u32)length;
+	md->max_size = cfg->max_size;
+	md->options = cfg->options;
+	md->auto_unlink = make->unlink == LNET_UNLINK;
+	md->cpt = md_cpt(ln, cfg);
+	md->handler = make->core ? NULL : cfg->handler;
+	md->core_handler = make->core;
+	md->user_ptr = make->core ? make->arg : cfg->user_ptr;
+	*mdp = md;
+	return 0;
+}
+
+void lnet_md_free(struct lnet_md *md)
+{
+	struct lnet_evt *e, *next;
+
+	if (!md)
+		return;
+	list_for_each_entry_safe(e, next, &md->done, link)
+		if (e != &lnet_md_full(md)->last)
+			lnet_evt_free(e);
+	if (md->frags != &md->one)
+		kfree(md->frags);
+	kfree(lnet_md_full(md));
+}
+
+/* Domain locked, a slot is left: the MD exists from now on. */
+static void md_publish(struct lnet_md *md, struct lnet_md_dom *dom)
+{
+	struct lnet_md_full *full = lnet_md_full(md);
+
+	full->dom = dom;
+	md->lock = &dom->lock;
+	md->cookie = lnet_handle_add(dom, LNET_HANDLE_MD, md);
+	list_add_tail(&full->all, &dom->mds);
+}
+
+static int md_bind(struct lnet *ln, const struct md_make *make, lnet_md_t *out)
+{
+	struct lnet_md_tables *t = ln->md_tables;
+	struct lnet_md_dom *dom;
+	struct lnet_md *md;
+	int err = md_alloc(ln, make, &md);
+
+	if (err)
+		return err;
+	dom = lnet_md_dom_get(ln, (unsigned int)atomic_inc_return(&t->turn) % LNET_MD_BUCKETS);
+	if (!dom || lnet_md_dom_lock_slot(dom)) {
+		lnet_md_free(md);
+		return -ENOMEM;
+	}
+	md_publish(md, dom);
+	out->cookie = md->cookie;
+	spin_unlock(&dom->lock);
+	return 0;
+}
+
+int lnet_md_bind(struct lnet *ln, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink, lnet_md_t *out)
+{
+	const struct md_make make = { .cfg = cfg, .unlink = unlink };
+
+	return md_bind(ln, &make, out);
+}
+
+int lnet_md_bind_core(struct lnet *ln, const struct lnet_md_cfg *cfg, lnet_core_handler_t handler, void *arg, lnet_md_t *out)
+{
+	const struct md_make make = { .cfg = cfg, .core = handler, .arg = arg };
+
+	return md_bind(ln, &make, out);
+}
+
+/* Domain locked, a slot is left. What was parked for the new MD goes to @taken. */
+static int md_join(struct lnet_md *md, struct lnet_md_dom *dom, lnet_me_t h, lnet_md_t *out, struct list_head *taken)
+{
+	struct lnet_me *me = lnet_handle_find(dom, h.cookie);
+
+	if (!me)
+		return -ENOENT;
+	if (me->md)
+		return -EBUSY;
+	md_publish(md, dom);
+	md->me = me;
+	me->md = md;
+	out->cookie = md->cookie;
+	lnet_match_parked(me->portal, me, taken);
+	return 0;
+}
+
+/* A failed attachment costs the ME, unless it has another MD. */
+static void me_drop(struct lnet_md_dom *dom, lnet_me_t h)
+{
+	struct lnet_me *me;
+
+	spin_lock(&dom->lock);
+	me = lnet_handle_find(dom, h.cookie);
+	if (me && !me->md)
+		lnet_me_free(me);
+	spin_unlock(&dom->lock);
+}
+
+static int md_attach(struct lnet *ln, lnet_me_t h, const struct md_make *make, lnet_md_t *out)
+{
+	struct lnet_md_dom *dom = lnet_handle_dom(ln, h.cookie, LNET_HANDLE_ME);
+	struct lnet_md *md = NULL;
+	LIST_HEAD(taken);
+	int err;
+
+	if (!dom)
+		return -ENOENT;
+	err = md_alloc(ln, make, &md);
+	if (!err)
+		err = lnet_md_dom_lock_slot(dom);
+	if (!err) {
+		err = md_join(md, dom, h, out, &taken);
+		spin_unlock(&dom->lock);
+	}
+	if (err) {
+		lnet_md_free(md);
+		me_drop(dom, h);
+		return err;
+	}
+	lnet_match_tell(ln, &taken, LNET_TOO_LONG);
+	return 0;
+}
+
+int lnet_md_attach(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink, lnet_md_t *md)
+{
+	const struct md_make make = { .cfg = cfg, .unlink = unlink, .attach = true };
+
+	return md_attach(ln, me, &make, md);
+}
+
+int lnet_md_attach_core(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink,
+			lnet_core_handler_t handler, void *arg, lnet_md_t *out)
+{
+	const struct md_make make = { .cfg = cfg, .unlink = unlink, .core = handler, .arg = arg, .attach = true };
+
+	return md_attach(ln, me, &make, out);
+}
+
+/* ---- use by operations -------------------------------------------------------------------------------------------- */
+
+void lnet_md_take(struct lnet_md *md)
+{
+	lockdep_assert_held(md->lock);
+	if (md->threshold > 0)
+		md->threshold--;
+	md->refs++;
+}
+
+struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, int *err)
+{
+	struct lnet_md_dom *dom = lnet_handle_dom(ln, h.cookie, LNET_HANDLE_MD);
+	struct lnet_md *md;
+
+	*err = -ENOENT;
+	if (!dom || dom->ix >= LNET_MD_BUCKETS)
+		return NULL;
+	spin_lock(&dom->lock);
+	md = lnet_handle_find(dom, h.cookie);
+	if (md && lnet_md_spent(md))
+		md = NULL;
+	if (md) {
+		lnet_md_take(md);
+		*err = 0;
+	}
+	spin_unlock(&dom->lock);
+	return md;
+}
+
+bool lnet_md_use_again(struct lnet_md *md)
+{
+	bool ok;
+
+	spin_lock(md->lock);
+	ok = !md->aborted && md->threshold != 0;
+	if (ok && md->threshold > 0)
+		md->threshold--;
+	spin_unlock(md->lock);
+	return ok;
+}
+
+void lnet_md_detach(struct lnet_md *md)
+{
+	struct lnet_me *me = md->me;
+
+	lockdep_assert_held(md->lock);
+	if (md->dead)
+		return;
+	md->dead = 1;
+	lnet_handle_del(lnet_md_full(md)->dom, md->cookie);
+	if (!me)
+		return;
+	md->me = NULL;
+	me->md = NULL;
+	if (me->unlink == LNET_UNLINK)
+		lnet_me_free(me);
+}
+
+/* Lock held. True, once: nobody uses it any more and nobody can; the event that the caller queues is the last. */
+static bool md_close(struct lnet_md *md)
+{
+	if (md->refs || md->gone_sent)
+		return false;
+	if (!md->dead && !(md->auto_unlink && lnet_md_spent(md)))
+		return false;
+	lnet_md_detach(md);
+	md->gone_sent = 1;
+	return true;
+}
+
+/* Lock held. If that was its end, and no completion carries it, queues the UNLINK event; true as lnet_md_queue(). */
+static bool md_end(struct lnet_md *md)
+{
+	struct lnet_evt *e = &lnet_md_full(md)->last;
+
+	if (!md_close(md))
+		return false;
+	e->ev.kind = LNET_EVENT_UNLINK;
+	e->ev.unlinked = true;
+	e->ev.initiator.nid = e->ev.target.nid = e->ev.source = e->ev.sender = LNET_NID_ANY;
+	e->ev.md.cookie = md->cookie;
+	e->ev.user_ptr = md->user_ptr;
+	return lnet_md_queue(md, e);
+}
+
+void lnet_md_unuse(struct lnet_pass *p, struct lnet_md *md)
+{
+	bool wake;
+
+	spin_lock(md->lock);
+	if (md->threshold >= 0)
+		md->threshold++;
+	md->refs--;
+	wake = md_end(md);
+	spin_unlock(md->lock);
+	if (wake)
+		lnet_pass_wake_md(p, md);
+}
+
+void lnet_md_hold(struct lnet_md *md)
+{
+	spin_lock(md->lock);
+	md->refs++;
+	spin_unlock(md->lock);
+}
+
+void lnet_md_release(struct lnet_pass *p, struct lnet_md *md)
+{
+	bool wake;
+
+	spin_lock(md->lock);
+	WARN_ON_ONCE(!md->refs);
+	md->refs--;
+	wake = md_end(md);
+	spin_unlock(md->lock);
+	if (wake)
+		lnet_pass_wake_md(p, md);
+}
+
+void lnet_md_buf(const struct lnet_md *md, u32 offset, u32 len, struct lnet_buf *buf)
+{
+	buf->frags = md->frags;
+	buf->nr = md->nr_frags;
+	buf->offset = offset;
+	buf->len = len;
+}
+
+bool lnet_md_aborted(const struct lnet_md *md)
+{
+	return READ_ONCE(md->aborted);
+}
+
+void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, bool last)
+{
+	bool wake;
+
+	spin_lock(md->lock);
+	WARN_ON_ONCE(!md->refs || md->gone_sent);
+	e->ev.md.cookie = md->cookie;
+	e->ev.user_ptr = md->user_ptr;
+	if (md->aborted && !e->ev.status)
+		e->ev.status = -ETIMEDOUT;
+	if (last)
+		md->refs--;
+	e->ev.unlinked = last && md_close(md);
+	wake = lnet_md_queue(md, e);
+	spin_unlock(md->lock);
+	if (wake)
+		lnet_pass_wake_md(p, md);
+}
+
+/* ---- unlinking ---------------------------------------------------------------------------------------------------- */
+
+void lnet_md_abort(struct lnet_md *md)
+{
+	lockdep_assert_held(md->lock);
+	WRITE_ONCE(md->aborted, 1);
+	lnet_md_detach(md);
+	lnet_md_full(md)->pins++;
+}
+
+static void md_unpin(struct lnet_md *md)
+{
+	bool gone;
+
+	spin_lock(md->lock);
+	lnet_md_full(md)->pins--;
+	gone = lnet_md_gone(md);
+	spin_unlock(md->lock);
+	if (gone)
+		lnet_md_free(md);
+}
+
+void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md)
+{
+	struct lnet_pass p;
+	bool busy, wake;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	spin_lock(md->lock);
+	busy = md->refs != 0;
+	wake = md_end(md);
+	spin_unlock(md->lock);
+	if (wake)
+		lnet_pass_wake_md(&p, md);
+	if (busy)
+		lnet_ops_md_aborted(&p, md);
+	md_unpin(md);
+	lnet_pass_end(&p);
+}
+
+int lnet_md_unlink(struct lnet *ln, lnet_md_t h)
+{
+	struct lnet_md_dom *dom = lnet_handle_dom(ln, h.cookie, LNET_HANDLE_MD);
+	struct lnet_md *md;
+
+	if (!dom)
+		return -ENOENT;
+	spin_lock(&dom->lock);
+	md = lnet_handle_find(dom, h.cookie);
+	if (md)
+		lnet_md_abort(md);
+	spin_unlock(&dom->lock);
+	if (!md)
+		return -ENOENT;
+	lnet_md_aborted_finish(ln, md);
+	return 0;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Portals and their match entries: typed by the first entry, searched in order, lazy or not. */
+#include "plat.h"
+#include <lnet/hash.h>
+#include "md.h"
+
+#define GROW_AT		16U	/* MEs: more of them get LNET_PORTAL_MANY buckets */
+
+void lnet_portal_init(struct lnet_portal *portal)
+{
+	unsigned int i;
+
+	INIT_LIST_HEAD(&portal->ignore);
+	INIT_LIST_HEAD(&portal->parked);
+	for (i = 0; i < LNET_PORTAL_FEW; i++)
+		INIT_LIST_HEAD(&portal->few[i]);
+	portal->bucket = portal->few;
+	portal->nr_buckets = LNET_PORTAL_FEW;
+}
+
+static void free_list(struct list_head *bucket)
+{
+	struct lnet_me *me, *next;
+
+	list_for_each_entry_safe(me, next, bucket, link)
+		kfree(me);
+}
+
+void lnet_portal_fini(struct lnet_portal *portal)
+{
+	u32 i;
+
+	WARN_ON_ONCE(!list_empty(&portal->parked));
+	free_list(&portal->ignore);
+	for (i = 0; i < portal->nr_buckets; i++)
+		free_list(&portal->bucket[i]);
+	if (portal->bucket != portal->few)
+		kfree(portal->bucket);
+}
+
+struct list_head *lnet_portal_bucket(struct lnet_portal *portal, u64 match_bits, u64 ignore_bits)
+{
+	if (ignore_bits)
+		return &portal->ignore;
+	return &portal->bucket[lnet_hash64(match_bits) & (portal->nr_buckets - 1)];
+}
+
+static bool wants_many(const struct lnet_portal *portal)
+{
+	return portal->nr_me >= GROW_AT && portal->nr_buckets == LNET_PORTAL_FEW;
+}
+
+/* Into @many, with the order inside every bucket kept: entries that shared one of few share one of many or do not meet. */
+static void rehash(struct lnet_portal *portal, struct list_head *many)
+{
+	struct lnet_me *me, *next;
+	unsigned int i;
+
+	for (i = 0; i < LNET_PORTAL_MANY; i++)
+		INIT_LIST_HEAD(&many[i]);
+	portal->bucket = many;
+	portal->nr_buckets = LNET_PORTAL_MANY;
+	for (i = 0; i < LNET_PORTAL_FEW; i++)
+		list_for_each_entry_safe(me, next, &portal->few[i], link)
+			list_move_tail(&me->link, lnet_portal_bucket(portal, me->match_bits, 0));
+}
+
+/* More buckets if the entries have become many. Without memory the few go on. */
+static void portal_grow(struct lnet_portal *portal)
+{
+	struct list_head *many;
+
+	many = kmalloc_array(LNET_PORTAL_MANY, sizeof(*many), GFP_NOFS);
+	if (!many)
+		return;
+	spin_lock(&portal->dom.lock);
+	if (wants_many(portal)) {
+		rehash(portal, many);
+		many = NULL;
+	}
+	spin_unlock(&portal->dom.lock);
+	kfree(many);
+}
+
+static u8 type_of(const struct lnet_process *match, u64 ignore_bits)
+{
+	if (ignore_bits || lnet_nid_is_any(&match->nid) || match->pid == LNET_PID_ANY)
+		return LNET_PORTAL_WILDCARD;
+	return LNET_PORTAL_UNIQUE;
+}
+
+/* Portal locked, a slot is left. 0 or -EPERM. */
+static int me_insert(struct lnet_portal *portal, struct lnet_me *me, enum lnet_ins_pos pos)
+{
+	u8 type = type_of(&me->match, me->ignore_bits);
+	struct list_head *bucket;
+
+	if (portal->type != LNET_PORTAL_UNTYPED && portal->type != type)
+		return -EPERM;
+	portal->type = type;
+	me->portal = portal;
+	me->cookie = lnet_handle_add(&portal->dom, LNET_HANDLE_ME, me);
+	bucket = lnet_portal_bucket(portal, me->match_bits, me->ignore_bits);
+	if (pos == LNET_INS_BEFORE)
+		list_add(&me->link, bucket);
+	else
+		list_add_tail(&me->link, bucket);
+	portal->nr_me++;
+	return 0;
+}
+
+int lnet_me_attach(struct lnet *ln, u32 portal_ix, const struct lnet_process *match, u64 match_bits, u64 ignore_bits,
+		   enum lnet_unlink unlink, enum lnet_ins_pos pos, lnet_me_t *out)
+{
+	struct lnet_md_dom *dom;
+	struct lnet_me *me;
+	bool grow = false;
+	int err;
+
+	if (portal_ix >= LNET_PORTALS)
+		return -EINVAL;
+	dom = lnet_md_dom_get(ln, LNET_MD_BUCKETS + portal_ix);
+	me = kzalloc(sizeof(*me), GFP_NOFS);
+	if (!dom || !me || lnet_md_dom_lock_slot(dom)) {
+		kfree(me);
+		return -ENOMEM;
+	}
+	me->match = *match;
+	me->match_bits = match_bits;
+	me->ignore_bits = ignore_bits;
+	me->unlink = unlink;
+	err = me_insert(lnet_portal_of(dom), me, pos);
+	if (!err) {
+		out->cookie = me->cookie;
+		grow = wants_many(lnet_portal_of(dom));
+	}
+	spin_unlock(&dom->lock);
+	if (err)
+		kfree(me);
+	if (grow)
+		portal_grow(lnet_portal_of(dom));
+	return err;
+}
+
+void lnet_me_free(struct lnet_me *me)
+{
+	struct lnet_portal *portal = me->portal;
+
+	lockdep_assert_held(&portal->dom.lock);
+	lnet_handle_del(&portal->dom, me->cookie);
+	list_del(&me->link);
+	portal->nr_me--;
+	kfree(me);
+}
+
+int lnet_me_unlink(struct lnet *ln, lnet_me_t h)
+{
+	struct lnet_md_dom *dom = lnet_handle_dom(ln, h.cookie, LNET_HANDLE_ME);
+	struct lnet_md *md = NULL;
+	struct lnet_me *me;
+
+	if (!dom)
+		return -ENOENT;
+	spin_lock(&dom->lock);
+	me = lnet_handle_find(dom, h.cookie);
+	if (me) {
+		md = me->md;
+		me->unlink = LNET_RETAIN;	/* it goes here, not with its MD */
+		if (md)
+			lnet_md_abort(md);
+		lnet_me_free(me);
+	}
+	spin_unlock(&dom->lock);
+	if (md)
+		lnet_md_aborted_finish(ln, md);
+	return me ? 0 : -ENOENT;
+}
+
+int lnet_portal_lazy(struct lnet *ln, u32 portal_ix, bool lazy)
+{
+	struct lnet_md_dom *dom;
+	LIST_HEAD(dropped);
+
+	if (portal_ix >= LNET_PORTALS)
+		return -EINVAL;
+	dom = lazy ? lnet_md_dom_get(ln, LNET_MD_BUCKETS + portal_ix) : lnet_md_dom_peek(ln, LNET_MD_BUCKETS + portal_ix);
+	if (!dom)
+		return lazy ? -ENOMEM : 0;
+	spin_lock(&dom->lock);
+	lnet_portal_of(dom)->lazy = lazy;
+	if (!lazy)
+		lnet_match_unpark_all(lnet_portal_of(dom), NULL, &dropped);
+	spin_unlock(&dom->lock);
+	lnet_match_tell(ln, &dropped, LNET_NO_MATCH);
+	return 0;
+}
