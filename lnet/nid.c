@@ -178,6 +178,8 @@ static int net_parse(u32 *net, const char *text, unsigned int len)
 		return 0;
 	if (lnet_num_parse(&num, text, len, ~0U) || (num != LNET_NET_ANY && num >> 24))
 		return -EINVAL;
+	if (lnet_net_type(num) == LNET_LND_LO && lnet_net_num(num))
+		return -EINVAL;
 	*net = num;
 	return 0;
 }
