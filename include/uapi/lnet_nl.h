@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Numbers of the management protocol, spoken over generic netlink to the kernel and over NETLINK_USERSOCK to a user-space
+ * node. Bodies are the same on both: a generic netlink header (command, version) and attributes, in the machine's byte order.
+ *
+ * Where the two differ:
+ *		kernel				user-space node
+ *   nlmsg_type	id of the family "lnet"		LNET_NL_USER_TYPE
+ *   port id	0				lnet_nl_user_port(name, uid)
+ *   rights	CAP_NET_ADMIN			root or the node's own uid change, everybody reads
+ *
+ * Request: flags REQUEST | ACK and the operation's; the version byte is the verbosity of a dump. Attributes are the text of
+ * a YAML body: VALUE and INT_VALUE are keys and scalars in turn, LIST is a collection.
+ * Reply to a dump: a key table (flags CREATE | MULTI, with REPLACE when it supersedes an earlier one), then value messages
+ * (MULTI), one per item, whose attributes are numbered by the table, then NLMSG_DONE.
+ */
+#ifndef UAPI_LNET_NL_H
+#define UAPI_LNET_NL_H
+
+#define LNET_NL_FAMILY		"lnet"
+#define LNET_NL_VERSION		5
+
+#define LNET_NL_USER_TYPE	0x20	/* nlmsg_type of every message to or from a user-space node */
+#define LNET_NL_USER_NODE	"lnetd"	/* name of the node when none is given */
+
+enum lnet_nl_cmd {
+	LNET_NL_CONFIGURE	= 1,	/* do */
+	LNET_NL_NETS		= 2,	/* do, dump */
+	LNET_NL_PEERS		= 3,	/* do, dump */
+	LNET_NL_ROUTES		= 4,	/* do, dump */
+	LNET_NL_CONNS		= 5,	/* reserved */
+	LNET_NL_PING		= 6,	/* dump: ping; do: discover */
+	LNET_NL_CPT_OF_NID	= 7,	/* dump */
+	LNET_NL_PEER_DIST	= 8,	/* dump */
+	LNET_NL_UDSP		= 9,	/* reserved */
+	LNET_NL_PEER_FAIL	= 10,	/* do */
+	LNET_NL_DBG_RECOV	= 11,	/* dump */
+	LNET_NL_FAULT		= 12,	/* do, dump */
+	LNET_NL_ROUTING		= 13,	/* do */
+	LNET_NL_BUFFERS		= 14,	/* do */
+	LNET_NL_NUMA		= 15,	/* do */
+	LNET_NL_STATS		= 16,	/* dump */
+
+	/*
+	 * This project's own. Stock LNet carries these by sysfs and ioctl.
+	 * TUNABLES	do: "name" value ..., all or nothing; dump: header "global", mapping, one key per tunable, either
+	 *		s64 or string. Dump with the version byte 0: those of stock's `global show`; 1 and more: all.
+	 * STATS_RESET	do, no attributes: counters, latency statistics and low-water marks start again.
+	 * NODE		dump: header "node", mapping: "name" str, "version" str, "pid" u32, "uid" u32, "configured" flag.
+	 */
+	LNET_NL_TUNABLES	= 64,
+	LNET_NL_STATS_RESET	= 65,
+	LNET_NL_NODE		= 66,
+};
+
+/* Attributes of requests and of key tables. */
+enum lnet_nl_attr {
+	LNET_NLA_PAD		= 0,
+	LNET_NLA_LIST		= 1,	/* nested */
+	LNET_NLA_LIST_SIZE	= 2,	/* u16: keys in this table; only in the first key */
+	LNET_NLA_INDEX		= 3,	/* u16: attribute number of the key in value messages, from 1 */
+	LNET_NLA_TYPE		= 4,	/* u16: enum lnet_nl_type */
+	LNET_NLA_VALUE		= 5,	/* text with its NUL */
+	LNET_NLA_INT_VALUE	= 6,	/* s64, requests only */
+	LNET_NLA_KEY_FORMAT	= 7,	/* u16: LNET_NL_FLOW ... */
+};
+
+#define LNET_NL_FLOW		1
+#define LNET_NL_MAPPING		2
+#define LNET_NL_SEQUENCE	4
+
+/* Types of values. A nested value is two levels: attribute(index){ element{ attributes } element{ ... } }. */
+enum lnet_nl_type {
+	LNET_NLT_U16		= 2,
+	LNET_NLT_U32		= 3,
+	LNET_NLT_U64		= 4,
+	LNET_NLT_STRING		= 5,
+	LNET_NLT_FLAG		= 6,	/* there: true, absent: false */
+	LNET_NLT_NESTED		= 8,
+	LNET_NLT_NUL_STRING	= 10,	/* the header: its key is the top key of the document */
+	LNET_NLT_S16		= 13,
+	LNET_NLT_S32		= 14,
+	LNET_NLT_S64		= 15,
+};
+
+#define LNET_NL_ATTR_HDR	4	/* u16 length with this header, u16 type */
+#define LNET_NL_NESTED		0x8000	/* set in the type of nested attributes */
+#define LNET_NL_TYPE_MASK	0x3fff
+#define LNET_NL_DEPTH_MAX	8	/* nested lists in a request; deeper is refused */
+
+/* Flags of nlmsghdr as this protocol uses them. */
+#define LNET_NL_F_MULTI		0x002
+#define LNET_NL_F_FILTERED	0x020	/* dump: only what is needed to build the same configuration again */
+#define LNET_NL_F_REPLACE	0x100	/* set */
+#define LNET_NL_F_EXCL		0x200
+#define LNET_NL_F_DUMP		0x300	/* show */
+#define LNET_NL_F_CREATE	0x400	/* add */
+#define LNET_NL_F_APPEND	0x800
+/*
+ * Value message: more elements of the item before, whose list did not fit in one message. Old clients print it as an item of
+ * its own, which repeats the scalars of the first.
+ */
+#define LNET_NL_F_CONT		0x8000
+
+/* "rule_type" of FAULT. */
+enum lnet_nl_rule {
+	LNET_NL_DROP_ADD	= 0,
+	LNET_NL_DROP_DEL	= 1,
+	LNET_NL_DROP_RESET	= 2,
+	LNET_NL_DROP_LIST	= 3,
+	LNET_NL_DELAY_ADD	= 4,
+	LNET_NL_DELAY_DEL	= 5,
+	LNET_NL_DELAY_RESET	= 6,
+	LNET_NL_DELAY_LIST	= 7,
+};
+
+/*
+ * Port id of the node @name of user @uid: a hash (FNV-1a), with the top bit clear and the next set, where the kernel's own
+ * choices (process ids, negative numbers) do not go. Netlink is per network namespace, and so are these names.
+ */
+static inline unsigned int lnet_nl_user_port(const char *name, unsigned int uid)
+{
+	unsigned int h = 2166136261u;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		h = (h ^ ((uid >> (8 * i)) & 0xff)) * 16777619u;
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 16777619u;
+	return (h & 0x3fffffff) | 0x40000000;
+}
+
+#endif

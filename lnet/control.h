@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Management of an instance: requests in, key tables and values out. Knows neither sockets nor YAML: the platform's netlink
+ * file hands in attributes and takes back messages through a sink.
+ */
+#ifndef LNET_CONTROL_H
+#define LNET_CONTROL_H
+
+#include "plat.h"
+#include <uapi/lnet_nl.h>
+
+struct lnet;
+
+/* ---- requests: control_req.c ---- */
+
+/* A list of attributes, walked from the front. Copies are cheap; the bytes belong to whoever received them. */
+struct lnet_req {
+	const u8 *at, *end;
+};
+
+enum lnet_val_kind { LNET_VAL_TEXT, LNET_VAL_INT, LNET_VAL_LIST };
+
+struct lnet_val {
+	u8 kind;
+	const char *text;	/* NUL-terminated */
+	s64 num;
+	struct lnet_req list;
+};
+
+/*
+ * Is every attribute in @len bytes whole, every text terminated, nothing deeper than LNET_NL_DEPTH_MAX? The walkers below may
+ * only be used on what passed. 0 or -EINVAL.
+ */
+int lnet_req_check(const void *attrs, size_t len);
+void lnet_req_init(struct lnet_req *r, const void *attrs, size_t len);
+bool lnet_req_next(struct lnet_req *r, struct lnet_val *v);	/* false at the end */
+/*
+ * Next pair of a mapping whose key is one of @keys: its index, with the value in @v, or -1 at the end. Unknown keys and stray
+ * scalars are passed over, as old tools send some.
+ */
+int lnet_req_pair(struct lnet_req *r, const char *const *keys, unsigned int nr_keys, struct lnet_val *v);
+/* Value of @key in the mapping @r (not moved). The last one wins. */
+bool lnet_req_find(struct lnet_req r, const char *key, struct lnet_val *v);
+/* Next list among scalars and lists; an item of a sequence. */
+bool lnet_req_item(struct lnet_req *r, struct lnet_req *item);
+/* As text without spaces around it. 0, -EINVAL for a list or the empty text, -ENAMETOOLONG. */
+int lnet_val_text(const struct lnet_val *v, char *buf, size_t size);
+/* As a number: INT, or a text that is a decimal or 0x number as a whole. 0, -EINVAL, -ERANGE outside @min..@max. */
+int lnet_val_int(const struct lnet_val *v, s64 min, s64 max, s64 *num);
+
+/* ---- tables: control.def, control_table.c ---- */
+
+#define LNET_KEY_BY_HAND 0xffff	/* member offset of keys that lnet_table_emit() leaves to its caller */
+
+struct lnet_table;
+
+struct lnet_key {
+	const char *name;
+	const struct lnet_table *child;	/* nested; NULL: the driver's table, or none */
+	u16 off;			/* of the value in the view */
+	u8 type;			/* enum lnet_nl_type */
+	u8 format;			/* LNET_NL_MAPPING ... */
+	u8 level;			/* verbosity from which it is shown */
+	u8 backup;			/* part of what builds the same configuration again */
+};
+
+struct lnet_table {
+	const struct lnet_key *keys;	/* index i has attribute number i + 1 */
+	u16 nr;
+};
+
+#define LNET_TEXT_MAX 64	/* NIDs, states, net names, with the NUL */
+
+/* Views: what one item shows, filled under whatever lock the truth needs, then emitted without any. */
+struct lnet_view_stat {
+	u32 send_count, recv_count, drop_count;
+	u32 put_egress_samples;
+	u64 put_egress_min, put_egress_max, put_egress_avg;
+	u32 get_rtt_samples;
+	u64 get_rtt_min, get_rtt_max, get_rtt_avg;
+	u32 put_ack_samples;
+	u64 put_ack_min, put_ack_max, put_ack_avg;
+};
+
+struct lnet_view_msgs {
+	u32 put, get, reply, ack, hello;
+};
+
+struct lnet_view_pref {
+	char nid[LNET_TEXT_MAX];
+};
+
+struct lnet_view_udsp {
+	s32 net_priority, nid_priority;
+};
+
+struct lnet_view_intf {
+	char name[LNET_TEXT_MAX];
+};
+
+struct lnet_view_ni_health {
+	s32 fatal, value;
+	u32 interrupts, dropped, aborted, no_route, timeouts, error, ping_count;
+	u64 next_ping;
+};
+
+struct lnet_view_tunables {
+	s32 peer_timeout, peer_credits, peer_buffer_credits, credits;
+};
+
+struct lnet_view_sock {
+	u16 conns_per_peer;
+	u32 timeout;
+	s16 tos;
+};
+
+struct lnet_view_ni {
+	char nid[LNET_TEXT_MAX], status[8];
+	struct lnet_view_intf intf;
+	struct lnet_view_stat stat;
+	struct lnet_view_udsp udsp;
+	struct lnet_view_msgs sent, received, dropped;
+	struct lnet_view_ni_health health;
+	struct lnet_view_tunables tunables;
+	struct lnet_view_sock lnd;	/* meaningful when the net's driver has a table */
+	s32 dev_cpt;
+	char cpts[LNET_TEXT_MAX];
+};
+
+struct lnet_view_net {
+	char type[LNET_TEXT_MAX];
+};
+
+struct lnet_view_pni_health {
+	s32 value;
+	u32 dropped, timeout, error, network_timeout, ping_count;
+	s64 next_ping;
+};
+
+struct lnet_view_pni {
+	char nid[LNET_TEXT_MAX];
+	struct lnet_view_udsp udsp;
+	char state[8];
+	u32 max_tx_credits, tx_credits, min_tx_credits, tx_queue_bytes, rtr_credits, min_rtr_credits, refcount;
+	struct lnet_view_stat stat;
+	struct lnet_view_msgs sent, received, dropped;
+	struct lnet_view_pni_health health;
+};
+
+struct lnet_view_peer {
+	char primary[LNET_TEXT_MAX];
+	bool multi_rail;
+	u32 state;
+};
+
+struct lnet_view_nid {
+	char nid[LNET_TEXT_MAX];
+};
+
+struct lnet_view_ping {
+	char primary[LNET_TEXT_MAX];
+	bool multi_rail;
+};
+
+struct lnet_view_failure {
+	char what[4];
+	s16 err;
+	char descr[LNET_TEXT_MAX + 32];
+};
+
+struct lnet_view_cpt {
+	char nid[LNET_TEXT_MAX];
+	u32 cpt;
+};
+
+struct lnet_view_fault {
+	char rule_type[8], src[LNET_TEXT_MAX], dst[LNET_TEXT_MAX], local[LNET_TEXT_MAX];
+	u64 portal_mask;
+	u32 msg_mask, rate, interval, latency;	/* latency: delay rules */
+	u64 hits, count, put, ack, get, reply;	/* hits: dropped or delayed */
+	bool is_delay;
+};
+
+struct lnet_view_stats {
+	u32 c[22];	/* in the order of the table */
+	u64 send_length, recv_length, route_length, drop_length;
+};
+
+struct lnet_view_node {
+	char name[LNET_TEXT_MAX], version[LNET_TEXT_MAX];
+	u32 pid, uid;
+	bool configured;
+};
+
+#define TABLE(t) extern const struct lnet_table lnet_table_##t;
+#define KEY(t, name, type, member, level, backup)
+#define NEST(t, name, format, child, member, level, backup)
+#define HAND(t, name, type, format)
+#define LIST(t, name, format, child)
+#define END(t)
+#include "control.def"
+#undef TABLE
+#undef KEY
+#undef NEST
+#undef HAND
+#undef LIST
+#undef END
+
+/* ---- where values go: control_nl.c, tests ---- */
+
+struct lnet_sink;
+
+enum lnet_open { LNET_OPEN_ITEM, LNET_OPEN_MORE, LNET_OPEN_NEST, LNET_OPEN_ELEM };
+
+/*
+ * What control writes to. Once something does not fit, all is ignored and every close drops its level and says false, up to
+ * the item's, after which the sink is as before the item. Who can go on later with the rest of a list calls resume() after
+ * the element that failed, and the item keeps those before it.
+ */
+struct lnet_sink_ops {
+	/* A table: before the first item, and again when the driver's part @lnd (may be NULL) changes. False: no room. */
+	bool (*table)(struct lnet_sink *s, const struct lnet_table *t, const struct lnet_table *lnd, bool again);
+	/* ITEM, MORE (of the last item), NEST (key @idx, from 1) or ELEM (of a nest). */
+	void (*open)(struct lnet_sink *s, enum lnet_open what, unsigned int idx);
+	bool (*close)(struct lnet_sink *s);
+	void (*resume)(struct lnet_sink *s);
+	void (*num)(struct lnet_sink *s, unsigned int idx, enum lnet_nl_type type, u64 val);	/* FLAG: @val is ignored */
+	void (*str)(struct lnet_sink *s, unsigned int idx, const char *text);
+};
+
+struct lnet_sink {
+	const struct lnet_sink_ops *ops;
+};
+
+/*
+ * Emit the keys of @t from @view that @level shows and, with @backup, that a backup needs. Empty strings are left out. @lnd:
+ * table of the driver for the nested key without one, NULL leaves it out.
+ */
+void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void *view, unsigned int level, bool backup,
+		     const struct lnet_table *lnd);
+
+/* Netlink messages into a flat buffer. */
+struct lnet_nlw {
+	struct lnet_sink sink;
+	u8 *buf;
+	u32 size, len;
+	u32 open[2 * LNET_NL_DEPTH_MAX];	/* offsets of what is open, the message first */
+	u32 portid, seq;
+	u16 type;
+	u8 cmd, depth;
+	bool full;
+};
+
+/* @buf is the caller's, at least 4-byte aligned. @type, @portid, @seq go into each nlmsghdr. */
+void lnet_nlw_init(struct lnet_nlw *w, void *buf, u32 size, u16 type, u8 cmd, u32 portid, u32 seq);
+
+#endif

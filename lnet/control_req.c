@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Requests: walking the attributes that a client sent, after one check that they are well formed. */
+#include "control.h"
+
+#define ATTR_ALIGN(n) (((n) + 3u) & ~3u)
+
+struct attr {
+	u16 len, type;		/* len: with this header; type: without the flags */
+	const u8 *data;
+	size_t data_len;
+};
+
+/* The attribute at @at, 0 when there is none or it reaches beyond @end, else the distance to the next. */
+static size_t attr_read(const u8 *at, const u8 *end, struct attr *a)
+{
+	size_t room = (size_t)(end - at), step;
+
+	if (room < LNET_NL_ATTR_HDR)
+		return 0;
+	memcpy(&a->len, at, 2);
+	memcpy(&a->type, at + 2, 2);
+	if (a->len < LNET_NL_ATTR_HDR || a->len > room)
+		return 0;
+	a->type &= LNET_NL_TYPE_MASK;
+	a->data = at + LNET_NL_ATTR_HDR;
+	a->data_len = a->len - LNET_NL_ATTR_HDR;
+	step = ATTR_ALIGN(a->len);
+	return step < room ? step : room;
+}
+
+static bool attr_valid(const struct attr *a)
+{
+	if (a->type == LNET_NLA_INT_VALUE)
+		return a->data_len == 8;
+	if (a->type != LNET_NLA_VALUE)
+		return true;
+	return a->data_len > 0 && a->data[a->data_len - 1] == 0;
+}
+
+/* Walks the nest with a stack of ends: a list's content directly follows its header, so one pointer goes through all levels. */
+int lnet_req_check(const void *attrs, size_t len)
+{
+	const u8 *at = attrs, *ends[LNET_NL_DEPTH_MAX + 1];
+	unsigned int depth = 0;
+	struct attr a;
+
+	ends[0] = at + len;
+	for (;;) {
+		size_t step;
+
+		while (depth && at == ends[depth])
+			depth--;
+		if (at == ends[0])
+			return 0;
+		step = attr_read(at, ends[depth], &a);
+		if (!step || !attr_valid(&a))
+			return -EINVAL;
+		if (a.type != LNET_NLA_LIST) {
+			at += step;
+			continue;
+		}
+		if (depth == LNET_NL_DEPTH_MAX || (a.len & 3))
+			return -EINVAL;
+		ends[++depth] = at + a.len;
+		at = a.data;
+	}
+}
+
+void lnet_req_init(struct lnet_req *r, const void *attrs, size_t len)
+{
+	r->at = attrs;
+	r->end = r->at + len;
+}
+
+bool lnet_req_next(struct lnet_req *r, struct lnet_val *v)
+{
+	struct attr a;
+	size_t step;
+
+	while ((step = attr_read(r->at, r->end, &a))) {
+		r->at += step;
+		memset(v, 0, sizeof(*v));
+		switch (a.type) {
+		case LNET_NLA_VALUE:
+			v->kind = LNET_VAL_TEXT;
+			v->text = (const char *)a.data;
+			return true;
+		case LNET_NLA_INT_VALUE:
+			v->kind = LNET_VAL_INT;
+			memcpy(&v->num, a.data, sizeof(v->num));
+			return true;
+		case LNET_NLA_LIST:
+			v->kind = LNET_VAL_LIST;
+			lnet_req_init(&v->list, a.data, a.data_len);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The part of @text without spaces at its ends. */
+static const char *text_trim(const char *text, size_t *len)
+{
+	size_t n;
+
+	while (*text == ' ')
+		text++;
+	n = strlen(text);
+	while (n && (text[n - 1] == ' ' || text[n - 1] == '\n'))
+		n--;
+	*len = n;
+	return text;
+}
+
+static int key_index(const struct lnet_val *v, const char *const *keys, unsigned int nr_keys)
+{
+	const char *text;
+	unsigned int i;
+	size_t len;
+
+	if (v->kind != LNET_VAL_TEXT)
+		return -1;
+	text = text_trim(v->text, &len);
+	for (i = 0; i < nr_keys; i++)
+		if (strlen(keys[i]) == len && !memcmp(keys[i], text, len))
+			return (int)i;
+	return -1;
+}
+
+int lnet_req_pair(struct lnet_req *r, const char *const *keys, unsigned int nr_keys, struct lnet_val *v)
+{
+	struct lnet_val key;
+
+	while (lnet_req_next(r, &key)) {
+		int i = key_index(&key, keys, nr_keys);
+
+		if (i >= 0)
+			return lnet_req_next(r, v) ? i : -1;
+	}
+	return -1;
+}
+
+bool lnet_req_find(struct lnet_req r, const char *key, struct lnet_val *v)
+{
+	struct lnet_val val;
+	bool found = false;
+
+	while (lnet_req_pair(&r, &key, 1, &val) == 0) {
+		*v = val;
+		found = true;
+	}
+	return found;
+}
+
+bool lnet_req_item(struct lnet_req *r, struct lnet_req *item)
+{
+	struct lnet_val v;
+
+	while (lnet_req_next(r, &v)) {
+		if (v.kind != LNET_VAL_LIST)
+			continue;
+		*item = v.list;
+		return true;
+	}
+	return false;
+}
+
+int lnet_val_text(const struct lnet_val *v, char *buf, size_t size)
+{
+	const char *text;
+	size_t len;
+
+	if (v->kind == LNET_VAL_LIST)
+		return -EINVAL;
+	if (v->kind == LNET_VAL_INT)
+		return (size_t)scnprintf(buf, size, "%lld", v->num) + 1 < size ? 0 : -ENAMETOOLONG;
+	text = text_trim(v->text, &len);
+	if (!len)
+		return -EINVAL;
+	if (len >= size)
+		return -ENAMETOOLONG;
+	memcpy(buf, text, len);
+	buf[len] = 0;
+	return 0;
+}
+
+int lnet_val_int(const struct lnet_val *v, s64 min, s64 max, s64 *num)
+{
+	char buf[32];
+	s64 val = v->num;
+	int rc;
+
+	if (v->kind != LNET_VAL_INT) {
+		rc = lnet_val_text(v, buf, sizeof(buf));
+		if (!rc)
+			rc = kstrtoll(buf, 0, &val);
+		if (rc)
+			return rc == -ERANGE ? -ERANGE : -EINVAL;
+	}
+	if (val < min || val > max)
+		return -ERANGE;
+	*num = val;
+	return 0;
+}
