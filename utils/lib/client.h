@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Inside liblnetctl: requests from trees, documents from replies, and the link that carries them. */
+#ifndef LNETCTL_CLIENT_H
+#define LNETCTL_CLIENT_H
+
+#include <uapi/lnet_nl.h>
+#include "lnetctl.h"
+
+/* ---- request.c: the body of a document as attributes ---- */
+
+struct request {
+	unsigned char *buf;
+	size_t len, size;
+	bool failed;		/* out of memory, or a list of more than 64 KiB */
+};
+
+/* The children of @body (a mapping: bare pairs; a sequence: a list of lists; NULL: nothing). 0, -ENOMEM, -E2BIG. */
+int request_encode(struct request *r, const struct lnetctl_node *body);
+void request_free(struct request *r);
+
+/* ---- reply.c: key tables and values as a document ---- */
+
+struct reply_table;
+struct reply {
+	struct lnetctl_node *doc;	/* a mapping */
+	struct lnetctl_node *top;	/* in doc: where items go now */
+	struct reply_table *table;
+};
+
+int reply_init(struct reply *r);
+/* One message of a dump, @flags of its nlmsghdr. 0, -ENOMEM, -EPROTO when it does not follow the tables. */
+int reply_feed(struct reply *r, uint16_t flags, const void *attrs, size_t len);
+struct lnetctl_node *reply_finish(struct reply *r);	/* the document; all else is freed */
+
+/* ---- link.c: the only file that knows whether the kernel or a program answers ---- */
+
+struct link;
+
+struct link_call {
+	uint8_t cmd, version;
+	uint16_t flags;			/* beside REQUEST and ACK */
+	const void *attrs;
+	size_t len;
+	unsigned int timeout_ms;	/* of silence, 0: 30 s */
+	struct reply *reply;		/* for dumps, else NULL */
+	char text[256];			/* result: the node's words, "" if it had none */
+};
+
+int link_open(struct link **l, const char *node, char *why, size_t why_size);
+int link_open_local(struct link **l, lnetctl_serve_fn serve, void *arg);
+void link_close(struct link *l);
+/* 0 or -errno, the node's or our own. */
+int link_talk(struct link *l, struct link_call *call);
+
+/* ---- ctl.c ---- */
+
+struct lnetctl {
+	struct link *link;
+	struct lnetctl_error error;
+	char text[320], object[40];
+};
+
+/* Remember why a call failed; returns @err. The text is formatted, NULL: strerror(). */
+int ctl_fail(struct lnetctl *c, int err, const char *verb, const char *object, const char *fmt, ...)
+	__attribute__((__format__(printf, 5, 6)));
+
+struct ctl_op {
+	uint8_t cmd, version;
+	uint16_t flags;
+	unsigned int timeout_ms;
+	const char *verb, *object;	/* for errors */
+};
+
+/* Send @body, which is freed (NULL: a request without attributes), and wait for the verdict. */
+int ctl_do(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body);
+int ctl_dump(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body, struct lnetctl_node **doc);
+/* ---- expand.c ---- */
+
+/* "[0,1]", "[0-3]" or "2" as the sequence "CPT" in @map. 0, -EINVAL, -ENOMEM. */
+int ctl_cpts_add(struct lnetctl_node *map, const char *expr);
+/* Next of "eth0,eth1[0,1]": 1 with its name and its CPT list ("" without), 0 at the end, -EINVAL. */
+int ctl_interface_next(const char **list, char *name, size_t name_size, char *cpts, size_t cpts_size);
+
+/* A sequence with one mapping, which comes back in @item; NULL without memory. */
+struct lnetctl_node *ctl_body(struct lnetctl_node **item);
+
+#endif

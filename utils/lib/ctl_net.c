@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Commands about the instance and its interfaces. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "client.h"
+
+static const struct ctl_op configure_op = { LNET_NL_CONFIGURE, LNET_NL_VERSION, LNET_NL_F_CREATE, 0, "configure", "lnet" };
+static const struct ctl_op unconfigure_op = { LNET_NL_CONFIGURE, LNET_NL_VERSION, 0, 0, "configure", "lnet" };
+static const struct ctl_op add_op = { LNET_NL_NETS, LNET_NL_VERSION, LNET_NL_F_CREATE, 60000, "add", "net" };
+static const struct ctl_op del_op = { LNET_NL_NETS, LNET_NL_VERSION, 0, 60000, "del", "net" };
+static const struct ctl_op set_op = { LNET_NL_NETS, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0, "set", "net" };
+
+int lnetctl_configure(struct lnetctl *c, unsigned int flags)
+{
+	struct ctl_op op = configure_op;
+
+	if (!(flags & LNETCTL_CONF_ALL))
+		op.flags |= LNET_NL_F_EXCL;
+	if (flags & LNETCTL_CONF_LARGE)
+		op.flags |= LNET_NL_F_APPEND;
+	return ctl_do(c, &op, NULL);
+}
+
+int lnetctl_unconfigure(struct lnetctl *c)
+{
+	return ctl_do(c, &unconfigure_op, NULL);
+}
+
+void lnetctl_net_init(struct lnetctl_net *n)
+{
+	memset(n, 0, sizeof(*n));
+	n->peer_timeout = n->peer_credits = n->peer_buffer_credits = n->credits = LNETCTL_UNSET;
+	n->conns_per_peer = n->tos = LNETCTL_UNSET;
+}
+
+static int add_tunables(struct lnetctl_node *ni, const struct lnetctl_net *n)
+{
+	const struct { const char *group, *name; int64_t val; } all[] = {
+		{ "tunables", "peer_timeout", n->peer_timeout }, { "tunables", "peer_credits", n->peer_credits },
+		{ "tunables", "peer_buffer_credits", n->peer_buffer_credits }, { "tunables", "credits", n->credits },
+		{ "lnd tunables", "conns_per_peer", n->conns_per_peer }, { "lnd tunables", "tos", n->tos },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct lnetctl_node *group = lnetctl_find(ni, all[i].group);
+
+		if (all[i].val == LNETCTL_UNSET)
+			continue;
+		if (!group)
+			group = lnetctl_add_map(ni, all[i].group);
+		if (!group || !lnetctl_add_num(group, all[i].name, all[i].val))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What follows the name of an interface in its element. */
+static int add_rest(struct lnetctl_node *ni, const struct lnetctl_net *n, const char *cpts)
+{
+	int rc = add_tunables(ni, n);
+
+	if (!rc && cpts && *cpts)
+		rc = ctl_cpts_add(ni, cpts);
+	return rc;
+}
+
+static int add_interfaces(struct lnetctl_node *seq, const struct lnetctl_net *n)
+{
+	const char *at = n->interfaces;
+	char name[128], cpts[128];
+	int rc;
+
+	while ((rc = ctl_interface_next(&at, name, sizeof(name), cpts, sizeof(cpts))) > 0) {
+		struct lnetctl_node *ni = lnetctl_add_map(seq, NULL);
+		struct lnetctl_node *intf = ni ? lnetctl_add_map(ni, "interfaces") : NULL;
+
+		if (!intf || !lnetctl_add_text(intf, "0", name))
+			return -ENOMEM;
+		rc = add_rest(ni, n, *cpts ? cpts : n->cpts);
+		if (rc)
+			return rc;
+	}
+	return rc;
+}
+
+/* One net item per net of the NID list, in the order of the list. */
+static int add_nids(struct lnetctl_node *body, const struct lnetctl_net *n, const struct lnetctl_node *nids)
+{
+	const struct lnetctl_node *nid;
+	int rc = 0;
+
+	for (nid = nids->first; nid && !rc; nid = nid->next) {
+		const char *net = strchr(nid->text, '@') + 1;
+		struct lnetctl_node *item = body->last, *seq, *ni;
+
+		if (!item || strcmp(lnetctl_text(item, "net type"), net)) {
+			item = lnetctl_add_map(body, NULL);
+			if (!item || !lnetctl_add_text(item, "net type", net) || !lnetctl_add_seq(item, "local NI(s)"))
+				return -ENOMEM;
+		}
+		seq = lnetctl_find(item, "local NI(s)");
+		ni = lnetctl_add_map(seq, NULL);
+		if (!ni || !lnetctl_add_text(ni, "nid", nid->text))
+			return -ENOMEM;
+		rc = add_rest(ni, n, n->cpts);
+	}
+	return rc;
+}
+
+static int body_of_nids(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_net *n, struct lnetctl_node *body)
+{
+	struct lnetctl_node *nids;
+	char why[160];
+	int rc = lnetctl_nids_expand(n->nids, &nids, why, sizeof(why));
+
+	if (rc)
+		return ctl_fail(c, rc, op->verb, op->object, "%s", why);
+	rc = add_nids(body, n, nids);
+	lnetctl_doc_free(nids);
+	return rc ? ctl_fail(c, rc, op->verb, op->object, rc == -EINVAL ? "bad CPT list" : NULL) : 0;
+}
+
+static int body_of_net(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_net *n, struct lnetctl_node *body)
+{
+	struct lnetctl_node *item = lnetctl_add_map(body, NULL), *seq;
+	int rc;
+
+	if (!item || !lnetctl_add_text(item, "net type", n->net))
+		return ctl_fail(c, -ENOMEM, op->verb, op->object, NULL);
+	if (!n->interfaces)
+		return 0;
+	seq = lnetctl_add_seq(item, "local NI(s)");
+	rc = seq ? add_interfaces(seq, n) : -ENOMEM;
+	if (!rc && !seq->first)
+		rc = -EINVAL;
+	if (rc)
+		return ctl_fail(c, rc, op->verb, op->object, "bad interface list '%s'", n->interfaces);
+	return 0;
+}
+
+static int net_do(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_net *n)
+{
+	struct lnetctl_node *body;
+	int rc;
+
+	if (!n->net == !n->nids)
+		return ctl_fail(c, -EINVAL, op->verb, op->object, "name a net or a list of NIDs");
+	body = lnetctl_add_seq(NULL, NULL);
+	if (!body)
+		return ctl_fail(c, -ENOMEM, op->verb, op->object, NULL);
+	rc = n->nids ? body_of_nids(c, op, n, body) : body_of_net(c, op, n, body);
+	if (!rc)
+		return ctl_do(c, op, body);
+	lnetctl_doc_free(body);
+	return rc;
+}
+
+int lnetctl_net_add(struct lnetctl *c, const struct lnetctl_net *n)
+{
+	if (n->net && !n->interfaces)
+		return ctl_fail(c, -EINVAL, "add", "net", "at least one interface is needed");
+	return net_do(c, &add_op, n);
+}
+
+int lnetctl_net_del(struct lnetctl *c, const struct lnetctl_net *n)
+{
+	return net_do(c, &del_op, n);
+}
+
+int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t conns_per_peer)
+{
+	const char *net = nid ? strchr(nid, '@') : NULL;
+	struct lnetctl_node *item, *body = ctl_body(&item), *seq, *ni, *group;
+
+	if (!body)
+		return ctl_fail(c, -ENOMEM, "set", "net", NULL);
+	lnetctl_add_text(item, "net type", net ? net + 1 : nid ? "tcp" : "<255:65535>");
+	seq = lnetctl_add_seq(item, "local NI(s)");
+	ni = seq ? lnetctl_add_map(seq, NULL) : NULL;
+	if (ni)
+		lnetctl_add_text(ni, "nid", nid ? nid : "<?>");
+	if (ni && health != LNETCTL_UNSET) {
+		group = lnetctl_add_map(ni, "health stats");
+		if (group)
+			lnetctl_add_num(group, "health value", health);
+	}
+	if (ni && conns_per_peer != LNETCTL_UNSET) {
+		group = lnetctl_add_map(ni, "lnd tunables");
+		if (group)
+			lnetctl_add_num(group, "conns_per_peer", conns_per_peer);
+	}
+	return ctl_do(c, &set_op, body);
+}
+
+int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, bool backup, struct lnetctl_node **doc)
+{
+	struct ctl_op op = { LNET_NL_NETS, (uint8_t)level, LNET_NL_F_DUMP | (backup ? LNET_NL_F_FILTERED : 0), 0, "show", "net" };
+	struct lnetctl_node *item, *body = NULL;
+
+	*doc = NULL;
+	if (net) {
+		body = ctl_body(&item);
+		if (!body || !lnetctl_add_text(item, "net type", net))
+			return ctl_fail(c, -ENOMEM, op.verb, op.object, NULL);
+	}
+	return ctl_dump(c, &op, body, doc);
+}

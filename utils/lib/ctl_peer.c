@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Commands about other nodes: peers, pings. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "client.h"
+
+static const struct ctl_op add_op = { LNET_NL_PEERS, LNET_NL_VERSION, LNET_NL_F_CREATE, 0, "add", "peer" };
+static const struct ctl_op del_op = { LNET_NL_PEERS, LNET_NL_VERSION, 0, 0, "del", "peer" };
+static const struct ctl_op set_op = { LNET_NL_PEERS, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0, "set", "peer" };
+
+/* @list as the sequence "peer ni" of { "nid": X }. */
+static int add_nids(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *item, const char *list)
+{
+	struct lnetctl_node *nids, *nid, *seq;
+	char why[160];
+	int rc = lnetctl_nids_expand(list, &nids, why, sizeof(why));
+
+	if (rc)
+		return ctl_fail(c, rc, op->verb, op->object, "%s", why);
+	seq = lnetctl_add_seq(item, "peer ni");
+	for (nid = nids->first; seq && nid; nid = nid->next) {
+		struct lnetctl_node *map = lnetctl_add_map(seq, NULL);
+
+		if (!map || !lnetctl_add_text(map, "nid", nid->text))
+			rc = -ENOMEM;
+	}
+	lnetctl_doc_free(nids);
+	return seq && !rc ? 0 : ctl_fail(c, -ENOMEM, op->verb, op->object, NULL);
+}
+
+static int peer_do(struct lnetctl *c, const struct ctl_op *op, const char *primary, const char *nids, bool non_mr)
+{
+	struct lnetctl_node *item, *body = ctl_body(&item);
+	int rc;
+
+	if (!body || !lnetctl_add_text(item, "primary nid", primary) ||
+	    (non_mr && !lnetctl_add(item, "Multi-Rail", LNETCTL_BOOL, "false"))) {
+		lnetctl_doc_free(body);
+		return ctl_fail(c, -ENOMEM, op->verb, op->object, NULL);
+	}
+	rc = nids ? add_nids(c, op, item, nids) : 0;
+	if (!rc)
+		return ctl_do(c, op, body);
+	lnetctl_doc_free(body);
+	return rc;
+}
+
+int lnetctl_peer_add(struct lnetctl *c, const char *primary, const char *nids, unsigned int flags)
+{
+	struct ctl_op op = add_op;
+
+	if (flags & LNETCTL_PEER_LOCK)
+		op.flags |= LNET_NL_F_EXCL;
+	return peer_do(c, &op, primary, nids, flags & LNETCTL_PEER_NON_MR);
+}
+
+int lnetctl_peer_del(struct lnetctl *c, const char *primary, const char *nids, unsigned int flags)
+{
+	struct ctl_op op = del_op;
+
+	if (flags & LNETCTL_PEER_FORCE)
+		op.flags |= LNET_NL_F_EXCL;
+	return peer_do(c, &op, primary, nids, false);
+}
+
+int lnetctl_peer_set(struct lnetctl *c, const char *nid, int64_t health, int64_t state)
+{
+	struct lnetctl_node *item, *body = ctl_body(&item), *seq, *map, *group;
+
+	if (!body)
+		return ctl_fail(c, -ENOMEM, "set", "peer", NULL);
+	lnetctl_add_text(item, "primary nid", nid ? nid : "<?>");
+	if (state != LNETCTL_UNSET)
+		lnetctl_add_num(item, "peer state", state);
+	if (health != LNETCTL_UNSET) {
+		seq = lnetctl_add_seq(item, "peer ni");
+		map = seq && !nid ? lnetctl_add_map(seq, NULL) : NULL;
+		if (map)
+			lnetctl_add_text(map, "nid", "<?>");
+		map = seq ? lnetctl_add_map(seq, NULL) : NULL;
+		group = map ? lnetctl_add_map(map, "health stats") : NULL;
+		if (group)
+			lnetctl_add_num(group, "health value", health);
+	}
+	return ctl_do(c, &set_op, body);
+}
+
+int lnetctl_peer_show(struct lnetctl *c, const char *nid, unsigned int level, bool backup, struct lnetctl_node **doc)
+{
+	struct ctl_op op = { LNET_NL_PEERS, (uint8_t)level, LNET_NL_F_DUMP | (backup ? LNET_NL_F_FILTERED : 0), 0, "show", "peer" };
+	struct lnetctl_node *item, *body = NULL;
+	int rc;
+
+	*doc = NULL;
+	if (nid) {
+		body = ctl_body(&item);
+		if (!body || !lnetctl_add_text(item, "primary nid", nid))
+			return ctl_fail(c, -ENOMEM, op.verb, op.object, NULL);
+	}
+	rc = ctl_dump(c, &op, body, doc);
+	if (rc != -ENOENT || nid)
+		return rc;
+	*doc = lnetctl_add_map(NULL, NULL);	/* "No peers found" is an empty answer */
+	return *doc ? 0 : -ENOMEM;
+}
+
+int lnetctl_peer_list(struct lnetctl *c, struct lnetctl_node **doc)
+{
+	struct lnetctl_node *shown, *peer, *peers, *list;
+	int rc = lnetctl_peer_show(c, NULL, 0, false, &shown);
+
+	*doc = NULL;
+	if (rc)
+		return rc;
+	*doc = lnetctl_add_map(NULL, NULL);
+	peers = lnetctl_find(shown, "peer");
+	list = *doc && peers ? lnetctl_add_seq(*doc, "peer list") : NULL;
+	for (peer = peers ? peers->first : NULL; list && peer; peer = peer->next) {
+		struct lnetctl_node *item = lnetctl_add_map(list, NULL);
+
+		if (item)
+			lnetctl_add_text(item, "nid", lnetctl_text(peer, "primary nid"));
+	}
+	lnetctl_doc_free(shown);
+	return *doc ? 0 : -ENOMEM;
+}
+
+static int body_with_nids(struct lnetctl *c, const struct ctl_op *op, const char *list, struct lnetctl_node **body)
+{
+	struct lnetctl_node *nids;
+	char why[160];
+	int rc = lnetctl_nids_expand(list, &nids, why, sizeof(why));
+
+	*body = NULL;
+	if (rc)
+		return ctl_fail(c, rc, op->verb, op->object, "%s", why);
+	nids->key = strdup("nids");
+	*body = lnetctl_add_map(NULL, NULL);
+	if (!*body || !nids->key) {
+		lnetctl_doc_free(*body);
+		lnetctl_doc_free(nids);
+		return ctl_fail(c, -ENOMEM, op->verb, op->object, NULL);
+	}
+	lnetctl_adopt(*body, nids);
+	return 0;
+}
+
+/* Old nodes send half a sentence; the other half is what errno means. */
+static void finish_failures(struct lnetctl_node *doc)
+{
+	struct lnetctl_node *manage = lnetctl_find(doc, "manage"), *item;
+
+	for (item = manage ? manage->first : NULL; item; item = item->next) {
+		struct lnetctl_node *descr = lnetctl_find(item, "descr");
+		int64_t err = 0;
+		char text[256];
+
+		if (!descr || !descr->text)
+			continue;
+		descr->quote = LNETCTL_TAG_SINGLE;
+		if (strncmp(descr->text, "failed to ", 10) || strstr(descr->text, ": ") ||
+		    lnetctl_num(lnetctl_find(item, "errno"), &err))
+			continue;
+		snprintf(text, sizeof(text), "%s: %s", descr->text, strerror((int)-err));
+		free(descr->text);
+		descr->text = strdup(text);
+	}
+}
+
+int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsigned int timeout_ms, struct lnetctl_node **doc)
+{
+	struct ctl_op op = { LNET_NL_PING, LNET_NL_VERSION, LNET_NL_F_DUMP, (timeout_ms ? timeout_ms : 180000) + 30000,
+			     "manage", "ping" };
+	struct lnetctl_node *body, *list;
+	int rc = body_with_nids(c, &op, nids, &body);
+
+	*doc = NULL;
+	if (rc)
+		return rc;
+	list = body->first;		/* the options come first, as old nodes want them */
+	lnetctl_take(body, list);
+	if (source)
+		lnetctl_add_text(body, "source", source);
+	if (timeout_ms)
+		lnetctl_add_num(body, "timeout", timeout_ms);
+	lnetctl_adopt(body, list);
+	rc = ctl_dump(c, &op, body, doc);
+	if (!rc)
+		finish_failures(*doc);
+	return rc;
+}
+
+int lnetctl_cpt_of_nid(struct lnetctl *c, const char *nids, struct lnetctl_node **doc)
+{
+	struct ctl_op op = { LNET_NL_CPT_OF_NID, LNET_NL_VERSION, LNET_NL_F_DUMP, 0, "show", "cpt-of-nid" };
+	struct lnetctl_node *body;
+	int rc = body_with_nids(c, &op, nids, &body);
+
+	*doc = NULL;
+	return rc ? rc : ctl_dump(c, &op, body, doc);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What people type, taken apart: NID lists with ranges, lists of interfaces, CPT lists, times. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "client.h"
+
+#define NIDS_MAX	128
+#define ITEM_MAX	256
+#define DAY_MS		86400000.0
+
+struct expansion {
+	struct lnetctl_node *nids;
+	unsigned int nr;
+	char *why;
+	size_t why_size;
+};
+
+static int refuse(struct expansion *x, const char *what, const char *text)
+{
+	snprintf(x->why, x->why_size, "%s: '%s'", what, text);
+	return -EINVAL;
+}
+
+/* "lo", "lo-hi" or "lo-hi/step" at *@at up to ',' or ']', in @base. */
+static int range_parse(const char **at, int base, unsigned long *lo, unsigned long *hi, unsigned long *step)
+{
+	char *end;
+
+	*step = 1;
+	if (!isxdigit((unsigned char)**at))
+		return -EINVAL;
+	*lo = *hi = strtoul(*at, &end, base);
+	if (*end == '-') {
+		if (!isxdigit((unsigned char)end[1]))
+			return -EINVAL;
+		*hi = strtoul(end + 1, &end, base);
+		if (*end == '/')
+			*step = strtoul(end + 1, &end, base);
+	}
+	*at = end;
+	return *hi < *lo || !*step || (*end != ',' && *end != ']') ? -EINVAL : 0;
+}
+
+static int item_expand(struct expansion *x, const char *item);
+
+/* @item with [@open, @close] replaced by each value in turn. */
+static int group_expand(struct expansion *x, const char *item, const char *open, const char *close)
+{
+	int base = strchr(item, ':') ? 16 : 10, rc = 0;
+	const char *at = open + 1;
+
+	while (!rc) {
+		unsigned long val, lo, hi, step;
+
+		if (range_parse(&at, base, &lo, &hi, &step))
+			return refuse(x, "not a range", item);
+		for (val = lo; !rc && val <= hi; val += step) {
+			char one[ITEM_MAX];
+
+			snprintf(one, sizeof(one), base == 16 ? "%.*s%lx%s" : "%.*s%lu%s", (int)(open - item), item, val,
+				 close + 1);
+			rc = item_expand(x, one);
+		}
+		if (at == close)
+			break;
+		at++;
+	}
+	return rc;
+}
+
+static int item_expand(struct expansion *x, const char *item)
+{
+	const char *open = strchr(item, '['), *close = strchr(item, ']'), *net = strchr(item, '@');
+
+	if (strchr(item, '*') || strstr(item, "<?>"))
+		return refuse(x, "a NID list takes no wildcards", item);
+	if (!net || net == item || !net[1])
+		return refuse(x, "a NID is written ADDRESS@NET", item);
+	if (open && close && open < close && close < net)
+		return group_expand(x, item, open, close);
+	if (open || close)
+		return refuse(x, "brackets do not match", item);
+	if (x->nr == NIDS_MAX) {
+		snprintf(x->why, x->why_size, "more NIDs than allowed (%d)", NIDS_MAX);
+		return -E2BIG;
+	}
+	x->nr++;
+	return lnetctl_add_text(x->nids, NULL, item) ? 0 : -ENOMEM;
+}
+
+/* Length of the first item of @list, whose commas may stand in brackets. */
+static size_t item_len(const char *list)
+{
+	int depth = 0;
+	size_t n;
+
+	for (n = 0; list[n] && (depth > 0 || list[n] != ','); n++)
+		depth += (list[n] == '[') - (list[n] == ']');
+	return n;
+}
+
+int lnetctl_nids_expand(const char *list, struct lnetctl_node **nids, char *why, size_t why_size)
+{
+	struct expansion x = { .nids = lnetctl_add_seq(NULL, NULL), .why = why, .why_size = why_size };
+	int rc = x.nids ? 0 : -ENOMEM;
+
+	*nids = NULL;
+	snprintf(why, why_size, "%s", strerror(ENOMEM));
+	while (!rc) {
+		size_t len = item_len(list);
+		char item[ITEM_MAX];
+
+		if (!len || len >= sizeof(item)) {
+			rc = refuse(&x, "an empty or too long item in the list", list);
+			break;
+		}
+		memcpy(item, list, len);
+		item[len] = 0;
+		rc = item_expand(&x, item);
+		if (!list[len])
+			break;
+		list += len + 1;
+	}
+	if (rc)
+		lnetctl_doc_free(x.nids);
+	else
+		*nids = x.nids;
+	return rc;
+}
+
+int ctl_cpts_add(struct lnetctl_node *map, const char *expr)
+{
+	struct lnetctl_node *seq = lnetctl_add_seq(map, "CPT");
+	const char *at = expr + (*expr == '['), *end;
+	char text[ITEM_MAX];
+	int bad = 0;
+
+	if (!seq || strlen(expr) >= sizeof(text) - 1)
+		return seq ? -EINVAL : -ENOMEM;
+	snprintf(text, sizeof(text), "%s%s", at, *expr == '[' ? "" : "]");
+	for (end = text; !bad; end++) {
+		unsigned long lo, hi, step;
+
+		bad = range_parse(&end, 10, &lo, &hi, &step) || hi > 1024;
+		for (; !bad && lo <= hi; lo += step)
+			lnetctl_add_num(seq, NULL, (int64_t)lo);
+		if (!bad && *end == ']')
+			return end[1] ? -EINVAL : 0;
+	}
+	return -EINVAL;
+}
+
+int ctl_interface_next(const char **list, char *name, size_t name_size, char *cpts, size_t cpts_size)
+{
+	size_t len = item_len(*list), bracket = strcspn(*list, "[");
+	const char *item = *list;
+
+	if (!len)
+		return 0;
+	if (bracket > len)
+		bracket = len;
+	if (!bracket || bracket >= name_size || len - bracket >= cpts_size ||
+	    (bracket < len && item[len - 1] != ']'))
+		return -EINVAL;
+	memcpy(name, item, bracket);
+	name[bracket] = 0;
+	memcpy(cpts, item + bracket, len - bracket);
+	cpts[len - bracket] = 0;
+	*list += len + (item[len] == ',');
+	return 1;
+}
+
+int lnetctl_ms_parse(const char *text, unsigned int *ms)
+{
+	double val;
+	char *end;
+
+	if (!isdigit((unsigned char)*text) && *text != '.')
+		return -EINVAL;
+	val = strtod(text, &end);
+	if (!strcmp(end, "") || !strcmp(end, "s"))
+		val *= 1000;
+	else if (strcmp(end, "ms"))
+		return -EINVAL;
+	if (!(val >= 1) || val > DAY_MS)
+		return -ERANGE;
+	*ms = (unsigned int)(val + 0.5);
+	return 0;
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The link to a node: generic netlink to the kernel, NETLINK_USERSOCK to a program, or a call within this process. The only
+ * file that knows which.
+ */
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+#include <poll.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include "client.h"
+
+#define SILENCE_MS 30000
+
+struct link {
+	struct nl_sock *sk;		/* NULL: in this process */
+	uint16_t type;			/* nlmsg_type of our messages */
+	uint32_t port, seq;		/* the node's port id; 0: the kernel */
+	uid_t uid;			/* who may answer at that port */
+	lnetctl_serve_fn serve;
+	void *arg;
+};
+
+/* ---- opening ---- */
+
+static int socket_open(struct link *l, int protocol)
+{
+	struct timeval five = { .tv_sec = 5 };
+	int one = 1, fd;
+
+	l->sk = nl_socket_alloc();
+	if (!l->sk)
+		return -ENOMEM;
+	if (nl_connect(l->sk, protocol) < 0)
+		return errno ? -errno : -EIO;
+	fd = nl_socket_get_fd(l->sk);
+	nl_socket_set_buffer_size(l->sk, 1 << 20, 0);
+	nl_socket_enable_msg_peek(l->sk);
+	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &five, sizeof(five));
+	return nl_socket_set_passcred(l->sk, 1) < 0 ? -EIO : 0;
+}
+
+static int send_to(struct link *l, const void *msg, size_t len)
+{
+	struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = l->port };
+
+	if (sendto(nl_socket_get_fd(l->sk), msg, len, MSG_NOSIGNAL, (void *)&to, sizeof(to)) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Is somebody at the port? Answers at once and disturbs nobody: netlink refuses ports that are not there. */
+static int probe(struct link *l)
+{
+	struct nlmsghdr noop = { .nlmsg_len = sizeof(noop), .nlmsg_type = NLMSG_NOOP };
+
+	noop.nlmsg_pid = nl_socket_get_local_port(l->sk);
+	return send_to(l, &noop, sizeof(noop));
+}
+
+static int try_user(struct link *l, const char *name, uid_t uid)
+{
+	l->uid = uid;
+	l->port = lnet_nl_user_port(name, uid);
+	return probe(l);
+}
+
+/* "USER/NAME", a number or a login. */
+static int node_user(const char *node, const char *slash, uid_t *uid)
+{
+	char user[64], *end;
+	struct passwd *pw;
+
+	if ((size_t)(slash - node) >= sizeof(user) || slash == node)
+		return -EINVAL;
+	memcpy(user, node, (size_t)(slash - node));
+	user[slash - node] = 0;
+	*uid = (uid_t)strtoul(user, &end, 10);
+	if (!*end)
+		return 0;
+	pw = getpwnam(user);
+	if (!pw)
+		return -ENOENT;
+	*uid = pw->pw_uid;
+	return 0;
+}
+
+static int open_user(struct link *l, const char *node, char *why, size_t why_size)
+{
+	const char *slash = strchr(node, '/');
+	uid_t uid = getuid();
+	int rc = socket_open(l, NETLINK_USERSOCK);
+
+	l->type = LNET_NL_USER_TYPE;
+	if (rc) {
+		snprintf(why, why_size, "no netlink socket: %s", strerror(-rc));
+		return rc;
+	}
+	if (slash && node_user(node, slash, &uid)) {
+		snprintf(why, why_size, "there is no user like that in '%s'", node);
+		return -EINVAL;
+	}
+	rc = try_user(l, slash ? slash + 1 : node, uid);
+	if (rc && !slash && uid)
+		rc = try_user(l, node, 0);
+	if (rc)
+		snprintf(why, why_size, "no node '%s' in this network namespace: %s", node,
+			 rc == -ECONNREFUSED ? "is lnetd running?" : strerror(-rc));
+	return rc;
+}
+
+static int open_kernel(struct link *l)
+{
+	int rc = socket_open(l, NETLINK_GENERIC), family;
+
+	if (rc)
+		return rc;
+	family = genl_ctrl_resolve(l->sk, LNET_NL_FAMILY);
+	if (family < 0)
+		return -ENOENT;
+	l->type = (uint16_t)family;
+	return 0;
+}
+
+static void socket_close(struct link *l)
+{
+	if (l->sk)
+		nl_socket_free(l->sk);
+	l->sk = NULL;
+}
+
+static int open_any(struct link *l, const char *node, char *why, size_t why_size)
+{
+	bool kernel = node && !strcmp(node, "kernel");
+	int rc;
+
+	if (!node && getenv("LNET_NODE") && *getenv("LNET_NODE"))
+		return open_any(l, getenv("LNET_NODE"), why, why_size);
+	if (node && !kernel)
+		return open_user(l, node, why, why_size);
+	rc = open_kernel(l);
+	if (!rc)
+		return 0;
+	socket_close(l);
+	if (!kernel)
+		return open_user(l, LNET_NL_USER_NODE, why, why_size);
+	snprintf(why, why_size, "the kernel has no LNet (modprobe lnet): %s", strerror(-rc));
+	return rc;
+}
+
+int link_open(struct link **res, const char *node, char *why, size_t why_size)
+{
+	struct link *l = calloc(1, sizeof(*l));
+	int rc;
+
+	*res = NULL;
+	if (!l)
+		return -ENOMEM;
+	rc = open_any(l, node, why, why_size);
+	if (rc) {
+		link_close(l);
+		return rc;
+	}
+	*res = l;
+	return 0;
+}
+
+int link_open_local(struct link **res, lnetctl_serve_fn serve, void *arg)
+{
+	*res = calloc(1, sizeof(**res));
+	if (!*res)
+		return -ENOMEM;
+	(*res)->serve = serve;
+	(*res)->arg = arg;
+	(*res)->type = LNET_NL_USER_TYPE;
+	return 0;
+}
+
+void link_close(struct link *l)
+{
+	if (!l)
+		return;
+	socket_close(l);
+	free(l);
+}
+
+/* ---- one conversation ---- */
+
+struct talk {
+	struct link *l;
+	struct link_call *call;
+	bool done;
+	int err;
+};
+
+static void ext_ack_text(struct link_call *call, const unsigned char *at, size_t len)
+{
+	while (len >= sizeof(struct nlattr)) {
+		struct nlattr a;
+		size_t step;
+
+		memcpy(&a, at, sizeof(a));
+		if (a.nla_len < sizeof(a) || a.nla_len > len)
+			return;
+		if ((a.nla_type & NLA_TYPE_MASK) == NLMSGERR_ATTR_MSG)
+			snprintf(call->text, sizeof(call->text), "%.*s", (int)(a.nla_len - sizeof(a)),
+				 (const char *)at + sizeof(a));
+		step = NLA_ALIGN((size_t)a.nla_len);
+		if (step > len)
+			return;
+		at += step;
+		len -= step;
+	}
+}
+
+static void on_error(struct talk *t, const struct nlmsghdr *h)
+{
+	const struct nlmsgerr *e = (const void *)((const char *)h + NLMSG_HDRLEN);
+	size_t skip = sizeof(*e), len = h->nlmsg_len - NLMSG_HDRLEN;
+
+	if (len < sizeof(*e)) {
+		t->err = -EPROTO;
+		t->done = true;
+		return;
+	}
+	if (!(h->nlmsg_flags & NLM_F_CAPPED) && e->msg.nlmsg_len > sizeof(e->msg))
+		skip += NLMSG_ALIGN((size_t)e->msg.nlmsg_len - sizeof(e->msg));
+	if ((h->nlmsg_flags & NLM_F_ACK_TLVS) && skip < len)
+		ext_ack_text(t->call, (const unsigned char *)e + skip, len - skip);
+	t->err = e->error;
+	t->done = true;
+}
+
+/* The end of a dump carries its verdict. */
+static void on_done(struct talk *t, const struct nlmsghdr *h)
+{
+	const unsigned char *at = (const unsigned char *)h + NLMSG_HDRLEN;
+	size_t len = h->nlmsg_len - NLMSG_HDRLEN;
+	int err = 0;
+
+	if (len >= sizeof(err)) {
+		memcpy(&err, at, sizeof(err));
+		ext_ack_text(t->call, at + sizeof(err), len - sizeof(err));
+	}
+	t->err = err;
+	t->done = true;
+}
+
+static void on_data(struct talk *t, const struct nlmsghdr *h)
+{
+	size_t skip = NLMSG_HDRLEN + GENL_HDRLEN;
+	int rc;
+
+	if (h->nlmsg_type != t->l->type || !t->call->reply || h->nlmsg_len < skip)
+		return;
+	rc = reply_feed(t->call->reply, h->nlmsg_flags, (const char *)h + skip, h->nlmsg_len - skip);
+	if (rc && !t->err) {
+		t->err = rc;
+		t->done = true;
+	}
+}
+
+/* One datagram; what belongs to other conversations is passed over. */
+static int on_datagram(void *arg, const void *msgs, size_t len)
+{
+	const struct nlmsghdr *h = msgs;
+	struct talk *t = arg;
+	int rest = (int)len;
+
+	for (; !t->done && NLMSG_OK(h, (unsigned int)rest); h = NLMSG_NEXT(h, rest)) {
+		if (h->nlmsg_seq != t->l->seq)
+			continue;
+		if (h->nlmsg_type == NLMSG_ERROR)
+			on_error(t, h);
+		else if (h->nlmsg_type == NLMSG_DONE)
+			on_done(t, h);
+		else
+			on_data(t, h);
+	}
+	return 0;
+}
+
+/* Who sent it? Port ids of programs can be taken by anybody, so the user counts. */
+static bool from_node(const struct link *l, const struct sockaddr_nl *from, const struct ucred *creds)
+{
+	if (from->nl_pid != l->port)
+		return false;
+	return !l->port || (creds && (creds->uid == l->uid || creds->uid == 0));
+}
+
+static int wait_datagram(struct link *l, unsigned int ms)
+{
+	struct pollfd fd = { .fd = nl_socket_get_fd(l->sk), .events = POLLIN };
+	unsigned int waited = 0;
+
+	for (;;) {
+		int rc = poll(&fd, 1, ms - waited < 1000 ? (int)(ms - waited) : 1000);
+
+		if (rc > 0)
+			return 0;
+		if (rc < 0 && errno != EINTR)
+			return -errno;
+		waited += 1000;
+		if (waited >= ms)
+			return -ETIMEDOUT;
+		if (l->port && probe(l) == -ECONNREFUSED)
+			return -ECONNRESET;
+	}
+}
+
+static int receive(struct talk *t)
+{
+	unsigned int ms = t->call->timeout_ms ? t->call->timeout_ms : SILENCE_MS;
+
+	while (!t->done) {
+		struct sockaddr_nl from = { 0 };
+		struct ucred *creds = NULL;
+		unsigned char *buf = NULL;
+		int n, rc = wait_datagram(t->l, ms);
+
+		if (rc)
+			return rc;
+		n = nl_recv(t->l->sk, &from, &buf, &creds);
+		if (n > 0 && from_node(t->l, &from, creds)) {
+			on_datagram(t, buf, (size_t)n);
+		} else if (n > 0 && from.nl_pid == t->l->port) {
+			snprintf(t->call->text, sizeof(t->call->text), "the node answers as user %u, not as %u",
+				 creds ? creds->uid : 0, t->l->uid);
+			t->err = -EPERM;
+			t->done = true;
+		}
+		free(creds);
+		if (n > 0)
+			free(buf);
+		if (n < 0 && n != -NLE_AGAIN)
+			return -EIO;
+	}
+	return 0;
+}
+
+int link_talk(struct link *l, struct link_call *call)
+{
+	size_t len = NLMSG_HDRLEN + GENL_HDRLEN + call->len;
+	struct talk t = { .l = l, .call = call };
+	struct nlmsghdr *h = calloc(1, NLMSG_ALIGN(len));
+	struct genlmsghdr *g;
+	int rc;
+
+	if (!h)
+		return -ENOMEM;
+	h->nlmsg_len = (uint32_t)len;
+	h->nlmsg_type = l->type;
+	h->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | call->flags;
+	h->nlmsg_seq = ++l->seq;
+	h->nlmsg_pid = l->sk ? nl_socket_get_local_port(l->sk) : 0;
+	g = NLMSG_DATA(h);
+	g->cmd = call->cmd;
+	g->version = call->version;
+	if (call->len)
+		memcpy((char *)g + GENL_HDRLEN, call->attrs, call->len);
+	call->text[0] = 0;
+	if (l->sk) {
+		rc = send_to(l, h, len);
+		if (!rc)
+			rc = receive(&t);
+	} else {
+		rc = l->serve(l->arg, h, len, on_datagram, &t);
+		if (!rc && !t.done)
+			rc = -EPROTO;
+	}
+	free(h);
+	return rc ? rc : t.err;
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Replies: key tables that name the values, and values, as a document. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "client.h"
+
+#define ALIGN4(n) (((n) + 3) & ~(size_t)3)
+#define TABLE_DEPTH_MAX 8
+
+struct reply_key {
+	char *name;
+	uint16_t index, type, format;
+	struct reply_table *child;
+};
+
+struct reply_table {
+	struct reply_key *keys;
+	size_t nr;
+};
+
+/* ---- attributes ---- */
+
+struct attr {
+	uint16_t type;
+	const unsigned char *data;
+	size_t len;
+};
+
+struct walk {
+	const unsigned char *at, *end;
+};
+
+static bool walk_next(struct walk *w, struct attr *a)
+{
+	size_t room = (size_t)(w->end - w->at);
+	uint16_t len, type;
+
+	if (room < LNET_NL_ATTR_HDR)
+		return false;
+	memcpy(&len, w->at, sizeof(len));
+	memcpy(&type, w->at + 2, sizeof(type));
+	if (len < LNET_NL_ATTR_HDR || len > room)
+		return false;
+	a->type = type & LNET_NL_TYPE_MASK;
+	a->data = w->at + LNET_NL_ATTR_HDR;
+	a->len = len - LNET_NL_ATTR_HDR;
+	w->at += ALIGN4(len) < room ? ALIGN4(len) : room;
+	return true;
+}
+
+static struct walk walk_in(const struct attr *a)
+{
+	return (struct walk){ a->data, a->data + a->len };
+}
+
+static uint16_t attr_u16(const struct attr *a)
+{
+	uint16_t val = 0;
+
+	memcpy(&val, a->data, a->len < sizeof(val) ? a->len : sizeof(val));
+	return val;
+}
+
+static char *attr_text(const struct attr *a)
+{
+	return strndup((const char *)a->data, a->len);
+}
+
+/* ---- tables ---- */
+
+static void table_free(struct reply_table *t)
+{
+	size_t i;
+
+	if (!t)
+		return;
+	for (i = 0; i < t->nr; i++) {
+		free(t->keys[i].name);
+		table_free(t->keys[i].child);
+	}
+	free(t->keys);
+	free(t);
+}
+
+static int table_parse(struct walk w, int depth, struct reply_table **res);
+
+static int key_parse(struct walk w, int depth, struct reply_key *key)
+{
+	struct attr a;
+	int rc = 0;
+
+	while (!rc && walk_next(&w, &a)) {
+		switch (a.type) {
+		case LNET_NLA_INDEX:
+			key->index = attr_u16(&a);
+			break;
+		case LNET_NLA_TYPE:
+			key->type = attr_u16(&a);
+			break;
+		case LNET_NLA_KEY_FORMAT:
+			key->format = attr_u16(&a);
+			break;
+		case LNET_NLA_VALUE:
+			free(key->name);
+			key->name = attr_text(&a);
+			rc = key->name ? 0 : -ENOMEM;
+			break;
+		case LNET_NLA_LIST:
+			table_free(key->child);
+			key->child = NULL;
+			rc = table_parse(walk_in(&a), depth + 1, &key->child);
+			break;
+		}
+	}
+	return rc;
+}
+
+static int table_parse(struct walk w, int depth, struct reply_table **res)
+{
+	struct reply_table *t = calloc(1, sizeof(*t));
+	struct attr a;
+	int rc = t ? 0 : -ENOMEM;
+
+	*res = t;
+	if (depth > TABLE_DEPTH_MAX)
+		return -EPROTO;
+	while (!rc && walk_next(&w, &a)) {
+		struct reply_key *keys = realloc(t->keys, (t->nr + 1) * sizeof(*keys));
+
+		if (!keys)
+			return -ENOMEM;
+		t->keys = keys;
+		memset(&keys[t->nr], 0, sizeof(*keys));
+		rc = key_parse(walk_in(&a), depth, &keys[t->nr++]);
+	}
+	return rc;
+}
+
+/* ---- values ---- */
+
+static int64_t attr_signed(const struct attr *a)
+{
+	int64_t s64 = 0;
+	int32_t s32 = 0;
+	int16_t s16 = 0;
+
+	if (a->len >= sizeof(s64)) {
+		memcpy(&s64, a->data, sizeof(s64));
+		return s64;
+	}
+	if (a->len >= sizeof(s32)) {
+		memcpy(&s32, a->data, sizeof(s32));
+		return s32;
+	}
+	memcpy(&s16, a->data, a->len < sizeof(s16) ? a->len : sizeof(s16));
+	return s16;
+}
+
+static int add_unsigned(struct lnetctl_node *map, const char *name, const struct attr *a)
+{
+	uint64_t val = 0;
+	char buf[24];
+
+	memcpy(&val, a->data, a->len < sizeof(val) ? a->len : sizeof(val));
+	snprintf(buf, sizeof(buf), "%" PRIu64, val);
+	return lnetctl_add(map, name, LNETCTL_NUM, buf) ? 0 : -ENOMEM;
+}
+
+static int add_string(struct lnetctl_node *map, const char *name, const struct attr *a)
+{
+	char *text = attr_text(a);
+	bool null = text && (!*text || !strcmp(text, "\n"));
+	int rc = -ENOMEM;
+
+	if (text && lnetctl_add(map, name, null ? LNETCTL_NULL : LNETCTL_TEXT, null ? NULL : text))
+		rc = 0;
+	free(text);
+	return rc;
+}
+
+static int add_elements(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a, int depth);
+
+static int add_value(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a, int depth)
+{
+	const char *name = key->name && *key->name ? key->name : NULL;
+
+	switch (key->type) {
+	case LNET_NLT_FLAG:
+		return lnetctl_add(map, name, LNETCTL_BOOL, a ? "true" : "false") ? 0 : -ENOMEM;
+	case LNET_NLT_NUL_STRING:
+		return 0;
+	}
+	if (!a)
+		return 0;
+	switch (key->type) {
+	case LNET_NLT_NESTED:
+		return add_elements(key, map, a, depth);
+	case LNET_NLT_STRING:
+		return add_string(map, name, a);
+	case LNET_NLT_S16:
+	case LNET_NLT_S32:
+	case LNET_NLT_S64:
+		return lnetctl_add_num(map, name, attr_signed(a)) ? 0 : -ENOMEM;
+	default:
+		return add_unsigned(map, name, a);
+	}
+}
+
+static bool value_find(struct walk w, uint16_t index, struct attr *a)
+{
+	while (walk_next(&w, a))
+		if (a->type == index)
+			return true;
+	return false;
+}
+
+/* All values of one message or element, in the order of the table. */
+static int add_values(const struct reply_table *t, struct lnetctl_node *map, struct walk w, int depth)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; !rc && i < t->nr; i++) {
+		struct attr a;
+		bool there = value_find(w, t->keys[i].index, &a);
+
+		rc = add_value(&t->keys[i], map, there ? &a : NULL, depth);
+	}
+	return rc;
+}
+
+/* A nested value: its elements are items of a sequence, or one mapping. */
+static int add_elements(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a, int depth)
+{
+	bool seq = key->format & LNET_NL_SEQUENCE;
+	struct lnetctl_node *top;
+	struct walk w = walk_in(a);
+	struct attr elem;
+	int rc = 0;
+
+	if (depth > TABLE_DEPTH_MAX || !key->child || !key->name)
+		return key->child ? -EPROTO : 0;
+	top = lnetctl_find(map, key->name);
+	if (!top)
+		top = lnetctl_add(map, key->name, seq ? LNETCTL_SEQ : LNETCTL_MAP, NULL);
+	while (top && !rc && walk_next(&w, &elem)) {
+		struct lnetctl_node *item = seq ? lnetctl_add_map(top, NULL) : top;
+
+		rc = item ? add_values(key->child, item, walk_in(&elem), depth + 1) : -ENOMEM;
+	}
+	return top ? rc : -ENOMEM;
+}
+
+/* More elements of the last item: only its lists grow. */
+static int add_more(const struct reply_table *t, struct lnetctl_node *item, struct walk w)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; !rc && i < t->nr; i++) {
+		struct attr a;
+
+		if ((t->keys[i].format & LNET_NL_SEQUENCE) && t->keys[i].type == LNET_NLT_NESTED &&
+		    value_find(w, t->keys[i].index, &a))
+			rc = add_elements(&t->keys[i], item, &a, 1);
+	}
+	return rc;
+}
+
+int reply_init(struct reply *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->doc = lnetctl_add_map(NULL, NULL);
+	return r->doc ? 0 : -ENOMEM;
+}
+
+static int feed_table(struct reply *r, struct walk w)
+{
+	const struct reply_key *head;
+	struct attr a;
+	int rc = 0;
+
+	table_free(r->table);
+	r->table = NULL;
+	while (!rc && walk_next(&w, &a))
+		if (a.type == LNET_NLA_LIST && !r->table)
+			rc = table_parse(walk_in(&a), 0, &r->table);
+	if (rc || !r->table || !r->table->nr)
+		return rc ? rc : -EPROTO;
+	head = &r->table->keys[0];
+	if (!head->name || !*head->name)
+		return r->top ? 0 : -EPROTO;
+	r->top = NULL;		/* made when the first value arrives: an empty answer prints nothing */
+	return 0;
+}
+
+static int feed_top(struct reply *r)
+{
+	const struct reply_key *head = &r->table->keys[0];
+	bool seq = head->format & LNET_NL_SEQUENCE;
+
+	if (r->top)
+		return 0;
+	if (!head->name || !*head->name)
+		return -EPROTO;
+	r->top = lnetctl_find(r->doc, head->name);
+	if (!r->top)
+		r->top = lnetctl_add(r->doc, head->name, seq ? LNETCTL_SEQ : LNETCTL_MAP, NULL);
+	return r->top ? 0 : -ENOMEM;
+}
+
+int reply_feed(struct reply *r, uint16_t flags, const void *attrs, size_t len)
+{
+	struct walk w = { attrs, (const unsigned char *)attrs + len };
+	struct lnetctl_node *item;
+	int rc;
+
+	if (flags & LNET_NL_F_CREATE)
+		return feed_table(r, w);
+	if (!r->table)
+		return -EPROTO;
+	rc = feed_top(r);
+	if (rc)
+		return rc;
+	if (r->top->kind == LNETCTL_MAP)
+		return add_values(r->table, r->top, w, 0);
+	if ((flags & LNET_NL_F_CONT) && r->top->last)
+		return add_more(r->table, r->top->last, w);
+	item = lnetctl_add_map(r->top, NULL);
+	return item ? add_values(r->table, item, w, 0) : -ENOMEM;
+}
+
+struct lnetctl_node *reply_finish(struct reply *r)
+{
+	table_free(r->table);
+	r->table = NULL;
+	return r->doc;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Reading YAML files into documents, by libyaml's parser. */
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+#include <yaml.h>
+#include "lnetctl.h"
+
+#define YAML_DEPTH_MAX 16
+
+static bool word_in(const char *text, const char *const *words)
+{
+	for (; *words; words++)
+		if (!strcasecmp(text, *words))
+			return true;
+	return false;
+}
+
+/* Plain scalars that the protocol sends as numbers: digits with a sign, and the words of truth. */
+static enum lnetctl_kind scalar_kind(const char *text)
+{
+	static const char *const words[] = { "yes", "true", "on", "y", "no", "false", "off", "n", NULL };
+	const char *t = text + (*text == '-');
+
+	if (!*text || !strcmp(text, "~") || !strcasecmp(text, "null"))
+		return LNETCTL_NULL;
+	if (word_in(text, words))
+		return LNETCTL_BOOL;
+	if (!*t)
+		return LNETCTL_TEXT;
+	for (; *t; t++)
+		if (!isdigit((unsigned char)*t))
+			return LNETCTL_TEXT;
+	return LNETCTL_NUM;
+}
+
+struct reader {
+	yaml_document_t *doc;
+	char *why;
+	size_t why_size;
+};
+
+static int reader_fail(struct reader *r, const yaml_node_t *n, int err, const char *what)
+{
+	snprintf(r->why, r->why_size, "line %zu: %s", n->start_mark.line + 1, what);
+	return err;
+}
+
+static int read_node(struct reader *r, struct lnetctl_node *parent, const char *key, int index, int depth,
+		     struct lnetctl_node **res);
+
+static int read_map(struct reader *r, const yaml_node_t *n, struct lnetctl_node *map, int depth)
+{
+	const yaml_node_pair_t *pair;
+
+	for (pair = n->data.mapping.pairs.start; pair < n->data.mapping.pairs.top; pair++) {
+		yaml_node_t *key = yaml_document_get_node(r->doc, pair->key);
+		int rc;
+
+		if (!key || key->type != YAML_SCALAR_NODE)
+			return reader_fail(r, n, -EINVAL, "a key must be a word");
+		if (lnetctl_find(map, (char *)key->data.scalar.value))
+			return reader_fail(r, key, -EINVAL, "the same key stands twice");
+		rc = read_node(r, map, (char *)key->data.scalar.value, pair->value, depth + 1, NULL);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int read_seq(struct reader *r, const yaml_node_t *n, struct lnetctl_node *seq, int depth)
+{
+	const yaml_node_item_t *item;
+	int rc = 0;
+
+	for (item = n->data.sequence.items.start; !rc && item < n->data.sequence.items.top; item++)
+		rc = read_node(r, seq, NULL, *item, depth + 1, NULL);
+	return rc;
+}
+
+static int read_node(struct reader *r, struct lnetctl_node *parent, const char *key, int index, int depth,
+		     struct lnetctl_node **res)
+{
+	yaml_node_t *n = yaml_document_get_node(r->doc, index);
+	enum lnetctl_kind kind = LNETCTL_TEXT;
+	const char *text = NULL;
+	struct lnetctl_node *node;
+
+	if (depth > YAML_DEPTH_MAX)
+		return reader_fail(r, n, -EINVAL, "nested too deeply");
+	if (n->type == YAML_MAPPING_NODE) {
+		kind = LNETCTL_MAP;
+	} else if (n->type == YAML_SEQUENCE_NODE) {
+		kind = LNETCTL_SEQ;
+	} else {
+		text = (const char *)n->data.scalar.value;
+		if (n->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+			kind = scalar_kind(text);
+	}
+	node = lnetctl_add(parent, key, kind, text);
+	if (!node)
+		return reader_fail(r, n, -ENOMEM, "out of memory");
+	node->line = (unsigned int)n->start_mark.line + 1;
+	if (res)
+		*res = node;
+	if (kind == LNETCTL_MAP)
+		return read_map(r, n, node, depth);
+	return kind == LNETCTL_SEQ ? read_seq(r, n, node, depth) : 0;
+}
+
+/* Aliases could make a tree out of a graph that grows without bound; configuration has no use for them. */
+static int read_document(struct reader *r, struct lnetctl_node **doc)
+{
+	yaml_node_t *root = yaml_document_get_root_node(r->doc);
+	int rc;
+
+	*doc = NULL;
+	if (!root || (root->type == YAML_SCALAR_NODE && !*root->data.scalar.value)) {
+		*doc = lnetctl_add_map(NULL, NULL);
+		return *doc ? 0 : -ENOMEM;
+	}
+	if (root->type != YAML_MAPPING_NODE)
+		return reader_fail(r, root, -EINVAL, "the file must be a mapping of sections");
+	rc = read_node(r, NULL, NULL, (int)(root - r->doc->nodes.start) + 1, 0, doc);
+	if (rc) {
+		lnetctl_doc_free(*doc);
+		*doc = NULL;
+	}
+	return rc;
+}
+
+/* The loader resolves aliases silently, so the events are looked through first. */
+static int check_aliases(FILE *in, char *why, size_t why_size)
+{
+	yaml_parser_t parser;
+	yaml_event_t event;
+	bool done = false;
+	int rc = 0;
+
+	if (!yaml_parser_initialize(&parser))
+		return -ENOMEM;
+	yaml_parser_set_input_file(&parser, in);
+	while (!done && !rc && yaml_parser_parse(&parser, &event)) {
+		done = event.type == YAML_STREAM_END_EVENT;
+		if (event.type == YAML_ALIAS_EVENT) {
+			snprintf(why, why_size, "line %zu: aliases are not taken (quote a text that begins with '*')",
+				 event.start_mark.line + 1);
+			rc = -EINVAL;
+		}
+		yaml_event_delete(&event);
+	}
+	if (!done && !rc) {
+		snprintf(why, why_size, "line %zu: %s", parser.problem_mark.line + 1,
+			 parser.problem ? parser.problem : "cannot be read");
+		rc = -EINVAL;
+	}
+	yaml_parser_delete(&parser);
+	return rc;
+}
+
+/* @in from its start, from memory: standard input cannot be read twice. */
+static int read_checked(FILE *in, struct lnetctl_node **doc, char *why, size_t why_size)
+{
+	struct reader r = { .why = why, .why_size = why_size };
+	yaml_document_t document;
+	yaml_parser_t parser;
+	int rc = check_aliases(in, why, why_size);
+
+	if (rc)
+		return rc;
+	rewind(in);
+	if (!yaml_parser_initialize(&parser))
+		return -ENOMEM;
+	yaml_parser_set_input_file(&parser, in);
+	rc = -EINVAL;
+	if (yaml_parser_load(&parser, &document)) {
+		r.doc = &document;
+		rc = read_document(&r, doc);
+		yaml_document_delete(&document);
+	}
+	yaml_parser_delete(&parser);
+	return rc;
+}
+
+#define YAML_FILE_MAX (4 << 20)
+
+int lnetctl_yaml_read(FILE *in, struct lnetctl_node **doc, char *why, size_t why_size)
+{
+	char *text = malloc(YAML_FILE_MAX);
+	size_t len;
+	FILE *mem;
+	int rc;
+
+	*doc = NULL;
+	if (!text)
+		return -ENOMEM;
+	len = fread(text, 1, YAML_FILE_MAX, in);
+	if (len == YAML_FILE_MAX || ferror(in)) {
+		snprintf(why, why_size, "%s", ferror(in) ? "cannot be read" : "the file is longer than 4 MiB");
+		free(text);
+		return -EINVAL;
+	}
+	if (!len) {
+		free(text);
+		*doc = lnetctl_add_map(NULL, NULL);
+		return *doc ? 0 : -ENOMEM;
+	}
+	mem = fmemopen(text, len, "r");
+	rc = mem ? read_checked(mem, doc, why, why_size) : -ENOMEM;
+	if (mem)
+		fclose(mem);
+	free(text);
+	return rc;
+}
