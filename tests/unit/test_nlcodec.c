@@ -1,0 +1,755 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The management protocol against real conversations: our calls send what the stock tool sent, our documents print what it
+ * printed. And requests and replies of our own, whole, cut and crooked.
+ */
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include "control.h"
+#include "utils/lib/client.h"
+#include "unit.h"
+
+#define CAPTURES "tests/captures/netlink/"
+
+/* ---- captures ---- */
+
+struct capture {
+	unsigned char *bytes;
+	size_t len, at;		/* of the next record */
+	char printed[32768];	/* what the stock tool printed */
+	bool want_auth_key;	/* take the stock tool's "auth_key" 65535 as not sent (management section 11.7) */
+};
+
+static unsigned char *file_read(const char *name, const char *ext, size_t *len)
+{
+	static unsigned char buf[1 << 20];
+	char path[160];
+	FILE *f;
+
+	snprintf(path, sizeof(path), CAPTURES "%s%s", name, ext);
+	f = fopen(path, "r");
+	*len = 0;
+	if (!f)
+		return NULL;
+	*len = fread(buf, 1, sizeof(buf) - 1, f);
+	buf[*len] = 0;
+	fclose(f);
+	return buf;
+}
+
+static bool capture_open(struct capture *c, const char *name)
+{
+	unsigned char *text;
+	size_t len;
+	char *start, *end;
+
+	memset(c, 0, sizeof(*c));
+	text = file_read(name, ".txt", &len);
+	if (!text)
+		return false;
+	start = strchr((char *)text, '\n') + 1;
+	end = strstr(start, "# rc=");
+	snprintf(c->printed, sizeof(c->printed), "%.*s", (int)(end - start), start);
+	text = file_read(name, ".pcap", &c->len);
+	if (!text)
+		return false;
+	c->bytes = malloc(c->len);
+	memcpy(c->bytes, text, c->len);
+	c->at = 24;
+	return true;
+}
+
+/* The netlink messages of the next datagram, generic netlink but not the family look-up; NULL at the end. */
+static const struct nlmsghdr *capture_next(struct capture *c, size_t *len)
+{
+	while (c->at + 32 < c->len) {
+		u32 caplen;
+		const unsigned char *rec = c->bytes + c->at + 16;
+
+		memcpy(&caplen, rec - 8, sizeof(caplen));
+		c->at += 16 + caplen;
+		if (rec[15] != NETLINK_GENERIC || caplen < 32)
+			continue;
+		*len = caplen - 16;
+		return (const void *)(rec + 16);
+	}
+	return NULL;
+}
+
+static bool is_lookup(const struct nlmsghdr *h)
+{
+	return h->nlmsg_type == GENL_ID_CTRL;
+}
+
+/* Attributes in words: "text", #number, { list }. */
+static size_t words(const void *attrs, size_t len, char *out, size_t size)
+{
+	struct lnet_req r;
+	struct lnet_val v;
+	size_t n = 0;
+
+	out[0] = 0;
+	lnet_req_init(&r, attrs, len);
+	while (lnet_req_next(&r, &v) && n + 8 < size) {
+		if (v.kind == LNET_VAL_TEXT) {
+			n += (size_t)scnprintf(out + n, size - n, "\"%s\" ", v.text);
+		} else if (v.kind == LNET_VAL_INT) {
+			n += (size_t)scnprintf(out + n, size - n, "#%lld ", v.num);
+		} else {
+			n += (size_t)scnprintf(out + n, size - n, "{ ");
+			n += words(v.list.at, (size_t)(v.list.end - v.list.at), out + n, size - n);
+			n += (size_t)scnprintf(out + n, size - n, "} ");
+		}
+	}
+	return n;
+}
+
+static void drop_words(char *text, const char *what)
+{
+	char *at;
+
+	while ((at = strstr(text, what)))
+		memmove(at, at + strlen(what), strlen(at + strlen(what)) + 1);
+}
+
+static void compare_request(struct capture *c, const struct nlmsghdr *got, const struct nlmsghdr *want)
+{
+	char ours[4096], theirs[4096];
+	size_t skip = NLMSG_HDRLEN + GENL_HDRLEN;
+
+	words((const char *)got + skip, got->nlmsg_len - skip, ours, sizeof(ours));
+	words((const char *)want + skip, want->nlmsg_len - skip, theirs, sizeof(theirs));
+	if (c->want_auth_key) {
+		drop_words(theirs, "\"auth_key\" #65535 ");
+		UNIT_TEXT(ours, theirs, "request");
+		return;
+	}
+	UNIT_TEXT(ours, theirs, "request");
+	UNIT_EQUAL(got->nlmsg_flags, want->nlmsg_flags, "flags");
+	UNIT_EQUAL(got->nlmsg_len, want->nlmsg_len, "length");
+	CU_ASSERT(got->nlmsg_len == want->nlmsg_len &&
+		  !memcmp(NLMSG_DATA(got), NLMSG_DATA(want), want->nlmsg_len - NLMSG_HDRLEN));
+}
+
+/* Every message of the datagram gets the type and number that our side expects. */
+static void adapt(void *copy, size_t len, const struct nlmsghdr *req)
+{
+	struct nlmsghdr *h = copy;
+	int rest = (int)len;
+
+	for (; NLMSG_OK(h, (unsigned int)rest); h = NLMSG_NEXT(h, rest)) {
+		h->nlmsg_seq = req->nlmsg_seq;
+		if (h->nlmsg_type >= NLMSG_MIN_TYPE)
+			h->nlmsg_type = req->nlmsg_type;
+	}
+}
+
+/* The stock node of the capture: checks that it is asked what it was asked then, answers what it answered then. */
+static int capture_serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
+{
+	const struct nlmsghdr *req = msg, *h;
+	struct capture *c = arg;
+	u32 seq = 0;
+
+	while ((h = capture_next(c, &len))) {
+		unsigned char copy[65536];
+
+		if (is_lookup(h) || (seq && h->nlmsg_seq != seq))
+			continue;
+		if (!seq && !(h->nlmsg_flags & NLM_F_REQUEST))
+			continue;
+		if (!seq) {
+			const struct genlmsghdr *g = NLMSG_DATA(h), *mine = NLMSG_DATA(req);
+
+			if (g->cmd != mine->cmd)
+				continue;	/* a command that we do not have: export shows routes */
+			seq = h->nlmsg_seq;
+			compare_request(c, req, h);
+			continue;
+		}
+		memcpy(copy, h, len);
+		adapt(copy, len, req);
+		reply(to, copy, len);
+		if (h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE)
+			return 0;
+	}
+	return 0;
+}
+
+/* ---- replay ---- */
+
+static int net_add(struct lnetctl *c, const char *net, const char *interfaces, bool tuned)
+{
+	struct lnetctl_net n;
+
+	lnetctl_net_init(&n);
+	n.net = net;
+	n.interfaces = interfaces;
+	n.tos = -1;		/* the stock tool sends what is its default */
+	if (tuned) {
+		n.peer_credits = 16;
+		n.credits = 512;
+		n.peer_timeout = 100;
+		n.conns_per_peer = 2;
+	}
+	return lnetctl_net_add(c, &n);
+}
+
+static int net_del(struct lnetctl *c, const char *net, const char *interfaces)
+{
+	struct lnetctl_net n;
+
+	lnetctl_net_init(&n);
+	n.net = net;
+	n.interfaces = interfaces;
+	return lnetctl_net_del(c, &n);
+}
+
+static int fault_add(struct lnetctl *c)
+{
+	struct lnetctl_fault f = { .source = "*@tcp", .dest = "10.77.1.3@tcp", .rate = 2, .health_errors = 1 << 9 };
+
+	return lnetctl_fault_add(c, &f);
+}
+
+static int fault_del(struct lnetctl *c)
+{
+	struct lnetctl_fault f = { .delay = false };
+
+	return lnetctl_fault_del(c, &f);
+}
+
+#define DOS(DO)											\
+	DO("01-lnet-configure", 0, lnetctl_configure(c, 0))					\
+	DO("03-net-add-tcp", 0, net_add(c, "tcp", "eth0,eth1", false))				\
+	DO("04-net-add-credits", 0, net_add(c, "tcp1", "eth0", true))				\
+	DO("05-net-add-error-noif", -ENETDOWN, net_add(c, "tcp2", "eth9", false))		\
+	DO("11-net-set-health", 0, lnetctl_net_set(c, "10.77.0.2@tcp", 500, LNETCTL_UNSET))	\
+	DO("12-peer-add", 0, lnetctl_peer_add(c, "10.77.0.3@tcp", "10.77.1.3@tcp", 0))		\
+	DO("13-peer-add-nonmr", 0, lnetctl_peer_add(c, "10.77.0.9@tcp1", NULL, LNETCTL_PEER_NON_MR)) \
+	DO("17-peer-set-health", 0, lnetctl_peer_set(c, "10.77.1.3@tcp", 700, LNETCTL_UNSET))	\
+	DO("18-peer-del", 0, lnetctl_peer_del(c, "10.77.0.9@tcp1", NULL, 0))			\
+	DO("19-peer-del-error", -ENOENT, lnetctl_peer_del(c, "10.77.0.99@tcp", NULL, 0))	\
+	DO("30-fault-drop-add", 0, fault_add(c))						\
+	DO("32-fault-drop-del", 0, fault_del(c))						\
+	DO("43-net-del-if", 0, net_del(c, "tcp", "eth1"))					\
+	DO("44-net-del", 0, net_del(c, "tcp1", NULL))						\
+	DO("49-lnet-unconfigure", 0, lnetctl_unconfigure(c))
+
+#define SHOWS(SHOW)										\
+	SHOW("02-net-show-fresh", WIDE, lnetctl_net_show(c, NULL, 0, false, &doc))		\
+	SHOW("06-net-show-v0", WIDE, lnetctl_net_show(c, NULL, 0, false, &doc))		\
+	SHOW("07-net-show-v1", WIDE, lnetctl_net_show(c, NULL, 1, false, &doc))		\
+	SHOW("08-net-show-v2", WIDE, lnetctl_net_show(c, NULL, 2, false, &doc))		\
+	SHOW("09-net-show-v4", WIDE, lnetctl_net_show(c, NULL, 4, false, &doc))		\
+	SHOW("10-net-show-net-filter", WIDE, lnetctl_net_show(c, "tcp1", 0, false, &doc))	\
+	SHOW("14-peer-show", WIDE, lnetctl_peer_show(c, NULL, 0, false, &doc))			\
+	SHOW("15-peer-show-v4", WIDE, lnetctl_peer_show(c, NULL, 4, false, &doc))		\
+	SHOW("16-peer-list", WIDE, lnetctl_peer_list(c, &doc))					\
+	SHOW("25-ping-self", NARROW, lnetctl_ping(c, "10.77.0.2@tcp", NULL, 0, &doc))		\
+	SHOW("26-ping-fail", NARROW, lnetctl_ping(c, "10.77.0.99@tcp", NULL, 0, &doc))		\
+	SHOW("28-debug-recovery-local", WIDE, lnetctl_recovery_show(c, false, &doc))		\
+	SHOW("29-debug-recovery-peer", WIDE, lnetctl_recovery_show(c, true, &doc))		\
+	SHOW("37-cpt-of-nid", NARROW, lnetctl_cpt_of_nid(c, "10.77.0.3@tcp", &doc))
+
+static struct lnetctl *replay_open(struct capture *cap, const char *name)
+{
+	if (!capture_open(cap, name)) {
+		CU_FAIL(name);
+		return NULL;
+	}
+	return lnetctl_open_local(capture_serve, cap);
+}
+
+static char *error_text(struct lnetctl *c)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	lnetctl_error_print(c, out);
+	fclose(out);
+	return text;
+}
+
+static void test_captured_dos(void)
+{
+	static struct capture cap;
+	struct lnetctl *c;
+	char *text;
+
+#define DO(name, want, call)								\
+	c = replay_open(&cap, name);							\
+	cap.want_auth_key = strstr(name, "net-add") != NULL;				\
+	UNIT_EQUAL(c ? call : -1, want, name);						\
+	if (want && cap.printed[0]) {							\
+		text = error_text(c);							\
+		UNIT_TEXT(text, cap.printed, name);					\
+		free(text);								\
+	}										\
+	lnetctl_close(c);								\
+	free(cap.bytes);
+	DOS(DO)
+}
+
+static void print_equal(const struct lnetctl_node *doc, enum lnetctl_style style, const char *want, const char *name)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (doc)
+		lnetctl_print(doc, style, out);
+	fclose(out);
+	if (strcmp(text, want)) {
+		UNIT_TEXT(text, want, name);
+	} else {
+		CU_PASS("printed the same");
+	}
+	free(text);
+}
+
+static void test_captured_shows(void)
+{
+	static struct capture cap;
+	struct lnetctl_node *doc;
+	struct lnetctl *c;
+
+#define SHOW(name, style, call)								\
+	doc = NULL;									\
+	c = replay_open(&cap, name);							\
+	UNIT_EQUAL(c ? call : -1, 0, name);						\
+	print_equal(doc, LNETCTL_##style, cap.printed, name);				\
+	lnetctl_doc_free(doc);								\
+	lnetctl_close(c);								\
+	free(cap.bytes);
+	SHOWS(SHOW)
+}
+
+/* Both halves of a backup come from one capture, in the order in which the stock tool asked. */
+static void test_captured_backup(void)
+{
+	static struct capture cap;
+	struct lnetctl *c = replay_open(&cap, "46-export-backup");
+	struct lnetctl_node *net = NULL, *peer = NULL;
+	char *at;
+
+	UNIT_EQUAL(lnetctl_net_show(c, NULL, 1, true, &net), 0, "net");
+	UNIT_EQUAL(lnetctl_peer_show(c, NULL, 0, true, &peer), 0, "peer");
+	at = strstr(cap.printed, "\npeer:") + 1;
+	print_equal(peer, LNETCTL_WIDE, (strstr(at, "global:")[0] = 0, at), "peer");
+	*at = 0;
+	print_equal(net, LNETCTL_WIDE, cap.printed, "net");
+	lnetctl_doc_free(net);
+	lnetctl_doc_free(peer);
+	lnetctl_close(c);
+	free(cap.bytes);
+}
+
+/* The stock tool crashes where it should print this. */
+static void test_captured_fault(void)
+{
+	static struct capture cap;
+	struct lnetctl *c = replay_open(&cap, "31-fault-drop-show");
+	struct lnetctl_node *doc = NULL, *rule;
+
+	UNIT_EQUAL(lnetctl_fault_show(c, false, &doc), 0, "show");
+	rule = lnetctl_find(doc, "fault") ? lnetctl_find(doc, "fault")->first : NULL;
+	UNIT_TEXT(lnetctl_text(rule, "rule_type"), "drop", "type");
+	UNIT_TEXT(lnetctl_text(rule, "fa_src"), "*@tcp", "source");
+	UNIT_TEXT(lnetctl_text(rule, "fa_msg_mask"), "15", "messages");
+	CU_ASSERT_PTR_NULL(lnetctl_find(rule, "la_rate"));
+	lnetctl_doc_free(doc);
+	lnetctl_close(c);
+	free(cap.bytes);
+}
+
+static void test_captured_error(void)
+{
+	static struct capture cap;
+	struct lnetctl *c = replay_open(&cap, "50-net-show-down");
+	struct lnetctl_node *doc;
+	char *text;
+
+	UNIT_EQUAL(lnetctl_net_show(c, NULL, 0, false, &doc), -ENETDOWN, "show");
+	text = error_text(c);
+	UNIT_TEXT(text, cap.printed, "error");
+	free(text);
+	lnetctl_close(c);
+	free(cap.bytes);
+}
+
+/* ---- our own key tables equal the stock node's ---- */
+
+static const struct nlmsghdr *capture_table(struct capture *c, unsigned int nth)
+{
+	const struct nlmsghdr *h;
+	size_t len;
+
+	while ((h = capture_next(c, &len))) {
+		int rest = (int)len;
+
+		for (; NLMSG_OK(h, (unsigned int)rest); h = NLMSG_NEXT(h, rest))
+			if (h->nlmsg_type > GENL_ID_CTRL && (h->nlmsg_flags & NLM_F_CREATE) &&
+			    !(h->nlmsg_flags & NLM_F_REQUEST) && !nth--)
+				return h;
+	}
+	return NULL;
+}
+
+static void test_tables(void)
+{
+	static const struct {
+		const char *name;
+		unsigned int nth;
+		const struct lnet_table *table, *lnd;
+		bool again;
+	} rows[] = {
+		{ "08-net-show-v2", 0, &lnet_table_net, NULL, false },
+		{ "08-net-show-v2", 1, &lnet_table_net, &lnet_table_sock, true },
+		{ "14-peer-show", 0, &lnet_table_peer, NULL, false },
+		{ "25-ping-self", 0, &lnet_table_ping, NULL, false },
+		{ "26-ping-fail", 1, &lnet_table_failure, NULL, false },
+		{ "37-cpt-of-nid", 0, &lnet_table_cpt, NULL, false },
+	};
+	static u8 buf[8192];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		static struct capture cap;
+		const struct nlmsghdr *want;
+		struct lnet_nlw w;
+
+		CU_ASSERT_FATAL(capture_open(&cap, rows[i].name));
+		want = capture_table(&cap, rows[i].nth);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(want);
+		lnet_nlw_init(&w, buf, sizeof(buf), want->nlmsg_type, ((u8 *)NLMSG_DATA(want))[0], want->nlmsg_pid,
+			      want->nlmsg_seq);
+		CU_ASSERT(w.sink.ops->table(&w.sink, rows[i].table, rows[i].lnd, rows[i].again));
+		UNIT_EQUAL(w.len, want->nlmsg_len, rows[i].name);
+		/* The failure table of the stock node carries REPLACE because another came before. */
+		CU_ASSERT(w.len == want->nlmsg_len && !memcmp(buf + NLMSG_HDRLEN, NLMSG_DATA(want), w.len - NLMSG_HDRLEN));
+		free(cap.bytes);
+	}
+}
+
+/* ---- requests, crooked ---- */
+
+static void test_check(void)
+{
+	static const struct { const char *name, *hex; int want; } rows[] = {
+		{ "nothing", "", 0 },
+		{ "a text", "0600050061000000", 0 },
+		{ "a text without its end", "0600050061620000", -EINVAL },
+		{ "an empty text", "04000500", -EINVAL },
+		{ "shorter than its header", "0300050061000000", -EINVAL },
+		{ "longer than the message", "0900050061000000", -EINVAL },
+		{ "half a header", "0600", -EINVAL },
+		{ "a number", "0c0006000100000000000000", 0 },
+		{ "a short number", "0800060001000000", -EINVAL },
+		{ "a list", "0c0001800600050061000000", 0 },
+		{ "a list that ends inside its text", "080001800600050061000000", -EINVAL },
+		{ "an empty list", "04000180", 0 },
+		{ "eight lists deep", "20000180" "1c000180" "18000180" "14000180" "10000180" "0c000180" "08000180" "04000180", 0 },
+		{ "nine lists deep", "24000180" "20000180" "1c000180" "18000180" "14000180" "10000180" "0c000180" "08000180"
+		  "04000180", -EINVAL },
+		{ "an unknown attribute", "0600630061620000", 0 },
+	};
+	unsigned int i, n;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		u8 bytes[64];
+
+		for (n = 0; rows[i].hex[2 * n]; n++) {
+			unsigned int b;
+
+			sscanf(rows[i].hex + 2 * n, "%2x", &b);
+			bytes[n] = (u8)b;
+		}
+		UNIT_EQUAL(lnet_req_check(bytes, n), rows[i].want, rows[i].name);
+	}
+}
+
+static struct request encode(const char *yaml)
+{
+	struct lnetctl_node *doc;
+	struct request r;
+	char why[100];
+	FILE *in = fmemopen((void *)yaml, strlen(yaml), "r");
+
+	UNIT_EQUAL(lnetctl_yaml_read(in, &doc, why, sizeof(why)), 0, why);
+	fclose(in);
+	UNIT_EQUAL(request_encode(&r, doc), 0, yaml);
+	lnetctl_doc_free(doc);
+	return r;
+}
+
+static void test_encode(void)
+{
+	static const struct { const char *yaml, *want; } rows[] = {
+		{ "{}", "" },
+		{ "a: b", "\"a\" \"b\" " },
+		{ "a: -12", "\"a\" #-12 " },
+		{ "a: '12'", "\"a\" \"12\" " },
+		{ "a: Yes\nb: off\nc: y", "\"a\" #1 \"b\" #0 \"c\" #1 " },
+		{ "a: [x, 2]", "\"a\" { \"x\" #2 } " },
+		{ "a: {0: eth0}", "\"a\" { #0 \"eth0\" } " },
+		{ "a:\n- b: 1\n  c: d\n- e: f", "\"a\" { { \"b\" #1 \"c\" \"d\" } { \"e\" \"f\" } } " },
+		{ "a: 0x10", "\"a\" \"0x10\" " },
+		{ "a: 10.0.0.1@tcp", "\"a\" \"10.0.0.1@tcp\" " },
+		{ "a: 99999999999999999999", "\"a\" \"99999999999999999999\" " },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct request r = encode(rows[i].yaml);
+		char text[512];
+
+		UNIT_EQUAL(lnet_req_check(r.buf, r.len), 0, rows[i].yaml);
+		words(r.buf, r.len, text, sizeof(text));
+		UNIT_TEXT(text, rows[i].want, rows[i].yaml);
+		request_free(&r);
+	}
+}
+
+static void test_pairs(void)
+{
+	static const char *const keys[] = { "one", "two" };
+	struct request r = encode("stray: {one: 9}\n' two ': 2\nunknown: one\none: ' x '");
+	struct lnet_req req;
+	struct lnet_val v;
+	char text[8];
+	s64 num;
+
+	lnet_req_init(&req, r.buf, r.len);
+	UNIT_EQUAL(lnet_req_pair(&req, keys, 2, &v), 1, "two");
+	UNIT_EQUAL(lnet_val_int(&v, 0, 1, &num), -ERANGE, "range");
+	UNIT_EQUAL(lnet_val_int(&v, 0, 2, &num), 0, "number");
+	UNIT_EQUAL(num, 2, "number");
+	/* A value that is spelled as a key is taken for one: nothing tells them apart once unknown keys are passed over. */
+	UNIT_EQUAL(lnet_req_pair(&req, keys, 2, &v), 0, "one");
+	UNIT_EQUAL(lnet_req_pair(&req, keys, 2, &v), -1, "end");
+	lnet_req_init(&req, r.buf, r.len);
+	CU_ASSERT(lnet_req_find(req, "two", &v));
+	CU_ASSERT_FALSE(lnet_req_find(req, "three", &v));
+	request_free(&r);
+	r = encode("a: ' x '");
+	lnet_req_init(&req, r.buf, r.len);
+	CU_ASSERT(lnet_req_find(req, "a", &v));
+	UNIT_EQUAL(lnet_val_text(&v, text, sizeof(text)), 0, "trim");
+	UNIT_TEXT(text, "x", "trim");
+	UNIT_EQUAL(lnet_val_text(&v, text, 1), -ENAMETOOLONG, "no room");
+	UNIT_EQUAL(lnet_val_int(&v, 0, 1, &num), -EINVAL, "not a number");
+	request_free(&r);
+}
+
+/* ---- replies over several messages ---- */
+
+/* Writes net items of @nr_nis interfaces each into buffers of @size until all are out; returns the document. */
+static struct lnetctl_node *many_messages(unsigned int nr_nets, unsigned int nr_nis, u32 size, unsigned int *nr_buffers)
+{
+	static struct lnet_view_ni view;
+	static u8 buf[65536];
+	unsigned int net = 0, ni = 0;
+	struct reply reply;
+	bool table = false;
+
+	CU_ASSERT_FATAL(reply_init(&reply) == 0);
+	for (*nr_buffers = 0; net < nr_nets && *nr_buffers < 1000; (*nr_buffers)++) {
+		struct lnet_nlw w;
+		struct lnet_sink *s = &w.sink;
+		const struct nlmsghdr *h = (void *)buf;
+		int rest;
+
+		lnet_nlw_init(&w, buf, size, LNET_NL_USER_TYPE, LNET_NL_NETS, 0, 1);
+		if (!table)
+			table = s->ops->table(s, &lnet_table_net, &lnet_table_sock, false);
+		while (table && net < nr_nets) {
+			unsigned int first = ni;
+			char name[16];
+
+			snprintf(name, sizeof(name), "tcp%u", net);
+			s->ops->open(s, ni ? LNET_OPEN_MORE : LNET_OPEN_ITEM, 0);
+			if (!net && !ni)
+				s->ops->str(s, 1, "");
+			s->ops->str(s, 2, name);
+			s->ops->open(s, LNET_OPEN_NEST, 3);
+			for (; ni < nr_nis; ni++) {
+				snprintf(view.nid, sizeof(view.nid), "10.0.0.%u@%s", ni, name);
+				s->ops->open(s, LNET_OPEN_ELEM, 0);
+				lnet_table_emit(s, &lnet_table_ni, &view, 4, false, &lnet_table_sock);
+				if (!s->ops->close(s))
+					break;
+			}
+			if (ni < nr_nis && ni > first)
+				s->ops->resume(s);
+			s->ops->close(s);
+			if (!s->ops->close(s) || ni < nr_nis)
+				break;
+			net++;
+			ni = 0;
+		}
+		rest = (int)w.len;
+		for (; NLMSG_OK(h, (unsigned int)rest); h = NLMSG_NEXT(h, rest))
+			UNIT_EQUAL(reply_feed(&reply, h->nlmsg_flags, (char *)h + 20, h->nlmsg_len - 20), 0, "feed");
+	}
+	return reply_finish(&reply);
+}
+
+static void test_resume(void)
+{
+	static const struct { u32 size; unsigned int nr_buffers; } rows[] = { { 65536, 2 }, { 8192, 9 }, { 4096, 18 } };
+	unsigned int i, n, net, ni, nr_buffers;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct lnetctl_node *doc = many_messages(3, 40, rows[i].size, &nr_buffers);
+		struct lnetctl_node *top = lnetctl_find(doc, "net"), *item, *elem;
+		char want[32];
+
+		UNIT_EQUAL(nr_buffers, rows[i].nr_buffers, "buffers");
+		n = 0;
+		for (net = 0, item = top ? top->first : NULL; item; item = item->next, net++) {
+			elem = lnetctl_find(item, "local NI(s)")->first;
+			for (ni = 0; elem; elem = elem->next, ni++, n++) {
+				snprintf(want, sizeof(want), "10.0.0.%u@tcp%u", ni, net);
+				UNIT_TEXT(lnetctl_text(elem, "nid"), want, "order");
+			}
+		}
+		UNIT_EQUAL(net, 3, "nets");
+		UNIT_EQUAL(n, 120, "interfaces");
+		lnetctl_doc_free(doc);
+	}
+}
+
+/* Whatever a node sends, the client neither crashes nor reads beyond it (the sanitizers watch). */
+static void test_crooked_reply(void)
+{
+	static struct capture cap;
+	const struct nlmsghdr *h;
+	size_t len, cut, flip;
+
+	CU_ASSERT_FATAL(capture_open(&cap, "15-peer-show-v4"));
+	while ((h = capture_next(&cap, &len))) {
+		const u8 *body = (const u8 *)h + 20;
+		size_t n = h->nlmsg_len - 20;
+
+		if (is_lookup(h) || h->nlmsg_type < NLMSG_MIN_TYPE)
+			continue;
+		for (cut = 0; cut < n; cut += 7) {
+			struct reply r;
+			u8 *copy = malloc(cut ? cut : 1);
+
+			memcpy(copy, body, cut);
+			for (flip = 0; flip < cut; flip += 61)
+				copy[flip] ^= (u8)(cut + flip);
+			CU_ASSERT_FATAL(reply_init(&r) == 0);
+			reply_feed(&r, LNET_NL_F_CREATE, copy, cut);
+			reply_feed(&r, LNET_NL_F_MULTI, body, n);
+			lnetctl_doc_free(reply_finish(&r));
+			free(copy);
+		}
+	}
+	free(cap.bytes);
+	CU_PASS("survived");
+}
+
+/* ---- what people type ---- */
+
+static void test_nids(void)
+{
+	static const struct { const char *list, *want; int rc; } rows[] = {
+		{ "10.0.0.1@tcp", "10.0.0.1@tcp ", 0 },
+		{ "a@tcp,b@tcp1", "a@tcp b@tcp1 ", 0 },
+		{ "6.6.[6-7].[0-4/2]@tcp", "6.6.6.0@tcp 6.6.6.2@tcp 6.6.6.4@tcp 6.6.7.0@tcp 6.6.7.2@tcp 6.6.7.4@tcp ", 0 },
+		{ "[6-12/4]@gni", "6@gni 10@gni ", 0 },
+		{ "1.1.1.[0]@tcp", "1.1.1.0@tcp ", 0 },
+		{ "1.1.1.[1,3,5-6]@tcp", "1.1.1.1@tcp 1.1.1.3@tcp 1.1.1.5@tcp 1.1.1.6@tcp ", 0 },
+		{ "fd00::[9-b]@tcp", "fd00::9@tcp fd00::a@tcp fd00::b@tcp ", 0 },
+		{ "*@tcp", "", -EINVAL }, { "<?>", "", -EINVAL }, { "10.0.0.1", "", -EINVAL }, { "", "", -EINVAL },
+		{ "1.1.1.[4-2]@tcp", "", -EINVAL }, { "1.1.1.[1@tcp", "", -EINVAL }, { "1.1.1.1]@tcp", "", -EINVAL },
+		{ "1.1.1.1@tcp,,2.2.2.2@tcp", "", -EINVAL }, { "1.1.[0-9].[0-99]@tcp", "", -E2BIG },
+		{ "1.1.1.[x]@tcp", "", -EINVAL }, { "1.1.1.[1-]@tcp", "", -EINVAL }, { "1.1.1.[1-2/0]@tcp", "", -EINVAL },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct lnetctl_node *nids, *n;
+		char why[160], got[512] = "";
+
+		UNIT_EQUAL(lnetctl_nids_expand(rows[i].list, &nids, why, sizeof(why)), rows[i].rc, rows[i].list);
+		for (n = nids ? nids->first : NULL; n; n = n->next)
+			scnprintf(got + strlen(got), sizeof(got) - strlen(got), "%s ", n->text);
+		UNIT_TEXT(got, rows[i].want, rows[i].list);
+		lnetctl_doc_free(nids);
+	}
+}
+
+static void test_times(void)
+{
+	static const struct { const char *text; int rc; unsigned int ms; } rows[] = {
+		{ "5", 0, 5000 }, { "0.3", 0, 300 }, { "300ms", 0, 300 }, { "5s", 0, 5000 }, { ".5", 0, 500 }, { "0.0015", 0, 2 },
+		{ "0", -ERANGE, 0 }, { "-1", -EINVAL, 0 }, { "", -EINVAL, 0 }, { "5m", -EINVAL, 0 }, { "5 s", -EINVAL, 0 },
+		{ "nan", -EINVAL, 0 }, { "1e9", -ERANGE, 0 }, { "100000", -ERANGE, 0 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		unsigned int ms = 0;
+
+		UNIT_EQUAL(lnetctl_ms_parse(rows[i].text, &ms), rows[i].rc, rows[i].text);
+		UNIT_EQUAL(ms, rows[i].ms, rows[i].text);
+	}
+}
+
+static void test_yaml_refused(void)
+{
+	static const char *const rows[] = {
+		"a: &x 1\nb: *x", "- a", "a", "a: [", "a: 1\na: 2", "[a]: b", "a: *tcp", "\ta: 1",
+		"a: [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]",
+	};
+	struct lnetctl_node *doc;
+	unsigned int i;
+	char why[100];
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		FILE *in = fmemopen((void *)rows[i], strlen(rows[i]), "r");
+
+		why[0] = 0;
+		UNIT_EQUAL(lnetctl_yaml_read(in, &doc, why, sizeof(why)), -EINVAL, rows[i]);
+		CU_ASSERT_PTR_NULL(doc);
+		CU_ASSERT(why[0]);
+		fclose(in);
+	}
+}
+
+static void test_json(void)
+{
+	struct lnetctl_node *doc = lnetctl_add_map(NULL, NULL), *seq = lnetctl_add_seq(doc, "a");
+
+	lnetctl_add_num(seq, NULL, -1);
+	lnetctl_add_text(seq, NULL, "\"[0,1]\"");
+	lnetctl_add_text(seq, NULL, "say \"x\"\n");
+	lnetctl_add(doc, "b", LNETCTL_NULL, NULL);
+	lnetctl_add(doc, "c", LNETCTL_BOOL, "true");
+	lnetctl_add_map(doc, "d");
+	print_equal(doc, LNETCTL_JSON, "{\n  \"a\": [\n    -1,\n    \"[0,1]\",\n    \"say \\\"x\\\"\\n\"\n  ],\n"
+		    "  \"b\": null,\n  \"c\": true,\n  \"d\": {}\n}\n", "json");
+	lnetctl_doc_free(doc);
+}
+
+UNIT_SUITE(nlcodec,
+	{ "changes are asked for in the words of the stock tool", test_captured_dos },
+	{ "captured answers print as the stock tool printed them", test_captured_shows },
+	{ "a captured backup prints as the stock tool printed it", test_captured_backup },
+	{ "fault rules print where the stock tool crashed", test_captured_fault },
+	{ "errors print as the stock tool printed them", test_captured_error },
+	{ "our key tables are those of the stock node, byte for byte", test_tables },
+	{ "only well-formed attributes pass the check", test_check },
+	{ "YAML becomes attributes by the rules", test_encode },
+	{ "pairs are found among strays, with spaces, within range", test_pairs },
+	{ "an answer longer than its buffers arrives whole", test_resume },
+	{ "a crooked answer harms nobody", test_crooked_reply },
+	{ "NID lists expand, in order, or are refused", test_nids },
+	{ "times are seconds unless said otherwise", test_times },
+	{ "YAML that would surprise is refused with a reason", test_yaml_refused },
+	{ "JSON is JSON", test_json })
