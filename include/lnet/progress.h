@@ -30,29 +30,34 @@ struct lnet_user_env_cfg {
 int lnet_user_env_create(struct lnet_env **envp, const struct lnet_user_env_cfg *cfg);
 /*
  * Once, when @ln exists and before its first NI starts: begins to run it; starts the service threads of modes that have
- * them. 0, -EINVAL when @ln has another number of shards, or the error of pthread_create.
+ * them. 0, -EINVAL when @ln has another number of shards, -EPERM, or the error of pthread_create.
  */
 int lnet_user_env_start(struct lnet_env *env, struct lnet *ln);
-/* After the last NI stopped and before lnet_destroy(): ends the service threads and refuses to poll. Waits for pollers. */
+/*
+ * Before lnet_destroy(): ends the service threads, makes calls that wait return -ESHUTDOWN and waits until none polls.
+ * Descriptors may still be deleted. Not from a handler.
+ */
 void lnet_user_env_stop(struct lnet_env *env);
 void lnet_user_env_destroy(struct lnet_env *env);	/* after lnet_destroy(); NULL is fine */
 
 /*
  * Polls, runs timers and delivers events in the calling thread, for all shards, until something was done or @timeout_ns
- * (0: one look; < 0: no limit) has passed. Not from inside a handler (-EDEADLK). If other threads poll at the moment it
- * waits for one to stop, within the same time.
- * Number of things done (polls that found something, shard visits that had work), 0 for none in time, or -errno.
+ * (0: one look; < 0: no limit) has passed. While another thread polls, it waits for what that one gets done, or for its
+ * turn. In service mode it only waits.
+ * Number of things done (polls that found something, shard visits that had work), 0 for none in time, -EDEADLK inside
+ * a handler, -ESHUTDOWN, -EPERM after fork().
  */
 int lnet_progress(struct lnet *ln, int64_t timeout_ns);
 
 /*
- * lnet_progress() until done(arg), which is asked with no lock held, in the calling thread, at first, after each step
- * and at the end. Usable from several threads: one polls, the others sleep; a poller that is done hands on.
- * 0 when done, -ETIMEDOUT, or -errno as above. In service mode it only waits.
+ * lnet_progress() until done(arg), which is asked with no lock held, in the calling thread, at first and after each step;
+ * once true it stays so until the call returns.
+ * Usable from several threads: one polls, the others sleep; a poller that is done hands on.
+ * 0 when done, -ETIMEDOUT, or -errno as above.
  */
 int lnet_progress_until(struct lnet *ln, bool (*done)(void *arg), void *arg, int64_t timeout_ns);
 
-/* Wakes those who wait in lnet_progress_until() to ask done() again: for conditions that no event of @ln changes. */
+/* Makes those who wait ask done() again: for conditions that no event of @ln changes. Any thread. */
 void lnet_progress_wake(struct lnet *ln);
 
 #endif

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The environment in user space: its life, the four services that the core asks for, and the descriptors that drivers add. */
+#include "plat.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <lnet/hash.h>
+#include "env_lane.h"
+
+#define SEED_STEP 0x9e3779b97f4a7c15ULL
+
+/* --- services ------------------------------------------------------------------------------------------------- */
+
+u64 env_clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * NSEC_PER_SEC + (u64)ts.tv_nsec;
+}
+
+static u64 op_now_ns(struct lnet_env *env)
+{
+	return env_clock_ns();
+}
+
+static u64 op_random(struct lnet_env *env)
+{
+	return lnet_hash64(__atomic_add_fetch(&user_env(env)->seed, SEED_STEP, __ATOMIC_RELAXED));
+}
+
+void env_bell(int evfd)
+{
+	u64 one = 1;
+	ssize_t rc = write(evfd, &one, sizeof(one));
+
+	(void)rc;		/* full means that it rings already */
+}
+
+void env_bell_clear(int evfd)
+{
+	u64 nr;
+	ssize_t rc = read(evfd, &nr, sizeof(nr));
+
+	(void)rc;		/* empty is as good */
+}
+
+/*
+ * While somebody polls, awake, he looks at flags and deadlines himself. When nobody does, the service thread either ticks
+ * and will look, or sleeps and is woken by the same bell, which lies in the set that it watches then.
+ */
+static void lane_wake(struct lane *lane, u64 when)
+{
+	if (seq_load(&lane->until) > when) {
+		if (__atomic_exchange_n(&lane->until, 0, __ATOMIC_SEQ_CST))
+			env_bell(lane->evfd);
+	} else if (seq_load(&lane->svc_until) > when && !seq_load(&lane->token)) {
+		if (__atomic_exchange_n(&lane->svc_until, 0, __ATOMIC_SEQ_CST))
+			env_bell(lane->evfd);
+	}
+}
+
+static void op_kick(struct lnet_env *base, unsigned int shard)
+{
+	struct user_env *env = user_env(base);
+
+	seq_store(&env->kicked[shard], 1);
+	lane_wake(lane_of(env, shard), 0);
+}
+
+static void op_arm(struct lnet_env *base, unsigned int shard)
+{
+	struct user_env *env = user_env(base);
+
+	smp_mb();
+	if (env->ln)
+		lane_wake(lane_of(env, shard), lnet_shard_next_ns(env->ln, shard));
+}
+
+static const struct lnet_env_ops user_ops = {
+	.now_ns = op_now_ns,
+	.random = op_random,
+	.kick = op_kick,
+	.arm = op_arm,
+};
+
+/* --- life ------------------------------------------------------------------------------------------------------ */
+
+void env_cond_init(pthread_cond_t *cond)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+static int watch(int epfd, int fd, u32 events, u64 id)
+{
+	struct epoll_event ev = { .events = events, .data.u64 = id };
+
+	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int new_bell(int epfd, int *evfd)
+{
+	*evfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return *evfd < 0 ? -errno : watch(epfd, *evfd, EPOLLIN, LANE_BELL);
+}
+
+static int lane_open(struct lane *lane)
+{
+	int rc;
+
+	lane->epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (lane->epfd < 0)
+		return -errno;
+	rc = new_bell(lane->epfd, &lane->evfd);
+	if (rc || lane->env->mode != LNET_PROGRESS_HYBRID)
+		return rc;
+	lane->outer = epoll_create1(EPOLL_CLOEXEC);
+	if (lane->outer < 0)
+		return -errno;
+	rc = new_bell(lane->outer, &lane->svc_evfd);
+	return rc ? rc : watch(lane->outer, lane->epfd, EPOLLIN | EPOLLONESHOT, 0);
+}
+
+static void lane_close(struct lane *lane)
+{
+	int fds[] = { lane->outer, lane->svc_evfd, lane->epfd, lane->evfd };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	pthread_mutex_destroy(&lane->lock);
+	pthread_cond_destroy(&lane->ran);
+	kfree(lane->slots);
+}
+
+static void lane_init(struct lane *lane, struct user_env *env, unsigned int first, unsigned int nr)
+{
+	lane->env = env;
+	lane->first = first;
+	lane->nr = nr;
+	lane->epfd = lane->evfd = lane->outer = lane->svc_evfd = -1;
+	pthread_mutex_init(&lane->lock, NULL);
+	env_cond_init(&lane->ran);
+}
+
+static int seed_draw(u64 *seed)
+{
+	if (*seed)
+		return 0;
+	return getrandom(seed, sizeof(*seed), 0) == sizeof(*seed) ? 0 : -errno;
+}
+
+/* The mark that tells a child from the process that made the environment, at the price of a load. */
+static int mark_map(u32 **mark)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return -errno;
+	*mark = page;
+	if (madvise(page, size, MADV_WIPEONFORK))
+		return -errno;
+	**mark = 1;
+	return 0;
+}
+
+int lnet_user_env_create(struct lnet_env **envp, const struct lnet_user_env_cfg *cfg)
+{
+	unsigned int nr_shards = cfg->nr_shards ? cfg->nr_shards : 1;
+	unsigned int nr_lanes = cfg->mode == LNET_PROGRESS_SERVICE ? nr_shards : 1;
+	struct user_env *env;
+	unsigned int i;
+	int rc;
+
+	if (nr_shards > MAX_SHARDS || cfg->mode > LNET_PROGRESS_SERVICE)
+		return -EINVAL;
+	env = kzalloc(struct_size(env, lanes, nr_lanes), GFP_KERNEL);
+	if (!env)
+		return -ENOMEM;
+	env->env.ops = &user_ops;
+	env->mode = cfg->mode;
+	env->nr_shards = nr_shards;
+	env->nr_lanes = nr_lanes;
+	env->seed = cfg->seed;
+	env->spin_ns = cfg->spin_us == U32_MAX ? 0 : (u64)(cfg->spin_us ? cfg->spin_us : SPIN_DEFAULT_US) * NSEC_PER_USEC;
+	pthread_mutex_init(&env->lock, NULL);
+	env_cond_init(&env->changed);
+	for (i = 0; i < nr_lanes; i++)
+		lane_init(&env->lanes[i], env, i, nr_lanes == 1 ? nr_shards : 1);
+	rc = mark_map(&env->mine);
+	if (rc == 0)
+		rc = seed_draw(&env->seed);
+	for (i = 0; i < nr_lanes && rc == 0; i++)
+		rc = lane_open(&env->lanes[i]);
+	if (rc) {
+		lnet_user_env_destroy(&env->env);
+		return rc;
+	}
+	*envp = &env->env;
+	return 0;
+}
+
+int lnet_user_env_start(struct lnet_env *base, struct lnet *ln)
+{
+	struct user_env *env = user_env(base);
+	unsigned int i;
+	int rc = 0;
+
+	if (!*env->mine)
+		return -EPERM;
+	if (env->ln || lnet_nr_shards(ln) != env->nr_shards)
+		return -EINVAL;
+	WRITE_ONCE(env->ln, ln);
+	for (i = 0; i < env->nr_lanes && rc == 0 && env->mode != LNET_PROGRESS_MANUAL; i++)
+		rc = lane_thread_start(&env->lanes[i]);
+	if (rc)
+		lnet_user_env_stop(base);
+	return rc;
+}
+
+void lnet_user_env_stop(struct lnet_env *base)
+{
+	struct user_env *env = user_env(base);
+	unsigned int i;
+
+	if (!*env->mine)
+		return;
+	seq_store(&env->stopped, 1);
+	for (i = 0; i < env->nr_lanes; i++)
+		lane_thread_stop(&env->lanes[i]);
+	env_publish(env);
+	for (i = 0; i < env->nr_lanes; i++) {
+		struct lane *lane = &env->lanes[i];
+
+		while (!lane_token_try(lane)) {
+			env_bell(lane->evfd);
+			usleep(100);
+		}
+		lane_token_release(lane);
+	}
+}
+
+void lnet_user_env_destroy(struct lnet_env *base)
+{
+	struct user_env *env = base ? user_env(base) : NULL;
+	unsigned int i;
+
+	if (!env)
+		return;
+	if (env->mine)
+		munmap(env->mine, (size_t)sysconf(_SC_PAGESIZE));
+	for (i = 0; i < env->nr_lanes; i++)
+		lane_close(&env->lanes[i]);
+	pthread_mutex_destroy(&env->lock);
+	pthread_cond_destroy(&env->changed);
+	kfree(env);
+}
+
+/* --- descriptors -------------------------------------------------------------------------------------------------- */
+
+/* Under the lane's lock. */
+static int slots_grow(struct lane *lane)
+{
+	u32 nr = max(16u, lane->nr_slots * 2);
+	struct lane_slot *slots = krealloc(lane->slots, array_size(nr, sizeof(*slots)), GFP_KERNEL);
+	u32 i;
+
+	if (!slots)
+		return -ENOMEM;
+	for (i = lane->nr_slots; i < nr; i++)
+		slots[i] = (struct lane_slot) { .next_free = i + 1 };
+	lane->slots = slots;
+	lane->nr_slots = nr;
+	return 0;
+}
+
+static int slot_take(struct lane *lane, struct lnet_poll *poll)
+{
+	struct lane_slot *slot;
+	int rc = 0;
+
+	pthread_mutex_lock(&lane->lock);
+	if (lane->free_slot == lane->nr_slots)
+		rc = slots_grow(lane);
+	if (rc == 0) {
+		poll->slot = lane->free_slot;
+		slot = &lane->slots[poll->slot];
+		lane->free_slot = slot->next_free;
+		slot->poll = poll;
+	}
+	pthread_mutex_unlock(&lane->lock);
+	return rc;
+}
+
+/* Under the lane's lock. */
+static void slot_give(struct lane *lane, struct lnet_poll *poll)
+{
+	struct lane_slot *slot = &lane->slots[poll->slot];
+
+	slot->poll = NULL;
+	/* The last generation would make an id of a slot look like the bell's. */
+	slot->gen = slot->gen == U32_MAX - 1 ? 0 : slot->gen + 1;
+	slot->next_free = lane->free_slot;
+	lane->free_slot = poll->slot;
+}
+
+static u64 poll_id(struct lane *lane, struct lnet_poll *poll)
+{
+	u64 id;
+
+	pthread_mutex_lock(&lane->lock);
+	id = (u64)lane->slots[poll->slot].gen << 32 | poll->slot;
+	pthread_mutex_unlock(&lane->lock);
+	return id;
+}
+
+/* After this nobody runs @poll; its own ready() may be the caller. */
+static void poll_forget(struct lane *lane, struct lnet_poll *poll)
+{
+	pthread_mutex_lock(&lane->lock);
+	poll->added = false;
+	if (lane->hot == poll)
+		lane->hot = NULL;
+	slot_give(lane, poll);
+	lane->nr_deleting++;
+	while (lane->running == poll && !lane_mine(lane))
+		pthread_cond_wait(&lane->ran, &lane->lock);
+	lane->nr_deleting--;
+	pthread_mutex_unlock(&lane->lock);
+}
+
+int lnet_env_poll_add(struct lnet_env *base, unsigned int shard, struct lnet_poll *poll, u32 events)
+{
+	struct user_env *env = user_env(base);
+	struct lane *lane;
+	int rc;
+
+	if (!*env->mine)
+		return -EPERM;
+	if (shard >= env->nr_shards || poll->added)
+		return -EINVAL;
+	lane = lane_of(env, shard);
+	poll->shard = shard;
+	WRITE_ONCE(poll->events, events);
+	rc = slot_take(lane, poll);
+	if (rc)
+		return rc;
+	poll->added = true;
+	rc = watch(lane->epfd, poll->fd, events, poll_id(lane, poll));
+	if (rc)
+		poll_forget(lane, poll);
+	return rc;
+}
+
+int lnet_env_poll_mod(struct lnet_env *base, struct lnet_poll *poll, u32 events)
+{
+	struct user_env *env = user_env(base);
+	struct epoll_event ev = { .events = events };
+	struct lane *lane;
+
+	if (!*env->mine)
+		return -EPERM;
+	if (!poll->added)
+		return -ENOENT;
+	lane = lane_of(env, poll->shard);
+	ev.data.u64 = poll_id(lane, poll);
+	WRITE_ONCE(poll->events, events);
+	return epoll_ctl(lane->epfd, EPOLL_CTL_MOD, poll->fd, &ev) ? -errno : 0;
+}
+
+void lnet_env_poll_del(struct lnet_env *base, struct lnet_poll *poll)
+{
+	struct user_env *env = user_env(base);
+	struct lane *lane = lane_of(env, poll->shard);
+
+	/* A child shares the set with its parent and must not touch it. */
+	if (!poll->added || !*env->mine)
+		return;
+	epoll_ctl(lane->epfd, EPOLL_CTL_DEL, poll->fd, NULL);
+	poll_forget(lane, poll);
+}
+
+void lnet_env_poll_hot(struct lnet_env *base, unsigned int shard, struct lnet_poll *poll)
+{
+	struct lane *lane = lane_of(user_env(base), shard);
+
+	pthread_mutex_lock(&lane->lock);
+	lane->hot = poll;
+	pthread_mutex_unlock(&lane->lock);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the files of the user-space environment share: the environment and its lanes.
+ *
+ * A lane is what one thread polls: all shards in manual and hybrid mode, one shard in service mode. Who holds its token
+ * polls it. The core's kick and arm write a flag and wake somebody only if those who would look are asleep:
+ *
+ *	until		the token's holder sleeps, and would look again at that time by itself (0: awake)
+ *	svc_until	likewise the service thread of hybrid mode, which sleeps without the token
+ *
+ * Each side first writes its word, then reads the other's, both sequentially consistent, so one of the two sees the other.
+ */
+#ifndef LNET_USER_ENV_LANE_H
+#define LNET_USER_ENV_LANE_H
+
+#include "env.h"
+
+#define LANE_BATCH		16
+#define LANE_HOT_MISSES		4	/* ask the kernel for the other descriptors at each 4th miss of the hot one */
+#define LANE_HOT_TRIES		32	/* and, so that they are not starved, at each 32nd try */
+#define LANE_WORK_BUDGET	64	/* events per visit of a shard */
+#define SPIN_PAUSE_NS		1000	/* without traffic: pause for so long, then yield the processor between polls */
+#define SPIN_DEFAULT_US		100
+#define SVC_TICK_NS		2000000	/* how long nobody must have polled before the service thread stands in */
+#define SVC_DEEP_TICKS		8	/* the token was in one hand for so many ticks: sleep until it is given back */
+#define MAX_SHARDS		64
+#define LANE_BELL		U64_MAX		/* instead of slot and generation */
+#define LANE_HOT		(U64_MAX - 1)
+
+struct user_env;
+
+/* A watched descriptor is known to the kernel by slot and generation, so an answer about a deleted one finds nothing. */
+struct lane_slot {
+	struct lnet_poll *poll;		/* NULL: free */
+	u32 gen;
+	u32 next_free;
+};
+
+struct lane {
+	struct user_env *env;
+	int epfd;			/* the descriptors and @evfd */
+	int evfd;			/* wakes who sleeps on @epfd */
+	int outer, svc_evfd;		/* hybrid: what the service thread sleeps on: @epfd, once, and its own wake */
+	unsigned int first, nr;		/* shards */
+	u32 token;			/* 1: somebody polls */
+	pthread_t owner;		/* of the token */
+	u32 visits;			/* how often the token was taken */
+	u32 nudged;			/* the holder should ask its done() */
+	u32 wanted;			/* a caller found the token in the service thread's hand */
+	u64 until, svc_until;		/* see above */
+	u32 svc_deep;			/* the service thread waits for the token to be given back */
+	pthread_t thread;
+	bool has_thread;
+	/* Only the token's holder: */
+	unsigned int misses, tries;
+	/* @lock: what is watched and what runs now, so that a deletion is sure. */
+	pthread_mutex_t lock;
+	pthread_cond_t ran;
+	unsigned int nr_deleting;
+	struct lnet_poll *running, *hot;
+	struct lane_slot *slots;
+	u32 nr_slots, free_slot;	/* the first free one; @nr_slots: none */
+};
+
+struct user_env {
+	struct lnet_env env;
+	struct lnet *ln;
+	enum lnet_progress_mode mode;
+	unsigned int nr_shards, nr_lanes;
+	u64 spin_ns;
+	u64 seed;			/* atomic; steps by a constant, mixed on the way out */
+	u32 stopped;
+	u32 no_pwait2;			/* the kernel does not know epoll_pwait2() */
+	u32 *mine;			/* 1; a page that is zero in a child after fork() */
+	/* Those who wait for what others get done. */
+	u32 gen;			/* counts steps that did something */
+	u32 nr_waiting;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	u32 kicked[MAX_SHARDS];
+	struct lane lanes[];
+};
+
+static inline struct user_env *user_env(struct lnet_env *env)
+{
+	return container_of(env, struct user_env, env);
+}
+
+static inline struct lane *lane_of(struct user_env *env, unsigned int shard)
+{
+	return &env->lanes[env->nr_lanes == 1 ? 0 : shard];
+}
+
+#define seq_load(p)		__atomic_load_n(p, __ATOMIC_SEQ_CST)
+#define seq_store(p, val)	__atomic_store_n(p, val, __ATOMIC_SEQ_CST)
+
+u64 env_clock_ns(void);
+void env_cond_init(pthread_cond_t *cond);	/* whose timed waits count by env_clock_ns() */
+int env_epoll_wait(struct user_env *env, int epfd, struct epoll_event *events, int nr, u64 timeout_ns);
+void env_bell(int evfd);
+void env_bell_clear(int evfd);
+/* Somebody got something done or asks all to look again. */
+void env_publish(struct user_env *env);
+
+bool lane_token_try(struct lane *lane);
+void lane_token_release(struct lane *lane);
+bool lane_mine(struct lane *lane);		/* the calling thread holds the token */
+bool lane_has_kicks(struct lane *lane);
+u64 lane_next_ns(struct lane *lane);
+/*
+ * The token's holder polls until done(arg), or without @done until something was done, or @deadline_ns, or the end of the
+ * environment. With @yield instead until it was quiet for as long as one spins, or somebody wants the token.
+ * Things done, or -ESHUTDOWN.
+ */
+int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadline_ns, bool yield);
+int lane_thread_start(struct lane *lane);
+void lane_thread_stop(struct lane *lane);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Polling in user space: the token, one step of it, how long to spin before sleeping, and waiting for another poller. */
+#include "plat.h"
+
+#include <sched.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include "env_lane.h"
+
+/* --- token ------------------------------------------------------------------------------------------------------ */
+
+bool lane_token_try(struct lane *lane)
+{
+	if (READ_ONCE(lane->token) || __atomic_exchange_n(&lane->token, 1, __ATOMIC_SEQ_CST)) {
+		WRITE_ONCE(lane->wanted, 1);
+		return false;
+	}
+	__atomic_store_n(&lane->owner, pthread_self(), __ATOMIC_RELAXED);
+	WRITE_ONCE(lane->visits, lane->visits + 1);
+	return true;
+}
+
+bool lane_mine(struct lane *lane)
+{
+	return READ_ONCE(lane->token) && pthread_equal(__atomic_load_n(&lane->owner, __ATOMIC_RELAXED), pthread_self());
+}
+
+bool lane_has_kicks(struct lane *lane)
+{
+	unsigned int i;
+
+	for (i = lane->first; i < lane->first + lane->nr; i++)
+		if (seq_load(&lane->env->kicked[i]))
+			return true;
+	return false;
+}
+
+u64 lane_next_ns(struct lane *lane)
+{
+	u64 next = U64_MAX;
+	unsigned int i;
+
+	for (i = lane->first; i < lane->first + lane->nr; i++)
+		next = min(next, lnet_shard_next_ns(lane->env->ln, i));
+	return next;
+}
+
+static void wake_waiting(struct user_env *env)
+{
+	if (!seq_load(&env->nr_waiting))
+		return;
+	pthread_mutex_lock(&env->lock);
+	pthread_cond_broadcast(&env->changed);
+	pthread_mutex_unlock(&env->lock);
+}
+
+/* What was flagged while this thread still seemed to look is handed to the service thread, if that one sleeps. */
+void lane_token_release(struct lane *lane)
+{
+	u64 svc_until;
+
+	__atomic_store_n(&lane->owner, (pthread_t)0, __ATOMIC_RELAXED);
+	seq_store(&lane->token, 0);
+	wake_waiting(lane->env);
+	if (seq_load(&lane->svc_deep) && __atomic_exchange_n(&lane->svc_deep, 0, __ATOMIC_SEQ_CST))
+		env_bell(lane->svc_evfd);
+	svc_until = seq_load(&lane->svc_until);
+	if (svc_until && (lane_has_kicks(lane) || lane_next_ns(lane) < svc_until))
+		env_bell(lane->evfd);
+}
+
+void env_publish(struct user_env *env)
+{
+	__atomic_add_fetch(&env->gen, 1, __ATOMIC_SEQ_CST);
+	wake_waiting(env);
+}
+
+/* --- one step ------------------------------------------------------------------------------------------------- */
+
+/* @timeout_ns U64_MAX: no limit. Number of events, 0 also for a signal. */
+int env_epoll_wait(struct user_env *env, int epfd, struct epoll_event *events, int nr, u64 timeout_ns)
+{
+	struct timespec ts = { (time_t)(timeout_ns / NSEC_PER_SEC), (long)(timeout_ns % NSEC_PER_SEC) };
+	u64 ms;
+	int rc;
+
+	if (timeout_ns == 0)
+		return max(epoll_wait(epfd, events, nr, 0), 0);
+	if (!READ_ONCE(env->no_pwait2)) {
+		rc = epoll_pwait2(epfd, events, nr, timeout_ns == U64_MAX ? NULL : &ts, NULL);
+		if (rc >= 0 || errno != ENOSYS)
+			return max(rc, 0);
+		WRITE_ONCE(env->no_pwait2, 1);
+	}
+	ms = timeout_ns == U64_MAX ? U64_MAX : DIV_ROUND_UP(timeout_ns, NSEC_PER_MSEC);
+	return max(epoll_wait(epfd, events, nr, ms > INT_MAX ? -1 : (int)ms), 0);
+}
+
+/* Of the poll that the kernel names by @id, NULL if it was deleted since. Under the lane's lock. */
+static struct lnet_poll *poll_by_id(struct lane *lane, u64 id)
+{
+	struct lane_slot *slot = &lane->slots[(u32)id];
+
+	return slot->gen == id >> 32 ? slot->poll : NULL;
+}
+
+static struct lnet_poll *poll_to_try(struct lane *lane)
+{
+	struct lnet_poll *poll = lane->hot;
+
+	return poll && (READ_ONCE(poll->events) & EPOLLIN) ? poll : NULL;
+}
+
+static bool run_poll(struct lane *lane, u64 id, u32 events)
+{
+	struct lnet_poll *poll;
+	bool got;
+
+	pthread_mutex_lock(&lane->lock);
+	poll = id == LANE_HOT ? poll_to_try(lane) : poll_by_id(lane, id);
+	lane->running = poll;
+	pthread_mutex_unlock(&lane->lock);
+	if (!poll)
+		return false;
+	got = poll->ready(poll, events);
+	pthread_mutex_lock(&lane->lock);
+	lane->running = NULL;
+	if (lane->nr_deleting)
+		pthread_cond_broadcast(&lane->ran);
+	pthread_mutex_unlock(&lane->lock);
+	return got;
+}
+
+/* Waits for descriptors and runs those that are ready. */
+static int collect(struct lane *lane, u64 timeout_ns)
+{
+	struct epoll_event events[LANE_BATCH];
+	int nr, i, got = 0;
+
+	nr = env_epoll_wait(lane->env, lane->epfd, events, LANE_BATCH, timeout_ns);
+	for (i = 0; i < nr; i++) {
+		if (events[i].data.u64 == LANE_BELL)
+			env_bell_clear(lane->evfd);
+		else
+			got += run_poll(lane, events[i].data.u64, events[i].events);
+	}
+	return got;
+}
+
+static int poll_descriptors(struct lane *lane)
+{
+	lane->tries++;
+	if (READ_ONCE(lane->hot)) {
+		if (run_poll(lane, LANE_HOT, EPOLLIN)) {
+			lane->misses = 0;
+			return lane->tries % LANE_HOT_TRIES ? 1 : 1 + collect(lane, 0);
+		}
+		if (++lane->misses % LANE_HOT_MISSES)
+			return 0;
+	}
+	return collect(lane, 0);
+}
+
+static int run_shards(struct lane *lane)
+{
+	struct user_env *env = lane->env;
+	unsigned int i;
+	int nr = 0;
+
+	for (i = lane->first; i < lane->first + lane->nr; i++) {
+		u64 next = lnet_shard_next_ns(env->ln, i);
+
+		if (!READ_ONCE(env->kicked[i]) && (next == U64_MAX || env_clock_ns() < next))
+			continue;
+		__atomic_exchange_n(&env->kicked[i], 0, __ATOMIC_SEQ_CST);
+		next = lnet_shard_work(env->ln, i, LANE_WORK_BUDGET);
+		nr++;
+		/* Work was left: next time again, whatever the deadline that is published says. */
+		if (next != U64_MAX && next <= env_clock_ns())
+			WRITE_ONCE(env->kicked[i], 1);
+	}
+	return nr;
+}
+
+/* --- spinning and sleeping ------------------------------------------------------------------------------------ */
+
+static int sleep_until(struct lane *lane, u64 now, u64 until)
+{
+	struct user_env *env = lane->env;
+	u64 next;
+	int got = 0;
+
+	seq_store(&lane->until, U64_MAX);
+	next = lane_next_ns(lane);
+	until = min(until, next);
+	seq_store(&lane->until, until);
+	if (until > now && !lane_has_kicks(lane) && !seq_load(&lane->nudged) && !seq_load(&env->stopped))
+		got = collect(lane, until == U64_MAX ? U64_MAX : until - now);
+	seq_store(&lane->until, 0);
+	return got;
+}
+
+/* Without traffic since @idle_ns: keeps the processor for a moment, offers it for a while, then sleeps. */
+static int rest(struct lane *lane, u64 idle_ns, u64 now, u64 until)
+{
+	if (now - idle_ns >= lane->env->spin_ns)
+		return sleep_until(lane, now, until);
+	if (now - idle_ns < SPIN_PAUSE_NS)
+		cpu_relax();
+	else
+		sched_yield();
+	return 0;
+}
+
+int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadline_ns, bool yield)
+{
+	struct user_env *env = lane->env;
+	u64 idle_ns = 0, now;
+	int nr = 0, got = 0;
+
+	for (;;) {
+		if (seq_load(&env->stopped))
+			return -ESHUTDOWN;
+		WRITE_ONCE(lane->nudged, 0);
+		got += poll_descriptors(lane);
+		got += run_shards(lane);
+		if (got) {
+			nr += got;
+			idle_ns = 0;
+			env_publish(env);
+		}
+		if (done ? done(arg) : nr != 0 && !yield)
+			return max(nr, 1);
+		if (yield && READ_ONCE(lane->wanted))
+			return nr;
+		if (deadline_ns == 0)
+			return nr;
+		now = env_clock_ns();
+		if (now >= deadline_ns)
+			return nr;
+		if (got || !idle_ns)
+			idle_ns = now;
+		if (yield && now - idle_ns >= env->spin_ns && !got)
+			return nr;
+		got = got ? 0 : rest(lane, idle_ns, now, deadline_ns);
+	}
+}
+
+/* --- the calls ---------------------------------------------------------------------------------------------------- */
+
+/* Until others got something done since @gen, or the token of @lane (if any) is free. False when it is too late. */
+static bool wait_change(struct user_env *env, struct lane *lane, u32 gen, u64 deadline_ns)
+{
+	struct timespec ts = { (time_t)(deadline_ns / NSEC_PER_SEC), (long)(deadline_ns % NSEC_PER_SEC) };
+	int rc = 0;
+
+	pthread_mutex_lock(&env->lock);
+	__atomic_add_fetch(&env->nr_waiting, 1, __ATOMIC_SEQ_CST);
+	while (rc == 0 && seq_load(&env->gen) == gen && !seq_load(&env->stopped) &&
+	       (!lane || seq_load(&lane->token))) {
+		if (deadline_ns == U64_MAX)
+			rc = pthread_cond_wait(&env->changed, &env->lock);
+		else
+			rc = pthread_cond_timedwait(&env->changed, &env->lock, &ts);
+	}
+	__atomic_sub_fetch(&env->nr_waiting, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&env->lock);
+	return rc == 0;
+}
+
+/* Where a caller may poll itself: nowhere in service mode. */
+static struct lane *callers_lane(struct user_env *env)
+{
+	return env->mode == LNET_PROGRESS_SERVICE ? NULL : &env->lanes[0];
+}
+
+static int may_wait(struct user_env *env)
+{
+	unsigned int i;
+
+	if (!*env->mine)
+		return -EPERM;
+	if (!READ_ONCE(env->ln) || seq_load(&env->stopped))
+		return -ESHUTDOWN;
+	for (i = 0; i < env->nr_lanes; i++)
+		if (lane_mine(&env->lanes[i]))
+			return -EDEADLK;
+	return 0;
+}
+
+static u64 deadline_after(s64 timeout_ns)
+{
+	u64 now;
+
+	if (timeout_ns < 0)
+		return U64_MAX;
+	now = env_clock_ns();
+	return (u64)timeout_ns > (u64)S64_MAX - now ? U64_MAX : now + (u64)timeout_ns;
+}
+
+int lnet_progress(struct lnet *ln, int64_t timeout_ns)
+{
+	struct user_env *env = user_env(lnet_env_of(ln));
+	struct lane *lane = callers_lane(env);
+	u64 deadline_ns = timeout_ns == 0 ? 0 : deadline_after(timeout_ns);
+	u32 gen = seq_load(&env->gen);
+	int rc = may_wait(env);
+
+	while (rc == 0) {
+		if (lane && lane_token_try(lane)) {
+			rc = lane_poll(lane, NULL, NULL, deadline_ns, false);
+			lane_token_release(lane);
+			return rc;
+		}
+		if (!wait_change(env, lane, gen, deadline_ns))
+			return 0;
+		if (seq_load(&env->gen) != gen)
+			return 1;
+		rc = may_wait(env);
+	}
+	return rc;
+}
+
+int lnet_progress_until(struct lnet *ln, bool (*done)(void *arg), void *arg, int64_t timeout_ns)
+{
+	struct user_env *env = user_env(lnet_env_of(ln));
+	struct lane *lane = callers_lane(env);
+	u64 deadline_ns = deadline_after(timeout_ns);
+	bool in_time = true;
+	int rc;
+
+	for (;;) {
+		u32 gen = seq_load(&env->gen);
+
+		if (done(arg))
+			return 0;
+		rc = may_wait(env);
+		if (rc)
+			return rc;
+		if (!in_time)
+			return -ETIMEDOUT;
+		if (!lane || !lane_token_try(lane)) {
+			in_time = wait_change(env, lane, gen, deadline_ns);
+			continue;
+		}
+		rc = lane_poll(lane, done, arg, deadline_ns, false);
+		lane_token_release(lane);
+		if (rc < 0)
+			return rc;
+		in_time = env_clock_ns() < deadline_ns;
+	}
+}
+
+void lnet_progress_wake(struct lnet *ln)
+{
+	struct user_env *env = user_env(lnet_env_of(ln));
+	unsigned int i;
+
+	if (!*env->mine)
+		return;
+	for (i = 0; i < env->nr_lanes; i++) {
+		struct lane *lane = &env->lanes[i];
+
+		seq_store(&lane->nudged, 1);
+		if (__atomic_exchange_n(&lane->until, 0, __ATOMIC_SEQ_CST))
+			env_bell(lane->evfd);
+	}
+	env_publish(env);
+}
