@@ -15,6 +15,11 @@ bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e)
 	return true;
 }
 
+void lnet_md_wake(struct lnet_pass *p, struct lnet_md *md)
+{
+	list_add_tail(&md->ready, &p->ready);
+}
+
 bool lnet_md_gone(struct lnet_md *md)
 {
 	struct lnet_md_full *full = lnet_md_full(md);

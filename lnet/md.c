@@ -349,7 +349,7 @@ void lnet_md_unuse(struct lnet_pass *p, struct lnet_md *md)
 	wake = md_end(md);
 	spin_unlock(md->lock);
 	if (wake)
-		lnet_pass_wake_md(p, md);
+		lnet_md_wake(p, md);
 }
 
 void lnet_md_hold(struct lnet_md *md)
@@ -369,7 +369,7 @@ void lnet_md_release(struct lnet_pass *p, struct lnet_md *md)
 	wake = md_end(md);
 	spin_unlock(md->lock);
 	if (wake)
-		lnet_pass_wake_md(p, md);
+		lnet_md_wake(p, md);
 }
 
 void lnet_md_buf(const struct lnet_md *md, u32 offset, u32 len, struct lnet_buf *buf)
@@ -401,7 +401,7 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
 	wake = lnet_md_queue(md, e);
 	spin_unlock(md->lock);
 	if (wake)
-		lnet_pass_wake_md(p, md);
+		lnet_md_wake(p, md);
 }
 
 /* ---- unlinking ---------------------------------------------------------------------------------------------------- */
@@ -437,7 +437,7 @@ void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md)
 	wake = md_end(md);
 	spin_unlock(md->lock);
 	if (wake)
-		lnet_pass_wake_md(&p, md);
+		lnet_md_wake(&p, md);
 	if (busy)
 		lnet_ops_md_aborted(&p, md);
 	md_unpin(md);

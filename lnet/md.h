@@ -87,8 +87,9 @@ void lnet_md_detach(struct lnet_md *md);
 void lnet_md_abort(struct lnet_md *md);
 /* After lnet_md_abort() pinned it, no lock held: tells the operations, or sends the UNLINK event; lets the pin go. */
 void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md);
-/* Lock held: queues @e. True: the caller puts the MD on its pass's ready list (after unlocking). */
+/* Lock held: queues @e. True: the caller now has the right to deliver, and passes it on by lnet_md_wake() after unlocking. */
 bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e);
+void lnet_md_wake(struct lnet_pass *p, struct lnet_md *md);	/* @p delivers @md's events at its end */
 /* Lock held: true if all is over and the caller, after unlocking, calls lnet_md_free(). */
 bool lnet_md_gone(struct lnet_md *md);
 void lnet_md_free(struct lnet_md *md);		/* NULL is fine */

@@ -8,7 +8,7 @@
  *
  * Kinds of operation (-D):	WANT_NONE (done when posted or confirmed), WANT_REPLY (the answer lands in memory), WANT_ACK.
  *				REFER: the driver refers to the payload after it was posted; else it is copied (inline).
- * Bounds (-D):			TRIES attempts started, LOSSES path losses, ANSWERS answers.
+ * Bounds (-D):			CREDITS of each kind (1: both attempts compete; 2: both may be with drivers), TRIES attempts started, LOSSES path losses, ANSWERS answers.
  * Mutants (-DM_...):		see tests/model/run; each must fail.
  *
  * What must hold:
@@ -34,8 +34,9 @@
 #else
 #define INLINE	true
 #endif
-#define PEER_CREDITS	1	/* the hedge goes over another path of the peer, but shares ... */
-#define NI_CREDITS	1	/* ... with other traffic: see other_peer, other_ni */
+#ifndef CREDITS
+#define CREDITS	1	/* of the peer interface and of the NI, each; shared with other traffic: see other_peer, other_ni */
+#endif
 
 #define STATE(n)	mtype = { n };
 #define EDGE(a, b)
@@ -79,7 +80,7 @@ mtype op = OP_NEW;
 mtype att[2] = ATT_FREE;	/* 0: embedded, 1: hedge */
 mtype was, next;		/* of the step going on */
 bool finish;			/* ... the outcome became known in it */
-byte peer_free = PEER_CREDITS, ni_free = NI_CREDITS;
+byte peer_free = CREDITS, ni_free = CREDITS;
 byte reserve = 1;		/* hedges in the shard's reserve */
 byte tries;
 byte nr_held;			/* attempts with a driver or a pass, and answers landing: the final event waits for 0 */
@@ -272,8 +273,8 @@ inline op_next() {
 }
 
 #define conserved (peer_free + other_peer + (att[0] == ATT_WAIT_NI || att[0] == ATT_WIRE) \
-		   + (att[1] == ATT_WAIT_NI || att[1] == ATT_WIRE) == PEER_CREDITS \
-		   && ni_free + other_ni + (att[0] == ATT_WIRE) + (att[1] == ATT_WIRE) == NI_CREDITS \
+		   + (att[1] == ATT_WAIT_NI || att[1] == ATT_WIRE) == CREDITS \
+		   && ni_free + other_ni + (att[0] == ATT_WIRE) + (att[1] == ATT_WIRE) == CREDITS \
 		   && reserve + alive(1) == 1)
 #define held_right (nr_held == with_driver(0) + with_driver(1) + COUNT_LANDING)
 #ifdef M_LANDFREE	/* an answer that is landing does not hold the operation */

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Exactly once, the names: grants, sequences, windows, restarts, late messages (manual: exactly once, rules 1 to 7, 11, 13, 14).
+ *
+ * The network is a set: whatever was sent may come any number of times, in any order, at any later time, or never. So two
+ * rails, loss, duplication, hedges and late originals need no steps of their own. With REBIND (and not ROUTED) each
+ * attempt comes at most once. The sender may give up at any moment. An effect belongs to the request whose bytes came,
+ * whatever name they came under.
+ *
+ * Bounds (-D): NREQ requests, NONCES openings, GRANTS the receivers draw, SLIVES and RLIVES lives of sender and receiver,
+ * STOCK 1: between two lives the receiver may be a stock node, DROPS windows dropped while the receiver lives, W window.
+ * Mutants: see tests/model/run; each must fail.
+ *
+ * What must hold: at most one effect per request; success at the sender implies exactly one effect; no unfinished request
+ * is below the window.
+ */
+#ifndef NREQ
+#define NREQ	3
+#endif
+#ifndef NONCES
+#define NONCES	2
+#endif
+#ifndef GRANTS
+#define GRANTS	NONCES
+#endif
+#ifndef SLIVES
+#define SLIVES	2
+#endif
+#ifndef RLIVES
+#define RLIVES	2
+#endif
+#ifndef STOCK
+#define STOCK	1
+#endif
+#ifndef DROPS
+#define DROPS	1
+#endif
+#define W	2
+#ifndef WR
+#define WR	W	/* what the receiver keeps */
+#endif
+#ifndef WS
+#define WS	W	/* what the sender allows */
+#endif
+#ifdef REBIND
+#ifndef REBINDMAX
+#define REBINDMAX 1	/* attempts given to a wire, at most, for a new name */
+#endif
+#ifndef ROUTED
+#define ONCE		/* each attempt comes at most once */
+#endif
+#endif
+#define NAMES	(NREQ + 1)
+#define bit(i)	(1 << (i))
+
+mtype = { NEW, OPEN, OK, END };		/* END: given up, perhaps, or the sender's life is over */
+
+/* ---- sender ---- */
+mtype req[NREQ] = NEW;
+byte g_of[NREQ], s_of[NREQ];		/* its name: grant (0 none), sequence */
+byte started;				/* requests begun, in order */
+byte slife = 1;
+byte grant;				/* the present one, 0 none */
+byte newest;				/* sequence drawn last under it */
+byte asked;				/* nonce of the outstanding opening, 0 none */
+byte nonces;				/* drawn so far */
+#ifdef REBIND
+byte tries[NREQ];			/* attempts under the present name */
+#endif
+#ifdef SEQREUSE
+byte free_seq;				/* of a request given up */
+#endif
+
+/* ---- network: sets of what was sent ---- */
+byte sent[NREQ];			/* grants under which the request went out (bits) */
+byte seq_sent[NREQ * 4];		/* ... and the sequence, per grant (grants <= 3) */
+#ifdef ONCE
+byte under_way[NREQ];			/* attempts not yet come or lost, under the present name */
+#endif
+byte acks[4];				/* per grant: sequences acknowledged (bits) */
+byte refused[4];			/* per grant: sequences refused, no window (bits) */
+byte replies[NONCES + 1];		/* per nonce: grants given (bits) */
+
+/* ---- receiver ---- */
+byte rlife = 1;
+bool stock;
+byte drops;
+byte grants;				/* drawn so far, by all lives: never given twice */
+byte grant_of[NONCES + 1];		/* per nonce, this life of the window */
+byte windows;				/* grants that have a window (bits) */
+byte high[4];				/* highest sequence seen */
+byte entry_seq[4 * 2];			/* per grant and slot; 0 free */
+bool entry_final[4 * 2];
+#ifdef INSTONLY
+byte grant_life[4];
+#endif
+/* work under way: two threads */
+mtype = { IDLE, DECIDED, TAKEN, EFFECT };
+mtype work[2] = IDLE;
+byte work_r[2], work_g[2], work_s[2];
+
+byte effects[NREQ];
+byte i, g, s, r, slot, oldest;		/* of the step going on */
+
+#define e(gr, sq)	((gr) * 2 + (sq) % W)
+#define clear_step()	i = 0; g = 0; s = 0; r = 0; oldest = 0
+
+inline window_clear(gr) {
+	high[gr] = 0;
+	entry_seq[(gr) * 2] = 0; entry_seq[(gr) * 2 + 1] = 0;
+	entry_final[(gr) * 2] = false; entry_final[(gr) * 2 + 1] = false
+}
+
+inline window_make(gr) {
+	window_clear(gr);
+	windows = windows | bit(gr)
+}
+
+inline request_send(q) {
+	sent[q] = sent[q] | bit(g_of[q]);
+	seq_sent[q * 4 + g_of[q]] = s_of[q];
+#ifdef REBIND
+	tries[q]++;
+#endif
+#ifdef ONCE
+	under_way[q]++;
+#endif
+}
+
+/* name drawn with the first attempt; newest - oldest unfinished < W */
+inline request_start(q) {
+	s = newest + 1;
+#ifdef SEQREUSE
+	if
+	:: free_seq -> s = free_seq; free_seq = 0
+	:: else -> newest++
+	fi;
+#else
+	newest++;
+#endif
+	req[q] = OPEN; g_of[q] = grant; s_of[q] = s;
+#ifdef REBIND
+	tries[q] = 0;
+#endif
+	request_send(q)
+}
+
+inline oldest_find() {
+	oldest = newest + 1;
+	for (i : 0 .. NREQ - 1) {
+		if
+		:: req[i] == OPEN && g_of[i] == grant && s_of[i] < oldest -> oldest = s_of[i]
+		:: else
+		fi
+	}
+}
+
+/* the request with its name (g, s) has come to a free thread t */
+inline request_take(t) {
+	high[g] = (s > high[g] -> s : high[g]);
+	entry_seq[e(g, s)] = s;
+	entry_final[e(g, s)] = false
+}
+
+inline request_come(t) {
+	if
+	:: stock ->
+#ifdef NOMARK	/* a stock node takes what is not marked, each time */
+		effects[r]++; acks[g] = acks[g] | bit(s)
+#else
+		skip
+#endif
+	:: !stock ->
+#ifdef NOINST	/* the name says only the sequence: taken for the window that is there */
+		if
+		:: windows & 8 -> g = 3
+		:: else -> if :: windows & 4 -> g = 2 :: else -> if :: windows & 2 -> g = 1 :: else fi fi
+		fi;
+#endif
+#ifdef AUTOOPEN
+		if :: !(windows & bit(g)) -> window_make(g) :: else fi;
+#endif
+#ifdef SEQ1
+		if :: !(windows & bit(g)) && s == 1 -> window_make(g) :: else fi;
+#endif
+#ifdef INSTONLY
+		if :: !(windows & bit(g)) && grant_life[g] == rlife -> window_make(g) :: else fi;
+#endif
+		if
+		:: !(windows & bit(g)) -> refused[g] = refused[g] | bit(s)
+		:: (windows & bit(g)) && s + WR <= high[g] ->
+			assert(!(req[r] == OPEN && g_of[r] == g && s_of[r] == s))	/* unfinished, below the window */
+		:: (windows & bit(g)) && s + WR > high[g] && entry_seq[e(g, s)] == s ->
+			if
+			:: entry_final[e(g, s)] -> acks[g] = acks[g] | bit(s)
+			:: else	/* joins */
+			fi
+		:: (windows & bit(g)) && s + WR > high[g] && entry_seq[e(g, s)] != s ->
+			work_r[t] = r; work_g[t] = g; work_s[t] = s;
+#if defined(RACE) || defined(EFFECTFIRST)
+			work[t] = DECIDED
+#else
+			request_take(t); work[t] = TAKEN
+#endif
+		fi
+	fi
+}
+
+inline work_end(t) {
+	work[t] = IDLE; work_r[t] = 0; work_g[t] = 0; work_s[t] = 0
+}
+
+inline work_step(t) {
+	g = work_g[t]; s = work_s[t];
+	if
+#ifdef EFFECTFIRST
+	:: work[t] == DECIDED -> effects[work_r[t]]++; work[t] = TAKEN
+	:: work[t] == TAKEN -> request_take(t); work[t] = EFFECT
+#else
+	:: work[t] == DECIDED -> request_take(t); work[t] = TAKEN
+	:: work[t] == TAKEN -> effects[work_r[t]]++; work[t] = EFFECT
+#endif
+	:: work[t] == EFFECT ->
+		if
+#ifdef NOGEN
+		:: windows & bit(g) ->
+			entry_final[e(g, s)] = true; acks[g] = acks[g] | bit(s)
+#else
+		:: (windows & bit(g)) && entry_seq[e(g, s)] == s ->
+			entry_final[e(g, s)] = true; acks[g] = acks[g] | bit(s)
+#endif
+		:: else
+		fi;
+		work_end(t)
+	fi
+}
+
+/* the same (instance, nonce) gets the same grant while its window lives; another nonce a new one */
+inline opening_come(n) {
+	if
+	:: stock
+	:: !stock && grant_of[n] && (windows & bit(grant_of[n])) -> replies[n] = replies[n] | bit(grant_of[n])
+#ifdef SENDERDRAWS	/* the sender's nonce is the name */
+	:: !stock && !(grant_of[n] && (windows & bit(grant_of[n]))) ->
+		grant_of[n] = n; window_make(n); replies[n] = replies[n] | bit(n)
+#else
+#ifdef SAMEGRANT	/* the peer has a window already: it is given again */
+	:: !stock && !grant_of[n] && windows ->
+		if
+		:: windows & 2 -> grant_of[n] = 1
+		:: windows & 4 -> grant_of[n] = 2
+		:: windows & 8 -> grant_of[n] = 3
+		fi;
+		replies[n] = replies[n] | bit(grant_of[n])
+#endif
+	:: !stock && !(grant_of[n] && (windows & bit(grant_of[n]))) && grants < GRANTS ->
+		grants++; grant_of[n] = grants; window_make(grants); replies[n] = replies[n] | bit(grants);
+#ifdef INSTONLY
+		grant_life[grants] = rlife
+#endif
+#endif
+	:: else		/* no room: not answered */
+	fi
+}
+
+inline grant_void() {
+	grant = 0; newest = 0;
+#ifdef SEQREUSE
+	free_seq = 0;
+#endif
+}
+
+inline receiver_restart() {
+	windows = 0;
+	for (i : 1 .. GRANTS) { window_clear(i) }
+	for (i : 1 .. NONCES) { grant_of[i] = 0 }
+	work_end(0); work_end(1)
+}
+
+#define window_idle(gr)	((entry_seq[(gr) * 2] == 0 || entry_final[(gr) * 2]) && \
+			 (entry_seq[(gr) * 2 + 1] == 0 || entry_final[(gr) * 2 + 1]))
+#ifdef SLOTMATCH	/* an answer is matched by its slot alone */
+#define answers(q)	(req[q] == OPEN && (acks[g_of[q]] & (bit(s_of[q]) | (s_of[q] > W -> bit(s_of[q] - W) : 0))))
+#else
+#define answers(q)	(req[q] == OPEN && (acks[g_of[q]] & bit(s_of[q])))
+#endif
+#ifdef ONCE
+#define may_come(q)	(under_way[q] > 0)
+#define consumed(q)	under_way[q]--
+#else
+#define may_come(q)	(sent[q] != 0)
+#define consumed(q)	skip
+#endif
+
+active proctype world() {
+end:
+	do
+	/* sender */
+	:: atomic { grant == 0 && nonces < NONCES -> nonces++; asked = nonces }
+	:: atomic { asked && replies[asked] ->
+		if
+		:: replies[asked] & 2 -> grant = 1
+		:: replies[asked] & 4 -> grant = 2
+		:: replies[asked] & 8 -> grant = 3
+		fi;
+		asked = 0; newest = 0 }
+	:: atomic { grant && started < NREQ -> oldest_find();
+		if
+		:: newest + 1 - oldest < WS -> r = started; started++; request_start(r)
+		:: else
+		fi;
+		clear_step() }
+	:: atomic { slife < SLIVES -> slife++; grant_void(); asked = 0;
+		for (i : 0 .. NREQ - 1) {
+			if
+			:: req[i] == OPEN -> req[i] = END; g_of[i] = 0; s_of[i] = 0
+			:: else
+			fi
+		}
+		clear_step() }
+	:: atomic { select(r : 0 .. NREQ - 1);
+		if
+		:: answers(r) -> req[r] = OK; g_of[r] = 0; s_of[r] = 0; assert(effects[r] == 1)
+		/* given up */
+		:: req[r] == OPEN ->
+#ifdef SEQREUSE
+			free_seq = s_of[r];
+#endif
+			req[r] = END; g_of[r] = 0; s_of[r] = 0
+		/* refused: the grant is void; what was under it ends as perhaps */
+		:: req[r] == OPEN && g_of[r] == grant && (refused[grant] & bit(s_of[r])) ->
+			for (i : 0 .. NREQ - 1) {
+				if
+				:: req[i] == OPEN && g_of[i] == grant ->
+#ifdef REBIND			/* but for this one, if one attempt only was ever on a wire */
+					if
+					:: i == r && tries[i] <= REBINDMAX -> g_of[i] = 0; s_of[i] = 0
+					:: else -> req[i] = END; g_of[i] = 0; s_of[i] = 0
+					fi
+#else
+					req[i] = END; g_of[i] = 0; s_of[i] = 0
+#endif
+				:: else
+				fi
+			}
+			grant_void()
+#ifdef REBIND
+		:: req[r] == OPEN && g_of[r] == 0 && grant -> oldest_find();
+			if
+			:: newest + 1 - oldest < WS -> request_start(r)
+			:: else
+			fi
+		:: req[r] == OPEN && g_of[r] == grant && grant && tries[r] < 2 -> request_send(r)
+#endif
+		:: else
+		fi;
+		clear_step() }
+	/* network and receiver */
+	:: atomic { select(r : 0 .. NREQ - 1); select(g : 1 .. GRANTS);
+		if
+		:: may_come(r) && (sent[r] & bit(g)) && work[0] == IDLE -> s = seq_sent[r * 4 + g];
+			consumed(r); request_come(0)
+		:: may_come(r) && (sent[r] & bit(g)) && work[0] != IDLE && work[1] == IDLE -> s = seq_sent[r * 4 + g];
+			consumed(r); request_come(1)
+		:: else
+		fi;
+		clear_step() }
+	:: atomic { work[0] != IDLE -> work_step(0); clear_step() }
+	:: atomic { work[1] != IDLE -> work_step(1); clear_step() }
+	:: atomic { select(i : 1 .. NONCES);
+		if
+		:: i <= nonces -> opening_come(i)
+		:: else
+		fi;
+		clear_step() }
+	:: atomic { !stock && rlife < RLIVES -> rlife++; receiver_restart(); clear_step() }
+#if STOCK
+	:: atomic { !stock && rlife < RLIVES -> rlife++; receiver_restart(); stock = true; clear_step() }
+	:: atomic { stock -> stock = false }
+#endif
+	:: atomic { drops < DROPS -> select(g : 1 .. GRANTS);
+		if
+		:: (windows & bit(g)) && window_idle(g) -> drops++; windows = windows & ~bit(g); window_clear(g)
+		:: else
+		fi;
+		clear_step() }
+	od
+}
+
+active proctype monitor() {
+end:
+#if defined(W_SUCCESS)		/* witness: all requests succeed, over two grants */
+	atomic { req[0] == OK && req[NREQ - 1] == OK && nonces == 2 -> assert(false) }
+#elif defined(W_WRAP)		/* witness: the window has wrapped, an old duplicate is below it */
+	atomic { high[1] > W && req[0] == OK && started == NREQ -> assert(false) }
+#elif defined(W_DUP)		/* witness: joined while the work goes on, after a receiver restart */
+	atomic { rlife == RLIVES && effects[0] == 1 && req[0] == END && req[1] == OK -> assert(false) }
+#elif defined(W_REBOUND)	/* witness: refused, named anew, done */
+	atomic { req[0] == OK && (sent[0] & 4) -> assert(false) }
+#else
+	atomic { effects[0] > 1 || effects[1] > 1 || effects[NREQ - 1] > 1 || effects[NREQ - 2] > 1 -> assert(false) }
+#endif
+}
