@@ -304,6 +304,7 @@ struct lnet_peer {
 	struct list_head pnis;		/* [cfg] */
 	/* [sh] from here */
 	u64 paths_used;			/* bitmap of path ix */
+	u32 nr_paths;
 	u8 contact;			/* enum lnet_contact_state */
 	u8 contact_busy;
 	u32 contact_fails;
@@ -432,6 +433,7 @@ struct lnet {
 	unsigned int nr_shards;
 	struct mutex cfg_mutex;
 	u8 stopping;			/* READ_ONCE; set first in lnet_destroy() */
+	u8 ping_stale;			/* a link changed: the ping info is to be written anew */
 	u32 cfg_gen;			/* [cfg] */
 	struct lnet_tunables tun;
 	const struct lnet_lnd_ops *lnds[LNET_MAX_LNDS];	/* [cfg] */
@@ -477,11 +479,17 @@ void lnet_copy_put(struct lnet_copy *c);		/* NULL is fine */
 #define lnet_count(sh, name) ((sh)->c[LNET_C_##name]++)
 #define lnet_count_add(sh, name, n) ((sh)->c[LNET_C_##name] += (n))
 
+/* ---- instance.c -------------------------------------------------------------------------------------------------------- */
+/* cfg_mutex held. Until done() or @limit_ns passed (U64_MAX: no limit): does the work of all shards in between, as the caller may be the only thread,
+ * and sleeps. Ends early when the clock stands still (simulator), where waiting brings nothing. What done() said last. */
+bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg, u64 limit_ns);
+
 /* ---- net.c ------------------------------------------------------------------------------------------------------------ */
 struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid);	/* shard or cfg_mutex held; not counted */
 void lnet_ni_get(struct lnet_ni *ni);
 bool lnet_ni_usable(const struct lnet_ni *ni);		/* ACTIVE */
 void lnet_ni_link_work(struct lnet_pass *p);		/* worker: acts on lnet_ni_link() records */
+void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to);	/* the only writer; all shard locks held once listed */
 int lnet_net_init(struct lnet *ln);			/* loopback */
 void lnet_net_stop(struct lnet *ln);			/* drains and stops all NIs, loopback last */
 void lnet_net_fini(struct lnet *ln);
@@ -489,8 +497,12 @@ void lnet_net_fini(struct lnet *ln);
 /* ---- peer.c ------------------------------------------------------------------------------------------------------------- */
 struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid *nid);	/* counted or NULL; any context */
 struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct lnet_ni *ni);	/* [sh] NULL if none */
-int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni);	/* config: makes the paths of a new NI */
-void lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);	/* config: removes them; ops on them were re-selected */
+int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni);	/* config: makes the paths of a new NI. 0, -ENOMEM */
+bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);	/* config: removes those that nothing is under way on; true: none is left */
+bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni);	/* config: nothing is under way on any of them */
+void lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni);	/* no lock held: the link came up, recovery may hurry */
+/* All peers in turn, from @prev NULL: counted, puts @prev. No shard lock or nid_lock held; skips none only while cfg_mutex is held. */
+struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
 void lnet_peer_get(struct lnet_peer *peer);
 void lnet_peer_put(struct lnet_peer *peer);
 int lnet_peers_init(struct lnet *ln);

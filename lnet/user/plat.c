@@ -282,3 +282,12 @@ int kstrtobool(const char *text, bool *res)
 		return -EINVAL;
 	return 0;
 }
+
+void usleep_range(unsigned long min_us, unsigned long max_us)
+{
+	struct timespec nap = { .tv_sec = min_us / USEC_PER_SEC, .tv_nsec = min_us % USEC_PER_SEC * NSEC_PER_USEC };
+
+	(void)max_us;
+	might_sleep();
+	nanosleep(&nap, NULL);
+}

@@ -339,6 +339,10 @@ static inline void plat_relax(void)
 #endif
 }
 
+/* --- waiting: of configuration only, never in a pass ------------------------------------------------------------- */
+
+void usleep_range(unsigned long min_us, unsigned long max_us);
+
 /* --- text ------------------------------------------------------------------------------------------------------ */
 
 /* As snprintf(), but returns what was really written without the final 0. */

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The loopback driver: what is sent to an own NID is received by the next thread that may, and copied once. */
+#include "plat.h"
+#include <lnet/lnd.h>
+#include <lnet/wire.h>
+#include "core.h"
+#include "lolnd.h"
+
+#define LO_EPOCH	1U	/* no connection, so none ever dies */
+#define LO_BURST	64U	/* messages a visit delivers before others have their turn */
+#define LO_FRAGS	16U	/* pieces of a payload copied at a time */
+
+/*
+ * At the NI's priv. Order is that of the queue, so one thread delivers at a time (@busy); another that comes meanwhile
+ * leaves what it queued to that one.
+ */
+struct lo {
+	spinlock_t lock;		/* and att->link, att->lnd, rx->lnd of what we have; leaf */
+	struct list_head queue;		/* attempts in AT_QUEUE */
+	struct list_head parked;	/* attempts in AT_PARKED */
+	bool busy, stopped;
+};
+
+/* att->lnd[1]: where an attempt is; att->lnd[0]: its rx from AT_HAND on. */
+enum lo_place {
+	AT_QUEUE,
+	AT_HAND,	/* a thread is at work with it */
+	AT_VERDICT,	/* the same, and meanwhile the core's last word came to ops->land: that thread will obey */
+	AT_PARKED,	/* waits for ops->land */
+};
+
+/*
+ * What waits for ops->land: rx->lnd[0] is its attempt, or NULL when that was given back before. Then rx->lnd[1] is a copy
+ * of the payload, or NULL when there was no memory for one.
+ */
+struct aside {
+	u32 len;
+	u8 data[];
+};
+
+static struct lo *lo_of(struct lnet_ni *ni)
+{
+	return lnet_ni_priv(ni);
+}
+
+static enum lo_place place_of(const struct lnet_att *att)
+{
+	return (enum lo_place)(unsigned long)att->lnd[1];
+}
+
+static void place_set(struct lnet_att *att, enum lo_place place)
+{
+	att->lnd[1] = (void *)(unsigned long)place;
+}
+
+/* ---- payload ------------------------------------------------------------------------------------------------------ */
+
+static void copy_payload(const struct lnet_buf *into, const struct lnet_att *att, u32 len)
+{
+	struct lnet_frag frags[LO_FRAGS];
+	struct lnet_buf from;
+	unsigned int i, nr;
+	u32 done = 0;
+
+	lnet_att_payload(att, &from);
+	while (done < len) {
+		nr = lnet_buf_frags(&from, done, len - done, frags, LO_FRAGS);
+		if (WARN_ON_ONCE(!nr))
+			return;
+		for (i = 0; i < nr; i++) {
+			lnet_buf_write(into, done, frags[i].base, frags[i].len);
+			done += frags[i].len;
+		}
+	}
+}
+
+static struct aside *read_aside(const struct lnet_att *att)
+{
+	struct aside *aside;
+	struct lnet_buf from;
+
+	lnet_att_payload(att, &from);
+	aside = kvmalloc(sizeof(*aside) + from.len, GFP_NOFS);
+	if (!aside)
+		return NULL;
+	aside->len = from.len;
+	lnet_buf_read(&from, 0, aside->data, from.len);
+	return aside;
+}
+
+/* The core's last word about @rx is there: obeyed, the attempt given back with @how. */
+static void land_from(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_att *att, enum lnet_outcome how)
+{
+	if (rx->verdict == LNET_LAND) {
+		lnet_pass_relax(p);
+		copy_payload(&rx->into, att, rx->want);
+		lnet_rx_done(p, rx, LNET_OK);
+	}
+	lnet_att_done(p, att, how, LO_EPOCH);
+}
+
+/*
+ * The message at hand (AT_HAND or AT_VERDICT) has to wait. Small ones, and those whose sender insists, are read aside, so that the
+ * sender has its memory and its credits back.
+ */
+static void park(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx, struct lnet_att *att, bool give_back,
+		 enum lnet_outcome how)
+{
+	struct aside *aside = give_back ? read_aside(att) : NULL;
+	struct lo *lo = lo_of(ni);
+	bool decided, given = false;
+
+	spin_lock(&lo->lock);
+	decided = place_of(att) == AT_VERDICT;
+	if (!decided) {
+		given = aside || how != LNET_OK;
+		rx->lnd[0] = given ? NULL : att;
+		rx->lnd[1] = aside;
+		place_set(att, AT_PARKED);
+		if (!given)
+			list_add_tail(&att->link, &lo->parked);
+	}
+	spin_unlock(&lo->lock);
+	if (decided) {
+		kvfree(aside);
+		land_from(p, rx, att, how);
+	} else if (given) {
+		lnet_att_done(p, att, how, LO_EPOCH);
+	}
+}
+
+static bool is_small(struct lnet_ni *ni, const struct lnet_att *att)
+{
+	const struct lnet_tunables *tun = lnet_tunables_of(lnet_ni_instance(ni));
+	struct lnet_buf buf;
+
+	lnet_att_payload(att, &buf);
+	return buf.len <= READ_ONCE(tun->hold_max);
+}
+
+/* ---- receiving what was sent -------------------------------------------------------------------------------------- */
+
+static void receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
+{
+	struct lnet_rx *rx;
+	struct lnet_hdr hdr;
+
+	if (att->deadline_ns && p->now_ns >= att->deadline_ns) {
+		lnet_att_done(p, att, LNET_LOCAL_TIMEOUT, 0);
+		return;
+	}
+	lnet_pass_relax(p);
+	rx = lnet_rx_get(p);
+	if (!rx) {
+		lnet_att_done(p, att, LNET_NO_MEMORY, 0);
+		return;
+	}
+	att->lnd[0] = rx;
+	rx->lnd[0] = att;		/* before begin: ops->land may come while it returns */
+	rx->lnd[1] = NULL;
+	lnet_att_hdr(att, &hdr);
+	switch (lnet_rx_begin(p, ni, rx, &hdr, att->pni)) {
+	case LNET_LAND:
+		land_from(p, rx, att, LNET_OK);
+		break;
+	case LNET_LATER:
+		lnet_pass_relax(p);
+		park(p, ni, rx, att, is_small(ni, att), LNET_OK);
+		break;
+	case LNET_SKIP:
+		lnet_att_done(p, att, LNET_OK, LO_EPOCH);
+		break;
+	case LNET_CLOSE:
+		lnet_att_done(p, att, LNET_REMOTE_ERROR, LO_EPOCH);
+		break;
+	}
+}
+
+static bool busy_begin(struct lo *lo)
+{
+	bool mine;
+
+	spin_lock(&lo->lock);
+	mine = !lo->busy && !lo->stopped && !list_empty(&lo->queue);
+	if (mine)
+		lo->busy = true;
+	spin_unlock(&lo->lock);
+	return mine;
+}
+
+/* The next attempt, or NULL when the visit ends: then we are not busy any more. */
+static struct lnet_att *busy_next(struct lo *lo, unsigned int nr, bool *more)
+{
+	struct lnet_att *att = NULL;
+
+	spin_lock(&lo->lock);
+	*more = !list_empty(&lo->queue) && !lo->stopped;
+	if (*more && nr < LO_BURST) {
+		att = list_first_entry(&lo->queue, struct lnet_att, link);
+		list_del_init(&att->link);
+		place_set(att, AT_HAND);
+	} else {
+		lo->busy = false;
+	}
+	spin_unlock(&lo->lock);
+	return att;
+}
+
+static void deliver(struct lnet_pass *p, struct lnet_ni *ni)
+{
+	struct lo *lo = lo_of(ni);
+	struct lnet_att *att;
+	unsigned int nr = 0;
+	bool more;
+
+	if (!busy_begin(lo))
+		return;
+	while ((att = busy_next(lo, nr++, &more)))
+		receive(p, ni, att);
+	lnet_pass_relax(p);
+	if (more)
+		lnet_ni_kick(ni);
+}
+
+/* ---- the driver's operations -------------------------------------------------------------------------------------- */
+
+static int lo_start(struct lnet_ni *ni)
+{
+	struct lo *lo = lo_of(ni);
+
+	spin_lock_init(&lo->lock);
+	INIT_LIST_HEAD(&lo->queue);
+	INIT_LIST_HEAD(&lo->parked);
+	return 0;
+}
+
+static bool is_busy(struct lo *lo)
+{
+	bool busy;
+
+	spin_lock(&lo->lock);
+	busy = lo->busy;
+	spin_unlock(&lo->lock);
+	return busy;
+}
+
+static struct lnet_att *take_first(struct lo *lo, struct list_head *list)
+{
+	struct lnet_att *att;
+
+	spin_lock(&lo->lock);
+	att = list_first_entry_or_null(list, struct lnet_att, link);
+	if (att) {
+		list_del_init(&att->link);
+		place_set(att, AT_HAND);
+	}
+	spin_unlock(&lo->lock);
+	return att;
+}
+
+static void lo_stop(struct lnet_ni *ni)
+{
+	struct lo *lo = lo_of(ni);
+	struct lnet_att *att;
+	struct lnet_pass p;
+
+	spin_lock(&lo->lock);
+	lo->stopped = true;
+	spin_unlock(&lo->lock);
+	while (is_busy(lo))
+		usleep_range(10, 100);
+	lnet_pass_begin(&p, lnet_ni_instance(ni), LNET_PASS_DRIVER);
+	while ((att = take_first(lo, &lo->queue)))
+		lnet_att_done(&p, att, LNET_LOCAL_ABORTED, 0);
+	while ((att = take_first(lo, &lo->parked)))
+		park(&p, ni, att->lnd[0], att, true, LNET_ABORTED);
+	lnet_pass_end(&p);
+}
+
+static int lo_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
+{
+	struct lo *lo = lo_of(ni);
+	bool stopped;
+
+	spin_lock(&lo->lock);
+	stopped = lo->stopped;
+	if (!stopped) {
+		place_set(att, AT_QUEUE);
+		list_add_tail(&att->link, &lo->queue);
+	}
+	spin_unlock(&lo->lock);
+	if (!stopped)
+		return 0;
+	att->outcome = LNET_LOCAL_DROPPED;
+	return -ESHUTDOWN;
+}
+
+/* Receiving may end in handlers, which a caller of the API must not run: then the worker does it. */
+static void lo_flush(struct lnet_pass *p, struct lnet_ni *ni)
+{
+	if (p->kind == LNET_PASS_CALL)
+		lnet_ni_kick(ni);
+	else
+		deliver(p, ni);
+}
+
+/* True: @att was taken from where it waited. */
+static bool take_waiting(struct lo *lo, struct lnet_att *att, enum lo_place *place)
+{
+	bool waits = false;
+
+	spin_lock(&lo->lock);
+	*place = place_of(att);
+	if (!list_empty(&att->link) && (*place == AT_QUEUE || *place == AT_PARKED)) {
+		list_del_init(&att->link);
+		place_set(att, AT_HAND);
+		waits = true;
+	}
+	spin_unlock(&lo->lock);
+	return waits;
+}
+
+static void lo_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, enum lnet_cancel how)
+{
+	enum lo_place place = place_of(att);
+
+	if (how == LNET_CANCEL_UNSENT && place != AT_QUEUE)
+		return;
+	if (!take_waiting(lo_of(ni), att, &place))
+		return;
+	if (place == AT_QUEUE)
+		lnet_att_done(p, att, LNET_CANCELED, 0);
+	else
+		park(p, ni, att->lnd[0], att, true, LNET_ABORTED);
+}
+
+static void land_aside(struct lnet_pass *p, struct lnet_rx *rx, struct aside *aside)
+{
+	if (rx->verdict == LNET_LAND && aside)
+		lnet_buf_write(&rx->into, 0, aside->data, min(rx->want, aside->len));
+	if (rx->verdict == LNET_LAND)
+		lnet_rx_done(p, rx, aside ? LNET_OK : LNET_LOCAL_ERROR);
+	kvfree(aside);
+}
+
+static void lo_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
+{
+	struct lo *lo = lo_of(ni);
+	struct lnet_att *att;
+	bool mine = true;
+
+	spin_lock(&lo->lock);
+	att = rx->lnd[0];
+	if (att && place_of(att) == AT_PARKED) {
+		list_del_init(&att->link);
+		place_set(att, AT_HAND);
+	} else if (att) {
+		place_set(att, AT_VERDICT);
+		mine = false;
+	}
+	spin_unlock(&lo->lock);
+	if (mine && att)
+		land_from(p, rx, att, LNET_OK);
+	else if (mine)
+		land_aside(p, rx, rx->lnd[1]);
+}
+
+/* A landing is one copy by the thread that has it: it ends by itself, sooner than it could be stopped. */
+static void lo_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
+{
+	(void)p;
+	(void)ni;
+	(void)rx;
+}
+
+const struct lnet_lnd_ops lnet_lo_ops = {
+	.owner = THIS_MODULE,
+	.name = "lolnd",
+	.type = LNET_LND_LO,
+	.ni_priv_size = sizeof(struct lo),
+	.peer_timeout = 0,
+	.peer_credits = 1024,
+	.peer_buffer_credits = 0,
+	.credits = 1024,
+	.ni_start = lo_start,
+	.ni_stop = lo_stop,
+	.send = lo_send,
+	.flush = lo_flush,
+	.work = deliver,
+	.cancel = lo_cancel,
+	.land = lo_land,
+	.rx_stop = lo_rx_stop,
+};

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* An instance: one node from creation to destruction, and what all its parts ask it for. */
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnd.h>
+#include <lnet/lnet.h>
+#include "core.h"
+
+#define WAIT_NAP_MIN_US	100U
+#define WAIT_NAP_MAX_US	5000U
+#define WAIT_LONG_NS	(60ULL * NSEC_PER_SEC)
+#define WAIT_STILL_MAX	1000U		/* rounds with a clock that does not move */
+
+static struct lnet *instance_alloc(const struct lnet_cfg *cfg)
+{
+	struct lnet *ln = kzalloc(sizeof(*ln), GFP_KERNEL);
+
+	if (!ln)
+		return NULL;
+	ln->env = cfg->env;
+	ln->pid = cfg->pid ? cfg->pid : LNET_PID;
+	ln->nr_shards = cfg->nr_shards ? cfg->nr_shards : 1;
+	ln->instance = cfg->instance;
+	while (!ln->instance)
+		ln->instance = cfg->env->ops->random(cfg->env);
+	lnet_tunables_init(&ln->tun);
+	mutex_init(&ln->cfg_mutex);
+	spin_lock_init(&ln->nid_lock);
+	spin_lock_init(&ln->slot_lock);
+	spin_lock_init(&ln->ping_lock);
+	INIT_LIST_HEAD(&ln->nis);
+	INIT_LIST_HEAD(&ln->peers);
+	return ln;
+}
+
+static void instance_free(struct lnet *ln)
+{
+	mutex_destroy(&ln->cfg_mutex);
+	kfree(ln);
+}
+
+/* The parts in the order in which they need each other; what is made is undone in the opposite order. */
+static const struct part {
+	int (*init)(struct lnet *ln);
+	void (*fini)(struct lnet *ln);
+} parts[] = {
+	{ lnet_shards_init, lnet_shards_fini },
+	{ lnet_ops_init, lnet_ops_fini },
+	{ lnet_md_tables_init, lnet_md_tables_fini },
+	{ lnet_peers_init, lnet_peers_fini },
+	{ lnet_net_init, lnet_net_fini },
+	{ lnet_ping_init, lnet_ping_fini },
+};
+
+static void parts_fini(struct lnet *ln, unsigned int nr)
+{
+	while (nr--)
+		parts[nr].fini(ln);
+}
+
+static int parts_init(struct lnet *ln)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		err = parts[i].init(ln);
+		if (err) {
+			ln->stopping = 1;
+			if (i == ARRAY_SIZE(parts) - 1)
+				lnet_net_stop(ln);
+			parts_fini(ln, i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+int lnet_create(struct lnet **lnp, const struct lnet_cfg *cfg)
+{
+	struct lnet *ln;
+	int err;
+
+	*lnp = NULL;
+	if (!cfg->env || cfg->nr_shards > LNET_MAX_SHARDS)
+		return -EINVAL;
+	ln = instance_alloc(cfg);
+	if (!ln)
+		return -ENOMEM;
+	err = parts_init(ln);
+	if (err) {
+		instance_free(ln);
+		return err;
+	}
+	*lnp = ln;
+	return 0;
+}
+
+/* Ends what is under way; what drivers hold comes back when they are told to abort it, or stop. */
+static void ops_shutdown(struct lnet *ln)
+{
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	lnet_op_fail_all(&p, NULL, LNET_SHUTDOWN);
+	lnet_pass_end(&p);
+}
+
+static bool has_events(struct lnet_shard *sh)
+{
+	bool some;
+
+	spin_lock(&sh->lock);
+	some = !list_empty(&sh->ready);
+	spin_unlock(&sh->lock);
+	return some;
+}
+
+static bool ops_ended(struct lnet *ln, void *arg)
+{
+	unsigned int i;
+
+	for (i = 0; i < ln->nr_shards; i++)
+		if (has_events(&ln->shard[i]))
+			return false;
+	return lnet_ops_idle(ln);
+}
+
+void lnet_destroy(struct lnet *ln)
+{
+	unsigned int i;
+
+	if (!ln)
+		return;
+	WRITE_ONCE(ln->stopping, 1);
+	mutex_lock(&ln->cfg_mutex);
+	ops_shutdown(ln);
+	lnet_net_stop(ln);
+	ops_shutdown(ln);		/* answers that drivers started until they stopped */
+	lnet_cfg_wait(ln, ops_ended, NULL, U64_MAX);
+	mutex_unlock(&ln->cfg_mutex);
+	lnet_fault_fini(ln);
+	lnet_ping_fini(ln);
+	for (i = 0; i < ln->nr_shards; i++)
+		lnet_windows_fini(&ln->shard[i]);
+	parts_fini(ln, ARRAY_SIZE(parts) - 1);
+	instance_free(ln);
+}
+
+int lnet_lnd_register(struct lnet *ln, const struct lnet_lnd_ops *ops)
+{
+	unsigned int i, at = LNET_MAX_LNDS;
+	int err = 0;
+
+	if (!ops->name || !ops->ni_start || !ops->ni_stop || !ops->send || !ops->cancel || !ops->land ||
+	    !ops->rx_stop || ops->type == LNET_LND_ANY)
+		return -EINVAL;
+	mutex_lock(&ln->cfg_mutex);
+	for (i = 0; i < LNET_MAX_LNDS; i++) {
+		if (!ln->lnds[i])
+			at = min(at, i);
+		else if (ln->lnds[i]->type == ops->type)
+			err = -EEXIST;
+	}
+	if (!err && at == LNET_MAX_LNDS)
+		err = -EINVAL;
+	if (!err)
+		ln->lnds[at] = ops;
+	mutex_unlock(&ln->cfg_mutex);
+	return err;
+}
+
+u32 lnet_pid(const struct lnet *ln)
+{
+	return ln->pid;
+}
+
+struct lnet_env *lnet_env_of(const struct lnet *ln)
+{
+	return ln->env;
+}
+
+unsigned int lnet_nr_shards(const struct lnet *ln)
+{
+	return ln->nr_shards;
+}
+
+const struct lnet_tunables *lnet_tunables_of(const struct lnet *ln)
+{
+	return &ln->tun;
+}
+
+/* The work that the caller may be the only one to do, once for each shard. */
+static void work_all(struct lnet *ln)
+{
+	unsigned int i;
+
+	for (i = 0; i < ln->nr_shards; i++)
+		lnet_shard_work(ln, i, LNET_EVENTS_PER_PASS);
+}
+
+bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg, u64 limit_ns)
+{
+	u64 start = ln->env->ops->now_ns(ln->env), now = start, before;
+	unsigned int nap_us = WAIT_NAP_MIN_US, still = 0;
+
+	for (;;) {
+		if (done(ln, arg))
+			return true;
+		work_all(ln);
+		if (done(ln, arg))
+			return true;
+		if (now - start >= limit_ns)
+			return false;
+		WARN_ON_ONCE(now - start > WAIT_LONG_NS);
+		usleep_range(nap_us, 2 * nap_us);
+		nap_us = min(2 * nap_us, WAIT_NAP_MAX_US);
+		before = now;
+		now = ln->env->ops->now_ns(ln->env);
+		if (now != before)
+			continue;
+		/* The clock of a simulation stands still meanwhile: nothing comes by waiting. */
+		if (limit_ns != U64_MAX)
+			return false;
+		nap_us = 1;
+		if (WARN_ON_ONCE(++still > WAIT_STILL_MAX))
+			return false;
+	}
+}

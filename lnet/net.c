@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Local interfaces (NIs): from configuration over start, link changes and draining to their end. */
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnd.h>
+#include <lnet/lnet.h>
+#include <lnet/nid.h>
+#include "core.h"
+#include "lnd/lolnd/lolnd.h"
+
+static const u8 legal[LNET_NR_NI_STATES][LNET_NR_NI_STATES] = {
+#define STATE(s)
+#define EDGE(a, b) [a][b] = 1,
+#include "states/ni.def"
+#undef STATE
+#undef EDGE
+};
+
+void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to)
+{
+	WARN_ON_ONCE(!legal[ni->state][to]);
+	WRITE_ONCE(ni->state, to);
+}
+
+bool lnet_ni_usable(const struct lnet_ni *ni)
+{
+	return READ_ONCE(ni->state) == NI_ACTIVE;
+}
+
+/* ---- counting and finding ------------------------------------------------------------------------------------ */
+
+void lnet_ni_get(struct lnet_ni *ni)
+{
+	atomic_inc(&ni->refs);
+}
+
+void lnet_ni_put(struct lnet_ni *ni)
+{
+	if (!ni || !atomic_dec_and_test(&ni->refs))
+		return;
+	WARN_ON_ONCE(ni->state != NI_GONE && ni->state != NI_NEW);
+	kfree(ni->priv);
+	kvfree(ni);
+}
+
+/* Any of the listed, whatever its state. cfg_mutex, a shard lock or nid_lock held. */
+static struct lnet_ni *find_listed(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &ln->nis, link)
+		if (lnet_nid_same(&ni->nid, nid))
+			return ni;
+	return NULL;
+}
+
+struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_ni *ni = find_listed(ln, nid);
+
+	if (ni && (ni->state == NI_ACTIVE || ni->state == NI_DRAINING))
+		return ni;
+	return NULL;
+}
+
+bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid)
+{
+	return find_listed(ln, nid) != NULL;
+}
+
+struct lnet_ni *lnet_ni_find(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_ni *ni;
+
+	spin_lock(&ln->nid_lock);
+	ni = lnet_ni_by_nid(ln, nid);
+	if (ni)
+		lnet_ni_get(ni);
+	spin_unlock(&ln->nid_lock);
+	return ni;
+}
+
+struct lnet *lnet_ni_instance(const struct lnet_ni *ni)
+{
+	return ni->ln;
+}
+
+const struct lnet_nid *lnet_ni_nid(const struct lnet_ni *ni)
+{
+	return &ni->nid;
+}
+
+const char *lnet_ni_ifname(const struct lnet_ni *ni)
+{
+	return ni->ifname;
+}
+
+void *lnet_ni_priv(struct lnet_ni *ni)
+{
+	return ni->priv;
+}
+
+u32 lnet_ni_conns_per_peer(const struct lnet_ni *ni)
+{
+	u32 nr = READ_ONCE(ni->conns_per_peer);
+
+	return nr ? nr : 1;
+}
+
+/* ---- publishing ---------------------------------------------------------------------------------------------- */
+
+/* Who reads the list holds cfg_mutex, any shard lock or nid_lock; so the writer holds them all. */
+static void publish_begin(struct lnet *ln)
+{
+	lnet_shards_lock_all(ln);
+	spin_lock(&ln->nid_lock);
+}
+
+static void publish_end(struct lnet *ln)
+{
+	ln->cfg_gen++;
+	spin_unlock(&ln->nid_lock);
+	lnet_shards_unlock_all(ln);
+}
+
+static void publish_state(struct lnet_ni *ni, enum lnet_ni_state state)
+{
+	publish_begin(ni->ln);
+	lnet_ni_set_state(ni, state);
+	publish_end(ni->ln);
+}
+
+/* Listed while STARTING: nobody selects or finds it, but peers made from now on get a path to it. */
+static void publish_add(struct lnet *ln, struct lnet_ni *ni)
+{
+	publish_begin(ln);
+	list_add_tail(&ni->link, &ln->nis);
+	ln->nr_nis++;
+	publish_end(ln);
+}
+
+static void publish_del(struct lnet *ln, struct lnet_ni *ni)
+{
+	publish_begin(ln);
+	list_del_init(&ni->link);
+	ln->nr_nis--;
+	lnet_ni_set_state(ni, NI_GONE);
+	publish_end(ln);
+}
+
+static void link_kick(struct lnet *ln)
+{
+	WRITE_ONCE(ln->shard[0].link_work, 1);
+	smp_mb();
+	ln->env->ops->kick(ln->env, 0);
+}
+
+/* ---- adding -------------------------------------------------------------------------------------------------- */
+
+void lnet_ni_cfg_init(struct lnet_ni_cfg *cfg)
+{
+	memset(cfg, 0, sizeof(*cfg));
+	cfg->nid = LNET_NID_ANY;
+	cfg->peer_timeout = -1;
+	cfg->peer_credits = -1;
+	cfg->peer_buffer_credits = -1;
+	cfg->credits = -1;
+	cfg->conns_per_peer = -1;
+	cfg->tos = -1;
+	cfg->dev_cpt = -1;
+}
+
+static int cfg_check(const struct lnet_ni_cfg *cfg)
+{
+	if (lnet_nid_is_any(&cfg->nid) || !lnet_nid_is_sane(&cfg->nid) || lnet_nid_is_lo(&cfg->nid))
+		return -EINVAL;
+	if (cfg->peer_credits < -1 || !cfg->peer_credits || cfg->credits < -1 || !cfg->credits)
+		return -EINVAL;
+	if (cfg->peer_buffer_credits < -1 || cfg->peer_timeout < -1 || cfg->conns_per_peer < -1)
+		return -EINVAL;
+	if (cfg->tos < -1 || cfg->tos > 255)
+		return -EINVAL;
+	if (strnlen(cfg->ifname, sizeof(cfg->ifname)) == sizeof(cfg->ifname))
+		return -EINVAL;
+	return 0;
+}
+
+static s32 given_or(s32 given, s32 otherwise)
+{
+	return given == -1 ? otherwise : given;
+}
+
+static void apply_cfg(struct lnet_ni *ni, const struct lnet_ni_cfg *cfg)
+{
+	const struct lnet_lnd_ops *ops = ni->ops;
+
+	memcpy(ni->ifname, cfg->ifname, sizeof(ni->ifname));
+	ni->peer_timeout = given_or(cfg->peer_timeout, ops->peer_timeout);
+	ni->credits = max(given_or(cfg->credits, ops->credits), 1);
+	ni->peer_credits = clamp(given_or(cfg->peer_credits, ops->peer_credits), 1, ni->credits);
+	ni->peer_buffer_credits = given_or(cfg->peer_buffer_credits, ops->peer_buffer_credits);
+	ni->conns_per_peer = max(cfg->conns_per_peer, 0);	/* 0: the driver's choice in ni_start */
+	ni->tos = cfg->tos;
+	ni->dev_cpt = cfg->dev_cpt;
+}
+
+static struct lnet_ni *ni_alloc(struct lnet *ln, const struct lnet_lnd_ops *ops,
+				const struct lnet_ni_cfg *cfg)
+{
+	struct lnet_ni *ni = kvzalloc(struct_size(ni, sh, ln->nr_shards), GFP_KERNEL);
+	unsigned int i, cls;
+
+	if (!ni)
+		return NULL;
+	ni->ln = ln;
+	ni->ops = ops;
+	ni->nid = cfg->nid;
+	ni->net = lnet_nid_net(&cfg->nid);
+	ni->ix = ln->next_ni_ix;
+	INIT_LIST_HEAD(&ni->link);
+	atomic_set(&ni->refs, 1);
+	atomic_set(&ni->health, LNET_HEALTH_MAX);
+	for (i = 0; i < ln->nr_shards; i++)
+		for (cls = 0; cls < LNET_NR_CLASSES; cls++)
+			INIT_LIST_HEAD(&ni->sh[i].wait[cls]);
+	apply_cfg(ni, cfg);
+	if (ops->ni_priv_size) {
+		ni->priv = kzalloc(ops->ni_priv_size, GFP_KERNEL);
+		if (!ni->priv) {
+			kvfree(ni);
+			return NULL;
+		}
+	}
+	lnet_credits_ni_init(ni);
+	return ni;
+}
+
+/* Before anyone but the driver knows the NI. */
+static int start(struct lnet_ni *ni)
+{
+	int err;
+
+	if (!try_module_get(ni->ops->owner))
+		return -ENOENT;
+	lnet_ni_set_state(ni, NI_STARTING);
+	err = ni->ops->ni_start(ni);
+	if (err) {
+		lnet_ni_set_state(ni, NI_GONE);
+		module_put(ni->ops->owner);
+	}
+	return err;
+}
+
+static int add(struct lnet *ln, const struct lnet_lnd_ops *ops, const struct lnet_ni_cfg *cfg)
+{
+	struct lnet_ni *ni = ni_alloc(ln, ops, cfg);
+	int err;
+
+	if (!ni)
+		return -ENOMEM;
+	err = start(ni);
+	if (err) {
+		lnet_ni_put(ni);
+		return err;
+	}
+	ln->next_ni_ix++;
+	publish_add(ln, ni);
+	err = lnet_paths_for_ni(ln, ni);
+	if (err) {
+		ops->ni_stop(ni);
+		lnet_paths_drop_ni(ln, ni);
+		publish_del(ln, ni);
+		module_put(ops->owner);
+		lnet_ni_put(ni);
+		return err;
+	}
+	publish_state(ni, NI_ACTIVE);
+	if (lnet_nid_is_lo(&ni->nid))
+		ln->lo = ni;
+	link_kick(ln);			/* a link found down while starting */
+	return 0;
+}
+
+static const struct lnet_lnd_ops *lnd_of(struct lnet *ln, u8 type)
+{
+	unsigned int i;
+
+	for (i = 0; i < LNET_MAX_LNDS; i++)
+		if (ln->lnds[i] && ln->lnds[i]->type == type)
+			return ln->lnds[i];
+	return NULL;
+}
+
+static int add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
+{
+	const struct lnet_lnd_ops *ops = lnd_of(ln, cfg->nid.type);
+	int err;
+
+	if (READ_ONCE(ln->stopping))
+		return -ESHUTDOWN;
+	if (find_listed(ln, &cfg->nid))
+		return -EEXIST;
+	if (ln->nr_nis >= min_t(u64, READ_ONCE(ln->tun.max_interfaces), LNET_MAX_NIS))
+		return -ENOSPC;
+	if (!ops)
+		return -ENOENT;
+	err = add(ln, ops, cfg);
+	if (!err)
+		lnet_ping_rebuild(ln);
+	return err;
+}
+
+int lnet_ni_add(struct lnet *ln, const struct lnet_ni_cfg *cfg)
+{
+	int err = cfg_check(cfg);
+
+	if (err)
+		return err;
+	mutex_lock(&ln->cfg_mutex);
+	err = add_checked(ln, cfg);
+	mutex_unlock(&ln->cfg_mutex);
+	return err;
+}
+
+/* ---- removing ------------------------------------------------------------------------------------------------ */
+
+static bool has_no_holds(struct lnet *ln, void *arg)
+{
+	struct lnet_ni *ni = arg;
+	unsigned int i;
+	u32 holds = 0;
+
+	for (i = 0; i < ln->nr_shards; i++) {
+		spin_lock(&ln->shard[i].lock);
+		holds += ni->sh[i].holds;
+		spin_unlock(&ln->shard[i].lock);
+	}
+	return !holds;
+}
+
+static bool has_finished(struct lnet *ln, void *arg)
+{
+	return has_no_holds(ln, arg) && lnet_paths_idle(ln, arg);
+}
+
+static bool has_no_paths(struct lnet *ln, void *arg)
+{
+	return lnet_paths_drop_ni(ln, arg);
+}
+
+/* What waits for the NI chooses again; what has it may finish in time. */
+static void drain(struct lnet_ni *ni, u64 limit_ns)
+{
+	struct lnet_pass p;
+
+	publish_state(ni, NI_DRAINING);
+	lnet_pass_begin(&p, ni->ln, LNET_PASS_CALL);
+	lnet_ops_reselect_ni(&p, ni);
+	lnet_pass_end(&p);
+	if (limit_ns)
+		lnet_cfg_wait(ni->ln, has_finished, ni, limit_ns);
+}
+
+/* The driver gives back what it has; then what is unanswered is known to be "perhaps delivered". */
+static void stop(struct lnet_ni *ni)
+{
+	struct lnet_pass p;
+
+	publish_state(ni, NI_STOPPING);
+	lnet_pass_begin(&p, ni->ln, LNET_PASS_CALL);
+	lnet_match_drop_ni(&p, ni);
+	lnet_pass_end(&p);
+	ni->ops->ni_stop(ni);
+	lnet_pass_begin(&p, ni->ln, LNET_PASS_CALL);
+	lnet_ops_reselect_ni(&p, ni);
+	lnet_ops_ni_down(&p, ni);
+	lnet_pass_end(&p);
+	lnet_cfg_wait(ni->ln, has_no_holds, ni, U64_MAX);
+	lnet_cfg_wait(ni->ln, has_no_paths, ni, U64_MAX);
+}
+
+static void del(struct lnet_ni *ni, u64 limit_ns)
+{
+	struct lnet *ln = ni->ln;
+
+	drain(ni, limit_ns);
+	stop(ni);
+	publish_del(ln, ni);
+	if (ln->lo == ni)
+		ln->lo = NULL;
+	module_put(ni->ops->owner);
+	lnet_ni_put(ni);
+}
+
+int lnet_ni_del(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_ni *ni;
+	int err = 0;
+
+	if (lnet_nid_is_lo(nid))
+		return -EINVAL;
+	mutex_lock(&ln->cfg_mutex);
+	ni = find_listed(ln, nid);
+	if (ni) {
+		del(ni, READ_ONCE(ln->tun.drain_time));
+		if (!READ_ONCE(ln->stopping))
+			lnet_ping_rebuild(ln);
+	} else {
+		err = -ENOENT;
+	}
+	mutex_unlock(&ln->cfg_mutex);
+	return err;
+}
+
+/* ---- the instance's begin and end ----------------------------------------------------------------------------- */
+
+int lnet_net_init(struct lnet *ln)
+{
+	struct lnet_ni_cfg cfg;
+	struct lnet_peer_ni *pni;
+	int err;
+
+	lnet_ni_cfg_init(&cfg);
+	cfg.nid = LNET_NID_LO;
+	ln->lnds[0] = &lnet_lo_ops;
+	err = add(ln, &lnet_lo_ops, &cfg);
+	if (err)
+		return err;
+	pni = lnet_peer_ni_get(ln, &LNET_NID_LO);
+	if (!pni) {
+		lnet_net_stop(ln);
+		return -ENOMEM;
+	}
+	lnet_peer_ni_put(pni);		/* the instance knows it */
+	return 0;
+}
+
+void lnet_net_stop(struct lnet *ln)
+{
+	while (!list_empty(&ln->nis))
+		del(list_last_entry(&ln->nis, struct lnet_ni, link), 0);
+}
+
+void lnet_net_fini(struct lnet *ln)
+{
+	WARN_ON_ONCE(!list_empty(&ln->nis));
+}
+
+/* ---- link ---------------------------------------------------------------------------------------------------- */
+
+void lnet_ni_link(struct lnet_ni *ni, const struct lnet_link *link)
+{
+	WRITE_ONCE(ni->fatal, !link->up);
+	if (link->speed_mbit)
+		WRITE_ONCE(ni->link_speed, link->speed_mbit);
+	link_kick(ni->ln);
+}
+
+static bool is_down(const struct lnet_ni *ni)
+{
+	return READ_ONCE(ni->fatal) || READ_ONCE(ni->fault_down);
+}
+
+/* One whose link is not as the worker last saw it; counted. */
+static struct lnet_ni *next_changed(struct lnet *ln)
+{
+	struct lnet_ni *ni, *found = NULL;
+
+	spin_lock(&ln->nid_lock);
+	list_for_each_entry(ni, &ln->nis, link) {
+		if (is_down(ni) == !!ni->link_seen)
+			continue;
+		ni->link_seen = !ni->link_seen;
+		if (ni->link_seen)
+			ni->nr_down++;
+		else
+			ni->nr_up++;
+		lnet_ni_get(ni);
+		found = ni;
+		break;
+	}
+	spin_unlock(&ln->nid_lock);
+	return found;
+}
+
+/*
+ * Only by trying: the owner of the mutex may wait in this very thread. Then it is left for the next visit; whoever
+ * changes NIs writes the info anyway.
+ */
+static void refresh_ping(struct lnet *ln)
+{
+	if (!READ_ONCE(ln->ping_stale) || READ_ONCE(ln->stopping))
+		return;
+	if (!mutex_trylock(&ln->cfg_mutex)) {
+		WRITE_ONCE(ln->shard[0].link_work, 1);
+		return;
+	}
+	WRITE_ONCE(ln->ping_stale, 0);
+	lnet_ping_rebuild(ln);
+	mutex_unlock(&ln->cfg_mutex);
+}
+
+void lnet_ni_link_work(struct lnet_pass *p)
+{
+	struct lnet *ln = p->ln;
+	struct lnet_ni *ni;
+	unsigned int i;
+
+	WRITE_ONCE(ln->shard[0].link_work, 0);
+	smp_mb();
+	for (i = 0; i < LNET_MAX_NIS; i++) {
+		ni = next_changed(ln);
+		if (!ni)
+			break;
+		if (ni->link_seen)
+			lnet_ops_ni_down(p, ni);
+		else
+			lnet_paths_ni_up(p, ni);
+		lnet_ni_put(ni);
+		WRITE_ONCE(ln->ping_stale, 1);
+	}
+	refresh_ping(ln);
+}
