@@ -551,6 +551,9 @@ void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status
 void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path);
 bool lnet_path_whole(const struct lnet_path *path);	/* [sh] both ends at 1000, neither suspect nor down */
 bool lnet_ni_up(const struct lnet_ni *ni);	/* the status that ping infos announce */
+/* Calls @fn for each peer with its shard locked, one after the other. cfg_mutex held, @p holds no lock before and none after. */
+void lnet_peers_walk(struct lnet_pass *p, void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg);
+/* 0, -ENOENT. @value is brought into 0..1000. */
 int lnet_health_set_ni(struct lnet *ln, const struct lnet_nid *nid, int value);		/* config; any NID: all */
 int lnet_health_set_peer(struct lnet *ln, const struct lnet_nid *nid, int value);
 bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer);	/* [sh] takes from the retry budget */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* How transfers end, as a table: name, error number, whom to blame, what may have been delivered. */
+#include "plat.h"
+#include "core.h"
+
+const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES] = {
+#define OUTCOME(name_, num, errno_, blame_, delivery_, text)		\
+	[num] = { .name = text, .err = errno_,				\
+		  .blame = LNET_BLAME_##blame_, .delivery = LNET_DELIVERY_##delivery_ },
+#include "outcomes.def"
+#undef OUTCOME
+};

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Chooses the path of a message: filters the pairs (local NI, peer NI), ranks what is left.
+ *
+ * The policy is the list PATH_RANKS. A candidate that has less than another at one rank has lost to it, whatever the
+ * ranks behind say. Health is the exception: candidates within the health range of the best, among those which are
+ * equal in the ranks before, count as equal to it.
+ *
+ * "responsive" stands before health because suspicion is news of milliseconds and changes no health; "link_up" before
+ * that, so that an interface without link is used only when no other is left, in the hope that the link comes back.
+ */
+#include "plat.h"
+#include "core.h"
+
+#define NUMA_LOCAL	10	/* distances as firmware tables have them */
+#define NUMA_REMOTE	20
+
+const char *const lnet_path_rank_names[LNET_NR_PATH_RANKS] = {
+#define RANK(name) [LNET_RANK_##name] = #name,
+	PATH_RANKS(RANK)
+#undef RANK
+};
+
+/* The best candidate so far, seen one after the other, so that no array of them is needed. */
+struct fold {
+	s64 top[LNET_RANK_health + 1];	/* best prefix of all: link_up, responsive, health */
+	s64 best[LNET_NR_PATH_RANKS];
+	unsigned int winner, nr;
+	unsigned int decider;		/* the rank at which the last loser lost */
+};
+
+static bool prefix_better(const s64 *a, const s64 *b)
+{
+	unsigned int r;
+
+	for (r = 0; r <= LNET_RANK_health; r++)
+		if (a[r] != b[r])
+			return a[r] > b[r];
+	return false;
+}
+
+static void fold_top(struct fold *f, const s64 *rank, bool first)
+{
+	if (first || prefix_better(rank, f->top))
+		memcpy(f->top, rank, sizeof(f->top));
+}
+
+/* Health as it is compared: raised to the best of the equals if within the range of it; the same for all if off. */
+static s64 health_seen(const struct fold *f, const s64 *rank, u64 range)
+{
+	s64 health = rank[LNET_RANK_health];
+
+	if (range > LNET_HEALTH_MAX)
+		return 0;
+	if (!memcmp(f->top, rank, LNET_RANK_health * sizeof(*rank)) &&
+	    health + (s64)range >= f->top[LNET_RANK_health])
+		return f->top[LNET_RANK_health];
+	return health;
+}
+
+/*
+ * Who decided: a loser lost at the first rank where it differs from the winner, and the last such rank is what left
+ * one. A new winner at rank r makes it r: those who lost to the old one before r still do there, those who lost at r
+ * or later now lose at r. A full tie is the first one's, by "turn".
+ */
+static void fold_add(struct fold *f, const s64 *rank, u64 range, unsigned int ix)
+{
+	s64 mine[LNET_NR_PATH_RANKS];
+	unsigned int r;
+
+	memcpy(mine, rank, sizeof(mine));
+	mine[LNET_RANK_health] = health_seen(f, rank, range);
+	if (f->nr++ == 0) {
+		f->winner = ix;
+		memcpy(f->best, mine, sizeof(mine));
+		return;
+	}
+	for (r = 0; r < LNET_NR_PATH_RANKS - 1 && mine[r] == f->best[r]; r++)
+		;
+	if (mine[r] > f->best[r]) {
+		f->winner = ix;
+		f->decider = r;
+		memcpy(f->best, mine, sizeof(mine));
+	} else {
+		f->decider = max(f->decider, r);
+	}
+}
+
+unsigned int lnet_rank_best(const struct lnet_cand *c, unsigned int nr, u64 range, unsigned int *decider)
+{
+	struct fold f = { .nr = 0 };
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		fold_top(&f, c[i].rank, i == 0);
+	for (i = 0; i < nr; i++)
+		fold_add(&f, c[i].rank, range, i);
+	*decider = nr > 1 ? f.decider : LNET_NR_PATH_RANKS;
+	return f.winner;
+}
+
+/* What is not known counts as near: it is no reason to prefer another. */
+static s64 numa_distance(s32 a, s32 b)
+{
+	return a < 0 || b < 0 || a == b ? NUMA_LOCAL : NUMA_REMOTE;
+}
+
+static bool link_up(const struct lnet_path *path)
+{
+	return !READ_ONCE(path->ni->fatal) && !READ_ONCE(path->ni->fault_down);
+}
+
+static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s, const struct lnet_path *path,
+		      s64 *rank)
+{
+	const struct lnet_ni_shard *nis = &path->ni->sh[sh->ix];
+	const struct lnet_peer_ni *pni = path->pni;
+	u64 range = READ_ONCE(sh->ln->tun.numa_range);
+
+	rank[LNET_RANK_link_up] = link_up(path);
+	rank[LNET_RANK_responsive] = path->suspect_ns == 0;
+	rank[LNET_RANK_health] = min_t(s64, atomic_read(&path->ni->health), pni->health);
+	rank[LNET_RANK_priority] = 0;
+	rank[LNET_RANK_preferred] = 0;
+	rank[LNET_RANK_numa] = -max(numa_distance(path->ni->dev_cpt, s->cpt), (s64)range);
+	rank[LNET_RANK_credits] = min(nis->credits, pni->credits);
+	/* All turns come from the shard's one counter, so the sum says which pair was left alone longer. */
+	rank[LNET_RANK_turn] = -(s64)(nis->turn + pni->turn);
+}
+
+/* The filters that one walk applies. */
+struct filter {
+	const struct lnet_select *s;
+	const struct lnet_ni *ni;	/* asked for, or sticky; only compared, never looked into */
+	u64 avoid;			/* paths that are out */
+};
+
+static u64 path_bit(const struct lnet_path *path)
+{
+	return BIT_ULL(path->ix % LNET_MAX_PATHS);
+}
+
+static bool passes(const struct filter *f, const struct lnet_path *path)
+{
+	if (f->ni && path->ni != f->ni)
+		return false;
+	return path->ni->state == NI_ACTIVE && path->ni->net == path->pni->net && !(path_bit(path) & f->avoid);
+}
+
+/* Next path that passes, behind @path, or the first. */
+static struct lnet_path *next_path(const struct filter *f, struct lnet_path *path)
+{
+	struct lnet_peer *peer = f->s->peer;
+	struct lnet_peer_ni *pni;
+
+	if (path) {
+		pni = path->pni;
+	} else {
+		if (list_empty(&peer->pnis))
+			return NULL;
+		pni = list_first_entry(&peer->pnis, struct lnet_peer_ni, link);
+		path = list_entry(&pni->paths, struct lnet_path, link);
+	}
+	for (;;) {
+		list_for_each_entry_continue(path, &pni->paths, link)
+			if (!pni->deleted && (!f->s->pni || pni == f->s->pni) && passes(f, path))
+				return path;
+		if (list_is_last(&pni->link, &peer->pnis))
+			return NULL;
+		pni = list_next_entry(pni, link);
+		path = list_entry(&pni->paths, struct lnet_path, link);
+	}
+}
+
+/* Tried pairs are out while one that is not tried and has its link is left. */
+static void avoid_tried(struct filter *f)
+{
+	struct lnet_path *path;
+
+	for (path = next_path(f, NULL); path; path = next_path(f, path))
+		if (!(path_bit(path) & f->s->tried) && link_up(path)) {
+			f->avoid |= f->s->tried;
+			return;
+		}
+}
+
+static struct lnet_path *best_path(struct lnet_shard *sh, struct lnet_select *s, const struct filter *f)
+{
+	u64 range = READ_ONCE(sh->ln->tun.health_range);
+	struct lnet_path *path, *best = NULL;
+	struct fold fold = { .nr = 0 };
+	s64 rank[LNET_NR_PATH_RANKS];
+	unsigned int nr = 0;
+
+	for (path = next_path(f, NULL); path; path = next_path(f, path)) {
+		/* An NI that suffered from one peer heals by its paths to those who are talked to. */
+		if (unlikely(!path->recovering && !lnet_path_whole(path)))
+			lnet_path_recover(sh, path);
+		rank_path(sh, s, path, rank);
+		fold_top(&fold, rank, nr++ == 0);
+	}
+	for (path = next_path(f, NULL); path; path = next_path(f, path)) {
+		rank_path(sh, s, path, rank);
+		fold_add(&fold, rank, range, fold.nr);
+		if (fold.winner == fold.nr - 1)
+			best = path;
+	}
+	s->nr_cand = min_t(unsigned int, nr, U8_MAX);
+	s->decided_by = nr > 1 ? fold.decider : LNET_NR_PATH_RANKS;
+	return best;
+}
+
+static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s, const struct lnet_ni *ni)
+{
+	struct filter f = { .s = s, .ni = ni, .avoid = s->exclude };
+
+	if (s->tried)
+		avoid_tried(&f);
+	return best_path(sh, s, &f);
+}
+
+/* A peer that is not multi-rail sees one NI of ours per net: the first that a request used (behaviour.md 3.4). */
+static struct lnet_ni *sticky_ni(const struct lnet_select *s)
+{
+	struct lnet_peer_ni *pni;
+
+	if (s->peer->mr || !s->request || !s->pni)
+		return NULL;
+	if (s->pni->sticky)
+		return s->pni->sticky;
+	list_for_each_entry(pni, &s->peer->pnis, link)
+		if (pni->net == s->pni->net && pni->sticky)
+			return pni->sticky;
+	return NULL;
+}
+
+static void stick(const struct lnet_select *s, struct lnet_path *path)
+{
+	if (s->peer->mr || !s->request)
+		return;
+	path->pni->sticky = path->ni;
+	path->pni->sticky_set = 1;
+}
+
+struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s)
+{
+	struct lnet_ni *sticky = s->ni ? NULL : sticky_ni(s);
+	struct lnet_path *path;
+
+	lockdep_assert_held(&sh->lock);
+	path = choose(sh, s, s->ni ? s->ni : sticky);
+	if (!path && sticky)
+		path = choose(sh, s, NULL);	/* the sticky NI is gone */
+	if (!path)
+		return NULL;
+	if (!s->ni || !path->pni->sticky)
+		stick(s, path);
+	if (s->ni && s->pni)
+		return path;			/* nothing was chosen, nobody's turn is over */
+	sh->turn++;
+	path->ni->sh[sh->ix].turn = sh->turn;
+	path->pni->turn = sh->turn;
+	return path;
+}

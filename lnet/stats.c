@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Counters and latency histograms: adding, summing over the shards, quantiles, reset, names. */
+#include "plat.h"
+#include "core.h"
+
+/* Each table takes its kind from the one list and drops the others. */
+#define NI_COUNTER(name, text)
+#define PNI_COUNTER(name, text)
+#define COUNTER(name, text) [LNET_C_##name] = #name,
+const char *const lnet_counter_names[LNET_NR_COUNTERS] = {
+#include "counters.def"
+};
+#undef COUNTER
+#undef NI_COUNTER
+#define COUNTER(name, text)
+#define NI_COUNTER(name, text) [LNET_NIC_##name] = #name,
+const char *const lnet_ni_counter_names[LNET_NR_NI_COUNTERS] = {
+#include "counters.def"
+};
+#undef NI_COUNTER
+#undef PNI_COUNTER
+#define NI_COUNTER(name, text)
+#define PNI_COUNTER(name, text) [LNET_PNIC_##name] = #name,
+const char *const lnet_pni_counter_names[LNET_NR_PNI_COUNTERS] = {
+#include "counters.def"
+};
+#undef COUNTER
+#undef NI_COUNTER
+#undef PNI_COUNTER
+
+/* ---- histograms ------------------------------------------------------------------------------------------------- */
+
+/*
+ * Bucket 0 ends at 512 ns. From there each power of two has four buckets of equal width, so an edge is off by 25 % at
+ * most; the last bucket takes all from 6.4 s on.
+ */
+#define HIST_LOG 9
+
+static unsigned int bucket_of(u64 ns)
+{
+	unsigned int log, bucket;
+
+	if (ns < 1ULL << HIST_LOG)
+		return 0;
+	log = fls64(ns) - 1;
+	bucket = (log - HIST_LOG) * 4 + ((ns >> (log - 2)) & 3) + 1;
+	return min(bucket, (unsigned int)LNET_HIST_BUCKETS - 1);
+}
+
+/* First value beyond the bucket. */
+static u64 bucket_end(unsigned int bucket)
+{
+	unsigned int log;
+
+	if (bucket == 0)
+		return 1ULL << HIST_LOG;
+	log = HIST_LOG + (bucket - 1) / 4;
+	return (5ULL + (bucket - 1) % 4) << (log - 2);
+}
+
+void lnet_hist_add(struct lnet_hist *h, u64 ns)
+{
+	if (h->count == 0 || ns < h->min_ns)
+		h->min_ns = ns;
+	if (ns > h->max_ns)
+		h->max_ns = ns;
+	h->count++;
+	h->sum_ns += ns;
+	h->bucket[bucket_of(ns)]++;
+}
+
+u64 lnet_hist_quantile(const struct lnet_hist *h, unsigned int permille)
+{
+	u64 wanted = div_u64(h->count * min(permille, 1000u) + 999, 1000);
+	u64 seen = 0;
+	unsigned int i;
+
+	if (h->count == 0)
+		return 0;
+	for (i = 0; i < LNET_HIST_BUCKETS - 1; i++) {
+		seen += h->bucket[i];
+		if (seen >= max(wanted, (u64)1))
+			return min(bucket_end(i), h->max_ns);
+	}
+	return h->max_ns;
+}
+
+/* ---- counters --------------------------------------------------------------------------------------------------- */
+
+u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c)
+{
+	unsigned int i;
+	u64 sum = 0;
+
+	for (i = 0; i < ln->nr_shards; i++)
+		sum += READ_ONCE(ln->shard[i].c[c]);
+	if (c == LNET_C_fault_drops || c == LNET_C_fault_delays)
+		sum += lnet_fault_count(ln, c == LNET_C_fault_delays);
+	return sum;
+}
+
+/* What stands for something that exists now is not a count of events and stays. */
+static bool is_gauge(enum lnet_counter c)
+{
+	return c == LNET_C_msgs_alloc || c == LNET_C_rst_alloc;
+}
+
+static void shard_reset(struct lnet *ln, struct lnet_shard *sh)
+{
+	struct lnet_ni *ni;
+	unsigned int c;
+
+	for (c = 0; c < LNET_NR_COUNTERS; c++)
+		if (!is_gauge(c))
+			WRITE_ONCE(sh->c[c], 0);
+	WRITE_ONCE(sh->c[LNET_C_msgs_max], sh->c[LNET_C_msgs_alloc]);
+	list_for_each_entry(ni, &ln->nis, link)
+		memset(ni->sh[sh->ix].c, 0, sizeof(ni->sh[sh->ix].c));
+}
+
+static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_path *path;
+
+	list_for_each_entry(pni, &peer->pnis, link) {
+		if (pni->c)
+			memset(pni->c, 0, LNET_NR_PNI_COUNTERS * sizeof(*pni->c));
+		list_for_each_entry(path, &pni->paths, link)
+			if (path->stats)
+				memset(path->stats, 0, sizeof(*path->stats));
+	}
+}
+
+void lnet_stats_reset(struct lnet *ln)
+{
+	struct lnet_pass p;
+	struct lnet_ni *ni;
+	unsigned int i;
+
+	mutex_lock(&ln->cfg_mutex);
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	for (i = 0; i < ln->nr_shards; i++) {
+		lnet_enter(&p, &ln->shard[i]);
+		shard_reset(ln, &ln->shard[i]);
+		lnet_leave(&p);
+	}
+	list_for_each_entry(ni, &ln->nis, link) {
+		WRITE_ONCE(ni->nr_down, 0);
+		WRITE_ONCE(ni->nr_up, 0);
+	}
+	lnet_peers_walk(&p, peer_reset, NULL);
+	lnet_fault_count_reset(ln);
+	lnet_pass_end(&p);
+	mutex_unlock(&ln->cfg_mutex);
+}

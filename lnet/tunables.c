@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The tunables: their table, their defaults, reading them from text and changing them. */
+#include "plat.h"
+#include "core.h"
+
+const struct lnet_tunable_info lnet_tunable_table[] = {
+#define TUNABLE(name_, unit_, def_, min_, max_, stock_, text_)		\
+	{ .name = #name_, .stock = stock_, .text = text_, .unit = LNET_UNIT_##unit_,	\
+	  .def = def_, .min = min_, .max = max_, .off = offsetof(struct lnet_tunables, name_) },
+#include "tunables.def"
+#undef TUNABLE
+};
+const unsigned int lnet_nr_tunables = ARRAY_SIZE(lnet_tunable_table);
+
+static u64 *slot(struct lnet_tunables *tun, const struct lnet_tunable_info *info)
+{
+	return (u64 *)((char *)tun + info->off);
+}
+
+void lnet_tunables_init(struct lnet_tunables *tun)
+{
+	unsigned int i;
+
+	for (i = 0; i < lnet_nr_tunables; i++)
+		WRITE_ONCE(*slot(tun, &lnet_tunable_table[i]), lnet_tunable_table[i].def);
+}
+
+const struct lnet_tunable_info *lnet_tunable_find(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < lnet_nr_tunables; i++) {
+		const struct lnet_tunable_info *info = &lnet_tunable_table[i];
+
+		if (!strcmp(info->name, name) || (*name && !strcmp(info->stock, name)))
+			return info;
+	}
+	return NULL;
+}
+
+u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info)
+{
+	return READ_ONCE(*(const u64 *)((const char *)&ln->tun + info->off));
+}
+
+int lnet_tunable_set(struct lnet *ln, const char *name, u64 value)
+{
+	const struct lnet_tunable_info *info = lnet_tunable_find(name);
+
+	if (!info)
+		return -ENOENT;
+	if (value < info->min || value > info->max)
+		return -ERANGE;
+	mutex_lock(&ln->cfg_mutex);
+	WRITE_ONCE(*slot(&ln->tun, info), value);
+	mutex_unlock(&ln->cfg_mutex);
+	return 0;
+}
+
+/* ---- text ---------------------------------------------------------------------------------------------------------- */
+
+#define FRACTION_DIGITS 9	/* what a nanosecond needs of a second */
+#define FRACTION_ONE 1000000000ULL
+
+/* "12.5ms": whole 12, fraction 500000000 of FRACTION_ONE, rest "ms". */
+struct decimal {
+	u64 whole, fraction;
+	const char *rest;
+};
+
+static int decimal_whole(struct decimal *d)
+{
+	const char *start = d->rest;
+
+	for (; isdigit((unsigned char)*d->rest); d->rest++)
+		if (check_mul_overflow(d->whole, (u64)10, &d->whole) ||
+		    check_add_overflow(d->whole, (u64)(*d->rest - '0'), &d->whole))
+			return -ERANGE;
+	return d->rest == start ? -EINVAL : 0;
+}
+
+static int decimal_fraction(struct decimal *d)
+{
+	u64 weight = FRACTION_ONE;
+	unsigned int nr;
+
+	if (*d->rest != '.')
+		return 0;
+	d->rest++;
+	for (nr = 0; isdigit((unsigned char)*d->rest); nr++, d->rest++) {
+		if (nr == FRACTION_DIGITS)
+			return -EINVAL;
+		weight = div_u64(weight, 10);
+		d->fraction += weight * (*d->rest - '0');
+	}
+	return nr ? 0 : -EINVAL;
+}
+
+/* A sign is understood, so that -1 is told that it is out of range and not that it is no number. */
+static int decimal_parse(struct decimal *d, const char *text)
+{
+	bool negative = *text == '-';
+	int rc;
+
+	*d = (struct decimal){ .rest = text + negative };
+	rc = decimal_whole(d);
+	if (!rc)
+		rc = decimal_fraction(d);
+	if (!rc && negative)
+		rc = -ERANGE;
+	return rc;
+}
+
+struct suffix {
+	const char *text;
+	u64 scale;
+};
+
+static const struct suffix time_suffixes[] = {
+	{ "", NSEC_PER_SEC }, { "s", NSEC_PER_SEC }, { "ms", NSEC_PER_MSEC }, { "us", NSEC_PER_USEC }, { "ns", 1 },
+	{ "m", 60ULL * NSEC_PER_SEC }, { "h", 3600ULL * NSEC_PER_SEC }, { NULL, 0 },
+};
+static const struct suffix byte_suffixes[] = {
+	{ "", 1 }, { "k", 1ULL << 10 }, { "K", 1ULL << 10 }, { "M", 1ULL << 20 }, { "G", 1ULL << 30 }, { NULL, 0 },
+};
+static const struct suffix point_suffixes[] = { { "", 1 }, { "%", LNET_HEALTH_MAX / 100 }, { NULL, 0 } };
+static const struct suffix number_suffixes[] = { { "", 1 }, { NULL, 0 } };
+
+static const struct suffix *const suffixes[] = {
+	[LNET_UNIT_N] = number_suffixes, [LNET_UNIT_NS] = time_suffixes, [LNET_UNIT_PT] = point_suffixes,
+	[LNET_UNIT_B] = byte_suffixes, [LNET_UNIT_E] = number_suffixes,
+};
+
+/* Exact or refused: half a byte or a third of a point is no value. */
+static int decimal_scale(const struct decimal *d, u64 scale, u64 *value)
+{
+	u64 part = mul_u64_u64_div_u64(d->fraction, scale, FRACTION_ONE);
+	u64 whole;
+
+	if (part * FRACTION_ONE != d->fraction * scale)	/* modulo 2^64: the two differ by less than FRACTION_ONE */
+		return -EINVAL;
+	if (check_mul_overflow(d->whole, scale, &whole) || check_add_overflow(whole, part, value))
+		return -ERANGE;
+	return 0;
+}
+
+/* Words that stand for numbers: of one tunable, or (NULL) of every E. */
+static const struct {
+	const char *name, *word;
+	u64 value;
+} words[] = {
+	{ "accept", "none", 0 }, { "accept", "secure", 1 }, { "accept", "all", 2 },
+	{ "resend_ambiguous", "certain", 0 }, { "resend_ambiguous", "always", 1 },
+	{ "congestion", "system", 0 }, { "congestion", "reno", 1 }, { "congestion", "cubic", 2 },
+	{ NULL, "off", 0 }, { NULL, "on", 1 }, { NULL, "no", 0 }, { NULL, "yes", 1 },
+	{ NULL, "false", 0 }, { NULL, "true", 1 }, { NULL, "disabled", 0 }, { NULL, "enabled", 1 },
+};
+
+static bool word_find(const struct lnet_tunable_info *info, const char *text, u64 *value)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		bool mine = words[i].name ? !strcmp(words[i].name, info->name) : info->max == 1;
+
+		if (mine && !strcmp(words[i].word, text)) {
+			*value = words[i].value;
+			return true;
+		}
+	}
+	return false;
+}
+
+int lnet_tunable_parse(const char *name, const char *text, u64 *value)
+{
+	const struct lnet_tunable_info *info = lnet_tunable_find(name);
+	const struct suffix *s;
+	struct decimal d;
+	int rc;
+
+	if (!info)
+		return -ENOENT;
+	if (info->unit == LNET_UNIT_E && word_find(info, text, value))
+		return 0;
+	rc = decimal_parse(&d, text);
+	if (rc)
+		return rc;
+	for (s = suffixes[info->unit]; s->text; s++)
+		if (!strcmp(s->text, d.rest))
+			return decimal_scale(&d, s->scale, value);
+	return -EINVAL;
+}
