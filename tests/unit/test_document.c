@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Documents of liblnetctl: read from YAML, printed as YAML and JSON. */
+#include "utils/lib/client.h"
+#include "unit.h"
+
+static void print_equal(const struct lnetctl_node *doc, enum lnetctl_style style, const char *want, const char *name)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (doc)
+		lnetctl_print(doc, style, out);
+	fclose(out);
+	if (strcmp(text, want)) {
+		UNIT_TEXT(text, want, name);
+	} else {
+		CU_PASS("printed the same");
+	}
+	free(text);
+}
+
+/* What was read prints as it was, for the layout it came in. */
+static void test_yaml_roundtrip(void)
+{
+	static const struct { enum lnetctl_style style; const char *text; } rows[] = {
+		{ LNETCTL_WIDE, "net:\n-     net type: tcp\n      local NI(s):\n      -     nid: 10.0.0.1@tcp\n"
+		  "            interfaces:\n                  0: eth0\n" },
+		{ LNETCTL_NARROW, "manage:\n- ping:\n  errno: -113\n  nids:\n  - a\n  - b\n" },
+		{ LNETCTL_HAND, "udsp:\n    - idx: 0\n      action:\n          priority: 1\n" },
+		{ LNETCTL_WIDE, "a: '*@tcp'\nb: 'x: y'\nc: 'it''s: '\nd: '#'\ne: <?>\nf: fd00::1@tcp\n" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		FILE *in = fmemopen((void *)rows[i].text, strlen(rows[i].text), "r");
+		struct lnetctl_node *doc;
+		char why[100] = "";
+
+		UNIT_EQUAL(lnetctl_yaml_read(in, &doc, why, sizeof(why)), 0, why);
+		fclose(in);
+		print_equal(doc, rows[i].style, rows[i].text, "round trip");
+		lnetctl_doc_free(doc);
+	}
+}
+
+static void test_yaml_refused(void)
+{
+	static const char *const rows[] = {
+		"a: &x 1\nb: *x", "- a", "a", "a: [", "a: 1\na: 2", "[a]: b", "a: *tcp", "\ta: 1",
+		"a: [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]",
+	};
+	struct lnetctl_node *doc;
+	unsigned int i;
+	char why[100];
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		FILE *in = fmemopen((void *)rows[i], strlen(rows[i]), "r");
+
+		why[0] = 0;
+		UNIT_EQUAL(lnetctl_yaml_read(in, &doc, why, sizeof(why)), -EINVAL, rows[i]);
+		CU_ASSERT_PTR_NULL(doc);
+		CU_ASSERT(why[0]);
+		fclose(in);
+	}
+}
+
+static void test_json(void)
+{
+	struct lnetctl_node *doc = lnetctl_add_map(NULL, NULL), *seq = lnetctl_add_seq(doc, "a");
+
+	lnetctl_add_num(seq, NULL, -1);
+	lnetctl_add_text(seq, NULL, "\"[0,1]\"");
+	lnetctl_add_text(seq, NULL, "say \"x\"\n");
+	lnetctl_add(doc, "b", LNETCTL_NULL, NULL);
+	lnetctl_add(doc, "c", LNETCTL_BOOL, "true");
+	lnetctl_add_map(doc, "d");
+	print_equal(doc, LNETCTL_JSON, "{\n  \"a\": [\n    -1,\n    \"[0,1]\",\n    \"say \\\"x\\\"\\n\"\n  ],\n"
+		    "  \"b\": null,\n  \"c\": true,\n  \"d\": {}\n}\n", "json");
+	lnetctl_doc_free(doc);
+}
+
+UNIT_SUITE(document,
+	{ "YAML prints as it was read", test_yaml_roundtrip },
+	{ "YAML that would surprise is refused with a reason", test_yaml_refused },
+	{ "JSON is JSON", test_json })
