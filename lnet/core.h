@@ -251,7 +251,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u64 suspect_ns;			/* since when suspect; 0: not */
 	u64 down_ns;			/* since when the path fails; 0: works */
 	struct lnet_timer timer;	/* recovery */
-	struct list_head reset;		/* in p->resets; whoever drops the path takes it out, under all shard locks */
+	struct list_head reset;		/* in p->resets, taken off under the shard lock: until then the path is not idle */
 	u64 recover_ns;			/* interval of the recovery ping now */
 	u32 nr_wire;			/* attempts in WIRE or POSTED */
 	u8 recovering;			/* health.c: 0 not, else slow or quick */

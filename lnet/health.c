@@ -44,6 +44,7 @@ static void ni_announce(struct lnet_ni *ni, int health)
 	if (low == READ_ONCE(ni->low))
 		return;
 	WRITE_ONCE(ni->low, low);
+	WRITE_ONCE(ln->ping_stale, 1);
 	WRITE_ONCE(ln->shard[0].link_work, 1);
 	ln->env->ops->kick(ln->env, 0);
 }
@@ -373,32 +374,26 @@ void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status
 		ping_failed(p, path, status);
 }
 
-/*
- * The list is this thread's, but a path may be dropped, and then leaves the list, under all shard locks: hold one to
- * look at it, and count the two ends before letting go.
- */
+/* The list is this thread's, and a path on it is not dropped; off it, its two ends are counted instead. */
 void lnet_path_resets(struct lnet_pass *p)
 {
 	struct lnet_path *path;
 	struct lnet_peer_ni *pni;
 	struct lnet_ni *ni;
 
-	for (;;) {
-		lnet_enter(p, &p->ln->shard[0]);
-		path = list_first_entry_or_null(&p->resets, struct lnet_path, reset);
-		if (!path)
-			break;
-		list_del_init(&path->reset);
+	while (!list_empty(&p->resets)) {
+		path = list_first_entry(&p->resets, struct lnet_path, reset);
 		ni = path->ni;
 		pni = path->pni;
+		lnet_enter_pni(p, pni);
 		lnet_ni_get(ni);
 		lnet_peer_ni_hold(pni);
+		list_del_init(&path->reset);
 		lnet_leave(p);
 		ni->ops->path_reset(p, ni, pni);
 		lnet_peer_ni_put(pni);
 		lnet_ni_put(ni);
 	}
-	lnet_leave(p);
 }
 
 /* ---- suspicion and signs of life --------------------------------------------------------------------------------- */
@@ -477,21 +472,11 @@ void lnet_hedge_earn(struct lnet_shard *sh, struct lnet_peer *peer)
 
 /* ---- by hand ------------------------------------------------------------------------------------------------------- */
 
-static struct lnet_peer *peer_after(struct lnet *ln, struct lnet_peer *peer)
-{
-	struct list_head *at;
-
-	spin_lock(&ln->nid_lock);	/* traffic adds peers at any time; cfg_mutex keeps them from going */
-	at = peer ? peer->link.next : ln->peers.next;
-	spin_unlock(&ln->nid_lock);
-	return at == &ln->peers ? NULL : list_entry(at, struct lnet_peer, link);
-}
-
 void lnet_peers_walk(struct lnet_pass *p, void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg)
 {
 	struct lnet_peer *peer;
 
-	for (peer = peer_after(p->ln, NULL); peer; peer = peer_after(p->ln, peer)) {
+	for (peer = lnet_peer_next(p->ln, NULL); peer; peer = lnet_peer_next(p->ln, peer)) {
 		lnet_enter(p, peer->sh);
 		fn(p, peer, arg);
 		lnet_leave(p);

@@ -303,7 +303,7 @@ static int lock_with_paths(struct lnet_peer_ni *pni, struct list_head *spare)
 
 static bool path_is_idle(const struct lnet_path *path)
 {
-	return !path->nr_wire && list_empty(&path->asked) && !path->pinging;
+	return !path->nr_wire && list_empty(&path->asked) && !path->pinging && list_empty(&path->reset);
 }
 
 /* [sh] Into @gone, to be freed without lock. */
