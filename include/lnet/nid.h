@@ -115,10 +115,10 @@ static inline u64 lnet_nid_to_nid4(const struct lnet_nid *nid)
 	return (u64)lnet_nid_net(nid) << 32 | be32_to_cpu(nid->addr[0]);
 }
 
-/* ANY only if all bits are set; bits 63..56, which no valid NID has, are dropped. */
+/* Type 255 is ANY whatever the rest; bits 63..56, which no valid NID has, are dropped. */
 static inline void lnet_nid_from_nid4(struct lnet_nid *nid, u64 nid4)
 {
-	if (nid4 == LNET_NID4_ANY) {
+	if ((u8)(nid4 >> 48) == LNET_LND_ANY) {
 		memset(nid, 0xff, sizeof(*nid));
 		return;
 	}

@@ -178,6 +178,10 @@ static void any_and_lo(void)
 	CU_ASSERT(lnet_nid_is_any(&nid) && lnet_nid_is_nid4(&nid) && lnet_nid_is_sane(&nid));
 	CU_ASSERT_EQUAL(lnet_nid_to_nid4(&nid), LNET_NID4_ANY);
 	CU_ASSERT_EQUAL(lnet_nid_net(&nid), LNET_NET_ANY);
+	lnet_nid_from_nid4(&nid, 0x00ff000000000000ULL);
+	CU_ASSERT(lnet_nid_same(&nid, &LNET_NID_ANY));
+	lnet_nid_from_nid4(&nid, 0x0100000000000000ULL | LNET_NID4_LO);
+	CU_ASSERT(lnet_nid_same(&nid, &LNET_NID_LO));
 	lnet_nid_from_nid4(&nid, LNET_NID4_LO);
 	CU_ASSERT(lnet_nid_same(&nid, &LNET_NID_LO) && lnet_nid_is_lo(&nid));
 	nid.size = 13;

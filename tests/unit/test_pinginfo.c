@@ -273,6 +273,18 @@ static void impossible_large_is_skipped(void)
 	CU_ASSERT_EQUAL(memcmp(&nis[0].nid, e17 + 36, 20), 0);
 }
 
+static void any_is_left_out(void)
+{
+	struct lnet_pinginfo_ni nis[3] = { ni_of("1.1.1.1@tcp", 1), ni_of("2.2.2.2@tcp", 2) };
+	struct lnet_pinginfo info;
+	u8 buf[64];
+
+	CU_ASSERT_EQUAL(lnet_pinginfo_encode(buf, 64, ORDINARY, 1, 2, nis, 2), 64);
+	buf[38] = 0xff;			/* the type of the first */
+	CU_ASSERT_EQUAL(exact_decode(&info, buf, 64, nis, 3), 0);
+	CU_ASSERT(info.nr == 1 && info.nr_seen == 1 && nis[0].status == 2);
+}
+
 static void no_primary_is_told(void)
 {
 	struct lnet_pinginfo_ni nis[2];
@@ -327,5 +339,6 @@ UNIT_SUITE(pinginfo,
 	   { "the other byte order is read", swapped_is_read },
 	   { "hostile words are refused or contained", hostile_words },
 	   { "an impossible large entry is stepped over", impossible_large_is_skipped },
+	   { "an entry that is ANY is left out", any_is_left_out },
 	   { "no primary is told", no_primary_is_told },
 	   { "garbage does no harm", garbage_does_no_harm })
