@@ -167,7 +167,7 @@ install: all
 	install -m 644 $(LIB_A) $(CTL_A) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(LIB_SO).$(SOMAJOR) $(DESTDIR)$(LIBDIR)
 	ln -sf liblnet.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/liblnet.so
-	install -m 644 include/lnet/*.h lnet/user/plat*.h $(DESTDIR)$(PREFIX)/include/lnet
+	install -m 644 $(filter-out %/lnd.h,$(wildcard include/lnet/*.h)) lnet/user/plat*.h $(DESTDIR)$(PREFIX)/include/lnet
 	$(if $(PROGS),install -m 755 $(PROGS:%=$(OUT)/%) $(DESTDIR)$(PREFIX)/bin)
 	printf '%s\n' 'Name: liblnet' 'Description: multi-rail message transport' 'Version: $(VERSION)' \
 		'Libs: -L$(LIBDIR) -llnet' 'Libs.private: -pthread -lnl-genl-3 -lnl-3 -lyaml' \
