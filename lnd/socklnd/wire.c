@@ -145,7 +145,7 @@ static enum lnet_hello_what hello_prefix(struct lnet_hello *hello, const u8 *buf
 {
 	const struct lnet_wire_hello3 *w = (const struct lnet_wire_hello3 *)buf;
 
-	if (w->magic == cpu_to_le32(LNET_HELLO_V1_MAGIC)) {
+	if (get_unaligned_le32(buf) == LNET_HELLO_V1_MAGIC) {
 		hello->version = 1;
 		return get_unaligned_le32(buf + 4) == 1 ? LNET_HELLO_V1 : LNET_HELLO_BAD_VERSION;
 	}
