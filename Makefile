@@ -158,8 +158,12 @@ demo bench sim models netns requirements: %: deps
 # --- installing ---------------------------------------------------------------------------------------------------
 
 MAN	:= $(wildcard manual/man/*.[1-9])
+format:
+	@config/format
+
 man:
-	@for page in $(MAN); do LC_ALL=C.UTF-8 MANROFFSEQ= man --warnings -E UTF-8 -l -Tutf8 -Z $$page 2>&1 >/dev/null || exit 1; done
+	@for page in $(MAN); do \
+		LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z $$page 2>&1 >/dev/null || exit 1; done
 	@echo "$(words $(MAN)) man pages"
 
 install: all
@@ -167,18 +171,20 @@ install: all
 	install -m 644 $(LIB_A) $(CTL_A) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(LIB_SO).$(SOMAJOR) $(DESTDIR)$(LIBDIR)
 	ln -sf liblnet.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/liblnet.so
-	install -m 644 $(filter-out %/lnd.h,$(wildcard include/lnet/*.h)) lnet/user/plat*.h $(DESTDIR)$(PREFIX)/include/lnet
+	install -m 644 $(filter-out %/lnd.h,$(wildcard include/lnet/*.h)) lnet/user/plat*.h \
+		$(DESTDIR)$(PREFIX)/include/lnet
 	$(if $(PROGS),install -m 755 $(PROGS:%=$(OUT)/%) $(DESTDIR)$(PREFIX)/bin)
 	printf '%s\n' 'Name: liblnet' 'Description: multi-rail message transport' 'Version: $(VERSION)' \
 		'Libs: -L$(LIBDIR) -llnet' 'Libs.private: -pthread -lnl-genl-3 -lnl-3 -lyaml' \
-		'Cflags: -I$(PREFIX)/include -I$(PREFIX)/include/lnet' > $(DESTDIR)$(LIBDIR)/pkgconfig/liblnet.pc
+		'Cflags: -I$(PREFIX)/include -I$(PREFIX)/include/lnet' \
+		> $(DESTDIR)$(LIBDIR)/pkgconfig/liblnet.pc
 	set -e; for page in $(MAN); do d=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
 		install -d $$d; install -m 644 $$page $$d; done
 
 clean:
 	rm -rf build
 
-.PHONY: all lib unit asan tsan tidy quick check kernel deps fuzz fuzzers demo bench sim models netns requirements man \
+.PHONY: all lib unit asan tsan tidy quick check kernel deps fuzz fuzzers demo bench sim models netns requirements man format \
 	install clean
 .SECONDARY:
 

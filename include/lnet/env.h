@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The active platform, what the world does for one instance, and the pass, one thread's visit to the core. */
+/* The active platform: what the world does for one instance. */
 #ifndef LNET_ENV_H
 #define LNET_ENV_H
 
@@ -7,21 +7,24 @@
 
 struct lnet;
 struct lnet_env;
-struct lnet_ni;
-struct lnet_shard;
 
 /*
- * Every op: any thread; kernel: also softirq and hrtimer; shard lock may be held. Must not sleep, allocate, log or
- * call the core. All are idempotent hints except now_ns and random.
+ * Every op: any thread; kernel: also softirq and hrtimer; shard lock may be held. Must not sleep,
+ * allocate, log or call the core. All are idempotent hints except now_ns and random.
  */
 struct lnet_env_ops {
-	u64 (*now_ns)(struct lnet_env *env);	/* monotonic; read once per pass, never per message */
+	/* monotonic; read once per pass, never per message */
+	u64 (*now_ns)(struct lnet_env *env);
 	u64 (*random)(struct lnet_env *env);	/* uniform over 64 bits; not for secrets */
-	/* Run lnet_shard_work(ln, shard) soon in a worker (task context, no lock). Never lost, may be merged. */
+	/*
+	 * Run lnet_shard_work(ln, shard) soon in a worker (task context, no lock). Never lost, may
+	 * be merged.
+	 */
 	void (*kick)(struct lnet_env *env, unsigned int shard);
 	/*
-	 * The shard's next deadline became earlier. Level, not edge: the env reads lnet_shard_next_ns() itself, so two
-	 * racing calls cannot leave the later time armed. A wake-up too early is harmless, none is asked for a cancel.
+	 * The shard's next deadline became earlier. Level, not edge: the env reads
+	 * lnet_shard_next_ns() itself, so two racing calls cannot leave the later time armed. A
+	 * wake-up too early is harmless, none is asked for a cancel.
 	 */
 	void (*arm)(struct lnet_env *env, unsigned int shard);
 };
@@ -36,11 +39,12 @@ struct lnet_env *lnet_env_of(const struct lnet *ln);
 unsigned int lnet_nr_shards(const struct lnet *ln);
 
 /*
- * Deferred effects, expired timers, undelivered events of one shard, at most @budget events. Worker only: task context,
- * no lock held; not from two threads for one shard at once. Returns the next deadline, U64_MAX for none, a time
- * that has passed when work is left.
+ * Deferred effects, expired timers, undelivered events of one shard, at most @budget events. Worker
+ * only: task context, no lock held; not from two threads for one shard at once. Returns the next
+ * deadline, U64_MAX for none, a time that has passed when work is left.
  */
 u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget);
-u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard);	/* lock-free; U64_MAX: none */
+/* lock-free; U64_MAX: none */
+u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard);
 
 #endif

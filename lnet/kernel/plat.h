@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Passive platform of the core in the kernel: a closed list of headers whose names lnet/user/plat.h supplies as well.
+ * Passive platform of the core in the kernel: a closed list of headers whose names
+ * lnet/user/plat.h supplies as well.
  *
  * A name enters the core only by being in both files.
  */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The environment in user space: its life, the four services that the core asks for, and the descriptors that drivers add. */
+/*
+ * The environment in user space: its life, the four services that the core asks for, and the
+ * descriptors that drivers add.
+ */
 #include "plat.h"
 
 #include <sys/epoll.h>
@@ -14,7 +17,7 @@
 
 #define SEED_STEP 0x9e3779b97f4a7c15ULL
 
-/* --- services ------------------------------------------------------------------------------------------------- */
+/* --- services --------------------------------------------------------------------------------- */
 
 u64 env_clock_ns(void)
 {
@@ -51,8 +54,9 @@ void env_bell_clear(int evfd)
 }
 
 /*
- * While somebody polls, awake, he looks at flags and deadlines himself. When nobody does, the service thread either ticks
- * and will look, or sleeps and is woken by the same bell, which lies in the set that it watches then.
+ * While somebody polls, awake, he looks at flags and deadlines himself. When nobody does, the
+ * service thread either ticks and will look, or sleeps and is woken by the same bell, which lies in
+ * the set that it watches then.
  */
 static void lane_wake(struct lane *lane, u64 when)
 {
@@ -89,7 +93,7 @@ static const struct lnet_env_ops user_ops = {
 	.arm = op_arm,
 };
 
-/* --- life ------------------------------------------------------------------------------------------------------ */
+/* --- life ------------------------------------------------------------------------------------- */
 
 void env_cond_init(pthread_cond_t *cond)
 {
@@ -161,7 +165,9 @@ static int seed_draw(u64 *seed)
 	return getrandom(seed, sizeof(*seed), 0) == sizeof(*seed) ? 0 : -errno;
 }
 
-/* The mark that tells a child from the process that made the environment, at the price of a load. */
+/*
+ * The mark that tells a child from the process that made the environment, at the price of a load.
+ */
 static int mark_map(u32 **mark)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -174,6 +180,13 @@ static int mark_map(u32 **mark)
 		return -errno;
 	**mark = 1;
 	return 0;
+}
+
+static u64 spin_ns_of(const struct lnet_user_env_cfg *cfg)
+{
+	if (cfg->spin_us == U32_MAX)
+		return 0;
+	return (u64)(cfg->spin_us ? cfg->spin_us : SPIN_DEFAULT_US) * NSEC_PER_USEC;
 }
 
 int lnet_user_env_create(struct lnet_env **envp, const struct lnet_user_env_cfg *cfg)
@@ -194,7 +207,7 @@ int lnet_user_env_create(struct lnet_env **envp, const struct lnet_user_env_cfg 
 	env->nr_shards = nr_shards;
 	env->nr_lanes = nr_lanes;
 	env->seed = cfg->seed;
-	env->spin_ns = cfg->spin_us == U32_MAX ? 0 : (u64)(cfg->spin_us ? cfg->spin_us : SPIN_DEFAULT_US) * NSEC_PER_USEC;
+	env->spin_ns = spin_ns_of(cfg);
 	pthread_mutex_init(&env->lock, NULL);
 	env_cond_init(&env->changed);
 	for (i = 0; i < nr_lanes; i++)
@@ -268,7 +281,7 @@ void lnet_user_env_destroy(struct lnet_env *base)
 	kfree(env);
 }
 
-/* --- descriptors -------------------------------------------------------------------------------------------------- */
+/* --- descriptors ------------------------------------------------------------------------------ */
 
 /* Under the lane's lock. */
 static int slots_grow(struct lane *lane)

@@ -2,13 +2,16 @@
 /*
  * What the files of the user-space environment share: the environment and its lanes.
  *
- * A lane is what one thread polls: all shards in manual and hybrid mode, one shard in service mode. Who holds its token
- * polls it. The core's kick and arm write a flag and wake somebody only if those who would look are asleep:
+ * A lane is what one thread polls: all shards in manual and hybrid mode, one shard in service mode.
+ * Who holds its token
+ * polls it. The core's kick and arm write a flag and wake somebody only if those who would look are
+ * asleep:
  *
- *	until		the token's holder sleeps, and would look again at that time by itself (0: awake)
+ *	until		the token's holder sleeps, and looks again by itself at that time (0: awake)
  *	svc_until	likewise the service thread of hybrid mode, which sleeps without the token
  *
- * Each side first writes its word, then reads the other's, both sequentially consistent, so one of the two sees the other.
+ * Each side first writes its word, then reads the other's, both sequentially consistent, so one of
+ * the two sees the other.
  */
 #ifndef LNET_USER_ENV_LANE_H
 #define LNET_USER_ENV_LANE_H
@@ -16,20 +19,27 @@
 #include "env.h"
 
 #define LANE_BATCH		16
-#define LANE_HOT_MISSES		4	/* ask the kernel for the other descriptors at each 4th miss of the hot one */
+/* ask the kernel for the other descriptors at each 4th miss of the hot one */
+#define LANE_HOT_MISSES		4
 #define LANE_HOT_TRIES		32	/* and, so that they are not starved, at each 32nd try */
 #define LANE_WORK_BUDGET	64	/* events per visit of a shard */
-#define SPIN_PAUSE_NS		1000	/* without traffic: pause for so long, then yield the processor between polls */
+/* without traffic: pause for so long, then yield the processor between polls */
+#define SPIN_PAUSE_NS		1000
 #define SPIN_DEFAULT_US		100
-#define SVC_TICK_NS		2000000	/* how long nobody must have polled before the service thread stands in */
-#define SVC_DEEP_TICKS		8	/* the token was in one hand for so many ticks: sleep until it is given back */
+/* how long nobody must have polled before the service thread stands in */
+#define SVC_TICK_NS		2000000
+/* the token was in one hand for so many ticks: sleep until it is given back */
+#define SVC_DEEP_TICKS		8
 #define MAX_SHARDS		64
 #define LANE_BELL		U64_MAX		/* instead of slot and generation */
 #define LANE_HOT		(U64_MAX - 1)
 
 struct user_env;
 
-/* A watched descriptor is known to the kernel by slot and generation, so an answer about a deleted one finds nothing. */
+/*
+ * A watched descriptor is known to the kernel by slot and generation, so an answer about a deleted
+ * one finds nothing.
+ */
 struct lane_slot {
 	struct lnet_poll *poll;		/* NULL: free */
 	u32 gen;
@@ -40,7 +50,8 @@ struct lane {
 	struct user_env *env;
 	int epfd;			/* the descriptors and @evfd */
 	int evfd;			/* wakes who sleeps on @epfd */
-	int outer, svc_evfd;		/* hybrid: what the service thread sleeps on: @epfd, once, and its own wake */
+	/* hybrid: what the service thread sleeps on: @epfd, once, and its own wake */
+	int outer, svc_evfd;
 	unsigned int first, nr;		/* shards */
 	u32 token;			/* 1: somebody polls */
 	pthread_t owner;		/* of the token */
@@ -48,7 +59,8 @@ struct lane {
 	u32 nudged;			/* the holder should ask its done() */
 	u32 wanted;			/* a caller found the token in the service thread's hand */
 	u64 until, svc_until;		/* see above */
-	u32 svc_deep;			/* the service thread waits for the token to be given back */
+	/* the service thread waits for the token to be given back */
+	u32 svc_deep;
 	pthread_t thread;
 	bool has_thread;
 	/* Only the token's holder: */
@@ -96,7 +108,8 @@ static inline struct lane *lane_of(struct user_env *env, unsigned int shard)
 
 u64 env_clock_ns(void);
 void env_cond_init(pthread_cond_t *cond);	/* whose timed waits count by env_clock_ns() */
-int env_epoll_wait(struct user_env *env, int epfd, struct epoll_event *events, int nr, u64 timeout_ns);
+int env_epoll_wait(struct user_env *env, int epfd, struct epoll_event *events, int nr,
+		   u64 timeout_ns);
 void env_bell(int evfd);
 void env_bell_clear(int evfd);
 /* Somebody got something done or asks all to look again. */
@@ -108,9 +121,9 @@ bool lane_mine(struct lane *lane);		/* the calling thread holds the token */
 bool lane_has_kicks(struct lane *lane);
 u64 lane_next_ns(struct lane *lane);
 /*
- * The token's holder polls until done(arg), or without @done until something was done, or @deadline_ns, or the end of the
- * environment. With @yield instead until it was quiet for as long as one spins, or somebody wants the token.
- * Things done, or -ESHUTDOWN.
+ * The token's holder polls until done(arg), or without @done until something was done, or
+ * @deadline_ns, or the end of the environment. With @yield instead until it was quiet for as long
+ * as one spins, or somebody wants the token. Things done, or -ESHUTDOWN.
  */
 int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadline_ns, bool yield);
 int lane_thread_start(struct lane *lane);

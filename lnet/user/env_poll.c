@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Polling in user space: the token, one step of it, how long to spin before sleeping, and waiting for another poller. */
+/*
+ * Polling in user space: the token, one step of it, how long to spin before sleeping, and waiting
+ * for another poller.
+ */
 #include "plat.h"
 
 #include <sched.h>
@@ -8,7 +11,7 @@
 
 #include "env_lane.h"
 
-/* --- token ------------------------------------------------------------------------------------------------------ */
+/* --- token ------------------------------------------------------------------------------------ */
 
 bool lane_token_try(struct lane *lane)
 {
@@ -23,7 +26,8 @@ bool lane_token_try(struct lane *lane)
 
 bool lane_mine(struct lane *lane)
 {
-	return READ_ONCE(lane->token) && pthread_equal(__atomic_load_n(&lane->owner, __ATOMIC_RELAXED), pthread_self());
+	return READ_ONCE(lane->token) &&
+	       pthread_equal(__atomic_load_n(&lane->owner, __ATOMIC_RELAXED), pthread_self());
 }
 
 bool lane_has_kicks(struct lane *lane)
@@ -55,7 +59,10 @@ static void wake_waiting(struct user_env *env)
 	pthread_mutex_unlock(&env->lock);
 }
 
-/* What was flagged while this thread still seemed to look is handed to the service thread, if that one sleeps. */
+/*
+ * What was flagged while this thread still seemed to look is handed to the service thread, if that
+ * one sleeps.
+ */
 void lane_token_release(struct lane *lane)
 {
 	u64 svc_until;
@@ -76,12 +83,14 @@ void env_publish(struct user_env *env)
 	wake_waiting(env);
 }
 
-/* --- one step ------------------------------------------------------------------------------------------------- */
+/* --- one step --------------------------------------------------------------------------------- */
 
 /* @timeout_ns U64_MAX: no limit. Number of events, 0 also for a signal. */
-int env_epoll_wait(struct user_env *env, int epfd, struct epoll_event *events, int nr, u64 timeout_ns)
+int env_epoll_wait(struct user_env *env, int epfd, struct epoll_event *events, int nr,
+		   u64 timeout_ns)
 {
-	struct timespec ts = { (time_t)(timeout_ns / NSEC_PER_SEC), (long)(timeout_ns % NSEC_PER_SEC) };
+	struct timespec ts = { (time_t)(timeout_ns / NSEC_PER_SEC),
+			       (long)(timeout_ns % NSEC_PER_SEC) };
 	u64 ms;
 	int rc;
 
@@ -183,7 +192,7 @@ static int run_shards(struct lane *lane)
 	return nr;
 }
 
-/* --- spinning and sleeping ------------------------------------------------------------------------------------ */
+/* --- spinning and sleeping -------------------------------------------------------------------- */
 
 static int sleep_until(struct lane *lane, u64 now, u64 until)
 {
@@ -195,13 +204,17 @@ static int sleep_until(struct lane *lane, u64 now, u64 until)
 	next = lane_next_ns(lane);
 	until = min(until, next);
 	seq_store(&lane->until, until);
-	if (until > now && !lane_has_kicks(lane) && !seq_load(&lane->nudged) && !seq_load(&env->stopped))
+	if (until > now && !lane_has_kicks(lane) && !seq_load(&lane->nudged) &&
+	    !seq_load(&env->stopped))
 		got = collect(lane, until == U64_MAX ? U64_MAX : until - now);
 	seq_store(&lane->until, 0);
 	return got;
 }
 
-/* Without traffic since @idle_ns: keeps the processor for a moment, offers it for a while, then sleeps. */
+/*
+ * Without traffic since @idle_ns: keeps the processor for a moment, offers it for a while, then
+ * sleeps.
+ */
 static int rest(struct lane *lane, u64 idle_ns, u64 now, u64 until)
 {
 	if (now - idle_ns >= lane->env->spin_ns)
@@ -247,12 +260,16 @@ int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadlin
 	}
 }
 
-/* --- the calls ---------------------------------------------------------------------------------------------------- */
+/* --- the calls -------------------------------------------------------------------------------- */
 
-/* Until others got something done since @gen, or the token of @lane (if any) is free. False when it is too late. */
+/*
+ * Until others got something done since @gen, or the token of @lane (if any) is free. False when it
+ * is too late.
+ */
 static bool wait_change(struct user_env *env, struct lane *lane, u32 gen, u64 deadline_ns)
 {
-	struct timespec ts = { (time_t)(deadline_ns / NSEC_PER_SEC), (long)(deadline_ns % NSEC_PER_SEC) };
+	struct timespec ts = { (time_t)(deadline_ns / NSEC_PER_SEC),
+			       (long)(deadline_ns % NSEC_PER_SEC) };
 	int rc = 0;
 
 	pthread_mutex_lock(&env->lock);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The threads of the user-space environment: the poller of service mode, and the one that stands in in hybrid mode. */
+/*
+ * The threads of the user-space environment: the poller of service mode, and the one that stands in
+ * in hybrid mode.
+ */
 #include "plat.h"
 
 #include <signal.h>
@@ -56,8 +59,9 @@ static void svc_guard(struct lane *lane)
 }
 
 /*
- * Somebody polls, or did lately: look again each tick, at the cost of no system call to him. Returns when for a whole tick
- * nobody had the token. One that keeps the token for long is not watched but asked to say when he leaves.
+ * Somebody polls, or did lately: look again each tick, at the cost of no system call to him.
+ * Returns when for a whole tick nobody had the token. One that keeps the token for long is not
+ * watched but asked to say when he leaves.
  */
 static void svc_stand_by(struct lane *lane)
 {
@@ -76,7 +80,8 @@ static void svc_stand_by(struct lane *lane)
 		}
 		svc_wait(lane, SVC_TICK_NS);
 		held = READ_ONCE(lane->token) && READ_ONCE(lane->visits) == seen ? held + 1 : 0;
-	} while (!seq_load(&lane->env->stopped) && (READ_ONCE(lane->token) || READ_ONCE(lane->visits) != seen));
+	} while (!seq_load(&lane->env->stopped) &&
+		 (READ_ONCE(lane->token) || READ_ONCE(lane->visits) != seen));
 }
 
 static void *hybrid_main(void *arg)
@@ -86,7 +91,8 @@ static void *hybrid_main(void *arg)
 	u32 mine = READ_ONCE(lane->visits);
 
 	while (!seq_load(&env->stopped)) {
-		if (READ_ONCE(lane->visits) != mine || READ_ONCE(lane->wanted) || !lane_token_try(lane)) {
+		if (READ_ONCE(lane->visits) != mine || READ_ONCE(lane->wanted) ||
+		    !lane_token_try(lane)) {
 			svc_stand_by(lane);
 			mine = READ_ONCE(lane->visits);
 			continue;
@@ -102,7 +108,8 @@ static void *hybrid_main(void *arg)
 
 int lane_thread_start(struct lane *lane)
 {
-	void *(*main_fn)(void *arg) = lane->env->mode == LNET_PROGRESS_SERVICE ? service_main : hybrid_main;
+	void *(*main_fn)(void *arg) =
+		lane->env->mode == LNET_PROGRESS_SERVICE ? service_main : hybrid_main;
 	sigset_t all, before;
 	int rc;
 

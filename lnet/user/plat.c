@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The part of plat.h that is more than a line: memory with fault injection, messages, checks of locks, text to numbers. */
+/*
+ * The part of plat.h that is more than a line: memory with fault injection, messages, checks of
+ * locks, text to numbers.
+ */
 #include "plat.h"
 
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* These three belong to the process, not to an instance: nothing in the core reads them to decide. */
+/*
+ * These three belong to the process, not to an instance: nothing in the core reads them to decide.
+ */
 bool (*plat_alloc_fail)(size_t size);
 static void (*print_fn)(enum plat_level level, const char *text);
 __thread unsigned int plat_nr_spin;
@@ -49,7 +54,10 @@ void plat_bug(const char *what, const char *file, int line)
 	abort();
 }
 
-/* glibc notes the owner of every mutex, so the check needs no room of ours and sizes are equal in all builds. */
+/*
+ * glibc notes the owner of every mutex, so the check needs no room of ours and sizes are equal in
+ * all builds.
+ */
 bool plat_mutex_mine(const pthread_mutex_t *mutex)
 {
 #ifdef __GLIBC__
@@ -177,7 +185,8 @@ static int parse_digits(const char *text, unsigned int base, u64 *res)
 	u64 val = 0;
 
 	for (; digit_value(*at) < base; at++)
-		if (check_mul_overflow(val, (u64)base, &val) || check_add_overflow(val, (u64)digit_value(*at), &val))
+		if (check_mul_overflow(val, (u64)base, &val) ||
+		    check_add_overflow(val, (u64)digit_value(*at), &val))
 			return -ERANGE;
 	if (at == first)
 		return -EINVAL;
@@ -285,7 +294,8 @@ int kstrtobool(const char *text, bool *res)
 
 void usleep_range(unsigned long min_us, unsigned long max_us)
 {
-	struct timespec nap = { .tv_sec = min_us / USEC_PER_SEC, .tv_nsec = min_us % USEC_PER_SEC * NSEC_PER_USEC };
+	struct timespec nap = {.tv_sec = min_us / USEC_PER_SEC,
+			       .tv_nsec = min_us % USEC_PER_SEC * NSEC_PER_USEC};
 
 	(void)max_us;
 	might_sleep();

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Passive platform of the core in user space: the kernel's spelling for types, memory, locks and messages.
+ * Passive platform of the core in user space: the kernel's spelling for types, memory, locks and
+ * messages.
  *
- * lnet/kernel/plat.h gives the same names to the kernel build. A name enters the core only by being in both files.
- * Anything active (time, waking up, randomness) is a service of struct lnet_env and not here.
+ * lnet/kernel/plat.h gives the same names to the kernel build. A name enters the core only by being
+ * in both files. Anything active (time, waking up, randomness) is a service of struct lnet_env and
+ * not here.
  */
 #ifndef LNET_USER_PLAT_H
 #define LNET_USER_PLAT_H
@@ -42,7 +44,7 @@ typedef unsigned int gfp_t;
 #define S64_MAX		((s64)(U64_MAX >> 1))
 #define S64_MIN		((s64)(-S64_MAX - 1))
 
-/* --- compiler ------------------------------------------------------------------------------------------------- */
+/* --- compiler --------------------------------------------------------------------------------- */
 
 #ifdef __CHECKER__
 #define __force			__attribute__((force))
@@ -61,9 +63,10 @@ typedef unsigned int gfp_t;
 #endif
 
 /*
- * "Some shard of the instance is locked" as one capability, checked by clang -Wthread-safety: clang cannot follow
- * aliases of a lock expression in C, one global role it can. No memory stands behind it.
- * lnet_shard_role_take() and _drop() are what the functions that really lock and unlock a shard call.
+ * "Some shard of the instance is locked" as one capability, checked by clang -Wthread-safety: clang
+ * cannot follow aliases of a lock expression in C, one global role it can. No memory stands behind
+ * it. lnet_shard_role_take() and _drop() are what the functions that really lock and unlock a shard
+ * call.
  */
 #if defined(__clang__) && !defined(__CHECKER__)
 struct __attribute__((capability("role"))) lnet_shard_role { char unused; };
@@ -120,7 +123,7 @@ static inline __no_lock_check void lnet_shard_role_drop(void) {}
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, val)	__atomic_store_n(&(x), (val), __ATOMIC_RELAXED)
 
-/* --- what must not happen -------------------------------------------------------------------------------------- */
+/* --- what must not happen --------------------------------------------------------------------- */
 
 /* Prints; a build with LNET_DEBUG (tests, sanitizers) then aborts. */
 void plat_warned(const char *what, const char *file, int line) __cold;
@@ -145,7 +148,7 @@ void plat_bug(const char *what, const char *file, int line) __cold __attribute__
 		pr_warn(fmt, ##__VA_ARGS__);				\
 	plat_say_; })
 
-/* --- messages -------------------------------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 enum plat_level { PLAT_ERR, PLAT_WARN, PLAT_INFO, PLAT_DEBUG };
 
@@ -161,17 +164,19 @@ enum plat_level { PLAT_ERR, PLAT_WARN, PLAT_INFO, PLAT_DEBUG };
 
 void plat_print(enum plat_level level, const char *fmt, ...) __printf(2, 3);
 /*
- * Where messages go: @fn gets one formatted message per call, from any thread, perhaps under locks. NULL, the default,
- * drops them. Set once, before the first instance: the setting belongs to the process.
+ * Where messages go: @fn gets one formatted message per call, from any thread, perhaps under locks.
+ * NULL, the default, drops them. Set once, before the first instance: the setting belongs to the
+ * process.
  */
 void plat_print_set(void (*fn)(enum plat_level level, const char *text));
 
-/* --- memory ---------------------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 #define __GFP_ZERO	0x1u
 #define __GFP_NOWARN	0x2u
 #define __GFP_NORETRY	0x4u
-#define PLAT_GFP_SLEEP	0x8u		/* such an allocation may sleep: a bug while a spin lock is held */
+/* such an allocation may sleep: a bug while a spin lock is held */
+#define PLAT_GFP_SLEEP	0x8u
 #define GFP_KERNEL	PLAT_GFP_SLEEP
 #define GFP_NOFS	PLAT_GFP_SLEEP
 #define GFP_NOIO	PLAT_GFP_SLEEP
@@ -180,8 +185,8 @@ void plat_print_set(void (*fn)(enum plat_level level, const char *text));
 #define NUMA_NO_NODE	(-1)
 
 /*
- * Fault injection for tests: when set, each allocation asks it first and fails if the answer is true. Any thread may
- * call it. Belongs to the process; only tests write it.
+ * Fault injection for tests: when set, each allocation asks it first and fails if the answer is
+ * true. Any thread may call it. Belongs to the process; only tests write it.
  */
 extern bool (*plat_alloc_fail)(size_t size);
 
@@ -231,12 +236,12 @@ struct kvec {
 	size_t iov_len;
 };
 
-/* --- locks ----------------------------------------------------------------------------------------------------- */
+/* --- locks ------------------------------------------------------------------------------------ */
 
 /*
- * A spin lock is a plain mutex here (a spinning one waits for its own preempted holder), but keeps the rules of one:
- * with LNET_DEBUG taking it twice, sleeping (might_sleep, an allocation that may sleep) or a missing
- * lockdep_assert_held() aborts.
+ * A spin lock is a plain mutex here (a spinning one waits for its own preempted holder), but keeps
+ * the rules of one: with LNET_DEBUG taking it twice, sleeping (might_sleep, an allocation that may
+ * sleep) or a missing lockdep_assert_held() aborts.
  */
 typedef struct {
 	pthread_mutex_t mutex;
@@ -339,21 +344,24 @@ static inline void plat_relax(void)
 #endif
 }
 
-/* --- waiting: of configuration only, never in a pass ------------------------------------------------------------- */
+/* --- waiting: of configuration only, never in a pass ------------------------------------------ */
 
 void usleep_range(unsigned long min_us, unsigned long max_us);
 
-/* --- text ------------------------------------------------------------------------------------------------------ */
+/* --- text ------------------------------------------------------------------------------------- */
 
 /* As snprintf(), but returns what was really written without the final 0. */
 int scnprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
 int vscnprintf(char *buf, size_t size, const char *fmt, va_list args) __printf(3, 0);
-/* Copies with a final 0 always, if @size is not 0. Returns the length, or -E2BIG when @src was cut. */
+/*
+ * Copies with a final 0 always, if @size is not 0. Returns the length, or -E2BIG when @src was cut.
+ */
 ssize_t strscpy(char *dst, const char *src, size_t size);
 
 /*
- * The whole of @text is one number (one newline may follow it). @base 0: 0x is hexadecimal, a leading 0 octal.
- * 0, -EINVAL when it is no number, -ERANGE when it does not fit; *@res is written on success only.
+ * The whole of @text is one number (one newline may follow it). @base 0: 0x is hexadecimal, a
+ * leading 0 octal. 0, -EINVAL when it is no number, -ERANGE when it does not fit; *@res is written
+ * on success only.
  */
 int kstrtoull(const char *text, unsigned int base, unsigned long long *res) __must_check;
 int kstrtoll(const char *text, unsigned int base, long long *res) __must_check;
@@ -363,7 +371,7 @@ int kstrtou16(const char *text, unsigned int base, u16 *res) __must_check;
 int kstrtou8(const char *text, unsigned int base, u8 *res) __must_check;
 int kstrtobool(const char *text, bool *res) __must_check;
 
-/* --- modules, which user space has none of ---------------------------------------------------------------------- */
+/* --- modules, which user space has none of ---------------------------------------------------- */
 
 struct module;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Part of plat.h: atomics, reference counts and barriers with the kernel's memory order (values returned: full, else relaxed). */
+/*
+ * Part of plat.h: atomics, reference counts and barriers with the kernel's memory order (values
+ * returned: full, else relaxed).
+ */
 #ifndef LNET_USER_PLAT_ATOMIC_H
 #define LNET_USER_PLAT_ATOMIC_H
 
@@ -9,10 +12,12 @@
 #define smp_load_acquire(p)	__atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define smp_store_release(p, val)	__atomic_store_n((p), (val), __ATOMIC_RELEASE)
 #define xchg(p, val)		__atomic_exchange_n((p), (val), __ATOMIC_SEQ_CST)
+#define plat_cmpxchg(p, old, new)						\
+	__atomic_compare_exchange_n(p, old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
 /* The value found; the exchange took place if it equals @old. */
 #define cmpxchg(p, old, new) ({						\
 	typeof(*(p)) plat_old_ = (old);					\
-	__atomic_compare_exchange_n((p), &plat_old_, (new), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED); \
+	plat_cmpxchg((p), &plat_old_, (new));				\
 	plat_old_; })
 
 typedef struct {
@@ -85,12 +90,12 @@ static inline val_t name##_xchg(type *v, val_t i)			\
 }									\
 static inline val_t name##_cmpxchg(type *v, val_t old, val_t val)	\
 {									\
-	__atomic_compare_exchange_n(&v->counter, &old, val, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED); \
+	plat_cmpxchg(&v->counter, &old, val);				\
 	return old;							\
 }									\
 static inline bool name##_try_cmpxchg(type *v, val_t *old, val_t val)	\
 {									\
-	return __atomic_compare_exchange_n(&v->counter, old, val, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED); \
+	return plat_cmpxchg(&v->counter, old, val);			\
 }									\
 static inline bool name##_add_unless(type *v, val_t i, val_t unless)	\
 {									\

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Part of plat.h: doubly linked rings (list_head) and hash chains whose head is one pointer (hlist). */
+/*
+ * Part of plat.h: doubly linked rings (list_head) and hash chains whose head is one pointer
+ * (hlist).
+ */
 #ifndef LNET_USER_PLAT_LIST_H
 #define LNET_USER_PLAT_LIST_H
 
@@ -8,7 +11,8 @@ struct list_head {
 };
 
 struct hlist_node {
-	struct hlist_node *next, **pprev;	/* pprev: where the pointer to this node is; NULL: on no chain */
+	/* pprev: where the pointer to this node is; NULL: on no chain */
+	struct hlist_node *next, **pprev;
 };
 
 struct hlist_head {
@@ -97,7 +101,8 @@ static inline void list_replace_init(struct list_head *old, struct list_head *no
 }
 
 /* All of @list between @a and @b, which are neighbours; @list keeps stale pointers. */
-static inline void plat_list_splice(struct list_head *list, struct list_head *a, struct list_head *b)
+static inline void plat_list_splice(struct list_head *list, struct list_head *a,
+				    struct list_head *b)
 {
 	if (list_empty(list))
 		return;
@@ -128,7 +133,8 @@ static inline void list_splice_tail_init(struct list_head *list, struct list_hea
 }
 
 /* Moves the nodes @first..@last of one ring to the end of @head. */
-static inline void list_bulk_move_tail(struct list_head *head, struct list_head *first, struct list_head *last)
+static inline void list_bulk_move_tail(struct list_head *head, struct list_head *first,
+				       struct list_head *last)
 {
 	plat_list_join(first->prev, last->next);
 	plat_list_join(head->prev, first);
@@ -150,8 +156,10 @@ static inline size_t list_count_nodes(struct list_head *head)
 #define list_last_entry(head, type, member)	list_entry((head)->prev, type, member)
 #define list_first_entry_or_null(head, type, member)			\
 	(list_empty(head) ? NULL : list_first_entry(head, type, member))
-#define list_next_entry(pos, member)		list_entry((pos)->member.next, typeof(*(pos)), member)
-#define list_prev_entry(pos, member)		list_entry((pos)->member.prev, typeof(*(pos)), member)
+#define list_next_entry(pos, member)	\
+	list_entry((pos)->member.next, typeof(*(pos)), member)
+#define list_prev_entry(pos, member)	\
+	list_entry((pos)->member.prev, typeof(*(pos)), member)
 #define list_entry_is_head(pos, head, member)	(&(pos)->member == (head))
 
 #define list_for_each(pos, head)					\

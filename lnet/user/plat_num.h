@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Part of plat.h: numbers. Least and greatest, division, logarithms, bit maps, byte order, unaligned memory, time units. */
+/*
+ * Part of plat.h: numbers. Least and greatest, division, logarithms, bit maps, byte order,
+ * unaligned memory, time units.
+ */
 #ifndef LNET_USER_PLAT_NUM_H
 #define LNET_USER_PLAT_NUM_H
 
@@ -10,7 +13,7 @@
 #define USEC_PER_SEC	1000000L
 #define MSEC_PER_SEC	1000L
 
-/* --- arithmetic ------------------------------------------------------------------------------------------------- */
+/* --- arithmetic ------------------------------------------------------------------------------- */
 
 #define min(a, b) ({							\
 	__auto_type plat_a_ = (a);					\
@@ -104,7 +107,7 @@ static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
 	(n) = (u64)(n) / plat_d_;					\
 	plat_rem_; })
 
-/* --- bits ------------------------------------------------------------------------------------------------------- */
+/* --- bits ------------------------------------------------------------------------------------- */
 
 #define BITS_PER_BYTE		8
 #define BITS_PER_LONG		((int)sizeof(long) * BITS_PER_BYTE)
@@ -116,7 +119,10 @@ static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
 #define GENMASK_ULL(hi, lo)	((~0ULL << (lo)) & (~0ULL >> (63 - (hi))))
 #define DECLARE_BITMAP(name, bits)	unsigned long name[BITS_TO_LONGS(bits)]
 
-/* Position of the highest bit set, counted from 1; 0 for 0. ffs() of <strings.h> is the kernel's too. */
+/*
+ * Position of the highest bit set, counted from 1; 0 for 0. ffs() of <strings.h> is the kernel's
+ * too.
+ */
 static inline int fls(unsigned int x)
 {
 	return x ? 32 - __builtin_clz(x) : 0;
@@ -202,12 +208,13 @@ static inline bool test_and_set_bit(unsigned long nr, unsigned long *map)
 
 static inline bool test_and_clear_bit(unsigned long nr, unsigned long *map)
 {
-	return __atomic_fetch_and(&map[BIT_WORD(nr)], ~BIT_MASK(nr), __ATOMIC_SEQ_CST) & BIT_MASK(nr);
+	return __atomic_fetch_and(&map[BIT_WORD(nr)], ~BIT_MASK(nr), __ATOMIC_SEQ_CST) &
+	       BIT_MASK(nr);
 }
 
 /* First bit from @from on that is set in map ^ flip; @size when there is none. @flip is 0 or ~0. */
-static inline unsigned long plat_find_bit(const unsigned long *map, unsigned long size, unsigned long from,
-					  unsigned long flip)
+static inline unsigned long plat_find_bit(const unsigned long *map, unsigned long size,
+					  unsigned long from, unsigned long flip)
 {
 	unsigned long word, i;
 
@@ -227,12 +234,13 @@ static inline unsigned long plat_find_bit(const unsigned long *map, unsigned lon
 #define find_next_bit(map, size, from)		plat_find_bit(map, size, from, 0)
 #define find_first_zero_bit(map, size)		plat_find_bit(map, size, 0, ~0UL)
 #define find_next_zero_bit(map, size, from)	plat_find_bit(map, size, from, ~0UL)
-#define for_each_set_bit(bit, map, size)				\
-	for ((bit) = find_first_bit(map, size); (bit) < (size); (bit) = find_next_bit(map, size, (bit) + 1))
+#define for_each_set_bit(bit, map, size)                        \
+	for ((bit) = find_first_bit(map, size); (bit) < (size); \
+	     (bit) = find_next_bit(map, size, (bit) + 1))
 #define bitmap_zero(map, bits)	((void)memset(map, 0, BITS_TO_LONGS(bits) * sizeof(long)))
 #define bitmap_empty(map, bits)	(find_first_bit(map, bits) >= (bits))
 
-/* --- byte order -------------------------------------------------------------------------------------------------- */
+/* --- byte order ------------------------------------------------------------------------------- */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define plat_le(bits, x)	((u##bits)(x))

@@ -29,7 +29,8 @@ void unit_equal(long long got, long long want, const char *what, const char *fil
 {
 	char text[256];
 
-	snprintf(text, sizeof(text), "%s: got %lld (0x%llx), want %lld (0x%llx)", what, got, (u64)got, want, (u64)want);
+	snprintf(text, sizeof(text), "%s: got %lld (0x%llx), want %lld (0x%llx)", what, got,
+		 (u64)got, want, (u64)want);
 	CU_assertImplementation(got == want, (unsigned int)line, text, file, "", CU_FALSE);
 }
 
@@ -38,7 +39,8 @@ void unit_text(const char *got, const char *want, const char *what, const char *
 	char text[1024];
 	bool same = got && want && strcmp(got, want) == 0;
 
-	snprintf(text, sizeof(text), "%s: got \"%s\", want \"%s\"", what, got ? got : "NULL", want ? want : "NULL");
+	snprintf(text, sizeof(text), "%s: got \"%s\", want \"%s\"", what, got ? got : "NULL",
+		 want ? want : "NULL");
 	CU_assertImplementation(same, (unsigned int)line, text, file, "", CU_FALSE);
 }
 
@@ -91,8 +93,9 @@ static void print_failures(void)
 	for (i = 0; rec && i < nr_listed; i++)
 		rec = rec->pNext;
 	for (; rec; rec = rec->pNext, nr_listed++)
-		fprintf(stderr, "%s:%u: %s/%s: %s\n", rec->strFileName ? rec->strFileName : "?", rec->uiLineNumber,
-			rec->pSuite ? rec->pSuite->pName : "?", rec->pTest ? rec->pTest->pName : "?",
+		fprintf(stderr, "%s:%u: %s/%s: %s\n", rec->strFileName ? rec->strFileName : "?",
+			rec->uiLineNumber, rec->pSuite ? rec->pSuite->pName : "?",
+			rec->pTest ? rec->pTest->pName : "?",
 			rec->strCondition ? rec->strCondition : "?");
 }
 

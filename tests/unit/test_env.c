@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/user/env*.c: who polls, what wakes whom, timers, deletions; over a stand-in for the core. */
+/*
+ * Tests of lnet/user/env*.c: who polls, what wakes whom, timers, deletions; over a stand-in for the
+ * core.
+ */
 
 /* The environment under names of its own, so that it calls the stand-in and not the core. */
 #define lnet_env_of		t_env_of
@@ -41,7 +44,8 @@
 #include "../../lnet/user/env_service.c"
 
 #define MS NSEC_PER_MSEC
-#define LONG (2000 * MS)	/* far more than anything here takes; reached only when a test fails */
+/* far more than anything here takes; reached only when a test fails */
+#define LONG (2000 * MS)
 
 struct lnet {
 	struct lnet_env *env;
@@ -366,7 +370,8 @@ static void test_service(void)
 	for (i = 0; i < 2; i++) {
 		end_up(&end[i], &ln, (unsigned int)i);
 		send_byte(&end[i]);
-		UNIT_EQUAL(lnet_progress_until(&ln, end_has_got, &end[i], LONG), 0, "read by its thread");
+		UNIT_EQUAL(lnet_progress_until(&ln, end_has_got, &end[i], LONG), 0,
+			   "read by its thread");
 	}
 	usleep(2000);	/* let them sleep */
 	ln.env->ops->kick(ln.env, 0);
@@ -382,7 +387,10 @@ static void test_service(void)
 	node_down(&ln);
 }
 
-/* Nobody polls: the service thread stands in for sockets, kicks and timers, also after somebody polled. */
+/*
+ * Nobody polls: the service thread stands in for sockets, kicks and timers, also after somebody
+ * polled.
+ */
 static void test_hybrid(void)
 {
 	struct lnet ln;
@@ -405,9 +413,14 @@ static void test_hybrid(void)
 		CU_ASSERT(wait_for(has_worked, &ln));
 		seq_store(&end.got, 0);
 		send_byte(&end);
-		UNIT_EQUAL(lnet_progress_until(&ln, end_has_got, &end, LONG), 0, "polled by the caller");
-		/* Hold the token for long: the service thread goes to deep sleep and must come back. */
-		UNIT_EQUAL(lnet_progress_until(&ln, never, NULL, 40 * MS * (round == 2)), -ETIMEDOUT, "held");
+		UNIT_EQUAL(lnet_progress_until(&ln, end_has_got, &end, LONG), 0,
+			   "polled by the caller");
+		/*
+		 * Hold the token for long: the service thread goes to deep sleep and must come
+		 * back.
+		 */
+		UNIT_EQUAL(lnet_progress_until(&ln, never, NULL, 40 * MS * (round == 2)),
+			   -ETIMEDOUT, "held");
 	}
 	end_down(&end);
 	node_down(&ln);
@@ -428,7 +441,10 @@ static void *waiter_main(void *arg)
 	return NULL;
 }
 
-/* Each waits for another event; whoever polls finds the others' too, and hands the token on when done. */
+/*
+ * Each waits for another event; whoever polls finds the others' too, and hands the token on when
+ * done.
+ */
 static void run_waiters(enum lnet_progress_mode mode)
 {
 	struct waiter w[4];
@@ -492,7 +508,8 @@ static void *stopper_main(void *arg)
 
 static void test_stop(void)
 {
-	enum lnet_progress_mode modes[] = { LNET_PROGRESS_MANUAL, LNET_PROGRESS_HYBRID, LNET_PROGRESS_SERVICE };
+	enum lnet_progress_mode modes[] = {LNET_PROGRESS_MANUAL, LNET_PROGRESS_HYBRID,
+					   LNET_PROGRESS_SERVICE};
 	struct lnet ln;
 	pthread_t stopper;
 	unsigned int i;

@@ -190,12 +190,23 @@ static void test_parse(void)
 		int rc;
 		unsigned int val;
 	} rows[] = {
-		{ "0", 0, 0, 0 },		{ "42\n", 10, 0, 42 },		{ "+7", 10, 0, 7 },
-		{ "0x1F", 0, 0, 31 },		{ "1f", 16, 0, 31 },		{ "010", 0, 0, 8 },
-		{ "010", 10, 0, 10 },		{ "4294967295", 0, 0, U32_MAX }, { "4294967296", 0, -ERANGE, 0 },
-		{ "99999999999999999999", 0, -ERANGE, 0 },	{ "", 0, -EINVAL, 0 },	{ " 1", 0, -EINVAL, 0 },
-		{ "1 ", 0, -EINVAL, 0 },	{ "-1", 0, -EINVAL, 0 },	{ "0x", 0, -EINVAL, 0 },
-		{ "9", 8, -EINVAL, 0 },		{ "1\n\n", 0, -EINVAL, 0 },
+		{"0", 0, 0, 0},
+		{"42\n", 10, 0, 42},
+		{"+7", 10, 0, 7},
+		{"0x1F", 0, 0, 31},
+		{"1f", 16, 0, 31},
+		{"010", 0, 0, 8},
+		{"010", 10, 0, 10},
+		{"4294967295", 0, 0, U32_MAX},
+		{"4294967296", 0, -ERANGE, 0},
+		{"99999999999999999999", 0, -ERANGE, 0},
+		{"", 0, -EINVAL, 0},
+		{" 1", 0, -EINVAL, 0},
+		{"1 ", 0, -EINVAL, 0},
+		{"-1", 0, -EINVAL, 0},
+		{"0x", 0, -EINVAL, 0},
+		{"9", 8, -EINVAL, 0},
+		{"1\n\n", 0, -EINVAL, 0},
 	};
 	unsigned int i, val;
 	u8 small = 77;
@@ -286,7 +297,8 @@ static void test_hash(void)
 	UNIT_EQUAL(lnet_hash64(1), 0x4179b061e0c0e0d0ULL, "one, by another program");
 	CU_ASSERT(lnet_hash_bytes(text, 9, 0) != lnet_hash_bytes(text, 10, 0));
 	CU_ASSERT(lnet_hash_bytes(text, 9, 0) != lnet_hash_bytes(text, 9, 1));
-	UNIT_EQUAL(lnet_hash_bytes(text, 16, 5), lnet_hash_bytes("0123456789abcdef", 16, 5), "same bytes");
+	UNIT_EQUAL(lnet_hash_bytes(text, 16, 5), lnet_hash_bytes("0123456789abcdef", 16, 5),
+		   "same bytes");
 }
 
 UNIT_SUITE(plat,
