@@ -252,7 +252,9 @@ static void hostile_words(void)
 		put_unaligned_le32(hostile[i].value, buf + hostile[i].at);
 		UNIT_EQUAL(exact_decode(&info, buf, len, nis, 8), hostile[i].rc, hostile[i].row);
 		UNIT_EQUAL(info.size > LNET_PINGINFO_MAX, false, hostile[i].row);
-		if (hostile[i].rc == -EPROTO)
+		if (hostile[i].rc != -EPROTO)
+			UNIT_EQUAL(info.size >= 32, true, hostile[i].row);
+		else
 			UNIT_EQUAL(info.size | info.features | info.nr, 0, hostile[i].row);
 	}
 }
