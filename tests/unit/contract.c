@@ -486,6 +486,9 @@ static void test_stop(struct contract_pair *pair)
 	for (i = 0; i < NR_MANY; i++)
 		send_one(msg_new(node, &msgs, PLAN_LAND, i % 2 ? MIB : 1000), LNET_PASS_CALL);
 	pair->driver->run(pair, MS);
+	send_many(node, &msgs, PLAN_LATER_LAND, MIB, 1);
+	pair->driver->run(pair, MS);
+	send_many(node, &msgs, PLAN_LAND, 1000, NR_MANY);
 	contract_node_stop(node);
 	CU_ASSERT(all_given(&msgs));
 	for (i = 0; i < 5; i++)

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Paths, the pairs of a local NI and a peer interface: made when either appears, dropped when nothing is under way. */
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnd.h>
+#include <lnet/lnet.h>
+#include <lnet/nid.h>
+#include "core.h"
+#include "peer.h"
+
+/* ---- paths -------------------------------------------------------------------------------------------------------- */
+
+static struct lnet_path *path_alloc(void)
+{
+	struct lnet_path *path = kzalloc(sizeof(*path), GFP_NOFS);
+
+	if (!path)
+		return NULL;
+	INIT_LIST_HEAD(&path->link);
+	INIT_LIST_HEAD(&path->asked);
+	INIT_LIST_HEAD(&path->reset);
+	lnet_timer_init(&path->timer, LNET_TIMER_PATH);
+	return path;
+}
+
+/* Not yet in use, or not any more; cancelled before. */
+static void path_free(struct lnet_path *path)
+{
+	WARN_ON_ONCE(!list_empty(&path->asked) || !list_empty(&path->reset) || path->nr_wire);
+	lnet_ni_put(path->ni);
+	kfree(path->stats);
+	kfree(path);
+}
+
+void lnet_paths_free(struct list_head *paths)
+{
+	struct lnet_path *path, *next;
+
+	list_for_each_entry_safe(path, next, paths, link)
+		path_free(path);
+	INIT_LIST_HEAD(paths);
+}
+
+static int paths_reserve(struct list_head *paths, unsigned int *have, unsigned int want)
+{
+	while (*have < want) {
+		struct lnet_path *path = path_alloc();
+
+		if (!path)
+			return -ENOMEM;
+		list_add_tail(&path->link, paths);
+		(*have)++;
+	}
+	return 0;
+}
+
+struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct lnet_ni *ni)
+{
+	struct lnet_path *path;
+
+	list_for_each_entry(path, &pni->paths, link)
+		if (path->ni == ni)
+			return path;
+	return NULL;
+}
+
+/* [sh] A bit nobody uses; beyond the last one they are shared in turn. */
+u32 lnet_path_ix_take(struct lnet_peer *peer)
+{
+	u32 ix = peer->nr_paths % LNET_MAX_PATHS;
+
+	if (~peer->paths_used)
+		ix = __ffs64(~peer->paths_used);
+	peer->paths_used |= BIT_ULL(ix);
+	peer->nr_paths++;
+	return ix;
+}
+
+/* [sh] Anew from the paths left, as bits may be shared. */
+void lnet_path_ix_recount(struct lnet_peer *peer)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_path *path;
+
+	peer->paths_used = 0;
+	peer->nr_paths = 0;
+	list_for_each_entry(pni, &peer->pnis, link)
+		list_for_each_entry(path, &pni->paths, link) {
+			peer->paths_used |= BIT_ULL(path->ix);
+			peer->nr_paths++;
+		}
+}
+
+static bool lacks_path(const struct lnet_peer_ni *pni, const struct lnet_ni *ni)
+{
+	return ni->net == pni->net && !lnet_path_find(pni, ni);
+}
+
+/* [sh] NIs that @pni, which may be new, has no path to. */
+static unsigned int paths_missing(const struct lnet_peer_ni *pni)
+{
+	struct lnet_ni *ni;
+	unsigned int nr = 0;
+
+	list_for_each_entry(ni, &pni->ln->nis, link)
+		nr += lacks_path(pni, ni);
+	return nr;
+}
+
+/* [sh] Takes what it needs from @spare, which has enough. */
+void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare)
+{
+	bool first = list_empty(&pni->paths);
+	struct lnet_path *path;
+	struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &pni->ln->nis, link) {
+		if (!lacks_path(pni, ni))
+			continue;
+		path = list_first_entry(spare, struct lnet_path, link);
+		lnet_ni_get(ni);
+		path->ni = ni;
+		path->pni = pni;
+		path->ix = lnet_path_ix_take(pni->peer);
+		list_move_tail(&path->link, &pni->paths);
+	}
+	/* What a net allows is known from its first NI on. */
+	if (first && !pni->nr_wait)
+		lnet_credits_pni_init(pni);
+}
+
+/* Locks @pni's shard, with enough of @spare for all the paths it lacks. -ENOMEM: not locked. */
+int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare)
+{
+	unsigned int have = 0, need;
+
+	for (;;) {
+		spin_lock(&pni->sh->lock);
+		need = paths_missing(pni);
+		if (have >= need)
+			return 0;
+		spin_unlock(&pni->sh->lock);
+		if (paths_reserve(spare, &have, need))
+			return -ENOMEM;
+	}
+}
+
+bool lnet_path_is_idle(const struct lnet_path *path)
+{
+	return !path->nr_wire && list_empty(&path->asked) && !path->pinging && list_empty(&path->reset);
+}
+
+/* [sh] Into @gone, to be freed without lock. */
+void lnet_path_detach(struct lnet_path *path, struct list_head *gone)
+{
+	struct lnet_peer_ni *pni = path->pni;
+
+	lnet_timer_cancel(&pni->sh->wheel, &path->timer);
+	if (pni->sticky == path->ni)
+		pni->sticky = NULL;
+	list_move_tail(&path->link, gone);
+}
+
+/* ---- of all peers ----------------------------------------------------------------------------------------------- */
+
+int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_peer *peer;
+	LIST_HEAD(spare);
+	int err = 0;
+
+	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer))
+		list_for_each_entry(pni, &peer->pnis, link) {
+			if (err || pni->net != ni->net)
+				continue;
+			err = lnet_paths_lock(pni, &spare);
+			if (err)
+				continue;
+			lnet_paths_attach(pni, &spare);
+			spin_unlock(&pni->sh->lock);
+			lnet_paths_free(&spare);
+		}
+	lnet_paths_free(&spare);
+	return err;
+}
+
+/* Calls @fn for each path of @ni under its shard's lock; true if it said so for one. cfg_mutex held. */
+static bool for_paths_of(struct lnet *ln, struct lnet_ni *ni, bool (*fn)(struct lnet_path *path, struct list_head *gone))
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_peer *peer;
+	struct lnet_path *path;
+	bool any = false;
+	LIST_HEAD(gone);
+
+	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer)) {
+		spin_lock(&peer->sh->lock);
+		list_for_each_entry(pni, &peer->pnis, link) {
+			path = pni->net == ni->net ? lnet_path_find(pni, ni) : NULL;
+			if (path)
+				any |= fn(path, &gone);
+		}
+		if (!list_empty(&gone))
+			lnet_path_ix_recount(peer);
+		spin_unlock(&peer->sh->lock);
+		lnet_paths_free(&gone);
+	}
+	return any;
+}
+
+static bool is_busy(struct lnet_path *path, struct list_head *gone)
+{
+	(void)gone;
+	return !lnet_path_is_idle(path);
+}
+
+bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni)
+{
+	return !for_paths_of(ln, ni, is_busy);
+}
+
+static bool drop_if_idle(struct lnet_path *path, struct list_head *gone)
+{
+	if (!lnet_path_is_idle(path))
+		return true;
+	lnet_path_detach(path, gone);
+	return false;
+}
+
+bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni)
+{
+	return !for_paths_of(ln, ni, drop_if_idle);
+}
+
+void lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni)
+{
+	struct lnet *ln = p->ln;
+	struct lnet_peer_ni *pni;
+	struct lnet_peer *peer;
+	struct lnet_path *path;
+
+	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer)) {
+		lnet_enter(p, peer->sh);
+		list_for_each_entry(pni, &peer->pnis, link) {
+			path = lnet_path_find(pni, ni);
+			if (path)
+				lnet_path_recover(p->sh, path);
+		}
+		lnet_leave(p);
+	}
+}

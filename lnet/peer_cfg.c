@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Peers by configuration: which NIDs are one node, and which are none any more. */
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnd.h>
+#include <lnet/lnet.h>
+#include <lnet/nid.h>
+#include "core.h"
+#include "peer.h"
+
+/* ---- configuration: taking away ----------------------------------------------------------------------------------- */
+
+static bool peer_idle(struct lnet *ln, void *arg)
+{
+	struct lnet_peer *peer = arg;
+	bool idle;
+
+	(void)ln;
+	spin_lock(&peer->sh->lock);
+	idle = lnet_peer_is_idle(peer);
+	spin_unlock(&peer->sh->lock);
+	return idle;
+}
+
+static bool pni_idle(struct lnet *ln, void *arg)
+{
+	struct lnet_peer_ni *pni = arg;
+	bool idle;
+
+	(void)ln;
+	spin_lock(&pni->sh->lock);
+	idle = lnet_peer_ni_is_idle(pni);
+	spin_unlock(&pni->sh->lock);
+	return idle;
+}
+
+static void peer_remove(struct lnet_peer *peer)
+{
+	struct lnet_pass p;
+
+	lnet_peer_hide(peer);
+	lnet_pass_begin(&p, peer->ln, LNET_PASS_CALL);
+	lnet_op_fail_all(&p, peer, LNET_NO_PATH);
+	lnet_pass_end(&p);
+	lnet_cfg_wait(peer->ln, peer_idle, peer, U64_MAX);
+	lnet_peer_drop(peer);
+}
+
+/* [none] What was asked over it and is unanswered is told to be lost; its other interfaces may be tried. */
+static void pni_lost(struct lnet_peer_ni *pni)
+{
+	struct lnet_pass p;
+	struct lnet_ni *ni;
+
+	lnet_pass_begin(&p, pni->ln, LNET_PASS_CALL);
+	list_for_each_entry(ni, &pni->ln->nis, link)
+		if (ni->net == pni->net)
+			lnet_path_lost(&p, ni, pni, U32_MAX, LNET_PATH_LOST);
+	lnet_pass_end(&p);
+}
+
+static void pni_remove(struct lnet_peer_ni *pni)
+{
+	struct lnet *ln = pni->ln;
+
+	spin_lock(&pni->sh->lock);
+	lnet_peer_ni_hide(pni);
+	spin_unlock(&pni->sh->lock);
+	if (!lnet_cfg_wait(ln, pni_idle, pni, READ_ONCE(ln->tun.drain_time))) {
+		pni_lost(pni);
+		lnet_cfg_wait(ln, pni_idle, pni, U64_MAX);
+	}
+	lnet_peer_ni_tell(pni);
+	lnet_peer_ni_drop(pni);
+}
+
+static int del_nids(struct lnet_peer *peer, const struct lnet_nid *nids, unsigned int nr)
+{
+	struct lnet_peer_ni *pni;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < nr; i++) {
+		pni = lnet_peer_ni_lookup(peer->ln, &nids[i]);
+		if (pni && pni->peer == peer)
+			pni_remove(pni);
+		else
+			err = -ENOENT;
+		lnet_peer_ni_put(pni);
+	}
+	return err;
+}
+
+static bool lists(const struct lnet_nid *nids, unsigned int nr, const struct lnet_nid *nid)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (lnet_nid_same(&nids[i], nid))
+			return true;
+	return false;
+}
+
+int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids, unsigned int nr)
+{
+	struct lnet_peer_ni *pni;
+	int err = 0;
+
+	if (lnet_nid_is_lo(primary))
+		return -ENOENT;
+	mutex_lock(&ln->cfg_mutex);
+	pni = lnet_peer_ni_lookup(ln, primary);
+	if (!pni || lnet_nid_is_lo(&pni->nid))
+		err = -ENOENT;
+	else if (!lnet_nid_same(&pni->peer->primary, primary))
+		err = -ENODEV;
+	else if (!nr || lists(nids, nr, primary))
+		peer_remove(pni->peer);
+	else
+		err = del_nids(pni->peer, nids, nr);
+	lnet_peer_ni_put(pni);
+	mutex_unlock(&ln->cfg_mutex);
+	return err;
+}
+
+/* ---- configuration: adding ---------------------------------------------------------------------------------------- */
+
+/* The peer that has @nid, counted, or NULL. */
+static struct lnet_peer *owner_of(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
+	struct lnet_peer *peer = pni ? pni->peer : NULL;
+
+	if (peer)
+		lnet_peer_get(peer);
+	lnet_peer_ni_put(pni);
+	return peer;
+}
+
+static int check_nid(struct lnet *ln, const struct lnet_nid *nid)
+{
+	if (lnet_nid_is_any(nid) || !lnet_nid_is_sane(nid) || lnet_nid_is_lo(nid))
+		return -EINVAL;
+	return lnet_nid_is_local(ln, nid) ? -EINVAL : 0;
+}
+
+struct peer_request {
+	struct lnet *ln;
+	const struct lnet_nid *primary, *nids;
+	unsigned int nr;
+	bool mr;
+};
+
+static const struct lnet_nid *nid_of(const struct peer_request *r, unsigned int i)
+{
+	return i ? &r->nids[i - 1] : r->primary;
+}
+
+/* One NID against what is configured; @self has the primary, or is NULL. */
+static int check_owner(const struct peer_request *r, const struct lnet_nid *nid, const struct lnet_peer *self)
+{
+	struct lnet_peer *owner = owner_of(r->ln, nid);
+	int err = owner && owner != self && owner->configured ? -EEXIST : 0;
+
+	lnet_peer_put(owner);
+	return err;
+}
+
+/* A peer that is not multi-rail has one NID on a net. */
+static int check_nets(const struct peer_request *r, const struct lnet_peer *self)
+{
+	struct lnet_peer_ni *pni;
+	unsigned int i, k;
+
+	for (i = 0; i <= r->nr; i++) {
+		for (k = 0; k < i; k++)
+			if (lnet_nid_net(nid_of(r, i)) == lnet_nid_net(nid_of(r, k)) &&
+			    !lnet_nid_same(nid_of(r, i), nid_of(r, k)))
+				return -ENOTUNIQ;
+		if (!self)
+			continue;
+		list_for_each_entry(pni, &self->pnis, link)
+			if (pni->net == lnet_nid_net(nid_of(r, i)) && !lnet_nid_same(&pni->nid, nid_of(r, i)))
+				return -ENOTUNIQ;
+	}
+	return 0;
+}
+
+static int check_request(const struct peer_request *r, const struct lnet_peer *self)
+{
+	unsigned int i;
+	int err = 0;
+
+	if (self && self->configured && !lnet_nid_same(&self->primary, r->primary))
+		return -EEXIST;
+	if (self && self->configured && self->mr != r->mr)
+		return -EPERM;
+	for (i = 0; i <= r->nr && !err; i++) {
+		err = check_nid(r->ln, nid_of(r, i));
+		if (!err)
+			err = check_owner(r, nid_of(r, i), self);
+	}
+	if (!err && !r->mr)
+		err = check_nets(r, self);
+	return err;
+}
+
+/* The peer to configure, counted: whoever has the primary NID, else whom traffic made for another, else a new one. */
+static struct lnet_peer *choose_peer(const struct peer_request *r)
+{
+	struct lnet_peer *peer = NULL;
+	unsigned int i;
+
+	for (i = 0; i <= r->nr && !peer; i++)
+		peer = owner_of(r->ln, nid_of(r, i));
+	if (peer)
+		return peer;
+	peer = lnet_peer_new(r->ln, r->primary);
+	if (!peer)
+		return NULL;
+	if (lnet_peer_ni_make(peer, r->primary)) {
+		lnet_peer_put(peer);	/* traffic was quicker, or no memory */
+		return owner_of(r->ln, r->primary);
+	}
+	lnet_peer_get(peer);
+	return peer;
+}
+
+static void configure(struct lnet_peer *peer, const struct peer_request *r)
+{
+	lnet_shards_lock_all(r->ln);
+	peer->primary = *r->primary;
+	peer->configured = 1;
+	peer->mr = r->mr;
+	r->ln->cfg_gen++;
+	lnet_shards_unlock_all(r->ln);
+}
+
+/* All shards locked; @pni is idle. */
+static void path_rehome(struct lnet_path *path, struct lnet_shard *from, struct lnet_peer *to)
+{
+	bool armed = !list_empty(&path->timer.link);
+	u64 when_ns = path->timer.when_ns;
+
+	lnet_timer_cancel(&from->wheel, &path->timer);
+	path->ix = lnet_path_ix_take(to);
+	if (armed)
+		lnet_timer_set(&to->sh->wheel, &path->timer, when_ns);
+}
+
+static void pni_rehome(struct lnet_peer_ni *pni, struct lnet_peer *to)
+{
+	struct lnet_path *path;
+
+	list_for_each_entry(path, &pni->paths, link)
+		path_rehome(path, pni->sh, to);
+	list_move_tail(&pni->link, &to->pnis);
+	to->nr_pnis++;
+	lnet_peer_get(to);
+	pni->peer = to;
+	WRITE_ONCE(pni->sh, to->sh);
+}
+
+/* All shards locked. Empties @from, which traffic made, and takes it off the list; its counts are the caller's to put. */
+static unsigned int peer_rehome(struct lnet_peer *from, struct lnet_peer *to)
+{
+	struct lnet_peer_ni *pni, *next;
+	unsigned int nr = 1;
+
+	list_for_each_entry_safe(pni, next, &from->pnis, link) {
+		pni_rehome(pni, to);
+		nr++;
+	}
+	lnet_timer_cancel(&from->sh->wheel, &from->timer);
+	from->nr_pnis = 0;
+	from->deleted = 1;
+	spin_lock(&from->ln->nid_lock);
+	list_del_init(&from->link);
+	from->ln->nr_peers--;
+	spin_unlock(&from->ln->nid_lock);
+	return nr;
+}
+
+/* A timer may have come to the shard: its next time is told on leaving it. */
+static void announce_timers(struct lnet_shard *sh)
+{
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, sh->ln, LNET_PASS_CALL);
+	lnet_enter(&p, sh);
+	lnet_leave(&p);
+	lnet_pass_end(&p);
+}
+
+/*
+ * The interfaces of @from, a peer made by traffic, become @to's. Only while nothing is under way to it, as names of
+ * requests and windows are those of a peer; waits for that as long as a removed interface may take. -EBUSY: it never was.
+ */
+static int absorb(struct lnet_peer *from, struct lnet_peer *to)
+{
+	struct lnet *ln = to->ln;
+	unsigned int nr = 0;
+
+	lnet_cfg_wait(ln, peer_idle, from, READ_ONCE(ln->tun.drain_time));
+	lnet_shards_lock_all(ln);
+	if (lnet_peer_is_idle(from))
+		nr = peer_rehome(from, to);
+	ln->cfg_gen++;
+	lnet_shards_unlock_all(ln);
+	if (!nr)
+		return -EBUSY;
+	announce_timers(to->sh);
+	while (nr--)
+		lnet_peer_put(from);
+	return 0;
+}
+
+static int add_nid(struct lnet_peer *peer, const struct lnet_nid *nid)
+{
+	struct lnet_peer *owner;
+	int err;
+
+	do {
+		owner = owner_of(peer->ln, nid);
+		if (!owner)
+			err = lnet_peer_ni_make(peer, nid);
+		else
+			err = owner == peer ? 0 : absorb(owner, peer);
+		lnet_peer_put(owner);
+	} while (err == -EEXIST);	/* traffic made it just now */
+	return err;
+}
+
+static int peer_add(const struct peer_request *r)
+{
+	struct lnet_peer *peer = owner_of(r->ln, r->primary);
+	unsigned int i;
+	int err = check_request(r, peer);
+
+	lnet_peer_put(peer);
+	if (err)
+		return err;
+	peer = choose_peer(r);
+	if (!peer)
+		return -ENOMEM;
+	configure(peer, r);
+	for (i = 0; i <= r->nr && !err; i++)
+		err = add_nid(peer, nid_of(r, i));
+	lnet_peer_put(peer);
+	return err;
+}
+
+int lnet_peer_add(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids, unsigned int nr, bool mr)
+{
+	struct peer_request r = { .ln = ln, .primary = primary, .nids = nids, .nr = nr, .mr = mr };
+	int err;
+
+	mutex_lock(&ln->cfg_mutex);
+	err = READ_ONCE(ln->stopping) ? -ESHUTDOWN : peer_add(&r);
+	mutex_unlock(&ln->cfg_mutex);
+	return err;
+}
