@@ -184,8 +184,8 @@ install: all
 clean:
 	rm -rf build
 
-.PHONY: all lib unit asan tsan tidy quick check kernel deps fuzz fuzzers demo bench sim models netns requirements man format \
-	install clean
+.PHONY: all lib unit asan tsan tidy quick check kernel deps fuzz fuzzers demo bench sim models netns requirements man \
+	format install clean
 .SECONDARY:
 
 endif

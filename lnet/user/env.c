@@ -345,12 +345,12 @@ static void poll_forget(struct lane *lane, struct lnet_poll *poll)
 	pthread_mutex_lock(&lane->lock);
 	poll->added = false;
 	if (lane->hot == poll)
-		lane->hot = NULL;
+		seq_store(&lane->hot, NULL);
 	slot_give(lane, poll);
-	lane->nr_deleting++;
-	while (lane->running == poll && !lane_mine(lane))
+	seq_store(&lane->nr_deleting, lane->nr_deleting + 1);
+	while (seq_load(&lane->running) == poll && !lane_mine(lane))
 		pthread_cond_wait(&lane->ran, &lane->lock);
-	lane->nr_deleting--;
+	seq_store(&lane->nr_deleting, lane->nr_deleting - 1);
 	pthread_mutex_unlock(&lane->lock);
 }
 
@@ -410,6 +410,7 @@ void lnet_env_poll_hot(struct lnet_env *base, unsigned int shard, struct lnet_po
 	struct lane *lane = lane_of(user_env(base), shard);
 
 	pthread_mutex_lock(&lane->lock);
-	lane->hot = poll;
+	/* Another thread may be deleting it and wait for the ready() that calls this. */
+	seq_store(&lane->hot, poll && poll->added ? poll : NULL);
 	pthread_mutex_unlock(&lane->lock);
 }

@@ -32,7 +32,6 @@
 #define SVC_DEEP_TICKS		8
 #define MAX_SHARDS		64
 #define LANE_BELL		U64_MAX		/* instead of slot and generation */
-#define LANE_HOT		(U64_MAX - 1)
 
 struct user_env;
 

@@ -114,31 +114,42 @@ static struct lnet_poll *poll_by_id(struct lane *lane, u64 id)
 	return slot->gen == id >> 32 ? slot->poll : NULL;
 }
 
-static struct lnet_poll *poll_to_try(struct lane *lane)
+static bool run_claimed(struct lane *lane, struct lnet_poll *poll, u32 events)
 {
-	struct lnet_poll *poll = lane->hot;
+	bool got = poll && poll->ready(poll, events);
 
-	return poll && (READ_ONCE(poll->events) & EPOLLIN) ? poll : NULL;
+	seq_store(&lane->running, NULL);
+	if (seq_load(&lane->nr_deleting)) {
+		pthread_mutex_lock(&lane->lock);
+		pthread_cond_broadcast(&lane->ran);
+		pthread_mutex_unlock(&lane->lock);
+	}
+	return got;
 }
 
 static bool run_poll(struct lane *lane, u64 id, u32 events)
 {
 	struct lnet_poll *poll;
-	bool got;
 
 	pthread_mutex_lock(&lane->lock);
-	poll = id == LANE_HOT ? poll_to_try(lane) : poll_by_id(lane, id);
-	lane->running = poll;
+	poll = poll_by_id(lane, id);
+	seq_store(&lane->running, poll);
 	pthread_mutex_unlock(&lane->lock);
-	if (!poll)
-		return false;
-	got = poll->ready(poll, events);
-	pthread_mutex_lock(&lane->lock);
-	lane->running = NULL;
-	if (lane->nr_deleting)
-		pthread_cond_broadcast(&lane->ran);
-	pthread_mutex_unlock(&lane->lock);
-	return got;
+	return run_claimed(lane, poll, events);
+}
+
+/*
+ * Without the lock, which would cost more than a miss: a deletion first clears @hot and then reads
+ * @running, this first writes @running and then looks whether @hot still stands.
+ */
+static bool try_hot(struct lane *lane)
+{
+	struct lnet_poll *poll = seq_load(&lane->hot);
+
+	seq_store(&lane->running, poll);
+	if (seq_load(&lane->hot) != poll || (poll && !(READ_ONCE(poll->events) & EPOLLIN)))
+		poll = NULL;
+	return run_claimed(lane, poll, EPOLLIN);
 }
 
 /* Waits for descriptors and runs those that are ready. */
@@ -161,7 +172,7 @@ static int poll_descriptors(struct lane *lane)
 {
 	lane->tries++;
 	if (READ_ONCE(lane->hot)) {
-		if (run_poll(lane, LANE_HOT, EPOLLIN)) {
+		if (try_hot(lane)) {
 			lane->misses = 0;
 			return lane->tries % LANE_HOT_TRIES ? 1 : 1 + collect(lane, 0);
 		}
@@ -171,7 +182,7 @@ static int poll_descriptors(struct lane *lane)
 	return collect(lane, 0);
 }
 
-static int run_shards(struct lane *lane)
+static int run_shards(struct lane *lane, u64 now)
 {
 	struct user_env *env = lane->env;
 	unsigned int i;
@@ -180,7 +191,7 @@ static int run_shards(struct lane *lane)
 	for (i = lane->first; i < lane->first + lane->nr; i++) {
 		u64 next = lnet_shard_next_ns(env->ln, i);
 
-		if (!READ_ONCE(env->kicked[i]) && (next == U64_MAX || env_clock_ns() < next))
+		if (!READ_ONCE(env->kicked[i]) && now < next)
 			continue;
 		__atomic_exchange_n(&env->kicked[i], 0, __ATOMIC_SEQ_CST);
 		next = lnet_shard_work(env->ln, i, LANE_WORK_BUDGET);
@@ -237,7 +248,8 @@ int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadlin
 			return -ESHUTDOWN;
 		WRITE_ONCE(lane->nudged, 0);
 		got += poll_descriptors(lane);
-		got += run_shards(lane);
+		now = env_clock_ns();
+		got += run_shards(lane, now);
 		if (got) {
 			nr += got;
 			idle_ns = 0;
@@ -247,9 +259,6 @@ int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadlin
 			return max(nr, 1);
 		if (yield && READ_ONCE(lane->wanted))
 			return nr;
-		if (deadline_ns == 0)
-			return nr;
-		now = env_clock_ns();
 		if (now >= deadline_ns)
 			return nr;
 		if (got || !idle_ns)
