@@ -106,6 +106,10 @@ static void test_attach(void)
 	UNIT_EQUAL(lnet_md_unlink(&w.ln, md), -ENOENT, "whose handle is new");
 	UNIT_EQUAL(lnet_me_unlink(&w.ln, me), 0, "ME with MD");
 	UNIT_EQUAL(lnet_md_unlink(&w.ln, other), -ENOENT, "takes the MD along");
+	me = attach_me(&w, 5, LNET_UNLINK);
+	UNIT_EQUAL(lnet_md_attach(&w.ln, me, &cfg, LNET_RETAIN, &other), 0, "an ME that goes with its MD");
+	UNIT_EQUAL(lnet_me_unlink(&w.ln, me), 0, "goes once");
+	UNIT_EQUAL(lnet_portal_of(lnet_md_dom_peek(&w.ln, LNET_MD_BUCKETS + 5))->nr_me, 0, "and was counted once");
 	mw_visit(&w, LNET_PASS_WORKER);
 	mw_fini(&w);
 }
@@ -383,6 +387,47 @@ static void test_unlink_ends_operations(void)
 	mw_fini(&w);
 }
 
+/* Another thread delivers the last event while the unlinking call still tells the operations. */
+static struct lnet_md_dom *told_dom;
+
+static void end_and_deliver(struct mw *w, struct lnet_pass *p, struct lnet_md *md)
+{
+	mw_post(w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, -ECANCELED, true);
+	UNIT_TEXT(story, "S-125* ", "delivered");
+	UNIT_EQUAL(list_count_nodes(&told_dom->mds), 1, "but not freed under the unlinking call");
+}
+
+static void test_unlink_races(void)
+{
+	struct lnet_md_cfg cfg = { .start = memory, .length = 8, .user_ptr = memory, .handler = telling_handler, .threshold = 1 };
+	struct lnet_md *md;
+	struct mw w;
+	int err;
+
+	mw_init(&w);
+	story[0] = 0;
+	w.aborted = end_and_deliver;
+	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &told_md), 0, "bind");
+	told_dom = lnet_handle_dom(&w.ln, told_md.cookie, LNET_HANDLE_MD);
+	CU_ASSERT_PTR_NOT_NULL(lnet_md_use_bound(&w.ln, told_md, &err));
+	UNIT_EQUAL(lnet_md_unlink(&w.ln, told_md), 0, "unlink");
+	UNIT_EQUAL(w.nr_aborted, 1, "told");
+	UNIT_EQUAL(list_count_nodes(&told_dom->mds), 0, "freed after it");
+	/* The last completion comes between the marking and the rest of the call. */
+	story[0] = 0;
+	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &told_md), 0, "bind");
+	md = lnet_md_use_bound(&w.ln, told_md, &err);
+	spin_lock(md->lock);
+	lnet_md_abort(md);
+	spin_unlock(md->lock);
+	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, true);
+	lnet_md_aborted_finish(&w.ln, md);
+	mw_visit(&w, LNET_PASS_WORKER);
+	UNIT_TEXT(story, "S-110* ", "one last event");
+	UNIT_EQUAL(w.nr_aborted, 1, "no operation to tell");
+	mw_fini(&w);
+}
+
 static const struct {
 	const char *name, *steps, *want;
 } inner[] = {
@@ -598,6 +643,7 @@ UNIT_SUITE(md,
 	{ "a bulk handle says where the memory is", test_bulk },
 	{ "thresholds, auto-unlink, unlink: which event is the last", test_life },
 	{ "unlinking ends operations first", test_unlink_ends_operations },
+	{ "unlinking against completions", test_unlink_races },
 	{ "unlinking inside a handler", test_unlink_inside },
 	{ "callers never run handlers, others within a budget", test_passes },
 	{ "no handler", test_discarded },
