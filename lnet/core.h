@@ -77,6 +77,14 @@ enum lnet_att_state {
 #undef AEDGE
 	LNET_NR_ATT_STATES
 };
+enum lnet_rx_state {
+#define STATE(s, pc, buf) s,
+#define EDGE(a, b)
+#include "states/rx.def"
+#undef STATE
+#undef EDGE
+	LNET_NR_RX_STATES
+};
 enum lnet_ni_state {
 #define STATE(s) s,
 #define EDGE(a, b)
@@ -254,6 +262,8 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	struct list_head reset;		/* in p->resets, taken off under the shard lock: until then the path is not idle */
 	u64 recover_ns;			/* interval of the recovery ping now */
 	u32 nr_wire;			/* attempts in WIRE or POSTED */
+	u32 lost_epoch;			/* what was posted under this epoch or before is lost */
+	u8 lost_valid;
 	u8 recovering;			/* health.c: 0 not, else slow or quick */
 	u8 pinging;			/* recovery pings under way */
 	struct lnet_path_stats *stats;	/* NULL until first traffic */
@@ -288,9 +298,9 @@ struct lnet_txwin {			/* our requests to a peer that named us a grant */
 	u64 rx_instance;		/* the receiver's */
 	u64 next, oldest;		/* sequences: next to draw, oldest unfinished */
 	u32 W, cap;			/* cap: size of @op, power of two */
-	u32 nr_open;			/* unfinished */
-	u64 confirmed;			/* floor the receiver was told */
-	struct lnet_op **op;		/* at seq mod cap; NULL finished */
+	u64 told;			/* floor the receiver was told */
+	struct lnet_op **op;		/* at seq mod cap; NULL finished; starts as @few */
+	struct lnet_op *few[8];
 };
 
 struct lnet_peer {
@@ -309,6 +319,7 @@ struct lnet_peer {
 	u8 contact_busy;
 	u32 contact_fails;
 	u32 features;
+	u64 void_until_ns;		/* a grant became void lately: look for its requests the slow way */
 	u64 contact_next_ns;		/* not before: next ping of a peer that did not answer */
 	struct lnet_timer timer;	/* confirm and contact */
 	u64 confirm_due_ns;
@@ -341,6 +352,10 @@ enum lnet_op_flag {
 	LNET_OPF_LANDING = 0x800,	/* a REPLY is landing in the sink */
 	LNET_OPF_HASSLOT = 0x1000,
 	LNET_OPF_MAYBE = 0x2000,	/* some attempt was perhaps delivered */
+	LNET_OPF_PINNED_DST = 0x4000,	/* only to dst_pni */
+	LNET_OPF_HANDLE = 0x10000,	/* carries @wire though no answer is expected */
+	LNET_OPF_ANY_PATH = 0x20000,	/* an answer that may leave over another path if the first one fails */
+	LNET_OPF_ANSWERED = 0x8000,	/* the answer used the MD once */
 };
 
 struct lnet_copy {			/* a counted small payload: ping replies, held answers, openings */
@@ -358,13 +373,14 @@ struct lnet_op {
 	struct lnet_shard *sh;		/* where it lives */
 	struct lnet_md *md;		/* PUT payload, GET sink, REPLY source; NULL with @copy */
 	struct lnet_copy *copy;
+	const struct lnet_frag *sink;	/* internal GET: where the REPLY lands; @len bytes at least */
 	struct lnet_evt *evt[2];	/* SEND, final; preallocated */
 	void (*done)(struct lnet_pass *p, struct lnet_op *op);	/* internal ops: instead of events, [sh] held; arg in @arg */
 	void *arg;
 	struct lnet_handle wire;	/* request: our name of it; answer: the handle to echo */
 	struct lnet_nid target;		/* NID asked for (header destination may be another of the peer) */
 	struct lnet_ni *src_ni;		/* PINNED_NI: counted */
-	struct lnet_peer_ni *dst_pni;	/* fixed destination (answers, recovery, not multi-rail): counted */
+	struct lnet_peer_ni *dst_pni;	/* of the NID asked for: counted */
 	u64 match_bits, hdr_data;
 	u64 deadline_ns, timeout_ns, start_ns, first_wire_ns;
 	u64 seq;			/* name, with tx grant in @wire */
@@ -374,17 +390,74 @@ struct lnet_op {
 	u32 slot;			/* unmarked requests: index in ln->slots + 1 */
 	u8 state, type, tries, hedges, outcome, cls, nr_held, pins;
 	void *op_ptr;
-	struct lnet_window *win;	/* answers of marked requests: their entry, counted by the entry */
-	u64 win_seq;
+	struct lnet_entry *entry;	/* answers of marked requests: counted */
 	struct list_head landings;	/* rx: REPLYs landing for this GET */
 	u64 suspect_ns;			/* next look at the silence of the attempts */
 	struct lnet_att *hedge;		/* second attempt; NULL mostly */
 	struct lnet_att first;
 };
 
-/* ---- receiver's windows: once.c -------------------------------------------------------------------------------------- */
+/* ---- receiving: rx.c, plain.c ---------------------------------------------------------------------------------- */
+void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state);	/* the only writer */
+void lnet_rx_free(struct lnet_rx *rx);
+void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why);	/* counts a request that is not taken */
+void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md, u32 offset, u32 len);	/* [sh] sets into, want, state */
+struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind);	/* filled from @rx; taken from it */
+/* An ACK or REPLY to @rx over the path it came by; NULL: no memory. [sh] The caller fills the rest and calls lnet_op_defer(). */
+struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type);
+void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op);	/* starts it at pass end */
+void lnet_initiator(struct lnet *ln, struct lnet_rx *rx, struct lnet_nid *initiator);
+/* ---- receiver's windows: once.c, window.c -------------------------------------------------------------------------------------- */
 
-struct lnet_window;
+enum lnet_entry_state { ENTRY_TAKEN, ENTRY_MATCHED, ENTRY_FINAL };
+struct lnet_entry {			/* [sh of its window] one marked request: exactly-once.md rule 7 */
+	u64 seq;
+	u32 refs;			/* the window, each rx, each answer under way */
+	u8 state, type, noack, reason;	/* reason: enum lnet_refusal of a final entry, 0: done */
+	u8 acked, confirmed, detached, gone;
+	u8 nr_answers;			/* under way */
+	u32 mlength, offset;
+	struct lnet_shard *sh;
+	struct lnet_md *md;		/* PUT: until landed; GET: until confirmed. The operation's reference */
+	struct lnet_evt *evt;		/* PUT or GET event, filled at the match */
+	struct lnet_copy *copy;		/* GET: small answer */
+	struct list_head rxs;		/* waiting or landing */
+	u64 since_ns;			/* last change */
+};
+struct lnet_window {			/* [sh that the grant names] */
+	struct list_head link;		/* LRU in the shard */
+	struct lnet_window *hash_next;
+	struct lnet_shard *sh;
+	u64 grant, instance, nonce;
+	u64 high, floor;		/* highest sequence seen; below floor all is finished at the sender */
+	u32 W, cap, nr_unacked;
+	u32 busy;			/* entries short of final, and held answers */
+	struct lnet_entry **entry;	/* at seq mod cap */
+	u64 last_ns, hold_ns, ack_due_ns;
+	struct lnet_peer_ni *from;	/* where it was heard last; counted */
+	struct lnet_timer timer;
+};
+#define LNET_WINDOW_HASH 64
+u64 lnet_grant_shard(const struct lnet *ln, u64 grant);
+struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant);	/* [sh] */
+struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms);	/* once per (instance, nonce); may drop and retake the lock */
+bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **w, u64 grant, u64 seq);	/* room for @seq; may drop and retake the lock */
+void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor);	/* [sh] all below is confirmed */
+void lnet_window_busy(struct lnet_pass *p, struct lnet_window *w);	/* [sh] arms its timer */
+void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] NULL is fine */
+void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] the sender needs the answer no more */
+void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] gives the event when nobody needs the memory */
+void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);	/* held answers of @md are gone; no lock held */
+enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr);	/* [sh] may change shard */
+void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v, enum lnet_outcome why);	/* no lock held */
+void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
+bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx);
+enum lnet_verdict lnet_once_open(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr);
+enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr);
+#define LNET_GRANT_SIZE 32	/* REPLY to an opening */
+void lnet_grant_encode(u8 *buf, u32 W, u64 instance, u64 grant);	/* grant.c */
+int lnet_grant_decode(const u8 *buf, u32 len, u32 *W, u64 *instance, u64 *grant);	/* -EPROTO */
+void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via);	/* [sh] sender: a refusal came */
 
 /* ---- shards --------------------------------------------------------------------------------------------------------- */
 
@@ -421,7 +494,8 @@ struct lnet_shard {
 
 struct lnet_slot {			/* names of unmarked requests */
 	struct lnet_op *op;
-	u64 gen;
+	u64 gen;			/* of the last user; a handle is never used twice */
+	u32 next;			/* when free: next free slot + 1, 0: none */
 };
 
 #define LNET_NID_HASH_BITS 6		/* first size; grows */
@@ -623,14 +697,48 @@ bool lnet_ops_idle(struct lnet *ln);			/* no operation is unfinished */
 int lnet_ops_init(struct lnet *ln);
 void lnet_ops_fini(struct lnet *ln);
 int lnet_op_submit(struct lnet *ln, struct lnet_op *op, struct lnet_peer_ni *pni, bool more);	/* CALL pass of its own; takes the reference of @pni */
-struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_handle *h);	/* unmarked request by its handle; shard re-check by caller */
+void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how);	/* [sh] the attempt is FREE */
+void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op);	/* [sh] paths that did not answer in time */
+void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);	/* [sh] SEND event, once */
+void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op);	/* [sh] asks the drivers for its attempts at pass end */
+void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);	/* [sh] may free it */
+void lnet_op_back(struct lnet_pass *p, struct lnet_op *op);	/* [sh] a landing ended; may free it */
+void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);	/* rx.c [sh] its landing is to stop at pass end */
+void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] ops in OP_BACKOFF try again */
+void lnet_att_delay(struct lnet_pass *p, struct lnet_att *att, u64 ns);	/* no lock held: back to p->send of a later pass */
+void lnet_stat_posted(struct lnet_path *path, const struct lnet_op *op, u64 ns);	/* stats.c [sh] hand-over took @ns */
+void lnet_stat_sent(struct lnet_shard *sh, struct lnet_path *path, const struct lnet_op *op);	/* counters of a message that left */
+void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_ns);
+void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type, u32 len);
+void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type, u32 len);
+#define LNET_ATTF_RELEASED 2	/* a delay rule has let it go */
+void lnet_op_try(struct lnet_pass *p, struct lnet_op *op);	/* [sh] chooses a path and enters an attempt */
+/* ---- name.c ---- */
+u64 lnet_name_seq(const struct lnet_handle *h, bool *alone);
+u64 lnet_name_floor(const struct lnet_handle *h);	/* all sequences below are finished at the sender */
+void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni);	/* no lock held */
+void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance);	/* [sh] */
+void lnet_window_void(struct lnet_peer *peer);		/* [sh] */
+void lnet_window_free(struct lnet_peer *peer);
+int lnet_slot_take(struct lnet *ln, struct lnet_op *op);
+struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh, const struct lnet_handle *h);
+void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);	/* [sh] finished: gives name and slot back */
+enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr);	/* ping.c */
+void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);	/* ping.c: a push landed in rx->copy */
+void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] once.c: tell the receiver the new floor soon */
+int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x);	/* lnet_get() of the core's own: may use portal 0, never waits for contact */
+bool lnet_op_request(const struct lnet_op *op);		/* PUT or GET */
+bool lnet_op_over(const struct lnet_op *op);		/* its outcome is known */
+bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op);	/* draws its sequence if it needs one; false: the window is full */
+void lnet_op_park_window(struct lnet_op *op);		/* waits for room in the window */
+void lnet_op_arm(struct lnet_shard *sh, struct lnet_op *op);
+struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h);	/* [sh] marked request by (grant, sequence) */
 /* ---- credit.c ----------------------------------------------------------------------------------------------------------------------- */
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);	/* [sh] FREE -> WAIT_PEER -> WAIT_NI -> WIRE */
-void lnet_att_set_state(struct lnet_att *att, enum lnet_att_state state);	/* the only writer */
-void lnet_att_leave(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to);	/* gives credits back, wakes waiters */
+void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to);	/* the only writer of the state; takes, gives back, wakes */
+void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att);	/* waiting or asked -> FREE, off its queue */
 void lnet_credits_ni_init(struct lnet_ni *ni);
 void lnet_credits_pni_init(struct lnet_peer_ni *pni);
-struct lnet_path *lnet_att_path(const struct lnet_att *att);
 /* ---- once.c, contact.c, ping.c ---------------------------------------------------------------------------------------------------------- */
 void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] start ping and opening if due */
 bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] requests may go */

@@ -265,12 +265,23 @@ static void send_one(struct lnet_pass *p, struct lnet_att *att)
 {
 	struct lnet_ni *ni = att->ni;
 	enum lnet_outcome how = LNET_OK;
+	struct lnet_hdr hdr;
 
-	INIT_LIST_HEAD(&att->link);
-	if (unlikely(p->ln->fault) && lnet_fault_send(p, ni, att, &how)) {
-		lnet_att_done(p, att, how, 0);
-		return;
+	if (unlikely(p->ln->fault) && !(att->flags & LNET_ATTF_RELEASED)) {
+		u64 delay;
+
+		if (lnet_fault_send(p, ni, att, &how)) {
+			lnet_att_done(p, att, how, 0);
+			return;
+		}
+		lnet_att_hdr(att, &hdr);
+		delay = lnet_fault_delay(p, &hdr);
+		if (delay) {
+			lnet_att_delay(p, att, delay);
+			return;
+		}
 	}
+	att->flags = 0;
 	att->outcome = LNET_LOCAL_ERROR;
 	if (ni->ops->send(p, ni, att))
 		lnet_att_done(p, att, att->outcome, 0);
@@ -291,10 +302,14 @@ static void send_all(struct lnet_pass *p)
 static void land_all(struct lnet_pass *p)
 {
 	while (!list_empty(&p->land)) {
-		struct lnet_rx *rx = list_first_entry(&p->land, struct lnet_rx, link);
+		struct lnet_rx *rx = list_first_entry(&p->land, struct lnet_rx, owed);
 
-		list_del_init(&rx->link);
+		bool skip = rx->verdict == LNET_SKIP;
+
+		list_del_init(&rx->owed);
 		rx->ni->ops->land(p, rx->ni, rx);
+		if (skip)
+			lnet_rx_free(rx);
 	}
 }
 

@@ -74,8 +74,10 @@ struct lnet_att {
 	u64 deadline_ns;		/* of the attempt; the driver gives it back with a timeout outcome when it passes */
 	u64 posted_ns;
 	u32 epoch;			/* path epoch it was posted under */
-	u8 state, outcome, flags, cls;	/* cls: enum lnet_class, 0 control .. 2 data */
+	u8 state, outcome, flags, cls;	/* the core's; outcome: why send() refused it; cls: enum lnet_class */
+	atomic_t given;			/* what the driver said and no pass has processed yet */
 	void *lnd[2];			/* the driver's */
+	struct lnet_path *path;		/* the core's */
 };
 
 enum lnet_class { LNET_CLS_CONTROL, LNET_CLS_REPLY, LNET_CLS_DATA, LNET_NR_CLASSES };
@@ -92,15 +94,18 @@ struct lnet_rx {
 	u8 lnd_flags;			/* the driver's */
 	void *lnd[2];			/* the driver's */
 	/* --- the core's from here --- */
-	u8 state, type, marked, dup, landed, wants_ack, noack, parked;
+	u8 state, type, marked, landed, wants_ack, parked, stopping, dead;
+	u8 hold_shard;
+	struct list_head stop;		/* in p->stop */
+	struct list_head owed;		/* in p->land */
 	struct lnet_op *answer;		/* reserve for the ACK or REPLY */
 	struct lnet_op *get;		/* REPLY: the GET it answers */
 	struct lnet_evt *evt;
 	struct lnet_copy *copy;		/* a push lands here */
 	u32 mlength, rlength, offset, portal, src_pid;
 	struct lnet_md *md;
-	struct lnet_window *win;
-	u64 seq;
+	struct lnet_entry *entry;	/* marked: counted */
+	struct lnet_entry *spare;	/* for a new entry */
 	struct lnet_handle handle;	/* to echo */
 	u64 match_bits, hdr_data;
 	struct lnet_nid src_nid, dest_nid;

@@ -114,6 +114,12 @@ PLAT_ATOMIC(atomic, atomic_t, int)
 PLAT_ATOMIC(atomic64, atomic64_t, s64)
 #undef PLAT_ATOMIC
 
+/* The bits found; full order. */
+static inline int atomic_fetch_or(int i, atomic_t *v)
+{
+	return __atomic_fetch_or(&v->counter, i, __ATOMIC_SEQ_CST);
+}
+
 /* A count of references: taking one from 0 and dropping below 0 are bugs. */
 typedef struct {
 	atomic_t refs;

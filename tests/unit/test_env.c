@@ -499,82 +499,6 @@ static void test_del_waits(void)
 	node_down(&ln);
 }
 
-static bool is_stopped(void *arg)
-{
-	return seq_load((u32 *)arg) != 0;
-}
-
-struct caller {
-	pthread_t thread;
-	struct lnet *ln;
-	u32 stop;
-	bool pauses;
-};
-
-/* Polls for a while, stays away for a while, by turns of several lengths around the ticks. */
-static void *caller_main(void *arg)
-{
-	static const u32 poll_us[] = { 0, 50, 3000, 700, 30000, 10 };
-	static const u32 away_us[] = { 10, 2500, 0, 6000, 300 };
-	struct caller *c = arg;
-	unsigned int i;
-
-	for (i = 0; !seq_load(&c->stop); i++) {
-		lnet_progress_until(c->ln, is_stopped, &c->stop,
-				    poll_us[i % ARRAY_SIZE(poll_us)] * NSEC_PER_USEC);
-		if (c->pauses)
-			usleep(away_us[i % ARRAY_SIZE(away_us)]);
-	}
-	return NULL;
-}
-
-/* One kick, one deadline and one byte, each at a moment of its own, is seen to by somebody. */
-static void poke(struct lnet *ln, struct end *end, u32 gap_us)
-{
-	seq_store(&ln->worked[0], 0);
-	ln->env->ops->kick(ln->env, 0);
-	CU_ASSERT(wait_for(has_worked, ln));
-	usleep(gap_us);
-	seq_store(&ln->worked[0], 0);
-	seq_store(&ln->next_ns[0], env_clock_ns() + gap_us * NSEC_PER_USEC);
-	ln->env->ops->arm(ln->env, 0);
-	CU_ASSERT(wait_for(has_worked, ln));
-	seq_store(&end->got, 0);
-	send_byte(end);
-	CU_ASSERT(wait_for(end_has_got, end));
-}
-
-static void test_no_wake_lost(void)
-{
-	enum lnet_progress_mode modes[] = { LNET_PROGRESS_HYBRID, LNET_PROGRESS_MANUAL,
-					    LNET_PROGRESS_SERVICE };
-	struct caller callers[2];
-	struct lnet ln;
-	struct end end;
-	unsigned int i, m;
-
-	for (m = 0; m < ARRAY_SIZE(modes); m++) {
-		node_up(&ln, modes[m], 1);
-		end_up(&end, &ln, 0);
-		for (i = 0; i < 2; i++) {
-			callers[i] = (struct caller){ .ln = &ln,
-						      .pauses = m != 1 || i };
-			CU_ASSERT_EQUAL_FATAL(pthread_create(&callers[i].thread, NULL, caller_main,
-							     &callers[i]), 0);
-		}
-		for (i = 0; i < 40; i++)
-			poke(&ln, &end, i * 137 % 4000);
-		for (i = 0; i < 2; i++) {
-			seq_store(&callers[i].stop, 1);
-			lnet_progress_wake(&ln);
-		}
-		for (i = 0; i < 2; i++)
-			pthread_join(callers[i].thread, NULL);
-		end_down(&end);
-		node_down(&ln);
-	}
-}
-
 static void *stopper_main(void *arg)
 {
 	struct lnet *ln = arg;
@@ -671,7 +595,6 @@ UNIT_SUITE(env,
 	{ "hybrid: the service thread stands in for who left", test_hybrid },
 	{ "several threads wait, one polls and hands on", test_waiters },
 	{ "deleting waits for ready() to return", test_del_waits },
-	{ "no kick, deadline or byte is lost while pollers come and go", test_no_wake_lost },
 	{ "stop wakes all who wait", test_stop },
 	{ "wake makes them ask again", test_wake },
 	{ "a child may do nothing and harms nothing", test_fork })

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Books what was sent, received, dropped and answered, per instance, interface, peer interface and path. */
+#include "core.h"
+
+static const u8 sent_ni[] = { LNET_NIC_sent_ack, LNET_NIC_sent_put, LNET_NIC_sent_get, LNET_NIC_sent_reply };
+static const u8 recv_ni[] = { LNET_NIC_recv_ack, LNET_NIC_recv_put, LNET_NIC_recv_get, LNET_NIC_recv_reply };
+static const u8 drop_ni[] = { LNET_NIC_drop_ack, LNET_NIC_drop_put, LNET_NIC_drop_get, LNET_NIC_drop_reply };
+static const u8 sent_pni[] = { LNET_PNIC_sent_ack, LNET_PNIC_sent_put, LNET_PNIC_sent_get, LNET_PNIC_sent_reply };
+static const u8 recv_pni[] = { LNET_PNIC_recv_ack, LNET_PNIC_recv_put, LNET_PNIC_recv_get, LNET_PNIC_recv_reply };
+static const u8 drop_pni[] = { LNET_PNIC_drop_ack, LNET_PNIC_drop_put, LNET_PNIC_drop_get, LNET_PNIC_drop_reply };
+
+static u64 *ni_counters(struct lnet_shard *sh, struct lnet_ni *ni)
+{
+	return ni->sh[sh->ix].c;
+}
+
+static u32 payload(const struct lnet_op *op)
+{
+	return op->type == LNET_OP_PUT || op->type == LNET_OP_REPLY ? op->len : 0;
+}
+
+void lnet_stat_sent(struct lnet_shard *sh, struct lnet_path *path, const struct lnet_op *op)
+{
+	u64 *ni = ni_counters(sh, path->ni), *pni = path->pni->c;
+	u32 len = payload(op);
+
+	lnet_count(sh, send_count);
+	lnet_count_add(sh, send_length, len);
+	ni[LNET_NIC_send_count]++;
+	ni[LNET_NIC_sent_bytes] += len;
+	ni[sent_ni[op->type & 3]]++;
+	pni[LNET_PNIC_send_count]++;
+	pni[sent_pni[op->type & 3]]++;
+}
+
+void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type, u32 len)
+{
+	u64 *c = ni_counters(sh, ni);
+
+	lnet_count(sh, recv_count);
+	lnet_count_add(sh, recv_length, len);
+	c[LNET_NIC_recv_count]++;
+	c[LNET_NIC_recv_bytes] += len;
+	c[recv_ni[type & 3]]++;
+	from->c[LNET_PNIC_recv_count]++;
+	from->c[recv_pni[type & 3]]++;
+}
+
+void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type, u32 len)
+{
+	u64 *c = ni_counters(sh, ni);
+
+	lnet_count(sh, drop_count);
+	lnet_count_add(sh, drop_length, len);
+	c[LNET_NIC_drop_count]++;
+	c[drop_ni[type & 3]]++;
+	from->c[LNET_PNIC_drop_count]++;
+	from->c[drop_pni[type & 3]]++;
+}
+
+void lnet_stat_posted(struct lnet_path *path, const struct lnet_op *op, u64 ns)
+{
+	struct lnet_path_stats *s = path->stats;
+
+	if (!s)
+		return;
+	lnet_hist_add(&s->send, ns);
+	if (op->type == LNET_OP_PUT && op->tries == 1)
+		lnet_hist_add(&s->put_egress, ns);
+}
+
+void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_ns)
+{
+	struct lnet_path_stats *s = path->stats;
+	u64 ns = now_ns - op->first_wire_ns;
+
+	if (!s)
+		return;
+	lnet_hist_add(&s->trans, ns);
+	lnet_hist_add(op->type == LNET_OP_GET ? &s->get_rtt : &s->put_ack, ns);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The data calls of the API, and what a driver sends for an attempt. */
+#include "core.h"
+
+void lnet_xfer_init(struct lnet_xfer *x)
+{
+	memset(x, 0, sizeof(*x));
+	memset(&x->self, 0xff, sizeof(x->self));
+	x->target.pid = LNET_PID;
+}
+
+/* ---- requests --------------------------------------------------------------------------------------------------- */
+
+static int check(const struct lnet_xfer *x, bool core)
+{
+	if (x->portal >= LNET_PORTALS || lnet_nid_is_any(&x->target.nid) || !lnet_nid_is_sane(&x->target.nid))
+		return -EINVAL;
+	if (x->portal == LNET_PORTAL_RESERVED && !core)
+		return -EINVAL;
+	return 0;
+}
+
+static int set_memory(struct lnet_op *op, struct lnet_md *md, const struct lnet_xfer *x)
+{
+	if (x->md_offset > md->length || x->length > md->length - x->md_offset)
+		return -EINVAL;
+	op->md = md;
+	op->md_off = x->md_offset;
+	op->len = x->length ? x->length : md->length - x->md_offset;
+	return op->len > LNET_MTU ? -EINVAL : 0;
+}
+
+static int set_source(struct lnet *ln, struct lnet_op *op, const struct lnet_nid *self)
+{
+	if (lnet_nid_is_any(self))
+		return 0;
+	op->src_ni = lnet_ni_find(ln, self);
+	if (!op->src_ni)
+		return -EINVAL;
+	op->flags |= LNET_OPF_PINNED_NI | LNET_OPF_PINNED_DST;
+	return 0;
+}
+
+/* The peer interface of @nid; a NID of our own goes over the loopback. */
+static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_ni *own = lnet_ni_find(ln, nid);
+	struct lnet_nid lo;
+
+	if (!own)
+		return lnet_peer_ni_get(ln, nid);
+	lnet_ni_put(own);
+	lnet_nid_from_nid4(&lo, LNET_NID4_LO);
+	return lnet_peer_ni_get(ln, &lo);
+}
+
+static int prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *md, const struct lnet_xfer *x)
+{
+	int err = set_memory(op, md, x);
+
+	if (err)
+		return err;
+	op->evt[1] = lnet_evt_new(ln);
+	if (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK))
+		op->evt[0] = lnet_evt_new(ln);
+	if (!op->evt[1] || (!op->evt[0] && (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK))))
+		return -ENOMEM;
+	op->target = x->target.nid;
+	op->target_pid = x->target.pid ? x->target.pid : LNET_PID;
+	op->portal = x->portal;
+	op->offset = x->offset;
+	op->match_bits = x->match_bits;
+	op->hdr_data = x->hdr_data;
+	op->timeout_ns = x->timeout_ns;
+	op->op_ptr = x->op_ptr;
+	return set_source(ln, op, &x->self);
+}
+
+static void undo(struct lnet *ln, struct lnet_op *op, struct lnet_md *md)
+{
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	lnet_md_unuse(&p, md);
+	lnet_pass_end(&p);
+	if (op && op->src_ni)
+		lnet_ni_put(op->src_ni);
+	lnet_op_free(op);
+}
+
+static int submit(struct lnet *ln, const struct lnet_xfer *x, enum lnet_op_type type, u32 flags)
+{
+	struct lnet_peer_ni *pni = NULL;
+	struct lnet_op *op = NULL;
+	struct lnet_md *md;
+	int err;
+
+	if (READ_ONCE(ln->stopping))
+		return -ESHUTDOWN;
+	md = lnet_md_use_bound(ln, x->md, &err);
+	if (!md)
+		return err;
+	op = lnet_op_new();
+	err = -ENOMEM;
+	if (!op)
+		goto undo;
+	op->type = type;
+	op->flags = flags;
+	err = prepare(ln, op, md, x);
+	if (err)
+		goto undo;
+	pni = target_of(ln, &x->target.nid);
+	err = READ_ONCE(ln->stopping) ? -ESHUTDOWN : -ENOMEM;
+	if (!pni)
+		goto undo;
+	err = lnet_op_submit(ln, op, pni, x->flags & LNET_MORE);
+	if (!err)
+		return 0;
+	lnet_peer_ni_put(pni);
+undo:
+	undo(ln, op, md);
+	return err;
+}
+
+int lnet_put(struct lnet *ln, const struct lnet_xfer *x)
+{
+	int err = check(x, false);
+
+	return err ? err : submit(ln, x, LNET_OP_PUT, x->flags & LNET_ACK ? LNET_OPF_ACK : 0);
+}
+
+int lnet_get(struct lnet *ln, const struct lnet_xfer *x)
+{
+	int err = check(x, false);
+
+	return err ? err : submit(ln, x, LNET_OP_GET, 0);
+}
+
+int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x)
+{
+	int err = check(x, true);
+
+	return err ? err : submit(ln, x, LNET_OP_GET, LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT);
+}
+
+/* ---- for drivers --------------------------------------------------------------------------------------------------- */
+
+static bool carries_handle(const struct lnet_op *op)
+{
+	return op->flags & (LNET_OPF_ACK | LNET_OPF_NAMED | LNET_OPF_HANDLE);
+}
+
+static void put_fields(const struct lnet_op *op, struct lnet_hdr *hdr)
+{
+	if (carries_handle(op))
+		hdr->msg.put.ack_wmd = op->wire;
+	else
+		lnet_handle_set_none(&hdr->msg.put.ack_wmd);
+	hdr->payload_len = op->len;
+	hdr->msg.put.match_bits = op->match_bits;
+	hdr->msg.put.hdr_data = op->hdr_data;
+	hdr->msg.put.ptl_index = op->portal + (op->flags & LNET_OPF_NAMED ? LNET_PORTAL_MARK : 0);
+	hdr->msg.put.offset = op->offset;
+}
+
+static void get_fields(const struct lnet_op *op, struct lnet_hdr *hdr)
+{
+	hdr->msg.get.return_wmd = op->wire;
+	hdr->msg.get.match_bits = op->match_bits;
+	hdr->msg.get.ptl_index = op->portal + (op->flags & LNET_OPF_NAMED ? LNET_PORTAL_MARK : 0);
+	hdr->msg.get.src_offset = op->offset;
+	hdr->msg.get.sink_length = op->len;
+}
+
+void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
+{
+	const struct lnet_op *op = att->op;
+
+	memset(hdr, 0, sizeof(*hdr));
+	hdr->dest_nid = att->pni->nid;
+	hdr->src_nid = att->ni->nid;
+	hdr->dest_pid = op->target_pid;
+	hdr->src_pid = att->ni->ln->pid;
+	hdr->type = op->type;
+	switch (op->type) {
+	case LNET_OP_PUT:
+		put_fields(op, hdr);
+		break;
+	case LNET_OP_GET:
+		get_fields(op, hdr);
+		break;
+	case LNET_OP_ACK:
+		hdr->msg.ack.dst_wmd = op->wire;
+		hdr->msg.ack.match_bits = op->match_bits;
+		hdr->msg.ack.mlength = op->mlength;
+		break;
+	default:
+		hdr->msg.reply.dst_wmd = op->wire;
+		hdr->payload_len = op->len;
+		break;
+	}
+}
+
+void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf)
+{
+	const struct lnet_op *op = att->op;
+
+	memset(buf, 0, sizeof(*buf));
+	if (op->type == LNET_OP_ACK || op->type == LNET_OP_GET || !op->len)
+		return;
+	if (op->copy) {
+		buf->frags = &op->copy->frag;
+		buf->nr = 1;
+		buf->offset = op->md_off;
+		buf->len = op->len;
+	} else if (op->md) {
+		lnet_md_buf(op->md, op->md_off, op->len, buf);
+	}
+}
+
+/* ---- who and how far ------------------------------------------------------------------------------------------------ */
+
+int lnet_get_id(struct lnet *ln, unsigned int index, struct lnet_process *id)
+{
+	struct lnet_pass p;
+	struct lnet_ni *ni;
+	int err = -ENOENT;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	lnet_enter(&p, &ln->shard[0]);
+	list_for_each_entry(ni, &ln->nis, link) {
+		if (index--)
+			continue;
+		id->nid = ni->nid;
+		id->pid = ln->pid;
+		err = 0;
+		break;
+	}
+	lnet_leave(&p);
+	lnet_pass_end(&p);
+	return err;
+}
+
+int lnet_dist(struct lnet *ln, const struct lnet_nid *dst)
+{
+	u32 net = lnet_nid_net(dst);
+	int dist = -EHOSTUNREACH;
+	struct lnet_pass p;
+	struct lnet_ni *ni;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	lnet_enter(&p, &ln->shard[0]);
+	list_for_each_entry(ni, &ln->nis, link) {
+		if (lnet_nid_same(&ni->nid, dst))
+			dist = 0;
+		else if (ni->net == net && dist < 0)
+			dist = 1;
+	}
+	lnet_leave(&p);
+	lnet_pass_end(&p);
+	return dist;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Attempts take a peer credit, then a credit of the NI, and give them back by changing state; waiters queue by class. */
+#include "core.h"
+
+/* Credits that only control messages (pings, ACKs, openings) may use, on top of the configured ones. */
+#define CONTROL_EXTRA 2
+
+struct hold {
+	u8 peer, ni, driver, memory;
+};
+static const struct hold holds[LNET_NR_ATT_STATES] = {
+#define ASTATE(s, pc, nc, drv, mem) [s] = { pc, nc, drv, mem },
+#define AEDGE(a, b)
+#include "states/att.def"
+#undef ASTATE
+#undef AEDGE
+};
+static const u8 edges[LNET_NR_ATT_STATES][LNET_NR_ATT_STATES] = {
+#define ASTATE(s, pc, nc, drv, mem)
+#define AEDGE(a, b) [a][b] = 1,
+#include "states/att.def"
+#undef ASTATE
+#undef AEDGE
+};
+
+static struct lnet_ni_shard *ni_shard(const struct lnet_att *att)
+{
+	return &att->ni->sh[att->op->sh->ix];
+}
+
+void lnet_credits_ni_init(struct lnet_ni *ni)
+{
+	unsigned int nr = ni->ln->nr_shards, i, cls;
+	s32 quota = nr == 1 ? ni->credits : min(max(ni->credits / (s32)nr, 8 * ni->peer_credits), ni->credits);
+
+	for (i = 0; i < nr; i++) {
+		struct lnet_ni_shard *ns = &ni->sh[i];
+
+		ns->credits = ns->min_credits = max(quota, 1);
+		for (cls = 0; cls < LNET_NR_CLASSES; cls++)
+			INIT_LIST_HEAD(&ns->wait[cls]);
+	}
+}
+
+void lnet_credits_pni_init(struct lnet_peer_ni *pni)
+{
+	unsigned int cls;
+
+	for (cls = 0; cls < LNET_NR_CLASSES; cls++)
+		INIT_LIST_HEAD(&pni->wait[cls]);
+	pni->credits = pni->min_credits = (s32)pni->max_credits;
+}
+
+static bool may_take(s32 credits, u8 cls)
+{
+	return credits > (cls == LNET_CLS_CONTROL ? -CONTROL_EXTRA : 0);
+}
+
+/* Takes and gives back what the two states differ in; nobody is woken. */
+static void account(struct lnet_att *att, enum lnet_att_state to)
+{
+	const struct hold *from = &holds[att->state], *want = &holds[to];
+	struct lnet_ni_shard *ns = ni_shard(att);
+	struct lnet_peer_ni *pni = att->pni;
+
+	WARN_ON_ONCE(!edges[att->state][to]);
+	att->state = to;
+	pni->credits += from->peer - want->peer;
+	pni->min_credits = min(pni->min_credits, pni->credits);
+	ns->credits += from->ni - want->ni;
+	ns->min_credits = min(ns->min_credits, ns->credits);
+	att->op->nr_held += want->driver - from->driver;
+	att->path->nr_wire += want->driver - from->driver;
+	ns->holds += want->driver - from->driver;
+}
+
+/* The attempt is about to be given to the driver: the request gets its name, the clocks start. */
+static void to_wire(struct lnet_pass *p, struct lnet_att *att)
+{
+	struct lnet_op *op = att->op;
+	const struct lnet_tunables *tun = &p->ln->tun;
+	u64 slice;
+
+	if (!lnet_op_name(p, op)) {
+		account(att, ATT_FREE);
+		lnet_peer_ni_put(att->pni);
+		lnet_op_park_window(op);
+		return;
+	}
+	account(att, ATT_WIRE);
+	if (!(op->flags & LNET_OPF_STARTED)) {
+		op->flags |= LNET_OPF_STARTED;
+		op->first_wire_ns = p->now_ns;
+		op->deadline_ns = p->now_ns + op->timeout_ns;
+	}
+	slice = div_u64(op->timeout_ns, max_t(u32, READ_ONCE(tun->retry_count), 1));
+	att->deadline_ns = min(op->deadline_ns, p->now_ns + slice);
+	att->posted_ns = p->now_ns;
+	att->outcome = LNET_OK;
+	atomic_set(&att->given, 0);
+	op->tries++;
+	op->suspect_ns = p->now_ns + lnet_path_suspect_after(p->ln, att->path);
+	list_add_tail(&att->link, &p->send);
+	lnet_op_arm(p->sh, op);
+}
+
+static void wait_ni(struct lnet_pass *p, struct lnet_att *att)
+{
+	struct lnet_ni_shard *ns = ni_shard(att);
+
+	account(att, ATT_WAIT_NI);
+	if (may_take(ns->credits, att->cls) && list_empty(&ns->wait[att->cls]))
+		to_wire(p, att);
+	else
+		list_add_tail(&att->link, &ns->wait[att->cls]);
+}
+
+static void wake_ni(struct lnet_pass *p, struct lnet_ni_shard *ns)
+{
+	unsigned int cls;
+
+	for (cls = 0; cls < LNET_NR_CLASSES; cls++) {
+		while (!list_empty(&ns->wait[cls]) && may_take(ns->credits, cls)) {
+			struct lnet_att *att = list_first_entry(&ns->wait[cls], struct lnet_att, link);
+
+			list_del_init(&att->link);
+			to_wire(p, att);
+		}
+	}
+}
+
+static void wake_peer(struct lnet_pass *p, struct lnet_peer_ni *pni)
+{
+	unsigned int cls;
+
+	for (cls = 0; cls < LNET_NR_CLASSES; cls++) {
+		while (!list_empty(&pni->wait[cls]) && may_take(pni->credits, cls)) {
+			struct lnet_att *att = list_first_entry(&pni->wait[cls], struct lnet_att, link);
+
+			list_del_init(&att->link);
+			pni->nr_wait--;
+			wait_ni(p, att);
+		}
+	}
+}
+
+void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to)
+{
+	const struct hold *from = &holds[att->state];
+	struct lnet_ni_shard *ns = ni_shard(att);
+	struct lnet_peer_ni *pni = att->pni;
+
+	account(att, to);
+	if (from->ni && !holds[to].ni)
+		wake_ni(p, ns);
+	if (from->peer && !holds[to].peer)
+		wake_peer(p, pni);
+	if (to == ATT_FREE) {
+		att->path = NULL;
+		att->pni = NULL;
+		lnet_peer_ni_put(pni);
+	}
+}
+
+void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att)
+{
+	WARN_ON_ONCE(att->state == ATT_WIRE || att->state == ATT_POSTED);
+	if (att->state == ATT_WAIT_PEER)
+		att->pni->nr_wait--;
+	list_del_init(&att->link);
+	lnet_att_move(p, att, ATT_FREE);
+}
+
+void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path)
+{
+	struct lnet_peer_ni *pni = path->pni;
+
+	att->path = path;
+	att->ni = path->ni;
+	att->pni = pni;
+	att->cls = att->op->cls;
+	att->deadline_ns = U64_MAX;
+	lnet_peer_ni_hold(pni);
+	account(att, ATT_WAIT_PEER);
+	if (may_take(pni->credits, att->cls) && list_empty(&pni->wait[att->cls])) {
+		wait_ni(p, att);
+		return;
+	}
+	list_add_tail(&att->link, &pni->wait[att->cls]);
+	pni->nr_wait++;
+}

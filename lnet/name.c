@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Names of our requests: (grant, sequence) with peers that gave us a grant, (instance, slot) with all others. */
+#include "core.h"
+
+#define SEQ_MASK ((1ULL << 48) - 1)
+#define DIST_SHIFT 48
+#define DIST_MASK 0x3fffULL
+#define ACK_BIT (1ULL << 62)
+#define SLOT_BITS 24
+#define SLOT_FIRST 64U
+#define COOKIE_MD 1ULL		/* low two bits of an object cookie, as other nodes set them */
+
+/* ---- marked requests: exactly-once.md rules 3 and 4 ---------------------------------------------------------- */
+
+static bool window_full(const struct lnet_txwin *tx)
+{
+	return tx->next - tx->oldest >= min(tx->W, tx->cap);
+}
+
+bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_txwin *tx = &op->peer->tx;
+	u64 cookie;
+
+	if (!(op->flags & LNET_OPF_MARKED) || (op->flags & LNET_OPF_NAMED))
+		return true;
+	if (!tx->grant || window_full(tx))
+		return false;
+	op->seq = tx->next++;
+	cookie = op->seq | min_t(u64, op->seq - tx->oldest, DIST_MASK) << DIST_SHIFT;
+	if (!(op->flags & LNET_OPF_NOACKREQ))
+		cookie |= ACK_BIT;
+	op->wire.cookie[0] = tx->grant;
+	op->wire.cookie[1] = cookie;
+	tx->op[op->seq & (tx->cap - 1)] = op;
+	tx->told = max(tx->told, tx->oldest);
+	op->flags |= LNET_OPF_NAMED;
+	(void)p;
+	return true;
+}
+
+void lnet_op_park_window(struct lnet_op *op)
+{
+	list_add_tail(&op->link, &op->peer->winwait);
+}
+
+/* Where an answer's handle says which request it answers: sequence, and whether it stands for it alone. */
+u64 lnet_name_seq(const struct lnet_handle *h, bool *alone)
+{
+	*alone = h->cookie[1] & ACK_BIT;
+	return h->cookie[1] & SEQ_MASK;
+}
+
+u64 lnet_name_floor(const struct lnet_handle *h)
+{
+	u64 seq = h->cookie[1] & SEQ_MASK, dist = h->cookie[1] >> DIST_SHIFT & DIST_MASK;
+
+	return seq > dist ? seq - dist : 1;
+}
+
+static struct lnet_op *by_name_slow(struct lnet_peer *peer, const struct lnet_handle *h)
+{
+	struct lnet_op *op;
+
+	list_for_each_entry(op, &peer->sh->live, all)
+		if (op->peer == peer && (op->flags & LNET_OPF_NAMED) && op->wire.cookie[0] == h->cookie[0] &&
+		    op->seq == (h->cookie[1] & SEQ_MASK))
+			return op;
+	return NULL;
+}
+
+struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h)
+{
+	struct lnet_txwin *tx = &peer->tx;
+	u64 seq = h->cookie[1] & SEQ_MASK;
+
+	if (h->cookie[0] != tx->grant || !tx->grant)
+		return peer->void_until_ns ? by_name_slow(peer, h) : NULL;
+	if (seq < tx->oldest || seq >= tx->next)
+		return NULL;
+	return tx->op[seq & (tx->cap - 1)];
+}
+
+/* The request is finished: its sequence is never used again, and waiters may be named. */
+static void window_finish(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_peer *peer = op->peer;
+	struct lnet_txwin *tx = &peer->tx;
+
+	if (op->wire.cookie[0] != tx->grant || !tx->grant)
+		return;
+	tx->op[op->seq & (tx->cap - 1)] = NULL;
+	while (tx->oldest < tx->next && !tx->op[tx->oldest & (tx->cap - 1)])
+		tx->oldest++;
+	lnet_confirm_due(p, peer);
+	while (!list_empty(&peer->winwait) && !window_full(tx)) {
+		struct lnet_op *next = list_first_entry(&peer->winwait, struct lnet_op, link);
+
+		list_del_init(&next->link);
+		lnet_op_try(p, next);
+	}
+}
+
+/* Makes room for as many unfinished requests as the peer's grant allows, before the shard is locked. May be without effect. */
+void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni)
+{
+	struct lnet_peer *peer = READ_ONCE(pni->peer);
+	struct lnet_op **bigger, **old = NULL;
+	struct lnet_txwin *tx = &peer->tx;
+	u32 cap = READ_ONCE(tx->cap);
+	u64 seq;
+
+	if (cap >= READ_ONCE(tx->W) || READ_ONCE(tx->next) - READ_ONCE(tx->oldest) + 2 < cap)
+		return;
+	bigger = kcalloc(cap * 2, sizeof(*bigger), GFP_NOFS);
+	if (!bigger)
+		return;
+	lnet_enter_pni(p, pni);
+	if (pni->peer == peer && tx->cap == cap) {
+		for (seq = tx->oldest; seq < tx->next; seq++)
+			bigger[seq & (cap * 2 - 1)] = tx->op[seq & (cap - 1)];
+		old = tx->op == tx->few ? NULL : tx->op;
+		tx->op = bigger;
+		WRITE_ONCE(tx->cap, cap * 2);
+		bigger = NULL;
+	}
+	lnet_leave(p);
+	kfree(bigger);
+	kfree(old);
+}
+
+void lnet_window_void(struct lnet_peer *peer)
+{
+	struct lnet_txwin *tx = &peer->tx;
+
+	if (tx->op)
+		memset(tx->op, 0, tx->cap * sizeof(*tx->op));
+	tx->grant = 0;
+	tx->next = tx->oldest = tx->told = 1;
+}
+
+void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance)
+{
+	struct lnet_txwin *tx = &peer->tx;
+
+	if (!tx->op) {
+		tx->op = tx->few;
+		tx->cap = ARRAY_SIZE(tx->few);
+	}
+	lnet_window_void(peer);
+	tx->grant = grant;
+	tx->W = W;
+	tx->rx_instance = instance;
+}
+
+void lnet_window_free(struct lnet_peer *peer)
+{
+	if (peer->tx.op != peer->tx.few)
+		kfree(peer->tx.op);
+	peer->tx.op = NULL;
+}
+
+/* ---- all other requests ----------------------------------------------------------------------------------------- */
+
+int lnet_ops_init(struct lnet *ln)
+{
+	spin_lock_init(&ln->slot_lock);
+	ln->slot_free = 0;
+	return 0;
+}
+
+void lnet_ops_fini(struct lnet *ln)
+{
+	kfree(ln->slots);
+	ln->slots = NULL;
+	ln->nr_slots = 0;
+}
+
+/* Free slots are chained by @next through gen's upper half being kept: op NULL, @next index + 1. */
+static int slots_grow(struct lnet *ln, u32 seen)
+{
+	u32 nr = seen ? seen * 2 : SLOT_FIRST, i;
+	struct lnet_slot *bigger, *old = NULL;
+
+	if (nr > 1U << SLOT_BITS)
+		return -ENOSPC;
+	bigger = kvzalloc(nr * sizeof(*bigger), GFP_NOFS);
+	if (!bigger)
+		return -ENOMEM;
+	spin_lock(&ln->slot_lock);
+	if (ln->nr_slots == seen) {
+		if (seen)
+			memcpy(bigger, ln->slots, seen * sizeof(*bigger));
+		for (i = seen; i < nr; i++)
+			bigger[i].next = i + 1 < nr ? i + 2 : ln->slot_free;
+		old = ln->slots;
+		ln->slots = bigger;
+		ln->nr_slots = nr;
+		ln->slot_free = seen + 1;
+		bigger = NULL;
+	}
+	spin_unlock(&ln->slot_lock);
+	kvfree(bigger);
+	kvfree(old);
+	return 0;
+}
+
+/* Gives @op its handle, for the case that it goes unmarked. Outside locks. 0, -ENOMEM, -ENOSPC. */
+int lnet_slot_take(struct lnet *ln, struct lnet_op *op)
+{
+	struct lnet_slot *s;
+	u32 seen;
+	int err;
+
+	for (;;) {
+		spin_lock(&ln->slot_lock);
+		seen = ln->nr_slots;
+		if (ln->slot_free)
+			break;
+		spin_unlock(&ln->slot_lock);
+		err = slots_grow(ln, seen);
+		if (err)
+			return err;
+	}
+	op->slot = ln->slot_free;
+	s = &ln->slots[op->slot - 1];
+	ln->slot_free = s->next;
+	s->op = op;
+	s->gen++;
+	op->flags |= LNET_OPF_HASSLOT;
+	op->wire.cookie[0] = ln->instance;
+	op->wire.cookie[1] = (s->gen << SLOT_BITS | (op->slot - 1)) << 2 | COOKIE_MD;
+	spin_unlock(&ln->slot_lock);
+	return 0;
+}
+
+static void slot_give(struct lnet *ln, struct lnet_op *op)
+{
+	struct lnet_slot *s;
+
+	spin_lock(&ln->slot_lock);
+	s = &ln->slots[op->slot - 1];
+	s->op = NULL;
+	s->next = ln->slot_free;
+	ln->slot_free = op->slot;
+	spin_unlock(&ln->slot_lock);
+	op->flags &= ~LNET_OPF_HASSLOT;
+}
+
+/* Unmarked request by its handle. The caller holds the shard in which the answer came; NULL too if the request lives in another. */
+struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh, const struct lnet_handle *h)
+{
+	u64 object = h->cookie[1] >> 2;
+	u32 ix = object & ((1U << SLOT_BITS) - 1);
+	struct lnet_op *op = NULL;
+
+	if (h->cookie[0] != ln->instance || (h->cookie[1] & 3) != COOKIE_MD)
+		return NULL;
+	spin_lock(&ln->slot_lock);
+	if (ix < ln->nr_slots && ln->slots[ix].op && ln->slots[ix].gen == object >> SLOT_BITS)
+		op = ln->slots[ix].op;
+	if (op && op->sh != sh)
+		op = NULL;
+	spin_unlock(&ln->slot_lock);
+	return op;
+}
+
+void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)
+{
+	if (op->flags & LNET_OPF_HASSLOT)
+		slot_give(p->ln, op);
+	if (op->flags & LNET_OPF_NAMED)
+		window_finish(p, op);
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Marked requests at the receiver: taken once, duplicates join or are answered again; and the sender's end of refusals. */
+#include "core.h"
+
+/* ---- answers --------------------------------------------------------------------------------------------------- */
+
+static void answered(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_entry *e = op->entry;
+
+	e->nr_answers--;
+	lnet_entry_settle(p, e);
+	lnet_entry_put(p, e);
+}
+
+static struct lnet_op *answer(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e, enum lnet_op_type type)
+{
+	struct lnet_op *op = lnet_answer(p, rx, type);
+
+	if (!op)
+		return NULL;
+	op->flags |= LNET_OPF_ANY_PATH;
+	if (e) {
+		op->entry = e;
+		op->done = answered;
+		e->refs++;
+		e->nr_answers++;
+	}
+	lnet_op_defer(p, op);
+	return op;
+}
+
+/* The copy of the handle stands for this request alone, also for a PUT that asked for no ACK. */
+static void send_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e, u32 mlength)
+{
+	struct lnet_op *op = answer(p, rx, e, LNET_OP_ACK);
+
+	if (!op)
+		return;
+	op->mlength = mlength;
+	op->wire.cookie[1] |= 1ULL << 62;
+}
+
+static enum lnet_verdict refuse(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e, u32 reason)
+{
+	send_ack(p, rx, e, LNET_REFUSED + reason);
+	return LNET_SKIP;
+}
+
+static void send_reply(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+{
+	struct lnet_op *op = answer(p, rx, e, LNET_OP_REPLY);
+
+	if (!op)
+		return;
+	op->len = e->mlength;
+	if (e->copy) {
+		op->copy = e->copy;
+		lnet_copy_get(e->copy);
+	} else {
+		op->md = e->md;
+		op->md_off = e->offset;
+	}
+}
+
+static void answer_final(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+{
+	if (e->reason)
+		refuse(p, rx, e, e->reason);
+	else if (e->type == LNET_OP_PUT)
+		send_ack(p, rx, e, e->mlength);
+	else if (e->copy || e->md)
+		send_reply(p, rx, e);
+	else
+		refuse(p, rx, e, LNET_REFUSED_ANSWER_GONE);
+}
+
+/* ---- first sight ------------------------------------------------------------------------------------------------- */
+
+static void join(struct lnet_rx *rx, struct lnet_entry *e)
+{
+	rx->entry = e;
+	e->refs++;
+	list_add_tail(&rx->link, &e->rxs);
+}
+
+static void land(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+{
+	rx->offset = e->offset;
+	rx->mlength = e->mlength;
+	rx->md = e->md;
+	lnet_rx_land_md(p, rx, e->md, e->offset, e->mlength);
+}
+
+/* A GET is final with its match: what it reads is fixed. Small answers are kept as a copy made before any lock. */
+static void get_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+{
+	e->state = ENTRY_FINAL;
+	if (rx->copy && e->mlength <= rx->copy->len) {
+		struct lnet_buf from;
+
+		lnet_md_buf(e->md, e->offset, e->mlength, &from);
+		lnet_buf_read(&from, 0, rx->copy->data, e->mlength);
+		e->copy = rx->copy;
+		rx->copy = NULL;
+	}
+	send_reply(p, rx, e);
+}
+
+static void matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+{
+	e->state = ENTRY_MATCHED;
+	e->md = rx->md;
+	e->offset = rx->offset;
+	e->mlength = rx->mlength;
+	e->since_ns = p->now_ns;
+	e->evt = lnet_rx_event(rx, rx->type == LNET_OP_GET ? LNET_EVENT_GET : LNET_EVENT_PUT);
+}
+
+static u32 refusal_of(enum lnet_outcome why)
+{
+	if (why == LNET_TOO_LONG)
+		return LNET_REFUSED_TOO_LONG;
+	return why == LNET_NOT_PERMITTED ? LNET_REFUSED_NOT_PERMITTED : LNET_REFUSED_NO_MATCH;
+}
+
+static enum lnet_verdict not_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e, enum lnet_outcome why)
+{
+	lnet_rx_drop(p, rx, why);
+	e->state = ENTRY_FINAL;
+	e->reason = refusal_of(why);
+	return refuse(p, rx, e, e->reason);
+}
+
+static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+{
+	enum lnet_outcome why = LNET_NO_MATCH;
+	struct lnet_nid initiator;
+	enum lnet_verdict v;
+
+	lnet_initiator(p->ln, rx, &initiator);
+	v = lnet_match(p, rx, &initiator, &why);
+	if (v == LNET_SKIP)
+		return not_matched(p, rx, e, why);
+	if (v == LNET_LATER) {
+		lnet_count(p->sh, parked);
+		rx->entry = e;		/* on the portal's list, not on e->rxs: the first of those who wait */
+		e->refs++;
+		lnet_rx_set_state(rx, RX_WAIT_MATCH);
+		WRITE_ONCE(p->ln->shard[0].park_ns, min(READ_ONCE(p->ln->shard[0].park_ns),
+			   p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout)));
+		return LNET_LATER;
+	}
+	matched(p, rx, e);
+	if (rx->type == LNET_OP_GET) {
+		get_matched(p, rx, e);
+		return LNET_SKIP;
+	}
+	join(rx, e);
+	land(p, rx, e);
+	return LNET_LAND;
+}
+
+static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_window *w, struct lnet_entry *e)
+{
+	if (e->type != rx->type) {
+		lnet_count(p->sh, errors);
+		return LNET_SKIP;
+	}
+	if (e->state == ENTRY_FINAL) {
+		lnet_count(p->sh, dup_final);
+		answer_final(p, rx, e);
+		return LNET_SKIP;
+	}
+	lnet_count(p->sh, dup_taken);
+	(void)w;
+	join(rx, e);
+	if (e->state == ENTRY_MATCHED) {
+		land(p, rx, e);
+		return LNET_LAND;
+	}
+	lnet_rx_set_state(rx, RX_WAIT_MATCH);
+	return LNET_LATER;
+}
+
+/* Memory for a new entry and a small answer, before the lock. */
+static void prepare(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	u64 max = READ_ONCE(p->ln->tun.copy_max);
+
+	lnet_leave(p);
+	rx->spare = kzalloc(sizeof(*rx->spare), GFP_NOFS);
+	rx->answer = lnet_op_new();
+	if (rx->type == LNET_OP_GET && rx->rlength <= max)
+		rx->copy = lnet_copy_new(rx->rlength);
+}
+
+static struct lnet_entry *entry_new(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_window *w, u64 seq, bool alone)
+{
+	struct lnet_entry *e = rx->spare;
+
+	rx->spare = NULL;
+	INIT_LIST_HEAD(&e->rxs);
+	e->seq = seq;
+	e->refs = 1;
+	e->type = rx->type;
+	e->noack = rx->type == LNET_OP_PUT && !alone;
+	e->sh = p->sh;
+	e->since_ns = p->now_ns;
+	w->entry[seq & (w->cap - 1)] = e;
+	w->high = max(w->high, seq);
+	return e;
+}
+
+static void heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx)
+{
+	w->last_ns = p->now_ns;
+	list_move(&w->link, &p->sh->windows);
+	if (w->from == rx->from)
+		return;
+	if (w->from)
+		lnet_peer_ni_put(w->from);
+	w->from = rx->from;
+	lnet_peer_ni_hold(w->from);
+}
+
+enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+{
+	u64 grant = rx->handle.cookie[0], seq;
+	struct lnet_window *w;
+	struct lnet_entry *e;
+	bool alone;
+
+	(void)hdr;
+	rx->marked = 1;
+	rx->portal -= LNET_PORTAL_MARK;
+	seq = lnet_name_seq(&rx->handle, &alone);
+	prepare(p, rx);
+	lnet_enter(p, &p->ln->shard[lnet_grant_shard(p->ln, grant)]);
+	rx->hold_shard = p->sh->ix;
+	w = lnet_window_find(p->sh, grant);
+	if (!w) {
+		lnet_count(p->sh, no_window);
+		return refuse(p, rx, NULL, LNET_REFUSED_NO_WINDOW);
+	}
+	heard(p, w, rx);
+	lnet_window_floor(p, w, min(lnet_name_floor(&rx->handle), seq));
+	if (!seq || seq < w->floor || seq + w->W <= w->high || seq >= w->floor + w->W) {
+		lnet_count(p->sh, dup_old);
+		return LNET_SKIP;
+	}
+	if (!lnet_window_fit(p, &w, grant, seq))
+		return LNET_SKIP;
+	e = w->entry[seq & (w->cap - 1)];
+	if (e && e->seq == seq)
+		return duplicate(p, rx, w, e);
+	if (!rx->spare || !rx->answer)
+		return LNET_SKIP;	/* no memory: not taken, the sender may come again */
+	return first_sight(p, rx, entry_new(p, rx, w, seq, alone));
+}
+
+/* ---- a parked request gets its buffer ------------------------------------------------------------------------------ */
+
+static void owe_land(struct lnet_pass *p, struct lnet_rx *rx, u8 verdict)
+{
+	rx->verdict = verdict;
+	rx->landed = 1;
+	list_add_tail(&rx->owed, &p->land);
+}
+
+/* Dropped while parked: the entry is forgotten, so that the sender may send again. */
+static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+{
+	struct lnet_window *w = lnet_window_find(p->sh, rx->handle.cookie[0]);
+	struct lnet_rx *other, *next;
+
+	list_for_each_entry_safe(other, next, &e->rxs, link) {
+		list_del_init(&other->link);
+		other->entry = NULL;
+		owe_land(p, other, LNET_SKIP);
+		lnet_entry_put(p, e);
+	}
+	if (w && w->entry[e->seq & (w->cap - 1)] == e) {
+		w->entry[e->seq & (w->cap - 1)] = NULL;
+		lnet_entry_put(p, e);
+	}
+	rx->entry = NULL;
+	lnet_entry_put(p, e);
+}
+
+void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v, enum lnet_outcome why)
+{
+	struct lnet_entry *e = rx->entry;
+	struct lnet_rx *other, *next;
+
+	lnet_enter(p, e->sh);
+	if (v != LNET_LAND) {
+		lnet_rx_drop(p, rx, why);
+		forget(p, rx, e);
+		owe_land(p, rx, LNET_SKIP);
+		lnet_leave(p);
+		return;
+	}
+	matched(p, rx, e);
+	list_for_each_entry_safe(other, next, &e->rxs, link) {
+		land(p, other, e);
+		owe_land(p, other, LNET_LAND);
+	}
+	list_add_tail(&rx->link, &e->rxs);
+	land(p, rx, e);
+	owe_land(p, rx, LNET_LAND);
+	lnet_leave(p);
+}
+
+bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	struct lnet_entry *e = rx->entry;
+
+	if (!e)
+		return false;
+	lnet_leave(p);
+	lnet_enter(p, e->sh);
+	if (rx->landed) {
+		lnet_leave(p);
+		return false;
+	}
+	if (!list_empty(&rx->link) && !rx->parked) {	/* joined, not parked itself */
+		list_del_init(&rx->link);
+		rx->entry = NULL;
+		lnet_entry_put(p, e);
+		lnet_rx_free(rx);
+		lnet_leave(p);
+		return true;
+	}
+	lnet_leave(p);
+	if (!lnet_match_unpark(p->ln, rx))
+		return false;
+	lnet_enter(p, e->sh);
+	forget(p, rx, e);
+	lnet_rx_free(rx);
+	lnet_leave(p);
+	return true;
+}
+
+/* ---- the end of a landing -------------------------------------------------------------------------------------------- */
+
+static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+{
+	struct lnet_window *w = lnet_window_find(p->sh, rx->handle.cookie[0]);
+	struct lnet_rx *other;
+
+	e->state = ENTRY_FINAL;
+	e->since_ns = p->now_ns;
+	list_for_each_entry(other, &e->rxs, link)
+		lnet_rx_want_stop(p, other);
+	if (!e->noack) {
+		send_ack(p, rx, e, e->mlength);
+	} else if (w && !e->detached) {
+		w->nr_unacked++;
+		lnet_window_busy(p, w);
+	}
+}
+
+void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
+{
+	struct lnet_entry *e = rx->entry;
+
+	lnet_enter(p, e->sh);
+	list_del_init(&rx->link);
+	rx->ni->sh[rx->hold_shard].holds--;
+	if (how == LNET_OK && e->state == ENTRY_MATCHED)
+		landed(p, rx, e);
+	else if (e->detached && e->state == ENTRY_MATCHED && list_empty(&e->rxs)) {
+		e->state = ENTRY_FINAL;
+		if (e->evt)
+			e->evt->ev.status = -EIO;
+	}
+	e->since_ns = p->now_ns;
+	lnet_entry_settle(p, e);
+	rx->entry = NULL;
+	lnet_entry_put(p, e);
+	lnet_rx_free(rx);
+}
+
+/* ---- openings and confirmations ----------------------------------------------------------------------------------------- */
+
+enum lnet_verdict lnet_once_open(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+{
+	struct lnet_window *w;
+	struct lnet_copy *c;
+	struct lnet_op *op;
+
+	lnet_leave(p);
+	c = lnet_copy_new(LNET_GRANT_SIZE);
+	rx->answer = lnet_op_new();
+	lnet_enter_pni(p, rx->from);
+	w = c && rx->answer ? lnet_window_open(p, rx, hdr->msg.get.src_offset) : NULL;
+	if (!w || hdr->msg.get.sink_length < LNET_GRANT_SIZE) {
+		lnet_copy_put(c);
+		return LNET_SKIP;
+	}
+	lnet_count(p->sh, openings);
+	heard(p, w, rx);
+	lnet_grant_encode(c->data, w->W, p->ln->instance, w->grant);
+	op = lnet_answer(p, rx, LNET_OP_REPLY);
+	op->copy = c;
+	op->len = LNET_GRANT_SIZE;
+	op->flags |= LNET_OPF_ANY_PATH;
+	lnet_op_defer(p, op);
+	return LNET_SKIP;
+}
+
+enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+{
+	u64 grant = rx->handle.cookie[0];
+	struct lnet_window *w;
+	bool alone;
+
+	(void)hdr;
+	lnet_enter(p, &p->ln->shard[lnet_grant_shard(p->ln, grant)]);
+	w = lnet_window_find(p->sh, grant);
+	if (w)
+		lnet_window_floor(p, w, min(lnet_name_seq(&rx->handle, &alone), w->high + 1));
+	return LNET_SKIP;
+}
+
+/* ---- the sender: a refusal came ------------------------------------------------------------------------------------------ */
+
+/* Rule 11: a request that one attempt alone carried, on a direct path, may be sent under a new name. */
+static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_peer *peer = op->peer;
+
+	if (op->tries > 1 || op->nr_held || (op->hedge && op->hedge->state != ATT_FREE)) {
+		op->flags |= LNET_OPF_MAYBE;
+		lnet_op_finish(p, op, LNET_NO_WINDOW);
+		return;
+	}
+	if (op->first.state != ATT_FREE)
+		lnet_att_drop(p, &op->first);
+	op->flags &= ~(LNET_OPF_NAMED | LNET_OPF_MARKED | LNET_OPF_NOACKREQ);
+	op->tried = 0;
+	op->tries = 0;
+	lnet_op_set_state(op, OP_RESOLVE);
+	list_add_tail(&op->link, &peer->resolve);
+	lnet_contact_need(p, peer);
+	lnet_op_arm(p->sh, op);
+}
+
+void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via)
+{
+	static const u8 outcome[] = {
+		[LNET_REFUSED_NO_MATCH] = LNET_NO_MATCH, [LNET_REFUSED_TOO_LONG] = LNET_TOO_LONG,
+		[LNET_REFUSED_ANSWER_GONE] = LNET_ANSWER_GONE, [LNET_REFUSED_NOT_PERMITTED] = LNET_NOT_PERMITTED,
+	};
+
+	if (via)
+		lnet_path_alive(p->sh, via, p->now_ns, 0);
+	op->pins++;
+	if (reason == LNET_REFUSED_NO_WINDOW) {
+		lnet_contact_grant_void(p, op->peer, op->wire.cookie[0]);
+		if (op->type == LNET_OP_PUT || op->type == LNET_OP_GET)
+			rename_or_fail(p, op);
+	} else if (reason < ARRAY_SIZE(outcome) && outcome[reason]) {
+		if (reason == LNET_REFUSED_ANSWER_GONE)
+			op->flags |= LNET_OPF_MAYBE;
+		else
+			op->flags &= ~LNET_OPF_MAYBE;
+		lnet_op_finish(p, op, outcome[reason]);
+	}
+	lnet_op_unpin(p, op);
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The life of an operation: its state, its one timer, silence and second copies, its end and its events. */
+#include "core.h"
+
+#define ABORT_GRACE_NS 5000000ULL	/* after an attempt's deadline the driver has this long before the core takes it back */
+#define ABORT_REPEAT_NS 10000000ULL
+
+static const u8 edges[LNET_NR_OP_STATES][LNET_NR_OP_STATES] = {
+#define STATE(s)
+#define EDGE(a, b) [a][b] = 1,
+#include "states/op.def"
+#undef STATE
+#undef EDGE
+};
+
+void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state)
+{
+	if (op->state == state)
+		return;
+	WARN_ON_ONCE(!edges[op->state][state]);
+	op->state = state;
+}
+
+bool lnet_op_request(const struct lnet_op *op)
+{
+	return op->type == LNET_OP_PUT || op->type == LNET_OP_GET;
+}
+
+bool lnet_op_over(const struct lnet_op *op)
+{
+	return op->state == OP_RECALL || op->state == OP_DONE;
+}
+
+static bool with_driver(const struct lnet_att *att)
+{
+	return att && (att->state == ATT_WIRE || att->state == ATT_POSTED);
+}
+
+static bool live(const struct lnet_att *att)
+{
+	return att && att->state != ATT_FREE;
+}
+
+/* ---- the timer -------------------------------------------------------------------------------------------------- */
+
+static u64 att_next(const struct lnet_att *att)
+{
+	if (!live(att))
+		return U64_MAX;
+	if (att->state == ATT_ASKED)
+		return att->deadline_ns;
+	return with_driver(att) ? att->deadline_ns + ABORT_GRACE_NS : U64_MAX;
+}
+
+static u64 op_next(const struct lnet_op *op)
+{
+	u64 next = op->deadline_ns;
+
+	if (op->state == OP_BACKOFF)
+		return min(next, op->suspect_ns);
+	next = min(next, min(att_next(&op->first), att_next(op->hedge)));
+	if (lnet_op_request(op) && (live(&op->first) || live(op->hedge)))
+		next = min(next, op->suspect_ns);
+	return next;
+}
+
+/* A timer that is too early looks again; only an earlier time moves it. */
+void lnet_op_arm(struct lnet_shard *sh, struct lnet_op *op)
+{
+	u64 next = op_next(op);
+
+	if (list_empty(&op->timer.link) || next < op->timer.when_ns)
+		lnet_timer_set(&sh->wheel, &op->timer, next);
+}
+
+/* What the end of the transaction time says about an operation. */
+static enum lnet_outcome deadline_outcome(const struct lnet_op *op)
+{
+	if (!(op->flags & LNET_OPF_STARTED))
+		return LNET_LOCAL_TIMEOUT;
+	if ((op->flags & LNET_OPF_MAYBE) || live(&op->first) || live(op->hedge))
+		return LNET_REMOTE_TIMEOUT;
+	return LNET_LOCAL_TIMEOUT;
+}
+
+static void op_deadline(struct lnet_pass *p, struct lnet_op *op)
+{
+	enum lnet_outcome how = deadline_outcome(op);
+
+	if (how == LNET_REMOTE_TIMEOUT) {
+		op->flags |= LNET_OPF_MAYBE;
+		if (lnet_op_request(op))
+			lnet_count(p->sh, response_timeout_count);
+		lnet_op_blame_silence(p, op);
+	}
+	lnet_op_finish(p, op, how);
+}
+
+/* The only attempt that runs, or NULL if there are none or two. */
+static struct lnet_att *lone_attempt(struct lnet_op *op)
+{
+	bool a = live(&op->first), b = live(op->hedge);
+
+	if (a == b)
+		return NULL;
+	return a ? &op->first : op->hedge;
+}
+
+static bool may_hedge(const struct lnet_pass *p, const struct lnet_op *op)
+{
+	return READ_ONCE(p->ln->tun.hedge) && op->hedges == 0 && !(op->flags & LNET_OPF_RECOVERY) &&
+	       (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT));
+}
+
+static bool hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *silent)
+{
+	struct lnet_select s = {
+		.peer = op->peer, .cpt = -1, .request = 1, .tried = op->tried,
+		.exclude = 1ULL << silent->path->ix, .ni = op->src_ni,
+		.pni = op->flags & LNET_OPF_PINNED_DST || !op->peer->mr ? op->dst_pni : NULL,
+	};
+	struct lnet_path *path = lnet_select(p->sh, &s);
+	struct lnet_att *att;
+
+	if (!path || path == silent->path || path->suspect_ns || !lnet_hedge_allowed(p->sh, op->peer))
+		return false;
+	att = &op->first == silent ? op->hedge : &op->first;
+	if (!att)
+		att = lnet_att_take(p->sh);
+	if (!att)
+		return false;
+	if (att != &op->first) {
+		INIT_LIST_HEAD(&att->link);
+		att->op = op;
+		op->hedge = att;
+	}
+	op->hedges++;
+	op->tried |= 1ULL << path->ix;
+	lnet_count(p->sh, hedges);
+	lnet_att_enter(p, att, path);
+	return true;
+}
+
+/* Time to look whether a lone attempt's path is silent. Sets when to look again. */
+static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_att *att = lone_attempt(op);
+	u64 after, since;
+
+	if (!att || att->state == ATT_WAIT_PEER || att->state == ATT_WAIT_NI) {
+		op->suspect_ns = U64_MAX;
+		return;
+	}
+	after = lnet_path_suspect_after(p->ln, att->path);
+	since = max(att->posted_ns, att->path->evidence_ns);
+	if (p->now_ns < since + after) {
+		op->suspect_ns = since + after;
+		return;
+	}
+	if (!att->path->suspect_ns)
+		lnet_path_suspect(p, att->path);
+	op->suspect_ns = p->now_ns + after;
+	if (may_hedge(p, op) && hedge(p, op, att))
+		op->suspect_ns = U64_MAX;
+}
+
+static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
+{
+	enum lnet_outcome how;
+
+	if (lnet_op_over(op) || !live(att) || p->now_ns < att_next(att))
+		return;
+	if (with_driver(att)) {
+		lnet_op_recall(p, op);
+		return;
+	}
+	how = att->path->evidence_ns > att->posted_ns ? LNET_REMOTE_TIMEOUT : LNET_NETWORK_TIMEOUT;
+	lnet_health_fail(p->sh, att->path, how);
+	lnet_att_drop(p, att);
+	lnet_op_attempt_failed(p, op, how);
+}
+
+void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
+{
+	if (op->state == OP_RECALL) {
+		lnet_op_recall(p, op);
+		lnet_timer_set(&p->sh->wheel, &op->timer, p->now_ns + ABORT_REPEAT_NS);
+		return;
+	}
+	op->pins++;
+	if (p->now_ns >= op->deadline_ns) {
+		op_deadline(p, op);
+	} else if (op->state == OP_BACKOFF) {
+		if (p->now_ns >= op->suspect_ns)
+			lnet_op_try(p, op);
+	} else {
+		att_deadline(p, op, &op->first);
+		att_deadline(p, op, op->hedge);
+		if (!lnet_op_over(op) && op->state != OP_BACKOFF && p->now_ns >= op->suspect_ns)
+			look_at_silence(p, op);
+	}
+	if (!lnet_op_over(op))
+		lnet_op_arm(p->sh, op);
+	lnet_op_unpin(p, op);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------ */
+
+static void count_end(struct lnet_shard *sh, const struct lnet_op *op)
+{
+	const struct lnet_outcome_info *how = &lnet_outcomes[op->outcome];
+
+	if (!lnet_op_request(op) || (op->flags & LNET_OPF_INTERNAL))
+		return;
+	if (!how->err)
+		lnet_count(sh, ops_ok);
+	else if (op->flags & LNET_OPF_MAYBE)
+		lnet_count(sh, ops_perhaps);
+	else
+		lnet_count(sh, ops_failed);
+	if (op->tries > 1 && !how->err)
+		lnet_count(sh, successful_resends);
+	else if (op->tries > 1)
+		lnet_count(sh, failed_resends);
+}
+
+static void fill_event(const struct lnet_op *op, struct lnet_evt *e, enum lnet_event_kind kind)
+{
+	struct lnet_event *ev = &e->ev;
+
+	ev->kind = kind;
+	ev->portal = op->portal;
+	ev->match_bits = op->match_bits;
+	ev->hdr_data = op->hdr_data;
+	ev->rlength = op->len;
+	ev->offset = op->offset;
+	ev->target.nid = op->target;
+	ev->target.pid = op->target_pid;
+	ev->op_ptr = op->op_ptr;
+	memset(&ev->initiator.nid, 0xff, sizeof(ev->initiator.nid));
+	memset(&ev->source, 0xff, sizeof(ev->source));
+	memset(&ev->sender, 0xff, sizeof(ev->sender));
+}
+
+void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_evt *e = op->evt[0];
+
+	if (!e || (op->flags & LNET_OPF_SENT))
+		return;
+	op->flags |= LNET_OPF_SENT;
+	op->evt[0] = NULL;
+	fill_event(op, e, LNET_EVENT_SEND);
+	e->ev.mlength = op->len;
+	lnet_md_post(p, op->md, e, false);
+}
+
+static void final_event(struct lnet_pass *p, struct lnet_op *op, u64 now_ns)
+{
+	const struct lnet_outcome_info *how = &lnet_outcomes[op->outcome];
+	struct lnet_evt *e = op->evt[1];
+	enum lnet_event_kind kind = LNET_EVENT_SEND;
+
+	if (!e)
+		return;
+	if (op->evt[0] && !how->err)
+		lnet_op_sent(p, op);
+	if (op->flags & LNET_OPF_SENT)
+		kind = op->type == LNET_OP_GET ? LNET_EVENT_REPLY : LNET_EVENT_ACK;
+	op->evt[1] = NULL;
+	fill_event(op, e, kind);
+	e->ev.mlength = op->mlength;
+	e->ev.status = how->err;
+	e->ev.perhaps = how->err && (op->flags & LNET_OPF_MAYBE);
+	e->ev.final = true;
+	e->ev.latency_ns = op->first_wire_ns ? now_ns - op->first_wire_ns : 0;
+	lnet_md_post(p, op->md, e, true);
+}
+
+static void op_done(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_shard *sh = op->sh;
+	struct lnet_att *second = op->hedge;
+
+	lnet_op_set_state(op, OP_DONE);
+	lnet_timer_cancel(&sh->wheel, &op->timer);
+	list_del_init(&op->all);
+	sh->nr_live--;
+	sh->c[LNET_C_msgs_alloc]--;
+	final_event(p, op, p->now_ns);
+	if (op->done)
+		op->done(p, op);
+	if (second && sh->atts.nr < LNET_POOL_LOW) {
+		list_add(&second->link, &sh->atts.free);
+		sh->atts.nr++;
+	} else {
+		kfree(second);
+	}
+	if (op->src_ni)
+		lnet_ni_put(op->src_ni);
+	lnet_peer_ni_put(op->dst_pni);
+	lnet_peer_put(op->peer);
+	lnet_op_free(op);
+}
+
+/* Every attempt is back, no answer is landing, nobody looks at it: the memory is the caller's. */
+static void try_done(struct lnet_pass *p, struct lnet_op *op)
+{
+	if (op->state == OP_RECALL && !op->nr_held && !op->pins && list_empty(&op->landings))
+		op_done(p, op);
+}
+
+void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op)
+{
+	op->pins--;
+	try_done(p, op);
+}
+
+void lnet_op_back(struct lnet_pass *p, struct lnet_op *op)
+{
+	try_done(p, op);
+}
+
+static void drop_attempt(struct lnet_pass *p, struct lnet_att *att)
+{
+	if (live(att) && !with_driver(att))
+		lnet_att_drop(p, att);
+}
+
+/* Asks the drivers for what they hold of @op; once per pass end. */
+void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op)
+{
+	if (!op->nr_held || !list_empty(&op->link))
+		return;
+	op->pins++;
+	list_add_tail(&op->link, &p->cancel);
+}
+
+static void stop_landings(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_rx *rx;
+
+	list_for_each_entry(rx, &op->landings, link)
+		lnet_rx_want_stop(p, rx);
+}
+
+void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how)
+{
+	if (lnet_op_over(op))
+		return;
+	op->pins++;
+	list_del_init(&op->link);
+	op->outcome = how;
+	lnet_op_set_state(op, OP_RECALL);
+	drop_attempt(p, &op->first);
+	drop_attempt(p, op->hedge);
+	count_end(p->sh, op);
+	lnet_op_unname(p, op);
+	stop_landings(p, op);
+	if (op->nr_held || !list_empty(&op->landings))
+		lnet_timer_set(&p->sh->wheel, &op->timer, p->now_ns + ABORT_REPEAT_NS);
+	lnet_op_recall(p, op);
+	lnet_op_unpin(p, op);
+}
+
+/* The answer is complete (ACK read, REPLY in place). */
+void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via)
+{
+	struct lnet_att *att = live(&op->first) && op->first.path == via ? &op->first :
+			       live(op->hedge) && op->hedge->path == via ? op->hedge : NULL;
+
+	if (lnet_op_over(op))
+		return;
+	if (via) {
+		u64 rtt = att && op->tries == 1 ? p->now_ns - att->posted_ns : 0;
+
+		lnet_path_alive(p->sh, via, p->now_ns, rtt);
+		lnet_health_ok(p->sh, via, true);
+		lnet_stat_answer(via, op, p->now_ns);
+	}
+	if (att && att == op->hedge)
+		lnet_count(p->sh, hedge_wins);
+	lnet_hedge_earn(p->sh, op->peer);
+	lnet_op_finish(p, op, LNET_OK);
+}

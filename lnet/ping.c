@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Pings: what this node answers, pings it sends to test a path, and pings a user asks for. */
+#include "core.h"
+#include "md.h"
+
+#define RECOVERY_SINK 48
+
+/* ---- answering ------------------------------------------------------------------------------------------------ */
+
+static u32 own_features(void)
+{
+	return LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | LNET_FEAT_OPEN;
+}
+
+static unsigned int collect(struct lnet *ln, struct lnet_pinginfo_ni *nis, unsigned int max)
+{
+	struct lnet_ni *ni;
+	unsigned int nr = 0;
+
+	list_for_each_entry(ni, &ln->nis, link) {
+		if (ni == ln->lo || nr == max)
+			continue;
+		nis[nr].nid = ni->nid;
+		nis[nr].status = READ_ONCE(ni->fatal) || !atomic_read(&ni->health) ? LNET_NI_DOWN : LNET_NI_UP;
+		nr++;
+	}
+	return nr;
+}
+
+void lnet_ping_rebuild(struct lnet *ln)
+{
+	unsigned int size = 32 + LNET_MAX_NIS * 24, nr;
+	struct lnet_pinginfo_ni *nis = kcalloc(LNET_MAX_NIS, sizeof(*nis), GFP_KERNEL);
+	struct lnet_copy *c = lnet_copy_new(size), *old;
+	int len = -ENOMEM;
+
+	if (nis && c) {
+		nr = collect(ln, nis, LNET_MAX_NIS);
+		len = lnet_pinginfo_encode(c->data, size, own_features(), ln->pid, ln->ping_seq + 1, nis, nr);
+	}
+	kfree(nis);
+	if (len < 0) {
+		lnet_copy_put(c);
+		pr_warn("the ping info could not be rebuilt: %d\n", len);
+		return;
+	}
+	c->len = c->frag.len = len;
+	spin_lock(&ln->ping_lock);
+	old = ln->ping_info;
+	ln->ping_info = c;
+	ln->ping_seq++;
+	spin_unlock(&ln->ping_lock);
+	lnet_copy_put(old);
+}
+
+static struct lnet_copy *info_get(struct lnet *ln)
+{
+	struct lnet_copy *c;
+
+	spin_lock(&ln->ping_lock);
+	c = ln->ping_info;
+	if (c)
+		lnet_copy_get(c);
+	spin_unlock(&ln->ping_lock);
+	return c;
+}
+
+enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+{
+	struct lnet_copy *c = info_get(p->ln);
+	struct lnet_op *op = c ? lnet_answer(p, rx, LNET_OP_REPLY) : NULL;
+	u32 at;
+
+	if (!op) {
+		lnet_copy_put(c);
+		return LNET_SKIP;
+	}
+	at = min(hdr->msg.get.src_offset, c->len);
+	op->cls = LNET_CLS_CONTROL;
+	op->copy = c;
+	op->md_off = at;
+	op->len = min(hdr->msg.get.sink_length, c->len - at);
+	lnet_op_defer(p, op);
+	return LNET_SKIP;
+}
+
+/* The content is taken by discovery, when it comes; a push is acknowledged all the same. */
+void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	(void)p;
+	(void)rx;
+}
+
+int lnet_ping_init(struct lnet *ln)
+{
+	spin_lock_init(&ln->ping_lock);
+	lnet_ping_rebuild(ln);
+	return ln->ping_info ? 0 : -ENOMEM;
+}
+
+void lnet_ping_fini(struct lnet *ln)
+{
+	lnet_copy_put(ln->ping_info);
+	ln->ping_info = NULL;
+}
+
+/* ---- testing a path ---------------------------------------------------------------------------------------------- */
+
+static void path_pinged(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_path *path = lnet_path_find(op->dst_pni, op->src_ni);
+	int err = lnet_outcomes[op->outcome].err;
+
+	if (path)
+		lnet_path_ping_done(p, path, err, err ? 0 : p->now_ns - op->first_wire_ns);
+}
+
+void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
+{
+	struct lnet_op *op = lnet_op_take(p->sh);
+
+	if (op && lnet_slot_take(p->ln, op)) {
+		lnet_op_free(op);
+		op = NULL;
+	}
+	if (!op) {
+		lnet_path_ping_done(p, path, -ENOMEM, 0);
+		return;
+	}
+	op->type = LNET_OP_GET;
+	op->cls = LNET_CLS_CONTROL;
+	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_RECOVERY | LNET_OPF_PINNED_NI | LNET_OPF_PINNED_DST;
+	op->peer = path->pni->peer;
+	lnet_peer_get(op->peer);
+	op->sh = p->sh;
+	op->dst_pni = path->pni;
+	lnet_peer_ni_hold(op->dst_pni);
+	op->src_ni = path->ni;
+	lnet_ni_get(op->src_ni);
+	op->target = path->pni->nid;
+	op->target_pid = LNET_PID;
+	op->portal = LNET_PORTAL_RESERVED;
+	op->match_bits = LNET_PING_MATCHBITS;
+	op->sink = &p->sh->junk_frag;
+	op->len = RECOVERY_SINK;
+	op->timeout_ns = timeout_ns;
+	op->done = path_pinged;
+	lnet_count(p->sh, recovery_pings);
+	lnet_op_defer(p, op);
+}
+
+/* ---- pings of the user --------------------------------------------------------------------------------------------- */
+
+struct user_ping {
+	struct lnet *ln;
+	lnet_ping_done_t done;
+	void *arg;
+	struct lnet_nid target;
+	u8 info[LNET_PINGINFO_MANUAL];
+};
+
+static void user_pinged(struct lnet_pass *p, void *arg, const struct lnet_event *ev)
+{
+	struct user_ping *u = arg;
+
+	(void)p;
+	if (ev->final)
+		u->done(u->arg, ev->status, u->info, ev->status ? 0 : ev->mlength, &u->target, ev->latency_ns);
+	if (ev->unlinked)
+		kfree(u);
+	else if (ev->final)	/* it failed before its threshold was used up */
+		lnet_md_unlink(u->ln, ev->md);
+}
+
+int lnet_ping(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source, u64 timeout_ns,
+	      lnet_ping_done_t done, void *arg)
+{
+	struct lnet_md_cfg cfg = { .length = LNET_PINGINFO_MANUAL, .threshold = 2, .cpt = -1, .options = LNET_MD_TRUNCATE };
+	struct user_ping *u = kzalloc(sizeof(*u), GFP_KERNEL);
+	struct lnet_xfer x;
+	lnet_md_t md;
+	int err;
+
+	if (!u)
+		return -ENOMEM;
+	u->ln = ln;
+	u->done = done;
+	u->arg = arg;
+	u->target = *nid;
+	cfg.start = u->info;
+	err = lnet_md_bind_core(ln, &cfg, user_pinged, u, &md);
+	if (err) {
+		kfree(u);
+		return err;
+	}
+	lnet_xfer_init(&x);
+	x.md = md;
+	x.target.nid = *nid;
+	if (source)
+		x.self = *source;
+	x.portal = LNET_PORTAL_RESERVED;
+	x.match_bits = LNET_PING_MATCHBITS;
+	x.timeout_ns = timeout_ns;
+	err = lnet_get_core(ln, &x);
+	if (err)
+		lnet_md_unlink(ln, md);	/* its last event frees @u; @done is not called */
+	return err;
+}

@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What comes in: is it for us, whose answer or which request is it, where does it go, and what is owed for it. */
+#include "core.h"
+
+static const u8 edges[LNET_NR_RX_STATES][LNET_NR_RX_STATES] = {
+#define STATE(s, pc, buf)
+#define EDGE(a, b) [a][b] = 1,
+#include "states/rx.def"
+#undef STATE
+#undef EDGE
+};
+
+void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state)
+{
+	if (rx->state == state)
+		return;
+	WARN_ON_ONCE(!edges[rx->state][state]);
+	rx->state = state;
+}
+
+struct lnet_rx *lnet_rx_get(struct lnet_pass *p)
+{
+	struct lnet_rx *rx;
+
+	rx = kzalloc(sizeof(*rx), GFP_NOFS);
+	if (!rx)
+		return NULL;
+	rx->evt = lnet_evt_new(p->ln);
+	if (!rx->evt) {
+		kfree(rx);
+		return NULL;
+	}
+	INIT_LIST_HEAD(&rx->link);
+	INIT_LIST_HEAD(&rx->stop);
+	INIT_LIST_HEAD(&rx->owed);
+	return rx;
+}
+
+void lnet_rx_free(struct lnet_rx *rx)
+{
+	if (rx->state != RX_DONE)
+		lnet_rx_set_state(rx, RX_DONE);
+	if (rx->stopping) {	/* lnet_pass_stops() still has it in hand */
+		rx->dead = 1;
+		return;
+	}
+	lnet_evt_free(rx->evt);
+	lnet_op_free(rx->answer);
+	lnet_copy_put(rx->copy);
+	kfree(rx->spare);
+	if (rx->from)
+		lnet_peer_ni_put(rx->from);
+	kfree(rx);
+}
+
+void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why)
+{
+	lnet_stat_drop(p->sh, rx->ni, rx->from, rx->type, rx->payload_len);
+	if (why == LNET_NO_MATCH)
+		lnet_count(p->sh, no_match);
+	else if (why == LNET_TOO_LONG)
+		lnet_count(p->sh, too_long);
+}
+
+static enum lnet_verdict skip(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why)
+{
+	lnet_rx_drop(p, rx, why);
+	return LNET_SKIP;
+}
+
+/* ---- helpers shared with once.c -------------------------------------------------------------------------------- */
+
+void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md, u32 offset, u32 len)
+{
+	lnet_md_buf(md, offset, len, &rx->into);
+	rx->want = len;
+	rx->verdict = LNET_LAND;
+	lnet_rx_set_state(rx, RX_LAND);
+	rx->ni->sh[p->sh->ix].holds++;
+	rx->hold_shard = p->sh->ix;
+}
+
+static void landing_over(struct lnet_rx *rx)
+{
+	rx->ni->sh[rx->hold_shard].holds--;
+}
+
+void lnet_initiator(struct lnet *ln, struct lnet_rx *rx, struct lnet_nid *initiator)
+{
+	struct lnet_peer_ni *pni;
+
+	if (lnet_nid_same(&rx->src_nid, &rx->from->nid)) {
+		*initiator = rx->from->peer->primary;
+		return;
+	}
+	*initiator = rx->src_nid;
+	pni = lnet_peer_ni_lookup(ln, &rx->src_nid);
+	if (!pni)
+		return;
+	*initiator = pni->peer->primary;
+	lnet_peer_ni_put(pni);
+}
+
+struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind)
+{
+	struct lnet_evt *e = rx->evt;
+	struct lnet_event *ev = &e->ev;
+
+	rx->evt = NULL;
+	ev->kind = kind;
+	ev->final = true;
+	ev->portal = rx->portal;
+	ev->match_bits = rx->match_bits;
+	ev->hdr_data = rx->hdr_data;
+	ev->rlength = rx->rlength;
+	ev->mlength = rx->mlength;
+	ev->offset = rx->offset;
+	ev->source = rx->src_nid;
+	ev->sender = rx->from->nid;
+	ev->target.nid = rx->dest_nid;
+	ev->target.pid = rx->ni->ln->pid;
+	ev->initiator.pid = rx->src_pid;
+	lnet_initiator(rx->ni->ln, rx, &ev->initiator.nid);
+	return e;
+}
+
+struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type)
+{
+	struct lnet_op *op = rx->answer ? rx->answer : lnet_op_take(p->sh);
+
+	rx->answer = NULL;
+	if (!op)
+		return NULL;
+	op->type = type;
+	op->cls = type == LNET_OP_ACK ? LNET_CLS_CONTROL : LNET_CLS_REPLY;
+	op->peer = rx->from->peer;
+	lnet_peer_get(op->peer);
+	op->sh = rx->from->sh;
+	op->dst_pni = rx->from;
+	lnet_peer_ni_hold(op->dst_pni);
+	op->src_ni = rx->ni;
+	lnet_ni_get(op->src_ni);
+	op->flags = LNET_OPF_PINNED_DST | LNET_OPF_PINNED_NI | LNET_OPF_INTERNAL;
+	op->target = rx->src_nid;
+	op->target_pid = rx->src_pid;
+	op->wire = rx->handle;
+	op->match_bits = rx->match_bits;
+	return op;
+}
+
+void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
+{
+	list_add_tail(&op->link, &p->defer);
+}
+
+/* ---- answers to our requests -------------------------------------------------------------------------------------- */
+
+static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type)
+{
+	struct lnet_op *op;
+
+	if (rx->handle.cookie[0] == p->ln->instance)
+		op = lnet_slot_find(p->ln, p->sh, &rx->handle);
+	else
+		op = lnet_op_by_name(rx->from->peer, &rx->handle);
+	if (!op || (op->type != type && !(type == LNET_OP_ACK && rx->mlength >= LNET_REFUSED)) || lnet_op_over(op)) {
+		lnet_count(p->sh, dup_answer);
+		return NULL;
+	}
+	return op;
+}
+
+static bool use_md(struct lnet_op *op)
+{
+	if (!op->md || (op->flags & LNET_OPF_ANSWERED))
+		return true;
+	if (!lnet_md_use_again(op->md))
+		return false;
+	op->flags |= LNET_OPF_ANSWERED;
+	return true;
+}
+
+/* One ACK for all PUTs without ACK up to and including its sequence. */
+static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path *via)
+{
+	struct lnet_peer *peer = rx->from->peer;
+	struct lnet_txwin *tx = &peer->tx;
+	bool alone;
+	u64 last = lnet_name_seq(&rx->handle, &alone), seq;
+
+	if (rx->handle.cookie[0] != tx->grant)
+		return;
+	for (seq = tx->oldest; seq <= last && seq < tx->next; seq++) {
+		struct lnet_op *op = tx->op[seq & (tx->cap - 1)];
+
+		if (!op || !(op->flags & LNET_OPF_NOACKREQ))
+			continue;
+		op->mlength = op->len;
+		lnet_op_answered(p, op, via);
+	}
+}
+
+static enum lnet_verdict take_ack(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+{
+	struct lnet_path *via = lnet_path_find(rx->from, rx->ni);
+	bool alone = true;
+	struct lnet_op *op;
+
+	rx->handle = hdr->msg.ack.dst_wmd;
+	rx->mlength = hdr->msg.ack.mlength;
+	if (rx->handle.cookie[0] != p->ln->instance && rx->mlength < LNET_REFUSED)
+		lnet_name_seq(&rx->handle, &alone);
+	if (!alone) {
+		merged_ack(p, rx, via);
+		return LNET_SKIP;
+	}
+	op = asked(p, rx, LNET_OP_PUT);
+	if (!op)
+		return LNET_SKIP;
+	if (rx->mlength >= LNET_REFUSED) {
+		if (op->flags & LNET_OPF_NAMED)
+			lnet_once_refused(p, op, rx->mlength - LNET_REFUSED, via);
+		return LNET_SKIP;
+	}
+	if ((op->flags & LNET_OPF_ACK) && !use_md(op))
+		return LNET_SKIP;
+	op->mlength = rx->mlength;
+	lnet_op_answered(p, op, via);
+	return LNET_SKIP;
+}
+
+static enum lnet_verdict take_reply(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+{
+	u32 want = rx->payload_len;
+	struct lnet_op *op;
+
+	rx->handle = hdr->msg.reply.dst_wmd;
+	op = asked(p, rx, LNET_OP_GET);
+	if (!op)
+		return LNET_SKIP;
+	if (want > op->len) {
+		if (op->md && !(op->md->options & LNET_MD_TRUNCATE))
+			return skip(p, rx, LNET_TOO_LONG);
+		want = op->len;
+	}
+	if (!use_md(op))
+		return LNET_SKIP;
+	rx->get = op;
+	list_add_tail(&rx->link, &op->landings);
+	if (op->md) {
+		lnet_rx_land_md(p, rx, op->md, op->md_off, want);
+		return LNET_LAND;
+	}
+	rx->into = (struct lnet_buf){ .frags = op->sink, .nr = 1, .len = want };
+	rx->want = want;
+	lnet_rx_set_state(rx, RX_LAND);
+	rx->ni->sh[p->sh->ix].holds++;
+	rx->hold_shard = p->sh->ix;
+	return LNET_LAND;
+}
+
+static void reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
+{
+	struct lnet_op *op = rx->get;
+
+	lnet_enter(p, op->sh);
+	op->pins++;
+	list_del_init(&rx->link);
+	landing_over(rx);
+	if (how == LNET_OK && !lnet_op_over(op)) {
+		op->mlength = rx->want;
+		lnet_op_answered(p, op, lnet_path_find(rx->from, rx->ni));
+	}
+	lnet_op_unpin(p, op);
+	lnet_rx_free(rx);
+}
+
+/* ---- requests under stock rules ------------------------------------------------------------------------------------- */
+
+static void get_replied(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_evt *e = op->arg;
+	int err = lnet_outcomes[op->outcome].err;
+
+	e->ev.status = err;
+	e->ev.perhaps = err && (op->flags & LNET_OPF_MAYBE);
+	lnet_md_post(p, op->md, e, true);
+}
+
+static enum lnet_verdict plain_get(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	struct lnet_op *op = lnet_answer(p, rx, LNET_OP_REPLY);
+
+	op->md = rx->md;
+	op->md_off = rx->offset;
+	op->len = rx->mlength;
+	op->arg = lnet_rx_event(rx, LNET_EVENT_GET);
+	op->done = get_replied;
+	lnet_op_defer(p, op);
+	return LNET_SKIP;
+}
+
+static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	enum lnet_outcome why = LNET_NO_MATCH;
+	struct lnet_nid initiator;
+	enum lnet_verdict v;
+
+	if (rx->type == LNET_OP_GET || rx->wants_ack) {
+		rx->answer = lnet_op_take(p->sh);
+		if (!rx->answer)
+			return skip(p, rx, LNET_NO_MEMORY);
+	}
+	lnet_initiator(p->ln, rx, &initiator);
+	v = lnet_match(p, rx, &initiator, &why);
+	if (v == LNET_SKIP)
+		return skip(p, rx, why);
+	if (v == LNET_LATER) {
+		lnet_count(p->sh, parked);
+		lnet_rx_set_state(rx, RX_WAIT_MATCH);
+		WRITE_ONCE(p->ln->shard[0].park_ns, min(READ_ONCE(p->ln->shard[0].park_ns),
+			   p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout)));
+		return LNET_LATER;
+	}
+	if (rx->type == LNET_OP_GET)
+		return plain_get(p, rx);
+	lnet_rx_land_md(p, rx, rx->md, rx->offset, rx->mlength);
+	return LNET_LAND;
+}
+
+static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
+{
+	struct lnet_md *md = rx->md;
+	struct lnet_evt *e;
+
+	lnet_enter_pni(p, rx->from);
+	landing_over(rx);
+	if (how == LNET_OK && rx->wants_ack && !(md->options & LNET_MD_ACK_DISABLE)) {
+		struct lnet_op *op = lnet_answer(p, rx, LNET_OP_ACK);
+
+		op->mlength = rx->mlength;
+		lnet_op_defer(p, op);
+	}
+	e = lnet_rx_event(rx, LNET_EVENT_PUT);
+	e->ev.status = how == LNET_OK ? 0 : -EIO;
+	lnet_md_post(p, md, e, true);
+	lnet_rx_free(rx);
+}
+
+/* ---- the reserved portal: a push lands aside --------------------------------------------------------------------------- */
+
+static enum lnet_verdict push_begin(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	u32 len = min_t(u32, rx->payload_len, LNET_PINGINFO_MANUAL);
+
+	lnet_leave(p);
+	rx->copy = lnet_copy_new(len);
+	if (rx->wants_ack)
+		rx->answer = lnet_op_new();
+	lnet_enter_pni(p, rx->from);
+	if (!rx->copy || (rx->wants_ack && !rx->answer))
+		return skip(p, rx, LNET_NO_MEMORY);
+	rx->into = (struct lnet_buf){ .frags = &rx->copy->frag, .nr = 1, .len = len };
+	rx->want = rx->mlength = len;
+	lnet_rx_set_state(rx, RX_LAND);
+	rx->ni->sh[p->sh->ix].holds++;
+	rx->hold_shard = p->sh->ix;
+	return LNET_LAND;
+}
+
+static void push_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
+{
+	lnet_enter_pni(p, rx->from);
+	landing_over(rx);
+	if (how == LNET_OK) {
+		lnet_push_taken(p, rx);
+		if (rx->wants_ack) {
+			struct lnet_op *op = lnet_answer(p, rx, LNET_OP_ACK);
+
+			op->mlength = rx->mlength;
+			lnet_op_defer(p, op);
+		}
+	}
+	lnet_rx_free(rx);
+}
+
+/* ---- dispatch ---------------------------------------------------------------------------------------------------------- */
+
+static void read_request(struct lnet_rx *rx, const struct lnet_hdr *hdr)
+{
+	if (rx->type == LNET_OP_PUT) {
+		rx->handle = hdr->msg.put.ack_wmd;
+		rx->match_bits = hdr->msg.put.match_bits;
+		rx->hdr_data = hdr->msg.put.hdr_data;
+		rx->portal = hdr->msg.put.ptl_index;
+		rx->offset = hdr->msg.put.offset;
+		rx->rlength = rx->payload_len;
+		rx->wants_ack = !lnet_handle_is_none(&rx->handle);
+	} else {
+		rx->handle = hdr->msg.get.return_wmd;
+		rx->match_bits = hdr->msg.get.match_bits;
+		rx->portal = hdr->msg.get.ptl_index;
+		rx->offset = hdr->msg.get.src_offset;
+		rx->rlength = hdr->msg.get.sink_length;
+	}
+}
+
+static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+{
+	read_request(rx, hdr);
+	if (rx->portal >= 2 * LNET_PORTAL_MARK)
+		return skip(p, rx, LNET_NO_MATCH);
+	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_OPEN_MATCHBITS && rx->type == LNET_OP_GET)
+		return lnet_once_open(p, rx, hdr);
+	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_CONFIRM_MATCHBITS && rx->type == LNET_OP_PUT)
+		return lnet_once_confirm(p, rx, hdr);
+	if (rx->portal >= LNET_PORTAL_MARK)
+		return lnet_once_begin(p, rx, hdr);
+	if (rx->portal == LNET_PORTAL_RESERVED && rx->match_bits == LNET_PING_MATCHBITS)
+		return rx->type == LNET_OP_GET ? lnet_ping_answer(p, rx, hdr) : push_begin(p, rx);
+	return plain_begin(p, rx);
+}
+
+/* wire.md 5.6 rows 4 to 9, without routing. 0: for us. */
+static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct lnet_hdr *hdr)
+{
+	if (likely(lnet_nid_same(&hdr->dest_nid, &ni->nid)))
+		return 0;
+	if (ni == p->ln->lo)
+		return 0;
+	if (lnet_nid_net(&hdr->dest_nid) == ni->net || lnet_nid_is_local(p->ln, &hdr->dest_nid)) {
+		lnet_count(p->sh, bad_header);
+		return LNET_CLOSE;
+	}
+	lnet_count(p->sh, not_for_me);
+	return LNET_SKIP;
+}
+
+static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+{
+	struct lnet_path *path;
+	int v = address(p, rx->ni, hdr);
+
+	if (v) {
+		lnet_stat_drop(p->sh, rx->ni, rx->from, hdr->type, hdr->payload_len);
+		return v;
+	}
+	if (unlikely(p->ln->fault) && lnet_fault_rx(p, rx->ni, hdr)) {
+		lnet_count(p->sh, fault_drops);
+		return skip(p, rx, LNET_FAULT);
+	}
+	path = lnet_path_find(rx->from, rx->ni);
+	if (path)
+		lnet_path_alive(p->sh, path, p->now_ns, 0);
+	rx->from->last_rx_ns = p->now_ns;
+	lnet_stat_recv(p->sh, rx->ni, rx->from, rx->type, rx->payload_len);
+	if (READ_ONCE(p->ln->stopping))
+		return LNET_CLOSE;
+	switch (hdr->type) {
+	case LNET_MSG_ACK:
+		return take_ack(p, rx, hdr);
+	case LNET_MSG_REPLY:
+		return take_reply(p, rx, hdr);
+	case LNET_MSG_PUT:
+	case LNET_MSG_GET:
+		return take_request(p, rx, hdr);
+	default:
+		return LNET_CLOSE;
+	}
+}
+
+enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx, const struct lnet_hdr *hdr,
+				struct lnet_peer_ni *from)
+{
+	enum lnet_verdict v;
+
+	lnet_enter_pni(p, from);
+	lnet_peer_ni_hold(from);
+	rx->ni = ni;
+	rx->from = from;
+	rx->type = hdr->type;
+	rx->payload_len = hdr->payload_len;
+	rx->src_nid = hdr->src_nid;
+	rx->dest_nid = hdr->dest_nid;
+	rx->src_pid = hdr->src_pid;
+	rx->arrived_ns = p->now_ns;
+	rx->verdict = LNET_LATER;
+	v = dispatch(p, rx, hdr);
+	if (v == LNET_SKIP || v == LNET_CLOSE)
+		lnet_rx_free(rx);
+	else
+		rx->verdict = v;
+	return v;
+}
+
+void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
+{
+	if (rx->get)
+		reply_done(p, rx, how);
+	else if (rx->marked)
+		lnet_once_done(p, rx, how);
+	else if (rx->copy)
+		push_done(p, rx, how);
+	else
+		plain_done(p, rx, how);
+}
+
+void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v, enum lnet_outcome why)
+{
+	if (rx->marked) {
+		lnet_once_matched(p, rx, v, why);
+		return;
+	}
+	lnet_enter_pni(p, rx->from);
+	if (v == LNET_LAND) {
+		lnet_rx_land_md(p, rx, rx->md, rx->offset, rx->mlength);
+	} else {
+		lnet_rx_drop(p, rx, why);
+		rx->verdict = LNET_SKIP;
+	}
+	rx->landed = 1;
+	list_add_tail(&rx->owed, &p->land);
+	lnet_leave(p);
+}
+
+bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	if (rx->marked)
+		return lnet_once_gone(p, rx);
+	lnet_leave(p);
+	if (!lnet_match_unpark(p->ln, rx))
+		return false;
+	lnet_enter_pni(p, rx->from);
+	lnet_rx_drop(p, rx, LNET_PATH_LOST);
+	lnet_rx_free(rx);
+	return true;
+}
+
+/* ---- landings that must stop ------------------------------------------------------------------------------------------------ */
+
+void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	if (rx->state != RX_LAND || rx->stopping)
+		return;
+	rx->stopping = 1;
+	list_add_tail(&rx->stop, &p->stop);
+}
+
+void lnet_pass_stops(struct lnet_pass *p)
+{
+	while (!list_empty(&p->stop)) {
+		struct lnet_rx *rx = list_first_entry(&p->stop, struct lnet_rx, stop);
+
+		list_del_init(&rx->stop);
+		if (!READ_ONCE(rx->dead))
+			rx->ni->ops->rx_stop(p, rx->ni, rx);
+		lnet_enter(p, &p->ln->shard[rx->hold_shard]);
+		rx->stopping = 0;
+		if (rx->dead)
+			lnet_rx_free(rx);
+		lnet_leave(p);
+	}
+}

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Operations on their way: start, choice of a path, what drivers gave back, sending again. */
+#include "core.h"
+
+enum { GIVEN_POSTED = 1, GIVEN_DONE = 2 };
+enum { ATTF_DELAYED = 1 };
+
+/* ---- start ------------------------------------------------------------------------------------------------------ */
+
+static bool answer_expected(const struct lnet_op *op)
+{
+	return op->type == LNET_OP_GET ||
+	       (op->type == LNET_OP_PUT && (op->flags & (LNET_OPF_ACK | LNET_OPF_NOACKREQ)));
+}
+
+static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
+{
+	if (op->flags & LNET_OPF_RECOVERY)
+		return false;
+	return (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT | LNET_OPF_ANY_PATH)) || READ_ONCE(p->ln->tun.resend_ambiguous);
+}
+
+/* A request is marked if the peer gave us a grant; once something perhaps arrived unmarked, it stays so. */
+static void decide_mark(struct lnet_op *op)
+{
+	if (!lnet_op_request(op) || (op->flags & (LNET_OPF_INTERNAL | LNET_OPF_MARKED | LNET_OPF_MAYBE)))
+		return;
+	if (op->peer->contact != CONTACT_OPEN)
+		return;
+	op->flags |= LNET_OPF_MARKED;
+	if (op->type == LNET_OP_PUT && !(op->flags & LNET_OPF_ACK))
+		op->flags |= LNET_OPF_NOACKREQ;
+}
+
+static struct lnet_path *choose(struct lnet_pass *p, struct lnet_op *op, u64 exclude)
+{
+	struct lnet_select s = {
+		.peer = op->peer, .ni = op->src_ni, .tried = op->tried, .exclude = exclude,
+		.cpt = op->md ? op->md->cpt : -1, .request = lnet_op_request(op),
+		.pni = op->flags & LNET_OPF_PINNED_DST || !op->peer->mr ? op->dst_pni : NULL,
+	};
+
+	return lnet_select(p->sh, &s);
+}
+
+void lnet_op_try(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_path *path;
+
+	lnet_op_set_state(op, OP_TRY);
+	decide_mark(op);
+	path = choose(p, op, 0);
+	if (!path) {
+		lnet_op_finish(p, op, LNET_NO_PATH);
+		return;
+	}
+	op->tried |= 1ULL << path->ix;
+	lnet_att_enter(p, &op->first, path);
+	if (op->state == OP_TRY)
+		lnet_op_arm(p->sh, op);
+}
+
+void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_shard *sh = p->sh;
+
+	list_add_tail(&op->all, &sh->live);
+	sh->nr_live++;
+	sh->c[LNET_C_msgs_max] = max(sh->c[LNET_C_msgs_max], ++sh->c[LNET_C_msgs_alloc]);
+	op->start_ns = p->now_ns;
+	if (!op->timeout_ns)
+		op->timeout_ns = READ_ONCE(p->ln->tun.transaction_timeout);
+	op->deadline_ns = p->now_ns + op->timeout_ns;
+	op->suspect_ns = U64_MAX;
+	if (READ_ONCE(p->ln->stopping) || op->peer->deleted) {
+		lnet_op_finish(p, op, LNET_SHUTDOWN);
+		return;
+	}
+	if ((op->flags & LNET_OPF_INTERNAL) || !lnet_op_request(op) || lnet_contact_ready(p, op->peer)) {
+		lnet_op_try(p, op);
+		return;
+	}
+	lnet_op_set_state(op, OP_RESOLVE);
+	list_add_tail(&op->link, &op->peer->resolve);
+	lnet_op_arm(sh, op);
+}
+
+void lnet_op_release(struct lnet_pass *p, struct lnet_op *op)
+{
+	list_del_init(&op->link);
+	lnet_op_try(p, op);
+}
+
+int lnet_op_submit(struct lnet *ln, struct lnet_op *op, struct lnet_peer_ni *pni, bool more)
+{
+	struct lnet_pass p;
+	int err = 0;
+
+	if (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK))
+		err = lnet_slot_take(ln, op);
+	if (err)
+		return err;
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	p.more = more;
+	lnet_window_grow(&p, pni);
+	lnet_enter_pni(&p, pni);
+	op->dst_pni = pni;
+	op->peer = pni->peer;
+	lnet_peer_get(op->peer);
+	op->sh = p.sh;
+	op->cls = op->flags & LNET_OPF_INTERNAL ? LNET_CLS_CONTROL : LNET_CLS_DATA;
+	lnet_op_start(&p, op);
+	lnet_pass_end(&p);
+	return 0;
+}
+
+/* ---- sending again ------------------------------------------------------------------------------------------------- */
+
+static unsigned int resends(const struct lnet_op *op)
+{
+	return op->tries > op->hedges + 1 ? op->tries - op->hedges - 1 : 0;
+}
+
+static void count_resend(struct lnet_pass *p, struct lnet_op *op)
+{
+	(void)op;
+	lnet_count(p->sh, resend_count);
+}
+
+/* Another path not yet tried: at once. Else the time left is shared among the tries left. */
+static void send_again(struct lnet_pass *p, struct lnet_op *op)
+{
+	u32 left = (u32)READ_ONCE(p->ln->tun.retry_count) - resends(op);
+	struct lnet_path *path = choose(p, op, 0);
+	u64 remain = op->deadline_ns - p->now_ns;
+
+	count_resend(p, op);
+	if (path && !(op->tried & 1ULL << path->ix) && !path->suspect_ns) {
+		lnet_op_try(p, op);
+		return;
+	}
+	lnet_op_set_state(op, OP_BACKOFF);
+	op->suspect_ns = p->now_ns + div_u64(remain, left + 1);
+	op->tried = 0;
+	lnet_op_arm(p->sh, op);
+}
+
+static bool alive(const struct lnet_att *att)
+{
+	return att && att->state != ATT_FREE;
+}
+
+/* An answer to a named request may leave over any path once the one its request came by has failed. */
+static void unpin_path(struct lnet_op *op)
+{
+	op->flags &= ~(LNET_OPF_PINNED_DST | LNET_OPF_PINNED_NI);
+	if (op->src_ni)
+		lnet_ni_put(op->src_ni);
+	op->src_ni = NULL;
+}
+
+/* An attempt ended without success and is FREE. The other one may still run; else try again or give up. */
+void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how)
+{
+	bool perhaps = lnet_outcomes[how].delivery != LNET_DELIVERY_NOT;
+
+	if (perhaps)
+		op->flags |= LNET_OPF_MAYBE;
+	if (lnet_op_over(op) || alive(&op->first) || alive(op->hedge))
+		return;
+	if (how == LNET_SHUTDOWN || how == LNET_NO_MEMORY || READ_ONCE(p->ln->stopping) ||
+	    (op->md && lnet_op_request(op) && lnet_md_aborted(op->md)) || (op->flags & LNET_OPF_RECOVERY) ||
+	    (perhaps && !resendable(p, op)) || resends(op) >= READ_ONCE(p->ln->tun.retry_count) ||
+	    p->now_ns >= op->deadline_ns) {
+		lnet_op_finish(p, op, how);
+		return;
+	}
+	if (op->flags & LNET_OPF_ANY_PATH)
+		unpin_path(op);
+	if (op->state == OP_TRY || op->state == OP_ANSWER)
+		send_again(p, op);
+}
+
+void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_att *att[2] = { &op->first, op->hedge };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		if (att[i] && att[i]->state == ATT_ASKED)
+			lnet_health_fail(p->sh, att[i]->path, att[i]->path->evidence_ns > att[i]->posted_ns ?
+					 LNET_REMOTE_TIMEOUT : LNET_NETWORK_TIMEOUT);
+}
+
+/* ---- what drivers gave back ------------------------------------------------------------------------------------------- */
+
+static void given(struct lnet_pass *p, struct lnet_att *att, int what)
+{
+	if (!atomic_fetch_or(what, &att->given))
+		list_add_tail(&att->link, &p->given);
+}
+
+void lnet_att_posted(struct lnet_pass *p, struct lnet_att *att, u32 epoch)
+{
+	att->epoch = epoch;
+	given(p, att, GIVEN_POSTED);
+}
+
+void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, u32 epoch)
+{
+	att->outcome = how;
+	if (lnet_outcomes[how].delivery == LNET_DELIVERY_YES && epoch)
+		att->epoch = epoch;
+	given(p, att, GIVEN_DONE);
+}
+
+static void was_posted(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
+{
+	lnet_stat_posted(att->path, op, p->now_ns - att->posted_ns);
+	att->posted_ns = p->now_ns;
+	if (op->state == OP_TRY)
+		lnet_op_set_state(op, OP_ANSWER);
+}
+
+static void lost(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att, enum lnet_outcome how)
+{
+	lnet_att_drop(p, att);
+	lnet_op_attempt_failed(p, op, how);
+}
+
+/* The driver has taken all bytes and forgets the attempt: what is missing is the answer. */
+static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
+{
+	struct lnet_path *path = att->path;
+
+	lnet_stat_sent(p->sh, path, op);
+	lnet_health_ok(p->sh, path, false);
+	if (lnet_op_over(op) || !answer_expected(op)) {
+		lnet_att_move(p, att, ATT_FREE);
+		if (!lnet_op_over(op))
+			lnet_op_finish(p, op, LNET_OK);
+		return;
+	}
+	lnet_op_sent(p, op);
+	lnet_att_move(p, att, ATT_ASKED);
+	list_add_tail(&att->link, &path->asked);
+	if (path->lost_valid && (s32)(att->epoch - path->lost_epoch) <= 0 && resendable(p, op))
+		lost(p, op, att, LNET_PATH_LOST);
+	else
+		lnet_op_arm(p->sh, op);
+}
+
+static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
+{
+	enum lnet_outcome how = att->outcome;
+
+	lnet_health_fail(p->sh, att->path, how);
+	lnet_att_move(p, att, ATT_FREE);
+	lnet_op_attempt_failed(p, op, how);
+}
+
+static void process(struct lnet_pass *p, struct lnet_att *att)
+{
+	struct lnet_op *op = att->op;
+	int what = atomic_xchg(&att->given, 0);
+	bool sent = (what & GIVEN_DONE) && lnet_outcomes[att->outcome].delivery == LNET_DELIVERY_YES;
+
+	op->pins++;
+	if (((what & GIVEN_POSTED) || sent) && att->state == ATT_WIRE)
+		was_posted(p, op, att);
+	if (what & GIVEN_DONE) {
+		if (sent)
+			back_sent(p, op, att);
+		else
+			back_failed(p, op, att);
+	} else if (att->state == ATT_WIRE) {
+		lnet_att_move(p, att, ATT_POSTED);
+	}
+	lnet_op_unpin(p, op);
+}
+
+void lnet_att_given(struct lnet_pass *p, struct list_head *list)
+{
+	while (!list_empty(list)) {
+		struct lnet_att *att = list_first_entry(list, struct lnet_att, link);
+
+		list_del_init(&att->link);
+		lnet_enter(p, att->op->sh);
+		process(p, att);
+	}
+}
+
+/* ---- taking back --------------------------------------------------------------------------------------------------------- */
+
+static bool undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
+{
+	bool was;
+
+	if (!(att->flags & ATTF_DELAYED))
+		return false;
+	lnet_enter(p, op->sh);
+	was = att->flags & ATTF_DELAYED;
+	if (was) {
+		att->flags &= ~ATTF_DELAYED;
+		list_del_init(&att->link);
+	}
+	lnet_leave(p);
+	return was;
+}
+
+static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
+{
+	struct lnet_ni *ni;
+	bool take;
+
+	if (!att)
+		return;
+	lnet_enter(p, op->sh);
+	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) && !atomic_read(&att->given) &&
+	       (lnet_op_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) || READ_ONCE(att->ni->fatal));
+	ni = att->ni;
+	lnet_leave(p);
+	if (!take)
+		return;
+	if (undelay(p, op, att))
+		lnet_att_done(p, att, LNET_CANCELED, 0);
+	else
+		ni->ops->cancel(p, ni, att, LNET_CANCEL_ABORT);
+}
+
+void lnet_pass_cancels(struct lnet_pass *p)
+{
+	while (!list_empty(&p->cancel)) {
+		struct lnet_op *op = list_first_entry(&p->cancel, struct lnet_op, link);
+
+		list_del_init(&op->link);
+		cancel_one(p, op, &op->first);
+		cancel_one(p, op, op->hedge);
+		lnet_enter(p, op->sh);
+		lnet_op_unpin(p, op);
+		lnet_leave(p);
+	}
+}
+
+/* ---- delay rules ------------------------------------------------------------------------------------------------------------ */
+
+/* Holds @att back for @ns; no lock held. */
+void lnet_att_delay(struct lnet_pass *p, struct lnet_att *att, u64 ns)
+{
+	struct lnet_shard *sh = att->op->sh;
+	struct lnet_att *at;
+	struct list_head *pos = &sh->delayed;
+
+	lnet_enter(p, sh);
+	att->posted_ns = p->now_ns + ns;	/* the time of release while it is delayed */
+	list_for_each_entry_reverse(at, &sh->delayed, link) {
+		if (at->posted_ns <= att->posted_ns) {
+			pos = &at->link;
+			break;
+		}
+	}
+	list_add(&att->link, pos);
+	att->flags |= ATTF_DELAYED;
+	at = list_first_entry(&sh->delayed, struct lnet_att, link);
+	lnet_timer_set(&sh->wheel, &sh->delay_timer, at->posted_ns);
+	lnet_leave(p);
+}
+
+void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t)
+{
+	struct lnet_shard *sh = p->sh;
+	struct lnet_att *att;
+
+	while (!list_empty(&sh->delayed)) {
+		att = list_first_entry(&sh->delayed, struct lnet_att, link);
+		if (att->posted_ns > p->now_ns) {
+			lnet_timer_set(&sh->wheel, t, att->posted_ns);
+			return;
+		}
+		att->flags = (att->flags & ~ATTF_DELAYED) | LNET_ATTF_RELEASED;
+		list_move_tail(&att->link, &p->send);
+	}
+}
+
+/* ---- paths that die ----------------------------------------------------------------------------------------------------------- */
+
+/* Everything asked over @path up to @epoch is perhaps delivered; what may be sent again is. */
+static unsigned int path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoch, enum lnet_outcome how)
+{
+	struct lnet_att *att, *next;
+	LIST_HEAD(due);
+	unsigned int nr = 0;
+
+	list_for_each_entry_safe(att, next, &path->asked, link)
+		if ((s32)(att->epoch - epoch) <= 0 && resendable(p, att->op))
+			list_move_tail(&att->link, &due);
+	while (!list_empty(&due)) {
+		struct lnet_op *op;
+
+		att = list_first_entry(&due, struct lnet_att, link);
+		op = att->op;
+		op->pins++;
+		lost(p, op, att, how);
+		lnet_op_unpin(p, op);
+		nr++;
+	}
+	return nr;
+}
+
+void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch, enum lnet_outcome how)
+{
+	struct lnet_path *path;
+
+	lnet_enter_pni(p, to);
+	path = lnet_path_find(to, ni);
+	if (!path)
+		return;
+	path->lost_epoch = epoch;
+	path->lost_valid = 1;
+	if (!READ_ONCE(p->ln->stopping))
+		lnet_health_fail(p->sh, path, how);
+	if (path_ambiguous(p, path, epoch, how))
+		lnet_count(p->sh, path_lost);
+}
+
+void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u64 rtt_ns)
+{
+	struct lnet_path *path;
+
+	lnet_enter_pni(p, to);
+	path = lnet_path_find(to, ni);
+	if (path)
+		lnet_path_alive(p->sh, path, p->now_ns, rtt_ns);
+}
+
+/* ---- walks over all operations -------------------------------------------------------------------------------------------------- */
+
+/* Runs @visit for each live op of each shard; ops may end during the walk. */
+static void walk(struct lnet_pass *p, void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->ln->nr_shards; i++) {
+		struct lnet_shard *sh = &p->ln->shard[i];
+		LIST_HEAD(seen);
+
+		lnet_leave(p);
+		lnet_enter(p, sh);
+		while (!list_empty(&sh->live)) {
+			struct lnet_op *op = list_first_entry(&sh->live, struct lnet_op, all);
+
+			list_move_tail(&op->all, &seen);
+			op->pins++;
+			visit(p, op, arg);
+			lnet_op_unpin(p, op);
+		}
+		list_splice(&seen, &sh->live);
+		lnet_leave(p);
+	}
+}
+
+static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni)
+{
+	struct lnet_att *att[2] = { &op->first, op->hedge };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		if (!alive(att[i]) || att[i]->ni != ni || lnet_op_over(op))
+			continue;
+		if (att[i]->state == ATT_WIRE || att[i]->state == ATT_POSTED)
+			lnet_op_recall(p, op);
+		else if (att[i]->state == ATT_ASKED && resendable(p, op))
+			lost(p, op, att[i], LNET_PATH_LOST);
+		else if (att[i]->state != ATT_ASKED)
+			lost(p, op, att[i], LNET_CANCELED);
+	}
+}
+
+void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni)
+{
+	walk(p, visit_ni_down, ni);
+}
+
+static bool waits(const struct lnet_att *att)
+{
+	return att && (att->state == ATT_WAIT_PEER || att->state == ATT_WAIT_NI);
+}
+
+/* Waiting costs no try: the choice is made again. */
+static void reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
+{
+	lnet_att_drop(p, att);
+	if (att == &op->first && !alive(op->hedge))
+		lnet_op_try(p, op);
+}
+
+static void visit_reselect(struct lnet_pass *p, struct lnet_op *op, void *ni)
+{
+	if (waits(&op->first) && op->first.ni == ni && op->state == OP_TRY)
+		reselect(p, op, &op->first);
+	if (waits(op->hedge) && op->hedge->ni == ni)
+		reselect(p, op, op->hedge);
+}
+
+void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
+{
+	walk(p, visit_reselect, ni);
+}
+
+void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
+{
+	struct lnet_peer_ni *pni = path->pni;
+	struct lnet_att *att, *next;
+	LIST_HEAD(due);
+	unsigned int cls;
+
+	for (cls = LNET_CLS_REPLY; cls < LNET_NR_CLASSES; cls++)
+		list_for_each_entry_safe(att, next, &pni->wait[cls], link)
+			if (att->path == path && att == &att->op->first && att->op->state == OP_TRY &&
+			    !(att->op->flags & LNET_OPF_PINNED_DST))
+				list_move_tail(&att->link, &due);
+	while (!list_empty(&due)) {
+		att = list_first_entry(&due, struct lnet_att, link);
+		reselect(p, att->op, att);
+	}
+}
+
+/* What waits between two tries may go as soon as a path to its peer lives again. */
+void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_op *op;
+	LIST_HEAD(seen);
+
+	while (!list_empty(&p->sh->live)) {
+		op = list_first_entry(&p->sh->live, struct lnet_op, all);
+		list_move_tail(&op->all, &seen);
+		if (op->peer == peer && op->state == OP_BACKOFF) {
+			op->pins++;
+			lnet_op_try(p, op);
+			lnet_op_unpin(p, op);
+		}
+	}
+	list_splice(&seen, &p->sh->live);
+}
+
+struct fail_all {
+	struct lnet_peer *peer;
+	struct lnet_md *md;
+	enum lnet_outcome how;
+};
+
+static void visit_fail(struct lnet_pass *p, struct lnet_op *op, void *arg)
+{
+	const struct fail_all *f = arg;
+
+	if (f->peer && op->peer != f->peer)
+		return;
+	if (f->md && (op->md != f->md || !lnet_op_request(op)))
+		return;
+	if (alive(&op->first) || alive(op->hedge))
+		op->flags |= op->flags & LNET_OPF_STARTED ? LNET_OPF_MAYBE : 0;
+	lnet_op_finish(p, op, f->how);
+}
+
+void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how)
+{
+	struct fail_all f = { .peer = peer, .how = how };
+
+	walk(p, visit_fail, &f);
+}
+
+void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md)
+{
+	struct fail_all f = { .md = md, .how = LNET_UNLINKED };
+
+	walk(p, visit_fail, &f);
+	lnet_windows_md_aborted(p, md);
+}
+
+bool lnet_ops_idle(struct lnet *ln)
+{
+	unsigned int i;
+
+	for (i = 0; i < ln->nr_shards; i++)
+		if (READ_ONCE(ln->shard[i].nr_live))
+			return false;
+	return true;
+}

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The receiver's windows: one per grant, found by it, made by openings only, with an entry per request not yet confirmed. */
+#include <lnet/hash.h>
+#include "core.h"
+
+#define WINDOW_FIRST 8U			/* entries of a new window; grows by use */
+#define GRANT_SHARD_MASK 63ULL		/* bits of a grant that name the shard */
+
+u64 lnet_grant_shard(const struct lnet *ln, u64 grant)
+{
+	return (grant & GRANT_SHARD_MASK) % ln->nr_shards;
+}
+
+static struct lnet_window **bucket(struct lnet_shard *sh, u64 grant)
+{
+	return &sh->winhash[lnet_hash64(grant) % LNET_WINDOW_HASH];
+}
+
+struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant)
+{
+	struct lnet_window *w;
+
+	if (!sh->winhash)
+		return NULL;
+	for (w = *bucket(sh, grant); w && w->grant != grant; w = w->hash_next)
+		;
+	return w;
+}
+
+/* ---- entries ------------------------------------------------------------------------------------------------ */
+
+void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e)
+{
+	if (!e || --e->refs)
+		return;
+	WARN_ON_ONCE(e->md && p);
+	lnet_evt_free(e->evt);
+	lnet_copy_put(e->copy);
+	kfree(e);
+}
+
+/* The event of a request whose memory nobody uses any more; once. */
+void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
+{
+	struct lnet_md *md = e->md;
+	struct lnet_evt *evt = e->evt;
+
+	if (!md || e->state != ENTRY_FINAL || !list_empty(&e->rxs) || e->nr_answers)
+		return;
+	if (e->type == LNET_OP_GET && !e->copy && !e->confirmed && !e->gone)
+		return;
+	e->md = NULL;
+	e->evt = NULL;
+	evt->ev.mlength = e->mlength;
+	evt->ev.offset = e->offset;
+	lnet_md_post(p, md, evt, true);
+}
+
+/* Nothing of it came in whole and nothing more will: its event says so. */
+static void entry_fail(struct lnet_pass *p, struct lnet_entry *e)
+{
+	if (e->state == ENTRY_MATCHED) {
+		e->state = ENTRY_FINAL;
+		e->reason = LNET_REFUSED_ANSWER_GONE;
+		if (e->evt)
+			e->evt->ev.status = -ETIMEDOUT;
+	}
+	e->gone = 1;
+	lnet_entry_settle(p, e);
+}
+
+void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e)
+{
+	if (e->confirmed)
+		return;
+	e->confirmed = 1;
+	lnet_entry_settle(p, e);
+}
+
+/* The window needs the place of @e: what runs goes on without it. */
+static void entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix)
+{
+	struct lnet_entry *e = w->entry[ix];
+
+	w->entry[ix] = NULL;
+	e->detached = 1;
+	e->confirmed = 1;
+	if (e->state == ENTRY_MATCHED && list_empty(&e->rxs))
+		entry_fail(p, e);
+	else
+		lnet_entry_settle(p, e);
+	lnet_entry_put(p, e);
+}
+
+/* ---- room ---------------------------------------------------------------------------------------------------- */
+
+void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor)
+{
+	u64 seq, end = min(floor, w->high + 1);
+
+	for (seq = w->floor; seq < end; seq++) {
+		u32 ix = seq & (w->cap - 1);
+
+		if (w->entry[ix] && w->entry[ix]->seq == seq)
+			entry_detach(p, w, ix);
+	}
+	w->floor = max(w->floor, floor);
+}
+
+static bool fits(const struct lnet_window *w, u64 seq)
+{
+	return max(w->high, seq) - w->floor < w->cap;
+}
+
+static void install(struct lnet_window *w, struct lnet_entry **bigger, u32 cap)
+{
+	u64 seq;
+
+	for (seq = w->floor; seq <= w->high; seq++) {
+		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
+
+		if (e && e->seq == seq)
+			bigger[seq & (cap - 1)] = e;
+	}
+	w->entry = bigger;
+	w->cap = cap;
+}
+
+bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **wp, u64 grant, u64 seq)
+{
+	struct lnet_shard *sh = p->sh;
+	struct lnet_window *w = *wp;
+
+	while (!fits(w, seq)) {
+		struct lnet_entry **bigger, **old;
+		u32 cap = w->cap;
+
+		if (cap >= 2 * w->W)
+			return false;
+		while (max(w->high, seq) - w->floor >= cap)
+			cap *= 2;
+		lnet_leave(p);
+		bigger = kcalloc(cap, sizeof(*bigger), GFP_NOFS);
+		lnet_enter(p, sh);
+		w = *wp = lnet_window_find(sh, grant);
+		if (!w || !bigger) {
+			kfree(bigger);
+			return false;
+		}
+		old = bigger;
+		if (cap > w->cap) {
+			old = w->entry;
+			install(w, bigger, cap);
+		}
+		kfree(old);
+	}
+	return true;
+}
+
+/* ---- dropping windows ------------------------------------------------------------------------------------------- */
+
+static void unhash(struct lnet_shard *sh, struct lnet_window *w)
+{
+	struct lnet_window **at = bucket(sh, w->grant);
+
+	while (*at != w)
+		at = &(*at)->hash_next;
+	*at = w->hash_next;
+	list_del_init(&w->link);
+	sh->nr_windows--;
+}
+
+static bool window_busy(const struct lnet_window *w)
+{
+	u64 seq;
+
+	for (seq = w->floor; seq <= w->high; seq++) {
+		const struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
+
+		if (e && e->seq == seq && (e->state != ENTRY_FINAL || e->md || e->refs > 1))
+			return true;
+	}
+	return false;
+}
+
+static void window_free(struct lnet_pass *p, struct lnet_window *w)
+{
+	u32 ix;
+
+	for (ix = 0; ix < w->cap; ix++)
+		if (w->entry[ix])
+			entry_detach(p, w, ix);
+	if (w->from)
+		lnet_peer_ni_put(w->from);
+	kfree(w->entry);
+	kfree(w);
+}
+
+static void window_drop(struct lnet_pass *p, struct lnet_window *w)
+{
+	lnet_timer_cancel(&p->sh->wheel, &w->timer);
+	unhash(p->sh, w);
+	lnet_count(p->sh, windows_dropped);
+	window_free(p, w);
+}
+
+/* Least recently used first; a busy one stays. */
+static bool make_room(struct lnet_pass *p)
+{
+	struct lnet_shard *sh = p->sh;
+	struct lnet_window *w, *prev;
+
+	if (sh->nr_windows < READ_ONCE(p->ln->tun.windows_max))
+		return true;
+	list_for_each_entry_safe_reverse(w, prev, &sh->windows, link) {
+		if (window_busy(w))
+			continue;
+		window_drop(p, w);
+		return true;
+	}
+	return false;
+}
+
+void lnet_windows_fini(struct lnet_shard *sh)
+{
+	struct lnet_window *w, *next;
+	u32 ix;
+
+	list_for_each_entry_safe(w, next, &sh->windows, link) {
+		for (ix = 0; ix < w->cap; ix++) {
+			if (!w->entry[ix])
+				continue;
+			w->entry[ix]->md = NULL;
+			lnet_entry_put(NULL, w->entry[ix]);
+		}
+		if (w->from)
+			lnet_peer_ni_put(w->from);
+		kfree(w->entry);
+		kfree(w);
+	}
+	INIT_LIST_HEAD(&sh->windows);
+	kfree(sh->winhash);
+	sh->winhash = NULL;
+}
+
+/* ---- making windows -------------------------------------------------------------------------------------------- */
+
+static struct lnet_window *window_of(struct lnet_shard *sh, u64 instance, u64 nonce)
+{
+	struct lnet_window *w;
+
+	list_for_each_entry(w, &sh->windows, link)
+		if (w->instance == instance && w->nonce == nonce)
+			return w;
+	return NULL;
+}
+
+static struct lnet_window *window_new(void)
+{
+	struct lnet_window *w = kzalloc(sizeof(*w), GFP_NOFS);
+
+	if (!w)
+		return NULL;
+	w->entry = kcalloc(WINDOW_FIRST, sizeof(*w->entry), GFP_NOFS);
+	if (!w->entry) {
+		kfree(w);
+		return NULL;
+	}
+	w->cap = WINDOW_FIRST;
+	w->floor = 1;
+	INIT_LIST_HEAD(&w->link);
+	lnet_timer_init(&w->timer, LNET_TIMER_WINDOW);
+	return w;
+}
+
+static u64 draw_grant(struct lnet *ln, const struct lnet_shard *sh)
+{
+	u64 grant;
+
+	do {
+		grant = (ln->env->ops->random(ln->env) & ~GRANT_SHARD_MASK) | sh->ix;
+	} while (!grant || grant == ~0ULL || grant == ln->instance || lnet_window_find((struct lnet_shard *)sh, grant));
+	return grant;
+}
+
+static void window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, u32 hold_ms)
+{
+	struct lnet_shard *sh = p->sh;
+	struct lnet_window **at;
+
+	w->sh = sh;
+	w->instance = rx->handle.cookie[0];
+	w->nonce = rx->handle.cookie[1];
+	w->grant = draw_grant(p->ln, sh);
+	w->W = READ_ONCE(p->ln->tun.window);
+	w->hold_ns = hold_ms ? (u64)hold_ms * NSEC_PER_MSEC : READ_ONCE(p->ln->tun.hold_time);
+	w->last_ns = p->now_ns;
+	at = bucket(sh, w->grant);
+	w->hash_next = *at;
+	*at = w;
+	list_add(&w->link, &sh->windows);
+	sh->nr_windows++;
+	lnet_timer_set(&sh->wheel, &w->timer, p->now_ns + 2 * w->hold_ns);
+}
+
+struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms)
+{
+	struct lnet_window *w = window_of(p->sh, rx->handle.cookie[0], rx->handle.cookie[1]), *fresh;
+	struct lnet_window **hash = NULL;
+
+	if (w)
+		return w;
+	lnet_leave(p);
+	fresh = window_new();
+	hash = kcalloc(LNET_WINDOW_HASH, sizeof(*hash), GFP_NOFS);
+	lnet_enter_pni(p, rx->from);
+	if (!p->sh->winhash) {
+		p->sh->winhash = hash;
+		hash = NULL;
+	}
+	kfree(hash);
+	w = window_of(p->sh, rx->handle.cookie[0], rx->handle.cookie[1]);
+	if (!w && fresh && p->sh->winhash && make_room(p)) {
+		window_add(p, fresh, rx, hold_ms);
+		return fresh;
+	}
+	if (fresh)
+		kfree(fresh->entry);
+	kfree(fresh);
+	return w;
+}
+
+/* ---- time: merged acknowledgements, held answers, silence -------------------------------------------------------- */
+
+/* The sequence up to which all requests came and all PUTs without ACK are done. */
+static u64 done_prefix(const struct lnet_window *w)
+{
+	u64 seq;
+
+	for (seq = w->floor; seq <= w->high; seq++) {
+		const struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
+
+		if (!e || e->seq != seq || (e->noack && (e->state != ENTRY_FINAL || e->reason)))
+			break;
+	}
+	return seq - 1;
+}
+
+static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool alone)
+{
+	struct lnet_op *op;
+
+	if (!w->from || w->from->sh != p->sh)
+		return true;
+	op = lnet_op_take(p->sh);
+	if (!op)
+		return false;
+	op->type = LNET_OP_ACK;
+	op->cls = LNET_CLS_CONTROL;
+	op->peer = w->from->peer;
+	lnet_peer_get(op->peer);
+	op->sh = p->sh;
+	op->dst_pni = w->from;
+	lnet_peer_ni_hold(op->dst_pni);
+	op->flags = LNET_OPF_INTERNAL;
+	op->target = w->from->nid;
+	op->target_pid = LNET_PID;
+	op->wire.cookie[0] = w->grant;
+	op->wire.cookie[1] = seq | (alone ? 1ULL << 62 : 0);
+	lnet_op_defer(p, op);
+	return true;
+}
+
+static void flush_acks(struct lnet_pass *p, struct lnet_window *w)
+{
+	u64 prefix = done_prefix(w), seq;
+	bool merged = false;
+
+	for (seq = w->floor; seq <= w->high; seq++) {
+		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
+
+		if (!e || e->seq != seq || !e->noack || e->acked || e->state != ENTRY_FINAL || e->reason)
+			continue;
+		if (seq > prefix && !ack_seq(p, w, seq, true))
+			break;
+		merged |= seq <= prefix;
+		e->acked = 1;
+	}
+	if (merged)
+		ack_seq(p, w, prefix, false);
+	w->nr_unacked = 0;
+	w->ack_due_ns = 0;
+}
+
+void lnet_window_busy(struct lnet_pass *p, struct lnet_window *w)
+{
+	if (w->nr_unacked >= max(w->W / 4, 1U)) {
+		flush_acks(p, w);
+		return;
+	}
+	if (!w->nr_unacked || w->ack_due_ns)
+		return;
+	w->ack_due_ns = p->now_ns + READ_ONCE(p->ln->tun.confirm_delay);
+	if (list_empty(&w->timer.link) || w->ack_due_ns < w->timer.when_ns)
+		lnet_timer_set(&p->sh->wheel, &w->timer, w->ack_due_ns);
+}
+
+static void expire_entries(struct lnet_pass *p, struct lnet_window *w)
+{
+	u64 seq;
+
+	for (seq = w->floor; seq <= w->high; seq++) {
+		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
+
+		if (!e || e->seq != seq || !e->md || p->now_ns - e->since_ns < w->hold_ns || !list_empty(&e->rxs))
+			continue;
+		entry_fail(p, e);
+	}
+}
+
+void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t)
+{
+	struct lnet_window *w = container_of(t, struct lnet_window, timer);
+	u64 next;
+
+	if (w->ack_due_ns && p->now_ns >= w->ack_due_ns)
+		flush_acks(p, w);
+	expire_entries(p, w);
+	if (p->now_ns - w->last_ns >= 2 * w->hold_ns && !window_busy(w)) {
+		window_drop(p, w);
+		return;
+	}
+	next = p->now_ns + max_t(u64, w->hold_ns / 4, NSEC_PER_MSEC);
+	lnet_timer_set(&p->sh->wheel, t, w->ack_due_ns ? min(next, w->ack_due_ns) : next);
+}
+
+/* ---- unlink ---------------------------------------------------------------------------------------------------------- */
+
+static void window_md_aborted(struct lnet_pass *p, struct lnet_window *w, struct lnet_md *md)
+{
+	u64 seq;
+
+	for (seq = w->floor; seq <= w->high; seq++) {
+		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
+
+		if (e && e->seq == seq && e->md == md && e->type == LNET_OP_GET) {
+			e->gone = 1;
+			lnet_entry_settle(p, e);
+		}
+	}
+}
+
+void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md)
+{
+	struct lnet_window *w;
+	unsigned int i;
+
+	for (i = 0; i < p->ln->nr_shards; i++) {
+		lnet_leave(p);
+		lnet_enter(p, &p->ln->shard[i]);
+		list_for_each_entry(w, &p->sh->windows, link)
+			window_md_aborted(p, w, md);
+		lnet_leave(p);
+	}
+}
