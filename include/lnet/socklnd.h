@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The TCP driver, to be registered with an instance. */
+#ifndef LNET_SOCKLND_H
+#define LNET_SOCKLND_H
+
+struct lnet_lnd_ops;
+
+/*
+ * Speaks stock LNet's TCP protocol (versions 3 and 4). Keeps no state of its own: everything hangs on the NI. One NI per
+ * address and port. Peers are named by the source NID of their HELLO, also when accept is "all" and their port is above
+ * 1023 (stock would name them by address and port then): who may connect is a matter of the network.
+ */
+extern const struct lnet_lnd_ops lnet_socklnd_ops;
+
+#endif

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Connections and sets of them: how they are made, opened, closed together, and what the core is told about it. */
+#include "plat.h"
+#include "lnd/socklnd/socklnd.h"
+
+const char *const sock_conn_state_names[SOCK_NR_CONN_STATES] = {
+#define STATE(s) #s,
+#define EDGE(a, b)
+#include "lnd/socklnd/conn.def"
+#undef STATE
+#undef EDGE
+};
+
+const char *const sock_counter_names[SOCK_NR_COUNTERS] = {
+#define SOCK_COUNTER(name, text) #name,
+#include "lnd/socklnd/sock_counters.def"
+#undef SOCK_COUNTER
+};
+
+static bool edge_is_legal(enum sock_conn_state from, enum sock_conn_state to)
+{
+	static const struct { u8 from, to; } edges[] = {
+#define STATE(s)
+#define EDGE(a, b) { a, b },
+#include "lnd/socklnd/conn.def"
+#undef STATE
+#undef EDGE
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(edges); i++)
+		if (edges[i].from == from && edges[i].to == to)
+			return true;
+	return false;
+}
+
+void sock_conn_set_state(struct sock_conn *c, enum sock_conn_state state)
+{
+	WARN_ON_ONCE(!edge_is_legal(c->state, state));
+	WRITE_ONCE(c->state, state);
+}
+
+/* ---- the lock and what is owed when it is dropped ---- */
+
+void sock_lock(struct lnet_pass *p, struct sock_ni *sn)
+{
+	lnet_pass_relax(p);
+	mutex_lock(&sn->lock);
+	sn->now_ns = max(sn->now_ns, p->now_ns);
+}
+
+/* L; dropped and taken again around the upcall. */
+static void tell_peer(struct lnet_pass *p, struct sock_ni *sn, struct sock_peer *peer)
+{
+	struct lnet_peer_ni *pni = peer->pni;
+	bool lost = peer->lost, alive = peer->alive;
+	enum lnet_outcome how = peer->lost_how;
+	u32 epoch = peer->lost_epoch;
+
+	list_del_init(&peer->work);
+	peer->lost = false;
+	peer->alive = false;
+	lnet_peer_ni_hold(pni);
+	mutex_unlock(&sn->lock);
+	if (lost)
+		lnet_path_lost(p, sn->ni, pni, epoch, how);
+	if (alive)
+		lnet_path_evidence(p, sn->ni, pni, 0);
+	lnet_pass_relax(p);
+	lnet_peer_ni_put(pni);
+	mutex_lock(&sn->lock);
+}
+
+/* L; dropped and taken again. */
+static void tell_broken(struct lnet_pass *p, struct sock_ni *sn, struct sock_conn *c)
+{
+	list_del_init(&c->broken);
+	atomic_inc(&c->refs);
+	mutex_unlock(&sn->lock);
+	sock_rx_abandon(p, c);
+	lnet_pass_relax(p);
+	sock_conn_put(c);
+	mutex_lock(&sn->lock);
+}
+
+void sock_unlock(struct lnet_pass *p, struct sock_ni *sn)
+{
+	while (!list_empty(&sn->work))
+		tell_peer(p, sn, list_first_entry(&sn->work, struct sock_peer, work));
+	while (!list_empty(&sn->broken))
+		tell_broken(p, sn, list_first_entry(&sn->broken, struct sock_conn, broken));
+	mutex_unlock(&sn->lock);
+}
+
+void sock_arm(struct sock_ni *sn, u64 when_ns)
+{
+	if (when_ns >= sn->next_ns || sn->stopping)
+		return;
+	sn->next_ns = when_ns;
+	sn->io->arm(sn, when_ns);
+}
+
+/* ---- one connection ---- */
+
+struct sock_conn *sock_conn_new(struct sock_ni *sn)
+{
+	struct sock_conn *c = kzalloc(sizeof(*c) + sn->io->conn_size, GFP_NOFS);
+
+	if (!c)
+		return NULL;
+	c->sn = sn;
+	atomic_set(&c->refs, 1);
+	INIT_LIST_HEAD(&c->set);
+	INIT_LIST_HEAD(&c->ring);
+	INIT_LIST_HEAD(&c->broken);
+	INIT_LIST_HEAD(&c->resume);
+	INIT_LIST_HEAD(&c->noops);
+	INIT_LIST_HEAD(&c->txs);
+	list_add_tail(&c->all, &sn->conns);
+	sn->nr_conns++;
+	c->start_ns = sn->now_ns;
+	c->want_read = true;
+	return c;
+}
+
+void sock_conn_put(struct sock_conn *c)
+{
+	if (!atomic_dec_and_test(&c->refs))
+		return;
+	kfree(c->stash);
+	kfree(c);
+}
+
+void sock_conn_released(struct sock_conn *c)
+{
+	struct sock_ni *sn = c->sn;
+
+	mutex_lock(&sn->lock);
+	list_del_init(&c->all);
+	list_del_init(&c->resume);
+	sn->nr_conns--;
+	if (c->peer)
+		c->peer->pins--;
+	mutex_unlock(&sn->lock);
+	sock_conn_put(c);
+}
+
+/* L; the part of closing that all have in common. */
+static void conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
+{
+	struct sock_ni *sn = c->sn;
+
+	sock_conn_set_state(c, CONN_CLOSED);
+	list_del_init(&c->set);
+	list_del_init(&c->ring);
+	if (!c->reading && (c->rx || c->hold))
+		list_add_tail(&c->broken, &sn->broken);
+	if (!c->writing)
+		sock_out_drop(p, c);
+	sn->io->shut(c, abort);
+}
+
+void sock_conn_close(struct lnet_pass *p, struct sock_conn *c, bool abort)
+{
+	if (c->state == CONN_CLOSED)
+		return;
+	if (c->state == CONN_WAIT_REQUEST || c->state == CONN_WAIT_HELLO || c->state == CONN_REFUSING)
+		c->sn->nr_half--;
+	if (c->peer && c->peer->dial == c)
+		c->peer->dial = NULL;
+	conn_shut(p, c, abort);
+}
+
+void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *peer)
+{
+	struct sock_ni *sn = c->sn;
+
+	if (c->state == CONN_WAIT_HELLO)
+		sn->nr_half--;
+	sock_conn_set_state(c, CONN_OPEN);
+	list_move_tail(&c->set, &peer->conns);
+	if (!c->peer)
+		peer->pins++;
+	c->peer = peer;
+	c->last_rx_ns = sn->now_ns;
+	c->deadline_ns = 0;
+	c->epoch = peer->epoch;
+	peer->nr[c->type]++;
+	peer->nr_mine += c->mine;
+	peer->alive_ns = sn->now_ns;
+	peer->backoff_ns = 0;
+	peer->dial_version = c->version;
+	sock_count(sn, opened);
+	sock_peer_arm(peer, sn->now_ns + SOCK_TICK_NS);
+	sock_ring(c);
+	sock_ring_peer(peer);
+}
+
+static void drop_noops(struct sock_conn *c)
+{
+	struct sock_noop *n, *next;
+
+	list_for_each_entry_safe(n, next, &c->noops, link)
+		kfree(n);
+	INIT_LIST_HEAD(&c->noops);
+}
+
+static void drop_cookies(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how)
+{
+	struct sock_zc *zc, *next;
+
+	list_for_each_entry_safe(zc, next, &peer->zc, link) {
+		list_del(&zc->link);
+		if (zc->att && list_empty(&zc->att->link))
+			lnet_att_done(p, zc->att, how, peer->epoch);
+		kfree(zc);
+	}
+}
+
+static void owe_lost(struct sock_peer *peer, enum lnet_outcome how)
+{
+	peer->lost = true;
+	peer->lost_epoch = peer->epoch;
+	peer->lost_how = how;
+	if (list_empty(&peer->work))
+		list_add_tail(&peer->work, &peer->sn->work);
+}
+
+void sock_set_close(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how, bool requeue)
+{
+	struct sock_ni *sn = peer->sn;
+	struct sock_conn *c, *next;
+
+	if (list_empty(&peer->conns))
+		return;
+	sock_count(sn, sets_lost);
+	drop_cookies(p, peer, how);
+	list_for_each_entry_safe_reverse(c, next, &peer->conns, set) {
+		c->how = how;
+		c->requeue = requeue;
+		drop_noops(c);
+		conn_shut(p, c, true);
+	}
+	memset(peer->nr, 0, sizeof(peer->nr));
+	peer->nr_mine = 0;
+	peer->version = 0;
+	peer->full = false;
+	owe_lost(peer, how);
+	peer->epoch = ++sn->epochs;
+	if (!requeue)
+		sock_peer_give_back(p, peer, LNET_REMOTE_DROPPED);
+	sock_peer_arm(peer, sn->now_ns);
+}
+
+void sock_conn_fail(struct lnet_pass *p, struct sock_conn *c, enum lnet_outcome how, bool requeue)
+{
+	struct sock_peer *peer = c->peer;
+	bool dial = peer && peer->dial == c;
+
+	if (c->state == CONN_CLOSED)
+		return;
+	if (c->state == CONN_OPEN) {
+		sock_set_close(p, peer, how, requeue);
+		return;
+	}
+	sock_conn_close(p, c, true);
+	if (dial)
+		sock_dial_failed(p, peer, -ECONNRESET, LNET_REMOTE_DROPPED);
+}
+
+/* ---- coming in ---- */
+
+static void evict_oldest(struct lnet_pass *p, struct sock_ni *sn)
+{
+	sock_count(sn, evicted);
+	sock_conn_close(p, list_first_entry(&sn->half, struct sock_conn, set), true);
+}
+
+struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn, bool privileged, bool same_host,
+				void (*setup)(struct sock_conn *c, void *arg), void *arg)
+{
+	struct sock_conn *c = NULL;
+	u64 accept = READ_ONCE(sock_tun(sn)->accept);
+
+	sock_lock(p, sn);
+	sock_count(sn, accepted);
+	if (accept == 1 && !privileged)
+		sock_count(sn, accept_port);
+	else if (accept && !sn->stopping)
+		c = sock_conn_new(sn);
+	if (c) {
+		c->privileged = privileged;
+		c->same_host = same_host;
+		c->deadline_ns = sn->now_ns + READ_ONCE(sock_tun(sn)->accept_timeout);
+		sock_conn_set_state(c, CONN_WAIT_REQUEST);
+		list_add_tail(&c->set, &sn->half);
+		if (++sn->nr_half > SOCK_HALF_OPEN_MAX)
+			evict_oldest(p, sn);
+		setup(c, arg);
+		sock_arm(sn, c->deadline_ns);
+	}
+	sock_unlock(p, sn);
+	return c;
+}
+
+void sock_conn_connected(struct lnet_pass *p, struct sock_conn *c, int err)
+{
+	struct sock_ni *sn = c->sn;
+	struct sock_peer *peer;
+
+	sock_lock(p, sn);
+	peer = c->peer;
+	if (c->state == CONN_CONNECTING && err) {
+		sock_conn_close(p, c, true);
+		sock_dial_failed(p, peer, err, LNET_REMOTE_DROPPED);
+	} else if (c->state == CONN_CONNECTING) {
+		sock_hello_dial(p, c);
+		sock_flush_ring(p, sn);
+	}
+	sock_unlock(p, sn);
+}
+
+void sock_conn_writable(struct lnet_pass *p, struct sock_conn *c)
+{
+	struct sock_ni *sn = c->sn;
+
+	sock_lock(p, sn);
+	if (c->state != CONN_CLOSED) {
+		c->blocked = false;
+		c->want_write = false;
+		sn->io->want(c);
+		sock_ring(c);
+		sock_flush_ring(p, sn);
+	}
+	sock_unlock(p, sn);
+}
+
+/* ---- timers ---- */
+
+/* L */
+static void half_tick(struct lnet_pass *p, struct sock_ni *sn, u64 now_ns)
+{
+	struct sock_conn *c, *next;
+
+	list_for_each_entry_safe(c, next, &sn->half, set) {
+		if (c->deadline_ns > now_ns) {
+			sock_arm(sn, c->deadline_ns);
+			return;
+		}
+		sock_count(sn, accept_timeout);
+		sock_conn_close(p, c, true);
+	}
+}
+
+/* L; dropped and taken again. */
+static void resume_reading(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size)
+{
+	struct sock_conn *c;
+
+	while (!list_empty(&sn->resume)) {
+		c = list_first_entry(&sn->resume, struct sock_conn, resume);
+		list_del_init(&c->resume);
+		atomic_inc(&c->refs);
+		sock_unlock(p, sn);
+		sock_conn_readable(p, c, staging, size);
+		sock_lock(p, sn);
+		sock_conn_put(c);
+	}
+}
+
+void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size)
+{
+	struct sock_peer *peer, *next;
+	u64 now_ns;
+
+	sock_lock(p, sn);
+	now_ns = sn->now_ns;
+	sn->next_ns = U64_MAX;
+	half_tick(p, sn, now_ns);
+	list_for_each_entry_safe(peer, next, &sn->peers, link) {
+		if (peer->next_ns <= now_ns)
+			sock_peer_tick(p, peer, now_ns);
+		else
+			sock_arm(sn, peer->next_ns);
+	}
+	sock_flush_ring(p, sn);
+	resume_reading(p, sn, staging, size);
+	sock_unlock(p, sn);
+}
+
+/* ---- an NI ---- */
+
+int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *io)
+{
+	struct lnet_env *env;
+	unsigned int i;
+
+	mutex_init(&sn->lock);
+	sn->ni = ni;
+	sn->ln = lnet_ni_instance(ni);
+	sn->io = io;
+	sn->nid = *lnet_ni_nid(ni);
+	env = lnet_env_of(sn->ln);
+	sn->incarnation = env->ops->random(env) | 1;
+	sn->next_ns = U64_MAX;
+	sn->now_ns = env->ops->now_ns(env);
+	for (i = 0; i < ARRAY_SIZE(sn->hash); i++)
+		INIT_HLIST_HEAD(&sn->hash[i]);
+	INIT_LIST_HEAD(&sn->peers);
+	INIT_LIST_HEAD(&sn->conns);
+	INIT_LIST_HEAD(&sn->half);
+	INIT_LIST_HEAD(&sn->ring);
+	INIT_LIST_HEAD(&sn->work);
+	INIT_LIST_HEAD(&sn->broken);
+	INIT_LIST_HEAD(&sn->resume);
+	INIT_LIST_HEAD(&sn->holds);
+	return 0;
+}
+
+/* L; dropped and taken again. What was read aside and has no buffer yet. */
+static void drop_hold(struct lnet_pass *p, struct sock_ni *sn, struct sock_hold *h)
+{
+	struct lnet_rx *rx = h->rx;
+	bool landed = h->landed;
+
+	list_del(&h->link);
+	sn->hold_bytes -= h->len;
+	h->peer->pins--;
+	if (rx)
+		rx->lnd[0] = rx->lnd[1] = NULL;
+	mutex_unlock(&sn->lock);
+	if (rx && landed)
+		lnet_rx_done(p, rx, LNET_SHUTDOWN);
+	else if (rx)
+		lnet_rx_gone(p, rx);
+	lnet_pass_relax(p);
+	kfree(h);
+	mutex_lock(&sn->lock);
+}
+
+void sock_ni_stop(struct lnet_pass *p, struct sock_ni *sn)
+{
+	struct sock_peer *peer;
+	struct sock_conn *c, *next;
+	struct sock_hold *h, *nh;
+
+	sock_lock(p, sn);
+	sn->stopping = true;
+	list_for_each_entry(peer, &sn->peers, link) {
+		peer->job = false;
+		sock_set_close(p, peer, LNET_SHUTDOWN, true);
+		sock_peer_give_back(p, peer, LNET_CANCELED);
+	}
+	list_for_each_entry_safe(c, next, &sn->conns, all)
+		sock_conn_close(p, c, true);
+	sock_unlock(p, sn);
+	sock_lock(p, sn);
+	for (;;) {
+		struct sock_hold *full = NULL;
+
+		list_for_each_entry_safe(h, nh, &sn->holds, link)
+			if (h->full && !full)
+				full = h;
+		if (!full)
+			break;
+		drop_hold(p, sn, full);
+	}
+	sock_unlock(p, sn);
+}
+
+void sock_ni_fini(struct sock_ni *sn)
+{
+	struct sock_peer *peer, *next;
+
+	list_for_each_entry_safe(peer, next, &sn->peers, link)
+		sock_peer_free(peer);
+	while (sn->nr_pool)
+		kfree(sn->pool[--sn->nr_pool]);
+	mutex_destroy(&sn->lock);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Handshakes of both sides: request and HELLO, crossing connections, refusals, restarts. */
+#include "plat.h"
+#include "lnd/socklnd/socklnd.h"
+
+#define NEED_MORE 1
+
+static void hello_out(struct sock_conn *c, const struct lnet_nid *to, u32 version, u32 ctype,
+		      const struct lnet_hello *asked)
+{
+	struct lnet_hello h = {
+		.version = version,
+		.src_pid = LNET_PID,
+		.ctype = ctype,
+		.src_nid = c->sn->nid,
+		.dst_nid = *to,
+		.src_incarnation = c->sn->incarnation,
+	};
+	u8 buf[LNET_HELLO_SIZE_MAX];
+
+	if (asked) {
+		h.dst_pid = asked->dst_pid;
+		h.dst_incarnation = asked->dst_incarnation;
+	}
+	sock_out_raw(c, buf, lnet_hello_encode(buf, &h));
+}
+
+void sock_hello_dial(struct lnet_pass *p, struct sock_conn *c)
+{
+	struct lnet_acr acr = { .nid = c->peer->nid, .version = lnet_acr_version(&c->peer->nid) };
+	u8 buf[LNET_ACR_SIZE_MAX];
+
+	sock_conn_set_state(c, CONN_WAIT_REPLY);
+	sock_out_raw(c, buf, lnet_acr_encode(buf, &acr));
+	hello_out(c, &c->peer->nid, c->version, c->type, NULL);
+	c->want_read = true;
+	c->sn->io->want(c);
+	sock_ring(c);
+}
+
+/* ---- our connection, their answer ---- */
+
+static void reply_refused(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h)
+{
+	struct sock_peer *peer = c->peer;
+
+	sock_conn_close(p, c, true);
+	if (h->version == c->version) {
+		sock_dial_refused(p, peer);
+		return;
+	}
+	/* It speaks another version: again at once, but not for ever. */
+	peer->dial_version = h->version;
+	if (++peer->refusals < 3)
+		sock_peer_dial(p, peer);
+	else
+		sock_dial_failed(p, peer, -EPROTO, LNET_REMOTE_DROPPED);
+}
+
+static bool reply_is_stale(const struct sock_peer *peer, const struct lnet_hello *h)
+{
+	return peer->version && (peer->version != h->version || peer->incarnation != h->src_incarnation);
+}
+
+/* L */
+static int reply_judge(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h)
+{
+	struct sock_peer *peer = c->peer;
+
+	if (!lnet_nid_same(&h->src_nid, &peer->nid) || h->src_pid != LNET_PID)
+		return -EPROTO;
+	if (h->ctype == LNET_CTYPE_NONE) {
+		reply_refused(p, c, h);
+		return 0;
+	}
+	if (!lnet_ctype_is_valid(h->ctype) || lnet_ctype_invert(h->ctype) != c->type)
+		return -EPROTO;
+	if (reply_is_stale(peer, h)) {
+		peer->dial_version = h->version;
+		sock_conn_close(p, c, true);
+		peer->job = false;
+		sock_set_close(p, peer, LNET_PATH_LOST, true);
+		return 0;
+	}
+	c->version = h->version;
+	c->swapped = h->swapped;
+	peer->version = h->version;
+	peer->incarnation = h->src_incarnation;
+	peer->refusals = 0;
+	peer->dial = NULL;
+	sock_conn_open(p, c, peer);
+	sock_peer_dial(p, peer);
+	return 0;
+}
+
+static int reply_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *need)
+{
+	struct sock_ni *sn = c->sn;
+	struct lnet_hello h;
+	int err;
+
+	switch (lnet_hello_decode(&h, c->hdr, c->nr_hdr, need)) {
+	case LNET_HELLO_OK:
+		break;
+	case LNET_HELLO_MORE:
+		return NEED_MORE;
+	default:
+		return -EPROTO;
+	}
+	sock_lock(p, sn);
+	c->nr_hdr = 0;
+	err = c->state == CONN_WAIT_REPLY ? reply_judge(p, c, &h) : 0;
+	sock_flush_ring(p, sn);
+	sock_unlock(p, sn);
+	return err;
+}
+
+/* ---- their connection ---- */
+
+static void refuse(struct lnet_pass *p, struct sock_conn *c, u32 version, const struct lnet_hello *h)
+{
+	const struct lnet_nid *to = h ? &h->src_nid : &c->sn->nid;
+
+	hello_out(c, to, version, LNET_CTYPE_NONE, h);
+	sock_conn_set_state(c, CONN_REFUSING);
+	sock_ring(c);
+}
+
+/* Rows 4 to 8 of the passive side's decision. L */
+static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h, struct sock_peer *peer)
+{
+	struct sock_ni *sn = c->sn;
+	u32 type = lnet_ctype_invert(h->ctype);
+
+	if (peer->job && lnet_nid_cmp(&peer->nid, &sn->nid) < 0) {
+		sock_count(sn, refused_race);
+		refuse(p, c, h->version, h);
+		return;
+	}
+	if (peer->version && (peer->version != h->version || peer->incarnation != h->src_incarnation)) {
+		sock_count(sn, refused_stale);
+		peer->dial_version = h->version;
+		sock_set_close(p, peer, LNET_PATH_LOST, true);
+		refuse(p, c, h->version, h);
+		return;
+	}
+	if (!c->same_host && peer->nr[type] >= lnet_ni_conns_per_peer(sn->ni)) {
+		sock_count(sn, refused_full);
+		refuse(p, c, h->version, h);
+		return;
+	}
+	peer->version = h->version;
+	peer->incarnation = h->src_incarnation;
+	c->version = h->version;
+	c->swapped = h->swapped;
+	c->type = type;
+	hello_out(c, &h->src_nid, h->version, type, h);
+	sock_conn_open(p, c, peer);
+}
+
+static bool hello_is_acceptable(const struct sock_conn *c, const struct lnet_hello *h)
+{
+	return lnet_ctype_is_valid(h->ctype) && lnet_nid_net(&h->src_nid) == lnet_nid_net(&c->sn->nid);
+}
+
+static int hello_accept(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h)
+{
+	struct sock_ni *sn = c->sn;
+	struct lnet_peer_ni *pni;
+	struct sock_peer *peer;
+
+	if (!hello_is_acceptable(c, h))
+		return -EPROTO;
+	lnet_pass_relax(p);
+	pni = lnet_peer_ni_get(sn->ln, &h->src_nid);
+	if (!pni)
+		return -ENOMEM;
+	sock_lock(p, sn);
+	c->nr_hdr = 0;
+	peer = sock_peer_make(sn, &h->src_nid, pni);
+	if (!peer)
+		sock_conn_close(p, c, true);
+	else if (c->state == CONN_WAIT_HELLO)
+		hello_judge(p, c, h, peer);
+	sock_flush_ring(p, sn);
+	sock_unlock(p, sn);
+	lnet_peer_ni_put(pni);
+	return 0;
+}
+
+static int hello_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *need)
+{
+	struct sock_ni *sn = c->sn;
+	struct lnet_hello h;
+
+	switch (lnet_hello_decode(&h, c->hdr, c->nr_hdr, need)) {
+	case LNET_HELLO_OK:
+		return hello_accept(p, c, &h);
+	case LNET_HELLO_MORE:
+		return NEED_MORE;
+	case LNET_HELLO_BAD_VERSION:
+	case LNET_HELLO_V1:
+		sock_lock(p, sn);
+		c->nr_hdr = 0;
+		sock_count(sn, bad_hello);
+		if (c->state == CONN_WAIT_HELLO)
+			refuse(p, c, lnet_nid_is_nid4(&sn->nid) ? 3 : 4, NULL);
+		sock_flush_ring(p, sn);
+		sock_unlock(p, sn);
+		return 0;
+	default:
+		return -EPROTO;
+	}
+}
+
+static void acr_answer(struct lnet_pass *p, struct sock_conn *c)
+{
+	struct sock_ni *sn = c->sn;
+	u8 buf[LNET_ACR_REPLY_SIZE];
+
+	sock_lock(p, sn);
+	sock_count(sn, bad_request);
+	if (c->state == CONN_WAIT_REQUEST) {
+		sock_out_raw(c, buf, lnet_acr_reply(buf));
+		sock_conn_set_state(c, CONN_REFUSING);
+		sock_ring(c);
+	}
+	sock_flush_ring(p, sn);
+	sock_unlock(p, sn);
+}
+
+static int acr_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *need)
+{
+	struct sock_ni *sn = c->sn;
+	struct lnet_acr acr;
+
+	switch (lnet_acr_decode(&acr, c->hdr, c->nr_hdr, need)) {
+	case LNET_ACR_OK:
+		break;
+	case LNET_ACR_MORE:
+		return NEED_MORE;
+	case LNET_ACR_REPLY:
+		acr_answer(p, c);
+		return 0;
+	default:
+		return -EPROTO;
+	}
+	if (!lnet_nid_same(&acr.nid, &sn->nid))
+		return -EPROTO;
+	sock_lock(p, sn);
+	c->nr_hdr = 0;
+	if (c->state == CONN_WAIT_REQUEST)
+		sock_conn_set_state(c, CONN_WAIT_HELLO);
+	sock_unlock(p, sn);
+	return 0;
+}
+
+/* One step with the bytes in c->hdr: 0, NEED_MORE: until there are *need, or -errno. */
+static int step(struct lnet_pass *p, struct sock_conn *c, unsigned int *need)
+{
+	switch (c->state) {
+	case CONN_WAIT_REPLY:
+		return reply_feed(p, c, need);
+	case CONN_WAIT_REQUEST:
+		return acr_feed(p, c, need);
+	case CONN_WAIT_HELLO:
+		return hello_feed(p, c, need);
+	default:
+		return 0;
+	}
+}
+
+static bool in_handshake(const struct sock_conn *c)
+{
+	u8 state = READ_ONCE(c->state);
+
+	return state == CONN_WAIT_REPLY || state == CONN_WAIT_REQUEST || state == CONN_WAIT_HELLO;
+}
+
+static void count_bad(struct lnet_pass *p, struct sock_conn *c)
+{
+	sock_lock(p, c->sn);
+	if (c->state == CONN_WAIT_REQUEST)
+		sock_count(c->sn, bad_request);
+	else
+		sock_count(c->sn, bad_hello);
+	sock_unlock(p, c->sn);
+}
+
+int sock_hello_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len)
+{
+	unsigned int need, n;
+	u32 used = 0;
+	int err;
+
+	while (in_handshake(c)) {
+		need = 0;
+		err = step(p, c, &need);
+		if (err < 0) {
+			count_bad(p, c);
+			return err;
+		}
+		if (err != NEED_MORE)
+			continue;
+		if (used == len || need > sizeof(c->hdr))
+			break;
+		n = min(need - c->nr_hdr, len - used);
+		memcpy(c->hdr + c->nr_hdr, data + used, n);
+		c->nr_hdr += n;
+		used += n;
+	}
+	return used;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The state of an NI's interface in user space: who has its address, is it up, how fast is it; told by rtnetlink. */
+#include "lnd/socklnd/user.h"
+#include <ifaddrs.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define LINK_BUFFER	32768
+#define LINK_READS_MAX	64
+
+/* ---- what the interface is ---- */
+
+static bool same_ip(const struct user_addr *addr, const struct sockaddr *sa)
+{
+	if (sa->sa_family == AF_INET)
+		return addr->in.sin_addr.s_addr == ((const struct sockaddr_in *)sa)->sin_addr.s_addr;
+	return !memcmp(&addr->in6.sin6_addr, &((const struct sockaddr_in6 *)sa)->sin6_addr, 16);
+}
+
+/* The whole of a loopback interface's prefix is local. */
+static bool in_loopback(const struct user_addr *addr, const struct ifaddrs *ifa)
+{
+	const struct sockaddr_in *at = (const void *)ifa->ifa_addr, *mask = (const void *)ifa->ifa_netmask;
+
+	if (!(ifa->ifa_flags & IFF_LOOPBACK) || at->sin_family != AF_INET || !mask)
+		return false;
+	return !((at->sin_addr.s_addr ^ addr->in.sin_addr.s_addr) & mask->sin_addr.s_addr);
+}
+
+static const struct ifaddrs *find(const struct user_addr *addr, const struct ifaddrs *all)
+{
+	const struct ifaddrs *ifa;
+
+	for (ifa = all; ifa; ifa = ifa->ifa_next)
+		if (ifa->ifa_addr && ifa->ifa_addr->sa_family == addr->sa.sa_family &&
+		    (same_ip(addr, ifa->ifa_addr) || in_loopback(addr, ifa)))
+			return ifa;
+	return NULL;
+}
+
+static long read_number(const char *ifname, const char *file, long otherwise)
+{
+	char path[96];
+	long value;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/%s", ifname, file);
+	f = fopen(path, "re");
+	if (!f)
+		return otherwise;
+	if (fscanf(f, "%ld", &value) != 1)
+		value = otherwise;
+	fclose(f);
+	return value;
+}
+
+/* IFF_RUNNING: operational state up or unknown. */
+static void look(const struct user_link *link, struct lnet_link *now, char ifname[16])
+{
+	const struct ifaddrs *ifa;
+	struct ifaddrs *all;
+
+	memset(now, 0, sizeof(*now));
+	ifname[0] = 0;
+	if (getifaddrs(&all)) {
+		now->up = link->up;	/* no news */
+		return;
+	}
+	ifa = find(&link->addr, all);
+	if (ifa) {
+		now->up = (ifa->ifa_flags & IFF_UP) && (ifa->ifa_flags & IFF_RUNNING);
+		strscpy(ifname, ifa->ifa_name, 16);
+		now->speed_mbit = max(read_number(ifname, "speed", 0), 0L);
+	}
+	freeifaddrs(all);
+}
+
+/* ---- news ---- */
+
+static void report(struct user_link *link)
+{
+	struct lnet_link now;
+	char ifname[16];
+
+	look(link, &now, ifname);
+	if (link->known && now.up == link->up)
+		return;
+	link->known = true;
+	link->up = now.up;
+	lnet_ni_link(link->ni, &now);
+}
+
+/* What the messages say is looked up afresh: they may have been lost, and only the outcome counts. */
+static bool link_ready(struct lnet_poll *poll, u32 events)
+{
+	struct user_link *link = container_of(poll, struct user_link, poll);
+	char buf[LINK_BUFFER];
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < LINK_READS_MAX; i++) {
+		ssize_t n = recv(poll->fd, buf, sizeof(buf), MSG_DONTWAIT);
+
+		if (n < 0 && errno != ENOBUFS)
+			break;
+		any = true;
+	}
+	if (any)
+		report(link);
+	return any;
+}
+
+static int link_socket(void)
+{
+	struct sockaddr_nl at = {
+		.nl_family = AF_NETLINK,
+		.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR,
+	};
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	if (fd < 0)
+		return -errno;
+	if (!bind(fd, (struct sockaddr *)&at, sizeof(at)))
+		return fd;
+	close(fd);
+	return -EIO;
+}
+
+/* What the configuration left open. */
+static void fill_in(struct lnet_ni *ni, const struct lnet_link *now, const char *ifname)
+{
+	if (!ni->ifname[0])
+		strscpy(ni->ifname, ifname, sizeof(ni->ifname));
+	ni->link_speed = now->speed_mbit;
+	if (ni->dev_cpt < 0 && ifname[0])
+		ni->dev_cpt = read_number(ifname, "device/numa_node", -1);
+	if (!ni->conns_per_peer)
+		ni->conns_per_peer = lnet_sock_conns_per_peer(now->speed_mbit);
+}
+
+int user_link_start(struct user_link *link, struct user_ni *un)
+{
+	struct lnet_link now;
+	char ifname[16];
+	int fd;
+
+	link->ni = un->sn.ni;
+	user_addr_of(&link->addr, &un->sn.nid, 0);
+	fd = link_socket();
+	if (fd < 0) {
+		pr_err("socklnd: cannot watch interfaces: %s\n", strerror(-fd));
+		return fd;
+	}
+	look(link, &now, ifname);
+	fill_in(link->ni, &now, ifname);
+	link->known = true;
+	link->up = now.up;
+	if (!now.up)
+		lnet_ni_link(link->ni, &now);
+	link->poll.fd = fd;
+	link->poll.ready = link_ready;
+	return lnet_env_poll_add(un->env, un->shard, &link->poll, EPOLLIN);
+}
+
+void user_link_stop(struct user_link *link, struct user_ni *un)
+{
+	lnet_env_poll_del(un->env, &link->poll);
+	if (link->poll.fd >= 0)
+		close(link->poll.fd);
+	link->poll.fd = -1;
+}

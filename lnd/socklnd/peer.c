@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Remote NIDs as one NI sees them: finding them, dialling them, and their timers. */
+#include "plat.h"
+#include "lnd/socklnd/socklnd.h"
+
+static struct hlist_head *bucket(struct sock_ni *sn, const struct lnet_nid *nid)
+{
+	return &sn->hash[lnet_nid_hash(nid) & ((1 << SOCK_HASH_BITS) - 1)];
+}
+
+struct sock_peer *sock_peer_find(struct sock_ni *sn, const struct lnet_nid *nid)
+{
+	struct sock_peer *peer;
+
+	hlist_for_each_entry(peer, bucket(sn, nid), hash)
+		if (lnet_nid_same(&peer->nid, nid))
+			return peer;
+	return NULL;
+}
+
+struct sock_peer *sock_peer_make(struct sock_ni *sn, const struct lnet_nid *nid, struct lnet_peer_ni *pni)
+{
+	struct sock_peer *peer = sock_peer_find(sn, nid);
+
+	if (peer)
+		return peer;
+	peer = kzalloc(sizeof(*peer), GFP_NOFS);
+	if (!peer)
+		return NULL;
+	peer->sn = sn;
+	peer->nid = *nid;
+	lnet_peer_ni_hold(pni);
+	peer->pni = pni;
+	peer->epoch = ++sn->epochs;
+	peer->cookie = LNET_ZC_COOKIE_FIRST;
+	peer->next_ns = U64_MAX;
+	peer->alive_ns = sn->now_ns;
+	INIT_LIST_HEAD(&peer->conns);
+	INIT_LIST_HEAD(&peer->zc);
+	INIT_LIST_HEAD(&peer->queue[SOCK_SMALL]);
+	INIT_LIST_HEAD(&peer->queue[SOCK_BULK]);
+	INIT_LIST_HEAD(&peer->work);
+	hlist_add_head(&peer->hash, bucket(sn, nid));
+	list_add_tail(&peer->link, &sn->peers);
+	sn->nr_peers++;
+	sock_peer_arm(peer, sn->now_ns + SOCK_PEER_IDLE_NS);
+	return peer;
+}
+
+void sock_peer_free(struct sock_peer *peer)
+{
+	hlist_del(&peer->hash);
+	list_del(&peer->link);
+	list_del(&peer->work);
+	peer->sn->nr_peers--;
+	lnet_peer_ni_put(peer->pni);
+	kfree(peer);
+}
+
+void sock_peer_arm(struct sock_peer *peer, u64 when_ns)
+{
+	peer->next_ns = min(peer->next_ns, when_ns);
+	sock_arm(peer->sn, when_ns);
+}
+
+bool sock_peer_usable(const struct sock_peer *peer)
+{
+	return peer->nr[LNET_CTYPE_CONTROL] || peer->nr[LNET_CTYPE_BULK_OUT];
+}
+
+static bool queue_is_empty(const struct sock_peer *peer)
+{
+	return !peer->nr_queue[SOCK_SMALL] && !peer->nr_queue[SOCK_BULK];
+}
+
+void sock_peer_queue(struct sock_peer *peer, struct lnet_att *att, unsigned int q, bool first)
+{
+	att->lnd[0] = (void *)(first ? --peer->seq_first : ++peer->seq_last);
+	if (first)
+		list_add(&att->link, &peer->queue[q]);
+	else
+		list_add_tail(&att->link, &peer->queue[q]);
+	peer->nr_queue[q]++;
+}
+
+void sock_peer_give_back(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how)
+{
+	struct lnet_att *att, *next;
+	unsigned int q;
+
+	for (q = 0; q < SOCK_NR_QUEUES; q++) {
+		list_for_each_entry_safe(att, next, &peer->queue[q], link) {
+			list_del_init(&att->link);
+			lnet_att_done(p, att, how, 0);
+		}
+		peer->nr_queue[q] = 0;
+	}
+}
+
+/* ---- dialling ---- */
+
+/* The type that the set lacks next; NONE: complete, or not ours to complete. */
+static u32 type_missing(const struct sock_peer *peer)
+{
+	u32 in = peer->nr[LNET_CTYPE_BULK_IN], out = peer->nr[LNET_CTYPE_BULK_OUT];
+	u32 limit = lnet_ni_conns_per_peer(peer->sn->ni);
+
+	if (!peer->nr[LNET_CTYPE_CONTROL])
+		return LNET_CTYPE_CONTROL;
+	if (!peer->nr_mine || peer->full || !READ_ONCE(sock_tun(peer->sn)->typed_conns))
+		return LNET_CTYPE_NONE;
+	if (in < limit && in <= out)
+		return LNET_CTYPE_BULK_IN;
+	if (out < limit)
+		return LNET_CTYPE_BULK_OUT;
+	return in < limit ? LNET_CTYPE_BULK_IN : LNET_CTYPE_NONE;
+}
+
+static u32 version_for(const struct sock_peer *peer)
+{
+	if (peer->version)
+		return peer->version;
+	if (peer->dial_version)
+		return peer->dial_version;
+	return lnet_nid_is_nid4(&peer->nid) ? 3 : 4;
+}
+
+static int dial_one(struct lnet_pass *p, struct sock_peer *peer, u32 type)
+{
+	struct sock_ni *sn = peer->sn;
+	struct sock_conn *c = sock_conn_new(sn);
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->peer = peer;
+	peer->pins++;
+	c->mine = true;
+	c->type = type;
+	c->version = version_for(peer);
+	c->deadline_ns = sn->now_ns + READ_ONCE(sock_tun(sn)->connect_timeout);
+	peer->dial = c;
+	peer->job = true;
+	peer->dial_ns = sn->now_ns + READ_ONCE(sock_tun(sn)->min_reconnect);
+	sock_count(sn, dialled);
+	sock_conn_set_state(c, CONN_CONNECTING);
+	err = sn->io->dial(c, &peer->nid);
+	if (!err) {
+		sock_peer_arm(peer, c->deadline_ns);
+		return 0;
+	}
+	peer->dial = NULL;
+	sock_conn_set_state(c, CONN_CLOSED);
+	list_del_init(&c->all);
+	sn->nr_conns--;
+	peer->pins--;
+	sock_conn_put(c);
+	return err;
+}
+
+static enum lnet_outcome dial_outcome(int err)
+{
+	switch (err) {
+	case -ENETUNREACH:
+	case -ENETDOWN:
+	case -EADDRNOTAVAIL:
+	case -EADDRINUSE:
+		return LNET_LOCAL_NO_ROUTE;
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENFILE:
+	case -EACCES:
+	case -EPERM:
+		return LNET_LOCAL_DROPPED;
+	default:
+		return LNET_REMOTE_DROPPED;
+	}
+}
+
+void sock_peer_dial(struct lnet_pass *p, struct sock_peer *peer)
+{
+	struct sock_ni *sn = peer->sn;
+	u32 type;
+	int err;
+
+	if (peer->dial || sn->stopping)
+		return;
+	if (peer->dial_ns > sn->now_ns && !peer->job) {
+		sock_peer_arm(peer, peer->dial_ns);
+		return;
+	}
+	type = type_missing(peer);
+	if (type == LNET_CTYPE_NONE) {
+		peer->job = false;
+		peer->refusals = 0;
+		return;
+	}
+	err = dial_one(p, peer, type);
+	if (err)
+		sock_dial_failed(p, peer, err, dial_outcome(err));
+}
+
+void sock_dial_failed(struct lnet_pass *p, struct sock_peer *peer, int err, enum lnet_outcome how)
+{
+	struct sock_ni *sn = peer->sn;
+	const struct lnet_tunables *tun = sock_tun(sn);
+	u64 least = READ_ONCE(tun->min_reconnect), most = max(least, READ_ONCE(tun->max_reconnect));
+
+	sock_count(sn, dial_failed);
+	peer->job = false;
+	peer->refusals = 0;
+	peer->backoff_ns = err == -ETIMEDOUT ? least : clamp(peer->backoff_ns * 2, least, most);
+	peer->dial_ns = sn->now_ns + peer->backoff_ns;
+	if (!sock_peer_usable(peer))
+		sock_peer_give_back(p, peer, how);
+	sock_peer_arm(peer, peer->dial_ns);
+}
+
+/* "No, later": a lost race, or the peer has enough of this type, or it has just noticed that we are new. */
+void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer)
+{
+	struct sock_ni *sn = peer->sn;
+
+	sock_count(sn, told_no);
+	if (++peer->refusals < 3) {
+		peer->job = false;
+		peer->dial_ns = sn->now_ns + READ_ONCE(sock_tun(sn)->min_reconnect);
+		sock_peer_arm(peer, peer->dial_ns);
+		return;
+	}
+	if (peer->nr[LNET_CTYPE_CONTROL] && peer->nr[LNET_CTYPE_BULK_IN] && peer->nr[LNET_CTYPE_BULK_OUT]) {
+		peer->full = true;
+		peer->job = false;
+		peer->refusals = 0;
+		return;
+	}
+	sock_dial_failed(p, peer, -ECONNREFUSED, LNET_REMOTE_DROPPED);
+}
+
+/* ---- timers ---- */
+
+static void expire_queue(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)
+{
+	enum lnet_outcome how = sock_peer_usable(peer) ? LNET_LOCAL_TIMEOUT : LNET_REMOTE_DROPPED;
+	struct lnet_att *att, *n;
+	unsigned int q;
+
+	for (q = 0; q < SOCK_NR_QUEUES; q++) {
+		list_for_each_entry_safe(att, n, &peer->queue[q], link) {
+			if (att->deadline_ns > now_ns) {
+				*next_ns = min(*next_ns, att->deadline_ns);
+				continue;
+			}
+			list_del_init(&att->link);
+			peer->nr_queue[q]--;
+			lnet_att_done(p, att, how, 0);
+		}
+	}
+}
+
+static void dial_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, bool waited, u64 *next_ns)
+{
+	struct sock_conn *c = peer->dial;
+
+	if (!c)
+		return;
+	/* Whoever waited for it has given up: the next one gets a fresh SYN. */
+	if (c->deadline_ns <= now_ns || (waited && queue_is_empty(peer) && !sock_peer_usable(peer))) {
+		sock_count(peer->sn, dial_timeout);
+		sock_conn_close(p, c, true);
+		sock_dial_failed(p, peer, -ETIMEDOUT, LNET_REMOTE_DROPPED);
+		return;
+	}
+	*next_ns = min(*next_ns, c->deadline_ns);
+}
+
+/* An answer that did not come: the message is given back; the set lasts as long as the peer may take by the protocol. */
+static bool cookie_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)
+{
+	struct sock_zc *zc;
+
+	list_for_each_entry(zc, &peer->zc, link) {
+		if (zc->deadline_ns <= now_ns)
+			return false;
+		if (zc->att && zc->att->deadline_ns <= now_ns) {
+			lnet_att_done(p, zc->att, LNET_NETWORK_TIMEOUT, peer->epoch);
+			zc->att = NULL;
+		}
+		*next_ns = min(*next_ns, zc->att ? zc->att->deadline_ns : zc->deadline_ns);
+	}
+	return true;
+}
+
+/*
+ * Messages encoded but not wholly written when their time is over: true if the set must end for it. While the peer takes bytes, however
+ * slowly, only the message is given back and a copy of it stays in the stream.
+ */
+static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
+{
+	bool moves = c->stuck_ns + SOCK_MOVING_NS > now_ns;
+	struct lnet_att *att, *n;
+
+	list_for_each_entry_safe(att, n, &c->txs, link) {
+		if (att->deadline_ns > now_ns) {
+			*next_ns = min(*next_ns, att->deadline_ns);
+			continue;
+		}
+		if (!moves)
+			return true;
+		if (c->writing || !sock_out_detach(p, c, att, LNET_NETWORK_TIMEOUT))
+			*next_ns = min(*next_ns, now_ns + SOCK_TICK_NS);
+	}
+	return false;
+}
+
+/* Looks for progress of what was written; true: some is outstanding, and there has been none since c->stuck_ns. */
+static bool is_stuck(struct sock_conn *c, u64 now_ns)
+{
+	struct sock_peer *peer = c->peer;
+	u64 acked;
+
+	if (!c->stuck_ns)
+		return false;
+	acked = c->total - min(c->sn->io->unacked(c), c->total);
+	if (acked != c->acked) {
+		c->acked = acked;
+		c->stuck_ns = now_ns;
+		peer->alive_ns = now_ns;
+		peer->alive = true;
+		if (list_empty(&peer->work))
+			list_add_tail(&peer->work, &c->sn->work);
+	}
+	if (acked == c->total && !c->nr_segs)
+		c->stuck_ns = 0;
+	return c->stuck_ns && c->stuck_ns != now_ns;
+}
+
+/* False: no progress in either direction for too long. */
+static bool conn_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
+{
+	u64 timeout = READ_ONCE(sock_tun(c->sn)->sock_timeout), last_rx_ns = READ_ONCE(c->last_rx_ns);
+	bool stuck = is_stuck(c, now_ns);
+
+	if (timeout && (c->nr_hdr || c->rx || c->hold) && !c->waits) {
+		if (last_rx_ns + timeout <= now_ns)
+			return false;
+		*next_ns = min(*next_ns, last_rx_ns + timeout);
+	}
+	if (c->stuck_ns)
+		*next_ns = min(*next_ns, now_ns + SOCK_TICK_NS);
+	return !stuck || !timeout || c->stuck_ns + timeout > now_ns;
+}
+
+static bool set_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)
+{
+	struct sock_conn *c;
+
+	if (!cookie_tick(p, peer, now_ns, next_ns))
+		return false;
+	list_for_each_entry(c, &peer->conns, set)
+		if (txs_tick(p, c, now_ns, next_ns) || !conn_tick(p, c, now_ns, next_ns))
+			return false;
+	return true;
+}
+
+static void keepalive_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)
+{
+	u64 idle = READ_ONCE(sock_tun(peer->sn)->keepalive), due;
+
+	if (!idle || list_empty(&peer->conns))
+		return;
+	due = max(peer->alive_ns + idle, peer->keepalive_ns ? peer->keepalive_ns + SOCK_NOOP_KEEPALIVE_NS : 0);
+	if (due <= now_ns) {
+		sock_noop(peer, NULL, LNET_ZC_COOKIE_KEEPALIVE);
+		sock_count(peer->sn, keepalives);
+		peer->keepalive_ns = now_ns;
+		due = now_ns + SOCK_NOOP_KEEPALIVE_NS;
+	}
+	*next_ns = min(*next_ns, due);
+}
+
+static bool peer_is_idle(const struct sock_peer *peer, u64 now_ns)
+{
+	return list_empty(&peer->conns) && queue_is_empty(peer) && !peer->dial && !peer->pins &&
+	       list_empty(&peer->work) && peer->alive_ns + SOCK_PEER_IDLE_NS <= now_ns;
+}
+
+void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns)
+{
+	bool waited = !queue_is_empty(peer);
+	u64 next_ns = U64_MAX;
+
+	peer->next_ns = U64_MAX;
+	expire_queue(p, peer, now_ns, &next_ns);
+	dial_tick(p, peer, now_ns, waited, &next_ns);
+	if (!list_empty(&peer->conns) && !set_tick(p, peer, now_ns, &next_ns)) {
+		sock_count(peer->sn, stalled);
+		sock_set_close(p, peer, LNET_NETWORK_TIMEOUT, false);
+	}
+	keepalive_tick(p, peer, now_ns, &next_ns);
+	if (!queue_is_empty(peer) || peer->nr_mine)
+		sock_peer_dial(p, peer);
+	if (list_empty(&peer->conns))
+		next_ns = min(next_ns, max(peer->alive_ns + SOCK_PEER_IDLE_NS, now_ns + SOCK_TICK_NS));
+	if (peer_is_idle(peer, now_ns))
+		sock_peer_free(peer);
+	else
+		sock_peer_arm(peer, next_ns);
+}
+
+/* ---- suspicion ---- */
+
+static bool set_is_stuck(struct sock_peer *peer, u64 now_ns)
+{
+	u64 floor = READ_ONCE(sock_tun(peer->sn)->hedge_floor);
+	struct sock_conn *c;
+
+	list_for_each_entry(c, &peer->conns, set)
+		if (is_stuck(c, now_ns) && c->stuck_ns + floor <= now_ns && READ_ONCE(c->last_rx_ns) + floor <= now_ns)
+			return true;
+	return false;
+}
+
+void sock_path_reset(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *pni)
+{
+	struct sock_ni *sn = sock_ni_of(ni);
+	struct sock_peer *peer;
+	struct sock_conn *c;
+
+	sock_lock(p, sn);
+	peer = sock_peer_find(sn, lnet_peer_ni_nid(pni));
+	c = peer ? peer->dial : NULL;
+	if (c && c->start_ns + READ_ONCE(sock_tun(sn)->min_reconnect) <= sn->now_ns) {
+		sock_count(sn, path_resets);
+		sock_conn_close(p, c, true);
+		sock_dial_failed(p, peer, -ETIMEDOUT, LNET_REMOTE_DROPPED);
+	}
+	if (peer && !list_empty(&peer->conns) && set_is_stuck(peer, sn->now_ns)) {
+		sock_count(sn, path_resets);
+		sock_set_close(p, peer, LNET_NETWORK_TIMEOUT, false);
+	}
+	sock_unlock(p, sn);
+}

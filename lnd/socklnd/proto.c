@@ -1,0 +1,672 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Messages in: bytes of a connection to frames, frames to the core, payload to where the core wants it. */
+#include "plat.h"
+#include "lnd/socklnd/socklnd.h"
+
+#define BATCH_MAX	64U
+#define DIRECT_MIN	2048U	/* smaller rests of a payload go through the staging memory */
+#define LARGE_MIN	65536U
+#define LARGE_AHEAD	4096U	/* read beyond a large message */
+#define READS_MAX	16	/* of one turn */
+
+enum { RX_LANDED = 1 };		/* rx->lnd_flags: land() came before LATER was seen */
+
+/* Small messages whose payload lies in the staging memory: begun under one hold of the shard, landed under another. */
+struct batch {
+	unsigned int nr, nr_cookies;
+	struct { struct lnet_rx *rx; const u8 *data; } msg[BATCH_MAX];
+	u64 cookie[BATCH_MAX];
+};
+
+static void batch_flush(struct lnet_pass *p, struct sock_conn *c, struct batch *b)
+{
+	unsigned int i;
+
+	if (b->nr)
+		lnet_pass_relax(p);
+	for (i = 0; i < b->nr; i++)
+		if (b->msg[i].rx->want)
+			lnet_buf_write(&b->msg[i].rx->into, 0, b->msg[i].data, b->msg[i].rx->want);
+	for (i = 0; i < b->nr; i++)
+		lnet_rx_done(p, b->msg[i].rx, LNET_OK);
+	b->nr = 0;
+	if (!b->nr_cookies)
+		return;
+	sock_lock(p, c->sn);
+	for (i = 0; i < b->nr_cookies && c->state == CONN_OPEN; i++) {
+		sock_count(c->sn, zc_answered);
+		sock_noop(c->peer, c, b->cookie[i]);
+	}
+	sock_unlock(p, c->sn);
+	b->nr_cookies = 0;
+}
+
+static void batch_cookie(struct lnet_pass *p, struct sock_conn *c, struct batch *b, u64 cookie)
+{
+	if (!cookie)
+		return;
+	b->cookie[b->nr_cookies++] = cookie;
+	if (b->nr_cookies == BATCH_MAX)
+		batch_flush(p, c, b);
+}
+
+static void batch_add(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct lnet_rx *rx, const u8 *data)
+{
+	b->msg[b->nr].rx = rx;
+	b->msg[b->nr++].data = data;
+	if (b->nr == BATCH_MAX)
+		batch_flush(p, c, b);
+}
+
+/* ---- messages read aside ---- */
+
+/* L */
+static void hold_free(struct sock_ni *sn, struct sock_hold *h)
+{
+	list_del(&h->link);
+	sn->hold_bytes -= h->len;
+	h->peer->pins--;
+	kfree(h);
+}
+
+/* L; dropped and taken again: @h, which has all its bytes and its verdict, goes where it belongs. */
+static void hold_finish(struct lnet_pass *p, struct sock_ni *sn, struct sock_hold *h)
+{
+	struct sock_peer *peer = h->peer;
+	struct lnet_rx *rx = h->rx;
+
+	list_del_init(&h->link);
+	mutex_unlock(&sn->lock);
+	if (rx) {
+		if (rx->want)
+			lnet_buf_write(&rx->into, 0, h->data, rx->want);
+		lnet_rx_done(p, rx, LNET_OK);
+	}
+	lnet_pass_relax(p);
+	mutex_lock(&sn->lock);
+	if (h->cookie && h->epoch == peer->epoch) {
+		sock_count(sn, zc_answered);
+		sock_noop(peer, NULL, h->cookie);
+	}
+	hold_free(sn, h);
+}
+
+static struct sock_hold *hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 len)
+{
+	struct sock_ni *sn = c->sn;
+	const struct lnet_tunables *tun = sock_tun(sn);
+	struct sock_hold *h;
+
+	if (len > READ_ONCE(tun->hold_max) || sn->hold_bytes + len > READ_ONCE(tun->hold_budget))
+		return NULL;
+	h = kmalloc(sizeof(*h) + len, GFP_NOFS | __GFP_NOWARN);
+	if (!h)
+		return NULL;
+	memset(h, 0, sizeof(*h));
+	h->rx = rx;
+	h->peer = c->peer;
+	h->peer->pins++;
+	h->epoch = c->epoch;
+	h->cookie = c->cookie;
+	h->len = len;
+	sn->hold_bytes += len;
+	list_add_tail(&h->link, &sn->holds);
+	rx->lnd[1] = h;
+	sock_count(sn, held);
+	return h;
+}
+
+/* ---- the message under way ---- */
+
+static void land_begin(struct sock_conn *c, struct lnet_rx *rx, u32 payload_len)
+{
+	c->rx = rx;
+	c->into = rx->into;
+	c->pos = 0;
+	c->want = min(rx->want, payload_len);
+	c->skip = payload_len - c->want;
+}
+
+static void hold_begin(struct sock_conn *c, struct sock_hold *h)
+{
+	c->hold = h;
+	c->hold_frag.base = h->data;
+	c->hold_frag.len = h->len;
+	c->into = (struct lnet_buf){ .frags = &c->hold_frag, .nr = 1, .len = h->len };
+	c->pos = 0;
+	c->want = h->len;
+	c->skip = 0;
+}
+
+static bool is_landing(const struct sock_conn *c)
+{
+	return c->rx || c->hold;
+}
+
+/* All bytes of the message under way are in place. */
+static void land_end(struct lnet_pass *p, struct sock_conn *c, struct batch *b)
+{
+	struct sock_hold *h = c->hold;
+	struct lnet_rx *rx = c->rx;
+	bool stop;
+
+	sock_lock(p, c->sn);
+	stop = c->stop;
+	c->stop = false;
+	c->rx = NULL;
+	c->hold = NULL;
+	if (h) {
+		h->full = true;
+		if (h->landed || !h->rx)
+			hold_finish(p, c->sn, h);
+	}
+	sock_unlock(p, c->sn);
+	if (h)
+		return;
+	lnet_rx_done(p, rx, stop ? LNET_STOPPED : LNET_OK);
+	batch_cookie(p, c, b, c->cookie);
+}
+
+/* The core has finished this message without us: the rest of it is dropped. */
+static void land_stopped(struct lnet_pass *p, struct sock_conn *c)
+{
+	struct lnet_rx *rx;
+
+	sock_lock(p, c->sn);
+	rx = c->stop ? c->rx : NULL;
+	if (rx) {
+		c->stop = false;
+		c->rx = NULL;
+		c->skip += c->want - c->pos;
+	}
+	sock_unlock(p, c->sn);
+	if (rx)
+		lnet_rx_done(p, rx, LNET_STOPPED);
+}
+
+/* LATER: aside, or nothing more is read until land(). True: the connection stops. */
+static bool later(struct lnet_pass *p, struct sock_conn *c, struct lnet_rx *rx, u32 payload_len)
+{
+	struct sock_ni *sn = c->sn;
+	struct sock_hold *h;
+	bool stops = false;
+
+	sock_lock(p, sn);
+	if (rx->lnd_flags & RX_LANDED) {
+		if (rx->verdict == LNET_LAND) {
+			land_begin(c, rx, payload_len);
+		} else {
+			c->skip = payload_len;
+			rx->lnd[0] = NULL;
+		}
+	} else {
+		h = hold_new(c, rx, payload_len);
+		if (h) {
+			hold_begin(c, h);
+		} else {
+			c->rx = rx;
+			c->want = 0;
+			c->pos = 0;
+			c->skip = payload_len;
+			c->waits = stops = true;
+			sock_count(sn, stopped);
+		}
+	}
+	sock_unlock(p, sn);
+	return stops;
+}
+
+/* ---- frames ---- */
+
+static int frame_error(struct lnet_pass *p, struct sock_conn *c, enum sock_counter why)
+{
+	sock_lock(p, c->sn);
+	c->sn->c[why]++;
+	sock_unlock(p, c->sn);
+	return -EPROTO;
+}
+
+static int take_zcack(struct lnet_pass *p, struct sock_conn *c, const struct lnet_ksock_hdr *k)
+{
+	struct lnet_zcack ack;
+	bool good = true;
+
+	lnet_zcack_decode(&ack, k);
+	if (ack.kind == LNET_ZCACK_NONE || ack.kind == LNET_ZCACK_KEEPALIVE)
+		return 0;
+	if (ack.kind == LNET_ZCACK_BAD)
+		return frame_error(p, c, SOCK_C_bad_zcack);
+	sock_lock(p, c->sn);
+	if (c->state == CONN_OPEN)
+		good = sock_zc_ack(p, c->peer, &ack);
+	sock_unlock(p, c->sn);
+	return good ? 0 : frame_error(p, c, SOCK_C_bad_zcack);
+}
+
+struct stage {
+	const u8 *data;
+	u32 len;
+};
+
+/* The verdict on a message whose header has come; @s stands behind the header. 0, 1: stop reading, or -errno. */
+static int message(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct stage *s,
+		   const struct lnet_hdr *hdr, u64 cookie)
+{
+	struct lnet_rx *rx = lnet_rx_get(p);
+	enum lnet_verdict v = LNET_SKIP;
+
+	c->cookie = cookie;
+	c->large = hdr->payload_len >= LARGE_MIN;
+	if (rx) {
+		rx->lnd[0] = c;
+		rx->lnd[1] = NULL;
+		rx->lnd_flags = 0;
+		v = lnet_rx_begin(p, c->sn->ni, rx, hdr, c->peer->pni);
+	}
+	switch (v) {
+	case LNET_LAND:
+		if (hdr->payload_len <= s->len && hdr->payload_len <= SOCK_INLINE_MAX) {
+			const u8 *data = s->data;
+
+			s->data += hdr->payload_len;
+			s->len -= hdr->payload_len;
+			batch_add(p, c, b, rx, data);
+			batch_cookie(p, c, b, cookie);
+			return 0;
+		}
+		batch_flush(p, c, b);
+		land_begin(c, rx, hdr->payload_len);
+		return 0;
+	case LNET_LATER:
+		batch_flush(p, c, b);
+		return later(p, c, rx, hdr->payload_len);
+	case LNET_CLOSE:
+		batch_flush(p, c, b);
+		return frame_error(p, c, SOCK_C_bad_header);
+	default:
+		c->skip = hdr->payload_len;
+		batch_cookie(p, c, b, cookie);
+		return 0;
+	}
+}
+
+/* The bytes of the header under way: in place, or collected in c->hdr. NULL: more are needed. */
+static const u8 *header(struct sock_conn *c, struct stage *s, u32 size)
+{
+	u32 n;
+
+	if (!c->nr_hdr && s->len >= size)
+		return s->data;
+	n = min(size - min(c->nr_hdr, size), s->len);
+	memcpy(c->hdr + c->nr_hdr, s->data, n);
+	c->nr_hdr += n;
+	s->data += n;
+	s->len -= n;
+	return c->nr_hdr < size ? NULL : c->hdr;
+}
+
+static void header_done(struct sock_conn *c, struct stage *s, u32 size)
+{
+	if (c->nr_hdr) {
+		c->nr_hdr = 0;
+		return;
+	}
+	s->data += size;
+	s->len -= size;
+}
+
+static int frame(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct stage *s)
+{
+	bool nid16 = c->version == 4;
+	u32 size = LNET_KSOCK_SIZE + lnet_hdr_size(nid16);
+	struct lnet_ksock_hdr k;
+	struct lnet_hdr hdr;
+	const u8 *at = header(c, s, LNET_KSOCK_SIZE);
+	u64 cookie;
+	int err;
+
+	if (!at)
+		return 0;
+	if (lnet_ksock_decode(&k, at, LNET_KSOCK_SIZE, c->swapped))
+		return frame_error(p, c, SOCK_C_bad_frame);
+	if (k.type == LNET_KSOCK_NOOP) {
+		header_done(c, s, LNET_KSOCK_SIZE);
+		return take_zcack(p, c, &k);
+	}
+	at = header(c, s, size);
+	if (!at)
+		return 0;
+	err = lnet_hdr_decode(&hdr, at + LNET_KSOCK_SIZE, nid16);
+	header_done(c, s, size);
+	if (err)
+		return frame_error(p, c, SOCK_C_bad_header);
+	cookie = lnet_zcreq_cookie(&k);
+	if (cookie && cookie < LNET_ZC_COOKIE_FIRST)
+		return frame_error(p, c, SOCK_C_bad_frame);
+	err = k.zc_cookie[1] ? take_zcack(p, c, &k) : 0;
+	return err ? err : message(p, c, b, s, &hdr, cookie);
+}
+
+static void take_payload(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct stage *s)
+{
+	u32 n = min(c->want - c->pos, s->len);
+
+	if (n > SOCK_INLINE_MAX)
+		lnet_pass_relax(p);
+	if (n)
+		lnet_buf_write(&c->into, c->pos, s->data, n);
+	c->pos += n;
+	s->data += n;
+	s->len -= n;
+	if (c->pos == c->want)
+		land_end(p, c, b);
+}
+
+/* The rest of the staging memory, for when reading goes on. */
+static int stash(struct lnet_pass *p, struct sock_conn *c, const struct stage *s)
+{
+	if (!s->len)
+		return 0;
+	c->stash = kmemdup(s->data, s->len, GFP_NOFS);
+	c->stash_len = s->len;
+	return c->stash ? 0 : -ENOMEM;
+}
+
+int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len)
+{
+	struct stage s = { .data = data, .len = len };
+	struct batch b;
+	int err = 0;
+	u32 n;
+
+	b.nr = 0;
+	b.nr_cookies = 0;
+	while (!err && (s.len || (is_landing(c) && c->pos == c->want)) && READ_ONCE(c->state) == CONN_OPEN) {
+		if (is_landing(c)) {
+			take_payload(p, c, &b, &s);
+		} else if (c->skip) {
+			n = min(c->skip, s.len);
+			c->skip -= n;
+			s.data += n;
+			s.len -= n;
+		} else {
+			err = frame(p, c, &b, &s);
+		}
+	}
+	batch_flush(p, c, &b);
+	return err == 1 ? stash(p, c, &s) : err;
+}
+
+/* ---- reading ---- */
+
+/* What to read into: the place of the payload under way, then the staging memory. */
+static unsigned int read_vec(struct sock_conn *c, struct kvec *vec, u8 *staging, u32 size, u32 *direct)
+{
+	struct lnet_frag frag[SOCK_VECS - 1];
+	unsigned int i, nr = 0;
+
+	*direct = 0;
+	if (is_landing(c) && c->want - c->pos >= DIRECT_MIN) {
+		nr = lnet_buf_frags(&c->into, c->pos, c->want - c->pos, frag, ARRAY_SIZE(frag));
+		for (i = 0; i < nr; i++) {
+			vec[i].iov_base = frag[i].base;
+			vec[i].iov_len = frag[i].len;
+			*direct += frag[i].len;
+		}
+		if (*direct < c->want - c->pos)
+			return nr;
+	}
+	vec[nr].iov_base = staging;
+	vec[nr].iov_len = c->large ? min(size, LARGE_AHEAD) : size;
+	return nr + 1;
+}
+
+static int feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len)
+{
+	int used;
+
+	if (READ_ONCE(c->state) == CONN_REFUSING)
+		return 0;
+	if (READ_ONCE(c->state) == CONN_OPEN)
+		return sock_frames_feed(p, c, data, len);
+	used = sock_hello_feed(p, c, data, len);
+	if (used < 0)
+		return used;
+	if (used < len && READ_ONCE(c->state) == CONN_OPEN)
+		return sock_frames_feed(p, c, data + used, len - used);
+	return 0;
+}
+
+/* 1: go on; 0: no more for now; -errno: broken. */
+static int read_once(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 size)
+{
+	struct kvec vec[SOCK_VECS];
+	u32 direct, part, room = 0;
+	unsigned int nr, i;
+	ssize_t n;
+	int err;
+
+	if (READ_ONCE(c->stop))
+		land_stopped(p, c);
+	nr = read_vec(c, vec, staging, size, &direct);
+	for (i = 0; i < nr; i++)
+		room += vec[i].iov_len;
+	lnet_pass_relax(p);
+	n = c->sn->io->read(c, vec, nr);
+	if (n == -EAGAIN)
+		return 0;
+	if (n <= 0)
+		return n ? n : -ENODATA;
+	WRITE_ONCE(c->last_rx_ns, p->now_ns);
+	if (c->state == CONN_OPEN)
+		lnet_path_evidence(p, c->sn->ni, c->peer->pni, 0);
+	part = min_t(u32, n, direct);
+	c->pos += part;
+	err = feed(p, c, staging, n - part);
+	return err ? err : n == room;
+}
+
+static bool may_read(const struct sock_conn *c)
+{
+	return READ_ONCE(c->state) != CONN_CLOSED && READ_ONCE(c->state) != CONN_CONNECTING && !READ_ONCE(c->waits);
+}
+
+/* What was read before the connection stopped comes first. */
+static int feed_stash(struct lnet_pass *p, struct sock_conn *c)
+{
+	u8 *old = c->stash;
+	int err;
+
+	if (!old)
+		return 0;
+	c->stash = NULL;
+	err = feed(p, c, old, c->stash_len);
+	kfree(old);
+	return err;
+}
+
+/* L; the stream ended or broke. */
+static void read_failed(struct lnet_pass *p, struct sock_conn *c, int err)
+{
+	struct sock_ni *sn = c->sn;
+	bool between = !c->nr_hdr && !is_landing(c) && !c->skip;
+
+	if (err == -ENODATA)
+		sock_count(sn, eof);
+	else if (err != -EPROTO)
+		sock_count(sn, reset);
+	sock_conn_fail(p, c, LNET_PATH_LOST, err == -ENODATA && between);
+}
+
+/* The end of a turn: reading starts again when there is something, if it may. */
+static void read_end(struct lnet_pass *p, struct sock_conn *c, int err)
+{
+	struct sock_ni *sn = c->sn;
+	bool abandon;
+
+	sock_lock(p, sn);
+	if (err < 0)
+		read_failed(p, c, err);
+	c->reading = false;
+	if (c->peer)
+		c->peer->alive_ns = sn->now_ns;
+	if (c->state != CONN_CLOSED && c->want_read == c->waits) {
+		c->want_read = !c->waits;
+		sn->io->want(c);
+	}
+	abandon = c->state == CONN_CLOSED && is_landing(c);
+	sock_flush_ring(p, sn);
+	sock_unlock(p, sn);
+	if (abandon)
+		sock_rx_abandon(p, c);
+}
+
+bool sock_conn_readable(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 size)
+{
+	struct sock_ni *sn = c->sn;
+	bool got = false, may;
+	int err, i;
+
+	sock_lock(p, sn);
+	may = may_read(c) && !c->reading;
+	if (may)
+		c->reading = true;
+	list_del_init(&c->resume);
+	sock_unlock(p, sn);
+	if (!may)
+		return false;
+	err = feed_stash(p, c);
+	for (i = 0; !err && i < READS_MAX && may_read(c); i++) {
+		err = read_once(p, c, staging, size);
+		got = got || err;
+		if (err != 1)
+			break;
+		err = 0;
+	}
+	read_end(p, c, err);
+	return got;
+}
+
+void sock_rx_abandon(struct lnet_pass *p, struct sock_conn *c)
+{
+	struct sock_ni *sn = c->sn;
+	struct lnet_rx *rx;
+	struct sock_hold *h;
+	bool waited;
+
+	sock_lock(p, sn);
+	rx = c->rx;
+	h = c->hold;
+	waited = c->waits;
+	c->waits = false;
+	c->rx = NULL;
+	c->hold = NULL;
+	if (h) {
+		rx = h->rx;
+		waited = !h->landed;
+		hold_free(sn, h);
+	}
+	if (rx)
+		rx->lnd[0] = rx->lnd[1] = NULL;
+	sock_unlock(p, sn);
+	if (rx && waited)
+		lnet_rx_gone(p, rx);
+	else if (rx)
+		lnet_rx_done(p, rx, LNET_PATH_LOST);
+}
+
+/* ---- ops ---- */
+
+/* L; the connection may be read again, by the thread that reads it. */
+static void resume(struct sock_conn *c)
+{
+	struct sock_ni *sn = c->sn;
+
+	c->waits = false;
+	if (c->reading)
+		return;
+	c->want_read = true;
+	sn->io->want(c);
+	if (list_empty(&c->resume))
+		list_add_tail(&c->resume, &sn->resume);
+	sock_arm(sn, sn->now_ns);
+}
+
+/* L; true: the driver is done with @rx, and must say so by lnet_rx_done(PATH_LOST). */
+static bool land(struct lnet_pass *p, struct sock_ni *sn, struct lnet_rx *rx, bool skip)
+{
+	struct sock_conn *c = rx->lnd[0];
+	struct sock_hold *h = rx->lnd[1];
+
+	if (!c)
+		return !skip;
+	if (h) {
+		h->landed = true;
+		if (skip)
+			h->rx = NULL;
+		if (h->full)
+			hold_finish(p, sn, h);
+		return false;
+	}
+	if (c->rx != rx || !c->waits) {
+		rx->lnd_flags |= RX_LANDED;
+		return false;
+	}
+	if (skip)
+		c->rx = NULL;
+	else
+		land_begin(c, rx, c->skip);
+	resume(c);
+	return false;
+}
+
+void sock_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
+{
+	struct sock_ni *sn = sock_ni_of(ni);
+	bool lost;
+
+	sock_lock(p, sn);
+	lost = land(p, sn, rx, rx->verdict != LNET_LAND);
+	sock_flush_ring(p, sn);
+	sock_unlock(p, sn);
+	if (lost)
+		lnet_rx_done(p, rx, LNET_PATH_LOST);
+}
+
+/* L; finds where @rx is landing without looking into it, for it may be gone. True: taken off. */
+static bool stop(struct sock_ni *sn, const struct lnet_rx *rx)
+{
+	struct sock_conn *c;
+	struct sock_hold *h;
+
+	list_for_each_entry(c, &sn->conns, all) {
+		if (c->rx != rx || c->waits)
+			continue;
+		if (c->reading) {
+			c->stop = true;
+			return false;
+		}
+		c->rx = NULL;
+		c->skip += c->want - c->pos;
+		return true;
+	}
+	list_for_each_entry(h, &sn->holds, link) {
+		if (h->rx != rx || !h->landed)
+			continue;
+		h->rx = NULL;
+		return true;
+	}
+	return false;
+}
+
+void sock_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
+{
+	struct sock_ni *sn = sock_ni_of(ni);
+	bool taken;
+
+	sock_lock(p, sn);
+	taken = stop(sn, rx);
+	sock_unlock(p, sn);
+	if (taken)
+		lnet_rx_done(p, rx, LNET_STOPPED);
+}

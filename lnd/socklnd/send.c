@@ -1,0 +1,683 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Messages out: waiting at their peer, encoded by a connection when it can write, given back when written. */
+#include "plat.h"
+#include "lnd/socklnd/socklnd.h"
+
+/* Room that any message needs in the out buffer, its payload by reference if it is larger than this allows. */
+#define ENCODE_MAX (SOCK_HDR_MAX + SOCK_INLINE_MAX)
+
+static unsigned long att_begin(const struct lnet_att *att)
+{
+	return (unsigned long)att->lnd[0];
+}
+
+static unsigned long att_end(const struct lnet_att *att)
+{
+	return (unsigned long)att->lnd[1];
+}
+
+static bool pos_before(unsigned long a, unsigned long b)
+{
+	return (long)(a - b) < 0;
+}
+
+/* ---- the out buffer ---- */
+
+static bool out_get(struct sock_conn *c)
+{
+	struct sock_ni *sn = c->sn;
+
+	if (c->out)
+		return true;
+	c->out = sn->nr_pool ? sn->pool[--sn->nr_pool] : kmalloc(SOCK_OUT_SIZE, GFP_NOFS | __GFP_NOWARN);
+	c->head = 0;
+	c->tail = 0;
+	return c->out;
+}
+
+static void out_put(struct sock_conn *c)
+{
+	struct sock_ni *sn = c->sn;
+
+	if (c->out && sn->nr_pool < SOCK_OUT_POOL)
+		sn->pool[sn->nr_pool++] = c->out;
+	else
+		kfree(c->out);
+	c->out = NULL;
+}
+
+static struct sock_seg *seg_at(struct sock_conn *c, u32 i)
+{
+	return &c->seg[(c->seg_first + i) % SOCK_SEGS];
+}
+
+static struct sock_seg *seg_add(struct sock_conn *c, struct lnet_att *att, u32 len)
+{
+	struct sock_seg *s = seg_at(c, c->nr_segs++);
+
+	s->att = att;
+	s->len = len;
+	s->pos = 0;
+	s->copy = NULL;
+	return s;
+}
+
+/* @len bytes were put at c->tail. */
+static void out_grew(struct sock_conn *c, u32 len)
+{
+	struct sock_seg *last = c->nr_segs ? seg_at(c, c->nr_segs - 1) : NULL;
+
+	c->tail += len;
+	c->queued += len;
+	if (last && !last->att && !last->copy)
+		last->len += len;
+	else
+		seg_add(c, NULL, len);
+}
+
+void sock_out_raw(struct sock_conn *c, const void *data, u32 len)
+{
+	if (!out_get(c))
+		return;		/* nothing leaves: the handshake times out */
+	memcpy(c->out + c->tail, data, len);
+	out_grew(c, len);
+}
+
+static bool out_has_room(const struct sock_conn *c)
+{
+	return c->nr_segs + 2 <= SOCK_SEGS && c->tail + ENCODE_MAX <= SOCK_OUT_SIZE;
+}
+
+/* ---- encoding ---- */
+
+/* A cookie is asked for on bulk connections that we call OUT only: there the peer has somewhere to answer. */
+static u64 cookie_for(struct sock_conn *c, struct lnet_att *att, u32 len)
+{
+	u64 least = READ_ONCE(sock_tun(c->sn)->zc_min_payload);
+	struct sock_peer *peer = c->peer;
+	struct sock_zc *zc;
+
+	if (!least || len < least || c->type != LNET_CTYPE_BULK_OUT)
+		return 0;
+	zc = kzalloc(sizeof(*zc), GFP_NOFS);
+	if (!zc)
+		return 0;
+	zc->cookie = peer->cookie++;
+	zc->att = att;
+	zc->deadline_ns = c->sn->now_ns + max(READ_ONCE(sock_tun(c->sn)->sock_timeout), 1000000000ULL);
+	list_add_tail(&zc->link, &peer->zc);
+	sock_peer_arm(peer, att->deadline_ns);
+	sock_count(c->sn, zc_asked);
+	return zc->cookie;
+}
+
+static void encode_att(struct sock_conn *c, struct lnet_att *att)
+{
+	struct lnet_ksock_hdr k = { .type = LNET_KSOCK_LNET };
+	unsigned long begin = c->queued;
+	struct lnet_buf payload;
+	struct lnet_hdr hdr;
+	u8 *to = c->out + c->tail;
+	u32 len;
+
+	lnet_att_hdr(att, &hdr);
+	lnet_att_payload(att, &payload);
+	k.zc_cookie[0] = cookie_for(c, att, payload.len);
+	len = lnet_ksock_encode(to, &k, false);
+	len += lnet_hdr_encode(to + len, &hdr, c->version == 4);
+	if (payload.len && payload.len <= SOCK_INLINE_MAX) {
+		lnet_buf_read(&payload, 0, to + len, payload.len);
+		len += payload.len;
+	}
+	out_grew(c, len);
+	if (payload.len > SOCK_INLINE_MAX) {
+		seg_add(c, att, payload.len);
+		c->queued += payload.len;
+	}
+	att->lnd[0] = (void *)begin;
+	att->lnd[1] = (void *)c->queued;
+	list_add_tail(&att->link, &c->txs);
+}
+
+static void encode_noops(struct sock_conn *c)
+{
+	struct sock_noop *n, *next;
+
+	list_for_each_entry_safe(n, next, &c->noops, link) {
+		struct lnet_ksock_hdr k = { .type = LNET_KSOCK_NOOP, .zc_cookie = { n->pair[0], n->pair[1] } };
+
+		if (!out_has_room(c))
+			return;
+		out_grew(c, lnet_ksock_encode(c->out + c->tail, &k, false));
+		list_del(&n->link);
+		kfree(n);
+	}
+}
+
+static bool carries(const struct sock_conn *c, unsigned int q)
+{
+	const struct sock_peer *peer = c->peer;
+
+	switch (c->type) {
+	case LNET_CTYPE_CONTROL:
+		return q == SOCK_SMALL || !peer->nr[LNET_CTYPE_BULK_OUT];
+	case LNET_CTYPE_BULK_OUT:
+		return q == SOCK_BULK || !peer->nr[LNET_CTYPE_CONTROL];
+	default:
+		return false;
+	}
+}
+
+/* The next message for @c: of those it may carry, the one that waits longest. */
+static struct lnet_att *next_att(struct sock_conn *c)
+{
+	struct sock_peer *peer = c->peer;
+	struct lnet_att *att, *best = NULL;
+	unsigned int q, from = 0;
+
+	for (q = 0; q < SOCK_NR_QUEUES; q++) {
+		if (!peer->nr_queue[q] || !carries(c, q))
+			continue;
+		att = list_first_entry(&peer->queue[q], struct lnet_att, link);
+		if (best && (long)best->lnd[0] < (long)att->lnd[0])
+			continue;
+		best = att;
+		from = q;
+	}
+	if (!best)
+		return NULL;
+	list_del_init(&best->link);
+	peer->nr_queue[from]--;
+	return best;
+}
+
+static bool has_work(const struct sock_conn *c)
+{
+	if (c->state != CONN_OPEN)
+		return false;
+	return !list_empty(&c->noops) || (c->peer->nr_queue[SOCK_SMALL] && carries(c, SOCK_SMALL)) ||
+	       (c->peer->nr_queue[SOCK_BULK] && carries(c, SOCK_BULK));
+}
+
+/* Encodes as much as there is room for. */
+static void fill(struct sock_conn *c)
+{
+	struct lnet_att *att;
+
+	if (!has_work(c) || !out_get(c))
+		return;
+	encode_noops(c);
+	while (out_has_room(c)) {
+		att = next_att(c);
+		if (!att)
+			return;
+		encode_att(c, att);
+	}
+}
+
+/* ---- writing ---- */
+
+static unsigned int seg_vec(struct sock_seg *s, struct kvec *vec, unsigned int max)
+{
+	struct lnet_frag frag[SOCK_VECS];
+	struct lnet_buf payload;
+	unsigned int i, nr;
+
+	lnet_att_payload(s->att, &payload);
+	nr = lnet_buf_frags(&payload, s->pos, s->len, frag, max);
+	for (i = 0; i < nr; i++) {
+		vec[i].iov_base = frag[i].base;
+		vec[i].iov_len = frag[i].len;
+	}
+	return nr;
+}
+
+static unsigned int gather(struct sock_conn *c, struct kvec *vec)
+{
+	u32 at = c->head;
+	unsigned int nr = 0, i;
+
+	for (i = 0; i < c->nr_segs && nr < SOCK_VECS; i++) {
+		struct sock_seg *s = seg_at(c, i);
+
+		if (s->att) {
+			nr += seg_vec(s, vec + nr, SOCK_VECS - nr);
+			if (nr == SOCK_VECS)
+				break;
+			continue;
+		}
+		vec[nr].iov_base = s->copy ? s->copy + s->pos : c->out + at;
+		vec[nr++].iov_len = s->len;
+		if (!s->copy)
+			at += s->len;
+	}
+	return nr;
+}
+
+static struct sock_zc *zc_of(struct sock_peer *peer, const struct lnet_att *att)
+{
+	struct sock_zc *zc;
+
+	list_for_each_entry(zc, &peer->zc, link)
+		if (zc->att == att)
+			return zc;
+	return NULL;
+}
+
+static void finish_written(struct lnet_pass *p, struct sock_conn *c)
+{
+	struct sock_peer *peer = c->peer;
+	struct lnet_att *att;
+
+	while (!list_empty(&c->txs)) {
+		att = list_first_entry(&c->txs, struct lnet_att, link);
+		if (pos_before(c->written, att_end(att)))
+			return;
+		list_del_init(&att->link);
+		/* One that asked for an answer is given back when it comes. */
+		if (list_empty(&peer->zc) || !zc_of(peer, att))
+			lnet_att_done(p, att, LNET_OK, c->epoch);
+	}
+}
+
+static void wrote(struct lnet_pass *p, struct sock_conn *c, u32 n)
+{
+	c->written += n;
+	c->total += n;
+	while (n) {
+		struct sock_seg *s = seg_at(c, 0);
+		u32 part = min(n, s->len);
+
+		if (!s->att && !s->copy)
+			c->head += part;
+		s->len -= part;
+		s->pos += part;
+		n -= part;
+		if (s->len)
+			break;
+		kfree(s->copy);
+		c->seg_first = (c->seg_first + 1) % SOCK_SEGS;
+		c->nr_segs--;
+	}
+	if (c->head == c->tail)
+		c->head = c->tail = 0;
+	finish_written(p, c);
+	if (!c->stuck_ns && c->peer) {
+		c->stuck_ns = c->sn->now_ns;
+		sock_peer_arm(c->peer, c->sn->now_ns + SOCK_TICK_NS);
+	}
+}
+
+/* L; dropped during the write. True: go on. */
+static bool write_once(struct lnet_pass *p, struct sock_conn *c)
+{
+	struct sock_ni *sn = c->sn;
+	struct kvec vec[SOCK_VECS];
+	unsigned int nr;
+	ssize_t n;
+
+	fill(c);
+	nr = c->nr_segs ? gather(c, vec) : 0;
+	if (!nr)
+		return false;
+	mutex_unlock(&sn->lock);
+	n = sn->io->write(c, vec, nr);
+	mutex_lock(&sn->lock);
+	if (c->state == CONN_CLOSED) {
+		if (n > 0)
+			c->written += n;
+		return false;
+	}
+	if (n >= 0) {
+		wrote(p, c, n);
+		return true;
+	}
+	if (n == -EAGAIN) {
+		c->blocked = true;
+		c->want_write = true;
+		sn->io->want(c);
+		return false;
+	}
+	sock_count(sn, reset);
+	sock_conn_fail(p, c, LNET_PATH_LOST, false);
+	return false;
+}
+
+/* L; dropped and taken again. One writer per connection: who comes later leaves its messages to it. */
+static void conn_write(struct lnet_pass *p, struct sock_conn *c)
+{
+	if (c->writing || c->blocked || c->state == CONN_CLOSED)
+		return;
+	c->writing = true;
+	atomic_inc(&c->refs);
+	while (write_once(p, c))
+		;
+	c->writing = false;
+	/* Connections of one kind take turns. */
+	if (c->state == CONN_OPEN)
+		list_move_tail(&c->set, &c->peer->conns);
+	if (c->state == CONN_CLOSED) {
+		sock_out_drop(p, c);
+		sock_arm(c->sn, 0);	/* now it can be released */
+	} else if (!c->nr_segs) {
+		out_put(c);
+	}
+	if (c->state == CONN_REFUSING && !c->nr_segs)
+		sock_conn_close(p, c, false);
+	sock_conn_put(c);
+}
+
+void sock_ring(struct sock_conn *c)
+{
+	if (list_empty(&c->ring))
+		list_add_tail(&c->ring, &c->sn->ring);
+}
+
+void sock_ring_peer(struct sock_peer *peer)
+{
+	struct sock_conn *c;
+
+	list_for_each_entry(c, &peer->conns, set)
+		if (!c->blocked && !c->writing && has_work(c))
+			sock_ring(c);
+}
+
+void sock_flush_ring(struct lnet_pass *p, struct sock_ni *sn)
+{
+	struct sock_conn *c;
+
+	while (!list_empty(&sn->ring)) {
+		c = list_first_entry(&sn->ring, struct sock_conn, ring);
+		list_del_init(&c->ring);
+		conn_write(p, c);
+	}
+}
+
+/* ---- what a closed connection had ---- */
+
+static enum lnet_outcome unsent_outcome(const struct sock_conn *c, const struct lnet_att *att)
+{
+	if (c->sn->stopping)
+		return LNET_CANCELED;
+	return att->deadline_ns <= c->sn->now_ns ? LNET_LOCAL_TIMEOUT : LNET_REMOTE_DROPPED;
+}
+
+static void drop_att(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att)
+{
+	struct sock_peer *peer = c->peer;
+	struct sock_zc *zc = zc_of(peer, att);
+	unsigned int q;
+
+	list_del_init(&att->link);
+	if (zc) {
+		list_del(&zc->link);
+		kfree(zc);
+	}
+	if (pos_before(att_begin(att), c->written)) {
+		lnet_att_done(p, att, c->how, c->epoch);
+	} else if (c->requeue && !c->sn->stopping) {
+		q = att_end(att) - att_begin(att) >= READ_ONCE(sock_tun(c->sn)->min_bulk) ? SOCK_BULK : SOCK_SMALL;
+		sock_peer_queue(peer, att, q, true);
+		sock_peer_arm(peer, c->sn->now_ns);
+	} else {
+		lnet_att_done(p, att, unsent_outcome(c, att), 0);
+	}
+}
+
+void sock_out_drop(struct lnet_pass *p, struct sock_conn *c)
+{
+	struct lnet_att *att, *next;
+
+	list_for_each_entry_safe_reverse(att, next, &c->txs, link)
+		drop_att(p, c, att);
+	while (c->nr_segs)
+		kfree(seg_at(c, --c->nr_segs)->copy);
+	out_put(c);
+}
+
+/* ---- ops ---- */
+
+static u32 frame_len(const struct sock_peer *peer, const struct lnet_buf *payload)
+{
+	bool nid16 = peer->version == 4 || !lnet_nid_is_nid4(&peer->nid);
+
+	return LNET_KSOCK_SIZE + lnet_hdr_size(nid16) + payload->len;
+}
+
+/* L. The peer of an attempt, made if it is new. */
+static struct sock_peer *peer_of(struct sock_ni *sn, const struct lnet_att *att)
+{
+	const struct lnet_nid *nid = lnet_peer_ni_nid(att->pni);
+	struct sock_peer *peer = sock_peer_find(sn, nid);
+
+	return peer ? peer : sock_peer_make(sn, nid, att->pni);
+}
+
+/* L. True while connecting is pointless: nothing is open, and the pause after a failure is long. */
+static bool is_backed_off(const struct sock_peer *peer)
+{
+	u64 least = READ_ONCE(sock_tun(peer->sn)->min_reconnect);
+
+	return list_empty(&peer->conns) && !peer->dial && peer->dial_ns > peer->sn->now_ns + least;
+}
+
+static int queue_att(struct lnet_pass *p, struct sock_ni *sn, struct lnet_att *att)
+{
+	struct sock_peer *peer = peer_of(sn, att);
+	struct lnet_buf payload;
+	unsigned int q;
+
+	if (!peer || sn->stopping) {
+		att->outcome = LNET_LOCAL_DROPPED;
+		return peer ? -ESHUTDOWN : -ENOMEM;
+	}
+	if (is_backed_off(peer)) {
+		att->outcome = LNET_REMOTE_DROPPED;
+		return -EHOSTUNREACH;
+	}
+	lnet_att_payload(att, &payload);
+	q = frame_len(peer, &payload) >= READ_ONCE(sock_tun(sn)->min_bulk) ? SOCK_BULK : SOCK_SMALL;
+	sock_peer_queue(peer, att, q, false);
+	sock_peer_arm(peer, att->deadline_ns);
+	sock_ring_peer(peer);
+	if (!peer->dial && !peer->full)
+		sock_peer_dial(p, peer);
+	return 0;
+}
+
+int sock_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
+{
+	struct sock_ni *sn = sock_ni_of(ni);
+	int err;
+
+	INIT_LIST_HEAD(&att->link);
+	sock_lock(p, sn);
+	err = queue_att(p, sn, att);
+	sock_unlock(p, sn);
+	return err;
+}
+
+void sock_flush(struct lnet_pass *p, struct lnet_ni *ni)
+{
+	struct sock_ni *sn = sock_ni_of(ni);
+
+	sock_lock(p, sn);
+	sock_flush_ring(p, sn);
+	sock_unlock(p, sn);
+}
+
+/* ---- taking back ---- */
+
+static bool list_has(const struct list_head *head, const struct list_head *node)
+{
+	const struct list_head *at;
+
+	list_for_each(at, head)
+		if (at == node)
+			return true;
+	return false;
+}
+
+static bool cancel_queued(struct lnet_pass *p, struct sock_peer *peer, struct lnet_att *att)
+{
+	unsigned int q;
+
+	for (q = 0; q < SOCK_NR_QUEUES; q++) {
+		if (!list_has(&peer->queue[q], &att->link))
+			continue;
+		list_del_init(&att->link);
+		peer->nr_queue[q]--;
+		lnet_att_done(p, att, LNET_CANCELED, 0);
+		return true;
+	}
+	return false;
+}
+
+/* The rest of a referenced payload becomes ours, so that the stream stays whole. False: too much, or no memory. */
+static bool detach(struct sock_conn *c, struct lnet_att *att)
+{
+	struct lnet_buf payload;
+	struct sock_seg *s;
+	u32 i;
+
+	for (i = 0; i < c->nr_segs; i++) {
+		s = seg_at(c, i);
+		if (s->att != att)
+			continue;
+		if (s->len > SOCK_DETACH_MAX)
+			return false;
+		s->copy = kmalloc(s->len, GFP_NOFS | __GFP_NOWARN);
+		if (!s->copy)
+			return false;
+		lnet_att_payload(att, &payload);
+		lnet_buf_read(&payload, s->pos, s->copy, s->len);
+		s->att = NULL;
+		s->pos = 0;
+		sock_count(c->sn, detached);
+	}
+	return true;
+}
+
+static void forget_cookie(struct sock_peer *peer, const struct lnet_att *att)
+{
+	struct sock_zc *zc = zc_of(peer, att);
+
+	if (zc)
+		zc->att = NULL;
+}
+
+bool sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att, enum lnet_outcome how)
+{
+	if (!detach(c, att))
+		return false;
+	forget_cookie(c->peer, att);
+	list_del_init(&att->link);
+	lnet_att_done(p, att, how, c->epoch);
+	return true;
+}
+
+/* While the writer is at it the core asks again. */
+static void cancel_encoded(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att)
+{
+	if (!c->writing && !sock_out_detach(p, c, att, LNET_ABORTED))
+		sock_set_close(p, c->peer, LNET_ABORTED, true);
+}
+
+static void cancel_att(struct lnet_pass *p, struct sock_peer *peer, struct lnet_att *att, enum lnet_cancel how)
+{
+	struct sock_conn *c;
+	struct sock_zc *zc;
+
+	if (cancel_queued(p, peer, att) || how == LNET_CANCEL_UNSENT)
+		return;
+	list_for_each_entry(c, &peer->conns, set) {
+		if (list_has(&c->txs, &att->link)) {
+			cancel_encoded(p, c, att);
+			return;
+		}
+	}
+	zc = zc_of(peer, att);
+	if (zc) {
+		zc->att = NULL;
+		lnet_att_done(p, att, LNET_OK, peer->epoch);
+	}
+}
+
+void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, enum lnet_cancel how)
+{
+	struct sock_ni *sn = sock_ni_of(ni);
+	struct sock_peer *peer;
+
+	sock_lock(p, sn);
+	peer = sock_peer_find(sn, lnet_peer_ni_nid(att->pni));
+	if (peer)
+		cancel_att(p, peer, att, how);
+	sock_unlock(p, sn);
+}
+
+/* ---- answers ---- */
+
+static struct sock_conn *noop_conn(struct sock_peer *peer, struct sock_conn *via)
+{
+	struct sock_conn *c, *other = via && via->state == CONN_OPEN ? via : NULL;
+
+	if (via && via->state == CONN_OPEN && via->type == LNET_CTYPE_BULK_IN)
+		return via;
+	list_for_each_entry(c, &peer->conns, set) {
+		if (c->type == LNET_CTYPE_BULK_IN)
+			return c;
+		if (!other)
+			other = c;
+	}
+	return other;
+}
+
+void sock_noop(struct sock_peer *peer, struct sock_conn *via, u64 cookie)
+{
+	struct sock_conn *c = noop_conn(peer, via);
+	struct sock_noop *n;
+
+	if (!c)
+		return;
+	sock_ring(c);
+	n = list_empty(&c->noops) ? NULL : list_last_entry(&c->noops, struct sock_noop, link);
+	if (cookie == LNET_ZC_COOKIE_KEEPALIVE && (n || c->nr_segs))
+		return;
+	if (n && lnet_zcack_merge(n->pair, cookie))
+		return;
+	n = kzalloc(sizeof(*n), GFP_NOFS);
+	if (!n)
+		return;		/* the peer's patience ends the set */
+	n->pair[1] = cookie;
+	list_add_tail(&n->link, &c->noops);
+}
+
+static bool ack_one(struct lnet_pass *p, struct sock_peer *peer, u64 cookie)
+{
+	struct sock_zc *zc;
+
+	list_for_each_entry(zc, &peer->zc, link) {
+		if (zc->cookie != cookie)
+			continue;
+		list_del(&zc->link);
+		if (zc->att && list_empty(&zc->att->link))
+			lnet_att_done(p, zc->att, LNET_CONFIRMED, peer->epoch);
+		kfree(zc);
+		return true;
+	}
+	return false;
+}
+
+bool sock_zc_ack(struct lnet_pass *p, struct sock_peer *peer, const struct lnet_zcack *ack)
+{
+	u64 cookie;
+
+	if (ack->kind == LNET_ZCACK_TWO)
+		return ack_one(p, peer, ack->first) && ack_one(p, peer, ack->last);
+	if (ack->nr > peer->cookie)
+		return false;
+	for (cookie = ack->first; cookie <= ack->last; cookie++)
+		if (!ack_one(p, peer, cookie))
+			return false;
+	return true;
+}

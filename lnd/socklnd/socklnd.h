@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The TCP driver inside: peers, connections, and the sockets that a platform gives them. */
+#ifndef SOCKLND_H
+#define SOCKLND_H
+
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnd.h>
+#include "lnet/core.h"
+#include "lnd/socklnd/wire.h"
+
+/*
+ * One lock per NI, sn->lock, a mutex: it protects everything below unless said otherwise. It is inside of no lock of the core: it is never
+ * held when the core's locks may be taken, but for lnet_att_posted/done. It is dropped around reads and writes; conn->reading and conn->writing
+ * then say who may touch what. "[reader]": only the thread that set conn->reading.
+ */
+
+#define SOCK_OUT_SIZE	65536U		/* encoded bytes waiting for the socket */
+#define SOCK_OUT_POOL	8U		/* such buffers kept */
+#define SOCK_SEGS	16U
+#define SOCK_VECS	64U
+#define SOCK_INLINE_MAX	4096U
+#define SOCK_DETACH_MAX	1048576U	/* largest rest of a message copied to free its memory */
+#define SOCK_STAGING	262144U
+#define SOCK_HALF_OPEN_MAX	256U	/* accepted, HELLO missing */
+#define SOCK_HASH_BITS	6
+#define SOCK_TICK_NS	10000000ULL
+#define SOCK_MOVING_NS	100000000ULL	/* a stream whose bytes were acknowledged this recently moves */
+#define SOCK_HDR_MAX	(LNET_KSOCK_SIZE + LNET_HDR_SIZE_MAX)	/* 120; a HELLO with addresses is as long */
+#define SOCK_NOOP_KEEPALIVE_NS	10000000000ULL
+#define SOCK_PEER_IDLE_NS	60000000000ULL
+static_assert(SOCK_HDR_MAX >= LNET_HELLO_SIZE_MAX, "handshake buffer");
+
+enum sock_conn_state {
+#define STATE(s) s,
+#define EDGE(a, b)
+#include "lnd/socklnd/conn.def"
+#undef STATE
+#undef EDGE
+	SOCK_NR_CONN_STATES
+};
+extern const char *const sock_conn_state_names[SOCK_NR_CONN_STATES];
+
+enum sock_counter {
+#define SOCK_COUNTER(name, text) SOCK_C_##name,
+#include "lnd/socklnd/sock_counters.def"
+#undef SOCK_COUNTER
+	SOCK_NR_COUNTERS
+};
+extern const char *const sock_counter_names[SOCK_NR_COUNTERS];
+
+struct sock_ni;
+struct sock_conn;
+
+/*
+ * Sockets of a platform: user.c, kernel.c, sim.c. All are non-blocking byte streams. An implementation keeps what it needs at conn->io,
+ * conn_size zeroed bytes. It calls the sock_*() driving functions further down, never two for one connection at once but for writes.
+ */
+struct sock_io {
+	u16 conn_size;
+	/*
+	 * Lock held. Begin connecting to the NID's address from the NI's: sock_conn_connected() follows. -errno: cannot even begin; then
+	 * neither release() nor anything else is called for @c.
+	 */
+	int (*dial)(struct sock_conn *c, const struct lnet_nid *to);
+	/*
+	 * No lock held. Bytes taken or given; -EAGAIN; another -errno: broken. read(): 0 is the end of the stream.
+	 * Short counts are legal anywhere.
+	 */
+	ssize_t (*write)(struct sock_conn *c, const struct kvec *vec, unsigned int nr);
+	ssize_t (*read)(struct sock_conn *c, const struct kvec *vec, unsigned int nr);
+	/* Lock held, any thread. Call sock_conn_ready() when it can be read (c->want_read) or written (c->want_write). */
+	void (*want)(struct sock_conn *c);
+	/*
+	 * Lock held, any thread; never waits. The connection is CLOSED: no byte shall move any more (@abort: throw away what was accepted and
+	 * tell the peer by a reset). Then have the reading thread come and release(): once c->state is CONN_CLOSED and c->writing false, free
+	 * the descriptor with no lock held, and call sock_conn_released().
+	 */
+	void (*shut)(struct sock_conn *c, bool abort);
+	/* Lock held. Bytes accepted by write() that the peer's stack has not acknowledged. */
+	u64 (*unacked)(struct sock_conn *c);
+	/* Lock held, any thread. Call sock_tick() at @when_ns or soon after; replaces a later time. */
+	void (*arm)(struct sock_ni *sn, u64 when_ns);
+};
+
+struct sock_ni {
+	struct mutex lock;
+	struct lnet_ni *ni;
+	struct lnet *ln;
+	const struct sock_io *io;
+	struct lnet_nid nid;
+	u64 incarnation;		/* [const] */
+	u32 epochs;			/* last path epoch given to a set of this NI */
+	bool stopping;
+	u64 next_ns;			/* when sock_tick() is due */
+	u64 now_ns;			/* of the last entry; for functions without a pass */
+	struct hlist_head hash[1 << SOCK_HASH_BITS];	/* peers by NID */
+	struct list_head peers;
+	struct list_head conns;		/* all, until released */
+	struct list_head half;		/* accepted, without HELLO; oldest first */
+	u32 nr_half, nr_peers, nr_conns;
+	struct list_head ring;		/* connections to be written */
+	struct list_head work;		/* peers with an upcall owed */
+	struct list_head broken;	/* closed connections with a message half received */
+	struct list_head resume;	/* connections to be read again, by the reading thread */
+	struct list_head holds;
+	u64 hold_bytes;
+	u8 *pool[SOCK_OUT_POOL];
+	u32 nr_pool;
+	u64 c[SOCK_NR_COUNTERS];
+	void *plat;			/* the platform's */
+};
+
+/* A message read aside because no buffer is there yet. */
+struct sock_hold {
+	struct list_head link;		/* sn->holds */
+	struct lnet_rx *rx;		/* NULL: dropped meanwhile */
+	struct sock_peer *peer;		/* pinned by peer->pins */
+	u32 epoch;			/* of the set it came by */
+	u64 cookie;
+	u32 len;
+	bool full, landed;		/* all bytes are here; land() came before that */
+	u8 data[];
+};
+
+/* A zero-copy question of ours. */
+struct sock_zc {
+	struct list_head link;		/* peer->zc */
+	u64 cookie;
+	struct lnet_att *att;		/* NULL: given back already; on no list once it is written */
+	u64 deadline_ns;		/* the peer's patience */
+};
+
+/* A NOOP to be sent. */
+struct sock_noop {
+	struct list_head link;		/* conn->noops */
+	u64 pair[2];
+};
+
+enum { SOCK_SMALL, SOCK_BULK, SOCK_NR_QUEUES };
+
+/* A remote NID as this NI sees it, with its set of connections. */
+struct sock_peer {
+	struct hlist_node hash;
+	struct list_head link;		/* sn->peers */
+	struct sock_ni *sn;
+	struct lnet_nid nid;
+	struct lnet_peer_ni *pni;	/* counted */
+	/* the set */
+	struct list_head conns;		/* open ones */
+	u16 nr[4];			/* open ones by enum lnet_ctype */
+	u16 nr_mine;			/* open ones that we dialled */
+	u32 version;			/* spoken with the set; 0: no set */
+	u64 incarnation;
+	u32 epoch;
+	struct list_head zc;		/* struct sock_zc by cookie */
+	u64 cookie;			/* next one */
+	bool full;			/* the peer wants no more connections */
+	/* dialling */
+	struct sock_conn *dial;		/* the one being set up by us */
+	bool job;			/* we are connecting: crossing connections are judged by NID */
+	u32 refusals;			/* in a row */
+	u32 dial_version;		/* what the peer last spoke; 0 unknown */
+	u64 dial_ns;			/* not before; 0 at once */
+	u64 backoff_ns;
+	/* messages that no connection has encoded yet */
+	struct list_head queue[SOCK_NR_QUEUES];
+	u32 nr_queue[SOCK_NR_QUEUES];
+	long seq_first, seq_last;	/* att->lnd[0] of a queued one: its place among those of all queues */
+	u64 next_ns;			/* when something of this peer is due */
+	u64 alive_ns;			/* last sign of life */
+	u64 keepalive_ns;		/* last keepalive sent */
+	u32 pins;			/* connections not yet released, messages held */
+	/* upcalls owed once the lock is dropped */
+	struct list_head work;
+	bool lost, alive;
+	u32 lost_epoch;
+	u8 lost_how;
+};
+
+/* Of what has been encoded: @len bytes, from the out buffer or from the attempt's payload or a copy of its rest. */
+struct sock_seg {
+	u32 len, pos;
+	struct lnet_att *att;
+	u8 *copy;			/* owned */
+};
+
+struct sock_conn {
+	struct list_head all;		/* sn->conns */
+	struct list_head set;		/* peer->conns, sn->half */
+	struct list_head ring, broken, resume;
+	atomic_t refs;
+	struct sock_ni *sn;
+	struct sock_peer *peer;		/* pinned; NULL before the HELLO of a passive one */
+	u8 state;			/* enum sock_conn_state */
+	u8 type;			/* enum lnet_ctype, our view */
+	u8 version;
+	u32 epoch;			/* of the set */
+	u8 how;				/* CLOSED: outcome of what was half written */
+	bool mine, swapped, privileged, same_host;
+	bool reading, writing, blocked;	/* blocked: waits for room in the socket */
+	bool want_read, want_write;
+	bool requeue;			/* CLOSED: what is unsent goes back to the peer */
+	u64 start_ns, deadline_ns;	/* of the handshake */
+	/* out */
+	u8 *out;			/* SOCK_OUT_SIZE from the pool, NULL while empty */
+	u32 head, tail;
+	struct sock_seg seg[SOCK_SEGS];
+	u32 seg_first, nr_segs;
+	struct list_head noops;
+	struct list_head txs;		/* attempts encoded; att->lnd[] = stream position of begin and end */
+	unsigned long queued, written;	/* stream positions */
+	u64 total;			/* bytes written */
+	u64 acked;			/* of which known to have been acknowledged */
+	u64 stuck_ns;			/* since when something is unacknowledged without progress; 0: nothing */
+	/* in [reader] */
+	u8 hdr[SOCK_HDR_MAX];
+	u32 nr_hdr;
+	struct lnet_rx *rx;		/* [reader or lock] landing or waiting */
+	struct sock_hold *hold;		/* being filled */
+	struct lnet_buf into;
+	struct lnet_frag hold_frag;
+	u32 pos, want;			/* of the landing payload */
+	u32 skip;			/* bytes of the stream to drop after that */
+	u64 cookie;			/* to answer at the end of this message; 0 none */
+	bool waits;			/* [lock] rx was answered LATER and is not held: nothing is read until land() */
+	bool stop;			/* [lock] rx must not be written any more */
+	bool large;			/* the last message was large: read little beyond the next */
+	u8 *stash;			/* read from the socket but not parsed, while stopped */
+	u32 stash_len;
+	u64 last_rx_ns;
+	u8 io[] __aligned(8);
+};
+
+#define sock_count(sn, name) ((sn)->c[SOCK_C_##name]++)
+
+/* ---- life of an NI: conn.c. No lock held by the caller. ---- */
+int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *io);
+/* Gives everything back (own upcalls); the platform then releases the connections until sn->conns is empty. */
+void sock_ni_stop(struct lnet_pass *p, struct sock_ni *sn);
+void sock_ni_fini(struct sock_ni *sn);
+
+/*
+ * ---- what a platform calls: in a DRIVER pass, no lock held, task context ----
+ */
+/* A connection came in, not yet read. Its io part is filled in by @setup, under the lock. NULL: refused, close it. */
+struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn, bool privileged, bool same_host,
+				void (*setup)(struct sock_conn *c, void *arg), void *arg);
+/* The dial ended: 0, or -errno. */
+void sock_conn_connected(struct lnet_pass *p, struct sock_conn *c, int err);
+/* Reads and handles what is there, within reason. @staging: memory for it, the reading thread's. True if something was read. */
+bool sock_conn_readable(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 size);
+void sock_conn_writable(struct lnet_pass *p, struct sock_conn *c);
+/* The descriptor of a CLOSED connection is gone. @c is freed. */
+void sock_conn_released(struct sock_conn *c);
+/* Timers. Reads of connections that were stopped go on here too: so by the reading thread. */
+void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size);
+
+/* ---- ops ---- */
+int sock_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
+void sock_flush(struct lnet_pass *p, struct lnet_ni *ni);
+void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, enum lnet_cancel how);
+void sock_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
+void sock_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
+void sock_path_reset(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *pni);
+
+/* ---- inside; "L": lock held ---- */
+struct sock_ni *sock_ni_of(struct lnet_ni *ni);		/* sn of an NI */
+static inline const struct lnet_tunables *sock_tun(const struct sock_ni *sn)
+{
+	return lnet_tunables_of(sn->ln);
+}
+
+/* conn.c */
+void sock_lock(struct lnet_pass *p, struct sock_ni *sn);	/* relaxes the pass first */
+void sock_unlock(struct lnet_pass *p, struct sock_ni *sn);	/* and performs the upcalls owed */
+void sock_conn_set_state(struct sock_conn *c, enum sock_conn_state state);	/* L; the only writer */
+struct sock_conn *sock_conn_new(struct sock_ni *sn);		/* L; NULL: no memory */
+void sock_conn_put(struct sock_conn *c);
+/* L; one that is not open. */
+void sock_conn_close(struct lnet_pass *p, struct sock_conn *c, bool abort);
+void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *peer);	/* L; HELLO done */
+/*
+ * L; ends the set: @how is for what was half written. @requeue: what was not begun waits for the next set, else it comes back REMOTE_DROPPED.
+ */
+void sock_set_close(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how, bool requeue);
+/* L; whatever @c is, it failed. */
+void sock_conn_fail(struct lnet_pass *p, struct sock_conn *c, enum lnet_outcome how, bool requeue);
+void sock_arm(struct sock_ni *sn, u64 when_ns);			/* L */
+
+/* peer.c */
+struct sock_peer *sock_peer_find(struct sock_ni *sn, const struct lnet_nid *nid);	/* L */
+struct sock_peer *sock_peer_make(struct sock_ni *sn, const struct lnet_nid *nid, struct lnet_peer_ni *pni);	/* L; @pni is counted again */
+void sock_peer_free(struct sock_peer *peer);			/* L; nothing left in it */
+void sock_peer_arm(struct sock_peer *peer, u64 when_ns);	/* L */
+void sock_peer_dial(struct lnet_pass *p, struct sock_peer *peer);	/* L; begins or goes on, if something is missing and the time has come */
+void sock_dial_failed(struct lnet_pass *p, struct sock_peer *peer, int err, enum lnet_outcome how);	/* L; peer->dial is closed already */
+void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer);	/* L */
+/* L; @att waits at @peer, behind all others or before them. */
+void sock_peer_queue(struct sock_peer *peer, struct lnet_att *att, unsigned int q, bool first);
+bool sock_peer_usable(const struct sock_peer *peer);		/* L; something can be sent now */
+void sock_peer_give_back(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how);	/* L; all that is queued */
+void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns);	/* L; may free @peer */
+
+/* hello.c: handshakes. [reader] */
+void sock_hello_dial(struct lnet_pass *p, struct sock_conn *c);	/* L; connected: request and HELLO into the out buffer */
+/* Takes bytes of the handshake; the number used, or -errno: close. */
+int sock_hello_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len);
+
+/* send.c */
+void sock_out_raw(struct sock_conn *c, const void *data, u32 len);	/* L; handshake bytes */
+void sock_out_drop(struct lnet_pass *p, struct sock_conn *c);	/* L; closed: gives back what was encoded */
+/* L; gives back an attempt whose bytes stay in the stream, with a copy of what is unsent. Nobody is writing. False: too much, or no memory. */
+bool sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att, enum lnet_outcome how);
+void sock_ring(struct sock_conn *c);				/* L; to be written by sock_flush_ring() */
+void sock_ring_peer(struct sock_peer *peer);			/* L; whoever may carry what is queued */
+void sock_flush_ring(struct lnet_pass *p, struct sock_ni *sn);	/* L; dropped and taken again */
+void sock_noop(struct sock_peer *peer, struct sock_conn *via, u64 cookie);	/* L; answer or keepalive */
+bool sock_zc_ack(struct lnet_pass *p, struct sock_peer *peer, const struct lnet_zcack *ack);	/* L; false: unknown cookie */
+
+/* proto.c: frames in */
+int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len);	/* [reader] 0, or -errno: close */
+void sock_rx_abandon(struct lnet_pass *p, struct sock_conn *c);	/* no lock, nobody reads: what was half received */
+
+#endif

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The TCP driver on sockets of user space, and its table of operations. */
+#include "lnd/socklnd/user.h"
+#include <lnet/socklnd.h>
+#include <linux/sockios.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/timerfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define ACCEPTS_MAX 16		/* of one turn */
+
+struct sock_ni *sock_ni_of(struct lnet_ni *ni)
+{
+	struct user_ni *un = lnet_ni_priv(ni);
+
+	return &un->sn;
+}
+
+static struct user_ni *user_ni(struct sock_ni *sn)
+{
+	return container_of(sn, struct user_ni, sn);
+}
+
+static struct user_conn *user_conn(struct sock_conn *c)
+{
+	return (struct user_conn *)c->io;
+}
+
+/* ---- the sockets that conn.c drives ---- */
+
+static u32 events_of(const struct sock_conn *c)
+{
+	u32 events = c->want_read ? EPOLLIN : 0;
+
+	if (c->state == CONN_CONNECTING)
+		return EPOLLOUT;
+	return c->want_write ? events | EPOLLOUT : events;
+}
+
+static bool conn_ready(struct lnet_poll *poll, u32 events);
+
+static int io_dial(struct sock_conn *c, const struct lnet_nid *to)
+{
+	struct user_ni *un = user_ni(c->sn);
+	struct user_conn *uc = user_conn(c);
+	struct user_addr addr;
+	int fd, err;
+
+	user_addr_of(&addr, to, READ_ONCE(sock_tun(c->sn)->accept_port));
+	fd = user_socket_dial(un, &addr);
+	if (fd < 0)
+		return fd;
+	uc->poll.fd = fd;
+	uc->poll.ready = conn_ready;
+	err = lnet_env_poll_add(un->env, un->shard, &uc->poll, events_of(c));
+	if (err)
+		close(fd);
+	return err;
+}
+
+static_assert(sizeof(struct kvec) == sizeof(struct iovec) &&
+	      offsetof(struct kvec, iov_len) == offsetof(struct iovec, iov_len), "kvec is iovec");
+
+static ssize_t io_write(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
+{
+	struct msghdr msg = { .msg_iov = (struct iovec *)vec, .msg_iovlen = nr };
+	ssize_t n;
+
+	do
+		n = sendmsg(user_conn(c)->poll.fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+static ssize_t io_read(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
+{
+	struct msghdr msg = { .msg_iov = (struct iovec *)vec, .msg_iovlen = nr };
+	int fd = user_conn(c)->poll.fd;
+	ssize_t n;
+
+	do
+		n = nr == 1 ? recv(fd, vec->iov_base, vec->iov_len, MSG_DONTWAIT) : recvmsg(fd, &msg, MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+static void io_want(struct sock_conn *c)
+{
+	lnet_env_poll_mod(user_ni(c->sn)->env, &user_conn(c)->poll, events_of(c));
+}
+
+static void io_shut(struct sock_conn *c, bool abort)
+{
+	struct linger linger = { .l_onoff = 1, .l_linger = 0 };
+	struct user_ni *un = user_ni(c->sn);
+	int fd = user_conn(c)->poll.fd;
+
+	if (abort)
+		setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
+	if (!abort)
+		shutdown(fd, SHUT_WR);
+	un->nr_closed++;
+	sock_arm(c->sn, 0);
+}
+
+static u64 io_unacked(struct sock_conn *c)
+{
+	int nr = 0;
+
+	return ioctl(user_conn(c)->poll.fd, SIOCOUTQ, &nr) || nr < 0 ? 0 : nr;
+}
+
+/* Moved only to an earlier time: a turn too early finds nothing to do. */
+static void io_arm(struct sock_ni *sn, u64 when_ns)
+{
+	struct user_ni *un = user_ni(sn);
+	struct itimerspec when = { .it_value = { .tv_nsec = 1 } };
+
+	if (when_ns >= un->armed_ns)
+		return;
+	un->armed_ns = when_ns;
+	if (when_ns) {
+		when.it_value.tv_sec = when_ns / NSEC_PER_SEC;
+		when.it_value.tv_nsec = when_ns % NSEC_PER_SEC;
+	}
+	timerfd_settime(un->timer.fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static const struct sock_io user_io = {
+	.conn_size = sizeof(struct user_conn),
+	.dial = io_dial,
+	.write = io_write,
+	.read = io_read,
+	.want = io_want,
+	.shut = io_shut,
+	.unacked = io_unacked,
+	.arm = io_arm,
+};
+
+/* ---- turns of the poller ---- */
+
+/* Frees the descriptor of a closed connection, unless somebody still writes: then once more a little later. */
+static void release(struct user_ni *un, struct sock_conn *c)
+{
+	struct user_conn *uc = user_conn(c);
+	bool writing;
+
+	mutex_lock(&un->sn.lock);
+	writing = c->writing;
+	if (!writing)
+		un->nr_closed--;
+	mutex_unlock(&un->sn.lock);
+	if (writing)
+		return;
+	lnet_env_poll_del(un->env, &uc->poll);
+	close(uc->poll.fd);
+	sock_conn_released(c);
+}
+
+static struct sock_conn *find_closed(struct user_ni *un)
+{
+	struct sock_conn *c, *found = NULL;
+
+	mutex_lock(&un->sn.lock);
+	if (un->nr_closed) {
+		list_for_each_entry(c, &un->sn.conns, all) {
+			if (c->state != CONN_CLOSED || c->writing)
+				continue;
+			found = c;
+			break;
+		}
+	}
+	mutex_unlock(&un->sn.lock);
+	return found;
+}
+
+static void release_closed(struct user_ni *un)
+{
+	struct sock_conn *c = find_closed(un);
+
+	while (c) {
+		release(un, c);
+		c = find_closed(un);
+	}
+}
+
+static int connect_error(int fd)
+{
+	socklen_t len = sizeof(int);
+	int err = 0;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) ? -errno : -err;
+}
+
+static bool conn_ready(struct lnet_poll *poll, u32 events)
+{
+	struct user_conn *uc = container_of(poll, struct user_conn, poll);
+	struct sock_conn *c = container_of((u8 *)uc, struct sock_conn, io[0]);
+	struct user_ni *un = user_ni(c->sn);
+	struct lnet_pass p;
+	bool got = false;
+
+	if (READ_ONCE(c->state) == CONN_CLOSED) {
+		release_closed(un);
+		return true;
+	}
+	lnet_pass_begin(&p, c->sn->ln, LNET_PASS_DRIVER);
+	if (READ_ONCE(c->state) == CONN_CONNECTING) {
+		got = true;
+		sock_conn_connected(&p, c, connect_error(poll->fd));
+	} else {
+		if (events & ~EPOLLOUT)
+			got = sock_conn_readable(&p, c, un->staging, SOCK_STAGING);
+		if (got && READ_ONCE(c->state) == CONN_OPEN)
+			lnet_env_poll_hot(un->env, un->shard, poll);
+		if (events & EPOLLOUT)
+			sock_conn_writable(&p, c);
+	}
+	lnet_pass_end(&p);
+	if (READ_ONCE(un->nr_closed))
+		release_closed(un);
+	return got || events & EPOLLOUT;
+}
+
+struct accepted {
+	struct user_ni *un;
+	int fd, err;
+};
+
+static void accept_setup(struct sock_conn *c, void *arg)
+{
+	struct user_conn *uc = user_conn(c);
+	struct accepted *a = arg;
+
+	uc->poll.fd = a->fd;
+	uc->poll.ready = conn_ready;
+	user_socket_options(a->un, a->fd);
+	a->err = lnet_env_poll_add(a->un->env, a->un->shard, &uc->poll, events_of(c));
+}
+
+static bool is_privileged(const struct user_addr *from)
+{
+	return ntohs(from->sa.sa_family == AF_INET ? from->in.sin_port : from->in6.sin6_port) <= LNET_PORT_RESERVED_MAX;
+}
+
+static bool is_same_host(const struct user_ni *un, const struct user_addr *from)
+{
+	if (from->sa.sa_family == AF_INET)
+		return from->in.sin_addr.s_addr == (__force u32)un->sn.nid.addr[0];
+	return !memcmp(&from->in6.sin6_addr, un->sn.nid.addr, sizeof(from->in6.sin6_addr));
+}
+
+static bool accept_one(struct lnet_pass *p, struct user_ni *un)
+{
+	struct user_addr from = { .len = sizeof(from.in6) };
+	struct accepted a = { .un = un };
+	struct sock_conn *c;
+
+	a.fd = accept4(un->listener.fd, &from.sa, &from.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (a.fd < 0)
+		return false;
+	c = sock_accepted(p, &un->sn, is_privileged(&from), is_same_host(un, &from), accept_setup, &a);
+	if (!c) {
+		close(a.fd);
+		return true;
+	}
+	if (a.err) {
+		sock_lock(p, &un->sn);
+		sock_conn_close(p, c, true);
+		sock_unlock(p, &un->sn);
+	}
+	return true;
+}
+
+static bool listener_ready(struct lnet_poll *poll, u32 events)
+{
+	struct user_ni *un = container_of(poll, struct user_ni, listener);
+	struct lnet_pass p;
+	unsigned int nr = 0;
+
+	lnet_pass_begin(&p, un->sn.ln, LNET_PASS_DRIVER);
+	while (nr < ACCEPTS_MAX && accept_one(&p, un))
+		nr++;
+	lnet_pass_end(&p);
+	return nr;
+}
+
+static bool timer_ready(struct lnet_poll *poll, u32 events)
+{
+	struct user_ni *un = container_of(poll, struct user_ni, timer);
+	struct lnet_pass p;
+	u64 nr;
+
+	if (read(poll->fd, &nr, sizeof(nr)) < 0)
+		return false;
+	release_closed(un);
+	lnet_pass_begin(&p, un->sn.ln, LNET_PASS_DRIVER);
+	sock_lock(&p, &un->sn);
+	un->armed_ns = U64_MAX;
+	sock_unlock(&p, &un->sn);
+	sock_tick(&p, &un->sn, un->staging, SOCK_STAGING);
+	lnet_pass_end(&p);
+	release_closed(un);
+	return true;
+}
+
+/* ---- an NI ---- */
+
+static void say_why(const struct lnet_ni *ni, u16 port, int err)
+{
+	char nid[LNET_NIDSTR_SIZE];
+
+	lnet_nid_str(lnet_ni_nid(ni), nid);
+	if (err == -EACCES)
+		pr_err("socklnd: %s: port %u needs CAP_NET_BIND_SERVICE: grant it (setcap cap_net_bind_service+ep, or "
+		       "AmbientCapabilities= of the unit), or set accept_port above 1023 on all nodes\n", nid, port);
+	else if (err == -EADDRINUSE)
+		pr_err("socklnd: %s: port %u of this address is in use: another node runs here (kernel module lnet, "
+		       "another daemon), or set accept_port\n", nid, port);
+	else if (err == -EADDRNOTAVAIL)
+		pr_err("socklnd: %s: no interface has this address\n", nid);
+	else
+		pr_err("socklnd: %s: port %u: %s\n", nid, port, strerror(-err));
+}
+
+static int start_listener(struct user_ni *un)
+{
+	u16 port = READ_ONCE(sock_tun(&un->sn)->accept_port);
+	int fd;
+
+	un->listener.fd = -1;
+	if (!READ_ONCE(sock_tun(&un->sn)->accept))
+		return 0;
+	fd = user_socket_listen(un, port);
+	if (fd < 0) {
+		say_why(un->sn.ni, port, fd);
+		return fd;
+	}
+	un->listener.fd = fd;
+	un->listener.ready = listener_ready;
+	return lnet_env_poll_add(un->env, un->shard, &un->listener, EPOLLIN);
+}
+
+static int start_timer(struct user_ni *un)
+{
+	un->armed_ns = U64_MAX;
+	un->timer.ready = timer_ready;
+	un->timer.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (un->timer.fd < 0)
+		return -errno;
+	return lnet_env_poll_add(un->env, un->shard, &un->timer, EPOLLIN);
+}
+
+static void close_poll(struct user_ni *un, struct lnet_poll *poll)
+{
+	lnet_env_poll_del(un->env, poll);
+	if (poll->fd >= 0)
+		close(poll->fd);
+}
+
+static void stop_all(struct user_ni *un)
+{
+	user_link_stop(&un->link, un);
+	close_poll(un, &un->listener);
+	close_poll(un, &un->timer);
+	sock_ni_fini(&un->sn);
+	kfree(un->staging);
+}
+
+static int ni_start(struct lnet_ni *ni)
+{
+	struct user_ni *un = lnet_ni_priv(ni);
+	int err;
+
+	un->listener.fd = un->timer.fd = un->link.poll.fd = -1;
+	un->env = lnet_env_of(lnet_ni_instance(ni));
+	un->shard = ni->ix % lnet_nr_shards(lnet_ni_instance(ni));
+	un->port = LNET_PORT_RESERVED_MAX;
+	err = sock_ni_init(&un->sn, ni, &user_io);
+	un->staging = kmalloc(SOCK_STAGING, GFP_KERNEL);
+	if (!err && !un->staging)
+		err = -ENOMEM;
+	if (!err)
+		err = start_timer(un);
+	if (!err)
+		err = start_listener(un);
+	if (!err)
+		err = user_link_start(&un->link, un);
+	if (err)
+		stop_all(un);
+	return err;
+}
+
+static bool is_last_released(struct user_ni *un)
+{
+	bool last;
+
+	mutex_lock(&un->sn.lock);
+	last = list_empty(&un->sn.conns);
+	mutex_unlock(&un->sn.lock);
+	return last;
+}
+
+static void ni_stop(struct lnet_ni *ni)
+{
+	struct user_ni *un = lnet_ni_priv(ni);
+	struct lnet_pass p;
+
+	lnet_env_poll_del(un->env, &un->listener);
+	lnet_pass_begin(&p, un->sn.ln, LNET_PASS_DRIVER);
+	sock_ni_stop(&p, &un->sn);
+	lnet_pass_end(&p);
+	lnet_env_poll_del(un->env, &un->timer);
+	while (!is_last_released(un)) {
+		release_closed(un);
+		if (!is_last_released(un))
+			usleep(100);	/* a writer is on its way out */
+	}
+	stop_all(un);
+}
+
+const struct lnet_lnd_ops lnet_socklnd_ops = {
+	.name = "tcp",
+	.type = LNET_LND_TCP,
+	.ni_priv_size = sizeof(struct user_ni),
+	.inline_max = SOCK_INLINE_MAX,
+	.peer_timeout = 180,
+	.peer_credits = 8,
+	.peer_buffer_credits = 0,
+	.credits = 256,
+	.ni_start = ni_start,
+	.ni_stop = ni_stop,
+	.send = sock_send,
+	.flush = sock_flush,
+	.cancel = sock_cancel,
+	.land = sock_land,
+	.rx_stop = sock_rx_stop,
+	.path_reset = sock_path_reset,
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The TCP driver in user space: what user.c, addr.c and link.c share. */
+#ifndef SOCKLND_USER_H
+#define SOCKLND_USER_H
+
+#include "lnd/socklnd/socklnd.h"
+#include "lnet/user/env.h"
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+/* An address of either family. */
+struct user_addr {
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	};
+	socklen_t len;
+};
+
+/* Watches the interface that has the NI's address. */
+struct user_link {
+	struct lnet_poll poll;		/* fd: rtnetlink socket, -1 none */
+	struct lnet_ni *ni;
+	struct user_addr addr;
+	bool up;			/* as last reported */
+	bool known;
+};
+
+struct user_ni {
+	struct sock_ni sn;		/* first: what ni->priv points to */
+	struct lnet_env *env;
+	unsigned int shard;
+	struct lnet_poll listener, timer;
+	struct user_link link;
+	u8 *staging;
+	u64 armed_ns;			/* what the timer is set to; U64_MAX nothing [sn.lock] */
+	u32 nr_closed;			/* connections to release [sn.lock] */
+	u16 port;			/* reserved source port to try next; 0: may not use them */
+};
+
+struct user_conn {
+	struct lnet_poll poll;
+};
+
+/* addr.c */
+void user_addr_of(struct user_addr *addr, const struct lnet_nid *nid, u16 port);
+/* A socket with our options, bound to the NI's address and, if that is allowed, a reserved port. fd or -errno. */
+int user_socket_dial(struct user_ni *un, const struct user_addr *to);
+int user_socket_listen(struct user_ni *un, u16 port);
+void user_socket_options(struct user_ni *un, int fd);
+
+/* link.c */
+int user_link_start(struct user_link *link, struct user_ni *un);
+void user_link_stop(struct user_link *link, struct user_ni *un);
+
+#endif

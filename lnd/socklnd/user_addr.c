@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Sockets of the TCP driver in user space: addresses, ports and options. */
+#include "lnd/socklnd/user.h"
+#include <netinet/tcp.h>
+#include <unistd.h>
+
+void user_addr_of(struct user_addr *addr, const struct lnet_nid *nid, u16 port)
+{
+	memset(addr, 0, sizeof(*addr));
+	if (nid->size == 0) {
+		addr->in.sin_family = AF_INET;
+		addr->in.sin_port = htons(port);
+		addr->in.sin_addr.s_addr = (__force u32)nid->addr[0];
+		addr->len = sizeof(addr->in);
+		return;
+	}
+	addr->in6.sin6_family = AF_INET6;
+	addr->in6.sin6_port = htons(port);
+	memcpy(&addr->in6.sin6_addr, nid->addr, sizeof(addr->in6.sin6_addr));
+	addr->len = sizeof(addr->in6);
+}
+
+static void set_int(int fd, int level, int name, int value)
+{
+	/* Options make it faster or notice more; none is needed. */
+	if (setsockopt(fd, level, name, &value, sizeof(value)))
+		pr_debug("socklnd: option %d of level %d: %s\n", name, level, strerror(errno));
+}
+
+static void set_congestion(const struct user_ni *un, int fd)
+{
+	u64 which = READ_ONCE(sock_tun(&un->sn)->congestion);
+
+	if (which == 2 && !setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5))
+		return;
+	if (which && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4))
+		pr_debug("socklnd: congestion control: %s\n", strerror(errno));
+}
+
+void user_socket_options(struct user_ni *un, int fd)
+{
+	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 5);
+	set_congestion(un, fd);
+	if (un->sn.ni->tos >= 0 && un->sn.nid.size == 0)
+		set_int(fd, IPPROTO_IP, IP_TOS, un->sn.ni->tos);
+}
+
+static int socket_new(const struct user_addr *addr)
+{
+	int fd = socket(addr->sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (addr->sa.sa_family == AF_INET6)
+		set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+	return fd;
+}
+
+static int bind_port(const struct user_ni *un, int fd, u16 port)
+{
+	struct user_addr from;
+
+	user_addr_of(&from, &un->sn.nid, port);
+	return bind(fd, &from.sa, from.len) ? -errno : 0;
+}
+
+static int try_port(struct user_ni *un, const struct user_addr *to, u16 port)
+{
+	int fd = socket_new(to), err;
+
+	if (fd < 0)
+		return fd;
+	if (!port)
+		set_int(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+	user_socket_options(un, fd);
+	err = bind_port(un, fd, port);
+	if (!err && connect(fd, &to->sa, to->len) && errno != EINPROGRESS)
+		err = -errno;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* Reserved ports from 1023 downward, going round, so that one just used is not tried first. */
+static int dial_reserved(struct user_ni *un, const struct user_addr *to)
+{
+	unsigned int i;
+	int fd;
+
+	for (i = LNET_PORT_RESERVED_MIN; i <= LNET_PORT_RESERVED_MAX; i++) {
+		u16 port = un->port;
+
+		un->port = port > LNET_PORT_RESERVED_MIN ? port - 1 : LNET_PORT_RESERVED_MAX;
+		fd = try_port(un, to, port);
+		if (fd != -EADDRINUSE && fd != -EADDRNOTAVAIL)
+			return fd;
+		if (fd == -EADDRNOTAVAIL && i == LNET_PORT_RESERVED_MIN + 8)
+			return fd;	/* it is the address that is missing */
+	}
+	return -EADDRINUSE;
+}
+
+int user_socket_dial(struct user_ni *un, const struct user_addr *to)
+{
+	int fd = -EACCES;
+
+	if (un->port)
+		fd = dial_reserved(un, to);
+	if (fd != -EACCES && fd != -EPERM)
+		return fd;
+	un->port = 0;
+	return try_port(un, to, 0);
+}
+
+int user_socket_listen(struct user_ni *un, u16 port)
+{
+	struct user_addr at;
+	int fd, err;
+
+	user_addr_of(&at, &un->sn.nid, port);
+	fd = socket_new(&at);
+	if (fd < 0)
+		return fd;
+	set_congestion(un, fd);
+	if (!bind(fd, &at.sa, at.len) && !listen(fd, 127))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
