@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The TCP driver keeps the contract of drivers, over real sockets of this host. */
+#include "sock_world.h"
+#include <lnet/socklnd.h>
+
+/* ---- a stand-in for the environment: poll(2) ---- */
+
+#define POLLS_MAX 4096
+
+static struct lnet_poll *polls[POLLS_MAX];
+static unsigned int nr_polls;
+static bool cut_silent;
+
+static u64 real_now(struct lnet_env *env)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * (u64)NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static u64 some_random(struct lnet_env *env)
+{
+	static u64 random;
+
+	return random += 0x9e3779b97f4a7c15ULL;
+}
+
+static void no_hint(struct lnet_env *env, unsigned int shard)
+{
+}
+
+static const struct lnet_env_ops env_ops = { .now_ns = real_now, .random = some_random, .kick = no_hint, .arm = no_hint };
+static struct lnet_env the_env = { .ops = &env_ops };
+
+int lnet_env_poll_add(struct lnet_env *env, unsigned int shard, struct lnet_poll *poll, u32 events)
+{
+	if (nr_polls == POLLS_MAX)
+		return -ENOSPC;
+	poll->events = events;
+	poll->added = true;
+	polls[nr_polls++] = poll;
+	return 0;
+}
+
+int lnet_env_poll_mod(struct lnet_env *env, struct lnet_poll *poll, u32 events)
+{
+	poll->events = events;
+	return 0;
+}
+
+void lnet_env_poll_del(struct lnet_env *env, struct lnet_poll *poll)
+{
+	unsigned int i;
+
+	poll->added = false;
+	for (i = 0; i < nr_polls; i++)
+		if (polls[i] == poll)
+			polls[i] = polls[--nr_polls];
+}
+
+void lnet_env_poll_hot(struct lnet_env *env, unsigned int shard, struct lnet_poll *poll)
+{
+}
+
+static bool is_added(const struct lnet_poll *poll)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_polls; i++)
+		if (polls[i] == poll)
+			return true;
+	return false;
+}
+
+/* One round over everything; false: nothing was ready. */
+static bool poll_once(int timeout_ms)
+{
+	static struct pollfd fds[POLLS_MAX];
+	static struct lnet_poll *which[POLLS_MAX];
+	unsigned int i, nr = nr_polls;
+
+	for (i = 0; i < nr; i++) {
+		which[i] = polls[i];
+		fds[i].fd = polls[i]->fd;
+		fds[i].events = (short)polls[i]->events;	/* EPOLLIN, EPOLLOUT are POLLIN, POLLOUT */
+	}
+	if (poll(fds, nr, timeout_ms) <= 0)
+		return false;
+	for (i = 0; i < nr; i++)
+		if (fds[i].revents && is_added(which[i]))
+			which[i]->ready(which[i], (u32)(u16)fds[i].revents);
+	return true;
+}
+
+static void run(struct contract_pair *pair, u64 ns)
+{
+	u64 end = real_now(NULL) + ns;
+	unsigned int i;
+
+	for (i = 0; i < 200 && poll_once(0); i++)
+		;
+	while (i < 200 && real_now(NULL) < end && poll_once(1))
+		i++;
+}
+
+/* ---- a broken network ---- */
+
+ssize_t test_sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	if (cut_silent)
+		return errno = EAGAIN, -1;
+	return sendmsg(fd, msg, flags);
+}
+
+ssize_t test_recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	if (cut_silent)
+		return errno = EAGAIN, -1;
+	return recvmsg(fd, msg, flags);
+}
+
+ssize_t test_recv(int fd, void *buf, size_t len, int flags)
+{
+	if (cut_silent)
+		return errno = EAGAIN, -1;
+	return recv(fd, buf, len, flags);
+}
+
+static void cut(struct contract_pair *pair, bool silent)
+{
+	struct contract_node *node = &pair->node[1];
+	struct sock_ni *sn = node->ni->priv;
+	struct sock_peer *peer;
+	struct lnet_pass p;
+
+	cut_silent = silent;
+	if (silent)
+		return;
+	lnet_pass_begin(&p, &node->ln, LNET_PASS_DRIVER);
+	sock_lock(&p, sn);
+	list_for_each_entry(peer, &sn->peers, link)
+		sock_set_close(&p, peer, LNET_PATH_LOST, false);
+	sock_unlock(&p, sn);
+	lnet_pass_end(&p);
+}
+
+/* ---- the pair ---- */
+
+static unsigned int port;
+static bool typed;
+
+static int make_pair(struct contract_pair *pair)
+{
+	cut_silent = false;
+	port = 20000 + (unsigned int)getpid() % 30000;
+	pair->env[0] = pair->env[1] = &the_env;
+	CU_ASSERT_EQUAL(lnet_nid_parse(&pair->cfg[0].nid, "127.0.0.2@tcp"), 0);
+	CU_ASSERT_EQUAL(lnet_nid_parse(&pair->cfg[1].nid, "127.0.0.3@tcp"), 0);
+	return 0;
+}
+
+static int ni_start_here(struct lnet_ni *ni)
+{
+	ni->ln->tun.accept = 2;
+	ni->ln->tun.accept_port = port;
+	ni->ln->tun.typed_conns = typed;
+	return contract_sock_ops.ni_start(ni);
+}
+
+static void unmake_pair(struct contract_pair *pair)
+{
+	unsigned int i;
+
+	UNIT_EQUAL(nr_polls, 0, "polls left behind");
+	for (i = 0; i < 2; i++)
+		sock_world_check(pair->node[i].ni->priv);
+}
+
+static struct contract_driver driver = {
+	.make = make_pair,
+	.run = run,
+	.cut = cut,
+	.unmake = unmake_pair,
+};
+
+/* Order within a class holds on one connection only: stock's rule sorts by size. */
+static void test_contract(void)
+{
+	static struct lnet_lnd_ops ops;
+
+	ops = contract_sock_ops;
+	ops.ni_start = ni_start_here;
+	driver.ops = &ops;
+	typed = false;
+	contract_run(&driver);
+}
+
+UNIT_SUITE(socklnd,
+	{ "keeps the contract", test_contract },
+)
