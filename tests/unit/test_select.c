@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tests of lnet/select.c: candidate sets with winner and deciding rank (lnt-030, cfg-020), filters, round robin. */
-#define lnet_path_rank_names t_path_rank_names
-#define lnet_rank_best t_rank_best
-#define lnet_select t_select
-#define lnet_path_whole t_path_whole
-#define lnet_path_recover t_path_recover
+#define lnet_path_rank_names select_path_rank_names
+#define lnet_rank_best select_rank_best
+#define lnet_select select_select
+#define lnet_path_whole select_path_whole
+#define lnet_path_recover select_path_recover
 #include "paths.h"
 #include "lnet/select.c"
 
 static unsigned int nr_recover;
 
-bool t_path_whole(const struct lnet_path *path)
+bool select_path_whole(const struct lnet_path *path)
 {
 	return atomic_read(&path->ni->health) == LNET_HEALTH_MAX && path->pni->health == LNET_HEALTH_MAX;
 }
 
-void t_path_recover(struct lnet_shard *sh, struct lnet_path *path)
+void select_path_recover(struct lnet_shard *sh, struct lnet_path *path)
 {
 	nr_recover++;
 }

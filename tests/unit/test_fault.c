@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tests of lnet/fault.c: what a rule matches, when it hits, what it does, and how rules are kept. */
+#define lnet_fault_add fault_t_add
+#define lnet_fault_del fault_t_del
+#define lnet_fault_get fault_t_get
+#define lnet_fault_reset fault_t_reset
+#define lnet_fault_fini fault_t_fini
+#define lnet_fault_rx fault_t_rx
+#define lnet_fault_send fault_t_send
+#define lnet_fault_delay fault_t_delay
+#define lnet_fault_count fault_t_count
+#define lnet_fault_count_reset fault_t_count_reset
+#define lnet_fault_ni_down fault_t_ni_down
+#define lnet_att_hdr fault_t_att_hdr
+#define lnet_ni_by_nid fault_t_ni_by_nid
+#include "paths.h"
+#include "lnet/fault.c"
+
+#define SEC ((u64)NSEC_PER_SEC)
+
+static struct lnet_hdr msg;	/* what is sent or received next */
+static struct world *w;
+static struct lnet_pass pass;
+
+void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
+{
+	*hdr = msg;
+}
+
+struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &ln->nis, link)
+		if (lnet_nid_same(&ni->nid, nid))
+			return ni;
+	return NULL;
+}
+
+static void setup(void)
+{
+	w = world_create();
+	world_ni(w, 1);
+	world_ni(w, 2);
+	pass.ln = &w->ln;
+	pass.sh = NULL;
+	pass.now_ns = w->now_ns;
+	memset(&msg, 0, sizeof(msg));
+	msg.type = LNET_MSG_PUT;
+	world_nid(&msg.src_nid, 1, 50);
+	world_nid(&msg.dest_nid, 1, 1);
+}
+
+static void teardown(void)
+{
+	lnet_fault_fini(&w->ln);
+	world_destroy(w);
+}
+
+static struct lnet_fault_rule rule_of(u32 rate, u32 interval_s)
+{
+	return (struct lnet_fault_rule){ .src = LNET_NID_ANY, .dst = LNET_NID_ANY, .local = LNET_NID_ANY, .rate = rate,
+					 .interval_s = interval_s };
+}
+
+static bool rx(void)
+{
+	return lnet_fault_rx(&pass, w->ni[0], &msg);
+}
+
+static int tx(void)
+{
+	enum lnet_outcome how = LNET_NR_OUTCOMES;
+	struct lnet_att att = { .outcome = 0 };
+
+	return lnet_fault_send(&pass, w->ni[0], &att, &how) ? (int)how : -1;
+}
+
+static unsigned int rx_many(unsigned int nr)
+{
+	unsigned int dropped = 0;
+
+	while (nr--)
+		dropped += rx();
+	return dropped;
+}
+
+/* ---- what is a rule --------------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	struct lnet_fault_rule r;
+	int rc;
+} checks[] = {
+	{ "rate", { .rate = 1 }, 0 },
+	{ "interval", { .interval_s = 1 }, 0 },
+	{ "neither", { .drop_all = 1 }, -EINVAL },
+	{ "both", { .rate = 1, .interval_s = 1 }, -EINVAL },
+	{ "interval too long", { .interval_s = 4000001 }, -EINVAL },
+	{ "longest interval", { .interval_s = 4000000 }, 0 },
+	{ "all types", { .rate = 1, .msg_mask = 0xf }, 0 },
+	{ "HELLO is none", { .rate = 1, .msg_mask = 0x10 }, -EINVAL },
+	{ "portal of PUTs", { .rate = 1, .portal_mask = 1, .msg_mask = 1 << LNET_MSG_PUT }, 0 },
+	{ "portal of any", { .rate = 1, .portal_mask = 1 }, 0 },
+	{ "portal of ACKs", { .rate = 1, .portal_mask = 1, .msg_mask = 1 << LNET_MSG_ACK }, -EINVAL },
+	{ "portal of ACKs and GETs", { .rate = 1, .portal_mask = 1, .msg_mask = 1 << LNET_MSG_ACK | 1 << LNET_MSG_GET }, 0 },
+	{ "random needs interval", { .rate = 5, .random = 1 }, -EINVAL },
+	{ "random", { .interval_s = 5, .random = 1 }, 0 },
+	{ "no failure in the mask", { .rate = 1, .health_mask = 1 }, -EINVAL },
+	{ "any failure", { .rate = 1, .health_mask = 0xffffffff }, 0 },
+	{ "no such moment", { .rate = 1, .when = 3 }, -EINVAL },
+	{ "last moment", { .rate = 1, .when = 2 }, 0 },
+	{ "drop has no latency", { .rate = 1, .latency_ns = 1 }, -EINVAL },
+	{ "delay", { .delay = 1, .rate = 1, .latency_ns = 1 }, 0 },
+	{ "delay of nothing", { .delay = 1, .rate = 1 }, -EINVAL },
+	{ "delay has no outcome", { .delay = 1, .rate = 1, .latency_ns = 1, .health_mask = 2 }, -EINVAL },
+	{ "delay is not random", { .delay = 1, .interval_s = 1, .latency_ns = 1, .random = 1 }, -EINVAL },
+	{ "delay does not drop all", { .delay = 1, .rate = 1, .latency_ns = 1, .drop_all = 1 }, -EINVAL },
+};
+
+static void test_checks(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(checks); i++) {
+		struct lnet_fault_rule r = checks[i].r;
+
+		setup();
+		r.src = r.dst = r.local = LNET_NID_ANY;
+		UNIT_EQUAL(lnet_fault_add(&w->ln, &r), checks[i].rc, checks[i].name);
+		UNIT_EQUAL(lnet_fault_get(&w->ln, r.delay, 0, &r), checks[i].rc ? -ENOENT : 0, checks[i].name);
+		if (checks[i].rc)
+			CU_ASSERT_PTR_NULL(w->ln.fault);
+		teardown();
+	}
+}
+
+static void test_no_memory(void)
+{
+	struct lnet_fault_rule r = rule_of(1, 0);
+	unsigned int nth;
+
+	setup();
+	for (nth = 1; nth <= 2; nth++) {
+		unit_fail_alloc(nth);
+		UNIT_EQUAL(lnet_fault_add(&w->ln, &r), -ENOMEM, "no memory");
+	}
+	unit_fail_alloc(0);
+	UNIT_EQUAL(rx(), 0, "nothing was added");
+	UNIT_EQUAL(lnet_fault_add(&w->ln, &r), 0, "later");
+	UNIT_EQUAL(rx(), 1, "works");
+	teardown();
+}
+
+/* ---- whom it matches ---------------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	u16 src, src_net, dst, dst_net, local, local_net;	/* host 0: any; 0xffff: any on the net */
+	u32 msg_mask;
+	u64 portal_mask;
+	u32 type, portal;
+	bool hit;
+} matching[] = {
+	{ "any", .type = LNET_MSG_PUT, .hit = true },
+	{ "source", .src = 50, .src_net = 1, .hit = true },
+	{ "other source", .src = 51, .src_net = 1 },
+	{ "same host of another net", .src = 50, .src_net = 2 },
+	{ "any source of the net", .src = 0xffff, .src_net = 1, .hit = true },
+	{ "any source of another net", .src = 0xffff, .src_net = 2 },
+	{ "destination", .dst = 1, .dst_net = 1, .hit = true },
+	{ "other destination", .dst = 2, .dst_net = 1 },
+	{ "any destination of the net", .dst = 0xffff, .dst_net = 1, .hit = true },
+	{ "local NID", .local = 1, .local_net = 1, .hit = true },
+	{ "other local NID", .local = 2, .local_net = 2 },
+	{ "any local NID of the net", .local = 0xffff, .local_net = 1, .hit = true },
+	{ "source yes, destination no", .src = 50, .src_net = 1, .dst = 9, .dst_net = 1 },
+	{ "type", .msg_mask = 1 << LNET_MSG_ACK, .type = LNET_MSG_ACK, .hit = true },
+	{ "other type", .msg_mask = 1 << LNET_MSG_ACK, .type = LNET_MSG_REPLY },
+	{ "no type: ACK", .type = LNET_MSG_ACK, .hit = true },
+	{ "no type: REPLY", .type = LNET_MSG_REPLY, .hit = true },
+	{ "HELLO never", .type = LNET_MSG_HELLO },
+	{ "portal of a PUT", .portal_mask = 1ULL << 63, .type = LNET_MSG_PUT, .portal = 63, .hit = true },
+	{ "portal of a marked PUT", .portal_mask = 1 << 4, .type = LNET_MSG_PUT, .portal = 68, .hit = true },
+	{ "other portal of a PUT", .portal_mask = 1 << 4, .type = LNET_MSG_PUT, .portal = 5 },
+	{ "portal of a GET", .portal_mask = 1 << 4, .type = LNET_MSG_GET, .portal = 4, .hit = true },
+	{ "portal: no ACK", .portal_mask = 1 << 4, .type = LNET_MSG_ACK },
+	{ "portal: no REPLY", .portal_mask = 1 << 4, .type = LNET_MSG_REPLY },
+	{ "portal and GET: no PUT", .portal_mask = 1 << 4, .msg_mask = 1 << LNET_MSG_GET, .type = LNET_MSG_PUT, .portal = 4 },
+};
+
+static void pattern(struct lnet_nid *nid, u16 host, u16 net)
+{
+	*nid = LNET_NID_ANY;
+	if (host == 0xffff)
+		lnet_nid_from_nid4(nid, (u64)lnet_net_make(LNET_LND_TCP, net) << 32 | 0xffffffff);
+	else if (host)
+		world_nid(nid, net, host);
+}
+
+static void test_matching(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(matching); i++) {
+		struct lnet_fault_rule r = rule_of(1, 0);
+
+		setup();
+		pattern(&r.src, matching[i].src, matching[i].src_net);
+		pattern(&r.dst, matching[i].dst, matching[i].dst_net);
+		pattern(&r.local, matching[i].local, matching[i].local_net);
+		r.msg_mask = matching[i].msg_mask;
+		r.portal_mask = matching[i].portal_mask;
+		msg.type = matching[i].type;
+		if (msg.type == LNET_MSG_PUT)
+			msg.msg.put.ptl_index = matching[i].portal;
+		else if (msg.type == LNET_MSG_GET)
+			msg.msg.get.ptl_index = matching[i].portal;
+		UNIT_EQUAL(lnet_fault_add(&w->ln, &r), 0, matching[i].name);
+		UNIT_EQUAL(rx(), matching[i].hit, matching[i].name);
+		UNIT_EQUAL(lnet_fault_get(&w->ln, false, 0, &r), 0, matching[i].name);
+		UNIT_EQUAL(r.nr_match, matching[i].hit, matching[i].name);
+		teardown();
+	}
+}
+
+/* ---- when it hits --------------------------------------------------------------------------------------------------- */
+
+static void test_rate(void)
+{
+	static const u32 rates[] = { 1, 2, 3, 7, 100 };
+	unsigned int i, k, n;
+	bool elsewhere = false;
+
+	for (i = 0; i < ARRAY_SIZE(rates); i++) {
+		struct lnet_fault_rule r = rule_of(rates[i], 0);
+
+		setup();
+		lnet_fault_add(&w->ln, &r);
+		if (rates[i] == 2) {
+			UNIT_EQUAL(rx(), 1, "of a rate of 2 the very first");
+			UNIT_EQUAL(rx(), 0, "and then none of this window");
+		}
+		for (k = 0; k < 50; k++) {
+			unsigned int seen = 0;
+
+			for (n = 0; n < rates[i]; n++)
+				if (rx()) {
+					seen++;
+					elsewhere |= n != 0;
+				}
+			UNIT_EQUAL(seen, 1, "exactly one in each window");
+		}
+		lnet_fault_get(&w->ln, false, 0, &r);
+		UNIT_EQUAL(r.nr_hit, 50 + (rates[i] == 2), "counted");
+		UNIT_EQUAL(r.nr_match, 50 * rates[i] + (rates[i] == 2 ? 2 : 0), "counted");
+		UNIT_EQUAL(r.nr_by_type[LNET_MSG_PUT], r.nr_hit, "by type");
+		UNIT_EQUAL(lnet_fault_count(&w->ln, false), r.nr_hit, "of the node");
+		teardown();
+	}
+	CU_ASSERT_TRUE(elsewhere);
+}
+
+static void test_interval(void)
+{
+	struct lnet_fault_rule r = rule_of(0, 2);
+	unsigned int nr[20] = { 0 }, i, late = 0;
+	u64 begin_ns;
+
+	setup();
+	lnet_fault_add(&w->ln, &r);
+	begin_ns = pass.now_ns;
+	for (i = 0; i < 40000; i++, pass.now_ns += NSEC_PER_MSEC)
+		if (rx()) {
+			nr[(pass.now_ns - begin_ns) / (2 * SEC)]++;
+			late += (pass.now_ns - begin_ns) % (2 * SEC) >= SEC;
+		}
+	for (i = 0; i < 20; i++)
+		UNIT_EQUAL(nr[i], 1, "one in each window of 2 s");
+	CU_ASSERT_TRUE(late > 2 && late < 18);
+	pass.now_ns += 1000 * SEC;
+	for (i = 0; i < 3; i++)
+		pass.now_ns += rx() ? 0 : 2 * SEC;
+	CU_ASSERT_TRUE(rx_many(100) <= 1);
+	teardown();
+}
+
+static void test_random_and_all(void)
+{
+	struct lnet_fault_rule r = rule_of(0, 1);
+	unsigned int nr;
+
+	setup();
+	r.random = 1;
+	lnet_fault_add(&w->ln, &r);
+	nr = rx_many(10000);
+	CU_ASSERT_TRUE(nr > 4700 && nr < 5300);
+	lnet_fault_del(&w->ln, false, NULL, NULL);
+	r = rule_of(9, 0);
+	r.drop_all = 1;
+	lnet_fault_add(&w->ln, &r);
+	UNIT_EQUAL(rx_many(100), 100, "all, received");
+	UNIT_EQUAL(tx(), LNET_OK, "all, sent: lost silently");
+	teardown();
+}
+
+/* ---- what it does --------------------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	u32 mask;
+	u8 when;
+	u32 outcomes;		/* that may come */
+} doings[] = {
+	{ "dbg-005 local timeout", 1 << LNET_LOCAL_TIMEOUT, 0, 1 << LNET_LOCAL_TIMEOUT },
+	{ "dbg-015 remote timeout", 1 << LNET_REMOTE_TIMEOUT, 0, 1 << LNET_REMOTE_TIMEOUT },
+	{ "dbg-020 network timeout", 1 << LNET_NETWORK_TIMEOUT, 0, 1 << LNET_NETWORK_TIMEOUT },
+	{ "first of the failures", 1 << LNET_LOCAL_INTERRUPT, 0, 1 << LNET_LOCAL_INTERRUPT },
+	{ "two of them", 1 << 3 | 1 << 7, 0, 1 << 3 | 1 << 7 },
+	{ "any", 0xffffffff, 0, 0x7fe },
+	{ "after posting", 0, 1, 1 << LNET_NETWORK_TIMEOUT },
+	{ "after posting, named", 1 << LNET_LOCAL_ERROR, 1, 1 << LNET_LOCAL_ERROR },
+	{ "dbg-035 dbg-040 after completion", 0, 2, 1 << LNET_OK },
+	{ "after completion, named", 1 << LNET_REMOTE_TIMEOUT, 2, 1 << LNET_OK },
+};
+
+static void test_send(void)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(doings); i++) {
+		struct lnet_fault_rule r = rule_of(1, 0);
+		u32 seen = 0;
+
+		setup();
+		r.health_mask = doings[i].mask;
+		r.when = doings[i].when;
+		UNIT_EQUAL(lnet_fault_add(&w->ln, &r), 0, doings[i].name);
+		for (k = 0; k < 300; k++)
+			seen |= 1u << tx();
+		UNIT_EQUAL(seen, doings[i].outcomes, doings[i].name);
+		UNIT_EQUAL(rx(), 0, "not on receive");
+		UNIT_EQUAL(lnet_fault_count(&w->ln, false), 300, "counted");
+		teardown();
+	}
+}
+
+static void test_sides(void)
+{
+	struct lnet_fault_rule r = rule_of(1, 0);
+
+	setup();
+	UNIT_EQUAL(rx(), 0, "no rule");
+	UNIT_EQUAL(tx(), -1, "no rule");
+	lnet_fault_add(&w->ln, &r);
+	UNIT_EQUAL(tx(), -1, "silent rules do not touch what is sent");
+	r.health_mask = 1 << LNET_LOCAL_TIMEOUT;
+	r.local = w->ni[1]->nid;
+	lnet_fault_add(&w->ln, &r);
+	UNIT_EQUAL(tx(), -1, "another NI sends");
+	r.local = w->ni[0]->nid;
+	lnet_fault_add(&w->ln, &r);
+	UNIT_EQUAL(tx(), LNET_LOCAL_TIMEOUT, "this NI sends");
+	lnet_fault_get(&w->ln, false, 2, &r);
+	UNIT_EQUAL(r.nr_match, 0, "rules of the other side count nothing");
+	teardown();
+}
+
+static void test_delay(void)
+{
+	struct lnet_fault_rule r = rule_of(2, 0);
+
+	setup();
+	r.delay = 1;
+	r.latency_ns = 3 * SEC;
+	r.msg_mask = 1 << LNET_MSG_PUT;
+	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 0, "no rule");
+	lnet_fault_add(&w->ln, &r);
+	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 3 * SEC, "the first of two");
+	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 0, "not the second");
+	msg.type = LNET_MSG_ACK;
+	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 0, "other type");
+	UNIT_EQUAL(lnet_fault_count(&w->ln, true), 1, "counted");
+	UNIT_EQUAL(lnet_fault_count(&w->ln, false), 0, "not as drop");
+	UNIT_EQUAL(rx(), 0, "nothing is dropped");
+	lnet_fault_count_reset(&w->ln);
+	UNIT_EQUAL(lnet_fault_count(&w->ln, true), 0, "reset");
+	teardown();
+}
+
+static void test_order(void)
+{
+	struct lnet_fault_rule r = rule_of(1, 0), got;
+
+	setup();
+	r.health_mask = 1 << LNET_LOCAL_TIMEOUT;
+	lnet_fault_add(&w->ln, &r);
+	r.health_mask = 1 << LNET_REMOTE_DROPPED;
+	r.rate = 2;
+	lnet_fault_add(&w->ln, &r);
+	UNIT_EQUAL(tx(), LNET_REMOTE_DROPPED, "the most recent");
+	UNIT_EQUAL(tx(), LNET_LOCAL_TIMEOUT, "when that does not hit, the next");
+	lnet_fault_get(&w->ln, false, 0, &got);
+	UNIT_EQUAL(got.rate, 2, "listed most recent first");
+	UNIT_EQUAL(got.nr_match, 2, "looked at both");
+	lnet_fault_get(&w->ln, false, 1, &got);
+	UNIT_EQUAL(got.nr_match, 1, "looked at what was left");
+	UNIT_EQUAL(lnet_fault_get(&w->ln, false, 2, &got), -ENOENT, "past the end");
+	UNIT_EQUAL(lnet_fault_get(&w->ln, true, 0, &got), -ENOENT, "no delay rule");
+	teardown();
+}
+
+static void test_keep(void)
+{
+	struct lnet_fault_rule r = rule_of(1, 0), got;
+	struct lnet_nid a, b;
+	unsigned int i;
+
+	setup();
+	world_nid(&a, 1, 60);
+	world_nid(&b, 1, 61);
+	for (i = 0; i < 4; i++) {
+		r.src = i & 1 ? a : b;
+		r.dst = i & 2 ? a : b;
+		UNIT_EQUAL(lnet_fault_add(&w->ln, &r), 0, "add");
+	}
+	r = rule_of(2, 0);
+	r.delay = 1;
+	r.latency_ns = 1;
+	lnet_fault_add(&w->ln, &r);
+	UNIT_EQUAL(lnet_fault_del(&w->ln, false, &a, &b), 1, "by both");
+	UNIT_EQUAL(lnet_fault_del(&w->ln, false, &a, &b), 0, "gone");
+	UNIT_EQUAL(lnet_fault_del(&w->ln, false, &LNET_NID_ANY, &a), 2, "by destination");
+	UNIT_EQUAL(lnet_fault_del(&w->ln, false, NULL, NULL), 1, "all drop rules");
+	UNIT_EQUAL(lnet_fault_get(&w->ln, true, 0, &got), 0, "delay rules stay");
+	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 1, "first of two");
+	lnet_fault_reset(&w->ln, false);
+	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 0, "reset of the other kind changes nothing");
+	lnet_fault_reset(&w->ln, true);
+	lnet_fault_get(&w->ln, true, 0, &got);
+	UNIT_EQUAL(got.nr_match + got.nr_hit + got.nr_by_type[LNET_MSG_PUT], 0, "reset zeroes");
+	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 1, "and begins the window anew");
+	r = rule_of(1, 0);
+	for (i = 0; i < MAX_RULES; i++)
+		UNIT_EQUAL(lnet_fault_add(&w->ln, &r), 0, "add");
+	UNIT_EQUAL(lnet_fault_add(&w->ln, &r), -ENOSPC, "too many");
+	teardown();
+}
+
+static void test_ni_down(void)
+{
+	struct lnet_nid none;
+
+	setup();
+	world_nid(&none, 9, 9);
+	UNIT_EQUAL(lnet_fault_ni_down(&w->ln, &none, true), -ENOENT, "no such NI");
+	UNIT_EQUAL(w->kicks, 0, "nobody is woken for nothing");
+	UNIT_EQUAL(lnet_fault_ni_down(&w->ln, &w->ni[1]->nid, true), 0, "down");
+	UNIT_EQUAL(w->ni[1]->fault_down, 1, "down");
+	UNIT_EQUAL(w->ni[0]->fault_down, 0, "not the other");
+	UNIT_EQUAL(w->sh.link_work, 1, "a worker acts");
+	UNIT_EQUAL(w->kicks, 1, "and is woken");
+	UNIT_EQUAL(lnet_fault_ni_down(&w->ln, &w->ni[1]->nid, false), 0, "up");
+	UNIT_EQUAL(w->ni[1]->fault_down, 0, "up");
+	UNIT_EQUAL(w->kicks, 2, "again");
+	teardown();
+}
+
+UNIT_SUITE(fault,
+	   { "dbg-005: rules that make no sense are refused", test_checks },
+	   { "dbg-005: out of memory leaves no half rule", test_no_memory },
+	   { "dbg-005: what a rule matches", test_matching },
+	   { "stt-005 dbg-005: of each window of a rate exactly one", test_rate },
+	   { "dbg-005: of each interval at most one", test_interval },
+	   { "dbg-005: random and all", test_random_and_all },
+	   { "dbg-005 dbg-015 dbg-020 dbg-035 dbg-040: outcomes at the driver seam", test_send },
+	   { "dbg-005: receiver's rules and sender's rules", test_sides },
+	   { "dbg-005: delay", test_delay },
+	   { "dbg-005: most recent first", test_order },
+	   { "dbg-005: delete, list, reset, limit", test_keep },
+	   { "dbg-025 dbg-030: an interface held down", test_ni_down })

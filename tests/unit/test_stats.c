@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tests of lnet/stats.c: histograms and their quantiles, sums over shards, reset, names. */
+#define lnet_counter_names stats_counter_names
+#define lnet_ni_counter_names stats_ni_counter_names
+#define lnet_pni_counter_names stats_pni_counter_names
+#define lnet_hist_add stats_hist_add
+#define lnet_hist_quantile stats_hist_quantile
+#define lnet_stat_sum stats_stat_sum
+#define lnet_stats_reset stats_stats_reset
+#define lnet_pass_begin stats_pass_begin
+#define lnet_pass_end stats_pass_end
+#define lnet_enter stats_enter
+#define lnet_leave stats_leave
+#define lnet_peers_walk stats_peers_walk
+#define lnet_fault_count stats_fault_count
+#define lnet_fault_count_reset stats_fault_count_reset
+#include "paths.h"
+#include "lnet/stats.c"
+
+static u64 fault_hits[2];
+
+void stats_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind kind)
+{
+	memset(p, 0, sizeof(*p));
+	p->ln = ln;
+}
+
+void stats_pass_end(struct lnet_pass *p) {}
+
+void stats_enter(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	p->sh = sh;
+}
+
+void stats_leave(struct lnet_pass *p)
+{
+	p->sh = NULL;
+}
+
+void stats_peers_walk(struct lnet_pass *p, void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg)
+{
+	fn(p, list_first_entry(&p->ln->peers, struct lnet_peer, link), arg);
+}
+
+u64 stats_fault_count(const struct lnet *ln, bool delay)
+{
+	return fault_hits[delay];
+}
+
+void stats_fault_count_reset(struct lnet *ln)
+{
+	memset(fault_hits, 0, sizeof(fault_hits));
+}
+
+/* Every value is in the bucket whose edges enclose it, edges rise, and none is wider than a quarter. */
+static void test_buckets(void)
+{
+	unsigned int i;
+	u64 ns;
+
+	UNIT_EQUAL(bucket_of(0), 0, "0");
+	UNIT_EQUAL(bucket_of(511), 0, "below 512");
+	UNIT_EQUAL(bucket_of(512), 1, "512");
+	UNIT_EQUAL(bucket_of(639), 1, "last of the first quarter");
+	UNIT_EQUAL(bucket_of(640), 2, "second quarter");
+	UNIT_EQUAL(bucket_of(1024), 5, "next power");
+	for (i = 0; i < LNET_HIST_BUCKETS - 1; i++) {
+		UNIT_EQUAL(bucket_of(bucket_end(i) - 1), i, "last value");
+		UNIT_EQUAL(bucket_of(bucket_end(i)), i + 1, "first value of the next");
+		if (i)
+			CU_ASSERT_TRUE((bucket_end(i) - bucket_end(i - 1)) * 4 <= bucket_end(i - 1));
+	}
+	for (ns = bucket_end(LNET_HIST_BUCKETS - 2); ns < U64_MAX / 2; ns *= 2)
+		UNIT_EQUAL(bucket_of(ns), LNET_HIST_BUCKETS - 1, "the rest");
+	UNIT_EQUAL(bucket_of(U64_MAX), LNET_HIST_BUCKETS - 1, "the largest");
+	CU_ASSERT_TRUE(bucket_end(LNET_HIST_BUCKETS - 2) > 6000000000ULL);
+}
+
+static void test_quantiles(void)
+{
+	struct lnet_hist h = { .count = 0 };
+	unsigned int i;
+
+	UNIT_EQUAL(lnet_hist_quantile(&h, 500), 0, "empty");
+	for (i = 1; i <= 1000; i++)
+		lnet_hist_add(&h, i * 1000);
+	UNIT_EQUAL(h.count, 1000, "count");
+	UNIT_EQUAL(h.sum_ns, 500500000, "sum");
+	UNIT_EQUAL(h.min_ns, 1000, "min");
+	UNIT_EQUAL(h.max_ns, 1000000, "max");
+	UNIT_EQUAL(lnet_hist_quantile(&h, 0), 1024, "p0: edge of the first bucket in use");
+	UNIT_EQUAL(lnet_hist_quantile(&h, 500), 524288, "p50: 500 us, in [458752, 524288)");
+	UNIT_EQUAL(lnet_hist_quantile(&h, 990), 1000000, "p99: edge 1048576, but nothing was larger");
+	UNIT_EQUAL(lnet_hist_quantile(&h, 1000), 1000000, "p100");
+	UNIT_EQUAL(lnet_hist_quantile(&h, 5000), 1000000, "beyond");
+	UNIT_EQUAL(lnet_hist_quantile(&h, 100), 114688, "p10: 100 us, in [98304, 114688)");
+	lnet_hist_add(&h, 60000000000ULL);
+	UNIT_EQUAL(lnet_hist_quantile(&h, 1000), 60000000000LL, "beyond the last edge: the maximum");
+}
+
+/* One slow message in 1000 is seen at p99.9 only from the second on. */
+static void test_tail(void)
+{
+	struct lnet_hist h = { .count = 0 };
+	unsigned int i;
+
+	for (i = 0; i < 999; i++)
+		lnet_hist_add(&h, 10000);
+	lnet_hist_add(&h, 50000000);
+	UNIT_EQUAL(lnet_hist_quantile(&h, 999), 10240, "999 of 1000 are below");
+	lnet_hist_add(&h, 50000000);
+	UNIT_EQUAL(lnet_hist_quantile(&h, 999), 50000000, "999 of 1001 are not enough");
+	UNIT_EQUAL(lnet_hist_quantile(&h, 990), 10240, "p99");
+}
+
+static void test_sum_and_reset(void)
+{
+	struct world *w = world_create();
+	struct lnet_shard *shards = calloc(3, sizeof(*shards));
+	struct lnet_path_stats stats = { .send.count = 5, .trans.sum_ns = 7 };
+	struct lnet_ni *ni = world_ni(w, 1);
+	unsigned int i;
+
+	world_pni(w, 1);
+	world_join(w);
+	w->ln.shard = shards;
+	w->ln.nr_shards = 3;
+	for (i = 0; i < 3; i++) {
+		shards[i].ix = 0;
+		shards[i].c[LNET_C_send_count] = 10 + i;
+		shards[i].c[LNET_C_msgs_alloc] = 1;
+		shards[i].c[LNET_C_msgs_max] = 9;
+		shards[i].c[LNET_C_fault_drops] = 1;
+	}
+	fault_hits[0] = 40;
+	fault_hits[1] = 50;
+	ni->nr_down = 5;
+	ni->nr_up = 5;
+	ni->sh[0].c[LNET_NIC_timeouts] = 3;
+	w->pni[0].c[LNET_PNIC_dropped] = 4;
+	w->path[0].stats = &stats;
+	UNIT_EQUAL(lnet_stat_sum(&w->ln, LNET_C_send_count), 33, "sum");
+	UNIT_EQUAL(lnet_stat_sum(&w->ln, LNET_C_fault_drops), 43, "with what the rules counted");
+	UNIT_EQUAL(lnet_stat_sum(&w->ln, LNET_C_fault_delays), 50, "with what the rules counted");
+	lnet_stats_reset(&w->ln);
+	UNIT_EQUAL(lnet_stat_sum(&w->ln, LNET_C_send_count), 0, "reset");
+	UNIT_EQUAL(lnet_stat_sum(&w->ln, LNET_C_fault_drops), 0, "reset");
+	UNIT_EQUAL(lnet_stat_sum(&w->ln, LNET_C_msgs_alloc), 3, "what exists stays");
+	UNIT_EQUAL(lnet_stat_sum(&w->ln, LNET_C_msgs_max), 3, "and is the most from now on");
+	UNIT_EQUAL(ni->sh[0].c[LNET_NIC_timeouts], 0, "NI");
+	UNIT_EQUAL(ni->nr_down + ni->nr_up, 0, "NI events");
+	UNIT_EQUAL(w->pni[0].c[LNET_PNIC_dropped], 0, "peer NI");
+	UNIT_EQUAL(stats.send.count + stats.trans.sum_ns, 0, "histograms");
+	free(shards);
+	world_destroy(w);
+}
+
+static void test_names(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < LNET_NR_COUNTERS; i++)
+		CU_ASSERT_PTR_NOT_NULL(lnet_counter_names[i]);
+	for (i = 0; i < LNET_NR_NI_COUNTERS; i++)
+		CU_ASSERT_PTR_NOT_NULL(lnet_ni_counter_names[i]);
+	for (i = 0; i < LNET_NR_PNI_COUNTERS; i++)
+		CU_ASSERT_PTR_NOT_NULL(lnet_pni_counter_names[i]);
+	UNIT_TEXT(lnet_counter_names[LNET_C_drop_length], "drop_length", "instance");
+	UNIT_TEXT(lnet_ni_counter_names[LNET_NIC_interrupts], "interrupts", "NI");
+	UNIT_TEXT(lnet_pni_counter_names[LNET_PNIC_network_timeout], "network_timeout", "peer NI");
+}
+
+UNIT_SUITE(stats,
+	   { "stt-030: buckets enclose their values", test_buckets },
+	   { "stt-030 stt-035: quantiles of a known distribution", test_quantiles },
+	   { "stt-035: the tail", test_tail },
+	   { "stt-005 stt-030: sums over shards, reset of all but what exists", test_sum_and_reset },
+	   { "stt-005: every counter has its name", test_names })
