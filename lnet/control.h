@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Management of an instance: requests in, key tables and values out. Knows neither sockets nor YAML: the platform's netlink
- * file hands in attributes and takes back messages through a sink.
+ * Management of an instance: requests in, key tables and values out. Knows neither sockets nor
+ * YAML: the platform's netlink file hands in attributes and takes back messages through a sink.
  */
 #ifndef LNET_CONTROL_H
 #define LNET_CONTROL_H
 
 #include "plat.h"
+#include <lnet/nid.h>
 #include <uapi/lnet_nl.h>
 
 struct lnet;
+struct lnet_peer;
 
 /* ---- requests: control_req.c ---- */
 
-/* A list of attributes, walked from the front. Copies are cheap; the bytes belong to whoever received them. */
+/*
+ * A list of attributes, walked from the front. Copies are cheap; the bytes belong to whoever
+ * received them.
+ */
 struct lnet_req {
 	const u8 *at, *end;
 };
@@ -28,29 +33,34 @@ struct lnet_val {
 };
 
 /*
- * Is every attribute in @len bytes whole, every text terminated, nothing deeper than LNET_NL_DEPTH_MAX? The walkers below may
- * only be used on what passed. 0 or -EINVAL.
+ * Is every attribute in @len bytes whole, every text terminated, nothing deeper than
+ * LNET_NL_DEPTH_MAX? The walkers below may only be used on what passed. 0 or -EINVAL.
  */
 int lnet_req_check(const void *attrs, size_t len);
 void lnet_req_init(struct lnet_req *r, const void *attrs, size_t len);
 bool lnet_req_next(struct lnet_req *r, struct lnet_val *v);	/* false at the end */
 /*
- * Next pair of a mapping whose key is one of @keys: its index, with the value in @v, or -1 at the end. Unknown keys and stray
- * scalars are passed over, as old tools send some.
+ * Next pair of a mapping whose key is one of @keys: its index, with the value in @v, or -1 at the
+ * end. Unknown keys and stray scalars are passed over, as old tools send some.
  */
-int lnet_req_pair(struct lnet_req *r, const char *const *keys, unsigned int nr_keys, struct lnet_val *v);
+int lnet_req_pair(struct lnet_req *r, const char *const *keys, unsigned int nr_keys,
+		  struct lnet_val *v);
 /* Value of @key in the mapping @r (not moved). The last one wins. */
 bool lnet_req_find(struct lnet_req r, const char *key, struct lnet_val *v);
 /* Next list among scalars and lists; an item of a sequence. */
 bool lnet_req_item(struct lnet_req *r, struct lnet_req *item);
 /* As text without spaces around it. 0, -EINVAL for a list or the empty text, -ENAMETOOLONG. */
 int lnet_val_text(const struct lnet_val *v, char *buf, size_t size);
-/* As a number: INT, or a text that is a decimal or 0x number as a whole. 0, -EINVAL, -ERANGE outside @min..@max. */
+/*
+ * As a number: INT, or a text that is a decimal or 0x number as a whole. 0, -EINVAL, -ERANGE
+ * outside @min..@max.
+ */
 int lnet_val_int(const struct lnet_val *v, s64 min, s64 max, s64 *num);
 
 /* ---- tables: control.def, control_table.c ---- */
 
-#define LNET_KEY_BY_HAND 0xffff	/* member offset of keys that lnet_table_emit() leaves to its caller */
+/* member offset of keys that lnet_table_emit() leaves to its caller */
+#define LNET_KEY_BY_HAND 0xffff
 
 struct lnet_table;
 
@@ -71,7 +81,9 @@ struct lnet_table {
 
 #define LNET_TEXT_MAX 64	/* NIDs, states, net names, with the NUL */
 
-/* Views: what one item shows, filled under whatever lock the truth needs, then emitted without any. */
+/*
+ * Views: what one item shows, filled under whatever lock the truth needs, then emitted without any.
+ */
 struct lnet_view_stat {
 	u32 send_count, recv_count, drop_count;
 	u32 put_egress_samples;
@@ -124,7 +136,7 @@ struct lnet_view_ni {
 	struct lnet_view_tunables tunables;
 	struct lnet_view_sock lnd;	/* meaningful when the net's driver has a table */
 	s32 dev_cpt;
-	char cpts[LNET_TEXT_MAX];
+	char cpts[128];
 };
 
 struct lnet_view_net {
@@ -141,7 +153,8 @@ struct lnet_view_pni {
 	char nid[LNET_TEXT_MAX];
 	struct lnet_view_udsp udsp;
 	char state[8];
-	u32 max_tx_credits, tx_credits, min_tx_credits, tx_queue_bytes, rtr_credits, min_rtr_credits, refcount;
+	u32 max_tx_credits, tx_credits, min_tx_credits, tx_queue_bytes, rtr_credits,
+		min_rtr_credits, refcount;
 	struct lnet_view_stat stat;
 	struct lnet_view_msgs sent, received, dropped;
 	struct lnet_view_pni_health health;
@@ -181,11 +194,6 @@ struct lnet_view_fault {
 	bool is_delay;
 };
 
-struct lnet_view_stats {
-	u32 c[22];	/* in the order of the table */
-	u64 send_length, recv_length, route_length, drop_length;
-};
-
 struct lnet_view_node {
 	char name[LNET_TEXT_MAX], version[LNET_TEXT_MAX];
 	u32 pid, uid;
@@ -213,18 +221,24 @@ struct lnet_sink;
 enum lnet_open { LNET_OPEN_ITEM, LNET_OPEN_MORE, LNET_OPEN_NEST, LNET_OPEN_ELEM };
 
 /*
- * What control writes to. Once something does not fit, all is ignored and every close drops its level and says false, up to
- * the item's, after which the sink is as before the item. Who can go on later with the rest of a list calls resume() after
- * the element that failed, and the item keeps those before it.
+ * What control writes to. Once something does not fit, all is ignored and every close drops its
+ * level and says false, up to the item's, after which the sink is as before the item. Who can go on
+ * later with the rest of a list calls resume() after the element that failed, and the item keeps
+ * those before it.
  */
 struct lnet_sink_ops {
-	/* A table: before the first item, and again when the driver's part @lnd (may be NULL) changes. False: no room. */
-	bool (*table)(struct lnet_sink *s, const struct lnet_table *t, const struct lnet_table *lnd, bool again);
+	/*
+	 * A table: before the first item, and again when the driver's part @lnd (may be NULL)
+	 * changes. False: no room.
+	 */
+	bool (*table)(struct lnet_sink *s, const struct lnet_table *t, const struct lnet_table *lnd,
+		      bool again);
 	/* ITEM, MORE (of the last item), NEST (key @idx, from 1) or ELEM (of a nest). */
 	void (*open)(struct lnet_sink *s, enum lnet_open what, unsigned int idx);
 	bool (*close)(struct lnet_sink *s);
 	void (*resume)(struct lnet_sink *s);
-	void (*num)(struct lnet_sink *s, unsigned int idx, enum lnet_nl_type type, u64 val);	/* FLAG: @val is ignored */
+	/* FLAG: @val is ignored */
+	void (*num)(struct lnet_sink *s, unsigned int idx, enum lnet_nl_type type, u64 val);
 	void (*str)(struct lnet_sink *s, unsigned int idx, const char *text);
 };
 
@@ -233,11 +247,12 @@ struct lnet_sink {
 };
 
 /*
- * Emit the keys of @t from @view that @level shows and, with @backup, that a backup needs. Empty strings are left out. @lnd:
- * table of the driver for the nested key without one, NULL leaves it out.
+ * Emit the keys of @t from @view that @level shows and, with @backup, that a backup needs. Empty
+ * strings are left out. @lnd: table of the driver for the nested key without one, NULL leaves it
+ * out.
  */
-void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void *view, unsigned int level, bool backup,
-		     const struct lnet_table *lnd);
+void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void *view,
+		     unsigned int level, bool backup, const struct lnet_table *lnd);
 
 /* Netlink messages into a flat buffer. */
 struct lnet_nlw {
@@ -253,5 +268,81 @@ struct lnet_nlw {
 
 /* @buf is the caller's, at least 4-byte aligned. @type, @portid, @seq go into each nlmsghdr. */
 void lnet_nlw_init(struct lnet_nlw *w, void *buf, u32 size, u16 type, u8 cmd, u32 portid, u32 seq);
+
+/* ---- commands: control.c and the control_*.c it calls ---- */
+
+struct lnet_ctl_err {
+	char text[160];		/* names what is wrong; "" if errno says it all */
+};
+
+/* Sets the text, gives the errno back. */
+#define lnet_ctl_fail(e, rc, ...) (scnprintf((e)->text, sizeof((e)->text), __VA_ARGS__), (rc))
+
+/* What the platform knows and does for control. */
+struct lnet_control_ops {
+	/*
+	 * The address that interface @ifname would have on @net. 0, -ENODEV (no such interface),
+	 * -EADDRNOTAVAIL (no address).
+	 */
+	int (*interface_nid)(void *arg, const char *ifname, u32 net, struct lnet_nid *nid);
+	/*
+	 * A dump that said -EINPROGRESS may be tried again. Any thread, no lock held but what the
+	 * core's handlers hold.
+	 */
+	void (*wake)(void *arg);
+};
+
+struct lnet_control {
+	struct lnet *ln;
+	const struct lnet_control_ops *ops;
+	void *arg;
+	const char *name, *version;
+	u32 pid, uid;
+	bool configured;	/* `lnet configure` was called */
+};
+
+struct lnet_ctl_req {
+	/* of the generic netlink header; a dump's version is its verbosity */
+	u8 cmd, version;
+	u16 flags;		/* of nlmsghdr */
+	const void *attrs;
+	size_t len;
+};
+
+/* Does @cmd with these flags change anything? Then the platform asks who is calling. */
+bool lnet_control_changes(u8 cmd, u16 flags);
+/*
+ * Carry out a change. Task context, may sleep (an interface drains), one at a time. All is checked
+ * before anything changes; what fails half way is undone. 0 or -errno with @e.
+ */
+int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		    struct lnet_ctl_err *e);
+
+/* A dump under way: cursors only, no lock is held between calls. */
+struct lnet_ctl_dump {
+	struct lnet_control *ctl;
+	const struct lnet_ctl_cmd *ops;
+	const struct lnet_table *lnd;	/* driver's part of the table sent last */
+	struct lnet_peer *peer;		/* counted */
+	void *priv;			/* the command's */
+	struct lnet_nid nid;		/* filters */
+	u32 net, pos, sub;
+	u8 level;
+	bool filtered, backup, table, head;	/* head: the top key was sent */
+};
+
+/*
+ * Checks the request; @d is the caller's memory. 0, and lnet_control_dump_end() is owed, or -errno
+ * with @e.
+ */
+int lnet_control_dump_start(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			    struct lnet_ctl_dump *d, struct lnet_ctl_err *e);
+/*
+ * 0: all is said. 1: call again with an empty sink. -EINPROGRESS: the answer comes later, ops->wake
+ * says when. Else -errno with
+ * @e. Task context, takes the configuration mutex and one shard at a time.
+ */
+int lnet_control_dump_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+void lnet_control_dump_end(struct lnet_ctl_dump *d);
 
 #endif

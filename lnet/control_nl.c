@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The sink that writes netlink messages into a flat buffer; the platform sends it, or writes into its socket buffer directly. */
+/*
+ * The sink that writes netlink messages into a flat buffer; the platform sends it, or writes into
+ * its socket buffer directly.
+ */
 #include "control.h"
 
 #define NLMSG_HDR	16u
@@ -91,10 +94,11 @@ static bool msg_end(struct lnet_nlw *w, u32 at)
 	return true;
 }
 
-static void table_keys(struct lnet_nlw *w, const struct lnet_table *t, const struct lnet_table *lnd, bool again);
+static void table_keys(struct lnet_nlw *w, const struct lnet_table *t, const struct lnet_table *lnd,
+		       bool again);
 
-static void table_key(struct lnet_nlw *w, const struct lnet_table *t, unsigned int i, const struct lnet_table *lnd,
-		      bool again)
+static void table_key(struct lnet_nlw *w, const struct lnet_table *t, unsigned int i,
+		      const struct lnet_table *lnd, bool again)
 {
 	const struct lnet_key *k = &t->keys[i];
 	const struct lnet_table *child = k->child ? k->child : lnd;
@@ -114,7 +118,8 @@ static void table_key(struct lnet_nlw *w, const struct lnet_table *t, unsigned i
 }
 
 /* Recursion as deep as control.def nests. */
-static void table_keys(struct lnet_nlw *w, const struct lnet_table *t, const struct lnet_table *lnd, bool again)
+static void table_keys(struct lnet_nlw *w, const struct lnet_table *t, const struct lnet_table *lnd,
+		       bool again)
 {
 	u32 at = nest_begin(w, LNET_NLA_LIST);
 	unsigned int i;
@@ -124,7 +129,8 @@ static void table_keys(struct lnet_nlw *w, const struct lnet_table *t, const str
 	nest_end(w, at);
 }
 
-static bool sink_table(struct lnet_sink *s, const struct lnet_table *t, const struct lnet_table *lnd, bool again)
+static bool sink_table(struct lnet_sink *s, const struct lnet_table *t,
+		       const struct lnet_table *lnd, bool again)
 {
 	struct lnet_nlw *w = nlw(s);
 	u32 at = msg_begin(w, LNET_NL_F_CREATE | LNET_NL_F_MULTI | (again ? LNET_NL_F_REPLACE : 0));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Requests: walking the attributes that a client sent, after one check that they are well formed. */
+/*
+ * Requests: walking the attributes that a client sent, after one check that they are well formed.
+ */
 #include "control.h"
 
 #define ATTR_ALIGN(n) (((n) + 3u) & ~3u)
@@ -10,7 +12,10 @@ struct attr {
 	size_t data_len;
 };
 
-/* The attribute at @at, 0 when there is none or it reaches beyond @end, else the distance to the next. */
+/*
+ * The attribute at @at, 0 when there is none or it reaches beyond @end, else the distance to the
+ * next.
+ */
 static size_t attr_read(const u8 *at, const u8 *end, struct attr *a)
 {
 	size_t room = (size_t)(end - at), step;
@@ -37,7 +42,10 @@ static bool attr_valid(const struct attr *a)
 	return a->data_len > 0 && a->data[a->data_len - 1] == 0;
 }
 
-/* Walks the nest with a stack of ends: a list's content directly follows its header, so one pointer goes through all levels. */
+/*
+ * Walks the nest with a stack of ends: a list's content directly follows its header, so one pointer
+ * goes through all levels.
+ */
 int lnet_req_check(const void *attrs, size_t len)
 {
 	const u8 *at = attrs, *ends[LNET_NL_DEPTH_MAX + 1];
@@ -127,7 +135,8 @@ static int key_index(const struct lnet_val *v, const char *const *keys, unsigned
 	return -1;
 }
 
-int lnet_req_pair(struct lnet_req *r, const char *const *keys, unsigned int nr_keys, struct lnet_val *v)
+int lnet_req_pair(struct lnet_req *r, const char *const *keys, unsigned int nr_keys,
+		  struct lnet_val *v)
 {
 	struct lnet_val key;
 

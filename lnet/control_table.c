@@ -53,9 +53,12 @@ static void key_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_ke
 	}
 }
 
-/* The mapping inside key @idx. A function of its own so that the walk reads as one level; nesting is as deep as control.def. */
-static void nest_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_table *t, const void *view,
-		      unsigned int level, bool backup)
+/*
+ * The mapping inside key @idx. A function of its own so that the walk reads as one level; nesting
+ * is as deep as control.def.
+ */
+static void nest_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_table *t,
+		      const void *view, unsigned int level, bool backup)
 {
 	s->ops->open(s, LNET_OPEN_NEST, idx);
 	s->ops->open(s, LNET_OPEN_ELEM, 0);
@@ -64,8 +67,8 @@ static void nest_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_t
 	s->ops->close(s);
 }
 
-void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void *view, unsigned int level, bool backup,
-		     const struct lnet_table *lnd)
+void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void *view,
+		     unsigned int level, bool backup, const struct lnet_table *lnd)
 {
 	unsigned int i;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Numbers of the management protocol, spoken over generic netlink to the kernel and over NETLINK_USERSOCK to a user-space
- * node. Bodies are the same on both: a generic netlink header (command, version) and attributes, in the machine's byte order.
+ * Numbers of the management protocol, spoken over generic netlink to the kernel and over
+ * NETLINK_USERSOCK to a user-space node. Bodies are the same on both: a generic netlink header
+ * (command, version) and attributes, in the machine's byte order.
  *
  * Where the two differ:
  *		kernel				user-space node
@@ -9,10 +10,11 @@
  *   port id	0				lnet_nl_user_port(name, uid)
  *   rights	CAP_NET_ADMIN			root or the node's own uid change, everybody reads
  *
- * Request: flags REQUEST | ACK and the operation's; the version byte is the verbosity of a dump. Attributes are the text of
- * a YAML body: VALUE and INT_VALUE are keys and scalars in turn, LIST is a collection.
- * Reply to a dump: a key table (flags CREATE | MULTI, with REPLACE when it supersedes an earlier one), then value messages
- * (MULTI), one per item, whose attributes are numbered by the table, then NLMSG_DONE.
+ * Request: flags REQUEST | ACK and the operation's; the version byte is the verbosity of a dump.
+ * Attributes are the text of a YAML body: VALUE and INT_VALUE are keys and scalars in turn, LIST is
+ * a collection. Reply to a dump: a key table (flags CREATE | MULTI, with REPLACE when it supersedes
+ * an earlier one), then value messages (MULTI), one per item, whose attributes are numbered by the
+ * table, then NLMSG_DONE.
  */
 #ifndef UAPI_LNET_NL_H
 #define UAPI_LNET_NL_H
@@ -20,7 +22,8 @@
 #define LNET_NL_FAMILY		"lnet"
 #define LNET_NL_VERSION		5
 
-#define LNET_NL_USER_TYPE	0x20	/* nlmsg_type of every message to or from a user-space node */
+/* nlmsg_type of every message to or from a user-space node */
+#define LNET_NL_USER_TYPE	0x20
 #define LNET_NL_USER_NODE	"lnetd"	/* name of the node when none is given */
 
 enum lnet_nl_cmd {
@@ -42,11 +45,15 @@ enum lnet_nl_cmd {
 	LNET_NL_STATS		= 16,	/* dump */
 
 	/*
-	 * This project's own. Stock LNet carries these by sysfs and ioctl.
-	 * TUNABLES	do: "name" value ..., all or nothing; dump: header "global", mapping, one key per tunable, either
-	 *		s64 or string. Dump with the version byte 0: those of stock's `global show`; 1 and more: all.
-	 * STATS_RESET	do, no attributes: counters, latency statistics and low-water marks start again.
-	 * NODE		dump: header "node", mapping: "name" str, "version" str, "pid" u32, "uid" u32, "configured" flag.
+	 * This project's own; stock LNet carries these by sysfs and ioctl.
+	 *
+	 * TUNABLES: do: "name" value ..., all or nothing; the value "default" is taken too. Dump:
+	 * header "global", mapping, one key per tunable, s64 or string; times are in seconds.
+	 *
+	 * STATS_RESET: do, no attributes: counters and latency statistics start again.
+	 *
+	 * NODE: dump: header "node", mapping, "name" str, "version" str, "pid" u32, "uid" u32,
+	 * "configured" flag.
 	 */
 	LNET_NL_TUNABLES	= 64,
 	LNET_NL_STATS_RESET	= 65,
@@ -58,7 +65,8 @@ enum lnet_nl_attr {
 	LNET_NLA_PAD		= 0,
 	LNET_NLA_LIST		= 1,	/* nested */
 	LNET_NLA_LIST_SIZE	= 2,	/* u16: keys in this table; only in the first key */
-	LNET_NLA_INDEX		= 3,	/* u16: attribute number of the key in value messages, from 1 */
+	/* u16: attribute number of the key in value messages, from 1 */
+	LNET_NLA_INDEX		= 3,
 	LNET_NLA_TYPE		= 4,	/* u16: enum lnet_nl_type */
 	LNET_NLA_VALUE		= 5,	/* text with its NUL */
 	LNET_NLA_INT_VALUE	= 6,	/* s64, requests only */
@@ -69,7 +77,10 @@ enum lnet_nl_attr {
 #define LNET_NL_MAPPING		2
 #define LNET_NL_SEQUENCE	4
 
-/* Types of values. A nested value is two levels: attribute(index){ element{ attributes } element{ ... } }. */
+/*
+ * Types of values. A nested value is two levels: attribute(index){ element{ attributes } element{
+ * ... } }.
+ */
 enum lnet_nl_type {
 	LNET_NLT_U16		= 2,
 	LNET_NLT_U32		= 3,
@@ -90,15 +101,16 @@ enum lnet_nl_type {
 
 /* Flags of nlmsghdr as this protocol uses them. */
 #define LNET_NL_F_MULTI		0x002
-#define LNET_NL_F_FILTERED	0x020	/* dump: only what is needed to build the same configuration again */
+/* dump: only what is needed to build the same configuration again */
+#define LNET_NL_F_FILTERED	0x020
 #define LNET_NL_F_REPLACE	0x100	/* set */
 #define LNET_NL_F_EXCL		0x200
 #define LNET_NL_F_DUMP		0x300	/* show */
 #define LNET_NL_F_CREATE	0x400	/* add */
 #define LNET_NL_F_APPEND	0x800
 /*
- * Value message: more elements of the item before, whose list did not fit in one message. Old clients print it as an item of
- * its own, which repeats the scalars of the first.
+ * Value message: more elements of the item before, whose list did not fit in one message. Old
+ * clients print it as an item of its own, which repeats the scalars of the first.
  */
 #define LNET_NL_F_CONT		0x8000
 
@@ -115,8 +127,9 @@ enum lnet_nl_rule {
 };
 
 /*
- * Port id of the node @name of user @uid: a hash (FNV-1a), with the top bit clear and the next set, where the kernel's own
- * choices (process ids, negative numbers) do not go. Netlink is per network namespace, and so are these names.
+ * Port id of the node @name of user @uid: a hash (FNV-1a), with the top bit clear and the next set,
+ * where the kernel's own choices (process ids, negative numbers) do not go. Netlink is per network
+ * namespace, and so are these names.
  */
 static inline unsigned int lnet_nl_user_port(const char *name, unsigned int uid)
 {

@@ -3,7 +3,8 @@
 #include "utils/lib/client.h"
 #include "unit.h"
 
-static void print_equal(const struct lnetctl_node *doc, enum lnetctl_style style, const char *want, const char *name)
+static void print_equal(const struct lnetctl_node *doc, enum lnetctl_style style, const char *want,
+			const char *name)
 {
 	char *text = NULL;
 	size_t len;
@@ -23,12 +24,15 @@ static void print_equal(const struct lnetctl_node *doc, enum lnetctl_style style
 /* What was read prints as it was, for the layout it came in. */
 static void test_yaml_roundtrip(void)
 {
-	static const struct { enum lnetctl_style style; const char *text; } rows[] = {
-		{ LNETCTL_WIDE, "net:\n-     net type: tcp\n      local NI(s):\n      -     nid: 10.0.0.1@tcp\n"
+	static const struct { enum lnetctl_style style; const char *text;
+	} rows[] = {
+		{ LNETCTL_WIDE,
+		  "net:\n-     net type: tcp\n      local NI(s):\n      -     nid: 10.0.0.1@tcp\n"
 		  "            interfaces:\n                  0: eth0\n" },
 		{ LNETCTL_NARROW, "manage:\n- ping:\n  errno: -113\n  nids:\n  - a\n  - b\n" },
 		{ LNETCTL_HAND, "udsp:\n    - idx: 0\n      action:\n          priority: 1\n" },
-		{ LNETCTL_WIDE, "a: '*@tcp'\nb: 'x: y'\nc: 'it''s: '\nd: '#'\ne: <?>\nf: fd00::1@tcp\n" },
+		{ LNETCTL_WIDE,
+		  "a: '*@tcp'\nb: 'x: y'\nc: 'it''s: '\nd: '#'\ne: <?>\nf: fd00::1@tcp\n" },
 	};
 	unsigned int i;
 
@@ -75,8 +79,10 @@ static void test_json(void)
 	lnetctl_add(doc, "b", LNETCTL_NULL, NULL);
 	lnetctl_add(doc, "c", LNETCTL_BOOL, "true");
 	lnetctl_add_map(doc, "d");
-	print_equal(doc, LNETCTL_JSON, "{\n  \"a\": [\n    -1,\n    \"[0,1]\",\n    \"say \\\"x\\\"\\n\"\n  ],\n"
-		    "  \"b\": null,\n  \"c\": true,\n  \"d\": {}\n}\n", "json");
+	print_equal(doc, LNETCTL_JSON,
+		    "{\n  \"a\": [\n    -1,\n    \"[0,1]\",\n    \"say \\\"x\\\"\\n\"\n  ],\n"
+		    "  \"b\": null,\n  \"c\": true,\n  \"d\": {}\n}\n",
+		    "json");
 	lnetctl_doc_free(doc);
 }
 

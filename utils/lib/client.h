@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Inside liblnetctl: requests from trees, documents from replies, and the link that carries them. */
+/*
+ * Inside liblnetctl: requests from trees, documents from replies, and the link that carries them.
+ */
 #ifndef LNETCTL_CLIENT_H
 #define LNETCTL_CLIENT_H
 
@@ -14,7 +16,10 @@ struct request {
 	bool failed;		/* out of memory, or a list of more than 64 KiB */
 };
 
-/* The children of @body (a mapping: bare pairs; a sequence: a list of lists; NULL: nothing). 0, -ENOMEM, -E2BIG. */
+/*
+ * The children of @body (a mapping: bare pairs; a sequence: a list of lists; NULL: nothing). 0,
+ * -ENOMEM, -E2BIG.
+ */
 int request_encode(struct request *r, const struct lnetctl_node *body);
 void request_free(struct request *r);
 
@@ -28,7 +33,10 @@ struct reply {
 };
 
 int reply_init(struct reply *r);
-/* One message of a dump, @flags of its nlmsghdr. 0, -ENOMEM, -EPROTO when it does not follow the tables. */
+/*
+ * One message of a dump, @flags of its nlmsghdr. 0, -ENOMEM, -EPROTO when it does not follow the
+ * tables.
+ */
 int reply_feed(struct reply *r, uint16_t flags, const void *attrs, size_t len);
 struct lnetctl_node *reply_finish(struct reply *r);	/* the document; all else is freed */
 
@@ -73,13 +81,17 @@ struct ctl_op {
 
 /* Send @body, which is freed (NULL: a request without attributes), and wait for the verdict. */
 int ctl_do(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body);
-int ctl_dump(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body, struct lnetctl_node **doc);
+int ctl_dump(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body,
+	     struct lnetctl_node **doc);
 /* ---- expand.c ---- */
 
 /* "[0,1]", "[0-3]" or "2" as the sequence "CPT" in @map. 0, -EINVAL, -ENOMEM. */
 int ctl_cpts_add(struct lnetctl_node *map, const char *expr);
-/* Next of "eth0,eth1[0,1]": 1 with its name and its CPT list ("" without), 0 at the end, -EINVAL. */
-int ctl_interface_next(const char **list, char *name, size_t name_size, char *cpts, size_t cpts_size);
+/*
+ * Next of "eth0,eth1[0,1]": 1 with its name and its CPT list ("" without), 0 at the end, -EINVAL.
+ */
+int ctl_interface_next(const char **list, char *name, size_t name_size, char *cpts,
+		       size_t cpts_size);
 
 /* A sequence with one mapping, which comes back in @item; NULL without memory. */
 struct lnetctl_node *ctl_body(struct lnetctl_node **item);

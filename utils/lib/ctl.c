@@ -52,7 +52,9 @@ int ctl_fail(struct lnetctl *c, int err, const char *verb, const char *object, c
 	va_list args;
 
 	snprintf(c->object, sizeof(c->object), "%s", object);
-	c->error = (struct lnetctl_error){ .err = err, .verb = verb, .object = c->object, .text = c->text };
+	c->error = (struct lnetctl_error){
+		.err = err, .verb = verb, .object = c->object, .text = c->text
+	};
 	va_start(args, fmt);
 	if (fmt)
 		vsnprintf(c->text, sizeof(c->text), fmt, args);
@@ -86,9 +88,13 @@ void lnetctl_error_print(const struct lnetctl *c, FILE *out)
 	lnetctl_doc_free(doc);
 }
 
-static int op_talk(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body, struct reply *reply)
+static int op_talk(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body,
+		   struct reply *reply)
 {
-	struct link_call call = { .cmd = op->cmd, .version = op->version, .flags = op->flags, .timeout_ms = op->timeout_ms,
+	struct link_call call = { .cmd = op->cmd,
+				  .version = op->version,
+				  .flags = op->flags,
+				  .timeout_ms = op->timeout_ms,
 				  .reply = reply };
 	struct request req;
 	int rc = request_encode(&req, body);
@@ -111,7 +117,8 @@ int ctl_do(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body
 	return op_talk(c, op, body, NULL);
 }
 
-int ctl_dump(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body, struct lnetctl_node **doc)
+int ctl_dump(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body,
+	     struct lnetctl_node **doc)
 {
 	struct reply reply;
 	int rc = reply_init(&reply);

@@ -21,7 +21,8 @@ static const char *verb_of(enum lnetctl_import how)
 	return verbs[how];
 }
 
-static int refuse(struct import *im, const char *object, const struct lnetctl_node *n, const char *what)
+static int refuse(struct import *im, const char *object, const struct lnetctl_node *n,
+		  const char *what)
 {
 	return ctl_fail(im->c, -EINVAL, verb_of(im->how), object, "line %u: %s", n->line, what);
 }
@@ -30,7 +31,8 @@ static int refuse(struct import *im, const char *object, const struct lnetctl_no
 static int keep_shown(struct import *im, struct lnetctl_node *doc)
 {
 	while (im->shown && doc && doc->first) {
-		struct lnetctl_node *section = doc->first, *there = lnetctl_find(im->shown, section->key);
+		struct lnetctl_node *section = doc->first,
+				    *there = lnetctl_find(im->shown, section->key);
 
 		lnetctl_take(doc, section);
 		if (!there) {
@@ -59,8 +61,8 @@ static bool first_interface(char *name, size_t size)
 	if (getifaddrs(&all))
 		return false;
 	for (ifa = all; ifa && !found; ifa = ifa->ifa_next) {
-		if (!ifa->ifa_addr || ifa->ifa_addr->sa_family != AF_INET || !(ifa->ifa_flags & IFF_UP) ||
-		    (ifa->ifa_flags & IFF_LOOPBACK))
+		if (!ifa->ifa_addr || ifa->ifa_addr->sa_family != AF_INET ||
+		    !(ifa->ifa_flags & IFF_UP) || (ifa->ifa_flags & IFF_LOOPBACK))
 			continue;
 		snprintf(name, size, "%s", ifa->ifa_name);
 		found = true;
@@ -80,7 +82,8 @@ static int num_in(struct import *im, const struct lnetctl_node *map, const char 
 
 static int read_tunables(struct import *im, const struct lnetctl_node *map, struct lnetctl_net *n)
 {
-	const struct lnetctl_node *tun = lnetctl_find(map, "tunables"), *lnd = lnetctl_find(map, "lnd tunables");
+	const struct lnetctl_node *tun = lnetctl_find(map, "tunables"),
+				  *lnd = lnetctl_find(map, "lnd tunables");
 	int rc = num_in(im, tun, "peer_timeout", &n->peer_timeout);
 
 	rc = rc ? rc : num_in(im, tun, "peer_credits", &n->peer_credits);
@@ -106,7 +109,8 @@ static void read_cpts(const struct lnetctl_node *map, char *buf, size_t size)
 		return;
 	}
 	for (n = cpt->first; n && len + 1 < size; n = n->next)
-		len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? "," : "[", n->text ? n->text : "");
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? "," : "[",
+					n->text ? n->text : "");
 	if (len + 2 < size)
 		strcat(buf, "]");
 }
@@ -119,7 +123,8 @@ static int net_do(struct import *im, const struct lnetctl_net *n)
 	return lnetctl_net_add(im->c, n);
 }
 
-static int interfaces_do(struct import *im, struct lnetctl_net *n, const struct lnetctl_node *intf, const char *cpts)
+static int interfaces_do(struct import *im, struct lnetctl_net *n, const struct lnetctl_node *intf,
+			 const char *cpts)
 {
 	int rc = 0;
 
@@ -134,7 +139,8 @@ static int interfaces_do(struct import *im, struct lnetctl_net *n, const struct 
 	return rc;
 }
 
-static int import_ni(struct import *im, const struct lnetctl_node *net, const struct lnetctl_node *ni)
+static int import_ni(struct import *im, const struct lnetctl_node *net,
+		     const struct lnetctl_node *ni)
 {
 	const struct lnetctl_node *intf = lnetctl_find(ni, "interfaces");
 	const char *nid = lnetctl_text(ni, "nid"), *type = lnetctl_text(net, "net type");
@@ -250,7 +256,8 @@ static int import_peer(struct import *im, const struct lnetctl_node *peer)
 	if (im->how == LNETCTL_IMPORT_DEL)
 		rc = lnetctl_peer_del(im->c, primary, *nids ? nids : NULL, 0);
 	else
-		rc = lnetctl_peer_add(im->c, primary, *nids ? nids : NULL, mr ? 0 : LNETCTL_PEER_NON_MR);
+		rc = lnetctl_peer_add(im->c, primary, *nids ? nids : NULL,
+				      mr ? 0 : LNETCTL_PEER_NON_MR);
 	free(nids);
 	return rc;
 }
@@ -337,7 +344,8 @@ static int import_ping(struct import *im, const struct lnetctl_node *section)
 		return refuse(im, "import", section, "invalid key 'ping'");
 	lnetctl_num(lnetctl_find(section, "timeout"), &timeout);
 	for (n = nids ? nids->first : NULL; n && !rc; n = n->next) {
-		rc = lnetctl_ping(im->c, n->text ? n->text : "", lnetctl_text(section, "source"), (unsigned int)timeout, &doc);
+		rc = lnetctl_ping(im->c, n->text ? n->text : "", lnetctl_text(section, "source"),
+				  (unsigned int)timeout, &doc);
 		if (!rc)
 			keep_shown(im, doc);
 	}
@@ -363,12 +371,14 @@ static int import_scalar(struct import *im, const struct lnetctl_node *n)
 	if (im->how != LNETCTL_IMPORT_ADD)
 		return 0;
 	if (n->kind == LNETCTL_NULL)
-		return ctl_fail(im->c, -EINVAL, "add", "import", "no value specified for key '%s'", n->key);
+		return ctl_fail(im->c, -EINVAL, "add", "import", "no value specified for key '%s'",
+				n->key);
 	rc = lnetctl_set(im->c, n->key, n->text);
 	if (rc == -ENOENT)
 		return ctl_fail(im->c, -EINVAL, "add", "import", "invalid key '%s'", n->key);
 	if (rc == -EINVAL || rc == -ERANGE)
-		return ctl_fail(im->c, rc, "add", "import", "invalid value '%s' for key '%s'", n->text, n->key);
+		return ctl_fail(im->c, rc, "add", "import", "invalid value '%s' for key '%s'",
+				n->text, n->key);
 	return rc;
 }
 
@@ -384,7 +394,8 @@ static int import_section(struct import *im, const struct lnetctl_node *n)
 		if (n->kind == LNETCTL_NULL)
 			return 0;
 		if (sections[i].whole)
-			return n->kind == LNETCTL_MAP ? sections[i].whole(im, n) : refuse(im, n->key, n, "must be a mapping");
+			return n->kind == LNETCTL_MAP ? sections[i].whole(im, n)
+						      : refuse(im, n->key, n, "must be a mapping");
 		if (n->kind != LNETCTL_SEQ)
 			return refuse(im, n->key, n, "must be a sequence");
 		for (item = n->first; item && !rc; item = item->next)
@@ -392,11 +403,13 @@ static int import_section(struct import *im, const struct lnetctl_node *n)
 		return rc;
 	}
 	if (n->kind == LNETCTL_MAP || n->kind == LNETCTL_SEQ)
-		return ctl_fail(im->c, -EINVAL, verb_of(im->how), "import", "invalid key '%s'", n->key);
+		return ctl_fail(im->c, -EINVAL, verb_of(im->how), "import", "invalid key '%s'",
+				n->key);
 	return import_scalar(im, n);
 }
 
-int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, enum lnetctl_import how, struct lnetctl_node **shown)
+int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, enum lnetctl_import how,
+		   struct lnetctl_node **shown)
 {
 	struct import im = { .c = c, .how = how };
 	const struct lnetctl_node *n;

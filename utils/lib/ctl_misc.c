@@ -6,7 +6,8 @@
 #include <string.h>
 #include "client.h"
 
-static int show(struct lnetctl *c, uint8_t cmd, const char *object, struct lnetctl_node *body, struct lnetctl_node **doc)
+static int show(struct lnetctl *c, uint8_t cmd, const char *object, struct lnetctl_node *body,
+		struct lnetctl_node **doc)
 {
 	struct ctl_op op = { cmd, LNET_NL_VERSION, LNET_NL_F_DUMP, 0, "show", object };
 
@@ -28,7 +29,8 @@ static int show_list(struct lnetctl *c, uint8_t cmd, const char *object, struct 
 
 int lnetctl_set_many(struct lnetctl *c, const struct lnetctl_node *values)
 {
-	const struct ctl_op op = { LNET_NL_TUNABLES, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0, "add", "global" };
+	const struct ctl_op op = { LNET_NL_TUNABLES, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0, "add",
+				   "global" };
 	struct lnetctl_node *body = lnetctl_add_map(NULL, NULL);
 	const struct lnetctl_node *n;
 
@@ -39,7 +41,8 @@ int lnetctl_set_many(struct lnetctl *c, const struct lnetctl_node *values)
 			continue;	/* derived; accepted as stock's tool does */
 		if (!n->text || !*n->text) {
 			lnetctl_doc_free(body);
-			return ctl_fail(c, -EINVAL, "add", "global", "no value specified for key '%s'", n->key);
+			return ctl_fail(c, -EINVAL, "add", "global",
+					"no value specified for key '%s'", n->key);
 		}
 		lnetctl_add_text(body, name, n->text);
 	}
@@ -80,7 +83,9 @@ int lnetctl_stats_show(struct lnetctl *c, struct lnetctl_node **doc)
 
 int lnetctl_stats_reset(struct lnetctl *c)
 {
-	const struct ctl_op op = { LNET_NL_STATS_RESET, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0, "set", "statistics" };
+	const struct ctl_op op = {
+		LNET_NL_STATS_RESET, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0, "set", "statistics"
+	};
 
 	return ctl_do(c, &op, NULL);
 }
@@ -171,7 +176,8 @@ int lnetctl_fault_reset(struct lnetctl *c, bool delay)
 	struct lnetctl_node *body = lnetctl_add_map(NULL, NULL);
 
 	if (body)
-		lnetctl_add_num(body, "rule_type", delay ? LNET_NL_DELAY_RESET : LNET_NL_DROP_RESET);
+		lnetctl_add_num(body, "rule_type",
+				delay ? LNET_NL_DELAY_RESET : LNET_NL_DROP_RESET);
 	return fault_do(c, "set", LNET_NL_F_REPLACE, body);
 }
 
@@ -204,7 +210,8 @@ int lnetctl_fault_show(struct lnetctl *c, bool delay, struct lnetctl_node **doc)
 	int rc;
 
 	*doc = NULL;
-	if (!body || !lnetctl_add_num(body, "rule_type", delay ? LNET_NL_DELAY_LIST : LNET_NL_DROP_LIST))
+	if (!body ||
+	    !lnetctl_add_num(body, "rule_type", delay ? LNET_NL_DELAY_LIST : LNET_NL_DROP_LIST))
 		return ctl_fail(c, -ENOMEM, "show", "fault", NULL);
 	rc = show_list(c, LNET_NL_FAULT, "fault", body, doc);
 	if (!rc)

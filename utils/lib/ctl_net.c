@@ -5,11 +5,15 @@
 #include <string.h>
 #include "client.h"
 
-static const struct ctl_op configure_op = { LNET_NL_CONFIGURE, LNET_NL_VERSION, LNET_NL_F_CREATE, 0, "configure", "lnet" };
-static const struct ctl_op unconfigure_op = { LNET_NL_CONFIGURE, LNET_NL_VERSION, 0, 0, "configure", "lnet" };
-static const struct ctl_op add_op = { LNET_NL_NETS, LNET_NL_VERSION, LNET_NL_F_CREATE, 60000, "add", "net" };
+static const struct ctl_op configure_op = { LNET_NL_CONFIGURE, LNET_NL_VERSION, LNET_NL_F_CREATE, 0,
+					    "configure",       "lnet" };
+static const struct ctl_op unconfigure_op = { LNET_NL_CONFIGURE, LNET_NL_VERSION, 0, 0,
+					      "configure",	 "lnet" };
+static const struct ctl_op add_op = { LNET_NL_NETS, LNET_NL_VERSION, LNET_NL_F_CREATE,
+				      60000,	    "add",	     "net" };
 static const struct ctl_op del_op = { LNET_NL_NETS, LNET_NL_VERSION, 0, 60000, "del", "net" };
-static const struct ctl_op set_op = { LNET_NL_NETS, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0, "set", "net" };
+static const struct ctl_op set_op = { LNET_NL_NETS, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0, "set",
+				      "net" };
 
 int lnetctl_configure(struct lnetctl *c, unsigned int flags)
 {
@@ -36,10 +40,14 @@ void lnetctl_net_init(struct lnetctl_net *n)
 
 static int add_tunables(struct lnetctl_node *ni, const struct lnetctl_net *n)
 {
-	const struct { const char *group, *name; int64_t val; } all[] = {
-		{ "tunables", "peer_timeout", n->peer_timeout }, { "tunables", "peer_credits", n->peer_credits },
-		{ "tunables", "peer_buffer_credits", n->peer_buffer_credits }, { "tunables", "credits", n->credits },
-		{ "lnd tunables", "conns_per_peer", n->conns_per_peer }, { "lnd tunables", "tos", n->tos },
+	const struct { const char *group, *name; int64_t val;
+	} all[] = {
+		{ "tunables", "peer_timeout", n->peer_timeout },
+		{ "tunables", "peer_credits", n->peer_credits },
+		{ "tunables", "peer_buffer_credits", n->peer_buffer_credits },
+		{ "tunables", "credits", n->credits },
+		{ "lnd tunables", "conns_per_peer", n->conns_per_peer },
+		{ "lnd tunables", "tos", n->tos },
 	};
 	size_t i;
 
@@ -86,7 +94,8 @@ static int add_interfaces(struct lnetctl_node *seq, const struct lnetctl_net *n)
 }
 
 /* One net item per net of the NID list, in the order of the list. */
-static int add_nids(struct lnetctl_node *body, const struct lnetctl_net *n, const struct lnetctl_node *nids)
+static int add_nids(struct lnetctl_node *body, const struct lnetctl_net *n,
+		    const struct lnetctl_node *nids)
 {
 	const struct lnetctl_node *nid;
 	int rc = 0;
@@ -97,7 +106,8 @@ static int add_nids(struct lnetctl_node *body, const struct lnetctl_net *n, cons
 
 		if (!item || strcmp(lnetctl_text(item, "net type"), net)) {
 			item = lnetctl_add_map(body, NULL);
-			if (!item || !lnetctl_add_text(item, "net type", net) || !lnetctl_add_seq(item, "local NI(s)"))
+			if (!item || !lnetctl_add_text(item, "net type", net) ||
+			    !lnetctl_add_seq(item, "local NI(s)"))
 				return -ENOMEM;
 		}
 		seq = lnetctl_find(item, "local NI(s)");
@@ -109,7 +119,8 @@ static int add_nids(struct lnetctl_node *body, const struct lnetctl_net *n, cons
 	return rc;
 }
 
-static int body_of_nids(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_net *n, struct lnetctl_node *body)
+static int body_of_nids(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_net *n,
+			struct lnetctl_node *body)
 {
 	struct lnetctl_node *nids;
 	char why[160];
@@ -119,10 +130,12 @@ static int body_of_nids(struct lnetctl *c, const struct ctl_op *op, const struct
 		return ctl_fail(c, rc, op->verb, op->object, "%s", why);
 	rc = add_nids(body, n, nids);
 	lnetctl_doc_free(nids);
-	return rc ? ctl_fail(c, rc, op->verb, op->object, rc == -EINVAL ? "bad CPT list" : NULL) : 0;
+	return rc ? ctl_fail(c, rc, op->verb, op->object, rc == -EINVAL ? "bad CPT list" : NULL)
+		  : 0;
 }
 
-static int body_of_net(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_net *n, struct lnetctl_node *body)
+static int body_of_net(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_net *n,
+		       struct lnetctl_node *body)
 {
 	struct lnetctl_node *item = lnetctl_add_map(body, NULL), *seq;
 	int rc;
@@ -136,7 +149,8 @@ static int body_of_net(struct lnetctl *c, const struct ctl_op *op, const struct 
 	if (!rc && !seq->first)
 		rc = -EINVAL;
 	if (rc)
-		return ctl_fail(c, rc, op->verb, op->object, "bad interface list '%s'", n->interfaces);
+		return ctl_fail(c, rc, op->verb, op->object, "bad interface list '%s'",
+				n->interfaces);
 	return 0;
 }
 
@@ -194,9 +208,13 @@ int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t 
 	return ctl_do(c, &set_op, body);
 }
 
-int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, bool backup, struct lnetctl_node **doc)
+int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, bool backup,
+		     struct lnetctl_node **doc)
 {
-	struct ctl_op op = { LNET_NL_NETS, (uint8_t)level, LNET_NL_F_DUMP | (backup ? LNET_NL_F_FILTERED : 0), 0, "show", "net" };
+	struct ctl_op op = {
+		LNET_NL_NETS, (uint8_t)level, LNET_NL_F_DUMP | (backup ? LNET_NL_F_FILTERED : 0), 0,
+		"show",	      "net"
+	};
 	struct lnetctl_node *item, *body = NULL;
 
 	*doc = NULL;

@@ -5,12 +5,15 @@
 #include <string.h>
 #include "client.h"
 
-static const struct ctl_op add_op = { LNET_NL_PEERS, LNET_NL_VERSION, LNET_NL_F_CREATE, 0, "add", "peer" };
+static const struct ctl_op add_op = { LNET_NL_PEERS, LNET_NL_VERSION, LNET_NL_F_CREATE, 0,
+				      "add",	     "peer" };
 static const struct ctl_op del_op = { LNET_NL_PEERS, LNET_NL_VERSION, 0, 0, "del", "peer" };
-static const struct ctl_op set_op = { LNET_NL_PEERS, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0, "set", "peer" };
+static const struct ctl_op set_op = { LNET_NL_PEERS, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0,
+				      "set",	     "peer" };
 
 /* @list as the sequence "peer ni" of { "nid": X }. */
-static int add_nids(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *item, const char *list)
+static int add_nids(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *item,
+		    const char *list)
 {
 	struct lnetctl_node *nids, *nid, *seq;
 	char why[160];
@@ -29,7 +32,8 @@ static int add_nids(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_n
 	return seq && !rc ? 0 : ctl_fail(c, -ENOMEM, op->verb, op->object, NULL);
 }
 
-static int peer_do(struct lnetctl *c, const struct ctl_op *op, const char *primary, const char *nids, bool non_mr)
+static int peer_do(struct lnetctl *c, const struct ctl_op *op, const char *primary,
+		   const char *nids, bool non_mr)
 {
 	struct lnetctl_node *item, *body = ctl_body(&item);
 	int rc;
@@ -86,9 +90,15 @@ int lnetctl_peer_set(struct lnetctl *c, const char *nid, int64_t health, int64_t
 	return ctl_do(c, &set_op, body);
 }
 
-int lnetctl_peer_show(struct lnetctl *c, const char *nid, unsigned int level, bool backup, struct lnetctl_node **doc)
+int lnetctl_peer_show(struct lnetctl *c, const char *nid, unsigned int level, bool backup,
+		      struct lnetctl_node **doc)
 {
-	struct ctl_op op = { LNET_NL_PEERS, (uint8_t)level, LNET_NL_F_DUMP | (backup ? LNET_NL_F_FILTERED : 0), 0, "show", "peer" };
+	struct ctl_op op = { LNET_NL_PEERS,
+			     (uint8_t)level,
+			     LNET_NL_F_DUMP | (backup ? LNET_NL_F_FILTERED : 0),
+			     0,
+			     "show",
+			     "peer" };
 	struct lnetctl_node *item, *body = NULL;
 	int rc;
 
@@ -126,7 +136,8 @@ int lnetctl_peer_list(struct lnetctl *c, struct lnetctl_node **doc)
 	return *doc ? 0 : -ENOMEM;
 }
 
-static int body_with_nids(struct lnetctl *c, const struct ctl_op *op, const char *list, struct lnetctl_node **body)
+static int body_with_nids(struct lnetctl *c, const struct ctl_op *op, const char *list,
+			  struct lnetctl_node **body)
 {
 	struct lnetctl_node *nids;
 	char why[160];
@@ -168,10 +179,12 @@ static void finish_failures(struct lnetctl_node *doc)
 	}
 }
 
-int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsigned int timeout_ms, struct lnetctl_node **doc)
+int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsigned int timeout_ms,
+		 struct lnetctl_node **doc)
 {
-	struct ctl_op op = { LNET_NL_PING, LNET_NL_VERSION, LNET_NL_F_DUMP, (timeout_ms ? timeout_ms : 180000) + 30000,
-			     "manage", "ping" };
+	struct ctl_op op = { LNET_NL_PING,   LNET_NL_VERSION,
+			     LNET_NL_F_DUMP, (timeout_ms ? timeout_ms : 180000) + 30000,
+			     "manage",	     "ping" };
 	struct lnetctl_node *body, *list;
 	int rc = body_with_nids(c, &op, nids, &body);
 
@@ -193,7 +206,8 @@ int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsign
 
 int lnetctl_cpt_of_nid(struct lnetctl *c, const char *nids, struct lnetctl_node **doc)
 {
-	struct ctl_op op = { LNET_NL_CPT_OF_NID, LNET_NL_VERSION, LNET_NL_F_DUMP, 0, "show", "cpt-of-nid" };
+	struct ctl_op op = { LNET_NL_CPT_OF_NID, LNET_NL_VERSION, LNET_NL_F_DUMP, 0, "show",
+			     "cpt-of-nid" };
 	struct lnetctl_node *body;
 	int rc = body_with_nids(c, &op, nids, &body);
 

@@ -24,7 +24,8 @@ static int refuse(struct expansion *x, const char *what, const char *text)
 }
 
 /* "lo", "lo-hi" or "lo-hi/step" at *@at up to ',' or ']', in @base. */
-static int range_parse(const char **at, int base, unsigned long *lo, unsigned long *hi, unsigned long *step)
+static int range_parse(const char **at, int base, unsigned long *lo, unsigned long *hi,
+		       unsigned long *step)
 {
 	char *end;
 
@@ -59,8 +60,8 @@ static int group_expand(struct expansion *x, const char *item, const char *open,
 		for (val = lo; !rc && val <= hi; val += step) {
 			char one[ITEM_MAX];
 
-			snprintf(one, sizeof(one), base == 16 ? "%.*s%lx%s" : "%.*s%lu%s", (int)(open - item), item, val,
-				 close + 1);
+			snprintf(one, sizeof(one), base == 16 ? "%.*s%lx%s" : "%.*s%lu%s",
+				 (int)(open - item), item, val, close + 1);
 			rc = item_expand(x, one);
 		}
 		if (at == close)
@@ -103,7 +104,9 @@ static size_t item_len(const char *list)
 
 int lnetctl_nids_expand(const char *list, struct lnetctl_node **nids, char *why, size_t why_size)
 {
-	struct expansion x = { .nids = lnetctl_add_seq(NULL, NULL), .why = why, .why_size = why_size };
+	struct expansion x = { .nids = lnetctl_add_seq(NULL, NULL),
+			       .why = why,
+			       .why_size = why_size };
 	int rc = x.nids ? 0 : -ENOMEM;
 
 	*nids = NULL;
@@ -152,7 +155,8 @@ int ctl_cpts_add(struct lnetctl_node *map, const char *expr)
 	return -EINVAL;
 }
 
-int ctl_interface_next(const char **list, char *name, size_t name_size, char *cpts, size_t cpts_size)
+int ctl_interface_next(const char **list, char *name, size_t name_size, char *cpts,
+		       size_t cpts_size)
 {
 	size_t len = item_len(*list), bracket = strcspn(*list, "[");
 	const char *item = *list;

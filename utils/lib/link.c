@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The link to a node: generic netlink to the kernel, NETLINK_USERSOCK to a program, or a call within this process. The only
- * file that knows which.
+ * The link to a node: generic netlink to the kernel, NETLINK_USERSOCK to a program, or a call
+ * within this process. The only file that knows which.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -59,7 +59,10 @@ static int send_to(struct link *l, const void *msg, size_t len)
 	return 0;
 }
 
-/* Is somebody at the port? Answers at once and disturbs nobody: netlink refuses ports that are not there. */
+/*
+ * Is somebody at the port? Answers at once and disturbs nobody: netlink refuses ports that are not
+ * there.
+ */
 static int probe(struct link *l)
 {
 	struct nlmsghdr noop = { .nlmsg_len = sizeof(noop), .nlmsg_type = NLMSG_NOOP };
@@ -213,8 +216,8 @@ static void ext_ack_text(struct link_call *call, const unsigned char *at, size_t
 		if (a.nla_len < sizeof(a) || a.nla_len > len)
 			return;
 		if ((a.nla_type & NLA_TYPE_MASK) == NLMSGERR_ATTR_MSG)
-			snprintf(call->text, sizeof(call->text), "%.*s", (int)(a.nla_len - sizeof(a)),
-				 (const char *)at + sizeof(a));
+			snprintf(call->text, sizeof(call->text), "%.*s",
+				 (int)(a.nla_len - sizeof(a)), (const char *)at + sizeof(a));
 		step = NLA_ALIGN((size_t)a.nla_len);
 		if (step > len)
 			return;
@@ -263,7 +266,8 @@ static void on_data(struct talk *t, const struct nlmsghdr *h)
 
 	if (h->nlmsg_type != t->l->type || !t->call->reply || h->nlmsg_len < skip)
 		return;
-	rc = reply_feed(t->call->reply, h->nlmsg_flags, (const char *)h + skip, h->nlmsg_len - skip);
+	rc = reply_feed(t->call->reply, h->nlmsg_flags, (const char *)h + skip,
+			h->nlmsg_len - skip);
 	if (rc && !t->err) {
 		t->err = rc;
 		t->done = true;
@@ -291,7 +295,8 @@ static int on_datagram(void *arg, const void *msgs, size_t len)
 }
 
 /* Who sent it? Port ids of programs can be taken by anybody, so the user counts. */
-static bool from_node(const struct link *l, const struct sockaddr_nl *from, const struct ucred *creds)
+static bool from_node(const struct link *l, const struct sockaddr_nl *from,
+		      const struct ucred *creds)
 {
 	if (from->nl_pid != l->port)
 		return false;
@@ -334,8 +339,9 @@ static int receive(struct talk *t)
 		if (n > 0 && from_node(t->l, &from, creds)) {
 			on_datagram(t, buf, (size_t)n);
 		} else if (n > 0 && from.nl_pid == t->l->port) {
-			snprintf(t->call->text, sizeof(t->call->text), "the node answers as user %u, not as %u",
-				 creds ? creds->uid : 0, t->l->uid);
+			snprintf(t->call->text, sizeof(t->call->text),
+				 "the node answers as user %u, not as %u", creds ? creds->uid : 0,
+				 t->l->uid);
 			t->err = -EPERM;
 			t->done = true;
 		}

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * liblnetctl: everything that lnetctl can do, as calls. One handle talks to one node, the kernel's LNet or a user-space
- * node; calls and documents are the same for both.
+ * liblnetctl: everything that lnetctl can do, as calls. One handle talks to one node, the kernel's
+ * LNet or a user-space node; calls and documents are the same for both.
  *
- * Every call returns 0 or -errno. After a failure lnetctl_error() has the words, for people and as the document that
- * lnetctl prints. A handle belongs to one thread at a time. Documents that calls hand out are freed by lnetctl_doc_free().
+ * Every call returns 0 or -errno. After a failure lnetctl_error() has the words, for people and as
+ * the document that lnetctl prints. A handle belongs to one thread at a time. Documents that calls
+ * hand out are freed by lnetctl_doc_free().
  */
 #ifndef LNETCTL_H
 #define LNETCTL_H
@@ -17,8 +18,21 @@
 
 /* ---- documents: node.c, print.c, yaml.c ---- */
 
-enum lnetctl_kind { LNETCTL_NULL, LNETCTL_TEXT, LNETCTL_NUM, LNETCTL_BOOL, LNETCTL_MAP, LNETCTL_SEQ };
-enum lnetctl_quote { LNETCTL_AUTO, LNETCTL_DOUBLE, LNETCTL_SINGLE, LNETCTL_TAG_DOUBLE, LNETCTL_TAG_SINGLE };
+enum lnetctl_kind {
+	LNETCTL_NULL,
+	LNETCTL_TEXT,
+	LNETCTL_NUM,
+	LNETCTL_BOOL,
+	LNETCTL_MAP,
+	LNETCTL_SEQ
+};
+enum lnetctl_quote {
+	LNETCTL_AUTO,
+	LNETCTL_DOUBLE,
+	LNETCTL_SINGLE,
+	LNETCTL_TAG_DOUBLE,
+	LNETCTL_TAG_SINGLE
+};
 
 /* A YAML value: scalar, mapping or sequence, as a tree of what may be read and changed freely. */
 struct lnetctl_node {
@@ -29,18 +43,28 @@ struct lnetctl_node {
 	unsigned int line;	/* in the file it came from, from 1; else 0 */
 };
 
-/* Add to the end of @parent (may be NULL: a root) and return the new node; NULL: out of memory. @key NULL in a sequence. */
-struct lnetctl_node *lnetctl_add(struct lnetctl_node *parent, const char *key, enum lnetctl_kind kind, const char *text);
-struct lnetctl_node *lnetctl_add_text(struct lnetctl_node *parent, const char *key, const char *text);
+/*
+ * Add to the end of @parent (may be NULL: a root) and return the new node; NULL: out of memory.
+ * @key NULL in a sequence.
+ */
+struct lnetctl_node *lnetctl_add(struct lnetctl_node *parent, const char *key,
+				 enum lnetctl_kind kind, const char *text);
+struct lnetctl_node *lnetctl_add_text(struct lnetctl_node *parent, const char *key,
+				      const char *text);
 struct lnetctl_node *lnetctl_add_num(struct lnetctl_node *parent, const char *key, int64_t num);
 struct lnetctl_node *lnetctl_add_map(struct lnetctl_node *parent, const char *key);
 struct lnetctl_node *lnetctl_add_seq(struct lnetctl_node *parent, const char *key);
-void lnetctl_adopt(struct lnetctl_node *parent, struct lnetctl_node *child);	/* @child, a root, becomes the last child */
-void lnetctl_take(struct lnetctl_node *parent, struct lnetctl_node *child);	/* the reverse: @child is a root again */
+/* @child, a root, becomes the last child */
+void lnetctl_adopt(struct lnetctl_node *parent, struct lnetctl_node *child);
+/* the reverse: @child is a root again */
+void lnetctl_take(struct lnetctl_node *parent, struct lnetctl_node *child);
 void lnetctl_doc_free(struct lnetctl_node *doc);				/* NULL is fine */
-struct lnetctl_node *lnetctl_find(const struct lnetctl_node *map, const char *key);	/* NULL map: NULL */
-const char *lnetctl_text(const struct lnetctl_node *map, const char *key);		/* NULL when not a scalar there */
-int lnetctl_num(const struct lnetctl_node *n, int64_t *num);	/* decimal, octal, hexadecimal; -EINVAL, -ERANGE */
+/* NULL map: NULL */
+struct lnetctl_node *lnetctl_find(const struct lnetctl_node *map, const char *key);
+/* NULL when not a scalar there */
+const char *lnetctl_text(const struct lnetctl_node *map, const char *key);
+/* decimal, octal, hexadecimal; -EINVAL, -ERANGE */
+int lnetctl_num(const struct lnetctl_node *n, int64_t *num);
 
 /* How a document is laid out: stock's tools have three ways. */
 enum lnetctl_style {
@@ -52,8 +76,8 @@ enum lnetctl_style {
 void lnetctl_print(const struct lnetctl_node *doc, enum lnetctl_style style, FILE *out);
 
 /*
- * The whole of @in, one document, as a tree; no anchors, no tags. -EINVAL: @why (a sentence with the line) is filled.
- * An empty file is an empty mapping.
+ * The whole of @in, one document, as a tree; no anchors, no tags. -EINVAL: @why (a sentence with
+ * the line) is filled. An empty file is an empty mapping.
  */
 int lnetctl_yaml_read(FILE *in, struct lnetctl_node **doc, char *why, size_t why_size);
 
@@ -62,16 +86,18 @@ int lnetctl_yaml_read(FILE *in, struct lnetctl_node **doc, char *why, size_t why
 struct lnetctl;
 
 /*
- * @node: name of a user-space node, "NAME" (of this user, else root's) or "USER/NAME"; "kernel"; NULL: $LNET_NODE, else the
- * kernel if it has LNet, else the node "lnetd". NULL with *err set; @why gets the words.
+ * @node: name of a user-space node, "NAME" (of this user, else root's) or "USER/NAME"; "kernel";
+ * NULL: $LNET_NODE, else the kernel if it has LNet, else the node "lnetd". NULL with *err set; @why
+ * gets the words.
  */
 struct lnetctl *lnetctl_open(const char *node, int *err, char *why, size_t why_size);
 /*
- * A node in this process: @serve gets one netlink message and hands every datagram of the answer to @reply(to, ...) before it
- * returns 0 or -errno.
+ * A node in this process: @serve gets one netlink message and hands every datagram of the answer to
+ * @reply(to, ...) before it returns 0 or -errno.
  */
 typedef int (*lnetctl_reply_fn)(void *to, const void *msgs, size_t len);
-typedef int (*lnetctl_serve_fn)(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to);
+typedef int (*lnetctl_serve_fn)(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply,
+				void *to);
 struct lnetctl *lnetctl_open_local(lnetctl_serve_fn serve, void *arg);
 void lnetctl_close(struct lnetctl *c);
 
@@ -83,7 +109,8 @@ struct lnetctl_error {
 	const char *text;
 };
 const struct lnetctl_error *lnetctl_error(const struct lnetctl *c);
-void lnetctl_error_print(const struct lnetctl *c, FILE *out);	/* as the node's answers are printed: with markers, indent 6 */
+/* as the node's answers are printed: with markers, indent 6 */
+void lnetctl_error_print(const struct lnetctl *c, FILE *out);
 
 /* ---- commands ---- */
 
@@ -108,7 +135,8 @@ int lnetctl_net_del(struct lnetctl *c, const struct lnetctl_net *n);
 /* @nid NULL: all. LNETCTL_UNSET: leave. */
 int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t conns_per_peer);
 /* @level 0..4; @backup: only what builds the same again. *@doc has the key "net", or nothing. */
-int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, bool backup, struct lnetctl_node **doc);
+int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, bool backup,
+		     struct lnetctl_node **doc);
 
 #define LNETCTL_PEER_NON_MR	1
 #define LNETCTL_PEER_LOCK	2	/* add: keep the primary NID */
@@ -116,11 +144,16 @@ int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, boo
 int lnetctl_peer_add(struct lnetctl *c, const char *primary, const char *nids, unsigned int flags);
 int lnetctl_peer_del(struct lnetctl *c, const char *primary, const char *nids, unsigned int flags);
 int lnetctl_peer_set(struct lnetctl *c, const char *nid, int64_t health, int64_t state);
-int lnetctl_peer_show(struct lnetctl *c, const char *nid, unsigned int level, bool backup, struct lnetctl_node **doc);
+int lnetctl_peer_show(struct lnetctl *c, const char *nid, unsigned int level, bool backup,
+		      struct lnetctl_node **doc);
 int lnetctl_peer_list(struct lnetctl *c, struct lnetctl_node **doc);
 
-/* NID lists. 0 when the node has answered; targets that failed are under "manage" in *@doc. @timeout_ms 0: the node's own. */
-int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsigned int timeout_ms, struct lnetctl_node **doc);
+/*
+ * NID lists. 0 when the node has answered; targets that failed are under "manage" in *@doc.
+ * @timeout_ms 0: the node's own.
+ */
+int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsigned int timeout_ms,
+		 struct lnetctl_node **doc);
 int lnetctl_cpt_of_nid(struct lnetctl *c, const char *nids, struct lnetctl_node **doc);
 
 /* All or nothing over one call; @values is a mapping. */
@@ -142,17 +175,27 @@ struct lnetctl_fault {
 	bool random, drop_all;
 };
 int lnetctl_fault_add(struct lnetctl *c, const struct lnetctl_fault *f);
-int lnetctl_fault_del(struct lnetctl *c, const struct lnetctl_fault *f);	/* matching source and dest; none: all */
+/* matching source and dest; none: all */
+int lnetctl_fault_del(struct lnetctl *c, const struct lnetctl_fault *f);
 int lnetctl_fault_reset(struct lnetctl *c, bool delay);
 int lnetctl_fault_show(struct lnetctl *c, bool delay, struct lnetctl_node **doc);
 
-enum lnetctl_import { LNETCTL_IMPORT_ADD, LNETCTL_IMPORT_DEL, LNETCTL_IMPORT_SHOW, LNETCTL_IMPORT_EXEC };
+enum lnetctl_import {
+	LNETCTL_IMPORT_ADD,
+	LNETCTL_IMPORT_DEL,
+	LNETCTL_IMPORT_SHOW,
+	LNETCTL_IMPORT_EXEC
+};
 /*
- * Section by section, in the order of the file, stopping at the first that fails; what went before stays. SHOW and EXEC add
- * to *@doc what the node answered.
+ * Section by section, in the order of the file, stopping at the first that fails; what went before
+ * stays. SHOW and EXEC add to *@doc what the node answered.
  */
-int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, enum lnetctl_import how, struct lnetctl_node **shown);
-/* net, peer, global, fault as lnetctl_import() reads them. To @out as text, every section in its own style. */
+int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, enum lnetctl_import how,
+		   struct lnetctl_node **shown);
+/*
+ * net, peer, global, fault as lnetctl_import() reads them. To @out as text, every section in its
+ * own style.
+ */
 int lnetctl_export(struct lnetctl *c, bool backup, FILE *out);
 
 /* "a,b[0-3,7]@tcp" -> a sequence of texts; at most 128. */

@@ -6,7 +6,8 @@
 #include <string.h>
 #include "lnetctl.h"
 
-struct lnetctl_node *lnetctl_add(struct lnetctl_node *parent, const char *key, enum lnetctl_kind kind, const char *text)
+struct lnetctl_node *lnetctl_add(struct lnetctl_node *parent, const char *key,
+				 enum lnetctl_kind kind, const char *text)
 {
 	struct lnetctl_node *n = calloc(1, sizeof(*n));
 
@@ -24,7 +25,8 @@ struct lnetctl_node *lnetctl_add(struct lnetctl_node *parent, const char *key, e
 	return n;
 }
 
-struct lnetctl_node *lnetctl_add_text(struct lnetctl_node *parent, const char *key, const char *text)
+struct lnetctl_node *lnetctl_add_text(struct lnetctl_node *parent, const char *key,
+				      const char *text)
 {
 	return lnetctl_add(parent, key, LNETCTL_TEXT, text);
 }

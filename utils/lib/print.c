@@ -32,7 +32,8 @@ static bool is_plain(const char *text)
 {
 	size_t len = strlen(text);
 
-	if (!len || strchr("-?:,[]{}#&*!|>'\"%@` ", text[0]) || text[len - 1] == ' ' || text[len - 1] == ':')
+	if (!len || strchr("-?:,[]{}#&*!|>'\"%@` ", text[0]) || text[len - 1] == ' ' ||
+	    text[len - 1] == ':')
 		return text[0] == '-' && len > 1 && text[1] != ' ' && !strpbrk(text, "#:");
 	return !strstr(text, ": ") && !strstr(text, " #") && !strpbrk(text, "\n\t");
 }
@@ -91,7 +92,8 @@ static void yaml_scalar(const struct lnetctl_node *n, FILE *out)
 	}
 }
 
-static void yaml_children(const struct lnetctl_node *n, const struct layout *l, int col, bool on_dash, FILE *out);
+static void yaml_children(const struct lnetctl_node *n, const struct layout *l, int col,
+			  bool on_dash, FILE *out);
 
 static void yaml_key(const struct lnetctl_node *n, const struct layout *l, int col, FILE *out)
 {
@@ -121,7 +123,8 @@ static void yaml_item(const struct lnetctl_node *n, const struct layout *l, int 
 }
 
 /* Each on a line of its own at column @col; @on_dash: the first continues the line. */
-static void yaml_children(const struct lnetctl_node *n, const struct layout *l, int col, bool on_dash, FILE *out)
+static void yaml_children(const struct lnetctl_node *n, const struct layout *l, int col,
+			  bool on_dash, FILE *out)
 {
 	const struct lnetctl_node *child;
 

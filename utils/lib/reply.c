@@ -180,9 +180,11 @@ static int add_string(struct lnetctl_node *map, const char *name, const struct a
 	return rc;
 }
 
-static int add_elements(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a, int depth);
+static int add_elements(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a,
+			int depth);
 
-static int add_value(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a, int depth)
+static int add_value(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a,
+		     int depth)
 {
 	const char *name = key->name && *key->name ? key->name : NULL;
 
@@ -217,7 +219,8 @@ static bool value_find(struct walk w, uint16_t index, struct attr *a)
 }
 
 /* All values of one message or element, in the order of the table. */
-static int add_values(const struct reply_table *t, struct lnetctl_node *map, struct walk w, int depth)
+static int add_values(const struct reply_table *t, struct lnetctl_node *map, struct walk w,
+		      int depth)
 {
 	size_t i;
 	int rc = 0;
@@ -232,7 +235,8 @@ static int add_values(const struct reply_table *t, struct lnetctl_node *map, str
 }
 
 /* A nested value: its elements are items of a sequence, or one mapping. */
-static int add_elements(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a, int depth)
+static int add_elements(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a,
+			int depth)
 {
 	bool seq = key->format & LNET_NL_SEQUENCE;
 	struct lnetctl_node *top;
@@ -292,7 +296,8 @@ static int feed_table(struct reply *r, struct walk w)
 	head = &r->table->keys[0];
 	if (!head->name || !*head->name)
 		return r->top ? 0 : -EPROTO;
-	r->top = NULL;		/* made when the first value arrives: an empty answer prints nothing */
+	/* made when the first value arrives: an empty answer prints nothing */
+	r->top = NULL;
 	return 0;
 }
 

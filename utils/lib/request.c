@@ -61,7 +61,8 @@ static void put_int(struct request *r, int64_t num)
 
 static bool is_true(const char *word)
 {
-	return !strcasecmp(word, "yes") || !strcasecmp(word, "true") || !strcasecmp(word, "on") || !strcasecmp(word, "y");
+	return !strcasecmp(word, "yes") || !strcasecmp(word, "true") || !strcasecmp(word, "on") ||
+	       !strcasecmp(word, "y");
 }
 
 static bool is_number(const char *text)

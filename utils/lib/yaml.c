@@ -20,7 +20,8 @@ static bool word_in(const char *text, const char *const *words)
 /* Plain scalars that the protocol sends as numbers: digits with a sign, and the words of truth. */
 static enum lnetctl_kind scalar_kind(const char *text)
 {
-	static const char *const words[] = { "yes", "true", "on", "y", "no", "false", "off", "n", NULL };
+	static const char *const words[] = { "yes",   "true", "on", "y", "no",
+					     "false", "off",  "n",  NULL };
 	const char *t = text + (*text == '-');
 
 	if (!*text || !strcmp(text, "~") || !strcasecmp(text, "null"))
@@ -47,8 +48,8 @@ static int reader_fail(struct reader *r, const yaml_node_t *n, int err, const ch
 	return err;
 }
 
-static int read_node(struct reader *r, struct lnetctl_node *parent, const char *key, int index, int depth,
-		     struct lnetctl_node **res);
+static int read_node(struct reader *r, struct lnetctl_node *parent, const char *key, int index,
+		     int depth, struct lnetctl_node **res);
 
 static int read_map(struct reader *r, const yaml_node_t *n, struct lnetctl_node *map, int depth)
 {
@@ -62,7 +63,8 @@ static int read_map(struct reader *r, const yaml_node_t *n, struct lnetctl_node 
 			return reader_fail(r, n, -EINVAL, "a key must be a word");
 		if (lnetctl_find(map, (char *)key->data.scalar.value))
 			return reader_fail(r, key, -EINVAL, "the same key stands twice");
-		rc = read_node(r, map, (char *)key->data.scalar.value, pair->value, depth + 1, NULL);
+		rc = read_node(r, map, (char *)key->data.scalar.value, pair->value, depth + 1,
+			       NULL);
 		if (rc)
 			return rc;
 	}
@@ -79,8 +81,8 @@ static int read_seq(struct reader *r, const yaml_node_t *n, struct lnetctl_node 
 	return rc;
 }
 
-static int read_node(struct reader *r, struct lnetctl_node *parent, const char *key, int index, int depth,
-		     struct lnetctl_node **res)
+static int read_node(struct reader *r, struct lnetctl_node *parent, const char *key, int index,
+		     int depth, struct lnetctl_node **res)
 {
 	yaml_node_t *n = yaml_document_get_node(r->doc, index);
 	enum lnetctl_kind kind = LNETCTL_TEXT;
@@ -109,7 +111,10 @@ static int read_node(struct reader *r, struct lnetctl_node *parent, const char *
 	return kind == LNETCTL_SEQ ? read_seq(r, n, node, depth) : 0;
 }
 
-/* Aliases could make a tree out of a graph that grows without bound; configuration has no use for them. */
+/*
+ * Aliases could make a tree out of a graph that grows without bound; configuration has no use for
+ * them.
+ */
 static int read_document(struct reader *r, struct lnetctl_node **doc)
 {
 	yaml_node_t *root = yaml_document_get_root_node(r->doc);
@@ -144,7 +149,9 @@ static int check_aliases(FILE *in, char *why, size_t why_size)
 	while (!done && !rc && yaml_parser_parse(&parser, &event)) {
 		done = event.type == YAML_STREAM_END_EVENT;
 		if (event.type == YAML_ALIAS_EVENT) {
-			snprintf(why, why_size, "line %zu: aliases are not taken (quote a text that begins with '*')",
+			snprintf(why, why_size,
+				 "line %zu: aliases are not taken (quote a text that begins with "
+				 "'*')",
 				 event.start_mark.line + 1);
 			rc = -EINVAL;
 		}
@@ -197,7 +204,8 @@ int lnetctl_yaml_read(FILE *in, struct lnetctl_node **doc, char *why, size_t why
 		return -ENOMEM;
 	len = fread(text, 1, YAML_FILE_MAX, in);
 	if (len == YAML_FILE_MAX || ferror(in)) {
-		snprintf(why, why_size, "%s", ferror(in) ? "cannot be read" : "the file is longer than 4 MiB");
+		snprintf(why, why_size, "%s",
+			 ferror(in) ? "cannot be read" : "the file is longer than 4 MiB");
 		free(text);
 		return -EINVAL;
 	}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Management of an instance: which command goes where, and what the commands share. */
+#include "control_cmd.h"
+
+static const struct lnet_ctl_cmd commands[] = {
+	{ .cmd = LNET_NL_CONFIGURE, .down = true, .act = lnet_ctl_configure },
+	{ .cmd = LNET_NL_NETS,
+	  .act = lnet_ctl_nets_act,
+	  .start = lnet_ctl_nets_start,
+	  .next = lnet_ctl_nets_next },
+	{ .cmd = LNET_NL_PEERS,
+	  .act = lnet_ctl_peers_act,
+	  .start = lnet_ctl_peers_start,
+	  .next = lnet_ctl_peers_next,
+	  .end = lnet_ctl_peers_end },
+	{ .cmd = LNET_NL_PING,
+	  .start = lnet_ctl_ping_start,
+	  .next = lnet_ctl_ping_next,
+	  .end = lnet_ctl_ping_end },
+	{ .cmd = LNET_NL_CPT_OF_NID,
+	  .start = lnet_ctl_cpt_start,
+	  .next = lnet_ctl_cpt_next,
+	  .end = lnet_ctl_cpt_end },
+	{ .cmd = LNET_NL_DBG_RECOV, .start = lnet_ctl_recov_start, .next = lnet_ctl_recov_next },
+	{ .cmd = LNET_NL_FAULT,
+	  .act = lnet_ctl_fault_act,
+	  .start = lnet_ctl_fault_start,
+	  .next = lnet_ctl_fault_next },
+	{ .cmd = LNET_NL_STATS, .down = true, .next = lnet_ctl_stats_next },
+	{ .cmd = LNET_NL_STATS_RESET, .down = true, .act = lnet_ctl_stats_reset },
+	{ .cmd = LNET_NL_TUNABLES,
+	  .down = true,
+	  .act = lnet_ctl_tunables_act,
+	  .next = lnet_ctl_tunables_next },
+	{ .cmd = LNET_NL_NODE, .down = true, .next = lnet_ctl_node_next },
+};
+
+static bool is_dump(u16 flags)
+{
+	return (flags & LNET_NL_F_DUMP) == LNET_NL_F_DUMP;
+}
+
+bool lnet_control_changes(u8 cmd, u16 flags)
+{
+	return !is_dump(flags);
+}
+
+static const struct lnet_ctl_cmd *command_find(u8 cmd)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (commands[i].cmd == cmd)
+			return &commands[i];
+	return NULL;
+}
+
+/* What all requests have in common: a known command, whole attributes, a node that is up. */
+static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 const struct lnet_ctl_cmd *c, struct lnet_ctl_err *e)
+{
+	e->text[0] = 0;
+	if (!c || (is_dump(req->flags) ? !c->next : !c->act))
+		return lnet_ctl_fail(e, -EOPNOTSUPP, "this node does not have that command yet");
+	if (lnet_req_check(req->attrs, req->len))
+		return lnet_ctl_fail(e, -EINVAL, "the request is malformed");
+	if (!ctl->configured && !c->down)
+		return lnet_ctl_fail(e, -ENETDOWN, "LNet stack down");
+	return 0;
+}
+
+int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		    struct lnet_ctl_err *e)
+{
+	const struct lnet_ctl_cmd *c = command_find(req->cmd);
+	int rc = request_check(ctl, req, c, e);
+
+	return rc ? rc : c->act(ctl, req, e);
+}
+
+int lnet_control_dump_start(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			    struct lnet_ctl_dump *d, struct lnet_ctl_err *e)
+{
+	const struct lnet_ctl_cmd *c = command_find(req->cmd);
+	int rc = request_check(ctl, req, c, e);
+
+	if (rc)
+		return rc;
+	memset(d, 0, sizeof(*d));
+	d->ctl = ctl;
+	d->ops = c;
+	d->level = req->version;
+	d->backup = req->flags & LNET_NL_F_FILTERED;
+	return c->start ? c->start(d, req, e) : 0;
+}
+
+int lnet_control_dump_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	e->text[0] = 0;
+	return d->ops->next(d, s, e);
+}
+
+void lnet_control_dump_end(struct lnet_ctl_dump *d)
+{
+	if (d->ops->end)
+		d->ops->end(d);
+}
+
+/* ---- shared ---------------------------------------------------------------------------------- */
+
+bool lnet_ctl_items(const struct lnet_ctl_req *req, struct lnet_req *items)
+{
+	struct lnet_req all;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	return lnet_req_item(&all, items);
+}
+
+int lnet_ctl_nid(const struct lnet_val *v, const char *what, struct lnet_nid *nid,
+		 struct lnet_ctl_err *e)
+{
+	char text[LNET_NIDSTR_SIZE];
+
+	if (lnet_val_text(v, text, sizeof(text)))
+		return lnet_ctl_fail(e, -EINVAL, "'%s' is no NID", what);
+	if (lnet_nid_parse(nid, text))
+		return lnet_ctl_fail(e, -EINVAL, "'%s' is no NID", text);
+	return 0;
+}
+
+int lnet_ctl_nids(const struct lnet_ctl_req *req, struct lnet_nid *nids, struct lnet_ctl_err *e)
+{
+	struct lnet_req all, list;
+	struct lnet_val v;
+	int nr = 0, rc;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	if (!lnet_req_item(&all, &list))
+		return lnet_ctl_fail(e, -ENOENT, "no NID is given");
+	while (lnet_req_next(&list, &v)) {
+		if (v.kind == LNET_VAL_TEXT && v.text[0] == '.')
+			continue;	/* old tools end a list with "..." */
+		if (nr == LNET_CTL_NIDS_MAX)
+			return lnet_ctl_fail(e, -E2BIG, "more NIDs than allowed (%d)",
+					     LNET_CTL_NIDS_MAX);
+		rc = lnet_ctl_nid(&v, "nids", &nids[nr], e);
+		if (rc)
+			return rc;
+		nr++;
+	}
+	return nr ? nr : lnet_ctl_fail(e, -ENOENT, "no NID is given");
+}
+
+bool lnet_ctl_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_table *t)
+{
+	if (!d->table)
+		d->table = s->ops->table(s, t, NULL, false);
+	return d->table;
+}
+
+void lnet_ctl_item(struct lnet_ctl_dump *d, struct lnet_sink *s)
+{
+	s->ops->open(s, LNET_OPEN_ITEM, 0);
+	if (!d->head)
+		s->ops->str(s, 1, "");
+}
+
+bool lnet_ctl_item_end(struct lnet_ctl_dump *d, struct lnet_sink *s)
+{
+	if (!s->ops->close(s))
+		return false;
+	d->head = true;
+	return true;
+}
+
+/* Where the walk was, counted from the front, when the peer it stood on has gone. */
+static struct lnet_peer *peer_at(struct lnet *ln, u32 pos)
+{
+	struct lnet_peer *peer = lnet_peer_next(ln, NULL);
+
+	while (peer && pos--)
+		peer = lnet_peer_next(ln, peer);
+	return peer;
+}
+
+struct lnet_peer *lnet_ctl_peer_next(struct lnet_ctl_dump *d)
+{
+	struct lnet *ln = d->ctl->ln;
+	struct lnet_peer *prev = d->peer;
+
+	do {
+		if (prev && READ_ONCE(prev->deleted)) {
+			lnet_peer_put(prev);
+			prev = peer_at(ln, d->pos);
+		} else {
+			prev = lnet_peer_next(ln, prev);
+		}
+		d->pos++;
+	} while (prev && lnet_nid_is_lo(&prev->primary));
+	d->peer = prev;
+	return prev;
+}
+
+const char *lnet_ctl_why(int err)
+{
+	static const struct {
+		int err;
+		const char *text;
+	} whys[] = {
+		{ -ENOENT, "no driver for this net" },
+		{ -EEXIST, "exists already" },
+		{ -ENOSPC, "too many interfaces (max_interfaces)" },
+		{ -EINVAL, "not a valid value" },
+		{ -EADDRINUSE,
+		  "address and port are in use (another node of this machine? see accept_port)" },
+		{ -EADDRNOTAVAIL, "the address is not on this machine" },
+		{ -ENODEV, "no such interface" },
+		{ -EACCES, "ports below 1024 need root or CAP_NET_BIND_SERVICE; or set accept_port "
+			   "to 1024 or more" },
+		{ -ENETDOWN, "the interface is down" },
+		{ -ENOMEM, "out of memory" },
+		{ -ERANGE, "out of range" },
+		{ -ESHUTDOWN, "the node is stopping" },
+		{ -ENETUNREACH, "network unreachable" },
+		{ -EMFILE, "too many open files" },
+		{ -EPERM, "not permitted" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(whys); i++)
+		if (whys[i].err == err)
+			return whys[i].text;
+	return "failed";
+}

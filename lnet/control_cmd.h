@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Between control.c and the files with the commands. */
+#ifndef LNET_CONTROL_CMD_H
+#define LNET_CONTROL_CMD_H
+
+#include "control.h"
+#include "core.h"
+
+struct lnet_ctl_cmd {
+	u8 cmd;
+	bool down;		/* answers although the node is not configured */
+	/*
+	 * Each NULL if the command has no such form. Contracts: lnet_control_do() and
+	 * lnet_control_dump_*().
+	 */
+	int (*act)(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		   struct lnet_ctl_err *e);
+	int (*start)(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+		     struct lnet_ctl_err *e);
+	int (*next)(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+	void (*end)(struct lnet_ctl_dump *d);
+};
+
+#define LNET_CTL_NIDS_MAX 128	/* in one request */
+
+/* control_net.c */
+int lnet_ctl_configure(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e);
+int lnet_ctl_nets_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		      struct lnet_ctl_err *e);
+/* control_show.c */
+int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e);
+int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+/* control_peer.c */
+int lnet_ctl_peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e);
+int lnet_ctl_peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e);
+int lnet_ctl_peers_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+void lnet_ctl_peers_end(struct lnet_ctl_dump *d);
+/* control_ping.c */
+int lnet_ctl_ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e);
+int lnet_ctl_ping_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+void lnet_ctl_ping_end(struct lnet_ctl_dump *d);
+int lnet_ctl_cpt_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e);
+int lnet_ctl_cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+void lnet_ctl_cpt_end(struct lnet_ctl_dump *d);
+/* control_fault.c */
+int lnet_ctl_fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e);
+int lnet_ctl_fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e);
+int lnet_ctl_fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+/* control_tun.c */
+int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			  struct lnet_ctl_err *e);
+int lnet_ctl_tunables_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+int lnet_ctl_stats_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+int lnet_ctl_stats_reset(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e);
+int lnet_ctl_node_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+/* control_recov.c */
+int lnet_ctl_recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e);
+int lnet_ctl_recov_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+
+/* control.c: what they share. */
+
+/* The items of a request: its outer list. False: the request does not begin with a list. */
+bool lnet_ctl_items(const struct lnet_ctl_req *req, struct lnet_req *items);
+/* A NID in a request. @what is its key, for the text. */
+int lnet_ctl_nid(const struct lnet_val *v, const char *what, struct lnet_nid *nid,
+		 struct lnet_ctl_err *e);
+/* "nids" of a request into @nids; their number, at least 1, or -errno. */
+int lnet_ctl_nids(const struct lnet_ctl_req *req, struct lnet_nid *nids, struct lnet_ctl_err *e);
+/* Table before the first item. False: no room. */
+bool lnet_ctl_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_table *t);
+/* Open an item; its header text if it is the first. */
+void lnet_ctl_item(struct lnet_ctl_dump *d, struct lnet_sink *s);
+/* Close it. False: no room, as if it had not been opened. */
+bool lnet_ctl_item_end(struct lnet_ctl_dump *d, struct lnet_sink *s);
+/*
+ * Next peer after @d->peer, which becomes it; NULL at the end. Loopback is passed over. Survives
+ * removals (may then miss one).
+ */
+struct lnet_peer *lnet_ctl_peer_next(struct lnet_ctl_dump *d);
+/* Words for an errno of the core's configuration calls. */
+const char *lnet_ctl_why(int err);
+
+void lnet_ctl_stat_add(struct lnet_view_stat *v, const struct lnet_path_stats *st);
+void lnet_ctl_stat_done(struct lnet_view_stat *v);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Fault rules: add, del, reset, show. */
+#include "control_cmd.h"
+
+static int find_num(struct lnet_req r, const char *key, s64 max, u64 *num, struct lnet_ctl_err *e)
+{
+	struct lnet_val v;
+	s64 val;
+
+	*num = 0;
+	if (!lnet_req_find(r, key, &v))
+		return 0;
+	if (lnet_val_int(&v, max < 0 ? S64_MIN : 0, max < 0 ? S64_MAX : max, &val))
+		return lnet_ctl_fail(e, -ERANGE, "'%s' is out of range", key);
+	*num = (u64)val;
+	return 0;
+}
+
+/*
+ * Absent: any. 255.255.255.255@net, which is how clients send *@net, is what the rules take for
+ * "any on the net".
+ */
+static int find_nid(struct lnet_req r, const char *key, struct lnet_nid *nid,
+		    struct lnet_ctl_err *e)
+{
+	struct lnet_val v;
+
+	*nid = LNET_NID_ANY;
+	return lnet_req_find(r, key, &v) ? lnet_ctl_nid(&v, key, nid, e) : 0;
+}
+
+static int op_of(const struct lnet_ctl_req *req, struct lnet_req *all, u64 *op,
+		 struct lnet_ctl_err *e)
+{
+	struct lnet_val v;
+
+	lnet_req_init(all, req->attrs, req->len);
+	if (!lnet_req_find(*all, "rule_type", &v))
+		return lnet_ctl_fail(e, -EINVAL, "'rule_type' is missing");
+	return find_num(*all, "rule_type", LNET_NL_DELAY_LIST, op, e);
+}
+
+static int nids_of(struct lnet_req all, struct lnet_fault_rule *rule, struct lnet_ctl_err *e)
+{
+	int rc = find_nid(all, "fa_src", &rule->src, e);
+
+	rc = rc ? rc : find_nid(all, "fa_dst", &rule->dst, e);
+	return rc ? rc : find_nid(all, "fa_local_nid", &rule->local, e);
+}
+
+static int delay_of(struct lnet_req all, struct lnet_fault_rule *rule, struct lnet_ctl_err *e)
+{
+	u64 rate = 0, interval = 0, s = 0, ms = 0;
+	int rc = find_num(all, "la_rate", U32_MAX, &rate, e);
+
+	rc = rc ? rc : find_num(all, "la_interval", U32_MAX, &interval, e);
+	rc = rc ? rc : find_num(all, "la_latency", 86400, &s, e);
+	rc = rc ? rc : find_num(all, "la_latency_ms", 86400000, &ms, e);
+	rule->rate = (u32)rate;
+	rule->interval_s = (u32)interval;
+	rule->latency_ns = ms ? ms * NSEC_PER_MSEC : s * NSEC_PER_SEC;
+	if (!rc && !rule->latency_ns)
+		return lnet_ctl_fail(e, -EINVAL, "a delay rule needs a latency");
+	return rc;
+}
+
+static int drop_of(struct lnet_req all, struct lnet_fault_rule *rule, struct lnet_ctl_err *e)
+{
+	u64 rate = 0, interval = 0, mask = 0, random = 0, all_of_them = 0, when = 0;
+	int rc = find_num(all, "da_rate", U32_MAX, &rate, e);
+
+	rc = rc ? rc : find_num(all, "da_interval", U32_MAX, &interval, e);
+	rc = rc ? rc : find_num(all, "da_health_error_mask", U32_MAX, &mask, e);
+	rc = rc ? rc : find_num(all, "da_random", 1, &random, e);
+	rc = rc ? rc : find_num(all, "da_drop_all", 1, &all_of_them, e);
+	rc = rc ? rc : find_num(all, "da_when", 2, &when, e);
+	rule->rate = (u32)rate;
+	rule->interval_s = (u32)interval;
+	rule->health_mask = (u32)mask;
+	rule->random = random;
+	rule->drop_all = all_of_them;
+	rule->when = (u8)when;
+	return rc;
+}
+
+static int rule_of(struct lnet_req all, bool delay, struct lnet_fault_rule *rule,
+		   struct lnet_ctl_err *e)
+{
+	u64 portals = 0, types = 0;
+	int rc;
+
+	memset(rule, 0, sizeof(*rule));
+	rule->delay = delay;
+	rc = nids_of(all, rule, e);
+	rc = rc ? rc : find_num(all, "fa_ptl_mask", -1, &portals, e);
+	rc = rc ? rc : find_num(all, "fa_msg_mask", 15, &types, e);
+	rule->portal_mask = portals;
+	rule->msg_mask = (u32)types;
+	if (!rc)
+		rc = delay ? delay_of(all, rule, e) : drop_of(all, rule, e);
+	return rc;
+}
+
+static int fault_add(struct lnet *ln, struct lnet_req all, bool delay, struct lnet_ctl_err *e)
+{
+	struct lnet_fault_rule rule;
+	int rc = rule_of(all, delay, &rule, e);
+
+	if (rc)
+		return rc;
+	rc = lnet_fault_add(ln, &rule);
+	if (rc == -EINVAL)
+		return lnet_ctl_fail(e, rc,
+				     "a rule needs exactly one of rate and interval, and values "
+				     "that go together");
+	return rc ? lnet_ctl_fail(e, rc, "cannot add the rule: %s",
+				  rc == -ENOSPC ? "too many" : lnet_ctl_why(rc))
+		  : 0;
+}
+
+static int fault_del(struct lnet *ln, struct lnet_req all, bool delay, struct lnet_ctl_err *e)
+{
+	struct lnet_fault_rule rule;
+	int rc = nids_of(all, &rule, e);
+
+	if (rc)
+		return rc;
+	rc = lnet_fault_del(ln, delay, &rule.src, &rule.dst);
+	return rc > 0 ? 0 : lnet_ctl_fail(e, rc ? rc : -ENOENT, "no rule is like that");
+}
+
+int lnet_ctl_fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
+{
+	struct lnet_req all;
+	u64 op;
+	int rc = op_of(req, &all, &op, e);
+	bool delay = op >= LNET_NL_DELAY_ADD;
+
+	if (rc)
+		return rc;
+	switch (op) {
+	case LNET_NL_DROP_ADD:
+	case LNET_NL_DELAY_ADD:
+		return fault_add(ctl->ln, all, delay, e);
+	case LNET_NL_DROP_DEL:
+	case LNET_NL_DELAY_DEL:
+		return fault_del(ctl->ln, all, delay, e);
+	case LNET_NL_DROP_RESET:
+	case LNET_NL_DELAY_RESET:
+		lnet_fault_reset(ctl->ln, delay);
+		return 0;
+	}
+	return lnet_ctl_fail(e, -EINVAL, "this 'rule_type' is a question");
+}
+
+/* ---- show ------------------------------------------------------------------------------------ */
+
+int lnet_ctl_fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e)
+{
+	struct lnet_req all;
+	u64 op;
+	int rc = op_of(req, &all, &op, e);
+
+	d->sub = op >= LNET_NL_DELAY_ADD;
+	return rc;
+}
+
+/* Keys of control.def's fault table that only one kind of rule has. */
+enum {
+	DA_RATE = 7,
+	DA_INTERVAL,
+	DS_DROPPED,
+	LA_RATE,
+	LA_INTERVAL,
+	LA_LATENCY,
+	LS_DELAYED,
+	DA_MASK = 20,
+	DA_RANDOM,
+	DA_DROP_ALL,
+	DA_WHEN,
+	LA_LATENCY_MS
+};
+
+static void emit_drop(struct lnet_sink *s, const struct lnet_fault_rule *rule, bool backup)
+{
+	s->ops->num(s, DA_RATE, LNET_NLT_U32, rule->rate);
+	s->ops->num(s, DA_INTERVAL, LNET_NLT_U32, rule->interval_s);
+	if (!backup)
+		s->ops->num(s, DS_DROPPED, LNET_NLT_U64, rule->nr_hit);
+	s->ops->num(s, DA_MASK, LNET_NLT_U32, rule->health_mask);
+	s->ops->num(s, DA_RANDOM, LNET_NLT_U32, rule->random);
+	s->ops->num(s, DA_DROP_ALL, LNET_NLT_U32, rule->drop_all);
+	if (rule->when)
+		s->ops->num(s, DA_WHEN, LNET_NLT_U32, rule->when);
+}
+
+static void emit_delay(struct lnet_sink *s, const struct lnet_fault_rule *rule, bool backup)
+{
+	u64 ms = div_u64(rule->latency_ns, NSEC_PER_MSEC);
+
+	s->ops->num(s, LA_RATE, LNET_NLT_U32, rule->rate);
+	s->ops->num(s, LA_INTERVAL, LNET_NLT_U32, rule->interval_s);
+	s->ops->num(s, LA_LATENCY, LNET_NLT_U32, div_u64(ms, MSEC_PER_SEC));
+	if (!backup)
+		s->ops->num(s, LS_DELAYED, LNET_NLT_U64, rule->nr_hit);
+	if (ms - div_u64(ms, MSEC_PER_SEC) * MSEC_PER_SEC)
+		s->ops->num(s, LA_LATENCY_MS, LNET_NLT_U32, ms);
+}
+
+static bool rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
+		      const struct lnet_fault_rule *rule)
+{
+	struct lnet_view_fault v = {
+		.portal_mask = rule->portal_mask,
+		.msg_mask = rule->msg_mask ? rule->msg_mask : 15,
+		.count = rule->nr_match,
+		.ack = rule->nr_by_type[0],
+		.put = rule->nr_by_type[1],
+		.get = rule->nr_by_type[2],
+		.reply = rule->nr_by_type[3],
+	};
+
+	strscpy(v.rule_type, rule->delay ? "delay" : "drop", sizeof(v.rule_type));
+	lnet_nid_str(&rule->src, v.src);
+	lnet_nid_str(&rule->dst, v.dst);
+	lnet_nid_str(&rule->local, v.local);
+	lnet_ctl_item(d, s);
+	lnet_table_emit(s, &lnet_table_fault, &v, 0, d->backup, NULL);
+	if (rule->delay)
+		emit_delay(s, rule, d->backup);
+	else
+		emit_drop(s, rule, d->backup);
+	return lnet_ctl_item_end(d, s);
+}
+
+int lnet_ctl_fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	struct lnet_fault_rule rule;
+
+	while (!lnet_fault_get(d->ctl->ln, d->sub, d->pos, &rule)) {
+		if (!lnet_ctl_table(d, s, &lnet_table_fault) || !rule_emit(d, s, &rule))
+			return 1;
+		d->pos++;
+	}
+	return 0;
+}

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Commands that change the local interfaces: configure, net add, del and set. */
+#include "control_cmd.h"
+
+#define HEALTH_UNSET	(-1)
+
+/* One interface that a request names. */
+struct ni_req {
+	struct lnet_ni_cfg cfg;
+	u32 net;		/* LNET_NET_ANY: all */
+	bool by_name, all, whole_net;	/* whole_net: del of a net without a list */
+	s64 health, conns_per_peer, fatal;	/* HEALTH_UNSET: leave */
+};
+
+struct ni_list {
+	struct ni_req *req;	/* LNET_MAX_NIS */
+	unsigned int nr;
+	struct lnet_control *ctl;
+	struct lnet_ctl_err *e;
+};
+
+/* ---- taking requests apart ------------------------------------------------------------------- */
+
+static int net_text(const struct lnet_val *v, u32 *net, struct lnet_ctl_err *e)
+{
+	char text[LNET_NIDSTR_SIZE];
+
+	if (lnet_val_text(v, text, sizeof(text)))
+		return lnet_ctl_fail(e, -EINVAL, "the net has no name");
+	if (!strcmp(text, "<255:65535>")) {
+		*net = LNET_NET_ANY;
+		return 0;
+	}
+	if (lnet_net_parse(net, text))
+		return lnet_ctl_fail(e, -ENOENT, "unknown net '%s'", text);
+	return 0;
+}
+
+struct num_key {
+	const char *name;
+	s64 min, max;
+	u16 off;		/* of an s32 in struct lnet_ni_cfg */
+};
+
+static const struct num_key net_keys[] = {
+	{ "peer_timeout", -1, S32_MAX, offsetof(struct lnet_ni_cfg, peer_timeout) },
+	{ "peer_credits", 1, 65535, offsetof(struct lnet_ni_cfg, peer_credits) },
+	{ "peer_buffer_credits", 0, 65535, offsetof(struct lnet_ni_cfg, peer_buffer_credits) },
+	{ "credits", 1, 1 << 20, offsetof(struct lnet_ni_cfg, credits) },
+};
+static const struct num_key lnd_keys[] = {
+	{ "conns_per_peer", 0, 127, offsetof(struct lnet_ni_cfg, conns_per_peer) },
+	{ "tos", -1, 255, offsetof(struct lnet_ni_cfg, tos) },
+};
+
+/* -1 says "the default" for each of them. */
+static int numbers(const struct lnet_val *v, const struct num_key *keys, unsigned int nr,
+		   struct lnet_ni_cfg *cfg, struct lnet_ctl_err *e)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		s32 *to = (s32 *)((u8 *)cfg + keys[i].off);
+		struct lnet_val val;
+		s64 num;
+
+		if (!lnet_req_find(v->list, keys[i].name, &val))
+			continue;
+		if (lnet_val_int(&val, S64_MIN, S64_MAX, &num))
+			return lnet_ctl_fail(e, -EINVAL, "'%s' must be a number", keys[i].name);
+		if (num != -1 && (num < keys[i].min || num > keys[i].max))
+			return lnet_ctl_fail(e, -ERANGE, "'%s' must be %lld to %lld", keys[i].name,
+					     keys[i].min, keys[i].max);
+		*to = (s32)num;
+	}
+	return 0;
+}
+
+static int health(const struct lnet_val *v, struct ni_req *r, struct lnet_ctl_err *e)
+{
+	struct lnet_val val;
+
+	if (lnet_req_find(v->list, "health value", &val) &&
+	    lnet_val_int(&val, 0, LNET_HEALTH_MAX, &r->health))
+		return lnet_ctl_fail(e, -ERANGE, "'health value' must be 0 to %d", LNET_HEALTH_MAX);
+	if (lnet_req_find(v->list, "fatal_error", &val) && lnet_val_int(&val, 0, 1, &r->fatal))
+		return lnet_ctl_fail(e, -ERANGE, "'fatal_error' must be 0 or 1");
+	return 0;
+}
+
+static int cpts(const struct lnet_val *v, const struct lnet *ln, struct lnet_ctl_err *e)
+{
+	struct lnet_req list = v->list;
+	struct lnet_val val;
+	s64 cpt;
+
+	if (v->kind != LNET_VAL_LIST)
+		return 0;
+	while (lnet_req_next(&list, &val)) {
+		if (val.kind == LNET_VAL_TEXT && val.text[0] == '.')
+			continue;
+		if (lnet_val_int(&val, 0, ln->nr_shards - 1, &cpt))
+			return lnet_ctl_fail(e, -ERANGE, "CPTs of this node are 0 to %u",
+					     ln->nr_shards - 1);
+	}
+	return 0;
+}
+
+static struct ni_req *req_new(struct ni_list *l, u32 net)
+{
+	struct ni_req *r = &l->req[l->nr];
+
+	if (l->nr == LNET_MAX_NIS)
+		return NULL;
+	l->nr++;
+	lnet_ni_cfg_init(&r->cfg);
+	r->net = net;
+	r->by_name = r->all = r->whole_net = false;
+	r->health = r->conns_per_peer = r->fatal = HEALTH_UNSET;
+	return r;
+}
+
+/* Everything of an element but which interface it is. */
+static int element_values(struct ni_list *l, struct lnet_req elem, struct ni_req *r)
+{
+	struct lnet_val v;
+	int rc = 0;
+
+	if (lnet_req_find(elem, "tunables", &v))
+		rc = numbers(&v, net_keys, ARRAY_SIZE(net_keys), &r->cfg, l->e);
+	if (!rc && lnet_req_find(elem, "lnd tunables", &v))
+		rc = numbers(&v, lnd_keys, ARRAY_SIZE(lnd_keys), &r->cfg, l->e);
+	if (!rc && lnet_req_find(elem, "health stats", &v))
+		rc = health(&v, r, l->e);
+	if (!rc && lnet_req_find(elem, "CPT", &v))
+		rc = cpts(&v, l->ctl->ln, l->e);
+	r->conns_per_peer = r->cfg.conns_per_peer;
+	return rc;
+}
+
+/* { 0: eth0, 1: eth1 }: one request each. */
+static int element_interfaces(struct ni_list *l, u32 net, struct lnet_req elem,
+			      struct lnet_req names)
+{
+	struct lnet_val key, name;
+
+	while (lnet_req_next(&names, &key) && lnet_req_next(&names, &name)) {
+		struct ni_req *r = req_new(l, net);
+		int rc;
+
+		if (!r)
+			return lnet_ctl_fail(l->e, -ENOSPC, "more than %d interfaces",
+					     LNET_MAX_NIS);
+		rc = lnet_val_text(&name, r->cfg.ifname, sizeof(r->cfg.ifname));
+		if (rc)
+			return lnet_ctl_fail(l->e, rc, "bad name of an interface");
+		r->by_name = true;
+		rc = element_values(l, elem, r);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int element(struct ni_list *l, u32 net, struct lnet_req elem)
+{
+	struct lnet_val nid, names;
+	struct ni_req *r;
+	int rc;
+
+	if (!lnet_req_find(elem, "nid", &nid)) {
+		if (lnet_req_find(elem, "interfaces", &names) && names.kind == LNET_VAL_LIST)
+			return element_interfaces(l, net, elem, names.list);
+		return lnet_ctl_fail(l->e, -EINVAL, "an interface needs 'interfaces' or 'nid'");
+	}
+	r = req_new(l, net);
+	if (!r)
+		return lnet_ctl_fail(l->e, -ENOSPC, "more than %d interfaces", LNET_MAX_NIS);
+	rc = lnet_ctl_nid(&nid, "nid", &r->cfg.nid, l->e);
+	if (rc)
+		return rc;
+	r->all = lnet_nid_is_any(&r->cfg.nid);
+	if (!r->all && net != LNET_NET_ANY && lnet_nid_net(&r->cfg.nid) != net)
+		return lnet_ctl_fail(l->e, -EINVAL, "the NID is not on the net it is listed under");
+	return element_values(l, elem, r);
+}
+
+static int net_item(struct ni_list *l, struct lnet_req item)
+{
+	struct lnet_req list, elem;
+	struct lnet_val v;
+	struct ni_req *r;
+	u32 net;
+	int rc;
+
+	if (lnet_req_find(item, "ip2net", &v))
+		return lnet_ctl_fail(l->e, -EOPNOTSUPP, "ip2nets is not supported yet");
+	if (!lnet_req_find(item, "net type", &v))
+		return lnet_ctl_fail(l->e, -EINVAL, "'net type' is missing");
+	rc = net_text(&v, &net, l->e);
+	if (rc)
+		return rc;
+	if (!lnet_req_find(item, "local NI(s)", &v)) {
+		r = req_new(l, net);
+		if (r)
+			r->whole_net = true;
+		return r ? 0 : -ENOSPC;
+	}
+	list = v.list;
+	while (!rc && v.kind == LNET_VAL_LIST && lnet_req_item(&list, &elem))
+		rc = element(l, net, elem);
+	return rc;
+}
+
+/* @l->req is the caller's to free, also after an error. */
+static int net_parse(struct lnet_control *ctl, const struct lnet_ctl_req *req, struct ni_list *l,
+		     struct lnet_ctl_err *e)
+{
+	struct lnet_req items, item;
+	int rc = 0;
+
+	l->ctl = ctl;
+	l->e = e;
+	l->nr = 0;
+	l->req = NULL;
+	if (!req->len)
+		return lnet_ctl_fail(e, -ENOMSG, "the request is empty");
+	if (!lnet_ctl_items(req, &items))
+		return lnet_ctl_fail(e, -EINVAL, "the request is not a list of nets");
+	l->req = kvcalloc(LNET_MAX_NIS, sizeof(*l->req), GFP_KERNEL);
+	if (!l->req)
+		return -ENOMEM;
+	while (!rc && lnet_req_item(&items, &item))
+		rc = net_item(l, item);
+	return rc;
+}
+
+/* ---- add ------------------------------------------------------------------------------------- */
+
+static bool driver_there(struct lnet *ln, u32 net)
+{
+	unsigned int i;
+
+	for (i = 0; i < LNET_MAX_LNDS; i++)
+		if (ln->lnds[i] && ln->lnds[i]->type == lnet_net_type(net))
+			return true;
+	return false;
+}
+
+static int add_check_one(struct ni_list *l, unsigned int i)
+{
+	struct ni_req *r = &l->req[i];
+	struct lnet *ln = l->ctl->ln;
+	char buf[LNET_NIDSTR_SIZE];
+	struct lnet_ni *ni;
+	unsigned int j;
+	int rc;
+
+	if (r->whole_net || r->all || r->net == LNET_NET_ANY)
+		return lnet_ctl_fail(l->e, -EINVAL, "at least one interface is needed");
+	if (!driver_there(ln, r->net) || lnet_net_type(r->net) == LNET_LND_LO)
+		return lnet_ctl_fail(l->e, -ENOENT, "no driver for net '%s'",
+				     lnet_net_str(r->net, buf));
+	if (r->by_name) {
+		rc = l->ctl->ops->interface_nid(l->ctl->arg, r->cfg.ifname, r->net, &r->cfg.nid);
+		if (rc)
+			return lnet_ctl_fail(l->e, rc, "interface '%s': %s", r->cfg.ifname,
+					     rc == -EADDRNOTAVAIL ? "it has no address"
+								  : lnet_ctl_why(rc));
+	}
+	for (j = 0; j < i; j++)
+		if (lnet_nid_same(&l->req[j].cfg.nid, &r->cfg.nid))
+			return lnet_ctl_fail(l->e, -EEXIST, "%s is named twice",
+					     lnet_nid_str(&r->cfg.nid, buf));
+	ni = lnet_ni_find(ln, &r->cfg.nid);
+	lnet_ni_put(ni);
+	if (ni)
+		return lnet_ctl_fail(l->e, -EEXIST, "%s is there already",
+				     lnet_nid_str(&r->cfg.nid, buf));
+	return 0;
+}
+
+static int nets_add(struct ni_list *l)
+{
+	struct lnet *ln = l->ctl->ln;
+	char buf[LNET_NIDSTR_SIZE];
+	unsigned int i;
+	int rc;
+
+	for (i = 0; i < l->nr; i++) {
+		rc = add_check_one(l, i);
+		if (rc)
+			return rc;
+	}
+	for (i = 0; i < l->nr; i++) {
+		rc = lnet_ni_add(ln, &l->req[i].cfg);
+		if (!rc)
+			continue;
+		rc = lnet_ctl_fail(l->e, rc, "cannot add %s: %s",
+				   lnet_nid_str(&l->req[i].cfg.nid, buf), lnet_ctl_why(rc));
+		while (i--)
+			lnet_ni_del(ln, &l->req[i].cfg.nid);
+		return rc;
+	}
+	return 0;
+}
+
+/* ---- finding what is there ------------------------------------------------------------------- */
+
+static bool req_means(const struct ni_req *r, const struct lnet_ni *ni)
+{
+	if (r->net != LNET_NET_ANY && r->net != ni->net)
+		return false;
+	if (r->whole_net || r->all)
+		return true;
+	if (r->by_name)
+		return !strcmp(r->cfg.ifname, ni->ifname);
+	return lnet_nid_same(&r->cfg.nid, &ni->nid);
+}
+
+/* NIDs that @r means, without loopback: their number, at most LNET_MAX_NIS. */
+static unsigned int nids_meant(struct lnet *ln, const struct ni_req *r, struct lnet_nid *nids)
+{
+	struct lnet_ni *ni;
+	unsigned int nr = 0;
+
+	mutex_lock(&ln->cfg_mutex);
+	list_for_each_entry(ni, &ln->nis, link)
+		if (!lnet_nid_is_lo(&ni->nid) && req_means(r, ni) && nr < LNET_MAX_NIS)
+			nids[nr++] = ni->nid;
+	mutex_unlock(&ln->cfg_mutex);
+	return nr;
+}
+
+static int none_meant(struct ni_list *l, const struct ni_req *r)
+{
+	char net[LNET_NIDSTR_SIZE], nid[LNET_NIDSTR_SIZE];
+
+	if (lnet_net_type(r->net) == LNET_LND_LO)
+		return lnet_ctl_fail(l->e, -EINVAL, "the loopback interface cannot be changed");
+	lnet_net_str(r->net, net);
+	if (r->by_name)
+		return lnet_ctl_fail(l->e, -ENOENT, "interface '%s' is not on net '%s'",
+				     r->cfg.ifname, net);
+	if (r->whole_net || r->all)
+		return lnet_ctl_fail(l->e, -ENOENT, "there is no net '%s'", net);
+	return lnet_ctl_fail(l->e, -ENOENT, "there is no interface %s",
+			     lnet_nid_str(&r->cfg.nid, nid));
+}
+
+/*
+ * Calls @fn for every NID meant by the list; all of the list must mean something before the first
+ * is called.
+ */
+static int for_meant(struct ni_list *l, int (*fn)(struct ni_list *l, const struct ni_req *r,
+						  const struct lnet_nid *nid))
+{
+	struct lnet *ln = l->ctl->ln;
+	struct lnet_nid *nids = kvcalloc(LNET_MAX_NIS, sizeof(*nids), GFP_KERNEL);
+	unsigned int i, j, nr;
+	int rc = nids ? 0 : -ENOMEM;
+
+	for (i = 0; i < l->nr && !rc; i++)
+		if (!nids_meant(ln, &l->req[i], nids) && !l->req[i].all)
+			rc = none_meant(l, &l->req[i]);
+	for (i = 0; i < l->nr && !rc; i++) {
+		nr = nids_meant(ln, &l->req[i], nids);
+		for (j = 0; j < nr && !rc; j++)
+			rc = fn(l, &l->req[i], &nids[j]);
+	}
+	kvfree(nids);
+	return rc;
+}
+
+/* ---- del, set -------------------------------------------------------------------------------- */
+
+static int del_one(struct ni_list *l, const struct ni_req *r, const struct lnet_nid *nid)
+{
+	char buf[LNET_NIDSTR_SIZE];
+	int rc = lnet_ni_del(l->ctl->ln, nid);
+
+	if (!rc || rc == -ENOENT)
+		return 0;
+	return lnet_ctl_fail(l->e, rc, "cannot delete %s: %s", lnet_nid_str(nid, buf),
+			     lnet_ctl_why(rc));
+}
+
+static void set_conns(struct lnet *ln, const struct lnet_nid *nid, u32 conns)
+{
+	struct lnet_ni *ni = lnet_ni_find(ln, nid);
+
+	if (ni)
+		WRITE_ONCE(ni->conns_per_peer, conns);
+	lnet_ni_put(ni);
+}
+
+static int set_one(struct ni_list *l, const struct ni_req *r, const struct lnet_nid *nid)
+{
+	struct lnet *ln = l->ctl->ln;
+	int rc = 0;
+
+	if (r->health != HEALTH_UNSET)
+		rc = lnet_health_set_ni(ln, nid, (int)r->health);
+	if (!rc && r->fatal != HEALTH_UNSET)
+		rc = lnet_fault_ni_down(ln, nid, r->fatal);
+	if (!rc && r->conns_per_peer != HEALTH_UNSET)
+		set_conns(ln, nid, (u32)r->conns_per_peer);
+	return rc;
+}
+
+int lnet_ctl_nets_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		      struct lnet_ctl_err *e)
+{
+	struct ni_list l;
+	int rc = net_parse(ctl, req, &l, e);
+
+	if (!rc && req->flags & LNET_NL_F_CREATE)
+		rc = nets_add(&l);
+	else if (!rc && req->flags & LNET_NL_F_REPLACE)
+		rc = for_meant(&l, set_one);
+	else if (!rc)
+		rc = for_meant(&l, del_one);
+	kvfree(l.req);
+	return rc;
+}
+
+/* ---- configure ------------------------------------------------------------------------------- */
+
+static bool first_ni(struct lnet *ln, struct lnet_nid *nid)
+{
+	struct lnet_ni *ni;
+	bool found = false;
+
+	mutex_lock(&ln->cfg_mutex);
+	list_for_each_entry(ni, &ln->nis, link) {
+		found = !lnet_nid_is_lo(&ni->nid);
+		if (found) {
+			*nid = ni->nid;
+			break;
+		}
+	}
+	mutex_unlock(&ln->cfg_mutex);
+	return found;
+}
+
+static bool first_peer(struct lnet *ln, struct lnet_nid *nid)
+{
+	struct lnet_peer *peer = lnet_peer_next(ln, NULL);
+
+	while (peer && lnet_nid_is_lo(&peer->primary))
+		peer = lnet_peer_next(ln, peer);
+	if (!peer)
+		return false;
+	*nid = peer->primary;
+	lnet_peer_put(peer);
+	return true;
+}
+
+/* Back to the loopback interface alone. Interfaces first: then nobody makes peers any more. */
+static int unconfigure(struct lnet_control *ctl)
+{
+	struct lnet_nid nid;
+	int rc = 0;
+
+	while (!rc && first_ni(ctl->ln, &nid))
+		rc = lnet_ni_del(ctl->ln, &nid);
+	while (!rc && first_peer(ctl->ln, &nid))
+		rc = lnet_peer_del(ctl->ln, &nid, NULL, 0);
+	lnet_fault_del(ctl->ln, false, &LNET_NID_ANY, &LNET_NID_ANY);
+	lnet_fault_del(ctl->ln, true, &LNET_NID_ANY, &LNET_NID_ANY);
+	if (!rc)
+		ctl->configured = false;
+	return rc;
+}
+
+int lnet_ctl_configure(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
+{
+	int rc = 0;
+
+	if (req->flags & LNET_NL_F_CREATE)
+		ctl->configured = true;
+	else
+		rc = unconfigure(ctl);
+	return rc ? lnet_ctl_fail(e, rc, "cannot unconfigure: %s", lnet_ctl_why(rc)) : 0;
+}

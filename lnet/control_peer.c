@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Commands about peers: add, del, set, show. */
+#include "control_cmd.h"
+
+#define HEALTH_UNSET (-1)
+
+struct peer_req {
+	struct lnet_nid primary, nids[LNET_CTL_NIDS_MAX];
+	unsigned int nr;
+	bool mr;
+	s64 health;
+};
+
+/* ---- taking requests apart ------------------------------------------------------------------- */
+
+/* { "nid": X }, { "health stats": { "health value": N } }, or both. */
+static int pni_element(struct lnet_req elem, struct peer_req *r, struct lnet_ctl_err *e)
+{
+	struct lnet_val v, val;
+	int rc = 0;
+
+	if (lnet_req_find(elem, "nid", &v)) {
+		if (r->nr == LNET_CTL_NIDS_MAX)
+			return lnet_ctl_fail(e, -E2BIG, "more NIDs than allowed (%d)",
+					     LNET_CTL_NIDS_MAX);
+		rc = lnet_ctl_nid(&v, "nid", &r->nids[r->nr], e);
+		r->nr += !rc;
+	}
+	if (!rc && lnet_req_find(elem, "health stats", &v) &&
+	    lnet_req_find(v.list, "health value", &val) &&
+	    lnet_val_int(&val, 0, LNET_HEALTH_MAX, &r->health))
+		return lnet_ctl_fail(e, -ERANGE, "'health value' must be 0 to %d", LNET_HEALTH_MAX);
+	return rc;
+}
+
+static int peer_item(struct lnet_req item, struct peer_req *r, struct lnet_ctl_err *e)
+{
+	struct lnet_req list, elem;
+	struct lnet_val v;
+	s64 mr;
+	int rc;
+
+	r->nr = 0;
+	r->mr = true;
+	r->health = HEALTH_UNSET;
+	if (!lnet_req_find(item, "primary nid", &v))
+		return lnet_ctl_fail(e, -EINVAL, "'primary nid' is missing");
+	rc = lnet_ctl_nid(&v, "primary nid", &r->primary, e);
+	if (rc)
+		return rc;
+	if (lnet_req_find(item, "peer state", &v))
+		return lnet_ctl_fail(e, -EOPNOTSUPP, "the state of a peer cannot be set");
+	if (lnet_req_find(item, "Multi-Rail", &v)) {
+		if (lnet_val_int(&v, 0, 1, &mr))
+			return lnet_ctl_fail(e, -EINVAL, "'Multi-Rail' must be true or false");
+		r->mr = mr;
+	}
+	if (!lnet_req_find(item, "peer ni", &v) || v.kind != LNET_VAL_LIST)
+		return 0;
+	list = v.list;
+	while (!rc && lnet_req_item(&list, &elem))
+		rc = pni_element(elem, r, e);
+	return rc;
+}
+
+/* ---- add, del, set --------------------------------------------------------------------------- */
+
+static int add_check(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
+{
+	char buf[LNET_NIDSTR_SIZE];
+	unsigned int i;
+
+	for (i = 0; i <= r->nr; i++) {
+		const struct lnet_nid *nid = i < r->nr ? &r->nids[i] : &r->primary;
+		struct lnet_ni *ni;
+
+		if (lnet_nid_is_any(nid) || lnet_nid_is_lo(nid))
+			return lnet_ctl_fail(e, -EINVAL, "%s cannot be a peer",
+					     lnet_nid_str(nid, buf));
+		ni = lnet_ni_find(ln, nid);
+		lnet_ni_put(ni);
+		if (ni)
+			return lnet_ctl_fail(e, -EINVAL, "%s is an interface of this node",
+					     lnet_nid_str(nid, buf));
+	}
+	return 0;
+}
+
+static int peer_add(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
+{
+	char buf[LNET_NIDSTR_SIZE];
+	int rc = add_check(ln, r, e);
+
+	if (rc)
+		return rc;
+	rc = lnet_peer_add(ln, &r->primary, r->nids, r->nr, r->mr);
+	if (!rc)
+		return 0;
+	lnet_nid_str(&r->primary, buf);
+	if (rc == -EEXIST)
+		return lnet_ctl_fail(e, rc, "a NID of peer %s belongs to another peer", buf);
+	return lnet_ctl_fail(e, rc, "cannot add peer %s: %s", buf, lnet_ctl_why(rc));
+}
+
+static int peer_del(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
+{
+	char buf[LNET_NIDSTR_SIZE];
+	int rc = lnet_peer_del(ln, &r->primary, r->nids, r->nr);
+
+	lnet_nid_str(&r->primary, buf);
+	switch (rc) {
+	case 0:
+		return 0;
+	case -ENOENT:
+		return lnet_ctl_fail(e, rc,
+				     r->nr ? "peer %s, or a NID to be taken from it, is not there"
+					   : "there is no peer %s",
+				     buf);
+	case -ENODEV:
+		return lnet_ctl_fail(e, rc, "%s is not the primary NID of its peer", buf);
+	}
+	return lnet_ctl_fail(e, rc, "cannot delete peer %s: %s", buf, lnet_ctl_why(rc));
+}
+
+static int peer_set(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
+{
+	char buf[LNET_NIDSTR_SIZE];
+	int rc;
+
+	if (r->health == HEALTH_UNSET)
+		return 0;
+	rc = lnet_health_set_peer(ln, &r->primary, (int)r->health);
+	return rc ? lnet_ctl_fail(e, rc, "there is no peer interface %s",
+				  lnet_nid_str(&r->primary, buf))
+		  : 0;
+}
+
+static int peer_act(struct lnet *ln, u16 flags, const struct peer_req *r, struct lnet_ctl_err *e)
+{
+	if (flags & LNET_NL_F_CREATE)
+		return peer_add(ln, r, e);
+	return flags & LNET_NL_F_REPLACE ? peer_set(ln, r, e) : peer_del(ln, r, e);
+}
+
+int lnet_ctl_peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
+{
+	struct lnet_req items, item;
+	struct peer_req *r;
+	int rc = 0;
+
+	if (!req->len)
+		return lnet_ctl_fail(e, -ENOMSG, "the request is empty");
+	if (!lnet_ctl_items(req, &items))
+		return lnet_ctl_fail(e, -EINVAL, "the request is not a list of peers");
+	if ((req->flags & LNET_NL_F_CREATE) && (req->flags & LNET_NL_F_EXCL))
+		return lnet_ctl_fail(e, -EOPNOTSUPP, "a primary NID cannot be locked yet");
+	r = kvzalloc(sizeof(*r), GFP_KERNEL);
+	if (!r)
+		return -ENOMEM;
+	while (!rc && lnet_req_item(&items, &item)) {
+		rc = peer_item(item, r, e);
+		if (!rc)
+			rc = peer_act(ctl->ln, req->flags, r, e);
+	}
+	kvfree(r);
+	return rc;
+}
+
+/* ---- show ------------------------------------------------------------------------------------ */
+
+int lnet_ctl_peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e)
+{
+	struct lnet_req items, item;
+	struct lnet_peer_ni *pni;
+	char buf[LNET_NIDSTR_SIZE];
+	struct lnet_val v;
+	int rc;
+
+	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item) ||
+	    !lnet_req_find(item, "primary nid", &v))
+		return 0;
+	rc = lnet_ctl_nid(&v, "primary nid", &d->nid, e);
+	if (rc)
+		return rc;
+	pni = lnet_peer_ni_lookup(d->ctl->ln, &d->nid);
+	if (!pni || lnet_nid_is_lo(&pni->nid)) {
+		lnet_peer_ni_put(pni);
+		return lnet_ctl_fail(e, -ENOENT, "there is no peer %s", lnet_nid_str(&d->nid, buf));
+	}
+	d->peer = pni->peer;
+	lnet_peer_get(d->peer);
+	lnet_peer_ni_put(pni);
+	d->filtered = true;
+	d->pos = 1;
+	return 0;
+}
+
+void lnet_ctl_peers_end(struct lnet_ctl_dump *d)
+{
+	lnet_peer_put(d->peer);
+	d->peer = NULL;
+}
+
+#define MSGS(side)                                                                               \
+	{                                                                                        \
+		.put = (u32)c[LNET_PNIC_##side##_put], .get = (u32)c[LNET_PNIC_##side##_get],    \
+		.reply = (u32)c[LNET_PNIC_##side##_reply], .ack = (u32)c[LNET_PNIC_##side##_ack] \
+	}
+
+/* [sh] */
+static void pni_view(const struct lnet_peer_ni *pni, struct lnet_view_pni *v)
+{
+	const u64 *c = pni->c;
+	const struct lnet_path *path;
+
+	memset(v, 0, sizeof(*v));
+	lnet_nid_str(&pni->nid, v->nid);
+	strscpy(v->state, "NA", sizeof(v->state));
+	v->udsp = (struct lnet_view_udsp){ -1, -1 };
+	v->max_tx_credits = pni->max_credits;
+	v->tx_credits = (u32)pni->credits;
+	v->min_tx_credits = (u32)pni->min_credits;
+	v->tx_queue_bytes = pni->nr_wait;
+	v->rtr_credits = (u32)pni->rtr_credits;
+	v->min_rtr_credits = (u32)pni->min_rtr_credits;
+	v->refcount = (u32)atomic_read(&pni->refs);
+	v->stat.send_count = (u32)c[LNET_PNIC_send_count];
+	v->stat.recv_count = (u32)c[LNET_PNIC_recv_count];
+	v->stat.drop_count = (u32)c[LNET_PNIC_drop_count];
+	list_for_each_entry(path, &pni->paths, link)
+		if (path->stats)
+			lnet_ctl_stat_add(&v->stat, path->stats);
+	v->sent = (struct lnet_view_msgs)MSGS(sent);
+	v->received = (struct lnet_view_msgs)MSGS(recv);
+	v->dropped = (struct lnet_view_msgs)MSGS(drop);
+	v->health = (struct lnet_view_pni_health){
+		.value = pni->health,
+		.dropped = (u32)c[LNET_PNIC_dropped],
+		.timeout = (u32)c[LNET_PNIC_timeout],
+		.error = (u32)c[LNET_PNIC_error],
+		.network_timeout = (u32)c[LNET_PNIC_network_timeout],
+		.ping_count = (u32)pni->ping_count,
+		.next_ping = (s64)div_u64(pni->next_ping_ns, NSEC_PER_SEC),
+	};
+}
+
+/* Bits of stock's "peer state" that have a meaning here. */
+#define STATE_MULTI_RAIL	BIT(0)
+#define STATE_CONFIGURED	BIT(3)
+#define STATE_DISCOVERED	BIT(4)
+#define STATE_DISCOVERING	BIT(6)
+
+static u32 peer_state(const struct lnet_peer *peer)
+{
+	u32 state = (peer->mr ? STATE_MULTI_RAIL : 0) | (peer->configured ? STATE_CONFIGURED : 0);
+
+	if (peer->contact == CONTACT_PINGING || peer->contact == CONTACT_OPENING)
+		return state | STATE_DISCOVERING;
+	return peer->contact == CONTACT_UNKNOWN ? state : state | STATE_DISCOVERED;
+}
+
+static void peer_view(struct lnet_peer *peer, struct lnet_view_peer *v)
+{
+	spin_lock(&peer->sh->lock);
+	lnet_nid_str(&peer->primary, v->primary);
+	v->multi_rail = peer->mr;
+	v->state = peer_state(peer);
+	spin_unlock(&peer->sh->lock);
+}
+
+/* The @pos-th interface as it is now; false: there are no more. */
+static bool pni_at(struct lnet_peer *peer, u32 pos, struct lnet_view_pni *v)
+{
+	const struct lnet_peer_ni *pni;
+	bool found = false;
+
+	spin_lock(&peer->sh->lock);
+	list_for_each_entry(pni, &peer->pnis, link) {
+		if (pos--)
+			continue;
+		pni_view(pni, v);
+		found = true;
+		break;
+	}
+	spin_unlock(&peer->sh->lock);
+	if (found)
+		lnet_ctl_stat_done(&v->stat);
+	return found;
+}
+
+/* True: all interfaces from d->sub on fitted. */
+static bool pnis_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_view_pni *v)
+{
+	u32 first = d->sub;
+
+	while (pni_at(d->peer, d->sub, v)) {
+		s->ops->open(s, LNET_OPEN_ELEM, d->sub);
+		lnet_table_emit(s, &lnet_table_pni, v, d->level, d->backup, NULL);
+		if (!s->ops->close(s)) {
+			if (d->sub > first)
+				s->ops->resume(s);
+			return false;
+		}
+		d->sub++;
+	}
+	return true;
+}
+
+/* True: the whole of d->peer fitted. */
+static bool peer_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_view_pni *v)
+{
+	struct lnet_view_peer view;
+	u32 sub = d->sub;
+	bool all;
+
+	if (!lnet_ctl_table(d, s, &lnet_table_peer))
+		return false;
+	memset(&view, 0, sizeof(view));
+	peer_view(d->peer, &view);
+	s->ops->open(s, sub ? LNET_OPEN_MORE : LNET_OPEN_ITEM, 0);
+	if (!d->head)
+		s->ops->str(s, 1, "");
+	lnet_table_emit(s, &lnet_table_peer, &view, d->level, d->backup, NULL);
+	s->ops->open(s, LNET_OPEN_NEST, 5);
+	all = pnis_emit(d, s, v);
+	s->ops->close(s);
+	if (!s->ops->close(s)) {
+		d->sub = sub;
+		return false;
+	}
+	d->head = true;
+	return all;
+}
+
+/* d->peer is the one to be said next. */
+static int peers_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_view_pni *v)
+{
+	while (d->peer) {
+		if ((!d->backup || d->peer->configured) && !peer_emit(d, s, v))
+			return 1;
+		d->sub = 0;
+		if (d->filtered)
+			break;
+		lnet_ctl_peer_next(d);
+	}
+	lnet_peer_put(d->peer);
+	d->peer = NULL;
+	return 0;
+}
+
+int lnet_ctl_peers_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	struct lnet_view_pni *v = kzalloc(sizeof(*v), GFP_KERNEL);
+	int rc;
+
+	if (!v)
+		return -ENOMEM;
+	mutex_lock(&d->ctl->ln->cfg_mutex);
+	if (!d->peer && !d->pos)
+		lnet_ctl_peer_next(d);
+	rc = peers_emit(d, s, v);
+	mutex_unlock(&d->ctl->ln->cfg_mutex);
+	kfree(v);
+	return rc;
+}

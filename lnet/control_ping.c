@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * ping: several nodes at once, each answer or failure told. And where the NIDs of a node are
+ * handled.
+ */
+#include "control_cmd.h"
+
+#define PING_NIDS_MAX	LNET_CTL_NIDS_MAX	/* told of one node */
+#define PING_MS_MAX	180000
+
+struct ping_set;
+
+struct ping {
+	struct ping_set *set;
+	struct lnet_nid nid, primary;
+	int status;			/* 1: under way */
+	bool mr;
+	unsigned int nr_nids;
+	struct lnet_nid *nids;		/* of the answer */
+};
+
+/*
+ * Lives until the dump and every ping have let go of it: a client may leave before the answers
+ * come.
+ */
+struct ping_set {
+	struct lnet_control *ctl;
+	spinlock_t lock;
+	unsigned int nr, nr_open;	/* nr_open [lock] */
+	bool left;			/* [lock] the dump is gone */
+	struct ping ping[];
+};
+
+static void set_free(struct ping_set *set)
+{
+	unsigned int i;
+
+	for (i = 0; i < set->nr; i++)
+		kfree(set->ping[i].nids);
+	kvfree(set);
+}
+
+/* ---- the answer: runs like a handler --------------------------------------------------------- */
+
+static int read_info(struct ping *ping, const u8 *info, u32 len)
+{
+	struct lnet_pinginfo_ni *nis = kcalloc(PING_NIDS_MAX, sizeof(*nis), GFP_NOFS);
+	struct lnet_pinginfo pi;
+	unsigned int i;
+	int rc = nis ? lnet_pinginfo_decode(&pi, info, len, nis, PING_NIDS_MAX) : -ENOMEM;
+
+	if (rc == -EMSGSIZE || rc == -ENOBUFS)
+		rc = 0;		/* as many as came */
+	if (!rc)
+		ping->nids = kcalloc(pi.nr + 1, sizeof(*ping->nids), GFP_NOFS);
+	if (!rc && !ping->nids)
+		rc = -ENOMEM;
+	for (i = 0; !rc && i < pi.nr; i++)
+		ping->nids[i] = nis[i].nid;
+	if (!rc) {
+		ping->nr_nids = pi.nr;
+		ping->mr = pi.features & LNET_FEAT_MULTI_RAIL;
+	}
+	kfree(nis);
+	return rc;
+}
+
+static void ping_done(void *arg, int status, const u8 *info, u32 len,
+		      const struct lnet_nid *primary, u64 rtt_ns)
+{
+	struct ping *ping = arg;
+	struct ping_set *set = ping->set;
+	struct lnet_control *ctl = set->ctl;
+	bool last, left;
+
+	if (!status)
+		status = read_info(ping, info, len);
+	ping->primary = primary ? *primary : LNET_NID_ANY;
+	spin_lock(&set->lock);
+	ping->status = status;
+	last = !--set->nr_open;
+	left = set->left;
+	spin_unlock(&set->lock);
+	if (last && left)
+		set_free(set);
+	else if (last)
+		ctl->ops->wake(ctl->arg);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static int timeout_of(struct lnet *ln, const struct lnet_ctl_req *req, u64 *timeout_ns,
+		      struct lnet_ctl_err *e)
+{
+	struct lnet_req all;
+	struct lnet_val v;
+	s64 ms;
+
+	*timeout_ns = READ_ONCE(ln->tun.transaction_timeout);
+	lnet_req_init(&all, req->attrs, req->len);
+	if (!lnet_req_find(all, "timeout", &v))
+		return 0;
+	if (lnet_val_int(&v, 1, PING_MS_MAX, &ms))
+		return lnet_ctl_fail(e, -ERANGE, "'timeout' must be 1 to %d ms", PING_MS_MAX);
+	*timeout_ns = (u64)ms * NSEC_PER_MSEC;
+	return 0;
+}
+
+static int source_of(struct lnet *ln, const struct lnet_ctl_req *req, struct lnet_nid *source,
+		     struct lnet_ctl_err *e)
+{
+	char buf[LNET_NIDSTR_SIZE];
+	struct lnet_req all;
+	struct lnet_ni *ni;
+	struct lnet_val v;
+	int rc;
+
+	*source = LNET_NID_ANY;
+	lnet_req_init(&all, req->attrs, req->len);
+	if (!lnet_req_find(all, "source", &v))
+		return 0;
+	rc = lnet_ctl_nid(&v, "source", source, e);
+	if (rc)
+		return rc;
+	ni = lnet_ni_find(ln, source);
+	lnet_ni_put(ni);
+	return ni ? 0
+		  : lnet_ctl_fail(e, -EINVAL, "%s is not an interface of this node",
+				  lnet_nid_str(source, buf));
+}
+
+static struct ping_set *set_new(struct lnet_control *ctl, const struct lnet_nid *nids,
+				unsigned int nr)
+{
+	struct ping_set *set = kvzalloc(struct_size(set, ping, nr), GFP_KERNEL);
+	unsigned int i;
+
+	if (!set)
+		return NULL;
+	spin_lock_init(&set->lock);
+	set->ctl = ctl;
+	set->nr = nr;
+	set->nr_open = nr + 1;		/* one is the starter's */
+	for (i = 0; i < nr; i++) {
+		set->ping[i].set = set;
+		set->ping[i].nid = nids[i];
+		set->ping[i].status = 1;
+	}
+	return set;
+}
+
+/* All at once: the slowest one sets the time. */
+static void set_start(struct lnet_ctl_dump *d, struct ping_set *set, const struct lnet_nid *source,
+		      u64 timeout_ns)
+{
+	struct lnet *ln = d->ctl->ln;
+	unsigned int i;
+
+	for (i = 0; i < set->nr; i++) {
+		struct ping *ping = &set->ping[i];
+		int rc = lnet_ping(ln, &ping->nid, source, timeout_ns, ping_done, ping);
+
+		if (!rc)
+			continue;
+		spin_lock(&set->lock);
+		ping->status = rc;
+		set->nr_open--;
+		spin_unlock(&set->lock);
+	}
+	spin_lock(&set->lock);
+	set->nr_open--;
+	spin_unlock(&set->lock);
+}
+
+int lnet_ctl_ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e)
+{
+	struct lnet_nid *nids = kcalloc(LNET_CTL_NIDS_MAX, sizeof(*nids), GFP_KERNEL), source;
+	u64 timeout_ns = 0;
+	int nr, rc;
+
+	if (!nids)
+		return -ENOMEM;
+	nr = lnet_ctl_nids(req, nids, e);
+	rc = nr < 0 ? nr : timeout_of(d->ctl->ln, req, &timeout_ns, e);
+	if (!rc)
+		rc = source_of(d->ctl->ln, req, &source, e);
+	if (!rc)
+		d->priv = set_new(d->ctl, nids, (unsigned int)nr);
+	kfree(nids);
+	if (rc || !d->priv)
+		return rc ? rc : -ENOMEM;
+	set_start(d, d->priv, &source, timeout_ns);
+	return 0;
+}
+
+void lnet_ctl_ping_end(struct lnet_ctl_dump *d)
+{
+	struct ping_set *set = d->priv;
+	bool open;
+
+	if (!set)
+		return;
+	spin_lock(&set->lock);
+	open = set->nr_open;
+	set->left = true;
+	spin_unlock(&set->lock);
+	if (!open)
+		set_free(set);
+	d->priv = NULL;
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+static bool success_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct ping *ping)
+{
+	struct lnet_view_ping v = { .multi_rail = ping->mr };
+	struct lnet_view_nid nid;
+	unsigned int i;
+
+	if (!lnet_ctl_table(d, s, &lnet_table_ping))
+		return false;
+	lnet_nid_str(&ping->primary, v.primary);
+	lnet_ctl_item(d, s);
+	lnet_table_emit(s, &lnet_table_ping, &v, 0, false, NULL);
+	s->ops->open(s, LNET_OPEN_NEST, 5);
+	for (i = 0; i < ping->nr_nids; i++) {
+		lnet_nid_str(&ping->nids[i], nid.nid);
+		s->ops->open(s, LNET_OPEN_ELEM, i + 1);
+		lnet_table_emit(s, &lnet_table_nid, &nid, 0, false, NULL);
+		s->ops->close(s);
+	}
+	s->ops->close(s);
+	return lnet_ctl_item_end(d, s);
+}
+
+static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct ping *ping)
+{
+	struct lnet_view_failure v = { .what = "\n", .err = (s16)ping->status };
+	char nid[LNET_NIDSTR_SIZE];
+
+	if (d->lnd != &lnet_table_failure) {	/* of the two tables, the one sent last */
+		if (!s->ops->table(s, &lnet_table_failure, NULL, false))
+			return false;
+		d->lnd = &lnet_table_failure;
+		d->head = false;
+	}
+	scnprintf(v.descr, sizeof(v.descr), "failed to ping %s", lnet_nid_str(&ping->nid, nid));
+	lnet_ctl_item(d, s);
+	lnet_table_emit(s, &lnet_table_failure, &v, 0, false, NULL);
+	return lnet_ctl_item_end(d, s);
+}
+
+/* Positions 0..nr-1 are the successes, nr..2nr-1 the failures. */
+int lnet_ctl_ping_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	struct ping_set *set = d->priv;
+	bool open;
+
+	spin_lock(&set->lock);
+	open = set->nr_open;
+	spin_unlock(&set->lock);
+	if (open)
+		return -EINPROGRESS;
+	for (; d->pos < 2 * set->nr; d->pos++) {
+		const struct ping *ping = &set->ping[d->pos % set->nr];
+		bool failures = d->pos >= set->nr;
+
+		if (failures != !!ping->status)
+			continue;
+		if (!(failures ? failure_emit(d, s, ping) : success_emit(d, s, ping)))
+			return 1;
+	}
+	return 0;
+}
+
+/* ---- cpt-of-nid ------------------------------------------------------------------------------ */
+
+struct nid_list {
+	unsigned int nr;
+	struct lnet_nid nids[LNET_CTL_NIDS_MAX];
+};
+
+int lnet_ctl_cpt_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
+{
+	struct nid_list *list = kzalloc(sizeof(*list), GFP_KERNEL);
+	int nr = list ? lnet_ctl_nids(req, list->nids, e) : -ENOMEM;
+
+	if (nr < 0) {
+		kfree(list);
+		return nr;
+	}
+	list->nr = (unsigned int)nr;
+	d->priv = list;
+	return 0;
+}
+
+int lnet_ctl_cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	const struct nid_list *list = d->priv;
+	struct lnet_view_cpt v;
+
+	for (; d->pos < list->nr; d->pos++) {
+		if (!lnet_ctl_table(d, s, &lnet_table_cpt))
+			return 1;
+		lnet_nid_str(&list->nids[d->pos], v.nid);
+		v.cpt = lnet_nid_hash(&list->nids[d->pos]) % d->ctl->ln->nr_shards;
+		lnet_ctl_item(d, s);
+		lnet_table_emit(s, &lnet_table_cpt, &v, 0, false, NULL);
+		if (!lnet_ctl_item_end(d, s))
+			return 1;
+	}
+	return 0;
+}
+
+void lnet_ctl_cpt_end(struct lnet_ctl_dump *d)
+{
+	kfree(d->priv);
+}

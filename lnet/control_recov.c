@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * debug recovery: which interfaces of ours, or of peers, are below full health and watched for
+ * their return.
+ */
+#include "control_cmd.h"
+
+#define RECOV_MAX 256		/* told at most: all of them stand in one message */
+
+enum { QUEUE_LOCAL, QUEUE_PEER };
+
+int lnet_ctl_recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e)
+{
+	struct lnet_req all;
+	struct lnet_val v;
+	s64 queue;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	if (!lnet_req_find(all, "queue_type", &v) ||
+	    lnet_val_int(&v, QUEUE_LOCAL, QUEUE_PEER, &queue))
+		return lnet_ctl_fail(e, -EINVAL, "'queue_type' must be 0 (local) or 1 (peer)");
+	d->sub = (u32)queue;
+	return 0;
+}
+
+struct recov_view {
+	struct lnet_key keys[RECOV_MAX + 1];
+	char name[RECOV_MAX][12];
+	struct lnet_nid nid[RECOV_MAX];
+	unsigned int nr;
+	struct lnet_table table;
+};
+
+static void nid_add(struct recov_view *v, const struct lnet_nid *nid)
+{
+	if (v->nr < RECOV_MAX)
+		v->nid[v->nr++] = *nid;
+}
+
+static void local_fill(struct recov_view *v, struct lnet *ln)
+{
+	const struct lnet_ni *ni;
+
+	mutex_lock(&ln->cfg_mutex);
+	list_for_each_entry(ni, &ln->nis, link)
+		if (!lnet_nid_is_lo(&ni->nid) &&
+		    (READ_ONCE(ni->fatal) || atomic_read(&ni->health) < LNET_HEALTH_MAX))
+			nid_add(v, &ni->nid);
+	mutex_unlock(&ln->cfg_mutex);
+}
+
+/* [sh] */
+static bool pni_recovers(const struct lnet_peer_ni *pni)
+{
+	const struct lnet_path *path;
+
+	if (pni->health < LNET_HEALTH_MAX)
+		return true;
+	list_for_each_entry(path, &pni->paths, link)
+		if (path->recovering)
+			return true;
+	return false;
+}
+
+static void peer_fill(struct recov_view *v, struct lnet *ln)
+{
+	const struct lnet_peer_ni *pni;
+	struct lnet_peer *peer;
+
+	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer)) {
+		spin_lock(&peer->sh->lock);
+		list_for_each_entry(pni, &peer->pnis, link)
+			if (!lnet_nid_is_lo(&pni->nid) && pni_recovers(pni))
+				nid_add(v, &pni->nid);
+		spin_unlock(&peer->sh->lock);
+	}
+}
+
+static bool recov_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct recov_view *v)
+{
+	char text[LNET_NIDSTR_SIZE];
+	unsigned int i;
+
+	v->keys[0] = (struct lnet_key){ .name = d->sub == QUEUE_PEER ? "Peer NI recovery"
+								     : "Local NI recovery",
+					.type = LNET_NLT_NUL_STRING,
+					.format = LNET_NL_MAPPING };
+	for (i = 0; i < v->nr; i++) {
+		scnprintf(v->name[i], sizeof(v->name[i]), "nid-%u", i);
+		v->keys[i + 1] = (struct lnet_key){ .name = v->name[i], .type = LNET_NLT_STRING };
+	}
+	v->table = (struct lnet_table){ v->keys, (u16)(v->nr + 1) };
+	if (!s->ops->table(s, &v->table, NULL, false))
+		return false;
+	lnet_ctl_item(d, s);
+	for (i = 0; i < v->nr; i++)
+		s->ops->str(s, i + 2, lnet_nid_str(&v->nid[i], text));
+	return lnet_ctl_item_end(d, s);
+}
+
+int lnet_ctl_recov_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	struct recov_view *v = kvzalloc(sizeof(*v), GFP_KERNEL);
+	int rc = 0;
+
+	if (!v)
+		return -ENOMEM;
+	if (d->sub == QUEUE_LOCAL)
+		local_fill(v, d->ctl->ln);
+	else
+		peer_fill(v, d->ctl->ln);
+	if (v->nr)
+		rc = !recov_emit(d, s, v);
+	kvfree(v);
+	return rc;
+}

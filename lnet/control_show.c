@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* net show: the local interfaces with their counters. */
+#include "control_cmd.h"
+
+int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e)
+{
+	char text[LNET_NIDSTR_SIZE];
+	struct lnet_req items, item;
+	struct lnet_val v;
+
+	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item) ||
+	    !lnet_req_find(item, "net type", &v))
+		return 0;
+	if (lnet_val_text(&v, text, sizeof(text)))
+		return lnet_ctl_fail(e, -EINVAL, "the net has no name");
+	if (lnet_net_parse(&d->net, text))
+		return lnet_ctl_fail(e, -ENOENT, "unknown net '%s'", text);
+	d->filtered = true;
+	return 0;
+}
+
+/* ---- views ----------------------------------------------------------------------------------- */
+
+static void hist_add(const struct lnet_hist *h, u32 *nr, u64 *min_ns, u64 *max_ns, u64 *sum_ns)
+{
+	if (!h->count)
+		return;
+	*min_ns = *nr ? min(*min_ns, h->min_ns) : h->min_ns;
+	*max_ns = max(*max_ns, h->max_ns);
+	*sum_ns += h->sum_ns;
+	*nr += (u32)h->count;
+}
+
+/* The averages hold sums until lnet_ctl_stat_done(). */
+void lnet_ctl_stat_add(struct lnet_view_stat *v, const struct lnet_path_stats *st)
+{
+	hist_add(&st->put_egress, &v->put_egress_samples, &v->put_egress_min, &v->put_egress_max,
+		 &v->put_egress_avg);
+	hist_add(&st->get_rtt, &v->get_rtt_samples, &v->get_rtt_min, &v->get_rtt_max,
+		 &v->get_rtt_avg);
+	hist_add(&st->put_ack, &v->put_ack_samples, &v->put_ack_min, &v->put_ack_max,
+		 &v->put_ack_avg);
+}
+
+void lnet_ctl_stat_done(struct lnet_view_stat *v)
+{
+	v->put_egress_avg =
+		v->put_egress_samples ? div_u64(v->put_egress_avg, v->put_egress_samples) : 0;
+	v->get_rtt_avg = v->get_rtt_samples ? div_u64(v->get_rtt_avg, v->get_rtt_samples) : 0;
+	v->put_ack_avg = v->put_ack_samples ? div_u64(v->put_ack_avg, v->put_ack_samples) : 0;
+}
+
+/* Latency is kept per path. Visits every peer, one lock hold each. */
+static void ni_latency(const struct lnet_ni *ni, struct lnet_view_stat *v)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_peer *peer;
+	struct lnet_path *path;
+
+	for (peer = lnet_peer_next(ni->ln, NULL); peer; peer = lnet_peer_next(ni->ln, peer)) {
+		spin_lock(&peer->sh->lock);
+		list_for_each_entry(pni, &peer->pnis, link) {
+			path = lnet_path_find(pni, ni);
+			if (path && path->stats)
+				lnet_ctl_stat_add(v, path->stats);
+		}
+		spin_unlock(&peer->sh->lock);
+	}
+	lnet_ctl_stat_done(v);
+}
+
+static void ni_counters(const struct lnet_ni *ni, u64 *c)
+{
+	struct lnet *ln = ni->ln;
+	unsigned int i, k;
+
+	memset(c, 0, LNET_NR_NI_COUNTERS * sizeof(*c));
+	for (i = 0; i < ln->nr_shards; i++) {
+		spin_lock(&ln->shard[i].lock);
+		for (k = 0; k < LNET_NR_NI_COUNTERS; k++)
+			c[k] += ni->sh[i].c[k];
+		spin_unlock(&ln->shard[i].lock);
+	}
+}
+
+#define MSGS(side)                                                                             \
+	{                                                                                      \
+		.put = (u32)c[LNET_NIC_##side##_put], .get = (u32)c[LNET_NIC_##side##_get],    \
+		.reply = (u32)c[LNET_NIC_##side##_reply], .ack = (u32)c[LNET_NIC_##side##_ack] \
+	}
+
+static void ni_traffic(const struct lnet_ni *ni, struct lnet_view_ni *v)
+{
+	u64 c[LNET_NR_NI_COUNTERS];
+
+	ni_counters(ni, c);
+	v->stat.send_count = (u32)c[LNET_NIC_send_count];
+	v->stat.recv_count = (u32)c[LNET_NIC_recv_count];
+	v->stat.drop_count = (u32)c[LNET_NIC_drop_count];
+	v->sent = (struct lnet_view_msgs)MSGS(sent);
+	v->received = (struct lnet_view_msgs)MSGS(recv);
+	v->dropped = (struct lnet_view_msgs)MSGS(drop);
+	v->health = (struct lnet_view_ni_health){
+		.fatal = READ_ONCE(ni->fatal),
+		.interrupts = (u32)c[LNET_NIC_interrupts],
+		.dropped = (u32)c[LNET_NIC_dropped],
+		.aborted = (u32)c[LNET_NIC_aborted],
+		.no_route = (u32)c[LNET_NIC_no_route],
+		.timeouts = (u32)c[LNET_NIC_timeouts],
+		.error = (u32)c[LNET_NIC_error],
+		.ping_count = (u32)ni->ping_count,
+		.next_ping = div_u64(ni->next_ping_ns, NSEC_PER_SEC),
+	};
+}
+
+static bool ni_is_up(const struct lnet_ni *ni)
+{
+	if (lnet_nid_is_lo(&ni->nid))
+		return true;
+	return lnet_ni_usable(ni) && !READ_ONCE(ni->fatal) && atomic_read(&ni->health) > 0;
+}
+
+/* "[0,1]", with the quotes that make it a text in YAML. */
+static void cpts_text(const struct lnet *ln, char *buf, size_t size)
+{
+	unsigned int i;
+	int len = scnprintf(buf, size, "\"[");
+
+	if (ln->nr_shards > 16)
+		len += scnprintf(buf + len, size - (size_t)len, "0-%u", ln->nr_shards - 1);
+	for (i = 0; i < ln->nr_shards && ln->nr_shards <= 16; i++)
+		len += scnprintf(buf + len, size - (size_t)len, "%s%u", i ? "," : "", i);
+	scnprintf(buf + len, size - (size_t)len, "]\"");
+}
+
+/* cfg_mutex held. */
+static void ni_view(const struct lnet_ni *ni, unsigned int level, struct lnet_view_ni *v)
+{
+	bool lo = lnet_nid_is_lo(&ni->nid);
+
+	memset(v, 0, sizeof(*v));
+	lnet_nid_str(&ni->nid, v->nid);
+	strscpy(v->status, ni_is_up(ni) ? "up" : "down", sizeof(v->status));
+	if (!lo)
+		strscpy(v->intf.name, ni->ifname, sizeof(v->intf.name));
+	v->udsp = (struct lnet_view_udsp){ -1, -1 };
+	v->dev_cpt = ni->dev_cpt;
+	cpts_text(ni->ln, v->cpts, sizeof(v->cpts));
+	v->lnd.conns_per_peer = (u16)lnet_ni_conns_per_peer(ni);
+	v->lnd.timeout = (u32)div_u64(READ_ONCE(ni->ln->tun.sock_timeout), NSEC_PER_SEC);
+	v->lnd.tos = (s16)ni->tos;
+	if (!lo)
+		v->tunables = (struct lnet_view_tunables){ ni->peer_timeout, ni->peer_credits,
+							   ni->peer_buffer_credits, ni->credits };
+	if (!level)
+		return;
+	ni_traffic(ni, v);
+	v->health.value = lo ? 0 : atomic_read(&ni->health);
+	ni_latency(ni, &v->stat);
+}
+
+/* ---- walking: cfg_mutex held ----------------------------------------------------------------- */
+
+static bool net_is_first(const struct lnet *ln, const struct lnet_ni *ni)
+{
+	const struct lnet_ni *other;
+
+	list_for_each_entry(other, &ln->nis, link) {
+		if (other == ni)
+			return true;
+		if (other->net == ni->net)
+			return false;
+	}
+	return true;
+}
+
+/* First NI of the net at @pos, in the order of configuration. */
+static const struct lnet_ni *net_at(const struct lnet_ctl_dump *d, u32 pos)
+{
+	const struct lnet *ln = d->ctl->ln;
+	const struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &ln->nis, link) {
+		if (!net_is_first(ln, ni) || (d->filtered && ni->net != d->net))
+			continue;
+		if (d->backup && lnet_nid_is_lo(&ni->nid))
+			continue;
+		if (!pos--)
+			return ni;
+	}
+	return NULL;
+}
+
+static const struct lnet_table *lnd_table(const struct lnet_ctl_dump *d, u32 net)
+{
+	return d->level && lnet_net_type(net) == LNET_LND_TCP ? &lnet_table_sock : NULL;
+}
+
+/* The driver's part of the table changes with the net. */
+static bool net_table(struct lnet_ctl_dump *d, struct lnet_sink *s, u32 net)
+{
+	const struct lnet_table *lnd = lnd_table(d, net);
+
+	if (d->table && (lnd == d->lnd || !lnd))
+		return true;
+	if (!s->ops->table(s, &lnet_table_net, lnd, d->table))
+		return false;
+	if (d->table)
+		d->head = false;	/* a table sent again is announced again */
+	d->table = true;
+	d->lnd = lnd;
+	return true;
+}
+
+/* Interfaces of @net from @d->sub on. True: all fitted. */
+static bool net_elements(struct lnet_ctl_dump *d, struct lnet_sink *s, u32 net,
+			 struct lnet_view_ni *v)
+{
+	const struct lnet_ni *ni;
+	u32 i = 0, first = d->sub;
+
+	list_for_each_entry(ni, &d->ctl->ln->nis, link) {
+		if (ni->net != net || i++ < d->sub)
+			continue;
+		ni_view(ni, d->level, v);
+		s->ops->open(s, LNET_OPEN_ELEM, 0);
+		/* A backup names the address too: an interface may have several. */
+		if (d->backup)
+			s->ops->str(s, 1, v->nid);
+		lnet_table_emit(s, &lnet_table_ni, v, d->level, d->backup, lnd_table(d, net));
+		if (!s->ops->close(s)) {
+			if (d->sub > first)
+				s->ops->resume(s);
+			return false;
+		}
+		d->sub++;
+	}
+	return true;
+}
+
+/* True: the whole net fitted. */
+static bool net_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, u32 net, struct lnet_view_ni *v)
+{
+	u32 sub = d->sub;
+	char text[LNET_NIDSTR_SIZE];
+	bool all;
+
+	if (!net_table(d, s, net))
+		return false;
+	s->ops->open(s, sub ? LNET_OPEN_MORE : LNET_OPEN_ITEM, 0);
+	if (!d->head)
+		s->ops->str(s, 1, "");
+	s->ops->str(s, 2, lnet_net_str(net, text));
+	s->ops->open(s, LNET_OPEN_NEST, 3);
+	all = net_elements(d, s, net, v);
+	s->ops->close(s);
+	if (!s->ops->close(s)) {
+		d->sub = sub;
+		return false;
+	}
+	d->head = true;
+	return all;
+}
+
+int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	struct lnet *ln = d->ctl->ln;
+	struct lnet_view_ni *v = kzalloc(sizeof(*v), GFP_KERNEL);
+	const struct lnet_ni *ni;
+	int rc = 0;
+
+	if (!v)
+		return -ENOMEM;
+	mutex_lock(&ln->cfg_mutex);
+	for (ni = net_at(d, d->pos); ni; ni = net_at(d, d->pos)) {
+		if (!net_emit(d, s, ni->net, v)) {
+			rc = 1;
+			break;
+		}
+		d->pos++;
+		d->sub = 0;
+	}
+	mutex_unlock(&ln->cfg_mutex);
+	kfree(v);
+	if (!rc && d->filtered && !d->pos)
+		return lnet_ctl_fail(e, -ESRCH, "no interface is on that net");
+	return rc;
+}

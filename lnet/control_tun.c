@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tunables, statistics, and what the node says of itself. */
+#include "control_cmd.h"
+
+#define TUNABLES_MAX 128
+
+/* ---- set: all or nothing --------------------------------------------------------------------- */
+
+struct setting {
+	const struct lnet_tunable_info *info;
+	u64 value;
+};
+
+/* A number as people wrote it, for errors: time in seconds, as it is typed. */
+static void range_text(const struct lnet_tunable_info *info, char *buf, size_t size)
+{
+	if (info->unit == LNET_UNIT_NS)
+		scnprintf(buf, size, "%llu to %llu ms", div_u64(info->min, NSEC_PER_MSEC),
+			  div_u64(info->max, NSEC_PER_MSEC));
+	else
+		scnprintf(buf, size, "%llu to %llu", info->min, info->max);
+}
+
+static int setting_parse(const struct lnet_val *key, const struct lnet_val *val,
+			 struct setting *set, struct lnet_ctl_err *e)
+{
+	char name[LNET_TEXT_MAX], text[LNET_TEXT_MAX], range[LNET_TEXT_MAX];
+	int rc;
+
+	if (lnet_val_text(key, name, sizeof(name)))
+		return lnet_ctl_fail(e, -EINVAL, "a tunable has no name");
+	set->info = lnet_tunable_find(name);
+	if (!set->info)
+		return lnet_ctl_fail(e, -ENOENT, "invalid key '%s'", name);
+	if (lnet_val_text(val, text, sizeof(text)))
+		return lnet_ctl_fail(e, -EINVAL, "no value specified for key '%s'", name);
+	if (!strcmp(text, "default")) {
+		set->value = set->info->def;
+		return 0;
+	}
+	rc = lnet_tunable_parse(name, text, &set->value);
+	if (rc == -EINVAL)
+		return lnet_ctl_fail(e, rc, "invalid value '%s' for key '%s'", text, name);
+	range_text(set->info, range, sizeof(range));
+	if (rc || set->value < set->info->min || set->value > set->info->max)
+		return lnet_ctl_fail(e, -ERANGE, "invalid value '%s' for key '%s': it must be %s",
+				     text, name, range);
+	return 0;
+}
+
+static int settings_parse(const struct lnet_ctl_req *req, struct setting *set, unsigned int *nr,
+			  struct lnet_ctl_err *e)
+{
+	struct lnet_val key, val;
+	struct lnet_req all;
+	int rc = 0;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	for (*nr = 0; !rc && lnet_req_next(&all, &key) && lnet_req_next(&all, &val); (*nr)++) {
+		if (*nr == TUNABLES_MAX)
+			return lnet_ctl_fail(e, -E2BIG, "too many tunables at once");
+		rc = setting_parse(&key, &val, &set[*nr], e);
+	}
+	return rc;
+}
+
+int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			  struct lnet_ctl_err *e)
+{
+	struct setting *set = kvcalloc(TUNABLES_MAX, sizeof(*set), GFP_KERNEL);
+	unsigned int nr = 0, i;
+	int rc;
+
+	if (!set)
+		return -ENOMEM;
+	rc = settings_parse(req, set, &nr, e);
+	for (i = 0; i < nr && !rc; i++) {
+		rc = lnet_tunable_set(ctl->ln, set[i].info->name, set[i].value);
+		if (rc)
+			rc = lnet_ctl_fail(e, rc, "cannot set '%s': %s", set[i].info->name,
+					   lnet_ctl_why(rc));
+	}
+	kvfree(set);
+	return rc;
+}
+
+/* ---- show ------------------------------------------------------------------------------------ */
+
+/*
+ * Stock's `global show`, in its order; "" is lnd_timeout, which is derived. What is not named
+ * follows.
+ */
+static const char *const stock_order[] = {
+	"numa_range",
+	"max_interfaces",
+	"discovery",
+	"drop_asym_route",
+	"retry_count",
+	"transaction_timeout",
+	"health_sensitivity",
+	"recovery_interval",
+	"router_sensitivity",
+	"",
+	"response_tracking",
+	"recovery_limit",
+	"max_recovery_ping_interval",
+};
+
+/* one line: a number, or a text when it is no whole number of seconds */
+struct shown {
+	u64 num;
+	char text[24];
+};
+
+struct tun_view {
+	struct lnet_key keys[TUNABLES_MAX];
+	struct shown shown[TUNABLES_MAX];
+	struct lnet_table table;
+};
+
+/* Whole seconds as a number, else with up to nine decimals. */
+static void seconds(struct shown *s, u64 ns)
+{
+	u64 whole = div_u64(ns, NSEC_PER_SEC), rest = ns - whole * NSEC_PER_SEC;
+	int len;
+
+	s->num = whole;
+	s->text[0] = 0;
+	if (!rest)
+		return;
+	len = scnprintf(s->text, sizeof(s->text), "%llu.%09llu", whole, rest);
+	while (s->text[len - 1] == '0')
+		s->text[--len] = 0;
+}
+
+static void line_add(struct tun_view *v, const char *name, u64 value, bool is_time)
+{
+	struct shown *s = &v->shown[v->table.nr];
+	struct lnet_key *k = &v->keys[v->table.nr];
+
+	if (v->table.nr == TUNABLES_MAX)
+		return;
+	s->num = value;
+	if (is_time)
+		seconds(s, value);
+	k->name = name;
+	k->type = s->text[0] ? LNET_NLT_STRING : LNET_NLT_S64;
+	v->table.nr++;
+}
+
+static bool is_stock(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(stock_order); i++)
+		if (!strcmp(stock_order[i], name))
+			return true;
+	return false;
+}
+
+static void lines_add(struct tun_view *v, const struct lnet *ln)
+{
+	const struct lnet_tunable_info *info;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(stock_order); i++) {
+		info = lnet_tunable_find(stock_order[i]);
+		if (info)
+			line_add(v, info->name, lnet_tunable_get(ln, info),
+				 info->unit == LNET_UNIT_NS);
+		else
+			line_add(v, "lnd_timeout", div64_u64(READ_ONCE(ln->tun.transaction_timeout),
+				 max_t(u64, READ_ONCE(ln->tun.retry_count), 1)), true);
+	}
+	for (i = 0; i < lnet_nr_tunables; i++) {
+		info = &lnet_tunable_table[i];
+		if (!is_stock(info->name))
+			line_add(v, info->name, lnet_tunable_get(ln, info),
+				 info->unit == LNET_UNIT_NS);
+	}
+}
+
+int lnet_ctl_tunables_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	struct tun_view *v = kvzalloc(sizeof(*v), GFP_KERNEL);
+	unsigned int i;
+	int rc = 1;
+
+	if (!v)
+		return -ENOMEM;
+	v->keys[0] = (struct lnet_key){ .name = "global",
+					.type = LNET_NLT_NUL_STRING,
+					.format = LNET_NL_MAPPING };
+	v->table = (struct lnet_table){ v->keys, 1 };
+	lines_add(v, d->ctl->ln);
+	if (s->ops->table(s, &v->table, NULL, false)) {
+		lnet_ctl_item(d, s);
+		for (i = 1; i < v->table.nr; i++) {
+			if (v->shown[i].text[0])
+				s->ops->str(s, i + 1, v->shown[i].text);
+			else
+				s->ops->num(s, i + 1, LNET_NLT_S64, v->shown[i].num);
+		}
+		rc = !lnet_ctl_item_end(d, s);
+	}
+	kvfree(v);
+	return rc;
+}
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+/* In the order of control.def, which is stock's. */
+static const u8 shown_counters[] = {
+	LNET_C_msgs_alloc,
+	LNET_C_msgs_max,
+	LNET_C_rst_alloc,
+	LNET_C_errors,
+	LNET_C_send_count,
+	LNET_C_resend_count,
+	LNET_C_response_timeout_count,
+	LNET_C_local_interrupt_count,
+	LNET_C_local_dropped_count,
+	LNET_C_local_aborted_count,
+	LNET_C_local_no_route_count,
+	LNET_C_local_timeout_count,
+	LNET_C_local_error_count,
+	LNET_C_remote_dropped_count,
+	LNET_C_remote_error_count,
+	LNET_C_remote_timeout_count,
+	LNET_C_network_timeout_count,
+	LNET_C_failed_resends,
+	LNET_C_successful_resends,
+	LNET_C_recv_count,
+	LNET_C_route_count,
+	LNET_C_drop_count,
+};
+
+/*
+ * The 26 of stock, then all others, so that the answer is one mapping and names no counter twice.
+ */
+static bool counter_is_stock(unsigned int c)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(shown_counters); i++)
+		if (shown_counters[i] == c)
+			return true;
+	return c == LNET_C_send_length || c == LNET_C_recv_length || c == LNET_C_route_length ||
+	       c == LNET_C_drop_length;
+}
+
+#define STOCK_STATS 27		/* keys of lnet_table_stats, with the header */
+static_assert(ARRAY_SIZE(shown_counters) + 5 == STOCK_STATS, "the counters of the table");
+
+struct stats_view {
+	struct lnet_key keys[STOCK_STATS + LNET_NR_COUNTERS];
+	u64 val[STOCK_STATS + LNET_NR_COUNTERS];
+	struct lnet_table table;
+};
+
+static void stats_fill(struct stats_view *v, const struct lnet *ln)
+{
+	static const u8 lengths[] = { LNET_C_send_length, LNET_C_recv_length, LNET_C_route_length,
+				      LNET_C_drop_length };
+	unsigned int i, n = 1;
+
+	memcpy(v->keys, lnet_table_stats.keys, STOCK_STATS * sizeof(*v->keys));
+	for (i = 0; i < ARRAY_SIZE(shown_counters); i++)
+		v->val[n++] = lnet_stat_sum(ln, shown_counters[i]);
+	for (i = 0; i < ARRAY_SIZE(lengths); i++)
+		v->val[n++] = lnet_stat_sum(ln, lengths[i]);
+	for (i = 0; i < LNET_NR_COUNTERS; i++) {
+		if (counter_is_stock(i))
+			continue;
+		v->keys[n] =
+			(struct lnet_key){ .name = lnet_counter_names[i], .type = LNET_NLT_U64 };
+		v->val[n++] = lnet_stat_sum(ln, i);
+	}
+	v->table = (struct lnet_table){ v->keys, (u16)n };
+}
+
+int lnet_ctl_stats_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	struct stats_view *v = kvzalloc(sizeof(*v), GFP_KERNEL);
+	unsigned int i;
+	int rc = 1;
+
+	if (!v)
+		return -ENOMEM;
+	stats_fill(v, d->ctl->ln);
+	if (s->ops->table(s, &v->table, NULL, false)) {
+		lnet_ctl_item(d, s);
+		for (i = 1; i < v->table.nr; i++)
+			s->ops->num(s, i + 1, (enum lnet_nl_type)v->keys[i].type, v->val[i]);
+		rc = !lnet_ctl_item_end(d, s);
+	}
+	kvfree(v);
+	return rc;
+}
+
+int lnet_ctl_stats_reset(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e)
+{
+	lnet_stats_reset(ctl->ln);
+	return 0;
+}
+
+/* ---- node ------------------------------------------------------------------------------------ */
+
+int lnet_ctl_node_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	const struct lnet_control *ctl = d->ctl;
+	struct lnet_view_node v = { .pid = ctl->pid,
+				    .uid = ctl->uid,
+				    .configured = ctl->configured };
+
+	strscpy(v.name, ctl->name, sizeof(v.name));
+	strscpy(v.version, ctl->version, sizeof(v.version));
+	if (!lnet_ctl_table(d, s, &lnet_table_node))
+		return 1;
+	lnet_ctl_item(d, s);
+	lnet_table_emit(s, &lnet_table_node, &v, 0, false, NULL);
+	return !lnet_ctl_item_end(d, s);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Requests: what YAML becomes, what passes the check, what the walkers find. */
+#include "control.h"
+#include "utils/lib/client.h"
+#include "unit.h"
+
+/* Attributes in words: "text", #number, { list }. */
+static size_t words(const void *attrs, size_t len, char *out, size_t size)
+{
+	struct lnet_req r;
+	struct lnet_val v;
+	size_t n = 0;
+
+	out[0] = 0;
+	lnet_req_init(&r, attrs, len);
+	while (lnet_req_next(&r, &v) && n + 8 < size) {
+		if (v.kind == LNET_VAL_TEXT) {
+			n += (size_t)scnprintf(out + n, size - n, "\"%s\" ", v.text);
+		} else if (v.kind == LNET_VAL_INT) {
+			n += (size_t)scnprintf(out + n, size - n, "#%lld ", v.num);
+		} else {
+			n += (size_t)scnprintf(out + n, size - n, "{ ");
+			n += words(v.list.at, (size_t)(v.list.end - v.list.at), out + n, size - n);
+			n += (size_t)scnprintf(out + n, size - n, "} ");
+		}
+	}
+	return n;
+}
+
+static void test_check(void)
+{
+	static const struct { const char *name, *hex; int want;
+	} rows[] = {
+		{ "nothing", "", 0 },
+		{ "a text", "0600050061000000", 0 },
+		{ "a text without its end", "0600050061620000", -EINVAL },
+		{ "an empty text", "04000500", -EINVAL },
+		{ "shorter than its header", "0300050061000000", -EINVAL },
+		{ "longer than the message", "0900050061000000", -EINVAL },
+		{ "half a header", "0600", -EINVAL },
+		{ "a number", "0c0006000100000000000000", 0 },
+		{ "a short number", "0800060001000000", -EINVAL },
+		{ "a list", "0c0001800600050061000000", 0 },
+		{ "a list that ends inside its text", "080001800600050061000000", -EINVAL },
+		{ "an empty list", "04000180", 0 },
+		{ "eight lists deep",
+		  "20000180"
+		  "1c000180"
+		  "18000180"
+		  "14000180"
+		  "10000180"
+		  "0c000180"
+		  "08000180"
+		  "04000180",
+		  0 },
+		{ "nine lists deep",
+		  "24000180"
+		  "20000180"
+		  "1c000180"
+		  "18000180"
+		  "14000180"
+		  "10000180"
+		  "0c000180"
+		  "08000180"
+		  "04000180",
+		  -EINVAL },
+		{ "an unknown attribute", "0600630061620000", 0 },
+	};
+	unsigned int i, n;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		u8 bytes[64];
+
+		for (n = 0; rows[i].hex[2 * n]; n++) {
+			unsigned int b;
+
+			sscanf(rows[i].hex + 2 * n, "%2x", &b);
+			bytes[n] = (u8)b;
+		}
+		UNIT_EQUAL(lnet_req_check(bytes, n), rows[i].want, rows[i].name);
+	}
+}
+
+static struct request encode(const char *yaml)
+{
+	struct lnetctl_node *doc;
+	struct request r;
+	char why[100];
+	FILE *in = fmemopen((void *)yaml, strlen(yaml), "r");
+
+	UNIT_EQUAL(lnetctl_yaml_read(in, &doc, why, sizeof(why)), 0, why);
+	fclose(in);
+	UNIT_EQUAL(request_encode(&r, doc), 0, yaml);
+	lnetctl_doc_free(doc);
+	return r;
+}
+
+static void test_encode(void)
+{
+	static const struct { const char *yaml, *want;
+	} rows[] = {
+		{ "{}", "" },
+		{ "a: b", "\"a\" \"b\" " },
+		{ "a: -12", "\"a\" #-12 " },
+		{ "a: '12'", "\"a\" \"12\" " },
+		{ "a: Yes\nb: off\nc: y", "\"a\" #1 \"b\" #0 \"c\" #1 " },
+		{ "a: [x, 2]", "\"a\" { \"x\" #2 } " },
+		{ "a: {0: eth0}", "\"a\" { #0 \"eth0\" } " },
+		{ "a:\n- b: 1\n  c: d\n- e: f",
+		  "\"a\" { { \"b\" #1 \"c\" \"d\" } { \"e\" \"f\" } } " },
+		{ "a: 0x10", "\"a\" \"0x10\" " },
+		{ "a: 10.0.0.1@tcp", "\"a\" \"10.0.0.1@tcp\" " },
+		{ "a: 99999999999999999999", "\"a\" \"99999999999999999999\" " },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct request r = encode(rows[i].yaml);
+		char text[512];
+
+		UNIT_EQUAL(lnet_req_check(r.buf, r.len), 0, rows[i].yaml);
+		words(r.buf, r.len, text, sizeof(text));
+		UNIT_TEXT(text, rows[i].want, rows[i].yaml);
+		request_free(&r);
+	}
+}
+
+static void test_pairs(void)
+{
+	static const char *const keys[] = { "one", "two" };
+	struct request r = encode("stray: {one: 9}\n' two ': 2\nunknown: one\none: ' x '");
+	struct lnet_req req;
+	struct lnet_val v;
+	char text[8];
+	s64 num;
+
+	lnet_req_init(&req, r.buf, r.len);
+	UNIT_EQUAL(lnet_req_pair(&req, keys, 2, &v), 1, "two");
+	UNIT_EQUAL(lnet_val_int(&v, 0, 1, &num), -ERANGE, "range");
+	UNIT_EQUAL(lnet_val_int(&v, 0, 2, &num), 0, "number");
+	UNIT_EQUAL(num, 2, "number");
+	/*
+	 * A value that is spelled as a key is taken for one: nothing tells them apart once unknown
+	 * keys are passed over.
+	 */
+	UNIT_EQUAL(lnet_req_pair(&req, keys, 2, &v), 0, "one");
+	UNIT_EQUAL(lnet_req_pair(&req, keys, 2, &v), -1, "end");
+	lnet_req_init(&req, r.buf, r.len);
+	CU_ASSERT(lnet_req_find(req, "two", &v));
+	CU_ASSERT_FALSE(lnet_req_find(req, "three", &v));
+	request_free(&r);
+	r = encode("a: ' x '");
+	lnet_req_init(&req, r.buf, r.len);
+	CU_ASSERT(lnet_req_find(req, "a", &v));
+	UNIT_EQUAL(lnet_val_text(&v, text, sizeof(text)), 0, "trim");
+	UNIT_TEXT(text, "x", "trim");
+	UNIT_EQUAL(lnet_val_text(&v, text, 1), -ENAMETOOLONG, "no room");
+	UNIT_EQUAL(lnet_val_int(&v, 0, 1, &num), -EINVAL, "not a number");
+	request_free(&r);
+}
+
+UNIT_SUITE(control_req,
+	{ "only well-formed attributes pass the check", test_check },
+	{ "YAML becomes attributes by the rules", test_encode },
+	{ "pairs are found among strays, with spaces, within range", test_pairs })
