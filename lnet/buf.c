@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Copies between contiguous memory and a piece of a fragmented buffer, and cuts such pieces into fragments. */
+/*
+ * Copies between contiguous memory and a piece of a fragmented buffer, and cuts such pieces into
+ * fragments.
+ */
 #include "plat.h"
 #include <lnet/lnd.h>
 
@@ -20,7 +23,10 @@ static struct spot spot_find(const struct lnet_buf *buf, u32 pos)
 	return s;
 }
 
-/* The rest of this fragment, at most @len bytes, into @piece; then moves on. False: the buffer ends here. */
+/*
+ * The rest of this fragment, at most @len bytes, into @piece; then moves on. False: the buffer ends
+ * here.
+ */
 static bool spot_piece(struct spot *s, u32 len, struct lnet_frag *piece)
 {
 	while (s->ix < s->nr && s->at == s->frags[s->ix].len) {
@@ -57,7 +63,8 @@ void lnet_buf_read(const struct lnet_buf *buf, u32 pos, void *to, u32 len)
 	WARN_ON_ONCE(len);
 }
 
-unsigned int lnet_buf_frags(const struct lnet_buf *buf, u32 pos, u32 len, struct lnet_frag *out, unsigned int max)
+unsigned int lnet_buf_frags(const struct lnet_buf *buf, u32 pos, u32 len, struct lnet_frag *out,
+			    unsigned int max)
 {
 	struct spot s = spot_find(buf, pos);
 	unsigned int nr = 0;

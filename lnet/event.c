@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Delivers events: handlers of one MD one at a time and in order, with no lock held, within a budget per pass. */
+/*
+ * Delivers events: handlers of one MD one at a time and in order, with no lock held, within a
+ * budget per pass.
+ */
 #include "plat.h"
 #include "md.h"
 
@@ -32,8 +35,8 @@ bool lnet_md_gone(struct lnet_md *md)
 }
 
 /*
- * Moves at most @max events to @batch. False: there are none, so the right to deliver is given up and @md must not be
- * touched again.
+ * Moves at most @max events to @batch. False: there are none, so the right to deliver is given up
+ * and @md must not be touched again.
  */
 static bool take_events(struct lnet_md *md, struct list_head *batch, unsigned int max)
 {

@@ -12,18 +12,19 @@ static atomic_t *nr_parked(const struct lnet *ln)
 
 static struct lnet_portal *portal_at(const struct lnet *ln, u32 ix)
 {
-	struct lnet_md_dom *dom = ix < LNET_PORTALS ? lnet_md_dom_peek(ln, LNET_MD_BUCKETS + ix) : NULL;
+	struct lnet_md_dom *dom =
+		ix < LNET_PORTALS ? lnet_md_dom_peek(ln, LNET_MD_BUCKETS + ix) : NULL;
 
 	return dom ? lnet_portal_of(dom) : NULL;
 }
 
-/* ---- one entry, one message ----------------------------------------------------------------------------------------- */
+/* ---- one entry, one message ------------------------------------------------------------------ */
 
 enum fit { FIT_NOT, FIT_TAKEN, FIT_TOO_LONG };
 
 /*
- * The entry names another NID of the very peer that sends. Only at arrival, when the shard of that peer is locked; an
- * rx that waits is matched by the name it came with.
+ * The entry names another NID of the very peer that sends. Only at arrival, when the shard of that
+ * peer is locked; an rx that waits is matched by the name it came with.
  */
 static bool same_peer(const struct lnet_me *me, const struct lnet_rx *rx)
 {
@@ -47,8 +48,9 @@ static bool nid_fits(struct lnet_me *me, const struct lnet_rx *rx)
 	if (!same_peer(me, rx))
 		return false;
 	if (!me->warned)
-		pr_warn("portal %u: a buffer for %s takes what %s sent, as they are one peer\n", rx->portal,
-			lnet_nid_str(&me->match.nid, want), lnet_nid_str(&rx->initiator, got));
+		pr_warn("portal %u: a buffer for %s takes what %s sent, as they are one peer\n",
+			rx->portal, lnet_nid_str(&me->match.nid, want),
+			lnet_nid_str(&rx->initiator, got));
 	me->warned = 1;
 	return true;
 }
@@ -67,7 +69,10 @@ static bool me_fits(struct lnet_me *me, const struct lnet_rx *rx)
 	return nid_fits(me, rx);
 }
 
-/* Where in @md the message goes and how much of it; behaviour.md 1.8 step 5. The limits hold for remote offsets too. */
+/*
+ * Where in @md the message goes and how much of it; behaviour.md 1.8 step 5. The limits hold for
+ * remote offsets too.
+ */
 static bool place(const struct lnet_md *md, const struct lnet_rx *rx, u32 *offset, u32 *len)
 {
 	u64 at = (md->options & LNET_MD_MANAGE_REMOTE) ? rx->offset : md->offset;
@@ -114,7 +119,7 @@ static enum fit search_bucket(struct list_head *bucket, struct lnet_rx *rx)
 	return FIT_NOT;
 }
 
-/* ---- arrival ---------------------------------------------------------------------------------------------------------- */
+/* ---- arrival --------------------------------------------------------------------------------- */
 
 static void park(struct lnet_pass *p, struct lnet_portal *portal, struct lnet_rx *rx)
 {
@@ -125,7 +130,8 @@ static void park(struct lnet_pass *p, struct lnet_portal *portal, struct lnet_rx
 }
 
 /* Portal locked. */
-static enum lnet_verdict decide(struct lnet_pass *p, struct lnet_portal *portal, struct lnet_rx *rx, enum lnet_outcome *why)
+static enum lnet_verdict decide(struct lnet_pass *p, struct lnet_portal *portal, struct lnet_rx *rx,
+				enum lnet_outcome *why)
 {
 	enum fit fit = search_bucket(&portal->ignore, rx);
 
@@ -141,7 +147,8 @@ static enum lnet_verdict decide(struct lnet_pass *p, struct lnet_portal *portal,
 	return LNET_SKIP;
 }
 
-enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_nid *initiator, enum lnet_outcome *why)
+enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx,
+			     const struct lnet_nid *initiator, enum lnet_outcome *why)
 {
 	struct lnet_portal *portal = portal_at(p->ln, rx->portal);
 	enum lnet_verdict verdict = LNET_SKIP;
@@ -157,16 +164,10 @@ enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, const stru
 		verdict = decide(p, portal, rx, why);
 		spin_unlock(&portal->dom.lock);
 	}
-	if (verdict == LNET_LATER)
-		lnet_count(p->sh, parked);
-	else if (verdict == LNET_SKIP && *why == LNET_NO_MATCH)
-		lnet_count(p->sh, no_match);
-	else if (verdict == LNET_SKIP)
-		lnet_count(p->sh, too_long);
 	return verdict;
 }
 
-/* ---- what waits ------------------------------------------------------------------------------------------------------- */
+/* ---- what waits ------------------------------------------------------------------------------ */
 
 /* Portal locked: off the portal, to the end of @list. */
 static void unpark(struct lnet_rx *rx, struct list_head *list)
@@ -188,7 +189,8 @@ void lnet_match_parked(struct lnet_portal *portal, struct lnet_me *me, struct li
 	}
 }
 
-void lnet_match_unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni, struct list_head *list)
+void lnet_match_unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni,
+			   struct list_head *list)
 {
 	struct lnet_rx *rx, *next;
 
@@ -197,32 +199,17 @@ void lnet_match_unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni,
 			unpark(rx, list);
 }
 
-static void count_drop(struct lnet_pass *p, enum lnet_outcome why, bool expired)
-{
-	bool entered = p->sh;
-
-	if (!entered)
-		lnet_enter(p, &p->ln->shard[0]);
-	if (expired)
-		lnet_count(p->sh, park_timeouts);
-	else if (why == LNET_TOO_LONG)
-		lnet_count(p->sh, too_long);
-	else
-		lnet_count(p->sh, no_match);
-	if (!entered)
-		lnet_leave(p);
-}
-
-/* No lock held. Tells each of @list, in order, what became of it; without MD it is dropped for @why. */
-static void tell(struct lnet_pass *p, struct list_head *list, enum lnet_outcome why, bool expired)
+/*
+ * No lock held. Tells each of @list, in order, what became of it; without MD it is dropped for
+ * @why.
+ */
+static void tell(struct lnet_pass *p, struct list_head *list, enum lnet_outcome why)
 {
 	struct lnet_rx *rx, *next;
 
 	list_for_each_entry_safe(rx, next, list, link) {
 		list_del_init(&rx->link);
 		atomic_dec(nr_parked(p->ln));
-		if (!rx->md)
-			count_drop(p, why, expired);
 		lnet_rx_matched(p, rx, rx->md ? LNET_LAND : LNET_SKIP, rx->md ? LNET_OK : why);
 	}
 }
@@ -234,7 +221,7 @@ void lnet_match_tell(struct lnet *ln, struct list_head *taken, enum lnet_outcome
 	if (list_empty(taken))
 		return;
 	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-	tell(&p, taken, why, false);
+	tell(&p, taken, why);
 	lnet_pass_end(&p);
 }
 
@@ -269,12 +256,13 @@ void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni)
 		spin_lock(&portal->dom.lock);
 		lnet_match_unpark_all(portal, ni, &dropped);
 		spin_unlock(&portal->dom.lock);
-		tell(p, &dropped, LNET_NO_MATCH, false);
+		tell(p, &dropped, LNET_NO_MATCH);
 	}
 }
 
 /* Takes off what waited for @timeout_ns or longer; returns when the next one is due. */
-static u64 portal_expire(struct lnet_portal *portal, u64 now_ns, u64 timeout_ns, struct list_head *expired)
+static u64 portal_expire(struct lnet_portal *portal, u64 now_ns, u64 timeout_ns,
+			 struct list_head *expired)
 {
 	u64 next_ns = U64_MAX;
 	struct lnet_rx *rx, *n;
@@ -291,6 +279,17 @@ static u64 portal_expire(struct lnet_portal *portal, u64 now_ns, u64 timeout_ns,
 	return next_ns;
 }
 
+static void count_expired(struct lnet_pass *p, struct list_head *expired)
+{
+	size_t nr = list_count_nodes(expired);
+
+	if (!nr)
+		return;
+	lnet_enter(p, &p->ln->shard[0]);
+	lnet_count_add(p->sh, park_timeouts, nr);
+	lnet_leave(p);
+}
+
 u64 lnet_match_expire(struct lnet_pass *p)
 {
 	u64 timeout_ns = READ_ONCE(p->ln->tun.transaction_timeout);
@@ -304,7 +303,8 @@ u64 lnet_match_expire(struct lnet_pass *p)
 		if (!portal)
 			continue;
 		next_ns = min(next_ns, portal_expire(portal, p->now_ns, timeout_ns, &expired));
-		tell(p, &expired, LNET_NO_MATCH, true);
+		count_expired(p, &expired);
+		tell(p, &expired, LNET_NO_MATCH);
 	}
 	return next_ns;
 }

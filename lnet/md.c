@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory descriptors: made, used by operations, exhausted, unlinked, and gone with their last event. */
+/*
+ * Memory descriptors: made, used by operations, exhausted, unlinked, and gone with their last
+ * event.
+ */
 #include "plat.h"
 #include "md.h"
 
-/* ---- making ------------------------------------------------------------------------------------------------------ */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static int frags_check(const struct lnet_md_cfg *cfg, u64 *length)
 {
@@ -169,14 +172,16 @@ static int md_bind(struct lnet *ln, const struct md_make *make, lnet_md_t *out)
 	return 0;
 }
 
-int lnet_md_bind(struct lnet *ln, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink, lnet_md_t *out)
+int lnet_md_bind(struct lnet *ln, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink,
+		 lnet_md_t *out)
 {
 	const struct md_make make = { .cfg = cfg, .unlink = unlink };
 
 	return md_bind(ln, &make, out);
 }
 
-int lnet_md_bind_core(struct lnet *ln, const struct lnet_md_cfg *cfg, lnet_core_handler_t handler, void *arg, lnet_md_t *out)
+int lnet_md_bind_core(struct lnet *ln, const struct lnet_md_cfg *cfg, lnet_core_handler_t handler,
+		      void *arg, lnet_md_t *out)
 {
 	const struct md_make make = { .cfg = cfg, .core = handler, .arg = arg };
 
@@ -184,7 +189,8 @@ int lnet_md_bind_core(struct lnet *ln, const struct lnet_md_cfg *cfg, lnet_core_
 }
 
 /* Domain locked, a slot is left. What was parked for the new MD goes to @taken. */
-static int md_join(struct lnet_md *md, struct lnet_md_dom *dom, lnet_me_t h, lnet_md_t *out, struct list_head *taken)
+static int md_join(struct lnet_md *md, struct lnet_md_dom *dom, lnet_me_t h, lnet_md_t *out,
+		   struct list_head *taken)
 {
 	struct lnet_me *me = lnet_handle_find(dom, h.cookie);
 
@@ -237,22 +243,26 @@ static int md_attach(struct lnet *ln, lnet_me_t h, const struct md_make *make, l
 	return 0;
 }
 
-int lnet_md_attach(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink, lnet_md_t *md)
+int lnet_md_attach(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
+		   enum lnet_unlink unlink, lnet_md_t *md)
 {
 	const struct md_make make = { .cfg = cfg, .unlink = unlink, .attach = true };
 
 	return md_attach(ln, me, &make, md);
 }
 
-int lnet_md_attach_core(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink,
-			lnet_core_handler_t handler, void *arg, lnet_md_t *out)
+int lnet_md_attach_core(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
+			enum lnet_unlink unlink, lnet_core_handler_t handler, void *arg,
+			lnet_md_t *out)
 {
-	const struct md_make make = { .cfg = cfg, .unlink = unlink, .core = handler, .arg = arg, .attach = true };
+	const struct md_make make = {
+		.cfg = cfg, .unlink = unlink, .core = handler, .arg = arg, .attach = true
+	};
 
 	return md_attach(ln, me, &make, out);
 }
 
-/* ---- use by operations -------------------------------------------------------------------------------------------- */
+/* ---- use by operations ----------------------------------------------------------------------- */
 
 void lnet_md_take(struct lnet_md *md)
 {
@@ -311,7 +321,10 @@ void lnet_md_detach(struct lnet_md *md)
 		lnet_me_free(me);
 }
 
-/* Lock held. True, once: nobody uses it any more and nobody can; the event that the caller queues is the last. */
+/*
+ * Lock held. True, once: nobody uses it any more and nobody can; the event that the caller queues
+ * is the last.
+ */
 static bool md_close(struct lnet_md *md)
 {
 	if (md->refs || md->gone_sent)
@@ -323,7 +336,10 @@ static bool md_close(struct lnet_md *md)
 	return true;
 }
 
-/* Lock held. If that was its end, and no completion carries it, queues the UNLINK event; true as lnet_md_queue(). */
+/*
+ * Lock held. If that was its end, and no completion carries it, queues the UNLINK event; true as
+ * lnet_md_queue().
+ */
 static bool md_end(struct lnet_md *md)
 {
 	struct lnet_evt *e = &lnet_md_full(md)->last;
@@ -404,7 +420,7 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
 		lnet_md_wake(p, md);
 }
 
-/* ---- unlinking ---------------------------------------------------------------------------------------------------- */
+/* ---- unlinking ------------------------------------------------------------------------------- */
 
 void lnet_md_abort(struct lnet_md *md)
 {

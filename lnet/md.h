@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What md.c, md_table.c, event.c, portal.c and match.c share: handles, portals, match entries, and the core's own descriptors. */
+/*
+ * What md.c, md_table.c, event.c, portal.c and match.c share: handles, portals, match entries, and
+ * the core's own descriptors.
+ */
 #ifndef LNET_MD_H
 #define LNET_MD_H
 
 #include "core.h"
 
-/* ---- for the core: descriptors whose events go to the core itself -------------------------------------------------- */
-
-/* Runs where a user's handler would, no lock held; may use @p to enter shards and start operations, and leaves no shard
- * entered. @arg is the MD's user_ptr. */
-typedef void (*lnet_core_handler_t)(struct lnet_pass *p, void *arg, const struct lnet_event *ev);
-/* As lnet_md_bind() without auto-unlink and lnet_md_attach(); cfg->handler and cfg->user_ptr are ignored. */
-int lnet_md_bind_core(struct lnet *ln, const struct lnet_md_cfg *cfg, lnet_core_handler_t handler, void *arg, lnet_md_t *out);
-int lnet_md_attach_core(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink,
-			lnet_core_handler_t handler, void *arg, lnet_md_t *out);
-
-/* ---- domains: a leaf lock and the handles of what it protects --------------------------------------------------------- */
+/* ---- for the core: descriptors whose events go to the core itself ---------------------------- */
 
 /*
- * A handle is bits 0..6 the domain + 1, bit 7 the kind, bits 8..31 the slot, bits 32..63 the slot's generation. It names
- * its domain, so one lock finds the object and protects it. Bound MDs are spread over the buckets; an ME and its MD
- * are in the domain of their portal. Domains are made at first use and live as long as the instance.
+ * Runs where a user's handler would, no lock held; may use @p to enter shards and start operations,
+ * and leaves no shard
+ * entered. @arg is the MD's user_ptr. */
+typedef void (*lnet_core_handler_t)(struct lnet_pass *p, void *arg, const struct lnet_event *ev);
+/*
+ * As lnet_md_bind() without auto-unlink and lnet_md_attach(); cfg->handler and cfg->user_ptr are
+ * ignored.
+ */
+int lnet_md_bind_core(struct lnet *ln, const struct lnet_md_cfg *cfg, lnet_core_handler_t handler,
+		      void *arg, lnet_md_t *out);
+int lnet_md_attach_core(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
+			enum lnet_unlink unlink, lnet_core_handler_t handler, void *arg,
+			lnet_md_t *out);
+
+/* ---- domains: a leaf lock and the handles of what it protects -------------------------------- */
+
+/*
+ * A handle is bits 0..6 the domain + 1, bit 7 the kind, bits 8..31 the slot, bits 32..63 the slot's
+ * generation. It names its domain, so one lock finds the object and protects it. Bound MDs are
+ * spread over the buckets; an ME and its MD are in the domain of their portal. Domains are made at
+ * first use and live as long as the instance.
  */
 #define LNET_MD_BUCKETS		16
 #define LNET_MD_DOMS		(LNET_MD_BUCKETS + LNET_PORTALS)
@@ -38,9 +49,11 @@ struct lnet_md_dom {
 	spinlock_t lock;
 	u8 ix;				/* [const] */
 	u8 nr_levels;			/* [lock] */
-	u32 nr_used, fresh, free;	/* [lock] slots in use; first never used; head of the free list + 1 */
+	/* [lock] slots in use; first never used; head of the free list + 1 */
+	u32 nr_used, fresh, free;
 	struct lnet_handle_slot *level[LNET_HANDLE_LEVELS];
-	struct list_head mds;		/* [lock] all descriptors not yet freed, struct lnet_md_full.all */
+	/* [lock] all descriptors not yet freed, struct lnet_md_full.all */
+	struct list_head mds;
 };
 
 struct lnet_md_tables {
@@ -51,15 +64,18 @@ struct lnet_md_tables {
 
 /* md_table.c. NULL: no such domain (yet), or the kind differs. */
 struct lnet_md_dom *lnet_handle_dom(const struct lnet *ln, u64 cookie, enum lnet_handle_kind kind);
-struct lnet_md_dom *lnet_md_dom_get(struct lnet *ln, unsigned int ix);		/* makes it; may sleep; NULL: no memory */
+/* makes it; may sleep; NULL: no memory */
+struct lnet_md_dom *lnet_md_dom_get(struct lnet *ln, unsigned int ix);
 struct lnet_md_dom *lnet_md_dom_peek(const struct lnet *ln, unsigned int ix);	/* NULL: not made */
 /* Locks @dom with at least one slot to take; may sleep before. -ENOMEM: not locked. */
 int lnet_md_dom_lock_slot(struct lnet_md_dom *dom);
-u64 lnet_handle_add(struct lnet_md_dom *dom, enum lnet_handle_kind kind, void *obj) __must_hold(&dom->lock);
+u64 lnet_handle_add(struct lnet_md_dom *dom, enum lnet_handle_kind kind, void *obj)
+	__must_hold(&dom->lock);
 void lnet_handle_del(struct lnet_md_dom *dom, u64 cookie) __must_hold(&dom->lock);
-void *lnet_handle_find(const struct lnet_md_dom *dom, u64 cookie) __must_hold(&dom->lock);	/* NULL: stale */
+/* NULL: stale */
+void *lnet_handle_find(const struct lnet_md_dom *dom, u64 cookie) __must_hold(&dom->lock);
 
-/* ---- the whole of a descriptor ------------------------------------------------------------------------------------------ */
+/* ---- the whole of a descriptor --------------------------------------------------------------- */
 
 struct lnet_md_full {
 	struct lnet_md md;		/* first: what the rest of the core sees */
@@ -74,27 +90,39 @@ static inline struct lnet_md_full *lnet_md_full(const struct lnet_md *md)
 	return container_of(md, struct lnet_md_full, md);
 }
 
-static inline bool lnet_md_spent(const struct lnet_md *md)	/* [lock] exhausted: takes no further operation */
+/* [lock] exhausted: takes no further operation */
+static inline bool lnet_md_spent(const struct lnet_md *md)
 {
-	return md->threshold == 0 || ((md->options & LNET_MD_MAX_SIZE) && md->offset + md->max_size > md->length);
+	return md->threshold == 0 ||
+	       ((md->options & LNET_MD_MAX_SIZE) && md->offset + md->max_size > md->length);
 }
 
 /* md.c. Lock held. One operation starts: threshold and ref. */
 void lnet_md_take(struct lnet_md *md);
 /* Lock held. The handle is void from now on, the ME lets go (and is freed if it was made so). */
 void lnet_md_detach(struct lnet_md *md);
-/* Lock held. Unlinks by request; true: lnet_md_end() owes the UNLINK event or the operations must be told. */
+/*
+ * Lock held. Unlinks by request; true: lnet_md_end() owes the UNLINK event or the operations must
+ * be told.
+ */
 void lnet_md_abort(struct lnet_md *md);
-/* After lnet_md_abort() pinned it, no lock held: tells the operations, or sends the UNLINK event; lets the pin go. */
+/*
+ * After lnet_md_abort() pinned it, no lock held: tells the operations, or sends the UNLINK event;
+ * lets the pin go.
+ */
 void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md);
-/* Lock held: queues @e. True: the caller now has the right to deliver, and passes it on by lnet_md_wake() after unlocking. */
+/*
+ * Lock held: queues @e. True: the caller now has the right to deliver, and passes it on by
+ * lnet_md_wake() after unlocking.
+ */
 bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e);
-void lnet_md_wake(struct lnet_pass *p, struct lnet_md *md);	/* @p delivers @md's events at its end */
+/* @p delivers @md's events at its end */
+void lnet_md_wake(struct lnet_pass *p, struct lnet_md *md);
 /* Lock held: true if all is over and the caller, after unlocking, calls lnet_md_free(). */
 bool lnet_md_gone(struct lnet_md *md);
 void lnet_md_free(struct lnet_md *md);		/* NULL is fine */
 
-/* ---- portals ------------------------------------------------------------------------------------------------------------- */
+/* ---- portals --------------------------------------------------------------------------------- */
 
 struct lnet_me {
 	struct list_head link;		/* in its bucket */
@@ -130,10 +158,14 @@ void lnet_portal_init(struct lnet_portal *portal);
 void lnet_portal_fini(struct lnet_portal *portal);	/* frees the MEs */
 struct list_head *lnet_portal_bucket(struct lnet_portal *portal, u64 match_bits, u64 ignore_bits);
 void lnet_me_free(struct lnet_me *me);			/* [lock] its MD is detached */
-/* match.c. Lock held: a fresh MD takes what is parked for it; taken rx go to @taken in order (rx->md NULL: too long). */
+/*
+ * match.c. Lock held: a fresh MD takes what is parked for it; taken rx go to @taken in order
+ * (rx->md NULL: too long).
+ */
 void lnet_match_parked(struct lnet_portal *portal, struct lnet_me *me, struct list_head *taken);
 /* Lock held: takes off what came over @ni (NULL: all), in order. */
-void lnet_match_unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni, struct list_head *list);
+void lnet_match_unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni,
+			   struct list_head *list);
 /* No lock held: gives each of @taken its verdict; those without MD end with @why. */
 void lnet_match_tell(struct lnet *ln, struct list_head *taken, enum lnet_outcome why);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names memory descriptors and match entries: 64-bit handles, found and protected under one leaf lock each. */
+/*
+ * Names memory descriptors and match entries: 64-bit handles, found and protected under one leaf
+ * lock each.
+ */
 #include "plat.h"
 #include "md.h"
 
@@ -149,8 +152,8 @@ u64 lnet_handle_add(struct lnet_md_dom *dom, enum lnet_handle_kind kind, void *o
 	}
 	slot->obj = obj;
 	dom->nr_used++;
-	return (u64)slot->gen << GEN_SHIFT | (u64)ix << SLOT_SHIFT | (kind == LNET_HANDLE_ME ? COOKIE_KIND : 0) |
-	       (dom->ix + 1U);
+	return (u64)slot->gen << GEN_SHIFT | (u64)ix << SLOT_SHIFT |
+	       (kind == LNET_HANDLE_ME ? COOKIE_KIND : 0) | (dom->ix + 1U);
 }
 
 void lnet_handle_del(struct lnet_md_dom *dom, u64 cookie)

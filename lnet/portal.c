@@ -50,7 +50,10 @@ static bool wants_many(const struct lnet_portal *portal)
 	return portal->nr_me >= GROW_AT && portal->nr_buckets == LNET_PORTAL_FEW;
 }
 
-/* Into @many, with the order inside every bucket kept: entries that shared one of few share one of many or do not meet. */
+/*
+ * Into @many, with the order inside every bucket kept: entries that shared one of few share one of
+ * many or do not meet.
+ */
 static void rehash(struct lnet_portal *portal, struct list_head *many)
 {
 	struct lnet_me *me, *next;
@@ -109,8 +112,8 @@ static int me_insert(struct lnet_portal *portal, struct lnet_me *me, enum lnet_i
 	return 0;
 }
 
-int lnet_me_attach(struct lnet *ln, u32 portal_ix, const struct lnet_process *match, u64 match_bits, u64 ignore_bits,
-		   enum lnet_unlink unlink, enum lnet_ins_pos pos, lnet_me_t *out)
+int lnet_me_attach(struct lnet *ln, u32 portal_ix, const struct lnet_process *match, u64 match_bits,
+		   u64 ignore_bits, enum lnet_unlink unlink, enum lnet_ins_pos pos, lnet_me_t *out)
 {
 	struct lnet_md_dom *dom;
 	struct lnet_me *me;
@@ -183,7 +186,8 @@ int lnet_portal_lazy(struct lnet *ln, u32 portal_ix, bool lazy)
 
 	if (portal_ix >= LNET_PORTALS)
 		return -EINVAL;
-	dom = lazy ? lnet_md_dom_get(ln, LNET_MD_BUCKETS + portal_ix) : lnet_md_dom_peek(ln, LNET_MD_BUCKETS + portal_ix);
+	dom = lazy ? lnet_md_dom_get(ln, LNET_MD_BUCKETS + portal_ix)
+		   : lnet_md_dom_peek(ln, LNET_MD_BUCKETS + portal_ix);
 	if (!dom)
 		return lazy ? -ENOMEM : 0;
 	spin_lock(&dom->lock);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The world of the descriptor and matching tests: the files under test, and players for what they call. */
+/*
+ * The world of the descriptor and matching tests: the files under test, and players for what they
+ * call.
+ */
 #include "md_world.h"
 
 #include "../../lnet/event.c"
@@ -70,7 +73,8 @@ void lnet_evt_free(struct lnet_evt *e)
 	kfree(e);
 }
 
-void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v, enum lnet_outcome why)
+void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
+		     enum lnet_outcome why)
 {
 	struct mw *w = mw_of(p->ln);
 
@@ -128,7 +132,8 @@ void mw_visit(struct mw *w, enum lnet_pass_kind kind)
 	lnet_pass_end(&p);
 }
 
-void mw_post(struct mw *w, enum lnet_pass_kind kind_of_pass, struct lnet_md *md, u8 kind, int status, bool last)
+void mw_post(struct mw *w, enum lnet_pass_kind kind_of_pass, struct lnet_md *md, u8 kind,
+	     int status, bool last)
 {
 	struct lnet_evt *e = lnet_evt_new(&w->ln);
 	struct lnet_pass p;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A small world for tests of descriptors and matching: md_world.c compiles their sources under other names, next to a
- * pass, a shard and receivers that only record, so that nothing else of the core takes part.
+ * A small world for tests of descriptors and matching: md_world.c compiles their sources under
+ * other names, next to a pass, a shard and receivers that only record, so that nothing else of the
+ * core takes part.
  */
 #ifndef TESTS_UNIT_MD_WORLD_H
 #define TESTS_UNIT_MD_WORLD_H
@@ -92,7 +93,8 @@ struct mw *mw_of(struct lnet *ln);
 /* A pass that does nothing but deliver; WORKER takes what the shard has ready. */
 void mw_visit(struct mw *w, enum lnet_pass_kind kind);
 /* Posts an event of @kind and @status in a pass of @kind_of_pass. */
-void mw_post(struct mw *w, enum lnet_pass_kind kind_of_pass, struct lnet_md *md, u8 kind, int status, bool last);
+void mw_post(struct mw *w, enum lnet_pass_kind kind_of_pass, struct lnet_md *md, u8 kind,
+	     int status, bool last);
 struct lnet_md *mw_md(struct mw *w, lnet_md_t h);	/* NULL: stale */
 bool mw_me_exists(struct mw *w, lnet_me_t h);
 

@@ -5,7 +5,8 @@
 
 static u8 store[64];
 /* 0-length fragments first, inside and last; not in order of address. */
-static const struct lnet_frag frags[] = { { store, 0 }, { store + 40, 5 }, { store, 0 }, { store + 10, 7 }, { store + 30, 3 }, { store, 0 } };
+static const struct lnet_frag frags[] = { { store, 0 },	     { store + 40, 5 }, { store, 0 },
+					  { store + 10, 7 }, { store + 30, 3 }, { store, 0 } };
 
 static const struct {
 	const char *name;
@@ -28,13 +29,15 @@ static void test_pieces(void)
 	u32 i, j;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct lnet_buf buf = { frags, ARRAY_SIZE(frags), rows[i].offset, 15 - rows[i].offset };
+		struct lnet_buf buf = { frags, ARRAY_SIZE(frags), rows[i].offset,
+					15 - rows[i].offset };
 		struct lnet_frag out[6];
 		char text[64] = "";
 		u32 nr = lnet_buf_frags(&buf, rows[i].pos, rows[i].len, out, 6);
 
 		for (j = 0; j < nr; j++)
-			sprintf(text + strlen(text), "%d:%u ", (int)((u8 *)out[j].base - store), out[j].len);
+			sprintf(text + strlen(text), "%d:%u ", (int)((u8 *)out[j].base - store),
+				out[j].len);
 		UNIT_TEXT(text, rows[i].pieces, rows[i].name);
 	}
 }
@@ -54,7 +57,8 @@ static void test_copies(void)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct lnet_buf buf = { frags, ARRAY_SIZE(frags), rows[i].offset, 15 - rows[i].offset };
+		struct lnet_buf buf = { frags, ARRAY_SIZE(frags), rows[i].offset,
+					15 - rows[i].offset };
 		struct lnet_buf whole = { frags, ARRAY_SIZE(frags), 0, 15 };
 		u32 at = rows[i].offset + rows[i].pos;
 		char back[16] = "", want[16] = "...............", all[16] = "";

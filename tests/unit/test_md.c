@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/md.c, md_table.c and event.c: what may be made, how it is used up, and which event is the last. */
+/*
+ * Tests of lnet/md.c, md_table.c and portal.c: what may be made, how it is used up, and which event
+ * is the last.
+ */
 #include "md_world.h"
 
-static const struct lnet_process anyone = { .nid.size = 0xff, .nid.type = LNET_LND_ANY, .pid = LNET_PID_ANY };
+static const struct lnet_process anyone = { .nid.size = 0xff,
+					    .nid.type = LNET_LND_ANY,
+					    .pid = LNET_PID_ANY };
 static char memory[256];
 
 static lnet_me_t attach_me(struct mw *w, u32 portal, enum lnet_unlink unlink)
 {
 	lnet_me_t me = { 0 };
 
-	UNIT_EQUAL(lnet_me_attach(&w->ln, portal, &anyone, 1, 0, unlink, LNET_INS_AFTER, &me), 0, "ME");
+	UNIT_EQUAL(lnet_me_attach(&w->ln, portal, &anyone, 1, 0, unlink, LNET_INS_AFTER, &me), 0,
+		   "ME");
 	return me;
 }
 
-/* ---- making -------------------------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static const struct lnet_frag two[] = { { memory, 100 }, { memory + 128, 50 } };
 static const struct lnet_frag hole[] = { { memory, 100 }, { NULL, 50 } };
@@ -27,19 +33,43 @@ static const struct {
 	u32 length;			/* of what was made */
 } cfg_rows[] = {
 	{ "plain", { .start = memory, .length = 256, .threshold = 1 }, 0, 0, 0, 256 },
-	{ "endless", { .start = memory, .length = 256, .threshold = LNET_THRESHOLD_INF }, 0, 0, 0, 256 },
+	{ "endless",
+	  { .start = memory, .length = 256, .threshold = LNET_THRESHOLD_INF },
+	  0,
+	  0,
+	  0,
+	  256 },
 	{ "threshold -2", { .start = memory, .length = 256, .threshold = -2 }, -EINVAL, -EINVAL },
 	{ "empty", { .threshold = 1 }, 0, 0, 0, 0 },
 	{ "no memory but a length", { .length = 1, .threshold = 1 }, -EINVAL, -EINVAL },
-	{ "fragments", { .frags = two, .nr_frags = 2, .threshold = 1, .options = LNET_MD_KIOV }, 0, 0, 0, 150 },
+	{ "fragments",
+	  { .frags = two, .nr_frags = 2, .threshold = 1, .options = LNET_MD_KIOV },
+	  0,
+	  0,
+	  0,
+	  150 },
 	{ "one fragment", { .frags = two, .nr_frags = 1, .threshold = 1 }, 0, 0, 0, 100 },
 	{ "no fragments", { .frags = two, .nr_frags = 0, .threshold = 1 }, 0, 0, 0, 0 },
-	{ "257 fragments", { .frags = two, .nr_frags = 257, .threshold = 1, .options = LNET_MD_KIOV }, -EINVAL, -EINVAL },
-	{ "KIOV without fragments", { .start = memory, .length = 8, .options = LNET_MD_KIOV }, -EINVAL, -EINVAL },
+	{ "257 fragments",
+	  { .frags = two, .nr_frags = 257, .threshold = 1, .options = LNET_MD_KIOV },
+	  -EINVAL,
+	  -EINVAL },
+	{ "KIOV without fragments",
+	  { .start = memory, .length = 8, .options = LNET_MD_KIOV },
+	  -EINVAL,
+	  -EINVAL },
 	{ "a fragment without memory", { .frags = hole, .nr_frags = 2 }, -EINVAL, -EINVAL },
 	{ "4 GiB of fragments", { .frags = huge, .nr_frags = 2 }, -EINVAL, -EINVAL },
-	{ "max_size = length", { .start = memory, .length = 256, .max_size = 256, .options = LNET_MD_MAX_SIZE }, 0, 0, 0, 256 },
-	{ "max_size > length", { .start = memory, .length = 256, .max_size = 257, .options = LNET_MD_MAX_SIZE }, -EINVAL, -EINVAL },
+	{ "max_size = length",
+	  { .start = memory, .length = 256, .max_size = 256, .options = LNET_MD_MAX_SIZE },
+	  0,
+	  0,
+	  0,
+	  256 },
+	{ "max_size > length",
+	  { .start = memory, .length = 256, .max_size = 257, .options = LNET_MD_MAX_SIZE },
+	  -EINVAL,
+	  -EINVAL },
 	{ "max_size unused", { .start = memory, .length = 256, .max_size = 257 }, 0, 0, 0, 256 },
 	{ "1 MiB", { .start = memory, .length = 1048576 }, 0, 0, 0, 1048576 },
 	{ "more than 1 MiB", { .start = memory, .length = 1048577 }, -EINVAL, 0, 0, 1048577 },
@@ -59,11 +89,13 @@ static void test_make(void)
 		lnet_md_t md = { 0 };
 
 		cfg.options |= cfg_rows[i].op;
-		UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &md), cfg_rows[i].bind, cfg_rows[i].name);
+		UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &md), cfg_rows[i].bind,
+			   cfg_rows[i].name);
 		if (!cfg_rows[i].bind)
 			UNIT_EQUAL(mw_md(&w, md)->length, cfg_rows[i].length, cfg_rows[i].name);
 		cfg.options |= cfg_rows[i].op ? 0 : LNET_MD_OP_PUT;
-		UNIT_EQUAL(lnet_md_attach(&w.ln, me, &cfg, LNET_RETAIN, &md), cfg_rows[i].attach, cfg_rows[i].name);
+		UNIT_EQUAL(lnet_md_attach(&w.ln, me, &cfg, LNET_RETAIN, &md), cfg_rows[i].attach,
+			   cfg_rows[i].name);
 		UNIT_EQUAL(mw_me_exists(&w, me), cfg_rows[i].attach == 0, cfg_rows[i].name);
 		if (!cfg_rows[i].attach)
 			UNIT_EQUAL(mw_md(&w, md)->length, cfg_rows[i].length, cfg_rows[i].name);
@@ -80,7 +112,8 @@ static void test_attach(void)
 
 	mw_init(&w);
 	me = attach_me(&w, 5, LNET_RETAIN);
-	UNIT_EQUAL(lnet_md_attach(&w.ln, me, &cfg, LNET_RETAIN, &md), -EINVAL, "neither PUT nor GET");
+	UNIT_EQUAL(lnet_md_attach(&w.ln, me, &cfg, LNET_RETAIN, &md), -EINVAL,
+		   "neither PUT nor GET");
 	UNIT_EQUAL(mw_me_exists(&w, me), 0, "the ME goes too");
 	UNIT_EQUAL(lnet_me_unlink(&w.ln, me), -ENOENT, "and its handle");
 	cfg.options = LNET_MD_OP_PUT;
@@ -107,16 +140,19 @@ static void test_attach(void)
 	UNIT_EQUAL(lnet_me_unlink(&w.ln, me), 0, "ME with MD");
 	UNIT_EQUAL(lnet_md_unlink(&w.ln, other), -ENOENT, "takes the MD along");
 	me = attach_me(&w, 5, LNET_UNLINK);
-	UNIT_EQUAL(lnet_md_attach(&w.ln, me, &cfg, LNET_RETAIN, &other), 0, "an ME that goes with its MD");
+	UNIT_EQUAL(lnet_md_attach(&w.ln, me, &cfg, LNET_RETAIN, &other), 0,
+		   "an ME that goes with its MD");
 	UNIT_EQUAL(lnet_me_unlink(&w.ln, me), 0, "goes once");
-	UNIT_EQUAL(lnet_portal_of(lnet_md_dom_peek(&w.ln, LNET_MD_BUCKETS + 5))->nr_me, 0, "and was counted once");
+	UNIT_EQUAL(lnet_portal_of(lnet_md_dom_peek(&w.ln, LNET_MD_BUCKETS + 5))->nr_me, 0,
+		   "and was counted once");
 	mw_visit(&w, LNET_PASS_WORKER);
 	mw_fini(&w);
 }
 
 static void test_garbage_handles(void)
 {
-	static const u64 cookies[] = { 0, 1, ~0ULL, 0x7f, 0xff, 80, 81, 1ULL << 63, 0xffffff01, 0x80, 0x81, 0x101, 0x1000000001 };
+	static const u64 cookies[] = { 0,	   1,	       ~0ULL, 0x7f, 0xff,  80,		81,
+				       1ULL << 63, 0xffffff01, 0x80,  0x81, 0x101, 0x1000000001 };
 	struct lnet_md_cfg cfg = { .start = memory, .length = 8, .threshold = 1 };
 	lnet_md_t h;
 	struct mw w;
@@ -228,7 +264,7 @@ static void test_bulk(void)
 	mw_fini(&w);
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 /* What happened, as text: results of calls and events in order. */
 static char story[1024];
@@ -275,8 +311,8 @@ static void end_at_once(struct mw *w, struct lnet_pass *p, struct lnet_md *md)
 }
 
 /*
- * Steps: u use, a use again, n undo the use, h hold, r release; s SEND, S the same as last event of its operation,
- * A ACK as last, F failed SEND as last; x unlink; w a worker comes by.
+ * Steps: u use, a use again, n undo the use, h hold, r release; s SEND, S the same as last event of
+ * its operation, A ACK as last, F failed SEND as last; x unlink; w a worker comes by.
  */
 static void step(struct mw *w, struct lnet_md **md, char what)
 {
@@ -323,16 +359,22 @@ static const struct {
 	{ "goes with the ACK, not with the SEND", 2, LNET_UNLINK, "usaAw", "u a S0 A0* " },
 	{ "not before it is exhausted", 2, LNET_UNLINK, "uSwuSw", "u S0 u S0* " },
 	{ "an undone use does not exhaust", 1, LNET_UNLINK, "unw", "u " },
-	{ "auto-unlink, in flight: handle still good", 2, LNET_UNLINK, "uuxSwSw", "u u x S-110 S-110* " },
+	{ "auto-unlink, in flight: handle still good", 2, LNET_UNLINK, "uuxSwSw",
+	  "u u x S-110 S-110* " },
 	{ "unlink, idle", 1, LNET_RETAIN, "xwxu", "x U0* x! u! " },
 	{ "unlink, idle: the event comes from a worker", 1, LNET_RETAIN, "x", "x " },
 	{ "unlink while busy: late success is a timeout", 2, LNET_RETAIN, "uxSw", "u x S-110* " },
 	{ "unlink while busy: other errors stay", 2, LNET_RETAIN, "uxFw", "u x S-5* " },
-	{ "unlink while busy: the last one ends it", LNET_THRESHOLD_INF, LNET_RETAIN, "uuuxSSSw", "u u u x S-110 S-110 S-110* " },
-	{ "unlink while busy: no more answers", LNET_THRESHOLD_INF, LNET_RETAIN, "uxaSw", "u x a! S-110* " },
-	{ "unlink while busy: no more use", LNET_THRESHOLD_INF, LNET_RETAIN, "uxuxSw", "u x u! x! S-110* " },
-	{ "unlink with events on their way", LNET_THRESHOLD_INF, LNET_RETAIN, "uSuSxw", "u u x S0 S0 U0* " },
-	{ "unlink between event and its operation's end", 1, LNET_RETAIN, "usxSw", "u x S0 S-110* " },
+	{ "unlink while busy: the last one ends it", LNET_THRESHOLD_INF, LNET_RETAIN, "uuuxSSSw",
+	  "u u u x S-110 S-110 S-110* " },
+	{ "unlink while busy: no more answers", LNET_THRESHOLD_INF, LNET_RETAIN, "uxaSw",
+	  "u x a! S-110* " },
+	{ "unlink while busy: no more use", LNET_THRESHOLD_INF, LNET_RETAIN, "uxuxSw",
+	  "u x u! x! S-110* " },
+	{ "unlink with events on their way", LNET_THRESHOLD_INF, LNET_RETAIN, "uSuSxw",
+	  "u u x S0 S0 U0* " },
+	{ "unlink between event and its operation's end", 1, LNET_RETAIN, "usxSw",
+	  "u x S0 S-110* " },
 	{ "unlink, then the use is undone", 1, LNET_RETAIN, "uxnw", "u x U0* " },
 	{ "a hold delays the end", 1, LNET_UNLINK, "uhSwrw", "u S0 U0* " },
 	{ "a hold released before changes nothing", 1, LNET_UNLINK, "uhrSw", "u S0* " },
@@ -342,7 +384,9 @@ static const struct {
 
 static void test_life(void)
 {
-	struct lnet_md_cfg cfg = { .start = memory, .length = 8, .user_ptr = memory, .handler = telling_handler };
+	struct lnet_md_cfg cfg = {
+		.start = memory, .length = 8, .user_ptr = memory, .handler = telling_handler
+	};
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(lives); i++) {
@@ -364,7 +408,11 @@ static void test_life(void)
 
 static void test_unlink_ends_operations(void)
 {
-	struct lnet_md_cfg cfg = { .start = memory, .length = 8, .user_ptr = memory, .handler = telling_handler, .threshold = 1 };
+	struct lnet_md_cfg cfg = { .start = memory,
+				   .length = 8,
+				   .user_ptr = memory,
+				   .handler = telling_handler,
+				   .threshold = 1 };
 	struct lnet_md *md;
 	struct mw w;
 
@@ -399,7 +447,11 @@ static void end_and_deliver(struct mw *w, struct lnet_pass *p, struct lnet_md *m
 
 static void test_unlink_races(void)
 {
-	struct lnet_md_cfg cfg = { .start = memory, .length = 8, .user_ptr = memory, .handler = telling_handler, .threshold = 1 };
+	struct lnet_md_cfg cfg = { .start = memory,
+				   .length = 8,
+				   .user_ptr = memory,
+				   .handler = telling_handler,
+				   .threshold = 1 };
 	struct lnet_md *md;
 	struct mw w;
 	int err;
@@ -438,7 +490,10 @@ static const struct {
 
 static void test_unlink_inside(void)
 {
-	struct lnet_md_cfg cfg = { .start = memory, .length = 8, .user_ptr = memory, .handler = unlinking_handler,
+	struct lnet_md_cfg cfg = { .start = memory,
+				   .length = 8,
+				   .user_ptr = memory,
+				   .handler = unlinking_handler,
 				   .threshold = LNET_THRESHOLD_INF };
 	u32 i;
 
@@ -456,175 +511,6 @@ static void test_unlink_inside(void)
 		UNIT_TEXT(story, inner[i].want, inner[i].name);
 		mw_fini(&w);
 	}
-}
-
-/* ---- delivery -------------------------------------------------------------------------------------------------------- */
-
-static int nr_handled;
-
-static void counting_handler(const struct lnet_event *ev)
-{
-	nr_handled++;
-}
-
-static void test_passes(void)
-{
-	struct lnet_md_cfg cfg = { .threshold = LNET_THRESHOLD_INF, .handler = counting_handler };
-	struct lnet_md *md;
-	lnet_md_t h;
-	struct mw w;
-	int i, err;
-
-	mw_init(&w);
-	nr_handled = 0;
-	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &h), 0, "bind");
-	md = lnet_md_use_bound(&w.ln, h, &err);
-	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, false);
-	UNIT_EQUAL(nr_handled, 1, "a driver's pass runs the handler");
-	UNIT_EQUAL(w.nr_kicks, 0, "and wakes nobody");
-	mw_post(&w, LNET_PASS_CALL, md, LNET_EVENT_SEND, 0, false);
-	UNIT_EQUAL(nr_handled, 1, "a caller's does not");
-	UNIT_EQUAL(w.nr_kicks, 1, "but wakes a worker");
-	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, false);
-	UNIT_EQUAL(nr_handled, 1, "who is the one to deliver");
-	mw_visit(&w, LNET_PASS_WORKER);
-	UNIT_EQUAL(nr_handled, 3, "all that came meanwhile");
-	for (i = 0; i < 3 * LNET_EVENTS_PER_PASS / 2; i++)
-		mw_post(&w, LNET_PASS_CALL, md, LNET_EVENT_SEND, 0, false);
-	UNIT_EQUAL(w.nr_kicks, 2, "one wake-up for many events");
-	mw_visit(&w, LNET_PASS_WORKER);
-	UNIT_EQUAL(nr_handled, 3 + LNET_EVENTS_PER_PASS, "a pass has a budget");
-	UNIT_EQUAL(w.nr_kicks, 3, "the rest is for another");
-	mw_visit(&w, LNET_PASS_WORKER);
-	UNIT_EQUAL(nr_handled, 3 + 3 * LNET_EVENTS_PER_PASS / 2, "which does it");
-	UNIT_EQUAL(w.nr_kicks, 3, "to the end");
-	mw_fini(&w);
-}
-
-static void test_discarded(void)
-{
-	struct lnet_md_cfg cfg = { .threshold = 1 };
-	struct lnet_md *md;
-	lnet_md_t h;
-	struct mw w;
-	int err;
-
-	mw_init(&w);
-	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_UNLINK, &h), 0, "bind");
-	md = lnet_md_use_bound(&w.ln, h, &err);
-	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, true);
-	CU_ASSERT_PTR_NULL(mw_md(&w, h));
-	UNIT_EQUAL(w.nr_evts, 0, "no handler: the event goes");
-	mw_fini(&w);
-}
-
-static void core_told(struct lnet_pass *p, void *arg, const struct lnet_event *ev)
-{
-	CU_ASSERT_PTR_EQUAL(arg, memory);
-	CU_ASSERT_PTR_NULL(p->sh);
-	nr_handled++;
-	lnet_enter(p, &mw_of(p->ln)->shard);	/* and leaves it locked */
-}
-
-static void test_core(void)
-{
-	struct lnet_md_cfg cfg = { .threshold = LNET_THRESHOLD_INF, .handler = counting_handler };
-	struct lnet_md *md;
-	lnet_md_t h;
-	lnet_me_t me;
-	struct mw w;
-	int err;
-
-	mw_init(&w);
-	nr_handled = 0;
-	UNIT_EQUAL(lnet_md_bind_core(&w.ln, &cfg, core_told, memory, &h), 0, "bind");
-	md = lnet_md_use_bound(&w.ln, h, &err);
-	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, true);
-	UNIT_EQUAL(nr_handled, 1, "the core's own handler");
-	me = attach_me(&w, 0, LNET_UNLINK);
-	cfg.options = LNET_MD_OP_GET;
-	UNIT_EQUAL(lnet_md_attach_core(&w.ln, me, &cfg, LNET_RETAIN, core_told, memory, &h), 0, "attach");
-	UNIT_EQUAL(lnet_md_unlink(&w.ln, h), 0, "unlink");
-	UNIT_EQUAL(mw_me_exists(&w, me), 0, "an ME made so goes with its MD");
-	mw_visit(&w, LNET_PASS_WORKER);
-	UNIT_EQUAL(nr_handled, 2, "UNLINK event");
-	CU_ASSERT_PTR_NULL(lnet_md_use_bound(&w.ln, h, &err));
-	mw_fini(&w);
-}
-
-/* ---- two threads -------------------------------------------------------------------------------------------------------- */
-
-#define PER_THREAD 4000
-static struct race {
-	struct mw w;
-	struct lnet_md *md;
-	lnet_md_t h;
-	int inside, overlaps, disorder, after_last, lasts;
-	u64 next[2];
-} race;
-
-/* The events of one thread come in its order, never two handlers at once, none after the last. */
-static void race_handler(const struct lnet_event *ev)
-{
-	race.overlaps += __atomic_exchange_n(&race.inside, 1, __ATOMIC_RELAXED);
-	race.after_last += race.lasts;
-	if (ev->kind == LNET_EVENT_SEND)
-		race.disorder += ev->hdr_data != race.next[ev->match_bits]++;
-	race.lasts += ev->unlinked;
-	__atomic_store_n(&race.inside, 0, __ATOMIC_RELAXED);
-}
-
-static void *racer(void *arg)
-{
-	u64 who = arg != NULL;
-	u64 i;
-
-	for (i = 0; i < PER_THREAD; i++) {
-		struct lnet_evt *e = lnet_evt_new(&race.w.ln);
-		struct lnet_pass p;
-
-		e->ev.kind = LNET_EVENT_SEND;
-		e->ev.match_bits = who;
-		e->ev.hdr_data = i;
-		lnet_pass_begin(&p, &race.w.ln, i % 3 ? LNET_PASS_DRIVER : LNET_PASS_CALL);
-		lnet_md_hold(race.md);
-		lnet_md_post(&p, race.md, e, true);
-		lnet_pass_end(&p);
-		if (i % 5 == 0)
-			mw_visit(&race.w, LNET_PASS_WORKER);
-		if (who && i == PER_THREAD / 2)
-			lnet_md_unlink(&race.w.ln, race.h);
-	}
-	return NULL;
-}
-
-static void test_threads(void)
-{
-	struct lnet_md_cfg cfg = { .threshold = LNET_THRESHOLD_INF, .handler = race_handler };
-	struct lnet_pass p;
-	pthread_t thread;
-	int err;
-
-	memset(&race, 0, sizeof(race));
-	mw_init(&race.w);
-	UNIT_EQUAL(lnet_md_bind(&race.w.ln, &cfg, LNET_RETAIN, &race.h), 0, "bind");
-	race.md = lnet_md_use_bound(&race.w.ln, race.h, &err);
-	pthread_create(&thread, NULL, racer, NULL);
-	racer(&race);
-	pthread_join(thread, NULL);
-	UNIT_EQUAL(race.lasts, 0, "in use");
-	lnet_pass_begin(&p, &race.w.ln, LNET_PASS_DRIVER);
-	lnet_md_release(&p, race.md);
-	lnet_pass_end(&p);
-	while (!list_empty(&race.w.shard.ready))
-		mw_visit(&race.w, LNET_PASS_WORKER);
-	UNIT_EQUAL(race.next[0], PER_THREAD, "all of one thread");
-	UNIT_EQUAL(race.next[1], PER_THREAD, "all of the other");
-	UNIT_EQUAL(race.overlaps, 0, "one handler at a time");
-	UNIT_EQUAL(race.disorder, 0, "in order");
-	UNIT_EQUAL(race.lasts, 1, "one last event");
-	UNIT_EQUAL(race.after_last, 0, "none after it");
-	mw_fini(&race.w);
 }
 
 static void test_small(void)
@@ -645,8 +531,4 @@ UNIT_SUITE(md,
 	{ "unlinking ends operations first", test_unlink_ends_operations },
 	{ "unlinking against completions", test_unlink_races },
 	{ "unlinking inside a handler", test_unlink_inside },
-	{ "callers never run handlers, others within a budget", test_passes },
-	{ "no handler", test_discarded },
-	{ "descriptors of the core", test_core },
-	{ "two threads, one handler", test_threads },
 	{ "small when idle", test_small })

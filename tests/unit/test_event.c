@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tests of lnet/event.c: who runs handlers, how many, and that they run one at a time. */
+#include "md_world.h"
+
+static const struct lnet_process anyone = { .nid.size = 0xff,
+					    .nid.type = LNET_LND_ANY,
+					    .pid = LNET_PID_ANY };
+static char memory[256];
+
+static lnet_me_t attach_me(struct mw *w, u32 portal, enum lnet_unlink unlink)
+{
+	lnet_me_t me = { 0 };
+
+	UNIT_EQUAL(lnet_me_attach(&w->ln, portal, &anyone, 1, 0, unlink, LNET_INS_AFTER, &me), 0,
+		   "ME");
+	return me;
+}
+
+/* ---- delivery -------------------------------------------------------------------------------- */
+
+static int nr_handled;
+
+static void counting_handler(const struct lnet_event *ev)
+{
+	nr_handled++;
+}
+
+static void test_passes(void)
+{
+	struct lnet_md_cfg cfg = { .threshold = LNET_THRESHOLD_INF, .handler = counting_handler };
+	struct lnet_md *md;
+	lnet_md_t h;
+	struct mw w;
+	int i, err;
+
+	mw_init(&w);
+	nr_handled = 0;
+	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &h), 0, "bind");
+	md = lnet_md_use_bound(&w.ln, h, &err);
+	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, false);
+	UNIT_EQUAL(nr_handled, 1, "a driver's pass runs the handler");
+	UNIT_EQUAL(w.nr_kicks, 0, "and wakes nobody");
+	mw_post(&w, LNET_PASS_CALL, md, LNET_EVENT_SEND, 0, false);
+	UNIT_EQUAL(nr_handled, 1, "a caller's does not");
+	UNIT_EQUAL(w.nr_kicks, 1, "but wakes a worker");
+	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, false);
+	UNIT_EQUAL(nr_handled, 1, "who is the one to deliver");
+	mw_visit(&w, LNET_PASS_WORKER);
+	UNIT_EQUAL(nr_handled, 3, "all that came meanwhile");
+	for (i = 0; i < 3 * LNET_EVENTS_PER_PASS / 2; i++)
+		mw_post(&w, LNET_PASS_CALL, md, LNET_EVENT_SEND, 0, false);
+	UNIT_EQUAL(w.nr_kicks, 2, "one wake-up for many events");
+	mw_visit(&w, LNET_PASS_WORKER);
+	UNIT_EQUAL(nr_handled, 3 + LNET_EVENTS_PER_PASS, "a pass has a budget");
+	UNIT_EQUAL(w.nr_kicks, 3, "the rest is for another");
+	mw_visit(&w, LNET_PASS_WORKER);
+	UNIT_EQUAL(nr_handled, 3 + 3 * LNET_EVENTS_PER_PASS / 2, "which does it");
+	UNIT_EQUAL(w.nr_kicks, 3, "to the end");
+	mw_fini(&w);
+}
+
+static void test_discarded(void)
+{
+	struct lnet_md_cfg cfg = { .threshold = 1 };
+	struct lnet_md *md;
+	lnet_md_t h;
+	struct mw w;
+	int err;
+
+	mw_init(&w);
+	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_UNLINK, &h), 0, "bind");
+	md = lnet_md_use_bound(&w.ln, h, &err);
+	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, true);
+	CU_ASSERT_PTR_NULL(mw_md(&w, h));
+	UNIT_EQUAL(w.nr_evts, 0, "no handler: the event goes");
+	mw_fini(&w);
+}
+
+static void core_told(struct lnet_pass *p, void *arg, const struct lnet_event *ev)
+{
+	CU_ASSERT_PTR_EQUAL(arg, memory);
+	CU_ASSERT_PTR_NULL(p->sh);
+	nr_handled++;
+	lnet_enter(p, &mw_of(p->ln)->shard);	/* and leaves it locked */
+}
+
+static void test_core(void)
+{
+	struct lnet_md_cfg cfg = { .threshold = LNET_THRESHOLD_INF, .handler = counting_handler };
+	struct lnet_md *md;
+	lnet_md_t h;
+	lnet_me_t me;
+	struct mw w;
+	int err;
+
+	mw_init(&w);
+	nr_handled = 0;
+	UNIT_EQUAL(lnet_md_bind_core(&w.ln, &cfg, core_told, memory, &h), 0, "bind");
+	md = lnet_md_use_bound(&w.ln, h, &err);
+	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, true);
+	UNIT_EQUAL(nr_handled, 1, "the core's own handler");
+	me = attach_me(&w, 0, LNET_UNLINK);
+	cfg.options = LNET_MD_OP_GET;
+	UNIT_EQUAL(lnet_md_attach_core(&w.ln, me, &cfg, LNET_RETAIN, core_told, memory, &h), 0,
+		   "attach");
+	UNIT_EQUAL(lnet_md_unlink(&w.ln, h), 0, "unlink");
+	UNIT_EQUAL(mw_me_exists(&w, me), 0, "an ME made so goes with its MD");
+	mw_visit(&w, LNET_PASS_WORKER);
+	UNIT_EQUAL(nr_handled, 2, "UNLINK event");
+	CU_ASSERT_PTR_NULL(lnet_md_use_bound(&w.ln, h, &err));
+	mw_fini(&w);
+}
+
+/* ---- two threads ----------------------------------------------------------------------------- */
+
+#define PER_THREAD 4000
+static struct race {
+	struct mw w;
+	struct lnet_md *md;
+	lnet_md_t h;
+	int inside, overlaps, disorder, after_last, lasts;
+	u64 next[2];
+} race;
+
+/* The events of one thread come in its order, never two handlers at once, none after the last. */
+static void race_handler(const struct lnet_event *ev)
+{
+	race.overlaps += __atomic_exchange_n(&race.inside, 1, __ATOMIC_RELAXED);
+	race.after_last += race.lasts;
+	if (ev->kind == LNET_EVENT_SEND)
+		race.disorder += ev->hdr_data != race.next[ev->match_bits]++;
+	race.lasts += ev->unlinked;
+	__atomic_store_n(&race.inside, 0, __ATOMIC_RELAXED);
+}
+
+static void *racer(void *arg)
+{
+	u64 who = arg != NULL;
+	u64 i;
+
+	for (i = 0; i < PER_THREAD; i++) {
+		struct lnet_evt *e = lnet_evt_new(&race.w.ln);
+		struct lnet_pass p;
+
+		e->ev.kind = LNET_EVENT_SEND;
+		e->ev.match_bits = who;
+		e->ev.hdr_data = i;
+		lnet_pass_begin(&p, &race.w.ln, i % 3 ? LNET_PASS_DRIVER : LNET_PASS_CALL);
+		lnet_md_hold(race.md);
+		lnet_md_post(&p, race.md, e, true);
+		lnet_pass_end(&p);
+		if (i % 5 == 0)
+			mw_visit(&race.w, LNET_PASS_WORKER);
+		if (who && i == PER_THREAD / 2)
+			lnet_md_unlink(&race.w.ln, race.h);
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	struct lnet_md_cfg cfg = { .threshold = LNET_THRESHOLD_INF, .handler = race_handler };
+	struct lnet_pass p;
+	pthread_t thread;
+	int err;
+
+	memset(&race, 0, sizeof(race));
+	mw_init(&race.w);
+	UNIT_EQUAL(lnet_md_bind(&race.w.ln, &cfg, LNET_RETAIN, &race.h), 0, "bind");
+	race.md = lnet_md_use_bound(&race.w.ln, race.h, &err);
+	pthread_create(&thread, NULL, racer, NULL);
+	racer(&race);
+	pthread_join(thread, NULL);
+	UNIT_EQUAL(race.lasts, 0, "in use");
+	lnet_pass_begin(&p, &race.w.ln, LNET_PASS_DRIVER);
+	lnet_md_release(&p, race.md);
+	lnet_pass_end(&p);
+	while (!list_empty(&race.w.shard.ready))
+		mw_visit(&race.w, LNET_PASS_WORKER);
+	UNIT_EQUAL(race.next[0], PER_THREAD, "all of one thread");
+	UNIT_EQUAL(race.next[1], PER_THREAD, "all of the other");
+	UNIT_EQUAL(race.overlaps, 0, "one handler at a time");
+	UNIT_EQUAL(race.disorder, 0, "in order");
+	UNIT_EQUAL(race.lasts, 1, "one last event");
+	UNIT_EQUAL(race.after_last, 0, "none after it");
+	mw_fini(&race.w);
+}
+
+UNIT_SUITE(event,
+	{ "callers never run handlers, others within a budget", test_passes },
+	{ "no handler", test_discarded },
+	{ "descriptors of the core", test_core },
+	{ "two threads, one handler", test_threads })
