@@ -205,25 +205,47 @@ static int check_request(const struct peer_request *r, const struct lnet_peer *s
 	return err;
 }
 
-/* The peer to configure, counted: whoever has the primary NID, else whom traffic made for another, else a new one. */
-static struct lnet_peer *choose_peer(const struct peer_request *r)
+/* Whoever has the primary NID, else whom traffic made for another of them; counted, or NULL. */
+static struct lnet_peer *find_peer(const struct peer_request *r)
 {
 	struct lnet_peer *peer = NULL;
 	unsigned int i;
 
 	for (i = 0; i <= r->nr && !peer; i++)
 		peer = owner_of(r->ln, nid_of(r, i));
-	if (peer)
-		return peer;
-	peer = lnet_peer_new(r->ln, r->primary);
-	if (!peer)
-		return NULL;
-	if (lnet_peer_ni_make(peer, r->primary)) {
-		lnet_peer_put(peer);	/* traffic was quicker, or no memory */
-		return owner_of(r->ln, r->primary);
-	}
-	lnet_peer_get(peer);
 	return peer;
+}
+
+/* An interface for the primary NID, which nobody has yet. */
+static int make_primary(const struct peer_request *r, struct lnet_peer *found)
+{
+	struct lnet_peer *peer = found ? found : lnet_peer_new(r->ln, r->primary);
+	int err;
+
+	if (!peer)
+		return -ENOMEM;
+	err = lnet_peer_ni_make(peer, r->primary);
+	if (err && !found)
+		lnet_peer_put(peer);
+	return err;
+}
+
+/* The peer to configure, which has the primary NID from now on; counted. NULL: no memory, nothing changed. */
+static struct lnet_peer *choose_peer(const struct peer_request *r)
+{
+	struct lnet_peer *peer, *found;
+	int err;
+
+	for (;;) {
+		peer = owner_of(r->ln, r->primary);
+		if (peer)
+			return peer;
+		found = find_peer(r);
+		err = make_primary(r, found);
+		lnet_peer_put(found);
+		if (err && err != -EEXIST)	/* that: traffic was quicker */
+			return NULL;
+	}
 }
 
 static void configure(struct lnet_peer *peer, const struct peer_request *r)

@@ -133,10 +133,28 @@ int contract_node_start(struct contract_pair *pair, unsigned int ix)
 	return ops->ni_start(ni);
 }
 
+/* As the core does before it stops an NI: what waits is dropped, in its own pass. */
+static void drop_waiting(struct contract_node *node)
+{
+	struct lnet_pass p;
+	struct got *got;
+
+	lnet_pass_begin(&p, &node->ln, LNET_PASS_CALL);
+	list_for_each_entry(got, &node->rxs, link) {
+		if (!got->waits)
+			continue;
+		got->waits = false;
+		got->rx.verdict = LNET_SKIP;
+		node->ni->ops->land(&p, node->ni, &got->rx);
+	}
+	lnet_pass_end(&p);
+}
+
 void contract_node_stop(struct contract_node *node)
 {
 	if (node->stopped)
 		return;
+	drop_waiting(node);
 	node->ni->ops->ni_stop(node->ni);
 	node->stopped = true;
 }

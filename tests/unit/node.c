@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The node of unit tests: its clock, its driver. */
+#include "node.h"
+
+struct fake_env node_env;
+struct fake_lnd fake_lnd;
+
+static u64 fake_now(struct lnet_env *env)
+{
+	return container_of(env, struct fake_env, env)->now_ns;
+}
+
+static u64 fake_random(struct lnet_env *env)
+{
+	return container_of(env, struct fake_env, env)->random += 0x9e3779b97f4a7c15ULL;
+}
+
+static void fake_kick(struct lnet_env *env, unsigned int shard)
+{
+	container_of(env, struct fake_env, env)->nr_kicks++;
+}
+
+static void fake_arm(struct lnet_env *env, unsigned int shard)
+{
+}
+
+void fake_env_init(struct fake_env *fake)
+{
+	static const struct lnet_env_ops ops = {
+		.now_ns = fake_now, .random = fake_random, .kick = fake_kick, .arm = fake_arm,
+	};
+
+	memset(fake, 0, sizeof(*fake));
+	fake->env.ops = &ops;
+	fake->now_ns = NSEC_PER_SEC;
+}
+
+static int fake_start(struct lnet_ni *ni)
+{
+	struct lnet_ni *found = lnet_ni_find(ni->ln, &ni->nid);
+
+	fake_lnd.nr_starts++;
+	fake_lnd.found_in_start = found;
+	lnet_ni_put(found);
+	return fake_lnd.start_error;
+}
+
+static void fake_stop(struct lnet_ni *ni)
+{
+	fake_lnd.nr_stops++;
+	fake_lnd.state_in_stop = ni->state;
+	if (fake_lnd.in_stop)
+		fake_lnd.in_stop(ni);
+}
+
+static int fake_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
+{
+	att->outcome = LNET_LOCAL_DROPPED;
+	return -ECANCELED;
+}
+
+static void fake_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, enum lnet_cancel how)
+{
+}
+
+static void fake_rx(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
+{
+}
+
+static void fake_gone(struct lnet_ni *ni, struct lnet_peer_ni *pni)
+{
+	fake_lnd.nr_gone++;
+}
+
+const struct lnet_lnd_ops fake_tcp_ops = {
+	.name = "fake",
+	.type = LNET_LND_TCP,
+	.ni_priv_size = 16,
+	.peer_timeout = 180,
+	.peer_credits = 8,
+	.peer_buffer_credits = 0,
+	.credits = 256,
+	.ni_start = fake_start,
+	.ni_stop = fake_stop,
+	.send = fake_send,
+	.cancel = fake_cancel,
+	.land = fake_rx,
+	.rx_stop = fake_rx,
+	.peer_gone = fake_gone,
+};
+
+struct lnet *node_begin(unsigned int nr_shards)
+{
+	struct lnet_cfg cfg = { .env = &node_env.env, .nr_shards = nr_shards };
+	struct lnet *ln = NULL;
+
+	fake_env_init(&node_env);
+	memset(&fake_lnd, 0, sizeof(fake_lnd));
+	UNIT_EQUAL(lnet_create(&ln, &cfg), 0, "creating a node");
+	if (!ln)
+		abort();
+	UNIT_EQUAL(lnet_lnd_register(ln, &fake_tcp_ops), 0, "registering its driver");
+	return ln;
+}
+
+void node_end(struct lnet *ln)
+{
+	lnet_destroy(ln);
+}
+
+void node_work(struct lnet *ln)
+{
+	unsigned int i;
+
+	for (i = 0; i < lnet_nr_shards(ln); i++)
+		lnet_shard_work(ln, i, LNET_EVENTS_PER_PASS);
+}
+
+struct lnet_nid nid(const char *text)
+{
+	struct lnet_nid out;
+
+	if (lnet_nid_parse(&out, text))
+		UNIT_TEXT(text, "a NID", "NID in a test");
+	return out;
+}
+
+int node_ni_add(struct lnet *ln, const char *nid_text)
+{
+	struct lnet_ni_cfg cfg;
+
+	lnet_ni_cfg_init(&cfg);
+	cfg.nid = nid(nid_text);
+	return lnet_ni_add(ln, &cfg);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A node for unit tests: an environment whose clock the test moves, and a driver that does as told and records. */
+#ifndef TESTS_UNIT_NODE_H
+#define TESTS_UNIT_NODE_H
+
+#include "core.h"
+#include "unit.h"
+
+struct fake_env {
+	struct lnet_env env;
+	u64 now_ns, random;
+	unsigned int nr_kicks;
+};
+
+void fake_env_init(struct fake_env *fake);
+
+/* What the driver of nets tcp and o2ib is told and saw; one at a time, reset by node_begin(). */
+struct fake_lnd {
+	int start_error;
+	unsigned int nr_starts, nr_stops, nr_gone;
+	bool found_in_start;	/* lnet_ni_find() found the NI in ni_start */
+	u8 state_in_stop;	/* of the NI in ni_stop */
+	bool (*in_stop)(struct lnet_ni *ni);
+};
+
+extern struct fake_lnd fake_lnd;
+extern const struct lnet_lnd_ops fake_tcp_ops;
+
+/* The node of the running test, with @nr_shards shards and the fake driver; only 0@lo is configured. */
+struct lnet *node_begin(unsigned int nr_shards);
+void node_end(struct lnet *ln);
+void node_work(struct lnet *ln);	/* what the worker of each shard would do now */
+struct lnet_nid nid(const char *text);
+int node_ni_add(struct lnet *ln, const char *nid_text);
+extern struct fake_env node_env;
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* NIs: what is refused, what defaults apply, who finds them when, how they end, what a link change does. */
+#include "node.h"
+
+static struct lnet_ni *find(struct lnet *ln, const char *text)
+{
+	struct lnet_nid n = nid(text);
+
+	return lnet_ni_find(ln, &n);
+}
+
+static int del(struct lnet *ln, const char *text)
+{
+	struct lnet_nid n = nid(text);
+
+	return lnet_ni_del(ln, &n);
+}
+
+static void test_add_del(void)
+{
+	struct lnet *ln = node_begin(2);
+	struct lnet_ni *ni;
+
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.1@tcp"), 0, "adding");
+	CU_ASSERT_FALSE(fake_lnd.found_in_start);
+	ni = find(ln, "10.0.0.1@tcp");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(ni);
+	UNIT_EQUAL(ni->state, NI_ACTIVE, "state");
+	UNIT_EQUAL(atomic_read(&ni->health), LNET_HEALTH_MAX, "health");
+	CU_ASSERT_PTR_EQUAL(lnet_ni_instance(ni), ln);
+	UNIT_EQUAL(lnet_ni_conns_per_peer(ni), 1, "connections, never 0");
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.1@tcp"), -EEXIST, "adding it again");
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.1@tcp1"), 0, "the same address on another net");
+	UNIT_EQUAL(del(ln, "10.0.0.1@tcp"), 0, "removing");
+	UNIT_EQUAL(fake_lnd.state_in_stop, NI_STOPPING, "state while the driver stops");
+	UNIT_EQUAL(ni->state, NI_GONE, "state at the end");
+	CU_ASSERT_PTR_NULL(find(ln, "10.0.0.1@tcp"));
+	UNIT_EQUAL(del(ln, "10.0.0.1@tcp"), -ENOENT, "removing it again");
+	lnet_ni_put(ni);		/* the last count: it is freed only now */
+	UNIT_EQUAL(del(ln, "0@lo"), -EINVAL, "removing the loopback");
+	UNIT_EQUAL(fake_lnd.nr_stops, 1, "stops");
+	node_end(ln);
+	UNIT_EQUAL(fake_lnd.nr_stops, 2, "stops after the end");
+}
+
+static void test_refusals(void)
+{
+	static const struct {
+		const char *nid, *what;
+		s32 peer_credits, credits, timeout, conns, tos;
+		int want;
+	} rows[] = {
+		{ "10.0.0.1@tcp", "good", -1, -1, -1, -1, -1, 0 },
+		{ "<?>", "any", -1, -1, -1, -1, -1, -EINVAL },
+		{ "0@lo", "loopback", -1, -1, -1, -1, -1, -EINVAL },
+		{ "10.0.0.2@o2ib", "no driver", -1, -1, -1, -1, -1, -ENOENT },
+		{ "10.0.0.2@tcp", "no peer credits", 0, -1, -1, -1, -1, -EINVAL },
+		{ "10.0.0.2@tcp", "negative credits", -1, -2, -1, -1, -1, -EINVAL },
+		{ "10.0.0.2@tcp", "negative timeout", -1, -1, -2, -1, -1, -EINVAL },
+		{ "10.0.0.2@tcp", "negative connections", -1, -1, -1, -2, -1, -EINVAL },
+		{ "10.0.0.2@tcp", "tos of nine bits", -1, -1, -1, -1, 256, -EINVAL },
+	};
+	struct lnet *ln = node_begin(1);
+	struct lnet_ni_cfg cfg;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		lnet_ni_cfg_init(&cfg);
+		cfg.nid = nid(rows[i].nid);
+		cfg.peer_credits = rows[i].peer_credits;
+		cfg.credits = rows[i].credits;
+		cfg.peer_timeout = rows[i].timeout;
+		cfg.conns_per_peer = rows[i].conns;
+		cfg.tos = rows[i].tos;
+		UNIT_EQUAL(lnet_ni_add(ln, &cfg), rows[i].want, rows[i].what);
+	}
+	lnet_ni_cfg_init(&cfg);
+	cfg.nid = nid("10.0.0.2@tcp");
+	memset(cfg.ifname, 'x', sizeof(cfg.ifname));
+	UNIT_EQUAL(lnet_ni_add(ln, &cfg), -EINVAL, "a name without end");
+	UNIT_EQUAL(ln->nr_nis, 2, "NIs");
+	ln->tun.max_interfaces = 2;
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.2@tcp"), -ENOSPC, "one too many");
+	node_end(ln);
+}
+
+static void test_numbers(void)
+{
+	static const struct {
+		const char *what;
+		s32 peer_credits, credits, want_peer_credits, want_credits;
+	} rows[] = {
+		{ "defaults of the driver", -1, -1, 8, 256 },
+		{ "given", 16, 64, 16, 64 },
+		{ "a peer has no more than the NI", 512, 64, 64, 64 },
+		{ "the default neither", -1, 4, 4, 4 },
+	};
+	struct lnet *ln = node_begin(1);
+	struct lnet_ni_cfg cfg;
+	struct lnet_ni *ni;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		lnet_ni_cfg_init(&cfg);
+		cfg.nid = nid("10.0.0.1@tcp");
+		cfg.peer_credits = rows[i].peer_credits;
+		cfg.credits = rows[i].credits;
+		UNIT_EQUAL(lnet_ni_add(ln, &cfg), 0, rows[i].what);
+		ni = find(ln, "10.0.0.1@tcp");
+		UNIT_EQUAL(ni->peer_credits, rows[i].want_peer_credits, rows[i].what);
+		UNIT_EQUAL(ni->credits, rows[i].want_credits, rows[i].what);
+		UNIT_EQUAL(ni->peer_timeout, 180, rows[i].what);
+		lnet_ni_put(ni);
+		UNIT_EQUAL(del(ln, "10.0.0.1@tcp"), 0, rows[i].what);
+	}
+	node_end(ln);
+}
+
+static void test_start_fails(void)
+{
+	struct lnet *ln = node_begin(1);
+
+	fake_lnd.start_error = -EADDRINUSE;
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.1@tcp"), -EADDRINUSE, "what the driver said");
+	UNIT_EQUAL(ln->nr_nis, 1, "NIs");
+	UNIT_EQUAL(fake_lnd.nr_stops, 0, "stops of what never started");
+	node_end(ln);
+}
+
+static void test_no_memory(void)
+{
+	struct lnet *ln = node_begin(1);
+	struct lnet_nid far = nid("10.0.0.9@tcp");
+	unsigned int nth = 0;
+	int err;
+
+	lnet_peer_ni_put(lnet_peer_ni_get(ln, &far));	/* so that there is a path to make */
+	do {
+		unit_fail_alloc(++nth);
+		err = node_ni_add(ln, "10.0.0.1@tcp");
+		unit_fail_alloc(0);
+		if (err) {
+			UNIT_EQUAL(err, -ENOMEM, "with an allocation failing");
+			UNIT_EQUAL(ln->nr_nis, 1, "NIs then");
+		}
+	} while (err && nth < 100);
+	CU_ASSERT(nth > 3);
+	UNIT_EQUAL(fake_lnd.nr_starts, fake_lnd.nr_stops + 1, "each start but the last was stopped");
+	node_end(ln);
+}
+
+static bool drop_hold(struct lnet_ni *ni)
+{
+	ni->sh[0].holds--;
+	return true;
+}
+
+static void test_drain(void)
+{
+	struct lnet *ln = node_begin(1);
+	struct lnet_ni *ni;
+
+	node_ni_add(ln, "10.0.0.1@tcp");
+	ni = find(ln, "10.0.0.1@tcp");
+	ni->sh[0].holds = 1;			/* a driver has something */
+	fake_lnd.in_stop = drop_hold;		/* and gives it back only when stopped */
+	UNIT_EQUAL(del(ln, "10.0.0.1@tcp"), 0, "removing");
+	UNIT_EQUAL(ni->state, NI_GONE, "state");
+	lnet_ni_put(ni);
+	node_end(ln);
+}
+
+static void test_link(void)
+{
+	struct lnet_link down = { .up = false }, up = { .up = true, .speed_mbit = 1000 };
+	struct lnet *ln = node_begin(2);
+	unsigned int kicks;
+	struct lnet_ni *ni;
+
+	node_ni_add(ln, "10.0.0.1@tcp");
+	node_work(ln);
+	ni = find(ln, "10.0.0.1@tcp");
+	kicks = node_env.nr_kicks;
+	lnet_ni_link(ni, &down);
+	CU_ASSERT(ni->fatal && node_env.nr_kicks > kicks);
+	UNIT_EQUAL(ni->nr_down, 0, "nothing but a record before the worker comes");
+	node_work(ln);
+	UNIT_EQUAL(ni->nr_down, 1, "times down");
+	node_work(ln);
+	UNIT_EQUAL(ni->nr_down, 1, "times down, once per change");
+	lnet_ni_link(ni, &up);
+	node_work(ln);
+	UNIT_EQUAL(ni->nr_up, 1, "times up");
+	UNIT_EQUAL(ni->link_speed, 1000, "speed");
+	CU_ASSERT_FALSE(ni->fatal);
+	UNIT_EQUAL(ln->ping_stale, 0, "ping info is fresh");
+	lnet_ni_put(ni);
+	node_end(ln);
+}
+
+UNIT_SUITE(net,
+	{ "is found from ACTIVE on until it stops, freed with its last count", test_add_del },
+	{ "refuses impossible configurations", test_refusals },
+	{ "takes numbers, else the driver's, and clips them", test_numbers },
+	{ "is not there when its driver does not start", test_start_fails },
+	{ "is not there without memory", test_no_memory },
+	{ "waits for what its driver has", test_drain },
+	{ "leaves link changes to the worker, which counts them", test_link },
+)
