@@ -447,7 +447,7 @@ void lnet_window_busy(struct lnet_pass *p, struct lnet_window *w);	/* [sh] arms 
 void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] NULL is fine */
 void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] the sender needs the answer no more */
 void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] gives the event when nobody needs the memory */
-void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);	/* held answers of @md are gone; no lock held */
+void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);	/* held answers of @md are gone (NULL: shutdown, everything is given up); no lock held */
 enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr);	/* [sh] may change shard */
 void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v, enum lnet_outcome why);	/* no lock held */
 void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);

@@ -567,6 +567,8 @@ void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_out
 	struct fail_all f = { .peer = peer, .how = how };
 
 	walk(p, visit_fail, &f);
+	if (!peer)
+		lnet_windows_md_aborted(p, NULL);
 }
 
 void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md)

@@ -443,7 +443,11 @@ static void window_md_aborted(struct lnet_pass *p, struct lnet_window *w, struct
 	for (seq = w->floor; seq <= w->high; seq++) {
 		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
 
-		if (e && e->seq == seq && e->md == md && e->type == LNET_OP_GET) {
+		if (!e || e->seq != seq || !e->md)
+			continue;
+		if (!md && list_empty(&e->rxs))
+			entry_fail(p, e);
+		if (e->md && e->md == md && e->type == LNET_OP_GET) {
 			e->gone = 1;
 			lnet_entry_settle(p, e);
 		}
