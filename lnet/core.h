@@ -676,7 +676,7 @@ void lnet_fault_reset(struct lnet *ln, bool delay);
 void lnet_fault_fini(struct lnet *ln);
 bool lnet_fault_rx(struct lnet_pass *p, const struct lnet_ni *ni, const struct lnet_hdr *hdr);	/* true: drop silently on receive */
 u64 lnet_fault_delay(struct lnet_pass *p, const struct lnet_hdr *hdr);	/* ns to hold back a message to be sent, 0: none */
-u64 lnet_fault_count(const struct lnet *ln, bool delay);	/* messages dropped, or delayed; since the last lnet_fault_count_reset() */
+u64 lnet_fault_count(const struct lnet *ln, bool delay);	/* messages failed, or delayed, while being sent; since the last lnet_fault_count_reset() */
 void lnet_fault_count_reset(struct lnet *ln);
 /* dbg-025/030: hold an interface down (as if its link were); 0, -ENOENT */
 int lnet_fault_ni_down(struct lnet *ln, const struct lnet_nid *nid, bool down);

@@ -36,7 +36,7 @@ struct lnet_fault {
 	spinlock_t lock;		/* leaf */
 	struct list_head rules[2];	/* [lock] drop, delay */
 	u32 nr[2];			/* [lock], READ_ONCE without */
-	atomic64_t hits[2];
+	atomic64_t hits[2];		/* while sending, where no shard is locked; what comes in is counted by who drops it */
 };
 
 /* ---- when a match hits ---------------------------------------------------------------------------------------- */
@@ -137,7 +137,6 @@ static struct rule *first_hit(struct lnet *ln, struct lnet_fault *f, bool delay,
 			continue;
 		rule->r.nr_hit++;
 		rule->r.nr_by_type[hdr->type]++;
-		atomic64_inc(&f->hits[delay]);
 		return rule;
 	}
 	return NULL;
@@ -210,8 +209,10 @@ bool lnet_fault_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *a
 	lnet_att_hdr(att, &hdr);
 	spin_lock(&f->lock);
 	rule = first_hit(p->ln, f, false, at_sender, &ni->nid, &hdr, p->now_ns);
-	if (rule)
+	if (rule) {
 		*how = outcome_of(p->ln, &rule->r);
+		atomic64_inc(&f->hits[false]);
+	}
 	spin_unlock(&f->lock);
 	return rule;
 }
@@ -227,6 +228,8 @@ u64 lnet_fault_delay(struct lnet_pass *p, const struct lnet_hdr *hdr)
 	spin_lock(&f->lock);
 	rule = first_hit(p->ln, f, true, everywhere, NULL, hdr, p->now_ns);
 	ns = rule ? rule->r.latency_ns : 0;
+	if (rule)
+		atomic64_inc(&f->hits[true]);
 	spin_unlock(&f->lock);
 	return ns;
 }

@@ -102,7 +102,6 @@ static const struct {
 	[LNET_REMOTE_TIMEOUT] = { LNET_C_remote_timeout_count + 1, 0, LNET_PNIC_timeout + 1 },
 	[LNET_NETWORK_TIMEOUT] = { LNET_C_network_timeout_count + 1, LNET_NIC_network_timeout + 1,
 				   LNET_PNIC_network_timeout + 1 },
-	[LNET_PATH_LOST] = { LNET_C_path_lost + 1, 0, 0 },
 };
 
 static void count(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how)
@@ -414,7 +413,7 @@ u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path)
 void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
 {
 	lockdep_assert_held(&p->sh->lock);
-	if (path->suspect_ns || path->ni == p->ln->lo)
+	if (path->suspect_ns || path->ni == p->ln->lo || !READ_ONCE(p->ln->tun.hedge))
 		return;
 	path->suspect_ns = p->now_ns;
 	lnet_count(p->sh, suspects);

@@ -175,7 +175,8 @@ static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_at
 		return;
 	}
 	how = att->path->evidence_ns > att->posted_ns ? LNET_REMOTE_TIMEOUT : LNET_NETWORK_TIMEOUT;
-	lnet_health_fail(p->sh, att->path, how);
+	if (!(op->flags & LNET_OPF_RECOVERY))
+		lnet_health_fail(p->sh, att->path, how);
 	lnet_att_drop(p, att);
 	lnet_op_attempt_failed(p, op, how);
 }
@@ -375,7 +376,8 @@ void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path 
 		u64 rtt = att && op->tries == 1 ? p->now_ns - att->posted_ns : 0;
 
 		lnet_path_alive(p->sh, via, p->now_ns, rtt);
-		lnet_health_ok(p->sh, via, true);
+		if (!(op->flags & LNET_OPF_RECOVERY))
+			lnet_health_ok(p->sh, via, true);
 		lnet_stat_answer(via, op, p->now_ns);
 	}
 	if (att && att == op->hedge)

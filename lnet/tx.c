@@ -187,7 +187,7 @@ void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op)
 	unsigned int i;
 
 	for (i = 0; i < 2; i++)
-		if (att[i] && att[i]->state == ATT_ASKED)
+		if (att[i] && att[i]->state == ATT_ASKED && !(op->flags & LNET_OPF_RECOVERY))
 			lnet_health_fail(p->sh, att[i]->path, att[i]->path->evidence_ns > att[i]->posted_ns ?
 					 LNET_REMOTE_TIMEOUT : LNET_NETWORK_TIMEOUT);
 }
@@ -234,7 +234,8 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	struct lnet_path *path = att->path;
 
 	lnet_stat_sent(p->sh, path, op);
-	lnet_health_ok(p->sh, path, false);
+	if (!(op->flags & LNET_OPF_RECOVERY))	/* lnet_path_ping_done() says what a recovery ping was worth */
+		lnet_health_ok(p->sh, path, false);
 	if (lnet_op_over(op) || !answer_expected(op)) {
 		lnet_att_move(p, att, ATT_FREE);
 		if (!lnet_op_over(op))
@@ -254,7 +255,8 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 {
 	enum lnet_outcome how = att->outcome;
 
-	lnet_health_fail(p->sh, att->path, how);
+	if (!(op->flags & LNET_OPF_RECOVERY))
+		lnet_health_fail(p->sh, att->path, how);
 	lnet_att_move(p, att, ATT_FREE);
 	lnet_op_attempt_failed(p, op, how);
 }

@@ -255,7 +255,7 @@ static void test_rate(void)
 		UNIT_EQUAL(r.nr_hit, 50 + (rates[i] == 2), "counted");
 		UNIT_EQUAL(r.nr_match, 50 * rates[i] + (rates[i] == 2 ? 2 : 0), "counted");
 		UNIT_EQUAL(r.nr_by_type[LNET_MSG_PUT], r.nr_hit, "by type");
-		UNIT_EQUAL(lnet_fault_count(&w->ln, false), r.nr_hit, "of the node");
+		UNIT_EQUAL(lnet_fault_count(&w->ln, false), 0, "what comes in is counted by the receiver");
 		teardown();
 	}
 	CU_ASSERT_TRUE(elsewhere);
