@@ -39,7 +39,10 @@ static void instance_free(struct lnet *ln)
 	kfree(ln);
 }
 
-/* The parts in the order in which they need each other; what is made is undone in the opposite order. */
+/*
+ * The parts in the order in which they need each other; what is made is undone in the opposite
+ * order.
+ */
 static const struct part {
 	int (*init)(struct lnet *ln);
 	void (*fini)(struct lnet *ln);
@@ -152,8 +155,8 @@ int lnet_lnd_register(struct lnet *ln, const struct lnet_lnd_ops *ops)
 	unsigned int i, at = LNET_MAX_LNDS;
 	int err = 0;
 
-	if (!ops->name || !ops->ni_start || !ops->ni_stop || !ops->send || !ops->cancel || !ops->land ||
-	    !ops->rx_stop || ops->type == LNET_LND_ANY)
+	if (!ops->name || !ops->ni_start || !ops->ni_stop || !ops->send || !ops->cancel ||
+	    !ops->land || !ops->rx_stop || ops->type == LNET_LND_ANY)
 		return -EINVAL;
 	mutex_lock(&ln->cfg_mutex);
 	for (i = 0; i < LNET_MAX_LNDS; i++) {
@@ -199,7 +202,8 @@ static void work_all(struct lnet *ln)
 		lnet_shard_work(ln, i, LNET_EVENTS_PER_PASS);
 }
 
-bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg, u64 limit_ns)
+bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg,
+		   u64 limit_ns)
 {
 	u64 start = ln->env->ops->now_ns(ln->env), now = start, before;
 	unsigned int nap_us = WAIT_NAP_MIN_US, still = 0;

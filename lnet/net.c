@@ -27,7 +27,7 @@ bool lnet_ni_usable(const struct lnet_ni *ni)
 	return READ_ONCE(ni->state) == NI_ACTIVE;
 }
 
-/* ---- counting and finding ------------------------------------------------------------------------------------ */
+/* ---- counting and finding -------------------------------------------------------------------- */
 
 void lnet_ni_get(struct lnet_ni *ni)
 {
@@ -107,7 +107,7 @@ u32 lnet_ni_conns_per_peer(const struct lnet_ni *ni)
 	return nr ? nr : 1;
 }
 
-/* ---- publishing ---------------------------------------------------------------------------------------------- */
+/* ---- publishing ------------------------------------------------------------------------------ */
 
 /* Who reads the list holds cfg_mutex, any shard lock or nid_lock; so the writer holds them all. */
 static void publish_begin(struct lnet *ln)
@@ -130,7 +130,9 @@ static void publish_state(struct lnet_ni *ni, enum lnet_ni_state state)
 	publish_end(ni->ln);
 }
 
-/* Listed while STARTING: nobody selects or finds it, but peers made from now on get a path to it. */
+/*
+ * Listed while STARTING: nobody selects or finds it, but peers made from now on get a path to it.
+ */
 static void publish_add(struct lnet *ln, struct lnet_ni *ni)
 {
 	publish_begin(ln);
@@ -155,7 +157,7 @@ static void link_kick(struct lnet *ln)
 	ln->env->ops->kick(ln->env, 0);
 }
 
-/* ---- adding -------------------------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 void lnet_ni_cfg_init(struct lnet_ni_cfg *cfg)
 {
@@ -199,7 +201,8 @@ static void apply_cfg(struct lnet_ni *ni, const struct lnet_ni_cfg *cfg)
 	ni->credits = max(given_or(cfg->credits, ops->credits), 1);
 	ni->peer_credits = clamp(given_or(cfg->peer_credits, ops->peer_credits), 1, ni->credits);
 	ni->peer_buffer_credits = given_or(cfg->peer_buffer_credits, ops->peer_buffer_credits);
-	ni->conns_per_peer = max(cfg->conns_per_peer, 0);	/* 0: the driver's choice in ni_start */
+	/* 0: the driver's choice in ni_start */
+	ni->conns_per_peer = max(cfg->conns_per_peer, 0);
 	ni->tos = cfg->tos;
 	ni->dev_cpt = cfg->dev_cpt;
 }
@@ -322,7 +325,7 @@ int lnet_ni_add(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 	return err;
 }
 
-/* ---- removing ------------------------------------------------------------------------------------------------ */
+/* ---- removing -------------------------------------------------------------------------------- */
 
 static bool has_no_holds(struct lnet *ln, void *arg)
 {
@@ -412,7 +415,7 @@ int lnet_ni_del(struct lnet *ln, const struct lnet_nid *nid)
 	return err;
 }
 
-/* ---- the instance's begin and end ----------------------------------------------------------------------------- */
+/* ---- the instance's begin and end ------------------------------------------------------------ */
 
 int lnet_net_init(struct lnet *ln)
 {
@@ -446,7 +449,7 @@ void lnet_net_fini(struct lnet *ln)
 	WARN_ON_ONCE(!list_empty(&ln->nis));
 }
 
-/* ---- link ---------------------------------------------------------------------------------------------------- */
+/* ---- link ------------------------------------------------------------------------------------ */
 
 void lnet_ni_link(struct lnet_ni *ni, const struct lnet_link *link)
 {
@@ -484,8 +487,8 @@ static struct lnet_ni *next_changed(struct lnet *ln)
 }
 
 /*
- * Only by trying: the owner of the mutex may wait in this very thread. Then it is left for the next visit; whoever
- * changes NIs writes the info anyway.
+ * Only by trying: the owner of the mutex may wait in this very thread. Then it is left for the next
+ * visit; whoever changes NIs writes the info anyway.
  */
 static void refresh_ping(struct lnet *ln)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Paths, the pairs of a local NI and a peer interface: made when either appears, dropped when nothing is under way. */
+/*
+ * Paths, the pairs of a local NI and a peer interface: made when either appears, dropped when
+ * nothing is under way.
+ */
 #include "plat.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
@@ -8,7 +11,7 @@
 #include "core.h"
 #include "peer.h"
 
-/* ---- paths -------------------------------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 static struct lnet_path *path_alloc(void)
 {
@@ -147,7 +150,8 @@ int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare)
 
 bool lnet_path_is_idle(const struct lnet_path *path)
 {
-	return !path->nr_wire && list_empty(&path->asked) && !path->pinging && list_empty(&path->reset);
+	return !path->nr_wire && list_empty(&path->asked) && !path->pinging &&
+	       list_empty(&path->reset);
 }
 
 /* [sh] Into @gone, to be freed without lock. */
@@ -161,7 +165,7 @@ void lnet_path_detach(struct lnet_path *path, struct list_head *gone)
 	list_move_tail(&path->link, gone);
 }
 
-/* ---- of all peers ----------------------------------------------------------------------------------------------- */
+/* ---- of all peers ---------------------------------------------------------------------------- */
 
 int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni)
 {
@@ -185,8 +189,12 @@ int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni)
 	return err;
 }
 
-/* Calls @fn for each path of @ni under its shard's lock; true if it said so for one. cfg_mutex held. */
-static bool for_paths_of(struct lnet *ln, struct lnet_ni *ni, bool (*fn)(struct lnet_path *path, struct list_head *gone))
+/*
+ * Calls @fn for each path of @ni under its shard's lock; true if it said so for one. cfg_mutex
+ * held.
+ */
+static bool for_paths_of(struct lnet *ln, struct lnet_ni *ni,
+			 bool (*fn)(struct lnet_path *path, struct list_head *gone))
 {
 	struct lnet_peer_ni *pni;
 	struct lnet_peer *peer;

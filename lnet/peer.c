@@ -8,7 +8,7 @@
 #include "core.h"
 #include "peer.h"
 
-/* ---- the hash of NIDs: nid_lock held ------------------------------------------------------------------------------ */
+/* ---- the hash of NIDs: nid_lock held --------------------------------------------------------- */
 
 static struct hlist_head *bucket(struct lnet *ln, const struct lnet_nid *nid)
 {
@@ -73,7 +73,7 @@ static void hash_grow(struct lnet *ln)
 	kvfree(old);
 }
 
-/* ---- objects ------------------------------------------------------------------------------------------------------ */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 void lnet_peer_get(struct lnet_peer *peer)
 {
@@ -165,7 +165,7 @@ static struct lnet_peer_ni *pni_alloc(struct lnet_peer *peer, const struct lnet_
 	return pni;
 }
 
-/* ---- walking ------------------------------------------------------------------------------------------------------ */
+/* ---- walking --------------------------------------------------------------------------------- */
 
 struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev)
 {
@@ -183,7 +183,7 @@ struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev)
 	return next;
 }
 
-/* ---- finding and making ------------------------------------------------------------------------------------------- */
+/* ---- finding and making ---------------------------------------------------------------------- */
 
 /* nid_lock held. Our own NIDs all mean the loopback. */
 static struct lnet_peer_ni *find_counted(struct lnet *ln, const struct lnet_nid *nid)
@@ -277,7 +277,7 @@ struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *ni
 	}
 }
 
-/* ---- taking away ----------------------------------------------------------------------------------------------- */
+/* ---- taking away ----------------------------------------------------------------------------- */
 
 /* [sh] */
 bool lnet_peer_ni_is_idle(const struct lnet_peer_ni *pni)
@@ -376,7 +376,7 @@ void lnet_peer_drop(struct lnet_peer *peer)
 	lnet_peer_put(peer);
 }
 
-/* ---- the instance's begin and end ----------------------------------------------------------------------------------- */
+/* ---- the instance's begin and end ------------------------------------------------------------ */
 
 int lnet_peers_init(struct lnet *ln)
 {

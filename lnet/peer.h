@@ -5,30 +5,42 @@
 
 #include "core.h"
 
-/* ---- path.c -------------------------------------------------------------------------------------------------- */
-/* Locks @pni's shard with enough paths in @spare for all NIs that it lacks one for. -ENOMEM: not locked. May sleep. */
+/* ---- path.c ---------------------------------------------------------------------------------- */
+/*
+ * Locks @pni's shard with enough paths in @spare for all NIs that it lacks one for. -ENOMEM: not
+ * locked. May sleep.
+ */
 int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare);
-void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare);	/* [sh] after that */
-void lnet_path_detach(struct lnet_path *path, struct list_head *gone);	/* [sh] idle; to be freed without lock */
+/* [sh] after that */
+void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare);
+/* [sh] idle; to be freed without lock */
+void lnet_path_detach(struct lnet_path *path, struct list_head *gone);
 void lnet_paths_free(struct list_head *paths);	/* no lock held; @paths is empty afterwards */
-bool lnet_path_is_idle(const struct lnet_path *path);	/* [sh] no attempt, no unanswered request, no ping */
+/* [sh] no attempt, no unanswered request, no ping */
+bool lnet_path_is_idle(const struct lnet_path *path);
 u32 lnet_path_ix_take(struct lnet_peer *peer);	/* [sh] */
 void lnet_path_ix_recount(struct lnet_peer *peer);	/* [sh] after paths were detached */
 
-/* ---- peer.c -------------------------------------------------------------------------------------------------- */
-struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary);	/* unknown yet; one count */
+/* ---- peer.c ---------------------------------------------------------------------------------- */
+/* unknown yet; one count */
+struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary);
 /*
- * A new interface of @peer; the first one makes @peer known, which keeps its first count then. May sleep.
- * 0, -EEXIST (the NID is known meanwhile), -ENOMEM.
+ * A new interface of @peer; the first one makes @peer known, which keeps its first count then. May
+ * sleep. 0, -EEXIST (the NID is known meanwhile), -ENOMEM.
  */
 int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid);
 bool lnet_peer_ni_is_idle(const struct lnet_peer_ni *pni);	/* [sh] */
-bool lnet_peer_is_idle(const struct lnet_peer *peer);	/* [sh] no operation is unfinished, nothing is under way */
-/* Taking away, in this order; config. Hidden is: not found by NID; told are the drivers, which close what they have. */
+/* [sh] no operation is unfinished, nothing is under way */
+bool lnet_peer_is_idle(const struct lnet_peer *peer);
+/*
+ * Taking away, in this order; config. Hidden is: not found by NID; told are the drivers, which
+ * close what they have.
+ */
 void lnet_peer_ni_hide(struct lnet_peer_ni *pni);	/* [sh] */
 void lnet_peer_hide(struct lnet_peer *peer);		/* with all its interfaces; no lock held */
 void lnet_peer_ni_tell(struct lnet_peer_ni *pni);	/* no lock held */
-void lnet_peer_ni_drop(struct lnet_peer_ni *pni);	/* idle: its paths end, the count of the hash is put */
+/* idle: its paths end, the count of the hash is put */
+void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
 void lnet_peer_drop(struct lnet_peer *peer);		/* idle: tells, drops all and itself */
 
 #endif

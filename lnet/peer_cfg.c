@@ -8,7 +8,7 @@
 #include "core.h"
 #include "peer.h"
 
-/* ---- configuration: taking away ----------------------------------------------------------------------------------- */
+/* ---- configuration: taking away -------------------------------------------------------------- */
 
 static bool peer_idle(struct lnet *ln, void *arg)
 {
@@ -46,7 +46,10 @@ static void peer_remove(struct lnet_peer *peer)
 	lnet_peer_drop(peer);
 }
 
-/* [none] What was asked over it and is unanswered is told to be lost; its other interfaces may be tried. */
+/*
+ * [none] What was asked over it and is unanswered is told to be lost; its other interfaces may be
+ * tried.
+ */
 static void pni_lost(struct lnet_peer_ni *pni)
 {
 	struct lnet_pass p;
@@ -101,7 +104,8 @@ static bool lists(const struct lnet_nid *nids, unsigned int nr, const struct lne
 	return false;
 }
 
-int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids, unsigned int nr)
+int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids,
+		  unsigned int nr)
 {
 	struct lnet_peer_ni *pni;
 	int err = 0;
@@ -123,7 +127,7 @@ int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct 
 	return err;
 }
 
-/* ---- configuration: adding ---------------------------------------------------------------------------------------- */
+/* ---- configuration: adding ------------------------------------------------------------------- */
 
 /* The peer that has @nid, counted, or NULL. */
 static struct lnet_peer *owner_of(struct lnet *ln, const struct lnet_nid *nid)
@@ -157,7 +161,8 @@ static const struct lnet_nid *nid_of(const struct peer_request *r, unsigned int 
 }
 
 /* One NID against what is configured; @self has the primary, or is NULL. */
-static int check_owner(const struct peer_request *r, const struct lnet_nid *nid, const struct lnet_peer *self)
+static int check_owner(const struct peer_request *r, const struct lnet_nid *nid,
+		       const struct lnet_peer *self)
 {
 	struct lnet_peer *owner = owner_of(r->ln, nid);
 	int err = owner && owner != self && owner->configured ? -EEXIST : 0;
@@ -180,7 +185,8 @@ static int check_nets(const struct peer_request *r, const struct lnet_peer *self
 		if (!self)
 			continue;
 		list_for_each_entry(pni, &self->pnis, link)
-			if (pni->net == lnet_nid_net(nid_of(r, i)) && !lnet_nid_same(&pni->nid, nid_of(r, i)))
+			if (pni->net == lnet_nid_net(nid_of(r, i)) &&
+			    !lnet_nid_same(&pni->nid, nid_of(r, i)))
 				return -ENOTUNIQ;
 	}
 	return 0;
@@ -230,7 +236,10 @@ static int make_primary(const struct peer_request *r, struct lnet_peer *found)
 	return err;
 }
 
-/* The peer to configure, which has the primary NID from now on; counted. NULL: no memory, nothing changed. */
+/*
+ * The peer to configure, which has the primary NID from now on; counted. NULL: no memory, nothing
+ * changed.
+ */
 static struct lnet_peer *choose_peer(const struct peer_request *r)
 {
 	struct lnet_peer *peer, *found;
@@ -283,7 +292,10 @@ static void pni_rehome(struct lnet_peer_ni *pni, struct lnet_peer *to)
 	WRITE_ONCE(pni->sh, to->sh);
 }
 
-/* All shards locked. Empties @from, which traffic made, and takes it off the list; its counts are the caller's to put. */
+/*
+ * All shards locked. Empties @from, which traffic made, and takes it off the list; its counts are
+ * the caller's to put.
+ */
 static unsigned int peer_rehome(struct lnet_peer *from, struct lnet_peer *to)
 {
 	struct lnet_peer_ni *pni, *next;
@@ -315,8 +327,9 @@ static void announce_timers(struct lnet_shard *sh)
 }
 
 /*
- * The interfaces of @from, a peer made by traffic, become @to's. Only while nothing is under way to it, as names of
- * requests and windows are those of a peer; waits for that as long as a removed interface may take. -EBUSY: it never was.
+ * The interfaces of @from, a peer made by traffic, become @to's. Only while nothing is under way to
+ * it, as names of requests and windows are those of a peer; waits for that as long as a removed
+ * interface may take. -EBUSY: it never was.
  */
 static int absorb(struct lnet_peer *from, struct lnet_peer *to)
 {
@@ -372,7 +385,8 @@ static int peer_add(const struct peer_request *r)
 	return err;
 }
 
-int lnet_peer_add(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids, unsigned int nr, bool mr)
+int lnet_peer_add(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids,
+		  unsigned int nr, bool mr)
 {
 	struct peer_request r = { .ln = ln, .primary = primary, .nids = nids, .nr = nr, .mr = mr };
 	int err;

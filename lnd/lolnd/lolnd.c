@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The loopback driver: what is sent to an own NID is received by the next thread that may, and copied once. */
+/*
+ * The loopback driver: what is sent to an own NID is received by the next thread that may, and
+ * copied once.
+ */
 #include "plat.h"
 #include <lnet/lnd.h>
 #include <lnet/wire.h>
@@ -11,8 +14,8 @@
 #define LO_FRAGS	16U	/* pieces of a payload copied at a time */
 
 /*
- * At the NI's priv. Order is that of the queue, so one thread delivers at a time (@busy); another that comes meanwhile
- * leaves what it queued to that one.
+ * At the NI's priv. Order is that of the queue, so one thread delivers at a time (@busy); another
+ * that comes meanwhile leaves what it queued to that one.
  */
 struct lo {
 	spinlock_t lock;		/* and att->link, att->lnd, rx->lnd of what we have; leaf */
@@ -25,13 +28,14 @@ struct lo {
 enum lo_place {
 	AT_QUEUE,
 	AT_HAND,	/* a thread is at work with it */
-	AT_VERDICT,	/* the same, and meanwhile the core's last word came to ops->land: that thread will obey */
+	/* the same, and meanwhile the core's last word came to ops->land: that thread will obey */
+	AT_VERDICT,
 	AT_PARKED,	/* waits for ops->land */
 };
 
 /*
- * What waits for ops->land: rx->lnd[0] is its attempt, or NULL when that was given back before. Then rx->lnd[1] is a copy
- * of the payload, or NULL when there was no memory for one.
+ * What waits for ops->land: rx->lnd[0] is its attempt, or NULL when that was given back before.
+ * Then rx->lnd[1] is a copy of the payload, or NULL when there was no memory for one.
  */
 struct aside {
 	u32 len;
@@ -53,7 +57,7 @@ static void place_set(struct lnet_att *att, enum lo_place place)
 	att->lnd[1] = (void *)(unsigned long)place;
 }
 
-/* ---- payload ------------------------------------------------------------------------------------------------------ */
+/* ---- payload --------------------------------------------------------------------------------- */
 
 static void copy_payload(const struct lnet_buf *into, const struct lnet_att *att, u32 len)
 {
@@ -89,7 +93,8 @@ static struct aside *read_aside(const struct lnet_att *att)
 }
 
 /* The core's last word about @rx is there: obeyed, the attempt given back with @how. */
-static void land_from(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_att *att, enum lnet_outcome how)
+static void land_from(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_att *att,
+		      enum lnet_outcome how)
 {
 	if (rx->verdict == LNET_LAND) {
 		lnet_pass_relax(p);
@@ -100,11 +105,11 @@ static void land_from(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_att *
 }
 
 /*
- * The message at hand (AT_HAND or AT_VERDICT) has to wait. Small ones, and those whose sender insists, are read aside, so that the
- * sender has its memory and its credits back.
+ * The message at hand (AT_HAND or AT_VERDICT) has to wait. Small ones, and those whose sender
+ * insists, are read aside, so that the sender has its memory and its credits back.
  */
-static void park(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx, struct lnet_att *att, bool give_back,
-		 enum lnet_outcome how)
+static void park(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx, struct lnet_att *att,
+		 bool give_back, enum lnet_outcome how)
 {
 	struct aside *aside = give_back ? read_aside(att) : NULL;
 	struct lo *lo = lo_of(ni);
@@ -138,7 +143,7 @@ static bool is_small(struct lnet_ni *ni, const struct lnet_att *att)
 	return buf.len <= READ_ONCE(tun->hold_max);
 }
 
-/* ---- receiving what was sent -------------------------------------------------------------------------------------- */
+/* ---- receiving what was sent ----------------------------------------------------------------- */
 
 static void receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
@@ -222,7 +227,7 @@ static void deliver(struct lnet_pass *p, struct lnet_ni *ni)
 		lnet_ni_kick(ni);
 }
 
-/* ---- the driver's operations -------------------------------------------------------------------------------------- */
+/* ---- the driver's operations ----------------------------------------------------------------- */
 
 static int lo_start(struct lnet_ni *ni)
 {
@@ -295,7 +300,9 @@ static int lo_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att
 	return -ESHUTDOWN;
 }
 
-/* Receiving may end in handlers, which a caller of the API must not run: then the worker does it. */
+/*
+ * Receiving may end in handlers, which a caller of the API must not run: then the worker does it.
+ */
 static void lo_flush(struct lnet_pass *p, struct lnet_ni *ni)
 {
 	if (p->kind == LNET_PASS_CALL)
@@ -320,7 +327,8 @@ static bool take_waiting(struct lo *lo, struct lnet_att *att, enum lo_place *pla
 	return waits;
 }
 
-static void lo_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, enum lnet_cancel how)
+static void lo_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
+		      enum lnet_cancel how)
 {
 	enum lo_place place = place_of(att);
 
@@ -365,7 +373,10 @@ static void lo_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 		land_aside(p, rx, rx->lnd[1]);
 }
 
-/* A landing is one copy by the thread that has it: it ends by itself, sooner than it could be stopped. */
+/*
+ * A landing is one copy by the thread that has it: it ends by itself, sooner than it could be
+ * stopped.
+ */
 static void lo_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 {
 	(void)p;

@@ -11,7 +11,7 @@
 
 static struct contract_pair the_pair;
 
-/* ---- a clock that only run() moves ---------------------------------------------------------------------------------- */
+/* ---- a clock that only run() moves ----------------------------------------------------------- */
 
 struct still_env {
 	struct lnet_env env;
@@ -54,7 +54,7 @@ void contract_env_run(struct contract_pair *pair, u64 ns)
 			lnet_shard_work(&pair->node[i].ln, 0, 0);
 }
 
-/* ---- a pair --------------------------------------------------------------------------------------------------------- */
+/* ---- a pair ---------------------------------------------------------------------------------- */
 
 static struct contract_node *receiver(struct contract_pair *pair)
 {
@@ -99,7 +99,7 @@ static void pair_end(struct contract_pair *pair)
 		contract_node_free(b);
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void msg_fill(struct msg *msg, enum plan plan)
 {
@@ -120,7 +120,8 @@ static void msg_fill(struct msg *msg, enum plan plan)
 			((u8 *)msg->frags[f].base)[i] = contract_byte(msg->seq, pos++);
 }
 
-static struct msg *msg_new(struct contract_node *node, struct list_head *msgs, enum plan plan, u32 len)
+static struct msg *msg_new(struct contract_node *node, struct list_head *msgs, enum plan plan,
+			   u32 len)
 {
 	struct msg *msg = calloc(1, sizeof(*msg));
 
@@ -166,7 +167,8 @@ static void send_one(struct msg *msg, enum lnet_pass_kind kind)
 	lnet_pass_end(&p);
 }
 
-static void send_many(struct contract_node *node, struct list_head *msgs, enum plan plan, u32 len, unsigned int nr)
+static void send_many(struct contract_node *node, struct list_head *msgs, enum plan plan, u32 len,
+		      unsigned int nr)
 {
 	while (nr--)
 		send_one(msg_new(node, msgs, plan, len), LNET_PASS_CALL);
@@ -250,7 +252,7 @@ static void each_landed_well(struct contract_node *node)
 			CU_ASSERT(contract_payload_ok(got));
 }
 
-/* ---- the suite ------------------------------------------------------------------------------------------------------ */
+/* ---- the suite ------------------------------------------------------------------------------- */
 
 static void test_delivery(struct contract_pair *pair)
 {
@@ -295,13 +297,15 @@ static void test_order(struct contract_pair *pair)
 
 static void test_payloads(struct contract_pair *pair)
 {
-	static const u32 lens[] = { 0, 1, 2, 3, 17, 4095, 4096, 4097, 65535, 65536, 262144, MIB - 1, MIB };
+	static const u32 lens[] = { 0,	  1,	 2,	3,	17,	 4095, 4096,
+				    4097, 65535, 65536, 262144, MIB - 1, MIB };
 	unsigned int i, k;
 	LIST_HEAD(msgs);
 
 	for (k = 0; k < 3; k++)
 		for (i = 0; i < ARRAY_SIZE(lens); i++)
-			send_one(msg_new(&pair->node[0], &msgs, PLAN_LAND, lens[i]), LNET_PASS_CALL);
+			send_one(msg_new(&pair->node[0], &msgs, PLAN_LAND, lens[i]),
+				 LNET_PASS_CALL);
 	run_until_given(pair, &msgs);
 	run_until_landed(pair, 3 * ARRAY_SIZE(lens));
 	each_landed_well(receiver(pair));
@@ -346,7 +350,8 @@ static void later(struct contract_pair *pair, enum plan plan, u32 len)
 
 	send_many(&pair->node[0], &msgs, plan, len, 1);
 	run_until_begun(pair, before + 1);
-	UNIT_EQUAL(nr_landed(receiver(pair)), landed + (plan == PLAN_LATER_AT_ONCE), "landings before the word came");
+	UNIT_EQUAL(nr_landed(receiver(pair)), landed + (plan == PLAN_LATER_AT_ONCE),
+		   "landings before the word came");
 	land_waiting(receiver(pair));
 	run_until_landed(pair, landed + (plan != PLAN_LATER_SKIP));
 	run_until_given(pair, &msgs);
@@ -387,7 +392,8 @@ static void test_close(struct contract_pair *pair)
 	send_many(&pair->node[0], &msgs, PLAN_CLOSE, 100, 1);
 	run_until_begun(pair, 1);
 	run_until_given(pair, &msgs);
-	send_many(&pair->node[0], &msgs, PLAN_LAND, 100, 1);	/* over new connections, or refused for a while */
+	/* over new connections, or refused for a while */
+	send_many(&pair->node[0], &msgs, PLAN_LAND, 100, 1);
 	run_until_given(pair, &msgs);
 	each_landed_well(receiver(pair));
 	msgs_free(&msgs);
@@ -407,7 +413,8 @@ static void test_rx_stop(struct contract_pair *pair)
 		lnet_pass_begin(&p, &node->ln, LNET_PASS_WORKER);
 		node->ni->ops->rx_stop(&p, node->ni, &got->rx);
 		lnet_pass_end(&p);
-		memset(got->memory, 0x11, 1);		/* the memory is not the driver's once it answered */
+		/* the memory is not the driver's once it answered */
+		memset(got->memory, 0x11, 1);
 	}
 	run_until_landed(pair, 1);
 	CU_ASSERT(got->how == LNET_STOPPED || got->how == LNET_OK);
@@ -462,7 +469,9 @@ static void test_cancel_abort(struct contract_pair *pair)
 	unsigned int i;
 
 	for (i = 0; i < NR_MANY; i++)
-		send_one(msg_new(node, &msgs, i % 3 ? PLAN_LAND : PLAN_LATER_LAND, i % 2 ? MIB : 1000), LNET_PASS_CALL);
+		send_one(msg_new(node, &msgs, i % 3 ? PLAN_LAND : PLAN_LATER_LAND,
+				 i % 2 ? MIB : 1000),
+			 LNET_PASS_CALL);
 	pair->driver->run(pair, MS);
 	cancel_all(node, &msgs, LNET_CANCEL_ABORT);
 	for (i = 0; i < 20 && !all_given(&msgs); i++) {
@@ -498,7 +507,8 @@ static void test_stop(struct contract_pair *pair)
 
 static bool is_timeout(enum lnet_outcome how)
 {
-	return how == LNET_LOCAL_TIMEOUT || how == LNET_REMOTE_TIMEOUT || how == LNET_NETWORK_TIMEOUT;
+	return how == LNET_LOCAL_TIMEOUT || how == LNET_REMOTE_TIMEOUT ||
+	       how == LNET_NETWORK_TIMEOUT;
 }
 
 static void test_deadline(struct contract_pair *pair)
@@ -541,7 +551,10 @@ static bool is_lost(struct contract_node *node, u32 epoch)
 	return false;
 }
 
-/* What was posted before the cut is told lost; what is posted over new connections has a later epoch. */
+/*
+ * What was posted before the cut is told lost; what is posted over new connections has a later
+ * epoch.
+ */
 static void test_path_lost(struct contract_pair *pair)
 {
 	struct contract_node *node = &pair->node[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The contract of drivers as a suite that every driver passes: two nodes of one driver under a small core that does what
- * the suite says and records what the driver does.
+ * The contract of drivers as a suite that every driver passes: two nodes of one driver under a
+ * small core that does what the suite says and records what the driver does.
  */
 #ifndef TESTS_UNIT_CONTRACT_H
 #define TESTS_UNIT_CONTRACT_H
@@ -21,7 +21,10 @@ enum contract_lacks {
 struct contract_driver {
 	const struct lnet_lnd_ops *ops;
 	unsigned int lacks;		/* enum contract_lacks */
-	/* Fills pair->env[] and pair->cfg[] (NIDs, ifname) of both nodes before their NIs start. 0 or -errno. */
+	/*
+	 * Fills pair->env[] and pair->cfg[] (NIDs, ifname) of both nodes before their NIs start. 0
+	 * or -errno.
+	 */
 	int (*make)(struct contract_pair *pair);
 	/* Both NIs are started; so that they can reach each other. May be NULL. */
 	int (*join)(struct contract_pair *pair);
@@ -57,7 +60,10 @@ struct contract_pair {
 
 /* Runs all of the suite; reports through CUnit. */
 void contract_run(const struct contract_driver *driver);
-/* For make() of drivers whose time nobody needs to control: a clock that run() moves by contract_env_run(). */
+/*
+ * For make() of drivers whose time nobody needs to control: a clock that run() moves by
+ * contract_env_run().
+ */
 struct lnet_env *contract_env(void);
 void contract_env_run(struct contract_pair *pair, u64 ns);
 

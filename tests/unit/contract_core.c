@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A core for drivers under test: obeys the plan that a message carries, and records and judges each upcall. */
+/*
+ * A core for drivers under test: obeys the plan that a message carries, and records and judges each
+ * upcall.
+ */
 #include "contract_core.h"
 
 #define FRAME 7			/* guard bytes before and behind each fragment */
@@ -25,7 +28,7 @@ static void must_run(struct contract_node *node)
 	CU_ASSERT_FALSE(node->stopped);		/* no upcall after ni_stop */
 }
 
-/* ---- payloads ----------------------------------------------------------------------------------------------------- */
+/* ---- payloads -------------------------------------------------------------------------------- */
 
 u8 contract_byte(unsigned int seq, u32 pos)
 {
@@ -85,7 +88,7 @@ bool contract_memory_ok(const struct msg *msg)
 	return bytes_ok(msg->frags, msg->seq, msg->len);
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 u64 contract_now(struct contract_node *node)
 {
@@ -181,7 +184,7 @@ void contract_node_free(struct contract_node *node)
 	free(node->ni);
 }
 
-/* ---- passes and small answers ------------------------------------------------------------------------------------- */
+/* ---- passes and small answers ---------------------------------------------------------------- */
 
 void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind kind)
 {
@@ -346,7 +349,7 @@ const struct lnet_nid *lnet_peer_ni_nid(const struct lnet_peer_ni *pni)
 	return &pni->nid;
 }
 
-/* ---- attempts ----------------------------------------------------------------------------------------------------- */
+/* ---- attempts -------------------------------------------------------------------------------- */
 
 void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
 {
@@ -392,7 +395,8 @@ void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 	msg->done_ns = contract_now(msg->node);
 }
 
-void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch, enum lnet_outcome how)
+void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch,
+		    enum lnet_outcome how)
 {
 	struct contract_node *node = node_of(ni->ln);
 	struct lost *lost = calloc(1, sizeof(*lost));
@@ -405,13 +409,14 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	list_add_tail(&lost->link, &node->lost);
 }
 
-void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u64 rtt_ns)
+void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to,
+			u64 rtt_ns)
 {
 	must_run(node_of(ni->ln));
 	CU_ASSERT_PTR_NOT_NULL(to);
 }
 
-/* ---- receives ----------------------------------------------------------------------------------------------------- */
+/* ---- receives -------------------------------------------------------------------------------- */
 
 struct lnet_rx *lnet_rx_get(struct lnet_pass *p)
 {
@@ -441,12 +446,14 @@ static void aim(struct got *got)
 }
 
 static const u8 first_verdict[] = {
-	[PLAN_LAND] = LNET_LAND, [PLAN_SKIP] = LNET_SKIP, [PLAN_CLOSE] = LNET_CLOSE, [PLAN_STOP] = LNET_LAND,
-	[PLAN_LATER_LAND] = LNET_LATER, [PLAN_LATER_SKIP] = LNET_LATER, [PLAN_LATER_AT_ONCE] = LNET_LATER,
+	[PLAN_LAND] = LNET_LAND,	   [PLAN_SKIP] = LNET_SKIP,
+	[PLAN_CLOSE] = LNET_CLOSE,	   [PLAN_STOP] = LNET_LAND,
+	[PLAN_LATER_LAND] = LNET_LATER,	   [PLAN_LATER_SKIP] = LNET_LATER,
+	[PLAN_LATER_AT_ONCE] = LNET_LATER,
 };
 
-enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx, const struct lnet_hdr *hdr,
-				struct lnet_peer_ni *from)
+enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx,
+				const struct lnet_hdr *hdr, struct lnet_peer_ni *from)
 {
 	struct got *got = got_of(rx);
 	enum lnet_verdict verdict;

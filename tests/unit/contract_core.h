@@ -12,7 +12,8 @@ enum plan {
 	PLAN_CLOSE,
 	PLAN_LATER_LAND,	/* the suite calls ops->land in its own time */
 	PLAN_LATER_SKIP,
-	PLAN_LATER_AT_ONCE,	/* ops->land comes while rx_begin() still runs, as from another thread */
+	/* ops->land comes while rx_begin() still runs, as from another thread */
+	PLAN_LATER_AT_ONCE,
 	PLAN_STOP,		/* ops->rx_stop in its own time */
 };
 
@@ -57,7 +58,10 @@ void contract_node_free(struct contract_node *node);
 u64 contract_now(struct contract_node *node);
 /* The byte at @pos of the payload of message @seq. */
 u8 contract_byte(unsigned int seq, u32 pos);
-/* @memory for @len bytes cut in three at odd places, into @frags; the bytes lie from @memory[odd] on. */
+/*
+ * @memory for @len bytes cut in three at odd places, into @frags; the bytes lie from @memory[odd]
+ * on.
+ */
 u8 *contract_frags(struct lnet_frag frags[3], u32 len, unsigned int odd);
 bool contract_payload_ok(const struct got *got);
 bool contract_memory_ok(const struct msg *msg);

@@ -59,7 +59,8 @@ static int fake_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *a
 	return -ECANCELED;
 }
 
-static void fake_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, enum lnet_cancel how)
+static void fake_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
+			enum lnet_cancel how)
 {
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A node for unit tests: an environment whose clock the test moves, and a driver that does as told and records. */
+/*
+ * A node for unit tests: an environment whose clock the test moves, and a driver that does as told
+ * and records.
+ */
 #ifndef TESTS_UNIT_NODE_H
 #define TESTS_UNIT_NODE_H
 
@@ -26,7 +29,10 @@ struct fake_lnd {
 extern struct fake_lnd fake_lnd;
 extern const struct lnet_lnd_ops fake_tcp_ops;
 
-/* The node of the running test, with @nr_shards shards and the fake driver; only 0@lo is configured. */
+/*
+ * The node of the running test, with @nr_shards shards and the fake driver; only 0@lo is
+ * configured.
+ */
 struct lnet *node_begin(unsigned int nr_shards);
 void node_end(struct lnet *ln);
 void node_work(struct lnet *ln);	/* what the worker of each shard would do now */

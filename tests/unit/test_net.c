@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* NIs: what is refused, what defaults apply, who finds them when, how they end, what a link change does. */
+/*
+ * NIs: what is refused, what defaults apply, who finds them when, how they end, what a link change
+ * does.
+ */
 #include "node.h"
 
 static struct lnet_ni *find(struct lnet *ln, const char *text)
@@ -145,7 +148,8 @@ static void test_no_memory(void)
 		}
 	} while (err && nth < 100);
 	CU_ASSERT(nth > 3);
-	UNIT_EQUAL(fake_lnd.nr_starts, fake_lnd.nr_stops + 1, "each start but the last was stopped");
+	UNIT_EQUAL(fake_lnd.nr_starts, fake_lnd.nr_stops + 1,
+		   "each start but the last was stopped");
 	node_end(ln);
 }
 

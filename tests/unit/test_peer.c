@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Peers: found by NID, made by traffic, joined and parted by configuration, with a path for each NI of their nets. */
+/*
+ * Peers: found by NID, made by traffic, joined and parted by configuration, with a path for each NI
+ * of their nets.
+ */
 #include "node.h"
 
 static struct lnet_peer_ni *get(struct lnet *ln, const char *text)
@@ -163,7 +166,8 @@ static void test_configure(void)
 		{ "10.0.0.2@tcp", "", "multi-rail taken back", false, -EPERM },
 		{ "10.0.1.2@tcp1", "", "another's NID as primary", true, -EEXIST },
 		{ "10.0.0.4@tcp", "10.0.0.3@tcp", "another's NID", true, -EEXIST },
-		{ "10.0.0.4@tcp", "10.0.0.5@tcp", "two on a net without multi-rail", false, -ENOTUNIQ },
+		{ "10.0.0.4@tcp", "10.0.0.5@tcp", "two on a net without multi-rail", false,
+		  -ENOTUNIQ },
 		{ "10.0.0.4@tcp", "10.0.1.4@tcp1", "two on two nets without it", false, 0 },
 		{ "10.0.0.4@tcp", "10.0.0.5@tcp", "a second on the net later", false, -ENOTUNIQ },
 		{ "0@lo", "", "the loopback", true, -EINVAL },
@@ -175,7 +179,8 @@ static void test_configure(void)
 
 	node_ni_add(ln, "10.0.0.1@tcp");
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		UNIT_EQUAL(add(ln, rows[i].primary, rows[i].list, rows[i].mr), rows[i].want, rows[i].what);
+		UNIT_EQUAL(add(ln, rows[i].primary, rows[i].list, rows[i].mr), rows[i].want,
+			   rows[i].what);
 	CU_ASSERT_FALSE(known(ln, "10.0.0.6@tcp"));
 	UNIT_EQUAL(ln->nr_peers, 3, "peers, the loopback's included");
 	node_end(ln);
