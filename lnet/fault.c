@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fault rules: which messages are dropped, failed or delayed on purpose (behaviour.md section 7), and the hooks of the
- * tests (dbg-*).
+ * Fault rules: which messages are dropped, failed or delayed on purpose (behaviour.md section 7),
+ * and the hooks of the tests (dbg-*).
  *
- * A drop rule without outcomes loses messages silently on receive. One with outcomes, or with a moment (@when), ends
- * attempts of the sender where it would have given them to the driver: before posting (certainly not delivered unless
- * the outcome says else), after posting (bytes are lost: a network timeout unless outcomes are named), after completion
- * (all looks well and no answer will come). drop_all does both, on each side silently.
+ * A drop rule without outcomes loses messages silently on receive. One with outcomes, or with a
+ * moment (@when), ends attempts of the sender where it would have given them to the driver: before
+ * posting (certainly not delivered unless the outcome says else), after posting (bytes are lost: a
+ * network timeout unless outcomes are named), after completion (all looks well and no answer will
+ * come). drop_all does both, on each side silently.
  *
- * Rules stand most recent first; the first that hits decides, and those behind it do not count the message. On sending,
- * a rule's local NID is the sender's; stock LNet never matches there. Rule 2 of behaviour.md 7.1 is kept: of a rate of 2
- * the very first match is dropped.
+ * Rules stand most recent first; the first that hits decides, and those behind it do not count the
+ * message. On sending, a rule's local NID is the sender's; stock LNet never matches there. Rule 2
+ * of behaviour.md 7.1 is kept: of a rate of 2 the very first match is dropped.
  */
 #include "plat.h"
 #include "core.h"
@@ -20,7 +21,8 @@
 #define MSG_TYPES	4		/* ACK, PUT, GET, REPLY */
 #define MSG_MASK_ALL	((1u << MSG_TYPES) - 1)
 #define MSG_MASK_PORTAL	(1u << LNET_MSG_PUT | 1u << LNET_MSG_GET)
-#define OUTCOME_MASK	((1u << (LNET_NETWORK_TIMEOUT + 1)) - 2)	/* stock's failures, 1..10 */
+/* stock's failures, 1..10 */
+#define OUTCOME_MASK	((1u << (LNET_NETWORK_TIMEOUT + 1)) - 2)
 
 enum { WHEN_BEFORE, WHEN_POSTED, WHEN_COMPLETED };
 
@@ -29,17 +31,19 @@ struct rule {
 	struct lnet_fault_rule r;
 	u32 types;			/* of messages, after the portal mask */
 	u32 window_pos, window_hit;	/* rate: matches seen in this window, which of them hits */
-	u64 window_ns, hit_ns;		/* interval: begin of this window (U64_MAX: none yet), from when on a match hits */
+	/* interval: begin of this window (U64_MAX: none yet), from when on a match hits */
+	u64 window_ns, hit_ns;
 };
 
 struct lnet_fault {
 	spinlock_t lock;		/* leaf */
 	struct list_head rules[2];	/* [lock] drop, delay */
 	u32 nr[2];			/* [lock], READ_ONCE without */
-	atomic64_t hits[2];		/* while sending, where no shard is locked; what comes in is counted by who drops it */
+	/* while sending, where no shard is locked; what comes in is counted by who drops it */
+	atomic64_t hits[2];
 };
 
-/* ---- when a match hits ---------------------------------------------------------------------------------------- */
+/* ---- when a match hits ----------------------------------------------------------------------- */
 
 /* Uniform over 0..@bound - 1. */
 static u32 draw(struct lnet *ln, u32 bound)
@@ -72,7 +76,10 @@ static void interval_open(struct lnet *ln, struct rule *rule, u64 at_ns)
 	rule->hit_ns = at_ns + (u64)draw(ln, rule->r.interval_s * MSEC_PER_SEC) * NSEC_PER_MSEC;
 }
 
-/* One hit per window at most, at the first match from a random instant on; windows follow each other without gaps. */
+/*
+ * One hit per window at most, at the first match from a random instant on; windows follow each
+ * other without gaps.
+ */
 static bool interval_hits(struct lnet *ln, struct rule *rule, u64 now_ns)
 {
 	u64 span_ns = (u64)rule->r.interval_s * NSEC_PER_SEC;
@@ -80,7 +87,9 @@ static bool interval_hits(struct lnet *ln, struct rule *rule, u64 now_ns)
 	if (rule->window_ns == U64_MAX)
 		interval_open(ln, rule, now_ns);
 	else if (now_ns - rule->window_ns >= span_ns)
-		interval_open(ln, rule, rule->window_ns + div64_u64(now_ns - rule->window_ns, span_ns) * span_ns);
+		interval_open(ln, rule,
+			      rule->window_ns +
+				      div64_u64(now_ns - rule->window_ns, span_ns) * span_ns);
 	if (now_ns < rule->hit_ns)
 		return false;
 	rule->hit_ns = U64_MAX;
@@ -96,7 +105,7 @@ static bool hits(struct lnet *ln, struct rule *rule, u64 now_ns)
 	return rule->r.rate ? rate_hits(ln, rule) : interval_hits(ln, rule, now_ns);
 }
 
-/* ---- matching --------------------------------------------------------------------------------------------------- */
+/* ---- matching -------------------------------------------------------------------------------- */
 
 static bool nid_matches(const struct lnet_nid *pattern, const struct lnet_nid *nid)
 {
@@ -106,7 +115,8 @@ static bool nid_matches(const struct lnet_nid *pattern, const struct lnet_nid *n
 	       lnet_nid_net(pattern) == lnet_nid_net(nid);
 }
 
-static bool matches(const struct rule *rule, const struct lnet_nid *local, const struct lnet_hdr *hdr)
+static bool matches(const struct rule *rule, const struct lnet_nid *local,
+		    const struct lnet_hdr *hdr)
 {
 	const struct lnet_fault_rule *r = &rule->r;
 	u32 portal;
@@ -124,8 +134,9 @@ static bool matches(const struct rule *rule, const struct lnet_nid *local, const
 }
 
 /* Rules of one side, first hit. [lock] */
-static struct rule *first_hit(struct lnet *ln, struct lnet_fault *f, bool delay, bool (*side)(const struct rule *rule),
-			      const struct lnet_nid *local, const struct lnet_hdr *hdr, u64 now_ns)
+static struct rule *first_hit(struct lnet *ln, struct lnet_fault *f, bool delay,
+			      bool (*side)(const struct rule *rule), const struct lnet_nid *local,
+			      const struct lnet_hdr *hdr, u64 now_ns)
 {
 	struct rule *rule;
 
@@ -198,7 +209,8 @@ static enum lnet_outcome outcome_of(struct lnet *ln, const struct lnet_fault_rul
 	return r->when == WHEN_POSTED ? LNET_NETWORK_TIMEOUT : LNET_OK;
 }
 
-bool lnet_fault_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, enum lnet_outcome *how)
+bool lnet_fault_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
+		     enum lnet_outcome *how)
 {
 	struct lnet_fault *f = armed(p->ln, false);
 	struct lnet_hdr hdr;
@@ -234,7 +246,7 @@ u64 lnet_fault_delay(struct lnet_pass *p, const struct lnet_hdr *hdr)
 	return ns;
 }
 
-/* ---- configuration ---------------------------------------------------------------------------------------------- */
+/* ---- configuration --------------------------------------------------------------------------- */
 
 static int check_drop(const struct lnet_fault_rule *r)
 {
@@ -245,7 +257,8 @@ static int check_drop(const struct lnet_fault_rule *r)
 
 static int check_delay(const struct lnet_fault_rule *r)
 {
-	if (!r->latency_ns || r->health_mask || r->random || r->drop_all || r->when || !lnet_nid_is_any(&r->local))
+	if (!r->latency_ns || r->health_mask || r->random || r->drop_all || r->when ||
+	    !lnet_nid_is_any(&r->local))
 		return -EINVAL;
 	return 0;
 }
@@ -335,7 +348,8 @@ static bool selects(const struct lnet_nid *asked, const struct lnet_nid *of_rule
 	return !asked || lnet_nid_is_any(asked) || lnet_nid_same(asked, of_rule);
 }
 
-int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src, const struct lnet_nid *dst)
+int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src,
+		   const struct lnet_nid *dst)
 {
 	struct lnet_fault *f = READ_ONCE(ln->fault);
 	struct rule *rule, *next;

@@ -2,16 +2,17 @@
 /*
  * Health of interfaces, what raises and lowers it, and the recovery of paths that are not whole.
  *
- * A failure costs the ends that its outcome blames the sensitivity, a success gives back the step. As in stock LNet
- * our own NIDs are never blamed as peers; other than there, a peer's only NID is: it changes no choice, but it is shown
- * and starts the pings that tell when the peer is back.
+ * A failure costs the ends that its outcome blames the sensitivity, a success gives back the step.
+ * As in stock LNet our own NIDs are never blamed as peers; other than there, a peer's only NID is:
+ * it changes no choice, but it is shown and starts the pings that tell when the peer is back.
  *
- * A path is whole while both ends stand at 1000 and it is neither suspect nor down; otherwise it recovers, by pings
- * pinned to it. Slow: one at a time, after each failure a pause of a quarter of the time it has been down, with
- * jitter. Quick, from the first answer on: a few at once, each giving a point to both ends, until both are whole. All
- * pings of a shard share one budget. A failed ping lowers the far end until it is at 0, but the near end only once an
- * outage: an NI is not to blame for each second that one of its peers is dead. That NI then heals by its other paths,
- * whose recovery lnet_select() starts when it meets them.
+ * A path is whole while both ends stand at 1000 and it is neither suspect nor down; otherwise it
+ * recovers, by pings pinned to it. Slow: one at a time, after each failure a pause of a quarter of
+ * the time it has been down, with jitter. Quick, from the first answer on: a few at once, each
+ * giving a point to both ends, until both are whole. All pings of a shard share one budget. A
+ * failed ping lowers the far end until it is at 0, but the near end only once an outage: an NI is
+ * not to blame for each second that one of its peers is dead. That NI then heals by its other
+ * paths, whose recovery lnet_select() starts when it meets them.
  */
 #include "plat.h"
 #include "core.h"
@@ -23,7 +24,7 @@ enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 #define PING_TIMEOUT_MIN_NS	(100 * (u64)NSEC_PER_MSEC)
 #define BUSY_NS			((u64)NSEC_PER_SEC)	/* a path heard of within this is alive */
 
-/* ---- values ------------------------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static u64 clock_of(const struct lnet_shard *sh)
 {
@@ -73,8 +74,8 @@ static void pni_change(struct lnet_peer_ni *pni, int by)
 
 bool lnet_path_whole(const struct lnet_path *path)
 {
-	return atomic_read(&path->ni->health) == LNET_HEALTH_MAX && path->pni->health == LNET_HEALTH_MAX &&
-	       !path->suspect_ns && !path->down_ns;
+	return atomic_read(&path->ni->health) == LNET_HEALTH_MAX &&
+	       path->pni->health == LNET_HEALTH_MAX && !path->suspect_ns && !path->down_ns;
 }
 
 void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_peer)
@@ -140,7 +141,7 @@ void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_o
 		lnet_path_recover(sh, path);
 }
 
-/* ---- recovery ---------------------------------------------------------------------------------------------------- */
+/* ---- recovery -------------------------------------------------------------------------------- */
 
 /* recovery_limit: nobody waits for ever for a peer that has gone for good. */
 static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 now_ns)
@@ -163,8 +164,9 @@ static bool worth_it(const struct lnet_shard *sh, const struct lnet_path *path, 
 {
 	const struct lnet *ln = sh->ln;
 
-	return !lnet_path_whole(path) && path->ni != ln->lo && path->ni->state == NI_ACTIVE && link_up(path) &&
-	       !path->pni->deleted && !READ_ONCE(ln->stopping) && !given_up(ln, path, now_ns);
+	return !lnet_path_whole(path) && path->ni != ln->lo && path->ni->state == NI_ACTIVE &&
+	       link_up(path) && !path->pni->deleted && !READ_ONCE(ln->stopping) &&
+	       !given_up(ln, path, now_ns);
 }
 
 static void stop(struct lnet_shard *sh, struct lnet_path *path)
@@ -198,8 +200,8 @@ void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path)
 }
 
 /*
- * Takes one ping from the shard's budget: 0, or the time from which on there is one. recovery_tokens_ns is the time
- * at which all pings so far would have gone, had they gone evenly.
+ * Takes one ping from the shard's budget: 0, or the time from which on there is one.
+ * recovery_tokens_ns is the time at which all pings so far would have gone, had they gone evenly.
  */
 static u64 budget_take(struct lnet_shard *sh, u64 now_ns)
 {
@@ -225,7 +227,8 @@ static u64 ping_timeout(const struct lnet *ln, const struct lnet_path *path)
 static unsigned int pings_wanted(const struct lnet *ln, const struct lnet_path *path)
 {
 	u64 step = READ_ONCE(ln->tun.health_step);
-	u64 missing = LNET_HEALTH_MAX - min_t(int, atomic_read(&path->ni->health), path->pni->health);
+	u64 missing =
+		LNET_HEALTH_MAX - min_t(int, atomic_read(&path->ni->health), path->pni->health);
 	u64 wanted = max(div64_u64(missing + step - 1, step), (u64)1);
 
 	return path->recovering == RECOVER_QUICK ? min(wanted, (u64)PINGS_AT_ONCE) : 1;
@@ -281,7 +284,10 @@ static bool busy(const struct lnet_path *path, u64 now_ns)
 	return false;
 }
 
-/* Pause after a failed ping: a quarter of the time it is down, within the bounds, 20 % more or less. */
+/*
+ * Pause after a failed ping: a quarter of the time it is down, within the bounds, 20 % more or
+ * less.
+ */
 static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
 {
 	const struct lnet_tunables *tun = &p->ln->tun;
@@ -315,8 +321,8 @@ static void ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 }
 
 /*
- * Who pays for a ping that failed. With signs of life meanwhile the network works and the peer did not answer; a lost
- * path was paid for by lnet_path_lost(); what was refused is the peer's.
+ * Who pays for a ping that failed. With signs of life meanwhile the network works and the peer did
+ * not answer; a lost path was paid for by lnet_path_lost(); what was refused is the peer's.
  */
 static void ping_blame(struct lnet_pass *p, struct lnet_path *path, int status, bool alive)
 {
@@ -347,7 +353,8 @@ static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 	bool alive = heard_within(path, p->now_ns, ping_timeout(p->ln, path));
 
 	if (path->recovering == RECOVER_SLOW && !list_empty(&path->timer.link))
-		return;				/* one of several of the quick time; the first has said it */
+		/* one of several of the quick time; the first has said it */
+		return;
 	if (is_evidence(status) && link_up(path)) {
 		ping_blame(p, path, status, alive);
 		if (!path->down_ns)
@@ -373,7 +380,10 @@ void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status
 		ping_failed(p, path, status);
 }
 
-/* The list is this thread's, and a path on it is not dropped; off it, its two ends are counted instead. */
+/*
+ * The list is this thread's, and a path on it is not dropped; off it, its two ends are counted
+ * instead.
+ */
 void lnet_path_resets(struct lnet_pass *p)
 {
 	struct lnet_path *path;
@@ -395,7 +405,7 @@ void lnet_path_resets(struct lnet_pass *p)
 	}
 }
 
-/* ---- suspicion and signs of life --------------------------------------------------------------------------------- */
+/* ---- suspicion and signs of life ------------------------------------------------------------- */
 
 u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path)
 {
@@ -407,8 +417,9 @@ u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path)
 }
 
 /*
- * The probe goes at once. The connections are left alone until it fails: a pause of the other host's scheduler makes a
- * path suspect, too, and giving up its connections would turn that into failures.
+ * The probe goes at once. The connections are left alone until it fails: a pause of the other
+ * host's scheduler makes a path suspect, too, and giving up its connections would turn that into
+ * failures.
  */
 void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
 {
@@ -432,7 +443,8 @@ static void rtt_add(struct lnet_path *path, u64 rtt_ns)
 		path->rttvar_ns = rtt_ns / 2;
 		return;
 	}
-	path->rttvar_ns = path->rttvar_ns - path->rttvar_ns / 4 + abs_diff(path->srtt_ns, rtt_ns) / 4;
+	path->rttvar_ns =
+		path->rttvar_ns - path->rttvar_ns / 4 + abs_diff(path->srtt_ns, rtt_ns) / 4;
 	path->srtt_ns = path->srtt_ns - path->srtt_ns / 8 + rtt_ns / 8;
 }
 
@@ -449,7 +461,7 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 		recover(sh, path, now_ns);
 }
 
-/* ---- hedging budget ------------------------------------------------------------------------------------------------ */
+/* ---- hedging budget -------------------------------------------------------------------------- */
 
 bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer)
 {
@@ -466,12 +478,14 @@ bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer)
 void lnet_hedge_earn(struct lnet_shard *sh, struct lnet_peer *peer)
 {
 	if (unlikely(peer->hedge_tokens < 0))
-		peer->hedge_tokens = min(peer->hedge_tokens + (s64)READ_ONCE(sh->ln->tun.hedge_budget), (s64)0);
+		peer->hedge_tokens =
+			min(peer->hedge_tokens + (s64)READ_ONCE(sh->ln->tun.hedge_budget), (s64)0);
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------------------- */
+/* ---- by hand --------------------------------------------------------------------------------- */
 
-void lnet_peers_walk(struct lnet_pass *p, void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg)
+void lnet_peers_walk(struct lnet_pass *p,
+		     void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg)
 {
 	struct lnet_peer *peer;
 

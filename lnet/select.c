@@ -2,12 +2,13 @@
 /*
  * Chooses the path of a message: filters the pairs (local NI, peer NI), ranks what is left.
  *
- * The policy is the list PATH_RANKS. A candidate that has less than another at one rank has lost to it, whatever the
- * ranks behind say. Health is the exception: candidates within the health range of the best, among those which are
- * equal in the ranks before, count as equal to it.
+ * The policy is the list PATH_RANKS. A candidate that has less than another at one rank has lost to
+ * it, whatever the ranks behind say. Health is the exception: candidates within the health range of
+ * the best, among those which are equal in the ranks before, count as equal to it.
  *
- * "responsive" stands before health because suspicion is news of milliseconds and changes no health; "link_up" before
- * that, so that an interface without link is used only when no other is left, in the hope that the link comes back.
+ * "responsive" stands before health because suspicion is news of milliseconds and changes no
+ * health; "link_up" before that, so that an interface without link is used only when no other is
+ * left, in the hope that the link comes back.
  */
 #include "plat.h"
 #include "core.h"
@@ -45,7 +46,10 @@ static void fold_top(struct fold *f, const s64 *rank, bool first)
 		memcpy(f->top, rank, sizeof(f->top));
 }
 
-/* Health as it is compared: raised to the best of the equals if within the range of it; the same for all if off. */
+/*
+ * Health as it is compared: raised to the best of the equals if within the range of it; the same
+ * for all if off.
+ */
 static s64 health_seen(const struct fold *f, const s64 *rank, u64 range)
 {
 	s64 health = rank[LNET_RANK_health];
@@ -59,9 +63,10 @@ static s64 health_seen(const struct fold *f, const s64 *rank, u64 range)
 }
 
 /*
- * Who decided: a loser lost at the first rank where it differs from the winner, and the last such rank is what left
- * one. A new winner at rank r makes it r: those who lost to the old one before r still do there, those who lost at r
- * or later now lose at r. A full tie is the first one's, by "turn".
+ * Who decided: a loser lost at the first rank where it differs from the winner, and the last such
+ * rank is what left one. A new winner at rank r makes it r: those who lost to the old one before r
+ * still do there, those who lost at r or later now lose at r. A full tie is the first one's, by
+ * "turn".
  */
 static void fold_add(struct fold *f, const s64 *rank, u64 range, unsigned int ix)
 {
@@ -86,7 +91,8 @@ static void fold_add(struct fold *f, const s64 *rank, u64 range, unsigned int ix
 	}
 }
 
-unsigned int lnet_rank_best(const struct lnet_cand *c, unsigned int nr, u64 range, unsigned int *decider)
+unsigned int lnet_rank_best(const struct lnet_cand *c, unsigned int nr, u64 range,
+			    unsigned int *decider)
 {
 	struct fold f = { .nr = 0 };
 	unsigned int i;
@@ -110,8 +116,8 @@ static bool link_up(const struct lnet_path *path)
 	return !READ_ONCE(path->ni->fatal) && !READ_ONCE(path->ni->fault_down);
 }
 
-static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s, const struct lnet_path *path,
-		      s64 *rank)
+static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
+		      const struct lnet_path *path, s64 *rank)
 {
 	const struct lnet_ni_shard *nis = &path->ni->sh[sh->ix];
 	const struct lnet_peer_ni *pni = path->pni;
@@ -124,7 +130,10 @@ static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s, 
 	rank[LNET_RANK_preferred] = 0;
 	rank[LNET_RANK_numa] = -max(numa_distance(path->ni->dev_cpt, s->cpt), (s64)range);
 	rank[LNET_RANK_credits] = min(nis->credits, pni->credits);
-	/* All turns come from the shard's one counter, so the sum says which pair was left alone longer. */
+	/*
+	 * All turns come from the shard's one counter, so the sum says which pair was left alone
+	 * longer.
+	 */
 	rank[LNET_RANK_turn] = -(s64)(nis->turn + pni->turn);
 }
 
@@ -144,7 +153,8 @@ static bool passes(const struct filter *f, const struct lnet_path *path)
 {
 	if (f->ni && path->ni != f->ni)
 		return false;
-	return path->ni->state == NI_ACTIVE && path->ni->net == path->pni->net && !(path_bit(path) & f->avoid);
+	return path->ni->state == NI_ACTIVE && path->ni->net == path->pni->net &&
+	       !(path_bit(path) & f->avoid);
 }
 
 /* Next path that passes, behind @path, or the first. */
@@ -184,7 +194,8 @@ static void avoid_tried(struct filter *f)
 		}
 }
 
-static struct lnet_path *best_path(struct lnet_shard *sh, struct lnet_select *s, const struct filter *f)
+static struct lnet_path *best_path(struct lnet_shard *sh, struct lnet_select *s,
+				   const struct filter *f)
 {
 	u64 range = READ_ONCE(sh->ln->tun.health_range);
 	struct lnet_path *path, *best = NULL;
@@ -193,7 +204,9 @@ static struct lnet_path *best_path(struct lnet_shard *sh, struct lnet_select *s,
 	unsigned int nr = 0;
 
 	for (path = next_path(f, NULL); path; path = next_path(f, path)) {
-		/* An NI that suffered from one peer heals by its paths to those who are talked to. */
+		/*
+		 * An NI that suffered from one peer heals by its paths to those who are talked to.
+		 */
 		if (unlikely(!path->recovering && !lnet_path_whole(path)))
 			lnet_path_recover(sh, path);
 		rank_path(sh, s, path, rank);
@@ -210,7 +223,8 @@ static struct lnet_path *best_path(struct lnet_shard *sh, struct lnet_select *s,
 	return best;
 }
 
-static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s, const struct lnet_ni *ni)
+static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
+				const struct lnet_ni *ni)
 {
 	struct filter f = { .s = s, .ni = ni, .avoid = s->exclude };
 
@@ -219,7 +233,10 @@ static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s, co
 	return best_path(sh, s, &f);
 }
 
-/* A peer that is not multi-rail sees one NI of ours per net: the first that a request used (behaviour.md 3.4). */
+/*
+ * A peer that is not multi-rail sees one NI of ours per net: the first that a request used
+ * (behaviour.md 3.4).
+ */
 static struct lnet_ni *sticky_ni(const struct lnet_select *s)
 {
 	struct lnet_peer_ni *pni;

@@ -28,11 +28,11 @@ const char *const lnet_pni_counter_names[LNET_NR_PNI_COUNTERS] = {
 #undef NI_COUNTER
 #undef PNI_COUNTER
 
-/* ---- histograms ------------------------------------------------------------------------------------------------- */
+/* ---- histograms ------------------------------------------------------------------------------ */
 
 /*
- * Bucket 0 ends at 512 ns. From there each power of two has four buckets of equal width, so an edge is off by 25 % at
- * most; the last bucket takes all from 6.4 s on.
+ * Bucket 0 ends at 512 ns. From there each power of two has four buckets of equal width, so an edge
+ * is off by 25 % at most; the last bucket takes all from 6.4 s on.
  */
 #define HIST_LOG 9
 
@@ -85,7 +85,7 @@ u64 lnet_hist_quantile(const struct lnet_hist *h, unsigned int permille)
 	return h->max_ns;
 }
 
-/* ---- counters --------------------------------------------------------------------------------------------------- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c)
 {

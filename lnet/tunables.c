@@ -57,7 +57,7 @@ int lnet_tunable_set(struct lnet *ln, const char *name, u64 value)
 	return 0;
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 #define FRACTION_DIGITS 9	/* what a nanosecond needs of a second */
 #define FRACTION_ONE 1000000000ULL
@@ -117,18 +117,28 @@ struct suffix {
 };
 
 static const struct suffix time_suffixes[] = {
-	{ "", NSEC_PER_SEC }, { "s", NSEC_PER_SEC }, { "ms", NSEC_PER_MSEC }, { "us", NSEC_PER_USEC }, { "ns", 1 },
-	{ "m", 60ULL * NSEC_PER_SEC }, { "h", 3600ULL * NSEC_PER_SEC }, { NULL, 0 },
+	{ "", NSEC_PER_SEC },
+	{ "s", NSEC_PER_SEC },
+	{ "ms", NSEC_PER_MSEC },
+	{ "us", NSEC_PER_USEC },
+	{ "ns", 1 },
+	{ "m", 60ULL * NSEC_PER_SEC },
+	{ "h", 3600ULL * NSEC_PER_SEC },
+	{ NULL, 0 },
 };
 static const struct suffix byte_suffixes[] = {
-	{ "", 1 }, { "k", 1ULL << 10 }, { "K", 1ULL << 10 }, { "M", 1ULL << 20 }, { "G", 1ULL << 30 }, { NULL, 0 },
+	{ "", 1 },	     { "k", 1ULL << 10 }, { "K", 1ULL << 10 },
+	{ "M", 1ULL << 20 }, { "G", 1ULL << 30 }, { NULL, 0 },
 };
-static const struct suffix point_suffixes[] = { { "", 1 }, { "%", LNET_HEALTH_MAX / 100 }, { NULL, 0 } };
+static const struct suffix point_suffixes[] = { { "", 1 },
+						{ "%", LNET_HEALTH_MAX / 100 },
+						{ NULL, 0 } };
 static const struct suffix number_suffixes[] = { { "", 1 }, { NULL, 0 } };
 
 static const struct suffix *const suffixes[] = {
-	[LNET_UNIT_N] = number_suffixes, [LNET_UNIT_NS] = time_suffixes, [LNET_UNIT_PT] = point_suffixes,
-	[LNET_UNIT_B] = byte_suffixes, [LNET_UNIT_E] = number_suffixes,
+	[LNET_UNIT_N] = number_suffixes, [LNET_UNIT_NS] = time_suffixes,
+	[LNET_UNIT_PT] = point_suffixes, [LNET_UNIT_B] = byte_suffixes,
+	[LNET_UNIT_E] = number_suffixes,
 };
 
 /* Exact or refused: half a byte or a third of a point is no value. */
@@ -137,7 +147,8 @@ static int decimal_scale(const struct decimal *d, u64 scale, u64 *value)
 	u64 part = mul_u64_u64_div_u64(d->fraction, scale, FRACTION_ONE);
 	u64 whole;
 
-	if (part * FRACTION_ONE != d->fraction * scale)	/* modulo 2^64: the two differ by less than FRACTION_ONE */
+	/* modulo 2^64: the two differ by less than FRACTION_ONE */
+	if (part * FRACTION_ONE != d->fraction * scale)
 		return -EINVAL;
 	if (check_mul_overflow(d->whole, scale, &whole) || check_add_overflow(whole, part, value))
 		return -ERANGE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A node with one shard, some NIs and one peer, laid out by hand, under a clock that the test sets: for tests of files
- * that look at paths. Such a test includes the source file, with what that calls and offers renamed, and so does not
- * depend on the rest of the core.
+ * A node with one shard, some NIs and one peer, laid out by hand, under a clock that the test sets:
+ * for tests of files that look at paths. Such a test includes the source file, with what that calls
+ * and offers renamed, and so does not depend on the rest of the core.
  */
 #ifndef TESTS_UNIT_PATHS_H
 #define TESTS_UNIT_PATHS_H
@@ -92,7 +92,8 @@ static inline void world_destroy(struct world *w)
 /* Net @net of tcp, host @host of 10.<net>.0.0/16. */
 static inline void world_nid(struct lnet_nid *nid, unsigned int net, unsigned int host)
 {
-	lnet_nid_from_nid4(nid, (u64)lnet_net_make(LNET_LND_TCP, net) << 32 | 0x0a000000 | net << 16 | host);
+	lnet_nid_from_nid4(nid, (u64)lnet_net_make(LNET_LND_TCP, net) << 32 | 0x0a000000 |
+					net << 16 | host);
 }
 
 static inline struct lnet_ni *world_ni(struct world *w, unsigned int net)

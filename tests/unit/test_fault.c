@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/fault.c: what a rule matches, when it hits, what it does, and how rules are kept. */
+/*
+ * Tests of lnet/fault.c: what a rule matches, when it hits, what it does, and how rules are kept.
+ */
 #define lnet_fault_add fault_t_add
 #define lnet_fault_del fault_t_del
 #define lnet_fault_get fault_t_get
@@ -59,7 +61,10 @@ static void teardown(void)
 
 static struct lnet_fault_rule rule_of(u32 rate, u32 interval_s)
 {
-	return (struct lnet_fault_rule){ .src = LNET_NID_ANY, .dst = LNET_NID_ANY, .local = LNET_NID_ANY, .rate = rate,
+	return (struct lnet_fault_rule){ .src = LNET_NID_ANY,
+					 .dst = LNET_NID_ANY,
+					 .local = LNET_NID_ANY,
+					 .rate = rate,
 					 .interval_s = interval_s };
 }
 
@@ -85,7 +90,7 @@ static unsigned int rx_many(unsigned int nr)
 	return dropped;
 }
 
-/* ---- what is a rule --------------------------------------------------------------------------------------------- */
+/* ---- what is a rule -------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -102,8 +107,12 @@ static const struct {
 	{ "HELLO is none", { .rate = 1, .msg_mask = 0x10 }, -EINVAL },
 	{ "portal of PUTs", { .rate = 1, .portal_mask = 1, .msg_mask = 1 << LNET_MSG_PUT }, 0 },
 	{ "portal of any", { .rate = 1, .portal_mask = 1 }, 0 },
-	{ "portal of ACKs", { .rate = 1, .portal_mask = 1, .msg_mask = 1 << LNET_MSG_ACK }, -EINVAL },
-	{ "portal of ACKs and GETs", { .rate = 1, .portal_mask = 1, .msg_mask = 1 << LNET_MSG_ACK | 1 << LNET_MSG_GET }, 0 },
+	{ "portal of ACKs",
+	  { .rate = 1, .portal_mask = 1, .msg_mask = 1 << LNET_MSG_ACK },
+	  -EINVAL },
+	{ "portal of ACKs and GETs",
+	  { .rate = 1, .portal_mask = 1, .msg_mask = 1 << LNET_MSG_ACK | 1 << LNET_MSG_GET },
+	  0 },
 	{ "random needs interval", { .rate = 5, .random = 1 }, -EINVAL },
 	{ "random", { .interval_s = 5, .random = 1 }, 0 },
 	{ "no failure in the mask", { .rate = 1, .health_mask = 1 }, -EINVAL },
@@ -113,9 +122,15 @@ static const struct {
 	{ "drop has no latency", { .rate = 1, .latency_ns = 1 }, -EINVAL },
 	{ "delay", { .delay = 1, .rate = 1, .latency_ns = 1 }, 0 },
 	{ "delay of nothing", { .delay = 1, .rate = 1 }, -EINVAL },
-	{ "delay has no outcome", { .delay = 1, .rate = 1, .latency_ns = 1, .health_mask = 2 }, -EINVAL },
-	{ "delay is not random", { .delay = 1, .interval_s = 1, .latency_ns = 1, .random = 1 }, -EINVAL },
-	{ "delay does not drop all", { .delay = 1, .rate = 1, .latency_ns = 1, .drop_all = 1 }, -EINVAL },
+	{ "delay has no outcome",
+	  { .delay = 1, .rate = 1, .latency_ns = 1, .health_mask = 2 },
+	  -EINVAL },
+	{ "delay is not random",
+	  { .delay = 1, .interval_s = 1, .latency_ns = 1, .random = 1 },
+	  -EINVAL },
+	{ "delay does not drop all",
+	  { .delay = 1, .rate = 1, .latency_ns = 1, .drop_all = 1 },
+	  -EINVAL },
 };
 
 static void test_checks(void)
@@ -128,7 +143,8 @@ static void test_checks(void)
 		setup();
 		r.src = r.dst = r.local = LNET_NID_ANY;
 		UNIT_EQUAL(lnet_fault_add(&w->ln, &r), checks[i].rc, checks[i].name);
-		UNIT_EQUAL(lnet_fault_get(&w->ln, r.delay, 0, &r), checks[i].rc ? -ENOENT : 0, checks[i].name);
+		UNIT_EQUAL(lnet_fault_get(&w->ln, r.delay, 0, &r), checks[i].rc ? -ENOENT : 0,
+			   checks[i].name);
 		if (checks[i].rc)
 			CU_ASSERT_PTR_NULL(w->ln.fault);
 		teardown();
@@ -152,11 +168,12 @@ static void test_no_memory(void)
 	teardown();
 }
 
-/* ---- whom it matches ---------------------------------------------------------------------------------------------- */
+/* ---- whom it matches ------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
-	u16 src, src_net, dst, dst_net, local, local_net;	/* host 0: any; 0xffff: any on the net */
+	/* host 0: any; 0xffff: any on the net */
+	u16 src, src_net, dst, dst_net, local, local_net;
 	u32 msg_mask;
 	u64 portal_mask;
 	u32 type, portal;
@@ -180,13 +197,17 @@ static const struct {
 	{ "no type: ACK", .type = LNET_MSG_ACK, .hit = true },
 	{ "no type: REPLY", .type = LNET_MSG_REPLY, .hit = true },
 	{ "HELLO never", .type = LNET_MSG_HELLO },
-	{ "portal of a PUT", .portal_mask = 1ULL << 63, .type = LNET_MSG_PUT, .portal = 63, .hit = true },
-	{ "portal of a marked PUT", .portal_mask = 1 << 4, .type = LNET_MSG_PUT, .portal = 68, .hit = true },
+	{ "portal of a PUT", .portal_mask = 1ULL << 63, .type = LNET_MSG_PUT, .portal = 63,
+	  .hit = true },
+	{ "portal of a marked PUT", .portal_mask = 1 << 4, .type = LNET_MSG_PUT, .portal = 68,
+	  .hit = true },
 	{ "other portal of a PUT", .portal_mask = 1 << 4, .type = LNET_MSG_PUT, .portal = 5 },
-	{ "portal of a GET", .portal_mask = 1 << 4, .type = LNET_MSG_GET, .portal = 4, .hit = true },
+	{ "portal of a GET", .portal_mask = 1 << 4, .type = LNET_MSG_GET, .portal = 4,
+	  .hit = true },
 	{ "portal: no ACK", .portal_mask = 1 << 4, .type = LNET_MSG_ACK },
 	{ "portal: no REPLY", .portal_mask = 1 << 4, .type = LNET_MSG_REPLY },
-	{ "portal and GET: no PUT", .portal_mask = 1 << 4, .msg_mask = 1 << LNET_MSG_GET, .type = LNET_MSG_PUT, .portal = 4 },
+	{ "portal and GET: no PUT", .portal_mask = 1 << 4, .msg_mask = 1 << LNET_MSG_GET,
+	  .type = LNET_MSG_PUT, .portal = 4 },
 };
 
 static void pattern(struct lnet_nid *nid, u16 host, u16 net)
@@ -224,7 +245,7 @@ static void test_matching(void)
 	}
 }
 
-/* ---- when it hits --------------------------------------------------------------------------------------------------- */
+/* ---- when it hits ---------------------------------------------------------------------------- */
 
 static void test_rate(void)
 {
@@ -255,7 +276,8 @@ static void test_rate(void)
 		UNIT_EQUAL(r.nr_hit, 50 + (rates[i] == 2), "counted");
 		UNIT_EQUAL(r.nr_match, 50 * rates[i] + (rates[i] == 2 ? 2 : 0), "counted");
 		UNIT_EQUAL(r.nr_by_type[LNET_MSG_PUT], r.nr_hit, "by type");
-		UNIT_EQUAL(lnet_fault_count(&w->ln, false), 0, "what comes in is counted by the receiver");
+		UNIT_EQUAL(lnet_fault_count(&w->ln, false), 0,
+			   "what comes in is counted by the receiver");
 		teardown();
 	}
 	CU_ASSERT_TRUE(elsewhere);
@@ -304,7 +326,7 @@ static void test_random_and_all(void)
 	teardown();
 }
 
-/* ---- what it does --------------------------------------------------------------------------------------------------- */
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;

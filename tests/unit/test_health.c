@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/health.c: what raises and lowers health, recovery and its pace, suspicion, hedging budget. */
+/*
+ * Tests of lnet/health.c: what raises and lowers health, recovery and its pace, suspicion, hedging
+ * budget.
+ */
 #define lnet_ni_up health_ni_up
 #define lnet_path_whole health_path_whole
 #define lnet_health_ok health_health_ok
@@ -34,7 +37,7 @@
 #define MS ((u64)NSEC_PER_MSEC)
 #define SEC ((u64)NSEC_PER_SEC)
 
-/* ---- stand-ins for the rest of the core --------------------------------------------------------------------------- */
+/* ---- stand-ins for the rest of the core ------------------------------------------------------ */
 
 #define PINGS_MAX 20000
 static struct {
@@ -118,7 +121,7 @@ static void path_reset(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer
 
 static const struct lnet_lnd_ops lnd = { .name = "unit", .path_reset = path_reset };
 
-/* ---- a node with @nr rails to one peer ------------------------------------------------------------------------------ */
+/* ---- a node with @nr rails to one peer ------------------------------------------------------- */
 
 static struct world *w;
 static struct lnet_pass pass;
@@ -188,12 +191,14 @@ static void pings_end(const struct fate *fate)
 	for (i = 0; i < nr_pings; i++) {
 		bool ok = fate->answered(pings[i].path, pings[i].at_ns);
 
-		if (!pings[i].open || w->now_ns < pings[i].at_ns + (ok ? fate->rtt_ns : pings[i].timeout_ns))
+		if (!pings[i].open ||
+		    w->now_ns < pings[i].at_ns + (ok ? fate->rtt_ns : pings[i].timeout_ns))
 			continue;
 		pings[i].open = false;
 		nr_open--;
 		begin();
-		lnet_path_ping_done(&pass, pings[i].path, ok ? 0 : -ETIMEDOUT, ok ? fate->rtt_ns : 0);
+		lnet_path_ping_done(&pass, pings[i].path, ok ? 0 : -ETIMEDOUT,
+				    ok ? fate->rtt_ns : 0);
 		end();
 	}
 }
@@ -229,19 +234,33 @@ static bool never(const struct lnet_path *path, u64 at_ns) { return false; }
 static const struct fate lively = { always, 200000 };
 static const struct fate silent = { never, 0 };
 
-/* ---- values --------------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static const struct {
 	enum lnet_outcome how;
 	int ni, pni;		/* what it costs */
 } blames[] = {
-	{ LNET_OK, 0, 0 }, { LNET_CONFIRMED, 0, 0 },
-	{ LNET_LOCAL_INTERRUPT, 100, 0 }, { LNET_LOCAL_DROPPED, 100, 0 }, { LNET_LOCAL_ABORTED, 100, 0 },
-	{ LNET_LOCAL_NO_ROUTE, 100, 0 }, { LNET_LOCAL_ERROR, 100, 0 }, { LNET_LOCAL_TIMEOUT, 100, 0 },
-	{ LNET_REMOTE_ERROR, 0, 100 }, { LNET_REMOTE_DROPPED, 0, 100 }, { LNET_REMOTE_TIMEOUT, 0, 100 },
-	{ LNET_NETWORK_TIMEOUT, 100, 100 }, { LNET_PATH_LOST, 0, 100 },
-	{ LNET_CANCELED, 0, 0 }, { LNET_ABORTED, 0, 0 }, { LNET_SHUTDOWN, 0, 0 }, { LNET_NO_MEMORY, 0, 0 },
-	{ LNET_NO_MATCH, 0, 0 }, { LNET_TOO_LONG, 0, 0 }, { LNET_NO_PATH, 0, 0 }, { LNET_UNLINKED, 0, 0 },
+	{ LNET_OK, 0, 0 },
+	{ LNET_CONFIRMED, 0, 0 },
+	{ LNET_LOCAL_INTERRUPT, 100, 0 },
+	{ LNET_LOCAL_DROPPED, 100, 0 },
+	{ LNET_LOCAL_ABORTED, 100, 0 },
+	{ LNET_LOCAL_NO_ROUTE, 100, 0 },
+	{ LNET_LOCAL_ERROR, 100, 0 },
+	{ LNET_LOCAL_TIMEOUT, 100, 0 },
+	{ LNET_REMOTE_ERROR, 0, 100 },
+	{ LNET_REMOTE_DROPPED, 0, 100 },
+	{ LNET_REMOTE_TIMEOUT, 0, 100 },
+	{ LNET_NETWORK_TIMEOUT, 100, 100 },
+	{ LNET_PATH_LOST, 0, 100 },
+	{ LNET_CANCELED, 0, 0 },
+	{ LNET_ABORTED, 0, 0 },
+	{ LNET_SHUTDOWN, 0, 0 },
+	{ LNET_NO_MEMORY, 0, 0 },
+	{ LNET_NO_MATCH, 0, 0 },
+	{ LNET_TOO_LONG, 0, 0 },
+	{ LNET_NO_PATH, 0, 0 },
+	{ LNET_UNLINKED, 0, 0 },
 };
 
 static void test_blame(void)
@@ -252,9 +271,11 @@ static void test_blame(void)
 		setup(2);
 		fail_at(0, blames[i].how);
 		UNIT_EQUAL(ni_health(0), 1000 - blames[i].ni, lnet_outcomes[blames[i].how].name);
-		UNIT_EQUAL(w->pni[0].health, 1000 - blames[i].pni, lnet_outcomes[blames[i].how].name);
+		UNIT_EQUAL(w->pni[0].health, 1000 - blames[i].pni,
+			   lnet_outcomes[blames[i].how].name);
 		UNIT_EQUAL(ni_health(1) + w->pni[1].health, 2000, "the other rail");
-		UNIT_EQUAL(w->path[0].recovering, blames[i].ni + blames[i].pni ? RECOVER_SLOW : RECOVER_NOT, "recovery");
+		UNIT_EQUAL(w->path[0].recovering,
+			   blames[i].ni + blames[i].pni ? RECOVER_SLOW : RECOVER_NOT, "recovery");
 		teardown();
 	}
 }
@@ -273,7 +294,8 @@ static void test_counters(void)
 	UNIT_EQUAL(w->sh.c[LNET_C_local_timeout_count], 2, "local timeout");
 	UNIT_EQUAL(w->sh.c[LNET_C_remote_timeout_count], 1, "remote timeout");
 	UNIT_EQUAL(w->sh.c[LNET_C_network_timeout_count], 1, "network timeout");
-	UNIT_EQUAL(w->sh.c[LNET_C_path_lost], 0, "path lost: counted by who knows what was under way");
+	UNIT_EQUAL(w->sh.c[LNET_C_path_lost], 0,
+		   "path lost: counted by who knows what was under way");
 	UNIT_EQUAL(w->ni[0]->sh[0].c[LNET_NIC_timeouts], 2, "NI timeouts");
 	UNIT_EQUAL(w->ni[0]->sh[0].c[LNET_NIC_network_timeout], 1, "NI network timeout");
 	UNIT_EQUAL(w->pni[0].c[LNET_PNIC_timeout], 1, "peer NI timeout");
@@ -364,7 +386,8 @@ static void test_bounds(void)
 			ok_at(i, what & 2);
 		else
 			fail_at(i, what / 4 % LNET_NR_OUTCOMES);
-		CU_ASSERT_FATAL(ni_health(i) >= 0 && ni_health(i) <= 1000 && w->pni[i].health <= 1000);
+		CU_ASSERT_FATAL(ni_health(i) >= 0 && ni_health(i) <= 1000 &&
+				w->pni[i].health <= 1000);
 	}
 	teardown();
 }
@@ -396,7 +419,7 @@ static void test_by_hand(void)
 	teardown();
 }
 
-/* ---- recovery --------------------------------------------------------------------------------------------------------- */
+/* ---- recovery -------------------------------------------------------------------------------- */
 
 static void test_hundred(void)
 {
@@ -411,6 +434,20 @@ static void test_hundred(void)
 	CU_ASSERT_TRUE(list_empty(&w->path[0].timer.link));
 	run(SEC, MS, &lively);
 	UNIT_EQUAL(nr_pings, 100, "and no more");
+	teardown();
+}
+
+/* Over a long line a few pings are under way at once, and still none too many. */
+static void test_hundred_far(void)
+{
+	static const struct fate far = { always, 10 * NSEC_PER_MSEC };
+
+	setup(1);
+	fail_at(0, LNET_LOCAL_TIMEOUT);
+	run(SEC, MS / 4, &far);
+	UNIT_EQUAL(ni_health(0), 1000, "whole");
+	UNIT_EQUAL(nr_pings, 100, "exactly 100 pings");
+	UNIT_EQUAL(most_open, PINGS_AT_ONCE, "at once");
 	teardown();
 }
 
@@ -480,7 +517,8 @@ static void test_backoff_bounds(void)
 	fail_at(0, LNET_NETWORK_TIMEOUT);
 	run(60 * SEC, MS, &silent);
 	for (i = 1; i < nr_pings; i++)
-		CU_ASSERT_TRUE(pings[i].at_ns - pings[i - 1].at_ns - pings[i - 1].timeout_ns <= 2 * SEC + 2 * MS);
+		CU_ASSERT_TRUE(pings[i].at_ns - pings[i - 1].at_ns - pings[i - 1].timeout_ns <=
+			       2 * SEC + 2 * MS);
 	nr_pings = 0;
 	run(3 * SEC, MS, &silent);
 	CU_ASSERT_TRUE(nr_pings <= 2);
@@ -534,7 +572,8 @@ static void test_outage_costs(void)
 	run(60 * SEC, MS, &silent);
 	UNIT_EQUAL(ni_health(0), 800, "near end: the failure, and one ping of the outage");
 	UNIT_EQUAL(w->pni[0].health, 0, "far end: to 0");
-	UNIT_EQUAL(w->sh.c[LNET_C_network_timeout_count], 1 + nr_pings - nr_open, "each is counted");
+	UNIT_EQUAL(w->sh.c[LNET_C_network_timeout_count], 1 + nr_pings - nr_open,
+		   "each is counted");
 	teardown();
 }
 
@@ -610,13 +649,18 @@ static void test_probe(void)
 		UNIT_EQUAL(1000 - ni_health(0), probes[i].ni, probes[i].name);
 		UNIT_EQUAL(1000 - w->pni[0].health, probes[i].pni, probes[i].name);
 		UNIT_EQUAL(nr_resets, probes[i].resets, probes[i].name);
-		UNIT_EQUAL(w->path[0].recovering, probes[i].status ? RECOVER_SLOW : RECOVER_NOT, probes[i].name);
-		UNIT_EQUAL(!list_empty(&w->path[0].timer.link), probes[i].status != 0, probes[i].name);
+		UNIT_EQUAL(w->path[0].recovering, probes[i].status ? RECOVER_SLOW : RECOVER_NOT,
+			   probes[i].name);
+		UNIT_EQUAL(!list_empty(&w->path[0].timer.link), probes[i].status != 0,
+			   probes[i].name);
 		teardown();
 	}
 }
 
-/* behaviour.md 12.2: the last message came 10 s before the failure; no ping later than 300 s after it. */
+/*
+ * behaviour.md 12.2: the last message came 10 s before the failure; no ping later than 300 s after
+ * it.
+ */
 static void test_limit(void)
 {
 	u64 failed_ns;
@@ -690,7 +734,7 @@ static void test_no_pings(void)
 	teardown();
 }
 
-/* ---- suspicion ---------------------------------------------------------------------------------------------------- */
+/* ---- suspicion ------------------------------------------------------------------------------- */
 
 static void test_suspicion(void)
 {
@@ -783,6 +827,7 @@ UNIT_SUITE(health,
 	   { "lnt-005 lnt-010 lnt-015: never outside 0..1000", test_bounds },
 	   { "lnt-015: health set by hand starts recovery", test_by_hand },
 	   { "lnt-035: an NI at 900 takes exactly 100 successes", test_hundred },
+	   { "lnt-035: several pings at once do not make it more", test_hundred_far },
 	   { "lnt-035: a thousand points come back within a second", test_thousand_in_a_second },
 	   { "lnt-035: all recovery pings of a shard share one rate", test_budget },
 	   { "lnt-035: pauses between failing pings grow with the outage", test_backoff },

@@ -37,7 +37,8 @@ void stats_leave(struct lnet_pass *p)
 	p->sh = NULL;
 }
 
-void stats_peers_walk(struct lnet_pass *p, void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg)
+void stats_peers_walk(struct lnet_pass *p,
+		      void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg)
 {
 	fn(p, list_first_entry(&p->ln->peers, struct lnet_peer, link), arg);
 }
@@ -52,7 +53,10 @@ void stats_fault_count_reset(struct lnet *ln)
 	memset(fault_hits, 0, sizeof(fault_hits));
 }
 
-/* Every value is in the bucket whose edges enclose it, edges rise, and none is wider than a quarter. */
+/*
+ * Every value is in the bucket whose edges enclose it, edges rise, and none is wider than a
+ * quarter.
+ */
 static void test_buckets(void)
 {
 	unsigned int i;
@@ -68,7 +72,8 @@ static void test_buckets(void)
 		UNIT_EQUAL(bucket_of(bucket_end(i) - 1), i, "last value");
 		UNIT_EQUAL(bucket_of(bucket_end(i)), i + 1, "first value of the next");
 		if (i)
-			CU_ASSERT_TRUE((bucket_end(i) - bucket_end(i - 1)) * 4 <= bucket_end(i - 1));
+			CU_ASSERT_TRUE((bucket_end(i) - bucket_end(i - 1)) * 4 <=
+				       bucket_end(i - 1));
 	}
 	for (ns = bucket_end(LNET_HIST_BUCKETS - 2); ns < U64_MAX / 2; ns *= 2)
 		UNIT_EQUAL(bucket_of(ns), LNET_HIST_BUCKETS - 1, "the rest");
@@ -90,12 +95,14 @@ static void test_quantiles(void)
 	UNIT_EQUAL(h.max_ns, 1000000, "max");
 	UNIT_EQUAL(lnet_hist_quantile(&h, 0), 1024, "p0: edge of the first bucket in use");
 	UNIT_EQUAL(lnet_hist_quantile(&h, 500), 524288, "p50: 500 us, in [458752, 524288)");
-	UNIT_EQUAL(lnet_hist_quantile(&h, 990), 1000000, "p99: edge 1048576, but nothing was larger");
+	UNIT_EQUAL(lnet_hist_quantile(&h, 990), 1000000,
+		   "p99: edge 1048576, but nothing was larger");
 	UNIT_EQUAL(lnet_hist_quantile(&h, 1000), 1000000, "p100");
 	UNIT_EQUAL(lnet_hist_quantile(&h, 5000), 1000000, "beyond");
 	UNIT_EQUAL(lnet_hist_quantile(&h, 100), 114688, "p10: 100 us, in [98304, 114688)");
 	lnet_hist_add(&h, 60000000000ULL);
-	UNIT_EQUAL(lnet_hist_quantile(&h, 1000), 60000000000LL, "beyond the last edge: the maximum");
+	UNIT_EQUAL(lnet_hist_quantile(&h, 1000), 60000000000LL,
+		   "beyond the last edge: the maximum");
 }
 
 /* One slow message in 1000 is seen at p99.9 only from the second on. */
@@ -170,9 +177,9 @@ static void test_names(void)
 	UNIT_TEXT(lnet_pni_counter_names[LNET_PNIC_network_timeout], "network_timeout", "peer NI");
 }
 
-UNIT_SUITE(stats,
-	   { "stt-030: buckets enclose their values", test_buckets },
+UNIT_SUITE(stats, { "stt-030: buckets enclose their values", test_buckets },
 	   { "stt-030 stt-035: quantiles of a known distribution", test_quantiles },
 	   { "stt-035: the tail", test_tail },
-	   { "stt-005 stt-030: sums over shards, reset of all but what exists", test_sum_and_reset },
+	   { "stt-005 stt-030: sums over shards, reset of all but what exists",
+	     test_sum_and_reset },
 	   { "stt-005: every counter has its name", test_names })

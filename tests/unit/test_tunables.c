@@ -29,7 +29,8 @@ static void test_ranges(void)
 	UNIT_EQUAL(lnet_tunable_set(&w->ln, "", 1), -ENOENT, "empty: is no stock name");
 	lnet_tunables_init(&w->ln.tun);
 	for (i = 0; i < lnet_nr_tunables; i++)
-		UNIT_EQUAL(lnet_tunable_get(&w->ln, &lnet_tunable_table[i]), lnet_tunable_table[i].def, "default");
+		UNIT_EQUAL(lnet_tunable_get(&w->ln, &lnet_tunable_table[i]),
+			   lnet_tunable_table[i].def, "default");
 	world_destroy(w);
 }
 
@@ -47,8 +48,8 @@ static void test_independent(void)
 		UNIT_EQUAL(lnet_tunable_set(&w->ln, t->name, other), 0, t->name);
 		for (k = 0; k < lnet_nr_tunables; k++)
 			if (k != i)
-				UNIT_EQUAL(lnet_tunable_get(&w->ln, &lnet_tunable_table[k]), lnet_tunable_table[k].def,
-					   t->name);
+				UNIT_EQUAL(lnet_tunable_get(&w->ln, &lnet_tunable_table[k]),
+					   lnet_tunable_table[k].def, t->name);
 		if (t->stock[0])
 			CU_ASSERT_PTR_EQUAL(lnet_tunable_find(t->stock), t);
 		CU_ASSERT_PTR_EQUAL(lnet_tunable_find(t->name), t);
@@ -145,14 +146,16 @@ static void test_texts(void)
 		u64 value = 12345;
 
 		snprintf(row, sizeof(row), "%s=%s", texts[i].name, texts[i].text);
-		UNIT_EQUAL(lnet_tunable_parse(texts[i].name, texts[i].text, &value), texts[i].rc, row);
+		UNIT_EQUAL(lnet_tunable_parse(texts[i].name, texts[i].text, &value), texts[i].rc,
+			   row);
 		if (!texts[i].rc)
 			UNIT_EQUAL(value, texts[i].value, row);
 	}
 }
 
 UNIT_SUITE(tunables,
-	   { "cfg-005 cfg-015 cfg-025: each takes both ends of its range and nothing beyond", test_ranges },
+	   { "cfg-005 cfg-015 cfg-025: each takes both ends of its range and nothing beyond",
+	     test_ranges },
 	   { "cfg-015: setting one changes no other", test_independent },
 	   { "lnt-070 cfg-020 cfg-025: defaults", test_defaults },
 	   { "cfg-025 cfg-030: values read from text by their unit", test_texts })
