@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tests of the rule in lnet/select.c alone: winner and deciding rank (lnt-030, cfg-020). */
+#define lnet_path_rank_names rank_t_path_rank_names
+#define lnet_rank_best rank_t_rank_best
+#define lnet_select rank_t_select
+#define lnet_path_whole rank_t_path_whole
+#define lnet_path_recover rank_t_path_recover
+#include "paths.h"
+#include "lnet/select.c"
+
+static unsigned int nr_recover;
+
+bool rank_t_path_whole(const struct lnet_path *path)
+{
+	return atomic_read(&path->ni->health) == LNET_HEALTH_MAX &&
+	       path->pni->health == LNET_HEALTH_MAX;
+}
+
+void rank_t_path_recover(struct lnet_shard *sh, struct lnet_path *path)
+{
+	nr_recover++;
+}
+
+/* ---- the rule alone -------------------------------------------------------------------------- */
+
+#define ONE LNET_NR_PATH_RANKS
+#define BY(rank) LNET_RANK_##rank
+
+/* link_up, responsive, health, priority, preferred, numa, credits, turn */
+static const struct {
+	const char *name;
+	u64 range;
+	unsigned int nr;
+	s64 c[4][LNET_NR_PATH_RANKS];
+	unsigned int winner, decider;
+} sets[] = {
+	{ "one candidate decides nothing", 0, 1, { { 0, 0, 0, 0, 0, -20, -5, 0 } }, 0, ONE },
+	{ "equal: the first",
+	  0,
+	  2,
+	  { { 1, 1, 1000, 0, 0, -10, 8, 0 }, { 1, 1, 1000, 0, 0, -10, 8, 0 } },
+	  0,
+	  BY(turn) },
+	{ "link before all",
+	  0,
+	  2,
+	  { { 0, 1, 1000, 9, 1, -10, 99, 0 }, { 1, 0, 0, 0, 0, -20, -9, -9 } },
+	  1,
+	  BY(link_up) },
+	{ "responsive before health",
+	  0,
+	  2,
+	  { { 1, 0, 1000, 0, 0, -10, 8, 0 }, { 1, 1, 10, 0, 0, -10, 8, 0 } },
+	  1,
+	  BY(responsive) },
+	{ "suspect is used when alone with link",
+	  0,
+	  2,
+	  { { 1, 0, 0, 0, 0, -10, 8, 0 }, { 0, 1, 1000, 0, 0, -10, 8, 0 } },
+	  0,
+	  BY(link_up) },
+	{ "lnt-030 health before numa",
+	  0,
+	  2,
+	  { { 1, 1, 999, 0, 0, -10, 8, 0 }, { 1, 1, 1000, 0, 0, -20, 8, 0 } },
+	  1,
+	  BY(health) },
+	{ "lnt-030 health before credits",
+	  0,
+	  2,
+	  { { 1, 1, 999, 0, 0, -10, 8, 0 }, { 1, 1, 1000, 0, 0, -10, -8, 0 } },
+	  1,
+	  BY(health) },
+	{ "lnt-030 health before turn",
+	  0,
+	  2,
+	  { { 1, 1, 999, 0, 0, -10, 8, 0 }, { 1, 1, 1000, 0, 0, -10, 8, -9 } },
+	  1,
+	  BY(health) },
+	{ "lnt-030 numa before credits",
+	  0,
+	  2,
+	  { { 1, 1, 1000, 0, 0, -10, -4, 0 }, { 1, 1, 1000, 0, 0, -20, 8, 0 } },
+	  0,
+	  BY(numa) },
+	{ "lnt-030 numa before turn",
+	  0,
+	  2,
+	  { { 1, 1, 1000, 0, 0, -20, 8, 0 }, { 1, 1, 1000, 0, 0, -10, 8, -7 } },
+	  1,
+	  BY(numa) },
+	{ "lnt-030 credits before turn",
+	  0,
+	  2,
+	  { { 1, 1, 1000, 0, 0, -10, 7, 0 }, { 1, 1, 1000, 0, 0, -10, 8, -7 } },
+	  1,
+	  BY(credits) },
+	{ "lnt-030 turn at last",
+	  0,
+	  2,
+	  { { 1, 1, 1000, 0, 0, -10, 8, -2 }, { 1, 1, 1000, 0, 0, -10, 8, -1 } },
+	  1,
+	  BY(turn) },
+	{ "priority before preferred",
+	  0,
+	  2,
+	  { { 1, 1, 1000, 0, 1, -10, 8, 0 }, { 1, 1, 1000, 1, 0, -10, 8, 0 } },
+	  1,
+	  BY(priority) },
+	{ "preferred before numa",
+	  0,
+	  2,
+	  { { 1, 1, 1000, 0, 1, -20, 8, 0 }, { 1, 1, 1000, 0, 0, -10, 8, 0 } },
+	  0,
+	  BY(preferred) },
+	{ "preference before credits (12.5)",
+	  0,
+	  2,
+	  { { 1, 1, 1000, 0, 1, -10, -2, 0 }, { 1, 1, 1000, 0, 0, -10, 8, 0 } },
+	  0,
+	  BY(preferred) },
+	{ "health before preference (12.5)",
+	  0,
+	  2,
+	  { { 1, 1, 900, 0, 1, -10, 8, 0 }, { 1, 1, 1000, 0, 0, -10, 8, 0 } },
+	  1,
+	  BY(health) },
+	{ "health before priority",
+	  0,
+	  2,
+	  { { 1, 1, 900, 5, 0, -10, 8, 0 }, { 1, 1, 1000, 0, 0, -10, 8, 0 } },
+	  1,
+	  BY(health) },
+	{ "fewer waiters (12.8)",
+	  0,
+	  2,
+	  { { 1, 1, 1000, 0, 0, -10, -3, 0 }, { 1, 1, 1000, 0, 0, -10, -2, 0 } },
+	  1,
+	  BY(credits) },
+	{ "negative against positive credits (12.5)",
+	  0,
+	  2,
+	  { { 1, 1, 1000, 0, 0, -10, -2, 0 }, { 1, 1, 1000, 0, 0, -10, 8, 0 } },
+	  1,
+	  BY(credits) },
+	{ "12.4 first line",
+	  0,
+	  4,
+	  { { 1, 1, 1000, 0, 0, -10, 5, -7 },
+	    { 1, 1, 1000, 0, 0, -20, 200, -2 },
+	    { 1, 1, 900, 0, 0, -10, 256, -1 },
+	    { 0, 1, 1000, 0, 0, -10, 256, 0 } },
+	  0,
+	  BY(numa) },
+	{ "12.4 numa_range 20",
+	  0,
+	  4,
+	  { { 1, 1, 1000, 0, 0, -20, 5, -7 },
+	    { 1, 1, 1000, 0, 0, -20, 200, -2 },
+	    { 1, 1, 900, 0, 0, -20, 256, -1 },
+	    { 0, 1, 1000, 0, 0, -20, 256, 0 } },
+	  1,
+	  BY(credits) },
+	{ "12.4 priority on b",
+	  0,
+	  4,
+	  { { 1, 1, 1000, 0, 0, -10, 5, -7 },
+	    { 1, 1, 1000, 1, 0, -20, 200, -2 },
+	    { 1, 1, 900, 1, 0, -10, 256, -1 },
+	    { 0, 1, 1000, 1, 0, -10, 256, 0 } },
+	  1,
+	  BY(priority) },
+	{ "12.4 all at 900: priority of c",
+	  0,
+	  4,
+	  { { 1, 1, 900, 0, 0, -10, 5, -7 },
+	    { 1, 1, 900, 0, 0, -20, 200, -2 },
+	    { 1, 1, 900, 1, 0, -10, 256, -1 },
+	    { 0, 1, 1000, 1, 0, -10, 256, 0 } },
+	  2,
+	  BY(priority) },
+	{ "12.4 only d left", 0, 1, { { 0, 1, 1000, 0, 0, -10, 256, 0 } }, 0, ONE },
+	{ "cfg-020 range 50: 960 is as good",
+	  50,
+	  2,
+	  { { 1, 1, 960, 0, 0, -10, 8, 0 }, { 1, 1, 1000, 0, 0, -10, 8, -5 } },
+	  0,
+	  BY(turn) },
+	{ "cfg-020 range 0: 999 is not",
+	  0,
+	  2,
+	  { { 1, 1, 999, 0, 0, -10, 8, 0 }, { 1, 1, 1000, 0, 0, -10, 8, -5 } },
+	  1,
+	  BY(health) },
+	{ "cfg-020 range 50: 950 just is",
+	  50,
+	  2,
+	  { { 1, 1, 950, 0, 0, -10, 9, 0 }, { 1, 1, 1000, 0, 0, -10, 8, 0 } },
+	  0,
+	  BY(credits) },
+	{ "cfg-020 range 50: 949 is not",
+	  50,
+	  2,
+	  { { 1, 1, 949, 0, 0, -10, 9, 0 }, { 1, 1, 1000, 0, 0, -10, 8, 0 } },
+	  1,
+	  BY(health) },
+	{ "cfg-020 range 1000: 0 is as good",
+	  1000,
+	  2,
+	  { { 1, 1, 0, 0, 0, -10, 9, 0 }, { 1, 1, 1000, 0, 0, -10, 8, 0 } },
+	  0,
+	  BY(credits) },
+	{ "cfg-020 range 1001: off",
+	  1001,
+	  2,
+	  { { 1, 1, 0, 0, 0, -10, 8, -1 }, { 1, 1, 1000, 0, 0, -10, 8, -2 } },
+	  0,
+	  BY(turn) },
+	{ "cfg-020 range 4294967295: off",
+	  4294967295ULL,
+	  2,
+	  { { 1, 1, 0, 0, 0, -10, 8, -3 }, { 1, 1, 1000, 0, 0, -10, 8, -2 } },
+	  1,
+	  BY(turn) },
+	{ "cfg-020 off, link still counts",
+	  1001,
+	  2,
+	  { { 0, 1, 1000, 0, 0, -10, 8, 0 }, { 1, 1, 0, 0, 0, -10, 8, 0 } },
+	  1,
+	  BY(link_up) },
+	{ "cfg-020 off, suspicion still counts",
+	  1001,
+	  2,
+	  { { 1, 0, 1000, 0, 0, -10, 8, 0 }, { 1, 1, 0, 0, 0, -10, 8, 0 } },
+	  1,
+	  BY(responsive) },
+	{ "range is of the best with link",
+	  50,
+	  3,
+	  { { 0, 1, 1000, 0, 0, -10, 8, 0 },
+	    { 1, 1, 500, 0, 0, -10, 8, 0 },
+	    { 1, 1, 460, 0, 0, -10, 9, 0 } },
+	  2,
+	  BY(credits) },
+	{ "range is of the best responsive",
+	  50,
+	  3,
+	  { { 1, 0, 1000, 0, 0, -10, 8, 0 },
+	    { 1, 1, 500, 0, 0, -10, 8, 0 },
+	    { 1, 1, 460, 0, 0, -10, 9, 0 } },
+	  2,
+	  BY(credits) },
+	{ "range is not chained",
+	  50,
+	  3,
+	  { { 1, 1, 1000, 0, 0, -10, 8, 0 },
+	    { 1, 1, 960, 0, 0, -10, 9, 0 },
+	    { 1, 1, 920, 0, 0, -10, 10, 0 } },
+	  1,
+	  BY(credits) },
+	{ "last loser names the rank: health, then turn",
+	  0,
+	  3,
+	  { { 1, 1, 900, 0, 0, -10, 8, 0 },
+	    { 1, 1, 1000, 0, 0, -10, 8, -2 },
+	    { 1, 1, 1000, 0, 0, -10, 8, -1 } },
+	  2,
+	  BY(turn) },
+	{ "last loser names the rank, winner last",
+	  0,
+	  3,
+	  { { 1, 1, 1000, 0, 0, -10, 8, -2 },
+	    { 1, 1, 1000, 0, 0, -10, 8, -1 },
+	    { 1, 1, 1000, 0, 0, -10, 9, -9 } },
+	  2,
+	  BY(credits) },
+	{ "last loser names the rank, winner first",
+	  0,
+	  3,
+	  { { 1, 1, 1000, 0, 0, -10, 8, 0 },
+	    { 1, 1, 1000, 0, 0, -20, 8, 0 },
+	    { 0, 1, 1000, 0, 0, -10, 8, 0 } },
+	  0,
+	  BY(numa) },
+	{ "three by turn",
+	  0,
+	  3,
+	  { { 1, 1, 1000, 0, 0, -10, 8, -3 },
+	    { 1, 1, 1000, 0, 0, -10, 8, -2 },
+	    { 1, 1, 1000, 0, 0, -10, 8, -4 } },
+	  1,
+	  BY(turn) },
+	{ "all without link: health",
+	  0,
+	  2,
+	  { { 0, 1, 900, 0, 0, -10, 8, 0 }, { 0, 1, 1000, 0, 0, -10, 8, 0 } },
+	  1,
+	  BY(health) },
+	{ "all suspect: health",
+	  0,
+	  2,
+	  { { 1, 0, 900, 0, 0, -10, 8, 0 }, { 1, 0, 1000, 0, 0, -10, 8, 0 } },
+	  1,
+	  BY(health) },
+	{ "all at 0: numa",
+	  0,
+	  2,
+	  { { 1, 1, 0, 0, 0, -20, 8, 0 }, { 1, 1, 0, 0, 0, -10, 8, 0 } },
+	  1,
+	  BY(numa) },
+};
+
+static void test_sets(void)
+{
+	unsigned int i, k, winner, decider;
+
+	for (i = 0; i < ARRAY_SIZE(sets); i++) {
+		struct lnet_cand c[4] = { { .path = NULL } };
+
+		for (k = 0; k < sets[i].nr; k++)
+			memcpy(c[k].rank, sets[i].c[k], sizeof(c[k].rank));
+		winner = lnet_rank_best(c, sets[i].nr, sets[i].range, &decider);
+		UNIT_EQUAL(winner, sets[i].winner, sets[i].name);
+		UNIT_EQUAL(decider, sets[i].decider, sets[i].name);
+	}
+}
+
+/* What the sets say by hand: filter rank by rank, the last one that removed somebody decides. */
+static unsigned int slow_best(const struct lnet_cand *c, unsigned int nr, u64 range,
+			      unsigned int *decider)
+{
+	bool in[16];
+	unsigned int r, i, first;
+
+	*decider = LNET_NR_PATH_RANKS - 1;
+	memset(in, 1, sizeof(in));
+	for (r = 0; r < LNET_NR_PATH_RANKS; r++) {
+		s64 top = S64_MIN;
+		u64 slack = r != LNET_RANK_health     ? 0
+			    : range > LNET_HEALTH_MAX ? LNET_HEALTH_MAX
+						      : range;
+		unsigned int left = 0, lost = 0;
+
+		for (i = 0; i < nr; i++)
+			if (in[i])
+				top = max(top, c[i].rank[r]);
+		for (i = 0; i < nr; i++) {
+			bool stays = in[i] && c[i].rank[r] + (s64)slack >= top;
+
+			lost += in[i] && !stays;
+			left += stays;
+			in[i] = stays;
+		}
+		if (left == 1 && lost) {
+			*decider = r;
+			break;
+		}
+	}
+	for (first = 0; !in[first]; first++)
+		;
+	if (nr == 1)
+		*decider = LNET_NR_PATH_RANKS;
+	return first;
+}
+
+static void test_against_filter(void)
+{
+	static const u64 ranges[] = { 0, 1, 2, 500, 1001 };
+	struct world w = { .seed = 7 };
+	unsigned int round, i, r, nr, a, b, by_a, by_b;
+	struct lnet_cand c[16];
+
+	for (round = 0; round < 20000; round++) {
+		nr = 1 + world_random(&w.env) % 6;
+		for (i = 0; i < nr; i++)
+			for (r = 0; r < LNET_NR_PATH_RANKS; r++)
+				c[i].rank[r] = (world_random(&w.env) >> 20) % (r < 2 ? 2 : 4) *
+					       (r == 2 ? 1 : 3);
+		a = lnet_rank_best(c, nr, ranges[round % 5], &by_a);
+		b = slow_best(c, nr, ranges[round % 5], &by_b);
+		if (a != b || by_a != by_b) {
+			UNIT_EQUAL(a, b, "winner");
+			UNIT_EQUAL(by_a, by_b, "decider");
+			return;
+		}
+	}
+}
+
+UNIT_SUITE(rank, { "lnt-030 cfg-020: candidate sets: winner and deciding rank", test_sets },
+	   { "lnt-030: the one-pass rule equals filtering rank by rank", test_against_filter })
