@@ -11,9 +11,10 @@
 /* ---- for the core: descriptors whose events go to the core itself ---------------------------- */
 
 /*
- * Runs where a user's handler would, no lock held; may use @p to enter shards and start operations,
- * and leaves no shard
- * entered. @arg is the MD's user_ptr. */
+ * Runs where a user's handler would: no lock held, the sends of @p already performed. It may post
+ * events in @p and enter a shard, which is left for it; what it starts or sends goes in a pass of
+ * its own. @arg is the MD's user_ptr.
+ */
 typedef void (*lnet_core_handler_t)(struct lnet_pass *p, void *arg, const struct lnet_event *ev);
 /*
  * As lnet_md_bind() without auto-unlink and lnet_md_attach(); cfg->handler and cfg->user_ptr are
