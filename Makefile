@@ -151,7 +151,10 @@ fuzz:
 fuzzers: $(FUZZERS)
 
 # What has a script of its own is only called here.
-demo bench sim models netns requirements: %: deps
+models:
+	@tests/model/run --all
+
+demo bench sim netns requirements: %: deps
 	@test -x tests/$*/run || { echo "make $*: tests/$*/run does not exist"; exit 2; }
 	@+$(MAKE) -s all && tests/$*/run
 

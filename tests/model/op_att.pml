@@ -346,6 +346,12 @@ active proctype world() {
 		/* broken with its connection, or told to stop (promptly) because the operation is finished */
 		:: landing && (!silent || !running()) -> nr_held = nr_held - COUNT_LANDING; landing = false
 #endif
+#ifndef WANT_NONE
+		/* grant void: a new name, if no attempt can have had an effect, and none is with a driver */
+		:: req_out && !silent && tries == 1 && att[0] == ATT_ASKED && op == OP_ANSWER && !landing ->
+			att_enter(0, ATT_FREE); op_enter(OP_RESOLVE)
+		:: !silent && tries == 1 && waiting(0) && op == OP_TRY -> att_enter(0, ATT_FREE); op_enter(OP_RESOLVE)
+#endif
 #ifdef WANT_ACK
 		:: req_out && !silent && running() -> finish = true
 #endif
