@@ -85,7 +85,8 @@ void lnet_peer_put(struct lnet_peer *peer)
 	if (!peer || !atomic_dec_and_test(&peer->refs))
 		return;
 	WARN_ON_ONCE(!list_empty(&peer->timer.link));
-	kfree(peer->tx.op);
+	if (peer->tx.op != peer->tx.few)
+		kfree(peer->tx.op);
 	kfree(peer);
 }
 

@@ -22,14 +22,16 @@ struct lnet_rx *lnet_rx_get(struct lnet_pass *p)
 {
 	struct lnet_rx *rx;
 
-	rx = kzalloc(sizeof(*rx), GFP_NOFS);
+	/* Within a burst the pass holds its shard. */
+	rx = kzalloc(sizeof(*rx), GFP_ATOMIC);
 	if (!rx)
 		return NULL;
-	rx->evt = lnet_evt_new(p->ln);
+	rx->evt = kzalloc(sizeof(*rx->evt), GFP_ATOMIC);
 	if (!rx->evt) {
 		kfree(rx);
 		return NULL;
 	}
+	INIT_LIST_HEAD(&rx->evt->link);
 	INIT_LIST_HEAD(&rx->link);
 	INIT_LIST_HEAD(&rx->stop);
 	INIT_LIST_HEAD(&rx->owed);
