@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The server side of management over NETLINK_USERSOCK: who may ask, requests in, messages out. */
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "control.h"
+#include "netlink.h"
+
+#define REQUEST_MAX	65536	/* longest request, bytes */
+#define DATAGRAM_MAX	32768	/* answers go out in pieces of this */
+#define TAIL_MAX	512	/* room kept for the end of a dump */
+#define JOBS_MAX	64	/* dumps under way */
+#define JOBS_PER_CLIENT	4
+/* a reader whose queue is full is tried again after this, doubling */
+#define RETRY_MIN_MS	1
+#define RETRY_MAX_MS	50
+#define STALLED_MS	60000	/* a reader that took nothing for so long has gone */
+
+/* Who asked, and how the answer is to look. */
+struct client {
+	u32 portid, seq;
+	uid_t uid;
+};
+
+/* A dump under way. */
+struct job {
+	struct list_head link;
+	struct client client;
+	struct lnet_ctl_dump dump;
+	struct lnet_ctl_err e;
+	u8 cmd;
+	bool waiting;		/* for other nodes */
+	bool finished;		/* the end is in @buf or was sent */
+	u32 len;		/* bytes of @buf that the client has not taken */
+	u64 since_ms, retry_ms;	/* of the last progress; pause before the next try */
+	u32 buf[DATAGRAM_MAX / sizeof(u32)];
+};
+
+struct lnet_nl_server {
+	struct lnet_control ctl;
+	struct lnet_nl_server_cfg cfg;
+	char name[64], version[64];
+	int fd, wake_fd;
+	struct list_head jobs;
+	unsigned int nr_jobs;
+	u8 request[REQUEST_MAX];
+};
+
+static u64 now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000;
+}
+
+/* ---- what control asks of the platform ------------------------------------------------------- */
+
+static bool take_address(const struct sockaddr *sa, u32 net, struct lnet_nid *nid)
+{
+	char text[INET6_ADDRSTRLEN + LNET_NIDSTR_SIZE], net_text[LNET_NIDSTR_SIZE];
+	const void *addr = &((const struct sockaddr_in *)sa)->sin_addr;
+	size_t len;
+
+	if (sa->sa_family == AF_INET6) {
+		addr = &((const struct sockaddr_in6 *)sa)->sin6_addr;
+		if (IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)addr))
+			return false;
+	}
+	if (!inet_ntop(sa->sa_family, addr, text, INET6_ADDRSTRLEN))
+		return false;
+	len = strlen(text);
+	snprintf(text + len, sizeof(text) - len, "@%s", lnet_net_str(net, net_text));
+	return !lnet_nid_parse(nid, text);
+}
+
+/* IPv4 before IPv6; labels ("eth0:1") are names too. */
+static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *nid)
+{
+	static const int families[] = { AF_INET, AF_INET6 };
+	struct ifaddrs *all, *ifa;
+	bool found = false;
+	unsigned int i;
+
+	if (getifaddrs(&all))
+		return -errno;
+	for (i = 0; i < ARRAY_SIZE(families) && !found; i++)
+		for (ifa = all; ifa && !found; ifa = ifa->ifa_next)
+			found = ifa->ifa_addr && ifa->ifa_addr->sa_family == families[i] &&
+				!strcmp(ifa->ifa_name, ifname) &&
+				take_address(ifa->ifa_addr, net, nid);
+	freeifaddrs(all);
+	if (found)
+		return 0;
+	return if_nametoindex(ifname) ? -EADDRNOTAVAIL : -ENODEV;
+}
+
+static void wake(void *arg)
+{
+	lnet_nl_server_wake(arg);
+}
+
+static const struct lnet_control_ops control_ops = { .interface_nid = interface_nid, .wake = wake };
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* Appends the text as a TLV behind @msg_len bytes of the message at @msg; its new length. */
+static u32 put_text(u8 *msg, u32 msg_len, const char *text)
+{
+	struct nlattr a = { .nla_type = NLMSGERR_ATTR_MSG };
+	u32 len = (u32)strlen(text) + 1;
+
+	if (len == 1)
+		return msg_len;
+	a.nla_len = (u16)(sizeof(a) + len);
+	memset(msg + msg_len, 0, NLA_ALIGN(a.nla_len));
+	memcpy(msg + msg_len, &a, sizeof(a));
+	memcpy(msg + msg_len + sizeof(a), text, len);
+	return msg_len + NLA_ALIGN(a.nla_len);
+}
+
+static u16 text_flag(const char *text)
+{
+	return *text ? NLM_F_ACK_TLVS : 0;
+}
+
+/* Verdict on a request, at @at with at least TAIL_MAX bytes; its length. */
+static u32 put_ack(void *at, const struct nlmsghdr *req, u32 portid, int err, const char *text)
+{
+	struct {
+		struct nlmsghdr h;
+		struct nlmsgerr e;
+	} ack = {
+		.h = { .nlmsg_type = NLMSG_ERROR, .nlmsg_flags = NLM_F_CAPPED | text_flag(text),
+		       .nlmsg_seq = req->nlmsg_seq, .nlmsg_pid = portid },
+		.e = { .error = err, .msg = *req },
+	};
+	u32 len;
+
+	memcpy(at, &ack, sizeof(ack));
+	len = put_text(at, sizeof(ack), text);
+	memcpy(at, &len, sizeof(len));
+	return len;
+}
+
+/* The end of a dump, as put_ack(). */
+static u32 put_done(void *at, const struct client *client, int err, const char *text)
+{
+	struct {
+		struct nlmsghdr h;
+		int err;
+	} done = {
+		.h = { .nlmsg_type = NLMSG_DONE, .nlmsg_flags = NLM_F_MULTI | text_flag(text),
+		       .nlmsg_seq = client->seq, .nlmsg_pid = client->portid },
+		.err = err,
+	};
+	u32 len;
+
+	memcpy(at, &done, sizeof(done));
+	len = put_text(at, sizeof(done), text);
+	memcpy(at, &len, sizeof(len));
+	return len;
+}
+
+/*
+ * The next piece of a dump into @buf; its length. @end: the verdict is in it. 0 and not the end:
+ * the answer comes later.
+ */
+static u32 fill(struct lnet_ctl_dump *d, const struct client *client, u8 cmd, void *buf,
+		struct lnet_ctl_err *e, bool *end)
+{
+	struct lnet_nlw w;
+	int rc;
+
+	lnet_nlw_init(&w, buf, DATAGRAM_MAX - TAIL_MAX, LNET_NL_USER_TYPE, cmd, client->portid,
+		      client->seq);
+	rc = lnet_control_dump_next(d, &w.sink, e);
+	*end = false;
+	if (rc == -EINPROGRESS || (rc == 1 && w.len))
+		return w.len;
+	if (rc == 1)
+		rc = lnet_ctl_fail(e, -EMSGSIZE, "an item is too long to be sent");
+	*end = true;
+	return w.len + put_done((u8 *)buf + w.len, client, rc, e->text);
+}
+
+/* ---- dumps under way ------------------------------------------------------------------------- */
+
+static void job_free(struct lnet_nl_server *srv, struct job *job)
+{
+	list_del(&job->link);
+	srv->nr_jobs--;
+	lnet_control_dump_end(&job->dump);
+	kfree(job);
+}
+
+/* 0, -EAGAIN (its queue is full), or another error: the client has gone. */
+static int send_to(struct lnet_nl_server *srv, u32 portid, const void *buf, u32 len)
+{
+	struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = portid };
+
+	if (sendto(srv->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL, (void *)&to, sizeof(to)) < 0)
+		return errno == ENOBUFS ? -EAGAIN : -errno;
+	return 0;
+}
+
+/* As far as the client takes it. False: the job is over. */
+static bool job_run(struct lnet_nl_server *srv, struct job *job)
+{
+	for (;;) {
+		int rc;
+
+		if (!job->len && job->finished)
+			return false;
+		if (!job->len)
+			job->len = fill(&job->dump, &job->client, job->cmd, job->buf, &job->e,
+					&job->finished);
+		job->waiting = !job->len;
+		if (job->waiting)
+			return true;
+		rc = send_to(srv, job->client.portid, job->buf, job->len);
+		if (rc == -EAGAIN)
+			return now_ms() - job->since_ms < STALLED_MS;
+		if (rc)
+			return false;
+		job->len = 0;
+		job->since_ms = now_ms();
+		job->retry_ms = RETRY_MIN_MS;
+	}
+}
+
+static void jobs_run(struct lnet_nl_server *srv)
+{
+	struct job *job, *next;
+
+	list_for_each_entry_safe(job, next, &srv->jobs, link) {
+		job->retry_ms = min_t(u64, 2 * job->retry_ms, RETRY_MAX_MS);
+		if (!job_run(srv, job))
+			job_free(srv, job);
+	}
+}
+
+/* How long poll may sleep because of readers whose queue is full. */
+static int jobs_pause(const struct lnet_nl_server *srv, int timeout_ms)
+{
+	const struct job *job;
+
+	list_for_each_entry(job, &srv->jobs, link)
+		if (!job->waiting && (timeout_ms < 0 || (int)job->retry_ms < timeout_ms))
+			timeout_ms = (int)job->retry_ms;
+	return timeout_ms;
+}
+
+static unsigned int jobs_of(const struct lnet_nl_server *srv, u32 portid)
+{
+	const struct job *job;
+	unsigned int nr = 0;
+
+	list_for_each_entry(job, &srv->jobs, link)
+		nr += job->client.portid == portid;
+	return nr;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static int may(const struct lnet_nl_server *srv, const struct client *client,
+	       const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
+{
+	if (client->uid == 0 || client->uid == srv->ctl.uid ||
+	    !lnet_control_changes(req->cmd, req->flags))
+		return 0;
+	return lnet_ctl_fail(e, -EPERM, "only root and user %u may change this node", srv->ctl.uid);
+}
+
+static int act(struct lnet_nl_server *srv, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
+{
+	int rc = lnet_control_do(&srv->ctl, req, e);
+
+	if (!rc && srv->cfg.changed)
+		srv->cfg.changed(srv->cfg.arg);
+	return rc;
+}
+
+static int job_start(struct lnet_nl_server *srv, const struct client *client,
+		     const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
+{
+	struct job *job;
+	int rc;
+
+	if (srv->nr_jobs == JOBS_MAX || jobs_of(srv, client->portid) == JOBS_PER_CLIENT)
+		return lnet_ctl_fail(e, -EBUSY, "too many questions at once");
+	job = kzalloc(sizeof(*job), GFP_KERNEL);
+	if (!job)
+		return -ENOMEM;
+	rc = lnet_control_dump_start(&srv->ctl, req, &job->dump, e);
+	if (rc) {
+		kfree(job);
+		return rc;
+	}
+	job->client = *client;
+	job->cmd = req->cmd;
+	job->since_ms = now_ms();
+	job->retry_ms = RETRY_MIN_MS;
+	list_add_tail(&job->link, &srv->jobs);
+	srv->nr_jobs++;
+	if (!job_run(srv, job))
+		job_free(srv, job);
+	return 0;
+}
+
+static bool is_dump(const struct nlmsghdr *h)
+{
+	return (h->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
+}
+
+/* False: nothing for us. */
+static bool request_read(const struct nlmsghdr *h, struct lnet_ctl_req *req)
+{
+	const struct genlmsghdr *g = (const void *)((const u8 *)h + NLMSG_HDRLEN);
+
+	if (h->nlmsg_type != LNET_NL_USER_TYPE || !(h->nlmsg_flags & NLM_F_REQUEST) ||
+	    h->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN)
+		return false;
+	req->cmd = g->cmd;
+	req->version = g->version;
+	req->flags = h->nlmsg_flags;
+	req->attrs = (const u8 *)g + GENL_HDRLEN;
+	req->len = h->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN;
+	return true;
+}
+
+static void on_request(struct lnet_nl_server *srv, const struct nlmsghdr *h, struct client *client)
+{
+	u32 ack[TAIL_MAX / sizeof(u32)];
+	struct lnet_ctl_err e = { "" };
+	struct lnet_ctl_req req;
+	int rc;
+
+	if (!request_read(h, &req))
+		return;
+	client->seq = h->nlmsg_seq;
+	rc = may(srv, client, &req, &e);
+	if (!rc && is_dump(h)) {
+		rc = job_start(srv, client, &req, &e);
+		if (!rc)
+			return;
+	} else if (!rc) {
+		rc = act(srv, &req, &e);
+	}
+	send_to(srv, client->portid, ack, put_ack(ack, h, client->portid, rc, e.text));
+}
+
+/* One datagram. False: there is none. */
+static bool receive(struct lnet_nl_server *srv)
+{
+	struct sockaddr_nl from = { .nl_pid = 0 };
+	struct iovec iov = { srv->request, sizeof(srv->request) };
+	char control[CMSG_SPACE(sizeof(struct ucred))] __aligned(8);
+	struct msghdr msg = { .msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &iov,
+			      .msg_iovlen = 1, .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	ssize_t n = recvmsg(srv->fd, &msg, MSG_DONTWAIT | MSG_TRUNC);
+	const struct nlmsghdr *h = (const void *)srv->request;
+	struct client client = { .portid = from.nl_pid, .uid = (uid_t)-1 };
+	struct cmsghdr *c;
+	int rest;
+
+	if (n < 0)
+		return false;
+	for (c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
+			client.uid = ((struct ucred *)CMSG_DATA(c))->uid;
+	if (!client.portid || (size_t)n > sizeof(srv->request))
+		return true;
+	for (rest = (int)n; NLMSG_OK(h, (u32)rest); h = NLMSG_NEXT(h, rest))
+		on_request(srv, h, &client);
+	return true;
+}
+
+int lnet_nl_server_serve(void *arg, const void *msg, size_t len,
+			 int (*reply)(void *to, const void *msgs, size_t len), void *to)
+{
+	struct lnet_nl_server *srv = arg;
+	const struct nlmsghdr *h = msg;
+	struct client client = { .seq = h->nlmsg_seq };
+	struct lnet_ctl_err e = { "" };
+	struct lnet_ctl_dump dump;
+	struct lnet_ctl_req req;
+	u32 ack[TAIL_MAX / sizeof(u32)], n, *buf;
+	bool end = false;
+	int rc;
+
+	if (len < h->nlmsg_len || !request_read(h, &req))
+		return -EINVAL;
+	rc = is_dump(h) ? lnet_control_dump_start(&srv->ctl, &req, &dump, &e) :
+			  lnet_control_do(&srv->ctl, &req, &e);
+	if (rc || !is_dump(h))
+		return reply(to, ack, put_ack(ack, h, 0, rc, e.text));
+	buf = kmalloc(DATAGRAM_MAX, GFP_KERNEL);
+	rc = buf ? 0 : -ENOMEM;
+	while (!rc && !end) {
+		n = fill(&dump, &client, req.cmd, buf, &e, &end);
+		rc = n ? reply(to, buf, n) : -EOPNOTSUPP;
+	}
+	lnet_control_dump_end(&dump);
+	kfree(buf);
+	return rc;
+}
+
+/* ---- the server ------------------------------------------------------------------------------ */
+
+static int socket_open(struct lnet_nl_server *srv)
+{
+	struct sockaddr_nl me = { .nl_family = AF_NETLINK,
+				  .nl_pid = lnet_nl_user_port(srv->name, srv->ctl.uid) };
+	int one = 1;
+
+	srv->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_USERSOCK);
+	if (srv->fd < 0)
+		return -errno;
+	if (setsockopt(srv->fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) ||
+	    bind(srv->fd, (void *)&me, sizeof(me)))
+		return -errno;
+	srv->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return srv->wake_fd < 0 ? -errno : 0;
+}
+
+int lnet_nl_server_create(struct lnet_nl_server **res, const struct lnet_nl_server_cfg *cfg)
+{
+	struct lnet_nl_server *srv;
+	int rc;
+
+	*res = NULL;
+	if (!cfg->name || !*cfg->name || strlen(cfg->name) >= sizeof(srv->name) ||
+	    strchr(cfg->name, '/'))
+		return -EINVAL;
+	srv = kzalloc(sizeof(*srv), GFP_KERNEL);
+	if (!srv)
+		return -ENOMEM;
+	srv->cfg = *cfg;
+	srv->fd = srv->wake_fd = -1;
+	strscpy(srv->name, cfg->name, sizeof(srv->name));
+	strscpy(srv->version, cfg->version, sizeof(srv->version));
+	INIT_LIST_HEAD(&srv->jobs);
+	srv->ctl = (struct lnet_control){
+		.ln = cfg->ln, .ops = &control_ops, .arg = srv, .name = srv->name,
+		.version = srv->version, .pid = (u32)getpid(), .uid = (u32)getuid(),
+	};
+	rc = socket_open(srv);
+	if (rc) {
+		lnet_nl_server_destroy(srv);
+		return rc;
+	}
+	*res = srv;
+	return 0;
+}
+
+void lnet_nl_server_destroy(struct lnet_nl_server *srv)
+{
+	struct job *job, *next;
+
+	if (!srv)
+		return;
+	list_for_each_entry_safe(job, next, &srv->jobs, link)
+		job_free(srv, job);
+	if (srv->fd >= 0)
+		close(srv->fd);
+	if (srv->wake_fd >= 0)
+		close(srv->wake_fd);
+	kfree(srv);
+}
+
+void lnet_nl_server_wake(struct lnet_nl_server *srv)
+{
+	u64 one = 1;
+
+	if (write(srv->wake_fd, &one, sizeof(one)) < 0)
+		return;		/* full: it will wake */
+}
+
+int lnet_nl_server_step(struct lnet_nl_server *srv, int timeout_ms)
+{
+	struct pollfd fds[2] = { { .fd = srv->fd, .events = POLLIN },
+				 { .fd = srv->wake_fd, .events = POLLIN } };
+	unsigned int budget = 64;
+	u64 count;
+
+	if (poll(fds, 2, jobs_pause(srv, timeout_ms)) < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (fds[1].revents && read(srv->wake_fd, &count, sizeof(count)) < 0)
+		return -errno;
+	if (fds[0].revents)
+		while (budget-- && receive(srv))
+			;
+	jobs_run(srv);
+	return 0;
+}
