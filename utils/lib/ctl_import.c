@@ -289,7 +289,10 @@ static int import_fault(struct import *im, const struct lnetctl_node *rule)
 	f.messages = rule_num(rule, "fa_msg_mask");
 	f.rate = rule_num(rule, f.delay ? "la_rate" : "da_rate");
 	f.interval = rule_num(rule, f.delay ? "la_interval" : "da_interval");
-	f.latency = rule_num(rule, "la_latency");
+	f.latency_ms = rule_num(rule, "la_latency_ms");
+	if (!f.latency_ms)
+		f.latency_ms = rule_num(rule, "la_latency") * 1000;
+	f.when = rule_num(rule, "da_when");
 	f.health_errors = rule_num(rule, "da_health_error_mask");
 	f.random = rule_num(rule, "da_random");
 	f.drop_all = rule_num(rule, "da_drop_all");
@@ -408,6 +411,13 @@ static int import_section(struct import *im, const struct lnetctl_node *n)
 	return import_scalar(im, n);
 }
 
+/* Tunables first: an interface that is added uses them. */
+static bool goes_first(const struct import *im, const struct lnetctl_node *n)
+{
+	return im->how == LNETCTL_IMPORT_ADD &&
+	       (!strcmp(n->key, "global") || (n->kind != LNETCTL_MAP && n->kind != LNETCTL_SEQ));
+}
+
 int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, enum lnetctl_import how,
 		   struct lnetctl_node **shown)
 {
@@ -420,7 +430,11 @@ int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, enum lnetc
 	if (shown)
 		im.shown = *shown;
 	for (n = doc->first; n && !rc; n = n->next)
-		rc = import_section(&im, n);
+		if (goes_first(&im, n))
+			rc = import_section(&im, n);
+	for (n = doc->first; n && !rc; n = n->next)
+		if (!goes_first(&im, n))
+			rc = import_section(&im, n);
 	return rc;
 }
 
@@ -432,30 +446,37 @@ static int export_part(struct lnetctl_node *doc, int rc, enum lnetctl_style styl
 	return rc;
 }
 
-int lnetctl_export(struct lnetctl *c, bool backup, FILE *out)
+static int export_faults(struct lnetctl *c, FILE *out)
 {
-	struct lnetctl_node *net, *peer, *global, *drops, *delays;
 	struct import faults = { .c = c };
-	int rc;
+	struct lnetctl_node *delays;
+	int rc = lnetctl_fault_show(c, false, &faults.shown);
 
-	rc = lnetctl_net_show(c, NULL, backup ? 1 : 2, backup, &net);
-	rc = export_part(net, rc, LNETCTL_WIDE, out);
-	if (rc)
-		return rc;
-	rc = lnetctl_peer_show(c, NULL, backup ? 0 : 3, backup, &peer);
-	rc = export_part(peer, rc, LNETCTL_WIDE, out);
-	if (rc)
-		return rc;
-	rc = lnetctl_global_show(c, &global);
-	rc = export_part(global, rc, LNETCTL_HAND, out);
-	if (rc)
-		return rc;
-	rc = lnetctl_fault_show(c, false, &drops);
 	if (rc)
 		return rc;
 	rc = lnetctl_fault_show(c, true, &delays);
-	faults.shown = drops;
 	if (!rc)
 		keep_shown(&faults, delays);
-	return export_part(drops, rc, LNETCTL_WIDE, out);
+	return export_part(faults.shown, rc, LNETCTL_WIDE, out);
+}
+
+int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
+{
+	bool backup = flags & LNETCTL_EXPORT_BACKUP;
+	struct lnetctl_node *doc;
+	int rc;
+
+	rc = lnetctl_net_show(c, NULL, backup ? 1 : 2, backup, &doc);
+	rc = export_part(doc, rc, LNETCTL_WIDE, out);
+	if (rc)
+		return rc;
+	rc = lnetctl_peer_show(c, NULL, backup ? 0 : 3, backup, &doc);
+	rc = export_part(doc, rc, LNETCTL_WIDE, out);
+	if (rc)
+		return rc;
+	rc = lnetctl_global_show(c, &doc);
+	rc = export_part(doc, rc, LNETCTL_HAND, out);
+	if (rc || flags & LNETCTL_EXPORT_NO_FAULT)
+		return rc;
+	return export_faults(c, out);
 }

@@ -140,7 +140,9 @@ static void fault_add_rest(struct lnetctl_node *body, const struct lnetctl_fault
 	if (f->delay) {
 		lnetctl_add_num(body, "la_rate", f->rate);
 		lnetctl_add_num(body, "la_interval", f->interval);
-		lnetctl_add_num(body, "la_latency", f->latency);
+		lnetctl_add_num(body, "la_latency", (f->latency_ms + 999) / 1000);
+		if (f->latency_ms % 1000)
+			lnetctl_add_num(body, "la_latency_ms", f->latency_ms);
 		return;
 	}
 	lnetctl_add_num(body, "da_rate", f->rate);
@@ -148,6 +150,8 @@ static void fault_add_rest(struct lnetctl_node *body, const struct lnetctl_fault
 	lnetctl_add_num(body, "da_health_error_mask", f->health_errors);
 	lnetctl_add_num(body, "da_random", f->random);
 	lnetctl_add_num(body, "da_drop_all", f->drop_all);
+	if (f->when)
+		lnetctl_add_num(body, "da_when", f->when);
 }
 
 static int fault_do(struct lnetctl *c, const char *verb, uint16_t flags, struct lnetctl_node *body)

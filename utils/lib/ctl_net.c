@@ -208,6 +208,22 @@ int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t 
 	return ctl_do(c, &set_op, body);
 }
 
+int lnetctl_net_link(struct lnetctl *c, const char *nid, bool up)
+{
+	struct lnetctl_node *item, *body = ctl_body(&item), *seq, *ni, *group;
+	const char *net = strchr(nid, '@');
+
+	if (!body)
+		return ctl_fail(c, -ENOMEM, "set", "net", NULL);
+	lnetctl_add_text(item, "net type", net ? net + 1 : "tcp");
+	seq = lnetctl_add_seq(item, "local NI(s)");
+	ni = seq ? lnetctl_add_map(seq, NULL) : NULL;
+	group = ni && lnetctl_add_text(ni, "nid", nid) ? lnetctl_add_map(ni, "health stats") : NULL;
+	if (group)
+		lnetctl_add_num(group, "fatal_error", !up);
+	return ctl_do(c, &set_op, body);
+}
+
 int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, bool backup,
 		     struct lnetctl_node **doc)
 {

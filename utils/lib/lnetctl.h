@@ -134,6 +134,8 @@ int lnetctl_net_add(struct lnetctl *c, const struct lnetctl_net *n);
 int lnetctl_net_del(struct lnetctl *c, const struct lnetctl_net *n);
 /* @nid NULL: all. LNETCTL_UNSET: leave. */
 int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t conns_per_peer);
+/* For tests: as if the link of @nid went down, or came back. */
+int lnetctl_net_link(struct lnetctl *c, const char *nid, bool up);
 /* @level 0..4; @backup: only what builds the same again. *@doc has the key "net", or nothing. */
 int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, bool backup,
 		     struct lnetctl_node **doc);
@@ -169,7 +171,10 @@ int lnetctl_node_show(struct lnetctl *c, struct lnetctl_node **doc);
 struct lnetctl_fault {
 	bool delay;
 	const char *source, *dest, *local;	/* "*", "*@net" or a NID; NULL: any */
-	unsigned int rate, interval, latency;
+	unsigned int rate, interval;		/* 1 in rate, or one per interval of seconds */
+	unsigned int latency_ms;		/* delay */
+	/* drop, for tests: 0 before posting, 1 after, 2 after completion */
+	unsigned int when;
 	uint64_t portals;			/* bit per portal; 0: all */
 	unsigned int messages, health_errors;	/* bit masks of management section 2.9 */
 	bool random, drop_all;
@@ -187,16 +192,19 @@ enum lnetctl_import {
 	LNETCTL_IMPORT_EXEC
 };
 /*
- * Section by section, in the order of the file, stopping at the first that fails; what went before
- * stays. SHOW and EXEC add to *@doc what the node answered.
+ * Section by section, in the order of the file but "global" first (nets depend on it), stopping at
+ * the first that fails; what went before stays. SHOW and EXEC add to *@shown what the node
+ * answered.
  */
 int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, enum lnetctl_import how,
 		   struct lnetctl_node **shown);
+#define LNETCTL_EXPORT_BACKUP	1	/* only what builds the same configuration again */
+#define LNETCTL_EXPORT_NO_FAULT	2	/* without fault rules */
 /*
  * net, peer, global, fault as lnetctl_import() reads them. To @out as text, every section in its
  * own style.
  */
-int lnetctl_export(struct lnetctl *c, bool backup, FILE *out);
+int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out);
 
 /* "a,b[0-3,7]@tcp" -> a sequence of texts; at most 128. */
 int lnetctl_nids_expand(const char *list, struct lnetctl_node **nids, char *why, size_t why_size);
