@@ -189,7 +189,8 @@ void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 gr
 
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	if (!list_empty(&peer->timer.link) || peer->tx.told >= peer->tx.oldest || READ_ONCE(p->ln->stopping))
+	if (!list_empty(&peer->timer.link) || peer->tx.told >= peer->tx.oldest || peer->deleted ||
+	    READ_ONCE(p->ln->stopping))
 		return;
 	lnet_timer_set(&p->sh->wheel, &peer->timer, p->now_ns + READ_ONCE(p->ln->tun.confirm_delay));
 }

@@ -456,7 +456,7 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx, const
 		lnet_path_alive(p->sh, path, p->now_ns, 0);
 	rx->from->last_rx_ns = p->now_ns;
 	lnet_stat_recv(p->sh, rx->ni, rx->from, rx->type, rx->payload_len);
-	if (READ_ONCE(p->ln->stopping))
+	if (READ_ONCE(p->ln->stopping) || rx->from->deleted || READ_ONCE(rx->ni->state) >= NI_STOPPING)
 		return LNET_CLOSE;
 	switch (hdr->type) {
 	case LNET_MSG_ACK:
