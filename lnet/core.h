@@ -537,6 +537,7 @@ struct lnet {
 void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh);		/* locks @sh, dropping another one held */
 void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni);	/* re-checks as it may move */
 void lnet_leave(struct lnet_pass *p);
+void lnet_park_by(struct lnet *ln, u64 when_ns);	/* any lock may be held */
 int lnet_shards_init(struct lnet *ln);
 void lnet_shards_fini(struct lnet *ln);
 void lnet_shards_lock_all(struct lnet *ln);	/* publish a configuration; cfg_mutex held */

@@ -147,8 +147,7 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 		rx->entry = e;		/* on the portal's list, not on e->rxs: the first of those who wait */
 		e->refs++;
 		lnet_rx_set_state(rx, RX_WAIT_MATCH);
-		WRITE_ONCE(p->ln->shard[0].park_ns, min(READ_ONCE(p->ln->shard[0].park_ns),
-			   p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout)));
+		lnet_park_by(p->ln, p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout));
 		return LNET_LATER;
 	}
 	matched(p, rx, e);
@@ -431,7 +430,7 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_peer *peer = op->peer;
 
-	if (op->tries > 1 || op->nr_held || (op->hedge && op->hedge->state != ATT_FREE)) {
+	if (op->tries > 1 || op->nr_held || !list_empty(&op->landings) || (op->hedge && op->hedge->state != ATT_FREE)) {
 		op->flags |= LNET_OPF_MAYBE;
 		lnet_op_finish(p, op, LNET_NO_WINDOW);
 		return;

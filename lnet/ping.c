@@ -21,7 +21,7 @@ static unsigned int collect(struct lnet *ln, struct lnet_pinginfo_ni *nis, unsig
 		if (ni == ln->lo || nr == max)
 			continue;
 		nis[nr].nid = ni->nid;
-		nis[nr].status = READ_ONCE(ni->fatal) || !atomic_read(&ni->health) ? LNET_NI_DOWN : LNET_NI_UP;
+		nis[nr].status = lnet_ni_up(ni) ? LNET_NI_UP : LNET_NI_DOWN;
 		nr++;
 	}
 	return nr;

@@ -320,8 +320,7 @@ static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	if (v == LNET_LATER) {
 		lnet_count(p->sh, parked);
 		lnet_rx_set_state(rx, RX_WAIT_MATCH);
-		WRITE_ONCE(p->ln->shard[0].park_ns, min(READ_ONCE(p->ln->shard[0].park_ns),
-			   p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout)));
+		lnet_park_by(p->ln, p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout));
 		return LNET_LATER;
 	}
 	if (rx->type == LNET_OP_GET)

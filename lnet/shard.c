@@ -362,6 +362,12 @@ void lnet_pass_end(struct lnet_pass *p)
 		perform(p);
 		lnet_leave(p);
 	}
+	/* Events that calls left behind need not wait for the worker if a reader is here. */
+	if (p->kind != LNET_PASS_CALL && !list_empty(&p->ln->shard[0].ready)) {
+		lnet_enter(p, &p->ln->shard[0]);
+		list_splice_tail_init(&p->sh->ready, &p->ready);
+		lnet_leave(p);
+	}
 	lnet_md_deliver(p);
 }
 
@@ -420,8 +426,25 @@ static void park_work(struct lnet_pass *p, struct lnet_shard *sh)
 
 	if (sh->ix || p->now_ns < READ_ONCE(sh->park_ns))
 		return;
+	WRITE_ONCE(sh->park_ns, U64_MAX);
 	next = lnet_match_expire(p);
-	WRITE_ONCE(sh->park_ns, next);
+	lnet_park_by(p->ln, next);
+}
+
+/* A request is parked until @when_ns at the latest. */
+void lnet_park_by(struct lnet *ln, u64 when_ns)
+{
+	struct lnet_shard *sh = &ln->shard[0];
+	u64 old = READ_ONCE(sh->park_ns), was;
+
+	while (when_ns < old) {
+		was = cmpxchg(&sh->park_ns, old, when_ns);
+		if (was == old) {
+			ln->env->ops->arm(ln->env, 0);
+			return;
+		}
+		old = was;
+	}
 }
 
 void lnet_ni_kick(struct lnet_ni *ni)

@@ -419,7 +419,8 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 		return;
 	path->lost_epoch = epoch;
 	path->lost_valid = 1;
-	if (!READ_ONCE(p->ln->stopping))
+	/* A set that dies idle costs nothing: nobody was let down. */
+	if (!READ_ONCE(p->ln->stopping) && (!list_empty(&path->asked) || path->nr_wire))
 		lnet_health_fail(p->sh, path, how);
 	if (path_ambiguous(p, path, epoch, how))
 		lnet_count(p->sh, path_lost);
