@@ -45,7 +45,7 @@ static void local_fill(struct recov_view *v, struct lnet *ln)
 	mutex_lock(&ln->cfg_mutex);
 	list_for_each_entry(ni, &ln->nis, link)
 		if (!lnet_nid_is_lo(&ni->nid) &&
-		    (READ_ONCE(ni->fatal) || atomic_read(&ni->health) < LNET_HEALTH_MAX))
+		    (lnet_ctl_ni_fatal(ni) || atomic_read(&ni->health) < LNET_HEALTH_MAX))
 			nid_add(v, &ni->nid);
 	mutex_unlock(&ln->cfg_mutex);
 }

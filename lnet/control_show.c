@@ -84,6 +84,11 @@ static void ni_counters(const struct lnet_ni *ni, u64 *c)
 	}
 }
 
+bool lnet_ctl_ni_fatal(const struct lnet_ni *ni)
+{
+	return READ_ONCE(ni->fatal) || READ_ONCE(ni->fault_down);
+}
+
 #define MSGS(side)                                                                             \
 	{                                                                                      \
 		.put = (u32)c[LNET_NIC_##side##_put], .get = (u32)c[LNET_NIC_##side##_get],    \
@@ -102,7 +107,7 @@ static void ni_traffic(const struct lnet_ni *ni, struct lnet_view_ni *v)
 	v->received = (struct lnet_view_msgs)MSGS(recv);
 	v->dropped = (struct lnet_view_msgs)MSGS(drop);
 	v->health = (struct lnet_view_ni_health){
-		.fatal = READ_ONCE(ni->fatal),
+		.fatal = lnet_ctl_ni_fatal(ni),
 		.interrupts = (u32)c[LNET_NIC_interrupts],
 		.dropped = (u32)c[LNET_NIC_dropped],
 		.aborted = (u32)c[LNET_NIC_aborted],
@@ -118,7 +123,7 @@ static bool ni_is_up(const struct lnet_ni *ni)
 {
 	if (lnet_nid_is_lo(&ni->nid))
 		return true;
-	return lnet_ni_usable(ni) && !READ_ONCE(ni->fatal) && atomic_read(&ni->health) > 0;
+	return lnet_ni_usable(ni) && !lnet_ctl_ni_fatal(ni) && atomic_read(&ni->health) > 0;
 }
 
 /* "[0,1]", with the quotes that make it a text in YAML. */
