@@ -38,6 +38,17 @@ static bool is_plain(const char *text)
 	return !strstr(text, ": ") && !strstr(text, " #") && !strpbrk(text, "\n\t");
 }
 
+/* A number with decimals, as times are. */
+static bool is_decimal(const char *text)
+{
+	size_t whole = strspn(text, "0123456789"), rest;
+
+	if (!whole || text[whole] != '.')
+		return false;
+	rest = strspn(text + whole + 1, "0123456789");
+	return rest && !text[whole + 1 + rest];
+}
+
 static void print_escaped(const char *text, FILE *out)
 {
 	putc('"', out);
@@ -152,7 +163,7 @@ static void json_value(const struct lnetctl_node *n, int col, FILE *out)
 			fputs("null", out);
 		else if (n->kind == LNETCTL_TEXT && is_quoted(text))
 			fprintf(out, "\"%.*s\"", (int)len - 2, text + 1);
-		else if (n->kind == LNETCTL_TEXT)
+		else if (n->kind == LNETCTL_TEXT && !is_decimal(text))
 			print_escaped(text, out);
 		else
 			fputs(text, out);
