@@ -335,6 +335,18 @@ void sock_conn_writable(struct lnet_pass *p, struct sock_conn *c)
 	sock_unlock(p, sn);
 }
 
+void sock_conn_broken(struct lnet_pass *p, struct sock_conn *c)
+{
+	struct sock_ni *sn = c->sn;
+
+	sock_lock(p, sn);
+	if (c->state != CONN_CLOSED) {
+		sock_count(sn, reset);
+		sock_conn_fail(p, c, LNET_PATH_LOST, false);
+	}
+	sock_unlock(p, sn);
+}
+
 /* ---- timers ---- */
 
 /* L */

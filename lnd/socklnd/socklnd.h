@@ -108,7 +108,6 @@ struct sock_ni {
 	u8 *pool[SOCK_OUT_POOL];
 	u32 nr_pool;
 	u64 c[SOCK_NR_COUNTERS];
-	void *plat;			/* the platform's */
 };
 
 /* A message read aside because no buffer is there yet. */
@@ -251,6 +250,8 @@ void sock_conn_connected(struct lnet_pass *p, struct sock_conn *c, int err);
 /* Reads and handles what is there, within reason. @staging: memory for it, the reading thread's. True if something was read. */
 bool sock_conn_readable(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 size);
 void sock_conn_writable(struct lnet_pass *p, struct sock_conn *c);
+/* It broke, or the peer has gone for good, while it is not read (c->waits); else reading finds that out. */
+void sock_conn_broken(struct lnet_pass *p, struct sock_conn *c);
 /* The descriptor of a CLOSED connection is gone. @c is freed. */
 void sock_conn_released(struct sock_conn *c);
 /* Timers. Reads of connections that were stopped go on here too: so by the reading thread. */

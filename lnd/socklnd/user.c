@@ -210,6 +210,8 @@ static bool conn_ready(struct lnet_poll *poll, u32 events)
 	if (READ_ONCE(c->state) == CONN_CONNECTING) {
 		got = true;
 		sock_conn_connected(&p, c, connect_error(poll->fd));
+	} else if (READ_ONCE(c->waits) && events & (EPOLLHUP | EPOLLERR)) {
+		sock_conn_broken(&p, c);
 	} else {
 		if (events & ~EPOLLOUT)
 			got = sock_conn_readable(&p, c, un->staging, SOCK_STAGING);

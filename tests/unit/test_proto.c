@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Frames of the TCP driver: however they are cut, answered cookies, messages that wait, garbage. */
+#include "sock_fake.h"
+#include "worked.h"
+
+#define A "192.168.50.11@tcp"
+#define B "192.168.50.12@tcp"
+#define INC_A 0x17f0a1b2c3d4e5f6ULL
+#define SEC ((u64)NSEC_PER_SEC)
+#define MS ((u64)NSEC_PER_MSEC)
+
+static u8 frames[FAKE_BUFFER / 2];
+
+enum { CONTROL, OUT, IN };		/* as we, the accepting side, call the peer's CONTROL, BULK_IN, BULK_OUT */
+
+static void begin(void)
+{
+	unsigned int i;
+
+	fake_begin(B);
+	for (i = LNET_CTYPE_CONTROL; i <= LNET_CTYPE_BULK_OUT; i++)
+		fake_out_clear(fake_come(A, i, INC_A));
+}
+
+static void one_landed(unsigned int n, u32 len, const char *what)
+{
+	struct got *got = fake_got(n);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(got);
+	UNIT_EQUAL(got->nr_done, 1, what);
+	UNIT_EQUAL(got->how, LNET_OK, what);
+	UNIT_EQUAL(got->rx.payload_len, len, what);
+	CU_ASSERT(contract_payload_ok(got));
+}
+
+/* Three frames and a NOOP, cut at every place. */
+static void test_cuts(void)
+{
+	static const u32 lens[] = { 7, 0, 33 };
+	u32 len = 0, cut, i;
+
+	begin();
+	for (i = 0; i < 3; i++)
+		len += fake_put(frames + len, A, PLAN_LAND, i, lens[i], 0);
+	memcpy(frames + len, e14, sizeof(e14));
+	len += sizeof(e14);
+	for (cut = 0; cut <= len; cut++) {
+		fw.fake[CONTROL].chunk = cut == len ? 1 : 0;
+		fake_in(&fw.fake[CONTROL], frames, cut);
+		fake_in(&fw.fake[CONTROL], frames + cut, len - cut);
+		for (i = 0; i < 3; i++)
+			one_landed(cut * 3 + i, lens[i], "landing");
+	}
+	UNIT_EQUAL(fake_nr_got(), 3 * (len + 1), "messages");
+	fake_end();
+}
+
+static void test_sizes(void)
+{
+	static const u32 lens[] = { 1, 2047, 4096, 4097, 65535, 262144, 1048576 };
+	static const u32 chunks[] = { 0, 1, 999, 70000 };
+	u32 i, k, len, n = 0;
+
+	begin();
+	for (k = 0; k < ARRAY_SIZE(chunks); k++) {
+		len = 0;
+		for (i = 0; i < ARRAY_SIZE(lens); i++)
+			if (chunks[k] != 1 || lens[i] < 5000)
+				len += fake_put(frames + len, A, PLAN_LAND, i, lens[i], 0);
+		fw.fake[IN].chunk = chunks[k];
+		fake_in(&fw.fake[IN], frames, len);
+		for (i = 0; i < ARRAY_SIZE(lens); i++)
+			if (chunks[k] != 1 || lens[i] < 5000)
+				one_landed(n++, lens[i], "landing");
+	}
+	fake_end();
+}
+
+/* The verdicts in one burst, so that one's payload would be another's header if a byte were lost. */
+static void test_verdicts(void)
+{
+	static const enum plan plans[] = { PLAN_SKIP, PLAN_LAND, PLAN_LATER_AT_ONCE, PLAN_SKIP, PLAN_LAND };
+	static const u32 lens[] = { 3000, 10, 6000, 9000, 5000 };
+	u32 len = 0, i;
+
+	begin();
+	for (i = 0; i < ARRAY_SIZE(plans); i++)
+		len += fake_put(frames + len, A, plans[i], i, lens[i], 0);
+	fake_in(&fw.fake[IN], frames, len);
+	for (i = 0; i < ARRAY_SIZE(plans); i++)
+		if (plans[i] != PLAN_SKIP)
+			one_landed(i, lens[i], "landing");
+	len = fake_put(frames, A, PLAN_CLOSE, 0, 100, 0);
+	fake_in(&fw.fake[IN], frames, len);
+	CU_ASSERT(fw.fake[CONTROL].shut && fw.fake[IN].shut);
+	UNIT_EQUAL(fw.sn->c[SOCK_C_bad_header], 1, "counted");
+	fake_end();
+}
+
+static u32 noop(u8 *buf, u64 c1, u64 c2)
+{
+	struct lnet_ksock_hdr k = { .type = LNET_KSOCK_NOOP, .zc_cookie = { c1, c2 } };
+
+	return lnet_ksock_encode(buf, &k, false);
+}
+
+/* Each message that asks is answered once, on our BULK_IN; answers of one burst are merged; E11 and E12. */
+static void test_answers(void)
+{
+	u8 want[24];
+	u32 len, i;
+
+	begin();
+	len = fake_put(frames, A, PLAN_LAND, 0, 65536, 2);
+	UNIT_EQUAL(memcmp(frames, e11, 24), 0, "frame header of E11");
+	fake_in(&fw.fake[IN], frames, len - 1);
+	fake_out_is(&fw.fake[IN], e12, 0, "answer before the last byte");
+	fake_in(&fw.fake[IN], frames + len - 1, 1);
+	fake_out_is(&fw.fake[IN], e12, sizeof(e12), "answer");
+	len = fake_put(frames, A, PLAN_SKIP, 1, 65536, 3);
+	fake_in(&fw.fake[CONTROL], frames, len);	/* dropped, and on another connection */
+	fake_out_is(&fw.fake[CONTROL], want, 0, "answers there");
+	fake_out_is(&fw.fake[IN], want, noop(want, 0, 3), "answer to one that is dropped");
+	for (i = 5, len = 0; i <= 9; i++)
+		len += fake_put(frames + len, A, PLAN_LAND, i, 100, i);
+	fake_in(&fw.fake[IN], frames, len);
+	fake_out_is(&fw.fake[IN], e13, sizeof(e13), "answers merged");
+	fake_end();
+}
+
+/* Not across the loss of the set: an answer would be for a cookie that the new set does not know. */
+static void test_answer_lost(void)
+{
+	struct lnet_ni *ni;
+	struct lnet_pass p;
+	struct got *got;
+	u32 len;
+
+	begin();
+	ni = fw.node->ni;
+	len = fake_put(frames, A, PLAN_LATER_LAND, 0, 30000, 2);
+	fake_in(&fw.fake[IN], frames, len);
+	fake_eof(&fw.fake[CONTROL]);
+	fake_out_clear(fake_come(A, LNET_CTYPE_CONTROL, INC_A));
+	got = fake_got(0);
+	got->waits = false;
+	got->rx.verdict = LNET_LAND;
+	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_CALL);
+	ni->ops->land(&p, ni, &got->rx);
+	lnet_pass_end(&p);
+	one_landed(0, 30000, "all bytes had come");
+	fake_out_is(fake_last(), frames, 0, "answers on the new set");
+	fake_end();
+}
+
+/* We ask: the message is ours until the answer, which may come merged, on any connection, and once. */
+static void test_asking(void)
+{
+	struct msg *msg[4];
+	u8 buf[24];
+	unsigned int i;
+
+	begin();
+	fw.node->ln.tun.zc_min_payload = 16384;
+	for (i = 0; i < 4; i++)
+		msg[i] = fake_send(A, 20000, 5 * SEC);
+	UNIT_EQUAL(msg[0]->nr_done, 0, "given back before the answer");
+	UNIT_EQUAL(get_unaligned_le64(fw.fake[OUT].out + 8), 2, "first cookie");
+	fake_in(&fw.fake[IN], buf, noop(buf, 3, 2));
+	UNIT_EQUAL(msg[0]->how, LNET_CONFIRMED, "one of a pair");
+	UNIT_EQUAL(msg[1]->how, LNET_CONFIRMED, "one of a pair");
+	UNIT_EQUAL(msg[2]->nr_done, 0, "not named");
+	fake_in(&fw.fake[OUT], buf, noop(buf, 4, 5));
+	UNIT_EQUAL(msg[3]->how, LNET_CONFIRMED, "end of a range");
+	fake_in(&fw.fake[OUT], buf, noop(buf, 0, 5));	/* twice */
+	CU_ASSERT(fw.fake[CONTROL].shut);
+	UNIT_EQUAL(fw.sn->c[SOCK_C_bad_zcack], 1, "counted");
+	fake_end();
+}
+
+static void test_asking_in_vain(void)
+{
+	struct msg *late, *lost;
+	u8 buf[24];
+
+	begin();
+	fw.node->ln.tun.zc_min_payload = 16384;
+	late = fake_send(A, 20000, 300 * MS);
+	lost = fake_send(A, 20000, 5 * SEC);
+	fake_run(320 * MS);
+	UNIT_EQUAL(late->nr_done, 1, "given back at its time");
+	UNIT_EQUAL(late->how, LNET_NETWORK_TIMEOUT, "outcome");
+	fake_in(&fw.fake[OUT], buf, noop(buf, 0, 2));	/* late, but not unknown */
+	CU_ASSERT(!fw.fake[CONTROL].shut);
+	fake_eof(&fw.fake[CONTROL]);
+	UNIT_EQUAL(lost->how, LNET_PATH_LOST, "set lost");
+	UNIT_EQUAL(lost->nr_done, 1, "set lost");
+	fake_end();
+}
+
+static void land(unsigned int n, enum lnet_verdict verdict)
+{
+	struct got *got = fake_got(n);
+	struct lnet_ni *ni = fw.node->ni;
+	struct lnet_pass p;
+
+	got->waits = false;
+	got->rx.verdict = verdict;
+	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_CALL);
+	ni->ops->land(&p, ni, &got->rx);
+	lnet_pass_end(&p);
+	fake_run(10 * MS);
+}
+
+/* A small one is read aside and holds up nothing; a large one stops its connection only, and what was read behind it keeps. */
+static void test_waiting(void)
+{
+	u32 len, verdict;
+
+	for (verdict = LNET_LAND; verdict <= LNET_SKIP; verdict++) {
+		begin();
+		len = fake_put(frames, A, PLAN_LATER_LAND, 0, 3000, 0);
+		len += fake_put(frames + len, A, PLAN_LAND, 1, 10, 0);
+		fake_in(&fw.fake[CONTROL], frames, len);
+		one_landed(1, 10, "behind a held one");
+		len = fake_put(frames, A, PLAN_LATER_LAND, 2, 100000, 0);
+		len += fake_put(frames + len, A, PLAN_LAND, 3, 10, 0);
+		fake_in(&fw.fake[IN], frames, len);
+		UNIT_EQUAL(fake_nr_got(), 3, "behind one too large to hold");
+		len = fake_put(frames, A, PLAN_LAND, 4, 10, 0);
+		fake_in(&fw.fake[CONTROL], frames, len);
+		one_landed(3, 10, "on another connection");
+		land(0, verdict);
+		land(2, verdict);
+		if (verdict == LNET_LAND) {
+			one_landed(0, 3000, "held");
+			one_landed(2, 100000, "stopped");
+		}
+		one_landed(4, 10, "read on");
+		UNIT_EQUAL(fw.sn->hold_bytes, 0, "bytes held");
+		fake_end();
+	}
+}
+
+/* The connection dies in each moment of a message. */
+static void test_dying(void)
+{
+	u32 len, cut;
+	static const enum plan plans[] = { PLAN_LAND, PLAN_LATER_LAND };
+	static const u32 lens[] = { 500, 5000, 100000 };
+	unsigned int i, k;
+
+	for (k = 0; k < ARRAY_SIZE(plans); k++) {
+		for (i = 0; i < ARRAY_SIZE(lens); i++) {
+			for (cut = 1; cut < 8; cut++) {
+				struct got *got;
+
+				begin();
+				len = fake_put(frames, A, plans[k], 0, lens[i], 7);
+				fake_in(&fw.fake[IN], frames, 96 + (len - 96) / 8 * cut);
+				fake_eof(&fw.fake[IN]);
+				got = fake_got(0);
+				CU_ASSERT(!got->waits && fw.fake[CONTROL].shut);
+				if (plans[k] == PLAN_LAND)
+					UNIT_EQUAL(got->how, LNET_PATH_LOST, "landing");
+				else
+					UNIT_EQUAL(got->nr_done, 0, "landings of one never landed");
+				fake_end();
+			}
+		}
+	}
+}
+
+static void test_stop(void)
+{
+	struct lnet_ni *ni;
+	struct lnet_pass p;
+	struct got *got;
+	u32 len;
+
+	begin();
+	ni = fw.node->ni;
+	len = fake_put(frames, A, PLAN_STOP, 0, 100000, 9);
+	len += fake_put(frames + len, A, PLAN_LAND, 1, 10, 0);
+	fake_in(&fw.fake[IN], frames, 50000);
+	got = fake_got(0);
+	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_CALL);
+	ni->ops->rx_stop(&p, ni, &got->rx);
+	UNIT_EQUAL(got->how, LNET_STOPPED, "at once");
+	memset(got->memory, 0xa5, 100000);		/* ours again */
+	ni->ops->rx_stop(&p, ni, &got->rx);		/* ignored */
+	lnet_pass_end(&p);
+	fake_in(&fw.fake[IN], frames + 50000, len - 50000);
+	UNIT_EQUAL(got->memory[90000], 0xa5, "written after the stop");
+	one_landed(1, 10, "what follows");
+	fake_end();
+}
+
+/* Whatever the peer says: the set ends or goes on, the node stays. */
+static void test_garbage(void)
+{
+	u64 random = 88172645463325252ULL;
+	u32 round, i, len, at;
+
+	for (round = 0; round < 400; round++) {
+		begin();
+		len = fake_put(frames, A, PLAN_LAND, 0, 200, 0);
+		len += fake_put(frames + len, A, PLAN_LATER_LAND, 1, 300, 3);
+		len += fake_put(frames + len, A, PLAN_SKIP, 2, 100, 4);
+		for (i = 0; i <= round % 5; i++) {
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			at = (u32)(random >> 8) % len;
+			frames[at] = (u8)random;
+		}
+		fw.fake[IN].chunk = round % 3 ? 0 : 13;
+		fake_in(&fw.fake[IN], frames, len);
+		if (!fw.fake[IN].shut)
+			fake_eof(&fw.fake[IN]);
+		fake_end();
+	}
+}
+
+static void test_bad_frames(void)
+{
+	static const struct {
+		const char *name;
+		u32 at;
+		u32 value;
+		enum sock_counter why;
+	} rows[] = {
+		{ "frame type", 0, 0xc2, SOCK_C_bad_frame },
+		{ "message type", 24 + 24, 9, SOCK_C_bad_header },
+		{ "payload too long", 24 + 28, 1048577, SOCK_C_bad_header },
+		{ "ACK with payload", 24 + 24, 0, SOCK_C_bad_header },
+		{ "cookie that is none", 8, 1, SOCK_C_bad_frame },
+		{ "answer to nothing", 16, 77, SOCK_C_bad_zcack },
+	};
+	unsigned int i;
+	u32 len;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		begin();
+		len = fake_put(frames, A, PLAN_LAND, 0, 10, 0);
+		put_unaligned_le32(rows[i].value, frames + rows[i].at);
+		fake_in(&fw.fake[CONTROL], frames, len);
+		CU_ASSERT(fw.fake[CONTROL].shut && fw.fake[IN].shut && fw.fake[OUT].shut);
+		UNIT_EQUAL(fw.sn->c[rows[i].why], 1, rows[i].name);
+		fake_end();
+	}
+}
+
+/* What goes out is the same stream, however little the socket takes at a time, and whatever is taken back meanwhile. */
+static void test_stream(void)
+{
+	static const u32 lens[] = { 10, 5000, 100, 70000, 4096, 4097, 0 };
+	static const u32 chunks[] = { 0, 1, 7, 1000, 65536 };
+	u32 i, k, at;
+
+	for (k = 0; k < ARRAY_SIZE(chunks); k++) {
+		fake_begin(B);
+		fake_out_clear(fake_come(A, LNET_CTYPE_CONTROL, INC_A));
+		fw.fake[0].chunk = chunks[k];
+		fw.fake[0].room = 0;
+		for (i = 0; i < ARRAY_SIZE(lens); i++)
+			fake_send(A, lens[i], 5 * SEC);
+		fw.fake[0].room = FAKE_BUFFER;
+		for (i = 0; i < 3; i++) {
+			struct lnet_pass p;
+
+			lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_DRIVER);
+			sock_conn_writable(&p, fw.fake[0].c);
+			lnet_pass_end(&p);
+		}
+		for (i = 0, at = 0; i < ARRAY_SIZE(lens); i++) {
+			at += 96;
+			for (u32 b = 0; b < lens[i] && at < fw.fake[0].nr_out; b++, at++)
+				if (fw.fake[0].out[at] != contract_byte(i, b)) {
+					UNIT_EQUAL(b, lens[i], "bytes before the first wrong one");
+					break;
+				}
+		}
+		UNIT_EQUAL(fw.fake[0].nr_out, at, "bytes");
+		fake_end();
+	}
+}
+
+static void test_abort(void)
+{
+	struct lnet_ni *ni;
+	struct lnet_pass p;
+	struct msg *half, *next;
+	u32 i;
+
+	fake_begin(B);
+	ni = fw.node->ni;
+	fake_out_clear(fake_come(A, LNET_CTYPE_CONTROL, INC_A));
+	fw.fake[0].room = 50000;
+	half = fake_send(A, 100000, 5 * SEC);
+	next = fake_send(A, 10, 5 * SEC);
+	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_WORKER);
+	ni->ops->cancel(&p, ni, &half->att, LNET_CANCEL_UNSENT);
+	UNIT_EQUAL(half->nr_done, 0, "begun: UNSENT is ignored");
+	ni->ops->cancel(&p, ni, &half->att, LNET_CANCEL_ABORT);
+	UNIT_EQUAL(half->how, LNET_ABORTED, "given back");
+	memset(half->memory, 0, 100000);
+	fw.fake[0].room = FAKE_BUFFER;
+	sock_conn_writable(&p, fw.fake[0].c);
+	lnet_pass_end(&p);
+	UNIT_EQUAL(next->how, LNET_OK, "the stream goes on");
+	UNIT_EQUAL(fw.fake[0].nr_out, 96 + 100000 + 96 + 10, "bytes");
+	for (i = 0; i < 100000 && fw.fake[0].out[96 + i] == contract_byte(0, i); i++)
+		;
+	UNIT_EQUAL(i, 100000, "bytes as they were");
+	fake_end();
+}
+
+static void test_keepalive(void)
+{
+	begin();
+	fake_run(29 * SEC);
+	fake_out_is(&fw.fake[IN], e14, 0, "before the time");
+	fw.fake[IN].unacked = sizeof(e14);	/* an acknowledgement would be a sign of life */
+	fake_run(2 * SEC);
+	fake_out_is(&fw.fake[IN], e14, sizeof(e14), "keepalive on BULK_IN");
+	fake_run(8 * SEC);
+	fake_out_is(&fw.fake[IN], e14, 0, "too soon again");
+	fake_run(3 * SEC);
+	fake_out_is(&fw.fake[IN], e14, sizeof(e14), "again");
+	fw.fake[IN].unacked = 0;
+	fake_run(12 * SEC);
+	fake_out_is(&fw.fake[IN], e14, 0, "after a sign of life");
+	fake_end();
+}
+
+static void test_choice(void)
+{
+	static const struct {
+		u32 len;
+		unsigned int on;
+	} rows[] = { { 0, CONTROL }, { 927, CONTROL }, { 928, OUT }, { 60000, OUT } };
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		begin();
+		fake_send(A, rows[i].len, SEC);
+		for (k = 0; k < 3; k++)
+			UNIT_EQUAL(fw.fake[k].nr_out, k == rows[i].on ? 96 + rows[i].len : 0, "bytes by connection");
+		fake_end();
+	}
+}
+
+UNIT_SUITE(proto,
+	{ "reads frames however they are cut", test_cuts },
+	{ "lands payloads of all sizes, however they come", test_sizes },
+	{ "keeps its place over all verdicts", test_verdicts },
+	{ "answers cookies once, merged, on BULK_IN", test_answers },
+	{ "gives no answer across the loss of a set", test_answer_lost },
+	{ "asks for answers and takes them once", test_asking },
+	{ "gives messages back that are never answered", test_asking_in_vain },
+	{ "messages wait without holding up others", test_waiting },
+	{ "a connection may die in the middle of anything", test_dying },
+	{ "a landing stops at once", test_stop },
+	{ "survives garbage", test_garbage },
+	{ "closes the set for bad frames and counts why", test_bad_frames },
+	{ "writes one stream, however little goes at a time", test_stream },
+	{ "gives back a half-written message and keeps the stream", test_abort },
+	{ "says that it is there when nothing else is said", test_keepalive },
+	{ "sorts messages by size", test_choice },
+)
