@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The side that requests: keeps a window full or goes by the clock, and judges what comes back. */
+#include "perf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_OPEN	8192u		/* requests under way in an open loop */
+#define MAX_MEMORY	(256u << 20)
+#define SLOT_BITS	14		/* of the pointer that comes back: number << SLOT_BITS | slot */
+#define PLANT_EVERY	97
+#define READY_NS	(10ull * NSEC_PER_SEC)
+#define POLL_NS		(100ull * NSEC_PER_MSEC)
+
+struct request {
+	u64 number;		/* 0: not under way */
+	u64 start_ns;
+	u32 remote;		/* offset at the target */
+};
+
+struct client {
+	struct perf_node *n;
+	struct request *req;
+	u32 *idle;		/* slots, the longest unused first */
+	u32 nr, idle_head, nr_idle;
+	u8 *mem;
+	u32 stride, nr_mem, remote_mem;
+	u64 next_number, to_issue, due_ns;
+	struct lnet_xfer xfer;
+	lnet_md_t *md;		/* of per_md buffers each, as one is at most 1 MiB */
+	u32 per_md;
+	u32 held;		/* slot + 1 of a request planted to come late; 0: none */
+};
+
+/* ---- the end of a request -------------------------------------------------------------------------- */
+
+static u8 *memory_of(const struct client *c, u32 slot)
+{
+	return c->mem + (size_t)(slot % c->nr_mem) * c->stride;
+}
+
+static int content_check(const struct client *c, u32 slot, int status, u32 len)
+{
+	const struct perf_opt *o = c->n->opt;
+
+	if (status || !o->verify || o->op != PERF_GET)
+		return status;
+	return len == o->size && perf_pattern_good(memory_of(c, slot), c->req[slot].remote, len) ?
+	       0 : -EBADMSG;
+}
+
+static void count_gap(struct perf_node *n, u64 now)
+{
+	struct perf_figures *f = &n->fig;
+	u64 gap = now - f->last_ns;
+
+	if (gap > f->gap_ns) {
+		f->gap_ns = gap;
+		f->gap_at_ns = f->last_ns;
+	}
+	n->line_gap_ns = max(n->line_gap_ns, gap);
+	f->last_ns = now;
+}
+
+static void count_end(struct perf_node *n, u64 start_ns, int status, bool perhaps)
+{
+	struct perf_figures *f = &n->fig;
+	u64 now = perf_now();
+
+	if (!status) {
+		f->ok++;
+		f->bytes += n->opt->size;
+		count_gap(n, now);
+		perf_figures_latency(f, now - start_ns);
+	} else if (status == -EBADMSG) {
+		f->corrupted++;
+	} else if (perhaps) {
+		f->perhaps++;
+	} else {
+		f->failed++;
+	}
+}
+
+static void request_end(struct client *c, u64 ptr, int status, bool perhaps, u32 len)
+{
+	u32 slot = ptr & ((1u << SLOT_BITS) - 1);
+	u64 number = ptr >> SLOT_BITS;
+	struct perf_node *n = c->n;
+	struct request *req = &c->req[slot];
+
+	if (req->number != number) {
+		n->fig.twice++;
+		perf_log_add(n->log, PERF_FINAL, n->instance << PERF_ID_SHIFT | number, status,
+			     perhaps, 0);
+		return;
+	}
+	status = content_check(c, slot, status, len);
+	perf_log_add(n->log, PERF_FINAL, n->instance << PERF_ID_SHIFT | number, status, perhaps, 0);
+	count_end(n, req->start_ns, status, perhaps);
+	req->number = 0;
+	c->idle[(c->idle_head + c->nr_idle++) % c->nr] = slot;
+}
+
+static void on_event(const struct lnet_event *ev)
+{
+	struct client *c = ev->user_ptr;
+
+	if (!ev->op_ptr || !ev->final)
+		return;
+	if (c->n->threaded)
+		pthread_mutex_lock(&c->n->lock);
+	request_end(c, (u64)(uintptr_t)ev->op_ptr, ev->status, ev->perhaps, ev->mlength);
+	if (c->n->threaded)
+		pthread_mutex_unlock(&c->n->lock);
+}
+
+/* ---- a request ---------------------------------------------------------------------------------------- */
+
+/* -EAGAIN is not possible: what the library refuses is an error of this program. */
+static int hand_over(struct client *c, u32 slot, u64 ptr, bool more)
+{
+	const struct perf_opt *o = c->n->opt;
+	struct lnet_xfer *x = &c->xfer;
+	u64 number = ptr >> SLOT_BITS;
+	u64 id = c->n->instance << PERF_ID_SHIFT | number;
+
+	x->md = c->md[slot % c->nr_mem / c->per_md];
+	x->md_offset = slot % c->nr_mem % c->per_md * c->stride;
+	x->offset = o->verify && o->op != PERF_GET ? 0 : c->req[slot].remote;
+	x->flags = (o->op == PERF_PUT ? LNET_ACK : 0) | (more ? LNET_MORE : 0);
+	x->op_ptr = (void *)(uintptr_t)ptr;
+	x->hdr_data = id;
+	x->match_bits = id;
+	return o->op == PERF_GET ? lnet_get(c->n->ln, x) : lnet_put(c->n->ln, x);
+}
+
+static u64 pointer_of(const struct client *c, u32 slot)
+{
+	return c->req[slot].number << SLOT_BITS | slot;
+}
+
+/* What --plant does to the request in @slot. True: it is not to be handed over now. */
+static bool plant(struct client *c, u32 slot, int *rc)
+{
+	*rc = 0;
+	switch (c->n->opt->plant) {
+	case PLANT_LOST:
+		request_end(c, pointer_of(c, slot), 0, false, 0);
+		return true;
+	case PLANT_DUP:
+		*rc = hand_over(c, slot, pointer_of(c, slot), false);
+		c->xfer.op_ptr = NULL;
+		if (!*rc)
+			*rc = lnet_put(c->n->ln, &c->xfer);
+		return true;
+	case PLANT_CORRUPT:
+		memory_of(c, slot)[PERF_PAYLOAD_MIN - 1] ^= 0x10;
+		return false;
+	case PLANT_REORDER:
+		if (c->held)
+			return false;
+		c->held = slot + 1;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int release_held(struct client *c)
+{
+	u32 slot = c->held - 1;
+
+	if (!c->held)
+		return 0;
+	c->held = 0;
+	return hand_over(c, slot, pointer_of(c, slot), false);
+}
+
+static u32 slot_take(struct client *c)
+{
+	u32 slot = c->idle[c->idle_head];
+
+	c->idle_head = (c->idle_head + 1) % c->nr;
+	c->nr_idle--;
+	return slot;
+}
+
+static void request_make(struct client *c, u32 slot, u64 start_ns)
+{
+	struct perf_node *n = c->n;
+	struct request *req = &c->req[slot];
+
+	req->number = c->next_number++;
+	req->start_ns = start_ns;
+	req->remote = (u32)(req->number % c->remote_mem) * c->stride;
+	if (n->opt->verify && n->opt->op == PERF_GET)
+		memset(memory_of(c, slot), 0, n->opt->size);
+	else if (n->opt->verify)
+		perf_payload_fill(memory_of(c, slot), n->opt->size,
+				  n->instance << PERF_ID_SHIFT | req->number);
+	perf_log_add(n->log, PERF_ISSUE, n->instance << PERF_ID_SHIFT | req->number, 0,
+		     n->opt->size, n->opt->op);
+	n->fig.issued++;
+	c->to_issue--;
+}
+
+static int issue(struct client *c, u64 start_ns, bool more)
+{
+	const struct perf_opt *o = c->n->opt;
+	u32 slot;
+	int rc;
+
+	if (c->n->threaded)
+		pthread_mutex_lock(&c->n->lock);
+	slot = slot_take(c);
+	request_make(c, slot, start_ns);
+	if (c->n->threaded)
+		pthread_mutex_unlock(&c->n->lock);
+	if (o->plant && c->req[slot].number % PLANT_EVERY == PLANT_EVERY / 2 && plant(c, slot, &rc))
+		return rc;
+	rc = hand_over(c, slot, pointer_of(c, slot), more && !c->held);
+	return rc ? rc : release_held(c);
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------ */
+
+/* Issues what is due at @now; *due is when to come again if nothing happens. */
+static int issue_due(struct client *c, u64 now, u64 *due)
+{
+	u64 interval = c->n->opt->interval_ns, nr;
+	int rc = 0;
+
+	if (!interval) {
+		for (nr = min((u64)c->nr_idle, c->to_issue); nr && !rc; nr--)
+			rc = issue(c, now, nr > 1);
+		return rc;
+	}
+	for (; !rc && c->due_ns <= now && c->to_issue && c->nr_idle; c->due_ns += interval)
+		rc = issue(c, c->due_ns, false);
+	*due = min(*due, c->to_issue ? max(c->due_ns, now + (c->nr_idle ? 0 : NSEC_PER_MSEC)) :
+				       U64_MAX);
+	return rc;
+}
+
+static u32 nr_open(struct client *c)
+{
+	return c->nr - READ_ONCE(c->nr_idle);
+}
+
+/* @nr requests, none issued after @until; then waits for their ends. */
+static int run(struct client *c, u64 nr, u64 until)
+{
+	u64 now = perf_now(), due;
+	int rc = 0;
+
+	c->to_issue = nr;
+	c->due_ns = now;
+	while (rc >= 0) {
+		now = perf_now();
+		if (now >= until || perf_stop)
+			c->to_issue = 0;
+		due = min(perf_report_tick(c->n, now), now + POLL_NS);
+		rc = c->to_issue ? issue_due(c, now, &due) : release_held(c);
+		if (rc)
+			return rc;
+		if (!c->to_issue && !nr_open(c))
+			return 0;
+		if (!c->to_issue && perf_stop > 1)
+			return -EINTR;
+		rc = lnet_progress(c->n->ln, due > now ? (s64)(due - now) : 0);
+	}
+	return rc;
+}
+
+/* ---- start ------------------------------------------------------------------------------------------------ */
+
+static int sizes_set(struct client *c)
+{
+	const struct perf_opt *o = c->n->opt;
+	bool get = o->verify && o->op == PERF_GET;
+
+	c->stride = o->size >= 4096 ? ALIGN(o->size, 4096) : ALIGN(o->size, 64);
+	c->nr = o->interval_ns ? min(MAX_OPEN, MAX_MEMORY / c->stride) : o->window;
+	c->nr_mem = o->verify ? c->nr : min(c->nr, o->buffers);
+	if (!o->verify)
+		c->nr_mem = o->buffers;
+	c->remote_mem = get ? PERF_MAX_SIZE / c->stride : PERF_RAW_BYTES / c->stride;
+	if (!o->verify)
+		c->remote_mem = min(c->remote_mem, o->buffers);
+	return (u64)c->nr_mem * c->stride > 4 * (u64)MAX_MEMORY ? -E2BIG : 0;
+}
+
+static int memory_get(struct client *c)
+{
+	u32 i;
+
+	c->req = calloc(c->nr, sizeof(*c->req));
+	c->idle = calloc(c->nr, sizeof(*c->idle));
+	if (!c->req || !c->idle)
+		return -ENOMEM;
+	if (posix_memalign((void **)&c->mem, 4096, (size_t)c->nr_mem * c->stride))
+		return -ENOMEM;
+	memset(c->mem, 0x5a, (size_t)c->nr_mem * c->stride);
+	for (i = 0; i < c->nr; i++)
+		c->idle[i] = i;
+	c->nr_idle = c->nr;
+	return 0;
+}
+
+static void xfer_set(struct client *c)
+{
+	const struct perf_opt *o = c->n->opt;
+	char primary[128];
+
+	lnet_xfer_init(&c->xfer);
+	snprintf(primary, sizeof(primary), "%.*s", (int)strcspn(o->peers[0], ","), o->peers[0]);
+	lnet_nid_parse(&c->xfer.target.nid, primary);
+	c->xfer.length = o->size;
+	c->xfer.timeout_ns = o->timeout_ns;
+	c->xfer.portal = !o->verify ? PERF_PORTAL_RAW :
+			 o->op == PERF_GET ? PERF_PORTAL_GET : PERF_PORTAL_PUT;
+}
+
+static int bind(struct client *c)
+{
+	struct lnet_md_cfg cfg = { .threshold = LNET_THRESHOLD_INF, .cpt = -1, .user_ptr = c,
+				   .handler = on_event };
+	u32 i, nr;
+	int rc = 0;
+
+	c->per_md = PERF_MAX_SIZE / c->stride;
+	nr = DIV_ROUND_UP(c->nr_mem, c->per_md);
+	c->md = calloc(nr, sizeof(*c->md));
+	if (!c->md)
+		return -ENOMEM;
+	cfg.length = c->per_md * c->stride;
+	for (i = 0; i < nr && !rc; i++) {
+		cfg.start = c->mem + (size_t)i * cfg.length;
+		cfg.length = min(cfg.length, (c->nr_mem - i * c->per_md) * c->stride);
+		rc = lnet_md_bind(c->n->ln, &cfg, LNET_RETAIN, &c->md[i]);
+	}
+	return rc;
+}
+
+static void on_pong(void *arg, int status, const u8 *info, u32 len, const struct lnet_nid *primary,
+		    u64 rtt_ns)
+{
+	__atomic_store_n((int *)arg, status ? status : 1, __ATOMIC_RELEASE);
+}
+
+static bool ponged(void *arg)
+{
+	return __atomic_load_n((int *)arg, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* Until the other node answers. */
+static int wait_ready(struct client *c)
+{
+	u64 until = perf_now() + READY_NS;
+	int state, rc;
+
+	do {
+		state = 0;
+		rc = lnet_ping(c->n->ln, &c->xfer.target.nid, NULL, NSEC_PER_SEC, on_pong, &state);
+		if (!rc)
+			rc = lnet_progress_until(c->n->ln, ponged, &state, -1);
+		if (!rc && state < 0)
+			lnet_progress(c->n->ln, 50 * NSEC_PER_MSEC);
+	} while (!rc && state != 1 && perf_now() < until && !perf_stop);
+	if (!rc && state != 1)
+		rc = -EHOSTUNREACH;
+	if (rc)
+		fprintf(stderr, "lnetperf: the peer does not answer: %s\n", strerror(-rc));
+	return rc;
+}
+
+static void stay(struct client *c)
+{
+	while (c->n->opt->stay && !perf_stop)
+		lnet_progress(c->n->ln, POLL_NS);
+}
+
+static int measure(struct client *c)
+{
+	const struct perf_opt *o = c->n->opt;
+	int rc = o->warmup ? run(c, o->warmup, U64_MAX) : 0;
+
+	if (rc)
+		return rc;
+	perf_report_start(c->n);
+	rc = run(c, o->count ? o->count : U64_MAX, perf_now() + o->duration_ns);
+	perf_report_end(c->n);
+	if (rc)
+		fprintf(stderr, "lnetperf: %s\n", strerror(-rc));
+	stay(c);
+	return rc;
+}
+
+int perf_client(struct perf_node *n)
+{
+	struct client c = { .n = n, .next_number = 1 };
+	int rc = sizes_set(&c);
+
+	if (!rc)
+		rc = memory_get(&c);
+	xfer_set(&c);
+	if (!rc)
+		rc = bind(&c);
+	if (rc)
+		fprintf(stderr, "lnetperf: %s\n", strerror(-rc));
+	if (!rc)
+		rc = wait_ready(&c);
+	if (!rc)
+		rc = measure(&c);
+	/* Its handler and memory are used until the node has stopped. */
+	perf_node_stop(n);
+	free(c.md);
+	free(c.mem);
+	free(c.idle);
+	free(c.req);
+	if (!rc && (n->fig.failed || n->fig.perhaps || n->fig.corrupted || n->fig.twice))
+		rc = -EIO;
+	return rc;
+}

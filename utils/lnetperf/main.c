@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* lnetperf: latency, rate and bandwidth between two nodes over any number of rails, with a judge. */
+#include "perf.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	perf_stop++;
+}
+
+int main(int argc, char **argv)
+{
+	static struct perf_node node;
+	struct sigaction stop = { .sa_handler = on_signal };
+	struct perf_opt opt;
+	int rc = perf_opt_parse(&opt, argc, argv);
+
+	if (rc >= 0)
+		return rc;
+	sigaction(SIGTERM, &stop, NULL);
+	sigaction(SIGINT, &stop, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	rc = perf_node_start(&node, &opt);
+	if (rc) {
+		perf_node_stop(&node);
+		return 1;
+	}
+	rc = opt.role == PERF_CLIENT ? perf_client(&node) : perf_server(&node);
+	return rc ? 1 : 0;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The node inside lnetperf: interfaces, peers, tunables, and the door for lnetctl. */
+#include "perf.h"
+
+#include <lnet/socklnd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core.h"
+#include "lnet/user/netlink.h"
+
+volatile int perf_stop;
+
+u64 perf_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * NSEC_PER_SEC + (u64)ts.tv_nsec;
+}
+
+static int fail(const char *what, int err)
+{
+	fprintf(stderr, "lnetperf: %s: %s\n", what, strerror(-err));
+	return err;
+}
+
+static int tunable_set(struct perf_node *n, const char *text)
+{
+	const char *value = strchr(text, '=');
+	char name[64];
+	u64 num;
+	int rc;
+
+	if (!value || (size_t)(value - text) >= sizeof(name))
+		return fail(text, -EINVAL);
+	snprintf(name, sizeof(name), "%.*s", (int)(value - text), text);
+	rc = lnet_tunable_parse(name, value + 1, &num);
+	if (!rc)
+		rc = lnet_tunable_set(n->ln, name, num);
+	return rc ? fail(text, rc) : 0;
+}
+
+static int tunables_set(struct perf_node *n)
+{
+	unsigned int i;
+	int rc = lnet_tunable_set(n->ln, "accept", 2);
+
+	if (!rc)
+		rc = lnet_tunable_set(n->ln, "accept_port", n->opt->port);
+	if (rc)
+		return fail("tunables", rc);
+	for (i = 0; i < n->opt->nr_sets && !rc; i++)
+		rc = tunable_set(n, n->opt->sets[i]);
+	return rc;
+}
+
+static int ni_add(struct perf_node *n, const char *nid)
+{
+	struct lnet_ni_cfg cfg;
+	int rc;
+
+	lnet_ni_cfg_init(&cfg);
+	cfg.credits = (s32)n->opt->credits;
+	cfg.peer_credits = (s32)n->opt->peer_credits;
+	rc = lnet_nid_parse(&cfg.nid, nid);
+	if (!rc)
+		rc = lnet_ni_add(n->ln, &cfg);
+	return rc ? fail(nid, rc) : 0;
+}
+
+static int peer_add(struct perf_node *n, const char *text)
+{
+	struct lnet_nid nids[PERF_MAX_RAILS];
+	char *list = strdup(text), *save, *nid;
+	unsigned int nr = 0;
+	int rc = list ? 0 : -ENOMEM;
+
+	for (nid = strtok_r(list, ",", &save); nid && !rc; nid = strtok_r(NULL, ",", &save))
+		rc = nr < PERF_MAX_RAILS ? lnet_nid_parse(&nids[nr++], nid) : -E2BIG;
+	if (!rc)
+		rc = nr ? lnet_peer_add(n->ln, &nids[0], nids, nr, true) : -EINVAL;
+	free(list);
+	return rc ? fail(text, rc) : 0;
+}
+
+static int instance_start(struct perf_node *n)
+{
+	struct lnet_user_env_cfg env = { .mode = n->opt->mode };
+	struct lnet_cfg cfg = { 0 };
+	int rc = lnet_user_env_create(&n->env, &env);
+
+	cfg.env = n->env;
+	if (!rc)
+		rc = lnet_create(&n->ln, &cfg);
+	if (!rc)
+		rc = lnet_user_env_start(n->env, n->ln);
+	if (!rc)
+		rc = tunables_set(n);
+	if (!rc)
+		rc = lnet_lnd_register(n->ln, &lnet_socklnd_ops);
+	return rc ? fail("cannot start", rc) : 0;
+}
+
+/* ---- lnetctl ----------------------------------------------------------------------------------- */
+
+static void *ctl_loop(void *arg)
+{
+	struct perf_node *n = arg;
+
+	while (!READ_ONCE(n->ctl_stop))
+		lnet_nl_server_step(n->ctl, 200);
+	return NULL;
+}
+
+static int ctl_start(struct perf_node *n)
+{
+	struct lnet_nl_server_cfg cfg = { .ln = n->ln, .name = n->opt->name,
+					  .version = LNET_VERSION };
+	int rc;
+
+	if (!cfg.name)
+		return 0;
+	rc = lnet_nl_server_create(&n->ctl, &cfg);
+	if (rc)
+		return fail(cfg.name, rc);
+	rc = -pthread_create(&n->ctl_thread, NULL, ctl_loop, n);
+	if (rc) {
+		lnet_nl_server_destroy(n->ctl);
+		n->ctl = NULL;
+		return fail("thread", rc);
+	}
+	return 0;
+}
+
+static void ctl_end(struct perf_node *n)
+{
+	if (!n->ctl)
+		return;
+	WRITE_ONCE(n->ctl_stop, true);
+	lnet_nl_server_wake(n->ctl);
+	pthread_join(n->ctl_thread, NULL);
+	lnet_nl_server_destroy(n->ctl);
+}
+
+/* ---- start and stop ------------------------------------------------------------------------------ */
+
+int perf_node_start(struct perf_node *n, const struct perf_opt *opt)
+{
+	unsigned int i;
+	int rc;
+
+	n->opt = opt;
+	n->threaded = opt->mode != LNET_PROGRESS_MANUAL;
+	pthread_mutex_init(&n->lock, NULL);
+	rc = perf_log_open(&n->log, opt->log, opt->role, &n->instance);
+	if (rc)
+		return fail(opt->log, rc);
+	rc = instance_start(n);
+	for (i = 0; i < opt->nr_nids && !rc; i++)
+		rc = ni_add(n, opt->nids[i]);
+	for (i = 0; i < opt->nr_peers && !rc; i++)
+		rc = peer_add(n, opt->peers[i]);
+	return rc ? rc : ctl_start(n);
+}
+
+void perf_node_stop(struct perf_node *n)
+{
+	ctl_end(n);
+	if (n->env)
+		lnet_user_env_stop(n->env);
+	lnet_destroy(n->ln);
+	lnet_user_env_destroy(n->env);
+	perf_log_close(n->log);
+	pthread_mutex_destroy(&n->lock);
+}
+
+/* ---- figures -------------------------------------------------------------------------------------- */
+
+void perf_node_rails(struct perf_node *n, struct perf_rails *r)
+{
+	struct lnet_ni *ni;
+	struct lnet_nid nid;
+	unsigned int i, k;
+
+	memset(r, 0, sizeof(*r));
+	spin_lock(&n->ln->shard[0].lock);
+	for (i = 0; i < n->opt->nr_nids; i++) {
+		if (lnet_nid_parse(&nid, n->opt->nids[i]))
+			continue;
+		ni = lnet_ni_by_nid(n->ln, &nid);
+		for (k = 0; ni && k < n->ln->nr_shards; k++) {
+			r->sent[i] += ni->sh[k].c[LNET_NIC_send_count];
+			r->bytes[i] += ni->sh[k].c[LNET_NIC_sent_bytes];
+		}
+	}
+	spin_unlock(&n->ln->shard[0].lock);
+}
+
+u64 perf_node_suppressed(const struct perf_node *n)
+{
+	return lnet_stat_sum(n->ln, LNET_C_dup_taken) + lnet_stat_sum(n->ln, LNET_C_dup_final) +
+	       lnet_stat_sum(n->ln, LNET_C_dup_old) + lnet_stat_sum(n->ln, LNET_C_dup_answer);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Inside lnetperf: what is asked for, the node, the log, and the figures. */
+#ifndef PERF_H
+#define PERF_H
+
+#include <lnet/lnet.h>
+#include <lnet/progress.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "perflog.h"
+
+#define PERF_MAX_RAILS	16
+#define PERF_MAX_PEERS	16
+#define PERF_MAX_SETS	32
+#define PERF_PORTAL_RAW	10	/* PUT and GET of memory whose content does not matter */
+#define PERF_PORTAL_PUT	11	/* verified PUTs */
+#define PERF_PORTAL_GET	12	/* GETs of a known pattern */
+#define PERF_MAX_SIZE	(1u << 20)
+#define PERF_RAW_BYTES	(16u << 20)
+#define PERF_GET_BYTES	(2 * PERF_MAX_SIZE)
+
+enum perf_plant { PLANT_NONE, PLANT_LOST, PLANT_DUP, PLANT_CORRUPT, PLANT_REORDER };
+
+/* ---- opt.c ---- */
+
+struct perf_opt {
+	enum perf_role role;
+	const char *nids[PERF_MAX_RAILS];
+	unsigned int nr_nids;
+	const char *peers[PERF_MAX_PEERS];	/* "nid,nid": one peer each, primary first */
+	unsigned int nr_peers;
+	const char *sets[PERF_MAX_SETS];	/* "tunable=value" */
+	unsigned int nr_sets;
+	unsigned int port, credits, peer_credits, window, buffers;
+	enum lnet_progress_mode mode;
+	enum perf_op op;
+	u32 size;
+	u64 interval_ns, duration_ns, count, timeout_ns, timeline_ns, warmup;
+	bool verify, json, stay;
+	enum perf_plant plant;
+	const char *log, *name;
+};
+/* -1: go on, else the exit status. */
+int perf_opt_parse(struct perf_opt *o, int argc, char **argv);
+
+/* ---- log.c; every call with a NULL log does nothing ---- */
+
+struct perf_log;
+/* Goes on behind what the file holds already. 0 or -errno. */
+int perf_log_open(struct perf_log **logp, const char *path, enum perf_role role, u64 *instance);
+void perf_log_add(struct perf_log *log, enum perf_kind kind, u64 id, int status, u32 a, u32 b);
+void perf_log_close(struct perf_log *log);
+/*
+ * @len zeroed bytes at @path that outlive the process: memory for landings. What an earlier
+ * instance left there is first searched for whole payloads, which are logged as PERF_LANDED.
+ * NULL: no memory or no file.
+ */
+void *perf_log_memory(struct perf_log *log, const char *path, size_t len);
+
+/* ---- payload.c: what verified memory holds ---- */
+
+#define PERF_PAYLOAD_MIN 32
+void perf_payload_fill(void *buf, u32 len, u64 id);
+bool perf_payload_good(const void *buf, u32 len, u64 id);
+/* A payload that starts at @buf, at most @max long: its length and *id, else 0. */
+u32 perf_payload_find(const void *buf, size_t max, u64 *id);
+/* The pattern of @len bytes (a multiple of 8) at @offset of the memory that GETs read. */
+void perf_pattern_fill(void *buf, u32 offset, u32 len);
+bool perf_pattern_good(const void *buf, u32 offset, u32 len);
+
+/* ---- figures: report.c ---- */
+
+#define PERF_HIST_BUCKETS	(48 * 32)
+struct perf_figures {
+	u64 issued, ok, failed, perhaps, corrupted, twice, bytes;
+	u64 start_ns, end_ns, last_ns, gap_ns, gap_at_ns;	/* gap: longest between completions */
+	u64 lat_sum, lat_min, lat_max;
+	u32 lat[PERF_HIST_BUCKETS];
+};
+void perf_figures_latency(struct perf_figures *f, u64 ns);
+u64 perf_figures_quantile(const struct perf_figures *f, unsigned int permille);
+
+struct perf_node {
+	const struct perf_opt *opt;
+	struct lnet_env *env;
+	struct lnet *ln;
+	struct perf_log *log;
+	u64 instance;
+	pthread_t ctl_thread;
+	struct lnet_nl_server *ctl;
+	bool ctl_stop, threaded;
+	pthread_mutex_t lock;		/* what handlers and the main thread share */
+	struct perf_figures fig;
+	struct perf_rails {
+		u64 sent[PERF_MAX_RAILS], bytes[PERF_MAX_RAILS];
+	} base, last;			/* at the start, at the last line */
+	u64 last_line_ns, line_ok, line_gap_ns, next_rail_ns;
+};
+
+u64 perf_now(void);
+extern volatile int perf_stop;		/* a signal asked for the end */
+
+/* node.c. 0 or -errno, having said why. */
+int perf_node_start(struct perf_node *n, const struct perf_opt *opt);
+void perf_node_stop(struct perf_node *n);
+void perf_node_rails(struct perf_node *n, struct perf_rails *r);
+u64 perf_node_suppressed(const struct perf_node *n);	/* duplicates of all kinds */
+
+/* report.c: what is due at @now_ns: timeline lines, records of the rails; when it is due again. */
+u64 perf_report_tick(struct perf_node *n, u64 now_ns);
+void perf_report_start(struct perf_node *n);
+void perf_report_end(struct perf_node *n);
+
+/* client.c, server.c: 0 or -errno */
+int perf_client(struct perf_node *n);
+int perf_server(struct perf_node *n);
+
+#endif
