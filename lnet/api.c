@@ -41,14 +41,29 @@ static int set_source(struct lnet *ln, struct lnet_op *op, const struct lnet_nid
 	return 0;
 }
 
-/* The peer interface of @nid; a NID of our own goes over the loopback. */
+/*
+ * The peer interface of @nid; a NID of our own goes over the loopback. What was looked up once need not be compared with
+ * our own NIDs again until they change.
+ */
 static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *nid)
 {
-	struct lnet_ni *own = lnet_ni_find(ln, nid);
+	u32 gen = READ_ONCE(ln->cfg_gen);
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
+	struct lnet_ni *own;
 	struct lnet_nid lo;
 
-	if (!own)
-		return lnet_peer_ni_get(ln, nid);
+	if (pni && READ_ONCE(pni->not_own_gen) == gen)
+		return pni;
+	own = lnet_ni_find(ln, nid);
+	if (!own) {
+		if (!pni)
+			pni = lnet_peer_ni_get(ln, nid);
+		if (pni)
+			WRITE_ONCE(pni->not_own_gen, gen);
+		return pni;
+	}
+	if (pni)
+		lnet_peer_ni_put(pni);
 	lnet_ni_put(own);
 	lnet_nid_from_nid4(&lo, LNET_NID4_LO);
 	return lnet_peer_ni_get(ln, &lo);
@@ -60,11 +75,6 @@ static int prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *md, cons
 
 	if (err)
 		return err;
-	op->evt[1] = lnet_evt_new(ln);
-	if (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK))
-		op->evt[0] = lnet_evt_new(ln);
-	if (!op->evt[1] || (!op->evt[0] && (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK))))
-		return -ENOMEM;
 	op->target = x->target.nid;
 	op->target_pid = x->target.pid ? x->target.pid : LNET_PID;
 	op->portal = x->portal;
@@ -76,49 +86,74 @@ static int prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *md, cons
 	return set_source(ln, op, &x->self);
 }
 
-static void undo(struct lnet *ln, struct lnet_op *op, struct lnet_md *md)
+/* An operation with its events, from the reserve of the target's shard, which stays locked. */
+static struct lnet_op *op_get(struct lnet_pass *p, struct lnet_peer_ni *pni, bool two_events)
 {
-	struct lnet_pass p;
+	struct lnet_op *op;
 
-	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-	lnet_md_unuse(&p, md);
-	lnet_pass_end(&p);
-	if (op && op->src_ni)
+	lnet_enter_pni(p, pni);
+	op = lnet_op_take(p->sh);
+	if (!op)
+		return NULL;
+	op->evt[1] = lnet_evt_take(p->sh);
+	if (two_events)
+		op->evt[0] = lnet_evt_take(p->sh);
+	if (op->evt[1] && (op->evt[0] || !two_events))
+		return op;
+	lnet_op_recycle(p->sh, op);
+	return NULL;
+}
+
+static int start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x, struct lnet_peer_ni *pni,
+		 struct lnet_md *md, enum lnet_op_type type, u32 flags)
+{
+	struct lnet_op *op;
+	int err;
+
+	lnet_window_grow(p, pni);
+	op = op_get(p, pni, type == LNET_OP_GET || (flags & LNET_OPF_ACK));
+	if (!op)
+		return -ENOMEM;
+	op->type = type;
+	op->flags = flags;
+	err = prepare(ln, op, md, x);
+	if (!err)
+		err = lnet_op_submit(p, op, pni);
+	if (!err)
+		return 0;
+	if (op->src_ni)
 		lnet_ni_put(op->src_ni);
-	lnet_op_free(op);
+	op->md = NULL;
+	lnet_op_recycle(p->sh, op);
+	return err;
 }
 
 static int submit(struct lnet *ln, const struct lnet_xfer *x, enum lnet_op_type type, u32 flags)
 {
-	struct lnet_peer_ni *pni = NULL;
-	struct lnet_op *op = NULL;
+	struct lnet_peer_ni *pni;
+	struct lnet_pass p;
 	struct lnet_md *md;
 	int err;
 
 	if (READ_ONCE(ln->stopping))
 		return -ESHUTDOWN;
-	md = lnet_md_use_bound(ln, x->md, &err);
-	if (!md)
-		return err;
-	op = lnet_op_new();
-	err = -ENOMEM;
-	if (!op)
-		goto undo;
-	op->type = type;
-	op->flags = flags;
-	err = prepare(ln, op, md, x);
-	if (err)
-		goto undo;
 	pni = target_of(ln, &x->target.nid);
-	err = READ_ONCE(ln->stopping) ? -ESHUTDOWN : -ENOMEM;
 	if (!pni)
-		goto undo;
-	err = lnet_op_submit(ln, op, pni, x->flags & LNET_MORE);
-	if (!err)
-		return 0;
-	lnet_peer_ni_put(pni);
-undo:
-	undo(ln, op, md);
+		return READ_ONCE(ln->stopping) ? -ESHUTDOWN : -ENOMEM;
+	md = lnet_md_use_bound(ln, x->md, &err);
+	if (!md) {
+		lnet_peer_ni_put(pni);
+		return err;
+	}
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	p.more = !!(x->flags & LNET_MORE);
+	err = start(ln, &p, x, pni, md, type, flags);
+	if (err) {
+		lnet_leave(&p);
+		lnet_md_unuse(&p, md);
+		lnet_peer_ni_put(pni);
+	}
+	lnet_pass_end(&p);
 	return err;
 }
 

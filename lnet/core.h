@@ -286,6 +286,7 @@ struct lnet_peer_ni {
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_PEER */
 	u32 nr_wait;
 	struct list_head paths;
+	u32 not_own_gen;		/* configuration in which it was seen not to be our own NID */
 	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */
 	u64 turn;
 	u64 last_rx_ns;
@@ -399,7 +400,8 @@ struct lnet_op {
 
 /* ---- receiving: rx.c, plain.c ---------------------------------------------------------------------------------- */
 void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state);	/* the only writer */
-void lnet_rx_free(struct lnet_rx *rx);
+void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx);
+bool lnet_rx_reserve(struct lnet_pass *p, struct lnet_rx *rx);	/* [sh] its event; false: no memory */
 void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why);	/* counts a request that is not taken */
 void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md, u32 offset, u32 len);	/* [sh] sets into, want, state */
 struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind);	/* filled from @rx; taken from it */
@@ -522,7 +524,7 @@ struct lnet {
 	void *md_tables;		/* md.c, match.c */
 	spinlock_t slot_lock;		/* leaf */
 	struct lnet_slot *slots;	/* [slot_lock] */
-	u32 nr_slots, slot_free;
+	u32 nr_slots, slot_free, nr_slot_free;
 	struct lnet_fault *fault;	/* fault.c; NULL: no rule was ever made */
 	spinlock_t ping_lock;		/* leaf */
 	struct lnet_copy *ping_info;	/* what a ping GET is answered with: current buffer [ping_lock] */
@@ -544,6 +546,10 @@ void lnet_shards_lock_all(struct lnet *ln);	/* publish a configuration; cfg_mute
 void lnet_shards_unlock_all(struct lnet *ln);
 struct lnet_op *lnet_op_new(void);			/* zeroed, lists and first attempt set up; outside locks; NULL: no memory */
 void lnet_op_free(struct lnet_op *op);			/* frees it, its events and its copy; NULL is fine */
+void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op);	/* [sh] into the shard's reserve, with its events */
+struct lnet_evt *lnet_evt_take(struct lnet_shard *sh);	/* [sh] NULL: empty */
+void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e);	/* any lock or none: kept when @p next leaves a shard */
+void lnet_rx_pool_fini(struct lnet_shard *sh);	/* rx.c */
 struct lnet_op *lnet_op_take(struct lnet_shard *sh);	/* [sh] from the shard's reserve (refilled by lnet_enter()); NULL: empty */
 struct lnet_att *lnet_att_take(struct lnet_shard *sh);	/* [sh] for a hedge; NULL: empty */
 struct lnet_evt *lnet_evt_new(struct lnet *ln);		/* kmalloc; any context that may sleep */
@@ -697,7 +703,7 @@ void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path);	/* [sh
 bool lnet_ops_idle(struct lnet *ln);			/* no operation is unfinished */
 int lnet_ops_init(struct lnet *ln);
 void lnet_ops_fini(struct lnet *ln);
-int lnet_op_submit(struct lnet *ln, struct lnet_op *op, struct lnet_peer_ni *pni, bool more);	/* CALL pass of its own; takes the reference of @pni */
+int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni);	/* [sh] takes the reference of @pni; 0, -ENOMEM, -ENOSPC: nothing done */
 void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how);	/* [sh] the attempt is FREE */
 void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op);	/* [sh] paths that did not answer in time */
 void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);	/* [sh] SEND event, once */
@@ -721,7 +727,9 @@ void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni);	/* no lock
 void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance);	/* [sh] */
 void lnet_window_void(struct lnet_peer *peer);		/* [sh] */
 void lnet_window_free(struct lnet_peer *peer);
-int lnet_slot_take(struct lnet *ln, struct lnet_op *op);
+#define LNET_SLOTS_LOW 8	/* fewer free ones: make more before the next lock */
+int lnet_slots_reserve(struct lnet *ln);	/* outside locks; 0, -ENOMEM, -ENOSPC */
+int lnet_slot_take(struct lnet *ln, struct lnet_op *op);	/* any lock; -ENOMEM: none is free */
 struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh, const struct lnet_handle *h);
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);	/* [sh] finished: gives name and slot back */
 enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr);	/* ping.c */

@@ -66,7 +66,7 @@ static void handle_event(struct lnet_pass *p, struct lnet_md *md, struct lnet_ev
 		md->handler(&e->ev);
 	}
 	if (e != &lnet_md_full(md)->last)
-		lnet_evt_free(e);
+		lnet_evt_recycle(p, e);
 }
 
 /* Uses up of @budget. False: @md has no more events and may be gone. */

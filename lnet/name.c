@@ -7,7 +7,7 @@
 #define DIST_MASK 0x3fffULL
 #define ACK_BIT (1ULL << 62)
 #define SLOT_BITS 24
-#define SLOT_FIRST 64U
+#define SLOT_FIRST 16U
 #define COOKIE_MD 1ULL		/* low two bits of an object cookie, as other nodes set them */
 
 /* ---- marked requests: exactly-once.md rules 3 and 4 ---------------------------------------------------------- */
@@ -165,66 +165,68 @@ void lnet_window_free(struct lnet_peer *peer)
 int lnet_ops_init(struct lnet *ln)
 {
 	spin_lock_init(&ln->slot_lock);
-	ln->slot_free = 0;
-	return 0;
+	return lnet_slots_reserve(ln);
 }
 
 void lnet_ops_fini(struct lnet *ln)
 {
-	kfree(ln->slots);
+	kvfree(ln->slots);
 	ln->slots = NULL;
 	ln->nr_slots = 0;
 }
 
-/* Free slots are chained by @next through gen's upper half being kept: op NULL, @next index + 1. */
-static int slots_grow(struct lnet *ln, u32 seen)
+/* Free slots are chained by index + 1. */
+static bool slots_install(struct lnet *ln, struct lnet_slot *bigger, u32 seen, u32 nr, struct lnet_slot **old)
 {
-	u32 nr = seen ? seen * 2 : SLOT_FIRST, i;
-	struct lnet_slot *bigger, *old = NULL;
+	u32 i;
 
+	if (ln->nr_slots != seen)
+		return false;
+	if (seen)
+		memcpy(bigger, ln->slots, seen * sizeof(*bigger));
+	for (i = seen; i < nr; i++)
+		bigger[i].next = i + 1 < nr ? i + 2 : ln->slot_free;
+	*old = ln->slots;
+	ln->slots = bigger;
+	ln->nr_slots = nr;
+	ln->slot_free = seen + 1;
+	WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free + nr - seen);
+	return true;
+}
+
+int lnet_slots_reserve(struct lnet *ln)
+{
+	u32 seen = READ_ONCE(ln->nr_slots), nr = seen ? seen * 2 : SLOT_FIRST;
+	struct lnet_slot *bigger, *old = NULL;
+	bool used;
+
+	if (READ_ONCE(ln->nr_slot_free) >= LNET_SLOTS_LOW)
+		return 0;
 	if (nr > 1U << SLOT_BITS)
 		return -ENOSPC;
 	bigger = kvzalloc(nr * sizeof(*bigger), GFP_NOFS);
 	if (!bigger)
 		return -ENOMEM;
 	spin_lock(&ln->slot_lock);
-	if (ln->nr_slots == seen) {
-		if (seen)
-			memcpy(bigger, ln->slots, seen * sizeof(*bigger));
-		for (i = seen; i < nr; i++)
-			bigger[i].next = i + 1 < nr ? i + 2 : ln->slot_free;
-		old = ln->slots;
-		ln->slots = bigger;
-		ln->nr_slots = nr;
-		ln->slot_free = seen + 1;
-		bigger = NULL;
-	}
+	used = slots_install(ln, bigger, seen, nr, &old);
 	spin_unlock(&ln->slot_lock);
-	kvfree(bigger);
-	kvfree(old);
+	kvfree(used ? old : bigger);
 	return 0;
 }
 
-/* Gives @op its handle, for the case that it goes unmarked. Outside locks. 0, -ENOMEM, -ENOSPC. */
 int lnet_slot_take(struct lnet *ln, struct lnet_op *op)
 {
 	struct lnet_slot *s;
-	u32 seen;
-	int err;
 
-	for (;;) {
-		spin_lock(&ln->slot_lock);
-		seen = ln->nr_slots;
-		if (ln->slot_free)
-			break;
+	spin_lock(&ln->slot_lock);
+	if (!ln->slot_free) {
 		spin_unlock(&ln->slot_lock);
-		err = slots_grow(ln, seen);
-		if (err)
-			return err;
+		return -ENOMEM;
 	}
 	op->slot = ln->slot_free;
 	s = &ln->slots[op->slot - 1];
 	ln->slot_free = s->next;
+	WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free - 1);
 	s->op = op;
 	s->gen++;
 	op->flags |= LNET_OPF_HASSLOT;
@@ -243,6 +245,7 @@ static void slot_give(struct lnet *ln, struct lnet_op *op)
 	s->op = NULL;
 	s->next = ln->slot_free;
 	ln->slot_free = op->slot;
+	WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free + 1);
 	spin_unlock(&ln->slot_lock);
 	op->flags &= ~LNET_OPF_HASSLOT;
 }

@@ -187,9 +187,9 @@ static void prepare(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	u64 max = READ_ONCE(p->ln->tun.copy_max);
 
+	rx->answer = lnet_op_take(p->sh);
 	lnet_leave(p);
 	rx->spare = kzalloc(sizeof(*rx->spare), GFP_NOFS);
-	rx->answer = lnet_op_new();
 	if (rx->type == LNET_OP_GET && rx->rlength <= max)
 		rx->copy = lnet_copy_new(rx->rlength);
 }
@@ -253,7 +253,7 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx, const
 	e = w->entry[seq & (w->cap - 1)];
 	if (e && e->seq == seq)
 		return duplicate(p, rx, w, e);
-	if (!rx->spare || !rx->answer)
+	if (!rx->spare || !rx->answer || !lnet_rx_reserve(p, rx))
 		return LNET_SKIP;	/* no memory: not taken, the sender may come again */
 	return first_sight(p, rx, entry_new(p, rx, w, seq, alone));
 }
@@ -327,7 +327,7 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 		list_del_init(&rx->link);
 		rx->entry = NULL;
 		lnet_entry_put(p, e);
-		lnet_rx_free(rx);
+		lnet_rx_free(p, rx);
 		lnet_leave(p);
 		return true;
 	}
@@ -336,7 +336,7 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 		return false;
 	lnet_enter(p, e->sh);
 	forget(p, rx, e);
-	lnet_rx_free(rx);
+	lnet_rx_free(p, rx);
 	lnet_leave(p);
 	return true;
 }
@@ -378,7 +378,7 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 	lnet_entry_settle(p, e);
 	rx->entry = NULL;
 	lnet_entry_put(p, e);
-	lnet_rx_free(rx);
+	lnet_rx_free(p, rx);
 }
 
 /* ---- openings and confirmations ----------------------------------------------------------------------------------------- */

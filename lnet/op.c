@@ -301,7 +301,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 		lnet_ni_put(op->src_ni);
 	lnet_peer_ni_put(op->dst_pni);
 	lnet_peer_put(op->peer);
-	lnet_op_free(op);
+	lnet_op_recycle(sh, op);
 }
 
 /* Every attempt is back, no answer is landing, nobody looks at it: the memory is the caller's. */

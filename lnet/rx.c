@@ -18,28 +18,43 @@ void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state)
 	rx->state = state;
 }
 
+#define RX_KEEP 128	/* receives that a shard keeps for reuse */
+
+static struct lnet_rx *rx_pop(struct lnet_shard *sh)
+{
+	struct lnet_rx *rx;
+
+	if (list_empty(&sh->rxs.free))
+		return NULL;
+	rx = list_first_entry(&sh->rxs.free, struct lnet_rx, link);
+	list_del_init(&rx->link);
+	sh->rxs.nr--;
+	return rx;
+}
+
 struct lnet_rx *lnet_rx_get(struct lnet_pass *p)
 {
 	struct lnet_rx *rx;
 
-	/* Within a burst the pass holds its shard. */
-	rx = kzalloc(sizeof(*rx), GFP_ATOMIC);
+	lnet_enter(p, p->sh ? p->sh : &p->ln->shard[0]);
+	rx = rx_pop(p->sh);
+	if (!rx) {
+		lnet_leave(p);
+		rx = kzalloc(sizeof(*rx), GFP_NOFS);
+	}
 	if (!rx)
 		return NULL;
-	rx->evt = kzalloc(sizeof(*rx->evt), GFP_ATOMIC);
-	if (!rx->evt) {
-		kfree(rx);
-		return NULL;
-	}
-	INIT_LIST_HEAD(&rx->evt->link);
 	INIT_LIST_HEAD(&rx->link);
 	INIT_LIST_HEAD(&rx->stop);
 	INIT_LIST_HEAD(&rx->owed);
 	return rx;
 }
 
-void lnet_rx_free(struct lnet_rx *rx)
+/* [sh] of any shard, or none; kept by the shard that is held. */
+void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx)
 {
+	struct lnet_shard *sh = p->sh;
+
 	if (rx->state != RX_DONE)
 		lnet_rx_set_state(rx, RX_DONE);
 	if (rx->stopping) {	/* lnet_pass_stops() still has it in hand */
@@ -47,12 +62,29 @@ void lnet_rx_free(struct lnet_rx *rx)
 		return;
 	}
 	lnet_evt_free(rx->evt);
-	lnet_op_free(rx->answer);
+	if (rx->answer && sh)
+		lnet_op_recycle(sh, rx->answer);
+	else
+		lnet_op_free(rx->answer);
 	lnet_copy_put(rx->copy);
 	kfree(rx->spare);
 	if (rx->from)
 		lnet_peer_ni_put(rx->from);
-	kfree(rx);
+	if (!sh || sh->rxs.nr >= RX_KEEP) {
+		kfree(rx);
+		return;
+	}
+	memset(rx, 0, sizeof(*rx));
+	list_add(&rx->link, &sh->rxs.free);
+	sh->rxs.nr++;
+}
+
+void lnet_rx_pool_fini(struct lnet_shard *sh)
+{
+	struct lnet_rx *rx;
+
+	while ((rx = rx_pop(sh)))
+		kfree(rx);
 }
 
 void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why)
@@ -108,7 +140,7 @@ struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind)
 	struct lnet_evt *e = rx->evt;
 	struct lnet_event *ev = &e->ev;
 
-	rx->evt = NULL;
+	rx->evt = NULL;		/* reserved by lnet_rx_reserve() */
 	ev->kind = kind;
 	ev->final = true;
 	ev->portal = rx->portal;
@@ -274,7 +306,7 @@ static void reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 		lnet_op_answered(p, op, lnet_path_find(rx->from, rx->ni));
 	}
 	lnet_op_unpin(p, op);
-	lnet_rx_free(rx);
+	lnet_rx_free(p, rx);
 }
 
 /* ---- requests under stock rules ------------------------------------------------------------------------------------- */
@@ -302,12 +334,22 @@ static enum lnet_verdict plain_get(struct lnet_pass *p, struct lnet_rx *rx)
 	return LNET_SKIP;
 }
 
+/* [sh] What a request needs later must be there before it takes effect. */
+bool lnet_rx_reserve(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	if (!rx->evt)
+		rx->evt = lnet_evt_take(p->sh);
+	return rx->evt;
+}
+
 static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	enum lnet_outcome why = LNET_NO_MATCH;
 	struct lnet_nid initiator;
 	enum lnet_verdict v;
 
+	if (!lnet_rx_reserve(p, rx))
+		return skip(p, rx, LNET_NO_MEMORY);
 	if (rx->type == LNET_OP_GET || rx->wants_ack) {
 		rx->answer = lnet_op_take(p->sh);
 		if (!rx->answer)
@@ -345,7 +387,7 @@ static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 	e = lnet_rx_event(rx, LNET_EVENT_PUT);
 	e->ev.status = how == LNET_OK ? 0 : -EIO;
 	lnet_md_post(p, md, e, true);
-	lnet_rx_free(rx);
+	lnet_rx_free(p, rx);
 }
 
 /* ---- the reserved portal: a push lands aside --------------------------------------------------------------------------- */
@@ -382,7 +424,7 @@ static void push_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome
 			lnet_op_defer(p, op);
 		}
 	}
-	lnet_rx_free(rx);
+	lnet_rx_free(p, rx);
 }
 
 /* ---- dispatch ---------------------------------------------------------------------------------------------------------- */
@@ -488,7 +530,7 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 	rx->verdict = LNET_LATER;
 	v = dispatch(p, rx, hdr);
 	if (v == LNET_SKIP || v == LNET_CLOSE)
-		lnet_rx_free(rx);
+		lnet_rx_free(p, rx);
 	else
 		rx->verdict = v;
 	return v;
@@ -533,7 +575,7 @@ bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
 		return false;
 	lnet_enter_pni(p, rx->from);
 	lnet_rx_drop(p, rx, LNET_PATH_LOST);
-	lnet_rx_free(rx);
+	lnet_rx_free(p, rx);
 	return true;
 }
 
@@ -558,7 +600,7 @@ void lnet_pass_stops(struct lnet_pass *p)
 		lnet_enter(p, &p->ln->shard[rx->hold_shard]);
 		rx->stopping = 0;
 		if (rx->dead)
-			lnet_rx_free(rx);
+			lnet_rx_free(p, rx);
 		lnet_leave(p);
 	}
 }

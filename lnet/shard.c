@@ -4,23 +4,74 @@
 
 #define RESERVE_FIRST 4		/* answers kept ready in a shard that has seen no traffic */
 #define RESERVE_BUSY 80		/* and in one that has: more than a burst */
+#define POOL_MAX 512		/* objects of a kind that a shard keeps */
 #define BUSY_MESSAGES 256	/* received messages that make a shard busy */
 
 /* ---- objects ----------------------------------------------------------------------------------------------- */
 
-struct lnet_op *lnet_op_new(void)
+/* As new. */
+static void op_clean(struct lnet_op *op)
 {
-	struct lnet_op *op = kzalloc(sizeof(*op), GFP_NOFS);
-
-	if (!op)
-		return NULL;
+	memset(op, 0, sizeof(*op));
 	INIT_LIST_HEAD(&op->link);
 	INIT_LIST_HEAD(&op->all);
 	INIT_LIST_HEAD(&op->landings);
 	INIT_LIST_HEAD(&op->first.link);
 	lnet_timer_init(&op->timer, LNET_TIMER_OP);
 	op->first.op = op;
+}
+
+struct lnet_op *lnet_op_new(void)
+{
+	struct lnet_op *op = kmalloc(sizeof(*op), GFP_NOFS);
+
+	if (op)
+		op_clean(op);
 	return op;
+}
+
+static void evt_keep(struct lnet_shard *sh, struct lnet_evt *e)
+{
+	if (!e)
+		return;
+	if (sh->evts.nr >= POOL_MAX) {
+		kfree(e);
+		return;
+	}
+	memset(e, 0, sizeof(*e));
+	list_add(&e->link, &sh->evts.free);
+	sh->evts.nr++;
+}
+
+void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op)
+{
+	evt_keep(sh, op->evt[0]);
+	evt_keep(sh, op->evt[1]);
+	lnet_copy_put(op->copy);
+	if (sh->ops.nr >= POOL_MAX) {
+		kfree(op);
+		return;
+	}
+	op_clean(op);
+	list_add(&op->link, &sh->ops.free);
+	sh->ops.nr++;
+}
+
+struct lnet_evt *lnet_evt_take(struct lnet_shard *sh)
+{
+	struct lnet_evt *e;
+
+	if (list_empty(&sh->evts.free))
+		return NULL;
+	e = list_first_entry(&sh->evts.free, struct lnet_evt, link);
+	list_del_init(&e->link);
+	sh->evts.nr--;
+	return e;
+}
+
+void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e)
+{
+	list_add(&e->link, &p->evts);
 }
 
 void lnet_op_free(struct lnet_op *op)
@@ -102,7 +153,8 @@ static void refill(struct lnet_shard *sh)
 	u32 want = READ_ONCE(sh->c[LNET_C_recv_count]) < BUSY_MESSAGES ? RESERVE_FIRST : RESERVE_BUSY;
 	LIST_HEAD(ops);
 	LIST_HEAD(atts);
-	u32 nr_ops = 0, nr_atts = 0;
+	LIST_HEAD(evts);
+	u32 nr_ops = 0, nr_atts = 0, nr_evts = 0;
 
 	while (READ_ONCE(sh->ops.nr) + nr_ops < want) {
 		struct lnet_op *op = lnet_op_new();
@@ -120,11 +172,21 @@ static void refill(struct lnet_shard *sh)
 		list_add(&att->link, &atts);
 		nr_atts++;
 	}
-	if (!nr_ops && !nr_atts)
+	while (READ_ONCE(sh->evts.nr) + nr_evts < want) {
+		struct lnet_evt *e = lnet_evt_new(sh->ln);
+
+		if (!e)
+			break;
+		list_add(&e->link, &evts);
+		nr_evts++;
+	}
+	if (!nr_ops && !nr_atts && !nr_evts)
 		return;
 	spin_lock(&sh->lock);
 	list_splice(&ops, &sh->ops.free);
 	list_splice(&atts, &sh->atts.free);
+	list_splice(&evts, &sh->evts.free);
+	sh->evts.nr += nr_evts;
 	sh->ops.nr += nr_ops;
 	sh->atts.nr += nr_atts;
 	spin_unlock(&sh->lock);
@@ -134,8 +196,10 @@ static void refill(struct lnet_shard *sh)
 
 static void enter(struct lnet_pass *p, struct lnet_shard *sh)
 {
-	if (READ_ONCE(sh->ops.nr) < RESERVE_FIRST || READ_ONCE(sh->atts.nr) == 0)
+	if (READ_ONCE(sh->ops.nr) < RESERVE_FIRST || READ_ONCE(sh->atts.nr) == 0 || READ_ONCE(sh->evts.nr) < RESERVE_FIRST)
 		refill(sh);
+	if (unlikely(READ_ONCE(sh->ln->nr_slot_free) < LNET_SLOTS_LOW))
+		lnet_slots_reserve(sh->ln);
 	spin_lock(&sh->lock);
 	p->sh = sh;
 	p->nr = 0;
@@ -169,6 +233,12 @@ void lnet_leave(struct lnet_pass *p)
 	if (!sh)
 		return;
 	p->sh = NULL;
+	while (!list_empty(&p->evts)) {
+		struct lnet_evt *e = list_first_entry(&p->evts, struct lnet_evt, link);
+
+		list_del(&e->link);
+		evt_keep(sh, e);
+	}
 	next = lnet_wheel_next_ns(&sh->wheel);
 	if (next < sh->next_ns) {
 		WRITE_ONCE(sh->next_ns, next);
@@ -196,6 +266,7 @@ void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind k
 	INIT_LIST_HEAD(&p->ready);
 	INIT_LIST_HEAD(&p->defer);
 	INIT_LIST_HEAD(&p->resets);
+	INIT_LIST_HEAD(&p->evts);
 }
 
 /* ---- what a pass owes -------------------------------------------------------------------------------------------- */
@@ -309,7 +380,7 @@ static void land_all(struct lnet_pass *p)
 		list_del_init(&rx->owed);
 		rx->ni->ops->land(p, rx->ni, rx);
 		if (skip)
-			lnet_rx_free(rx);
+			lnet_rx_free(p, rx);
 	}
 }
 
@@ -369,6 +440,10 @@ void lnet_pass_end(struct lnet_pass *p)
 		lnet_leave(p);
 	}
 	lnet_md_deliver(p);
+	if (!list_empty(&p->evts)) {
+		lnet_enter(p, &p->ln->shard[0]);
+		lnet_leave(p);
+	}
 }
 
 void lnet_flush(struct lnet *ln)
@@ -519,6 +594,8 @@ static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
 	lnet_wheel_init(&sh->wheel, ln->env->ops->now_ns(ln->env));
 	INIT_LIST_HEAD(&sh->ops.free);
 	INIT_LIST_HEAD(&sh->atts.free);
+	INIT_LIST_HEAD(&sh->evts.free);
+	INIT_LIST_HEAD(&sh->rxs.free);
 	INIT_LIST_HEAD(&sh->ready);
 	INIT_LIST_HEAD(&sh->live);
 	INIT_LIST_HEAD(&sh->windows);
@@ -550,12 +627,16 @@ void lnet_shards_fini(struct lnet *ln)
 		struct lnet_shard *sh = &ln->shard[i];
 		struct lnet_op *op, *next;
 		struct lnet_att *att, *more;
+		struct lnet_evt *e, *after;
 
 		lnet_windows_fini(sh);
 		list_for_each_entry_safe(op, next, &sh->ops.free, link)
 			lnet_op_free(op);
 		list_for_each_entry_safe(att, more, &sh->atts.free, link)
 			kfree(att);
+		list_for_each_entry_safe(e, after, &sh->evts.free, link)
+			kfree(e);
+		lnet_rx_pool_fini(sh);
 	}
 	kfree(ln->shard);
 	ln->shard = NULL;

@@ -43,12 +43,24 @@ static struct lnet_path *choose(struct lnet_pass *p, struct lnet_op *op, u64 exc
 	return lnet_select(p->sh, &s);
 }
 
+/* Has a name for its answer, will get one from the window, or needs none. */
+static bool named(const struct lnet_op *op)
+{
+	if (op->type != LNET_OP_GET && !(op->type == LNET_OP_PUT && (op->flags & LNET_OPF_ACK)))
+		return true;
+	return op->flags & (LNET_OPF_MARKED | LNET_OPF_HASSLOT);
+}
+
 void lnet_op_try(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_path *path;
 
 	lnet_op_set_state(op, OP_TRY);
 	decide_mark(op);
+	if (!named(op) && lnet_slot_take(p->ln, op)) {
+		lnet_op_finish(p, op, LNET_NO_MEMORY);
+		return;
+	}
 	path = choose(p, op, 0);
 	if (!path) {
 		lnet_op_finish(p, op, LNET_NO_PATH);
@@ -91,26 +103,23 @@ void lnet_op_release(struct lnet_pass *p, struct lnet_op *op)
 	lnet_op_try(p, op);
 }
 
-int lnet_op_submit(struct lnet *ln, struct lnet_op *op, struct lnet_peer_ni *pni, bool more)
+int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni)
 {
-	struct lnet_pass p;
 	int err = 0;
 
-	if (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK))
-		err = lnet_slot_take(ln, op);
+	/* A peer with a grant names the request; the handle of our own is for all others. */
+	if (pni->peer->contact != CONTACT_OPEN || (op->flags & LNET_OPF_INTERNAL)) {
+		if (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK))
+			err = lnet_slot_take(p->ln, op);
+	}
 	if (err)
 		return err;
-	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-	p.more = more;
-	lnet_window_grow(&p, pni);
-	lnet_enter_pni(&p, pni);
 	op->dst_pni = pni;
 	op->peer = pni->peer;
 	lnet_peer_get(op->peer);
-	op->sh = p.sh;
+	op->sh = p->sh;
 	op->cls = op->flags & LNET_OPF_INTERNAL ? LNET_CLS_CONTROL : LNET_CLS_DATA;
-	lnet_op_start(&p, op);
-	lnet_pass_end(&p);
+	lnet_op_start(p, op);
 	return 0;
 }
 

@@ -37,6 +37,7 @@ struct lnet_pass {
 	struct list_head given;		/* attempts posted or given back by drivers in this pass: one re-entry for all */
 	struct list_head cancel;	/* attempts to take back: ops->cancel; their op is pinned */
 	struct list_head ready;		/* MDs with events to deliver */
+	struct list_head evts;		/* delivered events to be kept for reuse */
 	struct list_head resets;	/* paths whose stale connections must go: ops->path_reset (health.c) */
 	struct list_head defer;		/* operations to start once no lock is held (answers), struct lnet_op.link */
 	struct lnet_ni *ring[4];	/* whose ops->flush is due; a fifth flushes the first */

@@ -73,6 +73,12 @@ void lnet_evt_free(struct lnet_evt *e)
 	kfree(e);
 }
 
+void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e)
+{
+	(void)p;
+	lnet_evt_free(e);
+}
+
 void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 		     enum lnet_outcome why)
 {

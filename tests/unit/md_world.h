@@ -59,6 +59,7 @@
 #define lnet_leave		mw_leave
 #define lnet_evt_new		mw_evt_new
 #define lnet_evt_free		mw_evt_free
+#define lnet_evt_recycle	mw_evt_recycle
 #define lnet_rx_matched		mw_rx_matched
 #define lnet_ops_md_aborted	mw_ops_md_aborted
 
