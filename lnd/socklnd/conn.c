@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Connections and sets of them: how they are made, opened, closed together, and what the core is told about it. */
+/*
+ * Connections and sets of them: how they are made, opened, closed together, and what the core is
+ * told about it.
+ */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
@@ -164,7 +167,8 @@ void sock_conn_close(struct lnet_pass *p, struct sock_conn *c, bool abort)
 {
 	if (c->state == CONN_CLOSED)
 		return;
-	if (c->state == CONN_WAIT_REQUEST || c->state == CONN_WAIT_HELLO || c->state == CONN_REFUSING)
+	if (c->state == CONN_WAIT_REQUEST || c->state == CONN_WAIT_HELLO ||
+	    c->state == CONN_REFUSING)
 		c->sn->nr_half--;
 	if (c->peer && c->peer->dial == c)
 		c->peer->dial = NULL;
@@ -226,7 +230,8 @@ static void owe_lost(struct sock_peer *peer, enum lnet_outcome how)
 		list_add_tail(&peer->work, &peer->sn->work);
 }
 
-void sock_set_close(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how, bool requeue)
+void sock_set_close(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how,
+		    bool requeue)
 {
 	struct sock_ni *sn = peer->sn;
 	struct sock_conn *c, *next;
@@ -276,8 +281,9 @@ static void evict_oldest(struct lnet_pass *p, struct sock_ni *sn)
 	sock_conn_close(p, list_first_entry(&sn->half, struct sock_conn, set), true);
 }
 
-struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn, bool privileged, bool same_host,
-				void (*setup)(struct sock_conn *c, void *arg), void *arg)
+struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn, bool privileged,
+				bool same_host, void (*setup)(struct sock_conn *c, void *arg),
+				void *arg)
 {
 	struct sock_conn *c = NULL;
 	u64 accept = READ_ONCE(sock_tun(sn)->accept);

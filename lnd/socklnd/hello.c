@@ -59,7 +59,8 @@ static void reply_refused(struct lnet_pass *p, struct sock_conn *c, const struct
 
 static bool reply_is_stale(const struct sock_peer *peer, const struct lnet_hello *h)
 {
-	return peer->version && (peer->version != h->version || peer->incarnation != h->src_incarnation);
+	return peer->version &&
+	       (peer->version != h->version || peer->incarnation != h->src_incarnation);
 }
 
 /* L */
@@ -117,7 +118,8 @@ static int reply_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *ne
 
 /* ---- their connection ---- */
 
-static void refuse(struct lnet_pass *p, struct sock_conn *c, u32 version, const struct lnet_hello *h)
+static void refuse(struct lnet_pass *p, struct sock_conn *c, u32 version,
+		   const struct lnet_hello *h)
 {
 	const struct lnet_nid *to = h ? &h->src_nid : &c->sn->nid;
 
@@ -127,7 +129,8 @@ static void refuse(struct lnet_pass *p, struct sock_conn *c, u32 version, const 
 }
 
 /* Rows 4 to 8 of the passive side's decision. L */
-static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h, struct sock_peer *peer)
+static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h,
+			struct sock_peer *peer)
 {
 	struct sock_ni *sn = c->sn;
 	u32 type = lnet_ctype_invert(h->ctype);
@@ -137,7 +140,8 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 		refuse(p, c, h->version, h);
 		return;
 	}
-	if (peer->version && (peer->version != h->version || peer->incarnation != h->src_incarnation)) {
+	if (peer->version &&
+	    (peer->version != h->version || peer->incarnation != h->src_incarnation)) {
 		sock_count(sn, refused_stale);
 		peer->dial_version = h->version;
 		sock_set_close(p, peer, LNET_PATH_LOST, true);
@@ -160,7 +164,8 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 
 static bool hello_is_acceptable(const struct sock_conn *c, const struct lnet_hello *h)
 {
-	return lnet_ctype_is_valid(h->ctype) && lnet_nid_net(&h->src_nid) == lnet_nid_net(&c->sn->nid);
+	return lnet_ctype_is_valid(h->ctype) &&
+	       lnet_nid_net(&h->src_nid) == lnet_nid_net(&c->sn->nid);
 }
 
 static int hello_accept(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h)

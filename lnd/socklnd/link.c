@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The state of an NI's interface in user space: who has its address, is it up, how fast is it; told by rtnetlink. */
+/*
+ * The state of an NI's interface in user space: who has its address, is it up, how fast is it; told
+ * by rtnetlink.
+ */
 #include "lnd/socklnd/user.h"
 #include <ifaddrs.h>
 #include <linux/netlink.h>
@@ -16,14 +19,16 @@
 static bool same_ip(const struct user_addr *addr, const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)
-		return addr->in.sin_addr.s_addr == ((const struct sockaddr_in *)sa)->sin_addr.s_addr;
+		return addr->in.sin_addr.s_addr ==
+		       ((const struct sockaddr_in *)sa)->sin_addr.s_addr;
 	return !memcmp(&addr->in6.sin6_addr, &((const struct sockaddr_in6 *)sa)->sin6_addr, 16);
 }
 
 /* The whole of a loopback interface's prefix is local. */
 static bool in_loopback(const struct user_addr *addr, const struct ifaddrs *ifa)
 {
-	const struct sockaddr_in *at = (const void *)ifa->ifa_addr, *mask = (const void *)ifa->ifa_netmask;
+	const struct sockaddr_in *at = (const void *)ifa->ifa_addr,
+				 *mask = (const void *)ifa->ifa_netmask;
 
 	if (!(ifa->ifa_flags & IFF_LOOPBACK) || at->sin_family != AF_INET || !mask)
 		return false;
@@ -93,7 +98,9 @@ static void report(struct user_link *link)
 	lnet_ni_link(link->ni, &now);
 }
 
-/* What the messages say is looked up afresh: they may have been lost, and only the outcome counts. */
+/*
+ * What the messages say is looked up afresh: they may have been lost, and only the outcome counts.
+ */
 static bool link_ready(struct lnet_poll *poll, u32 events)
 {
 	struct user_link *link = container_of(poll, struct user_link, poll);

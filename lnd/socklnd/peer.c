@@ -18,7 +18,8 @@ struct sock_peer *sock_peer_find(struct sock_ni *sn, const struct lnet_nid *nid)
 	return NULL;
 }
 
-struct sock_peer *sock_peer_make(struct sock_ni *sn, const struct lnet_nid *nid, struct lnet_peer_ni *pni)
+struct sock_peer *sock_peer_make(struct sock_ni *sn, const struct lnet_nid *nid,
+				 struct lnet_peer_ni *pni)
 {
 	struct sock_peer *peer = sock_peer_find(sn, nid);
 
@@ -216,7 +217,10 @@ void sock_dial_failed(struct lnet_pass *p, struct sock_peer *peer, int err, enum
 	sock_peer_arm(peer, peer->dial_ns);
 }
 
-/* "No, later": a lost race, or the peer has enough of this type, or it has just noticed that we are new. */
+/*
+ * "No, later": a lost race, or the peer has enough of this type, or it has just noticed that we are
+ * new.
+ */
 void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer)
 {
 	struct sock_ni *sn = peer->sn;
@@ -228,7 +232,8 @@ void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer)
 		sock_peer_arm(peer, peer->dial_ns);
 		return;
 	}
-	if (peer->nr[LNET_CTYPE_CONTROL] && peer->nr[LNET_CTYPE_BULK_IN] && peer->nr[LNET_CTYPE_BULK_OUT]) {
+	if (peer->nr[LNET_CTYPE_CONTROL] && peer->nr[LNET_CTYPE_BULK_IN] &&
+	    peer->nr[LNET_CTYPE_BULK_OUT]) {
 		peer->full = true;
 		peer->job = false;
 		peer->refusals = 0;
@@ -258,14 +263,16 @@ static void expire_queue(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns
 	}
 }
 
-static void dial_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, bool waited, u64 *next_ns)
+static void dial_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, bool waited,
+		      u64 *next_ns)
 {
 	struct sock_conn *c = peer->dial;
 
 	if (!c)
 		return;
 	/* Whoever waited for it has given up: the next one gets a fresh SYN. */
-	if (c->deadline_ns <= now_ns || (waited && queue_is_empty(peer) && !sock_peer_usable(peer))) {
+	if (c->deadline_ns <= now_ns ||
+	    (waited && queue_is_empty(peer) && !sock_peer_usable(peer))) {
 		sock_count(peer->sn, dial_timeout);
 		sock_conn_close(p, c, true);
 		sock_dial_failed(p, peer, -ETIMEDOUT, LNET_REMOTE_DROPPED);
@@ -274,7 +281,10 @@ static void dial_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, b
 	*next_ns = min(*next_ns, c->deadline_ns);
 }
 
-/* An answer that did not come: the message is given back; the set lasts as long as the peer may take by the protocol. */
+/*
+ * An answer that did not come: the message is given back; the set lasts as long as the peer may
+ * take by the protocol.
+ */
 static bool cookie_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)
 {
 	struct sock_zc *zc;
@@ -292,8 +302,9 @@ static bool cookie_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns,
 }
 
 /*
- * Messages encoded but not wholly written when their time is over: true if the set must end for it. While the peer takes bytes, however
- * slowly, only the message is given back and a copy of it stays in the stream.
+ * Messages encoded but not wholly written when their time is over: true if the set must end for it.
+ * While the peer takes bytes, however slowly, only the message is given back and a copy of it stays
+ * in the stream.
  */
 static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
@@ -313,7 +324,10 @@ static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *
 	return false;
 }
 
-/* Looks for progress of what was written; true: some is outstanding, and there has been none since c->stuck_ns. */
+/*
+ * Looks for progress of what was written; true: some is outstanding, and there has been none since
+ * c->stuck_ns.
+ */
 static bool is_stuck(struct sock_conn *c, u64 now_ns)
 {
 	struct sock_peer *peer = c->peer;
@@ -338,7 +352,8 @@ static bool is_stuck(struct sock_conn *c, u64 now_ns)
 /* False: no progress in either direction for too long. */
 static bool conn_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
-	u64 timeout = READ_ONCE(sock_tun(c->sn)->sock_timeout), last_rx_ns = READ_ONCE(c->last_rx_ns);
+	u64 timeout = READ_ONCE(sock_tun(c->sn)->sock_timeout),
+	    last_rx_ns = READ_ONCE(c->last_rx_ns);
 	bool stuck = is_stuck(c, now_ns);
 
 	if (timeout && (c->nr_hdr || c->rx || c->hold) && !c->waits) {
@@ -369,7 +384,8 @@ static void keepalive_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_
 
 	if (!idle || list_empty(&peer->conns))
 		return;
-	due = max(peer->alive_ns + idle, peer->keepalive_ns ? peer->keepalive_ns + SOCK_NOOP_KEEPALIVE_NS : 0);
+	due = max(peer->alive_ns + idle,
+		  peer->keepalive_ns ? peer->keepalive_ns + SOCK_NOOP_KEEPALIVE_NS : 0);
 	if (due <= now_ns) {
 		sock_noop(peer, NULL, LNET_ZC_COOKIE_KEEPALIVE);
 		sock_count(peer->sn, keepalives);
@@ -401,7 +417,8 @@ void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns)
 	if (!queue_is_empty(peer) || peer->nr_mine)
 		sock_peer_dial(p, peer);
 	if (list_empty(&peer->conns))
-		next_ns = min(next_ns, max(peer->alive_ns + SOCK_PEER_IDLE_NS, now_ns + SOCK_TICK_NS));
+		next_ns = min(next_ns,
+			      max(peer->alive_ns + SOCK_PEER_IDLE_NS, now_ns + SOCK_TICK_NS));
 	if (peer_is_idle(peer, now_ns))
 		sock_peer_free(peer);
 	else
@@ -416,7 +433,8 @@ static bool set_is_stuck(struct sock_peer *peer, u64 now_ns)
 	struct sock_conn *c;
 
 	list_for_each_entry(c, &peer->conns, set)
-		if (is_stuck(c, now_ns) && c->stuck_ns + floor <= now_ns && READ_ONCE(c->last_rx_ns) + floor <= now_ns)
+		if (is_stuck(c, now_ns) && c->stuck_ns + floor <= now_ns &&
+		    READ_ONCE(c->last_rx_ns) + floor <= now_ns)
 			return true;
 	return false;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Messages in: bytes of a connection to frames, frames to the core, payload to where the core wants it. */
+/*
+ * Messages in: bytes of a connection to frames, frames to the core, payload to where the core wants
+ * it.
+ */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
@@ -11,7 +14,10 @@
 
 enum { RX_LANDED = 1 };		/* rx->lnd_flags: land() came before LATER was seen */
 
-/* Small messages whose payload lies in the staging memory: begun under one hold of the shard, landed under another. */
+/*
+ * Small messages whose payload lies in the staging memory: begun under one hold of the shard,
+ * landed under another.
+ */
 struct batch {
 	unsigned int nr, nr_cookies;
 	struct { struct lnet_rx *rx; const u8 *data; } msg[BATCH_MAX];
@@ -50,7 +56,8 @@ static void batch_cookie(struct lnet_pass *p, struct sock_conn *c, struct batch 
 		batch_flush(p, c, b);
 }
 
-static void batch_add(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct lnet_rx *rx, const u8 *data)
+static void batch_add(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct lnet_rx *rx,
+		      const u8 *data)
 {
 	b->msg[b->nr].rx = rx;
 	b->msg[b->nr++].data = data;
@@ -69,7 +76,9 @@ static void hold_free(struct sock_ni *sn, struct sock_hold *h)
 	kfree(h);
 }
 
-/* L; dropped and taken again: @h, which has all its bytes and its verdict, goes where it belongs. */
+/*
+ * L; dropped and taken again: @h, which has all its bytes and its verdict, goes where it belongs.
+ */
 static void hold_finish(struct lnet_pass *p, struct sock_ni *sn, struct sock_hold *h)
 {
 	struct sock_peer *peer = h->peer;
@@ -248,7 +257,10 @@ struct stage {
 	u32 len;
 };
 
-/* The verdict on a message whose header has come; @s stands behind the header. 0, 1: stop reading, or -errno. */
+/*
+ * The verdict on a message whose header has come; @s stands behind the header. 0, 1: stop reading,
+ * or -errno.
+ */
 static int message(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct stage *s,
 		   const struct lnet_hdr *hdr, u64 cookie)
 {
@@ -381,7 +393,8 @@ int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u
 
 	b.nr = 0;
 	b.nr_cookies = 0;
-	while (!err && (s.len || (is_landing(c) && c->pos == c->want)) && READ_ONCE(c->state) == CONN_OPEN) {
+	while (!err && (s.len || (is_landing(c) && c->pos == c->want)) &&
+	       READ_ONCE(c->state) == CONN_OPEN) {
 		if (is_landing(c)) {
 			take_payload(p, c, &b, &s);
 		} else if (c->skip) {
@@ -400,7 +413,8 @@ int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u
 /* ---- reading ---- */
 
 /* What to read into: the place of the payload under way, then the staging memory. */
-static unsigned int read_vec(struct sock_conn *c, struct kvec *vec, u8 *staging, u32 size, u32 *direct)
+static unsigned int read_vec(struct sock_conn *c, struct kvec *vec, u8 *staging, u32 size,
+			     u32 *direct)
 {
 	struct lnet_frag frag[SOCK_VECS - 1];
 	unsigned int i, nr = 0;
@@ -468,7 +482,8 @@ static int read_once(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 
 
 static bool may_read(const struct sock_conn *c)
 {
-	return READ_ONCE(c->state) != CONN_CLOSED && READ_ONCE(c->state) != CONN_CONNECTING && !READ_ONCE(c->waits);
+	return READ_ONCE(c->state) != CONN_CLOSED && READ_ONCE(c->state) != CONN_CONNECTING &&
+	       !READ_ONCE(c->waits);
 }
 
 /* What was read before the connection stopped comes first. */

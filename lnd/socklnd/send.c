@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Messages out: waiting at their peer, encoded by a connection when it can write, given back when written. */
+/*
+ * Messages out: waiting at their peer, encoded by a connection when it can write, given back when
+ * written.
+ */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-/* Room that any message needs in the out buffer, its payload by reference if it is larger than this allows. */
+/*
+ * Room that any message needs in the out buffer, its payload by reference if it is larger than this
+ * allows.
+ */
 #define ENCODE_MAX (SOCK_HDR_MAX + SOCK_INLINE_MAX)
 
 static unsigned long att_begin(const struct lnet_att *att)
@@ -29,7 +35,8 @@ static bool out_get(struct sock_conn *c)
 
 	if (c->out)
 		return true;
-	c->out = sn->nr_pool ? sn->pool[--sn->nr_pool] : kmalloc(SOCK_OUT_SIZE, GFP_NOFS | __GFP_NOWARN);
+	c->out = sn->nr_pool ? sn->pool[--sn->nr_pool]
+			     : kmalloc(SOCK_OUT_SIZE, GFP_NOFS | __GFP_NOWARN);
 	c->head = 0;
 	c->tail = 0;
 	return c->out;
@@ -90,7 +97,10 @@ static bool out_has_room(const struct sock_conn *c)
 
 /* ---- encoding ---- */
 
-/* A cookie is asked for on bulk connections that we call OUT only: there the peer has somewhere to answer. */
+/*
+ * A cookie is asked for on bulk connections that we call OUT only: there the peer has somewhere to
+ * answer.
+ */
 static u64 cookie_for(struct sock_conn *c, struct lnet_att *att, u32 len)
 {
 	u64 least = READ_ONCE(sock_tun(c->sn)->zc_min_payload);
@@ -104,7 +114,8 @@ static u64 cookie_for(struct sock_conn *c, struct lnet_att *att, u32 len)
 		return 0;
 	zc->cookie = peer->cookie++;
 	zc->att = att;
-	zc->deadline_ns = c->sn->now_ns + max(READ_ONCE(sock_tun(c->sn)->sock_timeout), 1000000000ULL);
+	zc->deadline_ns =
+		c->sn->now_ns + max(READ_ONCE(sock_tun(c->sn)->sock_timeout), 1000000000ULL);
 	list_add_tail(&zc->link, &peer->zc);
 	sock_peer_arm(peer, att->deadline_ns);
 	sock_count(c->sn, zc_asked);
@@ -144,7 +155,8 @@ static void encode_noops(struct sock_conn *c)
 	struct sock_noop *n, *next;
 
 	list_for_each_entry_safe(n, next, &c->noops, link) {
-		struct lnet_ksock_hdr k = { .type = LNET_KSOCK_NOOP, .zc_cookie = { n->pair[0], n->pair[1] } };
+		struct lnet_ksock_hdr k = { .type = LNET_KSOCK_NOOP,
+					    .zc_cookie = { n->pair[0], n->pair[1] } };
 
 		if (!out_has_room(c))
 			return;
@@ -195,7 +207,8 @@ static bool has_work(const struct sock_conn *c)
 {
 	if (c->state != CONN_OPEN)
 		return false;
-	return !list_empty(&c->noops) || (c->peer->nr_queue[SOCK_SMALL] && carries(c, SOCK_SMALL)) ||
+	return !list_empty(&c->noops) ||
+	       (c->peer->nr_queue[SOCK_SMALL] && carries(c, SOCK_SMALL)) ||
 	       (c->peer->nr_queue[SOCK_BULK] && carries(c, SOCK_BULK));
 }
 
@@ -343,7 +356,9 @@ static bool write_once(struct lnet_pass *p, struct sock_conn *c)
 	return false;
 }
 
-/* L; dropped and taken again. One writer per connection: who comes later leaves its messages to it. */
+/*
+ * L; dropped and taken again. One writer per connection: who comes later leaves its messages to it.
+ */
 static void conn_write(struct lnet_pass *p, struct sock_conn *c)
 {
 	if (c->writing || c->blocked || c->state == CONN_CLOSED)
@@ -416,7 +431,9 @@ static void drop_att(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *
 	if (pos_before(att_begin(att), c->written)) {
 		lnet_att_done(p, att, c->how, c->epoch);
 	} else if (c->requeue && !c->sn->stopping) {
-		q = att_end(att) - att_begin(att) >= READ_ONCE(sock_tun(c->sn)->min_bulk) ? SOCK_BULK : SOCK_SMALL;
+		q = att_end(att) - att_begin(att) >= READ_ONCE(sock_tun(c->sn)->min_bulk)
+			    ? SOCK_BULK
+			    : SOCK_SMALL;
 		sock_peer_queue(peer, att, q, true);
 		sock_peer_arm(peer, c->sn->now_ns);
 	} else {
@@ -533,7 +550,10 @@ static bool cancel_queued(struct lnet_pass *p, struct sock_peer *peer, struct ln
 	return false;
 }
 
-/* The rest of a referenced payload becomes ours, so that the stream stays whole. False: too much, or no memory. */
+/*
+ * The rest of a referenced payload becomes ours, so that the stream stays whole. False: too much,
+ * or no memory.
+ */
 static bool detach(struct sock_conn *c, struct lnet_att *att)
 {
 	struct lnet_buf payload;
@@ -566,7 +586,8 @@ static void forget_cookie(struct sock_peer *peer, const struct lnet_att *att)
 		zc->att = NULL;
 }
 
-bool sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att, enum lnet_outcome how)
+bool sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att,
+		     enum lnet_outcome how)
 {
 	if (!detach(c, att))
 		return false;
@@ -583,7 +604,8 @@ static void cancel_encoded(struct lnet_pass *p, struct sock_conn *c, struct lnet
 		sock_set_close(p, c->peer, LNET_ABORTED, true);
 }
 
-static void cancel_att(struct lnet_pass *p, struct sock_peer *peer, struct lnet_att *att, enum lnet_cancel how)
+static void cancel_att(struct lnet_pass *p, struct sock_peer *peer, struct lnet_att *att,
+		       enum lnet_cancel how)
 {
 	struct sock_conn *c;
 	struct sock_zc *zc;
@@ -603,7 +625,8 @@ static void cancel_att(struct lnet_pass *p, struct sock_peer *peer, struct lnet_
 	}
 }
 
-void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, enum lnet_cancel how)
+void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
+		 enum lnet_cancel how)
 {
 	struct sock_ni *sn = sock_ni_of(ni);
 	struct sock_peer *peer;
@@ -613,71 +636,4 @@ void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, 
 	if (peer)
 		cancel_att(p, peer, att, how);
 	sock_unlock(p, sn);
-}
-
-/* ---- answers ---- */
-
-static struct sock_conn *noop_conn(struct sock_peer *peer, struct sock_conn *via)
-{
-	struct sock_conn *c, *other = via && via->state == CONN_OPEN ? via : NULL;
-
-	if (via && via->state == CONN_OPEN && via->type == LNET_CTYPE_BULK_IN)
-		return via;
-	list_for_each_entry(c, &peer->conns, set) {
-		if (c->type == LNET_CTYPE_BULK_IN)
-			return c;
-		if (!other)
-			other = c;
-	}
-	return other;
-}
-
-void sock_noop(struct sock_peer *peer, struct sock_conn *via, u64 cookie)
-{
-	struct sock_conn *c = noop_conn(peer, via);
-	struct sock_noop *n;
-
-	if (!c)
-		return;
-	sock_ring(c);
-	n = list_empty(&c->noops) ? NULL : list_last_entry(&c->noops, struct sock_noop, link);
-	if (cookie == LNET_ZC_COOKIE_KEEPALIVE && (n || c->nr_segs))
-		return;
-	if (n && lnet_zcack_merge(n->pair, cookie))
-		return;
-	n = kzalloc(sizeof(*n), GFP_NOFS);
-	if (!n)
-		return;		/* the peer's patience ends the set */
-	n->pair[1] = cookie;
-	list_add_tail(&n->link, &c->noops);
-}
-
-static bool ack_one(struct lnet_pass *p, struct sock_peer *peer, u64 cookie)
-{
-	struct sock_zc *zc;
-
-	list_for_each_entry(zc, &peer->zc, link) {
-		if (zc->cookie != cookie)
-			continue;
-		list_del(&zc->link);
-		if (zc->att && list_empty(&zc->att->link))
-			lnet_att_done(p, zc->att, LNET_CONFIRMED, peer->epoch);
-		kfree(zc);
-		return true;
-	}
-	return false;
-}
-
-bool sock_zc_ack(struct lnet_pass *p, struct sock_peer *peer, const struct lnet_zcack *ack)
-{
-	u64 cookie;
-
-	if (ack->kind == LNET_ZCACK_TWO)
-		return ack_one(p, peer, ack->first) && ack_one(p, peer, ack->last);
-	if (ack->nr > peer->cookie)
-		return false;
-	for (cookie = ack->first; cookie <= ack->last; cookie++)
-		if (!ack_one(p, peer, cookie))
-			return false;
-	return true;
 }

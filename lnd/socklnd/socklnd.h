@@ -10,23 +10,26 @@
 #include "lnd/socklnd/wire.h"
 
 /*
- * One lock per NI, sn->lock, a mutex: it protects everything below unless said otherwise. It is inside of no lock of the core: it is never
- * held when the core's locks may be taken, but for lnet_att_posted/done. It is dropped around reads and writes; conn->reading and conn->writing
- * then say who may touch what. "[reader]": only the thread that set conn->reading.
+ * One lock per NI, sn->lock, a mutex: it protects everything below unless said otherwise. It is
+ * inside of no lock of the core: it is never held when the core's locks may be taken, but for
+ * lnet_att_posted/done. It is dropped around reads and writes; conn->reading and conn->writing then
+ * say who may touch what. "[reader]": only the thread that set conn->reading.
  */
 
 #define SOCK_OUT_SIZE	65536U		/* encoded bytes waiting for the socket */
 #define SOCK_OUT_POOL	8U		/* such buffers kept */
 #define SOCK_SEGS	16U
-#define SOCK_VECS	64U
+#define SOCK_VECS	32U
 #define SOCK_INLINE_MAX	4096U
 #define SOCK_DETACH_MAX	1048576U	/* largest rest of a message copied to free its memory */
 #define SOCK_STAGING	262144U
 #define SOCK_HALF_OPEN_MAX	256U	/* accepted, HELLO missing */
 #define SOCK_HASH_BITS	6
 #define SOCK_TICK_NS	10000000ULL
-#define SOCK_MOVING_NS	100000000ULL	/* a stream whose bytes were acknowledged this recently moves */
-#define SOCK_HDR_MAX	(LNET_KSOCK_SIZE + LNET_HDR_SIZE_MAX)	/* 120; a HELLO with addresses is as long */
+/* a stream whose bytes were acknowledged this recently moves */
+#define SOCK_MOVING_NS	100000000ULL
+/* 120; a HELLO with addresses is as long */
+#define SOCK_HDR_MAX	(LNET_KSOCK_SIZE + LNET_HDR_SIZE_MAX)
 #define SOCK_NOOP_KEEPALIVE_NS	10000000000ULL
 #define SOCK_PEER_IDLE_NS	60000000000ULL
 static_assert(SOCK_HDR_MAX >= LNET_HELLO_SIZE_MAX, "handshake buffer");
@@ -53,33 +56,41 @@ struct sock_ni;
 struct sock_conn;
 
 /*
- * Sockets of a platform: user.c, kernel.c, sim.c. All are non-blocking byte streams. An implementation keeps what it needs at conn->io,
- * conn_size zeroed bytes. It calls the sock_*() driving functions further down, never two for one connection at once but for writes.
+ * Sockets of a platform: user.c, kernel.c, sim.c. All are non-blocking byte streams. An
+ * implementation keeps what it needs at conn->io, conn_size zeroed bytes. It calls the sock_*()
+ * driving functions further down, never two for one connection at once but for writes.
  */
 struct sock_io {
 	u16 conn_size;
 	/*
-	 * Lock held. Begin connecting to the NID's address from the NI's: sock_conn_connected() follows. -errno: cannot even begin; then
-	 * neither release() nor anything else is called for @c.
+	 * Lock held. Begin connecting to the NID's address from the NI's: sock_conn_connected()
+	 * follows. -errno: cannot even begin; then neither release() nor anything else is called
+	 * for @c.
 	 */
 	int (*dial)(struct sock_conn *c, const struct lnet_nid *to);
 	/*
-	 * No lock held. Bytes taken or given; -EAGAIN; another -errno: broken. read(): 0 is the end of the stream.
-	 * Short counts are legal anywhere.
+	 * No lock held. Bytes taken or given; -EAGAIN; another -errno: broken. read(): 0 is the end
+	 * of the stream. Short counts are legal anywhere.
 	 */
 	ssize_t (*write)(struct sock_conn *c, const struct kvec *vec, unsigned int nr);
 	ssize_t (*read)(struct sock_conn *c, const struct kvec *vec, unsigned int nr);
-	/* Lock held, any thread. Call sock_conn_ready() when it can be read (c->want_read) or written (c->want_write). */
+	/*
+	 * Lock held, any thread. Call sock_conn_ready() when it can be read (c->want_read) or
+	 * written (c->want_write).
+	 */
 	void (*want)(struct sock_conn *c);
 	/*
-	 * Lock held, any thread; never waits. The connection is CLOSED: no byte shall move any more (@abort: throw away what was accepted and
-	 * tell the peer by a reset). Then have the reading thread come and release(): once c->state is CONN_CLOSED and c->writing false, free
-	 * the descriptor with no lock held, and call sock_conn_released().
+	 * Lock held, any thread; never waits. The connection is CLOSED: no byte shall move any more
+	 * (@abort: throw away what was accepted and tell the peer by a reset). Then have the
+	 * reading thread come and release(): once c->state is CONN_CLOSED and c->writing false,
+	 * free the descriptor with no lock held, and call sock_conn_released().
 	 */
 	void (*shut)(struct sock_conn *c, bool abort);
 	/* Lock held. Bytes accepted by write() that the peer's stack has not acknowledged. */
 	u64 (*unacked)(struct sock_conn *c);
-	/* Lock held, any thread. Call sock_tick() at @when_ns or soon after; replaces a later time. */
+	/*
+	 * Lock held, any thread. Call sock_tick() at @when_ns or soon after; replaces a later time.
+	 */
 	void (*arm)(struct sock_ni *sn, u64 when_ns);
 };
 
@@ -126,7 +137,8 @@ struct sock_hold {
 struct sock_zc {
 	struct list_head link;		/* peer->zc */
 	u64 cookie;
-	struct lnet_att *att;		/* NULL: given back already; on no list once it is written */
+	/* NULL: given back already; on no list once it is written */
+	struct lnet_att *att;
 	u64 deadline_ns;		/* the peer's patience */
 };
 
@@ -157,7 +169,8 @@ struct sock_peer {
 	bool full;			/* the peer wants no more connections */
 	/* dialling */
 	struct sock_conn *dial;		/* the one being set up by us */
-	bool job;			/* we are connecting: crossing connections are judged by NID */
+	/* we are connecting: crossing connections are judged by NID */
+	bool job;
 	u32 refusals;			/* in a row */
 	u32 dial_version;		/* what the peer last spoke; 0 unknown */
 	u64 dial_ns;			/* not before; 0 at once */
@@ -165,7 +178,8 @@ struct sock_peer {
 	/* messages that no connection has encoded yet */
 	struct list_head queue[SOCK_NR_QUEUES];
 	u32 nr_queue[SOCK_NR_QUEUES];
-	long seq_first, seq_last;	/* att->lnd[0] of a queued one: its place among those of all queues */
+	/* att->lnd[0] of a queued one: its place among those of all queues */
+	long seq_first, seq_last;
 	u64 next_ns;			/* when something of this peer is due */
 	u64 alive_ns;			/* last sign of life */
 	u64 keepalive_ns;		/* last keepalive sent */
@@ -177,7 +191,10 @@ struct sock_peer {
 	u8 lost_how;
 };
 
-/* Of what has been encoded: @len bytes, from the out buffer or from the attempt's payload or a copy of its rest. */
+/*
+ * Of what has been encoded: @len bytes, from the out buffer or from the attempt's payload or a copy
+ * of its rest.
+ */
 struct sock_seg {
 	u32 len, pos;
 	struct lnet_att *att;
@@ -207,11 +224,13 @@ struct sock_conn {
 	struct sock_seg seg[SOCK_SEGS];
 	u32 seg_first, nr_segs;
 	struct list_head noops;
-	struct list_head txs;		/* attempts encoded; att->lnd[] = stream position of begin and end */
+	/* attempts encoded; att->lnd[] = stream position of begin and end */
+	struct list_head txs;
 	unsigned long queued, written;	/* stream positions */
 	u64 total;			/* bytes written */
 	u64 acked;			/* of which known to have been acknowledged */
-	u64 stuck_ns;			/* since when something is unacknowledged without progress; 0: nothing */
+	/* since when something is unacknowledged without progress; 0: nothing */
+	u64 stuck_ns;
 	/* in [reader] */
 	u8 hdr[SOCK_HDR_MAX];
 	u32 nr_hdr;
@@ -222,9 +241,11 @@ struct sock_conn {
 	u32 pos, want;			/* of the landing payload */
 	u32 skip;			/* bytes of the stream to drop after that */
 	u64 cookie;			/* to answer at the end of this message; 0 none */
-	bool waits;			/* [lock] rx was answered LATER and is not held: nothing is read until land() */
+	/* [lock] rx was answered LATER and is not held: nothing is read until land() */
+	bool waits;
 	bool stop;			/* [lock] rx must not be written any more */
-	bool large;			/* the last message was large: read little beyond the next */
+	/* the last message was large: read little beyond the next */
+	bool large;
 	u8 *stash;			/* read from the socket but not parsed, while stopped */
 	u32 stash_len;
 	u64 last_rx_ns;
@@ -235,22 +256,35 @@ struct sock_conn {
 
 /* ---- life of an NI: conn.c. No lock held by the caller. ---- */
 int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *io);
-/* Gives everything back (own upcalls); the platform then releases the connections until sn->conns is empty. */
+/*
+ * Gives everything back (own upcalls); the platform then releases the connections until sn->conns
+ * is empty.
+ */
 void sock_ni_stop(struct lnet_pass *p, struct sock_ni *sn);
 void sock_ni_fini(struct sock_ni *sn);
 
 /*
  * ---- what a platform calls: in a DRIVER pass, no lock held, task context ----
  */
-/* A connection came in, not yet read. Its io part is filled in by @setup, under the lock. NULL: refused, close it. */
-struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn, bool privileged, bool same_host,
-				void (*setup)(struct sock_conn *c, void *arg), void *arg);
+/*
+ * A connection came in, not yet read. Its io part is filled in by @setup, under the lock. NULL:
+ * refused, close it.
+ */
+struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn, bool privileged,
+				bool same_host, void (*setup)(struct sock_conn *c, void *arg),
+				void *arg);
 /* The dial ended: 0, or -errno. */
 void sock_conn_connected(struct lnet_pass *p, struct sock_conn *c, int err);
-/* Reads and handles what is there, within reason. @staging: memory for it, the reading thread's. True if something was read. */
+/*
+ * Reads and handles what is there, within reason. @staging: memory for it, the reading thread's.
+ * True if something was read.
+ */
 bool sock_conn_readable(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 size);
 void sock_conn_writable(struct lnet_pass *p, struct sock_conn *c);
-/* It broke, or the peer has gone for good, while it is not read (c->waits); else reading finds that out. */
+/*
+ * It broke, or the peer has gone for good, while it is not read (c->waits); else reading finds that
+ * out.
+ */
 void sock_conn_broken(struct lnet_pass *p, struct sock_conn *c);
 /* The descriptor of a CLOSED connection is gone. @c is freed. */
 void sock_conn_released(struct sock_conn *c);
@@ -260,7 +294,8 @@ void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size);
 /* ---- ops ---- */
 int sock_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
 void sock_flush(struct lnet_pass *p, struct lnet_ni *ni);
-void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, enum lnet_cancel how);
+void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
+		 enum lnet_cancel how);
 void sock_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 void sock_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 void sock_path_reset(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *pni);
@@ -275,52 +310,76 @@ static inline const struct lnet_tunables *sock_tun(const struct sock_ni *sn)
 /* conn.c */
 void sock_lock(struct lnet_pass *p, struct sock_ni *sn);	/* relaxes the pass first */
 void sock_unlock(struct lnet_pass *p, struct sock_ni *sn);	/* and performs the upcalls owed */
-void sock_conn_set_state(struct sock_conn *c, enum sock_conn_state state);	/* L; the only writer */
+/* L; the only writer */
+void sock_conn_set_state(struct sock_conn *c, enum sock_conn_state state);
 struct sock_conn *sock_conn_new(struct sock_ni *sn);		/* L; NULL: no memory */
 void sock_conn_put(struct sock_conn *c);
 /* L; one that is not open. */
 void sock_conn_close(struct lnet_pass *p, struct sock_conn *c, bool abort);
-void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *peer);	/* L; HELLO done */
+/* L; HELLO done */
+void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *peer);
 /*
- * L; ends the set: @how is for what was half written. @requeue: what was not begun waits for the next set, else it comes back REMOTE_DROPPED.
+ * L; ends the set: @how is for what was half written. @requeue: what was not begun waits for the
+ * next set, else it comes back REMOTE_DROPPED.
  */
-void sock_set_close(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how, bool requeue);
+void sock_set_close(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how,
+		    bool requeue);
 /* L; whatever @c is, it failed. */
 void sock_conn_fail(struct lnet_pass *p, struct sock_conn *c, enum lnet_outcome how, bool requeue);
 void sock_arm(struct sock_ni *sn, u64 when_ns);			/* L */
 
 /* peer.c */
 struct sock_peer *sock_peer_find(struct sock_ni *sn, const struct lnet_nid *nid);	/* L */
-struct sock_peer *sock_peer_make(struct sock_ni *sn, const struct lnet_nid *nid, struct lnet_peer_ni *pni);	/* L; @pni is counted again */
+/* L; @pni is counted again */
+struct sock_peer *sock_peer_make(struct sock_ni *sn, const struct lnet_nid *nid,
+				 struct lnet_peer_ni *pni);
 void sock_peer_free(struct sock_peer *peer);			/* L; nothing left in it */
 void sock_peer_arm(struct sock_peer *peer, u64 when_ns);	/* L */
-void sock_peer_dial(struct lnet_pass *p, struct sock_peer *peer);	/* L; begins or goes on, if something is missing and the time has come */
-void sock_dial_failed(struct lnet_pass *p, struct sock_peer *peer, int err, enum lnet_outcome how);	/* L; peer->dial is closed already */
+/* L; begins or goes on, if something is missing and the time has come */
+void sock_peer_dial(struct lnet_pass *p, struct sock_peer *peer);
+/* L; peer->dial is closed already */
+void sock_dial_failed(struct lnet_pass *p, struct sock_peer *peer, int err, enum lnet_outcome how);
 void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer);	/* L */
 /* L; @att waits at @peer, behind all others or before them. */
 void sock_peer_queue(struct sock_peer *peer, struct lnet_att *att, unsigned int q, bool first);
 bool sock_peer_usable(const struct sock_peer *peer);		/* L; something can be sent now */
-void sock_peer_give_back(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how);	/* L; all that is queued */
-void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns);	/* L; may free @peer */
+/* L; all that is queued */
+void sock_peer_give_back(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how);
+/* L; may free @peer */
+void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns);
 
 /* hello.c: handshakes. [reader] */
-void sock_hello_dial(struct lnet_pass *p, struct sock_conn *c);	/* L; connected: request and HELLO into the out buffer */
+/* L; connected: request and HELLO into the out buffer */
+void sock_hello_dial(struct lnet_pass *p, struct sock_conn *c);
 /* Takes bytes of the handshake; the number used, or -errno: close. */
 int sock_hello_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len);
 
 /* send.c */
 void sock_out_raw(struct sock_conn *c, const void *data, u32 len);	/* L; handshake bytes */
-void sock_out_drop(struct lnet_pass *p, struct sock_conn *c);	/* L; closed: gives back what was encoded */
-/* L; gives back an attempt whose bytes stay in the stream, with a copy of what is unsent. Nobody is writing. False: too much, or no memory. */
-bool sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att, enum lnet_outcome how);
-void sock_ring(struct sock_conn *c);				/* L; to be written by sock_flush_ring() */
-void sock_ring_peer(struct sock_peer *peer);			/* L; whoever may carry what is queued */
+/* L; closed: gives back what was encoded */
+void sock_out_drop(struct lnet_pass *p, struct sock_conn *c);
+/*
+ * L; gives back an attempt whose bytes stay in the stream, with a copy of what is unsent. Nobody is
+ * writing. False: too much, or no memory.
+ */
+bool sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att,
+		     enum lnet_outcome how);
+/* L; to be written by sock_flush_ring() */
+void sock_ring(struct sock_conn *c);
+/* L; whoever may carry what is queued */
+void sock_ring_peer(struct sock_peer *peer);
 void sock_flush_ring(struct lnet_pass *p, struct sock_ni *sn);	/* L; dropped and taken again */
-void sock_noop(struct sock_peer *peer, struct sock_conn *via, u64 cookie);	/* L; answer or keepalive */
-bool sock_zc_ack(struct lnet_pass *p, struct sock_peer *peer, const struct lnet_zcack *ack);	/* L; false: unknown cookie */
+
+/* answer.c */
+/* L; answer or keepalive */
+void sock_noop(struct sock_peer *peer, struct sock_conn *via, u64 cookie);
+/* L; false: unknown cookie */
+bool sock_zc_ack(struct lnet_pass *p, struct sock_peer *peer, const struct lnet_zcack *ack);
 
 /* proto.c: frames in */
-int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len);	/* [reader] 0, or -errno: close */
-void sock_rx_abandon(struct lnet_pass *p, struct sock_conn *c);	/* no lock, nobody reads: what was half received */
+/* [reader] 0, or -errno: close */
+int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len);
+/* no lock, nobody reads: what was half received */
+void sock_rx_abandon(struct lnet_pass *p, struct sock_conn *c);
 
 #endif

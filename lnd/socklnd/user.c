@@ -81,7 +81,8 @@ static ssize_t io_read(struct sock_conn *c, const struct kvec *vec, unsigned int
 	ssize_t n;
 
 	do
-		n = nr == 1 ? recv(fd, vec->iov_base, vec->iov_len, MSG_DONTWAIT) : recvmsg(fd, &msg, MSG_DONTWAIT);
+		n = nr == 1 ? recv(fd, vec->iov_base, vec->iov_len, MSG_DONTWAIT)
+			    : recvmsg(fd, &msg, MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
 }
@@ -141,7 +142,10 @@ static const struct sock_io user_io = {
 
 /* ---- turns of the poller ---- */
 
-/* Frees the descriptor of a closed connection, unless somebody still writes: then once more a little later. */
+/*
+ * Frees the descriptor of a closed connection, unless somebody still writes: then once more a
+ * little later.
+ */
 static void release(struct user_ni *un, struct sock_conn *c)
 {
 	struct user_conn *uc = user_conn(c);
@@ -244,7 +248,8 @@ static void accept_setup(struct sock_conn *c, void *arg)
 
 static bool is_privileged(const struct user_addr *from)
 {
-	return ntohs(from->sa.sa_family == AF_INET ? from->in.sin_port : from->in6.sin6_port) <= LNET_PORT_RESERVED_MAX;
+	return ntohs(from->sa.sa_family == AF_INET ? from->in.sin_port : from->in6.sin6_port) <=
+	       LNET_PORT_RESERVED_MAX;
 }
 
 static bool is_same_host(const struct user_ni *un, const struct user_addr *from)
@@ -263,7 +268,8 @@ static bool accept_one(struct lnet_pass *p, struct user_ni *un)
 	a.fd = accept4(un->listener.fd, &from.sa, &from.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (a.fd < 0)
 		return false;
-	c = sock_accepted(p, &un->sn, is_privileged(&from), is_same_host(un, &from), accept_setup, &a);
+	c = sock_accepted(p, &un->sn, is_privileged(&from), is_same_host(un, &from), accept_setup,
+			  &a);
 	if (!c) {
 		close(a.fd);
 		return true;
@@ -316,11 +322,16 @@ static void say_why(const struct lnet_ni *ni, u16 port, int err)
 
 	lnet_nid_str(lnet_ni_nid(ni), nid);
 	if (err == -EACCES)
-		pr_err("socklnd: %s: port %u needs CAP_NET_BIND_SERVICE: grant it (setcap cap_net_bind_service+ep, or "
-		       "AmbientCapabilities= of the unit), or set accept_port above 1023 on all nodes\n", nid, port);
+		pr_err("socklnd: %s: port %u needs CAP_NET_BIND_SERVICE: grant it (setcap "
+		       "cap_net_bind_service+ep, or "
+		       "AmbientCapabilities= of the unit), or set accept_port above 1023 on all "
+		       "nodes\n",
+		       nid, port);
 	else if (err == -EADDRINUSE)
-		pr_err("socklnd: %s: port %u of this address is in use: another node runs here (kernel module lnet, "
-		       "another daemon), or set accept_port\n", nid, port);
+		pr_err("socklnd: %s: port %u of this address is in use: another node runs here "
+		       "(kernel module lnet, "
+		       "another daemon), or set accept_port\n",
+		       nid, port);
 	else if (err == -EADDRNOTAVAIL)
 		pr_err("socklnd: %s: no interface has this address\n", nid);
 	else

@@ -45,7 +45,10 @@ struct user_conn {
 
 /* addr.c */
 void user_addr_of(struct user_addr *addr, const struct lnet_nid *nid, u16 port);
-/* A socket with our options, bound to the NI's address and, if that is allowed, a reserved port. fd or -errno. */
+/*
+ * A socket with our options, bound to the NI's address and, if that is allowed, a reserved port. fd
+ * or -errno.
+ */
 int user_socket_dial(struct user_ni *un, const struct user_addr *to);
 int user_socket_listen(struct user_ni *un, u16 port);
 void user_socket_options(struct user_ni *un, int fd);

@@ -286,8 +286,12 @@ struct msg *fake_send(const char *nid, u32 len, u64 timeout_ns)
 	msg->seq = (unsigned int)list_count_nodes(&fw.msgs);
 	msg->att.ni = ni;
 	msg->att.pni = lnet_peer_ni_get(&fw.node->ln, &to);
-	msg->hdr = (struct lnet_hdr){ .src_nid = ni->nid, .dest_nid = to, .src_pid = LNET_PID, .dest_pid = LNET_PID,
-				      .type = LNET_MSG_PUT, .payload_len = len };
+	msg->hdr = (struct lnet_hdr){ .src_nid = ni->nid,
+				      .dest_nid = to,
+				      .src_pid = LNET_PID,
+				      .dest_pid = LNET_PID,
+				      .type = LNET_MSG_PUT,
+				      .payload_len = len };
 	lnet_handle_set_none(&msg->hdr.msg.put.ack_wmd);
 	msg->hdr.msg.put.hdr_data = msg->seq;
 	msg->memory = contract_frags(msg->frags, len, 0);
@@ -327,7 +331,10 @@ unsigned int fake_nr_lost(void)
 
 u32 fake_hello(u8 *buf, const char *nid, u32 ctype, u64 incarnation)
 {
-	struct lnet_hello h = { .version = 3, .src_pid = LNET_PID, .ctype = ctype, .dst_nid = fw.sn->nid,
+	struct lnet_hello h = { .version = 3,
+				.src_pid = LNET_PID,
+				.ctype = ctype,
+				.dst_nid = fw.sn->nid,
 				.src_incarnation = incarnation };
 
 	CU_ASSERT_EQUAL(lnet_nid_parse(&h.src_nid, nid), 0);

@@ -9,6 +9,7 @@
 #include "lnd/socklnd/peer.c"
 #include "lnd/socklnd/hello.c"
 #include "lnd/socklnd/send.c"
+#include "lnd/socklnd/answer.c"
 #include "lnd/socklnd/proto.c"
 #include "lnd/socklnd/user_addr.c"
 #include "lnd/socklnd/link.c"

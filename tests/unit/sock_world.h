@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The TCP driver compiled for tests: on the core of contract.c, and with sockets that can be made to fail. */
+/*
+ * The TCP driver compiled for tests: on the core of contract.c, and with sockets that can be made
+ * to fail.
+ */
 #ifndef TESTS_UNIT_SOCK_WORLD_H
 #define TESTS_UNIT_SOCK_WORLD_H
 

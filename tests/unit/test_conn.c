@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Connections of the TCP driver: handshakes both ways, races, refusals, restarts, and how sets end. */
+/*
+ * Connections of the TCP driver: handshakes both ways, races, refusals, restarts, and how sets end.
+ */
 #include "sock_fake.h"
 #include "worked.h"
 
@@ -11,7 +13,10 @@
 #define MS ((u64)NSEC_PER_MSEC)
 
 
-/* A dials B: the worked examples, byte for byte, in the order CONTROL, IN, OUT; the message goes with the first. */
+/*
+ * A dials B: the worked examples, byte for byte, in the order CONTROL, IN, OUT; the message goes
+ * with the first.
+ */
 static void test_dial(void)
 {
 	u8 want[72];
@@ -265,7 +270,8 @@ static void test_answers(void)
 		u32 at;
 		u8 value;
 	} bad[] = {
-		{ "magic", 0, 0 }, { "version", 4, 9 }, { "NID", 8, 0x0d }, { "pid", 24, 0x38 }, { "type", 48, 2 },
+		{ "magic", 0, 0 },   { "version", 4, 9 }, { "NID", 8, 0x0d },
+		{ "pid", 24, 0x38 }, { "type", 48, 2 },
 	};
 	u8 hello[56];
 	unsigned int i;
@@ -289,7 +295,10 @@ static void test_answers(void)
 /* One that speaks version 4 only: told so, we dial again at once with that. */
 static void test_version(void)
 {
-	struct lnet_hello h = { .version = 4, .src_pid = LNET_PID, .ctype = LNET_CTYPE_NONE, .src_incarnation = INC_B };
+	struct lnet_hello h = { .version = 4,
+				.src_pid = LNET_PID,
+				.ctype = LNET_CTYPE_NONE,
+				.src_incarnation = INC_B };
 	u8 buf[LNET_HELLO_SIZE_MAX];
 
 	fake_begin(A);
@@ -316,9 +325,12 @@ static void test_unreachable(void)
 		bool at_once;
 		enum lnet_outcome how;
 	} rows[] = {
-		{ -ECONNREFUSED, false, LNET_REMOTE_DROPPED }, { -EHOSTUNREACH, false, LNET_REMOTE_DROPPED },
-		{ -ECONNREFUSED, true, LNET_REMOTE_DROPPED }, { -ENETUNREACH, true, LNET_LOCAL_NO_ROUTE },
-		{ -EADDRNOTAVAIL, true, LNET_LOCAL_NO_ROUTE }, { -EMFILE, true, LNET_LOCAL_DROPPED },
+		{ -ECONNREFUSED, false, LNET_REMOTE_DROPPED },
+		{ -EHOSTUNREACH, false, LNET_REMOTE_DROPPED },
+		{ -ECONNREFUSED, true, LNET_REMOTE_DROPPED },
+		{ -ENETUNREACH, true, LNET_LOCAL_NO_ROUTE },
+		{ -EADDRNOTAVAIL, true, LNET_LOCAL_NO_ROUTE },
+		{ -EMFILE, true, LNET_LOCAL_DROPPED },
 	};
 	unsigned int i;
 
@@ -360,7 +372,10 @@ static void test_backoff(void)
 	fake_end();
 }
 
-/* A SYN without answer is given up with the last message that waits for it; the next message gets its own. */
+/*
+ * A SYN without answer is given up with the last message that waits for it; the next message gets
+ * its own.
+ */
 static void test_hanging(void)
 {
 	struct msg *msg;
@@ -390,7 +405,10 @@ static struct fake *open_set(const char *peer, u64 incarnation)
 	return control;
 }
 
-/* One connection ends: its siblings go too, the path is lost once, what was not begun waits for the next set. */
+/*
+ * One connection ends: its siblings go too, the path is lost once, what was not begun waits for the
+ * next set.
+ */
 static void test_siblings(void)
 {
 	struct fake *f;
@@ -415,7 +433,8 @@ static void test_siblings(void)
 	UNIT_EQUAL(half->att.epoch, sent->att.epoch, "epoch");
 	UNIT_EQUAL(waits->nr_done, 0, "waits for the next set");
 	UNIT_EQUAL(fake_nr_lost(), 1, "reports");
-	UNIT_EQUAL(list_first_entry(&fw.node->lost, struct lost, link)->epoch, sent->att.epoch, "epoch lost");
+	UNIT_EQUAL(list_first_entry(&fw.node->lost, struct lost, link)->epoch, sent->att.epoch,
+		   "epoch lost");
 	fake_run(10 * MS);
 	UNIT_EQUAL(fw.nr, 4, "dials again");
 	open_set(A, INC_A);		/* refused: we are dialling, and A is lower */
@@ -443,7 +462,10 @@ static void test_broken(void)
 	fake_end();
 }
 
-/* A peer that takes nothing: half written is a network timeout, not begun a local one, and the cause stays. */
+/*
+ * A peer that takes nothing: half written is a network timeout, not begun a local one, and the
+ * cause stays.
+ */
 static void test_stalled(void)
 {
 	struct msg *half, *waits;
@@ -477,7 +499,8 @@ static void test_path_reset(void)
 	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_WORKER);
 	ni->ops->path_reset(&p, ni, msg->att.pni);
 	lnet_pass_end(&p);
-	CU_ASSERT(fake_is_open(&fw.fake[0]));		/* all acknowledged: nothing speaks against it */
+	/* all acknowledged: nothing speaks against it */
+	CU_ASSERT(fake_is_open(&fw.fake[0]));
 	fw.fake[0].unacked = 106;
 	fake_send(A, 10, 60 * SEC);
 	fake_run(100 * MS);

@@ -11,7 +11,8 @@
 
 static u8 frames[FAKE_BUFFER / 2];
 
-enum { CONTROL, OUT, IN };		/* as we, the accepting side, call the peer's CONTROL, BULK_IN, BULK_OUT */
+/* as we, the accepting side, call the peer's CONTROL, BULK_IN, BULK_OUT */
+enum { CONTROL, OUT, IN };
 
 static void begin(void)
 {
@@ -76,10 +77,13 @@ static void test_sizes(void)
 	fake_end();
 }
 
-/* The verdicts in one burst, so that one's payload would be another's header if a byte were lost. */
+/*
+ * The verdicts in one burst, so that one's payload would be another's header if a byte were lost.
+ */
 static void test_verdicts(void)
 {
-	static const enum plan plans[] = { PLAN_SKIP, PLAN_LAND, PLAN_LATER_AT_ONCE, PLAN_SKIP, PLAN_LAND };
+	static const enum plan plans[] = { PLAN_SKIP, PLAN_LAND, PLAN_LATER_AT_ONCE, PLAN_SKIP,
+					   PLAN_LAND };
 	static const u32 lens[] = { 3000, 10, 6000, 9000, 5000 };
 	u32 len = 0, i;
 
@@ -104,7 +108,10 @@ static u32 noop(u8 *buf, u64 c1, u64 c2)
 	return lnet_ksock_encode(buf, &k, false);
 }
 
-/* Each message that asks is answered once, on our BULK_IN; answers of one burst are merged; E11 and E12. */
+/*
+ * Each message that asks is answered once, on our BULK_IN; answers of one burst are merged; E11 and
+ * E12.
+ */
 static void test_answers(void)
 {
 	u8 want[24];
@@ -128,7 +135,9 @@ static void test_answers(void)
 	fake_end();
 }
 
-/* Not across the loss of the set: an answer would be for a cookie that the new set does not know. */
+/*
+ * Not across the loss of the set: an answer would be for a cookie that the new set does not know.
+ */
 static void test_answer_lost(void)
 {
 	struct lnet_ni *ni;
@@ -153,7 +162,9 @@ static void test_answer_lost(void)
 	fake_end();
 }
 
-/* We ask: the message is ours until the answer, which may come merged, on any connection, and once. */
+/*
+ * We ask: the message is ours until the answer, which may come merged, on any connection, and once.
+ */
 static void test_asking(void)
 {
 	struct msg *msg[4];
@@ -212,7 +223,10 @@ static void land(unsigned int n, enum lnet_verdict verdict)
 	fake_run(10 * MS);
 }
 
-/* A small one is read aside and holds up nothing; a large one stops its connection only, and what was read behind it keeps. */
+/*
+ * A small one is read aside and holds up nothing; a large one stops its connection only, and what
+ * was read behind it keeps.
+ */
 static void test_waiting(void)
 {
 	u32 len, verdict;
@@ -351,7 +365,10 @@ static void test_bad_frames(void)
 	}
 }
 
-/* What goes out is the same stream, however little the socket takes at a time, and whatever is taken back meanwhile. */
+/*
+ * What goes out is the same stream, however little the socket takes at a time, and whatever is
+ * taken back meanwhile.
+ */
 static void test_stream(void)
 {
 	static const u32 lens[] = { 10, 5000, 100, 70000, 4096, 4097, 0 };
@@ -446,7 +463,8 @@ static void test_choice(void)
 		begin();
 		fake_send(A, rows[i].len, SEC);
 		for (k = 0; k < 3; k++)
-			UNIT_EQUAL(fw.fake[k].nr_out, k == rows[i].on ? 96 + rows[i].len : 0, "bytes by connection");
+			UNIT_EQUAL(fw.fake[k].nr_out, k == rows[i].on ? 96 + rows[i].len : 0,
+				   "bytes by connection");
 		fake_end();
 	}
 }

@@ -30,7 +30,9 @@ static void no_hint(struct lnet_env *env, unsigned int shard)
 {
 }
 
-static const struct lnet_env_ops env_ops = { .now_ns = real_now, .random = some_random, .kick = no_hint, .arm = no_hint };
+static const struct lnet_env_ops env_ops = {
+	.now_ns = real_now, .random = some_random, .kick = no_hint, .arm = no_hint
+};
 static struct lnet_env the_env = { .ops = &env_ops };
 
 int lnet_env_poll_add(struct lnet_env *env, unsigned int shard, struct lnet_poll *poll, u32 events)
@@ -83,7 +85,8 @@ static bool poll_once(int timeout_ms)
 	for (i = 0; i < nr; i++) {
 		which[i] = polls[i];
 		fds[i].fd = polls[i]->fd;
-		fds[i].events = (short)polls[i]->events;	/* EPOLLIN, EPOLLOUT are POLLIN, POLLOUT */
+		/* EPOLLIN, EPOLLOUT are POLLIN, POLLOUT */
+		fds[i].events = (short)polls[i]->events;
 	}
 	if (poll(fds, nr, timeout_ms) <= 0)
 		return false;
