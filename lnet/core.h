@@ -651,9 +651,7 @@ struct lnet_tunable_info;
 void lnet_tunables_init(struct lnet_tunables *tun);	/* defaults */
 const struct lnet_tunable_info *lnet_tunable_find(const char *name);	/* NULL: none */
 u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info);
-int lnet_tunable_set(struct lnet *ln, const char *name, u64 value);	/* config; -ENOENT, -ERANGE */
 /* `5`, `0.3`, `300ms`, `10%`, `64k`, `all` by unit; the range is lnet_tunable_set()'s to check. -ENOENT, -EINVAL (no such value), -ERANGE (negative, too large for u64) */
-int lnet_tunable_parse(const char *name, const char *text, u64 *value);
 struct lnet_tunable_info { const char *name, *stock, *text; u8 unit; u64 def, min, max; u16 off; };
 extern const struct lnet_tunable_info lnet_tunable_table[];
 extern const unsigned int lnet_nr_tunables;

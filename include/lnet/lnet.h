@@ -33,6 +33,14 @@ void lnet_destroy(struct lnet *ln);
 int lnet_lnd_register(struct lnet *ln, const struct lnet_lnd_ops *ops);
 u32 lnet_pid(const struct lnet *ln);
 
+/*
+ * Tunables: names, units, ranges and defaults are in lnet/tunables.def (manual: configuration). Times are nanoseconds here.
+ * May sleep. 0, -ENOENT (no such name), -ERANGE. lnet_tunable_parse() reads the text an operator writes: `5`, `0.3`, `300ms`
+ * (bare numbers are seconds), `10%`; 0, -ENOENT, -EINVAL, -ERANGE.
+ */
+int lnet_tunable_set(struct lnet *ln, const char *name, u64 value);
+int lnet_tunable_parse(const char *name, const char *text, u64 *value);
+
 /* ---- interfaces (configuration calls: task context, may sleep, never from a handler) ---------------------------- */
 
 struct lnet_ni_cfg {
@@ -99,7 +107,7 @@ struct lnet_event {
 	void *op_ptr;			/* of lnet_put()/lnet_get() */
 	u64 latency_ns;			/* final events of own operations: from the first hand-over to the driver */
 };
-/* Runs in a reader or worker, no lock held, one at a time per MD. May call the data API; not configuration, lnet_md_unlink_wait(), lnet_destroy(). */
+/* Runs in a reader or worker, no lock held, one at a time per MD. May call the data API; not configuration nor lnet_destroy(). */
 typedef void (*lnet_handler_t)(const struct lnet_event *ev);
 
 struct lnet_md_cfg {
