@@ -50,19 +50,6 @@ static void local_fill(struct recov_view *v, struct lnet *ln)
 	mutex_unlock(&ln->cfg_mutex);
 }
 
-/* [sh] */
-static bool pni_recovers(const struct lnet_peer_ni *pni)
-{
-	const struct lnet_path *path;
-
-	if (pni->health < LNET_HEALTH_MAX)
-		return true;
-	list_for_each_entry(path, &pni->paths, link)
-		if (path->recovering)
-			return true;
-	return false;
-}
-
 static void peer_fill(struct recov_view *v, struct lnet *ln)
 {
 	const struct lnet_peer_ni *pni;
@@ -71,7 +58,7 @@ static void peer_fill(struct recov_view *v, struct lnet *ln)
 	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer)) {
 		spin_lock(&peer->sh->lock);
 		list_for_each_entry(pni, &peer->pnis, link)
-			if (!lnet_nid_is_lo(&pni->nid) && pni_recovers(pni))
+			if (!lnet_nid_is_lo(&pni->nid) && pni->health < LNET_HEALTH_MAX)
 				nid_add(v, &pni->nid);
 		spin_unlock(&peer->sh->lock);
 	}

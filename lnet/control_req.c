@@ -52,6 +52,8 @@ int lnet_req_check(const void *attrs, size_t len)
 	unsigned int depth = 0;
 	struct attr a;
 
+	if (!len)
+		return 0;
 	ends[0] = at + len;
 	for (;;) {
 		size_t step;
@@ -77,7 +79,7 @@ int lnet_req_check(const void *attrs, size_t len)
 void lnet_req_init(struct lnet_req *r, const void *attrs, size_t len)
 {
 	r->at = attrs;
-	r->end = r->at + len;
+	r->end = len ? r->at + len : r->at;
 }
 
 bool lnet_req_next(struct lnet_req *r, struct lnet_val *v)
