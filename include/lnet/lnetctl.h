@@ -7,8 +7,8 @@
  * the document that lnetctl prints. A handle belongs to one thread at a time. Documents that calls
  * hand out are freed by lnetctl_doc_free().
  */
-#ifndef LNETCTL_H
-#define LNETCTL_H
+#ifndef LNET_LNETCTL_H
+#define LNET_LNETCTL_H
 
 #include <stdbool.h>
 #include <stddef.h>

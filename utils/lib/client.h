@@ -6,7 +6,7 @@
 #define LNETCTL_CLIENT_H
 
 #include <uapi/lnet_nl.h>
-#include "lnetctl.h"
+#include <lnet/lnetctl.h>
 
 /* ---- request.c: the body of a document as attributes ---- */
 

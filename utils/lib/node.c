@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lnetctl.h"
+#include <lnet/lnetctl.h>
 
 struct lnetctl_node *lnetctl_add(struct lnetctl_node *parent, const char *key,
 				 enum lnetctl_kind kind, const char *text)

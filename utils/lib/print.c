@@ -2,7 +2,7 @@
 /* Documents as text: YAML in the three layouts of stock's tools, and JSON. */
 #include <stdlib.h>
 #include <string.h>
-#include "lnetctl.h"
+#include <lnet/lnetctl.h>
 
 struct layout {
 	int step;	/* columns a nested mapping moves right */

@@ -291,8 +291,13 @@ static int feed_table(struct reply *r, struct walk w)
 	while (!rc && walk_next(&w, &a))
 		if (a.type == LNET_NLA_LIST && !r->table)
 			rc = table_parse(walk_in(&a), 0, &r->table);
-	if (rc || !r->table || !r->table->nr)
-		return rc ? rc : -EPROTO;
+	if (!rc && (!r->table || !r->table->nr))
+		rc = -EPROTO;
+	if (rc) {
+		table_free(r->table);
+		r->table = NULL;
+		return rc;
+	}
 	head = &r->table->keys[0];
 	if (!head->name || !*head->name)
 		return r->top ? 0 : -EPROTO;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 #include <yaml.h>
-#include "lnetctl.h"
+#include <lnet/lnetctl.h>
 
 #define YAML_DEPTH_MAX 16
 

@@ -3,7 +3,7 @@
 #ifndef LNETCTL_TOOL_H
 #define LNETCTL_TOOL_H
 
-#include "utils/lib/lnetctl.h"
+#include <lnet/lnetctl.h>
 
 enum arg { ARG_NONE, ARG_NEEDED, ARG_LEVEL };	/* LEVEL: a number may follow, else it is 1 */
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "lnet/user/netlink.h"
 #include "uapi/lnet_nl.h"
-#include "utils/lib/lnetctl.h"
+#include <lnet/lnetctl.h>
 #include "lnetd.h"
 
 struct daemon {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "utils/lib/lnetctl.h"
+#include <lnet/lnetctl.h>
 #include "lnetd.h"
 
 static int complain(const char *path, int err, const char *what)
