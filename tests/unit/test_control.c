@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Management of an instance, through the client's library but without a socket: what changes, what
+ * is refused unchanged, answers in pieces, and a lack of memory anywhere.
+ */
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include "control.h"
+#include "node.h"
+#include "utils/lib/client.h"
+
+struct world {
+	struct lnet *ln;
+	struct lnet_control ctl;
+	struct lnetctl *c;
+	u32 size;			/* of the pieces in which answers come */
+	unsigned int nr_pieces, nr_wakes;
+};
+
+static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *res)
+{
+	char text[64], buf[LNET_NIDSTR_SIZE];
+
+	if (strncmp(ifname, "eth", 3))
+		return -ENODEV;
+	snprintf(text, sizeof(text), "10.0.%s.1@%s", ifname + 3, lnet_net_str(net, buf));
+	return lnet_nid_parse(res, text) ? -EADDRNOTAVAIL : 0;
+}
+
+static void wake(void *arg)
+{
+	((struct world *)arg)->nr_wakes++;
+}
+
+static const struct lnet_control_ops ops = { .interface_nid = interface_nid, .wake = wake };
+
+static void put_verdict(void *at, const struct nlmsghdr *req, int err)
+{
+	struct {
+		struct nlmsghdr h;
+		struct nlmsgerr e;
+	} ack = {
+		.h = { .nlmsg_len = sizeof(ack),
+		       .nlmsg_type = NLMSG_ERROR,
+		       .nlmsg_seq = req->nlmsg_seq,
+		       .nlmsg_flags = NLM_F_CAPPED },
+		.e = { .error = err },
+	};
+
+	memcpy(at, &ack, sizeof(ack));
+}
+
+static int dump(struct world *w, const struct nlmsghdr *h, const struct lnet_ctl_req *req,
+		lnetctl_reply_fn reply, void *to)
+{
+	static u32 buf[65536 / sizeof(u32)];
+	struct lnet_ctl_err e;
+	struct lnet_ctl_dump d;
+	int rc = lnet_control_dump_start(&w->ctl, req, &d, &e);
+
+	if (rc)
+		return rc;
+	do {
+		struct lnet_nlw nlw;
+
+		lnet_nlw_init(&nlw, buf, w->size, h->nlmsg_type, req->cmd, 0, h->nlmsg_seq);
+		rc = lnet_control_dump_next(&d, &nlw.sink, &e);
+		w->nr_pieces++;
+		if (nlw.len)
+			reply(to, buf, nlw.len);
+		if (rc == 1 && !nlw.len)
+			rc = -EMSGSIZE;
+		if (rc == -EINPROGRESS) {
+			node_work(w->ln);
+			node_env.now_ns += NSEC_PER_MSEC;
+		}
+	} while (rc == 1 || rc == -EINPROGRESS);
+	lnet_control_dump_end(&d);
+	return rc;
+}
+
+static int serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
+{
+	const struct nlmsghdr *h = msg;
+	const struct genlmsghdr *g = NLMSG_DATA(h);
+	struct lnet_ctl_req req = { .cmd = g->cmd,
+				    .version = g->version,
+				    .flags = h->nlmsg_flags,
+				    .attrs = g + 1,
+				    .len = h->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN };
+	struct world *w = arg;
+	struct lnet_ctl_err e;
+	u32 ack[64];
+	int rc;
+
+	if (lnet_control_changes(req.cmd, req.flags))
+		rc = lnet_control_do(&w->ctl, &req, &e);
+	else
+		rc = dump(w, h, &req, reply, to);
+	put_verdict(ack, h, rc);
+	return reply(to, ack, ack[0]);
+}
+
+static void world_begin(struct world *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->ln = node_begin(2);
+	w->size = 65536;
+	w->ctl = (struct lnet_control){ .ln = w->ln, .ops = &ops, .arg = w, .name = "unit",
+					.version = "0" };
+	w->c = lnetctl_open_local(serve, w);
+	UNIT_EQUAL(lnetctl_configure(w->c, 0), 0, "configure");
+}
+
+static void world_end(struct world *w)
+{
+	lnetctl_close(w->c);
+	node_end(w->ln);
+}
+
+static int net_add(struct world *w, const char *net, const char *interfaces)
+{
+	struct lnetctl_net n;
+
+	lnetctl_net_init(&n);
+	n.net = net;
+	n.interfaces = interfaces;
+	return lnetctl_net_add(w->c, &n);
+}
+
+/* Everything that can be shown, as one text, with wakes and clocks that do not count left out. */
+static char *picture(struct world *w, unsigned int level)
+{
+	struct lnetctl_node *doc = NULL;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!lnetctl_net_show(w->c, NULL, level, false, &doc))
+		lnetctl_print(doc, LNETCTL_WIDE, out);
+	lnetctl_doc_free(doc);
+	doc = NULL;
+	if (!lnetctl_peer_show(w->c, NULL, level, false, &doc))
+		lnetctl_print(doc, LNETCTL_WIDE, out);
+	lnetctl_doc_free(doc);
+	doc = NULL;
+	if (!lnetctl_fault_show(w->c, false, &doc))
+		lnetctl_print(doc, LNETCTL_WIDE, out);
+	lnetctl_doc_free(doc);
+	fclose(out);
+	return text;
+}
+
+/* ---- changes --------------------------------------------------------------------------------- */
+
+static void test_down(void)
+{
+	struct lnetctl_node *doc;
+	struct world w;
+
+	world_begin(&w);
+	UNIT_EQUAL(net_add(&w, "tcp", "eth1"), 0, "add");
+	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.9.0.1@tcp", NULL, 0), 0, "peer");
+	UNIT_EQUAL(lnetctl_unconfigure(w.c), 0, "unconfigure");
+	UNIT_EQUAL(w.ln->nr_nis, 1, "interfaces left");
+	UNIT_EQUAL(net_add(&w, "tcp", "eth1"), -ENETDOWN, "add while down");
+	UNIT_EQUAL(lnetctl_net_show(w.c, NULL, 0, false, &doc), -ENETDOWN, "show while down");
+	UNIT_EQUAL(lnetctl_stats_show(w.c, &doc), 0, "statistics while down");
+	lnetctl_doc_free(doc);
+	UNIT_EQUAL(lnetctl_configure(w.c, 0), 0, "again");
+	UNIT_EQUAL(lnetctl_peer_show(w.c, NULL, 0, false, &doc), 0, "no peers");
+	CU_ASSERT_PTR_NULL(lnetctl_find(doc, "peer"));
+	lnetctl_doc_free(doc);
+	world_end(&w);
+}
+
+/* What is refused leaves everything as it was, and starts no driver. */
+static void test_refused(void)
+{
+	struct world w;
+	char *before, *after;
+	unsigned int starts;
+
+	world_begin(&w);
+	UNIT_EQUAL(net_add(&w, "tcp", "eth1"), 0, "add");
+	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.9.0.1@tcp", "10.9.0.2@tcp", 0), 0, "peer");
+	before = picture(&w, 1);
+	starts = fake_lnd.nr_starts;
+	UNIT_EQUAL(net_add(&w, "tcp", "eth2,eth1"), -EEXIST, "the second is there");
+	UNIT_EQUAL(net_add(&w, "tcp", "eth2,eth2"), -EEXIST, "twice");
+	UNIT_EQUAL(net_add(&w, "tcp", "eth2,lo"), -ENODEV, "no such interface");
+	UNIT_EQUAL(net_add(&w, "gni", "eth2"), -ENOENT, "no driver");
+	UNIT_EQUAL(net_add(&w, "lo", "eth2"), -ENOENT, "loopback");
+	UNIT_EQUAL(net_add(&w, "nonsense", "eth2"), -ENOENT, "no net");
+	UNIT_EQUAL(fake_lnd.nr_starts, starts, "drivers started");
+	fake_lnd.start_error = -EACCES;
+	UNIT_EQUAL(net_add(&w, "tcp", "eth2,eth3"), -EACCES, "the driver refuses");
+	fake_lnd.start_error = 0;
+	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.9.0.3@tcp", "10.9.0.2@tcp", 0), -EEXIST, "another's");
+	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.0.1.1@tcp", NULL, 0), -EINVAL, "ourselves");
+	UNIT_EQUAL(lnetctl_peer_add(w.c, "0@lo", NULL, 0), -EINVAL, "loopback");
+	UNIT_EQUAL(lnetctl_net_set(w.c, "10.0.1.1@tcp", -1, LNETCTL_UNSET), -ERANGE, "health");
+	UNIT_EQUAL(lnetctl_peer_set(w.c, "10.9.0.1@tcp", 1001, LNETCTL_UNSET), -ERANGE, "health");
+	after = picture(&w, 1);
+	UNIT_TEXT(after, before, "unchanged");
+	free(before);
+	free(after);
+	world_end(&w);
+}
+
+static void test_tunables(void)
+{
+	struct lnetctl_node *values = lnetctl_add_map(NULL, NULL), *doc;
+	struct world w;
+
+	world_begin(&w);
+	lnetctl_add_text(values, "transaction_timeout", "0.25");
+	lnetctl_add_text(values, "retry_count", "5");
+	UNIT_EQUAL(lnetctl_set_many(w.c, values), 0, "set");
+	UNIT_EQUAL(w.ln->tun.transaction_timeout, 250 * NSEC_PER_MSEC, "in ns");
+	UNIT_EQUAL(w.ln->tun.retry_count, 5, "number");
+	UNIT_EQUAL(lnetctl_global_show(w.c, &doc), 0, "show");
+	UNIT_TEXT(lnetctl_text(lnetctl_find(doc, "global"), "transaction_timeout"), "0.25",
+		  "shown");
+	UNIT_TEXT(lnetctl_text(lnetctl_find(doc, "global"), "lnd_timeout"), "0.05", "derived");
+	lnetctl_doc_free(doc);
+	lnetctl_add_text(values, "health_sensitivity", "1001");
+	lnetctl_find(values, "transaction_timeout")->text[0] = '9';
+	UNIT_EQUAL(lnetctl_set_many(w.c, values), -ERANGE, "one out of range");
+	UNIT_EQUAL(w.ln->tun.transaction_timeout, 250 * NSEC_PER_MSEC, "the others stay");
+	UNIT_EQUAL(lnetctl_set(w.c, "retry_count", "default"), 0, "default");
+	UNIT_EQUAL(w.ln->tun.retry_count, 2, "default");
+	UNIT_EQUAL(lnetctl_set(w.c, "nonsense", "1"), -ENOENT, "unknown");
+	UNIT_EQUAL(lnetctl_set(w.c, "retry_count", "two"), -EINVAL, "no number");
+	lnetctl_doc_free(values);
+	world_end(&w);
+}
+
+/* ---- answers in pieces ----------------------------------------------------------------------- */
+
+static void crowd(struct world *w)
+{
+	char list[64], nid_text[64];
+	unsigned int i;
+
+	for (i = 1; i <= 20; i++) {
+		snprintf(list, sizeof(list), "eth%u", i);
+		UNIT_EQUAL(net_add(w, i & 1 ? "tcp" : "tcp1", list), 0, "add");
+	}
+	for (i = 0; i < 25; i++) {
+		snprintf(nid_text, sizeof(nid_text), "10.9.%u.1@tcp", i);
+		snprintf(list, sizeof(list), "10.9.%u.[2-5]@tcp", i);
+		UNIT_EQUAL(lnetctl_peer_add(w->c, nid_text, list, 0), 0, "peer");
+	}
+	for (i = 1; i <= 40; i++) {
+		struct lnetctl_fault f = { .source = "*", .dest = "*@tcp", .rate = i };
+
+		UNIT_EQUAL(lnetctl_fault_add(w->c, &f), 0, "fault");
+	}
+}
+
+static void test_pieces(void)
+{
+	static const u32 sizes[] = { 3400, 3800, 4096, 5000, 8192, 16384, 32768 };
+	char *whole, *pieces;
+	unsigned int i, nr;
+	struct world w;
+
+	world_begin(&w);
+	crowd(&w);
+	w.nr_pieces = 0;
+	whole = picture(&w, 4);
+	nr = w.nr_pieces;
+	CU_ASSERT(strlen(whole) > 150000);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		w.size = sizes[i];
+		w.nr_pieces = 0;
+		pieces = picture(&w, 4);
+		CU_ASSERT(!strcmp(pieces, whole));
+		UNIT_EQUAL(strlen(pieces), strlen(whole), "length");
+		CU_ASSERT(w.nr_pieces > nr);
+		free(pieces);
+	}
+	w.size = 512;
+	pieces = picture(&w, 4);
+	UNIT_TEXT(pieces, "", "a piece that holds nothing is an error, not a loop");
+	free(pieces);
+	free(whole);
+	world_end(&w);
+}
+
+/* A peer that goes while the answer stands on it ends nothing early and crashes nothing. */
+static void test_removed_meanwhile(void)
+{
+	struct lnet_ctl_req req = { .cmd = LNET_NL_PEERS, .flags = LNET_NL_F_DUMP, .version = 4 };
+	static u32 buf[1024];
+	struct lnet_ctl_dump d;
+	struct lnet_ctl_err e;
+	unsigned int i, turns = 0;
+	struct world w;
+	int rc;
+
+	world_begin(&w);
+	crowd(&w);
+	UNIT_EQUAL(lnet_control_dump_start(&w.ctl, &req, &d, &e), 0, "start");
+	for (i = 0, rc = 1; rc == 1 && i < 1000; i++) {
+		struct lnet_nlw nlw;
+		char gone[64];
+
+		lnet_nlw_init(&nlw, buf, sizeof(buf), LNET_NL_USER_TYPE, req.cmd, 0, 1);
+		rc = lnet_control_dump_next(&d, &nlw.sink, &e);
+		snprintf(gone, sizeof(gone), "10.9.%u.1@tcp", i / 2);
+		if (rc == 1 && i % 2)
+			lnetctl_peer_del(w.c, gone, NULL, 0);
+		turns++;
+	}
+	UNIT_EQUAL(rc, 0, "it ends");
+	CU_ASSERT(turns > 10);
+	lnet_control_dump_end(&d);
+	world_end(&w);
+}
+
+/* ---- a lack of memory ------------------------------------------------------------------------ */
+
+static int do_net(struct world *w)
+{
+	return net_add(w, "tcp", "eth7,eth8");
+}
+
+static int do_peer(struct world *w)
+{
+	return lnetctl_peer_add(w->c, "10.9.7.1@tcp", "10.9.7.[2-3]@tcp", 0);
+}
+
+static int do_fault(struct world *w)
+{
+	struct lnetctl_fault f = { .source = "*", .dest = "*", .rate = 3 };
+
+	return lnetctl_fault_add(w->c, &f);
+}
+
+static int do_set(struct world *w)
+{
+	return lnetctl_set(w->c, "retry_count", "4");
+}
+
+static int do_show(struct world *w)
+{
+	int (*const shows[])(struct lnetctl *c, struct lnetctl_node **doc) = {
+		lnetctl_stats_show, lnetctl_global_show, lnetctl_node_show, lnetctl_peer_list,
+	};
+	struct lnetctl_node *doc;
+	unsigned int i;
+	int rc = lnetctl_net_show(w->c, NULL, 4, false, &doc);
+
+	lnetctl_doc_free(doc);
+	for (i = 0; i < ARRAY_SIZE(shows) && !rc; i++) {
+		rc = shows[i](w->c, &doc);
+		lnetctl_doc_free(doc);
+	}
+	if (!rc) {
+		rc = lnetctl_ping(w->c, "10.0.1.1@tcp", NULL, 0, &doc);
+		lnetctl_doc_free(doc);
+	}
+	return rc;
+}
+
+static void test_no_memory(void)
+{
+	static const struct {
+		const char *name;
+		int (*run)(struct world *w);
+		unsigned int least;
+	} rows[] = {
+		{ "net add", do_net, 4 }, { "peer add", do_peer, 5 }, { "fault add", do_fault, 1 },
+		{ "set", do_set, 1 },	  { "show", do_show, 5 },
+	};
+	unsigned int i, nth;
+	struct world w;
+	int rc;
+
+	world_begin(&w);
+	UNIT_EQUAL(net_add(&w, "tcp", "eth1"), 0, "add");
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		for (nth = 1, rc = -1; rc && nth < 200; nth++) {
+			unit_fail_alloc(nth);
+			rc = rows[i].run(&w);
+			unit_fail_alloc(0);
+			if (rc)
+				UNIT_EQUAL(rc, -ENOMEM, rows[i].name);
+		}
+		UNIT_EQUAL(rc, 0, rows[i].name);
+		CU_ASSERT(nth > rows[i].least);
+	}
+	UNIT_EQUAL(w.ln->nr_nis, 4, "interfaces");
+	world_end(&w);
+}
+
+/* ---- every command, with nothing in it ------------------------------------------------------- */
+
+static void test_empty(void)
+{
+	static const u16 flags[] = { 0, LNET_NL_F_CREATE, LNET_NL_F_REPLACE, LNET_NL_F_DUMP };
+	struct lnetctl_node *doc;
+	unsigned int cmd, i;
+	struct world w;
+
+	world_begin(&w);
+	for (cmd = 2; cmd < 256; cmd++) {
+		for (i = 0; i < ARRAY_SIZE(flags); i++) {
+			struct ctl_op op = { (u8)cmd, 4, flags[i], 0, "x", "y" };
+			bool known = (cmd <= 16 || (cmd >= 64 && cmd <= 66));
+			int rc = flags[i] == LNET_NL_F_DUMP ? ctl_dump(w.c, &op, NULL, &doc) :
+							      ctl_do(w.c, &op, NULL);
+
+			if (!rc && flags[i] == LNET_NL_F_DUMP)
+				lnetctl_doc_free(doc);
+			CU_ASSERT(rc <= 0);
+			if (!known)
+				UNIT_EQUAL(rc, -EOPNOTSUPP, "unknown");
+		}
+	}
+	CU_ASSERT(w.ctl.configured);
+	world_end(&w);
+}
+
+static void test_recovery(void)
+{
+	struct lnetctl_node *doc;
+	struct world w;
+
+	world_begin(&w);
+	UNIT_EQUAL(net_add(&w, "tcp", "eth1,eth2"), 0, "add");
+	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.9.0.1@tcp", "10.9.0.2@tcp", 0), 0, "peer");
+	UNIT_EQUAL(lnetctl_net_set(w.c, "10.0.2.1@tcp", 300, LNETCTL_UNSET), 0, "set");
+	UNIT_EQUAL(lnetctl_peer_set(w.c, "10.9.0.2@tcp", 300, LNETCTL_UNSET), 0, "set");
+	UNIT_EQUAL(lnetctl_recovery_show(w.c, false, &doc), 0, "local");
+	UNIT_TEXT(lnetctl_text(lnetctl_find(doc, "Local NI recovery"), "nid-0"), "10.0.2.1@tcp",
+		  "local");
+	lnetctl_doc_free(doc);
+	UNIT_EQUAL(lnetctl_recovery_show(w.c, true, &doc), 0, "peer");
+	UNIT_TEXT(lnetctl_text(lnetctl_find(doc, "Peer NI recovery"), "nid-0"), "10.9.0.2@tcp",
+		  "peer");
+	CU_ASSERT_PTR_NULL(lnetctl_text(lnetctl_find(doc, "Peer NI recovery"), "nid-1"));
+	lnetctl_doc_free(doc);
+	world_end(&w);
+}
+
+/* A ping of a node that does not answer ends with its timeout, and says which. */
+static void test_ping(void)
+{
+	struct lnetctl_node *doc, *item;
+	struct world w;
+
+	world_begin(&w);
+	UNIT_EQUAL(net_add(&w, "tcp", "eth1"), 0, "add");
+	UNIT_EQUAL(lnetctl_ping(w.c, "10.0.1.1@tcp,10.9.0.1@o2ib", NULL, 2000, &doc), 0, "ping");
+	item = lnetctl_find(doc, "ping") ? lnetctl_find(doc, "ping")->first : NULL;
+	UNIT_TEXT(lnetctl_text(item, "primary nid"), "10.0.1.1@tcp", "ourselves");
+	item = lnetctl_find(doc, "manage") ? lnetctl_find(doc, "manage")->first : NULL;
+	UNIT_TEXT(lnetctl_text(item, "errno"), "-113", "no net in common");
+	CU_ASSERT(item &&
+		  !strncmp(lnetctl_text(item, "descr"), "failed to ping 10.9.0.1@o2ib: ", 30));
+	lnetctl_doc_free(doc);
+	UNIT_EQUAL(lnetctl_ping(w.c, "10.0.1.1@tcp", "10.0.5.1@tcp", 0, &doc), -EINVAL, "source");
+	world_end(&w);
+}
+
+UNIT_SUITE(control,
+	{ "configure and unconfigure bracket everything else", test_down },
+	{ "what is refused changes nothing", test_refused },
+	{ "tunables are set together or not at all", test_tunables },
+	{ "answers are the same in pieces of any size", test_pieces },
+	{ "peers may go while they are shown", test_removed_meanwhile },
+	{ "a lack of memory is an error and nothing else", test_no_memory },
+	{ "requests without content harm nobody", test_empty },
+	{ "recovery shows who is below full health", test_recovery },
+	{ "pings end, each with its verdict", test_ping })
