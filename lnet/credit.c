@@ -42,13 +42,23 @@ void lnet_credits_ni_init(struct lnet_ni *ni)
 	}
 }
 
+/*
+ * A peer interface has the credits of the first NI over which it is reached. Known before the first
+ * use: one that seems to have none would never be chosen.
+ */
 void lnet_credits_pni_init(struct lnet_peer_ni *pni)
 {
+	const struct lnet_ni *ni;
 	unsigned int cls;
 
 	for (cls = 0; cls < LNET_NR_CLASSES; cls++)
 		INIT_LIST_HEAD(&pni->wait[cls]);
+	if (list_empty(&pni->paths))
+		return;
+	ni = list_first_entry(&pni->paths, struct lnet_path, link)->ni;
+	pni->max_credits = (u32)max(ni->peer_credits, 1);
 	pni->credits = pni->min_credits = (s32)pni->max_credits;
+	pni->rtr_credits = pni->min_rtr_credits = ni->peer_buffer_credits;
 }
 
 static bool may_take(s32 credits, u8 cls)
@@ -171,16 +181,6 @@ void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att)
 	lnet_att_move(p, att, ATT_FREE);
 }
 
-/* A peer interface has the credits of the first net over which it is reached. */
-static void credits_first_use(struct lnet_peer_ni *pni, const struct lnet_ni *ni)
-{
-	if (likely(pni->max_credits))
-		return;
-	pni->max_credits = max(ni->peer_credits, 1);
-	pni->credits = pni->min_credits = (s32)pni->max_credits;
-	pni->rtr_credits = pni->min_rtr_credits = ni->peer_buffer_credits;
-}
-
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path)
 {
 	struct lnet_peer_ni *pni = path->pni;
@@ -190,7 +190,6 @@ void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path 
 	att->pni = pni;
 	att->cls = att->op->cls;
 	att->deadline_ns = U64_MAX;
-	credits_first_use(pni, path->ni);
 	lnet_peer_ni_hold(pni);
 	account(att, ATT_WAIT_PEER);
 	if (may_take(pni->credits, att->cls) && list_empty(&pni->wait[att->cls])) {
