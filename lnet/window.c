@@ -39,15 +39,21 @@ void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e)
 	kfree(e);
 }
 
+/* A large REPLY is sent from the memory itself; an ACK, and a REPLY from a copy, need it no more. */
+static bool reads_md(const struct lnet_entry *e)
+{
+	return e->type == LNET_OP_GET && !e->copy;
+}
+
 /* The event of a request whose memory nobody uses any more; once. */
 void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
 {
 	struct lnet_md *md = e->md;
 	struct lnet_evt *evt = e->evt;
 
-	if (!md || e->state != ENTRY_FINAL || !list_empty(&e->rxs) || e->nr_answers)
+	if (!md || e->state != ENTRY_FINAL || !list_empty(&e->rxs))
 		return;
-	if (e->type == LNET_OP_GET && !e->copy && !e->confirmed && !e->gone)
+	if (reads_md(e) && (e->nr_answers || (!e->confirmed && !e->gone)))
 		return;
 	e->md = NULL;
 	e->evt = NULL;
@@ -227,6 +233,7 @@ void lnet_windows_fini(struct lnet_shard *sh)
 	u32 ix;
 
 	list_for_each_entry_safe(w, next, &sh->windows, link) {
+		lnet_timer_cancel(&sh->wheel, &w->timer);
 		for (ix = 0; ix < w->cap; ix++) {
 			if (!w->entry[ix])
 				continue;
