@@ -197,7 +197,7 @@ static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 		op = lnet_slot_find(p->ln, p->sh, &rx->handle);
 	else
 		op = lnet_op_by_name(rx->from->peer, &rx->handle);
-	if (!op || (op->type != type && !(type == LNET_OP_ACK && rx->mlength >= LNET_REFUSED)) || lnet_op_over(op)) {
+	if (!op || (op->type != type && !(type == LNET_OP_PUT && rx->mlength >= LNET_REFUSED)) || lnet_op_over(op)) {
 		lnet_count(p->sh, dup_answer);
 		return NULL;
 	}
