@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Simulated connections: dialled by whoever sends first, known to each end by a generation, lost by resets. */
+#include "lnd/simlnd/simlnd.h"
+
+#define DIAL_TRY_NS (200 * SIM_MS)	/* an attempt without answer; then again */
+#define DIAL_PAUSE_NS (20 * SIM_MS)	/* after a refusal */
+
+struct simlnd_ni *simlnd_ni_at(struct sim_world *w, u32 node, u32 rail)
+{
+	struct simlnd_ni *sn;
+
+	if (node >= w->nr_nodes || rail >= w->nr_rails)
+		return NULL;
+	sn = w->node[node].ni[rail];
+	return sn && !sn->stopped ? sn : NULL;
+}
+
+struct simlnd_end *simlnd_end_find(struct simlnd_ni *sn, const struct lnet_nid *nid)
+{
+	struct simlnd_end *end;
+
+	list_for_each_entry(end, &sn->ends, link)
+		if (lnet_nid_same(&end->nid, nid))
+			return end;
+	return NULL;
+}
+
+struct simlnd_end *simlnd_end_make(struct simlnd_ni *sn, const struct lnet_nid *nid)
+{
+	struct simlnd_end *end = simlnd_end_find(sn, nid);
+	u32 rail;
+
+	if (end)
+		return end;
+	end = kzalloc(sizeof(*end), GFP_NOFS);
+	if (!end)
+		return NULL;
+	end->pni = lnet_peer_ni_get(lnet_ni_instance(sn->ni), nid);
+	if (!end->pni || !sim_nid_where(nid, &end->peer_node, &rail)) {
+		lnet_peer_ni_put(end->pni);
+		kfree(end);
+		return NULL;
+	}
+	end->ni = sn;
+	end->nid = *nid;
+	INIT_LIST_HEAD(&end->queue);
+	INIT_LIST_HEAD(&end->flight);
+	INIT_LIST_HEAD(&end->in);
+	list_add_tail(&end->link, &sn->ends);
+	return end;
+}
+
+void simlnd_end_free(struct simlnd_end *end)
+{
+	list_del(&end->link);
+	lnet_peer_ni_put(end->pni);
+	kfree(end);
+}
+
+/* ---- events between ends -------------------------------------------------------------------------------------------- */
+
+/* A word from one end to the other: who says it, what, and of which generation. */
+struct word {
+	u32 from, to, rail;
+	enum { WORD_SYN, WORD_ACCEPTED, WORD_REFUSED, WORD_RESET } what;
+	u64 gen;
+};
+
+static void hear(struct sim_world *w, void *arg, u64 num);
+
+static void say(struct sim_world *w, u32 from, u32 to, u32 rail, int what, u64 gen)
+{
+	struct word *word;
+	struct simlnd_fate fate;
+
+	simlnd_fate(w, rail, from, to, &fate);
+	if (fate.lost)
+		return;
+	word = kzalloc(sizeof(*word), GFP_NOFS);
+	if (!word)
+		return;
+	*word = (struct word){ .from = from, .to = to, .rail = rail, .what = what, .gen = gen };
+	sim_at(w, w->now_ns + simlnd_latency(w) + fate.delay_ns, hear, word, 0);
+}
+
+void simlnd_dial(struct simlnd_end *end)
+{
+	struct sim_world *w = end->ni->w;
+
+	if (end->state != END_NONE || w->now_ns < end->retry_ns || end->ni->link_down)
+		return;
+	end->state = END_DIALING;
+	end->gen = ++w->generations;
+	end->retry_ns = w->now_ns + DIAL_TRY_NS;
+	say(w, end->ni->node->ix, end->peer_node, end->ni->rail, WORD_SYN, end->gen);
+}
+
+static void up(struct lnet_pass *p, struct simlnd_end *end, u64 gen)
+{
+	end->state = END_UP;
+	end->gen = gen;
+	end->epoch = ++end->ni->epochs;
+	end->last_arrival_ns = 0;
+	sim_trace(end->ni->w, end->ni->node->ix, gen);
+	simlnd_pump(p, end);
+}
+
+/* Both dial: the one of the lower node is taken, the other forgotten. */
+static bool crossing_refused(const struct simlnd_end *end, const struct word *word)
+{
+	return end->state == END_DIALING && end->ni->node->ix < word->from;
+}
+
+static void heard_syn(struct sim_world *w, struct lnet_pass *p, struct simlnd_ni *sn, const struct word *word)
+{
+	struct simlnd_end *end;
+	struct lnet_nid nid;
+
+	sim_nid(&nid, word->from, word->rail);
+	end = simlnd_end_make(sn, &nid);
+	if (!end || crossing_refused(end, word))
+		return;
+	if (end->state == END_UP)
+		simlnd_close(p, end, LNET_PATH_LOST, false, true);
+	up(p, end, word->gen);
+	say(w, word->to, word->from, word->rail, WORD_ACCEPTED, word->gen);
+}
+
+static void give_back_queue(struct lnet_pass *p, struct simlnd_end *end, enum lnet_outcome how)
+{
+	while (!list_empty(&end->queue)) {
+		struct lnet_att *att = list_first_entry(&end->queue, struct lnet_att, link);
+
+		list_del_init(&att->link);
+		att->lnd[1] = NULL;
+		lnet_att_done(p, att, how, 0);
+	}
+}
+
+static void heard_answer(struct sim_world *w, struct lnet_pass *p, struct simlnd_end *end, const struct word *word)
+{
+	if (word->what == WORD_RESET) {
+		if (end->state == END_UP && end->gen == word->gen)
+			simlnd_close(p, end, LNET_PATH_LOST, false, sim_chance(&w->rng, 500));
+		return;
+	}
+	if (end->state != END_DIALING || end->gen != word->gen)
+		return;
+	if (word->what == WORD_ACCEPTED) {
+		up(p, end, word->gen);
+		return;
+	}
+	end->state = END_NONE;
+	end->retry_ns = w->now_ns + DIAL_PAUSE_NS;
+	give_back_queue(p, end, LNET_REMOTE_DROPPED);
+}
+
+static void hear(struct sim_world *w, void *arg, u64 num)
+{
+	struct word *word = arg;
+	struct simlnd_ni *sn = simlnd_ni_at(w, word->to, word->rail);
+	struct simlnd_end *end;
+	struct lnet_pass p;
+	struct lnet_nid nid;
+
+	(void)num;
+	sim_trace(w, word->gen, word->what);
+	if (!sn) {
+		if (word->what == WORD_SYN)
+			say(w, word->to, word->from, word->rail, WORD_REFUSED, word->gen);
+		kfree(word);
+		return;
+	}
+	lnet_pass_begin(&p, sn->node->ln, LNET_PASS_DRIVER);
+	sim_nid(&nid, word->from, word->rail);
+	end = simlnd_end_find(sn, &nid);
+	if (word->what == WORD_SYN)
+		heard_syn(w, &p, sn, word);
+	else if (end)
+		heard_answer(w, &p, end, word);
+	lnet_pass_end(&p);
+	kfree(word);
+}
+
+void simlnd_event_drop(sim_event_fn fn, void *arg)
+{
+	if (fn == hear)
+		kfree(arg);
+	else
+		simlnd_msg_event_drop(fn, arg);
+}
+
+/* ---- the end of a connection --------------------------------------------------------------------------------------------- */
+
+static void kick_event(struct sim_world *w, void *arg, u64 num)
+{
+	struct simlnd_ni *sn = simlnd_ni_at(w, num >> 8, num & 0xff);
+
+	(void)arg;
+	if (sn)
+		simlnd_dial_waiting(sn);
+}
+
+void simlnd_close(struct lnet_pass *p, struct simlnd_end *end, enum lnet_outcome how, bool tell, bool requeue)
+{
+	struct simlnd_ni *sn = end->ni;
+	struct sim_world *w = sn->w;
+	bool was_up = end->state == END_UP;
+	struct simlnd_msg *m, *next;
+
+	if (was_up && tell)
+		say(w, sn->node->ix, end->peer_node, sn->rail, WORD_RESET, end->gen);
+	end->state = END_NONE;
+	end->retry_ns = 0;
+	end->gen = 0;
+	list_for_each_entry_safe(m, next, &end->flight, link)
+		simlnd_give_back(p, m, LNET_PATH_LOST, sim_chance(&w->rng, 500));
+	if (!requeue)
+		give_back_queue(p, end, sn->stopped ? LNET_LOCAL_ABORTED : LNET_REMOTE_DROPPED);
+	simlnd_drop_in(p, end);
+	if (was_up)
+		lnet_path_lost(p, sn->ni, end->pni, end->epoch, how);
+	lnet_pass_relax(p);
+	if (!list_empty(&end->queue))
+		sim_at(w, w->now_ns + SIM_US, kick_event, NULL, (u64)sn->node->ix << 8 | sn->rail);
+}
+
+void simlnd_reset_node(struct sim_world *w, u32 node, s32 rail, s32 peer)
+{
+	struct simlnd_end *end;
+	struct lnet_pass p;
+	u32 r;
+
+	for (r = 0; r < w->nr_rails; r++) {
+		struct simlnd_ni *sn = simlnd_ni_at(w, node, r);
+
+		if (!sn || (rail >= 0 && (u32)rail != r))
+			continue;
+		lnet_pass_begin(&p, sn->node->ln, LNET_PASS_DRIVER);
+		list_for_each_entry(end, &sn->ends, link) {
+			if (end->state != END_UP || (peer >= 0 && (u32)peer != end->peer_node))
+				continue;
+			w->count.fault[SIM_RESET]++;
+			simlnd_close(&p, end, LNET_PATH_LOST, true, sim_chance(&w->rng, 500));
+		}
+		lnet_pass_end(&p);
+	}
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a simulated link does to a message now: the faults of the world, by rail, node and chance. */
+#include "lnd/simlnd/simlnd.h"
+
+bool simlnd_active(const struct sim_world *w, const struct sim_fault *f, u64 now_ns)
+{
+	u64 at = now_ns - SIM_START_NS;
+
+	if (at < f->from_ns || at >= f->to_ns)
+		return false;
+	return !f->period_ns || f->kind == SIM_RESET || f->kind == SIM_RESTART ||
+	       !((at - f->from_ns) / (f->period_ns / 2) & 1);
+}
+
+static bool on_rail(const struct sim_fault *f, u32 rail)
+{
+	return f->rail < 0 || (u32)f->rail == rail;
+}
+
+/* A fault of a node, or between two. Direction matters to the one-way kinds only. */
+static bool concerns(const struct sim_fault *f, u32 from, u32 to)
+{
+	if (f->node < 0)
+		return true;
+	if (f->kind == SIM_CUT_OUT)
+		return (u32)f->node == from && (f->peer < 0 || (u32)f->peer == to);
+	if (f->kind == SIM_CUT_IN)
+		return (u32)f->node == to && (f->peer < 0 || (u32)f->peer == from);
+	if (f->peer < 0)
+		return (u32)f->node == from || (u32)f->node == to;
+	return ((u32)f->node == from && (u32)f->peer == to) || ((u32)f->node == to && (u32)f->peer == from);
+}
+
+static bool cuts(u8 kind)
+{
+	return kind == SIM_CUT || kind == SIM_CUT_OUT || kind == SIM_CUT_IN || kind == SIM_LINK;
+}
+
+/* The fault of one of the kinds that @want says that acts on this link now. */
+static const struct sim_fault *acting(struct sim_world *w, bool (*want)(u8 kind), u32 rail, u32 from, u32 to)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr_faults; i++) {
+		const struct sim_fault *f = &w->fault[i];
+
+		if (want(f->kind) && on_rail(f, rail) && concerns(f, from, to) && simlnd_active(w, f, w->now_ns))
+			return f;
+	}
+	return NULL;
+}
+
+bool simlnd_cut(struct sim_world *w, u32 rail, u32 from, u32 to)
+{
+	return acting(w, cuts, rail, from, to) != NULL;
+}
+
+bool simlnd_roll(struct sim_world *w, u8 kind, u32 rail, u32 node, u32 peer)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr_faults; i++) {
+		const struct sim_fault *f = &w->fault[i];
+
+		if (f->kind != kind || !on_rail(f, rail) || !concerns(f, node, peer) ||
+		    !simlnd_active(w, f, w->now_ns) || !sim_chance(&w->rng, f->permille))
+			continue;
+		w->count.fault[kind]++;
+		return true;
+	}
+	return false;
+}
+
+u64 simlnd_latency(struct sim_world *w)
+{
+	return w->latency_ns + sim_below(&w->rng, w->jitter_ns + 1);
+}
+
+static void apply(struct sim_world *w, const struct sim_fault *f, struct simlnd_fate *fate)
+{
+	if (cuts(f->kind))
+		fate->lost = true;
+	else if (f->kind == SIM_DELAY)
+		fate->delay_ns += f->delay_ns;
+	else if (!sim_chance(&w->rng, f->permille))
+		return;
+	else if (f->kind == SIM_LOSS)
+		fate->lost = true;
+	else if (f->kind == SIM_DUP)
+		fate->dup = true;
+	else if (f->kind == SIM_REORDER) {
+		fate->delay_ns += sim_below(&w->rng, f->delay_ns + 1);
+		fate->unordered = true;
+	} else
+		return;
+	fate->met = true;
+	w->count.fault[f->kind]++;
+}
+
+void simlnd_fate(struct sim_world *w, u32 rail, u32 from, u32 to, struct simlnd_fate *fate)
+{
+	u32 i;
+
+	memset(fate, 0, sizeof(*fate));
+	for (i = 0; i < w->nr_faults; i++) {
+		const struct sim_fault *f = &w->fault[i];
+
+		if (f->kind > SIM_DELAY || !on_rail(f, rail) || !concerns(f, from, to) || !simlnd_active(w, f, w->now_ns))
+			continue;
+		apply(w, f, fate);
+	}
+}
+
+/* ---- faults that are events --------------------------------------------------------------------------------------- */
+
+static void link_set(struct sim_world *w, const struct sim_fault *f, bool up)
+{
+	struct lnet_link link = { .up = up, .speed_mbit = 10000 };
+	u32 n, rail;
+
+	for (n = 0; n < w->nr_nodes; n++) {
+		for (rail = 0; rail < w->nr_rails; rail++) {
+			struct simlnd_ni *sn = simlnd_ni_at(w, n, rail);
+
+			if (!sn || !on_rail(f, rail) || (f->node >= 0 && (u32)f->node != n) || sn->link_down == !up)
+				continue;
+			sn->link_down = !up;
+			w->count.fault[SIM_LINK]++;
+			lnet_ni_link(sn->ni, &link);
+		}
+	}
+}
+
+static void restart(struct sim_world *w, const struct sim_fault *f)
+{
+	u32 n = f->node < 0 ? sim_below(&w->rng, w->nr_nodes) : (u32)f->node;
+
+	if (!w->node[n].ln)
+		return;
+	sim_say(w, "node %u restarts", n);
+	w->count.fault[SIM_RESTART]++;
+	sim_node_down(w, n);
+	if (sim_node_up(w, n))
+		sim_fail(w, "node %u does not come up again", n);
+	else if (w->on_restart)
+		w->on_restart(w, n);
+}
+
+/* Again while it acts: a link that flaps, resets and restarts that come again. */
+static void fault_event(struct sim_world *w, void *arg, u64 num)
+{
+	const struct sim_fault *f = arg;
+	u64 period_ns = f->kind == SIM_LINK ? f->period_ns / 2 : f->period_ns;
+	bool on = simlnd_active(w, f, w->now_ns);
+
+	sim_say(w, "%s node %d rail %d %s", sim_fault_names[f->kind], f->node, f->rail, on ? "on" : "off");
+	sim_trace(w, f->kind, num);
+	if (f->kind == SIM_LINK)
+		link_set(w, f, !on);
+	else if (on && f->kind == SIM_RESET)
+		simlnd_reset_node(w, f->node < 0 ? sim_below(&w->rng, w->nr_nodes) : (u32)f->node, f->rail, f->peer);
+	else if (on && f->kind == SIM_RESTART)
+		restart(w, f);
+	if (!w->failed && period_ns && w->now_ns + period_ns < SIM_START_NS + f->to_ns)
+		sim_at(w, w->now_ns + period_ns, fault_event, arg, num + 1);
+}
+
+void simlnd_faults_start(struct sim_world *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr_faults; i++) {
+		struct sim_fault *f = &w->fault[i];
+
+		w->faults_end_ns = max(w->faults_end_ns, SIM_START_NS + f->to_ns);
+		if (f->kind != SIM_LINK && f->kind != SIM_RESET && f->kind != SIM_RESTART)
+			continue;
+		sim_at(w, SIM_START_NS + f->from_ns, fault_event, f, 0);
+		if (f->kind == SIM_LINK)
+			sim_at(w, SIM_START_NS + f->to_ns, fault_event, f, 1U << 20);
+	}
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The operations that the simulator's driver offers to the core, and its time. */
+#include "lnd/simlnd/simlnd.h"
+
+#define TICK_NS (5 * SIM_MS)
+
+static struct simlnd_ni *of(struct lnet_ni *ni)
+{
+	return *(struct simlnd_ni **)lnet_ni_priv(ni);
+}
+
+static int start(struct lnet_ni *ni)
+{
+	struct sim_node *node = sim_node_of(lnet_ni_instance(ni));
+	struct simlnd_ni *sn;
+	u32 n, rail;
+
+	if (!sim_nid_where(lnet_ni_nid(ni), &n, &rail) || n != node->ix || rail >= SIM_RAILS)
+		return -EADDRNOTAVAIL;
+	sn = kzalloc(sizeof(*sn), GFP_KERNEL);
+	if (!sn)
+		return -ENOMEM;
+	sn->ni = ni;
+	sn->node = node;
+	sn->w = node->w;
+	sn->rail = rail;
+	sn->life = node->life;
+	INIT_LIST_HEAD(&sn->ends);
+	*(struct simlnd_ni **)lnet_ni_priv(ni) = sn;
+	node->ni[rail] = sn;
+	return 0;
+}
+
+static void stop(struct lnet_ni *ni)
+{
+	struct simlnd_ni *sn = of(ni);
+	struct simlnd_end *end, *next;
+	struct lnet_pass p;
+
+	sn->stopped = true;
+	lnet_pass_begin(&p, lnet_ni_instance(ni), LNET_PASS_DRIVER);
+	list_for_each_entry(end, &sn->ends, link)
+		simlnd_close(&p, end, LNET_PATH_LOST, sim_chance(&sn->w->rng, 800), false);
+	lnet_pass_end(&p);
+	list_for_each_entry_safe(end, next, &sn->ends, link)
+		simlnd_end_free(end);
+	sn->node->ni[sn->rail] = NULL;
+	kfree(sn);
+}
+
+/* ---- sending -------------------------------------------------------------------------------------------------- */
+
+static int refuse(struct simlnd_ni *sn, struct lnet_att *att)
+{
+	static const u8 how[] = { LNET_LOCAL_INTERRUPT, LNET_LOCAL_DROPPED, LNET_LOCAL_ABORTED, LNET_LOCAL_NO_ROUTE,
+				  LNET_NO_MEMORY };
+	u64 pick = sim_below(&sn->w->rng, 40);
+
+	sn->w->count.messages++;
+	sn->w->count.met++;
+	att->outcome = how[pick ? pick % 4 : 4];
+	return -EIO;
+}
+
+static int send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
+{
+	struct simlnd_ni *sn = of(ni);
+	struct simlnd_end *end;
+
+	att->outcome = LNET_LOCAL_DROPPED;
+	if (sn->stopped || sn->link_down)
+		return -ENETDOWN;
+	end = simlnd_end_make(sn, lnet_peer_ni_nid(att->pni));
+	if (!end)
+		return -ENOMEM;
+	if (simlnd_roll(sn->w, SIM_REFUSE, sn->rail, sn->node->ix, end->peer_node))
+		return refuse(sn, att);
+	att->lnd[0] = NULL;
+	att->lnd[1] = end;
+	list_add_tail(&att->link, &end->queue);
+	end->dirty = true;
+	return 0;
+}
+
+static void flush(struct lnet_pass *p, struct lnet_ni *ni)
+{
+	struct simlnd_ni *sn = of(ni);
+	struct simlnd_end *end;
+
+	list_for_each_entry(end, &sn->ends, link) {
+		if (!end->dirty)
+			continue;
+		end->dirty = false;
+		simlnd_pump(p, end);
+	}
+}
+
+static void unqueue(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how)
+{
+	list_del_init(&att->link);
+	att->lnd[1] = NULL;
+	lnet_att_done(p, att, how, 0);
+}
+
+/* What is under way is given back at once, or soon; the bytes go on from a copy, or are thrown away. */
+static void cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, enum lnet_cancel how)
+{
+	struct simlnd_ni *sn = of(ni);
+	struct simlnd_msg *m = att->lnd[0];
+
+	if (att->lnd[1]) {
+		unqueue(p, att, LNET_CANCELED);
+		return;
+	}
+	if (how == LNET_CANCEL_UNSENT || !m)
+		return;
+	if (!m->abort_soon && sim_chance(&sn->w->rng, 250)) {
+		m->abort_soon = true;		/* the next tick */
+		return;
+	}
+	simlnd_give_back(p, m, LNET_ABORTED, sim_chance(&sn->w->rng, 700));
+}
+
+static void path_reset(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *pni)
+{
+	struct simlnd_end *end = simlnd_end_find(of(ni), lnet_peer_ni_nid(pni));
+
+	if (end && end->state == END_UP)
+		simlnd_close(p, end, LNET_PATH_LOST, true, true);
+}
+
+const struct lnet_lnd_ops simlnd_ops = {
+	.name = "simlnd",
+	.type = LNET_LND_TCP,
+	.ni_priv_size = sizeof(struct simlnd_ni *),
+	.inline_max = 4096,
+	.peer_timeout = 180,
+	.peer_credits = 8,
+	.peer_buffer_credits = 0,
+	.credits = 256,
+	.ni_start = start,
+	.ni_stop = stop,
+	.send = send,
+	.flush = flush,
+	.cancel = cancel,
+	.land = simlnd_land,
+	.rx_stop = simlnd_rx_stop,
+	.path_reset = path_reset,
+};
+
+/* ---- time: deadlines of attempts, dialling again ------------------------------------------------------------------- */
+
+static void queue_expire(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
+{
+	enum lnet_outcome how = end->state == END_DIALING ? LNET_REMOTE_DROPPED : LNET_LOCAL_TIMEOUT;
+	struct lnet_att *att, *next;
+
+	list_for_each_entry_safe(att, next, &end->queue, link)
+		if (now_ns >= att->deadline_ns)
+			unqueue(p, att, how);
+}
+
+static void flight_expire(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
+{
+	struct sim_world *w = end->ni->w;
+	struct simlnd_msg *m, *next;
+
+	list_for_each_entry_safe(m, next, &end->flight, link) {
+		if (m->abort_soon)
+			simlnd_give_back(p, m, LNET_ABORTED, sim_chance(&w->rng, 700));
+		else if (now_ns >= m->att->deadline_ns)
+			simlnd_give_back(p, m, LNET_NETWORK_TIMEOUT, sim_chance(&w->rng, 700));
+	}
+}
+
+static bool end_tick(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
+{
+	queue_expire(p, end, now_ns);
+	flight_expire(p, end, now_ns);
+	if (end->state == END_DIALING && now_ns >= end->retry_ns)
+		end->state = END_NONE;
+	if (end->state == END_NONE && !list_empty(&end->queue))
+		simlnd_dial(end);
+	return !list_empty(&end->queue) || !list_empty(&end->flight);
+}
+
+static void tick(struct sim_world *w, void *arg, u64 num)
+{
+	struct simlnd_ni *sn = simlnd_ni_at(w, num >> 8 & 0xffffffff, num & 0xff);
+	struct simlnd_end *end;
+	struct lnet_pass p;
+	bool more = false;
+
+	(void)arg;
+	if (!sn || sn->life != num >> 40)
+		return;
+	sn->ticking = false;
+	lnet_pass_begin(&p, sn->node->ln, LNET_PASS_DRIVER);
+	list_for_each_entry(end, &sn->ends, link)
+		more |= end_tick(&p, end, w->now_ns);
+	lnet_pass_end(&p);
+	if (more)
+		simlnd_tick_start(sn);
+}
+
+void simlnd_tick_start(struct simlnd_ni *sn)
+{
+	if (sn->ticking || sn->stopped)
+		return;
+	sn->ticking = true;
+	sim_at(sn->w, sn->w->now_ns + TICK_NS, tick, NULL, (u64)sn->life << 40 | (u64)sn->node->ix << 8 | sn->rail);
+}
+
+void simlnd_dial_waiting(struct simlnd_ni *sn)
+{
+	struct simlnd_end *end;
+
+	list_for_each_entry(end, &sn->ends, link)
+		if (!list_empty(&end->queue))
+			simlnd_dial(end);
+	simlnd_tick_start(sn);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The invariants: what must hold at any time, of each request, and when nothing is under way. */
+#include "tests/sim/scenario.h"
+#include "lnet/core.h"
+
+/* ---- credits ------------------------------------------------------------------------------------------------------- */
+
+struct tally {			/* of one node */
+	s64 peer_taken, peer_held;	/* credits missing; attempts that hold one */
+	s64 ni_taken, ni_held;
+	s64 holds, with_driver;
+	u64 live;
+};
+
+static void tally_att(struct tally *t, const struct lnet_att *att)
+{
+	if (!att)
+		return;
+	t->peer_held += att->state == ATT_WAIT_NI || att->state == ATT_WIRE;
+	t->ni_held += att->state == ATT_WIRE;
+	t->with_driver += att->state == ATT_WIRE || att->state == ATT_POSTED;
+}
+
+static void tally_ni(struct tally *t, const struct lnet_ni *ni, u32 nr_shards)
+{
+	s32 quota = nr_shards == 1 ? ni->credits :
+		    min(max(ni->credits / (s32)nr_shards, 8 * ni->peer_credits), ni->credits);
+	u32 i;
+
+	for (i = 0; i < nr_shards; i++) {
+		t->ni_taken += max(quota, 1) - ni->sh[i].credits;
+		t->holds += ni->sh[i].holds;
+	}
+}
+
+static void tally_node(struct tally *t, struct lnet *ln)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_peer *peer;
+	struct lnet_op *op;
+	struct lnet_ni *ni;
+	u32 i;
+
+	memset(t, 0, sizeof(*t));
+	list_for_each_entry(ni, &ln->nis, link)
+		tally_ni(t, ni, ln->nr_shards);
+	list_for_each_entry(peer, &ln->peers, link)
+		list_for_each_entry(pni, &peer->pnis, link)
+			t->peer_taken += (s64)pni->max_credits - pni->credits;
+	for (i = 0; i < ln->nr_shards; i++) {
+		t->live += ln->shard[i].nr_live;
+		list_for_each_entry(op, &ln->shard[i].live, all) {
+			tally_att(t, &op->first);
+			tally_att(t, op->hedge);
+		}
+	}
+}
+
+static void check_credits(struct sim_world *w, u32 n)
+{
+	struct tally t;
+
+	tally_node(&t, w->node[n].ln);
+	if (t.peer_taken != t.peer_held)
+		sim_fail(w, "node %u: %lld peer credits are taken, attempts hold %lld", n, (long long)t.peer_taken,
+			 (long long)t.peer_held);
+	if (t.ni_taken != t.ni_held)
+		sim_fail(w, "node %u: %lld NI credits are taken, attempts hold %lld", n, (long long)t.ni_taken,
+			 (long long)t.ni_held);
+	if (t.holds < t.with_driver)
+		sim_fail(w, "node %u: %lld holds, the driver has %lld attempts", n, (long long)t.holds,
+			 (long long)t.with_driver);
+}
+
+/* ---- windows ----------------------------------------------------------------------------------------------------------- */
+
+static void check_window(struct sim_world *w, u32 n, const struct lnet_peer *peer)
+{
+	const struct lnet_txwin *tx = &peer->tx;
+	struct lnet_window *win;
+	u32 node, rail;
+	struct lnet *rx;
+
+	if (!tx->grant || !sim_nid_where(&peer->primary, &node, &rail) || node >= w->nr_nodes)
+		return;
+	if (tx->next - tx->oldest > tx->W)
+		sim_fail(w, "node %u has %llu requests unfinished at node %u, granted are %u", n,
+			 (unsigned long long)(tx->next - tx->oldest), node, tx->W);
+	rx = w->node[node].ln;
+	win = rx ? lnet_window_find(&rx->shard[lnet_grant_shard(rx, tx->grant)], tx->grant) : NULL;
+	if (!win)
+		return;
+	if (win->floor > tx->oldest || win->high >= tx->next)
+		sim_fail(w, "node %u has unfinished requests from %llu to %llu, the window of node %u is %llu to %llu", n,
+			 (unsigned long long)tx->oldest, (unsigned long long)tx->next, node,
+			 (unsigned long long)win->floor, (unsigned long long)win->high);
+}
+
+void sim_check_now(struct sim_world *w)
+{
+	struct lnet_peer *peer;
+	struct sim_req *req;
+	u32 n;
+
+	for (n = 0; n < w->nr_nodes; n++) {
+		if (!w->node[n].ln)
+			continue;
+		check_credits(w, n);
+		list_for_each_entry(peer, &w->node[n].ln->peers, link)
+			check_window(w, n, peer);
+	}
+	list_for_each_entry(req, &w->load->open, link)
+		if (w->now_ns > req->limit_ns)
+			sim_fail(w, "request %llx of %u bytes, kind %u, from node %u to %u waits past its deadline",
+				 (unsigned long long)req->id, req->len, req->kind, req->src, req->dst);
+}
+
+bool sim_idle(struct sim_world *w)
+{
+	u32 n;
+
+	for (n = 0; n < w->nr_nodes; n++)
+		if (w->node[n].ln && !lnet_ops_idle(w->node[n].ln))
+			return false;
+	return true;
+}
+
+/* ---- the end -------------------------------------------------------------------------------------------------------------- */
+
+static void check_peer_quiet(struct sim_world *w, u32 n, struct lnet_peer *peer)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_path *path;
+
+	if (!list_empty(&peer->resolve) || !list_empty(&peer->winwait))
+		sim_fail(w, "node %u: requests wait at a peer though none is unfinished", n);
+	if (peer->tx.grant && peer->tx.oldest != peer->tx.next)
+		sim_fail(w, "node %u: its window holds requests though none is unfinished", n);
+	list_for_each_entry(pni, &peer->pnis, link) {
+		if (pni->nr_wait || pni->credits != (s32)pni->max_credits)
+			sim_fail(w, "node %u: a peer interface has %d of %u credits, %u wait", n, pni->credits,
+				 pni->max_credits, pni->nr_wait);
+		list_for_each_entry(path, &pni->paths, link)
+			if (path->nr_wire || !list_empty(&path->asked))
+				sim_fail(w, "node %u: a path is in use though nothing is under way", n);
+	}
+}
+
+static void check_windows_quiet(struct sim_world *w, u32 n, struct lnet_shard *sh)
+{
+	struct lnet_window *win;
+	u64 seq;
+
+	list_for_each_entry(win, &sh->windows, link)
+		for (seq = win->floor; seq <= win->high; seq++) {
+			const struct lnet_entry *e = win->entry[seq & (win->cap - 1)];
+
+			if (e && e->seq == seq && (e->md || e->nr_answers || !list_empty(&e->rxs)))
+				sim_fail(w, "node %u: the entry of a finished request (state %u) holds memory", n, e->state);
+		}
+}
+
+void sim_check_end(struct sim_world *w)
+{
+	struct lnet_peer *peer;
+	struct tally t;
+	u32 n, i;
+
+	for (n = 0; n < w->nr_nodes; n++) {
+		struct lnet *ln = w->node[n].ln;
+
+		if (!ln)
+			continue;
+		tally_node(&t, ln);
+		if (t.live || t.peer_taken || t.ni_taken || t.holds)
+			sim_fail(w, "node %u at rest: %llu operations, %lld peer and %lld NI credits taken, %lld holds", n,
+				 (unsigned long long)t.live, (long long)t.peer_taken, (long long)t.ni_taken,
+				 (long long)t.holds);
+		list_for_each_entry(peer, &ln->peers, link)
+			check_peer_quiet(w, n, peer);
+		for (i = 0; i < ln->nr_shards; i++)
+			check_windows_quiet(w, n, &ln->shard[i]);
+	}
+}
+
+/* ---- of a request -------------------------------------------------------------------------------------------------------------- */
+
+static bool harmless(u8 kind)
+{
+	return kind == SIM_DUP || kind == SIM_REORDER || kind == SIM_DELAY || kind == SIM_SHORT || kind == SIM_UNLINK;
+}
+
+static bool touches(const struct sim_fault *f, const struct sim_req *req, u32 rail, u64 from_ns, u64 to_ns)
+{
+	if (harmless(f->kind) || SIM_START_NS + f->from_ns > to_ns || SIM_START_NS + f->to_ns <= from_ns)
+		return false;
+	if (f->kind == SIM_RESTART)
+		return f->node < 0 || (u32)f->node == req->src || (u32)f->node == req->dst;
+	if (f->rail >= 0 && (u32)f->rail != rail)
+		return false;
+	return f->node < 0 || (u32)f->node == req->src || (u32)f->node == req->dst;
+}
+
+/* A rail that no fault touched from shortly before the request until its end. */
+static bool had_whole_rail(const struct sim_world *w, const struct sim_req *req)
+{
+	u64 from = req->start_ns - min(req->start_ns, 2000 * SIM_MS);
+	u32 rail, i;
+
+	for (rail = 0; rail < w->nr_rails; rail++) {
+		for (i = 0; i < w->nr_faults; i++)
+			if (touches(&w->fault[i], req, rail, from, req->end_ns))
+				break;
+		if (i == w->nr_faults)
+			return true;
+	}
+	return false;
+}
+
+/* Where windows are dropped early, a request sent twice may end as perhaps delivered. */
+static bool excused(const struct sim_world *w, const struct sim_req *req)
+{
+	return req->status == -ESTALE && req->perhaps && w->scenario->windows_max;
+}
+
+void sim_check_req(struct sim_world *w, const struct sim_req *req)
+{
+	unsigned long long id = req->id;
+	bool sure = req->marked || req->kind != SIM_PUT;	/* success says that it took effect */
+
+	/* A GET whose answer was never confirmed may end as failed at the target: its buffer was unlinked. */
+	if (!req->status && sure && !(req->kind == SIM_GET ? req->matches : req->effects) && !req->sides_lost)
+		sim_fail(w, "request %llx, kind %u, succeeded without effect", id, req->kind);
+	if (req->status && !req->perhaps && req->effects)
+		sim_fail(w, "request %llx, kind %u, took effect and was reported as certainly failed (%d)", id, req->kind,
+			 req->status);
+	if (req->status && !req->unlinked && !req->plain && !excused(w, req) && had_whole_rail(w, req))
+		sim_fail(w, "request %llx, kind %u, %u bytes, %u -> %u failed (%d) though a rail was whole", id, req->kind,
+			 req->len, req->src, req->dst, req->status);
+	if (req->probe && req->status)
+		sim_fail(w, "request %llx, kind %u, %u -> %u failed (%d) though all faults were over", id, req->kind, req->src,
+			 req->dst, req->status);
+	if (req->nr_sides)
+		sim_fail(w, "request %llx: an MD was not given back", id);
+}

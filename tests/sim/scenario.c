@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Draws a scenario from a seed and runs it: load, faults, healing, requests that must succeed, rest, end. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tests/sim/scenario.h"
+#include "lnd/simlnd/simlnd.h"
+#include "lnet/core.h"
+
+#define SAMPLE_NS (20 * SIM_MS)
+#define REST_MAX_NS (120000 * SIM_MS)
+
+/* ---- drawing ------------------------------------------------------------------------------------------------------- */
+
+void sim_scenario_init(struct sim_scenario *s)
+{
+	memset(s, 0, sizeof(*s));
+	snprintf(s->name, sizeof(s->name), "plain");
+	s->nodes = 2;
+	s->rails = 2;
+	s->shards = 1;
+	s->latency_ns = 50 * SIM_US;
+	s->jitter_ns = 10 * SIM_US;
+	s->rate_mbit = 10000;
+	s->inline_max = 4096;
+	s->duration_ns = 1000 * SIM_MS;
+	s->heal_ns = 2000 * SIM_MS;
+	s->gap_ns = 2 * SIM_MS;
+	s->max_open = 400;
+	s->max_len = 1048576;
+	s->symmetric = true;
+	s->timeout_ns = 5000 * SIM_MS;
+	s->retry_count = 2;
+	s->put_ack = 500;
+	s->put = 200;
+	s->get = 300;
+}
+
+static struct sim_fault *fault_add(struct sim_scenario *s, u8 kind)
+{
+	struct sim_fault *f = &s->fault[s->nr_faults++];
+
+	*f = (struct sim_fault){ .kind = kind, .rail = -1, .node = -1, .peer = -1, .to_ns = s->duration_ns };
+	return f;
+}
+
+/* Faults of every message, on all rails: they delay, repeat and reorder, and on some rails lose. */
+static void draw_noise(struct sim_scenario *s, struct sim_rng *rng, s32 lossy)
+{
+	struct sim_fault *f = fault_add(s, SIM_DUP);
+
+	f->permille = 80 + sim_below(rng, 120);
+	f = fault_add(s, SIM_REORDER);
+	f->permille = 220 + sim_below(rng, 200);
+	f->delay_ns = SIM_MS + sim_below(rng, 8 * SIM_MS);
+	f = fault_add(s, SIM_LOSS);
+	f->rail = lossy;
+	f->permille = 10 + sim_below(rng, 120);
+	f = fault_add(s, SIM_REFUSE);
+	f->rail = lossy;
+	f->permille = sim_below(rng, 60);
+	f = fault_add(s, SIM_BREAK);
+	f->rail = lossy;
+	f->permille = sim_below(rng, 100);
+	f = fault_add(s, SIM_SHORT);
+	f->permille = sim_below(rng, 300);
+	f = fault_add(s, SIM_UNLINK);
+	f->permille = sim_chance(rng, 300) ? sim_below(rng, 30) : 0;
+}
+
+static void draw_event(struct sim_scenario *s, struct sim_rng *rng, s32 lossy)
+{
+	static const u8 kinds[] = { SIM_CUT, SIM_CUT_OUT, SIM_CUT_IN, SIM_LINK, SIM_RESET, SIM_RESET, SIM_DELAY };
+	struct sim_fault *f = fault_add(s, kinds[sim_below(rng, ARRAY_SIZE(kinds))]);
+
+	f->from_ns = sim_below(rng, s->duration_ns * 3 / 4);
+	f->to_ns = f->from_ns + 20 * SIM_MS + sim_below(rng, s->duration_ns / 2);
+	f->rail = lossy >= 0 ? lossy : (s32)sim_below(rng, s->rails);
+	f->node = sim_chance(rng, 800) ? (s32)sim_below(rng, s->nodes) : -1;
+	if (f->node >= 0 && f->kind != SIM_LINK && sim_chance(rng, 400))
+		f->peer = (f->node + 1 + sim_below(rng, s->nodes - 1)) % s->nodes;
+	if (f->kind == SIM_RESET)
+		f->period_ns = 20 * SIM_MS + sim_below(rng, 300 * SIM_MS);
+	else if (sim_chance(rng, 300))
+		f->period_ns = 10 * SIM_MS + sim_below(rng, 400 * SIM_MS);
+	f->delay_ns = sim_below(rng, 60 * SIM_MS);
+}
+
+static void draw_restart(struct sim_scenario *s, struct sim_rng *rng)
+{
+	struct sim_fault *f = fault_add(s, SIM_RESTART);
+
+	f->node = sim_below(rng, s->nodes);
+	f->from_ns = sim_below(rng, s->duration_ns);
+	f->to_ns = f->from_ns + SIM_MS;
+	if (sim_chance(rng, 300)) {
+		f->period_ns = 100 * SIM_MS + sim_below(rng, 400 * SIM_MS);
+		f->to_ns = f->from_ns + 2 * f->period_ns + SIM_MS;
+	}
+}
+
+void sim_scenario_draw(struct sim_scenario *s, u64 seed)
+{
+	struct sim_rng rng = { .state = lnet_hash64(seed ^ 0x7363656eULL) };
+	u64 nr, target = 400 + sim_below(&rng, 600);
+	s32 lossy;
+
+	sim_scenario_init(s);
+	snprintf(s->name, sizeof(s->name), "default");
+	s->nodes = seed % 100 == 37 ? 9 + sim_below(&rng, 192) : 2 + sim_below(&rng, 7);
+	s->shards = sim_chance(&rng, 600) ? 1 : 2 + sim_below(&rng, 3);
+	s->latency_ns = 10 * SIM_US + sim_below(&rng, 500 * SIM_US);
+	s->jitter_ns = sim_below(&rng, s->latency_ns);
+	s->rate_mbit = 1000 << sim_below(&rng, 5);
+	s->inline_max = sim_chance(&rng, 700) ? 4096 : sim_chance(&rng, 500) ? 0 : 1048576;
+	s->duration_ns = 1000 * SIM_MS + sim_below(&rng, 1500 * SIM_MS);
+	s->gap_ns = max(s->duration_ns * s->nodes / target, SIM_US);
+	s->symmetric = sim_chance(&rng, 600);
+	s->timeout_ns = sim_chance(&rng, 600) ? 5000 * SIM_MS : 1000 * SIM_MS + sim_below(&rng, 2000 * SIM_MS);
+	s->retry_count = 2 + sim_below(&rng, 4);
+	s->hold_ns = sim_chance(&rng, 500) ? 0 : 500 * SIM_MS;
+	s->windows_max = sim_chance(&rng, 800) ? 0 : 1 + sim_below(&rng, 4);
+	s->window = sim_chance(&rng, 700) ? 0 : 2 + sim_below(&rng, 30);
+	s->credits = sim_chance(&rng, 700) ? 0 : 1 + sim_below(&rng, 4);
+	s->max_open = 50 + sim_below(&rng, 400);
+	s->partners = sim_chance(&rng, 500) ? 0 : 1 + sim_below(&rng, 3);
+	lossy = sim_chance(&rng, 500) ? (s32)sim_below(&rng, s->rails) : -1;
+	draw_noise(s, &rng, lossy);
+	for (nr = 1 + sim_below(&rng, 7); nr; nr--)
+		draw_event(s, &rng, lossy);
+	for (nr = sim_chance(&rng, 400) ? 1 + sim_below(&rng, 2) : 0; nr; nr--)
+		draw_restart(s, &rng);
+}
+
+/* ---- running ---------------------------------------------------------------------------------------------------------- */
+
+struct run {
+	struct sim_world w;
+	struct sim_load load;
+	const struct sim_scenario *s;
+};
+
+static void tune(struct sim_world *w, struct lnet *ln, const char *name, u64 value)
+{
+	int err = lnet_tunable_set(ln, name, value);
+
+	if (err)
+		sim_fail(w, "tunable %s to %llu: %d", name, (unsigned long long)value, err);
+}
+
+static void tune_node(struct sim_world *w, struct lnet *ln)
+{
+	const struct sim_scenario *s = w->scenario;
+
+	tune(w, ln, "transaction_timeout", s->timeout_ns);
+	tune(w, ln, "retry_count", s->retry_count);
+	if (s->hold_ns)
+		tune(w, ln, "hold_time", s->hold_ns);
+	if (s->windows_max)
+		tune(w, ln, "windows_max", s->windows_max);
+	if (s->window)
+		tune(w, ln, "window", s->window);
+}
+
+static void world_make(struct run *r, u64 seed, u32 verbose)
+{
+	const struct sim_scenario *s = r->s;
+	struct sim_world *w = &r->w;
+	u32 n;
+
+	if (sim_world_init(w, seed, s->nodes) || sim_load_init(&r->load, w))
+		abort();
+	w->verbose = verbose;
+	w->scenario = s;
+	w->on_up = tune_node;
+	w->nr_rails = s->rails;
+	w->nr_shards = s->shards;
+	w->latency_ns = s->latency_ns;
+	w->jitter_ns = s->jitter_ns;
+	w->rate_mbit = s->rate_mbit;
+	w->inline_max = s->inline_max;
+	w->peer_credits = s->credits;
+	w->may_double = !s->windows_max;
+	r->load.gap_ns = s->gap_ns;
+	r->load.until_ns = SIM_START_NS + s->duration_ns;
+	r->load.timeout_ns = s->timeout_ns;
+	r->load.nr_max_open = s->max_open;
+	r->load.max_len = s->max_len;
+	r->load.partners = s->partners;
+	r->load.symmetric = s->symmetric;
+	r->load.kind_permille[SIM_PUT_ACK] = s->put_ack;
+	r->load.kind_permille[SIM_PUT] = s->put;
+	r->load.kind_permille[SIM_GET] = s->get;
+	memcpy(w->fault, s->fault, sizeof(w->fault));
+	w->nr_faults = s->nr_faults;
+	for (n = 0; n < w->nr_nodes && !w->failed; n++)
+		if (sim_node_up(w, n))
+			sim_fail(w, "node %u does not come up", n);
+}
+
+static bool go_on(struct run *r, u64 until_ns)
+{
+	struct sim_world *w = &r->w;
+	u64 every_ns = SAMPLE_NS * (1 + w->nr_nodes / 16);
+
+	while (!w->failed && w->now_ns < until_ns) {
+		sim_run(w, min(until_ns, w->now_ns + every_ns));
+		if (!w->failed && !w->nr_heap)
+			w->now_ns = until_ns;
+		if (!w->failed)
+			sim_check_now(w);
+	}
+	return !w->failed;
+}
+
+/* Until no request is unfinished. */
+static bool finish(struct run *r)
+{
+	while (!list_empty(&r->load.open))
+		if (!go_on(r, r->w.now_ns + SAMPLE_NS))
+			return false;
+	return true;
+}
+
+static void probe(struct run *r)
+{
+	struct sim_world *w = &r->w;
+	u32 n, step = 1 + w->nr_nodes / 40;
+
+	for (n = 0; n < w->nr_nodes && !w->failed; n += step) {
+		u32 to = (n + 1) % w->nr_nodes, kind;
+
+		for (kind = 0; kind < SIM_NR_REQ_KINDS; kind++) {
+			struct sim_req *req = sim_request(&r->load, n, to, kind, 1000 * kind);
+
+			if (req)
+				req->probe = true;
+		}
+	}
+}
+
+/* All is quiet: nothing is under way, held answers are gone. */
+static bool rest(struct run *r)
+{
+	u64 hold_ns = max(r->s->hold_ns, 2 * r->s->timeout_ns);
+	u64 end_ns;
+
+	if (!go_on(r, r->w.now_ns + 10000 * SIM_MS + hold_ns * 2))
+		return false;
+	end_ns = r->w.now_ns + REST_MAX_NS;
+	while (!sim_idle(&r->w) && r->w.now_ns < end_ns)
+		if (!go_on(r, r->w.now_ns + SAMPLE_NS))
+			return false;
+	return true;
+}
+
+static void check_reqs(struct run *r)
+{
+	struct sim_req *req;
+
+	list_for_each_entry(req, &r->load.ended, link)
+		sim_check_req(&r->w, req);
+}
+
+static void count_node(struct sim_counts *c, const struct lnet *ln)
+{
+#define ADD(to, name) (c->to += lnet_stat_sum(ln, LNET_C_##name))
+	ADD(resends, resend_count);
+	ADD(hedges, hedges);
+	ADD(hedge_wins, hedge_wins);
+	ADD(suspects, suspects);
+	ADD(dup_taken, dup_taken);
+	ADD(dup_final, dup_final);
+	ADD(dup_old, dup_old);
+	ADD(dup_answer, dup_answer);
+	ADD(no_window, no_window);
+	ADD(openings, openings);
+	ADD(windows_dropped, windows_dropped);
+	ADD(recovery_pings, recovery_pings);
+	ADD(path_lost, path_lost);
+#undef ADD
+}
+
+static void run(struct run *r)
+{
+	struct sim_world *w = &r->w;
+
+	simlnd_faults_start(w);
+	sim_load_start(&r->load);
+	if (!go_on(r, SIM_START_NS + r->s->duration_ns) || !go_on(r, w->faults_end_ns) || !finish(r) ||
+	    !go_on(r, max(w->now_ns, w->faults_end_ns + r->s->heal_ns)))
+		return;
+	probe(r);
+	if (!w->failed && finish(r) && rest(r)) {
+		sim_check_end(w);
+		check_reqs(r);
+	}
+}
+
+void sim_scenario_run(const struct sim_scenario *s, u64 seed, u32 verbose, struct sim_result *result)
+{
+	struct run *r = calloc(1, sizeof(*r));
+	u32 n;
+
+	if (!r)
+		abort();
+	r->s = s;
+	world_make(r, seed, verbose);
+	if (!r->w.failed)
+		run(r);
+	r->w.on_send = NULL;
+	for (n = 0; n < r->w.nr_nodes; n++) {
+		if (r->w.node[n].ln)
+			count_node(&r->w.count, r->w.node[n].ln);
+		sim_node_down(&r->w, n);
+	}
+	result->failed = r->w.failed;
+	memcpy(result->why, r->w.why, sizeof(result->why));
+	result->hash = r->w.hash;
+	result->count = r->w.count;
+	sim_world_fini(&r->w);
+	sim_load_fini(&r->load);
+	free(r);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a run of the simulator does: nodes, links, faults by time, load; drawn from a seed or read from YAML. */
+#ifndef TESTS_SIM_SCENARIO_H
+#define TESTS_SIM_SCENARIO_H
+
+#include "tests/sim/load.h"
+
+struct sim_scenario {
+	char name[64];
+	u32 nodes, rails, shards;
+	u64 latency_ns, jitter_ns, rate_mbit;
+	u32 inline_max;
+	u64 duration_ns;		/* of the load */
+	u64 heal_ns;			/* after the last fault, before the requests that must succeed */
+	u64 gap_ns;
+	u32 max_open, max_len, partners;
+	bool symmetric;
+	u64 timeout_ns;
+	u32 retry_count;
+	u64 hold_ns;			/* 0: the tunable's default */
+	u32 windows_max;		/* 0: the default */
+	u32 window;			/* 0: the default */
+	u32 credits;			/* peer credits; 0: the driver's */
+	u32 put_ack, put, get;		/* permille */
+	struct sim_fault fault[SIM_MAX_FAULTS];
+	u32 nr_faults;
+};
+
+struct sim_result {
+	bool failed;
+	char why[512];
+	u64 hash;
+	struct sim_counts count;
+};
+
+void sim_scenario_init(struct sim_scenario *s);			/* two nodes, two rails, no fault */
+void sim_scenario_draw(struct sim_scenario *s, u64 seed);	/* the default of lnetsim */
+/* 0, or -errno with a message for people in @err. */
+int sim_scenario_read(struct sim_scenario *s, const char *path, char *err, size_t size);
+void sim_scenario_run(const struct sim_scenario *s, u64 seed, u32 verbose, struct sim_result *result);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The world of the simulator: virtual time, one seed, one heap of events, and nodes whose environment it is. */
+#ifndef TESTS_SIM_WORLD_H
+#define TESTS_SIM_WORLD_H
+
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/hash.h>
+#include <lnet/lnet.h>
+
+/*
+ * One thread, no clock, no randomness but that of the seed. An event runs to completion before the next one; events of
+ * one time run in the order in which they were made. Nothing here may depend on an address.
+ */
+
+#define SIM_RAILS	4U
+#define SIM_SHARDS	8U
+#define SIM_START_NS	1000000000ULL	/* time is never 0, which the core takes for "not yet" */
+#define SIM_MS		1000000ULL
+#define SIM_US		1000ULL
+
+struct sim_world;
+struct simlnd_ni;
+struct sim_load;
+struct sim_scenario;
+struct lnet_hdr;
+
+struct sim_rng {
+	u64 state;
+};
+
+u64 sim_random(struct sim_rng *rng);
+u64 sim_below(struct sim_rng *rng, u64 n);		/* 0..n-1; 0 if @n is 0 */
+bool sim_chance(struct sim_rng *rng, u32 permille);
+
+typedef void (*sim_event_fn)(struct sim_world *w, void *arg, u64 num);
+
+struct sim_event {
+	u64 when_ns, seq;
+	sim_event_fn fn;
+	void *arg;
+	u64 num;
+};
+
+struct sim_node {
+	struct lnet_env env;			/* first */
+	struct sim_world *w;
+	struct lnet *ln;			/* NULL: down */
+	u32 ix, life;				/* lives are counted: events of a former one are void */
+	u8 kicked;				/* bit per shard: lnet_shard_work() is due */
+	u8 dying;				/* lnet_destroy() runs */
+	struct sim_rng rng;			/* what the core draws */
+	u64 armed_ns[SIM_SHARDS];
+	struct simlnd_ni *ni[SIM_RAILS];	/* the driver's; NULL: none */
+	u64 up_ns;				/* when this life began */
+};
+
+enum sim_fault_kind {
+	SIM_CUT, SIM_CUT_OUT, SIM_CUT_IN, SIM_LINK, SIM_LOSS, SIM_DUP, SIM_REORDER, SIM_DELAY, SIM_RESET, SIM_RESTART,
+	SIM_REFUSE, SIM_BREAK, SIM_SHORT, SIM_UNLINK, SIM_NR_FAULTS
+};
+extern const char *const sim_fault_names[SIM_NR_FAULTS];
+
+struct sim_fault {
+	u64 from_ns, to_ns;		/* relative to SIM_START_NS; acts in [from, to) */
+	u64 period_ns;			/* flaps: on for a half, off for a half; RESET, RESTART: again and again. 0: not */
+	u64 delay_ns;			/* DELAY, REORDER */
+	u32 permille;			/* LOSS, DUP, REORDER, REFUSE, BREAK, SHORT, UNLINK: chance per message */
+	s32 rail, node, peer;		/* -1: all; @peer: only between the two */
+	u8 kind;
+};
+
+#define SIM_MAX_FAULTS 64U
+
+struct sim_counts {			/* what happened, for the report; summed over seeds */
+	u64 messages;			/* given to links */
+	u64 met;			/* of which met a fault */
+	u64 fault[SIM_NR_FAULTS];	/* messages or events by kind */
+	u64 events, steps;
+	u64 requests, ok, failed, perhaps, effects;
+	u64 resends, hedges, hedge_wins, suspects, dup_taken, dup_final, dup_old, dup_answer, no_window, openings;
+	u64 windows_dropped, recovery_pings, path_lost;
+	u64 outcome[32];		/* failures by errno, index errno % 32 is the printer's */
+	u64 stall_max_ns;
+};
+
+struct sim_world {
+	u64 now_ns, seq, seed;
+	struct sim_event *heap;
+	u64 nr_heap, cap_heap;
+	struct sim_node *node;
+	u32 nr_nodes, nr_rails, nr_shards;
+	u64 hash;			/* trace */
+	u64 generations;		/* of connections */
+	u64 same;			/* events at this time */
+	struct sim_rng rng;		/* links */
+	struct sim_fault fault[SIM_MAX_FAULTS];
+	u32 nr_faults;
+	u64 latency_ns, jitter_ns, rate_mbit;
+	const struct sim_scenario *scenario;
+	bool may_double;		/* links may repeat requests */
+	u32 peer_credits;		/* 0: the driver's */
+	u32 inline_max;			/* payloads up to this are copied when sent */
+	u64 faults_end_ns;		/* all faults are over */
+	struct sim_counts count;
+	u32 verbose;			/* 2: every message */
+	bool failed;			/* an invariant is broken; the run ends */
+	char why[512];
+	struct sim_load *load;
+	/* simlnd: what it tells those who watch */
+	void (*on_send)(struct sim_world *w, struct sim_node *node, const struct lnet_hdr *hdr, bool marked);
+	void (*on_up)(struct sim_world *w, struct lnet *ln);	/* an instance is made, without NIs yet */
+	void (*on_restart)(struct sim_world *w, u32 node);	/* it is up again */
+	void (*on_down)(struct sim_world *w, u32 node);		/* a life is over */
+};
+
+int sim_world_init(struct sim_world *w, u64 seed, u32 nr_nodes);	/* nodes are down. 0, -ENOMEM */
+void sim_world_fini(struct sim_world *w);				/* all nodes are down */
+void sim_at(struct sim_world *w, u64 when_ns, sim_event_fn fn, void *arg, u64 num);
+/* Runs until @until_ns, or until nothing is left (false), or something failed (false). */
+bool sim_run(struct sim_world *w, u64 until_ns);
+void sim_fail(struct sim_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void sim_say(struct sim_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));	/* if verbose */
+
+static inline void sim_trace(struct sim_world *w, u64 a, u64 b)
+{
+	w->hash = lnet_hash64(w->hash ^ a) + lnet_hash64(b ^ 0x9e3779b97f4a7c15ULL);
+}
+
+/* Node @ix up or down. Up: an instance with the driver and an NI per rail. 0 or -errno. */
+int sim_node_up(struct sim_world *w, u32 ix);
+void sim_node_down(struct sim_world *w, u32 ix);
+struct sim_node *sim_node_of(const struct lnet *ln);
+void sim_nid(struct lnet_nid *nid, u32 node, u32 rail);
+bool sim_nid_where(const struct lnet_nid *nid, u32 *node, u32 *rail);
+
+#endif

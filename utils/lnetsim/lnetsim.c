@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* lnetsim: many nodes in one process, virtual time, one seed; says whether the promises held. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "tests/sim/scenario.h"
+
+struct options {
+	u64 first, last;
+	u32 nodes, jobs;
+	u32 verbose;
+	bool twice, hashes;
+	const char *scenario;
+};
+
+struct shared {			/* of each job */
+	u64 seed;		/* at work with it */
+	u64 nr_failed, nr_done, combined;
+	struct sim_counts count;
+};
+
+static void add_counts(struct sim_counts *sum, const struct sim_counts *c)
+{
+	const u64 *from = (const u64 *)c;
+	u64 *to = (u64 *)sum, stall = max(sum->stall_max_ns, c->stall_max_ns);
+	size_t i;
+
+	for (i = 0; i < sizeof(*c) / sizeof(u64); i++)
+		to[i] += from[i];
+	sum->stall_max_ns = stall;
+}
+
+static int make_scenario(const struct options *o, u64 seed, struct sim_scenario *s)
+{
+	char err[256];
+
+	if (o->scenario) {
+		if (sim_scenario_read(s, o->scenario, err, sizeof(err))) {
+			fprintf(stderr, "lnetsim: %s: %s\n", o->scenario, err);
+			return -EINVAL;
+		}
+	} else {
+		sim_scenario_draw(s, seed);
+	}
+	if (o->nodes) {
+		s->gap_ns = s->gap_ns * o->nodes / s->nodes;
+		s->nodes = o->nodes;
+		s->max_open = max(s->max_open, o->nodes * 2);
+	}
+	return 0;
+}
+
+static void run_seed(const struct options *o, u64 seed, struct shared *sh)
+{
+	struct sim_scenario s;
+	struct sim_result a, b;
+
+	sh->seed = seed;
+	if (make_scenario(o, seed, &s))
+		exit(2);
+	sim_scenario_run(&s, seed, o->verbose, &a);
+	if (!a.failed && o->twice) {
+		sim_scenario_run(&s, seed, false, &b);
+		if (a.hash != b.hash) {
+			a.failed = true;
+			snprintf(a.why, sizeof(a.why), "two runs differ: %016llx %016llx", (unsigned long long)a.hash,
+				 (unsigned long long)b.hash);
+		}
+	}
+	if (o->hashes)
+		printf("seed %llu hash %016llx\n", (unsigned long long)seed, (unsigned long long)a.hash);
+	if (a.failed) {
+		printf("seed %llu FAILED: %s\n", (unsigned long long)seed, a.why);
+		sh->nr_failed++;
+	}
+	fflush(stdout);
+	add_counts(&sh->count, &a.count);
+	sh->combined ^= lnet_hash64(a.hash + seed);
+	sh->nr_done++;
+}
+
+static void run_job(const struct options *o, u32 job, struct shared *sh)
+{
+	u64 seed;
+
+	for (seed = o->first + job; seed <= o->last; seed += o->jobs)
+		run_seed(o, seed, sh);
+}
+
+/* ---- the report ---------------------------------------------------------------------------------------------------- */
+
+#define U(x) ((unsigned long long)(x))
+
+static void report(const struct options *o, const struct shared *sum)
+{
+	const struct sim_counts *c = &sum->count;
+	struct rusage ru;
+	unsigned int i;
+
+	printf("%llu seeds, %llu failed, hash %016llx\n", U(sum->nr_done), U(sum->nr_failed), U(sum->combined));
+	printf("messages: %llu, %llu (%llu %%) met a fault:", U(c->messages), U(c->met),
+	       U(c->messages ? c->met * 100 / c->messages : 0));
+	for (i = 0; i < SIM_NR_FAULTS; i++)
+		if (c->fault[i])
+			printf(" %s %llu", sim_fault_names[i], U(c->fault[i]));
+	printf("\nrequests: %llu, ok %llu, failed %llu, perhaps %llu, effects %llu, slowest success %llu ms\n",
+	       U(c->requests), U(c->ok), U(c->failed), U(c->perhaps), U(c->effects), U(c->stall_max_ns / SIM_MS));
+	printf("failures by errno:");
+	for (i = 0; i < ARRAY_SIZE(c->outcome); i++)
+		if (c->outcome[i])
+			printf(" %u mod 32: %llu", i, U(c->outcome[i]));
+	printf("\nresends %llu, hedges %llu (won %llu), suspects %llu, paths lost %llu, recovery pings %llu\n",
+	       U(c->resends), U(c->hedges), U(c->hedge_wins), U(c->suspects), U(c->path_lost), U(c->recovery_pings));
+	printf("duplicates suppressed: joined %llu, answered again %llu, old %llu; answers %llu; no window %llu, "
+	       "openings %llu, windows dropped %llu\n", U(c->dup_taken), U(c->dup_final), U(c->dup_old),
+	       U(c->dup_answer), U(c->no_window), U(c->openings), U(c->windows_dropped));
+	getrusage(o->jobs > 1 ? RUSAGE_CHILDREN : RUSAGE_SELF, &ru);
+	printf("events %llu, passes of workers %llu, memory at most %ld MiB, cpu %ld.%02ld s\n", U(c->events), U(c->steps),
+	       ru.ru_maxrss / 1024, ru.ru_utime.tv_sec, (long)ru.ru_utime.tv_usec / 10000);
+}
+
+static int run_all(const struct options *o)
+{
+	struct shared *sh = mmap(NULL, o->jobs * sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared sum = { 0 };
+	u32 job;
+
+	if (sh == MAP_FAILED)
+		return 2;
+	if (o->jobs == 1)
+		run_job(o, 0, &sh[0]);
+	else
+		for (job = 0; job < o->jobs; job++)
+			if (!fork()) {
+				run_job(o, job, &sh[job]);
+				exit(0);
+			}
+	for (job = 0; o->jobs > 1 && job < o->jobs; job++) {
+		int status;
+
+		wait(&status);
+		if (status)
+			sum.nr_failed++;
+	}
+	for (job = 0; job < o->jobs; job++) {
+		sum.nr_done += sh[job].nr_done;
+		sum.nr_failed += sh[job].nr_failed;
+		sum.combined ^= sh[job].combined;
+		add_counts(&sum.count, &sh[job].count);
+		if (sh[job].seed && sum.nr_failed && o->jobs > 1)
+			printf("job %u was last at seed %llu\n", job, U(sh[job].seed));
+	}
+	report(o, &sum);
+	return sum.nr_failed ? 1 : 0;
+}
+
+static const char usage[] =
+	"usage: lnetsim [--seed N | --seeds A..B] [--nodes N] [--scenario FILE] [--twice] [--hashes] [--jobs N] [--verbose]\n";
+
+int main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "seed", 1, NULL, 's' }, { "seeds", 1, NULL, 'S' }, { "nodes", 1, NULL, 'n' },
+		{ "scenario", 1, NULL, 'f' }, { "twice", 0, NULL, '2' }, { "hashes", 0, NULL, 'H' },
+		{ "jobs", 1, NULL, 'j' }, { "verbose", 0, NULL, 'v' }, { "help", 0, NULL, 'h' }, { NULL, 0, NULL, 0 },
+	};
+	struct options o = { .first = 1, .last = 1, .jobs = 1 };
+	unsigned long long a, b;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "s:S:n:f:2Hj:vh", longs, NULL)) != -1) {
+		switch (c) {
+		case 's':
+			o.first = o.last = strtoull(optarg, NULL, 0);
+			break;
+		case 'S':
+			if (sscanf(optarg, "%llu..%llu", &a, &b) != 2 || b < a)
+				goto bad;
+			o.first = a;
+			o.last = b;
+			break;
+		case 'n':
+			o.nodes = strtoul(optarg, NULL, 0);
+			break;
+		case 'f':
+			o.scenario = optarg;
+			break;
+		case '2':
+			o.twice = true;
+			break;
+		case 'H':
+			o.hashes = true;
+			break;
+		case 'j':
+			o.jobs = max_t(u32, strtoul(optarg, NULL, 0), 1);
+			break;
+		case 'v':
+			o.verbose++;
+			break;
+		default:
+			goto bad;
+		}
+	}
+	if (optind == argc && (!o.nodes || o.nodes >= 2))
+		return run_all(&o);
+bad:
+	fputs(usage, stderr);
+	return 2;
+}
