@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The side that requests: keeps a window full or goes by the clock, and judges what comes back. */
+/* The side that requests: keeps a window full or goes by the clock; judges what comes back. */
 #include "perf.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #define MAX_OPEN	8192u		/* requests under way in an open loop */
 #define MAX_MEMORY	(256u << 20)
-#define SLOT_BITS	14		/* of the pointer that comes back: number << SLOT_BITS | slot */
+#define SLOT_BITS	14	/* what comes back: number << SLOT_BITS | slot */
 #define PLANT_EVERY	97
 #define READY_NS	(10ull * NSEC_PER_SEC)
 #define POLL_NS		(100ull * NSEC_PER_MSEC)
@@ -33,7 +33,7 @@ struct client {
 	u32 held;		/* slot + 1 of a request planted to come late; 0: none */
 };
 
-/* ---- the end of a request -------------------------------------------------------------------------- */
+/* ---- the end of a request ------------------------------------------------------------------ */
 
 static u8 *memory_of(const struct client *c, u32 slot)
 {
@@ -63,11 +63,9 @@ static void count_gap(struct perf_node *n, u64 now)
 	f->last_ns = now;
 }
 
-static void count_end(struct perf_node *n, u64 start_ns, int status, bool perhaps)
+static void count_end(struct perf_node *n, u64 start_ns, u64 now, int status, bool perhaps)
 {
 	struct perf_figures *f = &n->fig;
-	u64 now = perf_now();
-
 	if (!status) {
 		f->ok++;
 		f->bytes += n->opt->size;
@@ -88,6 +86,7 @@ static void request_end(struct client *c, u64 ptr, int status, bool perhaps, u32
 	u64 number = ptr >> SLOT_BITS;
 	struct perf_node *n = c->n;
 	struct request *req = &c->req[slot];
+	u64 now = perf_now();
 
 	if (req->number != number) {
 		n->fig.twice++;
@@ -96,8 +95,9 @@ static void request_end(struct client *c, u64 ptr, int status, bool perhaps, u32
 		return;
 	}
 	status = content_check(c, slot, status, len);
-	perf_log_add(n->log, PERF_FINAL, n->instance << PERF_ID_SHIFT | number, status, perhaps, 0);
-	count_end(n, req->start_ns, status, perhaps);
+	perf_log_add(n->log, PERF_FINAL, n->instance << PERF_ID_SHIFT | number, status, perhaps,
+		     (u32)((now - req->start_ns) / 1000));
+	count_end(n, req->start_ns, now, status, perhaps);
 	req->number = 0;
 	c->idle[(c->idle_head + c->nr_idle++) % c->nr] = slot;
 }
@@ -115,7 +115,7 @@ static void on_event(const struct lnet_event *ev)
 		pthread_mutex_unlock(&c->n->lock);
 }
 
-/* ---- a request ---------------------------------------------------------------------------------------- */
+/* ---- a request ----------------------------------------------------------------------------- */
 
 /* -EAGAIN is not possible: what the library refuses is an error of this program. */
 static int hand_over(struct client *c, u32 slot, u64 ptr, bool more)
@@ -223,7 +223,7 @@ static int issue(struct client *c, u64 start_ns, bool more)
 	return rc ? rc : release_held(c);
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------ */
+/* ---- the loop ------------------------------------------------------------------------------ */
 
 /* Issues what is due at @now; *due is when to come again if nothing happens. */
 static int issue_due(struct client *c, u64 now, u64 *due)
@@ -273,7 +273,7 @@ static int run(struct client *c, u64 nr, u64 until)
 	return rc;
 }
 
-/* ---- start ------------------------------------------------------------------------------------------------ */
+/* ---- start --------------------------------------------------------------------------------- */
 
 static int sizes_set(struct client *c)
 {

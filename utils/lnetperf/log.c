@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Keeps the log in a mapped file, so that no record is lost with the process and none costs a call. */
+/* The log in a mapped file: no record is lost with the process, none costs a call. */
 #include "perf.h"
 
 #include <errno.h>
@@ -126,7 +126,7 @@ void perf_log_close(struct perf_log *log)
 	free(log);
 }
 
-/* ---- memory for landings ---------------------------------------------------------------------- */
+/* ---- memory for landings ------------------------------------------------------------------- */
 
 static void search(struct perf_log *log, const u8 *mem, size_t len)
 {

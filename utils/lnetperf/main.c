@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lnetperf: latency, rate and bandwidth between two nodes over any number of rails, with a judge. */
+/* lnetperf: latency, rate and bandwidth of requests between two nodes over any number of rails. */
 #include "perf.h"
 
 #include <signal.h>

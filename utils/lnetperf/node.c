@@ -2,6 +2,7 @@
 /* The node inside lnetperf: interfaces, peers, tunables, and the door for lnetctl. */
 #include "perf.h"
 
+#include <lnet/lnetctl.h>
 #include <lnet/socklnd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,7 @@ static int instance_start(struct perf_node *n)
 	return rc ? fail("cannot start", rc) : 0;
 }
 
-/* ---- lnetctl ----------------------------------------------------------------------------------- */
+/* ---- lnetctl ------------------------------------------------------------------------------- */
 
 static void *ctl_loop(void *arg)
 {
@@ -112,6 +113,16 @@ static void *ctl_loop(void *arg)
 	while (!READ_ONCE(n->ctl_stop))
 		lnet_nl_server_step(n->ctl, 200);
 	return NULL;
+}
+
+/* It is, by us: lnetctl need not say so first. */
+static int ctl_configured(struct perf_node *n)
+{
+	struct lnetctl *c = lnetctl_open_local(lnet_nl_server_serve, n->ctl);
+	int rc = c ? lnetctl_configure(c, 0) : -ENOMEM;
+
+	lnetctl_close(c);
+	return rc;
 }
 
 static int ctl_start(struct perf_node *n)
@@ -125,6 +136,12 @@ static int ctl_start(struct perf_node *n)
 	rc = lnet_nl_server_create(&n->ctl, &cfg);
 	if (rc)
 		return fail(cfg.name, rc);
+	rc = ctl_configured(n);
+	if (rc) {
+		lnet_nl_server_destroy(n->ctl);
+		n->ctl = NULL;
+		return fail("lnetctl", rc);
+	}
 	rc = -pthread_create(&n->ctl_thread, NULL, ctl_loop, n);
 	if (rc) {
 		lnet_nl_server_destroy(n->ctl);
@@ -144,7 +161,7 @@ static void ctl_end(struct perf_node *n)
 	lnet_nl_server_destroy(n->ctl);
 }
 
-/* ---- start and stop ------------------------------------------------------------------------------ */
+/* ---- start and stop ------------------------------------------------------------------------ */
 
 int perf_node_start(struct perf_node *n, const struct perf_opt *opt)
 {
@@ -176,7 +193,7 @@ void perf_node_stop(struct perf_node *n)
 	pthread_mutex_destroy(&n->lock);
 }
 
-/* ---- figures -------------------------------------------------------------------------------------- */
+/* ---- figures ------------------------------------------------------------------------------- */
 
 void perf_node_rails(struct perf_node *n, struct perf_rails *r)
 {

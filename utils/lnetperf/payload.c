@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Payloads that say who they are and whether they are whole: identity, a pattern of it, a checksum. */
+/* Payloads that say who they are and whether they are whole: identity, pattern, checksum. */
 #include "perf.h"
 
 #include <string.h>

@@ -23,7 +23,7 @@
 
 enum perf_plant { PLANT_NONE, PLANT_LOST, PLANT_DUP, PLANT_CORRUPT, PLANT_REORDER };
 
-/* ---- opt.c ---- */
+/* ---- opt.c --------------------------------------------------------------------------------- */
 
 struct perf_opt {
 	enum perf_role role;
@@ -45,7 +45,7 @@ struct perf_opt {
 /* -1: go on, else the exit status. */
 int perf_opt_parse(struct perf_opt *o, int argc, char **argv);
 
-/* ---- log.c; every call with a NULL log does nothing ---- */
+/* ---- log.c; every call with a NULL log does nothing ---------------------------------------- */
 
 struct perf_log;
 /* Goes on behind what the file holds already. 0 or -errno. */
@@ -59,7 +59,7 @@ void perf_log_close(struct perf_log *log);
  */
 void *perf_log_memory(struct perf_log *log, const char *path, size_t len);
 
-/* ---- payload.c: what verified memory holds ---- */
+/* ---- payload.c: what verified memory holds ------------------------------------------------- */
 
 #define PERF_PAYLOAD_MIN 32
 void perf_payload_fill(void *buf, u32 len, u64 id);
@@ -70,7 +70,7 @@ u32 perf_payload_find(const void *buf, size_t max, u64 *id);
 void perf_pattern_fill(void *buf, u32 offset, u32 len);
 bool perf_pattern_good(const void *buf, u32 offset, u32 len);
 
-/* ---- figures: report.c ---- */
+/* ---- figures: report.c --------------------------------------------------------------------- */
 
 #define PERF_HIST_BUCKETS	(48 * 32)
 struct perf_figures {

@@ -13,8 +13,8 @@
 enum perf_kind {
 	PERF_START = 1,		/* id: instance, a: enum perf_role, b: process id */
 	PERF_ISSUE,		/* id: request, before it is made; a: bytes, b: enum perf_op */
-	PERF_FINAL,		/* id: request; status; a: perhaps */
-	PERF_DELIVER,		/* id: request, at its target; status: -EBADMSG when corrupted; a: bytes */
+	PERF_FINAL,		/* id: request; status; a: perhaps; b: time it took in us */
+	PERF_DELIVER,		/* id: request, at its target; status: 0, -EBADMSG; a: bytes */
 	PERF_LANDED,		/* id: request found whole in the memory of the instance before */
 	PERF_SERVED,		/* id: GET, at its target */
 	PERF_RAIL,		/* id: index of the own interface; a: messages sent by it so far */
@@ -29,7 +29,7 @@ enum perf_op { PERF_PUT = 1, PERF_PUT_NOACK, PERF_GET };
 
 struct perf_rec {
 	uint64_t id;
-	int64_t time_ns;	/* of the day, but moving like the monotonic clock within an instance */
+	int64_t time_ns;	/* of the day, moving like the monotonic clock in an instance */
 	int32_t status;
 	uint32_t a, b;
 	uint32_t kind;		/* written last */

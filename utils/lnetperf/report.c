@@ -8,7 +8,7 @@
 
 #define RAIL_NS	(50ull * NSEC_PER_MSEC)
 
-/* ---- latencies: 32 buckets per power of two -------------------------------------------------------------- */
+/* ---- latencies: 32 buckets per power of two ------------------------------------------------ */
 
 static unsigned int bucket_of(u64 ns)
 {
@@ -53,7 +53,7 @@ u64 perf_figures_quantile(const struct perf_figures *f, unsigned int permille)
 	return f->lat_max;
 }
 
-/* ---- while it runs ------------------------------------------------------------------------------------------ */
+/* ---- while it runs ------------------------------------------------------------------------- */
 
 static void rail_records(struct perf_node *n, u64 now)
 {
@@ -118,7 +118,7 @@ void perf_report_start(struct perf_node *n)
 	n->last = n->base;
 }
 
-/* ---- at the end ----------------------------------------------------------------------------------------------- */
+/* ---- at the end ---------------------------------------------------------------------------- */
 
 static void end_text(struct perf_node *n, const struct perf_rails *r, double sec)
 {
@@ -129,7 +129,8 @@ static void end_text(struct perf_node *n, const struct perf_rails *r, double sec
 	       (unsigned long long)f->ok, (unsigned long long)f->failed,
 	       (unsigned long long)f->perhaps, (unsigned long long)f->corrupted,
 	       (unsigned long long)f->twice);
-	printf("%.3f s, %.0f/s, %.1f MB/s\n", sec, (double)f->ok / sec, (double)f->bytes / sec / 1e6);
+	printf("%.3f s, %.0f/s, %.1f MB/s\n", sec, (double)f->ok / sec,
+	       (double)f->bytes / sec / 1e6);
 	if (n->opt->role == PERF_CLIENT && f->ok)
 		printf("latency us: min %.2f p50 %.2f p90 %.2f p99 %.2f p99.9 %.2f max %.2f; "
 		       "longest gap %.1f ms\n",

@@ -33,7 +33,7 @@ static int post(struct lnet *ln, u32 portal, const struct lnet_md_cfg *cfg, enum
 	return rc ? rc : lnet_md_attach(ln, me, cfg, unlink, &md);
 }
 
-/* ---- verified PUTs --------------------------------------------------------------------------------------- */
+/* ---- verified PUTs ------------------------------------------------------------------------- */
 
 static void on_put(const struct lnet_event *ev);
 
@@ -71,7 +71,7 @@ static void on_put(const struct lnet_event *ev)
 		fprintf(stderr, "lnetperf: no memory to post a buffer again\n");
 }
 
-/* ---- GETs and raw PUTs ------------------------------------------------------------------------------------ */
+/* ---- GETs and raw PUTs --------------------------------------------------------------------- */
 
 static void on_raw(const struct lnet_event *ev)
 {
@@ -98,7 +98,7 @@ static int post_region(struct server *s, u32 portal, void *mem, u32 len, u32 opt
 	return post(s->n->ln, portal, &cfg, LNET_RETAIN);
 }
 
-/* ---- start and end ------------------------------------------------------------------------------------------ */
+/* ---- start and end ------------------------------------------------------------------------- */
 
 static int memory_get(struct server *s)
 {

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Two nodes in two network namespaces with two rails between them, and what can be done to the rails.
+#
+#	        A: client                          B: server
+#	   .---------------.                  .---------------.
+#	   |  a0 10.0.0.1  |------ rail 0 ----|  b0 10.0.0.2  |   net tcp
+#	   |  a1 10.1.0.1  |------ rail 1 ----|  b1 10.1.0.2  |   net tcp1
+#	   '---------------'                  '---------------'
+#
+# Read by tests: rails_up, server_start, client_start, cut KIND RAIL, heal KIND RAIL, wait_for WHAT CONDITION..., judge.
+# One trap takes everything down again, by name and by process id. Nothing sleeps for a fixed time.
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+out=${OUT:-$here/build}
+lnetperf=$out/lnetperf
+oracle=$out/tests/netns/oracle
+A=lnA$$ B=lnB$$
+work=
+server=
+client=
+pids=()
+tests=0
+failed=0
+
+# ---- results, as TAP
+
+ok() {
+	tests=$((tests + 1))
+	echo "ok $tests - $1"
+}
+not_ok() {
+	tests=$((tests + 1))
+	failed=$((failed + 1))
+	echo "not ok $tests - $1"
+}
+check() {
+	local what=$1
+	shift
+	if "$@"; then ok "$what"; else not_ok "$what"; fi
+}
+plan() {
+	echo "1..$tests"
+	[ $failed -eq 0 ]
+}
+
+# Says why the test cannot run here, or nothing.
+why_not() {
+	[ "$(id -u)" -eq 0 ] || { echo "not root"; return; }
+	command -v ip >/dev/null || { echo "no ip"; return; }
+	command -v nft >/dev/null || { echo "no nft"; return; }
+	ip netns add "$A" 2>/dev/null || { echo "network namespaces cannot be made"; return; }
+	ip -n "$A" link add x0 type veth peer name x1 2>/dev/null || echo "veth pairs cannot be made"
+	ip netns exec "$A" nft add table netdev probe 2>/dev/null || echo "nft has no netdev family"
+	ip netns del "$A"
+}
+
+# ---- waiting: for conditions, looked at every 20 ms
+
+exec {never}<> <(:)
+pause() {
+	read -r -t 0.02 -u $never _ || :
+}
+# wait_for SECONDS COMMAND...
+wait_for() {
+	local until=$((SECONDS + $1))
+	shift
+	while ! "$@"; do
+		[ $SECONDS -ge $until ] && return 1
+		pause
+	done
+}
+
+# ---- namespaces and rails
+
+clean_up() {
+	local pid
+	for pid in "${pids[@]}"; do
+		kill -9 "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+	ip netns del "$A" 2>/dev/null
+	ip netns del "$B" 2>/dev/null
+	[ -n "$work" ] && rm -rf "$work"
+}
+
+in_A() { ip netns exec "$A" "$@"; }
+in_B() { ip netns exec "$B" "$@"; }
+
+rails_up() {
+	local r
+	work=$(mktemp -d /tmp/lnet-netns.XXXXXX)
+	trap clean_up EXIT
+	trap 'exit 1' INT TERM
+	ip netns add "$A" && ip netns add "$B" || return 1
+	for r in 0 1; do
+		ip link add a$r netns "$A" type veth peer name b$r netns "$B"
+		ip -n "$A" addr add 10.$r.0.1/24 dev a$r
+		ip -n "$B" addr add 10.$r.0.2/24 dev b$r
+		ip -n "$A" link set a$r up
+		ip -n "$B" link set b$r up
+	done
+	ip -n "$A" link set lo up
+	ip -n "$B" link set lo up
+	wait_for 5 in_A ping -c 1 -W 1 -q 10.1.0.2 >/dev/null
+}
+
+A_nids=(--nid 10.0.0.1@tcp --nid 10.1.0.1@tcp1 --peer 10.0.0.2@tcp,10.1.0.2@tcp1)
+B_nids=(--nid 10.0.0.2@tcp --nid 10.1.0.2@tcp1 --peer 10.0.0.1@tcp,10.1.0.1@tcp1)
+
+# ---- nodes
+
+started() { grep -q ready "$work/server.out"; }
+
+# Keeps its log over restarts.
+server_start() {
+	: > "$work/server.out"
+	ip netns exec "$B" "$lnetperf" server "${B_nids[@]}" --log "$work/server.log" "$@" > "$work/server.out" 2>&1 &
+	server=$!
+	pids+=($server)
+	wait_for 10 started
+}
+
+client_start() {
+	: > "$work/client.out"
+	ip netns exec "$A" "$lnetperf" client "${A_nids[@]}" --log "$work/client.log" --verify --timeline 100ms "$@" \
+		> "$work/client.out" 2>&1 &
+	client=$!
+	pids+=($client)
+	wait_for 10 flows 0 0 && wait_for 10 flows 1 0
+}
+
+# Ends a process and gives its status.
+stop() {
+	kill -TERM "$1" 2>/dev/null
+	wait "$1"
+}
+
+# ---- what flows: the lines that the client prints ten times a second
+
+lines() { grep -c 'done' "$work/client.out"; }
+
+# Sets rate[0], rate[1] and completed from the last line, and line to its number.
+read_line() {
+	local words
+	line=$(lines)
+	read -r -a words < <(tail -n 1 "$work/client.out")
+	rate=("${words[3]%/s}" "${words[5]%/s}")
+	completed=${words[7]%/s}
+	[[ $completed =~ ^[0-9]+$ && ${rate[0]} =~ ^[0-9]+$ && ${rate[1]} =~ ^[0-9]+$ ]]
+}
+
+# Rail $1 carries its share, in a line after number $2.
+flows() {
+	read_line && [ "$line" -gt "$2" ] && [ $((rate[$1] * 10)) -ge $(((rate[0] + rate[1]) * 3)) ] &&
+		[ "$completed" -gt 0 ]
+}
+
+# All is done over the other rail, in a line after number $2.
+goes_round() {
+	read_line && [ "$line" -gt "$2" ] && [ "$completed" -ge $((per_second * 8 / 10)) ]
+}
+per_second=1000
+
+# ---- faults
+
+mark() {
+	echo "$EPOCHREALTIME $*" >> "$work/marks"
+}
+
+# Drops all that comes in at device $3 of namespace $1, from the far side of rail $2.
+drop_in() {
+	ip netns exec "$1" nft -f - <<-RULES
+		table netdev cut$2 {
+			chain in { type filter hook ingress device "$3" priority 0; policy drop; }
+		}
+	RULES
+}
+
+cut() {
+	local rail=$2
+	mark "cut-$1 $rail"
+	case $1 in
+	link-down) ip -n "$A" link set a$rail down ;;
+	link-down-far) ip -n "$B" link set b$rail down ;;
+	drop) drop_in "$A" $rail a$rail && drop_in "$B" $rail b$rail ;;
+	one-way) drop_in "$B" $rail b$rail ;;
+	one-way-back) drop_in "$A" $rail a$rail ;;
+	# The first socket of the set that dies takes the others along, which confuses ss.
+	reset) in_A ss -K dst 10.$rail.0.2 2>/dev/null | grep -q ESTAB ;;
+	*) return 1 ;;
+	esac
+}
+
+heal() {
+	local rail=$2
+	case $1 in
+	link-down) ip -n "$A" link set a$rail up ;;
+	link-down-far) ip -n "$B" link set b$rail up ;;
+	drop) in_A nft delete table netdev cut$rail && in_B nft delete table netdev cut$rail ;;
+	one-way) in_B nft delete table netdev cut$rail ;;
+	one-way-back) in_A nft delete table netdev cut$rail ;;
+	esac
+	mark "heal $rail"
+}
+
+# ---- the judge
+
+# judge [OPTION...]: prints what it says as comments.
+judge() {
+	local text status
+	text=$("$oracle" --marks "$work/marks" "$@" "$work/client.log" "$work/server.log" 2>&1)
+	status=$?
+	sed 's/^/# /' <<< "$text"
+	return $status
+}
