@@ -349,8 +349,8 @@ enum lnet_op_flag {
 	LNET_OPF_STARTED = 0x80,	/* transaction clock runs: a driver took an attempt */
 	LNET_OPF_NOACKREQ = 0x100,	/* marked PUT without ACK: acknowledged unseen by the user */
 	LNET_OPF_INTERNAL = 0x200,	/* made by the core: no contact gate */
-	LNET_OPF_GAVE_UP = 0x400,
-	LNET_OPF_LANDING = 0x800,	/* a REPLY is landing in the sink */
+	LNET_OPF_RECALLED = 0x400,	/* its link is in a pass's list of cancels, which pins it */
+	LNET_OPF_RESOLVED = 0x800,	/* waited for first contact: its time runs since the start */
 	LNET_OPF_HASSLOT = 0x1000,
 	LNET_OPF_MAYBE = 0x2000,	/* some attempt was perhaps delivered */
 	LNET_OPF_PINNED_DST = 0x4000,	/* only to dst_pni */
@@ -389,7 +389,8 @@ struct lnet_op {
 	u32 portal, offset, md_off, len, mlength, target_pid;
 	u32 flags;
 	u32 slot;			/* unmarked requests: index in ln->slots + 1 */
-	u8 state, type, tries, hedges, outcome, cls, nr_held, pins;
+	u8 state, type, hedges, outcome, cls, nr_held, pins;
+	u16 tries;
 	void *op_ptr;
 	struct lnet_entry *entry;	/* answers of marked requests: counted */
 	struct list_head landings;	/* rx: REPLYs landing for this GET */
@@ -702,7 +703,8 @@ bool lnet_ops_idle(struct lnet *ln);			/* no operation is unfinished */
 int lnet_ops_init(struct lnet *ln);
 void lnet_ops_fini(struct lnet *ln);
 int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni);	/* [sh] takes the reference of @pni; 0, -ENOMEM, -ENOSPC: nothing done */
-void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how);	/* [sh] the attempt is FREE */
+void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path, enum lnet_outcome how);	/* [sh] the attempt over @path is FREE */
+bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool perhaps);	/* [sh] if an attempt of it failed now */
 void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op);	/* [sh] paths that did not answer in time */
 void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);	/* [sh] SEND event, once */
 void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op);	/* [sh] asks the drivers for its attempts at pass end */
@@ -738,7 +740,8 @@ bool lnet_op_request(const struct lnet_op *op);		/* PUT or GET */
 bool lnet_op_over(const struct lnet_op *op);		/* its outcome is known */
 bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op);	/* draws its sequence if it needs one; false: the window is full */
 void lnet_op_park_window(struct lnet_op *op);		/* waits for room in the window */
-void lnet_op_arm(struct lnet_shard *sh, struct lnet_op *op);
+void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);	/* [sh] */
+void lnet_op_given_up(struct lnet_op *op);	/* [sh] about to be finished: was any of it perhaps delivered? */
 struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h);	/* [sh] marked request by (grant, sequence) */
 /* ---- credit.c ----------------------------------------------------------------------------------------------------------------------- */
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);	/* [sh] FREE -> WAIT_PEER -> WAIT_NI -> WIRE */

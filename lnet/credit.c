@@ -101,7 +101,8 @@ static void to_wire(struct lnet_pass *p, struct lnet_att *att)
 	if (!(op->flags & LNET_OPF_STARTED)) {
 		op->flags |= LNET_OPF_STARTED;
 		op->first_wire_ns = p->now_ns;
-		op->deadline_ns = p->now_ns + op->timeout_ns;
+		if (!(op->flags & LNET_OPF_RESOLVED))
+			op->deadline_ns = p->now_ns + op->timeout_ns;
 	}
 	slice = div_u64(op->timeout_ns, max_t(u32, READ_ONCE(tun->retry_count), 1));
 	att->deadline_ns = min(op->deadline_ns, p->now_ns + slice);
@@ -111,7 +112,7 @@ static void to_wire(struct lnet_pass *p, struct lnet_att *att)
 	op->tries++;
 	op->suspect_ns = p->now_ns + lnet_path_suspect_after(p->ln, att->path);
 	list_add_tail(&att->link, &p->send);
-	lnet_op_arm(p->sh, op);
+	lnet_op_arm(p, op);
 }
 
 static void wait_ni(struct lnet_pass *p, struct lnet_att *att)

@@ -443,7 +443,7 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 	lnet_op_set_state(op, OP_RESOLVE);
 	list_add_tail(&op->link, &peer->resolve);
 	lnet_contact_need(p, peer);
-	lnet_op_arm(p->sh, op);
+	lnet_op_arm(p, op);
 }
 
 void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via)

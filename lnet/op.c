@@ -36,6 +36,17 @@ static bool with_driver(const struct lnet_att *att)
 	return att && (att->state == ATT_WIRE || att->state == ATT_POSTED);
 }
 
+/* Posted, as far as the core knows. */
+static bool asked(const struct lnet_att *att)
+{
+	return att && (att->state == ATT_POSTED || att->state == ATT_ASKED);
+}
+
+static bool is_out(const struct lnet_att *att)
+{
+	return with_driver(att) || asked(att);
+}
+
 static bool live(const struct lnet_att *att)
 {
 	return att && att->state != ATT_FREE;
@@ -43,34 +54,38 @@ static bool live(const struct lnet_att *att)
 
 /* ---- the timer -------------------------------------------------------------------------------------------------- */
 
-static u64 att_next(const struct lnet_att *att)
+/*
+ * What may not be sent again waits for its answer until the end of the transaction; else the attempt's
+ * slice ends its wait.
+ */
+static u64 att_next(const struct lnet_pass *p, const struct lnet_att *att)
 {
 	if (!live(att))
 		return U64_MAX;
 	if (att->state == ATT_ASKED)
-		return att->deadline_ns;
+		return lnet_op_may_resend(p, att->op, true) ? att->deadline_ns : U64_MAX;
 	return with_driver(att) ? att->deadline_ns + ABORT_GRACE_NS : U64_MAX;
 }
 
-static u64 op_next(const struct lnet_op *op)
+static u64 op_next(const struct lnet_pass *p, const struct lnet_op *op)
 {
 	u64 next = op->deadline_ns;
 
 	if (op->state == OP_BACKOFF)
 		return min(next, op->suspect_ns);
-	next = min(next, min(att_next(&op->first), att_next(op->hedge)));
+	next = min(next, min(att_next(p, &op->first), att_next(p, op->hedge)));
 	if (lnet_op_request(op) && (live(&op->first) || live(op->hedge)))
 		next = min(next, op->suspect_ns);
 	return next;
 }
 
 /* A timer that is too early looks again; only an earlier time moves it. */
-void lnet_op_arm(struct lnet_shard *sh, struct lnet_op *op)
+void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op)
 {
-	u64 next = op_next(op);
+	u64 next = op_next(p, op);
 
 	if (list_empty(&op->timer.link) || next < op->timer.when_ns)
-		lnet_timer_set(&sh->wheel, &op->timer, next);
+		lnet_timer_set(&p->sh->wheel, &op->timer, next);
 }
 
 /* What the end of the transaction time says about an operation. */
@@ -78,9 +93,16 @@ static enum lnet_outcome deadline_outcome(const struct lnet_op *op)
 {
 	if (!(op->flags & LNET_OPF_STARTED))
 		return LNET_LOCAL_TIMEOUT;
-	if ((op->flags & LNET_OPF_MAYBE) || live(&op->first) || live(op->hedge))
+	if ((op->flags & LNET_OPF_MAYBE) || is_out(&op->first) || is_out(op->hedge))
 		return LNET_REMOTE_TIMEOUT;
 	return LNET_LOCAL_TIMEOUT;
+}
+
+/* What a driver still has is perhaps delivered if it says so when it gives it back. */
+void lnet_op_given_up(struct lnet_op *op)
+{
+	if (asked(&op->first) || asked(op->hedge))
+		op->flags |= LNET_OPF_MAYBE;
 }
 
 static void op_deadline(struct lnet_pass *p, struct lnet_op *op)
@@ -88,7 +110,7 @@ static void op_deadline(struct lnet_pass *p, struct lnet_op *op)
 	enum lnet_outcome how = deadline_outcome(op);
 
 	if (how == LNET_REMOTE_TIMEOUT) {
-		op->flags |= LNET_OPF_MAYBE;
+		lnet_op_given_up(op);
 		if (lnet_op_request(op))
 			lnet_count(p->sh, response_timeout_count);
 		lnet_op_blame_silence(p, op);
@@ -108,7 +130,7 @@ static struct lnet_att *lone_attempt(struct lnet_op *op)
 
 static bool may_hedge(const struct lnet_pass *p, const struct lnet_op *op)
 {
-	return READ_ONCE(p->ln->tun.hedge) && op->hedges == 0 && !(op->flags & LNET_OPF_RECOVERY) &&
+	return READ_ONCE(p->ln->tun.hedge) && READ_ONCE(p->ln->tun.retry_count) && op->hedges == 0 && !(op->flags & LNET_OPF_RECOVERY) &&
 	       (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT));
 }
 
@@ -166,19 +188,30 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 
 static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
+	struct lnet_path *path;
 	enum lnet_outcome how;
 
-	if (lnet_op_over(op) || !live(att) || p->now_ns < att_next(att))
+	if (lnet_op_over(op) || !live(att) || p->now_ns < att_next(p, att))
 		return;
 	if (with_driver(att)) {
 		lnet_op_recall(p, op);
 		return;
 	}
-	how = att->path->evidence_ns > att->posted_ns ? LNET_REMOTE_TIMEOUT : LNET_NETWORK_TIMEOUT;
+	path = att->path;
+	how = path->evidence_ns > att->posted_ns ? LNET_REMOTE_TIMEOUT : LNET_NETWORK_TIMEOUT;
 	if (!(op->flags & LNET_OPF_RECOVERY))
-		lnet_health_fail(p->sh, att->path, how);
+		lnet_health_fail(p->sh, path, how);
 	lnet_att_drop(p, att);
-	lnet_op_attempt_failed(p, op, how);
+	lnet_op_attempt_failed(p, op, path, how);
+}
+
+/* A driver that was asked to give an attempt back is asked again after a while. */
+static void rearm(struct lnet_pass *p, struct lnet_op *op)
+{
+	u64 next = op_next(p, op);
+
+	lnet_timer_set(&p->sh->wheel, &op->timer,
+		       next > p->now_ns ? next : p->now_ns + ABORT_REPEAT_NS);
 }
 
 void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
@@ -201,7 +234,7 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
 			look_at_silence(p, op);
 	}
 	if (!lnet_op_over(op))
-		lnet_op_arm(p->sh, op);
+		rearm(p, op);
 	lnet_op_unpin(p, op);
 }
 
@@ -270,7 +303,7 @@ static void final_event(struct lnet_pass *p, struct lnet_op *op, u64 now_ns)
 		kind = op->type == LNET_OP_GET ? LNET_EVENT_REPLY : LNET_EVENT_ACK;
 	op->evt[1] = NULL;
 	fill_event(op, e, kind);
-	e->ev.mlength = op->mlength;
+	e->ev.mlength = kind == LNET_EVENT_SEND && !how->err ? op->len : op->mlength;
 	e->ev.status = how->err;
 	e->ev.perhaps = how->err && (op->flags & LNET_OPF_MAYBE);
 	e->ev.final = true;
@@ -284,6 +317,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_att *second = op->hedge;
 
 	lnet_op_set_state(op, OP_DONE);
+	count_end(sh, op);
 	lnet_timer_cancel(&sh->wheel, &op->timer);
 	list_del_init(&op->all);
 	sh->nr_live--;
@@ -331,9 +365,10 @@ static void drop_attempt(struct lnet_pass *p, struct lnet_att *att)
 /* Asks the drivers for what they hold of @op; once per pass end. */
 void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op)
 {
-	if (!op->nr_held || !list_empty(&op->link))
+	if (!op->nr_held || (op->flags & LNET_OPF_RECALLED))
 		return;
 	op->pins++;
+	op->flags |= LNET_OPF_RECALLED;
 	list_add_tail(&op->link, &p->cancel);
 }
 
@@ -350,12 +385,12 @@ void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome h
 	if (lnet_op_over(op))
 		return;
 	op->pins++;
-	list_del_init(&op->link);
+	if (!(op->flags & LNET_OPF_RECALLED))
+		list_del_init(&op->link);
 	op->outcome = how;
 	lnet_op_set_state(op, OP_RECALL);
 	drop_attempt(p, &op->first);
 	drop_attempt(p, op->hedge);
-	count_end(p->sh, op);
 	lnet_op_unname(p, op);
 	stop_landings(p, op);
 	if (op->nr_held || !list_empty(&op->landings))
@@ -382,6 +417,7 @@ void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path 
 	}
 	if (att && att == op->hedge)
 		lnet_count(p->sh, hedge_wins);
-	lnet_hedge_earn(p->sh, op->peer);
+	if (!(op->flags & LNET_OPF_INTERNAL))
+		lnet_hedge_earn(p->sh, op->peer);
 	lnet_op_finish(p, op, LNET_OK);
 }

@@ -69,7 +69,7 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op)
 	op->tried |= 1ULL << path->ix;
 	lnet_att_enter(p, &op->first, path);
 	if (op->state == OP_TRY)
-		lnet_op_arm(p->sh, op);
+		lnet_op_arm(p, op);
 }
 
 void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
@@ -93,8 +93,9 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 		return;
 	}
 	lnet_op_set_state(op, OP_RESOLVE);
+	op->flags |= LNET_OPF_RESOLVED;
 	list_add_tail(&op->link, &op->peer->resolve);
-	lnet_op_arm(sh, op);
+	lnet_op_arm(p, op);
 }
 
 void lnet_op_release(struct lnet_pass *p, struct lnet_op *op)
@@ -130,10 +131,20 @@ static unsigned int resends(const struct lnet_op *op)
 	return op->tries > op->hedges + 1 ? op->tries - op->hedges - 1 : 0;
 }
 
-static void count_resend(struct lnet_pass *p, struct lnet_op *op)
+/* @path and @how: the failure that is the reason. */
+static void count_resend(struct lnet_pass *p, struct lnet_path *path, enum lnet_outcome how)
 {
-	(void)op;
+	u64 *ni = path->ni->sh[p->sh->ix].c, *pni = path->pni->c;
+
 	lnet_count(p->sh, resend_count);
+	if (how == LNET_LOCAL_TIMEOUT)
+		ni[LNET_NIC_resend_local_timeout]++;
+	if (how == LNET_REMOTE_TIMEOUT)
+		pni[LNET_PNIC_resend_remote_timeout]++;
+	if (how == LNET_NETWORK_TIMEOUT) {
+		ni[LNET_NIC_resend_network_timeout]++;
+		pni[LNET_PNIC_resend_network_timeout]++;
+	}
 }
 
 /* Another path not yet tried: at once. Else the time left is shared among the tries left. */
@@ -143,15 +154,20 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_path *path = choose(p, op, 0);
 	u64 remain = op->deadline_ns - p->now_ns;
 
-	count_resend(p, op);
-	if (path && !(op->tried & 1ULL << path->ix) && !path->suspect_ns) {
+	if (path && !(op->tried & 1ULL << path->ix)) {
 		lnet_op_try(p, op);
 		return;
 	}
 	lnet_op_set_state(op, OP_BACKOFF);
 	op->suspect_ns = p->now_ns + div_u64(remain, left + 1);
 	op->tried = 0;
-	lnet_op_arm(p->sh, op);
+	lnet_op_arm(p, op);
+}
+
+bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool perhaps)
+{
+	return !(op->flags & LNET_OPF_RECOVERY) && (!perhaps || resendable(p, op)) &&
+	       resends(op) < READ_ONCE(p->ln->tun.retry_count);
 }
 
 static bool alive(const struct lnet_att *att)
@@ -169,7 +185,8 @@ static void unpin_path(struct lnet_op *op)
 }
 
 /* An attempt ended without success and is FREE. The other one may still run; else try again or give up. */
-void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how)
+void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
+			    enum lnet_outcome how)
 {
 	bool perhaps = lnet_outcomes[how].delivery != LNET_DELIVERY_NOT;
 
@@ -178,16 +195,17 @@ void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, enum lnet_o
 	if (lnet_op_over(op) || alive(&op->first) || alive(op->hedge))
 		return;
 	if (how == LNET_SHUTDOWN || how == LNET_NO_MEMORY || READ_ONCE(p->ln->stopping) ||
-	    (op->md && lnet_op_request(op) && lnet_md_aborted(op->md)) || (op->flags & LNET_OPF_RECOVERY) ||
-	    (perhaps && !resendable(p, op)) || resends(op) >= READ_ONCE(p->ln->tun.retry_count) ||
-	    p->now_ns >= op->deadline_ns) {
+	    (op->md && lnet_op_request(op) && lnet_md_aborted(op->md)) ||
+	    !lnet_op_may_resend(p, op, perhaps) || p->now_ns >= op->deadline_ns) {
 		lnet_op_finish(p, op, how);
 		return;
 	}
 	if (op->flags & LNET_OPF_ANY_PATH)
 		unpin_path(op);
-	if (op->state == OP_TRY || op->state == OP_ANSWER)
-		send_again(p, op);
+	if (op->state != OP_TRY && op->state != OP_ANSWER)
+		return;
+	count_resend(p, path, how);
+	send_again(p, op);
 }
 
 void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op)
@@ -233,8 +251,10 @@ static void was_posted(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 
 static void lost(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att, enum lnet_outcome how)
 {
+	struct lnet_path *path = att->path;
+
 	lnet_att_drop(p, att);
-	lnet_op_attempt_failed(p, op, how);
+	lnet_op_attempt_failed(p, op, path, how);
 }
 
 /* The driver has taken all bytes and forgets the attempt: what is missing is the answer. */
@@ -257,17 +277,18 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	if (path->lost_valid && (s32)(att->epoch - path->lost_epoch) <= 0 && resendable(p, op))
 		lost(p, op, att, LNET_PATH_LOST);
 	else
-		lnet_op_arm(p->sh, op);
+		lnet_op_arm(p, op);
 }
 
 static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	enum lnet_outcome how = att->outcome;
+	struct lnet_path *path = att->path;
 
 	if (!(op->flags & LNET_OPF_RECOVERY))
-		lnet_health_fail(p->sh, att->path, how);
+		lnet_health_fail(p->sh, path, how);
 	lnet_att_move(p, att, ATT_FREE);
-	lnet_op_attempt_failed(p, op, how);
+	lnet_op_attempt_failed(p, op, path, how);
 }
 
 static void process(struct lnet_pass *p, struct lnet_att *att)
@@ -328,7 +349,8 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 		return;
 	lnet_enter(p, op->sh);
 	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) && !atomic_read(&att->given) &&
-	       (lnet_op_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) || READ_ONCE(att->ni->fatal));
+	       (lnet_op_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) ||
+		READ_ONCE(att->ni->fatal) || READ_ONCE(att->ni->fault_down));
 	ni = att->ni;
 	lnet_leave(p);
 	if (!take)
@@ -348,6 +370,7 @@ void lnet_pass_cancels(struct lnet_pass *p)
 		cancel_one(p, op, &op->first);
 		cancel_one(p, op, op->hedge);
 		lnet_enter(p, op->sh);
+		op->flags &= ~LNET_OPF_RECALLED;
 		lnet_op_unpin(p, op);
 		lnet_leave(p);
 	}
@@ -395,15 +418,30 @@ void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t)
 
 /* ---- paths that die ----------------------------------------------------------------------------------------------------------- */
 
+/* Under @epoch or before; epochs wrap, the highest stands for all. */
+static bool posted_until(const struct lnet_att *att, u32 epoch)
+{
+	return epoch == U32_MAX || (s32)(att->epoch - epoch) <= 0;
+}
+
+static unsigned int unanswered(const struct lnet_path *path, u32 epoch)
+{
+	const struct lnet_att *att;
+	unsigned int nr = 0;
+
+	list_for_each_entry(att, &path->asked, link)
+		nr += posted_until(att, epoch);
+	return nr;
+}
+
 /* Everything asked over @path up to @epoch is perhaps delivered; what may be sent again is. */
-static unsigned int path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoch, enum lnet_outcome how)
+static void path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoch, enum lnet_outcome how)
 {
 	struct lnet_att *att, *next;
 	LIST_HEAD(due);
-	unsigned int nr = 0;
 
 	list_for_each_entry_safe(att, next, &path->asked, link)
-		if ((s32)(att->epoch - epoch) <= 0 && resendable(p, att->op))
+		if (posted_until(att, epoch) && resendable(p, att->op))
 			list_move_tail(&att->link, &due);
 	while (!list_empty(&due)) {
 		struct lnet_op *op;
@@ -413,14 +451,13 @@ static unsigned int path_ambiguous(struct lnet_pass *p, struct lnet_path *path, 
 		op->pins++;
 		lost(p, op, att, how);
 		lnet_op_unpin(p, op);
-		nr++;
 	}
-	return nr;
 }
 
 void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch, enum lnet_outcome how)
 {
 	struct lnet_path *path;
+	unsigned int nr;
 
 	lnet_enter_pni(p, to);
 	path = lnet_path_find(to, ni);
@@ -428,11 +465,14 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 		return;
 	path->lost_epoch = epoch;
 	path->lost_valid = 1;
+	nr = unanswered(path, epoch);
 	/* A set that dies idle costs nothing: nobody was let down. */
-	if (!READ_ONCE(p->ln->stopping) && (!list_empty(&path->asked) || path->nr_wire))
+	if (nr || path->nr_wire || how != LNET_PATH_LOST)
 		lnet_health_fail(p->sh, path, how);
-	if (path_ambiguous(p, path, epoch, how))
-		lnet_count(p->sh, path_lost);
+	if (!nr)
+		return;
+	lnet_count(p->sh, path_lost);
+	path_ambiguous(p, path, epoch, how);
 }
 
 void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u64 rtt_ns)
@@ -471,6 +511,19 @@ static void walk(struct lnet_pass *p, void (*visit)(struct lnet_pass *p, struct 
 	}
 }
 
+static bool waits(const struct lnet_att *att)
+{
+	return att && (att->state == ATT_WAIT_PEER || att->state == ATT_WAIT_NI);
+}
+
+/* Waiting costs no try: the choice is made again. */
+static void reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
+{
+	lnet_att_drop(p, att);
+	if (!lnet_op_over(op) && !alive(&op->first) && !alive(op->hedge))
+		lnet_op_try(p, op);
+}
+
 static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni)
 {
 	struct lnet_att *att[2] = { &op->first, op->hedge };
@@ -484,7 +537,7 @@ static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni)
 		else if (att[i]->state == ATT_ASKED && resendable(p, op))
 			lost(p, op, att[i], LNET_PATH_LOST);
 		else if (att[i]->state != ATT_ASKED)
-			lost(p, op, att[i], LNET_CANCELED);
+			reselect(p, op, att[i]);
 	}
 }
 
@@ -493,22 +546,9 @@ void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni)
 	walk(p, visit_ni_down, ni);
 }
 
-static bool waits(const struct lnet_att *att)
-{
-	return att && (att->state == ATT_WAIT_PEER || att->state == ATT_WAIT_NI);
-}
-
-/* Waiting costs no try: the choice is made again. */
-static void reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
-{
-	lnet_att_drop(p, att);
-	if (att == &op->first && !alive(op->hedge))
-		lnet_op_try(p, op);
-}
-
 static void visit_reselect(struct lnet_pass *p, struct lnet_op *op, void *ni)
 {
-	if (waits(&op->first) && op->first.ni == ni && op->state == OP_TRY)
+	if (waits(&op->first) && op->first.ni == ni)
 		reselect(p, op, &op->first);
 	if (waits(op->hedge) && op->hedge->ni == ni)
 		reselect(p, op, op->hedge);
@@ -569,8 +609,8 @@ static void visit_fail(struct lnet_pass *p, struct lnet_op *op, void *arg)
 		return;
 	if (f->md && (op->md != f->md || !lnet_op_request(op)))
 		return;
-	if (alive(&op->first) || alive(op->hedge))
-		op->flags |= op->flags & LNET_OPF_STARTED ? LNET_OPF_MAYBE : 0;
+	if (!lnet_op_over(op))
+		lnet_op_given_up(op);
 	lnet_op_finish(p, op, f->how);
 }
 

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Up to three real nodes in one process, joined by rails: a driver that does with each message what
+ * the test says, and one clock that only the test moves.
+ *
+ *	node 0                 node 1                 node 2
+ *	10.0.0.1@tcp  ------- 10.0.0.2@tcp  ------- 10.0.0.3@tcp	rail 0
+ *	10.1.0.1@tcp1 ------- 10.1.0.2@tcp1 ------- 10.1.0.3@tcp1	rail 1
+ *
+ * Every request carries a tag (op_ptr, match bits, header data), by which its events and its
+ * effects at the target are counted.
+ */
+#ifndef TESTS_UNIT_RAILS_H
+#define TESTS_UNIT_RAILS_H
+
+#include "core.h"
+#include "unit.h"
+
+#define RAILS_NODES	3
+#define RAILS_RAILS	2
+#define RAILS_TAGS	512
+#define RAILS_MEM	8192
+#define RAILS_PORTAL	5
+#define RAILS_MS	1000000ULL
+
+enum rails_fate {
+	FATE_DELIVER,		/* posted, given back, carried */
+	FATE_REFUSE,		/* send() says no, with the rule's outcome */
+	FATE_FAIL,		/* given back unposted with the rule's outcome */
+	FATE_KEEP,		/* the driver sits on it, nothing on the wire */
+	FATE_LOSE,		/* posted, given back, lost on the way */
+	FATE_POST,		/* posted and carried, the driver still refers to the memory */
+	FATE_POST_FAIL,		/* posted, given back with the rule's outcome, lost */
+	FATE_CONFIRM,		/* carried, given back as CONFIRMED */
+	FATE_TWICE,		/* carried two times */
+	FATE_DELAY,		/* posted, given back; carried at rails_release() */
+	FATE_HALF,		/* carried; half of the payload lands, see rails_land() */
+	FATE_LATE,		/* as FATE_DELIVER, and once more at rails_release() */
+};
+
+enum { RAILS_ACK, RAILS_PUT, RAILS_GET, RAILS_REPLY, RAILS_CORE, RAILS_ANY };
+
+struct rails_rule {
+	int from, rail, type;	/* node, rail: -1 any; type: enum above; pings and openings: CORE */
+	enum rails_fate fate;
+	enum lnet_outcome how;
+	int count;		/* -1: for ever */
+};
+
+struct rails_msg {
+	struct list_head link;
+	struct lnet_hdr hdr;
+	u8 *data;
+	u32 len;
+	int from, to, rail, type;
+	bool half;
+};
+
+struct rails_node {
+	struct lnet_env env;
+	struct lnet *ln;
+	unsigned int ix, nr_kicks, nr_arms;
+	bool stock;		/* drops what is marked, does not announce the extension */
+	lnet_md_t md, target;
+	u8 src[RAILS_MEM], dst[RAILS_MEM];
+};
+
+struct rails_req {		/* of a tag */
+	unsigned int nr_final, nr_effects, nr_sent, nr_attempts, nr_target;
+	int status;
+	bool perhaps;
+	u8 kind;
+	u32 mlength;
+	u64 end_ns, latency_ns, started_ns;
+	unsigned int on_rail[RAILS_RAILS];
+};
+
+struct rails_cfg {
+	unsigned int nr_nodes, nr_shards;
+	bool quiet;		/* no warm-up: the nodes do not know each other yet */
+	bool single;		/* peers are not multi-rail, one rail is known */
+	bool no_buffers;	/* the targets attach nothing */
+	bool one_rail;
+	unsigned int peer_credits, credits;	/* 0: 8, 256 */
+};
+
+struct rails {
+	u64 now_ns, random;
+	struct rails_node node[RAILS_NODES];
+	struct rails_cfg cfg;
+	struct rails_rule rule[32];
+	unsigned int nr_rules;
+	struct list_head wire, delayed, kept, posted, waiting, landing;
+	struct rails_req req[RAILS_TAGS];
+	unsigned int nr_tags, nr_carried[8];
+	u32 epoch[RAILS_NODES][RAILS_RAILS];
+	char order[256];	/* what left and what was handled, a letter each */
+	struct rails_msg last;	/* header of the last user's message sent, data NULL */
+	void (*on_event)(struct rails_node *n, const struct lnet_event *ev);
+};
+
+extern struct rails rails;
+
+void rails_begin(const struct rails_cfg *cfg);	/* NULL: two nodes, two rails, all warm */
+/* Ends all nodes; every request has had exactly one final event, all credits are back. */
+void rails_end(void);
+void rails_node_start(unsigned int ix);
+void rails_node_stop(unsigned int ix);
+void rails_restart(unsigned int ix);
+struct lnet_nid rails_nid(unsigned int node, unsigned int rail);
+struct lnet_ni *rails_ni(unsigned int node, unsigned int rail);	/* not counted */
+struct lnet_path *rails_path(unsigned int from, unsigned int to, unsigned int rail);
+struct lnet_peer *rails_peer(unsigned int from, unsigned int to);
+
+void rails_on(int from, int rail, int type, enum rails_fate fate, enum lnet_outcome how, int count);
+void rails_clear(void);				/* forgets the rules */
+/* The tag. @flags: LNET_ACK, LNET_MORE. */
+unsigned int rails_put(unsigned int from, unsigned int to, u32 len, u32 flags, u64 timeout_ns);
+unsigned int rails_get(unsigned int from, unsigned int to, u32 len, u64 timeout_ns);
+void rails_attach(unsigned int node, u32 options);
+u64 rails_stat(unsigned int node, enum lnet_counter c);
+
+void rails_pump(void);				/* carries and works until nothing is left to do now */
+void rails_run(u64 ns);				/* the same, with time passing */
+void rails_release(void);			/* what was delayed goes */
+/* What landed half: the rest comes (LNET_OK) or the connection breaks. The @nth, from 0. */
+void rails_land(unsigned int nth, enum lnet_outcome how);
+void rails_give(enum lnet_outcome how);		/* what is kept or posted comes back */
+void rails_gone(unsigned int nth);		/* the connection of the nth message that waits dies */
+void rails_lost(unsigned int from, unsigned int to, unsigned int rail, enum lnet_outcome how);
+void rails_link(unsigned int node, unsigned int rail, bool up);
+/* A message as it came before, once more. */
+void rails_again(const struct rails_msg *m);
+unsigned int rails_count(const struct list_head *list);
+#define rails_done(tag) (rails.req[tag].nr_final)
+
+#endif
