@@ -227,7 +227,8 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path
 	for (seq = tx->oldest; seq <= last && seq < tx->next; seq++) {
 		struct lnet_op *op = tx->op[seq & (tx->cap - 1)];
 
-		if (!op || !(op->flags & LNET_OPF_NOACKREQ))
+		/* One that is finished may have made place for a later one. */
+		if (!op || op->seq != seq || !(op->flags & LNET_OPF_NOACKREQ))
 			continue;
 		op->mlength = op->len;
 		lnet_op_answered(p, op, via);
