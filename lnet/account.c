@@ -58,9 +58,55 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 	from->c[drop_pni[type & 3]]++;
 }
 
+#define STATS_WANT_MAX 8	/* blocks allocated at once */
+
+void lnet_stats_reserve(struct lnet_shard *sh)
+{
+	u32 want = READ_ONCE(sh->stats_want), nr = 0;
+	LIST_HEAD(blocks);
+
+	while (nr < want) {
+		struct lnet_path_stats *s = kzalloc(sizeof(*s), GFP_NOFS);
+
+		if (!s)
+			break;
+		list_add(&s->link, &blocks);
+		nr++;
+	}
+	spin_lock(&sh->lock);
+	list_splice(&blocks, &sh->stats_free);
+	WRITE_ONCE(sh->stats_want, sh->stats_want - min(sh->stats_want, want));
+	spin_unlock(&sh->lock);
+}
+
+void lnet_stats_pool_fini(struct lnet_shard *sh)
+{
+	struct lnet_path_stats *s, *next;
+
+	list_for_each_entry_safe(s, next, &sh->stats_free, link)
+		kfree(s);
+	INIT_LIST_HEAD(&sh->stats_free);
+}
+
+/* [sh] The path's block; the first message of a path asks for it and is not measured. */
+static struct lnet_path_stats *stats_of(struct lnet_path *path)
+{
+	struct lnet_shard *sh = path->pni->sh;
+
+	if (path->stats)
+		return path->stats;
+	if (!list_empty(&sh->stats_free)) {
+		path->stats = list_first_entry(&sh->stats_free, struct lnet_path_stats, link);
+		list_del_init(&path->stats->link);
+	} else if (sh->stats_want < STATS_WANT_MAX) {
+		WRITE_ONCE(sh->stats_want, sh->stats_want + 1);
+	}
+	return path->stats;
+}
+
 void lnet_stat_posted(struct lnet_path *path, const struct lnet_op *op, u64 ns)
 {
-	struct lnet_path_stats *s = path->stats;
+	struct lnet_path_stats *s = stats_of(path);
 
 	if (!s)
 		return;
@@ -71,7 +117,7 @@ void lnet_stat_posted(struct lnet_path *path, const struct lnet_op *op, u64 ns)
 
 void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_ns)
 {
-	struct lnet_path_stats *s = path->stats;
+	struct lnet_path_stats *s = stats_of(path);
 	u64 ns = now_ns - op->first_wire_ns;
 
 	if (!s)

@@ -244,6 +244,7 @@ struct lnet_hist {
 	u32 bucket[LNET_HIST_BUCKETS];
 };
 struct lnet_path_stats {		/* allocated at first traffic */
+	struct list_head link;		/* in sh->stats_free until a path has it */
 	struct lnet_hist send, trans;	/* hand-over to driver done; request to answer */
 	struct lnet_hist put_egress, get_rtt, put_ack;
 };
@@ -493,6 +494,8 @@ struct lnet_shard {
 	u8 link_work;			/* some NI's link changed: lnet_shard_work() acts (WRITE_ONCE, any context) */
 	u8 more_pending;		/* a doorbell was left by LNET_MORE */
 	u32 nr_live;			/* ops that are not free */
+	struct list_head stats_free;	/* blocks for paths that want one */
+	u32 stats_want;			/* how many to allocate, outside the lock */
 };
 
 struct lnet_slot {			/* names of unmarked requests */
@@ -713,6 +716,8 @@ void lnet_op_back(struct lnet_pass *p, struct lnet_op *op);	/* [sh] a landing en
 void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);	/* rx.c [sh] its landing is to stop at pass end */
 void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] ops in OP_BACKOFF try again */
 void lnet_att_delay(struct lnet_pass *p, struct lnet_att *att, u64 ns);	/* no lock held: back to p->send of a later pass */
+void lnet_stats_reserve(struct lnet_shard *sh);	/* account.c; no lock held: allocates the blocks that paths want */
+void lnet_stats_pool_fini(struct lnet_shard *sh);
 void lnet_stat_posted(struct lnet_path *path, const struct lnet_op *op, u64 ns);	/* stats.c [sh] hand-over took @ns */
 void lnet_stat_sent(struct lnet_shard *sh, struct lnet_path *path, const struct lnet_op *op);	/* counters of a message that left */
 void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_ns);

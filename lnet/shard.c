@@ -200,6 +200,8 @@ static void enter(struct lnet_pass *p, struct lnet_shard *sh)
 		refill(sh);
 	if (unlikely(READ_ONCE(sh->ln->nr_slot_free) < LNET_SLOTS_LOW))
 		lnet_slots_reserve(sh->ln);
+	if (unlikely(READ_ONCE(sh->stats_want)))
+		lnet_stats_reserve(sh);
 	spin_lock(&sh->lock);
 	p->sh = sh;
 	p->nr = 0;
@@ -596,6 +598,7 @@ static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
 	INIT_LIST_HEAD(&sh->atts.free);
 	INIT_LIST_HEAD(&sh->evts.free);
 	INIT_LIST_HEAD(&sh->rxs.free);
+	INIT_LIST_HEAD(&sh->stats_free);
 	INIT_LIST_HEAD(&sh->ready);
 	INIT_LIST_HEAD(&sh->live);
 	INIT_LIST_HEAD(&sh->windows);
@@ -637,6 +640,7 @@ void lnet_shards_fini(struct lnet *ln)
 		list_for_each_entry_safe(e, after, &sh->evts.free, link)
 			kfree(e);
 		lnet_rx_pool_fini(sh);
+		lnet_stats_pool_fini(sh);
 	}
 	kfree(ln->shard);
 	ln->shard = NULL;
