@@ -97,6 +97,7 @@ int lnet_control_dump_start(struct lnet_control *ctl, const struct lnet_ctl_req 
 int lnet_control_dump_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	e->text[0] = 0;
+	s->more = d->level >= LNET_LEVEL_MORE;
 	return d->ops->next(d, s, e);
 }
 

@@ -79,6 +79,7 @@ struct lnet_table {
 	u16 nr;
 };
 
+#define LNET_LEVEL_MORE 5	/* verbosity of what stock nodes do not have */
 #define LNET_TEXT_MAX 64	/* NIDs, states, net names, with the NUL */
 
 /*
@@ -126,6 +127,12 @@ struct lnet_view_sock {
 	s16 tos;
 };
 
+struct lnet_view_ni_more {
+	u64 network_timeouts, resends_local_timeout, resends_network_timeout;
+	u64 sent_bytes, received_bytes;
+	u32 down_events, up_events, link_mbit;
+};
+
 struct lnet_view_ni {
 	char nid[LNET_TEXT_MAX], status[8];
 	struct lnet_view_intf intf;
@@ -137,6 +144,7 @@ struct lnet_view_ni {
 	struct lnet_view_sock lnd;	/* meaningful when the net's driver has a table */
 	s32 dev_cpt;
 	char cpts[128];
+	struct lnet_view_ni_more more;
 };
 
 struct lnet_view_net {
@@ -149,6 +157,21 @@ struct lnet_view_pni_health {
 	s64 next_ping;
 };
 
+struct lnet_view_times {
+	u64 samples, min_ns, avg_ns, median_ns, p99_ns, p999_ns, max_ns;
+};
+
+struct lnet_view_path {
+	char nid[LNET_TEXT_MAX], state[16];
+	u64 rtt_ns, rtt_var_ns;
+	u32 under_way;
+	struct lnet_view_times send, trans;
+};
+
+struct lnet_view_pni_more {
+	u64 resends_remote_timeout, resends_network_timeout, send_avg_ns, trans_avg_ns;
+};
+
 struct lnet_view_pni {
 	char nid[LNET_TEXT_MAX];
 	struct lnet_view_udsp udsp;
@@ -158,6 +181,7 @@ struct lnet_view_pni {
 	struct lnet_view_stat stat;
 	struct lnet_view_msgs sent, received, dropped;
 	struct lnet_view_pni_health health;
+	struct lnet_view_pni_more more;
 };
 
 struct lnet_view_peer {
@@ -205,6 +229,7 @@ struct lnet_view_node {
 #define NEST(t, name, format, child, member, level, backup)
 #define HAND(t, name, type, format)
 #define LIST(t, name, format, child)
+#define MORE(t, name, format, child)
 #define END(t)
 #include "control.def"
 #undef TABLE
@@ -212,6 +237,7 @@ struct lnet_view_node {
 #undef NEST
 #undef HAND
 #undef LIST
+#undef MORE
 #undef END
 
 /* ---- where values go: control_nl.c, tests ---- */
@@ -244,6 +270,11 @@ struct lnet_sink_ops {
 
 struct lnet_sink {
 	const struct lnet_sink_ops *ops;
+	/*
+	 * Tables name the keys of level 5 and above too. Those stand behind the others, so that
+	 * without them a table is the stock node's.
+	 */
+	bool more;
 };
 
 /*

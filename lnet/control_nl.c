@@ -97,6 +97,16 @@ static bool msg_end(struct lnet_nlw *w, u32 at)
 static void table_keys(struct lnet_nlw *w, const struct lnet_table *t, const struct lnet_table *lnd,
 		       bool again);
 
+/* Without the keys behind the stock node's, or with them. A table may also be all ours. */
+static unsigned int table_size(const struct lnet_nlw *w, const struct lnet_table *t)
+{
+	unsigned int nr = t->nr;
+
+	while (!w->sink.more && nr > 1 && t->keys[nr - 1].level >= LNET_LEVEL_MORE)
+		nr--;
+	return nr;
+}
+
 static void table_key(struct lnet_nlw *w, const struct lnet_table *t, unsigned int i,
 		      const struct lnet_table *lnd, bool again)
 {
@@ -106,7 +116,7 @@ static void table_key(struct lnet_nlw *w, const struct lnet_table *t, unsigned i
 	u32 at = nest_begin(w, (u16)(i + 1));
 
 	if (!i)
-		nlw_u16(w, LNET_NLA_LIST_SIZE, t->nr);
+		nlw_u16(w, LNET_NLA_LIST_SIZE, (u16)table_size(w, t));
 	nlw_u16(w, LNET_NLA_INDEX, (u16)(i + 1));
 	nlw_attr(w, LNET_NLA_VALUE, name, (u32)strlen(name) + 1);
 	if (k->format)
@@ -124,7 +134,7 @@ static void table_keys(struct lnet_nlw *w, const struct lnet_table *t, const str
 	u32 at = nest_begin(w, LNET_NLA_LIST);
 	unsigned int i;
 
-	for (i = 0; i < t->nr; i++)
+	for (i = 0; i < table_size(w, t); i++)
 		table_key(w, t, i, lnd, again);
 	nest_end(w, at);
 }

@@ -244,7 +244,110 @@ static void pni_view(const struct lnet_peer_ni *pni, struct lnet_view_pni *v)
 		.ping_count = (u32)pni->ping_count,
 		.next_ping = (s64)div_u64(pni->next_ping_ns, NSEC_PER_SEC),
 	};
+	v->more.resends_remote_timeout = c[LNET_PNIC_resend_remote_timeout];
+	v->more.resends_network_timeout = c[LNET_PNIC_resend_network_timeout];
 }
+
+/* ---- paths: from level LNET_LEVEL_MORE on ---------------------------------------------------- */
+
+#define PATHS_MAX 64	/* shown of one interface: an element must fit in one message */
+
+static void times_view(const struct lnet_hist *h, struct lnet_view_times *v)
+{
+	v->samples = h->count;
+	if (!h->count)
+		return;
+	v->min_ns = h->min_ns;
+	v->max_ns = h->max_ns;
+	v->avg_ns = div64_u64(h->sum_ns, h->count);
+	v->median_ns = min(lnet_hist_quantile(h, 500), h->max_ns);
+	v->p99_ns = min(lnet_hist_quantile(h, 990), h->max_ns);
+	v->p999_ns = min(lnet_hist_quantile(h, 999), h->max_ns);
+}
+
+static const char *path_state(const struct lnet_path *path)
+{
+	if (lnet_ctl_ni_fatal(path->ni))
+		return "no link";
+	if (path->down_ns)
+		return "down";
+	if (path->suspect_ns)
+		return "suspect";
+	return path->recovering ? "recovering" : "up";
+}
+
+/* [sh] */
+static void path_view(const struct lnet_path *path, struct lnet_view_path *v)
+{
+	memset(v, 0, sizeof(*v));
+	lnet_nid_str(&path->ni->nid, v->nid);
+	strscpy(v->state, path_state(path), sizeof(v->state));
+	v->rtt_ns = path->srtt_ns;
+	v->rtt_var_ns = path->rttvar_ns;
+	v->under_way = path->nr_wire;
+	if (!path->stats)
+		return;
+	times_view(&path->stats->send, &v->send);
+	times_view(&path->stats->trans, &v->trans);
+}
+
+/* Averages over all paths: how long it takes to send to the interface, and to be answered. */
+static void pni_averages(const struct lnet_peer_ni *pni, struct lnet_view_pni_more *v)
+{
+	u64 nr_send = 0, nr_trans = 0;
+	const struct lnet_path *path;
+
+	list_for_each_entry(path, &pni->paths, link) {
+		if (!path->stats)
+			continue;
+		nr_send += path->stats->send.count;
+		nr_trans += path->stats->trans.count;
+		v->send_avg_ns += path->stats->send.sum_ns;
+		v->trans_avg_ns += path->stats->trans.sum_ns;
+	}
+	v->send_avg_ns = nr_send ? div64_u64(v->send_avg_ns, nr_send) : 0;
+	v->trans_avg_ns = nr_trans ? div64_u64(v->trans_avg_ns, nr_trans) : 0;
+}
+
+/* The @pos-th path of the @pni_pos-th interface as it is now; false: there are no more. */
+static bool path_at(struct lnet_peer *peer, u32 pni_pos, u32 pos, struct lnet_view_path *v)
+{
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *path;
+	bool found = false;
+
+	spin_lock(&peer->sh->lock);
+	list_for_each_entry(pni, &peer->pnis, link) {
+		if (pni_pos--)
+			continue;
+		list_for_each_entry(path, &pni->paths, link) {
+			found = !pos--;
+			if (found) {
+				path_view(path, v);
+				break;
+			}
+		}
+		break;
+	}
+	spin_unlock(&peer->sh->lock);
+	return found;
+}
+
+static void paths_emit(const struct lnet_ctl_dump *d, struct lnet_sink *s)
+{
+	struct lnet_view_path v;
+	u32 i;
+
+	s->ops->open(s, LNET_OPEN_NEST, lnet_table_pni.nr);
+	for (i = 0; i < PATHS_MAX && path_at(d->peer, d->sub, i, &v); i++) {
+		s->ops->open(s, LNET_OPEN_ELEM, i);
+		lnet_table_emit(s, &lnet_table_path, &v, d->level, false, NULL);
+		s->ops->close(s);
+	}
+	s->ops->close(s);
+}
+
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 /* Bits of stock's "peer state" that have a meaning here. */
 #define STATE_MULTI_RAIL	BIT(0)
@@ -281,6 +384,7 @@ static bool pni_at(struct lnet_peer *peer, u32 pos, struct lnet_view_pni *v)
 		if (pos--)
 			continue;
 		pni_view(pni, v);
+		pni_averages(pni, &v->more);
 		found = true;
 		break;
 	}
@@ -298,6 +402,8 @@ static bool pnis_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_
 	while (pni_at(d->peer, d->sub, v)) {
 		s->ops->open(s, LNET_OPEN_ELEM, d->sub);
 		lnet_table_emit(s, &lnet_table_pni, v, d->level, d->backup, NULL);
+		if (d->level >= LNET_LEVEL_MORE && !d->backup)
+			paths_emit(d, s);
 		if (!s->ops->close(s)) {
 			if (d->sub > first)
 				s->ops->resume(s);

@@ -117,6 +117,16 @@ static void ni_traffic(const struct lnet_ni *ni, struct lnet_view_ni *v)
 		.ping_count = (u32)ni->ping_count,
 		.next_ping = div_u64(ni->next_ping_ns, NSEC_PER_SEC),
 	};
+	v->more = (struct lnet_view_ni_more){
+		.network_timeouts = c[LNET_NIC_network_timeout],
+		.resends_local_timeout = c[LNET_NIC_resend_local_timeout],
+		.resends_network_timeout = c[LNET_NIC_resend_network_timeout],
+		.sent_bytes = c[LNET_NIC_sent_bytes],
+		.received_bytes = c[LNET_NIC_recv_bytes],
+		.down_events = READ_ONCE(ni->nr_down),
+		.up_events = READ_ONCE(ni->nr_up),
+		.link_mbit = READ_ONCE(ni->link_speed),
+	};
 }
 
 static bool ni_is_up(const struct lnet_ni *ni)

@@ -18,6 +18,9 @@
 #define LIST(t, text, fmt, sub)									\
 	{ .name = text, .type = LNET_NLT_NESTED, .format = fmt, .child = &lnet_table_##sub,	\
 	  .off = LNET_KEY_BY_HAND },
+#define MORE(t, text, fmt, sub)									\
+	{ .name = text, .type = LNET_NLT_NESTED, .format = fmt, .child = &lnet_table_##sub,	\
+	  .off = LNET_KEY_BY_HAND, .level = LNET_LEVEL_MORE },
 #define END(t) }; const struct lnet_table lnet_table_##t = { t##_keys, ARRAY_SIZE(t##_keys) };
 #include "control.def"
 

@@ -168,7 +168,7 @@ static const struct opt net_del_opts[] = {
 };
 static const struct opt net_show_opts[] = {
 	{ "net", 'n', ARG_NEEDED, "only this net" },
-	{ "verbose", 'v', ARG_LEVEL, "how much: 0 to 4" },
+	{ "verbose", 'v', ARG_LEVEL, "how much: 0 to 5" },
 	END
 };
 static const struct opt net_set_opts[] = {
@@ -257,7 +257,7 @@ static const struct opt peer_del_opts[] = {
 };
 static const struct opt peer_show_opts[] = {
 	{ "nid", 'n', ARG_NEEDED, "only the peer with this NID" },
-	{ "verbose", 'v', ARG_LEVEL, "how much: 0 to 4" },
+	{ "verbose", 'v', ARG_LEVEL, "how much: 0 to 5" },
 	END
 };
 static const struct opt peer_set_opts[] = {
