@@ -28,9 +28,19 @@ static bool is_loopback(const struct lnet_peer *peer)
 
 static void release_all(struct lnet_pass *p, struct lnet_peer *peer)
 {
+	LIST_HEAD(waiting);
+
 	while (!list_empty(&peer->resolve)) {
 		struct lnet_op *op = list_first_entry(&peer->resolve, struct lnet_op, link);
 
+		lnet_op_release(p, op);
+	}
+	/* What waited for room in a window that is void. */
+	list_splice_init(&peer->winwait, &waiting);
+	while (!list_empty(&waiting)) {
+		struct lnet_op *op = list_first_entry(&waiting, struct lnet_op, link);
+
+		op->flags &= ~(LNET_OPF_MARKED | LNET_OPF_NOACKREQ);
 		lnet_op_release(p, op);
 	}
 }
@@ -183,6 +193,40 @@ void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 gr
 		lnet_op_set_state(op, OP_RESOLVE);
 		list_add_tail(&op->link, &peer->resolve);
 	}
+}
+
+static void doubted(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_peer *peer = op->peer;
+	u32 magic = get_unaligned_le32(peer->sink), features = get_unaligned_le32(peer->sink + 4);
+
+	if (peer->contact != CONTACT_OPEN || op->outcome != LNET_OK || op->mlength < PING_HEAD)
+		return;
+	if (swab32(magic) == LNET_PING_MAGIC)
+		features = swab32(features);
+	else if (magic != LNET_PING_MAGIC)
+		return;
+	if (!(features & LNET_FEAT_OPEN))
+		lnet_contact_grant_void(p, peer, peer->tx.grant);
+}
+
+/*
+ * A stock node that has taken the place of one of ours drops what is marked without a word; its answer
+ * to a ping tells. One of ours that has started anew refuses what is marked, which tells as well.
+ */
+void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_op *op;
+
+	if (peer->contact != CONTACT_OPEN || peer->deleted || p->now_ns < peer->contact_next_ns)
+		return;
+	peer->contact_next_ns = p->now_ns + CONTACT_RETRY_NS;
+	op = ask(p, peer, LNET_PORTAL_RESERVED, LNET_PING_MATCHBITS);
+	if (!op)
+		return;
+	op->len = sizeof(peer->sink);
+	op->done = doubted;
+	lnet_op_defer(p, op);
 }
 
 /* ---- telling the receiver what is finished: exactly-once.md rule 9 ----------------------------------------------- */

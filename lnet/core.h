@@ -737,6 +737,8 @@ int lnet_slots_reserve(struct lnet *ln);	/* outside locks; 0, -ENOMEM, -ENOSPC *
 int lnet_slot_take(struct lnet *ln, struct lnet_op *op);	/* any lock; -ENOMEM: none is free */
 struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh, const struct lnet_handle *h);
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);	/* [sh] finished: gives name and slot back */
+void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op);	/* [sh] its grant is void: unmarked, without a name */
+void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] marked requests got no answer: is it still one of ours? */
 enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr);	/* ping.c */
 void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);	/* ping.c: a push landed in rx->copy */
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] once.c: tell the receiver the new floor soon */

@@ -85,7 +85,7 @@ static void account(struct lnet_att *att, enum lnet_att_state to)
 }
 
 /* The attempt is about to be given to the driver: the request gets its name, the clocks start. */
-static void to_wire(struct lnet_pass *p, struct lnet_att *att)
+static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 {
 	struct lnet_op *op = att->op;
 	const struct lnet_tunables *tun = &p->ln->tun;
@@ -93,9 +93,9 @@ static void to_wire(struct lnet_pass *p, struct lnet_att *att)
 
 	if (!lnet_op_name(p, op)) {
 		account(att, ATT_FREE);
-		lnet_peer_ni_put(att->pni);
+		op->tried &= ~(1ULL << att->path->ix);
 		lnet_op_park_window(op);
-		return;
+		return false;
 	}
 	account(att, ATT_WIRE);
 	if (!(op->flags & LNET_OPF_STARTED)) {
@@ -113,6 +113,7 @@ static void to_wire(struct lnet_pass *p, struct lnet_att *att)
 	op->suspect_ns = p->now_ns + lnet_path_suspect_after(p->ln, att->path);
 	list_add_tail(&att->link, &p->send);
 	lnet_op_arm(p, op);
+	return true;
 }
 
 static void wait_ni(struct lnet_pass *p, struct lnet_att *att)
@@ -120,24 +121,10 @@ static void wait_ni(struct lnet_pass *p, struct lnet_att *att)
 	struct lnet_ni_shard *ns = ni_shard(att);
 
 	account(att, ATT_WAIT_NI);
-	if (may_take(ns->credits, att->cls) && list_empty(&ns->wait[att->cls]))
-		to_wire(p, att);
-	else
+	if (!may_take(ns->credits, att->cls) || !list_empty(&ns->wait[att->cls]))
 		list_add_tail(&att->link, &ns->wait[att->cls]);
-}
-
-static void wake_ni(struct lnet_pass *p, struct lnet_ni_shard *ns)
-{
-	unsigned int cls;
-
-	for (cls = 0; cls < LNET_NR_CLASSES; cls++) {
-		while (!list_empty(&ns->wait[cls]) && may_take(ns->credits, cls)) {
-			struct lnet_att *att = list_first_entry(&ns->wait[cls], struct lnet_att, link);
-
-			list_del_init(&att->link);
-			to_wire(p, att);
-		}
-	}
+	else if (!to_wire(p, att))
+		lnet_peer_ni_put(att->pni);	/* whoever called goes on with the peer's credit */
 }
 
 static void wake_peer(struct lnet_pass *p, struct lnet_peer_ni *pni)
@@ -151,6 +138,25 @@ static void wake_peer(struct lnet_pass *p, struct lnet_peer_ni *pni)
 			list_del_init(&att->link);
 			pni->nr_wait--;
 			wait_ni(p, att);
+		}
+	}
+}
+
+static void wake_ni(struct lnet_pass *p, struct lnet_ni_shard *ns)
+{
+	unsigned int cls;
+
+	for (cls = 0; cls < LNET_NR_CLASSES; cls++) {
+		while (!list_empty(&ns->wait[cls]) && may_take(ns->credits, cls)) {
+			struct lnet_att *att = list_first_entry(&ns->wait[cls], struct lnet_att, link);
+
+			struct lnet_peer_ni *pni = att->pni;
+
+			list_del_init(&att->link);
+			if (to_wire(p, att))
+				continue;
+			wake_peer(p, pni);
+			lnet_peer_ni_put(pni);
 		}
 	}
 }

@@ -268,6 +268,14 @@ struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh, con
 	return op;
 }
 
+/* Its name is void and nobody answers to it: it may get another, or none. */
+void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op)
+{
+	if (op->flags & LNET_OPF_HASSLOT)
+		slot_give(p->ln, op);
+	op->flags &= ~(LNET_OPF_NAMED | LNET_OPF_MARKED | LNET_OPF_NOACKREQ);
+}
+
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)
 {
 	if (op->flags & LNET_OPF_HASSLOT)

@@ -2,6 +2,8 @@
 /* Marked requests at the receiver: taken once, duplicates join or are answered again; and the sender's end of refusals. */
 #include "core.h"
 
+#define ANSWERS_MAX 16	/* answers to one request under way at a time */
+
 /* ---- answers --------------------------------------------------------------------------------------------------- */
 
 static void answered(struct lnet_pass *p, struct lnet_op *op)
@@ -15,7 +17,7 @@ static void answered(struct lnet_pass *p, struct lnet_op *op)
 
 static struct lnet_op *answer(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e, enum lnet_op_type type)
 {
-	struct lnet_op *op = lnet_answer(p, rx, type);
+	struct lnet_op *op = e && e->nr_answers == ANSWERS_MAX ? NULL : lnet_answer(p, rx, type);
 
 	if (!op)
 		return NULL;
@@ -69,7 +71,7 @@ static void answer_final(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_en
 		refuse(p, rx, e, e->reason);
 	else if (e->type == LNET_OP_PUT)
 		send_ack(p, rx, e, e->mlength);
-	else if (e->copy || e->md)
+	else if (e->copy || (e->md && !e->gone))
 		send_reply(p, rx, e);
 	else
 		refuse(p, rx, e, LNET_REFUSED_ANSWER_GONE);
@@ -96,8 +98,11 @@ static void land(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 static void get_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	e->state = ENTRY_FINAL;
-	if (rx->copy && e->mlength <= rx->copy->len) {
+	if (rx->copy && e->mlength <= rx->copy->len &&
+	    p->sh->copy_bytes + rx->copy->len <= READ_ONCE(p->ln->tun.copy_budget)) {
 		struct lnet_buf from;
+
+		p->sh->copy_bytes += rx->copy->len;
 
 		lnet_md_buf(e->md, e->offset, e->mlength, &from);
 		lnet_buf_read(&from, 0, rx->copy->data, e->mlength);
@@ -223,6 +228,12 @@ static void heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx
 	lnet_peer_ni_hold(w->from);
 }
 
+/* Rule 4: neither finished, nor so old that it must be, nor beyond what a sender may have open. */
+static bool in_window(const struct lnet_window *w, u64 seq)
+{
+	return seq && seq >= w->floor && seq + w->W > w->high && seq < w->floor + w->W;
+}
+
 enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
 	u64 grant = rx->handle.cookie[0], seq;
@@ -244,12 +255,12 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx, const
 	}
 	heard(p, w, rx);
 	lnet_window_floor(p, w, min(lnet_name_floor(&rx->handle), seq));
-	if (!seq || seq < w->floor || seq + w->W <= w->high || seq >= w->floor + w->W) {
+	if (in_window(w, seq) && !lnet_window_fit(p, &w, grant, seq))
+		return LNET_SKIP;
+	if (!in_window(w, seq)) {	/* asked last: making room may have let go of the lock */
 		lnet_count(p->sh, dup_old);
 		return LNET_SKIP;
 	}
-	if (!lnet_window_fit(p, &w, grant, seq))
-		return LNET_SKIP;
 	e = w->entry[seq & (w->cap - 1)];
 	if (e && e->seq == seq)
 		return duplicate(p, rx, w, e);
@@ -287,28 +298,63 @@ static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 	lnet_entry_put(p, e);
 }
 
-void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v, enum lnet_outcome why)
+/* @rx, which is on no list, got memory; those that joined land with it. */
+static void land_all(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
-	struct lnet_entry *e = rx->entry;
-	struct lnet_rx *other, *next;
+	struct lnet_rx *other;
 
-	lnet_enter(p, e->sh);
-	if (v != LNET_LAND) {
-		lnet_rx_drop(p, rx, why);
-		forget(p, rx, e);
-		owe_land(p, rx, LNET_SKIP);
-		lnet_leave(p);
-		return;
-	}
 	matched(p, rx, e);
-	list_for_each_entry_safe(other, next, &e->rxs, link) {
+	list_add(&rx->link, &e->rxs);
+	list_for_each_entry(other, &e->rxs, link) {
 		land(p, other, e);
 		owe_land(p, other, LNET_LAND);
 	}
-	list_add_tail(&rx->link, &e->rxs);
-	land(p, rx, e);
-	owe_land(p, rx, LNET_LAND);
+}
+
+void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v, enum lnet_outcome why)
+{
+	struct lnet_entry *e = rx->entry;
+
+	lnet_enter(p, e->sh);
+	if (v == LNET_LAND) {
+		land_all(p, rx, e);
+	} else {
+		lnet_rx_drop(p, rx, why);
+		forget(p, rx, e);
+		owe_land(p, rx, LNET_SKIP);
+	}
 	lnet_leave(p);
+}
+
+/* The one that was parked is gone with its connection: the first of those that joined waits in its place. */
+static void succeed(struct lnet_pass *p, struct lnet_entry *e)
+{
+	struct lnet_rx *rx = list_first_entry(&e->rxs, struct lnet_rx, link);
+	enum lnet_outcome why = LNET_NO_MATCH;
+	struct lnet_nid initiator;
+	enum lnet_verdict v;
+
+	list_del_init(&rx->link);
+	lnet_initiator(p->ln, rx, &initiator);
+	v = lnet_rx_reserve(p, rx) ? lnet_match(p, rx, &initiator, &why) : LNET_SKIP;
+	if (v == LNET_LAND) {
+		land_all(p, rx, e);
+	} else if (v == LNET_SKIP) {
+		lnet_rx_drop(p, rx, why);
+		forget(p, rx, e);
+		owe_land(p, rx, LNET_SKIP);
+	}
+}
+
+/* Waits or lands beside another; what is parked itself is the portal's. */
+static bool joined(const struct lnet_rx *rx, const struct lnet_entry *e)
+{
+	const struct lnet_rx *at;
+
+	list_for_each_entry(at, &e->rxs, link)
+		if (at == rx)
+			return true;
+	return false;
 }
 
 bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
@@ -323,7 +369,7 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 		lnet_leave(p);
 		return false;
 	}
-	if (!list_empty(&rx->link) && !rx->parked) {	/* joined, not parked itself */
+	if (joined(rx, e)) {
 		list_del_init(&rx->link);
 		rx->entry = NULL;
 		lnet_entry_put(p, e);
@@ -335,7 +381,13 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 	if (!lnet_match_unpark(p->ln, rx))
 		return false;
 	lnet_enter(p, e->sh);
-	forget(p, rx, e);
+	if (list_empty(&e->rxs)) {
+		forget(p, rx, e);
+	} else {
+		rx->entry = NULL;
+		lnet_entry_put(p, e);
+		succeed(p, e);
+	}
 	lnet_rx_free(p, rx);
 	lnet_leave(p);
 	return true;
@@ -369,6 +421,8 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 	rx->ni->sh[rx->hold_shard].holds--;
 	if (how == LNET_OK && e->state == ENTRY_MATCHED)
 		landed(p, rx, e);
+	else if (e->state == ENTRY_FINAL && !e->confirmed && (how == LNET_OK || how == LNET_STOPPED))
+		answer_final(p, rx, e);	/* a duplicate asks for the answer on its own path */
 	else if (e->detached && e->state == ENTRY_MATCHED && list_empty(&e->rxs)) {
 		e->state = ENTRY_FINAL;
 		if (e->evt)
@@ -437,9 +491,11 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 	}
 	if (op->first.state != ATT_FREE)
 		lnet_att_drop(p, &op->first);
-	op->flags &= ~(LNET_OPF_NAMED | LNET_OPF_MARKED | LNET_OPF_NOACKREQ);
+	lnet_op_rename(p, op);
 	op->tried = 0;
 	op->tries = 0;
+	if (op->state == OP_BACKOFF)
+		lnet_op_set_state(op, OP_TRY);
 	lnet_op_set_state(op, OP_RESOLVE);
 	list_add_tail(&op->link, &peer->resolve);
 	lnet_contact_need(p, peer);

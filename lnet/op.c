@@ -114,6 +114,8 @@ static void op_deadline(struct lnet_pass *p, struct lnet_op *op)
 		if (lnet_op_request(op))
 			lnet_count(p->sh, response_timeout_count);
 		lnet_op_blame_silence(p, op);
+		if (op->flags & LNET_OPF_MARKED)
+			lnet_contact_doubt(p, op->peer);
 	}
 	lnet_op_finish(p, op, how);
 }
@@ -179,8 +181,11 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 		op->suspect_ns = since + after;
 		return;
 	}
-	if (!att->path->suspect_ns)
+	if (!att->path->suspect_ns) {
 		lnet_path_suspect(p, att->path);
+		if (att->path->suspect_ns)
+			lnet_ops_reselect_path(p, att->path);
+	}
 	op->suspect_ns = p->now_ns + after;
 	if (may_hedge(p, op) && hedge(p, op, att))
 		op->suspect_ns = U64_MAX;

@@ -111,8 +111,13 @@ static void path_pinged(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_path *path = lnet_path_find(op->dst_pni, op->src_ni);
 	int err = lnet_outcomes[op->outcome].err;
 
-	if (path)
-		lnet_path_ping_done(p, path, err, err ? 0 : p->now_ns - op->first_wire_ns);
+	bool was_bad = path && (path->down_ns || path->suspect_ns);
+
+	if (!path)
+		return;
+	lnet_path_ping_done(p, path, err, err ? 0 : p->now_ns - op->first_wire_ns);
+	if (was_bad && !err)
+		lnet_ops_path_back(p, op->peer);
 }
 
 void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
@@ -145,7 +150,6 @@ void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
 	op->len = RECOVERY_SINK;
 	op->timeout_ns = timeout_ns;
 	op->done = path_pinged;
-	lnet_count(p->sh, recovery_pings);
 	lnet_op_defer(p, op);
 }
 

@@ -85,7 +85,11 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 	op->deadline_ns = p->now_ns + op->timeout_ns;
 	op->suspect_ns = U64_MAX;
 	if (READ_ONCE(p->ln->stopping) || op->peer->deleted) {
-		lnet_op_finish(p, op, LNET_SHUTDOWN);
+		lnet_op_finish(p, op, READ_ONCE(p->ln->stopping) ? LNET_SHUTDOWN : LNET_NO_PATH);
+		return;
+	}
+	if (op->md && lnet_op_request(op) && lnet_md_aborted(op->md)) {
+		lnet_op_finish(p, op, LNET_UNLINKED);	/* lnet_ops_md_aborted() did not see it yet */
 		return;
 	}
 	if ((op->flags & LNET_OPF_INTERNAL) || !lnet_op_request(op) || lnet_contact_ready(p, op->peer)) {
@@ -472,6 +476,7 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	if (!nr)
 		return;
 	lnet_count(p->sh, path_lost);
+	lnet_contact_doubt(p, to->peer);
 	path_ambiguous(p, path, epoch, how);
 }
 

@@ -35,6 +35,8 @@ void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e)
 		return;
 	WARN_ON_ONCE(e->md && p);
 	lnet_evt_free(e->evt);
+	if (e->copy)
+		e->sh->copy_bytes -= e->copy->len;
 	lnet_copy_put(e->copy);
 	kfree(e);
 }
@@ -210,21 +212,33 @@ static void window_drop(struct lnet_pass *p, struct lnet_window *w)
 	window_free(p, w);
 }
 
-/* Least recently used first; a busy one stays. */
+/* The least recently used that is not busy; of those, one that was never used. */
+static struct lnet_window *to_drop(struct lnet_shard *sh)
+{
+	struct lnet_window *w, *found = NULL;
+
+	list_for_each_entry_reverse(w, &sh->windows, link) {
+		if (window_busy(w))
+			continue;
+		if (!w->high)
+			return w;
+		found = found ? found : w;
+	}
+	return found;
+}
+
 static bool make_room(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = p->sh;
-	struct lnet_window *w, *prev;
+	struct lnet_window *w;
 
-	if (sh->nr_windows < READ_ONCE(p->ln->tun.windows_max))
-		return true;
-	list_for_each_entry_safe_reverse(w, prev, &sh->windows, link) {
-		if (window_busy(w))
-			continue;
+	while (sh->nr_windows >= READ_ONCE(p->ln->tun.windows_max)) {
+		w = to_drop(sh);
+		if (!w)
+			return false;
 		window_drop(p, w);
-		return true;
 	}
-	return false;
+	return true;
 }
 
 void lnet_windows_fini(struct lnet_shard *sh)
@@ -357,7 +371,7 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 {
 	struct lnet_op *op;
 
-	if (!w->from || w->from->sh != p->sh)
+	if (!w->from)
 		return true;
 	op = lnet_op_take(p->sh);
 	if (!op)
@@ -366,7 +380,7 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 	op->cls = LNET_CLS_CONTROL;
 	op->peer = w->from->peer;
 	lnet_peer_get(op->peer);
-	op->sh = p->sh;
+	op->sh = READ_ONCE(w->from->sh);
 	op->dst_pni = w->from;
 	lnet_peer_ni_hold(op->dst_pni);
 	op->flags = LNET_OPF_INTERNAL;
@@ -381,22 +395,20 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 static void flush_acks(struct lnet_pass *p, struct lnet_window *w)
 {
 	u64 prefix = done_prefix(w), seq;
-	bool merged = false;
+	u32 left = 0;
 
+	if (w->nr_unacked && !ack_seq(p, w, prefix, false))
+		prefix = 0;
 	for (seq = w->floor; seq <= w->high; seq++) {
 		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
 
 		if (!e || e->seq != seq || !e->noack || e->acked || e->state != ENTRY_FINAL || e->reason)
 			continue;
-		if (seq > prefix && !ack_seq(p, w, seq, true))
-			break;
-		merged |= seq <= prefix;
-		e->acked = 1;
+		e->acked = seq <= prefix || ack_seq(p, w, seq, true);
+		left += !e->acked;
 	}
-	if (merged)
-		ack_seq(p, w, prefix, false);
-	w->nr_unacked = 0;
-	w->ack_due_ns = 0;
+	w->nr_unacked = left;	/* no memory for their acknowledgement: at the next visit */
+	w->ack_due_ns = left ? p->now_ns + READ_ONCE(p->ln->tun.confirm_delay) : 0;
 }
 
 void lnet_window_busy(struct lnet_pass *p, struct lnet_window *w)

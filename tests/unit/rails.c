@@ -235,8 +235,10 @@ static void note_sent(const struct lnet_att *att, const struct rails_msg *m)
 {
 	u64 tag = (u64)(unsigned long)att->op->op_ptr;
 
-	rails.last = *m;
-	rails.last.data = NULL;
+	if (m->type != RAILS_CORE) {
+		rails.last = *m;
+		rails.last.data = NULL;
+	}
 	if (lnet_op_request(att->op) && tag < RAILS_TAGS && m->type != RAILS_CORE) {
 		rails.req[tag].nr_attempts++;
 		rails.req[tag].on_rail[m->rail]++;
