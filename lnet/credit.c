@@ -98,6 +98,8 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 		return false;
 	}
 	account(att, ATT_WIRE);
+	/* Only now: a path that it waited for in vain is as good as any other. */
+	op->tried |= 1ULL << att->path->ix;
 	if (!(op->flags & LNET_OPF_STARTED)) {
 		op->flags |= LNET_OPF_STARTED;
 		op->first_wire_ns = p->now_ns;

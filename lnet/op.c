@@ -159,7 +159,6 @@ static bool hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 		op->hedge = att;
 	}
 	op->hedges++;
-	op->tried |= 1ULL << path->ix;
 	lnet_count(p->sh, hedges);
 	lnet_att_enter(p, att, path);
 	return true;

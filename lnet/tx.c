@@ -66,7 +66,6 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op)
 		lnet_op_finish(p, op, LNET_NO_PATH);
 		return;
 	}
-	op->tried |= 1ULL << path->ix;
 	lnet_att_enter(p, &op->first, path);
 	if (op->state == OP_TRY)
 		lnet_op_arm(p, op);
