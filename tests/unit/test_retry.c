@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Sending again over random faults, and each outcome of a driver with all that follows from it. */
+#include "rails.h"
+
+#define MS		RAILS_MS
+#define T_MS		1000
+#define SEEDS		300
+#define SLACK_MS	50	/* 5 % of T */
+
+static void tune(const char *name, u64 value)
+{
+	UNIT_EQUAL(lnet_tunable_set(rails.node[0].ln, name, value), 0, name);
+}
+
+static u32 below(u64 *state, u32 bound)
+{
+	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (u32)(((*state >> 32) * bound) >> 32);
+}
+
+/* ---- resends over random faults ---------------------------------------------------------------- */
+
+static void random_rule(u64 *rng)
+{
+	static const struct { enum rails_fate fate; enum lnet_outcome how; } kinds[] = {
+		{ FATE_FAIL, LNET_LOCAL_DROPPED }, { FATE_FAIL, LNET_REMOTE_DROPPED },
+		{ FATE_FAIL, LNET_LOCAL_TIMEOUT }, { FATE_FAIL, LNET_NETWORK_TIMEOUT },
+		{ FATE_REFUSE, LNET_LOCAL_NO_ROUTE }, { FATE_POST_FAIL, LNET_REMOTE_ERROR },
+		{ FATE_LOSE, LNET_OK }, { FATE_TWICE, LNET_OK }, { FATE_DELIVER, LNET_OK },
+	};
+	unsigned int kind = below(rng, ARRAY_SIZE(kinds)), from = below(rng, 2);
+
+	rails_on((int)from, (int)below(rng, 3) - 1,
+		 from ? RAILS_ANY : (int)below(rng, 2) + RAILS_PUT,
+		 kinds[kind].fate, kinds[kind].how, 1 + (int)below(rng, 3));
+}
+
+static void check_request(unsigned int tag, u64 R, u64 hedges, const char *what)
+{
+	const struct rails_req *r = &rails.req[tag];
+
+	UNIT_EQUAL(r->nr_final, 1, what);
+	CU_ASSERT(r->nr_effects <= 1);
+	CU_ASSERT(r->nr_attempts <= 1 + R + hedges);
+	CU_ASSERT(r->status || r->nr_effects == 1);
+	CU_ASSERT(!r->status || r->perhaps || r->nr_effects == 0);
+	CU_ASSERT(r->end_ns - r->started_ns <= (T_MS + SLACK_MS) * MS);
+}
+
+static void run_schedule(u64 seed)
+{
+	u64 rng = seed * 7919, R = below(&rng, 5), hedge = below(&rng, 2), before;
+	unsigned int i, nr = below(&rng, 8), tag, sent;
+	char what[32];
+
+	snprintf(what, sizeof(what), "seed %llu", seed);
+	rails_begin(NULL);
+	tune("transaction_timeout", T_MS * MS);
+	tune("retry_count", R);
+	tune("hedge", hedge);
+	for (i = 0; i < nr; i++)
+		random_rule(&rng);
+	before = rails_stat(0, LNET_C_hedges);
+	tag = below(&rng, 2) ? rails_put(0, 1, 100, LNET_ACK, 0) : rails_get(0, 1, 100, 0);
+	rails_run((T_MS + SLACK_MS) * MS);
+	check_request(tag, R, rails_stat(0, LNET_C_hedges) - before, what);
+	sent = rails.req[tag].nr_attempts;
+	rails_run(2 * T_MS * MS);
+	UNIT_EQUAL(rails.req[tag].nr_attempts, sent, "attempts after the end");
+	rails_clear();
+	rails_end();
+}
+
+static void test_schedules(void)
+{
+	u64 seed;
+
+	for (seed = 1; seed <= SEEDS; seed++)
+		run_schedule(seed);
+}
+
+static void test_stops(void)
+{
+	unsigned int tag;
+	u64 R;
+
+	for (R = 0; R <= 3; R++) {
+		rails_begin(NULL);
+		tune("hedge", 0);
+		tune("retry_count", R);
+		rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_LOCAL_DROPPED, -1);
+		tag = rails_put(0, 1, 100, LNET_ACK, T_MS * MS);
+		rails_run(2 * T_MS * MS);
+		UNIT_EQUAL(rails.req[tag].nr_attempts, R + 1, "attempts when all fail");
+		UNIT_EQUAL(rails.req[tag].status, lnet_outcomes[LNET_LOCAL_DROPPED].err, "end");
+		rails_clear();
+		tag = rails_put(0, 1, 100, LNET_ACK, T_MS * MS);
+		rails_run(T_MS * MS);
+		UNIT_EQUAL(rails.req[tag].nr_attempts, 1, "attempts when the first succeeds");
+		rails_end();
+	}
+}
+
+/* ---- each outcome of a driver ------------------------------------------------------------------ */
+
+static const struct {
+	enum lnet_outcome how;
+	enum lnet_counter c;
+} reported[] = {
+	{ LNET_LOCAL_INTERRUPT, LNET_C_local_interrupt_count },
+	{ LNET_LOCAL_DROPPED, LNET_C_local_dropped_count },
+	{ LNET_LOCAL_ABORTED, LNET_C_local_aborted_count },
+	{ LNET_LOCAL_NO_ROUTE, LNET_C_local_no_route_count },
+	{ LNET_LOCAL_ERROR, LNET_C_local_error_count },
+	{ LNET_LOCAL_TIMEOUT, LNET_C_local_timeout_count },
+	{ LNET_REMOTE_ERROR, LNET_C_remote_error_count },
+	{ LNET_REMOTE_DROPPED, LNET_C_remote_dropped_count },
+	{ LNET_REMOTE_TIMEOUT, LNET_C_remote_timeout_count },
+	{ LNET_NETWORK_TIMEOUT, LNET_C_network_timeout_count },
+};
+
+static void counters_equal(unsigned int except, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(reported); i++)
+		UNIT_EQUAL(rails_stat(0, reported[i].c), i == except, name);
+}
+
+static void outcome_row(unsigned int i)
+{
+	const struct lnet_outcome_info *info = &lnet_outcomes[reported[i].how];
+	int local = info->blame & LNET_BLAME_LOCAL ? 900 : 1000;
+	int remote = info->blame & LNET_BLAME_REMOTE ? 900 : 1000;
+	struct rails_cfg cfg = { .nr_nodes = 2, .nr_shards = 1, .one_rail = true };
+	unsigned int tag;
+
+	rails_begin(&cfg);
+	tune("retry_count", 0);
+	rails_on(0, 0, RAILS_CORE, FATE_KEEP, LNET_OK, -1);	/* no recovery ping heals it */
+	rails_on(0, 0, RAILS_PUT, FATE_FAIL, reported[i].how, 1);
+	tag = rails_put(0, 1, 100, LNET_ACK, T_MS * MS);
+	rails_pump();
+	UNIT_EQUAL(rails.req[tag].status, info->err, info->name);
+	UNIT_EQUAL(rails.req[tag].perhaps, info->delivery != LNET_DELIVERY_NOT, info->name);
+	UNIT_EQUAL(atomic_read(&rails_ni(0, 0)->health), local, info->name);
+	UNIT_EQUAL(rails_path(0, 1, 0)->pni->health, remote, info->name);
+	counters_equal(i, info->name);
+	rails_clear();
+	rails_give(LNET_OK);
+	rails_end();
+}
+
+static void test_outcomes(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(reported); i++)
+		outcome_row(i);
+}
+
+/* The answer is lost; @life: the path goes on showing that the peer lives. */
+static void lose_answer(bool life, unsigned int counted, const char *name)
+{
+	struct rails_cfg cfg = { .nr_nodes = 2, .nr_shards = 1, .one_rail = true };
+	unsigned int tag, i;
+
+	rails_begin(&cfg);
+	tune("hedge", 0);
+	tune("retry_count", 0);
+	rails_on(1, -1, RAILS_ACK, FATE_LOSE, LNET_OK, -1);
+	tag = rails_put(0, 1, 100, LNET_ACK, T_MS * MS);
+	for (i = 0; i < 12; i++) {
+		if (life && i < 9)
+			rails_get(0, 1, 8, 0);
+		rails_run(T_MS / 10 * MS);
+	}
+	UNIT_EQUAL(rails.req[tag].status, -ETIMEDOUT, name);
+	UNIT_EQUAL(rails.req[tag].perhaps, true, name);
+	UNIT_EQUAL(rails_stat(0, reported[counted].c), 1, name);
+	UNIT_EQUAL(rails_stat(0, LNET_C_response_timeout_count), 1, name);
+	rails_clear();
+	rails_end();
+}
+
+static void test_missing_answer(void)
+{
+	lose_answer(true, 8, "the path lived");
+	lose_answer(false, 9, "nothing was heard");
+}
+
+UNIT_SUITE(retry,
+	   { "lnt-060, lnt-065, lnt-075: over random faults at most R resends, none after the end",
+	     test_schedules },
+	   { "lnt-060, lnt-065, lnt-090: R + 1 attempts when all fail, one when it succeeds",
+	     test_stops },
+	   { "lnd-060, lnd-045/050/055: each outcome has its errno, blame, counter",
+	     test_outcomes },
+	   { "lnd-055, lnd-050: an answer is missing, with and without signs of life",
+	     test_missing_answer })
