@@ -497,8 +497,11 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 	if (op->state == OP_BACKOFF)
 		lnet_op_set_state(op, OP_TRY);
 	lnet_op_set_state(op, OP_RESOLVE);
+	if (lnet_contact_ready(p, peer)) {	/* a later refusal under a grant that is void already */
+		lnet_op_try(p, op);
+		return;
+	}
 	list_add_tail(&op->link, &peer->resolve);
-	lnet_contact_need(p, peer);
 	lnet_op_arm(p, op);
 }
 
