@@ -83,6 +83,11 @@ static void say(struct sim_world *w, u32 from, u32 to, u32 rail, int what, u64 g
 	sim_at(w, w->now_ns + simlnd_latency(w) + fate.delay_ns, hear, word, 0);
 }
 
+void simlnd_say_reset(struct sim_world *w, u32 from, u32 to, u32 rail, u64 gen)
+{
+	say(w, from, to, rail, WORD_RESET, gen);
+}
+
 void simlnd_dial(struct simlnd_end *end)
 {
 	struct sim_world *w = end->ni->w;

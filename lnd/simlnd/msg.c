@@ -380,7 +380,13 @@ static void arrive(struct sim_world *w, struct simlnd_msg *m)
 	sim_nid(&nid, m->src_node, m->rail);
 	end = sn ? simlnd_end_find(sn, &nid) : NULL;
 	sim_trace(w, m->gen, m->hash);
-	if (m->lost || !end || end->state != END_UP || end->gen != m->gen || !take_data(w, m))
+	if (m->lost)
+		return;
+	if (!end || end->state != END_UP || end->gen != m->gen) {
+		simlnd_say_reset(w, m->dst_node, m->src_node, m->rail, m->gen);
+		return;
+	}
+	if (!take_data(w, m))
 		return;
 	show(w, "arrives", m);
 	lnet_pass_begin(&p, sn->node->ln, LNET_PASS_DRIVER);

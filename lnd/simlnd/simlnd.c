@@ -52,13 +52,11 @@ static void stop(struct lnet_ni *ni)
 
 static int refuse(struct simlnd_ni *sn, struct lnet_att *att)
 {
-	static const u8 how[] = { LNET_LOCAL_INTERRUPT, LNET_LOCAL_DROPPED, LNET_LOCAL_ABORTED, LNET_LOCAL_NO_ROUTE,
-				  LNET_NO_MEMORY };
-	u64 pick = sim_below(&sn->w->rng, 40);
+	static const u8 how[] = { LNET_LOCAL_INTERRUPT, LNET_LOCAL_DROPPED, LNET_LOCAL_ABORTED, LNET_LOCAL_NO_ROUTE };
 
 	sn->w->count.messages++;
 	sn->w->count.met++;
-	att->outcome = how[pick ? pick % 4 : 4];
+	att->outcome = how[sim_below(&sn->w->rng, ARRAY_SIZE(how))];
 	return -EIO;
 }
 

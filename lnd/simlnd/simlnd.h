@@ -87,6 +87,8 @@ void simlnd_faults_start(struct sim_world *w);	/* makes the events of faults tha
 struct simlnd_ni *simlnd_ni_at(struct sim_world *w, u32 node, u32 rail);	/* NULL: down */
 struct simlnd_end *simlnd_end_find(struct simlnd_ni *sn, const struct lnet_nid *nid);
 struct simlnd_end *simlnd_end_make(struct simlnd_ni *sn, const struct lnet_nid *nid);	/* NULL: no memory, shutting down */
+/* What came belongs to no connection: the sender's end hears that it is gone. */
+void simlnd_say_reset(struct sim_world *w, u32 from, u32 to, u32 rail, u64 gen);
 void simlnd_dial(struct simlnd_end *end);
 /* In a DRIVER pass or an op, no lock held. What was posted is given back as lost. @tell: a reset goes to the other end. */
 void simlnd_close(struct lnet_pass *p, struct simlnd_end *end, enum lnet_outcome how, bool tell, bool requeue);

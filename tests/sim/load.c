@@ -159,7 +159,7 @@ static void final(struct sim_world *w, struct sim_req *req, const struct lnet_ev
 	if (!ev->status && req->kind == SIM_GET && (ev->mlength != req->len || !filled(req->source.buf, req->len, req->id)))
 		sim_fail(w, "request %llx: GET of %u bytes brought %u, not what the target had",
 			 (unsigned long long)req->id, req->len, ev->mlength);
-	if (ev->status)
+	if (ev->status || w->verbose > 1)
 		sim_say(w, "request %llx kind %u %u -> %u: %d%s after %llu us%s", (unsigned long long)req->id, req->kind,
 			req->src, req->dst, ev->status, ev->perhaps ? " perhaps" : "",
 			(unsigned long long)(req->end_ns - req->start_ns) / 1000, req->marked ? "" : " unmarked");

@@ -281,9 +281,31 @@ static void count_node(struct sim_counts *c, const struct lnet *ln)
 #undef ADD
 }
 
+static void show(const struct sim_scenario *s)
+{
+	u32 i;
+
+	printf("scenario %s: nodes %u, rails %u, shards %u, T %llu ms, retries %u, hold %llu ms, windows_max %u, window %u, "
+	       "peer credits %u, inline %u, latency %llu us, %llu Mbit/s, %s\n", s->name, s->nodes, s->rails, s->shards,
+	       (unsigned long long)(s->timeout_ns / SIM_MS), s->retry_count, (unsigned long long)(s->hold_ns / SIM_MS),
+	       s->windows_max, s->window, s->credits, s->inline_max, (unsigned long long)(s->latency_ns / SIM_US),
+	       (unsigned long long)s->rate_mbit, s->symmetric ? "both know each other" : "only senders know");
+	for (i = 0; i < s->nr_faults; i++) {
+		const struct sim_fault *f = &s->fault[i];
+
+		printf("  %-9s rail %2d node %2d peer %2d from %6llu to %6llu ms period %4llu ms, %3u permille, delay %llu us\n",
+		       sim_fault_names[f->kind], f->rail, f->node, f->peer, (unsigned long long)(f->from_ns / SIM_MS),
+		       (unsigned long long)(f->to_ns / SIM_MS), (unsigned long long)(f->period_ns / SIM_MS), f->permille,
+		       (unsigned long long)(f->delay_ns / SIM_US));
+	}
+}
+
 static void run(struct run *r)
 {
 	struct sim_world *w = &r->w;
+
+	if (w->verbose)
+		show(r->s);
 
 	simlnd_faults_start(w);
 	sim_load_start(&r->load);
