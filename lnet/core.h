@@ -204,6 +204,7 @@ void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict 
 struct lnet_ni_shard {			/* [sh] */
 	s32 credits, min_credits;	/* negative: -n waiters */
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_NI */
+	u32 nr_wait;			/* of them */
 	u32 holds;			/* attempts in WIRE/POSTED, rx in LAND */
 	u64 turn;			/* round robin: lower was used longer ago */
 	u64 c[LNET_NR_NI_COUNTERS];

@@ -66,22 +66,45 @@ static bool may_take(s32 credits, u8 cls)
 	return credits > (cls == LNET_CLS_CONTROL ? -CONTROL_EXTRA : 0);
 }
 
+static void account_driver(struct lnet_att *att, struct lnet_ni_shard *ns, int more)
+{
+	att->op->nr_held += more;
+	att->path->nr_wire += more;
+	ns->holds += more;
+}
+
 /* Takes and gives back what the two states differ in; nobody is woken. */
 static void account(struct lnet_att *att, enum lnet_att_state to)
 {
 	const struct hold *from = &holds[att->state], *want = &holds[to];
-	struct lnet_ni_shard *ns = ni_shard(att);
 	struct lnet_peer_ni *pni = att->pni;
+	struct lnet_ni_shard *ns = ni_shard(att);
 
 	WARN_ON_ONCE(!edges[att->state][to]);
 	att->state = to;
-	pni->credits += from->peer - want->peer;
-	pni->min_credits = min(pni->min_credits, pni->credits);
-	ns->credits += from->ni - want->ni;
-	ns->min_credits = min(ns->min_credits, ns->credits);
-	att->op->nr_held += want->driver - from->driver;
-	att->path->nr_wire += want->driver - from->driver;
-	ns->holds += want->driver - from->driver;
+	if (from->peer != want->peer) {
+		pni->credits += from->peer - want->peer;
+		pni->min_credits = min(pni->min_credits, pni->credits);
+	}
+	if (from->ni != want->ni) {
+		ns->credits += from->ni - want->ni;
+		ns->min_credits = min(ns->min_credits, ns->credits);
+	}
+	if (from->driver != want->driver)
+		account_driver(att, ns, want->driver - from->driver);
+}
+
+/* An attempt counts its next hop, unless its operation does so already. */
+static void next_hop_get(const struct lnet_att *att)
+{
+	if (att->pni != att->op->dst_pni)
+		lnet_peer_ni_hold(att->pni);
+}
+
+static void next_hop_put(const struct lnet_att *att)
+{
+	if (att->pni != att->op->dst_pni)
+		lnet_peer_ni_put(att->pni);
 }
 
 /* The attempt is about to be given to the driver: the request gets its name, the clocks start. */
@@ -123,10 +146,12 @@ static void wait_ni(struct lnet_pass *p, struct lnet_att *att)
 	struct lnet_ni_shard *ns = ni_shard(att);
 
 	account(att, ATT_WAIT_NI);
-	if (!may_take(ns->credits, att->cls) || !list_empty(&ns->wait[att->cls]))
+	if (!may_take(ns->credits, att->cls) || !list_empty(&ns->wait[att->cls])) {
 		list_add_tail(&att->link, &ns->wait[att->cls]);
-	else if (!to_wire(p, att))
-		lnet_peer_ni_put(att->pni);	/* whoever called goes on with the peer's credit */
+		ns->nr_wait++;
+	} else if (!to_wire(p, att)) {
+		next_hop_put(att);	/* whoever called goes on with the peer's credit */
+	}
 }
 
 static void wake_peer(struct lnet_pass *p, struct lnet_peer_ni *pni)
@@ -155,8 +180,11 @@ static void wake_ni(struct lnet_pass *p, struct lnet_ni_shard *ns)
 			struct lnet_peer_ni *pni = att->pni;
 
 			list_del_init(&att->link);
+			ns->nr_wait--;
 			if (to_wire(p, att))
 				continue;
+			lnet_peer_ni_hold(pni);
+			next_hop_put(att);
 			wake_peer(p, pni);
 			lnet_peer_ni_put(pni);
 		}
@@ -170,14 +198,14 @@ void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_stat
 	struct lnet_peer_ni *pni = att->pni;
 
 	account(att, to);
-	if (from->ni && !holds[to].ni)
+	if (unlikely(ns->nr_wait) && from->ni && !holds[to].ni)
 		wake_ni(p, ns);
-	if (from->peer && !holds[to].peer)
+	if (unlikely(pni->nr_wait) && from->peer && !holds[to].peer)
 		wake_peer(p, pni);
 	if (to == ATT_FREE) {
+		next_hop_put(att);
 		att->path = NULL;
 		att->pni = NULL;
-		lnet_peer_ni_put(pni);
 	}
 }
 
@@ -186,6 +214,8 @@ void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att)
 	WARN_ON_ONCE(att->state == ATT_WIRE || att->state == ATT_POSTED);
 	if (att->state == ATT_WAIT_PEER)
 		att->pni->nr_wait--;
+	if (att->state == ATT_WAIT_NI)
+		ni_shard(att)->nr_wait--;
 	list_del_init(&att->link);
 	lnet_att_move(p, att, ATT_FREE);
 }
@@ -199,7 +229,7 @@ void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path 
 	att->pni = pni;
 	att->cls = att->op->cls;
 	att->deadline_ns = U64_MAX;
-	lnet_peer_ni_hold(pni);
+	next_hop_get(att);
 	account(att, ATT_WAIT_PEER);
 	if (may_take(pni->credits, att->cls) && list_empty(&pni->wait[att->cls])) {
 		wait_ni(p, att);

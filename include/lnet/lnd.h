@@ -71,7 +71,7 @@ struct lnet_att {
 	struct list_head link;		/* driver: yours between send() and lnet_att_posted()/lnet_att_done() */
 	struct lnet_op *op;
 	struct lnet_ni *ni;
-	struct lnet_peer_ni *pni;	/* next hop; counted */
+	struct lnet_peer_ni *pni;	/* next hop; counted, by the operation if it is the one asked for */
 	u64 deadline_ns;		/* of the attempt; the driver gives it back with a timeout outcome when it passes */
 	u64 posted_ns;
 	u32 epoch;			/* path epoch it was posted under */
