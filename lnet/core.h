@@ -124,6 +124,7 @@ struct lnet_timer {
 #define LNET_TICK_SHIFT		17
 struct lnet_wheel {
 	u64 now_tick;
+	u64 soonest_ns;			/* of the times set since lnet_wheel_next_ns() was asked; U64_MAX: none */
 	u32 nr;
 	u64 used[LNET_WHEEL_LEVELS];	/* bitmap of non-empty slots */
 	struct list_head slot[LNET_WHEEL_LEVELS][LNET_WHEEL_SLOTS];
@@ -136,7 +137,7 @@ void lnet_timer_cancel(struct lnet_wheel *w, struct lnet_timer *t);
 /* Moves what is due to @due in order of slots, then insertion; stops after the slot that reaches @max. The caller takes each off by lnet_timer_fired(). */
 unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due, unsigned int max);
 void lnet_timer_fired(struct lnet_wheel *w, struct lnet_timer *t);
-u64 lnet_wheel_next_ns(const struct lnet_wheel *w);	/* not later than the first expiry; U64_MAX if empty */
+u64 lnet_wheel_next_ns(struct lnet_wheel *w);	/* not later than the first expiry; U64_MAX if empty */
 
 /* ---- events ---------------------------------------------------------------------------------------------------- */
 

@@ -227,10 +227,20 @@ void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni)
 	} while (sh != pni->sh);
 }
 
+/* A time was set before the one that the env knows. */
+static void publish_next(struct lnet_shard *sh)
+{
+	u64 next = lnet_wheel_next_ns(&sh->wheel);
+
+	if (next >= sh->next_ns)
+		return;
+	WRITE_ONCE(sh->next_ns, next);
+	sh->ln->env->ops->arm(sh->ln->env, sh->ix);
+}
+
 void lnet_leave(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = p->sh;
-	u64 next;
 
 	if (!sh)
 		return;
@@ -241,11 +251,8 @@ void lnet_leave(struct lnet_pass *p)
 		list_del(&e->link);
 		evt_keep(sh, e);
 	}
-	next = lnet_wheel_next_ns(&sh->wheel);
-	if (next < sh->next_ns) {
-		WRITE_ONCE(sh->next_ns, next);
-		sh->ln->env->ops->arm(sh->ln->env, sh->ix);
-	}
+	if (unlikely(sh->wheel.soonest_ns < sh->next_ns))
+		publish_next(sh);
 	spin_unlock(&sh->lock);
 }
 

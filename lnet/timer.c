@@ -12,6 +12,7 @@ void lnet_wheel_init(struct lnet_wheel *w, u64 now_ns)
 
 	memset(w, 0, sizeof(*w));
 	w->now_tick = now_ns >> LNET_TICK_SHIFT;
+	w->soonest_ns = U64_MAX;
 	for (level = 0; level < LNET_WHEEL_LEVELS; level++)
 		for (slot = 0; slot < LNET_WHEEL_SLOTS; slot++)
 			INIT_LIST_HEAD(&w->slot[level][slot]);
@@ -81,6 +82,7 @@ void lnet_timer_set(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns)
 
 	lnet_timer_cancel(w, t);
 	t->when_ns = when_ns;
+	w->soonest_ns = min(w->soonest_ns, when_ns);
 	place(w, t, max(tick, w->now_tick + 1));
 	w->nr++;
 }
@@ -109,10 +111,11 @@ static u64 next_tick(const struct lnet_wheel *w)
 	return next;
 }
 
-u64 lnet_wheel_next_ns(const struct lnet_wheel *w)
+u64 lnet_wheel_next_ns(struct lnet_wheel *w)
 {
 	u64 tick = w->nr ? next_tick(w) : U64_MAX;
 
+	w->soonest_ns = U64_MAX;
 	return tick == U64_MAX ? U64_MAX : tick << LNET_TICK_SHIFT;
 }
 
