@@ -194,15 +194,29 @@ static void avoid_tried(struct filter *f)
 		}
 }
 
-static struct lnet_path *best_path(struct lnet_shard *sh, struct lnet_select *s,
-				   const struct filter *f)
+/* One candidate's turn in the comparison; NULL or @path as the best so far. */
+static struct lnet_path *compare(struct lnet_shard *sh, struct lnet_path *best,
+				 struct lnet_path *path, struct fold *fold, const s64 *rank)
 {
-	u64 range = READ_ONCE(sh->ln->tun.health_range);
-	struct lnet_path *path, *best = NULL;
-	struct fold fold = { .nr = 0 };
-	s64 rank[LNET_NR_PATH_RANKS];
-	unsigned int nr = 0;
+	fold_add(fold, rank, READ_ONCE(sh->ln->tun.health_range), fold->nr);
+	return fold->winner == fold->nr - 1 ? path : best;
+}
 
+/*
+ * Usually all stand at the top of the ranks that @fold.top is for: one walk is enough then. False:
+ * one does not, so a second walk must compare all with the best of those ranks.
+ */
+static bool walk_once(struct lnet_shard *sh, const struct lnet_select *s, const struct filter *f,
+		      struct fold *fold, struct lnet_path **best)
+{
+	static const s64 top[] = { 1, 1, LNET_HEALTH_MAX };
+	s64 rank[LNET_NR_PATH_RANKS];
+	struct lnet_path *path;
+	unsigned int nr = 0;
+	bool whole = true;
+
+	static_assert(sizeof(top) == sizeof(fold->top), "link_up, responsive, health");
+	*best = NULL;
 	for (path = next_path(f, NULL); path; path = next_path(f, path)) {
 		/*
 		 * An NI that suffered from one peer heals by its paths to those who are talked to.
@@ -210,24 +224,72 @@ static struct lnet_path *best_path(struct lnet_shard *sh, struct lnet_select *s,
 		if (unlikely(!path->recovering && !lnet_path_whole(path)))
 			lnet_path_recover(sh, path);
 		rank_path(sh, s, path, rank);
-		fold_top(&fold, rank, nr++ == 0);
+		fold_top(fold, rank, nr++ == 0);
+		whole = whole && !memcmp(rank, top, sizeof(top));
+		if (whole)
+			*best = compare(sh, *best, path, fold, rank);
 	}
-	for (path = next_path(f, NULL); path; path = next_path(f, path)) {
-		rank_path(sh, s, path, rank);
-		fold_add(&fold, rank, range, fold.nr);
-		if (fold.winner == fold.nr - 1)
-			best = path;
+	return whole;
+}
+
+static struct lnet_path *best_path(struct lnet_shard *sh, struct lnet_select *s,
+				   const struct filter *f)
+{
+	struct fold fold = { .nr = 0 };
+	s64 rank[LNET_NR_PATH_RANKS];
+	struct lnet_path *path, *best;
+
+	if (!walk_once(sh, s, f, &fold, &best)) {
+		fold.nr = fold.decider = 0;
+		for (path = next_path(f, NULL); path; path = next_path(f, path)) {
+			rank_path(sh, s, path, rank);
+			best = compare(sh, best, path, &fold, rank);
+		}
 	}
-	s->nr_cand = min_t(unsigned int, nr, U8_MAX);
-	s->decided_by = nr > 1 ? fold.decider : LNET_NR_PATH_RANKS;
+	s->nr_cand = min_t(unsigned int, fold.nr, U8_MAX);
+	s->decided_by = fold.nr > 1 ? fold.decider : LNET_NR_PATH_RANKS;
 	return best;
+}
+
+/* The pair that must be the one if any is; NULL: there may be several. */
+static struct lnet_path *sole_path(const struct lnet_select *s, const struct lnet_ni *ni)
+{
+	const struct lnet_peer_ni *pni = s->pni;
+
+	if (pni && ni)
+		return lnet_path_find(pni, ni);
+	if (list_empty(&s->peer->pnis) || s->peer->pnis.next->next != &s->peer->pnis)
+		return NULL;
+	pni = list_first_entry(&s->peer->pnis, struct lnet_peer_ni, link);
+	if (list_empty(&pni->paths) || pni->paths.next->next != &pni->paths)
+		return NULL;
+	return list_first_entry(&pni->paths, struct lnet_path, link);
+}
+
+/* Tried or not, as there is no other. */
+static struct lnet_path *take_sole(struct lnet_shard *sh, struct lnet_select *s,
+				   const struct lnet_ni *ni, struct lnet_path *path)
+{
+	const struct filter f = { .s = s, .ni = ni, .avoid = s->exclude };
+
+	s->decided_by = LNET_NR_PATH_RANKS;
+	s->nr_cand = 0;
+	if (path->pni->deleted || (s->pni && path->pni != s->pni) || !passes(&f, path))
+		return NULL;
+	s->nr_cand = 1;
+	if (unlikely(!path->recovering && !lnet_path_whole(path)))
+		lnet_path_recover(sh, path);
+	return path;
 }
 
 static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 				const struct lnet_ni *ni)
 {
 	struct filter f = { .s = s, .ni = ni, .avoid = s->exclude };
+	struct lnet_path *sole = sole_path(s, ni);
 
+	if (sole)
+		return take_sole(sh, s, ni, sole);
 	if (s->tried)
 		avoid_tried(&f);
 	return best_path(sh, s, &f);
