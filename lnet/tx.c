@@ -67,7 +67,7 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op)
 		return;
 	}
 	lnet_att_enter(p, &op->first, path);
-	if (op->state == OP_TRY)
+	if (op->state == OP_TRY && op->first.state != ATT_WIRE)	/* there the timer was set with its clocks */
 		lnet_op_arm(p, op);
 }
 
@@ -281,7 +281,7 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	list_add_tail(&att->link, &path->asked);
 	if (path->lost_valid && (s32)(att->epoch - path->lost_epoch) <= 0 && resendable(p, op))
 		lost(p, op, att, LNET_PATH_LOST);
-	else
+	else if (att->deadline_ns < op->timer.when_ns)	/* no grace any more: nothing else became earlier */
 		lnet_op_arm(p, op);
 }
 
