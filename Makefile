@@ -44,7 +44,7 @@ WARN	:= -Wall -Wextra -Werror -Wno-sign-compare -Wno-unused-parameter -Wno-missi
 WARN_CORE := -Wmissing-prototypes -Wdeclaration-after-statement
 CPPFLAGS_ALL := -D_GNU_SOURCE -DLNET_VERSION='"$(VERSION)"' -Ilnet/user -Iinclude -iquote . -iquote lnet \
 	   -isystem /usr/include/libnl3 $(CPPFLAGS)
-CFLAGS_ALL := -std=gnu11 -fPIC -pthread $(WARN) $(FLAGS_$(F)) $(CFLAGS)
+CFLAGS_ALL := -std=gnu11 -fPIC -fno-semantic-interposition -pthread $(WARN) $(FLAGS_$(F)) $(CFLAGS)
 LDFLAGS_ALL := -pthread $(filter -fsanitize=%,$(subst fuzzer-no-link$(comma),,$(FLAGS_$(F)))) -Wl,--as-needed $(LDFLAGS)
 LIBS	:= -lnl-genl-3 -lnl-3 -lyaml -lreadline
 
