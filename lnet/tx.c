@@ -268,6 +268,8 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	lnet_stat_sent(p->sh, path, op);
 	if (!(op->flags & LNET_OPF_RECOVERY))	/* lnet_path_ping_done() says what a recovery ping was worth */
 		lnet_health_ok(p->sh, path, false);
+	if (lnet_op_over(op))	/* given up meanwhile, and yet it left */
+		op->flags |= LNET_OPF_MAYBE;
 	if (lnet_op_over(op) || !answer_expected(op)) {
 		if (lnet_op_over(op))	/* given up meanwhile, and sent all the same */
 			op->flags |= LNET_OPF_MAYBE;
