@@ -383,7 +383,8 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 	op->sh = READ_ONCE(w->from->sh);
 	op->dst_pni = w->from;
 	lnet_peer_ni_hold(op->dst_pni);
-	op->flags = LNET_OPF_INTERNAL;
+	/* Where a request just came from, an answer arrives; another path may be dead unnoticed. */
+	op->flags = LNET_OPF_INTERNAL | LNET_OPF_PINNED_DST | LNET_OPF_ANY_PATH;
 	op->target = w->from->nid;
 	op->target_pid = LNET_PID;
 	op->wire.cookie[0] = w->grant;
