@@ -18,7 +18,7 @@ static u32 below(u64 *state, u32 bound)
 	return (u32)(((*state >> 32) * bound) >> 32);
 }
 
-/* ---- resends over random faults ---------------------------------------------------------------- */
+/* ---- resends over random faults ---------------------------------------------------------- */
 
 static void random_rule(u64 *rng)
 {
@@ -101,7 +101,7 @@ static void test_stops(void)
 	}
 }
 
-/* ---- each outcome of a driver ------------------------------------------------------------------ */
+/* ---- each outcome of a driver ------------------------------------------------------------ */
 
 static const struct {
 	enum lnet_outcome how;
