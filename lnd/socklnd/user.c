@@ -142,37 +142,32 @@ static const struct sock_io user_io = {
 
 /* ---- turns of the poller ---- */
 
-/*
- * Frees the descriptor of a closed connection, unless somebody still writes: then once more a
- * little later.
- */
+/* Frees the descriptor of a closed connection that was claimed. */
 static void release(struct user_ni *un, struct sock_conn *c)
 {
 	struct user_conn *uc = user_conn(c);
-	bool writing;
 
-	mutex_lock(&un->sn.lock);
-	writing = c->writing;
-	if (!writing)
-		un->nr_closed--;
-	mutex_unlock(&un->sn.lock);
-	if (writing)
-		return;
 	lnet_env_poll_del(un->env, &uc->poll);
 	close(uc->poll.fd);
 	sock_conn_released(c);
 }
 
-static struct sock_conn *find_closed(struct user_ni *un)
+/*
+ * A closed connection for the caller alone to release. One that somebody still writes is left for a
+ * little later.
+ */
+static struct sock_conn *claim_closed(struct user_ni *un)
 {
 	struct sock_conn *c, *found = NULL;
 
 	mutex_lock(&un->sn.lock);
 	if (un->nr_closed) {
 		list_for_each_entry(c, &un->sn.conns, all) {
-			if (c->state != CONN_CLOSED || c->writing)
+			if (c->state != CONN_CLOSED || c->writing || user_conn(c)->releasing)
 				continue;
 			found = c;
+			user_conn(c)->releasing = true;
+			un->nr_closed--;
 			break;
 		}
 	}
@@ -182,11 +177,11 @@ static struct sock_conn *find_closed(struct user_ni *un)
 
 static void release_closed(struct user_ni *un)
 {
-	struct sock_conn *c = find_closed(un);
+	struct sock_conn *c = claim_closed(un);
 
 	while (c) {
 		release(un, c);
-		c = find_closed(un);
+		c = claim_closed(un);
 	}
 }
 

@@ -41,6 +41,7 @@ struct user_ni {
 
 struct user_conn {
 	struct lnet_poll poll;
+	bool releasing;			/* one thread does it [sn.lock] */
 };
 
 /* addr.c */
