@@ -217,10 +217,14 @@ static bool had_whole_rail(const struct sim_world *w, const struct sim_req *req)
 	return false;
 }
 
-/* Where windows are dropped early, a request sent twice may end as perhaps delivered. */
+/*
+ * A request sent twice ends as perhaps delivered where its window is gone: dropped early, or with a restart of its
+ * target that the sender did not know of.
+ */
 static bool excused(const struct sim_world *w, const struct sim_req *req)
 {
-	return req->status == -ESTALE && req->perhaps && (w->scenario->windows_max || w->scenario->hold_ns);
+	return req->status == -ESTALE && req->perhaps &&
+	       (w->scenario->windows_max || w->scenario->hold_ns || req->dst_life > 1);
 }
 
 void sim_check_req(struct sim_world *w, const struct sim_req *req)

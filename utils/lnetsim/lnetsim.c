@@ -48,7 +48,7 @@ static int make_scenario(const struct options *o, u64 seed, struct sim_scenario 
 		sim_scenario_draw(s, seed);
 	}
 	if (o->nodes) {
-		s->gap_ns = s->gap_ns * o->nodes / s->nodes;
+		s->gap_ns = min(s->gap_ns * o->nodes / s->nodes, s->duration_ns / 3);
 		s->nodes = o->nodes;
 		s->max_open = max(s->max_open, o->nodes * 2);
 	}
