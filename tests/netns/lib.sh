@@ -88,7 +88,7 @@ in_B() { ip netns exec "$B" "$@"; }
 
 rails_up() {
 	local r
-	work=$(mktemp -d /tmp/lnet-netns.XXXXXX)
+	work=$(mktemp -d "${TMPDIR:-/dev/shm}/lnet-netns.XXXXXX")
 	trap clean_up EXIT
 	trap 'exit 1' INT TERM
 	ip netns add "$A" && ip netns add "$B" || return 1
@@ -104,6 +104,9 @@ rails_up() {
 	wait_for 5 in_A ping -c 1 -W 1 -q 10.1.0.2 >/dev/null
 }
 
+# Put before the command of a node; empty without namespaces.
+run_A=(ip netns exec "$A")
+run_B=(ip netns exec "$B")
 A_nids=(--nid 10.0.0.1@tcp --nid 10.1.0.1@tcp1 --peer 10.0.0.2@tcp,10.1.0.2@tcp1)
 B_nids=(--nid 10.0.0.2@tcp --nid 10.1.0.2@tcp1 --peer 10.0.0.1@tcp,10.1.0.1@tcp1)
 
@@ -114,7 +117,7 @@ started() { grep -q ready "$work/server.out"; }
 # Keeps its log over restarts.
 server_start() {
 	: > "$work/server.out"
-	ip netns exec "$B" "$lnetperf" server "${B_nids[@]}" --log "$work/server.log" "$@" > "$work/server.out" 2>&1 &
+	"${run_B[@]}" "$lnetperf" server "${B_nids[@]}" --log "$work/server.log" "$@" > "$work/server.out" 2>&1 &
 	server=$!
 	pids+=($server)
 	wait_for 10 started
@@ -122,7 +125,7 @@ server_start() {
 
 client_start() {
 	: > "$work/client.out"
-	ip netns exec "$A" "$lnetperf" client "${A_nids[@]}" --log "$work/client.log" --verify --timeline 100ms "$@" \
+	"${run_A[@]}" "$lnetperf" client "${A_nids[@]}" --log "$work/client.log" --verify --timeline 100ms "$@" \
 		> "$work/client.out" 2>&1 &
 	client=$!
 	pids+=($client)

@@ -377,7 +377,9 @@ static int wait_ready(struct client *c)
 
 static void stay(struct client *c)
 {
-	while (c->n->opt->stay && !perf_stop)
+	int seen = perf_stop;
+
+	while (c->n->opt->stay && perf_stop == seen)
 		lnet_progress(c->n->ln, POLL_NS);
 }
 

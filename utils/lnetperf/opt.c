@@ -32,7 +32,7 @@ static const char help[] =
 	"  --timeout T         of each request; the tunable transaction_timeout\n"
 	"  --verify            check the content of every message, at both sides\n"
 	"  --plant lost|dup|corrupt|reorder   do wrong now and then: the oracle must see it\n"
-	"  --stay              do not end before SIGTERM\n"
+	"  --stay              when done, do not end before a SIGTERM\n"
 	"Times: 5 (seconds), 300ms, 20us. Sizes: 64, 4K, 1M.\n";
 
 enum { O_NID = 256, O_PEER, O_PORT, O_CREDITS, O_PEER_CREDITS, O_SET, O_MODE, O_NAME, O_LOG,
