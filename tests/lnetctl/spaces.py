@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import time
 
-from __main__ import Node, captured, check, equal, keys, skip
+from nodes import Node, captured, check, equal, keys, skip
 
 
 def run(text):

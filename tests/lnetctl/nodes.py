@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Nodes for the tests of lnetctl, and how they keep score."""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CAPTURES = os.path.join(ROOT, "tests/captures/netlink")
+BIN = os.environ.get("LNET_BIN", os.path.join(ROOT, "build"))
+TMP = tempfile.mkdtemp(prefix="lnetctl-test.")
+PORT = "9%03d" % (os.getpid() % 1000)
+
+
+
+class Score:
+    case = "?"
+    passed = failed = skipped = 0
+
+
+def check(what, good, got=""):
+    if good:
+        Score.passed += 1
+        return True
+    Score.failed += 1
+    print("FAIL %s: %s%s" % (Score.case, what, ": " + str(got)[:600] if got != "" else ""))
+    return False
+
+
+def equal(what, got, want):
+    return check(what, got == want, "got %r, want %r" % (got, want))
+
+
+def skip(what, why):
+    Score.skipped += 1
+    print("skipped: %s: %s: %s" % (Score.case, what, why))
+
+
+def as_json(value):
+    """What YAML says, with the keys that JSON has: texts."""
+    if isinstance(value, dict):
+        return {str(key): as_json(val) for key, val in value.items()}
+    return [as_json(val) for val in value] if isinstance(value, list) else value
+
+
+class Node:
+    """A running lnetd and the lnetctl that talks to it."""
+
+    all = []
+
+    def __init__(self, name, *options, netns=None, env=None):
+        Node.all.append(self)
+        self.name = "%s.%d" % (name, os.getpid())
+        self.netns = netns
+        self.options = options
+        self.env = dict(os.environ, **(env or {}))
+        self.log = os.path.join(TMP, name + ".log")
+        self.process = None
+
+    def prefix(self):
+        return ["ip", "netns", "exec", self.netns] if self.netns else []
+
+    def start(self):
+        with open(self.log, "a") as log:
+            self.process = subprocess.Popen(self.prefix() + [BIN + "/lnetd", "--name", self.name, *self.options],
+                                            stderr=log, env=self.env)
+        for _ in range(100):
+            if self.ctl("node", "show")[0] == 0:
+                return self
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.05)
+        check("lnetd answers", False, open(self.log).read())
+        return self
+
+    def ctl(self, *args, stdin="", user=None, **kw):
+        def drop():
+            if user:
+                os.setgroups([])
+                os.setgid(user)
+                os.setuid(user)
+        node = "0/" + self.name if user else self.name
+        run = subprocess.run(self.prefix() + [kw.get("tool", BIN + "/lnetctl"), "--node", node, *args],
+                             input=stdin, capture_output=True, text=True, timeout=60,
+                             preexec_fn=drop if user else None)
+        return run.returncode, run.stdout, run.stderr
+
+    def ok(self, *args, **kw):
+        rc, out, err = self.ctl(*args, **kw)
+        equal("%s succeeds" % " ".join(args), (rc, err), (0, ""))
+        return out
+
+    def show(self, *args):
+        """What --json says, after checking that the YAML says the same."""
+        doc = json.loads(self.ok("--json", *args))
+        if yaml:
+            text = self.ok(*args)
+            if "statistics" not in text:
+                equal("%s: YAML as JSON" % " ".join(args), as_json(yaml.safe_load(text) or {}), doc)
+        return doc
+
+    def kill(self, sig=9):
+        self.process.send_signal(sig)
+        return self.process.wait(10)
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.kill(15)
+
+
+def captured(name):
+    text = open(os.path.join(CAPTURES, name + ".txt")).read()
+    return text.split("\n", 1)[1].rsplit("# rc=", 1)[0]
+
+
+def keys(text, start="", end=None):
+    """The skeleton of a YAML text: its keys and their columns, without values."""
+    lines = text[text.index(start):].split("\n")
+    if end:
+        lines = lines[:next((i for i, line in enumerate(lines) if i and line.startswith(end)), len(lines))]
+    return [re.sub(r"^(\s*(?:-\s+)?[^:]*:).*", r"\1", line) for line in lines if line]
+
+
+def error_of(text):
+    """(verb, object, errno, text) of an error as the netlink commands print it."""
+    form = r"---\n(\w+):\n-     ([\w-]+):\n      errno: (-\d+)\n      descr: ! \"(.*)\"\n\.\.\.\n"
+    match = re.fullmatch(form, text)
+    return (match[1], match[2], int(match[3]), match[4]) if match else None
+
+
+def configured(name, *nids, **kw):
+    node = Node(name, **kw).start()
+    node.ok("lnet", "configure")
+    node.ok("set", "accept_port", PORT)
+    node.ok("set", "accept", "all")
+    if nids:
+        node.ok("net", "add", "--nid", ",".join(nids))
+    return node
