@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Simulated connections: dialled by whoever sends first, known to each end by a generation, lost by resets. */
+/*
+ * Simulated connections: dialled by whoever sends first, known to each end by a generation, lost by
+ * resets.
+ */
 #include "lnd/simlnd/simlnd.h"
 
 #define DIAL_TRY_NS (200 * SIM_MS)	/* an attempt without answer; then again */
@@ -57,7 +60,7 @@ void simlnd_end_free(struct simlnd_end *end)
 	kfree(end);
 }
 
-/* ---- events between ends -------------------------------------------------------------------------------------------- */
+/* ---- events between ends --------------------------------------------------------------------- */
 
 /* A word from one end to the other: who says it, what, and of which generation. */
 struct word {
@@ -116,7 +119,8 @@ static bool crossing_refused(const struct simlnd_end *end, const struct word *wo
 	return end->state == END_DIALING && end->ni->node->ix < word->from;
 }
 
-static void heard_syn(struct sim_world *w, struct lnet_pass *p, struct simlnd_ni *sn, const struct word *word)
+static void heard_syn(struct sim_world *w, struct lnet_pass *p, struct simlnd_ni *sn,
+		      const struct word *word)
 {
 	struct simlnd_end *end;
 	struct lnet_nid nid;
@@ -142,7 +146,8 @@ static void give_back_queue(struct lnet_pass *p, struct simlnd_end *end, enum ln
 	}
 }
 
-static void heard_answer(struct sim_world *w, struct lnet_pass *p, struct simlnd_end *end, const struct word *word)
+static void heard_answer(struct sim_world *w, struct lnet_pass *p, struct simlnd_end *end,
+			 const struct word *word)
 {
 	if (word->what == WORD_RESET) {
 		if (end->state == END_UP && end->gen == word->gen)
@@ -195,7 +200,7 @@ void simlnd_event_drop(sim_event_fn fn, void *arg)
 		simlnd_msg_event_drop(fn, arg);
 }
 
-/* ---- the end of a connection --------------------------------------------------------------------------------------------- */
+/* ---- the end of a connection ----------------------------------------------------------------- */
 
 static void kick_event(struct sim_world *w, void *arg, u64 num)
 {
@@ -206,7 +211,8 @@ static void kick_event(struct sim_world *w, void *arg, u64 num)
 		simlnd_dial_waiting(sn);
 }
 
-void simlnd_close(struct lnet_pass *p, struct simlnd_end *end, enum lnet_outcome how, bool tell, bool requeue)
+void simlnd_close(struct lnet_pass *p, struct simlnd_end *end, enum lnet_outcome how, bool tell,
+		  bool requeue)
 {
 	struct simlnd_ni *sn = end->ni;
 	struct sim_world *w = sn->w;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a simulated link does to a message now: the faults of the world, by rail, node and chance. */
+/*
+ * What a simulated link does to a message now: the faults of the world, by rail, node and chance.
+ */
 #include "lnd/simlnd/simlnd.h"
 
 bool simlnd_active(const struct sim_world *w, const struct sim_fault *f, u64 now_ns)
@@ -28,7 +30,8 @@ static bool concerns(const struct sim_fault *f, u32 from, u32 to)
 		return (u32)f->node == to && (f->peer < 0 || (u32)f->peer == from);
 	if (f->peer < 0)
 		return (u32)f->node == from || (u32)f->node == to;
-	return ((u32)f->node == from && (u32)f->peer == to) || ((u32)f->node == to && (u32)f->peer == from);
+	return ((u32)f->node == from && (u32)f->peer == to) ||
+	       ((u32)f->node == to && (u32)f->peer == from);
 }
 
 static bool cuts(u8 kind)
@@ -37,14 +40,16 @@ static bool cuts(u8 kind)
 }
 
 /* The fault of one of the kinds that @want says that acts on this link now. */
-static const struct sim_fault *acting(struct sim_world *w, bool (*want)(u8 kind), u32 rail, u32 from, u32 to)
+static const struct sim_fault *acting(struct sim_world *w, bool (*want)(u8 kind), u32 rail,
+				      u32 from, u32 to)
 {
 	u32 i;
 
 	for (i = 0; i < w->nr_faults; i++) {
 		const struct sim_fault *f = &w->fault[i];
 
-		if (want(f->kind) && on_rail(f, rail) && concerns(f, from, to) && simlnd_active(w, f, w->now_ns))
+		if (want(f->kind) && on_rail(f, rail) && concerns(f, from, to) &&
+		    simlnd_active(w, f, w->now_ns))
 			return f;
 	}
 	return NULL;
@@ -105,13 +110,14 @@ void simlnd_fate(struct sim_world *w, u32 rail, u32 from, u32 to, struct simlnd_
 	for (i = 0; i < w->nr_faults; i++) {
 		const struct sim_fault *f = &w->fault[i];
 
-		if (f->kind > SIM_DELAY || !on_rail(f, rail) || !concerns(f, from, to) || !simlnd_active(w, f, w->now_ns))
+		if (f->kind > SIM_DELAY || !on_rail(f, rail) || !concerns(f, from, to) ||
+		    !simlnd_active(w, f, w->now_ns))
 			continue;
 		apply(w, f, fate);
 	}
 }
 
-/* ---- faults that are events --------------------------------------------------------------------------------------- */
+/* ---- faults that are events ------------------------------------------------------------------ */
 
 static void link_set(struct sim_world *w, const struct sim_fault *f, bool up)
 {
@@ -122,7 +128,8 @@ static void link_set(struct sim_world *w, const struct sim_fault *f, bool up)
 		for (rail = 0; rail < w->nr_rails; rail++) {
 			struct simlnd_ni *sn = simlnd_ni_at(w, n, rail);
 
-			if (!sn || !on_rail(f, rail) || (f->node >= 0 && (u32)f->node != n) || sn->link_down == !up)
+			if (!sn || !on_rail(f, rail) || (f->node >= 0 && (u32)f->node != n) ||
+			    sn->link_down == !up)
 				continue;
 			sn->link_down = !up;
 			w->count.fault[SIM_LINK]++;
@@ -153,12 +160,14 @@ static void fault_event(struct sim_world *w, void *arg, u64 num)
 	u64 period_ns = f->kind == SIM_LINK ? f->period_ns / 2 : f->period_ns;
 	bool on = simlnd_active(w, f, w->now_ns);
 
-	sim_say(w, "%s node %d rail %d %s", sim_fault_names[f->kind], f->node, f->rail, on ? "on" : "off");
+	sim_say(w, "%s node %d rail %d %s", sim_fault_names[f->kind], f->node, f->rail,
+		on ? "on" : "off");
 	sim_trace(w, f->kind, num);
 	if (f->kind == SIM_LINK)
 		link_set(w, f, !on);
 	else if (on && f->kind == SIM_RESET)
-		simlnd_reset_node(w, f->node < 0 ? sim_below(&w->rng, w->nr_nodes) : (u32)f->node, f->rail, f->peer);
+		simlnd_reset_node(w, f->node < 0 ? sim_below(&w->rng, w->nr_nodes) : (u32)f->node,
+				  f->rail, f->peer);
 	else if (on && f->kind == SIM_RESTART)
 		restart(w, f);
 	if (!w->failed && period_ns && w->now_ns + period_ns < SIM_START_NS + f->to_ns)

@@ -3,13 +3,14 @@
 #include "lnd/simlnd/simlnd.h"
 #include "lnet/core.h"
 
-#define TX_AHEAD_NS (2 * SIM_MS)	/* this much is taken by the link beforehand; the rest waits as unsent */
+/* this much is taken by the link beforehand; the rest waits as unsent */
+#define TX_AHEAD_NS (2 * SIM_MS)
 #define HDR_BYTES 96U
 
 static void arrive_event(struct sim_world *w, void *arg, u64 num);
 static void landing_event(struct sim_world *w, void *arg, u64 num);
 
-/* ---- payload ------------------------------------------------------------------------------------------------------- */
+/* ---- payload --------------------------------------------------------------------------------- */
 
 static u8 *copy_att(const struct lnet_att *att, u32 len)
 {
@@ -42,7 +43,7 @@ static u64 hash_att(const struct lnet_att *att, u32 *len)
 	return hash;
 }
 
-/* ---- life of a message --------------------------------------------------------------------------------------------- */
+/* ---- life of a message ----------------------------------------------------------------------- */
 
 void simlnd_msg_put(struct simlnd_msg *m)
 {
@@ -62,7 +63,10 @@ void simlnd_msg_event_drop(sim_event_fn fn, void *arg)
 	simlnd_msg_put(m);
 }
 
-/* The sender has its memory back. @keep: the bytes were all given to the network and go on from a copy. */
+/*
+ * The sender has its memory back. @keep: the bytes were all given to the network and go on from a
+ * copy.
+ */
 void simlnd_give_back(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how, bool keep)
 {
 	struct lnet_att *att = m->att;
@@ -96,11 +100,12 @@ static struct simlnd_msg *msg_new(struct simlnd_end *end, const struct lnet_att 
 	return m;
 }
 
-/* ---- sending --------------------------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 /*
- * A request under stock rules must not come twice. A marked one may, but not where windows are dropped early: what is
- * refused for want of a window may be sent under a new name, which counts on a connection that repeats nothing.
+ * A request under stock rules must not come twice. A marked one may, but not where windows are
+ * dropped early: what is refused for want of a window may be sent under a new name, which counts on
+ * a connection that repeats nothing.
  */
 static bool may_double(const struct sim_world *w, const struct lnet_hdr *hdr)
 {
@@ -109,10 +114,12 @@ static bool may_double(const struct sim_world *w, const struct lnet_hdr *hdr)
 			return false;
 	if (hdr->type == LNET_MSG_PUT)
 		return hdr->msg.put.ptl_index >= LNET_PORTAL_MARK;
-	return hdr->type != LNET_MSG_GET || hdr->msg.get.ptl_index >= LNET_PORTAL_MARK || !hdr->msg.get.ptl_index;
+	return hdr->type != LNET_MSG_GET || hdr->msg.get.ptl_index >= LNET_PORTAL_MARK ||
+	       !hdr->msg.get.ptl_index;
 }
 
-static void fly(struct simlnd_end *end, struct simlnd_msg *m, const struct simlnd_fate *fate, u64 sent_ns)
+static void fly(struct simlnd_end *end, struct simlnd_msg *m, const struct simlnd_fate *fate,
+		u64 sent_ns)
 {
 	struct sim_world *w = end->ni->w;
 	u64 when = sent_ns + simlnd_latency(w) + fate->delay_ns;
@@ -125,10 +132,12 @@ static void fly(struct simlnd_end *end, struct simlnd_msg *m, const struct simln
 	sim_at(w, when, arrive_event, m, 0);
 }
 
-static void double_msg(struct simlnd_end *end, const struct simlnd_msg *m, const struct lnet_att *att)
+static void double_msg(struct simlnd_end *end, const struct simlnd_msg *m,
+		       const struct lnet_att *att)
 {
 	struct sim_world *w = end->ni->w;
-	struct simlnd_fate again = { .delay_ns = sim_below(&w->rng, 20 * SIM_MS), .unordered = true };
+	struct simlnd_fate again = { .delay_ns = sim_below(&w->rng, 20 * SIM_MS),
+				     .unordered = true };
 	struct simlnd_msg *copy = kzalloc(sizeof(*copy), GFP_NOFS);
 
 	if (!copy)
@@ -146,17 +155,20 @@ static void double_msg(struct simlnd_end *end, const struct simlnd_msg *m, const
 static void show(struct sim_world *w, const char *what, const struct simlnd_msg *m)
 {
 	static const char *const types[] = { "ACK", "PUT", "GET", "REPLY" };
-	const struct lnet_handle *h = &m->hdr.msg.ack.dst_wmd;	/* all four begin with their handle */
+	/* all four begin with their handle */
+	const struct lnet_handle *h = &m->hdr.msg.ack.dst_wmd;
 	u64 bits = m->hdr.type == LNET_MSG_PUT ? m->hdr.msg.put.match_bits :
 		   m->hdr.type == LNET_MSG_GET ? m->hdr.msg.get.match_bits : 0;
 
 	if (w->verbose < 2)
 		return;
-	sim_say(w, "%s %s %u -> %u rail %u bits %llx handle %llx:%llx of %u bytes, %s%x", what, types[m->hdr.type & 3],
-		m->src_node, m->dst_node, m->rail, (unsigned long long)bits, (unsigned long long)h->cookie[0],
-		(unsigned long long)h->cookie[1], m->len, m->hdr.type == LNET_MSG_ACK ? "mlength " : "portal ",
-		m->hdr.type == LNET_MSG_ACK ? m->hdr.msg.ack.mlength : m->hdr.type == LNET_MSG_PUT ?
-		m->hdr.msg.put.ptl_index : m->hdr.msg.get.ptl_index);
+	sim_say(w, "%s %s %u -> %u rail %u bits %llx handle %llx:%llx of %u bytes, %s%x", what,
+		types[m->hdr.type & 3], m->src_node, m->dst_node, m->rail, (unsigned long long)bits,
+		(unsigned long long)h->cookie[0], (unsigned long long)h->cookie[1], m->len,
+		m->hdr.type == LNET_MSG_ACK ? "mlength " : "portal ",
+		m->hdr.type == LNET_MSG_ACK   ? m->hdr.msg.ack.mlength
+		: m->hdr.type == LNET_MSG_PUT ? m->hdr.msg.put.ptl_index
+					      : m->hdr.msg.get.ptl_index);
 }
 
 /* The message goes to the link: from now on it may have arrived. */
@@ -167,7 +179,8 @@ static void post(struct lnet_pass *p, struct simlnd_end *end, struct lnet_att *a
 	struct simlnd_msg *m = msg_new(end, att);
 	struct simlnd_fate fate;
 
-	sn->tx_free_ns = max(sn->tx_free_ns, w->now_ns) + (u64)(m->len + HDR_BYTES) * 8000 / w->rate_mbit;
+	sn->tx_free_ns =
+		max(sn->tx_free_ns, w->now_ns) + (u64)(m->len + HDR_BYTES) * 8000 / w->rate_mbit;
 	simlnd_fate(w, sn->rail, m->src_node, m->dst_node, &fate);
 	if (w->now_ns < w->faults_end_ns) {
 		w->count.messages++;
@@ -245,7 +258,7 @@ void simlnd_pump(struct lnet_pass *p, struct simlnd_end *end)
 		simlnd_tick_start(sn);
 }
 
-/* ---- receiving --------------------------------------------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 /* The bytes as they are now, at the moment they arrive. */
 static bool take_data(struct sim_world *w, struct simlnd_msg *m)
@@ -255,7 +268,9 @@ static bool take_data(struct sim_world *w, struct simlnd_msg *m)
 	m->arrived = true;
 	if (lnet_hash_bytes(m->data, m->len, 0) == m->hash)
 		return true;
-	sim_fail(w, "message type %u from node %u to %u of %u bytes: memory changed between posting and delivery",
+	sim_fail(w,
+		 "message type %u from node %u to %u of %u bytes: memory changed between posting "
+		 "and delivery",
 		 m->hdr.type, m->src_node, m->dst_node, m->len);
 	return false;
 }
@@ -287,7 +302,8 @@ static void land(struct lnet_pass *p, struct simlnd_msg *m)
 {
 	struct sim_world *w = m->to->ni->w;
 	u32 want = m->rx->want;
-	bool split = want > w->inline_max || simlnd_roll(w, SIM_SHORT, m->rail, m->src_node, m->dst_node);
+	bool split = want > w->inline_max ||
+		     simlnd_roll(w, SIM_SHORT, m->rail, m->src_node, m->dst_node);
 
 	m->place = LANDING;
 	lnet_pass_relax(p);
@@ -435,7 +451,9 @@ void simlnd_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 	simlnd_msg_put(m);
 }
 
-/* What lands is broken off. What waits was read whole and may go on waiting, but for half of them. */
+/*
+ * What lands is broken off. What waits was read whole and may go on waiting, but for half of them.
+ */
 void simlnd_drop_in(struct lnet_pass *p, struct simlnd_end *end)
 {
 	struct sim_world *w = end->ni->w;

@@ -48,11 +48,12 @@ static void stop(struct lnet_ni *ni)
 	kfree(sn);
 }
 
-/* ---- sending -------------------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static int refuse(struct simlnd_ni *sn, struct lnet_att *att)
 {
-	static const u8 how[] = { LNET_LOCAL_INTERRUPT, LNET_LOCAL_DROPPED, LNET_LOCAL_ABORTED, LNET_LOCAL_NO_ROUTE };
+	static const u8 how[] = { LNET_LOCAL_INTERRUPT, LNET_LOCAL_DROPPED, LNET_LOCAL_ABORTED,
+				  LNET_LOCAL_NO_ROUTE };
 
 	sn->w->count.messages++;
 	sn->w->count.met++;
@@ -100,8 +101,12 @@ static void unqueue(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome
 	lnet_att_done(p, att, how, 0);
 }
 
-/* What is under way is given back at once, or soon; the bytes go on from a copy, or are thrown away. */
-static void cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, enum lnet_cancel how)
+/*
+ * What is under way is given back at once, or soon; the bytes go on from a copy, or are thrown
+ * away.
+ */
+static void cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
+		   enum lnet_cancel how)
 {
 	struct simlnd_ni *sn = of(ni);
 	struct simlnd_msg *m = att->lnd[0];
@@ -146,11 +151,12 @@ const struct lnet_lnd_ops simlnd_ops = {
 	.path_reset = path_reset,
 };
 
-/* ---- time: deadlines of attempts, dialling again ------------------------------------------------------------------- */
+/* ---- time: deadlines of attempts, dialling again --------------------------------------------- */
 
 static void queue_expire(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
 {
-	enum lnet_outcome how = end->state == END_DIALING ? LNET_REMOTE_DROPPED : LNET_LOCAL_TIMEOUT;
+	enum lnet_outcome how =
+		end->state == END_DIALING ? LNET_REMOTE_DROPPED : LNET_LOCAL_TIMEOUT;
 	struct lnet_att *att, *next;
 
 	list_for_each_entry_safe(att, next, &end->queue, link)
@@ -206,7 +212,8 @@ void simlnd_tick_start(struct simlnd_ni *sn)
 	if (sn->ticking || sn->stopped)
 		return;
 	sn->ticking = true;
-	sim_at(sn->w, sn->w->now_ns + TICK_NS, tick, NULL, (u64)sn->life << 40 | (u64)sn->node->ix << 8 | sn->rail);
+	sim_at(sn->w, sn->w->now_ns + TICK_NS, tick, NULL,
+	       (u64)sn->life << 40 | (u64)sn->node->ix << 8 | sn->rail);
 }
 
 void simlnd_dial_waiting(struct simlnd_ni *sn)

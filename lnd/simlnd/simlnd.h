@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The simulator's driver: messages over simulated links, with connections that die, and every fault that the core must survive. */
+/*
+ * The simulator's driver: messages over simulated links, with connections that die, and every fault
+ * that the core must survive.
+ */
 #ifndef SIMLND_H
 #define SIMLND_H
 
@@ -9,10 +12,10 @@
 #include "tests/sim/world.h"
 
 /*
- * A link joins each two NIs of a rail. Between two NIs there is at most one connection, known to each end by its
- * generation: what was sent under one that an end does not have any more is not received there. A large payload is read
- * from the sender's memory when it arrives, as a network card would, so that memory given back too early shows: its hash
- * is taken when it is posted.
+ * A link joins each two NIs of a rail. Between two NIs there is at most one connection, known to
+ * each end by its generation: what was sent under one that an end does not have any more is not
+ * received there. A large payload is read from the sender's memory when it arrives, as a network
+ * card would, so that memory given back too early shows: its hash is taken when it is posted.
  */
 
 extern const struct lnet_lnd_ops simlnd_ops;
@@ -67,7 +70,8 @@ struct simlnd_msg {
 	u8 events;			/* that refer to it */
 	bool arrived, abort_soon;
 	bool lost;			/* nothing of it arrives */
-	bool gone;			/* its connection died while the core's word was on its way */
+	/* its connection died while the core's word was on its way */
+	bool gone;
 };
 
 /* link.c: what a link does to a message. */
@@ -78,7 +82,8 @@ struct simlnd_fate {
 };
 void simlnd_fate(struct sim_world *w, u32 rail, u32 from, u32 to, struct simlnd_fate *fate);
 bool simlnd_cut(struct sim_world *w, u32 rail, u32 from, u32 to);	/* nothing passes now */
-bool simlnd_roll(struct sim_world *w, u8 kind, u32 rail, u32 node, u32 peer);	/* a fault by chance; counts it */
+/* a fault by chance; counts it */
+bool simlnd_roll(struct sim_world *w, u8 kind, u32 rail, u32 node, u32 peer);
 bool simlnd_active(const struct sim_world *w, const struct sim_fault *f, u64 now_ns);
 u64 simlnd_latency(struct sim_world *w);
 void simlnd_faults_start(struct sim_world *w);	/* makes the events of faults that are events */
@@ -86,19 +91,25 @@ void simlnd_faults_start(struct sim_world *w);	/* makes the events of faults tha
 /* conn.c */
 struct simlnd_ni *simlnd_ni_at(struct sim_world *w, u32 node, u32 rail);	/* NULL: down */
 struct simlnd_end *simlnd_end_find(struct simlnd_ni *sn, const struct lnet_nid *nid);
-struct simlnd_end *simlnd_end_make(struct simlnd_ni *sn, const struct lnet_nid *nid);	/* NULL: no memory, shutting down */
+/* NULL: no memory, shutting down */
+struct simlnd_end *simlnd_end_make(struct simlnd_ni *sn, const struct lnet_nid *nid);
 /* What came belongs to no connection: the sender's end hears that it is gone. */
 void simlnd_say_reset(struct sim_world *w, u32 from, u32 to, u32 rail, u64 gen);
 void simlnd_dial(struct simlnd_end *end);
-/* In a DRIVER pass or an op, no lock held. What was posted is given back as lost. @tell: a reset goes to the other end. */
-void simlnd_close(struct lnet_pass *p, struct simlnd_end *end, enum lnet_outcome how, bool tell, bool requeue);
+/*
+ * In a DRIVER pass or an op, no lock held. What was posted is given back as lost. @tell: a reset
+ * goes to the other end.
+ */
+void simlnd_close(struct lnet_pass *p, struct simlnd_end *end, enum lnet_outcome how, bool tell,
+		  bool requeue);
 void simlnd_end_free(struct simlnd_end *end);
 void simlnd_reset_node(struct sim_world *w, u32 node, s32 rail, s32 peer);
 
 /* msg.c */
 void simlnd_pump(struct lnet_pass *p, struct simlnd_end *end);
 void simlnd_give_back(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how, bool keep);
-void simlnd_drop_in(struct lnet_pass *p, struct simlnd_end *end);	/* the connection died: what is landing and waiting */
+/* the connection died: what is landing and waiting */
+void simlnd_drop_in(struct lnet_pass *p, struct simlnd_end *end);
 void simlnd_msg_event_drop(sim_event_fn fn, void *arg);
 void simlnd_event_drop(sim_event_fn fn, void *arg);	/* conn.c: at the end of the world */
 

@@ -3,7 +3,7 @@
 #include "tests/sim/scenario.h"
 #include "lnet/core.h"
 
-/* ---- credits ------------------------------------------------------------------------------------------------------- */
+/* ---- credits --------------------------------------------------------------------------------- */
 
 struct tally {			/* of one node */
 	s64 peer_taken, peer_held;	/* credits missing; attempts that hold one */
@@ -62,17 +62,17 @@ static void check_credits(struct sim_world *w, u32 n)
 
 	tally_node(&t, w->node[n].ln);
 	if (t.peer_taken != t.peer_held)
-		sim_fail(w, "node %u: %lld peer credits are taken, attempts hold %lld", n, (long long)t.peer_taken,
-			 (long long)t.peer_held);
+		sim_fail(w, "node %u: %lld peer credits are taken, attempts hold %lld", n,
+			 (long long)t.peer_taken, (long long)t.peer_held);
 	if (t.ni_taken != t.ni_held)
-		sim_fail(w, "node %u: %lld NI credits are taken, attempts hold %lld", n, (long long)t.ni_taken,
-			 (long long)t.ni_held);
+		sim_fail(w, "node %u: %lld NI credits are taken, attempts hold %lld", n,
+			 (long long)t.ni_taken, (long long)t.ni_held);
 	if (t.holds < t.with_driver)
-		sim_fail(w, "node %u: %lld holds, the driver has %lld attempts", n, (long long)t.holds,
-			 (long long)t.with_driver);
+		sim_fail(w, "node %u: %lld holds, the driver has %lld attempts", n,
+			 (long long)t.holds, (long long)t.with_driver);
 }
 
-/* ---- windows ----------------------------------------------------------------------------------------------------------- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 static void check_window(struct sim_world *w, u32 n, const struct lnet_peer *peer)
 {
@@ -91,8 +91,10 @@ static void check_window(struct sim_world *w, u32 n, const struct lnet_peer *pee
 	if (!win)
 		return;
 	if (win->floor > tx->oldest || win->high >= tx->next)
-		sim_fail(w, "node %u has unfinished requests from %llu to %llu, the window of node %u is %llu to %llu", n,
-			 (unsigned long long)tx->oldest, (unsigned long long)tx->next, node,
+		sim_fail(w,
+			 "node %u has unfinished requests from %llu to %llu, the window of node %u "
+			 "is %llu to %llu",
+			 n, (unsigned long long)tx->oldest, (unsigned long long)tx->next, node,
 			 (unsigned long long)win->floor, (unsigned long long)win->high);
 }
 
@@ -111,8 +113,11 @@ void sim_check_now(struct sim_world *w)
 	}
 	list_for_each_entry(req, &w->load->open, link)
 		if (w->now_ns > req->limit_ns)
-			sim_fail(w, "request %llx of %u bytes, kind %u, from node %u to %u waits past its deadline",
-				 (unsigned long long)req->id, req->len, req->kind, req->src, req->dst);
+			sim_fail(w,
+				 "request %llx of %u bytes, kind %u, from node %u to %u waits past "
+				 "its deadline",
+				 (unsigned long long)req->id, req->len, req->kind, req->src,
+				 req->dst);
 }
 
 bool sim_idle(struct sim_world *w)
@@ -125,7 +130,7 @@ bool sim_idle(struct sim_world *w)
 	return true;
 }
 
-/* ---- the end -------------------------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static void check_peer_quiet(struct sim_world *w, u32 n, struct lnet_peer *peer)
 {
@@ -138,11 +143,12 @@ static void check_peer_quiet(struct sim_world *w, u32 n, struct lnet_peer *peer)
 		sim_fail(w, "node %u: its window holds requests though none is unfinished", n);
 	list_for_each_entry(pni, &peer->pnis, link) {
 		if (pni->nr_wait || pni->credits != (s32)pni->max_credits)
-			sim_fail(w, "node %u: a peer interface has %d of %u credits, %u wait", n, pni->credits,
-				 pni->max_credits, pni->nr_wait);
+			sim_fail(w, "node %u: a peer interface has %d of %u credits, %u wait", n,
+				 pni->credits, pni->max_credits, pni->nr_wait);
 		list_for_each_entry(path, &pni->paths, link)
 			if (path->nr_wire || !list_empty(&path->asked))
-				sim_fail(w, "node %u: a path is in use though nothing is under way", n);
+				sim_fail(w, "node %u: a path is in use though nothing is under way",
+					 n);
 	}
 }
 
@@ -156,7 +162,10 @@ static void check_windows_quiet(struct sim_world *w, u32 n, struct lnet_shard *s
 			const struct lnet_entry *e = win->entry[seq & (win->cap - 1)];
 
 			if (e && e->seq == seq && (e->md || e->nr_answers || !list_empty(&e->rxs)))
-				sim_fail(w, "node %u: the entry of a finished request (state %u) holds memory", n, e->state);
+				sim_fail(w,
+					 "node %u: the entry of a finished request (state %u) "
+					 "holds memory",
+					 n, e->state);
 		}
 }
 
@@ -173,9 +182,11 @@ void sim_check_end(struct sim_world *w)
 			continue;
 		tally_node(&t, ln);
 		if (t.live || t.peer_taken || t.ni_taken || t.holds)
-			sim_fail(w, "node %u at rest: %llu operations, %lld peer and %lld NI credits taken, %lld holds", n,
-				 (unsigned long long)t.live, (long long)t.peer_taken, (long long)t.ni_taken,
-				 (long long)t.holds);
+			sim_fail(w,
+				 "node %u at rest: %llu operations, %lld peer and %lld NI credits "
+				 "taken, %lld holds",
+				 n, (unsigned long long)t.live, (long long)t.peer_taken,
+				 (long long)t.ni_taken, (long long)t.holds);
 		list_for_each_entry(peer, &ln->peers, link)
 			check_peer_quiet(w, n, peer);
 		for (i = 0; i < ln->nr_shards; i++)
@@ -183,16 +194,19 @@ void sim_check_end(struct sim_world *w)
 	}
 }
 
-/* ---- of a request -------------------------------------------------------------------------------------------------------------- */
+/* ---- of a request ---------------------------------------------------------------------------- */
 
 static bool harmless(u8 kind)
 {
-	return kind == SIM_DUP || kind == SIM_REORDER || kind == SIM_DELAY || kind == SIM_SHORT || kind == SIM_UNLINK;
+	return kind == SIM_DUP || kind == SIM_REORDER || kind == SIM_DELAY || kind == SIM_SHORT ||
+	       kind == SIM_UNLINK;
 }
 
-static bool touches(const struct sim_fault *f, const struct sim_req *req, u32 rail, u64 from_ns, u64 to_ns)
+static bool touches(const struct sim_fault *f, const struct sim_req *req, u32 rail, u64 from_ns,
+		    u64 to_ns)
 {
-	if (harmless(f->kind) || SIM_START_NS + f->from_ns > to_ns || SIM_START_NS + f->to_ns <= from_ns)
+	if (harmless(f->kind) || SIM_START_NS + f->from_ns > to_ns ||
+	    SIM_START_NS + f->to_ns <= from_ns)
 		return false;
 	if (f->kind == SIM_RESTART)
 		return f->node < 0 || (u32)f->node == req->src || (u32)f->node == req->dst;
@@ -218,8 +232,8 @@ static bool had_whole_rail(const struct sim_world *w, const struct sim_req *req)
 }
 
 /*
- * A request sent twice ends as perhaps delivered where its window is gone: dropped early, or with a restart of its
- * target that the sender did not know of.
+ * A request sent twice ends as perhaps delivered where its window is gone: dropped early, or with a
+ * restart of its target that the sender did not know of.
  */
 static bool excused(const struct sim_world *w, const struct sim_req *req)
 {
@@ -230,20 +244,31 @@ static bool excused(const struct sim_world *w, const struct sim_req *req)
 void sim_check_req(struct sim_world *w, const struct sim_req *req)
 {
 	unsigned long long id = req->id;
-	bool sure = !req->plain || req->kind != SIM_PUT;	/* success says that it took effect */
+	/* success says that it took effect */
+	bool sure = !req->plain || req->kind != SIM_PUT;
 
-	/* A GET whose answer was never confirmed may end as failed at the target: its buffer was unlinked. */
-	if (!req->status && sure && !(req->kind == SIM_GET ? req->matches : req->effects) && !req->sides_lost)
+	/*
+	 * A GET whose answer was never confirmed may end as failed at the target: its buffer was
+	 * unlinked.
+	 */
+	if (!req->status && sure && !(req->kind == SIM_GET ? req->matches : req->effects) &&
+	    !req->sides_lost)
 		sim_fail(w, "request %llx, kind %u, succeeded without effect", id, req->kind);
 	if (req->status && !req->perhaps && req->effects)
-		sim_fail(w, "request %llx, kind %u, took effect and was reported as certainly failed (%d)", id, req->kind,
-			 req->status);
-	if (req->status && !req->unlinked && !req->plain && !excused(w, req) && had_whole_rail(w, req))
-		sim_fail(w, "request %llx, kind %u, %u bytes, %u -> %u failed (%d) though a rail was whole", id, req->kind,
-			 req->len, req->src, req->dst, req->status);
+		sim_fail(w,
+			 "request %llx, kind %u, took effect and was reported as certainly failed "
+			 "(%d)",
+			 id, req->kind, req->status);
+	if (req->status && !req->unlinked && !req->plain && !excused(w, req) &&
+	    had_whole_rail(w, req))
+		sim_fail(w,
+			 "request %llx, kind %u, %u bytes, %u -> %u failed (%d) though a rail was "
+			 "whole",
+			 id, req->kind, req->len, req->src, req->dst, req->status);
 	if (req->probe && req->status && !excused(w, req))
-		sim_fail(w, "request %llx, kind %u, %u -> %u failed (%d) though all faults were over", id, req->kind, req->src,
-			 req->dst, req->status);
+		sim_fail(w,
+			 "request %llx, kind %u, %u -> %u failed (%d) though all faults were over",
+			 id, req->kind, req->src, req->dst, req->status);
 	if (req->nr_sides)
 		sim_fail(w, "request %llx: an MD was not given back", id);
 }

@@ -10,7 +10,7 @@
 
 static void on_event(const struct lnet_event *ev);
 
-/* ---- contents: a function of the request's id ------------------------------------------------------------------------ */
+/* ---- contents: a function of the request's id ------------------------------------------------ */
 
 static void fill(u8 *buf, u32 len, u64 id)
 {
@@ -54,7 +54,7 @@ static void reclaim(struct sim_side *s)
 	s->mine = true;
 }
 
-/* ---- sides ----------------------------------------------------------------------------------------------------------- */
+/* ---- sides ----------------------------------------------------------------------------------- */
 
 static void side_gone(struct sim_side *s)
 {
@@ -132,14 +132,15 @@ static void teardown(struct sim_world *w, void *arg, u64 num)
 			lnet_me_unlink(w->node[s->node].ln, s->me);
 }
 
-/* ---- events ---------------------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void final(struct sim_world *w, struct sim_req *req, const struct lnet_event *ev)
 {
 	struct sim_load *load = w->load;
 
 	if (++req->finals > 1)
-		sim_fail(w, "request %llx: %u final events", (unsigned long long)req->id, req->finals);
+		sim_fail(w, "request %llx: %u final events", (unsigned long long)req->id,
+			 req->finals);
 	req->status = ev->status;
 	req->perhaps = ev->perhaps;
 	req->end_ns = w->now_ns;
@@ -155,14 +156,18 @@ static void final(struct sim_world *w, struct sim_req *req, const struct lnet_ev
 		w->count.failed++;
 	if (ev->status)
 		w->count.outcome[-ev->status % 32]++;
-	w->count.stall_max_ns = max(w->count.stall_max_ns, req->status ? 0 : req->end_ns - req->start_ns);
-	if (!ev->status && req->kind == SIM_GET && (ev->mlength != req->len || !filled(req->source.buf, req->len, req->id)))
+	w->count.stall_max_ns =
+		max(w->count.stall_max_ns, req->status ? 0 : req->end_ns - req->start_ns);
+	if (!ev->status && req->kind == SIM_GET &&
+	    (ev->mlength != req->len || !filled(req->source.buf, req->len, req->id)))
 		sim_fail(w, "request %llx: GET of %u bytes brought %u, not what the target had",
 			 (unsigned long long)req->id, req->len, ev->mlength);
 	if (ev->status || w->verbose > 1)
-		sim_say(w, "request %llx kind %u %u -> %u: %d%s after %llu us%s", (unsigned long long)req->id, req->kind,
-			req->src, req->dst, ev->status, ev->perhaps ? " perhaps" : "",
-			(unsigned long long)(req->end_ns - req->start_ns) / 1000, req->marked ? "" : " unmarked");
+		sim_say(w, "request %llx kind %u %u -> %u: %d%s after %llu us%s",
+			(unsigned long long)req->id, req->kind, req->src, req->dst, ev->status,
+			ev->perhaps ? " perhaps" : "",
+			(unsigned long long)(req->end_ns - req->start_ns) / 1000,
+			req->marked ? "" : " unmarked");
 	sim_at(w, w->now_ns + load->linger_ns, teardown, req, 0);
 }
 
@@ -185,18 +190,20 @@ static void at_target(struct sim_world *w, struct sim_side *s, const struct lnet
 	if (ev->kind == LNET_EVENT_PUT || ev->kind == LNET_EVENT_GET) {
 		sim_trace(w, req->id, ev->kind);
 		if (w->verbose > 1)
-			sim_say(w, "request %llx: event %u at its target, status %d", (unsigned long long)req->id, ev->kind,
-				ev->status);
+			sim_say(w, "request %llx: event %u at its target, status %d",
+				(unsigned long long)req->id, ev->kind, ev->status);
 		req->matches++;
 		if (!ev->status) {
 			req->effects++;
 			w->count.effects++;
 		}
 		if (req->matches > 1 || req->effects > 1)
-			sim_fail(w, "request %llx: %u matches, %u effects", (unsigned long long)req->id, req->matches,
-				 req->effects);
-		if (!ev->status && req->kind != SIM_GET && (ev->mlength != req->len || !filled(s->buf, s->len, req->id)))
-			sim_fail(w, "request %llx: the PUT of %u bytes landed wrong", (unsigned long long)req->id, req->len);
+			sim_fail(w, "request %llx: %u matches, %u effects",
+				 (unsigned long long)req->id, req->matches, req->effects);
+		if (!ev->status && req->kind != SIM_GET &&
+		    (ev->mlength != req->len || !filled(s->buf, s->len, req->id)))
+			sim_fail(w, "request %llx: the PUT of %u bytes landed wrong",
+				 (unsigned long long)req->id, req->len);
 		reclaim(s);
 	}
 	if (ev->unlinked)
@@ -216,7 +223,7 @@ static void on_event(const struct lnet_event *ev)
 		at_source(w, s, ev);
 }
 
-/* ---- requests ---------------------------------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static bool test_and_set(u8 *map, u64 bit)
 {
@@ -226,7 +233,9 @@ static bool test_and_set(u8 *map, u64 bit)
 	return was;
 }
 
-/* False: the peer is busy under another name and could not be joined; the next request tries again. */
+/*
+ * False: the peer is busy under another name and could not be joined; the next request tries again.
+ */
 static bool know(struct sim_load *load, u32 who, u32 whom)
 {
 	struct sim_world *w = load->w;
@@ -241,7 +250,8 @@ static bool know(struct sim_load *load, u32 who, u32 whom)
 		sim_nid(&other[rail - 1], whom, rail);
 	err = lnet_peer_add(w->node[who].ln, &primary, other, w->nr_rails - 1, true);
 	if (err == -EBUSY)
-		load->known[((u64)who * w->nr_nodes + whom) / 8] &= ~(1U << ((u64)who * w->nr_nodes + whom) % 8);
+		load->known[((u64)who * w->nr_nodes + whom) / 8] &=
+			~(1U << ((u64)who * w->nr_nodes + whom) % 8);
 	else if (err)
 		sim_fail(w, "node %u could not add node %u as its peer: %d", who, whom, err);
 	return !err;
@@ -271,7 +281,10 @@ static int submit(struct sim_req *req)
 	side_init(&req->source, req, req->src, false);
 	if (req->kind != SIM_GET)
 		fill(req->source.buf, req->len, req->id);
-	md_cfg(&cfg, &req->source, 0, sim_chance(&w->load->rng, 500) ? LNET_THRESHOLD_INF : answered ? 2 : 1);
+	md_cfg(&cfg, &req->source, 0,
+	       sim_chance(&w->load->rng, 500) ? LNET_THRESHOLD_INF
+	       : answered		      ? 2
+					      : 1);
 	err = lnet_md_bind(ln, &cfg, LNET_UNLINK, &req->source.md);
 	if (err)
 		return err;
@@ -296,8 +309,15 @@ struct sim_req *sim_request(struct sim_load *load, u32 src, u32 dst, u8 kind, u3
 	req = calloc(1, sizeof(*req));
 	if (!req)
 		abort();
-	*req = (struct sim_req){ .w = w, .id = ++load->next_id, .start_ns = w->now_ns, .src = src, .dst = dst, .kind = kind,
-				 .len = len, .src_life = w->node[src].life, .dst_life = w->node[dst].life,
+	*req = (struct sim_req){ .w = w,
+				 .id = ++load->next_id,
+				 .start_ns = w->now_ns,
+				 .src = src,
+				 .dst = dst,
+				 .kind = kind,
+				 .len = len,
+				 .src_life = w->node[src].life,
+				 .dst_life = w->node[dst].life,
 				 .limit_ns = w->now_ns + 2 * load->timeout_ns + GRACE_NS };
 	req->plain = !know(load, src, dst);
 	if (load->symmetric)
@@ -358,7 +378,7 @@ static void issue(struct sim_world *w, void *arg, u64 num)
 	sim_at(w, w->now_ns + 1 + sim_below(&load->rng, 2 * load->gap_ns), issue, NULL, n);
 }
 
-/* ---- lives of nodes -------------------------------------------------------------------------------------------------------- */
+/* ---- lives of nodes -------------------------------------------------------------------------- */
 
 /* All of a life is over: what had no last event gets none. */
 static void on_down(struct sim_world *w, u32 node)
@@ -368,7 +388,8 @@ static void on_down(struct sim_world *w, u32 node)
 
 	list_for_each_entry_safe(s, next, &load->side[node], link) {
 		if (!s->target && !s->req->finals)
-			sim_fail(w, "request %llx: no final event before its node was gone", (unsigned long long)s->req->id);
+			sim_fail(w, "request %llx: no final event before its node was gone",
+				 (unsigned long long)s->req->id);
 		if (s->target)
 			s->req->sides_lost++;
 		side_gone(s);
@@ -385,7 +406,8 @@ static void on_restart(struct sim_world *w, u32 node)
 			target_add(req);
 }
 
-static void on_send(struct sim_world *w, struct sim_node *node, const struct lnet_hdr *hdr, bool marked)
+static void on_send(struct sim_world *w, struct sim_node *node, const struct lnet_hdr *hdr,
+		    bool marked)
 {
 	/* An id is found again by the sender's side: open requests are few. */
 	u64 id = hdr->type == LNET_MSG_PUT ? hdr->msg.put.match_bits : hdr->msg.get.match_bits;
@@ -402,7 +424,7 @@ static void on_send(struct sim_world *w, struct sim_node *node, const struct lne
 	}
 }
 
-/* ---- begin and end ------------------------------------------------------------------------------------------------------------ */
+/* ---- begin and end --------------------------------------------------------------------------- */
 
 int sim_load_init(struct sim_load *load, struct sim_world *w)
 {
@@ -438,7 +460,8 @@ void sim_load_start(struct sim_load *load)
 	u32 n;
 
 	for (n = 0; n < load->w->nr_nodes; n++)
-		sim_at(load->w, load->w->now_ns + sim_below(&load->rng, 2 * load->gap_ns), issue, NULL, n);
+		sim_at(load->w, load->w->now_ns + sim_below(&load->rng, 2 * load->gap_ns), issue,
+		       NULL, n);
 }
 
 void sim_load_fini(struct sim_load *load)

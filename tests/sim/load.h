@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Requests of simulated nodes, and what is known of each: the receiver's log beside the sender's outcome. */
+/*
+ * Requests of simulated nodes, and what is known of each: the receiver's log beside the sender's
+ * outcome.
+ */
 #ifndef TESTS_SIM_LOAD_H
 #define TESTS_SIM_LOAD_H
 
@@ -56,12 +59,14 @@ struct sim_load {
 int sim_load_init(struct sim_load *load, struct sim_world *w);
 void sim_load_start(struct sim_load *load);
 void sim_load_fini(struct sim_load *load);
-struct sim_req *sim_request(struct sim_load *load, u32 src, u32 dst, u8 kind, u32 len);	/* NULL: refused */
+/* NULL: refused */
+struct sim_req *sim_request(struct sim_load *load, u32 src, u32 dst, u8 kind, u32 len);
 
 /* check.c */
 void sim_check_now(struct sim_world *w);	/* what must hold at any time */
 void sim_check_end(struct sim_world *w);	/* and when nothing is under way */
-void sim_check_req(struct sim_world *w, const struct sim_req *req);	/* an ended request, after its linger time */
+/* an ended request, after its linger time */
+void sim_check_req(struct sim_world *w, const struct sim_req *req);
 bool sim_idle(struct sim_world *w);		/* no operation of any node is unfinished */
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Draws a scenario from a seed and runs it: load, faults, healing, requests that must succeed, rest, end. */
+/*
+ * Draws a scenario from a seed and runs it: load, faults, healing, requests that must succeed,
+ * rest, end.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +13,7 @@
 #define SAMPLE_NS (20 * SIM_MS)
 #define REST_MAX_NS (120000 * SIM_MS)
 
-/* ---- drawing ------------------------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 void sim_scenario_init(struct sim_scenario *s)
 {
@@ -70,7 +73,8 @@ static void draw_noise(struct sim_scenario *s, struct sim_rng *rng, s32 lossy)
 
 static void draw_event(struct sim_scenario *s, struct sim_rng *rng, s32 lossy)
 {
-	static const u8 kinds[] = { SIM_CUT, SIM_CUT_OUT, SIM_CUT_IN, SIM_LINK, SIM_RESET, SIM_RESET, SIM_DELAY };
+	static const u8 kinds[] = { SIM_CUT,   SIM_CUT_OUT, SIM_CUT_IN, SIM_LINK,
+				    SIM_RESET, SIM_RESET,   SIM_DELAY };
 	struct sim_fault *f = fault_add(s, kinds[sim_below(rng, ARRAY_SIZE(kinds))]);
 
 	f->from_ns = sim_below(rng, s->duration_ns * 3 / 4);
@@ -116,7 +120,8 @@ void sim_scenario_draw(struct sim_scenario *s, u64 seed)
 	s->duration_ns = 1000 * SIM_MS + sim_below(&rng, 1500 * SIM_MS);
 	s->gap_ns = max(s->duration_ns * s->nodes / target, SIM_US);
 	s->symmetric = sim_chance(&rng, 600);
-	s->timeout_ns = sim_chance(&rng, 600) ? 5000 * SIM_MS : 1000 * SIM_MS + sim_below(&rng, 2000 * SIM_MS);
+	s->timeout_ns = sim_chance(&rng, 600) ? 5000 * SIM_MS
+					      : 1000 * SIM_MS + sim_below(&rng, 2000 * SIM_MS);
 	s->retry_count = 2 + sim_below(&rng, 4);
 	s->hold_ns = sim_chance(&rng, 500) ? 0 : 500 * SIM_MS;
 	s->windows_max = sim_chance(&rng, 800) ? 0 : 1 + sim_below(&rng, 4);
@@ -132,7 +137,7 @@ void sim_scenario_draw(struct sim_scenario *s, u64 seed)
 		draw_restart(s, &rng);
 }
 
-/* ---- running ---------------------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 struct run {
 	struct sim_world w;
@@ -285,17 +290,23 @@ static void show(const struct sim_scenario *s)
 {
 	u32 i;
 
-	printf("scenario %s: nodes %u, rails %u, shards %u, T %llu ms, retries %u, hold %llu ms, windows_max %u, window %u, "
-	       "peer credits %u, inline %u, latency %llu us, %llu Mbit/s, %s\n", s->name, s->nodes, s->rails, s->shards,
-	       (unsigned long long)(s->timeout_ns / SIM_MS), s->retry_count, (unsigned long long)(s->hold_ns / SIM_MS),
-	       s->windows_max, s->window, s->credits, s->inline_max, (unsigned long long)(s->latency_ns / SIM_US),
-	       (unsigned long long)s->rate_mbit, s->symmetric ? "both know each other" : "only senders know");
+	printf("scenario %s: nodes %u, rails %u, shards %u, T %llu ms, retries %u, hold %llu ms, "
+	       "windows_max %u, window %u, "
+	       "peer credits %u, inline %u, latency %llu us, %llu Mbit/s, %s\n",
+	       s->name, s->nodes, s->rails, s->shards, (unsigned long long)(s->timeout_ns / SIM_MS),
+	       s->retry_count, (unsigned long long)(s->hold_ns / SIM_MS), s->windows_max, s->window,
+	       s->credits, s->inline_max, (unsigned long long)(s->latency_ns / SIM_US),
+	       (unsigned long long)s->rate_mbit,
+	       s->symmetric ? "both know each other" : "only senders know");
 	for (i = 0; i < s->nr_faults; i++) {
 		const struct sim_fault *f = &s->fault[i];
 
-		printf("  %-9s rail %2d node %2d peer %2d from %6llu to %6llu ms period %4llu ms, %3u permille, delay %llu us\n",
-		       sim_fault_names[f->kind], f->rail, f->node, f->peer, (unsigned long long)(f->from_ns / SIM_MS),
-		       (unsigned long long)(f->to_ns / SIM_MS), (unsigned long long)(f->period_ns / SIM_MS), f->permille,
+		printf("  %-9s rail %2d node %2d peer %2d from %6llu to %6llu ms period %4llu ms, "
+		       "%3u permille, delay %llu us\n",
+		       sim_fault_names[f->kind], f->rail, f->node, f->peer,
+		       (unsigned long long)(f->from_ns / SIM_MS),
+		       (unsigned long long)(f->to_ns / SIM_MS),
+		       (unsigned long long)(f->period_ns / SIM_MS), f->permille,
 		       (unsigned long long)(f->delay_ns / SIM_US));
 	}
 }
@@ -309,8 +320,8 @@ static void run(struct run *r)
 
 	simlnd_faults_start(w);
 	sim_load_start(&r->load);
-	if (!go_on(r, SIM_START_NS + r->s->duration_ns) || !go_on(r, w->faults_end_ns) || !finish(r) ||
-	    !go_on(r, max(w->now_ns, w->faults_end_ns + r->s->heal_ns)))
+	if (!go_on(r, SIM_START_NS + r->s->duration_ns) || !go_on(r, w->faults_end_ns) ||
+	    !finish(r) || !go_on(r, max(w->now_ns, w->faults_end_ns + r->s->heal_ns)))
 		return;
 	probe(r);
 	if (!w->failed && finish(r) && rest(r)) {
@@ -319,7 +330,8 @@ static void run(struct run *r)
 	}
 }
 
-void sim_scenario_run(const struct sim_scenario *s, u64 seed, u32 verbose, struct sim_result *result)
+void sim_scenario_run(const struct sim_scenario *s, u64 seed, u32 verbose,
+		      struct sim_result *result)
 {
 	struct run *r = calloc(1, sizeof(*r));
 	u32 n;

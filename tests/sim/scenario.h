@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a run of the simulator does: nodes, links, faults by time, load; drawn from a seed or read from YAML. */
+/*
+ * What a run of the simulator does: nodes, links, faults by time, load; drawn from a seed or read
+ * from YAML.
+ */
 #ifndef TESTS_SIM_SCENARIO_H
 #define TESTS_SIM_SCENARIO_H
 
@@ -11,7 +14,8 @@ struct sim_scenario {
 	u64 latency_ns, jitter_ns, rate_mbit;
 	u32 inline_max;
 	u64 duration_ns;		/* of the load */
-	u64 heal_ns;			/* after the last fault, before the requests that must succeed */
+	/* after the last fault, before the requests that must succeed */
+	u64 heal_ns;
 	u64 gap_ns;
 	u32 max_open, max_len, partners;
 	bool symmetric;
@@ -37,6 +41,7 @@ void sim_scenario_init(struct sim_scenario *s);			/* two nodes, two rails, no fa
 void sim_scenario_draw(struct sim_scenario *s, u64 seed);	/* the default of lnetsim */
 /* 0, or -errno with a message for people in @err. */
 int sim_scenario_read(struct sim_scenario *s, const char *path, char *err, size_t size);
-void sim_scenario_run(const struct sim_scenario *s, u64 seed, u32 verbose, struct sim_result *result);
+void sim_scenario_run(const struct sim_scenario *s, u64 seed, u32 verbose,
+		      struct sim_result *result);
 
 #endif

@@ -11,13 +11,14 @@
 #define SAME_MAX 2000000ULL	/* events without time passing: the world stands still */
 
 const char *const sim_fault_names[SIM_NR_FAULTS] = {
-	[SIM_CUT] = "cut", [SIM_CUT_OUT] = "cut-out", [SIM_CUT_IN] = "cut-in", [SIM_LINK] = "link-down",
-	[SIM_LOSS] = "loss", [SIM_DUP] = "dup", [SIM_REORDER] = "reorder", [SIM_DELAY] = "delay",
-	[SIM_RESET] = "reset", [SIM_RESTART] = "restart", [SIM_REFUSE] = "refuse", [SIM_BREAK] = "break",
-	[SIM_SHORT] = "short", [SIM_UNLINK] = "unlink",
+	[SIM_CUT] = "cut",	   [SIM_CUT_OUT] = "cut-out", [SIM_CUT_IN] = "cut-in",
+	[SIM_LINK] = "link-down",  [SIM_LOSS] = "loss",	      [SIM_DUP] = "dup",
+	[SIM_REORDER] = "reorder", [SIM_DELAY] = "delay",     [SIM_RESET] = "reset",
+	[SIM_RESTART] = "restart", [SIM_REFUSE] = "refuse",   [SIM_BREAK] = "break",
+	[SIM_SHORT] = "short",	   [SIM_UNLINK] = "unlink",
 };
 
-/* ---- random numbers: splitmix64 ------------------------------------------------------------------------------- */
+/* ---- random numbers: splitmix64 -------------------------------------------------------------- */
 
 u64 sim_random(struct sim_rng *rng)
 {
@@ -38,7 +39,7 @@ bool sim_chance(struct sim_rng *rng, u32 permille)
 	return permille && sim_below(rng, 1000) < permille;
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------ */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static bool before(const struct sim_event *a, const struct sim_event *b)
 {
@@ -80,8 +81,11 @@ void sim_at(struct sim_world *w, u64 when_ns, sim_event_fn fn, void *arg, u64 nu
 		if (!w->heap)
 			abort();
 	}
-	w->heap[w->nr_heap] = (struct sim_event){ .when_ns = max(when_ns, w->now_ns), .seq = w->seq++,
-						   .fn = fn, .arg = arg, .num = num };
+	w->heap[w->nr_heap] = (struct sim_event){ .when_ns = max(when_ns, w->now_ns),
+						  .seq = w->seq++,
+						  .fn = fn,
+						  .arg = arg,
+						  .num = num };
 	heap_up(w, w->nr_heap++);
 }
 
@@ -118,7 +122,8 @@ void sim_fail(struct sim_world *w, const char *fmt, ...)
 	if (w->failed)
 		return;
 	w->failed = true;
-	nr = snprintf(w->why, sizeof(w->why), "at %llu us: ", (unsigned long long)((w->now_ns - SIM_START_NS) / 1000));
+	nr = snprintf(w->why, sizeof(w->why),
+		      "at %llu us: ", (unsigned long long)((w->now_ns - SIM_START_NS) / 1000));
 	va_start(args, fmt);
 	vsnprintf(w->why + nr, sizeof(w->why) - nr, fmt, args);
 	va_end(args);
@@ -137,7 +142,7 @@ void sim_say(struct sim_world *w, const char *fmt, ...)
 	putchar('\n');
 }
 
-/* ---- the environment of a node -------------------------------------------------------------------------------------- */
+/* ---- the environment of a node --------------------------------------------------------------- */
 
 static struct sim_node *node_of_env(struct lnet_env *env)
 {
@@ -218,7 +223,9 @@ static void env_kick(struct lnet_env *env, unsigned int shard)
 	sim_at(node->w, node->w->now_ns, kick_event, node, (u64)node->life << 8 | shard);
 }
 
-/* While it is made the instance is not known yet: then it is visited, and says when to come again. */
+/*
+ * While it is made the instance is not known yet: then it is visited, and says when to come again.
+ */
 static void env_arm(struct lnet_env *env, unsigned int shard)
 {
 	struct sim_node *node = node_of_env(env);
@@ -233,7 +240,7 @@ static const struct lnet_env_ops env_ops = {
 	.now_ns = env_now, .random = env_random, .kick = env_kick, .arm = env_arm,
 };
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 void sim_nid(struct lnet_nid *nid, u32 node, u32 rail)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The world of the simulator: virtual time, one seed, one heap of events, and nodes whose environment it is. */
+/*
+ * The world of the simulator: virtual time, one seed, one heap of events, and nodes whose
+ * environment it is.
+ */
 #ifndef TESTS_SIM_WORLD_H
 #define TESTS_SIM_WORLD_H
 
@@ -9,8 +12,9 @@
 #include <lnet/lnet.h>
 
 /*
- * One thread, no clock, no randomness but that of the seed. An event runs to completion before the next one; events of
- * one time run in the order in which they were made. Nothing here may depend on an address.
+ * One thread, no clock, no randomness but that of the seed. An event runs to completion before the
+ * next one; events of one time run in the order in which they were made. Nothing here may depend on
+ * an address.
  */
 
 #define SIM_RAILS	4U
@@ -46,7 +50,8 @@ struct sim_node {
 	struct lnet_env env;			/* first */
 	struct sim_world *w;
 	struct lnet *ln;			/* NULL: down */
-	u32 ix, life;				/* lives are counted: events of a former one are void */
+	/* lives are counted: events of a former one are void */
+	u32 ix, life;
 	u8 kicked;				/* bit per shard: lnet_shard_work() is due */
 	u8 dying;				/* lnet_destroy() runs */
 	struct sim_rng rng;			/* what the core draws */
@@ -56,16 +61,31 @@ struct sim_node {
 };
 
 enum sim_fault_kind {
-	SIM_CUT, SIM_CUT_OUT, SIM_CUT_IN, SIM_LINK, SIM_LOSS, SIM_DUP, SIM_REORDER, SIM_DELAY, SIM_RESET, SIM_RESTART,
-	SIM_REFUSE, SIM_BREAK, SIM_SHORT, SIM_UNLINK, SIM_NR_FAULTS
+	SIM_CUT,
+	SIM_CUT_OUT,
+	SIM_CUT_IN,
+	SIM_LINK,
+	SIM_LOSS,
+	SIM_DUP,
+	SIM_REORDER,
+	SIM_DELAY,
+	SIM_RESET,
+	SIM_RESTART,
+	SIM_REFUSE,
+	SIM_BREAK,
+	SIM_SHORT,
+	SIM_UNLINK,
+	SIM_NR_FAULTS
 };
 extern const char *const sim_fault_names[SIM_NR_FAULTS];
 
 struct sim_fault {
 	u64 from_ns, to_ns;		/* relative to SIM_START_NS; acts in [from, to) */
-	u64 period_ns;			/* flaps: on for a half, off for a half; RESET, RESTART: again and again. 0: not */
+	/* flaps: on for a half, off for a half; RESET, RESTART: again and again. 0: not */
+	u64 period_ns;
 	u64 delay_ns;			/* DELAY, REORDER */
-	u32 permille;			/* LOSS, DUP, REORDER, REFUSE, BREAK, SHORT, UNLINK: chance per message */
+	/* LOSS, DUP, REORDER, REFUSE, BREAK, SHORT, UNLINK: chance per message */
+	u32 permille;
 	s32 rail, node, peer;		/* -1: all; @peer: only between the two */
 	u8 kind;
 };
@@ -78,7 +98,8 @@ struct sim_counts {			/* what happened, for the report; summed over seeds */
 	u64 fault[SIM_NR_FAULTS];	/* messages or events by kind */
 	u64 events, steps;
 	u64 requests, ok, failed, perhaps, effects;
-	u64 resends, hedges, hedge_wins, suspects, dup_taken, dup_final, dup_old, dup_answer, no_window, openings;
+	u64 resends, hedges, hedge_wins, suspects, dup_taken, dup_final, dup_old, dup_answer,
+		no_window, openings;
 	u64 windows_dropped, recovery_pings, path_lost;
 	u64 outcome[32];		/* failures by errno, index errno % 32 is the printer's */
 	u64 stall_max_ns;
@@ -108,19 +129,23 @@ struct sim_world {
 	char why[512];
 	struct sim_load *load;
 	/* simlnd: what it tells those who watch */
-	void (*on_send)(struct sim_world *w, struct sim_node *node, const struct lnet_hdr *hdr, bool marked);
-	void (*on_up)(struct sim_world *w, struct lnet *ln);	/* an instance is made, without NIs yet */
+	void (*on_send)(struct sim_world *w, struct sim_node *node, const struct lnet_hdr *hdr,
+			bool marked);
+	/* an instance is made, without NIs yet */
+	void (*on_up)(struct sim_world *w, struct lnet *ln);
 	void (*on_restart)(struct sim_world *w, u32 node);	/* it is up again */
 	void (*on_down)(struct sim_world *w, u32 node);		/* a life is over */
 };
 
-int sim_world_init(struct sim_world *w, u64 seed, u32 nr_nodes);	/* nodes are down. 0, -ENOMEM */
+/* nodes are down. 0, -ENOMEM */
+int sim_world_init(struct sim_world *w, u64 seed, u32 nr_nodes);
 void sim_world_fini(struct sim_world *w);				/* all nodes are down */
 void sim_at(struct sim_world *w, u64 when_ns, sim_event_fn fn, void *arg, u64 num);
 /* Runs until @until_ns, or until nothing is left (false), or something failed (false). */
 bool sim_run(struct sim_world *w, u64 until_ns);
 void sim_fail(struct sim_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void sim_say(struct sim_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));	/* if verbose */
+/* if verbose */
+void sim_say(struct sim_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static inline void sim_trace(struct sim_world *w, u64 a, u64 b)
 {

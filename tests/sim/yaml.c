@@ -25,28 +25,47 @@ struct key {
 #define KEY(field, key_name, unit_) { key_name, unit_, sizeof(((struct sim_scenario *)0)->field), \
 				      offsetof(struct sim_scenario, field) }
 static const struct key keys[] = {
-	KEY(name, "name", TEXT), KEY(nodes, "nodes", NUMBER), KEY(rails, "rails", NUMBER), KEY(shards, "shards", NUMBER),
-	KEY(latency_ns, "latency", TIME), KEY(jitter_ns, "jitter", TIME), KEY(rate_mbit, "rate_mbit", NUMBER),
-	KEY(inline_max, "inline_max", NUMBER), KEY(duration_ns, "duration", TIME), KEY(heal_ns, "heal", TIME),
-	KEY(gap_ns, "gap", TIME), KEY(max_open, "max_open", NUMBER), KEY(max_len, "max_size", NUMBER),
-	KEY(partners, "partners", NUMBER), KEY(symmetric, "symmetric", BOOL), KEY(timeout_ns, "transaction_timeout", TIME),
-	KEY(retry_count, "retry_count", NUMBER), KEY(hold_ns, "hold_time", TIME), KEY(windows_max, "windows_max", NUMBER),
-	KEY(window, "window", NUMBER), KEY(credits, "peer_credits", NUMBER), KEY(put_ack, "put_ack", NUMBER),
-	KEY(put, "put", NUMBER), KEY(get, "get", NUMBER),
+	KEY(name, "name", TEXT),
+	KEY(nodes, "nodes", NUMBER),
+	KEY(rails, "rails", NUMBER),
+	KEY(shards, "shards", NUMBER),
+	KEY(latency_ns, "latency", TIME),
+	KEY(jitter_ns, "jitter", TIME),
+	KEY(rate_mbit, "rate_mbit", NUMBER),
+	KEY(inline_max, "inline_max", NUMBER),
+	KEY(duration_ns, "duration", TIME),
+	KEY(heal_ns, "heal", TIME),
+	KEY(gap_ns, "gap", TIME),
+	KEY(max_open, "max_open", NUMBER),
+	KEY(max_len, "max_size", NUMBER),
+	KEY(partners, "partners", NUMBER),
+	KEY(symmetric, "symmetric", BOOL),
+	KEY(timeout_ns, "transaction_timeout", TIME),
+	KEY(retry_count, "retry_count", NUMBER),
+	KEY(hold_ns, "hold_time", TIME),
+	KEY(windows_max, "windows_max", NUMBER),
+	KEY(window, "window", NUMBER),
+	KEY(credits, "peer_credits", NUMBER),
+	KEY(put_ack, "put_ack", NUMBER),
+	KEY(put, "put", NUMBER),
+	KEY(get, "get", NUMBER),
 };
 #undef KEY
 
 #define KEY(field, key_name, unit_) { key_name, unit_, sizeof(((struct sim_fault *)0)->field), \
 				      offsetof(struct sim_fault, field) }
 static const struct key fault_keys[] = {
-	KEY(from_ns, "from", TIME), KEY(to_ns, "to", TIME), KEY(period_ns, "period", TIME), KEY(delay_ns, "delay", TIME),
-	KEY(permille, "permille", NUMBER), KEY(rail, "rail", NUMBER), KEY(node, "node", NUMBER), KEY(peer, "peer", NUMBER),
+	KEY(from_ns, "from", TIME),	   KEY(to_ns, "to", TIME),
+	KEY(period_ns, "period", TIME),	   KEY(delay_ns, "delay", TIME),
+	KEY(permille, "permille", NUMBER), KEY(rail, "rail", NUMBER),
+	KEY(node, "node", NUMBER),	   KEY(peer, "peer", NUMBER),
 };
 #undef KEY
 
 static int complain(struct reader *r, const yaml_node_t *node, const char *what, const char *text)
 {
-	snprintf(r->err, r->size, "line %zu: %s%s%s", node->start_mark.line + 1, what, text ? ": " : "", text ? text : "");
+	snprintf(r->err, r->size, "line %zu: %s%s%s", node->start_mark.line + 1, what,
+		 text ? ": " : "", text ? text : "");
 	return -EINVAL;
 }
 
@@ -87,8 +106,8 @@ static void store(void *at, u8 bytes, s64 value)
 }
 
 /* Takes the pairs of @map whose keys are in @table; leaves those in @others to the caller. */
-static int take_keys(struct reader *r, const yaml_node_t *map, const struct key *table, u32 nr, void *base,
-		     const char *other)
+static int take_keys(struct reader *r, const yaml_node_t *map, const struct key *table, u32 nr,
+		     void *base, const char *other)
 {
 	yaml_node_pair_t *pair;
 
@@ -97,7 +116,8 @@ static int take_keys(struct reader *r, const yaml_node_t *map, const struct key 
 	for (pair = map->data.mapping.pairs.start; pair < map->data.mapping.pairs.top; pair++) {
 		yaml_node_t *key = yaml_document_get_node(&r->doc, pair->key);
 		yaml_node_t *node = yaml_document_get_node(&r->doc, pair->value);
-		const char *name = (char *)key->data.scalar.value, *text = (char *)node->data.scalar.value;
+		const char *name = (char *)key->data.scalar.value,
+			   *text = (char *)node->data.scalar.value;
 		s64 value;
 		u32 i;
 
@@ -124,7 +144,8 @@ static yaml_node_t *value_of(struct reader *r, const yaml_node_t *map, const cha
 	yaml_node_pair_t *pair;
 
 	for (pair = map->data.mapping.pairs.start; pair < map->data.mapping.pairs.top; pair++)
-		if (!strcmp((char *)yaml_document_get_node(&r->doc, pair->key)->data.scalar.value, name))
+		if (!strcmp((char *)yaml_document_get_node(&r->doc, pair->key)->data.scalar.value,
+			    name))
 			return yaml_document_get_node(&r->doc, pair->value);
 	return NULL;
 }
@@ -144,8 +165,10 @@ static int take_fault(struct reader *r, const yaml_node_t *node)
 		if (!strcmp(sim_fault_names[f->kind], (char *)kind->data.scalar.value))
 			break;
 	if (!kind || f->kind == SIM_NR_FAULTS)
-		return complain(r, node, "no such kind of fault", kind ? (char *)kind->data.scalar.value : NULL);
-	if (f->rail >= (s32)r->s->rails || f->node >= (s32)r->s->nodes || f->peer >= (s32)r->s->nodes)
+		return complain(r, node, "no such kind of fault",
+				kind ? (char *)kind->data.scalar.value : NULL);
+	if (f->rail >= (s32)r->s->rails || f->node >= (s32)r->s->nodes ||
+	    f->peer >= (s32)r->s->nodes)
 		return complain(r, node, "no such node or rail", NULL);
 	r->s->nr_faults++;
 	return 0;
@@ -163,15 +186,17 @@ static int take(struct reader *r)
 	}
 	if (take_keys(r, root, keys, ARRAY_SIZE(keys), s, "faults"))
 		return -EINVAL;
-	if (s->nodes < 2 || !s->rails || s->rails > SIM_RAILS || !s->shards || s->shards > SIM_SHARDS || !s->rate_mbit ||
-	    !s->gap_ns)
-		return complain(r, root, "nodes, rails, shards, rate_mbit or gap out of range", NULL);
+	if (s->nodes < 2 || !s->rails || s->rails > SIM_RAILS || !s->shards ||
+	    s->shards > SIM_SHARDS || !s->rate_mbit || !s->gap_ns)
+		return complain(r, root, "nodes, rails, shards, rate_mbit or gap out of range",
+				NULL);
 	faults = value_of(r, root, "faults");
 	if (!faults)
 		return 0;
 	if (faults->type != YAML_SEQUENCE_NODE)
 		return complain(r, faults, "a list is expected", "faults");
-	for (item = faults->data.sequence.items.start; item < faults->data.sequence.items.top; item++)
+	for (item = faults->data.sequence.items.start; item < faults->data.sequence.items.top;
+	     item++)
 		if (take_fault(r, yaml_document_get_node(&r->doc, *item)))
 			return -EINVAL;
 	return 0;

@@ -68,12 +68,13 @@ static void run_seed(const struct options *o, u64 seed, struct shared *sh)
 		sim_scenario_run(&s, seed, false, &b);
 		if (a.hash != b.hash) {
 			a.failed = true;
-			snprintf(a.why, sizeof(a.why), "two runs differ: %016llx %016llx", (unsigned long long)a.hash,
-				 (unsigned long long)b.hash);
+			snprintf(a.why, sizeof(a.why), "two runs differ: %016llx %016llx",
+				 (unsigned long long)a.hash, (unsigned long long)b.hash);
 		}
 	}
 	if (o->hashes)
-		printf("seed %llu hash %016llx\n", (unsigned long long)seed, (unsigned long long)a.hash);
+		printf("seed %llu hash %016llx\n", (unsigned long long)seed,
+		       (unsigned long long)a.hash);
 	if (a.failed) {
 		printf("seed %llu FAILED: %s\n", (unsigned long long)seed, a.why);
 		sh->nr_failed++;
@@ -92,7 +93,7 @@ static void run_job(const struct options *o, u32 job, struct shared *sh)
 		run_seed(o, seed, sh);
 }
 
-/* ---- the report ---------------------------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 #define U(x) ((unsigned long long)(x))
 
@@ -102,31 +103,40 @@ static void report(const struct options *o, const struct shared *sum)
 	struct rusage ru;
 	unsigned int i;
 
-	printf("%llu seeds, %llu failed, hash %016llx\n", U(sum->nr_done), U(sum->nr_failed), U(sum->combined));
+	printf("%llu seeds, %llu failed, hash %016llx\n", U(sum->nr_done), U(sum->nr_failed),
+	       U(sum->combined));
 	printf("messages: %llu, %llu (%llu %%) met a fault:", U(c->messages), U(c->met),
 	       U(c->messages ? c->met * 100 / c->messages : 0));
 	for (i = 0; i < SIM_NR_FAULTS; i++)
 		if (c->fault[i])
 			printf(" %s %llu", sim_fault_names[i], U(c->fault[i]));
-	printf("\nrequests: %llu, ok %llu, failed %llu, perhaps %llu, effects %llu, slowest success %llu ms\n",
-	       U(c->requests), U(c->ok), U(c->failed), U(c->perhaps), U(c->effects), U(c->stall_max_ns / SIM_MS));
+	printf("\nrequests: %llu, ok %llu, failed %llu, perhaps %llu, effects %llu, slowest "
+	       "success %llu ms\n",
+	       U(c->requests), U(c->ok), U(c->failed), U(c->perhaps), U(c->effects),
+	       U(c->stall_max_ns / SIM_MS));
 	printf("failures by errno:");
 	for (i = 0; i < ARRAY_SIZE(c->outcome); i++)
 		if (c->outcome[i])
 			printf(" %u mod 32: %llu", i, U(c->outcome[i]));
-	printf("\nresends %llu, hedges %llu (won %llu), suspects %llu, paths lost %llu, recovery pings %llu\n",
-	       U(c->resends), U(c->hedges), U(c->hedge_wins), U(c->suspects), U(c->path_lost), U(c->recovery_pings));
-	printf("duplicates suppressed: joined %llu, answered again %llu, old %llu; answers %llu; no window %llu, "
-	       "openings %llu, windows dropped %llu\n", U(c->dup_taken), U(c->dup_final), U(c->dup_old),
-	       U(c->dup_answer), U(c->no_window), U(c->openings), U(c->windows_dropped));
+	printf("\nresends %llu, hedges %llu (won %llu), suspects %llu, paths lost %llu, recovery "
+	       "pings %llu\n",
+	       U(c->resends), U(c->hedges), U(c->hedge_wins), U(c->suspects), U(c->path_lost),
+	       U(c->recovery_pings));
+	printf("duplicates suppressed: joined %llu, answered again %llu, old %llu; answers %llu; "
+	       "no window %llu, "
+	       "openings %llu, windows dropped %llu\n",
+	       U(c->dup_taken), U(c->dup_final), U(c->dup_old), U(c->dup_answer), U(c->no_window),
+	       U(c->openings), U(c->windows_dropped));
 	getrusage(o->jobs > 1 ? RUSAGE_CHILDREN : RUSAGE_SELF, &ru);
-	printf("events %llu, passes of workers %llu, memory at most %ld MiB, cpu %ld.%02ld s\n", U(c->events), U(c->steps),
-	       ru.ru_maxrss / 1024, ru.ru_utime.tv_sec, (long)ru.ru_utime.tv_usec / 10000);
+	printf("events %llu, passes of workers %llu, memory at most %ld MiB, cpu %ld.%02ld s\n",
+	       U(c->events), U(c->steps), ru.ru_maxrss / 1024, ru.ru_utime.tv_sec,
+	       (long)ru.ru_utime.tv_usec / 10000);
 }
 
 static int run_all(const struct options *o)
 {
-	struct shared *sh = mmap(NULL, o->jobs * sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared *sh = mmap(NULL, o->jobs * sizeof(*sh), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct shared sum = { 0 };
 	u32 job;
 
@@ -159,15 +169,17 @@ static int run_all(const struct options *o)
 	return sum.nr_failed ? 1 : 0;
 }
 
-static const char usage[] =
-	"usage: lnetsim [--seed N | --seeds A..B] [--nodes N] [--scenario FILE] [--twice] [--hashes] [--jobs N] [--verbose]\n";
+static const char usage[] = "usage: lnetsim [--seed N | --seeds A..B] [--nodes N] [--scenario "
+			    "FILE] [--twice] [--hashes] [--jobs N] [--verbose]\n";
 
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "seed", 1, NULL, 's' }, { "seeds", 1, NULL, 'S' }, { "nodes", 1, NULL, 'n' },
-		{ "scenario", 1, NULL, 'f' }, { "twice", 0, NULL, '2' }, { "hashes", 0, NULL, 'H' },
-		{ "jobs", 1, NULL, 'j' }, { "verbose", 0, NULL, 'v' }, { "help", 0, NULL, 'h' }, { NULL, 0, NULL, 0 },
+		{ "seed", 1, NULL, 's' },  { "seeds", 1, NULL, 'S' },
+		{ "nodes", 1, NULL, 'n' }, { "scenario", 1, NULL, 'f' },
+		{ "twice", 0, NULL, '2' }, { "hashes", 0, NULL, 'H' },
+		{ "jobs", 1, NULL, 'j' },  { "verbose", 0, NULL, 'v' },
+		{ "help", 0, NULL, 'h' },  { NULL, 0, NULL, 0 },
 	};
 	struct options o = { .first = 1, .last = 1, .jobs = 1 };
 	unsigned long long a, b;
