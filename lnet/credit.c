@@ -81,6 +81,7 @@ static void account(struct lnet_att *att, enum lnet_att_state to)
 	struct lnet_ni_shard *ns = ni_shard(att);
 
 	WARN_ON_ONCE(!edges[att->state][to]);
+	lnet_edge(att, att->state, to);
 	att->state = to;
 	if (from->peer != want->peer) {
 		pni->credits += from->peer - want->peer;
@@ -116,7 +117,6 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 
 	if (!lnet_op_name(p, op)) {
 		account(att, ATT_FREE);
-		op->tried &= ~(1ULL << att->path->ix);
 		lnet_op_park_window(op);
 		return false;
 	}
@@ -135,6 +135,7 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	att->outcome = LNET_OK;
 	atomic_set(&att->given, 0);
 	op->tries++;
+	op->tried |= 1ULL << att->path->ix;
 	op->suspect_ns = p->now_ns + lnet_path_suspect_after(p->ln, att->path);
 	list_add_tail(&att->link, &p->send);
 	lnet_op_arm(p, op);

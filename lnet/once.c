@@ -457,6 +457,7 @@ enum lnet_verdict lnet_once_open(struct lnet_pass *p, struct lnet_rx *rx, const 
 	lnet_grant_encode(c->data, w->W, p->ln->instance, w->grant);
 	op = lnet_answer(p, rx, LNET_OP_REPLY);
 	op->copy = c;
+	op->cls = LNET_CLS_CONTROL;
 	op->len = LNET_GRANT_SIZE;
 	op->flags |= LNET_OPF_ANY_PATH;
 	lnet_op_defer(p, op);

@@ -18,6 +18,7 @@ void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state)
 	if (op->state == state)
 		return;
 	WARN_ON_ONCE(!edges[op->state][state]);
+	lnet_edge(op, op->state, state);
 	op->state = state;
 }
 
@@ -146,7 +147,10 @@ static bool hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 	struct lnet_path *path = lnet_select(p->sh, &s);
 	struct lnet_att *att;
 
-	if (!path || path == silent->path || path->suspect_ns || !lnet_hedge_allowed(p->sh, op->peer))
+	/* Another suspect path is worth a copy only if it was heard of since. */
+	if (!path || path == silent->path ||
+	    (path->suspect_ns && path->evidence_ns <= silent->path->evidence_ns) ||
+	    !lnet_hedge_allowed(p->sh, op->peer))
 		return false;
 	att = &op->first == silent ? op->hedge : &op->first;
 	if (!att)
@@ -180,11 +184,10 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 		op->suspect_ns = since + after;
 		return;
 	}
-	if (!att->path->suspect_ns) {
+	if (!att->path->suspect_ns)
 		lnet_path_suspect(p, att->path);
-		if (att->path->suspect_ns)
-			lnet_ops_reselect_path(p, att->path);
-	}
+	if (att->path->suspect_ns)
+		lnet_ops_reselect_path(p, att->path);
 	op->suspect_ns = p->now_ns + after;
 	if (may_hedge(p, op) && hedge(p, op, att))
 		op->suspect_ns = U64_MAX;

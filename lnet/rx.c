@@ -15,6 +15,7 @@ void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state)
 	if (rx->state == state)
 		return;
 	WARN_ON_ONCE(!edges[rx->state][state]);
+	lnet_edge(rx, rx->state, state);
 	rx->state = state;
 }
 
@@ -222,8 +223,10 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path
 	bool alone;
 	u64 last = lnet_name_seq(&rx->handle, &alone), seq;
 
-	if (rx->handle.cookie[0] != tx->grant)
+	if (!tx->grant || rx->handle.cookie[0] != tx->grant) {
+		lnet_count(p->sh, bad_handle);
 		return;
+	}
 	for (seq = tx->oldest; seq <= last && seq < tx->next; seq++) {
 		struct lnet_op *op = tx->op[seq & (tx->cap - 1)];
 

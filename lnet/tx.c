@@ -294,6 +294,8 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 
 	if (!(op->flags & LNET_OPF_RECOVERY))
 		lnet_health_fail(p->sh, path, how);
+	if (att->state == ATT_POSTED && lnet_outcomes[how].delivery == LNET_DELIVERY_NOT)
+		how = LNET_NETWORK_TIMEOUT;	/* whatever became of it, it was posted */
 	lnet_att_move(p, att, ATT_FREE);
 	lnet_op_attempt_failed(p, op, path, how);
 }
@@ -581,7 +583,13 @@ void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 				list_move_tail(&att->link, &due);
 	while (!list_empty(&due)) {
 		att = list_first_entry(&due, struct lnet_att, link);
+		if (choose(p, att->op, 0) == path)
+			break;		/* nor is there a better one for the others */
 		reselect(p, att->op, att);
+	}
+	while (!list_empty(&due)) {
+		att = list_last_entry(&due, struct lnet_att, link);
+		list_move(&att->link, &pni->wait[att->cls]);
 	}
 }
 

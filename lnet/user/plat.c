@@ -48,6 +48,20 @@ void plat_warned(const char *what, const char *file, int line)
 #endif
 }
 
+static bool edges[PLAT_NR_MACHINES][PLAT_STATES_MAX][PLAT_STATES_MAX];
+
+#ifdef LNET_DEBUG
+void plat_edge_take(enum plat_machine machine, unsigned int from, unsigned int to)
+{
+	WRITE_ONCE(edges[machine][from % PLAT_STATES_MAX][to % PLAT_STATES_MAX], true);
+}
+#endif
+
+bool plat_edge_taken(enum plat_machine machine, unsigned int from, unsigned int to)
+{
+	return READ_ONCE(edges[machine][from % PLAT_STATES_MAX][to % PLAT_STATES_MAX]);
+}
+
 void plat_bug(const char *what, const char *file, int line)
 {
 	fprintf(stderr, "lnet: bug: %s at %s:%d\n", what, file, line);

@@ -148,6 +148,22 @@ void plat_bug(const char *what, const char *file, int line) __cold __attribute__
 		pr_warn(fmt, ##__VA_ARGS__);				\
 	plat_say_; })
 
+/* --- which edges of the core's machines a run takes: recorded in builds for tests only --------- */
+
+enum plat_machine {
+	PLAT_MACHINE_op, PLAT_MACHINE_att, PLAT_MACHINE_rx, PLAT_MACHINE_ni, PLAT_MACHINE_contact,
+	PLAT_NR_MACHINES
+};
+#define PLAT_STATES_MAX 16
+
+#ifdef LNET_DEBUG
+void plat_edge_take(enum plat_machine machine, unsigned int from, unsigned int to);
+#define lnet_edge(machine, from, to)	plat_edge_take(PLAT_MACHINE_##machine, from, to)
+#else
+#define lnet_edge(machine, from, to)	((void)0)
+#endif
+bool plat_edge_taken(enum plat_machine machine, unsigned int from, unsigned int to);
+
 /* --- messages --------------------------------------------------------------------------------- */
 
 enum plat_level { PLAT_ERR, PLAT_WARN, PLAT_INFO, PLAT_DEBUG };

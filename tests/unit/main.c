@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Runs all unit tests, or those named on the command line, and says how many passed. */
 #include "unit.h"
+#include "edges.h"
 
 #define SUITE(noun) void suite_##noun(void);
 #include "unit_suites.def"
@@ -134,6 +135,10 @@ int main(int argc, char **argv)
 			nr_failed += run_case(i);
 	}
 	CU_cleanup_registry();
+	if (!list && nr_names == 0) {
+		nr_run++;
+		nr_failed += edges_check() != 0;
+	}
 	if (!list)
 		printf("unit: %u passed, %u failed\n", nr_run - nr_failed, nr_failed);
 	return nr_run == 0 || nr_failed ? 1 : 0;

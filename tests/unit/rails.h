@@ -126,6 +126,7 @@ void rails_release(void);			/* what was delayed goes */
 /* What landed half: the rest comes (LNET_OK) or the connection breaks. The @nth, from 0. */
 void rails_land(unsigned int nth, enum lnet_outcome how);
 void rails_give(enum lnet_outcome how);		/* what is kept or posted comes back */
+void rails_give_rail(unsigned int node, unsigned int rail, enum lnet_outcome how);
 void rails_gone(unsigned int nth);		/* the connection of the nth message that waits dies */
 void rails_lost(unsigned int from, unsigned int to, unsigned int rail, enum lnet_outcome how);
 void rails_link(unsigned int node, unsigned int rail, bool up);

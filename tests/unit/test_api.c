@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The data calls: what they refuse, what they promise. */
+#include "rails.h"
+
+static void xfer(struct lnet_xfer *x)
+{
+	lnet_xfer_init(x);
+	x->md = rails.node[0].md;
+	x->target.nid = rails_nid(1, 0);
+	x->portal = RAILS_PORTAL;
+	x->length = 8;
+	x->op_ptr = (void *)1UL;
+}
+
+static void test_refused(void)
+{
+	struct lnet *ln;
+	struct lnet_xfer x;
+	unsigned int live;
+
+	rails_begin(NULL);
+	ln = rails.node[0].ln;
+	live = ln->shard[0].nr_live;
+	xfer(&x);
+	x.portal = 64;
+	UNIT_EQUAL(lnet_put(ln, &x), -EINVAL, "portal 64");
+	x.portal = 0;
+	UNIT_EQUAL(lnet_get(ln, &x), -EINVAL, "the reserved portal");
+	xfer(&x);
+	x.length = RAILS_MEM + 1;
+	UNIT_EQUAL(lnet_put(ln, &x), -EINVAL, "longer than the MD");
+	xfer(&x);
+	x.md_offset = RAILS_MEM - 7;
+	UNIT_EQUAL(lnet_put(ln, &x), -EINVAL, "past the end of the MD");
+	xfer(&x);
+	x.self = rails_nid(2, 0);
+	UNIT_EQUAL(lnet_put(ln, &x), -EINVAL, "not an interface of ours");
+	xfer(&x);
+	x.target.nid = LNET_NID_ANY;
+	UNIT_EQUAL(lnet_put(ln, &x), -EINVAL, "to anybody");
+	xfer(&x);
+	x.md.cookie ^= 0x10000;
+	UNIT_EQUAL(lnet_put(ln, &x), -ENOENT, "no such MD");
+	xfer(&x);
+	x.md = rails.node[0].target;
+	UNIT_EQUAL(lnet_put(ln, &x), -ENOENT, "an attached MD");
+	UNIT_EQUAL(ln->shard[0].nr_live, live, "nothing was started");
+	rails_end();
+}
+
+/* A request that meets its peer on the way out ends, once. */
+static void test_leaving_peer(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_peer(0, 1)->deleted = 1;
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_peer(0, 1)->deleted = 0;
+	rails_pump();
+	UNIT_EQUAL(rails_done(tag), 1, "ended");
+	UNIT_EQUAL(rails.req[tag].status, -EHOSTUNREACH, "nowhere to go");
+	UNIT_EQUAL(rails.req[tag].perhaps, false, "certainly not delivered");
+	rails_end();
+}
+
+static void test_no_path(void)
+{
+	struct lnet_xfer x;
+
+	rails_begin(NULL);
+	xfer(&x);
+	x.op_ptr = (void *)(unsigned long)++rails.nr_tags;
+	CU_ASSERT(!lnet_nid_parse(&x.target.nid, "9.9.9.9@tcp7"));
+	UNIT_EQUAL(lnet_put(rails.node[0].ln, &x), 0, "taken");
+	rails_pump();
+	UNIT_EQUAL(rails.req[rails.nr_tags].status, -EHOSTUNREACH, "no common net");
+	UNIT_EQUAL(rails_done(rails.nr_tags), 1, "ended");
+	rails_end();
+}
+
+/* The interface asked for is the one that is used, for each attempt. */
+static void test_source(void)
+{
+	struct lnet_xfer x;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		rails_begin(NULL);
+		xfer(&x);
+		x.self = rails_nid(0, i & 1);
+		x.target.nid = rails_nid(1, i & 1);
+		x.flags = LNET_ACK;
+		x.op_ptr = (void *)(unsigned long)++rails.nr_tags;
+		rails_on(0, -1, RAILS_PUT, i & 2 ? FATE_FAIL : FATE_DELIVER, LNET_LOCAL_DROPPED, 1);
+		UNIT_EQUAL(lnet_put(rails.node[0].ln, &x), 0, "put");
+		rails_run(6 * NSEC_PER_SEC);
+		UNIT_EQUAL(rails.req[rails.nr_tags].status || !rails_done(rails.nr_tags), 0, "done");
+		UNIT_EQUAL(rails.req[rails.nr_tags].on_rail[!(i & 1)], 0, "no other interface");
+		rails_end();
+	}
+}
+
+/* behaviour.md 3.4, lnt-045: a peer that is not multi-rail sees one interface of ours. */
+static void test_single_rail_peer(void)
+{
+	static const enum lnet_outcome how[] = { LNET_LOCAL_TIMEOUT, LNET_REMOTE_TIMEOUT,
+						 LNET_NETWORK_TIMEOUT };
+	struct rails_cfg cfg = { .single = true };
+	unsigned int i, tag;
+
+	for (i = 0; i < ARRAY_SIZE(how); i++) {
+		rails_begin(&cfg);
+		rails_on(0, -1, RAILS_PUT, FATE_FAIL, how[i], 1);
+		tag = rails_put(0, 1, 8, LNET_ACK, 0);
+		rails_run(4 * NSEC_PER_SEC);
+		UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "sent again");
+		UNIT_EQUAL(rails.req[tag].on_rail[0], 2, "from the same interface");
+		rails_end();
+	}
+}
+
+/* stt-005, stt-010, stt-015: by whom and why it was sent again. */
+static void test_resend_counters(void)
+{
+	struct lnet_ni *ni;
+	struct lnet_peer_ni *pni;
+	unsigned int i, rail;
+	static const struct {
+		enum lnet_outcome how;
+		u64 local, remote, network;
+	} rows[] = {
+		{ LNET_LOCAL_TIMEOUT, 1, 0, 0 }, { LNET_REMOTE_TIMEOUT, 0, 1, 0 },
+		{ LNET_NETWORK_TIMEOUT, 0, 0, 1 }, { LNET_LOCAL_DROPPED, 0, 0, 0 },
+	};
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		rails_begin(NULL);
+		rails_on(0, -1, RAILS_PUT, FATE_FAIL, rows[i].how, 1);
+		rails_on(0, -1, RAILS_PUT, FATE_DELAY, LNET_OK, 1);
+		rails_put(0, 1, 8, LNET_ACK, 0);
+		rail = !rails.last.rail;
+		rails_release();
+		ni = rails_ni(0, rail);
+		pni = rails_path(0, 1, rail)->pni;
+		UNIT_EQUAL(ni->sh[0].c[LNET_NIC_resend_local_timeout], rows[i].local, "local");
+		UNIT_EQUAL(pni->c[LNET_PNIC_resend_remote_timeout], rows[i].remote, "remote");
+		UNIT_EQUAL(ni->sh[0].c[LNET_NIC_resend_network_timeout], rows[i].network, "both");
+		UNIT_EQUAL(pni->c[LNET_PNIC_resend_network_timeout], rows[i].network, "both");
+		UNIT_EQUAL(rails_stat(0, LNET_C_resend_count), 1, "all");
+		UNIT_EQUAL(rails_stat(0, LNET_C_successful_resends), 1, "it helped");
+		rails_end();
+	}
+}
+
+/* lnd-045, lnd-050, lnd-055, lnd-060: each outcome is counted as what it is, and blamed so. */
+static void test_outcomes(void)
+{
+	static const struct {
+		enum lnet_outcome how;
+		enum lnet_counter c;
+		bool local, remote;
+	} rows[] = {
+		{ LNET_LOCAL_TIMEOUT, LNET_C_local_timeout_count, true, false },
+		{ LNET_NETWORK_TIMEOUT, LNET_C_network_timeout_count, true, true },
+		{ LNET_REMOTE_TIMEOUT, LNET_C_remote_timeout_count, false, true },
+	};
+	unsigned int i, tag, rail;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		rails_begin(NULL);
+		rails_on(0, -1, RAILS_PUT, i ? FATE_POST_FAIL : FATE_FAIL, rows[i].how, 1);
+		rails_on(0, -1, RAILS_CORE, FATE_KEEP, LNET_OK, -1);
+		tag = rails_put(0, 1, 8, LNET_ACK, 0);
+		rail = !rails.last.rail;
+		rails_pump();
+		UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "by the other rail");
+		UNIT_EQUAL(rails_stat(0, rows[i].c), 1, "counted");
+		UNIT_EQUAL(atomic_read(&rails_ni(0, rail)->health), rows[i].local ? 900 : 1000,
+			   "blame of the interface");
+		UNIT_EQUAL(rails_path(0, 1, rail)->pni->health, rows[i].remote ? 900 : 1000,
+			   "blame of the peer's");
+		rails_end();
+	}
+}
+
+/* lnt-055: no memory, internal failures and the end of the node are not tried again. */
+static void test_not_resent(void)
+{
+	static const enum lnet_outcome how[] = { LNET_NO_MEMORY, LNET_SHUTDOWN };
+	unsigned int i, tag;
+
+	for (i = 0; i < ARRAY_SIZE(how); i++) {
+		rails_begin(NULL);
+		rails_on(0, -1, RAILS_PUT, FATE_FAIL, how[i], 1);
+		tag = rails_put(0, 1, 8, LNET_ACK, 0);
+		rails_pump();
+		UNIT_EQUAL(rails.req[tag].status, lnet_outcomes[how[i]].err, "told as it is");
+		UNIT_EQUAL(rails_stat(0, LNET_C_resend_count), 0, "not sent again");
+		rails_end();
+	}
+}
+
+UNIT_SUITE(api,
+	{ "what is refused starts nothing", test_refused },
+	{ "a peer that is being removed", test_leaving_peer },
+	{ "no common net", test_no_path },
+	{ "the source asked for", test_source },
+	{ "lnt-045: a peer without multi-rail is sent to again from the same interface",
+	  test_single_rail_peer },
+	{ "stt-005, stt-010, stt-015: resends by reason", test_resend_counters },
+	{ "lnd-045, lnd-050, lnd-055, lnd-060, lnt-040: outcomes are told apart", test_outcomes },
+	{ "lnt-055: what is not tried again", test_not_resent })

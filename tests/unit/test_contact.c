@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* First contact, restarts and replacements: who is asked what, how often, and who waits for it. */
+#include "rails.h"
+
+static const struct rails_cfg quiet = { .quiet = true };
+
+static unsigned int contact(unsigned int from, unsigned int to)
+{
+	return rails_peer(from, to)->contact;
+}
+
+static void test_once(void)
+{
+	unsigned int i;
+
+	rails_begin(&quiet);
+	for (i = 0; i < 20; i++)
+		rails_put(0, 1, 8, LNET_ACK, 0);
+	UNIT_EQUAL(rails.nr_carried[RAILS_PUT], 0, "they wait");
+	UNIT_EQUAL(rails.nr_carried[RAILS_CORE], 1, "for one ping");
+	rails_pump();
+	UNIT_EQUAL(rails.nr_carried[RAILS_CORE], 4, "and one opening, each answered");
+	UNIT_EQUAL(rails_stat(1, LNET_C_openings), 1, "one window");
+	for (i = 1; i <= 20; i++)
+		UNIT_EQUAL(rails.req[i].status || !rails_done(i), 0, "done");
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
+	UNIT_EQUAL(rails.last.type, RAILS_ACK, "marked all");
+	rails_end();
+}
+
+static void test_silent(void)
+{
+	unsigned int tag, asked;
+
+	rails_begin(&quiet);
+	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(2400 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 0, "waits a slice");
+	rails_run(200 * RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "then goes under stock rules");
+	UNIT_EQUAL(contact(0, 1), CONTACT_PLAIN, "plain");
+	asked = rails.nr_carried[RAILS_CORE];
+	rails_clear();
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	UNIT_EQUAL(rails.nr_carried[RAILS_CORE], asked, "not asked again at once");
+	rails_run(2 * NSEC_PER_SEC);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "asked again after a second");
+	UNIT_EQUAL(rails_done(tag), 1, "without waiting");
+	rails_end();
+}
+
+/* The opening is lost for good, or answered with nonsense. */
+static void test_opening_fails(void)
+{
+	unsigned int tag;
+
+	rails_begin(&quiet);
+	rails_on(0, -1, RAILS_CORE, FATE_DELIVER, LNET_OK, 1);
+	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPENING, "opening");
+	rails_run(2600 * RAILS_MS);
+	UNIT_EQUAL(contact(0, 1), CONTACT_PLAIN, "plain");
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "under stock rules");
+	rails_end();
+}
+
+/* What waits for room in the window when the grant becomes void goes on under the new one. */
+static void test_void_while_full(void)
+{
+	unsigned int i, tag[8], bad = 0;
+
+	rails_begin(&quiet);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "window", 2), 0, "window");
+	UNIT_EQUAL(lnet_tunable_set(rails.node[0].ln, "hedge", 0), 0, "hedge");
+	rails_get(0, 1, 8, 0);
+	rails_run(50 * RAILS_MS);
+	rails_on(0, -1, RAILS_PUT, FATE_DELAY, LNET_OK, 2);
+	for (i = 0; i < 8; i++)
+		tag[i] = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	rails_restart(1);
+	rails_release();
+	rails_run(100 * RAILS_MS);
+	for (i = 0; i < 8; i++) {
+		UNIT_EQUAL(rails_done(tag[i]), 1, "not left behind");
+		bad += rails.req[tag[i]].status != 0;
+	}
+	UNIT_EQUAL(bad, 0, "all done, under new names");
+	rails_end();
+}
+
+/* Between the void grant and the new one, a request is named too late for the old one. */
+static void test_named_between(void)
+{
+	unsigned int tag[3], i;
+	struct rails_cfg cfg = { .one_rail = true, .peer_credits = 1 };
+
+	rails_begin(&cfg);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[0].ln, "hedge", 0), 0, "hedge");
+	rails_on(0, -1, RAILS_PUT, FATE_DELIVER, LNET_OK, 1);
+	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, 1);
+	rails_restart(1);
+	for (i = 0; i < 3; i++)
+		tag[i] = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	rails_give(LNET_LOCAL_DROPPED);
+	rails_run(4 * NSEC_PER_SEC);
+	for (i = 0; i < 3; i++)
+		UNIT_EQUAL(rails_done(tag[i]), 1, "not left behind");
+	UNIT_EQUAL(rails.req[tag[2]].status, 0, "never sent under the old name");
+	rails_end();
+}
+
+/* No timer stays with a peer that is removed. */
+static void test_removed(void)
+{
+	struct lnet_nid nid = rails_nid(1, 0);
+	struct lnet_peer *peer;
+
+	rails_begin(NULL);
+	peer = rails_peer(0, 1);
+	lnet_peer_get(peer);
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	CU_ASSERT(!list_empty(&peer->timer.link));	/* a confirmation is due */
+	UNIT_EQUAL(lnet_peer_del(rails.node[0].ln, &nid, NULL, 0), 0, "removal");
+	CU_ASSERT(list_empty(&peer->timer.link));
+	rails_run(100 * RAILS_MS);
+	CU_ASSERT(list_empty(&peer->timer.link));
+	lnet_peer_put(peer);
+	rails_end();
+}
+
+/* Something comes from a peer that has just been removed: nothing is answered, nothing breaks. */
+static void test_from_removed(void)
+{
+	struct lnet_nid nid = rails_nid(1, 0);
+	struct lnet_peer_ni *pni;
+	struct lnet_hdr hdr = { .type = LNET_MSG_GET };
+	struct lnet_pass p;
+
+	rails_begin(NULL);
+	pni = lnet_peer_ni_get(rails.node[0].ln, &nid);
+	UNIT_EQUAL(lnet_peer_del(rails.node[0].ln, &nid, NULL, 0), 0, "removal");
+	hdr.src_nid = nid;
+	hdr.dest_nid = rails_nid(0, 0);
+	hdr.msg.get.ptl_index = LNET_PORTAL_RESERVED;
+	hdr.msg.get.match_bits = LNET_PING_MATCHBITS;
+	hdr.msg.get.sink_length = 48;
+	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_DRIVER);
+	UNIT_EQUAL(lnet_rx_begin(&p, rails_ni(0, 0), lnet_rx_get(&p), &hdr, pni), LNET_CLOSE,
+		   "verdict");
+	lnet_pass_end(&p);
+	UNIT_EQUAL(rails.nr_carried[RAILS_CORE], 0, "no answer");
+	lnet_peer_ni_put(pni);
+	rails_end();
+}
+
+UNIT_SUITE(contact,
+	{ "rule 2: one ping, one opening, for all that wait", test_once },
+	{ "rule 2: a silent peer is talked to under stock rules and asked again", test_silent },
+	{ "rule 2: the opening is not answered", test_opening_fails },
+	{ "rule 11: a void grant leaves nothing that waits for room behind", test_void_while_full },
+	{ "rule 11: nor what is named between two grants", test_named_between },
+	{ "no timer of a removed peer is armed", test_removed },
+	{ "a message of a removed peer is not answered", test_from_removed })

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What comes in: whose it is, where it lands, what it does to what has not left yet. */
+#include "rails.h"
+
+static const struct rails_cfg stock = { .quiet = true };
+
+static enum lnet_verdict receive(const struct lnet_hdr *hdr)
+{
+	struct lnet_peer_ni *from = lnet_peer_ni_get(rails.node[1].ln, &hdr->src_nid);
+	enum lnet_verdict v;
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, rails.node[1].ln, LNET_PASS_DRIVER);
+	v = lnet_rx_begin(&p, rails_ni(1, 0), lnet_rx_get(&p), hdr, from);
+	lnet_pass_end(&p);
+	lnet_peer_ni_put(from);
+	return v;
+}
+
+static void hdr_init(struct lnet_hdr *hdr, u32 type)
+{
+	memset(hdr, 0, sizeof(*hdr));
+	hdr->type = type;
+	hdr->src_nid = rails_nid(0, 0);
+	hdr->dest_nid = rails_nid(1, 0);
+}
+
+static void test_address(void)
+{
+	struct lnet_hdr hdr;
+
+	rails_begin(NULL);
+	hdr_init(&hdr, LNET_MSG_ACK);
+	UNIT_EQUAL(receive(&hdr), LNET_SKIP, "an ACK for nobody");
+	UNIT_EQUAL(rails_stat(1, LNET_C_dup_answer) + rails_stat(1, LNET_C_bad_handle), 1,
+		   "counted");
+	hdr.dest_nid = rails_nid(2, 0);
+	UNIT_EQUAL(receive(&hdr), LNET_CLOSE, "another node of the net: the peer is confused");
+	hdr.dest_nid = rails_nid(1, 1);
+	UNIT_EQUAL(receive(&hdr), LNET_CLOSE, "our other interface: as stock");
+	UNIT_EQUAL(rails_stat(1, LNET_C_bad_header), 2, "counted");
+	CU_ASSERT(!lnet_nid_parse(&hdr.dest_nid, "9.9.9.9@tcp7"));
+	UNIT_EQUAL(receive(&hdr), LNET_SKIP, "to be routed: we do not");
+	UNIT_EQUAL(rails_stat(1, LNET_C_not_for_me), 1, "counted");
+	hdr_init(&hdr, 77);
+	UNIT_EQUAL(receive(&hdr), LNET_CLOSE, "no such type");
+	rails_end();
+}
+
+static void test_forged(void)
+{
+	struct lnet_hdr hdr;
+	unsigned int i;
+
+	rails_begin(NULL);
+	for (i = 0; i < 64; i++) {
+		hdr_init(&hdr, i & 1 ? LNET_MSG_GET : LNET_MSG_PUT);
+		if (hdr.type == LNET_MSG_PUT) {
+			hdr.msg.put.ptl_index = 60 + i * 3;
+			hdr.msg.put.ack_wmd.cookie[0] = i & 4 ? rails_peer(0, 1)->tx.grant : i;
+			hdr.msg.put.ack_wmd.cookie[1] = i & 8 ? ~0ULL : (u64)i << 40;
+		} else {
+			hdr.msg.get.ptl_index = 60 + i * 3;
+			hdr.msg.get.return_wmd.cookie[0] = i & 4 ? rails_peer(0, 1)->tx.grant : i;
+			hdr.msg.get.return_wmd.cookie[1] = i & 8 ? ~0ULL : (u64)i << 40;
+		}
+		UNIT_EQUAL(receive(&hdr), LNET_SKIP, "dropped");
+	}
+	rails_pump();
+	UNIT_EQUAL(rails_stat(1, LNET_C_recv_count) > 64, true, "counted");
+	rails_end();
+}
+
+/* A driver still refers to the memory when the answer is there: the end waits for it. */
+static void test_posted_then_answered(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_PUT, FATE_POST, LNET_OK, 1);
+	rails_on(1, -1, RAILS_ACK, FATE_DELAY, LNET_OK, 1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	UNIT_EQUAL(rails.req[tag].nr_sent, 0, "not given back: no SEND event");
+	rails_run(RAILS_MS);
+	rails_give(LNET_OK);
+	UNIT_EQUAL(rails.req[tag].nr_sent, 1, "SEND");
+	UNIT_EQUAL(rails_done(tag), 0, "the answer is missing");
+	rails_release();
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "answered");
+	UNIT_EQUAL(rails.req[tag].kind, LNET_EVENT_ACK, "ACK is the last");
+	rails_end();
+}
+
+static void test_answered_while_posted(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_PUT, FATE_POST, LNET_OK, 1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "taken back, then ended");
+	UNIT_EQUAL(rails_count(&rails.posted), 0, "the driver holds nothing");
+	UNIT_EQUAL(rails.req[tag].nr_sent, 1, "SEND before ACK");
+	rails_end();
+}
+
+/* Two REPLYs land at once: the first complete one ends the GET, the other is stopped before. */
+static void test_two_replies(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(1, -1, RAILS_REPLY, FATE_HALF, LNET_OK, 2);
+	tag = rails_get(0, 1, 4096, 0);
+	rails_run(40 * RAILS_MS);
+	UNIT_EQUAL(rails_count(&rails.landing), 2, "two answers land");
+	rails_land(1, LNET_OK);
+	UNIT_EQUAL(rails_done(tag), 0, "no end while the other may write");
+	rails_run(RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "ended");
+	CU_ASSERT(!memcmp(rails.node[0].src, rails.node[1].dst, 4096));
+	rails_end();
+}
+
+static void test_reply_breaks(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(1, -1, RAILS_REPLY, FATE_HALF, LNET_OK, 1);
+	tag = rails_get(0, 1, 4096, 0);
+	rails_pump();
+	rails_land(0, LNET_LOCAL_ABORTED);
+	rails_run(100 * RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "asked again");
+	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "one effect");
+	rails_end();
+}
+
+static void test_stock_requests(void)
+{
+	unsigned int put, noack, get;
+
+	rails_begin(&stock);
+	rails.node[1].stock = true;
+	put = rails_put(0, 1, 100, LNET_ACK, 0);
+	noack = rails_put(0, 1, 100, 0, 0);
+	get = rails_get(0, 1, 100, 0);
+	rails_run(50 * RAILS_MS);
+	UNIT_EQUAL(rails.req[put].status || !rails_done(put), 0, "PUT");
+	UNIT_EQUAL(rails.req[put].mlength, 100, "mlength of the ACK");
+	UNIT_EQUAL(rails.req[noack].kind, LNET_EVENT_SEND, "without ACK, SEND is the end");
+	UNIT_EQUAL(rails.req[noack].mlength, 100, "mlength of SEND");
+	UNIT_EQUAL(rails.req[get].status || !rails_done(get), 0, "GET");
+	UNIT_EQUAL(rails.req[put].nr_effects + rails.req[noack].nr_effects +
+		   rails.req[get].nr_effects, 3, "effects");
+	rails_end();
+}
+
+UNIT_SUITE(rx,
+	{ "who it is for", test_address },
+	{ "forged names and portals are dropped", test_forged },
+	{ "posted, given back, answered: SEND, then ACK", test_posted_then_answered },
+	{ "answered while the driver still refers to the memory", test_answered_while_posted },
+	{ "rule 8: two REPLYs land at once", test_two_replies },
+	{ "rule 8: a REPLY breaks off", test_reply_breaks },
+	{ "stock rules", test_stock_requests })

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The timer wheel against a list that is searched. */
+#include "core.h"
+#include "unit.h"
+
+#define NR 64
+#define TICK (1ULL << LNET_TICK_SHIFT)
+
+static struct lnet_wheel wheel;
+static struct lnet_timer timers[NR];
+static u64 seed;
+
+static u64 draw(u64 bound)
+{
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (seed >> 20) % bound;
+}
+
+/* Spans of all levels, and beyond the last. */
+static u64 span(void)
+{
+	static const u64 most[] = { 1, TICK, 64 * TICK, 4096 * TICK, 262144 * TICK, 1ULL << 42,
+				    1ULL << 49 };
+
+	return draw(most[draw(ARRAY_SIZE(most))]) + draw(2);
+}
+
+static bool armed(const struct lnet_timer *t)
+{
+	return !list_empty(&t->link);
+}
+
+static u64 first_of_model(void)
+{
+	u64 first = U64_MAX;
+	unsigned int i;
+
+	for (i = 0; i < NR; i++)
+		if (armed(&timers[i]))
+			first = min(first, timers[i].when_ns);
+	return first;
+}
+
+/* Nothing early, nothing much later, nothing lost: what is set for the past goes with the next tick. */
+static void advance(u64 now_ns, unsigned int max, bool complete)
+{
+	unsigned int i, nr = 0, left = 0;
+	LIST_HEAD(due);
+	struct lnet_timer *t;
+
+	lnet_wheel_advance(&wheel, now_ns, &due, max);
+	while (!list_empty(&due)) {
+		t = list_first_entry(&due, struct lnet_timer, link);
+		CU_ASSERT(t->when_ns <= now_ns);
+		lnet_timer_fired(&wheel, t);
+		nr++;
+	}
+	for (i = 0; i < NR; i++) {
+		left += armed(&timers[i]);
+		if (complete && armed(&timers[i]))
+			CU_ASSERT(timers[i].when_ns + 2 * TICK > now_ns);
+	}
+	UNIT_EQUAL(wheel.nr, left, "timers that are armed");
+	CU_ASSERT(lnet_wheel_next_ns(&wheel) <= (left ? first_of_model() + 2 * TICK : U64_MAX));
+	CU_ASSERT(left || lnet_wheel_next_ns(&wheel) == U64_MAX);
+}
+
+static void test_model(void)
+{
+	u64 now_ns;
+	unsigned int run, i;
+
+	for (run = 1; run <= 60; run++) {
+		seed = run;
+		now_ns = draw(1ULL << 50);
+		lnet_wheel_init(&wheel, now_ns);
+		for (i = 0; i < NR; i++)
+			lnet_timer_init(&timers[i], LNET_TIMER_OP);
+		for (i = 0; i < 2000; i++) {
+			struct lnet_timer *t = &timers[draw(NR)];
+
+			if (draw(4) == 0)
+				lnet_timer_cancel(&wheel, t);
+			else
+				lnet_timer_set(&wheel, t, now_ns + span() - draw(2) * draw(TICK));
+			if (draw(3))
+				continue;
+			now_ns += span();
+			advance(now_ns, UINT_MAX, true);
+		}
+	}
+}
+
+/* Waking only when the wheel says so finds each timer in time. */
+static void test_next(void)
+{
+	u64 now_ns, next_ns;
+	unsigned int run, wakes;
+
+	for (run = 1; run <= 200; run++) {
+		seed = run;
+		now_ns = draw(1ULL << 50);
+		lnet_wheel_init(&wheel, now_ns);
+		lnet_timer_init(&timers[0], LNET_TIMER_OP);
+		lnet_timer_set(&wheel, &timers[0], now_ns + span());
+		for (wakes = 0; wheel.nr && wakes < 100; wakes++) {
+			LIST_HEAD(due);
+
+			next_ns = lnet_wheel_next_ns(&wheel);
+			CU_ASSERT(next_ns > now_ns || next_ns == U64_MAX || wakes == 0);
+			now_ns = max(now_ns, next_ns);
+			if (lnet_wheel_advance(&wheel, now_ns, &due, 1))
+				lnet_timer_fired(&wheel, &timers[0]);
+		}
+		UNIT_EQUAL(wheel.nr, 0, "fired");
+		CU_ASSERT(now_ns >= timers[0].when_ns && now_ns <= timers[0].when_ns + 2 * TICK);
+		CU_ASSERT(wakes < 80);
+	}
+}
+
+static void test_order(void)
+{
+	LIST_HEAD(due);
+	unsigned int i;
+
+	lnet_wheel_init(&wheel, 0);
+	for (i = 0; i < NR; i++) {
+		lnet_timer_init(&timers[i], LNET_TIMER_OP);
+		lnet_timer_set(&wheel, &timers[i], 10 * TICK);
+	}
+	UNIT_EQUAL(lnet_wheel_advance(&wheel, 20 * TICK, &due, 1), NR, "a slot is not divided");
+	for (i = 0; i < NR; i++) {
+		CU_ASSERT(list_first_entry(&due, struct lnet_timer, link) == &timers[i]);
+		lnet_timer_fired(&wheel, &timers[i]);
+	}
+}
+
+static void test_bounded(void)
+{
+	unsigned int i, rounds = 0;
+	LIST_HEAD(due);
+
+	lnet_wheel_init(&wheel, 0);
+	for (i = 0; i < NR; i++) {
+		lnet_timer_init(&timers[i], LNET_TIMER_OP);
+		lnet_timer_set(&wheel, &timers[i], (i + 1) * TICK);
+	}
+	while (wheel.nr && rounds++ < 100) {
+		CU_ASSERT(lnet_wheel_next_ns(&wheel) <= 100 * TICK);
+		CU_ASSERT(lnet_wheel_advance(&wheel, 100 * TICK, &due, 8) <= 8);
+		while (!list_empty(&due))
+			lnet_timer_fired(&wheel, list_first_entry(&due, struct lnet_timer, link));
+	}
+	UNIT_EQUAL(rounds, NR / 8, "eight at a time");
+}
+
+UNIT_SUITE(timer,
+	{ "random operations against a model", test_model },
+	{ "waking at the next time finds each, in few steps", test_next },
+	{ "order of insertion within a slot", test_order },
+	{ "at most so many at a time, the rest is due at once", test_bounded })
