@@ -6,6 +6,7 @@
 #include <readline/readline.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "tool.h"
 
 #define NAME "lnetctl"
@@ -192,23 +193,43 @@ static int split(char *line, char **words)
 	return nr;
 }
 
+/* A line to free(), or NULL at the end. A pipe gets neither prompt nor echo. */
+static char *next_line(void)
+{
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+
+	if (isatty(STDIN_FILENO)) {
+		line = readline(NAME " > ");
+		if (line && *line)
+			add_history(line);
+		return line;
+	}
+	len = getline(&line, &size, stdin);
+	if (len < 0) {
+		free(line);
+		return NULL;
+	}
+	if (len && line[len - 1] == '\n')
+		line[len - 1] = 0;
+	return line;
+}
+
 static int shell(struct tool *t)
 {
 	char *words[WORDS_MAX + 1], *line;
 	bool ignore = false;
 	int rc = 0;
 
-	while ((line = readline(NAME " > "))) {
-		char *copy = strdup(line);
-		int nr = copy ? split(copy, words) : 0;
+	while ((line = next_line())) {
+		int nr = split(line, words);
 		bool quit = nr && (is_builtin(words[0], "quit") || is_builtin(words[0], "exit"));
 
 		if (nr && !quit) {
-			add_history(line);
 			ignore |= is_builtin(words[0], "ignore_errors");
 			rc = dispatch(t, lnetctl_commands, nr, words);
 		}
-		free(copy);
 		free(line);
 		if (quit)
 			break;
