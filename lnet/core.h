@@ -142,7 +142,9 @@ u64 lnet_wheel_next_ns(struct lnet_wheel *w);	/* not later than the first expiry
 /* ---- events ---------------------------------------------------------------------------------------------------- */
 
 struct lnet_evt {			/* an event waiting for its handler; pool per shard */
-	struct list_head link;		/* free list or md->done */
+	struct list_head link;		/* free list, p->posts or md->done */
+	struct lnet_md *md;		/* in p->posts */
+	bool last;			/* the operation's reference goes with it */
 	struct lnet_event ev;
 };
 
@@ -158,6 +160,7 @@ struct lnet_md {
 	u32 refs;			/* [lock] operations in flight */
 	s32 threshold;			/* [lock] */
 	u32 length, max_size, options;	/* [const] */
+	bool unlimited;			/* [const] threshold is LNET_THRESHOLD_INF and stays so */
 	u64 offset;			/* [lock] local offset */
 	u8 delivering, aborted, auto_unlink, dead;	/* [lock] */
 	u8 gone_sent, exhausted;
@@ -181,6 +184,8 @@ bool lnet_md_aborted(const struct lnet_md *md);
 /* Queue @e for the MD's handler (in order); @last: the op's ref goes back with it, and if that was the last of an unlinked MD, e->ev.unlinked is set.
  * status 0 becomes -ETIMEDOUT if the MD was aborted by lnet_md_unlink(). Any lock of a shard may be held. */
 void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, bool last);
+/* [sh] Called before the shard is unlocked, as events of one MD come in the order in which shards were held: what was posted under it. */
+void lnet_md_posts(struct lnet_pass *p);
 /* Called at the end of DRIVER and WORKER passes, no lock held: runs handlers of p->ready; at most LNET_EVENTS_PER_PASS, the rest goes to the shard's ready list
  * and the env is kicked. CALL passes: all to the shard. */
 void lnet_md_deliver(struct lnet_pass *p);

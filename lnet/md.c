@@ -115,6 +115,7 @@ static int md_alloc(struct lnet *ln, const struct md_make *make, struct lnet_md 
 	INIT_LIST_HEAD(&full->all);
 	md->ln = ln;
 	md->threshold = cfg->threshold;
+	md->unlimited = cfg->threshold == LNET_THRESHOLD_INF;
 	md->length = (u32)length;
 	md->max_size = cfg->max_size;
 	md->options = cfg->options;
@@ -296,6 +297,8 @@ bool lnet_md_use_again(struct lnet_md *md)
 {
 	bool ok;
 
+	if (md->unlimited)
+		return !lnet_md_aborted(md);
 	spin_lock(md->lock);
 	ok = !md->aborted && md->threshold != 0;
 	if (ok && md->threshold > 0)
@@ -401,11 +404,9 @@ bool lnet_md_aborted(const struct lnet_md *md)
 	return READ_ONCE(md->aborted);
 }
 
-void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, bool last)
+/* Lock held. True as lnet_md_queue(). */
+static bool post(struct lnet_md *md, struct lnet_evt *e, bool last)
 {
-	bool wake;
-
-	spin_lock(md->lock);
 	WARN_ON_ONCE(!md->refs || md->gone_sent);
 	e->ev.md.cookie = md->cookie;
 	e->ev.user_ptr = md->user_ptr;
@@ -414,10 +415,47 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
 	if (last)
 		md->refs--;
 	e->ev.unlinked = last && md_close(md);
-	wake = lnet_md_queue(md, e);
+	return lnet_md_queue(md, e);
+}
+
+void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, bool last)
+{
+	bool wake;
+
+	if (p->sh) {
+		e->md = md;
+		e->last = last;
+		list_add_tail(&e->link, &p->posts);
+		return;
+	}
+	spin_lock(md->lock);
+	wake = post(md, e, last);
 	spin_unlock(md->lock);
 	if (wake)
 		lnet_md_wake(p, md);
+}
+
+/* Those of one MD that follow each other, under one hold of its lock. */
+static void post_run(struct lnet_pass *p, struct lnet_md *md)
+{
+	struct lnet_evt *e = list_first_entry(&p->posts, struct lnet_evt, link);
+	bool wake = false;
+
+	spin_lock(md->lock);
+	do {
+		list_del(&e->link);
+		wake |= post(md, e, e->last);
+		e = list_first_entry(&p->posts, struct lnet_evt, link);
+	} while (!list_empty(&p->posts) && e->md == md);
+	spin_unlock(md->lock);
+	if (wake)
+		lnet_md_wake(p, md);
+}
+
+void lnet_md_posts(struct lnet_pass *p)
+{
+	while (!list_empty(&p->posts))
+		post_run(p, list_first_entry(&p->posts, struct lnet_evt, link)->md);
 }
 
 /* ---- unlinking ------------------------------------------------------------------------------- */

@@ -244,6 +244,8 @@ void lnet_leave(struct lnet_pass *p)
 
 	if (!sh)
 		return;
+	if (!list_empty(&p->posts))
+		lnet_md_posts(p);
 	p->sh = NULL;
 	while (!list_empty(&p->evts)) {
 		struct lnet_evt *e = list_first_entry(&p->evts, struct lnet_evt, link);
@@ -272,6 +274,7 @@ void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind k
 	INIT_LIST_HEAD(&p->stop);
 	INIT_LIST_HEAD(&p->given);
 	INIT_LIST_HEAD(&p->cancel);
+	INIT_LIST_HEAD(&p->posts);
 	INIT_LIST_HEAD(&p->ready);
 	INIT_LIST_HEAD(&p->defer);
 	INIT_LIST_HEAD(&p->resets);

@@ -36,6 +36,7 @@ struct lnet_pass {
 	struct list_head stop;		/* rx whose landing must stop: ops->rx_stop */
 	struct list_head given;		/* attempts posted or given back by drivers in this pass: one re-entry for all */
 	struct list_head cancel;	/* attempts to take back: ops->cancel; their op is pinned */
+	struct list_head posts;		/* events that were posted since the shard was locked */
 	struct list_head ready;		/* MDs with events to deliver */
 	struct list_head evts;		/* delivered events to be kept for reuse */
 	struct list_head resets;	/* paths whose stale connections must go: ops->path_reset (health.c) */

@@ -37,8 +37,10 @@ void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh)
 
 void lnet_leave(struct lnet_pass *p)
 {
-	if (p->sh)
+	if (p->sh) {
+		lnet_md_posts(p);
 		spin_unlock(&p->sh->lock);
+	}
 	p->sh = NULL;
 }
 
@@ -48,6 +50,7 @@ void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind k
 	p->ln = ln;
 	p->kind = kind;
 	p->now_ns = mw_of(ln)->now_ns;
+	INIT_LIST_HEAD(&p->posts);
 	INIT_LIST_HEAD(&p->ready);
 	might_sleep();
 }

@@ -20,6 +20,7 @@
 #define lnet_md_buf		mw_md_buf
 #define lnet_md_aborted		mw_md_aborted
 #define lnet_md_post		mw_md_post
+#define lnet_md_posts		mw_md_posts
 #define lnet_md_deliver		mw_md_deliver
 #define lnet_md_tables_init	mw_md_tables_init
 #define lnet_md_tables_fini	mw_md_tables_fini
