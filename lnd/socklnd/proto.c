@@ -451,8 +451,8 @@ static int feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 le
 	return 0;
 }
 
-/* 1: go on; 0: no more for now; -errno: broken. */
-static int read_once(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 size)
+/* 1: go on; 0: no more for now; -errno: broken. @got: something came, or the end. */
+static int read_once(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 size, bool *got)
 {
 	struct kvec vec[SOCK_VECS];
 	u32 direct, part, room = 0;
@@ -469,6 +469,7 @@ static int read_once(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 
 	n = c->sn->io->read(c, vec, nr);
 	if (n == -EAGAIN)
 		return 0;
+	*got = true;
 	if (n <= 0)
 		return n ? n : -ENODATA;
 	WRITE_ONCE(c->last_rx_ns, p->now_ns);
@@ -552,8 +553,7 @@ bool sock_conn_readable(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u
 		return false;
 	err = feed_stash(p, c);
 	for (i = 0; !err && i < READS_MAX && may_read(c); i++) {
-		err = read_once(p, c, staging, size);
-		got = got || err;
+		err = read_once(p, c, staging, size, &got);
 		if (err != 1)
 			break;
 		err = 0;
