@@ -227,7 +227,7 @@ struct lnet_ni {
 	u32 ix;				/* small number unique in the instance */
 	atomic_t refs;
 	atomic_t health;		/* 0..1000 */
-	atomic_t bell, work;		/* flush left by LNET_MORE (holds a reference); lnet_ni_kick() */
+	atomic_t work;			/* lnet_ni_kick() */
 	u8 state;			/* enum lnet_ni_state [cfg] */
 	u8 fatal;			/* link down or address gone; written by lnet_ni_link(), READ_ONCE */
 	u8 link_seen;			/* what the worker has acted on */
@@ -499,7 +499,9 @@ struct lnet_shard {
 	u64 recovery_tokens_ns;		/* pacing of recovery pings */
 	u64 copy_bytes;			/* held small answers */
 	u8 link_work;			/* some NI's link changed: lnet_shard_work() acts (WRITE_ONCE, any context) */
-	u8 more_pending;		/* a doorbell was left by LNET_MORE */
+	struct list_head more;		/* attempts in ATT_WIRE that LNET_MORE leaves to the next pass without it */
+	u32 nr_more;			/* calls that left some */
+	u8 more_left;			/* there are some (READ_ONCE without the lock) */
 	u32 nr_live;			/* ops that are not free */
 	struct list_head stats_free;	/* blocks for paths that want one */
 	u32 stats_want;			/* how many to allocate, outside the lock */
@@ -542,7 +544,7 @@ struct lnet {
 	u32 ping_seq;
 	lnet_md_t ping_md, push_md;
 	struct lnet_shard *shard;	/* nr_shards */
-	atomic_t bells, ni_work;	/* some NI's bell or work is set */
+	atomic_t bells, ni_work;	/* some shard's more_left, some NI's work is set */
 	void *control;			/* control.c */
 };
 

@@ -194,6 +194,13 @@ static void refill(struct lnet_shard *sh)
 
 /* ---- entering and leaving -------------------------------------------------------------------------------------- */
 
+static void take_more(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	list_splice_tail_init(&sh->more, &p->send);
+	sh->nr_more = 0;
+	WRITE_ONCE(sh->more_left, 0);
+}
+
 static void enter(struct lnet_pass *p, struct lnet_shard *sh)
 {
 	if (READ_ONCE(sh->ops.nr) < RESERVE_FIRST || READ_ONCE(sh->atts.nr) == 0 || READ_ONCE(sh->evts.nr) < RESERVE_FIRST)
@@ -205,6 +212,8 @@ static void enter(struct lnet_pass *p, struct lnet_shard *sh)
 	spin_lock(&sh->lock);
 	p->sh = sh;
 	p->nr = 0;
+	if (unlikely(sh->more_left) && !p->more)
+		take_more(p, sh);
 }
 
 void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh)
@@ -311,37 +320,43 @@ static void ring_all(struct lnet_pass *p)
 		ring(p->ring[--p->nr_ring], p);
 }
 
-/* LNET_MORE leaves the bells to the next pass without it. */
-static void ring_later(struct lnet_pass *p)
+/*
+ * LNET_MORE: what this pass sends waits in the shard for the next pass without it, or the worker. After a burst it goes all the
+ * same.
+ */
+static void leave_more(struct lnet_pass *p)
 {
-	struct lnet *ln = p->ln;
+	struct lnet_shard *sh = p->sh;
+	bool first;
 
-	while (p->nr_ring) {
-		struct lnet_ni *ni = p->ring[--p->nr_ring];
-
-		if (atomic_xchg(&ni->bell, 1))
-			lnet_ni_put(ni);	/* one reference stands for the bell */
+	if (!sh || list_empty(&p->send))
+		return;
+	list_splice_tail_init(&p->send, &sh->more);
+	if (++sh->nr_more >= LNET_PASS_BURST) {
+		p->more = 0;
+		take_more(p, sh);
+		return;
 	}
-	if (!atomic_xchg(&ln->bells, 1))
-		ln->env->ops->kick(ln->env, 0);
+	first = !sh->more_left;
+	WRITE_ONCE(sh->more_left, 1);
+	lnet_leave(p);
+	if (!first)
+		return;
+	atomic_set(&p->ln->bells, 1);
+	p->ln->env->ops->kick(p->ln->env, sh->ix);
 }
 
-static void ring_left(struct lnet_pass *p)
+/* What calls with LNET_MORE left leaves with this pass. */
+static void collect_more(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
-	struct lnet_ni *left[LNET_MAX_NIS];
-	unsigned int nr = 0;
-	struct lnet_ni *ni;
+	unsigned int i;
 
 	if (likely(!atomic_read(&ln->bells)) || !atomic_xchg(&ln->bells, 0))
 		return;
-	lnet_enter(p, &ln->shard[0]);
-	list_for_each_entry(ni, &ln->nis, link)
-		if (atomic_xchg(&ni->bell, 0))
-			left[nr++] = ni;
-	lnet_leave(p);
-	while (nr)
-		ring(left[--nr], p);
+	for (i = 0; i < ln->nr_shards; i++)
+		if (READ_ONCE(ln->shard[i].more_left))
+			lnet_enter(p, &ln->shard[i]);
 }
 
 static void send_one(struct lnet_pass *p, struct lnet_att *att)
@@ -372,13 +387,35 @@ static void send_one(struct lnet_pass *p, struct lnet_att *att)
 		ring_add(p, ni);
 }
 
+/* Takes those that follow each other to @ni off p->send. */
+static void run_of(struct lnet_pass *p, const struct lnet_ni *ni, struct list_head *run)
+{
+	struct lnet_att *att, *next;
+
+	list_for_each_entry_safe(att, next, &p->send, link) {
+		if (att->ni != ni)
+			return;
+		att->flags = 0;
+		att->outcome = LNET_LOCAL_ERROR;
+		list_move_tail(&att->link, run);
+	}
+}
+
 static void send_all(struct lnet_pass *p)
 {
 	while (!list_empty(&p->send)) {
 		struct lnet_att *att = list_first_entry(&p->send, struct lnet_att, link);
+		struct lnet_ni *ni = att->ni;
+		LIST_HEAD(run);
 
-		list_del_init(&att->link);
-		send_one(p, att);
+		if (unlikely(p->ln->fault) || !ni->ops->send_list) {
+			list_del_init(&att->link);
+			send_one(p, att);
+			continue;
+		}
+		ring_add(p, ni);
+		run_of(p, ni, &run);
+		ni->ops->send_list(p, ni, &run);
 	}
 }
 
@@ -415,12 +452,13 @@ static bool owes(const struct lnet_pass *p)
 
 static void perform(struct lnet_pass *p)
 {
+	if (p->more)
+		leave_more(p);
 	while (owes(p)) {
 		defer_all(p);
 		lnet_leave(p);
 		send_all(p);
-		if (!p->more)
-			ring_all(p);
+		ring_all(p);
 		lnet_pass_cancels(p);
 		if (!list_empty(&p->resets))
 			lnet_path_resets(p);
@@ -434,17 +472,11 @@ static void perform(struct lnet_pass *p)
 void lnet_pass_end(struct lnet_pass *p)
 {
 	perform(p);
-	lnet_leave(p);
-	if (p->more) {
-		ring_later(p);
-	} else {
-		ring_left(p);
+	if (!p->more) {
+		collect_more(p);
 		perform(p);
-		lnet_leave(p);
-		ring_all(p);
-		perform(p);
-		lnet_leave(p);
 	}
+	lnet_leave(p);
 	/* Events that calls left behind need not wait for the worker if a reader is here. */
 	if (p->kind != LNET_PASS_CALL && !list_empty(&p->ln->shard[0].ready)) {
 		lnet_enter(p, &p->ln->shard[0]);
@@ -613,6 +645,7 @@ static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
 	INIT_LIST_HEAD(&sh->live);
 	INIT_LIST_HEAD(&sh->windows);
 	INIT_LIST_HEAD(&sh->delayed);
+	INIT_LIST_HEAD(&sh->more);
 	sh->junk_frag.base = sh->junk;
 	sh->junk_frag.len = sizeof(sh->junk);
 	lnet_timer_init(&sh->delay_timer, LNET_TIMER_DELAY);

@@ -133,6 +133,8 @@ struct lnet_lnd_ops {
 	/* Queue @att; no system call needed. Order of calls is order on the wire per (peer, class) while the connection lives.
 	 * 0: taken, lnet_att_done() follows exactly once. -errno: not taken, certainly not delivered; att->outcome says why (a LOCAL_* or REMOTE_DROPPED outcome). */
 	int  (*send)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
+	/* Optional: as send() for several in a row, in order. Those that are not taken are given back by lnet_att_done() before it returns. */
+	void (*send_list)(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts);
 	/* Doorbell: write what is queued, once per pass. Never blocks on a full socket: the rest goes on write space. Optional. */
 	void (*flush)(struct lnet_pass *p, struct lnet_ni *ni);
 	/* UNSENT: give it back if no byte is on the wire (else ignore). ABORT: give it back now whatever it costs. An attempt that the driver

@@ -478,7 +478,8 @@ static bool is_backed_off(const struct sock_peer *peer)
 	return list_empty(&peer->conns) && !peer->dial && peer->dial_ns > peer->sn->now_ns + least;
 }
 
-static int queue_att(struct lnet_pass *p, struct sock_ni *sn, struct lnet_att *att)
+/* L. 0, or why not; @peerp: whose queue it is in. */
+static int queue_att(struct sock_ni *sn, struct lnet_att *att, struct sock_peer **peerp)
 {
 	struct sock_peer *peer = peer_of(sn, att);
 	struct lnet_buf payload;
@@ -496,22 +497,53 @@ static int queue_att(struct lnet_pass *p, struct sock_ni *sn, struct lnet_att *a
 	q = frame_len(peer, &payload) >= READ_ONCE(sock_tun(sn)->min_bulk) ? SOCK_BULK : SOCK_SMALL;
 	sock_peer_queue(peer, att, q, false);
 	sock_peer_arm(peer, att->deadline_ns);
+	*peerp = peer;
+	return 0;
+}
+
+/* L. Something was queued: whoever may carry it is to write, or a connection is missing. */
+static void queued(struct lnet_pass *p, struct sock_peer *peer)
+{
+	if (!peer)
+		return;
 	sock_ring_peer(peer);
 	if (!peer->dial && !peer->full)
 		sock_peer_dial(p, peer);
-	return 0;
 }
 
 int sock_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
 	struct sock_ni *sn = sock_ni_of(ni);
+	struct sock_peer *peer = NULL;
 	int err;
 
 	INIT_LIST_HEAD(&att->link);
 	sock_lock(p, sn);
-	err = queue_att(p, sn, att);
+	err = queue_att(sn, att, &peer);
+	queued(p, peer);
 	sock_unlock(p, sn);
 	return err;
+}
+
+void sock_send_list(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts)
+{
+	struct sock_peer *peer = NULL, *last = NULL;
+	struct sock_ni *sn = sock_ni_of(ni);
+	struct lnet_att *att, *next;
+
+	sock_lock(p, sn);
+	list_for_each_entry_safe(att, next, atts, link) {
+		list_del_init(&att->link);
+		if (queue_att(sn, att, &peer)) {
+			lnet_att_done(p, att, att->outcome, 0);
+			continue;
+		}
+		if (last != peer)
+			queued(p, last);
+		last = peer;
+	}
+	queued(p, last);
+	sock_unlock(p, sn);
 }
 
 void sock_flush(struct lnet_pass *p, struct lnet_ni *ni)

@@ -293,6 +293,7 @@ void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size);
 
 /* ---- ops ---- */
 int sock_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
+void sock_send_list(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts);
 void sock_flush(struct lnet_pass *p, struct lnet_ni *ni);
 void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 		 enum lnet_cancel how);

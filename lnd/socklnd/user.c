@@ -441,6 +441,7 @@ const struct lnet_lnd_ops lnet_socklnd_ops = {
 	.ni_start = ni_start,
 	.ni_stop = ni_stop,
 	.send = sock_send,
+	.send_list = sock_send_list,
 	.flush = sock_flush,
 	.cancel = sock_cancel,
 	.land = sock_land,
