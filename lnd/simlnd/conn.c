@@ -4,6 +4,7 @@
  * resets.
  */
 #include "lnd/simlnd/simlnd.h"
+#include "lnd/socklnd/sim.h"
 
 #define DIAL_TRY_NS (200 * SIM_MS)	/* an attempt without answer; then again */
 #define DIAL_PAUSE_NS (20 * SIM_MS)	/* after a refusal */
@@ -95,7 +96,8 @@ void simlnd_dial(struct simlnd_end *end)
 {
 	struct sim_world *w = end->ni->w;
 
-	if (end->state != END_NONE || w->now_ns < end->retry_ns || end->ni->link_down)
+	if (end->state != END_NONE || w->now_ns < end->retry_ns ||
+	    (end->ni->node->link_down & 1U << end->ni->rail))
 		return;
 	end->state = END_DIALING;
 	end->gen = ++w->generations;
@@ -242,6 +244,7 @@ void simlnd_reset_node(struct sim_world *w, u32 node, s32 rail, s32 peer)
 	struct lnet_pass p;
 	u32 r;
 
+	simsock_reset_node(w, node, rail, peer);
 	for (r = 0; r < w->nr_rails; r++) {
 		struct simlnd_ni *sn = simlnd_ni_at(w, node, r);
 

@@ -3,6 +3,7 @@
  * What a simulated link does to a message now: the faults of the world, by rail, node and chance.
  */
 #include "lnd/simlnd/simlnd.h"
+#include "lnd/socklnd/sim.h"
 
 bool simlnd_active(const struct sim_world *w, const struct sim_fault *f, u64 now_ns)
 {
@@ -126,14 +127,15 @@ static void link_set(struct sim_world *w, const struct sim_fault *f, bool up)
 
 	for (n = 0; n < w->nr_nodes; n++) {
 		for (rail = 0; rail < w->nr_rails; rail++) {
-			struct simlnd_ni *sn = simlnd_ni_at(w, n, rail);
+			struct sim_node *node = &w->node[n];
+			u8 bit = 1U << rail;
 
-			if (!sn || !on_rail(f, rail) || (f->node >= 0 && (u32)f->node != n) ||
-			    sn->link_down == !up)
+			if (!node->lnet_ni[rail] || !on_rail(f, rail) ||
+			    (f->node >= 0 && (u32)f->node != n) || !(node->link_down & bit) == up)
 				continue;
-			sn->link_down = !up;
+			node->link_down ^= bit;
 			w->count.fault[SIM_LINK]++;
-			lnet_ni_link(sn->ni, &link);
+			lnet_ni_link(node->lnet_ni[rail], &link);
 		}
 	}
 }

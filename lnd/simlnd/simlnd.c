@@ -28,6 +28,7 @@ static int start(struct lnet_ni *ni)
 	INIT_LIST_HEAD(&sn->ends);
 	*(struct simlnd_ni **)lnet_ni_priv(ni) = sn;
 	node->ni[rail] = sn;
+	node->lnet_ni[rail] = ni;
 	return 0;
 }
 
@@ -45,6 +46,7 @@ static void stop(struct lnet_ni *ni)
 	list_for_each_entry_safe(end, next, &sn->ends, link)
 		simlnd_end_free(end);
 	sn->node->ni[sn->rail] = NULL;
+	sn->node->lnet_ni[sn->rail] = NULL;
 	kfree(sn);
 }
 
@@ -67,7 +69,7 @@ static int send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 	struct simlnd_end *end;
 
 	att->outcome = LNET_LOCAL_DROPPED;
-	if (sn->stopped || sn->link_down)
+	if (sn->stopped || (sn->node->link_down & 1U << sn->rail))
 		return -ENETDOWN;
 	end = simlnd_end_make(sn, lnet_peer_ni_nid(att->pni));
 	if (!end)

@@ -46,7 +46,7 @@ struct simlnd_ni {
 	struct sim_node *node;
 	struct sim_world *w;
 	u32 rail, life;
-	bool stopped, link_down, ticking;
+	bool stopped, ticking;
 	u32 epochs;
 	u64 tx_free_ns;
 	struct list_head ends;		/* in order of making */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "tests/sim/scenario.h"
 #include "lnd/simlnd/simlnd.h"
+#include "lnd/socklnd/sim.h"
 #include "lnet/core.h"
 
 #define SAMPLE_NS (20 * SIM_MS)
@@ -178,6 +179,8 @@ static void world_make(struct run *r, u64 seed, u32 verbose)
 	w->verbose = verbose;
 	w->scenario = s;
 	w->on_up = tune_node;
+	if (s->sock)
+		w->lnd = &simsock_ops;
 	w->nr_rails = s->rails;
 	w->nr_shards = s->shards;
 	w->latency_ns = s->latency_ns;

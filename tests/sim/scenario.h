@@ -10,6 +10,7 @@
 
 struct sim_scenario {
 	char name[64];
+	bool sock;			/* the TCP driver over streams, else simlnd */
 	u32 nodes, rails, shards;
 	u64 latency_ns, jitter_ns, rate_mbit;
 	u32 inline_max;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "tests/sim/world.h"
 #include "lnd/simlnd/simlnd.h"
+#include "lnd/socklnd/sim.h"
 #include "lnet/core.h"
 
 #define SAME_MAX 2000000ULL	/* events without time passing: the world stands still */
@@ -272,10 +273,11 @@ int sim_node_up(struct sim_world *w, u32 ix)
 	for (i = 0; i < SIM_SHARDS; i++)
 		node->armed_ns[i] = U64_MAX;
 	node->kicked = 0;
+	node->link_down = 0;
 	node->up_ns = w->now_ns;
 	err = lnet_create(&node->ln, &cfg);
 	if (!err)
-		err = lnet_lnd_register(node->ln, &simlnd_ops);
+		err = lnet_lnd_register(node->ln, w->lnd);
 	if (!err && w->on_up)
 		w->on_up(w, node->ln);
 	for (rail = 0; !err && rail < w->nr_rails; rail++) {
@@ -315,6 +317,8 @@ int sim_world_init(struct sim_world *w, u64 seed, u32 nr_nodes)
 	w->now_ns = SIM_START_NS;
 	w->rng.state = lnet_hash64(seed + 1);
 	w->nr_nodes = nr_nodes;
+	w->lnd = &simlnd_ops;
+	INIT_LIST_HEAD(&w->streams);
 	w->nr_rails = 2;
 	w->nr_shards = 1;
 	w->latency_ns = 50 * SIM_US;
@@ -340,6 +344,7 @@ void sim_world_fini(struct sim_world *w)
 		struct sim_event *e = &w->heap[--w->nr_heap];
 
 		simlnd_event_drop(e->fn, e->arg);
+		simsock_event_drop(e->fn, e->arg);
 	}
 	free(w->heap);
 	free(w->node);

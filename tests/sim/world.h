@@ -25,6 +25,7 @@
 
 struct sim_world;
 struct simlnd_ni;
+struct simsock_ni;
 struct sim_load;
 struct sim_scenario;
 struct lnet_hdr;
@@ -56,6 +57,9 @@ struct sim_node {
 	u8 dying;				/* lnet_destroy() runs */
 	struct sim_rng rng;			/* what the core draws */
 	u64 armed_ns[SIM_SHARDS];
+	struct simsock_ni *sock[SIM_RAILS];	/* the same of the TCP driver */
+	struct lnet_ni *lnet_ni[SIM_RAILS];	/* of either */
+	u8 link_down;			/* bit per rail */
 	struct simlnd_ni *ni[SIM_RAILS];	/* the driver's; NULL: none */
 	u64 up_ns;				/* when this life began */
 };
@@ -119,6 +123,8 @@ struct sim_world {
 	u32 nr_faults;
 	u64 latency_ns, jitter_ns, rate_mbit;
 	const struct sim_scenario *scenario;
+	struct list_head streams;	/* of the TCP driver */
+	const struct lnet_lnd_ops *lnd;
 	bool may_double;		/* links may repeat requests */
 	u32 peer_credits;		/* 0: the driver's */
 	u32 inline_max;			/* payloads up to this are copied when sent */

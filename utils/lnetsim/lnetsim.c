@@ -14,7 +14,7 @@ struct options {
 	u64 first, last;
 	u32 nodes, jobs;
 	u32 verbose;
-	bool twice, hashes;
+	bool twice, hashes, sock;
 	const char *scenario;
 };
 
@@ -47,6 +47,7 @@ static int make_scenario(const struct options *o, u64 seed, struct sim_scenario 
 	} else {
 		sim_scenario_draw(s, seed);
 	}
+	s->sock |= o->sock;
 	if (o->nodes) {
 		s->gap_ns = min(s->gap_ns * o->nodes / s->nodes, s->duration_ns / 3);
 		s->nodes = o->nodes;
@@ -169,8 +170,9 @@ static int run_all(const struct options *o)
 	return sum.nr_failed ? 1 : 0;
 }
 
-static const char usage[] = "usage: lnetsim [--seed N | --seeds A..B] [--nodes N] [--scenario "
-			    "FILE] [--twice] [--hashes] [--jobs N] [--verbose]\n";
+static const char usage[] =
+	"usage: lnetsim [--seed N | --seeds A..B] [--nodes N] [--lnd sim|sock] [--scenario "
+	"FILE] [--twice] [--hashes] [--jobs N] [--verbose]\n";
 
 int main(int argc, char **argv)
 {
@@ -179,13 +181,14 @@ int main(int argc, char **argv)
 		{ "nodes", 1, NULL, 'n' }, { "scenario", 1, NULL, 'f' },
 		{ "twice", 0, NULL, '2' }, { "hashes", 0, NULL, 'H' },
 		{ "jobs", 1, NULL, 'j' },  { "verbose", 0, NULL, 'v' },
+		{ "lnd", 1, NULL, 'l' },
 		{ "help", 0, NULL, 'h' },  { NULL, 0, NULL, 0 },
 	};
 	struct options o = { .first = 1, .last = 1, .jobs = 1 };
 	unsigned long long a, b;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "s:S:n:f:2Hj:vh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "s:S:n:f:l:2Hj:vh", longs, NULL)) != -1) {
 		switch (c) {
 		case 's':
 			o.first = o.last = strtoull(optarg, NULL, 0);
@@ -210,6 +213,11 @@ int main(int argc, char **argv)
 			break;
 		case 'j':
 			o.jobs = max_t(u32, strtoul(optarg, NULL, 0), 1);
+			break;
+		case 'l':
+			if (strcmp(optarg, "sim") && strcmp(optarg, "sock"))
+				goto bad;
+			o.sock = !strcmp(optarg, "sock");
 			break;
 		case 'v':
 			o.verbose++;
