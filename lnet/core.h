@@ -456,6 +456,7 @@ bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **w, u64 grant, u64
 void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor);	/* [sh] all below is confirmed */
 void lnet_window_busy(struct lnet_pass *p, struct lnet_window *w);	/* [sh] arms its timer */
 void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] NULL is fine */
+struct lnet_entry *lnet_entry_take(struct lnet_shard *sh);	/* [sh] zeroed, from those kept; NULL: none */
 void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] the sender needs the answer no more */
 void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] gives the event when nobody needs the memory */
 void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);	/* held answers of @md are gone (NULL: shutdown, everything is given up); no lock held */
@@ -483,7 +484,7 @@ struct lnet_shard {
 	u32 ix;
 	u64 next_ns;			/* WRITE_ONCE under the lock, read by the env */
 	struct lnet_wheel wheel;
-	struct lnet_pool ops, atts, rxs, evts;
+	struct lnet_pool ops, atts, rxs, evts, entries;
 	struct list_head ready;		/* MDs whose events a CALL pass left; leaf: nothing but the shard lock */
 	struct list_head live;		/* all unfinished ops, in order of creation */
 	struct list_head windows;	/* LRU, most recent first */

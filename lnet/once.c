@@ -187,12 +187,16 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
 	return LNET_LATER;
 }
 
-/* Memory for a new entry and a small answer, before the lock. */
-static void prepare(struct lnet_pass *p, struct lnet_rx *rx)
+/* Memory for a new entry and a small answer, before the lock of @sh, unless it is held and has what is needed. */
+static void prepare(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_shard *sh)
 {
 	u64 max = READ_ONCE(p->ln->tun.copy_max);
 
 	rx->answer = lnet_op_take(p->sh);
+	if (p->sh == sh && rx->type == LNET_OP_PUT)
+		rx->spare = lnet_entry_take(sh);
+	if (rx->spare)
+		return;
 	lnet_leave(p);
 	rx->spare = kzalloc(sizeof(*rx->spare), GFP_NOFS);
 	if (rx->type == LNET_OP_GET && rx->rlength <= max)
@@ -237,6 +241,7 @@ static bool in_window(const struct lnet_window *w, u64 seq)
 enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
 	u64 grant = rx->handle.cookie[0], seq;
+	struct lnet_shard *sh;
 	struct lnet_window *w;
 	struct lnet_entry *e;
 	bool alone;
@@ -245,8 +250,9 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx, const
 	rx->marked = 1;
 	rx->portal -= LNET_PORTAL_MARK;
 	seq = lnet_name_seq(&rx->handle, &alone);
-	prepare(p, rx);
-	lnet_enter(p, &p->ln->shard[lnet_grant_shard(p->ln, grant)]);
+	sh = &p->ln->shard[lnet_grant_shard(p->ln, grant)];
+	prepare(p, rx, sh);
+	lnet_enter(p, sh);
 	rx->hold_shard = p->sh->ix;
 	w = lnet_window_find(p->sh, grant);
 	if (!w) {

@@ -20,6 +20,7 @@ void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state)
 }
 
 #define RX_KEEP 128	/* receives that a shard keeps for reuse */
+#define RX_NEEDS 2	/* operations and events that one may take */
 
 static struct lnet_rx *rx_pop(struct lnet_shard *sh)
 {
@@ -39,10 +40,10 @@ struct lnet_rx *lnet_rx_get(struct lnet_pass *p)
 
 	lnet_enter(p, p->sh ? p->sh : &p->ln->shard[0]);
 	rx = rx_pop(p->sh);
-	if (!rx) {
-		lnet_leave(p);
+	if (!rx || p->sh->ops.nr < RX_NEEDS || p->sh->evts.nr < RX_NEEDS)
+		lnet_leave(p);		/* and is filled up when it is entered again */
+	if (!rx)
 		rx = kzalloc(sizeof(*rx), GFP_NOFS);
-	}
 	if (!rx)
 		return NULL;
 	INIT_LIST_HEAD(&rx->link);

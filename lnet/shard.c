@@ -640,6 +640,7 @@ static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
 	INIT_LIST_HEAD(&sh->atts.free);
 	INIT_LIST_HEAD(&sh->evts.free);
 	INIT_LIST_HEAD(&sh->rxs.free);
+	INIT_LIST_HEAD(&sh->entries.free);
 	INIT_LIST_HEAD(&sh->stats_free);
 	INIT_LIST_HEAD(&sh->ready);
 	INIT_LIST_HEAD(&sh->live);

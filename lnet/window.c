@@ -4,6 +4,7 @@
 #include "core.h"
 
 #define WINDOW_FIRST 8U			/* entries of a new window; grows by use */
+#define ENTRIES_KEPT 128U		/* free ones that a shard keeps */
 #define GRANT_SHARD_MASK 63ULL		/* bits of a grant that name the shard */
 
 u64 lnet_grant_shard(const struct lnet *ln, u64 grant)
@@ -38,7 +39,25 @@ void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e)
 	if (e->copy)
 		e->sh->copy_bytes -= e->copy->len;
 	lnet_copy_put(e->copy);
-	kfree(e);
+	if (!p || p->sh != e->sh || e->sh->entries.nr >= ENTRIES_KEPT) {
+		kfree(e);
+		return;
+	}
+	list_add(&e->rxs, &e->sh->entries.free);
+	e->sh->entries.nr++;
+}
+
+struct lnet_entry *lnet_entry_take(struct lnet_shard *sh)
+{
+	struct lnet_entry *e;
+
+	if (list_empty(&sh->entries.free))
+		return NULL;
+	e = list_first_entry(&sh->entries.free, struct lnet_entry, rxs);
+	list_del(&e->rxs);
+	sh->entries.nr--;
+	memset(e, 0, sizeof(*e));
+	return e;
 }
 
 /* A large REPLY is sent from the memory itself; an ACK, and a REPLY from a copy, need it no more. */
@@ -244,6 +263,7 @@ static bool make_room(struct lnet_pass *p)
 void lnet_windows_fini(struct lnet_shard *sh)
 {
 	struct lnet_window *w, *next;
+	struct lnet_entry *e;
 	u32 ix;
 
 	list_for_each_entry_safe(w, next, &sh->windows, link) {
@@ -259,6 +279,8 @@ void lnet_windows_fini(struct lnet_shard *sh)
 		kfree(w->entry);
 		kfree(w);
 	}
+	while ((e = lnet_entry_take(sh)))
+		kfree(e);
 	INIT_LIST_HEAD(&sh->windows);
 	kfree(sh->winhash);
 	sh->winhash = NULL;
