@@ -335,7 +335,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 	if (second && sh->atts.nr < LNET_POOL_LOW) {
 		list_add(&second->link, &sh->atts.free);
 		sh->atts.nr++;
-	} else {
+	} else if (second) {
 		kfree(second);
 	}
 	if (op->src_ni)

@@ -201,8 +201,9 @@ static void take_more(struct lnet_pass *p, struct lnet_shard *sh)
 	WRITE_ONCE(sh->more_left, 0);
 }
 
-static void enter(struct lnet_pass *p, struct lnet_shard *sh)
+static noinline void enter(struct lnet_pass *p, struct lnet_shard *sh)
 {
+	lnet_leave(p);
 	if (READ_ONCE(sh->ops.nr) < RESERVE_FIRST || READ_ONCE(sh->atts.nr) == 0 || READ_ONCE(sh->evts.nr) < RESERVE_FIRST)
 		refill(sh);
 	if (unlikely(READ_ONCE(sh->ln->nr_slot_free) < LNET_SLOTS_LOW))
@@ -222,7 +223,6 @@ void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh)
 		p->nr++;
 		return;
 	}
-	lnet_leave(p);
 	enter(p, sh);
 }
 
@@ -274,9 +274,11 @@ void lnet_pass_relax(struct lnet_pass *p)
 
 void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind kind)
 {
-	memset(p, 0, sizeof(*p));
 	p->ln = ln;
+	p->sh = NULL;
 	p->kind = kind;
+	p->more = p->nr_ring = p->busy = 0;
+	p->nr = 0;
 	p->now_ns = ln->env->ops->now_ns(ln->env);
 	INIT_LIST_HEAD(&p->send);
 	INIT_LIST_HEAD(&p->land);
