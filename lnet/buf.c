@@ -41,12 +41,26 @@ static bool spot_piece(struct spot *s, u32 len, struct lnet_frag *piece)
 	return true;
 }
 
+/* The address of [pos, pos + len) if it lies in the first fragment, as it mostly does; else NULL. */
+static void *straight(const struct lnet_buf *buf, u32 pos, u32 len)
+{
+	u64 at = (u64)buf->offset + pos;
+
+	return buf->nr && len && at + len <= buf->frags->len ? (u8 *)buf->frags->base + at : NULL;
+}
+
 void lnet_buf_write(const struct lnet_buf *buf, u32 pos, const void *from, u32 len)
 {
-	struct spot s = spot_find(buf, pos);
+	void *at = straight(buf, pos, len);
+	struct spot s;
 	const u8 *src = from;
 	struct lnet_frag piece;
 
+	if (likely(at)) {
+		memcpy(at, from, len);
+		return;
+	}
+	s = spot_find(buf, pos);
 	for (; spot_piece(&s, len, &piece); len -= piece.len, src += piece.len)
 		memcpy(piece.base, src, piece.len);
 	WARN_ON_ONCE(len);
@@ -54,10 +68,16 @@ void lnet_buf_write(const struct lnet_buf *buf, u32 pos, const void *from, u32 l
 
 void lnet_buf_read(const struct lnet_buf *buf, u32 pos, void *to, u32 len)
 {
-	struct spot s = spot_find(buf, pos);
+	void *at = straight(buf, pos, len);
+	struct spot s;
 	u8 *dst = to;
 	struct lnet_frag piece;
 
+	if (likely(at)) {
+		memcpy(to, at, len);
+		return;
+	}
+	s = spot_find(buf, pos);
 	for (; spot_piece(&s, len, &piece); len -= piece.len, dst += piece.len)
 		memcpy(dst, piece.base, piece.len);
 	WARN_ON_ONCE(len);
