@@ -302,19 +302,24 @@ static int message(struct lnet_pass *p, struct sock_conn *c, struct batch *b, st
 	}
 }
 
-/* The bytes of the header under way: in place, or collected in c->hdr. NULL: more are needed. */
-static const u8 *header(struct sock_conn *c, struct stage *s, u32 size)
+static const u8 *collect_header(struct sock_conn *c, struct stage *s, u32 size)
 {
 	u32 n;
 
-	if (!c->nr_hdr && s->len >= size)
-		return s->data;
 	n = min(size - min(c->nr_hdr, size), s->len);
 	memcpy(c->hdr + c->nr_hdr, s->data, n);
 	c->nr_hdr += n;
 	s->data += n;
 	s->len -= n;
 	return c->nr_hdr < size ? NULL : c->hdr;
+}
+
+/* The bytes of the header under way: in place, or collected in c->hdr. NULL: more are needed. */
+static const u8 *header(struct sock_conn *c, struct stage *s, u32 size)
+{
+	if (likely(!c->nr_hdr && s->len >= size))
+		return s->data;
+	return collect_header(c, s, size);
 }
 
 static void header_done(struct sock_conn *c, struct stage *s, u32 size)

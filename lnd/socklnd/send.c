@@ -478,10 +478,10 @@ static bool is_backed_off(const struct sock_peer *peer)
 	return list_empty(&peer->conns) && !peer->dial && peer->dial_ns > peer->sn->now_ns + least;
 }
 
-/* L. 0, or why not; @peerp: whose queue it is in. */
+/* L. 0, or why not; @peerp: whose queue it is in, and that of the one before or NULL. */
 static int queue_att(struct sock_ni *sn, struct lnet_att *att, struct sock_peer **peerp)
 {
-	struct sock_peer *peer = peer_of(sn, att);
+	struct sock_peer *peer = *peerp && (*peerp)->pni == att->pni ? *peerp : peer_of(sn, att);
 	struct lnet_buf payload;
 	unsigned int q;
 
