@@ -491,14 +491,20 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_peer *peer = op->peer;
 
-	if (op->tries > 1 || op->nr_held || !list_empty(&op->landings) || (op->hedge && op->hedge->state != ATT_FREE)) {
+	bool two = op->hedge && op->hedge->state != ATT_FREE && op->first.state != ATT_FREE;
+
+	/* Attempts that certainly were not delivered do not count: MAYBE says whether another one was. */
+	if ((op->tries > 1 && (op->flags & LNET_OPF_MAYBE)) || op->nr_held || two || !list_empty(&op->landings)) {
 		op->flags |= LNET_OPF_MAYBE;
 		lnet_op_finish(p, op, LNET_NO_WINDOW);
 		return;
 	}
 	if (op->first.state != ATT_FREE)
 		lnet_att_drop(p, &op->first);
+	if (op->hedge && op->hedge->state != ATT_FREE)
+		lnet_att_drop(p, op->hedge);
 	lnet_op_rename(p, op);
+	op->flags &= ~LNET_OPF_MAYBE;
 	op->tried = 0;
 	op->tries = 0;
 	if (op->state == OP_BACKOFF)
