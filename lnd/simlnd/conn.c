@@ -183,7 +183,7 @@ static void hear(struct sim_world *w, void *arg, u64 num)
 		kfree(word);
 		return;
 	}
-	lnet_pass_begin(&p, sn->node->ln, LNET_PASS_DRIVER);
+	lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
 	sim_nid(&nid, word->from, word->rail);
 	end = simlnd_end_find(sn, &nid);
 	if (word->what == WORD_SYN)
@@ -250,7 +250,7 @@ void simlnd_reset_node(struct sim_world *w, u32 node, s32 rail, s32 peer)
 
 		if (!sn || (rail >= 0 && (u32)rail != r))
 			continue;
-		lnet_pass_begin(&p, sn->node->ln, LNET_PASS_DRIVER);
+		lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
 		list_for_each_entry(end, &sn->ends, link) {
 			if (end->state != END_UP || (peer >= 0 && (u32)peer != end->peer_node))
 				continue;

@@ -224,7 +224,7 @@ static void pump_event(struct sim_world *w, void *arg, u64 num)
 	(void)arg;
 	if (!sn)
 		return;
-	lnet_pass_begin(&p, sn->node->ln, LNET_PASS_DRIVER);
+	lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
 	list_for_each_entry(end, &sn->ends, link) {
 		if (!end->pumping)
 			continue;
@@ -326,7 +326,7 @@ static void landing_event(struct sim_world *w, void *arg, u64 num)
 	if (m->place == LANDING) {
 		struct simlnd_end *end = m->to;
 
-		lnet_pass_begin(&p, end->ni->node->ln, LNET_PASS_DRIVER);
+		lnet_pass_begin(&p, lnet_ni_instance(end->ni->ni), LNET_PASS_DRIVER);
 		if (simlnd_roll(w, SIM_BREAK, m->rail, m->src_node, m->dst_node)) {
 			simlnd_close(&p, end, LNET_PATH_LOST, true, true);
 		} else {
@@ -377,7 +377,7 @@ void simlnd_ack_event(struct sim_world *w, void *arg, u64 num)
 	if (m->att && !simlnd_cut(w, m->rail, m->dst_node, m->src_node)) {
 		struct simlnd_end *end = m->from;
 
-		lnet_pass_begin(&p, end->ni->node->ln, LNET_PASS_DRIVER);
+		lnet_pass_begin(&p, lnet_ni_instance(end->ni->ni), LNET_PASS_DRIVER);
 		lnet_path_evidence(&p, end->ni->ni, end->pni, 0);
 		simlnd_give_back(&p, m, LNET_CONFIRMED, false);
 		lnet_pass_end(&p);
@@ -405,7 +405,7 @@ static void arrive(struct sim_world *w, struct simlnd_msg *m)
 	if (!take_data(w, m))
 		return;
 	show(w, "arrives", m);
-	lnet_pass_begin(&p, sn->node->ln, LNET_PASS_DRIVER);
+	lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
 	give_to_core(&p, end, m);
 	lnet_pass_end(&p);
 }

@@ -201,7 +201,7 @@ static void tick(struct sim_world *w, void *arg, u64 num)
 	if (!sn || sn->life != num >> 40)
 		return;
 	sn->ticking = false;
-	lnet_pass_begin(&p, sn->node->ln, LNET_PASS_DRIVER);
+	lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
 	list_for_each_entry(end, &sn->ends, link)
 		more |= end_tick(&p, end, w->now_ns);
 	lnet_pass_end(&p);

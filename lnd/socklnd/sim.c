@@ -200,8 +200,10 @@ static void launch(struct stream *s)
 	if (s->flying || !s->connected || s->reset || (!s->nr_out && !s->fin))
 		return;
 	simlnd_fate(w, s->rail, s->node, s->peer, &fate);
-	w->count.messages++;
-	w->count.met += fate.met;
+	if (w->now_ns < w->faults_end_ns) {
+		w->count.messages++;
+		w->count.met += fate.met;
+	}
 	after_ns = simlnd_latency(w) + fate.delay_ns + (u64)s->nr_out * 8000 / w->rate_mbit;
 	if (fate.lost) {	/* sent again, later and later */
 		after_ns += s->rto_ns;
@@ -261,7 +263,6 @@ static void flight_event(struct sim_world *w, void *arg, u64 num)
 		return;
 	}
 	if (simlnd_cut(w, s->rail, s->node, s->peer)) {
-		w->count.met++;
 		launch(s);
 	} else if (!to || to->closed || to->reset) {
 		stream_at(s, simlnd_latency(w), hear_reset);
