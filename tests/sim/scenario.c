@@ -44,7 +44,9 @@ static struct sim_fault *fault_add(struct sim_scenario *s, u8 kind)
 {
 	struct sim_fault *f = &s->fault[s->nr_faults++];
 
-	*f = (struct sim_fault){ .kind = kind, .rail = -1, .node = -1, .peer = -1, .to_ns = s->duration_ns };
+	*f = (struct sim_fault){
+		.kind = kind, .rail = -1, .node = -1, .peer = -1, .to_ns = s->duration_ns,
+	};
 	return f;
 }
 
