@@ -2,6 +2,8 @@
 /* The data calls of the API, and what a driver sends for an attempt. */
 #include "core.h"
 
+#define SLOT_TRIES 16
+
 void lnet_xfer_init(struct lnet_xfer *x)
 {
 	memset(x, 0, sizeof(*x));
@@ -87,6 +89,24 @@ static int prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *md, cons
 }
 
 /* An operation with its events, from the reserve of the target's shard, which stays locked. */
+/* Other threads were quicker than the refilling of the reserve. */
+static struct lnet_op *op_make(struct lnet_pass *p, struct lnet_peer_ni *pni, bool two_events)
+{
+	struct lnet_op *op;
+
+	lnet_leave(p);
+	op = lnet_op_new();
+	if (op) {
+		op->evt[1] = lnet_evt_new(p->ln);
+		op->evt[0] = two_events ? lnet_evt_new(p->ln) : NULL;
+	}
+	lnet_enter_pni(p, pni);
+	if (!op || (op->evt[1] && (op->evt[0] || !two_events)))
+		return op;
+	lnet_op_recycle(p->sh, op);
+	return NULL;
+}
+
 static struct lnet_op *op_get(struct lnet_pass *p, struct lnet_peer_ni *pni, bool two_events)
 {
 	struct lnet_op *op;
@@ -94,14 +114,30 @@ static struct lnet_op *op_get(struct lnet_pass *p, struct lnet_peer_ni *pni, boo
 	lnet_enter_pni(p, pni);
 	op = lnet_op_take(p->sh);
 	if (!op)
-		return NULL;
+		return op_make(p, pni, two_events);
 	op->evt[1] = lnet_evt_take(p->sh);
 	if (two_events)
 		op->evt[0] = lnet_evt_take(p->sh);
 	if (op->evt[1] && (op->evt[0] || !two_events))
 		return op;
 	lnet_op_recycle(p->sh, op);
-	return NULL;
+	return op_make(p, pni, two_events);
+}
+
+/* The same with names: whoever finds none makes more, and may find them taken again. */
+static int op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni)
+{
+	unsigned int tries = SLOT_TRIES;
+	int err = lnet_op_submit(p, op, pni);
+
+	while (err == -ENOMEM && tries--) {
+		lnet_leave(p);
+		err = lnet_slots_reserve(p->ln);
+		lnet_enter_pni(p, pni);
+		if (!err)
+			err = lnet_op_submit(p, op, pni);
+	}
+	return err;
 }
 
 static int start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x, struct lnet_peer_ni *pni,
@@ -118,7 +154,7 @@ static int start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x
 	op->flags = flags;
 	err = prepare(ln, op, md, x);
 	if (!err)
-		err = lnet_op_submit(p, op, pni);
+		err = op_submit(p, op, pni);
 	if (!err)
 		return 0;
 	if (op->src_ni)
@@ -180,21 +216,31 @@ int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x)
 
 /* ---- for drivers --------------------------------------------------------------------------------------------------- */
 
-static bool carries_handle(const struct lnet_op *op)
+/* What a header says beside the fields; written once, before a driver looks. */
+enum { WIRE_HANDLE = 1, WIRE_MARK = 2 };
+
+void lnet_op_wire(struct lnet_op *op)
 {
-	return op->flags & (LNET_OPF_ACK | LNET_OPF_NAMED | LNET_OPF_HANDLE);
+	u8 bits = 0;
+
+	if (op->flags & (LNET_OPF_ACK | LNET_OPF_NAMED | LNET_OPF_HANDLE))
+		bits |= WIRE_HANDLE;
+	if (op->flags & LNET_OPF_NAMED)
+		bits |= WIRE_MARK;
+	if (op->wire_bits != bits)
+		op->wire_bits = bits;
 }
 
 static void put_fields(const struct lnet_op *op, struct lnet_hdr *hdr)
 {
-	if (carries_handle(op))
+	if (op->wire_bits & WIRE_HANDLE)
 		hdr->msg.put.ack_wmd = op->wire;
 	else
 		lnet_handle_set_none(&hdr->msg.put.ack_wmd);
 	hdr->payload_len = op->len;
 	hdr->msg.put.match_bits = op->match_bits;
 	hdr->msg.put.hdr_data = op->hdr_data;
-	hdr->msg.put.ptl_index = op->portal + (op->flags & LNET_OPF_NAMED ? LNET_PORTAL_MARK : 0);
+	hdr->msg.put.ptl_index = op->portal + (op->wire_bits & WIRE_MARK ? LNET_PORTAL_MARK : 0);
 	hdr->msg.put.offset = op->offset;
 }
 
@@ -202,7 +248,7 @@ static void get_fields(const struct lnet_op *op, struct lnet_hdr *hdr)
 {
 	hdr->msg.get.return_wmd = op->wire;
 	hdr->msg.get.match_bits = op->match_bits;
-	hdr->msg.get.ptl_index = op->portal + (op->flags & LNET_OPF_NAMED ? LNET_PORTAL_MARK : 0);
+	hdr->msg.get.ptl_index = op->portal + (op->wire_bits & WIRE_MARK ? LNET_PORTAL_MARK : 0);
 	hdr->msg.get.src_offset = op->offset;
 	hdr->msg.get.sink_length = op->len;
 }

@@ -399,6 +399,7 @@ struct lnet_op {
 	u32 slot;			/* unmarked requests: index in ln->slots + 1 */
 	u8 state, type, hedges, outcome, cls, nr_held, pins;
 	u16 tries;
+	u8 wire_bits;			/* api.c: what drivers may look at without lock */
 	void *op_ptr;
 	struct lnet_entry *entry;	/* answers of marked requests: counted */
 	struct list_head landings;	/* rx: REPLYs landing for this GET */
@@ -477,6 +478,12 @@ struct lnet_pool {			/* [sh]; refilled outside the lock */
 	struct list_head free;
 	u32 nr;
 };
+
+/* Read without the lock by who may have to refill it. */
+static inline void lnet_pool_count(struct lnet_pool *pool, int by)
+{
+	WRITE_ONCE(pool->nr, pool->nr + by);
+}
 
 struct lnet_shard {
 	spinlock_t lock;
@@ -738,7 +745,7 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op);	/* [sh] chooses a pat
 /* ---- name.c ---- */
 u64 lnet_name_seq(const struct lnet_handle *h, bool *alone);
 u64 lnet_name_floor(const struct lnet_handle *h);	/* all sequences below are finished at the sender */
-void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni);	/* no lock held */
+void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni);	/* enters its shard, with room for one more request if there is memory */
 void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance);	/* [sh] */
 void lnet_window_void(struct lnet_peer *peer);		/* [sh] */
 void lnet_window_free(struct lnet_peer *peer);
@@ -757,6 +764,7 @@ bool lnet_op_request(const struct lnet_op *op);		/* PUT or GET */
 bool lnet_op_over(const struct lnet_op *op);		/* its outcome is known */
 bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op);	/* draws its sequence if it needs one; false: the window is full */
 void lnet_op_park_window(struct lnet_op *op);		/* waits for room in the window */
+void lnet_op_wire(struct lnet_op *op);	/* api.c [sh] about to be given to a driver */
 void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);	/* [sh] */
 void lnet_op_given_up(struct lnet_op *op);	/* [sh] about to be finished: was any of it perhaps delivered? */
 struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h);	/* [sh] marked request by (grant, sequence) */

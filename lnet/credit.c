@@ -121,6 +121,7 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 		return false;
 	}
 	account(att, ATT_WIRE);
+	lnet_op_wire(op);
 	/* Only now: a path that it waited for in vain is as good as any other. */
 	op->tried |= 1ULL << att->path->ix;
 	if (!(op->flags & LNET_OPF_STARTED)) {
@@ -205,8 +206,7 @@ void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_stat
 		wake_peer(p, pni);
 	if (to == ATT_FREE) {
 		next_hop_put(att);
-		att->path = NULL;
-		att->pni = NULL;
+		att->path = NULL;	/* its ends stay: a driver may be looking, see cancel_one() */
 	}
 }
 

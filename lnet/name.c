@@ -101,32 +101,40 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 	}
 }
 
-/* Makes room for as many unfinished requests as the peer's grant allows, before the shard is locked. May be without effect. */
-void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni)
+static bool short_of_room(const struct lnet_txwin *tx)
 {
-	struct lnet_peer *peer = READ_ONCE(pni->peer);
-	struct lnet_op **bigger, **old = NULL;
-	struct lnet_txwin *tx = &peer->tx;
-	u32 cap = READ_ONCE(tx->cap);
+	return tx->cap < tx->W && tx->next - tx->oldest + 2 >= tx->cap;
+}
+
+/* [sh] @bigger becomes the table; what is to be freed instead. */
+static struct lnet_op **window_install(struct lnet_txwin *tx, struct lnet_op **bigger, u32 cap)
+{
+	struct lnet_op **old = tx->op == tx->few ? NULL : tx->op;
 	u64 seq;
 
-	if (cap >= READ_ONCE(tx->W) || READ_ONCE(tx->next) - READ_ONCE(tx->oldest) + 2 < cap)
-		return;
-	bigger = kcalloc(cap * 2, sizeof(*bigger), GFP_NOFS);
-	if (!bigger)
-		return;
+	for (seq = tx->oldest; seq < tx->next; seq++)
+		bigger[seq & (cap - 1)] = tx->op[seq & (tx->cap - 1)];
+	tx->op = bigger;
+	tx->cap = cap;
+	return old;
+}
+
+void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni)
+{
 	lnet_enter_pni(p, pni);
-	if (pni->peer == peer && tx->cap == cap) {
-		for (seq = tx->oldest; seq < tx->next; seq++)
-			bigger[seq & (cap * 2 - 1)] = tx->op[seq & (cap - 1)];
-		old = tx->op == tx->few ? NULL : tx->op;
-		tx->op = bigger;
-		WRITE_ONCE(tx->cap, cap * 2);
-		bigger = NULL;
+	while (short_of_room(&pni->peer->tx)) {
+		u32 cap = pni->peer->tx.cap * 2;
+		struct lnet_op **bigger;
+
+		lnet_leave(p);
+		bigger = kcalloc(cap, sizeof(*bigger), GFP_NOFS);
+		lnet_enter_pni(p, pni);
+		if (!bigger)
+			return;
+		if (pni->peer->tx.cap * 2 == cap)
+			bigger = window_install(&pni->peer->tx, bigger, cap);
+		kfree(bigger);
 	}
-	lnet_leave(p);
-	kfree(bigger);
-	kfree(old);
 }
 
 void lnet_window_void(struct lnet_peer *peer)
@@ -188,7 +196,7 @@ static bool slots_install(struct lnet *ln, struct lnet_slot *bigger, u32 seen, u
 		bigger[i].next = i + 1 < nr ? i + 2 : ln->slot_free;
 	*old = ln->slots;
 	ln->slots = bigger;
-	ln->nr_slots = nr;
+	WRITE_ONCE(ln->nr_slots, nr);
 	ln->slot_free = seen + 1;
 	WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free + nr - seen);
 	return true;

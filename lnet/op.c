@@ -334,7 +334,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 		op->done(p, op);
 	if (second && sh->atts.nr < LNET_POOL_LOW) {
 		list_add(&second->link, &sh->atts.free);
-		sh->atts.nr++;
+		lnet_pool_count(&sh->atts, 1);
 	} else if (second) {
 		kfree(second);
 	}

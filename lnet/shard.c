@@ -40,7 +40,7 @@ static void evt_keep(struct lnet_shard *sh, struct lnet_evt *e)
 	}
 	memset(e, 0, sizeof(*e));
 	list_add(&e->link, &sh->evts.free);
-	sh->evts.nr++;
+	lnet_pool_count(&sh->evts, 1);
 }
 
 void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op)
@@ -54,7 +54,7 @@ void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op)
 	}
 	op_clean(op);
 	list_add(&op->link, &sh->ops.free);
-	sh->ops.nr++;
+	lnet_pool_count(&sh->ops, 1);
 }
 
 struct lnet_evt *lnet_evt_take(struct lnet_shard *sh)
@@ -65,7 +65,7 @@ struct lnet_evt *lnet_evt_take(struct lnet_shard *sh)
 		return NULL;
 	e = list_first_entry(&sh->evts.free, struct lnet_evt, link);
 	list_del_init(&e->link);
-	sh->evts.nr--;
+	lnet_pool_count(&sh->evts, -1);
 	return e;
 }
 
@@ -131,7 +131,7 @@ struct lnet_op *lnet_op_take(struct lnet_shard *sh)
 		return NULL;
 	op = list_first_entry(&sh->ops.free, struct lnet_op, link);
 	list_del_init(&op->link);
-	sh->ops.nr--;
+	lnet_pool_count(&sh->ops, -1);
 	return op;
 }
 
@@ -143,7 +143,7 @@ struct lnet_att *lnet_att_take(struct lnet_shard *sh)
 		return NULL;
 	att = list_first_entry(&sh->atts.free, struct lnet_att, link);
 	list_del_init(&att->link);
-	sh->atts.nr--;
+	lnet_pool_count(&sh->atts, -1);
 	return att;
 }
 
@@ -186,9 +186,9 @@ static void refill(struct lnet_shard *sh)
 	list_splice(&ops, &sh->ops.free);
 	list_splice(&atts, &sh->atts.free);
 	list_splice(&evts, &sh->evts.free);
-	sh->evts.nr += nr_evts;
-	sh->ops.nr += nr_ops;
-	sh->atts.nr += nr_atts;
+	lnet_pool_count(&sh->evts, nr_evts);
+	lnet_pool_count(&sh->ops, nr_ops);
+	lnet_pool_count(&sh->atts, nr_atts);
 	spin_unlock(&sh->lock);
 }
 
@@ -381,7 +381,7 @@ static void send_one(struct lnet_pass *p, struct lnet_att *att)
 			return;
 		}
 	}
-	att->flags = 0;
+	WRITE_ONCE(att->flags, 0);
 	att->outcome = LNET_LOCAL_ERROR;
 	if (ni->ops->send(p, ni, att))
 		lnet_att_done(p, att, att->outcome, 0);

@@ -57,8 +57,10 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op)
 
 	lnet_op_set_state(op, OP_TRY);
 	decide_mark(op);
-	if (!named(op) && lnet_slot_take(p->ln, op)) {
-		lnet_op_finish(p, op, LNET_NO_MEMORY);
+	if (!named(op) && lnet_slot_take(p->ln, op)) {	/* there will be more at the next visit */
+		lnet_op_set_state(op, OP_BACKOFF);
+		op->suspect_ns = p->now_ns + NSEC_PER_MSEC;
+		lnet_op_arm(p, op);
 		return;
 	}
 	path = choose(p, op, 0);
@@ -337,12 +339,12 @@ static bool undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *at
 {
 	bool was;
 
-	if (!(att->flags & ATTF_DELAYED))
+	if (!(READ_ONCE(att->flags) & ATTF_DELAYED))
 		return false;
 	lnet_enter(p, op->sh);
 	was = att->flags & ATTF_DELAYED;
 	if (was) {
-		att->flags &= ~ATTF_DELAYED;
+		WRITE_ONCE(att->flags, 0);
 		list_del_init(&att->link);
 	}
 	lnet_leave(p);
@@ -351,6 +353,7 @@ static bool undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *at
 
 static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
+	struct lnet_peer_ni *pni;
 	struct lnet_ni *ni;
 	bool take;
 
@@ -361,6 +364,11 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 	       (lnet_op_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) ||
 		READ_ONCE(att->ni->fatal) || READ_ONCE(att->ni->fault_down));
 	ni = att->ni;
+	pni = att->pni;
+	if (take) {	/* another thread may get it back while the driver is asked for it */
+		lnet_ni_get(ni);
+		lnet_peer_ni_hold(pni);
+	}
 	lnet_leave(p);
 	if (!take)
 		return;
@@ -368,6 +376,8 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 		lnet_att_done(p, att, LNET_CANCELED, 0);
 	else
 		ni->ops->cancel(p, ni, att, LNET_CANCEL_ABORT);
+	lnet_peer_ni_put(pni);
+	lnet_ni_put(ni);
 }
 
 void lnet_pass_cancels(struct lnet_pass *p)
@@ -403,7 +413,7 @@ void lnet_att_delay(struct lnet_pass *p, struct lnet_att *att, u64 ns)
 		}
 	}
 	list_add(&att->link, pos);
-	att->flags |= ATTF_DELAYED;
+	WRITE_ONCE(att->flags, ATTF_DELAYED);
 	at = list_first_entry(&sh->delayed, struct lnet_att, link);
 	lnet_timer_set(&sh->wheel, &sh->delay_timer, at->posted_ns);
 	lnet_leave(p);
@@ -420,7 +430,7 @@ void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t)
 			lnet_timer_set(&sh->wheel, t, att->posted_ns);
 			return;
 		}
-		att->flags = (att->flags & ~ATTF_DELAYED) | LNET_ATTF_RELEASED;
+		WRITE_ONCE(att->flags, LNET_ATTF_RELEASED);
 		list_move_tail(&att->link, &p->send);
 	}
 }

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Many threads use the same nodes at once, over the loopback and over TCP, in each progress mode;
+ * made to be run under a sanitizer. Exit status 0: every request succeeded, with one final event.
+ */
+#include <lnet/progress.h>
+#include <lnet/socklnd.h>
+#include "lnet/core.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Two copies of one request may land at once: the same bytes in the same place, by design. */
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void)
+{
+	return "race:lnet_buf_write\n";
+}
+
+static unsigned int nr_wrong;
+
+static void same(long long got, long long want, const char *what)
+{
+	if (got == want)
+		return;
+	fprintf(stderr, "%s: got %lld, want %lld\n", what, got, want);
+	nr_wrong++;
+}
+
+static void must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+#define THREADS 3
+#define REQUESTS 1500
+#define SLOT 200
+#define MEMORY (THREADS * REQUESTS * SLOT)
+
+static struct node {
+	struct lnet_env *env;
+	struct lnet *ln;
+	struct lnet_nid to;
+	u8 src[MEMORY], dst[MEMORY];	/* a slot for each request */
+	atomic_t nr_threads;
+	atomic_t nr_sent, nr_final, nr_failed, nr_done;
+} nodes[2];
+
+static void count_event(const struct lnet_event *ev)
+{
+	struct node *n = ev->user_ptr;
+
+	if (!ev->op_ptr || !ev->final)
+		return;
+	if (ev->status)
+		atomic_inc(&n->nr_failed);
+	atomic_inc(&n->nr_final);
+}
+
+static lnet_md_t memory(struct node *n, void *start, u32 options)
+{
+	struct lnet_md_cfg cfg = { .start = start, .length = MEMORY, .cpt = -1, .user_ptr = n,
+				   .threshold = LNET_THRESHOLD_INF, .handler = count_event };
+	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
+	lnet_md_t md = { 0 };
+	lnet_me_t me;
+
+	cfg.options = options;
+	if (!options) {
+		same(lnet_md_bind(n->ln, &cfg, LNET_RETAIN, &md), 0, "bind");
+		return md;
+	}
+	same(lnet_me_attach(n->ln, 5, &any, 0, ~0ULL, LNET_RETAIN, LNET_INS_AFTER, &me), 0,
+		   "entry");
+	same(lnet_md_attach(n->ln, me, &cfg, LNET_RETAIN, &md), 0, "attach");
+	return md;
+}
+
+static void *sender(void *arg)
+{
+	struct node *n = arg;
+	lnet_md_t md = memory(n, n->src, 0);
+	unsigned int slot = (atomic_inc_return(&n->nr_threads) - 1) * REQUESTS, i;
+	struct lnet_xfer x;
+
+	for (i = 0; i < REQUESTS; i++) {
+		lnet_xfer_init(&x);
+		x.md = md;
+		x.target.nid = n->to;
+		x.portal = 5;
+		x.length = 1 + i * 13 % SLOT;
+		x.offset = x.md_offset = (slot + i) * SLOT;
+		x.flags = (i % 3 ? LNET_ACK : 0) | (i % 5 ? 0 : LNET_MORE);
+		x.op_ptr = n;
+		atomic_inc(&n->nr_sent);
+		same(i % 4 == 3 ? lnet_get(n->ln, &x) : lnet_put(n->ln, &x), 0, "a request");
+		while (atomic_read(&n->nr_sent) - atomic_read(&n->nr_final) > 64)
+			lnet_progress(n->ln, 1000000);
+	}
+	lnet_flush(n->ln);
+	atomic_inc(&n->nr_done);
+	return NULL;
+}
+
+static bool all_final(void *arg)
+{
+	struct node *n = arg;
+
+	return atomic_read(&n->nr_done) == THREADS &&
+	       atomic_read(&n->nr_final) == atomic_read(&n->nr_sent);
+}
+
+static void node_up(unsigned int ix, enum lnet_progress_mode mode, bool sock, unsigned int port)
+{
+	struct lnet_user_env_cfg ecfg = { .mode = mode, .nr_shards = 2 };
+	struct lnet_cfg cfg = { .nr_shards = 2 };
+	struct node *n = &nodes[ix];
+	struct lnet_ni_cfg ni;
+	char text[32];
+
+	must(lnet_user_env_create(&n->env, &ecfg) == 0);
+	cfg.env = n->env;
+	must(lnet_create(&n->ln, &cfg) == 0);
+	must(lnet_user_env_start(n->env, n->ln) == 0);
+	memory(n, n->dst, LNET_MD_OP_PUT | LNET_MD_OP_GET | LNET_MD_TRUNCATE |
+			  LNET_MD_MANAGE_REMOTE);
+	n->to = LNET_NID_LO;
+	if (!sock)
+		return;
+	same(lnet_lnd_register(n->ln, &lnet_socklnd_ops), 0, "driver");
+	same(lnet_tunable_set(n->ln, "accept_port", port), 0, "port");
+	same(lnet_tunable_set(n->ln, "accept", 2), 0, "accept");
+	lnet_ni_cfg_init(&ni);
+	snprintf(text, sizeof(text), "127.7.0.%u@tcp", ix + 1);
+	must(!lnet_nid_parse(&ni.nid, text));
+	same(lnet_ni_add(n->ln, &ni), 0, "rail 0");
+	snprintf(text, sizeof(text), "127.7.1.%u@tcp1", ix + 1);
+	must(!lnet_nid_parse(&ni.nid, text));
+	same(lnet_ni_add(n->ln, &ni), 0, "rail 1");
+	snprintf(text, sizeof(text), "127.7.0.%u@tcp", 2 - ix);
+	must(!lnet_nid_parse(&n->to, text));
+	snprintf(text, sizeof(text), "127.7.1.%u@tcp1", 2 - ix);
+	must(!lnet_nid_parse(&ni.nid, text));
+	same(lnet_peer_add(n->ln, &n->to, &ni.nid, 1, true), 0, "peer");
+}
+
+static void node_down(struct node *n)
+{
+	lnet_user_env_stop(n->env);
+	lnet_destroy(n->ln);
+	lnet_user_env_destroy(n->env);
+}
+
+static void stress(enum lnet_progress_mode mode, bool sock)
+{
+	unsigned int nr = sock ? 2 : 1, i, k, port = 20000 + getpid() % 20000;
+	pthread_t thread[2][THREADS];
+
+	memset(nodes, 0, sizeof(nodes));
+	for (i = 0; i < nr; i++)
+		node_up(i, mode, sock, port);
+	for (i = 0; i < nr; i++)
+		for (k = 0; k < THREADS; k++)
+			must(!pthread_create(&thread[i][k], NULL, sender, &nodes[i]));
+	for (i = 0; i < nr; i++)
+		same(lnet_progress_until(nodes[i].ln, all_final, &nodes[i],
+					       40 * (s64)NSEC_PER_SEC), 0, "all end");
+	for (i = 0; i < nr; i++)
+		for (k = 0; k < THREADS; k++)
+			pthread_join(thread[i][k], NULL);
+	for (i = 0; i < nr; i++) {
+		same(atomic_read(&nodes[i].nr_final), THREADS * REQUESTS, "one end each");
+		same(atomic_read(&nodes[i].nr_failed), 0, "none failed");
+	}
+	for (i = 0; i < nr; i++)
+		node_down(&nodes[i]);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		enum lnet_progress_mode mode;
+		bool sock;
+	} runs[] = {
+		{ "hybrid, loopback", LNET_PROGRESS_HYBRID, false },
+		{ "service, loopback", LNET_PROGRESS_SERVICE, false },
+		{ "hybrid, TCP", LNET_PROGRESS_HYBRID, true },
+		{ "service, TCP", LNET_PROGRESS_SERVICE, true },
+	};
+	unsigned int i, nr_failed = 0;
+
+	setbuf(stdout, NULL);
+
+	for (i = 0; i < ARRAY_SIZE(runs); i++) {
+		if (argc > 1 && !strstr(runs[i].name, argv[1]))
+			continue;
+		nr_wrong = 0;
+		stress(runs[i].mode, runs[i].sock);
+		printf("%s: %s\n", runs[i].name, nr_wrong ? "FAIL" : "ok");
+		nr_failed += nr_wrong != 0;
+	}
+	return nr_failed ? 1 : 0;
+}

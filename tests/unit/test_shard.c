@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Passes: what is owed is done in order, by who may. */
+#include "rails.h"
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static void test_ack_first(void)
+{
+	const char *ack, *handled;
+
+	rails_begin(NULL);
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	ack = strchr(rails.order, 'a');
+	handled = strchr(rails.order, 'P');
+	CU_ASSERT(ack && handled && ack < handled);
+	rails_end();
+}
+
+static unsigned int depth, deepest, left;
+
+/* A handler that answers each request with one of its own. */
+static void ping_pong(struct rails_node *n, const struct lnet_event *ev)
+{
+	if (ev->kind != LNET_EVENT_PUT || !left)
+		return;
+	left--;
+	depth++;
+	deepest = max(deepest, depth);
+	rails_put(n->ix, !n->ix, 8, LNET_ACK, 0);
+	depth--;
+}
+
+static void test_depth(void)
+{
+	rails_begin(NULL);
+	depth = deepest = 0;
+	left = 100;
+	rails.on_event = ping_pong;
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(10 * RAILS_MS);
+	UNIT_EQUAL(left, 0, "all handled");
+	UNIT_EQUAL(deepest, 1, "no handler inside another's call");
+	rails.on_event = NULL;
+	rails_end();
+}
+
+static bool calling, handled_in_call;
+
+static void note_call(struct rails_node *n, const struct lnet_event *ev)
+{
+	handled_in_call |= calling;
+}
+
+/* Ends that a call brings about are told by somebody else. */
+static void test_call(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails.on_event = note_call;
+	handled_in_call = false;
+	rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_NO_MEMORY, 1);
+	rails_on(0, -1, RAILS_PUT, FATE_REFUSE, LNET_NO_MEMORY, 1);
+	calling = true;
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_put(0, 1, 8, 0, 0);
+	lnet_md_unlink(rails.node[0].ln, rails.node[0].md);
+	calling = false;
+	UNIT_EQUAL(rails_done(tag), 0, "not yet");
+	CU_ASSERT(rails.node[0].nr_kicks > 0);
+	rails_pump();
+	UNIT_EQUAL(rails_done(tag) + rails_done(tag + 1), 2, "by the worker");
+	UNIT_EQUAL(handled_in_call, false, "never in the call");
+	rails.on_event = NULL;
+	rails_end();
+}
+
+/* A reader that comes by delivers what a call left; nobody waits for the worker. */
+static void test_reader_delivers(void)
+{
+	struct lnet_pass p;
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_NO_MEMORY, 1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	UNIT_EQUAL(rails_done(tag), 0, "left behind");
+	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_DRIVER);
+	lnet_pass_end(&p);
+	UNIT_EQUAL(rails_done(tag), 1, "delivered by the next reader");
+	rails_end();
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* Whoever makes the next time earlier says so. */
+static void test_arm(void)
+{
+	unsigned int arms;
+
+	rails_begin(NULL);
+	rails_run(20 * NSEC_PER_SEC);
+	arms = rails.node[0].nr_arms;
+	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, -1);
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	CU_ASSERT(rails.node[0].nr_arms > arms);
+	CU_ASSERT(lnet_shard_next_ns(rails.node[0].ln, 0) <= rails.now_ns + 31 * RAILS_MS);
+	rails_end();
+}
+
+UNIT_SUITE(shard,
+	{ "the ACK leaves before the handler of its PUT runs", test_ack_first },
+	{ "handlers that send do not nest", test_depth },
+	{ "no handler runs inside a call", test_call },
+	{ "a reader delivers what a call left", test_reader_delivers },
+	{ "an earlier time is announced", test_arm })
