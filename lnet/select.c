@@ -194,29 +194,89 @@ static void avoid_tried(struct filter *f)
 		}
 }
 
-/* One candidate's turn in the comparison; NULL or @path as the best so far. */
-static struct lnet_path *compare(struct lnet_shard *sh, struct lnet_path *best,
-				 struct lnet_path *path, struct fold *fold, const s64 *rank)
+/* The ranks that tell whole paths apart; all others are equal there. */
+struct whole_rank {
+	s64 numa, credits, turn;
+};
+
+static struct whole_rank whole_rank(const struct lnet_shard *sh, const struct lnet_select *s,
+				    const struct lnet_path *path)
 {
-	fold_add(fold, rank, READ_ONCE(sh->ln->tun.health_range), fold->nr);
-	return fold->winner == fold->nr - 1 ? path : best;
+	const struct lnet_ni_shard *nis = &path->ni->sh[sh->ix];
+	const struct lnet_peer_ni *pni = path->pni;
+
+	return (struct whole_rank) {
+		.numa = -max(numa_distance(path->ni->dev_cpt, s->cpt),
+			     (s64)READ_ONCE(sh->ln->tun.numa_range)),
+		.credits = min(nis->credits, pni->credits),
+		.turn = -(s64)(nis->turn + pni->turn),
+	};
+}
+
+/* The rank at which two differ; "turn" also if they do not. */
+static enum lnet_path_rank differ_at(const struct whole_rank *a, const struct whole_rank *b)
+{
+	if (a->numa != b->numa)
+		return LNET_RANK_numa;
+	return a->credits != b->credits ? LNET_RANK_credits : LNET_RANK_turn;
+}
+
+static bool whole_better(const struct whole_rank *a, const struct whole_rank *b)
+{
+	if (a->numa != b->numa)
+		return a->numa > b->numa;
+	return a->credits != b->credits ? a->credits > b->credits : a->turn > b->turn;
+}
+
+/* Whole, and its link is up. */
+static bool at_top(const struct lnet_path *path)
+{
+	return link_up(path) && !path->suspect_ns && !path->down_ns &&
+	       atomic_read(&path->ni->health) == LNET_HEALTH_MAX &&
+	       path->pni->health == LNET_HEALTH_MAX;
 }
 
 /*
- * Usually all stand at the top of the ranks that @fold.top is for: one walk is enough then. False:
- * one does not, so a second walk must compare all with the best of those ranks.
+ * Usually all candidates are whole: the choice that the ranks make, by one walk and the few that
+ * can differ. NULL: one is not whole, or there is none.
  */
-static bool walk_once(struct lnet_shard *sh, const struct lnet_select *s, const struct filter *f,
-		      struct fold *fold, struct lnet_path **best)
+static struct lnet_path *best_of_whole(struct lnet_shard *sh, struct lnet_select *s,
+				       const struct filter *f)
 {
-	static const s64 top[] = { 1, 1, LNET_HEALTH_MAX };
-	s64 rank[LNET_NR_PATH_RANKS];
-	struct lnet_path *path;
+	struct whole_rank mine, top = { 0 };
+	struct lnet_path *path, *best = NULL;
+	enum lnet_path_rank at, decider = 0;
 	unsigned int nr = 0;
-	bool whole = true;
 
-	static_assert(sizeof(top) == sizeof(fold->top), "link_up, responsive, health");
-	*best = NULL;
+	for (path = next_path(f, NULL); path; path = next_path(f, path)) {
+		if (unlikely(!at_top(path)))
+			return NULL;
+		mine = whole_rank(sh, s, path);
+		at = nr++ ? differ_at(&mine, &top) : 0;
+		if (nr == 1 || whole_better(&mine, &top)) {
+			best = path;
+			top = mine;
+			decider = at;
+		} else {
+			decider = max(decider, at);
+		}
+	}
+	s->nr_cand = min_t(unsigned int, nr, U8_MAX);
+	s->decided_by = nr > 1 ? decider : LNET_NR_PATH_RANKS;
+	return best;
+}
+
+static struct lnet_path *best_path(struct lnet_shard *sh, struct lnet_select *s,
+				   const struct filter *f)
+{
+	u64 range = READ_ONCE(sh->ln->tun.health_range);
+	struct lnet_path *path, *best = best_of_whole(sh, s, f);
+	struct fold fold = { .nr = 0 };
+	s64 rank[LNET_NR_PATH_RANKS];
+	unsigned int nr = 0;
+
+	if (likely(best))
+		return best;
 	for (path = next_path(f, NULL); path; path = next_path(f, path)) {
 		/*
 		 * An NI that suffered from one peer heals by its paths to those who are talked to.
@@ -224,30 +284,16 @@ static bool walk_once(struct lnet_shard *sh, const struct lnet_select *s, const 
 		if (unlikely(!path->recovering && !lnet_path_whole(path)))
 			lnet_path_recover(sh, path);
 		rank_path(sh, s, path, rank);
-		fold_top(fold, rank, nr++ == 0);
-		whole = whole && !memcmp(rank, top, sizeof(top));
-		if (whole)
-			*best = compare(sh, *best, path, fold, rank);
+		fold_top(&fold, rank, nr++ == 0);
 	}
-	return whole;
-}
-
-static struct lnet_path *best_path(struct lnet_shard *sh, struct lnet_select *s,
-				   const struct filter *f)
-{
-	struct fold fold = { .nr = 0 };
-	s64 rank[LNET_NR_PATH_RANKS];
-	struct lnet_path *path, *best;
-
-	if (!walk_once(sh, s, f, &fold, &best)) {
-		fold.nr = fold.decider = 0;
-		for (path = next_path(f, NULL); path; path = next_path(f, path)) {
-			rank_path(sh, s, path, rank);
-			best = compare(sh, best, path, &fold, rank);
-		}
+	for (path = next_path(f, NULL); path; path = next_path(f, path)) {
+		rank_path(sh, s, path, rank);
+		fold_add(&fold, rank, range, fold.nr);
+		if (fold.winner == fold.nr - 1)
+			best = path;
 	}
-	s->nr_cand = min_t(unsigned int, fold.nr, U8_MAX);
-	s->decided_by = fold.nr > 1 ? fold.decider : LNET_NR_PATH_RANKS;
+	s->nr_cand = min_t(unsigned int, nr, U8_MAX);
+	s->decided_by = nr > 1 ? fold.decider : LNET_NR_PATH_RANKS;
 	return best;
 }
 
