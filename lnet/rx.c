@@ -63,13 +63,16 @@ void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx)
 		rx->dead = 1;
 		return;
 	}
-	lnet_evt_free(rx->evt);
+	if (rx->evt)
+		lnet_evt_free(rx->evt);
 	if (rx->answer && sh)
 		lnet_op_recycle(sh, rx->answer);
-	else
+	else if (rx->answer)
 		lnet_op_free(rx->answer);
-	lnet_copy_put(rx->copy);
-	kfree(rx->spare);
+	if (rx->copy)
+		lnet_copy_put(rx->copy);
+	if (rx->spare)
+		kfree(rx->spare);
 	if (rx->from)
 		lnet_peer_ni_put(rx->from);
 	if (!sh || sh->rxs.nr >= RX_KEEP) {

@@ -35,10 +35,12 @@ void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e)
 	if (!e || --e->refs)
 		return;
 	WARN_ON_ONCE(e->md && p);
-	lnet_evt_free(e->evt);
-	if (e->copy)
+	if (e->evt)
+		lnet_evt_free(e->evt);
+	if (e->copy) {
 		e->sh->copy_bytes -= e->copy->len;
-	lnet_copy_put(e->copy);
+		lnet_copy_put(e->copy);
+	}
 	if (!p || p->sh != e->sh || e->sh->entries.nr >= ENTRIES_KEPT) {
 		kfree(e);
 		return;
