@@ -4,6 +4,7 @@
  */
 #include "lnd/simlnd/simlnd.h"
 #include "lnd/socklnd/sim.h"
+#include "lnet/core.h"
 
 bool simlnd_active(const struct sim_world *w, const struct sim_fault *f, u64 now_ns)
 {
@@ -155,11 +156,62 @@ static void restart(struct sim_world *w, const struct sim_fault *f)
 		w->on_restart(w, n);
 }
 
+static bool is_rule(u8 kind)
+{
+	return kind >= SIM_RULE && kind <= SIM_RULE_DOWN;
+}
+
+/* An operator's rule at interface @rail of node @n; a new node has none. */
+static int rule_add(struct sim_world *w, const struct sim_fault *f, u32 n, u32 rail)
+{
+	struct lnet *ln = w->node[n].ln;
+	struct lnet_fault_rule rule = {
+		.src = LNET_NID_ANY, .dst = LNET_NID_ANY, .local = w->node[n].lnet_ni[rail]->nid,
+		.delay = f->kind == SIM_RULE_DELAY, .rate = 1000 / max(f->permille, 1U),
+	};
+
+	if (f->kind == SIM_RULE_DOWN)
+		return lnet_fault_ni_down(ln, &rule.local, true);
+	if (f->kind == SIM_RULE) {
+		rule.health_mask = (2U << LNET_NETWORK_TIMEOUT) - 2;
+		rule.when = sim_below(&w->rng, 3);
+	}
+	if (f->kind == SIM_RULE_DELAY) {
+		rule.local = LNET_NID_ANY;	/* delays know no interface */
+		rule.latency_ns = f->delay_ns;
+	}
+	return lnet_fault_add(ln, &rule);
+}
+
+static void rule_set(struct sim_world *w, const struct sim_fault *f, bool on)
+{
+	struct lnet_nid any = LNET_NID_ANY;
+	u32 n, rail;
+	int err;
+
+	for (n = 0; n < w->nr_nodes; n++) {
+		for (rail = 0; rail < w->nr_rails; rail++) {
+			struct lnet_ni *ni = w->node[n].ln ? w->node[n].lnet_ni[rail] : NULL;
+
+			if (!ni || !on_rail(f, rail) || (f->node >= 0 && (u32)f->node != n))
+				continue;
+			w->count.fault[f->kind] += on;
+			err = on ? rule_add(w, f, n, rail) : 0;
+			if (!on && f->kind == SIM_RULE_DOWN)
+				lnet_fault_ni_down(w->node[n].ln, &ni->nid, false);
+			else if (!on)
+				lnet_fault_del(w->node[n].ln, f->kind == SIM_RULE_DELAY, &any, &any);
+			if (err)
+				sim_fail(w, "node %u refuses a rule: %d", n, err);
+		}
+	}
+}
+
 /* Again while it acts: a link that flaps, resets and restarts that come again. */
 static void fault_event(struct sim_world *w, void *arg, u64 num)
 {
 	const struct sim_fault *f = arg;
-	u64 period_ns = f->kind == SIM_LINK ? f->period_ns / 2 : f->period_ns;
+	u64 period_ns = f->kind == SIM_LINK || is_rule(f->kind) ? f->period_ns / 2 : f->period_ns;
 	bool on = simlnd_active(w, f, w->now_ns);
 
 	sim_say(w, "%s node %d rail %d %s", sim_fault_names[f->kind], f->node, f->rail,
@@ -167,6 +219,8 @@ static void fault_event(struct sim_world *w, void *arg, u64 num)
 	sim_trace(w, f->kind, num);
 	if (f->kind == SIM_LINK)
 		link_set(w, f, !on);
+	else if (is_rule(f->kind))
+		rule_set(w, f, on);
 	else if (on && f->kind == SIM_RESET)
 		simlnd_reset_node(w, f->node < 0 ? sim_below(&w->rng, w->nr_nodes) : (u32)f->node,
 				  f->rail, f->peer);
@@ -184,10 +238,11 @@ void simlnd_faults_start(struct sim_world *w)
 		struct sim_fault *f = &w->fault[i];
 
 		w->faults_end_ns = max(w->faults_end_ns, SIM_START_NS + f->to_ns);
-		if (f->kind != SIM_LINK && f->kind != SIM_RESET && f->kind != SIM_RESTART)
+		if (f->kind != SIM_LINK && f->kind != SIM_RESET && f->kind != SIM_RESTART &&
+		    !is_rule(f->kind))
 			continue;
 		sim_at(w, SIM_START_NS + f->from_ns, fault_event, f, 0);
-		if (f->kind == SIM_LINK)
+		if (f->kind == SIM_LINK || is_rule(f->kind))
 			sim_at(w, SIM_START_NS + f->to_ns, fault_event, f, 1U << 20);
 	}
 }

@@ -16,7 +16,9 @@ const char *const sim_fault_names[SIM_NR_FAULTS] = {
 	[SIM_LINK] = "link-down",  [SIM_LOSS] = "loss",	      [SIM_DUP] = "dup",
 	[SIM_REORDER] = "reorder", [SIM_DELAY] = "delay",     [SIM_RESET] = "reset",
 	[SIM_RESTART] = "restart", [SIM_REFUSE] = "refuse",   [SIM_BREAK] = "break",
-	[SIM_SHORT] = "short",	   [SIM_UNLINK] = "unlink",
+	[SIM_SHORT] = "short",	   [SIM_UNLINK] = "unlink",   [SIM_RULE] = "rule",
+	[SIM_RULE_DROP] = "rule-drop", [SIM_RULE_DELAY] = "rule-delay",
+	[SIM_RULE_DOWN] = "rule-down",
 };
 
 /* ---- random numbers: splitmix64 -------------------------------------------------------------- */

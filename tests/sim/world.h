@@ -79,6 +79,11 @@ enum sim_fault_kind {
 	SIM_BREAK,
 	SIM_SHORT,
 	SIM_UNLINK,
+	/* what operators have: lnet_fault_add(), lnet_fault_ni_down() */
+	SIM_RULE,
+	SIM_RULE_DROP,
+	SIM_RULE_DELAY,
+	SIM_RULE_DOWN,
 	SIM_NR_FAULTS
 };
 extern const char *const sim_fault_names[SIM_NR_FAULTS];
