@@ -75,7 +75,7 @@ bool perf_pattern_good(const void *buf, u32 offset, u32 len);
 #define PERF_HIST_BUCKETS	(48 * 32)
 struct perf_figures {
 	u64 issued, ok, failed, perhaps, corrupted, twice, bytes;
-	u64 start_ns, end_ns, last_ns, gap_ns, gap_at_ns;	/* gap: longest between completions */
+	u64 start_ns, end_ns, last_ns, gap_ns, gap_at_ns;	/* gap: longest one */
 	u64 lat_sum, lat_min, lat_max;
 	u32 lat[PERF_HIST_BUCKETS];
 };

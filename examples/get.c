@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* get OWN-NID PEER-NID: fetches what the example server says of itself. */
+#include "node.h"
+
+static char text[256];
+
+static void on_event(const struct lnet_event *ev)
+{
+	if (!ev->final)
+		return;
+	if (!ev->status)
+		printf("%.*s\n", (int)ev->mlength, text);
+	__atomic_store_n(&node_status, ev->status, __ATOMIC_RELEASE);
+}
+
+int main(int argc, char **argv)
+{
+	struct lnet_md_cfg md = { .start = text, .length = sizeof(text), .threshold = 2, .cpt = -1,
+				  .handler = on_event };
+	struct lnet_xfer x;
+	struct lnet *ln;
+	int rc;
+
+	if (argc != 3 || node_start(&ln, argv[1]))
+		return 1;
+	lnet_xfer_init(&x);
+	x.portal = PORTAL_HELLO;
+	rc = lnet_nid_parse(&x.target.nid, argv[2]);
+	if (!rc)
+		rc = lnet_md_bind(ln, &md, LNET_UNLINK, &x.md);
+	if (!rc)
+		rc = lnet_get(ln, &x);
+	if (!rc)
+		rc = node_wait(ln);
+	if (rc)
+		fprintf(stderr, "get: %s\n", strerror(-rc));
+	lnet_destroy(ln);
+	return rc != 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the examples share: a node with one interface, memory that others may use, and waiting. */
+#include <lnet/lnet.h>
+#include <lnet/progress.h>
+#include <lnet/socklnd.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PORTAL_TEXT = 1, PORTAL_HELLO, PORTAL_REQUEST, PORTAL_ANSWER };
+
+/* TCP port 988 and connections from ports below 1024, as everywhere: run as root. */
+static inline int node_start(struct lnet **ln, const char *nid)
+{
+	struct lnet_user_env_cfg how = { .mode = LNET_PROGRESS_HYBRID };
+	struct lnet_cfg cfg = { 0 };
+	struct lnet_ni_cfg ni;
+	int rc = lnet_user_env_create(&cfg.env, &how);
+
+	if (!rc)
+		rc = lnet_create(ln, &cfg);
+	if (!rc)
+		rc = lnet_user_env_start(cfg.env, *ln);
+	if (!rc)
+		rc = lnet_lnd_register(*ln, &lnet_socklnd_ops);
+	lnet_ni_cfg_init(&ni);
+	if (!rc)
+		rc = lnet_nid_parse(&ni.nid, nid);
+	if (!rc)
+		rc = lnet_ni_add(*ln, &ni);
+	if (rc)
+		fprintf(stderr, "%s: %s\n", nid, strerror(-rc));
+	return rc;
+}
+
+/* Lets anybody use @md's memory with the match bits @bits. */
+static inline int node_post(struct lnet *ln, unsigned int portal, u64 bits, struct lnet_md_cfg *md)
+{
+	struct lnet_process anybody = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
+	lnet_me_t me;
+	lnet_md_t handle;
+	int rc = lnet_me_attach(ln, portal, &anybody, bits, 0, LNET_RETAIN, LNET_INS_AFTER, &me);
+
+	return rc ? rc : lnet_md_attach(ln, me, md, LNET_RETAIN, &handle);
+}
+
+/* Handlers set it; node_wait() waits for it. */
+static int node_status = 1;
+
+static inline bool node_ended(void *arg)
+{
+	return __atomic_load_n(&node_status, __ATOMIC_ACQUIRE) <= 0;
+}
+
+static inline int node_wait(struct lnet *ln)
+{
+	int rc = lnet_progress_until(ln, node_ended, NULL, 10 * 1000000000ll);
+
+	return rc ? rc : node_status;
+}

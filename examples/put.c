@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* put OWN-NID PEER-NID TEXT: puts TEXT into the memory of the example server and waits for the ACK. */
+#include "node.h"
+
+static void on_event(const struct lnet_event *ev)
+{
+	if (!ev->final)
+		return;
+	if (!ev->status)
+		printf("taken, %u bytes at %u, after %llu us\n", ev->mlength, ev->offset,
+		       (unsigned long long)ev->latency_ns / 1000);
+	__atomic_store_n(&node_status, ev->status, __ATOMIC_RELEASE);
+}
+
+int main(int argc, char **argv)
+{
+	/* The PUT and its ACK count once each. */
+	struct lnet_md_cfg md = { .threshold = 2, .cpt = -1, .handler = on_event };
+	struct lnet_xfer x;
+	struct lnet *ln;
+	int rc;
+
+	if (argc != 4 || node_start(&ln, argv[1]))
+		return 1;
+	md.start = argv[3];
+	md.length = (u32)strlen(argv[3]);
+	lnet_xfer_init(&x);
+	x.portal = PORTAL_TEXT;
+	x.flags = LNET_ACK;
+	rc = lnet_nid_parse(&x.target.nid, argv[2]);
+	if (!rc)
+		rc = lnet_md_bind(ln, &md, LNET_UNLINK, &x.md);
+	if (!rc)
+		rc = lnet_put(ln, &x);
+	if (!rc)
+		rc = node_wait(ln);
+	if (rc)
+		fprintf(stderr, "put: %s\n", strerror(-rc));
+	lnet_destroy(ln);
+	return rc != 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* request OWN-NID PEER-NID TEXT: sends a request to the example server and waits for its answer. */
+#include "node.h"
+
+#define BITS 0x1234	/* which of the requests under way an answer belongs to */
+
+static char answer[256];
+
+static void on_answer(const struct lnet_event *ev)
+{
+	if (ev->kind != LNET_EVENT_PUT)
+		return;
+	if (!ev->status)
+		printf("%.*s\n", (int)ev->mlength, answer);
+	__atomic_store_n(&node_status, ev->status, __ATOMIC_RELEASE);
+}
+
+/* The end of the request matters only if it failed: the answer says the rest. */
+static void on_request(const struct lnet_event *ev)
+{
+	if (ev->final && ev->status)
+		__atomic_store_n(&node_status, ev->status, __ATOMIC_RELEASE);
+}
+
+int main(int argc, char **argv)
+{
+	struct lnet_md_cfg in = { .start = answer, .length = sizeof(answer), .threshold = 1,
+				  .cpt = -1, .options = LNET_MD_OP_PUT, .handler = on_answer };
+	struct lnet_md_cfg md = { .threshold = 2, .cpt = -1, .handler = on_request };
+	struct lnet_xfer x;
+	struct lnet *ln;
+	int rc;
+
+	if (argc != 4 || node_start(&ln, argv[1]))
+		return 1;
+	md.start = argv[3];
+	md.length = (u32)strlen(argv[3]);
+	lnet_xfer_init(&x);
+	x.portal = PORTAL_REQUEST;
+	x.hdr_data = BITS;
+	x.flags = LNET_ACK;
+	rc = lnet_nid_parse(&x.target.nid, argv[2]);
+	if (!rc)	/* before the request, as the answer may be fast */
+		rc = node_post(ln, PORTAL_ANSWER, BITS, &in);
+	if (!rc)
+		rc = lnet_md_bind(ln, &md, LNET_UNLINK, &x.md);
+	if (!rc)
+		rc = lnet_put(ln, &x);
+	if (!rc)
+		rc = node_wait(ln);
+	if (rc)
+		fprintf(stderr, "request: %s\n", strerror(-rc));
+	lnet_destroy(ln);
+	return rc != 0;
+}
