@@ -58,7 +58,7 @@ static void tune(int fd)
 		die("reno");
 }
 
-/* ---- blocking ---------------------------------------------------------------------------------- */
+/* ---- blocking ---------------------------------------------------------------------------- */
 
 static bool read_all(int fd, void *buf, size_t len)
 {
@@ -83,7 +83,7 @@ static void write_all(int fd, const void *buf, size_t len)
 	}
 }
 
-/* ---- adaptive: look, yield, and sleep only after a while ---------------------------------------- */
+/* ---- adaptive: look, yield, and sleep only after a while --------------------------------- */
 
 static bool read_adaptive(int fd, void *buf, size_t len)
 {
@@ -110,7 +110,7 @@ static bool read_adaptive(int fd, void *buf, size_t len)
 	return true;
 }
 
-/* ---- server ------------------------------------------------------------------------------------ */
+/* ---- server ------------------------------------------------------------------------------ */
 
 static void serve_rtt(int fd)
 {
@@ -165,7 +165,7 @@ static int server(const struct sockaddr_in *at)
 	return 1;
 }
 
-/* ---- client ------------------------------------------------------------------------------------ */
+/* ---- client ------------------------------------------------------------------------------ */
 
 static int by_size(const void *a, const void *b)
 {
