@@ -6,12 +6,13 @@
 
 #define MAGIC 0x6c706672u
 
+/* Behind a stranger's message of odd length ours lies at any address. */
 struct payload {
 	u32 magic, len;
 	u64 id;
 	u32 crc, zero;			/* CRC-32C of all with @crc 0 */
 	u64 pattern[];
-};
+} __packed;
 
 /* Four tables let four bytes go in one step. */
 static u32 crc_table[4][256];
@@ -57,7 +58,7 @@ static u32 payload_crc(const struct payload *p, u32 len)
 	struct payload head = *p;
 
 	head.crc = 0;
-	return crc32c(crc32c(~0u, (const u8 *)&head, sizeof(head)), (const u8 *)p->pattern,
+	return crc32c(crc32c(~0u, (const u8 *)&head, sizeof(head)), (const u8 *)(p + 1),
 		      len - sizeof(head));
 }
 
