@@ -22,6 +22,8 @@
 #define LNET_HEALTH_MAX		1000
 #define LNET_PASS_BURST		64	/* messages per lock hold */
 #define LNET_EVENTS_PER_PASS	64
+/* To a peer interface that does not take them: twice the largest window. */
+#define LNET_ANSWERS_MAX	32768
 #define LNET_POOL_LOW		64	/* pools are refilled to this outside the lock */
 #define LNET_MAX_SHARDS		64
 #define LNET_MAX_LNDS		8
@@ -293,6 +295,7 @@ struct lnet_peer_ni {
 	u32 max_credits;
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_PEER */
 	u32 nr_wait;
+	atomic_t nr_answers;		/* ACKs and REPLYs to it, started and not done */
 	struct list_head paths;
 	u32 not_own_gen;		/* configuration in which it was seen not to be our own NID */
 	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */

@@ -338,6 +338,8 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 	} else if (second) {
 		kfree(second);
 	}
+	if (!lnet_op_request(op))
+		atomic_dec(&op->dst_pni->nr_answers);
 	if (op->src_ni)
 		lnet_ni_put(op->src_ni);
 	lnet_peer_ni_put(op->dst_pni);

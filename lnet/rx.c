@@ -459,6 +459,10 @@ static void read_request(struct lnet_rx *rx, const struct lnet_hdr *hdr)
 static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
 	read_request(rx, hdr);
+	if (unlikely(atomic_read(&rx->from->nr_answers) >= LNET_ANSWERS_MAX)) {
+		lnet_count(p->sh, not_reading);
+		return skip(p, rx, LNET_NO_MEMORY);
+	}
 	if (rx->portal >= 2 * LNET_PORTAL_MARK)
 		return skip(p, rx, LNET_NO_MATCH);
 	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_OPEN_MATCHBITS && rx->type == LNET_OP_GET)

@@ -81,6 +81,8 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 	sh->nr_live++;
 	sh->c[LNET_C_msgs_max] = max(sh->c[LNET_C_msgs_max], ++sh->c[LNET_C_msgs_alloc]);
 	op->start_ns = p->now_ns;
+	if (!lnet_op_request(op))
+		atomic_inc(&op->dst_pni->nr_answers);
 	if (!op->timeout_ns)
 		op->timeout_ns = READ_ONCE(p->ln->tun.transaction_timeout);
 	op->deadline_ns = p->now_ns + op->timeout_ns;
