@@ -31,11 +31,12 @@ void sock_noop(struct sock_peer *peer, struct sock_conn *via, u64 cookie)
 		return;
 	if (n && lnet_zcack_merge(n->pair, cookie))
 		return;
-	n = kzalloc(sizeof(*n), GFP_NOFS);
+	n = c->nr_noops < SOCK_NOOPS_MAX ? kzalloc(sizeof(*n), GFP_NOFS) : NULL;
 	if (!n)
 		return;		/* the peer's patience ends the set */
 	n->pair[1] = cookie;
 	list_add_tail(&n->link, &c->noops);
+	c->nr_noops++;
 }
 
 static bool ack_one(struct lnet_pass *p, struct sock_peer *peer, u64 cookie)

@@ -207,6 +207,7 @@ static void drop_noops(struct sock_conn *c)
 	list_for_each_entry_safe(n, next, &c->noops, link)
 		kfree(n);
 	INIT_LIST_HEAD(&c->noops);
+	c->nr_noops = 0;
 }
 
 static void drop_cookies(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how)

@@ -563,6 +563,7 @@ bool sock_conn_readable(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u
 			break;
 		err = 0;
 	}
+	c->busy = i;
 	read_end(p, c, err);
 	return got;
 }

@@ -163,6 +163,7 @@ static void encode_noops(struct sock_conn *c)
 		out_grew(c, lnet_ksock_encode(c->out + c->tail, &k, false));
 		list_del(&n->link);
 		kfree(n);
+		c->nr_noops--;
 	}
 }
 

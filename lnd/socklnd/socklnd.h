@@ -23,6 +23,7 @@
 #define SOCK_INLINE_MAX	4096U
 #define SOCK_DETACH_MAX	1048576U	/* largest rest of a message copied to free its memory */
 #define SOCK_STAGING	262144U
+#define SOCK_NOOPS_MAX	4096U	/* answers to cookies that wait for room in a socket */
 #define SOCK_HALF_OPEN_MAX	256U	/* accepted, HELLO missing */
 #define SOCK_HASH_BITS	6
 #define SOCK_TICK_NS	10000000ULL
@@ -224,6 +225,7 @@ struct sock_conn {
 	struct sock_seg seg[SOCK_SEGS];
 	u32 seg_first, nr_segs;
 	struct list_head noops;
+	u32 nr_noops;
 	/* attempts encoded; att->lnd[] = stream position of begin and end */
 	struct list_head txs;
 	unsigned long queued, written;	/* stream positions */
@@ -246,6 +248,7 @@ struct sock_conn {
 	bool stop;			/* [lock] rx must not be written any more */
 	/* the last message was large: read little beyond the next */
 	bool large;
+	bool busy;			/* the last turn needed more than one read */
 	u8 *stash;			/* read from the socket but not parsed, while stopped */
 	u32 stash_len;
 	u64 last_rx_ns;

@@ -214,8 +214,9 @@ static bool conn_ready(struct lnet_poll *poll, u32 events)
 	} else {
 		if (events & ~EPOLLOUT)
 			got = sock_conn_readable(&p, c, un->staging, SOCK_STAGING);
+		/* One that has much to say must not be asked again and again before others. */
 		if (got && READ_ONCE(c->state) == CONN_OPEN)
-			lnet_env_poll_hot(un->env, un->shard, poll);
+			lnet_env_poll_hot(un->env, un->shard, c->busy ? NULL : poll);
 		if (events & EPOLLOUT)
 			sock_conn_writable(&p, c);
 	}
