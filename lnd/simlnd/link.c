@@ -183,26 +183,31 @@ static int rule_add(struct sim_world *w, const struct sim_fault *f, u32 n, u32 r
 	return lnet_fault_add(ln, &rule);
 }
 
-static void rule_set(struct sim_world *w, const struct sim_fault *f, bool on)
+static void rule_del(struct sim_world *w, const struct sim_fault *f, u32 n, u32 rail)
 {
 	struct lnet_nid any = LNET_NID_ANY;
+	struct lnet *ln = w->node[n].ln;
+
+	if (f->kind == SIM_RULE_DOWN)
+		lnet_fault_ni_down(ln, &w->node[n].lnet_ni[rail]->nid, false);
+	else
+		lnet_fault_del(ln, f->kind == SIM_RULE_DELAY, &any, &any);
+}
+
+static void rule_set(struct sim_world *w, const struct sim_fault *f, bool on)
+{
 	u32 n, rail;
-	int err;
 
 	for (n = 0; n < w->nr_nodes; n++) {
 		for (rail = 0; rail < w->nr_rails; rail++) {
-			struct lnet_ni *ni = w->node[n].ln ? w->node[n].lnet_ni[rail] : NULL;
-
-			if (!ni || !on_rail(f, rail) || (f->node >= 0 && (u32)f->node != n))
+			if (!w->node[n].ln || !w->node[n].lnet_ni[rail] || !on_rail(f, rail) ||
+			    (f->node >= 0 && (u32)f->node != n))
 				continue;
 			w->count.fault[f->kind] += on;
-			err = on ? rule_add(w, f, n, rail) : 0;
-			if (!on && f->kind == SIM_RULE_DOWN)
-				lnet_fault_ni_down(w->node[n].ln, &ni->nid, false);
-			else if (!on)
-				lnet_fault_del(w->node[n].ln, f->kind == SIM_RULE_DELAY, &any, &any);
-			if (err)
-				sim_fail(w, "node %u refuses a rule: %d", n, err);
+			if (!on)
+				rule_del(w, f, n, rail);
+			else if (rule_add(w, f, n, rail))
+				sim_fail(w, "node %u refuses a rule", n);
 		}
 	}
 }
@@ -211,7 +216,8 @@ static void rule_set(struct sim_world *w, const struct sim_fault *f, bool on)
 static void fault_event(struct sim_world *w, void *arg, u64 num)
 {
 	const struct sim_fault *f = arg;
-	u64 period_ns = f->kind == SIM_LINK || is_rule(f->kind) ? f->period_ns / 2 : f->period_ns;
+	bool flaps = f->kind == SIM_LINK || is_rule(f->kind);
+	u64 period_ns = flaps ? f->period_ns / 2 : f->period_ns;
 	bool on = simlnd_active(w, f, w->now_ns);
 
 	sim_say(w, "%s node %d rail %d %s", sim_fault_names[f->kind], f->node, f->rail,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The invariants: what must hold at any time, of each request (lnt-075), and when nothing is under way. */
+/* The invariants: at any time, of each request (lnt-075), and when nothing is under way. */
 #include "tests/sim/scenario.h"
 #include "lnet/core.h"
 
