@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The receiver's windows: made by openings only, bounded, dropped when they may be. */
+#include "rails.h"
+
+static struct lnet_shard *shard(void)
+{
+	return &rails.node[1].ln->shard[0];
+}
+
+/* A message of node 0 that no sender of ours would send. */
+static void forge(u32 type, u32 portal, u64 match_bits, u64 cookie0, u64 cookie1)
+{
+	struct rails_msg m = { .from = 0, .to = 1, .rail = 0, .type = RAILS_CORE };
+	static u8 nothing[1];
+
+	m.hdr.type = type;
+	m.hdr.src_nid = rails_nid(0, 0);
+	m.hdr.dest_nid = rails_nid(1, 0);
+	m.hdr.src_pid = m.hdr.dest_pid = LNET_PID;
+	if (type == LNET_MSG_PUT) {
+		m.hdr.msg.put.ptl_index = portal;
+		m.hdr.msg.put.match_bits = match_bits;
+		m.hdr.msg.put.ack_wmd.cookie[0] = cookie0;
+		m.hdr.msg.put.ack_wmd.cookie[1] = cookie1;
+	} else {
+		m.hdr.msg.get.ptl_index = portal;
+		m.hdr.msg.get.match_bits = match_bits;
+		m.hdr.msg.get.return_wmd.cookie[0] = cookie0;
+		m.hdr.msg.get.return_wmd.cookie[1] = cookie1;
+		m.hdr.msg.get.sink_length = LNET_GRANT_SIZE;
+	}
+	m.data = nothing;
+	rails_again(&m);
+	rails_pump();
+}
+
+static void open_as(u64 instance, u64 nonce)
+{
+	forge(LNET_MSG_GET, LNET_PORTAL_MARK, LNET_OPEN_MATCHBITS, instance, nonce);
+}
+
+static void put_as(u64 grant, u64 seq, u64 dist)
+{
+	forge(LNET_MSG_PUT, LNET_PORTAL_MARK + RAILS_PORTAL, 400 + seq, grant,
+	      seq | dist << 48 | 1ULL << 62);
+}
+
+static struct lnet_window *first(void)
+{
+	return list_first_entry(&shard()->windows, struct lnet_window, link);
+}
+
+static void test_open(void)
+{
+	u64 grant, other;
+	u32 nr;
+
+	rails_begin(NULL);
+	nr = shard()->nr_windows;
+	open_as(77, 1);
+	UNIT_EQUAL(shard()->nr_windows, nr + 1, "made");
+	grant = first()->grant;
+	CU_ASSERT(grant != 0 && grant != ~0ULL);
+	open_as(77, 1);
+	UNIT_EQUAL(shard()->nr_windows, nr + 1, "the same nonce makes no other");
+	UNIT_EQUAL(first()->grant == grant, true, "and gets the same grant");
+	open_as(77, 5);
+	UNIT_EQUAL(shard()->nr_windows, nr + 2, "another nonce does");
+	other = first()->grant;
+	CU_ASSERT(other != grant);
+	UNIT_EQUAL(first()->high, 0, "empty");
+	rails_end();
+}
+
+static void test_no_window(void)
+{
+	rails_begin(NULL);
+	put_as(0x1234567800ULL, 1, 0);
+	put_as(0x1234567800ULL, 7, 2);
+	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 2, "refused");
+	UNIT_EQUAL(strchr(rails.order, 'P') != NULL, 0, "never taken");
+	UNIT_EQUAL(lnet_window_find(shard(), 0x1234567800ULL) != NULL, 0, "and makes none");
+	rails_end();
+}
+
+static unsigned int taken(void)
+{
+	unsigned int nr = 0;
+	const char *c;
+
+	for (c = rails.order; *c; c++)
+		nr += *c == 'P';
+	return nr;
+}
+
+/* Both ends of the window, while it grows. */
+static void test_bounds(void)
+{
+	struct lnet_window *w;
+
+	rails_begin(NULL);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "window", 64), 0, "window");
+	open_as(77, 1);
+	w = first();
+	put_as(w->grant, 0, 0);
+	UNIT_EQUAL(taken(), 0, "no sequence 0");
+	put_as(w->grant, 1, 0);
+	put_as(w->grant, 64, 63);
+	UNIT_EQUAL(taken(), 2, "the last that fits");
+	put_as(w->grant, 65, 64);
+	UNIT_EQUAL(taken(), 2, "one too far ahead of the floor it says itself");
+	put_as(w->grant, 65, 63);
+	UNIT_EQUAL(taken(), 3, "with the first finished it fits");
+	put_as(w->grant, 1, 0);
+	UNIT_EQUAL(taken(), 3, "which is old then");
+	put_as(w->grant, 30, 20);
+	put_as(w->grant, 30, 20);
+	UNIT_EQUAL(taken(), 4, "in between once");
+	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 1, "the other is a duplicate");
+	forge(LNET_MSG_PUT, LNET_PORTAL_MARK, LNET_CONFIRM_MATCHBITS, w->grant, 66);
+	put_as(w->grant, 40, 0);
+	UNIT_EQUAL(taken(), 4, "below what is confirmed");
+	put_as(w->grant, 66, 0);
+	UNIT_EQUAL(taken(), 5, "above");
+	rails_end();
+}
+
+static void test_dropped(void)
+{
+	u64 used, i;
+
+	rails_begin(NULL);
+	open_as(77, 1);
+	used = first()->grant;
+	put_as(used, 1, 0);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "windows_max", shard()->nr_windows + 3), 0,
+		   "bound");
+	for (i = 2; i < 20; i++)
+		open_as(77, i);
+	CU_ASSERT(shard()->nr_windows <= 10);
+	UNIT_EQUAL(lnet_window_find(shard(), used) != NULL, 1, "unused ones go first");
+	CU_ASSERT(rails_stat(1, LNET_C_windows_dropped) >= 10);
+	rails_run(40 * NSEC_PER_SEC);
+	UNIT_EQUAL(lnet_window_find(shard(), used) == NULL, 1, "silent for twice the hold time");
+	rails_end();
+}
+
+UNIT_SUITE(window,
+	{ "rule 2: one grant for a nonce, another for another", test_open },
+	{ "rule 5: without a window nothing is taken", test_no_window },
+	{ "rule 4: both ends of the window", test_bounds },
+	{ "rule 13: which windows go, and when", test_dropped })
