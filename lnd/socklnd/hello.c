@@ -135,7 +135,8 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 	struct sock_ni *sn = c->sn;
 	u32 type = lnet_ctype_invert(h->ctype);
 
-	if (peer->job && lnet_nid_cmp(&peer->nid, &sn->nid) < 0) {
+	/* Not while we only wait to try again: its path may work where ours does not. */
+	if (peer->dial && lnet_nid_cmp(&peer->nid, &sn->nid) < 0) {
 		sock_count(sn, refused_race);
 		refuse(p, c, h->version, h);
 		return;

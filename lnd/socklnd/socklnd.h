@@ -170,7 +170,7 @@ struct sock_peer {
 	bool full;			/* the peer wants no more connections */
 	/* dialling */
 	struct sock_conn *dial;		/* the one being set up by us */
-	/* we are connecting: crossing connections are judged by NID */
+	/* one dial follows the other until the set is complete */
 	bool job;
 	u32 refusals;			/* in a row */
 	u32 dial_version;		/* what the peer last spoke; 0 unknown */

@@ -172,6 +172,24 @@ static void test_race(void)
 	fake_end();
 }
 
+/* The lower NID's connection is taken while ours, which failed, waits to be tried again. */
+static void test_race_paused(void)
+{
+	struct fake *mine, *theirs;
+	struct msg *msg;
+
+	fake_begin(B);
+	fake_send(A, 10, 5 * SEC);
+	mine = fake_last();
+	fake_connected(mine, -ECONNREFUSED);
+	theirs = fake_come(A, LNET_CTYPE_CONTROL, INC_A);
+	CU_ASSERT(fake_is_open(theirs));
+	UNIT_EQUAL(fw.sn->c[SOCK_C_refused_race], 0, "refused");
+	msg = fake_send(A, 10, 5 * SEC);
+	UNIT_EQUAL(msg->how, LNET_OK, "goes by it");
+	fake_end();
+}
+
 /* "No" means later: three times in a row, and then it is a failure. */
 static void test_refused(void)
 {
@@ -519,6 +537,7 @@ UNIT_SUITE(conn,
 	{ "answers, refuses and counts bad HELLOs", test_hellos },
 	{ "ends half-open connections in time", test_half_open },
 	{ "of two crossing connections the higher NID's wins", test_race },
+	{ "while we wait to dial again, the lower NID's is taken", test_race_paused },
 	{ "asks again when refused, three times", test_refused },
 	{ "is content with what the peer allows, and sets limits itself", test_full },
 	{ "a peer that restarted gets a new set", test_restart },
