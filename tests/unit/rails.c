@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The nodes of tests that need more than one: clock, driver, messages. */
+/* What joins the nodes of tests that need more than one: clock, driver, messages. */
 #include "rails.h"
 
 struct rails rails;
@@ -41,7 +41,7 @@ static void env_arm(struct lnet_env *env, unsigned int shard)
 	container_of(env, struct rails_node, env)->nr_arms++;
 }
 
-static const struct lnet_env_ops env_ops = {
+const struct lnet_env_ops rails_env_ops = {
 	.now_ns = env_now, .random = env_random, .kick = env_kick, .arm = env_arm,
 };
 
@@ -178,7 +178,7 @@ static struct rails_msg *msg_new(const struct lnet_att *att)
 	return m;
 }
 
-static void msg_free(struct rails_msg *m)
+void rails_msg_free(struct rails_msg *m)
 {
 	list_del_init(&m->link);
 	free(m->data);
@@ -201,7 +201,7 @@ void rails_again(const struct rails_msg *m)
 	list_add_tail(&msg_copy(m)->link, &rails.wire);
 }
 
-static void order_add(char c)
+void rails_order(char c)
 {
 	size_t len = strlen(rails.order);
 
@@ -227,7 +227,7 @@ static void unhold(struct held *h)
 {
 	list_del(&h->link);
 	if (h->m)
-		msg_free(h->m);
+		rails_msg_free(h->m);
 	free(h);
 }
 
@@ -244,7 +244,7 @@ static void note_sent(const struct lnet_att *att, const struct rails_msg *m)
 		rails.req[tag].on_rail[m->rail]++;
 	}
 	rails.nr_carried[m->type]++;
-	order_add("apgrc"[m->type]);
+	rails_order("apgrc"[m->type]);
 }
 
 static u32 epoch_of(const struct rails_msg *m)
@@ -260,7 +260,7 @@ static void carry(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 
 	m->half = fate == FATE_HALF;
 	if (fate == FATE_LOSE || fate == FATE_POST_FAIL) {
-		msg_free(m);
+		rails_msg_free(m);
 	} else {
 		if (fate == FATE_TWICE)
 			rails_again(m);
@@ -290,13 +290,13 @@ static int rails_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *
 	CU_ASSERT(att->deadline_ns >= rails.now_ns && att->deadline_ns <= att->op->deadline_ns);
 	if (r && r->fate == FATE_REFUSE) {
 		att->outcome = r->how;
-		msg_free(m);
+		rails_msg_free(m);
 		return -EIO;
 	}
 	note_sent(att, m);
 	if (r && r->fate == FATE_FAIL) {
 		lnet_att_done(p, att, r->how, 0);
-		msg_free(m);
+		rails_msg_free(m);
 	} else if (r && r->fate == FATE_KEEP) {
 		hold(&rails.kept, ni, m)->att = att;
 	} else {
@@ -386,7 +386,7 @@ static void deliver_to(struct rails_node *n, struct rails_msg *m)
 	if (!ni || !from) {
 		lnet_ni_put(ni);
 		lnet_peer_ni_put(from);
-		msg_free(m);
+		rails_msg_free(m);
 		return;
 	}
 	lnet_pass_begin(&p, n->ln, LNET_PASS_DRIVER);
@@ -398,11 +398,11 @@ static void deliver_to(struct rails_node *n, struct rails_msg *m)
 		lnet_buf_write(&rx->into, 0, m->data, rx->want / 2);
 	} else if (v == LNET_LAND) {
 		land_now(&p, rx, m);
-		msg_free(m);
+		rails_msg_free(m);
 	} else if (v == LNET_LATER) {
 		hold(&rails.waiting, ni, m)->rx = rx;
 	} else {
-		msg_free(m);
+		rails_msg_free(m);
 	}
 	lnet_pass_end(&p);
 	lnet_peer_ni_put(from);
@@ -421,13 +421,13 @@ static bool stock_drops(struct rails_msg *m)
 	return rails.node[m->to].stock && portal >= LNET_PORTAL_MARK;
 }
 
-static void deliver_next(void)
+void rails_deliver(void)
 {
 	struct rails_msg *m = list_first_entry(&rails.wire, struct rails_msg, link);
 
 	list_del_init(&m->link);
 	if (m->to < 0 || !rails.node[m->to].ln || stock_drops(m))
-		msg_free(m);
+		rails_msg_free(m);
 	else
 		deliver_to(&rails.node[m->to], m);
 }
@@ -462,7 +462,7 @@ static void rails_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_r
 }
 
 /* What may land now that a buffer came, what was stopped. */
-static bool landings(void)
+bool rails_landings(void)
 {
 	struct held *h, *next;
 	struct lnet_pass p;
@@ -562,7 +562,7 @@ static void rails_stop(struct lnet_ni *ni)
 	}
 }
 
-static const struct lnet_lnd_ops rails_ops = {
+const struct lnet_lnd_ops rails_ops = {
 	.name = "rails", .type = LNET_LND_TCP, .inline_max = 4096, .peer_timeout = 180,
 	.peer_credits = 8, .credits = 256, .ni_start = rails_start, .ni_stop = rails_stop,
 	.send = rails_send, .cancel = rails_cancel, .land = rails_op_land, .rx_stop = rails_rx_stop,
@@ -585,312 +585,4 @@ void rails_link(unsigned int node, unsigned int rail, bool up)
 	struct lnet_link link = { .up = up };
 
 	lnet_ni_link(rails_ni(node, rail), &link);
-}
-
-/* ---- time ------------------------------------------------------------------------------------ */
-
-static bool work(void)
-{
-	bool any = false;
-	unsigned int i, s;
-
-	for (i = 0; i < RAILS_NODES; i++) {
-		struct rails_node *n = &rails.node[i];
-		bool kicked = n->nr_kicks;
-
-		n->nr_kicks = 0;
-		for (s = 0; n->ln && s < lnet_nr_shards(n->ln); s++) {
-			if (!kicked && lnet_shard_next_ns(n->ln, s) > rails.now_ns)
-				continue;
-			lnet_shard_work(n->ln, s, LNET_EVENTS_PER_PASS);
-			any = true;
-		}
-	}
-	return any;
-}
-
-void rails_pump(void)
-{
-	unsigned int left = 200000;
-	bool any = true;
-
-	while (any && left--) {
-		any = !list_empty(&rails.wire);
-		if (any)
-			deliver_next();
-		any |= landings();
-		any |= work();
-	}
-	CU_ASSERT(left > 0);
-}
-
-static u64 next_ns(void)
-{
-	u64 next = U64_MAX;
-	unsigned int i, s;
-
-	for (i = 0; i < RAILS_NODES; i++)
-		for (s = 0; rails.node[i].ln && s < lnet_nr_shards(rails.node[i].ln); s++)
-			next = min(next, lnet_shard_next_ns(rails.node[i].ln, s));
-	return next;
-}
-
-void rails_run(u64 ns)
-{
-	u64 end = rails.now_ns + ns, next;
-
-	for (;;) {
-		rails_pump();
-		next = next_ns();
-		if (next > end)
-			break;
-		rails.now_ns = max(next, rails.now_ns + 1);
-	}
-	rails.now_ns = end;
-	rails_pump();
-}
-
-void rails_release(void)
-{
-	list_splice_tail_init(&rails.delayed, &rails.wire);
-	rails_pump();
-}
-
-/* ---- requests -------------------------------------------------------------------------------- */
-
-static void count_own(struct rails_req *r, const struct lnet_event *ev)
-{
-	r->nr_sent += ev->kind == LNET_EVENT_SEND;
-	if (!ev->final)
-		return;
-	r->nr_final++;
-	r->status = ev->status;
-	r->perhaps = ev->perhaps;
-	r->kind = ev->kind;
-	r->mlength = ev->mlength;
-	r->latency_ns = ev->latency_ns;
-	r->end_ns = rails.now_ns;
-	order_add('!');
-}
-
-static void handler(const struct lnet_event *ev)
-{
-	struct rails_node *n = ev->user_ptr;
-	u64 tag = (u64)(unsigned long)ev->op_ptr;
-
-	if (rails.on_event)
-		rails.on_event(n, ev);
-	if (tag && tag < RAILS_TAGS) {
-		count_own(&rails.req[tag], ev);
-		return;
-	}
-	if ((ev->kind == LNET_EVENT_PUT || ev->kind == LNET_EVENT_GET) && ev->match_bits < RAILS_TAGS) {
-		rails.req[ev->match_bits].nr_effects += ev->status == 0;
-		rails.req[ev->match_bits].nr_target++;
-		order_add(ev->kind == LNET_EVENT_PUT ? 'P' : 'G');
-	}
-}
-
-static unsigned int submit(unsigned int from, unsigned int to, u32 len, u32 flags, u64 timeout_ns,
-			   int (*fn)(struct lnet *ln, const struct lnet_xfer *x))
-{
-	struct rails_node *n = &rails.node[from];
-	unsigned int tag = ++rails.nr_tags;
-	struct lnet_xfer x;
-
-	CU_ASSERT_FATAL(tag < RAILS_TAGS);
-	lnet_xfer_init(&x);
-	x.md = n->md;
-	x.target.nid = rails_nid(to, 0);
-	x.portal = RAILS_PORTAL;
-	x.match_bits = x.hdr_data = tag;
-	x.flags = flags;
-	x.length = len;
-	x.timeout_ns = timeout_ns;
-	x.op_ptr = (void *)(unsigned long)tag;
-	rails.req[tag].started_ns = rails.now_ns;
-	UNIT_EQUAL(fn(n->ln, &x), 0, "a request");
-	return tag;
-}
-
-unsigned int rails_put(unsigned int from, unsigned int to, u32 len, u32 flags, u64 timeout_ns)
-{
-	return submit(from, to, len, flags, timeout_ns, lnet_put);
-}
-
-unsigned int rails_get(unsigned int from, unsigned int to, u32 len, u64 timeout_ns)
-{
-	return submit(from, to, len, 0, timeout_ns, lnet_get);
-}
-
-void rails_attach(unsigned int node, u32 options)
-{
-	struct rails_node *n = &rails.node[node];
-	struct lnet_md_cfg md = { .start = n->dst, .length = RAILS_MEM, .cpt = -1, .user_ptr = n,
-				  .threshold = LNET_THRESHOLD_INF, .handler = handler };
-	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
-	lnet_me_t me;
-
-	md.options = options | LNET_MD_TRUNCATE | LNET_MD_MANAGE_REMOTE;
-	UNIT_EQUAL(lnet_me_attach(n->ln, RAILS_PORTAL, &any, 0, ~0ULL, LNET_RETAIN, LNET_INS_AFTER,
-				  &me), 0, "an entry");
-	UNIT_EQUAL(lnet_md_attach(n->ln, me, &md, LNET_RETAIN, &n->target), 0, "a buffer");
-}
-
-/* ---- nodes ----------------------------------------------------------------------------------- */
-
-static void add_peers(unsigned int ix)
-{
-	unsigned int i, nr = rails.cfg.single || rails.cfg.one_rail ? 0 : 1;
-
-	for (i = 0; i < rails.cfg.nr_nodes; i++) {
-		struct lnet_nid primary = rails_nid(i, 0), other = rails_nid(i, 1);
-
-		if (i != ix)
-			UNIT_EQUAL(lnet_peer_add(rails.node[ix].ln, &primary, &other, nr,
-						 !rails.cfg.single), 0, "a peer");
-	}
-}
-
-void rails_node_start(unsigned int ix)
-{
-	struct rails_node *n = &rails.node[ix];
-	struct lnet_cfg cfg = { .env = &n->env, .nr_shards = rails.cfg.nr_shards };
-	struct lnet_md_cfg md = { .start = n->src, .length = RAILS_MEM, .cpt = -1, .user_ptr = n,
-				  .threshold = LNET_THRESHOLD_INF, .handler = handler };
-	struct lnet_ni_cfg ni;
-	unsigned int r;
-
-	n->env.ops = &env_ops;
-	n->ix = ix;
-	CU_ASSERT_FATAL(lnet_create(&n->ln, &cfg) == 0);
-	CU_ASSERT_FATAL(lnet_lnd_register(n->ln, &rails_ops) == 0);
-	for (r = 0; r < (rails.cfg.one_rail ? 1 : RAILS_RAILS); r++) {
-		lnet_ni_cfg_init(&ni);
-		ni.nid = rails_nid(ix, r);
-		if (rails.cfg.peer_credits)
-			ni.peer_credits = rails.cfg.peer_credits;
-		if (rails.cfg.credits)
-			ni.credits = rails.cfg.credits;
-		CU_ASSERT_FATAL(lnet_ni_add(n->ln, &ni) == 0);
-	}
-	add_peers(ix);
-	CU_ASSERT_FATAL(lnet_md_bind(n->ln, &md, LNET_RETAIN, &n->md) == 0);
-	for (r = 0; r < RAILS_MEM; r++)
-		n->src[r] = (u8)(r * 7 + ix);
-	if (!rails.cfg.no_buffers)
-		rails_attach(ix, LNET_MD_OP_PUT | LNET_MD_OP_GET);
-}
-
-void rails_node_stop(unsigned int ix)
-{
-	lnet_destroy(rails.node[ix].ln);
-	rails.node[ix].ln = NULL;
-}
-
-void rails_restart(unsigned int ix)
-{
-	rails_node_stop(ix);
-	rails_node_start(ix);
-	rails_pump();
-}
-
-void rails_begin(const struct rails_cfg *cfg)
-{
-	struct list_head *lists[] = { &rails.wire, &rails.delayed, &rails.kept, &rails.posted,
-				      &rails.waiting, &rails.landing };
-	unsigned int i;
-
-	memset(&rails, 0, sizeof(rails));
-	if (cfg)
-		rails.cfg = *cfg;
-	rails.cfg.nr_nodes = rails.cfg.nr_nodes ? rails.cfg.nr_nodes : 2;
-	rails.now_ns = 10 * NSEC_PER_SEC;
-	for (i = 0; i < ARRAY_SIZE(lists); i++)
-		INIT_LIST_HEAD(lists[i]);
-	for (i = 0; i < rails.cfg.nr_nodes; i++)
-		rails_node_start(i);
-	if (rails.cfg.quiet)
-		return;
-	i = rails_get(0, 1, 8, 0);
-	rails_get(1, 0, 8, 0);
-	rails_run(50 * RAILS_MS);
-	UNIT_EQUAL(rails.req[i].nr_final + rails.req[i + 1].nr_final, 2, "warm-up");
-	rails.order[0] = 0;
-	memset(rails.nr_carried, 0, sizeof(rails.nr_carried));
-}
-
-static void check_pni(const struct lnet_peer_ni *pni)
-{
-	struct lnet_path *path;
-
-	if (pni->max_credits)
-		UNIT_EQUAL(pni->credits, pni->max_credits, "peer credits are back");
-	UNIT_EQUAL(pni->nr_wait, 0, "nobody waits for the peer");
-	list_for_each_entry(path, &pni->paths, link) {
-		UNIT_EQUAL(path->nr_wire, 0, "nothing with a driver");
-		CU_ASSERT(list_empty(&path->asked));
-	}
-}
-
-static void check_node(struct lnet *ln)
-{
-	struct lnet_peer_ni *pni;
-	struct lnet_peer *peer;
-	struct lnet_ni *ni;
-	unsigned int s;
-
-	UNIT_EQUAL(lnet_ops_idle(ln), true, "no operation is left");
-	list_for_each_entry(ni, &ln->nis, link)
-		for (s = 0; s < ln->nr_shards; s++) {
-			if (ln->nr_shards == 1)
-				UNIT_EQUAL(ni->sh[s].credits, ni->credits, "NI credits are back");
-			UNIT_EQUAL(ni->sh[s].holds, 0, "holds are back");
-		}
-	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer))
-		list_for_each_entry(pni, &peer->pnis, link)
-			check_pni(pni);
-}
-
-static void drop_messages(struct list_head *list)
-{
-	while (!list_empty(list))
-		msg_free(list_first_entry(list, struct rails_msg, link));
-}
-
-/* Long enough for whatever waits, whatever it waits for. */
-static bool unfinished(void)
-{
-	unsigned int i;
-
-	for (i = 1; i <= rails.nr_tags; i++)
-		if (!rails.req[i].nr_final)
-			return true;
-	return false;
-}
-
-void rails_end(void)
-{
-	unsigned int i;
-
-	if (unfinished())
-		rails_run(20 * NSEC_PER_SEC);
-	rails_clear();
-	drop_messages(&rails.delayed);
-	rails_give(LNET_ABORTED);
-	while (!list_empty(&rails.landing))
-		rails_land(0, LNET_LOCAL_ABORTED);
-	rails_run(7 * NSEC_PER_SEC);
-	for (i = 0; i < RAILS_NODES; i++)
-		if (rails.node[i].ln)
-			check_node(rails.node[i].ln);
-	for (i = 0; i < RAILS_NODES; i++)
-		if (rails.node[i].ln)
-			rails_node_stop(i);
-	drop_messages(&rails.wire);
-	drop_messages(&rails.delayed);
-	for (i = 1; i <= rails.nr_tags; i++)
-		UNIT_EQUAL(rails.req[i].nr_final, 1, "one final event");
-	CU_ASSERT(list_empty(&rails.kept) && list_empty(&rails.posted));
-	CU_ASSERT(list_empty(&rails.waiting) && list_empty(&rails.landing));
 }

@@ -34,7 +34,7 @@ enum rails_fate {
 	FATE_CONFIRM,		/* carried, given back as CONFIRMED */
 	FATE_TWICE,		/* carried two times */
 	FATE_DELAY,		/* posted, given back; carried at rails_release() */
-	FATE_HALF,		/* carried; half of the payload lands, see rails_land() */
+	FATE_HALF,		/* carried; half of the payload lands: rails_land() */
 	FATE_LATE,		/* as FATE_DELIVER, and once more at rails_release() */
 };
 
@@ -112,7 +112,8 @@ struct lnet_ni *rails_ni(unsigned int node, unsigned int rail);	/* not counted *
 struct lnet_path *rails_path(unsigned int from, unsigned int to, unsigned int rail);
 struct lnet_peer *rails_peer(unsigned int from, unsigned int to);
 
-void rails_on(int from, int rail, int type, enum rails_fate fate, enum lnet_outcome how, int count);
+void rails_on(int from, int rail, int type, enum rails_fate fate, enum lnet_outcome how,
+	      int count);
 void rails_clear(void);				/* forgets the rules */
 /* The tag. @flags: LNET_ACK, LNET_MORE. */
 unsigned int rails_put(unsigned int from, unsigned int to, u32 len, u32 flags, u64 timeout_ns);
@@ -133,6 +134,14 @@ void rails_link(unsigned int node, unsigned int rail, bool up);
 /* A message as it came before, once more. */
 void rails_again(const struct rails_msg *m);
 unsigned int rails_count(const struct list_head *list);
+/* ---- between rails.c and rails_run.c --------------------------------------------------------- */
+extern const struct lnet_env_ops rails_env_ops;
+extern const struct lnet_lnd_ops rails_ops;
+void rails_order(char c);
+void rails_msg_free(struct rails_msg *m);
+void rails_deliver(void);			/* the first message on the wire */
+bool rails_landings(void);			/* one that may land or was stopped; false: none */
+
 #define rails_done(tag) (rails.req[tag].nr_final)
 
 #endif
