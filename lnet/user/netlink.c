@@ -380,7 +380,7 @@ static bool receive(struct lnet_nl_server *srv)
 			client.uid = ((struct ucred *)CMSG_DATA(c))->uid;
 	if (!client.portid || (size_t)n > sizeof(srv->request))
 		return true;
-	for (rest = (int)n; NLMSG_OK(h, (u32)rest); h = NLMSG_NEXT(h, rest))
+	for (rest = (int)n; rest > 0 && NLMSG_OK(h, (u32)rest); h = NLMSG_NEXT(h, rest))
 		on_request(srv, h, &client);
 	return true;
 }

@@ -281,7 +281,7 @@ static int on_datagram(void *arg, const void *msgs, size_t len)
 	struct talk *t = arg;
 	int rest = (int)len;
 
-	for (; !t->done && NLMSG_OK(h, (unsigned int)rest); h = NLMSG_NEXT(h, rest)) {
+	for (; !t->done && rest > 0 && NLMSG_OK(h, (unsigned int)rest); h = NLMSG_NEXT(h, rest)) {
 		if (h->nlmsg_seq != t->l->seq)
 			continue;
 		if (h->nlmsg_type == NLMSG_ERROR)
