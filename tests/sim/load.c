@@ -368,13 +368,18 @@ static u32 draw_partner(struct sim_load *load, u32 n)
 static void issue(struct sim_world *w, void *arg, u64 num)
 {
 	struct sim_load *load = w->load;
-	u32 n = num;
+	u32 n = num, dst, len;
+	u8 kind;
 
 	(void)arg;
 	if (w->now_ns >= load->until_ns)
 		return;
-	if (load->nr_open < load->nr_max_open)
-		sim_request(load, n, draw_partner(load, n), draw_kind(load), draw_len(load));
+	if (load->nr_open < load->nr_max_open) {
+		dst = draw_partner(load, n);	/* in this order, on every compiler */
+		kind = draw_kind(load);
+		len = draw_len(load);
+		sim_request(load, n, dst, kind, len);
+	}
 	sim_at(w, w->now_ns + 1 + sim_below(&load->rng, 2 * load->gap_ns), issue, NULL, n);
 }
 

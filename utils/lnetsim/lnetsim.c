@@ -49,7 +49,7 @@ static int make_scenario(const struct options *o, u64 seed, struct sim_scenario 
 	}
 	s->sock |= o->sock;
 	if (o->nodes) {
-		s->gap_ns = min(s->gap_ns * o->nodes / s->nodes, s->duration_ns / 3);
+		s->gap_ns = s->gap_ns * o->nodes / s->nodes;
 		s->nodes = o->nodes;
 		s->max_open = max(s->max_open, o->nodes * 2);
 	}
