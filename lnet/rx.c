@@ -213,7 +213,8 @@ static bool use_md(struct lnet_op *op)
 {
 	if (!op->md || (op->flags & LNET_OPF_ANSWERED))
 		return true;
-	if (!lnet_md_use_again(op->md))
+	/* An MD that is used up still gets the answer to what it began; one that was unlinked does not. */
+	if (!lnet_md_use_again(op->md) && lnet_md_aborted(op->md))
 		return false;
 	op->flags |= LNET_OPF_ANSWERED;
 	return true;

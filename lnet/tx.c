@@ -326,6 +326,8 @@ static void process(struct lnet_pass *p, struct lnet_att *att)
 
 void lnet_att_given(struct lnet_pass *p, struct list_head *list)
 {
+	/* The second reading of the pass: what the hand-over to the driver took is known by it. */
+	p->now_ns = p->ln->env->ops->now_ns(p->ln->env);
 	while (!list_empty(list)) {
 		struct lnet_att *att = list_first_entry(list, struct lnet_att, link);
 
