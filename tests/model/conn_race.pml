@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two nodes dial each other: HELLOs cross, a node restarts, connections break (the wire manual: decision by the passive
- * side, rows 4 to 8; checks by the initiator; closing). Node 1 has the higher NID.
+ * Two nodes dial each other: HELLOs cross, a node restarts, connections break (the wire manual:
+ * decision by the passive side, rows 4 to 8; checks by the initiator; closing). Node 1 has the
+ * higher NID.
  *
- * A set has TYPES connections. Every HELLO, answer and end of stream arrives at any later time. A refused node tries again
- * when its timer fires: EARLY times at any moment, else not before everything under way has arrived. The timers of both nodes fire in the
- * same round, so attempts may cross again in each; with UNEVEN one may fire many times before the other, as with
- * back-off times that double.
+ * A set has TYPES connections. Every HELLO, answer and end of stream arrives at any later time. A
+ * refused node tries again when its timer fires: EARLY times at any moment, else not before
+ * everything under way has arrived. The timers of both nodes fire in the same round, so attempts
+ * may cross again in each; with UNEVEN one may fire many times before the other, as with back-off
+ * times that double.
  *
  * CRASH: the peer of a node that restarts is not told that the old connections ended.
  *
  * Bounds (-D): TYPES, FAULTS connections broken, RESTARTS (with a new incarnation), EARLY, ROUNDS.
  * Mutants: see tests/model/rows; each must fail.
  *
- * What must hold: every run ends with one set, complete, the same at both ends; no livelock: after the last fault all is
- * well after ROUNDS rounds of timers.
+ * What must hold: every run ends with one set, complete, the same at both ends; no livelock: after
+ * the last fault all is well after ROUNDS rounds of timers.
  */
 #ifndef TYPES
 #define TYPES	2
@@ -31,7 +33,8 @@
 #ifndef ROUNDS
 #define ROUNDS	2
 #endif
-#define SLOTS	5	/* connections there can be at a time, closed ones included; beyond it a dial waits */
+/* connections there can be at a time, closed ones included; beyond it a dial waits */
+#define SLOTS	5
 
 mtype = { FREE, WAITS, LIVE, CLOSED };		/* of one end of a connection */
 mtype = { NOTHING, YES, NO };			/* answer HELLO under way */
@@ -42,7 +45,7 @@ mtype answer[SLOTS] = NOTHING;
 bool mute[SLOTS];				/* its dead end sends no end of stream (CRASH) */
 
 byte incarnation[2] = 1;
-byte known[2];					/* the peer's, recorded with its connections; 0: none */
+byte known[2];				/* the peer's, recorded with its connections; 0: none */
 bool connecting[2];				/* the connect job runs */
 byte dialing[2];				/* its connection + 1 */
 bool backoff[2];
@@ -52,16 +55,19 @@ byte faults, restarts;
 byte i, t, n_live;				/* of the step going on */
 
 #define end(c, n)	end_of[(c) * 2 + (n)]
-#define hello(c)	(end(c, dialer[c]) == WAITS && answer[c] == NOTHING && end(c, 1 - dialer[c]) == WAITS)
+#define hello(c)	(end(c, dialer[c]) == WAITS && answer[c] == NOTHING && \
+			 end(c, 1 - dialer[c]) == WAITS)
 #define answered(c)	(end(c, dialer[c]) == WAITS && answer[c] != NOTHING)
 #define eof(c, n)	(!mute[c] && end(c, n) == LIVE && end(c, 1 - n) == CLOSED || \
-			 n == dialer[c] && end(c, n) == WAITS && answer[c] == NOTHING && end(c, 1 - n) == CLOSED)
+			 n == dialer[c] && end(c, n) == WAITS && answer[c] == NOTHING && \
+			 end(c, 1 - n) == CLOSED)
 #define one_live(c, n, ty) (end(c, n) == LIVE && type[c] == ty)
-#define has(n, ty)	(one_live(0, n, ty) || one_live(1, n, ty) || one_live(2, n, ty) || one_live(3, n, ty) || \
-			 one_live(4, n, ty))
+#define has(n, ty)	(one_live(0, n, ty) || one_live(1, n, ty) || one_live(2, n, ty) || \
+			 one_live(3, n, ty) || one_live(4, n, ty))
 #define complete(n)	(has(n, 0) && (TYPES < 2 || has(n, 1)))
 #define under_way(c)	(hello(c) || answered(c) || eof(c, 0) || eof(c, 1))
-#define quiet		(!under_way(0) && !under_way(1) && !under_way(2) && !under_way(3) && !under_way(4))
+#define quiet		(!under_way(0) && !under_way(1) && !under_way(2) && !under_way(3) && \
+			 !under_way(4))
 #define is_free(c)	(end(c, 0) == FREE)
 #define room		(is_free(0) || is_free(1) || is_free(2) || is_free(3) || is_free(4))
 #define waits(n)	(connecting[n] && !dialing[n] && !complete(n) && backoff[n])
@@ -70,9 +76,12 @@ byte i, t, n_live;				/* of the step going on */
 inline slots_free() {
 	for (i : 0 .. SLOTS - 1) {
 		if
-		:: end(i, 0) != FREE && (end(i, 0) == CLOSED || end(i, 0) == WAITS && dialer[i] == 1) &&
+		:: end(i, 0) != FREE &&
+		   (end(i, 0) == CLOSED || end(i, 0) == WAITS && dialer[i] == 1) &&
 		   (end(i, 1) == CLOSED || end(i, 1) == WAITS && dialer[i] == 0) ->
-			end(i, 0) = FREE; end(i, 1) = FREE; dialer[i] = 0; type[i] = 0; said[i] = 0; answer[i] = NOTHING; mute[i] = false
+			end(i, 0) = FREE; end(i, 1) = FREE;
+			dialer[i] = 0; type[i] = 0;
+			said[i] = 0; answer[i] = NOTHING; mute[i] = false
 		:: else
 		fi
 	}
@@ -112,7 +121,8 @@ inline dial(n) {
 #define ROW4(n)		false
 #elif defined(BOTHREFUSE)	/* whoever is connecting refuses */
 #define ROW4(n)		connecting[n]
-#elif defined(NARROW)		/* refuses only while its own HELLO is under way, not while it waits to try again */
+/* refuses only while its own HELLO is under way, not while it waits to try again */
+#elif defined(NARROW)
 #define ROW4(n)		(dialing[n] && n == 1)
 #else
 #define ROW4(n)		(connecting[n] && n == 1)
@@ -132,7 +142,8 @@ inline hello_take(c, n) {
 #ifndef NOCLEAR		/* the old record stays */
 		siblings_close(n)
 #endif
-	:: !ROW4(n) && !(known[n] && known[n] != said[c]) && ROW7(c, n) -> answer[c] = NO; end(c, n) = CLOSED
+	:: !ROW4(n) && !(known[n] && known[n] != said[c]) && ROW7(c, n) ->
+		answer[c] = NO; end(c, n) = CLOSED
 	:: else -> known[n] = said[c]; answer[c] = YES; end(c, n) = LIVE
 	fi;
 	said[c] = incarnation[n]
@@ -143,7 +154,8 @@ inline answer_take(c, n) {
 	dialing[n] = 0;
 	if
 	:: answer[c] == NO -> end(c, n) = CLOSED; backoff[n] = true
-	:: answer[c] == YES && known[n] && known[n] != said[c] -> end(c, n) = CLOSED; siblings_close(n); backoff[n] = true
+	:: answer[c] == YES && known[n] && known[n] != said[c] ->
+		end(c, n) = CLOSED; siblings_close(n); backoff[n] = true
 	:: else -> known[n] = said[c]; end(c, n) = LIVE
 	fi;
 	answer[c] = NOTHING
@@ -162,7 +174,8 @@ inline restart(n) {
 	incarnation[n]++;
 	for (i : 0 .. SLOTS - 1) {
 		if
-		:: end(i, n) != FREE && !(end(i, n) == WAITS && dialer[i] != n) -> end(i, n) = CLOSED;
+		:: end(i, n) != FREE && !(end(i, n) == WAITS && dialer[i] != n) ->
+			end(i, n) = CLOSED;
 #ifdef CRASH
 			mute[i] = true
 #endif
@@ -181,12 +194,15 @@ inline restart(n) {
 	:: answered(c) && dialer[c] == 1 -> answer_take(c, 1) \
 	:: eof(c, 0) -> eof_take(c, 0) \
 	:: eof(c, 1) -> eof_take(c, 1) \
-	:: faults < FAULTS && end(c, 0) == LIVE -> faults++; end(c, 0) = CLOSED; siblings_close(0); fault() \
-	:: faults < FAULTS && end(c, 1) == LIVE -> faults++; end(c, 1) = CLOSED; siblings_close(1); fault()
+	:: faults < FAULTS && end(c, 0) == LIVE -> \
+		faults++; end(c, 0) = CLOSED; siblings_close(0); fault() \
+	:: faults < FAULTS && end(c, 1) == LIVE -> \
+		faults++; end(c, 1) = CLOSED; siblings_close(1); fault()
 
 #define NODE_STEPS(n) \
 	:: !connecting[n] && !complete(n) -> connecting[n] = true \
-	:: connecting[n] && !dialing[n] && complete(n) -> connecting[n] = false; backoff[n] = false \
+	:: connecting[n] && !dialing[n] && complete(n) -> \
+		connecting[n] = false; backoff[n] = false \
 	:: connecting[n] && !dialing[n] && !complete(n) && !backoff[n] && room -> dial(n) \
 	:: waits(n) && early[n] -> early[n]--; backoff[n] = false \
 	:: restarts < RESTARTS -> restarts++; restart(n)
@@ -206,7 +222,8 @@ active proctype world() {
 		:: quiet && settled(0) && settled(1) && (waits(0) || waits(1)) ->
 			rounds++; assert(rounds <= ROUNDS);
 			if
-#ifdef UNEVEN			/* back-off times differ: the one or the other may fire first, again and again */
+/* back-off times differ: the one or the other may fire first, again and again */
+#ifdef UNEVEN
 			:: waits(0) -> backoff[0] = false
 			:: waits(1) -> backoff[1] = false
 #endif
@@ -215,7 +232,8 @@ active proctype world() {
 		fi;
 		slots_free()
 	   }
-	:: atomic { complete(0) && complete(1) && quiet && !connecting[0] && !connecting[1] -> break }
+	:: atomic { complete(0) && complete(1) && quiet && !connecting[0] && !connecting[1] ->
+		    break }
 	od;
 	atomic {
 		n_live = 0;
@@ -228,14 +246,18 @@ active proctype world() {
 	}
 }
 
-#if defined(W_CROSS)		/* witness: the lower one's HELLO was refused while the higher one's is under way */
+/* witness: the lower one's HELLO was refused while the higher one's is under way */
+#if defined(W_CROSS)
 active proctype monitor() {
 end:
-	atomic { answer[0] == NO && dialer[0] == 0 && end(1, 1) == WAITS && dialer[1] == 1 -> assert(false) }
+	atomic { answer[0] == NO && dialer[0] == 0 && end(1, 1) == WAITS && dialer[1] == 1 ->
+		 assert(false) }
 }
-#elif defined(W_HALF)		/* witness: an old life's connection still there when the new life's HELLO comes */
+/* witness: an old life's connection still there when the new life's HELLO comes */
+#elif defined(W_HALF)
 active proctype monitor() {
 end:
-	atomic { known[0] == 1 && end(0, 0) == LIVE && end(1, 1) == WAITS && dialer[1] == 1 && said[1] == 2 -> assert(false) }
+	atomic { known[0] == 1 && end(0, 0) == LIVE && end(1, 1) == WAITS && dialer[1] == 1 &&
+		 said[1] == 2 -> assert(false) }
 }
 #endif

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Exactly once, the memory: matching, landing, answers, confirms and resets on two rails (rules 6 to 12).
+ * Exactly once, the memory: matching, landing, answers, confirms and resets on two rails (rules 6
+ * to 12).
  *
- * Two rails, FIFO both ways per connection set; payloads come in two pieces (one reads or writes memory at each); a reset
- * loses all that is under way on its rail, both ways, and breaks what is half landed. When nothing is under way and all
- * attempts are used, one attempt more, with no fault after it, must finish the request, and all memory must go back: a
- * run that cannot end so is an invalid end state.
+ * Two rails, FIFO both ways per connection set; payloads come in two pieces (one reads or writes
+ * memory at each); a reset loses all that is under way on its rail, both ways, and breaks what is
+ * half landed. When nothing is under way and all attempts are used, one attempt more, with no fault
+ * after it, must finish the request, and all memory must go back: a run that cannot end so is an
+ * invalid end state.
  *
- * Kinds (-D): PUT (acknowledged later, merged), PUTACK, GET. Bounds: NREQ requests, ATT attempts each, RESETS in all.
- * ROUTED: a confirm is a message of its own and goes by either rail; else it is the zero-copy answer, on the rail of the
- * answer it confirms. GIVEUP: the sender may give up at any moment. GONE: the receiver restarts or becomes a stock node.
+ * Kinds (-D): PUT (acknowledged later, merged), PUTACK, GET. Bounds: NREQ requests, ATT attempts
+ * each, RESETS in all. ROUTED: a confirm is a message of its own and goes by either rail; else it
+ * is the zero-copy answer, on the rail of the answer it confirms. GIVEUP: the sender may give up at
+ * any moment. GONE: the receiver restarts or becomes a stock node.
  * Mutants: see tests/model/rows; each must fail.
  *
- * What must hold: one match, one effect, success implies the effect; nothing is read from or written into memory given
- * back; no "answer gone" for an unfinished request; every run ends with all memory back.
+ * What must hold: one match, one effect, success implies the effect; nothing is read from or
+ * written into memory given back; no "answer gone" for an unfinished request; every run ends with
+ * all memory back.
  */
 #ifndef NREQ
 #define NREQ	1
@@ -39,12 +43,14 @@ byte fwd_busy[2], rev_busy[2];	/* q + 1: piece 2 of q must follow */
 byte resets;
 
 /* ---- sender ---- */
-mtype = { OPEN, FINISHING, OVER };	/* OVER: final event given, memory is the user's again */
+/* OVER: final event given, memory is the user's again */
+mtype = { OPEN, FINISHING, OVER };
 mtype req[NREQ] = OPEN;
 bool good[NREQ], gave_up[NREQ];
 byte tries[NREQ];
 bool last[NREQ];			/* the attempt without a fault has been made */
-byte with_driver[2 * NREQ];		/* request attempt on a rail: 0 none, 1 unsent, 2 half written */
+/* request attempt on a rail: 0 none, 1 unsent, 2 half written */
+byte with_driver[2 * NREQ];
 bool landing_s[2 * NREQ];		/* answer landing in the sender's memory */
 bool confirm[2 * NREQ];			/* to be confirmed on this rail */
 
@@ -56,7 +62,7 @@ byte hold[2 * NREQ];			/* waits for a buffer: 1 half here, 2 all here */
 bool landing_r[2 * NREQ];
 bool ack_due[NREQ];			/* merged ACK */
 bool event[NREQ];			/* PUT or GET event given: memory is the user's again */
-byte answering[2 * NREQ];		/* REPLY attempt on a rail: 0 none, 1 unsent, 2 half written */
+byte answering[2 * NREQ];	/* REPLY attempt on a rail: 0 none, 1 unsent, 2 half written */
 bool answered[2 * NREQ];		/* was given to this connection set */
 bool lost[NREQ];			/* an answer's connection was lost, unconfirmed */
 bool confirmed[NREQ];
@@ -71,8 +77,8 @@ byte i, k;				/* of the step going on */
 #define holds(q)	(hold[at(q, 0)] || hold[at(q, 1)])
 #define answers(q)	(answering[at(q, 0)] || answering[at(q, 1)])
 #define confirms(q)	(confirm[at(q, 0)] || confirm[at(q, 1)])
-#define still(q)	(!drivers(q) && !landings_s(q) && !landings_r(q) && !holds(q) && !answers(q) && !confirms(q) && \
-			 !ack_due[q] && !(lost[q] && !confirmed[q]))
+#define still(q)	(!drivers(q) && !landings_s(q) && !landings_r(q) && !holds(q) && \
+			 !answers(q) && !confirms(q) && !ack_due[q] && !(lost[q] && !confirmed[q]))
 #define quiet(q)	(c_idle(0) && c_idle(1) && still(q))
 #define memory_back(q)	(entry[q] == NONE || event[q])
 
@@ -89,7 +95,8 @@ inline rail_reset(c) {
 	for (i : 0 .. NREQ - 1) {
 		with_driver[at(i, c)] = 0; landing_s[at(i, c)] = false;
 #ifndef ROUTED
-		confirm[at(i, c)] = false;	/* a zero-copy answer: never across the loss of its set */
+		/* a zero-copy answer: never across the loss of its set */
+		confirm[at(i, c)] = false;
 #endif
 		landing_r[at(i, c)] = false;
 		hold[at(i, c)] = (hold[at(i, c)] == 2 -> 2 : 0);
@@ -183,7 +190,8 @@ inline sender_take(c) {
 #endif
 
 #define SENDER_STEPS(q, c) \
-	:: req[q] == OPEN && tries[q] < ATT && !with_driver[at(q, c)] -> tries[q]++; with_driver[at(q, c)] = 1 \
+	:: req[q] == OPEN && tries[q] < ATT && !with_driver[at(q, c)] -> \
+		tries[q]++; with_driver[at(q, c)] = 1 \
 	:: with_driver[at(q, c)] == 1 && !fwd_busy[c] && nfull(fwd[c]) -> \
 		assert(req[q] != OVER);		/* not built from memory given back */ \
 		if \
@@ -196,7 +204,8 @@ inline sender_take(c) {
 	:: req[q] == FINISHING && with_driver[at(q, c)] == 1 -> with_driver[at(q, c)] = 0 \
 	:: req[q] == FINISHING && gave_up[q] && with_driver[at(q, c)] == 2 -> rail_reset(c) \
 	:: req[q] == FINISHING && landing_s[at(q, c)] -> landing_s[at(q, c)] = false \
-	:: confirm[at(q, c)] && !fwd_busy[c] && nfull(fwd[c]) -> confirm[at(q, c)] = false; fwd[c]!CONF, q
+	:: confirm[at(q, c)] && !fwd_busy[c] && nfull(fwd[c]) -> \
+		confirm[at(q, c)] = false; fwd[c]!CONF, q
 
 #define REQUEST_STEPS(q) \
 	:: req[q] == OPEN && tries[q] == ATT && !last[q] && quiet(q) -> \
@@ -219,11 +228,17 @@ inline sender_take(c) {
 #else
 #define GIVE_UP(q)
 #endif
-/* the hold time, longer than any transaction of the sender, is over: a held answer, and an entry that never became final */
+/*
+ * the hold time, longer than any transaction of the sender, is over: a held answer, and an entry
+ * that never became final
+ */
 #ifdef NOHOLD		/* only held answers are given back */
-#define HOLD_OVER(q)	:: IS_GET && entry[q] == FINAL && !event[q] && req[q] == OVER && quiet(q) -> event[q] = true
+#define HOLD_OVER(q)	:: IS_GET && entry[q] == FINAL && !event[q] && req[q] == OVER && \
+			   quiet(q) -> \
+				event[q] = true
 #else
-#define HOLD_OVER(q)	:: (entry[q] == FINAL && IS_GET || entry[q] == MATCHED) && !event[q] && req[q] == OVER && quiet(q) -> \
+#define HOLD_OVER(q)	:: (entry[q] == FINAL && IS_GET || entry[q] == MATCHED) && !event[q] && \
+			   req[q] == OVER && quiet(q) -> \
 				entry[q] = FINAL; event[q] = true
 #endif
 #ifdef HOPPUT		/* the router's driver answers, whatever becomes of the message behind it */
@@ -269,7 +284,9 @@ inline receiver_take(c) {
 		:: else ->
 			if
 			:: entry[k] == NONE -> entry[k] = TAKEN; hold[at(k, c)] = 1
-			:: entry[k] == NONE -> matches[k]++; assert(matches[k] == 1); entry[k] = MATCHED; landing_r[at(k, c)] = true
+			:: entry[k] == NONE ->
+				matches[k]++; assert(matches[k] == 1);
+				entry[k] = MATCHED; landing_r[at(k, c)] = true
 #ifndef TAKENDROP
 			:: entry[k] == TAKEN -> hold[at(k, c)] = 1
 #endif
@@ -284,9 +301,12 @@ inline receiver_take(c) {
 		if
 		:: stock
 		:: no_window -> rev[c]!REFUSED, k
-		:: !stock && !no_window && landing_r[at(k, c)] -> assert(!event[k]); land_done(k, c)
+		:: !stock && !no_window && landing_r[at(k, c)] ->
+			assert(!event[k]); land_done(k, c)
 		:: !stock && !no_window && hold[at(k, c)] -> hold[at(k, c)] = 2
-		:: !stock && !no_window && !landing_r[at(k, c)] && !hold[at(k, c)] && entry[k] == FINAL -> rev[c]!ACK, k
+		:: !stock && !no_window && !landing_r[at(k, c)] && !hold[at(k, c)] &&
+		   entry[k] == FINAL ->
+			rev[c]!ACK, k
 		:: else
 		fi
 	:: fwd[c]?REQ, k ->
@@ -296,7 +316,8 @@ inline receiver_take(c) {
 		:: entry[k] == FINAL && event[k] -> rev[c]!ANSWER_GONE, k
 		:: entry[k] == FINAL && !event[k] ->
 			if
-			:: !answered[at(k, c)] && !answering[at(k, c)] && !confirmed[k] -> answering[at(k, c)] = 1
+			:: !answered[at(k, c)] && !answering[at(k, c)] && !confirmed[k] ->
+				answering[at(k, c)] = 1
 			:: else		/* under way there */
 			fi
 		fi
@@ -307,9 +328,11 @@ inline receiver_take(c) {
 
 #define RECEIVER_STEPS(q, c) \
 	/* a buffer came: what waits lands */ \
-	:: hold[at(q, c)] == 1 && entry[q] == MATCHED -> hold[at(q, c)] = 0; landing_r[at(q, c)] = true \
+	:: hold[at(q, c)] == 1 && entry[q] == MATCHED -> \
+		hold[at(q, c)] = 0; landing_r[at(q, c)] = true \
 	:: hold[at(q, c)] == 1 && entry[q] == FINAL -> hold[at(q, c)] = 0 \
-	:: hold[at(q, c)] == 2 && (entry[q] == MATCHED || entry[q] == FINAL) && nfull(rev[c]) && !rev_busy[c] -> \
+	:: hold[at(q, c)] == 2 && (entry[q] == MATCHED || entry[q] == FINAL) && nfull(rev[c]) && \
+	   !rev_busy[c] -> \
 		assert(entry[q] == FINAL || !event[q]); land_done(q, c) \
 	/* rx_stop: another landing has completed, this one stops writing */ \
 	:: landing_r[at(q, c)] && entry[q] == FINAL -> landing_r[at(q, c)] = false \
@@ -317,11 +340,13 @@ inline receiver_take(c) {
 	:: answering[at(q, c)] == 1 && confirmed[q] -> answering[at(q, c)] = 0 \
 	:: answering[at(q, c)] == 1 && !rev_busy[c] && nfull(rev[c]) -> \
 		assert(!event[q]); \
-		rev[c]!RPL1, q; answering[at(q, c)] = 2; answered[at(q, c)] = true; rev_busy[c] = q + 1 \
+		rev[c]!RPL1, q; answering[at(q, c)] = 2; \
+		answered[at(q, c)] = true; rev_busy[c] = q + 1 \
 	:: answering[at(q, c)] == 2 && nfull(rev[c]) -> \
 		assert(!event[q]); \
 		rev[c]!RPL2, q; answering[at(q, c)] = 0; rev_busy[c] = 0; COPIED(q) \
-	:: lost[q] && !confirmed[q] && !event[q] && !answering[at(q, c)] -> lost[q] = false; answering[at(q, c)] = 1
+	:: lost[q] && !confirmed[q] && !event[q] && !answering[at(q, c)] -> \
+		lost[q] = false; answering[at(q, c)] = 1
 #ifdef RELCOPIED
 #define COPIED(q)	event[q] = true
 #elif defined(HOPCONF)	/* the router's driver has answered */
@@ -333,7 +358,8 @@ inline receiver_take(c) {
 inline receiver_restart() {
 	rail_reset(0); rail_reset(1);
 	for (i : 0 .. NREQ - 1) {
-		entry[i] = NONE; hold[at(i, 0)] = 0; hold[at(i, 1)] = 0; ack_due[i] = false; event[i] = false
+		entry[i] = NONE; hold[at(i, 0)] = 0; hold[at(i, 1)] = 0;
+		ack_due[i] = false; event[i] = false
 	}
 	i = 0
 }
@@ -368,7 +394,8 @@ active proctype world() {
 		:: !no_window && !stock && !last[0] -> stock = true; receiver_restart()
 #endif
 		fi }
-	:: atomic { req[0] == OVER && quiet(0) && memory_back(0) && (good[0] || gave_up[0] || no_window) &&
+	:: atomic { req[0] == OVER && quiet(0) && memory_back(0) &&
+		    (good[0] || gave_up[0] || no_window) &&
 		    req[NREQ - 1] == OVER && still(NREQ - 1) && memory_back(NREQ - 1) &&
 		    (good[NREQ - 1] || gave_up[NREQ - 1] || no_window) -> break }
 	od
@@ -376,14 +403,16 @@ active proctype world() {
 
 active proctype monitor() {
 end:
-#if defined(W_JOIN)		/* witness: two landings of one request at the receiver, then success after a reset */
+/* witness: two landings of one request at the receiver, then success after a reset */
+#if defined(W_JOIN)
 	atomic { landing_r[0] && landing_r[1] && resets -> assert(false) }
 #elif defined(W_ANSWERS)	/* witness: two answers landing at the sender */
 	atomic { landing_s[0] && landing_s[1] -> assert(false) }
 #elif defined(W_LAST)		/* witness: it took the last attempt, and was done */
 	atomic { last[0] && good[0] && req[0] == OVER && event[0] -> assert(false) }
 #elif defined(W_AGAIN)		/* witness: answer lost, sent again, confirmed */
-	atomic { resets == RESETS && confirmed[0] && tries[0] == 1 && req[0] == OVER -> assert(false) }
+	atomic { resets == RESETS && confirmed[0] && tries[0] == 1 && req[0] == OVER ->
+		 assert(false) }
 #else
 	false
 #endif

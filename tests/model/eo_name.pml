@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Exactly once, the names: grants, sequences, windows, restarts, late messages (manual: exactly once, rules 1 to 7, 11, 13, 14).
+ * Exactly once, the names: grants, sequences, windows, restarts, late messages (manual: exactly
+ * once, rules 1 to 7, 11, 13, 14).
  *
- * The network is a set: whatever was sent may come any number of times, in any order, at any later time, or never. So two
- * rails, loss, duplication, hedges and late originals need no steps of their own. With REBIND (and not ROUTED) each
- * attempt comes at most once. The sender may give up at any moment. An effect belongs to the request whose bytes came,
- * whatever name they came under.
+ * The network is a set: whatever was sent may come any number of times, in any order, at any later
+ * time, or never. So two rails, loss, duplication, hedges and late originals need no steps of their
+ * own. With REBIND (and not ROUTED) each attempt comes at most once. The sender may give up at any
+ * moment. An effect belongs to the request whose bytes came, whatever name they came under.
  *
- * Bounds (-D): NREQ requests, NONCES openings, GRANTS the receivers draw, SLIVES and RLIVES lives of sender and receiver,
- * STOCK 1: between two lives the receiver may be a stock node, DROPS windows dropped while the receiver lives, W window.
+ * Bounds (-D): NREQ requests, NONCES openings, GRANTS the receivers draw, SLIVES and RLIVES lives
+ * of sender and receiver, STOCK 1: between two lives the receiver may be a stock node, DROPS
+ * windows dropped while the receiver lives, W window.
  * Mutants: see tests/model/run; each must fail.
  *
- * What must hold: at most one effect per request; success at the sender implies exactly one effect; no unfinished request
- * is below the window.
+ * What must hold: at most one effect per request; success at the sender implies exactly one effect;
+ * no unfinished request is below the window.
  */
 #ifndef NREQ
 #define NREQ	3
@@ -174,7 +176,11 @@ inline request_come(t) {
 #ifdef NOINST	/* the name says only the sequence: taken for the window that is there */
 		if
 		:: windows & 8 -> g = 3
-		:: else -> if :: windows & 4 -> g = 2 :: else -> if :: windows & 2 -> g = 1 :: else fi fi
+		:: else ->
+			if
+			:: windows & 4 -> g = 2
+			:: else -> if :: windows & 2 -> g = 1 :: else fi
+			fi
 		fi;
 #endif
 #ifdef AUTOOPEN
@@ -189,7 +195,8 @@ inline request_come(t) {
 		if
 		:: !(windows & bit(g)) -> refused[g] = refused[g] | bit(s)
 		:: (windows & bit(g)) && s + WR <= high[g] ->
-			assert(!(req[r] == OPEN && g_of[r] == g && s_of[r] == s))	/* unfinished, below the window */
+			/* unfinished, below the window */
+			assert(!(req[r] == OPEN && g_of[r] == g && s_of[r] == s))
 		:: (windows & bit(g)) && s + WR > high[g] && entry_seq[e(g, s)] == s ->
 			if
 			:: entry_final[e(g, s)] -> acks[g] = acks[g] | bit(s)
@@ -239,7 +246,8 @@ inline work_step(t) {
 inline opening_come(n) {
 	if
 	:: stock
-	:: !stock && grant_of[n] && (windows & bit(grant_of[n])) -> replies[n] = replies[n] | bit(grant_of[n])
+	:: !stock && grant_of[n] && (windows & bit(grant_of[n])) ->
+		replies[n] = replies[n] | bit(grant_of[n])
 #ifdef SENDERDRAWS	/* the sender's nonce is the name */
 	:: !stock && !(grant_of[n] && (windows & bit(grant_of[n]))) ->
 		grant_of[n] = n; window_make(n); replies[n] = replies[n] | bit(n)
@@ -254,7 +262,8 @@ inline opening_come(n) {
 		replies[n] = replies[n] | bit(grant_of[n])
 #endif
 	:: !stock && !(grant_of[n] && (windows & bit(grant_of[n]))) && grants < GRANTS ->
-		grants++; grant_of[n] = grants; window_make(grants); replies[n] = replies[n] | bit(grants);
+		grants++; grant_of[n] = grants; window_make(grants);
+		replies[n] = replies[n] | bit(grants);
 #ifdef INSTONLY
 		grant_life[grants] = rlife
 #endif
@@ -280,7 +289,8 @@ inline receiver_restart() {
 #define window_idle(gr)	((entry_seq[(gr) * 2] == 0 || entry_final[(gr) * 2]) && \
 			 (entry_seq[(gr) * 2 + 1] == 0 || entry_final[(gr) * 2 + 1]))
 #ifdef SLOTMATCH	/* an answer is matched by its slot alone */
-#define answers(q)	(req[q] == OPEN && (acks[g_of[q]] & (bit(s_of[q]) | (s_of[q] > W -> bit(s_of[q] - W) : 0))))
+#define answers(q)	(req[q] == OPEN && \
+			 (acks[g_of[q]] & (bit(s_of[q]) | (s_of[q] > W -> bit(s_of[q] - W) : 0))))
 #else
 #define answers(q)	(req[q] == OPEN && (acks[g_of[q]] & bit(s_of[q])))
 #endif
@@ -334,7 +344,8 @@ end:
 				:: req[i] == OPEN && g_of[i] == grant ->
 #ifdef REBIND			/* but for this one, if one attempt only was ever on a wire */
 					if
-					:: i == r && tries[i] <= REBINDMAX -> g_of[i] = 0; s_of[i] = 0
+					:: i == r && tries[i] <= REBINDMAX ->
+						g_of[i] = 0; s_of[i] = 0
 					:: else -> req[i] = END; g_of[i] = 0; s_of[i] = 0
 					fi
 #else
@@ -358,10 +369,10 @@ end:
 	/* network and receiver */
 	:: atomic { select(r : 0 .. NREQ - 1); select(g : 1 .. GRANTS);
 		if
-		:: may_come(r) && (sent[r] & bit(g)) && work[0] == IDLE -> s = seq_sent[r * 4 + g];
-			consumed(r); request_come(0)
-		:: may_come(r) && (sent[r] & bit(g)) && work[0] != IDLE && work[1] == IDLE -> s = seq_sent[r * 4 + g];
-			consumed(r); request_come(1)
+		:: may_come(r) && (sent[r] & bit(g)) && work[0] == IDLE ->
+			s = seq_sent[r * 4 + g]; consumed(r); request_come(0)
+		:: may_come(r) && (sent[r] & bit(g)) && work[0] != IDLE && work[1] == IDLE ->
+			s = seq_sent[r * 4 + g]; consumed(r); request_come(1)
 		:: else
 		fi;
 		clear_step() }
@@ -375,12 +386,14 @@ end:
 		clear_step() }
 	:: atomic { !stock && rlife < RLIVES -> rlife++; receiver_restart(); clear_step() }
 #if STOCK
-	:: atomic { !stock && rlife < RLIVES -> rlife++; receiver_restart(); stock = true; clear_step() }
+	:: atomic { !stock && rlife < RLIVES ->
+		rlife++; receiver_restart(); stock = true; clear_step() }
 	:: atomic { stock -> stock = false }
 #endif
 	:: atomic { drops < DROPS -> select(g : 1 .. GRANTS);
 		if
-		:: (windows & bit(g)) && window_idle(g) -> drops++; windows = windows & ~bit(g); window_clear(g)
+		:: (windows & bit(g)) && window_idle(g) ->
+			drops++; windows = windows & ~bit(g); window_clear(g)
 		:: else
 		fi;
 		clear_step() }
@@ -393,11 +406,13 @@ end:
 	atomic { req[0] == OK && req[NREQ - 1] == OK && nonces == 2 -> assert(false) }
 #elif defined(W_WRAP)		/* witness: the window has wrapped, an old duplicate is below it */
 	atomic { high[1] > W && req[0] == OK && started == NREQ -> assert(false) }
-#elif defined(W_DUP)		/* witness: joined while the work goes on, after a receiver restart */
-	atomic { rlife == RLIVES && effects[0] == 1 && req[0] == END && req[1] == OK -> assert(false) }
+#elif defined(W_DUP)	/* witness: joined while the work goes on, after a receiver restart */
+	atomic { rlife == RLIVES && effects[0] == 1 && req[0] == END && req[1] == OK ->
+		 assert(false) }
 #elif defined(W_REBOUND)	/* witness: refused, named anew, done */
 	atomic { req[0] == OK && (sent[0] & 4) -> assert(false) }
 #else
-	atomic { effects[0] > 1 || effects[1] > 1 || effects[NREQ - 1] > 1 || effects[NREQ - 2] > 1 -> assert(false) }
+	atomic { effects[0] > 1 || effects[1] > 1 || effects[NREQ - 1] > 1 ||
+		 effects[NREQ - 2] > 1 -> assert(false) }
 #endif
 }

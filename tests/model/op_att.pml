@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One operation with its embedded attempt and at most one hedge: every order of driver calls, upcalls, answers and timers.
+ * One operation with its embedded attempt and at most one hedge: every order of driver calls,
+ * upcalls, answers and timers.
  *
- * The tables are lnet/states/op.def and att.def themselves: a step that is no edge fails, credits move by the columns.
- * One atomic step = one lock hold of the shard, or one driver call made without it. Inlines are named as what they stand
- * for in lnet/tx.c and lnet/credit.c.
+ * The tables are lnet/states/op.def and att.def themselves: a step that is no edge fails, credits
+ * move by the columns. One atomic step = one lock hold of the shard, or one driver call made
+ * without it. Inlines are named as what they stand for in lnet/tx.c and lnet/credit.c.
  *
- * Kinds of operation (-D):	WANT_NONE (done when posted or confirmed), WANT_REPLY (the answer lands in memory), WANT_ACK.
- *				REFER: the driver refers to the payload after it was posted; else it is copied (inline).
- * Bounds (-D):			CREDITS of each kind (1: both attempts compete; 2: both may be with drivers), TRIES attempts started, LOSSES path losses, ANSWERS answers.
- * Mutants (-DM_...):		see tests/model/run; each must fail.
+ * Kinds of operation (-D): WANT_NONE (done when posted or confirmed), WANT_REPLY (the answer lands
+ *	in memory), WANT_ACK. REFER: the driver refers to the payload after it was posted; else it
+ *	is copied (inline).
+ * Bounds (-D): CREDITS of each kind (1: both attempts compete; 2: both may be with drivers), TRIES
+ *	attempts started, LOSSES path losses, ANSWERS answers.
+ * Mutants (-DM_...): see tests/model/run; each must fail.
  *
  * What must hold:
- *	only edges of the tables; credits and the hedge reserve conserved; exactly one final event, and one SEND event
- *	before it; at the final event no driver has an attempt, no pass is about to call a driver with one, no answer is
- *	landing; a driver is never called with an attempt that is not its op's any more; nothing on pni->asked belongs to
- *	a path already lost; every run ends in OP_DONE, also if from some moment on the network is silent for ever.
+ *	only edges of the tables; credits and the hedge reserve conserved; exactly one final event,
+ *	and one SEND event before it; at the final event no driver has an attempt, no pass is about
+ *	to call a driver with one, no answer is landing; a driver is never called with an attempt
+ *	that is not its op's any more; nothing on pni->asked belongs to a path already lost; every
+ *	run ends in OP_DONE, also if from some moment on the network is silent for ever.
  */
 #ifndef TRIES
 #define TRIES	3
@@ -34,8 +38,9 @@
 #else
 #define INLINE	true
 #endif
+/* of the peer interface and of the NI, each; shared with other traffic: see other_peer, other_ni */
 #ifndef CREDITS
-#define CREDITS	1	/* of the peer interface and of the NI, each; shared with other traffic: see other_peer, other_ni */
+#define CREDITS	1
 #endif
 
 #define STATE(n)	mtype = { n };
@@ -49,7 +54,10 @@
 #undef ASTATE
 #undef AEDGE
 
-/* the tables as data, filled by the first step; and which edges a search took. Not part of the state */
+/*
+ * the tables as data, filled by the first step; and which edges a search took. Not part of the
+ * state
+ */
 c_decl {
 	static unsigned char legal[64][64], taken[64][64];
 	static int peer_column[64], ni_column[64], driver_column[64];
@@ -67,7 +75,11 @@ inline tables_fill() {
 	c_code { atexit(edges_print); };
 #define STATE(n)				ROW(n)
 #define ASTATE(n, peer, ni, driver, memory)	ROW(n) \
-	c_code { peer_column[now.was] = peer; ni_column[now.was] = ni; driver_column[now.was] = driver; };
+	c_code { \
+		peer_column[now.was] = peer; \
+		ni_column[now.was] = ni; \
+		driver_column[now.was] = driver; \
+	};
 #define EDGE(a, b)				TRANSITION(a, b)
 #define AEDGE(a, b)				TRANSITION(a, b)
 #include "../../lnet/states/op.def"
@@ -83,13 +95,15 @@ bool finish;			/* ... the outcome became known in it */
 byte peer_free = CREDITS, ni_free = CREDITS;
 byte reserve = 1;		/* hedges in the shard's reserve */
 byte tries;
-byte nr_held;			/* attempts with a driver or a pass, and answers landing: the final event waits for 0 */
+/* attempts with a driver or a pass, and answers landing: the final event waits for 0 */
+byte nr_held;
 bool landing;			/* a REPLY is being copied into the memory, no lock held */
 byte att_epoch[2];		/* path epoch it was posted under */
-byte lost[2];			/* path i (over which attempt i goes): epochs below this one are lost */
+byte lost[2];			/* path i (over which attempt i goes): epochs below this are lost */
 bool owed_send[2];		/* a pass has it on p->send, or is in ops->send() */
 bool owed_cancel[2];		/* a pass is about to call ops->cancel(), or is in it */
-bool back[2];			/* the driver gave it back while a pass owed a call: that pass finishes it */
+/* the driver gave it back while a pass owed a call: that pass finishes it */
+bool back[2];
 bool ok[2];			/* ... with this outcome */
 byte nr_send_event, nr_final;
 
@@ -97,7 +111,8 @@ byte nr_send_event, nr_final;
 byte other_peer, other_ni;	/* credits with other operations: they may keep them for ever */
 byte others = 2;		/* how often they may still take one */
 mtype = { D_NONE, D_HAS, D_SENT, D_POSTED };
-mtype drv[2] = D_NONE;		/* D_HAS: queued or half written; D_SENT: written, upcall missing; D_POSTED: refers to it */
+/* D_HAS: queued or half written; D_SENT: written, upcall missing; D_POSTED: refers to it */
+mtype drv[2] = D_NONE;
 bool called[2];			/* ops->send() has been called for this attempt */
 bool aborted[2];		/* ops->cancel(ABORT) has been called */
 byte drv_epoch[2];		/* epoch it was written under */
@@ -122,7 +137,10 @@ inline op_enter(to) {
 	op = to; was = 0; next = 0
 }
 
-/* leaving a state gives back what the next does not hold, entering takes what the last did not: the columns of att.def */
+/*
+ * leaving a state gives back what the next does not hold, entering takes what the last did not: the
+ * columns of att.def
+ */
 inline att_enter(i, to) {
 	was = att[i]; next = to;
 	assert(c_expr { legal[now.was][now.next] });
@@ -132,7 +150,8 @@ inline att_enter(i, to) {
 		now.ni_free += ni_column[now.was] - ni_column[now.next];
 		now.nr_held += driver_column[now.next] - driver_column[now.was];
 	};
-#ifdef M_DOUBLEGIVE	/* credits given back at posted, and once more when the driver gives the attempt back */
+/* credits given back at posted, and once more when the driver gives the attempt back */
+#ifdef M_DOUBLEGIVE
 	if
 	:: was == ATT_POSTED -> peer_free++; ni_free++
 	:: else
@@ -141,7 +160,8 @@ inline att_enter(i, to) {
 	att[i] = to; was = 0; next = 0;
 	if
 	:: att[i] == ATT_FREE ->
-		called[i] = false; aborted[i] = false; back[i] = false; ok[i] = false; att_epoch[i] = 0; drv_epoch[i] = 0;
+		called[i] = false; aborted[i] = false; back[i] = false; ok[i] = false;
+		att_epoch[i] = 0; drv_epoch[i] = 0;
 		if
 #ifdef M_HEDGELEAK	/* a hedge that failed is forgotten, not returned to the reserve */
 		:: i == 1 && op == OP_RECALL -> reserve++
@@ -179,7 +199,8 @@ inline att_finish(i, good) {
 		finish = true
 #else
 		if
-#ifndef M_NOEPOCH	/* posted under an epoch that is known to be lost: nobody would tell again */
+/* posted under an epoch that is known to be lost: nobody would tell again */
+#ifndef M_NOEPOCH
 		:: att_epoch[i] < lost[i] -> att_enter(i, ATT_FREE)
 #endif
 		:: else -> att_enter(i, ATT_ASKED)
@@ -211,7 +232,8 @@ inline pass_return(i) {
 	owed_send[i] = false; owed_cancel[i] = false;
 	if
 	:: back[i] -> back[i] = false; att_finish(i, ok[i])
-#ifndef M_NORECHECK	/* mutant: the pass does not look whether the outcome became known before it called send() */
+/* mutant: the pass does not look whether the outcome became known before it called send() */
+#ifndef M_NORECHECK
 	:: !back[i] && op == OP_RECALL && with_driver(i) && !aborted[i] -> owed_cancel[i] = true
 #endif
 	:: else
@@ -238,7 +260,8 @@ inline att_recall(i) {
 inline op_next() {
 	if
 	:: op == OP_TRY && (asked(0) || asked(1) || landing) -> op_enter(OP_ANSWER)
-	:: op == OP_ANSWER && !asked(0) && !asked(1) && !landing && (alive(0) || alive(1)) -> op_enter(OP_TRY)
+	:: op == OP_ANSWER && !asked(0) && !asked(1) && !landing && (alive(0) || alive(1)) ->
+		op_enter(OP_TRY)
 	:: (op == OP_TRY || op == OP_ANSWER) && !alive(0) && !alive(1) && !landing && !finish ->
 		if
 		:: tries == TRIES -> finish = true
@@ -253,7 +276,8 @@ inline op_next() {
 	:: else
 	fi;
 	if	/* the outcome is known: whatever else is under way is taken back */
-	:: finish && op != OP_RECALL && op != OP_DONE -> op_enter(OP_RECALL); att_recall(0); att_recall(1)
+	:: finish && op != OP_RECALL && op != OP_DONE ->
+		op_enter(OP_RECALL); att_recall(0); att_recall(1)
 	:: else
 	fi;
 	finish = false;
@@ -266,7 +290,8 @@ inline op_next() {
 		send_event();		/* if it is still missing it goes first */
 		op_enter(OP_DONE);
 		nr_final++;
-		assert(drv[0] == D_NONE && drv[1] == D_NONE && !landing);	/* memory not given back early */
+		/* memory not given back early */
+		assert(drv[0] == D_NONE && drv[1] == D_NONE && !landing);
 		assert(!owed(0) && !owed(1) && !alive(0) && !alive(1) && reserve == 1)
 	:: else
 	fi
@@ -282,8 +307,10 @@ inline op_next() {
 #else
 #define COUNT_LANDING	landing
 #endif
-#define drivers_right ((drv[0] == D_NONE || with_driver(0)) && (drv[1] == D_NONE || with_driver(1)))
-#define none_lost ((att[0] != ATT_ASKED || att_epoch[0] >= lost[0]) && (att[1] != ATT_ASKED || att_epoch[1] >= lost[1]))
+#define drivers_right ((drv[0] == D_NONE || with_driver(0)) && \
+		       (drv[1] == D_NONE || with_driver(1)))
+#define none_lost ((att[0] != ATT_ASKED || att_epoch[0] >= lost[0]) && \
+		   (att[1] != ATT_ASKED || att_epoch[1] >= lost[1]))
 
 /* what attempt i, its driver, its path and its timer may do */
 #ifdef M_REUSE	/* the slice is over: started again while the driver has it */
@@ -291,7 +318,8 @@ inline op_next() {
 #elif defined(M_NOWAITDEADLINE)
 #define has_slice(i)	(att[i] == ATT_ASKED)
 #else
-#define has_slice(i)	(waiting(i) || att[i] == ATT_ASKED)	/* with a driver: the driver tells */
+/* with a driver: the driver tells */
+#define has_slice(i)	(waiting(i) || att[i] == ATT_ASKED)
 #endif
 #define ATTEMPT_STEPS(i) \
 	/* credit.c: a credit is there */ \
@@ -303,13 +331,15 @@ inline op_next() {
 	:: owed_send[i] && !called[i] -> called[i] = true; back[i] = true; ok[i] = false \
 	:: owed_send[i] && called[i] -> pass_return(i) \
 	/* pass_end(), no lock: ops->cancel(ABORT); and back in the shard */ \
-	:: owed_cancel[i] && !aborted[i] -> assert(with_driver(i) && op != OP_DONE); aborted[i] = true \
+	:: owed_cancel[i] && !aborted[i] -> \
+		assert(with_driver(i) && op != OP_DONE); aborted[i] = true \
 	:: owed_cancel[i] && aborted[i] -> pass_return(i) \
 	/* the driver writes it, tells so, is confirmed, fails by itself or as asked */ \
 	:: drv[i] == D_HAS && !silent -> drv[i] = D_SENT; drv_epoch[i] = epoch[i]; req_out = true \
 	:: drv[i] == D_SENT && !silent -> lnet_att_posted(i) \
 	:: drv[i] == D_POSTED && !silent -> drv[i] = D_NONE; lnet_att_done(i, true) \
-	:: drv[i] != D_NONE && (!silent || aborted[i]) -> drv[i] = D_NONE; lnet_att_done(i, false) \
+	:: drv[i] != D_NONE && (!silent || aborted[i]) -> \
+		drv[i] = D_NONE; lnet_att_done(i, false) \
 	/* its connection set dies, the upcall comes some time after it */ \
 	:: epoch[i] < LOSSES && !silent -> epoch[i]++ \
 	:: lost[i] < epoch[i] -> lnet_path_lost(i) \
@@ -334,29 +364,44 @@ active proctype world() {
 		/* timers: deadline (also the caller's unlink), back-off over, suspicion */
 		:: deadline_counts() -> finish = true
 		:: op == OP_BACKOFF -> op_enter(OP_TRY); att_start(0)
-		:: (op == OP_TRY || op == OP_ANSWER) && suspected() && tries < TRIES && reserve > 0 ->
+		:: (op == OP_TRY || op == OP_ANSWER) && suspected() && tries < TRIES &&
+		   reserve > 0 ->
 			reserve--; att_start(1)
 		ATTEMPT_STEPS(0)
 		ATTEMPT_STEPS(1)
-		/* answers, at any time after a request went out; those for a finished operation find no slot */
+		/*
+		 * answers, at any time after a request went out; those for a finished operation
+		 * find no slot
+		 */
 #ifdef WANT_REPLY
 		:: req_out && !silent && answers < ANSWERS && running() && !landing ->
 			answers++; landing = true; nr_held = nr_held + COUNT_LANDING
-		:: landing && !silent -> nr_held = nr_held - COUNT_LANDING; landing = false; finish = true
-		/* broken with its connection, or told to stop (promptly) because the operation is finished */
-		:: landing && (!silent || !running()) -> nr_held = nr_held - COUNT_LANDING; landing = false
+		:: landing && !silent ->
+			nr_held = nr_held - COUNT_LANDING; landing = false; finish = true
+		/*
+		 * broken with its connection, or told to stop (promptly) because the operation is
+		 * finished
+		 */
+		:: landing && (!silent || !running()) ->
+			nr_held = nr_held - COUNT_LANDING; landing = false
 #endif
 #ifndef WANT_NONE
-		/* grant void: a new name, if no attempt can have had an effect, and none is with a driver */
-		:: req_out && !silent && tries == 1 && att[0] == ATT_ASKED && op == OP_ANSWER && !landing ->
+		/*
+		 * grant void: a new name, if no attempt can have had an effect, and none is with a
+		 * driver
+		 */
+		:: req_out && !silent && tries == 1 && att[0] == ATT_ASKED && op == OP_ANSWER &&
+		   !landing ->
 			att_enter(0, ATT_FREE); op_enter(OP_RESOLVE)
-		:: !silent && tries == 1 && waiting(0) && op == OP_TRY -> att_enter(0, ATT_FREE); op_enter(OP_RESOLVE)
+		:: !silent && tries == 1 && waiting(0) && op == OP_TRY ->
+			att_enter(0, ATT_FREE); op_enter(OP_RESOLVE)
 #endif
 #ifdef WANT_ACK
 		:: req_out && !silent && running() -> finish = true
 #endif
 		/* other traffic, at any time; it may never give a credit back */
-		:: others > 0 && peer_free > 0 && !other_peer -> others--; peer_free--; other_peer++
+		:: others > 0 && peer_free > 0 && !other_peer ->
+			others--; peer_free--; other_peer++
 		:: others > 0 && ni_free > 0 && !other_ni -> others--; ni_free--; other_ni++
 		:: other_peer && !silent -> other_peer--; peer_free++
 		:: other_ni && !silent -> other_ni--; ni_free++
@@ -364,7 +409,8 @@ active proctype world() {
 		fi;
 		op_next()
 	   }
-	:: atomic { silent && op == OP_DONE && !landing && lost[0] == epoch[0] && lost[1] == epoch[1] -> break }
+	:: atomic { silent && op == OP_DONE && !landing && lost[0] == epoch[0] &&
+		    lost[1] == epoch[1] -> break }
 	od;
 	assert(nr_final == 1 && nr_send_event == 1 && nr_held == 0)
 }
@@ -372,15 +418,18 @@ active proctype world() {
 /* between any two steps */
 active proctype monitor() {
 end:
-#if defined(W_HEDGE)		/* witness: a hedge was posted, the embedded one is still with its driver */
+/* witness: a hedge was posted, the embedded one is still with its driver */
+#if defined(W_HEDGE)
 	atomic { att[1] == ATT_ASKED && drv[0] != D_NONE -> assert(false) }
 #elif defined(W_PINNED)		/* witness: given back while a pass is about to cancel it */
 	atomic { owed_cancel[0] && back[0] && !aborted[0] -> assert(false) }
-#elif defined(W_LATE)		/* witness: back-off with a request out and the last try left, answer lands in it */
+/* witness: back-off with a request out and the last try left, answer lands in it */
+#elif defined(W_LATE)
 	atomic { op == OP_BACKOFF && landing && tries == TRIES - 1 -> assert(false) }
 #elif defined(W_LOST)		/* witness: posted under a path already lost */
 	atomic { drv[0] == D_SENT && drv_epoch[0] < lost[0] -> assert(false) }
 #else
-	atomic { !(conserved && held_right && drivers_right && none_lost && nr_final == (op == OP_DONE)) -> assert(false) }
+	atomic { !(conserved && held_right && drivers_right && none_lost &&
+		   nr_final == (op == OP_DONE)) -> assert(false) }
 #endif
 }
