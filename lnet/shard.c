@@ -485,16 +485,18 @@ void lnet_pass_end(struct lnet_pass *p)
 		list_splice_tail_init(&p->sh->ready, &p->ready);
 		lnet_leave(p);
 	}
-	lnet_md_deliver(p);
-	if (!list_empty(&p->evts)) {
-		lnet_enter(p, &p->ln->shard[0]);
-		lnet_leave(p);
-	}
-	/* Entering takes what LNET_MORE left there: a pass never ends with attempts in hand. */
-	while (owes(p)) {
-		perform(p);
-		lnet_leave(p);
-	}
+	/* Entering takes what LNET_MORE left there, and that may post events: a pass ends when nothing is left in hand. */
+	do {
+		lnet_md_deliver(p);
+		if (!list_empty(&p->evts)) {
+			lnet_enter(p, &p->ln->shard[0]);
+			lnet_leave(p);
+		}
+		while (owes(p)) {
+			perform(p);
+			lnet_leave(p);
+		}
+	} while (!list_empty(&p->ready));
 }
 
 void lnet_flush(struct lnet *ln)
