@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Books what was sent, received, dropped and answered, per instance, interface, peer interface and path. */
+/*
+ * Books what was sent, received, dropped and answered, per instance, interface, peer interface and
+ * path.
+ */
 #include "core.h"
 
-static const u8 sent_ni[] = { LNET_NIC_sent_ack, LNET_NIC_sent_put, LNET_NIC_sent_get, LNET_NIC_sent_reply };
-static const u8 recv_ni[] = { LNET_NIC_recv_ack, LNET_NIC_recv_put, LNET_NIC_recv_get, LNET_NIC_recv_reply };
-static const u8 drop_ni[] = { LNET_NIC_drop_ack, LNET_NIC_drop_put, LNET_NIC_drop_get, LNET_NIC_drop_reply };
-static const u8 sent_pni[] = { LNET_PNIC_sent_ack, LNET_PNIC_sent_put, LNET_PNIC_sent_get, LNET_PNIC_sent_reply };
-static const u8 recv_pni[] = { LNET_PNIC_recv_ack, LNET_PNIC_recv_put, LNET_PNIC_recv_get, LNET_PNIC_recv_reply };
-static const u8 drop_pni[] = { LNET_PNIC_drop_ack, LNET_PNIC_drop_put, LNET_PNIC_drop_get, LNET_PNIC_drop_reply };
+static const u8 sent_ni[] = { LNET_NIC_sent_ack, LNET_NIC_sent_put, LNET_NIC_sent_get,
+			      LNET_NIC_sent_reply };
+static const u8 recv_ni[] = { LNET_NIC_recv_ack, LNET_NIC_recv_put, LNET_NIC_recv_get,
+			      LNET_NIC_recv_reply };
+static const u8 drop_ni[] = { LNET_NIC_drop_ack, LNET_NIC_drop_put, LNET_NIC_drop_get,
+			      LNET_NIC_drop_reply };
+static const u8 sent_pni[] = { LNET_PNIC_sent_ack, LNET_PNIC_sent_put, LNET_PNIC_sent_get,
+			       LNET_PNIC_sent_reply };
+static const u8 recv_pni[] = { LNET_PNIC_recv_ack, LNET_PNIC_recv_put, LNET_PNIC_recv_get,
+			       LNET_PNIC_recv_reply };
+static const u8 drop_pni[] = { LNET_PNIC_drop_ack, LNET_PNIC_drop_put, LNET_PNIC_drop_get,
+			       LNET_PNIC_drop_reply };
 
 static u64 *ni_counters(struct lnet_shard *sh, struct lnet_ni *ni)
 {
@@ -33,7 +42,8 @@ void lnet_stat_sent(struct lnet_shard *sh, struct lnet_path *path, const struct 
 	pni[sent_pni[op->type & 3]]++;
 }
 
-void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type, u32 len)
+void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
+		    u32 len)
 {
 	u64 *c = ni_counters(sh, ni);
 
@@ -46,7 +56,8 @@ void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 	from->c[recv_pni[type & 3]]++;
 }
 
-void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type, u32 len)
+void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
+		    u32 len)
 {
 	u64 *c = ni_counters(sh, ni);
 

@@ -11,11 +11,12 @@ void lnet_xfer_init(struct lnet_xfer *x)
 	x->target.pid = LNET_PID;
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static int check(const struct lnet_xfer *x, bool core)
 {
-	if (x->portal >= LNET_PORTALS || lnet_nid_is_any(&x->target.nid) || !lnet_nid_is_sane(&x->target.nid))
+	if (x->portal >= LNET_PORTALS || lnet_nid_is_any(&x->target.nid) ||
+	    !lnet_nid_is_sane(&x->target.nid))
 		return -EINVAL;
 	if (x->portal == LNET_PORTAL_RESERVED && !core)
 		return -EINVAL;
@@ -44,8 +45,8 @@ static int set_source(struct lnet *ln, struct lnet_op *op, const struct lnet_nid
 }
 
 /*
- * The peer interface of @nid; a NID of our own goes over the loopback. What was looked up once need not be compared with
- * our own NIDs again until they change.
+ * The peer interface of @nid; a NID of our own goes over the loopback. What was looked up once need
+ * not be compared with our own NIDs again until they change.
  */
 static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *nid)
 {
@@ -71,7 +72,8 @@ static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *ni
 	return lnet_peer_ni_get(ln, &lo);
 }
 
-static int prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *md, const struct lnet_xfer *x)
+static int prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *md,
+		   const struct lnet_xfer *x)
 {
 	int err = set_memory(op, md, x);
 
@@ -140,8 +142,8 @@ static int op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_n
 	return err;
 }
 
-static int start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x, struct lnet_peer_ni *pni,
-		 struct lnet_md *md, enum lnet_op_type type, u32 flags)
+static int start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x,
+		 struct lnet_peer_ni *pni, struct lnet_md *md, enum lnet_op_type type, u32 flags)
 {
 	struct lnet_op *op;
 	int err;
@@ -214,7 +216,7 @@ int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x)
 	return err ? err : submit(ln, x, LNET_OP_GET, LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT);
 }
 
-/* ---- for drivers --------------------------------------------------------------------------------------------------- */
+/* ---- for drivers ----------------------------------------------------------------------------- */
 
 /* What a header says beside the fields; written once, before a driver looks. */
 enum { WIRE_HANDLE = 1, WIRE_MARK = 2 };
@@ -299,7 +301,7 @@ void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf)
 	}
 }
 
-/* ---- who and how far ------------------------------------------------------------------------------------------------ */
+/* ---- who and how far ------------------------------------------------------------------------- */
 
 int lnet_get_id(struct lnet *ln, unsigned int index, struct lnet_process *id)
 {

@@ -41,7 +41,9 @@ static bool spot_piece(struct spot *s, u32 len, struct lnet_frag *piece)
 	return true;
 }
 
-/* The address of [pos, pos + len) if it lies in the first fragment, as it mostly does; else NULL. */
+/*
+ * The address of [pos, pos + len) if it lies in the first fragment, as it mostly does; else NULL.
+ */
 static void *straight(const struct lnet_buf *buf, u32 pos, u32 len)
 {
 	u64 at = (u64)buf->offset + pos;

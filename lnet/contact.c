@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* First contact with a peer: one ping for its features, one opening for a grant; and what tells it our floor. */
+/*
+ * First contact with a peer: one ping for its features, one opening for a grant; and what tells it
+ * our floor.
+ */
 #include "core.h"
 
-#define CONTACT_RETRY_NS 1000000000ULL	/* a peer that did not answer is asked again after this, doubling */
+/* a peer that did not answer is asked again after this, doubling */
+#define CONTACT_RETRY_NS 1000000000ULL
 #define CONTACT_RETRY_MAX_NS 60000000000ULL
 #define VOID_KEEP_NS 600000000000ULL	/* requests under a void grant are looked for this long */
 #define PING_HEAD 16			/* bytes of a ping info that tell the features */
@@ -109,7 +113,8 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 
 	if (peer->contact != CONTACT_OPENING)
 		return;
-	if (op->outcome != LNET_OK || lnet_grant_decode(peer->sink, op->mlength, &W, &instance, &grant)) {
+	if (op->outcome != LNET_OK ||
+	    lnet_grant_decode(peer->sink, op->mlength, &W, &instance, &grant)) {
 		plain(p, peer, false);
 		return;
 	}
@@ -126,7 +131,8 @@ static void pinged(struct lnet_pass *p, struct lnet_op *op)
 
 	if (peer->contact != CONTACT_PINGING)
 		return;
-	if (op->outcome != LNET_OK || op->mlength < PING_HEAD || (magic != LNET_PING_MAGIC && swab32(magic) != LNET_PING_MAGIC)) {
+	if (op->outcome != LNET_OK || op->mlength < PING_HEAD ||
+	    (magic != LNET_PING_MAGIC && swab32(magic) != LNET_PING_MAGIC)) {
 		plain(p, peer, false);
 		return;
 	}
@@ -144,7 +150,9 @@ static void pinged(struct lnet_pass *p, struct lnet_op *op)
 		return;
 	}
 	op->len = LNET_GRANT_SIZE;
-	op->offset = (u32)min_t(u64, div_u64(READ_ONCE(p->ln->tun.transaction_timeout) * 2, NSEC_PER_MSEC), U32_MAX);
+	op->offset = (u32)min_t(
+		u64, div_u64(READ_ONCE(p->ln->tun.transaction_timeout) * 2, NSEC_PER_MSEC),
+		U32_MAX);
 	op->done = opened;
 	lnet_op_defer(p, op);
 }
@@ -153,9 +161,11 @@ void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_op *op;
 
-	if (is_loopback(peer) || peer->contact == CONTACT_PINGING || peer->contact == CONTACT_OPENING)
+	if (is_loopback(peer) || peer->contact == CONTACT_PINGING ||
+	    peer->contact == CONTACT_OPENING)
 		return;
-	if (peer->contact == CONTACT_OPEN || (peer->contact == CONTACT_PLAIN && p->now_ns < peer->contact_next_ns))
+	if (peer->contact == CONTACT_OPEN ||
+	    (peer->contact == CONTACT_PLAIN && p->now_ns < peer->contact_next_ns))
 		return;
 	set_state(peer, CONTACT_PINGING);
 	op = ask(p, peer, LNET_PORTAL_RESERVED, LNET_PING_MATCHBITS);
@@ -212,8 +222,9 @@ static void doubted(struct lnet_pass *p, struct lnet_op *op)
 }
 
 /*
- * A stock node that has taken the place of one of ours drops what is marked without a word; its answer
- * to a ping tells. One of ours that has started anew refuses what is marked, which tells as well.
+ * A stock node that has taken the place of one of ours drops what is marked without a word; its
+ * answer to a ping tells. One of ours that has started anew refuses what is marked, which tells as
+ * well.
  */
 void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 {
@@ -230,14 +241,15 @@ void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 	lnet_op_defer(p, op);
 }
 
-/* ---- telling the receiver what is finished: exactly-once.md rule 9 ----------------------------------------------- */
+/* ---- telling the receiver what is finished: exactly-once.md rule 9 --------------------------- */
 
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (!list_empty(&peer->timer.link) || peer->tx.told >= peer->tx.oldest || peer->deleted ||
 	    READ_ONCE(p->ln->stopping))
 		return;
-	lnet_timer_set(&p->sh->wheel, &peer->timer, p->now_ns + READ_ONCE(p->ln->tun.confirm_delay));
+	lnet_timer_set(&p->sh->wheel, &peer->timer,
+		       p->now_ns + READ_ONCE(p->ln->tun.confirm_delay));
 }
 
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer)
@@ -246,7 +258,8 @@ void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer)
 	struct lnet_txwin *tx = &peer->tx;
 	struct lnet_op *op;
 
-	if (peer->contact != CONTACT_OPEN || tx->told >= tx->oldest || !pni || READ_ONCE(p->ln->stopping))
+	if (peer->contact != CONTACT_OPEN || tx->told >= tx->oldest || !pni ||
+	    READ_ONCE(p->ln->stopping))
 		return;
 	op = lnet_op_take(p->sh);
 	if (!op) {

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Attempts take a peer credit, then a credit of the NI, and give them back by changing state; waiters queue by class. */
+/*
+ * Attempts take a peer credit, then a credit of the NI, and give them back by changing state;
+ * waiters queue by class.
+ */
 #include "core.h"
 
-/* Credits that only control messages (pings, ACKs, openings) may use, on top of the configured ones. */
+/*
+ * Credits that only control messages (pings, ACKs, openings) may use, on top of the configured
+ * ones.
+ */
 #define CONTROL_EXTRA 2
 
 struct hold {
@@ -31,7 +37,8 @@ static struct lnet_ni_shard *ni_shard(const struct lnet_att *att)
 void lnet_credits_ni_init(struct lnet_ni *ni)
 {
 	unsigned int nr = ni->ln->nr_shards, i, cls;
-	s32 quota = nr == 1 ? ni->credits : min(max(ni->credits / (s32)nr, 8 * ni->peer_credits), ni->credits);
+	s32 quota = nr == 1 ? ni->credits
+			    : min(max(ni->credits / (s32)nr, 8 * ni->peer_credits), ni->credits);
 
 	for (i = 0; i < nr; i++) {
 		struct lnet_ni_shard *ns = &ni->sh[i];
@@ -162,7 +169,8 @@ static void wake_peer(struct lnet_pass *p, struct lnet_peer_ni *pni)
 
 	for (cls = 0; cls < LNET_NR_CLASSES; cls++) {
 		while (!list_empty(&pni->wait[cls]) && may_take(pni->credits, cls)) {
-			struct lnet_att *att = list_first_entry(&pni->wait[cls], struct lnet_att, link);
+			struct lnet_att *att =
+				list_first_entry(&pni->wait[cls], struct lnet_att, link);
 
 			list_del_init(&att->link);
 			pni->nr_wait--;
@@ -177,7 +185,8 @@ static void wake_ni(struct lnet_pass *p, struct lnet_ni_shard *ns)
 
 	for (cls = 0; cls < LNET_NR_CLASSES; cls++) {
 		while (!list_empty(&ns->wait[cls]) && may_take(ns->credits, cls)) {
-			struct lnet_att *att = list_first_entry(&ns->wait[cls], struct lnet_att, link);
+			struct lnet_att *att =
+				list_first_entry(&ns->wait[cls], struct lnet_att, link);
 
 			struct lnet_peer_ni *pni = att->pni;
 
@@ -206,7 +215,8 @@ void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_stat
 		wake_peer(p, pni);
 	if (to == ATT_FREE) {
 		next_hop_put(att);
-		att->path = NULL;	/* its ends stay: a driver may be looking, see cancel_one() */
+		/* its ends stay: a driver may be looking, see cancel_one() */
+		att->path = NULL;
 	}
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The REPLY to an opening: 32 bytes, little-endian: magic, version, window, 0, receiver instance, grant. */
+/*
+ * The REPLY to an opening: 32 bytes, little-endian: magic, version, window, 0, receiver instance,
+ * grant.
+ */
 #include "core.h"
 
 #define GRANT_MAGIC 0x6e65706fU	/* "open" */
@@ -17,7 +20,8 @@ void lnet_grant_encode(u8 *buf, u32 W, u64 instance, u64 grant)
 
 int lnet_grant_decode(const u8 *buf, u32 len, u32 *W, u64 *instance, u64 *grant)
 {
-	if (len < LNET_GRANT_SIZE || get_unaligned_le32(buf) != GRANT_MAGIC || get_unaligned_le32(buf + 4) != GRANT_VERSION)
+	if (len < LNET_GRANT_SIZE || get_unaligned_le32(buf) != GRANT_MAGIC ||
+	    get_unaligned_le32(buf + 4) != GRANT_VERSION)
 		return -EPROTO;
 	*W = get_unaligned_le32(buf + 8);
 	*instance = get_unaligned_le64(buf + 16);

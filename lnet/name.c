@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names of our requests: (grant, sequence) with peers that gave us a grant, (instance, slot) with all others. */
+/*
+ * Names of our requests: (grant, sequence) with peers that gave us a grant, (instance, slot) with
+ * all others.
+ */
 #include "core.h"
 
 #define SEQ_MASK ((1ULL << 48) - 1)
@@ -10,7 +13,7 @@
 #define SLOT_FIRST 16U
 #define COOKIE_MD 1ULL		/* low two bits of an object cookie, as other nodes set them */
 
-/* ---- marked requests: exactly-once.md rules 3 and 4 ---------------------------------------------------------- */
+/* ---- marked requests: exactly-once.md rules 3 and 4 ------------------------------------------ */
 
 static bool window_full(const struct lnet_txwin *tx)
 {
@@ -44,7 +47,10 @@ void lnet_op_park_window(struct lnet_op *op)
 	list_add_tail(&op->link, &op->peer->winwait);
 }
 
-/* Where an answer's handle says which request it answers: sequence, and whether it stands for it alone. */
+/*
+ * Where an answer's handle says which request it answers: sequence, and whether it stands for it
+ * alone.
+ */
 u64 lnet_name_seq(const struct lnet_handle *h, bool *alone)
 {
 	*alone = h->cookie[1] & ACK_BIT;
@@ -63,8 +69,8 @@ static struct lnet_op *by_name_slow(struct lnet_peer *peer, const struct lnet_ha
 	struct lnet_op *op;
 
 	list_for_each_entry(op, &peer->sh->live, all)
-		if (op->peer == peer && (op->flags & LNET_OPF_NAMED) && op->wire.cookie[0] == h->cookie[0] &&
-		    op->seq == (h->cookie[1] & SEQ_MASK))
+		if (op->peer == peer && (op->flags & LNET_OPF_NAMED) &&
+		    op->wire.cookie[0] == h->cookie[0] && op->seq == (h->cookie[1] & SEQ_MASK))
 			return op;
 	return NULL;
 }
@@ -168,7 +174,7 @@ void lnet_window_free(struct lnet_peer *peer)
 	peer->tx.op = NULL;
 }
 
-/* ---- all other requests ----------------------------------------------------------------------------------------- */
+/* ---- all other requests ---------------------------------------------------------------------- */
 
 int lnet_ops_init(struct lnet *ln)
 {
@@ -184,7 +190,8 @@ void lnet_ops_fini(struct lnet *ln)
 }
 
 /* Free slots are chained by index + 1. */
-static bool slots_install(struct lnet *ln, struct lnet_slot *bigger, u32 seen, u32 nr, struct lnet_slot **old)
+static bool slots_install(struct lnet *ln, struct lnet_slot *bigger, u32 seen, u32 nr,
+			  struct lnet_slot **old)
 {
 	u32 i;
 
@@ -258,8 +265,12 @@ static void slot_give(struct lnet *ln, struct lnet_op *op)
 	op->flags &= ~LNET_OPF_HASSLOT;
 }
 
-/* Unmarked request by its handle. The caller holds the shard in which the answer came; NULL too if the request lives in another. */
-struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh, const struct lnet_handle *h)
+/*
+ * Unmarked request by its handle. The caller holds the shard in which the answer came; NULL too if
+ * the request lives in another.
+ */
+struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
+			       const struct lnet_handle *h)
 {
 	u64 object = h->cookie[1] >> 2;
 	u32 ix = object & ((1U << SLOT_BITS) - 1);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Marked requests at the receiver: taken once, duplicates join or are answered again; and the sender's end of refusals. */
+/*
+ * Marked requests at the receiver: taken once, duplicates join or are answered again; and the
+ * sender's end of refusals.
+ */
 #include "core.h"
 
 #define ANSWERS_MAX 16	/* answers to one request under way at a time */
 
-/* ---- answers --------------------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static void answered(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -15,7 +18,8 @@ static void answered(struct lnet_pass *p, struct lnet_op *op)
 	lnet_entry_put(p, e);
 }
 
-static struct lnet_op *answer(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e, enum lnet_op_type type)
+static struct lnet_op *answer(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e,
+			      enum lnet_op_type type)
 {
 	struct lnet_op *op = e && e->nr_answers == ANSWERS_MAX ? NULL : lnet_answer(p, rx, type);
 
@@ -43,7 +47,8 @@ static void send_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry 
 	op->wire.cookie[1] |= 1ULL << 62;
 }
 
-static enum lnet_verdict refuse(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e, u32 reason)
+static enum lnet_verdict refuse(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e,
+				u32 reason)
 {
 	send_ack(p, rx, e, LNET_REFUSED + reason);
 	return LNET_SKIP;
@@ -77,7 +82,7 @@ static void answer_final(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_en
 		refuse(p, rx, e, LNET_REFUSED_ANSWER_GONE);
 }
 
-/* ---- first sight ------------------------------------------------------------------------------------------------- */
+/* ---- first sight ----------------------------------------------------------------------------- */
 
 static void join(struct lnet_rx *rx, struct lnet_entry *e)
 {
@@ -94,7 +99,10 @@ static void land(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 	lnet_rx_land_md(p, rx, e->md, e->offset, e->mlength);
 }
 
-/* A GET is final with its match: what it reads is fixed. Small answers are kept as a copy made before any lock. */
+/*
+ * A GET is final with its match: what it reads is fixed. Small answers are kept as a copy made
+ * before any lock.
+ */
 static void get_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	e->state = ENTRY_FINAL;
@@ -129,7 +137,8 @@ static u32 refusal_of(enum lnet_outcome why)
 	return why == LNET_NOT_PERMITTED ? LNET_REFUSED_NOT_PERMITTED : LNET_REFUSED_NO_MATCH;
 }
 
-static enum lnet_verdict not_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e, enum lnet_outcome why)
+static enum lnet_verdict not_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e,
+				     enum lnet_outcome why)
 {
 	lnet_rx_drop(p, rx, why);
 	e->state = ENTRY_FINAL;
@@ -149,7 +158,8 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 		return not_matched(p, rx, e, why);
 	if (v == LNET_LATER) {
 		lnet_count(p->sh, parked);
-		rx->entry = e;		/* on the portal's list, not on e->rxs: the first of those who wait */
+		/* on the portal's list, not on e->rxs: the first of those who wait */
+		rx->entry = e;
 		e->refs++;
 		lnet_rx_set_state(rx, RX_WAIT_MATCH);
 		lnet_park_by(p->ln, p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout));
@@ -165,7 +175,8 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 	return LNET_LAND;
 }
 
-static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_window *w, struct lnet_entry *e)
+static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_window *w,
+				   struct lnet_entry *e)
 {
 	if (e->type != rx->type) {
 		lnet_count(p->sh, errors);
@@ -187,7 +198,10 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
 	return LNET_LATER;
 }
 
-/* Memory for a new entry and a small answer, before the lock of @sh, unless it is held and has what is needed. */
+/*
+ * Memory for a new entry and a small answer, before the lock of @sh, unless it is held and has what
+ * is needed.
+ */
 static void prepare(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_shard *sh)
 {
 	u64 max = READ_ONCE(p->ln->tun.copy_max);
@@ -203,7 +217,8 @@ static void prepare(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_shard *
 		rx->copy = lnet_copy_new(rx->rlength);
 }
 
-static struct lnet_entry *entry_new(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_window *w, u64 seq, bool alone)
+static struct lnet_entry *entry_new(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_window *w,
+				    u64 seq, bool alone)
 {
 	struct lnet_entry *e = rx->spare;
 
@@ -238,7 +253,8 @@ static bool in_window(const struct lnet_window *w, u64 seq)
 	return seq && seq >= w->floor && seq + w->W > w->high && seq < w->floor + w->W;
 }
 
-enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
+				  const struct lnet_hdr *hdr)
 {
 	u64 grant = rx->handle.cookie[0], seq;
 	struct lnet_shard *sh;
@@ -275,7 +291,7 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx, const
 	return first_sight(p, rx, entry_new(p, rx, w, seq, alone));
 }
 
-/* ---- a parked request gets its buffer ------------------------------------------------------------------------------ */
+/* ---- a parked request gets its buffer -------------------------------------------------------- */
 
 static void owe_land(struct lnet_pass *p, struct lnet_rx *rx, u8 verdict)
 {
@@ -317,7 +333,8 @@ static void land_all(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry 
 	}
 }
 
-void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v, enum lnet_outcome why)
+void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
+		       enum lnet_outcome why)
 {
 	struct lnet_entry *e = rx->entry;
 
@@ -332,7 +349,10 @@ void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdic
 	lnet_leave(p);
 }
 
-/* The one that was parked is gone with its connection: the first of those that joined waits in its place. */
+/*
+ * The one that was parked is gone with its connection: the first of those that joined waits in its
+ * place.
+ */
 static void succeed(struct lnet_pass *p, struct lnet_entry *e)
 {
 	struct lnet_rx *rx = list_first_entry(&e->rxs, struct lnet_rx, link);
@@ -399,7 +419,7 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 	return true;
 }
 
-/* ---- the end of a landing -------------------------------------------------------------------------------------------- */
+/* ---- the end of a landing -------------------------------------------------------------------- */
 
 static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
@@ -427,7 +447,8 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 	rx->ni->sh[rx->hold_shard].holds--;
 	if (how == LNET_OK && e->state == ENTRY_MATCHED)
 		landed(p, rx, e);
-	else if (e->state == ENTRY_FINAL && !e->confirmed && (how == LNET_OK || how == LNET_STOPPED))
+	else if (e->state == ENTRY_FINAL && !e->confirmed &&
+		 (how == LNET_OK || how == LNET_STOPPED))
 		answer_final(p, rx, e);	/* a duplicate asks for the answer on its own path */
 	else if (e->detached && e->state == ENTRY_MATCHED && list_empty(&e->rxs)) {
 		e->state = ENTRY_FINAL;
@@ -441,9 +462,10 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 	lnet_rx_free(p, rx);
 }
 
-/* ---- openings and confirmations ----------------------------------------------------------------------------------------- */
+/* ---- openings and confirmations -------------------------------------------------------------- */
 
-enum lnet_verdict lnet_once_open(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+enum lnet_verdict lnet_once_open(struct lnet_pass *p, struct lnet_rx *rx,
+				 const struct lnet_hdr *hdr)
 {
 	struct lnet_window *w;
 	struct lnet_copy *c;
@@ -470,7 +492,8 @@ enum lnet_verdict lnet_once_open(struct lnet_pass *p, struct lnet_rx *rx, const 
 	return LNET_SKIP;
 }
 
-enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
+				    const struct lnet_hdr *hdr)
 {
 	u64 grant = rx->handle.cookie[0];
 	struct lnet_window *w;
@@ -484,17 +507,24 @@ enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx, con
 	return LNET_SKIP;
 }
 
-/* ---- the sender: a refusal came ------------------------------------------------------------------------------------------ */
+/* ---- the sender: a refusal came -------------------------------------------------------------- */
 
-/* Rule 11: a request that one attempt alone carried, on a direct path, may be sent under a new name. */
+/*
+ * Rule 11: a request that one attempt alone carried, on a direct path, may be sent under a new
+ * name.
+ */
 static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_peer *peer = op->peer;
 
 	bool two = op->hedge && op->hedge->state != ATT_FREE && op->first.state != ATT_FREE;
 
-	/* Attempts that certainly were not delivered do not count: MAYBE says whether another one was. */
-	if ((op->tries > 1 && (op->flags & LNET_OPF_MAYBE)) || op->nr_held || two || !list_empty(&op->landings)) {
+	/*
+	 * Attempts that certainly were not delivered do not count: MAYBE says whether another one
+	 * was.
+	 */
+	if ((op->tries > 1 && (op->flags & LNET_OPF_MAYBE)) || op->nr_held || two ||
+	    !list_empty(&op->landings)) {
 		op->flags |= LNET_OPF_MAYBE;
 		lnet_op_finish(p, op, LNET_NO_WINDOW);
 		return;
@@ -510,7 +540,8 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 	if (op->state == OP_BACKOFF)
 		lnet_op_set_state(op, OP_TRY);
 	lnet_op_set_state(op, OP_RESOLVE);
-	if (lnet_contact_ready(p, peer)) {	/* a later refusal under a grant that is void already */
+	/* a later refusal under a grant that is void already */
+	if (lnet_contact_ready(p, peer)) {
 		lnet_op_try(p, op);
 		return;
 	}
@@ -521,8 +552,10 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via)
 {
 	static const u8 outcome[] = {
-		[LNET_REFUSED_NO_MATCH] = LNET_NO_MATCH, [LNET_REFUSED_TOO_LONG] = LNET_TOO_LONG,
-		[LNET_REFUSED_ANSWER_GONE] = LNET_ANSWER_GONE, [LNET_REFUSED_NOT_PERMITTED] = LNET_NOT_PERMITTED,
+		[LNET_REFUSED_NO_MATCH] = LNET_NO_MATCH,
+		[LNET_REFUSED_TOO_LONG] = LNET_TOO_LONG,
+		[LNET_REFUSED_ANSWER_GONE] = LNET_ANSWER_GONE,
+		[LNET_REFUSED_NOT_PERMITTED] = LNET_NOT_PERMITTED,
 	};
 
 	if (via)

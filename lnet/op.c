@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The life of an operation: its state, its one timer, silence and second copies, its end and its events. */
+/*
+ * The life of an operation: its state, its one timer, silence and second copies, its end and its
+ * events.
+ */
 #include "core.h"
 
-#define ABORT_GRACE_NS 5000000ULL	/* after an attempt's deadline the driver has this long before the core takes it back */
+/* after an attempt's deadline the driver has this long before the core takes it back */
+#define ABORT_GRACE_NS 5000000ULL
 #define ABORT_REPEAT_NS 10000000ULL
 
 static const u8 edges[LNET_NR_OP_STATES][LNET_NR_OP_STATES] = {
@@ -53,11 +57,11 @@ static bool live(const struct lnet_att *att)
 	return att && att->state != ATT_FREE;
 }
 
-/* ---- the timer -------------------------------------------------------------------------------------------------- */
+/* ---- the timer ------------------------------------------------------------------------------- */
 
 /*
- * What may not be sent again waits for its answer until the end of the transaction; else the attempt's
- * slice ends its wait.
+ * What may not be sent again waits for its answer until the end of the transaction; else the
+ * attempt's slice ends its wait.
  */
 static u64 att_next(const struct lnet_pass *p, const struct lnet_att *att)
 {
@@ -133,7 +137,8 @@ static struct lnet_att *lone_attempt(struct lnet_op *op)
 
 static bool may_hedge(const struct lnet_pass *p, const struct lnet_op *op)
 {
-	return READ_ONCE(p->ln->tun.hedge) && READ_ONCE(p->ln->tun.retry_count) && op->hedges == 0 && !(op->flags & LNET_OPF_RECOVERY) &&
+	return READ_ONCE(p->ln->tun.hedge) && READ_ONCE(p->ln->tun.retry_count) &&
+	       op->hedges == 0 && !(op->flags & LNET_OPF_RECOVERY) &&
 	       (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT));
 }
 
@@ -245,7 +250,7 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
 	lnet_op_unpin(p, op);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------ */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static void count_end(struct lnet_shard *sh, const struct lnet_op *op)
 {

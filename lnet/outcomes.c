@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How transfers end, as a table: name, error number, whom to blame, what may have been delivered. */
+/*
+ * How transfers end, as a table: name, error number, whom to blame, what may have been delivered.
+ */
 #include "plat.h"
 #include "core.h"
 

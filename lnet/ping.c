@@ -5,7 +5,7 @@
 
 #define RECOVERY_SINK 48
 
-/* ---- answering ------------------------------------------------------------------------------------------------ */
+/* ---- answering ------------------------------------------------------------------------------- */
 
 static u32 own_features(void)
 {
@@ -36,7 +36,8 @@ void lnet_ping_rebuild(struct lnet *ln)
 
 	if (nis && c) {
 		nr = collect(ln, nis, LNET_MAX_NIS);
-		len = lnet_pinginfo_encode(c->data, size, own_features(), ln->pid, ln->ping_seq + 1, nis, nr);
+		len = lnet_pinginfo_encode(c->data, size, own_features(), ln->pid, ln->ping_seq + 1,
+					   nis, nr);
 	}
 	kfree(nis);
 	if (len < 0) {
@@ -65,7 +66,8 @@ static struct lnet_copy *info_get(struct lnet *ln)
 	return c;
 }
 
-enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
+				   const struct lnet_hdr *hdr)
 {
 	struct lnet_copy *c = info_get(p->ln);
 	struct lnet_op *op = c ? lnet_answer(p, rx, LNET_OP_REPLY) : NULL;
@@ -104,7 +106,7 @@ void lnet_ping_fini(struct lnet *ln)
 	ln->ping_info = NULL;
 }
 
-/* ---- testing a path ---------------------------------------------------------------------------------------------- */
+/* ---- testing a path -------------------------------------------------------------------------- */
 
 static void path_pinged(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -134,7 +136,8 @@ void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
 	}
 	op->type = LNET_OP_GET;
 	op->cls = LNET_CLS_CONTROL;
-	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_RECOVERY | LNET_OPF_PINNED_NI | LNET_OPF_PINNED_DST;
+	op->flags |=
+		LNET_OPF_INTERNAL | LNET_OPF_RECOVERY | LNET_OPF_PINNED_NI | LNET_OPF_PINNED_DST;
 	op->peer = path->pni->peer;
 	lnet_peer_get(op->peer);
 	op->sh = p->sh;
@@ -153,7 +156,7 @@ void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
 	lnet_op_defer(p, op);
 }
 
-/* ---- pings of the user --------------------------------------------------------------------------------------------- */
+/* ---- pings of the user ----------------------------------------------------------------------- */
 
 struct user_ping {
 	struct lnet *ln;
@@ -169,17 +172,21 @@ static void user_pinged(struct lnet_pass *p, void *arg, const struct lnet_event 
 
 	(void)p;
 	if (ev->final)
-		u->done(u->arg, ev->status, u->info, ev->status ? 0 : ev->mlength, &u->target, ev->latency_ns);
+		u->done(u->arg, ev->status, u->info, ev->status ? 0 : ev->mlength, &u->target,
+			ev->latency_ns);
 	if (ev->unlinked)
 		kfree(u);
 	else if (ev->final)	/* it failed before its threshold was used up */
 		lnet_md_unlink(u->ln, ev->md);
 }
 
-int lnet_ping(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source, u64 timeout_ns,
-	      lnet_ping_done_t done, void *arg)
+int lnet_ping(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
+	      u64 timeout_ns, lnet_ping_done_t done, void *arg)
 {
-	struct lnet_md_cfg cfg = { .length = LNET_PINGINFO_MANUAL, .threshold = 2, .cpt = -1, .options = LNET_MD_TRUNCATE };
+	struct lnet_md_cfg cfg = { .length = LNET_PINGINFO_MANUAL,
+				   .threshold = 2,
+				   .cpt = -1,
+				   .options = LNET_MD_TRUNCATE };
 	struct user_ping *u = kzalloc(sizeof(*u), GFP_KERNEL);
 	struct lnet_xfer x;
 	lnet_md_t md;

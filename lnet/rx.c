@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What comes in: is it for us, whose answer or which request is it, where does it go, and what is owed for it. */
+/*
+ * What comes in: is it for us, whose answer or which request is it, where does it go, and what is
+ * owed for it.
+ */
 #include "core.h"
 
 static const u8 edges[LNET_NR_RX_STATES][LNET_NR_RX_STATES] = {
@@ -107,9 +110,10 @@ static enum lnet_verdict skip(struct lnet_pass *p, struct lnet_rx *rx, enum lnet
 	return LNET_SKIP;
 }
 
-/* ---- helpers shared with once.c -------------------------------------------------------------------------------- */
+/* ---- helpers shared with once.c -------------------------------------------------------------- */
 
-void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md, u32 offset, u32 len)
+void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md, u32 offset,
+		     u32 len)
 {
 	lnet_md_buf(md, offset, len, &rx->into);
 	rx->want = len;
@@ -192,7 +196,7 @@ void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
 	list_add_tail(&op->link, &p->defer);
 }
 
-/* ---- answers to our requests -------------------------------------------------------------------------------------- */
+/* ---- answers to our requests ----------------------------------------------------------------- */
 
 static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type)
 {
@@ -202,7 +206,8 @@ static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 		op = lnet_slot_find(p->ln, p->sh, &rx->handle);
 	else
 		op = lnet_op_by_name(rx->from->peer, &rx->handle);
-	if (!op || (op->type != type && !(type == LNET_OP_PUT && rx->mlength >= LNET_REFUSED)) || lnet_op_over(op)) {
+	if (!op || (op->type != type && !(type == LNET_OP_PUT && rx->mlength >= LNET_REFUSED)) ||
+	    lnet_op_over(op)) {
 		lnet_count(p->sh, dup_answer);
 		return NULL;
 	}
@@ -213,7 +218,10 @@ static bool use_md(struct lnet_op *op)
 {
 	if (!op->md || (op->flags & LNET_OPF_ANSWERED))
 		return true;
-	/* An MD that is used up still gets the answer to what it began; one that was unlinked does not. */
+	/*
+	 * An MD that is used up still gets the answer to what it began; one that was unlinked does
+	 * not.
+	 */
 	if (!lnet_md_use_again(op->md) && lnet_md_aborted(op->md))
 		return false;
 	op->flags |= LNET_OPF_ANSWERED;
@@ -243,7 +251,8 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path
 	}
 }
 
-static enum lnet_verdict take_ack(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+static enum lnet_verdict take_ack(struct lnet_pass *p, struct lnet_rx *rx,
+				  const struct lnet_hdr *hdr)
 {
 	struct lnet_path *via = lnet_path_find(rx->from, rx->ni);
 	bool alone = true;
@@ -272,7 +281,8 @@ static enum lnet_verdict take_ack(struct lnet_pass *p, struct lnet_rx *rx, const
 	return LNET_SKIP;
 }
 
-static enum lnet_verdict take_reply(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+static enum lnet_verdict take_reply(struct lnet_pass *p, struct lnet_rx *rx,
+				    const struct lnet_hdr *hdr)
 {
 	u32 want = rx->payload_len;
 	struct lnet_op *op;
@@ -318,7 +328,7 @@ static void reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 	lnet_rx_free(p, rx);
 }
 
-/* ---- requests under stock rules ------------------------------------------------------------------------------------- */
+/* ---- requests under stock rules -------------------------------------------------------------- */
 
 static void get_replied(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -399,7 +409,7 @@ static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 	lnet_rx_free(p, rx);
 }
 
-/* ---- the reserved portal: a push lands aside --------------------------------------------------------------------------- */
+/* ---- the reserved portal: a push lands aside ------------------------------------------------- */
 
 static enum lnet_verdict push_begin(struct lnet_pass *p, struct lnet_rx *rx)
 {
@@ -436,7 +446,7 @@ static void push_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome
 	lnet_rx_free(p, rx);
 }
 
-/* ---- dispatch ---------------------------------------------------------------------------------------------------------- */
+/* ---- dispatch -------------------------------------------------------------------------------- */
 
 static void read_request(struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
@@ -457,7 +467,8 @@ static void read_request(struct lnet_rx *rx, const struct lnet_hdr *hdr)
 	}
 }
 
-static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
+				      const struct lnet_hdr *hdr)
 {
 	read_request(rx, hdr);
 	if (unlikely(atomic_read(&rx->from->nr_answers) >= LNET_ANSWERS_MAX)) {
@@ -466,9 +477,11 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx, c
 	}
 	if (rx->portal >= 2 * LNET_PORTAL_MARK)
 		return skip(p, rx, LNET_NO_MATCH);
-	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_OPEN_MATCHBITS && rx->type == LNET_OP_GET)
+	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_OPEN_MATCHBITS &&
+	    rx->type == LNET_OP_GET)
 		return lnet_once_open(p, rx, hdr);
-	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_CONFIRM_MATCHBITS && rx->type == LNET_OP_PUT)
+	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_CONFIRM_MATCHBITS &&
+	    rx->type == LNET_OP_PUT)
 		return lnet_once_confirm(p, rx, hdr);
 	if (rx->portal >= LNET_PORTAL_MARK)
 		return lnet_once_begin(p, rx, hdr);
@@ -492,7 +505,8 @@ static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct l
 	return LNET_SKIP;
 }
 
-static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
+				  const struct lnet_hdr *hdr)
 {
 	struct lnet_path *path;
 	int v = address(p, rx->ni, hdr);
@@ -510,7 +524,8 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx, const
 		lnet_path_alive(p->sh, path, p->now_ns, 0);
 	rx->from->last_rx_ns = p->now_ns;
 	lnet_stat_recv(p->sh, rx->ni, rx->from, rx->type, rx->payload_len);
-	if (READ_ONCE(p->ln->stopping) || rx->from->deleted || READ_ONCE(rx->ni->state) >= NI_STOPPING)
+	if (READ_ONCE(p->ln->stopping) || rx->from->deleted ||
+	    READ_ONCE(rx->ni->state) >= NI_STOPPING)
 		return LNET_CLOSE;
 	switch (hdr->type) {
 	case LNET_MSG_ACK:
@@ -525,8 +540,8 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx, const
 	}
 }
 
-enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx, const struct lnet_hdr *hdr,
-				struct lnet_peer_ni *from)
+enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx,
+				const struct lnet_hdr *hdr, struct lnet_peer_ni *from)
 {
 	enum lnet_verdict v;
 
@@ -561,7 +576,8 @@ void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how
 		plain_done(p, rx, how);
 }
 
-void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v, enum lnet_outcome why)
+void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
+		     enum lnet_outcome why)
 {
 	if (rx->marked) {
 		lnet_once_matched(p, rx, v, why);
@@ -592,7 +608,7 @@ bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
 	return true;
 }
 
-/* ---- landings that must stop ------------------------------------------------------------------------------------------------ */
+/* ---- landings that must stop ----------------------------------------------------------------- */
 
 void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The timer wheel of a shard: five levels of 64 slots, tick 2^17 ns; arming and cancelling are O(1). */
+/*
+ * The timer wheel of a shard: five levels of 64 slots, tick 2^17 ns; arming and cancelling are
+ * O(1).
+ */
 #include "core.h"
 
 #define SLOT_MASK (LNET_WHEEL_SLOTS - 1)
@@ -149,7 +152,8 @@ static unsigned int expire_slot(struct lnet_wheel *w, struct list_head *due)
 	return nr;
 }
 
-unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due, unsigned int max)
+unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
+				unsigned int max)
 {
 	u64 target = now_ns >> LNET_TICK_SHIFT, next;
 	unsigned int nr = 0, level;

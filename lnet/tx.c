@@ -5,7 +5,7 @@
 enum { GIVEN_POSTED = 1, GIVEN_DONE = 2 };
 enum { ATTF_DELAYED = 1 };
 
-/* ---- start ------------------------------------------------------------------------------------------------------ */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 static bool answer_expected(const struct lnet_op *op)
 {
@@ -17,13 +17,18 @@ static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
 {
 	if (op->flags & LNET_OPF_RECOVERY)
 		return false;
-	return (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT | LNET_OPF_ANY_PATH)) || READ_ONCE(p->ln->tun.resend_ambiguous);
+	return (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT | LNET_OPF_ANY_PATH)) ||
+	       READ_ONCE(p->ln->tun.resend_ambiguous);
 }
 
-/* A request is marked if the peer gave us a grant; once something perhaps arrived unmarked, it stays so. */
+/*
+ * A request is marked if the peer gave us a grant; once something perhaps arrived unmarked, it
+ * stays so.
+ */
 static void decide_mark(struct lnet_op *op)
 {
-	if (!lnet_op_request(op) || (op->flags & (LNET_OPF_INTERNAL | LNET_OPF_MARKED | LNET_OPF_MAYBE)))
+	if (!lnet_op_request(op) ||
+	    (op->flags & (LNET_OPF_INTERNAL | LNET_OPF_MARKED | LNET_OPF_MAYBE)))
 		return;
 	if (op->peer->contact != CONTACT_OPEN)
 		return;
@@ -69,7 +74,8 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op)
 		return;
 	}
 	lnet_att_enter(p, &op->first, path);
-	if (op->state == OP_TRY && op->first.state != ATT_WIRE)	/* there the timer was set with its clocks */
+	/* there the timer was set with its clocks */
+	if (op->state == OP_TRY && op->first.state != ATT_WIRE)
 		lnet_op_arm(p, op);
 }
 
@@ -92,10 +98,12 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 		return;
 	}
 	if (op->md && lnet_op_request(op) && lnet_md_aborted(op->md)) {
-		lnet_op_finish(p, op, LNET_UNLINKED);	/* lnet_ops_md_aborted() did not see it yet */
+		/* lnet_ops_md_aborted() did not see it yet */
+		lnet_op_finish(p, op, LNET_UNLINKED);
 		return;
 	}
-	if ((op->flags & LNET_OPF_INTERNAL) || !lnet_op_request(op) || lnet_contact_ready(p, op->peer)) {
+	if ((op->flags & LNET_OPF_INTERNAL) || !lnet_op_request(op) ||
+	    lnet_contact_ready(p, op->peer)) {
 		lnet_op_try(p, op);
 		return;
 	}
@@ -131,7 +139,7 @@ int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni 
 	return 0;
 }
 
-/* ---- sending again ------------------------------------------------------------------------------------------------- */
+/* ---- sending again --------------------------------------------------------------------------- */
 
 static unsigned int resends(const struct lnet_op *op)
 {
@@ -182,7 +190,9 @@ static bool alive(const struct lnet_att *att)
 	return att && att->state != ATT_FREE;
 }
 
-/* An answer to a named request may leave over any path once the one its request came by has failed. */
+/*
+ * An answer to a named request may leave over any path once the one its request came by has failed.
+ */
 static void unpin_path(struct lnet_op *op)
 {
 	op->flags &= ~(LNET_OPF_PINNED_DST | LNET_OPF_PINNED_NI);
@@ -191,7 +201,10 @@ static void unpin_path(struct lnet_op *op)
 	op->src_ni = NULL;
 }
 
-/* An attempt ended without success and is FREE. The other one may still run; else try again or give up. */
+/*
+ * An attempt ended without success and is FREE. The other one may still run; else try again or give
+ * up.
+ */
 void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
 			    enum lnet_outcome how)
 {
@@ -222,11 +235,13 @@ void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op)
 
 	for (i = 0; i < 2; i++)
 		if (att[i] && att[i]->state == ATT_ASKED && !(op->flags & LNET_OPF_RECOVERY))
-			lnet_health_fail(p->sh, att[i]->path, att[i]->path->evidence_ns > att[i]->posted_ns ?
-					 LNET_REMOTE_TIMEOUT : LNET_NETWORK_TIMEOUT);
+			lnet_health_fail(p->sh, att[i]->path,
+					 att[i]->path->evidence_ns > att[i]->posted_ns
+						 ? LNET_REMOTE_TIMEOUT
+						 : LNET_NETWORK_TIMEOUT);
 }
 
-/* ---- what drivers gave back ------------------------------------------------------------------------------------------- */
+/* ---- what drivers gave back ------------------------------------------------------------------ */
 
 static void given(struct lnet_pass *p, struct lnet_att *att, int what)
 {
@@ -256,7 +271,8 @@ static void was_posted(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 		lnet_op_set_state(op, OP_ANSWER);
 }
 
-static void lost(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att, enum lnet_outcome how)
+static void lost(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
+		 enum lnet_outcome how)
 {
 	struct lnet_path *path = att->path;
 
@@ -270,7 +286,8 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	struct lnet_path *path = att->path;
 
 	lnet_stat_sent(p->sh, path, op);
-	if (!(op->flags & LNET_OPF_RECOVERY))	/* lnet_path_ping_done() says what a recovery ping was worth */
+	/* lnet_path_ping_done() says what a recovery ping was worth */
+	if (!(op->flags & LNET_OPF_RECOVERY))
 		lnet_health_ok(p->sh, path, false);
 	if (lnet_op_over(op))	/* given up meanwhile, and yet it left */
 		op->flags |= LNET_OPF_MAYBE;
@@ -287,7 +304,8 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	list_add_tail(&att->link, &path->asked);
 	if (path->lost_valid && (s32)(att->epoch - path->lost_epoch) <= 0 && resendable(p, op))
 		lost(p, op, att, LNET_PATH_LOST);
-	else if (att->deadline_ns < op->timer.when_ns)	/* no grace any more: nothing else became earlier */
+	/* no grace any more: nothing else became earlier */
+	else if (att->deadline_ns < op->timer.when_ns)
 		lnet_op_arm(p, op);
 }
 
@@ -308,7 +326,8 @@ static void process(struct lnet_pass *p, struct lnet_att *att)
 {
 	struct lnet_op *op = att->op;
 	int what = atomic_xchg(&att->given, 0);
-	bool sent = (what & GIVEN_DONE) && lnet_outcomes[att->outcome].delivery == LNET_DELIVERY_YES;
+	bool sent =
+		(what & GIVEN_DONE) && lnet_outcomes[att->outcome].delivery == LNET_DELIVERY_YES;
 
 	op->pins++;
 	if (((what & GIVEN_POSTED) || sent) && att->state == ATT_WIRE)
@@ -337,7 +356,7 @@ void lnet_att_given(struct lnet_pass *p, struct list_head *list)
 	}
 }
 
-/* ---- taking back --------------------------------------------------------------------------------------------------------- */
+/* ---- taking back ----------------------------------------------------------------------------- */
 
 static bool undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
@@ -399,7 +418,7 @@ void lnet_pass_cancels(struct lnet_pass *p)
 	}
 }
 
-/* ---- delay rules ------------------------------------------------------------------------------------------------------------ */
+/* ---- delay rules ----------------------------------------------------------------------------- */
 
 /* Holds @att back for @ns; no lock held. */
 void lnet_att_delay(struct lnet_pass *p, struct lnet_att *att, u64 ns)
@@ -439,7 +458,7 @@ void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t)
 	}
 }
 
-/* ---- paths that die ----------------------------------------------------------------------------------------------------------- */
+/* ---- paths that die -------------------------------------------------------------------------- */
 
 /* Under @epoch or before; epochs wrap, the highest stands for all. */
 static bool posted_until(const struct lnet_att *att, u32 epoch)
@@ -458,7 +477,8 @@ static unsigned int unanswered(const struct lnet_path *path, u32 epoch)
 }
 
 /* Everything asked over @path up to @epoch is perhaps delivered; what may be sent again is. */
-static void path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoch, enum lnet_outcome how)
+static void path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoch,
+			   enum lnet_outcome how)
 {
 	struct lnet_att *att, *next;
 	LIST_HEAD(due);
@@ -477,7 +497,8 @@ static void path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoc
 	}
 }
 
-void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch, enum lnet_outcome how)
+void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch,
+		    enum lnet_outcome how)
 {
 	struct lnet_path *path;
 	unsigned int nr;
@@ -499,7 +520,8 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	path_ambiguous(p, path, epoch, how);
 }
 
-void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u64 rtt_ns)
+void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to,
+			u64 rtt_ns)
 {
 	struct lnet_path *path;
 
@@ -509,10 +531,11 @@ void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_pee
 		lnet_path_alive(p->sh, path, p->now_ns, rtt_ns);
 }
 
-/* ---- walks over all operations -------------------------------------------------------------------------------------------------- */
+/* ---- walks over all operations --------------------------------------------------------------- */
 
 /* Runs @visit for each live op of each shard; ops may end during the walk. */
-static void walk(struct lnet_pass *p, void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg)
+static void walk(struct lnet_pass *p,
+		 void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg)
 {
 	unsigned int i;
 
@@ -592,8 +615,8 @@ void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 
 	for (cls = LNET_CLS_REPLY; cls < LNET_NR_CLASSES; cls++)
 		list_for_each_entry_safe(att, next, &pni->wait[cls], link)
-			if (att->path == path && att == &att->op->first && att->op->state == OP_TRY &&
-			    !(att->op->flags & LNET_OPF_PINNED_DST))
+			if (att->path == path && att == &att->op->first &&
+			    att->op->state == OP_TRY && !(att->op->flags & LNET_OPF_PINNED_DST))
 				list_move_tail(&att->link, &due);
 	while (!list_empty(&due)) {
 		att = list_first_entry(&due, struct lnet_att, link);

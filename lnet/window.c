@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The receiver's windows: one per grant, found by it, made by openings only, with an entry per request not yet confirmed. */
+/*
+ * The receiver's windows: one per grant, found by it, made by openings only, with an entry per
+ * request not yet confirmed.
+ */
 #include <lnet/hash.h>
 #include "core.h"
 
@@ -28,7 +31,7 @@ struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant)
 	return w;
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------------ */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e)
 {
@@ -62,7 +65,9 @@ struct lnet_entry *lnet_entry_take(struct lnet_shard *sh)
 	return e;
 }
 
-/* A large REPLY is sent from the memory itself; an ACK, and a REPLY from a copy, need it no more. */
+/*
+ * A large REPLY is sent from the memory itself; an ACK, and a REPLY from a copy, need it no more.
+ */
 static bool reads_md(const struct lnet_entry *e)
 {
 	return e->type == LNET_OP_GET && !e->copy;
@@ -121,7 +126,7 @@ static void entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix)
 	lnet_entry_put(p, e);
 }
 
-/* ---- room ---------------------------------------------------------------------------------------------------- */
+/* ---- room ------------------------------------------------------------------------------------ */
 
 void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor)
 {
@@ -186,7 +191,7 @@ bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **wp, u64 grant, u6
 	return true;
 }
 
-/* ---- dropping windows ------------------------------------------------------------------------------------------- */
+/* ---- dropping windows ------------------------------------------------------------------------ */
 
 static void unhash(struct lnet_shard *sh, struct lnet_window *w)
 {
@@ -288,7 +293,7 @@ void lnet_windows_fini(struct lnet_shard *sh)
 	sh->winhash = NULL;
 }
 
-/* ---- making windows -------------------------------------------------------------------------------------------- */
+/* ---- making windows -------------------------------------------------------------------------- */
 
 static struct lnet_window *window_of(struct lnet_shard *sh, u64 instance, u64 nonce)
 {
@@ -324,7 +329,8 @@ static u64 draw_grant(struct lnet *ln, const struct lnet_shard *sh)
 
 	do {
 		grant = (ln->env->ops->random(ln->env) & ~GRANT_SHARD_MASK) | sh->ix;
-	} while (!grant || grant == ~0ULL || grant == ln->instance || lnet_window_find((struct lnet_shard *)sh, grant));
+	} while (!grant || grant == ~0ULL || grant == ln->instance ||
+		 lnet_window_find((struct lnet_shard *)sh, grant));
 	return grant;
 }
 
@@ -350,7 +356,8 @@ static void window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 
 struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms)
 {
-	struct lnet_window *w = window_of(p->sh, rx->handle.cookie[0], rx->handle.cookie[1]), *fresh;
+	struct lnet_window *w = window_of(p->sh, rx->handle.cookie[0], rx->handle.cookie[1]),
+			   *fresh;
 	struct lnet_window **hash = NULL;
 
 	if (w)
@@ -375,7 +382,7 @@ struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u3
 	return w;
 }
 
-/* ---- time: merged acknowledgements, held answers, silence -------------------------------------------------------- */
+/* ---- time: merged acknowledgements, held answers, silence ------------------------------------ */
 
 /* The sequence up to which all requests came and all PUTs without ACK are done. */
 static u64 done_prefix(const struct lnet_window *w)
@@ -427,7 +434,8 @@ static void flush_acks(struct lnet_pass *p, struct lnet_window *w)
 	for (seq = w->floor; seq <= w->high; seq++) {
 		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
 
-		if (!e || e->seq != seq || !e->noack || e->acked || e->state != ENTRY_FINAL || e->reason)
+		if (!e || e->seq != seq || !e->noack || e->acked || e->state != ENTRY_FINAL ||
+		    e->reason)
 			continue;
 		e->acked = seq <= prefix || ack_seq(p, w, seq, true);
 		left += !e->acked;
@@ -456,7 +464,8 @@ static void expire_entries(struct lnet_pass *p, struct lnet_window *w)
 	for (seq = w->floor; seq <= w->high; seq++) {
 		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
 
-		if (!e || e->seq != seq || !e->md || p->now_ns - e->since_ns < w->hold_ns || !list_empty(&e->rxs))
+		if (!e || e->seq != seq || !e->md || p->now_ns - e->since_ns < w->hold_ns ||
+		    !list_empty(&e->rxs))
 			continue;
 		entry_fail(p, e);
 	}
@@ -478,7 +487,7 @@ void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t)
 	lnet_timer_set(&p->sh->wheel, t, w->ack_due_ns ? min(next, w->ack_due_ns) : next);
 }
 
-/* ---- unlink ---------------------------------------------------------------------------------------------------------- */
+/* ---- unlink ---------------------------------------------------------------------------------- */
 
 static void window_md_aborted(struct lnet_pass *p, struct lnet_window *w, struct lnet_md *md)
 {

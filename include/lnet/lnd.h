@@ -12,7 +12,10 @@ struct lnet_peer_ni;
 struct lnet_att;
 struct lnet_rx;
 
-/* How an attempt or a landing ended: generated from lnet/outcomes.def (errno, blame, delivery, counter). */
+/*
+ * How an attempt or a landing ended: generated from lnet/outcomes.def (errno, blame, delivery,
+ * counter).
+ */
 enum lnet_outcome {
 #define OUTCOME(name, num, errno_, blame, delivery, text) LNET_##name = num,
 #include "../../lnet/outcomes.def"
@@ -21,12 +24,19 @@ enum lnet_outcome {
 };
 
 enum lnet_pass_kind {
-	LNET_PASS_CALL,		/* API caller: sends and doorbells, never a handler (the caller may hold locks a handler takes) */
+	/*
+	 * API caller: sends and doorbells, never a handler (the caller may hold locks a handler
+	 * takes)
+	 */
+	LNET_PASS_CALL,
 	LNET_PASS_DRIVER,	/* reader of a driver, progress: everything */
 	LNET_PASS_WORKER,	/* env worker: everything, and the timers */
 };
 
-/* One thread's visit, on its stack: who decides performs, in order, at lnet_pass_end(). Drivers treat it as opaque but for @now_ns and @more. */
+/*
+ * One thread's visit, on its stack: who decides performs, in order, at lnet_pass_end(). Drivers
+ * treat it as opaque but for @now_ns and @more.
+ */
 struct lnet_pass {
 	struct lnet *ln;
 	struct lnet_shard *sh;		/* locked now, or NULL */
@@ -34,22 +44,32 @@ struct lnet_pass {
 	struct list_head send;		/* attempts in ATT_WIRE not yet given to ops->send */
 	struct list_head land;		/* rx that waited and may now be landed: ops->land */
 	struct list_head stop;		/* rx whose landing must stop: ops->rx_stop */
-	struct list_head given;		/* attempts posted or given back by drivers in this pass: one re-entry for all */
+	/* attempts posted or given back by drivers in this pass: one re-entry for all */
+	struct list_head given;
 	struct list_head cancel;	/* attempts to take back: ops->cancel; their op is pinned */
 	struct list_head posts;		/* events that were posted since the shard was locked */
 	struct list_head ready;		/* MDs with events to deliver */
 	struct list_head evts;		/* delivered events to be kept for reuse */
-	struct list_head resets;	/* paths whose stale connections must go: ops->path_reset (health.c) */
-	struct list_head defer;		/* operations to start once no lock is held (answers), struct lnet_op.link */
+	/* paths whose stale connections must go: ops->path_reset (health.c) */
+	struct list_head resets;
+	/* operations to start once no lock is held (answers), struct lnet_op.link */
+	struct list_head defer;
 	struct lnet_ni *ring[4];	/* whose ops->flush is due; a fifth flushes the first */
-	u16 nr;				/* messages since the lock was taken; at 64 it is dropped and retaken */
+	/* messages since the lock was taken; at 64 it is dropped and retaken */
+	u16 nr;
 	u8 kind, more, nr_ring, busy;
 };
 
 enum lnet_verdict {
-	LNET_LAND = 1,	/* copy rx->want bytes to rx->into, skip the rest of the payload, then lnet_rx_done() */
-	LNET_SKIP,	/* nothing to keep: skip the payload; no lnet_rx_done(), @rx is gone (do not touch it) */
-	LNET_LATER,	/* ops->land() will follow with the final verdict in rx->verdict (LAND or SKIP); until then do not read this connection, or hold */
+	/* copy rx->want bytes to rx->into, skip the rest of the payload, then lnet_rx_done() */
+	LNET_LAND = 1,
+	/* nothing to keep: skip the payload; no lnet_rx_done(), @rx is gone (do not touch it) */
+	LNET_SKIP,
+	/*
+	 * ops->land() will follow with the final verdict in rx->verdict (LAND or SKIP); until then
+	 * do not read this connection, or hold
+	 */
+	LNET_LATER,
 	LNET_CLOSE,	/* protocol error: close the connection and its siblings; @rx is gone */
 };
 
@@ -61,22 +81,30 @@ struct lnet_buf {
 	u32 nr, offset, len;
 };
 
-/* Copy @len bytes between contiguous memory and @buf at @pos bytes from its start. Bounds are the caller's. */
+/*
+ * Copy @len bytes between contiguous memory and @buf at @pos bytes from its start. Bounds are the
+ * caller's.
+ */
 void lnet_buf_write(const struct lnet_buf *buf, u32 pos, const void *from, u32 len);
 void lnet_buf_read(const struct lnet_buf *buf, u32 pos, void *to, u32 len);
 /* The fragments of [pos, pos + len) into @out (at most @max); returns their number. */
-unsigned int lnet_buf_frags(const struct lnet_buf *buf, u32 pos, u32 len, struct lnet_frag *out, unsigned int max);
+unsigned int lnet_buf_frags(const struct lnet_buf *buf, u32 pos, u32 len, struct lnet_frag *out,
+			    unsigned int max);
 
 /* An attempt: one try over one path; the driver's from ops->send() until it gave it back. */
 struct lnet_att {
-	struct list_head link;		/* driver: yours between send() and lnet_att_posted()/lnet_att_done() */
+	/* driver: yours between send() and lnet_att_posted()/lnet_att_done() */
+	struct list_head link;
 	struct lnet_op *op;
 	struct lnet_ni *ni;
-	struct lnet_peer_ni *pni;	/* next hop; counted, by the operation if it is the one asked for */
-	u64 deadline_ns;		/* of the attempt; the driver gives it back with a timeout outcome when it passes */
+	/* next hop; counted, by the operation if it is the one asked for */
+	struct lnet_peer_ni *pni;
+	/* of the attempt; the driver gives it back with a timeout outcome when it passes */
+	u64 deadline_ns;
 	u64 posted_ns;
 	u32 epoch;			/* path epoch it was posted under */
-	u8 state, outcome, flags, cls;	/* the core's; outcome: why send() refused it; cls: enum lnet_class */
+	/* the core's; outcome: why send() refused it; cls: enum lnet_class */
+	u8 state, outcome, flags, cls;
 	atomic_t given;			/* what the driver said and no pass has processed yet */
 	void *lnd[2];			/* the driver's */
 	struct lnet_path *path;		/* the core's */
@@ -84,7 +112,10 @@ struct lnet_att {
 
 enum lnet_class { LNET_CLS_CONTROL, LNET_CLS_REPLY, LNET_CLS_DATA, LNET_NR_CLASSES };
 
-/* A message being received. From lnet_rx_get() to the verdict (SKIP, CLOSE) or lnet_rx_done(); public part for drivers. */
+/*
+ * A message being received. From lnet_rx_get() to the verdict (SKIP, CLOSE) or lnet_rx_done();
+ * public part for drivers.
+ */
 struct lnet_rx {
 	struct list_head link;		/* the core's */
 	struct lnet_ni *ni;
@@ -116,9 +147,10 @@ struct lnet_rx {
 };
 
 /*
- * Contracts common to all ops: task context, no core lock held, no foreign spin lock; may take sleeping locks and allocate
- * (kernel: GFP_NOFS). Only ni_start and ni_stop may wait for another party. None may call a handler. None may call upcalls
- * that enter the core's lock except as said (lnet_att_posted/done only append to the pass and are always allowed).
+ * Contracts common to all ops: task context, no core lock held, no foreign spin lock; may take
+ * sleeping locks and allocate (kernel: GFP_NOFS). Only ni_start and ni_stop may wait for another
+ * party. None may call a handler. None may call upcalls that enter the core's lock except as said
+ * (lnet_att_posted/done only append to the pass and are always allowed).
  */
 struct lnet_lnd_ops {
 	struct module *owner;		/* NULL in user space */
@@ -128,58 +160,115 @@ struct lnet_lnd_ops {
 	u32 inline_max;			/* payload up to this is copied by send() */
 	s32 peer_timeout, peer_credits, peer_buffer_credits, credits;	/* defaults of a net */
 
-	int  (*ni_start)(struct lnet_ni *ni);	/* may fill ni->ifname, ni->dev_cpt, ni->conns_per_peer, ni->link_speed */
-	void (*ni_stop)(struct lnet_ni *ni);	/* gives all attempts and rx back through the upcalls (own DRIVER pass), then none runs or will run */
-	/* Queue @att; no system call needed. Order of calls is order on the wire per (peer, class) while the connection lives.
-	 * 0: taken, lnet_att_done() follows exactly once. -errno: not taken, certainly not delivered; att->outcome says why (a LOCAL_* or REMOTE_DROPPED outcome). */
+	/* may fill ni->ifname, ni->dev_cpt, ni->conns_per_peer, ni->link_speed */
+	int  (*ni_start)(struct lnet_ni *ni);
+	/*
+	 * gives all attempts and rx back through the upcalls (own DRIVER pass), then none runs or
+	 * will run
+	 */
+	void (*ni_stop)(struct lnet_ni *ni);
+	/*
+	 * Queue @att; no system call needed. Order of calls is order on the wire per (peer, class)
+	 * while the connection lives.
+	 * 0: taken, lnet_att_done() follows exactly once. -errno: not taken, certainly not
+	 * delivered; att->outcome says why (a LOCAL_* or REMOTE_DROPPED outcome).
+	 */
 	int  (*send)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
-	/* Optional: as send() for several in a row, in order. Those that are not taken are given back by lnet_att_done() before it returns. */
+	/*
+	 * Optional: as send() for several in a row, in order. Those that are not taken are given
+	 * back by lnet_att_done() before it returns.
+	 */
 	void (*send_list)(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts);
-	/* Doorbell: write what is queued, once per pass. Never blocks on a full socket: the rest goes on write space. Optional. */
+	/*
+	 * Doorbell: write what is queued, once per pass. Never blocks on a full socket: the rest
+	 * goes on write space. Optional.
+	 */
 	void (*flush)(struct lnet_pass *p, struct lnet_ni *ni);
-	/* UNSENT: give it back if no byte is on the wire (else ignore). ABORT: give it back now whatever it costs. An attempt that the driver
-	 * does not hold (any more or yet) is ignored. The core repeats ABORT until it has it back. */
-	void (*cancel)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, enum lnet_cancel how);
-	void (*land)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);	/* after LATER: rx->verdict LAND or SKIP */
-	/* Stop writing into rx->into at once, drain the rest of the payload, and lnet_rx_done(rx, LNET_STOPPED) before or after return
-	 * (ops->rx_stop may call it: it is called with no lock held). If the landing already ended, ignore. */
+	/*
+	 * UNSENT: give it back if no byte is on the wire (else ignore). ABORT: give it back now
+	 * whatever it costs. An attempt that the driver
+	 * does not hold (any more or yet) is ignored. The core repeats ABORT until it has it back.
+	 */
+	void (*cancel)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
+		       enum lnet_cancel how);
+	/* after LATER: rx->verdict LAND or SKIP */
+	void (*land)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
+	/*
+	 * Stop writing into rx->into at once, drain the rest of the payload, and lnet_rx_done(rx,
+	 * LNET_STOPPED) before or after return
+	 * (ops->rx_stop may call it: it is called with no lock held). If the landing already ended,
+	 * ignore.
+	 */
 	void (*rx_stop)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
-	/* Optional: the path to @pni is suspect or was found dead: connections older than this call should be given up (path_lost upcall) so that the
+	/*
+	 * Optional: the path to @pni is suspect or was found dead: connections older than this call
+	 * should be given up (path_lost upcall) so that the
 	 * next attempt dials anew instead of waiting in a backed-off stream. */
 	void (*path_reset)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *pni);
-	/* Optional: a turn in a WORKER pass (everything allowed), once after each lnet_ni_kick(). No lock held. */
+	/*
+	 * Optional: a turn in a WORKER pass (everything allowed), once after each lnet_ni_kick().
+	 * No lock held.
+	 */
 	void (*work)(struct lnet_pass *p, struct lnet_ni *ni);
-	void (*peer_gone)(struct lnet_ni *ni, struct lnet_peer_ni *pni);		/* optional */
+	/* optional */
+	void (*peer_gone)(struct lnet_ni *ni, struct lnet_peer_ni *pni);
 };
 
-/* ---- upcalls ------------------------------------------------------------------------------------------------------
- * Always between lnet_pass_begin(&p, ln, LNET_PASS_DRIVER) and lnet_pass_end(&p), in task context. lnet_rx_begin/done keep the shard locked
- * between calls: call lnet_pass_relax(p) before a system call, a copy of more than inline_max, or taking a driver lock that is also
- * held around upcalls elsewhere (lock order: driver locks are never held when calling lnet_rx_begin/done or lnet_pass_*). */
+/*
+ * ---- upcalls ----
+ * Always between lnet_pass_begin(&p, ln, LNET_PASS_DRIVER) and lnet_pass_end(&p), in task context.
+ * lnet_rx_begin/done keep the shard locked between calls: call lnet_pass_relax(p) before a system
+ * call, a copy of more than inline_max, or taking a driver lock that is also
+ * held around upcalls elsewhere (lock order: driver locks are never held when calling
+ * lnet_rx_begin/done or lnet_pass_*).
+ */
 void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind kind);
 void lnet_pass_end(struct lnet_pass *p);
 void lnet_pass_relax(struct lnet_pass *p);
 
-/* From the shard's pool; NULL only if memory is exhausted (then treat the message as SKIP). May allocate; call without lock held by you. */
+/*
+ * From the shard's pool; NULL only if memory is exhausted (then treat the message as SKIP). May
+ * allocate; call without lock held by you.
+ */
 struct lnet_rx *lnet_rx_get(struct lnet_pass *p);
-/* One per parsed header, with hdr->payload_len bytes to follow. Decides; the answer is rx->verdict (also returned). ACKs, GETs are finished here: verdict SKIP.
- * @from: the peer interface of the connection (counted by the driver; the core takes its own count). The rx belongs to the core afterwards. */
-enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx, const struct lnet_hdr *hdr, struct lnet_peer_ni *from);
-/* The landing ended: LNET_OK all @want bytes are in place; LNET_STOPPED after rx_stop; else why it broke. Consumes @rx. */
+/*
+ * One per parsed header, with hdr->payload_len bytes to follow. Decides; the answer is rx->verdict
+ * (also returned). ACKs, GETs are finished here: verdict SKIP.
+ * @from: the peer interface of the connection (counted by the driver; the core takes its own
+ * count). The rx belongs to the core afterwards.
+ */
+enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx,
+				const struct lnet_hdr *hdr, struct lnet_peer_ni *from);
+/*
+ * The landing ended: LNET_OK all @want bytes are in place; LNET_STOPPED after rx_stop; else why it
+ * broke. Consumes @rx.
+ */
 void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
-/* LATER given up by the driver (its connection died before land() came). Consumes @rx unless land() was already owed: then false, and land() will come and must answer lnet_rx_done(). */
+/*
+ * LATER given up by the driver (its connection died before land() came). Consumes @rx unless land()
+ * was already owed: then false, and land() will come and must answer lnet_rx_done().
+ */
 bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx);
 
-/* All bytes handed to the fabric under path epoch @epoch, the driver may still refer to the memory: lnet_att_done() follows.
+/*
+ * All bytes handed to the fabric under path epoch @epoch, the driver may still refer to the memory:
+ * lnet_att_done() follows.
  * These two only append to the pass (no lock): @att->link must be off the driver's lists. */
 void lnet_att_posted(struct lnet_pass *p, struct lnet_att *att, u32 epoch);
-/* The driver forgets @att and its memory. Once. After posted (or both at once: @epoch is taken then): LNET_OK (all bytes taken by the fabric) or LNET_CONFIRMED
+/*
+ * The driver forgets @att and its memory. Once. After posted (or both at once: @epoch is taken
+ * then): LNET_OK (all bytes taken by the fabric) or LNET_CONFIRMED
  * (the peer's driver has it all) or a failure after posting; not posted: why, a failure. */
 void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, u32 epoch);
-/* All that was posted to @to over @ni under an epoch <= @epoch and is unanswered is now "perhaps delivered": a connection set died. */
-void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch, enum lnet_outcome how);
+/*
+ * All that was posted to @to over @ni under an epoch <= @epoch and is unanswered is now "perhaps
+ * delivered": a connection set died.
+ */
+void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch,
+		    enum lnet_outcome how);
 /* Proof of life of the path (bytes acknowledged or received). @rtt_ns 0 if not known. */
-void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u64 rtt_ns);
+void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to,
+			u64 rtt_ns);
 
 void lnet_ni_kick(struct lnet_ni *ni);	/* any context: ops->work will be called soon */
 
@@ -190,17 +279,23 @@ struct lnet_link {
 /* Any context but hard irq: records, kicks, returns. */
 void lnet_ni_link(struct lnet_ni *ni, const struct lnet_link *link);
 
-/* A counted, stable handle for the remote NID, made if unknown. May sleep. NULL: out of memory or shutting down. */
+/*
+ * A counted, stable handle for the remote NID, made if unknown. May sleep. NULL: out of memory or
+ * shutting down.
+ */
 struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *nid);
 void lnet_peer_ni_hold(struct lnet_peer_ni *pni);
 void lnet_peer_ni_put(struct lnet_peer_ni *pni);
 const struct lnet_nid *lnet_peer_ni_nid(const struct lnet_peer_ni *pni);
 
-/* What to send for @att: header in host form (source, destination, handle, everything) and payload. Valid while the driver holds @att. */
+/*
+ * What to send for @att: header in host form (source, destination, handle, everything) and payload.
+ * Valid while the driver holds @att.
+ */
 void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr);
 void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf);
 
-/* ---- what a driver may know of an NI --------------------------------------------------------------------------- */
+/* ---- what a driver may know of an NI --------------------------------------------------------- */
 struct lnet *lnet_ni_instance(const struct lnet_ni *ni);
 const struct lnet_nid *lnet_ni_nid(const struct lnet_ni *ni);
 const char *lnet_ni_ifname(const struct lnet_ni *ni);
@@ -210,6 +305,8 @@ u32 lnet_ni_conns_per_peer(const struct lnet_ni *ni);	/* never 0 */
 /* A local NID of this instance? (acceptor) Returns the NI, counted, or NULL. */
 struct lnet_ni *lnet_ni_find(struct lnet *ln, const struct lnet_nid *nid);
 void lnet_ni_put(struct lnet_ni *ni);
-bool lnet_fault_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att, enum lnet_outcome *how);	/* a fault rule ends this attempt at the driver seam: give it back with *how */
+/* a fault rule ends this attempt at the driver seam: give it back with *how */
+bool lnet_fault_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
+		     enum lnet_outcome *how);
 
 #endif

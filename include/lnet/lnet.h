@@ -15,37 +15,46 @@ struct lnet_lnd_ops;
 #define LNET_MD_FRAGS_MAX	256
 #define LNET_THRESHOLD_INF	(-1)
 
-/* ---- instance ------------------------------------------------------------------------------------------------ */
+/* ---- instance -------------------------------------------------------------------------------- */
 
 struct lnet_cfg {
 	struct lnet_env *env;		/* borrowed; must outlive the instance */
 	u32 pid;			/* 0: LNET_PID (12345) */
 	unsigned int nr_shards;		/* 0: 1; at most 64 */
-	u64 instance;			/* 0: drawn from env; value of the wire handle's interface cookie */
+	/* 0: drawn from env; value of the wire handle's interface cookie */
+	u64 instance;
 };
 
 /* Create a node with only the loopback NI. May sleep. 0, -ENOMEM, -EINVAL. */
 int lnet_create(struct lnet **lnp, const struct lnet_cfg *cfg);
-/* Stop: every operation ends (-ESHUTDOWN), every driver gives everything back, memory is freed. May sleep; must not be
- * called from a handler. In manual progress mode the caller is the only thread left. NULL is accepted. */
+/*
+ * Stop: every operation ends (-ESHUTDOWN), every driver gives everything back, memory is freed. May
+ * sleep; must not be
+ * called from a handler. In manual progress mode the caller is the only thread left. NULL is
+ * accepted.
+ */
 void lnet_destroy(struct lnet *ln);
-/* Make a driver known to this instance. The ops must outlive it. 0, -EEXIST (type taken), -EINVAL. */
+/*
+ * Make a driver known to this instance. The ops must outlive it. 0, -EEXIST (type taken), -EINVAL.
+ */
 int lnet_lnd_register(struct lnet *ln, const struct lnet_lnd_ops *ops);
 u32 lnet_pid(const struct lnet *ln);
 
 /*
- * Tunables: names, units, ranges and defaults are in lnet/tunables.def (manual: configuration). Times are nanoseconds here.
- * May sleep. 0, -ENOENT (no such name), -ERANGE. lnet_tunable_parse() reads the text an operator writes: `5`, `0.3`, `300ms`
- * (bare numbers are seconds), `10%`; 0, -ENOENT, -EINVAL, -ERANGE.
+ * Tunables: names, units, ranges and defaults are in lnet/tunables.def (manual: configuration).
+ * Times are nanoseconds here. May sleep. 0, -ENOENT (no such name), -ERANGE. lnet_tunable_parse()
+ * reads the text an operator writes: `5`, `0.3`, `300ms` (bare numbers are seconds), `10%`; 0,
+ * -ENOENT, -EINVAL, -ERANGE.
  */
 int lnet_tunable_set(struct lnet *ln, const char *name, u64 value);
 int lnet_tunable_parse(const char *name, const char *text, u64 *value);
 
-/* ---- interfaces (configuration calls: task context, may sleep, never from a handler) ---------------------------- */
+/* ---- interfaces (configuration calls: task context, may sleep, never from a handler) --------- */
 
 struct lnet_ni_cfg {
 	struct lnet_nid nid;		/* address and net of the interface */
-	char ifname[16];		/* device, "" if the driver finds it by address or has none */
+	/* device, "" if the driver finds it by address or has none */
+	char ifname[16];
 	s32 peer_timeout;		/* seconds; -1: default of the driver */
 	s32 peer_credits, peer_buffer_credits, credits;	/* -1: default of the driver */
 	s32 conns_per_peer;		/* -1: default; 0: from the link speed */
@@ -53,19 +62,31 @@ struct lnet_ni_cfg {
 	s32 dev_cpt;			/* NUMA node of the device; -1 unknown */
 };
 void lnet_ni_cfg_init(struct lnet_ni_cfg *cfg);	/* all defaults */
-/* 0; -EEXIST; -EINVAL; -ENOENT (no driver for the net); -ENOSPC (too many NIs); or what the driver's ni_start said. */
+/*
+ * 0; -EEXIST; -EINVAL; -ENOENT (no driver for the net); -ENOSPC (too many NIs); or what the
+ * driver's ni_start said.
+ */
 int lnet_ni_add(struct lnet *ln, const struct lnet_ni_cfg *cfg);
-int lnet_ni_del(struct lnet *ln, const struct lnet_nid *nid);	/* drains, then stops. 0, -ENOENT, -EINVAL (0@lo) */
+/* drains, then stops. 0, -ENOENT, -EINVAL (0@lo) */
+int lnet_ni_del(struct lnet *ln, const struct lnet_nid *nid);
 
-/* Peer @primary with further @nids (may be empty). Existing NIDs are kept. @mr: multi-rail. 0, -EINVAL, -EEXIST (a NID belongs
+/*
+ * Peer @primary with further @nids (may be empty). Existing NIDs are kept. @mr: multi-rail. 0,
+ * -EINVAL, -EEXIST (a NID belongs
  * to another configured peer), -ENOMEM. A peer made by traffic is absorbed. */
-int lnet_peer_add(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids, unsigned int nr, bool mr);
-/* Remove @nids of the peer, or the whole peer if @nr is 0 or the list holds the primary. 0, -ENOENT, -ENODEV (not the primary). */
-int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids, unsigned int nr);
+int lnet_peer_add(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids,
+		  unsigned int nr, bool mr);
+/*
+ * Remove @nids of the peer, or the whole peer if @nr is 0 or the list holds the primary. 0,
+ * -ENOENT, -ENODEV (not the primary).
+ */
+int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids,
+		  unsigned int nr);
 
-/* ---- memory ---------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-struct lnet_frag {			/* a piece of memory; in the kernel @base is a mapped address */
+/* a piece of memory; in the kernel @base is a mapped address */
+struct lnet_frag {
 	void *base;
 	u32 len;			/* bytes */
 };
@@ -73,16 +94,29 @@ struct lnet_frag {			/* a piece of memory; in the kernel @base is a mapped addre
 typedef struct { u64 cookie; } lnet_md_t;	/* handles; 0 is never valid */
 typedef struct { u64 cookie; } lnet_me_t;
 
-enum lnet_md_option {			/* public values of stock LNet */
-	LNET_MD_OP_PUT = 0x1, LNET_MD_OP_GET = 0x2, LNET_MD_MANAGE_REMOTE = 0x4, LNET_MD_TRUNCATE = 0x10,
-	LNET_MD_ACK_DISABLE = 0x20, LNET_MD_MAX_SIZE = 0x80, LNET_MD_KIOV = 0x100, LNET_MD_BULK_HANDLE = 0x200,
-	LNET_MD_TRACK_RESPONSE = 0x400, LNET_MD_NO_TRACK_RESPONSE = 0x800, LNET_MD_DISCARD = 0x4000,
+enum lnet_md_option { /* public values of stock LNet */
+		      LNET_MD_OP_PUT = 0x1,
+		      LNET_MD_OP_GET = 0x2,
+		      LNET_MD_MANAGE_REMOTE = 0x4,
+		      LNET_MD_TRUNCATE = 0x10,
+		      LNET_MD_ACK_DISABLE = 0x20,
+		      LNET_MD_MAX_SIZE = 0x80,
+		      LNET_MD_KIOV = 0x100,
+		      LNET_MD_BULK_HANDLE = 0x200,
+		      LNET_MD_TRACK_RESPONSE = 0x400,
+		      LNET_MD_NO_TRACK_RESPONSE = 0x800,
+		      LNET_MD_DISCARD = 0x4000,
 };
 enum lnet_unlink { LNET_RETAIN = 0, LNET_UNLINK = 1 };
 enum lnet_ins_pos { LNET_INS_BEFORE, LNET_INS_AFTER, LNET_INS_LOCAL };
 
 enum lnet_event_kind {
-	LNET_EVENT_GET = 1, LNET_EVENT_PUT, LNET_EVENT_REPLY, LNET_EVENT_ACK, LNET_EVENT_SEND, LNET_EVENT_UNLINK,
+	LNET_EVENT_GET = 1,
+	LNET_EVENT_PUT,
+	LNET_EVENT_REPLY,
+	LNET_EVENT_ACK,
+	LNET_EVENT_SEND,
+	LNET_EVENT_UNLINK,
 };
 
 struct lnet_process {
@@ -93,7 +127,8 @@ struct lnet_process {
 struct lnet_event {
 	u8 kind;			/* enum lnet_event_kind */
 	bool unlinked;			/* last event of this MD */
-	bool final;			/* last event of this operation; exactly one per lnet_put()/lnet_get()/matched request */
+	/* last event of this operation; exactly one per lnet_put()/lnet_get()/matched request */
+	bool final;
 	bool perhaps;			/* status != 0 and the request may have taken effect */
 	int status;			/* 0 or -errno */
 	u32 portal, mlength, rlength, offset;
@@ -105,9 +140,13 @@ struct lnet_event {
 	lnet_md_t md;
 	void *user_ptr;			/* of the MD */
 	void *op_ptr;			/* of lnet_put()/lnet_get() */
-	u64 latency_ns;			/* final events of own operations: from the first hand-over to the driver */
+	/* final events of own operations: from the first hand-over to the driver */
+	u64 latency_ns;
 };
-/* Runs in a reader or worker, no lock held, one at a time per MD. May call the data API; not configuration nor lnet_destroy(). */
+/*
+ * Runs in a reader or worker, no lock held, one at a time per MD. May call the data API; not
+ * configuration nor lnet_destroy().
+ */
 typedef void (*lnet_handler_t)(const struct lnet_event *ev);
 
 struct lnet_md_cfg {
@@ -121,20 +160,26 @@ struct lnet_md_cfg {
 	s32 cpt;			/* NUMA node of the memory, -1 unknown */
 	void *user_ptr;
 	lnet_handler_t handler;		/* NULL: events are discarded */
-	lnet_md_t bulk;			/* with LNET_MD_BULK_HANDLE: whose memory decides locality */
+	/* with LNET_MD_BULK_HANDLE: whose memory decides locality */
+	lnet_md_t bulk;
 };
 
-/* spec: behaviour.md 1.3. 0, -EINVAL, -EPERM (portal typed differently), -ENOMEM. Any task context, may allocate. */
-int lnet_me_attach(struct lnet *ln, u32 portal, const struct lnet_process *match, u64 match_bits, u64 ignore_bits,
-		   enum lnet_unlink unlink, enum lnet_ins_pos pos, lnet_me_t *me);
+/*
+ * spec: behaviour.md 1.3. 0, -EINVAL, -EPERM (portal typed differently), -ENOMEM. Any task context,
+ * may allocate.
+ */
+int lnet_me_attach(struct lnet *ln, u32 portal, const struct lnet_process *match, u64 match_bits,
+		   u64 ignore_bits, enum lnet_unlink unlink, enum lnet_ins_pos pos, lnet_me_t *me);
 int lnet_me_unlink(struct lnet *ln, lnet_me_t me);	/* also unlinks its MD. 0, -ENOENT */
 /* behaviour.md 1.4: on error the ME is destroyed as well. */
-int lnet_md_attach(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink, lnet_md_t *md);
-int lnet_md_bind(struct lnet *ln, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink, lnet_md_t *md);
+int lnet_md_attach(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
+		   enum lnet_unlink unlink, lnet_md_t *md);
+int lnet_md_bind(struct lnet *ln, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink,
+		 lnet_md_t *md);
 int lnet_md_unlink(struct lnet *ln, lnet_md_t md);	/* behaviour.md 1.5; 0, -ENOENT */
 int lnet_portal_lazy(struct lnet *ln, u32 portal, bool lazy);	/* 0, -EINVAL */
 
-/* ---- data ------------------------------------------------------------------------------------------------------ */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 #define LNET_MORE	0x1		/* more will follow at once: the doorbell may wait for it */
 #define LNET_ACK	0x2		/* PUT: an ACK is wanted */
@@ -151,17 +196,26 @@ struct lnet_xfer {			/* of lnet_put() and lnet_get() */
 	void *op_ptr;			/* comes back in the events */
 };
 void lnet_xfer_init(struct lnet_xfer *x);
-/* Any thread, task context, may be called from handlers. 0: exactly one event with .final follows. -ENOENT (MD invalid, inactive or attached), -EINVAL
+/*
+ * Any thread, task context, may be called from handlers. 0: exactly one event with .final follows.
+ * -ENOENT (MD invalid, inactive or attached), -EINVAL
  * (portal, length, self), -ENOMEM, -ESHUTDOWN: no event. */
 int lnet_put(struct lnet *ln, const struct lnet_xfer *x);
 int lnet_get(struct lnet *ln, const struct lnet_xfer *x);
 void lnet_flush(struct lnet *ln);	/* ring the doorbells that LNET_MORE left */
 
-int lnet_get_id(struct lnet *ln, unsigned int index, struct lnet_process *id);	/* index 0: 0@lo. -ENOENT past the end */
-int lnet_dist(struct lnet *ln, const struct lnet_nid *dst);	/* 0 own, 1 same net, -EHOSTUNREACH */
+/* index 0: 0@lo. -ENOENT past the end */
+int lnet_get_id(struct lnet *ln, unsigned int index, struct lnet_process *id);
+/* 0 own, 1 same net, -EHOSTUNREACH */
+int lnet_dist(struct lnet *ln, const struct lnet_nid *dst);
 
-/* Ping @nid: asynchronous; @done runs like a handler, once, with the raw ping buffer (valid during the call) or status < 0. */
-typedef void (*lnet_ping_done_t)(void *arg, int status, const u8 *info, u32 len, const struct lnet_nid *primary, u64 rtt_ns);
-int lnet_ping(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source, u64 timeout_ns, lnet_ping_done_t done, void *arg);
+/*
+ * Ping @nid: asynchronous; @done runs like a handler, once, with the raw ping buffer (valid during
+ * the call) or status < 0.
+ */
+typedef void (*lnet_ping_done_t)(void *arg, int status, const u8 *info, u32 len,
+				 const struct lnet_nid *primary, u64 rtt_ns);
+int lnet_ping(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
+	      u64 timeout_ns, lnet_ping_done_t done, void *arg);
 
 #endif

@@ -234,7 +234,8 @@ struct lnet_pinginfo_ni {
 /* What a received info says, apart from its NIDs. */
 struct lnet_pinginfo {
 	u32 features, pid, seq;
-	unsigned int size;		/* of the whole info, <= LNET_PINGINFO_MAX: what to ask for */
+	/* of the whole info, <= LNET_PINGINFO_MAX: what to ask for */
+	unsigned int size;
 	unsigned int nr;		/* NIDs stored in the caller's array */
 	unsigned int nr_seen;		/* NIDs in the bytes that came, 0@lo not counted */
 	bool has_primary;		/* then nis[0] is the primary NID */

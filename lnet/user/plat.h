@@ -148,7 +148,7 @@ void plat_bug(const char *what, const char *file, int line) __cold __attribute__
 		pr_warn(fmt, ##__VA_ARGS__);				\
 	plat_say_; })
 
-/* --- which edges of the core's machines a run takes: recorded in builds for tests only --------- */
+/* --- which edges of the core's machines a run takes: recorded in builds for tests only -------- */
 
 enum plat_machine {
 	PLAT_MACHINE_op, PLAT_MACHINE_att, PLAT_MACHINE_rx, PLAT_MACHINE_ni, PLAT_MACHINE_contact,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fuzzer of the LNet header: what is accepted keeps the limits and says the same when encoded again. */
+/*
+ * Fuzzer of the LNet header: what is accepted keeps the limits and says the same when encoded
+ * again.
+ */
 #include "plat.h"
 #include "lnet/wire.h"
 

@@ -465,7 +465,8 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 	got->begun = true;
 	got->hdr = *hdr;
 	/* Garbage has no plan. */
-	got->plan = hdr->msg.put.match_bits <= PLAN_STOP ? (enum plan)hdr->msg.put.match_bits : PLAN_SKIP;
+	got->plan = hdr->msg.put.match_bits <= PLAN_STOP ? (enum plan)hdr->msg.put.match_bits
+							 : PLAN_SKIP;
 	got->seq = (unsigned int)hdr->msg.put.hdr_data;
 	rx->ni = ni;
 	rx->from = from;

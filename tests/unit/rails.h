@@ -121,14 +121,16 @@ unsigned int rails_get(unsigned int from, unsigned int to, u32 len, u64 timeout_
 void rails_attach(unsigned int node, u32 options);
 u64 rails_stat(unsigned int node, enum lnet_counter c);
 
-void rails_pump(void);				/* carries and works until nothing is left to do now */
+/* carries and works until nothing is left to do now */
+void rails_pump(void);
 void rails_run(u64 ns);				/* the same, with time passing */
 void rails_release(void);			/* what was delayed goes */
 /* What landed half: the rest comes (LNET_OK) or the connection breaks. The @nth, from 0. */
 void rails_land(unsigned int nth, enum lnet_outcome how);
 void rails_give(enum lnet_outcome how);		/* what is kept or posted comes back */
 void rails_give_rail(unsigned int node, unsigned int rail, enum lnet_outcome how);
-void rails_gone(unsigned int nth);		/* the connection of the nth message that waits dies */
+/* the connection of the nth message that waits dies */
+void rails_gone(unsigned int nth);
 void rails_lost(unsigned int from, unsigned int to, unsigned int rail, enum lnet_outcome how);
 void rails_link(unsigned int node, unsigned int rail, bool up);
 /* A message as it came before, once more. */

@@ -95,7 +95,8 @@ static void test_source(void)
 		rails_on(0, -1, RAILS_PUT, i & 2 ? FATE_FAIL : FATE_DELIVER, LNET_LOCAL_DROPPED, 1);
 		UNIT_EQUAL(lnet_put(rails.node[0].ln, &x), 0, "put");
 		rails_run(6 * NSEC_PER_SEC);
-		UNIT_EQUAL(rails.req[rails.nr_tags].status || !rails_done(rails.nr_tags), 0, "done");
+		UNIT_EQUAL(rails.req[rails.nr_tags].status || !rails_done(rails.nr_tags), 0,
+			   "done");
 		UNIT_EQUAL(rails.req[rails.nr_tags].on_rail[!(i & 1)], 0, "no other interface");
 		rails_end();
 	}

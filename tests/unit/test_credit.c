@@ -139,7 +139,8 @@ static void test_conserved(void)
 		rails_begin(&cfg);
 		rails.random = seed;
 		for (i = 0; i < 2; i++)
-			UNIT_EQUAL(lnet_tunable_set(rails.node[i].ln, "retry_count", seed % 5), 0, "R");
+			UNIT_EQUAL(lnet_tunable_set(rails.node[i].ln, "retry_count", seed % 5), 0,
+				   "R");
 		for (i = 0; i < 24; i++)
 			rails_on(-1, (int)((seed + i) % 3) - 1, RAILS_ANY,
 				 (enum rails_fate)((seed * 7 + i * 5) % 12),

@@ -290,7 +290,8 @@ static void test_hedge_budget(void)
 /* retry count 0 means one attempt, whatever the reason for another. */
 static void test_no_retries(void)
 {
-	static const enum rails_fate fates[] = { FATE_LOSE, FATE_FAIL, FATE_POST_FAIL, FATE_REFUSE };
+	static const enum rails_fate fates[] = { FATE_LOSE, FATE_FAIL, FATE_POST_FAIL,
+						 FATE_REFUSE };
 	unsigned int i, tag;
 
 	for (i = 0; i < ARRAY_SIZE(fates); i++) {
@@ -309,7 +310,9 @@ static void test_no_retries(void)
 
 /* ---- in every state -------------------------------------------------------------------------- */
 
-/* What the driver does with the request: the states in which an operation and its attempt can be. */
+/*
+ * What the driver does with the request: the states in which an operation and its attempt can be.
+ */
 static const struct {
 	const char *state;
 	enum rails_fate fate;

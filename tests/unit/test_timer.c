@@ -41,7 +41,10 @@ static u64 first_of_model(void)
 	return first;
 }
 
-/* Nothing early, nothing much later, nothing lost: what is set for the past goes with the next tick. */
+/*
+ * Nothing early, nothing much later, nothing lost: what is set for the past goes with the next
+ * tick.
+ */
 static void advance(u64 now_ns, unsigned int max, bool complete)
 {
 	unsigned int i, nr = 0, left = 0;

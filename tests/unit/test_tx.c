@@ -56,7 +56,9 @@ static bool ended(void *want)
 
 static void attach(u32 options)
 {
-	struct lnet_md_cfg md = { .start = node.dst, .length = SIZE, .threshold = LNET_THRESHOLD_INF, .cpt = -1 };
+	struct lnet_md_cfg md = {
+		.start = node.dst, .length = SIZE, .threshold = LNET_THRESHOLD_INF, .cpt = -1
+	};
 	struct lnet_process any = { .pid = LNET_PID_ANY };
 	lnet_me_t me;
 	lnet_md_t h;
@@ -64,13 +66,16 @@ static void attach(u32 options)
 	memset(&any.nid, 0xff, sizeof(any.nid));
 	md.options = options;
 	md.handler = handler;
-	CU_ASSERT_EQUAL_FATAL(lnet_me_attach(node.ln, 5, &any, 42, 0, LNET_RETAIN, LNET_INS_AFTER, &me), 0);
+	CU_ASSERT_EQUAL_FATAL(
+		lnet_me_attach(node.ln, 5, &any, 42, 0, LNET_RETAIN, LNET_INS_AFTER, &me), 0);
 	CU_ASSERT_EQUAL_FATAL(lnet_md_attach(node.ln, me, &md, LNET_RETAIN, &h), 0);
 }
 
 static lnet_md_t bind(u32 len)
 {
-	struct lnet_md_cfg md = { .start = node.src, .length = len, .threshold = LNET_THRESHOLD_INF, .cpt = -1 };
+	struct lnet_md_cfg md = {
+		.start = node.src, .length = len, .threshold = LNET_THRESHOLD_INF, .cpt = -1
+	};
 	lnet_md_t h;
 
 	md.handler = handler;

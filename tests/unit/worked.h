@@ -4,7 +4,8 @@
 #define LNET_TESTS_WORKED_H
 
 /*
- * A = 192.168.50.11@tcp, B = 192.168.50.12@tcp, both little-endian. What a test does not use is no mistake.
+ * A = 192.168.50.11@tcp, B = 192.168.50.12@tcp, both little-endian. What a test does not use is no
+ * mistake.
  */
 
 /* Acceptor request v1, A -> B. */

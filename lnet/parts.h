@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What each file of the core offers the others; included by core.h, which has the structs. */
+#ifndef LNET_PARTS_H
+#define LNET_PARTS_H
+
+/* ---- shard.c --------------------------------------------------------------------------------- */
+/* any context: refill before the next lock */
+bool lnet_pool_low(const struct lnet_shard *sh);
+void lnet_pool_refill(struct lnet_shard *sh);	/* pool.c; no lock held */
+void lnet_evt_keep(struct lnet_shard *sh, struct lnet_evt *e);	/* [sh] NULL is fine */
+/* locks @sh, dropping another one held */
+void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh);
+/* re-checks as it may move */
+void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni);
+void lnet_leave(struct lnet_pass *p);
+void lnet_park_by(struct lnet *ln, u64 when_ns);	/* any lock may be held */
+int lnet_shards_init(struct lnet *ln);
+void lnet_shards_fini(struct lnet *ln);
+void lnet_shards_lock_all(struct lnet *ln);	/* publish a configuration; cfg_mutex held */
+void lnet_shards_unlock_all(struct lnet *ln);
+/* zeroed, lists and first attempt set up; outside locks; NULL: no memory */
+struct lnet_op *lnet_op_new(void);
+/* frees it, its events and its copy; NULL is fine */
+void lnet_op_free(struct lnet_op *op);
+/* [sh] into the shard's reserve, with its events */
+void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op);
+struct lnet_evt *lnet_evt_take(struct lnet_shard *sh);	/* [sh] NULL: empty */
+/* any lock or none: kept when @p next leaves a shard */
+void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e);
+void lnet_rx_pool_fini(struct lnet_shard *sh);	/* rx.c */
+/* [sh] from the shard's reserve (refilled by lnet_enter()); NULL: empty */
+struct lnet_op *lnet_op_take(struct lnet_shard *sh);
+struct lnet_att *lnet_att_take(struct lnet_shard *sh);	/* [sh] for a hedge; NULL: empty */
+struct lnet_evt *lnet_evt_new(struct lnet *ln);		/* kmalloc; any context that may sleep */
+void lnet_evt_free(struct lnet_evt *e);			/* kfree */
+struct lnet_copy *lnet_copy_new(u32 len);		/* one reference; outside locks */
+void lnet_copy_get(struct lnet_copy *c);
+void lnet_copy_put(struct lnet_copy *c);		/* NULL is fine */
+#define lnet_count(sh, name) ((sh)->c[LNET_C_##name]++)
+#define lnet_count_add(sh, name, n) ((sh)->c[LNET_C_##name] += (n))
+
+/* ---- instance.c ------------------------------------------------------------------------------ */
+/*
+ * cfg_mutex held. Until done() or @limit_ns passed (U64_MAX: no limit): does the work of all shards
+ * in between, as the caller may be the only thread,
+ * and sleeps. Ends early when the clock stands still (simulator), where waiting brings nothing.
+ * What done() said last.
+ */
+bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg,
+		   u64 limit_ns);
+
+/* ---- net.c ----------------------------------------------------------------------------------- */
+/* shard or cfg_mutex held; not counted */
+struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid);
+void lnet_ni_get(struct lnet_ni *ni);
+bool lnet_ni_usable(const struct lnet_ni *ni);		/* ACTIVE */
+void lnet_ni_link_work(struct lnet_pass *p);		/* worker: acts on lnet_ni_link() records */
+/* the only writer; all shard locks held once listed */
+void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to);
+int lnet_net_init(struct lnet *ln);			/* loopback */
+/* drains and stops all NIs, loopback last */
+void lnet_net_stop(struct lnet *ln);
+void lnet_net_fini(struct lnet *ln);
+
+/* ---- peer.c ---------------------------------------------------------------------------------- */
+/* counted or NULL; any context */
+struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid *nid);
+/* [sh] NULL if none */
+struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct lnet_ni *ni);
+/* config: makes the paths of a new NI. 0, -ENOMEM */
+int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni);
+/* config: removes those that nothing is under way on; true: none is left */
+bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);
+/* config: nothing is under way on any of them */
+bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni);
+/* no lock held: the link came up, recovery may hurry */
+void lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni);
+/*
+ * All peers in turn, from @prev NULL: counted, puts @prev. No shard lock or nid_lock held; skips
+ * none only while cfg_mutex is held.
+ */
+struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
+void lnet_peer_get(struct lnet_peer *peer);
+void lnet_peer_put(struct lnet_peer *peer);
+int lnet_peers_init(struct lnet *ln);
+void lnet_peers_fini(struct lnet *ln);			/* all ops ended, all drivers stopped */
+bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid);	/* shard or cfg held */
+
+/* ---- select.c -------------------------------------------------------------------------------- */
+#define PATH_RANKS(RANK)						\
+	RANK(link_up) RANK(responsive) RANK(health) RANK(priority)	\
+	RANK(preferred) RANK(numa) RANK(credits) RANK(turn)
+enum lnet_path_rank {
+#define RANK(name) LNET_RANK_##name,
+	PATH_RANKS(RANK)
+#undef RANK
+	LNET_NR_PATH_RANKS
+};
+extern const char *const lnet_path_rank_names[LNET_NR_PATH_RANKS];
+struct lnet_cand {
+	struct lnet_path *path;
+	s64 rank[LNET_NR_PATH_RANKS];	/* more is better */
+};
+struct lnet_select {			/* question and answer */
+	struct lnet_peer *peer;
+	struct lnet_ni *ni;		/* only this NI, or NULL */
+	struct lnet_peer_ni *pni;	/* only this peer NI, or NULL */
+	u64 tried;			/* paths to avoid while another is left */
+	u64 exclude;			/* paths never to take (a hedge: the one that is suspect) */
+	s32 cpt;			/* of the memory; -1 unknown */
+	/* PUT or GET: sets the sticky NI of a peer that is not multi-rail */
+	u8 request;
+	/* answer */
+	/* enum lnet_path_rank; LNET_NR_PATH_RANKS: only one candidate */
+	u8 decided_by;
+	u8 nr_cand;
+};
+/* [sh] NULL: no path (no common net, all NIs gone). Bumps the turn counters of what it picks. */
+struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s);
+/*
+ * The rule alone, for tests and explain: index of the best, *decider the rank that decided. @range:
+ * health range (> 1000: health is off).
+ */
+unsigned int lnet_rank_best(const struct lnet_cand *c, unsigned int nr, u64 range,
+			    unsigned int *decider);
+
+/* ---- health.c -------------------------------------------------------------------------------- */
+/* [sh] blame, counters, recovery */
+void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how);
+/* [sh] success; from_peer: the far side answered */
+void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_peer);
+/* [sh] marks, starts a pinned probe at once */
+void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path);
+/* [sh] evidence: clears suspicion, RTT estimate */
+void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, u64 rtt_ns);
+/* ns of silence: max(floor, srtt + 4 var ...) */
+u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path);
+/* [sh] recovery ping due; sends by lnet_ping_path() */
+void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path);
+/* [sh] */
+void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns);
+/*
+ * [sh] Start recovery, or hasten it (the link came up): a ping goes as soon as the budget allows.
+ * Nothing if the path is whole.
+ */
+void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path);
+/* [sh] both ends at 1000, neither suspect nor down */
+bool lnet_path_whole(const struct lnet_path *path);
+bool lnet_ni_up(const struct lnet_ni *ni);	/* the status that ping infos announce */
+/*
+ * Calls @fn for each peer with its shard locked, one after the other. cfg_mutex held, @p holds no
+ * lock before and none after.
+ */
+void lnet_peers_walk(struct lnet_pass *p,
+		     void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg);
+/* 0, -ENOENT. @value is brought into 0..1000. */
+/* config; any NID: all */
+int lnet_health_set_ni(struct lnet *ln, const struct lnet_nid *nid, int value);
+int lnet_health_set_peer(struct lnet *ln, const struct lnet_nid *nid, int value);
+/* [sh] takes from the retry budget */
+bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer);
+void lnet_hedge_earn(struct lnet_shard *sh, struct lnet_peer *peer);	/* [sh] one success */
+
+/* ---- stats.c --------------------------------------------------------------------------------- */
+void lnet_hist_add(struct lnet_hist *h, u64 ns);
+/* upper edge of the bucket, ns */
+u64 lnet_hist_quantile(const struct lnet_hist *h, unsigned int permille);
+u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c);
+void lnet_stats_reset(struct lnet *ln);
+/* ---- tunables.c: names are ours or stock's --------------------------------------------------- */
+enum lnet_unit { LNET_UNIT_N, LNET_UNIT_NS, LNET_UNIT_PT, LNET_UNIT_B, LNET_UNIT_E };
+struct lnet_tunable_info;
+void lnet_tunables_init(struct lnet_tunables *tun);	/* defaults */
+const struct lnet_tunable_info *lnet_tunable_find(const char *name);	/* NULL: none */
+u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info);
+/*
+ * `5`, `0.3`, `300ms`, `10%`, `64k`, `all` by unit; the range is lnet_tunable_set()'s to check.
+ * -ENOENT, -EINVAL (no such value), -ERANGE (negative, too large for u64)
+ */
+struct lnet_tunable_info { const char *name, *stock, *text; u8 unit; u64 def, min, max; u16 off; };
+extern const struct lnet_tunable_info lnet_tunable_table[];
+extern const unsigned int lnet_nr_tunables;
+/* ---- stats.c, continued */
+extern const char *const lnet_counter_names[LNET_NR_COUNTERS];
+extern const char *const lnet_ni_counter_names[LNET_NR_NI_COUNTERS];
+extern const char *const lnet_pni_counter_names[LNET_NR_PNI_COUNTERS];
+
+/* ---- fault.c: rules of behaviour.md section 7 and the dbg-* hooks ---------------------------- */
+struct lnet_fault_rule {
+	u8 delay;			/* else drop */
+	struct lnet_nid src, dst, local;	/* any; or 255.255.255.255@net: any on the net */
+	u64 portal_mask;
+	u32 msg_mask;			/* bit 1 << type; 0: all */
+	u32 rate, interval_s;		/* exactly one non-zero */
+	u64 latency_ns;			/* delay */
+	/* drop: outcomes to inject at the sender's driver seam, bit 1 << number */
+	u32 health_mask;
+	u8 random, drop_all;
+	/*
+	 * dbg hooks: 0 before posting, 1 after posting (bytes are lost), 2 after completion (answer
+	 * is lost)
+	 */
+	u8 when;
+	u64 nr_match, nr_hit, nr_by_type[4];
+};
+/* config, may sleep. 0; -EINVAL; -ENOMEM; -ENOSPC */
+int lnet_fault_add(struct lnet *ln, const struct lnet_fault_rule *rule);
+/* number removed */
+int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src,
+		   const struct lnet_nid *dst);
+/* -ENOENT past the end */
+int lnet_fault_get(struct lnet *ln, bool delay, unsigned int pos, struct lnet_fault_rule *rule);
+void lnet_fault_reset(struct lnet *ln, bool delay);
+void lnet_fault_fini(struct lnet *ln);
+/* true: drop silently on receive */
+bool lnet_fault_rx(struct lnet_pass *p, const struct lnet_ni *ni, const struct lnet_hdr *hdr);
+/* ns to hold back a message to be sent, 0: none */
+u64 lnet_fault_delay(struct lnet_pass *p, const struct lnet_hdr *hdr);
+/* messages failed, or delayed, while being sent; since the last lnet_fault_count_reset() */
+u64 lnet_fault_count(const struct lnet *ln, bool delay);
+void lnet_fault_count_reset(struct lnet *ln);
+/* dbg-025/030: hold an interface down (as if its link were); 0, -ENOENT */
+int lnet_fault_ni_down(struct lnet *ln, const struct lnet_nid *nid, bool down);
+
+/* ---- tx.c: operations ------------------------------------------------------------------------ */
+/* [sh of op->peer] OP_NEW -> ... */
+void lnet_op_start(struct lnet_pass *p, struct lnet_op *op);
+void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state);	/* the only writer */
+/* contact made: OP_RESOLVE -> OP_TRY */
+void lnet_op_release(struct lnet_pass *p, struct lnet_op *op);
+/* outcome known -> OP_RECALL, OP_DONE */
+void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how);
+void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op);
+/* the answer came */
+void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
+/* pass end: what drivers posted or gave back */
+void lnet_att_given(struct lnet_pass *p, struct list_head *given);
+/* peer deleted; NULL: all, shutdown. No lock held */
+void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);
+/* no lock held: what is in flight there is ambiguous at once, what waits is re-selected */
+void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni);
+/* no lock held: what waits for credits of @ni chooses again */
+void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni);
+/* [sh] the same for a path that became suspect */
+void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path);
+bool lnet_ops_idle(struct lnet *ln);			/* no operation is unfinished */
+int lnet_ops_init(struct lnet *ln);
+void lnet_ops_fini(struct lnet *ln);
+/* [sh] takes the reference of @pni; 0, -ENOMEM, -ENOSPC: nothing done */
+int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni);
+/* [sh] the attempt over @path is FREE */
+void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
+			    enum lnet_outcome how);
+/* [sh] if an attempt of it failed now */
+bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool perhaps);
+/* [sh] paths that did not answer in time */
+void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op);
+void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);	/* [sh] SEND event, once */
+/* [sh] asks the drivers for its attempts at pass end */
+void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op);
+void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);	/* [sh] may free it */
+/* [sh] a landing ended; may free it */
+void lnet_op_back(struct lnet_pass *p, struct lnet_op *op);
+/* rx.c [sh] its landing is to stop at pass end */
+void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
+/* [sh] ops in OP_BACKOFF try again */
+void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer);
+/* no lock held: back to p->send of a later pass */
+void lnet_att_delay(struct lnet_pass *p, struct lnet_att *att, u64 ns);
+/* account.c; no lock held: allocates the blocks that paths want */
+void lnet_stats_reserve(struct lnet_shard *sh);
+void lnet_stats_pool_fini(struct lnet_shard *sh);
+/* stats.c [sh] hand-over took @ns */
+void lnet_stat_posted(struct lnet_path *path, const struct lnet_op *op, u64 ns);
+/* counters of a message that left */
+void lnet_stat_sent(struct lnet_shard *sh, struct lnet_path *path, const struct lnet_op *op);
+void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_ns);
+void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
+		    u32 len);
+void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
+		    u32 len);
+#define LNET_ATTF_RELEASED 2	/* a delay rule has let it go */
+/* [sh] chooses a path and enters an attempt */
+void lnet_op_try(struct lnet_pass *p, struct lnet_op *op);
+/* ---- name.c ---- */
+u64 lnet_name_seq(const struct lnet_handle *h, bool *alone);
+/* all sequences below are finished at the sender */
+u64 lnet_name_floor(const struct lnet_handle *h);
+/* enters its shard, with room for one more request if there is memory */
+void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni);
+void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance);	/* [sh] */
+void lnet_window_void(struct lnet_peer *peer);		/* [sh] */
+void lnet_window_free(struct lnet_peer *peer);
+#define LNET_SLOTS_LOW 8	/* fewer free ones: make more before the next lock */
+int lnet_slots_reserve(struct lnet *ln);	/* outside locks; 0, -ENOMEM, -ENOSPC */
+/* any lock; -ENOMEM: none is free */
+int lnet_slot_take(struct lnet *ln, struct lnet_op *op);
+struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
+			       const struct lnet_handle *h);
+/* [sh] finished: gives name and slot back */
+void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] its grant is void: unmarked, without a name */
+void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] marked requests got no answer: is it still one of ours? */
+void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);
+/* ping.c */
+enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
+				   const struct lnet_hdr *hdr);
+/* ping.c: a push landed in rx->copy */
+void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);
+/* [sh] once.c: tell the receiver the new floor soon */
+void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);
+/* lnet_get() of the core's own: may use portal 0, never waits for contact */
+int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x);
+bool lnet_op_request(const struct lnet_op *op);		/* PUT or GET */
+bool lnet_op_over(const struct lnet_op *op);		/* its outcome is known */
+/* draws its sequence if it needs one; false: the window is full */
+bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op);
+void lnet_op_park_window(struct lnet_op *op);		/* waits for room in the window */
+void lnet_op_wire(struct lnet_op *op);	/* api.c [sh] about to be given to a driver */
+void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);	/* [sh] */
+/* [sh] about to be finished: was any of it perhaps delivered? */
+void lnet_op_given_up(struct lnet_op *op);
+/* [sh] marked request by (grant, sequence) */
+struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h);
+/* ---- credit.c -------------------------------------------------------------------------------- */
+/* [sh] FREE -> WAIT_PEER -> WAIT_NI -> WIRE */
+void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);
+/* the only writer of the state; takes, gives back, wakes */
+void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to);
+/* waiting or asked -> FREE, off its queue */
+void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att);
+void lnet_credits_ni_init(struct lnet_ni *ni);
+void lnet_credits_pni_init(struct lnet_peer_ni *pni);
+/* ---- once.c, contact.c, ping.c --------------------------------------------------------------- */
+/* [sh] start ping and opening if due */
+void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer);
+bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] requests may go */
+/* [sh] "no window" */
+void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);
+int lnet_ping_init(struct lnet *ln);
+void lnet_ping_fini(struct lnet *ln);
+void lnet_ping_rebuild(struct lnet *ln);	/* cfg_mutex held: NIs changed */
+/* [sh] recovery ping; answers lnet_path_ping_done() */
+void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
+void lnet_windows_fini(struct lnet_shard *sh);
+void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */
+void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t);	/* [sh] */
+/* [sh] tx.c: attempts held by a delay rule */
+void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t);
+void lnet_pass_cancels(struct lnet_pass *p);	/* tx.c: calls ops->cancel for p->cancel */
+void lnet_pass_stops(struct lnet_pass *p);	/* rx.c: calls ops->rx_stop for p->stop */
+/* health.c: calls ops->path_reset for p->resets; no lock held */
+void lnet_path_resets(struct lnet_pass *p);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Operations, attempts, events and small copies, and what a shard keeps of them for reuse. */
+#include "core.h"
+
+#define RESERVE_FIRST 4		/* answers kept ready in a shard that has seen no traffic */
+#define RESERVE_BUSY 80		/* and in one that has: more than a burst */
+#define POOL_MAX 512		/* objects of a kind that a shard keeps */
+#define BUSY_MESSAGES 256	/* received messages that make a shard busy */
+
+/* As new. */
+static void op_clean(struct lnet_op *op)
+{
+	memset(op, 0, sizeof(*op));
+	INIT_LIST_HEAD(&op->link);
+	INIT_LIST_HEAD(&op->all);
+	INIT_LIST_HEAD(&op->landings);
+	INIT_LIST_HEAD(&op->first.link);
+	lnet_timer_init(&op->timer, LNET_TIMER_OP);
+	op->first.op = op;
+}
+
+struct lnet_op *lnet_op_new(void)
+{
+	struct lnet_op *op = kmalloc(sizeof(*op), GFP_NOFS);
+
+	if (op)
+		op_clean(op);
+	return op;
+}
+
+void lnet_evt_keep(struct lnet_shard *sh, struct lnet_evt *e)
+{
+	if (!e)
+		return;
+	if (sh->evts.nr >= POOL_MAX) {
+		kfree(e);
+		return;
+	}
+	memset(e, 0, sizeof(*e));
+	list_add(&e->link, &sh->evts.free);
+	lnet_pool_count(&sh->evts, 1);
+}
+
+void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op)
+{
+	lnet_evt_keep(sh, op->evt[0]);
+	lnet_evt_keep(sh, op->evt[1]);
+	lnet_copy_put(op->copy);
+	if (sh->ops.nr >= POOL_MAX) {
+		kfree(op);
+		return;
+	}
+	op_clean(op);
+	list_add(&op->link, &sh->ops.free);
+	lnet_pool_count(&sh->ops, 1);
+}
+
+struct lnet_evt *lnet_evt_take(struct lnet_shard *sh)
+{
+	struct lnet_evt *e;
+
+	if (list_empty(&sh->evts.free))
+		return NULL;
+	e = list_first_entry(&sh->evts.free, struct lnet_evt, link);
+	list_del_init(&e->link);
+	lnet_pool_count(&sh->evts, -1);
+	return e;
+}
+
+void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e)
+{
+	list_add(&e->link, &p->evts);
+}
+
+void lnet_op_free(struct lnet_op *op)
+{
+	if (!op)
+		return;
+	lnet_evt_free(op->evt[0]);
+	lnet_evt_free(op->evt[1]);
+	lnet_copy_put(op->copy);
+	kfree(op);
+}
+
+struct lnet_evt *lnet_evt_new(struct lnet *ln)
+{
+	struct lnet_evt *e = kzalloc(sizeof(*e), GFP_NOFS);
+
+	(void)ln;
+	if (e)
+		INIT_LIST_HEAD(&e->link);
+	return e;
+}
+
+void lnet_evt_free(struct lnet_evt *e)
+{
+	kfree(e);
+}
+
+struct lnet_copy *lnet_copy_new(u32 len)
+{
+	struct lnet_copy *c = kzalloc(sizeof(*c) + len, GFP_NOFS);
+
+	if (!c)
+		return NULL;
+	atomic_set(&c->refs, 1);
+	c->len = len;
+	c->frag.base = c->data;
+	c->frag.len = len;
+	return c;
+}
+
+void lnet_copy_get(struct lnet_copy *c)
+{
+	atomic_inc(&c->refs);
+}
+
+void lnet_copy_put(struct lnet_copy *c)
+{
+	if (c && atomic_dec_and_test(&c->refs))
+		kfree(c);
+}
+
+struct lnet_op *lnet_op_take(struct lnet_shard *sh)
+{
+	struct lnet_op *op;
+
+	if (list_empty(&sh->ops.free))
+		return NULL;
+	op = list_first_entry(&sh->ops.free, struct lnet_op, link);
+	list_del_init(&op->link);
+	lnet_pool_count(&sh->ops, -1);
+	return op;
+}
+
+struct lnet_att *lnet_att_take(struct lnet_shard *sh)
+{
+	struct lnet_att *att;
+
+	if (list_empty(&sh->atts.free))
+		return NULL;
+	att = list_first_entry(&sh->atts.free, struct lnet_att, link);
+	list_del_init(&att->link);
+	lnet_pool_count(&sh->atts, -1);
+	return att;
+}
+
+/*
+ * No lock held: what a lock hold may need is allocated before it. A failed allocation leaves the
+ * reserve short; takers cope.
+ */
+void lnet_pool_refill(struct lnet_shard *sh)
+{
+	u32 want =
+		READ_ONCE(sh->c[LNET_C_recv_count]) < BUSY_MESSAGES ? RESERVE_FIRST : RESERVE_BUSY;
+	LIST_HEAD(ops);
+	LIST_HEAD(atts);
+	LIST_HEAD(evts);
+	u32 nr_ops = 0, nr_atts = 0, nr_evts = 0;
+
+	while (READ_ONCE(sh->ops.nr) + nr_ops < want) {
+		struct lnet_op *op = lnet_op_new();
+
+		if (!op)
+			break;
+		list_add(&op->link, &ops);
+		nr_ops++;
+	}
+	while (READ_ONCE(sh->atts.nr) + nr_atts < RESERVE_FIRST) {
+		struct lnet_att *att = kzalloc(sizeof(*att), GFP_NOFS);
+
+		if (!att)
+			break;
+		list_add(&att->link, &atts);
+		nr_atts++;
+	}
+	while (READ_ONCE(sh->evts.nr) + nr_evts < want) {
+		struct lnet_evt *e = lnet_evt_new(sh->ln);
+
+		if (!e)
+			break;
+		list_add(&e->link, &evts);
+		nr_evts++;
+	}
+	if (!nr_ops && !nr_atts && !nr_evts)
+		return;
+	spin_lock(&sh->lock);
+	list_splice(&ops, &sh->ops.free);
+	list_splice(&atts, &sh->atts.free);
+	list_splice(&evts, &sh->evts.free);
+	lnet_pool_count(&sh->evts, nr_evts);
+	lnet_pool_count(&sh->ops, nr_ops);
+	lnet_pool_count(&sh->atts, nr_atts);
+	spin_unlock(&sh->lock);
+}
+
+bool lnet_pool_low(const struct lnet_shard *sh)
+{
+	return READ_ONCE(sh->ops.nr) < RESERVE_FIRST || READ_ONCE(sh->atts.nr) == 0 ||
+	       READ_ONCE(sh->evts.nr) < RESERVE_FIRST;
+}
