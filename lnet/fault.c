@@ -203,7 +203,7 @@ static enum lnet_outcome draw_outcome(struct lnet *ln, u32 mask)
 static enum lnet_outcome outcome_of(struct lnet *ln, const struct lnet_fault_rule *r)
 {
 	if (r->when == WHEN_COMPLETED)
-		return LNET_OK;
+		return LNET_CONFIRMED;
 	if (r->health_mask & OUTCOME_MASK)
 		return draw_outcome(ln, r->health_mask & OUTCOME_MASK);
 	return r->when == WHEN_POSTED ? LNET_NETWORK_TIMEOUT : LNET_OK;

@@ -198,6 +198,14 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 		op->suspect_ns = U64_MAX;
 }
 
+/* Whose silence it is: the peer's if its side had the message or was heard since, else the way's. */
+enum lnet_outcome lnet_att_silence(const struct lnet_att *att)
+{
+	if (att->outcome == LNET_CONFIRMED || att->path->evidence_ns > att->posted_ns)
+		return LNET_REMOTE_TIMEOUT;
+	return LNET_NETWORK_TIMEOUT;
+}
+
 static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	struct lnet_path *path;
@@ -210,7 +218,7 @@ static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_at
 		return;
 	}
 	path = att->path;
-	how = path->evidence_ns > att->posted_ns ? LNET_REMOTE_TIMEOUT : LNET_NETWORK_TIMEOUT;
+	how = lnet_att_silence(att);
 	if (!(op->flags & LNET_OPF_RECOVERY))
 		lnet_health_fail(p->sh, path, how);
 	lnet_att_drop(p, att);

@@ -257,6 +257,7 @@ bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, boo
 void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);	/* [sh] SEND event, once */
 /* [sh] asks the drivers for its attempts at pass end */
+enum lnet_outcome lnet_att_silence(const struct lnet_att *att);	/* [sh] asked and not answered */
 void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);	/* [sh] may free it */
 /* [sh] a landing ended; may free it */

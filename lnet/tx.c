@@ -235,10 +235,7 @@ void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op)
 
 	for (i = 0; i < 2; i++)
 		if (att[i] && att[i]->state == ATT_ASKED && !(op->flags & LNET_OPF_RECOVERY))
-			lnet_health_fail(p->sh, att[i]->path,
-					 att[i]->path->evidence_ns > att[i]->posted_ns
-						 ? LNET_REMOTE_TIMEOUT
-						 : LNET_NETWORK_TIMEOUT);
+			lnet_health_fail(p->sh, att[i]->path, lnet_att_silence(att[i]));
 }
 
 /* ---- what drivers gave back ------------------------------------------------------------------ */
