@@ -198,7 +198,7 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 		op->suspect_ns = U64_MAX;
 }
 
-/* Whose silence it is: the peer's if its side had the message or was heard since, else the way's. */
+/* Whose silence: the peer's if its side had the message or was heard since, else the way's. */
 enum lnet_outcome lnet_att_silence(const struct lnet_att *att)
 {
 	if (att->outcome == LNET_CONFIRMED || att->path->evidence_ns > att->posted_ns)

@@ -4,10 +4,11 @@
  *
  *	churn [ROUNDS]		of 0.4 s and more; 6 by default
  *
- * Two nodes in one process. Threads send PUTs and GETs of odd sizes, offsets and timeouts and unlink
- * memory in use, handlers send more, and the main thread deletes the peer and moves the interface
- * away and back; then both nodes are destroyed. Exit status 0: each request that was accepted had
- * exactly one final event, each MD exactly one last event, and nothing that was refused had any.
+ * Two nodes in one process. Threads send PUTs and GETs of odd sizes, offsets and timeouts and
+ * unlink memory in use, handlers send more, and the main thread deletes the peer and moves the
+ * interface away and back; then both nodes are destroyed. Exit status 0: each request that was
+ * accepted had exactly one final event, each MD exactly one last event, and nothing that was
+ * refused had any.
  */
 #include <lnet/lnet.h>
 #include <lnet/progress.h>
