@@ -18,9 +18,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define REPLY_MS 3000
+#define FLOOD_SECONDS 15
 #define FRAME_MAX (LNET_KSOCK_SIZE + LNET_HDR_SIZE_MAX)
 
 static struct sockaddr_in node;
@@ -463,16 +465,20 @@ static void anything(unsigned int nr)
 
 /* ---- floods ---- */
 
-/* @nr requests as fast as they go; nothing is read while @deaf. Ends early when the node closes. */
+/*
+ * @nr requests as fast as they go, for FLOOD_SECONDS at most; nothing is read while @deaf. Ends
+ * early when the node closes.
+ */
 static void flood(unsigned int nr, bool deaf, bool cookies, struct lnet_hdr (*next)(u64 id))
 {
 	static u8 sink[65536], buf[64 * FRAME_MAX];
 	struct timeval patience = { .tv_sec = 10 };
+	time_t end = time(NULL) + FLOOD_SECONDS;
 	int fd = open_conn();
 	u64 id = 2;
 
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	while (id < nr) {
+	while (id < nr && time(NULL) < end) {
 		unsigned int len = 0, i;
 
 		for (i = 0; i < 64; i++, id++) {
