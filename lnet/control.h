@@ -7,6 +7,7 @@
 #define LNET_CONTROL_H
 
 #include "plat.h"
+#include <lnet/lnd.h>
 #include <lnet/nid.h>
 #include <uapi/lnet_nl.h>
 
@@ -66,7 +67,8 @@ struct lnet_table;
 
 struct lnet_key {
 	const char *name;
-	const struct lnet_table *child;	/* nested; NULL: the driver's table, or none */
+	/* nested; NULL and &lnet_table_lnd_counters: the driver's tables, or none */
+	const struct lnet_table *child;
 	u16 off;			/* of the value in the view */
 	u8 type;			/* enum lnet_nl_type */
 	u8 format;			/* LNET_NL_MAPPING ... */
@@ -77,6 +79,11 @@ struct lnet_key {
 struct lnet_table {
 	const struct lnet_key *keys;	/* index i has attribute number i + 1 */
 	u16 nr;
+};
+
+/* What differs from driver to driver; each may be NULL. */
+struct lnet_lnd_tables {
+	const struct lnet_table *tunables, *counters;
 };
 
 #define LNET_LEVEL_MORE 5	/* verbosity of what stock nodes do not have */
@@ -145,6 +152,7 @@ struct lnet_view_ni {
 	s32 dev_cpt;
 	char cpts[128];
 	struct lnet_view_ni_more more;
+	u64 lnd_counters[LNET_LND_COUNTERS_MAX];
 };
 
 struct lnet_view_net {
@@ -224,6 +232,12 @@ struct lnet_view_node {
 	bool configured;
 };
 
+/* Stands for that of the driver. */
+extern const struct lnet_table lnet_table_lnd_counters;
+/* The table inside nested key @k, NULL if there is none. @lnd may be NULL. */
+const struct lnet_table *lnet_key_child(const struct lnet_key *k,
+					const struct lnet_lnd_tables *lnd);
+
 #define TABLE(t) extern const struct lnet_table lnet_table_##t;
 #define KEY(t, name, type, member, level, backup)
 #define NEST(t, name, format, child, member, level, backup)
@@ -257,8 +271,8 @@ struct lnet_sink_ops {
 	 * A table: before the first item, and again when the driver's part @lnd (may be NULL)
 	 * changes. False: no room.
 	 */
-	bool (*table)(struct lnet_sink *s, const struct lnet_table *t, const struct lnet_table *lnd,
-		      bool again);
+	bool (*table)(struct lnet_sink *s, const struct lnet_table *t,
+		      const struct lnet_lnd_tables *lnd, bool again);
 	/* ITEM, MORE (of the last item), NEST (key @idx, from 1) or ELEM (of a nest). */
 	void (*open)(struct lnet_sink *s, enum lnet_open what, unsigned int idx);
 	bool (*close)(struct lnet_sink *s);
@@ -279,11 +293,11 @@ struct lnet_sink {
 
 /*
  * Emit the keys of @t from @view that @level shows and, with @backup, that a backup needs. Empty
- * strings are left out. @lnd: table of the driver for the nested key without one, NULL leaves it
- * out.
+ * strings are left out. @lnd: tables of the driver for the nested keys that have none of their own,
+ * NULL leaves them out.
  */
 void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void *view,
-		     unsigned int level, bool backup, const struct lnet_table *lnd);
+		     unsigned int level, bool backup, const struct lnet_lnd_tables *lnd);
 
 /* Netlink messages into a flat buffer. */
 struct lnet_nlw {
@@ -353,7 +367,12 @@ int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 struct lnet_ctl_dump {
 	struct lnet_control *ctl;
 	const struct lnet_ctl_cmd *ops;
-	const struct lnet_table *lnd;	/* driver's part of the table sent last */
+	const struct lnet_table *last;	/* the command's: of several tables, the one sent last */
+	/* the driver's part of the table sent last, and whose it is */
+	const struct lnet_lnd_ops *lnd_ops;
+	struct lnet_lnd_tables lnd;
+	struct lnet_table counters;
+	struct lnet_key counter_keys[LNET_LND_COUNTERS_MAX];
 	struct lnet_peer *peer;		/* counted */
 	void *priv;			/* the command's */
 	struct lnet_nid nid;		/* filters */

@@ -94,8 +94,8 @@ static bool msg_end(struct lnet_nlw *w, u32 at)
 	return true;
 }
 
-static void table_keys(struct lnet_nlw *w, const struct lnet_table *t, const struct lnet_table *lnd,
-		       bool again);
+static void table_keys(struct lnet_nlw *w, const struct lnet_table *t,
+		       const struct lnet_lnd_tables *lnd, bool again);
 
 /* Without the keys behind the stock node's, or with them. A table may also be all ours. */
 static unsigned int table_size(const struct lnet_nlw *w, const struct lnet_table *t)
@@ -108,10 +108,10 @@ static unsigned int table_size(const struct lnet_nlw *w, const struct lnet_table
 }
 
 static void table_key(struct lnet_nlw *w, const struct lnet_table *t, unsigned int i,
-		      const struct lnet_table *lnd, bool again)
+		      const struct lnet_lnd_tables *lnd, bool again)
 {
 	const struct lnet_key *k = &t->keys[i];
-	const struct lnet_table *child = k->child ? k->child : lnd;
+	const struct lnet_table *child = lnet_key_child(k, lnd);
 	const char *name = again && !i ? "" : k->name;
 	u32 at = nest_begin(w, (u16)(i + 1));
 
@@ -128,8 +128,8 @@ static void table_key(struct lnet_nlw *w, const struct lnet_table *t, unsigned i
 }
 
 /* Recursion as deep as control.def nests. */
-static void table_keys(struct lnet_nlw *w, const struct lnet_table *t, const struct lnet_table *lnd,
-		       bool again)
+static void table_keys(struct lnet_nlw *w, const struct lnet_table *t,
+		       const struct lnet_lnd_tables *lnd, bool again)
 {
 	u32 at = nest_begin(w, LNET_NLA_LIST);
 	unsigned int i;
@@ -140,7 +140,7 @@ static void table_keys(struct lnet_nlw *w, const struct lnet_table *t, const str
 }
 
 static bool sink_table(struct lnet_sink *s, const struct lnet_table *t,
-		       const struct lnet_table *lnd, bool again)
+		       const struct lnet_lnd_tables *lnd, bool again)
 {
 	struct lnet_nlw *w = nlw(s);
 	u32 at = msg_begin(w, LNET_NL_F_CREATE | LNET_NL_F_MULTI | (again ? LNET_NL_F_REPLACE : 0));

@@ -239,10 +239,10 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const str
 	struct lnet_view_failure v = { .what = "\n", .err = (s16)ping->status };
 	char nid[LNET_NIDSTR_SIZE];
 
-	if (d->lnd != &lnet_table_failure) {	/* of the two tables, the one sent last */
+	if (d->last != &lnet_table_failure) {	/* of the two tables, the one sent last */
 		if (!s->ops->table(s, &lnet_table_failure, NULL, false))
 			return false;
-		d->lnd = &lnet_table_failure;
+		d->last = &lnet_table_failure;
 		d->head = false;
 	}
 	scnprintf(v.descr, sizeof(v.descr), "failed to ping %s", lnet_nid_str(&ping->nid, nid));

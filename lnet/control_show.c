@@ -150,7 +150,7 @@ static void cpts_text(const struct lnet *ln, char *buf, size_t size)
 }
 
 /* cfg_mutex held. */
-static void ni_view(const struct lnet_ni *ni, unsigned int level, struct lnet_view_ni *v)
+static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni *v)
 {
 	bool lo = lnet_nid_is_lo(&ni->nid);
 
@@ -173,6 +173,8 @@ static void ni_view(const struct lnet_ni *ni, unsigned int level, struct lnet_vi
 	ni_traffic(ni, v);
 	v->health.value = lo ? 0 : atomic_read(&ni->health);
 	ni_latency(ni, &v->stat);
+	if (level >= LNET_LEVEL_MORE && ni->ops->counters)
+		ni->ops->counters(ni, v->lnd_counters, false);
 }
 
 /* ---- walking: cfg_mutex held ----------------------------------------------------------------- */
@@ -207,24 +209,57 @@ static const struct lnet_ni *net_at(const struct lnet_ctl_dump *d, u32 pos)
 	return NULL;
 }
 
-static const struct lnet_table *lnd_table(const struct lnet_ctl_dump *d, u32 net)
+static bool has_tunables(const struct lnet_ctl_dump *d, const struct lnet_lnd_ops *ops)
 {
-	return d->level && lnet_net_type(net) == LNET_LND_TCP ? &lnet_table_sock : NULL;
+	return d->level && ops->type == LNET_LND_TCP;
+}
+
+static bool has_counters(const struct lnet_ctl_dump *d, const struct lnet_lnd_ops *ops)
+{
+	return d->level >= LNET_LEVEL_MORE && ops->counters && !d->backup;
+}
+
+static void counter_table(struct lnet_ctl_dump *d, const struct lnet_lnd_ops *ops)
+{
+	unsigned int i;
+
+	for (i = 0; i < ops->nr_counters; i++)
+		d->counter_keys[i] = (struct lnet_key){ .name = ops->counter_names[i],
+							.type = LNET_NLT_U64,
+							.off = (u16)(i * sizeof(u64)),
+							.level = LNET_LEVEL_MORE };
+	d->counters = (struct lnet_table){ d->counter_keys, ops->nr_counters };
+}
+
+/* The tables of an NI's driver that this dump shows, or NULL. */
+static const struct lnet_lnd_tables *lnd_tables(struct lnet_ctl_dump *d,
+						const struct lnet_lnd_ops *ops)
+{
+	if (!has_tunables(d, ops) && !has_counters(d, ops))
+		return NULL;
+	if (d->lnd_ops == ops)
+		return &d->lnd;
+	d->lnd_ops = NULL;	/* until it has been sent */
+	d->lnd.tunables = has_tunables(d, ops) ? &lnet_table_sock : NULL;
+	d->lnd.counters = has_counters(d, ops) ? &d->counters : NULL;
+	if (d->lnd.counters)
+		counter_table(d, ops);
+	return &d->lnd;
 }
 
 /* The driver's part of the table changes with the net. */
-static bool net_table(struct lnet_ctl_dump *d, struct lnet_sink *s, u32 net)
+static bool net_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_lnd_ops *ops)
 {
-	const struct lnet_table *lnd = lnd_table(d, net);
+	const struct lnet_lnd_tables *lnd = lnd_tables(d, ops);
 
-	if (d->table && (lnd == d->lnd || !lnd))
+	if (d->table && (d->lnd_ops == ops || !lnd))
 		return true;
 	if (!s->ops->table(s, &lnet_table_net, lnd, d->table))
 		return false;
 	if (d->table)
 		d->head = false;	/* a table sent again is announced again */
 	d->table = true;
-	d->lnd = lnd;
+	d->lnd_ops = ops;
 	return true;
 }
 
@@ -232,7 +267,7 @@ static bool net_table(struct lnet_ctl_dump *d, struct lnet_sink *s, u32 net)
 static bool net_elements(struct lnet_ctl_dump *d, struct lnet_sink *s, u32 net,
 			 struct lnet_view_ni *v)
 {
-	const struct lnet_ni *ni;
+	struct lnet_ni *ni;
 	u32 i = 0, first = d->sub;
 
 	list_for_each_entry(ni, &d->ctl->ln->nis, link) {
@@ -243,7 +278,7 @@ static bool net_elements(struct lnet_ctl_dump *d, struct lnet_sink *s, u32 net,
 		/* A backup names the address too: an interface may have several. */
 		if (d->backup)
 			s->ops->str(s, 1, v->nid);
-		lnet_table_emit(s, &lnet_table_ni, v, d->level, d->backup, lnd_table(d, net));
+		lnet_table_emit(s, &lnet_table_ni, v, d->level, d->backup, lnd_tables(d, ni->ops));
 		if (!s->ops->close(s)) {
 			if (d->sub > first)
 				s->ops->resume(s);
@@ -255,13 +290,14 @@ static bool net_elements(struct lnet_ctl_dump *d, struct lnet_sink *s, u32 net,
 }
 
 /* True: the whole net fitted. */
-static bool net_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, u32 net, struct lnet_view_ni *v)
+static bool net_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_ni *ni,
+		     struct lnet_view_ni *v)
 {
-	u32 sub = d->sub;
+	u32 sub = d->sub, net = ni->net;
 	char text[LNET_NIDSTR_SIZE];
 	bool all;
 
-	if (!net_table(d, s, net))
+	if (!net_table(d, s, ni->ops))
 		return false;
 	s->ops->open(s, sub ? LNET_OPEN_MORE : LNET_OPEN_ITEM, 0);
 	if (!d->head)
@@ -289,7 +325,7 @@ int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 		return -ENOMEM;
 	mutex_lock(&ln->cfg_mutex);
 	for (ni = net_at(d, d->pos); ni; ni = net_at(d, d->pos)) {
-		if (!net_emit(d, s, ni->net, v)) {
+		if (!net_emit(d, s, ni, v)) {
 			rc = 1;
 			break;
 		}

@@ -24,6 +24,18 @@
 #define END(t) }; const struct lnet_table lnet_table_##t = { t##_keys, ARRAY_SIZE(t##_keys) };
 #include "control.def"
 
+const struct lnet_table lnet_table_lnd_counters = { NULL, 0 };
+
+const struct lnet_table *lnet_key_child(const struct lnet_key *k,
+					const struct lnet_lnd_tables *lnd)
+{
+	if (k->child && k->child != &lnet_table_lnd_counters)
+		return k->child;
+	if (!lnd)
+		return NULL;
+	return k->child ? lnd->counters : lnd->tunables;
+}
+
 static u64 key_number(const struct lnet_key *k, const u8 *val)
 {
 	switch (k->type) {
@@ -71,14 +83,14 @@ static void nest_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_t
 }
 
 void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void *view,
-		     unsigned int level, bool backup, const struct lnet_table *lnd)
+		     unsigned int level, bool backup, const struct lnet_lnd_tables *lnd)
 {
 	unsigned int i;
 
 	for (i = 0; i < t->nr; i++) {
 		const struct lnet_key *k = &t->keys[i];
 		const u8 *val = (const u8 *)view + k->off;
-		const struct lnet_table *child = k->child ? k->child : lnd;
+		const struct lnet_table *child = lnet_key_child(k, lnd);
 
 		if (k->off == LNET_KEY_BY_HAND || level < k->level || (backup && !k->backup))
 			continue;

@@ -132,6 +132,17 @@ static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 	}
 }
 
+/* No shard is locked. */
+static void drivers_reset(struct lnet *ln)
+{
+	u64 values[LNET_LND_COUNTERS_MAX];
+	struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &ln->nis, link)
+		if (ni->ops->counters)
+			ni->ops->counters(ni, values, true);
+}
+
 void lnet_stats_reset(struct lnet *ln)
 {
 	struct lnet_pass p;
@@ -152,5 +163,6 @@ void lnet_stats_reset(struct lnet *ln)
 	lnet_peers_walk(&p, peer_reset, NULL);
 	lnet_fault_count_reset(ln);
 	lnet_pass_end(&p);
+	drivers_reset(ln);
 	mutex_unlock(&ln->cfg_mutex);
 }

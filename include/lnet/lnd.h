@@ -152,6 +152,8 @@ struct lnet_rx {
  * party. None may call a handler. None may call upcalls that enter the core's lock except as said
  * (lnet_att_posted/done only append to the pass and are always allowed).
  */
+#define LNET_LND_COUNTERS_MAX 48
+
 struct lnet_lnd_ops {
 	struct module *owner;		/* NULL in user space */
 	const char *name;
@@ -212,6 +214,15 @@ struct lnet_lnd_ops {
 	void (*work)(struct lnet_pass *p, struct lnet_ni *ni);
 	/* optional */
 	void (*peer_gone)(struct lnet_ni *ni, struct lnet_peer_ni *pni);
+	/*
+	 * Optional: what the driver counts per NI, for management to show under "lnd counters".
+	 * @counter_names: nr_counters constant texts, at most LNET_LND_COUNTERS_MAX. counters()
+	 * writes as many @values and, with @reset, sets them to zero. The NI has started and does
+	 * not stop meanwhile.
+	 */
+	const char *const *counter_names;
+	u16 nr_counters;
+	void (*counters)(struct lnet_ni *ni, u64 *values, bool reset);
 };
 
 /*

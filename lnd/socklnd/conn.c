@@ -487,6 +487,17 @@ void sock_ni_stop(struct lnet_pass *p, struct sock_ni *sn)
 	sock_unlock(p, sn);
 }
 
+void sock_counters(struct lnet_ni *ni, u64 *values, bool reset)
+{
+	struct sock_ni *sn = sock_ni_of(ni);
+
+	mutex_lock(&sn->lock);
+	memcpy(values, sn->c, sizeof(sn->c));
+	if (reset)
+		memset(sn->c, 0, sizeof(sn->c));
+	mutex_unlock(&sn->lock);
+}
+
 void sock_ni_fini(struct sock_ni *sn)
 {
 	struct sock_peer *peer, *next;

@@ -51,6 +51,7 @@ enum sock_counter {
 #undef SOCK_COUNTER
 	SOCK_NR_COUNTERS
 };
+static_assert(SOCK_NR_COUNTERS <= LNET_LND_COUNTERS_MAX, "all can be shown");
 extern const char *const sock_counter_names[SOCK_NR_COUNTERS];
 
 struct sock_ni;
@@ -265,6 +266,8 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
  */
 void sock_ni_stop(struct lnet_pass *p, struct sock_ni *sn);
 void sock_ni_fini(struct sock_ni *sn);
+/* ops->counters */
+void sock_counters(struct lnet_ni *ni, u64 *values, bool reset);
 
 /*
  * ---- what a platform calls: in a DRIVER pass, no lock held, task context ----

@@ -448,4 +448,7 @@ const struct lnet_lnd_ops lnet_socklnd_ops = {
 	.land = sock_land,
 	.rx_stop = sock_rx_stop,
 	.path_reset = sock_path_reset,
+	.counter_names = sock_counter_names,
+	.nr_counters = SOCK_NR_COUNTERS,
+	.counters = sock_counters,
 };

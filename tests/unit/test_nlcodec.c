@@ -414,16 +414,19 @@ static const struct nlmsghdr *capture_table(struct capture *c, unsigned int nth)
 	return NULL;
 }
 
+static const struct lnet_lnd_tables sock_tables = { .tunables = &lnet_table_sock };
+
 static void test_tables(void)
 {
 	static const struct {
 		const char *name;
 		unsigned int nth;
-		const struct lnet_table *table, *lnd;
+		const struct lnet_table *table;
+		const struct lnet_lnd_tables *lnd;
 		bool again;
 	} rows[] = {
 		{ "08-net-show-v2", 0, &lnet_table_net, NULL, false },
-		{ "08-net-show-v2", 1, &lnet_table_net, &lnet_table_sock, true },
+		{ "08-net-show-v2", 1, &lnet_table_net, &sock_tables, true },
 		{ "14-peer-show", 0, &lnet_table_peer, NULL, false },
 		{ "25-ping-self", 0, &lnet_table_ping, NULL, false },
 		{ "26-ping-fail", 1, &lnet_table_failure, NULL, false },
@@ -477,7 +480,7 @@ static struct lnetctl_node *many_messages(unsigned int nr_nets, unsigned int nr_
 
 		lnet_nlw_init(&w, buf, size, LNET_NL_USER_TYPE, LNET_NL_NETS, 0, 1);
 		if (!table)
-			table = s->ops->table(s, &lnet_table_net, &lnet_table_sock, false);
+			table = s->ops->table(s, &lnet_table_net, &sock_tables, false);
 		while (table && net < nr_nets) {
 			unsigned int first = ni;
 			char name[16];
@@ -492,7 +495,7 @@ static struct lnetctl_node *many_messages(unsigned int nr_nets, unsigned int nr_
 				snprintf(view.nid, sizeof(view.nid), "10.0.0.%u@%s", ni, name);
 				s->ops->open(s, LNET_OPEN_ELEM, 0);
 				lnet_table_emit(s, &lnet_table_ni, &view, 4, false,
-						&lnet_table_sock);
+						&sock_tables);
 				if (!s->ops->close(s))
 					break;
 			}
