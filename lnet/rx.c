@@ -198,6 +198,32 @@ void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
 
 /* ---- answers to our requests ----------------------------------------------------------------- */
 
+/* @rx came, and says that it comes, from @peer, by whichever of its interfaces. */
+static bool is_from(const struct lnet_rx *rx, const struct lnet_peer *peer)
+{
+	const struct lnet_peer_ni *pni;
+
+	if (unlikely(rx->from->peer != peer))
+		return false;
+	if (likely(lnet_nid_same(&rx->src_nid, &rx->from->nid)))
+		return true;
+	list_for_each_entry(pni, &peer->pnis, link)
+		if (lnet_nid_same(&rx->src_nid, &pni->nid))
+			return true;
+	return false;
+}
+
+/*
+ * Only whom we asked may answer, whoever knows or guesses a handle. Nodes answer as LNET_PID
+ * whatever process was addressed; the core asks the node, not a process.
+ */
+static bool from_asked(const struct lnet_rx *rx, const struct lnet_op *op)
+{
+	return is_from(rx, op->peer) &&
+	       (likely(rx->src_pid == LNET_PID) || rx->src_pid == op->target_pid ||
+		(op->flags & LNET_OPF_INTERNAL));
+}
+
 static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type)
 {
 	struct lnet_op *op;
@@ -209,6 +235,10 @@ static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 	if (!op || (op->type != type && !(type == LNET_OP_PUT && rx->mlength >= LNET_REFUSED)) ||
 	    lnet_op_over(op)) {
 		lnet_count(p->sh, dup_answer);
+		return NULL;
+	}
+	if (unlikely(!from_asked(rx, op))) {
+		lnet_count(p->sh, stranger_answer);
 		return NULL;
 	}
 	return op;
@@ -240,6 +270,10 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path
 		lnet_count(p->sh, bad_handle);
 		return;
 	}
+	if (!is_from(rx, peer)) {
+		lnet_count(p->sh, stranger_answer);
+		return;
+	}
 	for (seq = tx->oldest; seq <= last && seq < tx->next; seq++) {
 		struct lnet_op *op = tx->op[seq & (tx->cap - 1)];
 
@@ -269,9 +303,12 @@ static enum lnet_verdict take_ack(struct lnet_pass *p, struct lnet_rx *rx,
 	op = asked(p, rx, LNET_OP_PUT);
 	if (!op)
 		return LNET_SKIP;
-	if (rx->mlength >= LNET_REFUSED) {
-		if (op->flags & LNET_OPF_NAMED)
-			lnet_once_refused(p, op, rx->mlength - LNET_REFUSED, via);
+	if (rx->mlength >= LNET_REFUSED && (op->flags & LNET_OPF_NAMED)) {
+		lnet_once_refused(p, op, rx->mlength - LNET_REFUSED, via);
+		return LNET_SKIP;
+	}
+	if (unlikely(rx->mlength > op->len)) {	/* nobody accepts more than there was */
+		lnet_count(p->sh, long_answer);
 		return LNET_SKIP;
 	}
 	if ((op->flags & LNET_OPF_ACK) && !use_md(op))
@@ -292,6 +329,7 @@ static enum lnet_verdict take_reply(struct lnet_pass *p, struct lnet_rx *rx,
 	if (!op)
 		return LNET_SKIP;
 	if (want > op->len) {
+		lnet_count(p->sh, long_answer);
 		if (op->md && !(op->md->options & LNET_MD_TRUNCATE))
 			return skip(p, rx, LNET_TOO_LONG);
 		want = op->len;

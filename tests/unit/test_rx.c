@@ -4,17 +4,24 @@
 
 static const struct rails_cfg stock = { .quiet = true };
 
-static enum lnet_verdict receive(const struct lnet_hdr *hdr)
+/* @hdr comes to @node from the connection of @via. */
+static enum lnet_verdict receive_from(unsigned int node, const struct lnet_nid *via,
+				      const struct lnet_hdr *hdr)
 {
-	struct lnet_peer_ni *from = lnet_peer_ni_get(rails.node[1].ln, &hdr->src_nid);
+	struct lnet_peer_ni *from = lnet_peer_ni_get(rails.node[node].ln, via);
 	enum lnet_verdict v;
 	struct lnet_pass p;
 
-	lnet_pass_begin(&p, rails.node[1].ln, LNET_PASS_DRIVER);
-	v = lnet_rx_begin(&p, rails_ni(1, 0), lnet_rx_get(&p), hdr, from);
+	lnet_pass_begin(&p, rails.node[node].ln, LNET_PASS_DRIVER);
+	v = lnet_rx_begin(&p, rails_ni(node, 0), lnet_rx_get(&p), hdr, from);
 	lnet_pass_end(&p);
 	lnet_peer_ni_put(from);
 	return v;
+}
+
+static enum lnet_verdict receive(const struct lnet_hdr *hdr)
+{
+	return receive_from(1, &hdr->src_nid, hdr);
 }
 
 static void hdr_init(struct lnet_hdr *hdr, u32 type)
@@ -69,6 +76,111 @@ static void test_forged(void)
 	rails_pump();
 	UNIT_EQUAL(rails_stat(1, LNET_C_recv_count) > 64, true, "counted");
 	rails_end();
+}
+
+/* ---- answers that nobody we asked would give ------------------------------------------------- */
+
+/* The answer of @node, over its connection, to what node 0 sent last, which @type says. */
+static void answer_init(struct lnet_hdr *hdr, unsigned int node, u32 type)
+{
+	memset(hdr, 0, sizeof(*hdr));
+	hdr->type = type;
+	hdr->src_nid = rails_nid(node, 0);
+	hdr->dest_nid = rails_nid(0, 0);
+	hdr->src_pid = hdr->dest_pid = LNET_PID;
+	if (type == LNET_MSG_ACK)
+		hdr->msg.ack.dst_wmd = rails.last.hdr.msg.put.ack_wmd;
+	else
+		hdr->msg.reply.dst_wmd = rails.last.hdr.msg.get.return_wmd;
+}
+
+/* A PUT, or GET, of node 0 to node 1, which never arrives. */
+static unsigned int unanswered(bool get)
+{
+	rails_on(0, -1, get ? RAILS_GET : RAILS_PUT, FATE_LOSE, LNET_OK, 1);
+	return get ? rails_get(0, 1, 100, 0) : rails_put(0, 1, 100, LNET_ACK, 0);
+}
+
+static void begin_three(bool marked)
+{
+	static const struct rails_cfg cfg = { .nr_nodes = 3, .quiet = true };
+
+	rails_begin(&cfg);
+	rails.node[1].stock = !marked;
+	rails_get(0, 1, 8, 0);
+	rails_get(2, 0, 8, 0);
+	rails_run(100 * RAILS_MS);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[0].ln, "hedge", 0), 0, "no second copies");
+}
+
+static void strange(unsigned int tag, const struct lnet_nid *via, const struct lnet_hdr *hdr,
+		    unsigned int counted)
+{
+	u64 was = rails_stat(0, LNET_C_stranger_answer) + rails_stat(0, LNET_C_dup_answer) +
+		  rails_stat(0, LNET_C_bad_handle);
+
+	UNIT_EQUAL(receive_from(0, via, hdr), LNET_SKIP, "dropped");
+	UNIT_EQUAL(rails_done(tag), 0, "not its answer");
+	UNIT_EQUAL(rails_stat(0, LNET_C_stranger_answer) + rails_stat(0, LNET_C_dup_answer) +
+		   rails_stat(0, LNET_C_bad_handle), was + counted, "counted");
+}
+
+static void test_stranger_answers(void)
+{
+	struct lnet_nid peer = rails_nid(1, 0), stranger = rails_nid(2, 0);
+	struct lnet_hdr hdr;
+	unsigned int i, tag;
+
+	for (i = 0; i < 4; i++) {
+		u32 type = i & 1 ? LNET_MSG_REPLY : LNET_MSG_ACK;
+
+		begin_three(i & 2);
+		tag = unanswered(i & 1);
+		UNIT_EQUAL(rails_done(tag), 0, "under way");
+		answer_init(&hdr, 2, type);
+		strange(tag, &stranger, &hdr, 1);
+		hdr.src_nid = peer;		/* says that it is the peer; see who brings it */
+		strange(tag, &stranger, &hdr, 1);
+		answer_init(&hdr, 2, type);	/* the peer speaks for another */
+		strange(tag, &peer, &hdr, 1);
+		answer_init(&hdr, 1, type);
+		hdr.src_pid = 77;
+		strange(tag, &peer, &hdr, 1);
+		answer_init(&hdr, 1, type);
+		hdr.src_nid = rails_nid(1, 1);	/* its other interface is as good */
+		if (type == LNET_MSG_ACK) {
+			UNIT_EQUAL(receive_from(0, &peer, &hdr), LNET_SKIP, "taken");
+			UNIT_EQUAL(rails_done(tag), 1, "answered");
+		}
+		rails_end();
+	}
+}
+
+/* An ACK for more than was sent, a REPLY of more than was asked for. */
+static void test_long_answers(void)
+{
+	struct lnet_nid peer = rails_nid(1, 0);
+	struct lnet_hdr hdr;
+	unsigned int i, tag;
+
+	for (i = 0; i < 4; i++) {
+		begin_three(i & 2);
+		tag = unanswered(i & 1);
+		answer_init(&hdr, 1, i & 1 ? LNET_MSG_REPLY : LNET_MSG_ACK);
+		if (i & 1)
+			hdr.payload_len = 101;
+		else
+			hdr.msg.ack.mlength = 101;
+		UNIT_EQUAL(receive_from(0, &peer, &hdr), LNET_SKIP, "dropped");
+		UNIT_EQUAL(rails_done(tag), 0, "not answered");
+		if (!(i & 3)) {			/* refusals are for those who were named */
+			hdr.msg.ack.mlength = LNET_REFUSED + LNET_REFUSED_NO_MATCH;
+			receive_from(0, &peer, &hdr);
+			UNIT_EQUAL(rails_done(tag), 0, "not refused");
+		}
+		UNIT_EQUAL(rails_stat(0, LNET_C_long_answer), i & 3 ? 1 : 2, "counted");
+		rails_end();
+	}
 }
 
 /* A driver still refers to the memory when the answer is there: the end waits for it. */
@@ -161,6 +273,8 @@ static void test_stock_requests(void)
 UNIT_SUITE(rx,
 	{ "who it is for", test_address },
 	{ "forged names and portals are dropped", test_forged },
+	{ "answers of those who were not asked", test_stranger_answers },
+	{ "answers to more than was asked", test_long_answers },
 	{ "posted, given back, answered: SEND, then ACK", test_posted_then_answered },
 	{ "answered while the driver still refers to the memory", test_answered_while_posted },
 	{ "rule 8: two REPLYs land at once", test_two_replies },
