@@ -334,6 +334,14 @@ static u64 draw_grant(struct lnet *ln, const struct lnet_shard *sh)
 	return grant;
 }
 
+/* As long as the sender says it may ask again, within what this node grants to anybody. */
+static u64 hold_ns(const struct lnet_tunables *tun, u32 hold_ms)
+{
+	u64 told = hold_ms ? (u64)hold_ms * NSEC_PER_MSEC : READ_ONCE(tun->hold_time);
+
+	return min(told, READ_ONCE(tun->hold_time_max));
+}
+
 static void window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, u32 hold_ms)
 {
 	struct lnet_shard *sh = p->sh;
@@ -344,7 +352,7 @@ static void window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	w->nonce = rx->handle.cookie[1];
 	w->grant = draw_grant(p->ln, sh);
 	w->W = READ_ONCE(p->ln->tun.window);
-	w->hold_ns = hold_ms ? (u64)hold_ms * NSEC_PER_MSEC : READ_ONCE(p->ln->tun.hold_time);
+	w->hold_ns = hold_ns(&p->ln->tun, hold_ms);
 	w->last_ns = p->now_ns;
 	at = bucket(sh, w->grant);
 	w->hash_next = *at;

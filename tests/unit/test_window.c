@@ -72,6 +72,44 @@ static void test_open(void)
 	rails_end();
 }
 
+static void open_for(u64 nonce, u32 hold_ms)
+{
+	struct rails_msg m = { .from = 0, .to = 1, .rail = 0, .type = RAILS_CORE };
+	static u8 nothing[1];
+
+	m.hdr.type = LNET_MSG_GET;
+	m.hdr.src_nid = rails_nid(0, 0);
+	m.hdr.dest_nid = rails_nid(1, 0);
+	m.hdr.src_pid = m.hdr.dest_pid = LNET_PID;
+	m.hdr.msg.get.ptl_index = LNET_PORTAL_MARK;
+	m.hdr.msg.get.match_bits = LNET_OPEN_MATCHBITS;
+	m.hdr.msg.get.return_wmd.cookie[0] = 77;
+	m.hdr.msg.get.return_wmd.cookie[1] = nonce;
+	m.hdr.msg.get.sink_length = LNET_GRANT_SIZE;
+	m.hdr.msg.get.src_offset = hold_ms;
+	m.data = nothing;
+	rails_again(&m);
+	rails_pump();
+}
+
+/* Nobody makes this node hold memory for weeks. */
+static void test_hold_time(void)
+{
+	rails_begin(NULL);
+	open_for(1, 0);
+	UNIT_EQUAL(first()->hold_ns, 10 * NSEC_PER_SEC, "the node's own");
+	open_for(2, 20000);
+	UNIT_EQUAL(first()->hold_ns, 20 * NSEC_PER_SEC, "as told");
+	open_for(3, U32_MAX);
+	UNIT_EQUAL(first()->hold_ns, 600 * NSEC_PER_SEC, "no longer than granted");
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "hold_time_max", NSEC_PER_SEC), 0, "tunable");
+	open_for(4, 20000);
+	UNIT_EQUAL(first()->hold_ns, NSEC_PER_SEC, "by the tunable");
+	open_for(5, 0);
+	UNIT_EQUAL(first()->hold_ns, NSEC_PER_SEC, "for those who say nothing, too");
+	rails_end();
+}
+
 static void test_no_window(void)
 {
 	rails_begin(NULL);
@@ -148,5 +186,6 @@ static void test_dropped(void)
 UNIT_SUITE(window,
 	{ "rule 2: one grant for a nonce, another for another", test_open },
 	{ "rule 5: without a window nothing is taken", test_no_window },
+	{ "rule 12: the hold time is what the sender says, within bounds", test_hold_time },
 	{ "rule 4: both ends of the window", test_bounds },
 	{ "rule 13: which windows go, and when", test_dropped })
