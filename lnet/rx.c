@@ -258,7 +258,10 @@ static bool use_md(struct lnet_op *op)
 	return true;
 }
 
-/* One ACK for all PUTs without ACK up to and including its sequence. */
+/*
+ * One ACK for all PUTs without ACK up to and including its sequence, which must be one that was
+ * used: so the walk is over the window at most.
+ */
 static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path *via)
 {
 	struct lnet_peer *peer = rx->from->peer;
@@ -274,7 +277,11 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path
 		lnet_count(p->sh, stranger_answer);
 		return;
 	}
-	for (seq = tx->oldest; seq <= last && seq < tx->next; seq++) {
+	if (last >= tx->next) {
+		lnet_count(p->sh, long_answer);
+		return;
+	}
+	for (seq = tx->oldest; seq <= last; seq++) {
 		struct lnet_op *op = tx->op[seq & (tx->cap - 1)];
 
 		/* One that is finished may have made place for a later one. */

@@ -183,6 +183,38 @@ static void test_long_answers(void)
 	}
 }
 
+/*
+ * A merged ACK for what was never sent says nothing, and is not walked up to; one for all that is
+ * under way ends what asked for no ACK of its own.
+ */
+static void test_merged_bound(void)
+{
+	struct lnet_nid peer = rails_nid(1, 0);
+	unsigned int i, tag[3];
+	struct lnet_hdr hdr;
+	u64 next;
+
+	begin_three(true);
+	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, -1);
+	for (i = 0; i < 3; i++)
+		tag[i] = rails_put(0, 1, 8, i == 1 ? LNET_ACK : 0, 0);
+	answer_init(&hdr, 1, LNET_MSG_ACK);
+	next = rails_peer(0, 1)->tx.next;
+	for (i = 0; i < 100; i++) {
+		hdr.msg.ack.dst_wmd.cookie[1] = i ? next + i : (1ULL << 48) - 1;
+		receive_from(0, &peer, &hdr);
+	}
+	UNIT_EQUAL(rails_stat(0, LNET_C_long_answer), 100, "counted");
+	UNIT_EQUAL(rails_done(tag[0]) + rails_done(tag[1]) + rails_done(tag[2]), 0, "not believed");
+	hdr.msg.ack.dst_wmd.cookie[1] = next - 1;
+	receive_from(0, &peer, &hdr);
+	rails_clear();
+	rails_pump();
+	UNIT_EQUAL(rails_done(tag[0]) + rails_done(tag[2]), 2, "those without ACK");
+	UNIT_EQUAL(rails_done(tag[1]), 0, "not the one with");
+	rails_end();
+}
+
 /* A driver still refers to the memory when the answer is there: the end waits for it. */
 static void test_posted_then_answered(void)
 {
@@ -275,6 +307,7 @@ UNIT_SUITE(rx,
 	{ "forged names and portals are dropped", test_forged },
 	{ "answers of those who were not asked", test_stranger_answers },
 	{ "answers to more than was asked", test_long_answers },
+	{ "a merged ACK for what was never sent", test_merged_bound },
 	{ "posted, given back, answered: SEND, then ACK", test_posted_then_answered },
 	{ "answered while the driver still refers to the memory", test_answered_while_posted },
 	{ "rule 8: two REPLYs land at once", test_two_replies },
