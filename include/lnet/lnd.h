@@ -162,6 +162,11 @@ struct lnet_lnd_ops {
 	u32 inline_max;			/* payload up to this is copied by send() */
 	s32 peer_timeout, peer_credits, peer_buffer_credits, credits;	/* defaults of a net */
 
+	/*
+	 * Optional: an instance knows the driver now and no NI of it yet; it may set tunables. May
+	 * sleep.
+	 */
+	void (*registered)(struct lnet *ln);
 	/* may fill ni->ifname, ni->dev_cpt, ni->conns_per_peer, ni->link_speed */
 	int  (*ni_start)(struct lnet_ni *ni);
 	/*

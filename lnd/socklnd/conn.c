@@ -403,7 +403,8 @@ void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size)
 			sock_arm(sn, peer->next_ns);
 	}
 	sock_flush_ring(p, sn);
-	resume_reading(p, sn, staging, size);
+	if (staging)
+		resume_reading(p, sn, staging, size);
 	sock_unlock(p, sn);
 }
 

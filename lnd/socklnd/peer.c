@@ -201,6 +201,18 @@ void sock_peer_dial(struct lnet_pass *p, struct sock_peer *peer)
 		sock_dial_failed(p, peer, err, dial_outcome(err));
 }
 
+void sock_conn_undialled(struct lnet_pass *p, struct sock_conn *c, int err)
+{
+	struct sock_ni *sn = c->sn;
+
+	sock_lock(p, sn);
+	if (c->state == CONN_CONNECTING) {
+		sock_conn_close(p, c, true);
+		sock_dial_failed(p, c->peer, err, dial_outcome(err));
+	}
+	sock_unlock(p, sn);
+}
+
 void sock_dial_failed(struct lnet_pass *p, struct sock_peer *peer, int err, enum lnet_outcome how)
 {
 	struct sock_ni *sn = peer->sn;

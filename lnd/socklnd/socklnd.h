@@ -281,6 +281,8 @@ struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn, bool pr
 				void *arg);
 /* The dial ended: 0, or -errno. */
 void sock_conn_connected(struct lnet_pass *p, struct sock_conn *c, int err);
+/* It could not even begin, which the platform found out later than in dial(): peer.c. */
+void sock_conn_undialled(struct lnet_pass *p, struct sock_conn *c, int err);
 /*
  * Reads and handles what is there, within reason. @staging: memory for it, the reading thread's.
  * True if something was read.
@@ -294,7 +296,10 @@ void sock_conn_writable(struct lnet_pass *p, struct sock_conn *c);
 void sock_conn_broken(struct lnet_pass *p, struct sock_conn *c);
 /* The descriptor of a CLOSED connection is gone. @c is freed. */
 void sock_conn_released(struct sock_conn *c);
-/* Timers. Reads of connections that were stopped go on here too: so by the reading thread. */
+/*
+ * Timers. Reads of connections that were stopped go on here too: so by the reading thread. @staging
+ * NULL: they go on where sock_conn_readable() is called for each that want() was called for.
+ */
 void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size);
 
 /* ---- ops ---- */

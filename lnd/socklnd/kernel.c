@@ -1,0 +1,684 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The TCP driver on kernel sockets, and its table of operations. */
+#include "lnd/socklnd/kernel.h"
+#include <linux/sched/mm.h>
+#include <linux/wait_bit.h>
+#include <net/tcp.h>
+
+#define ACCEPTS_MAX	16		/* of one turn */
+#define PAUSE_MS	10		/* after an accept that failed for want of memory */
+#define LINGER_NS	1000000000ULL	/* for the last bytes of a refusal */
+#define STAGING_SIZE	65536U
+#define STAGING_KEPT	8U
+
+struct sock_ni *sock_ni_of(struct lnet_ni *ni)
+{
+	struct kern_ni *kn = lnet_ni_priv(ni);
+
+	return &kn->sn;
+}
+
+static struct kern_conn *kern_conn(struct sock_conn *c)
+{
+	return (struct kern_conn *)c->io;
+}
+
+static struct sock_conn *conn_of(struct kern_conn *kc)
+{
+	return container_of((u8 *)kc, struct sock_conn, io[0]);
+}
+
+/* ---- memory of readers ---- */
+
+/* A few are kept, so that a turn allocates nothing; there are as many as readers at once. */
+static DEFINE_SPINLOCK(staging_lock);
+static void *staging[STAGING_KEPT];
+static u32 nr_staging;
+
+static u8 *staging_get(u32 *size)
+{
+	void *buf = NULL;
+
+	*size = STAGING_SIZE;
+	spin_lock(&staging_lock);
+	if (nr_staging)
+		buf = staging[--nr_staging];
+	spin_unlock(&staging_lock);
+	if (!buf)
+		buf = kmalloc(STAGING_SIZE, GFP_NOFS | __GFP_NOWARN | __GFP_NORETRY);
+	if (buf)
+		return buf;
+	*size = PAGE_SIZE;
+	return kmalloc(PAGE_SIZE, GFP_NOFS);
+}
+
+static void staging_put(void *buf, u32 size)
+{
+	spin_lock(&staging_lock);
+	if (size == STAGING_SIZE && nr_staging < STAGING_KEPT) {
+		staging[nr_staging++] = buf;
+		buf = NULL;
+	}
+	spin_unlock(&staging_lock);
+	kfree(buf);
+}
+
+void kern_staging_exit(void)
+{
+	while (nr_staging)
+		kfree(staging[--nr_staging]);
+}
+
+/* ---- callbacks of a connection's socket: softirq; they only wake its worker ---- */
+
+static void wake(struct sock *sk, unsigned long event)
+{
+	struct sock_conn *c;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	c = sk->sk_user_data;
+	if (c)
+		lnet_env_poll_raise(&kern_conn(c)->poll, event);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void on_data_ready(struct sock *sk)
+{
+	wake(sk, LNET_POLL_READ);
+}
+
+static void on_write_space(struct sock *sk)
+{
+	if (!sk_stream_is_writeable(sk))
+		return;
+	if (sk->sk_socket)
+		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	wake(sk, LNET_POLL_WRITE);
+}
+
+static void on_state_change(struct sock *sk)
+{
+	wake(sk, LNET_POLL_STATE);
+}
+
+/* L */
+static void attach(struct sock_conn *c, struct socket *sock)
+{
+	struct kern_conn *kc = kern_conn(c);
+	struct sock *sk = sock->sk;
+
+	kc->sock = sock;
+	write_lock_bh(&sk->sk_callback_lock);
+	kc->data_ready = sk->sk_data_ready;
+	kc->write_space = sk->sk_write_space;
+	kc->state_change = sk->sk_state_change;
+	sk->sk_user_data = c;
+	sk->sk_data_ready = on_data_ready;
+	sk->sk_write_space = on_write_space;
+	sk->sk_state_change = on_state_change;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/* None of ours runs after this. */
+static void detach(struct kern_conn *kc)
+{
+	struct sock *sk = kc->sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_user_data = NULL;
+	sk->sk_data_ready = kc->data_ready;
+	sk->sk_write_space = kc->write_space;
+	sk->sk_state_change = kc->state_change;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/* ---- the sockets that conn.c drives ---- */
+
+static bool conn_ready(struct lnet_poll *poll, unsigned long events);
+
+/* L */
+static void conn_setup(struct sock_conn *c)
+{
+	atomic_inc(&kern_ni(c->sn)->nr_live);
+	kern_conn(c)->listening = true;
+	lnet_env_poll_init(&kern_conn(c)->poll, WORK_CPU_UNBOUND, conn_ready);
+}
+
+/* A worker does it: the caller may be short of memory, or of the right to use reserved ports. */
+static int io_dial(struct sock_conn *c, const struct lnet_nid *to)
+{
+	conn_setup(c);
+	lnet_env_poll_raise(&kern_conn(c)->poll, LNET_POLL_TURN);
+	return 0;
+}
+
+static ssize_t io_write(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	unsigned int flags = memalloc_noreclaim_save(), i;
+	size_t len = 0;
+	ssize_t n;
+
+	for (i = 0; i < nr; i++)
+		len += vec[i].iov_len;
+	n = kernel_sendmsg(kern_conn(c)->sock, &msg, (struct kvec *)vec, nr, len);
+	memalloc_noreclaim_restore(flags);
+	return n;
+}
+
+static ssize_t io_read(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
+{
+	struct msghdr msg = {};
+	size_t len = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		len += vec[i].iov_len;
+	return kernel_recvmsg(kern_conn(c)->sock, &msg, (struct kvec *)vec, nr, len,
+			      MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static bool has_room(struct socket *sock)
+{
+	if (sk_stream_is_writeable(sock->sk))
+		return true;
+	set_bit(SOCK_NOSPACE, &sock->flags);
+	smp_mb__after_atomic();		/* on_write_space() sees the bit, or this the room */
+	return sk_stream_is_writeable(sock->sk);
+}
+
+/* The callbacks tell of changes only: what was so before is looked for here. */
+static void io_want(struct sock_conn *c)
+{
+	struct kern_conn *kc = kern_conn(c);
+	bool listening = kc->listening;
+
+	if (!kc->sock || kc->released)
+		return;
+	kc->listening = c->want_read;
+	if ((c->want_read && !listening) || (c->want_write && has_room(kc->sock)))
+		lnet_env_poll_raise(&kc->poll, LNET_POLL_TURN);
+}
+
+/* The worker releases it, which resets it but for what may linger. */
+static void io_shut(struct sock_conn *c, bool abort)
+{
+	struct kern_conn *kc = kern_conn(c);
+
+	if (!abort && kc->sock) {
+		kernel_sock_shutdown(kc->sock, SHUT_WR);
+		kc->linger_ns = c->sn->now_ns + LINGER_NS;
+		sock_arm(c->sn, c->sn->now_ns + SOCK_TICK_NS);
+	}
+	kern_ni(c->sn)->nr_closed++;
+	lnet_env_poll_raise(&kc->poll, LNET_POLL_TURN);
+}
+
+static u64 io_unacked(struct sock_conn *c)
+{
+	struct socket *sock = kern_conn(c)->sock;
+	const struct tcp_sock *tp;
+
+	if (!sock)
+		return 0;
+	tp = tcp_sk(sock->sk);
+	return READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
+}
+
+/* Moved only to an earlier time: a turn too early finds nothing to do. */
+static void io_arm(struct sock_ni *sn, u64 when_ns)
+{
+	struct kern_ni *kn = kern_ni(sn);
+
+	if (when_ns >= kn->armed_ns)
+		return;
+	kn->armed_ns = when_ns;
+	lnet_env_alarm_set(&kn->alarm, when_ns);
+}
+
+static const struct sock_io kern_io = {
+	.conn_size = sizeof(struct kern_conn),
+	.dial = io_dial,
+	.write = io_write,
+	.read = io_read,
+	.want = io_want,
+	.shut = io_shut,
+	.unacked = io_unacked,
+	.arm = io_arm,
+};
+
+/* ---- turns of a connection's worker ---- */
+
+static bool fin_is_under_way(const struct socket *sock)
+{
+	switch (READ_ONCE(sock->sk->sk_state)) {
+	case TCP_FIN_WAIT1:
+	case TCP_LAST_ACK:
+	case TCP_CLOSING:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* L. A kernel socket that was closed sends nothing again, so what may linger is closed later. */
+static bool lingers(struct kern_ni *kn, struct kern_conn *kc)
+{
+	struct lnet_env *env = lnet_env_of(kn->sn.ln);
+
+	return kc->linger_ns && !kn->sn.stopping && fin_is_under_way(kc->sock) &&
+	       env->ops->now_ns(env) < kc->linger_ns;
+}
+
+/* A closed connection, for the caller to release: one that nobody writes any more. */
+static bool claim_closed(struct kern_ni *kn, struct sock_conn *c)
+{
+	struct kern_conn *kc = kern_conn(c);
+	bool mine;
+
+	mutex_lock(&kn->sn.lock);
+	mine = c->state == CONN_CLOSED && !c->writing && !lingers(kn, kc);
+	if (mine) {
+		kc->released = true;
+		kn->nr_closed--;
+	}
+	mutex_unlock(&kn->sn.lock);
+	return mine;
+}
+
+/* One whose peer has all of it goes quietly, and its namespace may go too; else it is reset. */
+static void release(struct kern_ni *kn, struct sock_conn *c)
+{
+	struct kern_conn *kc = kern_conn(c);
+
+	if (kc->sock) {
+		detach(kc);
+		if (READ_ONCE(kc->sock->sk->sk_state) != TCP_FIN_WAIT2)
+			sock_no_linger(kc->sock->sk);
+		sock_release(kc->sock);
+	}
+	lnet_env_poll_del(&kc->poll);
+	sock_conn_released(c);
+	if (atomic_dec_and_test(&kn->nr_live))
+		wake_up_var(&kn->nr_live);
+}
+
+/* 0: it is connected; -EINPROGRESS. */
+static int connect_result(struct sock *sk)
+{
+	int err;
+
+	switch (READ_ONCE(sk->sk_state)) {
+	case TCP_SYN_SENT:
+	case TCP_SYN_RECV:
+		return -EINPROGRESS;
+	case TCP_CLOSE:
+		err = sock_error(sk);
+		return err ? err : -ECONNRESET;
+	default:
+		return 0;
+	}
+}
+
+static int dial(struct kern_ni *kn, struct sock_conn *c)
+{
+	struct socket *sock;
+	int err = kern_socket_dial(kn, &c->peer->nid, &sock);
+
+	if (err)
+		return err;
+	mutex_lock(&kn->sn.lock);
+	attach(c, sock);
+	mutex_unlock(&kn->sn.lock);
+	return 0;
+}
+
+static void connect_turn(struct kern_ni *kn, struct sock_conn *c)
+{
+	struct kern_conn *kc = kern_conn(c);
+	int begun = kc->sock ? 0 : dial(kn, c), err;
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, c->sn->ln, LNET_PASS_DRIVER);
+	if (begun) {
+		sock_conn_undialled(&p, c, begun);
+	} else {
+		err = connect_result(kc->sock->sk);
+		if (err != -EINPROGRESS)
+			sock_conn_connected(&p, c, err);
+	}
+	lnet_pass_end(&p);
+}
+
+static bool is_dead(const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_err) || READ_ONCE(sk->sk_state) == TCP_CLOSE;
+}
+
+/* Callbacks for this came before it was last read. */
+static bool has_more(const struct sock_conn *c, const struct sock *sk)
+{
+	return c->busy || !skb_queue_empty_lockless(&sk->sk_receive_queue) ||
+	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN || is_dead(sk);
+}
+
+static bool read_turn(struct lnet_pass *p, struct sock_conn *c)
+{
+	u32 size;
+	u8 *buf = staging_get(&size);
+	bool got;
+
+	if (!buf)
+		return true;		/* later again */
+	got = sock_conn_readable(p, c, buf, size);
+	staging_put(buf, size);
+	return got;
+}
+
+/* True: come again. */
+static bool conn_turn(struct sock_conn *c)
+{
+	struct sock *sk = kern_conn(c)->sock->sk;
+	struct lnet_pass p;
+	bool got = false;
+
+	lnet_pass_begin(&p, c->sn->ln, LNET_PASS_DRIVER);
+	if (!READ_ONCE(c->waits))
+		got = read_turn(&p, c);
+	else if (is_dead(sk))
+		sock_conn_broken(&p, c);
+	if (READ_ONCE(c->want_write) && sk_stream_is_writeable(sk))
+		sock_conn_writable(&p, c);
+	lnet_pass_end(&p);
+	return got && !READ_ONCE(c->waits) && has_more(c, sk);
+}
+
+static bool conn_ready(struct lnet_poll *poll, unsigned long events)
+{
+	struct kern_conn *kc = container_of(poll, struct kern_conn, poll);
+	struct sock_conn *c = conn_of(kc);
+	struct kern_ni *kn = kern_ni(c->sn);
+	bool again = false;
+
+	if (READ_ONCE(c->state) == CONN_CONNECTING)
+		connect_turn(kn, c);
+	else if (READ_ONCE(c->state) != CONN_CLOSED)
+		again = conn_turn(c);
+	if (READ_ONCE(c->state) != CONN_CLOSED)
+		return again;
+	if (claim_closed(kn, c))
+		release(kn, c);
+	return false;
+}
+
+/* ---- the listener ---- */
+
+struct accepted {
+	struct kern_ni *kn;
+	struct socket *sock;
+};
+
+/* What comes in has the listener's callback until it is accepted. */
+static void on_listener_ready(struct sock *sk)
+{
+	struct kern_ni *kn;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	kn = sk->sk_state == TCP_LISTEN ? sk->sk_user_data : NULL;
+	if (kn)
+		lnet_env_poll_raise(&kn->accept, LNET_POLL_READ);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void accept_setup(struct sock_conn *c, void *arg)
+{
+	struct accepted *a = arg;
+	struct sock *sk = a->sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_data_ready = a->kn->data_ready;
+	sk->sk_user_data = NULL;
+	write_unlock_bh(&sk->sk_callback_lock);
+	conn_setup(c);
+	attach(c, a->sock);
+	lnet_env_poll_raise(&kern_conn(c)->poll, LNET_POLL_TURN);
+}
+
+static bool is_privileged(const struct kern_addr *from)
+{
+	return ntohs(from->sa.sa_family == AF_INET ? from->in.sin_port : from->in6.sin6_port) <=
+	       LNET_PORT_RESERVED_MAX;
+}
+
+static bool is_same_host(const struct kern_ni *kn, const struct kern_addr *from)
+{
+	if (from->sa.sa_family == AF_INET)
+		return from->in.sin_addr.s_addr == kn->sn.nid.addr[0];
+	return !memcmp(&from->in6.sin6_addr, kn->sn.nid.addr, sizeof(from->in6.sin6_addr));
+}
+
+/* Of no use to us: its callback is still the listener's, its namespace may end before it. */
+static void refuse(struct kern_ni *kn, struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_data_ready = kn->data_ready;
+	sk->sk_user_data = NULL;
+	write_unlock_bh(&sk->sk_callback_lock);
+	sock_no_linger(sk);
+	sock_release(sock);
+}
+
+static int accept_one(struct lnet_pass *p, struct kern_ni *kn)
+{
+	struct accepted a = { .kn = kn };
+	struct kern_addr from;
+	int err;
+
+	err = kernel_accept(kn->listener, &a.sock, O_NONBLOCK);
+	if (err)
+		return err;
+	kern_socket_options(kn, a.sock);
+	if (kernel_getpeername(a.sock, &from.sa) < 0 ||
+	    !sock_accepted(p, &kn->sn, is_privileged(&from), is_same_host(kn, &from),
+			   accept_setup, &a))
+		refuse(kn, a.sock);
+	return 0;
+}
+
+/* True: come again. */
+static bool accept_turn(struct kern_ni *kn)
+{
+	struct lnet_pass p;
+	unsigned int nr;
+	int err = 0;
+
+	lnet_pass_begin(&p, kn->sn.ln, LNET_PASS_DRIVER);
+	for (nr = 0; nr < ACCEPTS_MAX && !err; nr++)
+		err = accept_one(&p, kn);
+	lnet_pass_end(&p);
+	if (err == -ENOMEM || err == -ENOBUFS || err == -ENFILE)
+		msleep(PAUSE_MS);	/* what is not accepted is not announced again */
+	return err != -EAGAIN && err != -EINVAL;
+}
+
+static void listener_attach(struct kern_ni *kn)
+{
+	struct sock *sk = kn->listener->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	kn->data_ready = sk->sk_data_ready;
+	sk->sk_user_data = kn;
+	sk->sk_data_ready = on_listener_ready;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void listener_stop(struct kern_ni *kn)
+{
+	struct sock *sk = kn->listener ? kn->listener->sk : NULL;
+
+	if (sk) {
+		write_lock_bh(&sk->sk_callback_lock);
+		sk->sk_user_data = NULL;
+		sk->sk_data_ready = kn->data_ready;
+		write_unlock_bh(&sk->sk_callback_lock);
+	}
+	lnet_env_poll_del(&kn->accept);
+	if (sk)
+		sock_release(kn->listener);
+	kn->listener = NULL;
+}
+
+/* ---- the timer ---- */
+
+/* True if there are any. L */
+static bool raise_closed(struct kern_ni *kn)
+{
+	struct sock_conn *c;
+
+	if (!kn->nr_closed)
+		return false;
+	list_for_each_entry(c, &kn->sn.conns, all)
+		if (c->state == CONN_CLOSED && !kern_conn(c)->released)
+			lnet_env_poll_raise(&kern_conn(c)->poll, LNET_POLL_TURN);
+	return true;
+}
+
+/* No memory is given for reading: io_want() has woken who reads what may go on. */
+static bool tick_ready(struct lnet_poll *poll, unsigned long events)
+{
+	struct kern_ni *kn = container_of(poll, struct kern_ni, tick);
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, kn->sn.ln, LNET_PASS_DRIVER);
+	sock_lock(&p, &kn->sn);
+	kn->armed_ns = U64_MAX;
+	sock_unlock(&p, &kn->sn);
+	sock_tick(&p, &kn->sn, NULL, 0);
+	sock_lock(&p, &kn->sn);
+	if (raise_closed(kn))
+		sock_arm(&kn->sn, kn->sn.now_ns + SOCK_TICK_NS);
+	sock_unlock(&p, &kn->sn);
+	lnet_pass_end(&p);
+	return false;
+}
+
+/* ---- an NI ---- */
+
+static void say_why(const struct lnet_ni *ni, u16 port, int err)
+{
+	char nid[LNET_NIDSTR_SIZE];
+
+	lnet_nid_str(lnet_ni_nid(ni), nid);
+	if (err == -EADDRINUSE)
+		pr_err("socklnd: %s: port %u of this address is in use: another node runs here "
+		       "(lnetd, another module), or set accept_port\n",
+		       nid, port);
+	else if (err == -EADDRNOTAVAIL)
+		pr_err("socklnd: %s: no interface has this address\n", nid);
+	else
+		pr_err("socklnd: %s: port %u: error %d\n", nid, port, err);
+}
+
+/* In a worker: who configures may not be allowed to use reserved ports. */
+static bool listen_ready(struct lnet_poll *poll, unsigned long events)
+{
+	struct kern_ni *kn = container_of(poll, struct kern_ni, accept);
+
+	if (events & LNET_POLL_TURN) {
+		kn->listen_err = kern_socket_listen(
+			kn, READ_ONCE(sock_tun(&kn->sn)->accept_port), &kn->listener);
+		complete(&kn->listening);
+		return false;
+	}
+	return accept_turn(kn);
+}
+
+static int listener_start(struct kern_ni *kn)
+{
+	if (!READ_ONCE(sock_tun(&kn->sn)->accept))
+		return 0;
+	init_completion(&kn->listening);
+	lnet_env_poll_raise(&kn->accept, LNET_POLL_TURN);
+	wait_for_completion(&kn->listening);
+	if (kn->listen_err) {
+		say_why(kn->sn.ni, READ_ONCE(sock_tun(&kn->sn)->accept_port), kn->listen_err);
+		return kn->listen_err;
+	}
+	listener_attach(kn);
+	lnet_env_poll_raise(&kn->accept, LNET_POLL_READ);
+	return 0;
+}
+
+static void stop_all(struct kern_ni *kn)
+{
+	listener_stop(kn);
+	lnet_env_alarm_del(&kn->alarm);
+	lnet_env_poll_del(&kn->tick);
+	sock_ni_fini(&kn->sn);
+}
+
+static int ni_start(struct lnet_ni *ni)
+{
+	struct kern_ni *kn = lnet_ni_priv(ni);
+	int err;
+
+	kn->net = lnet_env_net(lnet_env_of(lnet_ni_instance(ni)));
+	kn->armed_ns = U64_MAX;
+	err = sock_ni_init(&kn->sn, ni, &kern_io);
+	lnet_env_poll_init(&kn->accept, WORK_CPU_UNBOUND, listen_ready);
+	lnet_env_poll_init(&kn->tick, WORK_CPU_UNBOUND, tick_ready);
+	lnet_env_alarm_init(&kn->alarm, &kn->tick);
+	if (!err)
+		err = listener_start(kn);
+	if (!err)
+		kern_link_start(kn);
+	else
+		stop_all(kn);
+	return err;
+}
+
+/* Closed connections that a thread still writes are released when it has left them. */
+static void release_all(struct kern_ni *kn)
+{
+	do {
+		mutex_lock(&kn->sn.lock);
+		raise_closed(kn);
+		mutex_unlock(&kn->sn.lock);
+	} while (!wait_var_event_timeout(&kn->nr_live, !atomic_read(&kn->nr_live), 1));
+}
+
+static void ni_stop(struct lnet_ni *ni)
+{
+	struct kern_ni *kn = lnet_ni_priv(ni);
+	struct lnet_pass p;
+
+	kern_link_stop(kn);
+	listener_stop(kn);
+	lnet_pass_begin(&p, kn->sn.ln, LNET_PASS_DRIVER);
+	sock_ni_stop(&p, &kn->sn);
+	lnet_pass_end(&p);
+	release_all(kn);
+	stop_all(kn);
+}
+
+struct lnet_lnd_ops kern_socklnd_ops = {
+	.owner = THIS_MODULE,
+	.name = "tcp",
+	.type = LNET_LND_TCP,
+	.ni_priv_size = sizeof(struct kern_ni),
+	.inline_max = SOCK_INLINE_MAX,
+	.ni_start = ni_start,
+	.ni_stop = ni_stop,
+	.send = sock_send,
+	.send_list = sock_send_list,
+	.flush = sock_flush,
+	.cancel = sock_cancel,
+	.land = sock_land,
+	.rx_stop = sock_rx_stop,
+	.path_reset = sock_path_reset,
+	.counter_names = sock_counter_names,
+	.nr_counters = SOCK_NR_COUNTERS,
+	.counters = sock_counters,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The TCP driver on kernel sockets: what the kernel*.c files share. */
+#ifndef SOCKLND_KERNEL_H
+#define SOCKLND_KERNEL_H
+
+#include "lnd/socklnd/socklnd.h"
+#include "lnet/kernel/env.h"
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/net.h>
+#include <net/sock.h>
+
+/* An address of either family. */
+struct kern_addr {
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+		struct sockaddr_storage any;
+	};
+	int len;
+};
+
+struct kern_ni {
+	struct sock_ni sn;		/* first: what ni->priv points to */
+	struct net *net;		/* no reference: the NI ends before it does */
+	struct socket *listener;	/* NULL: accept is "none" */
+	void (*data_ready)(struct sock *sk);	/* the listener's before ours */
+	struct completion listening;	/* it was made, or could not be: listen_err */
+	int listen_err;
+	struct lnet_poll accept, tick, link;	/* listener, timer, device */
+	struct lnet_alarm alarm;	/* of tick */
+	u64 armed_ns;			/* what it is set to; U64_MAX nothing [sn.lock] */
+	u32 nr_closed;			/* connections to release [sn.lock] */
+	atomic_t nr_live;		/* connections whose poll may run */
+	atomic_t port;			/* counts reserved source ports tried */
+	struct list_head watched;	/* all NIs [its lock, kernel_link.c] */
+	bool up;			/* as last reported [link's ready()] */
+};
+
+struct kern_conn {			/* at c->io */
+	struct lnet_poll poll;
+	struct socket *sock;		/* NULL until dialled; written under sn.lock, by @poll */
+	void (*data_ready)(struct sock *sk);	/* the socket's before ours */
+	void (*write_space)(struct sock *sk);
+	void (*state_change)(struct sock *sk);
+	/* CLOSED in good order: its last bytes may leave until then; 0 no [sn.lock] */
+	u64 linger_ns;
+	bool listening;			/* wanted reading when last asked [sn.lock] */
+	bool released;			/* [sn.lock] */
+};
+
+static inline struct kern_ni *kern_ni(struct sock_ni *sn)
+{
+	return container_of(sn, struct kern_ni, sn);
+}
+
+/* ---- kernel_addr.c: process context, may sleep ---- */
+void kern_addr_of(struct kern_addr *addr, const struct lnet_nid *nid, u16 port);
+/*
+ * A socket with our options, bound to the NI's address and a reserved port, that is connecting to
+ * @nid or is connected.
+ */
+int kern_socket_dial(struct kern_ni *kn, const struct lnet_nid *nid, struct socket **sockp);
+int kern_socket_listen(struct kern_ni *kn, u16 port, struct socket **sockp);
+void kern_socket_options(struct kern_ni *kn, struct socket *sock);
+
+/* ---- kernel_link.c ---- */
+/* Fills in what the configuration left open; from now on lnet_ni_link() follows the device. */
+void kern_link_start(struct kern_ni *kn);
+void kern_link_stop(struct kern_ni *kn);
+int kern_link_init(void);		/* of the module: the notifiers */
+void kern_link_exit(void);
+
+/* ---- kernel_param.c: module parameters ---- */
+enum sock_param_ix {
+#define PARAM(name, def, min, max, mode, tunable, scale, text) SOCK_P_##name,
+#include "lnd/socklnd/params.def"
+#undef PARAM
+	SOCK_NR_PARAMS
+};
+
+struct sock_param {
+	const char *name, *tunable;	/* tunable "": none */
+	u64 scale;
+	int value, min, max;		/* never out of range */
+	bool given;
+};
+extern struct sock_param sock_params[SOCK_NR_PARAMS];
+#define sock_param(name) (sock_params[SOCK_P_##name].value)
+
+/* ---- kernel.c ---- */
+void kern_staging_exit(void);
+extern struct lnet_lnd_ops kern_socklnd_ops;
+
+#endif

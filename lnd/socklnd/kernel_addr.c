@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Sockets of the TCP driver in the kernel: addresses, ports and options. */
+#include "lnd/socklnd/kernel.h"
+#include "lnet/kernel/compat_net.h"
+#include <linux/tcp.h>
+#include <net/tcp.h>
+
+#define BACKLOG	127
+
+void kern_addr_of(struct kern_addr *addr, const struct lnet_nid *nid, u16 port)
+{
+	memset(addr, 0, sizeof(*addr));
+	if (nid->size == 0) {
+		addr->in.sin_family = AF_INET;
+		addr->in.sin_port = htons(port);
+		addr->in.sin_addr.s_addr = nid->addr[0];
+		addr->len = sizeof(addr->in);
+		return;
+	}
+	addr->in6.sin6_family = AF_INET6;
+	addr->in6.sin6_port = htons(port);
+	memcpy(&addr->in6.sin6_addr, nid->addr, sizeof(addr->in6.sin6_addr));
+	addr->len = sizeof(addr->in6);
+}
+
+/* ---- options: they make it faster or notice more; none is needed ---- */
+
+static int set_option(struct socket *sock, int level, int name, void *value, unsigned int len)
+{
+	sockptr_t from = KERNEL_SOCKPTR(value);
+
+	if (level == SOL_SOCKET)
+		return sock_setsockopt(sock, level, name, from, len);
+	return sock->ops->setsockopt(sock, level, name, from, len);
+}
+
+static void set_int(struct socket *sock, int level, int name, int value)
+{
+	int err = set_option(sock, level, name, &value, sizeof(value));
+
+	if (err)
+		pr_debug("socklnd: option %d of level %d: error %d\n", name, level, err);
+}
+
+static void set_congestion(const struct kern_ni *kn, struct socket *sock)
+{
+	u64 which = READ_ONCE(sock_tun(&kn->sn)->congestion);
+
+	if (which == 2 && !set_option(sock, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5))
+		return;
+	if (which && set_option(sock, IPPROTO_TCP, TCP_CONGESTION, "reno", 4))
+		pr_debug("socklnd: no congestion control of that name\n");
+}
+
+static void set_tos(const struct kern_ni *kn, struct socket *sock)
+{
+	int tos = kn->sn.ni->tos;
+
+	if (tos < 0)
+		return;
+	if (kn->sn.nid.size == 0)
+		set_int(sock, IPPROTO_IP, IP_TOS, tos);
+	else
+		set_int(sock, IPPROTO_IPV6, IPV6_TCLASS, tos);
+}
+
+/*
+ * The socket's lock is taken by those who free memory, which that of a program's socket never is.
+ */
+static void set_lock_class(struct sock *sk)
+{
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	static struct lock_class_key slock_key[2], sk_key[2];
+	unsigned int i = sk->sk_family == AF_INET6;
+
+	if (sock_allow_reclassification(sk))
+		sock_lock_init_class_and_name(sk, "slock-socklnd", &slock_key[i],
+					      "sk_lock-socklnd", &sk_key[i]);
+#endif
+}
+
+void kern_socket_options(struct kern_ni *kn, struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	set_lock_class(sk);
+	sk->sk_allocation = GFP_NOFS;
+	lnet_sock_no_task_frag(sk);
+	set_int(sock, IPPROTO_TCP, TCP_NODELAY, !sock_param(nagle));
+	if (sock_param(eager_ack))
+		set_int(sock, IPPROTO_TCP, TCP_QUICKACK, 1);
+	if (sock_param(tx_buffer_size))
+		set_int(sock, SOL_SOCKET, SO_SNDBUF, sock_param(tx_buffer_size));
+	if (sock_param(rx_buffer_size))
+		set_int(sock, SOL_SOCKET, SO_RCVBUF, sock_param(rx_buffer_size));
+	if (sock_param(keepalive_idle) > 0 && sock_param(keepalive_intvl) > 0 &&
+	    sock_param(keepalive_count) > 0) {
+		set_int(sock, SOL_SOCKET, SO_KEEPALIVE, 1);
+		set_int(sock, IPPROTO_TCP, TCP_KEEPIDLE, sock_param(keepalive_idle));
+		set_int(sock, IPPROTO_TCP, TCP_KEEPINTVL, sock_param(keepalive_intvl));
+		set_int(sock, IPPROTO_TCP, TCP_KEEPCNT, sock_param(keepalive_count));
+	}
+	set_congestion(kn, sock);
+	set_tos(kn, sock);
+}
+
+/* ---- making them ---- */
+
+/* Bound to the NI's address and @port; 0: any. */
+static int bound_socket(struct kern_ni *kn, u16 port, struct socket **sockp)
+{
+	struct kern_addr at;
+	struct socket *sock;
+	int err;
+
+	kern_addr_of(&at, &kn->sn.nid, port);
+	err = sock_create_kern(kn->net, at.sa.sa_family, SOCK_STREAM, IPPROTO_TCP, &sock);
+	if (err)
+		return err;
+	set_int(sock, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (at.sa.sa_family == AF_INET6)
+		set_int(sock, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+	kern_socket_options(kn, sock);
+	err = kernel_bind(sock, &at.sa, at.len);
+	if (err)
+		sock_release(sock);
+	else
+		*sockp = sock;
+	return err;
+}
+
+static int try_port(struct kern_ni *kn, struct kern_addr *to, u16 port, struct socket **sockp)
+{
+	int err = bound_socket(kn, port, sockp);
+
+	if (err)
+		return err;
+	err = kernel_connect(*sockp, &to->sa, to->len, O_NONBLOCK);
+	if (!err || err == -EINPROGRESS)
+		return 0;
+	sock_no_linger((*sockp)->sk);
+	sock_release(*sockp);
+	return err;
+}
+
+/* From 1023 downward, going round, so that one just used is not tried first. */
+static u16 next_port(struct kern_ni *kn)
+{
+	unsigned int nr = LNET_PORT_RESERVED_MAX - LNET_PORT_RESERVED_MIN + 1;
+
+	return LNET_PORT_RESERVED_MAX - ((unsigned int)atomic_inc_return(&kn->port) - 1) % nr;
+}
+
+int kern_socket_dial(struct kern_ni *kn, const struct lnet_nid *nid, struct socket **sockp)
+{
+	struct kern_addr to;
+	unsigned int i;
+	int err = 0;
+
+	kern_addr_of(&to, nid, READ_ONCE(sock_tun(&kn->sn)->accept_port));
+	for (i = LNET_PORT_RESERVED_MIN; i <= LNET_PORT_RESERVED_MAX; i++) {
+		err = try_port(kn, &to, next_port(kn), sockp);
+		if (err != -EADDRINUSE && err != -EADDRNOTAVAIL)
+			return err;
+		if (err == -EADDRNOTAVAIL && i == LNET_PORT_RESERVED_MIN + 8)
+			return err;	/* it is the address that is missing */
+	}
+	return err;
+}
+
+int kern_socket_listen(struct kern_ni *kn, u16 port, struct socket **sockp)
+{
+	struct socket *sock;
+	int err = bound_socket(kn, port, &sock);
+
+	if (err)
+		return err;
+	err = kernel_listen(sock, BACKLOG);
+	if (err)
+		sock_release(sock);
+	else
+		*sockp = sock;
+	return err;
+}

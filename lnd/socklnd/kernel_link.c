@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The state of an NI's interface in the kernel: who has its address, is it up, how fast is it; told
+ * by notifiers.
+ */
+#include "lnd/socklnd/kernel.h"
+#include <linux/ethtool.h>
+#include <linux/inetdevice.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <net/addrconf.h>
+#include <net/net_namespace.h>
+
+/* All NIs; a notifier of IPv6 comes with soft interrupts off. */
+static DEFINE_SPINLOCK(watched_lock);
+static LIST_HEAD(watched);
+
+/* ---- what the interface is ---- */
+
+/* Under RCU. The whole of a loopback interface's prefix is local. */
+static struct net_device *device_of(const struct kern_ni *kn)
+{
+	struct in6_addr in6;
+
+	if (kn->sn.nid.size == 0)
+		return __ip_dev_find(kn->net, kn->sn.nid.addr[0], false);
+	memcpy(&in6, kn->sn.nid.addr, sizeof(in6));
+	return ipv6_dev_find(kn->net, &in6, NULL);
+}
+
+/* IFF_RUNNING: operational state up or unknown. @ifname empty: nobody has the address. */
+static void look(const struct kern_ni *kn, struct lnet_link *now, char ifname[IFNAMSIZ], int *node)
+{
+	const unsigned int need = IFF_UP | IFF_RUNNING;
+	struct net_device *dev;
+
+	memset(now, 0, sizeof(*now));
+	ifname[0] = 0;
+	rcu_read_lock();
+	dev = device_of(kn);
+	if (dev) {
+		now->up = (dev_get_flags(dev) & need) == need;
+		strscpy(ifname, dev->name, IFNAMSIZ);
+		*node = dev_to_node(&dev->dev);
+	}
+	rcu_read_unlock();
+}
+
+/* Asking the device needs its lock. */
+static u32 speed_of(struct net *net, const char *ifname)
+{
+	struct ethtool_link_ksettings is = {};
+	struct net_device *dev;
+	u32 speed = 0;
+
+	rtnl_lock();
+	dev = __dev_get_by_name(net, ifname);
+	if (dev && !__ethtool_get_link_ksettings(dev, &is) && is.base.speed <= INT_MAX)
+		speed = is.base.speed;
+	rtnl_unlock();
+	return speed;
+}
+
+/* ---- news ---- */
+
+static bool link_ready(struct lnet_poll *poll, unsigned long events)
+{
+	struct kern_ni *kn = container_of(poll, struct kern_ni, link);
+	struct lnet_link now;
+	char ifname[IFNAMSIZ];
+	int node;
+
+	look(kn, &now, ifname, &node);
+	if (now.up == kn->up)
+		return false;
+	kn->up = now.up;
+	if (now.up)
+		now.speed_mbit = speed_of(kn->net, ifname);
+	lnet_ni_link(kn->sn.ni, &now);
+	return false;
+}
+
+/*
+ * What happened is looked up afresh by the worker: only the outcome counts, and the notifiers hold
+ * locks.
+ */
+static void raise_net(const struct net *net)
+{
+	struct kern_ni *kn;
+
+	spin_lock_bh(&watched_lock);
+	list_for_each_entry(kn, &watched, watched)
+		if (net_eq(kn->net, net))
+			lnet_env_poll_raise(&kn->link, LNET_POLL_LINK);
+	spin_unlock_bh(&watched_lock);
+}
+
+static int on_device(struct notifier_block *nb, unsigned long event, void *arg)
+{
+	raise_net(dev_net(netdev_notifier_info_to_dev(arg)));
+	return NOTIFY_DONE;
+}
+
+static int on_address(struct notifier_block *nb, unsigned long event, void *arg)
+{
+	const struct in_ifaddr *ifa = arg;
+
+	raise_net(dev_net(ifa->ifa_dev->dev));
+	return NOTIFY_DONE;
+}
+
+static int on_address6(struct notifier_block *nb, unsigned long event, void *arg)
+{
+	const struct inet6_ifaddr *ifa = arg;
+
+	raise_net(dev_net(ifa->idev->dev));
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block device_notifier = { .notifier_call = on_device };
+static struct notifier_block address_notifier = { .notifier_call = on_address };
+static struct notifier_block address6_notifier = { .notifier_call = on_address6 };
+
+int kern_link_init(void)
+{
+	int err = register_netdevice_notifier(&device_notifier);
+
+	if (err)
+		return err;
+	register_inetaddr_notifier(&address_notifier);
+	register_inet6addr_notifier(&address6_notifier);
+	return 0;
+}
+
+void kern_link_exit(void)
+{
+	unregister_inet6addr_notifier(&address6_notifier);
+	unregister_inetaddr_notifier(&address_notifier);
+	unregister_netdevice_notifier(&device_notifier);
+}
+
+/* ---- of an NI ---- */
+
+/* What the configuration left open. */
+static void fill_in(struct lnet_ni *ni, const struct lnet_link *now, const char *ifname, int node)
+{
+	if (!ni->ifname[0])
+		strscpy(ni->ifname, ifname, sizeof(ni->ifname));
+	ni->link_speed = now->speed_mbit;
+	if (ni->dev_cpt < 0)
+		ni->dev_cpt = node;
+	if (!ni->conns_per_peer)
+		ni->conns_per_peer = sock_param(conns_per_peer);
+	if (!ni->conns_per_peer)
+		ni->conns_per_peer = lnet_sock_conns_per_peer(now->speed_mbit);
+	if (ni->tos < 0)
+		ni->tos = sock_param(tos);
+}
+
+/* Looked at once more when it is watched, so that no change between is missed. */
+void kern_link_start(struct kern_ni *kn)
+{
+	struct lnet_link now;
+	char ifname[IFNAMSIZ];
+	int node = -1;
+
+	look(kn, &now, ifname, &node);
+	if (ifname[0])
+		now.speed_mbit = speed_of(kn->net, ifname);
+	fill_in(kn->sn.ni, &now, ifname, node);
+	kn->up = now.up;
+	if (!now.up)
+		lnet_ni_link(kn->sn.ni, &now);
+	lnet_env_poll_init(&kn->link, WORK_CPU_UNBOUND, link_ready);
+	spin_lock_bh(&watched_lock);
+	list_add_tail(&kn->watched, &watched);
+	spin_unlock_bh(&watched_lock);
+	lnet_env_poll_raise(&kn->link, LNET_POLL_LINK);
+}
+
+void kern_link_stop(struct kern_ni *kn)
+{
+	spin_lock_bh(&watched_lock);
+	list_del(&kn->watched);
+	spin_unlock_bh(&watched_lock);
+	lnet_env_poll_del(&kn->link);
+}
