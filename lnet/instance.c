@@ -176,6 +176,17 @@ int lnet_lnd_register(struct lnet *ln, const struct lnet_lnd_ops *ops)
 	return err;
 }
 
+void lnet_lnd_unregister(struct lnet *ln, const struct lnet_lnd_ops *ops)
+{
+	unsigned int i;
+
+	mutex_lock(&ln->cfg_mutex);
+	for (i = 0; i < LNET_MAX_LNDS; i++)
+		if (ln->lnds[i] == ops)
+			ln->lnds[i] = NULL;
+	mutex_unlock(&ln->cfg_mutex);
+}
+
 u32 lnet_pid(const struct lnet *ln)
 {
 	return ln->pid;

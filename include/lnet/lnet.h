@@ -38,6 +38,8 @@ void lnet_destroy(struct lnet *ln);
  * Make a driver known to this instance. The ops must outlive it. 0, -EEXIST (type taken), -EINVAL.
  */
 int lnet_lnd_register(struct lnet *ln, const struct lnet_lnd_ops *ops);
+/* None of its interfaces is there, nor can be added any more. May sleep. */
+void lnet_lnd_unregister(struct lnet *ln, const struct lnet_lnd_ops *ops);
 u32 lnet_pid(const struct lnet *ln);
 
 /*

@@ -385,7 +385,7 @@ static void lo_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *
 }
 
 const struct lnet_lnd_ops lnet_lo_ops = {
-	.owner = THIS_MODULE,
+	/* no owner: it is part of the core, which need not be held by itself */
 	.name = "lolnd",
 	.type = LNET_LND_LO,
 	.ni_priv_size = sizeof(struct lo),

@@ -9,8 +9,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define ACCEPTS_MAX 16		/* of one turn */
-
 struct sock_ni *sock_ni_of(struct lnet_ni *ni)
 {
 	struct user_ni *un = lnet_ni_priv(ni);
@@ -18,19 +16,9 @@ struct sock_ni *sock_ni_of(struct lnet_ni *ni)
 	return &un->sn;
 }
 
-static struct user_ni *user_ni(struct sock_ni *sn)
-{
-	return container_of(sn, struct user_ni, sn);
-}
-
-static struct user_conn *user_conn(struct sock_conn *c)
-{
-	return (struct user_conn *)c->io;
-}
-
 /* ---- the sockets that conn.c drives ---- */
 
-static u32 events_of(const struct sock_conn *c)
+u32 user_events_of(const struct sock_conn *c)
 {
 	u32 events = c->want_read ? EPOLLIN : 0;
 
@@ -38,8 +26,6 @@ static u32 events_of(const struct sock_conn *c)
 		return EPOLLOUT;
 	return c->want_write ? events | EPOLLOUT : events;
 }
-
-static bool conn_ready(struct lnet_poll *poll, u32 events);
 
 static int io_dial(struct sock_conn *c, const struct lnet_nid *to)
 {
@@ -53,8 +39,8 @@ static int io_dial(struct sock_conn *c, const struct lnet_nid *to)
 	if (fd < 0)
 		return fd;
 	uc->poll.fd = fd;
-	uc->poll.ready = conn_ready;
-	err = lnet_env_poll_add(un->env, un->shard, &uc->poll, events_of(c));
+	uc->poll.ready = user_conn_ready;
+	err = lnet_env_poll_add(un->env, un->shard, &uc->poll, user_events_of(c));
 	if (err)
 		close(fd);
 	return err;
@@ -89,7 +75,7 @@ static ssize_t io_read(struct sock_conn *c, const struct kvec *vec, unsigned int
 
 static void io_want(struct sock_conn *c)
 {
-	lnet_env_poll_mod(user_ni(c->sn)->env, &user_conn(c)->poll, events_of(c));
+	lnet_env_poll_mod(user_ni(c->sn)->env, &user_conn(c)->poll, user_events_of(c));
 }
 
 static void io_shut(struct sock_conn *c, bool abort)
@@ -193,7 +179,7 @@ static int connect_error(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) ? -errno : -err;
 }
 
-static bool conn_ready(struct lnet_poll *poll, u32 events)
+bool user_conn_ready(struct lnet_poll *poll, u32 events)
 {
 	struct user_conn *uc = container_of(poll, struct user_conn, poll);
 	struct sock_conn *c = container_of((u8 *)uc, struct sock_conn, io[0]);
@@ -211,6 +197,8 @@ static bool conn_ready(struct lnet_poll *poll, u32 events)
 		sock_conn_connected(&p, c, connect_error(poll->fd));
 	} else if (READ_ONCE(c->waits) && events & (EPOLLHUP | EPOLLERR)) {
 		sock_conn_broken(&p, c);
+	} else if (READ_ONCE(c->state) == CONN_WAIT_REQUEST && user_request_ready(&p, c)) {
+		got = true;
 	} else {
 		if (events & ~EPOLLOUT)
 			got = sock_conn_readable(&p, c, un->staging, SOCK_STAGING);
@@ -224,71 +212,6 @@ static bool conn_ready(struct lnet_poll *poll, u32 events)
 	if (READ_ONCE(un->nr_closed))
 		release_closed(un);
 	return got || events & EPOLLOUT;
-}
-
-struct accepted {
-	struct user_ni *un;
-	int fd, err;
-};
-
-static void accept_setup(struct sock_conn *c, void *arg)
-{
-	struct user_conn *uc = user_conn(c);
-	struct accepted *a = arg;
-
-	uc->poll.fd = a->fd;
-	uc->poll.ready = conn_ready;
-	user_socket_options(a->un, a->fd);
-	a->err = lnet_env_poll_add(a->un->env, a->un->shard, &uc->poll, events_of(c));
-}
-
-static bool is_privileged(const struct user_addr *from)
-{
-	return ntohs(from->sa.sa_family == AF_INET ? from->in.sin_port : from->in6.sin6_port) <=
-	       LNET_PORT_RESERVED_MAX;
-}
-
-static bool is_same_host(const struct user_ni *un, const struct user_addr *from)
-{
-	if (from->sa.sa_family == AF_INET)
-		return from->in.sin_addr.s_addr == (__force u32)un->sn.nid.addr[0];
-	return !memcmp(&from->in6.sin6_addr, un->sn.nid.addr, sizeof(from->in6.sin6_addr));
-}
-
-static bool accept_one(struct lnet_pass *p, struct user_ni *un)
-{
-	struct user_addr from = { .len = sizeof(from.in6) };
-	struct accepted a = { .un = un };
-	struct sock_conn *c;
-
-	a.fd = accept4(un->listener.fd, &from.sa, &from.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (a.fd < 0)
-		return false;
-	c = sock_accepted(p, &un->sn, is_privileged(&from), is_same_host(un, &from), accept_setup,
-			  &a);
-	if (!c) {
-		close(a.fd);
-		return true;
-	}
-	if (a.err) {
-		sock_lock(p, &un->sn);
-		sock_conn_close(p, c, true);
-		sock_unlock(p, &un->sn);
-	}
-	return true;
-}
-
-static bool listener_ready(struct lnet_poll *poll, u32 events)
-{
-	struct user_ni *un = container_of(poll, struct user_ni, listener);
-	struct lnet_pass p;
-	unsigned int nr = 0;
-
-	lnet_pass_begin(&p, un->sn.ln, LNET_PASS_DRIVER);
-	while (nr < ACCEPTS_MAX && accept_one(&p, un))
-		nr++;
-	lnet_pass_end(&p);
-	return nr;
 }
 
 static bool timer_ready(struct lnet_poll *poll, u32 events)
@@ -312,46 +235,6 @@ static bool timer_ready(struct lnet_poll *poll, u32 events)
 
 /* ---- an NI ---- */
 
-static void say_why(const struct lnet_ni *ni, u16 port, int err)
-{
-	char nid[LNET_NIDSTR_SIZE];
-
-	lnet_nid_str(lnet_ni_nid(ni), nid);
-	if (err == -EACCES)
-		pr_err("socklnd: %s: port %u needs CAP_NET_BIND_SERVICE: grant it (setcap "
-		       "cap_net_bind_service+ep, or "
-		       "AmbientCapabilities= of the unit), or set accept_port above 1023 on all "
-		       "nodes\n",
-		       nid, port);
-	else if (err == -EADDRINUSE)
-		pr_err("socklnd: %s: port %u of this address is in use: another node runs here "
-		       "(kernel module lnet, "
-		       "another daemon), or set accept_port\n",
-		       nid, port);
-	else if (err == -EADDRNOTAVAIL)
-		pr_err("socklnd: %s: no interface has this address\n", nid);
-	else
-		pr_err("socklnd: %s: port %u: %s\n", nid, port, strerror(-err));
-}
-
-static int start_listener(struct user_ni *un)
-{
-	u16 port = READ_ONCE(sock_tun(&un->sn)->accept_port);
-	int fd;
-
-	un->listener.fd = -1;
-	if (!READ_ONCE(sock_tun(&un->sn)->accept))
-		return 0;
-	fd = user_socket_listen(un, port);
-	if (fd < 0) {
-		say_why(un->sn.ni, port, fd);
-		return fd;
-	}
-	un->listener.fd = fd;
-	un->listener.ready = listener_ready;
-	return lnet_env_poll_add(un->env, un->shard, &un->listener, EPOLLIN);
-}
-
 static int start_timer(struct user_ni *un)
 {
 	un->armed_ns = U64_MAX;
@@ -371,8 +254,8 @@ static void close_poll(struct user_ni *un, struct lnet_poll *poll)
 
 static void stop_all(struct user_ni *un)
 {
+	user_listener_stop(un);
 	user_link_stop(&un->link, un);
-	close_poll(un, &un->listener);
 	close_poll(un, &un->timer);
 	sock_ni_fini(&un->sn);
 	kfree(un->staging);
@@ -394,7 +277,7 @@ static int ni_start(struct lnet_ni *ni)
 	if (!err)
 		err = start_timer(un);
 	if (!err)
-		err = start_listener(un);
+		err = user_listener_start(un);
 	if (!err)
 		err = user_link_start(&un->link, un);
 	if (err)
@@ -417,7 +300,7 @@ static void ni_stop(struct lnet_ni *ni)
 	struct user_ni *un = lnet_ni_priv(ni);
 	struct lnet_pass p;
 
-	lnet_env_poll_del(un->env, &un->listener);
+	user_listener_stop(un);
 	lnet_pass_begin(&p, un->sn.ln, LNET_PASS_DRIVER);
 	sock_ni_stop(&p, &un->sn);
 	lnet_pass_end(&p);

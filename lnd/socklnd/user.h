@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The TCP driver in user space: what user.c, addr.c and link.c share. */
+/* The TCP driver in user space: what the files user*.c and link.c share. */
 #ifndef SOCKLND_USER_H
 #define SOCKLND_USER_H
 
@@ -31,20 +31,53 @@ struct user_ni {
 	struct sock_ni sn;		/* first: what ni->priv points to */
 	struct lnet_env *env;
 	unsigned int shard;
-	struct lnet_poll listener, timer;
+	struct lnet_poll listener;	/* fd -1: none, or another NI of the address has it */
+	struct lnet_poll timer;
 	struct user_link link;
 	u8 *staging;
 	u64 armed_ns;			/* what the timer is set to; U64_MAX nothing [sn.lock] */
 	u32 nr_closed;			/* connections to release [sn.lock] */
 	u16 port;			/* reserved source port to try next; 0: may not use them */
+	u16 listen_port;		/* of the listener that serves it; 0: none [cfg] */
+	bool closing;			/* no connection is handed to it any more */
+	atomic_t adopting;		/* threads that are handing it one */
 };
 
 struct user_conn {
 	struct lnet_poll poll;
 	bool releasing;			/* one thread does it [sn.lock] */
+	u8 need;			/* bytes of the request it waits for; 0: any [reader] */
 };
 
-/* addr.c */
+static inline struct user_ni *user_ni(struct sock_ni *sn)
+{
+	return container_of(sn, struct user_ni, sn);
+}
+
+static inline struct user_conn *user_conn(struct sock_conn *c)
+{
+	return (struct user_conn *)c->io;
+}
+
+/* user.c */
+bool user_conn_ready(struct lnet_poll *poll, u32 events);
+u32 user_events_of(const struct sock_conn *c);
+
+/* user_listen.c */
+/*
+ * Configuration mutex held. Listens at the NI's address, unless another NI of that address and port
+ * does. 0 or -errno, and the log says why.
+ */
+int user_listener_start(struct user_ni *un);
+/* The same. What others need of it goes on; no connection is handed to @un any more. */
+void user_listener_stop(struct user_ni *un);
+/*
+ * @c waits for its request and can be read; in its poller, no lock held. True: not whole yet, or
+ * the request was for another NI, which has the socket now, and @c is closed.
+ */
+bool user_request_ready(struct lnet_pass *p, struct sock_conn *c);
+
+/* user_addr.c */
 void user_addr_of(struct user_addr *addr, const struct lnet_nid *nid, u16 port);
 /*
  * A socket with our options, bound to the NI's address and, if that is allowed, a reserved port. fd

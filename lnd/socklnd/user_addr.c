@@ -69,6 +69,10 @@ static int bind_port(const struct user_ni *un, int fd, u16 port)
 	return bind(fd, &from.sa, from.len) ? -errno : 0;
 }
 
+/*
+ * -EADDRNOTAVAIL: the address is not here; -EADDRINUSE: the port is taken, perhaps only towards
+ * @to, by this NI or another of the address.
+ */
 static int try_port(struct user_ni *un, const struct user_addr *to, u16 port)
 {
 	int fd = socket_new(to), err;
@@ -80,7 +84,7 @@ static int try_port(struct user_ni *un, const struct user_addr *to, u16 port)
 	user_socket_options(un, fd);
 	err = bind_port(un, fd, port);
 	if (!err && connect(fd, &to->sa, to->len) && errno != EINPROGRESS)
-		err = -errno;
+		err = errno == EADDRNOTAVAIL ? -EADDRINUSE : -errno;
 	if (!err)
 		return fd;
 	close(fd);
@@ -98,10 +102,8 @@ static int dial_reserved(struct user_ni *un, const struct user_addr *to)
 
 		un->port = port > LNET_PORT_RESERVED_MIN ? port - 1 : LNET_PORT_RESERVED_MAX;
 		fd = try_port(un, to, port);
-		if (fd != -EADDRINUSE && fd != -EADDRNOTAVAIL)
+		if (fd != -EADDRINUSE)
 			return fd;
-		if (fd == -EADDRNOTAVAIL && i == LNET_PORT_RESERVED_MIN + 8)
-			return fd;	/* it is the address that is missing */
 	}
 	return -EADDRINUSE;
 }

@@ -48,7 +48,7 @@ struct net;
 struct lnet_poll {
 	struct work_struct work;	/* the environment's, all of it */
 	bool (*ready)(struct lnet_poll *poll, unsigned long events);
-	unsigned long events;
+	atomic_long_t events;
 	int cpu;
 	bool dead;
 };

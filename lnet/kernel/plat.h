@@ -35,8 +35,7 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 #include <linux/uio.h>
-#include <linux/version.h>
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#ifdef LNET_HAVE_LINUX_UNALIGNED
 #include <linux/unaligned.h>
 #else
 #include <asm/unaligned.h>

@@ -99,6 +99,7 @@ static void node_init(struct contract_node *node, struct lnet_env *env)
 {
 	memset(node, 0, sizeof(*node));
 	INIT_LIST_HEAD(&node->pnis);
+	INIT_LIST_HEAD(&node->ln.nis);
 	INIT_LIST_HEAD(&node->rxs);
 	INIT_LIST_HEAD(&node->lost);
 	node->ln.env = env;

@@ -17,6 +17,7 @@
 #define recvmsg	test_recvmsg
 #define recv	test_recv
 #include "lnd/socklnd/user.c"
+#include "lnd/socklnd/user_listen.c"
 
 bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
 {

@@ -82,6 +82,10 @@ static void test_register(void)
 	ops = fake_tcp_ops;
 	ops.type = 40;
 	UNIT_EQUAL(lnet_lnd_register(ln, &ops), -EINVAL, "no room");
+	lnet_lnd_unregister(ln, &ops);
+	UNIT_EQUAL(lnet_lnd_register(ln, &ops), -EINVAL, "no room: it was not there");
+	lnet_lnd_unregister(ln, &more[2]);
+	UNIT_EQUAL(lnet_lnd_register(ln, &ops), 0, "the room that another left");
 	node_end(ln);
 }
 

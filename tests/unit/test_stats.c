@@ -120,8 +120,18 @@ static void test_tail(void)
 	UNIT_EQUAL(lnet_hist_quantile(&h, 990), 10240, "p99");
 }
 
+static void some_counters(struct lnet_ni *ni, u64 *values, bool reset)
+{
+	u32 *nr = &ni->link_speed;
+
+	values[0] = *nr;
+	if (reset)
+		*nr = 0;
+}
+
 static void test_sum_and_reset(void)
 {
+	static const struct lnet_lnd_ops ops = { .nr_counters = 1, .counters = some_counters };
 	struct world *w = world_create();
 	struct lnet_shard *shards = calloc(3, sizeof(*shards));
 	struct lnet_path_stats stats = { .send.count = 5, .trans.sum_ns = 7 };
@@ -143,6 +153,8 @@ static void test_sum_and_reset(void)
 	fault_hits[1] = 50;
 	ni->nr_down = 5;
 	ni->nr_up = 5;
+	ni->ops = &ops;
+	ni->link_speed = 6;
 	ni->sh[0].c[LNET_NIC_timeouts] = 3;
 	w->pni[0].c[LNET_PNIC_dropped] = 4;
 	w->path[0].stats = &stats;
@@ -156,6 +168,7 @@ static void test_sum_and_reset(void)
 	UNIT_EQUAL(lnet_stat_sum(&w->ln, LNET_C_msgs_max), 3, "and is the most from now on");
 	UNIT_EQUAL(ni->sh[0].c[LNET_NIC_timeouts], 0, "NI");
 	UNIT_EQUAL(ni->nr_down + ni->nr_up, 0, "NI events");
+	UNIT_EQUAL(ni->link_speed, 0, "what the driver counts");
 	UNIT_EQUAL(w->pni[0].c[LNET_PNIC_dropped], 0, "peer NI");
 	UNIT_EQUAL(stats.send.count + stats.trans.sum_ns, 0, "histograms");
 	free(shards);

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Listening in user space: one listener per address and port, shared by the NIs that have them; the
+ * request at the begin of a connection says which NI is meant.
+ */
+#include "lnd/socklnd/user.h"
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define ACCEPTS_MAX 16		/* of one turn */
+
+/* ---- connections that come in ---- */
+
+struct accepted {
+	struct user_ni *un;
+	int fd, err;
+};
+
+static void accept_setup(struct sock_conn *c, void *arg)
+{
+	struct user_conn *uc = user_conn(c);
+	struct accepted *a = arg;
+
+	uc->poll.fd = a->fd;
+	uc->poll.ready = user_conn_ready;
+	user_socket_options(a->un, a->fd);
+	a->err = lnet_env_poll_add(a->un->env, a->un->shard, &uc->poll, user_events_of(c));
+}
+
+/* Takes @fd over. */
+static void adopt(struct lnet_pass *p, struct user_ni *un, int fd, bool privileged, bool same_host)
+{
+	struct accepted a = { .un = un, .fd = fd };
+	struct sock_conn *c =
+		sock_accepted(p, &un->sn, privileged, same_host, accept_setup, &a);
+
+	if (!c) {
+		close(fd);
+	} else if (a.err) {
+		sock_lock(p, &un->sn);
+		sock_conn_close(p, c, true);
+		sock_unlock(p, &un->sn);
+	}
+}
+
+static bool is_privileged(const struct user_addr *from)
+{
+	return ntohs(from->sa.sa_family == AF_INET ? from->in.sin_port : from->in6.sin6_port) <=
+	       LNET_PORT_RESERVED_MAX;
+}
+
+static bool is_same_host(const struct user_ni *un, const struct user_addr *from)
+{
+	if (from->sa.sa_family == AF_INET)
+		return from->in.sin_addr.s_addr == (__force u32)un->sn.nid.addr[0];
+	return !memcmp(&from->in6.sin6_addr, un->sn.nid.addr, sizeof(from->in6.sin6_addr));
+}
+
+static bool accept_one(struct lnet_pass *p, struct user_ni *un)
+{
+	struct user_addr from = { .len = sizeof(from.in6) };
+	int fd = accept4(un->listener.fd, &from.sa, &from.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	adopt(p, un, fd, is_privileged(&from), is_same_host(un, &from));
+	return true;
+}
+
+static bool listener_ready(struct lnet_poll *poll, u32 events)
+{
+	struct user_ni *un = container_of(poll, struct user_ni, listener);
+	struct lnet_pass p;
+	unsigned int nr = 0;
+
+	lnet_pass_begin(&p, un->sn.ln, LNET_PASS_DRIVER);
+	while (nr < ACCEPTS_MAX && accept_one(&p, un))
+		nr++;
+	lnet_pass_end(&p);
+	return nr;
+}
+
+/* ---- which NI is meant ---- */
+
+/* Wake up when there are @need bytes, or the end of the stream. */
+static void await(struct user_conn *uc, int need)
+{
+	setsockopt(uc->poll.fd, SOL_SOCKET, SO_RCVLOWAT, &need, sizeof(need));
+	uc->need = (u8)need;
+}
+
+/* The NI the request is for if it is another one of this driver, counted and kept from stopping. */
+static struct user_ni *meant(struct user_ni *un, const struct lnet_nid *nid)
+{
+	struct lnet_ni *ni;
+	struct user_ni *other;
+
+	if (lnet_nid_same(nid, &un->sn.nid))
+		return NULL;
+	ni = lnet_ni_find(un->sn.ln, nid);
+	if (!ni || ni->ops != un->sn.ni->ops) {
+		lnet_ni_put(ni);
+		return NULL;
+	}
+	other = lnet_ni_priv(ni);
+	atomic_inc(&other->adopting);
+	smp_mb();	/* with user_listener_stop() */
+	if (!READ_ONCE(other->closing))
+		return other;
+	atomic_dec(&other->adopting);
+	lnet_ni_put(ni);
+	return NULL;
+}
+
+/*
+ * The socket, of which nothing has been read, goes from @c to @other under a number of its own; @c
+ * is closed.
+ */
+static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct user_ni *other)
+{
+	struct linger off = { .l_onoff = 0 };
+	bool privileged = c->privileged, same_host = c->same_host, still;
+	int fd = fcntl(user_conn(c)->poll.fd, F_DUPFD_CLOEXEC, 0);
+
+	sock_lock(p, c->sn);
+	still = c->state == CONN_WAIT_REQUEST;
+	if (still)
+		sock_count(c->sn, handed_on);
+	sock_conn_close(p, c, true);
+	sock_unlock(p, c->sn);
+	if (fd < 0)
+		return;
+	if (!still) {
+		close(fd);
+		return;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));	/* closing had set it */
+	adopt(p, other, fd, privileged, same_host);
+}
+
+bool user_request_ready(struct lnet_pass *p, struct sock_conn *c)
+{
+	struct user_conn *uc = user_conn(c);
+	u8 buf[LNET_ACR_SIZE_MAX];
+	ssize_t n = recv(uc->poll.fd, buf, sizeof(buf), MSG_PEEK | MSG_DONTWAIT);
+	enum lnet_acr_what what;
+	struct user_ni *other;
+	struct lnet_acr acr;
+	unsigned int need = 0;
+
+	if (n < 0 || c->nr_hdr)
+		return false;
+	what = lnet_acr_decode(&acr, buf, (unsigned int)n, &need);
+	if (what == LNET_ACR_MORE && need != uc->need) {
+		await(uc, (int)need);
+		return true;
+	}
+	if (uc->need)
+		await(uc, 1);
+	other = what == LNET_ACR_OK ? meant(user_ni(c->sn), &acr.nid) : NULL;
+	if (!other)
+		return false;
+	hand_on(p, c, other);
+	lnet_pass_relax(p);
+	atomic_dec(&other->adopting);
+	lnet_ni_put(other->sn.ni);
+	return true;
+}
+
+/* ---- the listener: configuration mutex held ---- */
+
+static void say_why(const struct lnet_ni *ni, u16 port, int err)
+{
+	char nid[LNET_NIDSTR_SIZE];
+
+	lnet_nid_str(lnet_ni_nid(ni), nid);
+	if (err == -EACCES)
+		pr_err("socklnd: %s: port %u needs CAP_NET_BIND_SERVICE: grant it (setcap "
+		       "cap_net_bind_service+ep, or "
+		       "AmbientCapabilities= of the unit), or set accept_port above 1023 on all "
+		       "nodes\n",
+		       nid, port);
+	else if (err == -EADDRINUSE)
+		pr_err("socklnd: %s: port %u of this address is in use: another node runs here "
+		       "(kernel module lnet, "
+		       "another daemon), or set accept_port\n",
+		       nid, port);
+	else if (err == -EADDRNOTAVAIL)
+		pr_err("socklnd: %s: no interface has this address\n", nid);
+	else
+		pr_err("socklnd: %s: port %u: %s\n", nid, port, strerror(-err));
+}
+
+static bool same_address(const struct lnet_nid *a, const struct lnet_nid *b)
+{
+	return a->size == b->size && !memcmp(a->addr, b->addr, sizeof(a->addr));
+}
+
+/*
+ * Another NI of this address and port, with the listener or without; NULL: none.
+ */
+static struct user_ni *sharer(struct user_ni *un, bool listens)
+{
+	const struct lnet_ni *mine = un->sn.ni;
+	struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &un->sn.ln->nis, link) {
+		struct user_ni *other = lnet_ni_priv(ni);
+
+		if (ni != mine && ni->ops == mine->ops && same_address(&ni->nid, &mine->nid) &&
+		    other->listen_port == un->listen_port && listens == (other->listener.fd >= 0))
+			return other;
+	}
+	return NULL;
+}
+
+static int listen_here(struct user_ni *un, int fd)
+{
+	un->listener.fd = fd;
+	un->listener.ready = listener_ready;
+	return lnet_env_poll_add(un->env, un->shard, &un->listener, EPOLLIN);
+}
+
+int user_listener_start(struct user_ni *un)
+{
+	u16 port = READ_ONCE(sock_tun(&un->sn)->accept_port);
+	int fd;
+
+	un->listener.fd = -1;
+	if (!READ_ONCE(sock_tun(&un->sn)->accept))
+		return 0;
+	un->listen_port = port;
+	if (sharer(un, true))
+		return 0;
+	fd = user_socket_listen(un, port);
+	if (fd < 0) {
+		say_why(un->sn.ni, port, fd);
+		return fd;
+	}
+	return listen_here(un, fd);
+}
+
+/* Who waits in its queue is not to notice. */
+static void pass_listener(struct user_ni *un, struct user_ni *heir)
+{
+	int err = listen_here(heir, un->listener.fd);
+
+	un->listener.fd = -1;
+	if (!err)
+		return;
+	say_why(heir->sn.ni, heir->listen_port, err);
+	close(heir->listener.fd);
+	heir->listener.fd = -1;
+}
+
+void user_listener_stop(struct user_ni *un)
+{
+	struct user_ni *heir;
+
+	WRITE_ONCE(un->closing, true);
+	smp_mb();	/* with meant() */
+	while (atomic_read(&un->adopting))
+		usleep(100);
+	lnet_env_poll_del(un->env, &un->listener);
+	if (un->listener.fd < 0)
+		return;
+	heir = sharer(un, false);
+	if (heir)
+		pass_listener(un, heir);
+	else
+		close(un->listener.fd);
+	un->listener.fd = -1;
+}

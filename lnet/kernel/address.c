@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The addresses of a namespace's devices, for who configures an interface by its name. */
+#include "kernel.h"
+#include <linux/inetdevice.h>
+#include <linux/netdevice.h>
+#include <net/addrconf.h>
+#include <net/if_inet6.h>
+
+/* A label ("eth0:1") is a name too: of the address that has it. */
+struct wanted {
+	const char *label;
+	char device[IFNAMSIZ];
+	u32 net;
+};
+
+static int nid_make(const struct wanted *want, struct lnet_nid *nid, const char *fmt,
+		    const void *addr)
+{
+	char text[LNET_NIDSTR_SIZE + 48], net[LNET_NIDSTR_SIZE];
+
+	snprintf(text, sizeof(text), fmt, addr, lnet_net_str(want->net, net));
+	return lnet_nid_parse(nid, text);
+}
+
+/* RCU read lock held. */
+static int nid_ip4(const struct wanted *want, const struct net_device *dev, struct lnet_nid *nid)
+{
+	const struct in_device *in_dev = __in_dev_get_rcu(dev);
+	const struct in_ifaddr *ifa;
+
+	if (!in_dev)
+		return -EADDRNOTAVAIL;
+	in_dev_for_each_ifa_rcu(ifa, in_dev)
+		if (!strcmp(ifa->ifa_label, want->label))
+			return nid_make(want, nid, "%pI4@%s", &ifa->ifa_local);
+	return -EADDRNOTAVAIL;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static int nid_ip6(const struct wanted *want, const struct net_device *dev, struct lnet_nid *nid)
+{
+	const struct inet6_dev *in6_dev = __in6_dev_get(dev);
+	const struct inet6_ifaddr *ifa;
+
+	if (!in6_dev || strcmp(dev->name, want->label))
+		return -EADDRNOTAVAIL;
+	list_for_each_entry_rcu(ifa, &in6_dev->addr_list, if_list)
+		if (!(ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL))
+			return nid_make(want, nid, "%pI6c@%s", &ifa->addr);
+	return -EADDRNOTAVAIL;
+}
+#else
+static int nid_ip6(const struct wanted *want, const struct net_device *dev, struct lnet_nid *nid)
+{
+	return -EADDRNOTAVAIL;
+}
+#endif
+
+/* IPv4 before IPv6. */
+static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *nid)
+{
+	struct lnet_netns *ns = arg;
+	struct wanted want = { .label = ifname, .net = net };
+	const struct net_device *dev;
+	int rc = -ENODEV;
+
+	strscpy(want.device, ifname, sizeof(want.device));
+	strreplace(want.device, ':', 0);
+	rcu_read_lock();
+	dev = dev_get_by_name_rcu(ns->net, want.device);
+	if (dev)
+		rc = nid_ip4(&want, dev, nid);
+	if (dev && rc == -EADDRNOTAVAIL)
+		rc = nid_ip6(&want, dev, nid);
+	rcu_read_unlock();
+	return rc;
+}
+
+static void wake(void *arg)
+{
+	struct lnet_netns *ns = arg;
+
+	wake_up_all(&ns->wait);
+}
+
+const struct lnet_control_ops lnet_kernel_control_ops = { .interface_nid = interface_nid,
+							  .wake = wake };

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What lnet.ko offers to other modules: the API of include/lnet/lnet.h, and what drivers need. */
+#include "env.h"
+#include <lnet/env.h>
+#include <lnet/hash.h>
+#include <lnet/lnd.h>
+#include <lnet/lnet.h>
+#include "core.h"
+
+/**
+ * DOC: Using LNet from another module
+ *
+ * lnet_client_open() (netns.h) gives the &struct lnet of a network namespace; lnet_client_close()
+ * ends its use. Everything between is declared in include/lnet/lnet.h, with the contract of each
+ * call at its declaration; examples/kernel/lnet_loop.c is a whole user.
+ *
+ * Context: all calls are made in process context with no spin lock held; they may sleep, and
+ * allocate with GFP_NOFS. They never wait for a peer or a link, so a caller in the path of memory
+ * reclaim waits for memory at most. Handlers run in a worker, one at a time for each MD, and may
+ * sleep and call the data API; they must not configure, nor close the client.
+ *
+ * Memory of an MD is given as kernel addresses. It belongs to LNet until the event that has
+ * .unlinked set; the buffer of one operation of a bound MD until the event with .final set.
+ */
+
+/**
+ * DOC: Writing a driver
+ *
+ * struct lnet_lnd_ops and the upcalls are in include/lnet/lnd.h, workers and namespaces in env.h;
+ * manual/writing-an-lnd.md explains both.
+ */
+
+/* ---- the API --------------------------------------------------------------------------------- */
+EXPORT_SYMBOL_GPL(lnet_pid);
+EXPORT_SYMBOL_GPL(lnet_tunable_set);
+EXPORT_SYMBOL_GPL(lnet_tunable_parse);
+EXPORT_SYMBOL_GPL(lnet_ni_cfg_init);
+EXPORT_SYMBOL_GPL(lnet_ni_add);
+EXPORT_SYMBOL_GPL(lnet_ni_del);
+EXPORT_SYMBOL_GPL(lnet_peer_add);
+EXPORT_SYMBOL_GPL(lnet_peer_del);
+EXPORT_SYMBOL_GPL(lnet_me_attach);
+EXPORT_SYMBOL_GPL(lnet_me_unlink);
+EXPORT_SYMBOL_GPL(lnet_md_attach);
+EXPORT_SYMBOL_GPL(lnet_md_bind);
+EXPORT_SYMBOL_GPL(lnet_md_unlink);
+EXPORT_SYMBOL_GPL(lnet_portal_lazy);
+EXPORT_SYMBOL_GPL(lnet_xfer_init);
+EXPORT_SYMBOL_GPL(lnet_put);
+EXPORT_SYMBOL_GPL(lnet_get);
+EXPORT_SYMBOL_GPL(lnet_flush);
+EXPORT_SYMBOL_GPL(lnet_get_id);
+EXPORT_SYMBOL_GPL(lnet_dist);
+EXPORT_SYMBOL_GPL(lnet_ping);
+EXPORT_SYMBOL_GPL(LNET_NID_ANY);
+EXPORT_SYMBOL_GPL(LNET_NID_LO);
+EXPORT_SYMBOL_GPL(lnet_nid_hash);
+EXPORT_SYMBOL_GPL(lnet_nid_parse);
+EXPORT_SYMBOL_GPL(lnet_nid_parse_any);
+EXPORT_SYMBOL_GPL(lnet_nid_str);
+EXPORT_SYMBOL_GPL(lnet_net_parse);
+EXPORT_SYMBOL_GPL(lnet_net_str);
+EXPORT_SYMBOL_GPL(lnet_id_str);
+
+/* ---- for drivers ----------------------------------------------------------------------------- */
+EXPORT_SYMBOL_GPL(lnet_env_of);
+EXPORT_SYMBOL_GPL(lnet_nr_shards);
+EXPORT_SYMBOL_GPL(lnet_tunables_of);
+EXPORT_SYMBOL_GPL(lnet_pass_begin);
+EXPORT_SYMBOL_GPL(lnet_pass_end);
+EXPORT_SYMBOL_GPL(lnet_pass_relax);
+EXPORT_SYMBOL_GPL(lnet_rx_get);
+EXPORT_SYMBOL_GPL(lnet_rx_begin);
+EXPORT_SYMBOL_GPL(lnet_rx_done);
+EXPORT_SYMBOL_GPL(lnet_rx_gone);
+EXPORT_SYMBOL_GPL(lnet_att_posted);
+EXPORT_SYMBOL_GPL(lnet_att_done);
+EXPORT_SYMBOL_GPL(lnet_att_hdr);
+EXPORT_SYMBOL_GPL(lnet_att_payload);
+EXPORT_SYMBOL_GPL(lnet_path_lost);
+EXPORT_SYMBOL_GPL(lnet_path_evidence);
+EXPORT_SYMBOL_GPL(lnet_ni_kick);
+EXPORT_SYMBOL_GPL(lnet_ni_link);
+EXPORT_SYMBOL_GPL(lnet_ni_instance);
+EXPORT_SYMBOL_GPL(lnet_ni_nid);
+EXPORT_SYMBOL_GPL(lnet_ni_ifname);
+EXPORT_SYMBOL_GPL(lnet_ni_priv);
+EXPORT_SYMBOL_GPL(lnet_ni_conns_per_peer);
+EXPORT_SYMBOL_GPL(lnet_ni_find);
+EXPORT_SYMBOL_GPL(lnet_ni_put);
+EXPORT_SYMBOL_GPL(lnet_peer_ni_get);
+EXPORT_SYMBOL_GPL(lnet_peer_ni_hold);
+EXPORT_SYMBOL_GPL(lnet_peer_ni_put);
+EXPORT_SYMBOL_GPL(lnet_peer_ni_nid);
+EXPORT_SYMBOL_GPL(lnet_buf_write);
+EXPORT_SYMBOL_GPL(lnet_buf_read);
+EXPORT_SYMBOL_GPL(lnet_buf_frags);
+EXPORT_SYMBOL_GPL(lnet_hdr_encode);
+EXPORT_SYMBOL_GPL(lnet_hdr_decode);
+EXPORT_SYMBOL_GPL(lnet_env_net);
+EXPORT_SYMBOL_GPL(lnet_env_poll_init);
+EXPORT_SYMBOL_GPL(lnet_env_poll_raise);
+EXPORT_SYMBOL_GPL(lnet_env_poll_del);
+EXPORT_SYMBOL_GPL(lnet_env_alarm_init);
+EXPORT_SYMBOL_GPL(lnet_env_alarm_set);
+EXPORT_SYMBOL_GPL(lnet_env_alarm_del);
+EXPORT_SYMBOL_GPL(lnet_netns_instance);
+EXPORT_SYMBOL_GPL(lnet_driver_register);
+EXPORT_SYMBOL_GPL(lnet_driver_unregister);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Where kernels differ; LNET_HAVE_* is what the probes of lnet/Kbuild found. */
+#ifndef LNET_KERNEL_COMPAT_H
+#define LNET_KERNEL_COMPAT_H
+
+#include <linux/hrtimer.h>
+
+/* An absolute time of CLOCK_MONOTONIC; @fn runs in hard irq. */
+static inline void lnet_hrtimer_setup(struct hrtimer *timer,
+				      enum hrtimer_restart (*fn)(struct hrtimer *timer))
+{
+#ifdef LNET_HAVE_HRTIMER_SETUP
+	hrtimer_setup(timer, fn, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	timer->function = fn;
+#endif
+}
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The environment in the kernel: the clock, the workers that run the shards' passes and the polls
+ * of drivers, and their timers.
+ */
+#include "kernel.h"
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include <net/net_namespace.h>
+
+#define LANE_WORK_BUDGET	64
+/* half a tick of the wheel: timers that are due together wake once */
+#define LANE_SLACK_NS		65536
+
+/* One shard's worker. */
+struct lane {
+	struct work_struct work;
+	struct hrtimer timer;
+	spinlock_t lock;		/* @armed_ns and the timer; any context */
+	u64 armed_ns;			/* U64_MAX: not armed, or going off */
+	struct kernel_env *env;
+	unsigned int shard;
+};
+
+struct kernel_env {
+	struct lnet_env env;
+	struct lnet *ln;		/* NULL before the start and after the end */
+	struct net *net;
+	unsigned int nr_shards;
+	struct lane lanes[];
+};
+
+/* Of all namespaces: a namespace costs no thread. */
+static struct workqueue_struct *workers;
+
+static struct kernel_env *kernel_env(struct lnet_env *env)
+{
+	return container_of(env, struct kernel_env, env);
+}
+
+/* ---- services -------------------------------------------------------------------------------- */
+
+static u64 op_now_ns(struct lnet_env *env)
+{
+	return ktime_get_ns();
+}
+
+static u64 op_random(struct lnet_env *env)
+{
+	return get_random_u64();
+}
+
+static void op_kick(struct lnet_env *base, unsigned int shard)
+{
+	struct kernel_env *env = kernel_env(base);
+
+	/* Before the start nothing is lost: the start runs all shards once. */
+	if (READ_ONCE(env->ln))
+		queue_work(workers, &env->lanes[shard].work);
+}
+
+static void op_arm(struct lnet_env *base, unsigned int shard)
+{
+	struct kernel_env *env = kernel_env(base);
+	struct lane *lane = &env->lanes[shard];
+	struct lnet *ln = READ_ONCE(env->ln);
+	unsigned long flags;
+	u64 next;
+
+	if (!ln)
+		return;
+	spin_lock_irqsave(&lane->lock, flags);
+	/* Asked under the lock, so that of two who arm the later one knows both times. */
+	next = lnet_shard_next_ns(ln, shard);
+	if (next < lane->armed_ns) {
+		lane->armed_ns = next;
+		hrtimer_start_range_ns(&lane->timer, ns_to_ktime(next), LANE_SLACK_NS,
+				       HRTIMER_MODE_ABS);
+	}
+	spin_unlock_irqrestore(&lane->lock, flags);
+}
+
+static const struct lnet_env_ops kernel_ops = {
+	.now_ns = op_now_ns,
+	.random = op_random,
+	.kick = op_kick,
+	.arm = op_arm,
+};
+
+/* ---- the shards' workers --------------------------------------------------------------------- */
+
+/* The worker arms anew, whatever was armed between: it asks the shard, which knows. */
+static enum hrtimer_restart lane_due(struct hrtimer *timer)
+{
+	struct lane *lane = container_of(timer, struct lane, timer);
+
+	WRITE_ONCE(lane->armed_ns, U64_MAX);
+	queue_work(workers, &lane->work);
+	return HRTIMER_NORESTART;
+}
+
+static void lane_work(struct work_struct *work)
+{
+	struct lane *lane = container_of(work, struct lane, work);
+	struct kernel_env *env = lane->env;
+	struct lnet *ln = READ_ONCE(env->ln);
+	unsigned int flags;
+	u64 next;
+
+	if (!ln)
+		return;
+	flags = memalloc_nofs_save();
+	next = lnet_shard_work(ln, lane->shard, LANE_WORK_BUDGET);
+	memalloc_nofs_restore(flags);
+	if (next <= ktime_get_ns())
+		queue_work(workers, work);
+	else
+		op_arm(&env->env, lane->shard);
+}
+
+static void lane_init(struct lane *lane, struct kernel_env *env, unsigned int shard)
+{
+	lane->env = env;
+	lane->shard = shard;
+	lane->armed_ns = U64_MAX;
+	spin_lock_init(&lane->lock);
+	INIT_WORK(&lane->work, lane_work);
+	lnet_hrtimer_setup(&lane->timer, lane_due);
+}
+
+int lnet_kernel_env_create(struct lnet_env **envp, struct net *net, unsigned int nr_shards)
+{
+	struct kernel_env *env = kzalloc(struct_size(env, lanes, nr_shards), GFP_KERNEL);
+	unsigned int i;
+
+	if (!env)
+		return -ENOMEM;
+	env->env.ops = &kernel_ops;
+	env->net = net;
+	env->nr_shards = nr_shards;
+	for (i = 0; i < nr_shards; i++)
+		lane_init(&env->lanes[i], env, i);
+	*envp = &env->env;
+	return 0;
+}
+
+void lnet_kernel_env_start(struct lnet_env *base, struct lnet *ln)
+{
+	struct kernel_env *env = kernel_env(base);
+	unsigned int i;
+
+	WRITE_ONCE(env->ln, ln);
+	for (i = 0; i < env->nr_shards; i++)
+		queue_work(workers, &env->lanes[i].work);
+}
+
+/*
+ * A worker may be arming its timer, and a timer queueing its worker: once neither finds an
+ * instance, each is ended after the other.
+ */
+void lnet_kernel_env_stop(struct lnet_env *base)
+{
+	struct kernel_env *env = kernel_env(base);
+	unsigned int i;
+
+	WRITE_ONCE(env->ln, NULL);
+	for (i = 0; i < env->nr_shards; i++) {
+		cancel_work_sync(&env->lanes[i].work);
+		hrtimer_cancel(&env->lanes[i].timer);
+		cancel_work_sync(&env->lanes[i].work);
+	}
+}
+
+/* Again, for what a driver's worker was about to kick when the instance was taken away. */
+void lnet_kernel_env_destroy(struct lnet_env *env)
+{
+	if (!env)
+		return;
+	lnet_kernel_env_stop(env);
+	kfree(kernel_env(env));
+}
+
+struct net *lnet_env_net(const struct lnet_env *env)
+{
+	return container_of(env, const struct kernel_env, env)->net;
+}
+
+int lnet_kernel_env_init(void)
+{
+	workers = alloc_workqueue("lnet", WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
+	return workers ? 0 : -ENOMEM;
+}
+
+void lnet_kernel_env_fini(void)
+{
+	destroy_workqueue(workers);
+}
+
+void lnet_kernel_queue(struct work_struct *work)
+{
+	queue_work(workers, work);
+}
+
+/* ---- the polls of drivers -------------------------------------------------------------------- */
+
+static void poll_queue(struct lnet_poll *poll)
+{
+	int cpu = poll->cpu;
+
+	if (cpu != WORK_CPU_UNBOUND && !cpu_online(cpu))
+		cpu = WORK_CPU_UNBOUND;
+	queue_work_on(cpu, workers, &poll->work);
+}
+
+/* The poll is gone when it says false. */
+static void poll_work(struct work_struct *work)
+{
+	struct lnet_poll *poll = container_of(work, struct lnet_poll, work);
+	unsigned long events = atomic_long_xchg(&poll->events, 0);
+	unsigned int flags = memalloc_nofs_save();
+
+	if (!READ_ONCE(poll->dead) && poll->ready(poll, events))
+		poll_queue(poll);
+	memalloc_nofs_restore(flags);
+}
+
+void lnet_env_poll_init(struct lnet_poll *poll, int cpu,
+			bool (*ready)(struct lnet_poll *poll, unsigned long events))
+{
+	INIT_WORK(&poll->work, poll_work);
+	poll->ready = ready;
+	atomic_long_set(&poll->events, 0);
+	poll->cpu = cpu >= 0 && cpu < nr_cpu_ids ? cpu : WORK_CPU_UNBOUND;
+	poll->dead = false;
+}
+
+void lnet_env_poll_raise(struct lnet_poll *poll, unsigned long events)
+{
+	if (READ_ONCE(poll->dead))
+		return;
+	atomic_long_or(events, &poll->events);
+	poll_queue(poll);
+}
+
+void lnet_env_poll_del(struct lnet_poll *poll)
+{
+	WRITE_ONCE(poll->dead, true);
+	if (current_work() == &poll->work)
+		cancel_work(&poll->work);
+	else
+		cancel_work_sync(&poll->work);
+}
+
+static enum hrtimer_restart alarm_due(struct hrtimer *timer)
+{
+	lnet_env_poll_raise(container_of(timer, struct lnet_alarm, timer)->poll, LNET_POLL_ALARM);
+	return HRTIMER_NORESTART;
+}
+
+void lnet_env_alarm_init(struct lnet_alarm *alarm, struct lnet_poll *poll)
+{
+	alarm->poll = poll;
+	lnet_hrtimer_setup(&alarm->timer, alarm_due);
+}
+
+void lnet_env_alarm_set(struct lnet_alarm *alarm, u64 when_ns)
+{
+	hrtimer_start(&alarm->timer, ns_to_ktime(min_t(u64, when_ns, KTIME_MAX)),
+		      HRTIMER_MODE_ABS);
+}
+
+void lnet_env_alarm_del(struct lnet_alarm *alarm)
+{
+	hrtimer_cancel(&alarm->timer);
+}

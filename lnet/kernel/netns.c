@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Network namespaces: each has an instance of its own from its first use to its end, with its own
+ * interfaces, peers and tunables.
+ */
+#include "kernel.h"
+#include "netns.h"
+#include <linux/rtnetlink.h>
+#include <lnet/lnd.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+/*
+ * @netns_lock: which namespaces have an instance, who uses them, which drivers there are. Sleeps;
+ * outside of all locks of instances; never held while an instance ends or a client is told.
+ */
+static DEFINE_MUTEX(netns_lock);
+static LIST_HEAD(instances);		/* struct lnet_netns */
+static const struct lnet_lnd_ops *drivers[8];
+static DECLARE_WAIT_QUEUE_HEAD(client_told);
+static unsigned int netns_id;
+
+struct lnet_netns *lnet_netns_of(const struct net *net)
+{
+	return net_generic(net, netns_id);
+}
+
+struct lnet *lnet_netns_instance(const struct net *net)
+{
+	ASSERT_RTNL();
+	return READ_ONCE(lnet_netns_of(net)->ln);
+}
+
+/* ---- the life of an instance ----------------------------------------------------------------- */
+
+static int drivers_add(struct lnet *ln)
+{
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; i < ARRAY_SIZE(drivers) && !rc; i++)
+		if (drivers[i])
+			rc = lnet_lnd_register(ln, drivers[i]);
+	return rc;
+}
+
+static int instance_start(struct lnet_netns *ns)
+{
+	struct lnet_cfg cfg = { .nr_shards = lnet_params_shards() };
+	struct lnet *ln;
+	int rc = lnet_kernel_env_create(&ns->env, ns->net, cfg.nr_shards);
+
+	if (rc)
+		return rc;
+	cfg.env = ns->env;
+	rc = lnet_create(&ln, &cfg);
+	if (!rc)
+		rc = drivers_add(ln);
+	if (rc) {
+		lnet_destroy(ln);
+		lnet_kernel_env_destroy(ns->env);
+		return rc;
+	}
+	lnet_params_apply(ln);
+	ns->ctl.ln = ln;
+	lnet_kernel_env_start(ns->env, ln);
+	WRITE_ONCE(ns->ln, ln);
+	list_add_tail(&ns->link, &instances);
+	return 0;
+}
+
+static void clients_tell(struct lnet_netns *ns)
+{
+	struct lnet_client *client;
+
+	mutex_lock(&netns_lock);
+	while ((client = list_first_entry_or_null(&ns->clients, struct lnet_client, link))) {
+		list_del_init(&client->link);
+		client->state = LNET_CLIENT_BUSY;
+		mutex_unlock(&netns_lock);
+		if (client->gone)
+			client->gone(client);
+		mutex_lock(&netns_lock);
+		client->state = LNET_CLIENT_GONE;
+		wake_up_all(&client_told);
+	}
+	mutex_unlock(&netns_lock);
+}
+
+int lnet_netns_up(struct net *net, struct lnet_netns **nsp)
+{
+	struct lnet_netns *ns = lnet_netns_of(net);
+	int rc = 0;
+
+	mutex_lock(&netns_lock);
+	if (ns->dying)
+		rc = -ESHUTDOWN;
+	else if (!ns->ln)
+		rc = instance_start(ns);
+	mutex_unlock(&netns_lock);
+	*nsp = ns;
+	return rc;
+}
+
+/*
+ * Nobody asks for it any more: not its clients, who were told; not netlink and sysfs, which act for
+ * processes that live in the namespace; not notifiers, shut out by RTNL.
+ */
+static void instance_stop(struct lnet_netns *ns)
+{
+	struct lnet *ln;
+
+	mutex_lock(&netns_lock);
+	ns->dying = true;
+	ln = ns->ln;
+	if (ln)
+		list_del(&ns->link);
+	mutex_unlock(&netns_lock);
+	if (!ln)
+		return;
+	clients_tell(ns);
+	rtnl_lock();
+	WRITE_ONCE(ns->ln, NULL);
+	rtnl_unlock();
+	lnet_kernel_env_stop(ns->env);
+	lnet_destroy(ln);
+	lnet_kernel_env_destroy(ns->env);
+}
+
+static int __net_init net_begin(struct net *net)
+{
+	struct lnet_netns *ns = lnet_netns_of(net);
+
+	ns->net = net;
+	mutex_init(&ns->cfg_lock);
+	INIT_LIST_HEAD(&ns->clients);
+	init_waitqueue_head(&ns->wait);
+	ns->ctl = (struct lnet_control){ .ops = &lnet_kernel_control_ops, .arg = ns,
+					 .name = "kernel", .version = LNET_VERSION };
+	return 0;
+}
+
+static void __net_exit net_end(struct net *net)
+{
+	instance_stop(lnet_netns_of(net));
+}
+
+/* Like those of devices: ends while the namespace's devices still are there to say good-bye. */
+static struct pernet_operations net_ops = {
+	.init = net_begin,
+	.exit = net_end,
+	.id = &netns_id,
+	.size = sizeof(struct lnet_netns),
+};
+
+int lnet_netns_init(void)
+{
+	return register_pernet_device(&net_ops);
+}
+
+void lnet_netns_fini(void)
+{
+	unregister_pernet_device(&net_ops);
+}
+
+/* ---- clients --------------------------------------------------------------------------------- */
+
+/**
+ * lnet_client_open - use the LNet instance of a network namespace
+ * @client: filled in by the caller as far as gone(); @client->ln is the answer
+ * @net: the namespace
+ *
+ * Return: 0, -ENOMEM, or -ESHUTDOWN if the namespace is being taken down.
+ */
+int lnet_client_open(struct lnet_client *client, struct net *net)
+{
+	struct lnet_netns *ns = lnet_netns_of(net);
+	int rc = 0;
+
+	mutex_lock(&netns_lock);
+	if (ns->dying)
+		rc = -ESHUTDOWN;
+	else if (!ns->ln)
+		rc = instance_start(ns);
+	if (!rc) {
+		client->ln = ns->ln;
+		client->state = LNET_CLIENT_OPEN;
+		list_add_tail(&client->link, &ns->clients);
+	}
+	mutex_unlock(&netns_lock);
+	return rc;
+}
+EXPORT_SYMBOL_GPL(lnet_client_open);
+
+static bool is_told(struct lnet_client *client)
+{
+	bool told;
+
+	mutex_lock(&netns_lock);
+	told = client->state != LNET_CLIENT_BUSY;
+	mutex_unlock(&netns_lock);
+	return told;
+}
+
+/**
+ * lnet_client_close - the end of what lnet_client_open() began
+ * @client: its memory may go when this returns
+ */
+void lnet_client_close(struct lnet_client *client)
+{
+	wait_event(client_told, is_told(client));
+	mutex_lock(&netns_lock);
+	if (client->state == LNET_CLIENT_OPEN)
+		list_del(&client->link);
+	client->state = LNET_CLIENT_GONE;
+	mutex_unlock(&netns_lock);
+}
+EXPORT_SYMBOL_GPL(lnet_client_close);
+
+/* ---- drivers --------------------------------------------------------------------------------- */
+
+static void driver_forget(const struct lnet_lnd_ops *ops)
+{
+	struct lnet_netns *ns;
+	unsigned int i;
+
+	list_for_each_entry(ns, &instances, link)
+		lnet_lnd_unregister(ns->ln, ops);
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (drivers[i] == ops)
+			drivers[i] = NULL;
+}
+
+static int driver_add(const struct lnet_lnd_ops *ops)
+{
+	struct lnet_netns *ns;
+	unsigned int i = 0;
+	int rc = 0;
+
+	while (i < ARRAY_SIZE(drivers) && drivers[i])
+		i++;
+	if (i == ARRAY_SIZE(drivers))
+		return -ENOSPC;
+	list_for_each_entry(ns, &instances, link)
+		rc = rc ? rc : lnet_lnd_register(ns->ln, ops);
+	if (!rc)
+		drivers[i] = ops;
+	return rc;
+}
+
+int lnet_driver_register(const struct lnet_lnd_ops *ops)
+{
+	unsigned int i;
+	int rc = 0;
+
+	mutex_lock(&netns_lock);
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (drivers[i] && drivers[i]->type == ops->type)
+			rc = -EEXIST;
+	if (!rc)
+		rc = driver_add(ops);
+	if (rc && rc != -EEXIST)
+		driver_forget(ops);
+	mutex_unlock(&netns_lock);
+	return rc;
+}
+
+void lnet_driver_unregister(const struct lnet_lnd_ops *ops)
+{
+	mutex_lock(&netns_lock);
+	driver_forget(ops);
+	mutex_unlock(&netns_lock);
+}
