@@ -45,6 +45,11 @@ bool lnet_control_changes(u8 cmd, u16 flags)
 	return !is_dump(flags);
 }
 
+bool lnet_control_configures(u8 cmd)
+{
+	return cmd != LNET_NL_FAULT && cmd != LNET_NL_STATS_RESET;
+}
+
 static const struct lnet_ctl_cmd *command_find(u8 cmd)
 {
 	unsigned int i;

@@ -356,6 +356,8 @@ struct lnet_ctl_req {
 
 /* Does @cmd with these flags change anything? Then the platform asks who is calling. */
 bool lnet_control_changes(u8 cmd, u16 flags);
+/* Is what @cmd changes part of the configuration that an export has, fault rules aside? */
+bool lnet_control_configures(u8 cmd);
 /*
  * Carry out a change. Task context, may sleep (an interface drains), one at a time. All is checked
  * before anything changes; what fails half way is undone. 0 or -errno with @e.

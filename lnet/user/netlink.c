@@ -282,11 +282,13 @@ static int may(const struct lnet_nl_server *srv, const struct client *client,
 
 static int act(struct lnet_nl_server *srv, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
 {
-	int rc = lnet_control_do(&srv->ctl, req, e);
+	bool kept = srv->cfg.begin && lnet_control_configures(req->cmd);
+	int rc = kept ? srv->cfg.begin(srv->cfg.arg, e) : 0;
 
-	if (!rc && srv->cfg.changed)
-		srv->cfg.changed(srv->cfg.arg);
-	return rc;
+	if (rc)
+		return rc;
+	rc = lnet_control_do(&srv->ctl, req, e);
+	return kept ? srv->cfg.end(srv->cfg.arg, rc, e) : rc;
 }
 
 static int job_start(struct lnet_nl_server *srv, const struct client *client,

@@ -6,15 +6,20 @@
 #include "plat.h"
 
 struct lnet_nl_server;
+struct lnet_ctl_err;
 
 struct lnet_nl_server_cfg {
 	struct lnet *ln;		/* outlives the server */
 	/* copied; the name is that of the node, see lnet_nl_user_port() */
 	const char *name, *version;
 	/*
-	 * After each request that changed something, before the client hears of it; may call serve.
+	 * For those who keep the configuration; both or none. begin() before each request that may
+	 * change it: 0, or -errno with the words in @e, and the request is refused. end() after
+	 * it, before the client hears of it: @rc is how it ended; what it returns, with @e, the
+	 * client is told. It may call serve.
 	 */
-	void (*changed)(void *arg);
+	int (*begin)(void *arg, struct lnet_ctl_err *e);
+	int (*end)(void *arg, int rc, struct lnet_ctl_err *e);
 	void *arg;
 };
 

@@ -4,13 +4,28 @@
 #define LNETD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct lnetctl;
 
-/* state.c; all say on stderr what went wrong. */
+/* The file that keeps the configuration, and the one that is to replace it. */
+struct state {
+	const char *path;		/* NULL: nothing is kept */
+	char *next;			/* name of the other, "PATH.new" */
+	int fd;				/* of that; -1: not open */
+};
+
+/* state.c; all return 0 or -errno and say on stderr what went wrong. */
 int state_load(struct lnetctl *c, const char *path);	/* -ENOENT: there is none, quietly */
-int state_save(struct lnetctl *c, const char *path, bool configured);
 int config_load(struct lnetctl *c, const char *path);
+/*
+ * Before a change: room for the file with it. Then either state_commit() or state_drop(). @why gets
+ * the words, with the name of the file.
+ */
+int state_begin(struct state *s, char *why, size_t why_size);
+/* Until it returned 0 the old file stays. */
+int state_commit(struct state *s, struct lnetctl *c, bool configured, char *why, size_t why_size);
+void state_drop(struct state *s);
 
 /* notify.c: "READY=1" and the like; without systemd nothing happens. */
 void notify(const char *what);

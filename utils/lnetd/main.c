@@ -9,19 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "lnet/control.h"
 #include "lnet/user/netlink.h"
 #include "uapi/lnet_nl.h"
 #include <lnet/lnetctl.h>
 #include "lnetd.h"
 
 struct daemon {
-	const char *name, *state, *config;
+	const char *name, *config;
+	struct state state;
 	struct lnet_user_env_cfg env_cfg;
 	struct lnet_env *env;
 	struct lnet *ln;
 	struct lnet_nl_server *srv;
 	struct lnetctl *c;		/* to ourselves */
-	bool starting;
 };
 
 static volatile sig_atomic_t stopping;
@@ -78,7 +79,7 @@ static int parse(struct daemon *d, int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "n:s:c:S:mfvVh", options, NULL)) != -1) {
 		switch (c) {
 		case 'n': d->name = optarg; break;
-		case 's': d->state = optarg; break;
+		case 's': d->state.path = optarg; break;
 		case 'c': d->config = optarg; break;
 		case 'm': d->env_cfg.mode = LNET_PROGRESS_SERVICE; break;
 		case 'f': break;
@@ -103,6 +104,7 @@ static void signals_set(void)
 	sigaction(SIGTERM, &stop, NULL);
 	sigaction(SIGINT, &stop, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);	/* an error of write() then */
 	signal(SIGHUP, SIG_IGN);
 }
 
@@ -120,12 +122,23 @@ static bool is_configured(struct lnetctl *c)
 	return configured;
 }
 
-static void changed(void *arg)
+static int begin_change(void *arg, struct lnet_ctl_err *e)
 {
 	struct daemon *d = arg;
 
-	if (d->state && !d->starting)
-		state_save(d->c, d->state, is_configured(d->c));
+	return d->state.path ? state_begin(&d->state, e->text, sizeof(e->text)) : 0;
+}
+
+/* The file says what the node is, whatever became of the change. */
+static int end_change(void *arg, int rc, struct lnet_ctl_err *e)
+{
+	struct daemon *d = arg;
+
+	if (d->state.path && !rc)
+		return state_commit(&d->state, d->c, is_configured(d->c), e->text, sizeof(e->text));
+	if (d->state.path)
+		state_drop(&d->state);
+	return rc;
 }
 
 static int fail(const char *what, int err)
@@ -152,7 +165,7 @@ static int instance_start(struct daemon *d)
 static int server_start(struct daemon *d)
 {
 	struct lnet_nl_server_cfg cfg = { .ln = d->ln, .name = d->name, .version = LNET_VERSION,
-					  .changed = changed, .arg = d };
+					  .begin = begin_change, .end = end_change, .arg = d };
 	int rc = lnet_nl_server_create(&d->srv, &cfg);
 
 	if (rc == -EADDRINUSE)
@@ -168,14 +181,15 @@ static int server_start(struct daemon *d)
 
 static int configuration_load(struct daemon *d)
 {
-	int rc = d->state ? state_load(d->c, d->state) : -ENOENT;
+	struct lnet_ctl_err e;
+	int rc = d->state.path ? state_load(d->c, d->state.path) : -ENOENT;
 
-	if (rc == -ENOENT)
-		rc = d->config ? config_load(d->c, d->config) : 0;
-	d->starting = false;
-	if (!rc && d->state)
-		rc = state_save(d->c, d->state, is_configured(d->c));
-	return rc;
+	if (rc != -ENOENT)
+		return rc;
+	rc = d->state.path ? state_begin(&d->state, e.text, sizeof(e.text)) : 0;
+	if (!rc && d->config)
+		rc = config_load(d->c, d->config);
+	return d->state.path && !rc ? end_change(d, rc, &e) : rc;
 }
 
 /* ---- stop ------------------------------------------------------------------------------------ */
@@ -184,7 +198,6 @@ static int configuration_load(struct daemon *d)
 static void daemon_stop(struct daemon *d)
 {
 	notify("STOPPING=1");
-	d->starting = true;		/* the state stays as it is */
 	if (d->c)
 		lnetctl_unconfigure(d->c);
 	lnetctl_close(d->c);
@@ -193,6 +206,8 @@ static void daemon_stop(struct daemon *d)
 		lnet_user_env_stop(d->env);
 	lnet_destroy(d->ln);
 	lnet_user_env_destroy(d->env);
+	state_drop(&d->state);
+	free(d->state.next);
 }
 
 static int serve(struct daemon *d)
@@ -207,7 +222,7 @@ static int serve(struct daemon *d)
 
 int main(int argc, char **argv)
 {
-	struct daemon d = { .name = LNET_NL_USER_NODE, .starting = true };
+	struct daemon d = { .name = LNET_NL_USER_NODE, .state.fd = -1 };
 	int rc = parse(&d, argc, argv);
 
 	if (rc >= 0)

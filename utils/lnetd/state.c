@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <lnet/lnetctl.h>
 #include "lnetd.h"
@@ -52,7 +53,36 @@ int config_load(struct lnetctl *c, const char *path)
 	return rc;
 }
 
-/* A file without sections is that of a node that is not configured. */
+/*
+ * What a writer that does not replace the file as a whole leaves when it is killed must not pass
+ * for a node that is not configured, or has fewer peers: so what we write has an end.
+ */
+#define STATE_BEGIN	"# Written by lnetd after each change; whole if it has its last line.\n"
+#define STATE_NONE	"lnet: unconfigured\n"
+#define STATE_END	"# The end.\n"
+
+static bool is_whole(const char *path)
+{
+	char begin[sizeof(STATE_BEGIN)] = "", end[sizeof(STATE_END)] = "";
+	FILE *in = fopen(path, "re");
+	bool whole;
+
+	if (!in)
+		return false;
+	whole = fgets(begin, sizeof(begin), in) && strcmp(begin, STATE_BEGIN);
+	if (!whole && begin[0] && !fseek(in, 1 - (long)sizeof(STATE_END), SEEK_END))
+		whole = fgets(end, sizeof(end), in) && !strcmp(end, STATE_END);
+	fclose(in);
+	return whole;
+}
+
+static bool says_unconfigured(const struct lnetctl_node *doc)
+{
+	const char *text = lnetctl_text(doc, "lnet");
+
+	return text && !strcmp(text, "unconfigured");
+}
+
 int state_load(struct lnetctl *c, const char *path)
 {
 	struct lnetctl_node *doc;
@@ -61,10 +91,27 @@ int state_load(struct lnetctl *c, const char *path)
 	if (rc == -ENOENT)
 		return rc;
 	if (rc)
-		return complain(path, rc, NULL);
-	rc = doc->first ? apply(c, path, doc) : 0;
+		return rc == -EINVAL ? rc : complain(path, rc, NULL);
+	if (says_unconfigured(doc) && is_whole(path))
+		rc = 0;
+	else if (!doc->first || !is_whole(path))
+		rc = complain(path, -ENODATA, "the state is empty or cut off: who wrote it did not "
+			      "finish. Restore it, or remove it to start without one");
+	else
+		rc = apply(c, path, doc);
 	lnetctl_doc_free(doc);
 	return rc;
+}
+
+/* ---- saving ---------------------------------------------------------------------------------- */
+
+#define STATE_MORE	16384	/* what one request can add to the file, and more */
+
+static int explain(const char *path, int err, const char *what, char *why, size_t why_size)
+{
+	snprintf(why, why_size, "%s: %s: %s", what, strerror(-err), path);
+	fprintf(stderr, "lnetd: %s\n", why);
+	return err;
 }
 
 /* The rename itself must survive a power cut. */
@@ -80,35 +127,77 @@ static int sync_directory(const char *path)
 	return rc;
 }
 
-static int write_file(struct lnetctl *c, const char *path, bool configured)
+static int reserve(int fd, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	struct stat st;
+	off_t size = stat(path, &st) ? 0 : st.st_size;
+	int err = posix_fallocate(fd, 0, size + STATE_MORE);
+
+	return err == EOPNOTSUPP || err == EINVAL ? 0 : -err;
+}
+
+int state_begin(struct state *s, char *why, size_t why_size)
+{
 	int rc = 0;
 
-	if (!out)
-		return -errno;
-	fputs("# Written by lnetd after each change; read when it starts.\n", out);
+	if (!s->next && asprintf(&s->next, "%s.new", s->path) < 0)
+		s->next = NULL;
+	if (!s->next)
+		return -ENOMEM;
+	s->fd = open(s->next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (s->fd < 0)
+		rc = -errno;
+	else
+		rc = reserve(s->fd, s->path);
+	if (!rc)
+		return 0;
+	state_drop(s);
+	return explain(s->next, rc, "nothing was changed, as it cannot be saved", why, why_size);
+}
+
+void state_drop(struct state *s)
+{
+	if (s->fd < 0)
+		return;
+	close(s->fd);
+	unlink(s->next);
+	s->fd = -1;
+}
+
+static int write_all(struct lnetctl *c, FILE *out, bool configured)
+{
+	int rc = 0;
+
+	fputs(STATE_BEGIN, out);
 	if (configured)
 		rc = lnetctl_export(c, LNETCTL_EXPORT_BACKUP | LNETCTL_EXPORT_NO_FAULT, out);
-	if (!rc && (fflush(out) || fsync(fd)))
-		rc = -errno;
-	if (fclose(out) && !rc)
+	else
+		fputs(STATE_NONE, out);
+	fputs(STATE_END, out);
+	if (!rc && (fflush(out) || ftruncate(fileno(out), ftell(out)) || fsync(fileno(out))))
 		rc = -errno;
 	return rc;
 }
 
-int state_save(struct lnetctl *c, const char *path, bool configured)
+int state_commit(struct state *s, struct lnetctl *c, bool configured, char *why, size_t why_size)
 {
-	char *tmp = NULL;
-	int rc = asprintf(&tmp, "%s.new", path) < 0 ? -ENOMEM : 0;
+	FILE *out = fdopen(s->fd, "w");
+	int rc;
 
-	if (!rc)
-		rc = write_file(c, tmp, configured);
-	if (!rc && rename(tmp, path))
+	if (!out) {
 		rc = -errno;
-	if (!rc)
-		rc = sync_directory(path);
-	free(tmp);
-	return rc ? complain(path, rc, NULL) : 0;
+		state_drop(s);
+	} else {
+		rc = write_all(c, out, configured);
+		if (fclose(out) && !rc)
+			rc = -errno;
+		if (!rc && rename(s->next, s->path))
+			rc = -errno;
+		if (rc)
+			unlink(s->next);
+		else
+			rc = sync_directory(s->path);
+	}
+	s->fd = -1;
+	return rc ? explain(s->path, rc, "in effect, but not saved", why, why_size) : 0;
 }
