@@ -591,6 +591,7 @@ struct lnet_shard {
 	struct lnet *ln;
 	u32 ix;
 	u64 next_ns;			/* WRITE_ONCE under the lock, read by the env */
+	u64 now_ns;			/* latest time of a pass that left; no earlier one enters */
 	struct lnet_wheel wheel;
 	struct lnet_pool ops, atts, rxs, evts, entries;
 	/* MDs whose events a CALL pass left; leaf: nothing but the shard lock */

@@ -26,6 +26,8 @@ static noinline void enter(struct lnet_pass *p, struct lnet_shard *sh)
 	spin_lock(&sh->lock);
 	p->sh = sh;
 	p->nr = 0;
+	/* Another pass, begun later, was here first: what it stamped is not in the future. */
+	p->now_ns = max(p->now_ns, sh->now_ns);
 	if (unlikely(sh->more_left) && !p->more)
 		take_more(p, sh);
 }
@@ -69,6 +71,7 @@ void lnet_leave(struct lnet_pass *p)
 	if (!list_empty(&p->posts))
 		lnet_md_posts(p);
 	p->sh = NULL;
+	sh->now_ns = p->now_ns;
 	while (!list_empty(&p->evts)) {
 		struct lnet_evt *e = list_first_entry(&p->evts, struct lnet_evt, link);
 

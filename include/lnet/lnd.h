@@ -40,7 +40,8 @@ enum lnet_pass_kind {
 struct lnet_pass {
 	struct lnet *ln;
 	struct lnet_shard *sh;		/* locked now, or NULL */
-	u64 now_ns;			/* read once per pass */
+	/* read once per pass; entering a shard may move it forward, to the last one's there */
+	u64 now_ns;
 	struct list_head send;		/* attempts in ATT_WIRE not yet given to ops->send */
 	struct list_head land;		/* rx that waited and may now be landed: ops->land */
 	struct list_head stop;		/* rx whose landing must stop: ops->rx_stop */

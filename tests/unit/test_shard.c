@@ -109,9 +109,33 @@ static void test_arm(void)
 	rails_end();
 }
 
+/*
+ * A pass that waited for the lock of a shard while later ones were there: what they stamped must
+ * not seem to lie ages back.
+ */
+static void test_time(void)
+{
+	struct lnet *ln;
+	struct lnet_pass early, late;
+
+	rails_begin(NULL);
+	ln = rails.node[0].ln;
+	lnet_pass_begin(&early, ln, LNET_PASS_WORKER);
+	rails.now_ns += 1000;
+	lnet_pass_begin(&late, ln, LNET_PASS_DRIVER);
+	lnet_enter(&late, &ln->shard[0]);
+	lnet_leave(&late);
+	lnet_enter(&early, &ln->shard[0]);
+	UNIT_EQUAL(early.now_ns, rails.now_ns, "no earlier than the one before");
+	lnet_pass_end(&early);
+	lnet_pass_end(&late);
+	rails_end();
+}
+
 UNIT_SUITE(shard,
 	{ "the ACK leaves before the handler of its PUT runs", test_ack_first },
 	{ "handlers that send do not nest", test_depth },
 	{ "no handler runs inside a call", test_call },
 	{ "a reader delivers what a call left", test_reader_delivers },
+	{ "time does not go back in a shard", test_time },
 	{ "an earlier time is announced", test_arm })
