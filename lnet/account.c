@@ -33,6 +33,7 @@ void lnet_stat_sent(struct lnet_shard *sh, struct lnet_path *path, const struct 
 	u64 *ni = ni_counters(sh, path->ni), *pni = path->pni->c;
 	u32 len = payload(op);
 
+	lockdep_assert_held(&path->pni->sh->lock);
 	lnet_count(sh, send_count);
 	lnet_count_add(sh, send_length, len);
 	ni[LNET_NIC_send_count]++;
@@ -47,6 +48,7 @@ void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 {
 	u64 *c = ni_counters(sh, ni);
 
+	lockdep_assert_held(&from->sh->lock);
 	WRITE_ONCE(sh->c[LNET_C_recv_count], sh->c[LNET_C_recv_count] + 1);	/* refill() looks */
 	lnet_count_add(sh, recv_length, len);
 	c[LNET_NIC_recv_count]++;
@@ -65,6 +67,8 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 	lnet_count_add(sh, drop_length, len);
 	c[LNET_NIC_drop_count]++;
 	c[drop_ni[type & 3]]++;
+	if (unlikely(READ_ONCE(from->sh) != sh))	/* a window's: the interface is another's */
+		return;
 	from->c[LNET_PNIC_drop_count]++;
 	from->c[drop_pni[type & 3]]++;
 }

@@ -520,6 +520,9 @@ struct lnet_entry {
 	struct lnet_copy *copy;		/* GET: small answer */
 	struct list_head rxs;		/* waiting or landing */
 	u64 since_ns;			/* last change */
+	/* answers that ended in another shard, and the pass's list of entries to tell so */
+	atomic_t nr_back;
+	struct lnet_entry *next_back;
 };
 struct lnet_window {			/* [sh that the grant names] */
 	struct list_head link;		/* LRU in the shard */

@@ -9,13 +9,42 @@
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
+static void answers_back(struct lnet_pass *p, struct lnet_entry *e, unsigned int nr)
+{
+	lockdep_assert_held(&e->sh->lock);
+	e->nr_answers -= nr;
+	lnet_entry_settle(p, e);
+	while (nr--)
+		lnet_entry_put(p, e);
+}
+
+/*
+ * The answer lived in the shard of its peer, as this node knows it; the entry lives in that of its
+ * window. They differ while two interfaces are not known to be one node: then the entry is told
+ * when the pass has left this shard, by whoever comes first for all.
+ */
 static void answered(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_entry *e = op->entry;
 
-	e->nr_answers--;
-	lnet_entry_settle(p, e);
-	lnet_entry_put(p, e);
+	if (likely(p->sh == e->sh)) {
+		answers_back(p, e, 1);
+	} else if (atomic_inc_return(&e->nr_back) == 1) {
+		e->next_back = p->backs;
+		p->backs = e;
+	}
+}
+
+void lnet_pass_backs(struct lnet_pass *p)
+{
+	while (p->backs) {
+		struct lnet_entry *e = p->backs;
+
+		p->backs = e->next_back;
+		lnet_enter(p, e->sh);
+		answers_back(p, e, (unsigned int)atomic_xchg(&e->nr_back, 0));
+	}
+	lnet_leave(p);
 }
 
 static struct lnet_op *answer(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e,
@@ -385,13 +414,12 @@ static bool joined(const struct lnet_rx *rx, const struct lnet_entry *e)
 
 bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 {
-	struct lnet_entry *e = rx->entry;
+	struct lnet_entry *e;
 
-	if (!e)
-		return false;
 	lnet_leave(p);
-	lnet_enter(p, e->sh);
-	if (rx->landed) {
+	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
+	e = rx->entry;		/* may be taken from it, and go, until the lock is held */
+	if (!e || rx->landed) {
 		lnet_leave(p);
 		return false;
 	}

@@ -351,6 +351,7 @@ void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t);	/* [sh] */
 void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t);
 void lnet_pass_cancels(struct lnet_pass *p);	/* tx.c: calls ops->cancel for p->cancel */
 void lnet_pass_stops(struct lnet_pass *p);	/* rx.c: calls ops->rx_stop for p->stop */
+void lnet_pass_backs(struct lnet_pass *p);	/* once.c: answers that ended in another shard */
 /* health.c: calls ops->path_reset for p->resets; no lock held */
 void lnet_path_resets(struct lnet_pass *p);
 

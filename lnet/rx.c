@@ -63,7 +63,7 @@ void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx)
 	if (rx->state != RX_DONE)
 		lnet_rx_set_state(rx, RX_DONE);
 	if (rx->stopping) {	/* lnet_pass_stops() still has it in hand */
-		rx->dead = 1;
+		WRITE_ONCE(rx->dead, 1);
 		return;
 	}
 	if (rx->evt)

@@ -96,6 +96,7 @@ void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind k
 	p->more = p->nr_ring = p->busy = 0;
 	p->nr = 0;
 	p->now_ns = ln->env->ops->now_ns(ln->env);
+	p->backs = NULL;
 	INIT_LIST_HEAD(&p->send);
 	INIT_LIST_HEAD(&p->land);
 	INIT_LIST_HEAD(&p->stop);
@@ -213,7 +214,7 @@ static void run_of(struct lnet_pass *p, const struct lnet_ni *ni, struct list_he
 	list_for_each_entry_safe(att, next, &p->send, link) {
 		if (att->ni != ni)
 			return;
-		att->flags = 0;
+		WRITE_ONCE(att->flags, 0);
 		att->outcome = LNET_LOCAL_ERROR;
 		list_move_tail(&att->link, run);
 	}
@@ -266,7 +267,7 @@ static bool owes(const struct lnet_pass *p)
 {
 	return !list_empty(&p->send) || !list_empty(&p->land) || !list_empty(&p->stop) ||
 	       !list_empty(&p->given) || !list_empty(&p->cancel) || !list_empty(&p->defer) ||
-	       !list_empty(&p->resets);
+	       !list_empty(&p->resets) || p->backs;
 }
 
 static void perform(struct lnet_pass *p)
@@ -285,6 +286,8 @@ static void perform(struct lnet_pass *p)
 		lnet_pass_stops(p);
 		if (!list_empty(&p->given))
 			lnet_att_given(p, &p->given);
+		if (unlikely(p->backs))
+			lnet_pass_backs(p);
 	}
 }
 

@@ -35,7 +35,11 @@ struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant)
 
 void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e)
 {
-	if (!e || --e->refs)
+	if (!e)
+		return;
+	if (p)
+		lockdep_assert_held(&e->sh->lock);
+	if (--e->refs)
 		return;
 	WARN_ON_ONCE(e->md && p);
 	if (e->evt)
@@ -79,6 +83,7 @@ void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
 	struct lnet_md *md = e->md;
 	struct lnet_evt *evt = e->evt;
 
+	lockdep_assert_held(&e->sh->lock);
 	if (!md || e->state != ENTRY_FINAL || !list_empty(&e->rxs))
 		return;
 	if (reads_md(e) && (e->nr_answers || (!e->confirmed && !e->gone)))

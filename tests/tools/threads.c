@@ -54,8 +54,8 @@ static void count_event(const struct lnet_event *ev)
 
 	if (!ev->op_ptr || !ev->final)
 		return;
-	if (ev->status)
-		atomic_inc(&n->nr_failed);
+	if (ev->status && atomic_inc_return(&n->nr_failed) == 1)
+		fprintf(stderr, "first failure: event %d, status %d\n", ev->kind, ev->status);
 	atomic_inc(&n->nr_final);
 }
 
@@ -112,10 +112,19 @@ static bool all_final(void *arg)
 	       atomic_read(&n->nr_final) == atomic_read(&n->nr_sent);
 }
 
-static void node_up(unsigned int ix, enum lnet_progress_mode mode, bool sock, unsigned int port)
+struct run {
+	const char *name;
+	enum lnet_progress_mode mode;
+	bool sock;
+	unsigned int nr_shards;
+	/* node 0 alone sends, and node 1 does not know that the two interfaces are one node */
+	bool apart;
+};
+
+static void node_up(unsigned int ix, const struct run *r, unsigned int port)
 {
-	struct lnet_user_env_cfg ecfg = { .mode = mode, .nr_shards = 2 };
-	struct lnet_cfg cfg = { .nr_shards = 2 };
+	struct lnet_user_env_cfg ecfg = { .mode = r->mode, .nr_shards = r->nr_shards };
+	struct lnet_cfg cfg = { .nr_shards = r->nr_shards };
 	struct node *n = &nodes[ix];
 	struct lnet_ni_cfg ni;
 	char text[32];
@@ -127,7 +136,7 @@ static void node_up(unsigned int ix, enum lnet_progress_mode mode, bool sock, un
 	memory(n, n->dst, LNET_MD_OP_PUT | LNET_MD_OP_GET | LNET_MD_TRUNCATE |
 			  LNET_MD_MANAGE_REMOTE);
 	n->to = LNET_NID_LO;
-	if (!sock)
+	if (!r->sock)
 		return;
 	same(lnet_lnd_register(n->ln, &lnet_socklnd_ops), 0, "driver");
 	same(lnet_tunable_set(n->ln, "accept_port", port), 0, "port");
@@ -143,7 +152,8 @@ static void node_up(unsigned int ix, enum lnet_progress_mode mode, bool sock, un
 	must(!lnet_nid_parse(&n->to, text));
 	snprintf(text, sizeof(text), "127.7.1.%u@tcp1", 2 - ix);
 	must(!lnet_nid_parse(&ni.nid, text));
-	same(lnet_peer_add(n->ln, &n->to, &ni.nid, 1, true), 0, "peer");
+	if (!ix || !r->apart)
+		same(lnet_peer_add(n->ln, &n->to, &ni.nid, 1, true), 0, "peer");
 }
 
 static void node_down(struct node *n)
@@ -153,24 +163,25 @@ static void node_down(struct node *n)
 	lnet_user_env_destroy(n->env);
 }
 
-static void stress(enum lnet_progress_mode mode, bool sock)
+static void stress(const struct run *r)
 {
-	unsigned int nr = sock ? 2 : 1, i, k, port = 20000 + getpid() % 20000;
+	unsigned int nr = r->sock ? 2 : 1, nr_senders = r->apart ? 1 : nr, i, k;
+	unsigned int port = 20000 + getpid() % 20000;
 	pthread_t thread[2][THREADS];
 
 	memset(nodes, 0, sizeof(nodes));
 	for (i = 0; i < nr; i++)
-		node_up(i, mode, sock, port);
-	for (i = 0; i < nr; i++)
+		node_up(i, r, port);
+	for (i = 0; i < nr_senders; i++)
 		for (k = 0; k < THREADS; k++)
 			must(!pthread_create(&thread[i][k], NULL, sender, &nodes[i]));
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr_senders; i++)
 		same(lnet_progress_until(nodes[i].ln, all_final, &nodes[i],
 					       40 * (s64)NSEC_PER_SEC), 0, "all end");
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr_senders; i++)
 		for (k = 0; k < THREADS; k++)
 			pthread_join(thread[i][k], NULL);
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr_senders; i++) {
 		same(atomic_read(&nodes[i].nr_final), THREADS * REQUESTS, "one end each");
 		same(atomic_read(&nodes[i].nr_failed), 0, "none failed");
 	}
@@ -180,15 +191,12 @@ static void stress(enum lnet_progress_mode mode, bool sock)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		enum lnet_progress_mode mode;
-		bool sock;
-	} runs[] = {
-		{ "hybrid, loopback", LNET_PROGRESS_HYBRID, false },
-		{ "service, loopback", LNET_PROGRESS_SERVICE, false },
-		{ "hybrid, TCP", LNET_PROGRESS_HYBRID, true },
-		{ "service, TCP", LNET_PROGRESS_SERVICE, true },
+	static const struct run runs[] = {
+		{ "hybrid, loopback", LNET_PROGRESS_HYBRID, false, 2 },
+		{ "service, loopback", LNET_PROGRESS_SERVICE, false, 2 },
+		{ "hybrid, TCP", LNET_PROGRESS_HYBRID, true, 2 },
+		{ "service, TCP", LNET_PROGRESS_SERVICE, true, 2 },
+		{ "service, TCP, interfaces apart", LNET_PROGRESS_SERVICE, true, 4, true },
 	};
 	unsigned int i, nr_failed = 0;
 
@@ -198,7 +206,7 @@ int main(int argc, char **argv)
 		if (argc > 1 && !strstr(runs[i].name, argv[1]))
 			continue;
 		nr_wrong = 0;
-		stress(runs[i].mode, runs[i].sock);
+		stress(&runs[i]);
 		printf("%s: %s\n", runs[i].name, nr_wrong ? "FAIL" : "ok");
 		nr_failed += nr_wrong != 0;
 	}

@@ -81,6 +81,7 @@ struct rails_cfg {
 	bool single;		/* peers are not multi-rail, one rail is known */
 	bool no_buffers;	/* the targets attach nothing */
 	bool one_rail;
+	bool apart;		/* only node 0 knows which interfaces are one node */
 	unsigned int peer_credits, credits;	/* 0: 8, 256 */
 };
 

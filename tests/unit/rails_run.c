@@ -159,6 +159,8 @@ static void add_peers(unsigned int ix)
 {
 	unsigned int i, nr = rails.cfg.single || rails.cfg.one_rail ? 0 : 1;
 
+	if (rails.cfg.apart && ix)
+		return;
 	for (i = 0; i < rails.cfg.nr_nodes; i++) {
 		struct lnet_nid primary = rails_nid(i, 0), other = rails_nid(i, 1);
 

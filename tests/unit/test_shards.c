@@ -113,7 +113,7 @@ static void test_parked(void)
 	}
 }
 
-/* Two copies land, and the first answer ends in the shard of another interface than the window's. */
+/* Two copies land; the first answer ends in the shard of another interface than the window's. */
 static void test_landing(void)
 {
 	unsigned int tag;
