@@ -9,10 +9,21 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define LINK_BUFFER	32768
 #define LINK_READS_MAX	64
+/*
+ * The kernel announces carriers that come or go at most once a second unless it thinks them urgent.
+ * So after any news, and while the interface is down, we look without being told.
+ */
+#define LOOK_SOON_NS	50000000ULL
+#define LOOK_SELDOM_NS	500000000ULL	/* down, and no news for NEWS_NS */
+#define NEWS_NS		2000000000ULL
+/* linux/if.h has these, and cannot be had beside net/if.h */
+#define LINK_LOWER_UP	0x10000U
+#define LINK_DORMANT	0x20000U
 
 /* ---- what the interface is ---- */
 
@@ -62,7 +73,12 @@ static long read_number(const char *ifname, const char *file, long otherwise)
 	return value;
 }
 
-/* IFF_RUNNING: operational state up or unknown. */
+/* Not IFF_RUNNING: that follows the carrier when the kernel announces it. */
+static bool flags_up(unsigned int flags)
+{
+	return flags & IFF_UP && flags & LINK_LOWER_UP && !(flags & LINK_DORMANT);
+}
+
 static void look(const struct user_link *link, struct lnet_link *now, char ifname[16])
 {
 	const struct ifaddrs *ifa;
@@ -76,7 +92,7 @@ static void look(const struct user_link *link, struct lnet_link *now, char ifnam
 	}
 	ifa = find(&link->addr, all);
 	if (ifa) {
-		now->up = (ifa->ifa_flags & IFF_UP) && (ifa->ifa_flags & IFF_RUNNING);
+		now->up = flags_up(ifa->ifa_flags);
 		strscpy(ifname, ifa->ifa_name, 16);
 		now->speed_mbit = max(read_number(ifname, "speed", 0), 0L);
 	}
@@ -98,6 +114,23 @@ static void report(struct user_link *link)
 	lnet_ni_link(link->ni, &now);
 }
 
+static u64 now_ns(const struct user_link *link)
+{
+	struct lnet_env *env = lnet_env_of(lnet_ni_instance(link->ni));
+
+	return env->ops->now_ns(env);
+}
+
+static void look_again(struct user_link *link)
+{
+	bool soon = now_ns(link) - link->news_ns < NEWS_NS;
+	struct itimerspec in = { .it_value.tv_nsec = 0 };
+
+	if (soon || !link->up)
+		in.it_value.tv_nsec = soon ? LOOK_SOON_NS : LOOK_SELDOM_NS;
+	timerfd_settime(link->again.fd, 0, &in, NULL);
+}
+
 /*
  * What the messages say is looked up afresh: they may have been lost, and only the outcome counts.
  */
@@ -115,9 +148,27 @@ static bool link_ready(struct lnet_poll *poll, u32 events)
 			break;
 		any = true;
 	}
-	if (any)
+	if (any) {
+		link->news_ns = now_ns(link);
 		report(link);
+		look_again(link);
+	}
 	return any;
+}
+
+static bool again_ready(struct lnet_poll *poll, u32 events)
+{
+	struct user_link *link = container_of(poll, struct user_link, again);
+	bool up = link->up;
+	u64 nr;
+
+	if (read(poll->fd, &nr, sizeof(nr)) < 0)
+		return false;
+	report(link);
+	if (link->up != up)
+		link->news_ns = now_ns(link);
+	look_again(link);
+	return true;
 }
 
 static int link_socket(void)
@@ -152,7 +203,7 @@ int user_link_start(struct user_link *link, struct user_ni *un)
 {
 	struct lnet_link now;
 	char ifname[16];
-	int fd;
+	int fd, err;
 
 	link->ni = un->sn.ni;
 	user_addr_of(&link->addr, &un->sn.nid, 0);
@@ -169,13 +220,26 @@ int user_link_start(struct user_link *link, struct user_ni *un)
 		lnet_ni_link(link->ni, &now);
 	link->poll.fd = fd;
 	link->poll.ready = link_ready;
-	return lnet_env_poll_add(un->env, un->shard, &link->poll, EPOLLIN);
+	link->again.ready = again_ready;
+	link->again.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (link->again.fd < 0)
+		return -errno;
+	link->news_ns = now_ns(link);
+	look_again(link);
+	err = lnet_env_poll_add(un->env, un->shard, &link->again, EPOLLIN);
+	return err ? err : lnet_env_poll_add(un->env, un->shard, &link->poll, EPOLLIN);
+}
+
+static void drop(struct lnet_poll *poll, struct user_ni *un)
+{
+	lnet_env_poll_del(un->env, poll);
+	if (poll->fd >= 0)
+		close(poll->fd);
+	poll->fd = -1;
 }
 
 void user_link_stop(struct user_link *link, struct user_ni *un)
 {
-	lnet_env_poll_del(un->env, &link->poll);
-	if (link->poll.fd >= 0)
-		close(link->poll.fd);
-	link->poll.fd = -1;
+	drop(&link->poll, un);
+	drop(&link->again, un);
 }

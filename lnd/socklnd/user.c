@@ -266,7 +266,7 @@ static int ni_start(struct lnet_ni *ni)
 	struct user_ni *un = lnet_ni_priv(ni);
 	int err;
 
-	un->listener.fd = un->timer.fd = un->link.poll.fd = -1;
+	un->listener.fd = un->timer.fd = un->link.poll.fd = un->link.again.fd = -1;
 	un->env = lnet_env_of(lnet_ni_instance(ni));
 	un->shard = ni->ix % lnet_nr_shards(lnet_ni_instance(ni));
 	un->port = LNET_PORT_RESERVED_MAX;

@@ -21,6 +21,8 @@ struct user_addr {
 /* Watches the interface that has the NI's address. */
 struct user_link {
 	struct lnet_poll poll;		/* fd: rtnetlink socket, -1 none */
+	struct lnet_poll again;		/* fd: timer, -1 none: look without being told */
+	u64 news_ns;			/* when something about links was last heard */
 	struct lnet_ni *ni;
 	struct user_addr addr;
 	bool up;			/* as last reported */
