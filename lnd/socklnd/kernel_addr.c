@@ -129,6 +129,10 @@ static int bound_socket(struct kern_ni *kn, u16 port, struct socket **sockp)
 	return err;
 }
 
+/*
+ * -EADDRNOTAVAIL: the address is not here; -EADDRINUSE: the port is taken, perhaps only towards
+ * @to, by this NI or another of the address.
+ */
 static int try_port(struct kern_ni *kn, struct kern_addr *to, u16 port, struct socket **sockp)
 {
 	int err = bound_socket(kn, port, sockp);
@@ -140,7 +144,7 @@ static int try_port(struct kern_ni *kn, struct kern_addr *to, u16 port, struct s
 		return 0;
 	sock_no_linger((*sockp)->sk);
 	sock_release(*sockp);
-	return err;
+	return err == -EADDRNOTAVAIL ? -EADDRINUSE : err;
 }
 
 /* From 1023 downward, going round, so that one just used is not tried first. */
@@ -155,16 +159,11 @@ int kern_socket_dial(struct kern_ni *kn, const struct lnet_nid *nid, struct sock
 {
 	struct kern_addr to;
 	unsigned int i;
-	int err = 0;
+	int err = -EADDRINUSE;
 
 	kern_addr_of(&to, nid, READ_ONCE(sock_tun(&kn->sn)->accept_port));
-	for (i = LNET_PORT_RESERVED_MIN; i <= LNET_PORT_RESERVED_MAX; i++) {
+	for (i = LNET_PORT_RESERVED_MIN; i <= LNET_PORT_RESERVED_MAX && err == -EADDRINUSE; i++)
 		err = try_port(kn, &to, next_port(kn), sockp);
-		if (err != -EADDRINUSE && err != -EADDRNOTAVAIL)
-			return err;
-		if (err == -EADDRNOTAVAIL && i == LNET_PORT_RESERVED_MIN + 8)
-			return err;	/* it is the address that is missing */
-	}
 	return err;
 }
 

@@ -20,12 +20,13 @@ static LIST_HEAD(watched);
 /* Under RCU. The whole of a loopback interface's prefix is local. */
 static struct net_device *device_of(const struct kern_ni *kn)
 {
+	const struct lnet_nid *nid = &kn->sn.nid;
 	struct in6_addr in6;
 
-	if (kn->sn.nid.size == 0)
-		return __ip_dev_find(kn->net, kn->sn.nid.addr[0], false);
-	memcpy(&in6, kn->sn.nid.addr, sizeof(in6));
-	return ipv6_dev_find(kn->net, &in6, NULL);
+	if (nid->size == 0)
+		return __ip_dev_find(kn->net, nid->addr[0], false);
+	memcpy(&in6, nid->addr, sizeof(in6));
+	return IS_ENABLED(CONFIG_IPV6) ? ipv6_dev_find(kn->net, &in6, NULL) : NULL;
 }
 
 /* IFF_RUNNING: operational state up or unknown. @ifname empty: nobody has the address. */
