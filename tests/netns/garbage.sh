@@ -17,7 +17,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16} UBSAN_OPTIONS=print_s
 
 # mode and count
 modes=(random:300 truncated:1 hellos:1 headers:1 noops:1 anything:20000 grants:20000 openings:20000 deaf-pings:500000
-	deaf-grants:300000 deaf-cookies:500000 names:200)
+	deaf-grants:300000 deaf-cookies:500000 names:2000)
 [ $# -gt 0 ] && modes=("$@")
 
 reason=$(why_not)

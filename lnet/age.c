@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Forgetting peers that traffic made: those long unheard that nobody refers to, and when they crowd
+ * the node any of those.
+ */
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnet.h>
+#include <lnet/nid.h>
+#include "core.h"
+#include "peer.h"
+
+#define SLICE		128U		/* peers looked at in one visit of the worker */
+#define PAUSE_NS	((u64)NSEC_PER_MSEC)		/* between two slices of a walk */
+#define SOON_NS		(100 * (u64)NSEC_PER_MSEC)
+#define PERIOD_MAX_NS	(60 * (u64)NSEC_PER_SEC)	/* a new peer_age is noticed by then */
+
+/* From one walk over all peers to the next. */
+static u64 period_ns(const struct lnet *ln)
+{
+	u64 age_ns = READ_ONCE(ln->tun.peer_age);
+
+	return age_ns ? clamp(age_ns / 4, SOON_NS, PERIOD_MAX_NS) : PERIOD_MAX_NS;
+}
+
+/* Place is made before it is needed, so that who is new need not be turned away. */
+static bool is_crowded(const struct lnet *ln)
+{
+	u64 most = READ_ONCE(ln->tun.peers_max);
+
+	return READ_ONCE(ln->nr_peers) > most - most / 8;
+}
+
+static bool made_by_traffic(const struct lnet_peer *peer)
+{
+	return !peer->configured && !lnet_nid_is_lo(&peer->primary);
+}
+
+/* [sh] Its last sign of life. */
+static u64 heard_ns(const struct lnet_peer *peer)
+{
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *path;
+	u64 ns = peer->made_ns;
+
+	list_for_each_entry(pni, &peer->pnis, link) {
+		ns = max(ns, pni->last_rx_ns);
+		list_for_each_entry(path, &pni->paths, link)
+			ns = max(ns, path->evidence_ns);
+	}
+	return ns;
+}
+
+/* [sh] */
+static bool is_old(const struct lnet_peer *peer, u64 now_ns)
+{
+	u64 age_ns = READ_ONCE(peer->ln->tun.peer_age), ns = heard_ns(peer);
+
+	if (is_crowded(peer->ln))
+		return true;
+	return age_ns && now_ns > ns && now_ns - ns >= age_ns;
+}
+
+/* cfg_mutex held, and one count of @peer. */
+static void look_at(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	bool gone = false;
+
+	lnet_enter(p, peer->sh);
+	if (is_old(peer, p->now_ns)) {
+		gone = lnet_peer_hide_unused(peer, 1);
+		if (gone)
+			lnet_count(p->sh, peers_forgotten);
+	}
+	lnet_leave(p);
+	if (gone)
+		lnet_peer_drop(peer);
+}
+
+/* cfg_mutex held. Some peers further; returns when to come again. */
+static u64 walk(struct lnet_pass *p)
+{
+	struct lnet *ln = p->ln;
+	struct lnet_peer *peer = ln->age_at ? ln->age_at : lnet_peer_next(ln, NULL), *next;
+	unsigned int nr = 0;
+
+	for (; peer && nr < SLICE; peer = next, nr++) {
+		lnet_peer_get(peer);
+		next = lnet_peer_next(ln, peer);
+		if (made_by_traffic(peer)) {
+			ln->age_left = 1;
+			look_at(p, peer);
+		}
+		lnet_peer_put(peer);
+	}
+	ln->age_at = peer;
+	if (peer)
+		return p->now_ns + PAUSE_NS;
+	if (!ln->age_left)
+		return U64_MAX;
+	ln->age_left = 0;
+	return p->now_ns + (is_crowded(ln) ? SOON_NS : period_ns(ln));
+}
+
+/*
+ * By trying only: who owns the mutex may wait in this very thread for what the worker does.
+ */
+void lnet_age_work(struct lnet_pass *p)
+{
+	struct lnet *ln = p->ln;
+	u64 next_ns = p->now_ns + SOON_NS;
+
+	if (p->now_ns < READ_ONCE(ln->age_ns))
+		return;
+	WRITE_ONCE(ln->age_ns, U64_MAX);
+	if (READ_ONCE(ln->stopping))
+		return;
+	if (mutex_trylock(&ln->cfg_mutex)) {
+		next_ns = walk(p);
+		mutex_unlock(&ln->cfg_mutex);
+	}
+	if (next_ns != U64_MAX)
+		lnet_look_by(ln, &ln->age_ns, next_ns);
+}
+
+void lnet_age_made(struct lnet *ln)
+{
+	u64 now_ns = ln->env->ops->now_ns(ln->env);
+
+	lnet_look_by(ln, &ln->age_ns, now_ns + (is_crowded(ln) ? 0 : period_ns(ln)));
+}
+
+bool lnet_age_full(const struct lnet *ln)
+{
+	return READ_ONCE(ln->nr_peers) >= READ_ONCE(ln->tun.peers_max);
+}
