@@ -60,7 +60,7 @@ static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *ni
 	own = lnet_ni_find(ln, nid);
 	if (!own) {
 		if (!pni)
-			pni = lnet_peer_ni_get(ln, nid);
+			pni = lnet_peer_ni_want(ln, nid);
 		if (pni)
 			WRITE_ONCE(pni->not_own_gen, gen);
 		return pni;
@@ -69,7 +69,7 @@ static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *ni
 		lnet_peer_ni_put(pni);
 	lnet_ni_put(own);
 	lnet_nid_from_nid4(&lo, LNET_NID4_LO);
-	return lnet_peer_ni_get(ln, &lo);
+	return lnet_peer_ni_want(ln, &lo);
 }
 
 static int prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *md,

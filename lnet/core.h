@@ -383,6 +383,7 @@ struct lnet_peer {
 	atomic_t refs;
 	struct lnet_nid primary;	/* [cfg] */
 	u8 configured, mr, multi_set, deleted;	/* [cfg] */
+	u64 made_ns;			/* [const] */
 	u32 nr_pnis;
 	struct list_head pnis;		/* [cfg] */
 	/* [sh] from here */
@@ -648,6 +649,10 @@ struct lnet {
 	struct lnet_ni *lo;
 	struct list_head peers;		/* [cfg] + nid_lock for adding */
 	u32 nr_peers;
+	/* age.c: when to look for peers to forget; WRITE_ONCE */
+	u64 age_ns;
+	struct lnet_peer *age_at;	/* [cfg] the next to look at in this walk, counted */
+	u8 age_left;			/* [cfg] it met some that traffic made */
 	spinlock_t nid_lock;		/* leaf */
 	struct hlist_head *nids;	/* [nid_lock] 1 << nid_bits */
 	u32 nid_bits, nr_nids;

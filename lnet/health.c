@@ -143,10 +143,19 @@ void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_o
 
 /* ---- recovery -------------------------------------------------------------------------------- */
 
-/* recovery_limit: nobody waits for ever for a peer that has gone for good. */
+/* Nobody waits for ever for a peer that has gone for good, least for one that nobody configured. */
+static u64 patience_ns(const struct lnet *ln, const struct lnet_peer *peer)
+{
+	u64 limit_ns = READ_ONCE(ln->tun.recovery_limit), age_ns = READ_ONCE(ln->tun.peer_age);
+
+	if (!peer || peer->configured || !age_ns)
+		return limit_ns;
+	return limit_ns ? min(limit_ns, age_ns) : age_ns;
+}
+
 static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 now_ns)
 {
-	u64 limit_ns = READ_ONCE(ln->tun.recovery_limit);
+	u64 limit_ns = patience_ns(ln, path->pni->peer);
 	u64 heard_ns = max(path->pni->last_rx_ns, path->evidence_ns);
 
 	if (!heard_ns)

@@ -13,6 +13,8 @@ void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh);
 /* re-checks as it may move */
 void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni);
 void lnet_leave(struct lnet_pass *p);
+/* the worker of shard 0 looks by then: *@at is moved, never to later; any lock may be held */
+void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns);
 void lnet_park_by(struct lnet *ln, u64 when_ns);	/* any lock may be held */
 int lnet_shards_init(struct lnet *ln);
 void lnet_shards_fini(struct lnet *ln);
@@ -80,11 +82,19 @@ void lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni);
  * none only while cfg_mutex is held.
  */
 struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
+/* as lnet_peer_ni_get(), for requests of our own: never turned away */
+struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid);
 void lnet_peer_get(struct lnet_peer *peer);
 void lnet_peer_put(struct lnet_peer *peer);
 int lnet_peers_init(struct lnet *ln);
 void lnet_peers_fini(struct lnet *ln);			/* all ops ended, all drivers stopped */
 bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid);	/* shard or cfg held */
+
+/* ---- age.c ----------------------------------------------------------------------------------- */
+/* worker of shard 0, no lock held: forgets peers that traffic made, if the time has come */
+void lnet_age_work(struct lnet_pass *p);
+void lnet_age_made(struct lnet *ln);	/* no lock held: traffic made a peer, or could not */
+bool lnet_age_full(const struct lnet *ln);	/* no unknown peer is taken in */
 
 /* ---- select.c -------------------------------------------------------------------------------- */
 #define PATH_RANKS(RANK)						\

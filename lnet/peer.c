@@ -128,6 +128,7 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 	lnet_timer_init(&peer->timer, LNET_TIMER_PEER);
 	peer->ln = ln;
 	peer->sh = shard_of(ln, primary);
+	peer->made_ns = ln->env->ops->now_ns(ln->env);
 	peer->primary = *primary;
 	atomic_set(&peer->refs, 1);
 	if (lnet_nid_is_lo(primary)) {	/* ourselves: nothing to ask, nothing gets lost */
@@ -255,7 +256,7 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 	return err;
 }
 
-struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *nid)
+struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid)
 {
 	struct lnet_peer_ni *pni;
 	struct lnet_peer *peer;
@@ -273,9 +274,33 @@ struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *ni
 		err = lnet_peer_ni_make(peer, nid);
 		if (err)
 			lnet_peer_put(peer);
+		else
+			lnet_age_made(ln);
 		if (err == -ENOMEM)
 			return NULL;
 	}
+}
+
+static void turn_away(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_shard *sh = shard_of(ln, nid);
+
+	spin_lock(&sh->lock);
+	lnet_count(sh, peers_refused);
+	spin_unlock(&sh->lock);
+	lnet_age_made(ln);
+}
+
+struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni;
+
+	if (likely(!lnet_age_full(ln)))
+		return lnet_peer_ni_want(ln, nid);
+	pni = lnet_peer_ni_lookup(ln, nid);
+	if (!pni)
+		turn_away(ln, nid);
+	return pni;
 }
 
 /* ---- taking away ----------------------------------------------------------------------------- */
@@ -345,21 +370,63 @@ void lnet_peer_ni_drop(struct lnet_peer_ni *pni)
 	lnet_peer_ni_put(pni);
 }
 
+/* [sh, nid_lock] */
+static void hide(struct lnet_peer *peer)
+{
+	struct lnet_peer_ni *pni;
+
+	peer->deleted = 1;
+	list_for_each_entry(pni, &peer->pnis, link) {
+		pni->deleted = 1;
+		hash_del(peer->ln, pni);
+	}
+	list_del_init(&peer->link);
+	peer->ln->nr_peers--;
+}
+
 /* Not found from now on, not in the list; the list's count becomes the caller's. */
 void lnet_peer_hide(struct lnet_peer *peer)
 {
-	struct lnet *ln = peer->ln;
-	struct lnet_peer_ni *pni;
-
 	spin_lock(&peer->sh->lock);
-	peer->deleted = 1;
-	list_for_each_entry(pni, &peer->pnis, link)
-		lnet_peer_ni_hide(pni);
-	spin_lock(&ln->nid_lock);
-	list_del_init(&peer->link);
-	ln->nr_peers--;
-	spin_unlock(&ln->nid_lock);
+	spin_lock(&peer->ln->nid_lock);
+	hide(peer);
+	spin_unlock(&peer->ln->nid_lock);
 	spin_unlock(&peer->sh->lock);
+}
+
+/*
+ * [sh, nid_lock] Operations, messages, windows, connections and calls count what they refer to; the
+ * list has one count of @peer, each interface one, and the hash one of each interface.
+ */
+static bool is_referred_to(const struct lnet_peer *peer, unsigned int mine)
+{
+	const struct lnet_peer_ni *pni;
+
+	if (atomic_read(&peer->refs) != 1 + peer->nr_pnis + mine)
+		return true;
+	list_for_each_entry(pni, &peer->pnis, link)
+		if (atomic_read(&pni->refs) != 1)
+			return true;
+	return false;
+}
+
+/* [sh] No reference can be made meanwhile: they come from the hash and the list, or from others. */
+bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine)
+{
+	struct lnet_peer_ni *pni;
+	bool unused;
+
+	if (peer->deleted || !list_empty(&peer->timer.link))
+		return false;
+	list_for_each_entry(pni, &peer->pnis, link)
+		if (!lnet_peer_ni_is_idle(pni))
+			return false;
+	spin_lock(&peer->ln->nid_lock);
+	unused = !is_referred_to(peer, mine);
+	if (unused)
+		hide(peer);
+	spin_unlock(&peer->ln->nid_lock);
+	return unused;
 }
 
 /* Hidden and idle. */
@@ -381,6 +448,7 @@ void lnet_peer_drop(struct lnet_peer *peer)
 
 int lnet_peers_init(struct lnet *ln)
 {
+	ln->age_ns = U64_MAX;
 	ln->nid_bits = LNET_NID_HASH_BITS;
 	ln->nids = kvcalloc(1UL << ln->nid_bits, sizeof(*ln->nids), GFP_KERNEL);
 	return ln->nids ? 0 : -ENOMEM;
@@ -392,6 +460,8 @@ void lnet_peers_fini(struct lnet *ln)
 
 	if (!ln->nids)
 		return;
+	lnet_peer_put(ln->age_at);
+	ln->age_at = NULL;
 	while (!list_empty(&ln->peers)) {
 		peer = list_first_entry(&ln->peers, struct lnet_peer, link);
 		WARN_ON_ONCE(!lnet_peer_is_idle(peer));

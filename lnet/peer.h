@@ -38,6 +38,11 @@ bool lnet_peer_is_idle(const struct lnet_peer *peer);
  */
 void lnet_peer_ni_hide(struct lnet_peer_ni *pni);	/* [sh] */
 void lnet_peer_hide(struct lnet_peer *peer);		/* with all its interfaces; no lock held */
+/*
+ * [sh] The same if nobody refers to it but the caller, with @mine counts; config. False: somebody
+ * does, or something is under way.
+ */
+bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine);
 void lnet_peer_ni_tell(struct lnet_peer_ni *pni);	/* no lock held */
 /* idle: its paths end, the count of the hash is put */
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni);

@@ -382,20 +382,24 @@ static void park_work(struct lnet_pass *p, struct lnet_shard *sh)
 	lnet_park_by(p->ln, next);
 }
 
-/* A request is parked until @when_ns at the latest. */
-void lnet_park_by(struct lnet *ln, u64 when_ns)
+void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns)
 {
-	struct lnet_shard *sh = &ln->shard[0];
-	u64 old = READ_ONCE(sh->park_ns), was;
+	u64 old = READ_ONCE(*at), was;
 
 	while (when_ns < old) {
-		was = cmpxchg(&sh->park_ns, old, when_ns);
+		was = cmpxchg(at, old, when_ns);
 		if (was == old) {
 			ln->env->ops->arm(ln->env, 0);
 			return;
 		}
 		old = was;
 	}
+}
+
+/* A request is parked until @when_ns at the latest. */
+void lnet_park_by(struct lnet *ln, u64 when_ns)
+{
+	lnet_look_by(ln, &ln->shard[0].park_ns, when_ns);
 }
 
 void lnet_ni_kick(struct lnet_ni *ni)
@@ -444,6 +448,8 @@ u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 		ni_work(&p);
 	run_timers(&p, sh);
 	park_work(&p, sh);
+	if (!shard)
+		lnet_age_work(&p);
 	lnet_enter(&p, sh);
 	list_splice_tail_init(&sh->ready, &p.ready);
 	lnet_leave(&p);
@@ -454,8 +460,9 @@ u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard)
 {
 	const struct lnet_shard *sh = &ln->shard[shard];
+	u64 next_ns = min(READ_ONCE(sh->next_ns), READ_ONCE(sh->park_ns));
 
-	return min(READ_ONCE(sh->next_ns), READ_ONCE(sh->park_ns));
+	return shard ? next_ns : min(next_ns, READ_ONCE(ln->age_ns));
 }
 
 /* ---- making and ending ----------------------------------------------------------------------- */

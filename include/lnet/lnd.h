@@ -298,8 +298,9 @@ struct lnet_link {
 void lnet_ni_link(struct lnet_ni *ni, const struct lnet_link *link);
 
 /*
- * A counted, stable handle for the remote NID, made if unknown. May sleep. NULL: out of memory or
- * shutting down.
+ * A counted, stable handle for the remote NID, made if unknown. May sleep. NULL: out of memory,
+ * shutting down, or an unknown one too many (peers_max). A peer that nobody configured is not
+ * forgotten while it is counted.
  */
 struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *nid);
 void lnet_peer_ni_hold(struct lnet_peer_ni *pni);

@@ -44,13 +44,13 @@ struct sock_peer *sock_peer_make(struct sock_ni *sn, const struct lnet_nid *nid,
 	hlist_add_head(&peer->hash, bucket(sn, nid));
 	list_add_tail(&peer->link, &sn->peers);
 	sn->nr_peers++;
-	sock_peer_arm(peer, sn->now_ns + SOCK_PEER_IDLE_NS);
+	sock_peer_arm(peer, sn->now_ns + SOCK_TICK_NS);
 	return peer;
 }
 
 void sock_peer_free(struct sock_peer *peer)
 {
-	hlist_del(&peer->hash);
+	hlist_del_init(&peer->hash);
 	list_del(&peer->link);
 	list_del(&peer->work);
 	peer->sn->nr_peers--;
@@ -407,10 +407,16 @@ static void keepalive_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_
 	*next_ns = min(*next_ns, due);
 }
 
+/* Only of one that we dialled there is something to remember, once its connections are gone. */
+static u64 idle_until(const struct sock_peer *peer)
+{
+	return peer->dial_ns && !peer->gone ? peer->alive_ns + SOCK_PEER_IDLE_NS : 0;
+}
+
 static bool peer_is_idle(const struct sock_peer *peer, u64 now_ns)
 {
 	return list_empty(&peer->conns) && queue_is_empty(peer) && !peer->dial && !peer->pins &&
-	       list_empty(&peer->work) && peer->alive_ns + SOCK_PEER_IDLE_NS <= now_ns;
+	       list_empty(&peer->work) && idle_until(peer) <= now_ns;
 }
 
 void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns)
@@ -429,12 +435,37 @@ void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns)
 	if (!queue_is_empty(peer) || peer->nr_mine)
 		sock_peer_dial(p, peer);
 	if (list_empty(&peer->conns))
-		next_ns = min(next_ns,
-			      max(peer->alive_ns + SOCK_PEER_IDLE_NS, now_ns + SOCK_TICK_NS));
+		next_ns = min(next_ns, max(idle_until(peer), now_ns + SOCK_TICK_NS));
 	if (peer_is_idle(peer, now_ns))
 		sock_peer_free(peer);
 	else
 		sock_peer_arm(peer, next_ns);
+}
+
+/* ---- the core knows it no more ---- */
+
+/* What comes from the same NID later is another peer. */
+void sock_peer_gone(struct lnet_ni *ni, struct lnet_peer_ni *pni)
+{
+	struct sock_ni *sn = sock_ni_of(ni);
+	struct sock_peer *peer;
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, sn->ln, LNET_PASS_CALL);
+	sock_lock(&p, sn);
+	peer = sock_peer_find(sn, lnet_peer_ni_nid(pni));
+	if (peer && peer->pni == pni) {
+		hlist_del_init(&peer->hash);
+		peer->gone = true;
+		peer->job = false;
+		if (peer->dial)
+			sock_conn_close(&p, peer->dial, true);
+		sock_set_close(&p, peer, LNET_PATH_LOST, false);
+		sock_peer_give_back(&p, peer, LNET_REMOTE_DROPPED);
+		sock_peer_arm(peer, sn->now_ns);
+	}
+	sock_unlock(&p, sn);
+	lnet_pass_end(&p);
 }
 
 /* ---- suspicion ---- */

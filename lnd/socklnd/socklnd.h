@@ -169,6 +169,7 @@ struct sock_peer {
 	struct list_head zc;		/* struct sock_zc by cookie */
 	u64 cookie;			/* next one */
 	bool full;			/* the peer wants no more connections */
+	bool gone;			/* sock_peer_gone(): not found by NID, ends when idle */
 	/* dialling */
 	struct sock_conn *dial;		/* the one being set up by us */
 	/* one dial follows the other until the set is complete */
@@ -310,6 +311,7 @@ void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 		 enum lnet_cancel how);
 void sock_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 void sock_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
+void sock_peer_gone(struct lnet_ni *ni, struct lnet_peer_ni *pni);
 void sock_path_reset(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *pni);
 
 /* ---- inside; "L": lock held ---- */

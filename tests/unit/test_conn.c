@@ -530,6 +530,70 @@ static void test_path_reset(void)
 	fake_end();
 }
 
+/* What comes leaves nothing behind; of what was dialled the pauses are remembered for a while. */
+static void test_leaves(void)
+{
+	struct fake *f;
+
+	fake_begin(B);
+	f = fake_come(A, LNET_CTYPE_CONTROL, INC_A);
+	UNIT_EQUAL(fw.sn->nr_peers, 1, "peers");
+	fake_run(120 * SEC);
+	UNIT_EQUAL(fw.sn->nr_peers, 1, "peers while it is connected");
+	fake_eof(f);
+	fake_run(50 * MS);
+	UNIT_EQUAL(fw.sn->nr_peers, 0, "peers when it has gone");
+	fake_send(A, 10, SEC);
+	fake_connected(fake_last(), -ECONNREFUSED);
+	fake_run(50 * SEC);
+	UNIT_EQUAL(fw.sn->nr_peers, 1, "peers after a dial");
+	fake_run(20 * SEC);
+	UNIT_EQUAL(fw.sn->nr_peers, 0, "peers much later");
+	fake_end();
+}
+
+/* The core has taken the peer away: what there is ends, and who comes by its NID is another. */
+static void test_gone(void)
+{
+	struct msg *half, *waits;
+	struct lnet_ni *ni;
+	unsigned int i;
+
+	fake_begin(B);
+	ni = fw.node->ni;
+	open_set(A, INC_A);
+	fw.fake[1].room = 5000;
+	half = fake_send(A, 100000, 5 * SEC);
+	waits = fake_send(A, 100000, 5 * SEC);
+	ni->ops->peer_gone(ni, half->att.pni);
+	UNIT_EQUAL(half->how, LNET_PATH_LOST, "half written");
+	UNIT_EQUAL(waits->how, LNET_REMOTE_DROPPED, "not begun");
+	for (i = 0; i < 3; i++)
+		CU_ASSERT(fw.fake[i].shut && fw.fake[i].aborted);
+	CU_ASSERT(fake_is_open(fake_come(A, LNET_CTYPE_CONTROL, INC_A)));
+	fake_run(50 * MS);
+	UNIT_EQUAL(fw.sn->nr_peers, 1, "peers");
+	fake_end();
+}
+
+/* While its dial is under way, too. */
+static void test_gone_dialling(void)
+{
+	struct lnet_ni *ni;
+	struct msg *msg;
+
+	fake_begin(A);
+	ni = fw.node->ni;
+	msg = fake_send(B, 10, 5 * SEC);
+	ni->ops->peer_gone(ni, msg->att.pni);
+	UNIT_EQUAL(msg->how, LNET_REMOTE_DROPPED, "outcome");
+	CU_ASSERT(fake_last()->shut);
+	fake_run(50 * MS);
+	UNIT_EQUAL(fw.sn->nr_peers, 0, "peers");
+	UNIT_EQUAL(fw.nr, 1, "dials");
+	fake_end();
+}
+
 UNIT_SUITE(conn,
 	{ "dials control, in, out with the bytes of the worked examples", test_dial },
 	{ "accepts a request and HELLO however they are cut", test_accept },
@@ -549,5 +613,8 @@ UNIT_SUITE(conn,
 	{ "siblings end together", test_siblings },
 	{ "lnd-040: what was not begun comes back when a set breaks", test_broken },
 	{ "lnd-040/045/050: deadlines tell sent from unsent and end the set", test_stalled },
+	{ "who came leaves nothing behind", test_leaves },
+	{ "a peer taken away loses its connections", test_gone },
+	{ "a peer taken away is not dialled", test_gone_dialling },
 	{ "a suspect path loses connections without progress only", test_path_reset },
 )
