@@ -576,11 +576,8 @@ const struct lnet_lnd_ops simsock_ops = {
 	.land = sock_land,
 	.rx_stop = sock_rx_stop,
 	.path_reset = sock_path_reset,
-<<<<<<< Updated upstream
 	.counter_names = sock_counter_names,
 	.nr_counters = SOCK_NR_COUNTERS,
 	.counters = sock_counters,
-=======
 	.peer_gone = sock_peer_gone,
->>>>>>> Stashed changes
 };
