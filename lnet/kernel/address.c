@@ -76,10 +76,60 @@ static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid
 	return rc;
 }
 
+int lnet_kernel_first_nid(struct lnet_netns *ns, u32 net, struct lnet_nid *nid, char ifname[16])
+{
+	struct wanted want = { .net = net };
+	const struct net_device *dev;
+	int rc = -ENODEV;
+
+	rcu_read_lock();
+	for_each_netdev_rcu(ns->net, dev) {
+		if (!(dev->flags & IFF_UP) || dev->flags & IFF_LOOPBACK)
+			continue;
+		want.label = dev->name;
+		if (nid_ip4(&want, dev, nid) && nid_ip6(&want, dev, nid))
+			continue;
+		strscpy(ifname, dev->name, 16);
+		rc = 0;
+		break;
+	}
+	rcu_read_unlock();
+	return rc;
+}
+
+static bool device_in(const struct net_device *dev, const struct lnet_nidlist *list)
+{
+	const struct in_device *in_dev = __in_dev_get_rcu(dev);
+	const struct in_ifaddr *ifa;
+	struct lnet_nid nid = { .type = LNET_LND_TCP };
+
+	if (!in_dev)
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in_dev) {
+		nid.addr[0] = ifa->ifa_local;
+		if (lnet_nidlist_match(list, &nid))
+			return true;
+	}
+	return false;
+}
+
+bool lnet_kernel_address_in(struct lnet_netns *ns, const struct lnet_nidlist *list)
+{
+	const struct net_device *dev;
+	bool found = false;
+
+	rcu_read_lock();
+	for_each_netdev_rcu(ns->net, dev)
+		found = found || (dev->flags & IFF_UP && device_in(dev, list));
+	rcu_read_unlock();
+	return found;
+}
+
 static void wake(void *arg)
 {
 	struct lnet_netns *ns = arg;
 
+	atomic_inc(&ns->wakes);
 	wake_up_all(&ns->wait);
 }
 

@@ -196,11 +196,6 @@ void lnet_kernel_env_fini(void)
 	destroy_workqueue(workers);
 }
 
-void lnet_kernel_queue(struct work_struct *work)
-{
-	queue_work(workers, work);
-}
-
 /* ---- the polls of drivers -------------------------------------------------------------------- */
 
 static void poll_queue(struct lnet_poll *poll)

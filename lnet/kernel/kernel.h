@@ -16,8 +16,6 @@ int lnet_kernel_env_create(struct lnet_env **env, struct net *net, unsigned int 
 void lnet_kernel_env_start(struct lnet_env *env, struct lnet *ln);
 void lnet_kernel_env_stop(struct lnet_env *env);
 void lnet_kernel_env_destroy(struct lnet_env *env);
-/* Runs @work on the workqueue of all. */
-void lnet_kernel_queue(struct work_struct *work);
 
 /* ---- netns.c --------------------------------------------------------------------------------- */
 
@@ -30,7 +28,8 @@ struct lnet_netns {
 	struct lnet *ln;		/* [netns_lock]; cleared under RTNL too */
 	struct mutex cfg_lock;		/* one change at a time: lnet_control_do() */
 	struct lnet_control ctl;	/* [cfg_lock] but for what never changes */
-	wait_queue_head_t wait;		/* dumps that wait for other nodes */
+	wait_queue_head_t wait;		/* dumps that wait for other nodes: until @wakes moves */
+	atomic_t wakes;
 	bool dying;			/* [netns_lock] */
 };
 
@@ -42,13 +41,33 @@ struct lnet_netns *lnet_netns_of(const struct net *net);
  * -ENOMEM, -ESHUTDOWN: it is being taken down.
  */
 int lnet_netns_up(struct net *net, struct lnet_netns **ns);
+/* As `lnetctl lnet configure --all'. 0 or -errno with @e. */
+int lnet_netns_configure(struct net *net, struct lnet_ctl_err *e);
+
+/* Loads the module of a type's driver, if there is none and one is known. No lock held. */
+void lnet_driver_want(u8 type);
+
+/* ---- netlink.c ------------------------------------------------------------------------------- */
+int lnet_netlink_init(void);
+void lnet_netlink_fini(void);
 
 /* ---- address.c ------------------------------------------------------------------------------- */
 extern const struct lnet_control_ops lnet_kernel_control_ops;	/* arg: struct lnet_netns */
+/* The first device that is up and has an address; its name into @ifname. 0, -ENODEV */
+int lnet_kernel_first_nid(struct lnet_netns *ns, u32 net, struct lnet_nid *nid, char ifname[16]);
+/* Is one of our IPv4 addresses, taken as a NID on tcp, in @list? */
+bool lnet_kernel_address_in(struct lnet_netns *ns, const struct lnet_nidlist *list);
 
 /* ---- params.c -------------------------------------------------------------------------------- */
 /* Gives a new instance the values that the modules were loaded with. */
 void lnet_params_apply(struct lnet *ln);
 unsigned int lnet_params_shards(void);
+/* What no single parameter shows. 0, -EINVAL, said in the log. */
+int lnet_params_check(void);
+/* From here on they act on the caller's namespace, or not any more. */
+void lnet_params_live(bool on);
+bool lnet_params_config_on_load(void);
+/* The interfaces that they name; cfg_lock held. 0 or -errno with @e. */
+int lnet_params_networks(struct lnet_netns *ns, struct lnet_ctl_err *e);
 
 #endif

@@ -1,22 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* lnet.ko: how the module begins and ends. */
 #include "kernel.h"
+#include <lnet/nid.h>
+#include <net/net_namespace.h>
 
+/* After the load, as drivers can be loaded only then. */
+static void configure(struct work_struct *work)
+{
+	struct lnet_ctl_err e = { "" };
+	int rc = lnet_netns_configure(&init_net, &e);
+
+	if (rc)
+		pr_err("lnet: config_on_load: %s (%d)\n", e.text, rc);
+}
+
+static DECLARE_WORK(configure_work, configure);
+
+/*
+ * The parts in the order in which they need each other. Netlink is last to come and first to go:
+ * who gets in by it finds all the rest.
+ */
 static int __init lnet_module_begin(void)
 {
-	int rc = lnet_kernel_env_init();
+	int rc = lnet_params_check();
 
+	if (!rc)
+		rc = lnet_kernel_env_init();
 	if (rc)
 		return rc;
 	rc = lnet_netns_init();
 	if (rc)
-		lnet_kernel_env_fini();
+		goto no_netns;
+	rc = lnet_netlink_init();
+	if (rc)
+		goto no_netlink;
+	lnet_params_live(true);
+	if (lnet_params_config_on_load())
+		schedule_work(&configure_work);
+	return 0;
+no_netlink:
+	lnet_netns_fini();
+no_netns:
+	lnet_kernel_env_fini();
 	return rc;
 }
 
 /* Who uses the API holds the module by its symbols, drivers too, interfaces hold their driver. */
 static void __exit lnet_module_end(void)
 {
+	cancel_work_sync(&configure_work);
+	lnet_params_live(false);
+	lnet_netlink_fini();
 	lnet_netns_fini();
 	lnet_kernel_env_fini();
 }

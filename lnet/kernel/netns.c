@@ -127,6 +127,24 @@ static void instance_stop(struct lnet_netns *ns)
 	lnet_kernel_env_destroy(ns->env);
 }
 
+int lnet_netns_configure(struct net *net, struct lnet_ctl_err *e)
+{
+	struct lnet_ctl_req req = { .cmd = LNET_NL_CONFIGURE, .flags = LNET_NL_F_CREATE };
+	struct lnet_netns *ns;
+	int rc;
+
+	lnet_driver_want(LNET_LND_TCP);
+	rc = lnet_netns_up(net, &ns);
+	if (rc)
+		return rc;
+	mutex_lock(&ns->cfg_lock);
+	rc = lnet_control_do(&ns->ctl, &req, e);
+	if (!rc)
+		rc = lnet_params_networks(ns, e);
+	mutex_unlock(&ns->cfg_lock);
+	return rc;
+}
+
 static int __net_init net_begin(struct net *net)
 {
 	struct lnet_netns *ns = lnet_netns_of(net);
@@ -218,6 +236,24 @@ void lnet_client_close(struct lnet_client *client)
 EXPORT_SYMBOL_GPL(lnet_client_close);
 
 /* ---- drivers --------------------------------------------------------------------------------- */
+
+static bool driver_there(u8 type)
+{
+	unsigned int i;
+	bool there = false;
+
+	mutex_lock(&netns_lock);
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		there = there || (drivers[i] && drivers[i]->type == type);
+	mutex_unlock(&netns_lock);
+	return there;
+}
+
+void lnet_driver_want(u8 type)
+{
+	if (type == LNET_LND_TCP && !driver_there(type))
+		request_module("ksocklnd");
+}
 
 static void driver_forget(const struct lnet_lnd_ops *ops)
 {

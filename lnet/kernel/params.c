@@ -1,12 +1,272 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The parameters of lnet.ko, by stock LNet's names. */
+/*
+ * The parameters of lnet.ko, by stock LNet's names: what a bad one is, what new instances take from
+ * them, and what reading and writing them means later: the caller's namespace.
+ */
 #include "kernel.h"
+#include "networks.h"
+#include <linux/moduleparam.h>
+#include <linux/nsproxy.h>
+#include <net/net_namespace.h>
+#include "core.h"
+
+#define TEXT_MAX 4096
+
+enum kind { TUNED_KIND, NUMBER_KIND, TEXT_KIND };
+
+/* Written under the module's parameter lock, once it is loaded. */
+struct param {
+	enum kind kind;
+	bool given;
+	const char *tunable;
+	u64 tuned;			/* default of new instances, if given */
+	int value, min, max;
+	char *text;			/* NULL: @initial */
+	const char *initial;
+	int (*check)(const char *text);
+};
+
+static int forwarding_check(const char *text)
+{
+	return *text && strcmp(text, "enabled") && strcmp(text, "disabled") ? -EINVAL : 0;
+}
+
+#define TUNED(name, mode, tunable_, help)						\
+	static struct param param_##name = { .kind = TUNED_KIND, .tunable = tunable_ };
+#define NUMBER(name, mode, def, min_, max_, help)					\
+	static struct param param_##name = { .kind = NUMBER_KIND, .value = def,		\
+					     .min = min_, .max = max_ };
+#define TEXT(name, mode, def, check_, help)						\
+	static struct param param_##name = { .kind = TEXT_KIND, .initial = def,		\
+					     .check = check_ };
+#include "params.def"
+#undef TUNED
+#undef NUMBER
+#undef TEXT
+
+static struct param *const params[] = {
+#define TUNED(name, mode, tunable, help)		&param_##name,
+#define NUMBER(name, mode, def, min, max, help)		&param_##name,
+#define TEXT(name, mode, def, check, help)		&param_##name,
+#include "params.def"
+#undef TUNED
+#undef NUMBER
+#undef TEXT
+};
+
+/* Between the module's begin and end, under its parameter lock: there are namespaces to ask. */
+static bool live;
+
+/* ---- tunables -------------------------------------------------------------------------------- */
+
+static struct net *callers_net(void)
+{
+	return current->nsproxy->net_ns;
+}
+
+/* Stock says it the other way round, and allows more interfaces than there can be. */
+static int tuned_parse(const struct param *par, const char *text, u64 *value)
+{
+	const struct lnet_tunable_info *info = lnet_tunable_find(par->tunable);
+	int rc = info ? lnet_tunable_parse(par->tunable, text, value) : -ENOENT;
+
+	if (rc)
+		return rc;
+	if (par == &param_lnet_peer_discovery_disabled)
+		*value = !*value;
+	if (par == &param_lnet_interfaces_max)
+		*value = *value < 16 ? 0 : min(*value, info->max);
+	return *value < info->min || *value > info->max ? -ERANGE : 0;
+}
+
+/* What is written to sysfs ends with a newline. */
+static int tuned_set(struct param *par, const char *text)
+{
+	struct lnet_netns *ns;
+	char buf[32];
+	u64 value;
+	int rc;
+
+	if (strscpy(buf, text, sizeof(buf)) < 0)
+		return -EINVAL;
+	rc = tuned_parse(par, strim(buf), &value);
+	if (rc)
+		return rc;
+	if (!live) {
+		par->tuned = value;
+		par->given = true;
+		return 0;
+	}
+	rc = lnet_netns_up(callers_net(), &ns);
+	return rc ? rc : lnet_tunable_set(ns->ln, par->tunable, value);
+}
+
+static u64 tuned_value(const struct param *par, const struct lnet_tunable_info *info)
+{
+	const struct lnet *ln = live ? READ_ONCE(lnet_netns_of(callers_net())->ln) : NULL;
+
+	if (ln)
+		return lnet_tunable_get(ln, info);
+	return par->given ? par->tuned : info->def;
+}
+
+static int tuned_show(char *buf, const struct param *par)
+{
+	static const char *const accept[] = { "none", "secure", "all" };
+	const struct lnet_tunable_info *info = lnet_tunable_find(par->tunable);
+	u64 value = tuned_value(par, info), whole = div_u64(value, NSEC_PER_SEC);
+
+	if (par == &param_accept)
+		return sysfs_emit(buf, "%s\n", accept[min_t(u64, value, 2)]);
+	if (par == &param_lnet_peer_discovery_disabled)
+		return sysfs_emit(buf, "%d\n", !value);
+	if (info->unit != LNET_UNIT_NS)
+		return sysfs_emit(buf, "%llu\n", value);
+	if (value == whole * NSEC_PER_SEC)
+		return sysfs_emit(buf, "%llu\n", whole);
+	return sysfs_emit(buf, "%llu.%09llu\n", whole, value - whole * NSEC_PER_SEC);
+}
+
+/* ---- numbers and texts ----------------------------------------------------------------------- */
+
+static int number_set(struct param *par, const char *text)
+{
+	int value, rc = kstrtoint(text, 0, &value);
+
+	if (rc)
+		return rc;
+	if (value < par->min || value > par->max)
+		return -ERANGE;
+	par->value = value;
+	par->given = true;
+	return 0;
+}
+
+static int text_set(struct param *par, const char *text)
+{
+	char *copy;
+	int rc;
+
+	if (strnlen(text, TEXT_MAX) == TEXT_MAX)
+		return -ENOSPC;
+	rc = par->check(text);
+	copy = rc ? NULL : kstrdup(text, GFP_KERNEL);
+	if (!copy)
+		return rc ? rc : -ENOMEM;
+	kfree(par->text);
+	par->text = copy;
+	par->given = true;
+	return 0;
+}
+
+static const char *text_of(const struct param *par)
+{
+	return par->text ? par->text : par->initial;
+}
+
+/* ---- the kernel's side ----------------------------------------------------------------------- */
+
+static int param_set(const char *text, const struct kernel_param *kp)
+{
+	struct param *par = kp->arg;
+
+	if (!text)
+		return -EINVAL;
+	switch (par->kind) {
+	case TUNED_KIND:
+		return tuned_set(par, text);
+	case NUMBER_KIND:
+		return number_set(par, text);
+	default:
+		return text_set(par, text);
+	}
+}
+
+static int param_get(char *buf, const struct kernel_param *kp)
+{
+	const struct param *par = kp->arg;
+
+	switch (par->kind) {
+	case TUNED_KIND:
+		return tuned_show(buf, par);
+	case NUMBER_KIND:
+		return sysfs_emit(buf, "%d\n", par->value);
+	default:
+		return sysfs_emit(buf, "%s\n", text_of(par));
+	}
+}
+
+static void param_free(void *arg)
+{
+	struct param *par = arg;
+
+	kfree(par->text);
+	par->text = NULL;
+}
+
+static const struct kernel_param_ops param_ops = {
+	.set = param_set,
+	.get = param_get,
+	.free = param_free,
+};
+
+#define PARAM(name, mode, help)								\
+	module_param_cb(name, &param_ops, &param_##name, mode);				\
+	MODULE_PARM_DESC(name, help);
+#define TUNED(name, mode, tunable, help)		PARAM(name, mode, help)
+#define NUMBER(name, mode, def, min, max, help)		PARAM(name, mode, help)
+#define TEXT(name, mode, def, check, help)		PARAM(name, mode, help)
+#include "params.def"
+#undef TUNED
+#undef NUMBER
+#undef TEXT
+
+/* ---- what others ask ------------------------------------------------------------------------- */
+
+int lnet_params_check(void)
+{
+	if (*text_of(&param_networks) && *text_of(&param_ip2nets)) {
+		pr_err("lnet: parameters networks and ip2nets exclude each other\n");
+		return -EINVAL;
+	}
+	if (*text_of(&param_routes))
+		pr_warn("lnet: parameter routes is read, but routing is not there yet\n");
+	return 0;
+}
+
+void lnet_params_live(bool on)
+{
+	kernel_param_lock(THIS_MODULE);
+	live = on;
+	kernel_param_unlock(THIS_MODULE);
+}
 
 void lnet_params_apply(struct lnet *ln)
 {
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(params); i++)
+		if (params[i]->kind == TUNED_KIND && params[i]->given)
+			lnet_tunable_set(ln, params[i]->tunable, params[i]->tuned);
 }
 
 unsigned int lnet_params_shards(void)
 {
-	return 1;
+	unsigned int nr = param_cpu_npartitions.value;
+
+	return nr ? nr : min_t(unsigned int, num_online_nodes(), LNET_MAX_SHARDS);
+}
+
+bool lnet_params_config_on_load(void)
+{
+	return param_config_on_load.value;
+}
+
+int lnet_params_networks(struct lnet_netns *ns, struct lnet_ctl_err *e)
+{
+	const char *rules = text_of(&param_ip2nets), *networks = text_of(&param_networks);
+
+	if (*rules)
+		return lnet_ip2nets_add(ns, rules, e);
+	return lnet_networks_add(ns, *networks ? networks : "tcp", e);
 }

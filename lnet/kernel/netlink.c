@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Management of the caller's namespace over generic netlink: requests in, messages out. */
+#include "kernel.h"
+#include <lnet/nid.h>
+#include <net/genetlink.h>
+#include <net/sock.h>
+#include <uapi/lnet_nl.h>
+
+#define DUMP_SIZE	32768	/* answers go out in pieces of this, if the reader has room */
+
+/* A dump under way, at cb->args[0]. */
+struct job {
+	struct lnet_ctl_dump dump;
+	struct lnet_ctl_err e;
+	struct lnet_netns *ns;
+	int err;			/* the verdict, if @finished */
+	bool finished;			/* nothing is left to say but the verdict */
+	bool begun;			/* dump_end() is owed */
+	bool called;			/* before: now it may wait */
+	u8 cmd;
+};
+
+static struct genl_family lnet_family __ro_after_init;
+
+static struct lnet_ctl_req request(const struct nlmsghdr *nlh)
+{
+	const struct genlmsghdr *hdr = nlmsg_data(nlh);
+
+	return (struct lnet_ctl_req){ .cmd = hdr->cmd, .version = hdr->version,
+				      .flags = nlh->nlmsg_flags, .attrs = genlmsg_data(hdr),
+				      .len = genlmsg_len(hdr) };
+}
+
+/* ---- do -------------------------------------------------------------------------------------- */
+
+static bool may(struct sk_buff *skb)
+{
+	return netlink_ns_capable(skb, sock_net(skb->sk)->user_ns, CAP_NET_ADMIN);
+}
+
+static int act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
+{
+	bool all = req->cmd == LNET_NL_CONFIGURE && req->flags & LNET_NL_F_CREATE &&
+		   !(req->flags & LNET_NL_F_EXCL);
+	int rc;
+
+	mutex_lock(&ns->cfg_lock);
+	rc = lnet_control_do(&ns->ctl, req, e);
+	if (!rc && all)
+		rc = lnet_params_networks(ns, e);
+	mutex_unlock(&ns->cfg_lock);
+	return rc;
+}
+
+static int change(struct sk_buff *skb, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
+{
+	struct lnet_netns *ns;
+	int rc;
+
+	if (lnet_control_changes(req->cmd, req->flags) && !may(skb))
+		return lnet_ctl_fail(e, -EPERM, "CAP_NET_ADMIN is needed to change this node");
+	if (req->flags & LNET_NL_F_CREATE &&
+	    (req->cmd == LNET_NL_CONFIGURE || req->cmd == LNET_NL_NETS))
+		lnet_driver_want(LNET_LND_TCP);
+	rc = lnet_netns_up(sock_net(skb->sk), &ns);
+	return rc ? lnet_ctl_fail(e, rc, "no instance in this namespace") : act(ns, req, e);
+}
+
+/*
+ * The text of an error is on our stack, so the answer is sent from here; -EINTR tells netlink that
+ * there is none to send.
+ */
+static int on_do(struct sk_buff *skb, struct genl_info *info)
+{
+	struct lnet_ctl_req req = request(info->nlhdr);
+	struct lnet_ctl_err e = { "" };
+	struct netlink_ext_ack ack = { ._msg = e.text };
+	int rc = change(skb, &req, &e);
+
+	if (!rc)
+		return 0;
+	netlink_ack(skb, nlmsg_hdr(skb), rc, e.text[0] ? &ack : NULL);
+	return -EINTR;
+}
+
+/* ---- dump ------------------------------------------------------------------------------------ */
+
+static int on_start(struct netlink_callback *cb)
+{
+	struct lnet_ctl_req req = request(cb->nlh);
+	struct job *job = kzalloc(sizeof(*job), GFP_KERNEL);
+
+	if (!job)
+		return -ENOMEM;
+	cb->args[0] = (long)job;
+	cb->min_dump_alloc = DUMP_SIZE;
+	job->err = lnet_netns_up(sock_net(cb->skb->sk), &job->ns);
+	if (!job->err)
+		job->err = lnet_control_dump_start(&job->ns->ctl, &req, &job->dump, &job->e);
+	/* An error is told by the first piece of the answer, which can carry its text. */
+	job->finished = job->err;
+	job->begun = !job->err;
+	job->cmd = req.cmd;
+	return 0;
+}
+
+static int on_done(struct netlink_callback *cb)
+{
+	struct job *job = (struct job *)cb->args[0];
+
+	if (job->begun)
+		lnet_control_dump_end(&job->dump);
+	kfree(job);
+	return 0;
+}
+
+/*
+ * The first call is made within the request, under a lock of all families, and must not wait: then
+ * the reader gets a message without meaning, and the wait is in his next call.
+ */
+static int answer_later(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return nlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, NLMSG_NOOP, 0, 0) ?
+		       skb->len : -EMSGSIZE;
+}
+
+static int fill(struct job *job, struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct lnet_nlw w;
+	int rc;
+
+	lnet_nlw_init(&w, skb_tail_pointer(skb), skb_tailroom(skb), lnet_family.id,
+		      job->cmd, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq);
+	rc = lnet_control_dump_next(&job->dump, &w.sink, &job->e);
+	skb_put(skb, w.len);
+	if (rc == 1 && !w.len)
+		return lnet_ctl_fail(&job->e, -EMSGSIZE, "an item is too long to be sent");
+	return rc;
+}
+
+static int next(struct job *job, struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct lnet_netns *ns = job->ns;
+	int rc, seen;
+
+	for (;;) {
+		seen = atomic_read(&ns->wakes);
+		rc = fill(job, skb, cb);
+		if (rc != -EINPROGRESS || skb->len)
+			return rc;
+		if (!job->called)
+			return answer_later(skb, cb);
+		if (wait_event_interruptible(ns->wait, atomic_read(&ns->wakes) != seen))
+			return -EINTR;
+	}
+}
+
+/* What is in a piece goes first; the verdict comes with the next, empty one. */
+static int on_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct job *job = (struct job *)cb->args[0];
+	int rc;
+
+	if (!job->finished) {
+		rc = next(job, skb, cb);
+		job->called = true;
+		if (rc <= 0 && rc != -EINPROGRESS) {
+			job->finished = true;
+			job->err = rc;
+		}
+		if (skb->len)
+			return skb->len;
+	}
+	if (job->err && job->e.text[0] && cb->extack)
+		cb->extack->_msg = job->e.text;
+	return job->err;
+}
+
+/* ---- the family ------------------------------------------------------------------------------ */
+
+#define DO	.doit = on_do
+#define DUMP	.start = on_start, .dumpit = on_dump, .done = on_done
+#define OP(name, ...) { .cmd = LNET_NL_##name,						\
+			.validate = GENL_DONT_VALIDATE_STRICT | GENL_DONT_VALIDATE_DUMP,	\
+			__VA_ARGS__ }
+
+/* What a command does not have, do or dump, control.c refuses with words. */
+static const struct genl_ops operations[] = {
+	OP(CONFIGURE, DO), OP(NETS, DO, DUMP), OP(PEERS, DO, DUMP), OP(ROUTES, DO, DUMP),
+	OP(PING, DO, DUMP), OP(CPT_OF_NID, DUMP), OP(PEER_DIST, DUMP), OP(PEER_FAIL, DO),
+	OP(DBG_RECOV, DUMP), OP(FAULT, DO, DUMP), OP(ROUTING, DO), OP(BUFFERS, DO), OP(NUMA, DO),
+	OP(STATS, DUMP), OP(TUNABLES, DO, DUMP), OP(STATS_RESET, DO), OP(NODE, DUMP),
+};
+
+/* Nothing is sent to them; stock's tool asks for the group of a document's top key. */
+static const struct genl_multicast_group groups[] = {
+	{ .name = "ip2net" }, { .name = "net" }, { .name = "peer" }, { .name = "route" },
+	{ .name = "ping" }, { .name = "discover" }, { .name = "cpt-of-nid" },
+	{ .name = "dbg-recov" }, { .name = "fault" }, { .name = "routing" }, { .name = "buffers" },
+	{ .name = "numa" }, { .name = "stats" },
+};
+
+static struct genl_family lnet_family __ro_after_init = {
+	.name = LNET_NL_FAMILY,
+	.version = LNET_NL_VERSION,
+	.netnsok = true,
+	.parallel_ops = true,
+	.module = THIS_MODULE,
+	.ops = operations,
+	.n_ops = ARRAY_SIZE(operations),
+	/* beyond all: requests use flags freely, as stock's do */
+	.resv_start_op = U8_MAX,
+	.mcgrps = groups,
+	.n_mcgrps = ARRAY_SIZE(groups),
+};
+
+int __init lnet_netlink_init(void)
+{
+	return genl_register_family(&lnet_family);
+}
+
+void lnet_netlink_fini(void)
+{
+	genl_unregister_family(&lnet_family);
+}
