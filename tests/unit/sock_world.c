@@ -16,6 +16,7 @@
 #define sendmsg	test_sendmsg
 #define recvmsg	test_recvmsg
 #define recv	test_recv
+#define timerfd_settime	test_timerfd_settime
 #include "lnd/socklnd/user.c"
 #include "lnd/socklnd/user_listen.c"
 

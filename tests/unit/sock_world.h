@@ -17,11 +17,14 @@
 #include "contract_core.h"
 #include "lnd/socklnd/user.h"
 #include <poll.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 ssize_t test_sendmsg(int fd, const struct msghdr *msg, int flags);
 ssize_t test_recvmsg(int fd, struct msghdr *msg, int flags);
+/* of the driver's own timer */
+int test_timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *was);
 ssize_t test_recv(int fd, void *buf, size_t len, int flags);
 
 /* What the driver must have left behind nothing of. @priv: an NI's, after ni_stop. */
