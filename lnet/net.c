@@ -427,7 +427,9 @@ int lnet_net_init(struct lnet *ln)
 	lnet_ni_cfg_init(&cfg);
 	cfg.nid = LNET_NID_LO;
 	ln->lnds[0] = &lnet_lo_ops;
+	mutex_lock(&ln->cfg_mutex);
 	err = add(ln, &lnet_lo_ops, &cfg);
+	mutex_unlock(&ln->cfg_mutex);
 	if (err)
 		return err;
 	pni = lnet_peer_ni_get(ln, &LNET_NID_LO);

@@ -90,6 +90,7 @@ void lnet_pass_relax(struct lnet_pass *p)
 
 void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind kind)
 {
+	might_sleep();
 	p->ln = ln;
 	p->sh = NULL;
 	p->kind = kind;
@@ -534,7 +535,7 @@ void lnet_shards_lock_all(struct lnet *ln)
 	unsigned int i;
 
 	for (i = 0; i < ln->nr_shards; i++)
-		spin_lock(&ln->shard[i].lock);
+		spin_lock_nest_lock(&ln->shard[i].lock, &ln->cfg_mutex);
 }
 
 void lnet_shards_unlock_all(struct lnet *ln)

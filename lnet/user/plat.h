@@ -321,6 +321,8 @@ static inline int spin_trylock(spinlock_t *lock)
 
 /* For locks of one class taken in order (all shards); the order is the caller's to keep. */
 #define spin_lock_nested(lock, subclass)	((void)(subclass), spin_lock(lock))
+/* Any number of one class, because @outer is held. */
+#define spin_lock_nest_lock(lock, outer)	((void)(outer), spin_lock(lock))
 
 static inline void mutex_init(struct mutex *lock)
 {
