@@ -10,7 +10,8 @@
 #define DIRECT_MIN	2048U	/* smaller rests of a payload go through the staging memory */
 #define LARGE_MIN	65536U
 #define LARGE_AHEAD	4096U	/* read beyond a large message */
-#define READS_MAX	16	/* of one turn */
+#define READS_MAX	16	/* of one turn while large messages come */
+#define READS_SMALL	2	/* while small ones do: thousands, for which all others wait */
 
 enum { RX_LANDED = 1 };		/* rx->lnd_flags: land() came before LATER was seen */
 
@@ -557,7 +558,7 @@ bool sock_conn_readable(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u
 	if (!may)
 		return false;
 	err = feed_stash(p, c);
-	for (i = 0; !err && i < READS_MAX && may_read(c); i++) {
+	for (i = 0; !err && i < (c->large ? READS_MAX : READS_SMALL) && may_read(c); i++) {
 		err = read_once(p, c, staging, size, &got);
 		if (err != 1)
 			break;
