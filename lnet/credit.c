@@ -144,7 +144,7 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	atomic_set(&att->given, 0);
 	op->tries++;
 	op->tried |= 1ULL << att->path->ix;
-	op->suspect_ns = p->now_ns + lnet_path_suspect_after(p->ln, att->path);
+	op->suspect_ns = p->now_ns + lnet_op_patience(p, op, att->path);
 	list_add_tail(&att->link, &p->send);
 	lnet_op_arm(p, op);
 	return true;

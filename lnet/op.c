@@ -8,6 +8,7 @@
 /* after an attempt's deadline the driver has this long before the core takes it back */
 #define ABORT_GRACE_NS 5000000ULL
 #define ABORT_REPEAT_NS 10000000ULL
+#define OVERDUE_TIMES 16	/* patience: then an answer is missed although its path lives */
 
 static const u8 edges[LNET_NR_OP_STATES][LNET_NR_OP_STATES] = {
 #define STATE(s)
@@ -173,6 +174,32 @@ static bool hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 	return true;
 }
 
+u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
+		     const struct lnet_path *path)
+{
+	u64 ns = lnet_path_suspect_after(p->ln, path);
+
+	return op->flags & LNET_OPF_NOACKREQ ? ns + READ_ONCE(p->ln->tun.confirm_delay) : ns;
+}
+
+/*
+ * The path shows life, but what was asked over it is not answered: lost on a way that others pass.
+ * Asks over another one when many times the patience is over, long before the slice is.
+ */
+static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
+			    u64 after, u64 silent_ns)
+{
+	u64 overdue_ns = att->posted_ns + OVERDUE_TIMES * after;
+
+	op->suspect_ns = silent_ns;
+	if (!asked(att) || !may_hedge(p, op))
+		return;
+	if (p->now_ns < overdue_ns)
+		op->suspect_ns = min(silent_ns, overdue_ns);
+	else if (hedge(p, op, att))
+		op->suspect_ns = U64_MAX;
+}
+
 /* Time to look whether a lone attempt's path is silent. Sets when to look again. */
 static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -183,10 +210,10 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 		op->suspect_ns = U64_MAX;
 		return;
 	}
-	after = lnet_path_suspect_after(p->ln, att->path);
+	after = lnet_op_patience(p, op, att->path);
 	since = max(att->posted_ns, att->path->evidence_ns);
 	if (p->now_ns < since + after) {
-		op->suspect_ns = since + after;
+		look_at_overdue(p, op, att, after, since + after);
 		return;
 	}
 	if (!att->path->suspect_ns)
@@ -430,7 +457,9 @@ void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path 
 	if (lnet_op_over(op))
 		return;
 	if (via) {
-		u64 rtt = att && op->tries == 1 ? p->now_ns - att->posted_ns : 0;
+		/* what a merged acknowledgement took says more of its delay than of the way */
+		bool prompt = att && op->tries == 1 && !(op->flags & LNET_OPF_NOACKREQ);
+		u64 rtt = prompt ? p->now_ns - att->posted_ns : 0;
 
 		lnet_path_alive(p->sh, via, p->now_ns, rtt);
 		if (!(op->flags & LNET_OPF_RECOVERY))

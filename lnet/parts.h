@@ -167,6 +167,12 @@ void lnet_peers_walk(struct lnet_pass *p,
 /* config; any NID: all */
 int lnet_health_set_ni(struct lnet *ln, const struct lnet_nid *nid, int value);
 int lnet_health_set_peer(struct lnet *ln, const struct lnet_nid *nid, int value);
+/*
+ * op.c [sh] ns without answer to @op or life of @path until one is missed: a merged acknowledgement
+ * is late on purpose.
+ */
+u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
+		     const struct lnet_path *path);
 /* [sh] takes from the retry budget */
 bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer);
 void lnet_hedge_earn(struct lnet_shard *sh, struct lnet_peer *peer);	/* [sh] one success */

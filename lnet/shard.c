@@ -152,7 +152,7 @@ static void leave_more(struct lnet_pass *p)
 	if (!sh || list_empty(&p->send))
 		return;
 	list_splice_tail_init(&p->send, &sh->more);
-	if (++sh->nr_more >= LNET_PASS_BURST) {
+	if (++sh->nr_more >= LNET_BELL_BURST) {
 		p->more = 0;
 		take_more(p, sh);
 		return;
@@ -290,6 +290,14 @@ static void perform(struct lnet_pass *p)
 		if (unlikely(p->backs))
 			lnet_pass_backs(p);
 	}
+}
+
+void lnet_pass_flush(struct lnet_pass *p)
+{
+	defer_all(p);
+	lnet_leave(p);
+	send_all(p);
+	ring_all(p);
 }
 
 void lnet_pass_end(struct lnet_pass *p)

@@ -243,6 +243,11 @@ struct lnet_lnd_ops {
 void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind kind);
 void lnet_pass_end(struct lnet_pass *p);
 void lnet_pass_relax(struct lnet_pass *p);
+/*
+ * Relaxes @p and sends what it owes so far, answers above all, before it ends: for a driver that
+ * has handed over a batch and has more in hand. May call the NI's own send, send_list and flush.
+ */
+void lnet_pass_flush(struct lnet_pass *p);
 
 /*
  * From the shard's pool; NULL only if memory is exhausted (then treat the message as SKIP). May

@@ -26,7 +26,7 @@ static bool concerns(const struct sim_fault *f, u32 from, u32 to)
 {
 	if (f->node < 0)
 		return true;
-	if (f->kind == SIM_CUT_OUT)
+	if (f->kind == SIM_CUT_OUT || f->kind == SIM_MUTE)
 		return (u32)f->node == from && (f->peer < 0 || (u32)f->peer == to);
 	if (f->kind == SIM_CUT_IN)
 		return (u32)f->node == to && (f->peer < 0 || (u32)f->peer == from);

@@ -6,7 +6,7 @@
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-#define BATCH_MAX	64U
+#define BATCH_MAX	32U	/* answers to the first leave while the rest is handled */
 #define DIRECT_MIN	2048U	/* smaller rests of a payload go through the staging memory */
 #define LARGE_MIN	65536U
 #define LARGE_AHEAD	4096U	/* read beyond a large message */
@@ -36,6 +36,8 @@ static void batch_flush(struct lnet_pass *p, struct sock_conn *c, struct batch *
 			lnet_buf_write(&b->msg[i].rx->into, 0, b->msg[i].data, b->msg[i].rx->want);
 	for (i = 0; i < b->nr; i++)
 		lnet_rx_done(p, b->msg[i].rx, LNET_OK);
+	if (b->nr == BATCH_MAX)
+		lnet_pass_flush(p);
 	b->nr = 0;
 	if (!b->nr_cookies)
 		return;
@@ -565,6 +567,7 @@ bool sock_conn_readable(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u
 		err = 0;
 	}
 	c->busy = i;
+	lnet_pass_flush(p);
 	read_end(p, c, err);
 	return got;
 }

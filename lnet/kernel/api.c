@@ -69,6 +69,7 @@ EXPORT_SYMBOL_GPL(lnet_tunables_of);
 EXPORT_SYMBOL_GPL(lnet_pass_begin);
 EXPORT_SYMBOL_GPL(lnet_pass_end);
 EXPORT_SYMBOL_GPL(lnet_pass_relax);
+EXPORT_SYMBOL_GPL(lnet_pass_flush);
 EXPORT_SYMBOL_GPL(lnet_rx_get);
 EXPORT_SYMBOL_GPL(lnet_rx_begin);
 EXPORT_SYMBOL_GPL(lnet_rx_done);

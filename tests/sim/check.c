@@ -269,6 +269,9 @@ void sim_check_req(struct sim_world *w, const struct sim_req *req)
 		sim_fail(w,
 			 "request %llx, kind %u, %u -> %u failed (%d) though all faults were over",
 			 id, req->kind, req->src, req->dst, req->status);
+	if (w->scenario->end_by_ns && req->end_ns - req->start_ns > w->scenario->end_by_ns)
+		sim_fail(w, "request %llx, kind %u, %u -> %u took %llu us", id, req->kind, req->src,
+			 req->dst, (unsigned long long)(req->end_ns - req->start_ns) / SIM_US);
 	if (req->nr_sides)
 		sim_fail(w, "request %llx: an MD was not given back", id);
 }

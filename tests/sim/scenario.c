@@ -291,6 +291,17 @@ static void count_node(struct sim_counts *c, const struct lnet *ln)
 #undef ADD
 }
 
+/* With nothing wrong on the way, whatever was sent twice was sent for nothing. */
+static void check_calm(struct run *r)
+{
+	const struct sim_counts *c = &r->w.count;
+
+	if (!r->w.failed && (c->resends || c->hedges || c->suspects || c->recovery_pings))
+		sim_fail(&r->w, "%llu resends, %llu hedges, %llu suspects, %llu recovery pings",
+			 (unsigned long long)c->resends, (unsigned long long)c->hedges,
+			 (unsigned long long)c->suspects, (unsigned long long)c->recovery_pings);
+}
+
 static void show(const struct sim_scenario *s)
 {
 	u32 i;
@@ -353,6 +364,8 @@ void sim_scenario_run(const struct sim_scenario *s, u64 seed, u32 verbose,
 			count_node(&r->w.count, r->w.node[n].ln);
 		sim_node_down(&r->w, n);
 	}
+	if (s->calm)
+		check_calm(r);
 	result->failed = r->w.failed;
 	memcpy(result->why, r->w.why, sizeof(result->why));
 	result->hash = r->w.hash;

@@ -27,6 +27,9 @@ struct sim_scenario {
 	u32 window;			/* 0: the default */
 	u32 credits;			/* peer credits; 0: the driver's */
 	u32 put_ack, put, get;		/* permille */
+	/* what is expected besides: */
+	u64 end_by_ns;			/* of each request, after it was made; 0: any time */
+	bool calm;			/* nothing is sent twice, no path is suspected */
 	struct sim_fault fault[SIM_MAX_FAULTS];
 	u32 nr_faults;
 };

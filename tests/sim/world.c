@@ -18,7 +18,7 @@ const char *const sim_fault_names[SIM_NR_FAULTS] = {
 	[SIM_RESTART] = "restart", [SIM_REFUSE] = "refuse",   [SIM_BREAK] = "break",
 	[SIM_SHORT] = "short",	   [SIM_UNLINK] = "unlink",   [SIM_RULE] = "rule",
 	[SIM_RULE_DROP] = "rule-drop", [SIM_RULE_DELAY] = "rule-delay",
-	[SIM_RULE_DOWN] = "rule-down",
+	[SIM_RULE_DOWN] = "rule-down", [SIM_MUTE] = "mute",
 };
 
 /* ---- random numbers: splitmix64 -------------------------------------------------------------- */

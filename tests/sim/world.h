@@ -84,6 +84,7 @@ enum sim_fault_kind {
 	SIM_RULE_DROP,
 	SIM_RULE_DELAY,
 	SIM_RULE_DOWN,
+	SIM_MUTE,		/* answers of @node are lost, pings and their answers pass */
 	SIM_NR_FAULTS
 };
 extern const char *const sim_fault_names[SIM_NR_FAULTS];

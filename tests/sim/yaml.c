@@ -49,6 +49,8 @@ static const struct key keys[] = {
 	KEY(put_ack, "put_ack", NUMBER),
 	KEY(put, "put", NUMBER),
 	KEY(get, "get", NUMBER),
+	KEY(end_by_ns, "end_by", TIME),
+	KEY(calm, "calm", BOOL),
 };
 #undef KEY
 

@@ -13,6 +13,7 @@
 #define lnet_pass_begin		contract_pass_begin
 #define lnet_pass_end		contract_pass_end
 #define lnet_pass_relax		contract_pass_relax
+#define lnet_pass_flush		contract_pass_flush
 #define lnet_rx_get		contract_rx_get
 #define lnet_rx_begin		contract_rx_begin
 #define lnet_rx_done		contract_rx_done

@@ -387,7 +387,7 @@ static void test_hedge(void)
 	setup(1);
 	while (lnet_hedge_allowed(&w->sh, &w->peer))
 		nr++;
-	UNIT_EQUAL(nr, 256, "a new peer has a whole burst");
+	UNIT_EQUAL(nr, 1024, "a new peer has a whole burst");
 	UNIT_EQUAL(w->sh.c[LNET_C_hedges_denied], 1, "then it is denied");
 	for (i = 0; i < 4; i++)
 		lnet_hedge_earn(&w->sh, &w->peer);
@@ -399,7 +399,7 @@ static void test_hedge(void)
 		lnet_hedge_earn(&w->sh, &w->peer);
 	for (nr = 0; lnet_hedge_allowed(&w->sh, &w->peer); nr++)
 		;
-	UNIT_EQUAL(nr, 256, "no more than a burst is saved");
+	UNIT_EQUAL(nr, 1024, "no more than a burst is saved");
 	teardown();
 }
 

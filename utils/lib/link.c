@@ -358,10 +358,13 @@ int link_talk(struct link *l, struct link_call *call)
 {
 	size_t len = NLMSG_HDRLEN + GENL_HDRLEN + call->len;
 	struct talk t = { .l = l, .call = call };
-	struct nlmsghdr *h = calloc(1, NLMSG_ALIGN(len));
 	struct genlmsghdr *g;
+	struct nlmsghdr *h;
 	int rc;
 
+	if (call->len > INT32_MAX / 2)
+		return -EMSGSIZE;
+	h = calloc(1, NLMSG_ALIGN(len));
 	if (!h)
 		return -ENOMEM;
 	h->nlmsg_len = (uint32_t)len;
