@@ -55,4 +55,12 @@
 static inline void lnet_shard_role_take(void) {}
 static inline void lnet_shard_role_drop(void) {}
 
+/* Not in 6.1. */
+#ifndef abs_diff
+#define abs_diff(a, b) ({						\
+	__auto_type plat_a_ = (a);					\
+	__auto_type plat_b_ = (b);					\
+	plat_a_ > plat_b_ ? plat_a_ - plat_b_ : plat_b_ - plat_a_; })
+#endif
+
 #endif
