@@ -143,6 +143,8 @@ check: deps
 	@+tests/run check
 kernel:
 	@tests/kernel
+vm: deps
+	@+$(MAKE) -s all && SPARSE=no tests/kernel && tests/vm/all
 deps:
 	@config/deps
 
@@ -189,7 +191,7 @@ install: all
 clean:
 	rm -rf build
 
-.PHONY: all lib unit asan tsan tidy quick check kernel deps fuzz fuzzers demo bench sim models netns requirements man \
+.PHONY: all lib unit asan tsan tidy quick check kernel vm deps fuzz fuzzers demo bench sim models netns requirements man \
 	format install clean
 .SECONDARY:
 
