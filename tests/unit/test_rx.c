@@ -302,6 +302,32 @@ static void test_stock_requests(void)
 	rails_end();
 }
 
+/* What a peer asks while too many answers to it are not over is dropped, and taken afterwards. */
+static void test_not_reading(void)
+{
+	struct lnet_nid src = rails_nid(0, 0);
+	struct lnet_peer_ni *from;
+	struct lnet_hdr hdr;
+
+	rails_begin(&stock);
+	from = lnet_peer_ni_get(rails.node[1].ln, &src);
+	hdr_init(&hdr, LNET_MSG_GET);
+	hdr.msg.get.match_bits = LNET_PING_MATCHBITS;
+	hdr.msg.get.sink_length = 272;
+	hdr.msg.get.return_wmd.cookie[1] = 77;
+	atomic_set(&from->nr_answers, LNET_ANSWERS_MAX);
+	UNIT_EQUAL(receive(&hdr), LNET_SKIP, "too many answers wait");
+	UNIT_EQUAL(rails_stat(1, LNET_C_not_reading), 1, "counted");
+	UNIT_EQUAL(rails_stat(1, LNET_C_msgs_max), 0, "answers begun");
+	atomic_set(&from->nr_answers, LNET_ANSWERS_MAX - 1);
+	UNIT_EQUAL(receive(&hdr), LNET_SKIP, "one less: a ping needs no place");
+	UNIT_EQUAL(rails_stat(1, LNET_C_not_reading), 1, "counted");
+	UNIT_EQUAL(rails_stat(1, LNET_C_msgs_max), 1, "answers begun");
+	atomic_sub(LNET_ANSWERS_MAX - 1, &from->nr_answers);
+	lnet_peer_ni_put(from);
+	rails_end();
+}
+
 UNIT_SUITE(rx,
 	{ "who it is for", test_address },
 	{ "forged names and portals are dropped", test_forged },
@@ -312,4 +338,5 @@ UNIT_SUITE(rx,
 	{ "answered while the driver still refers to the memory", test_answered_while_posted },
 	{ "rule 8: two REPLYs land at once", test_two_replies },
 	{ "rule 8: a REPLY breaks off", test_reply_breaks },
-	{ "stock rules", test_stock_requests })
+	{ "stock rules", test_stock_requests },
+	{ "a peer that does not take its answers is dropped", test_not_reading })
