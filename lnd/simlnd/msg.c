@@ -118,10 +118,13 @@ static bool may_double(const struct sim_world *w, const struct lnet_hdr *hdr)
 	       !hdr->msg.get.ptl_index;
 }
 
-/* To a request of a user: what answers the core's own has a copy and no entry. */
-static bool is_answer(const struct lnet_op *op)
+/* An answer to a request of a user: what answers the core's own has a copy and no entry. */
+static bool is_muted(struct sim_world *w, const struct simlnd_msg *m, const struct lnet_op *op)
 {
-	return op->type == LNET_OP_ACK || (op->type == LNET_OP_REPLY && (op->entry || !op->copy));
+	if ((m->hdr.type != LNET_MSG_ACK && m->hdr.type != LNET_MSG_REPLY) ||
+	    !simlnd_roll(w, SIM_MUTE, m->rail, m->src_node, m->dst_node))
+		return false;
+	return op->type == LNET_OP_ACK || op->entry || !op->copy;
 }
 
 static void fly(struct simlnd_end *end, struct simlnd_msg *m, const struct simlnd_fate *fate,
@@ -195,8 +198,7 @@ static void post(struct lnet_pass *p, struct simlnd_end *end, struct lnet_att *a
 	sim_trace(w, (u64)m->src_node << 32 | m->dst_node, m->hash ^ m->hdr.type);
 	if (w->on_send)
 		w->on_send(w, sn->node, &m->hdr, att->op->flags & LNET_OPF_NAMED);
-	m->lost = fate.lost || (is_answer(att->op) && simlnd_roll(w, SIM_MUTE, m->rail, m->src_node,
-								  m->dst_node));
+	m->lost = fate.lost || is_muted(w, m, att->op);
 	show(w, m->lost ? "post (lost)" : "post", m);
 	if (fate.dup && !fate.lost && may_double(w, &m->hdr))
 		double_msg(end, m, att);
