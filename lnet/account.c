@@ -73,6 +73,42 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 	from->c[drop_pni[type & 3]]++;
 }
 
+/*
+ * Does anybody want to know whether its answer came in time (behaviour.md 1.4, 4.6)? The MD may say
+ * so, else the tunable does: bit 0 GETs, bit 1 PUTs that want an ACK. What the core asks is tracked
+ * always.
+ */
+static bool tracked(const struct lnet *ln, const struct lnet_op *op)
+{
+	u32 said = op->md ? op->md->options : 0;
+
+	if (op->type != LNET_OP_GET && (op->type != LNET_OP_PUT || !(op->flags & LNET_OPF_ACK)))
+		return false;
+	if (op->flags & LNET_OPF_INTERNAL)
+		return true;
+	if (said & (LNET_MD_TRACK_RESPONSE | LNET_MD_NO_TRACK_RESPONSE))
+		return !(said & LNET_MD_NO_TRACK_RESPONSE);
+	return READ_ONCE(ln->tun.response_tracking) & (op->type == LNET_OP_GET ? 1 : 2);
+}
+
+void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op)
+{
+	sh->nr_live++;
+	sh->c[LNET_C_msgs_max] = max(sh->c[LNET_C_msgs_max], ++sh->c[LNET_C_msgs_alloc]);
+	if (!tracked(sh->ln, op))
+		return;
+	op->flags |= LNET_OPF_TRACKED;
+	lnet_count(sh, rst_alloc);
+}
+
+void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op)
+{
+	sh->nr_live--;
+	sh->c[LNET_C_msgs_alloc]--;
+	if (op->flags & LNET_OPF_TRACKED)
+		sh->c[LNET_C_rst_alloc]--;
+}
+
 #define STATS_WANT_MAX 8	/* blocks allocated at once */
 
 void lnet_stats_reserve(struct lnet_shard *sh)

@@ -441,6 +441,7 @@ enum lnet_op_flag {
 	/* an answer that may leave over another path if the first one fails */
 	LNET_OPF_ANY_PATH = 0x20000,
 	LNET_OPF_ANSWERED = 0x8000,	/* the answer used the MD once */
+	LNET_OPF_TRACKED = 0x40000,	/* counted: waits for an answer, missed it */
 };
 
 /* a counted small payload: ping replies, held answers, openings */

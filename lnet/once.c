@@ -315,8 +315,10 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 	e = w->entry[seq & (w->cap - 1)];
 	if (e && e->seq == seq)
 		return duplicate(p, rx, w, e);
-	if (!rx->spare || !rx->answer || !lnet_rx_reserve(p, rx))
-		return LNET_SKIP;	/* no memory: not taken, the sender may come again */
+	if (!rx->spare || !rx->answer || !lnet_rx_reserve(p, rx)) {
+		lnet_count(p->sh, rx_no_memory);	/* not taken, the sender may come again */
+		return LNET_SKIP;
+	}
 	return first_sight(p, rx, entry_new(p, rx, w, seq, alone));
 }
 
@@ -505,6 +507,8 @@ enum lnet_verdict lnet_once_open(struct lnet_pass *p, struct lnet_rx *rx,
 	lnet_enter_pni(p, rx->from);
 	w = c && rx->answer ? lnet_window_open(p, rx, hdr->msg.get.src_offset) : NULL;
 	if (!w || hdr->msg.get.sink_length < LNET_GRANT_SIZE) {
+		if (!c || !rx->answer)
+			lnet_count(p->sh, rx_no_memory);
 		lnet_copy_put(c);
 		return LNET_SKIP;
 	}

@@ -117,7 +117,7 @@ static void op_deadline(struct lnet_pass *p, struct lnet_op *op)
 
 	if (how == LNET_REMOTE_TIMEOUT) {
 		lnet_op_given_up(op);
-		if (lnet_op_request(op))
+		if (op->flags & LNET_OPF_TRACKED)
 			lnet_count(p->sh, response_timeout_count);
 		lnet_op_blame_silence(p, op);
 		if (op->flags & LNET_OPF_MARKED)
@@ -367,8 +367,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 	count_end(sh, op);
 	lnet_timer_cancel(&sh->wheel, &op->timer);
 	list_del_init(&op->all);
-	sh->nr_live--;
-	sh->c[LNET_C_msgs_alloc]--;
+	lnet_stat_end(sh, op);
 	final_event(p, op, p->now_ns);
 	if (op->done)
 		op->done(p, op);

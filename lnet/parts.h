@@ -291,6 +291,9 @@ void lnet_stats_pool_fini(struct lnet_shard *sh);
 void lnet_stat_posted(struct lnet_path *path, const struct lnet_op *op, u64 ns);
 /* counters of a message that left */
 void lnet_stat_sent(struct lnet_shard *sh, struct lnet_path *path, const struct lnet_op *op);
+/* [sh] an operation is begun; is over */
+void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op);
+void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op);
 void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_ns);
 void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
 		    u32 len);

@@ -47,8 +47,11 @@ struct lnet_rx *lnet_rx_get(struct lnet_pass *p)
 		lnet_leave(p);		/* and is filled up when it is entered again */
 	if (!rx)
 		rx = kzalloc(sizeof(*rx), GFP_NOFS);
-	if (!rx)
+	if (!rx) {
+		lnet_enter(p, &p->ln->shard[0]);
+		lnet_count(p->sh, rx_no_memory);
 		return NULL;
+	}
 	INIT_LIST_HEAD(&rx->link);
 	INIT_LIST_HEAD(&rx->stop);
 	INIT_LIST_HEAD(&rx->owed);
@@ -102,6 +105,8 @@ void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why
 		lnet_count(p->sh, no_match);
 	else if (why == LNET_TOO_LONG)
 		lnet_count(p->sh, too_long);
+	else if (why == LNET_NO_MEMORY)
+		lnet_count(p->sh, rx_no_memory);
 }
 
 static enum lnet_verdict skip(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why)
@@ -518,7 +523,7 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 	read_request(rx, hdr);
 	if (unlikely(atomic_read(&rx->from->nr_answers) >= LNET_ANSWERS_MAX)) {
 		lnet_count(p->sh, not_reading);
-		return skip(p, rx, LNET_NO_MEMORY);
+		return skip(p, rx, LNET_CANCELED);
 	}
 	if (rx->portal >= 2 * LNET_PORTAL_MARK)
 		return skip(p, rx, LNET_NO_MATCH);

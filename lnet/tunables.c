@@ -51,6 +51,11 @@ int lnet_tunable_set(struct lnet *ln, const char *name, u64 value)
 		return -ENOENT;
 	if (value < info->min || value > info->max)
 		return -ERANGE;
+	if (slot(&ln->tun, info) == &ln->tun.recovery_interval) {
+		if (value != info->def)
+			pr_warn("recovery_interval is ignored: recovery pings pace themselves\n");
+		return 0;
+	}
 	mutex_lock(&ln->cfg_mutex);
 	WRITE_ONCE(*slot(&ln->tun, info), value);
 	mutex_unlock(&ln->cfg_mutex);

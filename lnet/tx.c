@@ -84,8 +84,7 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_shard *sh = p->sh;
 
 	list_add_tail(&op->all, &sh->live);
-	sh->nr_live++;
-	sh->c[LNET_C_msgs_max] = max(sh->c[LNET_C_msgs_max], ++sh->c[LNET_C_msgs_alloc]);
+	lnet_stat_start(sh, op);
 	op->start_ns = p->now_ns;
 	if (!lnet_op_request(op))
 		atomic_inc(&op->dst_pni->nr_answers);

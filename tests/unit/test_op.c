@@ -479,6 +479,55 @@ static void test_both_end(void)
 	rails_end();
 }
 
+/* ---- response tracking ----------------------------------------------------------------------- */
+
+static void set_options(u32 options)
+{
+	struct lnet *ln = rails.node[0].ln;
+	struct lnet_pass p;
+	struct lnet_md *md;
+	int err;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	md = lnet_md_use_bound(ln, rails.node[0].md, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(md);
+	md->options |= options;
+	lnet_md_unuse(&p, md);
+	lnet_pass_end(&p);
+}
+
+/* A PUT with ACK, one without, a GET: which are counted as awaited, then as missed. */
+static void tracked(u32 which, u32 options, unsigned int want)
+{
+	rails_begin(NULL);
+	tune(0, "response_tracking", which);
+	tune(0, "hedge", 0);
+	set_options(options);
+	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, -1);
+	rails_on(0, -1, RAILS_GET, FATE_LOSE, LNET_OK, -1);
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_put(0, 1, 8, 0, 0);
+	rails_get(0, 1, 8, 0);
+	UNIT_EQUAL(rails_stat(0, LNET_C_rst_alloc), want, "awaited");
+	rails_run(T + T / 5);
+	UNIT_EQUAL(rails_stat(0, LNET_C_response_timeout_count), want, "missed");
+	rails_clear();
+	rails_run(2 * T);
+	UNIT_EQUAL(rails_stat(0, LNET_C_rst_alloc), 0, "none is awaited any more");
+	rails_end();
+}
+
+static void test_tracking(void)
+{
+	tracked(0, 0, 0);
+	tracked(1, 0, 1);
+	tracked(2, 0, 1);
+	tracked(3, 0, 2);
+	tracked(0, LNET_MD_TRACK_RESPONSE, 2);
+	tracked(3, LNET_MD_NO_TRACK_RESPONSE, 0);
+	tracked(3, LNET_MD_NO_TRACK_RESPONSE | LNET_MD_TRACK_RESPONSE, 0);
+}
+
 UNIT_SUITE(op,
 	{ "lnt-080, lnt-085, lnd-030, lnt-100: the driver is given T / max(R, 1)", test_slices },
 	{ "lnt-085: the last attempt is clipped to the time left", test_clipped },
@@ -502,4 +551,5 @@ UNIT_SUITE(op,
 	{ "lnt-075: path lost in every state", test_path_lost },
 	{ "a removed peer's requests in flight are perhaps delivered, no others", test_peer_del },
 	{ "lnt-055: shutdown in every state", test_shutdown },
-	{ "two attempts that end at once are recalled once", test_both_end })
+	{ "two attempts that end at once are recalled once", test_both_end },
+	{ "which answers are counted as awaited and as missed", test_tracking })

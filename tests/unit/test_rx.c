@@ -282,6 +282,25 @@ static void test_reply_breaks(void)
 	rails_end();
 }
 
+/* A request for which there is no memory is not taken; it comes again. */
+static void test_no_memory(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_GET, FATE_DELAY, LNET_OK, 1);
+	tag = rails_get(0, 1, 64, 0);
+	unit_fail_alloc(1);
+	rails_release();
+	unit_fail_alloc(0);
+	UNIT_EQUAL(rails_stat(1, LNET_C_rx_no_memory), 1, "counted");
+	UNIT_EQUAL(rails_done(tag), 0, "not taken");
+	rails_run(100 * RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "asked again");
+	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "one effect");
+	rails_end();
+}
+
 static void test_stock_requests(void)
 {
 	unsigned int put, noack, get;
@@ -338,5 +357,6 @@ UNIT_SUITE(rx,
 	{ "answered while the driver still refers to the memory", test_answered_while_posted },
 	{ "rule 8: two REPLYs land at once", test_two_replies },
 	{ "rule 8: a REPLY breaks off", test_reply_breaks },
+	{ "no memory for a request", test_no_memory },
 	{ "stock rules", test_stock_requests },
 	{ "a peer that does not take its answers is dropped", test_not_reading })
