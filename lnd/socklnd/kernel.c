@@ -5,8 +5,6 @@
 #include <linux/wait_bit.h>
 #include <net/tcp.h>
 
-#define ACCEPTS_MAX	16		/* of one turn */
-#define PAUSE_MS	10		/* after an accept that failed for want of memory */
 #define LINGER_NS	1000000000ULL	/* for the last bytes of a refusal */
 #define STAGING_SIZE	65536U
 #define STAGING_KEPT	8U
@@ -16,11 +14,6 @@ struct sock_ni *sock_ni_of(struct lnet_ni *ni)
 	struct kern_ni *kn = lnet_ni_priv(ni);
 
 	return &kn->sn;
-}
-
-static struct kern_conn *kern_conn(struct sock_conn *c)
-{
-	return (struct kern_conn *)c->io;
 }
 
 static struct sock_conn *conn_of(struct kern_conn *kc)
@@ -101,8 +94,7 @@ static void on_state_change(struct sock *sk)
 	wake(sk, LNET_POLL_STATE);
 }
 
-/* L */
-static void attach(struct sock_conn *c, struct socket *sock)
+void kern_conn_attach(struct sock_conn *c, struct socket *sock)
 {
 	struct kern_conn *kc = kern_conn(c);
 	struct sock *sk = sock->sk;
@@ -119,8 +111,7 @@ static void attach(struct sock_conn *c, struct socket *sock)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-/* None of ours runs after this. */
-static void detach(struct kern_conn *kc)
+void kern_conn_detach(struct kern_conn *kc)
 {
 	struct sock *sk = kc->sock->sk;
 
@@ -136,8 +127,7 @@ static void detach(struct kern_conn *kc)
 
 static bool conn_ready(struct lnet_poll *poll, unsigned long events);
 
-/* L */
-static void conn_setup(struct sock_conn *c)
+void kern_conn_setup(struct sock_conn *c)
 {
 	atomic_inc(&kern_ni(c->sn)->nr_live);
 	kern_conn(c)->listening = true;
@@ -147,7 +137,7 @@ static void conn_setup(struct sock_conn *c)
 /* A worker does it: the caller may be short of memory, or of the right to use reserved ports. */
 static int io_dial(struct sock_conn *c, const struct lnet_nid *to)
 {
-	conn_setup(c);
+	kern_conn_setup(c);
 	lnet_env_poll_raise(&kern_conn(c)->poll, LNET_POLL_TURN);
 	return 0;
 }
@@ -292,7 +282,7 @@ static void release(struct kern_ni *kn, struct sock_conn *c)
 	struct kern_conn *kc = kern_conn(c);
 
 	if (kc->sock) {
-		detach(kc);
+		kern_conn_detach(kc);
 		if (READ_ONCE(kc->sock->sk->sk_state) != TCP_FIN_WAIT2)
 			sock_no_linger(kc->sock->sk);
 		sock_release(kc->sock);
@@ -328,7 +318,7 @@ static int dial(struct kern_ni *kn, struct sock_conn *c)
 	if (err)
 		return err;
 	mutex_lock(&kn->sn.lock);
-	attach(c, sock);
+	kern_conn_attach(c, sock);
 	mutex_unlock(&kn->sn.lock);
 	return 0;
 }
@@ -383,14 +373,16 @@ static bool conn_turn(struct sock_conn *c)
 	bool got = false;
 
 	lnet_pass_begin(&p, c->sn->ln, LNET_PASS_DRIVER);
-	if (!READ_ONCE(c->waits))
+	if (READ_ONCE(c->state) == CONN_WAIT_REQUEST && kern_request_ready(&p, c))
+		sk = NULL;
+	else if (!READ_ONCE(c->waits))
 		got = read_turn(&p, c);
 	else if (is_dead(sk))
 		sock_conn_broken(&p, c);
-	if (READ_ONCE(c->want_write) && sk_stream_is_writeable(sk))
+	if (sk && READ_ONCE(c->want_write) && sk_stream_is_writeable(sk))
 		sock_conn_writable(&p, c);
 	lnet_pass_end(&p);
-	return got && !READ_ONCE(c->waits) && has_more(c, sk);
+	return sk && got && !READ_ONCE(c->waits) && has_more(c, sk);
 }
 
 static bool conn_ready(struct lnet_poll *poll, unsigned long events)
@@ -409,125 +401,6 @@ static bool conn_ready(struct lnet_poll *poll, unsigned long events)
 	if (claim_closed(kn, c))
 		release(kn, c);
 	return false;
-}
-
-/* ---- the listener ---- */
-
-struct accepted {
-	struct kern_ni *kn;
-	struct socket *sock;
-};
-
-/* What comes in has the listener's callback until it is accepted. */
-static void on_listener_ready(struct sock *sk)
-{
-	struct kern_ni *kn;
-
-	read_lock_bh(&sk->sk_callback_lock);
-	kn = sk->sk_state == TCP_LISTEN ? sk->sk_user_data : NULL;
-	if (kn)
-		lnet_env_poll_raise(&kn->accept, LNET_POLL_READ);
-	read_unlock_bh(&sk->sk_callback_lock);
-}
-
-static void accept_setup(struct sock_conn *c, void *arg)
-{
-	struct accepted *a = arg;
-	struct sock *sk = a->sock->sk;
-
-	write_lock_bh(&sk->sk_callback_lock);
-	sk->sk_data_ready = a->kn->data_ready;
-	sk->sk_user_data = NULL;
-	write_unlock_bh(&sk->sk_callback_lock);
-	conn_setup(c);
-	attach(c, a->sock);
-	lnet_env_poll_raise(&kern_conn(c)->poll, LNET_POLL_TURN);
-}
-
-static bool is_privileged(const struct kern_addr *from)
-{
-	return ntohs(from->sa.sa_family == AF_INET ? from->in.sin_port : from->in6.sin6_port) <=
-	       LNET_PORT_RESERVED_MAX;
-}
-
-static bool is_same_host(const struct kern_ni *kn, const struct kern_addr *from)
-{
-	if (from->sa.sa_family == AF_INET)
-		return from->in.sin_addr.s_addr == kn->sn.nid.addr[0];
-	return !memcmp(&from->in6.sin6_addr, kn->sn.nid.addr, sizeof(from->in6.sin6_addr));
-}
-
-/* Of no use to us: its callback is still the listener's, its namespace may end before it. */
-static void refuse(struct kern_ni *kn, struct socket *sock)
-{
-	struct sock *sk = sock->sk;
-
-	write_lock_bh(&sk->sk_callback_lock);
-	sk->sk_data_ready = kn->data_ready;
-	sk->sk_user_data = NULL;
-	write_unlock_bh(&sk->sk_callback_lock);
-	sock_no_linger(sk);
-	sock_release(sock);
-}
-
-static int accept_one(struct lnet_pass *p, struct kern_ni *kn)
-{
-	struct accepted a = { .kn = kn };
-	struct kern_addr from;
-	int err;
-
-	err = kernel_accept(kn->listener, &a.sock, O_NONBLOCK);
-	if (err)
-		return err;
-	kern_socket_options(kn, a.sock);
-	if (kernel_getpeername(a.sock, &from.sa) < 0 ||
-	    !sock_accepted(p, &kn->sn, is_privileged(&from), is_same_host(kn, &from),
-			   accept_setup, &a))
-		refuse(kn, a.sock);
-	return 0;
-}
-
-/* True: come again. */
-static bool accept_turn(struct kern_ni *kn)
-{
-	struct lnet_pass p;
-	unsigned int nr;
-	int err = 0;
-
-	lnet_pass_begin(&p, kn->sn.ln, LNET_PASS_DRIVER);
-	for (nr = 0; nr < ACCEPTS_MAX && !err; nr++)
-		err = accept_one(&p, kn);
-	lnet_pass_end(&p);
-	if (err == -ENOMEM || err == -ENOBUFS || err == -ENFILE)
-		msleep(PAUSE_MS);	/* what is not accepted is not announced again */
-	return err != -EAGAIN && err != -EINVAL;
-}
-
-static void listener_attach(struct kern_ni *kn)
-{
-	struct sock *sk = kn->listener->sk;
-
-	write_lock_bh(&sk->sk_callback_lock);
-	kn->data_ready = sk->sk_data_ready;
-	sk->sk_user_data = kn;
-	sk->sk_data_ready = on_listener_ready;
-	write_unlock_bh(&sk->sk_callback_lock);
-}
-
-static void listener_stop(struct kern_ni *kn)
-{
-	struct sock *sk = kn->listener ? kn->listener->sk : NULL;
-
-	if (sk) {
-		write_lock_bh(&sk->sk_callback_lock);
-		sk->sk_user_data = NULL;
-		sk->sk_data_ready = kn->data_ready;
-		write_unlock_bh(&sk->sk_callback_lock);
-	}
-	lnet_env_poll_del(&kn->accept);
-	if (sk)
-		sock_release(kn->listener);
-	kn->listener = NULL;
 }
 
 /* ---- the timer ---- */
@@ -566,54 +439,9 @@ static bool tick_ready(struct lnet_poll *poll, unsigned long events)
 
 /* ---- an NI ---- */
 
-static void say_why(const struct lnet_ni *ni, u16 port, int err)
-{
-	char nid[LNET_NIDSTR_SIZE];
-
-	lnet_nid_str(lnet_ni_nid(ni), nid);
-	if (err == -EADDRINUSE)
-		pr_err("socklnd: %s: port %u of this address is in use: another node runs here "
-		       "(lnetd, another module), or set accept_port\n",
-		       nid, port);
-	else if (err == -EADDRNOTAVAIL)
-		pr_err("socklnd: %s: no interface has this address\n", nid);
-	else
-		pr_err("socklnd: %s: port %u: error %d\n", nid, port, err);
-}
-
-/* In a worker: who configures may not be allowed to use reserved ports. */
-static bool listen_ready(struct lnet_poll *poll, unsigned long events)
-{
-	struct kern_ni *kn = container_of(poll, struct kern_ni, accept);
-
-	if (events & LNET_POLL_TURN) {
-		kn->listen_err = kern_socket_listen(
-			kn, READ_ONCE(sock_tun(&kn->sn)->accept_port), &kn->listener);
-		complete(&kn->listening);
-		return false;
-	}
-	return accept_turn(kn);
-}
-
-static int listener_start(struct kern_ni *kn)
-{
-	if (!READ_ONCE(sock_tun(&kn->sn)->accept))
-		return 0;
-	init_completion(&kn->listening);
-	lnet_env_poll_raise(&kn->accept, LNET_POLL_TURN);
-	wait_for_completion(&kn->listening);
-	if (kn->listen_err) {
-		say_why(kn->sn.ni, READ_ONCE(sock_tun(&kn->sn)->accept_port), kn->listen_err);
-		return kn->listen_err;
-	}
-	listener_attach(kn);
-	lnet_env_poll_raise(&kn->accept, LNET_POLL_READ);
-	return 0;
-}
-
 static void stop_all(struct kern_ni *kn)
 {
-	listener_stop(kn);
+	kern_listener_stop(kn);
 	lnet_env_alarm_del(&kn->alarm);
 	lnet_env_poll_del(&kn->tick);
 	sock_ni_fini(&kn->sn);
@@ -627,15 +455,15 @@ static int ni_start(struct lnet_ni *ni)
 	kn->net = lnet_env_net(lnet_env_of(lnet_ni_instance(ni)));
 	kn->armed_ns = U64_MAX;
 	err = sock_ni_init(&kn->sn, ni, &kern_io);
-	lnet_env_poll_init(&kn->accept, WORK_CPU_UNBOUND, listen_ready);
+	if (err)
+		return err;
 	lnet_env_poll_init(&kn->tick, WORK_CPU_UNBOUND, tick_ready);
 	lnet_env_alarm_init(&kn->alarm, &kn->tick);
-	if (!err)
-		err = listener_start(kn);
-	if (!err)
-		kern_link_start(kn);
-	else
+	err = kern_listener_start(kn);
+	if (err)
 		stop_all(kn);
+	else
+		kern_link_start(kn);
 	return err;
 }
 
@@ -655,7 +483,7 @@ static void ni_stop(struct lnet_ni *ni)
 	struct lnet_pass p;
 
 	kern_link_stop(kn);
-	listener_stop(kn);
+	kern_listener_stop(kn);
 	lnet_pass_begin(&p, kn->sn.ln, LNET_PASS_DRIVER);
 	sock_ni_stop(&p, &kn->sn);
 	lnet_pass_end(&p);
@@ -678,6 +506,7 @@ struct lnet_lnd_ops kern_socklnd_ops = {
 	.land = sock_land,
 	.rx_stop = sock_rx_stop,
 	.path_reset = sock_path_reset,
+	.peer_gone = sock_peer_gone,
 	.counter_names = sock_counter_names,
 	.nr_counters = SOCK_NR_COUNTERS,
 	.counters = sock_counters,

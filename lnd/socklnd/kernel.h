@@ -24,10 +24,14 @@ struct kern_addr {
 struct kern_ni {
 	struct sock_ni sn;		/* first: what ni->priv points to */
 	struct net *net;		/* no reference: the NI ends before it does */
-	struct socket *listener;	/* NULL: accept is "none" */
+	struct socket *listener;	/* NULL: none, or another NI of the address has it */
 	void (*data_ready)(struct sock *sk);	/* the listener's before ours */
-	struct completion listening;	/* it was made, or could not be: listen_err */
+	struct completion listening;	/* a worker has @made it, or could not: listen_err */
+	struct socket *made;
 	int listen_err;
+	u16 listen_port;		/* of the listener that serves it; 0: none [cfg] */
+	bool closing;			/* no connection is handed to it any more */
+	atomic_t adopting;		/* workers that are handing it one */
 	struct lnet_poll accept, tick, link;	/* listener, timer, device */
 	struct lnet_alarm alarm;	/* of tick */
 	u64 armed_ns;			/* what it is set to; U64_MAX nothing [sn.lock] */
@@ -40,7 +44,7 @@ struct kern_ni {
 
 struct kern_conn {			/* at c->io */
 	struct lnet_poll poll;
-	struct socket *sock;		/* NULL until dialled; written under sn.lock, by @poll */
+	struct socket *sock;		/* NULL: none yet, or handed on; under sn.lock, by @poll */
 	void (*data_ready)(struct sock *sk);	/* the socket's before ours */
 	void (*write_space)(struct sock *sk);
 	void (*state_change)(struct sock *sk);
@@ -54,6 +58,36 @@ static inline struct kern_ni *kern_ni(struct sock_ni *sn)
 {
 	return container_of(sn, struct kern_ni, sn);
 }
+
+static inline struct kern_conn *kern_conn(struct sock_conn *c)
+{
+	return (struct kern_conn *)c->io;
+}
+
+/* ---- kernel.c ---- */
+/* L; its worker may come from now on. */
+void kern_conn_setup(struct sock_conn *c);
+/* L; @sock is @c's, and its callbacks wake @c's worker. */
+void kern_conn_attach(struct sock_conn *c, struct socket *sock);
+void kern_conn_detach(struct kern_conn *kc);	/* none of its callbacks runs after this */
+void kern_staging_exit(void);
+extern struct lnet_lnd_ops kern_socklnd_ops;
+
+/* ---- kernel_listen.c ---- */
+/*
+ * Configuration mutex held. Listens at the NI's address, unless another NI of that address and port
+ * does. 0 or -errno, and the log says why.
+ */
+int kern_listener_start(struct kern_ni *kn);
+/*
+ * The same; twice is once. What others need of it goes on; no connection is handed to @kn any more.
+ */
+void kern_listener_stop(struct kern_ni *kn);
+/*
+ * @c waits for its request; in its worker, no lock held. True: the request is not whole yet, or it
+ * was for another NI, which has the socket now, and @c is closed.
+ */
+bool kern_request_ready(struct lnet_pass *p, struct sock_conn *c);
 
 /* ---- kernel_addr.c: process context, may sleep ---- */
 void kern_addr_of(struct kern_addr *addr, const struct lnet_nid *nid, u16 port);
@@ -88,9 +122,5 @@ struct sock_param {
 };
 extern struct sock_param sock_params[SOCK_NR_PARAMS];
 #define sock_param(name) (sock_params[SOCK_P_##name].value)
-
-/* ---- kernel.c ---- */
-void kern_staging_exit(void);
-extern struct lnet_lnd_ops kern_socklnd_ops;
 
 #endif

@@ -47,8 +47,8 @@ static int param_set(const char *text, const struct kernel_param *kp)
 	if (!err && (value < sp->min || value > sp->max))
 		err = -ERANGE;
 	if (err) {
-		pr_err("ksocklnd: %s=%s: a number from %d to %d is needed\n", sp->name, text,
-		       sp->min, sp->max);
+		pr_err("ksocklnd: %s=%.*s: a number from %d to %d is needed\n", sp->name,
+		       (int)strcspn(text, "\n"), text, sp->min, sp->max);
 		return err;
 	}
 	if (READ_ONCE(is_loaded))

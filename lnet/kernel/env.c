@@ -196,6 +196,11 @@ void lnet_kernel_env_fini(void)
 	destroy_workqueue(workers);
 }
 
+void lnet_kernel_env_flush(void)
+{
+	flush_workqueue(workers);
+}
+
 /* ---- the polls of drivers -------------------------------------------------------------------- */
 
 static void poll_queue(struct lnet_poll *poll)

@@ -16,6 +16,8 @@ int lnet_kernel_env_create(struct lnet_env **env, struct net *net, unsigned int 
 void lnet_kernel_env_start(struct lnet_env *env, struct lnet *ln);
 void lnet_kernel_env_stop(struct lnet_env *env);
 void lnet_kernel_env_destroy(struct lnet_env *env);
+/* Who worked when it was called has returned when it does: also from the end of a connection. */
+void lnet_kernel_env_flush(void);
 
 /* ---- netns.c --------------------------------------------------------------------------------- */
 

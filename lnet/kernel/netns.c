@@ -306,4 +306,6 @@ void lnet_driver_unregister(const struct lnet_lnd_ops *ops)
 	mutex_lock(&netns_lock);
 	driver_forget(ops);
 	mutex_unlock(&netns_lock);
+	/* A connection ends in its worker, whose last steps are the driver's code. */
+	lnet_kernel_env_flush();
 }

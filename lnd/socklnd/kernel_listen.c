@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Listening in the kernel: one listener per namespace, address and port, shared by the NIs that
+ * have them; the request at the begin of a connection says which NI is meant.
+ */
+#include "lnd/socklnd/kernel.h"
+#include <linux/delay.h>
+#include <net/tcp.h>
+
+#define ACCEPTS_MAX	16		/* of one turn */
+#define PAUSE_MS	10		/* after an accept that failed for want of memory */
+
+/* ---- connections that come in ---- */
+
+static void accept_setup(struct sock_conn *c, void *arg)
+{
+	kern_conn_setup(c);
+	kern_conn_attach(c, arg);
+	lnet_env_poll_raise(&kern_conn(c)->poll, LNET_POLL_TURN);
+}
+
+/* Takes @sock over. One that is refused is reset: its namespace may end before it. */
+static void adopt(struct lnet_pass *p, struct kern_ni *kn, struct socket *sock, bool privileged,
+		  bool same_host)
+{
+	if (sock_accepted(p, &kn->sn, privileged, same_host, accept_setup, sock))
+		return;
+	sock_no_linger(sock->sk);
+	sock_release(sock);
+}
+
+/* It was born with the listener's callback. */
+static void adopted_from(struct kern_ni *kn, struct sock *sk)
+{
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_data_ready = kn->data_ready;
+	sk->sk_user_data = NULL;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+static bool is_privileged(const struct kern_addr *from)
+{
+	return ntohs(from->sa.sa_family == AF_INET ? from->in.sin_port : from->in6.sin6_port) <=
+	       LNET_PORT_RESERVED_MAX;
+}
+
+static bool is_same_host(const struct kern_ni *kn, const struct kern_addr *from)
+{
+	if (from->sa.sa_family == AF_INET)
+		return from->in.sin_addr.s_addr == kn->sn.nid.addr[0];
+	return !memcmp(&from->in6.sin6_addr, kn->sn.nid.addr, sizeof(from->in6.sin6_addr));
+}
+
+static int accept_one(struct lnet_pass *p, struct kern_ni *kn)
+{
+	struct kern_addr from = {};
+	struct socket *sock;
+	int err;
+
+	err = kernel_accept(kn->listener, &sock, O_NONBLOCK);
+	if (err)
+		return err;
+	adopted_from(kn, sock->sk);
+	kern_socket_options(kn, sock);
+	/* Gone already: nobody's port is 0. */
+	if (kernel_getpeername(sock, &from.sa) < 0)
+		kern_addr_of(&from, &kn->sn.nid, 0);
+	adopt(p, kn, sock, is_privileged(&from), is_same_host(kn, &from));
+	return 0;
+}
+
+/* True: come again. */
+static bool accept_turn(struct kern_ni *kn)
+{
+	struct lnet_pass p;
+	unsigned int nr;
+	int err = 0;
+
+	lnet_pass_begin(&p, kn->sn.ln, LNET_PASS_DRIVER);
+	for (nr = 0; nr < ACCEPTS_MAX && !err; nr++)
+		err = accept_one(&p, kn);
+	lnet_pass_end(&p);
+	if (err == -ENOMEM || err == -ENOBUFS || err == -ENFILE)
+		msleep(PAUSE_MS);	/* what is not accepted is not announced again */
+	return err != -EAGAIN && err != -EINVAL;
+}
+
+/* ---- which NI is meant ---- */
+
+/* The NI the request is for if it is another one of this driver, counted and kept from stopping. */
+static struct kern_ni *meant(struct kern_ni *kn, const struct lnet_nid *nid)
+{
+	struct kern_ni *other;
+	struct lnet_ni *ni;
+
+	if (lnet_nid_same(nid, &kn->sn.nid))
+		return NULL;
+	ni = lnet_ni_find(kn->sn.ln, nid);
+	if (!ni || ni->ops != kn->sn.ni->ops) {
+		lnet_ni_put(ni);
+		return NULL;
+	}
+	other = lnet_ni_priv(ni);
+	atomic_inc(&other->adopting);
+	smp_mb();	/* with kern_listener_stop() */
+	if (!READ_ONCE(other->closing))
+		return other;
+	atomic_dec(&other->adopting);
+	lnet_ni_put(ni);
+	return NULL;
+}
+
+/* The socket, of which nothing has been read, goes from @c to @other; @c is closed. */
+static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct kern_ni *other)
+{
+	bool privileged = c->privileged, same_host = c->same_host;
+	struct kern_conn *kc = kern_conn(c);
+	struct socket *sock = NULL;
+
+	sock_lock(p, c->sn);
+	if (c->state == CONN_WAIT_REQUEST) {
+		sock_count(c->sn, handed_on);
+		kern_conn_detach(kc);
+		sock = kc->sock;
+		kc->sock = NULL;
+		sock_conn_close(p, c, true);
+	}
+	sock_unlock(p, c->sn);
+	if (sock)
+		adopt(p, other, sock, privileged, same_host);
+}
+
+static bool ended(const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN || READ_ONCE(sk->sk_err);
+}
+
+bool kern_request_ready(struct lnet_pass *p, struct sock_conn *c)
+{
+	struct socket *sock = kern_conn(c)->sock;
+	u8 buf[LNET_ACR_SIZE_MAX];
+	struct kvec vec = { .iov_base = buf, .iov_len = sizeof(buf) };
+	struct msghdr msg = {};
+	enum lnet_acr_what what;
+	struct kern_ni *other;
+	struct lnet_acr acr;
+	unsigned int need;
+	int n;
+
+	if (c->nr_hdr)
+		return false;
+	n = kernel_recvmsg(sock, &msg, &vec, 1, sizeof(buf), MSG_PEEK | MSG_DONTWAIT);
+	if (n < 0)
+		return n == -EAGAIN;
+	what = lnet_acr_decode(&acr, buf, (unsigned int)n, &need);
+	if (what == LNET_ACR_MORE)
+		return !ended(sock->sk);
+	other = what == LNET_ACR_OK ? meant(kern_ni(c->sn), &acr.nid) : NULL;
+	if (!other)
+		return false;
+	hand_on(p, c, other);
+	lnet_pass_relax(p);
+	atomic_dec(&other->adopting);
+	lnet_ni_put(other->sn.ni);
+	return true;
+}
+
+/* ---- the listener: configuration mutex held ---- */
+
+/* Those who come in have it too, until they are accepted. */
+static void on_listener_ready(struct sock *sk)
+{
+	struct kern_ni *kn;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	kn = sk->sk_state == TCP_LISTEN ? sk->sk_user_data : NULL;
+	if (kn)
+		lnet_env_poll_raise(&kn->accept, LNET_POLL_READ);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+/* Of @kn from now on; of nobody if it is NULL. */
+static void give_to(struct socket *listener, struct kern_ni *kn, void (*ready)(struct sock *sk))
+{
+	struct sock *sk = listener->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_user_data = kn;
+	sk->sk_data_ready = ready;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void listen_here(struct kern_ni *kn, struct socket *listener,
+			void (*data_ready)(struct sock *sk))
+{
+	kn->listener = listener;
+	kn->data_ready = data_ready;
+	give_to(listener, kn, on_listener_ready);
+	lnet_env_poll_raise(&kn->accept, LNET_POLL_READ);
+}
+
+static void say_why(const struct lnet_ni *ni, u16 port, int err)
+{
+	char nid[LNET_NIDSTR_SIZE];
+
+	lnet_nid_str(lnet_ni_nid(ni), nid);
+	if (err == -EADDRINUSE)
+		pr_err("socklnd: %s: port %u of this address is in use: another node runs here "
+		       "(lnetd, another module), or set accept_port\n",
+		       nid, port);
+	else if (err == -EADDRNOTAVAIL)
+		pr_err("socklnd: %s: no interface has this address\n", nid);
+	else
+		pr_err("socklnd: %s: port %u: error %d\n", nid, port, err);
+}
+
+/* In a worker: who configures may not be allowed to use reserved ports. */
+static bool accept_ready(struct lnet_poll *poll, unsigned long events)
+{
+	struct kern_ni *kn = container_of(poll, struct kern_ni, accept);
+
+	if (!(events & LNET_POLL_TURN))
+		return READ_ONCE(kn->listener) && accept_turn(kn);
+	kn->listen_err = kern_socket_listen(kn, kn->listen_port, &kn->made);
+	complete(&kn->listening);
+	return false;
+}
+
+static bool same_address(const struct lnet_nid *a, const struct lnet_nid *b)
+{
+	return a->size == b->size && !memcmp(a->addr, b->addr, sizeof(a->addr));
+}
+
+/* Another NI of this address and port, with the listener or without; NULL: none. */
+static struct kern_ni *sharer(struct kern_ni *kn, bool listens)
+{
+	const struct lnet_ni *mine = kn->sn.ni;
+	struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &kn->sn.ln->nis, link) {
+		struct kern_ni *other = lnet_ni_priv(ni);
+
+		if (ni != mine && ni->ops == mine->ops && same_address(&ni->nid, &mine->nid) &&
+		    other->listen_port == kn->listen_port && listens == !!other->listener)
+			return other;
+	}
+	return NULL;
+}
+
+int kern_listener_start(struct kern_ni *kn)
+{
+	lnet_env_poll_init(&kn->accept, WORK_CPU_UNBOUND, accept_ready);
+	if (!READ_ONCE(sock_tun(&kn->sn)->accept))
+		return 0;
+	kn->listen_port = READ_ONCE(sock_tun(&kn->sn)->accept_port);
+	if (sharer(kn, true))
+		return 0;
+	init_completion(&kn->listening);
+	lnet_env_poll_raise(&kn->accept, LNET_POLL_TURN);
+	wait_for_completion(&kn->listening);
+	if (kn->listen_err)
+		say_why(kn->sn.ni, kn->listen_port, kn->listen_err);
+	else
+		listen_here(kn, kn->made, kn->made->sk->sk_data_ready);
+	return kn->listen_err;
+}
+
+/* Who waits in the listener's queue for an heir is not to notice. */
+void kern_listener_stop(struct kern_ni *kn)
+{
+	struct socket *listener = kn->listener;
+	struct kern_ni *heir;
+
+	WRITE_ONCE(kn->closing, true);
+	smp_mb();	/* with meant() */
+	while (atomic_read(&kn->adopting))
+		usleep_range(50, 200);
+	if (listener)
+		give_to(listener, NULL, kn->data_ready);
+	lnet_env_poll_del(&kn->accept);
+	if (!listener)
+		return;
+	heir = sharer(kn, false);
+	if (heir)
+		listen_here(heir, listener, kn->data_ready);
+	else
+		sock_release(listener);
+	kn->listener = NULL;
+}
