@@ -165,6 +165,8 @@ demo bench sim netns requirements: %: deps
 # --- installing ---------------------------------------------------------------------------------------------------
 
 MAN	:= $(wildcard manual/man/*.[1-9])
+# Headers for programs; the others of include/lnet are for the core and drivers, which come with it.
+PUBLIC	:= lnet lnetctl nid progress socklnd types
 format:
 	@config/format
 
@@ -178,12 +180,11 @@ install: all
 	install -m 644 $(LIB_A) $(CTL_A) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(LIB_SO).$(SOMAJOR) $(DESTDIR)$(LIBDIR)
 	ln -sf liblnet.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/liblnet.so
-	install -m 644 $(filter-out %/lnd.h,$(wildcard include/lnet/*.h)) lnet/user/plat*.h \
-		$(DESTDIR)$(PREFIX)/include/lnet
+	install -m 644 $(PUBLIC:%=include/lnet/%.h) $(DESTDIR)$(PREFIX)/include/lnet
 	$(if $(PROGS),install -m 755 $(PROGS:%=$(OUT)/%) $(DESTDIR)$(PREFIX)/bin)
 	printf '%s\n' 'Name: liblnet' 'Description: multi-rail message transport' 'Version: $(VERSION)' \
 		'Libs: -L$(LIBDIR) -llnet' 'Libs.private: -pthread -lnl-genl-3 -lnl-3 -lyaml' \
-		'Cflags: -I$(PREFIX)/include -I$(PREFIX)/include/lnet' \
+		'Cflags: -I$(PREFIX)/include' \
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/liblnet.pc
 	set -e; for page in $(MAN); do d=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
 		install -d $$d; install -m 644 $$page $$d; done

@@ -33,7 +33,8 @@ static inline int node_start(struct lnet **ln, const char *nid)
 }
 
 /* Lets anybody use @md's memory with the match bits @bits. */
-static inline int node_post(struct lnet *ln, unsigned int portal, u64 bits, struct lnet_md_cfg *md)
+static inline int node_post(struct lnet *ln, unsigned int portal, uint64_t bits,
+			    struct lnet_md_cfg *md)
 {
 	struct lnet_process anybody = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
 	lnet_me_t me;

@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 	if (argc != 4 || node_start(&ln, argv[1]))
 		return 1;
 	md.start = argv[3];
-	md.length = (u32)strlen(argv[3]);
+	md.length = (uint32_t)strlen(argv[3]);
 	lnet_xfer_init(&x);
 	x.portal = PORTAL_TEXT;
 	x.flags = LNET_ACK;

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 	node_post(ln, PORTAL_REQUEST, 0, &md);
 	snprintf(hello, sizeof(hello), "the example server at %s", argv[1]);
 	md.options = LNET_MD_OP_GET | LNET_MD_MANAGE_REMOTE | LNET_MD_TRUNCATE;
-	md.start = hello, md.length = (u32)strlen(hello), md.handler = NULL;
+	md.start = hello, md.length = (uint32_t)strlen(hello), md.handler = NULL;
 	node_post(ln, PORTAL_HELLO, 0, &md);
 	while (lnet_progress(ln, -1) >= 0)
 		;

@@ -66,7 +66,7 @@ static int read_info(struct ping *ping, const u8 *info, u32 len)
 }
 
 static void ping_done(void *arg, int status, const u8 *info, u32 len,
-		      const struct lnet_nid *primary, u64 rtt_ns)
+		      const struct lnet_nid *primary, uint64_t rtt_ns)
 {
 	struct ping *ping = arg;
 	struct ping_set *set = ping->set;

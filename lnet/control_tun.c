@@ -25,6 +25,7 @@ static int setting_parse(const struct lnet_val *key, const struct lnet_val *val,
 			 struct setting *set, struct lnet_ctl_err *e)
 {
 	char name[LNET_TEXT_MAX], text[LNET_TEXT_MAX], range[LNET_TEXT_MAX];
+	uint64_t value = 0;
 	int rc;
 
 	if (lnet_val_text(key, name, sizeof(name)))
@@ -38,7 +39,8 @@ static int setting_parse(const struct lnet_val *key, const struct lnet_val *val,
 		set->value = set->info->def;
 		return 0;
 	}
-	rc = lnet_tunable_parse(name, text, &set->value);
+	rc = lnet_tunable_parse(name, text, &value);
+	set->value = value;
 	if (rc == -EINVAL)
 		return lnet_ctl_fail(e, rc, "invalid value '%s' for key '%s'", text, name);
 	range_text(set->info, range, sizeof(range));

@@ -3,6 +3,8 @@
 #include "plat.h"
 #include "lnet/nid.h"
 
+static_assert(sizeof(struct lnet_nid) == 20, "NID layout");
+
 const struct lnet_nid LNET_NID_ANY = {
 	0xff, 0xff, (__force __be16)0xffff,
 	{

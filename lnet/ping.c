@@ -181,7 +181,7 @@ static void user_pinged(struct lnet_pass *p, void *arg, const struct lnet_event 
 }
 
 int lnet_ping(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
-	      u64 timeout_ns, lnet_ping_done_t done, void *arg)
+	      uint64_t timeout_ns, lnet_ping_done_t done, void *arg)
 {
 	struct lnet_md_cfg cfg = { .length = LNET_PINGINFO_MANUAL,
 				   .threshold = 2,

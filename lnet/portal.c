@@ -112,8 +112,9 @@ static int me_insert(struct lnet_portal *portal, struct lnet_me *me, enum lnet_i
 	return 0;
 }
 
-int lnet_me_attach(struct lnet *ln, u32 portal_ix, const struct lnet_process *match, u64 match_bits,
-		   u64 ignore_bits, enum lnet_unlink unlink, enum lnet_ins_pos pos, lnet_me_t *out)
+int lnet_me_attach(struct lnet *ln, u32 portal_ix, const struct lnet_process *match,
+		   uint64_t match_bits, uint64_t ignore_bits, enum lnet_unlink unlink,
+		   enum lnet_ins_pos pos, lnet_me_t *out)
 {
 	struct lnet_md_dom *dom;
 	struct lnet_me *me;

@@ -43,7 +43,7 @@ u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info
 	return READ_ONCE(*(const u64 *)((const char *)&ln->tun + info->off));
 }
 
-int lnet_tunable_set(struct lnet *ln, const char *name, u64 value)
+int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(name);
 
@@ -187,7 +187,7 @@ static bool word_find(const struct lnet_tunable_info *info, const char *text, u6
 	return false;
 }
 
-int lnet_tunable_parse(const char *name, const char *text, u64 *value)
+static int text_parse(const char *name, const char *text, u64 *value)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(name);
 	const struct suffix *s;
@@ -205,4 +205,14 @@ int lnet_tunable_parse(const char *name, const char *text, u64 *value)
 		if (!strcmp(s->text, d.rest))
 			return decimal_scale(&d, s->scale, value);
 	return -EINVAL;
+}
+
+int lnet_tunable_parse(const char *name, const char *text, uint64_t *value)
+{
+	u64 parsed;
+	int rc = text_parse(name, text, &parsed);
+
+	if (!rc)
+		*value = parsed;
+	return rc;
 }

@@ -5,6 +5,7 @@
 
 #include "plat.h"
 #include <lnet/lnet.h>
+#include <lnet/wire.h>
 
 struct lnet_pass;
 struct lnet_ni;

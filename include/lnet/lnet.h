@@ -3,15 +3,17 @@
 #ifndef LNET_LNET_H
 #define LNET_LNET_H
 
-#include "plat.h"
 #include <lnet/nid.h>
-#include <lnet/wire.h>
+#include <lnet/types.h>
+
+LNET_BEGIN_DECLS
 
 struct lnet;			/* one node; passed everywhere, there is no global state */
 struct lnet_env;
 struct lnet_lnd_ops;
 
-#define LNET_PID_ANY		0xffffffffU
+#define LNET_MTU		1048576U	/* largest payload of a PUT or REPLY */
+#define LNET_PORTALS		64U		/* indices 0..63 */
 #define LNET_MD_FRAGS_MAX	256
 #define LNET_THRESHOLD_INF	(-1)
 
@@ -19,10 +21,10 @@ struct lnet_lnd_ops;
 
 struct lnet_cfg {
 	struct lnet_env *env;		/* borrowed; must outlive the instance */
-	u32 pid;			/* 0: LNET_PID (12345) */
+	uint32_t pid;			/* 0: LNET_PID (12345) */
 	unsigned int nr_shards;		/* 0: 1; at most 64 */
 	/* 0: drawn from env; value of the wire handle's interface cookie */
-	u64 instance;
+	uint64_t instance;
 };
 
 /* Create a node with only the loopback NI. May sleep. 0, -ENOMEM, -EINVAL. */
@@ -40,7 +42,7 @@ void lnet_destroy(struct lnet *ln);
 int lnet_lnd_register(struct lnet *ln, const struct lnet_lnd_ops *ops);
 /* None of its interfaces is there, nor can be added any more. May sleep. */
 void lnet_lnd_unregister(struct lnet *ln, const struct lnet_lnd_ops *ops);
-u32 lnet_pid(const struct lnet *ln);
+uint32_t lnet_pid(const struct lnet *ln);
 
 /*
  * Tunables: names, units, ranges and defaults are in lnet/tunables.def (manual: configuration).
@@ -48,8 +50,8 @@ u32 lnet_pid(const struct lnet *ln);
  * reads the text an operator writes: `5`, `0.3`, `300ms` (bare numbers are seconds), `10%`; 0,
  * -ENOENT, -EINVAL, -ERANGE.
  */
-int lnet_tunable_set(struct lnet *ln, const char *name, u64 value);
-int lnet_tunable_parse(const char *name, const char *text, u64 *value);
+int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value);
+int lnet_tunable_parse(const char *name, const char *text, uint64_t *value);
 
 /* ---- interfaces (configuration calls: task context, may sleep, never from a handler) --------- */
 
@@ -57,11 +59,11 @@ struct lnet_ni_cfg {
 	struct lnet_nid nid;		/* address and net of the interface */
 	/* device, "" if the driver finds it by address or has none */
 	char ifname[16];
-	s32 peer_timeout;		/* seconds; -1: default of the driver */
-	s32 peer_credits, peer_buffer_credits, credits;	/* -1: default of the driver */
-	s32 conns_per_peer;		/* -1: default; 0: from the link speed */
-	s32 tos;			/* -1: default */
-	s32 dev_cpt;			/* NUMA node of the device; -1 unknown */
+	int32_t peer_timeout;		/* seconds; -1: default of the driver */
+	int32_t peer_credits, peer_buffer_credits, credits;	/* -1: default of the driver */
+	int32_t conns_per_peer;		/* -1: default; 0: from the link speed */
+	int32_t tos;			/* -1: default */
+	int32_t dev_cpt;			/* NUMA node of the device; -1 unknown */
 };
 void lnet_ni_cfg_init(struct lnet_ni_cfg *cfg);	/* all defaults */
 /*
@@ -90,11 +92,11 @@ int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct 
 /* a piece of memory; in the kernel @base is a mapped address */
 struct lnet_frag {
 	void *base;
-	u32 len;			/* bytes */
+	uint32_t len;			/* bytes */
 };
 
-typedef struct { u64 cookie; } lnet_md_t;	/* handles; 0 is never valid */
-typedef struct { u64 cookie; } lnet_me_t;
+typedef struct { uint64_t cookie; } lnet_md_t;	/* handles; 0 is never valid */
+typedef struct { uint64_t cookie; } lnet_me_t;
 
 enum lnet_md_option { /* public values of stock LNet */
 		      LNET_MD_OP_PUT = 0x1,
@@ -123,18 +125,18 @@ enum lnet_event_kind {
 
 struct lnet_process {
 	struct lnet_nid nid;
-	u32 pid;
+	uint32_t pid;
 };
 
 struct lnet_event {
-	u8 kind;			/* enum lnet_event_kind */
+	uint8_t kind;			/* enum lnet_event_kind */
 	bool unlinked;			/* last event of this MD */
 	/* last event of this operation; exactly one per lnet_put()/lnet_get()/matched request */
 	bool final;
 	bool perhaps;			/* status != 0 and the request may have taken effect */
 	int status;			/* 0 or -errno */
-	u32 portal, mlength, rlength, offset;
-	u64 match_bits, hdr_data;
+	uint32_t portal, mlength, rlength, offset;
+	uint64_t match_bits, hdr_data;
 	struct lnet_process initiator;	/* primary NID of the peer */
 	struct lnet_process target;
 	struct lnet_nid source;		/* NID in the header */
@@ -143,7 +145,7 @@ struct lnet_event {
 	void *user_ptr;			/* of the MD */
 	void *op_ptr;			/* of lnet_put()/lnet_get() */
 	/* final events of own operations: from the first hand-over to the driver */
-	u64 latency_ns;
+	uint64_t latency_ns;
 };
 /*
  * Runs in a reader or worker, no lock held, one at a time per MD. May call the data API; not
@@ -153,13 +155,13 @@ typedef void (*lnet_handler_t)(const struct lnet_event *ev);
 
 struct lnet_md_cfg {
 	void *start;			/* contiguous memory, or NULL if @frags is used */
-	u32 length;			/* bytes of @start */
+	uint32_t length;			/* bytes of @start */
 	const struct lnet_frag *frags;	/* copied */
-	u32 nr_frags;			/* at most LNET_MD_FRAGS_MAX */
-	u32 max_size;			/* with LNET_MD_MAX_SIZE */
-	s32 threshold;			/* operations, or LNET_THRESHOLD_INF */
-	u32 options;
-	s32 cpt;			/* NUMA node of the memory, -1 unknown */
+	uint32_t nr_frags;			/* at most LNET_MD_FRAGS_MAX */
+	uint32_t max_size;			/* with LNET_MD_MAX_SIZE */
+	int32_t threshold;			/* operations, or LNET_THRESHOLD_INF */
+	uint32_t options;
+	int32_t cpt;			/* NUMA node of the memory, -1 unknown */
 	void *user_ptr;
 	lnet_handler_t handler;		/* NULL: events are discarded */
 	/* with LNET_MD_BULK_HANDLE: whose memory decides locality */
@@ -170,8 +172,9 @@ struct lnet_md_cfg {
  * spec: behaviour.md 1.3. 0, -EINVAL, -EPERM (portal typed differently), -ENOMEM. Any task context,
  * may allocate.
  */
-int lnet_me_attach(struct lnet *ln, u32 portal, const struct lnet_process *match, u64 match_bits,
-		   u64 ignore_bits, enum lnet_unlink unlink, enum lnet_ins_pos pos, lnet_me_t *me);
+int lnet_me_attach(struct lnet *ln, uint32_t portal, const struct lnet_process *match,
+		   uint64_t match_bits, uint64_t ignore_bits, enum lnet_unlink unlink,
+		   enum lnet_ins_pos pos, lnet_me_t *me);
 int lnet_me_unlink(struct lnet *ln, lnet_me_t me);	/* also unlinks its MD. 0, -ENOENT */
 /* behaviour.md 1.4: on error the ME is destroyed as well. */
 int lnet_md_attach(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
@@ -179,7 +182,7 @@ int lnet_md_attach(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
 int lnet_md_bind(struct lnet *ln, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink,
 		 lnet_md_t *md);
 int lnet_md_unlink(struct lnet *ln, lnet_md_t md);	/* behaviour.md 1.5; 0, -ENOENT */
-int lnet_portal_lazy(struct lnet *ln, u32 portal, bool lazy);	/* 0, -EINVAL */
+int lnet_portal_lazy(struct lnet *ln, uint32_t portal, bool lazy);	/* 0, -EINVAL */
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
@@ -190,11 +193,11 @@ struct lnet_xfer {			/* of lnet_put() and lnet_get() */
 	lnet_md_t md;
 	struct lnet_nid self;		/* any: choose */
 	struct lnet_process target;	/* pid 0: LNET_PID */
-	u32 portal, offset;
-	u64 match_bits, hdr_data;
-	u32 flags;			/* LNET_MORE, LNET_ACK */
-	u32 md_offset, length;		/* part of the MD; length 0: all of it */
-	u64 timeout_ns;			/* transaction timeout; 0: the tunable */
+	uint32_t portal, offset;
+	uint64_t match_bits, hdr_data;
+	uint32_t flags;			/* LNET_MORE, LNET_ACK */
+	uint32_t md_offset, length;		/* part of the MD; length 0: all of it */
+	uint64_t timeout_ns;			/* transaction timeout; 0: the tunable */
 	void *op_ptr;			/* comes back in the events */
 };
 void lnet_xfer_init(struct lnet_xfer *x);
@@ -215,9 +218,11 @@ int lnet_dist(struct lnet *ln, const struct lnet_nid *dst);
  * Ping @nid: asynchronous; @done runs like a handler, once, with the raw ping buffer (valid during
  * the call) or status < 0.
  */
-typedef void (*lnet_ping_done_t)(void *arg, int status, const u8 *info, u32 len,
-				 const struct lnet_nid *primary, u64 rtt_ns);
+typedef void (*lnet_ping_done_t)(void *arg, int status, const uint8_t *info, uint32_t len,
+				 const struct lnet_nid *primary, uint64_t rtt_ns);
 int lnet_ping(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
-	      u64 timeout_ns, lnet_ping_done_t done, void *arg);
+	      uint64_t timeout_ns, lnet_ping_done_t done, void *arg);
+
+LNET_END_DECLS
 
 #endif

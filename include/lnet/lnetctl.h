@@ -10,11 +10,11 @@
 #ifndef LNET_LNETCTL_H
 #define LNET_LNETCTL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <lnet/types.h>
 #include <stdio.h>
 #include <sys/types.h>
+
+LNET_BEGIN_DECLS
 
 /* ---- documents: node.c, print.c, yaml.c ---- */
 
@@ -210,5 +210,7 @@ int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out);
 int lnetctl_nids_expand(const char *list, struct lnetctl_node **nids, char *why, size_t why_size);
 /* "5", "0.3", "300ms", "5s": seconds unless said otherwise; up to 1 day, at least 1 ms. */
 int lnetctl_ms_parse(const char *text, unsigned int *ms);
+
+LNET_END_DECLS
 
 #endif

@@ -3,7 +3,9 @@
 #ifndef LNET_NID_H
 #define LNET_NID_H
 
-#include "plat.h"
+#include <lnet/types.h>
+
+LNET_BEGIN_DECLS
 
 /*
  * The extended NID, 20 bytes, the same in memory and on the wire, never swapped. Equality is of all
@@ -11,12 +13,11 @@
  * buffer.
  */
 struct lnet_nid {
-	u8 size;		/* address bytes - 4: 0 = 4-byte address, 12 = 16-byte address */
-	u8 type;		/* enum lnet_lnd_type */
+	uint8_t size;		/* address bytes - 4: 0 = 4-byte address, 12 = 16-byte address */
+	uint8_t type;		/* enum lnet_lnd_type */
 	__be16 num;		/* net instance: 3 in tcp3 */
 	__be32 addr[4];		/* left-aligned */
-} __packed;
-static_assert(sizeof(struct lnet_nid) == 20, "NID layout");
+} __attribute__((packed));
 
 #define LNET_NIDSTR_SIZE 64	/* enough for any NID or net, with its end */
 #define LNET_IDSTR_SIZE 80	/* the same for PID-NID */
@@ -48,17 +49,17 @@ enum lnet_lnd_type {
 extern const struct lnet_nid LNET_NID_ANY;	/* all bytes 0xff */
 extern const struct lnet_nid LNET_NID_LO;	/* 0@lo */
 
-static inline u32 lnet_net_make(unsigned int type, unsigned int num)
+static inline uint32_t lnet_net_make(unsigned int type, unsigned int num)
 {
-	return (u32)type << 16 | (num & 0xffff);
+	return (uint32_t)type << 16 | (num & 0xffff);
 }
 
-static inline unsigned int lnet_net_type(u32 net)
+static inline unsigned int lnet_net_type(uint32_t net)
 {
 	return (net >> 16) & 0xff;
 }
 
-static inline unsigned int lnet_net_num(u32 net)
+static inline unsigned int lnet_net_num(uint32_t net)
 {
 	return net & 0xffff;
 }
@@ -99,40 +100,54 @@ static inline bool lnet_nid_is_sane(const struct lnet_nid *nid)
 	return nid->size <= LNET_NID_SIZE_MAX || lnet_nid_is_any(nid);
 }
 
+/* Instance of the net: 3 in tcp3. */
+static inline unsigned int lnet_nid_num(const struct lnet_nid *nid)
+{
+	const uint8_t *num = (const uint8_t *)&nid->num;
+
+	return (unsigned int)num[0] << 8 | num[1];
+}
+
 /* The net the NID is on; LNET_NET_ANY for ANY. */
-static inline u32 lnet_nid_net(const struct lnet_nid *nid)
+static inline uint32_t lnet_nid_net(const struct lnet_nid *nid)
 {
 	if (lnet_nid_is_any(nid))
 		return LNET_NET_ANY;
-	return lnet_net_make(nid->type, be16_to_cpu(nid->num));
+	return lnet_net_make(nid->type, lnet_nid_num(nid));
 }
 
 /* (net << 32) | address. Of a large NID only the first four address bytes survive. */
-static inline u64 lnet_nid_to_nid4(const struct lnet_nid *nid)
+static inline uint64_t lnet_nid_to_nid4(const struct lnet_nid *nid)
 {
+	const uint8_t *addr = (const uint8_t *)nid->addr;
+
 	if (lnet_nid_is_any(nid))
 		return LNET_NID4_ANY;
-	return (u64)lnet_nid_net(nid) << 32 | be32_to_cpu(nid->addr[0]);
+	return (uint64_t)lnet_nid_net(nid) << 32 | (uint32_t)addr[0] << 24 |
+	       (uint32_t)addr[1] << 16 | (uint32_t)addr[2] << 8 | addr[3];
 }
 
 /* Type 255 is ANY whatever the rest; bits 63..56, which no valid NID has, are dropped. */
-static inline void lnet_nid_from_nid4(struct lnet_nid *nid, u64 nid4)
+static inline void lnet_nid_from_nid4(struct lnet_nid *nid, uint64_t nid4)
 {
-	if ((u8)(nid4 >> 48) == LNET_LND_ANY) {
+	uint8_t *num = (uint8_t *)&nid->num, *addr = (uint8_t *)nid->addr;
+
+	if ((uint8_t)(nid4 >> 48) == LNET_LND_ANY) {
 		memset(nid, 0xff, sizeof(*nid));
 		return;
 	}
-	nid->size = 0;
-	nid->type = (u8)(nid4 >> 48);
-	nid->num = cpu_to_be16((u16)(nid4 >> 32));
-	nid->addr[0] = cpu_to_be32((u32)nid4);
-	nid->addr[1] = 0;
-	nid->addr[2] = 0;
-	nid->addr[3] = 0;
+	memset(nid, 0, sizeof(*nid));
+	nid->type = (uint8_t)(nid4 >> 48);
+	num[0] = (uint8_t)(nid4 >> 40);
+	num[1] = (uint8_t)(nid4 >> 32);
+	addr[0] = (uint8_t)(nid4 >> 24);
+	addr[1] = (uint8_t)(nid4 >> 16);
+	addr[2] = (uint8_t)(nid4 >> 8);
+	addr[3] = (uint8_t)nid4;
 }
 
 /* The same number on every host, build and run; all 32 bits are good. */
-u32 lnet_nid_hash(const struct lnet_nid *nid);
+uint32_t lnet_nid_hash(const struct lnet_nid *nid);
 
 /*
  * Text. @buf has LNET_NIDSTR_SIZE bytes (lnet_id_str: LNET_IDSTR_SIZE) and is returned; any content
@@ -140,8 +155,8 @@ u32 lnet_nid_hash(const struct lnet_nid *nid);
  * ANY, "%x@<T:N>" for what has no name.
  */
 char *lnet_nid_str(const struct lnet_nid *nid, char *buf);
-char *lnet_net_str(u32 net, char *buf);
-char *lnet_id_str(u32 pid, const struct lnet_nid *nid, char *buf);
+char *lnet_net_str(uint32_t net, char *buf);
+char *lnet_id_str(uint32_t pid, const struct lnet_nid *nid, char *buf);
 
 /*
  * The whole of @text must be one NID or net, else -EINVAL and the result is not touched. "ADDR" is
@@ -149,7 +164,7 @@ char *lnet_id_str(u32 pid, const struct lnet_nid *nid, char *buf);
  * also read as 32-bit numbers.
  */
 int lnet_nid_parse(struct lnet_nid *nid, const char *text);
-int lnet_net_parse(u32 *net, const char *text);
+int lnet_net_parse(uint32_t *net, const char *text);
 
 /* lnet_nid_parse() where a wildcard makes sense: "*" is ANY too. */
 int lnet_nid_parse_any(struct lnet_nid *nid, const char *text);
@@ -162,16 +177,16 @@ enum lnet_addr_form {
 	LNET_ADDR_IP4,
 	LNET_ADDR_NUM,		/* one number, decimal or 0x */
 };
-enum lnet_addr_form lnet_net_addr_form(u32 net);
+enum lnet_addr_form lnet_net_addr_form(uint32_t net);
 
 /*
  * The address part alone, for lists and configuration: IPv4 as a host-order number; IPv6 into 16
  * bytes in network order. Whole of [text, text + len), else -EINVAL.
  */
-int lnet_ip4_parse(u32 *ip, const char *text, unsigned int len);
-int lnet_ip6_parse(u8 ip[16], const char *text, unsigned int len);
+int lnet_ip4_parse(uint32_t *ip, const char *text, unsigned int len);
+int lnet_ip6_parse(uint8_t ip[16], const char *text, unsigned int len);
 /* Decimal or, with 0x, hexadecimal; at most @limit. */
-int lnet_num_parse(u32 *value, const char *text, unsigned int len, u32 limit);
+int lnet_num_parse(uint32_t *value, const char *text, unsigned int len, uint32_t limit);
 
 /*
  * A list of NID ranges: "10.0.[1-4/2].*@tcp1 192.168.0.0/16@tcp fd00::/64@tcp *@o2ib". Ranges in
@@ -195,5 +210,7 @@ int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text);
 void lnet_nidlist_free(struct lnet_nidlist *list);
 /* Any context; O(text length). An empty list matches nothing. */
 bool lnet_nidlist_match(const struct lnet_nidlist *list, const struct lnet_nid *nid);
+
+LNET_END_DECLS
 
 #endif

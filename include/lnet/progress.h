@@ -6,8 +6,9 @@
 #ifndef LNET_PROGRESS_H
 #define LNET_PROGRESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <lnet/types.h>
+
+LNET_BEGIN_DECLS
 
 struct lnet;
 struct lnet_env;
@@ -69,5 +70,7 @@ int lnet_progress_until(struct lnet *ln, bool (*done)(void *arg), void *arg, int
  * Makes those who wait ask done() again: for conditions that no event of @ln changes. Any thread.
  */
 void lnet_progress_wake(struct lnet *ln);
+
+LNET_END_DECLS
 
 #endif

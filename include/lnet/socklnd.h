@@ -3,6 +3,10 @@
 #ifndef LNET_SOCKLND_H
 #define LNET_SOCKLND_H
 
+#include <lnet/types.h>
+
+LNET_BEGIN_DECLS
+
 struct lnet_lnd_ops;
 
 /*
@@ -12,5 +16,7 @@ struct lnet_lnd_ops;
  * would name them by address and port then): who may connect is a matter of the network.
  */
 extern const struct lnet_lnd_ops lnet_socklnd_ops;
+
+LNET_END_DECLS
 
 #endif

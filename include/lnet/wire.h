@@ -4,16 +4,15 @@
 #define LNET_WIRE_H
 
 #include "plat.h"
-#include "lnet/nid.h"
+#include <lnet/lnet.h>
+#include <lnet/nid.h>
 
 #define LNET_WIRE_SIZE(type, bytes) static_assert(sizeof(type) == (bytes), "wire layout")
 #define LNET_WIRE_AT(type, field, off) static_assert(offsetof(type, field) == (off), "wire layout")
 
 /* ---- limits and well-known numbers ---- */
 
-#define LNET_MTU 1048576U		/* largest payload of a PUT or REPLY */
 #define LNET_MAX_FRAGS 256U		/* fragments of one buffer: local matter */
-#define LNET_PORTALS 64U		/* indices 0..63 */
 #define LNET_PORTAL_RESERVED 0U		/* ping and push */
 #define LNET_PORTAL_MARK 64U		/* added for a request that is safe to send again */
 

@@ -10,6 +10,7 @@
  * accepted had exactly one final event, each MD exactly one last event, and nothing that was
  * refused had any.
  */
+#include "plat.h"
 #include <lnet/lnet.h>
 #include <lnet/progress.h>
 #include <lnet/socklnd.h>

@@ -10,7 +10,7 @@ static struct {
 } got;
 
 static void done(void *arg, int status, const u8 *info, u32 len, const struct lnet_nid *primary,
-		 u64 rtt_ns)
+		 uint64_t rtt_ns)
 {
 	got.nr++;
 	got.status = status;

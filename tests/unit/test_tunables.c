@@ -157,7 +157,7 @@ static void test_texts(void)
 
 	for (i = 0; i < ARRAY_SIZE(texts); i++) {
 		char row[128];
-		u64 value = 12345;
+		uint64_t value = 12345;
 
 		snprintf(row, sizeof(row), "%s=%s", texts[i].name, texts[i].text);
 		UNIT_EQUAL(lnet_tunable_parse(texts[i].name, texts[i].text, &value), texts[i].rc,

@@ -344,7 +344,7 @@ static int bind(struct client *c)
 }
 
 static void on_pong(void *arg, int status, const u8 *info, u32 len, const struct lnet_nid *primary,
-		    u64 rtt_ns)
+		    uint64_t rtt_ns)
 {
 	__atomic_store_n((int *)arg, status ? status : 1, __ATOMIC_RELEASE);
 }

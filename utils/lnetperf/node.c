@@ -31,7 +31,7 @@ static int tunable_set(struct perf_node *n, const char *text)
 {
 	const char *value = strchr(text, '=');
 	char name[64];
-	u64 num;
+	uint64_t num;
 	int rc;
 
 	if (!value || (size_t)(value - text) >= sizeof(name))

@@ -3,6 +3,7 @@
 #ifndef PERF_H
 #define PERF_H
 
+#include "plat.h"
 #include <lnet/lnet.h>
 #include <lnet/progress.h>
 #include <pthread.h>

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The types that public headers are written in: C's in user space, in the kernel the kernel's. */
+#ifndef LNET_TYPES_H
+#define LNET_TYPES_H
+
+#ifdef __KERNEL__
+#include <linux/string.h>
+#include <linux/types.h>
+#else
+#include <linux/types.h>	/* __be16, __be32 */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#endif
+#ifdef __cplusplus
+#define LNET_BEGIN_DECLS extern "C" {
+#define LNET_END_DECLS }
+#else
+#define LNET_BEGIN_DECLS
+#define LNET_END_DECLS
+#endif
+
+#endif
