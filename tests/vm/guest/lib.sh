@@ -23,6 +23,16 @@ skip() {
 	echo "ok $tests - $1 # SKIP $2"
 }
 
+# wait_for SECONDS COMMAND...
+wait_for() {
+	local until=$((SECONDS + $1))
+	shift
+	while ! "$@"; do
+		[ $SECONDS -ge $until ] && return 1
+		sleep 0.05
+	done
+}
+
 plan() {
 	echo "1..$tests"
 	[ $failed -eq 0 ]
