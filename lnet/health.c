@@ -9,7 +9,7 @@
  * A path is whole while both ends stand at 1000 and it is neither suspect nor down; otherwise it
  * recovers, by pings pinned to it. Slow: one at a time, after each failure a pause of a quarter of
  * the time it has been down, with jitter. Quick, from the first answer on: a few at once, each
- * giving a point to both ends, until both are whole. All pings of a shard share one budget. A
+ * giving a point to both ends, until both are whole. All pings of a node share one budget. A
  * failed ping lowers the far end until it is at 0, but the near end only once an outage: an NI is
  * not to blame for each second that one of its peers is dead. That NI then heals by its other
  * paths, whose recovery lnet_select() starts when it meets them.
@@ -214,7 +214,9 @@ void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path)
  */
 static u64 budget_take(struct lnet_shard *sh, u64 now_ns)
 {
-	u64 gap_ns = div64_u64(NSEC_PER_SEC, READ_ONCE(sh->ln->tun.recovery_rate));
+	/* the rate is the node's: each shard has its part of it */
+	u64 gap_ns = div64_u64(NSEC_PER_SEC * sh->ln->nr_shards,
+			       READ_ONCE(sh->ln->tun.recovery_rate));
 	u64 slack_ns = gap_ns * (BUDGET_BURST - 1);
 	u64 floor_ns = now_ns > slack_ns ? now_ns - slack_ns : 0;
 

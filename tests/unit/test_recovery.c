@@ -70,6 +70,23 @@ static void test_budget(void)
 	teardown();
 }
 
+/* The rate is that of the node, not of each of its shards. */
+static void test_budget_shards(void)
+{
+	unsigned int i;
+
+	setup(8);
+	w->ln.tun.recovery_rate = 100;
+	w->ln.nr_shards = 4;
+	for (i = 0; i < 8; i++)
+		fail_at(i, LNET_NETWORK_TIMEOUT);
+	run(4 * SEC, MS, &lively);
+	w->ln.nr_shards = 1;
+	CU_ASSERT_TRUE(nr_pings <= 100 + BUDGET_BURST);
+	CU_ASSERT_TRUE(nr_pings >= 90);
+	teardown();
+}
+
 /* Pause after a failure: max(100 ms, quarter of the outage) +- 20 %. */
 static void test_backoff(void)
 {
@@ -408,6 +425,7 @@ UNIT_SUITE(recovery,
 	   { "lnt-035: several pings at once do not make it more", test_hundred_far },
 	   { "lnt-035: a thousand points come back within a second", test_thousand_in_a_second },
 	   { "lnt-035: all recovery pings of a shard share one rate", test_budget },
+	   { "lnt-035: and the shards share the node's", test_budget_shards },
 	   { "lnt-035: pauses between failing pings grow with the outage", test_backoff },
 	   { "lnt-035: pauses have bounds, a shorter one for a peer in use", test_backoff_bounds },
 	   { "lnt-035: a healed rail is whole within 2 s", test_heal },
