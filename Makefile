@@ -148,6 +148,11 @@ vm: deps
 deps:
 	@config/deps
 
+# Kernels that watch themselves: building them takes long, the first time.
+vm-debug: deps
+	@+$(MAKE) -s all && tests/vm/debug-kernel A && tests/vm/debug-kernel B && \
+		SPARSE=no KVER='debug-A debug-B' tests/kernel && KVER='debug-A debug-B' tests/vm/all
+
 fuzz:
 	+$(MAKE) -s F=fuzz fuzzers
 	@for f in build/fuzz/fuzz/*; do test -x $$f || continue; mkdir -p build/fuzz/corpus/$${f##*/}; \
@@ -192,8 +197,8 @@ install: all
 clean:
 	rm -rf build
 
-.PHONY: all lib unit asan tsan tidy quick check kernel vm deps fuzz fuzzers demo bench sim models netns requirements man \
-	format install clean
+.PHONY: all lib unit asan tsan tidy quick check kernel vm vm-debug deps fuzz fuzzers demo bench sim models netns \
+	requirements man format install clean
 .SECONDARY:
 
 endif

@@ -82,6 +82,13 @@ cached() {
 # Prints the directory to give to make -C.
 headers_of() {
 	local top list
+	case $1 in
+	debug-*)
+		[ -e "$kernel_cache/$1/build/Module.symvers" ] && { echo "$kernel_cache/$1/build"; return; }
+		echo "no kernel $1: make vm-debug builds it" >&2
+		return 1
+		;;
+	esac
 	top=$(concrete_now headers "$1") || return 1
 	list=$(depends_of "$top" | grep -E '^linux-(headers|kbuild)' | tr '\n' ' ')
 	# shellcheck disable=SC2086
@@ -93,6 +100,9 @@ headers_of() {
 # Prints the directory where boot/vmlinuz-* and lib/modules/* are.
 image_of() {
 	local top
+	case $1 in
+	debug-*) [ -d "$kernel_cache/$1/lib/modules" ] && echo "$kernel_cache/$1"; return ;;
+	esac
 	top=$(concrete_now image "$1") || return 1
 	FIXUP=image_fixup cached "$kernel_cache/image-$1" "$top" || return 1
 	echo "$kernel_cache/image-$1"
