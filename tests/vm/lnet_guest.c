@@ -200,7 +200,6 @@ static int ask_all(struct party *pa, struct question *q, struct lnet_xfer *x, u3
 
 	while (!err && !q->status && ended < times) {
 		while (!err && begun < times && begun - ended < WINDOW) {
-			x->match_bits = begun;
 			err = op(pa->client.ln, x);
 			begun += !err;
 		}

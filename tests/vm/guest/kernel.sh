@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Nodes of the kernel for scripts in the guest: lnet_guest.ko is their user.
+
+guest_do=/sys/module/lnet_guest/parameters/do
+
+# wait_for SECONDS COMMAND...
+wait_for() {
+	local until=$((SECONDS + $1))
+	shift
+	while ! "$@"; do
+		[ $SECONDS -ge $until ] && return 1
+		sleep 0.05
+	done
+}
+
+# node NAMESPACE COMMAND...: of lnet_guest.c
+node() {
+	local space=$1
+	shift
+	ip netns exec "$space" bash -c 'echo "$0" > '$guest_do "$*" 2>/dev/null
+}
+fails() { ! "$@"; }
+
+# What the board of a namespace has seen: "put 3 got 2 bad 0".
+board_has() { [ "$(ip netns exec "$1" cat $guest_do)" = "$2" ]; }
+console_has() { dmesg | grep -q "$1"; }
+
+modules_load() { modprobe ksocklnd && modprobe lnet_guest; }
+modules_unload() { rmmod lnet_guest && rmmod ksocklnd && rmmod lnet; }
+# How many interfaces there are in the kernel.
+interfaces() { [ "$(awk '$1 == "ksocklnd" { print $3 }' /proc/modules)" = "$1" ]; }
+
+without_modules() {
+	modinfo ksocklnd >/dev/null 2>&1 && modinfo lnet_guest >/dev/null 2>&1 && return 1
+	echo "1..0 # SKIP no module ksocklnd or lnet_guest was built for this kernel"
+}
