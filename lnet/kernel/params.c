@@ -73,7 +73,7 @@ static int tuned_parse(const struct param *par, const char *text, u64 *value)
 	if (rc)
 		return rc;
 	if (par == &param_lnet_peer_discovery_disabled)
-		*value = !*value;
+		*value = *value > 1 ? *value : !*value;
 	if (par == &param_lnet_interfaces_max)
 		*value = *value < 16 ? 0 : min(*value, info->max);
 	return *value < info->min || *value > info->max ? -ERANGE : 0;
