@@ -8,7 +8,8 @@
 /* after an attempt's deadline the driver has this long before the core takes it back */
 #define ABORT_GRACE_NS 5000000ULL
 #define ABORT_REPEAT_NS 10000000ULL
-#define OVERDUE_TIMES 16	/* patience: then an answer is missed although its path lives */
+/* Patience so often: an answer is missed although its path lives; a silent path is dead. */
+#define OVERDUE_TIMES 16
 
 static const u8 edges[LNET_NR_OP_STATES][LNET_NR_OP_STATES] = {
 #define STATE(s)
@@ -143,7 +144,8 @@ static bool may_hedge(const struct lnet_pass *p, const struct lnet_op *op)
 	       (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT));
 }
 
-static bool hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *silent)
+/* @dead: the path of @silent; then no budget keeps the message from one that lives. */
+static bool hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *silent, bool dead)
 {
 	struct lnet_select s = {
 		.peer = op->peer, .cpt = -1, .request = 1, .tried = op->tried,
@@ -155,8 +157,10 @@ static bool hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 
 	/* Another suspect path is worth a copy only if it was heard of since. */
 	if (!path || path == silent->path ||
-	    (path->suspect_ns && path->evidence_ns <= silent->path->evidence_ns) ||
-	    !lnet_hedge_allowed(p->sh, op->peer))
+	    (path->suspect_ns && path->evidence_ns <= silent->path->evidence_ns))
+		return false;
+	dead = dead && !path->suspect_ns && path->evidence_ns > silent->posted_ns;
+	if (!dead && !lnet_hedge_allowed(p->sh, op->peer))
 		return false;
 	att = &op->first == silent ? op->hedge : &op->first;
 	if (!att)
@@ -196,7 +200,7 @@ static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet
 		return;
 	if (p->now_ns < overdue_ns)
 		op->suspect_ns = min(silent_ns, overdue_ns);
-	else if (hedge(p, op, att))
+	else if (hedge(p, op, att, false))
 		op->suspect_ns = U64_MAX;
 }
 
@@ -221,7 +225,7 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 	if (att->path->suspect_ns)
 		lnet_ops_reselect_path(p, att->path);
 	op->suspect_ns = p->now_ns + after;
-	if (may_hedge(p, op) && hedge(p, op, att))
+	if (may_hedge(p, op) && hedge(p, op, att, p->now_ns >= since + OVERDUE_TIMES * after))
 		op->suspect_ns = U64_MAX;
 }
 

@@ -287,6 +287,35 @@ static void test_hedge_budget(void)
 	rails_end();
 }
 
+/* How many of @nr have ended well after 0.7 s. */
+static unsigned int puts_into_silence(int rail, unsigned int nr)
+{
+	unsigned int i, first = 0, good = 0;
+
+	rails_begin(NULL);
+	tune(0, "hedge_burst", 3);
+	rails_on(0, rail, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+	rails_on(0, rail, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	for (i = 0; i < nr; i++)
+		first = rails_put(0, 1, 64, LNET_ACK, 0) - i;
+	rails_run(700 * RAILS_MS);
+	for (i = first; i < first + nr; i++)
+		good += rails_done(i) && !rails.req[i].status;
+	return good;
+}
+
+/* A path that is silent for long while another lives is dead: no slice is waited for. */
+static void test_hedge_beyond_budget(void)
+{
+	UNIT_EQUAL(puts_into_silence(0, 16), 16, "delivered though the budget is used up");
+	CU_ASSERT(rails_stat(0, LNET_C_hedges_denied) > 0);
+	CU_ASSERT(rails_stat(0, LNET_C_hedges) > 3);
+	rails_end();
+	UNIT_EQUAL(puts_into_silence(-1, 16), 0, "nowhere to go");
+	CU_ASSERT(rails_stat(0, LNET_C_hedges) <= 3);
+	rails_end();
+}
+
 /* retry count 0 means one attempt, whatever the reason for another. */
 static void test_no_retries(void)
 {
@@ -544,6 +573,7 @@ UNIT_SUITE(op,
 	{ "the first answer wins, the copy is suppressed", test_hedge_first_wins },
 	{ "lnd-005: no second copies with hedge=0", test_hedge_off },
 	{ "second copies keep within their budget", test_hedge_budget },
+	{ "but where one path is dead and another lives", test_hedge_beyond_budget },
 	{ "cfg-015, lnt-090: retry count 0 is one attempt", test_no_retries },
 	{ "lnt-075: unlink in every state, one final event", test_unlink },
 	{ "lnt-075: NI removal in every state", test_ni_del },
