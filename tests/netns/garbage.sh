@@ -36,7 +36,8 @@ up() {
 started() { grep -q ready "$work/server.out"; }
 
 nodes_up() {
-	"${run_A[@]}" "$lnetperf" server --nid 127.0.0.1@tcp --set accept=all --set peers_max=1000 > "$work/server.out" 2>&1 &
+	"${run_A[@]}" "$lnetperf" server --nid 127.0.0.1@tcp --set accept=all --set peers_max=1000 \
+		> "$work/server.out" 2>&1 &
 	server=$!
 	pids+=($server)
 	wait_for 10 started || return 1
