@@ -69,6 +69,19 @@ static void test_yaml_refused(void)
 	}
 }
 
+/* What is nested without end is refused where it begins to be: libyaml's time goes with the square. */
+static void test_yaml_deep(void)
+{
+	char text[4096], why[100];
+	FILE *in = fmemopen(text, sizeof(text), "r");
+	struct lnetctl_node *doc;
+
+	memset(text, '[', sizeof(text));
+	UNIT_EQUAL(lnetctl_yaml_read(in, &doc, why, sizeof(why)), -EINVAL, "deep");
+	CU_ASSERT_STRING_EQUAL(why, "line 1: nested too deeply");
+	fclose(in);
+}
+
 static void test_json(void)
 {
 	struct lnetctl_node *doc = lnetctl_add_map(NULL, NULL), *seq = lnetctl_add_seq(doc, "a");
@@ -89,4 +102,5 @@ static void test_json(void)
 UNIT_SUITE(document,
 	{ "YAML prints as it was read", test_yaml_roundtrip },
 	{ "YAML that would surprise is refused with a reason", test_yaml_refused },
+	{ "YAML nested without end is refused at once", test_yaml_deep },
 	{ "JSON is JSON", test_json })

@@ -135,24 +135,41 @@ static int read_document(struct reader *r, struct lnetctl_node **doc)
 	return rc;
 }
 
-/* The loader resolves aliases silently, so the events are looked through first. */
-static int check_aliases(FILE *in, char *why, size_t why_size)
+static int event_depth(const yaml_event_t *event)
+{
+	if (event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT)
+		return 1;
+	return event->type == YAML_SEQUENCE_END_EVENT || event->type == YAML_MAPPING_END_EVENT ? -1 : 0;
+}
+
+static const char *event_fault(const yaml_event_t *event, int depth)
+{
+	if (event->type == YAML_ALIAS_EVENT)
+		return "aliases are not taken (quote a text that begins with '*')";
+	return depth > YAML_DEPTH_MAX + 1 ? "nested too deeply" : NULL;
+}
+
+/*
+ * The loader resolves aliases silently, and takes time by the square of the depth, so the events
+ * are looked through first.
+ */
+static int check_events(FILE *in, char *why, size_t why_size)
 {
 	yaml_parser_t parser;
 	yaml_event_t event;
+	const char *fault;
 	bool done = false;
-	int rc = 0;
+	int rc = 0, depth = 0;
 
 	if (!yaml_parser_initialize(&parser))
 		return -ENOMEM;
 	yaml_parser_set_input_file(&parser, in);
 	while (!done && !rc && yaml_parser_parse(&parser, &event)) {
 		done = event.type == YAML_STREAM_END_EVENT;
-		if (event.type == YAML_ALIAS_EVENT) {
-			snprintf(why, why_size,
-				 "line %zu: aliases are not taken (quote a text that begins with "
-				 "'*')",
-				 event.start_mark.line + 1);
+		depth += event_depth(&event);
+		fault = event_fault(&event, depth);
+		if (fault) {
+			snprintf(why, why_size, "line %zu: %s", event.start_mark.line + 1, fault);
 			rc = -EINVAL;
 		}
 		yaml_event_delete(&event);
@@ -172,7 +189,7 @@ static int read_checked(FILE *in, struct lnetctl_node **doc, char *why, size_t w
 	struct reader r = { .why = why, .why_size = why_size };
 	yaml_document_t document;
 	yaml_parser_t parser;
-	int rc = check_aliases(in, why, why_size);
+	int rc = check_events(in, why, why_size);
 
 	if (rc)
 		return rc;

@@ -21,7 +21,9 @@ static void table_for_getopt(const struct opt *opts, struct option *lopts, char 
 	static const int has_arg[] = { no_argument, required_argument, optional_argument };
 	int i;
 
-	*letters++ = '+';
+	/* words that are no options may be negative numbers where there are no options */
+	if (!opts)
+		*letters++ = '+';
 	for (i = 0; opts && opts[i].name; i++) {
 		lopts[i] = (struct option){ opts[i].name, has_arg[opts[i].arg], NULL, 256 + i };
 		if (!opts[i].letter)
