@@ -53,6 +53,10 @@ void lnet_driver_want(u8 type);
 int lnet_netlink_init(void);
 void lnet_netlink_fini(void);
 
+/* ---- debugfs.c ------------------------------------------------------------------------------- */
+void lnet_debugfs_init(void);
+void lnet_debugfs_fini(void);
+
 /* ---- address.c ------------------------------------------------------------------------------- */
 extern const struct lnet_control_ops lnet_kernel_control_ops;	/* arg: struct lnet_netns */
 /* The first device that is up and has an address; its name into @ifname. 0, -ENODEV */

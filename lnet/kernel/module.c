@@ -34,6 +34,7 @@ static int __init lnet_module_begin(void)
 	rc = lnet_netlink_init();
 	if (rc)
 		goto no_netlink;
+	lnet_debugfs_init();
 	lnet_params_live(true);
 	if (lnet_params_config_on_load())
 		schedule_work(&configure_work);
@@ -50,6 +51,7 @@ static void __exit lnet_module_end(void)
 {
 	cancel_work_sync(&configure_work);
 	lnet_params_live(false);
+	lnet_debugfs_fini();
 	lnet_netlink_fini();
 	lnet_netns_fini();
 	lnet_kernel_env_fini();

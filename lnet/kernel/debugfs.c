@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The files below /sys/kernel/debug/lnet, as stock's: of the reader's network namespace. */
+#include "kernel.h"
+#include <linux/debugfs.h>
+#include <linux/nsproxy.h>
+#include <linux/seq_file.h>
+#include <net/net_namespace.h>
+#include "core.h"
+
+static struct dentry *directory;
+
+/* Of who reads or writes: he keeps his namespace while he does, so its node stays. */
+static struct lnet *callers_node(void)
+{
+	struct lnet_netns *ns;
+	int rc = lnet_netns_up(current->nsproxy->net_ns, &ns);
+
+	return rc ? ERR_PTR(rc) : ns->ln;
+}
+
+/* ---- stats ----------------------------------------------------------------------------------- */
+
+static void stats_show(struct seq_file *m, struct lnet *ln)
+{
+	static const u8 shown[] = {
+		LNET_C_msgs_alloc, LNET_C_msgs_max, LNET_C_errors, LNET_C_send_count,
+		LNET_C_recv_count, LNET_C_route_count, LNET_C_drop_count, LNET_C_send_length,
+		LNET_C_recv_length, LNET_C_route_length, LNET_C_drop_length,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(shown); i++)
+		seq_printf(m, "%s%llu", i ? " " : "", lnet_stat_sum(ln, shown[i]));
+	seq_putc(m, '\n');
+}
+
+/* ---- nis ------------------------------------------------------------------------------------- */
+
+static void ni_show(struct seq_file *m, struct lnet_ni *ni)
+{
+	struct lnet *ln = ni->ln;
+	char nid[LNET_NIDSTR_SIZE];
+	s32 tx, min_tx;
+	unsigned int i;
+
+	lnet_nid_str(&ni->nid, nid);
+	for (i = 0; i < ln->nr_shards; i++) {
+		spin_lock(&ln->shard[i].lock);
+		tx = ni->sh[i].credits;
+		min_tx = ni->sh[i].min_credits;
+		spin_unlock(&ln->shard[i].lock);
+		seq_printf(m, "%-24s %6s %5d %4d %4d %4d %5d %5d %5d\n", nid,
+			   lnet_ni_up(ni) ? "up" : "down", ni == ln->lo ? 0 : -1,
+			   atomic_read(&ni->refs), ni->peer_credits, ni->peer_buffer_credits,
+			   ni->credits, tx, min_tx);
+	}
+}
+
+static void nis_show(struct seq_file *m, struct lnet *ln)
+{
+	struct lnet_ni *ni;
+
+	seq_printf(m, "%-24s %6s %5s %4s %4s %4s %5s %5s %5s\n", "nid", "status", "alive", "refs",
+		   "peer", "rtr", "max", "tx", "min");
+	mutex_lock(&ln->cfg_mutex);
+	list_for_each_entry(ni, &ln->nis, link)
+		ni_show(m, ni);
+	mutex_unlock(&ln->cfg_mutex);
+}
+
+static void nis_reset(struct lnet *ln)
+{
+	struct lnet_ni *ni;
+	unsigned int i;
+
+	mutex_lock(&ln->cfg_mutex);
+	for (i = 0; i < ln->nr_shards; i++) {
+		spin_lock(&ln->shard[i].lock);
+		list_for_each_entry(ni, &ln->nis, link)
+			ni->sh[i].min_credits = ni->sh[i].credits;
+		spin_unlock(&ln->shard[i].lock);
+	}
+	mutex_unlock(&ln->cfg_mutex);
+}
+
+/* ---- peers ----------------------------------------------------------------------------------- */
+
+static void walk(struct lnet *ln,
+		 void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg)
+{
+	struct lnet_pass p;
+
+	mutex_lock(&ln->cfg_mutex);
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	lnet_peers_walk(&p, fn, arg);
+	lnet_pass_end(&p);
+	mutex_unlock(&ln->cfg_mutex);
+}
+
+static void peer_show(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
+{
+	const struct lnet_peer_ni *pni;
+	char nid[LNET_NIDSTR_SIZE];
+	struct seq_file *m = arg;
+
+	if (lnet_nid_is_lo(&peer->primary))
+		return;
+	list_for_each_entry(pni, &peer->pnis, link)
+		seq_printf(m, "%-24s %4d %5s %5d %5u %5d %5d %5d %5d %u\n",
+			   lnet_nid_str(&pni->nid, nid), atomic_read(&pni->refs), "NA", -1,
+			   pni->max_credits, pni->rtr_credits, pni->min_rtr_credits, pni->credits,
+			   pni->min_credits, pni->nr_wait);
+}
+
+static void peers_show(struct seq_file *m, struct lnet *ln)
+{
+	seq_printf(m, "%-24s %4s %5s %5s %5s %5s %5s %5s %5s %s\n", "nid", "refs", "state", "last",
+		   "max", "rtr", "min", "tx", "min", "queue");
+	walk(ln, peer_show, m);
+}
+
+static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
+{
+	struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &peer->pnis, link) {
+		pni->min_credits = pni->credits;
+		pni->min_rtr_credits = pni->rtr_credits;
+	}
+}
+
+static void peers_reset(struct lnet *ln)
+{
+	walk(ln, peer_reset, NULL);
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+/* This node routes nothing yet. */
+static void routes_show(struct seq_file *m, struct lnet *ln)
+{
+	seq_puts(m, "Routing disabled\n");
+	seq_printf(m, "%-8s %4s %8s %7s %s\n", "net", "hops", "priority", "state", "router");
+}
+
+static void routers_show(struct seq_file *m, struct lnet *ln)
+{
+	seq_printf(m, "%-4s %7s %5s %s\n", "ref", "rtr_ref", "alive", "router");
+}
+
+static void buffers_show(struct seq_file *m, struct lnet *ln)
+{
+	seq_printf(m, "%5s %5s %7s %7s\n", "pages", "count", "credits", "min");
+}
+
+/* Seconds that a driver has for one try. */
+static void timeout_show(struct seq_file *m, struct lnet *ln)
+{
+	u64 tries = max_t(u64, READ_ONCE(ln->tun.retry_count), 1);
+	u64 ns = div64_u64(READ_ONCE(ln->tun.transaction_timeout), tries);
+
+	seq_printf(m, "%llu\n", div_u64(ns + NSEC_PER_SEC - 1, NSEC_PER_SEC));
+}
+
+static const struct text {
+	const char *name;
+	void (*show)(struct seq_file *m, struct lnet *ln);
+	void (*reset)(struct lnet *ln);	/* whatever is written; NULL: nothing can be */
+} texts[] = {
+	{ "stats", stats_show, lnet_stats_reset },
+	{ "nis", nis_show, nis_reset },
+	{ "peers", peers_show, peers_reset },
+	{ "routes", routes_show },
+	{ "routers", routers_show },
+	{ "buffers", buffers_show },
+	{ "lnet_lnd_timeout", timeout_show },
+};
+
+static int text_show(struct seq_file *m, void *unused)
+{
+	const struct text *text = m->private;
+	struct lnet *ln = callers_node();
+
+	if (IS_ERR(ln))
+		return PTR_ERR(ln);
+	text->show(m, ln);
+	return 0;
+}
+
+static int text_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, text_show, inode->i_private);
+}
+
+static ssize_t text_write(struct file *file, const char __user *from, size_t len, loff_t *pos)
+{
+	const struct text *text = file_inode(file)->i_private;
+	struct lnet *ln = text->reset ? callers_node() : ERR_PTR(-EPERM);
+
+	if (IS_ERR(ln))
+		return PTR_ERR(ln);
+	text->reset(ln);
+	return len;
+}
+
+static const struct file_operations text_operations = {
+	.owner = THIS_MODULE,
+	.open = text_open,
+	.read = seq_read,
+	.write = text_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/* A kernel without debugfs has no such files, and that is all. */
+void __init lnet_debugfs_init(void)
+{
+	unsigned int i;
+
+	directory = debugfs_create_dir("lnet", NULL);
+	for (i = 0; i < ARRAY_SIZE(texts); i++)
+		debugfs_create_file(texts[i].name, texts[i].reset ? 0644 : 0444, directory,
+				    (void *)&texts[i], &text_operations);
+}
+
+/* Waits for who is reading. */
+void lnet_debugfs_fini(void)
+{
+	debugfs_remove(directory);
+}
