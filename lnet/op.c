@@ -10,6 +10,8 @@
 #define ABORT_REPEAT_NS 10000000ULL
 /* Patience so often: an answer is missed although its path lives; a silent path is dead. */
 #define OVERDUE_TIMES 16
+/* Of one operation: when cuts follow each other, copies may be lost, too. */
+#define HEDGES_MAX 3
 
 static const u8 edges[LNET_NR_OP_STATES][LNET_NR_OP_STATES] = {
 #define STATE(s)
@@ -140,12 +142,21 @@ static struct lnet_att *lone_attempt(struct lnet_op *op)
 static bool may_hedge(const struct lnet_pass *p, const struct lnet_op *op)
 {
 	return READ_ONCE(p->ln->tun.hedge) && READ_ONCE(p->ln->tun.retry_count) &&
-	       op->hedges == 0 && !(op->flags & LNET_OPF_RECOVERY) &&
+	       op->hedges < HEDGES_MAX && !(op->flags & LNET_OPF_RECOVERY) &&
 	       (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT));
 }
 
-/* @dead: the path of @silent; then no budget keeps the message from one that lives. */
-static bool hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *silent, bool dead)
+u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
+		     const struct lnet_path *path)
+{
+	u64 ns = lnet_path_suspect_after(p->ln, path);
+
+	return op->flags & LNET_OPF_NOACKREQ ? ns + READ_ONCE(p->ln->tun.confirm_delay) : ns;
+}
+
+/* Where a copy may have more luck. Another suspect path only if it was heard of since. */
+static struct lnet_path *copy_path(struct lnet_pass *p, const struct lnet_op *op,
+				   const struct lnet_att *silent)
 {
 	struct lnet_select s = {
 		.peer = op->peer, .cpt = -1, .request = 1, .tried = op->tried,
@@ -153,13 +164,27 @@ static bool hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 		.pni = op->flags & LNET_OPF_PINNED_DST || !op->peer->mr ? op->dst_pni : NULL,
 	};
 	struct lnet_path *path = lnet_select(p->sh, &s);
-	struct lnet_att *att;
 
-	/* Another suspect path is worth a copy only if it was heard of since. */
 	if (!path || path == silent->path ||
 	    (path->suspect_ns && path->evidence_ns <= silent->path->evidence_ns))
+		return NULL;
+	return path;
+}
+
+static bool lives_since(const struct lnet_path *path, const struct lnet_att *silent)
+{
+	return path && !path->suspect_ns && path->evidence_ns >= silent->posted_ns;
+}
+
+/* @dead: the path of @silent; then no budget keeps the message from one that lives. */
+static bool hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *silent, bool dead)
+{
+	struct lnet_path *path = copy_path(p, op, silent);
+	struct lnet_att *att;
+
+	if (!path)
 		return false;
-	dead = dead && !path->suspect_ns && path->evidence_ns > silent->posted_ns;
+	dead = dead && lives_since(path, silent);
 	if (!dead && !lnet_hedge_allowed(p->sh, op->peer))
 		return false;
 	att = &op->first == silent ? op->hedge : &op->first;
@@ -173,17 +198,10 @@ static bool hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 		op->hedge = att;
 	}
 	op->hedges++;
+	op->suspect_ns = p->now_ns + OVERDUE_TIMES * lnet_op_patience(p, op, path);
 	lnet_count(p->sh, hedges);
 	lnet_att_enter(p, att, path);
 	return true;
-}
-
-u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
-		     const struct lnet_path *path)
-{
-	u64 ns = lnet_path_suspect_after(p->ln, path);
-
-	return op->flags & LNET_OPF_NOACKREQ ? ns + READ_ONCE(p->ln->tun.confirm_delay) : ns;
 }
 
 /*
@@ -200,16 +218,44 @@ static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet
 		return;
 	if (p->now_ns < overdue_ns)
 		op->suspect_ns = min(silent_ns, overdue_ns);
-	else if (hedge(p, op, att, false))
-		op->suspect_ns = U64_MAX;
+	else
+		hedge(p, op, att, false);
 }
 
-/* Time to look whether a lone attempt's path is silent. Sets when to look again. */
+/*
+ * Both copies are out. When the later one is overdue, too, the older one makes room for another
+ * where there is a path that lives.
+ * Its path is blamed at the end of a slice only: it may be alive and the answer on its way.
+ */
+static struct lnet_att *drop_older(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_att *older = &op->first, *later = op->hedge;
+	u64 wait_ns, due_ns;
+
+	if (older->posted_ns > later->posted_ns)
+		swap(older, later);
+	wait_ns = OVERDUE_TIMES * lnet_op_patience(p, op, later->path);
+	due_ns = later->state == ATT_ASKED ? later->posted_ns + wait_ns : p->now_ns + wait_ns;
+	if (!may_hedge(p, op) || older->state != ATT_ASKED || p->now_ns < due_ns ||
+	    !lives_since(copy_path(p, op, later), later)) {
+		due_ns = max(due_ns, p->now_ns + wait_ns / OVERDUE_TIMES);
+		op->suspect_ns = may_hedge(p, op) ? due_ns : U64_MAX;
+		return NULL;
+	}
+	op->flags |= LNET_OPF_MAYBE;
+	lnet_att_drop(p, older);
+	return later;
+}
+
+/* Time to look whether an attempt's path is silent. Sets when to look again. */
 static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 {
-	struct lnet_att *att = lone_attempt(op);
+	bool two = live(&op->first) && live(op->hedge);
+	struct lnet_att *att = two ? drop_older(p, op) : lone_attempt(op);
 	u64 after, since;
 
+	if (two && !att)
+		return;
 	if (!att || att->state == ATT_WAIT_PEER || att->state == ATT_WAIT_NI) {
 		op->suspect_ns = U64_MAX;
 		return;
@@ -225,8 +271,8 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 	if (att->path->suspect_ns)
 		lnet_ops_reselect_path(p, att->path);
 	op->suspect_ns = p->now_ns + after;
-	if (may_hedge(p, op) && hedge(p, op, att, p->now_ns >= since + OVERDUE_TIMES * after))
-		op->suspect_ns = U64_MAX;
+	if (may_hedge(p, op))
+		hedge(p, op, att, p->now_ns >= since + OVERDUE_TIMES * after);
 }
 
 /* Whose silence: the peer's if its side had the message or was heard since, else the way's. */

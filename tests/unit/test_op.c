@@ -258,6 +258,28 @@ static void test_hedge_first_wins(void)
 	rails_end();
 }
 
+/* Two cuts on end take both copies: a third goes long before a slice is over, a fifth does not. */
+static void test_hedge_lost_too(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, 2);
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(700 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 1, "ended");
+	UNIT_EQUAL(rails.req[tag].status, 0, "delivered");
+	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "once");
+	UNIT_EQUAL(rails_stat(0, LNET_C_hedges), 2, "counted");
+	rails_end();
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, -1);
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(T / 2 - 10 * RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].nr_attempts, 4, "no more in a slice");
+	rails_end();
+}
+
 static void test_hedge_off(void)
 {
 	unsigned int tag;
@@ -571,6 +593,7 @@ UNIT_SUITE(op,
 	{ "lnd-050: what was posted is perhaps delivered", test_posted_at_deadline },
 	{ "a silent path: the second copy wins", test_hedge },
 	{ "the first answer wins, the copy is suppressed", test_hedge_first_wins },
+	{ "a copy that is lost, too", test_hedge_lost_too },
 	{ "lnd-005: no second copies with hedge=0", test_hedge_off },
 	{ "second copies keep within their budget", test_hedge_budget },
 	{ "but where one path is dead and another lives", test_hedge_beyond_budget },
