@@ -107,6 +107,19 @@ static enum lnet_outcome deadline_outcome(const struct lnet_op *op)
 	return LNET_LOCAL_TIMEOUT;
 }
 
+/* Refused for good: this holds for every attempt of the request. */
+static bool is_refused(const struct lnet_op *op)
+{
+	return op->outcome == LNET_NO_MATCH || op->outcome == LNET_TOO_LONG ||
+	       op->outcome == LNET_NOT_PERMITTED;
+}
+
+void lnet_op_doubt(struct lnet_op *op)
+{
+	if (!lnet_op_over(op) || !is_refused(op))
+		op->flags |= LNET_OPF_MAYBE;
+}
+
 /* What a driver still has is perhaps delivered if it says so when it gives it back. */
 void lnet_op_given_up(struct lnet_op *op)
 {

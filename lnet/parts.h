@@ -341,6 +341,8 @@ void lnet_op_wire(struct lnet_op *op);	/* api.c [sh] about to be given to a driv
 void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);	/* [sh] */
 /* [sh] about to be finished: was any of it perhaps delivered? */
 void lnet_op_given_up(struct lnet_op *op);
+/* [sh] An attempt was perhaps delivered, unless the request was refused. */
+void lnet_op_doubt(struct lnet_op *op);
 /* [sh] marked request by (grant, sequence) */
 struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h);
 /* ---- credit.c -------------------------------------------------------------------------------- */

@@ -210,7 +210,7 @@ void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet
 	bool perhaps = lnet_outcomes[how].delivery != LNET_DELIVERY_NOT;
 
 	if (perhaps)
-		op->flags |= LNET_OPF_MAYBE;
+		lnet_op_doubt(op);
 	if (lnet_op_over(op) || alive(&op->first) || alive(op->hedge))
 		return;
 	if (how == LNET_SHUTDOWN || how == LNET_NO_MEMORY || READ_ONCE(p->ln->stopping) ||
@@ -285,11 +285,9 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	/* lnet_path_ping_done() says what a recovery ping was worth */
 	if (!(op->flags & LNET_OPF_RECOVERY))
 		lnet_health_ok(p->sh, path, false);
-	if (lnet_op_over(op))	/* given up meanwhile, and yet it left */
-		op->flags |= LNET_OPF_MAYBE;
 	if (lnet_op_over(op) || !answer_expected(op)) {
 		if (lnet_op_over(op))	/* given up meanwhile, and sent all the same */
-			op->flags |= LNET_OPF_MAYBE;
+			lnet_op_doubt(op);
 		lnet_att_move(p, att, ATT_FREE);
 		if (!lnet_op_over(op))
 			lnet_op_finish(p, op, LNET_OK);

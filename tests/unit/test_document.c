@@ -69,7 +69,7 @@ static void test_yaml_refused(void)
 	}
 }
 
-/* What is nested without end is refused where it begins to be: libyaml's time goes with the square. */
+/* It is refused where it begins to be too deep: libyaml's time goes with the square. */
 static void test_yaml_deep(void)
 {
 	char text[4096], why[100];

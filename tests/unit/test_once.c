@@ -366,6 +366,25 @@ static void test_refused(void)
 	rails_end();
 }
 
+/* The refusal is here before the driver gives the attempt back: it took no effect all the same. */
+static void test_refused_before_given_back(void)
+{
+	static const enum lnet_outcome how[] = { LNET_OK, LNET_ABORTED, LNET_PATH_LOST };
+	unsigned int i, put;
+
+	for (i = 0; i < ARRAY_SIZE(how); i++) {
+		rails_begin(NULL);
+		UNIT_EQUAL(lnet_md_unlink(rails.node[1].ln, rails.node[1].target), 0, "none");
+		rails_on(0, -1, RAILS_PUT, FATE_POST, LNET_OK, 1);
+		put = rails_put(0, 1, 8, LNET_ACK, 0);
+		rails_pump();
+		rails_give(how[i]);
+		rails_run(50 * RAILS_MS);
+		check(put, -ENOENT, 0, false);
+		rails_end();
+	}
+}
+
 /* ---- rules 5 and 11: restarts ---------------------------------------------------------------- */
 
 static void test_receiver_restarts(void)
@@ -547,6 +566,8 @@ UNIT_SUITE(once,
 	{ "rule 10: PUTs without ACK share acknowledgements", test_merged },
 	{ "rule 10: a gap in them is not acknowledged", test_merged_gap },
 	{ "rule 10: no match is refused, final, the same each time", test_refused },
+	{ "rule 10: refused before the driver gave the attempt back",
+	  test_refused_before_given_back },
 	{ "rules 5, 11: after a restart refused, then sent under a new name",
 	  test_receiver_restarts },
 	{ "rule 11: with two attempts it is perhaps delivered", test_restart_two_attempts },

@@ -139,7 +139,9 @@ static int event_depth(const yaml_event_t *event)
 {
 	if (event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT)
 		return 1;
-	return event->type == YAML_SEQUENCE_END_EVENT || event->type == YAML_MAPPING_END_EVENT ? -1 : 0;
+	if (event->type == YAML_SEQUENCE_END_EVENT || event->type == YAML_MAPPING_END_EVENT)
+		return -1;
+	return 0;
 }
 
 static const char *event_fault(const yaml_event_t *event, int depth)
