@@ -69,7 +69,7 @@ static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *re
 		return lnet_ctl_fail(e, -EOPNOTSUPP, "this node does not have that command yet");
 	if (lnet_req_check(req->attrs, req->len))
 		return lnet_ctl_fail(e, -EINVAL, "the request is malformed");
-	if (!ctl->configured && !c->down)
+	if (!READ_ONCE(ctl->configured) && !c->down)
 		return lnet_ctl_fail(e, -ENETDOWN, "LNet stack down");
 	return 0;
 }

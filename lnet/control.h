@@ -343,7 +343,7 @@ struct lnet_control {
 	void *arg;
 	const char *name, *version;
 	u32 pid, uid;
-	bool configured;	/* `lnet configure` was called */
+	bool configured;	/* `lnet configure` was called; WRITE_ONCE, dumps just look */
 };
 
 struct lnet_ctl_req {

@@ -469,7 +469,7 @@ static int unconfigure(struct lnet_control *ctl)
 	lnet_fault_del(ctl->ln, false, &LNET_NID_ANY, &LNET_NID_ANY);
 	lnet_fault_del(ctl->ln, true, &LNET_NID_ANY, &LNET_NID_ANY);
 	if (!rc)
-		ctl->configured = false;
+		WRITE_ONCE(ctl->configured, false);
 	return rc;
 }
 
@@ -479,7 +479,7 @@ int lnet_ctl_configure(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	int rc = 0;
 
 	if (req->flags & LNET_NL_F_CREATE)
-		ctl->configured = true;
+		WRITE_ONCE(ctl->configured, true);
 	else
 		rc = unconfigure(ctl);
 	return rc ? lnet_ctl_fail(e, rc, "cannot unconfigure: %s", lnet_ctl_why(rc)) : 0;

@@ -314,7 +314,7 @@ int lnet_ctl_node_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 	const struct lnet_control *ctl = d->ctl;
 	struct lnet_view_node v = { .pid = ctl->pid,
 				    .uid = ctl->uid,
-				    .configured = ctl->configured };
+				    .configured = READ_ONCE(ctl->configured) };
 
 	strscpy(v.name, ctl->name, sizeof(v.name));
 	strscpy(v.version, ctl->version, sizeof(v.version));

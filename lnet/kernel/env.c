@@ -16,8 +16,8 @@
 struct lane {
 	struct work_struct work;
 	struct hrtimer timer;
-	spinlock_t lock;		/* @armed_ns and the timer; any context */
-	u64 armed_ns;			/* U64_MAX: not armed, or going off */
+	spinlock_t lock;		/* who arms; any context */
+	u64 armed_ns;			/* U64_MAX: not armed, or going off; READ_ONCE */
 	struct kernel_env *env;
 	unsigned int shard;
 };
@@ -72,8 +72,8 @@ static void op_arm(struct lnet_env *base, unsigned int shard)
 	spin_lock_irqsave(&lane->lock, flags);
 	/* Asked under the lock, so that of two who arm the later one knows both times. */
 	next = lnet_shard_next_ns(ln, shard);
-	if (next < lane->armed_ns) {
-		lane->armed_ns = next;
+	if (next < READ_ONCE(lane->armed_ns)) {
+		WRITE_ONCE(lane->armed_ns, next);
 		hrtimer_start_range_ns(&lane->timer, ns_to_ktime(next), LANE_SLACK_NS,
 				       HRTIMER_MODE_ABS);
 	}
