@@ -336,7 +336,10 @@ static void landing_event(struct sim_world *w, void *arg, u64 num)
 		struct simlnd_end *end = m->to;
 
 		lnet_pass_begin(&p, lnet_ni_instance(end->ni->ni), LNET_PASS_DRIVER);
-		if (simlnd_roll(w, SIM_BREAK, m->rail, m->src_node, m->dst_node)) {
+		if (m->stop) {
+			write_part(m, m->rx->want / 2, m->rx->want);
+			landed(&p, m, LNET_STOPPED);
+		} else if (simlnd_roll(w, SIM_BREAK, m->rail, m->src_node, m->dst_node)) {
 			simlnd_close(&p, end, LNET_PATH_LOST, true, true);
 		} else {
 			write_part(m, m->rx->want / 2, m->rx->want);
@@ -455,6 +458,11 @@ void simlnd_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 
 	if (m->place != LANDING)
 		return;
+	/* As a thread in the middle of a copy, or a card, which do not stop at once. */
+	if (sim_chance(&m->to->ni->w->rng, 500)) {
+		m->stop = true;
+		return;
+	}
 	landed(p, m, LNET_STOPPED);
 	lnet_pass_relax(p);
 	simlnd_msg_put(m);
