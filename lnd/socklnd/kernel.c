@@ -382,7 +382,7 @@ static bool conn_turn(struct sock_conn *c)
 	if (sk && READ_ONCE(c->want_write) && sk_stream_is_writeable(sk))
 		sock_conn_writable(&p, c);
 	lnet_pass_end(&p);
-	return sk && got && !READ_ONCE(c->waits) && has_more(c, sk);
+	return sk && !READ_ONCE(c->waits) && (c->stash || (got && has_more(c, sk)));
 }
 
 static bool conn_ready(struct lnet_poll *poll, unsigned long events)

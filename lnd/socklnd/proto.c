@@ -459,6 +459,18 @@ static int feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 le
 	return 0;
 }
 
+/* What was read before the connection stopped. */
+static int feed_stash(struct lnet_pass *p, struct sock_conn *c)
+{
+	u8 *old = c->stash;
+	int err;
+
+	c->stash = NULL;
+	err = feed(p, c, old, c->stash_len);
+	kfree(old);
+	return err;
+}
+
 /* 1: go on; 0: no more for now; -errno: broken. @got: something came, or the end. */
 static int read_once(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 size, bool *got)
 {
@@ -470,6 +482,10 @@ static int read_once(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 
 
 	if (READ_ONCE(c->stop))
 		land_stopped(p, c);
+	if (c->stash) {
+		err = feed_stash(p, c);
+		return err ? err : 1;
+	}
 	nr = read_vec(c, vec, staging, size, &direct);
 	for (i = 0; i < nr; i++)
 		room += vec[i].iov_len;
@@ -495,20 +511,6 @@ static bool may_read(const struct sock_conn *c)
 	       !READ_ONCE(c->waits);
 }
 
-/* What was read before the connection stopped comes first. */
-static int feed_stash(struct lnet_pass *p, struct sock_conn *c)
-{
-	u8 *old = c->stash;
-	int err;
-
-	if (!old)
-		return 0;
-	c->stash = NULL;
-	err = feed(p, c, old, c->stash_len);
-	kfree(old);
-	return err;
-}
-
 /* L; the stream ended or broke. */
 static void read_failed(struct lnet_pass *p, struct sock_conn *c, int err)
 {
@@ -520,6 +522,21 @@ static void read_failed(struct lnet_pass *p, struct sock_conn *c, int err)
 	else if (err != -EPROTO)
 		sock_count(sn, reset);
 	sock_conn_fail(p, c, LNET_PATH_LOST, err == -ENODATA && between);
+}
+
+/* L; the connection may be read again, by the thread that reads it. */
+static void resume(struct sock_conn *c)
+{
+	struct sock_ni *sn = c->sn;
+
+	c->waits = false;
+	if (c->reading)
+		return;
+	c->want_read = true;
+	sn->io->want(c);
+	if (list_empty(&c->resume))
+		list_add_tail(&c->resume, &sn->resume);
+	sock_arm(sn, sn->now_ns);
 }
 
 /* The end of a turn: reading starts again when there is something, if it may. */
@@ -538,6 +555,8 @@ static void read_end(struct lnet_pass *p, struct sock_conn *c, int err)
 		c->want_read = !c->waits;
 		sn->io->want(c);
 	}
+	if (c->stash && !c->waits && c->state != CONN_CLOSED)
+		resume(c);	/* land() came while this thread was reading */
 	abandon = c->state == CONN_CLOSED && is_landing(c);
 	sock_flush_ring(p, sn);
 	sock_unlock(p, sn);
@@ -549,7 +568,7 @@ bool sock_conn_readable(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u
 {
 	struct sock_ni *sn = c->sn;
 	bool got = false, may;
-	int err, i;
+	int err = 0, i;
 
 	sock_lock(p, sn);
 	may = may_read(c) && !c->reading;
@@ -559,7 +578,6 @@ bool sock_conn_readable(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u
 	sock_unlock(p, sn);
 	if (!may)
 		return false;
-	err = feed_stash(p, c);
 	for (i = 0; !err && i < (c->large ? READS_MAX : READS_SMALL) && may_read(c); i++) {
 		err = read_once(p, c, staging, size, &got);
 		if (err != 1)
@@ -601,21 +619,6 @@ void sock_rx_abandon(struct lnet_pass *p, struct sock_conn *c)
 }
 
 /* ---- ops ---- */
-
-/* L; the connection may be read again, by the thread that reads it. */
-static void resume(struct sock_conn *c)
-{
-	struct sock_ni *sn = c->sn;
-
-	c->waits = false;
-	if (c->reading)
-		return;
-	c->want_read = true;
-	sn->io->want(c);
-	if (list_empty(&c->resume))
-		list_add_tail(&c->resume, &sn->resume);
-	sock_arm(sn, sn->now_ns);
-}
 
 /* L; true: the driver is done with @rx, and must say so by lnet_rx_done(PATH_LOST). */
 static bool land(struct lnet_pass *p, struct sock_ni *sn, struct lnet_rx *rx, bool skip)
