@@ -195,24 +195,42 @@ void perf_node_stop(struct perf_node *n)
 
 /* ---- figures ------------------------------------------------------------------------------- */
 
-void perf_node_rails(struct perf_node *n, struct perf_rails *r)
+/* The counters of an interface that was taken away and came again begin anew. */
+static void grow(u64 *sum, u64 *seen, u64 now)
+{
+	*sum += now >= *seen ? now - *seen : now;
+	*seen = now;
+}
+
+static void read_rail(const struct perf_node *n, const char *text, u64 *sent, u64 *bytes)
 {
 	struct lnet_ni *ni;
 	struct lnet_nid nid;
-	unsigned int i, k;
+	unsigned int k;
 
-	memset(r, 0, sizeof(*r));
+	*sent = *bytes = 0;
+	if (lnet_nid_parse(&nid, text))
+		return;
+	ni = lnet_ni_by_nid(n->ln, &nid);
+	for (k = 0; ni && k < n->ln->nr_shards; k++) {
+		*sent += ni->sh[k].c[LNET_NIC_send_count];
+		*bytes += ni->sh[k].c[LNET_NIC_sent_bytes];
+	}
+}
+
+void perf_node_rails(struct perf_node *n, struct perf_rails *r)
+{
+	unsigned int i;
+	u64 sent, bytes;
+
 	spin_lock(&n->ln->shard[0].lock);
 	for (i = 0; i < n->opt->nr_nids; i++) {
-		if (lnet_nid_parse(&nid, n->opt->nids[i]))
-			continue;
-		ni = lnet_ni_by_nid(n->ln, &nid);
-		for (k = 0; ni && k < n->ln->nr_shards; k++) {
-			r->sent[i] += ni->sh[k].c[LNET_NIC_send_count];
-			r->bytes[i] += ni->sh[k].c[LNET_NIC_sent_bytes];
-		}
+		read_rail(n, n->opt->nids[i], &sent, &bytes);
+		grow(&n->sum.sent[i], &n->seen.sent[i], sent);
+		grow(&n->sum.bytes[i], &n->seen.bytes[i], bytes);
 	}
 	spin_unlock(&n->ln->shard[0].lock);
+	*r = n->sum;
 }
 
 u64 perf_node_suppressed(const struct perf_node *n)

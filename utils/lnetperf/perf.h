@@ -97,6 +97,7 @@ struct perf_node {
 	struct perf_rails {
 		u64 sent[PERF_MAX_RAILS], bytes[PERF_MAX_RAILS];
 	} base, last;			/* at the start, at the last line */
+	struct perf_rails sum, seen;	/* of perf_node_rails() */
 	u64 last_line_ns, line_ok, line_gap_ns, next_rail_ns;
 };
 
