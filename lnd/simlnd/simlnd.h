@@ -70,7 +70,7 @@ struct simlnd_msg {
 	u8 events;			/* that refer to it */
 	bool arrived, abort_soon;
 	bool lost;			/* nothing of it arrives */
-	bool stop;			/* the core wants no more of it, its writer goes on a moment */
+	bool stop;			/* unwanted, but its writer goes on for a moment */
 	/* its connection died while the core's word was on its way */
 	bool gone;
 };
