@@ -13,9 +13,11 @@ struct state {
 	const char *path;		/* NULL: nothing is kept */
 	char *next;			/* name of the other, "PATH.new" */
 	int fd;				/* of that; -1: not open */
+	int lock_fd;			/* keeps others off, until we end; -1: nothing does */
 };
 
 /* state.c; all return 0 or -errno and say on stderr what went wrong. */
+int state_lock(struct state *s);	/* -EBUSY: another process keeps its state there */
 int state_load(struct lnetctl *c, const char *path);	/* -ENOENT: there is none, quietly */
 int config_load(struct lnetctl *c, const char *path);
 /*

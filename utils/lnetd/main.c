@@ -222,13 +222,16 @@ static int serve(struct daemon *d)
 
 int main(int argc, char **argv)
 {
-	struct daemon d = { .name = LNET_NL_USER_NODE, .state.fd = -1 };
+	struct daemon d = { .name = LNET_NL_USER_NODE, .state.fd = -1, .state.lock_fd = -1 };
 	int rc = parse(&d, argc, argv);
 
 	if (rc >= 0)
 		return rc;
 	setvbuf(stderr, NULL, _IOLBF, 0);
 	plat_print_set(log_line);
+	rc = d.state.path ? state_lock(&d.state) : 0;
+	if (rc)
+		return 1;
 	rc = instance_start(&d);
 	if (!rc)
 		rc = server_start(&d);

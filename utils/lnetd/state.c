@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <lnet/lnetctl.h>
@@ -74,6 +75,24 @@ static bool is_whole(const char *path)
 		whole = fgets(end, sizeof(end), in) && !strcmp(end, STATE_END);
 	fclose(in);
 	return whole;
+}
+
+/*
+ * Two that write one state would each lose what the other was told. The file itself is replaced, so
+ * another one is locked. Where none can be made no state can be written either.
+ */
+int state_lock(struct state *s)
+{
+	char *name;
+	int rc = 0;
+
+	if (asprintf(&name, "%s.lock", s->path) < 0)
+		return -ENOMEM;
+	s->lock_fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (s->lock_fd >= 0 && flock(s->lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		rc = complain(s->path, -EBUSY, "another lnetd keeps its state here");
+	free(name);
+	return rc;
 }
 
 static bool says_unconfigured(const struct lnetctl_node *doc)
