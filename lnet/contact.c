@@ -22,7 +22,7 @@ static const u8 edges[LNET_NR_CONTACT_STATES][LNET_NR_CONTACT_STATES] = {
 static void set_state(struct lnet_peer *peer, enum lnet_contact_state state)
 {
 	WARN_ON_ONCE(!edges[peer->contact][state]);
-	lnet_edge(contact, peer->contact, state);
+	lnet_edge(contact, peer, peer->contact, state);
 	peer->contact = state;
 }
 

@@ -33,6 +33,7 @@ int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e);
 int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 bool lnet_ctl_ni_fatal(const struct lnet_ni *ni);	/* no link, really or by a rule */
+bool lnet_ctl_ni_up(const struct lnet_ni *ni);		/* its status as shown */
 /* control_peer.c */
 int lnet_ctl_peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e);

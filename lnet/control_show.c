@@ -129,7 +129,7 @@ static void ni_traffic(const struct lnet_ni *ni, struct lnet_view_ni *v)
 	};
 }
 
-static bool ni_is_up(const struct lnet_ni *ni)
+bool lnet_ctl_ni_up(const struct lnet_ni *ni)
 {
 	if (lnet_nid_is_lo(&ni->nid))
 		return true;
@@ -156,7 +156,7 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 
 	memset(v, 0, sizeof(*v));
 	lnet_nid_str(&ni->nid, v->nid);
-	strscpy(v->status, ni_is_up(ni) ? "up" : "down", sizeof(v->status));
+	strscpy(v->status, lnet_ctl_ni_up(ni) ? "up" : "down", sizeof(v->status));
 	if (!lo)
 		strscpy(v->intf.name, ni->ifname, sizeof(v->intf.name));
 	v->udsp = (struct lnet_view_udsp){ -1, -1 };

@@ -34,16 +34,23 @@ static struct lnet_ni_shard *ni_shard(const struct lnet_att *att)
 	return &att->ni->sh[att->op->sh->ix];
 }
 
+s32 lnet_credits_ni_quota(const struct lnet_ni *ni)
+{
+	s32 nr = (s32)ni->ln->nr_shards;
+
+	if (nr == 1)
+		return max(ni->credits, 1);
+	return max(min(max(ni->credits / nr, 8 * ni->peer_credits), ni->credits), 1);
+}
+
 void lnet_credits_ni_init(struct lnet_ni *ni)
 {
 	unsigned int nr = ni->ln->nr_shards, i, cls;
-	s32 quota = nr == 1 ? ni->credits
-			    : min(max(ni->credits / (s32)nr, 8 * ni->peer_credits), ni->credits);
 
 	for (i = 0; i < nr; i++) {
 		struct lnet_ni_shard *ns = &ni->sh[i];
 
-		ns->credits = ns->min_credits = max(quota, 1);
+		ns->credits = ns->min_credits = lnet_credits_ni_quota(ni);
 		for (cls = 0; cls < LNET_NR_CLASSES; cls++)
 			INIT_LIST_HEAD(&ns->wait[cls]);
 	}
@@ -88,7 +95,7 @@ static void account(struct lnet_att *att, enum lnet_att_state to)
 	struct lnet_ni_shard *ns = ni_shard(att);
 
 	WARN_ON_ONCE(!edges[att->state][to]);
-	lnet_edge(att, att->state, to);
+	lnet_edge(att, att, att->state, to);
 	att->state = to;
 	if (from->peer != want->peer) {
 		pni->credits += from->peer - want->peer;

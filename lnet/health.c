@@ -64,12 +64,16 @@ static void ni_change(struct lnet_ni *ni, int by)
 	do {
 		health = health_clamp(seen + by);
 	} while (!atomic_try_cmpxchg(&ni->health, &seen, health));
+	lnet_trace(health, ni->ln, &ni->nid, seen, health);
 	ni_announce(ni, health);
 }
 
 static void pni_change(struct lnet_peer_ni *pni, int by)
 {
-	pni->health = health_clamp(pni->health + by);
+	int was = pni->health;
+
+	pni->health = health_clamp(was + by);
+	lnet_trace(health, pni->ln, &pni->nid, was, pni->health);
 }
 
 bool lnet_path_whole(const struct lnet_path *path)
@@ -123,6 +127,7 @@ static void fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcom
 
 	static_assert(LNET_BLAME_BOTH == (LNET_BLAME_LOCAL | LNET_BLAME_REMOTE));
 	count(sh, path, how);
+	lnet_trace(fail, path, how, blame);
 	if (path->ni == sh->ln->lo)
 		return;
 	if (blame & LNET_BLAME_LOCAL)
@@ -178,9 +183,17 @@ static bool worth_it(const struct lnet_shard *sh, const struct lnet_path *path, 
 	       !given_up(ln, path, now_ns);
 }
 
+static void recovering_set(struct lnet_path *path, u8 to)
+{
+	if (path->recovering == to)
+		return;
+	path->recovering = to;
+	lnet_trace(path, path);
+}
+
 static void stop(struct lnet_shard *sh, struct lnet_path *path)
 {
-	path->recovering = RECOVER_NOT;
+	recovering_set(path, RECOVER_NOT);
 	path->recover_ns = 0;
 	path->pni->next_ping_ns = 0;
 	lnet_timer_cancel(&sh->wheel, &path->timer);
@@ -197,7 +210,7 @@ static void recover(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 	if (!worth_it(sh, path, now_ns))
 		return;
 	if (path->recovering == RECOVER_NOT)
-		path->recovering = RECOVER_SLOW;
+		recovering_set(path, RECOVER_SLOW);
 	if (!path->pinging)
 		ping_at(sh, path, now_ns);
 }
@@ -327,7 +340,7 @@ static void ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 		stop(sh, path);
 		return;
 	}
-	path->recovering = RECOVER_QUICK;
+	recovering_set(path, RECOVER_QUICK);
 	ping_at(sh, path, p->now_ns);
 }
 
@@ -359,6 +372,14 @@ static void reset_later(struct lnet_pass *p, struct lnet_path *path)
 		list_add_tail(&path->reset, &p->resets);
 }
 
+static void path_down(struct lnet_path *path, u64 now_ns)
+{
+	if (path->down_ns)
+		return;
+	path->down_ns = path->suspect_ns ? path->suspect_ns : now_ns;
+	lnet_trace(path, path);
+}
+
 static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 {
 	bool alive = heard_within(path, p->now_ns, ping_timeout(p->ln, path));
@@ -368,12 +389,11 @@ static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 		return;
 	if (is_evidence(status) && link_up(path)) {
 		ping_blame(p, path, status, alive);
-		if (!path->down_ns)
-			path->down_ns = path->suspect_ns ? path->suspect_ns : p->now_ns;
+		path_down(path, p->now_ns);
 		if (!alive)
 			reset_later(p, path);
 	}
-	path->recovering = RECOVER_SLOW;
+	recovering_set(path, RECOVER_SLOW);
 	path->recover_ns = pause(p, path);
 	ping_at(p->sh, path, p->now_ns + path->recover_ns);
 }
@@ -438,6 +458,7 @@ void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
 	if (path->suspect_ns || path->ni == p->ln->lo || !READ_ONCE(p->ln->tun.hedge))
 		return;
 	path->suspect_ns = p->now_ns;
+	lnet_trace(path, path);
 	lnet_count(p->sh, suspects);
 	recover(p->sh, path, p->now_ns);
 	if (path->recovering && !path->pinging) {
@@ -461,14 +482,17 @@ static void rtt_add(struct lnet_path *path, u64 rtt_ns)
 
 void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, u64 rtt_ns)
 {
-	bool was_down = path->down_ns;
+	bool was_down = path->down_ns, was_bad = was_down || path->suspect_ns;
 
 	path->evidence_ns = now_ns;
 	if (rtt_ns)
 		rtt_add(path, rtt_ns);
+	if (likely(!was_bad))
+		return;
 	path->suspect_ns = 0;
 	path->down_ns = 0;
-	if (unlikely(was_down))
+	lnet_trace(path, path);
+	if (was_down)
 		recover(sh, path, now_ns);
 }
 
@@ -540,6 +564,7 @@ static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 	list_for_each_entry(pni, &peer->pnis, link) {
 		if (!lnet_nid_is_any(h->nid) && !lnet_nid_same(h->nid, &pni->nid))
 			continue;
+		lnet_trace(health, pni->ln, &pni->nid, pni->health, h->value);
 		pni->health = h->value;
 		h->nr++;
 		recover_all(p, pni, NULL);
@@ -548,6 +573,7 @@ static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 
 static void ni_set(struct lnet_pass *p, struct lnet_ni *ni, struct by_hand *h)
 {
+	lnet_trace(health, ni->ln, &ni->nid, atomic_read(&ni->health), h->value);
 	atomic_set(&ni->health, h->value);
 	ni_announce(ni, h->value);
 	h->ni = ni;

@@ -19,7 +19,7 @@ static const u8 legal[LNET_NR_NI_STATES][LNET_NR_NI_STATES] = {
 void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to)
 {
 	WARN_ON_ONCE(!legal[ni->state][to]);
-	lnet_edge(ni, ni->state, to);
+	lnet_edge(ni, ni, ni->state, to);
 	WRITE_ONCE(ni->state, to);
 }
 

@@ -26,7 +26,7 @@ void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state)
 	if (op->state == state)
 		return;
 	WARN_ON_ONCE(!edges[op->state][state]);
-	lnet_edge(op, op->state, state);
+	lnet_edge(op, op, op->state, state);
 	op->state = state;
 }
 

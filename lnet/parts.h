@@ -352,6 +352,8 @@ void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path 
 void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to);
 /* waiting or asked -> FREE, off its queue */
 void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att);
+/* what a shard has of the credits of @ni, at least 1 */
+s32 lnet_credits_ni_quota(const struct lnet_ni *ni);
 void lnet_credits_ni_init(struct lnet_ni *ni);
 void lnet_credits_pni_init(struct lnet_peer_ni *pni);
 /* ---- once.c, contact.c, ping.c --------------------------------------------------------------- */

@@ -18,7 +18,7 @@ void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state)
 	if (rx->state == state)
 		return;
 	WARN_ON_ONCE(!edges[rx->state][state]);
-	lnet_edge(rx, rx->state, state);
+	lnet_edge(rx, rx, rx->state, state);
 	rx->state = state;
 }
 

@@ -367,12 +367,11 @@ static void stick(const struct lnet_select *s, struct lnet_path *path)
 	path->pni->sticky_set = 1;
 }
 
-struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s)
+static struct lnet_path *pick(struct lnet_shard *sh, struct lnet_select *s)
 {
 	struct lnet_ni *sticky = s->ni ? NULL : sticky_ni(s);
 	struct lnet_path *path;
 
-	lockdep_assert_held(&sh->lock);
 	path = choose(sh, s, s->ni ? s->ni : sticky);
 	if (!path && sticky)
 		path = choose(sh, s, NULL);	/* the sticky NI is gone */
@@ -385,5 +384,15 @@ struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s)
 	sh->turn++;
 	path->ni->sh[sh->ix].turn = sh->turn;
 	path->pni->turn = sh->turn;
+	return path;
+}
+
+struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s)
+{
+	struct lnet_path *path;
+
+	lockdep_assert_held(&sh->lock);
+	path = pick(sh, s);
+	lnet_trace(select, s, path);
 	return path;
 }

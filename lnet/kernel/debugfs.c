@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The files below /sys/kernel/debug/lnet, as stock's: of the reader's network namespace. */
 #include "kernel.h"
+#include <linux/capability.h>
 #include <linux/debugfs.h>
 #include <linux/nsproxy.h>
 #include <linux/seq_file.h>
+#include <linux/user_namespace.h>
 #include <net/net_namespace.h>
+#include "control_cmd.h"
 #include "core.h"
 
 static struct dentry *directory;
@@ -36,9 +39,11 @@ static void stats_show(struct seq_file *m, struct lnet *ln)
 
 /* ---- nis ------------------------------------------------------------------------------------- */
 
+/* A line for each shard, as it has credits of its own; as stock's, the loopback has none. */
 static void ni_show(struct seq_file *m, struct lnet_ni *ni)
 {
 	struct lnet *ln = ni->ln;
+	bool lo = ni == ln->lo;
 	char nid[LNET_NIDSTR_SIZE];
 	s32 tx, min_tx;
 	unsigned int i;
@@ -50,9 +55,10 @@ static void ni_show(struct seq_file *m, struct lnet_ni *ni)
 		min_tx = ni->sh[i].min_credits;
 		spin_unlock(&ln->shard[i].lock);
 		seq_printf(m, "%-24s %6s %5d %4d %4d %4d %5d %5d %5d\n", nid,
-			   lnet_ni_up(ni) ? "up" : "down", ni == ln->lo ? 0 : -1,
-			   atomic_read(&ni->refs), ni->peer_credits, ni->peer_buffer_credits,
-			   ni->credits, tx, min_tx);
+			   lnet_ctl_ni_up(ni) ? "up" : "down", lo ? 0 : -1,
+			   atomic_read(&ni->refs), lo ? 0 : ni->peer_credits,
+			   lo ? 0 : ni->peer_buffer_credits, lo ? 0 : lnet_credits_ni_quota(ni),
+			   lo ? 0 : tx, lo ? 0 : min_tx);
 	}
 }
 
@@ -197,6 +203,8 @@ static ssize_t text_write(struct file *file, const char __user *from, size_t len
 	const struct text *text = file_inode(file)->i_private;
 	struct lnet *ln = text->reset ? callers_node() : ERR_PTR(-EPERM);
 
+	if (!ns_capable(current->nsproxy->net_ns->user_ns, CAP_NET_ADMIN))
+		return -EPERM;
 	if (IS_ERR(ln))
 		return PTR_ERR(ln);
 	text->reset(ln);

@@ -40,9 +40,7 @@
 #else
 #include <asm/unaligned.h>
 #endif
-
-/* Which edges of machines were taken is recorded by the user build for tests. */
-#define lnet_edge(machine, from, to)	do { } while (0)
+#include "trace.h"
 
 /* The clang capability of the user build; sparse and lockdep check the kernel's. */
 #define __lnet_acquires

@@ -158,11 +158,14 @@ enum plat_machine {
 
 #ifdef LNET_DEBUG
 void plat_edge_take(enum plat_machine machine, unsigned int from, unsigned int to);
-#define lnet_edge(machine, from, to)	plat_edge_take(PLAT_MACHINE_##machine, from, to)
+#define lnet_edge(machine, who, from, to)	plat_edge_take(PLAT_MACHINE_##machine, from, to)
 #else
-#define lnet_edge(machine, from, to)	((void)0)
+#define lnet_edge(machine, who, from, to)	((void)0)
 #endif
 bool plat_edge_taken(enum plat_machine machine, unsigned int from, unsigned int to);
+
+/* The kernel's tracepoints, see manual/kernel.md. */
+#define lnet_trace(event, ...)	((void)0)
 
 /* --- messages --------------------------------------------------------------------------------- */
 

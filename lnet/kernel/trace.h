@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where the core says that something changed: a branch that is patched out until somebody enables
+ * the event, then a call into trace.c.
+ *
+ * Read by plat.h, so that the core names neither tracepoints nor namespaces. What the events show
+ * is in events.h.
+ */
+#ifndef LNET_KERNEL_TRACE_H
+#define LNET_KERNEL_TRACE_H
+
+#include <linux/tracepoint-defs.h>
+#include <linux/types.h>
+
+struct lnet;
+struct lnet_att;
+struct lnet_ni;
+struct lnet_nid;
+struct lnet_op;
+struct lnet_path;
+struct lnet_peer;
+struct lnet_rx;
+struct lnet_select;
+
+/*
+ * Each event: its arguments. In the context of the caller: process context, locks of the core held
+ * or not; they only read, neither sleep nor allocate. @from and @to are states of the machine.
+ */
+#define LNET_TRACES(TRACE)								\
+	TRACE(op, const struct lnet_op *op, u8 from, u8 to)				\
+	TRACE(att, const struct lnet_att *att, u8 from, u8 to)				\
+	TRACE(rx, const struct lnet_rx *rx, u8 from, u8 to)				\
+	TRACE(ni, const struct lnet_ni *ni, u8 from, u8 to)				\
+	TRACE(contact, const struct lnet_peer *peer, u8 from, u8 to)			\
+	TRACE(select, const struct lnet_select *s, const struct lnet_path *path)	\
+	TRACE(health, const struct lnet *ln, const struct lnet_nid *nid, int from, int to) \
+	TRACE(path, const struct lnet_path *path)					\
+	TRACE(fail, const struct lnet_path *path, unsigned int how, u8 blame)
+
+#define TRACE(event, ...)				\
+	DECLARE_TRACEPOINT(lnet_##event);		\
+	void lnet_trace_##event(__VA_ARGS__);
+LNET_TRACES(TRACE)
+#undef TRACE
+
+#define lnet_trace(event, ...) do {			\
+	if (tracepoint_enabled(lnet_##event))		\
+		lnet_trace_##event(__VA_ARGS__);	\
+} while (0)
+
+/* A machine changes its state. */
+#define lnet_edge(machine, who, from, to)	lnet_trace(machine, who, from, to)
+
+#endif
