@@ -78,7 +78,6 @@ static void tell_peer(struct lnet_pass *p, struct sock_ni *sn, struct sock_peer 
 static void tell_broken(struct lnet_pass *p, struct sock_ni *sn, struct sock_conn *c)
 {
 	list_del_init(&c->broken);
-	atomic_inc(&c->refs);
 	mutex_unlock(&sn->lock);
 	sock_rx_abandon(p, c);
 	lnet_pass_relax(p);
@@ -156,8 +155,11 @@ static void conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 	sock_conn_set_state(c, CONN_CLOSED);
 	list_del_init(&c->set);
 	list_del_init(&c->ring);
-	if (!c->reading && (c->rx || c->hold))
+	if (!c->reading && (c->rx || c->hold)) {
+		/* Until tell_broken(): the platform may release it before, in another thread. */
+		atomic_inc(&c->refs);
 		list_add_tail(&c->broken, &sn->broken);
+	}
 	if (!c->writing)
 		sock_out_drop(p, c);
 	sn->io->shut(c, abort);
