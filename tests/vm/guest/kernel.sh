@@ -3,16 +3,6 @@
 
 guest_do=/sys/module/lnet_guest/parameters/do
 
-# wait_for SECONDS COMMAND...
-wait_for() {
-	local until=$((SECONDS + $1))
-	shift
-	while ! "$@"; do
-		[ $SECONDS -ge $until ] && return 1
-		sleep 0.05
-	done
-}
-
 # node NAMESPACE COMMAND...: of lnet_guest.c
 node() {
 	local space=$1
