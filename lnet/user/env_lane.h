@@ -19,12 +19,17 @@
 #include "env.h"
 
 #define LANE_BATCH		16
-/* ask the kernel for the other descriptors at each 4th miss of the hot one */
-#define LANE_HOT_MISSES		4
+/* ask the kernel for the other descriptors at each 8th miss of the hot one */
+#define LANE_HOT_MISSES		8
 #define LANE_HOT_TRIES		32	/* and, so that they are not starved, at each 32nd try */
 #define LANE_WORK_BUDGET	64	/* events per visit of a shard */
-/* without traffic: pause for so long, then yield the processor between polls */
-#define SPIN_PAUSE_NS		1000
+/*
+ * Without traffic: keep the processor for so long, then yield it between polls. Short where a yield
+ * took as long as somebody else's turn, longer again after each that did not.
+ */
+#define SPIN_PAUSE_MIN_NS	1000
+#define SPIN_PAUSE_MAX_NS	16000
+#define YIELD_TAKEN_NS		5000
 #define SPIN_DEFAULT_US		100
 /* how long nobody must have polled before the service thread stands in */
 #define SVC_TICK_NS		2000000
@@ -64,6 +69,7 @@ struct lane {
 	bool has_thread;
 	/* Only the token's holder: */
 	unsigned int misses, tries;
+	u64 pause_ns;			/* see SPIN_PAUSE_MIN_NS */
 	/* @lock: what is watched and what runs now, so that a deletion is sure. */
 	pthread_mutex_t lock;
 	pthread_cond_t ran;

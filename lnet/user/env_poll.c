@@ -222,6 +222,16 @@ static int sleep_until(struct lane *lane, u64 now, u64 until)
 	return got;
 }
 
+static void yield(struct lane *lane, u64 now)
+{
+	bool taken;
+
+	sched_yield();
+	taken = env_clock_ns() - now > YIELD_TAKEN_NS;
+	lane->pause_ns = taken ? SPIN_PAUSE_MIN_NS
+			       : clamp_t(u64, 2 * lane->pause_ns, SPIN_PAUSE_MIN_NS, SPIN_PAUSE_MAX_NS);
+}
+
 /*
  * Without traffic since @idle_ns: keeps the processor for a moment, offers it for a while, then
  * sleeps.
@@ -230,10 +240,10 @@ static int rest(struct lane *lane, u64 idle_ns, u64 now, u64 until)
 {
 	if (now - idle_ns >= lane->env->spin_ns)
 		return sleep_until(lane, now, until);
-	if (now - idle_ns < SPIN_PAUSE_NS)
+	if (now - idle_ns < lane->pause_ns)
 		cpu_relax();
 	else
-		sched_yield();
+		yield(lane, now);
 	return 0;
 }
 
