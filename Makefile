@@ -90,6 +90,16 @@ define archive
 	$(AR) rcs $@ $(filter %.o,$^)
 endef
 
+# Release: the core and what drivers share become one object, compiled as a whole, so that small functions of one file
+# are inlined in others. What the simulator has of its own in place of user space's stays apart.
+ifeq ($(F)$(findstring gcc,$(CC)),releasegcc)
+WHOLE	:= $(filter-out $(O)/lnd/socklnd/user% $(O)/lnd/socklnd/link%,$(LIB_OBJS))
+$(WHOLE): CFLAGS_ALL += -flto
+$(O)/whole.o: $(WHOLE)
+	$(CC) -r -flto=auto -flinker-output=nolto-rel $(CFLAGS_ALL) -o $@ $^
+LIB_OBJS := $(O)/whole.o $(filter-out $(WHOLE),$(LIB_OBJS))
+endif
+
 $(LIB_A): $(LIB_OBJS)
 	$(archive)
 $(OUT)/liblnetctl.a: $(CTL_OBJS)

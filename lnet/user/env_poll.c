@@ -228,8 +228,8 @@ static void yield(struct lane *lane, u64 now)
 
 	sched_yield();
 	taken = env_clock_ns() - now > YIELD_TAKEN_NS;
-	lane->pause_ns = taken ? SPIN_PAUSE_MIN_NS
-			       : clamp_t(u64, 2 * lane->pause_ns, SPIN_PAUSE_MIN_NS, SPIN_PAUSE_MAX_NS);
+	lane->pause_ns = taken ? 0 : min_t(u64, 2 * lane->pause_ns, SPIN_PAUSE_MAX_NS);
+	lane->pause_ns = max_t(u64, lane->pause_ns, SPIN_PAUSE_MIN_NS);
 }
 
 /*

@@ -162,17 +162,16 @@ int scnprintf(char *buf, size_t size, const char *fmt, ...)
 
 ssize_t strscpy(char *dst, const char *src, size_t size)
 {
-	size_t len = strnlen(src, size);
+	size_t len;
 
-	if (size == 0)
-		return -E2BIG;
-	if (len == size) {
-		memcpy(dst, src, size - 1);
-		dst[size - 1] = 0;
-		return -E2BIG;
+	for (len = 0; len < size; len++) {
+		dst[len] = src[len];
+		if (!dst[len])
+			return (ssize_t)len;
 	}
-	memcpy(dst, src, len + 1);
-	return (ssize_t)len;
+	if (size)
+		dst[size - 1] = 0;
+	return -E2BIG;
 }
 
 static unsigned int digit_value(char c)
