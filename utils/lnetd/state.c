@@ -79,7 +79,8 @@ static bool is_whole(const char *path)
 
 /*
  * Two that write one state would each lose what the other was told. The file itself is replaced, so
- * another one is locked. Where none can be made no state can be written either.
+ * another one is locked, opened to read so that the file system may be made read-only. Where none can
+ * be made no state can be written either.
  */
 int state_lock(struct state *s)
 {
@@ -88,7 +89,7 @@ int state_lock(struct state *s)
 
 	if (asprintf(&name, "%s.lock", s->path) < 0)
 		return -ENOMEM;
-	s->lock_fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	s->lock_fd = open(name, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (s->lock_fd >= 0 && flock(s->lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 		rc = complain(s->path, -EBUSY, "another lnetd keeps its state here");
 	free(name);
