@@ -79,8 +79,8 @@ static bool is_whole(const char *path)
 
 /*
  * Two that write one state would each lose what the other was told. The file itself is replaced, so
- * another one is locked, opened to read so that the file system may be made read-only. Where none can
- * be made no state can be written either.
+ * another one is locked, opened to read so that its file system may still be made read-only. Where
+ * none can be made no state can be written either.
  */
 int state_lock(struct state *s)
 {
