@@ -190,21 +190,21 @@ static bool lives_since(const struct lnet_path *path, const struct lnet_att *sil
 }
 
 /* @dead: the path of @silent; then no budget keeps the message from one that lives. */
-static bool hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *silent, bool dead)
+static void hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *silent, bool dead)
 {
 	struct lnet_path *path = copy_path(p, op, silent);
 	struct lnet_att *att;
 
 	if (!path)
-		return false;
+		return;
 	dead = dead && lives_since(path, silent);
 	if (!dead && !lnet_hedge_allowed(p->sh, op->peer))
-		return false;
+		return;
 	att = &op->first == silent ? op->hedge : &op->first;
 	if (!att)
 		att = lnet_att_take(p->sh);
 	if (!att)
-		return false;
+		return;
 	if (att != &op->first) {
 		INIT_LIST_HEAD(&att->link);
 		att->op = op;
@@ -214,7 +214,6 @@ static bool hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 	op->suspect_ns = p->now_ns + OVERDUE_TIMES * lnet_op_patience(p, op, path);
 	lnet_count(p->sh, hedges);
 	lnet_att_enter(p, att, path);
-	return true;
 }
 
 /*

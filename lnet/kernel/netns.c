@@ -87,18 +87,22 @@ static void clients_tell(struct lnet_netns *ns)
 	mutex_unlock(&netns_lock);
 }
 
+/* netns_lock held: an instance is there after this. */
+static int instance_want(struct lnet_netns *ns)
+{
+	if (ns->dying)
+		return -ESHUTDOWN;
+	return ns->ln ? 0 : instance_start(ns);
+}
+
 int lnet_netns_up(struct net *net, struct lnet_netns **nsp)
 {
-	struct lnet_netns *ns = lnet_netns_of(net);
-	int rc = 0;
+	int rc;
 
+	*nsp = lnet_netns_of(net);
 	mutex_lock(&netns_lock);
-	if (ns->dying)
-		rc = -ESHUTDOWN;
-	else if (!ns->ln)
-		rc = instance_start(ns);
+	rc = instance_want(*nsp);
 	mutex_unlock(&netns_lock);
-	*nsp = ns;
 	return rc;
 }
 
@@ -193,13 +197,10 @@ void lnet_netns_fini(void)
 int lnet_client_open(struct lnet_client *client, struct net *net)
 {
 	struct lnet_netns *ns = lnet_netns_of(net);
-	int rc = 0;
+	int rc;
 
 	mutex_lock(&netns_lock);
-	if (ns->dying)
-		rc = -ESHUTDOWN;
-	else if (!ns->ln)
-		rc = instance_start(ns);
+	rc = instance_want(ns);
 	if (!rc) {
 		client->ln = ns->ln;
 		client->state = LNET_CLIENT_OPEN;
