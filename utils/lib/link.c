@@ -122,17 +122,22 @@ static int open_user(struct link *l, const char *node, char *why, size_t why_siz
 	return rc;
 }
 
-static int open_kernel(struct link *l)
+/* The family's number is another one each time the module is loaded. */
+static int family_find(struct link *l)
 {
-	int rc = socket_open(l, NETLINK_GENERIC), family;
+	int family = genl_ctrl_resolve(l->sk, LNET_NL_FAMILY);
 
-	if (rc)
-		return rc;
-	family = genl_ctrl_resolve(l->sk, LNET_NL_FAMILY);
 	if (family < 0)
 		return -ENOENT;
 	l->type = (uint16_t)family;
 	return 0;
+}
+
+static int open_kernel(struct link *l)
+{
+	int rc = socket_open(l, NETLINK_GENERIC);
+
+	return rc ? rc : family_find(l);
 }
 
 static void socket_close(struct link *l)
@@ -142,22 +147,35 @@ static void socket_close(struct link *l)
 	l->sk = NULL;
 }
 
-static int open_any(struct link *l, const char *node, char *why, size_t why_size)
+/* The kernel if it has LNet, else the daemon. */
+static int open_found(struct link *l, char *why, size_t why_size)
 {
-	bool kernel = node && !strcmp(node, "kernel");
-	int rc;
+	char daemon[160];
+	int rc = open_kernel(l);
 
-	if (!node && getenv("LNET_NODE") && *getenv("LNET_NODE"))
-		return open_any(l, getenv("LNET_NODE"), why, why_size);
-	if (node && !kernel)
-		return open_user(l, node, why, why_size);
-	rc = open_kernel(l);
 	if (!rc)
 		return 0;
 	socket_close(l);
-	if (!kernel)
-		return open_user(l, LNET_NL_USER_NODE, why, why_size);
-	snprintf(why, why_size, "the kernel has no LNet (modprobe lnet): %s", strerror(-rc));
+	rc = open_user(l, LNET_NL_USER_NODE, daemon, sizeof(daemon));
+	if (rc)
+		snprintf(why, why_size, "the kernel has no LNet (modprobe lnet), and %s", daemon);
+	return rc;
+}
+
+static int open_any(struct link *l, const char *node, char *why, size_t why_size)
+{
+	int rc;
+
+	if (!node)
+		node = getenv("LNET_NODE");
+	if (!node || !*node)
+		return open_found(l, why, why_size);
+	if (strcmp(node, "kernel"))
+		return open_user(l, node, why, why_size);
+	rc = open_kernel(l);
+	if (rc)
+		snprintf(why, why_size, "the kernel has no LNet (modprobe lnet): %s",
+			 strerror(-rc));
 	return rc;
 }
 
@@ -354,39 +372,84 @@ static int receive(struct talk *t)
 	return 0;
 }
 
-int link_talk(struct link *l, struct link_call *call)
+/* A request as a message, for free(); NULL: out of memory. */
+static struct nlmsghdr *message(const struct link_call *call)
 {
 	size_t len = NLMSG_HDRLEN + GENL_HDRLEN + call->len;
-	struct talk t = { .l = l, .call = call };
+	struct nlmsghdr *h = calloc(1, NLMSG_ALIGN(len));
 	struct genlmsghdr *g;
-	struct nlmsghdr *h;
-	int rc;
 
-	if (call->len > INT32_MAX / 2)
-		return -EMSGSIZE;
-	h = calloc(1, NLMSG_ALIGN(len));
 	if (!h)
-		return -ENOMEM;
+		return NULL;
 	h->nlmsg_len = (uint32_t)len;
-	h->nlmsg_type = l->type;
 	h->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | call->flags;
-	h->nlmsg_seq = ++l->seq;
-	h->nlmsg_pid = l->sk ? nl_socket_get_local_port(l->sk) : 0;
 	g = NLMSG_DATA(h);
 	g->cmd = call->cmd;
 	g->version = call->version;
 	if (call->len)
 		memcpy((char *)g + GENL_HDRLEN, call->attrs, call->len);
+	return h;
+}
+
+static int talk(struct link *l, struct link_call *call, struct nlmsghdr *h)
+{
+	struct talk t = { .l = l, .call = call };
+	int rc;
+
+	h->nlmsg_type = l->type;
+	h->nlmsg_seq = ++l->seq;
+	h->nlmsg_pid = l->sk ? nl_socket_get_local_port(l->sk) : 0;
 	call->text[0] = 0;
 	if (l->sk) {
-		rc = send_to(l, h, len);
+		rc = send_to(l, h, h->nlmsg_len);
 		if (!rc)
 			rc = receive(&t);
 	} else {
-		rc = l->serve(l->arg, h, len, on_datagram, &t);
+		rc = l->serve(l->arg, h, h->nlmsg_len, on_datagram, &t);
 		if (!rc && !t.done)
 			rc = -EPROTO;
 	}
-	free(h);
+	if (rc == -ECONNREFUSED || rc == -ECONNRESET)
+		snprintf(call->text, sizeof(call->text), "the node has gone");
 	return rc ? rc : t.err;
+}
+
+/*
+ * The kernel knows nothing of the family, which says ENOENT as lists do that are empty: its module
+ * has gone, or has gone and come again.
+ */
+static int talk_again(struct link *l, struct link_call *call, struct nlmsghdr *h)
+{
+	struct link other = { .seq = l->seq };
+
+	if (open_kernel(&other)) {
+		socket_close(&other);
+		snprintf(call->text, sizeof(call->text),
+			 "the node has gone: the kernel has no LNet any more");
+		return -ECONNRESET;
+	}
+	if (other.type == l->type) {
+		socket_close(&other);
+		return -ENOENT;
+	}
+	socket_close(l);
+	*l = other;
+	return talk(l, call, h);
+}
+
+int link_talk(struct link *l, struct link_call *call)
+{
+	struct nlmsghdr *h;
+	int rc;
+
+	if (call->len > INT32_MAX / 2)
+		return -EMSGSIZE;
+	h = message(call);
+	if (!h)
+		return -ENOMEM;
+	rc = talk(l, call, h);
+	if (rc == -ENOENT && !call->text[0] && l->sk && !l->port)
+		rc = talk_again(l, call, h);
+	free(h);
+	return rc;
 }

@@ -216,6 +216,17 @@ static char *next_line(void)
 	return line;
 }
 
+/* A node that has gone was told of once; the next command looks for one again. */
+static void forget_gone(struct tool *t, int rc)
+{
+	int err = rc && t->c ? lnetctl_error(t->c)->err : 0;
+
+	if (err != -ECONNRESET && err != -ECONNREFUSED)
+		return;
+	lnetctl_close(t->c);
+	t->c = NULL;
+}
+
 static int shell(struct tool *t)
 {
 	char *words[WORDS_MAX + 1], *line;
@@ -229,6 +240,8 @@ static int shell(struct tool *t)
 		if (nr && !quit) {
 			ignore |= is_builtin(words[0], "ignore_errors");
 			rc = dispatch(t, lnetctl_commands, nr, words);
+			forget_gone(t, rc);
+			fflush(stdout);
 		}
 		free(line);
 		if (quit)
