@@ -155,6 +155,9 @@ kernel:
 	@tests/kernel
 vm: deps
 	@+$(MAKE) -s all && SPARSE=no tests/kernel && tests/vm/all
+# Speed says something on a quiet machine only, so no test asks for it.
+vm-bench: deps
+	@+$(MAKE) -s all && KVER=$${KVER:-6.12} SPARSE=no tests/kernel && tests/vm/bench/run
 deps:
 	@config/deps
 
@@ -207,7 +210,7 @@ install: all
 clean:
 	rm -rf build
 
-.PHONY: all lib unit asan tsan tidy quick check kernel vm vm-debug deps fuzz fuzzers demo bench sim models netns \
+.PHONY: all lib unit asan tsan tidy quick check kernel vm vm-bench vm-debug deps fuzz fuzzers demo bench sim models netns \
 	requirements man format install clean
 .SECONDARY:
 
