@@ -210,8 +210,8 @@ install: all
 clean:
 	rm -rf build
 
-.PHONY: all lib unit asan tsan tidy quick check kernel vm vm-bench vm-debug deps fuzz fuzzers demo bench sim models netns \
-	requirements man format install clean
+.PHONY: all lib unit asan tsan tidy quick check kernel vm vm-bench vm-debug deps fuzz fuzzers demo bench sim models \
+	netns requirements man format install clean
 .SECONDARY:
 
 endif
