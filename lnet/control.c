@@ -179,32 +179,13 @@ bool lnet_ctl_item_end(struct lnet_ctl_dump *d, struct lnet_sink *s)
 	return true;
 }
 
-/* Where the walk was, counted from the front, when the peer it stood on has gone. */
-static struct lnet_peer *peer_at(struct lnet *ln, u32 pos)
-{
-	struct lnet_peer *peer = lnet_peer_next(ln, NULL);
-
-	while (peer && pos--)
-		peer = lnet_peer_next(ln, peer);
-	return peer;
-}
-
 struct lnet_peer *lnet_ctl_peer_next(struct lnet_ctl_dump *d)
 {
-	struct lnet *ln = d->ctl->ln;
-	struct lnet_peer *prev = d->peer;
-
 	do {
-		if (prev && READ_ONCE(prev->deleted)) {
-			lnet_peer_put(prev);
-			prev = peer_at(ln, d->pos);
-		} else {
-			prev = lnet_peer_next(ln, prev);
-		}
+		d->peer = lnet_peer_next(d->ctl->ln, d->peer);
 		d->pos++;
-	} while (prev && lnet_nid_is_lo(&prev->primary));
-	d->peer = prev;
-	return prev;
+	} while (d->peer && lnet_nid_is_lo(&d->peer->primary));
+	return d->peer;
 }
 
 const char *lnet_ctl_why(int err)

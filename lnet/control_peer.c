@@ -444,7 +444,9 @@ static bool peer_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_
 static int peers_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_view_pni *v)
 {
 	while (d->peer) {
-		if ((!d->backup || d->peer->configured) && !peer_emit(d, s, v))
+		bool shown = !d->peer->deleted && (!d->backup || d->peer->configured);
+
+		if (shown && !peer_emit(d, s, v))
 			return 1;
 		d->sub = 0;
 		if (d->filtered)

@@ -383,6 +383,7 @@ struct lnet_txwin {			/* our requests to a peer that named us a grant */
 
 struct lnet_peer {
 	struct list_head link;		/* [cfg] in ln->peers */
+	u64 seq;			/* [nid_lock] the higher, the later in ln->peers */
 	struct lnet *ln;
 	struct lnet_shard *sh;
 	atomic_t refs;
@@ -655,6 +656,7 @@ struct lnet {
 	struct lnet_ni *lo;
 	struct list_head peers;		/* [cfg] + nid_lock for adding */
 	u32 nr_peers;
+	u64 peer_seq;			/* [nid_lock] of the last peer */
 	/* age.c: when to look for peers to forget; WRITE_ONCE */
 	u64 age_ns;
 	struct lnet_peer *age_at;	/* [cfg] the next to look at in this walk, counted */

@@ -169,14 +169,25 @@ static struct lnet_peer_ni *pni_alloc(struct lnet_peer *peer, const struct lnet_
 
 /* ---- walking --------------------------------------------------------------------------------- */
 
+/* nid_lock held. The first that came after @seq. */
+static struct lnet_peer *first_after(struct lnet *ln, u64 seq)
+{
+	struct lnet_peer *peer;
+
+	list_for_each_entry(peer, &ln->peers, link)
+		if (peer->seq > seq)
+			return peer;
+	return NULL;
+}
+
 struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev)
 {
 	struct lnet_peer *next = NULL;
 
 	spin_lock(&ln->nid_lock);
-	if (!prev)
-		next = list_first_entry_or_null(&ln->peers, struct lnet_peer, link);
-	else if (!list_is_last(&prev->link, &ln->peers) && !list_empty(&prev->link))
+	if (!prev || list_empty(&prev->link))
+		next = first_after(ln, prev ? prev->seq : 0);
+	else if (!list_is_last(&prev->link, &ln->peers))
 		next = list_next_entry(prev, link);
 	if (next)
 		lnet_peer_get(next);
@@ -223,6 +234,7 @@ static bool publish(struct lnet *ln, struct lnet_peer_ni *pni)
 		peer->nr_pnis++;
 		if (list_empty(&peer->link)) {
 			list_add_tail(&peer->link, &ln->peers);
+			peer->seq = ++ln->peer_seq;
 			ln->nr_peers++;
 		}
 	}

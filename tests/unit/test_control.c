@@ -15,7 +15,10 @@ struct world {
 	struct lnetctl *c;
 	u32 size;			/* of the pieces in which answers come */
 	unsigned int nr_pieces, nr_wakes;
+	unsigned int purge_at;		/* after that piece every second peer goes */
 };
+
+static void purge(struct world *w);
 
 static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *res)
 {
@@ -65,7 +68,8 @@ static int dump(struct world *w, const struct nlmsghdr *h, const struct lnet_ctl
 
 		lnet_nlw_init(&nlw, buf, w->size, h->nlmsg_type, req->cmd, 0, h->nlmsg_seq);
 		rc = lnet_control_dump_next(&d, &nlw.sink, &e);
-		w->nr_pieces++;
+		if (++w->nr_pieces == w->purge_at)
+			purge(w);
 		if (nlw.len)
 			reply(to, buf, nlw.len);
 		if (rc == 1 && !nlw.len)
@@ -320,6 +324,54 @@ static void test_removed_meanwhile(void)
 	world_end(&w);
 }
 
+static void purge(struct world *w)
+{
+	/* a handle holds one conversation, and one is under way */
+	struct lnetctl *c = lnetctl_open_local(serve, w);
+	char gone[64];
+	unsigned int i;
+
+	for (i = 1; i < 25; i += 2) {
+		snprintf(gone, sizeof(gone), "10.9.%u.1@tcp", i);
+		UNIT_EQUAL(lnetctl_peer_del(c, gone, NULL, 0), 0, "del");
+	}
+	lnetctl_close(c);
+}
+
+static unsigned int times_shown(const struct lnetctl_node *doc, unsigned int i)
+{
+	const struct lnetctl_node *list = lnetctl_find(doc, "peer"), *peer;
+	unsigned int nr = 0;
+	char primary[64];
+
+	snprintf(primary, sizeof(primary), "10.9.%u.1@tcp", i);
+	for (peer = list ? list->first : NULL; peer; peer = peer->next)
+		nr += !strcmp(lnetctl_text(peer, "primary nid"), primary);
+	return nr;
+}
+
+/* Wherever the answer stands when others go: those that stay are shown, once. */
+static void test_others_removed(void)
+{
+	struct lnetctl_node *doc = NULL;
+	unsigned int i, at;
+	struct world w;
+
+	for (at = 1; at < 12; at++) {
+		world_begin(&w);
+		crowd(&w);
+		w.size = 3400;
+		w.nr_pieces = 0;
+		w.purge_at = at;
+		UNIT_EQUAL(lnetctl_peer_show(w.c, NULL, 4, false, &doc), 0, "show");
+		CU_ASSERT(w.nr_pieces > at);
+		for (i = 0; i < 25; i += 2)
+			UNIT_EQUAL(times_shown(doc, i), 1, "stays");
+		lnetctl_doc_free(doc);
+		world_end(&w);
+	}
+}
+
 /* ---- a lack of memory ------------------------------------------------------------------------ */
 
 static int do_net(struct world *w)
@@ -472,6 +524,7 @@ UNIT_SUITE(control,
 	{ "tunables are set together or not at all", test_tunables },
 	{ "answers are the same in pieces of any size", test_pieces },
 	{ "peers may go while they are shown", test_removed_meanwhile },
+	{ "those that stay are shown once", test_others_removed },
 	{ "a lack of memory is an error and nothing else", test_no_memory },
 	{ "requests without content harm nobody", test_empty },
 	{ "recovery shows who is below full health", test_recovery },
