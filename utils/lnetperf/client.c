@@ -9,7 +9,6 @@
 #define MAX_OPEN	8192u		/* requests under way in an open loop */
 #define MAX_MEMORY	(256u << 20)
 #define SLOT_BITS	14	/* what comes back: number << SLOT_BITS | slot */
-#define PLANT_EVERY	97
 #define READY_NS	(10ull * NSEC_PER_SEC)
 #define POLL_NS		(100ull * NSEC_PER_MSEC)
 
@@ -217,7 +216,8 @@ static int issue(struct client *c, u64 start_ns, bool more)
 	request_make(c, slot, start_ns);
 	if (c->n->threaded)
 		pthread_mutex_unlock(&c->n->lock);
-	if (o->plant && c->req[slot].number % PLANT_EVERY == PLANT_EVERY / 2 && plant(c, slot, &rc))
+	if (o->plant && c->req[slot].number % PERF_PLANT_EVERY == PERF_PLANT_EVERY / 2 &&
+	    plant(c, slot, &rc))
 		return rc;
 	rc = hand_over(c, slot, pointer_of(c, slot), more && !c->held);
 	return rc ? rc : release_held(c);

@@ -23,6 +23,7 @@ int main(int argc, char **argv)
 	sigaction(SIGTERM, &stop, NULL);
 	sigaction(SIGINT, &stop, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	perf_payload_init();
 	rc = perf_node_start(&node, &opt);
 	if (rc) {
 		perf_node_stop(&node);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Payloads that say who they are and whether they are whole: identity, pattern, checksum. */
-#include "perf.h"
-
-#include <string.h>
+#include "payload.h"
 
 #define MAGIC 0x6c706672u
 
@@ -17,7 +15,7 @@ struct payload {
 /* Four tables let four bytes go in one step. */
 static u32 crc_table[4][256];
 
-__attribute__((constructor)) static void crc_init(void)
+void perf_payload_init(void)
 {
 	u32 i, j, k, crc;
 

@@ -10,19 +10,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "payload.h"
 #include "perflog.h"
 
 #define PERF_MAX_RAILS	16
 #define PERF_MAX_PEERS	16
 #define PERF_MAX_SETS	32
 #define PERF_PORTAL_RAW	10	/* PUT and GET of memory whose content does not matter */
-#define PERF_PORTAL_PUT	11	/* verified PUTs */
-#define PERF_PORTAL_GET	12	/* GETs of a known pattern */
-#define PERF_MAX_SIZE	(1u << 20)
 #define PERF_RAW_BYTES	(16u << 20)
-#define PERF_GET_BYTES	(2 * PERF_MAX_SIZE)
-
-enum perf_plant { PLANT_NONE, PLANT_LOST, PLANT_DUP, PLANT_CORRUPT, PLANT_REORDER };
 
 /* ---- opt.c --------------------------------------------------------------------------------- */
 
@@ -59,17 +54,6 @@ void perf_log_close(struct perf_log *log);
  * NULL: no memory or no file.
  */
 void *perf_log_memory(struct perf_log *log, const char *path, size_t len);
-
-/* ---- payload.c: what verified memory holds ------------------------------------------------- */
-
-#define PERF_PAYLOAD_MIN 32
-void perf_payload_fill(void *buf, u32 len, u64 id);
-bool perf_payload_good(const void *buf, u32 len, u64 id);
-/* A payload that starts at @buf, at most @max long: its length and *id, else 0. */
-u32 perf_payload_find(const void *buf, size_t max, u64 *id);
-/* The pattern of @len bytes (a multiple of 8) at @offset of the memory that GETs read. */
-void perf_pattern_fill(void *buf, u32 offset, u32 len);
-bool perf_pattern_good(const void *buf, u32 offset, u32 len);
 
 /* ---- figures: report.c --------------------------------------------------------------------- */
 

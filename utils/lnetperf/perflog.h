@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The log that both sides of lnetperf keep in a file outside the process, and the oracle reads.
+ * The log that both sides of lnetperf, and of the load in the kernel, keep in a file outside the
+ * process, and the oracle reads.
  *
  * A file is an array of records in the byte order of the machine. It ends with the file or with the
  * first record of kind 0, as the writer maps it ahead. What is written survives a killed process.
@@ -8,7 +9,7 @@
 #ifndef PERFLOG_H
 #define PERFLOG_H
 
-#include <stdint.h>
+#include <lnet/types.h>
 
 enum perf_kind {
 	PERF_START = 1,		/* id: instance, a: enum perf_role, b: process id */
@@ -19,6 +20,7 @@ enum perf_kind {
 	PERF_SERVED,		/* id: GET, at its target */
 	PERF_RAIL,		/* id: index of the own interface; a: messages sent by it so far */
 	PERF_END,		/* clean end of the instance */
+	PERF_COUNTS,		/* id: duplicates suppressed so far, a: resent, b: hedged */
 };
 
 enum perf_role { PERF_CLIENT = 1, PERF_SERVER };
