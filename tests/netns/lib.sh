@@ -7,6 +7,9 @@
 #	   |  a1 10.1.0.1  |------ rail 1 ----|  b1 10.1.0.2  |   net tcp1
 #	   '---------------'                  '---------------'
 #
+# Each node is lnetperf (NODES="user user"), or the kernel's in that namespace (NODES="kernel kernel", or one of each),
+# which lnet_load.ko lets do the same; a guest of tests/vm has the modules.
+#
 # Read by tests: rails_up, server_start, client_start, cut KIND RAIL, heal KIND RAIL, wait_for WHAT CONDITION..., judge.
 # One trap takes everything down again, by name and by process id. Nothing sleeps for a fixed time.
 
@@ -15,6 +18,7 @@ out=${OUT:-$here/build}
 lnetperf=$out/lnetperf
 oracle=$out/tests/netns/oracle
 A=lnA$$ B=lnB$$
+read -r kind_A kind_B <<< "${NODES:-user user}"
 work=
 server=
 client=
@@ -51,6 +55,7 @@ why_not() {
 	ip netns add "$A" 2>/dev/null || { echo "network namespaces cannot be made"; return; }
 	ip -n "$A" link add x0 type veth peer name x1 2>/dev/null || echo "veth pairs cannot be made"
 	ip netns exec "$A" nft add table netdev probe 2>/dev/null || echo "nft has no netdev family"
+	[[ "$kind_A $kind_B" != *kernel* ]] || [ -e /dev/lnet_load ] || echo "no module lnet_load"
 	ip netns del "$A"
 }
 
@@ -86,22 +91,25 @@ clean_up() {
 in_A() { ip netns exec "$A" "$@"; }
 in_B() { ip netns exec "$B" "$@"; }
 
-rails_up() {
+# The namespace of B, with the rails that lead there.
+B_up() {
 	local r
-	work=$(mktemp -d "${TMPDIR:-/dev/shm}/lnet-netns.XXXXXX")
-	trap clean_up EXIT
-	trap 'exit 1' INT TERM
-	ip netns add "$A" && ip netns add "$B" || return 1
+	ip netns add "$B" && ip -n "$B" link set lo up || return 1
 	for r in 0 1; do
-		ip link add a$r netns "$A" type veth peer name b$r netns "$B"
+		ip link add a$r netns "$A" type veth peer name b$r netns "$B" || return 1
 		ip -n "$A" addr add 10.$r.0.1/24 dev a$r
 		ip -n "$B" addr add 10.$r.0.2/24 dev b$r
 		ip -n "$A" link set a$r up
 		ip -n "$B" link set b$r up
 	done
-	ip -n "$A" link set lo up
-	ip -n "$B" link set lo up
 	wait_for 5 in_A ping -c 1 -W 1 -q 10.1.0.2 >/dev/null
+}
+
+rails_up() {
+	work=$(mktemp -d "${TMPDIR:-/dev/shm}/lnet-netns.XXXXXX")
+	trap clean_up EXIT
+	trap 'exit 1' INT TERM
+	ip netns add "$A" && ip -n "$A" link set lo up && B_up
 }
 
 # Put before the command of a node; empty without namespaces.
@@ -114,10 +122,21 @@ B_nids=(--nid 10.0.0.2@tcp --nid 10.1.0.2@tcp1 --peer 10.0.0.1@tcp,10.1.0.1@tcp1
 
 started() { grep -q ready "$work/server.out"; }
 
+# node A|B: sets program, what does what lnetperf does there, and place, its options that say where.
+node() {
+	local -n space=$1 kind=kind_$1 run=run_$1
+	program=("${run[@]}" "$lnetperf") place=()
+	[ "$kind" = kernel ] || return 0
+	# Only so that lnetctl may ask for more.
+	ip netns exec "$space" "$out/lnetctl" --node kernel lnet configure >/dev/null 2>&1
+	program=("$out/tests/tools/kperf") place=(--netns "$space")
+}
+
 # Keeps its log over restarts.
 server_start() {
 	: > "$work/server.out"
-	"${run_B[@]}" "$lnetperf" server "${B_nids[@]}" --log "$work/server.log" "$@" > "$work/server.out" 2>&1 &
+	node B
+	"${program[@]}" server "${place[@]}" "${B_nids[@]}" --log "$work/server.log" "$@" > "$work/server.out" 2>&1 &
 	server=$!
 	pids+=($server)
 	wait_for 10 started
@@ -125,7 +144,8 @@ server_start() {
 
 client_start() {
 	: > "$work/client.out"
-	"${run_A[@]}" "$lnetperf" client "${A_nids[@]}" --log "$work/client.log" --verify --timeline 100ms "$@" \
+	node A
+	"${program[@]}" client "${place[@]}" "${A_nids[@]}" --log "$work/client.log" --verify --timeline 100ms "$@" \
 		> "$work/client.out" 2>&1 &
 	client=$!
 	pids+=($client)
@@ -136,6 +156,23 @@ client_start() {
 stop() {
 	kill -TERM "$1" 2>/dev/null
 	wait "$1"
+}
+
+has_device() { ip -n "$1" link show "$2" >/dev/null 2>&1; }
+lost_rails() { ! has_device "$A" a0 && ! has_device "$A" a1; }
+
+# The node at B ends without a word: its process is killed, or, in the kernel, its namespace goes with all that is
+# there, and is made anew.
+server_kill() {
+	if [ "$kind_B" = kernel ]; then
+		ip netns del "$B"
+		wait "$server" 2>/dev/null
+		wait_for 10 lost_rails && B_up
+	else
+		kill -9 "$server"
+		wait "$server" 2>/dev/null
+		return 0
+	fi
 }
 
 # ---- what flows: the lines that the client prints ten times a second

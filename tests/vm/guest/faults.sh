@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# For scripts in the guest that run tests/netns with nodes of the kernel.
+. tests/vm/guest/lib.sh
+. tests/vm/guest/kernel.sh
+
+export OUT=build LOAD="--interval 10ms --size 1K" RATE=50
+
+with_load() {
+	without_modules && return 1
+	modprobe -q tcp_diag
+	check "the modules load" modprobe -a ksocklnd lnet_load
+}
+
+# suite [NAME=VALUE...] SCRIPT [WORD...]: one of tests/netns, whose results are ours.
+suite() {
+	local settings=()
+	while [[ $1 == *=* ]]; do
+		settings+=("$1")
+		shift
+	done
+	# A namespace that goes to its end.
+	wait_for 20 interfaces 0 || echo "# interfaces stay"
+	echo "# $NODES: ${settings[*]} $*"
+	check "$NODES: $*" env "${settings[@]}" "tests/netns/$1" "${@:2}"
+}
+
+unload() { rmmod lnet_load && rmmod ksocklnd && rmmod lnet; }
+
+ends() {
+	check "no interface stays" wait_for 20 interfaces 0
+	check "the modules unload" unload
+	plan
+}

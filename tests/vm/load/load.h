@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Inside lnet_load.ko: a user of LNet in the kernel that does what lnetperf does, so that the same
+ * tests and the same judge serve both.
+ *
+ * An open file of /dev/lnet_load is one such user, in the network namespace of who opened it; the
+ * namespace may go while the file is open. What is written to it first are its options, lines
+ * "name value"; it runs when that write returns. Writing "stop" lets it end in good order. Reading
+ * gives records of perflog.h as they are made, then the end of the file, or why it failed.
+ */
+#ifndef LOAD_H
+#define LOAD_H
+
+#include <linux/completion.h>
+#include <linux/kfifo.h>
+#include <linux/kthread.h>
+#include <linux/wait.h>
+#include <lnet/lnet.h>
+#include "lnet/kernel/netns.h"
+#include "utils/lnetperf/payload.h"
+#include "utils/lnetperf/perflog.h"
+
+#define LOAD_MAX_NIDS	16U
+#define LOAD_BUFFERS	8U		/* of the server, each 2 MiB */
+
+struct load_opt {
+	int role, op, plant;			/* enum perf_role, perf_op, perf_plant */
+	struct lnet_nid nids[LOAD_MAX_NIDS];	/* interfaces to add */
+	struct lnet_nid peer[LOAD_MAX_NIDS];	/* of the other node, its primary one first */
+	u32 nr_nids, nr_peer;
+	u32 size, window;
+	u64 interval_ns, count, timeout_ns;
+};
+
+struct load_client;
+struct load_server;
+
+struct load {
+	struct lnet_client user;
+	struct load_opt o;
+	struct mutex lock;		/* of those who write and read the file */
+	struct task_struct *thread;	/* NULL: not begun [lock] */
+	struct completion ended;	/* the thread is done with LNet */
+	wait_queue_head_t wait;		/* the thread's, for what it waits for */
+	bool stop, gone;		/* READ_ONCE: asked to end; the namespace goes */
+	int err;			/* why the thread ended early */
+
+	u64 instance;
+	s64 day_ns;			/* time of the day minus monotonic time */
+	u64 next_rail_ns;
+	spinlock_t log_lock;		/* who adds to the log */
+	wait_queue_head_t log_wait;	/* who reads it */
+	DECLARE_KFIFO_PTR(log, struct perf_rec);
+	void *log_mem;
+	bool log_full;			/* a record was lost: nothing can be judged */
+
+	struct load_client *client;	/* one of the two */
+	struct load_server *server;
+};
+
+/* ---- file.c */
+void load_log(struct load *ld, enum perf_kind kind, u64 id, int status, u32 a, u32 b);
+/* Records of interfaces and counters, if they are due; by the thread. */
+void load_log_counts(struct load *ld, u64 now_ns);
+/* The thread waits until @ready(), at most until @due_ns and until counts are due. */
+void load_wait(struct load *ld, u64 due_ns, bool (*ready)(struct load *ld));
+
+/* ---- client.c, server.c: begin() is called by who writes the options, the others by the thread */
+int load_client_begin(struct load *ld);	/* 0 or -errno, and end() is called */
+int load_client_run(struct load *ld);	/* until asked to end; 0 or -errno */
+void load_client_end(struct load *ld);	/* LNet is done with the memory when it returns */
+void load_client_free(struct load *ld);	/* what is there; NULL is accepted */
+int load_server_begin(struct load *ld);
+int load_server_run(struct load *ld);
+void load_server_end(struct load *ld);
+void load_server_free(struct load *ld);
+
+#endif
