@@ -332,6 +332,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u64 evidence_ns;		/* last proof of life */
 	u64 suspect_ns;			/* since when suspect; 0: not */
 	u64 down_ns;			/* since when the path fails; 0: works */
+	u64 back_ns;			/* when it last ceased to be suspect or down */
 	struct lnet_timer timer;	/* recovery */
 	/* in p->resets, taken off under the shard lock: until then the path is not idle */
 	struct list_head reset;

@@ -332,8 +332,6 @@ static void ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 
 	path->pni->ping_count = 0;
 	path->recover_ns = 0;
-	path->suspect_ns = 0;
-	path->down_ns = 0;
 	lnet_path_alive(sh, path, p->now_ns, rtt_ns);
 	lnet_health_ok(sh, path, true);
 	if (!worth_it(sh, path, p->now_ns)) {
@@ -485,7 +483,10 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 	bool was_down = path->down_ns, was_bad = was_down || path->suspect_ns;
 
 	path->evidence_ns = now_ns;
-	if (rtt_ns)
+	if (unlikely(was_bad))
+		path->back_ns = now_ns;
+	/* what left before that took as long as the silence: no round trip (as Karn, for TCP) */
+	if (rtt_ns && now_ns - rtt_ns >= path->back_ns)
 		rtt_add(path, rtt_ns);
 	if (likely(!was_bad))
 		return;
