@@ -8,7 +8,10 @@
 /* after an attempt's deadline the driver has this long before the core takes it back */
 #define ABORT_GRACE_NS 5000000ULL
 #define ABORT_REPEAT_NS 10000000ULL
-/* Patience so often: an answer is missed although its path lives; a silent path is dead. */
+/*
+ * Patience so often: an answer is missed although its path lives; a silent path is dead. See
+ * overdue_after().
+ */
 #define OVERDUE_TIMES 16
 /* Of one operation: when cuts follow each other, copies may be lost, too. */
 #define HEDGES_MAX 3
@@ -167,6 +170,14 @@ u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
 	return op->flags & LNET_OPF_NOACKREQ ? ns + READ_ONCE(p->ln->tun.confirm_delay) : ns;
 }
 
+/* Of a slow path less often: a request and all its copies have their time within one slice. */
+static u64 overdue_after(const struct lnet_pass *p, const struct lnet_op *op, u64 patience_ns)
+{
+	u64 tries = max_t(u64, READ_ONCE(p->ln->tun.retry_count), 1) * (HEDGES_MAX + 1);
+
+	return max(patience_ns, min(OVERDUE_TIMES * patience_ns, div64_u64(op->timeout_ns, tries)));
+}
+
 /* Where a copy may have more luck. Another suspect path only if it was heard of since. */
 static struct lnet_path *copy_path(struct lnet_pass *p, const struct lnet_op *op,
 				   const struct lnet_att *silent)
@@ -211,7 +222,7 @@ static void hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 		op->hedge = att;
 	}
 	op->hedges++;
-	op->suspect_ns = p->now_ns + OVERDUE_TIMES * lnet_op_patience(p, op, path);
+	op->suspect_ns = p->now_ns + overdue_after(p, op, lnet_op_patience(p, op, path));
 	lnet_count(p->sh, hedges);
 	lnet_att_enter(p, att, path);
 }
@@ -223,7 +234,7 @@ static void hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
 			    u64 after, u64 silent_ns)
 {
-	u64 overdue_ns = att->posted_ns + OVERDUE_TIMES * after;
+	u64 overdue_ns = att->posted_ns + overdue_after(p, op, after);
 
 	op->suspect_ns = silent_ns;
 	if (!asked(att) || !may_hedge(p, op))
@@ -235,45 +246,60 @@ static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet
 }
 
 /*
- * Both copies are out. When the later one is overdue, too, the older one makes room for another
- * where there is a path that lives.
- * Its path is blamed at the end of a slice only: it may be alive and the answer on its way.
+ * Since when nothing came of @att. What its driver still has, or what waits for a credit, moves on
+ * as long as its path lives.
  */
-static struct lnet_att *drop_older(struct lnet_pass *p, struct lnet_op *op)
+static u64 idle_since(const struct lnet_att *att)
 {
-	struct lnet_att *older = &op->first, *later = op->hedge;
-	u64 wait_ns, due_ns;
+	u64 out_ns = is_out(att) ? att->posted_ns : 0;
 
-	if (older->posted_ns > later->posted_ns)
-		swap(older, later);
-	wait_ns = OVERDUE_TIMES * lnet_op_patience(p, op, later->path);
-	due_ns = later->state == ATT_ASKED ? later->posted_ns + wait_ns : p->now_ns + wait_ns;
-	if (!may_hedge(p, op) || older->state != ATT_ASKED || p->now_ns < due_ns ||
-	    !lives_since(copy_path(p, op, later), later)) {
-		due_ns = max(due_ns, p->now_ns + wait_ns / OVERDUE_TIMES);
+	return att->state == ATT_ASKED ? out_ns : max(out_ns, att->path->evidence_ns);
+}
+
+/*
+ * Two copies are under way. When the later one is overdue, too, one of them makes room for another
+ * where there is a path that lives: the older, or the only one that its driver gave back. Gives
+ * the one that stays.
+ * The path of the one that goes is blamed at the end of a slice only: it may be alive and the
+ * answer on its way.
+ */
+static struct lnet_att *make_room(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_att *goes = &op->first, *stays = op->hedge, *later;
+	u64 after, due_ns;
+
+	if (goes->state != ATT_ASKED ||
+	    (stays->state == ATT_ASKED && goes->posted_ns > stays->posted_ns))
+		swap(goes, stays);
+	later = is_out(stays) && stays->posted_ns > goes->posted_ns ? stays : goes;
+	after = lnet_op_patience(p, op, stays->path);
+	due_ns = max(idle_since(goes), idle_since(stays)) + overdue_after(p, op, after);
+	if (!may_hedge(p, op) || goes->state != ATT_ASKED || p->now_ns < due_ns ||
+	    !lives_since(copy_path(p, op, stays), later)) {
+		due_ns = max(due_ns, p->now_ns + after);
 		op->suspect_ns = may_hedge(p, op) ? due_ns : U64_MAX;
 		return NULL;
 	}
 	op->flags |= LNET_OPF_MAYBE;
-	lnet_att_drop(p, older);
-	return later;
+	lnet_att_drop(p, goes);
+	return stays;
 }
 
 /* Time to look whether an attempt's path is silent. Sets when to look again. */
 static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 {
 	bool two = live(&op->first) && live(op->hedge);
-	struct lnet_att *att = two ? drop_older(p, op) : lone_attempt(op);
+	struct lnet_att *att = two ? make_room(p, op) : lone_attempt(op);
 	u64 after, since;
 
 	if (two && !att)
 		return;
-	if (!att || att->state == ATT_WAIT_PEER || att->state == ATT_WAIT_NI) {
+	if (!att || (!two && !is_out(att))) {
 		op->suspect_ns = U64_MAX;
 		return;
 	}
 	after = lnet_op_patience(p, op, att->path);
-	since = max(att->posted_ns, att->path->evidence_ns);
+	since = max(is_out(att) ? att->posted_ns : 0, att->path->evidence_ns);
 	if (p->now_ns < since + after) {
 		look_at_overdue(p, op, att, after, since + after);
 		return;
@@ -284,7 +310,7 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 		lnet_ops_reselect_path(p, att->path);
 	op->suspect_ns = p->now_ns + after;
 	if (may_hedge(p, op))
-		hedge(p, op, att, p->now_ns >= since + OVERDUE_TIMES * after);
+		hedge(p, op, att, p->now_ns >= since + overdue_after(p, op, after));
 }
 
 /* Whose silence: the peer's if its side had the message or was heard since, else the way's. */

@@ -280,6 +280,69 @@ static void test_hedge_lost_too(void)
 	rails_end();
 }
 
+/*
+ * Two copies, one of them stuck with the driver of a path that is dead: @stuck says which. The
+ * other one's answer is lost, and the path it took lives. A third goes long before a slice is over.
+ */
+static void hedge_stuck(unsigned int stuck)
+{
+	unsigned int tag, more, rail;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_PUT, stuck == 0 ? FATE_KEEP : FATE_LOSE, LNET_OK, 1);
+	rails_on(0, -1, RAILS_PUT, stuck == 1 ? FATE_KEEP : FATE_LOSE, LNET_OK, 1);
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rail = stuck == 0 ? rails.last.rail : !rails.last.rail;
+	rails_run(100 * RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].nr_attempts, 2, "two copies");
+	rails_on(0, (int)rail, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	rails_on(0, (int)rail, RAILS_PUT, FATE_LOSE, LNET_OK, -1);
+	more = rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(600 * RAILS_MS);
+	UNIT_EQUAL(rails_done(more), 1, "the other path lives");
+	UNIT_EQUAL(rails_done(tag), 1, "ended before its slice");
+	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "delivered once");
+	rails_end();
+}
+
+static void test_hedge_stuck(void)
+{
+	hedge_stuck(0);
+	hedge_stuck(1);
+}
+
+static void path_shows_life(unsigned int rail)
+{
+	struct lnet_path *path = rails_path(0, 1, rail);
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_DRIVER);
+	lnet_path_evidence(&p, path->ni, path->pni, 0);
+	lnet_pass_end(&p);
+}
+
+/* Many times the patience with a slow path would be more than a slice. */
+static void test_overdue_slow(void)
+{
+	unsigned int tag, rail, i;
+
+	rails_begin(NULL);
+	for (i = 0; i < RAILS_RAILS; i++)
+		rails_path(0, 1, i)->srtt_ns = 100 * RAILS_MS;
+	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, 1);
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rail = rails.last.rail;
+	for (i = 0; i < 14; i++) {
+		rails_run(50 * RAILS_MS);
+		path_shows_life(rail);
+		if (i == 10)
+			UNIT_EQUAL(rails.req[tag].nr_attempts, 1, "not while it is only slow");
+	}
+	UNIT_EQUAL(rails_done(tag), 1, "ended long before its slice");
+	UNIT_EQUAL(rails.req[tag].on_rail[!rail], 1, "by the other rail");
+	rails_end();
+}
+
 /* What was asked of a silent path took as long as the silence; the next is noticed no later. */
 static void test_silence_is_no_rtt(void)
 {
@@ -547,6 +610,8 @@ static void test_both_end(void)
 	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, 1);
 	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, -1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(100 * RAILS_MS);
+	tune(0, "hedge", 0);
 	rails_run(2 * T);
 	UNIT_EQUAL(rails_done(tag), 1, "ended");
 	UNIT_EQUAL(rails.req[tag].nr_attempts, 2, "two attempts");
@@ -617,6 +682,8 @@ UNIT_SUITE(op,
 	{ "a silent path: the second copy wins", test_hedge },
 	{ "the first answer wins, the copy is suppressed", test_hedge_first_wins },
 	{ "a copy that is lost, too", test_hedge_lost_too },
+	{ "a copy that is lost while a driver keeps the other one", test_hedge_stuck },
+	{ "what a slow path that lives loses is sent again within its slice", test_overdue_slow },
 	{ "what outlasted a silence is no round trip", test_silence_is_no_rtt },
 	{ "lnd-005: no second copies with hedge=0", test_hedge_off },
 	{ "second copies keep within their budget", test_hedge_budget },
