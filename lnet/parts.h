@@ -78,8 +78,8 @@ bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni);
 /* no lock held: the link came up, recovery may hurry */
 void lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni);
 /*
- * All peers in turn, from @prev NULL: counted, puts @prev, which may have been deleted meanwhile: of
- * those that stay none is skipped, none comes twice. No shard lock or nid_lock held.
+ * All peers in turn, from @prev NULL: counted, puts @prev, which may have been deleted meanwhile.
+ * Of those that stay none is skipped, none comes twice. No shard lock or nid_lock held.
  */
 struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
 /* as lnet_peer_ni_get(), for requests of our own: never turned away */

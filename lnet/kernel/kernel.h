@@ -21,6 +21,18 @@ void lnet_kernel_env_flush(void);
 
 /* ---- netns.c --------------------------------------------------------------------------------- */
 
+/* The parameters of lnet.ko, in the order of params.def. */
+enum lnet_param {
+#define TUNED(name, mode, tunable, help)		LNET_P_##name,
+#define NUMBER(name, mode, def, min, max, help)		LNET_P_##name,
+#define TEXT(name, mode, def, check, help)		LNET_P_##name,
+#include "params.def"
+#undef TUNED
+#undef NUMBER
+#undef TEXT
+	LNET_NR_PARAMS
+};
+
 /* A namespace as we know it; its instance comes with its first use. */
 struct lnet_netns {
 	struct list_head link;		/* [netns_lock] in those that have an instance */
@@ -32,6 +44,9 @@ struct lnet_netns {
 	struct lnet_control ctl;	/* [cfg_lock] but for what never changes */
 	wait_queue_head_t wait;		/* dumps that wait for other nodes: until @wakes moves */
 	atomic_t wakes;
+	/* [the module's parameter lock] of parameters that were written here and are no tunables */
+	int numbers[LNET_NR_PARAMS];
+	DECLARE_BITMAP(written, LNET_NR_PARAMS);
 	bool dying;			/* [netns_lock] */
 };
 
@@ -52,6 +67,10 @@ void lnet_driver_want(u8 type);
 /* ---- netlink.c ------------------------------------------------------------------------------- */
 int lnet_netlink_init(void);
 void lnet_netlink_fini(void);
+
+/* ---- ioctl.c --------------------------------------------------------------------------------- */
+int lnet_ioctl_init(void);
+void lnet_ioctl_fini(void);
 
 /* ---- debugfs.c ------------------------------------------------------------------------------- */
 void lnet_debugfs_init(void);

@@ -17,8 +17,8 @@ static void configure(struct work_struct *work)
 static DECLARE_WORK(configure_work, configure);
 
 /*
- * The parts in the order in which they need each other. Netlink is last to come and first to go:
- * who gets in by it finds all the rest.
+ * The parts in the order in which they need each other. The ways in are last to come and first to
+ * go: who gets in finds all the rest.
  */
 static int __init lnet_module_begin(void)
 {
@@ -34,11 +34,16 @@ static int __init lnet_module_begin(void)
 	rc = lnet_netlink_init();
 	if (rc)
 		goto no_netlink;
+	rc = lnet_ioctl_init();
+	if (rc)
+		goto no_ioctl;
 	lnet_debugfs_init();
 	lnet_params_live(true);
 	if (lnet_params_config_on_load())
 		schedule_work(&configure_work);
 	return 0;
+no_ioctl:
+	lnet_netlink_fini();
 no_netlink:
 	lnet_netns_fini();
 no_netns:
@@ -52,6 +57,7 @@ static void __exit lnet_module_end(void)
 	cancel_work_sync(&configure_work);
 	lnet_params_live(false);
 	lnet_debugfs_fini();
+	lnet_ioctl_fini();
 	lnet_netlink_fini();
 	lnet_netns_fini();
 	lnet_kernel_env_fini();

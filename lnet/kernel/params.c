@@ -54,6 +54,8 @@ static struct param *const params[] = {
 #undef TEXT
 };
 
+static_assert(ARRAY_SIZE(params) == LNET_NR_PARAMS);
+
 /* Between the module's begin and end, under its parameter lock: there are namespaces to ask. */
 static bool live;
 
@@ -127,19 +129,77 @@ static int tuned_show(char *buf, const struct param *par)
 	return sysfs_emit(buf, "%llu.%09llu\n", whole, value - whole * NSEC_PER_SEC);
 }
 
+/* ---- what is wrong --------------------------------------------------------------------------- */
+
+/* What a number may be, for people: of times seconds. */
+static void range_text(const struct param *par, char *buf, size_t size)
+{
+	const struct lnet_tunable_info *info = lnet_tunable_find(par->tunable);
+	u64 unit = info->unit == LNET_UNIT_NS ? NSEC_PER_SEC : 1;
+
+	if (par == &param_accept)
+		scnprintf(buf, size, "secure, all or none is");
+	else if (par == &param_lnet_interfaces_max)
+		scnprintf(buf, size, "a number from 16 is");
+	else
+		scnprintf(buf, size, "%s from %llu to %llu is", unit > 1 ? "a time" : "a number",
+			  div64_u64(info->min + unit - 1, unit), div64_u64(info->max, unit));
+}
+
+/* The kernel's own words have the name behind the value, where a long one hides it. */
+static int complain(const struct param *par, const char *name, const char *text, int rc)
+{
+	char wanted[64] = "something else is";
+
+	if (par->kind == TUNED_KIND)
+		range_text(par, wanted, sizeof(wanted));
+	else if (par->kind == NUMBER_KIND)
+		scnprintf(wanted, sizeof(wanted), "a number from %d to %d is", par->min, par->max);
+	else if (rc == -ENOSPC)
+		scnprintf(wanted, sizeof(wanted), "a text of at most %d bytes is", TEXT_MAX - 1);
+	pr_err("lnet: parameter %s=%.*s: %s needed\n", name, (int)strcspn(text, "\n"), text,
+	       wanted);
+	return rc;
+}
+
 /* ---- numbers and texts ----------------------------------------------------------------------- */
+
+static enum lnet_param index_of(const struct param *par)
+{
+	unsigned int i = 0;
+
+	while (params[i] != par)
+		i++;
+	return i;
+}
 
 static int number_set(struct param *par, const char *text)
 {
+	enum lnet_param ix = index_of(par);
+	struct lnet_netns *ns;
 	int value, rc = kstrtoint(text, 0, &value);
 
 	if (rc)
 		return rc;
 	if (value < par->min || value > par->max)
 		return -ERANGE;
-	par->value = value;
-	par->given = true;
+	if (!live) {
+		par->value = value;
+		par->given = true;
+		return 0;
+	}
+	ns = lnet_netns_of(callers_net());
+	ns->numbers[ix] = value;
+	__set_bit(ix, ns->written);
 	return 0;
+}
+
+static int number_value(const struct param *par)
+{
+	const struct lnet_netns *ns = live ? lnet_netns_of(callers_net()) : NULL;
+	enum lnet_param ix = index_of(par);
+
+	return ns && test_bit(ix, ns->written) ? ns->numbers[ix] : par->value;
 }
 
 static int text_set(struct param *par, const char *text)
@@ -169,17 +229,17 @@ static const char *text_of(const struct param *par)
 static int param_set(const char *text, const struct kernel_param *kp)
 {
 	struct param *par = kp->arg;
+	int rc = text ? 0 : -EINVAL;
 
-	if (!text)
-		return -EINVAL;
-	switch (par->kind) {
-	case TUNED_KIND:
-		return tuned_set(par, text);
-	case NUMBER_KIND:
-		return number_set(par, text);
-	default:
-		return text_set(par, text);
-	}
+	if (rc)
+		return rc;
+	if (par->kind == TUNED_KIND)
+		rc = tuned_set(par, text);
+	else if (par->kind == NUMBER_KIND)
+		rc = number_set(par, text);
+	else
+		rc = text_set(par, text);
+	return rc ? complain(par, kp->name, text, rc) : 0;
 }
 
 static int param_get(char *buf, const struct kernel_param *kp)
@@ -190,7 +250,7 @@ static int param_get(char *buf, const struct kernel_param *kp)
 	case TUNED_KIND:
 		return tuned_show(buf, par);
 	case NUMBER_KIND:
-		return sysfs_emit(buf, "%d\n", par->value);
+		return sysfs_emit(buf, "%d\n", number_value(par));
 	default:
 		return sysfs_emit(buf, "%s\n", text_of(par));
 	}

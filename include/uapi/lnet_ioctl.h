@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Requests by ioctl on /dev/lnet, which stock LNet's tools use beside netlink: numbers, versions
+ * and layouts, in the machine's byte order.
+ *
+ * The code of a request is LNET_IOC(number): its size field says nothing of the buffer, whose
+ * length stands in its header. The buffer is copied in as a whole, and after a success copied back.
+ * CAP_SYS_ADMIN is needed, in the user namespace that owns the caller's network namespace.
+ */
+#ifndef UAPI_LNET_IOCTL_H
+#define UAPI_LNET_IOCTL_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define LNET_IOC_DEVICE		"lnet"
+#define LNET_IOC_TYPE		'e'
+#define LNET_IOC_MIN		30
+#define LNET_IOC_MAX		112
+#define LNET_IOC_LEN_MAX	131072
+#define LNET_IOC(nr) \
+	_IOC(_IOC_READ | _IOC_WRITE, LNET_IOC_TYPE, (nr), (nr) < 81 ? sizeof(__u64) : 184)
+
+enum lnet_ioc_nr {
+	LNET_IOC_GET_PEER	= 76,	/* data: the peer of @nid, into the log */
+	LNET_IOC_CONFIG_RTR	= 87,	/* config: routing on or off */
+	LNET_IOC_ADD_BUF	= 88,	/* config: router buffers */
+	LNET_IOC_GET_BUF	= 89,	/* buf: those of CPT @count; ENOENT: none */
+	LNET_IOC_GET_STATS	= 91,	/* stats */
+	LNET_IOC_SET_NUMA	= 98,	/* value */
+	LNET_IOC_GET_NUMA	= 99,	/* value */
+	LNET_IOC_ADD_UDSP	= 105,	/* udsp */
+	LNET_IOC_DEL_UDSP	= 106,	/* udsp: @idx, -1 all */
+	LNET_IOC_GET_UDSP_SIZE	= 107,	/* udsp: the size of the policy @idx, into @idx */
+	LNET_IOC_GET_UDSP	= 108,	/* udsp */
+	LNET_IOC_RESET_STATS	= 110,	/* the header alone, or more */
+};
+
+#define LNET_IOC_VERSION_DATA	0x0001000a
+#define LNET_IOC_VERSION	0x0001000b	/* of all others */
+
+struct lnet_ioc_hdr {
+	__u32 len;		/* of the whole buffer */
+	__u32 version;
+};
+
+/* Inline buffers follow, each padded to 8 bytes. */
+struct lnet_ioc_data {
+	struct lnet_ioc_hdr hdr;
+	__u64 nid;		/* net << 32 | IPv4 address */
+	__u64 u64_0;
+	__u32 flags, count, net, u32_[7];
+	__u32 inline_len1, pad1;
+	__u64 inline_buf1;
+	__u32 inline_len2, pad2;
+	__u64 inline_buf2;
+	__u32 plen1, pad3;
+	__u64 pbuf1;
+	__u32 plen2, pad4;
+	__u64 pbuf2;
+} __attribute__((__packed__));
+
+struct lnet_ioc_config {
+	struct lnet_ioc_hdr hdr;
+	__u32 net, count;
+	__u64 nid;
+	__u32 nr_cpts;
+	/* routing: 0 or not; buffers of each size */
+	__u32 enable, tiny, small, large;
+	__u8 rest[184 - 44];
+} __attribute__((__packed__));
+
+struct lnet_ioc_pool {
+	__u32 pages, buffers, credits, min_credits;
+};
+
+struct lnet_ioc_buf {
+	struct lnet_ioc_config cfg;
+	struct lnet_ioc_pool pool[3];
+	__u32 routing;
+} __attribute__((__packed__));
+
+struct lnet_ioc_value {
+	struct lnet_ioc_hdr hdr;
+	__u32 value;
+};
+
+struct lnet_ioc_stats {
+	struct lnet_ioc_hdr hdr;
+	__u32 msgs_alloc, msgs_max, errors, send_count, recv_count, route_count, drop_count;
+	__u64 send_length, recv_length, route_length, drop_length;
+	/* in the order of `stats show' */
+	__u32 rst_alloc, resend, response_timeout;
+	__u32 local_interrupt, local_dropped, local_aborted, local_no_route, local_timeout,
+		local_error;
+	__u32 remote_dropped, remote_error, remote_timeout, network_timeout;
+	__u32 failed_resends, successful_resends;
+} __attribute__((__packed__));
+
+struct lnet_ioc_udsp {
+	struct lnet_ioc_hdr hdr;
+	__s32 idx;
+	__u32 action, bulk_size, priority;
+	__u64 bulk;
+};
+
+_Static_assert(sizeof(struct lnet_ioc_data) == 128, "the layout of stock's tools");
+_Static_assert(sizeof(struct lnet_ioc_config) == 184, "the layout of stock's tools");
+_Static_assert(sizeof(struct lnet_ioc_buf) == 236, "the layout of stock's tools");
+_Static_assert(sizeof(struct lnet_ioc_value) == 12, "the layout of stock's tools");
+_Static_assert(sizeof(struct lnet_ioc_stats) == 128, "the layout of stock's tools");
+_Static_assert(sizeof(struct lnet_ioc_udsp) == 32, "the layout of stock's tools");
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* /dev/lnet: what stock's tools ask by ioctl, of the caller's network namespace. */
+#include "kernel.h"
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/nsproxy.h>
+#include <linux/uaccess.h>
+#include <linux/user_namespace.h>
+#include <lnet/nid.h>
+#include <net/net_namespace.h>
+#include <uapi/lnet_ioctl.h>
+#include "core.h"
+
+/* ---- the requests ---------------------------------------------------------------------------- */
+
+static void peer_print(struct lnet_peer *peer)
+{
+	char primary[LNET_NIDSTR_SIZE], nid[LNET_NIDSTR_SIZE];
+	const struct lnet_peer_ni *pni;
+
+	spin_lock(&peer->sh->lock);
+	lnet_nid_str(&peer->primary, primary);
+	list_for_each_entry(pni, &peer->pnis, link)
+		pr_info("lnet: peer %s: nid %s refs %d health %d credits %d/%u min %d waiting %u\n",
+			primary, lnet_nid_str(&pni->nid, nid), atomic_read(&pni->refs),
+			pni->health, pni->credits, pni->max_credits,
+			pni->min_credits, pni->nr_wait);
+	spin_unlock(&peer->sh->lock);
+}
+
+static int get_peer(struct lnet *ln, void *buf)
+{
+	const struct lnet_ioc_data *data = buf;
+	struct lnet_peer_ni *pni;
+	struct lnet_nid nid;
+
+	lnet_nid_from_nid4(&nid, data->nid);
+	pni = lnet_peer_ni_lookup(ln, &nid);
+	if (!pni)
+		return -ENOENT;
+	peer_print(pni->peer);
+	lnet_peer_ni_put(pni);
+	return 0;
+}
+
+/* A node that routes nothing is asked to go on so. */
+static int config_rtr(struct lnet *ln, void *buf)
+{
+	const struct lnet_ioc_config *cfg = buf;
+
+	return cfg->enable ? -EOPNOTSUPP : 0;
+}
+
+static int no_routing(struct lnet *ln, void *buf)
+{
+	return -EOPNOTSUPP;
+}
+
+static int no_buffers(struct lnet *ln, void *buf)
+{
+	return -ENOENT;
+}
+
+static u32 counter(const struct lnet *ln, enum lnet_counter c)
+{
+	return (u32)lnet_stat_sum(ln, c);
+}
+
+static int get_stats(struct lnet *ln, void *buf)
+{
+	struct lnet_ioc_stats *s = buf;
+
+	s->msgs_alloc = counter(ln, LNET_C_msgs_alloc);
+	s->msgs_max = counter(ln, LNET_C_msgs_max);
+	s->errors = counter(ln, LNET_C_errors);
+	s->send_count = counter(ln, LNET_C_send_count);
+	s->recv_count = counter(ln, LNET_C_recv_count);
+	s->route_count = counter(ln, LNET_C_route_count);
+	s->drop_count = counter(ln, LNET_C_drop_count);
+	s->send_length = lnet_stat_sum(ln, LNET_C_send_length);
+	s->recv_length = lnet_stat_sum(ln, LNET_C_recv_length);
+	s->route_length = lnet_stat_sum(ln, LNET_C_route_length);
+	s->drop_length = lnet_stat_sum(ln, LNET_C_drop_length);
+	s->rst_alloc = counter(ln, LNET_C_rst_alloc);
+	s->resend = counter(ln, LNET_C_resend_count);
+	s->response_timeout = counter(ln, LNET_C_response_timeout_count);
+	s->local_interrupt = counter(ln, LNET_C_local_interrupt_count);
+	s->local_dropped = counter(ln, LNET_C_local_dropped_count);
+	s->local_aborted = counter(ln, LNET_C_local_aborted_count);
+	s->local_no_route = counter(ln, LNET_C_local_no_route_count);
+	s->local_timeout = counter(ln, LNET_C_local_timeout_count);
+	s->local_error = counter(ln, LNET_C_local_error_count);
+	s->remote_dropped = counter(ln, LNET_C_remote_dropped_count);
+	s->remote_error = counter(ln, LNET_C_remote_error_count);
+	s->remote_timeout = counter(ln, LNET_C_remote_timeout_count);
+	s->network_timeout = counter(ln, LNET_C_network_timeout_count);
+	s->failed_resends = counter(ln, LNET_C_failed_resends);
+	s->successful_resends = counter(ln, LNET_C_successful_resends);
+	return 0;
+}
+
+static int reset_stats(struct lnet *ln, void *buf)
+{
+	lnet_stats_reset(ln);
+	return 0;
+}
+
+static int set_numa(struct lnet *ln, void *buf)
+{
+	const struct lnet_ioc_value *v = buf;
+
+	return lnet_tunable_set(ln, "numa_range", v->value);
+}
+
+static int get_numa(struct lnet *ln, void *buf)
+{
+	struct lnet_ioc_value *v = buf;
+
+	v->value = (u32)READ_ONCE(ln->tun.numa_range);
+	return 0;
+}
+
+static int no_policies(struct lnet *ln, void *buf)
+{
+	return -EOPNOTSUPP;
+}
+
+/* There are none: all of them are gone at once, any one is not there. */
+static int del_udsp(struct lnet *ln, void *buf)
+{
+	const struct lnet_ioc_udsp *u = buf;
+
+	return u->idx == -1 ? 0 : u->idx < 0 ? -EINVAL : -ENOENT;
+}
+
+static int no_policy(struct lnet *ln, void *buf)
+{
+	return -ENOENT;
+}
+
+/* Buffers of at least @size bytes; the data version's has its own rule of length. */
+static const struct request {
+	u8 nr;
+	u32 version, size;
+	int (*act)(struct lnet *ln, void *buf);
+} requests[] = {
+	{ LNET_IOC_GET_PEER, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), get_peer },
+	{ LNET_IOC_CONFIG_RTR, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), config_rtr },
+	{ LNET_IOC_ADD_BUF, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), no_routing },
+	{ LNET_IOC_GET_BUF, LNET_IOC_VERSION, sizeof(struct lnet_ioc_buf), no_buffers },
+	{ LNET_IOC_GET_STATS, LNET_IOC_VERSION, sizeof(struct lnet_ioc_stats), get_stats },
+	{ LNET_IOC_SET_NUMA, LNET_IOC_VERSION, sizeof(struct lnet_ioc_value), set_numa },
+	{ LNET_IOC_GET_NUMA, LNET_IOC_VERSION, sizeof(struct lnet_ioc_value), get_numa },
+	{ LNET_IOC_ADD_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), no_policies },
+	{ LNET_IOC_DEL_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), del_udsp },
+	{ LNET_IOC_GET_UDSP_SIZE, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), no_policy },
+	{ LNET_IOC_GET_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), no_policy },
+	{ LNET_IOC_RESET_STATS, LNET_IOC_VERSION, sizeof(struct lnet_ioc_hdr), reset_stats },
+};
+
+/* ---- from the caller and back ---------------------------------------------------------------- */
+
+static const struct request *request_find(unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(requests); i++)
+		if (requests[i].nr == nr)
+			return &requests[i];
+	return NULL;
+}
+
+/* Is the buffer as long as what it says is in it? */
+static bool data_fits(const struct lnet_ioc_data *data)
+{
+	u64 len = sizeof(*data) + ALIGN((u64)data->inline_len1, 8) +
+		  ALIGN((u64)data->inline_len2, 8);
+
+	return data->hdr.len == len;
+}
+
+/* The whole buffer, with the header that was judged: the caller may change his meanwhile. */
+static void *take(const struct request *r, const void __user *from, struct lnet_ioc_hdr *hdr)
+{
+	void *buf;
+
+	if (copy_from_user(hdr, from, sizeof(*hdr)))
+		return ERR_PTR(-EFAULT);
+	if (hdr->version != r->version || hdr->len < r->size || hdr->len > LNET_IOC_LEN_MAX)
+		return ERR_PTR(-EINVAL);
+	buf = vmemdup_user(from, hdr->len);
+	if (IS_ERR(buf))
+		return buf;
+	memcpy(buf, hdr, sizeof(*hdr));
+	if (r->version != LNET_IOC_VERSION_DATA || data_fits(buf))
+		return buf;
+	kvfree(buf);
+	return ERR_PTR(-EINVAL);
+}
+
+static long act(const struct request *r, void __user *at)
+{
+	struct lnet_netns *ns;
+	struct lnet_ioc_hdr hdr;
+	void *buf = take(r, at, &hdr);
+	int rc;
+
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	rc = lnet_netns_up(current->nsproxy->net_ns, &ns);
+	if (!rc)
+		rc = r->act(ns->ln, buf);
+	if (!rc && copy_to_user(at, buf, hdr.len))
+		rc = -EFAULT;
+	kvfree(buf);
+	return rc;
+}
+
+static long on_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	const struct request *r = request_find(_IOC_NR(cmd));
+
+	if (!ns_capable(current->nsproxy->net_ns->user_ns, CAP_SYS_ADMIN))
+		return -EACCES;
+	if (_IOC_TYPE(cmd) != LNET_IOC_TYPE || _IOC_NR(cmd) < LNET_IOC_MIN ||
+	    _IOC_NR(cmd) > LNET_IOC_MAX)
+		return -EINVAL;
+	return r ? act(r, (void __user *)arg) : -EOPNOTSUPP;
+}
+
+static const struct file_operations operations = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = on_ioctl,
+	.llseek = noop_llseek,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = LNET_IOC_DEVICE,
+	.fops = &operations,
+};
+
+int __init lnet_ioctl_init(void)
+{
+	return misc_register(&device);
+}
+
+void lnet_ioctl_fini(void)
+{
+	misc_deregister(&device);
+}

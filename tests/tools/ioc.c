@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * ioc: requests to /dev/lnet, byte by byte as the tables of the manual's layouts have them, without
+ * our header; and requests that are none.
+ *
+ *	ioc code NR				the code of a request
+ *	ioc NR LENGTH VERSION [AT:BYTES[=VALUE]]...
+ *		sets fields, asks, prints errno and the fields named without a value. A field at 0
+ *		or 4 replaces what the header says of length and version.
+ *	ioc fuzz SEED SECONDS			exit 0: the device still answers
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROOM	(1U << 18)
+#define STATS	91
+#define VERSION	0x0001000bU
+
+static unsigned char *room;	/* what follows it is not there */
+static int fd;
+
+/* As the tools make them: the size field is of no buffer. */
+static unsigned long code(unsigned int nr)
+{
+	return (nr < 81 ? 0xc0080000UL : 0xc0b80000UL) | 'e' << 8 | nr;
+}
+
+static int room_make(void)
+{
+	room = mmap(NULL, ROOM + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return room == MAP_FAILED || mprotect(room + ROOM, 4096, PROT_NONE) ? -1 : 0;
+}
+
+/* ---- one request ----------------------------------------------------------------------------- */
+
+static uint64_t field_get(const unsigned char *at, unsigned int bytes)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, at, bytes);
+	return value;
+}
+
+/* AT:BYTES[=VALUE]; false: none, or outside of @len. */
+static int field_parse(const char *text, unsigned long len, unsigned long *at, unsigned int *bytes,
+		       uint64_t *value)
+{
+	char *end;
+
+	*at = strtoul(text, &end, 0);
+	if (*end++ != ':')
+		return -1;
+	*bytes = (unsigned int)strtoul(end, &end, 0);
+	if (!*bytes || *bytes > 8 || *at + *bytes > len)
+		return -1;
+	*value = *end == '=' ? strtoull(end + 1, NULL, 0) : 0;
+	return *end == '=';
+}
+
+static int ask(unsigned int nr, unsigned long len, uint32_t version, char **fields)
+{
+	unsigned char *buf = room + ROOM - len;
+	uint32_t head[2] = { (uint32_t)len, version };
+	unsigned long at;
+	unsigned int bytes;
+	uint64_t value;
+	int i, sets;
+
+	memcpy(buf, head, len < sizeof(head) ? len : sizeof(head));
+	for (i = 0; fields[i]; i++) {
+		sets = field_parse(fields[i], len, &at, &bytes, &value);
+		if (sets < 0)
+			return 2;
+		if (sets)
+			memcpy(buf + at, &value, bytes);
+	}
+	printf("%d", ioctl(fd, code(nr), buf) ? errno : 0);
+	for (i = 0; fields[i]; i++)
+		if (!field_parse(fields[i], len, &at, &bytes, &value))
+			printf(" %llu", (unsigned long long)field_get(buf + at, bytes));
+	putchar('\n');
+	return 0;
+}
+
+/* ---- anything -------------------------------------------------------------------------------- */
+
+static uint64_t state;
+
+static uint32_t draw(uint32_t limit)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (uint32_t)(state >> 20) % limit;
+}
+
+static void ask_anything(void)
+{
+	static const unsigned int sizes[] = { 0, 4, 8, 12, 32, 128, 136, 184, 236, 4096, ROOM };
+	static const uint32_t versions[] = { 0x0001000a, VERSION, 0, 0xffffffff };
+	unsigned long len = sizes[draw(11)] + (draw(4) ? 0 : draw(16));
+	uint32_t head[2] = { (uint32_t)len, versions[draw(4) ? draw(2) : draw(4)] };
+	unsigned char *buf;
+	unsigned int i;
+
+	len = len > ROOM ? ROOM : len;
+	if (!draw(4))
+		head[0] += draw(64) - 32;
+	buf = room + ROOM - len;
+	for (i = 0; i < len && i < 512; i++)
+		buf[i] = draw(3) ? 0 : (unsigned char)draw(256);
+	memcpy(buf, head, len < sizeof(head) ? len : sizeof(head));
+	ioctl(fd, draw(8) ? code(70 + draw(45)) : (unsigned long)draw(0xffffffff), buf);
+}
+
+static int fuzz(uint64_t seed, long seconds)
+{
+	time_t end = time(NULL) + seconds;
+	char *none[] = { NULL };
+	unsigned long nr = 0;
+
+	state = seed ? seed : 1;
+	for (; time(NULL) < end; nr++)
+		ask_anything();
+	printf("# %lu requests\n", nr);
+	memset(room, 0, ROOM);
+	return ask(STATS, 128, VERSION, none);
+}
+
+int main(int argc, char **argv)
+{
+	fd = open("/dev/lnet", O_RDWR | O_CLOEXEC);
+	if (argc == 3 && !strcmp(argv[1], "code"))
+		return printf("0x%lx\n", code((unsigned int)atoi(argv[2]))) < 0;
+	if (argc < 4 || room_make())
+		return 2;
+	if (fd < 0) {
+		perror("/dev/lnet");
+		return 1;
+	}
+	if (!strcmp(argv[1], "fuzz"))
+		return fuzz(strtoull(argv[2], NULL, 0), atol(argv[3]));
+	if (strtoul(argv[2], NULL, 0) > ROOM)
+		return 2;
+	return ask((unsigned int)atoi(argv[1]), strtoul(argv[2], NULL, 0),
+		   (uint32_t)strtoul(argv[3], NULL, 0), argv + 4);
+}
