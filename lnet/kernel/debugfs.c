@@ -12,13 +12,13 @@
 
 static struct dentry *directory;
 
-/* Of who reads or writes: he keeps his namespace while he does, so its node stays. */
+/*
+ * Of who reads or writes, NULL if his namespace has none: looking makes none. He keeps the
+ * namespace while he does, so its node stays.
+ */
 static struct lnet *callers_node(void)
 {
-	struct lnet_netns *ns;
-	int rc = lnet_netns_up(current->nsproxy->net_ns, &ns);
-
-	return rc ? ERR_PTR(rc) : ns->ln;
+	return READ_ONCE(lnet_netns_of(current->nsproxy->net_ns)->ln);
 }
 
 /* ---- stats ----------------------------------------------------------------------------------- */
@@ -33,7 +33,8 @@ static void stats_show(struct seq_file *m, struct lnet *ln)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(shown); i++)
-		seq_printf(m, "%s%llu", i ? " " : "", lnet_stat_sum(ln, shown[i]));
+		seq_printf(m, "%s%llu", i ? " " : "",
+			   ln ? lnet_stat_sum(ln, shown[i]) : 0ULL);
 	seq_putc(m, '\n');
 }
 
@@ -68,6 +69,8 @@ static void nis_show(struct seq_file *m, struct lnet *ln)
 
 	seq_printf(m, "%-24s %6s %5s %4s %4s %4s %5s %5s %5s\n", "nid", "status", "alive", "refs",
 		   "peer", "rtr", "max", "tx", "min");
+	if (!ln)
+		return;
 	mutex_lock(&ln->cfg_mutex);
 	list_for_each_entry(ni, &ln->nis, link)
 		ni_show(m, ni);
@@ -122,7 +125,8 @@ static void peers_show(struct seq_file *m, struct lnet *ln)
 {
 	seq_printf(m, "%-24s %4s %5s %5s %5s %5s %5s %5s %5s %s\n", "nid", "refs", "state", "last",
 		   "max", "rtr", "min", "tx", "min", "queue");
-	walk(ln, peer_show, m);
+	if (ln)
+		walk(ln, peer_show, m);
 }
 
 static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
@@ -162,15 +166,18 @@ static void buffers_show(struct seq_file *m, struct lnet *ln)
 /* Seconds that a driver has for one try. */
 static void timeout_show(struct seq_file *m, struct lnet *ln)
 {
-	u64 tries = max_t(u64, READ_ONCE(ln->tun.retry_count), 1);
-	u64 ns = div64_u64(READ_ONCE(ln->tun.transaction_timeout), tries);
+	u64 tries, ns;
 
+	if (!ln)
+		return;
+	tries = max_t(u64, READ_ONCE(ln->tun.retry_count), 1);
+	ns = div64_u64(READ_ONCE(ln->tun.transaction_timeout), tries);
 	seq_printf(m, "%llu\n", div_u64(ns + NSEC_PER_SEC - 1, NSEC_PER_SEC));
 }
 
 static const struct text {
 	const char *name;
-	void (*show)(struct seq_file *m, struct lnet *ln);
+	void (*show)(struct seq_file *m, struct lnet *ln);	/* NULL: there is no node */
 	void (*reset)(struct lnet *ln);	/* whatever is written; NULL: nothing can be */
 } texts[] = {
 	{ "stats", stats_show, lnet_stats_reset },
@@ -185,11 +192,8 @@ static const struct text {
 static int text_show(struct seq_file *m, void *unused)
 {
 	const struct text *text = m->private;
-	struct lnet *ln = callers_node();
 
-	if (IS_ERR(ln))
-		return PTR_ERR(ln);
-	text->show(m, ln);
+	text->show(m, callers_node());
 	return 0;
 }
 
@@ -201,13 +205,12 @@ static int text_open(struct inode *inode, struct file *file)
 static ssize_t text_write(struct file *file, const char __user *from, size_t len, loff_t *pos)
 {
 	const struct text *text = file_inode(file)->i_private;
-	struct lnet *ln = text->reset ? callers_node() : ERR_PTR(-EPERM);
+	struct lnet *ln = callers_node();
 
-	if (!ns_capable(current->nsproxy->net_ns->user_ns, CAP_NET_ADMIN))
+	if (!text->reset || !ns_capable(current->nsproxy->net_ns->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
-	if (IS_ERR(ln))
-		return PTR_ERR(ln);
-	text->reset(ln);
+	if (ln)
+		text->reset(ln);
 	return len;
 }
 

@@ -64,7 +64,8 @@ static int instance_start(struct lnet_netns *ns)
 	lnet_params_apply(ln);
 	ns->ctl.ln = ln;
 	lnet_kernel_env_start(ns->env, ln);
-	WRITE_ONCE(ns->ln, ln);
+	/* Who finds it without our lock finds all of it. */
+	smp_store_release(&ns->ln, ln);
 	list_add_tail(&ns->link, &instances);
 	return 0;
 }
