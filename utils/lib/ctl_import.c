@@ -357,9 +357,11 @@ static int import_ping(struct import *im, const struct lnetctl_node *section)
 
 /* ---- files ---- */
 
+typedef int (*item_fn)(struct import *im, const struct lnetctl_node *item);
+
 static const struct section {
 	const char *name;
-	int (*item)(struct import *im, const struct lnetctl_node *item);
+	item_fn item;
 	int (*whole)(struct import *im, const struct lnetctl_node *section);
 } sections[] = {
 	{ "net", import_net, NULL }, { "peer", import_peer, NULL }, { "fault", import_fault, NULL },
@@ -385,11 +387,41 @@ static int import_scalar(struct import *im, const struct lnetctl_node *n)
 	return rc;
 }
 
-static int import_section(struct import *im, const struct lnetctl_node *n)
+static int import_forward(struct import *im, const struct lnetctl_node *n, item_fn fn)
 {
 	const struct lnetctl_node *item;
-	size_t i;
 	int rc = 0;
+
+	for (item = n->first; item && !rc; item = item->next)
+		rc = fn(im, item);
+	return rc;
+}
+
+static int import_backward(struct import *im, const struct lnetctl_node *n, item_fn fn)
+{
+	const struct lnetctl_node *item, *end = NULL;
+	int rc = 0;
+
+	while (end != n->first && !rc) {
+		for (item = n->first; item->next != end; item = item->next)
+			;
+		rc = fn(im, item);
+		end = item;
+	}
+	return rc;
+}
+
+/* Of rules the newest is shown first: who adds them in turn begins with the last. */
+static int import_items(struct import *im, const struct lnetctl_node *n, item_fn fn)
+{
+	if (fn == import_fault && im->how == LNETCTL_IMPORT_ADD)
+		return import_backward(im, n, fn);
+	return import_forward(im, n, fn);
+}
+
+static int import_section(struct import *im, const struct lnetctl_node *n)
+{
+	size_t i;
 
 	for (i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		if (strcmp(n->key, sections[i].name))
@@ -401,9 +433,7 @@ static int import_section(struct import *im, const struct lnetctl_node *n)
 						      : refuse(im, n->key, n, "must be a mapping");
 		if (n->kind != LNETCTL_SEQ)
 			return refuse(im, n->key, n, "must be a sequence");
-		for (item = n->first; item && !rc; item = item->next)
-			rc = sections[i].item(im, item);
-		return rc;
+		return import_items(im, n, sections[i].item);
 	}
 	if (n->kind == LNETCTL_MAP || n->kind == LNETCTL_SEQ)
 		return ctl_fail(im->c, -EINVAL, verb_of(im->how), "import", "invalid key '%s'",
