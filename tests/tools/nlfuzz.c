@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nlfuzz SEED SECONDS: tells the kernel's LNet anything over generic netlink, as root, and hopes
- * that it stays.
+ * nlfuzz SEED SECONDS [FILE]: tells the kernel's LNet anything over generic netlink, and hopes that
+ * it stays.
  *
- * Requests are built of what real ones are made of, keys, numbers and lists, and then broken in
- * half of the cases; nobody reads most of the answers. Exit 0: the node still answers.
+ * Requests are built of what real ones are made of, keys, numbers and lists, or are real ones that
+ * nlrecord wrote to FILE with some attributes lost, doubled, exchanged, buried in lists; half of
+ * them are then broken. Nobody reads most of the answers. Exit 0: the node still answers.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +51,8 @@ static const char *const words[] = {
 struct request {
 	uint8_t buf[SIZE];
 	uint32_t len;
+	uint16_t flags;			/* of the header, and what follows there */
+	uint8_t cmd, version;
 };
 
 static uint32_t attr_begin(struct request *r, uint16_t type)
@@ -117,6 +121,154 @@ static void put_list(struct request *r, unsigned int depth)
 	attr_end(r, at);
 }
 
+/* ---- real requests --------------------------------------------------------------------------- */
+
+#define RECORDS 1024
+#define DEEPEST 400
+#define ROOM	(SIZE / 2)
+
+static uint8_t records[1 << 18];
+static const struct nlmsghdr *record[RECORDS];
+static unsigned int nr_records;
+
+static void records_load(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	int rest = file ? (int)fread(records, 1, sizeof(records), file) : 0;
+	const struct nlmsghdr *h = (const void *)records;
+
+	for (; NLMSG_OK(h, (unsigned int)rest) && nr_records < RECORDS; h = NLMSG_NEXT(h, rest))
+		if (h->nlmsg_len >= NLMSG_LENGTH(GENL_HDRLEN) && h->nlmsg_len < ROOM)
+			record[nr_records++] = h;
+	if (!nr_records) {
+		fprintf(stderr, "nlfuzz: no requests in %s\n", path);
+		exit(2);
+	}
+	fclose(file);
+}
+
+static const uint8_t *attrs_of(const struct nlmsghdr *h)
+{
+	return (const uint8_t *)NLMSG_DATA(h) + GENL_HDRLEN;
+}
+
+static uint32_t attrs_len(const struct nlmsghdr *h)
+{
+	return h->nlmsg_len - (uint32_t)NLMSG_LENGTH(GENL_HDRLEN);
+}
+
+static struct nlattr head(const uint8_t *attr)
+{
+	struct nlattr a;
+
+	memcpy(&a, attr, sizeof(a));
+	return a;
+}
+
+static bool attr_fits(const uint8_t *at, uint32_t len)
+{
+	return len >= sizeof(struct nlattr) && head(at).nla_len >= sizeof(struct nlattr) &&
+	       head(at).nla_len <= len;
+}
+
+static void put_raw(struct request *r, const uint8_t *attr)
+{
+	struct nlattr a = head(attr);
+	uint32_t at;
+
+	if (r->len + a.nla_len > ROOM)
+		return;
+	at = attr_begin(r, a.nla_type);
+	memcpy(r->buf + r->len, attr + sizeof(a), a.nla_len - sizeof(a));
+	r->len += a.nla_len - (uint32_t)sizeof(a);
+	attr_end(r, at);
+}
+
+static void bury(struct request *r, const uint8_t *attr, unsigned int depth)
+{
+	uint32_t at = attr_begin(r, LNET_NLA_LIST | NLA_F_NESTED);
+
+	if (depth && r->len < ROOM)
+		bury(r, attr, depth - 1);
+	else
+		put_raw(r, attr);
+	attr_end(r, at);
+}
+
+/* Something in the place of @attr. */
+static void put_other(struct request *r, const uint8_t *attr)
+{
+	const struct nlmsghdr *h = record[draw(nr_records)];
+	uint32_t at;
+
+	switch (draw(8)) {
+	case 0:
+		return;
+	case 1:
+		put_raw(r, attr);
+		put_raw(r, attr);
+		return;
+	case 2:
+		put_number(r);
+		return;
+	case 3:
+		put_list(r, 5);
+		return;
+	case 4:
+		bury(r, attr, draw(draw(4) ? 12 : DEEPEST));
+		return;
+	case 5:
+		if (attr_fits(attrs_of(h), attrs_len(h)))
+			put_raw(r, attrs_of(h));
+		return;
+	case 6:
+		at = r->len;
+		put_raw(r, attr);
+		if (r->len > at)
+			r->buf[at + 2] = (uint8_t)draw(16);
+		return;
+	default:
+		put_word(r);
+	}
+}
+
+/* The attributes at @at with one of @odds replaced. */
+static void put_mutated(struct request *r, const uint8_t *at, uint32_t len, unsigned int odds)
+{
+	while (attr_fits(at, len) && r->len < ROOM) {
+		struct nlattr a = head(at);
+		uint32_t step = NLA_ALIGN((uint32_t)a.nla_len), list;
+
+		if (!draw(odds)) {
+			put_other(r, at);
+		} else if ((a.nla_type & NLA_TYPE_MASK) == LNET_NLA_LIST) {
+			list = attr_begin(r, a.nla_type);
+			put_mutated(r, at + sizeof(a), a.nla_len - (uint32_t)sizeof(a), odds);
+			attr_end(r, list);
+		} else {
+			put_raw(r, at);
+		}
+		if (step >= len)
+			return;
+		at += step;
+		len -= step;
+	}
+}
+
+static void make_real(struct request *r)
+{
+	const struct nlmsghdr *h = record[draw(nr_records)];
+	const struct genlmsghdr *g = NLMSG_DATA(h);
+
+	r->len = 0;
+	r->cmd = g->cmd;
+	r->version = g->version;
+	r->flags = h->nlmsg_flags;
+	put_mutated(r, attrs_of(h), attrs_len(h), 4 + draw(30));
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
 /* Bytes changed, an end cut off. */
 static void spoil(struct request *r)
 {
@@ -128,17 +280,20 @@ static void spoil(struct request *r)
 		r->len -= draw(r->len + 1);
 }
 
-static const uint8_t commands[] = { 1, 2, 2, 2, 3, 3, 3, 4, 6, 6, 7, 8, 10, 11, 12, 12, 13, 14, 15,
-				    16, 64, 64, 65, 66 };
+static const uint8_t commands[] = { 1, 2, 2, 2, 3, 3, 3, 4, 5, 6, 6, 7, 8, 9, 10, 11, 12, 12, 13,
+				    14, 15, 16, 64, 64, 65, 66 };
 static const uint16_t flags[] = { 0, 0x300, 0x300, 0x320, 0x400, 0x400, 0x600, 0x100, 0x200,
 				  0x800, 0xffff };
 
 /* Mostly as commands begin: a list of lists, or pairs. */
-static void make(struct request *r)
+static void make_up(struct request *r)
 {
 	uint32_t outer;
 
 	r->len = 0;
+	r->flags = flags[draw(sizeof(flags) / sizeof(flags[0]))];
+	r->cmd = commands[draw(sizeof(commands))];
+	r->version = (uint8_t)(draw(8) ? draw(7) : draw(256));
 	if (draw(3)) {
 		outer = attr_begin(r, LNET_NLA_LIST | NLA_F_NESTED);
 		put_list(r, 1);
@@ -146,6 +301,18 @@ static void make(struct request *r)
 	} else {
 		put_some(r, 0);
 	}
+}
+
+static void make(struct request *r)
+{
+	if (nr_records && draw(3))
+		make_real(r);
+	else
+		make_up(r);
+	if (!draw(50))
+		r->cmd = (uint8_t)draw(256);
+	if (!draw(20))
+		r->flags = (uint16_t)draw(65536);
 	if (draw(2))
 		spoil(r);
 }
@@ -160,15 +327,18 @@ static int send_one(struct nl_sock *sk, int family, const struct request *r)
 		uint8_t body[SIZE];
 	} msg = { .h = { .nlmsg_type = (uint16_t)family, .nlmsg_seq = 1 } };
 	struct sockaddr_nl to = { .nl_family = AF_NETLINK };
+	uint32_t sent;
 
 	msg.h.nlmsg_len = (uint32_t)(NLMSG_LENGTH(GENL_HDRLEN) + r->len);
-	msg.h.nlmsg_flags = NLM_F_REQUEST | (draw(2) ? NLM_F_ACK : 0) |
-			    flags[draw(sizeof(flags) / sizeof(flags[0]))];
-	msg.g.cmd = draw(50) ? commands[draw(sizeof(commands))] : (uint8_t)draw(256);
-	msg.g.version = (uint8_t)(draw(8) ? draw(7) : draw(256));
+	msg.h.nlmsg_flags = NLM_F_REQUEST | (draw(2) ? NLM_F_ACK : 0) | r->flags;
+	msg.g.cmd = r->cmd;
+	msg.g.version = r->version;
 	memcpy(msg.body, r->buf, r->len);
-	return (int)sendto(nl_socket_get_fd(sk), &msg, msg.h.nlmsg_len, MSG_DONTWAIT, (void *)&to,
-			   sizeof(to));
+	sent = msg.h.nlmsg_len;
+	/* More or less than the header says. */
+	if (!draw(30))
+		msg.h.nlmsg_len = draw(2 * msg.h.nlmsg_len);
+	return (int)sendto(nl_socket_get_fd(sk), &msg, sent, MSG_DONTWAIT, (void *)&to, sizeof(to));
 }
 
 /* Some answers are read, of some only a part, most are left to the end of the socket. */
@@ -203,6 +373,8 @@ int main(int argc, char **argv)
 	int family;
 
 	state = (argc > 1 ? strtoull(argv[1], NULL, 0) : 1) * 0x9e3779b97f4a7c15ull | 1;
+	if (argc > 3)
+		records_load(argv[3]);
 	while (time(NULL) < end) {
 		struct nl_sock *sk = open_node(&family);
 		unsigned int nr = 1 + draw(100);
