@@ -164,7 +164,8 @@ deps:
 # Kernels that watch themselves: building them takes long, the first time.
 vm-debug: deps
 	@+$(MAKE) -s all && tests/vm/debug-kernel A && tests/vm/debug-kernel B && \
-		SPARSE=no KVER='debug-A debug-B' tests/kernel && KVER='debug-A debug-B' tests/vm/all
+		SPARSE=no KVER='debug-A debug-B' tests/kernel && \
+		KVER='debug-A debug-B' ROUNDS=200 ENDS=50 FUZZ=300 LEAST=1500 tests/vm/all
 
 fuzz:
 	+$(MAKE) -s F=fuzz fuzzers

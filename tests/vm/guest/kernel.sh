@@ -15,7 +15,11 @@ fails() { ! "$@"; }
 board_has() { [ "$(ip netns exec "$1" cat $guest_do)" = "$2" ]; }
 console_has() { dmesg | grep -q "$1"; }
 
-modules_load() { modprobe ksocklnd && modprobe lnet_guest; }
+# Where all is slow requests may take their time.
+modules_load() {
+	{ [ $patience -eq 1 ] || modprobe lnet lnet_transaction_timeout=$((5 * patience)); } &&
+		modprobe ksocklnd && modprobe lnet_guest
+}
 modules_unload() { rmmod lnet_guest && rmmod ksocklnd && rmmod lnet; }
 # How many interfaces there are in the kernel.
 interfaces() { [ "$(awk '$1 == "ksocklnd" { print $3 }' /proc/modules)" = "$1" ]; }
