@@ -122,8 +122,8 @@ B_nids=(--nid 10.0.0.2@tcp --nid 10.1.0.2@tcp1 --peer 10.0.0.1@tcp,10.1.0.1@tcp1
 
 started() { grep -q ready "$work/server.out"; }
 
-# node A|B: sets program, what does what lnetperf does there, and place, its options that say where.
-node() {
+# program_of A|B: sets program, what does what lnetperf does there, and place, its options that say where.
+program_of() {
 	local -n space=$1 kind=kind_$1 run=run_$1
 	program=("${run[@]}" "$lnetperf") place=()
 	[ "$kind" = kernel ] || return 0
@@ -135,7 +135,7 @@ node() {
 # Keeps its log over restarts.
 server_start() {
 	: > "$work/server.out"
-	node B
+	program_of B
 	"${program[@]}" server "${place[@]}" "${B_nids[@]}" --log "$work/server.log" "$@" > "$work/server.out" 2>&1 &
 	server=$!
 	pids+=($server)
@@ -144,7 +144,7 @@ server_start() {
 
 client_start() {
 	: > "$work/client.out"
-	node A
+	program_of A
 	"${program[@]}" client "${place[@]}" "${A_nids[@]}" --log "$work/client.log" --verify --timeline 100ms "$@" \
 		> "$work/client.out" 2>&1 &
 	client=$!

@@ -429,6 +429,7 @@ static void take_times(void)
 		     strcmp(marks[k].what, "end"); k++)
 			;
 		to = k < nr_marks ? marks[k].time_ns : marks[i].time_ns + 10 * NS;
+		sample("after the heal", longest_gap(marks[i].time_ns, to));
 		sample("share-back", (double)(share_back(marks[i].rail, marks[i].time_ns, to) -
 					      marks[i].time_ns) / 1e6);
 	}

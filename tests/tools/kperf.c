@@ -197,6 +197,18 @@ static void line(int64_t now_ns)
 	sum.gap_ns = 0;
 }
 
+/* Of the node, which may have been there before. */
+static void take_counts(const struct perf_rec *rec)
+{
+	static struct perf_rec first;
+
+	if (!first.kind)
+		first = *rec;
+	sum.suppressed = rec->id - first.id;
+	sum.resent = rec->a - first.a;
+	sum.hedged = rec->b - first.b;
+}
+
 static void take_record(const struct perf_rec *rec)
 {
 	switch (rec->kind) {
@@ -209,9 +221,7 @@ static void take_record(const struct perf_rec *rec)
 		sum.corrupted += rec->status != 0;
 		break;
 	case PERF_COUNTS:
-		sum.suppressed = rec->id;
-		sum.resent = rec->a;
-		sum.hedged = rec->b;
+		take_counts(rec);
 		line(rec->time_ns);
 		break;
 	}

@@ -177,20 +177,22 @@ static int issue(struct load *ld, u64 start_ns)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Issues what is due at @now; *@due is when to come again if nothing happens. */
+/*
+ * Issues what is due at @now, a window's worth at most: others are due in between. *@due is when to
+ * come again if nothing happens.
+ */
 static int issue_due(struct load *ld, u64 now, u64 *due)
 {
 	struct load_client *c = ld->client;
 	u64 interval = ld->o.interval_ns;
+	u32 nr = READ_ONCE(c->nr_idle);
 	int err = 0;
 
-	while (!err && c->to_issue && READ_ONCE(c->nr_idle) && c->due_ns <= now) {
-		err = issue(ld, interval ? c->due_ns : now);
+	for (; !err && c->to_issue && nr && c->due_ns <= now; nr--) {
+		err = issue(ld, interval ? c->due_ns : ktime_get_ns());
 		c->due_ns += interval;
 	}
-	*due = c->to_issue && (interval || READ_ONCE(c->nr_idle)) ? c->due_ns : U64_MAX;
-	if (!READ_ONCE(c->nr_idle))
-		*due = U64_MAX;
+	*due = READ_ONCE(c->nr_idle) ? c->due_ns : U64_MAX;
 	return err;
 }
 
