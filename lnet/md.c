@@ -163,14 +163,19 @@ static int md_bind(struct lnet *ln, const struct md_make *make, lnet_md_t *out)
 	if (err)
 		return err;
 	dom = lnet_md_dom_get(ln, (unsigned int)atomic_inc_return(&t->turn) % LNET_MD_BUCKETS);
-	if (!dom || lnet_md_dom_lock_slot(dom)) {
+	if (!dom) {
 		lnet_md_free(md);
 		return -ENOMEM;
 	}
-	md_publish(md, dom);
-	out->cookie = md->cookie;
+	err = lnet_md_dom_lock_slot(dom);
+	if (!err) {
+		md_publish(md, dom);
+		out->cookie = md->cookie;
+	}
 	spin_unlock(&dom->lock);
-	return 0;
+	if (err)
+		lnet_md_free(md);
+	return err;
 }
 
 int lnet_md_bind(struct lnet *ln, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink,
@@ -229,10 +234,10 @@ static int md_attach(struct lnet *ln, lnet_me_t h, const struct md_make *make, l
 	if (!dom)
 		return -ENOENT;
 	err = md_alloc(ln, make, &md);
-	if (!err)
-		err = lnet_md_dom_lock_slot(dom);
 	if (!err) {
-		err = md_join(md, dom, h, out, &taken);
+		err = lnet_md_dom_lock_slot(dom);
+		if (!err)
+			err = md_join(md, dom, h, out, &taken);
 		spin_unlock(&dom->lock);
 	}
 	if (err) {

@@ -68,8 +68,8 @@ struct lnet_md_dom *lnet_handle_dom(const struct lnet *ln, u64 cookie, enum lnet
 /* makes it; may sleep; NULL: no memory */
 struct lnet_md_dom *lnet_md_dom_get(struct lnet *ln, unsigned int ix);
 struct lnet_md_dom *lnet_md_dom_peek(const struct lnet *ln, unsigned int ix);	/* NULL: not made */
-/* Locks @dom with at least one slot to take; may sleep before. -ENOMEM: not locked. */
-int lnet_md_dom_lock_slot(struct lnet_md_dom *dom);
+/* Locks @dom, in any case; may sleep before. 0: there is a slot to take. -ENOMEM */
+int lnet_md_dom_lock_slot(struct lnet_md_dom *dom) __acquires(&dom->lock);
 u64 lnet_handle_add(struct lnet_md_dom *dom, enum lnet_handle_kind kind, void *obj)
 	__must_hold(&dom->lock);
 void lnet_handle_del(struct lnet_md_dom *dom, u64 cookie) __must_hold(&dom->lock);

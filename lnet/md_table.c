@@ -120,21 +120,19 @@ static int dom_grow(struct lnet_md_dom *dom, unsigned int level)
 	return 0;
 }
 
-int lnet_md_dom_lock_slot(struct lnet_md_dom *dom)
+int lnet_md_dom_lock_slot(struct lnet_md_dom *dom) __acquires(&dom->lock)
 {
 	unsigned int level;
-	int err;
+	int err = 0;
 
-	for (;;) {
-		spin_lock(&dom->lock);
-		if (slots_left(dom))
-			return 0;
+	spin_lock(&dom->lock);
+	while (!err && !slots_left(dom)) {
 		level = dom->nr_levels;
 		spin_unlock(&dom->lock);
 		err = dom_grow(dom, level);
-		if (err)
-			return err;
+		spin_lock(&dom->lock);
 	}
+	return err;
 }
 
 u64 lnet_handle_add(struct lnet_md_dom *dom, enum lnet_handle_kind kind, void *obj)

@@ -111,13 +111,13 @@ u32 lnet_ni_conns_per_peer(const struct lnet_ni *ni)
 /* ---- publishing ------------------------------------------------------------------------------ */
 
 /* Who reads the list holds cfg_mutex, any shard lock or nid_lock; so the writer holds them all. */
-static void publish_begin(struct lnet *ln)
+static void publish_begin(struct lnet *ln) __acquires(&ln->nid_lock)
 {
 	lnet_shards_lock_all(ln);
 	spin_lock(&ln->nid_lock);
 }
 
-static void publish_end(struct lnet *ln)
+static void publish_end(struct lnet *ln) __releases(&ln->nid_lock)
 {
 	ln->cfg_gen++;
 	spin_unlock(&ln->nid_lock);

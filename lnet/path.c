@@ -132,20 +132,21 @@ void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare)
 		lnet_credits_pni_init(pni);
 }
 
-/* Locks @pni's shard, with enough of @spare for all the paths it lacks. -ENOMEM: not locked. */
 int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare)
+	__acquires(&pni->sh->lock)
 {
 	unsigned int have = 0, need;
+	int err = 0;
 
-	for (;;) {
+	spin_lock(&pni->sh->lock);
+	need = paths_missing(pni);
+	while (!err && have < need) {
+		spin_unlock(&pni->sh->lock);
+		err = paths_reserve(spare, &have, need);
 		spin_lock(&pni->sh->lock);
 		need = paths_missing(pni);
-		if (have >= need)
-			return 0;
-		spin_unlock(&pni->sh->lock);
-		if (paths_reserve(spare, &have, need))
-			return -ENOMEM;
 	}
+	return err;
 }
 
 bool lnet_path_is_idle(const struct lnet_path *path)
@@ -179,9 +180,8 @@ int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni)
 			if (err || pni->net != ni->net)
 				continue;
 			err = lnet_paths_lock(pni, &spare);
-			if (err)
-				continue;
-			lnet_paths_attach(pni, &spare);
+			if (!err)
+				lnet_paths_attach(pni, &spare);
 			spin_unlock(&pni->sh->lock);
 			lnet_paths_free(&spare);
 		}

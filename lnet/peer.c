@@ -253,15 +253,13 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 	if (!pni)
 		return -ENOMEM;
 	err = lnet_paths_lock(pni, &spare);
-	if (!err) {
+	if (!err && !publish(ln, pni))
 		err = -EEXIST;
-		if (publish(ln, pni)) {
-			lnet_peer_ni_hold(pni);		/* of the hash */
-			lnet_paths_attach(pni, &spare);
-			err = 0;
-		}
-		spin_unlock(&pni->sh->lock);
+	if (!err) {
+		lnet_peer_ni_hold(pni);		/* of the hash */
+		lnet_paths_attach(pni, &spare);
 	}
+	spin_unlock(&pni->sh->lock);
 	lnet_paths_free(&spare);
 	lnet_peer_ni_put(pni);
 	hash_grow(ln);

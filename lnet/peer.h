@@ -7,10 +7,11 @@
 
 /* ---- path.c ---------------------------------------------------------------------------------- */
 /*
- * Locks @pni's shard with enough paths in @spare for all NIs that it lacks one for. -ENOMEM: not
- * locked. May sleep.
+ * Locks @pni's shard, in any case; may sleep before. 0: @spare has a path for each NI that it lacks
+ * one for. -ENOMEM
  */
-int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare);
+int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare)
+	__acquires(&pni->sh->lock);
 /* [sh] after that */
 void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare);
 /* [sh] idle; to be freed without lock */

@@ -125,7 +125,7 @@ int lnet_me_attach(struct lnet *ln, u32 portal_ix, const struct lnet_process *ma
 		return -EINVAL;
 	dom = lnet_md_dom_get(ln, LNET_MD_BUCKETS + portal_ix);
 	me = kzalloc(sizeof(*me), GFP_NOFS);
-	if (!dom || !me || lnet_md_dom_lock_slot(dom)) {
+	if (!dom || !me) {
 		kfree(me);
 		return -ENOMEM;
 	}
@@ -133,7 +133,9 @@ int lnet_me_attach(struct lnet *ln, u32 portal_ix, const struct lnet_process *ma
 	me->match_bits = match_bits;
 	me->ignore_bits = ignore_bits;
 	me->unlink = unlink;
-	err = me_insert(lnet_portal_of(dom), me, pos);
+	err = lnet_md_dom_lock_slot(dom);
+	if (!err)
+		err = me_insert(lnet_portal_of(dom), me, pos);
 	if (!err) {
 		out->cookie = me->cookie;
 		grow = wants_many(lnet_portal_of(dom));

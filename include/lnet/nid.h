@@ -132,18 +132,18 @@ static inline void lnet_nid_from_nid4(struct lnet_nid *nid, uint64_t nid4)
 {
 	uint8_t *num = (uint8_t *)&nid->num, *addr = (uint8_t *)nid->addr;
 
-	if ((uint8_t)(nid4 >> 48) == LNET_LND_ANY) {
+	if (((nid4 >> 48) & 0xff) == LNET_LND_ANY) {
 		memset(nid, 0xff, sizeof(*nid));
 		return;
 	}
 	memset(nid, 0, sizeof(*nid));
-	nid->type = (uint8_t)(nid4 >> 48);
-	num[0] = (uint8_t)(nid4 >> 40);
-	num[1] = (uint8_t)(nid4 >> 32);
-	addr[0] = (uint8_t)(nid4 >> 24);
-	addr[1] = (uint8_t)(nid4 >> 16);
-	addr[2] = (uint8_t)(nid4 >> 8);
-	addr[3] = (uint8_t)nid4;
+	nid->type = (nid4 >> 48) & 0xff;
+	num[0] = (nid4 >> 40) & 0xff;
+	num[1] = (nid4 >> 32) & 0xff;
+	addr[0] = (nid4 >> 24) & 0xff;
+	addr[1] = (nid4 >> 16) & 0xff;
+	addr[2] = (nid4 >> 8) & 0xff;
+	addr[3] = nid4 & 0xff;
 }
 
 /* The same number on every host, build and run; all 32 bits are good. */
