@@ -88,7 +88,8 @@ static int health(const struct lnet_val *v, struct ni_req *r, struct lnet_ctl_er
 	return 0;
 }
 
-static int cpts(const struct lnet_val *v, const struct lnet *ln, struct lnet_ctl_err *e)
+static int cpts(const struct lnet_val *v, struct ni_req *r, const struct lnet *ln,
+		struct lnet_ctl_err *e)
 {
 	struct lnet_req list = v->list;
 	struct lnet_val val;
@@ -102,8 +103,9 @@ static int cpts(const struct lnet_val *v, const struct lnet *ln, struct lnet_ctl
 		if (lnet_val_int(&val, 0, ln->nr_shards - 1, &cpt))
 			return lnet_ctl_fail(e, -ERANGE, "CPTs of this node are 0 to %u",
 					     ln->nr_shards - 1);
+		r->cfg.cpts |= BIT_ULL(cpt);
 	}
-	return 0;
+	return r->cfg.cpts ? 0 : lnet_ctl_fail(e, -EINVAL, "the list of CPTs is empty");
 }
 
 static struct ni_req *req_new(struct ni_list *l, u32 net)
@@ -133,7 +135,7 @@ static int element_values(struct ni_list *l, struct lnet_req elem, struct ni_req
 	if (!rc && lnet_req_find(elem, "health stats", &v))
 		rc = health(&v, r, l->e);
 	if (!rc && lnet_req_find(elem, "CPT", &v))
-		rc = cpts(&v, l->ctl->ln, l->e);
+		rc = cpts(&v, r, l->ctl->ln, l->e);
 	r->conns_per_peer = r->cfg.conns_per_peer;
 	return rc;
 }

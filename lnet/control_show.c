@@ -137,15 +137,23 @@ bool lnet_ctl_ni_up(const struct lnet_ni *ni)
 }
 
 /* "[0,1]", with the quotes that make it a text in YAML. */
-static void cpts_text(const struct lnet *ln, char *buf, size_t size)
+static void cpts_text(const struct lnet_ni *ni, char *buf, size_t size)
 {
-	unsigned int i;
+	u64 cpts = ni->cpts ? ni->cpts : U64_MAX >> (64 - ni->ln->nr_shards);
+	bool few = ni->ln->nr_shards <= 16;
 	int len = scnprintf(buf, size, "\"[");
+	unsigned int i, last;
 
-	if (ln->nr_shards > 16)
-		len += scnprintf(buf + len, size - (size_t)len, "0-%u", ln->nr_shards - 1);
-	for (i = 0; i < ln->nr_shards && ln->nr_shards <= 16; i++)
-		len += scnprintf(buf + len, size - (size_t)len, "%s%u", i ? "," : "", i);
+	for (i = 0; i < 64; i = last + 1) {
+		last = i;
+		if (!(cpts >> i & 1))
+			continue;
+		while (!few && last < 63 && cpts >> (last + 1) & 1)
+			last++;
+		len += scnprintf(buf + len, size - (size_t)len, "%s%u", len > 2 ? "," : "", i);
+		if (last > i)
+			len += scnprintf(buf + len, size - (size_t)len, "-%u", last);
+	}
 	scnprintf(buf + len, size - (size_t)len, "]\"");
 }
 
@@ -161,7 +169,7 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 		strscpy(v->intf.name, ni->ifname, sizeof(v->intf.name));
 	v->udsp = (struct lnet_view_udsp){ -1, -1 };
 	v->dev_cpt = ni->dev_cpt;
-	cpts_text(ni->ln, v->cpts, sizeof(v->cpts));
+	cpts_text(ni, v->cpts, sizeof(v->cpts));
 	v->lnd.conns_per_peer = (u16)lnet_ni_conns_per_peer(ni);
 	v->lnd.timeout = (u32)div_u64(READ_ONCE(ni->ln->tun.sock_timeout), NSEC_PER_SEC);
 	v->lnd.tos = (s16)ni->tos;

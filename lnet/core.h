@@ -299,7 +299,8 @@ struct lnet_ni {
 	/* health fell to 0 and was not 1000 since; announced as down. health.c, READ_ONCE */
 	u8 low;
 	u32 link_speed;			/* Mbit/s, 0 unknown */
-	s32 dev_cpt;
+	s32 dev_cpt;			/* partition near the device; -1 unknown */
+	u64 cpts;			/* bits of those that serve it; 0: all */
 	s32 peer_timeout, peer_credits, peer_buffer_credits, credits;
 	u32 conns_per_peer;
 	s32 tos;

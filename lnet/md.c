@@ -63,12 +63,20 @@ static int md_memory(struct lnet_md *md, const struct lnet_md_cfg *cfg)
 	return md->frags ? 0 : -ENOMEM;
 }
 
+/* As its first page. */
+static s32 memory_cpt(const struct lnet *ln, const struct lnet_md_cfg *cfg)
+{
+	const void *base = cfg->frags && cfg->nr_frags ? cfg->frags[0].base : cfg->start;
+
+	return base && ln->env->ops->cpt_of ? ln->env->ops->cpt_of(ln->env, base) : -1;
+}
+
 /* Where the memory is that counts: with BULK_HANDLE another MD's, if that still exists. */
 static s32 md_cpt(struct lnet *ln, const struct lnet_md_cfg *cfg)
 {
 	struct lnet_md_dom *dom;
 	struct lnet_md *bulk;
-	s32 cpt = cfg->cpt;
+	s32 cpt = cfg->cpt < 0 ? memory_cpt(ln, cfg) : cfg->cpt;
 
 	if (!(cfg->options & LNET_MD_BULK_HANDLE))
 		return cpt;

@@ -101,6 +101,17 @@ void *lnet_ni_priv(struct lnet_ni *ni)
 	return ni->priv;
 }
 
+unsigned int lnet_ni_cpt(const struct lnet_ni *ni, unsigned int n)
+{
+	unsigned int nr = ni->ln->nr_shards, i;
+
+	if (!ni->cpts)
+		return n % nr;
+	for (i = 0; !(ni->cpts >> i & 1) || n--; i = (i + 1) % nr)
+		;
+	return i;
+}
+
 u32 lnet_ni_conns_per_peer(const struct lnet_ni *ni)
 {
 	u32 nr = READ_ONCE(ni->conns_per_peer);
@@ -206,6 +217,7 @@ static void apply_cfg(struct lnet_ni *ni, const struct lnet_ni_cfg *cfg)
 	ni->conns_per_peer = max(cfg->conns_per_peer, 0);
 	ni->tos = cfg->tos;
 	ni->dev_cpt = cfg->dev_cpt;
+	ni->cpts = cfg->cpts;
 }
 
 static struct lnet_ni *ni_alloc(struct lnet *ln, const struct lnet_lnd_ops *ops,
@@ -304,6 +316,8 @@ static int add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 		return -ESHUTDOWN;
 	if (find_listed(ln, &cfg->nid))
 		return -EEXIST;
+	if (ln->nr_shards < 64 && cfg->cpts >> ln->nr_shards)
+		return -ERANGE;
 	if (ln->nr_nis >= min_t(u64, READ_ONCE(ln->tun.max_interfaces), LNET_MAX_NIS))
 		return -ENOSPC;
 	if (!ops)

@@ -105,10 +105,21 @@ unsigned int lnet_rank_best(const struct lnet_cand *c, unsigned int nr, u64 rang
 	return f.winner;
 }
 
-/* What is not known counts as near: it is no reason to prefer another. */
-static s64 numa_distance(s32 a, s32 b)
+/*
+ * What is not known counts as near: it is no reason to prefer another. Nearer than the range is
+ * equal.
+ */
+static s64 numa_distance(const struct lnet *ln, s32 a, s32 b)
 {
-	return a < 0 || b < 0 || a == b ? NUMA_LOCAL : NUMA_REMOTE;
+	s64 range = (s64)READ_ONCE(ln->tun.numa_range), far;
+
+	if (a < 0 || b < 0 || a == b)
+		far = NUMA_LOCAL;
+	else if (ln->env->ops->distance && max(a, b) < (s32)ln->nr_shards)
+		far = ln->env->ops->distance(ln->env, a, b);
+	else
+		far = NUMA_REMOTE;
+	return max(far, range);
 }
 
 static bool link_up(const struct lnet_path *path)
@@ -121,14 +132,13 @@ static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
 {
 	const struct lnet_ni_shard *nis = &path->ni->sh[sh->ix];
 	const struct lnet_peer_ni *pni = path->pni;
-	u64 range = READ_ONCE(sh->ln->tun.numa_range);
 
 	rank[LNET_RANK_link_up] = link_up(path);
 	rank[LNET_RANK_responsive] = path->suspect_ns == 0;
 	rank[LNET_RANK_health] = min_t(s64, atomic_read(&path->ni->health), pni->health);
 	rank[LNET_RANK_priority] = 0;
 	rank[LNET_RANK_preferred] = 0;
-	rank[LNET_RANK_numa] = -max(numa_distance(path->ni->dev_cpt, s->cpt), (s64)range);
+	rank[LNET_RANK_numa] = -numa_distance(sh->ln, path->ni->dev_cpt, s->cpt);
 	rank[LNET_RANK_credits] = min(nis->credits, pni->credits);
 	/*
 	 * All turns come from the shard's one counter, so the sum says which pair was left alone
@@ -206,8 +216,7 @@ static struct whole_rank whole_rank(const struct lnet_shard *sh, const struct ln
 	const struct lnet_peer_ni *pni = path->pni;
 
 	return (struct whole_rank) {
-		.numa = -max(numa_distance(path->ni->dev_cpt, s->cpt),
-			     (s64)READ_ONCE(sh->ln->tun.numa_range)),
+		.numa = -numa_distance(sh->ln, path->ni->dev_cpt, s->cpt),
 		.credits = min(nis->credits, pni->credits),
 		.turn = -(s64)(nis->turn + pni->turn),
 	};

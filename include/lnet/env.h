@@ -27,6 +27,13 @@ struct lnet_env_ops {
 	 * wake-up too early is harmless, none is asked for a cancel.
 	 */
 	void (*arm)(struct lnet_env *env, unsigned int shard);
+	/*
+	 * Optional, both: which CPU partition the memory at @base is near, -1 unknown; how far two
+	 * partitions are from each other, 10 for near, as firmware counts. A partition has the
+	 * number of its shard.
+	 */
+	s32 (*cpt_of)(struct lnet_env *env, const void *base);
+	u32 (*distance)(struct lnet_env *env, s32 a, s32 b);
 };
 
 /* First member of what an environment keeps; the core sees only this. */

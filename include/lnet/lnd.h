@@ -170,7 +170,7 @@ struct lnet_lnd_ops {
 	 * sleep.
 	 */
 	void (*registered)(struct lnet *ln);
-	/* may fill ni->ifname, ni->dev_cpt, ni->conns_per_peer, ni->link_speed */
+	/* may fill ni->ifname, ni->dev_cpt, ni->cpts, ni->conns_per_peer, ni->link_speed */
 	int  (*ni_start)(struct lnet_ni *ni);
 	/*
 	 * gives all attempts and rx back through the upcalls (own DRIVER pass), then none runs or
@@ -326,6 +326,8 @@ const struct lnet_nid *lnet_ni_nid(const struct lnet_ni *ni);
 const char *lnet_ni_ifname(const struct lnet_ni *ni);
 void *lnet_ni_priv(struct lnet_ni *ni);
 const struct lnet_tunables *lnet_tunables_of(const struct lnet *ln);
+/* The @n-th of the shards whose workers serve it, going round. */
+unsigned int lnet_ni_cpt(const struct lnet_ni *ni, unsigned int n);
 u32 lnet_ni_conns_per_peer(const struct lnet_ni *ni);	/* never 0 */
 /* A local NID of this instance? (acceptor) Returns the NI, counted, or NULL. */
 struct lnet_ni *lnet_ni_find(struct lnet *ln, const struct lnet_nid *nid);

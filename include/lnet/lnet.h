@@ -63,12 +63,18 @@ struct lnet_ni_cfg {
 	int32_t peer_credits, peer_buffer_credits, credits;	/* -1: default of the driver */
 	int32_t conns_per_peer;		/* -1: default; 0: from the link speed */
 	int32_t tos;			/* -1: default */
-	int32_t dev_cpt;			/* NUMA node of the device; -1 unknown */
+	/* CPU partition (in user space NUMA node) that the device is near; -1: the driver's */
+	int32_t dev_cpt;
+	/*
+	 * A bit for each CPU partition whose workers serve it; 0: the driver's choice. Partitions
+	 * have the numbers of shards.
+	 */
+	uint64_t cpts;
 };
 void lnet_ni_cfg_init(struct lnet_ni_cfg *cfg);	/* all defaults */
 /*
- * 0; -EEXIST; -EINVAL; -ENOENT (no driver for the net); -ENOSPC (too many NIs); or what the
- * driver's ni_start said.
+ * 0; -EEXIST; -EINVAL; -ENOENT (no driver for the net); -ENOSPC (too many NIs); -ERANGE (no such
+ * CPU partition); or what the driver's ni_start said.
  */
 int lnet_ni_add(struct lnet *ln, const struct lnet_ni_cfg *cfg);
 /* drains, then stops. 0, -ENOENT, -EINVAL (0@lo) */
@@ -161,7 +167,8 @@ struct lnet_md_cfg {
 	uint32_t max_size;			/* with LNET_MD_MAX_SIZE */
 	int32_t threshold;			/* operations, or LNET_THRESHOLD_INF */
 	uint32_t options;
-	int32_t cpt;			/* NUMA node of the memory, -1 unknown */
+	/* CPU partition (in user space NUMA node) of the memory; -1: as its first page, if known */
+	int32_t cpt;
 	void *user_ptr;
 	lnet_handler_t handler;		/* NULL: events are discarded */
 	/* with LNET_MD_BULK_HANDLE: whose memory decides locality */

@@ -131,7 +131,7 @@ void kern_conn_setup(struct sock_conn *c)
 {
 	atomic_inc(&kern_ni(c->sn)->nr_live);
 	kern_conn(c)->listening = true;
-	lnet_env_poll_init(&kern_conn(c)->poll, WORK_CPU_UNBOUND, conn_ready);
+	lnet_env_poll_init(&kern_conn(c)->poll, c->sn->ni->cpts, conn_ready);
 }
 
 /* A worker does it: the caller may be short of memory, or of the right to use reserved ports. */
@@ -457,7 +457,8 @@ static int ni_start(struct lnet_ni *ni)
 	err = sock_ni_init(&kn->sn, ni, &kern_io);
 	if (err)
 		return err;
-	lnet_env_poll_init(&kn->tick, WORK_CPU_UNBOUND, tick_ready);
+	kern_link_place(kn);
+	lnet_env_poll_init(&kn->tick, ni->cpts, tick_ready);
 	lnet_env_alarm_init(&kn->alarm, &kn->tick);
 	err = kern_listener_start(kn);
 	if (err)

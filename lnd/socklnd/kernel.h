@@ -100,6 +100,8 @@ int kern_socket_listen(struct kern_ni *kn, u16 port, struct socket **sockp);
 void kern_socket_options(struct kern_ni *kn, struct socket *sock);
 
 /* ---- kernel_link.c ---- */
+/* Which partitions serve it and which one is near, as far as the configuration leaves that open. */
+void kern_link_place(struct kern_ni *kn);
 /* Fills in what the configuration left open; from now on lnet_ni_link() follows the device. */
 void kern_link_start(struct kern_ni *kn);
 void kern_link_stop(struct kern_ni *kn);

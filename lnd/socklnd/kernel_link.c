@@ -143,13 +143,11 @@ void kern_link_exit(void)
 /* ---- of an NI ---- */
 
 /* What the configuration left open. */
-static void fill_in(struct lnet_ni *ni, const struct lnet_link *now, const char *ifname, int node)
+static void fill_in(struct lnet_ni *ni, const struct lnet_link *now, const char *ifname)
 {
 	if (!ni->ifname[0])
 		strscpy(ni->ifname, ifname, sizeof(ni->ifname));
 	ni->link_speed = now->speed_mbit;
-	if (ni->dev_cpt < 0)
-		ni->dev_cpt = node;
 	if (!ni->conns_per_peer)
 		ni->conns_per_peer = sock_param(conns_per_peer);
 	if (!ni->conns_per_peer)
@@ -158,21 +156,36 @@ static void fill_in(struct lnet_ni *ni, const struct lnet_link *now, const char 
 		ni->tos = sock_param(tos);
 }
 
+/* One that is not bound is worked for where its device is. */
+void kern_link_place(struct kern_ni *kn)
+{
+	struct lnet_ni *ni = kn->sn.ni;
+	struct lnet_link now;
+	char ifname[IFNAMSIZ];
+	int node = NUMA_NO_NODE;
+
+	look(kn, &now, ifname, &node);
+	if (ni->dev_cpt < 0)
+		ni->dev_cpt = lnet_env_cpt_of_node(node);
+	if (!ni->cpts)
+		ni->cpts = lnet_env_cpts_of_node(node);
+}
+
 /* Looked at once more when it is watched, so that no change between is missed. */
 void kern_link_start(struct kern_ni *kn)
 {
 	struct lnet_link now;
 	char ifname[IFNAMSIZ];
-	int node = -1;
+	int node;
 
 	look(kn, &now, ifname, &node);
 	if (ifname[0])
 		now.speed_mbit = speed_of(kn->net, ifname);
-	fill_in(kn->sn.ni, &now, ifname, node);
+	fill_in(kn->sn.ni, &now, ifname);
 	kn->up = now.up;
 	if (!now.up)
 		lnet_ni_link(kn->sn.ni, &now);
-	lnet_env_poll_init(&kn->link, WORK_CPU_UNBOUND, link_ready);
+	lnet_env_poll_init(&kn->link, kn->sn.ni->cpts, link_ready);
 	spin_lock_bh(&watched_lock);
 	list_add_tail(&kn->watched, &watched);
 	spin_unlock_bh(&watched_lock);

@@ -249,7 +249,7 @@ static struct kern_ni *sharer(struct kern_ni *kn, bool listens)
 
 int kern_listener_start(struct kern_ni *kn)
 {
-	lnet_env_poll_init(&kn->accept, WORK_CPU_UNBOUND, accept_ready);
+	lnet_env_poll_init(&kn->accept, kn->sn.ni->cpts, accept_ready);
 	if (!READ_ONCE(sock_tun(&kn->sn)->accept))
 		return 0;
 	kn->listen_port = READ_ONCE(sock_tun(&kn->sn)->accept_port);

@@ -268,7 +268,7 @@ static int ni_start(struct lnet_ni *ni)
 
 	un->listener.fd = un->timer.fd = un->link.poll.fd = un->link.again.fd = -1;
 	un->env = lnet_env_of(lnet_ni_instance(ni));
-	un->shard = ni->ix % lnet_nr_shards(lnet_ni_instance(ni));
+	un->shard = lnet_ni_cpt(ni, ni->ix);
 	un->port = LNET_PORT_RESERVED_MAX;
 	err = sock_ni_init(&un->sn, ni, &user_io);
 	un->staging = kmalloc(SOCK_STAGING, GFP_KERNEL);

@@ -99,6 +99,8 @@ EXPORT_SYMBOL_GPL(lnet_buf_frags);
 EXPORT_SYMBOL_GPL(lnet_hdr_encode);
 EXPORT_SYMBOL_GPL(lnet_hdr_decode);
 EXPORT_SYMBOL_GPL(lnet_env_net);
+EXPORT_SYMBOL_GPL(lnet_env_cpt_of_node);
+EXPORT_SYMBOL_GPL(lnet_env_cpts_of_node);
 EXPORT_SYMBOL_GPL(lnet_env_poll_init);
 EXPORT_SYMBOL_GPL(lnet_env_poll_raise);
 EXPORT_SYMBOL_GPL(lnet_env_poll_del);

@@ -175,6 +175,16 @@ static void timeout_show(struct seq_file *m, struct lnet *ln)
 	seq_printf(m, "%llu\n", div_u64(ns + NSEC_PER_SEC - 1, NSEC_PER_SEC));
 }
 
+static void cpts_show(struct seq_file *m, struct lnet *ln)
+{
+	lnet_cpts_show(m);
+}
+
+static void distances_show(struct seq_file *m, struct lnet *ln)
+{
+	lnet_cpts_distances_show(m);
+}
+
 static const struct text {
 	const char *name;
 	void (*show)(struct seq_file *m, struct lnet *ln);	/* NULL: there is no node */
@@ -187,6 +197,8 @@ static const struct text {
 	{ "routers", routers_show },
 	{ "buffers", buffers_show },
 	{ "lnet_lnd_timeout", timeout_show },
+	{ "cpu_partition_table", cpts_show },
+	{ "cpu_partition_distance", distances_show },
 };
 
 static int text_show(struct seq_file *m, void *unused)

@@ -19,6 +19,7 @@ struct lane {
 	spinlock_t lock;		/* who arms; any context */
 	u64 armed_ns;			/* U64_MAX: not armed, or going off; READ_ONCE */
 	struct kernel_env *env;
+	struct lnet_place place;	/* the partition with the shard's number */
 	unsigned int shard;
 };
 
@@ -50,13 +51,18 @@ static u64 op_random(struct lnet_env *env)
 	return get_random_u64();
 }
 
+static void lane_queue(struct lane *lane)
+{
+	queue_work_on(lnet_place_cpu(&lane->place), workers, &lane->work);
+}
+
 static void op_kick(struct lnet_env *base, unsigned int shard)
 {
 	struct kernel_env *env = kernel_env(base);
 
 	/* Before the start nothing is lost: the start runs all shards once. */
 	if (READ_ONCE(env->ln))
-		queue_work(workers, &env->lanes[shard].work);
+		lane_queue(&env->lanes[shard]);
 }
 
 static void op_arm(struct lnet_env *base, unsigned int shard)
@@ -80,11 +86,23 @@ static void op_arm(struct lnet_env *base, unsigned int shard)
 	spin_unlock_irqrestore(&lane->lock, flags);
 }
 
+static s32 op_cpt_of(struct lnet_env *env, const void *base)
+{
+	return lnet_cpt_of_memory(base);
+}
+
+static u32 op_distance(struct lnet_env *env, s32 a, s32 b)
+{
+	return lnet_cpt_distance(a, b);
+}
+
 static const struct lnet_env_ops kernel_ops = {
 	.now_ns = op_now_ns,
 	.random = op_random,
 	.kick = op_kick,
 	.arm = op_arm,
+	.cpt_of = op_cpt_of,
+	.distance = op_distance,
 };
 
 /* ---- the shards' workers --------------------------------------------------------------------- */
@@ -95,7 +113,7 @@ static enum hrtimer_restart lane_due(struct hrtimer *timer)
 	struct lane *lane = container_of(timer, struct lane, timer);
 
 	WRITE_ONCE(lane->armed_ns, U64_MAX);
-	queue_work(workers, &lane->work);
+	lane_queue(lane);
 	return HRTIMER_NORESTART;
 }
 
@@ -113,7 +131,7 @@ static void lane_work(struct work_struct *work)
 	next = lnet_shard_work(ln, lane->shard, LANE_WORK_BUDGET);
 	memalloc_nofs_restore(flags);
 	if (next <= ktime_get_ns())
-		queue_work(workers, work);
+		lane_queue(lane);
 	else
 		op_arm(&env->env, lane->shard);
 }
@@ -123,6 +141,7 @@ static void lane_init(struct lane *lane, struct kernel_env *env, unsigned int sh
 	lane->env = env;
 	lane->shard = shard;
 	lane->armed_ns = U64_MAX;
+	lnet_place_init(&lane->place, BIT_ULL(shard));
 	spin_lock_init(&lane->lock);
 	INIT_WORK(&lane->work, lane_work);
 	lnet_hrtimer_setup(&lane->timer, lane_due);
@@ -151,7 +170,7 @@ void lnet_kernel_env_start(struct lnet_env *base, struct lnet *ln)
 
 	WRITE_ONCE(env->ln, ln);
 	for (i = 0; i < env->nr_shards; i++)
-		queue_work(workers, &env->lanes[i].work);
+		lane_queue(&env->lanes[i]);
 }
 
 /*
@@ -205,11 +224,7 @@ void lnet_kernel_env_flush(void)
 
 static void poll_queue(struct lnet_poll *poll)
 {
-	int cpu = poll->cpu;
-
-	if (cpu != WORK_CPU_UNBOUND && !cpu_online(cpu))
-		cpu = WORK_CPU_UNBOUND;
-	queue_work_on(cpu, workers, &poll->work);
+	queue_work_on(lnet_place_cpu(&poll->place), workers, &poll->work);
 }
 
 /* The poll is gone when it says false. */
@@ -224,13 +239,13 @@ static void poll_work(struct work_struct *work)
 	memalloc_nofs_restore(flags);
 }
 
-void lnet_env_poll_init(struct lnet_poll *poll, int cpu,
+void lnet_env_poll_init(struct lnet_poll *poll, u64 cpts,
 			bool (*ready)(struct lnet_poll *poll, unsigned long events))
 {
 	INIT_WORK(&poll->work, poll_work);
 	poll->ready = ready;
 	atomic_long_set(&poll->events, 0);
-	poll->cpu = cpu >= 0 && cpu < nr_cpu_ids ? cpu : WORK_CPU_UNBOUND;
+	lnet_place_init(&poll->place, cpts);
 	poll->dead = false;
 }
 

@@ -17,6 +17,7 @@
 #ifndef LNET_KERNEL_ENV_H
 #define LNET_KERNEL_ENV_H
 
+#include "cpt.h"
 #include "plat.h"
 #include <linux/hrtimer.h>
 #include <linux/workqueue.h>
@@ -49,15 +50,15 @@ struct lnet_poll {
 	struct work_struct work;	/* the environment's, all of it */
 	bool (*ready)(struct lnet_poll *poll, unsigned long events);
 	atomic_long_t events;
-	int cpu;
+	struct lnet_place place;
 	bool dead;
 };
 
 /*
- * @cpu: where to run it while that is online, WORK_CPU_UNBOUND for where it is raised. Cannot fail;
- * nothing runs before the first lnet_env_poll_raise().
+ * @cpts: a bit for each partition on whose CPUs to run it, 0: on any; where it is raised if that is
+ * one of them. Cannot fail; nothing runs before the first lnet_env_poll_raise().
  */
-void lnet_env_poll_init(struct lnet_poll *poll, int cpu,
+void lnet_env_poll_init(struct lnet_poll *poll, u64 cpts,
 			bool (*ready)(struct lnet_poll *poll, unsigned long events));
 /*
  * Any context, any lock held: ready() will run with these bits, soon and at least once after this
@@ -89,6 +90,13 @@ void lnet_env_alarm_set(struct lnet_alarm *alarm, u64 when_ns);	/* any context *
 void lnet_env_alarm_del(struct lnet_alarm *alarm);
 
 /* ---- drivers and namespaces ------------------------------------------------------------------ */
+
+/*
+ * Of a NUMA node, as of dev_to_node(): the partition that is nearest, -1 if there is no such node;
+ * all that have CPUs of it, as bits. For ni->dev_cpt and ni->cpts.
+ */
+s32 lnet_env_cpt_of_node(int node);
+u64 lnet_env_cpts_of_node(int node);
 
 /*
  * From module_init: make a driver known to the instance of each namespace, those to come too. From

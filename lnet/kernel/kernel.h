@@ -86,7 +86,7 @@ bool lnet_kernel_address_in(struct lnet_netns *ns, const struct lnet_nidlist *li
 /* ---- params.c -------------------------------------------------------------------------------- */
 /* Gives a new instance the values that the modules were loaded with. */
 void lnet_params_apply(struct lnet *ln);
-unsigned int lnet_params_shards(void);
+int lnet_params_cpts(void);	/* makes the CPU partitions that they mean. 0 or -errno */
 /* What no single parameter shows. 0, -EINVAL, said in the log. */
 int lnet_params_check(void);
 /* From here on they act on the caller's namespace, or not any more. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* lnet.ko: how the module begins and ends. */
+#include "cpt.h"
 #include "kernel.h"
 #include <lnet/nid.h>
 #include <net/net_namespace.h>
@@ -25,9 +26,12 @@ static int __init lnet_module_begin(void)
 	int rc = lnet_params_check();
 
 	if (!rc)
-		rc = lnet_kernel_env_init();
+		rc = lnet_params_cpts();
 	if (rc)
 		return rc;
+	rc = lnet_kernel_env_init();
+	if (rc)
+		goto no_env;
 	rc = lnet_netns_init();
 	if (rc)
 		goto no_netns;
@@ -48,6 +52,8 @@ no_netlink:
 	lnet_netns_fini();
 no_netns:
 	lnet_kernel_env_fini();
+no_env:
+	lnet_cpts_fini();
 	return rc;
 }
 
@@ -61,6 +67,7 @@ static void __exit lnet_module_end(void)
 	lnet_netlink_fini();
 	lnet_netns_fini();
 	lnet_kernel_env_fini();
+	lnet_cpts_fini();
 }
 
 module_init(lnet_module_begin);

@@ -3,6 +3,7 @@
  * Network namespaces: each has an instance of its own from its first use to its end, with its own
  * interfaces, peers and tunables.
  */
+#include "cpt.h"
 #include "kernel.h"
 #include "netns.h"
 #include <linux/rtnetlink.h>
@@ -46,7 +47,7 @@ static int drivers_add(struct lnet *ln)
 
 static int instance_start(struct lnet_netns *ns)
 {
-	struct lnet_cfg cfg = { .nr_shards = lnet_params_shards() };
+	struct lnet_cfg cfg = { .nr_shards = lnet_cpts_nr() };
 	struct lnet *ln;
 	int rc = lnet_kernel_env_create(&ns->env, ns->net, cfg.nr_shards);
 

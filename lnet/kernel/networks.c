@@ -6,7 +6,7 @@
 
 /* A net and its interfaces, called for each pair; "" is the driver's choice. */
 struct sink {
-	int (*net)(struct sink *s, u32 net, const char *ifname);
+	int (*net)(struct sink *s, u32 net, const char *ifname, u64 cpts);
 };
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -25,39 +25,60 @@ static bool take(const char **at, char c)
 	return true;
 }
 
-static int number(const char **at)
+static int number(const char **at, unsigned int *value)
 {
-	unsigned int value = 0;
-	const char *from = *at;
+	const char *from;
 
-	for (; isdigit(**at); (*at)++) {
-		value = value * 10 + (**at - '0');
-		if (value > U16_MAX)
-			return -EINVAL;
+	*at = from = spaces(*at);
+	for (*value = 0; isdigit(**at); (*at)++) {
+		*value = *value * 10 + (**at - '0');
+		if (*value > U16_MAX)
+			return -ERANGE;
 	}
 	return *at == from ? -EINVAL : 0;
 }
 
-/* n, n-m or n-m/s, several with commas between, up to the closing bracket. */
-static int ranges(const char **at)
+/* n, n-m or n-m/s */
+static int range(const char **at, unsigned long *bits, unsigned int nr)
+{
+	unsigned int i, last, step = 1;
+	int rc = number(at, &i);
+
+	last = i;
+	if (!rc && take(at, '-'))
+		rc = number(at, &last);
+	if (!rc && take(at, '/'))
+		rc = number(at, &step);
+	if (rc || last < i || !step)
+		return rc ? rc : -EINVAL;
+	if (last >= nr)
+		return -ERANGE;
+	for (; bits && i <= last; i += step)
+		__set_bit(i, bits);
+	return 0;
+}
+
+int lnet_ranges_take(const char **at, unsigned long *bits, unsigned int nr)
 {
 	int rc;
 
-	do {
-		*at = spaces(*at);
-		rc = number(at);
-		if (!rc && take(at, '-'))
-			rc = number(at);
-		if (!rc && take(at, '/'))
-			rc = number(at);
-	} while (!rc && take(at, ','));
-	return rc || !take(at, ']') ? -EINVAL : 0;
+	do
+		rc = range(at, bits, nr);
+	while (!rc && take(at, ','));
+	return rc || take(at, ']') ? rc : -EINVAL;
 }
 
-/* [cpts], perhaps. */
-static int cpts(const char **at)
+/* [cpts], perhaps: else *@cpts stays. */
+static int cpts_take(const char **at, u64 *cpts)
 {
-	return take(at, '[') ? ranges(at) : 0;
+	DECLARE_BITMAP(bits, LNET_MAX_SHARDS) = { 0 };
+	int rc;
+
+	if (!take(at, '['))
+		return 0;
+	rc = lnet_ranges_take(at, bits, LNET_MAX_SHARDS);
+	bitmap_to_arr64(cpts, bits, LNET_MAX_SHARDS);
+	return rc;
 }
 
 /* A word that ends before one of @ends, into @buf. */
@@ -79,24 +100,27 @@ static int word(const char **at, const char *ends, char *buf, size_t size)
 
 #define NAME_ENDS "()[],; \t\r\n"
 
-static int interfaces(const char **at, u32 net, struct sink *s)
+static int interfaces(const char **at, u32 net, u64 cpts, struct sink *s)
 {
 	char name[sizeof_field(struct lnet_ni_cfg, ifname)];
+	u64 own;
 	int rc;
 
 	do {
+		own = cpts;
 		rc = word(at, NAME_ENDS, name, sizeof(name));
 		if (!rc)
-			rc = cpts(at);
+			rc = cpts_take(at, &own);
 		if (!rc)
-			rc = s->net(s, net, name);
+			rc = s->net(s, net, name, own);
 	} while (!rc && take(at, ','));
 	if (!rc && !take(at, ')'))
 		rc = -EINVAL;
 	return rc;
 }
 
-static int one_net(const char **at, struct sink *s)
+/* @cpts are of those that have none of their own; in the end, what stands behind them. */
+static int one_pass(const char **at, u64 *cpts, struct sink *s)
 {
 	char name[LNET_NIDSTR_SIZE];
 	u32 net;
@@ -104,8 +128,23 @@ static int one_net(const char **at, struct sink *s)
 
 	if (rc || lnet_net_parse(&net, name))
 		return -EINVAL;
-	rc = take(at, '(') ? interfaces(at, net, s) : s->net(s, net, "");
-	return rc ? rc : cpts(at);
+	rc = take(at, '(') ? interfaces(at, net, *cpts, s) : s->net(s, net, "", *cpts);
+	return rc ? rc : cpts_take(at, cpts);
+}
+
+static int no_net(struct sink *s, u32 net, const char *ifname, u64 cpts)
+{
+	return 0;
+}
+
+static int one_net(const char **at, struct sink *s)
+{
+	struct sink none = { .net = no_net };
+	const char *from = *at;
+	u64 cpts = 0;
+	int rc = one_pass(&from, &cpts, &none);
+
+	return rc ? rc : one_pass(at, &cpts, s);
 }
 
 static int nets(const char **at, struct sink *s)
@@ -124,11 +163,6 @@ static int networks_walk(const char *text, struct sink *s)
 	int rc = *at ? nets(&at, s) : 0;
 
 	return rc ? rc : *spaces(at) ? -EINVAL : 0;
-}
-
-static int no_net(struct sink *s, u32 net, const char *ifname)
-{
-	return 0;
 }
 
 int lnet_networks_check(const char *text)
@@ -207,12 +241,13 @@ int lnet_ip2nets_check(const char *text)
 	return rules_walk(text, &s, never);
 }
 
-/* ---- routes, cpu_pattern --------------------------------------------------------------------- */
+/* ---- routes ---------------------------------------------------------------------------------- */
 
 /* The first word that an expansion stands for: tcp[1-3] -> tcp1. */
 static int first_of(const char *at, char *buf, size_t size)
 {
 	size_t len = 0;
+	const char *from;
 
 	while (*at) {
 		if (len + 1 >= size)
@@ -221,12 +256,11 @@ static int first_of(const char *at, char *buf, size_t size)
 			buf[len++] = *at++;
 			continue;
 		}
-		at++;
-		while (isdigit(*at) && len + 1 < size)
-			buf[len++] = *at++;
-		if (ranges(&(const char *){ at - 1 }) || !strchr(at, ']'))
+		from = ++at;
+		while (isdigit(*from) && len + 1 < size)
+			buf[len++] = *from++;
+		if (lnet_ranges_take(&at, NULL, LNET_RANGE_MAX))
 			return -EINVAL;
-		at = strchr(at, ']') + 1;
 	}
 	buf[len] = 0;
 	return 0;
@@ -285,26 +319,6 @@ int lnet_routes_check(const char *text)
 	return rc;
 }
 
-int lnet_cpu_pattern_check(const char *text)
-{
-	const char *at;
-	int rc = 0;
-
-	for (at = spaces(text); !rc && *at; at = spaces(at)) {
-		bool bare = *at == 'N';
-
-		if (strchr("NCX", *at))
-			at++;
-		else
-			rc = number(&at);
-		if (!rc && take(&at, '['))
-			rc = ranges(&at);
-		else if (!bare)
-			rc = -EINVAL;
-	}
-	return rc;
-}
-
 /* ---- adding ---------------------------------------------------------------------------------- */
 
 struct adder {
@@ -333,13 +347,16 @@ static int add_nid(struct adder *a, const struct lnet_ni_cfg *cfg)
 	rc = lnet_ni_add(a->ns->ln, cfg);
 	if (rc == -EEXIST)
 		return 0;
+	if (rc == -ERANGE)
+		return lnet_ctl_fail(a->e, rc, "%s: CPTs of this node are 0 to %u",
+				     lnet_nid_str(&cfg->nid, nid), a->ns->ln->nr_shards - 1);
 	if (rc)
 		return lnet_ctl_fail(a->e, rc, "cannot add %s", lnet_nid_str(&cfg->nid, nid));
 	a->added[a->nr++] = cfg->nid;
 	return 0;
 }
 
-static int add_net(struct sink *s, u32 net, const char *ifname)
+static int add_net(struct sink *s, u32 net, const char *ifname, u64 cpts)
 {
 	struct adder *a = adder(s);
 	char name[LNET_NIDSTR_SIZE];
@@ -350,6 +367,7 @@ static int add_net(struct sink *s, u32 net, const char *ifname)
 		return 0;
 	lnet_ni_cfg_init(&cfg);
 	strscpy(cfg.ifname, ifname, sizeof(cfg.ifname));
+	cfg.cpts = cpts;
 	rc = *ifname ? lnet_kernel_control_ops.interface_nid(a->ns, ifname, net, &cfg.nid) :
 		       lnet_kernel_first_nid(a->ns, net, &cfg.nid, cfg.ifname);
 	if (rc)
@@ -391,7 +409,7 @@ int lnet_networks_add(struct lnet_netns *ns, const char *text, struct lnet_ctl_e
 }
 
 /* Of each net the first rule that matches counts, with all that it says of that net. */
-static int add_net_once(struct sink *s, u32 net, const char *ifname)
+static int add_net_once(struct sink *s, u32 net, const char *ifname, u64 cpts)
 {
 	struct adder *a = adder(s);
 	unsigned int i;
@@ -402,7 +420,7 @@ static int add_net_once(struct sink *s, u32 net, const char *ifname)
 	if (a->nr_seen == LNET_MAX_NIS)
 		return -ENOSPC;
 	a->seen[a->nr_seen++] = net;
-	return add_net(s, net, ifname);
+	return add_net(s, net, ifname, cpts);
 }
 
 static bool has_address(struct sink *s, const struct lnet_nidlist *list)

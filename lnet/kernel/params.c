@@ -4,6 +4,7 @@
  * them, and what reading and writing them means later: the caller's namespace.
  */
 #include "kernel.h"
+#include "cpt.h"
 #include "networks.h"
 #include <linux/moduleparam.h>
 #include <linux/nsproxy.h>
@@ -310,11 +311,9 @@ void lnet_params_apply(struct lnet *ln)
 			lnet_tunable_set(ln, params[i]->tunable, params[i]->tuned);
 }
 
-unsigned int lnet_params_shards(void)
+int lnet_params_cpts(void)
 {
-	unsigned int nr = param_cpu_npartitions.value;
-
-	return nr ? nr : min_t(unsigned int, num_online_nodes(), LNET_MAX_SHARDS);
+	return lnet_cpts_init(text_of(&param_cpu_pattern), param_cpu_npartitions.value);
 }
 
 bool lnet_params_config_on_load(void)

@@ -313,11 +313,18 @@ static int command(struct party *pa, const char *line)
 static int do_set(const char *line, const struct kernel_param *kp)
 {
 	struct party *pa;
+	int err;
 
 	mutex_lock(&lock);
 	pa = party_of(current->nsproxy->net_ns);
 	mutex_unlock(&lock);
-	return pa ? command(pa, line) : -ENOMEM;
+	if (!pa)
+		return -ENOMEM;
+	/* Others command meanwhile: the caller only looks after the parameter itself. */
+	kernel_param_unlock(THIS_MODULE);
+	err = command(pa, line);
+	kernel_param_lock(THIS_MODULE);
+	return err;
 }
 
 /* What the board of the reader's namespace has seen. */
