@@ -343,6 +343,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u8 lost_valid;
 	u8 recovering;			/* health.c: 0 not, else slow or quick */
 	u8 pinging;			/* recovery pings under way */
+	bool back_measured;		/* one that left before back_ns was taken as a round trip */
 	struct lnet_path_stats *stats;	/* NULL until first traffic */
 };
 

@@ -478,16 +478,35 @@ static void rtt_add(struct lnet_path *path, u64 rtt_ns)
 	path->srtt_ns = path->srtt_ns - path->srtt_ns / 8 + rtt_ns / 8;
 }
 
+/*
+ * What left before the path came back took as long as the silence: that is no round trip (as Karn,
+ * for TCP). But a path that is slower now would be suspect for ever; so the first of these counts,
+ * as far as it may without the time after which the path is suspect growing to many times as long.
+ */
+static void measured(const struct lnet *ln, struct lnet_path *path, u64 now_ns, u64 rtt_ns)
+{
+	u64 after_ns;
+
+	if (likely(now_ns - rtt_ns >= path->back_ns)) {
+		rtt_add(path, rtt_ns);
+	} else if (!path->back_measured) {
+		path->back_measured = true;
+		after_ns = lnet_path_suspect_after(ln, path);
+		rtt_add(path, min(rtt_ns, path->srtt_ns ? 2 * after_ns : after_ns / 3));
+	}
+}
+
 void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, u64 rtt_ns)
 {
 	bool was_down = path->down_ns, was_bad = was_down || path->suspect_ns;
 
 	path->evidence_ns = now_ns;
-	if (unlikely(was_bad))
+	if (unlikely(was_bad)) {
 		path->back_ns = now_ns;
-	/* what left before that took as long as the silence: no round trip (as Karn, for TCP) */
-	if (rtt_ns && now_ns - rtt_ns >= path->back_ns)
-		rtt_add(path, rtt_ns);
+		path->back_measured = false;
+	}
+	if (rtt_ns)
+		measured(sh->ln, path, now_ns, rtt_ns);
 	if (likely(!was_bad))
 		return;
 	path->suspect_ns = 0;

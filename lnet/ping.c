@@ -113,12 +113,10 @@ static void path_pinged(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_path *path = lnet_path_find(op->dst_pni, op->src_ni);
 	int err = lnet_outcomes[op->outcome].err;
 
-	bool was_bad = path && (path->down_ns || path->suspect_ns);
-
 	if (!path)
 		return;
 	lnet_path_ping_done(p, path, err, err ? 0 : p->now_ns - op->first_wire_ns);
-	if (was_bad && !err)
+	if (!err && path->back_ns >= op->first_wire_ns)
 		lnet_ops_path_back(p, op->peer);
 }
 

@@ -343,29 +343,6 @@ static void test_overdue_slow(void)
 	rails_end();
 }
 
-/* What was asked of a silent path took as long as the silence; the next is noticed no later. */
-static void test_silence_is_no_rtt(void)
-{
-	u64 before[RAILS_RAILS];
-	unsigned int i;
-
-	rails_begin(NULL);
-	for (i = 0; i < RAILS_RAILS; i++)
-		before[i] = lnet_path_suspect_after(rails.node[0].ln, rails_path(0, 1, i));
-	rails_on(0, -1, RAILS_ANY, FATE_DELAY, LNET_OK, -1);
-	for (i = 0; i < RAILS_RAILS; i++)
-		rails_put(0, 1, 64, 0, 0);
-	rails_run(110 * RAILS_MS);
-	CU_ASSERT(rails_stat(0, LNET_C_suspects) > 0);
-	rails_clear();
-	rails_release();
-	rails_run(20 * RAILS_MS);
-	for (i = 0; i < RAILS_RAILS; i++)
-		CU_ASSERT(lnet_path_suspect_after(rails.node[0].ln, rails_path(0, 1, i)) <=
-			  before[i]);
-	rails_end();
-}
-
 static void test_hedge_off(void)
 {
 	unsigned int tag;
@@ -684,7 +661,6 @@ UNIT_SUITE(op,
 	{ "a copy that is lost, too", test_hedge_lost_too },
 	{ "a copy that is lost while a driver keeps the other one", test_hedge_stuck },
 	{ "what a slow path that lives loses is sent again within its slice", test_overdue_slow },
-	{ "what outlasted a silence is no round trip", test_silence_is_no_rtt },
 	{ "lnd-005: no second copies with hedge=0", test_hedge_off },
 	{ "second copies keep within their budget", test_hedge_budget },
 	{ "but where one path is dead and another lives", test_hedge_beyond_budget },

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Paths that were silent and came back: what is measured of them, and what waited for them. */
+#include "rails.h"
+
+#define T (5 * NSEC_PER_SEC)
+
+/* All that is asked in this time is carried at its end. */
+static void slow_for(u64 ns)
+{
+	unsigned int i;
+
+	rails_on(0, -1, RAILS_ANY, FATE_DELAY, LNET_OK, -1);
+	for (i = 0; i < RAILS_RAILS; i++)
+		rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(ns);
+	rails_clear();
+	rails_release();
+	rails_run(20 * RAILS_MS);
+}
+
+/*
+ * What was asked of a silent path took as long as the silence; the next is noticed nearly as soon,
+ * and some answers later just as soon.
+ */
+static void test_silence_is_no_rtt(void)
+{
+	struct lnet *ln;
+	u64 before[RAILS_RAILS];
+	unsigned int i;
+
+	rails_begin(NULL);
+	ln = rails.node[0].ln;
+	for (i = 0; i < 20 * RAILS_RAILS; i++)
+		rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(RAILS_MS);
+	for (i = 0; i < RAILS_RAILS; i++)
+		before[i] = lnet_path_suspect_after(ln, rails_path(0, 1, i));
+	slow_for(300 * RAILS_MS);
+	CU_ASSERT(rails_stat(0, LNET_C_suspects) > 0);
+	for (i = 0; i < RAILS_RAILS; i++)
+		CU_ASSERT(lnet_path_suspect_after(ln, rails_path(0, 1, i)) <= 3 * before[i]);
+	rails_run(2000 * RAILS_MS);
+	for (i = 0; i < RAILS_RAILS; i++)
+		CU_ASSERT(lnet_path_suspect_after(ln, rails_path(0, 1, i)) <= before[i]);
+	rails_end();
+}
+
+/*
+ * All takes up to 100 ms from now on. Both paths are suspect at first, but not for ever: it is
+ * learned, at least of the path that had no shorter round trips between.
+ */
+static void test_slower(void)
+{
+	u64 after[RAILS_RAILS] = {};
+	unsigned int i, k;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_ANY, FATE_DELAY, LNET_OK, -1);
+	for (i = 0; i < 24; i++) {
+		for (k = 0; k < RAILS_RAILS; k++)
+			rails_put(0, 1, 64, LNET_ACK, 0);
+		rails_run(100 * RAILS_MS);
+		rails_release();
+		rails_run(RAILS_MS);
+	}
+	for (k = 0; k < RAILS_RAILS; k++)
+		after[k] = lnet_path_suspect_after(rails.node[0].ln, rails_path(0, 1, k));
+	CU_ASSERT(max(after[0], after[1]) >= 100 * RAILS_MS);
+	CU_ASSERT(rails_stat(0, LNET_C_suspects) < 24 * RAILS_RAILS * 3 / 4);
+	rails_end();
+}
+
+/* Both paths failed, the request pauses; it goes as soon as a ping finds a path that works. */
+static void test_path_back(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_ANY, FATE_FAIL, LNET_NETWORK_TIMEOUT, -1);
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(50 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 0, "pauses");
+	rails_clear();
+	rails_run(T / 10);
+	UNIT_EQUAL(rails_done(tag), 1, "before the pause is over");
+	UNIT_EQUAL(rails.req[tag].status, 0, "delivered");
+	rails_end();
+}
+
+UNIT_SUITE(silence,
+	{ "what outlasted a silence is no round trip", test_silence_is_no_rtt },
+	{ "a path that is slower now is not suspect for ever", test_slower },
+	{ "what pauses goes when a path is back", test_path_back })
