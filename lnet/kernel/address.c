@@ -37,6 +37,14 @@ static int nid_ip4(const struct wanted *want, const struct net_device *dev, stru
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
+/* Nobody can listen at one that may turn out to be another node's. */
+static bool is_usable(const struct inet6_ifaddr *ifa)
+{
+	bool unsure = ifa->flags & IFA_F_TENTATIVE && !(ifa->flags & IFA_F_OPTIMISTIC);
+
+	return !unsure && !(ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL);
+}
+
 static int nid_ip6(const struct wanted *want, const struct net_device *dev, struct lnet_nid *nid)
 {
 	const struct inet6_dev *in6_dev = __in6_dev_get(dev);
@@ -45,7 +53,7 @@ static int nid_ip6(const struct wanted *want, const struct net_device *dev, stru
 	if (!in6_dev || strcmp(dev->name, want->label))
 		return -EADDRNOTAVAIL;
 	list_for_each_entry_rcu(ifa, &in6_dev->addr_list, if_list)
-		if (!(ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL))
+		if (is_usable(ifa))
 			return nid_make(want, nid, "%pI6c@%s", &ifa->addr);
 	return -EADDRNOTAVAIL;
 }
