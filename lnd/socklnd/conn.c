@@ -40,6 +40,7 @@ static bool edge_is_legal(enum sock_conn_state from, enum sock_conn_state to)
 void sock_conn_set_state(struct sock_conn *c, enum sock_conn_state state)
 {
 	WARN_ON_ONCE(!edge_is_legal(c->state, state));
+	lnet_trace(conn, c, c->state, state);
 	WRITE_ONCE(c->state, state);
 }
 

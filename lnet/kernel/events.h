@@ -218,6 +218,36 @@ TRACE_EVENT(lnet_fail,
 		  __entry->peer, __entry->outcome, __entry->blame)
 );
 
+TRACE_EVENT(lnet_conn,
+	TP_PROTO(unsigned int netns, const void *conn, const struct lnet_nid *ni,
+		 const struct lnet_nid *peer, const char *type, bool ours, const char *from,
+		 const char *to),
+	TP_ARGS(netns, conn, ni, peer, type, ours, from, to),
+	TP_STRUCT__entry(
+		__field(unsigned int, netns)
+		__field(const void *, conn)
+		__field(bool, ours)
+		__array(char, ni, LNET_NIDSTR_SIZE)
+		__array(char, peer, LNET_NIDSTR_SIZE)
+		__array(char, type, 12)
+		__array(char, from, LNET_EVENT_WORD)
+		__array(char, to, LNET_EVENT_WORD)
+	),
+	TP_fast_assign(
+		__entry->netns = netns;
+		__entry->conn = conn;
+		__entry->ours = ours;
+		LNET_EVENT_NID(__entry->ni, ni);
+		LNET_EVENT_NID(__entry->peer, peer);
+		strscpy(__entry->type, type, sizeof(__entry->type));
+		strscpy(__entry->from, from, sizeof(__entry->from));
+		strscpy(__entry->to, to, sizeof(__entry->to));
+	),
+	TP_printk("netns=%u conn=%p ni=%s peer=%s type=%s %s %s -> %s", __entry->netns,
+		  __entry->conn, __entry->ni, __entry->peer, __entry->type,
+		  __entry->ours ? "dialled" : "accepted", __entry->from, __entry->to)
+);
+
 #endif
 
 /* Outside the guard: read once for each thing that the kernel makes of an event. */

@@ -11,6 +11,8 @@
 #endif
 #include "events.h"
 
+EXPORT_TRACEPOINT_SYMBOL_GPL(lnet_conn);
+
 /* ---- words ----------------------------------------------------------------------------------- */
 
 #define EDGE(a, b)

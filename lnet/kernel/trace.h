@@ -4,7 +4,7 @@
  * the event, then a call into trace.c.
  *
  * Read by plat.h, so that the core names neither tracepoints nor namespaces. What the events show
- * is in events.h.
+ * is in events.h. That of connections is called by the TCP driver, in its module.
  */
 #ifndef LNET_KERNEL_TRACE_H
 #define LNET_KERNEL_TRACE_H
@@ -21,6 +21,7 @@ struct lnet_path;
 struct lnet_peer;
 struct lnet_rx;
 struct lnet_select;
+struct sock_conn;
 
 /*
  * Each event: its arguments. In the context of the caller: process context, locks of the core held
@@ -35,7 +36,8 @@ struct lnet_select;
 	TRACE(select, const struct lnet_select *s, const struct lnet_path *path)	\
 	TRACE(health, const struct lnet *ln, const struct lnet_nid *nid, int from, int to) \
 	TRACE(path, const struct lnet_path *path)					\
-	TRACE(fail, const struct lnet_path *path, unsigned int how, u8 blame)
+	TRACE(fail, const struct lnet_path *path, unsigned int how, u8 blame)		\
+	TRACE(conn, const struct sock_conn *c, u8 from, u8 to)
 
 #define TRACE(event, ...)				\
 	DECLARE_TRACEPOINT(lnet_##event);		\
