@@ -3,23 +3,12 @@
 #ifndef SOCKLND_KERNEL_H
 #define SOCKLND_KERNEL_H
 
-#include "lnd/socklnd/socklnd.h"
 #include "lnet/kernel/env.h"
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/net.h>
 #include <net/sock.h>
-
-/* An address of either family. */
-struct kern_addr {
-	union {
-		struct sockaddr sa;
-		struct sockaddr_in in;
-		struct sockaddr_in6 in6;
-		struct sockaddr_storage any;
-	};
-	int len;
-};
+#include "lnd/socklnd/addr.h"
 
 struct kern_ni {
 	struct sock_ni sn;		/* first: what ni->priv points to */
@@ -30,8 +19,6 @@ struct kern_ni {
 	struct socket *made;
 	int listen_err;
 	u16 listen_port;		/* of the listener that serves it; 0: none [cfg] */
-	bool closing;			/* no connection is handed to it any more */
-	atomic_t adopting;		/* workers that are handing it one */
 	struct lnet_poll accept, tick, link;	/* listener, timer, device */
 	struct lnet_alarm alarm;	/* of tick */
 	u64 armed_ns;			/* what it is set to; U64_MAX nothing [sn.lock] */
@@ -90,7 +77,6 @@ void kern_listener_stop(struct kern_ni *kn);
 bool kern_request_ready(struct lnet_pass *p, struct sock_conn *c);
 
 /* ---- kernel_addr.c: process context, may sleep ---- */
-void kern_addr_of(struct kern_addr *addr, const struct lnet_nid *nid, u16 port);
 /*
  * A socket with our options, bound to the NI's address and a reserved port, that is connecting to
  * @nid or is connected.

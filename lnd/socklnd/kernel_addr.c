@@ -7,22 +7,6 @@
 
 #define BACKLOG	127
 
-void kern_addr_of(struct kern_addr *addr, const struct lnet_nid *nid, u16 port)
-{
-	memset(addr, 0, sizeof(*addr));
-	if (nid->size == 0) {
-		addr->in.sin_family = AF_INET;
-		addr->in.sin_port = htons(port);
-		addr->in.sin_addr.s_addr = nid->addr[0];
-		addr->len = sizeof(addr->in);
-		return;
-	}
-	addr->in6.sin6_family = AF_INET6;
-	addr->in6.sin6_port = htons(port);
-	memcpy(&addr->in6.sin6_addr, nid->addr, sizeof(addr->in6.sin6_addr));
-	addr->len = sizeof(addr->in6);
-}
-
 /* ---- options: they make it faster or notice more; none is needed ---- */
 
 static int set_option(struct socket *sock, int level, int name, void *value, unsigned int len)
@@ -109,11 +93,11 @@ void kern_socket_options(struct kern_ni *kn, struct socket *sock)
 /* Bound to the NI's address and @port; 0: any. */
 static int bound_socket(struct kern_ni *kn, u16 port, struct socket **sockp)
 {
-	struct kern_addr at;
+	struct sock_addr at;
 	struct socket *sock;
 	int err;
 
-	kern_addr_of(&at, &kn->sn.nid, port);
+	sock_addr_of(&at, &kn->sn.nid, port);
 	err = sock_create_kern(kn->net, at.sa.sa_family, SOCK_STREAM, IPPROTO_TCP, &sock);
 	if (err)
 		return err;
@@ -133,7 +117,7 @@ static int bound_socket(struct kern_ni *kn, u16 port, struct socket **sockp)
  * -EADDRNOTAVAIL: the address is not here; -EADDRINUSE: the port is taken, perhaps only towards
  * @to, by this NI or another of the address.
  */
-static int try_port(struct kern_ni *kn, struct kern_addr *to, u16 port, struct socket **sockp)
+static int try_port(struct kern_ni *kn, struct sock_addr *to, u16 port, struct socket **sockp)
 {
 	int err = bound_socket(kn, port, sockp);
 
@@ -157,11 +141,11 @@ static u16 next_port(struct kern_ni *kn)
 
 int kern_socket_dial(struct kern_ni *kn, const struct lnet_nid *nid, struct socket **sockp)
 {
-	struct kern_addr to;
+	struct sock_addr to;
 	unsigned int i;
 	int err = -EADDRINUSE;
 
-	kern_addr_of(&to, nid, READ_ONCE(sock_tun(&kn->sn)->accept_port));
+	sock_addr_of(&to, nid, READ_ONCE(sock_tun(&kn->sn)->accept_port));
 	for (i = LNET_PORT_RESERVED_MIN; i <= LNET_PORT_RESERVED_MAX && err == -EADDRINUSE; i++)
 		err = try_port(kn, &to, next_port(kn), sockp);
 	return err;

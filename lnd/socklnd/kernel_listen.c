@@ -38,22 +38,9 @@ static void adopted_from(struct kern_ni *kn, struct sock *sk)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-static bool is_privileged(const struct kern_addr *from)
-{
-	return ntohs(from->sa.sa_family == AF_INET ? from->in.sin_port : from->in6.sin6_port) <=
-	       LNET_PORT_RESERVED_MAX;
-}
-
-static bool is_same_host(const struct kern_ni *kn, const struct kern_addr *from)
-{
-	if (from->sa.sa_family == AF_INET)
-		return from->in.sin_addr.s_addr == kn->sn.nid.addr[0];
-	return !memcmp(&from->in6.sin6_addr, kn->sn.nid.addr, sizeof(from->in6.sin6_addr));
-}
-
 static int accept_one(struct lnet_pass *p, struct kern_ni *kn)
 {
-	struct kern_addr from = {};
+	struct sock_addr from = {};
 	struct socket *sock;
 	int err;
 
@@ -64,8 +51,9 @@ static int accept_one(struct lnet_pass *p, struct kern_ni *kn)
 	kern_socket_options(kn, sock);
 	/* Gone already: nobody's port is 0. */
 	if (kernel_getpeername(sock, &from.sa) < 0)
-		kern_addr_of(&from, &kn->sn.nid, 0);
-	adopt(p, kn, sock, is_privileged(&from), is_same_host(kn, &from));
+		sock_addr_of(&from, &kn->sn.nid, 0);
+	adopt(p, kn, sock, sock_addr_is_privileged(&from),
+	      sock_addr_is_host(&from, &kn->sn.nid));
 	return 0;
 }
 
@@ -87,31 +75,8 @@ static bool accept_turn(struct kern_ni *kn)
 
 /* ---- which NI is meant ---- */
 
-/* The NI the request is for if it is another one of this driver, counted and kept from stopping. */
-static struct kern_ni *meant(struct kern_ni *kn, const struct lnet_nid *nid)
-{
-	struct kern_ni *other;
-	struct lnet_ni *ni;
-
-	if (lnet_nid_same(nid, &kn->sn.nid))
-		return NULL;
-	ni = lnet_ni_find(kn->sn.ln, nid);
-	if (!ni || ni->ops != kn->sn.ni->ops) {
-		lnet_ni_put(ni);
-		return NULL;
-	}
-	other = lnet_ni_priv(ni);
-	atomic_inc(&other->adopting);
-	smp_mb();	/* with kern_listener_stop() */
-	if (!READ_ONCE(other->closing))
-		return other;
-	atomic_dec(&other->adopting);
-	lnet_ni_put(ni);
-	return NULL;
-}
-
 /* The socket, of which nothing has been read, goes from @c to @other; @c is closed. */
-static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct kern_ni *other)
+static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *other)
 {
 	bool privileged = c->privileged, same_host = c->same_host;
 	struct kern_conn *kc = kern_conn(c);
@@ -127,7 +92,7 @@ static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct kern_ni *ot
 	}
 	sock_unlock(p, c->sn);
 	if (sock)
-		adopt(p, other, sock, privileged, same_host);
+		adopt(p, kern_ni(other), sock, privileged, same_host);
 }
 
 static bool ended(const struct sock *sk)
@@ -142,7 +107,7 @@ bool kern_request_ready(struct lnet_pass *p, struct sock_conn *c)
 	struct kvec vec = { .iov_base = buf, .iov_len = sizeof(buf) };
 	struct msghdr msg = {};
 	enum lnet_acr_what what;
-	struct kern_ni *other;
+	struct sock_ni *other;
 	struct lnet_acr acr;
 	unsigned int need;
 	int n;
@@ -155,13 +120,12 @@ bool kern_request_ready(struct lnet_pass *p, struct sock_conn *c)
 	what = lnet_acr_decode(&acr, buf, (unsigned int)n, &need);
 	if (what == LNET_ACR_MORE)
 		return !ended(sock->sk);
-	other = what == LNET_ACR_OK ? meant(kern_ni(c->sn), &acr.nid) : NULL;
+	other = what == LNET_ACR_OK ? sock_ni_meant(c->sn, &acr.nid) : NULL;
 	if (!other)
 		return false;
 	hand_on(p, c, other);
 	lnet_pass_relax(p);
-	atomic_dec(&other->adopting);
-	lnet_ni_put(other->sn.ni);
+	sock_ni_adopted(other);
 	return true;
 }
 
@@ -226,11 +190,6 @@ static bool accept_ready(struct lnet_poll *poll, unsigned long events)
 	return false;
 }
 
-static bool same_address(const struct lnet_nid *a, const struct lnet_nid *b)
-{
-	return a->size == b->size && !memcmp(a->addr, b->addr, sizeof(a->addr));
-}
-
 /* Another NI of this address and port, with the listener or without; NULL: none. */
 static struct kern_ni *sharer(struct kern_ni *kn, bool listens)
 {
@@ -240,7 +199,7 @@ static struct kern_ni *sharer(struct kern_ni *kn, bool listens)
 	list_for_each_entry(ni, &kn->sn.ln->nis, link) {
 		struct kern_ni *other = lnet_ni_priv(ni);
 
-		if (ni != mine && ni->ops == mine->ops && same_address(&ni->nid, &mine->nid) &&
+		if (ni != mine && ni->ops == mine->ops && sock_same_address(&other->sn, &kn->sn) &&
 		    other->listen_port == kn->listen_port && listens == !!other->listener)
 			return other;
 	}
@@ -271,10 +230,7 @@ void kern_listener_stop(struct kern_ni *kn)
 	struct socket *listener = kn->listener;
 	struct kern_ni *heir;
 
-	WRITE_ONCE(kn->closing, true);
-	smp_mb();	/* with meant() */
-	while (atomic_read(&kn->adopting))
-		usleep_range(50, 200);
+	sock_ni_refuse(&kn->sn);
 	if (listener)
 		give_to(listener, NULL, kn->data_ready);
 	lnet_env_poll_del(&kn->accept);

@@ -27,7 +27,7 @@
 
 /* ---- what the interface is ---- */
 
-static bool same_ip(const struct user_addr *addr, const struct sockaddr *sa)
+static bool same_ip(const struct sock_addr *addr, const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)
 		return addr->in.sin_addr.s_addr ==
@@ -36,7 +36,7 @@ static bool same_ip(const struct user_addr *addr, const struct sockaddr *sa)
 }
 
 /* The whole of a loopback interface's prefix is local. */
-static bool in_loopback(const struct user_addr *addr, const struct ifaddrs *ifa)
+static bool in_loopback(const struct sock_addr *addr, const struct ifaddrs *ifa)
 {
 	const struct sockaddr_in *at = (const void *)ifa->ifa_addr,
 				 *mask = (const void *)ifa->ifa_netmask;
@@ -46,7 +46,7 @@ static bool in_loopback(const struct user_addr *addr, const struct ifaddrs *ifa)
 	return !((at->sin_addr.s_addr ^ addr->in.sin_addr.s_addr) & mask->sin_addr.s_addr);
 }
 
-static const struct ifaddrs *find(const struct user_addr *addr, const struct ifaddrs *all)
+static const struct ifaddrs *find(const struct sock_addr *addr, const struct ifaddrs *all)
 {
 	const struct ifaddrs *ifa;
 
@@ -206,7 +206,7 @@ int user_link_start(struct user_link *link, struct user_ni *un)
 	int fd, err;
 
 	link->ni = un->sn.ni;
-	user_addr_of(&link->addr, &un->sn.nid, 0);
+	sock_addr_of(&link->addr, &un->sn.nid, 0);
 	fd = link_socket();
 	if (fd < 0) {
 		pr_err("socklnd: cannot watch interfaces: %s\n", strerror(-fd));

@@ -105,6 +105,8 @@ struct sock_ni {
 	u64 incarnation;		/* [const] */
 	u32 epochs;			/* last path epoch given to a set of this NI */
 	bool stopping;
+	bool refuses;			/* no connection is handed to it any more */
+	atomic_t adopting;		/* threads that are handing it one */
 	u64 next_ns;			/* when sock_tick() is due */
 	u64 now_ns;			/* of the last entry; for functions without a pass */
 	struct hlist_head hash[1 << SOCK_HASH_BITS];	/* peers by NID */
@@ -302,6 +304,16 @@ void sock_conn_released(struct sock_conn *c);
  * NULL: they go on where sock_conn_readable() is called for each that want() was called for.
  */
 void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size);
+
+/*
+ * meant.c. The NI that a request is for if it is another one of this driver, counted and kept from
+ * stopping until sock_ni_adopted(); NULL: none. No lock held.
+ */
+struct sock_ni *sock_ni_meant(struct sock_ni *sn, const struct lnet_nid *nid);
+void sock_ni_adopted(struct sock_ni *other);
+/* Nobody hands it a connection after this; waits for those who do. May sleep. */
+void sock_ni_refuse(struct sock_ni *sn);
+bool sock_same_address(const struct sock_ni *a, const struct sock_ni *b);
 
 /* ---- ops ---- */
 int sock_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);

@@ -31,10 +31,10 @@ static int io_dial(struct sock_conn *c, const struct lnet_nid *to)
 {
 	struct user_ni *un = user_ni(c->sn);
 	struct user_conn *uc = user_conn(c);
-	struct user_addr addr;
+	struct sock_addr addr;
 	int fd, err;
 
-	user_addr_of(&addr, to, READ_ONCE(sock_tun(c->sn)->accept_port));
+	sock_addr_of(&addr, to, READ_ONCE(sock_tun(c->sn)->accept_port));
 	fd = user_socket_dial(un, &addr);
 	if (fd < 0)
 		return fd;

@@ -3,20 +3,10 @@
 #ifndef SOCKLND_USER_H
 #define SOCKLND_USER_H
 
-#include "lnd/socklnd/socklnd.h"
 #include "lnet/user/env.h"
 #include <netinet/in.h>
 #include <sys/socket.h>
-
-/* An address of either family. */
-struct user_addr {
-	union {
-		struct sockaddr sa;
-		struct sockaddr_in in;
-		struct sockaddr_in6 in6;
-	};
-	socklen_t len;
-};
+#include "lnd/socklnd/addr.h"
 
 /* Watches the interface that has the NI's address. */
 struct user_link {
@@ -24,7 +14,7 @@ struct user_link {
 	struct lnet_poll again;		/* fd: timer, -1 none: look without being told */
 	u64 news_ns;			/* when something about links was last heard */
 	struct lnet_ni *ni;
-	struct user_addr addr;
+	struct sock_addr addr;
 	bool up;			/* as last reported */
 	bool known;
 };
@@ -41,8 +31,6 @@ struct user_ni {
 	u32 nr_closed;			/* connections to release [sn.lock] */
 	u16 port;			/* reserved source port to try next; 0: may not use them */
 	u16 listen_port;		/* of the listener that serves it; 0: none [cfg] */
-	bool closing;			/* no connection is handed to it any more */
-	atomic_t adopting;		/* threads that are handing it one */
 };
 
 struct user_conn {
@@ -80,12 +68,11 @@ void user_listener_stop(struct user_ni *un);
 bool user_request_ready(struct lnet_pass *p, struct sock_conn *c);
 
 /* user_addr.c */
-void user_addr_of(struct user_addr *addr, const struct lnet_nid *nid, u16 port);
 /*
  * A socket with our options, bound to the NI's address and, if that is allowed, a reserved port. fd
  * or -errno.
  */
-int user_socket_dial(struct user_ni *un, const struct user_addr *to);
+int user_socket_dial(struct user_ni *un, const struct sock_addr *to);
 int user_socket_listen(struct user_ni *un, u16 port);
 void user_socket_options(struct user_ni *un, int fd);
 

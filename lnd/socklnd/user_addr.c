@@ -4,22 +4,6 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
-void user_addr_of(struct user_addr *addr, const struct lnet_nid *nid, u16 port)
-{
-	memset(addr, 0, sizeof(*addr));
-	if (nid->size == 0) {
-		addr->in.sin_family = AF_INET;
-		addr->in.sin_port = htons(port);
-		addr->in.sin_addr.s_addr = (__force u32)nid->addr[0];
-		addr->len = sizeof(addr->in);
-		return;
-	}
-	addr->in6.sin6_family = AF_INET6;
-	addr->in6.sin6_port = htons(port);
-	memcpy(&addr->in6.sin6_addr, nid->addr, sizeof(addr->in6.sin6_addr));
-	addr->len = sizeof(addr->in6);
-}
-
 static void set_int(int fd, int level, int name, int value)
 {
 	/* Options make it faster or notice more; none is needed. */
@@ -49,7 +33,7 @@ void user_socket_options(struct user_ni *un, int fd)
 		set_int(fd, IPPROTO_IP, IP_TOS, un->sn.ni->tos);
 }
 
-static int socket_new(const struct user_addr *addr)
+static int socket_new(const struct sock_addr *addr)
 {
 	int fd = socket(addr->sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
@@ -63,9 +47,9 @@ static int socket_new(const struct user_addr *addr)
 
 static int bind_port(const struct user_ni *un, int fd, u16 port)
 {
-	struct user_addr from;
+	struct sock_addr from;
 
-	user_addr_of(&from, &un->sn.nid, port);
+	sock_addr_of(&from, &un->sn.nid, port);
 	return bind(fd, &from.sa, from.len) ? -errno : 0;
 }
 
@@ -73,7 +57,7 @@ static int bind_port(const struct user_ni *un, int fd, u16 port)
  * -EADDRNOTAVAIL: the address is not here; -EADDRINUSE: the port is taken, perhaps only towards
  * @to, by this NI or another of the address.
  */
-static int try_port(struct user_ni *un, const struct user_addr *to, u16 port)
+static int try_port(struct user_ni *un, const struct sock_addr *to, u16 port)
 {
 	int fd = socket_new(to), err;
 
@@ -92,7 +76,7 @@ static int try_port(struct user_ni *un, const struct user_addr *to, u16 port)
 }
 
 /* Reserved ports from 1023 downward, going round, so that one just used is not tried first. */
-static int dial_reserved(struct user_ni *un, const struct user_addr *to)
+static int dial_reserved(struct user_ni *un, const struct sock_addr *to)
 {
 	unsigned int i;
 	int fd;
@@ -108,7 +92,7 @@ static int dial_reserved(struct user_ni *un, const struct user_addr *to)
 	return -EADDRINUSE;
 }
 
-int user_socket_dial(struct user_ni *un, const struct user_addr *to)
+int user_socket_dial(struct user_ni *un, const struct sock_addr *to)
 {
 	int fd = -EACCES;
 
@@ -122,10 +106,10 @@ int user_socket_dial(struct user_ni *un, const struct user_addr *to)
 
 int user_socket_listen(struct user_ni *un, u16 port)
 {
-	struct user_addr at;
+	struct sock_addr at;
 	int fd, err;
 
-	user_addr_of(&at, &un->sn.nid, port);
+	sock_addr_of(&at, &un->sn.nid, port);
 	fd = socket_new(&at);
 	if (fd < 0)
 		return fd;

@@ -44,27 +44,15 @@ static void adopt(struct lnet_pass *p, struct user_ni *un, int fd, bool privileg
 	}
 }
 
-static bool is_privileged(const struct user_addr *from)
-{
-	return ntohs(from->sa.sa_family == AF_INET ? from->in.sin_port : from->in6.sin6_port) <=
-	       LNET_PORT_RESERVED_MAX;
-}
-
-static bool is_same_host(const struct user_ni *un, const struct user_addr *from)
-{
-	if (from->sa.sa_family == AF_INET)
-		return from->in.sin_addr.s_addr == (__force u32)un->sn.nid.addr[0];
-	return !memcmp(&from->in6.sin6_addr, un->sn.nid.addr, sizeof(from->in6.sin6_addr));
-}
-
 static bool accept_one(struct lnet_pass *p, struct user_ni *un)
 {
-	struct user_addr from = { .len = sizeof(from.in6) };
+	struct sock_addr from = { .len = sizeof(from.in6) };
 	int fd = accept4(un->listener.fd, &from.sa, &from.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0)
 		return false;
-	adopt(p, un, fd, is_privileged(&from), is_same_host(un, &from));
+	adopt(p, un, fd, sock_addr_is_privileged(&from),
+	      sock_addr_is_host(&from, &un->sn.nid));
 	return true;
 }
 
@@ -90,34 +78,11 @@ static void await(struct user_conn *uc, int need)
 	uc->need = (u8)need;
 }
 
-/* The NI the request is for if it is another one of this driver, counted and kept from stopping. */
-static struct user_ni *meant(struct user_ni *un, const struct lnet_nid *nid)
-{
-	struct lnet_ni *ni;
-	struct user_ni *other;
-
-	if (lnet_nid_same(nid, &un->sn.nid))
-		return NULL;
-	ni = lnet_ni_find(un->sn.ln, nid);
-	if (!ni || ni->ops != un->sn.ni->ops) {
-		lnet_ni_put(ni);
-		return NULL;
-	}
-	other = lnet_ni_priv(ni);
-	atomic_inc(&other->adopting);
-	smp_mb();	/* with user_listener_stop() */
-	if (!READ_ONCE(other->closing))
-		return other;
-	atomic_dec(&other->adopting);
-	lnet_ni_put(ni);
-	return NULL;
-}
-
 /*
  * The socket, of which nothing has been read, goes from @c to @other under a number of its own; @c
  * is closed.
  */
-static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct user_ni *other)
+static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *other)
 {
 	struct linger off = { .l_onoff = 0 };
 	bool privileged = c->privileged, same_host = c->same_host, still;
@@ -136,7 +101,7 @@ static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct user_ni *ot
 		return;
 	}
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));	/* closing had set it */
-	adopt(p, other, fd, privileged, same_host);
+	adopt(p, user_ni(other), fd, privileged, same_host);
 }
 
 bool user_request_ready(struct lnet_pass *p, struct sock_conn *c)
@@ -145,7 +110,7 @@ bool user_request_ready(struct lnet_pass *p, struct sock_conn *c)
 	u8 buf[LNET_ACR_SIZE_MAX];
 	ssize_t n = recv(uc->poll.fd, buf, sizeof(buf), MSG_PEEK | MSG_DONTWAIT);
 	enum lnet_acr_what what;
-	struct user_ni *other;
+	struct sock_ni *other;
 	struct lnet_acr acr;
 	unsigned int need = 0;
 
@@ -158,13 +123,12 @@ bool user_request_ready(struct lnet_pass *p, struct sock_conn *c)
 	}
 	if (uc->need)
 		await(uc, 1);
-	other = what == LNET_ACR_OK ? meant(user_ni(c->sn), &acr.nid) : NULL;
+	other = what == LNET_ACR_OK ? sock_ni_meant(c->sn, &acr.nid) : NULL;
 	if (!other)
 		return false;
 	hand_on(p, c, other);
 	lnet_pass_relax(p);
-	atomic_dec(&other->adopting);
-	lnet_ni_put(other->sn.ni);
+	sock_ni_adopted(other);
 	return true;
 }
 
@@ -192,11 +156,6 @@ static void say_why(const struct lnet_ni *ni, u16 port, int err)
 		pr_err("socklnd: %s: port %u: %s\n", nid, port, strerror(-err));
 }
 
-static bool same_address(const struct lnet_nid *a, const struct lnet_nid *b)
-{
-	return a->size == b->size && !memcmp(a->addr, b->addr, sizeof(a->addr));
-}
-
 /*
  * Another NI of this address and port, with the listener or without; NULL: none.
  */
@@ -208,7 +167,7 @@ static struct user_ni *sharer(struct user_ni *un, bool listens)
 	list_for_each_entry(ni, &un->sn.ln->nis, link) {
 		struct user_ni *other = lnet_ni_priv(ni);
 
-		if (ni != mine && ni->ops == mine->ops && same_address(&ni->nid, &mine->nid) &&
+		if (ni != mine && ni->ops == mine->ops && sock_same_address(&other->sn, &un->sn) &&
 		    other->listen_port == un->listen_port && listens == (other->listener.fd >= 0))
 			return other;
 	}
@@ -258,10 +217,7 @@ void user_listener_stop(struct user_ni *un)
 {
 	struct user_ni *heir;
 
-	WRITE_ONCE(un->closing, true);
-	smp_mb();	/* with meant() */
-	while (atomic_read(&un->adopting))
-		usleep(100);
+	sock_ni_refuse(&un->sn);
 	lnet_env_poll_del(un->env, &un->listener);
 	if (un->listener.fd < 0)
 		return;
