@@ -72,23 +72,46 @@ struct lnet_ni_cfg {
 	uint64_t cpts;
 };
 void lnet_ni_cfg_init(struct lnet_ni_cfg *cfg);	/* all defaults */
-/*
- * 0; -EEXIST; -EINVAL; -ENOENT (no driver for the net); -ENOSPC (too many NIs); -ERANGE (no such
- * CPU partition); or what the driver's ni_start said.
+/**
+ * lnet_ni_add - add a local interface
+ * @ln: the node
+ * @cfg: what it is; lnet_ni_cfg_init() sets all defaults
+ *
+ * Return: 0; -EEXIST; -EINVAL; -ENOENT (no driver for the net); -ENOSPC (too many NIs); -ERANGE (no
+ * such CPU partition); or what the driver's ni_start said.
  */
 int lnet_ni_add(struct lnet *ln, const struct lnet_ni_cfg *cfg);
-/* drains, then stops. 0, -ENOENT, -EINVAL (0@lo) */
+/**
+ * lnet_ni_del - remove a local interface: it drains, then stops
+ * @ln: the node
+ * @nid: the interface's
+ *
+ * Return: 0, -ENOENT, or -EINVAL (0@lo).
+ */
 int lnet_ni_del(struct lnet *ln, const struct lnet_nid *nid);
 
-/*
- * Peer @primary with further @nids (may be empty). Existing NIDs are kept. @mr: multi-rail. 0,
- * -EINVAL, -EEXIST (a NID belongs
- * to another configured peer), -ENOMEM. A peer made by traffic is absorbed. */
+/**
+ * lnet_peer_add - say which NIDs a peer has
+ * @ln: the node
+ * @primary: its name
+ * @nids: further NIDs; those that it has already are kept
+ * @nr: how many, may be 0
+ * @mr: multi-rail
+ *
+ * A peer made by traffic is absorbed.
+ *
+ * Return: 0, -EINVAL, -EEXIST (a NID belongs to another configured peer), -ENOMEM.
+ */
 int lnet_peer_add(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids,
 		  unsigned int nr, bool mr);
-/*
- * Remove @nids of the peer, or the whole peer if @nr is 0 or the list holds the primary. 0,
- * -ENOENT, -ENODEV (not the primary).
+/**
+ * lnet_peer_del - remove a peer, or NIDs of it
+ * @ln: the node
+ * @primary: its name
+ * @nids: what goes; all of it if the list holds the primary
+ * @nr: how many; 0: all of it
+ *
+ * Return: 0, -ENOENT, -ENODEV (not the primary).
  */
 int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids,
 		  unsigned int nr);
@@ -175,21 +198,70 @@ struct lnet_md_cfg {
 	lnet_md_t bulk;
 };
 
-/*
- * spec: behaviour.md 1.3. 0, -EINVAL, -EPERM (portal typed differently), -ENOMEM. Any task context,
- * may allocate.
+/**
+ * lnet_me_attach - add a match entry to a portal (behaviour.md 1.3)
+ * @ln: the node
+ * @portal: its number
+ * @match: whose requests; LNET_NID_ANY, LNET_PID_ANY
+ * @match_bits: which requests
+ * @ignore_bits: bits that do not count
+ * @unlink: LNET_UNLINK: it goes with its descriptor
+ * @pos: before or after the others
+ * @me: the answer
+ *
+ * Return: 0, -EINVAL, -EPERM (portal typed differently), -ENOMEM.
  */
 int lnet_me_attach(struct lnet *ln, uint32_t portal, const struct lnet_process *match,
 		   uint64_t match_bits, uint64_t ignore_bits, enum lnet_unlink unlink,
 		   enum lnet_ins_pos pos, lnet_me_t *me);
-int lnet_me_unlink(struct lnet *ln, lnet_me_t me);	/* also unlinks its MD. 0, -ENOENT */
-/* behaviour.md 1.4: on error the ME is destroyed as well. */
+/**
+ * lnet_me_unlink - remove a match entry, and its memory descriptor
+ * @ln: the node
+ * @me: the entry
+ *
+ * Return: 0, -ENOENT.
+ */
+int lnet_me_unlink(struct lnet *ln, lnet_me_t me);
+/**
+ * lnet_md_attach - say which memory a match entry's requests are for (behaviour.md 1.4)
+ * @ln: the node
+ * @me: the entry; on error it is destroyed
+ * @cfg: the memory and what may be done with it
+ * @unlink: LNET_UNLINK: it goes when it takes no more
+ * @md: the answer
+ *
+ * Return: 0, -EINVAL, -ENOENT, -EBUSY (it has memory), -ENOMEM.
+ */
 int lnet_md_attach(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
 		   enum lnet_unlink unlink, lnet_md_t *md);
+/**
+ * lnet_md_bind - describe memory for requests of one's own
+ * @ln: the node
+ * @cfg: the memory and what may be done with it
+ * @unlink: LNET_UNLINK: it goes when it takes no more
+ * @md: the answer
+ *
+ * Return: 0, -EINVAL, -ENOMEM.
+ */
 int lnet_md_bind(struct lnet *ln, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink,
 		 lnet_md_t *md);
-int lnet_md_unlink(struct lnet *ln, lnet_md_t md);	/* behaviour.md 1.5; 0, -ENOENT */
-int lnet_portal_lazy(struct lnet *ln, uint32_t portal, bool lazy);	/* 0, -EINVAL */
+/**
+ * lnet_md_unlink - take memory back (behaviour.md 1.5)
+ * @ln: the node
+ * @md: of the memory; it is the caller's with the event that has .unlinked
+ *
+ * Return: 0, -ENOENT.
+ */
+int lnet_md_unlink(struct lnet *ln, lnet_md_t md);
+/**
+ * lnet_portal_lazy - let requests that match nothing wait for memory
+ * @ln: the node
+ * @portal: its number
+ * @lazy: they wait, else they are dropped
+ *
+ * Return: 0, -EINVAL.
+ */
+int lnet_portal_lazy(struct lnet *ln, uint32_t portal, bool lazy);
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
@@ -208,17 +280,47 @@ struct lnet_xfer {			/* of lnet_put() and lnet_get() */
 	void *op_ptr;			/* comes back in the events */
 };
 void lnet_xfer_init(struct lnet_xfer *x);
-/*
- * Any thread, task context, may be called from handlers. 0: exactly one event with .final follows.
- * -ENOENT (MD invalid, inactive or attached), -EINVAL
- * (portal, length, self), -ENOMEM, -ESHUTDOWN: no event. */
+/**
+ * lnet_put - send memory to a portal of another node
+ * @ln: the node
+ * @x: what and where; lnet_xfer_init() sets all defaults
+ *
+ * Any thread, task context, may be called from handlers.
+ *
+ * Return: 0: exactly one event with .final follows. -ENOENT (MD invalid, inactive or attached),
+ * -EINVAL (portal, length, self), -ENOMEM, -ESHUTDOWN: no event.
+ */
 int lnet_put(struct lnet *ln, const struct lnet_xfer *x);
+/**
+ * lnet_get - fetch memory of another node
+ * @ln: the node
+ * @x: what and where; lnet_xfer_init() sets all defaults
+ *
+ * Return: as lnet_put().
+ */
 int lnet_get(struct lnet *ln, const struct lnet_xfer *x);
-void lnet_flush(struct lnet *ln);	/* ring the doorbells that LNET_MORE left */
+/**
+ * lnet_flush - ring the doorbells that LNET_MORE left
+ * @ln: the node
+ */
+void lnet_flush(struct lnet *ln);
 
-/* index 0: 0@lo. -ENOENT past the end */
+/**
+ * lnet_get_id - the names of this node
+ * @ln: the node
+ * @index: 0: 0@lo
+ * @id: the answer
+ *
+ * Return: 0, -ENOENT past the end.
+ */
 int lnet_get_id(struct lnet *ln, unsigned int index, struct lnet_process *id);
-/* 0 own, 1 same net, -EHOSTUNREACH */
+/**
+ * lnet_dist - how far a NID is
+ * @ln: the node
+ * @dst: the NID
+ *
+ * Return: 0 own, 1 same net, -EHOSTUNREACH.
+ */
 int lnet_dist(struct lnet *ln, const struct lnet_nid *dst);
 
 /*
