@@ -304,6 +304,8 @@ static bool cookie_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns,
 	list_for_each_entry(zc, &peer->zc, link) {
 		if (zc->deadline_ns <= now_ns)
 			return false;
+		if (zc->att && !list_empty(&zc->att->link))
+			continue;	/* not wholly written: txs_tick() */
 		if (zc->att && zc->att->deadline_ns <= now_ns) {
 			lnet_att_done(p, zc->att, LNET_NETWORK_TIMEOUT, peer->epoch);
 			zc->att = NULL;

@@ -209,6 +209,35 @@ static void test_asking_in_vain(void)
 	fake_end();
 }
 
+/* Half written when its time is over, to a peer that takes bytes or none: given back once. */
+static void test_asking_half_written(void)
+{
+	struct lnet_pass p;
+	struct msg *half;
+	unsigned int moves;
+
+	for (moves = 0; moves < 2; moves++) {
+		begin();
+		fw.node->ln.tun.zc_min_payload = 16384;
+		fw.fake[OUT].room = 5000;
+		fw.fake[OUT].unacked = moves ? 0 : 5000;
+		half = fake_send(A, 100000, 300 * MS);
+		fake_run(290 * MS);
+		UNIT_EQUAL(half->nr_done, 0, "before its time");
+		if (moves) {
+			fw.fake[OUT].room = 10;
+			lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_WORKER);
+			sock_conn_writable(&p, fw.fake[OUT].c);
+			lnet_pass_end(&p);
+		}
+		fake_run(20 * MS);
+		UNIT_EQUAL(half->nr_done, 1, "given back at its time");
+		UNIT_EQUAL(half->how, LNET_NETWORK_TIMEOUT, "outcome");
+		fake_end();
+		UNIT_EQUAL(half->nr_done, 1, "once");
+	}
+}
+
 static void land(unsigned int n, enum lnet_verdict verdict)
 {
 	struct got *got = fake_got(n);
@@ -477,6 +506,7 @@ UNIT_SUITE(proto,
 	{ "gives no answer across the loss of a set", test_answer_lost },
 	{ "asks for answers and takes them once", test_asking },
 	{ "gives messages back that are never answered", test_asking_in_vain },
+	{ "and once those that are half written then", test_asking_half_written },
 	{ "messages wait without holding up others", test_waiting },
 	{ "a connection may die in the middle of anything", test_dying },
 	{ "a landing stops at once", test_stop },
