@@ -34,6 +34,6 @@ int main(int argc, char **argv)
 		rc = node_wait(ln);
 	if (rc)
 		fprintf(stderr, "get: %s\n", strerror(-rc));
-	lnet_destroy(ln);
+	node_end(ln);
 	return rc != 0;
 }

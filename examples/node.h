@@ -8,18 +8,22 @@
 
 enum { PORTAL_TEXT = 1, PORTAL_HELLO, PORTAL_REQUEST, PORTAL_ANSWER };
 
+/* What makes the node go on; it has a thread of its own. */
+static struct lnet_env *node_env;
+
 /* TCP port 988 and connections from ports below 1024, as everywhere: run as root. */
 static inline int node_start(struct lnet **ln, const char *nid)
 {
 	struct lnet_user_env_cfg how = { .mode = LNET_PROGRESS_HYBRID };
 	struct lnet_cfg cfg = { 0 };
 	struct lnet_ni_cfg ni;
-	int rc = lnet_user_env_create(&cfg.env, &how);
+	int rc = lnet_user_env_create(&node_env, &how);
 
+	cfg.env = node_env;
 	if (!rc)
 		rc = lnet_create(ln, &cfg);
 	if (!rc)
-		rc = lnet_user_env_start(cfg.env, *ln);
+		rc = lnet_user_env_start(node_env, *ln);
 	if (!rc)
 		rc = lnet_lnd_register(*ln, &lnet_socklnd_ops);
 	lnet_ni_cfg_init(&ni);
@@ -57,4 +61,12 @@ static inline int node_wait(struct lnet *ln)
 	int rc = lnet_progress_until(ln, node_ended, NULL, 10 * 1000000000ll);
 
 	return rc ? rc : node_status;
+}
+
+/* The thread looks into the instance: it ends first. */
+static inline void node_end(struct lnet *ln)
+{
+	lnet_user_env_stop(node_env);
+	lnet_destroy(ln);
+	lnet_user_env_destroy(node_env);
 }

@@ -36,6 +36,6 @@ int main(int argc, char **argv)
 		rc = node_wait(ln);
 	if (rc)
 		fprintf(stderr, "put: %s\n", strerror(-rc));
-	lnet_destroy(ln);
+	node_end(ln);
 	return rc != 0;
 }

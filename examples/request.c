@@ -50,6 +50,6 @@ int main(int argc, char **argv)
 		rc = node_wait(ln);
 	if (rc)
 		fprintf(stderr, "request: %s\n", strerror(-rc));
-	lnet_destroy(ln);
+	node_end(ln);
 	return rc != 0;
 }
