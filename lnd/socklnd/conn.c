@@ -184,11 +184,11 @@ void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *
 
 	if (c->state == CONN_WAIT_HELLO)
 		sn->nr_half--;
-	sock_conn_set_state(c, CONN_OPEN);
-	list_move_tail(&c->set, &peer->conns);
 	if (!c->peer)
 		peer->pins++;
 	c->peer = peer;
+	sock_conn_set_state(c, CONN_OPEN);
+	list_move_tail(&c->set, &peer->conns);
 	c->last_rx_ns = sn->now_ns;
 	c->deadline_ns = 0;
 	c->epoch = peer->epoch;
