@@ -78,7 +78,7 @@ static int tuned_parse(const struct param *par, const char *text, u64 *value)
 	if (par == &param_lnet_peer_discovery_disabled)
 		*value = *value > 1 ? *value : !*value;
 	if (par == &param_lnet_interfaces_max)
-		*value = *value < 16 ? 0 : min(*value, info->max);
+		*value = *value < 16 || *value > INT_MAX ? 0 : min(*value, info->max);
 	return *value < info->min || *value > info->max ? -ERANGE : 0;
 }
 
@@ -141,7 +141,7 @@ static void range_text(const struct param *par, char *buf, size_t size)
 	if (par == &param_accept)
 		scnprintf(buf, size, "secure, all or none is");
 	else if (par == &param_lnet_interfaces_max)
-		scnprintf(buf, size, "a number from 16 is");
+		scnprintf(buf, size, "a number from 16 to %d is", INT_MAX);
 	else
 		scnprintf(buf, size, "%s from %llu to %llu is", unit > 1 ? "a time" : "a number",
 			  div64_u64(info->min + unit - 1, unit), div64_u64(info->max, unit));
