@@ -13,7 +13,8 @@
  * Reading gives the nanoseconds that the last one took. The plain program is as good as a simple
  * one can be: a task at each end which sleeps in the socket, whole messages by kernel_sendmsg() and
  * kernel_recvmsg(MSG_WAITALL), TCP_NODELAY, reno as the driver has it, memory used in turn as for
- * LNet.
+ * LNet. Its other end stays on the first processor, so that the writer can choose where this end
+ * is: beside it, or on another one.
  */
 #include <linux/completion.h>
 #include <linux/in.h>
@@ -234,8 +235,12 @@ static int listen_plain(struct net *net)
 		err = kernel_listen(server.listener, 8);
 	if (err)
 		return err;
-	server.task = kthread_run(serve_task, NULL, "lnet_bench");
-	return PTR_ERR_OR_ZERO(server.task);
+	server.task = kthread_create(serve_task, NULL, "lnet_bench");
+	if (IS_ERR(server.task))
+		return PTR_ERR(server.task);
+	kthread_bind(server.task, cpumask_first(cpu_online_mask));
+	wake_up_process(server.task);
+	return 0;
 }
 
 static int listen_lnet(void)
