@@ -3,12 +3,11 @@
  * The judge: joins the logs that lnetperf wrote at both sides with the marks of what was done to
  * them, and says what was lost, duplicated, corrupted, reordered, and how long nothing happened.
  *
- *	oracle [--limit KIND=MEDIAN_MS,WORST_MS]... [--in-order] [--grace MS] [--marks FILE] LOG...
+ *	oracle [--limit KIND=MEDIAN_MS,WORST_MS]... [--in-order] [--marks FILE] LOG...
  *
  * Marks are lines "TIME WHAT [RAIL]", TIME in seconds of the day. WHAT: "cut-KIND" begins a fault,
  * "heal" with the index of the client's rail ends one, "kill" and "up" enclose the time in which
- * requests may fail; --grace says how much longer, 50 ms if not given. Exit status: 0 all well, 1 a
- * rule was broken, 2 the logs cannot be judged.
+ * requests may fail. Exit status: 0 all well, 1 a rule was broken, 2 the logs cannot be judged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +28,7 @@
 #define NS		1000000000ll
 #define SHARE_NS	(100 * 1000000ll)	/* a rail's share is taken over this long */
 #define SHARE_MIN	0.30			/* and counts as carried from here on */
-#define GRACE_MS	50	/* marks are written by a shell */
+#define GRACE_NS	(50 * 1000000ll)	/* marks are written by a shell */
 
 struct mark {
 	int64_t time_ns;
@@ -165,8 +164,6 @@ static void read_marks(const char *path)
 /* ---- requests -------------------------------------------------------------------------------- */
 
 /* Whether the node was being killed or away at some time between @from and @to. */
-static int64_t grace_ns = GRACE_MS * 1000000ll;
-
 static bool killed_between(int64_t from, int64_t to)
 {
 	int64_t kill = 0;
@@ -177,12 +174,12 @@ static bool killed_between(int64_t from, int64_t to)
 			kill = marks[i].time_ns;
 		else if (strcmp(marks[i].what, "up") || !kill)
 			continue;
-		else if (from <= marks[i].time_ns + grace_ns && to >= kill - grace_ns)
+		else if (from <= marks[i].time_ns + GRACE_NS && to >= kill - GRACE_NS)
 			return true;
 		else
 			kill = 0;
 	}
-	return kill && to >= kill - grace_ns;
+	return kill && to >= kill - GRACE_NS;
 }
 
 static void fault(unsigned long long *count, const struct event *e, const char *what)
@@ -508,8 +505,6 @@ int main(int argc, char **argv)
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--limit") && i + 1 < argc)
 			set_limit(argv[++i]);
-		else if (!strcmp(argv[i], "--grace") && i + 1 < argc)
-			grace_ns = strtoll(argv[++i], NULL, 10) * 1000000;
 		else if (!strcmp(argv[i], "--marks") && i + 1 < argc)
 			read_marks(argv[++i]);
 		else if (!strcmp(argv[i], "--in-order"))
