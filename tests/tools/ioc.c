@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#include "tests/tools/draw.h"
 
 #define ROOM	(1U << 18)
 #define STATS	91
@@ -91,16 +92,6 @@ static int ask(unsigned int nr, unsigned long len, uint32_t version, char **fiel
 }
 
 /* ---- anything -------------------------------------------------------------------------------- */
-
-static uint64_t state;
-
-static uint32_t draw(uint32_t limit)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state >> 20) % limit;
-}
 
 static void ask_anything(void)
 {

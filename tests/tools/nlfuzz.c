@@ -18,19 +18,10 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include "tests/tools/draw.h"
 #include "uapi/lnet_nl.h"
 
 #define SIZE	8192
-
-static uint64_t state;
-
-static uint32_t draw(uint32_t limit)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state >> 20) % limit;
-}
 
 /* ---- a request ------------------------------------------------------------------------------- */
 
