@@ -565,7 +565,7 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_stat_drop(p->sh, rx->ni, rx->from, hdr->type, hdr->payload_len);
 		return v;
 	}
-	if (unlikely(p->ln->fault) && lnet_fault_rx(p, rx->ni, hdr)) {
+	if (unlikely(READ_ONCE(p->ln->fault)) && lnet_fault_rx(p, rx->ni, hdr)) {
 		lnet_count(p->sh, fault_drops);
 		return skip(p, rx, LNET_FAULT);
 	}

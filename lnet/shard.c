@@ -187,7 +187,7 @@ static void send_one(struct lnet_pass *p, struct lnet_att *att)
 	enum lnet_outcome how = LNET_OK;
 	struct lnet_hdr hdr;
 
-	if (unlikely(p->ln->fault) && !(att->flags & LNET_ATTF_RELEASED)) {
+	if (unlikely(READ_ONCE(p->ln->fault)) && !(att->flags & LNET_ATTF_RELEASED)) {
 		u64 delay;
 
 		if (lnet_fault_send(p, ni, att, &how)) {
@@ -230,7 +230,7 @@ static void send_all(struct lnet_pass *p)
 		struct lnet_ni *ni = att->ni;
 		LIST_HEAD(run);
 
-		if (unlikely(p->ln->fault) || !ni->ops->send_list) {
+		if (unlikely(READ_ONCE(p->ln->fault)) || !ni->ops->send_list) {
 			list_del_init(&att->link);
 			send_one(p, att);
 			continue;

@@ -109,7 +109,7 @@ static int reply_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *ne
 		return -EPROTO;
 	}
 	sock_lock(p, sn);
-	c->nr_hdr = 0;
+	WRITE_ONCE(c->nr_hdr, 0);
 	err = c->state == CONN_WAIT_REPLY ? reply_judge(p, c, &h) : 0;
 	sock_flush_ring(p, sn);
 	sock_unlock(p, sn);
@@ -182,7 +182,7 @@ static int hello_accept(struct lnet_pass *p, struct sock_conn *c, const struct l
 	if (!pni)
 		return -ENOMEM;
 	sock_lock(p, sn);
-	c->nr_hdr = 0;
+	WRITE_ONCE(c->nr_hdr, 0);
 	peer = sock_peer_make(sn, &h->src_nid, pni);
 	if (!peer)
 		sock_conn_close(p, c, true);
@@ -207,7 +207,7 @@ static int hello_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *ne
 	case LNET_HELLO_BAD_VERSION:
 	case LNET_HELLO_V1:
 		sock_lock(p, sn);
-		c->nr_hdr = 0;
+		WRITE_ONCE(c->nr_hdr, 0);
 		sock_count(sn, bad_hello);
 		if (c->state == CONN_WAIT_HELLO)
 			refuse(p, c, lnet_nid_is_nid4(&sn->nid) ? 3 : 4, NULL);
@@ -254,7 +254,7 @@ static int acr_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *need
 	if (!lnet_nid_same(&acr.nid, &sn->nid))
 		return -EPROTO;
 	sock_lock(p, sn);
-	c->nr_hdr = 0;
+	WRITE_ONCE(c->nr_hdr, 0);
 	if (c->state == CONN_WAIT_REQUEST)
 		sock_conn_set_state(c, CONN_WAIT_HELLO);
 	sock_unlock(p, sn);
@@ -264,7 +264,7 @@ static int acr_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *need
 /* One step with the bytes in c->hdr: 0, NEED_MORE: until there are *need, or -errno. */
 static int step(struct lnet_pass *p, struct sock_conn *c, unsigned int *need)
 {
-	switch (c->state) {
+	switch (READ_ONCE(c->state)) {
 	case CONN_WAIT_REPLY:
 		return reply_feed(p, c, need);
 	case CONN_WAIT_REQUEST:
@@ -312,7 +312,7 @@ int sock_hello_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u3
 			break;
 		n = min(need - c->nr_hdr, len - used);
 		memcpy(c->hdr + c->nr_hdr, data + used, n);
-		c->nr_hdr += n;
+		WRITE_ONCE(c->nr_hdr, c->nr_hdr + n);
 		used += n;
 	}
 	return used;

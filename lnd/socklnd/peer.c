@@ -370,7 +370,7 @@ static bool conn_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 
 	    last_rx_ns = READ_ONCE(c->last_rx_ns);
 	bool stuck = is_stuck(c, now_ns);
 
-	if (timeout && (c->nr_hdr || c->rx || c->hold) && !c->waits) {
+	if (timeout && (READ_ONCE(c->nr_hdr) || READ_ONCE(c->rx) || c->hold) && !c->waits) {
 		if (last_rx_ns + timeout <= now_ns)
 			return false;
 		*next_ns = min(*next_ns, last_rx_ns + timeout);

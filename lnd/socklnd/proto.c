@@ -132,7 +132,7 @@ static struct sock_hold *hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 l
 
 static void land_begin(struct sock_conn *c, struct lnet_rx *rx, u32 payload_len)
 {
-	c->rx = rx;
+	WRITE_ONCE(c->rx, rx);
 	c->into = rx->into;
 	c->pos = 0;
 	c->want = min(rx->want, payload_len);
@@ -311,7 +311,7 @@ static const u8 *collect_header(struct sock_conn *c, struct stage *s, u32 size)
 
 	n = min(size - min(c->nr_hdr, size), s->len);
 	memcpy(c->hdr + c->nr_hdr, s->data, n);
-	c->nr_hdr += n;
+	WRITE_ONCE(c->nr_hdr, c->nr_hdr + n);
 	s->data += n;
 	s->len -= n;
 	return c->nr_hdr < size ? NULL : c->hdr;
@@ -328,7 +328,7 @@ static const u8 *header(struct sock_conn *c, struct stage *s, u32 size)
 static void header_done(struct sock_conn *c, struct stage *s, u32 size)
 {
 	if (c->nr_hdr) {
-		c->nr_hdr = 0;
+		WRITE_ONCE(c->nr_hdr, 0);
 		return;
 	}
 	s->data += size;
@@ -497,7 +497,7 @@ static int read_once(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 
 	if (n <= 0)
 		return n ? n : -ENODATA;
 	WRITE_ONCE(c->last_rx_ns, p->now_ns);
-	if (c->state == CONN_OPEN)
+	if (READ_ONCE(c->state) == CONN_OPEN)
 		lnet_path_evidence(p, c->sn->ni, c->peer->pni, 0);
 	part = min_t(u32, n, direct);
 	c->pos += part;
@@ -668,7 +668,7 @@ static bool stop(struct sock_ni *sn, const struct lnet_rx *rx)
 	struct sock_hold *h;
 
 	list_for_each_entry(c, &sn->conns, all) {
-		if (c->rx != rx || c->waits)
+		if (READ_ONCE(c->rx) != rx || c->waits)
 			continue;
 		if (c->reading) {
 			c->stop = true;

@@ -213,7 +213,7 @@ struct sock_conn {
 	atomic_t refs;
 	struct sock_ni *sn;
 	struct sock_peer *peer;		/* pinned; NULL before the HELLO of a passive one */
-	u8 state;			/* enum sock_conn_state */
+	u8 state;			/* enum sock_conn_state; READ_ONCE without the lock */
 	u8 type;			/* enum lnet_ctype, our view */
 	u8 version;
 	u32 epoch;			/* of the set */
@@ -237,7 +237,7 @@ struct sock_conn {
 	u64 acked;			/* of which known to have been acknowledged */
 	/* since when something is unacknowledged without progress; 0: nothing */
 	u64 stuck_ns;
-	/* in [reader] */
+	/* in [reader]; ticks look at nr_hdr and rx under the lock: READ_ONCE, WRITE_ONCE */
 	u8 hdr[SOCK_HDR_MAX];
 	u32 nr_hdr;
 	struct lnet_rx *rx;		/* [reader or lock] landing or waiting */
