@@ -235,7 +235,7 @@ static bool publish(struct lnet *ln, struct lnet_peer_ni *pni)
 		if (list_empty(&peer->link)) {
 			list_add_tail(&peer->link, &ln->peers);
 			peer->seq = ++ln->peer_seq;
-			ln->nr_peers++;
+			WRITE_ONCE(ln->nr_peers, ln->nr_peers + 1);
 		}
 	}
 	spin_unlock(&ln->nid_lock);
@@ -391,7 +391,7 @@ static void hide(struct lnet_peer *peer)
 		hash_del(peer->ln, pni);
 	}
 	list_del_init(&peer->link);
-	peer->ln->nr_peers--;
+	WRITE_ONCE(peer->ln->nr_peers, peer->ln->nr_peers - 1);
 }
 
 /* Not found from now on, not in the list; the list's count becomes the caller's. */

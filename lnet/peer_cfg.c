@@ -310,7 +310,7 @@ static unsigned int peer_rehome(struct lnet_peer *from, struct lnet_peer *to)
 	from->deleted = 1;
 	spin_lock(&from->ln->nid_lock);
 	list_del_init(&from->link);
-	from->ln->nr_peers--;
+	WRITE_ONCE(from->ln->nr_peers, from->ln->nr_peers - 1);
 	spin_unlock(&from->ln->nid_lock);
 	return nr;
 }
