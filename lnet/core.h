@@ -231,10 +231,13 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
  */
 void lnet_md_posts(struct lnet_pass *p);
 /*
- * Called at the end of DRIVER and WORKER passes, no lock held: runs handlers of p->ready; at most
- * LNET_EVENTS_PER_PASS, the rest goes to the shard's ready list
- * and the env is kicked. CALL passes: all to the shard. */
+ * Called at the end of passes, no lock held. DRIVER and WORKER passes: runs handlers of p->ready,
+ * and then of what calls from them made ready, at most LNET_EVENTS_PER_PASS; the rest goes to
+ * shard 0 and the env is kicked. CALL passes: all to shard 0; the env is kicked unless a handler
+ * calls.
+ */
 void lnet_md_deliver(struct lnet_pass *p);
+void lnet_md_take_ready(struct lnet_pass *p);	/* what CALL passes left is this pass's */
 int lnet_md_tables_init(struct lnet *ln);
 /* after all ops ended: unlinks and frees everything, no events */
 void lnet_md_tables_fini(struct lnet *ln);
@@ -610,6 +613,8 @@ struct lnet_shard {
 	struct lnet_pool ops, atts, rxs, evts, entries;
 	/* MDs whose events a CALL pass left; leaf: nothing but the shard lock */
 	struct list_head ready;
+	/* shard 0: the thread that runs handlers now and looks at @ready after them; or NULL */
+	const void *deliverer;
 	struct list_head live;		/* all unfinished ops, in order of creation */
 	struct list_head windows;	/* LRU, most recent first */
 	struct lnet_window **winhash;	/* allocated at the first opening */

@@ -87,33 +87,75 @@ static bool deliver_md(struct lnet_pass *p, struct lnet_md *md, unsigned int *bu
 	return false;
 }
 
-/* Leaves what is ready to a worker of the shard at hand. */
+static void kick(struct lnet *ln)
+{
+	ln->env->ops->kick(ln->env, 0);
+}
+
+/* What a handler calls leaves its events to the pass that runs the handler: it looks again. */
+static bool is_in_handler(const struct lnet_pass *p)
+{
+	return p->kind == LNET_PASS_CALL && READ_ONCE(p->ln->shard[0].deliverer) == plat_self();
+}
+
+/* Leaves what is ready to the pass of the handler that called, or to a worker. */
 static void hand_over(struct lnet_pass *p)
 {
-	struct lnet_env *env = p->ln->env;
-	bool entered = p->sh;
-	unsigned int ix;
-
-	if (!entered)
-		lnet_enter(p, &p->ln->shard[0]);
-	ix = p->sh->ix;
+	lnet_enter(p, &p->ln->shard[0]);
 	list_splice_tail_init(&p->ready, &p->sh->ready);
-	if (!entered)
-		lnet_leave(p);
-	env->ops->kick(env, ix);
+	lnet_leave(p);
+	if (!is_in_handler(p))
+		kick(p->ln);
+}
+
+static void deliver(struct lnet_pass *p, unsigned int *budget)
+{
+	struct lnet_md *md;
+
+	while (*budget && !list_empty(&p->ready)) {
+		md = list_first_entry(&p->ready, struct lnet_md, ready);
+		list_del_init(&md->ready);
+		if (deliver_md(p, md, budget))
+			list_add(&md->ready, &p->ready);
+	}
+}
+
+void lnet_md_take_ready(struct lnet_pass *p)
+{
+	struct lnet_shard *sh = &p->ln->shard[0];
+
+	if (list_empty(&sh->ready))
+		return;
+	lnet_enter(p, sh);
+	list_splice_tail_init(&sh->ready, &p->ready);
+	lnet_leave(p);
+}
+
+/* Of several threads one takes what its handlers leave; for the others a worker comes. */
+static void deliver_all(struct lnet_pass *p)
+{
+	struct lnet_shard *sh = &p->ln->shard[0];
+	bool mine = !cmpxchg(&sh->deliverer, NULL, plat_self());
+	unsigned int budget = LNET_EVENTS_PER_PASS;
+
+	deliver(p, &budget);
+	while (mine && budget && !list_empty(&sh->ready)) {
+		lnet_md_take_ready(p);
+		deliver(p, &budget);
+	}
+	if (!mine)
+		return;
+	WRITE_ONCE(sh->deliverer, NULL);
+	if (!list_empty(&sh->ready))
+		kick(p->ln);
 }
 
 void lnet_md_deliver(struct lnet_pass *p)
 {
-	unsigned int budget = p->kind == LNET_PASS_CALL ? 0 : LNET_EVENTS_PER_PASS;
-	struct lnet_md *md;
-
-	while (budget && !list_empty(&p->ready)) {
-		md = list_first_entry(&p->ready, struct lnet_md, ready);
-		list_del_init(&md->ready);
-		if (deliver_md(p, md, &budget))
-			list_add(&md->ready, &p->ready);
-	}
+	if (list_empty(&p->ready))
+		return;
+	if (p->kind != LNET_PASS_CALL)
+		deliver_all(p);
 	if (!list_empty(&p->ready))
 		hand_over(p);
 }

@@ -311,11 +311,8 @@ void lnet_pass_end(struct lnet_pass *p)
 	}
 	lnet_leave(p);
 	/* Events that calls left behind need not wait for the worker if a reader is here. */
-	if (p->kind != LNET_PASS_CALL && !list_empty(&p->ln->shard[0].ready)) {
-		lnet_enter(p, &p->ln->shard[0]);
-		list_splice_tail_init(&p->sh->ready, &p->ready);
-		lnet_leave(p);
-	}
+	if (p->kind != LNET_PASS_CALL)
+		lnet_md_take_ready(p);
 	/*
 	 * Entering takes what LNET_MORE left there, and that may post events: a pass ends when
 	 * nothing is left in hand.
@@ -447,7 +444,7 @@ static void ni_work(struct lnet_pass *p)
 u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 {
 	struct lnet_shard *sh = &ln->shard[shard];
-	struct lnet_pass p;
+	struct lnet_pass p __uninitialized;
 
 	(void)budget;
 	lnet_pass_begin(&p, ln, LNET_PASS_WORKER);

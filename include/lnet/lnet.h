@@ -178,7 +178,8 @@ struct lnet_event {
 };
 /*
  * Runs in a reader or worker, no lock held, one at a time per MD. May call the data API; not
- * configuration nor lnet_destroy().
+ * configuration nor lnet_destroy(). Events of what it calls may come only after it has returned: it
+ * must not wait for them.
  */
 typedef void (*lnet_handler_t)(const struct lnet_event *ev);
 

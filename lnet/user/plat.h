@@ -96,6 +96,7 @@ static inline __no_lock_check void lnet_shard_role_drop(void) {}
 #define barrier()		__asm__ __volatile__("" : : : "memory")
 #define unreachable()		__builtin_unreachable()
 #define noinline		__attribute__((__noinline__))
+#define __uninitialized
 #undef __always_inline
 #define __always_inline		inline __attribute__((__always_inline__))
 #define fallthrough		__attribute__((__fallthrough__))
@@ -290,6 +291,8 @@ bool plat_mutex_mine(const pthread_mutex_t *mutex);
 #define lockdep_assert_not_held(l)	((void)(l))
 #define might_sleep()		((void)0)
 #endif
+/* Names the calling thread, among those that live; for comparing only. */
+#define plat_self()		((const void *)pthread_self())
 #define cond_resched()		might_sleep()
 #define cpu_relax()		plat_relax()
 

@@ -59,6 +59,60 @@ static void test_passes(void)
 	mw_fini(&w);
 }
 
+/* What a handler calls: its events need no worker, and come after it, each once. */
+static struct {
+	struct mw *w;
+	struct lnet_md *other;
+	int calls, inside;
+} calling;
+
+static void calling_handler(const struct lnet_event *ev)
+{
+	calling.inside++;
+	if (calling.calls) {
+		calling.calls--;
+		mw_post(calling.w, LNET_PASS_CALL, calling.other, LNET_EVENT_SEND, 0, false);
+	}
+	calling.inside--;
+}
+
+static void other_handler(const struct lnet_event *ev)
+{
+	CU_ASSERT_EQUAL(calling.inside, 0);
+	calling_handler(ev);
+	nr_handled++;
+}
+
+static void test_calls(void)
+{
+	struct lnet_md_cfg cfg = { .threshold = LNET_THRESHOLD_INF, .handler = calling_handler };
+	struct lnet_md *md, *third;
+	lnet_md_t h;
+	struct mw w;
+	int err;
+
+	mw_init(&w);
+	nr_handled = 0;
+	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &h), 0, "bind");
+	md = lnet_md_use_bound(&w.ln, h, &err);
+	cfg.handler = other_handler;
+	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &h), 0, "the other");
+	third = lnet_md_use_bound(&w.ln, h, &err);
+	calling.w = &w;
+	calling.other = third;
+	calling.calls = 1;
+	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, false);
+	UNIT_EQUAL(nr_handled, 1, "in the pass that runs the handler");
+	UNIT_EQUAL(w.nr_kicks, 0, "without a worker");
+	calling.calls = 3 * LNET_EVENTS_PER_PASS / 2;
+	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, false);
+	UNIT_EQUAL(nr_handled, LNET_EVENTS_PER_PASS, "as many as a pass may");
+	UNIT_EQUAL(w.nr_kicks, 1, "the rest is a worker's");
+	mw_visit(&w, LNET_PASS_WORKER);
+	UNIT_EQUAL(nr_handled, 1 + 3 * LNET_EVENTS_PER_PASS / 2, "to the end");
+	mw_fini(&w);
+}
+
 static void test_discarded(void)
 {
 	struct lnet_md_cfg cfg = { .threshold = 1 };
@@ -188,6 +242,7 @@ static void test_threads(void)
 
 UNIT_SUITE(event,
 	{ "callers never run handlers, others within a budget", test_passes },
+	{ "what a handler calls needs no worker", test_calls },
 	{ "no handler", test_discarded },
 	{ "descriptors of the core", test_core },
 	{ "two threads, one handler", test_threads })
