@@ -169,7 +169,7 @@ static int start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x
 static int submit(struct lnet *ln, const struct lnet_xfer *x, enum lnet_op_type type, u32 flags)
 {
 	struct lnet_peer_ni *pni;
-	struct lnet_pass p;
+	struct lnet_pass p __uninitialized;
 	struct lnet_md *md;
 	int err;
 

@@ -48,7 +48,8 @@ void sock_conn_set_state(struct sock_conn *c, enum sock_conn_state state)
 
 void sock_lock(struct lnet_pass *p, struct sock_ni *sn)
 {
-	lnet_pass_relax(p);
+	if (p->sh)
+		lnet_pass_relax(p);
 	mutex_lock(&sn->lock);
 	sn->now_ns = max(sn->now_ns, p->now_ns);
 }

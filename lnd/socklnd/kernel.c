@@ -369,7 +369,7 @@ static bool read_turn(struct lnet_pass *p, struct sock_conn *c)
 static bool conn_turn(struct sock_conn *c)
 {
 	struct sock *sk = kern_conn(c)->sock->sk;
-	struct lnet_pass p;
+	struct lnet_pass p __uninitialized;
 	bool got = false;
 
 	lnet_pass_begin(&p, c->sn->ln, LNET_PASS_DRIVER);

@@ -395,7 +395,7 @@ static int stash(struct lnet_pass *p, struct sock_conn *c, const struct stage *s
 int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len)
 {
 	struct stage s = { .data = data, .len = len };
-	struct batch b;
+	struct batch b __uninitialized;
 	int err = 0;
 	u32 n;
 
@@ -424,7 +424,7 @@ int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u
 static unsigned int read_vec(struct sock_conn *c, struct kvec *vec, u8 *staging, u32 size,
 			     u32 *direct)
 {
-	struct lnet_frag frag[SOCK_VECS - 1];
+	struct lnet_frag frag[SOCK_VECS - 1] __uninitialized;
 	unsigned int i, nr = 0;
 
 	*direct = 0;
@@ -474,7 +474,7 @@ static int feed_stash(struct lnet_pass *p, struct sock_conn *c)
 /* 1: go on; 0: no more for now; -errno: broken. @got: something came, or the end. */
 static int read_once(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 size, bool *got)
 {
-	struct kvec vec[SOCK_VECS];
+	struct kvec vec[SOCK_VECS] __uninitialized;
 	u32 direct, part, room = 0;
 	unsigned int nr, i;
 	ssize_t n;

@@ -208,8 +208,11 @@ static bool has_work(const struct sock_conn *c)
 {
 	if (c->state != CONN_OPEN)
 		return false;
-	return !list_empty(&c->noops) ||
-	       (c->peer->nr_queue[SOCK_SMALL] && carries(c, SOCK_SMALL)) ||
+	if (!list_empty(&c->noops))
+		return true;
+	if (c->type != LNET_CTYPE_CONTROL && c->type != LNET_CTYPE_BULK_OUT)
+		return false;
+	return (c->peer->nr_queue[SOCK_SMALL] && carries(c, SOCK_SMALL)) ||
 	       (c->peer->nr_queue[SOCK_BULK] && carries(c, SOCK_BULK));
 }
 
@@ -233,7 +236,7 @@ static void fill(struct sock_conn *c)
 
 static unsigned int seg_vec(struct sock_seg *s, struct kvec *vec, unsigned int max)
 {
-	struct lnet_frag frag[SOCK_VECS];
+	struct lnet_frag frag[SOCK_VECS] __uninitialized;
 	struct lnet_buf payload;
 	unsigned int i, nr;
 
@@ -326,7 +329,7 @@ static void wrote(struct lnet_pass *p, struct sock_conn *c, u32 n)
 static bool write_once(struct lnet_pass *p, struct sock_conn *c)
 {
 	struct sock_ni *sn = c->sn;
-	struct kvec vec[SOCK_VECS];
+	struct kvec vec[SOCK_VECS] __uninitialized;
 	unsigned int nr;
 	ssize_t n;
 
@@ -344,7 +347,7 @@ static bool write_once(struct lnet_pass *p, struct sock_conn *c)
 	}
 	if (n >= 0) {
 		wrote(p, c, n);
-		return true;
+		return c->nr_segs || has_work(c);
 	}
 	if (n == -EAGAIN) {
 		c->blocked = true;
