@@ -4,8 +4,8 @@
  * parameter "do" is done in the writer's network namespace:
  *
  *	serve .				the other end of all that follows
- *	raw-rtt ADDRESS LENGTH TIMES	a message there, one of that length back
- *	raw-stream ADDRESS LENGTH TIMES	messages one way, and a byte back at the end
+ *	raw-rtt ADDRESS LENGTH TIMES [FIRST]	a message there, one of that length back
+ *	raw-stream ADDRESS LENGTH TIMES [FIRST]	messages one way, and a byte back at the end
  *	rtt NID LENGTH TIMES WINDOW	PUTs with ACK; who handles an ACK sends the next
  *	wait NID LENGTH TIMES		the same one at a time, sent by a task that sleeps meanwhile
  *	get NID LENGTH TIMES WINDOW
@@ -13,8 +13,8 @@
  * Reading gives the nanoseconds that the last one took. The plain program is as good as a simple
  * one can be: a task at each end which sleeps in the socket, whole messages by kernel_sendmsg() and
  * kernel_recvmsg(MSG_WAITALL), TCP_NODELAY, reno as the driver has it, memory used in turn as for
- * LNet. Its other end stays on the first processor, so that the writer can choose where this end
- * is: beside it, or on another one.
+ * LNet. With FIRST 1 its other end stays on the first processor, so that the writer can choose
+ * where this end is: beside it, or on another one; else the scheduler places it.
  */
 #include <linux/completion.h>
 #include <linux/in.h>
@@ -38,7 +38,7 @@
 
 /* What the first bytes of a plain connection say. */
 struct job {
-	u32 echo, length, times;
+	u32 echo, length, times, first;
 };
 
 static DEFINE_MUTEX(lock);
@@ -196,6 +196,8 @@ static int serve_plain(struct socket *sock)
 
 	if (err || job.length > MESSAGE_MAX)
 		return err ? err : -EINVAL;
+	set_cpus_allowed_ptr(current, job.first ? cpumask_of(cpumask_first(cpu_online_mask))
+						: cpu_possible_mask);
 	tune(sock);
 	return job.echo ? ping_pong(sock, server.plain, &job, false)
 			: stream_in(sock, server.plain, &job);
@@ -235,12 +237,8 @@ static int listen_plain(struct net *net)
 		err = kernel_listen(server.listener, 8);
 	if (err)
 		return err;
-	server.task = kthread_create(serve_task, NULL, "lnet_bench");
-	if (IS_ERR(server.task))
-		return PTR_ERR(server.task);
-	kthread_bind(server.task, cpumask_first(cpu_online_mask));
-	wake_up_process(server.task);
-	return 0;
+	server.task = kthread_run(serve_task, NULL, "lnet_bench");
+	return PTR_ERR_OR_ZERO(server.task);
 }
 
 static int listen_lnet(void)
@@ -436,18 +434,19 @@ static int command(struct net *net, const char *line)
 {
 	struct job job = { .length = 1, .times = 1 };
 	char verb[16], what[64];
-	u32 window = 1;
+	u32 window = 0;
 
 	if (sscanf(line, "%15s %63s %u %u %u", verb, what, &job.length, &job.times, &window) < 2 ||
 	    !job.length || job.length > MESSAGE_MAX || !job.times)
 		return -EINVAL;
 	job.echo = !strcmp(verb, "raw-rtt");
+	job.first = window;
 	if (!strcmp(verb, "serve"))
 		return serve(net);
 	if (job.echo || !strcmp(verb, "raw-stream"))
 		return ask_plain(net, what, &job);
 	if (!strcmp(verb, "rtt") || !strcmp(verb, "wait") || !strcmp(verb, "get"))
-		return ask_lnet(net, verb, what, job.length, job.times, window);
+		return ask_lnet(net, verb, what, job.length, job.times, max(window, 1U));
 	return -EINVAL;
 }
 
