@@ -576,12 +576,72 @@ static void test_crooked_reply(void)
 	CU_PASS("survived");
 }
 
-UNIT_SUITE(nlcodec,
-	{ "changes are asked for in the words of the stock tool", test_captured_dos },
-	{ "captured answers print as the stock tool printed them", test_captured_shows },
-	{ "a captured backup prints as the stock tool printed it", test_captured_backup },
-	{ "fault rules print where the stock tool crashed", test_captured_fault },
-	{ "errors print as the stock tool printed them", test_captured_error },
-	{ "our key tables are those of the stock node, byte for byte", test_tables },
-	{ "an answer longer than its buffers arrives whole", test_resume },
-	{ "a crooked answer harms nobody", test_crooked_reply })
+/* The answer to a question whose one item has a value of key 2 and an element of key 3, printed. */
+static int feed_strange(const struct lnet_key *keys, u16 nr, struct lnetctl_node **doc)
+{
+	struct lnet_table table = { keys, nr };
+	static u32 buf[1024];
+	const struct nlmsghdr *h = (void *)buf;
+	struct reply reply;
+	struct lnet_nlw w;
+	int rc = 0, rest;
+
+	lnet_nlw_init(&w, buf, sizeof(buf), LNET_NL_USER_TYPE, LNET_NL_NETS, 0, 1);
+	w.sink.ops->table(&w.sink, &table, NULL, false);
+	w.sink.ops->open(&w.sink, LNET_OPEN_ITEM, 0);
+	w.sink.ops->str(&w.sink, 2, "value");
+	w.sink.ops->open(&w.sink, LNET_OPEN_NEST, 3);
+	w.sink.ops->open(&w.sink, LNET_OPEN_ELEM, 0);
+	w.sink.ops->str(&w.sink, 1, "inner");
+	w.sink.ops->close(&w.sink);
+	w.sink.ops->close(&w.sink);
+	CU_ASSERT(w.sink.ops->close(&w.sink));
+	CU_ASSERT_FATAL(reply_init(&reply) == 0);
+	for (rest = (int)w.len; !rc && NLMSG_OK(h, (unsigned int)rest); h = NLMSG_NEXT(h, rest))
+		rc = reply_feed(&reply, h->nlmsg_flags, (char *)h + 20, h->nlmsg_len - 20);
+	*doc = reply_finish(&reply);
+	return rc;
+}
+
+/* Documents print, so what could not be printed is no part of them. */
+static void test_strange_keys(void)
+{
+	static const struct lnet_key inner[] = { { .name = "in", .type = LNET_NLT_STRING } };
+	static const struct lnet_table inner_table = { inner, 1 };
+	struct lnet_key keys[] = {
+		{ .name = "net", .type = LNET_NLT_NUL_STRING, .format = LNET_NL_SEQUENCE },
+		{ .name = "", .type = LNET_NLT_STRING },
+		{ .name = "list", .type = LNET_NLT_NESTED, .format = LNET_NL_SEQUENCE,
+		  .child = &inner_table },
+		{ .name = "list", .type = LNET_NLT_NESTED, .format = LNET_NL_MAPPING,
+		  .child = &inner_table },
+		{ .name = "", .type = LNET_NLT_FLAG },
+	};
+	struct lnetctl_node *doc, *item;
+
+	keys[3].name = "other";
+	UNIT_EQUAL(feed_strange(keys, 5, &doc), 0, "values without a name");
+	item = lnetctl_find(doc, "net")->first;
+	CU_ASSERT_PTR_EQUAL(item->first, lnetctl_find(item, "list"));
+	CU_ASSERT_PTR_EQUAL(item->first, item->last);
+	lnetctl_doc_free(doc);
+	keys[1] = keys[3];
+	keys[1].name = "list";
+	keys[1].child = NULL;
+	UNIT_EQUAL(feed_strange(keys, 3, &doc), 0, "a mapping of nothing");
+	lnetctl_doc_free(doc);
+	keys[1].child = &inner_table;
+	UNIT_EQUAL(feed_strange(keys, 3, &doc), -EPROTO, "a mapping and a sequence of one name");
+	lnetctl_doc_free(doc);
+}
+
+UNIT_SUITE(nlcodec, { "changes are asked for in the words of the stock tool", test_captured_dos },
+	   { "captured answers print as the stock tool printed them", test_captured_shows },
+	   { "a captured backup prints as the stock tool printed it", test_captured_backup },
+	   { "fault rules print where the stock tool crashed", test_captured_fault },
+	   { "errors print as the stock tool printed them", test_captured_error },
+	   { "our key tables are those of the stock node, byte for byte", test_tables },
+	   { "an answer longer than its buffers arrives whole", test_resume },
+	   { "a crooked answer harms nobody", test_crooked_reply },
+	   { "what an answer does not name is left out, what it names twice refused",
+	     test_strange_keys })

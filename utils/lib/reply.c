@@ -183,17 +183,16 @@ static int add_string(struct lnetctl_node *map, const char *name, const struct a
 static int add_elements(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a,
 			int depth);
 
+/* What has no name has no place in a mapping. */
 static int add_value(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a,
 		     int depth)
 {
-	const char *name = key->name && *key->name ? key->name : NULL;
+	const char *name = key->name;
 
-	switch (key->type) {
-	case LNET_NLT_FLAG:
-		return lnetctl_add(map, name, LNETCTL_BOOL, a ? "true" : "false") ? 0 : -ENOMEM;
-	case LNET_NLT_NUL_STRING:
+	if (key->type == LNET_NLT_NUL_STRING || !name || !*name)
 		return 0;
-	}
+	if (key->type == LNET_NLT_FLAG)
+		return lnetctl_add(map, name, LNETCTL_BOOL, a ? "true" : "false") ? 0 : -ENOMEM;
 	if (!a)
 		return 0;
 	switch (key->type) {
@@ -239,6 +238,7 @@ static int add_elements(const struct reply_key *key, struct lnetctl_node *map, c
 			int depth)
 {
 	bool seq = key->format & LNET_NL_SEQUENCE;
+	unsigned char kind = seq ? LNETCTL_SEQ : LNETCTL_MAP;
 	struct lnetctl_node *top;
 	struct walk w = walk_in(a);
 	struct attr elem;
@@ -247,8 +247,10 @@ static int add_elements(const struct reply_key *key, struct lnetctl_node *map, c
 	if (depth > TABLE_DEPTH_MAX || !key->child || !key->name)
 		return key->child ? -EPROTO : 0;
 	top = lnetctl_find(map, key->name);
+	if (top && top->kind != kind)	/* two keys of one name */
+		return -EPROTO;
 	if (!top)
-		top = lnetctl_add(map, key->name, seq ? LNETCTL_SEQ : LNETCTL_MAP, NULL);
+		top = lnetctl_add(map, key->name, kind, NULL);
 	while (top && !rc && walk_next(&w, &elem)) {
 		struct lnetctl_node *item = seq ? lnetctl_add_map(top, NULL) : top;
 
