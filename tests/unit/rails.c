@@ -320,19 +320,23 @@ static void rails_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_at
 			}
 }
 
-/* Gives back all of @ni (NULL: of all). */
+/*
+ * Gives back all of @ni (NULL: of all). Taken off first: what the core does about one of them may
+ * cancel another, which is on its way back already.
+ */
 static void give_list(struct list_head *list, struct lnet_ni *ni, enum lnet_outcome how)
 {
 	struct held *h, *next;
 	struct lnet_pass p;
+	LIST_HEAD(giving);
 
-	list_for_each_entry_safe(h, next, list, link) {
-		struct lnet_att *att = h->att;
-
-		if (ni && h->ni != ni)
-			continue;
+	list_for_each_entry_safe(h, next, list, link)
+		if (!ni || h->ni == ni)
+			list_move_tail(&h->link, &giving);
+	while (!list_empty(&giving)) {
+		h = list_first_entry(&giving, struct held, link);
 		lnet_pass_begin(&p, h->ni->ln, LNET_PASS_DRIVER);
-		lnet_att_done(&p, att, how, h->epoch);
+		lnet_att_done(&p, h->att, how, h->epoch);
 		unhold(h);
 		lnet_pass_end(&p);
 	}
@@ -542,6 +546,22 @@ static int rails_start(struct lnet_ni *ni)
 	return 0;
 }
 
+/* One that waits at @ni goes, and maybe others with it. False: none did. */
+static bool first_gone(struct lnet_ni *ni)
+{
+	unsigned int before = rails_count(&rails.waiting);
+	struct held *h, *next;
+
+	list_for_each_entry_safe(h, next, &rails.waiting, link) {
+		if (h->ni != ni)
+			continue;
+		gone(h);
+		if (rails_count(&rails.waiting) != before)
+			return true;
+	}
+	return false;
+}
+
 static void rails_stop(struct lnet_ni *ni)
 {
 	struct held *h, *next;
@@ -549,9 +569,8 @@ static void rails_stop(struct lnet_ni *ni)
 
 	give_list(&rails.kept, ni, LNET_CANCELED);
 	give_list(&rails.posted, ni, LNET_ABORTED);
-	list_for_each_entry_safe(h, next, &rails.waiting, link)
-		if (h->ni == ni)
-			gone(h);
+	while (first_gone(ni))
+		;
 	list_for_each_entry_safe(h, next, &rails.landing, link) {
 		if (h->ni != ni)
 			continue;
