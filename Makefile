@@ -23,13 +23,15 @@ CC_asan    := gcc
 CC_tsan    := gcc
 CC_clang   := clang
 CC_fuzz    := clang
+CC_cover   := clang
 FLAGS_release := -O2 -g
 FLAGS_debug   := -O2 -g -DLNET_DEBUG
 FLAGS_asan    := -O1 -g -DLNET_DEBUG -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FLAGS_tsan    := -O1 -g -DLNET_DEBUG -fsanitize=thread -Wno-tsan
 FLAGS_clang   := -O2 -g -DLNET_DEBUG -Wthread-safety
 FLAGS_fuzz    := -O1 -g -DLNET_DEBUG -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FLAVOURS := release debug asan tsan clang fuzz
+FLAGS_cover   := -O1 -g -DLNET_DEBUG -fprofile-instr-generate -fcoverage-mapping
+FLAVOURS := release debug asan tsan clang fuzz cover
 ifeq ($(filter $(F),$(FLAVOURS)),)
 $(error F=$(F): one of $(FLAVOURS))
 endif
@@ -45,7 +47,8 @@ WARN_CORE := -Wmissing-prototypes -Wdeclaration-after-statement
 CPPFLAGS_ALL := -D_GNU_SOURCE -DLNET_VERSION='"$(VERSION)"' -Ilnet/user -Iinclude -iquote . -iquote lnet \
 	   -isystem /usr/include/libnl3 $(CPPFLAGS)
 CFLAGS_ALL := -std=gnu11 -fPIC -fno-semantic-interposition -pthread $(WARN) $(FLAGS_$(F)) $(CFLAGS)
-LDFLAGS_ALL := -pthread $(filter -fsanitize=%,$(subst fuzzer-no-link$(comma),,$(FLAGS_$(F)))) -Wl,--as-needed $(LDFLAGS)
+LDFLAGS_ALL := -pthread $(filter -fsanitize=% -fprofile%,$(subst fuzzer-no-link$(comma),,$(FLAGS_$(F)))) \
+	       -Wl,--as-needed $(LDFLAGS)
 LIBS	:= -lnl-genl-3 -lnl-3 -lyaml -lreadline
 
 objs	= $(patsubst %.c,$(O)/%.o,$(wildcard $(1)))
@@ -67,7 +70,11 @@ PROGS	:= $(sort $(patsubst utils/%/,%,$(filter-out utils/lib/,$(dir $(wildcard u
 EXAMPLES := $(patsubst %.c,$(OUT)/%,$(wildcard examples/*.c))
 # Each C file of these directories is a program of its own.
 TEST_PROGS := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/*.c tests/netns/*.c tests/tools/*.c))
-FUZZERS	:= $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
+# A parser's fuzzer each; the other files there, and worlds of the unit tests, are what they share.
+FUZZERS	:= $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_A	:= $(O)/libfuzz.a
+FUZZ_OBJS := $(filter-out $(O)/tests/fuzz/fuzz_%,$(call objs,tests/fuzz/*.c)) \
+	     $(call objs,tests/unit/node.c tests/unit/rails.c tests/unit/rails_run.c)
 
 all: lib $(PROGS:%=$(OUT)/%) $(EXAMPLES) $(TEST_PROGS)
 lib: $(LIB_A) $(LIB_SO) $(CTL_A)
@@ -125,7 +132,10 @@ $(EXAMPLES) $(TEST_PROGS): $(OUT)/%: $(O)/%.o $(CTL_A) $(LIB_A)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lm
 
-$(O)/fuzz/%: $(O)/tests/fuzz/%.o $(SIM_A) $(CTL_A) $(LIB_A)
+$(O)/tests/fuzz/%.o: CPPFLAGS_ALL += -iquote tests/unit
+$(FUZZ_A): $(FUZZ_OBJS)
+	$(archive)
+$(O)/fuzz/%: $(O)/tests/fuzz/%.o $(FUZZ_A) $(CTL_A) $(LIB_A)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lm
 
@@ -167,10 +177,8 @@ vm-debug: deps
 		SPARSE=no KVER='debug-A debug-B' tests/kernel && \
 		KVER='debug-A debug-B' ROUNDS=200 ENDS=50 FUZZ=300 LEAST=1500 tests/vm/all
 
-fuzz:
-	+$(MAKE) -s F=fuzz fuzzers
-	@for f in build/fuzz/fuzz/*; do test -x $$f || continue; mkdir -p build/fuzz/corpus/$${f##*/}; \
-		$$f -max_total_time=$${FUZZ_SECONDS:-20} -timeout=5 build/fuzz/corpus/$${f##*/} || exit 1; done
+fuzz: deps
+	@+tests/fuzz/run
 fuzzers: $(FUZZERS)
 
 # What has a script of its own is only called here.

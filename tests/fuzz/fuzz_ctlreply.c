@@ -1,38 +1,84 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fuzzer of management replies: tables and values of any content become a document that prints. */
-#include <stdio.h>
-#include "plat.h"
+/*
+ * Fuzzer of management replies: a node that answers anything to lnetctl's question gets a verdict,
+ * and what it said becomes a document that prints.
+ *
+ * Input: a byte of modes, then datagrams: two bytes of length and the bytes, or with FRAMED a byte
+ * of kind, flags, a length, and the payload of one message behind its headers.
+ */
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include "fuzz.h"
 #include "utils/lib/client.h"
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+enum { FRAMED = 1, CHANGE = 2 };	/* CHANGE: no dump was asked for */
 
-/* Messages: a byte of flags, two of length, the attributes. */
+struct node {
+	struct fuzz_in in;
+	u8 modes;
+};
+
+/* Of a datagram of one message; free() it. */
+static u8 *message(struct fuzz_in *in, u32 seq, size_t *len)
+{
+	static const u16 types[] = { LNET_NL_USER_TYPE, NLMSG_ERROR, NLMSG_DONE, NLMSG_NOOP };
+	u16 type = types[fuzz_u8(in) % ARRAY_SIZE(types)], flags = fuzz_u16(in);
+	struct nlmsghdr h = { .nlmsg_type = type, .nlmsg_flags = flags, .nlmsg_seq = seq };
+	size_t head = NLMSG_HDRLEN + (type == LNET_NL_USER_TYPE ? GENL_HDRLEN : 0);
+	size_t n = fuzz_u16(in);
+	u8 *bytes = fuzz_bytes(in, &n), *msg = calloc(1, head + n);
+
+	h.nlmsg_len = (u32)(head + n);
+	memcpy(msg, &h, sizeof(h));
+	memcpy(msg + head, bytes, n);
+	free(bytes);
+	*len = head + n;
+	return msg;
+}
+
+static int serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
+{
+	const struct nlmsghdr *h = msg;
+	struct node *node = arg;
+
+	while (fuzz_more(&node->in)) {
+		size_t n = node->modes & FRAMED ? 0 : fuzz_u16(&node->in);
+		u8 *datagram = node->modes & FRAMED ? message(&node->in, h->nlmsg_seq, &n)
+						    : fuzz_bytes(&node->in, &n);
+
+		reply(to, datagram, n);
+		free(datagram);
+	}
+	return 0;
+}
+
+static void print(const struct lnetctl_node *doc)
+{
+	int style;
+
+	for (style = LNETCTL_WIDE; style <= LNETCTL_JSON; style++)
+		lnetctl_print(doc, style, fuzz_null());
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	static FILE *null;
+	struct node node = { .in = fuzz_begin(data, size) };
+	struct link_call call = { .cmd = LNET_NL_NETS, .version = 1 };
 	struct lnetctl_node *doc;
 	struct reply r;
-	size_t at = 0;
+	struct link *l;
+	int rc;
 
-	if (!null)
-		null = fopen("/dev/null", "w");
-	if (reply_init(&r))
-		return 0;
-	while (at + 3 <= size) {
-		size_t len = (size_t)(data[at + 1] | data[at + 2] << 8);
-		u16 flags = data[at] & 1 ? LNET_NL_F_CREATE : data[at] & 2 ? LNET_NL_F_CONT : 0;
-		u8 *copy;
-
-		len = len < size - at - 3 ? len : size - at - 3;
-		copy = kmemdup(data + at + 3, len, GFP_KERNEL);
-		if (copy)
-			reply_feed(&r, flags, copy, len);
-		kfree(copy);
-		at += 3 + len;
-	}
+	node.modes = fuzz_u8(&node.in);
+	BUG_ON(reply_init(&r) || link_open_local(&l, serve, &node));
+	call.reply = node.modes & CHANGE ? NULL : &r;
+	call.flags = node.modes & CHANGE ? 0 : NLM_F_DUMP;
+	rc = link_talk(l, &call);
+	BUG_ON(strlen(call.text) >= sizeof(call.text));
+	BUG_ON(!rc && size < 2);	/* silence is no success */
+	link_close(l);
 	doc = reply_finish(&r);
-	lnetctl_print(doc, LNETCTL_WIDE, null);
-	lnetctl_print(doc, LNETCTL_JSON, null);
+	print(doc);
 	lnetctl_doc_free(doc);
 	return 0;
 }

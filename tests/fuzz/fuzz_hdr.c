@@ -3,10 +3,8 @@
  * Fuzzer of the LNet header: what is accepted keeps the limits and says the same when encoded
  * again.
  */
-#include "plat.h"
+#include "fuzz.h"
 #include "lnet/wire.h"
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static void check_form(const u8 *data, size_t size, bool nid16)
 {

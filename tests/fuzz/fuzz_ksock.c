@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Fuzzer of the frame header and of merging zero-copy answers. */
-#include "plat.h"
+#include "fuzz.h"
 #include "lnd/socklnd/wire.h"
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static u64 nr_acked(const u64 pair[2])
 {

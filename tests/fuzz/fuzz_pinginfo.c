@@ -1,38 +1,60 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fuzzer of the ping info: what is complete can be written again and is then read as the same. */
-#include "plat.h"
+/*
+ * Fuzzer of the ping info: what is complete can be written again and is then read as the same.
+ * The last byte says how many NIDs the reader has room for.
+ */
+#include <stdlib.h>
+#include "fuzz.h"
 #include "lnet/wire.h"
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
-
 #define MAX_NIS 32
+
+static bool has(const struct lnet_pinginfo_ni *nis, unsigned int nr,
+		const struct lnet_pinginfo_ni *ni)
+{
+	for (; nr--; nis++)
+		if (lnet_nid_same(&nis->nid, &ni->nid) && nis->status == ni->status)
+			return true;
+	return false;
+}
 
 static void check_again(const struct lnet_pinginfo *info, const struct lnet_pinginfo_ni *nis)
 {
 	static u8 buf[16 + 16 + MAX_NIS * 24];
 	struct lnet_pinginfo_ni read[MAX_NIS];
 	struct lnet_pinginfo again;
+	unsigned int i;
 	int len = lnet_pinginfo_encode(buf, sizeof(buf), info->features, info->pid, info->seq, nis,
 				       info->nr);
 
 	BUG_ON(len < 0 || len != lnet_pinginfo_size(nis, info->nr));
 	BUG_ON(lnet_pinginfo_decode(&again, buf, len, read, MAX_NIS));
 	BUG_ON(again.nr != info->nr || again.seq != info->seq || again.size != len);
+	BUG_ON(again.pid != info->pid || again.swapped);
 	BUG_ON(info->nr && !lnet_nid_same(&read[0].nid, &nis[0].nid));
+	for (i = 0; i < info->nr; i++)
+		BUG_ON(!has(read, again.nr, &nis[i]));
+	/* One byte less does not fit, and nothing is written for it. */
+	BUG_ON(lnet_pinginfo_encode(buf, len - 1, info->features, info->pid, info->seq, nis,
+				    info->nr) != -ENOSPC);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	unsigned int max = size ? data[size - 1] % (MAX_NIS + 1) : 0;
-	struct lnet_pinginfo_ni *nis = kmalloc(max * sizeof(*nis) + 1, GFP_KERNEL);
+	struct lnet_pinginfo_ni *nis = malloc(max * sizeof(*nis) + 1);
 	struct lnet_pinginfo info;
-	int rc = lnet_pinginfo_decode(&info, data, size, nis, max);
+	int rc;
 
+	if (!nis)
+		abort();
+	rc = lnet_pinginfo_decode(&info, data, size, nis, max);
 	BUG_ON(info.nr > max || info.size > LNET_PINGINFO_MAX || info.nr > info.nr_seen);
 	BUG_ON(rc == 0 && info.size > size);
 	BUG_ON(rc == -EMSGSIZE && info.size <= size);
+	BUG_ON(info.has_primary && !info.nr && max);
 	if (rc == 0)
 		check_again(&info, nis);
-	kfree(nis);
+	free(nis);
 	return 0;
 }

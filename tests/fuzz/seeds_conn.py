@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Seeds of fuzz_conn: steps of a stranger, mirrored from the steps of the fuzzer."""
+
+from seedlib import nid4, seed, u16, u32, u64
+
+
+CONN = {name: nr for nr, name in enumerate(
+    "DIAL FEED PICK RUN PUT GET CONNECTED END BUFFER BREAK BLOCK".split())}
+
+
+def conn(*steps):
+    out = b""
+    for step in steps:
+        out += bytes([CONN[step[0]]])
+        if step[0] == "FEED":
+            out += u16(len(step[1])) + step[1]
+        else:
+            out += bytes(step[1:])
+    return out
+
+
+def request1(to="10.77.0.3@tcp"):
+    return u32(0xacce7100) + u32(1) + nid4(to)
+
+
+def hello3(ctype=1, version=3, source="10.77.0.2@tcp", to="10.77.0.3@tcp", ips=(), incarnation=77):
+    return u32(0x45726963) + u32(version) + nid4(source) + nid4(to) + u32(12345) + u32(12345) + u64(incarnation) + \
+        u64(0) + u32(ctype) + u32(len(ips)) + b"".join(u32(ip) for ip in ips)
+
+
+def frame(hdr=b"", cookie=0, answer=0, kind=0xc1):
+    return u32(kind) + u32(0) + u64(cookie) + u64(answer) + hdr
+
+
+def hdr4(kind, body, payload=b"", length=None, source="10.77.0.2@tcp", to="10.77.0.3@tcp"):
+    length = len(payload) if length is None else length
+    return nid4(to) + nid4(source) + u32(12345) + u32(12345) + u32(kind) + u32(length) + body.ljust(40, b"\0") + payload
+
+
+NONE = b"\xff" * 16
+
+
+def put4(portal=4, handle=NONE, bits=1, payload=b"", length=None):
+    return hdr4(1, handle + u64(bits) + u64(5) + u32(portal) + u32(0), payload, length)
+
+
+def get4(portal=4, handle=u64(5) + u64(6), bits=1, sink=32):
+    return hdr4(2, handle + u64(bits) + u32(portal) + u32(0) + u32(sink))
+
+
+def ack4(handle, mlength=0):
+    return hdr4(0, handle + u64(1) + u32(mlength))
+
+
+def reply4(handle, payload):
+    return hdr4(3, handle, payload)
+
+
+PING, OPEN, CONFIRM = (0x8000000000000000 | n for n in range(0, 4) if n != 1)
+
+
+def conn_seeds():
+    door = request1() + hello3()
+    seed("conn", "v3-control", conn(("DIAL", 0), ("FEED", door)))
+    for name, data in (
+            ("put", frame(put4(payload=b"x" * 40))),
+            ("put-with-ack", frame(put4(handle=u64(9) + u64(8), payload=b"y" * 9))),
+            ("put-cookie", frame(put4(payload=b"y" * 9), cookie=3)),
+            ("put-large", frame(put4(payload=b"z" * 4096))),
+            ("put-too-long", frame(put4(payload=b"z" * 5000))),
+            ("put-lazy", frame(put4(portal=7, payload=b"1" * 50)) * 2),
+            ("put-no-portal", frame(put4(portal=9, payload=b"1" * 50))),
+            ("put-marked", frame(put4(portal=68, payload=b"1" * 50))),
+            ("push", frame(put4(portal=0, bits=0x8000000000000000, payload=b"1" * 64))),
+            ("get", frame(get4())), ("get-marked", frame(get4(portal=68))),
+            ("ping", frame(get4(portal=0, bits=0x8000000000000000, sink=4096))),
+            ("opening", frame(get4(portal=64, bits=0x8000000000000002, sink=32))),
+            ("confirm", frame(put4(portal=64, bits=0x8000000000000003))),
+            ("ack-of-nothing", frame(ack4(u64(1) + u64(2)))),
+            ("reply-of-nothing", frame(reply4(u64(1) + u64(2), b"r" * 30))),
+            ("noop-keepalive", frame(kind=0xc0, cookie=0, answer=1)),
+            ("noop-unknown", frame(kind=0xc0, cookie=0, answer=5)),
+            ("noop-range", frame(kind=0xc0, cookie=3, answer=5)),
+            ("noop-bad", frame(kind=0xc0, cookie=1, answer=5)),
+            ("frame-bad", frame(kind=0xc7)), ("cookie-reserved", frame(put4(), cookie=1)),
+            ("answer-in-message", frame(put4(), answer=7)),
+            ("type-bad", frame(hdr4(9, b""))), ("nid-bad", frame(hdr4(1, NONE, to="10.9.9.9@tcp"))),
+            ("length-bad", frame(put4(length=0x200000)))):
+        seed("conn", "v3-" + name, conn(("DIAL", 0), ("FEED", door + data)))
+        seed("conn", "v3-%s-in-pieces" % name, conn(("DIAL", 0), ("FEED", door), ("FEED", data[:20]),
+                                                      ("FEED", data[20:100]), ("FEED", data[100:]), ("RUN", 9)))
+    lazy = frame(put4(portal=7, payload=b"1" * 3000))
+    bulk = request1() + hello3(3)
+    seed("conn", "v3-lazy-stops", conn(("DIAL", 0), ("FEED", door + lazy * 2 + frame(get4())), ("BUFFER",), ("RUN", 2),
+                                       ("BUFFER",), ("FEED", lazy[:100]), ("END",)))
+    seed("conn", "v3-lazy-broken", conn(("DIAL", 0), ("FEED", door + lazy * 2), ("BREAK",), ("RUN", 99)))
+    seed("conn", "v3-lazy-held", conn(("DIAL", 0), ("FEED", door + frame(put4(portal=7, payload=b"1" * 900), cookie=4)
+                                                    * 3), ("BUFFER",), ("BUFFER",), ("RUN", 99)))
+    seed("conn", "v3-set-of-three", conn(("DIAL", 0), ("FEED", door), ("DIAL", 0), ("FEED", bulk), ("DIAL", 0),
+                                         ("FEED", request1() + hello3(2)), ("DIAL", 0), ("FEED", bulk), ("RUN", 200)))
+    seed("conn", "v3-restarted", conn(("DIAL", 0), ("FEED", door), ("DIAL", 0),
+                                      ("FEED", request1() + hello3(incarnation=78)), ("RUN", 3)))
+    for name, hello in (("v1", u32(0xeebc0ded) + u32(1)), ("v1-later", u32(0xeebc0ded) + u32(2)), ("version-9",
+        hello3(version=9)),
+                        ("magic", b"GET / HTTP/1.0\r\n\r\n"), ("v2-addresses", hello3(version=2, ips=(1, 2))),
+                        ("address-0", hello3(ips=(1, 0))), ("addresses-17", hello3(ips=(1,) * 17)),
+                        ("type-none", hello3(0xffffffff)), ("type-9", hello3(9)),
+                        ("other-net", hello3(source="10.77.0.2@tcp5"))):
+        seed("conn", "hello-" + name, conn(("DIAL", 0), ("FEED", request1() + hello), ("RUN", 60)))
+        seed("conn", "answer-" + name, conn(("PUT", 1), ("CONNECTED", 0), ("FEED", hello), ("RUN", 90)))
+    for name, request in (("query", u32(0x45726963)), ("version-7", u32(0xacce7100) + u32(7)), ("noise", b"\x16\3\1\2"),
+                          ("not-here", request1("10.77.0.9@tcp")), ("none", b"")):
+        seed("conn", "request-" + name, conn(("DIAL", 0), ("FEED", request), ("RUN", 90), ("RUN", 90)))
+    ours = hello3(1)
+    seed("conn", "dial", conn(("PUT", 1), ("CONNECTED", 0), ("FEED", ours), ("RUN", 1), ("CONNECTED", 0),
+                              ("FEED", hello3(3)), ("CONNECTED", 0), ("FEED", hello3(2)), ("PUT", 3), ("GET", 2),
+                              ("RUN", 90), ("RUN", 90)))
+    seed("conn", "dial-refused", conn(("PUT", 1), ("CONNECTED", 1), ("RUN", 20), ("CONNECTED", 0), ("RUN", 200)))
+    seed("conn", "dial-race", conn(("PUT", 1), ("DIAL", 0), ("FEED", door), ("PICK", 0), ("CONNECTED", 0),
+                                   ("FEED", hello3(0xffffffff)), ("RUN", 50)))
+    seed("conn", "dial-v4", conn(("PUT", 0x11), ("CONNECTED", 0), ("FEED", hello3(1)), ("RUN", 50)))
+    seed("conn", "dial-blocked", conn(("PUT", 1), ("CONNECTED", 0), ("BLOCK",), ("FEED", ours), ("PUT", 3), ("GET", 3),
+                                      ("RUN", 9), ("BLOCK",), ("RUN", 200)))
+    many = b"".join(frame(put4(payload=b"%02d" % nr), cookie=10 + nr) for nr in range(70))
+    seed("conn", "v3-many-small", conn(("DIAL", 0), ("FEED", door + many), ("RUN", 1)))
+    seed("conn", "v3-many-empty", conn(("DIAL", 0), ("FEED", door + frame(put4(portal=9), cookie=7) * 40), ("RUN", 1)))
+    opening = frame(get4(portal=64, bits=0x8000000000000002, sink=32))
+    named = b"G" * 8 + u64(1)
+    mine = put4(portal=68, handle=named, payload=b"m" * 4000)
+    parked = put4(portal=71, handle=named, payload=b"m" * 900)
+    half = frame(mine)[:900]
+    seed("conn", "marked", conn(("DIAL", 0), ("FEED", door + opening), ("FEED", frame(mine)), ("FEED", frame(mine)),
+                                ("FEED", frame(get4(portal=68, handle=b"G" * 8 + u64(2)))), ("FEED", frame(put4(
+                                    portal=64, handle=b"G" * 8 + u64(3), bits=0x8000000000000003)))))
+    seed("conn", "marked-on-two", conn(("DIAL", 0), ("FEED", door + opening), ("FEED", half), ("DIAL", 0), ("FEED",
+        bulk),
+                                       ("FEED", frame(mine)), ("PICK", 0), ("FEED", b"m" * 9000), ("RUN", 3)))
+    for stop in range(3):
+        first = (frame(put4(portal=7, payload=b"1" * 9)), frame(put4(portal=7, payload=b"1" * 3000)), b"")[stop]
+        seed("conn", "marked-parked-%d" % stop, conn(
+            ("DIAL", 0), ("FEED", door + opening), ("FEED", frame(put4(portal=7, payload=b"0"))), ("FEED", first +
+            frame(parked)), ("DIAL", 0), ("FEED", bulk), ("FEED", frame(parked)[:300]), ("BUFFER",), ("BUFFER",),
+                ("BUFFER",),
+            ("FEED", b"m" * 900), ("RUN", 90), ("BREAK",)))
+    seed("conn", "marked-parked-broken", conn(("DIAL", 0), ("FEED", door + opening), ("FEED", frame(put4(portal=7,
+        payload=
+         b"0"))), ("FEED", frame(parked)[:300]), ("BREAK",), ("RUN", 9)))
+    seed("conn", "lazy-late", conn(("DIAL", 0), ("FEED", door + frame(put4(portal=7)) + frame(put4(portal=7,
+        payload=b"1" *
+         900))[:200]), ("RUN", 120), ("FEED", b"1" * 900)))
+    stopped = frame(put4(portal=7, payload=b"1" * 3000))
+    seed("conn", "lazy-stopped-late", conn(("DIAL", 0), ("FEED", door + frame(put4(portal=7)) + stopped), ("RUN", 255),
+                                           ("FEED", frame(get4()))))
+    asked = conn(("GET", 0), ("CONNECTED", 0), ("FEED", hello3(1)))
+    plain = frame(reply4(b"H" * 16, u32(0x70696e67) + u32(0x13) + b"\0" * 40))
+    seed("conn", "answered", asked + conn(("FEED", plain), ("FEED", frame(reply4(b"H" * 16, b"r" * 16))), ("RUN", 9)))
+    seed("conn", "answered-large", conn(("GET", 2), ("CONNECTED", 0), ("FEED", hello3(1)), ("FEED", plain), ("FEED",
+        frame(
+        reply4(b"H" * 16, b"r" * 4096))[:2000]), ("FEED", b"r" * 2192), ("RUN", 9)))
+    seed("conn", "answered-and-cut", conn(("GET", 2), ("CONNECTED", 0), ("FEED", hello3(1)), ("FEED", plain), ("FEED",
+        frame(
+        reply4(b"H" * 16, b"r" * 4096))[:3000]), ("BREAK",), ("RUN", 99)))
+    seed("conn", "acked", conn(("PUT", 1), ("CONNECTED", 0), ("FEED", hello3(1)), ("FEED", plain), ("FEED", frame(ack4(
+        b"H" * 16, 16))), ("RUN", 9)))
+    seed("conn", "acked-too-much", conn(("PUT", 1), ("CONNECTED", 0), ("FEED", hello3(1)), ("FEED", plain), ("FEED",
+        frame(
+        ack4(b"H" * 16, 17000))), ("RUN", 9)))
+    seed("conn", "unprivileged", conn(("DIAL", 2), ("FEED", door)))
