@@ -11,6 +11,15 @@ node() {
 }
 fails() { ! "$@"; }
 
+# What namespaces' nodes counted, after a failure.
+tell() {
+	local space
+	for space; do
+		ip netns exec "$space" bash -c 'lnetctl stats show; lnetctl net show -v 4' 2>&1 |
+			grep -v ': 0$' | sed "s/^/# $space: /"
+	done
+}
+
 # What the board of a namespace has seen: "put 3 got 2 bad 0".
 board_has() { [ "$(ip netns exec "$1" cat $guest_do)" = "$2" ]; }
 console_has() { dmesg | grep -q "$1"; }
@@ -20,7 +29,13 @@ modules_load() {
 	{ [ $patience -eq 1 ] || modprobe lnet lnet_transaction_timeout=$((5 * patience)); } &&
 		modprobe ksocklnd && modprobe lnet_guest
 }
-modules_unload() { rmmod lnet_guest && rmmod ksocklnd && rmmod lnet; }
+# May be called again when the second one was still in use.
+modules_unload() {
+	local module
+	for module in lnet_guest ksocklnd lnet; do
+		[ ! -e /sys/module/$module ] || rmmod $module || return 1
+	done
+}
 # How many interfaces there are in the kernel, when none has a connection. Where locks are proved, each socket counts as
 # a user of the module, too, such as the one that an interface listens on.
 interfaces() {
