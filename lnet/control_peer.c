@@ -189,8 +189,7 @@ int lnet_ctl_peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 		lnet_peer_ni_put(pni);
 		return lnet_ctl_fail(e, -ENOENT, "there is no peer %s", lnet_nid_str(&d->nid, buf));
 	}
-	d->peer = pni->peer;
-	lnet_peer_get(d->peer);
+	d->peer = lnet_peer_of(pni);
 	lnet_peer_ni_put(pni);
 	d->filtered = true;
 	d->pos = 1;

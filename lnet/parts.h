@@ -67,6 +67,11 @@ void lnet_net_fini(struct lnet *ln);
 /* ---- peer.c ---------------------------------------------------------------------------------- */
 /* counted or NULL; any context */
 struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid *nid);
+/*
+ * no shard locked; the peer of @pni, counted: without an operation on it nothing but the
+ * configuration keeps @pni from becoming another one's, and the first one from going
+ */
+struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni);
 /* [sh] NULL if none */
 struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct lnet_ni *ni);
 /* config: makes the paths of a new NI. 0, -ENOMEM */

@@ -220,6 +220,19 @@ struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid 
 	return pni;
 }
 
+/* Who gives @pni to another peer holds all shards. */
+struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni)
+{
+	struct lnet_shard *sh = &pni->ln->shard[0];
+	struct lnet_peer *peer;
+
+	spin_lock(&sh->lock);
+	peer = pni->peer;
+	lnet_peer_get(peer);
+	spin_unlock(&sh->lock);
+	return peer;
+}
+
 /* Into the hash, if no other thread was first: then false. Shard of @pni locked, nid_lock not. */
 static bool publish(struct lnet *ln, struct lnet_peer_ni *pni)
 {

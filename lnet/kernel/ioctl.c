@@ -33,13 +33,16 @@ static int get_peer(struct lnet *ln, void *buf)
 {
 	const struct lnet_ioc_data *data = buf;
 	struct lnet_peer_ni *pni;
+	struct lnet_peer *peer;
 	struct lnet_nid nid;
 
 	lnet_nid_from_nid4(&nid, data->nid);
 	pni = lnet_peer_ni_lookup(ln, &nid);
 	if (!pni)
 		return -ENOENT;
-	peer_print(pni->peer);
+	peer = lnet_peer_of(pni);
+	peer_print(peer);
+	lnet_peer_put(peer);
 	lnet_peer_ni_put(pni);
 	return 0;
 }

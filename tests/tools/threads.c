@@ -189,6 +189,47 @@ static void stress(const struct run *r)
 		node_down(&nodes[i]);
 }
 
+/* Asks whose an interface is, as `peer show` does. */
+static void *ask_whose(void *arg)
+{
+	struct lnet_nid *nid = arg;
+
+	while (!atomic_read(&nodes[0].nr_done)) {
+		struct lnet_peer_ni *pni = lnet_peer_ni_lookup(nodes[0].ln, nid);
+
+		if (pni)
+			lnet_peer_put(lnet_peer_of(pni));
+		lnet_peer_ni_put(pni);
+	}
+	return NULL;
+}
+
+/* An interface that traffic made becomes a configured peer's while others look at it. */
+static void moves(void)
+{
+	static const struct run r = { "", LNET_PROGRESS_SERVICE, false, 2 };
+	struct lnet_nid primary, nid;
+	pthread_t thread;
+	unsigned int i;
+
+	memset(nodes, 0, sizeof(nodes));
+	node_up(0, &r, 0);
+	must(!lnet_nid_parse(&primary, "10.0.0.1@tcp") && !lnet_nid_parse(&nid, "10.0.0.2@tcp"));
+	must(!pthread_create(&thread, NULL, ask_whose, &nid));
+	for (i = 0; i < 2000; i++) {
+		struct lnet_peer_ni *pni = lnet_peer_ni_get(nodes[0].ln, &nid);
+
+		must(pni);
+		lnet_peer_ni_put(pni);
+		same(lnet_peer_add(nodes[0].ln, &primary, NULL, 0, true), 0, "a peer is there");
+		same(lnet_peer_add(nodes[0].ln, &primary, &nid, 1, true), 0, "it is theirs");
+		same(lnet_peer_del(nodes[0].ln, &primary, NULL, 0), 0, "they go");
+	}
+	atomic_set(&nodes[0].nr_done, 1);
+	pthread_join(thread, NULL);
+	node_down(&nodes[0]);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct run runs[] = {
@@ -208,6 +249,12 @@ int main(int argc, char **argv)
 		nr_wrong = 0;
 		stress(&runs[i]);
 		printf("%s: %s\n", runs[i].name, nr_wrong ? "FAIL" : "ok");
+		nr_failed += nr_wrong != 0;
+	}
+	if (argc == 1 || !strcmp(argv[1], "moves")) {
+		nr_wrong = 0;
+		moves();
+		printf("moves: %s\n", nr_wrong ? "FAIL" : "ok");
 		nr_failed += nr_wrong != 0;
 	}
 	return nr_failed ? 1 : 0;
