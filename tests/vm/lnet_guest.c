@@ -23,14 +23,15 @@
 #include "lnet/kernel/netns.h"
 
 #define BOARD_SIZE	1048576U
-#define TIMEOUT		(30 * HZ)
+/* longer than a request may wait for a credit and then for its end, each transaction_timeout */
+#define TIMEOUT		(120 * HZ)
 #define WINDOW		8U
 
 /* One network namespace. */
 struct party {
 	struct lnet_client client;	/* first */
 	struct list_head link;
-	struct net *net;
+	struct net *net;		/* NULL once it is gone: what is left is freed at the end */
 	lnet_md_t board[LNET_PORTALS];
 	u32 nr_boards;
 	atomic_t nr_put, nr_got, nr_bad;
@@ -112,8 +113,10 @@ static void gone(struct lnet_client *client)
 	struct party *pa = container_of(client, struct party, client);
 
 	mutex_lock(&lock);
-	list_del_init(&pa->link);
+	pa->net = NULL;
 	boards_close(pa);
+	vfree(pa->mem);
+	pa->mem = NULL;
 	mutex_unlock(&lock);
 }
 
@@ -355,8 +358,11 @@ static void __exit guest_end(void)
 {
 	struct party *pa, *next;
 
-	list_for_each_entry_safe(pa, next, &parties, link) {
+	mutex_lock(&lock);
+	list_for_each_entry(pa, &parties, link)
 		boards_close(pa);
+	mutex_unlock(&lock);
+	list_for_each_entry_safe(pa, next, &parties, link) {
 		lnet_client_close(&pa->client);
 		vfree(pa->mem);
 		kfree(pa);
