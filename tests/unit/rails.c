@@ -395,7 +395,7 @@ static void deliver_to(struct rails_node *n, struct rails_msg *m)
 	}
 	lnet_pass_begin(&p, n->ln, LNET_PASS_DRIVER);
 	rx = lnet_rx_get(&p);
-	v = lnet_rx_begin(&p, ni, rx, &m->hdr, from);
+	v = rx ? lnet_rx_begin(&p, ni, rx, &m->hdr, from) : LNET_SKIP;
 	if (v == LNET_LAND && m->half) {
 		h = hold(&rails.landing, ni, m);
 		h->rx = rx;
