@@ -98,12 +98,13 @@ define archive
 endef
 
 # Release: the core and what drivers share become one object, compiled as a whole, so that small functions of one file
-# are inlined in others. What the simulator has of its own in place of user space's stays apart.
+# are inlined in others, and the short ways through large ones. What the simulator has of its own in place of user
+# space's stays apart.
 ifeq ($(F)$(findstring gcc,$(CC)),releasegcc)
 WHOLE	:= $(filter-out $(O)/lnd/socklnd/user% $(O)/lnd/socklnd/link%,$(LIB_OBJS))
-$(WHOLE): CFLAGS_ALL += -flto
+$(WHOLE): CFLAGS_ALL += -O3 -flto
 $(O)/whole.o: $(WHOLE)
-	$(CC) -r -flto=auto -flinker-output=nolto-rel $(CFLAGS_ALL) -o $@ $^
+	$(CC) -r -flto=auto -flinker-output=nolto-rel $(CFLAGS_ALL) -O3 -o $@ $^
 LIB_OBJS := $(O)/whole.o $(filter-out $(WHOLE),$(LIB_OBJS))
 endif
 

@@ -133,7 +133,7 @@ int lnet_ctl_fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {
 	struct lnet_req all;
-	u64 op;
+	u64 op = 0;
 	int rc = op_of(req, &all, &op, e);
 	bool delay = op >= LNET_NL_DELAY_ADD;
 
@@ -160,7 +160,7 @@ int lnet_ctl_fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 			 struct lnet_ctl_err *e)
 {
 	struct lnet_req all;
-	u64 op;
+	u64 op = 0;
 	int rc = op_of(req, &all, &op, e);
 
 	d->sub = op >= LNET_NL_DELAY_ADD;
