@@ -11,19 +11,22 @@
  */
 #define CONTROL_EXTRA 2
 
-struct hold {
-	u8 peer, ni, driver, memory;
-};
-static const struct hold holds[LNET_NR_ATT_STATES] = {
-#define ASTATE(s, pc, nc, drv, mem) [s] = { pc, nc, drv, mem },
+/* What a state holds, by name. */
+enum {
+#define ASTATE(s, pc, nc, drv, mem) s##_PEER = pc, s##_NI = nc, s##_DRIVER = drv,
 #define AEDGE(a, b)
 #include "states/att.def"
 #undef ASTATE
 #undef AEDGE
 };
-static const u8 edges[LNET_NR_ATT_STATES][LNET_NR_ATT_STATES] = {
+/* What an edge gives back (> 0) or takes of both credits; the driver gets it (> 0) or is done. */
+struct edge {
+	u8 legal;
+	s8 peer, ni, driver;
+};
+static const struct edge edges[LNET_NR_ATT_STATES][LNET_NR_ATT_STATES] = {
 #define ASTATE(s, pc, nc, drv, mem)
-#define AEDGE(a, b) [a][b] = 1,
+#define AEDGE(a, b) [a][b] = { 1, a##_PEER - b##_PEER, a##_NI - b##_NI, b##_DRIVER - a##_DRIVER },
 #include "states/att.def"
 #undef ASTATE
 #undef AEDGE
@@ -87,26 +90,30 @@ static void account_driver(struct lnet_att *att, struct lnet_ni_shard *ns, int m
 	ns->holds += more;
 }
 
-/* Takes and gives back what the two states differ in; nobody is woken. */
-static void account(struct lnet_att *att, enum lnet_att_state to)
+/*
+ * Takes and gives back what the two states differ in; nobody is woken. Where the caller names both,
+ * the compiler leaves what they differ in.
+ */
+static __always_inline void account(struct lnet_att *att, enum lnet_att_state from,
+				    enum lnet_att_state to)
 {
-	const struct hold *from = &holds[att->state], *want = &holds[to];
+	const struct edge *e = &edges[from][to];
 	struct lnet_peer_ni *pni = att->pni;
-	struct lnet_ni_shard *ns = ni_shard(att);
 
-	WARN_ON_ONCE(!edges[att->state][to]);
-	lnet_edge(att, att, att->state, to);
+	WARN_ON_ONCE(!e->legal || att->state != from);
+	lnet_edge(att, att, from, to);
 	att->state = to;
-	if (from->peer != want->peer) {
-		pni->credits += from->peer - want->peer;
+	if (e->peer) {
+		pni->credits += e->peer;
 		pni->min_credits = min(pni->min_credits, pni->credits);
 	}
-	if (from->ni != want->ni) {
-		ns->credits += from->ni - want->ni;
+	if (e->ni || e->driver) {
+		struct lnet_ni_shard *ns = ni_shard(att);
+
+		ns->credits += e->ni;
 		ns->min_credits = min(ns->min_credits, ns->credits);
+		account_driver(att, ns, e->driver);
 	}
-	if (from->driver != want->driver)
-		account_driver(att, ns, want->driver - from->driver);
 }
 
 /* An attempt counts its next hop, unless its operation does so already. */
@@ -130,11 +137,11 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	u64 slice;
 
 	if (!lnet_op_name(p, op)) {
-		account(att, ATT_FREE);
+		account(att, ATT_WAIT_NI, ATT_FREE);
 		lnet_op_park_window(op);
 		return false;
 	}
-	account(att, ATT_WIRE);
+	account(att, ATT_WAIT_NI, ATT_WIRE);
 	lnet_op_wire(op);
 	/* Only now: a path that it waited for in vain is as good as any other. */
 	op->tried |= 1ULL << att->path->ix;
@@ -161,7 +168,7 @@ static void wait_ni(struct lnet_pass *p, struct lnet_att *att)
 {
 	struct lnet_ni_shard *ns = ni_shard(att);
 
-	account(att, ATT_WAIT_NI);
+	account(att, ATT_WAIT_PEER, ATT_WAIT_NI);
 	if (!may_take(ns->credits, att->cls) || !list_empty(&ns->wait[att->cls])) {
 		list_add_tail(&att->link, &ns->wait[att->cls]);
 		ns->nr_wait++;
@@ -211,14 +218,14 @@ static void wake_ni(struct lnet_pass *p, struct lnet_ni_shard *ns)
 
 void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to)
 {
-	const struct hold *from = &holds[att->state];
+	const struct edge *e = &edges[att->state][to];
 	struct lnet_ni_shard *ns = ni_shard(att);
 	struct lnet_peer_ni *pni = att->pni;
 
-	account(att, to);
-	if (unlikely(ns->nr_wait) && from->ni && !holds[to].ni)
+	account(att, att->state, to);
+	if (unlikely(ns->nr_wait) && e->ni > 0)
 		wake_ni(p, ns);
-	if (unlikely(pni->nr_wait) && from->peer && !holds[to].peer)
+	if (unlikely(pni->nr_wait) && e->peer > 0)
 		wake_peer(p, pni);
 	if (to == ATT_FREE) {
 		next_hop_put(att);
@@ -248,7 +255,7 @@ void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path 
 	att->cls = att->op->cls;
 	att->deadline_ns = U64_MAX;
 	next_hop_get(att);
-	account(att, ATT_WAIT_PEER);
+	account(att, ATT_FREE, ATT_WAIT_PEER);
 	if (may_take(pni->credits, att->cls) && list_empty(&pni->wait[att->cls])) {
 		wait_ni(p, att);
 		return;
