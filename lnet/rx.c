@@ -196,11 +196,6 @@ struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_o
 	return op;
 }
 
-void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
-{
-	list_add_tail(&op->link, &p->defer);
-}
-
 /* ---- answers to our requests ----------------------------------------------------------------- */
 
 /* @rx came, and says that it comes, from @peer, by whichever of its interfaces. */
@@ -590,13 +585,9 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 	}
 }
 
-enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx,
-				const struct lnet_hdr *hdr, struct lnet_peer_ni *from)
+static void read_header(struct lnet_rx *rx, struct lnet_ni *ni, const struct lnet_hdr *hdr,
+			struct lnet_peer_ni *from)
 {
-	enum lnet_verdict v;
-
-	lnet_enter_pni(p, from);
-	lnet_peer_ni_hold(from);
 	rx->ni = ni;
 	rx->from = from;
 	rx->type = hdr->type;
@@ -604,6 +595,29 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 	rx->src_nid = hdr->src_nid;
 	rx->dest_nid = hdr->dest_nid;
 	rx->src_pid = hdr->src_pid;
+}
+
+/* What take_ack() reads is in the header or written by it: nothing of an ACK is kept. */
+static noinline enum lnet_verdict ack_begin(struct lnet_pass *p, struct lnet_ni *ni,
+					    const struct lnet_hdr *hdr, struct lnet_peer_ni *from)
+{
+	struct lnet_rx rx __uninitialized;
+
+	lnet_enter_pni(p, from);
+	read_header(&rx, ni, hdr, from);
+	return dispatch(p, &rx, hdr);
+}
+
+enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx,
+				const struct lnet_hdr *hdr, struct lnet_peer_ni *from)
+{
+	enum lnet_verdict v;
+
+	if (!rx)
+		return ack_begin(p, ni, hdr, from);
+	lnet_enter_pni(p, from);
+	lnet_peer_ni_hold(from);
+	read_header(rx, ni, hdr, from);
 	rx->arrived_ns = p->now_ns;
 	rx->verdict = LNET_LATER;
 	v = dispatch(p, rx, hdr);

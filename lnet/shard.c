@@ -255,6 +255,11 @@ static void land_all(struct lnet_pass *p)
 	}
 }
 
+void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
+{
+	list_add_tail(&op->link, &p->defer);
+}
+
 static void defer_all(struct lnet_pass *p)
 {
 	while (!list_empty(&p->defer)) {

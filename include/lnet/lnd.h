@@ -251,13 +251,14 @@ void lnet_pass_relax(struct lnet_pass *p);
 void lnet_pass_flush(struct lnet_pass *p);
 
 /*
- * From the shard's pool; NULL only if memory is exhausted (then treat the message as SKIP). May
- * allocate; call without lock held by you.
+ * From the shard's pool, zeroed; NULL only if memory is exhausted (then treat the message as SKIP).
+ * May allocate; call without lock held by you.
  */
 struct lnet_rx *lnet_rx_get(struct lnet_pass *p);
 /*
  * One per parsed header, with hdr->payload_len bytes to follow. Decides; the answer is rx->verdict
- * (also returned). ACKs, GETs are finished here: verdict SKIP.
+ * (also returned). ACKs, GETs are finished here: verdict SKIP. For an ACK @rx may be NULL: none of
+ * it is kept.
  * @from: the peer interface of the connection (counted by the driver; the core takes its own
  * count). The rx belongs to the core afterwards.
  */

@@ -267,17 +267,15 @@ struct stage {
 static int message(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct stage *s,
 		   const struct lnet_hdr *hdr, u64 cookie)
 {
-	struct lnet_rx *rx = lnet_rx_get(p);
+	struct lnet_rx *rx = hdr->type == LNET_MSG_ACK ? NULL : lnet_rx_get(p);
 	enum lnet_verdict v = LNET_SKIP;
 
 	c->cookie = cookie;
 	c->large = hdr->payload_len >= LARGE_MIN;
-	if (rx) {
+	if (rx)
 		rx->lnd[0] = c;
-		rx->lnd[1] = NULL;
-		rx->lnd_flags = 0;
+	if (rx || hdr->type == LNET_MSG_ACK)
 		v = lnet_rx_begin(p, c->sn->ni, rx, hdr, c->peer->pni);
-	}
 	switch (v) {
 	case LNET_LAND:
 		if (hdr->payload_len <= s->len && hdr->payload_len <= SOCK_INLINE_MAX) {
