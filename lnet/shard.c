@@ -229,15 +229,20 @@ static void send_all(struct lnet_pass *p)
 		struct lnet_att *att = list_first_entry(&p->send, struct lnet_att, link);
 		struct lnet_ni *ni = att->ni;
 		LIST_HEAD(run);
+		bool last;
 
 		if (unlikely(READ_ONCE(p->ln->fault)) || !ni->ops->send_list) {
 			list_del_init(&att->link);
 			send_one(p, att);
 			continue;
 		}
-		ring_add(p, ni);
 		run_of(p, ni, &run);
-		ni->ops->send_list(p, ni, &run);
+		last = list_empty(&p->send);
+		if (!last)
+			ring_add(p, ni);
+		lnet_ni_get(ni);
+		ni->ops->send_list(p, ni, &run, last);
+		lnet_ni_put(ni);
 	}
 }
 

@@ -186,9 +186,11 @@ struct lnet_lnd_ops {
 	int  (*send)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
 	/*
 	 * Optional: as send() for several in a row, in order. Those that are not taken are given
-	 * back by lnet_att_done() before it returns.
+	 * back by lnet_att_done() before it returns. @ring: nothing else leaves with this pass, so
+	 * it does what flush() would, which is not called for these.
 	 */
-	void (*send_list)(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts);
+	void (*send_list)(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts,
+			  bool ring);
 	/*
 	 * Doorbell: write what is queued, once per pass. Never blocks on a full socket: the rest
 	 * goes on write space. Optional.

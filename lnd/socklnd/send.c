@@ -529,7 +529,7 @@ int sock_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 	return err;
 }
 
-void sock_send_list(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts)
+void sock_send_list(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts, bool ring)
 {
 	struct sock_peer *peer = NULL, *last = NULL;
 	struct sock_ni *sn = sock_ni_of(ni);
@@ -547,6 +547,8 @@ void sock_send_list(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *a
 		last = peer;
 	}
 	queued(p, last);
+	if (ring)
+		sock_flush_ring(p, sn);
 	sock_unlock(p, sn);
 }
 

@@ -317,7 +317,7 @@ bool sock_same_address(const struct sock_ni *a, const struct sock_ni *b);
 
 /* ---- ops ---- */
 int sock_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
-void sock_send_list(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts);
+void sock_send_list(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts, bool ring);
 void sock_flush(struct lnet_pass *p, struct lnet_ni *ni);
 void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 		 enum lnet_cancel how);
