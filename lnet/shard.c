@@ -320,6 +320,8 @@ void lnet_pass_end(struct lnet_pass *p)
 		perform(p);
 	}
 	lnet_leave(p);
+	if (p->kind == LNET_PASS_CALL && list_empty(&p->ready) && list_empty(&p->evts))
+		return;
 	/* Events that calls left behind need not wait for the worker if a reader is here. */
 	if (p->kind != LNET_PASS_CALL)
 		lnet_md_take_ready(p);
