@@ -527,7 +527,7 @@ static void resume(struct sock_conn *c)
 {
 	struct sock_ni *sn = c->sn;
 
-	c->waits = false;
+	WRITE_ONCE(c->waits, false);
 	if (c->reading)
 		return;
 	c->want_read = true;
@@ -599,9 +599,9 @@ void sock_rx_abandon(struct lnet_pass *p, struct sock_conn *c)
 	rx = c->rx;
 	h = c->hold;
 	waited = c->waits;
-	c->waits = false;
-	c->rx = NULL;
-	c->hold = NULL;
+	WRITE_ONCE(c->waits, false);
+	WRITE_ONCE(c->rx, NULL);
+	WRITE_ONCE(c->hold, NULL);
 	if (h) {
 		rx = h->rx;
 		waited = !h->landed;
@@ -639,7 +639,7 @@ static bool land(struct lnet_pass *p, struct sock_ni *sn, struct lnet_rx *rx, bo
 		return false;
 	}
 	if (skip)
-		c->rx = NULL;
+		WRITE_ONCE(c->rx, NULL);
 	else
 		land_begin(c, rx, c->skip);
 	resume(c);
@@ -672,7 +672,7 @@ static bool stop(struct sock_ni *sn, const struct lnet_rx *rx)
 			c->stop = true;
 			return false;
 		}
-		c->rx = NULL;
+		WRITE_ONCE(c->rx, NULL);
 		c->skip += c->want - c->pos;
 		return true;
 	}

@@ -259,6 +259,12 @@ struct sock_conn {
 	u8 io[] __aligned(8);
 };
 
+/* [reader] Its next turn begins with a read of all the staging memory. */
+static inline bool sock_conn_between(const struct sock_conn *c)
+{
+	return !READ_ONCE(c->rx) && !READ_ONCE(c->hold) && !c->stash && !c->large;
+}
+
 #define sock_count(sn, name) ((sn)->c[SOCK_C_##name]++)
 
 /* ---- life of an NI: conn.c. No lock held by the caller. ---- */

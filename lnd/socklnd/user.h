@@ -37,6 +37,9 @@ struct user_conn {
 	struct lnet_poll poll;
 	bool releasing;			/* one thread does it [sn.lock] */
 	u8 need;			/* bytes of the request it waits for; 0: any [reader] */
+	/* [reader] its turn began with a read into the staging memory; what that gave */
+	bool is_ahead;
+	ssize_t ahead;
 };
 
 static inline struct user_ni *user_ni(struct sock_ni *sn)
