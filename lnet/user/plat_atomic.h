@@ -6,6 +6,16 @@
 #ifndef LNET_USER_PLAT_ATOMIC_H
 #define LNET_USER_PLAT_ATOMIC_H
 
+#include <sys/single_threaded.h>
+
+/*
+ * Nobody else can look: then a plain operation is as good as a locked one, which is dear. A thread
+ * that is made later sees all that was done before.
+ */
+#define plat_alone()		__builtin_expect(__libc_single_threaded, 1)
+#define plat_add(p, i, order)							\
+	(plat_alone() ? (*(p) += (i)) : __atomic_add_fetch((p), (i), (order)))
+
 #define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define smp_rmb()		__atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define smp_wmb()		__atomic_thread_fence(__ATOMIC_RELEASE)
@@ -50,43 +60,49 @@ static inline void name##_set_release(type *v, val_t i)			\
 }									\
 static inline void name##_add(val_t i, type *v)				\
 {									\
-	__atomic_fetch_add(&v->counter, i, __ATOMIC_RELAXED);		\
+	(void)plat_add(&v->counter, i, __ATOMIC_RELAXED);		\
 }									\
 static inline void name##_sub(val_t i, type *v)				\
 {									\
-	__atomic_fetch_sub(&v->counter, i, __ATOMIC_RELAXED);		\
+	(void)plat_add(&v->counter, -i, __ATOMIC_RELAXED);		\
 }									\
 static inline void name##_inc(type *v)					\
 {									\
-	__atomic_fetch_add(&v->counter, 1, __ATOMIC_RELAXED);		\
+	(void)plat_add(&v->counter, 1, __ATOMIC_RELAXED);		\
 }									\
 static inline void name##_dec(type *v)					\
 {									\
-	__atomic_fetch_sub(&v->counter, 1, __ATOMIC_RELAXED);		\
+	(void)plat_add(&v->counter, -1, __ATOMIC_RELAXED);		\
 }									\
 static inline val_t name##_add_return(val_t i, type *v)			\
 {									\
-	return __atomic_add_fetch(&v->counter, i, __ATOMIC_SEQ_CST);	\
+	return plat_add(&v->counter, i, __ATOMIC_SEQ_CST);		\
 }									\
 static inline val_t name##_sub_return(val_t i, type *v)			\
 {									\
-	return __atomic_sub_fetch(&v->counter, i, __ATOMIC_SEQ_CST);	\
+	return plat_add(&v->counter, -i, __ATOMIC_SEQ_CST);		\
 }									\
 static inline val_t name##_inc_return(type *v)				\
 {									\
-	return __atomic_add_fetch(&v->counter, 1, __ATOMIC_SEQ_CST);	\
+	return plat_add(&v->counter, 1, __ATOMIC_SEQ_CST);		\
 }									\
 static inline val_t name##_dec_return(type *v)				\
 {									\
-	return __atomic_sub_fetch(&v->counter, 1, __ATOMIC_SEQ_CST);	\
+	return plat_add(&v->counter, -1, __ATOMIC_SEQ_CST);		\
 }									\
 static inline bool name##_dec_and_test(type *v)				\
 {									\
-	return __atomic_sub_fetch(&v->counter, 1, __ATOMIC_SEQ_CST) == 0; \
+	return plat_add(&v->counter, -1, __ATOMIC_SEQ_CST) == 0;	\
 }									\
 static inline val_t name##_xchg(type *v, val_t i)			\
 {									\
-	return __atomic_exchange_n(&v->counter, i, __ATOMIC_SEQ_CST);	\
+	val_t was;							\
+									\
+	if (!plat_alone())						\
+		return __atomic_exchange_n(&v->counter, i, __ATOMIC_SEQ_CST); \
+	was = v->counter;						\
+	v->counter = i;							\
+	return was;							\
 }									\
 static inline val_t name##_cmpxchg(type *v, val_t old, val_t val)	\
 {									\
@@ -117,7 +133,13 @@ PLAT_ATOMIC(atomic64, atomic64_t, s64)
 /* The bits found; full order. */
 static inline int atomic_fetch_or(int i, atomic_t *v)
 {
-	return __atomic_fetch_or(&v->counter, i, __ATOMIC_SEQ_CST);
+	int was;
+
+	if (!plat_alone())
+		return __atomic_fetch_or(&v->counter, i, __ATOMIC_SEQ_CST);
+	was = v->counter;
+	v->counter = was | i;
+	return was;
 }
 
 /* A count of references: taking one from 0 and dropping below 0 are bugs. */
