@@ -161,9 +161,10 @@ void lnet_stat_posted(struct lnet_path *path, const struct lnet_op *op, u64 ns)
 
 	if (!s)
 		return;
-	lnet_hist_add(&s->send, ns);
 	if (op->type == LNET_OP_PUT && op->tries == 1)
-		lnet_hist_add(&s->put_egress, ns);
+		lnet_hist_add_both(&s->send, &s->put_egress, ns);
+	else
+		lnet_hist_add(&s->send, ns);
 }
 
 void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_ns)
@@ -173,6 +174,5 @@ void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_
 
 	if (!s)
 		return;
-	lnet_hist_add(&s->trans, ns);
-	lnet_hist_add(op->type == LNET_OP_GET ? &s->get_rtt : &s->put_ack, ns);
+	lnet_hist_add_both(&s->trans, op->type == LNET_OP_GET ? &s->get_rtt : &s->put_ack, ns);
 }

@@ -453,7 +453,7 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 
 static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
-	struct lnet_window *w = lnet_window_find(p->sh, rx->handle.cookie[0]);
+	struct lnet_window *w;
 	struct lnet_rx *other;
 
 	e->state = ENTRY_FINAL;
@@ -462,7 +462,10 @@ static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 		lnet_rx_want_stop(p, other);
 	if (!e->noack) {
 		send_ack(p, rx, e, e->mlength);
-	} else if (w && !e->detached) {
+		return;
+	}
+	w = lnet_window_find(p->sh, rx->handle.cookie[0]);
+	if (w && !e->detached) {
 		w->nr_unacked++;
 		lnet_window_busy(p, w);
 	}

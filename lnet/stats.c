@@ -58,7 +58,7 @@ static u64 bucket_end(unsigned int bucket)
 	return (5ULL + (bucket - 1) % 4) << (log - 2);
 }
 
-void lnet_hist_add(struct lnet_hist *h, u64 ns)
+static void hist_put(struct lnet_hist *h, u64 ns, unsigned int bucket)
 {
 	if (h->count == 0 || ns < h->min_ns)
 		h->min_ns = ns;
@@ -66,7 +66,20 @@ void lnet_hist_add(struct lnet_hist *h, u64 ns)
 		h->max_ns = ns;
 	h->count++;
 	h->sum_ns += ns;
-	h->bucket[bucket_of(ns)]++;
+	h->bucket[bucket]++;
+}
+
+void lnet_hist_add(struct lnet_hist *h, u64 ns)
+{
+	hist_put(h, ns, bucket_of(ns));
+}
+
+void lnet_hist_add_both(struct lnet_hist *a, struct lnet_hist *b, u64 ns)
+{
+	unsigned int bucket = bucket_of(ns);
+
+	hist_put(a, ns, bucket);
+	hist_put(b, ns, bucket);
 }
 
 u64 lnet_hist_quantile(const struct lnet_hist *h, unsigned int permille)

@@ -4,6 +4,7 @@
 #define lnet_ni_counter_names stats_ni_counter_names
 #define lnet_pni_counter_names stats_pni_counter_names
 #define lnet_hist_add stats_hist_add
+#define lnet_hist_add_both stats_hist_add_both
 #define lnet_hist_quantile stats_hist_quantile
 #define lnet_stat_sum stats_stat_sum
 #define lnet_stats_reset stats_stats_reset
