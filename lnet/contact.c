@@ -119,6 +119,7 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 		return;
 	}
 	lnet_window_grant(peer, grant, W, instance);
+	peer->tx.used_ns = p->now_ns;
 	set_state(peer, CONTACT_OPEN);
 	peer->contact_fails = 0;
 	release_all(p, peer);
@@ -150,9 +151,8 @@ static void pinged(struct lnet_pass *p, struct lnet_op *op)
 		return;
 	}
 	op->len = LNET_GRANT_SIZE;
-	op->offset = (u32)min_t(
-		u64, div_u64(READ_ONCE(p->ln->tun.transaction_timeout) * 2, NSEC_PER_MSEC),
-		U32_MAX);
+	peer->tx.hold_ns = 2 * READ_ONCE(p->ln->tun.transaction_timeout);
+	op->offset = (u32)min_t(u64, div_u64(peer->tx.hold_ns, NSEC_PER_MSEC), U32_MAX);
 	op->done = opened;
 	lnet_op_defer(p, op);
 }
@@ -178,8 +178,23 @@ void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer)
 	lnet_op_defer(p, op);
 }
 
+/*
+ * After twice the hold time the receiver has dropped the window. A refusal would come early enough
+ * for a request that was sent once; of one that was sent twice meanwhile nobody could say whether
+ * it was delivered (rule 11).
+ */
+static bool is_stale(const struct lnet_pass *p, const struct lnet_peer *peer)
+{
+	const struct lnet_txwin *tx = &peer->tx;
+
+	return tx->hold_ns && p->now_ns - tx->used_ns > tx->hold_ns + tx->hold_ns / 2 &&
+	       tx->next == tx->oldest;
+}
+
 bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
 {
+	if (unlikely(peer->contact == CONTACT_OPEN && is_stale(p, peer)))
+		lnet_contact_grant_void(p, peer, peer->tx.grant);
 	if (likely(peer->contact == CONTACT_OPEN) || is_loopback(peer))
 		return true;
 	lnet_contact_need(p, peer);

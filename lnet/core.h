@@ -383,6 +383,8 @@ struct lnet_txwin {			/* our requests to a peer that named us a grant */
 	u64 next, oldest;		/* sequences: next to draw, oldest unfinished */
 	u32 W, cap;			/* cap: size of @op, power of two */
 	u64 told;			/* floor the receiver was told */
+	u64 used_ns;			/* when the last one was named */
+	u64 hold_ns;			/* what the receiver was told at the opening; 0: nothing */
 	struct lnet_op **op;		/* at seq mod cap; NULL finished; starts as @few */
 	struct lnet_op *few[8];
 };

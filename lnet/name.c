@@ -30,6 +30,7 @@ bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
 	if (!tx->grant || window_full(tx))
 		return false;
 	op->seq = tx->next++;
+	tx->used_ns = p->now_ns;
 	cookie = op->seq | min_t(u64, op->seq - tx->oldest, DIST_MASK) << DIST_SHIFT;
 	if (!(op->flags & LNET_OPF_NOACKREQ))
 		cookie |= ACK_BIT;
@@ -38,7 +39,6 @@ bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
 	tx->op[op->seq & (tx->cap - 1)] = op;
 	tx->told = max(tx->told, tx->oldest);
 	op->flags |= LNET_OPF_NAMED;
-	(void)p;
 	return true;
 }
 

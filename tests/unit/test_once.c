@@ -387,6 +387,34 @@ static void test_refused_before_given_back(void)
 
 /* ---- rules 5 and 11: restarts ---------------------------------------------------------------- */
 
+static void check_soon(unsigned int tag)
+{
+	rails_run(100 * RAILS_MS);
+	check(tag, 0, 1, false);
+}
+
+/* The receiver drops the window of who is silent: one that may be gone is not used. */
+static void test_silence(void)
+{
+	unsigned int tag, i;
+	u64 openings;
+
+	rails_begin(NULL);
+	check_soon(rails_put(0, 1, 64, LNET_ACK, 0));
+	openings = rails_stat(1, LNET_C_openings);
+	rails_run(12 * NSEC_PER_SEC);
+	check_soon(rails_put(0, 1, 64, LNET_ACK, 0));
+	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings, "a window that is there is used");
+	for (i = 0; i < 2; i++) {
+		rails_run(16 * NSEC_PER_SEC + i * 60 * NSEC_PER_SEC);
+		tag = i ? rails_get(0, 1, 64, 0) : rails_put(0, 1, 64, 0, 0);
+		check_soon(tag);
+		UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 1 + i, "one perhaps gone");
+	}
+	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 0, "nothing is refused");
+	rails_end();
+}
+
 static void test_receiver_restarts(void)
 {
 	unsigned int tag;
@@ -570,6 +598,7 @@ UNIT_SUITE(once,
 	  test_refused_before_given_back },
 	{ "rules 5, 11: after a restart refused, then sent under a new name",
 	  test_receiver_restarts },
+	{ "rule 13: a window that may be gone is not used", test_silence },
 	{ "rule 11: with two attempts it is perhaps delivered", test_restart_two_attempts },
 	{ "rule 11: refused while it pauses", test_refused_in_backoff },
 	{ "rule 11: the sender restarts", test_sender_restarts },
