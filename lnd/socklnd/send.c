@@ -208,11 +208,8 @@ static bool has_work(const struct sock_conn *c)
 {
 	if (c->state != CONN_OPEN)
 		return false;
-	if (!list_empty(&c->noops))
-		return true;
-	if (c->type != LNET_CTYPE_CONTROL && c->type != LNET_CTYPE_BULK_OUT)
-		return false;
-	return (c->peer->nr_queue[SOCK_SMALL] && carries(c, SOCK_SMALL)) ||
+	return !list_empty(&c->noops) ||
+	       (c->peer->nr_queue[SOCK_SMALL] && carries(c, SOCK_SMALL)) ||
 	       (c->peer->nr_queue[SOCK_BULK] && carries(c, SOCK_BULK));
 }
 
