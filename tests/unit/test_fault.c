@@ -412,7 +412,7 @@ static void test_delay(void)
 
 static void test_order(void)
 {
-	struct lnet_fault_rule r = rule_of(1, 0), got;
+	struct lnet_fault_rule r = rule_of(1, 0), got = { 0 };
 
 	setup();
 	r.health_mask = 1 << LNET_LOCAL_TIMEOUT;
@@ -422,10 +422,10 @@ static void test_order(void)
 	lnet_fault_add(&w->ln, &r);
 	UNIT_EQUAL(tx(), LNET_REMOTE_DROPPED, "the most recent");
 	UNIT_EQUAL(tx(), LNET_LOCAL_TIMEOUT, "when that does not hit, the next");
-	lnet_fault_get(&w->ln, false, 0, &got);
+	UNIT_EQUAL(lnet_fault_get(&w->ln, false, 0, &got), 0, "the first");
 	UNIT_EQUAL(got.rate, 2, "listed most recent first");
 	UNIT_EQUAL(got.nr_match, 2, "looked at both");
-	lnet_fault_get(&w->ln, false, 1, &got);
+	UNIT_EQUAL(lnet_fault_get(&w->ln, false, 1, &got), 0, "the second");
 	UNIT_EQUAL(got.nr_match, 1, "looked at what was left");
 	UNIT_EQUAL(lnet_fault_get(&w->ln, false, 2, &got), -ENOENT, "past the end");
 	UNIT_EQUAL(lnet_fault_get(&w->ln, true, 0, &got), -ENOENT, "no delay rule");
@@ -434,7 +434,7 @@ static void test_order(void)
 
 static void test_keep(void)
 {
-	struct lnet_fault_rule r = rule_of(1, 0), got;
+	struct lnet_fault_rule r = rule_of(1, 0), got = { 0 };
 	struct lnet_nid a, b;
 	unsigned int i;
 
@@ -459,7 +459,7 @@ static void test_keep(void)
 	lnet_fault_reset(&w->ln, false);
 	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 0, "reset of the other kind changes nothing");
 	lnet_fault_reset(&w->ln, true);
-	lnet_fault_get(&w->ln, true, 0, &got);
+	UNIT_EQUAL(lnet_fault_get(&w->ln, true, 0, &got), 0, "still there");
 	UNIT_EQUAL(got.nr_match + got.nr_hit + got.nr_by_type[LNET_MSG_PUT], 0, "reset zeroes");
 	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 1, "and begins the window anew");
 	r = rule_of(1, 0);
