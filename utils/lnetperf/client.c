@@ -125,7 +125,7 @@ static int hand_over(struct client *c, u32 slot, u64 ptr, bool more)
 	u64 id = c->n->instance << PERF_ID_SHIFT | number;
 
 	x->md = c->md[slot % c->nr_mem / c->per_md];
-	x->md_offset = slot % c->nr_mem % c->per_md * c->stride;
+	x->md_offset = o->size ? slot % c->nr_mem % c->per_md * c->stride : 0;
 	x->offset = o->verify && o->op != PERF_GET ? 0 : c->req[slot].remote;
 	x->flags = (o->op == PERF_PUT ? LNET_ACK : 0) | (more ? LNET_MORE : 0);
 	x->op_ptr = (void *)(uintptr_t)ptr;
@@ -280,7 +280,7 @@ static int sizes_set(struct client *c)
 	const struct perf_opt *o = c->n->opt;
 	bool get = o->verify && o->op == PERF_GET;
 
-	c->stride = o->size >= 4096 ? ALIGN(o->size, 4096) : ALIGN(o->size, 64);
+	c->stride = o->size >= 4096 ? ALIGN(o->size, 4096) : ALIGN(max(o->size, 1u), 64);
 	c->nr = o->interval_ns ? min(MAX_OPEN, MAX_MEMORY / c->stride) : o->window;
 	c->nr_mem = o->verify ? c->nr : min(c->nr, o->buffers);
 	if (!o->verify)
@@ -334,7 +334,8 @@ static int bind(struct client *c)
 	c->md = calloc(nr, sizeof(*c->md));
 	if (!c->md)
 		return -ENOMEM;
-	cfg.length = c->per_md * c->stride;
+	/* A length of 0 in a request means all of the descriptor's memory: then that is nothing. */
+	cfg.length = c->n->opt->size ? c->per_md * c->stride : 0;
 	for (i = 0; i < nr && !rc; i++) {
 		cfg.start = c->mem + (size_t)i * cfg.length;
 		cfg.length = min(cfg.length, (c->nr_mem - i * c->per_md) * c->stride);
@@ -413,6 +414,8 @@ int perf_client(struct perf_node *n)
 		fprintf(stderr, "lnetperf: %s\n", strerror(-rc));
 	if (!rc)
 		rc = wait_ready(&c);
+	if (!rc)
+		rc = perf_crowd_meet(n);
 	if (!rc)
 		rc = measure(&c);
 	/* Its handler and memory are used until the node has stopped. */

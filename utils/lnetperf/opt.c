@@ -20,6 +20,8 @@ static const char help[] =
 	"  --log FILE          append what happens to FILE, for the oracle\n"
 	"  --timeline T        a line of figures every T\n"
 	"  --json              figures as JSON\n"
+	"  --crowd N,NID       N further nodes, at NID and the addresses after it: the server has\n"
+	"                      them in its process, the client an idle connection to each\n"
 	"  --duration T        how long; client: 5s, server: until SIGTERM\n"
 	"of the client:\n"
 	"  --op put|put-noack|get   what to request; put (with ACK)\n"
@@ -37,7 +39,7 @@ static const char help[] =
 
 enum { O_NID = 256, O_PEER, O_PORT, O_CREDITS, O_PEER_CREDITS, O_SET, O_MODE, O_NAME, O_LOG,
        O_TIMELINE, O_JSON, O_DURATION, O_OP, O_SIZE, O_WINDOW, O_INTERVAL, O_COUNT, O_WARMUP,
-       O_BUFFERS, O_TIMEOUT, O_VERIFY, O_PLANT, O_STAY, O_HELP };
+       O_BUFFERS, O_TIMEOUT, O_VERIFY, O_PLANT, O_STAY, O_CROWD, O_HELP };
 
 static const struct option options[] = {
 	{ "nid", 1, NULL, O_NID }, { "peer", 1, NULL, O_PEER }, { "port", 1, NULL, O_PORT },
@@ -49,7 +51,7 @@ static const struct option options[] = {
 	{ "count", 1, NULL, O_COUNT }, { "warmup", 1, NULL, O_WARMUP },
 	{ "buffers", 1, NULL, O_BUFFERS }, { "timeout", 1, NULL, O_TIMEOUT },
 	{ "verify", 0, NULL, O_VERIFY }, { "plant", 1, NULL, O_PLANT }, { "stay", 0, NULL, O_STAY },
-	{ "help", 0, NULL, O_HELP }, { 0 }
+	{ "crowd", 1, NULL, O_CROWD }, { "help", 0, NULL, O_HELP }, { 0 }
 };
 
 static bool parse_num(const char *text, u64 max, u64 *num)
@@ -75,6 +77,27 @@ static bool parse_uint(const char *text, u32 max, u32 *num)
 	if (good)
 		*num = (u32)val;
 	return good;
+}
+
+static bool parse_size(const char *text, u32 *size)
+{
+	u64 val;
+	bool good = parse_num(text, PERF_MAX_SIZE, &val);
+
+	if (good)
+		*size = (u32)val;
+	return good;
+}
+
+static bool parse_crowd(struct perf_opt *o, char *text)
+{
+	char *nid = strchr(text, ',');
+
+	if (!nid)
+		return false;
+	*nid++ = 0;
+	return parse_uint(text, PERF_MAX_CROWD, &o->crowd) &&
+	       !lnet_nid_parse(&o->crowd_first, nid) && lnet_nid_is_nid4(&o->crowd_first);
 }
 
 static bool parse_time(const char *text, u64 *ns)
@@ -159,7 +182,8 @@ static bool parse_one(struct perf_opt *o, int c, char *arg)
 	case O_PEER_CREDITS: return parse_uint(arg, 65535, &o->peer_credits);
 	case O_WINDOW: return parse_uint(arg, 16384, &o->window);
 	case O_BUFFERS: return parse_uint(arg, 16384, &o->buffers);
-	case O_SIZE: return parse_uint(arg, PERF_MAX_SIZE, &o->size);
+	case O_SIZE: return parse_size(arg, &o->size);
+	case O_CROWD: return parse_crowd(o, arg);
 	case O_COUNT: return parse_num(arg, 1ull << PERF_ID_SHIFT, &o->count) && o->count;
 	case O_WARMUP: return parse_num(arg, 1u << 30, &o->warmup);
 	case O_INTERVAL: return parse_time(arg, &o->interval_ns) && o->interval_ns;

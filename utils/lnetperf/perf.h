@@ -16,6 +16,7 @@
 #define PERF_MAX_RAILS	16
 #define PERF_MAX_PEERS	16
 #define PERF_MAX_SETS	32
+#define PERF_MAX_CROWD	4096
 #define PERF_PORTAL_RAW	10	/* PUT and GET of memory whose content does not matter */
 #define PERF_RAW_BYTES	(16u << 20)
 
@@ -37,6 +38,8 @@ struct perf_opt {
 	bool verify, json, stay;
 	enum perf_plant plant;
 	const char *log, *name;
+	u32 crowd;			/* further nodes */
+	struct lnet_nid crowd_first;
 };
 /* -1: go on, else the exit status. */
 int perf_opt_parse(struct perf_opt *o, int argc, char **argv);
@@ -60,6 +63,7 @@ void *perf_log_memory(struct perf_log *log, const char *path, size_t len);
 #define PERF_HIST_BUCKETS	(48 * 32)
 struct perf_figures {
 	u64 issued, ok, failed, perhaps, corrupted, twice, bytes;
+	u64 cpu_ns;			/* of the process, while it measured */
 	u64 start_ns, end_ns, last_ns, gap_ns, gap_at_ns;	/* gap: longest one */
 	u64 lat_sum, lat_min, lat_max;
 	u32 lat[PERF_HIST_BUCKETS];
@@ -82,6 +86,11 @@ struct perf_node {
 		u64 sent[PERF_MAX_RAILS], bytes[PERF_MAX_RAILS];
 	} base, last;			/* at the start, at the last line */
 	struct perf_rails sum, seen;	/* of perf_node_rails() */
+	/* of the process, without and with the idle connections */
+	struct perf_memory {
+		u64 heap, resident;	/* bytes */
+		u64 sockets;
+	} before, after;
 	u64 last_line_ns, line_ok, line_gap_ns, next_rail_ns;
 };
 
@@ -98,6 +107,15 @@ u64 perf_node_suppressed(const struct perf_node *n);	/* duplicates of all kinds 
 u64 perf_report_tick(struct perf_node *n, u64 now_ns);
 void perf_report_start(struct perf_node *n);
 void perf_report_end(struct perf_node *n);
+
+/*
+ * crowd.c. The server's further nodes: 0 or -errno, and what was started is to be stopped all the
+ * same; NULL is no crowd. The client's connections to them: made, left idle, and looked at.
+ */
+struct perf_crowd;
+int perf_crowd_start(struct perf_crowd **crowdp, const struct perf_opt *opt);
+void perf_crowd_stop(struct perf_crowd *crowd);
+int perf_crowd_meet(struct perf_node *n);
 
 /* client.c, server.c: 0 or -errno */
 int perf_client(struct perf_node *n);

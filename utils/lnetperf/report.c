@@ -3,6 +3,7 @@
 #include "perf.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "core.h"
 
@@ -107,6 +108,18 @@ u64 perf_report_tick(struct perf_node *n, u64 now)
 	return n->log ? min(due, n->next_rail_ns) : due;
 }
 
+/* User and system time of all threads. */
+static u64 cpu_now(void)
+{
+	struct rusage ru;
+	u64 us;
+
+	getrusage(RUSAGE_SELF, &ru);
+	us = (u64)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * 1000000 +
+	     (u64)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec);
+	return us * NSEC_PER_USEC;
+}
+
 void perf_report_start(struct perf_node *n)
 {
 	u64 now = perf_now();
@@ -116,9 +129,20 @@ void perf_report_start(struct perf_node *n)
 	n->line_gap_ns = n->line_ok = 0;
 	perf_node_rails(n, &n->base);
 	n->last = n->base;
+	n->fig.cpu_ns = cpu_now();
 }
 
 /* ---- at the end ---------------------------------------------------------------------------- */
+
+static void crowd_text(const struct perf_node *n)
+{
+	u64 nr = n->after.sockets - n->before.sockets;
+
+	printf("%llu idle connections to %u nodes: heap %.0f, resident %.0f bytes each\n",
+	       (unsigned long long)nr, n->opt->crowd,
+	       ((double)n->after.heap - (double)n->before.heap) / (double)nr,
+	       ((double)n->after.resident - (double)n->before.resident) / (double)nr);
+}
 
 static void end_text(struct perf_node *n, const struct perf_rails *r, double sec)
 {
@@ -147,6 +171,8 @@ static void end_text(struct perf_node *n, const struct perf_rails *r, double sec
 	       (unsigned long long)lnet_stat_sum(n->ln, LNET_C_resend_count),
 	       (unsigned long long)lnet_stat_sum(n->ln, LNET_C_hedges),
 	       (unsigned long long)perf_node_suppressed(n));
+	if (n->after.sockets > n->before.sockets)
+		crowd_text(n);
 }
 
 static void json_counters(struct perf_node *n)
@@ -164,6 +190,14 @@ static void json_counters(struct perf_node *n)
 		sep = val ? "," : sep;
 	}
 	printf("}");
+}
+
+static void json_crowd(const struct perf_node *n)
+{
+	printf("\"idle\":{\"nodes\":%u,\"connections\":%llu,\"heap\":%lld,\"resident\":%lld},",
+	       n->opt->crowd, (unsigned long long)(n->after.sockets - n->before.sockets),
+	       (long long)(n->after.heap - n->before.heap),
+	       (long long)(n->after.resident - n->before.resident));
 }
 
 static void json_rails(struct perf_node *n, const struct perf_rails *r, double sec)
@@ -199,6 +233,9 @@ static void end_json(struct perf_node *n, const struct perf_rails *r, double sec
 	       (double)perf_figures_quantile(f, 900) / 1e3,
 	       (double)perf_figures_quantile(f, 990) / 1e3, (double)f->lat_max / 1e3,
 	       (double)f->gap_ns / 1e6, (unsigned long long)perf_node_suppressed(n));
+	printf("\"cpu_s\":%.6f,", (double)f->cpu_ns / 1e9);
+	if (n->after.sockets > n->before.sockets)
+		json_crowd(n);
 	json_rails(n, r, sec);
 	json_counters(n);
 	printf("}\n");
@@ -210,6 +247,7 @@ void perf_report_end(struct perf_node *n)
 	double sec;
 
 	n->fig.end_ns = perf_now();
+	n->fig.cpu_ns = cpu_now() - n->fig.cpu_ns;
 	sec = (double)(n->fig.end_ns - n->fig.start_ns) / 1e9;
 	perf_node_rails(n, &r);
 	if (n->log)

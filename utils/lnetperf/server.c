@@ -150,10 +150,13 @@ static void loop(struct perf_node *n)
 int perf_server(struct perf_node *n)
 {
 	struct server s = { .n = n };
+	struct perf_crowd *crowd = NULL;
 	int rc = memory_get(&s);
 
 	if (!rc)
 		rc = post_all(&s);
+	if (!rc)
+		rc = perf_crowd_start(&crowd, n->opt);
 	if (rc) {
 		fprintf(stderr, "lnetperf: %s\n", strerror(-rc));
 	} else {
@@ -163,6 +166,7 @@ int perf_server(struct perf_node *n)
 		loop(n);
 		perf_report_end(n);
 	}
+	perf_crowd_stop(crowd);
 	perf_node_stop(n);
 	free(s.raw);
 	free(s.pattern);
