@@ -2,14 +2,21 @@
 /*
  * What plain TCP sockets do on this machine: the yardstick of `make bench'.
  *
- *	raw server ADDRESS PORT
- *	raw rtt|oneway|stream ADDRESS PORT SECONDS
+ *	raw server ADDRESS PORT [mptcp=yes]
+ *	raw rtt|oneway|reqack|stream ADDRESS PORT [SECONDS [NAME=VALUE...]]
  *
- * rtt: 64 bytes there and back, both sides polling as the library does (nonblocking, yielding,
- * asleep after 100 us of silence); prints microseconds. oneway: writes of 64 messages of 64 bytes
- * each by writev(); prints messages per second. stream: 1 MiB writes from 16 buffers in turn;
- * prints megabytes per second. The server counts what came; a rate is what it has received.
- * Congestion control is reno, as the driver's.
+ * rtt: a message there and back; prints the median in microseconds.
+ *	wait=adaptive	both sides poll as the library does: yielding, asleep after 100 us
+ *	wait=block	both sides sleep in recv()
+ *	wait=spin	both sides only poll
+ *	wait=epoll	as adaptive, but over all connections, by epoll
+ *	idle=0		so many connections more, over which nothing goes
+ * oneway: batch=64 messages by one writev(); prints messages received per second.
+ * reqack: window=64 requests under way; each read is answered by one write of as many answers of
+ * 64 bytes, and those by one write of as many requests; prints requests per second.
+ * stream: writes of 1 MiB from buffers=16 in turn; prints megabytes received per second.
+ *
+ * All take size=BYTES and mptcp=yes. Congestion control is reno, as the driver's.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,19 +28,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SMALL		64
-#define BATCH		64
+#define SMALL		64u
 #define LARGE		(1u << 20)
-#define BUFFERS		16
+#define READ		(256u << 10)
+#define BUFFERS		16u
+#define IDLE		8192u
 #define SPIN_NS		100000ull
-#define MAX_RTTS	4000000
+#define MAX_RTTS	4000000u
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP	262
+#endif
 
-static uint8_t *buffers;
+enum wait { ADAPTIVE, BLOCK, SPIN, EPOLL };
+
+/* What the client asks the server for; it goes first over the connection. */
+struct ask {
+	uint32_t what;			/* letter of the mode */
+	uint32_t size, batch, window, buffers, idle, wait;
+};
+
+static uint8_t *buffers;		/* BUFFERS of LARGE */
+static bool mptcp;
+static int idle_fds[IDLE];
+static unsigned int nr_idle;
+static int epfd = -1;
 
 static uint64_t now(void)
 {
@@ -49,6 +74,20 @@ static void die(const char *what)
 	exit(1);
 }
 
+static uint8_t *buffer(const struct ask *ask, unsigned int i)
+{
+	return buffers + (size_t)(i % ask->buffers) * LARGE;
+}
+
+static int new_socket(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, mptcp ? IPPROTO_MPTCP : 0);
+
+	if (fd < 0)
+		die("socket");
+	return fd;
+}
+
 static void tune(int fd)
 {
 	int one = 1;
@@ -58,9 +97,9 @@ static void tune(int fd)
 		die("reno");
 }
 
-/* ---- blocking ---------------------------------------------------------------------------- */
+/* ---- reading and writing ----------------------------------------------------------------- */
 
-static bool read_all(int fd, void *buf, size_t len)
+static bool read_block(int fd, void *buf, size_t len)
 {
 	ssize_t n;
 
@@ -83,83 +122,182 @@ static void write_all(int fd, const void *buf, size_t len)
 	}
 }
 
-/* ---- adaptive: look, yield, and sleep only after a while --------------------------------- */
+/* Something that can be read, or nothing yet. */
+static ssize_t look(int fd, void *buf, size_t len, enum wait wait)
+{
+	struct epoll_event ev;
 
-static bool read_adaptive(int fd, void *buf, size_t len)
+	if (wait == EPOLL && epoll_wait(epfd, &ev, 1, 0) != 1) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return recv(fd, buf, len, MSG_DONTWAIT);
+}
+
+static void sleep_for(int fd, enum wait wait)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	struct epoll_event ev;
+
+	if (wait == EPOLL)
+		epoll_wait(epfd, &ev, 1, -1);
+	else
+		poll(&poll_fd, 1, -1);
+}
+
+/* Looks, yields, and sleeps only after a while. At least one byte; 0: the end, or an error. */
+static size_t read_some(int fd, void *buf, size_t len, enum wait wait)
+{
 	uint64_t until = 0;
 	ssize_t n;
 
-	while (len) {
-		n = recv(fd, buf, len, MSG_DONTWAIT);
-		if (n > 0) {
-			buf = (uint8_t *)buf + n;
-			len -= (size_t)n;
+	if (wait == BLOCK) {
+		n = recv(fd, buf, len, 0);
+		return n > 0 ? (size_t)n : 0;
+	}
+	while ((n = look(fd, buf, len, wait)) < 0 && (errno == EAGAIN || errno == EINTR)) {
+		if (wait == SPIN)
 			continue;
-		}
-		if (n == 0 || (errno != EAGAIN && errno != EINTR))
-			return false;
 		if (!until)
 			until = now() + SPIN_NS;
 		if (now() < until)
 			sched_yield();
 		else
-			poll(&poll_fd, 1, -1);
+			sleep_for(fd, wait);
+	}
+	return n > 0 ? (size_t)n : 0;
+}
+
+static bool read_all(int fd, void *buf, size_t len, enum wait wait)
+{
+	size_t n;
+
+	for (; len; buf = (uint8_t *)buf + n, len -= n) {
+		n = read_some(fd, buf, len, wait);
+		if (!n)
+			return false;
 	}
 	return true;
 }
 
+/* ---- connections over which nothing goes ------------------------------------------------- */
+
+static void watch(int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
+
+	if (epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ev))
+		die("epoll_ctl");
+}
+
+/* @next_fd(@arg) makes or takes one connection. */
+static void idle_open(const struct ask *ask, int fd, int (*next_fd)(const void *arg),
+		      const void *arg)
+{
+	epfd = epoll_create1(0);
+	if (epfd < 0)
+		die("epoll_create1");
+	watch(fd);
+	for (nr_idle = 0; nr_idle < ask->idle && nr_idle < IDLE; nr_idle++) {
+		idle_fds[nr_idle] = next_fd(arg);
+		if (idle_fds[nr_idle] < 0)
+			die("idle connection");
+		watch(idle_fds[nr_idle]);
+	}
+}
+
+static void idle_close(void)
+{
+	while (nr_idle)
+		close(idle_fds[--nr_idle]);
+	close(epfd);
+}
+
+static void files_allow(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /* ---- server ------------------------------------------------------------------------------ */
 
-static void serve_rtt(int fd)
+static void serve_rtt(int fd, const struct ask *ask)
 {
-	uint8_t msg[SMALL];
-
-	while (read_adaptive(fd, msg, sizeof(msg)))
-		write_all(fd, msg, sizeof(msg));
+	while (read_all(fd, buffers, ask->size, (enum wait)ask->wait))
+		write_all(fd, buffers, ask->size);
 }
 
 /* Counts until the other side ends, then says how much it was. */
-static void serve_sink(int fd, size_t chunk, int flags)
+static void serve_sink(int fd, const struct ask *ask, size_t chunk, int flags)
 {
 	uint64_t total = 0;
 	unsigned int i = 0;
 	ssize_t n;
 
 	do {
-		n = recv(fd, buffers + (size_t)(i++ % BUFFERS) * LARGE, chunk, flags);
+		n = recv(fd, buffer(ask, chunk < LARGE ? 0 : i++), chunk, flags);
 		total += n > 0 ? (uint64_t)n : 0;
 	} while (n > 0);
 	write_all(fd, &total, sizeof(total));
 }
 
-static void serve(int fd)
+static void serve_reqack(int fd, const struct ask *ask)
 {
-	char what;
+	static uint8_t answers[READ];
+	uint64_t total = 0, answered = 0, nr;
+	bool large = ask->size > READ;
+	unsigned int i = 0;
+	size_t n;
+
+	while ((n = read_some(fd, buffer(ask, large ? i++ : 0), large ? LARGE : READ,
+			      (enum wait)ask->wait))) {
+		total += n;
+		nr = total / ask->size - answered;
+		write_all(fd, answers, nr * SMALL);
+		answered += nr;
+	}
+}
+
+static int accept_one(const void *ear)
+{
+	return accept(*(const int *)ear, NULL, NULL);
+}
+
+static void serve(int fd, int ear)
+{
+	struct ask ask;
 
 	tune(fd);
-	if (!read_all(fd, &what, 1))
+	if (!read_block(fd, &ask, sizeof(ask)))
 		return;
-	if (what == 'r')
-		serve_rtt(fd);
-	else if (what == 'o')
-		serve_sink(fd, 256u << 10, 0);
+	idle_open(&ask, fd, accept_one, &ear);
+	write_all(fd, "", 1);
+	if (ask.what == 'r')
+		serve_rtt(fd, &ask);
+	else if (ask.what == 'o')
+		serve_sink(fd, &ask, READ, 0);
+	else if (ask.what == 's')
+		serve_sink(fd, &ask, ask.size, MSG_WAITALL);
 	else
-		serve_sink(fd, LARGE, MSG_WAITALL);
+		serve_reqack(fd, &ask);
+	idle_close();
 }
 
 static int server(const struct sockaddr_in *at)
 {
-	int one = 1, fd, ear = socket(AF_INET, SOCK_STREAM, 0);
+	int one = 1, fd, ear = new_socket();
 
 	setsockopt(ear, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(ear, (const struct sockaddr *)at, sizeof(*at)) || listen(ear, 8))
+	if (bind(ear, (const struct sockaddr *)at, sizeof(*at)) || listen(ear, 1024))
 		die("bind");
 	printf("ready\n");
 	fflush(stdout);
 	while ((fd = accept(ear, NULL, NULL)) >= 0) {
-		serve(fd);
+		serve(fd, ear);
 		close(fd);
 	}
 	return 1;
@@ -174,10 +312,9 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double rtt(int fd, uint64_t until)
+static double rtt(int fd, const struct ask *ask, uint64_t until)
 {
 	uint32_t *ns = malloc(MAX_RTTS * sizeof(*ns));
-	uint8_t msg[SMALL] = { 0 };
 	uint64_t start, end;
 	unsigned int nr = 0;
 	double median;
@@ -186,8 +323,8 @@ static double rtt(int fd, uint64_t until)
 		die("memory");
 	for (end = now(); end < until && nr < MAX_RTTS; nr++) {
 		start = end;
-		write_all(fd, msg, sizeof(msg));
-		if (!read_adaptive(fd, msg, sizeof(msg)))
+		write_all(fd, buffers, ask->size);
+		if (!read_all(fd, buffers, ask->size, (enum wait)ask->wait))
 			die("recv");
 		end = now();
 		ns[nr] = (uint32_t)(end - start);
@@ -204,65 +341,174 @@ static double finish(int fd, uint64_t start)
 	uint64_t total;
 
 	shutdown(fd, SHUT_WR);
-	if (!read_all(fd, &total, sizeof(total)))
+	if (!read_block(fd, &total, sizeof(total)))
 		die("recv");
 	return (double)total / ((double)(now() - start) / 1e9);
 }
 
-static double oneway(int fd, uint64_t until)
+static double oneway(int fd, const struct ask *ask, uint64_t until)
 {
 	uint64_t start = now();
-	struct iovec iov[BATCH];
+	struct iovec iov[1024];
 	unsigned int i;
+	size_t rest;
 	ssize_t n;
 
-	for (i = 0; i < BATCH; i++)
-		iov[i] = (struct iovec){ buffers + i * SMALL, SMALL };
+	for (i = 0; i < ask->batch; i++)
+		iov[i] = (struct iovec){ buffers + i * ask->size, ask->size };
 	while (now() < until) {
-		n = writev(fd, iov, BATCH);
+		n = writev(fd, iov, (int)ask->batch);
 		if (n < 0)
 			die("writev");
-		if (n % SMALL)
-			write_all(fd, buffers, (size_t)(SMALL - n % SMALL));
+		rest = (size_t)n % ask->size;
+		if (rest)
+			write_all(fd, buffers, ask->size - rest);
 	}
-	return finish(fd, start) / SMALL;
+	return finish(fd, start) / ask->size;
 }
 
-static double stream(int fd, uint64_t until)
+static void requests_send(int fd, const struct ask *ask, unsigned int nr, unsigned int *turn)
+{
+	unsigned int at_once = LARGE / ask->size, now_nr;
+
+	for (; nr; nr -= now_nr) {
+		now_nr = nr < at_once ? nr : at_once;
+		write_all(fd, buffer(ask, (*turn)++), (size_t)now_nr * ask->size);
+	}
+}
+
+static double reqack(int fd, const struct ask *ask, uint64_t until)
+{
+	uint64_t start = now(), bytes = 0, done = 0, sent = ask->window;
+	static uint8_t answers[READ];
+	unsigned int turn = 0, nr;
+	size_t n;
+
+	requests_send(fd, ask, ask->window, &turn);
+	while (done < sent) {
+		n = read_some(fd, answers, sizeof(answers), (enum wait)ask->wait);
+		if (!n)
+			die("recv");
+		bytes += n;
+		nr = (unsigned int)(bytes / SMALL - done);
+		done += nr;
+		if (now() >= until)
+			continue;
+		requests_send(fd, ask, nr, &turn);
+		sent += nr;
+	}
+	return (double)done / ((double)(now() - start) / 1e9);
+}
+
+static double stream(int fd, const struct ask *ask, uint64_t until)
 {
 	uint64_t start = now();
 	unsigned int i = 0;
 
 	while (now() < until)
-		write_all(fd, buffers + (size_t)(i++ % BUFFERS) * LARGE, LARGE);
+		write_all(fd, buffer(ask, i++), ask->size);
 	return finish(fd, start) / 1e6;
 }
 
-static int client(const struct sockaddr_in *at, const char *what, double sec)
+static int dial(const void *at)
 {
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	uint64_t until = now() + (uint64_t)(sec * 1e9);
+	int fd = new_socket();
 
-	if (connect(fd, (const struct sockaddr *)at, sizeof(*at)))
+	if (connect(fd, at, sizeof(struct sockaddr_in)))
 		die("connect");
+	return fd;
+}
+
+static int client(const struct sockaddr_in *at, const struct ask *ask, double sec)
+{
+	int fd = dial(at);
+	uint64_t until;
+	char ready;
+
 	tune(fd);
-	write_all(fd, what, 1);
-	if (*what == 'r')
-		printf("%.3f\n", rtt(fd, until));
-	else if (*what == 'o')
-		printf("%.0f\n", oneway(fd, until));
+	write_all(fd, ask, sizeof(*ask));
+	idle_open(ask, fd, dial, at);
+	if (!read_block(fd, &ready, 1))
+		die("server");
+	until = now() + (uint64_t)(sec * 1e9);
+	if (ask->what == 'r')
+		printf("%.3f\n", rtt(fd, ask, until));
+	else if (ask->what == 'o')
+		printf("%.0f\n", oneway(fd, ask, until));
+	else if (ask->what == 'a')
+		printf("%.0f\n", reqack(fd, ask, until));
 	else
-		printf("%.2f\n", stream(fd, until));
+		printf("%.2f\n", stream(fd, ask, until));
+	idle_close();
 	close(fd);
+	return 0;
+}
+
+/* ---- options ----------------------------------------------------------------------------- */
+
+static bool wait_parse(struct ask *ask, const char *value)
+{
+	static const char *const names[] = { "adaptive", "block", "spin", "epoll" };
+
+	for (ask->wait = 0; ask->wait < 4; ask->wait++)
+		if (!strcmp(value, names[ask->wait]))
+			return true;
+	return false;
+}
+
+static bool option(struct ask *ask, const char *text)
+{
+	const struct { const char *name; uint32_t *value, max; } numbers[] = {
+		{ "size=", &ask->size, LARGE }, { "batch=", &ask->batch, 1024 },
+		{ "window=", &ask->window, 1024 }, { "buffers=", &ask->buffers, BUFFERS },
+		{ "idle=", &ask->idle, IDLE },
+	};
+	unsigned int i;
+
+	if (!strncmp(text, "wait=", 5))
+		return wait_parse(ask, text + 5);
+	if (!strcmp(text, "mptcp=yes"))
+		return mptcp = true;
+	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		size_t len = strlen(numbers[i].name);
+
+		if (strncmp(text, numbers[i].name, len))
+			continue;
+		*numbers[i].value = (uint32_t)atoi(text + len);
+		return *numbers[i].value && *numbers[i].value <= numbers[i].max;
+	}
+	return false;
+}
+
+static int mode(const char *name)
+{
+	static const char *const names[] = { "server", "rtt", "oneway", "reqack", "stream" };
+
+	for (int i = 0; i < 5; i++)
+		if (!strcmp(name, names[i]))
+			return "vroas"[i];
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
+	struct ask ask = { .size = SMALL, .batch = 64, .window = 64, .buffers = 16 };
 	struct sockaddr_in at = { .sin_family = AF_INET };
+	double sec = 1;
+	int i = 4;
 
-	if (argc < 4 || !inet_aton(argv[2], &at.sin_addr) || !strchr("sro", argv[1][0])) {
-		fprintf(stderr, "raw server|rtt|oneway|stream ADDRESS PORT [SECONDS]\n");
+	ask.what = argc < 4 ? 0 : (uint32_t)mode(argv[1]);
+	if (ask.what == 's')
+		ask.size = LARGE;
+	if (argc > i && !strchr(argv[i], '='))
+		sec = atof(argv[i++]);
+	while (ask.what && i < argc && option(&ask, argv[i]))
+		i++;
+	if (!ask.what || i < argc || !inet_aton(argv[2], &at.sin_addr)) {
+		fprintf(stderr, "raw server ADDRESS PORT [mptcp=yes]\n"
+				"raw rtt|oneway|reqack|stream ADDRESS PORT [SECONDS] [size=N] "
+				"[wait=adaptive|block|spin|epoll] [batch=N] [window=N] [buffers=N] "
+				"[idle=N] [mptcp=yes]\n");
 		return 2;
 	}
 	at.sin_port = htons((uint16_t)atoi(argv[3]));
@@ -270,7 +516,6 @@ int main(int argc, char **argv)
 	if (!buffers)
 		die("memory");
 	memset(buffers, 0x5a, (size_t)BUFFERS * LARGE);
-	if (!strcmp(argv[1], "server"))
-		return server(&at);
-	return client(&at, argv[1], argc > 4 ? atof(argv[4]) : 1);
+	files_allow();
+	return ask.what == 'v' ? server(&at) : client(&at, &ask, sec);
 }
