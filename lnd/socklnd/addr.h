@@ -41,12 +41,30 @@ static inline bool sock_addr_is_privileged(const struct sock_addr *addr)
 	return ntohs(ip4 ? addr->in.sin_port : addr->in6.sin6_port) <= LNET_PORT_RESERVED_MAX;
 }
 
+/* Its bytes as struct sock_from has them. */
+static inline void sock_addr_bytes(const struct sock_addr *addr, u8 to[16])
+{
+	memset(to, 0, 16);
+	if (addr->sa.sa_family == AF_INET)
+		memcpy(to, &addr->in.sin_addr, sizeof(addr->in.sin_addr));
+	else
+		memcpy(to, &addr->in6.sin6_addr, sizeof(addr->in6.sin6_addr));
+}
+
 /* The host is the NID's; of the same family. */
 static inline bool sock_addr_is_host(const struct sock_addr *addr, const struct lnet_nid *nid)
 {
 	if (addr->sa.sa_family == AF_INET)
 		return !memcmp(&addr->in.sin_addr, nid->addr, sizeof(addr->in.sin_addr));
 	return !memcmp(&addr->in6.sin6_addr, nid->addr, sizeof(addr->in6.sin6_addr));
+}
+
+static inline void sock_from_addr(struct sock_from *from, const struct sock_addr *addr,
+				  const struct lnet_nid *nid)
+{
+	sock_addr_bytes(addr, from->addr);
+	from->privileged = sock_addr_is_privileged(addr);
+	from->same_host = sock_addr_is_host(addr, nid);
 }
 
 #endif

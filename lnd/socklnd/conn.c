@@ -155,6 +155,8 @@ static void conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 	struct sock_ni *sn = c->sn;
 
 	sock_conn_set_state(c, CONN_CLOSED);
+	sock_half_del(&sn->halfs, &c->half);
+	list_move(&c->all, &sn->conns);		/* who releases looks there first */
 	list_del_init(&c->set);
 	list_del_init(&c->ring);
 	if (!c->reading && (c->rx || c->hold)) {
@@ -171,9 +173,6 @@ void sock_conn_close(struct lnet_pass *p, struct sock_conn *c, bool abort)
 {
 	if (c->state == CONN_CLOSED)
 		return;
-	if (c->state == CONN_WAIT_REQUEST || c->state == CONN_WAIT_HELLO ||
-	    c->state == CONN_REFUSING)
-		c->sn->nr_half--;
 	if (c->peer && c->peer->dial == c)
 		c->peer->dial = NULL;
 	conn_shut(p, c, abort);
@@ -183,8 +182,7 @@ void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *
 {
 	struct sock_ni *sn = c->sn;
 
-	if (c->state == CONN_WAIT_HELLO)
-		sn->nr_half--;
+	sock_half_del(&sn->halfs, &c->half);
 	if (!c->peer)
 		peer->pins++;
 	c->peer = peer;
@@ -280,38 +278,109 @@ void sock_conn_fail(struct lnet_pass *p, struct sock_conn *c, enum lnet_outcome 
 
 /* ---- coming in ---- */
 
-static void evict_oldest(struct lnet_pass *p, struct sock_ni *sn)
+static struct sock_conn *conn_of(struct sock_half *h)
 {
-	sock_count(sn, evicted);
-	sock_conn_close(p, list_first_entry(&sn->half, struct sock_conn, set), true);
+	return container_of(h, struct sock_conn, half);
 }
 
-struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn, bool privileged,
-				bool same_host, void (*setup)(struct sock_conn *c, void *arg),
-				void *arg)
+static u64 most_halfs(const struct sock_ni *sn)
+{
+	u64 most = READ_ONCE(sock_tun(sn)->half_open_max);
+
+	return sn->halfs_cap ? min_t(u64, most, sn->halfs_cap) : most;
+}
+
+/* L; the bounds may have been lowered meanwhile: each that comes in makes room for two. */
+static void make_room(struct lnet_pass *p, struct sock_ni *sn, struct sock_conn *newest)
+{
+	u64 per_address = READ_ONCE(sock_tun(sn)->half_open_per_address);
+	struct sock_half *h;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		h = sock_half_excess(&sn->halfs, &newest->half, per_address, most_halfs(sn));
+		if (!h)
+			return;
+		if (newest->half.source->nr > per_address)
+			sock_count(sn, evicted_address);
+		else
+			sock_count(sn, evicted);
+		sock_conn_close(p, conn_of(h), true);
+	}
+}
+
+/* L; NULL: no memory. */
+static struct sock_conn *conn_accept(struct lnet_pass *p, struct sock_ni *sn,
+				     const struct sock_from *from,
+				     void (*setup)(struct sock_conn *c, void *arg), void *arg)
+{
+	struct sock_conn *c = sock_conn_new(sn);
+
+	if (!c)
+		return NULL;
+	if (sock_half_add(&sn->halfs, &c->half, from->addr)) {
+		list_del(&c->all);
+		sn->nr_conns--;
+		sock_conn_put(c);
+		return NULL;
+	}
+	c->privileged = from->privileged;
+	c->same_host = from->same_host;
+	c->deadline_ns = sn->now_ns + READ_ONCE(sock_tun(sn)->accept_timeout);
+	sock_conn_set_state(c, CONN_WAIT_REQUEST);
+	make_room(p, sn, c);
+	setup(c, arg);
+	sock_arm(sn, c->deadline_ns);
+	return c;
+}
+
+struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn,
+				const struct sock_from *from,
+				void (*setup)(struct sock_conn *c, void *arg), void *arg)
 {
 	struct sock_conn *c = NULL;
 	u64 accept = READ_ONCE(sock_tun(sn)->accept);
 
 	sock_lock(p, sn);
 	sock_count(sn, accepted);
-	if (accept == 1 && !privileged)
+	if (accept == 1 && !from->privileged)
 		sock_count(sn, accept_port);
 	else if (accept && !sn->stopping)
-		c = sock_conn_new(sn);
-	if (c) {
-		c->privileged = privileged;
-		c->same_host = same_host;
-		c->deadline_ns = sn->now_ns + READ_ONCE(sock_tun(sn)->accept_timeout);
-		sock_conn_set_state(c, CONN_WAIT_REQUEST);
-		list_add_tail(&c->set, &sn->half);
-		if (++sn->nr_half > SOCK_HALF_OPEN_MAX)
-			evict_oldest(p, sn);
-		setup(c, arg);
-		sock_arm(sn, c->deadline_ns);
-	}
+		c = conn_accept(p, sn, from, setup, arg);
 	sock_unlock(p, sn);
 	return c;
+}
+
+void sock_conn_from(const struct sock_conn *c, struct sock_from *from)
+{
+	memcpy(from->addr, c->half.source->addr, sizeof(from->addr));
+	from->privileged = c->privileged;
+	from->same_host = c->same_host;
+}
+
+void sock_accept_failed(struct lnet_pass *p, struct sock_ni *sn, int err)
+{
+	char nid[LNET_NIDSTR_SIZE];
+	struct sock_half *h;
+	unsigned int i;
+
+	sock_lock(p, sn);
+	sock_count(sn, accept_failed);
+	if (!sn->warned_ns || sn->now_ns - sn->warned_ns >= SOCK_WARN_NS) {
+		sn->warned_ns = sn->now_ns;
+		lnet_nid_str(&sn->nid, nid);
+		pr_warn("socklnd: %s: no connection can be accepted: error %d; %u that said no "
+			"HELLO make room\n",
+			nid, err, min(sn->halfs.nr, SOCK_ROOM_FOR));
+	}
+	for (i = 0; i < SOCK_ROOM_FOR; i++) {
+		h = sock_half_most(&sn->halfs);
+		if (!h)
+			break;
+		sock_count(sn, evicted);
+		sock_conn_close(p, conn_of(h), true);
+	}
+	sock_unlock(p, sn);
 }
 
 void sock_conn_connected(struct lnet_pass *p, struct sock_conn *c, int err)
@@ -363,9 +432,11 @@ void sock_conn_broken(struct lnet_pass *p, struct sock_conn *c)
 /* L */
 static void half_tick(struct lnet_pass *p, struct sock_ni *sn, u64 now_ns)
 {
-	struct sock_conn *c, *next;
+	struct sock_half *h, *next;
+	struct sock_conn *c;
 
-	list_for_each_entry_safe(c, next, &sn->half, set) {
+	list_for_each_entry_safe(h, next, &sn->halfs.all, age) {
+		c = conn_of(h);
 		if (c->deadline_ns > now_ns) {
 			sock_arm(sn, c->deadline_ns);
 			return;
@@ -432,7 +503,7 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 		INIT_HLIST_HEAD(&sn->hash[i]);
 	INIT_LIST_HEAD(&sn->peers);
 	INIT_LIST_HEAD(&sn->conns);
-	INIT_LIST_HEAD(&sn->half);
+	sock_halfs_init(&sn->halfs, env->ops->random(env));
 	INIT_LIST_HEAD(&sn->ring);
 	INIT_LIST_HEAD(&sn->work);
 	INIT_LIST_HEAD(&sn->broken);

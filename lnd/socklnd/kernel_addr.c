@@ -5,7 +5,7 @@
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
-#define BACKLOG	127
+#define BACKLOG	1024
 
 /* ---- options: they make it faster or notice more; none is needed ---- */
 

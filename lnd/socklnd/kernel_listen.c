@@ -20,10 +20,10 @@ static void accept_setup(struct sock_conn *c, void *arg)
 }
 
 /* Takes @sock over. One that is refused is reset: its namespace may end before it. */
-static void adopt(struct lnet_pass *p, struct kern_ni *kn, struct socket *sock, bool privileged,
-		  bool same_host)
+static void adopt(struct lnet_pass *p, struct kern_ni *kn, struct socket *sock,
+		  const struct sock_from *from)
 {
-	if (sock_accepted(p, &kn->sn, privileged, same_host, accept_setup, sock))
+	if (sock_accepted(p, &kn->sn, from, accept_setup, sock))
 		return;
 	sock_no_linger(sock->sk);
 	sock_release(sock);
@@ -40,7 +40,8 @@ static void adopted_from(struct kern_ni *kn, struct sock *sk)
 
 static int accept_one(struct lnet_pass *p, struct kern_ni *kn)
 {
-	struct sock_addr from = {};
+	struct sock_addr addr = {};
+	struct sock_from from;
 	struct socket *sock;
 	int err;
 
@@ -50,11 +51,16 @@ static int accept_one(struct lnet_pass *p, struct kern_ni *kn)
 	adopted_from(kn, sock->sk);
 	kern_socket_options(kn, sock);
 	/* Gone already: nobody's port is 0. */
-	if (kernel_getpeername(sock, &from.sa) < 0)
-		sock_addr_of(&from, &kn->sn.nid, 0);
-	adopt(p, kn, sock, sock_addr_is_privileged(&from),
-	      sock_addr_is_host(&from, &kn->sn.nid));
+	if (kernel_getpeername(sock, &addr.sa) < 0)
+		sock_addr_of(&addr, &kn->sn.nid, 0);
+	sock_from_addr(&from, &addr, &kn->sn.nid);
+	adopt(p, kn, sock, &from);
 	return 0;
+}
+
+static bool is_want(int err)
+{
+	return err == -ENOMEM || err == -ENOBUFS || err == -ENFILE;
 }
 
 /* True: come again. */
@@ -67,8 +73,10 @@ static bool accept_turn(struct kern_ni *kn)
 	lnet_pass_begin(&p, kn->sn.ln, LNET_PASS_DRIVER);
 	for (nr = 0; nr < ACCEPTS_MAX && !err; nr++)
 		err = accept_one(&p, kn);
+	if (is_want(err))
+		sock_accept_failed(&p, &kn->sn, err);
 	lnet_pass_end(&p);
-	if (err == -ENOMEM || err == -ENOBUFS || err == -ENFILE)
+	if (is_want(err))
 		msleep(PAUSE_MS);	/* what is not accepted is not announced again */
 	return err != -EAGAIN && err != -EINVAL;
 }
@@ -78,13 +86,14 @@ static bool accept_turn(struct kern_ni *kn)
 /* The socket, of which nothing has been read, goes from @c to @other; @c is closed. */
 static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *other)
 {
-	bool privileged = c->privileged, same_host = c->same_host;
 	struct kern_conn *kc = kern_conn(c);
 	struct socket *sock = NULL;
+	struct sock_from from;
 
 	sock_lock(p, c->sn);
 	if (c->state == CONN_WAIT_REQUEST) {
 		sock_count(c->sn, handed_on);
+		sock_conn_from(c, &from);
 		kern_conn_detach(kc);
 		sock = kc->sock;
 		kc->sock = NULL;
@@ -92,7 +101,7 @@ static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *ot
 	}
 	sock_unlock(p, c->sn);
 	if (sock)
-		adopt(p, kern_ni(other), sock, privileged, same_host);
+		adopt(p, kern_ni(other), sock, &from);
 }
 
 static bool ended(const struct sock *sk)

@@ -398,10 +398,12 @@ static void accept_setup(struct sock_conn *c, void *arg)
 static void accept_syn(struct simsock_ni *si, struct stream *s)
 {
 	struct stream *to = stream_new(s->w, s->peer, s->node, s->rail);
+	struct sock_from from = { .privileged = true };
 	struct lnet_pass p;
 
 	lnet_pass_begin(&p, si->sn.ln, LNET_PASS_DRIVER);
-	to->c = sock_accepted(&p, &si->sn, true, false, accept_setup, to);
+	put_unaligned_le32(s->node, from.addr);
+	to->c = sock_accepted(&p, &si->sn, &from, accept_setup, to);
 	lnet_pass_end(&p);
 	if (!to->c) {
 		stream_put(to);

@@ -7,6 +7,7 @@
 #include <lnet/env.h>
 #include <lnet/lnd.h>
 #include "lnet/core.h"
+#include "lnd/socklnd/halfopen.h"
 #include "lnd/socklnd/wire.h"
 
 /*
@@ -24,7 +25,8 @@
 #define SOCK_DETACH_MAX	1048576U	/* largest rest of a message copied to free its memory */
 #define SOCK_STAGING	262144U
 #define SOCK_NOOPS_MAX	4096U	/* answers to cookies that wait for room in a socket */
-#define SOCK_HALF_OPEN_MAX	256U	/* accepted, HELLO missing */
+#define SOCK_ROOM_FOR	16U	/* half-open ones closed when no more can be accepted */
+#define SOCK_WARN_NS	60000000000ULL	/* between two warnings of one kind */
 #define SOCK_HASH_BITS	6
 #define SOCK_TICK_NS	10000000ULL
 /* a stream whose bytes were acknowledged this recently moves */
@@ -112,8 +114,11 @@ struct sock_ni {
 	struct hlist_head hash[1 << SOCK_HASH_BITS];	/* peers by NID */
 	struct list_head peers;
 	struct list_head conns;		/* all, until released */
-	struct list_head half;		/* accepted, without HELLO; oldest first */
-	u32 nr_half, nr_peers, nr_conns;
+	struct sock_halfs halfs;	/* accepted, without HELLO */
+	/* most of them that the platform can bear, whatever the tunable says; 0: any [const] */
+	u32 halfs_cap;
+	u64 warned_ns;			/* when failing to accept was last said; 0 never */
+	u32 nr_peers, nr_conns;
 	struct list_head ring;		/* connections to be written */
 	struct list_head work;		/* peers with an upcall owed */
 	struct list_head broken;	/* closed connections with a message half received */
@@ -208,7 +213,8 @@ struct sock_seg {
 
 struct sock_conn {
 	struct list_head all;		/* sn->conns */
-	struct list_head set;		/* peer->conns, sn->half */
+	struct list_head set;		/* peer->conns */
+	struct sock_half half;		/* in sn->halfs while the HELLO is missing */
 	struct list_head ring, broken, resume;
 	atomic_t refs;
 	struct sock_ni *sn;
@@ -281,13 +287,26 @@ void sock_counters(struct lnet_ni *ni, u64 *values, bool reset);
 /*
  * ---- what a platform calls: in a DRIVER pass, no lock held, task context ----
  */
+/* Who dialled. @addr: IPv4 in the first four bytes, the others 0; or IPv6. */
+struct sock_from {
+	u8 addr[16];
+	bool privileged;		/* the port is one of the reserved */
+	bool same_host;			/* the address is the NI's */
+};
 /*
  * A connection came in, not yet read. Its io part is filled in by @setup, under the lock. NULL:
- * refused, close it.
+ * refused, close it. May close another that is half open.
  */
-struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn, bool privileged,
-				bool same_host, void (*setup)(struct sock_conn *c, void *arg),
-				void *arg);
+struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn,
+				const struct sock_from *from,
+				void (*setup)(struct sock_conn *c, void *arg), void *arg);
+/*
+ * The platform has no descriptor or memory for the next: counted, said now and then, and the oldest
+ * half-open ones of who has most are closed. The caller accepts nothing for a while.
+ */
+void sock_accept_failed(struct lnet_pass *p, struct sock_ni *sn, int err);
+/* L; who dialled @c, which is half open. */
+void sock_conn_from(const struct sock_conn *c, struct sock_from *from);
 /* The dial ended: 0, or -errno. */
 void sock_conn_connected(struct lnet_pass *p, struct sock_conn *c, int err);
 /* It could not even begin, which the platform found out later than in dial(): peer.c. */

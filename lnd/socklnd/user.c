@@ -5,6 +5,7 @@
 #include <linux/sockios.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -261,6 +262,7 @@ static bool timer_ready(struct lnet_poll *poll, u32 events)
 	un->armed_ns = U64_MAX;
 	sock_unlock(&p, &un->sn);
 	sock_tick(&p, &un->sn, un->staging, SOCK_STAGING);
+	user_listener_turn(&p, un);
 	lnet_pass_end(&p);
 	release_closed(un);
 	return true;
@@ -294,6 +296,16 @@ static void stop_all(struct user_ni *un)
 	kfree(un->staging);
 }
 
+/* Half-open connections leave descriptors to others, of this NI and of all. */
+static u32 halfs_cap(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur / 8 > U32_MAX)
+		return 0;
+	return max_t(u32, files.rlim_cur / 8, 16);
+}
+
 static int ni_start(struct lnet_ni *ni)
 {
 	struct user_ni *un = lnet_ni_priv(ni);
@@ -304,6 +316,7 @@ static int ni_start(struct lnet_ni *ni)
 	un->shard = lnet_ni_cpt(ni, ni->ix);
 	un->port = LNET_PORT_RESERVED_MAX;
 	err = sock_ni_init(&un->sn, ni, &user_io);
+	un->sn.halfs_cap = halfs_cap();
 	un->staging = kmalloc(SOCK_STAGING, GFP_KERNEL);
 	if (!err && !un->staging)
 		err = -ENOMEM;

@@ -26,6 +26,7 @@ struct user_ni {
 	struct lnet_poll listener;	/* fd -1: none, or another NI of the address has it */
 	struct lnet_poll timer;
 	struct user_link link;
+	u64 paused_ns;			/* nothing is accepted until then; 0: it is [poller] */
 	u8 *staging;
 	u64 armed_ns;			/* what the timer is set to; U64_MAX nothing [sn.lock] */
 	u32 nr_closed;			/* connections to release [sn.lock] */
@@ -64,6 +65,8 @@ u32 user_events_of(const struct sock_conn *c);
 int user_listener_start(struct user_ni *un);
 /* The same. What others need of it goes on; no connection is handed to @un any more. */
 void user_listener_stop(struct user_ni *un);
+/* In its poller, when the timer has rung: an end to the pause after accepting failed. */
+void user_listener_turn(struct lnet_pass *p, struct user_ni *un);
 /*
  * @c waits for its request and can be read; in its poller, no lock held. True: not whole yet, or
  * the request was for another NI, which has the socket now, and @c is closed.

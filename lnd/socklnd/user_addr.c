@@ -4,6 +4,8 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
+#define BACKLOG 1024	/* who waits does not slow down who comes; the system may allow fewer */
+
 static void set_int(int fd, int level, int name, int value)
 {
 	/* Options make it faster or notice more; none is needed. */
@@ -114,7 +116,7 @@ int user_socket_listen(struct user_ni *un, u16 port)
 	if (fd < 0)
 		return fd;
 	set_congestion(un, fd);
-	if (!bind(fd, &at.sa, at.len) && !listen(fd, 127))
+	if (!bind(fd, &at.sa, at.len) && !listen(fd, BACKLOG))
 		return fd;
 	err = -errno;
 	close(fd);

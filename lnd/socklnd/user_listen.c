@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define ACCEPTS_MAX 16		/* of one turn */
+#define PAUSE_NS 20000000ULL	/* after an accept that failed for want of something */
 
 /* ---- connections that come in ---- */
 
@@ -29,11 +30,10 @@ static void accept_setup(struct sock_conn *c, void *arg)
 }
 
 /* Takes @fd over. */
-static void adopt(struct lnet_pass *p, struct user_ni *un, int fd, bool privileged, bool same_host)
+static void adopt(struct lnet_pass *p, struct user_ni *un, int fd, const struct sock_from *from)
 {
 	struct accepted a = { .un = un, .fd = fd };
-	struct sock_conn *c =
-		sock_accepted(p, &un->sn, privileged, same_host, accept_setup, &a);
+	struct sock_conn *c = sock_accepted(p, &un->sn, from, accept_setup, &a);
 
 	if (!c) {
 		close(fd);
@@ -44,15 +44,50 @@ static void adopt(struct lnet_pass *p, struct user_ni *un, int fd, bool privileg
 	}
 }
 
+static bool is_want(int err)
+{
+	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS;
+}
+
+/*
+ * What waits is announced again and again: the listener is left alone until user_listener_turn().
+ */
+static void pause_accepting(struct lnet_pass *p, struct user_ni *un, int err)
+{
+	sock_accept_failed(p, &un->sn, -err);
+	lnet_env_poll_mod(un->env, &un->listener, 0);
+	sock_lock(p, &un->sn);
+	un->paused_ns = un->sn.now_ns + PAUSE_NS;
+	sock_arm(&un->sn, un->paused_ns);
+	sock_unlock(p, &un->sn);
+}
+
+void user_listener_turn(struct lnet_pass *p, struct user_ni *un)
+{
+	if (!un->paused_ns)
+		return;
+	sock_lock(p, &un->sn);
+	if (un->paused_ns <= un->sn.now_ns)
+		un->paused_ns = 0;
+	else
+		sock_arm(&un->sn, un->paused_ns);
+	sock_unlock(p, &un->sn);
+	if (!un->paused_ns)
+		lnet_env_poll_mod(un->env, &un->listener, EPOLLIN);
+}
+
 static bool accept_one(struct lnet_pass *p, struct user_ni *un)
 {
-	struct sock_addr from = { .len = sizeof(from.in6) };
-	int fd = accept4(un->listener.fd, &from.sa, &from.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct sock_addr addr = { .len = sizeof(addr.in6) };
+	int fd = accept4(un->listener.fd, &addr.sa, &addr.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct sock_from from;
 
+	if (fd < 0 && is_want(errno))
+		pause_accepting(p, un, errno);
 	if (fd < 0)
 		return false;
-	adopt(p, un, fd, sock_addr_is_privileged(&from),
-	      sock_addr_is_host(&from, &un->sn.nid));
+	sock_from_addr(&from, &addr, &un->sn.nid);
+	adopt(p, un, fd, &from);
 	return true;
 }
 
@@ -85,13 +120,16 @@ static void await(struct user_conn *uc, int need)
 static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *other)
 {
 	struct linger off = { .l_onoff = 0 };
-	bool privileged = c->privileged, same_host = c->same_host, still;
+	struct sock_from from;
+	bool still;
 	int fd = fcntl(user_conn(c)->poll.fd, F_DUPFD_CLOEXEC, 0);
 
 	sock_lock(p, c->sn);
 	still = c->state == CONN_WAIT_REQUEST;
-	if (still)
+	if (still) {
 		sock_count(c->sn, handed_on);
+		sock_conn_from(c, &from);
+	}
 	sock_conn_close(p, c, true);
 	sock_unlock(p, c->sn);
 	if (fd < 0)
@@ -101,7 +139,7 @@ static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *ot
 		return;
 	}
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));	/* closing had set it */
-	adopt(p, user_ni(other), fd, privileged, same_host);
+	adopt(p, user_ni(other), fd, &from);
 }
 
 bool user_request_ready(struct lnet_pass *p, struct sock_conn *c)

@@ -218,12 +218,14 @@ static void dialled(struct sock_conn *c, void *arg)
 static void dial(struct fuzz_in *in)
 {
 	u8 how = fuzz_u8(in);
+	struct sock_from from = { .addr = { how >> 3 }, .privileged = !(how & 2),
+				  .same_host = how & 4 };
 	struct lnet_pass p;
 
 	if (w.nr == SOCKS)
 		return;
 	lnet_pass_begin(&p, w.ln, LNET_PASS_DRIVER);
-	sock_accepted(&p, sock_ni_of(w.ni[how & 1]), !(how & 2), how & 4, dialled, NULL);
+	sock_accepted(&p, sock_ni_of(w.ni[how & 1]), &from, dialled, NULL);
 	lnet_pass_end(&p);
 	release();
 }

@@ -205,11 +205,17 @@ static void setup(struct sock_conn *c, void *arg)
 
 struct fake *fake_accept(bool privileged)
 {
+	return fake_accept_from(privileged, 0);
+}
+
+struct fake *fake_accept_from(bool privileged, u8 host)
+{
+	struct sock_from from = { .addr = { 192, 168, 7, host }, .privileged = privileged };
 	struct fake *f = NULL;
 	struct lnet_pass p;
 
 	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_DRIVER);
-	sock_accepted(&p, fw.sn, privileged, false, setup, &f);
+	sock_accepted(&p, fw.sn, &from, setup, &f);
 	lnet_pass_end(&p);
 	release_all();
 	return f;

@@ -37,6 +37,7 @@ void fake_begin(const char *self);
 void fake_end(void);			/* and checks that nothing is left */
 void fake_run(u64 ns);			/* time passes; timers run; closed sockets are released */
 struct fake *fake_accept(bool privileged);
+struct fake *fake_accept_from(bool privileged, u8 host);	/* its address ends in @host */
 void fake_connected(struct fake *f, int err);
 /* Bytes arrive, are read, and closed sockets released. */
 void fake_in(struct fake *f, const void *data, u32 len);

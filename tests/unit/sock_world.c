@@ -36,6 +36,6 @@ void sock_world_check(void *priv)
 
 	UNIT_EQUAL(sn->nr_conns, 0, "connections left");
 	UNIT_EQUAL(sn->nr_peers, 0, "peers left");
-	UNIT_EQUAL(sn->nr_half, 0, "half-open connections left");
+	UNIT_EQUAL(sn->halfs.nr, 0, "half-open connections left");
 	UNIT_EQUAL(sn->hold_bytes, 0, "bytes of held messages left");
 }

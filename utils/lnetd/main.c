@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "lnet/control.h"
 #include "lnet/user/netlink.h"
@@ -106,6 +107,17 @@ static void signals_set(void)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);	/* an error of write() then */
 	signal(SIGHUP, SIG_IGN);
+}
+
+/* Each connection needs a descriptor: as many as the system lets us have. */
+static void files_raise(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= files.rlim_max)
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
 }
 
 static bool is_configured(struct lnetctl *c)
@@ -229,6 +241,7 @@ int main(int argc, char **argv)
 		return rc;
 	setvbuf(stderr, NULL, _IOLBF, 0);
 	plat_print_set(log_line);
+	files_raise();
 	rc = d.state.path ? state_lock(&d.state) : 0;
 	if (rc)
 		return 1;

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Accounting of half-open connections by address and age. */
+#include "plat.h"
+#include "lnd/socklnd/halfopen.h"
+
+void sock_halfs_init(struct sock_halfs *hs, u64 key)
+{
+	unsigned int i;
+
+	memset(hs, 0, sizeof(*hs));
+	hs->key = key;
+	INIT_LIST_HEAD(&hs->all);
+	for (i = 0; i < ARRAY_SIZE(hs->classes); i++)
+		INIT_LIST_HEAD(&hs->classes[i]);
+	for (i = 0; i < ARRAY_SIZE(hs->hash); i++)
+		INIT_HLIST_HEAD(&hs->hash[i]);
+}
+
+static struct hlist_head *bucket(struct sock_halfs *hs, const u8 *addr)
+{
+	u64 sum = hs->key;
+	unsigned int i;
+
+	for (i = 0; i < 16; i += 4) {
+		sum = (sum ^ get_unaligned_le32(addr + i)) * 0x9e3779b97f4a7c15ULL;
+		sum ^= sum >> 32;
+	}
+	return &hs->hash[sum & (ARRAY_SIZE(hs->hash) - 1)];
+}
+
+static struct sock_source *source_get(struct sock_halfs *hs, const u8 *addr)
+{
+	struct hlist_head *in = bucket(hs, addr);
+	struct sock_source *s;
+
+	hlist_for_each_entry(s, in, hash)
+		if (!memcmp(s->addr, addr, sizeof(s->addr)))
+			return s;
+	s = kzalloc(sizeof(*s), GFP_NOFS);
+	if (!s)
+		return NULL;
+	memcpy(s->addr, addr, sizeof(s->addr));
+	INIT_LIST_HEAD(&s->link);
+	INIT_LIST_HEAD(&s->halfs);
+	hlist_add_head(&s->hash, in);
+	return s;
+}
+
+/* One that stays in its class keeps its place there. */
+static void source_set_nr(struct sock_halfs *hs, struct sock_source *s, u32 nr)
+{
+	bool moves = !s->nr || ilog2(s->nr) != ilog2(nr);
+
+	s->nr = nr;
+	if (moves)
+		list_move_tail(&s->link, &hs->classes[ilog2(nr)]);
+}
+
+int sock_half_add(struct sock_halfs *hs, struct sock_half *h, const u8 *addr)
+{
+	struct sock_source *s = source_get(hs, addr);
+
+	if (!s)
+		return -ENOMEM;
+	h->source = s;
+	list_add_tail(&h->same, &s->halfs);
+	list_add_tail(&h->age, &hs->all);
+	source_set_nr(hs, s, s->nr + 1);
+	hs->nr++;
+	return 0;
+}
+
+void sock_half_del(struct sock_halfs *hs, struct sock_half *h)
+{
+	struct sock_source *s = h->source;
+
+	if (!s)
+		return;
+	h->source = NULL;
+	list_del(&h->same);
+	list_del(&h->age);
+	hs->nr--;
+	if (s->nr > 1) {
+		source_set_nr(hs, s, s->nr - 1);
+		return;
+	}
+	hlist_del(&s->hash);
+	list_del(&s->link);
+	kfree(s);
+}
+
+static struct sock_half *oldest_of(const struct sock_source *s)
+{
+	return list_first_entry(&s->halfs, struct sock_half, same);
+}
+
+struct sock_half *sock_half_excess(const struct sock_halfs *hs, const struct sock_half *newest,
+				   u64 per_address, u64 total)
+{
+	if (newest->source->nr > per_address)
+		return oldest_of(newest->source);
+	return hs->nr > total ? sock_half_most(hs) : NULL;
+}
+
+struct sock_half *sock_half_most(const struct sock_halfs *hs)
+{
+	unsigned int i;
+
+	for (i = SOCK_HALF_CLASSES; i-- > 0;)
+		if (!list_empty(&hs->classes[i]))
+			return oldest_of(list_first_entry(&hs->classes[i], struct sock_source,
+							  link));
+	return NULL;
+}

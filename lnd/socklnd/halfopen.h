@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Half-open connections: accepted, but their request and HELLO are not whole yet. How many each
+ * address has, which is the oldest, and which one goes when there are too many.
+ */
+#ifndef SOCKLND_HALFOPEN_H
+#define SOCKLND_HALFOPEN_H
+
+#include "plat.h"
+
+#define SOCK_HALF_HASH_BITS	8
+/* Class k: addresses with 2^k to 2^(k+1) - 1 of them. */
+#define SOCK_HALF_CLASSES	32
+
+/* Whoever embeds it says who protects it. */
+struct sock_halfs {
+	struct list_head all;		/* oldest first */
+	struct list_head classes[SOCK_HALF_CLASSES];	/* of struct sock_source */
+	struct hlist_head hash[1 << SOCK_HALF_HASH_BITS];
+	u64 key;			/* of the hash: strangers choose the addresses */
+	u32 nr;
+};
+
+/* An address that has half-open connections. */
+struct sock_source {
+	struct hlist_node hash;
+	struct list_head link;		/* halfs->classes[] */
+	struct list_head halfs;		/* oldest first */
+	u32 nr;
+	u8 addr[16];
+};
+
+/* Part of a connection. */
+struct sock_half {
+	struct list_head age;		/* halfs->all */
+	struct list_head same;		/* source->halfs */
+	struct sock_source *source;	/* NULL: not half open */
+};
+
+void sock_halfs_init(struct sock_halfs *hs, u64 key);
+/* The youngest from now on; @addr: 16 bytes. 0 or -ENOMEM. May sleep (GFP_NOFS). */
+int sock_half_add(struct sock_halfs *hs, struct sock_half *h, const u8 *addr);
+/* Nothing happens to one that is not half open. */
+void sock_half_del(struct sock_halfs *hs, struct sock_half *h);
+/*
+ * Who goes, now that @newest was added: the oldest of its address if that has more than
+ * @per_address; else, if there are more than @total, sock_half_most(). NULL: nobody. Both bounds
+ * are at least 1.
+ */
+struct sock_half *sock_half_excess(const struct sock_halfs *hs, const struct sock_half *newest,
+				   u64 per_address, u64 total);
+/*
+ * The oldest of an address with most of them, to a factor of two: one that has few is left alone
+ * while another has many, and when all have one it is the oldest of all. NULL: there are none.
+ */
+struct sock_half *sock_half_most(const struct sock_halfs *hs);
+
+#endif
