@@ -358,7 +358,7 @@ void sock_conn_from(const struct sock_conn *c, struct sock_from *from)
 	from->same_host = c->same_host;
 }
 
-void sock_accept_failed(struct lnet_pass *p, struct sock_ni *sn, int err)
+bool sock_accept_failed(struct lnet_pass *p, struct sock_ni *sn, int err)
 {
 	char nid[LNET_NIDSTR_SIZE];
 	struct sock_half *h;
@@ -381,6 +381,7 @@ void sock_accept_failed(struct lnet_pass *p, struct sock_ni *sn, int err)
 		sock_conn_close(p, conn_of(h), true);
 	}
 	sock_unlock(p, sn);
+	return i;
 }
 
 void sock_conn_connected(struct lnet_pass *p, struct sock_conn *c, int err)

@@ -302,9 +302,10 @@ struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn,
 				void (*setup)(struct sock_conn *c, void *arg), void *arg);
 /*
  * The platform has no descriptor or memory for the next: counted, said now and then, and the oldest
- * half-open ones of who has most are closed. The caller accepts nothing for a while.
+ * half-open ones of who has most are closed. False: there were none, and the caller accepts nothing
+ * for a while.
  */
-void sock_accept_failed(struct lnet_pass *p, struct sock_ni *sn, int err);
+bool sock_accept_failed(struct lnet_pass *p, struct sock_ni *sn, int err);
 /* L; who dialled @c, which is half open. */
 void sock_conn_from(const struct sock_conn *c, struct sock_from *from);
 /* The dial ended: 0, or -errno. */

@@ -192,9 +192,9 @@ static struct sock_conn *claim_closed(struct user_ni *un)
 	return found;
 }
 
-static void release_closed(struct user_ni *un)
+void user_release_closed(struct user_ni *un)
 {
-	struct sock_conn *c = claim_closed(un);
+	struct sock_conn *c = READ_ONCE(un->nr_closed) ? claim_closed(un) : NULL;
 
 	while (c) {
 		release(un, c);
@@ -219,7 +219,7 @@ bool user_conn_ready(struct lnet_poll *poll, u32 events)
 	bool got = false;
 
 	if (READ_ONCE(c->state) == CONN_CLOSED) {
-		release_closed(un);
+		user_release_closed(un);
 		return true;
 	}
 	if (events == EPOLLIN && !READ_ONCE(un->nr_closed) && in_vain(un, c))
@@ -243,8 +243,7 @@ bool user_conn_ready(struct lnet_poll *poll, u32 events)
 			sock_conn_writable(&p, c);
 	}
 	lnet_pass_end(&p);
-	if (READ_ONCE(un->nr_closed))
-		release_closed(un);
+	user_release_closed(un);
 	return got || events & EPOLLOUT;
 }
 
@@ -256,7 +255,7 @@ static bool timer_ready(struct lnet_poll *poll, u32 events)
 
 	if (read(poll->fd, &nr, sizeof(nr)) < 0)
 		return false;
-	release_closed(un);
+	user_release_closed(un);
 	lnet_pass_begin(&p, un->sn.ln, LNET_PASS_DRIVER);
 	sock_lock(&p, &un->sn);
 	un->armed_ns = U64_MAX;
@@ -264,7 +263,7 @@ static bool timer_ready(struct lnet_poll *poll, u32 events)
 	sock_tick(&p, &un->sn, un->staging, SOCK_STAGING);
 	user_listener_turn(&p, un);
 	lnet_pass_end(&p);
-	release_closed(un);
+	user_release_closed(un);
 	return true;
 }
 
@@ -301,9 +300,9 @@ static u32 halfs_cap(void)
 {
 	struct rlimit files;
 
-	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur / 8 > U32_MAX)
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur / 2 > U32_MAX)
 		return 0;
-	return max_t(u32, files.rlim_cur / 8, 16);
+	return max_t(u32, files.rlim_cur / 2, 16);
 }
 
 static int ni_start(struct lnet_ni *ni)
@@ -352,7 +351,7 @@ static void ni_stop(struct lnet_ni *ni)
 	lnet_pass_end(&p);
 	lnet_env_poll_del(un->env, &un->timer);
 	while (!is_last_released(un)) {
-		release_closed(un);
+		user_release_closed(un);
 		if (!is_last_released(un))
 			usleep(100);	/* a writer is on its way out */
 	}

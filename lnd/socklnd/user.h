@@ -56,6 +56,8 @@ static inline struct user_conn *user_conn(struct sock_conn *c)
 /* user.c */
 bool user_conn_ready(struct lnet_poll *poll, u32 events);
 u32 user_events_of(const struct sock_conn *c);
+/* The poller, in no pass: frees the descriptors of closed connections. */
+void user_release_closed(struct user_ni *un);
 
 /* user_listen.c */
 /*

@@ -50,11 +50,13 @@ static bool is_want(int err)
 }
 
 /*
- * What waits is announced again and again: the listener is left alone until user_listener_turn().
+ * What waits is announced again and again: if there is no way to make room for it, the listener is
+ * left alone until user_listener_turn().
  */
 static void pause_accepting(struct lnet_pass *p, struct user_ni *un, int err)
 {
-	sock_accept_failed(p, &un->sn, -err);
+	if (sock_accept_failed(p, &un->sn, -err))
+		return;
 	lnet_env_poll_mod(un->env, &un->listener, 0);
 	sock_lock(p, &un->sn);
 	un->paused_ns = un->sn.now_ns + PAUSE_NS;
@@ -101,6 +103,7 @@ static bool listener_ready(struct lnet_poll *poll, u32 events)
 	while (nr < ACCEPTS_MAX && accept_one(&p, un))
 		nr++;
 	lnet_pass_end(&p);
+	user_release_closed(un);
 	return nr;
 }
 
