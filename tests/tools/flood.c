@@ -146,8 +146,8 @@ static void run(u64 end_us)
 			happened(ev[i].data.u32, ev[i].events);
 		now_us = clock_us();
 	}
-	printf("# flood: %llu dials, %llu connected, %llu ended by the node, %llu failed, %u open at "
-	       "the end, %u at most\n",
+	printf("# flood: %llu dials, %llu connected, %llu ended by the node, %llu failed, %u open "
+	       "at the end, %u at most\n",
 	       (unsigned long long)nr_dials, (unsigned long long)nr_ups,
 	       (unsigned long long)nr_ends, (unsigned long long)nr_fails, nr_open, most_open);
 }
