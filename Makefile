@@ -189,7 +189,23 @@ fuzzers: $(FUZZERS)
 models:
 	@tests/model/run --all
 
-demo bench sim netns requirements: %: deps
+# Peers are measured if they are there; each has a program of its own, and its library pkg-config's name.
+PEER_zeromq := libzmq
+PEER_libfabric := libfabric
+PEER_openmpi := ompi-c
+peers_here = $(foreach p,zeromq libfabric openmpi,$(if $(shell pkg-config --exists $(PEER_$(p)) && echo yes),\
+	     $(OUT)/tests/bench/peers/$(p)))
+$(OUT)/tests/bench/peers/%: tests/bench/peers/%.c tests/bench/peers/peer.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $@ $< $$(pkg-config --cflags --libs $(PEER_$*))
+bench-peers:
+	@+for p in $(peers_here); do $(MAKE) -s $$p || exit 1; done
+bench-deps:
+	@config/deps iperf3 iproute2 ucx-utils libfabric-dev libzmq3-dev openmpi-bin libopenmpi-dev
+bench: deps
+	@+$(MAKE) -s all $(if $(filter no,$(PEERS)),,bench-peers) && tests/bench/run
+
+demo sim netns requirements: %: deps
 	@test -x tests/$*/run || { echo "make $*: tests/$*/run does not exist"; exit 2; }
 	@+$(MAKE) -s all && tests/$*/run
 
@@ -224,7 +240,7 @@ clean:
 	rm -rf build
 
 .PHONY: all lib unit unit-debug asan tsan tidy quick check kernel vm vm-bench vm-debug deps fuzz fuzzers demo \
-	bench sim models netns requirements man format install clean
+	bench bench-deps bench-peers sim models netns requirements man format install clean
 .SECONDARY:
 
 endif

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Where the two ends are: in two network namespaces joined by two veth rails, or else on loopback addresses. What is
+started or made there is taken down again, by name and by process id.
+
+        A 10.0.0.1 [a0] ---------- [b0] 10.0.0.2 B      rail 0; 10.2.0.0/16 is B, too: addresses of a crowd
+          10.1.0.1 [a1] ---------- [b1] 10.1.0.2        rail 1
+"""
+
+import os
+import shutil
+import subprocess
+import time
+
+WAIT_S = 20
+
+
+class Failed(Exception):
+    """A measurement did not come to its end; its text says why."""
+
+
+def quietly(command):
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+class Place:
+    def __init__(self):
+        self.a, self.b = "lnA%d" % os.getpid(), "lnB%d" % os.getpid()
+        self.started = []
+        self.reason = self.why_not()
+        self.apart = not self.reason
+        self.port = 988 if self.apart else 20000 + os.getpid() % 20000
+        self.run_a = ["ip", "netns", "exec", self.a] if self.apart else []
+        self.run_b = ["ip", "netns", "exec", self.b] if self.apart else []
+        self.crowd = "10.2.0.1" if self.apart else "127.2.0.1"
+        self.next_port = 30000 + os.getpid() % 20000
+
+    def text(self):
+        return "two network namespaces, veth" if self.apart else "loopback addresses (%s)" % self.reason
+
+    def address(self, end, rail=0):
+        """end: 1 is A's, 2 is B's."""
+        return "%d.%d.0.%d" % (10 if self.apart else 127, rail, end)
+
+    def new_port(self):
+        """For one that serves once: the port before may not be free yet."""
+        self.next_port += 1
+        return self.next_port
+
+    # ---- namespaces
+
+    def why_not(self):
+        if os.getuid():
+            return "not root"
+        if not shutil.which("ip"):
+            return "no ip"
+        if not quietly(["ip", "netns", "add", self.a]):
+            return "network namespaces cannot be made"
+        made = quietly(["ip", "-n", self.a, "link", "add", "x0", "type", "veth", "peer", "name", "x1"])
+        quietly(["ip", "netns", "del", self.a])
+        return None if made else "veth pairs cannot be made"
+
+    def ip(self, space, *words):
+        if not quietly(["ip", "-n", space] + list(words)):
+            raise Failed("ip " + " ".join(words))
+
+    def space_up(self, space):
+        if not quietly(["ip", "netns", "add", space]):
+            raise Failed("ip netns add")
+        self.ip(space, "link", "set", "lo", "up")
+        # Peers do not choose: without this they would be measured with what the system has, which may pace.
+        quietly(["ip", "netns", "exec", space, "sysctl", "-q", "-w", "net.ipv4.tcp_congestion_control=reno"])
+        quietly(["ip", "-n", space, "mptcp", "limits", "set", "subflows", "2", "add_addr_accepted", "2"])
+
+    def rail_up(self, r):
+        self.ip(self.a, "link", "add", "a%d" % r, "type", "veth", "peer", "name", "b%d" % r, "netns", self.b)
+        for space, name, end in ((self.a, "a", 1), (self.b, "b", 2)):
+            self.ip(space, "addr", "add", self.address(end, r) + "/24", "dev", "%s%d" % (name, r))
+            self.ip(space, "link", "set", "%s%d" % (name, r), "up")
+
+    def up(self):
+        if not self.apart:
+            return
+        self.space_up(self.a)
+        self.space_up(self.b)
+        for r in (0, 1):
+            self.rail_up(r)
+        self.ip(self.b, "route", "add", "local", "10.2.0.0/16", "dev", "lo")
+        self.ip(self.a, "route", "add", "10.2.0.0/16", "via", self.address(2))
+        # The second subflow goes where the server says that it is, too.
+        quietly(["ip", "-n", self.b, "mptcp", "endpoint", "add", self.address(2, 1), "dev", "b1", "signal"])
+        # Some peers look at the state of the link, which lags behind.
+        self.until(lambda: all(self.link_is_up(space, name + str(r)) for space, name in ((self.a, "a"), (self.b, "b"))
+                               for r in (0, 1)), "link")
+
+    def link_is_up(self, space, device):
+        command = ["ip", "-n", space, "link", "show", device]
+        return "state UP" in subprocess.run(command, capture_output=True, text=True).stdout
+
+    def down(self):
+        for process in self.started:
+            self.end(process, kill=True)
+        if self.apart:
+            quietly(["ip", "netns", "del", self.a])
+            quietly(["ip", "netns", "del", self.b])
+
+    def shape(self, rate):
+        """Each rail to @rate, or not at all."""
+        for r in (0, 1):
+            device = ["dev", "a%d" % r, "root"]
+            if rate:
+                words = ["add"] + device + ["tbf", "rate", rate, "burst", "1m", "latency", "20ms"]
+            else:
+                words = ["del"] + device
+            if not quietly(["tc", "-n", self.a, "qdisc"] + words):
+                raise Failed("tc qdisc " + " ".join(words))
+
+    # ---- processes
+
+    def start(self, command, env=None):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=dict(os.environ, **(env or {})))
+        self.started.append(process)
+        return process
+
+    def start_ready(self, command, env=None):
+        """A server that says when it is ready."""
+        process = self.start(command, env)
+        if "ready" not in process.stdout.readline():
+            self.end(process, kill=True)
+            raise Failed("%s: %s" % (" ".join(command), process.stderr.read().strip()))
+        return process
+
+    def start_listening(self, command, port, env=None):
+        """A server that does not say."""
+        process = self.start(command, env)
+        look = self.run_b + ["ss", "-Hltn", "sport", "=", str(port)]
+        self.until(lambda: subprocess.run(look, capture_output=True).stdout or process.poll() is not None, command[0])
+        return process
+
+    def until(self, condition, what):
+        end = time.monotonic() + WAIT_S
+        while not condition():
+            if time.monotonic() > end:
+                raise Failed("%s: not there after %d s" % (what, WAIT_S))
+            time.sleep(0.02)
+
+    def end(self, process, kill=False):
+        """Ends it and gives what it said."""
+        if process.poll() is None:
+            process.kill() if kill else process.terminate()
+        try:
+            said, _ = process.communicate(timeout=WAIT_S)
+        except (subprocess.TimeoutExpired, ValueError):
+            process.kill()
+            said = ""
+            process.wait()
+        if process in self.started:
+            self.started.remove(process)
+        return said
+
+    def run(self, command, seconds, env=None):
+        """What a client printed."""
+        try:
+            result = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S + 4 * seconds,
+                                    env=dict(os.environ, **(env or {})))
+        except subprocess.TimeoutExpired:
+            raise Failed("%s: no end" % " ".join(command))
+        if result.returncode:
+            raise Failed("%s: status %d: %s" % (" ".join(command), result.returncode,
+                                                (result.stderr + result.stdout).strip()[-400:]))
+        return result.stdout
