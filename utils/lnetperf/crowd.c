@@ -10,7 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define MEET_NS		(10ull * NSEC_PER_SEC)	/* longest wait for all to answer */
+#define MEET_NS		(10ull * NSEC_PER_SEC)	/* longest wait for one to answer */
+#define MEET_AT_ONCE	16u	/* pings under way */
 #define QUIET_NS	(200ull * NSEC_PER_MSEC)	/* none came in this time: all are there */
 
 struct perf_crowd {
@@ -111,9 +112,19 @@ static void on_pong(void *arg, int status, const u8 *info, u32 len, const struct
 	__atomic_fetch_sub(&m->nr_open, 1, __ATOMIC_RELEASE);
 }
 
+static u32 nr_open(struct meeting *m)
+{
+	return __atomic_load_n(&m->nr_open, __ATOMIC_ACQUIRE);
+}
+
 static bool all_met(void *arg)
 {
-	return !__atomic_load_n(&((struct meeting *)arg)->nr_open, __ATOMIC_ACQUIRE);
+	return !nr_open(arg);
+}
+
+static bool has_room(void *arg)
+{
+	return nr_open(arg) < MEET_AT_ONCE;
 }
 
 static u64 nr_sockets(void)
@@ -171,10 +182,12 @@ static int ping_all(struct perf_node *n, struct meeting *m)
 	for (i = 0; i < n->opt->crowd && !rc; i++) {
 		struct lnet_nid nid = nid_after(&n->opt->crowd_first, i);
 
-		m->nr_open++;
+		__atomic_fetch_add(&m->nr_open, 1, __ATOMIC_RELAXED);
 		rc = lnet_ping(n->ln, &nid, NULL, MEET_NS, on_pong, m);
 		if (rc)
-			m->nr_open--;
+			__atomic_fetch_sub(&m->nr_open, 1, __ATOMIC_RELAXED);
+		else
+			rc = lnet_progress_until(n->ln, has_room, m, -1);
 	}
 	return rc ? rc : lnet_progress_until(n->ln, all_met, m, -1);
 }
