@@ -72,7 +72,7 @@ class Bench:
         server = place.start_ready(place.run_b + [program, "server"] + self.nids(2, rails) + many)
         try:
             said = place.run(place.run_a + [program, "client"] + self.nids(1, rails) + many + [
-                "--duration", str(self.seconds)] + list(options), self.seconds)
+                "--duration", str(self.seconds)] + list(options), self.seconds + crowd / 50)
             time.sleep(0.02)    # what is one-way may still be on its way
         finally:
             served = place.end(server)

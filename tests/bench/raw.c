@@ -287,12 +287,15 @@ static void serve(int fd, int ear)
 	idle_close();
 }
 
-static int server(const struct sockaddr_in *at)
+static int server(struct sockaddr_in at)
 {
 	int one = 1, fd, ear = new_socket();
 
+	/* Further subflows come to the other addresses. */
+	if (mptcp)
+		at.sin_addr.s_addr = INADDR_ANY;
 	setsockopt(ear, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(ear, (const struct sockaddr *)at, sizeof(*at)) || listen(ear, 1024))
+	if (bind(ear, (const struct sockaddr *)&at, sizeof(at)) || listen(ear, 1024))
 		die("bind");
 	printf("ready\n");
 	fflush(stdout);
@@ -517,5 +520,5 @@ int main(int argc, char **argv)
 		die("memory");
 	memset(buffers, 0x5a, (size_t)BUFFERS * LARGE);
 	files_allow();
-	return ask.what == 'v' ? server(&at) : client(&at, &ask, sec);
+	return ask.what == 'v' ? server(at) : client(&at, &ask, sec);
 }

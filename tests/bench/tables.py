@@ -47,6 +47,7 @@ AGAINST = [
     Row("64 B one-way PUT / libfabric", "oneway", "fabric_oneway", ">=", 15, 25),
     Row("64 B one-way PUT / Open MPI", "oneway", "mpi_oneway", ">=", 10, 17),
     Row("64 B PUT to ACK / the best round trip of them", "rtt", "best_rtt", "", None, None),
+    Row("1 MiB PUT with ACK, window 16, two rails / MPTCP", "two_rails", "mptcp_large", "", None, None),
 ]
 
 
