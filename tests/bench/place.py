@@ -97,8 +97,8 @@ class Place:
         return "state UP" in subprocess.run(command, capture_output=True, text=True).stdout
 
     def down(self):
-        for process in self.started:
-            self.end(process, kill=True)
+        for process in list(self.started):
+            self.end(process)
         if self.apart:
             quietly(["ip", "netns", "del", self.a])
             quietly(["ip", "netns", "del", self.b])
@@ -160,12 +160,13 @@ class Place:
 
     def run(self, command, seconds, env=None):
         """What a client printed."""
+        process = self.start(command, env)
         try:
-            result = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S + 4 * seconds,
-                                    env=dict(os.environ, **(env or {})))
+            said, wrong = process.communicate(timeout=WAIT_S + 4 * seconds)
         except subprocess.TimeoutExpired:
+            self.end(process)
             raise Failed("%s: no end" % " ".join(command))
-        if result.returncode:
-            raise Failed("%s: status %d: %s" % (" ".join(command), result.returncode,
-                                                (result.stderr + result.stdout).strip()[-400:]))
-        return result.stdout
+        self.started.remove(process)
+        if process.returncode:
+            raise Failed("%s: status %d: %s" % (" ".join(command), process.returncode, (wrong + said).strip()[-400:]))
+        return said
