@@ -499,25 +499,6 @@ struct lnet_op {
 	struct lnet_att first;
 };
 
-/* ---- receiving: rx.c, plain.c ---------------------------------------------------------------- */
-void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state);	/* the only writer */
-void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx);
-/* [sh] its event; false: no memory */
-bool lnet_rx_reserve(struct lnet_pass *p, struct lnet_rx *rx);
-/* counts a request that is not taken */
-void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why);
-/* [sh] sets into, want, state */
-void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md, u32 offset,
-		     u32 len);
-/* filled from @rx; taken from it */
-struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind);
-/*
- * An ACK or REPLY to @rx over the path it came by; NULL: no memory. [sh] The caller fills the rest
- * and calls lnet_op_defer().
- */
-struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type);
-void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op);	/* starts it at pass end */
-void lnet_initiator(struct lnet *ln, struct lnet_rx *rx, struct lnet_nid *initiator);
 /* ---- receiver's windows: once.c, window.c ---------------------------------------------------- */
 
 enum lnet_entry_state { ENTRY_TAKEN, ENTRY_MATCHED, ENTRY_FINAL };
@@ -527,9 +508,11 @@ struct lnet_entry {
 	u32 refs;			/* the window, each rx, each answer under way */
 	u8 state, type, noack, reason;	/* reason: enum lnet_refusal of a final entry, 0: done */
 	u8 acked, confirmed, detached, gone;
+	u8 whole;			/* nothing of it was cut off: a merged ACK says all */
 	u8 nr_answers;			/* under way */
 	u32 mlength, offset;
 	struct lnet_shard *sh;
+	struct lnet_window *w;		/* while not detached */
 	/* PUT: until landed; GET: until confirmed. The operation's reference */
 	struct lnet_md *md;
 	struct lnet_evt *evt;		/* PUT or GET event, filled at the match */
@@ -548,49 +531,18 @@ struct lnet_window {			/* [sh that the grant names] */
 	/* highest sequence seen; below floor all is finished at the sender */
 	u64 high, floor;
 	u32 W, cap, nr_unacked;
-	u32 busy;			/* entries short of final, and held answers */
+	/* requests that were unfinished at the sender, as it says */
+	u32 nr_open;
 	struct lnet_entry **entry;	/* at seq mod cap */
 	u64 last_ns, hold_ns, ack_due_ns;
 	struct lnet_peer_ni *from;	/* where it was heard last; counted */
+	/* over which interface the last PUT landed that wants its ACK; counted, or NULL */
+	struct lnet_ni *ack_ni;
+	u8 ack_all;			/* some PUT to be acknowledged wants its ACK */
+	struct list_head ack_due;	/* in sh->ack_due */
 	struct lnet_timer timer;
 };
 #define LNET_WINDOW_HASH 64
-u64 lnet_grant_shard(const struct lnet *ln, u64 grant);
-struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant);	/* [sh] */
-/* once per (instance, nonce); may drop and retake the lock */
-struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms);
-/* room for @seq; may drop and retake the lock */
-bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **w, u64 grant, u64 seq);
-/* [sh] all below is confirmed */
-void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor);
-void lnet_window_busy(struct lnet_pass *p, struct lnet_window *w);	/* [sh] arms its timer */
-void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] NULL is fine */
-/* [sh] zeroed, from those kept; NULL: none */
-struct lnet_entry *lnet_entry_take(struct lnet_shard *sh);
-/* [sh] the sender needs the answer no more */
-void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e);
-/* [sh] gives the event when nobody needs the memory */
-void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);
-/* held answers of @md are gone (NULL: shutdown, everything is given up); no lock held */
-void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);
-/* [sh] may change shard */
-enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
-				  const struct lnet_hdr *hdr);
-/* no lock held */
-void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
-		       enum lnet_outcome why);
-void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
-bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx);
-enum lnet_verdict lnet_once_open(struct lnet_pass *p, struct lnet_rx *rx,
-				 const struct lnet_hdr *hdr);
-enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
-				    const struct lnet_hdr *hdr);
-#define LNET_GRANT_SIZE 32	/* REPLY to an opening */
-void lnet_grant_encode(u8 *buf, u32 W, u64 instance, u64 grant);	/* grant.c */
-/* -EPROTO */
-int lnet_grant_decode(const u8 *buf, u32 len, u32 *W, u64 *instance, u64 *grant);
-/* [sh] sender: a refusal came */
-void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via);
 
 /* ---- shards ---------------------------------------------------------------------------------- */
 
@@ -619,6 +571,7 @@ struct lnet_shard {
 	const void *deliverer;
 	struct list_head live;		/* all unfinished ops, in order of creation */
 	struct list_head windows;	/* LRU, most recent first */
+	struct list_head ack_due;	/* windows with PUTs to acknowledge at the end of a pass */
 	struct lnet_window **winhash;	/* allocated at the first opening */
 	u32 nr_windows;
 	struct list_head delayed;	/* attempts held by delay rules, by time */

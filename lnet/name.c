@@ -8,7 +8,7 @@
 #define SEQ_MASK ((1ULL << 48) - 1)
 #define DIST_SHIFT 48
 #define DIST_MASK 0x3fffULL
-#define ACK_BIT (1ULL << 62)
+#define ACK_BIT LNET_NAME_ALONE
 #define SLOT_BITS 24
 #define SLOT_FIRST 16U
 #define COOKIE_MD 1ULL		/* low two bits of an object cookie, as other nodes set them */

@@ -73,7 +73,7 @@ static void send_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry 
 	if (!op)
 		return;
 	op->mlength = mlength;
-	op->wire.cookie[1] |= 1ULL << 62;
+	op->wire.cookie[1] |= LNET_NAME_ALONE;
 }
 
 static enum lnet_verdict refuse(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e,
@@ -155,6 +155,7 @@ static void matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *
 	e->md = rx->md;
 	e->offset = rx->offset;
 	e->mlength = rx->mlength;
+	e->whole = rx->mlength == rx->rlength;
 	e->since_ns = p->now_ns;
 	e->evt = lnet_rx_event(rx, rx->type == LNET_OP_GET ? LNET_EVENT_GET : LNET_EVENT_PUT);
 }
@@ -228,15 +229,16 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
 }
 
 /*
- * Memory for a new entry and a small answer, before the lock of @sh, unless it is held and has what
- * is needed.
+ * Memory for a new entry and the REPLY, before the lock of @sh, unless it is held and has what is
+ * needed. ACKs of many PUTs are one, or come again when they are asked for.
  */
 static void prepare(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_shard *sh)
 {
 	u64 max = READ_ONCE(p->ln->tun.copy_max);
 
-	rx->answer = lnet_op_take(p->sh);
-	if (p->sh == sh && rx->type == LNET_OP_PUT)
+	if (rx->type == LNET_OP_GET)
+		rx->answer = lnet_op_take(p->sh);
+	else if (p->sh == sh)
 		rx->spare = lnet_entry_take(sh);
 	if (rx->spare)
 		return;
@@ -258,22 +260,11 @@ static struct lnet_entry *entry_new(struct lnet_pass *p, struct lnet_rx *rx, str
 	e->type = rx->type;
 	e->noack = rx->type == LNET_OP_PUT && !alone;
 	e->sh = p->sh;
+	e->w = w;
 	e->since_ns = p->now_ns;
 	w->entry[seq & (w->cap - 1)] = e;
 	w->high = max(w->high, seq);
 	return e;
-}
-
-static void heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx)
-{
-	w->last_ns = p->now_ns;
-	list_move(&w->link, &p->sh->windows);
-	if (w->from == rx->from)
-		return;
-	if (w->from)
-		lnet_peer_ni_put(w->from);
-	w->from = rx->from;
-	lnet_peer_ni_hold(w->from);
 }
 
 /* Rule 4: neither finished, nor so old that it must be, nor beyond what a sender may have open. */
@@ -285,7 +276,7 @@ static bool in_window(const struct lnet_window *w, u64 seq)
 enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 				  const struct lnet_hdr *hdr)
 {
-	u64 grant = rx->handle.cookie[0], seq;
+	u64 grant = rx->handle.cookie[0], seq, floor;
 	struct lnet_shard *sh;
 	struct lnet_window *w;
 	struct lnet_entry *e;
@@ -304,8 +295,10 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_count(p->sh, no_window);
 		return refuse(p, rx, NULL, LNET_REFUSED_NO_WINDOW);
 	}
-	heard(p, w, rx);
-	lnet_window_floor(p, w, min(lnet_name_floor(&rx->handle), seq));
+	lnet_window_heard(p, w, rx);
+	floor = min(lnet_name_floor(&rx->handle), seq);
+	w->nr_open = seq - floor + 1;
+	lnet_window_floor(p, w, floor);
 	if (in_window(w, seq) && !lnet_window_fit(p, &w, grant, seq))
 		return LNET_SKIP;
 	if (!in_window(w, seq)) {	/* asked last: making room may have let go of the lock */
@@ -315,7 +308,7 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 	e = w->entry[seq & (w->cap - 1)];
 	if (e && e->seq == seq)
 		return duplicate(p, rx, w, e);
-	if (!rx->spare || !rx->answer || !lnet_rx_reserve(p, rx)) {
+	if (!rx->spare || (rx->type == LNET_OP_GET && !rx->answer) || !lnet_rx_reserve(p, rx)) {
 		lnet_count(p->sh, rx_no_memory);	/* not taken, the sender may come again */
 		return LNET_SKIP;
 	}
@@ -345,6 +338,7 @@ static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 	}
 	if (w && w->entry[e->seq & (w->cap - 1)] == e) {
 		w->entry[e->seq & (w->cap - 1)] = NULL;
+		e->w = NULL;
 		lnet_entry_put(p, e);
 	}
 	rx->entry = NULL;
@@ -453,22 +447,16 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 
 static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
-	struct lnet_window *w;
 	struct lnet_rx *other;
 
 	e->state = ENTRY_FINAL;
 	e->since_ns = p->now_ns;
 	list_for_each_entry(other, &e->rxs, link)
 		lnet_rx_want_stop(p, other);
-	if (!e->noack) {
+	if (e->w && (e->noack || e->whole))
+		lnet_window_ack(p, e->w, rx, !e->noack);
+	else if (!e->noack)	/* alone, as it says how far it was taken, or its window is gone */
 		send_ack(p, rx, e, e->mlength);
-		return;
-	}
-	w = lnet_window_find(p->sh, rx->handle.cookie[0]);
-	if (w && !e->detached) {
-		w->nr_unacked++;
-		lnet_window_busy(p, w);
-	}
 }
 
 void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
@@ -516,7 +504,7 @@ enum lnet_verdict lnet_once_open(struct lnet_pass *p, struct lnet_rx *rx,
 		return LNET_SKIP;
 	}
 	lnet_count(p->sh, openings);
-	heard(p, w, rx);
+	lnet_window_heard(p, w, rx);
 	lnet_grant_encode(c->data, w->W, p->ln->instance, w->grant);
 	op = lnet_answer(p, rx, LNET_OP_REPLY);
 	op->copy = c;

@@ -244,6 +244,67 @@ void lnet_fault_count_reset(struct lnet *ln);
 /* dbg-025/030: hold an interface down (as if its link were); 0, -ENOENT */
 int lnet_fault_ni_down(struct lnet *ln, const struct lnet_nid *nid, bool down);
 
+/* ---- receiving: rx.c ---------------------------------------------------------------- */
+void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state);	/* the only writer */
+void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx);
+/* [sh] its event; false: no memory */
+bool lnet_rx_reserve(struct lnet_pass *p, struct lnet_rx *rx);
+/* counts a request that is not taken */
+void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why);
+/* [sh] sets into, want, state */
+void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md, u32 offset,
+		     u32 len);
+/* filled from @rx; taken from it */
+struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind);
+/*
+ * An ACK or REPLY to @rx over the path it came by; NULL: no memory. [sh] The caller fills the rest
+ * and calls lnet_op_defer().
+ */
+struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type);
+void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op);	/* starts it at pass end */
+void lnet_initiator(struct lnet *ln, struct lnet_rx *rx, struct lnet_nid *initiator);
+/* ---- the receiver's windows: once.c, window.c ---- */
+u64 lnet_grant_shard(const struct lnet *ln, u64 grant);
+struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant);	/* [sh] */
+/* once per (instance, nonce); may drop and retake the lock */
+struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms);
+/* room for @seq; may drop and retake the lock */
+bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **w, u64 grant, u64 seq);
+/* [sh] all below is confirmed */
+void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor);
+/* [sh] a request of it came, or has landed, the way @rx did */
+void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx);
+/* [sh] a PUT is done: its ACK leaves with those of this pass, or, if none is wanted, soon */
+void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted);
+void lnet_pass_acks(struct lnet_pass *p);	/* makes what windows owe for PUTs of this pass */
+void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] NULL is fine */
+/* [sh] zeroed, from those kept; NULL: none */
+struct lnet_entry *lnet_entry_take(struct lnet_shard *sh);
+/* [sh] the sender needs the answer no more */
+void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e);
+/* [sh] gives the event when nobody needs the memory */
+void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);
+/* held answers of @md are gone (NULL: shutdown, everything is given up); no lock held */
+void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);
+/* [sh] may change shard */
+enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
+				  const struct lnet_hdr *hdr);
+/* no lock held */
+void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
+		       enum lnet_outcome why);
+void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
+bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx);
+enum lnet_verdict lnet_once_open(struct lnet_pass *p, struct lnet_rx *rx,
+				 const struct lnet_hdr *hdr);
+enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
+				    const struct lnet_hdr *hdr);
+#define LNET_GRANT_SIZE 32	/* REPLY to an opening */
+void lnet_grant_encode(u8 *buf, u32 W, u64 instance, u64 grant);	/* grant.c */
+/* -EPROTO */
+int lnet_grant_decode(const u8 *buf, u32 len, u32 *W, u64 *instance, u64 *grant);
+/* [sh] sender: a refusal came */
+void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via);
+
 /* ---- tx.c: operations ------------------------------------------------------------------------ */
 /* [sh of op->peer] OP_NEW -> ... */
 void lnet_op_start(struct lnet_pass *p, struct lnet_op *op);
@@ -309,6 +370,12 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 /* [sh] chooses a path and enters an attempt */
 void lnet_op_try(struct lnet_pass *p, struct lnet_op *op);
 /* ---- name.c ---- */
+/*
+ * In the second half of an answer's handle: for this one request alone; for all PUTs up to it. With
+ * neither: for those of them that want no ACK.
+ */
+#define LNET_NAME_ALONE (1ULL << 62)
+#define LNET_NAME_ALL (1ULL << 63)
 u64 lnet_name_seq(const struct lnet_handle *h, bool *alone);
 /* all sequences below are finished at the sender */
 u64 lnet_name_floor(const struct lnet_handle *h);
@@ -338,6 +405,13 @@ void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);
 /* lnet_get() of the core's own: may use portal 0, never waits for contact */
 int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x);
+/* answer.c [sh] an ACK came: nothing of @rx is kept */
+enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx,
+				const struct lnet_hdr *hdr);
+enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
+				  const struct lnet_hdr *hdr);
+/* answer.c: its landing ended; enters the shard of its GET */
+void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
 bool lnet_op_request(const struct lnet_op *op);		/* PUT or GET */
 bool lnet_op_over(const struct lnet_op *op);		/* its outcome is known */
 /* draws its sequence if it needs one; false: the window is full */

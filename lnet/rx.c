@@ -196,183 +196,6 @@ struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_o
 	return op;
 }
 
-/* ---- answers to our requests ----------------------------------------------------------------- */
-
-/* @rx came, and says that it comes, from @peer, by whichever of its interfaces. */
-static bool is_from(const struct lnet_rx *rx, const struct lnet_peer *peer)
-{
-	const struct lnet_peer_ni *pni;
-
-	if (unlikely(rx->from->peer != peer))
-		return false;
-	if (likely(lnet_nid_same(&rx->src_nid, &rx->from->nid)))
-		return true;
-	list_for_each_entry(pni, &peer->pnis, link)
-		if (lnet_nid_same(&rx->src_nid, &pni->nid))
-			return true;
-	return false;
-}
-
-/*
- * Only whom we asked may answer, whoever knows or guesses a handle. Nodes answer as LNET_PID
- * whatever process was addressed; the core asks the node, not a process.
- */
-static bool from_asked(const struct lnet_rx *rx, const struct lnet_op *op)
-{
-	return is_from(rx, op->peer) &&
-	       (likely(rx->src_pid == LNET_PID) || rx->src_pid == op->target_pid ||
-		(op->flags & LNET_OPF_INTERNAL));
-}
-
-static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type)
-{
-	struct lnet_op *op;
-
-	if (rx->handle.cookie[0] == p->ln->instance)
-		op = lnet_slot_find(p->ln, p->sh, &rx->handle);
-	else
-		op = lnet_op_by_name(rx->from->peer, &rx->handle);
-	if (!op || (op->type != type && !(type == LNET_OP_PUT && rx->mlength >= LNET_REFUSED)) ||
-	    lnet_op_over(op)) {
-		lnet_count(p->sh, dup_answer);
-		return NULL;
-	}
-	if (unlikely(!from_asked(rx, op))) {
-		lnet_count(p->sh, stranger_answer);
-		return NULL;
-	}
-	return op;
-}
-
-static bool use_md(struct lnet_op *op)
-{
-	if (!op->md || (op->flags & LNET_OPF_ANSWERED))
-		return true;
-	/*
-	 * An MD that is used up still gets the answer to what it began; one that was unlinked does
-	 * not.
-	 */
-	if (!lnet_md_use_again(op->md) && lnet_md_aborted(op->md))
-		return false;
-	op->flags |= LNET_OPF_ANSWERED;
-	return true;
-}
-
-/*
- * One ACK for all PUTs without ACK up to and including its sequence, which must be one that was
- * used: so the walk is over the window at most.
- */
-static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path *via)
-{
-	struct lnet_peer *peer = rx->from->peer;
-	struct lnet_txwin *tx = &peer->tx;
-	bool alone;
-	u64 last = lnet_name_seq(&rx->handle, &alone), seq;
-
-	if (!tx->grant || rx->handle.cookie[0] != tx->grant) {
-		lnet_count(p->sh, bad_handle);
-		return;
-	}
-	if (!is_from(rx, peer)) {
-		lnet_count(p->sh, stranger_answer);
-		return;
-	}
-	if (last >= tx->next) {
-		lnet_count(p->sh, long_answer);
-		return;
-	}
-	for (seq = tx->oldest; seq <= last; seq++) {
-		struct lnet_op *op = tx->op[seq & (tx->cap - 1)];
-
-		/* One that is finished may have made place for a later one. */
-		if (!op || op->seq != seq || !(op->flags & LNET_OPF_NOACKREQ))
-			continue;
-		op->mlength = op->len;
-		lnet_op_answered(p, op, via);
-	}
-}
-
-static enum lnet_verdict take_ack(struct lnet_pass *p, struct lnet_rx *rx,
-				  const struct lnet_hdr *hdr)
-{
-	struct lnet_path *via = lnet_path_find(rx->from, rx->ni);
-	bool alone = true;
-	struct lnet_op *op;
-
-	rx->handle = hdr->msg.ack.dst_wmd;
-	rx->mlength = hdr->msg.ack.mlength;
-	if (rx->handle.cookie[0] != p->ln->instance && rx->mlength < LNET_REFUSED)
-		lnet_name_seq(&rx->handle, &alone);
-	if (!alone) {
-		merged_ack(p, rx, via);
-		return LNET_SKIP;
-	}
-	op = asked(p, rx, LNET_OP_PUT);
-	if (!op)
-		return LNET_SKIP;
-	if (rx->mlength >= LNET_REFUSED && (op->flags & LNET_OPF_NAMED)) {
-		lnet_once_refused(p, op, rx->mlength - LNET_REFUSED, via);
-		return LNET_SKIP;
-	}
-	if (unlikely(rx->mlength > op->len)) {	/* nobody accepts more than there was */
-		lnet_count(p->sh, long_answer);
-		return LNET_SKIP;
-	}
-	if ((op->flags & LNET_OPF_ACK) && !use_md(op))
-		return LNET_SKIP;
-	op->mlength = rx->mlength;
-	lnet_op_answered(p, op, via);
-	return LNET_SKIP;
-}
-
-static enum lnet_verdict take_reply(struct lnet_pass *p, struct lnet_rx *rx,
-				    const struct lnet_hdr *hdr)
-{
-	u32 want = rx->payload_len;
-	struct lnet_op *op;
-
-	rx->handle = hdr->msg.reply.dst_wmd;
-	op = asked(p, rx, LNET_OP_GET);
-	if (!op)
-		return LNET_SKIP;
-	if (want > op->len) {
-		lnet_count(p->sh, long_answer);
-		if (op->md && !(op->md->options & LNET_MD_TRUNCATE))
-			return skip(p, rx, LNET_TOO_LONG);
-		want = op->len;
-	}
-	if (!use_md(op))
-		return LNET_SKIP;
-	rx->get = op;
-	list_add_tail(&rx->link, &op->landings);
-	if (op->md) {
-		lnet_rx_land_md(p, rx, op->md, op->md_off, want);
-		return LNET_LAND;
-	}
-	rx->into = (struct lnet_buf){ .frags = op->sink, .nr = 1, .len = want };
-	rx->want = want;
-	lnet_rx_set_state(rx, RX_LAND);
-	rx->ni->sh[p->sh->ix].holds++;
-	rx->hold_shard = p->sh->ix;
-	return LNET_LAND;
-}
-
-static void reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
-{
-	struct lnet_op *op = rx->get;
-
-	lnet_enter(p, op->sh);
-	op->pins++;
-	list_del_init(&rx->link);
-	landing_over(rx);
-	if (how == LNET_OK && !lnet_op_over(op)) {
-		op->mlength = rx->want;
-		lnet_op_answered(p, op, lnet_path_find(rx->from, rx->ni));
-	}
-	lnet_op_unpin(p, op);
-	lnet_rx_free(p, rx);
-}
-
 /* ---- requests under stock rules -------------------------------------------------------------- */
 
 static void get_replied(struct lnet_pass *p, struct lnet_op *op)
@@ -574,9 +397,9 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 		return LNET_CLOSE;
 	switch (hdr->type) {
 	case LNET_MSG_ACK:
-		return take_ack(p, rx, hdr);
+		return lnet_ack_take(p, rx, hdr);
 	case LNET_MSG_REPLY:
-		return take_reply(p, rx, hdr);
+		return lnet_reply_take(p, rx, hdr);
 	case LNET_MSG_PUT:
 	case LNET_MSG_GET:
 		return take_request(p, rx, hdr);
@@ -597,7 +420,7 @@ static void read_header(struct lnet_rx *rx, struct lnet_ni *ni, const struct lne
 	rx->src_pid = hdr->src_pid;
 }
 
-/* What take_ack() reads is in the header or written by it: nothing of an ACK is kept. */
+/* What lnet_ack_take() reads is in the header or written by it: nothing of an ACK is kept. */
 static noinline enum lnet_verdict ack_begin(struct lnet_pass *p, struct lnet_ni *ni,
 					    const struct lnet_hdr *hdr, struct lnet_peer_ni *from)
 {
@@ -631,7 +454,7 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
 	if (rx->get)
-		reply_done(p, rx, how);
+		lnet_reply_done(p, rx, how);
 	else if (rx->marked)
 		lnet_once_done(p, rx, how);
 	else if (rx->copy)

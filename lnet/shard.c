@@ -100,6 +100,7 @@ void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind k
 	p->nr = 0;
 	p->now_ns = ln->env->ops->now_ns(ln->env);
 	p->backs = NULL;
+	p->acks = 0;
 	INIT_LIST_HEAD(&p->send);
 	INIT_LIST_HEAD(&p->land);
 	INIT_LIST_HEAD(&p->stop);
@@ -280,7 +281,7 @@ static bool owes(const struct lnet_pass *p)
 {
 	return !list_empty(&p->send) || !list_empty(&p->land) || !list_empty(&p->stop) ||
 	       !list_empty(&p->given) || !list_empty(&p->cancel) || !list_empty(&p->defer) ||
-	       !list_empty(&p->resets) || p->backs;
+	       !list_empty(&p->resets) || p->backs || p->acks;
 }
 
 static void perform(struct lnet_pass *p)
@@ -288,6 +289,7 @@ static void perform(struct lnet_pass *p)
 	if (p->more)
 		leave_more(p);
 	while (owes(p)) {
+		lnet_pass_acks(p);
 		defer_all(p);
 		lnet_leave(p);
 		send_all(p);
@@ -306,6 +308,7 @@ static void perform(struct lnet_pass *p)
 
 void lnet_pass_flush(struct lnet_pass *p)
 {
+	lnet_pass_acks(p);
 	defer_all(p);
 	lnet_leave(p);
 	send_all(p);
@@ -504,6 +507,7 @@ static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
 	INIT_LIST_HEAD(&sh->ready);
 	INIT_LIST_HEAD(&sh->live);
 	INIT_LIST_HEAD(&sh->windows);
+	INIT_LIST_HEAD(&sh->ack_due);
 	INIT_LIST_HEAD(&sh->delayed);
 	INIT_LIST_HEAD(&sh->more);
 	sh->junk_frag.base = sh->junk;

@@ -7,6 +7,7 @@
 #include "core.h"
 
 #define WINDOW_FIRST 8U			/* entries of a new window; grows by use */
+#define NOACKS_MIN 8U			/* PUTs without ACK that share one at least, unless late */
 #define ENTRIES_KEPT 128U		/* free ones that a shard keeps */
 #define GRANT_SHARD_MASK 63ULL		/* bits of a grant that name the shard */
 
@@ -122,6 +123,7 @@ static void entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix)
 	struct lnet_entry *e = w->entry[ix];
 
 	w->entry[ix] = NULL;
+	e->w = NULL;
 	e->detached = 1;
 	e->confirmed = 1;
 	if (e->state == ENTRY_MATCHED && list_empty(&e->rxs))
@@ -163,6 +165,29 @@ static void install(struct lnet_window *w, struct lnet_entry **bigger, u32 cap)
 	}
 	w->entry = bigger;
 	w->cap = cap;
+}
+
+static void ack_over(struct lnet_window *w, struct lnet_ni *ni)
+{
+	if (w->ack_ni)
+		lnet_ni_put(w->ack_ni);
+	w->ack_ni = ni;
+	if (ni)
+		lnet_ni_get(ni);
+}
+
+void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx)
+{
+	w->last_ns = p->now_ns;
+	if (w->link.prev != &p->sh->windows)
+		list_move(&w->link, &p->sh->windows);
+	if (w->from == rx->from)
+		return;
+	if (w->from)
+		lnet_peer_ni_put(w->from);
+	w->from = rx->from;
+	lnet_peer_ni_hold(w->from);
+	ack_over(w, NULL);
 }
 
 bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **wp, u64 grant, u64 seq)
@@ -231,6 +256,9 @@ static void window_free(struct lnet_pass *p, struct lnet_window *w)
 			entry_detach(p, w, ix);
 	if (w->from)
 		lnet_peer_ni_put(w->from);
+	if (w->ack_ni)
+		lnet_ni_put(w->ack_ni);
+	list_del_init(&w->ack_due);
 	kfree(w->entry);
 	kfree(w);
 }
@@ -288,12 +316,15 @@ void lnet_windows_fini(struct lnet_shard *sh)
 		}
 		if (w->from)
 			lnet_peer_ni_put(w->from);
+		if (w->ack_ni)
+			lnet_ni_put(w->ack_ni);
 		kfree(w->entry);
 		kfree(w);
 	}
 	while ((e = lnet_entry_take(sh)))
 		kfree(e);
 	INIT_LIST_HEAD(&sh->windows);
+	INIT_LIST_HEAD(&sh->ack_due);
 	kfree(sh->winhash);
 	sh->winhash = NULL;
 }
@@ -324,6 +355,7 @@ static struct lnet_window *window_new(void)
 	w->cap = WINDOW_FIRST;
 	w->floor = 1;
 	INIT_LIST_HEAD(&w->link);
+	INIT_LIST_HEAD(&w->ack_due);
 	lnet_timer_init(&w->timer, LNET_TIMER_WINDOW);
 	return w;
 }
@@ -397,7 +429,13 @@ struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u3
 
 /* ---- time: merged acknowledgements, held answers, silence ------------------------------------ */
 
-/* The sequence up to which all requests came and all PUTs without ACK are done. */
+/* A merged ACK says of a PUT that it is done; of one that wants its ACK also that all was taken. */
+static bool merges(const struct lnet_entry *e)
+{
+	return e->state == ENTRY_FINAL && !e->reason && (e->noack || e->whole);
+}
+
+/* The sequence up to which all requests came and a merged ACK is right for all PUTs. */
 static u64 done_prefix(const struct lnet_window *w)
 {
 	u64 seq;
@@ -405,7 +443,7 @@ static u64 done_prefix(const struct lnet_window *w)
 	for (seq = w->floor; seq <= w->high; seq++) {
 		const struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
 
-		if (!e || e->seq != seq || (e->noack && (e->state != ENTRY_FINAL || e->reason)))
+		if (!e || e->seq != seq || (e->type == LNET_OP_PUT && !merges(e)))
 			break;
 	}
 	return seq - 1;
@@ -429,10 +467,21 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 	lnet_peer_ni_hold(op->dst_pni);
 	/* Where a request just came from, an answer arrives; another path may be dead unnoticed. */
 	op->flags = LNET_OPF_INTERNAL | LNET_OPF_PINNED_DST | LNET_OPF_ANY_PATH;
+	if (w->ack_ni) {
+		op->flags |= LNET_OPF_PINNED_NI;
+		op->src_ni = w->ack_ni;
+		lnet_ni_get(op->src_ni);
+	}
 	op->target = w->from->nid;
 	op->target_pid = LNET_PID;
 	op->wire.cookie[0] = w->grant;
-	op->wire.cookie[1] = seq | (alone ? 1ULL << 62 : 0);
+	op->wire.cookie[1] = seq;
+	if (alone) {
+		op->wire.cookie[1] |= LNET_NAME_ALONE;
+		op->mlength = w->entry[seq & (w->cap - 1)]->mlength;
+	} else if (w->ack_all) {
+		op->wire.cookie[1] |= LNET_NAME_ALL;
+	}
 	lnet_op_defer(p, op);
 	return true;
 }
@@ -442,32 +491,72 @@ static void flush_acks(struct lnet_pass *p, struct lnet_window *w)
 	u64 prefix = done_prefix(w), seq;
 	u32 left = 0;
 
+	list_del_init(&w->ack_due);
 	if (w->nr_unacked && !ack_seq(p, w, prefix, false))
 		prefix = 0;
 	for (seq = w->floor; seq <= w->high; seq++) {
 		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
 
-		if (!e || e->seq != seq || !e->noack || e->acked || e->state != ENTRY_FINAL ||
-		    e->reason)
+		if (!e || e->seq != seq || e->type != LNET_OP_PUT || e->acked || !merges(e))
 			continue;
 		e->acked = seq <= prefix || ack_seq(p, w, seq, true);
 		left += !e->acked;
 	}
 	w->nr_unacked = left;	/* no memory for their acknowledgement: at the next visit */
 	w->ack_due_ns = left ? p->now_ns + READ_ONCE(p->ln->tun.confirm_delay) : 0;
+	w->ack_all = left != 0;
+	ack_over(w, NULL);
 }
 
-void lnet_window_busy(struct lnet_pass *p, struct lnet_window *w)
+static void ack_by(struct lnet_pass *p, struct lnet_window *w, u64 when_ns)
 {
-	if (w->nr_unacked >= max(w->W / 4, 1U)) {
-		flush_acks(p, w);
-		return;
+	w->ack_due_ns = when_ns;
+	if (list_empty(&w->timer.link) || when_ns < w->timer.when_ns)
+		lnet_timer_set(&p->sh->wheel, &w->timer, when_ns);
+}
+
+/*
+ * So many PUTs without ACK are worth one acknowledgement: a part of what the sender may have open,
+ * and of what it has, or it would wait for the rest of the delay.
+ */
+static u32 worth_an_ack(const struct lnet_window *w)
+{
+	return max(min(w->W / 4, max(w->nr_open / 2, NOACKS_MIN)), 1U);
+}
+
+void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted)
+{
+	w->nr_unacked++;
+	if (wanted) {
+		w->ack_all = 1;
+		lnet_window_heard(p, w, rx);
+		if (w->ack_ni != rx->ni)
+			ack_over(w, rx->ni);
 	}
-	if (!w->nr_unacked || w->ack_due_ns)
-		return;
-	w->ack_due_ns = p->now_ns + READ_ONCE(p->ln->tun.confirm_delay);
-	if (list_empty(&w->timer.link) || w->ack_due_ns < w->timer.when_ns)
-		lnet_timer_set(&p->sh->wheel, &w->timer, w->ack_due_ns);
+	if (wanted || w->nr_unacked >= worth_an_ack(w)) {
+		if (list_empty(&w->ack_due))
+			list_add_tail(&w->ack_due, &p->sh->ack_due);
+		p->acks |= BIT_ULL(p->sh->ix);
+	} else if (!w->ack_due_ns) {
+		ack_by(p, w, p->now_ns + READ_ONCE(p->ln->tun.confirm_delay));
+	}
+}
+
+void lnet_pass_acks(struct lnet_pass *p)
+{
+	while (p->acks) {
+		unsigned int ix = __ffs64(p->acks);
+		struct lnet_window *w;
+
+		p->acks &= p->acks - 1;
+		lnet_enter(p, &p->ln->shard[ix]);
+		while (!list_empty(&p->sh->ack_due)) {
+			w = list_first_entry(&p->sh->ack_due, struct lnet_window, ack_due);
+			flush_acks(p, w);
+			if (w->nr_unacked)
+				ack_by(p, w, w->ack_due_ns);
+		}
+	}
 }
 
 static void expire_entries(struct lnet_pass *p, struct lnet_window *w)

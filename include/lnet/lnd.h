@@ -57,6 +57,7 @@ struct lnet_pass {
 	/* operations to start once no lock is held (answers), struct lnet_op.link */
 	struct list_head defer;
 	struct lnet_entry *backs;	/* entries whose answers ended in another shard */
+	u64 acks;			/* bitmap of shards whose windows owe ACKs */
 	struct lnet_ni *ring[4];	/* whose ops->flush is due; a fifth flushes the first */
 	/* messages since the lock was taken; at 64 it is dropped and retaken */
 	u16 nr;
