@@ -209,6 +209,12 @@ demo sim netns requirements: %: deps
 	@test -x tests/$*/run || { echo "make $*: tests/$*/run does not exist"; exit 2; }
 	@+$(MAKE) -s all && tests/$*/run
 
+valgrind: deps
+	@+$(MAKE) -s all && tests/netns/valgrind
+# The same nodes, cuts and floods, watched for races.
+tsan-netns: deps
+	@+$(MAKE) -s F=tsan all && tests/netns/races
+
 # --- installing ---------------------------------------------------------------------------------------------------
 
 MAN	:= $(wildcard manual/man/*.[1-9])
@@ -240,7 +246,7 @@ clean:
 	rm -rf build
 
 .PHONY: all lib unit unit-debug asan tsan tidy quick check kernel vm vm-bench vm-debug deps fuzz fuzzers demo \
-	bench bench-deps bench-peers sim models netns requirements man format install clean
+	bench bench-deps bench-peers sim models netns valgrind tsan-netns requirements man format install clean
 .SECONDARY:
 
 endif
