@@ -36,10 +36,8 @@ suite() {
 	check "$NODES: $*" env "${settings[@]}" "tests/netns/$1" "${@:2}"
 }
 
-unload() { rmmod lnet_load && rmmod ksocklnd && rmmod lnet; }
-
 ends() {
 	check "no interface stays" wait_for 20 interfaces 0
-	check "the modules unload" unload
+	check "the modules unload" wait_for 10 modules_unload
 	plan
 }

@@ -32,7 +32,7 @@ modules_load() {
 # May be called again when the second one was still in use.
 modules_unload() {
 	local module
-	for module in lnet_guest ksocklnd lnet; do
+	for module in lnet_load lnet_guest ksocklnd lnet; do
 		[ ! -e /sys/module/$module ] || rmmod $module || return 1
 	done
 }
