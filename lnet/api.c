@@ -142,6 +142,16 @@ static int op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_n
 	return err;
 }
 
+/* Each that waits for a path, a grant or credits takes memory. */
+static int may_start(struct lnet_shard *sh)
+{
+	lockdep_assert_held(&sh->lock);
+	if (likely(sh->nr_live < READ_ONCE(sh->ln->tun.requests_max)))
+		return 0;
+	lnet_count(sh, requests_denied);
+	return -EAGAIN;
+}
+
 static int start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x,
 		 struct lnet_peer_ni *pni, struct lnet_md *md, enum lnet_op_type type, u32 flags)
 {
@@ -154,7 +164,9 @@ static int start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x
 		return -ENOMEM;
 	op->type = type;
 	op->flags = flags;
-	err = prepare(ln, op, md, x);
+	err = may_start(p->sh);
+	if (!err)
+		err = prepare(ln, op, md, x);
 	if (!err)
 		err = op_submit(p, op, pni);
 	if (!err)

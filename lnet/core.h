@@ -31,8 +31,6 @@
  */
 #define LNET_BELL_BURST		32
 #define LNET_EVENTS_PER_PASS	64
-/* To a peer interface that does not take them: twice the largest window. */
-#define LNET_ANSWERS_MAX	32768
 #define LNET_POOL_LOW		64	/* pools are refilled to this outside the lock */
 #define LNET_MAX_SHARDS		64
 #define LNET_MAX_LNDS		8

@@ -135,8 +135,11 @@ static void land(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 static void get_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	e->state = ENTRY_FINAL;
-	if (rx->copy && e->mlength <= rx->copy->len &&
-	    p->sh->copy_bytes + rx->copy->len <= READ_ONCE(p->ln->tun.copy_budget)) {
+	if (!rx->copy || e->mlength > rx->copy->len) {
+		/* too long to be copied: the memory it reads is held */
+	} else if (p->sh->copy_bytes + rx->copy->len > READ_ONCE(p->ln->tun.copy_budget)) {
+		lnet_count(p->sh, copies_denied);
+	} else {
 		struct lnet_buf from;
 
 		p->sh->copy_bytes += rx->copy->len;

@@ -339,7 +339,7 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 				      const struct lnet_hdr *hdr)
 {
 	read_request(rx, hdr);
-	if (unlikely(atomic_read(&rx->from->nr_answers) >= LNET_ANSWERS_MAX)) {
+	if (unlikely(atomic_read(&rx->from->nr_answers) >= READ_ONCE(p->ln->tun.answers_max))) {
 		lnet_count(p->sh, not_reading);
 		return skip(p, rx, LNET_CANCELED);
 	}

@@ -293,8 +293,11 @@ static bool make_room(struct lnet_pass *p)
 
 	while (sh->nr_windows >= READ_ONCE(p->ln->tun.windows_max)) {
 		w = to_drop(sh);
-		if (!w)
+		if (!w) {
+			lnet_count(p->sh, openings_refused);
 			return false;
+		}
+		lnet_count(p->sh, windows_displaced);
 		window_drop(p, w);
 	}
 	return true;

@@ -520,7 +520,7 @@ static void drop_hold(struct lnet_pass *p, struct sock_ni *sn, struct sock_hold 
 	bool landed = h->landed;
 
 	list_del(&h->link);
-	sn->hold_bytes -= h->len;
+	sn->hold_bytes -= h->cost;
 	h->peer->pins--;
 	if (rx)
 		rx->lnd[0] = rx->lnd[1] = NULL;

@@ -74,7 +74,7 @@ static void batch_add(struct lnet_pass *p, struct sock_conn *c, struct batch *b,
 static void hold_free(struct sock_ni *sn, struct sock_hold *h)
 {
 	list_del(&h->link);
-	sn->hold_bytes -= h->len;
+	sn->hold_bytes -= h->cost;
 	h->peer->pins--;
 	kfree(h);
 }
@@ -107,9 +107,10 @@ static struct sock_hold *hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 l
 {
 	struct sock_ni *sn = c->sn;
 	const struct lnet_tunables *tun = sock_tun(sn);
+	u32 cost = sizeof(struct sock_hold) + sizeof(*rx) + len;
 	struct sock_hold *h;
 
-	if (len > READ_ONCE(tun->hold_max) || sn->hold_bytes + len > READ_ONCE(tun->hold_budget))
+	if (len > READ_ONCE(tun->hold_max) || sn->hold_bytes + cost > READ_ONCE(tun->hold_budget))
 		return NULL;
 	h = kmalloc(sizeof(*h) + len, GFP_NOFS | __GFP_NOWARN);
 	if (!h)
@@ -121,7 +122,8 @@ static struct sock_hold *hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 l
 	h->epoch = c->epoch;
 	h->cookie = c->cookie;
 	h->len = len;
-	sn->hold_bytes += len;
+	h->cost = cost;
+	sn->hold_bytes += cost;
 	list_add_tail(&h->link, &sn->holds);
 	rx->lnd[1] = h;
 	sock_count(sn, held);

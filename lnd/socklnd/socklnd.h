@@ -138,6 +138,7 @@ struct sock_hold {
 	u32 epoch;			/* of the set it came by */
 	u64 cookie;
 	u32 len;
+	u32 cost;			/* of sn->hold_bytes; not 0 without payload */
 	bool full, landed;		/* all bytes are here; land() came before that */
 	u8 data[];
 };

@@ -48,6 +48,37 @@ static void test_refused(void)
 	rails_end();
 }
 
+/* As many as may be under way: the next is refused, and taken when one has ended. */
+static void test_too_many(void)
+{
+	struct lnet *ln;
+	struct lnet_xfer x;
+	unsigned int i, tag;
+
+	rails_begin(NULL);
+	ln = rails.node[0].ln;
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	UNIT_EQUAL(rails.req[tag].nr_final, 1, "met");
+	UNIT_EQUAL(lnet_tunable_set(ln, "requests_max", 64), 0, "bound");
+	rails_on(1, -1, RAILS_ACK, FATE_LOSE, LNET_OK, -1);
+	while (ln->shard[0].nr_live < 64)
+		rails_put(0, 1, 8, LNET_ACK, 0);
+	xfer(&x);
+	for (i = 0; i < 3; i++)
+		UNIT_EQUAL(lnet_put(ln, &x), -EAGAIN, "one more");
+	UNIT_EQUAL(lnet_get(ln, &x), -EAGAIN, "one more");
+	UNIT_EQUAL(rails_stat(0, LNET_C_requests_denied), 4, "counted");
+	UNIT_EQUAL(ln->shard[0].nr_live, 64, "nothing was started");
+	rails_on(1, -1, RAILS_ACK, FATE_LOSE, LNET_OK, 0);
+	rails_run(20 * NSEC_PER_SEC);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	UNIT_EQUAL(rails_stat(0, LNET_C_requests_denied), 4, "when others have ended");
+	rails_run(10 * NSEC_PER_SEC);
+	UNIT_EQUAL(rails.req[tag].nr_final, 1, "when others have ended");
+	rails_end();
+}
+
 /* A request that meets its peer on the way out ends, once. */
 static void test_leaving_peer(void)
 {
@@ -204,6 +235,7 @@ static void test_not_resent(void)
 
 UNIT_SUITE(api,
 	{ "what is refused starts nothing", test_refused },
+	{ "no more than may be under way", test_too_many },
 	{ "a peer that is being removed", test_leaving_peer },
 	{ "no common net", test_no_path },
 	{ "the source asked for", test_source },

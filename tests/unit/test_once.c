@@ -266,11 +266,13 @@ static void test_copy_budget(void)
 	tag = rails_get(0, 1, 1024, 0);
 	rails_pump();
 	UNIT_EQUAL(rails.req[tag].nr_target, 0, "held");
+	UNIT_EQUAL(rails_stat(1, LNET_C_copies_denied), 1, "counted");
 	rails_run(30 * RAILS_MS);
 	UNIT_EQUAL(rails.req[tag].nr_target, 1, "confirmed");
 	tag = rails_get(0, 1, 512, 0);
 	rails_pump();
 	UNIT_EQUAL(rails.req[tag].nr_target, 1, "copied");
+	UNIT_EQUAL(rails_stat(1, LNET_C_copies_denied), 1, "counted");
 	rails_run(30 * RAILS_MS);
 	UNIT_EQUAL(rails.node[1].ln->shard[0].copy_bytes, 0, "given back");
 	rails_end();

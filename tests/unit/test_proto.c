@@ -251,6 +251,26 @@ static void land(unsigned int n, enum lnet_verdict verdict)
 	fake_run(10 * MS);
 }
 
+/* Messages without payload cost memory as well while they wait. */
+static void test_waiting_empty(void)
+{
+	u32 i, len = 0;
+
+	begin();
+	fw.node->ln.tun.hold_budget = 8192;
+	for (i = 0; i < 40; i++)
+		len += fake_put(frames + len, A, PLAN_LATER_LAND, i, 0, 0);
+	fake_in(&fw.fake[CONTROL], frames, len);
+	CU_ASSERT(fw.sn->hold_bytes > 0 && fw.sn->hold_bytes <= 8192);
+	CU_ASSERT(fw.sn->c[SOCK_C_held] < 40);
+	UNIT_EQUAL(fw.sn->c[SOCK_C_stopped], 1, "the connection is not read");
+	for (i = 0; i < 40; i++)
+		land(i, LNET_LAND);
+	UNIT_EQUAL(fake_nr_got(), 40, "all came");
+	UNIT_EQUAL(fw.sn->hold_bytes, 0, "bytes held");
+	fake_end();
+}
+
 /*
  * A small one is read aside and holds up nothing; a large one stops its connection only, and what
  * was read behind it keeps.
@@ -507,6 +527,7 @@ UNIT_SUITE(proto,
 	{ "gives messages back that are never answered", test_asking_in_vain },
 	{ "and once those that are half written then", test_asking_half_written },
 	{ "messages wait without holding up others", test_waiting },
+	{ "empty messages that wait are bounded too", test_waiting_empty },
 	{ "a connection may die in the middle of anything", test_dying },
 	{ "a landing stops at once", test_stop },
 	{ "survives garbage", test_garbage },
