@@ -40,6 +40,7 @@ struct lnetctl_node {
 	char *key;		/* in a mapping, else NULL */
 	char *text;		/* scalars, as written */
 	unsigned char kind, quote;
+	bool incomplete;	/* a child is missing: there was no memory; cannot be sent */
 	unsigned int line;	/* in the file it came from, from 1; else 0 */
 };
 

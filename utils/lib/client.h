@@ -13,7 +13,7 @@
 struct request {
 	unsigned char *buf;
 	size_t len, size;
-	bool failed;		/* out of memory, or a list of more than 64 KiB */
+	int err;		/* -ENOMEM, -E2BIG: a list of more than 64 KiB; else 0 */
 };
 
 /*

@@ -35,12 +35,15 @@ struct link {
 static int socket_open(struct link *l, int protocol)
 {
 	struct timeval five = { .tv_sec = 5 };
-	int one = 1, fd;
+	int one = 1, fd, err;
 
 	l->sk = nl_socket_alloc();
 	if (!l->sk)
 		return -ENOMEM;
-	if (nl_connect(l->sk, protocol) < 0)
+	err = nl_connect(l->sk, protocol);
+	if (err == -NLE_NOMEM)
+		return -ENOMEM;
+	if (err < 0)
 		return errno ? -errno : -EIO;
 	fd = nl_socket_get_fd(l->sk);
 	nl_socket_set_buffer_size(l->sk, 1 << 20, 0);
@@ -367,7 +370,7 @@ static int receive(struct talk *t)
 		if (n > 0)
 			free(buf);
 		if (n < 0 && n != -NLE_AGAIN)
-			return -EIO;
+			return n == -NLE_NOMEM ? -ENOMEM : -EIO;
 	}
 	return 0;
 }

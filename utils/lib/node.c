@@ -6,8 +6,7 @@
 #include <string.h>
 #include <lnet/lnetctl.h>
 
-struct lnetctl_node *lnetctl_add(struct lnetctl_node *parent, const char *key,
-				 enum lnetctl_kind kind, const char *text)
+static struct lnetctl_node *node_new(const char *key, enum lnetctl_kind kind, const char *text)
 {
 	struct lnetctl_node *n = calloc(1, sizeof(*n));
 
@@ -16,12 +15,21 @@ struct lnetctl_node *lnetctl_add(struct lnetctl_node *parent, const char *key,
 	n->kind = kind;
 	n->key = key ? strdup(key) : NULL;
 	n->text = text ? strdup(text) : NULL;
-	if ((key && !n->key) || (text && !n->text)) {
-		lnetctl_doc_free(n);
-		return NULL;
-	}
-	if (parent)
+	if ((!key || n->key) && (!text || n->text))
+		return n;
+	lnetctl_doc_free(n);
+	return NULL;
+}
+
+struct lnetctl_node *lnetctl_add(struct lnetctl_node *parent, const char *key,
+				 enum lnetctl_kind kind, const char *text)
+{
+	struct lnetctl_node *n = node_new(key, kind, text);
+
+	if (parent && n)
 		lnetctl_adopt(parent, n);
+	else if (parent)
+		parent->incomplete = true;
 	return n;
 }
 

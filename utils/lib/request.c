@@ -19,7 +19,7 @@ static unsigned char *put(struct request *r, size_t len)
 		unsigned char *buf = realloc(r->buf, size);
 
 		if (!buf) {
-			r->failed = true;
+			r->err = -ENOMEM;
 			return NULL;
 		}
 		r->buf = buf;
@@ -36,9 +36,9 @@ static void put_attr(struct request *r, uint16_t type, const void *data, size_t 
 	uint16_t total = (uint16_t)(len + LNET_NL_ATTR_HDR);
 	unsigned char *at;
 
-	if (len + LNET_NL_ATTR_HDR > UINT16_MAX)
-		r->failed = true;
-	if (r->failed)
+	if (!r->err && len + LNET_NL_ATTR_HDR > UINT16_MAX)
+		r->err = -E2BIG;
+	if (r->err)
 		return;
 	at = put(r, total);
 	if (!at)
@@ -113,7 +113,10 @@ static void put_children(struct request *r, const struct lnetctl_node *n)
 {
 	const struct lnetctl_node *child;
 
-	for (child = n->first; child; child = child->next) {
+	/* What is left out may not mean the same. */
+	if (n->incomplete)
+		r->err = -ENOMEM;
+	for (child = n->first; child && !r->err; child = child->next) {
 		if (n->kind == LNETCTL_MAP)
 			put_key(r, child->key);
 		put_value(r, child);
@@ -128,9 +131,9 @@ static void put_list(struct request *r, const struct lnetctl_node *n)
 	put_attr(r, LNET_NLA_LIST | LNET_NL_NESTED, NULL, 0);
 	put_children(r, n);
 	len = r->len - at;
-	if (len > UINT16_MAX)
-		r->failed = true;
-	if (r->failed)
+	if (!r->err && len > UINT16_MAX)
+		r->err = -E2BIG;
+	if (r->err)
 		return;
 	len16 = (uint16_t)len;
 	memcpy(r->buf + at, &len16, sizeof(len16));
@@ -145,7 +148,7 @@ int request_encode(struct request *r, const struct lnetctl_node *body)
 		put_list(r, body);
 	else
 		put_children(r, body);
-	return r->failed ? -E2BIG : 0;
+	return r->err;
 }
 
 void request_free(struct request *r)

@@ -151,6 +151,18 @@ static const char *event_fault(const yaml_event_t *event, int depth)
 	return depth > YAML_DEPTH_MAX + 1 ? "nested too deeply" : NULL;
 }
 
+/* What stopped it; a memory error has no place in the file. */
+static int parser_fault(const yaml_parser_t *parser, char *why, size_t why_size)
+{
+	if (parser->error == YAML_MEMORY_ERROR) {
+		snprintf(why, why_size, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	snprintf(why, why_size, "line %zu: %s", parser->problem_mark.line + 1,
+		 parser->problem ? parser->problem : "cannot be read");
+	return -EINVAL;
+}
+
 /*
  * The loader resolves aliases silently, and takes time by the square of the depth, so the events
  * are looked through first.
@@ -176,11 +188,8 @@ static int check_events(FILE *in, char *why, size_t why_size)
 		}
 		yaml_event_delete(&event);
 	}
-	if (!done && !rc) {
-		snprintf(why, why_size, "line %zu: %s", parser.problem_mark.line + 1,
-			 parser.problem ? parser.problem : "cannot be read");
-		rc = -EINVAL;
-	}
+	if (!done && !rc)
+		rc = parser_fault(&parser, why, why_size);
 	yaml_parser_delete(&parser);
 	return rc;
 }
@@ -199,11 +208,12 @@ static int read_checked(FILE *in, struct lnetctl_node **doc, char *why, size_t w
 	if (!yaml_parser_initialize(&parser))
 		return -ENOMEM;
 	yaml_parser_set_input_file(&parser, in);
-	rc = -EINVAL;
 	if (yaml_parser_load(&parser, &document)) {
 		r.doc = &document;
 		rc = read_document(&r, doc);
 		yaml_document_delete(&document);
+	} else {
+		rc = parser_fault(&parser, why, why_size);
 	}
 	yaml_parser_delete(&parser);
 	return rc;
