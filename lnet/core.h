@@ -169,6 +169,7 @@ u64 lnet_wheel_next_ns(struct lnet_wheel *w);
 struct lnet_evt {			/* an event waiting for its handler; pool per shard */
 	struct list_head link;		/* free list, p->posts or md->done */
 	struct lnet_md *md;		/* in p->posts */
+	struct lnet_evt *next;		/* in sh->evts_back */
 	bool last;			/* the operation's reference goes with it */
 	struct lnet_event ev;
 };
@@ -563,6 +564,7 @@ struct lnet_shard {
 	u64 now_ns;			/* latest time of a pass that left; no earlier one enters */
 	struct lnet_wheel wheel;
 	struct lnet_pool ops, atts, rxs, evts, entries;
+	struct lnet_evt *evts_back;	/* delivered, for @evts; a stack without lock */
 	/* MDs whose events a CALL pass left; leaf: nothing but the shard lock */
 	struct list_head ready;
 	/* shard 0: the thread that runs handlers now and looks at @ready after them; or NULL */

@@ -216,22 +216,37 @@ static void wake_ni(struct lnet_pass *p, struct lnet_ni_shard *ns)
 	}
 }
 
-void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to)
+static __always_inline void move(struct lnet_pass *p, struct lnet_att *att,
+				 enum lnet_att_state from, enum lnet_att_state to)
 {
-	const struct edge *e = &edges[att->state][to];
-	struct lnet_ni_shard *ns = ni_shard(att);
+	const struct edge *e = &edges[from][to];
 	struct lnet_peer_ni *pni = att->pni;
 
-	account(att, att->state, to);
-	if (unlikely(ns->nr_wait) && e->ni > 0)
-		wake_ni(p, ns);
-	if (unlikely(pni->nr_wait) && e->peer > 0)
+	account(att, from, to);
+	if (e->ni > 0) {
+		struct lnet_ni_shard *ns = ni_shard(att);
+
+		if (unlikely(ns->nr_wait))
+			wake_ni(p, ns);
+	}
+	if (e->peer > 0 && unlikely(pni->nr_wait))
 		wake_peer(p, pni);
 	if (to == ATT_FREE) {
 		next_hop_put(att);
 		/* its ends stay: a driver may be looking, see cancel_one() */
 		att->path = NULL;
 	}
+}
+
+/* The two edges that all requests take are constants for the compiler. */
+void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to)
+{
+	if (att->state == ATT_WIRE && to == ATT_ASKED)
+		move(p, att, ATT_WIRE, ATT_ASKED);
+	else if (att->state == ATT_ASKED && to == ATT_FREE)
+		move(p, att, ATT_ASKED, ATT_FREE);
+	else
+		move(p, att, att->state, to);
 }
 
 void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att)

@@ -92,19 +92,13 @@ static void kick(struct lnet *ln)
 	ln->env->ops->kick(ln->env, 0);
 }
 
-/* What a handler calls leaves its events to the pass that runs the handler: it looks again. */
-static bool is_in_handler(const struct lnet_pass *p)
-{
-	return p->kind == LNET_PASS_CALL && READ_ONCE(p->ln->shard[0].deliverer) == plat_self();
-}
-
 /* Leaves what is ready to the pass of the handler that called, or to a worker. */
 static void hand_over(struct lnet_pass *p)
 {
 	lnet_enter(p, &p->ln->shard[0]);
 	list_splice_tail_init(&p->ready, &p->sh->ready);
 	lnet_leave(p);
-	if (!is_in_handler(p))
+	if (!lnet_pass_in_handler(p))
 		kick(p->ln);
 }
 

@@ -393,11 +393,17 @@ static void count_end(struct lnet_shard *sh, const struct lnet_op *op)
 		lnet_count(sh, failed_resends);
 }
 
+/* All of it but what lnet_md_post() writes: an event is reused as it was left. */
 static void fill_event(const struct lnet_op *op, struct lnet_evt *e, enum lnet_event_kind kind)
 {
 	struct lnet_event *ev = &e->ev;
 
 	ev->kind = kind;
+	ev->final = false;
+	ev->perhaps = false;
+	ev->status = 0;
+	ev->mlength = op->len;
+	ev->latency_ns = 0;
 	ev->portal = op->portal;
 	ev->match_bits = op->match_bits;
 	ev->hdr_data = op->hdr_data;
@@ -407,6 +413,7 @@ static void fill_event(const struct lnet_op *op, struct lnet_evt *e, enum lnet_e
 	ev->target.pid = op->target_pid;
 	ev->op_ptr = op->op_ptr;
 	memset(&ev->initiator.nid, 0xff, sizeof(ev->initiator.nid));
+	ev->initiator.pid = 0;
 	memset(&ev->source, 0xff, sizeof(ev->source));
 	memset(&ev->sender, 0xff, sizeof(ev->sender));
 }
@@ -420,7 +427,6 @@ void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op)
 	op->flags |= LNET_OPF_SENT;
 	op->evt[0] = NULL;
 	fill_event(op, e, LNET_EVENT_SEND);
-	e->ev.mlength = op->len;
 	lnet_md_post(p, op->md, e, false);
 }
 

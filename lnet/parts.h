@@ -13,6 +13,11 @@ void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh);
 /* re-checks as it may move */
 void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni);
 void lnet_leave(struct lnet_pass *p);
+/* What a handler calls leaves its events to the pass that runs the handler: it looks again. */
+static inline bool lnet_pass_in_handler(const struct lnet_pass *p)
+{
+	return p->kind == LNET_PASS_CALL && READ_ONCE(p->ln->shard[0].deliverer) == plat_self();
+}
 /* the worker of shard 0 looks by then: *@at is moved, never to later; any lock may be held */
 void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns);
 void lnet_park_by(struct lnet *ln, u64 when_ns);	/* any lock may be held */
@@ -29,6 +34,9 @@ void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op);
 struct lnet_evt *lnet_evt_take(struct lnet_shard *sh);	/* [sh] NULL: empty */
 /* any lock or none: kept when @p next leaves a shard */
 void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e);
+/* any context: what @p has delivered waits for the next refill of @sh */
+void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh);
+void lnet_evts_free(struct lnet_shard *sh);	/* nobody uses @sh any more */
 void lnet_rx_pool_fini(struct lnet_shard *sh);	/* rx.c */
 /* [sh] from the shard's reserve (refilled by lnet_enter()); NULL: empty */
 struct lnet_op *lnet_op_take(struct lnet_shard *sh);

@@ -36,8 +36,7 @@ void lnet_evt_keep(struct lnet_shard *sh, struct lnet_evt *e)
 		kfree(e);
 		return;
 	}
-	memset(e, 0, sizeof(*e));
-	list_add(&e->link, &sh->evts.free);
+	list_add(&e->link, &sh->evts.free);	/* who takes it fills it */
 	lnet_pool_count(&sh->evts, 1);
 }
 
@@ -70,6 +69,51 @@ struct lnet_evt *lnet_evt_take(struct lnet_shard *sh)
 void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e)
 {
 	list_add(&e->link, &p->evts);
+}
+
+void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	struct lnet_evt *first = NULL, *last, *e, *next, *old;
+
+	if (list_empty(&p->evts))
+		return;
+	last = list_first_entry(&p->evts, struct lnet_evt, link);
+	list_for_each_entry_safe(e, next, &p->evts, link) {
+		e->next = first;
+		first = e;
+	}
+	INIT_LIST_HEAD(&p->evts);
+	do {
+		old = READ_ONCE(sh->evts_back);
+		last->next = old;
+	} while (cmpxchg(&sh->evts_back, old, first) != old);
+}
+
+/* To @evts, at most @max; how many. */
+static u32 take_back(struct lnet_shard *sh, struct list_head *evts, u32 max)
+{
+	struct lnet_evt *e, *next;
+	u32 nr = 0;
+
+	if (!READ_ONCE(sh->evts_back))
+		return 0;
+	for (e = xchg(&sh->evts_back, NULL); e; e = next) {
+		next = e->next;
+		if (nr == max) {
+			kfree(e);
+			continue;
+		}
+		list_add(&e->link, evts);
+		nr++;
+	}
+	return nr;
+}
+
+void lnet_evts_free(struct lnet_shard *sh)
+{
+	LIST_HEAD(none);
+
+	take_back(sh, &none, 0);
 }
 
 void lnet_op_free(struct lnet_op *op)
@@ -156,7 +200,7 @@ void lnet_pool_refill(struct lnet_shard *sh)
 	LIST_HEAD(ops);
 	LIST_HEAD(atts);
 	LIST_HEAD(evts);
-	u32 nr_ops = 0, nr_atts = 0, nr_evts = 0;
+	u32 nr_ops = 0, nr_atts = 0, nr_evts = take_back(sh, &evts, POOL_MAX);
 
 	while (READ_ONCE(sh->ops.nr) + nr_ops < want) {
 		struct lnet_op *op = lnet_op_new();

@@ -155,8 +155,12 @@ struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind)
 	struct lnet_event *ev = &e->ev;
 
 	rx->evt = NULL;		/* reserved by lnet_rx_reserve() */
-	ev->kind = kind;
+	ev->kind = kind;		/* all but what lnet_md_post() writes */
 	ev->final = true;
+	ev->perhaps = false;
+	ev->status = 0;
+	ev->op_ptr = NULL;
+	ev->latency_ns = 0;
 	ev->portal = rx->portal;
 	ev->match_bits = rx->match_bits;
 	ev->hdr_data = rx->hdr_data;

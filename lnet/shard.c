@@ -63,14 +63,25 @@ static void publish_next(struct lnet_shard *sh)
 	sh->ln->env->ops->arm(sh->ln->env, sh->ix);
 }
 
+/* What a call posted waits in shard 0, if that is held anyway. True: its worker is to be kicked. */
+static bool leave_ready(struct lnet_pass *p)
+{
+	if (p->kind != LNET_PASS_CALL || list_empty(&p->ready) || p->sh->ix)
+		return false;		/* lnet_md_deliver() comes to it */
+	list_splice_tail_init(&p->ready, &p->sh->ready);
+	return !lnet_pass_in_handler(p);
+}
+
 void lnet_leave(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = p->sh;
+	bool kick;
 
 	if (!sh)
 		return;
 	if (!list_empty(&p->posts))
 		lnet_md_posts(p);
+	kick = leave_ready(p);
 	p->sh = NULL;
 	sh->now_ns = p->now_ns;
 	while (!list_empty(&p->evts)) {
@@ -83,6 +94,8 @@ void lnet_leave(struct lnet_pass *p)
 		publish_next(sh);
 	__acquire(&sh->lock);
 	spin_unlock(&sh->lock);
+	if (kick)
+		sh->ln->env->ops->kick(sh->ln->env, sh->ix);
 }
 
 void lnet_pass_relax(struct lnet_pass *p)
@@ -175,7 +188,7 @@ static void collect_more(struct lnet_pass *p)
 	struct lnet *ln = p->ln;
 	unsigned int i;
 
-	if (likely(!atomic_read(&ln->bells)) || !atomic_xchg(&ln->bells, 0))
+	if (!atomic_xchg(&ln->bells, 0))
 		return;
 	for (i = 0; i < ln->nr_shards; i++)
 		if (READ_ONCE(ln->shard[i].more_left))
@@ -318,7 +331,7 @@ void lnet_pass_flush(struct lnet_pass *p)
 void lnet_pass_end(struct lnet_pass *p)
 {
 	perform(p);
-	if (!p->more) {
+	if (!p->more && atomic_read(&p->ln->bells)) {
 		collect_more(p);
 		perform(p);
 	}
@@ -334,10 +347,7 @@ void lnet_pass_end(struct lnet_pass *p)
 	 */
 	do {
 		lnet_md_deliver(p);
-		if (!list_empty(&p->evts)) {
-			lnet_enter(p, &p->ln->shard[0]);
-			lnet_leave(p);
-		}
+		lnet_evts_return(p, &p->ln->shard[0]);
 		while (owes(p)) {
 			perform(p);
 			lnet_leave(p);
@@ -378,6 +388,7 @@ static void expire(struct lnet_pass *p, struct lnet_timer *t)
 	}
 }
 
+/* And takes the events that calls have left. */
 static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
 {
 	LIST_HEAD(due);
@@ -391,6 +402,7 @@ static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
 		expire(p, t);
 	}
 	WRITE_ONCE(sh->next_ns, lnet_wheel_next_ns(&sh->wheel));
+	list_splice_tail_init(&sh->ready, &p->ready);
 	lnet_leave(p);
 }
 
@@ -473,9 +485,6 @@ u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 	park_work(&p, sh);
 	if (!shard)
 		lnet_age_work(&p);
-	lnet_enter(&p, sh);
-	list_splice_tail_init(&sh->ready, &p.ready);
-	lnet_leave(&p);
 	lnet_pass_end(&p);
 	return lnet_shard_next_ns(ln, shard);
 }
@@ -546,6 +555,7 @@ void lnet_shards_fini(struct lnet *ln)
 			kfree(att);
 		list_for_each_entry_safe(e, after, &sh->evts.free, link)
 			kfree(e);
+		lnet_evts_free(sh);
 		lnet_rx_pool_fini(sh);
 		lnet_stats_pool_fini(sh);
 	}
