@@ -83,7 +83,7 @@ static void clients_tell(struct lnet_netns *ns)
 		if (client->gone)
 			client->gone(client);
 		mutex_lock(&netns_lock);
-		client->state = LNET_CLIENT_GONE;
+		WRITE_ONCE(client->state, LNET_CLIENT_GONE);
 		wake_up_all(&client_told);
 	}
 	mutex_unlock(&netns_lock);
@@ -213,24 +213,18 @@ int lnet_client_open(struct lnet_client *client, struct net *net)
 }
 EXPORT_SYMBOL_GPL(lnet_client_open);
 
-static bool is_told(struct lnet_client *client)
-{
-	bool told;
-
-	mutex_lock(&netns_lock);
-	told = client->state != LNET_CLIENT_BUSY;
-	mutex_unlock(&netns_lock);
-	return told;
-}
-
 /**
  * lnet_client_close - the end of what lnet_client_open() began
  * @client: its memory may go when this returns
  */
 void lnet_client_close(struct lnet_client *client)
 {
-	wait_event(client_told, is_told(client));
 	mutex_lock(&netns_lock);
+	while (client->state == LNET_CLIENT_BUSY) {
+		mutex_unlock(&netns_lock);
+		wait_event(client_told, READ_ONCE(client->state) != LNET_CLIENT_BUSY);
+		mutex_lock(&netns_lock);
+	}
 	if (client->state == LNET_CLIENT_OPEN)
 		list_del(&client->link);
 	client->state = LNET_CLIENT_GONE;
