@@ -278,16 +278,19 @@ static const struct command peer_commands[] = {
 
 /* ---- ping ------------------------------------------------------------------------------------ */
 
-/* Words become one list. */
+/* Words become one list; NULL: there are none, or no memory. */
 static char *rest_join(struct tool *t)
 {
 	char *list = NULL, *longer;
 	int i;
 
 	for (i = 0; i < t->nr_rest; i++) {
-		if (asprintf(&longer, "%s%s%s", list ? list : "", list ? "," : "", t->rest[i]) < 0)
-			longer = NULL;
+		int len = asprintf(&longer, "%s%s%s", list ? list : "", list ? "," : "",
+				   t->rest[i]);
+
 		free(list);
+		if (len < 0)
+			return NULL;
 		list = longer;
 	}
 	return list;
@@ -307,7 +310,8 @@ static int run_ping(struct tool *t)
 				   timeout);
 	nids = rest_join(t);
 	if (!nids) {
-		puts("Missing nid argument");
+		puts(t->nr_rest ? "failed to ping: Cannot allocate memory" :
+				  "Missing nid argument");
 		return -1;
 	}
 	rc = lnetctl_ping(t->c, nids, tool_opt(t, "source"), ms, &doc);
