@@ -149,6 +149,15 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 		refuse(p, c, h->version, h);
 		return;
 	}
+	/*
+	 * Ours lose all of a set at once and dial the control connection first: one that comes
+	 * while nothing is acknowledged says that the old set is dead, though the network did not.
+	 * Its end would be the end of the new connections, too.
+	 */
+	if (type == LNET_CTYPE_CONTROL && sock_set_is_stuck(peer, sn->now_ns)) {
+		sock_count(sn, replaced);
+		sock_set_close(p, peer, LNET_PATH_LOST, true);
+	}
 	if (!c->same_host && peer->nr[type] >= lnet_ni_conns_per_peer(sn->ni)) {
 		sock_count(sn, refused_full);
 		refuse(p, c, h->version, h);

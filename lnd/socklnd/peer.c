@@ -472,7 +472,7 @@ void sock_peer_gone(struct lnet_ni *ni, struct lnet_peer_ni *pni)
 
 /* ---- suspicion ---- */
 
-static bool set_is_stuck(struct sock_peer *peer, u64 now_ns)
+bool sock_set_is_stuck(struct sock_peer *peer, u64 now_ns)
 {
 	u64 floor = READ_ONCE(sock_tun(peer->sn)->hedge_floor);
 	struct sock_conn *c;
@@ -498,7 +498,7 @@ void sock_path_reset(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_n
 		sock_conn_close(p, c, true);
 		sock_dial_failed(p, peer, -ETIMEDOUT, LNET_REMOTE_DROPPED);
 	}
-	if (peer && !list_empty(&peer->conns) && set_is_stuck(peer, sn->now_ns)) {
+	if (peer && !list_empty(&peer->conns) && sock_set_is_stuck(peer, sn->now_ns)) {
 		sock_count(sn, path_resets);
 		sock_set_close(p, peer, LNET_NETWORK_TIMEOUT, false);
 	}

@@ -305,6 +305,15 @@ static void test_full(void)
 	fake_end();
 }
 
+static struct fake *open_set(const char *peer, u64 incarnation)
+{
+	struct fake *control = fake_come(peer, LNET_CTYPE_CONTROL, incarnation);
+
+	fake_come(peer, LNET_CTYPE_BULK_IN, incarnation);
+	fake_come(peer, LNET_CTYPE_BULK_OUT, incarnation);
+	return control;
+}
+
 static void test_restart(void)
 {
 	struct fake *old, *f;
@@ -333,6 +342,28 @@ static void test_restart(void)
 	fake_connected(fake_last(), 0);
 	fake_answer(fake_last(), B, LNET_CTYPE_CONTROL, INC_B + 1);
 	CU_ASSERT(fake_is_open(&fw.fake[2]));
+	fake_end();
+}
+
+/* Nothing of the old set is acknowledged, and the peer begins a new one: only the old one ends. */
+static void test_replaced(void)
+{
+	struct fake *old, *f;
+
+	fake_begin(B);
+	fw.node->ni->conns_per_peer = 2;
+	old = open_set(A, INC_A);
+	f = fake_come(A, LNET_CTYPE_CONTROL, INC_A);
+	CU_ASSERT(fake_is_open(old) && fake_is_open(f));
+	fw.fake[0].unacked = fw.fake[1].unacked = fw.fake[3].unacked = 106;
+	fake_send(A, 10, 60 * SEC);
+	fake_run(100 * MS);
+	f = fake_come(A, LNET_CTYPE_CONTROL, INC_A);
+	CU_ASSERT(old->shut && old->aborted && fw.fake[3].shut);
+	CU_ASSERT(fake_is_open(f));
+	UNIT_EQUAL(fw.sn->c[SOCK_C_replaced], 1, "counted");
+	UNIT_EQUAL(fake_nr_lost(), 1, "the old set is lost");
+	UNIT_EQUAL(fake_send(A, 10, SEC)->nr_done, 1, "sent by the new one");
 	fake_end();
 }
 
@@ -467,15 +498,6 @@ static void test_hanging(void)
 	fake_run(2100 * MS);
 	UNIT_EQUAL(msg->nr_done, 1, "connect_timeout ends it, too");
 	fake_end();
-}
-
-static struct fake *open_set(const char *peer, u64 incarnation)
-{
-	struct fake *control = fake_come(peer, LNET_CTYPE_CONTROL, incarnation);
-
-	fake_come(peer, LNET_CTYPE_BULK_IN, incarnation);
-	fake_come(peer, LNET_CTYPE_BULK_OUT, incarnation);
-	return control;
 }
 
 /*
@@ -662,6 +684,7 @@ UNIT_SUITE(conn,
 	{ "asks again when refused, three times", test_refused },
 	{ "is content with what the peer allows, and sets limits itself", test_full },
 	{ "a peer that restarted gets a new set", test_restart },
+	{ "a new set takes the place of one that is stuck", test_replaced },
 	{ "bad answers fail the dial", test_answers },
 	{ "dials again with the version it was told", test_version },
 	{ "tells why it could not connect", test_unreachable },
