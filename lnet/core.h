@@ -488,7 +488,7 @@ struct lnet_op {
 	u32 flags;
 	u32 slot;			/* unmarked requests: index in ln->slots + 1 */
 	u8 state, type, hedges, outcome, cls, nr_held, pins;
-	u16 tries;
+	u16 tries, unsent;		/* attempts; those among them that cost no try */
 	u8 wire_bits;			/* api.c: what drivers may look at without lock */
 	void *op_ptr;
 	struct lnet_entry *entry;	/* answers of marked requests: counted */

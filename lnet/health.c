@@ -293,19 +293,28 @@ static bool heard_within(const struct lnet_path *path, u64 now_ns, u64 span_ns)
 	return path->evidence_ns && now_ns - min(now_ns, path->evidence_ns) < span_ns;
 }
 
+/* By a path other than @but, which may be NULL. */
+static bool heard_beside(const struct lnet_peer *peer, const struct lnet_path *but, u64 now_ns)
+{
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *path;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		list_for_each_entry(path, &pni->paths, link)
+			if (path != but && heard_within(path, now_ns, BUSY_NS))
+				return true;
+	return false;
+}
+
+bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns)
+{
+	return heard_beside(peer, NULL, now_ns);
+}
+
 /* Another path to the peer is alive: it is talked to, so this one is missed. */
 static bool busy(const struct lnet_path *path, u64 now_ns)
 {
-	const struct lnet_peer_ni *pni;
-	const struct lnet_path *other;
-
-	if (!path->pni->peer)
-		return false;
-	list_for_each_entry(pni, &path->pni->peer->pnis, link)
-		list_for_each_entry(other, &pni->paths, link)
-			if (other != path && heard_within(other, now_ns, BUSY_NS))
-				return true;
-	return false;
+	return path->pni->peer && heard_beside(path->pni->peer, path, now_ns);
 }
 
 /*

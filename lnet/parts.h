@@ -158,6 +158,8 @@ void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path);
 void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, u64 rtt_ns);
 /* ns of silence: max(floor, srtt + 4 var ...) */
 u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path);
+/* [sh] by any path, within a second */
+bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns);
 /* [sh] recovery ping due; sends by lnet_ping_path() */
 void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path);
 /* [sh] */
@@ -357,8 +359,10 @@ void lnet_op_back(struct lnet_pass *p, struct lnet_op *op);
 void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
 /* [sh] ops in OP_BACKOFF try again */
 void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer);
-/* no lock held: back to p->send of a later pass */
+/* delay.c, no lock held: back to p->send of a later pass */
 void lnet_att_delay(struct lnet_pass *p, struct lnet_att *att, u64 ns);
+/* no lock held: takes it from those held back; false: it was not among them */
+bool lnet_att_undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
 /* account.c; no lock held: allocates the blocks that paths want */
 void lnet_stats_reserve(struct lnet_shard *sh);
 void lnet_stats_pool_fini(struct lnet_shard *sh);
@@ -375,6 +379,7 @@ void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
 		    u32 len);
 #define LNET_ATTF_RELEASED 2	/* a delay rule has let it go */
+#define LNET_ATTF_FAULT 4	/* a drop rule has ended it */
 /* [sh] chooses a path and enters an attempt */
 void lnet_op_try(struct lnet_pass *p, struct lnet_op *op);
 /* ---- name.c ---- */
@@ -458,7 +463,7 @@ void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
 void lnet_windows_fini(struct lnet_shard *sh);
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */
 void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t);	/* [sh] */
-/* [sh] tx.c: attempts held by a delay rule */
+/* [sh] delay.c: attempts held by a delay rule */
 void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t);
 void lnet_pass_cancels(struct lnet_pass *p);	/* tx.c: calls ops->cancel for p->cancel */
 void lnet_pass_stops(struct lnet_pass *p);	/* rx.c: calls ops->rx_stop for p->stop */

@@ -205,6 +205,7 @@ static void send_one(struct lnet_pass *p, struct lnet_att *att)
 		u64 delay;
 
 		if (lnet_fault_send(p, ni, att, &how)) {
+			WRITE_ONCE(att->flags, LNET_ATTF_FAULT);
 			lnet_att_done(p, att, how, 0);
 			return;
 		}

@@ -3,7 +3,6 @@
 #include "core.h"
 
 enum { GIVEN_POSTED = 1, GIVEN_DONE = 2 };
-enum { ATTF_DELAYED = 1 };
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
@@ -56,10 +55,9 @@ static bool named(const struct lnet_op *op)
 	return op->flags & (LNET_OPF_MARKED | LNET_OPF_HASSLOT);
 }
 
-void lnet_op_try(struct lnet_pass *p, struct lnet_op *op)
+/* @path NULL: by whatever is chosen now. */
+static void try_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path)
 {
-	struct lnet_path *path;
-
 	lnet_op_set_state(op, OP_TRY);
 	decide_mark(op);
 	if (!named(op) && lnet_slot_take(p->ln, op)) {	/* there will be more at the next visit */
@@ -68,7 +66,7 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op)
 		lnet_op_arm(p, op);
 		return;
 	}
-	path = choose(p, op, 0);
+	path = path ? path : choose(p, op, 0);
 	if (!path) {
 		lnet_op_finish(p, op, LNET_NO_PATH);
 		return;
@@ -77,6 +75,11 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op)
 	/* there the timer was set with its clocks */
 	if (op->state == OP_TRY && op->first.state != ATT_WIRE)
 		lnet_op_arm(p, op);
+}
+
+void lnet_op_try(struct lnet_pass *p, struct lnet_op *op)
+{
+	try_by(p, op, NULL);
 }
 
 void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
@@ -142,7 +145,9 @@ int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni 
 
 static unsigned int resends(const struct lnet_op *op)
 {
-	return op->tries > op->hedges + 1 ? op->tries - op->hedges - 1 : 0;
+	unsigned int free = op->hedges + op->unsent + 1;
+
+	return op->tries > free ? op->tries - free : 0;
 }
 
 /* @path and @how: the failure that is the reason. */
@@ -161,19 +166,24 @@ static void count_resend(struct lnet_pass *p, struct lnet_path *path, enum lnet_
 	}
 }
 
-/* Another path not yet tried: at once. Else the time left is shared among the tries left. */
-static void send_again(struct lnet_pass *p, struct lnet_op *op)
+/*
+ * Another path not yet tried: at once. Else the time left is shared among the tries left; what cost
+ * none comes again soon.
+ */
+static void send_again(struct lnet_pass *p, struct lnet_op *op, bool unsent)
 {
 	u32 left = (u32)READ_ONCE(p->ln->tun.retry_count) - resends(op);
 	struct lnet_path *path = choose(p, op, 0);
-	u64 remain = op->deadline_ns - p->now_ns;
+	u64 pause_ns = div_u64(op->deadline_ns - p->now_ns, left + 1);
 
 	if (path && !(op->tried & 1ULL << path->ix)) {
-		lnet_op_try(p, op);
+		try_by(p, op, path);	/* chosen anew, it might be a tried one's turn */
 		return;
 	}
+	if (unsent)
+		pause_ns = min(pause_ns, READ_ONCE(p->ln->tun.min_recovery_ping_interval));
 	lnet_op_set_state(op, OP_BACKOFF);
-	op->suspect_ns = p->now_ns + div_u64(remain, left + 1);
+	op->suspect_ns = p->now_ns + pause_ns;
 	op->tried = 0;
 	lnet_op_arm(p, op);
 }
@@ -204,8 +214,8 @@ static void unpin_path(struct lnet_op *op)
  * An attempt ended without success and is FREE. The other one may still run; else try again or give
  * up.
  */
-void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
-			    enum lnet_outcome how)
+static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
+			   enum lnet_outcome how, bool unsent)
 {
 	bool perhaps = lnet_outcomes[how].delivery != LNET_DELIVERY_NOT;
 
@@ -224,7 +234,13 @@ void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet
 	if (op->state != OP_TRY && op->state != OP_ANSWER)
 		return;
 	count_resend(p, path, how);
-	send_again(p, op);
+	send_again(p, op, unsent);
+}
+
+void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
+			    enum lnet_outcome how)
+{
+	attempt_failed(p, op, path, how, false);
 }
 
 void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op)
@@ -303,8 +319,21 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 		lnet_op_arm(p, op);
 }
 
+/*
+ * No connection took it, while the peer is there: that costs no try, as waiting for a credit costs
+ * none. Paths that fail in turn would use up all tries else. What a rule drops costs one, as it
+ * does with stock nodes.
+ */
+static bool is_unsent(const struct lnet_pass *p, const struct lnet_op *op,
+		      const struct lnet_att *att)
+{
+	return att->outcome == LNET_REMOTE_DROPPED && att->state == ATT_WIRE &&
+	       !(att->flags & LNET_ATTF_FAULT) && lnet_peer_is_heard(op->peer, p->now_ns);
+}
+
 static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
+	bool unsent = is_unsent(p, op, att);
 	enum lnet_outcome how = att->outcome;
 	struct lnet_path *path = att->path;
 
@@ -313,7 +342,8 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 	if (att->state == ATT_POSTED && lnet_outcomes[how].delivery == LNET_DELIVERY_NOT)
 		how = LNET_NETWORK_TIMEOUT;	/* whatever became of it, it was posted */
 	lnet_att_move(p, att, ATT_FREE);
-	lnet_op_attempt_failed(p, op, path, how);
+	op->unsent += unsent;
+	attempt_failed(p, op, path, how, unsent);
 }
 
 static void process(struct lnet_pass *p, struct lnet_att *att)
@@ -352,22 +382,6 @@ void lnet_att_given(struct lnet_pass *p, struct list_head *list)
 
 /* ---- taking back ----------------------------------------------------------------------------- */
 
-static bool undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
-{
-	bool was;
-
-	if (!(READ_ONCE(att->flags) & ATTF_DELAYED))
-		return false;
-	lnet_enter(p, op->sh);
-	was = att->flags & ATTF_DELAYED;
-	if (was) {
-		WRITE_ONCE(att->flags, 0);
-		list_del_init(&att->link);
-	}
-	lnet_leave(p);
-	return was;
-}
-
 static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	struct lnet_peer_ni *pni;
@@ -389,7 +403,7 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 	lnet_leave(p);
 	if (!take)
 		return;
-	if (undelay(p, op, att))
+	if (lnet_att_undelay(p, op, att))
 		lnet_att_done(p, att, LNET_CANCELED, 0);
 	else
 		ni->ops->cancel(p, ni, att, LNET_CANCEL_ABORT);
@@ -409,46 +423,6 @@ void lnet_pass_cancels(struct lnet_pass *p)
 		op->flags &= ~LNET_OPF_RECALLED;
 		lnet_op_unpin(p, op);
 		lnet_leave(p);
-	}
-}
-
-/* ---- delay rules ----------------------------------------------------------------------------- */
-
-/* Holds @att back for @ns; no lock held. */
-void lnet_att_delay(struct lnet_pass *p, struct lnet_att *att, u64 ns)
-{
-	struct lnet_shard *sh = att->op->sh;
-	struct lnet_att *at;
-	struct list_head *pos = &sh->delayed;
-
-	lnet_enter(p, sh);
-	att->posted_ns = p->now_ns + ns;	/* the time of release while it is delayed */
-	list_for_each_entry_reverse(at, &sh->delayed, link) {
-		if (at->posted_ns <= att->posted_ns) {
-			pos = &at->link;
-			break;
-		}
-	}
-	list_add(&att->link, pos);
-	WRITE_ONCE(att->flags, ATTF_DELAYED);
-	at = list_first_entry(&sh->delayed, struct lnet_att, link);
-	lnet_timer_set(&sh->wheel, &sh->delay_timer, at->posted_ns);
-	lnet_leave(p);
-}
-
-void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t)
-{
-	struct lnet_shard *sh = p->sh;
-	struct lnet_att *att;
-
-	while (!list_empty(&sh->delayed)) {
-		att = list_first_entry(&sh->delayed, struct lnet_att, link);
-		if (att->posted_ns > p->now_ns) {
-			lnet_timer_set(&sh->wheel, t, att->posted_ns);
-			return;
-		}
-		WRITE_ONCE(att->flags, LNET_ATTF_RELEASED);
-		list_move_tail(&att->link, &p->send);
 	}
 }
 

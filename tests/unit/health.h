@@ -22,6 +22,7 @@
 #define lnet_hedge_allowed HEALTH_T(hedge_allowed)
 #define lnet_hedge_earn HEALTH_T(hedge_earn)
 #define lnet_peers_walk HEALTH_T(peers_walk)
+#define lnet_peer_is_heard HEALTH_T(peer_is_heard)
 #define lnet_ping_path HEALTH_T(ping_path)
 #define lnet_pass_begin HEALTH_T(pass_begin)
 #define lnet_pass_end HEALTH_T(pass_end)

@@ -20,7 +20,8 @@ static u32 below(u64 *state, u32 bound)
 
 /* ---- resends over random faults ---------------------------------------------------------- */
 
-static void random_rule(u64 *rng)
+/* How many attempts it may end that cost no try: dropped before they were sent. */
+static unsigned int random_rule(u64 *rng)
 {
 	static const struct { enum rails_fate fate; enum lnet_outcome how; } kinds[] = {
 		{ FATE_FAIL, LNET_LOCAL_DROPPED }, { FATE_FAIL, LNET_REMOTE_DROPPED },
@@ -29,19 +30,22 @@ static void random_rule(u64 *rng)
 		{ FATE_LOSE, LNET_OK }, { FATE_TWICE, LNET_OK }, { FATE_DELIVER, LNET_OK },
 	};
 	unsigned int kind = below(rng, ARRAY_SIZE(kinds)), from = below(rng, 2);
+	int rail = (int)below(rng, 3) - 1;
+	int type = from ? RAILS_ANY : (int)below(rng, 2) + RAILS_PUT;
+	unsigned int count = 1 + below(rng, 3);
 
-	rails_on((int)from, (int)below(rng, 3) - 1,
-		 from ? RAILS_ANY : (int)below(rng, 2) + RAILS_PUT,
-		 kinds[kind].fate, kinds[kind].how, 1 + (int)below(rng, 3));
+	rails_on((int)from, rail, type, kinds[kind].fate, kinds[kind].how, (int)count);
+	return !from && kinds[kind].how == LNET_REMOTE_DROPPED ? count : 0;
 }
 
-static void check_request(unsigned int tag, u64 R, u64 hedges, const char *what)
+/* @more: attempts that are neither resends nor the first. */
+static void check_request(unsigned int tag, u64 R, u64 more, const char *what)
 {
 	const struct rails_req *r = &rails.req[tag];
 
 	UNIT_EQUAL(r->nr_final, 1, what);
 	CU_ASSERT(r->nr_effects <= 1);
-	CU_ASSERT(r->nr_attempts <= 1 + R + hedges);
+	CU_ASSERT(r->nr_attempts <= 1 + R + more);
 	CU_ASSERT(r->status || r->nr_effects == 1);
 	CU_ASSERT(!r->status || r->perhaps || r->nr_effects == 0);
 	CU_ASSERT(r->end_ns - r->started_ns <= (T_MS + SLACK_MS) * MS);
@@ -50,7 +54,7 @@ static void check_request(unsigned int tag, u64 R, u64 hedges, const char *what)
 static void run_schedule(u64 seed)
 {
 	u64 rng = seed * 7919, R = below(&rng, 5), hedge = below(&rng, 2), before;
-	unsigned int i, nr = below(&rng, 8), tag, sent;
+	unsigned int i, nr = below(&rng, 8), unsent = 0, tag, sent;
 	char what[32];
 
 	snprintf(what, sizeof(what), "seed %llu", seed);
@@ -59,11 +63,11 @@ static void run_schedule(u64 seed)
 	tune("retry_count", R);
 	tune("hedge", hedge);
 	for (i = 0; i < nr; i++)
-		random_rule(&rng);
+		unsent += random_rule(&rng);
 	before = rails_stat(0, LNET_C_hedges);
 	tag = below(&rng, 2) ? rails_put(0, 1, 100, LNET_ACK, 0) : rails_get(0, 1, 100, 0);
 	rails_run((T_MS + SLACK_MS) * MS);
-	check_request(tag, R, rails_stat(0, LNET_C_hedges) - before, what);
+	check_request(tag, R, rails_stat(0, LNET_C_hedges) - before + unsent, what);
 	sent = rails.req[tag].nr_attempts;
 	rails_run(2 * T_MS * MS);
 	UNIT_EQUAL(rails.req[tag].nr_attempts, sent, "attempts after the end");
@@ -99,6 +103,31 @@ static void test_stops(void)
 		UNIT_EQUAL(rails.req[tag].nr_attempts, 1, "attempts when the first succeeds");
 		rails_end();
 	}
+}
+
+/* No connection takes it: this costs no try while the peer is heard, else it does. */
+static void test_unsent(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_REMOTE_DROPPED, 8);
+	tag = rails_put(0, 1, 100, LNET_ACK, 2 * T_MS * MS);
+	rails_run(2 * T_MS * MS);
+	UNIT_EQUAL(rails.req[tag].status, 0, "delivered");
+	UNIT_EQUAL(rails.req[tag].nr_attempts, 9, "attempts while it is heard");
+	rails_end();
+
+	rails_begin(NULL);
+	rails_run(1100 * MS);
+	rails_on(0, -1, RAILS_ANY, FATE_FAIL, LNET_REMOTE_DROPPED, -1);
+	rails_on(0, -1, RAILS_CORE, FATE_FAIL, LNET_REMOTE_DROPPED, -1);
+	tag = rails_put(0, 1, 100, LNET_ACK, 2 * T_MS * MS);
+	rails_run(2 * T_MS * MS);
+	UNIT_EQUAL(rails.req[tag].status, lnet_outcomes[LNET_REMOTE_DROPPED].err, "end");
+	UNIT_EQUAL(rails.req[tag].nr_attempts, 3, "attempts when it is not");
+	rails_clear();
+	rails_end();
 }
 
 /* ---- each outcome of a driver ------------------------------------------------------------ */
@@ -194,6 +223,7 @@ UNIT_SUITE(retry,
 	     test_schedules },
 	   { "lnt-060, lnt-065, lnt-090: R + 1 attempts when all fail, one when it succeeds",
 	     test_stops },
+	   { "what no connection took costs no try while the peer is heard", test_unsent },
 	   { "lnd-060, lnd-045/050/055: each outcome has its errno, blame, counter",
 	     test_outcomes },
 	   { "lnd-055, lnd-050: an answer is missing, with and without signs of life",
