@@ -26,6 +26,11 @@ static void set_state(struct lnet_peer *peer, enum lnet_contact_state state)
 	peer->contact = state;
 }
 
+bool lnet_contact_granted(const struct lnet_peer *peer)
+{
+	return peer->contact == CONTACT_OPEN || peer->contact == CONTACT_DOUBT;
+}
+
 static bool is_loopback(const struct lnet_peer *peer)
 {
 	return lnet_nid_is_lo(&peer->primary);
@@ -72,6 +77,9 @@ static struct lnet_peer_ni *first_pni(struct lnet_peer *peer)
 	return NULL;
 }
 
+static void opened(struct lnet_pass *p, struct lnet_op *op);
+static void pinged(struct lnet_pass *p, struct lnet_op *op);
+
 /* A GET of the core's own to @peer, answer into its sink. [sh] NULL: no reserve or no path. */
 static struct lnet_op *ask(struct lnet_pass *p, struct lnet_peer *peer, u32 portal, u64 match_bits)
 {
@@ -105,77 +113,173 @@ static struct lnet_op *ask(struct lnet_pass *p, struct lnet_peer *peer, u32 port
 	return op;
 }
 
-static void opened(struct lnet_pass *p, struct lnet_op *op)
+/* [sh] One question to a peer at a time: they share its sink. False: no reserve or no path. */
+static bool ask_ping(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	struct lnet_peer *peer = op->peer;
-	u64 instance, grant;
-	u32 W;
+	struct lnet_op *op = ask(p, peer, LNET_PORTAL_RESERVED, LNET_PING_MATCHBITS);
 
-	if (peer->contact != CONTACT_OPENING)
+	if (!op)
+		return false;
+	op->len = sizeof(peer->sink);
+	op->done = pinged;
+	peer->contact_busy = 1;
+	lnet_op_defer(p, op);
+	return true;
+}
+
+static bool ask_opening(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_op *op = ask(p, peer, LNET_PORTAL_MARK, LNET_OPEN_MATCHBITS);
+
+	if (!op)
+		return false;
+	op->len = LNET_GRANT_SIZE;
+	peer->tx.hold_ns = 2 * READ_ONCE(p->ln->tun.transaction_timeout);
+	op->offset = (u32)min_t(u64, div_u64(peer->tx.hold_ns, NSEC_PER_MSEC), U32_MAX);
+	op->done = opened;
+	peer->contact_busy = 1;
+	lnet_op_defer(p, op);
+	return true;
+}
+
+/*
+ * ---- doubt: has the peer started anew? --------------------------------------------------------
+ * A request under the grant of the peer's earlier life is refused, and if it was sent twice by then
+ * nobody could say whether it was delivered (rule 11). So when the last path lost its connections,
+ * new requests wait for a ping, which tells stock nodes, and an opening, which tells the instance.
+ */
+
+static bool has_live_path(const struct lnet_peer *peer)
+{
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *path;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		list_for_each_entry(path, &pni->paths, link)
+			if (!pni->deleted && path->evidence_ns > path->lost_ns &&
+			    !READ_ONCE(path->ni->fatal))
+				return true;
+	return false;
+}
+
+void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	if (peer->contact != CONTACT_OPEN || peer->deleted || has_live_path(peer))
 		return;
-	if (op->outcome != LNET_OK ||
-	    lnet_grant_decode(peer->sink, op->mlength, &W, &instance, &grant)) {
-		plain(p, peer, false);
-		return;
-	}
+	set_state(peer, CONTACT_DOUBT);
+	peer->contact_next_ns = p->now_ns;
+}
+
+/* True: @peer is being asked, or was just now. */
+static bool verify(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	return peer->contact_busy || (p->now_ns >= peer->contact_next_ns && ask_ping(p, peer));
+}
+
+/* Under the grant there is; those that wait for room in the window go on waiting. */
+static void release_waiting(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	LIST_HEAD(waiting);
+
+	list_splice_init(&peer->resolve, &waiting);
+	while (!list_empty(&waiting))
+		lnet_op_release(p, list_first_entry(&waiting, struct lnet_op, link));
+}
+
+/* No answer: the grant is all there is. It is asked about again with a later request. */
+static void still_in_doubt(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	peer->contact_next_ns = p->now_ns + READ_ONCE(p->ln->tun.min_recovery_ping_interval);
+	release_waiting(p, peer);
+}
+
+/* ---- what the answers say -------------------------------------------------------------------- */
+
+static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 grant, u32 W, u64 instance)
+{
 	lnet_window_grant(peer, grant, W, instance);
 	peer->tx.used_ns = p->now_ns;
+	peer->contact_next_ns = 0;
 	set_state(peer, CONTACT_OPEN);
 	peer->contact_fails = 0;
 	release_all(p, peer);
 }
 
+static void opened(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_peer *peer = op->peer;
+	u64 instance, grant;
+	bool good;
+	u32 W;
+
+	peer->contact_busy = 0;
+	good = op->outcome == LNET_OK &&
+	       !lnet_grant_decode(peer->sink, op->mlength, &W, &instance, &grant);
+	if (peer->contact == CONTACT_OPENING && good) {
+		granted(p, peer, grant, W, instance);
+	} else if (peer->contact == CONTACT_OPENING) {
+		plain(p, peer, false);
+	} else if (peer->contact == CONTACT_DOUBT && good && instance != peer->tx.rx_instance) {
+		peer->void_until_ns = p->now_ns + VOID_KEEP_NS;
+		granted(p, peer, grant, W, instance);
+	} else if (peer->contact == CONTACT_DOUBT) {	/* it answers pings: the window is there */
+		peer->contact_next_ns = 0;
+		set_state(peer, CONTACT_OPEN);
+		release_waiting(p, peer);
+	} else if (peer->contact == CONTACT_PINGING && !ask_ping(p, peer)) {
+		plain(p, peer, false);
+	}
+}
+
+/* False: the answer says nothing. */
+static bool features_of(const struct lnet_peer *peer, const struct lnet_op *op, u32 *features)
+{
+	u32 magic = get_unaligned_le32(peer->sink);
+
+	if (op->outcome != LNET_OK || op->mlength < PING_HEAD ||
+	    (magic != LNET_PING_MAGIC && swab32(magic) != LNET_PING_MAGIC))
+		return false;
+	*features = get_unaligned_le32(peer->sink + 4);
+	if (magic != LNET_PING_MAGIC)
+		*features = swab32(*features);
+	return true;
+}
+
 static void pinged(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_peer *peer = op->peer;
-	u32 magic = get_unaligned_le32(peer->sink);
+	u32 features = 0;
+	bool good, ours;
 
-	if (peer->contact != CONTACT_PINGING)
-		return;
-	if (op->outcome != LNET_OK || op->mlength < PING_HEAD ||
-	    (magic != LNET_PING_MAGIC && swab32(magic) != LNET_PING_MAGIC)) {
-		plain(p, peer, false);
-		return;
+	peer->contact_busy = 0;
+	good = features_of(peer, op, &features);
+	ours = features & LNET_FEAT_OPEN;
+	if (lnet_contact_granted(peer) && good && !ours) {
+		lnet_contact_grant_void(p, peer, peer->tx.grant);
+	} else if (peer->contact == CONTACT_DOUBT) {
+		if (!good || !ask_opening(p, peer))
+			still_in_doubt(p, peer);
+	} else if (peer->contact == CONTACT_PINGING) {
+		if (good)
+			peer->features = features;
+		if (good && ours)
+			set_state(peer, CONTACT_OPENING);
+		if (!good || !ours || !ask_opening(p, peer))
+			plain(p, peer, good && !ours);
 	}
-	peer->features = get_unaligned_le32(peer->sink + 4);
-	if (magic != LNET_PING_MAGIC)
-		peer->features = swab32(peer->features);
-	if (!(peer->features & LNET_FEAT_OPEN)) {
-		plain(p, peer, true);
-		return;
-	}
-	set_state(peer, CONTACT_OPENING);
-	op = ask(p, peer, LNET_PORTAL_MARK, LNET_OPEN_MATCHBITS);
-	if (!op) {
-		plain(p, peer, false);
-		return;
-	}
-	op->len = LNET_GRANT_SIZE;
-	peer->tx.hold_ns = 2 * READ_ONCE(p->ln->tun.transaction_timeout);
-	op->offset = (u32)min_t(u64, div_u64(peer->tx.hold_ns, NSEC_PER_MSEC), U32_MAX);
-	op->done = opened;
-	lnet_op_defer(p, op);
 }
 
 void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	struct lnet_op *op;
-
 	if (is_loopback(peer) || peer->contact == CONTACT_PINGING ||
 	    peer->contact == CONTACT_OPENING)
 		return;
-	if (peer->contact == CONTACT_OPEN ||
+	if (lnet_contact_granted(peer) ||
 	    (peer->contact == CONTACT_PLAIN && p->now_ns < peer->contact_next_ns))
 		return;
 	set_state(peer, CONTACT_PINGING);
-	op = ask(p, peer, LNET_PORTAL_RESERVED, LNET_PING_MATCHBITS);
-	if (!op) {
+	if (!peer->contact_busy && !ask_ping(p, peer))
 		plain(p, peer, false);
-		return;
-	}
-	op->len = sizeof(peer->sink);
-	op->done = pinged;
-	lnet_op_defer(p, op);
 }
 
 /*
@@ -197,13 +301,15 @@ bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_contact_grant_void(p, peer, peer->tx.grant);
 	if (likely(peer->contact == CONTACT_OPEN) || is_loopback(peer))
 		return true;
+	if (peer->contact == CONTACT_DOUBT)
+		return !verify(p, peer);
 	lnet_contact_need(p, peer);
 	return peer->plain_before || peer->contact == CONTACT_PLAIN;
 }
 
 void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant)
 {
-	if (peer->contact != CONTACT_OPEN || peer->tx.grant != grant)
+	if (!lnet_contact_granted(peer) || peer->tx.grant != grant)
 		return;
 	lnet_window_void(peer);
 	peer->void_until_ns = p->now_ns + VOID_KEEP_NS;
@@ -221,21 +327,6 @@ void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 gr
 	}
 }
 
-static void doubted(struct lnet_pass *p, struct lnet_op *op)
-{
-	struct lnet_peer *peer = op->peer;
-	u32 magic = get_unaligned_le32(peer->sink), features = get_unaligned_le32(peer->sink + 4);
-
-	if (peer->contact != CONTACT_OPEN || op->outcome != LNET_OK || op->mlength < PING_HEAD)
-		return;
-	if (swab32(magic) == LNET_PING_MAGIC)
-		features = swab32(features);
-	else if (magic != LNET_PING_MAGIC)
-		return;
-	if (!(features & LNET_FEAT_OPEN))
-		lnet_contact_grant_void(p, peer, peer->tx.grant);
-}
-
 /*
  * A stock node that has taken the place of one of ours drops what is marked without a word; its
  * answer to a ping tells. One of ours that has started anew refuses what is marked, which tells as
@@ -243,17 +334,11 @@ static void doubted(struct lnet_pass *p, struct lnet_op *op)
  */
 void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	struct lnet_op *op;
-
-	if (peer->contact != CONTACT_OPEN || peer->deleted || p->now_ns < peer->contact_next_ns)
+	if (peer->contact != CONTACT_OPEN || peer->deleted || peer->contact_busy ||
+	    p->now_ns < peer->contact_next_ns)
 		return;
 	peer->contact_next_ns = p->now_ns + CONTACT_RETRY_NS;
-	op = ask(p, peer, LNET_PORTAL_RESERVED, LNET_PING_MATCHBITS);
-	if (!op)
-		return;
-	op->len = sizeof(peer->sink);
-	op->done = doubted;
-	lnet_op_defer(p, op);
+	ask_ping(p, peer);
 }
 
 /* ---- telling the receiver what is finished: exactly-once.md rule 9 --------------------------- */

@@ -336,6 +336,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u64 suspect_ns;			/* since when suspect; 0: not */
 	u64 down_ns;			/* since when the path fails; 0: works */
 	u64 back_ns;			/* when it last ceased to be suspect or down */
+	u64 lost_ns;			/* when it last lost its connections; 0: never */
 	struct lnet_timer timer;	/* recovery */
 	/* in p->resets, taken off under the shard lock: until then the path is not idle */
 	struct list_head reset;
@@ -403,7 +404,7 @@ struct lnet_peer {
 	u64 paths_used;			/* bitmap of path ix */
 	u32 nr_paths;
 	u8 contact;			/* enum lnet_contact_state */
-	u8 contact_busy;
+	u8 contact_busy;		/* in doubt: it is being asked */
 	u32 contact_fails;
 	u32 features;
 	/* a grant became void lately: look for its requests the slow way */

@@ -408,6 +408,8 @@ void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] its grant is void: unmarked, without a name */
 void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] marked requests got no answer: is it still one of ours? */
+/* [sh] a path lost its connections; if it was the last, the grant is in doubt */
+void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer);
 void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);
 /* ping.c */
 enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
@@ -453,6 +455,7 @@ void lnet_credits_pni_init(struct lnet_peer_ni *pni);
 /* [sh] start ping and opening if due */
 void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer);
 bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] requests may go */
+bool lnet_contact_granted(const struct lnet_peer *peer);	/* [sh] requests are marked */
 /* [sh] "no window" */
 void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);
 int lnet_ping_init(struct lnet *ln);

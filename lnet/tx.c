@@ -29,7 +29,7 @@ static void decide_mark(struct lnet_op *op)
 	if (!lnet_op_request(op) ||
 	    (op->flags & (LNET_OPF_INTERNAL | LNET_OPF_MARKED | LNET_OPF_MAYBE)))
 		return;
-	if (op->peer->contact != CONTACT_OPEN)
+	if (!lnet_contact_granted(op->peer))
 		return;
 	op->flags |= LNET_OPF_MARKED;
 	if (op->type == LNET_OP_PUT && !(op->flags & LNET_OPF_ACK))
@@ -126,7 +126,7 @@ int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni 
 	int err = 0;
 
 	/* A peer with a grant names the request; the handle of our own is for all others. */
-	if (pni->peer->contact != CONTACT_OPEN || (op->flags & LNET_OPF_INTERNAL)) {
+	if (!lnet_contact_granted(pni->peer) || (op->flags & LNET_OPF_INTERNAL)) {
 		if (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK))
 			err = lnet_slot_take(p->ln, op);
 	}
@@ -477,6 +477,8 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 		return;
 	path->lost_epoch = epoch;
 	path->lost_valid = 1;
+	path->lost_ns = p->now_ns;
+	lnet_contact_lost(p, to->peer);
 	nr = unanswered(path, epoch);
 	/* A set that dies idle costs nothing: nobody was let down. */
 	if (nr || path->nr_wire || how != LNET_PATH_LOST)

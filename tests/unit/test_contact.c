@@ -117,6 +117,95 @@ static void test_named_between(void)
 	rails_end();
 }
 
+/* Both rails were heard, and lose their connections. */
+static void begin_and_lose(void)
+{
+	unsigned int i;
+
+	rails_begin(NULL);
+	for (i = 0; i < 4; i++)
+		rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	rails_lost(0, 1, 0, LNET_PATH_LOST);
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "while there is another");
+	rails_run(RAILS_MS);
+	rails_lost(0, 1, 1, LNET_PATH_LOST);
+	UNIT_EQUAL(contact(0, 1), CONTACT_DOUBT, "the last one is gone");
+}
+
+static void test_doubt_restarted(void)
+{
+	unsigned int tag, puts;
+	u64 grant;
+
+	begin_and_lose();
+	grant = rails_peer(0, 1)->tx.grant;
+	puts = rails.nr_carried[RAILS_PUT];
+	rails_restart(1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	UNIT_EQUAL(rails.nr_carried[RAILS_PUT], puts, "waits");
+	rails_pump();
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
+	CU_ASSERT(rails_peer(0, 1)->tx.grant != grant);
+	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 0, "refused");
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
+	rails_end();
+}
+
+/* Nothing but the connections was lost: the window goes on. */
+static void test_doubt_unfounded(void)
+{
+	unsigned int tag;
+	u64 grant, next;
+
+	begin_and_lose();
+	grant = rails_peer(0, 1)->tx.grant;
+	next = rails_peer(0, 1)->tx.next;
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
+	CU_ASSERT(rails_peer(0, 1)->tx.grant == grant);
+	UNIT_EQUAL(rails_peer(0, 1)->tx.next, next + 1, "named in turn");
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
+	rails_end();
+}
+
+/* The question is not answered: requests go under the grant there is, later ones ask again. */
+static void test_doubt_remains(void)
+{
+	unsigned int tag;
+
+	begin_and_lose();
+	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(2400 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 0, "waits a slice");
+	rails_run(200 * RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
+	UNIT_EQUAL(contact(0, 1), CONTACT_DOUBT, "nobody said so");
+	rails_clear();
+	rails_run(200 * RAILS_MS);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
+	rails_end();
+}
+
+static void test_doubt_stock(void)
+{
+	unsigned int tag;
+
+	begin_and_lose();
+	rails.node[1].stock = true;
+	rails_restart(1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(RAILS_MS);
+	UNIT_EQUAL(contact(0, 1), CONTACT_PLAIN, "a stock node has taken its place");
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done under stock rules");
+	rails_end();
+}
+
 /* No timer stays with a peer that is removed. */
 static void test_removed(void)
 {
@@ -168,5 +257,10 @@ UNIT_SUITE(contact,
 	{ "rule 2: the opening is not answered", test_opening_fails },
 	{ "rule 11: a void grant leaves nothing that waits for room behind", test_void_while_full },
 	{ "rule 11: nor what is named between two grants", test_named_between },
+	{ "rule 11: without connections the peer is asked before it is trusted",
+	  test_doubt_restarted },
+	{ "rule 11: one that lives keeps its window", test_doubt_unfounded },
+	{ "rule 11: one that does not answer is asked again", test_doubt_remains },
+	{ "rule 11: a stock node in its place is talked to under stock rules", test_doubt_stock },
 	{ "no timer of a removed peer is armed", test_removed },
 	{ "a message of a removed peer is not answered", test_from_removed })
