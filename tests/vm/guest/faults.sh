@@ -5,21 +5,10 @@
 
 export OUT=build LOAD="--interval 10ms --size 1K" RATE=50
 
-# The first ingress hook makes the kernel patch its own code for received packets, and the last one that goes patches it
-# back. Emulated processors may meet the breakpoint of that after it is gone, and the kernel dies of it (int3 in
-# __netif_receive_skb_core). So one is there before and after all traffic.
-hook_stays() {
-	nft -f - <<-RULES
-		table netdev stays {
-			chain in { type filter hook ingress device lo priority 0; }
-		}
-	RULES
-}
-
 with_load() {
 	without_modules && return 1
 	modprobe -q tcp_diag
-	check "a hook of the cuts' kind stays" hook_stays
+	check "hooks of the cuts' kinds stay" hooks_stay
 	check "the modules load" modprobe -a ksocklnd lnet_load
 }
 

@@ -11,6 +11,21 @@ node() {
 }
 fails() { ! "$@"; }
 
+# The first hook of a kind makes the kernel patch its own code for packets, and the last one that goes patches it back.
+# Emulated processors may meet the breakpoint of that after it is gone, and the kernel dies of it (int3 in
+# __netif_receive_skb_core or ip_output). So there is one of each kind before and after all traffic.
+hooks_stay() {
+	nft -f - <<-RULES
+		table netdev stays {
+			chain in { type filter hook ingress device lo priority 0; }
+		}
+		table ip stays {
+			chain out { type filter hook postrouting priority 0; }
+			chain in { type filter hook prerouting priority -300; }
+		}
+	RULES
+}
+
 # What namespaces' nodes counted, after a failure.
 tell() {
 	local space
