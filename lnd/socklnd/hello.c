@@ -128,6 +128,22 @@ static void refuse(struct lnet_pass *p, struct sock_conn *c, u32 version,
 	sock_ring(c);
 }
 
+/*
+ * A control connection more than we take: perhaps the peer lost the set that we still hold, and
+ * nothing is on its way by which we would notice. A keepalive asks: a set that is dead ends with
+ * the reset that answers it, and the peer's next connection is taken.
+ */
+static void doubt_set(struct sock_peer *peer)
+{
+	struct sock_ni *sn = peer->sn;
+
+	if (sn->now_ns < peer->keepalive_ns + READ_ONCE(sock_tun(sn)->min_reconnect))
+		return;
+	peer->keepalive_ns = sn->now_ns;
+	sock_noop(peer, NULL, LNET_ZC_COOKIE_KEEPALIVE);
+	sock_count(sn, keepalives);
+}
+
 /* Rows 4 to 8 of the passive side's decision. L */
 static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h,
 			struct sock_peer *peer)
@@ -161,6 +177,8 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 	if (!c->same_host && peer->nr[type] >= lnet_ni_conns_per_peer(sn->ni)) {
 		sock_count(sn, refused_full);
 		refuse(p, c, h->version, h);
+		if (type == LNET_CTYPE_CONTROL)
+			doubt_set(peer);
 		return;
 	}
 	peer->version = h->version;

@@ -126,75 +126,6 @@ static void test_hellos(void)
 	fake_end();
 }
 
-static void test_half_open(void)
-{
-	unsigned int i;
-
-	fake_begin(B);
-	for (i = 0; i < 20; i++)
-		fake_accept(true);
-	UNIT_EQUAL(fw.sn->halfs.nr, 20, "half-open");
-	fake_run(6 * SEC);
-	UNIT_EQUAL(fw.sn->halfs.nr, 0, "half-open after the time");
-	UNIT_EQUAL(fw.sn->nr_conns, 0, "connections");
-	fake_end();
-}
-
-/* One address floods, then many: who is between the two gets in; an open one is never closed. */
-static void test_half_open_bounds(void)
-{
-	struct fake *first, *quiet, *open;
-	u8 buf[200];
-	unsigned int i;
-	u32 len;
-
-	fake_begin(B);
-	fw.node->ln.tun.half_open_max = 16;
-	fw.node->ln.tun.half_open_per_address = 8;
-	open = fake_come(A, LNET_CTYPE_CONTROL, INC_A);
-	quiet = fake_accept_from(true, 1);
-	first = fake_accept_from(true, 2);
-	for (i = 0; i < 20; i++)
-		fake_accept_from(true, 2);
-	CU_ASSERT(first->shut && first->aborted);
-	UNIT_EQUAL(fw.sn->halfs.nr, 9, "one address");
-	UNIT_EQUAL(fw.sn->c[SOCK_C_evicted_address], 13, "of it");
-	for (i = 0; i < 9; i++)
-		fake_accept_from(true, (u8)(10 + i));
-	UNIT_EQUAL(fw.sn->halfs.nr, 16, "in all");
-	UNIT_EQUAL(fw.sn->c[SOCK_C_evicted], 2, "of all");
-	CU_ASSERT(!quiet->shut && fake_is_open(open));
-	len = fake_request(buf);
-	len += fake_hello(buf + len, "192.168.7.1@tcp", LNET_CTYPE_CONTROL, 77);
-	fake_in(quiet, buf, len);
-	CU_ASSERT(fake_is_open(quiet) && fake_is_open(open));
-	UNIT_EQUAL(fw.sn->halfs.nr, 15, "one got in");
-	fake_end();
-}
-
-/* No descriptor for the next: those that say nothing make room, those that are open do not. */
-static void test_accept_failed(void)
-{
-	struct fake *open;
-	struct lnet_pass p;
-	unsigned int i;
-
-	fake_begin(B);
-	open = fake_come(A, LNET_CTYPE_CONTROL, INC_A);
-	for (i = 0; i < SOCK_ROOM_FOR + 3; i++)
-		fake_accept_from(true, (u8)i);
-	for (i = 0; i < 3; i++) {
-		lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_DRIVER);
-		UNIT_EQUAL(sock_accept_failed(&p, fw.sn, -EMFILE), i < 2, "room");
-		lnet_pass_end(&p);
-		UNIT_EQUAL(fw.sn->halfs.nr, i ? 0 : 3, "left");
-	}
-	UNIT_EQUAL(fw.sn->c[SOCK_C_accept_failed], 3, "failed");
-	UNIT_EQUAL(fw.sn->c[SOCK_C_evicted], SOCK_ROOM_FOR + 3, "closed");
-	CU_ASSERT(fake_is_open(open));
-	fake_end();
-}
-
 /* Both dial: the higher NID's connection wins. */
 static void test_race(void)
 {
@@ -298,10 +229,15 @@ static void test_full(void)
 
 	fake_begin(B);
 	CU_ASSERT(fake_is_open(fake_come(A, LNET_CTYPE_CONTROL, INC_A)));
+	fake_run(SEC);
+	fake_out_clear(&fw.fake[0]);
 	f = fake_come(A, LNET_CTYPE_CONTROL, INC_A);
 	fake_out_is(f, e5, 56, "one too many");
 	UNIT_EQUAL(fw.sn->c[SOCK_C_refused_full], 1, "counted");
+	UNIT_EQUAL(fw.fake[0].nr_out, LNET_KSOCK_SIZE, "asks whether the old one lives");
 	CU_ASSERT(fake_is_open(fake_come(A, LNET_CTYPE_BULK_OUT, INC_A)));
+	fake_come(A, LNET_CTYPE_CONTROL, INC_A);
+	UNIT_EQUAL(fw.fake[0].nr_out, LNET_KSOCK_SIZE, "once for a while");
 	fake_end();
 }
 
@@ -580,28 +516,27 @@ static void test_stalled(void)
 	fake_end();
 }
 
-static void test_path_reset(void)
+static void send_and_reset(void)
 {
-	struct lnet_ni *ni;
+	struct lnet_ni *ni = fw.node->ni;
 	struct lnet_pass p;
-	struct msg *msg;
+	struct msg *msg = fake_send(A, 10, 60 * SEC);
 
-	fake_begin(B);
-	ni = fw.node->ni;
-	open_set(A, INC_A);
-	msg = fake_send(A, 10, 60 * SEC);
 	fake_run(100 * MS);
 	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_WORKER);
 	ni->ops->path_reset(&p, ni, msg->att.pni);
 	lnet_pass_end(&p);
+}
+
+static void test_path_reset(void)
+{
+	fake_begin(B);
+	open_set(A, INC_A);
+	send_and_reset();
 	/* all acknowledged: nothing speaks against it */
 	CU_ASSERT(fake_is_open(&fw.fake[0]));
 	fw.fake[0].unacked = 106;
-	fake_send(A, 10, 60 * SEC);
-	fake_run(100 * MS);
-	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_WORKER);
-	ni->ops->path_reset(&p, ni, msg->att.pni);
-	lnet_pass_end(&p);
+	send_and_reset();
 	CU_ASSERT(fw.fake[0].shut && fw.fake[0].aborted);
 	UNIT_EQUAL(fake_nr_lost(), 1, "reports");
 	fake_end();
@@ -676,9 +611,6 @@ UNIT_SUITE(conn,
 	{ "accepts a request and HELLO however they are cut", test_accept },
 	{ "answers, refuses and counts bad requests", test_requests },
 	{ "answers, refuses and counts bad HELLOs", test_hellos },
-	{ "ends half-open connections in time", test_half_open },
-	{ "bounds half-open connections", test_half_open_bounds },
-	{ "makes room for who cannot be accepted", test_accept_failed },
 	{ "of two crossing connections the higher NID's wins", test_race },
 	{ "while we wait to dial again, the lower NID's is taken", test_race_paused },
 	{ "asks again when refused, three times", test_refused },
