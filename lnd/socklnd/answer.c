@@ -48,7 +48,7 @@ static bool ack_one(struct lnet_pass *p, struct sock_peer *peer, u64 cookie)
 			continue;
 		list_del(&zc->link);
 		if (zc->att && list_empty(&zc->att->link))
-			lnet_att_done(p, zc->att, LNET_CONFIRMED, peer->epoch);
+			sock_att_done(p, peer->sn, zc->att, LNET_CONFIRMED, peer->epoch);
 		kfree(zc);
 		return true;
 	}

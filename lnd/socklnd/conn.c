@@ -219,7 +219,7 @@ static void drop_cookies(struct lnet_pass *p, struct sock_peer *peer, enum lnet_
 	list_for_each_entry_safe(zc, next, &peer->zc, link) {
 		list_del(&zc->link);
 		if (zc->att && list_empty(&zc->att->link))
-			lnet_att_done(p, zc->att, how, peer->epoch);
+			sock_att_done(p, peer->sn, zc->att, how, peer->epoch);
 		kfree(zc);
 	}
 }
@@ -472,6 +472,7 @@ void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size)
 	now_ns = sn->now_ns;
 	sn->next_ns = U64_MAX;
 	half_tick(p, sn, now_ns);
+	sock_pins_reap(p, sn);
 	list_for_each_entry_safe(peer, next, &sn->peers, link) {
 		if (peer->next_ns <= now_ns)
 			sock_peer_tick(p, peer, now_ns);
@@ -510,6 +511,7 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 	INIT_LIST_HEAD(&sn->broken);
 	INIT_LIST_HEAD(&sn->resume);
 	INIT_LIST_HEAD(&sn->holds);
+	INIT_LIST_HEAD(&sn->pins);
 	return 0;
 }
 

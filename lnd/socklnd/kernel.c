@@ -149,6 +149,8 @@ static ssize_t io_write(struct sock_conn *c, const struct kvec *vec, unsigned in
 	size_t len = 0;
 	ssize_t n;
 
+	if (c->more)
+		msg.msg_flags |= MSG_MORE;
 	for (i = 0; i < nr; i++)
 		len += vec[i].iov_len;
 	n = kernel_sendmsg(kern_conn(c)->sock, &msg, (struct kvec *)vec, nr, len);
@@ -231,6 +233,10 @@ static const struct sock_io kern_io = {
 	.dial = io_dial,
 	.write = io_write,
 	.read = io_read,
+	.pin = kern_pin_new,
+	.write_pinned = kern_write_pinned,
+	.unpin = kern_unpin,
+	.is_free = kern_pin_is_free,
 	.want = io_want,
 	.shut = io_shut,
 	.unacked = io_unacked,
@@ -489,6 +495,7 @@ static void ni_stop(struct lnet_ni *ni)
 	sock_ni_stop(&p, &kn->sn);
 	lnet_pass_end(&p);
 	release_all(kn);
+	kern_pins_end(kn);
 	stop_all(kn);
 }
 

@@ -27,6 +27,7 @@ struct kern_ni {
 	atomic_t port;			/* counts reserved source ports tried */
 	struct list_head watched;	/* all NIs [its lock, kernel_link.c] */
 	bool up;			/* as last reported [link's ready()] */
+	bool has_pinned;		/* a payload was sent by reference, ever [sn.lock] */
 };
 
 struct kern_conn {			/* at c->io */
@@ -59,6 +60,15 @@ void kern_conn_attach(struct sock_conn *c, struct socket *sock);
 void kern_conn_detach(struct kern_conn *kc);	/* none of its callbacks runs after this */
 void kern_staging_exit(void);
 extern struct lnet_lnd_ops kern_socklnd_ops;
+
+/* ---- kernel_pin.c: of struct sock_io ---- */
+struct sock_pin *kern_pin_new(struct sock_conn *c, const struct lnet_buf *payload);
+ssize_t kern_write_pinned(struct sock_conn *c, struct sock_pin *pin, const struct kvec *vec,
+			  unsigned int nr);
+void kern_unpin(struct sock_pin *pin);
+bool kern_pin_is_free(struct sock_pin *pin);
+/* All connections are released. Waits for devices that still send what was given to them. */
+void kern_pins_end(struct kern_ni *kn);
 
 /* ---- kernel_listen.c ---- */
 /*

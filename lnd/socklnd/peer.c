@@ -307,7 +307,9 @@ static bool cookie_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns,
 		if (zc->att && !list_empty(&zc->att->link))
 			continue;	/* not wholly written: txs_tick() */
 		if (zc->att && zc->att->deadline_ns <= now_ns) {
-			lnet_att_done(p, zc->att, LNET_NETWORK_TIMEOUT, peer->epoch);
+			if (sock_is_pinned(peer->sn, zc->att))
+				return false;
+			sock_att_done(p, peer->sn, zc->att, LNET_NETWORK_TIMEOUT, peer->epoch);
 			zc->att = NULL;
 		}
 		*next_ns = min(*next_ns, zc->att ? zc->att->deadline_ns : zc->deadline_ns);

@@ -65,6 +65,7 @@ static struct sock_seg *seg_add(struct sock_conn *c, struct lnet_att *att, u32 l
 	s->att = att;
 	s->len = len;
 	s->pos = 0;
+	s->pin = NULL;
 	s->copy = NULL;
 	return s;
 }
@@ -142,7 +143,9 @@ static void encode_att(struct sock_conn *c, struct lnet_att *att)
 	}
 	out_grew(c, len);
 	if (payload.len > SOCK_INLINE_MAX) {
-		seg_add(c, att, payload.len);
+		struct sock_seg *s = seg_add(c, att, payload.len);
+
+		s->pin = k.zc_cookie[0] ? sock_pin_new(c, att, &payload) : NULL;
 		c->queued += payload.len;
 	}
 	att->lnd[0] = (void *)begin;
@@ -246,14 +249,22 @@ static unsigned int seg_vec(struct sock_seg *s, struct kvec *vec, unsigned int m
 	return nr;
 }
 
+/* What is written next: up to a pinned payload, or of one. */
 static unsigned int gather(struct sock_conn *c, struct kvec *vec)
 {
 	u32 at = c->head;
 	unsigned int nr = 0, i;
 
+	c->more = false;
 	for (i = 0; i < c->nr_segs && nr < SOCK_VECS; i++) {
 		struct sock_seg *s = seg_at(c, i);
 
+		if (s->pin && i) {
+			c->more = true;
+			break;
+		}
+		if (s->pin)
+			return seg_vec(s, vec, SOCK_VECS);
 		if (s->att) {
 			nr += seg_vec(s, vec + nr, SOCK_VECS - nr);
 			if (nr == SOCK_VECS)
@@ -290,7 +301,7 @@ static void finish_written(struct lnet_pass *p, struct sock_conn *c)
 		list_del_init(&att->link);
 		/* One that asked for an answer is given back when it comes. */
 		if (list_empty(&peer->zc) || !zc_of(peer, att))
-			lnet_att_done(p, att, LNET_OK, c->epoch);
+			sock_att_done(p, c->sn, att, LNET_OK, c->epoch);
 	}
 }
 
@@ -310,6 +321,7 @@ static void wrote(struct lnet_pass *p, struct sock_conn *c, u32 n)
 		if (s->len)
 			break;
 		kfree(s->copy);
+		sock_seg_unpin(c, s);
 		c->seg_first = (c->seg_first + 1) % SOCK_SEGS;
 		c->nr_segs--;
 	}
@@ -327,6 +339,7 @@ static bool write_once(struct lnet_pass *p, struct sock_conn *c)
 {
 	struct sock_ni *sn = c->sn;
 	struct kvec vec[SOCK_VECS] __uninitialized;
+	struct sock_pin *pin;
 	unsigned int nr;
 	ssize_t n;
 
@@ -334,8 +347,9 @@ static bool write_once(struct lnet_pass *p, struct sock_conn *c)
 	nr = c->nr_segs ? gather(c, vec) : 0;
 	if (!nr)
 		return false;
+	pin = seg_at(c, 0)->pin;
 	mutex_unlock(&sn->lock);
-	n = sn->io->write(c, vec, nr);
+	n = pin ? sn->io->write_pinned(c, pin, vec, nr) : sn->io->write(c, vec, nr);
 	mutex_lock(&sn->lock);
 	if (c->state == CONN_CLOSED) {
 		if (n > 0)
@@ -430,15 +444,16 @@ static void drop_att(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *
 		kfree(zc);
 	}
 	if (pos_before(att_begin(att), c->written)) {
-		lnet_att_done(p, att, c->how, c->epoch);
+		sock_att_done(p, c->sn, att, c->how, c->epoch);
 	} else if (c->requeue && !c->sn->stopping) {
+		sock_pin_drop(c->sn, att);
 		q = att_end(att) - att_begin(att) >= READ_ONCE(sock_tun(c->sn)->min_bulk)
 			    ? SOCK_BULK
 			    : SOCK_SMALL;
 		sock_peer_queue(peer, att, q, true);
 		sock_peer_arm(peer, c->sn->now_ns);
 	} else {
-		lnet_att_done(p, att, unsent_outcome(c, att), 0);
+		sock_att_done(p, c->sn, att, unsent_outcome(c, att), 0);
 	}
 }
 
@@ -446,10 +461,12 @@ void sock_out_drop(struct lnet_pass *p, struct sock_conn *c)
 {
 	struct lnet_att *att, *next;
 
+	while (c->nr_segs) {
+		sock_seg_unpin(c, seg_at(c, --c->nr_segs));
+		kfree(seg_at(c, c->nr_segs)->copy);
+	}
 	list_for_each_entry_safe_reverse(att, next, &c->txs, link)
 		drop_att(p, c, att);
-	while (c->nr_segs)
-		kfree(seg_at(c, --c->nr_segs)->copy);
 	out_put(c);
 }
 
@@ -599,13 +616,14 @@ static bool detach(struct sock_conn *c, struct lnet_att *att)
 		s = seg_at(c, i);
 		if (s->att != att)
 			continue;
-		if (s->len > SOCK_DETACH_MAX)
+		if (s->len > SOCK_DETACH_MAX || (s->pin && s->pos))
 			return false;
 		s->copy = kmalloc(s->len, GFP_NOFS | __GFP_NOWARN);
 		if (!s->copy)
 			return false;
 		lnet_att_payload(att, &payload);
 		lnet_buf_read(&payload, s->pos, s->copy, s->len);
+		sock_seg_unpin(c, s);
 		s->att = NULL;
 		s->pos = 0;
 		sock_count(c->sn, detached);
@@ -628,7 +646,7 @@ bool sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *
 		return false;
 	forget_cookie(c->peer, att);
 	list_del_init(&att->link);
-	lnet_att_done(p, att, how, c->epoch);
+	sock_att_done(p, c->sn, att, how, c->epoch);
 	return true;
 }
 
@@ -654,10 +672,14 @@ static void cancel_att(struct lnet_pass *p, struct sock_peer *peer, struct lnet_
 		}
 	}
 	zc = zc_of(peer, att);
-	if (zc) {
-		zc->att = NULL;
-		lnet_att_done(p, att, LNET_OK, peer->epoch);
+	if (!zc)
+		return;
+	if (sock_is_pinned(peer->sn, att)) {
+		sock_set_close(p, peer, LNET_ABORTED, true);
+		return;
 	}
+	zc->att = NULL;
+	sock_att_done(p, peer->sn, att, LNET_OK, peer->epoch);
 }
 
 void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,

@@ -58,6 +58,21 @@ extern const char *const sock_counter_names[SOCK_NR_COUNTERS];
 
 struct sock_ni;
 struct sock_conn;
+struct sock_peer;
+
+/*
+ * The payload of an attempt that is written by reference: until nobody reads the memory any more,
+ * the attempt is not given back, whatever became of it. The first member of what the platform made
+ * of it by one kzalloc().
+ */
+struct sock_pin {
+	struct list_head link;		/* sn->pins */
+	struct lnet_att *att;
+	struct sock_peer *peer;		/* pinned by peer->pins */
+	u32 epoch;
+	u8 how;				/* given back so, as soon as the memory is free */
+	bool owed;
+};
 
 /*
  * Sockets of a platform: user.c, kernel.c, sim.c. All are non-blocking byte streams. An
@@ -90,6 +105,21 @@ struct sock_io {
 	 * free the descriptor with no lock held, and call sock_conn_released().
 	 */
 	void (*shut)(struct sock_conn *c, bool abort);
+	/*
+	 * Lock held. Optional, with the three that follow. The payload of an attempt is about to be
+	 * encoded; NULL: it is copied.
+	 */
+	struct sock_pin *(*pin)(struct sock_conn *c, const struct lnet_buf *payload);
+	/* As write(); the socket may go on reading the memory after it returned. */
+	ssize_t (*write_pinned)(struct sock_conn *c, struct sock_pin *pin, const struct kvec *vec,
+				unsigned int nr);
+	/* Lock held; once. Nothing is written of it any more. */
+	void (*unpin)(struct sock_pin *pin);
+	/*
+	 * Lock held, after unpin(). True: no socket reads the memory. Else have sock_tick() called
+	 * once none does: when the peer has it all, or the socket is gone.
+	 */
+	bool (*is_free)(struct sock_pin *pin);
 	/* Lock held. Bytes accepted by write() that the peer's stack has not acknowledged. */
 	u64 (*unacked)(struct sock_conn *c);
 	/*
@@ -125,6 +155,7 @@ struct sock_ni {
 	struct list_head resume;	/* connections to be read again, by the reading thread */
 	struct list_head holds;
 	u64 hold_bytes;
+	struct list_head pins;
 	u8 *pool[SOCK_OUT_POOL];
 	u32 nr_pool;
 	u64 c[SOCK_NR_COUNTERS];
@@ -209,6 +240,7 @@ struct sock_peer {
 struct sock_seg {
 	u32 len, pos;
 	struct lnet_att *att;
+	struct sock_pin *pin;		/* NULL: none, or not written by it any more */
 	u8 *copy;			/* owned */
 };
 
@@ -228,6 +260,7 @@ struct sock_conn {
 	bool mine, swapped, privileged, same_host;
 	bool reading, writing, blocked;	/* blocked: waits for room in the socket */
 	bool want_read, want_write;
+	bool more;			/* [writer] what write() has is followed by a payload */
 	bool requeue;			/* CLOSED: what is unsent goes back to the peer */
 	u64 start_ns, deadline_ns;	/* of the handshake */
 	/* out */
@@ -424,6 +457,22 @@ void sock_ring(struct sock_conn *c);
 /* L; whoever may carry what is queued */
 void sock_ring_peer(struct sock_peer *peer);
 void sock_flush_ring(struct lnet_pass *p, struct sock_ni *sn);	/* L; dropped and taken again */
+
+/* pin.c */
+/* L; the payload of @att, encoded for @c, is sent by reference from now on. NULL: it is not. */
+struct sock_pin *sock_pin_new(struct sock_conn *c, struct lnet_att *att,
+			      const struct lnet_buf *payload);
+/* L; nothing is written of it any more. */
+void sock_seg_unpin(struct sock_conn *c, struct sock_seg *s);
+/* L; true while some socket may read the memory of @att. */
+bool sock_is_pinned(struct sock_ni *sn, const struct lnet_att *att);
+/* L; no byte of @att was written, and it goes to another connection. */
+void sock_pin_drop(struct sock_ni *sn, const struct lnet_att *att);
+/* L; @att, encoded before, goes back to the core, once its memory is free. */
+void sock_att_done(struct lnet_pass *p, struct sock_ni *sn, struct lnet_att *att,
+		   enum lnet_outcome how, u32 epoch);
+/* L; gives back what waited for that. */
+void sock_pins_reap(struct lnet_pass *p, struct sock_ni *sn);
 
 /* answer.c */
 /* L; answer or keepalive */

@@ -3,6 +3,7 @@
 #ifndef LNET_KERNEL_COMPAT_NET_H
 #define LNET_KERNEL_COMPAT_NET_H
 
+#include <linux/skbuff.h>
 #include <net/sock.h>
 
 /* Sends may come from who frees memory, in the middle of a page fault: its fragment is in use. */
@@ -11,6 +12,32 @@ static inline void lnet_sock_no_task_frag(struct sock *sk)
 #ifdef LNET_HAVE_SK_USE_TASK_FRAG
 	sk->sk_use_task_frag = false;
 #endif
+}
+
+/*
+ * Whose memory a socket reads: LNET_UBUF_OPS(name, fn) defines what says that a packet is gone, in
+ * any context; lnet_ubuf_init() makes @ubuf one of those, with one reference.
+ */
+#ifdef LNET_HAVE_UBUF_INFO_OPS
+#define LNET_UBUF_OPS(name, fn) static const struct ubuf_info_ops name = { .complete = fn }
+typedef const struct ubuf_info_ops lnet_ubuf_ops_t;
+#else
+struct lnet_ubuf_ops {
+	void (*complete)(struct sk_buff *skb, struct ubuf_info *ubuf, bool success);
+};
+#define LNET_UBUF_OPS(name, fn) static const struct lnet_ubuf_ops name = { .complete = fn }
+typedef const struct lnet_ubuf_ops lnet_ubuf_ops_t;
+#endif
+
+static inline void lnet_ubuf_init(struct ubuf_info *ubuf, lnet_ubuf_ops_t *ops)
+{
+#ifdef LNET_HAVE_UBUF_INFO_OPS
+	ubuf->ops = ops;
+#else
+	ubuf->callback = ops->complete;
+#endif
+	ubuf->flags = SKBFL_ZEROCOPY_FRAG;
+	refcount_set(&ubuf->refcnt, 1);
 }
 
 #endif

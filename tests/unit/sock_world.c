@@ -11,6 +11,7 @@
 #include "lnd/socklnd/send.c"
 #include "lnd/socklnd/answer.c"
 #include "lnd/socklnd/meant.c"
+#include "lnd/socklnd/pin.c"
 #include "lnd/socklnd/proto.c"
 #include "lnd/socklnd/user_addr.c"
 #include "lnd/socklnd/link.c"
