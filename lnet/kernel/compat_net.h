@@ -36,7 +36,8 @@ static inline void lnet_ubuf_init(struct ubuf_info *ubuf, lnet_ubuf_ops_t *ops)
 #else
 	ubuf->callback = ops->complete;
 #endif
-	ubuf->flags = SKBFL_ZEROCOPY_FRAG;
+	/* TCP sends clones, which would be copies else. */
+	ubuf->flags = SKBFL_ZEROCOPY_FRAG | SKBFL_DONT_ORPHAN;
 	refcount_set(&ubuf->refcnt, 1);
 }
 
