@@ -39,10 +39,10 @@ tell() {
 board_has() { [ "$(ip netns exec "$1" cat $guest_do)" = "$2" ]; }
 console_has() { dmesg | grep -q "$1"; }
 
-# Where all is slow requests may take their time.
+# modules_load [NAME=VALUE...]: parameters of ksocklnd. Where all is slow requests may take their time.
 modules_load() {
 	{ [ $patience -eq 1 ] || modprobe lnet lnet_transaction_timeout=$((5 * patience)); } &&
-		modprobe ksocklnd && modprobe lnet_guest
+		modprobe ksocklnd "$@" && modprobe lnet_guest
 }
 # May be called again when the second one was still in use.
 modules_unload() {
