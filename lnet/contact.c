@@ -134,8 +134,9 @@ static bool ask_opening(struct lnet_pass *p, struct lnet_peer *peer)
 	if (!op)
 		return false;
 	op->len = LNET_GRANT_SIZE;
-	peer->tx.hold_ns = 2 * READ_ONCE(p->ln->tun.transaction_timeout);
-	op->offset = (u32)min_t(u64, div_u64(peer->tx.hold_ns, NSEC_PER_MSEC), U32_MAX);
+	op->offset = (u32)min_t(u64, U32_MAX,
+				div_u64(2 * READ_ONCE(p->ln->tun.transaction_timeout),
+					NSEC_PER_MSEC));
 	op->done = opened;
 	peer->contact_busy = 1;
 	lnet_op_defer(p, op);
@@ -195,10 +196,26 @@ static void still_in_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 
 /* ---- what the answers say -------------------------------------------------------------------- */
 
-static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 grant, u32 W, u64 instance)
+/*
+ * After twice the hold time the receiver has dropped the window. A refusal would come early enough
+ * for a request that was sent once; of one that was sent twice meanwhile nobody could say whether
+ * it was delivered (rule 11).
+ */
+static bool is_stale(const struct lnet_pass *p, const struct lnet_peer *peer)
+{
+	const struct lnet_txwin *tx = &peer->tx;
+
+	return tx->hold_ns && p->now_ns - tx->used_ns > tx->hold_ns + tx->hold_ns / 2 &&
+	       tx->next == tx->oldest;
+}
+
+/* @hold_ms: what the opening told. */
+static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 grant, u32 W, u64 instance,
+		    u32 hold_ms)
 {
 	lnet_window_grant(peer, grant, W, instance);
 	peer->tx.used_ns = p->now_ns;
+	peer->tx.hold_ns = (u64)hold_ms * NSEC_PER_MSEC;
 	peer->contact_next_ns = 0;
 	set_state(peer, CONTACT_OPEN);
 	peer->contact_fails = 0;
@@ -216,12 +233,13 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 	good = op->outcome == LNET_OK &&
 	       !lnet_grant_decode(peer->sink, op->mlength, &W, &instance, &grant);
 	if (peer->contact == CONTACT_OPENING && good) {
-		granted(p, peer, grant, W, instance);
+		granted(p, peer, grant, W, instance, op->offset);
 	} else if (peer->contact == CONTACT_OPENING) {
 		plain(p, peer, false);
-	} else if (peer->contact == CONTACT_DOUBT && good && instance != peer->tx.rx_instance) {
+	} else if (peer->contact == CONTACT_DOUBT && good &&
+		   (instance != peer->tx.rx_instance || is_stale(p, peer))) {
 		peer->void_until_ns = p->now_ns + VOID_KEEP_NS;
-		granted(p, peer, grant, W, instance);
+		granted(p, peer, grant, W, instance, op->offset);
 	} else if (peer->contact == CONTACT_DOUBT) {	/* it answers pings: the window is there */
 		peer->contact_next_ns = 0;
 		set_state(peer, CONTACT_OPEN);
@@ -280,19 +298,6 @@ void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer)
 	set_state(peer, CONTACT_PINGING);
 	if (!peer->contact_busy && !ask_ping(p, peer))
 		plain(p, peer, false);
-}
-
-/*
- * After twice the hold time the receiver has dropped the window. A refusal would come early enough
- * for a request that was sent once; of one that was sent twice meanwhile nobody could say whether
- * it was delivered (rule 11).
- */
-static bool is_stale(const struct lnet_pass *p, const struct lnet_peer *peer)
-{
-	const struct lnet_txwin *tx = &peer->tx;
-
-	return tx->hold_ns && p->now_ns - tx->used_ns > tx->hold_ns + tx->hold_ns / 2 &&
-	       tx->next == tx->oldest;
 }
 
 bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)

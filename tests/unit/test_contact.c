@@ -170,6 +170,24 @@ static void test_doubt_unfounded(void)
 	rails_end();
 }
 
+/* The same instance, but after so much silence that it has dropped the window. */
+static void test_doubt_stale(void)
+{
+	unsigned int tag;
+	u64 grant;
+
+	begin_and_lose();
+	grant = rails_peer(0, 1)->tx.grant;
+	rails_run(rails_peer(0, 1)->tx.hold_ns * 5 / 2);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
+	CU_ASSERT(rails_peer(0, 1)->tx.grant != grant);
+	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 0, "refused");
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
+	rails_end();
+}
+
 /* The question is not answered: requests go under the grant there is, later ones ask again. */
 static void test_doubt_remains(void)
 {
@@ -260,6 +278,7 @@ UNIT_SUITE(contact,
 	{ "rule 11: without connections the peer is asked before it is trusted",
 	  test_doubt_restarted },
 	{ "rule 11: one that lives keeps its window", test_doubt_unfounded },
+	{ "rule 11: but not one that it has dropped", test_doubt_stale },
 	{ "rule 11: one that does not answer is asked again", test_doubt_remains },
 	{ "rule 11: a stock node in its place is talked to under stock rules", test_doubt_stock },
 	{ "no timer of a removed peer is armed", test_removed },
