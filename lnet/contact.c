@@ -171,7 +171,7 @@ void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
 	peer->contact_next_ns = p->now_ns;
 }
 
-/* True: @peer is being asked, or was just now. */
+/* True: @peer is being asked. */
 static bool verify(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	return peer->contact_busy || (p->now_ns >= peer->contact_next_ns && ask_ping(p, peer));

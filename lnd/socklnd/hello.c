@@ -137,11 +137,8 @@ static void doubt_set(struct sock_peer *peer)
 {
 	struct sock_ni *sn = peer->sn;
 
-	if (sn->now_ns < peer->keepalive_ns + READ_ONCE(sock_tun(sn)->min_reconnect))
-		return;
-	peer->keepalive_ns = sn->now_ns;
-	sock_noop(peer, NULL, LNET_ZC_COOKIE_KEEPALIVE);
-	sock_count(sn, keepalives);
+	if (sn->now_ns >= peer->keepalive_ns + READ_ONCE(sock_tun(sn)->min_reconnect))
+		sock_keepalive(peer, sn->now_ns);
 }
 
 /* Rows 4 to 8 of the passive side's decision. L */

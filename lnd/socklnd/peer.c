@@ -394,6 +394,13 @@ static bool set_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u6
 	return true;
 }
 
+void sock_keepalive(struct sock_peer *peer, u64 now_ns)
+{
+	sock_noop(peer, NULL, LNET_ZC_COOKIE_KEEPALIVE);
+	sock_count(peer->sn, keepalives);
+	peer->keepalive_ns = now_ns;
+}
+
 static void keepalive_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)
 {
 	u64 idle = READ_ONCE(sock_tun(peer->sn)->keepalive), due;
@@ -403,9 +410,7 @@ static void keepalive_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_
 	due = max(peer->alive_ns + idle,
 		  peer->keepalive_ns ? peer->keepalive_ns + SOCK_NOOP_KEEPALIVE_NS : 0);
 	if (due <= now_ns) {
-		sock_noop(peer, NULL, LNET_ZC_COOKIE_KEEPALIVE);
-		sock_count(peer->sn, keepalives);
-		peer->keepalive_ns = now_ns;
+		sock_keepalive(peer, now_ns);
 		due = now_ns + SOCK_NOOP_KEEPALIVE_NS;
 	}
 	*next_ns = min(*next_ns, due);
