@@ -56,6 +56,8 @@ def grant_seeds():
                     later))
     seed("grant", "restart-under-way", grant(0, rule(PUTS, "DELAY", 3), put, put, noack, ("RESTART",), ("RELEASE",),
         later))
+    seed("grant", "restart-between-copies", grant(0, rule(PUTS, "LATE"), rule(ACK, "LOSE"), ("PUT", 0x27), ("RESTART",),
+        ("RELEASE",), later))
     seed("grant", "window-small", grant(1, ("TUNE", 0x80, u16(2)), rule(PUTS, "DELAY", 4), put, put, put, noack, noack,
                                         ("RELEASE",), later, get))
     seed("grant", "no-copies", grant(0, ("TUNE", 0x82, u16(0)), rule(REPLIES, "LOSE", 2), get, get, later, ("RUN", 99,

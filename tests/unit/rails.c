@@ -188,11 +188,18 @@ void rails_msg_free(struct rails_msg *m)
 static struct rails_msg *msg_copy(const struct rails_msg *m)
 {
 	struct rails_msg *copy = calloc(1, sizeof(*copy));
+	u64 tag = 0;
 
+	if (m->type == RAILS_PUT)
+		tag = m->hdr.msg.put.match_bits;
+	else if (m->type == RAILS_GET)
+		tag = m->hdr.msg.get.match_bits;
 	*copy = *m;
 	INIT_LIST_HEAD(&copy->link);
 	copy->data = malloc(m->len + 1);
 	memcpy(copy->data, m->data, m->len);
+	if (tag && tag < RAILS_TAGS)
+		rails.req[tag].nr_copies++;
 	return copy;
 }
 

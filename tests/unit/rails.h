@@ -67,6 +67,7 @@ struct rails_node {
 
 struct rails_req {		/* of a tag */
 	unsigned int nr_final, nr_effects, nr_sent, nr_attempts, nr_target;
+	unsigned int nr_copies;	/* of its messages, beside those that were sent */
 	int status;
 	bool perhaps;
 	u8 kind;
