@@ -15,10 +15,12 @@ enum step { PUT, GET, RULE, RUN, RELEASE, RESTART, FORGE, LIE, LAND, GIVE, LOST,
 	    CODEC, CLEAR, GONE, NR_STEPS };
 
 #define STEPS_MAX	64
+#define RUN_MAX_NS	(200 * NSEC_PER_SEC)	/* more brings nothing but recovery pings */
 
 struct play {
 	struct fuzz_in in;
 	bool lied, restarted;
+	u64 ran_ns;
 };
 
 /* ---- the codec alone ---- */
@@ -201,6 +203,15 @@ static void tune(struct play *play)
 			 fuzz_u16(&play->in));
 }
 
+static void run(struct play *play)
+{
+	u64 ns = (u64)fuzz_u8(&play->in) * fuzz_u8(&play->in) * RAILS_MS / 4;
+
+	ns = min(ns, RUN_MAX_NS - play->ran_ns);
+	play->ran_ns += ns;
+	rails_run(ns);
+}
+
 static void again(void)
 {
 	struct rails_msg *m;
@@ -253,7 +264,7 @@ static void play_step(struct play *play)
 		rule(play);
 		break;
 	case RUN:
-		rails_run((u64)fuzz_u8(&play->in) * fuzz_u8(&play->in) * RAILS_MS / 4);
+		run(play);
 		break;
 	case RELEASE:
 		rails_release();
