@@ -152,21 +152,20 @@ static int may_start(struct lnet_shard *sh)
 	return -EAGAIN;
 }
 
-static int start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x,
-		 struct lnet_peer_ni *pni, struct lnet_md *md, enum lnet_op_type type, u32 flags)
+static int start(struct lnet_pass *p, const struct lnet_xfer *x, struct lnet_peer_ni *pni,
+		 struct lnet_md *md, enum lnet_op_type type, u32 flags)
 {
-	struct lnet_op *op;
+	bool answer = type == LNET_OP_GET || (flags & LNET_OPF_ACK);
+	struct lnet_op *op = op_get(p, pni, answer && !(flags & LNET_OPF_NOSEND));
 	int err;
 
-	lnet_window_grow(p, pni);
-	op = op_get(p, pni, type == LNET_OP_GET || (flags & LNET_OPF_ACK));
 	if (!op)
 		return -ENOMEM;
 	op->type = type;
 	op->flags = flags;
 	err = may_start(p->sh);
 	if (!err)
-		err = prepare(ln, op, md, x);
+		err = prepare(p->ln, op, md, x);
 	if (!err)
 		err = op_submit(p, op, pni);
 	if (!err)
@@ -178,54 +177,152 @@ static int start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x
 	return err;
 }
 
-static int submit(struct lnet *ln, const struct lnet_xfer *x, enum lnet_op_type type, u32 flags)
+/* Requests of one MD to one NID, as many as their memory takes: what they share is found once. */
+struct run {
+	struct lnet_peer_ni *pni;	/* counted */
+	struct lnet_md *md;		/* used @left times for those that were not started */
+	unsigned int left;
+};
+
+static bool same_ends(const struct lnet_xfer *a, const struct lnet_xfer *b)
 {
-	struct lnet_peer_ni *pni;
-	struct lnet_pass p __uninitialized;
-	struct lnet_md *md;
-	int err;
+	return a->md.cookie == b->md.cookie && lnet_nid_same(&a->target.nid, &b->target.nid);
+}
+
+static u32 flags_of(const struct lnet_xfer *x, enum lnet_op_type type)
+{
+	if (type == LNET_OP_PUT && !(x->flags & LNET_ACK))
+		return 0;
+	return (type == LNET_OP_PUT ? LNET_OPF_ACK : 0) |
+	       (x->flags & LNET_NO_SEND ? LNET_OPF_NOSEND : 0);
+}
+
+/* For the first of @nr requests at @x and those behind it that are like it; no shard is locked. */
+static int run_begin(struct lnet *ln, struct run *run, const struct lnet_xfer *x, unsigned int nr,
+		     bool core)
+{
+	int err = check(x, core);
 
 	if (READ_ONCE(ln->stopping))
 		return -ESHUTDOWN;
-	pni = target_of(ln, &x->target.nid);
-	if (!pni)
-		return READ_ONCE(ln->stopping) ? -ESHUTDOWN : -ENOMEM;
-	md = lnet_md_use_bound(ln, x->md, &err);
-	if (!md) {
-		lnet_peer_ni_put(pni);
+	if (err)
 		return err;
-	}
-	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-	p.more = !!(x->flags & LNET_MORE);
-	err = start(ln, &p, x, pni, md, type, flags);
-	if (err) {
-		lnet_leave(&p);
-		lnet_md_unuse(&p, md);
+	run->left = 1;
+	while (run->left < nr && same_ends(x, x + run->left) && !check(x + run->left, core))
+		run->left++;
+	run->pni = target_of(ln, &x->target.nid);
+	if (!run->pni)
+		return READ_ONCE(ln->stopping) ? -ESHUTDOWN : -ENOMEM;
+	run->md = lnet_md_use_bound(ln, x->md, &run->left, &err);
+	if (run->md)
+		return 0;
+	lnet_peer_ni_put(run->pni);
+	return err;
+}
+
+/* Starts one of a run, which takes over a reference to the peer interface. */
+static int run_next(struct lnet_pass *p, struct run *run, const struct lnet_xfer *x,
+		    enum lnet_op_type type, u32 flags)
+{
+	struct lnet_peer_ni *pni = run->pni;
+	int err;
+
+	if (run->left > 1)
+		lnet_peer_ni_hold(pni);
+	err = start(p, x, pni, run->md, type, flags | flags_of(x, type));
+	if (!err && !--run->left)
+		run->pni = NULL;
+	else if (err && run->left > 1)
 		lnet_peer_ni_put(pni);
+	return err;
+}
+
+/* Of the first at @x and those like it. Gives how many were started, or the error of the first. */
+static int run_start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x,
+		     unsigned int nr, enum lnet_op_type type, u32 flags)
+{
+	unsigned int done = 0;
+	struct run run;
+	int err;
+
+	lnet_leave(p);
+	err = run_begin(ln, &run, x, nr, flags & LNET_OPF_INTERNAL);
+	if (err)
+		return err;
+	lnet_window_grow(p, run.pni, run.left);
+	do
+		err = run_next(p, &run, x + done, type, flags);
+	while (!err && ++done && run.left);
+	if (run.left)
+		lnet_leave(p);
+	for (; run.left; run.left--)
+		lnet_md_unuse(p, run.md);
+	lnet_peer_ni_put(run.pni);
+	return done ? (int)done : err;
+}
+
+/* Of one pass: they leave together, unless LNET_MORE of the last says that they are to wait. */
+static int burst(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
+		 enum lnet_op_type type, u32 flags)
+{
+	struct lnet_pass p __uninitialized;
+	unsigned int done = 0;
+	int rc = 0;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	p.more = !!(x[nr - 1].flags & LNET_MORE);
+	while (done < nr && rc >= 0) {
+		rc = run_start(ln, &p, x + done, nr - done, type, flags);
+		done += rc > 0 ? rc : 0;
 	}
 	lnet_pass_end(&p);
-	return err;
+	return done ? (int)done : rc;
+}
+
+static int submit(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
+		  enum lnet_op_type type, u32 flags)
+{
+	unsigned int done = 0, most;
+	int rc = 0;
+
+	if (nr > INT_MAX)
+		return -EINVAL;
+	do {
+		most = min_t(unsigned int, nr - done, LNET_BELL_BURST);
+		rc = most ? burst(ln, x + done, most, type, flags) : 0;
+		done += rc > 0 ? rc : 0;
+	} while (done < nr && rc == (int)most);
+	return done ? (int)done : rc;
+}
+
+static int one(int rc)
+{
+	return rc > 0 ? 0 : rc;
 }
 
 int lnet_put(struct lnet *ln, const struct lnet_xfer *x)
 {
-	int err = check(x, false);
-
-	return err ? err : submit(ln, x, LNET_OP_PUT, x->flags & LNET_ACK ? LNET_OPF_ACK : 0);
+	return one(submit(ln, x, 1, LNET_OP_PUT, 0));
 }
 
 int lnet_get(struct lnet *ln, const struct lnet_xfer *x)
 {
-	int err = check(x, false);
+	return one(submit(ln, x, 1, LNET_OP_GET, 0));
+}
 
-	return err ? err : submit(ln, x, LNET_OP_GET, 0);
+int lnet_put_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr)
+{
+	return submit(ln, x, nr, LNET_OP_PUT, 0);
+}
+
+int lnet_get_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr)
+{
+	return submit(ln, x, nr, LNET_OP_GET, 0);
 }
 
 int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x)
 {
-	int err = check(x, true);
-
-	return err ? err : submit(ln, x, LNET_OP_GET, LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT);
+	return one(submit(ln, x, 1, LNET_OP_GET, LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT));
 }
 
 /* ---- for drivers ----------------------------------------------------------------------------- */

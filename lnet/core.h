@@ -204,8 +204,12 @@ struct lnet_md {
  * md.c. "op use" = one operation attached to the MD: costs one of the threshold, holds one ref
  * until lnet_md_post(last).
  */
-/* for put/get: active, not attached; takes threshold and ref */
-struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, int *err);
+/*
+ * for put/get: active, not attached; takes threshold and ref *@nr times, or as often as its
+ * threshold lets, which *@nr is then: once at least
+ */
+struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, unsigned int *nr,
+				  int *err);
 /*
  * an ACK or REPLY arrived for an op that holds a ref: takes threshold only; false if aborted or
  * exhausted
@@ -450,6 +454,7 @@ enum lnet_op_flag {
 	/* an answer that may leave over another path if the first one fails */
 	LNET_OPF_ANY_PATH = 0x20000,
 	LNET_OPF_ANSWERED = 0x8000,	/* the answer used the MD once */
+	LNET_OPF_NOSEND = 0x80000,	/* its success is one event: that of the answer */
 	LNET_OPF_TRACKED = 0x40000,	/* counted: waits for an answer, missed it */
 };
 

@@ -286,7 +286,17 @@ void lnet_md_take(struct lnet_md *md)
 	md->refs++;
 }
 
-struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, int *err)
+/* As often as its threshold lets, once at least. */
+static void take_times(struct lnet_md *md, unsigned int *nr)
+{
+	if (md->threshold > 0) {
+		*nr = min_t(unsigned int, *nr, (unsigned int)md->threshold);
+		md->threshold -= (int)*nr;
+	}
+	md->refs += *nr;
+}
+
+struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, unsigned int *nr, int *err)
 {
 	struct lnet_md_dom *dom = lnet_handle_dom(ln, h.cookie, LNET_HANDLE_MD);
 	struct lnet_md *md;
@@ -299,7 +309,7 @@ struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, int *err)
 	if (md && lnet_md_spent(md))
 		md = NULL;
 	if (md) {
-		lnet_md_take(md);
+		take_times(md, nr);
 		*err = 0;
 	}
 	spin_unlock(&dom->lock);

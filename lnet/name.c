@@ -107,9 +107,10 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 	}
 }
 
-static bool short_of_room(const struct lnet_txwin *tx)
+/* For @nr more and one. */
+static bool short_of_room(const struct lnet_txwin *tx, unsigned int nr)
 {
-	return tx->cap < tx->W && tx->next - tx->oldest + 2 >= tx->cap;
+	return tx->cap < tx->W && tx->next - tx->oldest + nr >= tx->cap - 1;
 }
 
 /* [sh] @bigger becomes the table; what is to be freed instead. */
@@ -125,10 +126,10 @@ static struct lnet_op **window_install(struct lnet_txwin *tx, struct lnet_op **b
 	return old;
 }
 
-void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni)
+void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned int nr)
 {
 	lnet_enter_pni(p, pni);
-	while (short_of_room(&pni->peer->tx)) {
+	while (short_of_room(&pni->peer->tx, nr)) {
 		u32 cap = pni->peer->tx.cap * 2;
 		struct lnet_op **bigger;
 

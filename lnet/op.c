@@ -422,9 +422,11 @@ void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_evt *e = op->evt[0];
 
-	if (!e || (op->flags & LNET_OPF_SENT))
+	if ((!e && !(op->flags & LNET_OPF_NOSEND)) || (op->flags & LNET_OPF_SENT))
 		return;
 	op->flags |= LNET_OPF_SENT;
+	if (!e)
+		return;
 	op->evt[0] = NULL;
 	fill_event(op, e, LNET_EVENT_SEND);
 	lnet_md_post(p, op->md, e, false);
@@ -438,7 +440,7 @@ static void final_event(struct lnet_pass *p, struct lnet_op *op, u64 now_ns)
 
 	if (!e)
 		return;
-	if (op->evt[0] && !how->err)
+	if (!how->err)
 		lnet_op_sent(p, op);
 	if (op->flags & LNET_OPF_SENT)
 		kind = op->type == LNET_OP_GET ? LNET_EVENT_REPLY : LNET_EVENT_ACK;

@@ -392,8 +392,8 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op);
 u64 lnet_name_seq(const struct lnet_handle *h, bool *alone);
 /* all sequences below are finished at the sender */
 u64 lnet_name_floor(const struct lnet_handle *h);
-/* enters its shard, with room for one more request if there is memory */
-void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni);
+/* enters its shard, with room for @nr more requests if there is memory */
+void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned int nr);
 void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance);	/* [sh] */
 void lnet_window_void(struct lnet_peer *peer);		/* [sh] */
 void lnet_window_free(struct lnet_peer *peer);

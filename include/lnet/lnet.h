@@ -268,6 +268,8 @@ int lnet_portal_lazy(struct lnet *ln, uint32_t portal, bool lazy);
 
 #define LNET_MORE	0x1		/* more will follow at once: the doorbell may wait for it */
 #define LNET_ACK	0x2		/* PUT: an ACK is wanted */
+/* PUT with LNET_ACK, GET: no SEND event before that of the ACK or REPLY; a failure may be one */
+#define LNET_NO_SEND	0x4
 
 struct lnet_xfer {			/* of lnet_put() and lnet_get() */
 	lnet_md_t md;
@@ -275,7 +277,7 @@ struct lnet_xfer {			/* of lnet_put() and lnet_get() */
 	struct lnet_process target;	/* pid 0: LNET_PID */
 	uint32_t portal, offset;
 	uint64_t match_bits, hdr_data;
-	uint32_t flags;			/* LNET_MORE, LNET_ACK */
+	uint32_t flags;			/* LNET_MORE, LNET_ACK, LNET_NO_SEND */
 	uint32_t md_offset, length;		/* part of the MD; length 0: all of it */
 	uint64_t timeout_ns;			/* transaction timeout; 0: the tunable */
 	void *op_ptr;			/* comes back in the events */
@@ -301,6 +303,27 @@ int lnet_put(struct lnet *ln, const struct lnet_xfer *x);
  * Return: as lnet_put().
  */
 int lnet_get(struct lnet *ln, const struct lnet_xfer *x);
+/**
+ * lnet_put_list - several requests at the cost of less than as many calls
+ * @ln: the node
+ * @x: what and where, one after another; of LNET_MORE that of the last counts
+ * @nr: how many
+ *
+ * What follows each other with one MD and one target NID shares what finding them costs.
+ *
+ * Return: how many were taken, each as by lnet_put(); less than @nr: the next one was refused, and
+ * lnet_put() of it says why. An error of lnet_put(): the first was refused.
+ */
+int lnet_put_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr);
+/**
+ * lnet_get_list - as lnet_put_list(), of lnet_get()
+ * @ln: the node
+ * @x: what and where
+ * @nr: how many
+ *
+ * Return: as lnet_put_list().
+ */
+int lnet_get_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr);
 /**
  * lnet_flush - ring the doorbells that LNET_MORE left
  * @ln: the node

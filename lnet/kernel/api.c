@@ -47,6 +47,8 @@ EXPORT_SYMBOL_GPL(lnet_md_unlink);
 EXPORT_SYMBOL_GPL(lnet_portal_lazy);
 EXPORT_SYMBOL_GPL(lnet_xfer_init);
 EXPORT_SYMBOL_GPL(lnet_put);
+EXPORT_SYMBOL_GPL(lnet_put_list);
+EXPORT_SYMBOL_GPL(lnet_get_list);
 EXPORT_SYMBOL_GPL(lnet_get);
 EXPORT_SYMBOL_GPL(lnet_flush);
 EXPORT_SYMBOL_GPL(lnet_get_id);

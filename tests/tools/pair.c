@@ -21,6 +21,7 @@
 
 #define PORTAL 4
 #define PORT 19988
+#define BURST 64
 #define SIZE_MAX_BYTES (1u << 20)
 
 struct node {
@@ -108,35 +109,34 @@ static void turn(struct node *n)
 		usleep(200);
 }
 
-/* @count requests, at most @window under way. */
-static void run(struct node *a, struct node *b, struct lnet_xfer *x, bool get,
+/* @count requests, at most @window under way, as many per call as there is room for. */
+static void run(struct node *a, struct node *b, const struct lnet_xfer *x, bool get,
 		unsigned long window, unsigned long count)
 {
-	unsigned long issued = a->nr, end = a->nr + count;
-	uint32_t flags = x->flags;
+	unsigned long issued = a->nr, end = a->nr + count, nr;
+	int rc;
 
 	while (a->nr < end) {
-		while (issued < end && issued - a->nr < window) {
-			bool more = issued + 1 < end && issued + 1 - a->nr < window;
-
-			x->flags = flags | (more ? LNET_MORE : 0);
-			must("request", get ? lnet_get(a->ln, x) : lnet_put(a->ln, x));
-			issued++;
+		for (; issued < end && issued - a->nr < window; issued += rc) {
+			nr = window - (issued - a->nr);
+			nr = nr < end - issued ? nr : end - issued;
+			nr = nr < BURST ? nr : BURST;
+			rc = get ? lnet_get_list(a->ln, x, nr) : lnet_put_list(a->ln, x, nr);
+			must("request", rc);
 		}
 		turn(b);
 		turn(a);
 	}
-	x->flags = flags;
 }
 
 int main(int argc, char **argv)
 {
-	unsigned long window, count;
+	unsigned long window, count, i;
 	struct node a = { 0 }, b = { 0 };
 	struct lnet_md_cfg cfg = { .start = memory[0], .length = SIZE_MAX_BYTES, .cpt = -1,
 				   .threshold = LNET_THRESHOLD_INF, .user_ptr = &a,
 				   .handler = on_event };
-	struct lnet_xfer x;
+	struct lnet_xfer x[BURST];
 
 	if (argc < 4) {
 		fprintf(stderr, "pair put|put-noack|get WINDOW COUNT [SIZE]\n");
@@ -147,14 +147,16 @@ int main(int argc, char **argv)
 	node_start(&a, "127.0.0.1@tcp");
 	node_start(&b, "127.0.0.2@tcp");
 	post(&b);
-	lnet_xfer_init(&x);
-	must("memory", lnet_md_bind(a.ln, &cfg, LNET_RETAIN, &x.md));
-	x.target.nid = b.nid;
-	x.portal = PORTAL;
-	x.length = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 0) : 64;
-	x.flags = strcmp(argv[1], "put") ? 0 : LNET_ACK;
-	run(&a, &b, &x, false, 1, 1);
-	run(&a, &b, &x, !strcmp(argv[1], "get"), window, count);
+	lnet_xfer_init(x);
+	must("memory", lnet_md_bind(a.ln, &cfg, LNET_RETAIN, &x->md));
+	x->target.nid = b.nid;
+	x->portal = PORTAL;
+	x->length = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 0) : 64;
+	x->flags = LNET_NO_SEND | (strcmp(argv[1], "put") ? 0 : LNET_ACK);
+	for (i = 1; i < BURST; i++)
+		x[i] = *x;
+	run(&a, &b, x, false, 1, 1);
+	run(&a, &b, x, !strcmp(argv[1], "get"), window, count);
 	printf("%lu asked, %lu taken, %lu failed\n", a.nr, b.nr, a.failed + b.failed);
 	node_stop(&a);
 	node_stop(&b);

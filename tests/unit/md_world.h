@@ -101,4 +101,11 @@ void mw_post(struct mw *w, enum lnet_pass_kind kind_of_pass, struct lnet_md *md,
 struct lnet_md *mw_md(struct mw *w, lnet_md_t h);	/* NULL: stale */
 bool mw_me_exists(struct mw *w, lnet_me_t h);
 
+static inline struct lnet_md *md_use_one(struct lnet *ln, lnet_md_t h, int *err)
+{
+	unsigned int nr = 1;
+
+	return lnet_md_use_bound(ln, h, &nr, err);
+}
+
 #endif

@@ -36,7 +36,7 @@ static void test_passes(void)
 	mw_init(&w);
 	nr_handled = 0;
 	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &h), 0, "bind");
-	md = lnet_md_use_bound(&w.ln, h, &err);
+	md = md_use_one(&w.ln, h, &err);
 	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, false);
 	UNIT_EQUAL(nr_handled, 1, "a driver's pass runs the handler");
 	UNIT_EQUAL(w.nr_kicks, 0, "and wakes nobody");
@@ -94,10 +94,10 @@ static void test_calls(void)
 	mw_init(&w);
 	nr_handled = 0;
 	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &h), 0, "bind");
-	md = lnet_md_use_bound(&w.ln, h, &err);
+	md = md_use_one(&w.ln, h, &err);
 	cfg.handler = other_handler;
 	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &h), 0, "the other");
-	third = lnet_md_use_bound(&w.ln, h, &err);
+	third = md_use_one(&w.ln, h, &err);
 	calling.w = &w;
 	calling.other = third;
 	calling.calls = 1;
@@ -123,7 +123,7 @@ static void test_discarded(void)
 
 	mw_init(&w);
 	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_UNLINK, &h), 0, "bind");
-	md = lnet_md_use_bound(&w.ln, h, &err);
+	md = md_use_one(&w.ln, h, &err);
 	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, true);
 	CU_ASSERT_PTR_NULL(mw_md(&w, h));
 	UNIT_EQUAL(w.nr_evts, 0, "no handler: the event goes");
@@ -150,7 +150,7 @@ static void test_core(void)
 	mw_init(&w);
 	nr_handled = 0;
 	UNIT_EQUAL(lnet_md_bind_core(&w.ln, &cfg, core_told, memory, &h), 0, "bind");
-	md = lnet_md_use_bound(&w.ln, h, &err);
+	md = md_use_one(&w.ln, h, &err);
 	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, true);
 	UNIT_EQUAL(nr_handled, 1, "the core's own handler");
 	me = attach_me(&w, 0, LNET_UNLINK);
@@ -161,7 +161,7 @@ static void test_core(void)
 	UNIT_EQUAL(mw_me_exists(&w, me), 0, "an ME made so goes with its MD");
 	mw_visit(&w, LNET_PASS_WORKER);
 	UNIT_EQUAL(nr_handled, 2, "UNLINK event");
-	CU_ASSERT_PTR_NULL(lnet_md_use_bound(&w.ln, h, &err));
+	CU_ASSERT_PTR_NULL(md_use_one(&w.ln, h, &err));
 	mw_fini(&w);
 }
 
@@ -221,7 +221,7 @@ static void test_threads(void)
 	memset(&race, 0, sizeof(race));
 	mw_init(&race.w);
 	UNIT_EQUAL(lnet_md_bind(&race.w.ln, &cfg, LNET_RETAIN, &race.h), 0, "bind");
-	race.md = lnet_md_use_bound(&race.w.ln, race.h, &err);
+	race.md = md_use_one(&race.w.ln, race.h, &err);
 	pthread_create(&thread, NULL, racer, NULL);
 	racer(&race);
 	pthread_join(thread, NULL);

@@ -171,7 +171,7 @@ static void test_garbage_handles(void)
 			continue;	/* a guess that hit */
 		UNIT_EQUAL(lnet_md_unlink(&w.ln, (lnet_md_t){ cookies[i] }), -ENOENT, name);
 		UNIT_EQUAL(lnet_me_unlink(&w.ln, (lnet_me_t){ cookies[i] }), -ENOENT, name);
-		CU_ASSERT_PTR_NULL(lnet_md_use_bound(&w.ln, (lnet_md_t){ cookies[i] }, &err));
+		CU_ASSERT_PTR_NULL(md_use_one(&w.ln, (lnet_md_t){ cookies[i] }, &err));
 		UNIT_EQUAL(err, -ENOENT, name);
 	}
 	mw_visit(&w, LNET_PASS_WORKER);
@@ -323,7 +323,7 @@ static void step(struct mw *w, struct lnet_md **md, char what)
 	lnet_pass_begin(&p, &w->ln, LNET_PASS_CALL);
 	switch (what) {
 	case 'u':
-		got = lnet_md_use_bound(&w->ln, told_md, &err);
+		got = md_use_one(&w->ln, told_md, &err);
 		say(got && !err ? "u " : "u! ");
 		*md = got ? got : *md;
 		break;
@@ -461,14 +461,14 @@ static void test_unlink_races(void)
 	w.aborted = end_and_deliver;
 	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &told_md), 0, "bind");
 	told_dom = lnet_handle_dom(&w.ln, told_md.cookie, LNET_HANDLE_MD);
-	CU_ASSERT_PTR_NOT_NULL(lnet_md_use_bound(&w.ln, told_md, &err));
+	CU_ASSERT_PTR_NOT_NULL(md_use_one(&w.ln, told_md, &err));
 	UNIT_EQUAL(lnet_md_unlink(&w.ln, told_md), 0, "unlink");
 	UNIT_EQUAL(w.nr_aborted, 1, "told");
 	UNIT_EQUAL(list_count_nodes(&told_dom->mds), 0, "freed after it");
 	/* The last completion comes between the marking and the rest of the call. */
 	story[0] = 0;
 	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &told_md), 0, "bind");
-	md = lnet_md_use_bound(&w.ln, told_md, &err);
+	md = md_use_one(&w.ln, told_md, &err);
 	spin_lock(md->lock);
 	lnet_md_abort(md);
 	spin_unlock(md->lock);

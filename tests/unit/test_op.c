@@ -601,11 +601,12 @@ static void set_options(u32 options)
 {
 	struct lnet *ln = rails.node[0].ln;
 	struct lnet_pass p;
+	unsigned int nr = 1;
 	struct lnet_md *md;
 	int err;
 
 	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-	md = lnet_md_use_bound(ln, rails.node[0].md, &err);
+	md = lnet_md_use_bound(ln, rails.node[0].md, &nr, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(md);
 	md->options |= options;
 	lnet_md_unuse(&p, md);

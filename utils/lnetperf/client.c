@@ -11,6 +11,7 @@
 #define SLOT_BITS	14	/* what comes back: number << SLOT_BITS | slot */
 #define READY_NS	(10ull * NSEC_PER_SEC)
 #define POLL_NS		(100ull * NSEC_PER_MSEC)
+#define BURST		32u	/* requests per call */
 
 struct request {
 	u64 number;		/* 0: not under way */
@@ -26,7 +27,7 @@ struct client {
 	u8 *mem;
 	u32 stride, nr_mem, remote_mem;
 	u64 next_number, to_issue, due_ns;
-	struct lnet_xfer xfer;
+	struct lnet_xfer xfer[BURST];
 	lnet_md_t *md;		/* of per_md buffers each, as one is at most 1 MiB */
 	u32 per_md;
 	u32 held;		/* slot + 1 of a request planted to come late; 0: none */
@@ -117,21 +118,34 @@ static void on_event(const struct lnet_event *ev)
 /* ---- a request ----------------------------------------------------------------------------- */
 
 /* -EAGAIN is not possible: what the library refuses is an error of this program. */
-static int hand_over(struct client *c, u32 slot, u64 ptr, bool more)
+static int hand_list(struct client *c, struct lnet_xfer *x, unsigned int nr)
+{
+	int rc = c->n->opt->op == PERF_GET ? lnet_get_list(c->n->ln, x, nr) :
+					     lnet_put_list(c->n->ln, x, nr);
+
+	if (rc >= 0 && rc < (int)nr)	/* the next one says why */
+		rc = hand_list(c, x + rc, nr - (unsigned int)rc);
+	return min(rc, 0);
+}
+
+static void describe(struct client *c, struct lnet_xfer *x, u32 slot, u64 ptr)
 {
 	const struct perf_opt *o = c->n->opt;
-	struct lnet_xfer *x = &c->xfer;
-	u64 number = ptr >> SLOT_BITS;
-	u64 id = c->n->instance << PERF_ID_SHIFT | number;
+	u32 buffer = slot % c->nr_mem;
+	u64 id = c->n->instance << PERF_ID_SHIFT | ptr >> SLOT_BITS;
 
-	x->md = c->md[slot % c->nr_mem / c->per_md];
-	x->md_offset = o->size ? slot % c->nr_mem % c->per_md * c->stride : 0;
+	x->md = c->md[buffer / c->per_md];
+	x->md_offset = o->size ? buffer % c->per_md * c->stride : 0;
 	x->offset = o->verify && o->op != PERF_GET ? 0 : c->req[slot].remote;
-	x->flags = (o->op == PERF_PUT ? LNET_ACK : 0) | (more ? LNET_MORE : 0);
 	x->op_ptr = (void *)(uintptr_t)ptr;
 	x->hdr_data = id;
 	x->match_bits = id;
-	return o->op == PERF_GET ? lnet_get(c->n->ln, x) : lnet_put(c->n->ln, x);
+}
+
+static int hand_over(struct client *c, u32 slot, u64 ptr)
+{
+	describe(c, c->xfer, slot, ptr);
+	return hand_list(c, c->xfer, 1);
 }
 
 static u64 pointer_of(const struct client *c, u32 slot)
@@ -148,10 +162,10 @@ static bool plant(struct client *c, u32 slot, int *rc)
 		request_end(c, pointer_of(c, slot), 0, false, 0);
 		return true;
 	case PLANT_DUP:
-		*rc = hand_over(c, slot, pointer_of(c, slot), false);
-		c->xfer.op_ptr = NULL;
+		*rc = hand_over(c, slot, pointer_of(c, slot));
+		c->xfer->op_ptr = NULL;
 		if (!*rc)
-			*rc = lnet_put(c->n->ln, &c->xfer);
+			*rc = lnet_put(c->n->ln, c->xfer);
 		return true;
 	case PLANT_CORRUPT:
 		memory_of(c, slot)[PERF_PAYLOAD_MIN - 1] ^= 0x10;
@@ -173,7 +187,7 @@ static int release_held(struct client *c)
 	if (!c->held)
 		return 0;
 	c->held = 0;
-	return hand_over(c, slot, pointer_of(c, slot), false);
+	return hand_over(c, slot, pointer_of(c, slot));
 }
 
 static u32 slot_take(struct client *c)
@@ -204,11 +218,9 @@ static void request_make(struct client *c, u32 slot, u64 start_ns)
 	c->to_issue--;
 }
 
-static int issue(struct client *c, u64 start_ns, bool more)
+static u32 next_request(struct client *c, u64 start_ns)
 {
-	const struct perf_opt *o = c->n->opt;
 	u32 slot;
-	int rc;
 
 	if (c->n->threaded)
 		pthread_mutex_lock(&c->n->lock);
@@ -216,11 +228,34 @@ static int issue(struct client *c, u64 start_ns, bool more)
 	request_make(c, slot, start_ns);
 	if (c->n->threaded)
 		pthread_mutex_unlock(&c->n->lock);
-	if (o->plant && c->req[slot].number % PERF_PLANT_EVERY == PERF_PLANT_EVERY / 2 &&
+	return slot;
+}
+
+static int issue(struct client *c, u64 start_ns)
+{
+	u32 slot = next_request(c, start_ns);
+	int rc;
+
+	if (c->n->opt->plant && c->req[slot].number % PERF_PLANT_EVERY == PERF_PLANT_EVERY / 2 &&
 	    plant(c, slot, &rc))
 		return rc;
-	rc = hand_over(c, slot, pointer_of(c, slot), more && !c->held);
+	rc = hand_over(c, slot, pointer_of(c, slot));
 	return rc ? rc : release_held(c);
+}
+
+/* At most BURST requests, which leave together. */
+static int issue_burst(struct client *c, u64 start_ns, unsigned int nr)
+{
+	unsigned int i;
+	u32 slot;
+
+	if (c->n->opt->plant)
+		return issue(c, start_ns);
+	for (i = 0; i < nr; i++) {
+		slot = next_request(c, start_ns);
+		describe(c, &c->xfer[i], slot, pointer_of(c, slot));
+	}
+	return hand_list(c, c->xfer, nr);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
@@ -232,12 +267,12 @@ static int issue_due(struct client *c, u64 now, u64 *due)
 	int rc = 0;
 
 	if (!interval) {
-		for (nr = min((u64)c->nr_idle, c->to_issue); nr && !rc; nr--)
-			rc = issue(c, now, nr > 1);
+		while (!rc && (nr = min((u64)c->nr_idle, c->to_issue)))
+			rc = issue_burst(c, now, (unsigned int)min_t(u64, nr, BURST));
 		return rc;
 	}
 	for (; !rc && c->due_ns <= now && c->to_issue && c->nr_idle; c->due_ns += interval)
-		rc = issue(c, c->due_ns, false);
+		rc = issue(c, c->due_ns);
 	*due = min(*due, c->to_issue ? max(c->due_ns, now + (c->nr_idle ? 0 : NSEC_PER_MSEC)) :
 				       U64_MAX);
 	return rc;
@@ -311,15 +346,20 @@ static int memory_get(struct client *c)
 static void xfer_set(struct client *c)
 {
 	const struct perf_opt *o = c->n->opt;
+	struct lnet_xfer *x = c->xfer;
 	char primary[128];
+	u32 i;
 
-	lnet_xfer_init(&c->xfer);
+	lnet_xfer_init(x);
 	snprintf(primary, sizeof(primary), "%.*s", (int)strcspn(o->peers[0], ","), o->peers[0]);
-	lnet_nid_parse(&c->xfer.target.nid, primary);
-	c->xfer.length = o->size;
-	c->xfer.timeout_ns = o->timeout_ns;
-	c->xfer.portal = !o->verify ? PERF_PORTAL_RAW :
+	lnet_nid_parse(&x->target.nid, primary);
+	x->flags = LNET_NO_SEND | (o->op == PERF_PUT ? LNET_ACK : 0);
+	x->length = o->size;
+	x->timeout_ns = o->timeout_ns;
+	x->portal = !o->verify ? PERF_PORTAL_RAW :
 			 o->op == PERF_GET ? PERF_PORTAL_GET : PERF_PORTAL_PUT;
+	for (i = 1; i < BURST; i++)
+		c->xfer[i] = *x;
 }
 
 static int bind(struct client *c)
@@ -363,7 +403,7 @@ static int wait_ready(struct client *c)
 
 	do {
 		state = 0;
-		rc = lnet_ping(c->n->ln, &c->xfer.target.nid, NULL, NSEC_PER_SEC, on_pong, &state);
+		rc = lnet_ping(c->n->ln, &c->xfer->target.nid, NULL, NSEC_PER_SEC, on_pong, &state);
 		if (!rc)
 			rc = lnet_progress_until(c->n->ln, ponged, &state, -1);
 		if (!rc && state < 0)
