@@ -161,10 +161,7 @@ void lnet_stat_posted(struct lnet_path *path, const struct lnet_op *op, u64 ns)
 
 	if (!s)
 		return;
-	if (op->type == LNET_OP_PUT && op->tries == 1)
-		lnet_hist_add_both(&s->send, &s->put_egress, ns);
-	else
-		lnet_hist_add(&s->send, ns);
+	lnet_hist_add(op->type == LNET_OP_PUT && op->tries == 1 ? &s->put_egress : &s->egress, ns);
 }
 
 void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_ns)
@@ -174,5 +171,5 @@ void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_
 
 	if (!s)
 		return;
-	lnet_hist_add_both(&s->trans, op->type == LNET_OP_GET ? &s->get_rtt : &s->put_ack, ns);
+	lnet_hist_add(op->type == LNET_OP_GET ? &s->get_rtt : &s->put_ack, ns);
 }

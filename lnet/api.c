@@ -368,12 +368,12 @@ void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
 {
 	const struct lnet_op *op = att->op;
 
-	memset(hdr, 0, sizeof(*hdr));
 	hdr->dest_nid = att->pni->nid;
 	hdr->src_nid = att->ni->nid;
 	hdr->dest_pid = op->target_pid;
 	hdr->src_pid = att->ni->ln->pid;
 	hdr->type = op->type;
+	hdr->payload_len = 0;
 	switch (op->type) {
 	case LNET_OP_PUT:
 		put_fields(op, hdr);

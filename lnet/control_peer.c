@@ -251,17 +251,22 @@ static void pni_view(const struct lnet_peer_ni *pni, struct lnet_view_pni *v)
 
 #define PATHS_MAX 64	/* shown of one interface: an element must fit in one message */
 
-static void times_view(const struct lnet_hist *h, struct lnet_view_times *v)
+/* Of what @a and @b have together. */
+static void times_view(const struct lnet_hist *a, const struct lnet_hist *b,
+		       struct lnet_view_times *v)
 {
-	v->samples = h->count;
-	if (!h->count)
+	struct lnet_hist h;
+
+	lnet_hist_sum(&h, a, b);
+	v->samples = h.count;
+	if (!h.count)
 		return;
-	v->min_ns = h->min_ns;
-	v->max_ns = h->max_ns;
-	v->avg_ns = div64_u64(h->sum_ns, h->count);
-	v->median_ns = min(lnet_hist_quantile(h, 500), h->max_ns);
-	v->p99_ns = min(lnet_hist_quantile(h, 990), h->max_ns);
-	v->p999_ns = min(lnet_hist_quantile(h, 999), h->max_ns);
+	v->min_ns = h.min_ns;
+	v->max_ns = h.max_ns;
+	v->avg_ns = div64_u64(h.sum_ns, h.count);
+	v->median_ns = min(lnet_hist_quantile(&h, 500), h.max_ns);
+	v->p99_ns = min(lnet_hist_quantile(&h, 990), h.max_ns);
+	v->p999_ns = min(lnet_hist_quantile(&h, 999), h.max_ns);
 }
 
 static const char *path_state(const struct lnet_path *path)
@@ -278,16 +283,18 @@ static const char *path_state(const struct lnet_path *path)
 /* [sh] */
 static void path_view(const struct lnet_path *path, struct lnet_view_path *v)
 {
+	const struct lnet_path_stats *s = path->stats;
+
 	memset(v, 0, sizeof(*v));
 	lnet_nid_str(&path->ni->nid, v->nid);
 	strscpy(v->state, path_state(path), sizeof(v->state));
 	v->rtt_ns = path->srtt_ns;
 	v->rtt_var_ns = path->rttvar_ns;
 	v->under_way = path->nr_wire;
-	if (!path->stats)
+	if (!s)
 		return;
-	times_view(&path->stats->send, &v->send);
-	times_view(&path->stats->trans, &v->trans);
+	times_view(&s->put_egress, &s->egress, &v->send);
+	times_view(&s->get_rtt, &s->put_ack, &v->trans);
 }
 
 /* Averages over all paths: how long it takes to send to the interface, and to be answered. */
@@ -297,12 +304,14 @@ static void pni_averages(const struct lnet_peer_ni *pni, struct lnet_view_pni_mo
 	const struct lnet_path *path;
 
 	list_for_each_entry(path, &pni->paths, link) {
-		if (!path->stats)
+		const struct lnet_path_stats *s = path->stats;
+
+		if (!s)
 			continue;
-		nr_send += path->stats->send.count;
-		nr_trans += path->stats->trans.count;
-		v->send_avg_ns += path->stats->send.sum_ns;
-		v->trans_avg_ns += path->stats->trans.sum_ns;
+		nr_send += s->put_egress.count + s->egress.count;
+		nr_trans += s->get_rtt.count + s->put_ack.count;
+		v->send_avg_ns += s->put_egress.sum_ns + s->egress.sum_ns;
+		v->trans_avg_ns += s->get_rtt.sum_ns + s->put_ack.sum_ns;
 	}
 	v->send_avg_ns = nr_send ? div64_u64(v->send_avg_ns, nr_send) : 0;
 	v->trans_avg_ns = nr_trans ? div64_u64(v->trans_avg_ns, nr_trans) : 0;

@@ -325,8 +325,9 @@ struct lnet_hist {
 };
 struct lnet_path_stats {		/* allocated at first traffic */
 	struct list_head link;		/* in sh->stats_free until a path has it */
-	struct lnet_hist send, trans;	/* hand-over to driver done; request to answer */
-	struct lnet_hist put_egress, get_rtt, put_ack;
+	/* hand-over to the driver until it is done: PUTs sent once only, all else */
+	struct lnet_hist put_egress, egress;
+	struct lnet_hist get_rtt, put_ack;	/* request to answer */
 };
 
 struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */

@@ -194,7 +194,8 @@ void lnet_hedge_earn(struct lnet_shard *sh, struct lnet_peer *peer);	/* [sh] one
 
 /* ---- stats.c --------------------------------------------------------------------------------- */
 void lnet_hist_add(struct lnet_hist *h, u64 ns);
-void lnet_hist_add_both(struct lnet_hist *a, struct lnet_hist *b, u64 ns);
+/* @sum becomes both */
+void lnet_hist_sum(struct lnet_hist *sum, const struct lnet_hist *a, const struct lnet_hist *b);
 /* upper edge of the bucket, ns */
 u64 lnet_hist_quantile(const struct lnet_hist *h, unsigned int permille);
 u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c);

@@ -58,7 +58,7 @@ static u64 bucket_end(unsigned int bucket)
 	return (5ULL + (bucket - 1) % 4) << (log - 2);
 }
 
-static void hist_put(struct lnet_hist *h, u64 ns, unsigned int bucket)
+void lnet_hist_add(struct lnet_hist *h, u64 ns)
 {
 	if (h->count == 0 || ns < h->min_ns)
 		h->min_ns = ns;
@@ -66,20 +66,24 @@ static void hist_put(struct lnet_hist *h, u64 ns, unsigned int bucket)
 		h->max_ns = ns;
 	h->count++;
 	h->sum_ns += ns;
-	h->bucket[bucket]++;
+	h->bucket[bucket_of(ns)]++;
 }
 
-void lnet_hist_add(struct lnet_hist *h, u64 ns)
+void lnet_hist_sum(struct lnet_hist *sum, const struct lnet_hist *a, const struct lnet_hist *b)
 {
-	hist_put(h, ns, bucket_of(ns));
-}
+	unsigned int i;
 
-void lnet_hist_add_both(struct lnet_hist *a, struct lnet_hist *b, u64 ns)
-{
-	unsigned int bucket = bucket_of(ns);
-
-	hist_put(a, ns, bucket);
-	hist_put(b, ns, bucket);
+	if (!a->count)
+		swap(a, b);
+	*sum = *a;
+	if (!b->count)
+		return;
+	sum->count += b->count;
+	sum->sum_ns += b->sum_ns;
+	sum->min_ns = min(a->min_ns, b->min_ns);
+	sum->max_ns = max(a->max_ns, b->max_ns);
+	for (i = 0; i < LNET_HIST_BUCKETS; i++)
+		sum->bucket[i] += b->bucket[i];
 }
 
 u64 lnet_hist_quantile(const struct lnet_hist *h, unsigned int permille)

@@ -4,7 +4,7 @@
 #define lnet_ni_counter_names stats_ni_counter_names
 #define lnet_pni_counter_names stats_pni_counter_names
 #define lnet_hist_add stats_hist_add
-#define lnet_hist_add_both stats_hist_add_both
+#define lnet_hist_sum stats_hist_sum
 #define lnet_hist_quantile stats_hist_quantile
 #define lnet_stat_sum stats_stat_sum
 #define lnet_stats_reset stats_stats_reset
@@ -121,6 +121,24 @@ static void test_tail(void)
 	UNIT_EQUAL(lnet_hist_quantile(&h, 990), 10240, "p99");
 }
 
+/* As if all had been added to one. */
+static void test_sum(void)
+{
+	struct lnet_hist a = { .count = 0 }, b = { .count = 0 }, both = { .count = 0 }, sum;
+	unsigned int i;
+
+	lnet_hist_sum(&sum, &a, &b);
+	CU_ASSERT_EQUAL(memcmp(&sum, &both, sizeof(sum)), 0);
+	for (i = 0; i < 40; i++) {
+		lnet_hist_add(i % 3 ? &b : &a, 900ULL << i % 13);
+		lnet_hist_add(&both, 900ULL << i % 13);
+		lnet_hist_sum(&sum, &a, &b);
+		CU_ASSERT_EQUAL(memcmp(&sum, &both, sizeof(sum)), 0);
+		lnet_hist_sum(&sum, &b, &a);
+		CU_ASSERT_EQUAL(memcmp(&sum, &both, sizeof(sum)), 0);
+	}
+}
+
 static void some_counters(struct lnet_ni *ni, u64 *values, bool reset)
 {
 	u32 *nr = &ni->link_speed;
@@ -135,7 +153,7 @@ static void test_sum_and_reset(void)
 	static const struct lnet_lnd_ops ops = { .nr_counters = 1, .counters = some_counters };
 	struct world *w = world_create();
 	struct lnet_shard *shards = calloc(3, sizeof(*shards));
-	struct lnet_path_stats stats = { .send.count = 5, .trans.sum_ns = 7 };
+	struct lnet_path_stats stats = { .egress.count = 5, .put_ack.sum_ns = 7 };
 	struct lnet_ni *ni = world_ni(w, 1);
 	unsigned int i;
 
@@ -171,7 +189,7 @@ static void test_sum_and_reset(void)
 	UNIT_EQUAL(ni->nr_down + ni->nr_up, 0, "NI events");
 	UNIT_EQUAL(ni->link_speed, 0, "what the driver counts");
 	UNIT_EQUAL(w->pni[0].c[LNET_PNIC_dropped], 0, "peer NI");
-	UNIT_EQUAL(stats.send.count + stats.trans.sum_ns, 0, "histograms");
+	UNIT_EQUAL(stats.egress.count + stats.put_ack.sum_ns, 0, "histograms");
 	free(shards);
 	world_destroy(w);
 }
@@ -194,6 +212,7 @@ static void test_names(void)
 UNIT_SUITE(stats, { "stt-030: buckets enclose their values", test_buckets },
 	   { "stt-030 stt-035: quantiles of a known distribution", test_quantiles },
 	   { "stt-035: the tail", test_tail },
+	   { "the sum of two is as one", test_sum },
 	   { "stt-005 stt-030: sums over shards, reset of all but what exists",
 	     test_sum_and_reset },
 	   { "stt-005: every counter has its name", test_names })

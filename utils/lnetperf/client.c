@@ -80,13 +80,40 @@ static void count_end(struct perf_node *n, u64 start_ns, u64 now, int status, bo
 	}
 }
 
+/* Of the thread in lnet_progress(): when what it brings began to come; 0: nothing came yet. */
+static __thread struct {
+	bool on;
+	u64 ns;
+} burst;
+
+/* Those that come together came at once; a service thread looks at the clock each time. */
+static u64 time_of_end(void)
+{
+	if (!burst.on)
+		return perf_now();
+	if (!burst.ns)
+		burst.ns = perf_now();
+	return burst.ns;
+}
+
+static int progress(struct client *c, s64 timeout_ns)
+{
+	int rc;
+
+	burst.ns = 0;
+	burst.on = true;
+	rc = lnet_progress(c->n->ln, timeout_ns);
+	burst.on = false;
+	return rc;
+}
+
 static void request_end(struct client *c, u64 ptr, int status, bool perhaps, u32 len)
 {
 	u32 slot = ptr & ((1u << SLOT_BITS) - 1);
 	u64 number = ptr >> SLOT_BITS;
 	struct perf_node *n = c->n;
 	struct request *req = &c->req[slot];
-	u64 now = perf_now();
+	u64 now = time_of_end();
 
 	if (req->number != number) {
 		n->fig.twice++;
@@ -303,7 +330,7 @@ static int run(struct client *c, u64 nr, u64 until)
 			return 0;
 		if (!c->to_issue && perf_stop > 1)
 			return -EINTR;
-		rc = lnet_progress(c->n->ln, due > now ? (s64)(due - now) : 0);
+		rc = progress(c, due > now ? (s64)(due - now) : 0);
 	}
 	return rc;
 }
