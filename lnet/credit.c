@@ -129,6 +129,23 @@ static void next_hop_put(const struct lnet_att *att)
 		lnet_peer_ni_put(att->pni);
 }
 
+/*
+ * What waited until its time was over is not sent any more, its timer ends it; what has no room in
+ * the window waits for it.
+ */
+static bool may_leave(struct lnet_pass *p, struct lnet_att *att)
+{
+	struct lnet_op *op = att->op;
+	bool late = p->now_ns >= op->deadline_ns;
+
+	if (likely(!late && lnet_op_name(p, op)))
+		return true;
+	account(att, ATT_WAIT_NI, ATT_FREE);
+	if (!late)
+		lnet_op_park_window(op);
+	return false;
+}
+
 /* The attempt is about to be given to the driver: the request gets its name, the clocks start. */
 static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 {
@@ -136,11 +153,8 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	const struct lnet_tunables *tun = &p->ln->tun;
 	u64 slice;
 
-	if (!lnet_op_name(p, op)) {
-		account(att, ATT_WAIT_NI, ATT_FREE);
-		lnet_op_park_window(op);
+	if (!may_leave(p, att))
 		return false;
-	}
 	account(att, ATT_WAIT_NI, ATT_WIRE);
 	lnet_op_wire(op);
 	/* Only now: a path that it waited for in vain is as good as any other. */

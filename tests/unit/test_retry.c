@@ -218,11 +218,53 @@ static void test_missing_answer(void)
 	lose_answer(false, 9, "nothing was heard");
 }
 
+/* @tag ended in time, and no driver ever saw it. */
+static void check_never_left(unsigned int tag, const char *what)
+{
+	const struct rails_req *r = &rails.req[tag];
+
+	rails_run(10 * RAILS_MS);
+	UNIT_EQUAL(r->nr_final, 1, what);
+	UNIT_EQUAL(r->nr_attempts, 0, what);
+	UNIT_EQUAL(r->nr_effects, 0, what);
+	UNIT_EQUAL(r->status, -ETIMEDOUT, what);
+	UNIT_EQUAL(r->perhaps, 0, what);
+}
+
+/* Timers have a grain: what a request waited for may come between its deadline and its end. */
+static void test_late(void)
+{
+	struct rails_cfg narrow = { .peer_credits = 1, .one_rail = true };
+	struct rails_cfg stranger = { .quiet = true };
+	unsigned int tag;
+
+	rails_begin(&stranger);
+	rails_on(1, -1, RAILS_CORE, FATE_DELAY, LNET_OK, 1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 50 * RAILS_MS);
+	rails_run(RAILS_MS);
+	rails.now_ns = rails.req[tag].started_ns + 50 * RAILS_MS + 1;
+	rails_release();
+	check_never_left(tag, "for a grant");
+	rails_end();
+
+	rails_begin(&narrow);
+	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, 1);
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	tag = rails_put(0, 1, 8, LNET_ACK, 5 * RAILS_MS);
+	rails_run(RAILS_MS);
+	UNIT_EQUAL(rails_count(&rails.kept), 1, "one is with the driver");
+	rails.now_ns = rails.req[tag].started_ns + 5 * RAILS_MS + 1;
+	rails_give(LNET_OK);
+	check_never_left(tag, "for a credit");
+	rails_end();
+}
+
 UNIT_SUITE(retry,
 	   { "lnt-060, lnt-065, lnt-075: over random faults at most R resends, none after the end",
 	     test_schedules },
 	   { "lnt-060, lnt-065, lnt-090: R + 1 attempts when all fail, one when it succeeds",
 	     test_stops },
+	   { "what waited until its time was over never leaves", test_late },
 	   { "what no connection took costs no try while the peer is heard", test_unsent },
 	   { "lnd-060, lnd-045/050/055: each outcome has its errno, blame, counter",
 	     test_outcomes },
