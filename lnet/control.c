@@ -60,6 +60,12 @@ static const struct lnet_ctl_cmd *command_find(u8 cmd)
 	return NULL;
 }
 
+/* Stock has an errno of its own for that. */
+static bool adds_nets(const struct lnet_ctl_req *req)
+{
+	return req->cmd == LNET_NL_NETS && !is_dump(req->flags) && req->flags & LNET_NL_F_CREATE;
+}
+
 /* What all requests have in common: a known command, whole attributes, a node that is up. */
 static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 const struct lnet_ctl_cmd *c, struct lnet_ctl_err *e)
@@ -70,7 +76,7 @@ static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *re
 	if (lnet_req_check(req->attrs, req->len))
 		return lnet_ctl_fail(e, -EINVAL, "the request is malformed");
 	if (!READ_ONCE(ctl->configured) && !c->down)
-		return lnet_ctl_fail(e, -ENETDOWN, "LNet stack down");
+		return lnet_ctl_fail(e, adds_nets(req) ? -ESHUTDOWN : -ENETDOWN, "LNet stack down");
 	return 0;
 }
 
@@ -134,7 +140,34 @@ int lnet_ctl_nid(const struct lnet_val *v, const char *what, struct lnet_nid *ni
 	return 0;
 }
 
-int lnet_ctl_nids(const struct lnet_ctl_req *req, struct lnet_nid *nids, struct lnet_ctl_err *e)
+/* What stands before the NID in "12345-10.0.0.1@tcp"; @text moves behind it. */
+static s64 pid_take(const char **text)
+{
+	const char *at = *text;
+	s64 pid = 0;
+
+	while (isdigit((unsigned char)*at) && pid <= U32_MAX)
+		pid = pid * 10 + (*at++ - '0');
+	if (at == *text || *at != '-' || pid > U32_MAX)
+		return LNET_CTL_NO_PID;
+	*text = at + 1;
+	return pid;
+}
+
+static int target_of(const struct lnet_val *v, struct lnet_ctl_target *to, struct lnet_ctl_err *e)
+{
+	char buf[LNET_NIDSTR_SIZE + 12];
+	const char *text = buf;
+
+	if (lnet_val_text(v, buf, sizeof(buf)))
+		return lnet_ctl_fail(e, -EINVAL, "'nids' is no NID");
+	to->pid = pid_take(&text);
+	return lnet_nid_parse(&to->nid, text) ? lnet_ctl_fail(e, -EINVAL, "'%s' is no NID", buf)
+					      : 0;
+}
+
+int lnet_ctl_targets(const struct lnet_ctl_req *req, struct lnet_ctl_target *targets,
+		     struct lnet_ctl_err *e)
 {
 	struct lnet_req all, list;
 	struct lnet_val v;
@@ -149,7 +182,7 @@ int lnet_ctl_nids(const struct lnet_ctl_req *req, struct lnet_nid *nids, struct 
 		if (nr == LNET_CTL_NIDS_MAX)
 			return lnet_ctl_fail(e, -E2BIG, "more NIDs than allowed (%d)",
 					     LNET_CTL_NIDS_MAX);
-		rc = lnet_ctl_nid(&v, "nids", &nids[nr], e);
+		rc = target_of(&v, &targets[nr], e);
 		if (rc)
 			return rc;
 		nr++;

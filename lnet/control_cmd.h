@@ -76,8 +76,15 @@ bool lnet_ctl_items(const struct lnet_ctl_req *req, struct lnet_req *items);
 /* A NID in a request. @what is its key, for the text. */
 int lnet_ctl_nid(const struct lnet_val *v, const char *what, struct lnet_nid *nid,
 		 struct lnet_ctl_err *e);
-/* "nids" of a request into @nids; their number, at least 1, or -errno. */
-int lnet_ctl_nids(const struct lnet_ctl_req *req, struct lnet_nid *nids, struct lnet_ctl_err *e);
+/* What "nids" of a request has: NIDs, perhaps with a process before them ("12345-10.0.0.1@tcp"). */
+struct lnet_ctl_target {
+	struct lnet_nid nid;
+	s64 pid;		/* LNET_CTL_NO_PID: none was given */
+};
+#define LNET_CTL_NO_PID (-1)
+/* Into @targets, LNET_CTL_NIDS_MAX of them; their number, at least 1, or -errno. */
+int lnet_ctl_targets(const struct lnet_ctl_req *req, struct lnet_ctl_target *targets,
+		     struct lnet_ctl_err *e);
 /* Table before the first item. False: no room. */
 bool lnet_ctl_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_table *t);
 /* Open an item; its header text if it is the first. */

@@ -3,12 +3,13 @@
 #include "control_cmd.h"
 
 #define HEALTH_UNSET (-1)
+#define STATE_UNSET (-1)
 
 struct peer_req {
 	struct lnet_nid primary, nids[LNET_CTL_NIDS_MAX];
 	unsigned int nr;
-	bool mr;
-	s64 health;
+	bool mr, log;
+	s64 health, state;		/* HEALTH_UNSET, STATE_UNSET: leave */
 };
 
 /* ---- taking requests apart ------------------------------------------------------------------- */
@@ -33,6 +34,18 @@ static int pni_element(struct lnet_req elem, struct peer_req *r, struct lnet_ctl
 	return rc;
 }
 
+/* What only a request that sets may have; in others it is passed over, as exports have some. */
+static int peer_set_keys(struct lnet_req item, struct peer_req *r, struct lnet_ctl_err *e)
+{
+	struct lnet_val v;
+
+	r->state = STATE_UNSET;
+	r->log = lnet_req_find(item, "log", &v);
+	if (lnet_req_find(item, "peer state", &v) && lnet_val_int(&v, 0, U32_MAX, &r->state))
+		return lnet_ctl_fail(e, -ERANGE, "'peer state' must be 0 to %u", U32_MAX);
+	return 0;
+}
+
 static int peer_item(struct lnet_req item, struct peer_req *r, struct lnet_ctl_err *e)
 {
 	struct lnet_req list, elem;
@@ -48,13 +61,14 @@ static int peer_item(struct lnet_req item, struct peer_req *r, struct lnet_ctl_e
 	rc = lnet_ctl_nid(&v, "primary nid", &r->primary, e);
 	if (rc)
 		return rc;
-	if (lnet_req_find(item, "peer state", &v))
-		return lnet_ctl_fail(e, -EOPNOTSUPP, "the state of a peer cannot be set");
 	if (lnet_req_find(item, "Multi-Rail", &v)) {
 		if (lnet_val_int(&v, 0, 1, &mr))
 			return lnet_ctl_fail(e, -EINVAL, "'Multi-Rail' must be true or false");
 		r->mr = mr;
 	}
+	rc = peer_set_keys(item, r, e);
+	if (rc)
+		return rc;
 	if (!lnet_req_find(item, "peer ni", &v) || v.kind != LNET_VAL_LIST)
 		return 0;
 	list = v.list;
@@ -102,10 +116,11 @@ static int peer_add(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_e
 	return lnet_ctl_fail(e, rc, "cannot add peer %s: %s", buf, lnet_ctl_why(rc));
 }
 
-static int peer_del(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
+static int peer_del(struct lnet *ln, const struct peer_req *r, bool force, struct lnet_ctl_err *e)
 {
 	char buf[LNET_NIDSTR_SIZE];
-	int rc = lnet_peer_del(ln, &r->primary, r->nids, r->nr);
+	int rc = force ? lnet_peer_del(ln, &r->primary, r->nids, r->nr)
+		       : lnet_peer_del_unlocked(ln, &r->primary, r->nids, r->nr);
 
 	lnet_nid_str(&r->primary, buf);
 	switch (rc) {
@@ -122,14 +137,30 @@ static int peer_del(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_e
 	return lnet_ctl_fail(e, rc, "cannot delete peer %s: %s", buf, lnet_ctl_why(rc));
 }
 
+static u32 peer_state(const struct lnet_peer *peer)
+{
+	u32 state = peer->state_rest | (peer->mr ? LNET_PEER_STATE_MULTI_RAIL : 0) |
+		    (peer->configured ? LNET_PEER_STATE_CONFIGURED : 0) |
+		    (peer->locked ? LNET_PEER_STATE_LOCKED : 0);
+
+	if (peer->contact == CONTACT_PINGING || peer->contact == CONTACT_OPENING)
+		return state | LNET_PEER_STATE_DISCOVERING;
+	return peer->contact == CONTACT_UNKNOWN ? state : state | LNET_PEER_STATE_DISCOVERED;
+}
+
+static int peer_log(struct lnet *ln, const struct lnet_nid *nid);
+
 static int peer_set(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
 {
 	char buf[LNET_NIDSTR_SIZE];
-	int rc;
+	int rc = 0;
 
-	if (r->health == HEALTH_UNSET)
-		return 0;
-	rc = lnet_health_set_peer(ln, &r->primary, (int)r->health);
+	if (r->log)
+		rc = peer_log(ln, &r->primary);
+	if (!rc && r->state != STATE_UNSET)
+		rc = lnet_peer_set_state(ln, &r->primary, U32_MAX, (u32)r->state);
+	if (!rc && r->health != HEALTH_UNSET)
+		rc = lnet_health_set_peer(ln, &r->primary, (int)r->health);
 	return rc ? lnet_ctl_fail(e, rc, "there is no peer interface %s",
 				  lnet_nid_str(&r->primary, buf))
 		  : 0;
@@ -137,9 +168,17 @@ static int peer_set(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_e
 
 static int peer_act(struct lnet *ln, u16 flags, const struct peer_req *r, struct lnet_ctl_err *e)
 {
-	if (flags & LNET_NL_F_CREATE)
-		return peer_add(ln, r, e);
-	return flags & LNET_NL_F_REPLACE ? peer_set(ln, r, e) : peer_del(ln, r, e);
+	bool excl = flags & LNET_NL_F_EXCL;
+	int rc;
+
+	if (flags & LNET_NL_F_REPLACE)
+		return peer_set(ln, r, e);
+	if (!(flags & LNET_NL_F_CREATE))
+		return peer_del(ln, r, excl, e);
+	rc = peer_add(ln, r, e);
+	return rc || !excl ? rc
+			   : lnet_peer_set_state(ln, &r->primary, LNET_PEER_STATE_LOCKED,
+						 LNET_PEER_STATE_LOCKED);
 }
 
 int lnet_ctl_peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -153,8 +192,6 @@ int lnet_ctl_peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		return lnet_ctl_fail(e, -ENOMSG, "the request is empty");
 	if (!lnet_ctl_items(req, &items))
 		return lnet_ctl_fail(e, -EINVAL, "the request is not a list of peers");
-	if ((req->flags & LNET_NL_F_CREATE) && (req->flags & LNET_NL_F_EXCL))
-		return lnet_ctl_fail(e, -EOPNOTSUPP, "a primary NID cannot be locked yet");
 	r = kvzalloc(sizeof(*r), GFP_KERNEL);
 	if (!r)
 		return -ENOMEM;
@@ -357,21 +394,6 @@ static void paths_emit(const struct lnet_ctl_dump *d, struct lnet_sink *s)
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
-/* Bits of stock's "peer state" that have a meaning here. */
-#define STATE_MULTI_RAIL	BIT(0)
-#define STATE_CONFIGURED	BIT(3)
-#define STATE_DISCOVERED	BIT(4)
-#define STATE_DISCOVERING	BIT(6)
-
-static u32 peer_state(const struct lnet_peer *peer)
-{
-	u32 state = (peer->mr ? STATE_MULTI_RAIL : 0) | (peer->configured ? STATE_CONFIGURED : 0);
-
-	if (peer->contact == CONTACT_PINGING || peer->contact == CONTACT_OPENING)
-		return state | STATE_DISCOVERING;
-	return peer->contact == CONTACT_UNKNOWN ? state : state | STATE_DISCOVERED;
-}
-
 static void peer_view(struct lnet_peer *peer, struct lnet_view_peer *v)
 {
 	spin_lock(&peer->sh->lock);
@@ -400,6 +422,31 @@ static bool pni_at(struct lnet_peer *peer, u32 pos, struct lnet_view_pni *v)
 	if (found)
 		lnet_ctl_stat_done(&v->stat);
 	return found;
+}
+
+/* What stock writes to its debug log. */
+static int peer_log(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
+	struct lnet_view_pni *v = kzalloc(sizeof(*v), GFP_KERNEL);
+	struct lnet_view_peer view = { 0 };
+	int rc = !v ? -ENOMEM : pni && !lnet_nid_is_lo(&pni->nid) ? 0 : -ENOENT;
+	struct lnet_peer *peer = rc ? NULL : lnet_peer_of(pni);
+	u32 i;
+
+	if (peer) {
+		peer_view(peer, &view);
+		pr_info("peer %s: state %u, %u references\n", view.primary, view.state,
+			(u32)atomic_read(&peer->refs));
+	}
+	for (i = 0; peer && pni_at(peer, i, v); i++)
+		pr_info("peer interface %s: health %d, credits %d, least %d, waiting %u\n", v->nid,
+			v->health.value, (s32)v->tx_credits, (s32)v->min_tx_credits,
+			v->tx_queue_bytes);
+	lnet_peer_put(peer);
+	lnet_peer_ni_put(pni);
+	kfree(v);
+	return rc;
 }
 
 /* True: all interfaces from d->sub on fitted. */

@@ -12,7 +12,8 @@ struct ping_set;
 
 struct ping {
 	struct ping_set *set;
-	struct lnet_nid nid, primary;
+	struct lnet_ctl_target to;
+	struct lnet_nid primary;
 	int status;			/* 1: under way */
 	bool mr;
 	unsigned int nr_nids;
@@ -89,6 +90,7 @@ static void ping_done(void *arg, int status, const u8 *info, u32 len,
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
+/* What is out of the range means the longest, as in stock. */
 static int timeout_of(struct lnet *ln, const struct lnet_ctl_req *req, u64 *timeout_ns,
 		      struct lnet_ctl_err *e)
 {
@@ -100,8 +102,11 @@ static int timeout_of(struct lnet *ln, const struct lnet_ctl_req *req, u64 *time
 	lnet_req_init(&all, req->attrs, req->len);
 	if (!lnet_req_find(all, "timeout", &v))
 		return 0;
-	if (lnet_val_int(&v, 1, PING_MS_MAX, &ms))
-		return lnet_ctl_fail(e, -ERANGE, "'timeout' must be 1 to %d ms", PING_MS_MAX);
+	if (lnet_val_int(&v, S64_MIN, S64_MAX, &ms))
+		return lnet_ctl_fail(e, -EINVAL, "'timeout' must be milliseconds, 1 to %d",
+				     PING_MS_MAX);
+	if (ms < 1 || ms > PING_MS_MAX)
+		ms = PING_MS_MAX;
 	*timeout_ns = (u64)ms * NSEC_PER_MSEC;
 	return 0;
 }
@@ -129,7 +134,7 @@ static int source_of(struct lnet *ln, const struct lnet_ctl_req *req, struct lne
 				  lnet_nid_str(source, buf));
 }
 
-static struct ping_set *set_new(struct lnet_control *ctl, const struct lnet_nid *nids,
+static struct ping_set *set_new(struct lnet_control *ctl, const struct lnet_ctl_target *to,
 				unsigned int nr)
 {
 	struct ping_set *set = kvzalloc(struct_size(set, ping, nr), GFP_KERNEL);
@@ -143,7 +148,7 @@ static struct ping_set *set_new(struct lnet_control *ctl, const struct lnet_nid 
 	set->nr_open = nr + 1;		/* one is the starter's */
 	for (i = 0; i < nr; i++) {
 		set->ping[i].set = set;
-		set->ping[i].nid = nids[i];
+		set->ping[i].to = to[i];
 		set->ping[i].status = 1;
 	}
 	return set;
@@ -158,7 +163,7 @@ static void set_start(struct lnet_ctl_dump *d, struct ping_set *set, const struc
 
 	for (i = 0; i < set->nr; i++) {
 		struct ping *ping = &set->ping[i];
-		int rc = lnet_ping(ln, &ping->nid, source, timeout_ns, ping_done, ping);
+		int rc = lnet_ping(ln, &ping->to.nid, source, timeout_ns, ping_done, ping);
 
 		if (!rc)
 			continue;
@@ -175,19 +180,20 @@ static void set_start(struct lnet_ctl_dump *d, struct ping_set *set, const struc
 int lnet_ctl_ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e)
 {
-	struct lnet_nid *nids = kcalloc(LNET_CTL_NIDS_MAX, sizeof(*nids), GFP_KERNEL), source;
+	struct lnet_ctl_target *to = kcalloc(LNET_CTL_NIDS_MAX, sizeof(*to), GFP_KERNEL);
+	struct lnet_nid source;
 	u64 timeout_ns = 0;
 	int nr, rc;
 
-	if (!nids)
+	if (!to)
 		return -ENOMEM;
-	nr = lnet_ctl_nids(req, nids, e);
+	nr = lnet_ctl_targets(req, to, e);
 	rc = nr < 0 ? nr : timeout_of(d->ctl->ln, req, &timeout_ns, e);
 	if (!rc)
 		rc = source_of(d->ctl->ln, req, &source, e);
 	if (!rc)
-		d->priv = set_new(d->ctl, nids, (unsigned int)nr);
-	kfree(nids);
+		d->priv = set_new(d->ctl, to, (unsigned int)nr);
+	kfree(to);
 	if (rc || !d->priv)
 		return rc ? rc : -ENOMEM;
 	set_start(d, d->priv, &source, timeout_ns);
@@ -212,6 +218,19 @@ void lnet_ctl_ping_end(struct lnet_ctl_dump *d)
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
+/* A target that was asked with a process is told so. */
+static void nid_told(const struct lnet_ctl_target *to, const struct lnet_nid *nid,
+		     struct lnet_view_nid *v)
+{
+	char text[LNET_NIDSTR_SIZE];
+
+	lnet_nid_str(nid, text);
+	if (to->pid == LNET_CTL_NO_PID)
+		strscpy(v->nid, text, sizeof(v->nid));
+	else
+		scnprintf(v->nid, sizeof(v->nid), "%lld-%s", to->pid, text);
+}
+
 static bool success_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct ping *ping)
 {
 	struct lnet_view_ping v = { .multi_rail = ping->mr };
@@ -225,7 +244,7 @@ static bool success_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const str
 	lnet_table_emit(s, &lnet_table_ping, &v, 0, false, NULL);
 	s->ops->open(s, LNET_OPEN_NEST, 5);
 	for (i = 0; i < ping->nr_nids; i++) {
-		lnet_nid_str(&ping->nids[i], nid.nid);
+		nid_told(&ping->to, &ping->nids[i], &nid);
 		s->ops->open(s, LNET_OPEN_ELEM, i + 1);
 		lnet_table_emit(s, &lnet_table_nid, &nid, 0, false, NULL);
 		s->ops->close(s);
@@ -245,7 +264,7 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const str
 		d->last = &lnet_table_failure;
 		d->head = false;
 	}
-	scnprintf(v.descr, sizeof(v.descr), "failed to ping %s", lnet_nid_str(&ping->nid, nid));
+	scnprintf(v.descr, sizeof(v.descr), "failed to ping %s", lnet_nid_str(&ping->to.nid, nid));
 	lnet_ctl_item(d, s);
 	lnet_table_emit(s, &lnet_table_failure, &v, 0, false, NULL);
 	return lnet_ctl_item_end(d, s);
@@ -278,14 +297,14 @@ int lnet_ctl_ping_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 
 struct nid_list {
 	unsigned int nr;
-	struct lnet_nid nids[LNET_CTL_NIDS_MAX];
+	struct lnet_ctl_target nids[LNET_CTL_NIDS_MAX];
 };
 
 int lnet_ctl_cpt_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {
 	struct nid_list *list = kzalloc(sizeof(*list), GFP_KERNEL);
-	int nr = list ? lnet_ctl_nids(req, list->nids, e) : -ENOMEM;
+	int nr = list ? lnet_ctl_targets(req, list->nids, e) : -ENOMEM;
 
 	if (nr < 0) {
 		kfree(list);
@@ -304,8 +323,8 @@ int lnet_ctl_cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_
 	for (; d->pos < list->nr; d->pos++) {
 		if (!lnet_ctl_table(d, s, &lnet_table_cpt))
 			return 1;
-		lnet_nid_str(&list->nids[d->pos], v.nid);
-		v.cpt = lnet_nid_hash(&list->nids[d->pos]) % d->ctl->ln->nr_shards;
+		lnet_nid_str(&list->nids[d->pos].nid, v.nid);
+		v.cpt = lnet_nid_hash(&list->nids[d->pos].nid) % d->ctl->ln->nr_shards;
 		lnet_ctl_item(d, s);
 		lnet_table_emit(s, &lnet_table_cpt, &v, 0, false, NULL);
 		if (!lnet_ctl_item_end(d, s))

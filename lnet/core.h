@@ -402,6 +402,8 @@ struct lnet_peer {
 	atomic_t refs;
 	struct lnet_nid primary;	/* [cfg] */
 	u8 configured, mr, multi_set, deleted;	/* [cfg] */
+	u8 locked;			/* [cfg] the primary NID stays, unless it is forced */
+	u32 state_rest;			/* [cfg] bits of its state set by hand, without meaning */
 	u64 made_ns;			/* [const] */
 	u32 nr_pnis;
 	struct list_head pnis;		/* [cfg] */

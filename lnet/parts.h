@@ -95,6 +95,24 @@ void lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni);
  * Of those that stay none is skipped, none comes twice. No shard lock or nid_lock held.
  */
 struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
+
+/* Bits of stock's "peer state" that have a meaning here. */
+#define LNET_PEER_STATE_MULTI_RAIL	BIT(0)
+#define LNET_PEER_STATE_CONFIGURED	BIT(3)
+#define LNET_PEER_STATE_DISCOVERED	BIT(4)
+#define LNET_PEER_STATE_DISCOVERING	BIT(6)
+#define LNET_PEER_STATE_LOCKED		BIT(20)
+#define LNET_PEER_STATE_KNOWN                                                                     \
+	(LNET_PEER_STATE_MULTI_RAIL | LNET_PEER_STATE_CONFIGURED | LNET_PEER_STATE_DISCOVERED |   \
+	 LNET_PEER_STATE_DISCOVERING | LNET_PEER_STATE_LOCKED)
+/*
+ * Of the peer that has @nid, by hand: the bits of @mask become those of @state; what says how far
+ * discovery is stays true. Config. 0, -ENOENT.
+ */
+int lnet_peer_set_state(struct lnet *ln, const struct lnet_nid *nid, u32 mask, u32 state);
+/* As lnet_peer_del(), but of a peer whose primary NID is locked that one stays. */
+int lnet_peer_del_unlocked(struct lnet *ln, const struct lnet_nid *primary,
+			   const struct lnet_nid *nids, unsigned int nr);
 /* as lnet_peer_ni_get(), for requests of our own: never turned away */
 struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid);
 void lnet_peer_get(struct lnet_peer *peer);

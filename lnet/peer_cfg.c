@@ -127,6 +127,80 @@ int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct 
 	return err;
 }
 
+/* ---- a primary NID that is locked, state by hand --------------------------------------------- */
+
+/* NIDs of @peer but its primary one, at most @max: how many. */
+static unsigned int others_of(struct lnet_peer *peer, struct lnet_nid *nids, unsigned int max)
+{
+	struct lnet_peer_ni *pni;
+	unsigned int nr = 0;
+
+	spin_lock(&peer->sh->lock);
+	list_for_each_entry(pni, &peer->pnis, link)
+		if (nr < max && !lnet_nid_same(&pni->nid, &peer->primary))
+			nids[nr++] = pni->nid;
+	spin_unlock(&peer->sh->lock);
+	return nr;
+}
+
+static int del_others(struct lnet_peer *peer)
+{
+	unsigned int max = READ_ONCE(peer->nr_pnis), nr;
+	struct lnet_nid *nids = kvcalloc(max, sizeof(*nids), GFP_KERNEL);
+	int err;
+
+	if (!nids)
+		return -ENOMEM;
+	nr = others_of(peer, nids, max);
+	err = del_nids(peer, nids, nr);
+	kvfree(nids);
+	return err;
+}
+
+int lnet_peer_del_unlocked(struct lnet *ln, const struct lnet_nid *primary,
+			   const struct lnet_nid *nids, unsigned int nr)
+{
+	struct lnet_peer_ni *pni;
+	bool others = false;
+	int err = 0;
+
+	mutex_lock(&ln->cfg_mutex);
+	pni = lnet_peer_ni_lookup(ln, primary);
+	if (pni && pni->peer->locked && lnet_nid_same(&pni->peer->primary, primary))
+		others = !nr || lists(nids, nr, primary);
+	if (others)
+		err = del_others(pni->peer);
+	lnet_peer_ni_put(pni);
+	mutex_unlock(&ln->cfg_mutex);
+	return others ? err : lnet_peer_del(ln, primary, nids, nr);
+}
+
+int lnet_peer_set_state(struct lnet *ln, const struct lnet_nid *nid, u32 mask, u32 state)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_peer *peer;
+
+	mutex_lock(&ln->cfg_mutex);
+	pni = lnet_peer_ni_lookup(ln, nid);
+	peer = pni && !lnet_nid_is_lo(&pni->nid) ? pni->peer : NULL;
+	if (peer) {
+		lnet_shards_lock_all(ln);
+		if (mask & LNET_PEER_STATE_MULTI_RAIL)
+			peer->mr = !!(state & LNET_PEER_STATE_MULTI_RAIL);
+		if (mask & LNET_PEER_STATE_CONFIGURED)
+			peer->configured = !!(state & LNET_PEER_STATE_CONFIGURED);
+		if (mask & LNET_PEER_STATE_LOCKED)
+			peer->locked = !!(state & LNET_PEER_STATE_LOCKED);
+		peer->state_rest &= ~mask;
+		peer->state_rest |= state & mask & ~LNET_PEER_STATE_KNOWN;
+		ln->cfg_gen++;
+		lnet_shards_unlock_all(ln);
+	}
+	lnet_peer_ni_put(pni);
+	mutex_unlock(&ln->cfg_mutex);
+	return peer ? 0 : -ENOENT;
+}
+
 /* ---- configuration: adding ------------------------------------------------------------------- */
 
 /* The peer that has @nid, counted, or NULL. */

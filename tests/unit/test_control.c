@@ -167,7 +167,7 @@ static void test_down(void)
 	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.9.0.1@tcp", NULL, 0), 0, "peer");
 	UNIT_EQUAL(lnetctl_unconfigure(w.c), 0, "unconfigure");
 	UNIT_EQUAL(w.ln->nr_nis, 1, "interfaces left");
-	UNIT_EQUAL(net_add(&w, "tcp", "eth1"), -ENETDOWN, "add while down");
+	UNIT_EQUAL(net_add(&w, "tcp", "eth1"), -ESHUTDOWN, "add while down");
 	UNIT_EQUAL(lnetctl_net_show(w.c, NULL, 0, false, &doc), -ENETDOWN, "show while down");
 	UNIT_EQUAL(lnetctl_stats_show(w.c, &doc), 0, "statistics while down");
 	lnetctl_doc_free(doc);
