@@ -113,78 +113,188 @@ const struct lnetctl_error *lnetctl_error(const struct lnetctl *c);
 /* as the node's answers are printed: with markers, indent 6 */
 void lnetctl_error_print(const struct lnetctl *c, FILE *out);
 
-/* ---- commands ---- */
+/*
+ * ---- commands ----
+ *
+ * One call per command of lnetctl. All of them may fail with -ENOMEM; with what the way to the node
+ * gives: -ECONNREFUSED (there is no such node any more), -ECONNRESET, -ETIMEDOUT (it does not
+ * answer), -EPROTO (what it answers makes no sense); with -EPERM where the caller may look but not
+ * change; and, all but configure, the tunables, the statistics and node, with -ENETDOWN before
+ * lnetctl_configure(), -ESHUTDOWN for additions of interfaces. Further errors are named at each
+ * call. Nothing has changed after an error unless the call says so.
+ *
+ * Calls that show give in *@doc a mapping with the key that is named, or an empty one where there
+ * is nothing to show; NULL after an error.
+ */
 
 #define LNETCTL_CONF_ALL	1	/* also the nets that module parameters name */
-#define LNETCTL_CONF_LARGE	2	/* IPv6-capable NIDs */
+#define LNETCTL_CONF_LARGE	2	/* IPv6-capable NIDs; here they always are */
+/* Bring LNet up with its loopback interface. A second time: 0, and nothing happens. */
 int lnetctl_configure(struct lnetctl *c, unsigned int flags);
+/*
+ * Remove all interfaces, peers and rules. Waits for messages under way, each interface at most
+ * the tunable drain_time. -EBUSY: others use LNet.
+ */
 int lnetctl_unconfigure(struct lnetctl *c);
 
-#define LNETCTL_UNSET INT64_MIN
-/* Absent: NULL and LNETCTL_UNSET; start from lnetctl_net_init(). */
+#define LNETCTL_UNSET INT64_MIN		/* of a number: not given */
+/*
+ * Interfaces to add or delete. Exactly one of net, nids and ip2net. Absent: NULL and LNETCTL_UNSET;
+ * start from lnetctl_net_init(). Numbers are for add only; LNETCTL_UNSET and -1 are the default.
+ */
 struct lnetctl_net {
-	const char *net;
-	const char *interfaces;		/* "eth0,eth1[0,1]" */
-	const char *nids;		/* instead of net and interfaces: NID list */
-	const char *cpts;		/* "[0,1]" */
-	int64_t peer_timeout, peer_credits, peer_buffer_credits, credits;
-	int64_t conns_per_peer, tos;
+	const char *net;		/* "tcp", "tcp1" */
+	const char *interfaces;		/* "eth0,eth1[0,1]": names below 128 bytes, with CPTs */
+	const char *nids;		/* a NID list, at most 128 */
+	const char *ip2net;		/* add: rules, as "tcp(eth0) 10.0.*.*; tcp1 10.1.*.*" */
+	const char *cpts;		/* "[0,1]", "[0-3]", "2": of those without their own */
+	int64_t peer_timeout;		/* seconds, 0 (never) to 2^31 - 1 */
+	int64_t peer_credits;		/* messages under way to a peer interface, 1 to 65535 */
+	int64_t peer_buffer_credits;	/* router buffers, 0 to 65535 */
+	int64_t credits;		/* messages under way, 1 to 1048576 */
+	int64_t conns_per_peer;		/* connections of a kind, 0 (by link speed) to 127 */
+	int64_t tos;			/* IP type of service, 0 to 255 */
 };
 void lnetctl_net_init(struct lnetctl_net *n);
+/*
+ * All of them or none. -EINVAL: not one of the three, no interface, a bad list, a NID of another
+ * net; -ENOENT: unknown net, or one without driver; -ENODEV: no such interface; -EADDRNOTAVAIL: it
+ * has no address; -EEXIST: it is on that net already, or named twice; -ERANGE: a number, or a CPT
+ * that this node does not have; -ENOSPC: more interfaces than the tunable max_interfaces.
+ */
 int lnetctl_net_add(struct lnetctl *c, const struct lnetctl_net *n);
+/*
+ * Without interfaces all of the net. Waits as lnetctl_unconfigure(). -ENOENT: one of them is not
+ * there, and none is deleted; -EINVAL: a bad list, or the loopback interface.
+ */
 int lnetctl_net_del(struct lnetctl *c, const struct lnetctl_net *n);
-/* @nid NULL: all. LNETCTL_UNSET: leave. */
+/*
+ * @nid NULL: all. LNETCTL_UNSET: leave. @health 0 (down) to 1000 (healthy; below, it recovers),
+ * @conns_per_peer 0 to 127. -ERANGE; -ENOENT: no interface has @nid; -EINVAL: it is no NID.
+ */
 int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t conns_per_peer);
-/* For tests: as if the link of @nid went down, or came back. */
+/*
+ * How long a connection of @net's driver may make no progress: seconds, 0 to 3600; 0: the tunable
+ * lnd_timeout. -EINVAL: a net whose driver has none; -ERANGE.
+ */
+int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds);
+/* For tests: as if the link of @nid went down, or came back. -ENOENT, -EINVAL as above. */
 int lnetctl_net_link(struct lnetctl *c, const char *nid, bool up);
-/* @level 0..4; @backup: only what builds the same again. *@doc has the key "net", or nothing. */
+/*
+ * "net". @net NULL: all. @level 0 to 4 as stock, 5: what only this project has; taken modulo 256.
+ * @backup: only what builds the same again. -ENOENT: @net is no net; -ESRCH: there is none.
+ */
 int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, bool backup,
 		     struct lnetctl_node **doc);
 
 #define LNETCTL_PEER_NON_MR	1
 #define LNETCTL_PEER_LOCK	2	/* add: keep the primary NID */
 #define LNETCTL_PEER_FORCE	2	/* del: a locked one too */
+/*
+ * Add a peer, or NIDs to one. @nids: a NID list of at most 128, or NULL. NIDs that it has are no
+ * error. -EINVAL: not a NID, or one of this node; -EEXIST: a NID of another peer; -E2BIG: too many;
+ * -EPERM: multi-rail or not does not match what was configured; -ENOTUNIQ: not multi-rail, with two
+ * NIDs on a net; -EBUSY: the NID's own peer is in use, some may have been added.
+ */
 int lnetctl_peer_add(struct lnetctl *c, const char *primary, const char *nids, unsigned int flags);
+/*
+ * Without @nids, or with the primary among them, the whole peer; but one whose primary NID is
+ * locked, without FORCE, keeps that. -ENOENT: no such peer, or it lacks one of the NIDs (the others
+ * are deleted); -ENODEV: @primary is not its primary NID.
+ */
 int lnetctl_peer_del(struct lnetctl *c, const char *primary, const char *nids, unsigned int flags);
+/*
+ * @nid NULL: all. LNETCTL_UNSET: leave. @health of the interface, 0 to 1000; @state of the peer:
+ * bits as `peer show -v 3` has them; those that can be set are multi-rail and locked, bits 0 and
+ * 20. -ERANGE, -ENOENT, -EINVAL.
+ */
 int lnetctl_peer_set(struct lnetctl *c, const char *nid, int64_t health, int64_t state);
+/* "peer". @nid: only the peer that has it, or NULL. Levels as lnetctl_net_show(). -ENOENT. */
 int lnetctl_peer_show(struct lnetctl *c, const char *nid, unsigned int level, bool backup,
 		      struct lnetctl_node **doc);
+/* "peer list": the primary NIDs. */
 int lnetctl_peer_list(struct lnetctl *c, struct lnetctl_node **doc);
+/* The state of the peer that has @nid into the node's log. -ENOENT, -EINVAL. */
+int lnetctl_peer_log(struct lnetctl *c, const char *nid);
 
 /*
- * NID lists. 0 when the node has answered; targets that failed are under "manage" in *@doc.
- * @timeout_ms 0: the node's own.
+ * "ping": what each of @nids has; at once. @nids: a NID list of at most 128; a target may be
+ * PID-NID, which is then how its NIDs are told. @source: a NID of this node, or NULL. @timeout_ms:
+ * for each, 0: the tunable transaction_timeout; at most 180 s count. 0 when the node has answered;
+ * targets that failed are under "manage" in *@doc, with "errno" and "descr". -EINVAL: a bad list,
+ * or @source is not of this node; -E2BIG.
  */
 int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsigned int timeout_ms,
 		 struct lnetctl_node **doc);
+/* "cpt-of-nid": of each of @nids, a NID list. -EINVAL, -E2BIG. */
 int lnetctl_cpt_of_nid(struct lnetctl *c, const char *nids, struct lnetctl_node **doc);
 
-/* All or nothing over one call; @values is a mapping. */
+/*
+ * A tunable, by its name or stock's. @value: a number; a time in seconds ("0.3") or with a unit
+ * ("300ms"); points also as "10%"; "default". -ENOENT: no tunable; -EINVAL: not a value of its
+ * kind; -ERANGE: the text has the range. configuration.md has names, units, defaults and ranges.
+ */
 int lnetctl_set(struct lnetctl *c, const char *name, const char *value);
+/* The same for all of @values, a mapping of names to values: all or nothing. */
 int lnetctl_set_many(struct lnetctl *c, const struct lnetctl_node *values);
+/* "global": stock's tunables in its order, then all others; times in seconds. */
 int lnetctl_global_show(struct lnetctl *c, struct lnetctl_node **doc);
 
+/* "statistics": stock's counters in its order, then all others. */
 int lnetctl_stats_show(struct lnetctl *c, struct lnetctl_node **doc);
+/* All of them to 0, also those of interfaces and peers; msgs_alloc is how many there are now. */
 int lnetctl_stats_reset(struct lnetctl *c);
+/* "Local NI recovery" or "Peer NI recovery": "nid-0": NID and so on. */
 int lnetctl_recovery_show(struct lnetctl *c, bool peers, struct lnetctl_node **doc);
+/* "node": name, version, process, user, and whether it is configured. */
 int lnetctl_node_show(struct lnetctl *c, struct lnetctl_node **doc);
 
+/* A rule that breaks messages. The first five are what a rule is found by, or applies to. */
 struct lnetctl_fault {
-	bool delay;
+	bool delay;				/* else it drops */
 	const char *source, *dest, *local;	/* "*", "*@net" or a NID; NULL: any */
-	unsigned int rate, interval;		/* 1 in rate, or one per interval of seconds */
-	unsigned int latency_ms;		/* delay */
-	/* drop, for tests: 0 before posting, 1 after, 2 after completion */
-	unsigned int when;
 	uint64_t portals;			/* bit per portal; 0: all */
-	unsigned int messages, health_errors;	/* bit masks of management section 2.9 */
-	bool random, drop_all;
+	unsigned int messages;			/* bits: 0 ACK, 1 PUT, 2 GET, 3 REPLY; 0: all */
+	unsigned int rate, interval;		/* 1 in rate, or one per interval of seconds */
+	unsigned int latency_ms;		/* delay: 1 to 86400000 */
+	/*
+	 * drop: how sending fails. Bits: 1 local_interrupt, 2 local_dropped, 3 local_aborted, 4
+	 * local_no_route, 5 local_error, 6 local_timeout, 7 remote_error, 8 remote_dropped, 9
+	 * remote_timeout, 10 network_timeout; 0: silently
+	 */
+	unsigned int health_errors;
+	/* drop with health_errors, for tests: 0 before posting, 1 after, 2 after completion */
+	unsigned int when;
+	bool random;				/* drop: any moment of the interval */
+	bool drop_all;				/* drop: every message that matches */
 };
+/* -EINVAL: not exactly one of rate and interval, or what does not go together; -ENOSPC, -ERANGE. */
 int lnetctl_fault_add(struct lnetctl *c, const struct lnetctl_fault *f);
-/* matching source and dest; none: all */
+/* All that have exactly @f's source and dest, NULL matches every one. -ENOENT: none has. */
 int lnetctl_fault_del(struct lnetctl *c, const struct lnetctl_fault *f);
+/* Their counters to 0. */
 int lnetctl_fault_reset(struct lnetctl *c, bool delay);
+/* "fault": the rules of that kind with their counters. */
 int lnetctl_fault_show(struct lnetctl *c, bool delay, struct lnetctl_node **doc);
+
+/* ---- without a node ---- */
+
+/*
+ * Is @nid in @list, "10.0.[1-4/2].*@tcp1 192.168.0.0/16@tcp"? 1 or 0; -EINVAL: not a list, or not a
+ * NID; -ENOMEM. @nid NULL: is @list one? 0 or -errno.
+ */
+int lnetctl_nidlist_match(const char *list, const char *nid);
+/* Of o2ib, as a subnet manager knows it: from the driver's parameter, else its default. */
+uint64_t lnetctl_service_id(void);
+/*
+ * Run ksocklnd-config, the system's routes for interfaces on one net, or lnet-sysctl-config, its
+ * neighbour tables: of /usr/sbin, or what $KSOCKLND_CONFIG or $LNET_SYSCTL_CONFIG names, if the
+ * name is the same. Waits. -ENOENT: the system has none; -EINVAL: it failed; @why has the words.
+ */
+int lnetctl_setup_mrrouting(char *why, size_t why_size);
+int lnetctl_setup_sysctl(char *why, size_t why_size);
+
+/* ---- files ---- */
 
 enum lnetctl_import {
 	LNETCTL_IMPORT_ADD,

@@ -5,6 +5,16 @@
 
 #define NIDS_MAX 128
 
+/* In the place of the library's: nobody else is asked. */
+int ctl_host_resolve(const char *host, char *addr, size_t size)
+{
+	BUG_ON(!*host);
+	if (*host == 'x')
+		return -EINVAL;
+	snprintf(addr, size, "10.0.0.1");
+	return 0;
+}
+
 static void check_nids(const char *text)
 {
 	struct lnetctl_node *nids = NULL, *n;

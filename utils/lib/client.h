@@ -83,6 +83,12 @@ struct ctl_op {
 int ctl_do(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body);
 int ctl_dump(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body,
 	     struct lnetctl_node **doc);
+
+/* ---- resolve.c ---- */
+
+/* The first IPv4 address of @host, else the first IPv6 one. Waits for name servers. -EINVAL. */
+int ctl_host_resolve(const char *host, char *addr, size_t size);
+
 /* ---- expand.c ---- */
 
 /* "[0,1]", "[0-3]" or "2" as the sequence "CPT" in @map. 0, -EINVAL, -ENOMEM. */

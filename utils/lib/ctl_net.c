@@ -15,6 +15,17 @@ static const struct ctl_op del_op = { LNET_NL_NETS, LNET_NL_VERSION, 0, 60000, "
 static const struct ctl_op set_op = { LNET_NL_NETS, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0, "set",
 				      "net" };
 
+/* What the node says of these two has words of the tool before it. */
+static int configured(struct lnetctl *c, int rc)
+{
+	char text[sizeof(c->text)];
+
+	if (!rc)
+		return 0;
+	snprintf(text, sizeof(text), "%s", c->text);
+	return ctl_fail(c, rc, "configure", "lnet", "LNet configure error: %s", text);
+}
+
 int lnetctl_configure(struct lnetctl *c, unsigned int flags)
 {
 	struct ctl_op op = configure_op;
@@ -23,12 +34,12 @@ int lnetctl_configure(struct lnetctl *c, unsigned int flags)
 		op.flags |= LNET_NL_F_EXCL;
 	if (flags & LNETCTL_CONF_LARGE)
 		op.flags |= LNET_NL_F_APPEND;
-	return ctl_do(c, &op, NULL);
+	return configured(c, ctl_do(c, &op, NULL));
 }
 
 int lnetctl_unconfigure(struct lnetctl *c)
 {
-	return ctl_do(c, &unconfigure_op, NULL);
+	return configured(c, ctl_do(c, &unconfigure_op, NULL));
 }
 
 void lnetctl_net_init(struct lnetctl_net *n)
@@ -154,17 +165,32 @@ static int body_of_net(struct lnetctl *c, const struct ctl_op *op, const struct 
 	return 0;
 }
 
+/* The node takes the rules apart: it knows its addresses. */
+static int body_of_rules(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_net *n,
+			 struct lnetctl_node *body)
+{
+	struct lnetctl_node *item = lnetctl_add_map(body, NULL);
+
+	if (item && lnetctl_add_text(item, "ip2net", n->ip2net))
+		return 0;
+	return ctl_fail(c, -ENOMEM, op->verb, op->object, NULL);
+}
+
 static int net_do(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_net *n)
 {
 	struct lnetctl_node *body;
 	int rc;
 
-	if (!n->net == !n->nids)
-		return ctl_fail(c, -EINVAL, op->verb, op->object, "name a net or a list of NIDs");
+	if (!n->net + !n->nids + !n->ip2net != 2)
+		return ctl_fail(c, -EINVAL, op->verb, op->object,
+				"name a net, a list of NIDs, or rules");
 	body = lnetctl_add_seq(NULL, NULL);
 	if (!body)
 		return ctl_fail(c, -ENOMEM, op->verb, op->object, NULL);
-	rc = n->nids ? body_of_nids(c, op, n, body) : body_of_net(c, op, n, body);
+	if (n->ip2net)
+		rc = body_of_rules(c, op, n, body);
+	else
+		rc = n->nids ? body_of_nids(c, op, n, body) : body_of_net(c, op, n, body);
 	if (!rc)
 		return ctl_do(c, op, body);
 	lnetctl_doc_free(body);
@@ -206,6 +232,26 @@ int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t 
 			lnetctl_add_num(group, "conns_per_peer", conns_per_peer);
 	}
 	return ctl_do(c, &set_op, body);
+}
+
+/* In the node it is the driver's; of the other drivers it has none. */
+int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds)
+{
+	size_t name = strcspn(net, "0123456789");
+	char text[24];
+	int rc;
+
+	if (strncmp(net, "tcp", name) || name != 3)
+		return ctl_fail(c, -EINVAL, "set", "net", "net '%s' has no lnd_timeout", net);
+	if (seconds < 0)
+		return ctl_fail(c, -EINVAL, "set", "net", "lnd_timeout must be 0 or more");
+	snprintf(text, sizeof(text), "%lld", (long long)seconds);
+	rc = lnetctl_set(c, "sock_timeout", text);
+	if (!rc)
+		return 0;
+	c->error.verb = "set";
+	snprintf(c->object, sizeof(c->object), "net");
+	return rc;
 }
 
 int lnetctl_net_link(struct lnetctl *c, const char *nid, bool up)

@@ -90,6 +90,18 @@ int lnetctl_peer_set(struct lnetctl *c, const char *nid, int64_t health, int64_t
 	return ctl_do(c, &set_op, body);
 }
 
+int lnetctl_peer_log(struct lnetctl *c, const char *nid)
+{
+	struct lnetctl_node *item, *body = ctl_body(&item);
+
+	if (!body || !lnetctl_add_text(item, "primary nid", nid) ||
+	    !lnetctl_add_num(item, "log", 1)) {
+		lnetctl_doc_free(body);
+		return ctl_fail(c, -ENOMEM, "set", "peer", NULL);
+	}
+	return ctl_do(c, &set_op, body);
+}
+
 int lnetctl_peer_show(struct lnetctl *c, const char *nid, unsigned int level, bool backup,
 		      struct lnetctl_node **doc)
 {

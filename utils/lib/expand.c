@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What people type, taken apart: NID lists with ranges, lists of interfaces, CPT lists, times. */
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -42,6 +43,38 @@ static int range_parse(const char **at, int base, unsigned long *lo, unsigned lo
 	}
 	*at = end;
 	return *hi < *lo || !*step || (*end != ',' && *end != ']') ? -EINVAL : 0;
+}
+
+/* Addresses of these nets may be written as names. */
+static bool net_has_hosts(const char *net)
+{
+	return !strncmp(net, "tcp", 3) || !strncmp(net, "o2ib", 4);
+}
+
+/* Behind the process ID that a target of a ping may begin with. */
+static const char *address_begin(const char *item)
+{
+	const char *end = item + strspn(item, "0123456789");
+
+	return end > item && *end == '-' ? end + 1 : item;
+}
+
+/*
+ * @item, which has no brackets left, with the name of a host made its address. What looks like an
+ * address and is none is left to the node, which refuses it.
+ */
+static int nid_add(struct expansion *x, const char *item)
+{
+	const char *begin = address_begin(item), *net = strchr(item, '@') + 1;
+	char host[ITEM_MAX], addr[INET6_ADDRSTRLEN], text[2 * ITEM_MAX];
+
+	snprintf(host, sizeof(host), "%.*s", (int)(net - 1 - begin), begin);
+	if (!net_has_hosts(net) || strchr(host, ':') || !host[strspn(host, "0123456789.")])
+		return lnetctl_add_text(x->nids, NULL, item) ? 0 : -ENOMEM;
+	if (ctl_host_resolve(host, addr, sizeof(addr)))
+		return refuse(x, "a host that is not known", host);
+	snprintf(text, sizeof(text), "%.*s%s@%s", (int)(begin - item), item, addr, net);
+	return lnetctl_add_text(x->nids, NULL, text) ? 0 : -ENOMEM;
 }
 
 static int item_expand(struct expansion *x, const char *item);
@@ -88,7 +121,7 @@ static int item_expand(struct expansion *x, const char *item)
 		return -E2BIG;
 	}
 	x->nr++;
-	return lnetctl_add_text(x->nids, NULL, item) ? 0 : -ENOMEM;
+	return nid_add(x, item);
 }
 
 /* Length of the first item of @list, whose commas may stand in brackets. */

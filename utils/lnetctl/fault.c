@@ -60,7 +60,7 @@ static int read_masks(struct tool *t, struct lnetctl_fault *f)
 		ix = name_index(error_names, text);
 		if (ix < 0 && strcmp(text, "random"))
 			return refuse("health_error", text);
-		f->health_errors |= ix < 0 ? 0x7fe : 1U << ix;
+		f->health_errors |= ix < 0 ? UINT32_MAX : 1U << ix;
 	}
 	return 0;
 }

@@ -2,15 +2,10 @@
 /* lnetctl: find the command in the tables, run it, say how it went. */
 #include <errno.h>
 #include <stdarg.h>
-#include <readline/history.h>
-#include <readline/readline.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "tool.h"
 
 #define NAME "lnetctl"
-#define WORDS_MAX 64
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
@@ -51,12 +46,25 @@ int tool_missing(const char *what)
 	return -EINVAL;
 }
 
+int tool_unknown(const char *word)
+{
+	fprintf(stderr, NAME ": '%s' is not a valid command. See '" NAME " --list-commands'.\n",
+		word);
+	return -1;
+}
+
+int tool_later(struct tool *t)
+{
+	fprintf(stderr, NAME ": '%s%s' is not supported yet\n", t->path, t->cmd->name);
+	return -EOPNOTSUPP;
+}
+
 /* ---- commands -------------------------------------------------------------------------------- */
 
 static const char *const builtins[] = { "help", "version", "list-commands",
 					"quit", "exit",	   "ignore_errors" };
 
-static bool is_builtin(const char *word, const char *name)
+bool tool_is_builtin(const char *word, const char *name)
 {
 	return !strcmp(word, name) || (!strncmp(word, "--", 2) && !strcmp(word + 2, name));
 }
@@ -81,42 +89,54 @@ static void list_commands(const struct command *table)
 	putchar('\n');
 }
 
-static void help_all(const struct command *table)
+static void help_all(const char *path, const struct command *table)
 {
 	for (; table->name; table++)
-		tool_help(table, stdout);
+		tool_help(path, table, stdout);
 }
 
-static int help(const struct command *table, int argc, char **argv)
+/* Into the group @cmd: what its commands' names have before them. */
+static void path_enter(char *path, const struct command *cmd)
+{
+	size_t len = strlen(path);
+
+	snprintf(path + len, PATH_MAX_LEN - len, "%s ", cmd->name);
+}
+
+static int help(const char *path, const struct command *table, int argc, char **argv)
 {
 	const struct command *cmd = argc > 1 ? command_find(table, argv[1]) : NULL;
+	char inside[PATH_MAX_LEN];
 
-	if (argc > 1 && !cmd) {
-		fprintf(stderr, NAME ": '%s' is not a valid command.\n", argv[1]);
-		return -1;
+	if (argc > 1 && !cmd)
+		return tool_unknown(argv[1]);
+	snprintf(inside, sizeof(inside), "%s", path);
+	if (cmd && cmd->sub) {
+		path_enter(inside, cmd);
+		if (argc > 2)
+			return help(inside, cmd->sub, argc - 1, argv + 1);
+		help_all(inside, cmd->sub);
+	} else if (cmd) {
+		tool_help(path, cmd, stdout);
+	} else {
+		help_all(path, table);
 	}
-	if (cmd && cmd->sub)
-		help_all(cmd->sub);
-	else if (cmd)
-		tool_help(cmd, stdout);
-	else
-		help_all(table);
 	return 0;
 }
 
-/* True: @word is one that every level has. */
-static bool builtin(const struct command *table, int argc, char **argv, int *rc)
+/* True: the first word is one that every level has. */
+static bool builtin(struct tool *t, const struct command *table, int argc, char **argv, int *rc)
 {
 	*rc = 0;
-	if (is_builtin(argv[0], "help"))
-		*rc = help(table, argc, argv);
-	else if (is_builtin(argv[0], "version"))
+	if (tool_is_builtin(argv[0], "help"))
+		*rc = help(t->path, table, argc, argv);
+	else if (tool_is_builtin(argv[0], "version"))
 		puts(NAME " " LNET_VERSION);
-	else if (is_builtin(argv[0], "list-commands"))
+	else if (tool_is_builtin(argv[0], "list-commands"))
 		list_commands(table);
 	else
-		return is_builtin(argv[0], "ignore_errors") || is_builtin(argv[0], "quit") ||
-		       is_builtin(argv[0], "exit");
+		return tool_is_builtin(argv[0], "ignore_errors") ||
+		       tool_is_builtin(argv[0], "quit") || tool_is_builtin(argv[0], "exit");
 	return true;
 }
 
@@ -144,122 +164,58 @@ static int command_run(struct tool *t, int argc, char **argv)
 	return rc ? rc : t->cmd->run(t);
 }
 
-static int dispatch(struct tool *t, const struct command *table, int argc, char **argv)
+/* A word that is no command of @group. */
+static int other_run(struct tool *t, const struct command *group, int argc, char **argv)
 {
-	const struct command *cmd;
 	int rc;
 
-	if (builtin(table, argc, argv, &rc))
+	if (!group || !group->run)
+		return tool_unknown(argv[0]);
+	t->cmd = group;
+	t->nr_found = 0;
+	t->nr_rest = argc;
+	t->rest = argv;
+	rc = node_open(t);
+	return rc ? rc : group->run(t);
+}
+
+/* @group NULL: the words begin at the top. */
+static int dispatch(struct tool *t, const struct command *group, int argc, char **argv)
+{
+	const struct command *table = group ? group->sub : lnetctl_commands, *cmd;
+	int rc;
+
+	if (builtin(t, table, argc, argv, &rc))
 		return rc;
 	cmd = command_find(table, argv[0]);
-	if (!cmd) {
-		fprintf(stderr,
-			NAME ": '%s' is not a valid command. See '" NAME " --list-commands'.\n",
-			argv[0]);
-		return -1;
-	}
+	if (!cmd)
+		return other_run(t, group, argc, argv);
 	t->cmd = cmd;
 	if (!cmd->sub)
 		return command_run(t, argc, argv);
+	path_enter(t->path, cmd);
 	if (argc > 1)
-		return dispatch(t, cmd->sub, argc - 1, argv + 1);
-	help_all(cmd->sub);
+		return dispatch(t, cmd, argc - 1, argv + 1);
+	help_all(t->path, cmd->sub);
 	return -EINVAL;
 }
 
-/* ---- the shell ------------------------------------------------------------------------------- */
-
-/* Words of @line, in place; quotes keep spaces. */
-static int split(char *line, char **words)
+static int run(struct tool *t, int argc, char **argv)
 {
-	int nr = 0;
-
-	while (nr < WORDS_MAX) {
-		char end = ' ';
-
-		line += strspn(line, " \t");
-		if (!*line)
-			break;
-		if (*line == '"' || *line == '\'')
-			end = *line++;
-		words[nr++] = line;
-		while (*line && *line != end && !(end == ' ' && *line == '\t'))
-			line++;
-		if (!*line)
-			break;
-		*line++ = 0;
-	}
-	words[nr] = NULL;
-	return nr;
-}
-
-/* A line to free(), or NULL at the end. A pipe gets neither prompt nor echo. */
-static char *next_line(void)
-{
-	char *line = NULL;
-	size_t size = 0;
-	ssize_t len;
-
-	if (isatty(STDIN_FILENO)) {
-		line = readline(NAME " > ");
-		if (line && *line)
-			add_history(line);
-		return line;
-	}
-	len = getline(&line, &size, stdin);
-	if (len < 0) {
-		free(line);
-		return NULL;
-	}
-	if (len && line[len - 1] == '\n')
-		line[len - 1] = 0;
-	return line;
-}
-
-/* A node that has gone was told of once; the next command looks for one again. */
-static void forget_gone(struct tool *t, int rc)
-{
-	int err = rc && t->c ? lnetctl_error(t->c)->err : 0;
-
-	if (err != -ECONNRESET && err != -ECONNREFUSED)
-		return;
-	lnetctl_close(t->c);
-	t->c = NULL;
-}
-
-static int shell(struct tool *t)
-{
-	char *words[WORDS_MAX + 1], *line;
-	bool ignore = false;
-	int rc = 0;
-
-	while ((line = next_line())) {
-		int nr = split(line, words);
-		bool quit = nr && (is_builtin(words[0], "quit") || is_builtin(words[0], "exit"));
-
-		if (nr && !quit) {
-			ignore |= is_builtin(words[0], "ignore_errors");
-			rc = dispatch(t, lnetctl_commands, nr, words);
-			forget_gone(t, rc);
-			fflush(stdout);
-		}
-		free(line);
-		if (quit)
-			break;
-	}
-	return ignore ? 0 : rc;
+	t->path[0] = 0;
+	return dispatch(t, NULL, argc, argv);
 }
 
 /* ---- main ------------------------------------------------------------------------------------ */
 
-/* --node NAME, --json, before the command. Number of words taken, -1: wrong. */
+/* --node NAME, --json, before the command. Number of words taken. */
 static int global_options(struct tool *t, int argc, char **argv)
 {
 	int i;
 
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--json"))
-			t->json = true;
+			t->json_always = true;
 		else if (!strncmp(argv[i], "--node=", 7))
 			t->node = argv[i] + 7;
 		else if (!strcmp(argv[i], "--node") && i + 1 < argc)
@@ -276,9 +232,9 @@ int main(int argc, char **argv)
 	int first = global_options(&t, argc, argv), rc;
 
 	if (first == argc)
-		rc = shell(&t);
+		rc = tool_shell(&t, run);
 	else
-		rc = dispatch(&t, lnetctl_commands, argc - first, argv + first);
+		rc = run(&t, argc - first, argv + first);
 	lnetctl_close(t.c);
 	if (fflush(stdout) && !rc)
 		rc = -EIO;

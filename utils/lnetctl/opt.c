@@ -7,11 +7,13 @@
 #include <string.h>
 #include "tool.h"
 
-void tool_help(const struct command *cmd, FILE *out)
+#define OPT_JSON 255	/* every command has it */
+
+void tool_help(const char *path, const struct command *cmd, FILE *out)
 {
 	const struct opt *o;
 
-	fprintf(out, "%s: %s\n", cmd->name, cmd->help);
+	fprintf(out, "%s%s: %s\n", path, cmd->name, cmd->help);
 	for (o = cmd->opts; o && o->name; o++)
 		fprintf(out, "\t--%s: %s\n", o->name, o->help);
 }
@@ -21,9 +23,6 @@ static void table_for_getopt(const struct opt *opts, struct option *lopts, char 
 	static const int has_arg[] = { no_argument, required_argument, optional_argument };
 	int i;
 
-	/* words that are no options may be negative numbers where there are no options */
-	if (!opts)
-		*letters++ = '+';
 	for (i = 0; opts && opts[i].name; i++) {
 		lopts[i] = (struct option){ opts[i].name, has_arg[opts[i].arg], NULL, 256 + i };
 		if (!opts[i].letter)
@@ -34,7 +33,8 @@ static void table_for_getopt(const struct opt *opts, struct option *lopts, char 
 		if (opts[i].arg == ARG_LEVEL)
 			*letters++ = ':';
 	}
-	lopts[i] = (struct option){ 0 };
+	lopts[i] = (struct option){ "json", no_argument, NULL, OPT_JSON };
+	lopts[i + 1] = (struct option){ 0 };
 	*letters = 0;
 }
 
@@ -70,33 +70,51 @@ static void found_add(struct tool *t, const struct opt *o, const char *val, int 
 	t->found[t->nr_found++].val = val ? val : "";
 }
 
-int tool_parse(struct tool *t, int argc, char **argv, int *rc)
+/* 0, or TOOL_HELPED after what getopt has complained about. */
+static int parse_options(struct tool *t, int argc, char **argv)
 {
-	struct option lopts[OPTS_MAX + 1];
-	char letters[3 * OPTS_MAX + 2];
+	struct option lopts[OPTS_MAX + 2];
+	char letters[3 * OPTS_MAX + 1];
 	int c;
 
-	t->nr_found = 0;
-	if (argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))) {
-		tool_help(t->cmd, stdout);
-		*rc = 1;
-		return TOOL_HELPED;
-	}
 	table_for_getopt(t->cmd->opts, lopts, letters);
 	optind = 0;
 	while ((c = getopt_long(argc, argv, letters, lopts, NULL)) != -1) {
 		const struct opt *o = c == '?' ? NULL : opt_of(t->cmd->opts, c);
 
-		if (!o) {
-			tool_help(t->cmd, stdout);
-			*rc = 0;
+		if (c == OPT_JSON)
+			t->json = true;
+		else if (o)
+			found_add(t, o, optarg, argc, argv);
+		else
 			return TOOL_HELPED;
-		}
-		found_add(t, o, optarg, argc, argv);
 	}
 	t->nr_rest = argc - optind;
 	t->rest = argv + optind;
 	return 0;
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+	return argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"));
+}
+
+int tool_parse(struct tool *t, int argc, char **argv, int *rc)
+{
+	t->nr_found = 0;
+	t->json = t->json_always;
+	t->nr_rest = argc - 1;
+	t->rest = argv + 1;
+	if (asks_for_help(argc, argv))
+		*rc = 1;
+	else if (argc - 1 < t->cmd->at_least)
+		*rc = -EINVAL;
+	else if (!t->cmd->words && parse_options(t, argc, argv))
+		*rc = 0;
+	else
+		return 0;
+	tool_help(t->path, t->cmd, stdout);
+	return TOOL_HELPED;
 }
 
 const char *tool_opt_nth(const struct tool *t, const char *name, unsigned int nth)
@@ -126,4 +144,28 @@ int64_t tool_num(const struct tool *t, const char *name)
 	int64_t val;
 
 	return lnetctl_num(&n, &val) ? LNETCTL_UNSET : val;
+}
+
+unsigned int tool_level(const struct tool *t)
+{
+	int64_t val = tool_num(t, "verbose");
+
+	return val == LNETCTL_UNSET ? 0 : (unsigned int)val & 0xff;
+}
+
+char *tool_words(const struct tool *t)
+{
+	char *list = NULL, *longer;
+	int i;
+
+	for (i = 0; i < t->nr_rest; i++) {
+		int len = asprintf(&longer, "%s%s%s", list ? list : "", list ? "," : "",
+				   t->rest[i]);
+
+		free(list);
+		if (len < 0)
+			return NULL;
+		list = longer;
+	}
+	return list;
 }

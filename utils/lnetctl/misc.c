@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* debug, service-id, and the helpers that set up the system. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include "tool.h"
+
+/* ---- debug ----------------------------------------------------------------------------------- */
+
+static int run_recovery(struct tool *t)
+{
+	struct lnetctl_node *doc;
+	int rc;
+
+	if (!tool_opt(t, "local") == !tool_opt(t, "peer"))
+		return tool_missing("missing mandatory parameters: 'local' or 'peer'");
+	rc = lnetctl_recovery_show(t->c, tool_opt(t, "peer"), &doc);
+	return tool_show(t, rc, doc, LNETCTL_WIDE);
+}
+
+static int run_peer(struct tool *t)
+{
+	const char *nid = tool_opt(t, "prim_nid") ? tool_opt(t, "prim_nid") : tool_opt(t, "nid");
+
+	if (!nid)
+		return tool_missing("missing mandatory parameters: 'nid'");
+	return tool_done(t, lnetctl_peer_log(t->c, nid));
+}
+
+static int run_nidlist(struct tool *t)
+{
+	const char *list = t->rest[0], *nid = t->nr_rest > 1 ? t->rest[1] : NULL;
+	int matches = lnetctl_nidlist_match(list, nid);
+
+	if (matches < 0)
+		return tool_refuse("debug", "nidlist", matches, "cannot parse %s '%s'",
+				   lnetctl_nidlist_match(list, NULL) < 0 ? "nidlist" : "NID",
+				   lnetctl_nidlist_match(list, NULL) < 0 ? list : nid);
+	printf("nidlist parsed to: %s\n", list);
+	if (nid)
+		printf("%s %s nidlist %s\n", nid, matches ? "matches" : "does not match", list);
+	return 0;
+}
+
+static const struct opt recovery_opts[] = {
+	{ "local", 'l', ARG_NONE, "interfaces of this node" },
+	{ "peer", 'p', ARG_NONE, "interfaces of peers" },
+	{ .name = NULL }
+};
+static const struct opt peer_opts[] = {
+	{ "nid", 'k', ARG_NEEDED, "any NID of the peer" },
+	{ "prim_nid", 'p', ARG_NEEDED, "the same" },
+	{ .name = NULL }
+};
+const struct command debug_commands[] = {
+	{ "recovery", "show interfaces that are below full health", run_recovery, recovery_opts },
+	{ "peer", "write a peer's state to the node's log", run_peer, peer_opts },
+	{ "nidlist", "nidlist PATTERN [NID]: does the NID match the pattern?", run_nidlist, NULL,
+	  NULL, true, true, 1 },
+	{ .name = NULL }
+};
+
+/* ---- service-id, setup ----------------------------------------------------------------------- */
+
+/* Not as a document: it has no hexadecimal numbers. */
+int run_service_id(struct tool *t)
+{
+	uint64_t id = lnetctl_service_id();
+
+	if (t->json)
+		printf("{\n  \"service_id\": {\n    \"value\": %" PRIu64 "\n  }\n}\n", id);
+	else
+		printf("service_id:\n    value: 0x%" PRIx64 "\n", id);
+	return 0;
+}
+
+static int setup(const char *object, int rc, const char *why)
+{
+	return rc ? tool_refuse("manage", object, rc, "\"%s\"", why) : 0;
+}
+
+int run_setup_mrrouting(struct tool *t)
+{
+	char why[200];
+
+	(void)t;
+	return setup("setup-mrrouting", lnetctl_setup_mrrouting(why, sizeof(why)), why);
+}
+
+int run_setup_sysctl(struct tool *t)
+{
+	char why[200];
+
+	(void)t;
+	return setup("setup-sysctl", lnetctl_setup_sysctl(why, sizeof(why)), why);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* peer add, del, set, show and list. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tool.h"
+
+#define END { .name = NULL }
+
+static int run_peer_add(struct tool *t)
+{
+	unsigned int flags = (tool_opt(t, "non_mr") ? LNETCTL_PEER_NON_MR : 0) |
+			     (tool_opt(t, "lock_prim") ? LNETCTL_PEER_LOCK : 0);
+
+	if (!tool_opt(t, "prim_nid"))
+		return tool_missing("missing mandatory parameters: 'prim_nid'");
+	return tool_done(
+		t, lnetctl_peer_add(t->c, tool_opt(t, "prim_nid"), tool_opt(t, "nid"), flags));
+}
+
+static int run_peer_del(struct tool *t)
+{
+	unsigned int flags = tool_opt(t, "force") ? LNETCTL_PEER_FORCE : 0;
+
+	if (!tool_opt(t, "prim_nid"))
+		return tool_missing("missing mandatory parameters: 'prim_nid'");
+	return tool_done(
+		t, lnetctl_peer_del(t->c, tool_opt(t, "prim_nid"), tool_opt(t, "nid"), flags));
+}
+
+static int run_peer_show(struct tool *t)
+{
+	struct lnetctl_node *doc;
+	int rc = lnetctl_peer_show(t->c, tool_opt(t, "nid"), tool_level(t), false, &doc);
+
+	return tool_show(t, rc, doc, LNETCTL_WIDE);
+}
+
+static int run_peer_list(struct tool *t)
+{
+	struct lnetctl_node *doc;
+	int rc = lnetctl_peer_list(t->c, &doc);
+
+	return tool_show(t, rc, doc, LNETCTL_WIDE);
+}
+
+static int run_peer_set(struct tool *t)
+{
+	const char *nid = tool_opt(t, "nid");
+	int64_t health = tool_num(t, "health"), state = tool_num(t, "state");
+
+	if (health < 0)
+		health = LNETCTL_UNSET;		/* as stock: ignored */
+	if (tool_opt(t, "all") && nid)
+		return tool_missing("--all is invalid with --nid option");
+	if (health == LNETCTL_UNSET && state == LNETCTL_UNSET)
+		return 0;
+	if (!tool_opt(t, "all") && !nid)
+		return tool_missing("missing mandatory parameters: 'nid' or 'all'");
+	return tool_set_done(t, lnetctl_peer_set(t->c, nid, health, state));
+}
+
+static const struct opt peer_add_opts[] = {
+	{ "prim_nid", 'k', ARG_NEEDED, "primary NID of the peer" },
+	{ "nid", 'n', ARG_NEEDED, "further NIDs, as 10.0.0.[2-3]@tcp" },
+	{ "non_mr", 0, ARG_NONE, "the peer is not multi-rail" },
+	{ "lock_prim", 'l', ARG_NONE, "keep the primary NID whatever the peer says" },
+	END
+};
+static const struct opt peer_del_opts[] = {
+	{ "prim_nid", 'k', ARG_NEEDED, "primary NID of the peer" },
+	{ "nid", 'n', ARG_NEEDED, "only these NIDs of it" },
+	{ "force", 'f', ARG_NONE, "even if its primary NID is locked" },
+	END
+};
+static const struct opt peer_show_opts[] = {
+	{ "nid", 'n', ARG_NEEDED, "only the peer with this NID" },
+	{ "verbose", 'v', ARG_LEVEL, "how much: 0 to 5" },
+	END
+};
+static const struct opt peer_set_opts[] = {
+	{ "nid", 'n', ARG_NEEDED, "NID of the peer's interface" },
+	{ "all", 'a', ARG_NONE, "all interfaces of all peers" },
+	{ "health", 't', ARG_NEEDED, "health, 0 to 1000" },
+	{ "state", 's', ARG_NEEDED, "state bits" },
+	END
+};
+const struct command peer_commands[] = {
+	{ "add", "add a peer, or NIDs to one", run_peer_add, peer_add_opts,
+	  .at_least = 1 },
+	{ "del", "delete a peer, or NIDs of one", run_peer_del, peer_del_opts,
+	  .at_least = 1 },
+	{ "show", "show peers", run_peer_show, peer_show_opts },
+	{ "list", "list the primary NIDs of all peers", run_peer_list },
+	{ "set", "set health of interfaces of peers", run_peer_set, peer_set_opts },
+	END
+};
