@@ -13,6 +13,7 @@ static const struct lnet_ctl_cmd commands[] = {
 	  .start = lnet_ctl_peers_start,
 	  .next = lnet_ctl_peers_next,
 	  .end = lnet_ctl_peers_end },
+	{ .cmd = LNET_NL_ROUTES, .next = lnet_ctl_routes_next },
 	{ .cmd = LNET_NL_PING,
 	  .start = lnet_ctl_ping_start,
 	  .next = lnet_ctl_ping_next,
@@ -21,11 +22,20 @@ static const struct lnet_ctl_cmd commands[] = {
 	  .start = lnet_ctl_cpt_start,
 	  .next = lnet_ctl_cpt_next,
 	  .end = lnet_ctl_cpt_end },
-	{ .cmd = LNET_NL_DBG_RECOV, .start = lnet_ctl_recov_start, .next = lnet_ctl_recov_next },
+	{ .cmd = LNET_NL_DBG_RECOV,
+	  .start = lnet_ctl_recov_start,
+	  .next = lnet_ctl_recov_next,
+	  .end = lnet_ctl_recov_end },
 	{ .cmd = LNET_NL_FAULT,
 	  .act = lnet_ctl_fault_act,
 	  .start = lnet_ctl_fault_start,
 	  .next = lnet_ctl_fault_next },
+	{ .cmd = LNET_NL_PEER_DIST,
+	  .start = lnet_ctl_cpt_start,
+	  .next = lnet_ctl_dist_next,
+	  .end = lnet_ctl_cpt_end },
+	{ .cmd = LNET_NL_ROUTING, .act = lnet_ctl_routing_act },
+	{ .cmd = LNET_NL_NUMA, .down = true, .act = lnet_ctl_numa_act },
 	{ .cmd = LNET_NL_STATS, .down = true, .next = lnet_ctl_stats_next },
 	{ .cmd = LNET_NL_STATS_RESET, .down = true, .act = lnet_ctl_stats_reset },
 	{ .cmd = LNET_NL_TUNABLES,
@@ -193,7 +203,7 @@ int lnet_ctl_targets(const struct lnet_ctl_req *req, struct lnet_ctl_target *tar
 bool lnet_ctl_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_table *t)
 {
 	if (!d->table)
-		d->table = s->ops->table(s, t, NULL, false);
+		d->table = s->ops->table(s, t, NULL, LNET_TABLE_FIRST);
 	return d->table;
 }
 

@@ -213,6 +213,11 @@ struct lnet_view_failure {
 	char descr[LNET_TEXT_MAX + 32];
 };
 
+struct lnet_view_dist {
+	char nid[LNET_TEXT_MAX];
+	u32 distance, order;
+};
+
 struct lnet_view_cpt {
 	char nid[LNET_TEXT_MAX];
 	u32 cpt;
@@ -258,6 +263,7 @@ const struct lnet_table *lnet_key_child(const struct lnet_key *k,
 
 struct lnet_sink;
 
+enum lnet_turn { LNET_TABLE_FIRST, LNET_TABLE_AGAIN, LNET_TABLE_OTHER };
 enum lnet_open { LNET_OPEN_ITEM, LNET_OPEN_MORE, LNET_OPEN_NEST, LNET_OPEN_ELEM };
 
 /*
@@ -268,11 +274,12 @@ enum lnet_open { LNET_OPEN_ITEM, LNET_OPEN_MORE, LNET_OPEN_NEST, LNET_OPEN_ELEM 
  */
 struct lnet_sink_ops {
 	/*
-	 * A table: before the first item, and again when the driver's part @lnd (may be NULL)
-	 * changes. False: no room.
+	 * A table: before the first item, AGAIN when the driver's part @lnd (may be NULL) changes,
+	 * which leaves out the header's text, and OTHER when another one takes its place. False: no
+	 * room.
 	 */
 	bool (*table)(struct lnet_sink *s, const struct lnet_table *t,
-		      const struct lnet_lnd_tables *lnd, bool again);
+		      const struct lnet_lnd_tables *lnd, enum lnet_turn turn);
 	/* ITEM, MORE (of the last item), NEST (key @idx, from 1) or ELEM (of a nest). */
 	void (*open)(struct lnet_sink *s, enum lnet_open what, unsigned int idx);
 	bool (*close)(struct lnet_sink *s);

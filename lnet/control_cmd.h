@@ -49,6 +49,7 @@ void lnet_ctl_ping_end(struct lnet_ctl_dump *d);
 int lnet_ctl_cpt_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e);
 int lnet_ctl_cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+int lnet_ctl_dist_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_cpt_end(struct lnet_ctl_dump *d);
 /* control_fault.c */
 int lnet_ctl_fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -60,6 +61,8 @@ int lnet_ctl_fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lne
 int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			  struct lnet_ctl_err *e);
 int lnet_ctl_tunables_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+int lnet_ctl_numa_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		      struct lnet_ctl_err *e);
 int lnet_ctl_stats_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 int lnet_ctl_stats_reset(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);
@@ -68,6 +71,12 @@ int lnet_ctl_node_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 int lnet_ctl_recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);
 int lnet_ctl_recov_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+void lnet_ctl_recov_end(struct lnet_ctl_dump *d);
+/* control_route.c */
+int lnet_ctl_routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+int lnet_ctl_routing_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e);
+
 
 /* control.c: what they share. */
 

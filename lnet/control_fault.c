@@ -159,12 +159,16 @@ int lnet_ctl_fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 int lnet_ctl_fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e)
 {
+	struct lnet_fault_rule rule;
 	struct lnet_req all;
 	u64 op = 0;
 	int rc = op_of(req, &all, &op, e);
 
 	d->sub = op >= LNET_NL_DELAY_ADD;
-	return rc;
+	if (rc)
+		return rc;
+	/* no words: it is how stock's lists say that they are empty */
+	return lnet_fault_get(d->ctl->ln, d->sub, 0, &rule) ? -ENOENT : 0;
 }
 
 /* Keys of control.def's fault table that only one kind of rule has. */

@@ -140,12 +140,13 @@ static void table_keys(struct lnet_nlw *w, const struct lnet_table *t,
 }
 
 static bool sink_table(struct lnet_sink *s, const struct lnet_table *t,
-		       const struct lnet_lnd_tables *lnd, bool again)
+		       const struct lnet_lnd_tables *lnd, enum lnet_turn turn)
 {
 	struct lnet_nlw *w = nlw(s);
-	u32 at = msg_begin(w, LNET_NL_F_CREATE | LNET_NL_F_MULTI | (again ? LNET_NL_F_REPLACE : 0));
+	u16 replace = turn == LNET_TABLE_FIRST ? 0 : LNET_NL_F_REPLACE;
+	u32 at = msg_begin(w, LNET_NL_F_CREATE | LNET_NL_F_MULTI | replace);
 
-	table_keys(w, t, lnd, again);
+	table_keys(w, t, lnd, turn == LNET_TABLE_AGAIN);
 	return msg_end(w, at);
 }
 

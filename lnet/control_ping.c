@@ -258,8 +258,10 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const str
 	struct lnet_view_failure v = { .what = "\n", .err = (s16)ping->status };
 	char nid[LNET_NIDSTR_SIZE];
 
+	if (!lnet_ctl_table(d, s, &lnet_table_ping))	/* comes first, also where nobody answered */
+		return false;
 	if (d->last != &lnet_table_failure) {	/* of the two tables, the one sent last */
-		if (!s->ops->table(s, &lnet_table_failure, NULL, false))
+		if (!s->ops->table(s, &lnet_table_failure, NULL, LNET_TABLE_OTHER))
 			return false;
 		d->last = &lnet_table_failure;
 		d->head = false;
@@ -327,6 +329,56 @@ int lnet_ctl_cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_
 		v.cpt = lnet_nid_hash(&list->nids[d->pos].nid) % d->ctl->ln->nr_shards;
 		lnet_ctl_item(d, s);
 		lnet_table_emit(s, &lnet_table_cpt, &v, 0, false, NULL);
+		if (!lnet_ctl_item_end(d, s))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * How far @nid is, and which interface leads there: lower is nearer. False: nothing does, or it is
+ * loopback.
+ */
+static bool dist_find(struct lnet *ln, const struct lnet_nid *nid, struct lnet_view_dist *v)
+{
+	const struct lnet_ni *ni;
+	u32 order = 1;
+	bool found = false;
+
+	mutex_lock(&ln->cfg_mutex);
+	list_for_each_entry(ni, &ln->nis, link) {
+		if (lnet_nid_is_lo(&ni->nid))
+			continue;
+		order++;
+		if (lnet_nid_same(&ni->nid, nid)) {
+			v->distance = 0;
+			v->order = 1;
+			found = true;
+			break;
+		}
+		if (!found && ni->net == lnet_nid_net(nid)) {
+			v->distance = 1;
+			v->order = order;
+			found = true;
+		}
+	}
+	mutex_unlock(&ln->cfg_mutex);
+	return found;
+}
+
+int lnet_ctl_dist_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	const struct nid_list *list = d->priv;
+	struct lnet_view_dist v;
+
+	for (; d->pos < list->nr; d->pos++) {
+		if (!lnet_ctl_table(d, s, &lnet_table_dist))
+			return 1;
+		lnet_nid_str(&list->nids[d->pos], v.nid);
+		if (!dist_find(d->ctl->ln, &list->nids[d->pos], &v))
+			continue;
+		lnet_ctl_item(d, s);
+		lnet_table_emit(s, &lnet_table_dist, &v, 0, false, NULL);
 		if (!lnet_ctl_item_end(d, s))
 			return 1;
 	}

@@ -9,6 +9,17 @@
 
 enum { QUEUE_LOCAL, QUEUE_PEER };
 
+struct recov_view {
+	struct lnet_key keys[RECOV_MAX + 1];
+	char name[RECOV_MAX][12];
+	struct lnet_nid nid[RECOV_MAX];
+	unsigned int nr;
+	struct lnet_table table;
+};
+
+static struct recov_view *view_new(struct lnet *ln, u32 queue);
+
+/* A list that is empty says so with ENOENT and no words, as stock's. */
 int lnet_ctl_recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e)
 {
@@ -21,16 +32,14 @@ int lnet_ctl_recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 	    lnet_val_int(&v, QUEUE_LOCAL, QUEUE_PEER, &queue))
 		return lnet_ctl_fail(e, -EINVAL, "'queue_type' must be 0 (local) or 1 (peer)");
 	d->sub = (u32)queue;
-	return 0;
+	d->priv = view_new(d->ctl->ln, d->sub);
+	if (!d->priv)
+		return -ENOMEM;
+	if (((struct recov_view *)d->priv)->nr)
+		return 0;
+	lnet_ctl_recov_end(d);
+	return -ENOENT;
 }
-
-struct recov_view {
-	struct lnet_key keys[RECOV_MAX + 1];
-	char name[RECOV_MAX][12];
-	struct lnet_nid nid[RECOV_MAX];
-	unsigned int nr;
-	struct lnet_table table;
-};
 
 static void nid_add(struct recov_view *v, const struct lnet_nid *nid)
 {
@@ -78,7 +87,7 @@ static bool recov_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct reco
 		v->keys[i + 1] = (struct lnet_key){ .name = v->name[i], .type = LNET_NLT_STRING };
 	}
 	v->table = (struct lnet_table){ v->keys, (u16)(v->nr + 1) };
-	if (!s->ops->table(s, &v->table, NULL, false))
+	if (!s->ops->table(s, &v->table, NULL, LNET_TABLE_FIRST))
 		return false;
 	lnet_ctl_item(d, s);
 	for (i = 0; i < v->nr; i++)
@@ -86,19 +95,24 @@ static bool recov_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct reco
 	return lnet_ctl_item_end(d, s);
 }
 
-int lnet_ctl_recov_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static struct recov_view *view_new(struct lnet *ln, u32 queue)
 {
 	struct recov_view *v = kvzalloc(sizeof(*v), GFP_KERNEL);
-	int rc = 0;
 
-	if (!v)
-		return -ENOMEM;
-	if (d->sub == QUEUE_LOCAL)
-		local_fill(v, d->ctl->ln);
-	else
-		peer_fill(v, d->ctl->ln);
-	if (v->nr)
-		rc = !recov_emit(d, s, v);
-	kvfree(v);
-	return rc;
+	if (v && queue == QUEUE_LOCAL)
+		local_fill(v, ln);
+	else if (v)
+		peer_fill(v, ln);
+	return v;
+}
+
+int lnet_ctl_recov_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	return d->head || recov_emit(d, s, d->priv) ? 0 : 1;
+}
+
+void lnet_ctl_recov_end(struct lnet_ctl_dump *d)
+{
+	kvfree(d->priv);
+	d->priv = NULL;
 }

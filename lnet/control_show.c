@@ -262,7 +262,8 @@ static bool net_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct
 
 	if (d->table && (d->lnd_ops == ops || !lnd))
 		return true;
-	if (!s->ops->table(s, &lnet_table_net, lnd, d->table))
+	if (!s->ops->table(s, &lnet_table_net, lnd,
+			  d->table ? LNET_TABLE_AGAIN : LNET_TABLE_FIRST))
 		return false;
 	if (d->table)
 		d->head = false;	/* a table sent again is announced again */
@@ -283,8 +284,8 @@ static bool net_elements(struct lnet_ctl_dump *d, struct lnet_sink *s, u32 net,
 			continue;
 		ni_view(ni, d->level, v);
 		s->ops->open(s, LNET_OPEN_ELEM, 0);
-		/* A backup names the address too: an interface may have several. */
-		if (d->backup)
+		/* What was added by its address must be so again: an interface may have several. */
+		if (d->backup && !ni->by_name)
 			s->ops->str(s, 1, v->nid);
 		lnet_table_emit(s, &lnet_table_ni, v, d->level, d->backup, lnd_tables(d, ni->ops));
 		if (!s->ops->close(s)) {

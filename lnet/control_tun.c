@@ -86,6 +86,20 @@ int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *r
 	return rc;
 }
 
+/* "range" N, as stock's tool imports `numa'. */
+int lnet_ctl_numa_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		      struct lnet_ctl_err *e)
+{
+	struct lnet_req all;
+	struct lnet_val v;
+	s64 range;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	if (!lnet_req_find(all, "range", &v) || lnet_val_int(&v, 0, U32_MAX, &range))
+		return lnet_ctl_fail(e, -EINVAL, "'range' must be 0 to %u", U32_MAX);
+	return lnet_tunable_set(ctl->ln, "numa_range", (u64)range);
+}
+
 /* ---- show ------------------------------------------------------------------------------------ */
 
 /*
@@ -195,7 +209,7 @@ int lnet_ctl_tunables_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct 
 					.format = LNET_NL_MAPPING };
 	v->table = (struct lnet_table){ v->keys, 1 };
 	lines_add(v, d->ctl->ln);
-	if (s->ops->table(s, &v->table, NULL, false)) {
+	if (s->ops->table(s, &v->table, NULL, LNET_TABLE_FIRST)) {
 		lnet_ctl_item(d, s);
 		for (i = 1; i < v->table.nr; i++) {
 			if (v->shown[i].text[0])
@@ -290,7 +304,7 @@ int lnet_ctl_stats_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lne
 	if (!v)
 		return -ENOMEM;
 	stats_fill(v, d->ctl->ln);
-	if (s->ops->table(s, &v->table, NULL, false)) {
+	if (s->ops->table(s, &v->table, NULL, LNET_TABLE_FIRST)) {
 		lnet_ctl_item(d, s);
 		for (i = 1; i < v->table.nr; i++)
 			s->ops->num(s, i + 1, (enum lnet_nl_type)v->keys[i].type, v->val[i]);

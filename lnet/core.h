@@ -293,6 +293,7 @@ struct lnet_ni {
 	struct lnet_nid nid;
 	u32 net;
 	char ifname[16];
+	bool by_name;			/* was added by @ifname */
 	u32 ix;				/* small number unique in the instance */
 	atomic_t refs;
 	atomic_t health;		/* 0..1000 */

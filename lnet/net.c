@@ -209,6 +209,7 @@ static void apply_cfg(struct lnet_ni *ni, const struct lnet_ni_cfg *cfg)
 	const struct lnet_lnd_ops *ops = ni->ops;
 
 	memcpy(ni->ifname, cfg->ifname, sizeof(ni->ifname));
+	ni->by_name = cfg->ifname[0];
 	ni->peer_timeout = given_or(cfg->peer_timeout, ops->peer_timeout);
 	ni->credits = max(given_or(cfg->credits, ops->credits), 1);
 	ni->peer_credits = clamp(given_or(cfg->peer_credits, ops->peer_credits), 1, ni->credits);

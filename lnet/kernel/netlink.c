@@ -15,7 +15,6 @@ struct job {
 	struct lnet_netns *ns;
 	int err;			/* the verdict, if @finished */
 	bool finished;			/* nothing is left to say but the verdict */
-	bool begun;			/* dump_end() is owed */
 	bool called;			/* before: now it may wait */
 	u8 cmd;
 };
@@ -85,22 +84,32 @@ static int on_do(struct sk_buff *skb, struct genl_info *info)
 
 /* ---- dump ------------------------------------------------------------------------------------ */
 
+/* As on_do(): what fails here never was a dump. */
+static int refuse(struct netlink_callback *cb, struct job *job, int rc)
+{
+	struct netlink_ext_ack ack = { ._msg = job->e.text };
+
+	netlink_ack(cb->skb, (struct nlmsghdr *)cb->nlh, rc, job->e.text[0] ? &ack : NULL);
+	kfree(job);
+	return -EINTR;
+}
+
 static int on_start(struct netlink_callback *cb)
 {
 	struct lnet_ctl_req req = request(cb->nlh);
 	struct job *job = kzalloc(sizeof(*job), GFP_KERNEL);
+	int rc;
 
 	if (!job)
 		return -ENOMEM;
+	rc = lnet_netns_up(sock_net(cb->skb->sk), &job->ns);
+	if (!rc)
+		rc = lnet_control_dump_start(&job->ns->ctl, &req, &job->dump, &job->e);
+	if (rc)
+		return refuse(cb, job, rc);
+	job->cmd = req.cmd;
 	cb->args[0] = (long)job;
 	cb->min_dump_alloc = DUMP_SIZE;
-	job->err = lnet_netns_up(sock_net(cb->skb->sk), &job->ns);
-	if (!job->err)
-		job->err = lnet_control_dump_start(&job->ns->ctl, &req, &job->dump, &job->e);
-	/* An error is told by the first piece of the answer, which can carry its text. */
-	job->finished = job->err;
-	job->begun = !job->err;
-	job->cmd = req.cmd;
 	return 0;
 }
 
@@ -108,8 +117,7 @@ static int on_done(struct netlink_callback *cb)
 {
 	struct job *job = (struct job *)cb->args[0];
 
-	if (job->begun)
-		lnet_control_dump_end(&job->dump);
+	lnet_control_dump_end(&job->dump);
 	kfree(job);
 	return 0;
 }
@@ -171,7 +179,7 @@ static int on_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		if (skb->len)
 			return skb->len;
 	}
-	if (job->err && job->e.text[0] && cb->extack)
+	if (job->e.text[0] && cb->extack)
 		cb->extack->_msg = job->e.text;
 	return job->err;
 }

@@ -16,7 +16,8 @@
 
 #define REQUEST_MAX	65536	/* longest request, bytes */
 #define DATAGRAM_MAX	32768	/* answers go out in pieces of this */
-#define TAIL_MAX	512	/* room kept for the end of a dump */
+#define TAIL_MAX	512	/* room kept for the end of a dump, or what a verdict adds to its request */
+#define ACK_MAX		(REQUEST_MAX + TAIL_MAX)
 #define JOBS_MAX	64	/* dumps under way */
 #define JOBS_PER_CLIENT	4
 /* a reader whose queue is full is tried again after this, doubling */
@@ -52,6 +53,7 @@ struct lnet_nl_server {
 	struct list_head jobs;
 	unsigned int nr_jobs;
 	u8 request[REQUEST_MAX];
+	u32 ack[ACK_MAX / sizeof(u32)];
 };
 
 static u64 now_ms(void)
@@ -132,21 +134,27 @@ static u16 text_flag(const char *text)
 	return *text ? NLM_F_ACK_TLVS : 0;
 }
 
-/* Verdict on a request, at @at with at least TAIL_MAX bytes; its length. */
+/*
+ * Verdict on a request, at @at with at least ACK_MAX bytes; its length. An error has the whole
+ * request in it, as the kernel's has: stock's tool finds the text behind it.
+ */
 static u32 put_ack(void *at, const struct nlmsghdr *req, u32 portid, int err, const char *text)
 {
 	struct {
 		struct nlmsghdr h;
 		struct nlmsgerr e;
 	} ack = {
-		.h = { .nlmsg_type = NLMSG_ERROR, .nlmsg_flags = NLM_F_CAPPED | text_flag(text),
+		.h = { .nlmsg_type = NLMSG_ERROR,
+		       .nlmsg_flags = (err ? 0 : NLM_F_CAPPED) | text_flag(text),
 		       .nlmsg_seq = req->nlmsg_seq, .nlmsg_pid = portid },
 		.e = { .error = err, .msg = *req },
 	};
-	u32 len;
+	u32 len = sizeof(ack), rest = err ? req->nlmsg_len - NLMSG_HDRLEN : 0;
 
 	memcpy(at, &ack, sizeof(ack));
-	len = put_text(at, sizeof(ack), text);
+	memset((u8 *)at + len, 0, NLMSG_ALIGN(rest));
+	memcpy((u8 *)at + len, (const u8 *)req + NLMSG_HDRLEN, rest);
+	len = put_text(at, len + NLMSG_ALIGN(rest), text);
 	memcpy(at, &len, sizeof(len));
 	return len;
 }
@@ -341,7 +349,6 @@ static bool request_read(const struct nlmsghdr *h, struct lnet_ctl_req *req)
 
 static void on_request(struct lnet_nl_server *srv, const struct nlmsghdr *h, struct client *client)
 {
-	u32 ack[TAIL_MAX / sizeof(u32)];
 	struct lnet_ctl_err e = { "" };
 	struct lnet_ctl_req req;
 	int rc;
@@ -357,7 +364,7 @@ static void on_request(struct lnet_nl_server *srv, const struct nlmsghdr *h, str
 	} else if (!rc) {
 		rc = act(srv, &req, &e);
 	}
-	send_to(srv, client->portid, ack, put_ack(ack, h, client->portid, rc, e.text));
+	send_to(srv, client->portid, srv->ack, put_ack(srv->ack, h, client->portid, rc, e.text));
 }
 
 /* One datagram. False: there is none. */
@@ -396,18 +403,22 @@ int lnet_nl_server_serve(void *arg, const void *msg, size_t len,
 	struct lnet_ctl_err e = { "" };
 	struct lnet_ctl_dump dump;
 	struct lnet_ctl_req req;
-	u32 ack[TAIL_MAX / sizeof(u32)], n, *buf;
+	u32 n, *buf;
 	bool end = false;
 	int rc;
 
-	if (len < h->nlmsg_len || !request_read(h, &req))
+	if (len < h->nlmsg_len || h->nlmsg_len > REQUEST_MAX || !request_read(h, &req))
 		return -EINVAL;
+	buf = kmalloc(max(DATAGRAM_MAX, ACK_MAX), GFP_KERNEL);
+	if (!buf)
+		return -ENOMEM;
 	rc = is_dump(h) ? lnet_control_dump_start(&srv->ctl, &req, &dump, &e) :
 			  lnet_control_do(&srv->ctl, &req, &e);
-	if (rc || !is_dump(h))
-		return reply(to, ack, put_ack(ack, h, 0, rc, e.text));
-	buf = kmalloc(DATAGRAM_MAX, GFP_KERNEL);
-	rc = buf ? 0 : -ENOMEM;
+	if (rc || !is_dump(h)) {
+		rc = reply(to, buf, put_ack(buf, h, 0, rc, e.text));
+		kfree(buf);
+		return rc;
+	}
 	while (!rc && !end) {
 		n = fill(&dump, &client, req.cmd, buf, &e, &end);
 		rc = n ? reply(to, buf, n) : -EOPNOTSUPP;

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The stock tool's own requests, byte for byte as it sent them, to our node; and its answers beside the stock node's:
+messages, flags, key tables, nesting, types and lengths of values."""
+
+import ctypes
+import os
+import socket
+import struct
+
+from nodes import CAPTURES, Node, check, equal
+from spaces import in_namespaces
+
+ERROR, DONE, CONTROL = 2, 3, 16
+NESTED = 0x8000
+PEERS, PING = 3, 6
+FLAGS = (3, 4)		# Multi-Rail of the tables of peers and pings
+USER_TYPE = 0x20
+
+# What the stock node was asked, in about the order of then: nothing must be in recovery where nothing was. What is not
+# done yet is refused with words.
+ASKED = """01-lnet-configure 02-net-show-fresh 03-net-add-tcp 04-net-add-credits 28-debug-recovery-local
+29-debug-recovery-peer 05-net-add-error-noif 06-net-show-v0 07-net-show-v1 08-net-show-v2 09-net-show-v4 10-net-show-net-filter 11-net-set-health 12-peer-add 13-peer-add-nonmr
+14-peer-show 15-peer-show-v4 16-peer-list 17-peer-set-health 18-peer-del 19-peer-del-error 25-ping-self 26-ping-fail
+30-fault-drop-add 31-fault-drop-show 32-fault-drop-del 37-cpt-of-nid 43-net-del-if 44-net-del 45-export 46-export-backup 47-import 49-lnet-unconfigure 50-net-show-down""".split()
+REFUSED = "20-route-add 23-route-add-dup 24-route-del 27-discover-fail".split()
+# We say ENODEV, and which one.
+OTHER_ERRNO = {"05-net-add-error-noif"}
+# Ours know more keys of rules, behind the stock node's.
+LONGER = {"31-fault-drop-show"}
+
+
+# ---- messages --------------------------------------------------------------------------------------------------
+
+def messages(datagram):
+    while len(datagram) >= 16:
+        length, kind, flags, seq, _ = struct.unpack_from("=IHHII", datagram)
+        if length < 16:
+            return
+        yield kind, flags, seq, datagram[16:length]
+        datagram = datagram[(length + 3) & ~3:]
+
+
+def captured_talk(name):
+    """The requests of a capture with their answers: [(request, [message...])...], look-ups of the family left out."""
+    with open(os.path.join(CAPTURES, name + ".pcap"), "rb") as file:
+        data = file.read()
+    at, talks = 24, []
+    while at < len(data):
+        length = struct.unpack_from("=I", data, at + 8)[0]
+        packet = data[at + 16:at + 16 + length]
+        at += 16 + length
+        if struct.unpack_from(">H", packet, 14)[0] != CONTROL:
+            continue
+        for kind, flags, seq, body in messages(packet[16:]):
+            if flags & 1 and kind > CONTROL:
+                talks.append((seq, packet[16:], []))
+            elif talks and seq == talks[-1][0] and kind != CONTROL:
+                talks[-1][2].append((kind, flags, body))
+    return [(request, answer) for _, request, answer in talks]
+
+
+def attributes(body):
+    while len(body) >= 4:
+        length, kind = struct.unpack_from("=HH", body)
+        if length < 4 or length > len(body):
+            yield "broken", body
+            return
+        yield kind, body[4:length]
+        body = body[(length + 3) & ~3:]
+
+
+def key_types(table):
+    """{index: (type, {child's}, is a list)} of a table message's body."""
+    keys = {}
+    for _, key in attributes(next(attributes(table))[1]):
+        fields = {kind & 0x3fff: value for kind, value in attributes(key)}
+        child = key_types(struct.pack("=HH", len(fields[1]) + 4, 1) + fields[1]) if 1 in fields else {}
+        form = struct.unpack("=H", fields[7])[0] if 7 in fields else 0
+        keys[struct.unpack("=H", fields[3])[0]] = (struct.unpack("=H", fields[4])[0], child, bool(form & 4))
+    return keys
+
+
+def shape(body, keys):
+    """What a value message is made of: attributes with their nesting, numbers by their length, texts as text. Of the
+    items of a list only the first is looked at: there may be more of them."""
+    found = []
+    for kind, value in attributes(body):
+        index = kind if kind == "broken" else kind & 0x3fff
+        known, child, is_list = keys.get(index, (0, {}, False))
+        if known == 8:
+            inner = [(elem if elem == "broken" else elem & NESTED, shape(data, child))
+                     for elem, data in attributes(value)]
+            found.append((kind, inner[:1] if is_list else inner))
+        else:
+            found.append((kind, "text" if known in (5, 10) else len(value)))
+    return sorted(found, key=lambda attr: attr[0] if attr[0] == "broken" else attr[0] & 0x3fff)
+
+
+class Channel:
+    """One client's socket."""
+
+    def __init__(self, node, prefix):
+        self.port = prefix(node)
+        self.raw = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 2)
+        self.raw.setsockopt(270, 11, 1)		# NETLINK_EXT_ACK, as stock's tool
+        self.raw.settimeout(20)
+        self.raw.bind((0, 0))
+
+    def ask(self, request):
+        """A captured request's answer: [(kind, flags, body)...]."""
+        head = list(struct.unpack_from("=IHHII", request))
+        head[1] = USER_TYPE
+        self.raw.sendto(struct.pack("=IHHII", *head) + request[16:], (self.port, 0))
+        answer = []
+        while True:
+            for kind, flags, seq, body in messages(self.raw.recv(1 << 17)):
+                if seq == head[3]:
+                    answer.append((kind, flags, body))
+                if kind in (ERROR, DONE):
+                    return answer
+
+
+# ---- beside each other -----------------------------------------------------------------------------------------
+
+def verdict(message):
+    """(error or done, flags, errno, is there a text) of the last message."""
+    kind, flags, body = message
+    err = struct.unpack_from("=i", body)[0]
+    rest = body[4:]
+    if kind == ERROR:
+        size = struct.unpack_from("=I", body, 4)[0]
+        rest = body[20:] if flags & 0x100 else body[4 + size:]
+    return kind, flags, err, bool(rest)
+
+
+def compare(name, cmd, ours, theirs):
+    mine, stock = verdict(ours[-1]), verdict(theirs[-1])
+    if name in OTHER_ERRNO:
+        mine, stock = mine[:2] + mine[3:], stock[:2] + stock[3:]
+    equal(name + ": how it ends", mine, stock)
+    tables = lambda answer: [(flags, body) for kind, flags, body in answer if flags & 0x400 and kind >= CONTROL]
+    mine, stock = tables(ours), tables(theirs)
+    if name in LONGER:
+        mine = [(flags, key_types(body[4:]).keys() >= key_types(stock[i][1][4:]).keys())
+                for i, (flags, body) in enumerate(mine)]
+        stock = [(flags, True) for flags, _ in stock]
+    equal(name + ": tables, byte for byte", mine, stock)
+    equal(name + ": headers", set(body[:4] for kind, _, body in ours if kind >= CONTROL),
+          set(bytes([cmd, 5, 0, 0]) for kind, _, _ in theirs if kind >= CONTROL))
+    compare_values(name, ours, theirs)
+
+
+def values(answer):
+    """The shapes of an answer's value messages, with the flags."""
+    keys, found = {}, []
+    for kind, flags, body in answer:
+        if kind < CONTROL:
+            continue
+        if flags & 0x400:
+            keys = key_types(body[4:])
+        else:
+            found.append((flags, shape(body[4:], keys)))
+    return found
+
+
+def compare_values(name, ours, theirs):
+    """A stock node learns of peers by itself and then of their being multi-rail, which is a flag: each of our items is
+    like one of its, and where there are no peers they are the same."""
+    mine, stock = values(ours), values(theirs)
+    if name in LONGER:
+        longest = max(attr[0] & 0x3fff for attr in stock[0][1])
+        mine = [(flags, [attr for attr in item if attr[0] & 0x3fff <= longest]) for flags, item in mine]
+    if ours[0][0] < CONTROL or ours[0][2][0] not in (PEERS, PING):
+        return equal(name + ": values", mine, stock)
+    flagless = lambda items: [(flags, [attr for attr in item if attr[0] not in FLAGS]) for flags, item in items]
+    mine, stock = flagless(mine), flagless(stock)
+    check(name + ": there are values", mine or not stock, stock)
+    equal(name + ": the first value", mine[:1], stock[:1])
+    return check(name + ": each is like one", all(item in stock for item in mine), (mine, stock))
+
+
+def stock_requests(node, channel):
+    for name in ASKED:
+        for i, (request, theirs) in enumerate(captured_talk(name)):
+            compare(name if not i else "%s.%d" % (name, i), request[16], channel.ask(request), theirs)
+        if name == "19-peer-del-error":
+            refused(channel)
+
+
+def refused(channel):
+    for name in REFUSED:
+        request = captured_talk(name)[0][0]
+        answer = channel.ask(request)
+        equal(name + ": refused in words", verdict(answer[-1])[2:], (-95, True))
+
+
+def test_wire():
+    """cfg-010: the stock tool drives our node: its requests, and answers as the stock node's."""
+    in_namespaces("the stock tool's requests", wire)
+
+
+def wire(spaces):
+    node = Node("wire", netns=spaces[0]).start()
+    here = os.open("/proc/self/ns/net", os.O_RDONLY)
+    there = os.open("/run/netns/" + spaces[0], os.O_RDONLY)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.setns(there, 0x40000000)
+    channel = Channel(node, port)
+    libc.setns(here, 0x40000000)
+    stock_requests(node, channel)
+    channel.raw.close()
+    node.stop()
+
+
+def port(node):
+    number = 2166136261
+    for byte in struct.pack("=I", 0) + node.name.encode():
+        number = ((number ^ byte) * 16777619) & 0xffffffff
+    return (number & 0x3fffffff) | 0x40000000
