@@ -258,7 +258,8 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const str
 	struct lnet_view_failure v = { .what = "\n", .err = (s16)ping->status };
 	char nid[LNET_NIDSTR_SIZE];
 
-	if (!lnet_ctl_table(d, s, &lnet_table_ping))	/* comes first, also where nobody answered */
+	/* comes first, also where nobody answered */
+	if (!lnet_ctl_table(d, s, &lnet_table_ping))
 		return false;
 	if (d->last != &lnet_table_failure) {	/* of the two tables, the one sent last */
 		if (!s->ops->table(s, &lnet_table_failure, NULL, LNET_TABLE_OTHER))
@@ -374,8 +375,8 @@ int lnet_ctl_dist_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 	for (; d->pos < list->nr; d->pos++) {
 		if (!lnet_ctl_table(d, s, &lnet_table_dist))
 			return 1;
-		lnet_nid_str(&list->nids[d->pos], v.nid);
-		if (!dist_find(d->ctl->ln, &list->nids[d->pos], &v))
+		lnet_nid_str(&list->nids[d->pos].nid, v.nid);
+		if (!dist_find(d->ctl->ln, &list->nids[d->pos].nid, &v))
 			continue;
 		lnet_ctl_item(d, s);
 		lnet_table_emit(s, &lnet_table_dist, &v, 0, false, NULL);

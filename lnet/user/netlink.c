@@ -16,7 +16,8 @@
 
 #define REQUEST_MAX	65536	/* longest request, bytes */
 #define DATAGRAM_MAX	32768	/* answers go out in pieces of this */
-#define TAIL_MAX	512	/* room kept for the end of a dump, or what a verdict adds to its request */
+/* room kept for the end of a dump, or what a verdict adds to its request */
+#define TAIL_MAX	512
 #define ACK_MAX		(REQUEST_MAX + TAIL_MAX)
 #define JOBS_MAX	64	/* dumps under way */
 #define JOBS_PER_CLIENT	4
