@@ -252,6 +252,8 @@ static void note_sent(const struct lnet_att *att, const struct rails_msg *m)
 	}
 	if (lnet_op_request(att->op) && tag < RAILS_TAGS && m->type != RAILS_CORE) {
 		rails.req[tag].nr_attempts++;
+		if (m->type == RAILS_PUT && m->hdr.msg.put.ptl_index < LNET_PORTAL_MARK)
+			rails.req[tag].nr_plain++;
 		rails.req[tag].on_rail[m->rail]++;
 	}
 	rails.nr_carried[m->type]++;

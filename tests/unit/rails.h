@@ -68,6 +68,7 @@ struct rails_node {
 struct rails_req {		/* of a tag */
 	unsigned int nr_final, nr_effects, nr_sent, nr_attempts, nr_target;
 	unsigned int nr_copies;	/* of its messages, beside those that were sent */
+	unsigned int nr_plain;	/* attempts of a PUT that were not marked */
 	int status;
 	bool perhaps;
 	u8 kind;
