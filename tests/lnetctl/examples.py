@@ -2,8 +2,8 @@
 """The examples of lnetctl's man pages and of the chapter on operations do what they say: run in order, page by
 page, on a node with eth0 and eth1, whose peer 10.77.0.3@tcp has both nets' other ends.
 
-In an example a line that begins with "# " or "$ " is a command, root's or nobody's; what follows is what it prints, with
-values that may be other numbers, and "[...]" for what is left out. "errno" in it says that the command fails."""
+In an example a line that begins with "# " or "$ " is a command, root's or nobody's; what follows is what it prints,
+with values that may be other numbers, and "[...]" for what is left out. "errno" in it says that the command fails."""
 
 import glob
 import os
