@@ -6,10 +6,12 @@ static const struct lnet_ctl_cmd commands[] = {
 	{ .cmd = LNET_NL_CONFIGURE, .down = true, .act = lnet_ctl_configure },
 	{ .cmd = LNET_NL_NETS,
 	  .act = lnet_ctl_nets_act,
+	  .check = lnet_ctl_nets_check,
 	  .start = lnet_ctl_nets_start,
 	  .next = lnet_ctl_nets_next },
 	{ .cmd = LNET_NL_PEERS,
 	  .act = lnet_ctl_peers_act,
+	  .check = lnet_ctl_peers_check,
 	  .start = lnet_ctl_peers_start,
 	  .next = lnet_ctl_peers_next,
 	  .end = lnet_ctl_peers_end },
@@ -28,6 +30,7 @@ static const struct lnet_ctl_cmd commands[] = {
 	  .end = lnet_ctl_recov_end },
 	{ .cmd = LNET_NL_FAULT,
 	  .act = lnet_ctl_fault_act,
+	  .check = lnet_ctl_fault_check,
 	  .start = lnet_ctl_fault_start,
 	  .next = lnet_ctl_fault_next },
 	{ .cmd = LNET_NL_PEER_DIST,
@@ -41,8 +44,10 @@ static const struct lnet_ctl_cmd commands[] = {
 	{ .cmd = LNET_NL_TUNABLES,
 	  .down = true,
 	  .act = lnet_ctl_tunables_act,
+	  .check = lnet_ctl_tunables_check,
 	  .next = lnet_ctl_tunables_next },
 	{ .cmd = LNET_NL_NODE, .down = true, .next = lnet_ctl_node_next },
+	{ .cmd = LNET_NL_TRANSACTION, .down = true, .act = lnet_ctl_trans_act },
 };
 
 static bool is_dump(u16 flags)
@@ -55,9 +60,22 @@ bool lnet_control_changes(u8 cmd, u16 flags)
 	return !is_dump(flags);
 }
 
-bool lnet_control_configures(u8 cmd)
+static bool is_commit(const struct lnet_ctl_req *req)
 {
-	return cmd != LNET_NL_FAULT && cmd != LNET_NL_STATS_RESET;
+	return req->cmd == LNET_NL_TRANSACTION && req->flags & LNET_NL_F_REPLACE;
+}
+
+bool lnet_control_configures(const struct lnet_ctl_req *req)
+{
+	if (req->cmd == LNET_NL_TRANSACTION)
+		return is_commit(req);
+	return !(req->flags & LNET_NL_F_STAGED) && req->cmd != LNET_NL_FAULT &&
+	       req->cmd != LNET_NL_STATS_RESET;
+}
+
+size_t lnet_control_size(const struct lnet_control *ctl, const struct lnet_ctl_req *req)
+{
+	return is_commit(req) ? lnet_ctl_trans_size(ctl) : req->len;
 }
 
 static const struct lnet_ctl_cmd *command_find(u8 cmd)
@@ -90,13 +108,42 @@ static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *re
 	return 0;
 }
 
+static int stage(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		 const struct lnet_ctl_cmd *c, struct lnet_ctl_err *e)
+{
+	u16 replace = req->flags & LNET_NL_F_REPLACE;
+	int rc;
+
+	if (!c->check || (req->cmd == LNET_NL_TUNABLES ? !replace : replace))
+		return lnet_ctl_fail(e, -EOPNOTSUPP, "this cannot be part of a transaction");
+	rc = c->check(ctl, req, e);
+	return rc ? rc : lnet_ctl_trans_stage(ctl, req, e);
+}
+
 int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		    struct lnet_ctl_err *e)
 {
 	const struct lnet_ctl_cmd *c = command_find(req->cmd);
 	int rc = request_check(ctl, req, c, e);
 
+	if (rc)
+		return rc;
+	return req->flags & LNET_NL_F_STAGED ? stage(ctl, req, c, e) : c->act(ctl, req, e);
+}
+
+int lnet_ctl_carry_out(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
+{
+	const struct lnet_ctl_cmd *c = command_find(req->cmd);
+	int rc = request_check(ctl, req, c, e);
+
 	return rc ? rc : c->act(ctl, req, e);
+}
+
+void lnet_control_fini(struct lnet_control *ctl)
+{
+	lnet_ctl_trans_drop(ctl);
+	lnet_ctl_wait_del(ctl, NULL);
 }
 
 int lnet_control_dump_start(struct lnet_control *ctl, const struct lnet_ctl_req *req,

@@ -344,6 +344,9 @@ struct lnet_control_ops {
 	void (*wake)(void *arg);
 };
 
+struct lnet_ctl_trans;
+struct lnet_ctl_waiting;
+
 struct lnet_control {
 	struct lnet *ln;
 	const struct lnet_control_ops *ops;
@@ -351,26 +354,38 @@ struct lnet_control {
 	const char *name, *version;
 	u32 pid, uid;
 	bool configured;	/* `lnet configure` was called; WRITE_ONCE, dumps just look */
+	struct lnet_ctl_trans *trans;		/* begun and not committed, or NULL */
+	struct lnet_ctl_waiting *waiting;	/* [cfg_mutex] interfaces to come, oldest first */
 };
 
 struct lnet_ctl_req {
 	/* of the generic netlink header; a dump's version is its verbosity */
 	u8 cmd, version;
 	u16 flags;		/* of nlmsghdr */
+	u32 from;		/* port id of the sender, 0: this process */
 	const void *attrs;
 	size_t len;
 };
 
 /* Does @cmd with these flags change anything? Then the platform asks who is calling. */
 bool lnet_control_changes(u8 cmd, u16 flags);
-/* Is what @cmd changes part of the configuration that an export has, fault rules aside? */
-bool lnet_control_configures(u8 cmd);
+/* Does @req change the configuration that an export has, fault rules aside? */
+bool lnet_control_configures(const struct lnet_ctl_req *req);
+/* Bytes of requests that @req, a commit, carries out; else its own. */
+size_t lnet_control_size(const struct lnet_control *ctl, const struct lnet_ctl_req *req);
 /*
  * Carry out a change. Task context, may sleep (an interface drains), one at a time. All is checked
  * before anything changes; what fails half way is undone. 0 or -errno with @e.
  */
 int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		    struct lnet_ctl_err *e);
+/*
+ * Of the interfaces that wait, add those that have come meanwhile; context of lnet_control_do(),
+ * from time to time while @ctl->waiting. Their number.
+ */
+unsigned int lnet_control_join(struct lnet_control *ctl);
+/* Forget what is begun and what waits. Nobody calls anything for @ctl any more. */
+void lnet_control_fini(struct lnet_control *ctl);
 
 /* A dump under way: cursors only, no lock is held between calls. */
 struct lnet_ctl_dump {

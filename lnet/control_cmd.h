@@ -15,6 +15,9 @@ struct lnet_ctl_cmd {
 	 */
 	int (*act)(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		   struct lnet_ctl_err *e);
+	/* May it be part of a transaction: all of it that can be said without changing anything. */
+	int (*check)(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		     struct lnet_ctl_err *e);
 	int (*start)(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		     struct lnet_ctl_err *e);
 	int (*next)(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
@@ -28,6 +31,44 @@ int lnet_ctl_configure(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e);
 int lnet_ctl_nets_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		      struct lnet_ctl_err *e);
+/* The driver of a net's type, NULL: there is none (any more). */
+const struct lnet_lnd_ops *lnet_ctl_driver(const struct lnet *ln, u32 net);
+int lnet_ctl_nets_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e);
+/* control_wait.c: interfaces that are to be added when they have come */
+struct lnet_ctl_waiting {
+	struct lnet_ctl_waiting *next;
+	struct lnet_ni_cfg cfg;		/* NID any: the one that the interface will have */
+	u32 net;
+	struct lnet_nid seen;		/* address of the interface when it was last tried */
+	u32 looks;			/* since then */
+};
+int lnet_ctl_wait_add(struct lnet_control *ctl, const struct lnet_ni_cfg *cfg, u32 net);
+/* NULL: all */
+void lnet_ctl_wait_del(struct lnet_control *ctl, const struct lnet_ctl_waiting *w);
+/* For an interface that cannot be added because of @err: will waiting help? */
+bool lnet_ctl_wait_helps(int err);
+/* control_conf.c: a configuration as a whole */
+struct lnet_ctl_conf;
+/* 0 or -ENOMEM; *@conf is for lnet_ctl_conf_free(). */
+int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **conf);
+/*
+ * Make the node be as it was, touching only what differs. 0, or the first error of what could not
+ * be had, after the rest was done.
+ */
+int lnet_ctl_conf_restore(struct lnet_control *ctl, const struct lnet_ctl_conf *conf);
+void lnet_ctl_conf_free(struct lnet_ctl_conf *conf);
+/* control_trans.c */
+int lnet_ctl_trans_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e);
+/* @req, which was checked, is kept. */
+int lnet_ctl_trans_stage(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e);
+size_t lnet_ctl_trans_size(const struct lnet_control *ctl);
+void lnet_ctl_trans_drop(struct lnet_control *ctl);
+/* control.c: carry out what was staged */
+int lnet_ctl_carry_out(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e);
 /* control_show.c */
 int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e);
@@ -35,6 +76,8 @@ int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 bool lnet_ctl_ni_fatal(const struct lnet_ni *ni);	/* no link, really or by a rule */
 bool lnet_ctl_ni_up(const struct lnet_ni *ni);		/* its status as shown */
 /* control_peer.c */
+int lnet_ctl_peers_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e);
 int lnet_ctl_peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e);
 int lnet_ctl_peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
@@ -52,12 +95,16 @@ int lnet_ctl_cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_
 int lnet_ctl_dist_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_cpt_end(struct lnet_ctl_dump *d);
 /* control_fault.c */
+int lnet_ctl_fault_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e);
 int lnet_ctl_fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e);
 int lnet_ctl_fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);
 int lnet_ctl_fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 /* control_tun.c */
+int lnet_ctl_tunables_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			    struct lnet_ctl_err *e);
 int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			  struct lnet_ctl_err *e);
 int lnet_ctl_tunables_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);

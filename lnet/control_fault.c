@@ -154,6 +154,23 @@ int lnet_ctl_fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	return lnet_ctl_fail(e, -EINVAL, "this 'rule_type' is a question");
 }
 
+int lnet_ctl_fault_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e)
+{
+	struct lnet_fault_rule rule;
+	struct lnet_req all;
+	u64 op = 0;
+	int rc = op_of(req, &all, &op, e);
+
+	if (rc)
+		return rc;
+	if (op == LNET_NL_DROP_ADD || op == LNET_NL_DELAY_ADD)
+		return rule_of(all, op == LNET_NL_DELAY_ADD, &rule, e);
+	if (op != LNET_NL_DROP_DEL && op != LNET_NL_DELAY_DEL)
+		return lnet_ctl_fail(e, -EINVAL, "this 'rule_type' is no change");
+	return nids_of(all, &rule, e);
+}
+
 /* ---- show ------------------------------------------------------------------------------------ */
 
 int lnet_ctl_fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,

@@ -9,6 +9,7 @@ struct ni_req {
 	struct lnet_ni_cfg cfg;
 	u32 net;		/* LNET_NET_ANY: all */
 	bool by_name, all, whole_net;	/* whole_net: del of a net without a list */
+	bool waits;		/* add: it is not there yet */
 	s64 health, conns_per_peer, fatal;	/* HEALTH_UNSET: leave */
 };
 
@@ -69,8 +70,10 @@ static int numbers(const struct lnet_val *v, const struct num_key *keys, unsigne
 		if (lnet_val_int(&val, S64_MIN, S64_MAX, &num))
 			return lnet_ctl_fail(e, -EINVAL, "'%s' must be a number", keys[i].name);
 		if (num != -1 && (num < keys[i].min || num > keys[i].max))
-			return lnet_ctl_fail(e, -ERANGE, "'%s' must be %lld to %lld", keys[i].name,
-					     keys[i].min, keys[i].max);
+			return lnet_ctl_fail(e, -ERANGE,
+					     "invalid value '%lld' for key '%s': it must be %lld "
+					     "to %lld", num, keys[i].name, keys[i].min,
+					     keys[i].max);
 		*to = (s32)num;
 	}
 	return 0;
@@ -117,7 +120,7 @@ static struct ni_req *req_new(struct ni_list *l, u32 net)
 	l->nr++;
 	lnet_ni_cfg_init(&r->cfg);
 	r->net = net;
-	r->by_name = r->all = r->whole_net = false;
+	r->by_name = r->all = r->whole_net = r->waits = false;
 	r->health = r->conns_per_peer = r->fatal = HEALTH_UNSET;
 	return r;
 }
@@ -164,6 +167,15 @@ static int element_interfaces(struct ni_list *l, u32 net, struct lnet_req elem,
 	return 0;
 }
 
+static void element_device(struct lnet_req names, struct ni_req *r)
+{
+	struct lnet_val key, name;
+
+	if (lnet_req_next(&names, &key) && lnet_req_next(&names, &name) &&
+	    lnet_val_text(&name, r->cfg.ifname, sizeof(r->cfg.ifname)))
+		r->cfg.ifname[0] = 0;
+}
+
 static int element(struct ni_list *l, u32 net, struct lnet_req elem)
 {
 	struct lnet_val nid, names;
@@ -182,6 +194,9 @@ static int element(struct ni_list *l, u32 net, struct lnet_req elem)
 	if (rc)
 		return rc;
 	r->all = lnet_nid_is_any(&r->cfg.nid);
+	/* Where to look for the address, if it is not there yet. */
+	if (lnet_req_find(elem, "interfaces", &names) && names.kind == LNET_VAL_LIST)
+		element_device(names.list, r);
 	if (!r->all && net != LNET_NET_ANY && lnet_nid_net(&r->cfg.nid) != net)
 		return lnet_ctl_fail(l->e, -EINVAL, "the NID is not on the net it is listed under");
 	return element_values(l, elem, r);
@@ -239,37 +254,68 @@ static int net_parse(struct lnet_control *ctl, const struct lnet_ctl_req *req, s
 
 /* ---- add ------------------------------------------------------------------------------------- */
 
-static bool driver_there(struct lnet *ln, u32 net)
+const struct lnet_lnd_ops *lnet_ctl_driver(const struct lnet *ln, u32 net)
 {
 	unsigned int i;
 
 	for (i = 0; i < LNET_MAX_LNDS; i++)
 		if (ln->lnds[i] && ln->lnds[i]->type == lnet_net_type(net))
-			return true;
-	return false;
+			return ln->lnds[i];
+	return NULL;
 }
 
-static int add_check_one(struct ni_list *l, unsigned int i)
+/* What can be said of a request before it is time to carry it out. */
+static int add_check_early(struct ni_list *l, const struct ni_req *r)
+{
+	char buf[LNET_NIDSTR_SIZE];
+
+	if (r->whole_net || r->all || r->net == LNET_NET_ANY)
+		return lnet_ctl_fail(l->e, -EINVAL, "at least one interface is needed");
+	if (!lnet_ctl_driver(l->ctl->ln, r->net) || lnet_net_type(r->net) == LNET_LND_LO)
+		return lnet_ctl_fail(l->e, -ENOENT, "no driver for net '%s'",
+				     lnet_net_str(r->net, buf));
+	return 0;
+}
+
+static int is_waiting(struct ni_list *l, const struct ni_req *r)
+{
+	const struct lnet_ctl_waiting *w;
+
+	for (w = l->ctl->waiting; w; w = w->next)
+		if (w->net == r->net && !strcmp(w->cfg.ifname, r->cfg.ifname) &&
+		    lnet_nid_same(&w->cfg.nid, &r->cfg.nid))
+			return lnet_ctl_fail(l->e, -EEXIST, "interface '%s' is waited for already",
+					     r->cfg.ifname);
+	return 0;
+}
+
+/* The address of an interface that is named. 0, also when it is to be waited for. */
+static int find_address(struct ni_list *l, struct ni_req *r, bool may_wait)
+{
+	int rc = l->ctl->ops->interface_nid(l->ctl->arg, r->cfg.ifname, r->net, &r->cfg.nid);
+
+	if (!rc)
+		return 0;
+	r->waits = may_wait && lnet_ctl_wait_helps(rc);
+	if (r->waits)
+		return is_waiting(l, r);
+	return lnet_ctl_fail(l->e, rc, "interface '%s': %s", r->cfg.ifname,
+			     rc == -EADDRNOTAVAIL ? "it has no address" : lnet_ctl_why(rc));
+}
+
+static int add_check_one(struct ni_list *l, unsigned int i, bool may_wait)
 {
 	struct ni_req *r = &l->req[i];
 	struct lnet *ln = l->ctl->ln;
 	char buf[LNET_NIDSTR_SIZE];
 	struct lnet_ni *ni;
 	unsigned int j;
-	int rc;
+	int rc = add_check_early(l, r);
 
-	if (r->whole_net || r->all || r->net == LNET_NET_ANY)
-		return lnet_ctl_fail(l->e, -EINVAL, "at least one interface is needed");
-	if (!driver_there(ln, r->net) || lnet_net_type(r->net) == LNET_LND_LO)
-		return lnet_ctl_fail(l->e, -ENOENT, "no driver for net '%s'",
-				     lnet_net_str(r->net, buf));
-	if (r->by_name) {
-		rc = l->ctl->ops->interface_nid(l->ctl->arg, r->cfg.ifname, r->net, &r->cfg.nid);
-		if (rc)
-			return lnet_ctl_fail(l->e, rc, "interface '%s': %s", r->cfg.ifname,
-					     rc == -EADDRNOTAVAIL ? "it has no address"
-								  : lnet_ctl_why(rc));
-	}
+	if (!rc && r->by_name)
+		rc = find_address(l, r, may_wait);
+	if (rc || r->waits)
+		return rc;
 	for (j = 0; j < i; j++)
 		if (lnet_nid_same(&l->req[j].cfg.nid, &r->cfg.nid))
 			return lnet_ctl_fail(l->e, -EEXIST, "%s is named twice",
@@ -282,7 +328,38 @@ static int add_check_one(struct ni_list *l, unsigned int i)
 	return 0;
 }
 
-static int nets_add(struct ni_list *l)
+/*
+ * Is it for its device or the first address of that, that it cannot be added? A NID whose interface
+ * is named too tells where it will appear.
+ */
+static bool has_to_come(struct ni_list *l, const struct ni_req *r, int err)
+{
+	struct lnet_nid nid;
+
+	if (!r->cfg.ifname[0] || !lnet_ctl_wait_helps(err))
+		return false;
+	return lnet_ctl_wait_helps(l->ctl->ops->interface_nid(l->ctl->arg, r->cfg.ifname, r->net,
+							      &nid));
+}
+
+static int add_one(struct ni_list *l, struct ni_req *r, bool may_wait)
+{
+	struct lnet_ni_cfg cfg = r->cfg;
+	int rc = -EADDRNOTAVAIL;
+
+	if (!r->by_name)
+		cfg.ifname[0] = 0;	/* the driver finds it by the address */
+	if (!r->waits)
+		rc = lnet_ni_add(l->ctl->ln, &cfg);
+	if (!rc || !may_wait || !has_to_come(l, r, rc))
+		return rc;
+	if (r->by_name)
+		r->cfg.nid = LNET_NID_ANY;
+	rc = r->waits ? 0 : is_waiting(l, r);
+	return rc ? rc : lnet_ctl_wait_add(l->ctl, &r->cfg, r->net);
+}
+
+static int nets_add(struct ni_list *l, bool may_wait)
 {
 	struct lnet *ln = l->ctl->ln;
 	char buf[LNET_NIDSTR_SIZE];
@@ -290,17 +367,17 @@ static int nets_add(struct ni_list *l)
 	int rc;
 
 	for (i = 0; i < l->nr; i++) {
-		rc = add_check_one(l, i);
+		rc = add_check_one(l, i, may_wait);
 		if (rc)
 			return rc;
 	}
 	for (i = 0; i < l->nr; i++) {
-		rc = lnet_ni_add(ln, &l->req[i].cfg);
+		rc = add_one(l, &l->req[i], may_wait);
 		if (!rc)
 			continue;
 		rc = lnet_ctl_fail(l->e, rc, "cannot add %s: %s",
 				   lnet_nid_str(&l->req[i].cfg.nid, buf), lnet_ctl_why(rc));
-		while (i--)
+		while (!may_wait && i--)	/* else a transaction, which undoes it */
 			lnet_ni_del(ln, &l->req[i].cfg.nid);
 		return rc;
 	}
@@ -334,6 +411,37 @@ static unsigned int nids_meant(struct lnet *ln, const struct ni_req *r, struct l
 	return nr;
 }
 
+static bool waiting_means(const struct ni_req *r, const struct lnet_ctl_waiting *w)
+{
+	if (r->net != LNET_NET_ANY && r->net != w->net)
+		return false;
+	if (r->whole_net || r->all)
+		return true;
+	return r->by_name ? !strcmp(r->cfg.ifname, w->cfg.ifname)
+			  : lnet_nid_same(&r->cfg.nid, &w->cfg.nid);
+}
+
+static bool any_waiting(const struct lnet_control *ctl, const struct ni_req *r)
+{
+	const struct lnet_ctl_waiting *w;
+
+	for (w = ctl->waiting; w; w = w->next)
+		if (waiting_means(r, w))
+			return true;
+	return false;
+}
+
+static void waiting_del(struct lnet_control *ctl, const struct ni_req *r)
+{
+	const struct lnet_ctl_waiting *w, *next;
+
+	for (w = ctl->waiting; w; w = next) {
+		next = w->next;
+		if (waiting_means(r, w))
+			lnet_ctl_wait_del(ctl, w);
+	}
+}
+
 static int none_meant(struct ni_list *l, const struct ni_req *r)
 {
 	char net[LNET_NIDSTR_SIZE], nid[LNET_NIDSTR_SIZE];
@@ -363,7 +471,8 @@ static int for_meant(struct ni_list *l, int (*fn)(struct ni_list *l, const struc
 	int rc = nids ? 0 : -ENOMEM;
 
 	for (i = 0; i < l->nr && !rc; i++)
-		if (!nids_meant(ln, &l->req[i], nids) && !l->req[i].all)
+		if (!nids_meant(ln, &l->req[i], nids) && !l->req[i].all &&
+		    !any_waiting(l->ctl, &l->req[i]))
 			rc = none_meant(l, &l->req[i]);
 	for (i = 0; i < l->nr && !rc; i++) {
 		nr = nids_meant(ln, &l->req[i], nids);
@@ -385,6 +494,16 @@ static int del_one(struct ni_list *l, const struct ni_req *r, const struct lnet_
 		return 0;
 	return lnet_ctl_fail(l->e, rc, "cannot delete %s: %s", lnet_nid_str(nid, buf),
 			     lnet_ctl_why(rc));
+}
+
+static int nets_del(struct ni_list *l)
+{
+	int rc = for_meant(l, del_one);
+	unsigned int i;
+
+	for (i = 0; i < l->nr && !rc; i++)
+		waiting_del(l->ctl, &l->req[i]);
+	return rc;
 }
 
 static void set_conns(struct lnet *ln, const struct lnet_nid *nid, u32 conns)
@@ -417,11 +536,24 @@ int lnet_ctl_nets_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	int rc = net_parse(ctl, req, &l, e);
 
 	if (!rc && req->flags & LNET_NL_F_CREATE)
-		rc = nets_add(&l);
+		rc = nets_add(&l, req->flags & LNET_NL_F_APPEND);
 	else if (!rc && req->flags & LNET_NL_F_REPLACE)
 		rc = for_meant(&l, set_one);
 	else if (!rc)
-		rc = for_meant(&l, del_one);
+		rc = nets_del(&l);
+	kvfree(l.req);
+	return rc;
+}
+
+int lnet_ctl_nets_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e)
+{
+	struct ni_list l;
+	int rc = net_parse(ctl, req, &l, e);
+	unsigned int i;
+
+	for (i = 0; i < l.nr && !rc && req->flags & LNET_NL_F_CREATE; i++)
+		rc = add_check_early(&l, &l.req[i]);
 	kvfree(l.req);
 	return rc;
 }
@@ -468,6 +600,8 @@ static int unconfigure(struct lnet_control *ctl)
 		rc = lnet_ni_del(ctl->ln, &nid);
 	while (!rc && first_peer(ctl->ln, &nid))
 		rc = lnet_peer_del(ctl->ln, &nid, NULL, 0);
+	lnet_ctl_wait_del(ctl, NULL);
+	lnet_ctl_trans_drop(ctl);
 	lnet_fault_del(ctl->ln, false, &LNET_NID_ANY, &LNET_NID_ANY);
 	lnet_fault_del(ctl->ln, true, &LNET_NID_ANY, &LNET_NID_ANY);
 	if (!rc)

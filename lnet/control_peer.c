@@ -181,8 +181,15 @@ static int peer_act(struct lnet *ln, u16 flags, const struct peer_req *r, struct
 						 LNET_PEER_STATE_LOCKED);
 }
 
-int lnet_ctl_peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e)
+static int peer_check(struct lnet *ln, u16 flags, const struct peer_req *r, struct lnet_ctl_err *e)
+{
+	return 0;
+}
+
+static int each_peer(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		     int (*fn)(struct lnet *ln, u16 flags, const struct peer_req *r,
+			       struct lnet_ctl_err *e),
+		     struct lnet_ctl_err *e)
 {
 	struct lnet_req items, item;
 	struct peer_req *r;
@@ -198,10 +205,22 @@ int lnet_ctl_peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	while (!rc && lnet_req_item(&items, &item)) {
 		rc = peer_item(item, r, e);
 		if (!rc)
-			rc = peer_act(ctl->ln, req->flags, r, e);
+			rc = fn(ctl->ln, req->flags, r, e);
 	}
 	kvfree(r);
 	return rc;
+}
+
+int lnet_ctl_peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
+{
+	return each_peer(ctl, req, peer_act, e);
+}
+
+int lnet_ctl_peers_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e)
+{
+	return each_peer(ctl, req, peer_check, e);
 }
 
 /* ---- show ------------------------------------------------------------------------------------ */

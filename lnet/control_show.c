@@ -136,11 +136,16 @@ bool lnet_ctl_ni_up(const struct lnet_ni *ni)
 	return lnet_ni_usable(ni) && !lnet_ctl_ni_fatal(ni) && atomic_read(&ni->health) > 0;
 }
 
-/* "[0,1]", with the quotes that make it a text in YAML. */
-static void cpts_text(const struct lnet_ni *ni, char *buf, size_t size)
+static s32 given_or(s32 given, s32 otherwise)
 {
-	u64 cpts = ni->cpts ? ni->cpts : U64_MAX >> (64 - ni->ln->nr_shards);
-	bool few = ni->ln->nr_shards <= 16;
+	return given == -1 ? otherwise : given;
+}
+
+/* "[0,1]", with the quotes that make it a text in YAML. @set 0: all. */
+static void cpts_text(u64 set, unsigned int nr_cpts, char *buf, size_t size)
+{
+	u64 cpts = set ? set : U64_MAX >> (64 - nr_cpts);
+	bool few = nr_cpts <= 16;
 	int len = scnprintf(buf, size, "\"[");
 	unsigned int i, last;
 
@@ -169,7 +174,7 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 		strscpy(v->intf.name, ni->ifname, sizeof(v->intf.name));
 	v->udsp = (struct lnet_view_udsp){ -1, -1 };
 	v->dev_cpt = ni->dev_cpt;
-	cpts_text(ni, v->cpts, sizeof(v->cpts));
+	cpts_text(ni->cpts, ni->ln->nr_shards, v->cpts, sizeof(v->cpts));
 	v->lnd.conns_per_peer = (u16)lnet_ni_conns_per_peer(ni);
 	v->lnd.timeout = (u32)div_u64(READ_ONCE(ni->ln->tun.sock_timeout), NSEC_PER_SEC);
 	v->lnd.tos = (s16)ni->tos;
@@ -183,6 +188,31 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 	ni_latency(ni, &v->stat);
 	if (level >= LNET_LEVEL_MORE && ni->ops->counters)
 		ni->ops->counters(ni, v->lnd_counters, false);
+}
+
+/* One that waits: as it will be. cfg_mutex held. */
+static void waiting_view(const struct lnet_ctl_dump *d, const struct lnet_ctl_waiting *w,
+			 const struct lnet_lnd_ops *ops, struct lnet_view_ni *v)
+{
+	const struct lnet_ni_cfg *cfg = &w->cfg;
+	const struct lnet *ln = d->ctl->ln;
+
+	memset(v, 0, sizeof(*v));
+	lnet_nid_str(&cfg->nid, v->nid);
+	strscpy(v->status, "down", sizeof(v->status));
+	strscpy(v->intf.name, cfg->ifname, sizeof(v->intf.name));
+	v->udsp = (struct lnet_view_udsp){ -1, -1 };
+	v->dev_cpt = cfg->dev_cpt;
+	cpts_text(cfg->cpts, ln->nr_shards, v->cpts, sizeof(v->cpts));
+	v->lnd.conns_per_peer = (u16)max(cfg->conns_per_peer, 0);
+	v->lnd.timeout = (u32)div_u64(READ_ONCE(ln->tun.sock_timeout), NSEC_PER_SEC);
+	v->lnd.tos = (s16)cfg->tos;
+	v->tunables = (struct lnet_view_tunables){
+		.peer_timeout = given_or(cfg->peer_timeout, ops->peer_timeout),
+		.peer_credits = given_or(cfg->peer_credits, ops->peer_credits),
+		.peer_buffer_credits = given_or(cfg->peer_buffer_credits, ops->peer_buffer_credits),
+		.credits = given_or(cfg->credits, ops->credits),
+	};
 }
 
 /* ---- walking: cfg_mutex held ----------------------------------------------------------------- */
@@ -200,10 +230,31 @@ static bool net_is_first(const struct lnet *ln, const struct lnet_ni *ni)
 	return true;
 }
 
-/* First NI of the net at @pos, in the order of configuration. */
-static const struct lnet_ni *net_at(const struct lnet_ctl_dump *d, u32 pos)
+/* A net with nothing but interfaces that wait, named by its first. */
+static bool waiting_is_first(const struct lnet_control *ctl, const struct lnet_ctl_waiting *w)
+{
+	const struct lnet_ctl_waiting *other;
+	const struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &ctl->ln->nis, link)
+		if (ni->net == w->net)
+			return false;
+	for (other = ctl->waiting; other != w; other = other->next)
+		if (other->net == w->net)
+			return false;
+	return lnet_ctl_driver(ctl->ln, w->net);
+}
+
+struct shown_net {
+	u32 net;
+	const struct lnet_lnd_ops *ops;
+};
+
+/* The net at @pos, in the order of configuration. False: there are no more. */
+static bool net_at(const struct lnet_ctl_dump *d, u32 pos, struct shown_net *n)
 {
 	const struct lnet *ln = d->ctl->ln;
+	const struct lnet_ctl_waiting *w;
 	const struct lnet_ni *ni;
 
 	list_for_each_entry(ni, &ln->nis, link) {
@@ -211,10 +262,18 @@ static const struct lnet_ni *net_at(const struct lnet_ctl_dump *d, u32 pos)
 			continue;
 		if (d->backup && lnet_nid_is_lo(&ni->nid))
 			continue;
+		*n = (struct shown_net){ ni->net, ni->ops };
 		if (!pos--)
-			return ni;
+			return true;
 	}
-	return NULL;
+	for (w = d->ctl->waiting; w; w = w->next) {
+		if (!waiting_is_first(d->ctl, w) || (d->filtered && w->net != d->net))
+			continue;
+		*n = (struct shown_net){ w->net, lnet_ctl_driver(ln, w->net) };
+		if (!pos--)
+			return true;
+	}
+	return false;
 }
 
 static bool has_tunables(const struct lnet_ctl_dump *d, const struct lnet_lnd_ops *ops)
@@ -272,48 +331,75 @@ static bool net_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct
 	return true;
 }
 
-/* Interfaces of @net from @d->sub on. True: all fitted. */
-static bool net_elements(struct lnet_ctl_dump *d, struct lnet_sink *s, u32 net,
+/* @by_nid: what was added by its address must be so again: an interface may have several. */
+static bool element_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct shown_net *n,
+			 const struct lnet_view_ni *v, bool by_nid)
+{
+	s->ops->open(s, LNET_OPEN_ELEM, 0);
+	if (d->backup && by_nid)
+		s->ops->str(s, 1, v->nid);
+	lnet_table_emit(s, &lnet_table_ni, v, d->level, d->backup, lnd_tables(d, n->ops));
+	if (!s->ops->close(s))
+		return false;
+	d->sub++;
+	return true;
+}
+
+/* The interface of the net at @pos, those that wait last. False: there are no more. */
+static bool element_at(const struct lnet_ctl_dump *d, const struct shown_net *n, u32 pos,
+		       struct lnet_view_ni *v, bool *by_nid)
+{
+	const struct lnet_ctl_waiting *w;
+	struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &d->ctl->ln->nis, link)
+		if (ni->net == n->net && !pos--) {
+			ni_view(ni, d->level, v);
+			*by_nid = !ni->by_name;
+			return true;
+		}
+	for (w = d->ctl->waiting; w; w = w->next)
+		if (w->net == n->net && !pos--) {
+			waiting_view(d, w, n->ops, v);
+			*by_nid = !lnet_nid_is_any(&w->cfg.nid);
+			return true;
+		}
+	return false;
+}
+
+/* Interfaces of a net from @d->sub on. True: all fitted. */
+static bool net_elements(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct shown_net *n,
 			 struct lnet_view_ni *v)
 {
-	struct lnet_ni *ni;
-	u32 i = 0, first = d->sub;
+	u32 first = d->sub;
+	bool by_nid;
 
-	list_for_each_entry(ni, &d->ctl->ln->nis, link) {
-		if (ni->net != net || i++ < d->sub)
+	while (element_at(d, n, d->sub, v, &by_nid)) {
+		if (element_emit(d, s, n, v, by_nid))
 			continue;
-		ni_view(ni, d->level, v);
-		s->ops->open(s, LNET_OPEN_ELEM, 0);
-		/* What was added by its address must be so again: an interface may have several. */
-		if (d->backup && !ni->by_name)
-			s->ops->str(s, 1, v->nid);
-		lnet_table_emit(s, &lnet_table_ni, v, d->level, d->backup, lnd_tables(d, ni->ops));
-		if (!s->ops->close(s)) {
-			if (d->sub > first)
-				s->ops->resume(s);
-			return false;
-		}
-		d->sub++;
+		if (d->sub > first)
+			s->ops->resume(s);
+		return false;
 	}
 	return true;
 }
 
 /* True: the whole net fitted. */
-static bool net_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_ni *ni,
+static bool net_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct shown_net *n,
 		     struct lnet_view_ni *v)
 {
-	u32 sub = d->sub, net = ni->net;
 	char text[LNET_NIDSTR_SIZE];
+	u32 sub = d->sub;
 	bool all;
 
-	if (!net_table(d, s, ni->ops))
+	if (!net_table(d, s, n->ops))
 		return false;
 	s->ops->open(s, sub ? LNET_OPEN_MORE : LNET_OPEN_ITEM, 0);
 	if (!d->head)
 		s->ops->str(s, 1, "");
-	s->ops->str(s, 2, lnet_net_str(net, text));
+	s->ops->str(s, 2, lnet_net_str(n->net, text));
 	s->ops->open(s, LNET_OPEN_NEST, 3);
-	all = net_elements(d, s, net, v);
+	all = net_elements(d, s, n, v);
 	s->ops->close(s);
 	if (!s->ops->close(s)) {
 		d->sub = sub;
@@ -327,14 +413,14 @@ int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 {
 	struct lnet *ln = d->ctl->ln;
 	struct lnet_view_ni *v = kzalloc(sizeof(*v), GFP_KERNEL);
-	const struct lnet_ni *ni;
+	struct shown_net n;
 	int rc = 0;
 
 	if (!v)
 		return -ENOMEM;
 	mutex_lock(&ln->cfg_mutex);
-	for (ni = net_at(d, d->pos); ni; ni = net_at(d, d->pos)) {
-		if (!net_emit(d, s, ni, v)) {
+	while (net_at(d, d->pos, &n)) {
+		if (!net_emit(d, s, &n, v)) {
 			rc = 1;
 			break;
 		}

@@ -66,6 +66,17 @@ static int settings_parse(const struct lnet_ctl_req *req, struct setting *set, u
 	return rc;
 }
 
+int lnet_ctl_tunables_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			    struct lnet_ctl_err *e)
+{
+	struct setting *set = kvcalloc(TUNABLES_MAX, sizeof(*set), GFP_KERNEL);
+	unsigned int nr = 0;
+	int rc = set ? settings_parse(req, set, &nr, e) : -ENOMEM;
+
+	kvfree(set);
+	return rc;
+}
+
 int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			  struct lnet_ctl_err *e)
 {

@@ -341,6 +341,22 @@ int lnet_ni_add(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 	return err;
 }
 
+void lnet_nis_order(struct lnet *ln, const struct lnet_ni_cfg *cfgs, unsigned int nr)
+{
+	struct lnet_ni *ni;
+	unsigned int i;
+
+	mutex_lock(&ln->cfg_mutex);
+	publish_begin(ln);
+	for (i = 0; i < nr; i++) {
+		ni = find_listed(ln, &cfgs[i].nid);
+		if (ni)
+			list_move_tail(&ni->link, &ln->nis);
+	}
+	publish_end(ln);
+	mutex_unlock(&ln->cfg_mutex);
+}
+
 /* ---- removing -------------------------------------------------------------------------------- */
 
 static bool has_no_holds(struct lnet *ln, void *arg)

@@ -62,6 +62,9 @@ bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), vo
 /* ---- net.c ----------------------------------------------------------------------------------- */
 /* shard or cfg_mutex held; not counted */
 struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid);
+/* Interfaces with these NIDs stand in this order, behind all others. */
+struct lnet_ni_cfg;
+void lnet_nis_order(struct lnet *ln, const struct lnet_ni_cfg *cfgs, unsigned int nr);
 void lnet_ni_get(struct lnet_ni *ni);
 bool lnet_ni_usable(const struct lnet_ni *ni);		/* ACTIVE */
 void lnet_ni_link_work(struct lnet_pass *p);		/* worker: acts on lnet_ni_link() records */

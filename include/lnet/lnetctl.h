@@ -145,7 +145,8 @@ int lnetctl_unconfigure(struct lnetctl *c);
 struct lnetctl_net {
 	const char *net;		/* "tcp", "tcp1" */
 	const char *interfaces;		/* "eth0,eth1[0,1]": names below 128 bytes, with CPTs */
-	const char *nids;		/* a NID list, at most 128 */
+	/* a NID list, at most 128; in an import beside interfaces: the one that is to have it */
+	const char *nids;
 	const char *ip2net;		/* add: rules, as "tcp(eth0) 10.0.*.*; tcp1 10.1.*.*" */
 	const char *cpts;		/* "[0,1]", "[0-3]", "2": of those without their own */
 	int64_t peer_timeout;		/* seconds, 0 (never) to 2^31 - 1 */
@@ -303,12 +304,24 @@ enum lnetctl_import {
 	LNETCTL_IMPORT_EXEC
 };
 /*
- * Section by section, in the order of the file but "global" first (nets depend on it), stopping at
- * the first that fails; what went before stays. SHOW and EXEC add to *@shown what the node
- * answered.
+ * Section by section, in the order of the file but "global" first (nets depend on it). ADD and DEL
+ * change all that the file says or nothing, and what is wrong in it is found before anything
+ * changes; only a node of another make, which has no transactions, keeps what went before the first
+ * error. Added interfaces that are not there yet are waited for by the node. SHOW and EXEC add to
+ * *@shown (may be NULL) what the node answered. @name: of the file, for errors; may be NULL.
  */
-int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, enum lnetctl_import how,
-		   struct lnetctl_node **shown);
+int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, const char *name,
+		   enum lnetctl_import how, struct lnetctl_node **shown);
+/*
+ * What is to be done so that the node is as the file says: *@plan has the keys "del", "set", "add"
+ * as far as they are needed, each with sections as import takes them. Nets, peers and fault rules
+ * that the file lacks are deleted; values that it does not name stay.
+ */
+int lnetctl_plan(struct lnetctl *c, const struct lnetctl_node *doc, const char *name,
+		 struct lnetctl_node **plan);
+/* Plan it and do it: all or nothing. *@plan (if @plan is not NULL) is what was done. */
+int lnetctl_apply(struct lnetctl *c, const struct lnetctl_node *doc, const char *name,
+		  struct lnetctl_node **plan);
 #define LNETCTL_EXPORT_BACKUP	1	/* only what builds the same configuration again */
 #define LNETCTL_EXPORT_NO_FAULT	2	/* without fault rules */
 /*

@@ -54,10 +54,17 @@ enum lnet_nl_cmd {
 	 *
 	 * NODE: dump: header "node", mapping, "name" str, "version" str, "pid" u32, "uid" u32,
 	 * "configured" flag.
+	 *
+	 * TRANSACTION: do, no attributes. CREATE: begin; what any socket had begun is forgotten.
+	 * Requests with LNET_NL_F_STAGED (NETS, PEERS, FAULT: CREATE or delete; TUNABLES: REPLACE)
+	 * are then checked and kept. REPLACE: all that is kept is carried out, in the order it came
+	 * in, or nothing. No flag: forget it. The text of a request that fails on REPLACE begins
+	 * with "request N: ", from 0.
 	 */
 	LNET_NL_TUNABLES	= 64,
 	LNET_NL_STATS_RESET	= 65,
 	LNET_NL_NODE		= 66,
+	LNET_NL_TRANSACTION	= 67,
 };
 
 /* Attributes of requests and of key tables. */
@@ -107,7 +114,10 @@ enum lnet_nl_type {
 #define LNET_NL_F_EXCL		0x200
 #define LNET_NL_F_DUMP		0x300	/* show */
 #define LNET_NL_F_CREATE	0x400	/* add */
+/* configure: large NIDs; nets, ours: an interface without device or address may wait for it */
 #define LNET_NL_F_APPEND	0x800
+/* a request that is part of the transaction that its sender began */
+#define LNET_NL_F_STAGED	0x4000
 /*
  * Value message: more elements of the item before, whose list did not fit in one message. Old
  * clients print it as an item of its own, which repeats the scalars of the first.

@@ -42,6 +42,7 @@ struct lnet_netns {
 	struct lnet *ln;		/* [netns_lock]; cleared under RTNL too */
 	struct mutex cfg_lock;		/* one change at a time: lnet_control_do() */
 	struct lnet_control ctl;	/* [cfg_lock] but for what never changes */
+	struct delayed_work join;	/* looks for interfaces that wait */
 	wait_queue_head_t wait;		/* dumps that wait for other nodes: until @wakes moves */
 	atomic_t wakes;
 	/* [the module's parameter lock] of parameters that were written here and are no tunables */
@@ -58,6 +59,8 @@ struct lnet_netns *lnet_netns_of(const struct net *net);
  * -ENOMEM, -ESHUTDOWN: it is being taken down.
  */
 int lnet_netns_up(struct net *net, struct lnet_netns **ns);
+/* cfg_lock held: look for interfaces that are waited for, if any are, now and then. */
+void lnet_netns_join(struct lnet_netns *ns);
 /* As `lnetctl lnet configure --all'. 0 or -errno with @e. */
 int lnet_netns_configure(struct net *net, struct lnet_ctl_err *e);
 

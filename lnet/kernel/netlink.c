@@ -21,13 +21,13 @@ struct job {
 
 static struct genl_family lnet_family __ro_after_init;
 
-static struct lnet_ctl_req request(const struct nlmsghdr *nlh)
+static struct lnet_ctl_req request(const struct nlmsghdr *nlh, u32 from)
 {
 	const struct genlmsghdr *hdr = nlmsg_data(nlh);
 
 	return (struct lnet_ctl_req){ .cmd = hdr->cmd, .version = hdr->version,
-				      .flags = nlh->nlmsg_flags, .attrs = genlmsg_data(hdr),
-				      .len = genlmsg_len(hdr) };
+				      .flags = nlh->nlmsg_flags, .from = from,
+				      .attrs = genlmsg_data(hdr), .len = genlmsg_len(hdr) };
 }
 
 /* ---- do -------------------------------------------------------------------------------------- */
@@ -47,6 +47,7 @@ static int act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct lne
 	rc = lnet_control_do(&ns->ctl, req, e);
 	if (!rc && all)
 		rc = lnet_params_networks(ns, e);
+	lnet_netns_join(ns);
 	mutex_unlock(&ns->cfg_lock);
 	return rc;
 }
@@ -71,7 +72,7 @@ static int change(struct sk_buff *skb, const struct lnet_ctl_req *req, struct ln
  */
 static int on_do(struct sk_buff *skb, struct genl_info *info)
 {
-	struct lnet_ctl_req req = request(info->nlhdr);
+	struct lnet_ctl_req req = request(info->nlhdr, info->snd_portid);
 	struct lnet_ctl_err e = { "" };
 	struct netlink_ext_ack ack = { ._msg = e.text };
 	int rc = change(skb, &req, &e);
@@ -96,7 +97,7 @@ static int refuse(struct netlink_callback *cb, struct job *job, int rc)
 
 static int on_start(struct netlink_callback *cb)
 {
-	struct lnet_ctl_req req = request(cb->nlh);
+	struct lnet_ctl_req req = request(cb->nlh, NETLINK_CB(cb->skb).portid);
 	struct job *job = kzalloc(sizeof(*job), GFP_KERNEL);
 	int rc;
 
@@ -198,6 +199,7 @@ static const struct genl_ops operations[] = {
 	OP(PING, DO, DUMP), OP(CPT_OF_NID, DUMP), OP(PEER_DIST, DUMP), OP(PEER_FAIL, DO),
 	OP(DBG_RECOV, DUMP), OP(FAULT, DO, DUMP), OP(ROUTING, DO), OP(BUFFERS, DO), OP(NUMA, DO),
 	OP(STATS, DUMP), OP(TUNABLES, DO, DUMP), OP(STATS_RESET, DO), OP(NODE, DUMP),
+	OP(TRANSACTION, DO),
 };
 
 /* Nothing is sent to them; stock's tool asks for the group of a document's top key. */

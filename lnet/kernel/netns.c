@@ -32,6 +32,35 @@ struct lnet *lnet_netns_instance(const struct net *net)
 	return READ_ONCE(lnet_netns_of(net)->ln);
 }
 
+/* ---- interfaces to come ---------------------------------------------------------------------- */
+
+#define JOIN_MS 500
+
+void lnet_netns_join(struct lnet_netns *ns)
+{
+	if (ns->ctl.waiting)
+		schedule_delayed_work(&ns->join, msecs_to_jiffies(JOIN_MS));
+}
+
+static void join_work(struct work_struct *work)
+{
+	struct lnet_netns *ns = container_of(to_delayed_work(work), struct lnet_netns, join);
+
+	mutex_lock(&ns->cfg_lock);
+	lnet_control_join(&ns->ctl);
+	lnet_netns_join(ns);
+	mutex_unlock(&ns->cfg_lock);
+}
+
+/* Nobody adds any more. */
+static void join_end(struct lnet_netns *ns)
+{
+	mutex_lock(&ns->cfg_lock);
+	lnet_control_fini(&ns->ctl);
+	mutex_unlock(&ns->cfg_lock);
+	cancel_delayed_work_sync(&ns->join);
+}
+
 /* ---- the life of an instance ----------------------------------------------------------------- */
 
 static int drivers_add(struct lnet *ln)
@@ -125,6 +154,7 @@ static void instance_stop(struct lnet_netns *ns)
 	if (!ln)
 		return;
 	clients_tell(ns);
+	join_end(ns);
 	rtnl_lock();
 	WRITE_ONCE(ns->ln, NULL);
 	rtnl_unlock();
@@ -157,6 +187,7 @@ static int __net_init net_begin(struct net *net)
 
 	ns->net = net;
 	mutex_init(&ns->cfg_lock);
+	INIT_DELAYED_WORK(&ns->join, join_work);
 	INIT_LIST_HEAD(&ns->clients);
 	init_waitqueue_head(&ns->wait);
 	ns->ctl = (struct lnet_control){ .ops = &lnet_kernel_control_ops, .arg = ns,

@@ -24,6 +24,7 @@
 /* a reader whose queue is full is tried again after this, doubling */
 #define RETRY_MIN_MS	1
 #define RETRY_MAX_MS	50
+#define JOIN_MS		500	/* between looks for interfaces that were not there */
 #define STALLED_MS	60000	/* a reader that took nothing for so long has gone */
 
 /* Who asked, and how the answer is to look. */
@@ -53,6 +54,7 @@ struct lnet_nl_server {
 	int fd, wake_fd;
 	struct list_head jobs;
 	unsigned int nr_jobs;
+	u64 join_ms;		/* of the last look for interfaces that wait */
 	u8 request[REQUEST_MAX];
 	u32 ack[ACK_MAX / sizeof(u32)];
 };
@@ -291,8 +293,9 @@ static int may(const struct lnet_nl_server *srv, const struct client *client,
 
 static int act(struct lnet_nl_server *srv, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
 {
-	bool kept = srv->cfg.begin && lnet_control_configures(req->cmd);
-	int rc = kept ? srv->cfg.begin(srv->cfg.arg, e) : 0;
+	bool kept = srv->cfg.begin && lnet_control_configures(req);
+	size_t size = lnet_control_size(&srv->ctl, req);
+	int rc = kept ? srv->cfg.begin(srv->cfg.arg, size, e) : 0;
 
 	if (rc)
 		return rc;
@@ -343,6 +346,7 @@ static bool request_read(const struct nlmsghdr *h, struct lnet_ctl_req *req)
 	req->cmd = g->cmd;
 	req->version = g->version;
 	req->flags = h->nlmsg_flags;
+	req->from = 0;
 	req->attrs = (const u8 *)g + GENL_HDRLEN;
 	req->len = h->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN;
 	return true;
@@ -357,6 +361,7 @@ static void on_request(struct lnet_nl_server *srv, const struct nlmsghdr *h, str
 	if (!request_read(h, &req))
 		return;
 	client->seq = h->nlmsg_seq;
+	req.from = client->portid;
 	rc = may(srv, client, &req, &e);
 	if (!rc && is_dump(h)) {
 		rc = job_start(srv, client, &req, &e);
@@ -485,6 +490,8 @@ void lnet_nl_server_destroy(struct lnet_nl_server *srv)
 		return;
 	list_for_each_entry_safe(job, next, &srv->jobs, link)
 		job_free(srv, job);
+	if (srv->cfg.ln)
+		lnet_control_fini(&srv->ctl);
 	if (srv->fd >= 0)
 		close(srv->fd);
 	if (srv->wake_fd >= 0)
@@ -498,6 +505,16 @@ void lnet_nl_server_wake(struct lnet_nl_server *srv)
 
 	if (write(srv->wake_fd, &one, sizeof(one)) < 0)
 		return;		/* full: it will wake */
+}
+
+static void join(struct lnet_nl_server *srv)
+{
+	u64 now = srv->ctl.waiting ? now_ms() : 0;
+
+	if (!srv->ctl.waiting || now - srv->join_ms < JOIN_MS)
+		return;
+	srv->join_ms = now;
+	lnet_control_join(&srv->ctl);
 }
 
 int lnet_nl_server_step(struct lnet_nl_server *srv, int timeout_ms)
@@ -515,5 +532,6 @@ int lnet_nl_server_step(struct lnet_nl_server *srv, int timeout_ms)
 		while (budget-- && receive(srv))
 			;
 	jobs_run(srv);
+	join(srv);
 	return 0;
 }

@@ -14,11 +14,11 @@ struct lnet_nl_server_cfg {
 	const char *name, *version;
 	/*
 	 * For those who keep the configuration; both or none. begin() before each request that may
-	 * change it: 0, or -errno with the words in @e, and the request is refused. end() after
-	 * it, before the client hears of it: @rc is how it ended; what it returns, with @e, the
-	 * client is told. It may call serve.
+	 * change it, by @size bytes of requests: 0, or -errno with the words in @e, and the request
+	 * is refused. end() after it, before the client hears of it: @rc is how it ended; what it
+	 * returns, with @e, the client is told. It may call serve.
 	 */
-	int (*begin)(void *arg, struct lnet_ctl_err *e);
+	int (*begin)(void *arg, size_t size, struct lnet_ctl_err *e);
 	int (*end)(void *arg, int rc, struct lnet_ctl_err *e);
 	void *arg;
 };

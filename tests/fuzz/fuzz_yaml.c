@@ -53,8 +53,8 @@ static void import(const struct lnetctl_node *doc, enum lnetctl_import how)
 	c = lnetctl_open_local(lnet_nl_server_serve, srv);
 	BUG_ON(!c || lnetctl_configure(c, 0));
 	if (how != LNETCTL_IMPORT_ADD)
-		BUG_ON(lnetctl_import(c, doc, LNETCTL_IMPORT_ADD, NULL) == -EPROTO);
-	if (lnetctl_import(c, doc, how, &shown))
+		BUG_ON(lnetctl_import(c, doc, NULL, LNETCTL_IMPORT_ADD, NULL) == -EPROTO);
+	if (lnetctl_import(c, doc, "fuzz", how, &shown))
 		lnetctl_error_print(c, fuzz_null());
 	lnetctl_print(shown, LNETCTL_WIDE, fuzz_null());
 	lnetctl_doc_free(shown);

@@ -119,6 +119,7 @@ static void world_begin(struct world *w)
 static void world_end(struct world *w)
 {
 	lnetctl_close(w->c);
+	lnet_control_fini(&w->ctl);
 	node_end(w->ln);
 }
 
@@ -461,7 +462,7 @@ static void test_empty(void)
 	for (cmd = 2; cmd < 256; cmd++) {
 		for (i = 0; i < ARRAY_SIZE(flags); i++) {
 			struct ctl_op op = { (u8)cmd, 4, flags[i], 0, "x", "y" };
-			bool known = (cmd <= 16 || (cmd >= 64 && cmd <= 66));
+			bool known = (cmd <= 16 || (cmd >= 64 && cmd <= 67));
 			int rc = flags[i] == LNET_NL_F_DUMP ? ctl_dump(w.c, &op, NULL, &doc) :
 							      ctl_do(w.c, &op, NULL);
 

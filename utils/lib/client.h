@@ -62,8 +62,16 @@ int link_talk(struct link *l, struct link_call *call);
 
 /* ---- ctl.c ---- */
 
+/* Requests that the node keeps until it is told to carry out all of them or none. */
+struct ctl_trans {
+	const struct lnetctl_node *at;		/* the caller's: what of a file is being read */
+	const struct lnetctl_node **origin;	/* of each request that was sent */
+	unsigned int nr, room;
+};
+
 struct lnetctl {
 	struct link *link;
+	struct ctl_trans *trans;		/* changes become part of it; NULL: at once */
 	struct lnetctl_error error;
 	char text[320], object[40];
 };
@@ -88,6 +96,21 @@ int ctl_dump(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *bo
 
 /* The first IPv4 address of @host, else the first IPv6 one. Waits for name servers. -EINVAL. */
 int ctl_host_resolve(const char *host, char *addr, size_t size);
+
+/* ---- ctl_trans.c ---- */
+
+/*
+ * Changes of @c become part of @t from now on, if the node has transactions, else -EOPNOTSUPP. 0,
+ * or another error.
+ */
+int ctl_trans_begin(struct lnetctl *c, struct ctl_trans *t);
+/*
+ * @rc 0: the node carries them out; else it forgets them, and the error stays the one of @rc. What
+ * it returns is the verdict; @t->at is what of the file was refused.
+ */
+int ctl_trans_end(struct lnetctl *c, struct ctl_trans *t, int rc);
+/* Flags that a change gets as part of a transaction. 0 or -ENOMEM. */
+int ctl_trans_stage(struct lnetctl *c, const struct ctl_op *op, uint16_t *flags);
 
 /* ---- expand.c ---- */
 

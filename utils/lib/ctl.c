@@ -102,6 +102,8 @@ static int op_talk(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_no
 	lnetctl_doc_free(body);
 	call.attrs = req.buf;
 	call.len = req.len;
+	if (!rc && c->trans && !reply)
+		rc = ctl_trans_stage(c, op, &call.flags);
 	if (!rc)
 		rc = link_talk(c->link, &call);
 	request_free(&req);

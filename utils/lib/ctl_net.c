@@ -104,6 +104,16 @@ static int add_interfaces(struct lnetctl_node *seq, const struct lnetctl_net *n)
 	return rc;
 }
 
+/* The interface that has the NID, or will have it, beside the NID. */
+static int add_device(struct lnetctl_node *ni, const struct lnetctl_net *n)
+{
+	struct lnetctl_node *intf = n->interfaces ? lnetctl_add_map(ni, "interfaces") : NULL;
+
+	if (!n->interfaces)
+		return 0;
+	return intf && lnetctl_add_text(intf, "0", n->interfaces) ? 0 : -ENOMEM;
+}
+
 /* One net item per net of the NID list, in the order of the list. */
 static int add_nids(struct lnetctl_node *body, const struct lnetctl_net *n,
 		    const struct lnetctl_node *nids)
@@ -123,7 +133,7 @@ static int add_nids(struct lnetctl_node *body, const struct lnetctl_net *n,
 		}
 		seq = lnetctl_find(item, "local NI(s)");
 		ni = lnetctl_add_map(seq, NULL);
-		if (!ni || !lnetctl_add_text(ni, "nid", nid->text))
+		if (!ni || !lnetctl_add_text(ni, "nid", nid->text) || add_device(ni, n))
 			return -ENOMEM;
 		rc = add_rest(ni, n, n->cpts);
 	}

@@ -149,6 +149,8 @@ const struct command lnetctl_commands[] = {
 	  run_set_other, .sub = set_commands },
 	{ "import", "import [--add | --del | --show | --exec] [FILE]", run_import, import_opts },
 	{ "export", "export [--backup] [FILE]", run_export, export_opts },
+	{ "plan", "plan [FILE]: show what apply would do", run_plan },
+	{ "apply", "apply [FILE]: make the node be as the file says", run_apply },
 	{ "stats", "stats {show | reset}", .sub = stats_commands },
 	{ "debug", "debug {recovery | peer | nidlist}", .sub = debug_commands },
 	{ "global", "global {show}", .sub = global_commands },

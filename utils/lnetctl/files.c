@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* import and export. */
+/* import, export, plan and apply. */
 #include <errno.h>
 #include <string.h>
 #include "tool.h"
@@ -27,6 +27,11 @@ static enum lnetctl_import import_how(const struct tool *t)
 	return tool_opt(t, "exec") ? LNETCTL_IMPORT_EXEC : LNETCTL_IMPORT_ADD;
 }
 
+static const char *file_name(const struct tool *t)
+{
+	return t->nr_rest ? t->rest[0] : NULL;
+}
+
 static int read_file(const char *name, struct lnetctl_node **doc)
 {
 	FILE *in = name ? fopen(name, "re") : stdin;
@@ -52,7 +57,8 @@ int run_import(struct tool *t)
 
 	if (rc)
 		return rc;
-	rc = lnetctl_import(t->c, doc, how, how == LNETCTL_IMPORT_SHOW ? &shown : NULL);
+	rc = lnetctl_import(t->c, doc, file_name(t), how,
+			    how == LNETCTL_IMPORT_SHOW ? &shown : NULL);
 	lnetctl_doc_free(doc);
 	if (shown && shown->first)
 		lnetctl_print(shown, t->json ? LNETCTL_JSON : LNETCTL_WIDE, stdout);
@@ -72,5 +78,29 @@ int run_export(struct tool *t)
 	if (t->nr_rest && fclose(out) && !rc)
 		return tool_refuse("yaml", "builder", -1, "cannot write '%s': %s", t->rest[0],
 				   strerror(errno));
+	return tool_done(t, rc);
+}
+
+int run_plan(struct tool *t)
+{
+	struct lnetctl_node *doc, *plan;
+	int rc = read_file(file_name(t), &doc);
+
+	if (rc)
+		return rc;
+	rc = lnetctl_plan(t->c, doc, file_name(t), &plan);
+	lnetctl_doc_free(doc);
+	return tool_show(t, rc, plan, LNETCTL_WIDE);
+}
+
+int run_apply(struct tool *t)
+{
+	struct lnetctl_node *doc;
+	int rc = read_file(file_name(t), &doc);
+
+	if (rc)
+		return rc;
+	rc = lnetctl_apply(t->c, doc, file_name(t), NULL);
+	lnetctl_doc_free(doc);
 	return tool_done(t, rc);
 }

@@ -90,6 +90,8 @@ extern const struct command fault_commands[], drop_commands[], delay_commands[];
 int run_set_other(struct tool *t);
 int run_import(struct tool *t);
 int run_export(struct tool *t);
+int run_plan(struct tool *t);
+int run_apply(struct tool *t);
 extern const struct opt import_opts[], export_opts[];
 int run_service_id(struct tool *t);
 int run_setup_mrrouting(struct tool *t);

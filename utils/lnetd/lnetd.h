@@ -21,10 +21,10 @@ int state_lock(struct state *s);	/* -EBUSY: another process keeps its state ther
 int state_load(struct lnetctl *c, const char *path);	/* -ENOENT: there is none, quietly */
 int config_load(struct lnetctl *c, const char *path);
 /*
- * Before a change: room for the file with it. Then either state_commit() or state_drop(). @why gets
- * the words, with the name of the file.
+ * Before a change by requests of @change bytes: room for the file with it. Then either
+ * state_commit() or state_drop(). @why gets the words, with the name of the file.
  */
-int state_begin(struct state *s, char *why, size_t why_size);
+int state_begin(struct state *s, size_t change, char *why, size_t why_size);
 /* Until it returned 0 the old file stays. */
 int state_commit(struct state *s, struct lnetctl *c, bool configured, char *why, size_t why_size);
 void state_drop(struct state *s);

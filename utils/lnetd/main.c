@@ -134,11 +134,11 @@ static bool is_configured(struct lnetctl *c)
 	return configured;
 }
 
-static int begin_change(void *arg, struct lnet_ctl_err *e)
+static int begin_change(void *arg, size_t size, struct lnet_ctl_err *e)
 {
 	struct daemon *d = arg;
 
-	return d->state.path ? state_begin(&d->state, e->text, sizeof(e->text)) : 0;
+	return d->state.path ? state_begin(&d->state, size, e->text, sizeof(e->text)) : 0;
 }
 
 /* The file says what the node is, whatever became of the change. */
@@ -198,7 +198,7 @@ static int configuration_load(struct daemon *d)
 
 	if (rc != -ENOENT)
 		return rc;
-	rc = d->state.path ? state_begin(&d->state, e.text, sizeof(e.text)) : 0;
+	rc = d->state.path ? state_begin(&d->state, 0, e.text, sizeof(e.text)) : 0;
 	if (!rc && d->config)
 		rc = config_load(d->c, d->config);
 	return d->state.path && !rc ? end_change(d, rc, &e) : rc;

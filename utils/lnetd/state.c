@@ -36,7 +36,7 @@ static int apply(struct lnetctl *c, const char *path, const struct lnetctl_node 
 	int rc = lnetctl_configure(c, 0);
 
 	if (!rc)
-		rc = lnetctl_import(c, doc, LNETCTL_IMPORT_ADD, NULL);
+		rc = lnetctl_import(c, doc, NULL, LNETCTL_IMPORT_ADD, NULL);
 	return rc ? complain(path, rc, lnetctl_error(c)->text) : 0;
 }
 
@@ -125,7 +125,9 @@ int state_load(struct lnetctl *c, const char *path)
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-#define STATE_MORE	16384	/* what one request can add to the file, and more */
+/* What a change can add to the file, and more: a name in a request may become a section. */
+#define STATE_MORE	16384
+#define STATE_FACTOR	8
 
 static int explain(const char *path, int err, const char *what, char *why, size_t why_size)
 {
@@ -147,16 +149,16 @@ static int sync_directory(const char *path)
 	return rc;
 }
 
-static int reserve(int fd, const char *path)
+static int reserve(int fd, const char *path, size_t change)
 {
 	struct stat st;
 	off_t size = stat(path, &st) ? 0 : st.st_size;
-	int err = posix_fallocate(fd, 0, size + STATE_MORE);
+	int err = posix_fallocate(fd, 0, size + STATE_MORE + (off_t)(STATE_FACTOR * change));
 
 	return err == EOPNOTSUPP || err == EINVAL ? 0 : -err;
 }
 
-int state_begin(struct state *s, char *why, size_t why_size)
+int state_begin(struct state *s, size_t change, char *why, size_t why_size)
 {
 	int rc = 0;
 
@@ -168,7 +170,7 @@ int state_begin(struct state *s, char *why, size_t why_size)
 	if (s->fd < 0)
 		rc = -errno;
 	else
-		rc = reserve(s->fd, s->path);
+		rc = reserve(s->fd, s->path, change);
 	if (!rc)
 		return 0;
 	state_drop(s);

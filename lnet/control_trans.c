@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Transactions: requests of one sender are kept as they come, and carried out together or not at
+ * all.
+ *
+ * Until the commit nothing changes, so a sender that dies leaves the node as it was, without
+ * anybody having to notice: what it had sent waits for the next begin. The commit is one request;
+ * what fails in it is undone by making the configuration be what it was before.
+ */
+#include "control_cmd.h"
+
+#define BYTES_MAX (16u << 20)	/* of requests in a transaction: more than 100,000 peers */
+
+struct staged {
+	struct list_head link;
+	u8 cmd, version;
+	u16 flags;
+	size_t len;
+	u8 attrs[];
+};
+
+struct lnet_ctl_trans {
+	struct list_head staged;
+	size_t bytes;
+	u32 from;
+};
+
+void lnet_ctl_trans_drop(struct lnet_control *ctl)
+{
+	struct lnet_ctl_trans *t = ctl->trans;
+	struct staged *s, *next;
+
+	if (!t)
+		return;
+	ctl->trans = NULL;
+	list_for_each_entry_safe(s, next, &t->staged, link)
+		kvfree(s);
+	kfree(t);
+}
+
+size_t lnet_ctl_trans_size(const struct lnet_control *ctl)
+{
+	return ctl->trans ? ctl->trans->bytes : 0;
+}
+
+static int check_sender(const struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e)
+{
+	if (ctl->trans && ctl->trans->from == req->from)
+		return 0;
+	return lnet_ctl_fail(e, -ESTALE,
+			     "the transaction is over: another one was begun meanwhile");
+}
+
+int lnet_ctl_trans_stage(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e)
+{
+	struct lnet_ctl_trans *t = ctl->trans;
+	size_t size = sizeof(struct staged) + req->len;
+	int rc = check_sender(ctl, req, e);
+	struct staged *s;
+
+	if (rc)
+		return rc;
+	if (size > BYTES_MAX - t->bytes)
+		return lnet_ctl_fail(e, -E2BIG, "a transaction has at most %u bytes", BYTES_MAX);
+	s = kvmalloc(size, GFP_KERNEL);
+	if (!s)
+		return -ENOMEM;
+	s->cmd = req->cmd;
+	s->version = req->version;
+	s->flags = req->flags & ~LNET_NL_F_STAGED;
+	s->len = req->len;
+	if (req->len)
+		memcpy(s->attrs, req->attrs, req->len);
+	list_add_tail(&s->link, &t->staged);
+	t->bytes += size;
+	return 0;
+}
+
+static int begin(struct lnet_control *ctl, const struct lnet_ctl_req *req)
+{
+	struct lnet_ctl_trans *t = kzalloc(sizeof(*t), GFP_KERNEL);
+
+	if (!t)
+		return -ENOMEM;
+	lnet_ctl_trans_drop(ctl);
+	INIT_LIST_HEAD(&t->staged);
+	t->from = req->from;
+	ctl->trans = t;
+	return 0;
+}
+
+/* Which one it was stands before the words. */
+static void name_request(struct lnet_ctl_err *e, unsigned int nr, int rc)
+{
+	const struct lnet_ctl_err why = *e;
+
+	scnprintf(e->text, sizeof(e->text), "request %u: %s", nr,
+		  why.text[0] ? why.text : lnet_ctl_why(rc));
+}
+
+static int carry_out(struct lnet_control *ctl, const struct lnet_ctl_trans *t,
+		     struct lnet_ctl_err *e)
+{
+	const struct staged *s;
+	unsigned int nr = 0;
+	int rc = 0;
+
+	list_for_each_entry(s, &t->staged, link) {
+		struct lnet_ctl_req req = { .cmd = s->cmd, .version = s->version,
+					    .flags = s->flags, .from = t->from,
+					    .attrs = s->attrs, .len = s->len };
+
+		rc = lnet_ctl_carry_out(ctl, &req, e);
+		if (rc) {
+			name_request(e, nr, rc);
+			break;
+		}
+		nr++;
+	}
+	return rc;
+}
+
+static int commit(struct lnet_control *ctl, const struct lnet_ctl_trans *t, struct lnet_ctl_err *e)
+{
+	struct lnet_ctl_conf *before;
+	int rc = lnet_ctl_conf_read(ctl, &before), bad;
+
+	if (rc)
+		return lnet_ctl_fail(e, rc, "nothing was changed: %s", lnet_ctl_why(rc));
+	rc = carry_out(ctl, t, e);
+	bad = rc ? lnet_ctl_conf_restore(ctl, before) : 0;
+	if (bad)
+		pr_err("a transaction failed (%s) and could not be undone: %d\n", e->text, bad);
+	lnet_ctl_conf_free(before);
+	return rc;
+}
+
+int lnet_ctl_trans_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
+{
+	int rc;
+
+	if (req->flags & LNET_NL_F_CREATE)
+		return begin(ctl, req);
+	rc = check_sender(ctl, req, e);
+	if (rc)
+		return rc;
+	if (req->flags & LNET_NL_F_REPLACE)
+		rc = commit(ctl, ctl->trans, e);
+	lnet_ctl_trans_drop(ctl);
+	return rc;
+}

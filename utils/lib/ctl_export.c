@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a node has, as a file that import takes. */
+#include <string.h>
+#include "import.h"
+
+static int export_part(struct lnetctl_node *doc, int rc, enum lnetctl_style style, FILE *out)
+{
+	if (!rc)
+		lnetctl_print(doc, style, out);
+	lnetctl_doc_free(doc);
+	return rc;
+}
+
+static int export_faults(struct lnetctl *c, FILE *out)
+{
+	struct import faults = { .c = c };
+	struct lnetctl_node *delays;
+	int rc = lnetctl_fault_show(c, false, &faults.shown);
+
+	if (rc)
+		return rc;
+	rc = lnetctl_fault_show(c, true, &delays);
+	if (!rc)
+		import_keep(&faults, delays);
+	return export_part(faults.shown, rc, LNETCTL_WIDE, out);
+}
+
+int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
+{
+	bool backup = flags & LNETCTL_EXPORT_BACKUP;
+	struct lnetctl_node *doc;
+	int rc;
+
+	rc = lnetctl_net_show(c, NULL, backup ? 1 : 2, backup, &doc);
+	rc = export_part(doc, rc, LNETCTL_WIDE, out);
+	if (rc)
+		return rc;
+	rc = lnetctl_peer_show(c, NULL, backup ? 0 : 3, backup, &doc);
+	rc = export_part(doc, rc, LNETCTL_WIDE, out);
+	if (rc)
+		return rc;
+	rc = lnetctl_global_show(c, &doc);
+	rc = export_part(doc, rc, LNETCTL_HAND, out);
+	if (rc || flags & LNETCTL_EXPORT_NO_FAULT)
+		return rc;
+	return export_faults(c, out);
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The sections net and ip2nets of a configuration: which interfaces they mean. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "import.h"
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* As stock's tool: what is not known is passed over, and people are told. */
+static void unknown_keys(const struct lnetctl_node *map, const char *group,
+			 const char *const *known)
+{
+	const struct lnetctl_node *n;
+	const char *const *k;
+
+	for (n = map && map->kind == LNETCTL_MAP ? map->first : NULL; n; n = n->next) {
+		for (k = known; *k && strcmp(*k, n->key); k++)
+			;
+		if (!*k)
+			fprintf(stderr, "line %u: Ignoring unrecognized key '%s' for '%s'\n",
+				n->line, n->key, group);
+	}
+}
+
+static int read_tunables(struct import *im, const struct lnetctl_node *map, struct lnetctl_net *n)
+{
+	static const char *const net_keys[] = { "peer_timeout", "peer_credits",
+						"peer_buffer_credits", "credits", NULL };
+	/* the timeout is that of full exports, which have it to be seen */
+	static const char *const lnd_keys[] = { "conns_per_peer", "tos", "timeout", NULL };
+	const struct lnetctl_node *tun = lnetctl_find(map, "tunables"),
+				  *lnd = lnetctl_find(map, "lnd tunables");
+	int rc = import_num(im, "net", tun, "peer_timeout", &n->peer_timeout);
+
+	rc = rc ? rc : import_num(im, "net", tun, "peer_credits", &n->peer_credits);
+	rc = rc ? rc : import_num(im, "net", tun, "peer_buffer_credits", &n->peer_buffer_credits);
+	rc = rc ? rc : import_num(im, "net", tun, "credits", &n->credits);
+	rc = rc ? rc : import_num(im, "net", lnd, "conns_per_peer", &n->conns_per_peer);
+	rc = rc ? rc : import_num(im, "net", lnd, "tos", &n->tos);
+	unknown_keys(tun, "tunables", net_keys);
+	unknown_keys(lnd, "lnd tunables", lnd_keys);
+	return rc;
+}
+
+/* "CPT" is a text with or without brackets, or a sequence: as a text in brackets. */
+static int read_cpts(struct import *im, const struct lnetctl_node *map, char *buf, size_t size)
+{
+	const struct lnetctl_node *cpt = lnetctl_find(map, "CPT"), *n;
+	size_t len = 0;
+
+	if (!cpt || cpt->kind == LNETCTL_NULL)
+		return 0;
+	if (cpt->kind != LNETCTL_SEQ) {
+		len = (size_t)snprintf(buf, size, cpt->text && *cpt->text == '[' ? "%s" : "[%s]",
+				       cpt->text ? cpt->text : "");
+		return len < size ? 0 : import_refuse(im, "net", cpt, "bad CPT list");
+	}
+	for (n = cpt->first; n && len + 2 < size; n = n->next)
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? "," : "[",
+					n->text ? n->text : "");
+	if (!len || len + 2 > size)
+		return import_refuse(im, "net", cpt, "bad CPT list");
+	strcpy(buf + len, "]");
+	return 0;
+}
+
+/* ---- interfaces ------------------------------------------------------------------------------ */
+
+static int first_interface(struct import *im, struct ni_item *item)
+{
+	struct local_address *all;
+	int nr = local_addresses(&all), i;
+
+	if (nr < 0)
+		return ctl_fail(im->c, nr, import_verb(im), "net", NULL);
+	for (i = 0; i < nr; i++)
+		if (all[i].family == 2 && !all[i].loopback)
+			break;
+	if (i < nr)
+		snprintf(item->name, sizeof(item->name), "%s", all[i].name);
+	free(all);
+	return i < nr ? 0
+		      : import_refuse(im, "net", item->at,
+				      "no interface is named, and none is up");
+}
+
+/* "eth0" or "eth0[0,1]", whose CPTs come before those of the item. */
+static int read_name(struct import *im, const struct lnetctl_node *intf, struct ni_item *item)
+{
+	const char *text = intf->text;
+	char cpts[sizeof(item->cpts)];
+
+	if (!text || !*text)
+		return import_refuse(im, "net", intf, "an interface must have a name");
+	if (ctl_interface_next(&text, item->name, sizeof(item->name), cpts, sizeof(cpts)) != 1 ||
+	    *text)
+		return import_refuse(im, "net", intf, "bad name of an interface");
+	if (*cpts)
+		memcpy(item->cpts, cpts, sizeof(cpts));
+	return 0;
+}
+
+static int each_name(struct import *im, const struct ni_item *item,
+		     const struct lnetctl_node *intf, ni_item_fn fn, void *arg)
+{
+	int rc = 0;
+
+	for (; intf && !rc; intf = intf->next) {
+		struct ni_item one = *item;
+
+		rc = read_name(im, intf, &one);
+		rc = rc ? rc : fn(im, &one, arg);
+	}
+	return rc;
+}
+
+/* NULL, when the address does not count: a full export has it for interfaces that wait. */
+static const char *nid_of(const struct lnetctl_node *ni)
+{
+	const char *nid = lnetctl_text(ni, "nid");
+
+	return nid && *nid && strcmp(nid, "<?>") ? nid : NULL;
+}
+
+/* @ni: the element, or @net itself when that has no list. */
+static int ni_items(struct import *im, const struct lnetctl_node *net,
+		    const struct lnetctl_node *ni, ni_item_fn fn, void *arg)
+{
+	const struct lnetctl_node *intf = lnetctl_find(ni, "interfaces");
+	struct ni_item item = { .at = ni, .net = lnetctl_text(net, "net type"),
+				.nid = nid_of(ni) };
+	int rc;
+
+	im->trans.at = ni;
+	if (ni->kind != LNETCTL_MAP)
+		return import_refuse(im, "net", ni, "an interface must be a mapping");
+	if (intf && intf->kind != LNETCTL_MAP && intf->kind != LNETCTL_SEQ &&
+	    intf->kind != LNETCTL_NULL)
+		return import_refuse(im, "net", intf, "'interfaces' must be a mapping");
+	lnetctl_net_init(&item.n);
+	rc = read_tunables(im, net, &item.n);
+	rc = rc || ni == net ? rc : read_tunables(im, ni, &item.n);
+	rc = rc ? rc : read_cpts(im, net, item.cpts, sizeof(item.cpts));
+	rc = rc ? rc : read_cpts(im, ni, item.cpts, sizeof(item.cpts));
+	if (rc)
+		return rc;
+	if (item.nid) {
+		if (intf && intf->first)
+			rc = read_name(im, intf->first, &item);
+		return rc ? rc : fn(im, &item, arg);
+	}
+	if (intf && intf->first)
+		return each_name(im, &item, intf->first, fn, arg);
+	rc = first_interface(im, &item);
+	return rc ? rc : fn(im, &item, arg);
+}
+
+int import_net_item(struct import *im, const struct lnetctl_node *net, ni_item_fn fn, void *arg)
+{
+	const char *type = lnetctl_text(net, "net type");
+	const struct lnetctl_node *nis = lnetctl_find(net, "local NI(s)"), *ni;
+	int rc = 0;
+
+	im->trans.at = net;
+	if (!type)
+		return import_refuse(im, "net", net, "a net must begin with its 'net type'");
+	if (!strcmp(type, "lo"))
+		return 0;
+	if (!nis || nis->kind == LNETCTL_NULL)
+		return ni_items(im, net, net, fn, arg);
+	if (nis->kind != LNETCTL_SEQ)
+		return import_refuse(im, "net", nis, "'local NI(s)' must be a sequence");
+	for (ni = nis->first; ni && !rc; ni = ni->next)
+		rc = ni_items(im, net, ni, fn, arg);
+	return rc;
+}
+
+/* One request per interface or NID, so that an error names it. */
+static int send_item(struct import *im, const struct ni_item *item, void *arg)
+{
+	struct lnetctl_net n = item->n;
+
+	(void)arg;
+	n.cpts = item->cpts;
+	n.interfaces = *item->name ? item->name : NULL;
+	if (item->nid)
+		n.nids = item->nid;
+	else
+		n.net = item->net;
+	if (im->how == LNETCTL_IMPORT_DEL)
+		return lnetctl_net_del(im->c, &n);
+	return lnetctl_net_add(im->c, &n);
+}
+
+static int net_show(struct import *im, const char *type)
+{
+	struct lnetctl_node *doc;
+	int rc = lnetctl_net_show(im->c, type, 0, false, &doc);
+
+	return rc ? rc : import_keep(im, doc);
+}
+
+int import_net(struct import *im, const struct lnetctl_node *net)
+{
+	const char *type = lnetctl_text(net, "net type");
+
+	im->trans.at = net;
+	if (type && im->how == LNETCTL_IMPORT_SHOW)
+		return net_show(im, type);
+	return import_net_item(im, net, send_item, NULL);
+}
+
+/* ---- ip2nets --------------------------------------------------------------------------------- */
+
+struct rules {
+	struct local_address *all;
+	int nr;
+	struct lnetctl_node *applied;	/* nets that have their rule */
+	ni_item_fn fn;
+	void *arg;
+};
+
+/* Does it match any of @ranges? Without ranges it does. -EINVAL. */
+static int in_ranges(struct import *im, const struct local_address *a,
+		     const struct lnetctl_node *ranges)
+{
+	const struct lnetctl_node *n = ranges ? ranges->first : NULL;
+	int rc, found = !n;
+
+	for (; n; n = n->next) {
+		rc = address_matches(a, n->text ? n->text : "");
+		if (rc < 0)
+			return import_refuse(im, "ip2nets", n, "not a pattern of addresses");
+		found |= rc;
+	}
+	return found;
+}
+
+/* Is the interface up, with an address that matches? */
+static int name_matches(struct import *im, const struct rules *r, const char *name,
+			const struct lnetctl_node *ranges)
+{
+	int i, rc = 0;
+
+	for (i = 0; i < r->nr && !rc; i++)
+		if (!strcmp(r->all[i].name, name))
+			rc = in_ranges(im, &r->all[i], ranges);
+	return rc;
+}
+
+/* All of those that are named, or none. */
+static int named_match(struct import *im, const struct rules *r, const struct ni_item *item,
+		       const struct lnetctl_node *intf, const struct lnetctl_node *ranges)
+{
+	int rc = 1;
+
+	for (; intf && rc > 0; intf = intf->next) {
+		struct ni_item one = *item;
+
+		rc = read_name(im, intf, &one);
+		rc = rc ? rc : name_matches(im, r, one.name, ranges);
+	}
+	return rc;
+}
+
+static bool seen_before(const struct rules *r, int i)
+{
+	int k;
+
+	for (k = 0; k < i; k++)
+		if (!strcmp(r->all[k].name, r->all[i].name))
+			return true;
+	return false;
+}
+
+/* Every interface with an address that matches; without ranges the first. 1: there was one. */
+static int found_by_range(struct import *im, const struct rules *r, const struct ni_item *item,
+			  const struct lnetctl_node *ranges)
+{
+	bool any = ranges && ranges->first;
+	int i, rc, found = 0;
+
+	for (i = 0; i < r->nr; i++) {
+		const struct local_address *a = &r->all[i];
+		struct ni_item one = *item;
+
+		if (seen_before(r, i) || (!any && (a->loopback || a->family != 2 || found)))
+			continue;
+		rc = name_matches(im, r, a->name, ranges);
+		if (!rc)
+			continue;
+		snprintf(one.name, sizeof(one.name), "%s", a->name);
+		rc = rc < 0 ? rc : r->fn(im, &one, r->arg);
+		if (rc)
+			return rc;
+		found = 1;
+	}
+	return found;
+}
+
+/* 1: the rule applied, 0: it does not match, -errno. */
+static int rule_apply(struct import *im, const struct rules *r, const struct lnetctl_node *rule,
+		      struct ni_item *item)
+{
+	const struct lnetctl_node *intf = lnetctl_find(rule, "interfaces"),
+				  *ranges = lnetctl_find(rule, "ip-range");
+	int rc = read_tunables(im, rule, &item->n);
+
+	rc = rc ? rc : read_cpts(im, rule, item->cpts, sizeof(item->cpts));
+	if (rc)
+		return rc;
+	if (!intf || !intf->first)
+		return found_by_range(im, r, item, ranges);
+	rc = named_match(im, r, item, intf->first, ranges);
+	if (rc <= 0)
+		return rc;
+	rc = each_name(im, item, intf->first, r->fn, r->arg);
+	return rc ? rc : 1;
+}
+
+static int one_rule(struct import *im, struct rules *r, const struct lnetctl_node *rule)
+{
+	struct ni_item item = { .at = rule, .net = lnetctl_text(rule, "net-spec") };
+	int rc;
+
+	im->trans.at = rule;
+	if (!item.net)
+		return import_refuse(im, "ip2nets", rule, "a rule must begin with its 'net-spec'");
+	if (lnetctl_find(r->applied, item.net))
+		return 0;
+	lnetctl_net_init(&item.n);
+	rc = rule_apply(im, r, rule, &item);
+	if (rc <= 0)
+		return rc;
+	return lnetctl_add_text(r->applied, item.net, "") ? 0 : -ENOMEM;
+}
+
+int import_ip2nets(struct import *im, const struct lnetctl_node *section, ni_item_fn fn,
+		   void *arg)
+{
+	struct rules r = { .applied = lnetctl_add_map(NULL, NULL), .fn = fn, .arg = arg };
+	const struct lnetctl_node *rule;
+	int rc = 0;
+
+	r.nr = local_addresses(&r.all);
+	if (r.nr < 0 || !r.applied)
+		rc = ctl_fail(im->c, r.applied ? r.nr : -ENOMEM, import_verb(im), "ip2nets", NULL);
+	for (rule = section->first; rule && !rc; rule = rule->next)
+		rc = one_rule(im, &r, rule);
+	if (!rc && section->first && !r.applied->first)
+		rc = import_refuse(im, "ip2nets", section, "No ip2nets rules applied");
+	free(r.all);
+	lnetctl_doc_free(r.applied);
+	return rc;
+}
+
+int import_ip2nets_section(struct import *im, const struct lnetctl_node *section)
+{
+	const struct lnetctl_node *rule;
+	int rc = 0;
+
+	if (im->how != LNETCTL_IMPORT_SHOW)
+		return import_ip2nets(im, section, send_item, NULL);
+	for (rule = section->first; rule && !rc; rule = rule->next)
+		if (lnetctl_text(rule, "net-spec"))
+			rc = net_show(im, lnetctl_text(rule, "net-spec"));
+	return rc;
+}

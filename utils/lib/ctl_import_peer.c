@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The sections peer and fault of a configuration, item by item. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "import.h"
+
+/* ---- peer ------------------------------------------------------------------------------------ */
+
+static int peer_show(struct import *im, const char *primary)
+{
+	struct lnetctl_node *doc;
+	int rc = lnetctl_peer_show(im->c, primary, 0, false, &doc);
+
+	return rc ? rc : import_keep(im, doc);
+}
+
+int import_peer_mr(struct import *im, const struct lnetctl_node *peer, bool *mr)
+{
+	const struct lnetctl_node *flag = lnetctl_find(peer, "Multi-Rail");
+
+	*mr = true;
+	if (!flag)
+		return 0;
+	if (flag->kind != LNETCTL_BOOL)
+		return import_refuse(im, "peer", flag, "'Multi-Rail' must be true or false");
+	*mr = strchr("yYtT", flag->text[0]) || !strcasecmp(flag->text, "on");
+	return 0;
+}
+
+static int nids_append(struct import *im, const struct lnetctl_node *pni, char **list)
+{
+	const char *nid = lnetctl_text(pni, "nid");
+	char *longer;
+
+	if (!nid || !*nid)
+		return import_refuse(im, "peer", pni, "an entry of 'peer ni' needs a 'nid'");
+	if (asprintf(&longer, "%s%s%s", *list, **list ? "," : "", nid) < 0)
+		return ctl_fail(im->c, -ENOMEM, import_verb(im), "peer", NULL);
+	free(*list);
+	*list = longer;
+	return 0;
+}
+
+int import_peer_nids(struct import *im, const struct lnetctl_node *peer, char **list)
+{
+	const struct lnetctl_node *pnis = lnetctl_find(peer, "peer ni"), *pni;
+	int rc = 0;
+
+	*list = NULL;
+	if (pnis && pnis->kind != LNETCTL_SEQ && pnis->kind != LNETCTL_NULL)
+		return import_refuse(im, "peer", pnis, "'peer ni' must be a sequence");
+	*list = strdup("");
+	if (!*list)
+		return ctl_fail(im->c, -ENOMEM, import_verb(im), "peer", NULL);
+	for (pni = pnis ? pnis->first : NULL; pni && !rc; pni = pni->next)
+		rc = nids_append(im, pni, list);
+	if (!rc)
+		return 0;
+	free(*list);
+	*list = NULL;
+	return rc;
+}
+
+int import_peer(struct import *im, const struct lnetctl_node *peer)
+{
+	const char *primary = lnetctl_text(peer, "primary nid");
+	char *nids;
+	bool mr;
+	int rc;
+
+	im->trans.at = peer;
+	if (im->how == LNETCTL_IMPORT_EXEC)
+		return import_refuse(im, "import", peer, "invalid key 'peer'");
+	if (!primary)
+		return import_refuse(im, "peer", peer, "a peer must have its 'primary nid'");
+	if (im->how == LNETCTL_IMPORT_SHOW)
+		return peer_show(im, primary);
+	rc = import_peer_mr(im, peer, &mr);
+	rc = rc ? rc : import_peer_nids(im, peer, &nids);
+	if (rc)
+		return rc;
+	if (im->how == LNETCTL_IMPORT_DEL)
+		rc = lnetctl_peer_del(im->c, primary, *nids ? nids : NULL, 0);
+	else
+		rc = lnetctl_peer_add(im->c, primary, *nids ? nids : NULL,
+				      mr ? 0 : LNETCTL_PEER_NON_MR);
+	free(nids);
+	return rc;
+}
+
+/* ---- fault ----------------------------------------------------------------------------------- */
+
+/* All of a rule's numbers; each is in range of 32 bits, the node knows more of most. */
+struct rule_numbers {
+	int64_t rate, interval, latency, latency_ms, messages, health_errors, random, drop_all,
+		when;
+};
+
+static int numbers_read(struct import *im, const struct lnetctl_node *rule, bool delay,
+			struct rule_numbers *v)
+{
+	const struct { const char *key; int64_t *val;
+	} all[] = {
+		{ delay ? "la_rate" : "da_rate", &v->rate },
+		{ delay ? "la_interval" : "da_interval", &v->interval },
+		{ "la_latency", &v->latency },
+		{ "la_latency_ms", &v->latency_ms },
+		{ "fa_msg_mask", &v->messages },
+		{ "da_health_error_mask", &v->health_errors },
+		{ "da_random", &v->random },
+		{ "da_drop_all", &v->drop_all },
+		{ "da_when", &v->when },
+	};
+	char text[160];
+	size_t i;
+	int rc;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		rc = import_num(im, "fault", rule, all[i].key, all[i].val);
+		if (rc)
+			return rc;
+		if (*all[i].val >= 0 && *all[i].val <= UINT32_MAX)
+			continue;
+		snprintf(text, sizeof(text),
+			 "invalid value '%lld' for key '%s': it must be 0 to %u",
+			 (long long)*all[i].val, all[i].key, UINT32_MAX);
+		return import_refuse(im, "fault", lnetctl_find(rule, all[i].key), text);
+	}
+	return 0;
+}
+
+/* Bit 63 is a portal, too. */
+static int portals_read(struct import *im, const struct lnetctl_node *rule, uint64_t *portals)
+{
+	const struct lnetctl_node *n = lnetctl_find(rule, "fa_ptl_mask");
+	char *end = NULL;
+
+	*portals = 0;
+	if (!n)
+		return 0;
+	errno = 0;
+	if (n->text && *n->text && *n->text != '-')
+		*portals = strtoull(n->text, &end, 0);
+	if (!end || *end || errno)
+		return import_refuse(im, "fault", n, "'fa_ptl_mask' must be a number of 64 bits");
+	return 0;
+}
+
+int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct lnetctl_fault *f)
+{
+	const char *type = lnetctl_text(rule, "rule_type");
+	struct rule_numbers v = { 0 };
+	int rc;
+
+	memset(f, 0, sizeof(*f));
+	if (!type || (strcmp(type, "drop") && strcmp(type, "delay")))
+		return import_refuse(im, "fault", rule, "'rule_type' must be drop or delay");
+	f->delay = !strcmp(type, "delay");
+	rc = numbers_read(im, rule, f->delay, &v);
+	rc = rc ? rc : portals_read(im, rule, &f->portals);
+	if (rc)
+		return rc;
+	f->source = lnetctl_text(rule, "fa_src");
+	f->dest = lnetctl_text(rule, "fa_dst");
+	f->local = lnetctl_text(rule, "fa_local_nid");
+	f->messages = (unsigned int)v.messages;
+	f->rate = (unsigned int)v.rate;
+	f->interval = (unsigned int)v.interval;
+	f->latency_ms = (unsigned int)(v.latency_ms ? v.latency_ms : v.latency * 1000);
+	f->when = (unsigned int)v.when;
+	f->health_errors = (unsigned int)v.health_errors;
+	f->random = v.random;
+	f->drop_all = v.drop_all;
+	return 0;
+}
+
+/* Rules are deleted by what they match: those that match the same go with the first. */
+static bool deleted_before(const struct import *im, const struct lnetctl_node *rule)
+{
+	static const char *const keys[] = { "rule_type", "fa_src", "fa_dst" };
+	const struct lnetctl_node *other;
+	unsigned int i, same;
+
+	for (other = im->first; other && other != rule; other = other->next) {
+		for (i = same = 0; i < 3; i++) {
+			const char *a = lnetctl_text(other, keys[i]),
+				   *b = lnetctl_text(rule, keys[i]);
+
+			same += !strcmp(a ? a : "*", b ? b : "*");
+		}
+		if (same == 3)
+			return true;
+	}
+	return false;
+}
+
+static int fault_show(struct import *im, const struct lnetctl_fault *f)
+{
+	const char *src = f->source ? f->source : "*", *dst = f->dest ? f->dest : "*", *text;
+	struct lnetctl_node *doc, *rules, *rule, *next;
+	int rc = lnetctl_fault_show(im->c, f->delay, &doc);
+
+	if (rc)
+		return rc;
+	rules = lnetctl_find(doc, "fault");
+	for (rule = rules ? rules->first : NULL; rule; rule = next) {
+		next = rule->next;
+		text = lnetctl_text(rule, "fa_src");
+		if (text && !strcmp(text, src) && !strcmp(lnetctl_text(rule, "fa_dst"), dst))
+			continue;
+		lnetctl_take(rules, rule);
+		lnetctl_doc_free(rule);
+	}
+	if (rules && !rules->first) {
+		lnetctl_doc_free(doc);
+		return 0;
+	}
+	return import_keep(im, doc);
+}
+
+int import_fault(struct import *im, const struct lnetctl_node *rule)
+{
+	struct lnetctl_fault f;
+	int rc;
+
+	im->trans.at = rule;
+	rc = import_fault_read(im, rule, &f);
+	if (rc)
+		return rc;
+	if (im->how == LNETCTL_IMPORT_SHOW)
+		return fault_show(im, &f);
+	if (im->how == LNETCTL_IMPORT_DEL)
+		return deleted_before(im, rule) ? 0 : lnetctl_fault_del(im->c, &f);
+	return lnetctl_fault_add(im->c, &f);
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a node must do to be as a file says, and doing it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "plan.h"
+
+int plan_nomem(struct plan *p)
+{
+	return ctl_fail(p->im.c, -ENOMEM, "show", "plan", NULL);
+}
+
+struct lnetctl_node *plan_section(struct plan *p, const char *verb, const char *name,
+				  enum lnetctl_kind kind)
+{
+	struct lnetctl_node *part = lnetctl_find(p->doc, verb), *section;
+
+	section = part ? lnetctl_find(part, name) : NULL;
+	return section ? section : part ? lnetctl_add(part, name, kind, NULL) : NULL;
+}
+
+/* ---- tunables -------------------------------------------------------------------------------- */
+
+/*
+ * A value in the unit that nodes show: seconds, bytes, points, 0 and 1. False: a word that only the
+ * node knows.
+ */
+static bool value_of(const char *text, double *val)
+{
+	static const struct { const char *text; double scale;
+	} suffixes[] = {
+		{ "", 1 },	 { "s", 1 },		{ "ms", 1e-3 },	   { "us", 1e-6 },
+		{ "ns", 1e-9 },	 { "m", 60 },		{ "h", 3600 },	   { "k", 1 << 10 },
+		{ "K", 1 << 10 }, { "M", 1 << 20 },	{ "G", 1 << 30 },  { "%", 10 },
+		{ NULL, 0 },
+	};
+	static const char *const words[] = { "off", "on", "no", "yes", "false", "true",
+					     "disabled", "enabled" };
+	char *end;
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcasecmp(words[i], text)) {
+			*val = i % 2;
+			return true;
+		}
+	*val = strtod(text, &end);
+	for (i = 0; end != text && suffixes[i].text; i++)
+		if (!strcmp(suffixes[i].text, end)) {
+			*val *= suffixes[i].scale;
+			return true;
+		}
+	return false;
+}
+
+/* Nodes show nanoseconds. */
+static bool value_same(const char *a, const char *b)
+{
+	double x, y;
+
+	if (!strcmp(a, b))
+		return true;
+	if (!value_of(a, &x) || !value_of(b, &y))
+		return false;
+	return x - y < 5e-10 && y - x < 5e-10;
+}
+
+static int plan_tunable(struct plan *p, const struct lnetctl_node *n)
+{
+	const char *key = strcmp(n->key, "max_intf") ? n->key : "max_interfaces";
+	const char *has = lnetctl_text(p->global, key);
+	struct lnetctl_node *set, *line;
+
+	if (!strcmp(key, "lnd_timeout") || (has && n->text && value_same(has, n->text)))
+		return 0;
+	set = plan_section(p, "set", "global", LNETCTL_MAP);
+	line = set ? lnetctl_add(set, key, (enum lnetctl_kind)n->kind, n->text) : NULL;
+	if (!line)
+		return plan_nomem(p);
+	line->line = n->line;
+	return 0;
+}
+
+static int plan_global(struct plan *p, const struct lnetctl_node *section)
+{
+	const struct lnetctl_node *n;
+	int rc = 0;
+
+	for (n = section->first; n && !rc; n = n->next)
+		rc = plan_tunable(p, n);
+	return rc;
+}
+
+static int plan_numa(struct plan *p, const struct lnetctl_node *section)
+{
+	const struct lnetctl_node *range = lnetctl_find(section, "range");
+	struct lnetctl_node n = { 0 };
+	char key[] = "numa_range";
+
+	if (!range)
+		return 0;
+	n = *range;
+	n.key = key;
+	return plan_tunable(p, &n);
+}
+
+/* ---- sections -------------------------------------------------------------------------------- */
+
+static int each(struct plan *p, const struct lnetctl_node *section,
+		int (*fn)(struct plan *p, const struct lnetctl_node *item))
+{
+	const struct lnetctl_node *item;
+	int rc = 0;
+
+	for (item = section->first; item && !rc; item = item->next)
+		rc = fn(p, item);
+	return rc;
+}
+
+static int plan_net(struct plan *p, const struct lnetctl_node *net)
+{
+	return import_net_item(&p->im, net, plan_net_item, p);
+}
+
+static int plan_nets(struct plan *p, const struct lnetctl_node *section)
+{
+	return each(p, section, plan_net);
+}
+
+static int plan_ip2nets(struct plan *p, const struct lnetctl_node *section)
+{
+	return import_ip2nets(&p->im, section, plan_net_item, p);
+}
+
+static int plan_peers(struct plan *p, const struct lnetctl_node *section)
+{
+	return each(p, section, plan_peer);
+}
+
+/* What import would refuse is refused here, what it passes over is no difference. */
+static int plan_other(struct plan *p, const struct lnetctl_node *section)
+{
+	struct lnetctl_node doc = { .kind = LNETCTL_MAP };
+	struct lnetctl_node only = *section;
+
+	only.next = NULL;
+	doc.first = &only;
+	return import_sections(&p->im, &doc);
+}
+
+static const struct {
+	const char *name;
+	enum lnetctl_kind kind;
+	int (*fn)(struct plan *p, const struct lnetctl_node *section);
+} sections[] = {
+	{ "net", LNETCTL_SEQ, plan_nets },     { "ip2nets", LNETCTL_SEQ, plan_ip2nets },
+	{ "peer", LNETCTL_SEQ, plan_peers },   { "fault", LNETCTL_SEQ, plan_faults },
+	{ "global", LNETCTL_MAP, plan_global }, { "numa", LNETCTL_MAP, plan_numa },
+};
+
+static int plan_section_of(struct plan *p, const struct lnetctl_node *n)
+{
+	size_t i;
+
+	p->im.trans.at = n;
+	for (i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		if (strcmp(n->key, sections[i].name))
+			continue;
+		if (n->kind == LNETCTL_NULL)
+			return 0;
+		if (n->kind == sections[i].kind)
+			return sections[i].fn(p, n);
+		return import_refuse(&p->im, n->key, n, sections[i].kind == LNETCTL_SEQ
+							       ? "must be a sequence"
+							       : "must be a mapping");
+	}
+	if (n->kind == LNETCTL_MAP || n->kind == LNETCTL_SEQ || n->kind == LNETCTL_NULL)
+		return plan_other(p, n);
+	return plan_tunable(p, n);
+}
+
+static int plan_all(struct plan *p, const struct lnetctl_node *doc)
+{
+	const struct lnetctl_node *n;
+	int rc = 0;
+
+	for (n = doc->first; n && !rc; n = n->next)
+		rc = plan_section_of(p, n);
+	if (!rc && !lnetctl_find(doc, "fault"))
+		rc = plan_faults(p, NULL);
+	rc = rc ? rc : plan_peers_del(p);
+	return rc ? rc : plan_nets_del(p);
+}
+
+/* ---- the node -------------------------------------------------------------------------------- */
+
+static int node_read(struct plan *p)
+{
+	struct lnetctl_node *shown;
+	struct lnetctl *c = p->im.c;
+	int rc = lnetctl_net_show(c, NULL, 1, true, &p->nets);
+
+	rc = rc ? rc : lnetctl_peer_show(c, NULL, 0, true, &p->peers);
+	rc = rc ? rc : lnetctl_fault_show(c, false, &p->rules[0]);
+	rc = rc ? rc : lnetctl_fault_show(c, true, &p->rules[1]);
+	rc = rc ? rc : lnetctl_global_show(c, &shown);
+	if (rc)
+		return rc;
+	p->global = lnetctl_find(shown, "global");
+	if (p->global)
+		lnetctl_take(shown, p->global);
+	lnetctl_doc_free(shown);
+	return p->global ? 0 : plan_nomem(p);
+}
+
+/* The parts are there from the begin, so that they have their order; empty ones go in the end. */
+static int doc_begin(struct plan *p)
+{
+	p->doc = lnetctl_add_map(NULL, NULL);
+	return p->doc && lnetctl_add_map(p->doc, "del") && lnetctl_add_map(p->doc, "set") &&
+			       lnetctl_add_map(p->doc, "add")
+		       ? 0 : plan_nomem(p);
+}
+
+static void doc_end(struct plan *p)
+{
+	struct lnetctl_node *part, *next;
+
+	for (part = p->doc->first; part; part = next) {
+		next = part->next;
+		if (part->first)
+			continue;
+		lnetctl_take(p->doc, part);
+		lnetctl_doc_free(part);
+	}
+}
+
+int lnetctl_plan(struct lnetctl *c, const struct lnetctl_node *doc, const char *name,
+		 struct lnetctl_node **plan)
+{
+	struct plan p = { .im = { .c = c, .how = LNETCTL_IMPORT_ADD } };
+	int rc = doc_begin(&p);
+
+	*plan = NULL;
+	rc = rc ? rc : node_read(&p);
+	rc = rc ? rc : plan_all(&p, doc);
+	rc = import_place(&p.im, name, rc);
+	lnetctl_doc_free(p.nets);
+	lnetctl_doc_free(p.peers);
+	lnetctl_doc_free(p.rules[0]);
+	lnetctl_doc_free(p.rules[1]);
+	lnetctl_doc_free(p.global);
+	if (rc) {
+		lnetctl_doc_free(p.doc);
+		return rc;
+	}
+	doc_end(&p);
+	*plan = p.doc;
+	return 0;
+}
+
+/* ---- doing it -------------------------------------------------------------------------------- */
+
+/* Rules and peers go before the interfaces that they are about, and come after them. */
+static int carry_out(struct import *im, const struct lnetctl_node *part, bool add)
+{
+	static const char *const order[] = { "fault", "peer", "net", "global" };
+	struct lnetctl_node doc = { .kind = LNETCTL_MAP }, one;
+	const struct lnetctl_node *n;
+	int i, rc = 0;
+
+	im->how = add ? LNETCTL_IMPORT_ADD : LNETCTL_IMPORT_DEL;
+	for (i = 0; i < 4 && !rc; i++) {
+		n = lnetctl_find(part, order[add ? 3 - i : i]);
+		if (!n)
+			continue;
+		one = *n;
+		one.next = NULL;
+		doc.first = &one;
+		rc = import_sections(im, &doc);
+	}
+	return rc;
+}
+
+static int plan_do(struct lnetctl *c, const struct lnetctl_node *plan, const char *name)
+{
+	struct import im = { .c = c };
+	int rc;
+
+	if (!plan->first)
+		return 0;
+	rc = ctl_trans_begin(c, &im.trans);
+	if (rc == -EOPNOTSUPP)
+		return ctl_fail(c, rc, "set", "apply",
+				"this node cannot change a configuration as a whole");
+	if (rc)
+		return rc;
+	rc = carry_out(&im, lnetctl_find(plan, "del"), false);
+	rc = rc ? rc : carry_out(&im, lnetctl_find(plan, "set"), true);
+	rc = rc ? rc : carry_out(&im, lnetctl_find(plan, "add"), true);
+	rc = ctl_trans_end(c, &im.trans, rc);
+	return import_place(&im, name, rc);
+}
+
+int lnetctl_apply(struct lnetctl *c, const struct lnetctl_node *doc, const char *name,
+		  struct lnetctl_node **plan)
+{
+	struct lnetctl_node *todo;
+	int rc = lnetctl_plan(c, doc, name, &todo);
+
+	if (plan)
+		*plan = NULL;
+	if (rc)
+		return rc;
+	rc = plan_do(c, todo, name);
+	if (!rc && plan)
+		*plan = todo;
+	else
+		lnetctl_doc_free(todo);
+	return rc;
+}

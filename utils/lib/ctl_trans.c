@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Many changes as one: sent and checked one by one, carried out together or not at all. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "client.h"
+
+/* Interfaces drain before they go. */
+#define COMMIT_MS 600000
+
+int ctl_trans_begin(struct lnetctl *c, struct ctl_trans *t)
+{
+	const struct ctl_op op = { LNET_NL_TRANSACTION, LNET_NL_VERSION, LNET_NL_F_CREATE, 0,
+				   "add",		"import" };
+	int rc;
+
+	*t = (struct ctl_trans){ .at = NULL };
+	rc = ctl_do(c, &op, NULL);
+	if (!rc)
+		c->trans = t;
+	return rc;
+}
+
+int ctl_trans_stage(struct lnetctl *c, const struct ctl_op *op, uint16_t *flags)
+{
+	struct ctl_trans *t = c->trans;
+
+	if (t->nr == t->room) {
+		unsigned int room = 2 * t->room + 64;
+		const struct lnetctl_node **origin = realloc(t->origin, room * sizeof(*origin));
+
+		if (!origin)
+			return -ENOMEM;
+		t->origin = origin;
+		t->room = room;
+	}
+	t->origin[t->nr++] = t->at;
+	*flags |= LNET_NL_F_STAGED;
+	if (op->cmd == LNET_NL_NETS && op->flags & LNET_NL_F_CREATE)
+		*flags |= LNET_NL_F_APPEND;
+	return 0;
+}
+
+/* "request 12: words": the words stay. */
+static void find_origin(struct lnetctl *c, struct ctl_trans *t)
+{
+	unsigned int nr;
+	int len = 0;
+
+	t->at = NULL;
+	if (sscanf(c->text, "request %u: %n", &nr, &len) < 1 || !len || nr >= t->nr)
+		return;
+	t->at = t->origin[nr];
+	memmove(c->text, c->text + len, strlen(c->text + len) + 1);
+}
+
+static int commit(struct lnetctl *c, struct ctl_trans *t)
+{
+	const struct ctl_op op = { LNET_NL_TRANSACTION, LNET_NL_VERSION, LNET_NL_F_REPLACE,
+				   COMMIT_MS,		"add",		 "import" };
+	int rc = ctl_do(c, &op, NULL);
+
+	if (rc)
+		find_origin(c, t);
+	return rc;
+}
+
+int ctl_trans_end(struct lnetctl *c, struct ctl_trans *t, int rc)
+{
+	struct link_call forget = { .cmd = LNET_NL_TRANSACTION, .version = LNET_NL_VERSION };
+
+	c->trans = NULL;
+	if (!rc)
+		rc = commit(c, t);
+	else
+		link_talk(c->link, &forget);	/* what it says is not what went wrong */
+	free(t->origin);
+	t->origin = NULL;
+	return rc;
+}

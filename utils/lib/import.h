@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Between the files that read configurations: sections into items, for import and for plans. */
+#ifndef LNETCTL_IMPORT_H
+#define LNETCTL_IMPORT_H
+
+#include "client.h"
+
+struct import {
+	struct lnetctl *c;
+	enum lnetctl_import how;
+	struct lnetctl_node *shown;	/* NULL: nobody wants to see */
+	const struct lnetctl_node *first;	/* of the items of the section */
+	struct ctl_trans trans;		/* its at: what is being read */
+};
+
+const char *import_verb(const struct import *im);
+/* An error about @n. */
+int import_refuse(struct import *im, const char *object, const struct lnetctl_node *n,
+		  const char *what);
+/* The sections of @doc, which is freed, into what is shown. 0. */
+int import_keep(struct import *im, struct lnetctl_node *doc);
+/* Where in the file it was stands before the words of the last error; returns @rc. */
+int import_place(struct import *im, const char *name, int rc);
+/* An optional number of a mapping; absent: *@val stays. */
+int import_num(struct import *im, const char *object, const struct lnetctl_node *map,
+	       const char *key, int64_t *val);
+/* All sections but "global", which go first when added. */
+int import_sections(struct import *im, const struct lnetctl_node *doc);
+
+/* ---- ctl_import_net.c: sections net and ip2nets ---- */
+
+/* One interface; texts live as long as the file, or the call. */
+struct ni_item {
+	const struct lnetctl_node *at;
+	const char *net;
+	const char *nid;		/* NULL: the one that the interface has */
+	char name[128], cpts[128];	/* "": none is named */
+	struct lnetctl_net n;		/* the numbers */
+};
+
+typedef int (*ni_item_fn)(struct import *im, const struct ni_item *item, void *arg);
+/* @fn for each interface of an item of "net". */
+int import_net_item(struct import *im, const struct lnetctl_node *net, ni_item_fn fn, void *arg);
+/* The same for a section "ip2nets", with what its rules mean on this machine. */
+int import_ip2nets(struct import *im, const struct lnetctl_node *section, ni_item_fn fn,
+		   void *arg);
+int import_net(struct import *im, const struct lnetctl_node *net);
+int import_ip2nets_section(struct import *im, const struct lnetctl_node *section);
+
+/* ---- ctl_import_peer.c: items of peer and fault ---- */
+
+int import_peer(struct import *im, const struct lnetctl_node *peer);
+/* The flag Multi-Rail, true without. */
+int import_peer_mr(struct import *im, const struct lnetctl_node *peer, bool *mr);
+/* "peer ni" of a peer as a list with commas, "" without, for free(). */
+int import_peer_nids(struct import *im, const struct lnetctl_node *peer, char **list);
+int import_fault(struct import *im, const struct lnetctl_node *rule);
+/* Texts are those of @rule. */
+int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct lnetctl_fault *f);
+
+/* ---- ip2nets.c ---- */
+
+/* An address of this machine, whose interface is up. */
+struct local_address {
+	char name[32];
+	bool loopback;
+	int family;
+	unsigned char bytes[16];
+};
+
+/* For free(), their number or -errno. */
+int local_addresses(struct local_address **all);
+/* Does @a match "10.0.[0-3].*", "fd00::1" or "fd00::/8"? -EINVAL: that is no pattern. */
+int address_matches(const struct local_address *a, const char *pattern);
+
+#endif

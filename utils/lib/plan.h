@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Between the files that compare a configuration with a node. */
+#ifndef LNETCTL_PLAN_H
+#define LNETCTL_PLAN_H
+
+#include "import.h"
+
+struct plan {
+	struct import im;
+	struct lnetctl_node *doc;		/* "del", "set", "add" */
+	/* what the node has; in them line 1 marks what the file has too */
+	struct lnetctl_node *nets, *peers, *rules[2], *global;
+};
+
+/* Section @name under @verb of the plan, made at first use; NULL: no memory. */
+struct lnetctl_node *plan_section(struct plan *p, const char *verb, const char *name,
+				  enum lnetctl_kind kind);
+int plan_nomem(struct plan *p);
+
+/* plan_net.c, plan_peer.c: differences of a section; all without the section (NULL) too. */
+int plan_net_item(struct import *im, const struct ni_item *item, void *plan);
+int plan_nets_del(struct plan *p);
+int plan_peer(struct plan *p, const struct lnetctl_node *peer);
+int plan_peers_del(struct plan *p);
+int plan_faults(struct plan *p, const struct lnetctl_node *section);
+
+#endif
