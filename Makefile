@@ -14,6 +14,8 @@ OUT	:= $(if $(filter release,$(F)),build,$(O))
 
 PREFIX	?= /usr/local
 LIBDIR	?= $(PREFIX)/lib
+SYSCONFDIR ?= /etc
+UNITDIR	?= $(PREFIX)/lib/systemd/system
 VERSION	:= 0.1
 SOMAJOR	:= 0
 
@@ -241,6 +243,17 @@ install: all
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/liblnet.pc
 	set -e; for page in $(MAN); do d=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
 		install -d $$d; install -m 644 $$page $$d; done
+	set -e; install -d $(DESTDIR)$(UNITDIR); for unit in packaging/*.service; do \
+		sed 's|@BINDIR@|$(PREFIX)/bin|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' $$unit \
+			> $(DESTDIR)$(UNITDIR)/$${unit##*/}; done
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 644 packaging/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/lnetctl
+	install -d $(DESTDIR)$(SYSCONFDIR)/modprobe.d
+	$(call install_once,packaging/lnet.conf,$(SYSCONFDIR)/lnet.conf)
+	$(call install_once,packaging/modprobe.conf,$(SYSCONFDIR)/modprobe.d/lnet.conf)
+
+# What an administrator may have changed stays.
+install_once = test -e $(DESTDIR)$(2) || install -m 644 $(1) $(DESTDIR)$(2)
 
 clean:
 	rm -rf build

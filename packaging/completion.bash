@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Completion of lnetctl in bash. Commands and options are what the tool itself says they are, nets, NIDs and tunables what
+# the node says.
+
+# Is "$@" a command? Then its help ends with 1: 1 is no; else it is a group, whose commands may be listed.
+_lnetctl_is_command()
+{
+	"$@" --help >/dev/null 2>&1 </dev/null
+	[ $? -eq 1 ]
+}
+
+_lnetctl_subcommands()
+{
+	"$@" list-commands 2>/dev/null </dev/null
+}
+
+_lnetctl_options()
+{
+	"$@" --help 2>/dev/null </dev/null | sed -n 's/^\t\(--[a-z0-9_-]*\):.*/\1/p'
+}
+
+# Values of key $1 in what the other words show, asked of the node of "${base[@]}".
+_lnetctl_ask()
+{
+	local key=$1
+	shift
+	timeout 2 "${base[@]}" "$@" 2>/dev/null </dev/null | sed -n "s/^[ -]*$key: //p" | sort -u
+}
+
+_lnetctl_nids()
+{
+	case $1 in
+	local) _lnetctl_ask nid net show ;;
+	peer) _lnetctl_ask nid peer show; _lnetctl_ask 'primary nid' peer show ;;
+	*) _lnetctl_nids local; _lnetctl_nids peer ;;
+	esac
+}
+
+# What the option $1 of the command "${path[@]}" may have for a value.
+_lnetctl_values()
+{
+	case $1 in
+	--net) _lnetctl_ask 'net type' net show ;;
+	--if) ls /sys/class/net 2>/dev/null ;;
+	--nid) case ${path[0]} in net) _lnetctl_nids local ;; *) _lnetctl_nids peer ;; esac ;;
+	--prim_nid) _lnetctl_nids peer ;;
+	--local_nid) _lnetctl_nids local ;;
+	--source) _lnetctl_nids local; [ "${path[0]}" = ping ] || _lnetctl_nids peer ;;
+	--dest) _lnetctl_nids all ;;
+	--link) printf '%s\n' up down ;;
+	--message) printf '%s\n' PUT ACK GET REPLY ;;
+	--when) printf '%s\n' before posted completed ;;
+	--health_error) printf '%s\n' local_interrupt local_dropped local_aborted local_no_route local_error \
+		local_timeout remote_error remote_dropped remote_timeout network_timeout random ;;
+	--verbose | -v) printf '%s\n' 0 1 2 3 4 5 ;;
+	esac
+}
+
+# What may stand where no option is begun.
+_lnetctl_words()
+{
+	case ${path[0]} in
+	set) timeout 2 "${base[@]}" global show 2>/dev/null </dev/null | sed -n 's/^ *\([a-z0-9_]*\): .*/\1/p' ;;
+	ping | discover | cpt-of-nid) _lnetctl_nids all ;;
+	import | export | plan | apply) compgen -f -- "$1" ;;
+	esac
+}
+
+# Words that are split at blanks only, up to the cursor: NIDs have what bash splits at.
+_lnetctl()
+{
+	local line=${COMP_LINE:0:COMP_POINT} words word last path=() base=() found
+	read -r -a words <<<"$line"
+	[[ $line == *[[:space:]] ]] && words+=("")
+	last=$((${#words[@]} - 1))
+	local cur=${words[last]} before=${words[last - 1]} i=1 command=
+
+	base=("${words[0]}")
+	while [ $i -lt $last ]; do
+		word=${words[i]}
+		case $word in
+		--node) base+=("$word" "${words[i + 1]}"); i=$((i + 1)) ;;
+		--node=* | --json) base+=("$word") ;;
+		-*) ;;
+		*) [ -n "$command" ] || path+=("$word") ;;
+		esac
+		[ ${#path[@]} -eq 0 ] || [ -n "$command" ] || ! _lnetctl_is_command "${words[0]}" "${path[@]}" || command=yes
+		i=$((i + 1))
+	done
+
+	if [ ${#path[@]} -eq 0 ] && [[ $cur == -* ]]; then
+		found="--node --json"
+	elif [ -z "$command" ]; then
+		found=$(_lnetctl_subcommands "${words[0]}" "${path[@]}"; [ "${path[*]}" != set ] || _lnetctl_words "$cur")
+	elif [[ $cur == -* ]]; then
+		found=$(_lnetctl_options "${words[0]}" "${path[@]}")
+	else
+		found=$(_lnetctl_values "$before")
+		[ -n "$found" ] || found=$(_lnetctl_words "$cur")
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$found" -- "$cur")
+	# bash puts in what comes behind the last place where it splits
+	local behind=${cur##*[@:=]}
+	[ "$behind" = "$cur" ] || COMPREPLY=("${COMPREPLY[@]#"${cur%"$behind"}"}")
+}
+
+complete -o default -F _lnetctl lnetctl
