@@ -95,6 +95,7 @@ static int cpts(const struct lnet_val *v, struct ni_req *r, const struct lnet *l
 		struct lnet_ctl_err *e)
 {
 	struct lnet_req list = v->list;
+	char text[LNET_TEXT_MAX];
 	struct lnet_val val;
 	s64 cpt;
 
@@ -103,12 +104,16 @@ static int cpts(const struct lnet_val *v, struct ni_req *r, const struct lnet *l
 	while (lnet_req_next(&list, &val)) {
 		if (val.kind == LNET_VAL_TEXT && val.text[0] == '.')
 			continue;
-		if (lnet_val_int(&val, 0, ln->nr_shards - 1, &cpt))
-			return lnet_ctl_fail(e, -ERANGE, "CPTs of this node are 0 to %u",
-					     ln->nr_shards - 1);
+		if (lnet_val_int(&val, 0, ln->nr_shards - 1, &cpt)) {
+			if (lnet_val_text(&val, text, sizeof(text)))
+				text[0] = 0;
+			return lnet_ctl_fail(e, -ERANGE, "invalid value '%s' for key 'CPT': CPTs "
+					     "of this node are 0 to %u", text, ln->nr_shards - 1);
+		}
 		r->cfg.cpts |= BIT_ULL(cpt);
 	}
-	return r->cfg.cpts ? 0 : lnet_ctl_fail(e, -EINVAL, "the list of CPTs is empty");
+	return r->cfg.cpts ? 0 : lnet_ctl_fail(e, -EINVAL, "invalid value for key 'CPT': the list "
+					       "is empty");
 }
 
 static struct ni_req *req_new(struct ni_list *l, u32 net)

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Transactions of management: all or nothing, whatever fails in the middle; interfaces that are
+ * configured before they are there.
+ */
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include "control.h"
+#include "node.h"
+#include "utils/lib/client.h"
+
+struct world {
+	struct lnet *ln;
+	struct lnet_control ctl;
+	struct lnetctl *c;
+	bool late;			/* interface "late" has come */
+};
+
+static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *res)
+{
+	const struct world *w = arg;
+	char text[64], buf[LNET_NIDSTR_SIZE];
+
+	if (!strcmp(ifname, "late"))
+		ifname = w->late ? "eth99" : "";
+	if (strncmp(ifname, "eth", 3))
+		return -ENODEV;
+	snprintf(text, sizeof(text), "10.0.%s.1@%s", ifname + 3, lnet_net_str(net, buf));
+	return lnet_nid_parse(res, text) ? -EADDRNOTAVAIL : 0;
+}
+
+static const struct lnet_control_ops ops = { .interface_nid = interface_nid };
+
+static void put_verdict(u32 *at, const struct nlmsghdr *req, int err, const char *text)
+{
+	size_t len = *text ? strlen(text) + 1 : 0;
+	struct nlattr a = { .nla_type = NLMSGERR_ATTR_MSG, .nla_len = (u16)(sizeof(a) + len) };
+	struct {
+		struct nlmsghdr h;
+		struct nlmsgerr e;
+	} ack = {
+		.h = { .nlmsg_len = sizeof(ack) + (len ? NLA_ALIGN(a.nla_len) : 0),
+		       .nlmsg_type = NLMSG_ERROR,
+		       .nlmsg_seq = req->nlmsg_seq,
+		       .nlmsg_flags = NLM_F_CAPPED | NLM_F_ACK_TLVS },
+		.e = { .error = err },
+	};
+
+	memset(at, 0, 512);
+	memcpy(at, &ack, sizeof(ack));
+	memcpy((u8 *)at + sizeof(ack), &a, sizeof(a));
+	memcpy((u8 *)at + sizeof(ack) + sizeof(a), text, len);
+}
+
+static int dump(struct world *w, const struct nlmsghdr *h, const struct lnet_ctl_req *req,
+		lnetctl_reply_fn reply, void *to)
+{
+	static u32 buf[65536 / sizeof(u32)];
+	struct lnet_ctl_err e;
+	struct lnet_ctl_dump d;
+	int rc = lnet_control_dump_start(&w->ctl, req, &d, &e);
+
+	if (rc)
+		return rc;
+	do {
+		struct lnet_nlw nlw;
+
+		lnet_nlw_init(&nlw, buf, sizeof(buf), h->nlmsg_type, req->cmd, 0, h->nlmsg_seq);
+		rc = lnet_control_dump_next(&d, &nlw.sink, &e);
+		reply(to, buf, nlw.len);
+	} while (rc == 1);
+	lnet_control_dump_end(&d);
+	return rc;
+}
+
+static int serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
+{
+	const struct nlmsghdr *h = msg;
+	const struct genlmsghdr *g = NLMSG_DATA(h);
+	struct lnet_ctl_req req = { .cmd = g->cmd,
+				    .version = g->version,
+				    .flags = h->nlmsg_flags,
+				    .attrs = g + 1,
+				    .len = h->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN };
+	struct lnet_ctl_err e = { "" };
+	struct world *w = arg;
+	u32 ack[512 / sizeof(u32)];
+	int rc;
+
+	if (lnet_control_changes(req.cmd, req.flags))
+		rc = lnet_control_do(&w->ctl, &req, &e);
+	else
+		rc = dump(w, h, &req, reply, to);
+	put_verdict(ack, h, rc, e.text);
+	return reply(to, ack, ack[0]);
+}
+
+static void world_begin(struct world *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->ln = node_begin(2);
+	w->ctl = (struct lnet_control){ .ln = w->ln, .ops = &ops, .arg = w, .name = "unit",
+					.version = "0" };
+	w->c = lnetctl_open_local(serve, w);
+	UNIT_EQUAL(lnetctl_configure(w->c, 0), 0, "configure");
+}
+
+static void world_end(struct world *w)
+{
+	lnetctl_close(w->c);
+	lnet_control_fini(&w->ctl);
+	node_end(w->ln);
+}
+
+static struct lnetctl_node *parse(const char *text)
+{
+	FILE *in = fmemopen((void *)text, strlen(text), "r");
+	struct lnetctl_node *doc;
+	char why[200];
+
+	UNIT_EQUAL(lnetctl_yaml_read(in, &doc, why, sizeof(why)), 0, "YAML");
+	fclose(in);
+	return doc;
+}
+
+static int import(struct world *w, const char *text, enum lnetctl_import how)
+{
+	struct lnetctl_node *doc = parse(text);
+	int rc = lnetctl_import(w->c, doc, "file", how, NULL);
+
+	lnetctl_doc_free(doc);
+	return rc;
+}
+
+static int apply(struct world *w, const char *text)
+{
+	struct lnetctl_node *doc = parse(text);
+	int rc = lnetctl_apply(w->c, doc, "file", NULL);
+
+	lnetctl_doc_free(doc);
+	return rc;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The configuration as a text, for free(); its lines sorted, as what came back stands last. */
+static char *state_of(struct world *w)
+{
+	char *text = NULL, *sorted = NULL, *lines[2000], *line, *rest;
+	size_t len, nr = 0, i;
+	FILE *out = open_memstream(&text, &len);
+
+	UNIT_EQUAL(lnetctl_export(w->c, LNETCTL_EXPORT_BACKUP, out), 0, "export");
+	fclose(out);
+	for (line = strtok_r(text, "\n", &rest); line && nr < ARRAY_SIZE(lines);
+	     line = strtok_r(NULL, "\n", &rest))
+		lines[nr++] = line;
+	qsort(lines, nr, sizeof(*lines), by_text);
+	out = open_memstream(&sorted, &len);
+	for (i = 0; i < nr; i++)
+		fprintf(out, "%s\n", lines[i]);
+	fclose(out);
+	free(text);
+	return sorted;
+}
+
+#define NI(name, credits) "    - interfaces: { 0: " name " }\n      tunables: { credits: " credits " }\n"
+
+static const char old_text[] =
+	"net:\n- net type: tcp\n  local NI(s):\n" NI("eth1", "64") NI("eth2", "64")
+	"- net type: tcp1\n  local NI(s):\n" NI("eth3", "64") NI("late", "17")
+	"peer:\n"
+	"- primary nid: 10.1.0.1@tcp\n  peer ni: [ { nid: 10.1.0.2@tcp }, { nid: 10.1.0.3@tcp1 } ]\n"
+	"- primary nid: 10.1.1.1@tcp\n  Multi-Rail: false\n"
+	"fault:\n- { rule_type: drop, fa_src: '*', fa_dst: 10.1.0.1@tcp, da_rate: 7 }\n"
+	"- { rule_type: drop, fa_src: '*', fa_dst: 10.1.0.1@tcp, da_rate: 8 }\n"
+	"global:\n  retry_count: 5\n";
+
+/* Everything that can be different is. */
+static const char new_text[] =
+	"net:\n- net type: tcp\n  local NI(s):\n" NI("eth1", "32") NI("eth4", "64")
+	"- net type: tcp2\n  local NI(s):\n" NI("eth3", "64")
+	"peer:\n"
+	"- primary nid: 10.1.0.1@tcp\n  peer ni: [ { nid: 10.1.0.4@tcp }, { nid: 10.1.0.3@tcp1 } ]\n"
+	"- primary nid: 10.1.0.2@tcp\n"
+	"- primary nid: 10.1.1.1@tcp\n  peer ni: [ { nid: 10.1.1.2@tcp } ]\n"
+	"fault:\n- { rule_type: delay, fa_src: '*', fa_dst: '*', la_rate: 2, la_latency: 1 }\n"
+	"global:\n  retry_count: 1\n  health_step: 9\n";
+
+static void expect_state(struct world *w, const char *want, const char *what)
+{
+	char *now = state_of(w);
+
+	if (strcmp(now, want))
+		UNIT_TEXT(now, want, what);
+	else
+		CU_PASS("as it should be");
+	free(now);
+}
+
+struct states {
+	char *before, *after;
+};
+
+static void states_begin(struct world *w, struct states *s)
+{
+	UNIT_EQUAL(import(w, old_text, LNETCTL_IMPORT_ADD), 0, "the old configuration");
+	s->before = state_of(w);
+	UNIT_EQUAL(apply(w, new_text), 0, "the new one");
+	s->after = state_of(w);
+	CU_ASSERT(strcmp(s->before, s->after));
+	UNIT_EQUAL(apply(w, old_text), 0, "and back");
+}
+
+static void states_end(struct states *s)
+{
+	free(s->before);
+	free(s->after);
+}
+
+static void test_no_memory(void)
+{
+	unsigned int nth, nr_failed = 0, nr_done = 0;
+	struct states s;
+	struct world w;
+	char what[32];
+
+	world_begin(&w);
+	states_begin(&w, &s);
+	/* The tunables that only the new one names stay. */
+	UNIT_EQUAL(lnetctl_set(w.c, "health_step", "1"), 0, "health_step");
+	for (nth = 1; nr_done < 3; nth++) {
+		int rc;
+
+		unit_fail_alloc(nth);
+		rc = apply(&w, new_text);
+		unit_fail_alloc(0);
+		snprintf(what, sizeof(what), "allocation %u", nth);
+		expect_state(&w, rc ? s.before : s.after, what);
+		if (rc)
+			UNIT_EQUAL(rc, -ENOMEM, what);
+		nr_failed += !!rc;
+		nr_done += !rc;
+		UNIT_EQUAL(apply(&w, old_text), 0, what);
+		UNIT_EQUAL(lnetctl_set(w.c, "health_step", "1"), 0, "health_step");
+	}
+	CU_ASSERT(nr_failed > 40);
+	states_end(&s);
+	world_end(&w);
+}
+
+/* The last request of all is refused by the node, when all others have been carried out. */
+static void test_undone(void)
+{
+	static const char bad[] = "- primary nid: 10.0.4.1@tcp\n";
+	char *text, *peers;
+	struct states s;
+	struct world w;
+
+	world_begin(&w);
+	states_begin(&w, &s);
+	UNIT_EQUAL(lnetctl_set(w.c, "health_step", "1"), 0, "health_step");
+	peers = strstr(new_text, "fault:");
+	CU_ASSERT(asprintf(&text, "%.*s%s%s", (int)(peers - new_text), new_text, bad, peers) > 0);
+	UNIT_EQUAL(apply(&w, text), -EINVAL, "its own NID as a peer");
+	UNIT_TEXT(lnetctl_error(w.c)->text,
+		  "file line 18: 10.0.4.1@tcp is an interface of this node", "which");
+	expect_state(&w, s.before, "undone");
+	free(text);
+	states_end(&s);
+	world_end(&w);
+}
+
+/* Errors are found before anything changes, and name the line. */
+static void test_checked(void)
+{
+	static const struct {
+		const char *text, *words;
+	} rows[] = {
+		{ "peer:\n- primary nid: 1.1.1.1@tcp\nnet:\n- net type: tcp\n  tunables:\n"
+		  "    credits: 0\n  interfaces: { 0: eth5 }\n",
+		  "file line 6: invalid value '0' for key 'credits': it must be 1 to 1048576" },
+		{ "peer:\n- primary nid: 1.1.1.1@tcp\n- primary nid: bogus\n",
+		  "file line 3: 'bogus' is no NID" },
+		{ "peer:\n- primary nid: 1.1.1.1@tcp\nglobal:\n  retry_count: 256\n",
+		  "file line 4: invalid value '256' for key 'retry_count': it must be 0 to 255" },
+		{ "retry_count: 256\n",
+		  "file line 1: invalid value '256' for key 'retry_count': it must be 0 to 255" },
+		{ "peer:\n- primary nid: 1.1.1.1@tcp\nfault:\n- rule_type: delay\n  la_rate: 1\n",
+		  "file line 4: a delay rule needs a latency" },
+		{ "net:\n- net type: tcp\n  CPT: '[2]'\n  interfaces: { 0: eth5 }\n",
+		  "file line 3: invalid value '2' for key 'CPT': CPTs of this node are 0 to 1" },
+		{ "net:\n- net type: gni\n  interfaces: { 0: eth5 }\n",
+		  "file line 2: no driver for net 'gni'" },
+	};
+	unsigned int i;
+	struct world w;
+	char *before;
+
+	world_begin(&w);
+	before = state_of(&w);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		CU_ASSERT(import(&w, rows[i].text, LNETCTL_IMPORT_ADD) < 0);
+		UNIT_TEXT(lnetctl_error(w.c)->text, rows[i].words, "import");
+		expect_state(&w, before, rows[i].words);
+	}
+	free(before);
+	world_end(&w);
+}
+
+static int send(struct world *w, u8 cmd, u16 flags, u32 from)
+{
+	struct lnet_ctl_req req = { .cmd = cmd, .version = 5, .flags = flags, .from = from };
+	struct lnet_ctl_err e;
+
+	return lnet_control_do(&w->ctl, &req, &e);
+}
+
+static void test_senders(void)
+{
+	const u16 begin = LNET_NL_F_CREATE, commit = LNET_NL_F_REPLACE;
+	const u16 staged = LNET_NL_F_STAGED | LNET_NL_F_REPLACE;
+	struct world w;
+
+	world_begin(&w);
+	UNIT_EQUAL(send(&w, LNET_NL_TUNABLES, staged, 1), -ESTALE, "nothing was begun");
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, commit, 1), -ESTALE, "nor is there a commit");
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, begin, 1), 0, "begin");
+	UNIT_EQUAL(send(&w, LNET_NL_TUNABLES, staged, 1), 0, "part of it");
+	UNIT_EQUAL(send(&w, LNET_NL_TUNABLES, staged, 2), -ESTALE, "not this one's");
+	UNIT_EQUAL(send(&w, LNET_NL_CONFIGURE, LNET_NL_F_STAGED, 1), -EOPNOTSUPP, "unconfigure");
+	UNIT_EQUAL(send(&w, LNET_NL_NETS, staged, 1), -EOPNOTSUPP, "net set");
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, begin, 2), 0, "another one");
+	UNIT_EQUAL(send(&w, LNET_NL_TUNABLES, staged, 1), -ESTALE, "the first is over");
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, commit, 1), -ESTALE, "and has no commit");
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, commit, 2), 0, "the second");
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, commit, 2), -ESTALE, "once");
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, begin, 2), 0, "begin");
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, 0, 2), 0, "forget it");
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, commit, 2), -ESTALE, "forgotten");
+	world_end(&w);
+}
+
+static void test_waiting(void)
+{
+	static const char file[] = "net:\n- net type: tcp\n  local NI(s):\n" NI("late", "17");
+	struct world w;
+	char *before;
+
+	world_begin(&w);
+	UNIT_EQUAL(import(&w, file, LNETCTL_IMPORT_ADD), 0, "it may come");
+	before = state_of(&w);
+	CU_ASSERT(strstr(before, "0: late") && strstr(before, "credits: 17"));
+	UNIT_EQUAL(apply(&w, file), 0, "as it is");
+	expect_state(&w, before, "nothing to do");
+	UNIT_EQUAL(import(&w, file, LNETCTL_IMPORT_ADD), -EEXIST, "twice");
+	UNIT_EQUAL(lnet_control_join(&w.ctl), 0, "not yet");
+	UNIT_EQUAL(w.ln->nr_nis, 1, "interfaces");
+	UNIT_EQUAL(import(&w, file, LNETCTL_IMPORT_DEL), 0, "not any more");
+	CU_ASSERT(!w.ctl.waiting);
+	UNIT_EQUAL(import(&w, file, LNETCTL_IMPORT_ADD), 0, "again");
+	w.late = true;
+	UNIT_EQUAL(lnet_control_join(&w.ctl), 1, "there it is");
+	UNIT_EQUAL(w.ln->nr_nis, 2, "interfaces");
+	CU_ASSERT(!w.ctl.waiting);
+	UNIT_EQUAL(apply(&w, file), 0, "the file is as before");
+	UNIT_EQUAL(w.ln->nr_nis, 2, "interfaces");
+	free(before);
+	world_end(&w);
+}
+
+UNIT_SUITE(trans,
+	{ "any allocation of an apply fails: the old or the new state", test_no_memory },
+	{ "what a commit has done is undone", test_undone },
+	{ "files are checked before anything changes", test_checked },
+	{ "transactions belong to who begins them", test_senders },
+	{ "interfaces that are not there yet", test_waiting })
