@@ -439,7 +439,7 @@ static unsigned int read_vec(struct sock_conn *c, struct kvec *vec, u8 *staging,
 			return nr;
 	}
 	vec[nr].iov_base = staging;
-	vec[nr].iov_len = c->large ? min(size, LARGE_AHEAD) : size;
+	vec[nr].iov_len = c->large ? min(size, c->skip + LARGE_AHEAD) : size;
 	return nr + 1;
 }
 

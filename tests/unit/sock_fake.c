@@ -57,6 +57,7 @@ static ssize_t io_fake_read(struct sock_conn *c, const struct kvec *vec, unsigne
 		return f->err;
 	if (!most)
 		return f->eof ? 0 : -EAGAIN;
+	f->nr_reads++;
 	for (; nr && n < most; nr--, vec++) {
 		part = min_t(u32, vec->iov_len, most - n);
 		memcpy(vec->iov_base, f->in + f->at_in, part);

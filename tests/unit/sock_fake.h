@@ -17,6 +17,7 @@ struct fake {				/* one socket */
 	u32 nr_in, at_in, nr_out;
 	u32 chunk;			/* most bytes of one read or write; 0 any */
 	u32 room;			/* bytes that writes may still take */
+	u32 nr_reads;			/* that brought something */
 	u64 unacked;
 };
 

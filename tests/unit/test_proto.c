@@ -101,6 +101,20 @@ static void test_verdicts(void)
 	fake_end();
 }
 
+/* Of a large message that nobody wants as much is read at a time as there is room for. */
+static void test_skipped(void)
+{
+	u32 len = 0;
+
+	begin();
+	len += fake_put(frames, A, PLAN_SKIP, 0, 1 << 20, 0);
+	len += fake_put(frames + len, A, PLAN_LAND, 1, 100, 0);
+	fake_in(&fw.fake[IN], frames, len);
+	one_landed(1, 100, "behind it");
+	CU_ASSERT(fw.fake[IN].nr_reads <= 2 + DIV_ROUND_UP(len, SOCK_STAGING));
+	fake_end();
+}
+
 static u32 noop(u8 *buf, u64 c1, u64 c2)
 {
 	struct lnet_ksock_hdr k = { .type = LNET_KSOCK_NOOP, .zc_cookie = { c1, c2 } };
@@ -518,6 +532,7 @@ static void test_choice(void)
 }
 
 UNIT_SUITE(proto,
+	   { "a large message that is skipped takes few reads", test_skipped },
 	{ "reads frames however they are cut", test_cuts },
 	{ "lands payloads of all sizes, however they come", test_sizes },
 	{ "keeps its place over all verdicts", test_verdicts },
