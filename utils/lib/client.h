@@ -57,6 +57,7 @@ struct link_call {
 int link_open(struct link **l, const char *node, char *why, size_t why_size);
 int link_open_local(struct link **l, lnetctl_serve_fn serve, void *arg);
 void link_close(struct link *l);
+bool link_is_kernel(const struct link *l);
 /* 0 or -errno, the node's or our own. */
 int link_talk(struct link *l, struct link_call *call);
 
@@ -71,6 +72,7 @@ struct ctl_trans {
 
 struct lnetctl {
 	struct link *link;
+	const struct stock *stock;		/* if it is the kernel's, which may be stock's; or NULL */
 	struct ctl_trans *trans;		/* changes become part of it; NULL: at once */
 	struct lnetctl_error error;
 	char text[320], object[40];
@@ -91,6 +93,26 @@ struct ctl_op {
 int ctl_do(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body);
 int ctl_dump(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body,
 	     struct lnetctl_node **doc);
+
+/* ---- stock.c: requests of ours that a stock module has no netlink command for ---- */
+
+struct stock {
+	const char *modules, *debugfs;	/* directories of the kernel's */
+	/* An ioctl on /dev/lnet. 0 or -errno. */
+	int (*ask)(void *arg, unsigned long code, void *buf);
+	void *arg;
+};
+extern const struct stock stock_kernel;
+
+/*
+ * What @op asks, by module parameters and ioctl. Values are set in turn, and put back if one is
+ * refused. @reply, for dumps, gets the answer. 0, -EOPNOTSUPP (there is no such way) or another
+ * error, for which @why may get words.
+ */
+int stock_talk(const struct stock *s, const struct ctl_op *op, const struct lnetctl_node *body,
+	       struct reply *reply, char *why, size_t size);
+/* The peer of the IPv4 NID @text, into the kernel's log. 0 or -errno. */
+int stock_peer_log(const struct stock *s, const char *text);
 
 /* ---- resolve.c ---- */
 

@@ -22,6 +22,8 @@ struct lnetctl *lnetctl_open(const char *node, int *err, char *why, size_t why_s
 	if (!c)
 		return NULL;
 	*err = link_open(&c->link, node, why, why_size);
+	if (!*err && link_is_kernel(c->link))
+		c->stock = &stock_kernel;
 	if (!*err)
 		return c;
 	free(c);
@@ -99,14 +101,16 @@ static int op_talk(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_no
 	struct request req;
 	int rc = request_encode(&req, body);
 
-	lnetctl_doc_free(body);
 	call.attrs = req.buf;
 	call.len = req.len;
 	if (!rc && c->trans && !reply)
 		rc = ctl_trans_stage(c, op, &call.flags);
 	if (!rc)
 		rc = link_talk(c->link, &call);
+	if (rc == -EOPNOTSUPP && c->stock)
+		rc = stock_talk(c->stock, op, body, reply, call.text, sizeof(call.text));
 	request_free(&req);
+	lnetctl_doc_free(body);
 	if (!rc)
 		return 0;
 	if (!call.text[0] || !strcmp(call.text, "Unspecific failure"))

@@ -210,6 +210,11 @@ int link_open_local(struct link **res, lnetctl_serve_fn serve, void *arg)
 	return 0;
 }
 
+bool link_is_kernel(const struct link *l)
+{
+	return l->sk && !l->port;
+}
+
 void link_close(struct link *l)
 {
 	if (!l)

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a stock module takes by module parameters and ioctl: files of a directory stand for its
+ * parameters, and what is asked of /dev/lnet is held against the layouts, byte by byte.
+ */
+#include <linux/netlink.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "utils/lib/client.h"
+#include "unit.h"
+
+/* ---- a stock module -------------------------------------------------------------------------- */
+
+static struct {
+	char modules[64], debugfs[64];
+	struct stock stock;
+	unsigned long code;	/* of the last ioctl */
+	u8 asked[256], answer[256];
+	int err;
+} world;
+
+static int fake_ask(void *arg, unsigned long code, void *buf)
+{
+	u32 len;
+
+	world.code = code;
+	memcpy(&len, buf, sizeof(len));
+	CU_ASSERT_FATAL(len >= 8 && len <= sizeof(world.asked));
+	memcpy(world.asked, buf, len);
+	if (!world.err)
+		memcpy((u8 *)buf + 8, world.answer + 8, len - 8);
+	return world.err;
+}
+
+/* The family knows no command of ours. */
+static int refuse(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
+{
+	struct {
+		struct nlmsghdr h;
+		struct nlmsgerr e;
+	} no = { .h = { .nlmsg_len = sizeof(no), .nlmsg_type = NLMSG_ERROR,
+			.nlmsg_flags = NLM_F_CAPPED },
+		 .e = { .error = -EOPNOTSUPP } };
+
+	no.h.nlmsg_seq = ((const struct nlmsghdr *)msg)->nlmsg_seq;
+	return reply(to, &no, sizeof(no));
+}
+
+static void put(const char *name, const char *text)
+{
+	char path[160];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", world.modules, name);
+	f = fopen(path, "w");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* As it was written, a NUL as '|'. */
+static const char *got(const char *name)
+{
+	static char text[64];
+	char path[160];
+	size_t len, i;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", world.modules, name);
+	f = fopen(path, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	len = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	for (i = 0; i < len; i++)
+		text[i] = text[i] ? text[i] : '|';
+	text[len] = 0;
+	return text;
+}
+
+/* The values of the capture. */
+static const char *const files[][2] = {
+	{ "lnet/parameters/lnet_numa_range", "0\n" },
+	{ "lnet/parameters/lnet_interfaces_max", "4096\n" },
+	{ "lnet/parameters/lnet_peer_discovery_disabled", "0\n" },
+	{ "lnet/parameters/lnet_drop_asym_route", "0\n" },
+	{ "lnet/parameters/lnet_retry_count", "2\n" },
+	{ "lnet/parameters/lnet_transaction_timeout", "150\n" },
+	{ "lnet/parameters/lnet_health_sensitivity", "100\n" },
+	{ "lnet/parameters/lnet_recovery_interval", "1\n" },
+	{ "lnet/parameters/router_sensitivity_percentage", "100\n" },
+	{ "lnet/parameters/lnet_response_tracking", "3\n" },
+	{ "lnet/parameters/lnet_recovery_limit", "0\n" },
+	{ "lnet/parameters/lnet_max_recovery_ping_interval", "900\n" },
+	{ "ksocklnd/parameters/sock_timeout", "50\n" },
+	{ "lnet_lnd_timeout", "49\n" },
+};
+
+static struct lnetctl *stock_open(void)
+{
+	static const char *const dirs[] = { "", "/lnet", "/lnet/parameters", "/ksocklnd",
+					    "/ksocklnd/parameters" };
+	struct lnetctl *c = lnetctl_open_local(refuse, NULL);
+	char path[128];
+	unsigned int i;
+
+	memset(&world, 0, sizeof(world));
+	snprintf(world.modules, sizeof(world.modules), "/tmp/test_stock.%d", (int)getpid());
+	snprintf(world.debugfs, sizeof(world.debugfs), "%s", world.modules);
+	for (i = 0; i < ARRAY_SIZE(dirs); i++) {
+		snprintf(path, sizeof(path), "%s%s", world.modules, dirs[i]);
+		mkdir(path, 0755);
+	}
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		put(files[i][0], files[i][1]);
+	world.stock = (struct stock){ world.modules, world.debugfs, fake_ask, NULL };
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+	c->stock = &world.stock;
+	return c;
+}
+
+static void stock_close(struct lnetctl *c)
+{
+	static const char *const dirs[] = { "/lnet/parameters", "/lnet", "/ksocklnd/parameters",
+					    "/ksocklnd", "" };
+	char path[160];
+	unsigned int i;
+
+	lnetctl_close(c);
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		snprintf(path, sizeof(path), "%s/%s", world.modules, files[i][0]);
+		unlink(path);
+	}
+	for (i = 0; i < ARRAY_SIZE(dirs); i++) {
+		snprintf(path, sizeof(path), "%s%s", world.modules, dirs[i]);
+		CU_ASSERT_EQUAL(rmdir(path), 0);
+	}
+}
+
+static char *printed(const struct lnetctl_node *doc)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	lnetctl_print(doc, LNETCTL_HAND, out);
+	fclose(out);
+	return text;
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static void test_global(void)
+{
+	struct lnetctl *c = stock_open();
+	struct lnetctl_node *doc;
+	char want[2048], *text, *start;
+	FILE *f = fopen("tests/captures/netlink/33-global-show.txt", "r");
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	want[fread(want, 1, sizeof(want) - 1, f)] = 0;
+	fclose(f);
+	start = strchr(want, '\n') + 1;
+	*strstr(start, "# rc=") = 0;
+	CU_ASSERT_EQUAL_FATAL(lnetctl_global_show(c, &doc), 0);
+	text = printed(doc);
+	UNIT_TEXT(text, start, "as the stock tool printed it");
+	free(text);
+	lnetctl_doc_free(doc);
+	stock_close(c);
+}
+
+static void test_derived(void)
+{
+	struct lnetctl *c = stock_open();
+	struct lnetctl_node *doc;
+
+	strcpy(world.debugfs, "/nonexistent");
+	put("lnet/parameters/lnet_transaction_timeout", "10\n");
+	put("lnet/parameters/lnet_peer_discovery_disabled", "1\n");
+	CU_ASSERT_EQUAL_FATAL(lnetctl_global_show(c, &doc), 0);
+	UNIT_TEXT(lnetctl_text(lnetctl_find(doc, "global"), "lnd_timeout"), "3", "derived");
+	UNIT_TEXT(lnetctl_text(lnetctl_find(doc, "global"), "discovery"), "0", "inverted");
+	lnetctl_doc_free(doc);
+	stock_close(c);
+}
+
+static void test_set(void)
+{
+	struct lnetctl *c = stock_open();
+	u32 word[3];
+
+	UNIT_EQUAL(lnetctl_set(c, "retry_count", "3"), 0, "a number");
+	UNIT_TEXT(got("lnet/parameters/lnet_retry_count"), "3|", "with its NUL");
+	UNIT_EQUAL(lnetctl_set(c, "discovery", "0"), 0, "inverted");
+	UNIT_TEXT(got("lnet/parameters/lnet_peer_discovery_disabled"), "1|", "inverted");
+	UNIT_EQUAL(lnetctl_set(c, "sock_timeout", "20"), 0, "a driver's");
+	UNIT_TEXT(got("ksocklnd/parameters/sock_timeout"), "20|", "a driver's");
+	UNIT_EQUAL(lnetctl_set(c, "retry_count", "default"), 0, "default");
+	UNIT_TEXT(got("lnet/parameters/lnet_retry_count"), "2|", "default");
+	UNIT_EQUAL(lnetctl_set(c, "transaction_timeout", "0.3"), -EINVAL, "no whole number");
+	UNIT_EQUAL(lnetctl_set(c, "hedge", "1"), -ENOENT, "ours only");
+	UNIT_TEXT(lnetctl_error(c)->text, "invalid key 'hedge'", "ours only");
+	UNIT_EQUAL(lnetctl_set(c, "numa_range", "7"), 0, "by ioctl");
+	UNIT_EQUAL(world.code, 0xc0b86562, "98");
+	memcpy(word, world.asked, sizeof(word));
+	UNIT_EQUAL(word[0], 12, "length");
+	UNIT_EQUAL(word[1], 0x0001000b, "version");
+	UNIT_EQUAL(word[2], 7, "value");
+	stock_close(c);
+}
+
+static void test_undo(void)
+{
+	struct lnetctl *c = stock_open();
+	struct lnetctl_node *values = lnetctl_add_map(NULL, NULL);
+
+	lnetctl_add_text(values, "retry_count", "5");
+	lnetctl_add_text(values, "numa_range", "9");
+	lnetctl_add_text(values, "recovery_limit", "4");
+	world.err = -EACCES;
+	UNIT_EQUAL(lnetctl_set_many(c, values), -EACCES, "refused");
+	UNIT_TEXT(got("lnet/parameters/lnet_retry_count"), "2|", "put back");
+	UNIT_TEXT(got("lnet/parameters/lnet_recovery_limit"), "0\n", "never written");
+	lnetctl_add_text(values, "bogus", "4");
+	world.err = 0;
+	UNIT_EQUAL(lnetctl_set_many(c, values), -ENOENT, "unknown");
+	UNIT_TEXT(got("lnet/parameters/lnet_retry_count"), "2|", "nothing is written");
+	lnetctl_doc_free(values);
+	stock_close(c);
+}
+
+/* Offsets are those of the reference, where all that is told stands: common, then health. */
+static void test_stats(void)
+{
+	static const struct { const char *name; unsigned int at, bytes; } rows[] = {
+		{ "msgs_alloc", 8, 4 }, { "msgs_max", 12, 4 }, { "rst_alloc", 68, 4 },
+		{ "errors", 16, 4 }, { "send_count", 20, 4 }, { "resend_count", 72, 4 },
+		{ "response_timeout_count", 76, 4 }, { "local_interrupt_count", 80, 4 },
+		{ "local_dropped_count", 84, 4 }, { "local_aborted_count", 88, 4 },
+		{ "local_no_route_count", 92, 4 }, { "local_timeout_count", 96, 4 },
+		{ "local_error_count", 100, 4 }, { "remote_dropped_count", 104, 4 },
+		{ "remote_error_count", 108, 4 }, { "remote_timeout_count", 112, 4 },
+		{ "network_timeout_count", 116, 4 }, { "failed_resends", 120, 4 },
+		{ "successful_resends", 124, 4 }, { "recv_count", 24, 4 },
+		{ "route_count", 28, 4 }, { "drop_count", 32, 4 }, { "send_length", 36, 8 },
+		{ "recv_length", 44, 8 }, { "route_length", 52, 8 }, { "drop_length", 60, 8 },
+	};
+	struct lnetctl *c = stock_open();
+	char want[2048] = "statistics:\n", *text;
+	struct lnetctl_node *doc;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		u64 val = rows[i].bytes == 8 ? 1ULL << (40 + i) : 0xf0000000 + i;
+
+		memcpy(world.answer + rows[i].at, &val, rows[i].bytes);
+		snprintf(want + strlen(want), sizeof(want) - strlen(want), "    %s: %llu\n",
+			 rows[i].name, (unsigned long long)val);
+	}
+	CU_ASSERT_EQUAL_FATAL(lnetctl_stats_show(c, &doc), 0);
+	text = printed(doc);
+	UNIT_TEXT(text, want, "each counter has its place");
+	UNIT_EQUAL(world.code, 0xc0b8655b, "91");
+	free(text);
+	lnetctl_doc_free(doc);
+	UNIT_EQUAL(lnetctl_stats_reset(c), 0, "reset");
+	UNIT_EQUAL(world.code, 0xc0b8656e, "110");
+	world.err = -EACCES;
+	UNIT_EQUAL(lnetctl_stats_reset(c), -EACCES, "not root");
+	UNIT_EQUAL(lnetctl_stats_show(c, &doc), -EACCES, "not root");
+	stock_close(c);
+}
+
+static void test_peer(void)
+{
+	struct lnetctl *c = stock_open();
+	u32 head[2];
+	u64 nid;
+
+	UNIT_EQUAL(lnetctl_peer_log(c, "10.5.0.9@tcp"), 0, "a peer");
+	UNIT_EQUAL(world.code, 0xc008654c, "76");
+	memcpy(head, world.asked, sizeof(head));
+	memcpy(&nid, world.asked + 8, sizeof(nid));
+	UNIT_EQUAL(head[0], 128, "length");
+	UNIT_EQUAL(head[1], 0x0001000a, "version");
+	UNIT_EQUAL(nid, 0x000200000a050009, "net and address");
+	UNIT_EQUAL(lnetctl_peer_log(c, "2001:db8::1@tcp"), -EINVAL, "has no room");
+	UNIT_EQUAL(lnetctl_peer_log(c, "bogus"), -EINVAL, "no NID");
+	stock_close(c);
+}
+
+UNIT_SUITE(stock, { "tunables are shown as the stock tool shows them", test_global },
+	   { "what cannot be read of them is derived", test_derived },
+	   { "they are set by parameter and by ioctl", test_set },
+	   { "all of them or none", test_undo },
+	   { "statistics stand where stock's module has them", test_stats },
+	   { "a peer is logged by ioctl", test_peer })
