@@ -72,7 +72,7 @@ struct ctl_trans {
 
 struct lnetctl {
 	struct link *link;
-	const struct stock *stock;		/* if it is the kernel's, which may be stock's; or NULL */
+	const struct stock *stock;		/* if it is the kernel's; or NULL */
 	struct ctl_trans *trans;		/* changes become part of it; NULL: at once */
 	struct lnetctl_error error;
 	char text[320], object[40];
