@@ -167,13 +167,16 @@ static char *state_of(struct world *w)
 	return sorted;
 }
 
-#define NI(name, credits) "    - interfaces: { 0: " name " }\n      tunables: { credits: " credits " }\n"
+#define NI(name, credits)				\
+	"    - interfaces: { 0: " name " }\n"		\
+	"      tunables: { credits: " credits " }\n"
+#define NIDS(a, b) "  peer ni: [ { nid: " a " }, { nid: " b " } ]\n"
 
 static const char old_text[] =
 	"net:\n- net type: tcp\n  local NI(s):\n" NI("eth1", "64") NI("eth2", "64")
 	"- net type: tcp1\n  local NI(s):\n" NI("eth3", "64") NI("late", "17")
 	"peer:\n"
-	"- primary nid: 10.1.0.1@tcp\n  peer ni: [ { nid: 10.1.0.2@tcp }, { nid: 10.1.0.3@tcp1 } ]\n"
+	"- primary nid: 10.1.0.1@tcp\n" NIDS("10.1.0.2@tcp", "10.1.0.3@tcp1")
 	"- primary nid: 10.1.1.1@tcp\n  Multi-Rail: false\n"
 	"fault:\n- { rule_type: drop, fa_src: '*', fa_dst: 10.1.0.1@tcp, da_rate: 7 }\n"
 	"- { rule_type: drop, fa_src: '*', fa_dst: 10.1.0.1@tcp, da_rate: 8 }\n"
@@ -184,7 +187,7 @@ static const char new_text[] =
 	"net:\n- net type: tcp\n  local NI(s):\n" NI("eth1", "32") NI("eth4", "64")
 	"- net type: tcp2\n  local NI(s):\n" NI("eth3", "64")
 	"peer:\n"
-	"- primary nid: 10.1.0.1@tcp\n  peer ni: [ { nid: 10.1.0.4@tcp }, { nid: 10.1.0.3@tcp1 } ]\n"
+	"- primary nid: 10.1.0.1@tcp\n" NIDS("10.1.0.4@tcp", "10.1.0.3@tcp1")
 	"- primary nid: 10.1.0.2@tcp\n"
 	"- primary nid: 10.1.1.1@tcp\n  peer ni: [ { nid: 10.1.1.2@tcp } ]\n"
 	"fault:\n- { rule_type: delay, fa_src: '*', fa_dst: '*', la_rate: 2, la_latency: 1 }\n"

@@ -115,6 +115,22 @@ static int each_name(struct import *im, const struct ni_item *item,
 	return rc;
 }
 
+bool import_net_same(const char *a, const char *b)
+{
+	size_t na = strcspn(a, "0123456789"), nb = strcspn(b, "0123456789");
+
+	if (!strncmp(a, "o2ib", 4) && !strncmp(b, "o2ib", 4))
+		na = nb = 4;
+	return na == nb && !strncmp(a, b, na) && atoi(a + na) == atoi(b + nb);
+}
+
+static const char *net_of(const char *nid)
+{
+	const char *at = strrchr(nid, '@');
+
+	return at ? at + 1 : "tcp";
+}
+
 /* NULL, when the address does not count: a full export has it for interfaces that wait. */
 static const char *nid_of(const struct lnetctl_node *ni)
 {
@@ -145,6 +161,9 @@ static int ni_items(struct import *im, const struct lnetctl_node *net,
 	rc = rc ? rc : read_cpts(im, ni, item.cpts, sizeof(item.cpts));
 	if (rc)
 		return rc;
+	if (item.nid && !import_net_same(net_of(item.nid), item.net))
+		return import_refuse(im, "net", lnetctl_find(ni, "nid"),
+				     "the NID is not on the net that it is listed under");
 	if (item.nid) {
 		if (intf && intf->first)
 			rc = read_name(im, intf->first, &item);

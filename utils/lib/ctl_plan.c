@@ -35,14 +35,19 @@ static bool value_of(const char *text, double *val)
 		{ "K", 1 << 10 }, { "M", 1 << 20 },	{ "G", 1 << 30 },  { "%", 10 },
 		{ NULL, 0 },
 	};
-	static const char *const words[] = { "off", "on", "no", "yes", "false", "true",
-					     "disabled", "enabled" };
+	static const struct { const char *text; double val;
+	} words[] = {
+		{ "off", 0 },	   { "on", 1 },	      { "no", 0 },     { "yes", 1 },
+		{ "false", 0 },	   { "true", 1 },     { "disabled", 0 }, { "enabled", 1 },
+		{ "none", 0 },	   { "secure", 1 },   { "all", 2 },    { "certain", 0 },
+		{ "always", 1 },   { "system", 0 },   { "reno", 1 },   { "cubic", 2 },
+	};
 	char *end;
 	size_t i;
 
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcasecmp(words[i], text)) {
-			*val = i % 2;
+		if (!strcasecmp(words[i].text, text)) {
+			*val = words[i].val;
 			return true;
 		}
 	*val = strtod(text, &end);

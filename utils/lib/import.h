@@ -39,6 +39,8 @@ struct ni_item {
 };
 
 typedef int (*ni_item_fn)(struct import *im, const struct ni_item *item, void *arg);
+/* "tcp0" is "tcp". */
+bool import_net_same(const char *a, const char *b);
 /* @fn for each interface of an item of "net". */
 int import_net_item(struct import *im, const struct lnetctl_node *net, ni_item_fn fn, void *arg);
 /* The same for a section "ip2nets", with what its rules mean on this machine. */

@@ -5,16 +5,6 @@
 #include <string.h>
 #include "plan.h"
 
-/* "tcp0" is "tcp". */
-static bool net_same(const char *a, const char *b)
-{
-	size_t na = strcspn(a, "0123456789"), nb = strcspn(b, "0123456789");
-
-	if (!strncmp(a, "o2ib", 4) && !strncmp(b, "o2ib", 4))
-		na = nb = 4;
-	return na == nb && !strncmp(a, b, na) && atoi(a + na) == atoi(b + nb);
-}
-
 static const char *device_of(const struct lnetctl_node *ni)
 {
 	const struct lnetctl_node *intf = lnetctl_find(ni, "interfaces");
@@ -30,7 +20,7 @@ static bool ni_meant(const struct ni_item *item, const char *net, const struct l
 		return false;		/* another item's */
 	if (item->nid && nid)
 		return !strcmp(item->nid, nid);
-	return net_same(item->net, net) && !strcmp(item->name, device_of(ni));
+	return import_net_same(item->net, net) && !strcmp(item->name, device_of(ni));
 }
 
 /* The node's interface that @item is, with its net; NULL. */

@@ -14,6 +14,23 @@ static const struct layout layouts[] = {
 	[LNETCTL_WIDE] = { 6, 0, 6 }, [LNETCTL_NARROW] = { 2, 0, 2 }, [LNETCTL_HAND] = { 4, 4, 2 },
 };
 
+/* The caller of lnetctl_print() has the lock of the stream, which a large document needs often. */
+static void put(const char *text, FILE *out)
+{
+	fputs_unlocked(text, out);
+}
+
+static void indent(int columns, FILE *out)
+{
+	static const char spaces[] = "                                ";
+	int max = sizeof(spaces) - 1;
+
+	for (; columns > max; columns -= max)
+		put(spaces, out);
+	if (columns > 0)
+		put(spaces + max - columns, out);
+}
+
 static bool is_collection(const struct lnetctl_node *n)
 {
 	return n->kind == LNETCTL_MAP || n->kind == LNETCTL_SEQ;
@@ -51,31 +68,31 @@ static bool is_decimal(const char *text)
 
 static void print_escaped(const char *text, FILE *out)
 {
-	putc('"', out);
+	putc_unlocked('"', out);
 	for (; *text; text++) {
 		unsigned char ch = (unsigned char)*text;
 
 		if (ch == '"' || ch == '\\')
 			fprintf(out, "\\%c", ch);
 		else if (ch == '\n')
-			fputs("\\n", out);
+			put("\\n", out);
 		else if (ch < ' ')
 			fprintf(out, "\\u%04x", ch);
 		else
-			putc(ch, out);
+			putc_unlocked(ch, out);
 	}
-	putc('"', out);
+	putc_unlocked('"', out);
 }
 
 static void print_single(const char *text, FILE *out)
 {
-	putc('\'', out);
+	putc_unlocked('\'', out);
 	for (; *text; text++) {
 		if (*text == '\'')
-			putc('\'', out);
-		putc(*text, out);
+			putc_unlocked('\'', out);
+		putc_unlocked(*text, out);
 	}
-	putc('\'', out);
+	putc_unlocked('\'', out);
 }
 
 static void yaml_scalar(const struct lnetctl_node *n, FILE *out)
@@ -84,20 +101,20 @@ static void yaml_scalar(const struct lnetctl_node *n, FILE *out)
 
 	switch (n->quote) {
 	case LNETCTL_TAG_DOUBLE:
-		fputs("! ", out);
+		put("! ", out);
 		/* fall through */
 	case LNETCTL_DOUBLE:
 		print_escaped(text, out);
 		break;
 	case LNETCTL_TAG_SINGLE:
-		fputs("! ", out);
+		put("! ", out);
 		/* fall through */
 	case LNETCTL_SINGLE:
 		print_single(text, out);
 		break;
 	default:
 		if (n->kind != LNETCTL_TEXT || is_plain(text) || is_quoted(text))
-			fputs(text, out);
+			put(text, out);
 		else
 			print_single(text, out);
 	}
@@ -108,29 +125,31 @@ static void yaml_children(const struct lnetctl_node *n, const struct layout *l, 
 
 static void yaml_key(const struct lnetctl_node *n, const struct layout *l, int col, FILE *out)
 {
-	fprintf(out, "%s:", n->key);
+	put(n->key, out);
+	putc_unlocked(':', out);
 	if (is_collection(n)) {
-		putc('\n', out);
+		putc_unlocked('\n', out);
 		yaml_children(n, l, col + (n->kind == LNETCTL_SEQ ? l->seq : l->step), false, out);
 		return;
 	}
 	if (n->kind != LNETCTL_NULL) {
-		putc(' ', out);
+		putc_unlocked(' ', out);
 		yaml_scalar(n, out);
 	}
-	putc('\n', out);
+	putc_unlocked('\n', out);
 }
 
 static void yaml_item(const struct lnetctl_node *n, const struct layout *l, int col, FILE *out)
 {
-	fprintf(out, "-%*s", l->dash - 1, "");
+	putc_unlocked('-', out);
+	indent(l->dash - 1, out);
 	if (is_collection(n)) {
 		yaml_children(n, l, col + l->dash, true, out);
 		return;
 	}
 	if (n->text)
 		yaml_scalar(n, out);
-	putc('\n', out);
+	putc_unlocked('\n', out);
 }
 
 /* Each on a line of its own at column @col; @on_dash: the first continues the line. */
@@ -141,7 +160,7 @@ static void yaml_children(const struct lnetctl_node *n, const struct layout *l, 
 
 	for (child = n->first; child; child = child->next) {
 		if (!on_dash)
-			fprintf(out, "%*s", col, "");
+			indent(col, out);
 		on_dash = false;
 		if (n->kind == LNETCTL_SEQ)
 			yaml_item(child, l, col, out);
@@ -160,35 +179,40 @@ static void json_value(const struct lnetctl_node *n, int col, FILE *out)
 		size_t len = strlen(text);
 
 		if (n->kind == LNETCTL_NULL)
-			fputs("null", out);
+			put("null", out);
 		else if (n->kind == LNETCTL_TEXT && is_quoted(text))
 			fprintf(out, "\"%.*s\"", (int)len - 2, text + 1);
 		else if (n->kind == LNETCTL_TEXT && !is_decimal(text))
 			print_escaped(text, out);
 		else
-			fputs(text, out);
+			put(text, out);
 		return;
 	}
-	fputs(map ? "{" : "[", out);
+	put(map ? "{" : "[", out);
 	for (child = n->first; child; child = child->next) {
-		fprintf(out, "%s\n%*s", child == n->first ? "" : ",", col + 2, "");
+		put(child == n->first ? "\n" : ",\n", out);
+		indent(col + 2, out);
 		if (map) {
 			print_escaped(child->key, out);
-			fputs(": ", out);
+			put(": ", out);
 		}
 		json_value(child, col + 2, out);
 	}
-	if (n->first)
-		fprintf(out, "\n%*s", col, "");
-	fputs(map ? "}" : "]", out);
+	if (n->first) {
+		putc_unlocked('\n', out);
+		indent(col, out);
+	}
+	put(map ? "}" : "]", out);
 }
 
 void lnetctl_print(const struct lnetctl_node *doc, enum lnetctl_style style, FILE *out)
 {
+	flockfile(out);
 	if (style == LNETCTL_JSON) {
 		json_value(doc, 0, out);
-		putc('\n', out);
+		putc_unlocked('\n', out);
 	} else {
 		yaml_children(doc, &layouts[style], 0, false, out);
 	}
+	funlockfile(out);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Replies: key tables that name the values, and values, as a document. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "client.h"
@@ -161,11 +160,14 @@ static int64_t attr_signed(const struct attr *a)
 static int add_unsigned(struct lnetctl_node *map, const char *name, const struct attr *a)
 {
 	uint64_t val = 0;
-	char buf[24];
+	char buf[24], *at = buf + sizeof(buf) - 1;
 
 	memcpy(&val, a->data, a->len < sizeof(val) ? a->len : sizeof(val));
-	snprintf(buf, sizeof(buf), "%" PRIu64, val);
-	return lnetctl_add(map, name, LNETCTL_NUM, buf) ? 0 : -ENOMEM;
+	*at = 0;	/* by hand: a large answer has half a million of them */
+	do
+		*--at = (char)('0' + val % 10);
+	while (val /= 10);
+	return lnetctl_add(map, name, LNETCTL_NUM, at) ? 0 : -ENOMEM;
 }
 
 static int add_string(struct lnetctl_node *map, const char *name, const struct attr *a)
@@ -221,13 +223,19 @@ static bool value_find(struct walk w, uint16_t index, struct attr *a)
 static int add_values(const struct reply_table *t, struct lnetctl_node *map, struct walk w,
 		      int depth)
 {
+	struct walk next = w;		/* where it is, if they come in the order of the table */
 	size_t i;
 	int rc = 0;
 
 	for (i = 0; !rc && i < t->nr; i++) {
+		struct walk at = next;
 		struct attr a;
-		bool there = value_find(w, t->keys[i].index, &a);
+		bool there = walk_next(&at, &a) && a.type == t->keys[i].index;
 
+		if (there)
+			next = at;
+		else
+			there = value_find(w, t->keys[i].index, &a);
 		rc = add_value(&t->keys[i], map, there ? &a : NULL, depth);
 	}
 	return rc;

@@ -45,7 +45,8 @@ static int read_file(const char *name, struct lnetctl_node **doc)
 	if (name)
 		fclose(in);
 	if (rc)
-		return tool_refuse("yaml", "builder", rc, "%s", why);
+		return tool_refuse("yaml", "builder", rc, "%s%s%s", name ? name : "",
+				   name ? " " : "", why);
 	return 0;
 }
 
