@@ -162,7 +162,8 @@ static int fault_del(struct lnetctl *c, bool delay)
 	     "{ { \"primary nid\" \"" LO "\" } } ")						\
 	CALL(lnetctl_peer_add(c, LO, NULL, LNETCTL_PEER_NON_MR), 3, ADD, 5,			\
 	     "{ { \"primary nid\" \"" LO "\" \"Multi-Rail\" #0 } } ")				\
-	CALL(lnetctl_peer_del(c, LO, NULL, 0), 3, DEL, 5, "{ { \"primary nid\" \"" LO "\" } } ")	\
+	CALL(lnetctl_peer_del(c, LO, NULL, 0), 3, DEL, 5,					\
+	     "{ { \"primary nid\" \"" LO "\" } } ")						\
 	CALL(lnetctl_peer_del(c, LO, "1.1.1.1@tcp", LNETCTL_PEER_FORCE), 3, DEL | EXCL, 5,	\
 	     "{ { \"primary nid\" \"" LO "\" \"peer ni\" { { \"nid\" \"1.1.1.1@tcp\" } } } } ")	\
 	CALL(lnetctl_peer_set(c, LO, 100, LNETCTL_UNSET), 3, SET, 5,				\
