@@ -22,6 +22,11 @@
 /* ask the kernel for the other descriptors at each 8th miss of the hot one */
 #define LANE_HOT_MISSES		8
 #define LANE_HOT_TRIES		32	/* and, so that they are not starved, at each 32nd try */
+/*
+ * and when they were not looked at for so long: a few large messages to the hot one take more than
+ * the time after which a path that shows no life is suspect
+ */
+#define LANE_LOOK_NS		200000
 #define LANE_WORK_BUDGET	64	/* events per visit of a shard */
 /*
  * Without traffic: keep the processor for so long, then yield it between polls. Short where a yield
@@ -69,6 +74,7 @@ struct lane {
 	bool has_thread;
 	/* Only the token's holder: */
 	unsigned int misses, tries;
+	u64 now_ns, looked_ns;		/* the last step; the last that looked at all descriptors */
 	u64 pause_ns;			/* see SPIN_PAUSE_MIN_NS */
 	/* @lock: what is watched and what runs now, so that a deletion is sure. */
 	pthread_mutex_t lock;

@@ -284,11 +284,19 @@ static void test_hot(void)
 		lnet_progress(&ln, 0);
 	}
 	CU_ASSERT(cold.got == 1 && rounds <= LANE_HOT_TRIES + 1);
+	/* Sooner if the hot one takes its time. */
+	send_byte(&cold);
+	for (rounds = 0; cold.got < 2 && rounds < LANE_HOT_TRIES; rounds++) {
+		send_byte(&hot);
+		usleep(LANE_LOOK_NS / 1000);
+		lnet_progress(&ln, 0);
+	}
+	CU_ASSERT(cold.got == 2 && rounds <= 2);
 	/* And within four misses when the hot one is dry. */
 	while (lnet_progress(&ln, 0))
 		;
 	send_byte(&cold);
-	for (rounds = 0; cold.got < 2 && rounds < 10; rounds++)
+	for (rounds = 0; cold.got < 3 && rounds < 10; rounds++)
 		lnet_progress(&ln, 0);
 	CU_ASSERT(rounds <= LANE_HOT_MISSES);
 	/* A poll that does not want input is not tried. */
@@ -298,6 +306,29 @@ static void test_hot(void)
 	for (rounds = 0; rounds < 8; rounds++)
 		lnet_progress(&ln, 0);
 	UNIT_EQUAL(hot.tries, i, "left alone");
+	end_down(&hot);
+	end_down(&cold);
+	node_down(&ln);
+}
+
+/* Whose deadline is due, and what came before it although nobody looked. */
+static void test_before_timers(void)
+{
+	struct lnet ln;
+	struct end hot, cold;
+
+	node_up(&ln, LNET_PROGRESS_MANUAL, 1);
+	end_up(&hot, &ln, 0);
+	end_up(&cold, &ln, 0);
+	hot.hot = true;
+	send_byte(&hot);
+	lnet_progress(&ln, LONG);
+	send_byte(&cold);
+	usleep(2 * LANE_LOOK_NS / 1000);
+	seq_store(&ln.next_ns[0], env_clock_ns());
+	lnet_progress(&ln, 0);
+	UNIT_EQUAL(cold.got, 1, "seen");
+	UNIT_EQUAL(ln.worked[0], 1, "after that the timer ran");
 	end_down(&hot);
 	end_down(&cold);
 	node_down(&ln);
@@ -589,6 +620,7 @@ UNIT_SUITE(env,
 	{ "manual: everything in lnet_progress(), nothing outside", test_manual },
 	{ "a deadline ends the wait", test_timer },
 	{ "the hot descriptor is tried, the others get their turn", test_hot },
+	{ "before a timer runs, all that came is seen", test_before_timers },
 	{ "no progress inside a handler; a poll may delete itself", test_nested },
 	{ "a poll deleted within a batch does not run", test_del_in_batch },
 	{ "service: threads read, kick and arm wake them", test_service },
