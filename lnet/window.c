@@ -438,18 +438,24 @@ static bool merges(const struct lnet_entry *e)
 	return e->state == ENTRY_FINAL && !e->reason && (e->noack || e->whole);
 }
 
-/* The sequence up to which all requests came and a merged ACK is right for all PUTs. */
+/*
+ * The last PUT that is not acknowledged yet and up to which all requests came, so that a merged ACK
+ * is right for all PUTs; 0: none. What is beyond it was acknowledged alone, and its sender would
+ * take one more for a duplicate.
+ */
 static u64 done_prefix(const struct lnet_window *w)
 {
-	u64 seq;
+	u64 seq, last = 0;
 
 	for (seq = w->floor; seq <= w->high; seq++) {
 		const struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
 
 		if (!e || e->seq != seq || (e->type == LNET_OP_PUT && !merges(e)))
 			break;
+		if (e->type == LNET_OP_PUT && !e->acked)
+			last = seq;
 	}
-	return seq - 1;
+	return last;
 }
 
 static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool alone)
@@ -495,7 +501,7 @@ static void flush_acks(struct lnet_pass *p, struct lnet_window *w)
 	u32 left = 0;
 
 	list_del_init(&w->ack_due);
-	if (w->nr_unacked && !ack_seq(p, w, prefix, false))
+	if (prefix && !ack_seq(p, w, prefix, false))
 		prefix = 0;
 	for (seq = w->floor; seq <= w->high; seq++) {
 		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
