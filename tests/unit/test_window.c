@@ -185,7 +185,7 @@ static void test_dropped(void)
 	rails_end();
 }
 
-/* Rails keep no order among them: what comes before its turn has an ACK of its own, and no other. */
+/* Rails keep no order among them: what comes before its turn has an ACK of its own, and no more. */
 static void test_acks_in_turn(void)
 {
 	unsigned int tag[3], i;
