@@ -298,14 +298,17 @@ static int is_waiting(struct ni_list *l, const struct ni_req *r)
 static int find_address(struct ni_list *l, struct ni_req *r, bool may_wait)
 {
 	int rc = l->ctl->ops->interface_nid(l->ctl->arg, r->cfg.ifname, r->net, &r->cfg.nid);
+	const char *why;
 
 	if (!rc)
 		return 0;
 	r->waits = may_wait && lnet_ctl_wait_helps(rc);
 	if (r->waits)
 		return is_waiting(l, r);
-	return lnet_ctl_fail(l->e, rc, "interface '%s': %s", r->cfg.ifname,
-			     rc == -EADDRNOTAVAIL ? "it has no address" : lnet_ctl_why(rc));
+	why = rc == -EADDRNOTAVAIL ? "it has no address" : lnet_ctl_why(rc);
+	/* stock's errno, our words */
+	return lnet_ctl_fail(l->e, rc == -ENODEV ? -ENETDOWN : rc, "interface '%s': %s",
+			     r->cfg.ifname, why);
 }
 
 /* A full export of an interface that was added by name has its address, too. */

@@ -159,9 +159,9 @@ struct lnetctl_net {
 void lnetctl_net_init(struct lnetctl_net *n);
 /*
  * All of them or none. -EINVAL: not one of the three, no interface, a bad list, a NID of another
- * net; -ENOENT: unknown net, or one without driver; -ENODEV: no such interface; -EADDRNOTAVAIL: it
- * has no address; -EEXIST: it is on that net already, or named twice; -ERANGE: a number, or a CPT
- * that this node does not have; -ENOSPC: more interfaces than the tunable max_interfaces.
+ * net; -ENOENT: unknown net, or one without driver; -ENETDOWN: no such interface; -EADDRNOTAVAIL:
+ * it has no address; -EEXIST: it is on that net already, or named twice; -ERANGE: a number, or a
+ * CPT that this node does not have; -ENOSPC: more interfaces than the tunable max_interfaces.
  */
 int lnetctl_net_add(struct lnetctl *c, const struct lnetctl_net *n);
 /*

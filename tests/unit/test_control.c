@@ -193,7 +193,7 @@ static void test_refused(void)
 	starts = fake_lnd.nr_starts;
 	UNIT_EQUAL(net_add(&w, "tcp", "eth2,eth1"), -EEXIST, "the second is there");
 	UNIT_EQUAL(net_add(&w, "tcp", "eth2,eth2"), -EEXIST, "twice");
-	UNIT_EQUAL(net_add(&w, "tcp", "eth2,lo"), -ENODEV, "no such interface");
+	UNIT_EQUAL(net_add(&w, "tcp", "eth2,lo"), -ENETDOWN, "no such interface");
 	UNIT_EQUAL(net_add(&w, "gni", "eth2"), -ENOENT, "no driver");
 	UNIT_EQUAL(net_add(&w, "lo", "eth2"), -ENOENT, "loopback");
 	UNIT_EQUAL(net_add(&w, "nonsense", "eth2"), -ENOENT, "no net");
