@@ -78,10 +78,27 @@ static int run_set(struct tool *t)
 	return set(t, t->cmd->name, t->rest[0]);
 }
 
+/* Also true if the node cannot be asked. */
+static bool is_tunable(struct tool *t, const char *name)
+{
+	struct lnetctl_node *doc;
+	bool found;
+
+	if (lnetctl_global_show(t->c, &doc))
+		return true;
+	found = lnetctl_find(lnetctl_find(doc, "global"), name);
+	lnetctl_doc_free(doc);
+	return found;
+}
+
 int run_set_other(struct tool *t)
 {
 	int rc;
 
+	/* derived: accepted in files, where exports have it, only */
+	if (!strcmp(t->rest[0], "lnd_timeout") ||
+	    (t->nr_rest != 2 && !is_tunable(t, t->rest[0])))
+		return tool_unknown(t->rest[0]);
 	if (t->nr_rest != 2) {
 		tool_help("", t->cmd, stdout);
 		return -EINVAL;

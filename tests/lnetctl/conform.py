@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Every command against the tables of the reference: names, options, ranges, exit codes, errors, answers."""
+
+import json
+import re
+
+from nodes import Node, as_json, captured, check, configured, equal, error_of, keys, yaml
+
+# ---- names and options ----------------------------------------------------------------------------------------------
+
+GROUPS = {
+    "lnet": "configure unconfigure",
+    "route": "add del show",
+    "net": "add del show set",
+    "routing": "show",
+    "set": "tiny_buffers small_buffers large_buffers routing numa_range max_interfaces discovery drop_asym_route "
+           "retry_count transaction_timeout health_sensitivity recovery_interval router_sensitivity "
+           "response_tracking recovery_limit max_recovery_ping_interval",
+    "stats": "show reset",
+    "debug": "recovery peer nidlist",
+    "global": "show",
+    "peer": "add del show list set",
+    "udsp": "add del show",
+    "fault": "drop delay",
+    "fault drop": "add del show reset",
+    "fault delay": "add del show reset",
+}
+TOP = ("lnet route net routing set import export stats debug global peer ping discover service-id udsp fault "
+       "setup-mrrouting setup-sysctl cpt-of-nid").split()
+BUILTIN = "help version list-commands quit exit ignore_errors".split()
+
+FAULT = ("source/s= dest/d= rate/r= interval/i= portal/p= message/m= local_nid/o= rule_type=")
+# name, /letter, = with an argument, ? with a number that may follow
+OPTIONS = {
+    "lnet configure": "all/a large/l",
+    "lnet unconfigure": "",
+    "net add": "net/n= if/i= nid= ip2net/p= peer-timeout/t= peer-credits/c= peer-buffer-credits/b= credits/r= cpt/s= "
+               "conns-per-peer/m= skip-mr-route-setup/k auth-key/a= traffic-class/T= tos=",
+    "net del": "net/n= if/i= nid=",
+    "net show": "net/n= verbose/v?",
+    "net set": "nid/n= all/a health/t= conns-per-peer/m= net/i= lnd-timeout/l=",
+    "peer add": "prim_nid/k= nid/n= non_mr lock_prim/l",
+    "peer del": "prim_nid/k= nid/n= force",
+    "peer show": "nid/n= verbose/v?",
+    "peer list": "",
+    "peer set": "nid/n= all/a health/t= state/s=",
+    "ping": "source/s= timeout/t=",
+    "global show": "",
+    "stats show": "",
+    "stats reset": "",
+    "import": "add/a del/d show/s exec/e old-api/o",
+    "export": "backup/b",
+    "fault drop add": FAULT + " health_error/e= random/n drop_all/x",
+    "fault delay add": FAULT + " latency/l=",
+    "fault drop del": "all/a source= dest=",
+    "fault delay del": "all/a source= dest=",
+    "fault drop show": "",
+    "fault drop reset": "",
+    "debug recovery": "local/l peer/p",
+    "debug peer": "nid=",
+    "cpt-of-nid": "",
+    "service-id": "",
+}
+COMPLAINTS = ("unrecognized option", "invalid option", "requires an argument", "is ambiguous", "doesn't allow")
+
+
+def options_of(command):
+    """(name, letter or None, kind) of each option."""
+    return [re.fullmatch(r"([\w-]+)(?:/(\w))?([=?]?)", word).groups() for word in OPTIONS[command].split()]
+
+
+def complains(node, command, *words):
+    """Does getopt? The node is not configured: whatever is read right goes no further."""
+    rc, out, err = node.ctl(*command.split(), *words, stdin="")
+    return [text for text in COMPLAINTS if text in err] and (rc, out, err)
+
+
+def test_conform_names():
+    node = Node("names").start()
+    out = node.ok("--list-commands")
+    names = [name for line in out.split("\n") for name in [line[i:i + 20].strip() for i in range(0, 80, 20)] if name]
+    for name in TOP + BUILTIN:
+        check("%s is listed" % name, name in names, names)
+    check("four columns of 20", all(len(line) <= 80 for line in out.split("\n")), out)
+    for group, subs in GROUPS.items():
+        rc, out, err = node.ctl(*group.split())
+        equal("%s alone" % group, (rc, err), (234, ""))
+        for sub in subs.split():
+            check("%s alone has the help of %s" % (group, sub), "\n%s %s: " % (group, sub) in "\n" + out, out)
+        rc, out, err = node.ctl(*group.split(), "bogus")
+        equal("%s bogus" % group, (rc, out, err),
+              (255, "", "lnetctl: 'bogus' is not a valid command. See 'lnetctl --list-commands'.\n"))
+        for sub in subs.split():
+            first = sub[:-1]
+            if first not in subs.split():
+                equal("%s %s: names are not shortened" % (group, first), node.ctl(*group.split(), first)[0], 255)
+    for word in BUILTIN:
+        for form in (word, "--" + word):
+            for before in ([], ["net"], ["fault", "drop"]):
+                equal("%s %s" % (" ".join(before), form), node.ctl(*before, form)[::2], (0, ""))
+    check("version", re.fullmatch(r"lnetctl \S+\n", node.ok("version")))
+    node.stop()
+
+
+def test_conform_options():
+    node = Node("options").start()
+    for command in OPTIONS:
+        for ask in ("-h", "--help"):
+            rc, out, err = node.ctl(*command.split(), ask)
+            check("%s %s" % (command, ask), rc == 1 and not err and out.startswith(command + ": "), (rc, out, err))
+        shown = re.findall(r"^\t--([\w-]+): .", out, re.M)
+        for name, _, _ in options_of(command):
+            check("%s --help has %s" % (command, name), name in shown, shown)
+        rc, out, err = node.ctl(*command.split(), "--bogus")
+        check("%s --bogus" % command, rc == 0 and out.startswith(command + ": ") and "'--bogus'" in err, (rc, out, err))
+        for name, letter, kind in options_of(command):
+            value = ["1"] if kind == "=" else []
+            alone = [end for end in range(1, len(name)) if sum(word.startswith(name[:end]) for word in shown) == 1]
+            short = alone[0] if alone else len(name)
+            if short > 1:
+                check("%s --%s is ambiguous" % (command, name[:short - 1]),
+                      complains(node, command, "--" + name[:short - 1], *value))
+            for word in {name[:short], name}:
+                check("%s --%s" % (command, word), not complains(node, command, "--" + word, *value))
+            if letter:
+                check("%s -%s" % (command, letter), not complains(node, command, "-" + letter, *value))
+            if kind == "=":
+                check("%s --%s needs a value" % (command, name), complains(node, command, "--" + name))
+                check("%s --%s=1" % (command, name), not complains(node, command, "--%s=1" % name))
+    node.stop()
+
+
+# ---- values and exit codes ------------------------------------------------------------------------------------------
+
+YES, NO = 0, 234
+ADD = "net add --nid 127.0.0.20@tcp9 "
+VALUES = [
+    # command, values it takes, {exit code: values it does not}
+    (ADD + "--conns-per-peer", "0 1 127 -1 0x7f 010", {255: "128 -2 x 1x 99999999999999999999"}),
+    (ADD + "--tos", "-1 0 104 106 255 0xff", {234: "300 256 -2 x"}),
+    (ADD + "--peer-timeout", "-1 0 60 180 x 0x10", {}),
+    (ADD + "--peer-credits", "1 8 0 -1 x", {234: "65536"}),
+    (ADD + "--peer-buffer-credits", "0 -1 x 16", {234: "65536"}),
+    (ADD + "--credits", "1 256 0 -1 x 0x100", {234: "1048577"}),
+    (ADD + "--cpt", "0 [0] [0-0]", {234: "[1-0] [] [99] x [0 0] 64"}),
+    (ADD + "--traffic-class", "low " + "x" * 127, {255: "x" * 128}),
+    (ADD + "--auth-key", "1 0x10", {255: "x"}),
+    ("net set --nid 127.0.0.2@tcp --health", "0 1000 500 -1 x", {234: "1001 5000"}),
+    ("net set --all --health", "1000 -5 x", {234: "1001"}),
+    ("net set --nid 127.0.0.2@tcp --conns-per-peer", "-1 0 4 127", {255: "128 x -2"}),
+    ("net set --net tcp --lnd-timeout", "0 10 3600 0x10", {234: "-1 x 100000"}),
+    ("peer set --nid 10.77.0.3@tcp --health", "0 1000 x -1", {234: "1001"}),
+    ("peer set --all --health", "1000", {234: "1001"}),
+    ("peer set --nid 10.77.0.3@tcp --state", "9 0x9 1048585 x", {234: "-1 4294967296"}),
+    ("net show -v", "0 1 2 3 4 255 256", {}),
+    ("peer show --verbose", "0 1 2 3 4", {}),
+    ("ping 127.0.0.2@tcp --timeout", "1 0 15 200 300ms 0.5", {255: "x 1x"}),
+    ("set retry_count", "0 2 255 0x2", {195: "-1 256", 255: "x 1x ''"}),
+    ("set transaction_timeout", "1 150 0.3 300ms", {195: "0 100000 -1", 255: "x"}),
+    ("set health_sensitivity", "0 100 1000 10%", {195: "1001 -1", 255: "x"}),
+    ("set recovery_interval", "1 5", {195: "-1", 255: "x"}),
+    ("set router_sensitivity", "0 100", {195: "101 -1", 255: "x"}),
+    ("set response_tracking", "0 1 2 3", {234: "4 -1", 255: "x"}),
+    ("set recovery_limit", "0 10", {234: "-1", 255: "x"}),
+    ("set max_recovery_ping_interval", "1 900", {234: "0 -1", 255: "x"}),
+    ("set discovery", "0 1 7 -1", {255: "x"}),
+    ("set drop_asym_route", "0 1 2", {255: "x"}),
+    ("set numa_range", "0 5 0x10", {255: "x"}),
+    ("set max_interfaces", "16 128", {255: "x"}),
+    ("fault drop add -s * -d * --rate", "1 2 1000", {255: "x -1", 234: ""}),
+    ("fault drop add -s * -d * --interval", "1 5", {255: "x"}),
+    ("fault drop add -s * -d * -r 1 --portal", "0 63", {255: "64 -1 x"}),
+    ("fault drop add -s * -d * -r 1 --message", "PUT put ACK get Reply", {255: "HELLO x"}),
+    ("fault drop add -s * -d * -r 1 --health_error",
+     "local_interrupt local_dropped local_aborted local_no_route local_error local_timeout remote_error "
+     "remote_dropped remote_timeout network_timeout random", {255: "x none"}),
+    ("fault delay add -s * -d * -r 1 --latency", "1 0.2 300ms", {255: "0 x -1"}),
+]
+
+EXITS = [
+    # command, exit code, what stdout has, what stderr has
+    ("net add --net tcp", 234, "at least one interface", ""),
+    ("net add --if lo", 234, "missing mandatory parameters in NI config: '", ""),
+    ("net add", 234, "missing mandatory parameters in NI config: '", ""),
+    ("net add --net tcp --nid 127.0.0.9@tcp", 234, "--net is invalid with --nid option", ""),
+    ("net add --net tcp --if %s" % ("x" * 128), 234, "", "errno: -22"),
+    ("net add --nid 127.0.0.2@tcp", 234, "", "errno: -17"),
+    ("net add --net bogus --if lo", 234, "", "errno: -2"),
+    ("net add --nid 127.0.0.9@tcp --cpt [99]", 234, "", "errno: -34"),
+    ("net add --nid 127.0.0.*@tcp", 234, "", "errno: -22"),
+    ("net add --nid 127.0.0.9", 234, "", "errno: -22"),
+    ("net del --net lo", 234, "", "del:\n-     net:\n      errno: -"),
+    ("net del --net tcp --nid 127.0.0.2@tcp", 234, "--net is invalid with --nid option", ""),
+    ("net show --net bogus", 234, "", "show:\n-     net:\n      errno: -2\n"),
+    ("net show --net tcp8", 234, "", "show:\n-     net:\n      errno: -3\n"),
+    ("net set --all --nid 127.0.0.2@tcp --health 1", 234, "--all is invalid", ""),
+    ("net set --nid 127.0.0.2@tcp", 0, "", ""),
+    ("net set --all", 0, "", ""),
+    ("net set", 0, "", ""),
+    ("net set --nid 127.0.0.2@tcp --conns-per-peer -1", 0, "", ""),
+    ("net set --nid 127.0.0.2@tcp --conns-per-peer 128", 255, "", "ni:\n    - set:\n          errno: -1\n"),
+    ("net set --nid 127.0.0.77@tcp --health 1", 234, "", "...\nnet:\n    - set:\n          errno: "),
+    ("net set --lnd-timeout 5", 234, "'net'", ""),
+    ("net set --net ptlf --lnd-timeout 5", 234, "", "set:\n-     net:\n      errno: -22\n"),
+    ("peer add", 234, "peer add: ", ""),
+    ("peer add --nid 10.77.0.3@tcp", 234, "prim_nid", ""),
+    ("peer add --prim_nid foobar", 234, "", "add:\n-     peer:\n      errno: -22\n"),
+    ("peer add --prim_nid 10.77.0.4@tcp --nid 10.[0-9].0.[0-99]@tcp", 234, "", "more NIDs than allowed"),
+    ("peer add --prim_nid 10.77.0.4@tcp --nid 10.77.0.[5-4]@tcp", 234, "", "errno: -22"),
+    ("peer add --prim_nid 10.77.0.4@tcp --nid 10.77.0.[5@tcp", 234, "", "errno: -22"),
+    ("peer add --prim_nid 10.77.0.3@tcp --nid 10.77.0.3@tcp,10.77.1.3@tcp", 0, "", ""),
+    ("peer del --nid 10.77.0.3@tcp", 234, "prim_nid", ""),
+    ("peer del --prim_nid 10.77.0.99@tcp", 234, "", "del:\n-     peer:\n      errno: -2\n"),
+    ("peer del --prim_nid 10.77.1.3@tcp", 234, "", "del:\n-     peer:\n      errno: -19\n"),
+    ("peer show --nid 10.77.0.99@tcp", 234, "", "show:\n-     peer:\n      errno: -2\n"),
+    ("peer set --nid 10.77.0.99@tcp --health 5", 234, "", "...\nnet:\n    - set:\n"),
+    ("ping", 255, "Missing nid argument", ""),
+    ("ping 127.0.0.2", 234, "", "manage:\n-     ping:\n      errno: -22\n"),
+    ("ping --source 127.0.0.99@tcp 127.0.0.2@tcp", 234, "", "errno: -22"),
+    ("ping 12345-127.0.0.2@tcp", 0, "\n  - nid: 12345-127.0.0.2@tcp\n", ""),
+    ("ping localhost@gni --timeout 1", 234, "", "errno: -22"),
+    ("set", 234, "set retry_count: ", ""),
+    ("set retry_count", 234, "set retry_count: ", ""),
+    ("set bogus 1", 255, "", "'bogus' is not a valid command"),
+    ("set lnd_timeout 5", 255, "", "'lnd_timeout' is not a valid command"),
+    ("set response_tracking 4", 234, "",
+     "add:\n    - response_tracking:\n          errno: -22\n          descr: \"Valid values are: 0, 1, 2, or 3\"\n"),
+    ("set retry_count x", 255, "",
+     "parser:\n    - set:\n          errno: -1\n          descr: cannot parse retry_count value\n"),
+    ("fault drop add --source *", 234, "source , dest", ""),
+    ("fault drop add -s * -d *", 234, "exactly one", ""),
+    ("fault drop add -s * -d * -r 1 -i 1", 234, "exactly one", ""),
+    ("fault delay add -s * -d * -r 1", 234, "latency", ""),
+    ("fault drop del", 234, "source , dest", ""),
+    ("fault drop del --all", 254, "failed to delete drop rule: ", ""),
+    ("fault delay del -s 1.1.1.1@tcp -d *", 254, "failed to delete delay rule: ", ""),
+    ("fault drop reset", 0, "", ""),
+    ("fault drop reset extra", 0, "", ""),
+    ("fault drop show", 0, "", ""),
+    ("debug recovery", 234, "'local' or 'peer'", ""),
+    ("debug recovery --local", 0, "", ""),
+    ("debug recovery -p", 0, "", ""),
+    ("debug peer", 234, "'nid'", ""),
+    ("debug peer --nid 10.77.0.3@tcp", 0, "", ""),
+    ("debug peer --prim_nid 10.77.0.3@tcp", 0, "", ""),
+    ("debug peer --nid 10.77.0.99@tcp", 234, "", "errno: -2"),
+    ("debug nidlist", 234, "debug nidlist: ", ""),
+    ("debug nidlist 10.77.[0-3].*@tcp 10.77.2.9@tcp", 0,
+     "nidlist parsed to: 10.77.[0-3].*@tcp\n10.77.2.9@tcp matches nidlist 10.77.[0-3].*@tcp\n", ""),
+    ("debug nidlist 10.0.0.0/8@tcp 11.0.0.1@tcp", 0, "11.0.0.1@tcp does not match nidlist 10.0.0.0/8@tcp\n", ""),
+    ("debug nidlist foo", 234, "", "cannot parse nidlist 'foo'"),
+    ("service-id", 0, "service_id:\n    value: 0xdb03060100000000\n", ""),
+    ("lnet configure", 0, "", ""),
+    ("lnet configure --large", 0, "", ""),
+    ("stats reset", 0, "", ""),
+]
+LATER = ("route add|route del|route show|route show -v|route add --net tcp5 --gateway 10.0.0.1@tcp --hop 2|discover|"
+         "routing show|discover 127.0.0.2@tcp|discover -f 127.0.0.2@tcp|udsp add|udsp add --src tcp --priority 0|"
+         "udsp del --all|udsp show --idx -1|set routing 1|set tiny_buffers 5|set small_buffers -1|set large_buffers 1")
+
+
+def undo(node, line):
+    if line.startswith("net add"):
+        node.ctl("net", "del", "--net", "tcp9")
+    for kind in ("drop", "delay"):
+        if line.startswith("fault %s" % kind):
+            node.ctl("fault", kind, "del", "--all")
+
+
+def test_conform_values():
+    node = configured("values", "127.0.0.2@tcp")
+    node.ok("peer", "add", "--prim_nid", "10.77.0.3@tcp")
+    for line, good, bad in VALUES:
+        rows = [(value, 0) for value in good.split()]
+        rows += [(value, rc) for rc, values in bad.items() for value in re.findall(r"'[^']*'|\[[^]]*\]|\S+", values)]
+        for value, rc in rows:
+            value = value.strip("'")
+            got = node.ctl(*line.split(), value)
+            check("%s %s" % (line, value), got[0] == rc and (rc == 0) == (not got[2]), "want %d, got %r" % (rc, got))
+            undo(node, line)
+    node.stop()
+
+
+def test_conform_exits():
+    node = configured("exits", "127.0.0.2@tcp")
+    node.ok("peer", "add", "--prim_nid", "10.77.0.3@tcp", "--nid", "10.77.1.3@tcp")
+    for line, rc, out, err in EXITS:
+        got = node.ctl(*line.split())
+        check(line, got[0] == rc and out in got[1] and err in got[2] and (out or not got[1]) and (err or not got[2]),
+              "want %r, got %r" % ((rc, out, err), got))
+        if yaml and err and got[2].count("\n") > 3:
+            parts = got[2].split("\n...\n")
+            check("%s: the error is YAML" % line, all(isinstance(yaml.safe_load(part or "{}"), dict) for part in parts))
+    for line in LATER.split("|"):
+        rc, out, err = node.ctl(*line.split())
+        check(line, rc and not out and err.endswith(" is not supported yet\n"), (rc, out, err))
+    node.stop()
+
+
+# ---- answers --------------------------------------------------------------------------------------------------------
+
+SHOWS = ["net show", "net show -v 4", "net show --net tcp", "peer show", "peer show -v 4", "peer list", "global show",
+         "stats show", "fault drop show", "fault delay show", "debug recovery --local", "debug recovery --peer",
+         "ping 127.0.0.2@tcp", "ping --timeout 1 127.0.0.66@tcp", "cpt-of-nid 10.0.0.1@tcp 10.0.0.2@tcp", "service-id",
+         "node show"]
+STAT = ["send_count", "recv_count", "drop_count"] + [
+    "%s_%s" % (what, rest) for what in ("put_egress", "get_rtt", "put_ack")
+    for rest in ("samples", "min_nsec", "max_nsec", "avg_nsec")]
+TYPES = ["put", "get", "reply", "ack", "hello"]
+MESSAGES = {"sent_stats": TYPES, "received_stats": TYPES, "dropped_stats": TYPES}
+UDSP = {"udsp info": ["net priority", "nid priority"]}
+
+
+def net_keys(level, lo):
+    """What an interface has at @level, in order: names, and what the mappings have."""
+    ni = {"nid": None, "status": None}
+    if not lo:
+        ni["interfaces"] = ["0"]
+    if level < 1:
+        return ni
+    ni["statistics"] = STAT
+    if level >= 4:
+        ni.update(UDSP)
+    if level >= 2:
+        ni.update(MESSAGES)
+        ni["health stats"] = ["fatal_error", "health value", "interrupts", "dropped", "aborted", "no route", "timeouts",
+                              "error", "ping_count", "next_ping"]
+    ni["tunables"] = ["peer_timeout", "peer_credits", "peer_buffer_credits", "credits"]
+    if not lo:
+        ni["lnd tunables"] = ["conns_per_peer", "timeout", "tos"]
+    ni.update({"dev cpt": None, "CPT": None})
+    return ni
+
+
+def peer_keys(level):
+    pni = {"nid": None}
+    if level >= 4:
+        pni.update(UDSP)
+    pni["state"] = None
+    if level >= 1:
+        pni.update(dict.fromkeys(["max_ni_tx_credits", "available_tx_credits", "min_tx_credits", "tx_q_num_of_buf",
+                                  "available_rtr_credits", "min_rtr_credits", "refcount"]))
+        pni["statistics"] = STAT
+    if level >= 2:
+        pni.update(MESSAGES)
+        pni["health stats"] = ["health value", "dropped", "timeout", "error", "network timeout", "ping_count",
+                               "next_ping"]
+    return pni
+
+
+def at_rest(value):
+    """Without numbers and why a ping failed: they move while one looks at them."""
+    if isinstance(value, dict):
+        return {key: at_rest(val) for key, val in value.items() if key != "descr"}
+    if isinstance(value, list):
+        return [at_rest(val) for val in value]
+    return value if isinstance(value, (str, bool)) else 0
+
+
+def skeleton(mapping):
+    return {key: list(val) if isinstance(val, dict) else None for key, val in mapping.items()}
+
+
+def same_shape(what, got, want):
+    got = skeleton(got)
+    equal(what, json.dumps(got), json.dumps(want))
+
+
+def test_conform_shows():
+    node = configured("levels", "127.0.0.2@tcp", "127.0.0.3@tcp1")
+    node.ok("peer", "add", "--prim_nid", "10.77.0.3@tcp", "--nid", "10.77.1.3@tcp1")
+    for level in range(5):
+        nets = json.loads(node.ok("net", "show", "-v", str(level), "--json"))["net"]
+        equal("nets at %d" % level, [net["net type"] for net in nets], ["lo", "tcp", "tcp1"])
+        for net in nets:
+            equal("a net at %d" % level, list(net), ["net type", "local NI(s)"])
+            for ni in net["local NI(s)"]:
+                same_shape("%s at %d" % (ni["nid"], level), ni, net_keys(level, net["net type"] == "lo"))
+        for peer in json.loads(node.ok("peer", "show", "-v", str(level), "--json"))["peer"]:
+            equal("a peer at %d" % level, list(peer),
+                  ["primary nid", "Multi-Rail"] + ["peer state"] * (level >= 3) + ["peer ni"])
+            for pni in peer["peer ni"]:
+                same_shape("%s at %d" % (pni["nid"], level), pni, peer_keys(level))
+    text = node.ok("net", "show", "-v", "4")
+    check("CPT is a quoted list", re.search(r'^ {12}CPT: "\[[\d,]+\]"$', text, re.M), text)
+    node.ok("fault", "drop", "add", "-s", "*@tcp", "-d", "*", "-r", "2", "-p", "5", "-m", "PUT")
+    node.ok("fault", "delay", "add", "-s", "*", "-d", "*", "-i", "2", "-l", "3")
+    node.ok("net", "set", "--nid", "127.0.0.3@tcp1", "--health", "400")
+    check("recovery", node.ok("debug", "recovery", "-l").startswith("Local NI recovery:\n      nid-0: 127.0.0.3@"))
+    rule = ["rule_type", "fa_src", "fa_dst", "fa_ptl_mask", "fa_msg_mask"]
+    counts = ["fs_count", "fs_put", "fs_ack", "fs_get", "fs_reply"]
+    for kind, own in (("drop", ["da_rate", "da_interval", "ds_dropped"]),
+                      ("delay", ["la_rate", "la_interval", "la_latency", "ls_delayed"])):
+        got = list(json.loads(node.ok("fault", kind, "show", "--json"))["fault"][0])
+        equal("a %s rule begins as stock's" % kind, got[:len(rule + own + counts)], rule + own + counts)
+    for line in SHOWS:
+        rc, text, err = node.ctl(*line.split())
+        for form in (["--json"] + line.split(), line.split() + ["--json"]):
+            also, out, more = node.ctl(*form)
+            equal("%s" % form, (also, more), (rc, err))
+            doc = json.loads(out)
+            if yaml:
+                equal("%s: JSON as YAML" % form, at_rest(as_json(yaml.safe_load(text) or {})), at_rest(doc))
+    node.stop()
+
+
+SAMPLES = [
+    # what they say on a node like the one that they were taken from; the part that is stock's
+    ("global show", "33-global-show"), ("stats show", "34-stats-show"), ("cpt-of-nid 10.77.0.3@tcp", "37-cpt-of-nid"),
+    ("debug recovery --local", "28-debug-recovery-local"), ("debug recovery --peer", "29-debug-recovery-peer"),
+]
+
+
+def test_conform_samples():
+    node = configured("samples", "127.0.0.2@tcp")
+    for line, name in SAMPLES:
+        want = keys(captured(name))
+        equal("%s has the keys of %s" % (line, name), keys(node.ok(*line.split()))[:len(want)], want)
+    rc, _, err = node.ctl("peer", "del", "--prim_nid", "10.77.0.99@tcp")
+    check("peer del of nobody tells why", rc == 234 and error_of(err)[:3] == ("del", "peer", -2), (rc, err))
+    rc, _, err = node.ctl("set", "retry_count", "-1")
+    equal("set of what cannot be", (rc, err.split("#")[0]), (195, captured("36-set-bad")))
+    for line in ("stats show", "global show"):
+        for name in ("retry_count", "resend_count", "failed_resends", "successful_resends"):
+            found = node.ok(*line.split()).count(name)
+            check("%s names %s at most once" % (line, name), found <= 1, found)
+    node.stop()
+
+
+def test_conform_peers():
+    """A locked primary NID stays until it is deleted by force; state by hand."""
+    node = configured("locked", "127.0.0.2@tcp")
+    add = ["peer", "add", "--prim_nid", "10.77.0.9@tcp", "--nid", "10.77.[0-1].9@tcp,10.77.2.9@tcp"]
+    node.ok(*add, "--lock_prim")
+
+    def peers():
+        return [(peer["peer state"], [pni["nid"] for pni in peer["peer ni"]])
+                for peer in node.show("peer", "show", "-v", "3").get("peer", [])]
+    equal("locked", peers(), [(1048585, ["10.77.0.9@tcp", "10.77.1.9@tcp", "10.77.2.9@tcp"])])
+    node.ok("peer", "del", "--prim_nid", "10.77.0.9@tcp", "--nid", "10.77.1.9@tcp")
+    equal("others go", peers(), [(1048585, ["10.77.0.9@tcp", "10.77.2.9@tcp"])])
+    node.ok("peer", "del", "--prim_nid", "10.77.0.9@tcp")
+    equal("the primary stays", peers(), [(1048585, ["10.77.0.9@tcp"])])
+    node.ok(*add)
+    node.ok("peer", "del", "--prim_nid", "10.77.0.9@tcp", "--nid", "10.77.0.9@tcp,10.77.1.9@tcp")
+    equal("named or not", peers(), [(1048585, ["10.77.0.9@tcp"])])
+    node.ok("peer", "del", "--prim_nid", "10.77.0.9@tcp", "--force")
+    equal("by force", peers(), [])
+    node.ok(*add)
+    for state in (5, 1048585, 9):
+        node.ok("peer", "set", "--nid", "10.77.1.9@tcp", "--state", str(state))
+        equal("state %d" % state, peers()[0][0], state)
+    node.ok("peer", "del", "--prim_nid", "10.77.0.9@tcp")
+    equal("not locked any more", peers(), [])
+    node.stop()
