@@ -176,23 +176,22 @@ int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct
 	return 0;
 }
 
-/* Rules are deleted by what they match: those that match the same go with the first. */
+static bool covers(const struct lnetctl_node *a, const struct lnetctl_node *b, const char *key)
+{
+	const char *x = lnetctl_text(a, key), *y = lnetctl_text(b, key);
+
+	return !x || !strcmp(x, "*") || (y && !strcmp(x, y));
+}
+
+/* Rules are deleted by what they match, which may be those of several items, or all. */
 static bool deleted_before(const struct import *im, const struct lnetctl_node *rule)
 {
-	static const char *const keys[] = { "rule_type", "fa_src", "fa_dst" };
 	const struct lnetctl_node *other;
-	unsigned int i, same;
 
-	for (other = im->first; other && other != rule; other = other->next) {
-		for (i = same = 0; i < 3; i++) {
-			const char *a = lnetctl_text(other, keys[i]),
-				   *b = lnetctl_text(rule, keys[i]);
-
-			same += !strcmp(a ? a : "*", b ? b : "*");
-		}
-		if (same == 3)
+	for (other = im->first; other && other != rule; other = other->next)
+		if (covers(other, rule, "rule_type") && covers(other, rule, "fa_src") &&
+		    covers(other, rule, "fa_dst"))
 			return true;
-	}
 	return false;
 }
 

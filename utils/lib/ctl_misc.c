@@ -24,7 +24,7 @@ static int show_list(struct lnetctl *c, uint8_t cmd, const char *object, struct 
 	if (rc != -ENOENT)
 		return rc;
 	*doc = lnetctl_add_map(NULL, NULL);
-	return *doc ? 0 : -ENOMEM;
+	return *doc ? 0 : ctl_fail(c, -ENOMEM, "show", object, NULL);
 }
 
 int lnetctl_set_many(struct lnetctl *c, const struct lnetctl_node *values)
@@ -48,7 +48,7 @@ int lnetctl_set_many(struct lnetctl *c, const struct lnetctl_node *values)
 	}
 	if (!body)
 		return ctl_fail(c, -ENOMEM, "add", "global", NULL);
-	if (body->first)
+	if (body->first || body->incomplete)
 		return ctl_do(c, &op, body);
 	lnetctl_doc_free(body);
 	return 0;

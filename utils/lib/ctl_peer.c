@@ -140,7 +140,7 @@ int lnetctl_peer_show(struct lnetctl *c, const char *nid, unsigned int level, bo
 	if (rc != -ENOENT || nid)
 		return rc;
 	*doc = lnetctl_add_map(NULL, NULL);	/* "No peers found" is an empty answer */
-	return *doc ? 0 : -ENOMEM;
+	return *doc ? 0 : ctl_fail(c, -ENOMEM, op.verb, op.object, NULL);
 }
 
 int lnetctl_peer_list(struct lnetctl *c, struct lnetctl_node **doc)
@@ -154,14 +154,19 @@ int lnetctl_peer_list(struct lnetctl *c, struct lnetctl_node **doc)
 	*doc = lnetctl_add_map(NULL, NULL);
 	peers = lnetctl_find(shown, "peer");
 	list = *doc && peers ? lnetctl_add_seq(*doc, "peer list") : NULL;
-	for (peer = peers ? peers->first : NULL; list && peer; peer = peer->next) {
+	rc = *doc && (!peers || list) ? 0 : -ENOMEM;
+	for (peer = peers ? peers->first : NULL; !rc && peer; peer = peer->next) {
 		struct lnetctl_node *item = lnetctl_add_map(list, NULL);
 
-		if (item)
-			lnetctl_add_text(item, "nid", lnetctl_text(peer, "primary nid"));
+		if (!item || !lnetctl_add_text(item, "nid", lnetctl_text(peer, "primary nid")))
+			rc = -ENOMEM;
 	}
 	lnetctl_doc_free(shown);
-	return *doc ? 0 : -ENOMEM;
+	if (!rc)
+		return 0;
+	lnetctl_doc_free(*doc);
+	*doc = NULL;
+	return ctl_fail(c, rc, "show", "peer", NULL);
 }
 
 static int body_with_nids(struct lnetctl *c, const struct ctl_op *op, const char *list,
