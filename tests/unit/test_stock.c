@@ -251,7 +251,7 @@ static void test_stats(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		u64 val = rows[i].bytes == 8 ? 1ULL << (40 + i) : 0xf0000000 + i;
+		u64 val = rows[i].bytes == 8 ? 1ULL << (36 + i) : 0xf0000000 + i;
 
 		memcpy(world.answer + rows[i].at, &val, rows[i].bytes);
 		snprintf(want + strlen(want), sizeof(want) - strlen(want), "    %s: %llu\n",
