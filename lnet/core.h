@@ -519,7 +519,7 @@ struct lnet_entry {
 	u8 acked, confirmed, detached, gone;
 	u8 whole;			/* nothing of it was cut off: a merged ACK says all */
 	u8 nr_answers;			/* under way */
-	u32 mlength, offset;
+	u32 rlength, mlength, offset;	/* as it came; what of it was taken, and where to */
 	struct lnet_shard *sh;
 	struct lnet_window *w;		/* while not detached */
 	/* PUT: until landed; GET: until confirmed. The operation's reference */

@@ -211,7 +211,8 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_window *w,
 				   struct lnet_entry *e)
 {
-	if (e->type != rx->type) {
+	/* Who uses a name for another request lies; what is longer or shorter would not fit. */
+	if (e->type != rx->type || e->rlength != rx->rlength) {
 		lnet_count(p->sh, errors);
 		return LNET_SKIP;
 	}
@@ -261,6 +262,7 @@ static struct lnet_entry *entry_new(struct lnet_pass *p, struct lnet_rx *rx, str
 	e->seq = seq;
 	e->refs = 1;
 	e->type = rx->type;
+	e->rlength = rx->rlength;
 	e->noack = rx->type == LNET_OP_PUT && !alone;
 	e->sh = p->sh;
 	e->w = w;

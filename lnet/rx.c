@@ -121,7 +121,8 @@ void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md
 		     u32 len)
 {
 	lnet_md_buf(md, offset, len, &rx->into);
-	rx->want = len;
+	WARN_ON_ONCE(len > rx->payload_len);
+	rx->want = min(len, rx->payload_len);	/* a driver has no more to write */
 	rx->verdict = LNET_LAND;
 	lnet_rx_set_state(rx, RX_LAND);
 	rx->ni->sh[p->sh->ix].holds++;

@@ -91,7 +91,7 @@ static void hold_finish(struct lnet_pass *p, struct sock_ni *sn, struct sock_hol
 	mutex_unlock(&sn->lock);
 	if (rx) {
 		if (rx->want)
-			lnet_buf_write(&rx->into, 0, h->data, rx->want);
+			lnet_buf_write(&rx->into, 0, h->data, min(rx->want, h->len));
 		lnet_rx_done(p, rx, LNET_OK);
 	}
 	lnet_pass_relax(p);

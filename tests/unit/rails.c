@@ -386,6 +386,7 @@ void rails_give_rail(unsigned int node, unsigned int rail, enum lnet_outcome how
 
 static void land_now(struct lnet_pass *p, struct lnet_rx *rx, const struct rails_msg *m)
 {
+	CU_ASSERT(rx->want <= m->len);
 	if (rx->want)
 		lnet_buf_write(&rx->into, 0, m->data, rx->want);
 	lnet_rx_done(p, rx, LNET_OK);

@@ -145,6 +145,39 @@ static void test_join_waiting(void)
 	rails_end();
 }
 
+/* A name that comes again with another length, before the first has its memory and after it. */
+static void test_other_length(void)
+{
+	static const u32 lens[] = { 0, 1, 99, 101, 8000 };
+	unsigned int i, tag;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(lens); i++) {
+		struct rails_cfg cfg = { .quiet = true, .no_buffers = true };
+		struct rails_msg *m;
+
+		rails_begin(&cfg);
+		lnet_portal_lazy(rails.node[1].ln, RAILS_PORTAL, true);
+		rails_on(0, -1, RAILS_PUT, FATE_LATE, LNET_OK, 1);
+		tag = rails_put(0, 1, 100, LNET_ACK, 0);
+		rails_run(5 * RAILS_MS);
+		UNIT_EQUAL(rails_count(&rails.waiting) + rails_count(&rails.delayed), 2, "both");
+		m = list_first_entry(&rails.delayed, struct rails_msg, link);
+		m->len = m->hdr.payload_len = lens[i / 2];
+		m->data = realloc(m->data, m->len + 1);
+		if (i & 1)
+			rails_attach(1, LNET_MD_OP_PUT | LNET_MD_OP_GET);
+		rails_release();
+		UNIT_EQUAL(rails_stat(1, LNET_C_errors), 1, "counted");
+		if (!(i & 1))
+			rails_attach(1, LNET_MD_OP_PUT | LNET_MD_OP_GET);
+		rails_run(20 * RAILS_MS);
+		UNIT_EQUAL(rails.req[tag].status, 0, "it ended well");
+		UNIT_EQUAL(rails.req[tag].nr_effects, 1, "once");
+		CU_ASSERT_EQUAL(memcmp(rails.node[0].src, rails.node[1].dst, 100), 0);
+		rails_end();
+	}
+}
+
 /* Whichever of them loses its connection, the other waits on. */
 static void test_waiting_gone(void)
 {
@@ -582,6 +615,7 @@ UNIT_SUITE(once,
 	{ "rule 7: a broken landing stays matched, the next attempt lands there",
 	  test_broken_landing },
 	{ "rule 7: a duplicate joins what waits for a buffer", test_join_waiting },
+	{ "rule 7: a duplicate of another length is none", test_other_length },
 	{ "rule 7: one of them loses its connection, the other waits on", test_waiting_gone },
 	{ "rule 7: both lose their connection, a later attempt is taken", test_waiting_all_gone },
 	{ "rule 8, lnt-scope: lost ACKs and REPLYs are sent again", test_answers_lost },
