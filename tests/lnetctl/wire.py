@@ -3,6 +3,7 @@
 messages, flags, key tables, nesting, types and lengths of values."""
 
 import ctypes
+import errno
 import os
 import socket
 import struct
@@ -191,6 +192,62 @@ def refused(channel):
         equal(name + ": refused in words", verdict(answer[-1])[2:], (-95, True))
 
 
+# ---- what no capture has ---------------------------------------------------------------------------------------
+
+def attr(kind, data):
+    return struct.pack("=HH", len(data) + 4, kind) + data + b"\0" * (-len(data) % 4)
+
+
+def encode(body):
+    """Texts, numbers and lists as attributes of a request."""
+    if isinstance(body, list):
+        return attr(NESTED | 1, b"".join(encode(item) for item in body))
+    return attr(6, struct.pack("=q", body)) if isinstance(body, int) else attr(5, body.encode() + b"\0")
+
+
+def request(cmd, flags, *body):
+    attrs = b"".join(encode(item) for item in body)
+    return struct.pack("=IHHIIBBH", 20 + len(attrs), USER_TYPE, flags, cmd, 0, cmd, 5, 0) + attrs
+
+
+def distances(channel, *nids):
+    """{nid: (distance, order)} of command 8, as lctl which_nid asks."""
+    found, names = {}, None
+    for kind, flags, body in channel.ask(request(8, 0x305, "peer", list(nids))):
+        if kind >= CONTROL and flags & 0x400:
+            names = key_types(body[4:])
+        elif kind >= CONTROL:
+            fields = {number & 0x3fff: value for number, value in attributes(body[4:])}
+            found[fields[2].rstrip(b"\0").decode()] = struct.unpack("=II", fields[3] + fields[4])
+    equal("types of distances", {index: key[0] for index, key in (names or {}).items()}, {1: 10, 2: 5, 3: 3, 4: 3})
+    return found
+
+
+def other_requests(node, channel):
+    node.ok("lnet", "configure")
+    node.ok("net", "add", "--net", "tcp", "--if", "eth0,eth1")
+    near = distances(channel, "10.77.0.3@tcp", "10.77.1.2@tcp", "0@lo", "10.0.0.1@tcp9", "10.77.0.2@tcp")
+    equal("loopback and what cannot be reached are left out", sorted(near),
+          ["10.77.0.2@tcp", "10.77.0.3@tcp", "10.77.1.2@tcp"])
+    check("our own are nearer", near["10.77.1.2@tcp"] < near["10.77.0.3@tcp"] and
+          near["10.77.0.2@tcp"] == near["10.77.1.2@tcp"], near)
+    do = lambda *what: verdict(channel.ask(request(*what))[-1])[2]
+    equal("a range of NUMA distances", do(15, 0x405, "range", 7), 0)
+    equal("is set", node.show("global", "show")["global"]["numa_range"], 7)
+    equal("one that is none", do(15, 0x405, "range", "far"), -22)
+    equal("routing stays off", do(13, 0x405, "enable", 0), 0)
+    equal("and cannot be switched on", do(13, 0x405, "enable", 1), -95)
+    equal("unknown keys do not matter", do(13, 0x405, "colour", "blue", "enable", 0), 0)
+    for cmd in (2, 3):
+        equal("command %d of nothing" % cmd, do(cmd, 0x405), -errno.ENOMSG)
+        equal("command %d of no list" % cmd, do(cmd, 0x405, "net type", "tcp"), -errno.EINVAL)
+    equal("a ping of nothing", do(6, 0x305), -errno.ENOENT)
+    equal("a backup of a net that is not there", do(2, 0x325, [["net type", "tcp9"]]), -errno.ESRCH)
+    equal("one of no net", do(2, 0x305, [["net type", "bogus"]]), -errno.ENOENT)
+    for cmd in (5, 9, 10, 14):
+        equal("command %d is none yet" % cmd, do(cmd, 0x405, "x", 1), -95)
+
+
 def test_wire():
     """cfg-010: the stock tool drives our node: its requests, and answers as the stock node's."""
     in_namespaces("the stock tool's requests", wire)
@@ -205,6 +262,7 @@ def wire(spaces):
     channel = Channel(node, port)
     libc.setns(here, 0x40000000)
     stock_requests(node, channel)
+    other_requests(node, channel)
     channel.raw.close()
     node.stop()
 
