@@ -311,15 +311,6 @@ static int find_address(struct ni_list *l, struct ni_req *r, bool may_wait)
 			     r->cfg.ifname, why);
 }
 
-/* A full export of an interface that was added by name has its address, too. */
-static bool is_address_of(struct ni_list *l, const struct ni_req *r)
-{
-	struct lnet_nid nid;
-
-	return !l->ctl->ops->interface_nid(l->ctl->arg, r->cfg.ifname, r->net, &nid) &&
-	       lnet_nid_same(&nid, &r->cfg.nid);
-}
-
 static int add_check_one(struct ni_list *l, unsigned int i, bool may_wait)
 {
 	struct ni_req *r = &l->req[i];
@@ -331,8 +322,6 @@ static int add_check_one(struct ni_list *l, unsigned int i, bool may_wait)
 
 	if (!rc && r->by_name)
 		rc = find_address(l, r, may_wait);
-	else if (!rc && r->cfg.ifname[0])
-		r->by_name = is_address_of(l, r);
 	if (rc || r->waits)
 		return rc;
 	for (j = 0; j < i; j++)

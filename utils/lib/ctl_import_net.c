@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The sections net and ip2nets of a configuration: which interfaces they mean. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +140,27 @@ static const char *nid_of(const struct lnetctl_node *ni)
 	return nid && *nid && strcmp(nid, "<?>") ? nid : NULL;
 }
 
+/*
+ * A full export has the address of an interface that was added by its name, too: one that it has
+ * first is no reason not to do so again.
+ */
+static bool has_by_name(const struct lnetctl_node *intf, const char *nid)
+{
+	const char *name = intf && intf->first ? intf->first->text : NULL;
+	struct local_address *all;
+	int nr = name ? local_addresses(&all) : 0, i, best = -1;
+	char text[64];
+
+	for (i = 0; i < nr; i++)
+		if (!strcmp(all[i].name, name) && (best < 0 || all[i].family < all[best].family))
+			best = i;
+	if (best >= 0)
+		inet_ntop(all[best].family, all[best].bytes, text, sizeof(text));
+	if (name && nr >= 0)
+		free(all);
+	return best >= 0 && !strncmp(text, nid, strlen(text)) && nid[strlen(text)] == '@';
+}
+
 /* @ni: the element, or @net itself when that has no list. */
 static int ni_items(struct import *im, const struct lnetctl_node *net,
 		    const struct lnetctl_node *ni, ni_item_fn fn, void *arg)
@@ -164,6 +186,8 @@ static int ni_items(struct import *im, const struct lnetctl_node *net,
 	if (item.nid && !import_net_same(net_of(item.nid), item.net))
 		return import_refuse(im, "net", lnetctl_find(ni, "nid"),
 				     "the NID is not on the net that it is listed under");
+	if (item.nid && lnetctl_find(ni, "status") && has_by_name(intf, item.nid))
+		item.nid = NULL;
 	if (item.nid) {
 		if (intf && intf->first)
 			rc = read_name(im, intf->first, &item);

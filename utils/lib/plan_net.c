@@ -147,12 +147,15 @@ static int numbers(struct plan *p, struct lnetctl_node *ni, const struct ni_item
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		struct lnetctl_node *group = lnetctl_find(ni, all[i].group);
+		const struct lnetctl_node *given;
 
 		if (all[i].val == LNETCTL_UNSET)
 			continue;
 		group = group ? group : lnetctl_add_map(ni, all[i].group);
 		if (!group || !lnetctl_add_num(group, all[i].key, all[i].val))
 			return plan_nomem(p);
+		given = lnetctl_find(lnetctl_find(item->at, all[i].group), all[i].key);
+		group->last->line = given ? given->line : 0;
 	}
 	return 0;
 }
