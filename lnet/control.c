@@ -128,7 +128,11 @@ int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 
 	if (rc)
 		return rc;
-	return req->flags & LNET_NL_F_STAGED ? stage(ctl, req, c, e) : c->act(ctl, req, e);
+	if (req->flags & LNET_NL_F_STAGED)
+		return stage(ctl, req, c, e);
+	rc = c->act(ctl, req, e);
+	ctl->changes += !rc && req->cmd != LNET_NL_TRANSACTION;
+	return rc;
 }
 
 int lnet_ctl_carry_out(struct lnet_control *ctl, const struct lnet_ctl_req *req,

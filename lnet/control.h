@@ -355,6 +355,7 @@ struct lnet_control {
 	u32 pid, uid;
 	bool configured;	/* `lnet configure` was called; WRITE_ONCE, dumps just look */
 	struct lnet_ctl_trans *trans;		/* begun and not committed, or NULL */
+	u32 changes;				/* of the configuration, up to now */
 	struct lnet_ctl_waiting *waiting;	/* [cfg_mutex] interfaces to come, oldest first */
 };
 

@@ -23,6 +23,8 @@ struct lnet_ctl_trans {
 	struct list_head staged;
 	size_t bytes;
 	u32 from;
+	bool alone;		/* it stands on what was read since @changes */
+	u32 changes;
 };
 
 void lnet_ctl_trans_drop(struct lnet_control *ctl)
@@ -87,6 +89,8 @@ static int begin(struct lnet_control *ctl, const struct lnet_ctl_req *req)
 	lnet_ctl_trans_drop(ctl);
 	INIT_LIST_HEAD(&t->staged);
 	t->from = req->from;
+	t->alone = req->flags & LNET_NL_F_EXCL;
+	t->changes = ctl->changes;
 	ctl->trans = t;
 	return 0;
 }
@@ -125,11 +129,15 @@ static int carry_out(struct lnet_control *ctl, const struct lnet_ctl_trans *t,
 static int commit(struct lnet_control *ctl, const struct lnet_ctl_trans *t, struct lnet_ctl_err *e)
 {
 	struct lnet_ctl_conf *before;
-	int rc = lnet_ctl_conf_read(ctl, &before), bad;
+	int rc, bad;
 
+	if (t->alone && t->changes != ctl->changes)
+		return lnet_ctl_fail(e, -ESTALE, "the configuration was changed meanwhile");
+	rc = lnet_ctl_conf_read(ctl, &before);
 	if (rc)
 		return lnet_ctl_fail(e, rc, "nothing was changed: %s", lnet_ctl_why(rc));
 	rc = carry_out(ctl, t, e);
+	ctl->changes++;
 	bad = rc ? lnet_ctl_conf_restore(ctl, before) : 0;
 	if (bad)
 		pr_err("a transaction failed (%s) and could not be undone: %d\n", e->text, bad);

@@ -79,6 +79,7 @@ unsigned int lnet_control_join(struct lnet_control *ctl)
 		pr_info("interface %s has joined net %s\n", w->cfg.ifname,
 			lnet_net_str(w->net, net));
 		lnet_ctl_wait_del(ctl, w);
+		ctl->changes++;
 		nr++;
 	}
 	return nr;

@@ -56,6 +56,7 @@ enum lnet_nl_cmd {
 	 * "configured" flag.
 	 *
 	 * TRANSACTION: do, no attributes. CREATE: begin; what any socket had begun is forgotten.
+	 * With EXCL it ends with ESTALE if the configuration was changed by others meanwhile.
 	 * Requests with LNET_NL_F_STAGED (NETS, PEERS, FAULT: CREATE or delete; TUNABLES: REPLACE)
 	 * are then checked and kept. REPLACE: all that is kept is carried out, in the order it came
 	 * in, or nothing. No flag: forget it. The text of a request that fails on REPLACE begins

@@ -327,6 +327,7 @@ static void test_senders(void)
 	const u16 begin = LNET_NL_F_CREATE, commit = LNET_NL_F_REPLACE;
 	const u16 staged = LNET_NL_F_STAGED | LNET_NL_F_REPLACE;
 	struct world w;
+	unsigned int i;
 
 	world_begin(&w);
 	UNIT_EQUAL(send(&w, LNET_NL_TUNABLES, staged, 1), -ESTALE, "nothing was begun");
@@ -344,6 +345,15 @@ static void test_senders(void)
 	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, begin, 2), 0, "begin");
 	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, 0, 2), 0, "forget it");
 	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, commit, 2), -ESTALE, "forgotten");
+	for (i = 0; i < 2; i++) {
+		UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, begin | (i ? LNET_NL_F_EXCL : 0), 1), 0,
+			   "begin");
+		UNIT_EQUAL(send(&w, LNET_NL_TUNABLES, LNET_NL_F_REPLACE, 2), 0, "a change");
+		UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, commit, 1), i ? -ESTALE : 0,
+			   "of what was read before it");
+	}
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, begin | LNET_NL_F_EXCL, 1), 0, "begin");
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, commit, 1), 0, "nobody changed anything");
 	world_end(&w);
 }
 

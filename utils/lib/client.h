@@ -123,14 +123,17 @@ int ctl_host_resolve(const char *host, char *addr, size_t size);
 
 /*
  * Changes of @c become part of @t from now on, if the node has transactions, else -EOPNOTSUPP. 0,
- * or another error.
+ * or another error. @alone: what is read from now on is what they are about, so they are not
+ * carried out if others change something.
  */
-int ctl_trans_begin(struct lnetctl *c, struct ctl_trans *t);
+int ctl_trans_begin(struct lnetctl *c, struct ctl_trans *t, bool alone);
 /*
  * @rc 0: the node carries them out; else it forgets them, and the error stays the one of @rc. What
  * it returns is the verdict; @t->at is what of the file was refused.
  */
 int ctl_trans_end(struct lnetctl *c, struct ctl_trans *t, int rc);
+/* Whether to begin once more, after a while: @rc says that others came between. @tries: from 0. */
+bool ctl_trans_again(int rc, unsigned int *tries);
 /* Flags that a change gets as part of a transaction. 0 or -ENOMEM. */
 int ctl_trans_stage(struct lnetctl *c, const struct ctl_op *op, uint16_t *flags);
 

@@ -357,6 +357,7 @@ int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, const char
 {
 	struct import im = { .c = c, .how = how };
 	bool changes = how == LNETCTL_IMPORT_ADD || how == LNETCTL_IMPORT_DEL;
+	unsigned int tries = 0;
 	int rc;
 
 	if (shown && !*shown)
@@ -365,11 +366,13 @@ int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, const char
 		return ctl_fail(c, -ENOMEM, import_verb(&im), "import", NULL);
 	if (shown)
 		im.shown = *shown;
-	rc = changes && doc->first ? ctl_trans_begin(c, &im.trans) : -EOPNOTSUPP;
-	if (rc && rc != -EOPNOTSUPP)
-		return rc;
-	rc = import_sections(&im, doc);
-	if (c->trans)
-		rc = ctl_trans_end(c, &im.trans, rc);
+	do {
+		rc = changes && doc->first ? ctl_trans_begin(c, &im.trans, false) : -EOPNOTSUPP;
+		if (rc && rc != -EOPNOTSUPP)
+			return rc;
+		rc = import_sections(&im, doc);
+		if (c->trans)
+			rc = ctl_trans_end(c, &im.trans, rc);
+	} while (ctl_trans_again(rc, &tries));
 	return import_place(&im, name, rc);
 }

@@ -288,40 +288,50 @@ static int carry_out(struct import *im, const struct lnetctl_node *part, bool ad
 	return rc;
 }
 
-static int plan_do(struct lnetctl *c, const struct lnetctl_node *plan, const char *name)
+static int plan_do(struct import *im, const struct lnetctl_node *plan)
+{
+	int rc = carry_out(im, lnetctl_find(plan, "del"), false);
+
+	rc = rc ? rc : carry_out(im, lnetctl_find(plan, "set"), true);
+	return rc ? rc : carry_out(im, lnetctl_find(plan, "add"), true);
+}
+
+/* The transaction begins before the node is read: what is planned is for what was read. */
+static int apply_once(struct lnetctl *c, const struct lnetctl_node *doc, const char *name,
+		      struct lnetctl_node **plan)
 {
 	struct import im = { .c = c };
-	int rc;
+	int rc = ctl_trans_begin(c, &im.trans, true), planned;
 
-	if (!plan->first)
-		return 0;
-	rc = ctl_trans_begin(c, &im.trans);
 	if (rc == -EOPNOTSUPP)
 		return ctl_fail(c, rc, "set", "apply",
 				"this node cannot change a configuration as a whole");
 	if (rc)
 		return rc;
-	rc = carry_out(&im, lnetctl_find(plan, "del"), false);
-	rc = rc ? rc : carry_out(&im, lnetctl_find(plan, "set"), true);
-	rc = rc ? rc : carry_out(&im, lnetctl_find(plan, "add"), true);
+	planned = rc = lnetctl_plan(c, doc, name, plan);
+	rc = rc ? rc : plan_do(&im, *plan);
+	if (!rc && !(*plan)->first) {
+		ctl_trans_end(c, &im.trans, -ECANCELED);	/* nothing to do */
+		return 0;
+	}
 	rc = ctl_trans_end(c, &im.trans, rc);
-	return import_place(&im, name, rc);
+	return planned ? rc : import_place(&im, name, rc);
 }
 
 int lnetctl_apply(struct lnetctl *c, const struct lnetctl_node *doc, const char *name,
 		  struct lnetctl_node **plan)
 {
 	struct lnetctl_node *todo;
-	int rc = lnetctl_plan(c, doc, name, &todo);
+	unsigned int tries = 0;
+	int rc;
 
+	do {
+		todo = NULL;
+		rc = apply_once(c, doc, name, &todo);
+		if (rc || !plan)
+			lnetctl_doc_free(todo);
+	} while (ctl_trans_again(rc, &tries));
 	if (plan)
-		*plan = NULL;
-	if (rc)
-		return rc;
-	rc = plan_do(c, todo, name);
-	if (!rc && plan)
-		*plan = todo;
-	else
-		lnetctl_doc_free(todo);
+		*plan = rc ? NULL : todo;
 	return rc;
 }

@@ -3,15 +3,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "client.h"
 
 /* Interfaces drain before they go. */
 #define COMMIT_MS 600000
+/* Those that came between have done their work: each time one of all who try does. */
+#define TRIES_MAX 40
+#define PAUSE_US 10000
 
-int ctl_trans_begin(struct lnetctl *c, struct ctl_trans *t)
+int ctl_trans_begin(struct lnetctl *c, struct ctl_trans *t, bool alone)
 {
-	const struct ctl_op op = { LNET_NL_TRANSACTION, LNET_NL_VERSION, LNET_NL_F_CREATE, 0,
-				   "add",		"import" };
+	const struct ctl_op op = { LNET_NL_TRANSACTION, LNET_NL_VERSION,
+				   LNET_NL_F_CREATE | (alone ? LNET_NL_F_EXCL : 0), 0,
+				   "add", "import" };
 	int rc;
 
 	*t = (struct ctl_trans){ .at = NULL };
@@ -63,6 +68,14 @@ static int commit(struct lnetctl *c, struct ctl_trans *t)
 	if (rc)
 		find_origin(c, t);
 	return rc;
+}
+
+bool ctl_trans_again(int rc, unsigned int *tries)
+{
+	if (rc != -ESTALE || ++*tries >= TRIES_MAX)
+		return false;
+	usleep(PAUSE_US + (unsigned int)random() % (PAUSE_US * *tries));
+	return true;
 }
 
 int ctl_trans_end(struct lnetctl *c, struct ctl_trans *t, int rc)
