@@ -338,6 +338,13 @@ struct lnet_control_ops {
 	 */
 	int (*interface_nid)(void *arg, const char *ifname, u32 net, struct lnet_nid *nid);
 	/*
+	 * The first interface that is up, loopback aside, and has an address; its name into
+	 * @ifname. 0, -ENODEV.
+	 */
+	int (*first_nid)(void *arg, u32 net, struct lnet_nid *nid, char ifname[16]);
+	/* Has an interface that is up an IPv4 address in @list, of NIDs on tcp? */
+	bool (*address_in)(void *arg, const struct lnet_nidlist *list);
+	/*
 	 * A dump that said -EINPROGRESS may be tried again. Any thread, no lock held but what the
 	 * core's handlers hold.
 	 */

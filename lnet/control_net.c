@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Commands that change the local interfaces: configure, net add, del and set. */
 #include "control_cmd.h"
+#include "netrules.h"
 
 #define HEALTH_UNSET	(-1)
 
@@ -207,6 +208,54 @@ static int element(struct ni_list *l, u32 net, struct lnet_req elem)
 	return element_values(l, elem, r);
 }
 
+/* Rules of ip2nets: of each net the first that matches counts, with all that it says of it. */
+struct rules {
+	struct lnet_net_sink sink;
+	struct ni_list *l;
+	unsigned int first, before;	/* interfaces before the rules, before the rule */
+};
+
+static int rules_net(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts)
+{
+	struct rules *rules = container_of(s, struct rules, sink);
+	struct ni_list *l = rules->l;
+	struct ni_req *r;
+	unsigned int i;
+
+	for (i = rules->first; i < rules->before; i++)
+		if (l->req[i].net == net)
+			return 0;
+	if (lnet_net_type(net) == LNET_LND_LO)
+		return 0;
+	r = req_new(l, net);
+	if (!r)
+		return -ENOSPC;
+	r->by_name = true;
+	r->cfg.cpts = cpts;
+	strscpy(r->cfg.ifname, ifname, sizeof(r->cfg.ifname));
+	return *ifname ? 0 : l->ctl->ops->first_nid(l->ctl->arg, net, &r->cfg.nid, r->cfg.ifname);
+}
+
+static bool rules_match(struct lnet_net_sink *s, const struct lnet_nidlist *list)
+{
+	struct rules *rules = container_of(s, struct rules, sink);
+
+	rules->before = rules->l->nr;
+	return rules->l->ctl->ops->address_in(rules->l->ctl->arg, list);
+}
+
+static int rules(struct ni_list *l, const struct lnet_val *v)
+{
+	struct rules rules = { { rules_net, rules_match }, l, l->nr, l->nr };
+	int rc = v->kind == LNET_VAL_TEXT ? lnet_ip2nets_walk(v->text, &rules.sink) : -EINVAL;
+
+	if (rc == -EINVAL)
+		return lnet_ctl_fail(l->e, rc, "the rules cannot be read");
+	if (rc)
+		return lnet_ctl_fail(l->e, rc, "an interface is missing: %s", lnet_ctl_why(rc));
+	return l->nr > rules.first ? 0 : lnet_ctl_fail(l->e, -ENOENT, "no rule matches");
+}
+
 static int net_item(struct ni_list *l, struct lnet_req item)
 {
 	struct lnet_req list, elem;
@@ -216,7 +265,7 @@ static int net_item(struct ni_list *l, struct lnet_req item)
 	int rc;
 
 	if (lnet_req_find(item, "ip2net", &v))
-		return lnet_ctl_fail(l->e, -EOPNOTSUPP, "ip2nets is not supported yet");
+		return rules(l, &v);
 	if (!lnet_req_find(item, "net type", &v))
 		return lnet_ctl_fail(l->e, -EINVAL, "'net type' is missing");
 	rc = net_text(&v, &net, l->e);

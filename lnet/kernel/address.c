@@ -141,5 +141,19 @@ static void wake(void *arg)
 	wake_up_all(&ns->wait);
 }
 
-const struct lnet_control_ops lnet_kernel_control_ops = { .interface_nid = interface_nid,
-							  .wake = wake };
+static int first_nid(void *arg, u32 net, struct lnet_nid *nid, char ifname[16])
+{
+	return lnet_kernel_first_nid(arg, net, nid, ifname);
+}
+
+static bool address_in(void *arg, const struct lnet_nidlist *list)
+{
+	return lnet_kernel_address_in(arg, list);
+}
+
+const struct lnet_control_ops lnet_kernel_control_ops = {
+	.interface_nid = interface_nid,
+	.first_nid = first_nid,
+	.address_in = address_in,
+	.wake = wake,
+};

@@ -113,7 +113,54 @@ static void wake(void *arg)
 	lnet_nl_server_wake(arg);
 }
 
-static const struct lnet_control_ops control_ops = { .interface_nid = interface_nid, .wake = wake };
+static bool is_candidate(const struct ifaddrs *ifa, int family)
+{
+	return ifa->ifa_addr && ifa->ifa_addr->sa_family == family && ifa->ifa_flags & IFF_UP;
+}
+
+/* IPv4 before IPv6 of an interface, interfaces in their order. */
+static int first_nid(void *arg, u32 net, struct lnet_nid *nid, char ifname[16])
+{
+	struct ifaddrs *all, *ifa;
+	int rc = -ENODEV;
+
+	if (getifaddrs(&all))
+		return -errno;
+	for (ifa = all; ifa && rc; ifa = ifa->ifa_next) {
+		if (ifa->ifa_flags & IFF_LOOPBACK ||
+		    (!is_candidate(ifa, AF_INET) && !is_candidate(ifa, AF_INET6)))
+			continue;
+		strscpy(ifname, ifa->ifa_name, 16);
+		rc = interface_nid(arg, ifname, net, nid);
+	}
+	freeifaddrs(all);
+	return rc;
+}
+
+static bool address_in(void *arg, const struct lnet_nidlist *list)
+{
+	struct lnet_nid nid = { .type = LNET_LND_TCP };
+	struct ifaddrs *all, *ifa;
+	bool found = false;
+
+	if (getifaddrs(&all))
+		return false;
+	for (ifa = all; ifa && !found; ifa = ifa->ifa_next) {
+		if (!is_candidate(ifa, AF_INET))
+			continue;
+		nid.addr[0] = ((const struct sockaddr_in *)ifa->ifa_addr)->sin_addr.s_addr;
+		found = lnet_nidlist_match(list, &nid);
+	}
+	freeifaddrs(all);
+	return found;
+}
+
+static const struct lnet_control_ops control_ops = {
+	.interface_nid = interface_nid,
+	.first_nid = first_nid,
+	.address_in = address_in,
+	.wake = wake,
+};
 
 /* ---- messages -------------------------------------------------------------------------------- */
 

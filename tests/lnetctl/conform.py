@@ -2,9 +2,13 @@
 """Every command against the tables of the reference: names, options, ranges, exit codes, errors, answers."""
 
 import json
+import os
+import pty
 import re
+import select
+import time
 
-from nodes import Node, as_json, captured, check, configured, equal, error_of, keys, yaml
+from nodes import BIN, Node, as_json, captured, check, configured, equal, error_of, keys, yaml
 
 # ---- names and options ----------------------------------------------------------------------------------------------
 
@@ -291,6 +295,10 @@ def test_conform_exits():
         if yaml and err and got[2].count("\n") > 3:
             parts = got[2].split("\n...\n")
             check("%s: the error is YAML" % line, all(isinstance(yaml.safe_load(part or "{}"), dict) for part in parts))
+    node.ok("net", "add", "--ip2net", "tcp8(lo) 10.99.*.*; tcp9(lo) 127.0.[0-1].1 # ours\ntcp9(nosuch0) *.*.*.*")
+    equal("rules", [net["net type"] for net in node.show("net", "show")["net"]], ["lo", "tcp", "tcp9"])
+    rc, _, err = node.ctl("net", "add", "--ip2net", "tcp8(lo) 10.99.*.*")
+    check("no rule matches", rc == 234 and error_of(err) == ("add", "net", -2, "no rule matches"), (rc, err))
     for line in LATER.split("|"):
         rc, out, err = node.ctl(*line.split())
         check(line, rc and not out and err.endswith(" is not supported yet\n"), (rc, out, err))
@@ -453,3 +461,49 @@ def test_conform_peers():
     node.ok("peer", "del", "--prim_nid", "10.77.0.9@tcp")
     equal("not locked any more", peers(), [])
     node.stop()
+
+
+# ---- the shell ------------------------------------------------------------------------------------------------------
+
+class Terminal:
+    """lnetctl at a terminal, where nobody is at home but what needs no node."""
+
+    def __init__(self):
+        self.pid, self.fd = pty.fork()
+        if not self.pid:
+            os.environ["TERM"] = "dumb"
+            os.execv(BIN + "/lnetctl", ["lnetctl", "--node", "nobody.there"])
+        self.said = ""
+
+    def until(self, text):
+        """What is said up to @text, or all that is said in ten seconds."""
+        end = time.time() + 10
+        while text not in self.said and time.time() < end:
+            if select.select([self.fd], [], [], 0.1)[0]:
+                try:
+                    self.said += os.read(self.fd, 4096).decode()
+                except OSError:
+                    break
+        said, _, self.said = self.said.partition(text)
+        return said
+
+    def type(self, keys):
+        os.write(self.fd, keys.encode())
+
+
+def test_conform_shell():
+    """At a terminal: a prompt, names that complete themselves, lines that come back."""
+    term = Terminal()
+    equal("a prompt", term.until("lnetctl > "), "")
+    term.type("serv\t\n")
+    check("a name completes itself", "service_id:\r\n    value: 0x" in term.until("lnetctl > "))
+    term.type("help fault\n")
+    term.until("lnetctl > ")
+    term.type("\x1b[A\x1b[A\n")
+    check("the line before the last comes back", "service_id:\r\n    value: 0x" in term.until("lnetctl > "))
+    term.type("help fault d\t")
+    term.type("\x15fault drop a\t--so\t")
+    check("options do, too", "fault drop add" in term.until("--source "), term.said)
+    term.type("\x15version\nquit\n")
+    check("a line can be wiped", re.search(r"lnetctl \d", term.until("quit\r\n")))
+    equal("it ends well", os.waitpid(term.pid, 0)[1], 0)

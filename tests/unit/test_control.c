@@ -3,135 +3,7 @@
  * Management of an instance, through the client's library but without a socket: what changes, what
  * is refused unchanged, answers in pieces, and a lack of memory anywhere.
  */
-#include <linux/genetlink.h>
-#include <linux/netlink.h>
-#include "control.h"
-#include "node.h"
-#include "utils/lib/client.h"
-
-struct world {
-	struct lnet *ln;
-	struct lnet_control ctl;
-	struct lnetctl *c;
-	u32 size;			/* of the pieces in which answers come */
-	unsigned int nr_pieces, nr_wakes;
-	unsigned int purge_at;		/* after that piece every second peer goes */
-};
-
-static void purge(struct world *w);
-
-static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *res)
-{
-	char text[64], buf[LNET_NIDSTR_SIZE];
-
-	if (strncmp(ifname, "eth", 3))
-		return -ENODEV;
-	snprintf(text, sizeof(text), "10.0.%s.1@%s", ifname + 3, lnet_net_str(net, buf));
-	return lnet_nid_parse(res, text) ? -EADDRNOTAVAIL : 0;
-}
-
-static void wake(void *arg)
-{
-	((struct world *)arg)->nr_wakes++;
-}
-
-static const struct lnet_control_ops ops = { .interface_nid = interface_nid, .wake = wake };
-
-static void put_verdict(void *at, const struct nlmsghdr *req, int err)
-{
-	struct {
-		struct nlmsghdr h;
-		struct nlmsgerr e;
-	} ack = {
-		.h = { .nlmsg_len = sizeof(ack),
-		       .nlmsg_type = NLMSG_ERROR,
-		       .nlmsg_seq = req->nlmsg_seq,
-		       .nlmsg_flags = NLM_F_CAPPED },
-		.e = { .error = err },
-	};
-
-	memcpy(at, &ack, sizeof(ack));
-}
-
-static int dump(struct world *w, const struct nlmsghdr *h, const struct lnet_ctl_req *req,
-		lnetctl_reply_fn reply, void *to)
-{
-	static u32 buf[65536 / sizeof(u32)];
-	struct lnet_ctl_err e;
-	struct lnet_ctl_dump d;
-	int rc = lnet_control_dump_start(&w->ctl, req, &d, &e);
-
-	if (rc)
-		return rc;
-	do {
-		struct lnet_nlw nlw;
-
-		lnet_nlw_init(&nlw, buf, w->size, h->nlmsg_type, req->cmd, 0, h->nlmsg_seq);
-		rc = lnet_control_dump_next(&d, &nlw.sink, &e);
-		if (++w->nr_pieces == w->purge_at)
-			purge(w);
-		if (nlw.len)
-			reply(to, buf, nlw.len);
-		if (rc == 1 && !nlw.len)
-			rc = -EMSGSIZE;
-		if (rc == -EINPROGRESS) {
-			node_work(w->ln);
-			node_env.now_ns += NSEC_PER_MSEC;
-		}
-	} while (rc == 1 || rc == -EINPROGRESS);
-	lnet_control_dump_end(&d);
-	return rc;
-}
-
-static int serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
-{
-	const struct nlmsghdr *h = msg;
-	const struct genlmsghdr *g = NLMSG_DATA(h);
-	struct lnet_ctl_req req = { .cmd = g->cmd,
-				    .version = g->version,
-				    .flags = h->nlmsg_flags,
-				    .attrs = g + 1,
-				    .len = h->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN };
-	struct world *w = arg;
-	struct lnet_ctl_err e;
-	u32 ack[64];
-	int rc;
-
-	if (lnet_control_changes(req.cmd, req.flags))
-		rc = lnet_control_do(&w->ctl, &req, &e);
-	else
-		rc = dump(w, h, &req, reply, to);
-	put_verdict(ack, h, rc);
-	return reply(to, ack, ack[0]);
-}
-
-static void world_begin(struct world *w)
-{
-	memset(w, 0, sizeof(*w));
-	w->ln = node_begin(2);
-	w->size = 65536;
-	w->ctl = (struct lnet_control){ .ln = w->ln, .ops = &ops, .arg = w, .name = "unit",
-					.version = "0" };
-	w->c = lnetctl_open_local(serve, w);
-	UNIT_EQUAL(lnetctl_configure(w->c, 0), 0, "configure");
-}
-
-static void world_end(struct world *w)
-{
-	lnetctl_close(w->c);
-	lnet_control_fini(&w->ctl);
-	node_end(w->ln);
-}
-
-static int net_add(struct world *w, const char *net, const char *interfaces)
-{
-	struct lnetctl_net n;
-
-	lnetctl_net_init(&n);
-	n.net = net;
-	n.interfaces = interfaces;
-	return lnetctl_net_add(w->c, &n);
-}
+#include "ctl_world.h"
 
 /* Everything that can be shown, as one text, with wakes and clocks that do not count left out. */
 static char *picture(struct world *w, unsigned int level)
@@ -163,12 +35,12 @@ static void test_down(void)
 	struct lnetctl_node *doc;
 	struct world w;
 
-	world_begin(&w);
-	UNIT_EQUAL(net_add(&w, "tcp", "eth1"), 0, "add");
+	ctl_world_begin(&w);
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth1"), 0, "add");
 	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.9.0.1@tcp", NULL, 0), 0, "peer");
 	UNIT_EQUAL(lnetctl_unconfigure(w.c), 0, "unconfigure");
 	UNIT_EQUAL(w.ln->nr_nis, 1, "interfaces left");
-	UNIT_EQUAL(net_add(&w, "tcp", "eth1"), -ESHUTDOWN, "add while down");
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth1"), -ESHUTDOWN, "add while down");
 	UNIT_EQUAL(lnetctl_net_show(w.c, NULL, 0, false, &doc), -ENETDOWN, "show while down");
 	UNIT_EQUAL(lnetctl_stats_show(w.c, &doc), 0, "statistics while down");
 	lnetctl_doc_free(doc);
@@ -176,7 +48,7 @@ static void test_down(void)
 	UNIT_EQUAL(lnetctl_peer_show(w.c, NULL, 0, false, &doc), 0, "no peers");
 	CU_ASSERT_PTR_NULL(lnetctl_find(doc, "peer"));
 	lnetctl_doc_free(doc);
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 /* What is refused leaves everything as it was, and starts no driver. */
@@ -186,20 +58,20 @@ static void test_refused(void)
 	char *before, *after;
 	unsigned int starts;
 
-	world_begin(&w);
-	UNIT_EQUAL(net_add(&w, "tcp", "eth1"), 0, "add");
+	ctl_world_begin(&w);
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth1"), 0, "add");
 	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.9.0.1@tcp", "10.9.0.2@tcp", 0), 0, "peer");
 	before = picture(&w, 1);
 	starts = fake_lnd.nr_starts;
-	UNIT_EQUAL(net_add(&w, "tcp", "eth2,eth1"), -EEXIST, "the second is there");
-	UNIT_EQUAL(net_add(&w, "tcp", "eth2,eth2"), -EEXIST, "twice");
-	UNIT_EQUAL(net_add(&w, "tcp", "eth2,lo"), -ENETDOWN, "no such interface");
-	UNIT_EQUAL(net_add(&w, "gni", "eth2"), -ENOENT, "no driver");
-	UNIT_EQUAL(net_add(&w, "lo", "eth2"), -ENOENT, "loopback");
-	UNIT_EQUAL(net_add(&w, "nonsense", "eth2"), -ENOENT, "no net");
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth2,eth1"), -EEXIST, "the second is there");
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth2,eth2"), -EEXIST, "twice");
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth2,lo"), -ENETDOWN, "no such interface");
+	UNIT_EQUAL(ctl_net_add(&w, "gni", "eth2"), -ENOENT, "no driver");
+	UNIT_EQUAL(ctl_net_add(&w, "lo", "eth2"), -ENOENT, "loopback");
+	UNIT_EQUAL(ctl_net_add(&w, "nonsense", "eth2"), -ENOENT, "no net");
 	UNIT_EQUAL(fake_lnd.nr_starts, starts, "drivers started");
 	fake_lnd.start_error = -EACCES;
-	UNIT_EQUAL(net_add(&w, "tcp", "eth2,eth3"), -EACCES, "the driver refuses");
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth2,eth3"), -EACCES, "the driver refuses");
 	fake_lnd.start_error = 0;
 	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.9.0.3@tcp", "10.9.0.2@tcp", 0), -EEXIST, "another's");
 	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.0.1.1@tcp", NULL, 0), -EINVAL, "ourselves");
@@ -210,7 +82,7 @@ static void test_refused(void)
 	UNIT_TEXT(after, before, "unchanged");
 	free(before);
 	free(after);
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 static void test_tunables(void)
@@ -218,7 +90,7 @@ static void test_tunables(void)
 	struct lnetctl_node *values = lnetctl_add_map(NULL, NULL), *doc;
 	struct world w;
 
-	world_begin(&w);
+	ctl_world_begin(&w);
 	lnetctl_add_text(values, "transaction_timeout", "0.25");
 	lnetctl_add_text(values, "retry_count", "5");
 	UNIT_EQUAL(lnetctl_set_many(w.c, values), 0, "set");
@@ -238,7 +110,7 @@ static void test_tunables(void)
 	UNIT_EQUAL(lnetctl_set(w.c, "nonsense", "1"), -ENOENT, "unknown");
 	UNIT_EQUAL(lnetctl_set(w.c, "retry_count", "two"), -EINVAL, "no number");
 	lnetctl_doc_free(values);
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 /* ---- answers in pieces ----------------------------------------------------------------------- */
@@ -250,7 +122,7 @@ static void crowd(struct world *w)
 
 	for (i = 1; i <= 20; i++) {
 		snprintf(list, sizeof(list), "eth%u", i);
-		UNIT_EQUAL(net_add(w, i & 1 ? "tcp" : "tcp1", list), 0, "add");
+		UNIT_EQUAL(ctl_net_add(w, i & 1 ? "tcp" : "tcp1", list), 0, "add");
 	}
 	for (i = 0; i < 25; i++) {
 		snprintf(nid_text, sizeof(nid_text), "10.9.%u.1@tcp", i);
@@ -271,7 +143,7 @@ static void test_pieces(void)
 	unsigned int i, nr;
 	struct world w;
 
-	world_begin(&w);
+	ctl_world_begin(&w);
 	crowd(&w);
 	w.nr_pieces = 0;
 	whole = picture(&w, 4);
@@ -291,7 +163,7 @@ static void test_pieces(void)
 	UNIT_TEXT(pieces, "", "a piece that holds nothing is an error, not a loop");
 	free(pieces);
 	free(whole);
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 /* A peer that goes while the answer stands on it ends nothing early and crashes nothing. */
@@ -305,7 +177,7 @@ static void test_removed_meanwhile(void)
 	struct world w;
 	int rc;
 
-	world_begin(&w);
+	ctl_world_begin(&w);
 	crowd(&w);
 	UNIT_EQUAL(lnet_control_dump_start(&w.ctl, &req, &d, &e), 0, "start");
 	for (i = 0, rc = 1; rc == 1 && i < 1000; i++) {
@@ -322,13 +194,13 @@ static void test_removed_meanwhile(void)
 	UNIT_EQUAL(rc, 0, "it ends");
 	CU_ASSERT(turns > 10);
 	lnet_control_dump_end(&d);
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 static void purge(struct world *w)
 {
 	/* a handle holds one conversation, and one is under way */
-	struct lnetctl *c = lnetctl_open_local(serve, w);
+	struct lnetctl *c = ctl_world_client(w);
 	char gone[64];
 	unsigned int i;
 
@@ -359,17 +231,18 @@ static void test_others_removed(void)
 	struct world w;
 
 	for (at = 1; at < 12; at++) {
-		world_begin(&w);
+		ctl_world_begin(&w);
 		crowd(&w);
 		w.size = 3400;
 		w.nr_pieces = 0;
-		w.purge_at = at;
+		w.piece_at = at;
+		w.piece = purge;
 		UNIT_EQUAL(lnetctl_peer_show(w.c, NULL, 4, false, &doc), 0, "show");
 		CU_ASSERT(w.nr_pieces > at);
 		for (i = 0; i < 25; i += 2)
 			UNIT_EQUAL(times_shown(doc, i), 1, "stays");
 		lnetctl_doc_free(doc);
-		world_end(&w);
+		ctl_world_end(&w);
 	}
 }
 
@@ -377,7 +250,7 @@ static void test_others_removed(void)
 
 static int do_net(struct world *w)
 {
-	return net_add(w, "tcp", "eth7,eth8");
+	return ctl_net_add(w, "tcp", "eth7,eth8");
 }
 
 static int do_peer(struct world *w)
@@ -432,8 +305,8 @@ static void test_no_memory(void)
 	struct world w;
 	int rc;
 
-	world_begin(&w);
-	UNIT_EQUAL(net_add(&w, "tcp", "eth1"), 0, "add");
+	ctl_world_begin(&w);
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth1"), 0, "add");
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		for (nth = 1, rc = -1; rc && nth < 200; nth++) {
 			unit_fail_alloc(nth);
@@ -446,7 +319,7 @@ static void test_no_memory(void)
 		CU_ASSERT(nth > rows[i].least);
 	}
 	UNIT_EQUAL(w.ln->nr_nis, 4, "interfaces");
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 /* ---- every command, with nothing in it ------------------------------------------------------- */
@@ -458,7 +331,7 @@ static void test_empty(void)
 	unsigned int cmd, i;
 	struct world w;
 
-	world_begin(&w);
+	ctl_world_begin(&w);
 	for (cmd = 2; cmd < 256; cmd++) {
 		for (i = 0; i < ARRAY_SIZE(flags); i++) {
 			struct ctl_op op = { (u8)cmd, 4, flags[i], 0, "x", "y" };
@@ -474,7 +347,7 @@ static void test_empty(void)
 		}
 	}
 	CU_ASSERT(w.ctl.configured);
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 static void test_recovery(void)
@@ -482,8 +355,8 @@ static void test_recovery(void)
 	struct lnetctl_node *doc;
 	struct world w;
 
-	world_begin(&w);
-	UNIT_EQUAL(net_add(&w, "tcp", "eth1,eth2"), 0, "add");
+	ctl_world_begin(&w);
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth1,eth2"), 0, "add");
 	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.9.0.1@tcp", "10.9.0.2@tcp", 0), 0, "peer");
 	UNIT_EQUAL(lnetctl_net_set(w.c, "10.0.2.1@tcp", 300, LNETCTL_UNSET), 0, "set");
 	UNIT_EQUAL(lnetctl_peer_set(w.c, "10.9.0.2@tcp", 300, LNETCTL_UNSET), 0, "set");
@@ -496,7 +369,7 @@ static void test_recovery(void)
 		  "peer");
 	CU_ASSERT_PTR_NULL(lnetctl_text(lnetctl_find(doc, "Peer NI recovery"), "nid-1"));
 	lnetctl_doc_free(doc);
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 /* A ping of a node that does not answer ends with its timeout, and says which. */
@@ -505,8 +378,8 @@ static void test_ping(void)
 	struct lnetctl_node *doc, *item;
 	struct world w;
 
-	world_begin(&w);
-	UNIT_EQUAL(net_add(&w, "tcp", "eth1"), 0, "add");
+	ctl_world_begin(&w);
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth1"), 0, "add");
 	UNIT_EQUAL(lnetctl_ping(w.c, "10.0.1.1@tcp,10.9.0.1@o2ib", NULL, 2000, &doc), 0, "ping");
 	item = lnetctl_find(doc, "ping") ? lnetctl_find(doc, "ping")->first : NULL;
 	UNIT_TEXT(lnetctl_text(item, "primary nid"), "10.0.1.1@tcp", "ourselves");
@@ -516,7 +389,7 @@ static void test_ping(void)
 		  !strncmp(lnetctl_text(item, "descr"), "failed to ping 10.9.0.1@o2ib: ", 30));
 	lnetctl_doc_free(doc);
 	UNIT_EQUAL(lnetctl_ping(w.c, "10.0.1.1@tcp", "10.0.5.1@tcp", 0, &doc), -EINVAL, "source");
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 UNIT_SUITE(control,

@@ -118,6 +118,35 @@ int lnetctl_peer_log(struct lnetctl *c, const char *nid)
 	return ctl_do(c, &set_op, body);
 }
 
+/* Credits are signed numbers, which travel as unsigned ones. */
+static void credits_sign(struct lnetctl_node *pni)
+{
+	static const char *const keys[] = { "available_tx_credits", "min_tx_credits",
+					    "available_rtr_credits", "min_rtr_credits" };
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		struct lnetctl_node *n = lnetctl_find(pni, keys[i]);
+		int64_t num;
+
+		/* the text has more digits than what takes its place */
+		if (!n || lnetctl_num(n, &num) || num <= INT32_MAX || num > UINT32_MAX)
+			continue;
+		sprintf(n->text, "%d", (int)(int32_t)num);
+	}
+}
+
+static void peers_sign(struct lnetctl_node *doc)
+{
+	struct lnetctl_node *peers = lnetctl_find(doc, "peer"), *peer, *pnis, *pni;
+
+	for (peer = peers ? peers->first : NULL; peer; peer = peer->next) {
+		pnis = lnetctl_find(peer, "peer ni");
+		for (pni = pnis ? pnis->first : NULL; pni; pni = pni->next)
+			credits_sign(pni);
+	}
+}
+
 int lnetctl_peer_show(struct lnetctl *c, const char *nid, unsigned int level, bool backup,
 		      struct lnetctl_node **doc)
 {
@@ -137,6 +166,8 @@ int lnetctl_peer_show(struct lnetctl *c, const char *nid, unsigned int level, bo
 			return ctl_fail(c, -ENOMEM, op.verb, op.object, NULL);
 	}
 	rc = ctl_dump(c, &op, body, doc);
+	if (!rc && level)
+		peers_sign(*doc);
 	if (rc != -ENOENT || nid)
 		return rc;
 	*doc = lnetctl_add_map(NULL, NULL);	/* "No peers found" is an empty answer */

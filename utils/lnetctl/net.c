@@ -161,7 +161,7 @@ static const struct opt net_add_opts[] = {
 	{ "net", 'n', ARG_NEEDED, "net name, as tcp or tcp1" },
 	{ "if", 'i', ARG_NEEDED, "interfaces, as eth0,eth1[0,1]" },
 	{ "nid", 0, ARG_NEEDED, "NIDs to have, instead of net and interfaces" },
-	{ "ip2net", 'p', ARG_NEEDED, "kernel-style rules, as 'tcp(eth0) 10.0.*.*; tcp1(eth1)'" },
+	{ "ip2net", 'p', ARG_NEEDED, "rules instead, as 'tcp(eth0) 10.0.*.*; tcp1 10.1.*.*'" },
 	{ "peer-timeout", 't', ARG_NEEDED, "seconds until a silent peer counts as dead; 0: never" },
 	{ "peer-credits", 'c', ARG_NEEDED, "messages under way to one peer interface" },
 	{ "peer-buffer-credits", 'b', ARG_NEEDED, "router buffers one peer may hold" },

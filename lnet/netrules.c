@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The little languages of the module's parameters: networks, ip2nets, routes. */
+#include "plat.h"
+#include <lnet/nid.h>
+#include "core.h"
+#include "netrules.h"
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static const char *spaces(const char *at)
+{
+	while (isspace((unsigned char)*at))
+		at++;
+	return at;
+}
+
+static bool take(const char **at, char c)
+{
+	*at = spaces(*at);
+	if (**at != c)
+		return false;
+	(*at)++;
+	return true;
+}
+
+static int number(const char **at, unsigned int *value)
+{
+	const char *from;
+
+	*at = from = spaces(*at);
+	for (*value = 0; isdigit((unsigned char)**at); (*at)++) {
+		*value = *value * 10 + (**at - '0');
+		if (*value > U16_MAX)
+			return -ERANGE;
+	}
+	return *at == from ? -EINVAL : 0;
+}
+
+/* n, n-m or n-m/s */
+static int range(const char **at, unsigned long *bits, unsigned int nr)
+{
+	unsigned int i, last, step = 1;
+	int rc = number(at, &i);
+
+	last = i;
+	if (!rc && take(at, '-'))
+		rc = number(at, &last);
+	if (!rc && take(at, '/'))
+		rc = number(at, &step);
+	if (rc || last < i || !step)
+		return rc ? rc : -EINVAL;
+	if (last >= nr)
+		return -ERANGE;
+	for (; bits && i <= last; i += step)
+		__set_bit(i, bits);
+	return 0;
+}
+
+int lnet_ranges_take(const char **at, unsigned long *bits, unsigned int nr)
+{
+	int rc;
+
+	do
+		rc = range(at, bits, nr);
+	while (!rc && take(at, ','));
+	return rc || take(at, ']') ? rc : -EINVAL;
+}
+
+/* [cpts], perhaps: else *@cpts stays. */
+static int cpts_take(const char **at, u64 *cpts)
+{
+	DECLARE_BITMAP(bits, LNET_MAX_SHARDS) = { 0 };
+	unsigned int i;
+	int rc;
+
+	if (!take(at, '['))
+		return 0;
+	rc = lnet_ranges_take(at, bits, LNET_MAX_SHARDS);
+	for (*cpts = 0, i = 0; i < LNET_MAX_SHARDS; i++)
+		*cpts |= test_bit(i, bits) ? BIT_ULL(i) : 0;
+	return rc;
+}
+
+/* A word that ends before one of @ends, into @buf. */
+static int word(const char **at, const char *ends, char *buf, size_t size)
+{
+	size_t len;
+
+	*at = spaces(*at);
+	len = strcspn(*at, ends);
+	if (!len || len >= size)
+		return -EINVAL;
+	memcpy(buf, *at, len);
+	buf[len] = 0;
+	*at += len;
+	return 0;
+}
+
+/* ---- networks -------------------------------------------------------------------------------- */
+
+#define NAME_ENDS "()[],; \t\r\n"
+
+static int interfaces(const char **at, u32 net, u64 cpts, struct lnet_net_sink *s)
+{
+	char name[sizeof_field(struct lnet_ni_cfg, ifname)];
+	u64 own;
+	int rc;
+
+	do {
+		own = cpts;
+		rc = word(at, NAME_ENDS, name, sizeof(name));
+		if (!rc)
+			rc = cpts_take(at, &own);
+		if (!rc)
+			rc = s->net(s, net, name, own);
+	} while (!rc && take(at, ','));
+	if (!rc && !take(at, ')'))
+		rc = -EINVAL;
+	return rc;
+}
+
+/* @cpts are of those that have none of their own; in the end, what stands behind them. */
+static int one_pass(const char **at, u64 *cpts, struct lnet_net_sink *s)
+{
+	char name[LNET_NIDSTR_SIZE];
+	u32 net;
+	int rc = word(at, NAME_ENDS, name, sizeof(name));
+
+	if (rc || lnet_net_parse(&net, name))
+		return -EINVAL;
+	rc = take(at, '(') ? interfaces(at, net, *cpts, s) : s->net(s, net, "", *cpts);
+	return rc ? rc : cpts_take(at, cpts);
+}
+
+static int no_net(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts)
+{
+	return 0;
+}
+
+static int one_net(const char **at, struct lnet_net_sink *s)
+{
+	struct lnet_net_sink none = { .net = no_net };
+	const char *from = *at;
+	u64 cpts = 0;
+	int rc = one_pass(&from, &cpts, &none);
+
+	return rc ? rc : one_pass(at, &cpts, s);
+}
+
+static int nets(const char **at, struct lnet_net_sink *s)
+{
+	int rc;
+
+	do
+		rc = one_net(at, s);
+	while (!rc && take(at, ','));
+	return rc;
+}
+
+int lnet_networks_walk(const char *text, struct lnet_net_sink *s)
+{
+	const char *at = spaces(text);
+	int rc = *at ? nets(&at, s) : 0;
+
+	return rc ? rc : *spaces(at) ? -EINVAL : 0;
+}
+
+int lnet_networks_check(const char *text)
+{
+	struct lnet_net_sink s = { .net = no_net };
+
+	return lnet_networks_walk(text, &s);
+}
+
+/* ---- ip2nets --------------------------------------------------------------------------------- */
+
+/* A rule: nets, then patterns of addresses, as a list of NIDs on tcp. */
+static int rule_patterns(const char *at, struct lnet_nidlist *list)
+{
+	size_t size = LNET_NIDLIST_TEXT_MAX;
+	char *buf = kmalloc(size, GFP_KERNEL), word_buf[LNET_NIDSTR_SIZE];
+	size_t len = 0;
+	int rc = buf ? 0 : -ENOMEM;
+
+	for (at = spaces(at); !rc && *at; at = spaces(at)) {
+		rc = word(&at, " \t\r", word_buf, sizeof(word_buf));
+		if (!rc && (strchr(word_buf, '@') || len + strlen(word_buf) + 6 >= size))
+			rc = -EINVAL;
+		if (!rc)
+			len += scnprintf(buf + len, size - len, "%s@tcp ", word_buf);
+	}
+	if (!rc)
+		rc = len ? lnet_nidlist_parse(list, buf) : -EINVAL;
+	kfree(buf);
+	return rc;
+}
+
+static int rule(char *text, struct lnet_net_sink *s)
+{
+	struct lnet_net_sink none = { .net = no_net };
+	struct lnet_nidlist list = { 0 };
+	const char *at = text;
+	int rc = nets(&at, &none);
+
+	if (!rc)
+		rc = rule_patterns(at, &list);
+	at = text;
+	if (!rc && s->matches(s, &list))
+		rc = nets(&at, s);
+	lnet_nidlist_free(&list);
+	return rc;
+}
+
+/* Rules end with a semicolon or the line; from a # on the line is a comment. */
+int lnet_ip2nets_walk(const char *text, struct lnet_net_sink *s)
+{
+	char *copy = kstrdup(text, GFP_KERNEL), *rest = copy, *line, *one;
+	int rc = copy ? 0 : -ENOMEM;
+
+	while (!rc && (line = strsep(&rest, "\n"))) {
+		line[strcspn(line, "#")] = 0;
+		while (!rc && (one = strsep(&line, ";")))
+			if (*spaces(one))
+				rc = rule(one, s);
+	}
+	kfree(copy);
+	return rc;
+}
+
+static bool never(struct lnet_net_sink *s, const struct lnet_nidlist *list)
+{
+	return false;
+}
+
+int lnet_ip2nets_check(const char *text)
+{
+	struct lnet_net_sink s = { .net = no_net, .matches = never };
+
+	return lnet_ip2nets_walk(text, &s);
+}
+
+/* ---- routes ---------------------------------------------------------------------------------- */
+
+/* The first word that an expansion stands for: tcp[1-3] -> tcp1. */
+static int first_of(const char *at, char *buf, size_t size)
+{
+	size_t len = 0;
+	const char *from;
+
+	while (*at) {
+		if (len + 1 >= size)
+			return -EINVAL;
+		if (*at != '[') {
+			buf[len++] = *at++;
+			continue;
+		}
+		from = ++at;
+		while (isdigit((unsigned char)*from) && len + 1 < size)
+			buf[len++] = *from++;
+		if (lnet_ranges_take(&at, NULL, LNET_RANGE_MAX))
+			return -EINVAL;
+	}
+	buf[len] = 0;
+	return 0;
+}
+
+static bool is_gateway(char *text)
+{
+	char *at = strchr(text, '@'), *colon = at ? strchr(at, ':') : NULL;
+	struct lnet_nid nid;
+	unsigned int priority;
+
+	if (colon) {
+		*colon = 0;
+		if (kstrtouint(colon + 1, 10, &priority))
+			return false;
+	}
+	return at && !lnet_nid_parse(&nid, text);
+}
+
+/* net [net ...] [hops] gateway [gateway ...] */
+static int route_check(const char *at)
+{
+	unsigned int nr_nets = 0, nr_gateways = 0, nr_hops = 0, hops;
+	char text[LNET_NIDSTR_SIZE], first[LNET_NIDSTR_SIZE];
+	u32 net;
+
+	for (at = spaces(at); *at; at = spaces(at)) {
+		if (word(&at, " \t\r", text, sizeof(text)) ||
+		    first_of(text, first, sizeof(first)))
+			return -EINVAL;
+		if (is_gateway(first))
+			nr_gateways++;
+		else if (nr_gateways)
+			return -EINVAL;
+		else if (nr_nets && !nr_hops && !kstrtouint(first, 10, &hops) && hops - 1 < 255)
+			nr_hops++;
+		else if (!nr_hops && !isdigit((unsigned char)*first) &&
+			 !lnet_net_parse(&net, first))
+			nr_nets++;
+		else
+			return -EINVAL;
+	}
+	return nr_nets && nr_gateways ? 0 : -EINVAL;
+}
+
+int lnet_routes_check(const char *text)
+{
+	char *copy = kstrdup(text, GFP_KERNEL), *rest = copy, *one;
+	int rc = copy ? 0 : -ENOMEM;
+
+	while (!rc && (one = strsep(&rest, ";\n"))) {
+		one[strcspn(one, "#")] = 0;
+		if (*spaces(one))
+			rc = route_check(one);
+	}
+	kfree(copy);
+	return rc;
+}
