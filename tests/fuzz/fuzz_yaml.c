@@ -59,6 +59,10 @@ static void import(const struct lnetctl_node *doc, enum lnetctl_import how)
 	lnetctl_print(shown, LNETCTL_WIDE, fuzz_null());
 	lnetctl_doc_free(shown);
 	check_export(c);
+	if (!lnetctl_apply(c, doc, "fuzz", &shown))
+		lnetctl_print(shown, LNETCTL_WIDE, fuzz_null());
+	lnetctl_doc_free(shown);
+	check_export(c);
 	lnetctl_close(c);
 	lnet_nl_server_destroy(srv);
 	node_end(cfg.ln);

@@ -27,9 +27,9 @@ def req(doc):
     return b"".join(value(val) for val in doc)
 
 
-DUMP, CREATE, EXCL, REPLACE = 0x300, 0x400, 0x200, 0x100
-CONFIGURE, NETS, PEERS, ROUTES, CMD_PING, CPT, RECOV, FAULT, STATS, TUNABLES, RESET, NODE = \
-    1, 2, 3, 4, 6, 7, 11, 12, 16, 64, 65, 66
+DUMP, CREATE, EXCL, REPLACE, APPEND, STAGED = 0x300, 0x400, 0x200, 0x100, 0x800, 0x4000
+CONFIGURE, NETS, PEERS, ROUTES, CMD_PING, CPT, RECOV, FAULT, STATS, TUNABLES, RESET, NODE, TRANSACTION = \
+    1, 2, 3, 4, 6, 7, 11, 12, 16, 64, 65, 66, 67
 
 
 def ask(cmd, flags, doc=None, version=5):
@@ -39,6 +39,27 @@ def ask(cmd, flags, doc=None, version=5):
 
 def ctlreq(name, *asks):
     seed("ctlreq", name, b"\3" + b"".join(asks))
+
+
+def transactions(net, peer, show):
+    """Begun, filled, carried out or not; interfaces that wait, shown and deleted."""
+    later = {"net type": "tcp3", "local NI(s)": [{"interfaces": {"0": "later0"}}, {
+        "nid": "10.3.3.3@tcp3", "interfaces": {"0": "later1"}, "CPT": [0]}]}
+    begin, commit = ask(TRANSACTION, CREATE), ask(TRANSACTION, REPLACE)
+    add = ask(NETS, CREATE | STAGED | APPEND, [net]), ask(NETS, CREATE | STAGED | APPEND, [later])
+    rest = (ask(PEERS, CREATE | STAGED, [peer]), ask(TUNABLES, REPLACE | STAGED, {"retry_count": 3}),
+            ask(FAULT, CREATE | STAGED, {"rule_type": 0, "fa_src": "<?>", "fa_dst": "<?>", "da_rate": 3}),
+            ask(FAULT, STAGED, {"rule_type": 5, "fa_src": "<?>", "fa_dst": "<?>"}))
+    ctlreq("transaction", begin, *add, *rest[:3], commit, *show)
+    ctlreq("transaction-waiting", begin, add[1], commit, show[1], ask(NETS, DUMP | 0x20, version=1),
+           ask(NETS, DUMP, [{"net type": "tcp3"}]), begin, add[1], commit, ask(NETS, 0, [later]), show[0])
+    ctlreq("transaction-waiting-net", begin, add[1], commit, ask(NETS, 0, [{"net type": "tcp3"}]), show[0])
+    ctlreq("transaction-undone", begin, *add, ask(PEERS, STAGED, [{"primary nid": "10.0.0.2@tcp"}]), *rest[:2],
+           ask(PEERS, CREATE | STAGED, [{"primary nid": "10.0.0.1@tcp"}]), commit, *show)
+    ctlreq("transaction-forgotten", begin, *rest, ask(TRANSACTION, 0), commit)
+    ctlreq("transaction-never", *rest, commit, begin, ask(NETS, REPLACE | STAGED, [net]), ask(CONFIGURE, STAGED),
+           ask(NETS, CREATE | STAGED, [{"net type": "gni", "local NI(s)": [{"nid": "1@gni"}]}]),
+           ask(PEERS, CREATE | STAGED, [{"primary nid": "no"}]), ask(FAULT, CREATE | STAGED, {"rule_type": 2}))
 
 
 def ctl_seeds():
@@ -64,6 +85,9 @@ def ctl_seeds():
     ctlreq("peer-add-show-del", ask(PEERS, CREATE | EXCL, [peer]), *[ask(PEERS, DUMP, version=v) for v in range(6)],
            ask(PEERS, DUMP, [{"primary nid": "10.0.0.9@tcp"}]), ask(PEERS, 0, [peer]),
            ask(PEERS, 0, [{"primary nid": "10.0.0.9@tcp"}]), ask(PEERS, 0, [{"primary nid": "10.0.0.9@tcp"}]))
+    transactions(net, peer, show)
+    ctlreq("peer-lock", ask(PEERS, CREATE | EXCL, [dict(peer, **{"primary nid": "10.0.0.7@tcp", "peer ni": []})]),
+           ask(PEERS, 0, [{"primary nid": "10.0.0.7@tcp"}]), ask(PEERS, EXCL, [{"primary nid": "10.0.0.7@tcp"}]))
     ctlreq("peer-set", ask(PEERS, REPLACE, [{"primary nid": "10.0.0.2@tcp", "peer ni": [
         {"nid": "10.0.0.2@tcp", "health stats": {"health value": 7}}]}]),
         ask(PEERS, REPLACE, [{"primary nid": "10.0.0.2@tcp", "peer state": 5}]))

@@ -317,7 +317,7 @@ static int import_known(struct import *im, const struct lnetctl_node *n, const s
 	return s->item ? import_items(im, n, s->item) : s->whole(im, n);
 }
 
-static int import_section(struct import *im, const struct lnetctl_node *n)
+int import_section(struct import *im, const struct lnetctl_node *n)
 {
 	size_t i;
 
@@ -338,7 +338,7 @@ static bool goes_first(const struct import *im, const struct lnetctl_node *n)
 	       (!strcmp(n->key, "global") || (n->kind != LNETCTL_MAP && n->kind != LNETCTL_SEQ));
 }
 
-int import_sections(struct import *im, const struct lnetctl_node *doc)
+static int import_all(struct import *im, const struct lnetctl_node *doc)
 {
 	const struct lnetctl_node *n;
 	int rc = 0;
@@ -370,7 +370,7 @@ int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, const char
 		rc = changes && doc->first ? ctl_trans_begin(c, &im.trans, false) : -EOPNOTSUPP;
 		if (rc && rc != -EOPNOTSUPP)
 			return rc;
-		rc = import_sections(&im, doc);
+		rc = import_all(&im, doc);
 		if (c->trans)
 			rc = ctl_trans_end(c, &im.trans, rc);
 	} while (ctl_trans_again(rc, &tries));

@@ -143,17 +143,6 @@ static int plan_peers(struct plan *p, const struct lnetctl_node *section)
 	return each(p, section, plan_peer);
 }
 
-/* What import would refuse is refused here, what it passes over is no difference. */
-static int plan_other(struct plan *p, const struct lnetctl_node *section)
-{
-	struct lnetctl_node doc = { .kind = LNETCTL_MAP };
-	struct lnetctl_node only = *section;
-
-	only.next = NULL;
-	doc.first = &only;
-	return import_sections(&p->im, &doc);
-}
-
 static const struct {
 	const char *name;
 	enum lnetctl_kind kind;
@@ -181,7 +170,7 @@ static int plan_section_of(struct plan *p, const struct lnetctl_node *n)
 							       : "must be a mapping");
 	}
 	if (n->kind == LNETCTL_MAP || n->kind == LNETCTL_SEQ || n->kind == LNETCTL_NULL)
-		return plan_other(p, n);
+		return import_section(&p->im, n);	/* refused, or passed over */
 	return plan_tunable(p, n);
 }
 
@@ -271,19 +260,13 @@ int lnetctl_plan(struct lnetctl *c, const struct lnetctl_node *doc, const char *
 static int carry_out(struct import *im, const struct lnetctl_node *part, bool add)
 {
 	static const char *const order[] = { "fault", "peer", "net", "global" };
-	struct lnetctl_node doc = { .kind = LNETCTL_MAP }, one;
 	const struct lnetctl_node *n;
 	int i, rc = 0;
 
 	im->how = add ? LNETCTL_IMPORT_ADD : LNETCTL_IMPORT_DEL;
 	for (i = 0; i < 4 && !rc; i++) {
 		n = lnetctl_find(part, order[add ? 3 - i : i]);
-		if (!n)
-			continue;
-		one = *n;
-		one.next = NULL;
-		doc.first = &one;
-		rc = import_sections(im, &doc);
+		rc = n ? import_section(im, n) : 0;
 	}
 	return rc;
 }

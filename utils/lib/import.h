@@ -24,8 +24,8 @@ int import_place(struct import *im, const char *name, int rc);
 /* An optional number of a mapping; absent: *@val stays. */
 int import_num(struct import *im, const char *object, const struct lnetctl_node *map,
 	       const char *key, int64_t *val);
-/* All sections but "global", which go first when added. */
-int import_sections(struct import *im, const struct lnetctl_node *doc);
+/* One section, or scalar, of a file. */
+int import_section(struct import *im, const struct lnetctl_node *n);
 
 /* ---- ctl_import_net.c: sections net and ip2nets ---- */
 
