@@ -176,7 +176,7 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 	v->dev_cpt = ni->dev_cpt;
 	cpts_text(ni->cpts, ni->ln->nr_shards, v->cpts, sizeof(v->cpts));
 	v->lnd.conns_per_peer = (u16)lnet_ni_conns_per_peer(ni);
-	v->lnd.timeout = (u32)div_u64(READ_ONCE(ni->ln->tun.sock_timeout), NSEC_PER_SEC);
+	v->lnd.timeout = (u32)div_u64(lnet_sock_timeout_ns(&ni->ln->tun), NSEC_PER_SEC);
 	v->lnd.tos = (s16)ni->tos;
 	if (!lo)
 		v->tunables = (struct lnet_view_tunables){ ni->peer_timeout, ni->peer_credits,
@@ -205,7 +205,7 @@ static void waiting_view(const struct lnet_ctl_dump *d, const struct lnet_ctl_wa
 	v->dev_cpt = cfg->dev_cpt;
 	cpts_text(cfg->cpts, ln->nr_shards, v->cpts, sizeof(v->cpts));
 	v->lnd.conns_per_peer = (u16)max(cfg->conns_per_peer, 0);
-	v->lnd.timeout = (u32)div_u64(READ_ONCE(ln->tun.sock_timeout), NSEC_PER_SEC);
+	v->lnd.timeout = (u32)div_u64(lnet_sock_timeout_ns(&ln->tun), NSEC_PER_SEC);
 	v->lnd.tos = (s16)cfg->tos;
 	v->tunables = (struct lnet_view_tunables){
 		.peer_timeout = given_or(cfg->peer_timeout, ops->peer_timeout),

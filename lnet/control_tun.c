@@ -196,8 +196,7 @@ static void lines_add(struct tun_view *v, const struct lnet *ln)
 			line_add(v, info->name, lnet_tunable_get(ln, info),
 				 info->unit == LNET_UNIT_NS);
 		else
-			line_add(v, "lnd_timeout", div64_u64(READ_ONCE(ln->tun.transaction_timeout),
-				 max_t(u64, READ_ONCE(ln->tun.retry_count), 1)), true);
+			line_add(v, "lnd_timeout", lnet_lnd_timeout_ns(&ln->tun), true);
 	}
 	for (i = 0; i < lnet_nr_tunables; i++) {
 		info = &lnet_tunable_table[i];

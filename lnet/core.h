@@ -44,6 +44,21 @@ struct lnet_tunables {
 #undef TUNABLE
 };
 
+/* What `global show` calls lnd_timeout: the share of a try in the time of a request. */
+static inline u64 lnet_lnd_timeout_ns(const struct lnet_tunables *tun)
+{
+	return div64_u64(READ_ONCE(tun->transaction_timeout),
+			 max_t(u64, READ_ONCE(tun->retry_count), 1));
+}
+
+/* How long a socket may make no progress; not told (0): the above, a second at least. */
+static inline u64 lnet_sock_timeout_ns(const struct lnet_tunables *tun)
+{
+	u64 ns = READ_ONCE(tun->sock_timeout);
+
+	return ns ? ns : max_t(u64, lnet_lnd_timeout_ns(tun), NSEC_PER_SEC);
+}
+
 enum lnet_counter {			/* of an instance, summed over shards */
 #define COUNTER(name, text) LNET_C_##name,
 #define NI_COUNTER(name, text)

@@ -21,9 +21,6 @@ static bool is_loaded;
 
 static u64 tunable_value(const struct sock_param *sp, int value)
 {
-	/* no timeout at all is nothing that stock LNet knows */
-	if (!value && sp == &sock_params[SOCK_P_sock_timeout])
-		value = 50;
 	return (u64)value * sp->scale;
 }
 

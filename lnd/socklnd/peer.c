@@ -368,18 +368,17 @@ static bool is_stuck(struct sock_conn *c, u64 now_ns)
 /* False: no progress in either direction for too long. */
 static bool conn_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
-	u64 timeout = READ_ONCE(sock_tun(c->sn)->sock_timeout),
-	    last_rx_ns = READ_ONCE(c->last_rx_ns);
+	u64 timeout = lnet_sock_timeout_ns(sock_tun(c->sn)), last_rx_ns = READ_ONCE(c->last_rx_ns);
 	bool stuck = is_stuck(c, now_ns);
 
-	if (timeout && (READ_ONCE(c->nr_hdr) || READ_ONCE(c->rx) || c->hold) && !c->waits) {
+	if ((READ_ONCE(c->nr_hdr) || READ_ONCE(c->rx) || c->hold) && !c->waits) {
 		if (last_rx_ns + timeout <= now_ns)
 			return false;
 		*next_ns = min(*next_ns, last_rx_ns + timeout);
 	}
 	if (c->stuck_ns)
 		*next_ns = min(*next_ns, now_ns + SOCK_TICK_NS);
-	return !stuck || !timeout || c->stuck_ns + timeout > now_ns;
+	return !stuck || c->stuck_ns + timeout > now_ns;
 }
 
 static bool set_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)

@@ -115,8 +115,8 @@ static u64 cookie_for(struct sock_conn *c, struct lnet_att *att, u32 len)
 		return 0;
 	zc->cookie = peer->cookie++;
 	zc->att = att;
-	zc->deadline_ns =
-		c->sn->now_ns + max(READ_ONCE(sock_tun(c->sn)->sock_timeout), 1000000000ULL);
+	zc->deadline_ns = c->sn->now_ns +
+			  max_t(u64, lnet_sock_timeout_ns(sock_tun(c->sn)), NSEC_PER_SEC);
 	list_add_tail(&zc->link, &peer->zc);
 	sock_peer_arm(peer, att->deadline_ns);
 	sock_count(c->sn, zc_asked);

@@ -87,6 +87,9 @@ static void calls_about_nets(void)
 	REFUSES(lnetctl_net_set(w.c, "10.0.9.1@tcp", 1, LNETCTL_UNSET), -ENOENT);
 	UNIT_EQUAL(lnetctl_lnd_timeout(w.c, "tcp1", 7), 0, "driver's time");
 	UNIT_EQUAL(w.ln->tun.sock_timeout, 7 * NSEC_PER_SEC, "driver's time");
+	UNIT_EQUAL(lnet_sock_timeout_ns(&w.ln->tun), 7 * NSEC_PER_SEC, "as told");
+	UNIT_EQUAL(lnetctl_lnd_timeout(w.c, "tcp", 0), 0, "as long as a try");
+	UNIT_EQUAL(lnet_sock_timeout_ns(&w.ln->tun), lnet_lnd_timeout_ns(&w.ln->tun), "a try");
 	REFUSES(lnetctl_lnd_timeout(w.c, "o2ib", 7), -EINVAL);
 	REFUSES(lnetctl_lnd_timeout(w.c, "t", 7), -EINVAL);
 	REFUSES(lnetctl_lnd_timeout(w.c, "tcp", -1), -EINVAL);

@@ -115,6 +115,29 @@ static void test_skipped(void)
 	fake_end();
 }
 
+/* Half a message that goes no further ends its connection: after sock_timeout; 0: lnd_timeout. */
+static void test_no_progress(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		struct lnet_tunables *tun;
+		u64 ns;
+
+		begin();
+		tun = &fw.node->ln.tun;
+		tun->sock_timeout = i ? 7 * SEC : 0;
+		ns = i ? 7 * SEC : div64_u64(tun->transaction_timeout, tun->retry_count);
+		fake_put(frames, A, PLAN_LAND, 0, 100, 0);
+		fake_in(&fw.fake[IN], frames, 50);
+		fake_run(ns - 100 * MS);
+		CU_ASSERT(!fw.fake[IN].shut);
+		fake_run(200 * MS);
+		CU_ASSERT(fw.fake[IN].shut);
+		fake_end();
+	}
+}
+
 static u32 noop(u8 *buf, u64 c1, u64 c2)
 {
 	struct lnet_ksock_hdr k = { .type = LNET_KSOCK_NOOP, .zc_cookie = { c1, c2 } };
@@ -532,6 +555,7 @@ static void test_choice(void)
 }
 
 UNIT_SUITE(proto,
+	   { "without progress a connection is closed in time", test_no_progress },
 	   { "a large message that is skipped takes few reads", test_skipped },
 	{ "reads frames however they are cut", test_cuts },
 	{ "lands payloads of all sizes, however they come", test_sizes },
