@@ -82,6 +82,16 @@ def ctl_seeds():
         bad = {"net type": "tcp1", "local NI(s)": [{"nid": "10.1.0.1@tcp1", "tunables": {name: num},
                                                     "lnd tunables": {name: num}}]}
         ctlreq("net-add-bad-" + name, ask(NETS, CREATE | EXCL, [bad]))
+    for name, text in (("any", "tcp5(lo) *.*.*.*"),
+                       ("two", "tcp5(lo[0]), tcp6 *.*.*.*; tcp5(lo) 127.0.0.*; lo *.*.*.*"),
+                       ("first", "tcp7 127.*.*.*"), ("none", "tcp5(lo) 1.2.3.[4-9/2]"), ("bad", "tcp5(lo"),
+                       ("gone", "tcp5(no9) *.*.*.*")):
+        ctlreq("net-rules-" + name, ask(NETS, CREATE | EXCL, [{"net type": "tcp5", "ip2net": text}]),
+               ask(NETS, CREATE | EXCL, [{"ip2net": text}]), show[2])
+    ctlreq("peer-log", ask(PEERS, CREATE | EXCL, [peer]),
+           ask(PEERS, REPLACE, [{"primary nid": "10.0.0.9@tcp", "log": 1}]),
+           ask(PEERS, REPLACE, [{"primary nid": "10.1.0.9@tcp1", "log": 1, "peer state": 1 << 40}]),
+           ask(PEERS, REPLACE, [{"primary nid": "10.7.0.9@tcp1", "log": 1}]))
     ctlreq("peer-add-show-del", ask(PEERS, CREATE | EXCL, [peer]), *[ask(PEERS, DUMP, version=v) for v in range(6)],
            ask(PEERS, DUMP, [{"primary nid": "10.0.0.9@tcp"}]), ask(PEERS, 0, [peer]),
            ask(PEERS, 0, [{"primary nid": "10.0.0.9@tcp"}]), ask(PEERS, 0, [{"primary nid": "10.0.0.9@tcp"}]))
