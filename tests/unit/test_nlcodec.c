@@ -8,6 +8,7 @@
 #include "control.h"
 #include "utils/lib/client.h"
 #include "unit.h"
+#include "words.h"
 
 #define CAPTURES "tests/captures/netlink/"
 
@@ -83,29 +84,6 @@ static const struct nlmsghdr *capture_next(struct capture *c, size_t *len)
 static bool is_lookup(const struct nlmsghdr *h)
 {
 	return h->nlmsg_type == GENL_ID_CTRL;
-}
-
-/* Attributes in words: "text", #number, { list }. */
-static size_t words(const void *attrs, size_t len, char *out, size_t size)
-{
-	struct lnet_req r;
-	struct lnet_val v;
-	size_t n = 0;
-
-	out[0] = 0;
-	lnet_req_init(&r, attrs, len);
-	while (lnet_req_next(&r, &v) && n + 8 < size) {
-		if (v.kind == LNET_VAL_TEXT) {
-			n += (size_t)scnprintf(out + n, size - n, "\"%s\" ", v.text);
-		} else if (v.kind == LNET_VAL_INT) {
-			n += (size_t)scnprintf(out + n, size - n, "#%lld ", v.num);
-		} else {
-			n += (size_t)scnprintf(out + n, size - n, "{ ");
-			n += words(v.list.at, (size_t)(v.list.end - v.list.at), out + n, size - n);
-			n += (size_t)scnprintf(out + n, size - n, "} ");
-		}
-	}
-	return n;
 }
 
 static void drop_words(char *text, const char *what)

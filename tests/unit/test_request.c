@@ -8,34 +8,13 @@
 #include "control.h"
 #include "utils/lib/client.h"
 #include "unit.h"
+#include "words.h"
 
 static struct {
 	u8 cmd, version;
 	u16 flags;
 	char tree[1024];
 } sent;
-
-static size_t words(const void *attrs, size_t len, char *out, size_t size)
-{
-	struct lnet_req r;
-	struct lnet_val v;
-	size_t n = 0;
-
-	lnet_req_init(&r, attrs, len);
-	out[0] = 0;
-	while (lnet_req_next(&r, &v) && n + 8 < size) {
-		if (v.kind == LNET_VAL_TEXT) {
-			n += (size_t)scnprintf(out + n, size - n, "\"%s\" ", v.text);
-		} else if (v.kind == LNET_VAL_INT) {
-			n += (size_t)scnprintf(out + n, size - n, "#%lld ", v.num);
-		} else {
-			n += (size_t)scnprintf(out + n, size - n, "{ ");
-			n += words(v.list.at, (size_t)(v.list.end - v.list.at), out + n, size - n);
-			n += (size_t)scnprintf(out + n, size - n, "} ");
-		}
-	}
-	return n;
-}
 
 /* A node to which all is right, and which has nothing to show. */
 static int record(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)

@@ -119,6 +119,11 @@ int stock_peer_log(const struct stock *s, const char *text);
 /* The first IPv4 address of @host, else the first IPv6 one. Waits for name servers. -EINVAL. */
 int ctl_host_resolve(const char *host, char *addr, size_t size);
 
+/* ---- ctl_net.c ---- */
+
+/* What @n says of tunables, to the element @ni of "local NI(s)". 0 or -ENOMEM. */
+int ctl_net_numbers(struct lnetctl_node *ni, const struct lnetctl_net *n);
+
 /* ---- ctl_trans.c ---- */
 
 /*

@@ -49,7 +49,7 @@ void lnetctl_net_init(struct lnetctl_net *n)
 	n->conns_per_peer = n->tos = LNETCTL_UNSET;
 }
 
-static int add_tunables(struct lnetctl_node *ni, const struct lnetctl_net *n)
+int ctl_net_numbers(struct lnetctl_node *ni, const struct lnetctl_net *n)
 {
 	const struct { const char *group, *name; int64_t val;
 	} all[] = {
@@ -78,7 +78,7 @@ static int add_tunables(struct lnetctl_node *ni, const struct lnetctl_net *n)
 /* What follows the name of an interface in its element. */
 static int add_rest(struct lnetctl_node *ni, const struct lnetctl_net *n, const char *cpts)
 {
-	int rc = add_tunables(ni, n);
+	int rc = ctl_net_numbers(ni, n);
 
 	if (!rc && cpts && *cpts)
 		rc = ctl_cpts_add(ni, cpts);

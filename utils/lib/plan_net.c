@@ -131,32 +131,27 @@ static int identity(struct plan *p, struct lnetctl_node *ni, const char *nid, co
 	return intf && lnetctl_add_text(intf, "0", name) ? 0 : plan_nomem(p);
 }
 
+/* The lines of @ours are those of what the file has by the same keys. */
+static void take_lines(const struct lnetctl_node *ours, const struct lnetctl_node *file)
+{
+	struct lnetctl_node *key;
+
+	for (key = ours ? ours->first : NULL; key; key = key->next) {
+		const struct lnetctl_node *given = lnetctl_find(file, key->key);
+
+		key->line = given ? given->line : 0;
+	}
+}
+
 static int numbers(struct plan *p, struct lnetctl_node *ni, const struct ni_item *item)
 {
-	const struct lnetctl_net *n = &item->n;
-	const struct { const char *group, *key; int64_t val;
-	} all[] = {
-		{ "tunables", "peer_timeout", n->peer_timeout },
-		{ "tunables", "peer_credits", n->peer_credits },
-		{ "tunables", "peer_buffer_credits", n->peer_buffer_credits },
-		{ "tunables", "credits", n->credits },
-		{ "lnd tunables", "conns_per_peer", n->conns_per_peer },
-		{ "lnd tunables", "tos", n->tos },
-	};
-	size_t i;
+	static const char *const groups[] = { "tunables", "lnd tunables" };
+	unsigned int i;
 
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		struct lnetctl_node *group = lnetctl_find(ni, all[i].group);
-		const struct lnetctl_node *given;
-
-		if (all[i].val == LNETCTL_UNSET)
-			continue;
-		group = group ? group : lnetctl_add_map(ni, all[i].group);
-		if (!group || !lnetctl_add_num(group, all[i].key, all[i].val))
-			return plan_nomem(p);
-		given = lnetctl_find(lnetctl_find(item->at, all[i].group), all[i].key);
-		group->last->line = given ? given->line : 0;
-	}
+	if (ctl_net_numbers(ni, &item->n))
+		return plan_nomem(p);
+	for (i = 0; i < 2; i++)
+		take_lines(lnetctl_find(ni, groups[i]), lnetctl_find(item->at, groups[i]));
 	return 0;
 }
 
