@@ -34,9 +34,13 @@ enum lnetctl_quote {
 	LNETCTL_TAG_SINGLE
 };
 
-/* A YAML value: scalar, mapping or sequence, as a tree of what may be read and changed freely. */
+/*
+ * A YAML value: scalar, mapping or sequence, as a tree. All of it may be read; it is changed by the
+ * calls below, as its memory is the document's.
+ */
 struct lnetctl_node {
 	struct lnetctl_node *next, *first, *last;
+	struct lnetctl_arena *arena;	/* the library's */
 	char *key;		/* in a mapping, else NULL */
 	char *text;		/* scalars, as written */
 	unsigned char kind, quote;
@@ -55,6 +59,9 @@ struct lnetctl_node *lnetctl_add_text(struct lnetctl_node *parent, const char *k
 struct lnetctl_node *lnetctl_add_num(struct lnetctl_node *parent, const char *key, int64_t num);
 struct lnetctl_node *lnetctl_add_map(struct lnetctl_node *parent, const char *key);
 struct lnetctl_node *lnetctl_add_seq(struct lnetctl_node *parent, const char *key);
+/* A copy of it. 0 or -ENOMEM: it is as before. */
+int lnetctl_set_text(struct lnetctl_node *n, const char *text);
+int lnetctl_set_key(struct lnetctl_node *n, const char *key);
 /* @child, a root, becomes the last child */
 void lnetctl_adopt(struct lnetctl_node *parent, struct lnetctl_node *child);
 /* the reverse: @child is a root again */

@@ -99,7 +99,44 @@ static void test_json(void)
 	lnetctl_doc_free(doc);
 }
 
+/* Words that are longer than what is printed at once, and texts that mean something to readers. */
+static void test_words(void)
+{
+	static const struct {
+		const char *text, *yaml, *json;
+	} rows[] = {
+		{ "\"[0,1]\"", "\"[0,1]\"", "\"[0,1]\"" },
+		{ "\"eth0\"", "'\"eth0\"'", "\"\\\"eth0\\\"\"" },
+		{ "\"[\"x]\"", "'\"[\"x]\"'", "\"\\\"[\\\"x]\\\"\"" },
+		{ "it's", "it's", "\"it's\"" },
+		{ "a\tb\n\x7f", "\"a\\u0009b\\n\\u007f\"", "\"a\\u0009b\\n\\u007f\"" },
+		{ "back\\slash", "back\\slash", "\"back\\\\slash\"" },
+	};
+	struct lnetctl_node *doc;
+	char want[50200], word[50000];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		doc = lnetctl_add_map(NULL, NULL);
+		lnetctl_add_text(doc, "k", rows[i].text);
+		snprintf(want, sizeof(want), "k: %s\n", rows[i].yaml);
+		print_equal(doc, LNETCTL_WIDE, want, rows[i].text);
+		snprintf(want, sizeof(want), "{\n  \"k\": %s\n}\n", rows[i].json);
+		print_equal(doc, LNETCTL_JSON, want, rows[i].text);
+		lnetctl_doc_free(doc);
+	}
+	memset(word, 'x', sizeof(word));
+	word[sizeof(word) - 1] = 0;
+	doc = lnetctl_add_map(NULL, NULL);
+	lnetctl_add_text(doc, "k", word);
+	lnetctl_add_text(doc, "l", "");
+	snprintf(want, sizeof(want), "k: %s\nl: ''\n", word);
+	print_equal(doc, LNETCTL_WIDE, want, "long");
+	lnetctl_doc_free(doc);
+}
+
 UNIT_SUITE(document,
+	{ "words of every kind and length", test_words },
 	{ "YAML prints as it was read", test_yaml_roundtrip },
 	{ "YAML that would surprise is refused with a reason", test_yaml_refused },
 	{ "YAML nested without end is refused at once", test_yaml_deep },

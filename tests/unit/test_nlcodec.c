@@ -552,8 +552,9 @@ static void test_crooked_reply(void)
 	CU_PASS("survived");
 }
 
-/* The answer to a question whose one item has a value of key 2 and an element of key 3, printed. */
-static int feed_strange(const struct lnet_key *keys, u16 nr, struct lnetctl_node **doc)
+/* The answer to a question, of one item: @values writes it. */
+static int feed_item(const struct lnet_key *keys, u16 nr, void (*values)(struct lnet_sink *s),
+		     struct lnetctl_node **doc)
 {
 	struct lnet_table table = { keys, nr };
 	static u32 buf[1024];
@@ -565,18 +566,56 @@ static int feed_strange(const struct lnet_key *keys, u16 nr, struct lnetctl_node
 	lnet_nlw_init(&w, buf, sizeof(buf), LNET_NL_USER_TYPE, LNET_NL_NETS, 0, 1);
 	w.sink.ops->table(&w.sink, &table, NULL, LNET_TABLE_FIRST);
 	w.sink.ops->open(&w.sink, LNET_OPEN_ITEM, 0);
-	w.sink.ops->str(&w.sink, 2, "value");
-	w.sink.ops->open(&w.sink, LNET_OPEN_NEST, 3);
-	w.sink.ops->open(&w.sink, LNET_OPEN_ELEM, 0);
-	w.sink.ops->str(&w.sink, 1, "inner");
-	w.sink.ops->close(&w.sink);
-	w.sink.ops->close(&w.sink);
+	values(&w.sink);
 	CU_ASSERT(w.sink.ops->close(&w.sink));
 	CU_ASSERT_FATAL(reply_init(&reply) == 0);
 	for (rest = (int)w.len; !rc && NLMSG_OK(h, (unsigned int)rest); h = NLMSG_NEXT(h, rest))
 		rc = reply_feed(&reply, h->nlmsg_flags, (char *)h + 20, h->nlmsg_len - 20);
 	*doc = reply_finish(&reply);
 	return rc;
+}
+
+static void values_mixed(struct lnet_sink *s)
+{
+	s->ops->num(s, 9, LNET_NLT_U32, 9);
+	s->ops->num(s, 4, LNET_NLT_S16, (u64)-4);
+	s->ops->num(s, 2, LNET_NLT_U64, ~0ull);
+	s->ops->num(s, 2, LNET_NLT_U64, 7);
+}
+
+/* The table says in which order values stand, whatever the order in which they come. */
+static void test_any_order(void)
+{
+	static const struct lnet_key keys[] = {
+		{ .name = "net", .type = LNET_NLT_NUL_STRING, .format = LNET_NL_SEQUENCE },
+		{ .name = "two", .type = LNET_NLT_U64 }, { .name = "three", .type = LNET_NLT_U32 },
+		{ .name = "four", .type = LNET_NLT_S16 }, { .name = "five", .type = LNET_NLT_FLAG },
+	};
+	static const char *const want[] = {
+		"two", "18446744073709551615", "four", "-4", "five", "false"
+	};
+	const struct lnetctl_node *n;
+	struct lnetctl_node *doc;
+	unsigned int i = 0;
+
+	UNIT_EQUAL(feed_item(keys, 5, values_mixed, &doc), 0, "feed");
+	for (n = lnetctl_find(doc, "net")->first->first; n && i < ARRAY_SIZE(want); n = n->next) {
+		UNIT_TEXT(n->key, want[i++], "key");
+		UNIT_TEXT(n->text, want[i++], "value");
+	}
+	CU_ASSERT(!n && i == ARRAY_SIZE(want));
+	lnetctl_doc_free(doc);
+}
+
+/* A value of key 2 and an element of key 3. */
+static void values_strange(struct lnet_sink *s)
+{
+	s->ops->str(s, 2, "value");
+	s->ops->open(s, LNET_OPEN_NEST, 3);
+	s->ops->open(s, LNET_OPEN_ELEM, 0);
+	s->ops->str(s, 1, "inner");
+	s->ops->close(s);
+	s->ops->close(s);
 }
 
 /* Documents print, so what could not be printed is no part of them. */
@@ -596,7 +635,7 @@ static void test_strange_keys(void)
 	struct lnetctl_node *doc, *item;
 
 	keys[3].name = "other";
-	UNIT_EQUAL(feed_strange(keys, 5, &doc), 0, "values without a name");
+	UNIT_EQUAL(feed_item(keys, 5, values_strange, &doc), 0, "values without a name");
 	item = lnetctl_find(doc, "net")->first;
 	CU_ASSERT_PTR_EQUAL(item->first, lnetctl_find(item, "list"));
 	CU_ASSERT_PTR_EQUAL(item->first, item->last);
@@ -604,10 +643,11 @@ static void test_strange_keys(void)
 	keys[1] = keys[3];
 	keys[1].name = "list";
 	keys[1].child = NULL;
-	UNIT_EQUAL(feed_strange(keys, 3, &doc), 0, "a mapping of nothing");
+	UNIT_EQUAL(feed_item(keys, 3, values_strange, &doc), 0, "a mapping of nothing");
 	lnetctl_doc_free(doc);
 	keys[1].child = &inner_table;
-	UNIT_EQUAL(feed_strange(keys, 3, &doc), -EPROTO, "a mapping and a sequence of one name");
+	UNIT_EQUAL(feed_item(keys, 3, values_strange, &doc), -EPROTO,
+		   "a mapping and a sequence of one name");
 	lnetctl_doc_free(doc);
 }
 
@@ -619,5 +659,6 @@ UNIT_SUITE(nlcodec, { "changes are asked for in the words of the stock tool", te
 	   { "our key tables are those of the stock node, byte for byte", test_tables },
 	   { "an answer longer than its buffers arrives whole", test_resume },
 	   { "a crooked answer harms nobody", test_crooked_reply },
+	   { "values are printed in the order of their table", test_any_order },
 	   { "what an answer does not name is left out, what it names twice refused",
 	     test_strange_keys })

@@ -8,6 +8,15 @@
 #include <uapi/lnet_nl.h>
 #include <lnet/lnetctl.h>
 
+/* ---- node.c ---- */
+
+/*
+ * As lnetctl_add(), of the @len bytes at @text, with a @key that stays as long as the document of
+ * @parent.
+ */
+struct lnetctl_node *node_add_text(struct lnetctl_node *parent, const char *key,
+				   enum lnetctl_kind kind, const char *text, size_t len);
+
 /* ---- request.c: the body of a document as attributes ---- */
 
 struct request {

@@ -210,9 +210,8 @@ static int body_with_nids(struct lnetctl *c, const struct ctl_op *op, const char
 	*body = NULL;
 	if (rc)
 		return ctl_fail(c, rc, op->verb, op->object, "%s", why);
-	nids->key = strdup("nids");
 	*body = lnetctl_add_map(NULL, NULL);
-	if (!*body || !nids->key) {
+	if (!*body || lnetctl_set_key(nids, "nids")) {
 		lnetctl_doc_free(*body);
 		lnetctl_doc_free(nids);
 		return ctl_fail(c, -ENOMEM, op->verb, op->object, NULL);
@@ -238,8 +237,7 @@ static void finish_failures(struct lnetctl_node *doc)
 		    lnetctl_num(lnetctl_find(item, "errno"), &err))
 			continue;
 		snprintf(text, sizeof(text), "%s: %s", descr->text, strerror((int)-err));
-		free(descr->text);
-		descr->text = strdup(text);
+		lnetctl_set_text(descr, text);
 	}
 }
 

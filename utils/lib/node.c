@@ -4,32 +4,62 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <lnet/lnetctl.h>
+#include "client.h"
+#include "arena.h"
 
-static struct lnetctl_node *node_new(const char *key, enum lnetctl_kind kind, const char *text)
+/* In the memory of @parent's document; the first node of one has a new memory. */
+static struct lnetctl_node *node_new(struct lnetctl_node *parent, size_t extra)
 {
-	struct lnetctl_node *n = calloc(1, sizeof(*n));
+	struct lnetctl_arena *arena = parent ? parent->arena : arena_new();
+	struct lnetctl_node *n = arena ? arena_get(arena, sizeof(*n) + extra) : NULL;
+
+	if (!n) {
+		if (parent)
+			parent->incomplete = true;
+		else
+			arena_drop(arena);
+		return NULL;
+	}
+	*n = (struct lnetctl_node){ .arena = arena };
+	if (parent) {
+		arena_use(arena);
+		lnetctl_adopt(parent, n);
+	}
+	return n;
+}
+
+struct lnetctl_node *node_add_text(struct lnetctl_node *parent, const char *key,
+				   enum lnetctl_kind kind, const char *text, size_t len)
+{
+	struct lnetctl_node *n = node_new(parent, text ? len + 1 : 0);
 
 	if (!n)
 		return NULL;
+	n->key = (char *)key;
 	n->kind = kind;
-	n->key = key ? strdup(key) : NULL;
-	n->text = text ? strdup(text) : NULL;
-	if ((!key || n->key) && (!text || n->text))
-		return n;
-	lnetctl_doc_free(n);
-	return NULL;
+	if (text) {
+		n->text = (char *)(n + 1);
+		memcpy(n->text, text, len);
+		n->text[len] = 0;
+	}
+	return n;
 }
 
 struct lnetctl_node *lnetctl_add(struct lnetctl_node *parent, const char *key,
 				 enum lnetctl_kind kind, const char *text)
 {
-	struct lnetctl_node *n = node_new(key, kind, text);
+	size_t text_size = text ? strlen(text) + 1 : 0, key_size = key ? strlen(key) + 1 : 0;
+	struct lnetctl_node *n = node_new(parent, text_size + key_size);
+	char *words;
 
-	if (parent && n)
-		lnetctl_adopt(parent, n);
-	else if (parent)
-		parent->incomplete = true;
+	if (!n)
+		return NULL;
+	words = (char *)(n + 1);
+	n->kind = kind;
+	if (text)
+		n->text = memcpy(words, text, text_size);
+	if (key)
+		n->key = memcpy(words + text_size, key, key_size);
 	return n;
 }
 
@@ -80,19 +110,38 @@ void lnetctl_take(struct lnetctl_node *parent, struct lnetctl_node *child)
 	child->next = NULL;
 }
 
+/* Each node may be of another memory: documents are put together of others. */
 void lnetctl_doc_free(struct lnetctl_node *doc)
 {
+	struct lnetctl_node *child, *next;
+
 	if (!doc)
 		return;
-	while (doc->first) {
-		struct lnetctl_node *child = doc->first;
-
-		doc->first = child->next;
+	for (child = doc->first; child; child = next) {
+		next = child->next;
 		lnetctl_doc_free(child);
 	}
-	free(doc->key);
-	free(doc->text);
-	free(doc);
+	arena_drop(doc->arena);
+}
+
+static int word_set(struct lnetctl_node *n, char **word, const char *text)
+{
+	char *copy = arena_text(n->arena, text, strlen(text));
+
+	if (!copy)
+		return -ENOMEM;
+	*word = copy;
+	return 0;
+}
+
+int lnetctl_set_text(struct lnetctl_node *n, const char *text)
+{
+	return word_set(n, &n->text, text);
+}
+
+int lnetctl_set_key(struct lnetctl_node *n, const char *key)
+{
+	return word_set(n, &n->key, key);
 }
 
 struct lnetctl_node *lnetctl_find(const struct lnetctl_node *map, const char *key)
@@ -102,7 +151,7 @@ struct lnetctl_node *lnetctl_find(const struct lnetctl_node *map, const char *ke
 	if (!map || map->kind != LNETCTL_MAP)
 		return NULL;
 	for (n = map->first; n; n = n->next)
-		if (n->key && !strcmp(n->key, key))
+		if (n->key && *n->key == *key && !strcmp(n->key, key))
 			return n;
 	return NULL;
 }

@@ -14,21 +14,52 @@ static const struct layout layouts[] = {
 	[LNETCTL_WIDE] = { 6, 0, 6 }, [LNETCTL_NARROW] = { 2, 0, 2 }, [LNETCTL_HAND] = { 4, 4, 2 },
 };
 
-/* The caller of lnetctl_print() has the lock of the stream, which a large document needs often. */
-static void put(const char *text, FILE *out)
+/* What is printed next, before the stream has it: a large answer has a million of small pieces. */
+struct printer {
+	FILE *to;
+	size_t len;
+	char buf[16384];
+};
+
+static void flush(struct printer *out)
 {
-	fputs_unlocked(text, out);
+	fwrite(out->buf, 1, out->len, out->to);
+	out->len = 0;
 }
 
-static void indent(int columns, FILE *out)
+static void put_bytes(struct printer *out, const char *text, size_t len)
+{
+	if (len > sizeof(out->buf) - out->len)
+		flush(out);
+	if (len > sizeof(out->buf)) {
+		fwrite(text, 1, len, out->to);
+		return;
+	}
+	memcpy(out->buf + out->len, text, len);
+	out->len += len;
+}
+
+static void put(const char *text, struct printer *out)
+{
+	put_bytes(out, text, strlen(text));
+}
+
+static void put_char(char ch, struct printer *out)
+{
+	if (out->len == sizeof(out->buf))
+		flush(out);
+	out->buf[out->len++] = ch;
+}
+
+static void indent(int columns, struct printer *out)
 {
 	static const char spaces[] = "                                ";
 	int max = sizeof(spaces) - 1;
 
 	for (; columns > max; columns -= max)
-		put(spaces, out);
+		put_bytes(out, spaces, max);
 	if (columns > 0)
-		put(spaces + max - columns, out);
+		put_bytes(out, spaces, columns);
 }
 
 static bool is_collection(const struct lnetctl_node *n)
@@ -36,12 +67,15 @@ static bool is_collection(const struct lnetctl_node *n)
 	return n->kind == LNETCTL_MAP || n->kind == LNETCTL_SEQ;
 }
 
-/* Values that the node sends ready-made with their quotes. */
+/* Lists of numbers, which the node sends ready-made with their quotes. */
 static bool is_quoted(const char *text)
 {
-	size_t len = strlen(text);
+	size_t inner;
 
-	return len >= 2 && text[0] == '"' && text[len - 1] == '"';
+	if (text[0] != '"' || text[1] != '[')
+		return false;
+	inner = 2 + strspn(text + 2, "0123456789,- ");
+	return !strcmp(text + inner, "]\"");
 }
 
 /* May @text stand in YAML as it is? */
@@ -52,7 +86,15 @@ static bool is_plain(const char *text)
 	if (!len || strchr("-?:,[]{}#&*!|>'\"%@` ", text[0]) || text[len - 1] == ' ' ||
 	    text[len - 1] == ':')
 		return text[0] == '-' && len > 1 && text[1] != ' ' && !strpbrk(text, "#:");
-	return !strstr(text, ": ") && !strstr(text, " #") && !strpbrk(text, "\n\t");
+	return !strstr(text, ": ") && !strstr(text, " #");
+}
+
+static bool has_control(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			return true;
+	return false;
 }
 
 /* A number with decimals, as times are. */
@@ -66,36 +108,45 @@ static bool is_decimal(const char *text)
 	return rest && !text[whole + 1 + rest];
 }
 
-static void print_escaped(const char *text, FILE *out)
+static void put_control(unsigned char ch, struct printer *out)
 {
-	putc_unlocked('"', out);
+	char text[8];
+
+	snprintf(text, sizeof(text), "\\u%04x", ch);
+	put(text, out);
+}
+
+static void print_escaped(const char *text, struct printer *out)
+{
+	put_char('"', out);
 	for (; *text; text++) {
 		unsigned char ch = (unsigned char)*text;
 
-		if (ch == '"' || ch == '\\')
-			fprintf(out, "\\%c", ch);
-		else if (ch == '\n')
+		if (ch == '"' || ch == '\\') {
+			put_char('\\', out);
+			put_char((char)ch, out);
+		} else if (ch == '\n')
 			put("\\n", out);
-		else if (ch < ' ')
-			fprintf(out, "\\u%04x", ch);
+		else if (ch < ' ' || ch == 0x7f)
+			put_control(ch, out);
 		else
-			putc_unlocked(ch, out);
+			put_char(ch, out);
 	}
-	putc_unlocked('"', out);
+	put_char('"', out);
 }
 
-static void print_single(const char *text, FILE *out)
+static void print_single(const char *text, struct printer *out)
 {
-	putc_unlocked('\'', out);
+	put_char('\'', out);
 	for (; *text; text++) {
 		if (*text == '\'')
-			putc_unlocked('\'', out);
-		putc_unlocked(*text, out);
+			put_char('\'', out);
+		put_char(*text, out);
 	}
-	putc_unlocked('\'', out);
+	put_char('\'', out);
 }
 
-static void yaml_scalar(const struct lnetctl_node *n, FILE *out)
+static void yaml_scalar(const struct lnetctl_node *n, struct printer *out)
 {
 	const char *text = n->text ? n->text : "";
 
@@ -113,7 +164,11 @@ static void yaml_scalar(const struct lnetctl_node *n, FILE *out)
 		print_single(text, out);
 		break;
 	default:
-		if (n->kind != LNETCTL_TEXT || is_plain(text) || is_quoted(text))
+		if (n->kind != LNETCTL_TEXT)
+			put(text, out);
+		else if (has_control(text))
+			print_escaped(text, out);
+		else if (is_plain(text) || is_quoted(text))
 			put(text, out);
 		else
 			print_single(text, out);
@@ -121,27 +176,29 @@ static void yaml_scalar(const struct lnetctl_node *n, FILE *out)
 }
 
 static void yaml_children(const struct lnetctl_node *n, const struct layout *l, int col,
-			  bool on_dash, FILE *out);
+			  bool on_dash, struct printer *out);
 
-static void yaml_key(const struct lnetctl_node *n, const struct layout *l, int col, FILE *out)
+static void yaml_key(const struct lnetctl_node *n, const struct layout *l, int col,
+		     struct printer *out)
 {
 	put(n->key, out);
-	putc_unlocked(':', out);
+	put_char(':', out);
 	if (is_collection(n)) {
-		putc_unlocked('\n', out);
+		put_char('\n', out);
 		yaml_children(n, l, col + (n->kind == LNETCTL_SEQ ? l->seq : l->step), false, out);
 		return;
 	}
 	if (n->kind != LNETCTL_NULL) {
-		putc_unlocked(' ', out);
+		put_char(' ', out);
 		yaml_scalar(n, out);
 	}
-	putc_unlocked('\n', out);
+	put_char('\n', out);
 }
 
-static void yaml_item(const struct lnetctl_node *n, const struct layout *l, int col, FILE *out)
+static void yaml_item(const struct lnetctl_node *n, const struct layout *l, int col,
+		      struct printer *out)
 {
-	putc_unlocked('-', out);
+	put_char('-', out);
 	indent(l->dash - 1, out);
 	if (is_collection(n)) {
 		yaml_children(n, l, col + l->dash, true, out);
@@ -149,12 +206,12 @@ static void yaml_item(const struct lnetctl_node *n, const struct layout *l, int 
 	}
 	if (n->text)
 		yaml_scalar(n, out);
-	putc_unlocked('\n', out);
+	put_char('\n', out);
 }
 
 /* Each on a line of its own at column @col; @on_dash: the first continues the line. */
 static void yaml_children(const struct lnetctl_node *n, const struct layout *l, int col,
-			  bool on_dash, FILE *out)
+			  bool on_dash, struct printer *out)
 {
 	const struct lnetctl_node *child;
 
@@ -169,7 +226,7 @@ static void yaml_children(const struct lnetctl_node *n, const struct layout *l, 
 	}
 }
 
-static void json_value(const struct lnetctl_node *n, int col, FILE *out)
+static void json_value(const struct lnetctl_node *n, int col, struct printer *out)
 {
 	const struct lnetctl_node *child;
 	bool map = n->kind == LNETCTL_MAP;
@@ -181,7 +238,7 @@ static void json_value(const struct lnetctl_node *n, int col, FILE *out)
 		if (n->kind == LNETCTL_NULL)
 			put("null", out);
 		else if (n->kind == LNETCTL_TEXT && is_quoted(text))
-			fprintf(out, "\"%.*s\"", (int)len - 2, text + 1);
+			put_bytes(out, text, len);
 		else if (n->kind == LNETCTL_TEXT && !is_decimal(text))
 			print_escaped(text, out);
 		else
@@ -199,20 +256,23 @@ static void json_value(const struct lnetctl_node *n, int col, FILE *out)
 		json_value(child, col + 2, out);
 	}
 	if (n->first) {
-		putc_unlocked('\n', out);
+		put_char('\n', out);
 		indent(col, out);
 	}
 	put(map ? "}" : "]", out);
 }
 
-void lnetctl_print(const struct lnetctl_node *doc, enum lnetctl_style style, FILE *out)
+void lnetctl_print(const struct lnetctl_node *doc, enum lnetctl_style style, FILE *to)
 {
-	flockfile(out);
+	struct printer out;
+
+	out.to = to;
+	out.len = 0;
 	if (style == LNETCTL_JSON) {
-		json_value(doc, 0, out);
-		putc_unlocked('\n', out);
+		json_value(doc, 0, &out);
+		put_char('\n', &out);
 	} else {
-		yaml_children(doc, &layouts[style], 0, false, out);
+		yaml_children(doc, &layouts[style], 0, false, &out);
 	}
-	funlockfile(out);
+	flush(&out);
 }

@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "client.h"
+#include "arena.h"
 
 #define ALIGN4(n) (((n) + 3) & ~(size_t)3)
 #define TABLE_DEPTH_MAX 8
 
 struct reply_key {
-	char *name;
+	const char *name;	/* the document's */
 	uint16_t index, type, format;
 	struct reply_table *child;
 };
@@ -62,9 +63,10 @@ static uint16_t attr_u16(const struct attr *a)
 	return val;
 }
 
-static char *attr_text(const struct attr *a)
+/* Up to its NUL, if it has one. */
+static size_t attr_text_len(const struct attr *a)
 {
-	return strndup((const char *)a->data, a->len);
+	return strnlen((const char *)a->data, a->len);
 }
 
 /* ---- tables ---- */
@@ -75,17 +77,17 @@ static void table_free(struct reply_table *t)
 
 	if (!t)
 		return;
-	for (i = 0; i < t->nr; i++) {
-		free(t->keys[i].name);
+	for (i = 0; i < t->nr; i++)
 		table_free(t->keys[i].child);
-	}
 	free(t->keys);
 	free(t);
 }
 
-static int table_parse(struct walk w, int depth, struct reply_table **res);
+static int table_parse(const struct lnetctl_node *doc, struct walk w, int depth,
+		       struct reply_table **res);
 
-static int key_parse(struct walk w, int depth, struct reply_key *key)
+static int key_parse(const struct lnetctl_node *doc, struct walk w, int depth,
+		     struct reply_key *key)
 {
 	struct attr a;
 	int rc = 0;
@@ -102,21 +104,22 @@ static int key_parse(struct walk w, int depth, struct reply_key *key)
 			key->format = attr_u16(&a);
 			break;
 		case LNET_NLA_VALUE:
-			free(key->name);
-			key->name = attr_text(&a);
+			key->name = arena_text(doc->arena, (const char *)a.data,
+					      attr_text_len(&a));
 			rc = key->name ? 0 : -ENOMEM;
 			break;
 		case LNET_NLA_LIST:
 			table_free(key->child);
 			key->child = NULL;
-			rc = table_parse(walk_in(&a), depth + 1, &key->child);
+			rc = table_parse(doc, walk_in(&a), depth + 1, &key->child);
 			break;
 		}
 	}
 	return rc;
 }
 
-static int table_parse(struct walk w, int depth, struct reply_table **res)
+static int table_parse(const struct lnetctl_node *doc, struct walk w, int depth,
+		       struct reply_table **res)
 {
 	struct reply_table *t = calloc(1, sizeof(*t));
 	struct attr a;
@@ -132,7 +135,7 @@ static int table_parse(struct walk w, int depth, struct reply_table **res)
 			return -ENOMEM;
 		t->keys = keys;
 		memset(&keys[t->nr], 0, sizeof(*keys));
-		rc = key_parse(walk_in(&a), depth, &keys[t->nr++]);
+		rc = key_parse(doc, walk_in(&a), depth, &keys[t->nr++]);
 	}
 	return rc;
 }
@@ -157,29 +160,48 @@ static int64_t attr_signed(const struct attr *a)
 	return s16;
 }
 
-static int add_unsigned(struct lnetctl_node *map, const char *name, const struct attr *a)
+/* By hand: a large answer has half a million of them. */
+static int add_digits(struct lnetctl_node *map, const char *name, uint64_t val, bool negative)
 {
-	uint64_t val = 0;
-	char buf[24], *at = buf + sizeof(buf) - 1;
+	char buf[24], *end = buf + sizeof(buf), *at = end;
 
-	memcpy(&val, a->data, a->len < sizeof(val) ? a->len : sizeof(val));
-	*at = 0;	/* by hand: a large answer has half a million of them */
 	do
 		*--at = (char)('0' + val % 10);
 	while (val /= 10);
-	return lnetctl_add(map, name, LNETCTL_NUM, at) ? 0 : -ENOMEM;
+	if (negative)
+		*--at = '-';
+	return node_add_text(map, name, LNETCTL_NUM, at, (size_t)(end - at)) ? 0 : -ENOMEM;
+}
+
+static int add_signed(struct lnetctl_node *map, const char *name, const struct attr *a)
+{
+	int64_t val = attr_signed(a);
+
+	return add_digits(map, name, val < 0 ? -(uint64_t)val : (uint64_t)val, val < 0);
+}
+
+static int add_unsigned(struct lnetctl_node *map, const char *name, const struct attr *a)
+{
+	uint64_t val = 0;
+
+	memcpy(&val, a->data, a->len < sizeof(val) ? a->len : sizeof(val));
+	return add_digits(map, name, val, false);
 }
 
 static int add_string(struct lnetctl_node *map, const char *name, const struct attr *a)
 {
-	char *text = attr_text(a);
-	bool null = text && (!*text || !strcmp(text, "\n"));
-	int rc = -ENOMEM;
+	const char *text = (const char *)a->data;
+	size_t len = attr_text_len(a);
+	bool null = !len || (len == 1 && *text == '\n');
 
-	if (text && lnetctl_add(map, name, null ? LNETCTL_NULL : LNETCTL_TEXT, null ? NULL : text))
-		rc = 0;
-	free(text);
-	return rc;
+	return node_add_text(map, name, null ? LNETCTL_NULL : LNETCTL_TEXT, null ? NULL : text,
+			     len) ? 0 : -ENOMEM;
+}
+
+static int add_flag(struct lnetctl_node *map, const char *name, bool there)
+{
+	return node_add_text(map, name, LNETCTL_BOOL, there ? "true" : "false", there ? 4 : 5) ?
+	       0 : -ENOMEM;
 }
 
 static int add_elements(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a,
@@ -194,7 +216,7 @@ static int add_value(const struct reply_key *key, struct lnetctl_node *map, cons
 	if (key->type == LNET_NLT_NUL_STRING || !name || !*name)
 		return 0;
 	if (key->type == LNET_NLT_FLAG)
-		return lnetctl_add(map, name, LNETCTL_BOOL, a ? "true" : "false") ? 0 : -ENOMEM;
+		return add_flag(map, name, a);
 	if (!a)
 		return 0;
 	switch (key->type) {
@@ -205,7 +227,7 @@ static int add_value(const struct reply_key *key, struct lnetctl_node *map, cons
 	case LNET_NLT_S16:
 	case LNET_NLT_S32:
 	case LNET_NLT_S64:
-		return lnetctl_add_num(map, name, attr_signed(a)) ? 0 : -ENOMEM;
+		return add_signed(map, name, a);
 	default:
 		return add_unsigned(map, name, a);
 	}
@@ -219,23 +241,50 @@ static bool value_find(struct walk w, uint16_t index, struct attr *a)
 	return false;
 }
 
+/* Does each attribute have a higher number than the one before it? */
+static bool walk_ordered(struct walk w)
+{
+	struct attr a;
+	int last = -1;
+
+	for (; walk_next(&w, &a); last = a.type)
+		if (a.type <= last)
+			return false;
+	return true;
+}
+
+/*
+ * The value of @index in @all, which mostly are @ordered and come in the order of the table: then
+ * it is the next one, or is not there.
+ */
+static bool value_take(struct walk all, bool ordered, uint16_t index, struct walk *next,
+		       struct attr *a)
+{
+	struct walk at = *next;
+	bool more = walk_next(&at, a);
+
+	if (more && a->type == index) {
+		*next = at;
+		return true;
+	}
+	if (ordered && (!more || index < a->type))
+		return false;
+	return value_find(all, index, a);
+}
+
 /* All values of one message or element, in the order of the table. */
 static int add_values(const struct reply_table *t, struct lnetctl_node *map, struct walk w,
 		      int depth)
 {
-	struct walk next = w;		/* where it is, if they come in the order of the table */
+	bool ordered = walk_ordered(w);
+	struct walk next = w;
 	size_t i;
 	int rc = 0;
 
 	for (i = 0; !rc && i < t->nr; i++) {
-		struct walk at = next;
 		struct attr a;
-		bool there = walk_next(&at, &a) && a.type == t->keys[i].index;
+		bool there = value_take(w, ordered, t->keys[i].index, &next, &a);
 
-		if (there)
-			next = at;
-		else
-			there = value_find(w, t->keys[i].index, &a);
 		rc = add_value(&t->keys[i], map, there ? &a : NULL, depth);
 	}
 	return rc;
@@ -258,7 +307,7 @@ static int add_elements(const struct reply_key *key, struct lnetctl_node *map, c
 	if (top && top->kind != kind)	/* two keys of one name */
 		return -EPROTO;
 	if (!top)
-		top = lnetctl_add(map, key->name, kind, NULL);
+		top = node_add_text(map, key->name, kind, NULL, 0);
 	while (top && !rc && walk_next(&w, &elem)) {
 		struct lnetctl_node *item = seq ? lnetctl_add_map(top, NULL) : top;
 
@@ -300,7 +349,7 @@ static int feed_table(struct reply *r, struct walk w)
 	r->table = NULL;
 	while (!rc && walk_next(&w, &a))
 		if (a.type == LNET_NLA_LIST && !r->table)
-			rc = table_parse(walk_in(&a), 0, &r->table);
+			rc = table_parse(r->doc, walk_in(&a), 0, &r->table);
 	if (!rc && (!r->table || !r->table->nr))
 		rc = -EPROTO;
 	if (rc) {
