@@ -30,10 +30,10 @@ static u32 payload(const struct lnet_op *op)
 
 void lnet_stat_sent(struct lnet_shard *sh, struct lnet_path *path, const struct lnet_op *op)
 {
-	u64 *ni = ni_counters(sh, path->ni), *pni = path->pni->c;
+	u64 *ni = ni_counters(sh, path->ni), *pni = path->hop->c;
 	u32 len = payload(op);
 
-	lockdep_assert_held(&path->pni->sh->lock);
+	lockdep_assert_held(&path->hop->sh->lock);
 	lnet_count(sh, send_count);
 	lnet_count_add(sh, send_length, len);
 	ni[LNET_NIC_send_count]++;

@@ -368,7 +368,7 @@ void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
 {
 	const struct lnet_op *op = att->op;
 
-	hdr->dest_nid = att->pni->nid;
+	hdr->dest_nid = att->path->pni->nid;
 	hdr->src_nid = att->ni->nid;
 	hdr->dest_pid = op->target_pid;
 	hdr->src_pid = att->ni->ln->pid;

@@ -349,7 +349,15 @@ struct lnet_path_stats {		/* allocated at first traffic */
 struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	struct list_head link;		/* in pni->paths */
 	struct lnet_ni *ni;		/* counted */
-	struct lnet_peer_ni *pni;
+	struct lnet_peer_ni *pni;	/* the far end: where messages are addressed to */
+	/*
+	 * Whom the driver gives them to, with its credits and connections: @pni, or a router's
+	 * interface, counted then. The two live in one shard.
+	 */
+	struct lnet_peer_ni *hop;
+	struct lnet_path *trunk;	/* of the pair (@ni, @hop): itself, or the router's */
+	struct list_head carried;	/* a trunk's: the paths behind the router, by @carry */
+	struct list_head carry;
 	u32 ix;				/* bit in op->tried; may be shared beyond LNET_MAX_PATHS */
 	struct list_head asked;		/* attempts in ATT_ASKED, in posting order */
 	u64 srtt_ns, rttvar_ns;		/* 0: not measured */
@@ -362,7 +370,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	/* in p->resets, taken off under the shard lock: until then the path is not idle */
 	struct list_head reset;
 	u64 recover_ns;			/* interval of the recovery ping now */
-	u32 nr_wire;			/* attempts in WIRE or POSTED */
+	u32 nr_wire;			/* attempts in WIRE or POSTED; a trunk's: of all it carries */
 	u32 lost_epoch;			/* what was posted under this epoch or before is lost */
 	u8 lost_valid;
 	u8 recovering;			/* health.c: 0 not, else slow or quick */
@@ -370,6 +378,12 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	bool back_measured;		/* one that left before back_ns was taken as a round trip */
 	struct lnet_path_stats *stats;	/* NULL until first traffic */
 };
+
+/* A router stands between. */
+static inline bool lnet_path_routed(const struct lnet_path *path)
+{
+	return path->trunk != path;
+}
 
 struct lnet_peer_ni {
 	struct hlist_node hash;		/* [nid_lock] in ln->nids */

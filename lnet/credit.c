@@ -87,6 +87,8 @@ static void account_driver(struct lnet_att *att, struct lnet_ni_shard *ns, int m
 {
 	att->op->nr_held += more;
 	att->path->nr_wire += more;
+	if (unlikely(lnet_path_routed(att->path)))
+		att->path->trunk->nr_wire += more;
 	ns->holds += more;
 }
 
@@ -276,7 +278,7 @@ void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att)
 
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path)
 {
-	struct lnet_peer_ni *pni = path->pni;
+	struct lnet_peer_ni *pni = path->hop;
 
 	att->path = path;
 	att->ni = path->ni;

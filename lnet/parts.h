@@ -83,7 +83,7 @@ struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid 
  * configuration keeps @pni from becoming another one's, and the first one from going
  */
 struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni);
-/* [sh] NULL if none */
+/* [sh] of the direct pair; NULL if none */
 struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct lnet_ni *ni);
 /* config: makes the paths of a new NI. 0, -ENOMEM */
 int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni);

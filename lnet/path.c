@@ -22,6 +22,8 @@ static struct lnet_path *path_alloc(void)
 	INIT_LIST_HEAD(&path->link);
 	INIT_LIST_HEAD(&path->asked);
 	INIT_LIST_HEAD(&path->reset);
+	INIT_LIST_HEAD(&path->carried);
+	INIT_LIST_HEAD(&path->carry);
 	lnet_timer_init(&path->timer, LNET_TIMER_PATH);
 	return path;
 }
@@ -62,7 +64,7 @@ struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct ln
 	struct lnet_path *path;
 
 	list_for_each_entry(path, &pni->paths, link)
-		if (path->ni == ni)
+		if (path->ni == ni && path->hop == pni)
 			return path;
 	return NULL;
 }
@@ -123,7 +125,8 @@ void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare)
 		path = list_first_entry(spare, struct lnet_path, link);
 		lnet_ni_get(ni);
 		path->ni = ni;
-		path->pni = pni;
+		path->pni = path->hop = pni;
+		path->trunk = path;
 		path->ix = lnet_path_ix_take(pni->peer);
 		list_move_tail(&path->link, &pni->paths);
 	}

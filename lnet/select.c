@@ -131,20 +131,20 @@ static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
 		      const struct lnet_path *path, s64 *rank)
 {
 	const struct lnet_ni_shard *nis = &path->ni->sh[sh->ix];
-	const struct lnet_peer_ni *pni = path->pni;
+	const struct lnet_peer_ni *hop = path->hop;
 
 	rank[LNET_RANK_link_up] = link_up(path);
 	rank[LNET_RANK_responsive] = path->suspect_ns == 0;
-	rank[LNET_RANK_health] = min_t(s64, atomic_read(&path->ni->health), pni->health);
+	rank[LNET_RANK_health] = min_t(s64, atomic_read(&path->ni->health), path->pni->health);
 	rank[LNET_RANK_priority] = 0;
 	rank[LNET_RANK_preferred] = 0;
 	rank[LNET_RANK_numa] = -numa_distance(sh->ln, path->ni->dev_cpt, s->cpt);
-	rank[LNET_RANK_credits] = min(nis->credits, pni->credits);
+	rank[LNET_RANK_credits] = min(nis->credits, hop->credits);
 	/*
 	 * All turns come from the shard's one counter, so the sum says which pair was left alone
 	 * longer.
 	 */
-	rank[LNET_RANK_turn] = -(s64)(nis->turn + pni->turn);
+	rank[LNET_RANK_turn] = -(s64)(nis->turn + hop->turn);
 }
 
 /* The filters that one walk applies. */
@@ -163,7 +163,7 @@ static bool passes(const struct filter *f, const struct lnet_path *path)
 {
 	if (f->ni && path->ni != f->ni)
 		return false;
-	return path->ni->state == NI_ACTIVE && path->ni->net == path->pni->net &&
+	return path->ni->state == NI_ACTIVE && path->ni->net == path->hop->net &&
 	       !(path_bit(path) & f->avoid);
 }
 
@@ -213,12 +213,12 @@ static struct whole_rank whole_rank(const struct lnet_shard *sh, const struct ln
 				    const struct lnet_path *path)
 {
 	const struct lnet_ni_shard *nis = &path->ni->sh[sh->ix];
-	const struct lnet_peer_ni *pni = path->pni;
+	const struct lnet_peer_ni *hop = path->hop;
 
 	return (struct whole_rank) {
 		.numa = -numa_distance(sh->ln, path->ni->dev_cpt, s->cpt),
-		.credits = min(nis->credits, pni->credits),
-		.turn = -(s64)(nis->turn + pni->turn),
+		.credits = min(nis->credits, hop->credits),
+		.turn = -(s64)(nis->turn + hop->turn),
 	};
 }
 
@@ -392,7 +392,7 @@ static struct lnet_path *pick(struct lnet_shard *sh, struct lnet_select *s)
 		return path;			/* nothing was chosen, nobody's turn is over */
 	sh->turn++;
 	path->ni->sh[sh->ix].turn = sh->turn;
-	path->pni->turn = sh->turn;
+	path->hop->turn = sh->turn;
 	return path;
 }
 

@@ -153,7 +153,7 @@ static unsigned int resends(const struct lnet_op *op)
 /* @path and @how: the failure that is the reason. */
 static void count_resend(struct lnet_pass *p, struct lnet_path *path, enum lnet_outcome how)
 {
-	u64 *ni = path->ni->sh[p->sh->ix].c, *pni = path->pni->c;
+	u64 *ni = path->ni->sh[p->sh->ix].c, *pni = path->hop->c;
 
 	lnet_count(p->sh, resend_count);
 	if (how == LNET_LOCAL_TIMEOUT)
@@ -292,6 +292,12 @@ static void lost(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
 	lnet_op_attempt_failed(p, op, path, how);
 }
 
+/* It went over connections that have died since. */
+static bool is_lost(const struct lnet_path *trunk, const struct lnet_att *att)
+{
+	return trunk->lost_valid && (s32)(att->epoch - trunk->lost_epoch) <= 0;
+}
+
 /* The driver has taken all bytes and forgets the attempt: what is missing is the answer. */
 static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
@@ -312,7 +318,7 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	lnet_op_sent(p, op);
 	lnet_att_move(p, att, ATT_ASKED);
 	list_add_tail(&att->link, &path->asked);
-	if (path->lost_valid && (s32)(att->epoch - path->lost_epoch) <= 0 && resendable(p, op))
+	if (is_lost(path->trunk, att) && resendable(p, op))
 		lost(p, op, att, LNET_PATH_LOST);
 	/* no grace any more: nothing else became earlier */
 	else if (att->deadline_ns < op->timer.when_ns)
@@ -465,11 +471,31 @@ static void path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoc
 	}
 }
 
+/* What was asked through a router went over its connections. */
+static unsigned int carried_unanswered(const struct lnet_path *trunk, u32 epoch)
+{
+	const struct lnet_path *path;
+	unsigned int nr = 0;
+
+	list_for_each_entry(path, &trunk->carried, carry)
+		nr += unanswered(path, epoch);
+	return nr;
+}
+
+static void carried_ambiguous(struct lnet_pass *p, struct lnet_path *trunk, u32 epoch,
+			      enum lnet_outcome how)
+{
+	struct lnet_path *path;
+
+	list_for_each_entry(path, &trunk->carried, carry)
+		path_ambiguous(p, path, epoch, how);
+}
+
 void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch,
 		    enum lnet_outcome how)
 {
 	struct lnet_path *path;
-	unsigned int nr;
+	unsigned int nr, own;
 
 	lnet_enter_pni(p, to);
 	path = lnet_path_find(to, ni);
@@ -479,15 +505,18 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	path->lost_valid = 1;
 	path->lost_ns = p->now_ns;
 	lnet_contact_lost(p, to->peer);
-	nr = unanswered(path, epoch);
+	own = unanswered(path, epoch);
+	nr = own + carried_unanswered(path, epoch);
 	/* A set that dies idle costs nothing: nobody was let down. */
 	if (nr || path->nr_wire || how != LNET_PATH_LOST)
 		lnet_health_fail(p->sh, path, how);
 	if (!nr)
 		return;
 	lnet_count(p->sh, path_lost);
-	lnet_contact_doubt(p, to->peer);
+	if (own)
+		lnet_contact_doubt(p, to->peer);
 	path_ambiguous(p, path, epoch, how);
+	carried_ambiguous(p, path, epoch, how);
 }
 
 void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to,
@@ -578,13 +607,13 @@ void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
 
 void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 {
-	struct lnet_peer_ni *pni = path->pni;
+	struct lnet_peer_ni *hop = path->hop;
 	struct lnet_att *att, *next;
 	LIST_HEAD(due);
 	unsigned int cls;
 
 	for (cls = LNET_CLS_REPLY; cls < LNET_NR_CLASSES; cls++)
-		list_for_each_entry_safe(att, next, &pni->wait[cls], link)
+		list_for_each_entry_safe(att, next, &hop->wait[cls], link)
 			if (att->path == path && att == &att->op->first &&
 			    att->op->state == OP_TRY && !(att->op->flags & LNET_OPF_PINNED_DST))
 				list_move_tail(&att->link, &due);
@@ -596,7 +625,7 @@ void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 	}
 	while (!list_empty(&due)) {
 		att = list_last_entry(&due, struct lnet_att, link);
-		list_move(&att->link, &pni->wait[att->cls]);
+		list_move(&att->link, &hop->wait[att->cls]);
 	}
 }
 

@@ -143,7 +143,10 @@ static inline void world_join(struct world *w)
 			if (w->ni[n]->net != w->pni[p].net)
 				continue;
 			path->ni = w->ni[n];
-			path->pni = &w->pni[p];
+			path->pni = path->hop = &w->pni[p];
+			path->trunk = path;
+			INIT_LIST_HEAD(&path->carried);
+			INIT_LIST_HEAD(&path->carry);
 			path->ix = w->nr_path++;
 			INIT_LIST_HEAD(&path->asked);
 			INIT_LIST_HEAD(&path->reset);
