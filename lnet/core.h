@@ -370,7 +370,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	/* in p->resets, taken off under the shard lock: until then the path is not idle */
 	struct list_head reset;
 	u64 recover_ns;			/* interval of the recovery ping now */
-	u32 nr_wire;			/* attempts in WIRE or POSTED; a trunk's: of all it carries */
+	u32 nr_wire;			/* attempts in WIRE or POSTED; also those it carries */
 	u32 lost_epoch;			/* what was posted under this epoch or before is lost */
 	u8 lost_valid;
 	u8 recovering;			/* health.c: 0 not, else slow or quick */
