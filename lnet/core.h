@@ -376,6 +376,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u8 recovering;			/* health.c: 0 not, else slow or quick */
 	u8 pinging;			/* recovery pings under way */
 	bool back_measured;		/* one that left before back_ns was taken as a round trip */
+	s64 policy;			/* udsp.c: twice its priority, and 1 if it is preferred */
 	struct lnet_path_stats *stats;	/* NULL until first traffic */
 };
 
@@ -671,6 +672,7 @@ struct lnet {
 	struct lnet_slot *slots;	/* [slot_lock] */
 	u32 nr_slots, slot_free, nr_slot_free;
 	struct lnet_fault *fault;	/* fault.c; NULL: no rule was ever made */
+	struct lnet_udsp *udsp;		/* [cfg] udsp.c; NULL: no rule */
 	spinlock_t ping_lock;		/* leaf */
 	/* what a ping GET is answered with: current buffer [ping_lock] */
 	struct lnet_copy *ping_info;

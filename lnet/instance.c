@@ -5,6 +5,7 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include "core.h"
+#include "udsp.h"
 
 #define WAIT_NAP_MIN_US	100U
 #define WAIT_NAP_MAX_US	5000U
@@ -143,6 +144,7 @@ void lnet_destroy(struct lnet *ln)
 	lnet_cfg_wait(ln, ops_ended, NULL, U64_MAX);
 	mutex_unlock(&ln->cfg_mutex);
 	lnet_fault_fini(ln);
+	lnet_udsp_fini(ln);
 	lnet_ping_fini(ln);
 	for (i = 0; i < ln->nr_shards; i++)
 		lnet_windows_fini(&ln->shard[i]);

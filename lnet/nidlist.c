@@ -10,7 +10,8 @@ enum item_kind {
 };
 
 struct lnet_nidlist_item {
-	u32 net;
+	u32 net;		/* without its number if that is a range */
+	u16 first_net, nr_nets;	/* expressions of the number; none: it stands in @net */
 	u8 kind;
 	u8 bits;		/* MASK: how many are compared */
 	bool large;		/* MASK: of a 16-byte address */
@@ -174,16 +175,41 @@ static int addr_parse(struct lnet_nidlist_item *item, struct parse p, enum lnet_
 	return numrange_parse(item, 0, p, ~0U);
 }
 
+/* "tcp1", or "tcp[1-3]": the type, and expressions of its number. */
+static int net_parse(struct lnet_nidlist_item *item, struct parse p)
+{
+	unsigned int bracket = find(p.text, p.len, '[');
+	struct parse nums = p;
+	char net[LNET_NIDSTR_SIZE];
+	u16 first;
+
+	if (!bracket || bracket >= sizeof(net) || (p.text[0] >= '0' && p.text[0] <= '9'))
+		return -EINVAL;
+	memcpy(net, p.text, bracket);
+	net[bracket] = '\0';
+	if (lnet_net_parse(&item->net, net))
+		return -EINVAL;
+	if (bracket == p.len)
+		return 0;
+	if (lnet_net_num(item->net) || item->net == lnet_nid_net(&LNET_NID_LO))
+		return -EINVAL;
+	first = item->first[0];
+	nums.text += bracket;
+	nums.len -= bracket;
+	if (numrange_parse(item, 0, nums, 0xffff))
+		return -EINVAL;
+	item->first_net = item->first[0];
+	item->nr_nets = item->nr[0];
+	item->first[0] = first;
+	item->nr[0] = 0;
+	return 0;
+}
+
 static int item_parse(struct lnet_nidlist_item *item, struct parse p)
 {
-	char net[LNET_NIDSTR_SIZE];
 	struct parse addr = cut(&p, '@');
 
-	if (!p.len || p.len >= sizeof(net) || (p.text[0] >= '0' && p.text[0] <= '9'))
-		return -EINVAL;
-	memcpy(net, p.text, p.len);
-	net[p.len] = '\0';
-	if (lnet_net_parse(&item->net, net))
+	if (net_parse(item, p))
 		return -EINVAL;
 	return addr_parse(item, addr, lnet_net_addr_form(item->net));
 }
@@ -200,13 +226,14 @@ static int items_parse(struct parse p)
 }
 
 /*
- * Each item has a separator before it, each expression one of its own or its item's: so many are
- * enough.
+ * Each item has a separator before it, each expression one of its own, its bracket or its item's:
+ * so many are enough.
  */
 static int room_alloc(struct lnet_nidlist *list, const char *text, unsigned int len)
 {
 	unsigned int nr_items = count(text, len, ' ') + 1;
-	unsigned int nr_exprs = nr_items + count(text, len, '.') + count(text, len, ',');
+	unsigned int nr_exprs = nr_items + count(text, len, '.') + count(text, len, ',') +
+				count(text, len, '[');
 
 	list->items = kvzalloc(nr_items * sizeof(*list->items) + nr_exprs * sizeof(*list->exprs),
 			      GFP_NOFS);
@@ -230,6 +257,7 @@ int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text)
 	rc = room_alloc(list, p.text, p.len);
 	if (!rc)
 		rc = items_parse(p);
+	list->nr_exprs = nr_exprs;
 	if (rc)
 		lnet_nidlist_free(list);
 	return rc;
@@ -290,6 +318,15 @@ static bool item_match(const struct lnet_nidlist *list, const struct lnet_nidlis
 	}
 }
 
+static bool net_match(const struct lnet_nidlist *list, const struct lnet_nidlist_item *item,
+		      u32 net)
+{
+	if (!item->nr_nets)
+		return item->net == net;
+	return lnet_net_type(item->net) == lnet_net_type(net) &&
+	       exprs_match(list->exprs + item->first_net, item->nr_nets, lnet_net_num(net));
+}
+
 bool lnet_nidlist_match(const struct lnet_nidlist *list, const struct lnet_nid *nid)
 {
 	const struct lnet_nidlist_item *item = list->items;
@@ -299,7 +336,15 @@ bool lnet_nidlist_match(const struct lnet_nidlist *list, const struct lnet_nid *
 	if (lnet_nid_is_any(nid))
 		return false;
 	for (i = 0; i < list->nr; i++, item++)
-		if (item->net == net && item_match(list, item, nid))
+		if (net_match(list, item, net) && item_match(list, item, nid))
 			return true;
 	return false;
+}
+
+bool lnet_nidlist_same(const struct lnet_nidlist *a, const struct lnet_nidlist *b)
+{
+	if (a->nr != b->nr || a->nr_exprs != b->nr_exprs)
+		return false;
+	return !a->nr || (!memcmp(a->items, b->items, a->nr * sizeof(*a->items)) &&
+			  !memcmp(a->exprs, b->exprs, a->nr_exprs * sizeof(*a->exprs)));
 }

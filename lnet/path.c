@@ -10,6 +10,7 @@
 #include <lnet/nid.h>
 #include "core.h"
 #include "peer.h"
+#include "udsp.h"
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
@@ -128,6 +129,7 @@ void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare)
 		path->pni = path->hop = pni;
 		path->trunk = path;
 		path->ix = lnet_path_ix_take(pni->peer);
+		lnet_udsp_path(pni->ln, path);
 		list_move_tail(&path->link, &pni->paths);
 	}
 	/* What a net allows is known from its first NI on. */

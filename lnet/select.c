@@ -136,8 +136,8 @@ static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
 	rank[LNET_RANK_link_up] = link_up(path);
 	rank[LNET_RANK_responsive] = path->suspect_ns == 0;
 	rank[LNET_RANK_health] = min_t(s64, atomic_read(&path->ni->health), path->pni->health);
-	rank[LNET_RANK_priority] = 0;
-	rank[LNET_RANK_preferred] = 0;
+	rank[LNET_RANK_priority] = path->policy >> 1;
+	rank[LNET_RANK_preferred] = path->policy & 1;
 	rank[LNET_RANK_numa] = -numa_distance(sh->ln, path->ni->dev_cpt, s->cpt);
 	rank[LNET_RANK_credits] = min(nis->credits, hop->credits);
 	/*
@@ -206,7 +206,7 @@ static void avoid_tried(struct filter *f)
 
 /* The ranks that tell whole paths apart; all others are equal there. */
 struct whole_rank {
-	s64 numa, credits, turn;
+	s64 policy, numa, credits, turn;
 };
 
 static struct whole_rank whole_rank(const struct lnet_shard *sh, const struct lnet_select *s,
@@ -216,6 +216,7 @@ static struct whole_rank whole_rank(const struct lnet_shard *sh, const struct ln
 	const struct lnet_peer_ni *hop = path->hop;
 
 	return (struct whole_rank) {
+		.policy = path->policy,
 		.numa = -numa_distance(sh->ln, path->ni->dev_cpt, s->cpt),
 		.credits = min(nis->credits, hop->credits),
 		.turn = -(s64)(nis->turn + hop->turn),
@@ -225,6 +226,8 @@ static struct whole_rank whole_rank(const struct lnet_shard *sh, const struct ln
 /* The rank at which two differ; "turn" also if they do not. */
 static enum lnet_path_rank differ_at(const struct whole_rank *a, const struct whole_rank *b)
 {
+	if (unlikely(a->policy != b->policy))
+		return a->policy >> 1 != b->policy >> 1 ? LNET_RANK_priority : LNET_RANK_preferred;
 	if (a->numa != b->numa)
 		return LNET_RANK_numa;
 	return a->credits != b->credits ? LNET_RANK_credits : LNET_RANK_turn;
@@ -232,6 +235,8 @@ static enum lnet_path_rank differ_at(const struct whole_rank *a, const struct wh
 
 static bool whole_better(const struct whole_rank *a, const struct whole_rank *b)
 {
+	if (unlikely(a->policy != b->policy))
+		return a->policy > b->policy;
 	if (a->numa != b->numa)
 		return a->numa > b->numa;
 	return a->credits != b->credits ? a->credits > b->credits : a->turn > b->turn;

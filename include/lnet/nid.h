@@ -189,9 +189,9 @@ int lnet_ip6_parse(uint8_t ip[16], const char *text, unsigned int len);
 int lnet_num_parse(uint32_t *value, const char *text, unsigned int len, uint32_t limit);
 
 /*
- * A list of NID ranges: "10.0.[1-4/2].*@tcp1 192.168.0.0/16@tcp fd00::/64@tcp *@o2ib". Ranges in
- * brackets look at the first 32 address bits of 4-byte NIDs only; large NIDs are matched by masks
- * and by "*".
+ * A list of NID ranges: "10.0.[1-4/2].*@tcp1 192.168.0.0/16@tcp fd00::/64@tcp *@o2ib[1,3-5]".
+ * Ranges in brackets look at the first 32 address bits of 4-byte NIDs only; large NIDs are matched
+ * by masks and by "*".
  */
 #define LNET_NIDLIST_TEXT_MAX 4096	/* longest text accepted, bytes */
 struct lnet_nidlist_item;
@@ -200,6 +200,7 @@ struct lnet_nidlist {
 	unsigned int nr;
 	struct lnet_nidlist_item *items;	/* one allocation, with exprs behind */
 	struct lnet_nidlist_expr *exprs;
+	unsigned int nr_exprs;
 };
 
 /*
@@ -210,6 +211,8 @@ int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text);
 void lnet_nidlist_free(struct lnet_nidlist *list);
 /* Any context; O(text length). An empty list matches nothing. */
 bool lnet_nidlist_match(const struct lnet_nidlist *list, const struct lnet_nid *nid);
+/* Do both say the same, range by range? "tcp0" is "tcp". */
+bool lnet_nidlist_same(const struct lnet_nidlist *a, const struct lnet_nidlist *b);
 
 LNET_END_DECLS
 

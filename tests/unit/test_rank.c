@@ -386,5 +386,77 @@ static void test_against_filter(void)
 	}
 }
 
+/* ---- the walk over whole paths --------------------------------------------------------------- */
+
+static u32 below(struct world *w, u32 limit)
+{
+	return (u32)(world_random(&w->env) >> 20) % limit;
+}
+
+static struct world *whole_world(u64 seed)
+{
+	struct world *w = world_create();
+	unsigned int i;
+
+	w->seed = seed;
+	for (i = 1 + below(w, 3); i; i--)
+		world_ni(w, 1 + below(w, 2));
+	for (i = 1 + below(w, 3); i; i--)
+		world_pni(w, 1 + below(w, 2));
+	world_join(w);
+	for (i = 0; i < w->nr_ni; i++) {
+		w->ni[i]->dev_cpt = (s32)below(w, 3) - 1;
+		w->ni[i]->sh[0].credits = (s32)below(w, 3);
+		w->ni[i]->sh[0].turn = below(w, 4);
+	}
+	for (i = 0; i < w->nr_pni; i++) {
+		w->pni[i].credits = (s32)below(w, 3);
+		w->pni[i].turn = below(w, 4);
+	}
+	for (i = 0; i < w->nr_path; i++)
+		w->path[i].policy = below(w, 2) ? (s64)below(w, 6) - 4 : 0;
+	return w;
+}
+
+/* Candidates in the order of the walk, with all their ranks. */
+static unsigned int all_ranked(struct world *w, const struct lnet_select *s, struct lnet_cand *c)
+{
+	const struct filter f = { .s = s };
+	struct lnet_path *path;
+	unsigned int nr = 0;
+
+	for (path = next_path(&f, NULL); path; path = next_path(&f, path)) {
+		c[nr].path = path;
+		rank_path(&w->sh, s, path, c[nr++].rank);
+	}
+	return nr;
+}
+
+static void test_whole(void)
+{
+	unsigned int round, nr, best, decider, by_policy = 0;
+	struct lnet_cand c[WORLD_MAX * WORLD_MAX];
+
+	for (round = 0; round < 20000; round++) {
+		struct world *w = whole_world(round);
+		struct lnet_select s = { .peer = &w->peer, .cpt = (s32)below(w, 3) - 1 };
+		const struct filter f = { .s = &s };
+		struct lnet_path *path = best_of_whole(&w->sh, &s, &f);
+
+		nr = all_ranked(w, &s, c);
+		UNIT_EQUAL(!path, !nr, "there is one");
+		if (path) {
+			best = lnet_rank_best(c, nr, 0, &decider);
+			CU_ASSERT_PTR_EQUAL(path, c[best].path);
+			UNIT_EQUAL(s.decided_by, decider, "decider");
+			by_policy += decider == LNET_RANK_priority ||
+				     decider == LNET_RANK_preferred;
+		}
+		world_destroy(w);
+	}
+	CU_ASSERT(by_policy > 1000);
+}
+
 UNIT_SUITE(rank, { "lnt-030 cfg-020: candidate sets: winner and deciding rank", test_sets },
-	   { "lnt-030: the one-pass rule equals filtering rank by rank", test_against_filter })
+	   { "lnt-030: the one-pass rule equals filtering rank by rank", test_against_filter },
+	   { "lnt-030: the walk over whole paths chooses as all ranks do", test_whole })

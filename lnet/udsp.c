@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * User-defined selection policies: the rules, and what they make of each path.
+ *
+ * The rules are a table that is replaced as a whole: in one moment, under all shard locks, the
+ * pointer changes; then one peer after the other has its paths judged anew, under its own shard's
+ * lock. Choosing a path only compares a number.
+ *
+ * Of several rules that give a priority to the same thing the one with the lowest index counts. A
+ * path has four: of the peer's net, of our net, of our NID, of the peer's NID, compared in this
+ * order, as stock LNet chooses the net before the interfaces. What no rule names comes last.
+ */
+#include "plat.h"
+#include "core.h"
+#include "udsp.h"
+
+struct rule {
+	struct lnet_udsp_rule say;
+	struct lnet_nidlist end[LNET_NR_UDSP_ENDS];
+	bool is_net[LNET_NR_UDSP_ENDS];
+};
+
+struct lnet_udsp {
+	unsigned int nr;
+	/* how many have a better priority: LNET_UDSP_MAX different ones fit in a byte */
+	u8 place[LNET_UDSP_MAX];
+	struct rule *rule[LNET_UDSP_MAX];
+};
+
+/* ---- one rule -------------------------------------------------------------------------------- */
+
+/* A net alone means all its NIDs. */
+static int pattern_parse(struct lnet_nidlist *list, bool *is_net, const char *text)
+{
+	char all[LNET_UDSP_TEXT + 2];
+
+	*is_net = !strchr(text, '@');
+	if (strchr(text, ' '))
+		return -EINVAL;
+	scnprintf(all, sizeof(all), "%s%s", *is_net ? "*@" : "", text);
+	return lnet_nidlist_parse(list, all);
+}
+
+bool lnet_udsp_pattern_ok(const char *text)
+{
+	struct lnet_nidlist list;
+	bool is_net;
+	int rc = pattern_parse(&list, &is_net, text);
+
+	if (!rc)
+		lnet_nidlist_free(&list);
+	return !rc;
+}
+
+const char *lnet_udsp_wrong(const struct lnet_udsp_rule *rule)
+{
+	bool src = rule->text[LNET_UDSP_SRC][0], dst = rule->text[LNET_UDSP_DST][0];
+	bool rte = rule->text[LNET_UDSP_RTE][0];
+
+	if (!src && !dst && !rte)
+		return "a rule needs 'src', 'dst' or both";
+	if (rte && (src || !dst))
+		return "'rte' goes with 'dst', and without 'src'";
+	if (rule->has_priority && (rte || (src && dst)))
+		return "a priority is of 'src' or of 'dst' alone";
+	if (!rule->has_priority && src != dst && !rte)
+		return "'src' or 'dst' alone needs a priority";
+	return NULL;
+}
+
+static void rule_free(struct rule *r)
+{
+	unsigned int i;
+
+	for (i = 0; r && i < LNET_NR_UDSP_ENDS; i++)
+		lnet_nidlist_free(&r->end[i]);
+	kvfree(r);
+}
+
+static int rule_fill(struct rule *r)
+{
+	unsigned int i;
+	int rc = lnet_udsp_wrong(&r->say) ? -EINVAL : 0;
+
+	for (i = 0; i < LNET_NR_UDSP_ENDS && !rc; i++)
+		if (r->say.text[i][0])
+			rc = pattern_parse(&r->end[i], &r->is_net[i], r->say.text[i]);
+	return rc;
+}
+
+static int rule_new(const struct lnet_udsp_rule *say, struct rule **res)
+{
+	struct rule *r = kvzalloc(sizeof(*r), GFP_KERNEL);
+	int rc;
+
+	if (!r)
+		return -ENOMEM;
+	r->say = *say;
+	rc = rule_fill(r);
+	if (rc) {
+		rule_free(r);
+		r = NULL;
+	}
+	*res = r;
+	return rc;
+}
+
+static bool same_patterns(const struct rule *a, const struct rule *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < LNET_NR_UDSP_ENDS; i++)
+		if (a->is_net[i] != b->is_net[i] || !lnet_nidlist_same(&a->end[i], &b->end[i]))
+			return false;
+	return true;
+}
+
+static bool same_action(const struct rule *a, const struct rule *b)
+{
+	return a->say.has_priority == b->say.has_priority &&
+	       (!a->say.has_priority || a->say.priority == b->say.priority);
+}
+
+/* ---- what they say --------------------------------------------------------------------------- */
+
+/* The rule that gives @nid, or the net it is on, a priority; NULL: none. */
+static const struct rule *priority_rule(const struct lnet_udsp *u, enum lnet_udsp_end end,
+					bool is_net, const struct lnet_nid *nid, u32 *place)
+{
+	unsigned int i;
+
+	*place = LNET_UDSP_MAX;
+	for (i = 0; i < u->nr; i++) {
+		const struct rule *r = u->rule[i];
+
+		if (!r->say.has_priority || r->is_net[end] != is_net ||
+		    !lnet_nidlist_match(&r->end[end], nid))
+			continue;
+		*place = u->place[i];
+		return r;
+	}
+	return NULL;
+}
+
+static u32 place_of(const struct lnet_udsp *u, enum lnet_udsp_end end, bool is_net,
+		    const struct lnet_nid *nid)
+{
+	u32 place;
+
+	priority_rule(u, end, is_net, nid, &place);
+	return place;
+}
+
+void lnet_udsp_info(const struct lnet *ln, enum lnet_udsp_end end, const struct lnet_nid *nid,
+		    struct lnet_udsp_info *info)
+{
+	const struct lnet_udsp *u = ln->udsp;
+	const struct rule *net = NULL, *one = NULL;
+	u32 place;
+
+	if (u) {
+		net = priority_rule(u, end, true, nid, &place);
+		one = priority_rule(u, end, false, nid, &place);
+	}
+	info->net_priority = net ? (s64)net->say.priority : LNET_UDSP_NONE;
+	info->nid_priority = one ? (s64)one->say.priority : LNET_UDSP_NONE;
+}
+
+/* Of the rules that prefer what their other end, @other, means, the next for @dst, from @i on. */
+static const struct rule *preferring(const struct lnet_udsp *u, unsigned int *i,
+				     enum lnet_udsp_end other, const struct lnet_nid *dst)
+{
+	while (u && *i < u->nr) {
+		const struct rule *r = u->rule[(*i)++];
+
+		if (!r->say.has_priority && r->end[other].nr &&
+		    lnet_nidlist_match(&r->end[LNET_UDSP_DST], dst))
+			return r;
+	}
+	return NULL;
+}
+
+bool lnet_udsp_prefers(const struct lnet *ln, const struct lnet_nid *src,
+		       const struct lnet_nid *dst)
+{
+	const struct rule *r;
+	unsigned int i = 0;
+
+	while ((r = preferring(ln->udsp, &i, LNET_UDSP_SRC, dst)))
+		if (lnet_nidlist_match(&r->end[LNET_UDSP_SRC], src))
+			return true;
+	return false;
+}
+
+bool lnet_udsp_prefers_router(const struct lnet *ln, const struct lnet_peer *gw,
+			      const struct lnet_nid *dst)
+{
+	const struct lnet_peer_ni *pni;
+	const struct rule *r;
+	unsigned int i = 0;
+
+	while ((r = preferring(ln->udsp, &i, LNET_UDSP_RTE, dst)))
+		list_for_each_entry(pni, &gw->pnis, link)
+			if (lnet_nidlist_match(&r->end[LNET_UDSP_RTE], &pni->nid))
+				return true;
+	return false;
+}
+
+static bool path_preferred(const struct lnet *ln, const struct lnet_path *path)
+{
+	if (path->hop != path->pni)
+		return lnet_udsp_prefers_router(ln, path->hop->peer, &path->pni->nid);
+	return lnet_udsp_prefers(ln, &path->ni->nid, &path->pni->nid);
+}
+
+void lnet_udsp_path(const struct lnet *ln, struct lnet_path *path)
+{
+	const struct lnet_nid *src = &path->ni->nid, *dst = &path->pni->nid;
+	const struct lnet_udsp *u = ln->udsp;
+	s64 behind;
+
+	path->policy = 0;
+	if (!u)
+		return;
+	behind = (s64)place_of(u, LNET_UDSP_DST, true, dst) << 24 |
+		 place_of(u, LNET_UDSP_SRC, true, src) << 16 |
+		 place_of(u, LNET_UDSP_SRC, false, src) << 8 |
+		 place_of(u, LNET_UDSP_DST, false, dst);
+	path->policy = -behind * 2 + path_preferred(ln, path);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static struct lnet_udsp *table_copy(const struct lnet_udsp *from)
+{
+	struct lnet_udsp *u = kvzalloc(sizeof(*u), GFP_KERNEL);
+
+	if (u && from)
+		*u = *from;
+	return u;
+}
+
+static void table_places(struct lnet_udsp *u)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < u->nr; i++) {
+		u->place[i] = 0;
+		for (k = 0; k < u->nr; k++)
+			u->place[i] += u->rule[k]->say.has_priority &&
+				       u->rule[k]->say.priority < u->rule[i]->say.priority;
+	}
+}
+
+static void peer_settle(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_path *path;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		list_for_each_entry(path, &pni->paths, link)
+			lnet_udsp_path(p->ln, path);
+}
+
+/* cfg_mutex held. An empty table is none. What was before is the caller's. */
+static struct lnet_udsp *publish(struct lnet *ln, struct lnet_udsp *u)
+{
+	struct lnet_udsp *old = ln->udsp;
+	struct lnet_pass p;
+
+	if (u)
+		table_places(u);
+	lnet_shards_lock_all(ln);
+	ln->udsp = u && u->nr ? u : NULL;
+	lnet_shards_unlock_all(ln);
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	lnet_peers_walk(&p, peer_settle, NULL);
+	lnet_pass_end(&p);
+	if (u && !u->nr)
+		kvfree(u);
+	return old;
+}
+
+static void table_free(struct lnet_udsp *u)
+{
+	unsigned int i;
+
+	for (i = 0; u && i < u->nr; i++)
+		rule_free(u->rule[i]);
+	kvfree(u);
+}
+
+/* ---- changing them --------------------------------------------------------------------------- */
+
+/* Index of the rule with the patterns of @r, or the number of rules. */
+static unsigned int find_same(const struct lnet_udsp *u, const struct rule *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < u->nr; i++)
+		if (same_patterns(u->rule[i], r))
+			break;
+	return i;
+}
+
+/* Takes @r on success. *@out: the rule it replaces, or NULL. */
+static int table_insert(struct lnet_udsp *u, int idx, struct rule *r, struct rule **out)
+{
+	unsigned int same = find_same(u, r), at = u->nr;
+
+	*out = NULL;
+	if (same < u->nr) {
+		if (same_action(u->rule[same], r))
+			return -EALREADY;
+		*out = u->rule[same];
+		u->rule[same] = r;
+		return 0;
+	}
+	if (u->nr == LNET_UDSP_MAX)
+		return -ENOSPC;
+	if (idx >= 0 && (unsigned int)idx < u->nr)
+		at = (unsigned int)idx;
+	memmove(&u->rule[at + 1], &u->rule[at], (u->nr - at) * sizeof(u->rule[0]));
+	u->rule[at] = r;
+	u->nr++;
+	return 0;
+}
+
+/* cfg_mutex held. Takes @r on success. */
+static int add(struct lnet *ln, int idx, struct rule *r)
+{
+	struct lnet_udsp *u = table_copy(ln->udsp);
+	struct rule *gone;
+	int rc = u ? table_insert(u, idx, r, &gone) : -ENOMEM;
+
+	if (rc) {
+		kvfree(u);
+		return rc;
+	}
+	kvfree(publish(ln, u));
+	rule_free(gone);
+	return 0;
+}
+
+int lnet_udsp_add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule)
+{
+	struct rule *r;
+	int rc = rule_new(rule, &r);
+
+	if (rc)
+		return rc;
+	mutex_lock(&ln->cfg_mutex);
+	rc = add(ln, idx, r);
+	mutex_unlock(&ln->cfg_mutex);
+	if (rc)
+		rule_free(r);
+	return rc;
+}
+
+/* cfg_mutex held. */
+static int del(struct lnet *ln, unsigned int idx)
+{
+	struct lnet_udsp *u;
+	struct rule *gone;
+
+	if (!ln->udsp || idx >= ln->udsp->nr)
+		return -ENOENT;
+	u = table_copy(ln->udsp);
+	if (!u)
+		return -ENOMEM;
+	gone = u->rule[idx];
+	u->nr--;
+	memmove(&u->rule[idx], &u->rule[idx + 1], (u->nr - idx) * sizeof(u->rule[0]));
+	kvfree(publish(ln, u));
+	rule_free(gone);
+	return 0;
+}
+
+int lnet_udsp_del(struct lnet *ln, int idx)
+{
+	int rc = 0;
+
+	if (idx < -1)
+		return -ENOENT;
+	mutex_lock(&ln->cfg_mutex);
+	if (idx == -1)
+		table_free(publish(ln, NULL));
+	else
+		rc = del(ln, (unsigned int)idx);
+	mutex_unlock(&ln->cfg_mutex);
+	return rc;
+}
+
+static int table_fill(struct lnet_udsp *u, const struct lnet_udsp_rule *rules, unsigned int nr)
+{
+	int rc = nr > LNET_UDSP_MAX ? -ENOSPC : 0;
+
+	while (!rc && u->nr < nr) {
+		rc = rule_new(&rules[u->nr], &u->rule[u->nr]);
+		u->nr += !rc;
+	}
+	return rc;
+}
+
+int lnet_udsp_set(struct lnet *ln, const struct lnet_udsp_rule *rules, unsigned int nr)
+{
+	struct lnet_udsp *u = table_copy(NULL);
+	int rc = u ? table_fill(u, rules, nr) : -ENOMEM;
+
+	if (rc) {
+		table_free(u);
+		return rc;
+	}
+	mutex_lock(&ln->cfg_mutex);
+	table_free(publish(ln, u));
+	mutex_unlock(&ln->cfg_mutex);
+	return 0;
+}
+
+int lnet_udsp_get(struct lnet *ln, unsigned int idx, struct lnet_udsp_rule *rule)
+{
+	int rc = 0;
+
+	mutex_lock(&ln->cfg_mutex);
+	if (ln->udsp && idx < ln->udsp->nr)
+		*rule = ln->udsp->rule[idx]->say;
+	else
+		rc = -ENOENT;
+	mutex_unlock(&ln->cfg_mutex);
+	return rc;
+}
+
+void lnet_udsp_fini(struct lnet *ln)
+{
+	table_free(ln->udsp);
+	ln->udsp = NULL;
+}
