@@ -164,6 +164,9 @@ static int start(struct lnet_pass *p, const struct lnet_xfer *x, struct lnet_pee
 	op->type = type;
 	op->flags = flags;
 	err = may_start(p->sh);
+	if (!err && unlikely(READ_ONCE(p->ln->fault)) &&
+	    lnet_fault_peer_fails(p->ln, &x->target.nid))
+		err = -EIO;
 	if (!err)
 		err = prepare(p->ln, op, md, x);
 	if (!err)

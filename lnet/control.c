@@ -37,6 +37,7 @@ static const struct lnet_ctl_cmd commands[] = {
 	  .start = lnet_ctl_cpt_start,
 	  .next = lnet_ctl_dist_next,
 	  .end = lnet_ctl_cpt_end },
+	{ .cmd = LNET_NL_PEER_FAIL, .act = lnet_ctl_peer_fail_act },
 	{ .cmd = LNET_NL_ROUTING, .act = lnet_ctl_routing_act },
 	{ .cmd = LNET_NL_NUMA, .down = true, .act = lnet_ctl_numa_act },
 	{ .cmd = LNET_NL_STATS, .down = true, .next = lnet_ctl_stats_next },
@@ -70,7 +71,7 @@ bool lnet_control_configures(const struct lnet_ctl_req *req)
 	if (req->cmd == LNET_NL_TRANSACTION)
 		return is_commit(req);
 	return !(req->flags & LNET_NL_F_STAGED) && req->cmd != LNET_NL_FAULT &&
-	       req->cmd != LNET_NL_STATS_RESET;
+	       req->cmd != LNET_NL_PEER_FAIL && req->cmd != LNET_NL_STATS_RESET;
 }
 
 size_t lnet_control_size(const struct lnet_control *ctl, const struct lnet_ctl_req *req)

@@ -102,6 +102,8 @@ int lnet_ctl_fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 int lnet_ctl_fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);
 int lnet_ctl_fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+int lnet_ctl_peer_fail_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			   struct lnet_ctl_err *e);
 /* control_tun.c */
 int lnet_ctl_tunables_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			    struct lnet_ctl_err *e);

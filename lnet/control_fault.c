@@ -174,6 +174,44 @@ int lnet_ctl_fault_check(struct lnet_control *ctl, const struct lnet_ctl_req *re
 	return nids_of(all, &rule, e);
 }
 
+/* ---- NIDs that fail -------------------------------------------------------------------------- */
+
+static int peer_fail(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *e)
+{
+	struct lnet_nid nid;
+	struct lnet_val v;
+	s64 count;
+	int rc;
+
+	if (!lnet_req_find(item, "nid", &v))
+		return lnet_ctl_fail(e, -EINVAL, "'nid' is missing");
+	rc = lnet_ctl_nid(&v, "nid", &nid, e);
+	if (rc)
+		return rc;
+	if (!lnet_req_find(item, "threshold", &v))
+		return lnet_ctl_fail(e, -EINVAL, "'threshold' is missing");
+	rc = lnet_val_int(&v, -1, S32_MAX, &count);
+	if (rc)
+		return lnet_ctl_fail(e, rc, "'threshold' must be a number from -1 (always) to %d",
+				     S32_MAX);
+	rc = lnet_fault_peer(ln, &nid, (s32)count);
+	return rc == -ENOSPC ? lnet_ctl_fail(e, rc, "too many NIDs fail") : rc;
+}
+
+int lnet_ctl_peer_fail_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			   struct lnet_ctl_err *e)
+{
+	struct lnet_req items, item;
+	int rc = 0;
+
+	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
+		return lnet_ctl_fail(e, req->len ? -EINVAL : -ENOMSG, "no NID is given");
+	do
+		rc = peer_fail(ctl->ln, item, e);
+	while (!rc && lnet_req_item(&items, &item));
+	return rc;
+}
+
 /* ---- show ------------------------------------------------------------------------------------ */
 
 int lnet_ctl_fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,

@@ -17,6 +17,7 @@
 #include "core.h"
 
 #define MAX_RULES	256
+#define MAX_FAILS	64		/* NIDs that fail */
 #define MAX_INTERVAL_S	4000000u	/* in ms it fits 32 bits */
 #define MSG_TYPES	4		/* ACK, PUT, GET, REPLY */
 #define MSG_MASK_ALL	((1u << MSG_TYPES) - 1)
@@ -35,10 +36,18 @@ struct rule {
 	u64 window_ns, hit_ns;
 };
 
+/* What is asked of a NID, and what comes from it, fails so many times more. */
+struct fail {
+	struct lnet_nid nid;		/* any: all */
+	s32 left;			/* -1: always */
+};
+
 struct lnet_fault {
 	spinlock_t lock;		/* leaf */
 	struct list_head rules[2];	/* [lock] drop, delay */
 	u32 nr[2];			/* [lock], READ_ONCE without */
+	struct fail fails[MAX_FAILS];	/* [lock] */
+	u32 nr_fails;			/* [lock], READ_ONCE without */
 	/* while sending, where no shard is locked; what comes in is counted by who drops it */
 	atomic64_t hits[2];
 };
@@ -175,11 +184,49 @@ static struct lnet_fault *armed(struct lnet *ln, bool delay)
 	return likely(!f) || !READ_ONCE(f->nr[delay]) ? NULL : f;
 }
 
+/* ---- NIDs that fail -------------------------------------------------------------------------- */
+
+static struct fail *fail_find(struct lnet_fault *f, const struct lnet_nid *nid)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&f->lock);
+	for (i = 0; i < f->nr_fails; i++)
+		if (lnet_nid_same(&f->fails[i].nid, nid))
+			return &f->fails[i];
+	return NULL;
+}
+
+static void fail_remove(struct lnet_fault *f, struct fail *fail)
+{
+	*fail = f->fails[f->nr_fails - 1];
+	WRITE_ONCE(f->nr_fails, f->nr_fails - 1);
+}
+
+bool lnet_fault_peer_fails(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_fault *f = READ_ONCE(ln->fault);
+	struct fail *fail;
+
+	if (likely(!f) || !READ_ONCE(f->nr_fails))
+		return false;
+	spin_lock(&f->lock);
+	fail = fail_find(f, nid);
+	if (!fail)
+		fail = fail_find(f, &LNET_NID_ANY);
+	if (fail && fail->left > 0 && !--fail->left)
+		fail_remove(f, fail);
+	spin_unlock(&f->lock);
+	return fail;
+}
+
 bool lnet_fault_rx(struct lnet_pass *p, const struct lnet_ni *ni, const struct lnet_hdr *hdr)
 {
 	struct lnet_fault *f = armed(p->ln, false);
 	bool hit;
 
+	if (lnet_fault_peer_fails(p->ln, &hdr->src_nid))
+		return true;
 	if (!f)
 		return false;
 	spin_lock(&f->lock);
@@ -303,18 +350,26 @@ static struct lnet_fault *fault_create(void)
 	return f;
 }
 
-/* The first rule makes the table, which then stays until the instance goes. [cfg_mutex] */
-static int rule_add(struct lnet *ln, struct rule *rule)
+/* What is added first makes the table, which then stays until the instance goes. [cfg_mutex] */
+static struct lnet_fault *fault_want(struct lnet *ln)
 {
 	struct lnet_fault *f = ln->fault;
+
+	if (f)
+		return f;
+	f = fault_create();
+	if (f)
+		smp_store_release(&ln->fault, f);
+	return f;
+}
+
+static int rule_add(struct lnet *ln, struct rule *rule)
+{
+	struct lnet_fault *f = fault_want(ln);
 	bool delay = rule->r.delay;
 
-	if (!f) {
-		f = fault_create();
-		if (!f)
-			return -ENOMEM;
-		smp_store_release(&ln->fault, f);
-	}
+	if (!f)
+		return -ENOMEM;
 	if (f->nr[delay] == MAX_RULES)
 		return -ENOSPC;
 	spin_lock(&f->lock);
@@ -405,6 +460,51 @@ void lnet_fault_reset(struct lnet *ln, bool delay)
 		redraw(ln, rule);
 	}
 	spin_unlock(&f->lock);
+}
+
+static int fail_set(struct lnet_fault *f, const struct lnet_nid *nid, s32 count)
+{
+	struct fail *fail = fail_find(f, nid);
+
+	if (!fail && f->nr_fails == MAX_FAILS)
+		return -ENOSPC;
+	if (!fail)
+		fail = &f->fails[f->nr_fails];
+	*fail = (struct fail){ .nid = *nid, .left = count };
+	if (fail == &f->fails[f->nr_fails])
+		WRITE_ONCE(f->nr_fails, f->nr_fails + 1);
+	return 0;
+}
+
+static void fail_unset(struct lnet_fault *f, const struct lnet_nid *nid)
+{
+	struct fail *fail = fail_find(f, nid);
+
+	if (lnet_nid_is_any(nid))
+		WRITE_ONCE(f->nr_fails, 0);
+	else if (fail)
+		fail_remove(f, fail);
+}
+
+int lnet_fault_peer(struct lnet *ln, const struct lnet_nid *nid, s32 count)
+{
+	struct lnet_fault *f;
+	int rc = 0;
+
+	mutex_lock(&ln->cfg_mutex);
+	f = count ? fault_want(ln) : ln->fault;
+	if (f) {
+		spin_lock(&f->lock);
+		if (count)
+			rc = fail_set(f, nid, count);
+		else
+			fail_unset(f, nid);
+		spin_unlock(&f->lock);
+	} else if (count) {
+		rc = -ENOMEM;
+	}
+	mutex_unlock(&ln->cfg_mutex);
+	return rc;
 }
 
 void lnet_fault_fini(struct lnet *ln)

@@ -266,6 +266,13 @@ int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src,
 int lnet_fault_get(struct lnet *ln, bool delay, unsigned int pos, struct lnet_fault_rule *rule);
 void lnet_fault_reset(struct lnet *ln, bool delay);
 void lnet_fault_fini(struct lnet *ln);
+/*
+ * The next @count transfers that are asked for to @nid (any: to all) fail with -EIO, and messages
+ * from it are dropped, each counted; -1: always; 0: no more. config. 0, -ENOMEM, -ENOSPC
+ */
+int lnet_fault_peer(struct lnet *ln, const struct lnet_nid *nid, s32 count);
+/* One of them? It is counted. */
+bool lnet_fault_peer_fails(struct lnet *ln, const struct lnet_nid *nid);
 /* true: drop silently on receive */
 bool lnet_fault_rx(struct lnet_pass *p, const struct lnet_ni *ni, const struct lnet_hdr *hdr);
 /* ns to hold back a message to be sent, 0: none */

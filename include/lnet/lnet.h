@@ -291,8 +291,8 @@ void lnet_xfer_init(struct lnet_xfer *x);
  * Any thread, task context, may be called from handlers.
  *
  * Return: 0: exactly one event with .final follows. -ENOENT (MD invalid, inactive or attached),
- * -EINVAL (portal, length, self), -EAGAIN (requests_max are under way), -ENOMEM, -ESHUTDOWN: no
- * event.
+ * -EINVAL (portal, length, self), -EAGAIN (requests_max are under way), -EIO (the target was told
+ * to fail, for tests), -ENOMEM, -ESHUTDOWN: no event.
  */
 int lnet_put(struct lnet *ln, const struct lnet_xfer *x);
 /**

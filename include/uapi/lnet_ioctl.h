@@ -22,6 +22,8 @@
 	_IOC(_IOC_READ | _IOC_WRITE, LNET_IOC_TYPE, (nr), (nr) < 81 ? sizeof(__u64) : 184)
 
 enum lnet_ioc_nr {
+	LNET_IOC_UNCONFIGURE	= 56,	/* data */
+	LNET_IOC_CONFIGURE	= 59,	/* data; @flags not 0: with what parameters name */
 	LNET_IOC_GET_PEER	= 76,	/* data: the peer of @nid, into the log */
 	LNET_IOC_CONFIG_RTR	= 87,	/* config: routing on or off */
 	LNET_IOC_ADD_BUF	= 88,	/* config: router buffers */

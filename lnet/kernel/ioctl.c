@@ -47,6 +47,31 @@ static int get_peer(struct lnet *ln, void *buf)
 	return 0;
 }
 
+/* Of words there is room only in the log. */
+static int told(int rc, const struct lnet_ctl_err *e)
+{
+	if (rc && e->text[0])
+		pr_info("lnet: ioctl: %s\n", e->text);
+	return rc;
+}
+
+/* The flags say whether the interfaces that the module's parameters name are wanted. */
+static int configure(struct lnet *ln, void *buf)
+{
+	const struct lnet_ioc_data *data = buf;
+	struct lnet_ctl_err e = { "" };
+
+	return told(lnet_netns_configure(current->nsproxy->net_ns, data->flags, &e), &e);
+}
+
+static int unconfigure(struct lnet *ln, void *buf)
+{
+	struct lnet_ctl_req req = { .cmd = LNET_NL_CONFIGURE };
+	struct lnet_ctl_err e = { "" };
+
+	return told(lnet_netns_act(lnet_netns_of(current->nsproxy->net_ns), &req, &e), &e);
+}
+
 /* A node that routes nothing is asked to go on so. */
 static int config_rtr(struct lnet *ln, void *buf)
 {
@@ -148,6 +173,8 @@ static const struct request {
 	u32 version, size;
 	int (*act)(struct lnet *ln, void *buf);
 } requests[] = {
+	{ LNET_IOC_UNCONFIGURE, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), unconfigure },
+	{ LNET_IOC_CONFIGURE, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), configure },
 	{ LNET_IOC_GET_PEER, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), get_peer },
 	{ LNET_IOC_CONFIG_RTR, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), config_rtr },
 	{ LNET_IOC_ADD_BUF, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), no_routing },

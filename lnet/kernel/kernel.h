@@ -59,10 +59,10 @@ struct lnet_netns *lnet_netns_of(const struct net *net);
  * -ENOMEM, -ESHUTDOWN: it is being taken down.
  */
 int lnet_netns_up(struct net *net, struct lnet_netns **ns);
-/* cfg_lock held: look for interfaces that are waited for, if any are, now and then. */
-void lnet_netns_join(struct lnet_netns *ns);
-/* As `lnetctl lnet configure --all'. 0 or -errno with @e. */
-int lnet_netns_configure(struct net *net, struct lnet_ctl_err *e);
+/* A change. 0 or -errno with @e. */
+int lnet_netns_act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct lnet_ctl_err *e);
+/* As `lnetctl lnet configure', with --all or without. 0 or -errno with @e. */
+int lnet_netns_configure(struct net *net, bool all, struct lnet_ctl_err *e);
 
 /* Loads the module of a type's driver, if there is none and one is known. No lock held. */
 void lnet_driver_want(u8 type);

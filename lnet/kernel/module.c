@@ -9,7 +9,7 @@
 static void configure(struct work_struct *work)
 {
 	struct lnet_ctl_err e = { "" };
-	int rc = lnet_netns_configure(&init_net, &e);
+	int rc = lnet_netns_configure(&init_net, true, &e);
 
 	if (rc)
 		pr_err("lnet: config_on_load: %s (%d)\n", e.text, rc);

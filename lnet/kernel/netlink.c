@@ -37,21 +37,6 @@ static bool may(struct sk_buff *skb)
 	return netlink_ns_capable(skb, sock_net(skb->sk)->user_ns, CAP_NET_ADMIN);
 }
 
-static int act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
-{
-	bool all = req->cmd == LNET_NL_CONFIGURE && req->flags & LNET_NL_F_CREATE &&
-		   !(req->flags & LNET_NL_F_EXCL);
-	int rc;
-
-	mutex_lock(&ns->cfg_lock);
-	rc = lnet_control_do(&ns->ctl, req, e);
-	if (!rc && all)
-		rc = lnet_params_networks(ns, e);
-	lnet_netns_join(ns);
-	mutex_unlock(&ns->cfg_lock);
-	return rc;
-}
-
 static int change(struct sk_buff *skb, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
 {
 	struct lnet_netns *ns;
@@ -63,7 +48,8 @@ static int change(struct sk_buff *skb, const struct lnet_ctl_req *req, struct ln
 	    (req->cmd == LNET_NL_CONFIGURE || req->cmd == LNET_NL_NETS))
 		lnet_driver_want(LNET_LND_TCP);
 	rc = lnet_netns_up(sock_net(skb->sk), &ns);
-	return rc ? lnet_ctl_fail(e, rc, "no instance in this namespace") : act(ns, req, e);
+	return rc ? lnet_ctl_fail(e, rc, "no instance in this namespace") :
+		    lnet_netns_act(ns, req, e);
 }
 
 /*

@@ -36,7 +36,7 @@ struct lnet *lnet_netns_instance(const struct net *net)
 
 #define JOIN_MS 500
 
-void lnet_netns_join(struct lnet_netns *ns)
+static void join_later(struct lnet_netns *ns)
 {
 	if (ns->ctl.waiting)
 		schedule_delayed_work(&ns->join, msecs_to_jiffies(JOIN_MS));
@@ -48,7 +48,7 @@ static void join_work(struct work_struct *work)
 
 	mutex_lock(&ns->cfg_lock);
 	lnet_control_join(&ns->ctl);
-	lnet_netns_join(ns);
+	join_later(ns);
 	mutex_unlock(&ns->cfg_lock);
 }
 
@@ -163,22 +163,31 @@ static void instance_stop(struct lnet_netns *ns)
 	lnet_kernel_env_destroy(ns->env);
 }
 
-int lnet_netns_configure(struct net *net, struct lnet_ctl_err *e)
+int lnet_netns_act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
 {
-	struct lnet_ctl_req req = { .cmd = LNET_NL_CONFIGURE, .flags = LNET_NL_F_CREATE };
+	bool all = req->cmd == LNET_NL_CONFIGURE && req->flags & LNET_NL_F_CREATE &&
+		   !(req->flags & LNET_NL_F_EXCL);
+	int rc;
+
+	mutex_lock(&ns->cfg_lock);
+	rc = lnet_control_do(&ns->ctl, req, e);
+	if (!rc && all)
+		rc = lnet_params_networks(ns, e);
+	join_later(ns);
+	mutex_unlock(&ns->cfg_lock);
+	return rc;
+}
+
+int lnet_netns_configure(struct net *net, bool all, struct lnet_ctl_err *e)
+{
+	struct lnet_ctl_req req = { .cmd = LNET_NL_CONFIGURE,
+				    .flags = LNET_NL_F_CREATE | (all ? 0 : LNET_NL_F_EXCL) };
 	struct lnet_netns *ns;
 	int rc;
 
 	lnet_driver_want(LNET_LND_TCP);
 	rc = lnet_netns_up(net, &ns);
-	if (rc)
-		return rc;
-	mutex_lock(&ns->cfg_lock);
-	rc = lnet_control_do(&ns->ctl, &req, e);
-	if (!rc)
-		rc = lnet_params_networks(ns, e);
-	mutex_unlock(&ns->cfg_lock);
-	return rc;
+	return rc ? rc : lnet_netns_act(ns, &req, e);
 }
 
 static int __net_init net_begin(struct net *net)

@@ -244,7 +244,19 @@ def other_requests(node, channel):
     equal("a ping of nothing", do(6, 0x305), -errno.ENOENT)
     equal("a backup of a net that is not there", do(2, 0x325, [["net type", "tcp9"]]), -errno.ESRCH)
     equal("one of no net", do(2, 0x305, [["net type", "bogus"]]), -errno.ENOENT)
-    for cmd in (5, 9, 10, 14):
+    equal("a NID fails once", do(10, 0x405, [["nid", "10.77.0.9@tcp", "threshold", 1]]), 0)
+    check("it is not asked", "errno: -5" in node.ctl("ping", "10.77.0.9@tcp")[1])
+    equal("all fail", do(10, 0x405, [["nid", "<?>", "threshold", -1]]), 0)
+    check("none is asked", "errno: -5" in node.ctl("ping", "10.77.0.2@tcp")[1])
+    equal("none fails", do(10, 0x405, [["nid", "<?>", "threshold", 0]]), 0)
+    node.ok("ping", "10.77.0.2@tcp")
+    equal("one that is no NID", do(10, 0x405, [["nid", "bogus", "threshold", 1]]), -errno.EINVAL)
+    equal("less than always", do(10, 0x405, [["nid", "10.77.0.9@tcp", "threshold", -2]]), -errno.ERANGE)
+    equal("how often is not said", do(10, 0x405, [["nid", "10.77.0.9@tcp"]]), -errno.EINVAL)
+    equal("who fails is not said", do(10, 0x405, [["threshold", 1]]), -errno.EINVAL)
+    equal("nothing is said", do(10, 0x405), -errno.ENOMSG)
+    equal("nothing is shown of it", do(10, 0x305), -95)
+    for cmd in (5, 9, 14):
         equal("command %d is none yet" % cmd, do(cmd, 0x405, "x", 1), -95)
 
 

@@ -48,6 +48,42 @@ static void test_refused(void)
 	rails_end();
 }
 
+/* Who was told to fail is not sent to, and not listened to. */
+static void test_failing_peer(void)
+{
+	struct lnet *ln, *other;
+	struct lnet_nid to, from;
+	struct lnet_xfer x;
+	unsigned int live, tag;
+
+	rails_begin(NULL);
+	ln = rails.node[0].ln;
+	other = rails.node[1].ln;
+	live = ln->shard[0].nr_live;
+	to = rails_nid(1, 0);
+	from = rails_nid(0, 0);
+	xfer(&x);
+	UNIT_EQUAL(lnet_fault_peer(ln, &to, 2), 0, "twice");
+	UNIT_EQUAL(lnet_put(ln, &x), -EIO, "a PUT");
+	UNIT_EQUAL(lnet_get(ln, &x), -EIO, "a GET");
+	UNIT_EQUAL(ln->shard[0].nr_live, live, "nothing was started");
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "then no more");
+	UNIT_EQUAL(lnet_fault_peer(other, &from, -1), 0, "what comes from the first rail");
+	from = rails_nid(0, 1);
+	UNIT_EQUAL(lnet_fault_peer(other, &from, -1), 0, "and from the second");
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(60 * NSEC_PER_SEC);
+	CU_ASSERT(rails_done(tag) && rails.req[tag].status);
+	CU_ASSERT(rails_stat(1, LNET_C_fault_drops) > 0);
+	UNIT_EQUAL(lnet_fault_peer(other, &LNET_NID_ANY, 0), 0, "no more");
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(60 * NSEC_PER_SEC);
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "as before");
+	rails_end();
+}
+
 /* As many as may be under way: the next is refused, and taken when one has ended. */
 static void test_too_many(void)
 {
@@ -235,6 +271,7 @@ static void test_not_resent(void)
 
 UNIT_SUITE(api,
 	{ "what is refused starts nothing", test_refused },
+	{ "who was told to fail", test_failing_peer },
 	{ "no more than may be under way", test_too_many },
 	{ "a peer that is being removed", test_leaving_peer },
 	{ "no common net", test_no_path },

@@ -13,6 +13,8 @@
 #define lnet_fault_count fault_t_count
 #define lnet_fault_count_reset fault_t_count_reset
 #define lnet_fault_ni_down fault_t_ni_down
+#define lnet_fault_peer fault_t_peer
+#define lnet_fault_peer_fails fault_t_peer_fails
 #define lnet_att_hdr fault_t_att_hdr
 #define lnet_ni_by_nid fault_t_ni_by_nid
 #include "paths.h"
@@ -488,6 +490,49 @@ static void test_ni_down(void)
 	teardown();
 }
 
+/* A NID fails so often, for what is asked of it and what comes from it together. */
+static void test_peer_fails(void)
+{
+	struct lnet_nid other;
+	unsigned int i;
+
+	setup();
+	world_nid(&other, 1, 51);
+	UNIT_EQUAL(lnet_fault_peer(&w->ln, &msg.src_nid, 0), 0, "no more of nothing");
+	CU_ASSERT_PTR_NULL(w->ln.fault);
+	UNIT_EQUAL(lnet_fault_peer(&w->ln, &msg.src_nid, 3), 0, "three times");
+	UNIT_EQUAL(lnet_fault_peer_fails(&w->ln, &other), 0, "not another one");
+	UNIT_EQUAL(rx(), 1, "first");
+	UNIT_EQUAL(lnet_fault_peer_fails(&w->ln, &msg.src_nid), 1, "second");
+	UNIT_EQUAL(rx(), 1, "third");
+	UNIT_EQUAL(rx(), 0, "not any more");
+	UNIT_EQUAL(lnet_fault_peer(&w->ln, &msg.src_nid, -1), 0, "always");
+	UNIT_EQUAL(rx_many(1000), 1000, "always");
+	UNIT_EQUAL(lnet_fault_peer(&w->ln, &msg.src_nid, 1), 0, "once, in its place");
+	UNIT_EQUAL(rx_many(5), 1, "once");
+	UNIT_EQUAL(lnet_fault_peer(&w->ln, &LNET_NID_ANY, -1), 0, "everybody");
+	UNIT_EQUAL(lnet_fault_peer_fails(&w->ln, &other), 1, "everybody");
+	UNIT_EQUAL(lnet_fault_peer(&w->ln, &other, -1), 0, "and one");
+	UNIT_EQUAL(lnet_fault_peer(&w->ln, &msg.src_nid, 0), 0, "no more of who has none");
+	UNIT_EQUAL(rx(), 1, "everybody");
+	UNIT_EQUAL(lnet_fault_peer(&w->ln, &LNET_NID_ANY, 0), 0, "no more at all");
+	UNIT_EQUAL(rx(), 0, "nobody");
+	UNIT_EQUAL(lnet_fault_peer_fails(&w->ln, &other), 0, "nobody");
+	for (i = 0; i < MAX_FAILS; i++) {
+		world_nid(&other, 2, (u16)(i + 1));
+		UNIT_EQUAL(lnet_fault_peer(&w->ln, &other, 1), 0, "many");
+	}
+	UNIT_EQUAL(lnet_fault_peer(&w->ln, &msg.src_nid, 1), -ENOSPC, "too many");
+	UNIT_EQUAL(lnet_fault_peer(&w->ln, &other, 2), 0, "which are there");
+	teardown();
+	setup();
+	unit_fail_alloc(1);
+	UNIT_EQUAL(lnet_fault_peer(&w->ln, &msg.src_nid, 1), -ENOMEM, "no memory");
+	unit_fail_alloc(0);
+	UNIT_EQUAL(rx(), 0, "nothing was added");
+	teardown();
+}
+
 UNIT_SUITE(fault,
 	   { "dbg-005: rules that make no sense are refused", test_checks },
 	   { "dbg-005: out of memory leaves no half rule", test_no_memory },
@@ -500,4 +545,5 @@ UNIT_SUITE(fault,
 	   { "dbg-005: delay", test_delay },
 	   { "dbg-005: most recent first", test_order },
 	   { "dbg-005: delete, list, reset, limit", test_keep },
+	   { "NIDs that fail a number of times", test_peer_fails },
 	   { "dbg-025 dbg-030: an interface held down", test_ni_down })

@@ -289,9 +289,43 @@ static void test_peer(void)
 	stock_close(c);
 }
 
+/* Without netlink for it, a node is switched on and off by ioctl. */
+static void test_configure(void)
+{
+	static const struct {
+		unsigned int flags, want;
+	} rows[] = { { 0, 0 }, { LNETCTL_CONF_ALL, 1 } };
+	struct lnetctl *c = stock_open();
+	unsigned int i;
+	u32 head[2], flags;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		UNIT_EQUAL(lnetctl_configure(c, rows[i].flags), 0, "on");
+		UNIT_EQUAL(world.code, 0xc008653b, "59");
+		memcpy(head, world.asked, sizeof(head));
+		memcpy(&flags, world.asked + 24, sizeof(flags));
+		UNIT_EQUAL(head[0], 128, "length");
+		UNIT_EQUAL(head[1], 0x0001000a, "version");
+		UNIT_EQUAL(flags, rows[i].want, "with what parameters name");
+	}
+	UNIT_EQUAL(lnetctl_unconfigure(c), 0, "off");
+	UNIT_EQUAL(world.code, 0xc0086538, "56");
+	memcpy(head, world.asked, sizeof(head));
+	UNIT_EQUAL(head[0], 128, "length");
+	UNIT_EQUAL(head[1], 0x0001000a, "version");
+	world.err = -EBUSY;
+	UNIT_EQUAL(lnetctl_unconfigure(c), -EBUSY, "as it is told");
+	UNIT_TEXT(lnetctl_error(c)->text, "LNet configure error: Device or resource busy", "words");
+	world.code = 0;
+	UNIT_EQUAL(lnetctl_configure(c, LNETCTL_CONF_LARGE), -EOPNOTSUPP, "large NIDs");
+	UNIT_EQUAL(world.code, 0, "which cannot be asked for");
+	stock_close(c);
+}
+
 UNIT_SUITE(stock, { "tunables are shown as the stock tool shows them", test_global },
 	   { "what cannot be read of them is derived", test_derived },
 	   { "they are set by parameter and by ioctl", test_set },
 	   { "all of them or none", test_undo },
 	   { "statistics stand where stock's module has them", test_stats },
+	   { "a node is switched on and off by ioctl", test_configure },
 	   { "a peer is logged by ioctl", test_peer })

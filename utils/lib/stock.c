@@ -271,6 +271,21 @@ int stock_peer_log(const struct stock *s, const char *text)
 	return s->ask(s->arg, LNET_IOC(LNET_IOC_GET_PEER), &data);
 }
 
+/* ---- on and off ------------------------------------------------------------------------------ */
+
+/* There is no room to ask for large NIDs. */
+static int configure(const struct stock *s, unsigned int flags)
+{
+	struct lnet_ioc_data data = { .hdr = { sizeof(data), LNET_IOC_VERSION_DATA } };
+
+	if (!(flags & LNET_NL_F_CREATE))
+		return s->ask(s->arg, LNET_IOC(LNET_IOC_UNCONFIGURE), &data);
+	if (flags & LNET_NL_F_APPEND)
+		return -EOPNOTSUPP;
+	data.flags = !(flags & LNET_NL_F_EXCL);
+	return s->ask(s->arg, LNET_IOC(LNET_IOC_CONFIGURE), &data);
+}
+
 /* ---- which ----------------------------------------------------------------------------------- */
 
 int stock_talk(const struct stock *s, const struct ctl_op *op, const struct lnetctl_node *body,
@@ -278,6 +293,8 @@ int stock_talk(const struct stock *s, const struct ctl_op *op, const struct lnet
 {
 	bool shows = (op->flags & LNET_NL_F_DUMP) == LNET_NL_F_DUMP;
 
+	if (op->cmd == LNET_NL_CONFIGURE)
+		return configure(s, op->flags);
 	if (op->cmd == LNET_NL_TUNABLES && shows)
 		return global_show(s, reply->doc);
 	if (op->cmd == LNET_NL_TUNABLES && body)
