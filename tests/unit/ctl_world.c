@@ -6,8 +6,11 @@
 
 static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *res)
 {
+	const struct world *w = arg;
 	char text[64], buf[LNET_NIDSTR_SIZE];
 
+	if (!strcmp(ifname, "late") && w->late)
+		ifname = "eth99";
 	if (strncmp(ifname, "eth", 3))
 		return -ENODEV;
 	snprintf(text, sizeof(text), "10.0.%s.1@%s", ifname + 3, lnet_net_str(net, buf));
@@ -41,29 +44,36 @@ static const struct lnet_control_ops ops = {
 	.wake = wake,
 };
 
-static void put_verdict(void *at, const struct nlmsghdr *req, int err)
+static void put_verdict(void *at, size_t size, const struct nlmsghdr *req, int err,
+			const char *text)
 {
+	size_t len = *text ? strlen(text) + 1 : 0;
+	struct nlattr a = { .nla_type = NLMSGERR_ATTR_MSG, .nla_len = (u16)(sizeof(a) + len) };
 	struct {
 		struct nlmsghdr h;
 		struct nlmsgerr e;
 	} ack = {
-		.h = { .nlmsg_len = sizeof(ack),
+		.h = { .nlmsg_len = sizeof(ack) + (len ? NLA_ALIGN(a.nla_len) : 0),
 		       .nlmsg_type = NLMSG_ERROR,
 		       .nlmsg_seq = req->nlmsg_seq,
-		       .nlmsg_flags = NLM_F_CAPPED },
+		       .nlmsg_flags = NLM_F_CAPPED | (len ? NLM_F_ACK_TLVS : 0) },
 		.e = { .error = err },
 	};
 
+	memset(at, 0, size);
 	memcpy(at, &ack, sizeof(ack));
+	if (!len)
+		return;
+	memcpy((u8 *)at + sizeof(ack), &a, sizeof(a));
+	memcpy((u8 *)at + sizeof(ack) + sizeof(a), text, len);
 }
 
 static int dump(struct world *w, const struct nlmsghdr *h, const struct lnet_ctl_req *req,
-		lnetctl_reply_fn reply, void *to)
+		lnetctl_reply_fn reply, void *to, struct lnet_ctl_err *e)
 {
 	static u32 buf[65536 / sizeof(u32)];
-	struct lnet_ctl_err e;
 	struct lnet_ctl_dump d;
-	int rc = lnet_control_dump_start(&w->ctl, req, &d, &e);
+	int rc = lnet_control_dump_start(&w->ctl, req, &d, e);
 
 	if (rc)
 		return rc;
@@ -71,7 +81,7 @@ static int dump(struct world *w, const struct nlmsghdr *h, const struct lnet_ctl
 		struct lnet_nlw nlw;
 
 		lnet_nlw_init(&nlw, buf, w->size, h->nlmsg_type, req->cmd, 0, h->nlmsg_seq);
-		rc = lnet_control_dump_next(&d, &nlw.sink, &e);
+		rc = lnet_control_dump_next(&d, &nlw.sink, e);
 		if (++w->nr_pieces == w->piece_at)
 			w->piece(w);
 		if (nlw.len)
@@ -97,15 +107,15 @@ static int serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply,
 				    .attrs = g + 1,
 				    .len = h->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN };
 	struct world *w = arg;
-	struct lnet_ctl_err e;
-	u32 ack[64];
+	struct lnet_ctl_err e = { "" };
+	u32 ack[512 / sizeof(u32)];
 	int rc;
 
 	if (lnet_control_changes(req.cmd, req.flags))
 		rc = lnet_control_do(&w->ctl, &req, &e);
 	else
-		rc = dump(w, h, &req, reply, to);
-	put_verdict(ack, h, rc);
+		rc = dump(w, h, &req, reply, to, &e);
+	put_verdict(ack, sizeof(ack), h, rc, e.text);
 	return reply(to, ack, ack[0]);
 }
 

@@ -15,9 +15,10 @@ struct world {
 	unsigned int nr_pieces, nr_wakes;
 	unsigned int piece_at;		/* after that piece: */
 	void (*piece)(struct world *w);
+	bool late;			/* the interface "late" has come */
 };
 
-/* Configured; interfaces ethN have the address 10.0.N.1, this machine has eth1. */
+/* Configured; interfaces ethN have the address 10.0.N.1, this machine has eth1; 10.0.99.1 late. */
 void ctl_world_begin(struct world *w);
 void ctl_world_end(struct world *w);
 /* one more client, to be closed */

@@ -3,114 +3,7 @@
  * Transactions of management: all or nothing, whatever fails in the middle; interfaces that are
  * configured before they are there.
  */
-#include <linux/genetlink.h>
-#include <linux/netlink.h>
-#include "control.h"
-#include "node.h"
-#include "utils/lib/client.h"
-
-struct world {
-	struct lnet *ln;
-	struct lnet_control ctl;
-	struct lnetctl *c;
-	bool late;			/* interface "late" has come */
-};
-
-static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *res)
-{
-	const struct world *w = arg;
-	char text[64], buf[LNET_NIDSTR_SIZE];
-
-	if (!strcmp(ifname, "late"))
-		ifname = w->late ? "eth99" : "";
-	if (strncmp(ifname, "eth", 3))
-		return -ENODEV;
-	snprintf(text, sizeof(text), "10.0.%s.1@%s", ifname + 3, lnet_net_str(net, buf));
-	return lnet_nid_parse(res, text) ? -EADDRNOTAVAIL : 0;
-}
-
-static const struct lnet_control_ops ops = { .interface_nid = interface_nid };
-
-static void put_verdict(u32 *at, const struct nlmsghdr *req, int err, const char *text)
-{
-	size_t len = *text ? strlen(text) + 1 : 0;
-	struct nlattr a = { .nla_type = NLMSGERR_ATTR_MSG, .nla_len = (u16)(sizeof(a) + len) };
-	struct {
-		struct nlmsghdr h;
-		struct nlmsgerr e;
-	} ack = {
-		.h = { .nlmsg_len = sizeof(ack) + (len ? NLA_ALIGN(a.nla_len) : 0),
-		       .nlmsg_type = NLMSG_ERROR,
-		       .nlmsg_seq = req->nlmsg_seq,
-		       .nlmsg_flags = NLM_F_CAPPED | NLM_F_ACK_TLVS },
-		.e = { .error = err },
-	};
-
-	memset(at, 0, 512);
-	memcpy(at, &ack, sizeof(ack));
-	memcpy((u8 *)at + sizeof(ack), &a, sizeof(a));
-	memcpy((u8 *)at + sizeof(ack) + sizeof(a), text, len);
-}
-
-static int dump(struct world *w, const struct nlmsghdr *h, const struct lnet_ctl_req *req,
-		lnetctl_reply_fn reply, void *to)
-{
-	static u32 buf[65536 / sizeof(u32)];
-	struct lnet_ctl_err e;
-	struct lnet_ctl_dump d;
-	int rc = lnet_control_dump_start(&w->ctl, req, &d, &e);
-
-	if (rc)
-		return rc;
-	do {
-		struct lnet_nlw nlw;
-
-		lnet_nlw_init(&nlw, buf, sizeof(buf), h->nlmsg_type, req->cmd, 0, h->nlmsg_seq);
-		rc = lnet_control_dump_next(&d, &nlw.sink, &e);
-		reply(to, buf, nlw.len);
-	} while (rc == 1);
-	lnet_control_dump_end(&d);
-	return rc;
-}
-
-static int serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
-{
-	const struct nlmsghdr *h = msg;
-	const struct genlmsghdr *g = NLMSG_DATA(h);
-	struct lnet_ctl_req req = { .cmd = g->cmd,
-				    .version = g->version,
-				    .flags = h->nlmsg_flags,
-				    .attrs = g + 1,
-				    .len = h->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN };
-	struct lnet_ctl_err e = { "" };
-	struct world *w = arg;
-	u32 ack[512 / sizeof(u32)];
-	int rc;
-
-	if (lnet_control_changes(req.cmd, req.flags))
-		rc = lnet_control_do(&w->ctl, &req, &e);
-	else
-		rc = dump(w, h, &req, reply, to);
-	put_verdict(ack, h, rc, e.text);
-	return reply(to, ack, ack[0]);
-}
-
-static void world_begin(struct world *w)
-{
-	memset(w, 0, sizeof(*w));
-	w->ln = node_begin(2);
-	w->ctl = (struct lnet_control){ .ln = w->ln, .ops = &ops, .arg = w, .name = "unit",
-					.version = "0" };
-	w->c = lnetctl_open_local(serve, w);
-	UNIT_EQUAL(lnetctl_configure(w->c, 0), 0, "configure");
-}
-
-static void world_end(struct world *w)
-{
-	lnetctl_close(w->c);
-	lnet_control_fini(&w->ctl);
-	node_end(w->ln);
-}
+#include "ctl_world.h"
 
 static struct lnetctl_node *parse(const char *text)
 {
@@ -231,7 +124,7 @@ static void test_no_memory(void)
 	struct world w;
 	char what[32];
 
-	world_begin(&w);
+	ctl_world_begin(&w);
 	states_begin(&w, &s);
 	/* The tunables that only the new one names stay. */
 	UNIT_EQUAL(lnetctl_set(w.c, "health_step", "1"), 0, "health_step");
@@ -252,7 +145,7 @@ static void test_no_memory(void)
 	}
 	CU_ASSERT(nr_failed > 40);
 	states_end(&s);
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 /* The last request of all is refused by the node, when all others have been carried out. */
@@ -263,7 +156,7 @@ static void test_undone(void)
 	struct states s;
 	struct world w;
 
-	world_begin(&w);
+	ctl_world_begin(&w);
 	states_begin(&w, &s);
 	UNIT_EQUAL(lnetctl_set(w.c, "health_step", "1"), 0, "health_step");
 	peers = strstr(new_text, "fault:");
@@ -274,7 +167,7 @@ static void test_undone(void)
 	expect_state(&w, s.before, "undone");
 	free(text);
 	states_end(&s);
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 /* Errors are found before anything changes, and name the line. */
@@ -303,7 +196,7 @@ static void test_checked(void)
 	struct world w;
 	char *before;
 
-	world_begin(&w);
+	ctl_world_begin(&w);
 	before = state_of(&w);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		CU_ASSERT(import(&w, rows[i].text, LNETCTL_IMPORT_ADD) < 0);
@@ -311,7 +204,7 @@ static void test_checked(void)
 		expect_state(&w, before, rows[i].words);
 	}
 	free(before);
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 static int send(struct world *w, u8 cmd, u16 flags, u32 from)
@@ -329,7 +222,7 @@ static void test_senders(void)
 	struct world w;
 	unsigned int i;
 
-	world_begin(&w);
+	ctl_world_begin(&w);
 	UNIT_EQUAL(send(&w, LNET_NL_TUNABLES, staged, 1), -ESTALE, "nothing was begun");
 	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, commit, 1), -ESTALE, "nor is there a commit");
 	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, begin, 1), 0, "begin");
@@ -354,7 +247,7 @@ static void test_senders(void)
 	}
 	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, begin | LNET_NL_F_EXCL, 1), 0, "begin");
 	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, commit, 1), 0, "nobody changed anything");
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 static void test_waiting(void)
@@ -363,7 +256,7 @@ static void test_waiting(void)
 	struct world w;
 	char *before;
 
-	world_begin(&w);
+	ctl_world_begin(&w);
 	UNIT_EQUAL(import(&w, file, LNETCTL_IMPORT_ADD), 0, "it may come");
 	before = state_of(&w);
 	CU_ASSERT(strstr(before, "0: late") && strstr(before, "credits: 17"));
@@ -382,7 +275,7 @@ static void test_waiting(void)
 	UNIT_EQUAL(apply(&w, file), 0, "the file is as before");
 	UNIT_EQUAL(w.ln->nr_nis, 2, "interfaces");
 	free(before);
-	world_end(&w);
+	ctl_world_end(&w);
 }
 
 UNIT_SUITE(trans,
