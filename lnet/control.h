@@ -392,6 +392,11 @@ int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
  * from time to time while @ctl->waiting. Their number.
  */
 unsigned int lnet_control_join(struct lnet_control *ctl);
+/*
+ * Forget a transaction whose sender was not heard for a minute; context of lnet_control_do(), from
+ * time to time while @ctl->trans.
+ */
+void lnet_control_expire(struct lnet_control *ctl);
 /* Forget what is begun and what waits. Nobody calls anything for @ctl any more. */
 void lnet_control_fini(struct lnet_control *ctl);
 

@@ -4,11 +4,12 @@
  * all.
  *
  * Until the commit nothing changes, so a sender that dies leaves the node as it was, without
- * anybody having to notice: what it had sent waits for the next begin. The commit is one request;
- * what fails in it is undone by making the configuration be what it was before.
+ * anybody having to notice: what it had sent waits for the next begin, or a minute. The commit is
+ * one request; what fails in it is undone by making the configuration be what it was before.
  */
 #include "control_cmd.h"
 
+#define IDLE_S 60		/* a sender that is silent for so long has gone */
 #define BYTES_MAX (16u << 20)	/* of requests in a transaction: more than 100,000 peers */
 
 struct staged {
@@ -22,6 +23,7 @@ struct staged {
 struct lnet_ctl_trans {
 	struct list_head staged;
 	size_t bytes;
+	u64 heard_ns;		/* when its sender last added to it */
 	u32 from;
 	bool alone;		/* it stands on what was read since @changes */
 	u32 changes;
@@ -40,6 +42,17 @@ void lnet_ctl_trans_drop(struct lnet_control *ctl)
 	kfree(t);
 }
 
+static u64 now_ns(const struct lnet_control *ctl)
+{
+	return ctl->ln->env->ops->now_ns(ctl->ln->env);
+}
+
+void lnet_control_expire(struct lnet_control *ctl)
+{
+	if (ctl->trans && now_ns(ctl) - ctl->trans->heard_ns >= IDLE_S * (u64)NSEC_PER_SEC)
+		lnet_ctl_trans_drop(ctl);
+}
+
 size_t lnet_ctl_trans_size(const struct lnet_control *ctl)
 {
 	return ctl->trans ? ctl->trans->bytes : 0;
@@ -51,7 +64,8 @@ static int check_sender(const struct lnet_control *ctl, const struct lnet_ctl_re
 	if (ctl->trans && ctl->trans->from == req->from)
 		return 0;
 	return lnet_ctl_fail(e, -ESTALE,
-			     "the transaction is over: another one was begun meanwhile");
+			     "the transaction is over: another one was begun meanwhile, or "
+			     "nothing came for %u s", IDLE_S);
 }
 
 int lnet_ctl_trans_stage(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -77,6 +91,7 @@ int lnet_ctl_trans_stage(struct lnet_control *ctl, const struct lnet_ctl_req *re
 		memcpy(s->attrs, req->attrs, req->len);
 	list_add_tail(&s->link, &t->staged);
 	t->bytes += size;
+	t->heard_ns = now_ns(ctl);
 	return 0;
 }
 
@@ -91,6 +106,7 @@ static int begin(struct lnet_control *ctl, const struct lnet_ctl_req *req)
 	t->from = req->from;
 	t->alone = req->flags & LNET_NL_F_EXCL;
 	t->changes = ctl->changes;
+	t->heard_ns = now_ns(ctl);
 	ctl->trans = t;
 	return 0;
 }

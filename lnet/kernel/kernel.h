@@ -42,7 +42,7 @@ struct lnet_netns {
 	struct lnet *ln;		/* [netns_lock]; cleared under RTNL too */
 	struct mutex cfg_lock;		/* one change at a time: lnet_control_do() */
 	struct lnet_control ctl;	/* [cfg_lock] but for what never changes */
-	struct delayed_work join;	/* looks for interfaces that wait */
+	struct delayed_work tend;	/* interfaces that wait, a transaction that is left */
 	wait_queue_head_t wait;		/* dumps that wait for other nodes: until @wakes moves */
 	atomic_t wakes;
 	/* [the module's parameter lock] of parameters that were written here and are no tunables */

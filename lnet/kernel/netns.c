@@ -32,33 +32,35 @@ struct lnet *lnet_netns_instance(const struct net *net)
 	return READ_ONCE(lnet_netns_of(net)->ln);
 }
 
-/* ---- interfaces to come ---------------------------------------------------------------------- */
+/* ---- what is looked after now and then ------------------------------------------------------- */
 
-#define JOIN_MS 500
+#define TEND_MS 500
 
-static void join_later(struct lnet_netns *ns)
+/* cfg_lock held. */
+static void tend_later(struct lnet_netns *ns)
 {
-	if (ns->ctl.waiting)
-		schedule_delayed_work(&ns->join, msecs_to_jiffies(JOIN_MS));
+	if (ns->ctl.waiting || ns->ctl.trans)
+		schedule_delayed_work(&ns->tend, msecs_to_jiffies(TEND_MS));
 }
 
-static void join_work(struct work_struct *work)
+static void tend_work(struct work_struct *work)
 {
-	struct lnet_netns *ns = container_of(to_delayed_work(work), struct lnet_netns, join);
+	struct lnet_netns *ns = container_of(to_delayed_work(work), struct lnet_netns, tend);
 
 	mutex_lock(&ns->cfg_lock);
 	lnet_control_join(&ns->ctl);
-	join_later(ns);
+	lnet_control_expire(&ns->ctl);
+	tend_later(ns);
 	mutex_unlock(&ns->cfg_lock);
 }
 
 /* Nobody adds any more. */
-static void join_end(struct lnet_netns *ns)
+static void tend_end(struct lnet_netns *ns)
 {
 	mutex_lock(&ns->cfg_lock);
 	lnet_control_fini(&ns->ctl);
 	mutex_unlock(&ns->cfg_lock);
-	cancel_delayed_work_sync(&ns->join);
+	cancel_delayed_work_sync(&ns->tend);
 }
 
 /* ---- the life of an instance ----------------------------------------------------------------- */
@@ -154,7 +156,7 @@ static void instance_stop(struct lnet_netns *ns)
 	if (!ln)
 		return;
 	clients_tell(ns);
-	join_end(ns);
+	tend_end(ns);
 	rtnl_lock();
 	WRITE_ONCE(ns->ln, NULL);
 	rtnl_unlock();
@@ -173,7 +175,7 @@ int lnet_netns_act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct
 	rc = lnet_control_do(&ns->ctl, req, e);
 	if (!rc && all)
 		rc = lnet_params_networks(ns, e);
-	join_later(ns);
+	tend_later(ns);
 	mutex_unlock(&ns->cfg_lock);
 	return rc;
 }
@@ -196,7 +198,7 @@ static int __net_init net_begin(struct net *net)
 
 	ns->net = net;
 	mutex_init(&ns->cfg_lock);
-	INIT_DELAYED_WORK(&ns->join, join_work);
+	INIT_DELAYED_WORK(&ns->tend, tend_work);
 	INIT_LIST_HEAD(&ns->clients);
 	init_waitqueue_head(&ns->wait);
 	ns->ctl = (struct lnet_control){ .ops = &lnet_kernel_control_ops, .arg = ns,

@@ -580,5 +580,6 @@ int lnet_nl_server_step(struct lnet_nl_server *srv, int timeout_ms)
 			;
 	jobs_run(srv);
 	join(srv);
+	lnet_control_expire(&srv->ctl);
 	return 0;
 }

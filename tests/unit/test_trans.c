@@ -3,6 +3,7 @@
  * Transactions of management: all or nothing, whatever fails in the middle; interfaces that are
  * configured before they are there.
  */
+#include "control_cmd.h"
 #include "ctl_world.h"
 
 static struct lnetctl_node *parse(const char *text)
@@ -250,6 +251,34 @@ static void test_senders(void)
 	ctl_world_end(&w);
 }
 
+/* Who was silent for a minute has gone: nothing of it is kept, and it hears so if it comes again. */
+static void test_silence(void)
+{
+	const u16 begin = LNET_NL_F_CREATE, commit = LNET_NL_F_REPLACE;
+	const u16 staged = LNET_NL_F_STAGED | LNET_NL_F_REPLACE;
+	struct world w;
+
+	ctl_world_begin(&w);
+	lnet_control_expire(&w.ctl);
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, begin, 1), 0, "begin");
+	node_env.now_ns += 59 * (u64)NSEC_PER_SEC;
+	lnet_control_expire(&w.ctl);
+	UNIT_EQUAL(send(&w, LNET_NL_TUNABLES, staged, 1), 0, "in time");
+	CU_ASSERT(lnet_ctl_trans_size(&w.ctl) > 0);
+	node_env.now_ns += 59 * (u64)NSEC_PER_SEC;
+	lnet_control_expire(&w.ctl);
+	UNIT_EQUAL(send(&w, LNET_NL_TUNABLES, staged, 1), 0, "it counts from the last one");
+	node_env.now_ns += 60 * (u64)NSEC_PER_SEC;
+	lnet_control_expire(&w.ctl);
+	UNIT_EQUAL(lnet_ctl_trans_size(&w.ctl), 0, "nothing is kept");
+	CU_ASSERT_PTR_NULL(w.ctl.trans);
+	UNIT_EQUAL(send(&w, LNET_NL_TUNABLES, staged, 1), -ESTALE, "it is over");
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, commit, 1), -ESTALE, "it is over");
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, begin, 1), 0, "begin again");
+	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, commit, 1), 0, "and end");
+	ctl_world_end(&w);
+}
+
 static void test_waiting(void)
 {
 	static const char file[] = "net:\n- net type: tcp\n  local NI(s):\n" NI("late", "17");
@@ -283,4 +312,5 @@ UNIT_SUITE(trans,
 	{ "what a commit has done is undone", test_undone },
 	{ "files are checked before anything changes", test_checked },
 	{ "transactions belong to who begins them", test_senders },
+	{ "transactions end with their senders", test_silence },
 	{ "interfaces that are not there yet", test_waiting })
