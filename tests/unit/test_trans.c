@@ -251,7 +251,7 @@ static void test_senders(void)
 	ctl_world_end(&w);
 }
 
-/* Who was silent for a minute has gone: nothing of it is kept, and it hears so if it comes again. */
+/* Who was silent for a minute has gone, with what it sent, and hears so if it comes again. */
 static void test_silence(void)
 {
 	const u16 begin = LNET_NL_F_CREATE, commit = LNET_NL_F_REPLACE;
