@@ -34,8 +34,10 @@ void lnet_stat_sent(struct lnet_shard *sh, struct lnet_path *path, const struct 
 	u32 len = payload(op);
 
 	lockdep_assert_held(&path->hop->sh->lock);
-	lnet_count(sh, send_count);
-	lnet_count_add(sh, send_length, len);
+	if (likely(!(op->flags & LNET_OPF_FORWARD))) {
+		lnet_count(sh, send_count);
+		lnet_count_add(sh, send_length, len);
+	}
 	ni[LNET_NIC_send_count]++;
 	ni[LNET_NIC_sent_bytes] += len;
 	ni[sent_ni[op->type & 3]]++;
@@ -82,7 +84,7 @@ static bool tracked(const struct lnet *ln, const struct lnet_op *op)
 {
 	u32 said = op->md ? op->md->options : 0;
 
-	if (op->type != LNET_OP_GET && (op->type != LNET_OP_PUT || !(op->flags & LNET_OPF_ACK)))
+	if (!lnet_op_request(op) || (op->type == LNET_OP_PUT && !(op->flags & LNET_OPF_ACK)))
 		return false;
 	if (op->flags & LNET_OPF_INTERNAL)
 		return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The data calls of the API, and what a driver sends for an attempt. */
 #include "core.h"
+#include "router.h"
 
 #define SLOT_TRIES 16
 
@@ -372,6 +373,10 @@ void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
 	const struct lnet_op *op = att->op;
 
 	hdr->dest_nid = att->path->pni->nid;
+	if (unlikely(op->flags & LNET_OPF_FORWARD)) {
+		lnet_forward_hdr(op, hdr);
+		return;
+	}
 	hdr->src_nid = att->ni->nid;
 	hdr->dest_pid = op->target_pid;
 	hdr->src_pid = att->ni->ln->pid;
@@ -403,7 +408,9 @@ void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf)
 	memset(buf, 0, sizeof(*buf));
 	if (op->type == LNET_OP_ACK || op->type == LNET_OP_GET || !op->len)
 		return;
-	if (op->copy) {
+	if (unlikely(op->flags & LNET_OPF_FORWARD)) {
+		lnet_forward_payload(op, buf);
+	} else if (op->copy) {
 		buf->frags = &op->copy->frag;
 		buf->nr = 1;
 		buf->offset = op->md_off;

@@ -144,7 +144,7 @@ enum lnet_timer_kind {
 	LNET_TIMER_PATH,
 	LNET_TIMER_PEER,
 	LNET_TIMER_WINDOW,
-	LNET_TIMER_SHARD,
+	LNET_TIMER_ROUTER,
 	LNET_TIMER_DELAY
 };
 struct lnet_timer {
@@ -318,6 +318,8 @@ struct lnet_ni {
 	u8 fatal;
 	u8 link_seen;			/* what the worker has acted on */
 	u8 fault_down;			/* dbg hook: interface down by a fault rule */
+	u8 unpinged;			/* a router's, and nobody asks for it: announced as down */
+	u64 pinged_ns;			/* a router's: of the last ping; WRITE_ONCE */
 	/* health fell to 0 and was not 1000 since; announced as down. health.c, READ_ONCE */
 	u8 low;
 	u32 link_speed;			/* Mbit/s, 0 unknown */
@@ -404,6 +406,8 @@ struct lnet_peer_ni {
 	u32 nr_wait;
 	atomic_t nr_answers;		/* ACKs and REPLYs to it, started and not done */
 	struct list_head paths;
+	/* router.h: messages that want one of its router credits, that have one */
+	struct list_head rtr_wait, rtr_held;
 	/* configuration in which it was seen not to be our own NID */
 	u32 not_own_gen;
 	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */
@@ -490,6 +494,7 @@ enum lnet_op_flag {
 	LNET_OPF_ANSWERED = 0x8000,	/* the answer used the MD once */
 	LNET_OPF_NOSEND = 0x80000,	/* its success is one event: that of the answer */
 	LNET_OPF_TRACKED = 0x40000,	/* counted: waits for an answer, missed it */
+	LNET_OPF_FORWARD = 0x100000,	/* another node's message: router.h */
 };
 
 /* a counted small payload: ping replies, held answers, openings */
@@ -681,6 +686,7 @@ struct lnet {
 	struct lnet_shard *shard;	/* nr_shards */
 	atomic_t bells, ni_work;	/* some shard's more_left, some NI's work is set */
 	void *control;			/* control.c */
+	struct lnet_router *router;	/* router.h; NULL: it never was one */
 };
 
 #include "parts.h"

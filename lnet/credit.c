@@ -59,6 +59,16 @@ void lnet_credits_ni_init(struct lnet_ni *ni)
 	}
 }
 
+/* Not told: as many as messages may be under way to it. */
+static s32 rtr_credits(const struct lnet_ni *ni)
+{
+	u64 all = READ_ONCE(ni->ln->tun.peer_buffer_credits);
+
+	if (ni->peer_buffer_credits > 0)
+		return ni->peer_buffer_credits;
+	return all ? (s32)all : max(ni->peer_credits, 1);
+}
+
 /*
  * A peer interface has the credits of the first NI over which it is reached. Known before the first
  * use: one that seems to have none would never be chosen.
@@ -75,7 +85,7 @@ void lnet_credits_pni_init(struct lnet_peer_ni *pni)
 	ni = list_first_entry(&pni->paths, struct lnet_path, link)->ni;
 	pni->max_credits = (u32)max(ni->peer_credits, 1);
 	pni->credits = pni->min_credits = (s32)pni->max_credits;
-	pni->rtr_credits = pni->min_rtr_credits = ni->peer_buffer_credits;
+	pni->rtr_credits = pni->min_rtr_credits = rtr_credits(ni);
 }
 
 static bool may_take(s32 credits, u8 cls)

@@ -33,21 +33,28 @@ static u64 clock_of(const struct lnet_shard *sh)
 
 bool lnet_ni_up(const struct lnet_ni *ni)
 {
-	return !READ_ONCE(ni->fatal) && !READ_ONCE(ni->fault_down) && !READ_ONCE(ni->low);
+	return !READ_ONCE(ni->fatal) && !READ_ONCE(ni->fault_down) && !READ_ONCE(ni->low) &&
+	       !READ_ONCE(ni->unpinged);
+}
+
+void lnet_ni_announced(struct lnet_ni *ni)
+{
+	struct lnet *ln = ni->ln;
+
+	WRITE_ONCE(ln->ping_stale, 1);
+	WRITE_ONCE(ln->shard[0].link_work, 1);
+	ln->env->ops->kick(ln->env, 0);
 }
 
 /* What the node announces of @ni changes at 0 and at 1000; a worker makes the new ping info. */
 static void ni_announce(struct lnet_ni *ni, int health)
 {
-	struct lnet *ln = ni->ln;
 	u8 low = health == 0 ? 1 : health == LNET_HEALTH_MAX ? 0 : READ_ONCE(ni->low);
 
 	if (low == READ_ONCE(ni->low))
 		return;
 	WRITE_ONCE(ni->low, low);
-	WRITE_ONCE(ln->ping_stale, 1);
-	WRITE_ONCE(ln->shard[0].link_work, 1);
-	ln->env->ops->kick(ln->env, 0);
+	lnet_ni_announced(ni);
 }
 
 static int health_clamp(int health)

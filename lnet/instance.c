@@ -5,6 +5,7 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include "core.h"
+#include "router.h"
 #include "udsp.h"
 
 #define WAIT_NAP_MIN_US	100U
@@ -148,6 +149,7 @@ void lnet_destroy(struct lnet *ln)
 	lnet_ping_fini(ln);
 	for (i = 0; i < ln->nr_shards; i++)
 		lnet_windows_fini(&ln->shard[i]);
+	lnet_router_fini(ln);
 	parts_fini(ln, ARRAY_SIZE(parts) - 1);
 	instance_free(ln);
 }

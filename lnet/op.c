@@ -35,7 +35,14 @@ void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state)
 
 bool lnet_op_request(const struct lnet_op *op)
 {
-	return op->type == LNET_OP_PUT || op->type == LNET_OP_GET;
+	return (op->type == LNET_OP_PUT || op->type == LNET_OP_GET) &&
+	       !(op->flags & LNET_OPF_FORWARD);
+}
+
+bool lnet_op_answer(const struct lnet_op *op)
+{
+	return (op->type == LNET_OP_ACK || op->type == LNET_OP_REPLY) &&
+	       !(op->flags & LNET_OPF_FORWARD);
 }
 
 bool lnet_op_over(const struct lnet_op *op)
@@ -473,7 +480,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 	} else if (second) {
 		kfree(second);
 	}
-	if (!lnet_op_request(op))
+	if (lnet_op_answer(op))
 		atomic_dec(&op->dst_pni->nr_answers);
 	if (op->src_ni)
 		lnet_ni_put(op->src_ni);

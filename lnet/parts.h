@@ -193,6 +193,7 @@ void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path);
 /* [sh] both ends at 1000, neither suspect nor down */
 bool lnet_path_whole(const struct lnet_path *path);
 bool lnet_ni_up(const struct lnet_ni *ni);	/* the status that ping infos announce */
+void lnet_ni_announced(struct lnet_ni *ni);	/* any lock: a worker makes them anew */
 /*
  * Calls @fn for each peer with its shard locked, one after the other. cfg_mutex held, @p holds no
  * lock before and none after.
@@ -456,7 +457,8 @@ enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
 				  const struct lnet_hdr *hdr);
 /* answer.c: its landing ended; enters the shard of its GET */
 void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
-bool lnet_op_request(const struct lnet_op *op);		/* PUT or GET */
+bool lnet_op_request(const struct lnet_op *op);		/* our PUT or GET */
+bool lnet_op_answer(const struct lnet_op *op);		/* our ACK or REPLY */
 bool lnet_op_over(const struct lnet_op *op);		/* its outcome is known */
 /* draws its sequence if it needs one; false: the window is full */
 bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op);

@@ -2,14 +2,17 @@
 /* Pings: what this node answers, pings it sends to test a path, and pings a user asks for. */
 #include "core.h"
 #include "md.h"
+#include "router.h"
 
 #define RECOVERY_SINK 48
 
 /* ---- answering ------------------------------------------------------------------------------- */
 
-static u32 own_features(void)
+static u32 own_features(const struct lnet *ln)
 {
-	return LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | LNET_FEAT_OPEN;
+	u32 features = LNET_FEAT_NI_STATUS | LNET_FEAT_MULTI_RAIL | LNET_FEAT_OPEN;
+
+	return lnet_router_announced(ln) ? features : features | LNET_FEAT_RTE_DISABLED;
 }
 
 static unsigned int collect(struct lnet *ln, struct lnet_pinginfo_ni *nis, unsigned int max)
@@ -36,8 +39,8 @@ void lnet_ping_rebuild(struct lnet *ln)
 
 	if (nis && c) {
 		nr = collect(ln, nis, LNET_MAX_NIS);
-		len = lnet_pinginfo_encode(c->data, size, own_features(), ln->pid, ln->ping_seq + 1,
-					   nis, nr);
+		len = lnet_pinginfo_encode(c->data, size, own_features(ln), ln->pid,
+					   ln->ping_seq + 1, nis, nr);
 	}
 	kfree(nis);
 	if (len < 0) {
@@ -73,6 +76,8 @@ enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 	struct lnet_op *op = c ? lnet_answer(p, rx, LNET_OP_REPLY) : NULL;
 	u32 at;
 
+	if (lnet_router_forwards(p->ln))
+		lnet_router_pinged(p, rx);
 	if (!op) {
 		lnet_copy_put(c);
 		return LNET_SKIP;

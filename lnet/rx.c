@@ -4,6 +4,7 @@
  * owed for it.
  */
 #include "core.h"
+#include "router.h"
 
 static const u8 edges[LNET_NR_RX_STATES][LNET_NR_RX_STATES] = {
 #define STATE(s, pc, buf)
@@ -79,6 +80,8 @@ void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx)
 		lnet_copy_put(rx->copy);
 	if (rx->spare)
 		kfree(rx->spare);
+	if (rx->fwd)
+		lnet_forward_free(rx);
 	if (rx->from)
 		lnet_peer_ni_put(rx->from);
 	if (!sh || sh->rxs.nr >= RX_KEEP) {
@@ -363,7 +366,9 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 	return plain_begin(p, rx);
 }
 
-/* wire.md 5.6 rows 4 to 9, without routing. 0: for us. */
+#define FORWARD 1	/* no verdict */
+
+/* wire.md 5.6 rows 4 to 9. 0: for us. */
 static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct lnet_hdr *hdr)
 {
 	if (likely(lnet_nid_same(&hdr->dest_nid, &ni->nid)))
@@ -374,6 +379,8 @@ static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct l
 		lnet_count(p->sh, bad_header);
 		return LNET_CLOSE;
 	}
+	if (lnet_router_forwards(p->ln))
+		return FORWARD;
 	lnet_count(p->sh, not_for_me);
 	return LNET_SKIP;
 }
@@ -384,7 +391,7 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 	struct lnet_path *path;
 	int v = address(p, rx->ni, hdr);
 
-	if (v) {
+	if (v && v != FORWARD) {
 		lnet_stat_drop(p->sh, rx->ni, rx->from, hdr->type, hdr->payload_len);
 		return v;
 	}
@@ -400,6 +407,8 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 	if (READ_ONCE(p->ln->stopping) || rx->from->deleted ||
 	    READ_ONCE(rx->ni->state) >= NI_STOPPING)
 		return LNET_CLOSE;
+	if (v == FORWARD)
+		return lnet_forward_begin(p, rx, hdr);
 	switch (hdr->type) {
 	case LNET_MSG_ACK:
 		return lnet_ack_take(p, rx, hdr);
@@ -425,12 +434,19 @@ static void read_header(struct lnet_rx *rx, struct lnet_ni *ni, const struct lne
 	rx->src_pid = hdr->src_pid;
 }
 
+bool lnet_rx_needed(const struct lnet_ni *ni, const struct lnet_hdr *hdr)
+{
+	return hdr->type != LNET_MSG_ACK || !lnet_nid_same(&hdr->dest_nid, &ni->nid);
+}
+
 /* What lnet_ack_take() reads is in the header or written by it: nothing of an ACK is kept. */
 static noinline enum lnet_verdict ack_begin(struct lnet_pass *p, struct lnet_ni *ni,
 					    const struct lnet_hdr *hdr, struct lnet_peer_ni *from)
 {
 	struct lnet_rx rx __uninitialized;
 
+	if (WARN_ON_ONCE(lnet_rx_needed(ni, hdr)))
+		return LNET_SKIP;
 	lnet_enter_pni(p, from);
 	read_header(&rx, ni, hdr, from);
 	return dispatch(p, &rx, hdr);
@@ -458,7 +474,9 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 
 void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
-	if (rx->get)
+	if (unlikely(rx->fwd))
+		lnet_forward_done(p, rx, how);
+	else if (rx->get)
 		lnet_reply_done(p, rx, how);
 	else if (rx->marked)
 		lnet_once_done(p, rx, how);
@@ -489,6 +507,8 @@ void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict 
 
 bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
 {
+	if (rx->fwd)
+		return lnet_forward_gone(p, rx);
 	if (rx->marked)
 		return lnet_once_gone(p, rx);
 	lnet_leave(p);

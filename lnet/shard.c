@@ -4,6 +4,7 @@
  * owes.
  */
 #include "core.h"
+#include "router.h"
 
 /* ---- entering and leaving -------------------------------------------------------------------- */
 
@@ -123,6 +124,7 @@ void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind k
 	INIT_LIST_HEAD(&p->ready);
 	INIT_LIST_HEAD(&p->defer);
 	INIT_LIST_HEAD(&p->resets);
+	INIT_LIST_HEAD(&p->routed);
 	INIT_LIST_HEAD(&p->evts);
 }
 
@@ -266,9 +268,12 @@ static void land_all(struct lnet_pass *p)
 	while (!list_empty(&p->land)) {
 		struct lnet_rx *rx = list_first_entry(&p->land, struct lnet_rx, owed);
 
-		bool skip = rx->verdict == LNET_SKIP;
+		bool skip;
 
 		list_del_init(&rx->owed);
+		if (unlikely(rx->fwd))
+			lnet_forward_land(p, rx);
+		skip = rx->verdict == LNET_SKIP;
 		rx->ni->ops->land(p, rx->ni, rx);
 		if (skip)
 			lnet_rx_free(p, rx);
@@ -295,7 +300,7 @@ static bool owes(const struct lnet_pass *p)
 {
 	return !list_empty(&p->send) || !list_empty(&p->land) || !list_empty(&p->stop) ||
 	       !list_empty(&p->given) || !list_empty(&p->cancel) || !list_empty(&p->defer) ||
-	       !list_empty(&p->resets) || p->backs || p->acks;
+	       !list_empty(&p->resets) || !list_empty(&p->routed) || p->backs || p->acks;
 }
 
 static void perform(struct lnet_pass *p)
@@ -317,6 +322,8 @@ static void perform(struct lnet_pass *p)
 			lnet_att_given(p, &p->given);
 		if (unlikely(p->backs))
 			lnet_pass_backs(p);
+		if (unlikely(!list_empty(&p->routed)))
+			lnet_pass_routed(p);
 	}
 }
 
@@ -380,6 +387,9 @@ static void expire(struct lnet_pass *p, struct lnet_timer *t)
 		break;
 	case LNET_TIMER_WINDOW:
 		lnet_window_timer(p, t);
+		break;
+	case LNET_TIMER_ROUTER:
+		lnet_router_timer(p, t);
 		break;
 	case LNET_TIMER_DELAY:
 		lnet_delay_timer(p, t);
@@ -469,6 +479,13 @@ static void ni_work(struct lnet_pass *p)
 	}
 }
 
+/* Of shard 0: what changes the configuration as time passes. */
+static void config_work(struct lnet_pass *p)
+{
+	lnet_age_work(p);
+	lnet_router_work(p);
+}
+
 u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 {
 	struct lnet_shard *sh = &ln->shard[shard];
@@ -485,7 +502,7 @@ u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 	run_timers(&p, sh);
 	park_work(&p, sh);
 	if (!shard)
-		lnet_age_work(&p);
+		config_work(&p);
 	lnet_pass_end(&p);
 	return lnet_shard_next_ns(ln, shard);
 }
@@ -495,7 +512,9 @@ u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard)
 	const struct lnet_shard *sh = &ln->shard[shard];
 	u64 next_ns = min(READ_ONCE(sh->next_ns), READ_ONCE(sh->park_ns));
 
-	return shard ? next_ns : min(next_ns, READ_ONCE(ln->age_ns));
+	if (shard)
+		return next_ns;
+	return min(min(next_ns, READ_ONCE(ln->age_ns)), lnet_router_look_ns(ln));
 }
 
 /* ---- making and ending ----------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 /* The tunables: their table, their defaults, reading them from text and changing them. */
 #include "plat.h"
 #include "core.h"
+#include "router.h"
 
 const struct lnet_tunable_info lnet_tunable_table[] = {
 #define TUNABLE(name_, unit_, def_, min_, max_, stock_, text_)		\
@@ -58,6 +59,7 @@ int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value)
 	}
 	mutex_lock(&ln->cfg_mutex);
 	WRITE_ONCE(*slot(&ln->tun, info), value);
+	lnet_router_resize(ln);
 	mutex_unlock(&ln->cfg_mutex);
 	return 0;
 }

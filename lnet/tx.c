@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Operations on their way: start, choice of a path, what drivers gave back, sending again. */
 #include "core.h"
+#include "router.h"
 
 enum { GIVEN_POSTED = 1, GIVEN_DONE = 2 };
 
@@ -8,14 +9,17 @@ enum { GIVEN_POSTED = 1, GIVEN_DONE = 2 };
 
 static bool answer_expected(const struct lnet_op *op)
 {
-	return op->type == LNET_OP_GET ||
-	       (op->type == LNET_OP_PUT && (op->flags & (LNET_OPF_ACK | LNET_OPF_NOACKREQ)));
+	if (!lnet_op_request(op))
+		return false;
+	return op->type == LNET_OP_GET || (op->flags & (LNET_OPF_ACK | LNET_OPF_NOACKREQ));
 }
 
 static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
 {
 	if (op->flags & LNET_OPF_RECOVERY)
 		return false;
+	if (unlikely(op->flags & LNET_OPF_FORWARD))
+		return lnet_forward_resendable(op);
 	return (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT | LNET_OPF_ANY_PATH)) ||
 	       READ_ONCE(p->ln->tun.resend_ambiguous);
 }
@@ -50,7 +54,7 @@ static struct lnet_path *choose(struct lnet_pass *p, struct lnet_op *op, u64 exc
 /* Has a name for its answer, will get one from the window, or needs none. */
 static bool named(const struct lnet_op *op)
 {
-	if (op->type != LNET_OP_GET && !(op->type == LNET_OP_PUT && (op->flags & LNET_OPF_ACK)))
+	if (!lnet_op_request(op) || (op->type == LNET_OP_PUT && !(op->flags & LNET_OPF_ACK)))
 		return true;
 	return op->flags & (LNET_OPF_MARKED | LNET_OPF_HASSLOT);
 }
@@ -89,7 +93,7 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 	list_add_tail(&op->all, &sh->live);
 	lnet_stat_start(sh, op);
 	op->start_ns = p->now_ns;
-	if (!lnet_op_request(op))
+	if (lnet_op_answer(op))
 		atomic_inc(&op->dst_pni->nr_answers);
 	if (!op->timeout_ns)
 		op->timeout_ns = READ_ONCE(p->ln->tun.transaction_timeout);
@@ -231,6 +235,8 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 	}
 	if (op->flags & LNET_OPF_ANY_PATH)
 		unpin_path(op);
+	if (unlikely(op->flags & LNET_OPF_FORWARD))
+		lnet_forward_substitute(op);
 	if (op->state != OP_TRY && op->state != OP_ANSWER)
 		return;
 	count_resend(p, path, how);

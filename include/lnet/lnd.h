@@ -56,6 +56,7 @@ struct lnet_pass {
 	struct list_head resets;
 	/* operations to start once no lock is held (answers), struct lnet_op.link */
 	struct list_head defer;
+	struct list_head routed;	/* rx that were forwarded, or not: struct lnet_rx.owed */
 	struct lnet_entry *backs;	/* entries whose answers ended in another shard */
 	u64 acks;			/* bitmap of shards whose windows owe ACKs */
 	struct lnet_ni *ring[4];	/* whose ops->flush is due; a fifth flushes the first */
@@ -134,11 +135,12 @@ struct lnet_rx {
 	u8 state, type, marked, landed, wants_ack, parked, stopping, dead;
 	u8 hold_shard;
 	struct list_head stop;		/* in p->stop */
-	struct list_head owed;		/* in p->land */
+	struct list_head owed;		/* in p->land, p->routed */
 	struct lnet_op *answer;		/* reserve for the ACK or REPLY */
 	struct lnet_op *get;		/* REPLY: the GET it answers */
 	struct lnet_evt *evt;
 	struct lnet_copy *copy;		/* a push lands here */
+	struct lnet_fwd *fwd;		/* it is for another node */
 	u32 mlength, rlength, offset, portal, src_pid;
 	struct lnet_md *md;
 	struct lnet_entry *entry;	/* marked: counted */
@@ -260,11 +262,12 @@ void lnet_pass_flush(struct lnet_pass *p);
 struct lnet_rx *lnet_rx_get(struct lnet_pass *p);
 /*
  * One per parsed header, with hdr->payload_len bytes to follow. Decides; the answer is rx->verdict
- * (also returned). ACKs, GETs are finished here: verdict SKIP. For an ACK @rx may be NULL: none of
- * it is kept.
+ * (also returned). ACKs, GETs are finished here: verdict SKIP, unless they are for another node. If
+ * lnet_rx_needed() says no, @rx may be NULL: none of it is kept.
  * @from: the peer interface of the connection (counted by the driver; the core takes its own
  * count). The rx belongs to the core afterwards.
  */
+bool lnet_rx_needed(const struct lnet_ni *ni, const struct lnet_hdr *hdr);
 enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx,
 				const struct lnet_hdr *hdr, struct lnet_peer_ni *from);
 /*

@@ -269,14 +269,14 @@ struct stage {
 static int message(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct stage *s,
 		   const struct lnet_hdr *hdr, u64 cookie)
 {
-	struct lnet_rx *rx = hdr->type == LNET_MSG_ACK ? NULL : lnet_rx_get(p);
+	struct lnet_rx *rx = lnet_rx_needed(c->sn->ni, hdr) ? lnet_rx_get(p) : NULL;
 	enum lnet_verdict v = LNET_SKIP;
 
 	c->cookie = cookie;
 	c->large = hdr->payload_len >= LARGE_MIN;
 	if (rx)
 		rx->lnd[0] = c;
-	if (rx || hdr->type == LNET_MSG_ACK)
+	if (rx || !lnet_rx_needed(c->sn->ni, hdr))
 		v = lnet_rx_begin(p, c->sn->ni, rx, hdr, c->peer->pni);
 	switch (v) {
 	case LNET_LAND:

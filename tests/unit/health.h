@@ -30,6 +30,7 @@
 #define lnet_enter_pni HEALTH_T(enter_pni)
 #define lnet_leave HEALTH_T(leave)
 #define lnet_nid_is_local HEALTH_T(nid_is_local)
+#define lnet_ni_announced HEALTH_T(ni_announced)
 #define lnet_ni_get HEALTH_T(ni_get)
 #define lnet_ni_put HEALTH_T(ni_put)
 #define lnet_peer_ni_hold HEALTH_T(peer_ni_hold)

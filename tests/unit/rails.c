@@ -177,8 +177,10 @@ static struct rails_msg *msg_new(const struct lnet_att *att)
 	UNIT_EQUAL(buf.len, m->len, "payload as the header says");
 	m->type = type_of(att->op);
 	m->to = -1;
-	place_of(&m->hdr.src_nid, &m->from, &m->rail);
-	place_of(&m->hdr.dest_nid, &m->to, &rail);
+	m->via = att->ni->nid;
+	m->at = att->pni->nid;
+	place_of(&m->via, &m->from, &m->rail);
+	place_of(&m->at, &m->to, &rail);
 	return m;
 }
 
@@ -394,8 +396,8 @@ static void land_now(struct lnet_pass *p, struct lnet_rx *rx, const struct rails
 
 static void deliver_to(struct rails_node *n, struct rails_msg *m)
 {
-	struct lnet_ni *ni = lnet_ni_find(n->ln, &m->hdr.dest_nid);
-	struct lnet_peer_ni *from = lnet_peer_ni_get(n->ln, &m->hdr.src_nid);
+	struct lnet_ni *ni = lnet_ni_find(n->ln, &m->at);
+	struct lnet_peer_ni *from = lnet_peer_ni_get(n->ln, &m->via);
 	enum lnet_verdict v;
 	struct lnet_pass p;
 	struct lnet_rx *rx;

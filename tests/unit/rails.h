@@ -50,6 +50,7 @@ struct rails_rule {
 struct rails_msg {
 	struct list_head link;
 	struct lnet_hdr hdr;
+	struct lnet_nid via, at;	/* interfaces of this hop: who sends, who receives */
 	u8 *data;
 	u32 len;
 	int from, to, rail, type;

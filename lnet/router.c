@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Messages for other nodes: each is taken in whole, then sent on as it came by an operation of its
+ * own; what it held goes back when that has ended, whichever way.
+ */
+#include "router.h"
+
+/* Multi-rail, as far as this node knows. */
+static bool is_mr(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
+	bool mr = pni && READ_ONCE(pni->peer->mr);
+
+	lnet_peer_ni_put(pni);
+	return mr;
+}
+
+/* No lock held. */
+static struct lnet_fwd *fwd_new(struct lnet *ln, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+{
+	struct lnet_fwd *fwd = kzalloc(sizeof(*fwd), GFP_NOFS);
+
+	if (!fwd)
+		return NULL;
+	if (!rx->answer)
+		rx->answer = lnet_op_new();
+	if (rx->answer)
+		fwd->dst = lnet_peer_ni_get(ln, &hdr->dest_nid);
+	if (!fwd->dst) {
+		kfree(fwd);
+		return NULL;
+	}
+	INIT_LIST_HEAD(&fwd->wait);
+	INIT_LIST_HEAD(&fwd->all);
+	INIT_LIST_HEAD(&fwd->held);
+	fwd->hdr = *hdr;
+	fwd->rx = rx;
+	fwd->cls = lnet_rtr_class(hdr->payload_len);
+	fwd->src_mr = is_mr(ln, &hdr->src_nid);
+	rx->fwd = fwd;
+	return fwd;
+}
+
+/* Drops the lock and takes it again. False: no memory, or too many unknown peers. */
+static bool prepare(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+{
+	struct lnet_rtr_dst *spare;
+	struct lnet_fwd *fwd;
+	struct lnet_nid node;
+
+	rx->answer = lnet_op_take(p->sh);
+	lnet_leave(p);
+	fwd = fwd_new(p->ln, rx, hdr);
+	spare = kzalloc(sizeof(*spare), GFP_NOFS);
+	if (fwd) {
+		lnet_enter_pni(p, fwd->dst);
+		node = fwd->dst->peer->primary;
+	}
+	lnet_enter_pni(p, rx->from);
+	if (fwd) {
+		fwd->rs = &p->ln->router->sh[p->sh->ix];
+		fwd->at = lnet_rtr_dst_get(fwd->rs, &node, &spare);
+	}
+	kfree(spare);
+	return fwd && fwd->at;
+}
+
+static void drop(struct lnet_pass *p, const struct lnet_rx *rx)
+{
+	lnet_count(p->sh, drop_count);
+	lnet_count_add(p->sh, drop_length, rx->payload_len);
+	lnet_count(p->sh, forward_drops);
+}
+
+/* The sender and the way it came are still there. */
+static bool is_wanted(const struct lnet_pass *p, const struct lnet_rx *rx)
+{
+	return !READ_ONCE(p->ln->stopping) && !rx->from->deleted &&
+	       READ_ONCE(rx->ni->state) < NI_STOPPING;
+}
+
+enum lnet_verdict lnet_forward_begin(struct lnet_pass *p, struct lnet_rx *rx,
+				     const struct lnet_hdr *hdr)
+{
+	struct lnet_fwd *fwd;
+
+	if (!prepare(p, rx, hdr)) {
+		lnet_count(p->sh, rx_no_memory);
+		drop(p, rx);
+		return LNET_SKIP;
+	}
+	fwd = rx->fwd;
+	if (!is_wanted(p, rx)) {
+		lnet_rtr_return(p, fwd);
+		return LNET_CLOSE;
+	}
+	if (!lnet_router_forwards(p->ln)) {
+		lnet_rtr_return(p, fwd);
+		drop(p, rx);
+		return LNET_SKIP;
+	}
+	if (!lnet_rtr_ask(p, fwd)) {
+		lnet_count(p->sh, forward_waits);
+		return LNET_LATER;
+	}
+	if (lnet_rtr_fill(p, fwd))
+		return LNET_LAND;
+	drop(p, rx);
+	return LNET_SKIP;
+}
+
+void lnet_forward_land(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	if (rx->verdict != LNET_LAND)
+		return;
+	lnet_enter(p, rx->fwd->rs->sh);
+	if (!lnet_rtr_fill(p, rx->fwd)) {
+		drop(p, rx);
+		rx->verdict = LNET_SKIP;
+	}
+	lnet_leave(p);
+}
+
+void lnet_forward_free(struct lnet_rx *rx)
+{
+	struct lnet_fwd *fwd = rx->fwd;
+
+	WARN_ON_ONCE(fwd->at || fwd->buf);
+	lnet_peer_ni_put(fwd->dst);
+	kfree(fwd);
+}
+
+/* ---- on its way ------------------------------------------------------------------------------ */
+
+static void forwarded(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_rx *rx = op->arg;
+
+	if (lnet_outcomes[op->outcome].err) {
+		drop(p, rx);
+	} else {
+		lnet_count(p->sh, route_count);
+		lnet_count_add(p->sh, route_length, rx->payload_len);
+	}
+	list_add_tail(&rx->owed, &p->routed);
+}
+
+static u8 class_of(u32 type)
+{
+	if (type == LNET_MSG_ACK)
+		return LNET_CLS_CONTROL;
+	return type == LNET_MSG_REPLY ? LNET_CLS_REPLY : LNET_CLS_DATA;
+}
+
+static u32 portal_of(const struct lnet_hdr *hdr)
+{
+	if (hdr->type == LNET_MSG_PUT)
+		return hdr->msg.put.ptl_index;
+	return hdr->type == LNET_MSG_GET ? hdr->msg.get.ptl_index : 0;
+}
+
+void lnet_forward_substitute(struct lnet_op *op)
+{
+	const struct lnet_rx *rx = op->arg;
+
+	if (rx->fwd->src_mr && op->peer->mr && op->dst_pni->health < LNET_HEALTH_MAX)
+		op->flags &= ~LNET_OPF_PINNED_DST;
+}
+
+static void start(struct lnet_pass *p, struct lnet_fwd *fwd)
+{
+	struct lnet_op *op = fwd->rx->answer;
+
+	fwd->rx->answer = NULL;
+	op->type = fwd->hdr.type;
+	op->cls = class_of(fwd->hdr.type);
+	op->flags = LNET_OPF_FORWARD | LNET_OPF_INTERNAL | LNET_OPF_PINNED_DST;
+	op->portal = portal_of(&fwd->hdr);
+	op->len = fwd->hdr.payload_len;
+	op->target = fwd->hdr.dest_nid;
+	op->target_pid = fwd->hdr.dest_pid;
+	op->done = forwarded;
+	op->arg = fwd->rx;
+	op->dst_pni = fwd->dst;
+	lnet_peer_ni_hold(op->dst_pni);
+	lnet_enter_pni(p, fwd->dst);
+	op->peer = fwd->dst->peer;
+	lnet_peer_get(op->peer);
+	op->sh = p->sh;
+	lnet_forward_substitute(op);
+	lnet_op_start(p, op);
+}
+
+void lnet_forward_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
+{
+	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
+	rx->ni->sh[rx->hold_shard].holds--;
+	if (how == LNET_OK) {
+		lnet_rx_set_state(rx, RX_FORWARD);
+		start(p, rx->fwd);
+		return;
+	}
+	drop(p, rx);
+	list_add_tail(&rx->owed, &p->routed);
+}
+
+void lnet_forward_hdr(const struct lnet_op *op, struct lnet_hdr *hdr)
+{
+	const struct lnet_rx *rx = op->arg;
+	struct lnet_nid dest_nid = hdr->dest_nid;
+
+	*hdr = rx->fwd->hdr;
+	hdr->dest_nid = dest_nid;
+}
+
+void lnet_forward_payload(const struct lnet_op *op, struct lnet_buf *buf)
+{
+	const struct lnet_rx *rx = op->arg;
+
+	*buf = rx->into;
+}
+
+bool lnet_forward_resendable(const struct lnet_op *op)
+{
+	return op->portal >= LNET_PORTAL_MARK;
+}
+
+/* ---- its end --------------------------------------------------------------------------------- */
+
+void lnet_pass_routed(struct lnet_pass *p)
+{
+	while (!list_empty(&p->routed)) {
+		struct lnet_rx *rx = list_first_entry(&p->routed, struct lnet_rx, owed);
+		struct lnet_rtr_buf *surplus;
+
+		list_del_init(&rx->owed);
+		lnet_enter(p, rx->fwd->rs->sh);
+		surplus = lnet_rtr_return(p, rx->fwd);
+		if (surplus) {
+			lnet_leave(p);
+			kvfree(surplus);
+		}
+		lnet_rx_free(p, rx);
+	}
+}
+
+/* [sh] It waits; and will not any more. */
+static void give_up(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	drop(p, rx);
+	lnet_rtr_return(p, rx->fwd);
+	rx->verdict = LNET_SKIP;
+}
+
+bool lnet_forward_gone(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	lnet_enter(p, rx->fwd->rs->sh);
+	if (rx->landed)
+		return false;
+	give_up(p, rx);
+	lnet_rx_free(p, rx);
+	return true;
+}
+
+static void expire(struct lnet_pass *p, struct lnet_rtr_shard *rs, u64 before_ns)
+{
+	while (!list_empty(&rs->waiting)) {
+		struct lnet_rx *rx = list_first_entry(&rs->waiting, struct lnet_fwd, all)->rx;
+
+		if (rx->arrived_ns > before_ns)
+			return;
+		give_up(p, rx);
+		rx->landed = 1;
+		list_add_tail(&rx->owed, &p->land);
+	}
+}
+
+void lnet_router_timer(struct lnet_pass *p, struct lnet_timer *t)
+{
+	struct lnet_rtr_shard *rs = container_of(t, struct lnet_rtr_shard, timer);
+
+	expire(p, rs, p->now_ns - READ_ONCE(p->ln->tun.transaction_timeout));
+	lnet_rtr_arm(rs);
+}
+
+void lnet_router_drop_waiting(struct lnet_pass *p, struct lnet_rtr_shard *rs)
+{
+	expire(p, rs, U64_MAX);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A node that forwards: its buffers, the messages in them, and whether it does so at all. */
+#ifndef LNET_ROUTER_H
+#define LNET_ROUTER_H
+
+#include "core.h"
+
+enum lnet_router_state {
+#define STATE(s) s,
+#define EDGE(a, b)
+#include "states/router.def"
+#undef STATE
+#undef EDGE
+	LNET_NR_ROUTER_STATES
+};
+
+/* POOL(name, payload of a buffer, how many there are by default, stock's least) */
+#define LNET_RTR_POOLS(POOL)			\
+	POOL(tiny, 0, 2048, 512)		\
+	POOL(small, 4096, 16384, 4096)		\
+	POOL(large, LNET_MTU, 1024, 256)
+enum lnet_rtr_class {
+#define POOL(name, size, nr, least) LNET_RTR_##name,
+	LNET_RTR_POOLS(POOL)
+#undef POOL
+	LNET_NR_RTR
+};
+
+struct lnet_rtr_buf {			/* where a message lands that is on its way to others */
+	struct list_head link;		/* in pool->free */
+	struct lnet_frag frag;
+	u8 data[];
+};
+
+/* [sh] What a shard has under way to one node, whichever of its NIDs is asked for. */
+struct lnet_rtr_dst {
+	struct list_head link;		/* in rs->dsts */
+	struct lnet_nid node;		/* primary NID, or the only one known */
+	u32 refs;			/* messages that name it */
+	u32 used[LNET_NR_RTR];		/* buffers with messages to it */
+	struct list_head wait[LNET_NR_RTR];	/* fwd->wait of those that want one */
+	struct list_head turn[LNET_NR_RTR];	/* in pool->turn while there are some */
+};
+
+struct lnet_rtr_pool {			/* [sh] */
+	u32 nr;				/* buffers that may be in use */
+	u32 used, made, nr_free;	/* made: those that exist */
+	s32 min_credits;
+	u32 nr_wait;
+	struct list_head free;
+	struct list_head turn;		/* destinations that messages wait for, next first */
+};
+
+#define LNET_RTR_HASH 64
+struct lnet_rtr_shard {			/* [sh] */
+	struct lnet_shard *sh;
+	struct lnet_rtr_pool pool[LNET_NR_RTR];
+	struct list_head waiting;	/* fwd->all in RX_WAIT_*, in order of arrival */
+	struct lnet_timer timer;	/* when the first of them has waited too long */
+	struct list_head dsts[LNET_RTR_HASH];
+};
+
+struct lnet_router {			/* made when routing is first enabled */
+	u8 state;			/* enum lnet_router_state [cfg], READ_ONCE */
+	u64 since_ns;			/* [cfg] of the state */
+	u64 look_ns;			/* when the worker looks; WRITE_ONCE */
+	struct lnet_rtr_shard sh[];	/* nr_shards */
+};
+
+/* A message to be forwarded: goes with its rx. */
+struct lnet_fwd {
+	struct lnet_hdr hdr;		/* as it came */
+	struct lnet_rx *rx;
+	struct lnet_rtr_shard *rs;	/* whose buffer it has, or waits for */
+	struct lnet_peer_ni *dst;	/* its destination; counted */
+	struct lnet_rtr_dst *at;	/* counted */
+	struct lnet_rtr_buf *buf;	/* NULL: there is no payload, or not yet */
+	struct list_head wait;		/* in from->rtr_wait, or at->wait */
+	struct list_head all;		/* in rs->waiting while it waits */
+	struct list_head held;		/* in from->rtr_held while it has a credit */
+	u8 cls;				/* enum lnet_rtr_class */
+	u8 src_mr;			/* its originator is multi-rail */
+};
+
+/* ---- router.c -------------------------------------------------------------------------------- */
+static inline bool lnet_router_forwards(const struct lnet *ln)
+{
+	const struct lnet_router *r = READ_ONCE(ln->router);
+
+	return unlikely(r) && READ_ONCE(r->state) != ROUTER_DISABLED;
+}
+
+/* So it says in its ping info. */
+static inline bool lnet_router_announced(const struct lnet *ln)
+{
+	return ln->router && ln->router->state == ROUTER_ENABLED;
+}
+
+static inline u64 lnet_router_look_ns(const struct lnet *ln)
+{
+	const struct lnet_router *r = READ_ONCE(ln->router);
+
+	return likely(!r) ? U64_MAX : READ_ONCE(r->look_ns);
+}
+
+/*
+ * [sh of rx->from] A message for another node. May drop and retake the lock. LAND, LATER, or SKIP;
+ * CLOSE: the sender or the interface went meanwhile.
+ */
+enum lnet_verdict lnet_forward_begin(struct lnet_pass *p, struct lnet_rx *rx,
+				     const struct lnet_hdr *hdr);
+void lnet_forward_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
+bool lnet_forward_gone(struct lnet_pass *p, struct lnet_rx *rx);	/* as lnet_rx_gone() */
+/* no lock held: it waited and may land; without memory its verdict becomes SKIP */
+void lnet_forward_land(struct lnet_pass *p, struct lnet_rx *rx);
+void lnet_forward_free(struct lnet_rx *rx);	/* with its rx */
+/* what is to be sent of it; the destination is the attempt's */
+void lnet_forward_hdr(const struct lnet_op *op, struct lnet_hdr *hdr);
+void lnet_forward_payload(const struct lnet_op *op, struct lnet_buf *buf);
+/* [sh] It may be sent again though perhaps it arrived: exactly-once.md rule 15. */
+bool lnet_forward_resendable(const struct lnet_op *op);
+/* [sh] Another NID of the node may stand for the one that fails. */
+void lnet_forward_substitute(struct lnet_op *op);
+/* no lock held: buffers and credits of what ended in this pass go back */
+void lnet_pass_routed(struct lnet_pass *p);
+/* [sh] What has waited too long is dropped. */
+void lnet_router_timer(struct lnet_pass *p, struct lnet_timer *t);
+
+/* [sh] All that waits there is dropped. */
+void lnet_router_drop_waiting(struct lnet_pass *p, struct lnet_rtr_shard *rs);
+
+/* ---- rtr_buf.c: all [sh], by the shard of fwd->rs -------------------------------------------- */
+/* RX_NEW -> RX_LAND_ROUTED without memory yet: true; else it waits. */
+bool lnet_rtr_ask(struct lnet_pass *p, struct lnet_fwd *fwd);
+/* Its memory; may drop and retake the lock. False: there is none, all is given back. */
+bool lnet_rtr_fill(struct lnet_pass *p, struct lnet_fwd *fwd);
+/*
+ * Whatever its rx holds is given back and those who wait for it land (p->land). A buffer to be
+ * freed without lock, or NULL.
+ */
+struct lnet_rtr_buf *lnet_rtr_return(struct lnet_pass *p, struct lnet_fwd *fwd);
+void lnet_rtr_arm(struct lnet_rtr_shard *rs);	/* its timer, for the one that waits longest */
+/* more is free than was: those who may land */
+void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs);
+/* by the NID of a node; NULL: no memory */
+struct lnet_rtr_dst *lnet_rtr_dst_get(struct lnet_rtr_shard *rs, const struct lnet_nid *node,
+				      struct lnet_rtr_dst **spare);
+void lnet_rtr_dst_put(struct lnet_rtr_dst *dst);
+enum lnet_rtr_class lnet_rtr_class(u32 payload_len);
+u32 lnet_rtr_share(const struct lnet *ln, enum lnet_rtr_class cls);	/* a shard's */
+
+/* ---- rtr_state.c: configuration, may sleep --------------------------------------------------- */
+int lnet_router_enable(struct lnet *ln, bool on);	/* 0, -ENOMEM, -EBUSY */
+void lnet_router_resize(struct lnet *ln);		/* cfg_mutex held: the tunables changed */
+void lnet_router_fini(struct lnet *ln);			/* all operations ended */
+void lnet_router_work(struct lnet_pass *p);		/* worker of shard 0, no lock held */
+void lnet_router_pinged(struct lnet_pass *p, struct lnet_rx *rx);	/* [sh] of its interface */
+
+#endif

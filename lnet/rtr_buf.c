@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Router buffers and the credits that senders have of them: who gets one, who waits, who is next.
+ *
+ * Of what is free a destination gets a buffer only while more are free than it has: alone it gets
+ * half of a pool, one of many its share, and something is left for the next. A sender's credits are
+ * given to its destinations by the same rule. So one that is slow stops neither the others nor
+ * those who send to others.
+ */
+#include "router.h"
+
+static const struct {
+	u8 credit, buffer;
+} holds[LNET_NR_RX_STATES] = {
+#define STATE(s, pc, buf) [s] = { pc, buf },
+#define EDGE(a, b)
+#include "states/rx.def"
+#undef STATE
+#undef EDGE
+};
+
+static const u32 sizes[LNET_NR_RTR] = {
+#define POOL(name, size, nr, least) [LNET_RTR_##name] = size,
+	LNET_RTR_POOLS(POOL)
+#undef POOL
+};
+
+enum lnet_rtr_class lnet_rtr_class(u32 payload_len)
+{
+	unsigned int cls = 0;
+
+	while (cls < LNET_NR_RTR - 1 && payload_len > sizes[cls])
+		cls++;
+	return cls;
+}
+
+u32 lnet_rtr_share(const struct lnet *ln, enum lnet_rtr_class cls)
+{
+	static const u32 nr_default[LNET_NR_RTR] = {
+#define POOL(name, size, nr, least) [LNET_RTR_##name] = nr,
+		LNET_RTR_POOLS(POOL)
+#undef POOL
+	};
+	const u64 total[LNET_NR_RTR] = {
+#define POOL(name, size, nr, least) [LNET_RTR_##name] = READ_ONCE(ln->tun.name##_router_buffers),
+		LNET_RTR_POOLS(POOL)
+#undef POOL
+	};
+
+	return max_t(u32, (total[cls] ? (u32)total[cls] : nr_default[cls]) / ln->nr_shards, 1);
+}
+
+/* ---- what is under way to a node ------------------------------------------------------------- */
+
+static struct lnet_rtr_dst *dst_find(struct list_head *bucket, const struct lnet_nid *node)
+{
+	struct lnet_rtr_dst *dst;
+
+	list_for_each_entry(dst, bucket, link)
+		if (lnet_nid_same(&dst->node, node))
+			return dst;
+	return NULL;
+}
+
+struct lnet_rtr_dst *lnet_rtr_dst_get(struct lnet_rtr_shard *rs, const struct lnet_nid *node,
+				      struct lnet_rtr_dst **spare)
+{
+	struct list_head *bucket = &rs->dsts[lnet_nid_hash(node) % LNET_RTR_HASH];
+	struct lnet_rtr_dst *dst = dst_find(bucket, node);
+	unsigned int cls;
+
+	if (!dst && *spare) {
+		dst = *spare;
+		*spare = NULL;
+		dst->node = *node;
+		for (cls = 0; cls < LNET_NR_RTR; cls++) {
+			INIT_LIST_HEAD(&dst->wait[cls]);
+			INIT_LIST_HEAD(&dst->turn[cls]);
+		}
+		list_add(&dst->link, bucket);
+	}
+	if (dst)
+		dst->refs++;
+	return dst;
+}
+
+void lnet_rtr_dst_put(struct lnet_rtr_dst *dst)
+{
+	if (!dst || --dst->refs)
+		return;
+	list_del(&dst->link);
+	kfree(dst);
+}
+
+/* ---- taking and giving back ------------------------------------------------------------------ */
+
+static struct lnet_rtr_pool *pool_of(const struct lnet_fwd *fwd)
+{
+	return &fwd->rs->pool[fwd->cls];
+}
+
+static void note_min(struct lnet_rtr_pool *pool)
+{
+	pool->min_credits = min(pool->min_credits, (s32)(pool->nr - pool->used - pool->nr_wait));
+}
+
+static void move_credit(struct lnet_fwd *fwd, bool take)
+{
+	struct lnet_peer_ni *from = fwd->rx->from;
+
+	from->rtr_credits += take ? -1 : 1;
+	from->min_rtr_credits = min(from->min_rtr_credits, from->rtr_credits);
+	if (take)
+		list_add_tail(&fwd->held, &from->rtr_held);
+	else
+		list_del_init(&fwd->held);
+}
+
+static void move_buffer(struct lnet_fwd *fwd, bool take)
+{
+	struct lnet_rtr_pool *pool = pool_of(fwd);
+	int by = take ? 1 : -1;
+
+	pool->used += by;
+	fwd->at->used[fwd->cls] += by;
+	note_min(pool);
+}
+
+/* Takes and gives back what the two states differ in. */
+static void move(struct lnet_fwd *fwd, enum lnet_rx_state to)
+{
+	enum lnet_rx_state from = fwd->rx->state;
+
+	WARN_ON_ONCE(fwd->rx->from->sh != fwd->rs->sh);
+	if (holds[from].credit != holds[to].credit)
+		move_credit(fwd, holds[to].credit);
+	if (holds[from].buffer != holds[to].buffer)
+		move_buffer(fwd, holds[to].buffer);
+	lnet_rx_set_state(fwd->rx, to);
+}
+
+static bool may_have_credit(const struct lnet_fwd *fwd)
+{
+	const struct lnet_peer_ni *from = fwd->rx->from;
+	const struct lnet_fwd *other;
+	s32 mine = 0;
+
+	list_for_each_entry(other, &from->rtr_held, held)
+		mine += other->at == fwd->at;
+	return from->rtr_credits > mine;
+}
+
+static bool may_have_buffer(const struct lnet_fwd *fwd)
+{
+	const struct lnet_rtr_pool *pool = pool_of(fwd);
+
+	return pool->nr > pool->used && pool->nr - pool->used > fwd->at->used[fwd->cls];
+}
+
+static void wait_buffer(struct lnet_fwd *fwd)
+{
+	struct lnet_rtr_pool *pool = pool_of(fwd);
+	struct lnet_rtr_dst *at = fwd->at;
+
+	if (list_empty(&at->wait[fwd->cls]))
+		list_add_tail(&at->turn[fwd->cls], &pool->turn);
+	list_add_tail(&fwd->wait, &at->wait[fwd->cls]);
+	pool->nr_wait++;
+	note_min(pool);
+}
+
+static void wait_buffer_no_more(struct lnet_fwd *fwd)
+{
+	struct lnet_rtr_dst *at = fwd->at;
+
+	list_del_init(&fwd->wait);
+	pool_of(fwd)->nr_wait--;
+	if (list_empty(&at->wait[fwd->cls]))
+		list_del_init(&at->turn[fwd->cls]);
+}
+
+/* It has its credit. True: and a buffer. */
+static bool ask_buffer(struct lnet_fwd *fwd)
+{
+	move(fwd, RX_WAIT_BUFFER);
+	if (!may_have_buffer(fwd) || !list_empty(&fwd->at->wait[fwd->cls])) {
+		wait_buffer(fwd);
+		return false;
+	}
+	move(fwd, RX_LAND_ROUTED);
+	return true;
+}
+
+/* [sh] A buffer is its own: the interface stays until it has landed. */
+static void granted(struct lnet_fwd *fwd)
+{
+	struct lnet_rx *rx = fwd->rx;
+
+	rx->hold_shard = fwd->rs->sh->ix;
+	rx->ni->sh[rx->hold_shard].holds++;
+}
+
+void lnet_rtr_arm(struct lnet_rtr_shard *rs)
+{
+	const struct lnet_fwd *first;
+
+	if (list_empty(&rs->waiting) || !list_empty(&rs->timer.link))
+		return;
+	first = list_first_entry(&rs->waiting, struct lnet_fwd, all);
+	lnet_timer_set(&rs->sh->wheel, &rs->timer, first->rx->arrived_ns +
+		       READ_ONCE(rs->sh->ln->tun.transaction_timeout));
+}
+
+bool lnet_rtr_ask(struct lnet_pass *p, struct lnet_fwd *fwd)
+{
+	lnet_rx_set_state(fwd->rx, RX_WAIT_PEER_RTR);
+	if (!may_have_credit(fwd)) {
+		list_add_tail(&fwd->wait, &fwd->rx->from->rtr_wait);
+	} else if (ask_buffer(fwd)) {
+		granted(fwd);
+		return true;
+	}
+	list_add_tail(&fwd->all, &fwd->rs->waiting);
+	lnet_rtr_arm(fwd->rs);
+	return false;
+}
+
+static struct lnet_rtr_buf *free_take(struct lnet_rtr_pool *pool)
+{
+	struct lnet_rtr_buf *buf;
+
+	if (list_empty(&pool->free))
+		return NULL;
+	buf = list_first_entry(&pool->free, struct lnet_rtr_buf, link);
+	list_del_init(&buf->link);
+	pool->nr_free--;
+	return buf;
+}
+
+static struct lnet_rtr_buf *buf_new(u32 size)
+{
+	struct lnet_rtr_buf *buf = kvmalloc(sizeof(*buf) + size, GFP_NOFS | __GFP_NOWARN);
+
+	if (!buf)
+		return NULL;
+	INIT_LIST_HEAD(&buf->link);
+	buf->frag.base = buf->data;
+	buf->frag.len = size;
+	return buf;
+}
+
+/* Where it lands; if its memory is not made yet, the lock is dropped and taken again for it. */
+static bool fill(struct lnet_pass *p, struct lnet_fwd *fwd)
+{
+	struct lnet_rtr_pool *pool = pool_of(fwd);
+	struct lnet_rx *rx = fwd->rx;
+
+	rx->want = rx->payload_len;
+	if (fwd->cls == LNET_RTR_tiny)
+		return true;
+	fwd->buf = free_take(pool);
+	if (!fwd->buf) {
+		lnet_leave(p);
+		fwd->buf = buf_new(sizes[fwd->cls]);
+		lnet_enter(p, fwd->rs->sh);
+		pool->made += !!fwd->buf;
+	}
+	if (!fwd->buf)
+		return false;
+	rx->into = (struct lnet_buf){ .frags = &fwd->buf->frag, .nr = 1, .len = rx->want };
+	return true;
+}
+
+bool lnet_rtr_fill(struct lnet_pass *p, struct lnet_fwd *fwd)
+{
+	struct lnet_rx *rx = fwd->rx;
+
+	if (fill(p, fwd))
+		return true;
+	lnet_count(p->sh, rx_no_memory);
+	rx->ni->sh[rx->hold_shard].holds--;
+	lnet_rtr_return(p, fwd);
+	return false;
+}
+
+/* ---- who is next ----------------------------------------------------------------------------- */
+
+/* It waited and need not any more: the driver hears it at the end of the pass. */
+static void wake(struct lnet_pass *p, struct lnet_fwd *fwd)
+{
+	list_del_init(&fwd->all);
+	granted(fwd);
+	fwd->rx->verdict = LNET_LAND;
+	fwd->rx->landed = 1;
+	list_add_tail(&fwd->rx->owed, &p->land);
+}
+
+/* The first in turn that may have a buffer; it goes behind the others. */
+static struct lnet_fwd *next_for(struct lnet_rtr_pool *pool, unsigned int cls)
+{
+	struct lnet_rtr_dst *dst;
+	struct lnet_fwd *fwd;
+
+	list_for_each_entry(dst, &pool->turn, turn[cls]) {
+		fwd = list_first_entry(&dst->wait[cls], struct lnet_fwd, wait);
+		if (!may_have_buffer(fwd))
+			continue;
+		list_move_tail(&dst->turn[cls], &pool->turn);
+		return fwd;
+	}
+	return NULL;
+}
+
+static void wake_buffers(struct lnet_pass *p, struct lnet_rtr_pool *pool, unsigned int cls)
+{
+	struct lnet_fwd *fwd;
+
+	while (pool->nr_wait) {
+		fwd = next_for(pool, cls);
+		if (!fwd)
+			return;
+		wait_buffer_no_more(fwd);
+		move(fwd, RX_LAND_ROUTED);
+		wake(p, fwd);
+	}
+}
+
+void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs)
+{
+	unsigned int cls;
+
+	for (cls = 0; cls < LNET_NR_RTR; cls++)
+		wake_buffers(p, &rs->pool[cls], cls);
+}
+
+static void wake_credits(struct lnet_pass *p, struct lnet_peer_ni *from)
+{
+	struct lnet_fwd *fwd, *next;
+
+	list_for_each_entry_safe(fwd, next, &from->rtr_wait, wait) {
+		if (from->rtr_credits <= 0)
+			return;
+		if (!may_have_credit(fwd))
+			continue;
+		list_del_init(&fwd->wait);
+		if (ask_buffer(fwd))
+			wake(p, fwd);
+	}
+}
+
+static void stop_waiting(struct lnet_fwd *fwd)
+{
+	if (fwd->rx->state == RX_WAIT_BUFFER)
+		wait_buffer_no_more(fwd);
+	else
+		list_del_init(&fwd->wait);
+	list_del_init(&fwd->all);
+}
+
+struct lnet_rtr_buf *lnet_rtr_return(struct lnet_pass *p, struct lnet_fwd *fwd)
+{
+	struct lnet_rtr_pool *pool = pool_of(fwd);
+	struct lnet_rtr_buf *buf = fwd->buf;
+
+	if (fwd->rx->state == RX_WAIT_PEER_RTR || fwd->rx->state == RX_WAIT_BUFFER)
+		stop_waiting(fwd);
+	move(fwd, RX_DONE);
+	lnet_rtr_dst_put(fwd->at);
+	fwd->at = NULL;
+	fwd->buf = NULL;
+	if (buf && pool->made > pool->nr) {
+		pool->made--;
+	} else if (buf) {
+		list_add(&buf->link, &pool->free);
+		pool->nr_free++;
+		buf = NULL;
+	}
+	wake_buffers(p, pool, fwd->cls);
+	wake_credits(p, fwd->rx->from);
+	return buf;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Routing switched on and off, slowly, as others need time to hear of it; what a router says of
+ * interfaces that nobody pings any more.
+ */
+#include "router.h"
+
+#define LOOK_NS		NSEC_PER_SEC	/* between two looks at what time has changed */
+#define SOON_NS		NSEC_PER_MSEC	/* the configuration was busy */
+#define STOP_TIMES	3		/* the settling time: then it ends, whatever waits */
+
+static const u8 edges[LNET_NR_ROUTER_STATES][LNET_NR_ROUTER_STATES] = {
+#define STATE(s)
+#define EDGE(a, b) [a][b] = 1,
+#include "states/router.def"
+#undef STATE
+#undef EDGE
+};
+
+/* cfg_mutex held */
+static void set_state(struct lnet *ln, enum lnet_router_state to)
+{
+	struct lnet_router *r = ln->router;
+
+	WARN_ON_ONCE(!edges[r->state][to]);
+	lnet_edge(router, r, r->state, to);
+	WRITE_ONCE(r->state, to);
+	r->since_ns = ln->env->ops->now_ns(ln->env);
+	lnet_ping_rebuild(ln);
+}
+
+/* In which all who use this node have pinged it once and would have missed it. */
+static u64 settle_ns(const struct lnet *ln)
+{
+	return READ_ONCE(ln->tun.alive_router_check_interval) +
+	       READ_ONCE(ln->tun.router_ping_timeout);
+}
+
+/* ---- the buffers ----------------------------------------------------------------------------- */
+
+/* No lock held. */
+static void free_all(struct list_head *bufs)
+{
+	while (!list_empty(bufs)) {
+		struct lnet_rtr_buf *buf = list_first_entry(bufs, struct lnet_rtr_buf, link);
+
+		list_del(&buf->link);
+		kvfree(buf);
+	}
+}
+
+/* [sh] What is not in use and too many goes to @gone; the rest does when it comes back. */
+static void pool_resize(struct lnet_rtr_pool *pool, u32 nr, struct list_head *gone)
+{
+	pool->nr = nr;
+	pool->min_credits = (s32)(nr - pool->used - pool->nr_wait);
+	while (pool->made > nr && pool->nr_free) {
+		list_move(pool->free.next, gone);
+		pool->nr_free--;
+		pool->made--;
+	}
+}
+
+static void shard_resize(struct lnet_pass *p, struct lnet_rtr_shard *rs, bool on)
+{
+	LIST_HEAD(gone);
+	unsigned int cls;
+
+	lnet_enter(p, rs->sh);
+	for (cls = 0; cls < LNET_NR_RTR; cls++)
+		pool_resize(&rs->pool[cls], on ? lnet_rtr_share(p->ln, cls) : 0, &gone);
+	if (on)
+		lnet_rtr_wake(p, rs);
+	else
+		lnet_router_drop_waiting(p, rs);
+	lnet_leave(p);
+	free_all(&gone);
+}
+
+static void resize(struct lnet *ln, bool on)
+{
+	struct lnet_pass p;
+	unsigned int i;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	for (i = 0; i < ln->nr_shards; i++)
+		shard_resize(&p, &ln->router->sh[i], on);
+	lnet_pass_end(&p);
+}
+
+void lnet_router_resize(struct lnet *ln)
+{
+	unsigned int cls;
+
+	for (cls = 0; lnet_router_forwards(ln) && cls < LNET_NR_RTR; cls++)
+		if (ln->router->sh[0].pool[cls].nr != lnet_rtr_share(ln, cls)) {
+			resize(ln, true);
+			return;
+		}
+}
+
+static bool is_idle(struct lnet *ln)
+{
+	unsigned int i, cls;
+
+	for (i = 0; i < ln->nr_shards; i++)
+		for (cls = 0; cls < LNET_NR_RTR; cls++)
+			if (READ_ONCE(ln->router->sh[i].pool[cls].used) ||
+			    READ_ONCE(ln->router->sh[i].pool[cls].nr_wait))
+				return false;
+	return true;
+}
+
+static void shard_init(struct lnet_rtr_shard *rs, struct lnet_shard *sh)
+{
+	unsigned int i;
+
+	rs->sh = sh;
+	INIT_LIST_HEAD(&rs->waiting);
+	lnet_timer_init(&rs->timer, LNET_TIMER_ROUTER);
+	for (i = 0; i < LNET_RTR_HASH; i++)
+		INIT_LIST_HEAD(&rs->dsts[i]);
+	for (i = 0; i < LNET_NR_RTR; i++) {
+		INIT_LIST_HEAD(&rs->pool[i].free);
+		INIT_LIST_HEAD(&rs->pool[i].turn);
+	}
+}
+
+static int make(struct lnet *ln)
+{
+	struct lnet_router *r;
+	unsigned int i;
+
+	if (ln->router)
+		return 0;
+	r = kvzalloc(struct_size(r, sh, ln->nr_shards), GFP_KERNEL);
+	if (!r)
+		return -ENOMEM;
+	r->look_ns = U64_MAX;
+	for (i = 0; i < ln->nr_shards; i++)
+		shard_init(&r->sh[i], &ln->shard[i]);
+	smp_store_release(&ln->router, r);
+	return 0;
+}
+
+void lnet_router_fini(struct lnet *ln)
+{
+	struct lnet_router *r = ln->router;
+	unsigned int i, cls;
+
+	for (i = 0; r && i < ln->nr_shards; i++) {
+		WARN_ON_ONCE(!list_empty(&r->sh[i].waiting));
+		for (cls = 0; cls < LNET_NR_RTR; cls++) {
+			WARN_ON_ONCE(r->sh[i].pool[cls].used);
+			free_all(&r->sh[i].pool[cls].free);
+		}
+	}
+	kvfree(r);
+	ln->router = NULL;
+}
+
+/* ---- on and off ------------------------------------------------------------------------------ */
+
+static void look_soon(struct lnet *ln, u64 ns)
+{
+	lnet_look_by(ln, &ln->router->look_ns, ln->env->ops->now_ns(ln->env) + ns);
+}
+
+static void nis_begin(struct lnet *ln)
+{
+	u64 now_ns = ln->env->ops->now_ns(ln->env);
+	struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &ln->nis, link)
+		WRITE_ONCE(ni->pinged_ns, now_ns);
+}
+
+static int enable(struct lnet *ln)
+{
+	int err = make(ln);
+
+	if (err)
+		return err;
+	if (ln->router->state == ROUTER_STOPPING)
+		return -EBUSY;
+	if (ln->router->state != ROUTER_DISABLED)
+		return 0;
+	resize(ln, true);
+	nis_begin(ln);
+	set_state(ln, ROUTER_STARTING);
+	look_soon(ln, min(settle_ns(ln), LOOK_NS));
+	return 0;
+}
+
+static void disable(struct lnet *ln)
+{
+	if (!lnet_router_forwards(ln) || ln->router->state == ROUTER_STOPPING)
+		return;
+	set_state(ln, ROUTER_STOPPING);
+	look_soon(ln, min(settle_ns(ln), LOOK_NS));
+}
+
+int lnet_router_enable(struct lnet *ln, bool on)
+{
+	int err = 0;
+
+	mutex_lock(&ln->cfg_mutex);
+	if (READ_ONCE(ln->stopping))
+		err = -ESHUTDOWN;
+	else if (on)
+		err = enable(ln);
+	else
+		disable(ln);
+	mutex_unlock(&ln->cfg_mutex);
+	return err;
+}
+
+static void nis_up(struct lnet *ln)
+{
+	struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &ln->nis, link)
+		WRITE_ONCE(ni->unpinged, 0);
+}
+
+static void end(struct lnet *ln)
+{
+	nis_up(ln);
+	set_state(ln, ROUTER_DISABLED);
+	resize(ln, false);
+}
+
+/* ---- interfaces that nobody pings ------------------------------------------------------------ */
+
+static u64 last_ping_ns(struct lnet *ln, u32 net)
+{
+	struct lnet_ni *ni;
+	u64 last_ns = 0;
+
+	list_for_each_entry(ni, &ln->nis, link)
+		if (ni->net == net)
+			last_ns = max(last_ns, READ_ONCE(ni->pinged_ns));
+	return last_ns;
+}
+
+/* cfg_mutex held. Those of nets where nobody asks are said to be down (behaviour.md 6.6). */
+static void look_at_nis(struct lnet *ln, u64 now_ns)
+{
+	struct lnet_ni *ni;
+	bool changed = false;
+
+	list_for_each_entry(ni, &ln->nis, link) {
+		if (ni == ln->lo || READ_ONCE(ni->unpinged) ||
+		    now_ns < last_ping_ns(ln, ni->net) + settle_ns(ln))
+			continue;
+		WRITE_ONCE(ni->unpinged, 1);
+		changed = true;
+	}
+	if (changed)
+		lnet_ping_rebuild(ln);
+}
+
+void lnet_router_pinged(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	struct lnet_ni *ni = rx->ni;
+
+	WRITE_ONCE(ni->pinged_ns, p->now_ns);
+	if (likely(!READ_ONCE(ni->unpinged)) || lnet_nid_is_local(p->ln, &rx->src_nid))
+		return;
+	WRITE_ONCE(ni->unpinged, 0);
+	lnet_ni_announced(ni);
+}
+
+/* ---- what time does -------------------------------------------------------------------------- */
+
+/* cfg_mutex held. */
+static void look(struct lnet *ln, u64 now_ns)
+{
+	const struct lnet_router *r = ln->router;
+	u64 for_ns = now_ns - r->since_ns, settle = settle_ns(ln);
+
+	if (r->state == ROUTER_STARTING && for_ns >= settle)
+		set_state(ln, ROUTER_ENABLED);
+	else if (r->state == ROUTER_STOPPING && for_ns >= settle &&
+		 (is_idle(ln) || for_ns >= STOP_TIMES * settle))
+		end(ln);
+	if (r->state != ROUTER_DISABLED)
+		look_at_nis(ln, now_ns);
+}
+
+/* By trying only, as lnet_age_work(). */
+void lnet_router_work(struct lnet_pass *p)
+{
+	struct lnet *ln = p->ln;
+	struct lnet_router *r = READ_ONCE(ln->router);
+	u64 next_ns = SOON_NS;
+
+	if (likely(!r) || p->now_ns < READ_ONCE(r->look_ns))
+		return;
+	WRITE_ONCE(r->look_ns, U64_MAX);
+	if (READ_ONCE(ln->stopping))
+		return;
+	if (mutex_trylock(&ln->cfg_mutex)) {
+		look(ln, p->now_ns);
+		next_ns = min(LOOK_NS, max(settle_ns(ln) / 4, SOON_NS));
+		mutex_unlock(&ln->cfg_mutex);
+	}
+	if (r->state != ROUTER_DISABLED)
+		look_soon(ln, next_ns);
+}
