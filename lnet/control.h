@@ -106,12 +106,14 @@ struct lnet_view_msgs {
 	u32 put, get, reply, ack, hello;
 };
 
+#define LNET_PREF_MAX 8		/* NIDs that are preferred: the first so many are shown */
 struct lnet_view_pref {
-	char nid[LNET_TEXT_MAX];
+	char nid[LNET_PREF_MAX][LNET_TEXT_MAX];
 };
 
 struct lnet_view_udsp {
 	s32 net_priority, nid_priority;
+	struct lnet_view_pref gateways, sources;
 };
 
 struct lnet_view_intf {

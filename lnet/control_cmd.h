@@ -121,6 +121,17 @@ int lnet_ctl_recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 			 struct lnet_ctl_err *e);
 int lnet_ctl_recov_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_recov_end(struct lnet_ctl_dump *d);
+/* control_udsp.c */
+int lnet_ctl_udsp_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e);
+int lnet_ctl_udsp_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		      struct lnet_ctl_err *e);
+int lnet_ctl_udsp_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e);
+int lnet_ctl_udsp_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+/* What rules say of an interface of ours (cfg_mutex held), of a peer's ([sh]). */
+void lnet_ctl_udsp_ni(const struct lnet *ln, const struct lnet_nid *nid, struct lnet_view_udsp *v);
+void lnet_ctl_udsp_pni(const struct lnet_peer_ni *pni, struct lnet_view_udsp *v);
 /* control_route.c */
 int lnet_ctl_routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 int lnet_ctl_routing_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,

@@ -2,6 +2,7 @@
 /* A configuration as a whole: read before a transaction, and made again when that fails. */
 #include "control_cmd.h"
 #include "peer.h"
+#include "udsp.h"
 
 /* Memory may be short for a moment; a node that is neither old nor new would be worse. */
 #define TRIES_MAX 100
@@ -19,7 +20,8 @@ struct lnet_ctl_conf {
 	struct lnet_ctl_waiting *waiting;
 	struct lnet_ni_cfg *nis;
 	struct lnet_fault_rule *rules[2];
-	unsigned int nr_nis, nr_rules[2];
+	struct lnet_udsp_rule *policies;
+	unsigned int nr_nis, nr_rules[2], nr_policies;
 	struct list_head peers;
 };
 
@@ -45,6 +47,7 @@ void lnet_ctl_conf_free(struct lnet_ctl_conf *conf)
 	kvfree(conf->nis);
 	kvfree(conf->rules[0]);
 	kvfree(conf->rules[1]);
+	kvfree(conf->policies);
 	kvfree(conf);
 }
 
@@ -149,6 +152,17 @@ static int rules_read(struct lnet *ln, bool delay, struct lnet_ctl_conf *conf)
 	return 0;
 }
 
+static int policies_read(struct lnet *ln, struct lnet_ctl_conf *conf)
+{
+	conf->policies = kvcalloc(LNET_UDSP_MAX, sizeof(*conf->policies), GFP_KERNEL);
+	if (!conf->policies)
+		return -ENOMEM;
+	while (conf->nr_policies < LNET_UDSP_MAX &&
+	       !lnet_udsp_get(ln, conf->nr_policies, &conf->policies[conf->nr_policies]))
+		conf->nr_policies++;
+	return 0;
+}
+
 int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **res)
 {
 	struct lnet_ctl_conf *conf = kvzalloc(sizeof(*conf), GFP_KERNEL);
@@ -163,6 +177,7 @@ int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **res)
 	rc = rc ? rc : peers_read(ctl->ln, conf);
 	rc = rc ? rc : rules_read(ctl->ln, false, conf);
 	rc = rc ? rc : rules_read(ctl->ln, true, conf);
+	rc = rc ? rc : policies_read(ctl->ln, conf);
 	if (!rc)
 		return 0;
 	lnet_ctl_conf_free(conf);
@@ -338,6 +353,17 @@ static int rules_make(struct lnet *ln, const struct lnet_ctl_conf *now,
 	return rc;
 }
 
+static int policies_make(struct lnet *ln, const struct lnet_ctl_conf *conf)
+{
+	unsigned int tries = 0;
+	int rc;
+
+	do
+		rc = lnet_udsp_set(ln, conf->policies, conf->nr_policies);
+	while (again(rc, &tries));
+	return rc;
+}
+
 static void tunables_make(struct lnet *ln, const struct lnet_ctl_conf *conf)
 {
 	unsigned int i;
@@ -370,7 +396,7 @@ static int restore(struct lnet_control *ctl, const struct lnet_ctl_conf *now,
 		   const struct lnet_ctl_conf *conf)
 {
 	struct lnet *ln = ctl->ln;
-	int rc[5];
+	int rc[6];
 
 	peers_del(ln, now, conf);
 	nis_del(ln, now, conf);
@@ -380,7 +406,8 @@ static int restore(struct lnet_control *ctl, const struct lnet_ctl_conf *now,
 	rc[2] = peers_add(ln, now, conf);
 	rc[3] = rules_make(ln, now, conf, false);
 	rc[4] = rules_make(ln, now, conf, true);
-	return rc[0] ?: rc[1] ?: rc[2] ?: rc[3] ?: rc[4];
+	rc[5] = policies_make(ln, conf);
+	return rc[0] ?: rc[1] ?: rc[2] ?: rc[3] ?: rc[4] ?: rc[5];
 }
 
 int lnet_ctl_conf_restore(struct lnet_control *ctl, const struct lnet_ctl_conf *conf)

@@ -2,6 +2,7 @@
 /* Commands that change the local interfaces: configure, net add, del and set. */
 #include "control_cmd.h"
 #include "netrules.h"
+#include "udsp.h"
 
 #define HEALTH_UNSET	(-1)
 
@@ -661,6 +662,7 @@ static int unconfigure(struct lnet_control *ctl)
 	lnet_ctl_trans_drop(ctl);
 	lnet_fault_del(ctl->ln, false, &LNET_NID_ANY, &LNET_NID_ANY);
 	lnet_fault_del(ctl->ln, true, &LNET_NID_ANY, &LNET_NID_ANY);
+	lnet_udsp_del(ctl->ln, -1);
 	if (!rc)
 		WRITE_ONCE(ctl->configured, false);
 	return rc;

@@ -273,7 +273,7 @@ static void pni_view(const struct lnet_peer_ni *pni, struct lnet_view_pni *v)
 	memset(v, 0, sizeof(*v));
 	lnet_nid_str(&pni->nid, v->nid);
 	strscpy(v->state, "NA", sizeof(v->state));
-	v->udsp = (struct lnet_view_udsp){ -1, -1 };
+	lnet_ctl_udsp_pni(pni, &v->udsp);
 	v->max_tx_credits = pni->max_credits;
 	v->tx_credits = (u32)pni->credits;
 	v->min_tx_credits = (u32)pni->min_credits;

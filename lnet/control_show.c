@@ -172,7 +172,7 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 	strscpy(v->status, lnet_ctl_ni_up(ni) ? "up" : "down", sizeof(v->status));
 	if (!lo)
 		strscpy(v->intf.name, ni->ifname, sizeof(v->intf.name));
-	v->udsp = (struct lnet_view_udsp){ -1, -1 };
+	lnet_ctl_udsp_ni(ni->ln, &ni->nid, &v->udsp);
 	v->dev_cpt = ni->dev_cpt;
 	cpts_text(ni->cpts, ni->ln->nr_shards, v->cpts, sizeof(v->cpts));
 	v->lnd.conns_per_peer = (u16)lnet_ni_conns_per_peer(ni);
@@ -201,7 +201,7 @@ static void waiting_view(const struct lnet_ctl_dump *d, const struct lnet_ctl_wa
 	lnet_nid_str(&cfg->nid, v->nid);
 	strscpy(v->status, "down", sizeof(v->status));
 	strscpy(v->intf.name, cfg->ifname, sizeof(v->intf.name));
-	v->udsp = (struct lnet_view_udsp){ -1, -1 };
+	lnet_ctl_udsp_ni(ln, &cfg->nid, &v->udsp);
 	v->dev_cpt = cfg->dev_cpt;
 	cpts_text(cfg->cpts, ln->nr_shards, v->cpts, sizeof(v->cpts));
 	v->lnd.conns_per_peer = (u16)max(cfg->conns_per_peer, 0);

@@ -82,6 +82,17 @@ static void nest_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_t
 	s->ops->close(s);
 }
 
+/*
+ * A mapping of texts that has none is left out. What stock has for NIDs that are preferred reads
+ * badly: they are told with what is ours.
+ */
+static bool is_there(const struct lnet_table *t, const u8 *val, unsigned int level)
+{
+	if (t == &lnet_table_pref)
+		return *val && level >= LNET_LEVEL_MORE;
+	return *val || t != &lnet_table_intf;
+}
+
 void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void *view,
 		     unsigned int level, bool backup, const struct lnet_lnd_tables *lnd)
 {
@@ -96,7 +107,7 @@ void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void
 			continue;
 		if (k->type != LNET_NLT_NESTED)
 			key_emit(s, i + 1, k, val);
-		else if (child && (k->child != &lnet_table_intf || *val))
+		else if (child && is_there(k->child, val, level))
 			nest_emit(s, i + 1, child, val, level, backup);
 	}
 }

@@ -41,7 +41,7 @@ static int pattern_parse(struct lnet_nidlist *list, bool *is_net, const char *te
 	return lnet_nidlist_parse(list, all);
 }
 
-bool lnet_udsp_pattern_ok(const char *text)
+int lnet_udsp_pattern_check(const char *text)
 {
 	struct lnet_nidlist list;
 	bool is_net;
@@ -49,7 +49,7 @@ bool lnet_udsp_pattern_ok(const char *text)
 
 	if (!rc)
 		lnet_nidlist_free(&list);
-	return !rc;
+	return rc;
 }
 
 const char *lnet_udsp_wrong(const struct lnet_udsp_rule *rule)

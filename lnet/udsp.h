@@ -32,7 +32,7 @@ struct lnet_udsp_info {			/* of an interface, ours or a peer's */
 	s64 net_priority, nid_priority;	/* LNET_UDSP_NONE: none */
 };
 
-bool lnet_udsp_pattern_ok(const char *text);	/* may sleep; false also without memory */
+int lnet_udsp_pattern_check(const char *text);	/* may sleep; 0, -EINVAL, -ENOMEM */
 /* NULL, or which combination of patterns and action is none of the four. */
 const char *lnet_udsp_wrong(const struct lnet_udsp_rule *rule);
 /*

@@ -285,6 +285,21 @@ int lnetctl_fault_reset(struct lnetctl *c, bool delay);
 /* "fault": the rules of that kind with their counters. */
 int lnetctl_fault_show(struct lnetctl *c, bool delay, struct lnetctl_node **doc);
 
+/* A selection policy. */
+struct lnetctl_udsp {
+	const char *src, *dst, *rte;	/* ranges of NIDs or nets; NULL: not given */
+	int64_t idx;			/* from 0; LNETCTL_UNSET: the last */
+	int64_t priority;		/* of src or dst alone; LNETCTL_UNSET: they are preferred */
+};
+/*
+ * A rule with the same patterns changes its priority. -EINVAL: no range, or patterns and priority
+ * that do not go together; -EALREADY: it is there; -ENOSPC, -ERANGE.
+ */
+int lnetctl_udsp_add(struct lnetctl *c, const struct lnetctl_udsp *u);
+int lnetctl_udsp_del(struct lnetctl *c, int64_t idx);	/* -1: all. -ENOENT, -ERANGE */
+/* "udsp": the rules in their order, or one. */
+int lnetctl_udsp_show(struct lnetctl *c, int64_t idx, struct lnetctl_node **doc);
+
 /* ---- without a node ---- */
 
 /*
@@ -321,8 +336,8 @@ int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, const char
 		   enum lnetctl_import how, struct lnetctl_node **shown);
 /*
  * What is to be done so that the node is as the file says: *@plan has the keys "del", "set", "add"
- * as far as they are needed, each with sections as import takes them. Nets, peers and fault rules
- * that the file lacks are deleted; values that it does not name stay.
+ * as far as they are needed, each with sections as import takes them. Nets, peers, policies and
+ * fault rules that the file lacks are deleted; values that it does not name stay.
  */
 int lnetctl_plan(struct lnetctl *c, const struct lnetctl_node *doc, const char *name,
 		 struct lnetctl_node **plan);
@@ -332,8 +347,8 @@ int lnetctl_apply(struct lnetctl *c, const struct lnetctl_node *doc, const char 
 #define LNETCTL_EXPORT_BACKUP	1	/* only what builds the same configuration again */
 #define LNETCTL_EXPORT_NO_FAULT	2	/* without fault rules */
 /*
- * net, peer, global, fault as lnetctl_import() reads them. To @out as text, every section in its
- * own style.
+ * net, peer, global, udsp, fault as lnetctl_import() reads them. To @out as text, every section in
+ * its own style.
  */
 int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out);
 

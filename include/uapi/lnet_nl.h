@@ -35,7 +35,11 @@ enum lnet_nl_cmd {
 	LNET_NL_PING		= 6,	/* dump: ping; do: discover */
 	LNET_NL_CPT_OF_NID	= 7,	/* dump */
 	LNET_NL_PEER_DIST	= 8,	/* dump */
-	LNET_NL_UDSP		= 9,	/* reserved */
+	/*
+	 * do, dump; stock reserves the number and uses ioctl. A list of one rule: "idx" #n "src" T
+	 * "dst" T "rte" T "priority" #n, or what a dump has
+	 */
+	LNET_NL_UDSP		= 9,
 	LNET_NL_PEER_FAIL	= 10,	/* do */
 	LNET_NL_DBG_RECOV	= 11,	/* dump */
 	LNET_NL_FAULT		= 12,	/* do, dump */
@@ -57,10 +61,10 @@ enum lnet_nl_cmd {
 	 *
 	 * TRANSACTION: do, no attributes. CREATE: begin; what any socket had begun is forgotten.
 	 * With EXCL it ends with ESTALE if the configuration was changed by others meanwhile.
-	 * Requests with LNET_NL_F_STAGED (NETS, PEERS, FAULT: CREATE or delete; TUNABLES: REPLACE)
-	 * are then checked and kept. REPLACE: all that is kept is carried out, in the order it came
-	 * in, or nothing. No flag: forget it. The text of a request that fails on REPLACE begins
-	 * with "request N: ", from 0.
+	 * Requests with LNET_NL_F_STAGED (NETS, PEERS, UDSP, FAULT: CREATE or delete; TUNABLES:
+	 * REPLACE) are then checked and kept. REPLACE: all that is kept is carried out, in the
+	 * order it came in, or nothing. No flag: forget it. The text of a request that fails on
+	 * REPLACE begins with "request N: ", from 0.
 	 */
 	LNET_NL_TUNABLES	= 64,
 	LNET_NL_STATS_RESET	= 65,

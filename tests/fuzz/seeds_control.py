@@ -28,8 +28,8 @@ def req(doc):
 
 
 DUMP, CREATE, EXCL, REPLACE, APPEND, STAGED = 0x300, 0x400, 0x200, 0x100, 0x800, 0x4000
-CONFIGURE, NETS, PEERS, ROUTES, CMD_PING, CPT, RECOV, FAULT, STATS, TUNABLES, RESET, NODE, TRANSACTION = \
-    1, 2, 3, 4, 6, 7, 11, 12, 16, 64, 65, 66, 67
+CONFIGURE, NETS, PEERS, ROUTES, CMD_PING, CPT, UDSP, RECOV, FAULT, STATS, TUNABLES, RESET, NODE, TRANSACTION = \
+    1, 2, 3, 4, 6, 7, 9, 11, 12, 16, 64, 65, 66, 67
 
 
 def ask(cmd, flags, doc=None, version=5):
@@ -60,6 +60,28 @@ def transactions(net, peer, show):
     ctlreq("transaction-never", *rest, commit, begin, ask(NETS, REPLACE | STAGED, [net]), ask(CONFIGURE, STAGED),
            ask(NETS, CREATE | STAGED, [{"net type": "gni", "local NI(s)": [{"nid": "1@gni"}]}]),
            ask(PEERS, CREATE | STAGED, [{"primary nid": "no"}]), ask(FAULT, CREATE | STAGED, {"rule_type": 2}))
+
+
+def policies(net, peer, show):
+    """Rules of all kinds, added, refused, shown and deleted, alone and in a transaction."""
+    rules = ({"idx": 0, "src": "tcp[0-1]", "priority": 3}, {"src": "10.0.0.1@tcp", "action": {"priority": 5}},
+             {"dst": "tcp1", "priority": 0}, {"idx": 1, "dst": "10.0.[0-3].*@tcp", "priority": 2},
+             {"src": "*@tcp", "dst": "10.0.0.0/8@tcp"}, {"dst": "10.1.0.9@tcp1", "rte": "10.0.0.[2,4-9/2]@tcp"})
+    wrong = ({}, {"rte": "tcp"}, {"src": "tcp"}, {"src": "tcp", "dst": "tcp", "priority": 1},
+             {"src": "no", "priority": 1}, {"src": "tcp", "priority": -1}, {"src": "tcp", "priority": "x"},
+             {"idx": -2, "src": "tcp", "priority": 1},
+             {"src": "1" * 200 + "@tcp", "priority": 1}, {"src": [1], "priority": [2]})
+    more = [{"src": "tcp%d" % i, "priority": i} for i in range(130)]
+    add = [ask(UDSP, CREATE, [rule]) for rule in rules]
+    shown = [ask(UDSP, DUMP)] + [ask(UDSP, DUMP, [{"idx": idx}]) for idx in (1, -1, -9)]
+    ctlreq("udsp", ask(NETS, CREATE, [net]), ask(PEERS, CREATE, [peer]), *add, *add, *shown, *show,
+           *[ask(UDSP, 0, [{"idx": idx}]) for idx in (0, 99, 1, -1)], ask(UDSP, 0, [{}]),
+           ask(UDSP, REPLACE, [rules[0]]))
+    ctlreq("udsp-wrong", *[ask(UDSP, CREATE, [rule]) for rule in wrong], ask(UDSP, CREATE), ask(UDSP, 0, [{"idx": -5}]))
+    ctlreq("udsp-many", *[ask(UDSP, CREATE, [rule]) for rule in more], shown[0])
+    ctlreq("udsp-staged", ask(TRANSACTION, CREATE), ask(UDSP, CREATE | STAGED, [rules[0]]),
+           ask(UDSP, STAGED, [{"idx": 0}]), ask(UDSP, CREATE | STAGED, [rules[2]]),
+           ask(UDSP, CREATE | STAGED, [wrong[1]]), ask(TRANSACTION, REPLACE), *shown)
 
 
 def ctl_seeds():
@@ -96,6 +118,7 @@ def ctl_seeds():
            ask(PEERS, DUMP, [{"primary nid": "10.0.0.9@tcp"}]), ask(PEERS, 0, [peer]),
            ask(PEERS, 0, [{"primary nid": "10.0.0.9@tcp"}]), ask(PEERS, 0, [{"primary nid": "10.0.0.9@tcp"}]))
     transactions(net, peer, show)
+    policies(net, peer, show)
     ctlreq("peer-lock", ask(PEERS, CREATE | EXCL, [dict(peer, **{"primary nid": "10.0.0.7@tcp", "peer ni": []})]),
            ask(PEERS, 0, [{"primary nid": "10.0.0.7@tcp"}]), ask(PEERS, EXCL, [{"primary nid": "10.0.0.7@tcp"}]))
     ctlreq("peer-set", ask(PEERS, REPLACE, [{"primary nid": "10.0.0.2@tcp", "peer ni": [

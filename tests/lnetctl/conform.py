@@ -54,6 +54,9 @@ OPTIONS = {
     "stats reset": "",
     "import": "add/a del/d show/s exec/e old-api/o",
     "export": "backup/b",
+    "udsp add": "src/s= dst/d= rte/r= priority/p= idx/i=",
+    "udsp del": "all/a idx/i=",
+    "udsp show": "idx/i=",
     "fault drop add": FAULT + " health_error/e= random/n drop_all/x",
     "fault delay add": FAULT + " latency/l=",
     "fault drop del": "all/a source= dest=",
@@ -178,6 +181,15 @@ VALUES = [
     ("fault drop add -s * -d * -r 1 --health_error",
      "local_interrupt local_dropped local_aborted local_no_route local_error local_timeout remote_error "
      "remote_dropped remote_timeout network_timeout random", {255: "x none"}),
+    ("udsp add --src tcp --priority", "0 1 0x10 2147483647", {234: "-1 x 1x 2147483648 99999999999999999999"}),
+    ("udsp add --src tcp --idx", "0 1 127 2147483647", {234: "-1 x 2147483648"}),
+    ("udsp add --src", "tcp tcp0 tcp[1-3] 10.0.0.*@tcp *@tcp 10.0.[0-3].[1,5-9/2]@o2ib[1] 10.0.0.0/8@tcp fd00::/64@tcp "
+     "5@gni tcp99", {234: "bogus 10.0.0.1 10.0.0@tcp 10.0.0.[2-1]@tcp @tcp tcp[] tcp,tcp1 '' 10.0.0.1@bogus"}),
+    ("udsp add --priority 5 --dst", "tcp 10.0.0.1@tcp", {234: "bogus"}),
+    ("udsp add --src tcp --dst", "tcp 10.0.0.1@tcp", {234: "bogus"}),
+    ("udsp add --dst tcp --rte", "tcp 10.0.0.1@tcp", {234: "bogus"}),
+    ("udsp del --idx", "-1", {254: "0 5", 234: "-2 x"}),
+    ("udsp show --idx", "-1 0 5", {234: "-2 x"}),
     ("fault delay add -s * -d * -r 1 --latency", "1 0.2 300ms", {255: "0 x -1"}),
 ]
 
@@ -241,6 +253,26 @@ EXITS = [
     ("fault drop reset", 0, "", ""),
     ("fault drop reset extra", 0, "", ""),
     ("fault drop show", 0, "", ""),
+    ("udsp add", 0, "udsp add: ", ""),
+    ("udsp add --priority 3", 0, "udsp add: ", ""),
+    ("udsp add --src tcp --rte tcp", 234, "", "add:\n    - udsp:\n          errno: -22\n          descr: \"'rte' goes"),
+    ("udsp add --src tcp --dst tcp --rte tcp", 234, "", "'rte' goes with 'dst'"),
+    ("udsp add --rte tcp", 234, "", "'rte' goes with 'dst'"),
+    ("udsp add --src tcp --dst tcp --priority 0", 234, "", "a priority is of 'src' or of 'dst' alone"),
+    ("udsp add --src tcp", 0, "", ""),
+    ("udsp add --src tcp", 142, "", "add:\n    - udsp:\n          errno: -114\n          descr: \"this rule is there"),
+    ("udsp add --src tcp0 --prio 7", 0, "", ""),
+    ("udsp show", 0, "udsp:\n    - idx: 0\n      src: tcp0\n      action:\n          priority: 7\n", ""),
+    ("udsp add --src *@tcp --dst 10.0.0.7@tcp --idx 0", 0, "", ""),
+    ("udsp show --idx 0", 0, "udsp:\n    - idx: 0\n      src: '*@tcp'\n      dst: 10.0.0.7@tcp\n", ""),
+    ("udsp show --idx 1", 0, "udsp:\n    - idx: 1\n      src: tcp0\n", ""),
+    ("udsp del --idx 2", 254, "", "del:\n    - udsp:\n          errno: -2\n          descr: \"there is no rule"),
+    ("udsp del", 234, "exactly one of", ""),
+    ("udsp del --all --idx 0", 234, "exactly one of", ""),
+    ("udsp del --idx 0", 0, "", ""),
+    ("udsp del --idx -1", 0, "", ""),
+    ("udsp del --all", 0, "", ""),
+    ("udsp show", 0, "", ""),
     ("debug recovery", 234, "'local' or 'peer'", ""),
     ("debug recovery --local", 0, "", ""),
     ("debug recovery -p", 0, "", ""),
@@ -259,11 +291,13 @@ EXITS = [
     ("stats reset", 0, "", ""),
 ]
 LATER = ("route add|route del|route show|route show -v|route add --net tcp5 --gateway 10.0.0.1@tcp --hop 2|discover|"
-         "routing show|discover 127.0.0.2@tcp|discover -f 127.0.0.2@tcp|udsp add|udsp add --src tcp --priority 0|"
-         "udsp del --all|udsp show --idx -1|set routing 1|set tiny_buffers 5|set small_buffers -1|set large_buffers 1")
+         "routing show|discover 127.0.0.2@tcp|discover -f 127.0.0.2@tcp|"
+         "set routing 1|set tiny_buffers 5|set small_buffers -1|set large_buffers 1")
 
 
 def undo(node, line):
+    if line.startswith("udsp add"):
+        node.ctl("udsp", "del", "--all")
     if line.startswith("net add"):
         node.ctl("net", "del", "--net", "tcp9")
     for kind in ("drop", "delay"):
@@ -308,7 +342,8 @@ def test_conform_exits():
 # ---- answers --------------------------------------------------------------------------------------------------------
 
 SHOWS = ["net show", "net show -v 4", "net show --net tcp", "peer show", "peer show -v 4", "peer list", "global show",
-         "stats show", "fault drop show", "fault delay show", "debug recovery --local", "debug recovery --peer",
+         "stats show", "udsp show", "fault drop show", "fault delay show", "debug recovery --local",
+         "debug recovery --peer",
          "ping 127.0.0.2@tcp", "ping --timeout 1 127.0.0.66@tcp", "cpt-of-nid 10.0.0.1@tcp 10.0.0.2@tcp", "service-id",
          "node show"]
 STAT = ["send_count", "recv_count", "drop_count"] + [
@@ -393,6 +428,8 @@ def test_conform_shows():
     check("CPT is a quoted list", re.search(r'^ {12}CPT: "\[[\d,]+\]"$', text, re.M), text)
     node.ok("fault", "drop", "add", "-s", "*@tcp", "-d", "*", "-r", "2", "-p", "5", "-m", "PUT")
     node.ok("fault", "delay", "add", "-s", "*", "-d", "*", "-i", "2", "-l", "3")
+    node.ok("udsp", "add", "--src", "tcp", "--priority", "2")
+    node.ok("udsp", "add", "--dst", "tcp", "--rte", "10.0.0.[1-3]@tcp1")
     node.ok("net", "set", "--nid", "127.0.0.3@tcp1", "--health", "400")
     check("recovery", node.ok("debug", "recovery", "-l").startswith("Local NI recovery:\n      nid-0: 127.0.0.3@"))
     rule = ["rule_type", "fa_src", "fa_dst", "fa_ptl_mask", "fa_msg_mask"]

@@ -74,6 +74,7 @@ static const char old_text[] =
 	"- primary nid: 10.1.1.1@tcp\n  Multi-Rail: false\n"
 	"fault:\n- { rule_type: drop, fa_src: '*', fa_dst: 10.1.0.1@tcp, da_rate: 7 }\n"
 	"- { rule_type: drop, fa_src: '*', fa_dst: 10.1.0.1@tcp, da_rate: 8 }\n"
+	"udsp:\n- { idx: 0, src: tcp, action: { priority: 4 } }\n- { dst: tcp1, priority: 0 }\n"
 	"global:\n  retry_count: 5\n";
 
 /* Everything that can be different is. */
@@ -85,6 +86,7 @@ static const char new_text[] =
 	"- primary nid: 10.1.0.2@tcp\n"
 	"- primary nid: 10.1.1.1@tcp\n  peer ni: [ { nid: 10.1.1.2@tcp } ]\n"
 	"fault:\n- { rule_type: delay, fa_src: '*', fa_dst: '*', la_rate: 2, la_latency: 1 }\n"
+	"udsp:\n- { src: tcp, dst: '10.1.*.*@tcp' }\n- { idx: 1, src: tcp, priority: 0 }\n"
 	"global:\n  retry_count: 1\n  health_step: 9\n";
 
 static void expect_state(struct world *w, const char *want, const char *what)

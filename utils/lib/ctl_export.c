@@ -41,6 +41,10 @@ int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
 		return rc;
 	rc = lnetctl_global_show(c, &doc);
 	rc = export_part(doc, rc, LNETCTL_HAND, out);
+	if (rc)
+		return rc;
+	rc = lnetctl_udsp_show(c, -1, &doc);
+	rc = export_part(doc, rc, LNETCTL_HAND, out);
 	if (rc || flags & LNETCTL_EXPORT_NO_FAULT)
 		return rc;
 	return export_faults(c, out);

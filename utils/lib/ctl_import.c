@@ -269,7 +269,7 @@ static const struct section {
 	{ "routing", NULL, import_routing, ANY },
 	{ "buffers", NULL, import_buffers, ANY },
 	{ "route", NULL, import_later, ANY },
-	{ "udsp", NULL, import_later, ANY },
+	{ "udsp", import_udsp, NULL, SEQUENCE },
 	{ "discover", NULL, import_later, ANY },
 };
 
@@ -297,11 +297,15 @@ static int import_backward(struct import *im, const struct lnetctl_node *n, item
 	return rc;
 }
 
-/* Of rules the newest is shown first: who adds them in turn begins with the last. */
+/*
+ * Of fault rules the newest is shown first: who adds them in turn begins with the last. Policies
+ * that are deleted from the last on keep their indices until it is their turn.
+ */
 static int import_items(struct import *im, const struct lnetctl_node *n, item_fn fn)
 {
 	im->first = n->first;
-	if (fn == import_fault && im->how == LNETCTL_IMPORT_ADD)
+	if ((fn == import_fault && im->how == LNETCTL_IMPORT_ADD) ||
+	    (fn == import_udsp && im->how == LNETCTL_IMPORT_DEL))
 		return import_backward(im, n, fn);
 	return import_forward(im, n, fn);
 }

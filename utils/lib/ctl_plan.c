@@ -151,6 +151,7 @@ static const struct {
 	{ "net", LNETCTL_SEQ, plan_nets },     { "ip2nets", LNETCTL_SEQ, plan_ip2nets },
 	{ "peer", LNETCTL_SEQ, plan_peers },   { "fault", LNETCTL_SEQ, plan_faults },
 	{ "global", LNETCTL_MAP, plan_global }, { "numa", LNETCTL_MAP, plan_numa },
+	{ "udsp", LNETCTL_SEQ, plan_udsp },
 };
 
 static int plan_section_of(struct plan *p, const struct lnetctl_node *n)
@@ -183,6 +184,8 @@ static int plan_all(struct plan *p, const struct lnetctl_node *doc)
 		rc = plan_section_of(p, n);
 	if (!rc && !lnetctl_find(doc, "fault"))
 		rc = plan_faults(p, NULL);
+	if (!rc && !lnetctl_find(doc, "udsp"))
+		rc = plan_udsp(p, NULL);
 	rc = rc ? rc : plan_peers_del(p);
 	return rc ? rc : plan_nets_del(p);
 }
@@ -198,6 +201,7 @@ static int node_read(struct plan *p)
 	rc = rc ? rc : lnetctl_peer_show(c, NULL, 0, true, &p->peers);
 	rc = rc ? rc : lnetctl_fault_show(c, false, &p->rules[0]);
 	rc = rc ? rc : lnetctl_fault_show(c, true, &p->rules[1]);
+	rc = rc ? rc : lnetctl_udsp_show(c, -1, &p->policies);
 	rc = rc ? rc : lnetctl_global_show(c, &shown);
 	if (rc)
 		return rc;
@@ -244,6 +248,7 @@ int lnetctl_plan(struct lnetctl *c, const struct lnetctl_node *doc, const char *
 	lnetctl_doc_free(p.peers);
 	lnetctl_doc_free(p.rules[0]);
 	lnetctl_doc_free(p.rules[1]);
+	lnetctl_doc_free(p.policies);
 	lnetctl_doc_free(p.global);
 	if (rc) {
 		lnetctl_doc_free(p.doc);
@@ -259,13 +264,13 @@ int lnetctl_plan(struct lnetctl *c, const struct lnetctl_node *doc, const char *
 /* Rules and peers go before the interfaces that they are about, and come after them. */
 static int carry_out(struct import *im, const struct lnetctl_node *part, bool add)
 {
-	static const char *const order[] = { "fault", "peer", "net", "global" };
+	static const char *const order[] = { "udsp", "fault", "peer", "net", "global" };
 	const struct lnetctl_node *n;
-	int i, rc = 0;
+	int i, last = sizeof(order) / sizeof(order[0]) - 1, rc = 0;
 
 	im->how = add ? LNETCTL_IMPORT_ADD : LNETCTL_IMPORT_DEL;
-	for (i = 0; i < 4 && !rc; i++) {
-		n = lnetctl_find(part, order[add ? 3 - i : i]);
+	for (i = 0; i <= last && !rc; i++) {
+		n = lnetctl_find(part, order[add ? last - i : i]);
 		rc = n ? import_section(im, n) : 0;
 	}
 	return rc;

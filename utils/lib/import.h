@@ -60,6 +60,10 @@ int import_fault(struct import *im, const struct lnetctl_node *rule);
 /* Texts are those of @rule. */
 int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct lnetctl_fault *f);
 
+/* ---- ctl_udsp.c ---- */
+
+int import_udsp(struct import *im, const struct lnetctl_node *rule);
+
 /* ---- ip2nets.c ---- */
 
 /* An address of this machine, whose interface is up. */

@@ -138,7 +138,6 @@ static const struct command node_commands[] = {
 
 static const struct command route_commands[] = { LATER("add"), LATER("del"), LATER("show"), END };
 static const struct command routing_commands[] = { LATER("show"), END };
-static const struct command udsp_commands[] = { LATER("add"), LATER("del"), LATER("show"), END };
 
 const struct command lnetctl_commands[] = {
 	{ "lnet", "lnet {configure | unconfigure}", .sub = lnet_commands },

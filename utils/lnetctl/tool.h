@@ -87,6 +87,7 @@ bool tool_is_builtin(const char *word, const char *name);
 /* commands of their own files */
 extern const struct command net_commands[], peer_commands[], set_commands[], debug_commands[];
 extern const struct command fault_commands[], drop_commands[], delay_commands[];
+extern const struct command udsp_commands[];
 int run_set_other(struct tool *t);
 int run_import(struct tool *t);
 int run_export(struct tool *t);

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Selection policies: udsp add, del and show, and what they make of interfaces. */
+#include "control_cmd.h"
+#include "udsp.h"
+
+#define PRIORITY_MAX S32_MAX	/* of what is shown -1 means none */
+
+static const char *const ends[LNET_NR_UDSP_ENDS] = { "src", "dst", "rte" };
+
+/* ---- taking requests apart ------------------------------------------------------------------- */
+
+static int find_num(struct lnet_req r, const char *key, s64 min, s64 max, s64 *num,
+		    struct lnet_ctl_err *e)
+{
+	struct lnet_val v;
+	char text[32];
+
+	if (!lnet_req_find(r, key, &v))
+		return 0;
+	if (!lnet_val_int(&v, min, max, num))
+		return 0;
+	if (lnet_val_text(&v, text, sizeof(text)))
+		strscpy(text, "", sizeof(text));
+	return lnet_ctl_fail(e, -ERANGE, "invalid value '%s' for key '%s': it must be %lld to %lld",
+			     text, key, min, max);
+}
+
+static int pattern_of(struct lnet_req r, const char *key, char *text, struct lnet_ctl_err *e)
+{
+	struct lnet_val v;
+	int rc;
+
+	text[0] = 0;
+	if (!lnet_req_find(r, key, &v))
+		return 0;
+	rc = lnet_val_text(&v, text, LNET_UDSP_TEXT);
+	if (!rc)
+		rc = lnet_udsp_pattern_check(text);
+	if (!rc || rc == -ENOMEM)
+		return rc;
+	return lnet_ctl_fail(e, -EINVAL, "invalid value '%s' for key '%s': it must be a range of "
+			     "NIDs or nets, as 10.0.[1-4].*@tcp or tcp[1-2]", text, key);
+}
+
+/* "priority", or "action: priority" as files have it. */
+static int action_of(struct lnet_req r, struct lnet_udsp_rule *rule, struct lnet_ctl_err *e)
+{
+	s64 priority = LNET_UDSP_NONE;
+	struct lnet_val v;
+	int rc = find_num(r, "priority", 0, PRIORITY_MAX, &priority, e);
+
+	if (!rc && lnet_req_find(r, "action", &v) && v.kind == LNET_VAL_LIST)
+		rc = find_num(v.list, "priority", 0, PRIORITY_MAX, &priority, e);
+	rule->has_priority = priority != LNET_UDSP_NONE;
+	rule->priority = rule->has_priority ? (u32)priority : 0;
+	return rc;
+}
+
+static int rule_of(struct lnet_req r, struct lnet_udsp_rule *rule, struct lnet_ctl_err *e)
+{
+	unsigned int i;
+	int rc = action_of(r, rule, e);
+
+	for (i = 0; i < LNET_NR_UDSP_ENDS && !rc; i++)
+		rc = pattern_of(r, ends[i], rule->text[i], e);
+	if (!rc && lnet_udsp_wrong(rule))
+		rc = lnet_ctl_fail(e, -EINVAL, "%s", lnet_udsp_wrong(rule));
+	return rc;
+}
+
+static int idx_of(struct lnet_req r, s64 *idx, struct lnet_ctl_err *e)
+{
+	*idx = -1;
+	return find_num(r, "idx", -1, S32_MAX, idx, e);
+}
+
+/* ---- changing them --------------------------------------------------------------------------- */
+
+static int add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule, struct lnet_ctl_err *e)
+{
+	int rc = lnet_udsp_add(ln, idx, rule);
+
+	if (rc == -EALREADY)
+		return lnet_ctl_fail(e, rc, "this rule is there already");
+	if (rc == -ENOSPC)
+		return lnet_ctl_fail(e, rc, "there are %d rules already", LNET_UDSP_MAX);
+	return rc ? lnet_ctl_fail(e, rc, "cannot add the rule: %s", lnet_ctl_why(rc)) : 0;
+}
+
+static int del(struct lnet *ln, struct lnet_req r, s64 idx, struct lnet_ctl_err *e)
+{
+	struct lnet_val v;
+	int rc;
+
+	if (!lnet_req_find(r, "idx", &v))
+		return lnet_ctl_fail(e, -EINVAL, "'idx' is missing");
+	rc = lnet_udsp_del(ln, (int)idx);
+	if (rc == -ENOENT)
+		return lnet_ctl_fail(e, rc, "there is no rule with the index %lld", idx);
+	return rc ? lnet_ctl_fail(e, rc, "cannot delete the rule: %s", lnet_ctl_why(rc)) : 0;
+}
+
+/* What can be said of an item before it is time; then, unless @checks, it is done. */
+static int item_act(struct lnet *ln, struct lnet_req item, bool adds, bool checks,
+		    struct lnet_ctl_err *e)
+{
+	struct lnet_udsp_rule *rule;
+	s64 idx;
+	int rc = idx_of(item, &idx, e);
+
+	if (rc || (checks && !adds))
+		return rc;
+	if (!adds)
+		return del(ln, item, idx, e);
+	rule = kzalloc(sizeof(*rule), GFP_KERNEL);
+	if (!rule)
+		return -ENOMEM;
+	rc = rule_of(item, rule, e);
+	if (!rc && !checks)
+		rc = add(ln, (int)idx, rule, e);
+	kfree(rule);
+	return rc;
+}
+
+static int act(struct lnet_control *ctl, const struct lnet_ctl_req *req, bool checks,
+	       struct lnet_ctl_err *e)
+{
+	struct lnet_req items, item;
+
+	if (req->flags & LNET_NL_F_REPLACE)
+		return lnet_ctl_fail(e, -EOPNOTSUPP, "rules are added and deleted");
+	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
+		return lnet_ctl_fail(e, -EINVAL, "the request is not a list of rules");
+	return item_act(ctl->ln, item, req->flags & LNET_NL_F_CREATE, checks, e);
+}
+
+int lnet_ctl_udsp_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		      struct lnet_ctl_err *e)
+{
+	return act(ctl, req, false, e);
+}
+
+int lnet_ctl_udsp_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e)
+{
+	return act(ctl, req, true, e);
+}
+
+/* ---- show ------------------------------------------------------------------------------------ */
+
+int lnet_ctl_udsp_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e)
+{
+	struct lnet_req items, item;
+	s64 idx;
+	int rc;
+
+	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
+		return 0;
+	rc = idx_of(item, &idx, e);
+	d->filtered = !rc && idx >= 0;
+	d->pos = d->filtered ? (u32)idx : 0;
+	return rc;
+}
+
+static void action_emit(struct lnet_sink *s, unsigned int key, u32 priority)
+{
+	s->ops->open(s, LNET_OPEN_NEST, key);
+	s->ops->open(s, LNET_OPEN_ELEM, 0);
+	s->ops->num(s, 1, LNET_NLT_U32, priority);
+	s->ops->close(s);
+	s->ops->close(s);
+}
+
+static bool rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
+		      const struct lnet_udsp_rule *rule)
+{
+	unsigned int i;
+
+	if (!lnet_ctl_table(d, s, &lnet_table_policy))
+		return false;
+	lnet_ctl_item(d, s);
+	s->ops->num(s, 2, LNET_NLT_U32, d->pos);
+	for (i = 0; i < LNET_NR_UDSP_ENDS; i++)
+		if (rule->text[i][0])
+			s->ops->str(s, 3 + i, rule->text[i]);
+	if (rule->has_priority)
+		action_emit(s, 6, rule->priority);
+	return lnet_ctl_item_end(d, s);
+}
+
+static int emit_from(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_udsp_rule *rule)
+{
+	while (!lnet_udsp_get(d->ctl->ln, d->pos, rule)) {
+		if (!rule_emit(d, s, rule))
+			return 1;
+		d->pos = d->filtered ? U32_MAX : d->pos + 1;
+	}
+	return 0;
+}
+
+int lnet_ctl_udsp_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	struct lnet_udsp_rule *rule = kzalloc(sizeof(*rule), GFP_KERNEL);
+	int rc = rule ? emit_from(d, s, rule) : -ENOMEM;
+
+	kfree(rule);
+	return rc;
+}
+
+/* ---- interfaces ------------------------------------------------------------------------------ */
+
+static void info_view(const struct lnet *ln, enum lnet_udsp_end end, const struct lnet_nid *nid,
+		      struct lnet_view_udsp *v)
+{
+	struct lnet_udsp_info info;
+
+	lnet_udsp_info(ln, end, nid, &info);
+	v->net_priority = (s32)info.net_priority;
+	v->nid_priority = (s32)info.nid_priority;
+}
+
+void lnet_ctl_udsp_ni(const struct lnet *ln, const struct lnet_nid *nid, struct lnet_view_udsp *v)
+{
+	info_view(ln, LNET_UDSP_SRC, nid, v);
+}
+
+static void pref_add(struct lnet_view_pref *v, const struct lnet_nid *nid)
+{
+	unsigned int i;
+	char text[LNET_TEXT_MAX];
+
+	lnet_nid_str(nid, text);
+	for (i = 0; i < LNET_PREF_MAX && v->nid[i][0]; i++)
+		if (!strcmp(v->nid[i], text))
+			return;
+	if (i < LNET_PREF_MAX)
+		strscpy(v->nid[i], text, sizeof(v->nid[i]));
+}
+
+void lnet_ctl_udsp_pni(const struct lnet_peer_ni *pni, struct lnet_view_udsp *v)
+{
+	const struct lnet *ln = pni->ln;
+	const struct lnet_path *path;
+
+	info_view(ln, LNET_UDSP_DST, &pni->nid, v);
+	list_for_each_entry(path, &pni->paths, link) {
+		if (!(path->policy & 1))
+			continue;
+		if (path->hop == pni)
+			pref_add(&v->sources, &path->ni->nid);
+		else
+			pref_add(&v->gateways, &path->hop->peer->primary);
+	}
+}

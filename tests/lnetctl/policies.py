@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The cases of tests/lnetctl/run with selection policies: what is shown of them, files, and which rail is taken."""
+
+import json
+
+from nodes import check, configured, equal
+
+A, A1, B, B1 = "127.0.0.2@tcp", "127.0.0.2@tcp1", "127.0.0.3@tcp", "127.0.0.3@tcp1"
+
+
+def policy(node, *words):
+    node.ok("udsp", "add", *words)
+
+
+def interfaces(node, what):
+    """NID: all that is shown of it."""
+    out = {}
+    for item in json.loads(node.ok("--json", what, "show", "-v", "5"))[what]:
+        for one in item["local NI(s)" if what == "net" else "peer ni"]:
+            out[one["nid"]] = one
+    return out
+
+
+def info(node, what, nid):
+    shown = interfaces(node, what)[nid]["udsp info"]
+    return shown["net priority"], shown["nid priority"]
+
+
+def sent(node):
+    shown = interfaces(node, "net")
+    return shown[A]["statistics"]["send_count"], shown[A1]["statistics"]["send_count"]
+
+
+def test_policy_info():
+    """lnt-030: priorities and preferred NIDs as stock's tests look for them (401 to 404); what comes later, too."""
+    node = configured("policy", A)
+    policy(node, "--src", "tcp", "--priority", "0")
+    policy(node, "--src", "127.0.0.2@tcp1", "--priority", "7")
+    policy(node, "--dst", "tcp1", "--priority", "5")
+    policy(node, "--dst", "10.7.0.[1-9]@tcp", "--priority", "9")
+    policy(node, "--src", "127.0.0.*@tcp1", "--dst", "10.7.1.2@tcp1")
+    node.ok("net", "add", "--nid", A1)
+    node.ok("peer", "add", "--prim_nid", "10.7.0.2@tcp", "--nid", "10.7.1.2@tcp1")
+    equal("our net", info(node, "net", A), (0, -1))
+    equal("our NID", info(node, "net", A1), (-1, 7))
+    equal("the peer's NID", info(node, "peer", "10.7.0.2@tcp"), (-1, 9))
+    equal("the peer's net", info(node, "peer", "10.7.1.2@tcp1"), (5, -1))
+    equal("preferred", interfaces(node, "peer")["10.7.1.2@tcp1"]["udsp info"]["Preferred source NIDs"], {"NID-0": A1})
+    check("none", "Preferred source NIDs" not in interfaces(node, "peer")["10.7.0.2@tcp"]["udsp info"])
+    backup = node.ok("export", "--backup")
+    node.ok("udsp", "del", "--all")
+    for what, nid in (("net", A), ("net", A1), ("peer", "10.7.0.2@tcp"), ("peer", "10.7.1.2@tcp1")):
+        equal("nothing of %s" % nid, info(node, what, nid), (-1, -1))
+    node.ok("import", stdin=backup[backup.index("udsp:"):backup.index("fault:") if "fault:" in backup else None])
+    equal("export, import, export", node.ok("export", "--backup"), backup)
+    rules = node.ok("udsp", "show")
+    equal("import --show", node.ok("import", "--show", stdin=rules).count("idx: "), 5)
+    node.ok("import", "--del", stdin=rules)
+    equal("import --del", node.ok("udsp", "show"), "")
+    node.ok("apply", stdin=backup)
+    equal("apply", node.ok("export", "--backup"), backup)
+    equal("and again there is nothing to do", node.ok("plan", stdin=backup), "")
+    node.ok("apply", stdin=backup.replace("priority: 5", "priority: 6"))
+    equal("another priority", info(node, "peer", "10.7.1.2@tcp1"), (6, -1))
+    before = node.ok("export", "--backup")
+    bad = rules + "    - idx: 5\n      src: tcp9\n      action:\n          priority: -3\n"
+    rc, _, err = node.ctl("import", stdin=bad.replace("tcp", "tcp8"))
+    check("all or nothing", rc == 234 and "it must be 0 to 2147483647" in err and "line " in err, (rc, err))
+    equal("nothing", node.ok("export", "--backup"), before)
+    node.stop()
+
+
+def test_policy_choice():
+    """lnt-030: pings go by the net that a policy names, and by the other one when it changes."""
+    node, other = configured("policy-a", A, A1), configured("policy-b", B, B1)
+    node.ok("peer", "add", "--prim_nid", B, "--nid", B1)
+    for first, rail in (("tcp", 0), ("tcp1", 1), ("tcp", 0)):
+        node.ok("udsp", "del", "--all")
+        policy(node, "--src", first, "--priority", "0")
+        before = sent(node)
+        for _ in range(5):
+            node.ok("ping", "--timeout", "5", B)
+        now = sent(node)
+        moved = (now[0] - before[0], now[1] - before[1])
+        check("all go by %s" % first, moved[rail] >= 5 and moved[1 - rail] == 0, moved)
+    node.stop()
+    other.stop()
