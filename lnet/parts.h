@@ -161,6 +161,7 @@ struct lnet_select {			/* question and answer */
 };
 /* [sh] NULL: no path (no common net, all NIs gone). Bumps the turn counters of what it picks. */
 struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s);
+struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op);	/* [sh] of one */
 /*
  * The rule alone, for tests and explain: index of the best, *decider the rank that decided. @range:
  * health range (> 1000: health is off).

@@ -410,3 +410,48 @@ struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s)
 	lnet_trace(select, s, path);
 	return path;
 }
+
+/* @peer's one path, if it has no more. */
+static struct lnet_path *only_path(const struct lnet_peer *peer)
+{
+	const struct lnet_peer_ni *pni;
+
+	if (peer->pnis.next != peer->pnis.prev || list_empty(&peer->pnis))
+		return NULL;
+	pni = list_first_entry(&peer->pnis, struct lnet_peer_ni, link);
+	if (pni->paths.next != pni->paths.prev || list_empty(&pni->paths))
+		return NULL;
+	return list_first_entry(&pni->paths, struct lnet_path, link);
+}
+
+/*
+ * The same for a request to @to, one of @peer's, that asks for no interface, where there is nothing
+ * to choose and nothing ails: most requests. NULL: lnet_select() must look.
+ */
+static struct lnet_path *select_only(struct lnet_shard *sh, const struct lnet_peer *peer,
+				     const struct lnet_peer_ni *to)
+{
+	struct lnet_path *path = only_path(peer);
+
+	if (!path || (!peer->mr && (path->pni != to || to->sticky != path->ni)))
+		return NULL;
+	if (path->pni->deleted || path->ni->state != NI_ACTIVE ||
+	    path->ni->net != path->hop->net || !lnet_path_whole(path))
+		return NULL;
+	path->ni->sh[sh->ix].turn = path->hop->turn = ++sh->turn;
+	return path;
+}
+
+struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_select s = {
+		.peer = op->peer, .ni = op->src_ni, .tried = op->tried,
+		.cpt = op->md ? op->md->cpt : -1, .request = lnet_op_request(op),
+		.pni = op->flags & LNET_OPF_PINNED_DST || !op->peer->mr ? op->dst_pni : NULL,
+	};
+	struct lnet_path *path = NULL;
+
+	if (!op->src_ni && op->dst_pni && !(op->flags & LNET_OPF_PINNED_DST))
+		path = select_only(p->sh, op->peer, op->dst_pni);
+	return path ? path : lnet_select(p->sh, &s);
+}

@@ -40,17 +40,6 @@ static void decide_mark(struct lnet_op *op)
 		op->flags |= LNET_OPF_NOACKREQ;
 }
 
-static struct lnet_path *choose(struct lnet_pass *p, struct lnet_op *op, u64 exclude)
-{
-	struct lnet_select s = {
-		.peer = op->peer, .ni = op->src_ni, .tried = op->tried, .exclude = exclude,
-		.cpt = op->md ? op->md->cpt : -1, .request = lnet_op_request(op),
-		.pni = op->flags & LNET_OPF_PINNED_DST || !op->peer->mr ? op->dst_pni : NULL,
-	};
-
-	return lnet_select(p->sh, &s);
-}
-
 /* Has a name for its answer, will get one from the window, or needs none. */
 static bool named(const struct lnet_op *op)
 {
@@ -70,7 +59,7 @@ static void try_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *pa
 		lnet_op_arm(p, op);
 		return;
 	}
-	path = path ? path : choose(p, op, 0);
+	path = path ? path : lnet_op_choose(p, op);
 	if (!path) {
 		lnet_op_finish(p, op, LNET_NO_PATH);
 		return;
@@ -177,7 +166,7 @@ static void count_resend(struct lnet_pass *p, struct lnet_path *path, enum lnet_
 static void send_again(struct lnet_pass *p, struct lnet_op *op, bool unsent)
 {
 	u32 left = (u32)READ_ONCE(p->ln->tun.retry_count) - resends(op);
-	struct lnet_path *path = choose(p, op, 0);
+	struct lnet_path *path = lnet_op_choose(p, op);
 	u64 pause_ns = div_u64(op->deadline_ns - p->now_ns, left + 1);
 
 	if (path && !(op->tried & 1ULL << path->ix)) {
@@ -625,7 +614,7 @@ void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 				list_move_tail(&att->link, &due);
 	while (!list_empty(&due)) {
 		att = list_first_entry(&due, struct lnet_att, link);
-		if (choose(p, att->op, 0) == path)
+		if (lnet_op_choose(p, att->op) == path)
 			break;		/* nor is there a better one for the others */
 		reselect(p, att->op, att);
 	}

@@ -13,7 +13,7 @@
 
 u64 lnet_grant_shard(const struct lnet *ln, u64 grant)
 {
-	return (grant & GRANT_SHARD_MASK) % ln->nr_shards;
+	return ln->nr_shards > 1 ? (grant & GRANT_SHARD_MASK) % ln->nr_shards : 0;
 }
 
 static struct lnet_window **bucket(struct lnet_shard *sh, u64 grant)

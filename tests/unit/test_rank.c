@@ -3,6 +3,7 @@
 #define lnet_path_rank_names rank_t_path_rank_names
 #define lnet_rank_best rank_t_rank_best
 #define lnet_select rank_t_select
+#define lnet_op_choose rank_t_op_choose
 #define lnet_path_whole rank_t_path_whole
 #define lnet_path_recover rank_t_path_recover
 #include "paths.h"

@@ -6,6 +6,7 @@
 #define lnet_path_rank_names select_path_rank_names
 #define lnet_rank_best select_rank_best
 #define lnet_select select_select
+#define lnet_op_choose select_op_choose
 #define lnet_path_whole select_path_whole
 #define lnet_path_recover select_path_recover
 #include "paths.h"
@@ -516,6 +517,54 @@ static void test_starts_recovery(void)
 	world_destroy(w);
 }
 
+/* One or two paths, whole or not; what a request asks for by @seed, too. */
+static struct lnet_path *choose_in(struct world *w, u64 seed, bool by_op)
+{
+	struct lnet_op op = { .type = LNET_OP_PUT, .peer = &w->peer };
+	struct lnet_pass p = { .ln = &w->ln, .sh = &w->sh };
+	struct lnet_select s = { .peer = &w->peer, .cpt = -1, .request = 1 };
+	struct lnet_path *path;
+
+	w->peer.mr = seed & 1;
+	world_ni(w, 1);
+	op.dst_pni = world_pni(w, 1);
+	if (seed & 2)
+		world_ni(w, 1);
+	if (seed & 4)
+		world_pni(w, 2);
+	world_join(w);
+	atomic_set(&w->ni[0]->health, seed & 8 ? LNET_HEALTH_MAX : 900);
+	w->pni[0].health = seed & 16 ? LNET_HEALTH_MAX : 900;
+	w->ni[0]->state = seed & 32 ? NI_ACTIVE : NI_DRAINING;
+	w->pni[0].deleted = !(seed & 64);
+	w->pni[0].sticky = seed & 128 ? w->ni[0] : NULL;
+	w->sh.turn = 7;
+	if (!w->peer.mr)
+		s.pni = op.dst_pni;
+	spin_lock(&w->sh.lock);
+	path = by_op ? select_op_choose(&p, &op) : select_select(&w->sh, &s);
+	spin_unlock(&w->sh.lock);
+	return path;
+}
+
+static void test_nothing_to_choose(void)
+{
+	u64 seed;
+
+	for (seed = 0; seed < 256; seed++) {
+		struct world *a = world_create(), *b = world_create();
+		struct lnet_path *x = choose_in(a, seed, true), *y = choose_in(b, seed, false);
+		const struct lnet_peer_ni *m = &a->pni[0], *n = &b->pni[0];
+
+		UNIT_EQUAL(x ? x - a->path : -1, y ? y - b->path : -1, "path");
+		UNIT_EQUAL(a->ni[0]->sh[0].turn, b->ni[0]->sh[0].turn, "turn of the NI");
+		UNIT_EQUAL(m->turn, n->turn, "turn of the peer's");
+		UNIT_EQUAL(m->sticky == a->ni[0], n->sticky == b->ni[0], "what sticks");
+		world_destroy(a);
+		world_destroy(b);
+	}
+}
+
 static void test_names(void)
 {
 	UNIT_TEXT(lnet_path_rank_names[LNET_RANK_link_up], "link_up", "first");
@@ -529,4 +578,5 @@ UNIT_SUITE(select,
 	   { "lnt-045: a peer without multi-rail sees one NI, also when sent again", test_sticky },
 	   { "lnt-045: a source that was asked for sticks if none did", test_sticky_from_source },
 	   { "lnt-035: choosing starts the recovery of what is not whole", test_starts_recovery },
+	   { "lnt-030: without a choice it is what the rule takes", test_nothing_to_choose },
 	   { "ranks have names", test_names })
