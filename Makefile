@@ -92,7 +92,8 @@ $(O)/tests/unit/%.o: CPPFLAGS_ALL += -iquote tests/unit -iquote $(O)
 $(O)/tests/unit/%.o: CFLAGS_ALL += $(if $(filter debug,$(F)),-O0)
 
 # A release is compiled twice: what the first one counts while its messages run tells the second one which ways are
-# common. PROFILE=no: once, for another machine, or where nothing may run.
+# common. It stays until `make clean`; what has changed since is compiled without. PROFILE=no: once, for another machine,
+# or where nothing may run.
 PROFILE	?= yes
 COUNTS	:= $(O)/profile
 TRAINED	:= $(if $(filter yesreleasegcc,$(PROFILE)$(F)$(findstring gcc,$(CC))),$(COUNTS)/made)
@@ -116,7 +117,7 @@ WHOLE	:= $(filter-out $(O)/lnd/socklnd/user% $(O)/lnd/socklnd/link%,$(LIB_OBJS))
 CLEAR	:= $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)), \
 	   -mmemset-strategy=vector_loop:1024:noalign$(comma)libcall:-1:noalign)
 FAST	:= -O3 $(CLEAR) $(if $(filter yes,$(PROFILE)),-fprofile-use=$(abspath $(COUNTS)) \
-	   -Wno-missing-profile -Wno-coverage-mismatch -Wno-maybe-uninitialized)
+	   -fprofile-correction -Wno-missing-profile -Wno-coverage-mismatch -Wno-maybe-uninitialized)
 ifeq ($(PROFILE),count)
 FAST	+= -fprofile-generate=$(abspath $(COUNTS)) -fprofile-update=atomic
 LDFLAGS_ALL += -fprofile-generate
