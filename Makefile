@@ -92,7 +92,7 @@ $(O)/tests/unit/%.o: CPPFLAGS_ALL += -iquote tests/unit -iquote $(O)
 $(O)/tests/unit/%.o: CFLAGS_ALL += $(if $(filter debug,$(F)),-O0)
 
 # A release is compiled twice: what the first one counts while its messages run tells the second one which ways are
-# common. It stays until `make clean`; what has changed since is compiled without. PROFILE=no: once, for another machine,
+# common. It stays until `make clean`; what changes later is compiled without. PROFILE=no: once, for another machine,
 # or where nothing may run.
 PROFILE	?= yes
 COUNTS	:= $(O)/profile
