@@ -9,9 +9,9 @@ static bool is_from(const struct lnet_rx *rx, const struct lnet_peer *peer)
 {
 	const struct lnet_peer_ni *pni;
 
-	if (unlikely(rx->from->peer != peer))
+	if (unlikely(rx->src->peer != peer))
 		return false;
-	if (likely(lnet_nid_same(&rx->src_nid, &rx->from->nid)))
+	if (likely(lnet_nid_same(&rx->src_nid, &rx->src->nid)))
 		return true;
 	list_for_each_entry(pni, &peer->pnis, link)
 		if (lnet_nid_same(&rx->src_nid, &pni->nid))
@@ -37,7 +37,7 @@ static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 	if (rx->handle.cookie[0] == p->ln->instance)
 		op = lnet_slot_find(p->ln, p->sh, &rx->handle);
 	else
-		op = lnet_op_by_name(rx->from->peer, &rx->handle);
+		op = lnet_op_by_name(rx->src->peer, &rx->handle);
 	if (!op || (op->type != type && !(type == LNET_OP_PUT && rx->mlength >= LNET_REFUSED)) ||
 	    lnet_op_over(op)) {
 		lnet_count(p->sh, dup_answer);
@@ -79,7 +79,7 @@ static bool merged_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_path
 /* The same for requests under a grant that became void since. */
 static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last, struct lnet_path *via)
 {
-	struct lnet_peer *peer = rx->from->peer;
+	struct lnet_peer *peer = rx->src->peer;
 	struct lnet_op *op;
 	bool more = true;
 
@@ -103,7 +103,7 @@ static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last, struc
  */
 static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path *via)
 {
-	struct lnet_peer *peer = rx->from->peer;
+	struct lnet_peer *peer = rx->src->peer;
 	struct lnet_txwin *tx = &peer->tx;
 	bool alone;
 	u64 last = lnet_name_seq(&rx->handle, &alone), seq;
@@ -134,7 +134,7 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path
 
 enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
-	struct lnet_path *via = lnet_path_find(rx->from, rx->ni);
+	struct lnet_path *via = lnet_rx_path(rx);
 	bool alone = true;
 	struct lnet_op *op;
 
@@ -208,7 +208,7 @@ void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome 
 	rx->ni->sh[rx->hold_shard].holds--;
 	if (how == LNET_OK && !lnet_op_over(op)) {
 		op->mlength = rx->want;
-		lnet_op_answered(p, op, lnet_path_find(rx->from, rx->ni));
+		lnet_op_answered(p, op, lnet_rx_path(rx));
 	}
 	lnet_op_unpin(p, op);
 	lnet_rx_free(p, rx);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The data calls of the API, and what a driver sends for an attempt. */
 #include "core.h"
+#include "route.h"
 #include "router.h"
 
 #define SLOT_TRIES 16
@@ -447,6 +448,7 @@ int lnet_dist(struct lnet *ln, const struct lnet_nid *dst)
 {
 	u32 net = lnet_nid_net(dst);
 	int dist = -EHOSTUNREACH;
+	unsigned int hops;
 	struct lnet_pass p;
 	struct lnet_ni *ni;
 
@@ -458,7 +460,8 @@ int lnet_dist(struct lnet *ln, const struct lnet_nid *dst)
 		else if (ni->net == net && dist < 0)
 			dist = 1;
 	}
+	hops = dist < 0 ? lnet_routes_hops(ln, net) : 0;
 	lnet_leave(&p);
 	lnet_pass_end(&p);
-	return dist;
+	return hops ? (int)hops + 1 : dist;
 }

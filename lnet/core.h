@@ -145,7 +145,8 @@ enum lnet_timer_kind {
 	LNET_TIMER_PEER,
 	LNET_TIMER_WINDOW,
 	LNET_TIMER_ROUTER,
-	LNET_TIMER_DELAY
+	LNET_TIMER_DELAY,
+	LNET_TIMER_GATEWAY
 };
 struct lnet_timer {
 	struct list_head link;		/* in a slot; empty when idle */
@@ -265,30 +266,6 @@ void lnet_md_tables_fini(struct lnet *ln);
  */
 void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);	/* tx.c */
 
-/*
- * match.c. Decide where a PUT or GET goes: uses
- * rx->{type,portal,match_bits,rlength,offset,src_pid}, @initiator (primary NID of the peer).
- * LAND: rx->md (ref taken, threshold used), rx->offset, rx->mlength set. SKIP: *why = LNET_NO_MATCH
- * or LNET_TOO_LONG. LATER: parked on the portal (rx->link).
- */
-enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx,
-			     const struct lnet_nid *initiator, enum lnet_outcome *why);
-/* Take a parked rx off its portal; false if it is no longer parked (it was matched meanwhile). */
-bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx);
-/*
- * Drop what is parked since before @now_ns - T (calls lnet_rx_matched with LNET_SKIP). Returns when
- * to come again (U64_MAX: nothing parked). No lock held.
- */
-u64 lnet_match_expire(struct lnet_pass *p);
-/* drops what is parked from an NI (NULL: all) */
-void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni);
-/*
- * rx.c: a parked rx got its verdict (LAND with md, offset, mlength set; SKIP with @why). No lock
- * held.
- */
-void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
-		     enum lnet_outcome why);
-
 /* ---- NI -------------------------------------------------------------------------------------- */
 
 struct lnet_ni_shard {			/* [sh] */
@@ -360,6 +337,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	struct lnet_path *trunk;	/* of the pair (@ni, @hop): itself, or the router's */
 	struct list_head carried;	/* a trunk's: the paths behind the router, by @carry */
 	struct list_head carry;
+	struct lnet_route *route;	/* that wants it; NULL: direct */
 	u32 ix;				/* bit in op->tried; may be shared beyond LNET_MAX_PATHS */
 	struct list_head asked;		/* attempts in ATT_ASKED, in posting order */
 	u64 srtt_ns, rttvar_ns;		/* 0: not measured */
@@ -372,9 +350,10 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	/* in p->resets, taken off under the shard lock: until then the path is not idle */
 	struct list_head reset;
 	u64 recover_ns;			/* interval of the recovery ping now */
-	u32 nr_wire;			/* attempts in WIRE or POSTED; also those it carries */
+	u32 nr_wire;			/* attempts in WIRE or POSTED */
 	u32 lost_epoch;			/* what was posted under this epoch or before is lost */
 	u8 lost_valid;
+	u8 gone;			/* its route, or the router's interface, is taken away */
 	u8 recovering;			/* health.c: 0 not, else slow or quick */
 	u8 pinging;			/* recovery pings under way */
 	bool back_measured;		/* one that left before back_ns was taken as a round trip */
@@ -400,6 +379,7 @@ struct lnet_peer_ni {
 	/* [sh] from here */
 	u16 health;
 	u8 deleted, sticky_set;
+	u8 gw;				/* one of a router that routes name: route.h; 0: not */
 	s32 credits, min_credits, rtr_credits, min_rtr_credits;
 	u32 max_credits;
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_PEER */
@@ -495,6 +475,7 @@ enum lnet_op_flag {
 	LNET_OPF_NOSEND = 0x80000,	/* its success is one event: that of the answer */
 	LNET_OPF_TRACKED = 0x40000,	/* counted: waits for an answer, missed it */
 	LNET_OPF_FORWARD = 0x100000,	/* another node's message: router.h */
+	LNET_OPF_ROUTED = 0x200000,	/* some attempt left by a router */
 };
 
 /* a counted small payload: ping replies, held answers, openings */
@@ -525,6 +506,8 @@ struct lnet_op {
 	struct lnet_nid target;
 	struct lnet_ni *src_ni;		/* PINNED_NI: counted */
 	struct lnet_peer_ni *dst_pni;	/* of the NID asked for: counted */
+	/* a router's, to go by if it leads there: counted */
+	struct lnet_peer_ni *via;
 	u64 match_bits, hdr_data;
 	u64 deadline_ns, timeout_ns, start_ns, first_wire_ns;
 	u64 seq;			/* name, with tx grant in @wire */
@@ -580,6 +563,7 @@ struct lnet_window {			/* [sh that the grant names] */
 	struct lnet_entry **entry;	/* at seq mod cap */
 	u64 last_ns, hold_ns, ack_due_ns;
 	struct lnet_peer_ni *from;	/* where it was heard last; counted */
+	struct lnet_peer_ni *via;	/* the router it came by; counted, or NULL */
 	/* over which interface the last PUT landed that wants its ACK; counted, or NULL */
 	struct lnet_ni *ack_ni;
 	u8 ack_all;			/* some PUT to be acknowledged wants its ACK */
@@ -687,6 +671,7 @@ struct lnet {
 	atomic_t bells, ni_work;	/* some shard's more_left, some NI's work is set */
 	void *control;			/* control.c */
 	struct lnet_router *router;	/* router.h; NULL: it never was one */
+	struct lnet_routes *routes;	/* route.c */
 };
 
 #include "parts.h"

@@ -97,8 +97,6 @@ static void account_driver(struct lnet_att *att, struct lnet_ni_shard *ns, int m
 {
 	att->op->nr_held += more;
 	att->path->nr_wire += more;
-	if (unlikely(lnet_path_routed(att->path)))
-		att->path->trunk->nr_wire += more;
 	ns->holds += more;
 }
 
@@ -171,6 +169,8 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	lnet_op_wire(op);
 	/* Only now: a path that it waited for in vain is as good as any other. */
 	op->tried |= 1ULL << att->path->ix;
+	if (unlikely(lnet_path_routed(att->path)))
+		op->flags |= LNET_OPF_ROUTED;
 	if (!(op->flags & LNET_OPF_STARTED)) {
 		op->flags |= LNET_OPF_STARTED;
 		op->first_wire_ns = p->now_ns;

@@ -13,6 +13,11 @@
  * failed ping lowers the far end until it is at 0, but the near end only once an outage: an NI is
  * not to blame for each second that one of its peers is dead. That NI then heals by its other
  * paths, whose recovery lnet_select() starts when it meets them.
+ *
+ * Of a path through a router the near end and the way to the router are the trunk's business: what
+ * a driver says is said of that. The path's own pings go to the far end, while the trunk is well;
+ * they, and requests that get no answer though the router lives, blame the far end, unless it was
+ * heard another way meanwhile: then the fault is between, which suspicion of the path covers.
  */
 #include "plat.h"
 #include "core.h"
@@ -83,10 +88,17 @@ static void pni_change(struct lnet_peer_ni *pni, int by)
 	lnet_trace(health, pni->ln, &pni->nid, was, pni->health);
 }
 
+/* Of the lesser of the ends that the path answers for. */
+static int path_health(const struct lnet_path *path)
+{
+	if (unlikely(lnet_path_routed(path)))
+		return path->pni->health;
+	return min_t(int, atomic_read(&path->ni->health), path->pni->health);
+}
+
 bool lnet_path_whole(const struct lnet_path *path)
 {
-	return atomic_read(&path->ni->health) == LNET_HEALTH_MAX &&
-	       path->pni->health == LNET_HEALTH_MAX && !path->suspect_ns && !path->down_ns;
+	return path_health(path) == LNET_HEALTH_MAX && !path->suspect_ns && !path->down_ns;
 }
 
 void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_peer)
@@ -97,6 +109,8 @@ void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_pee
 		ni_change(path->ni, step);
 	if (from_peer && unlikely(path->pni->health < LNET_HEALTH_MAX))
 		pni_change(path->pni, step);
+	if (from_peer && unlikely(path->hop != path->pni))
+		pni_change(path->hop, step);
 }
 
 /* Where an outcome is counted: position + 1 in the three kinds of counters, 0: not there. */
@@ -153,6 +167,18 @@ void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_o
 		lnet_path_recover(sh, path);
 }
 
+void lnet_health_silence(struct lnet_shard *sh, const struct lnet_att *att)
+{
+	struct lnet_path *path = att->path;
+
+	if (!lnet_path_routed(path))
+		lnet_health_fail(sh, path, lnet_att_silence(att));
+	else if (path->trunk->evidence_ns <= att->posted_ns)
+		lnet_health_fail(sh, path->trunk, LNET_NETWORK_TIMEOUT);
+	else if (path->pni->last_rx_ns <= att->posted_ns)
+		lnet_health_fail(sh, path, LNET_REMOTE_TIMEOUT);
+}
+
 /* ---- recovery -------------------------------------------------------------------------------- */
 
 /* Nobody waits for ever for a peer that has gone for good, least for one that nobody configured. */
@@ -180,14 +206,20 @@ static bool link_up(const struct lnet_path *path)
 	return !READ_ONCE(path->ni->fatal) && !READ_ONCE(path->ni->fault_down);
 }
 
+/* The way to the router is seen to first. */
+static bool trunk_is_well(const struct lnet_path *path)
+{
+	return !lnet_path_routed(path) || (!path->trunk->suspect_ns && !path->trunk->down_ns);
+}
+
 /* Without link nothing can pass; lnet_select() starts anew when the link is back. */
 static bool worth_it(const struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
 {
 	const struct lnet *ln = sh->ln;
 
 	return !lnet_path_whole(path) && path->ni != ln->lo && path->ni->state == NI_ACTIVE &&
-	       link_up(path) && !path->pni->deleted && !READ_ONCE(ln->stopping) &&
-	       !given_up(ln, path, now_ns);
+	       link_up(path) && trunk_is_well(path) && !path->gone && !path->pni->deleted &&
+	       !READ_ONCE(ln->stopping) && !given_up(ln, path, now_ns);
 }
 
 static void recovering_set(struct lnet_path *path, u8 to)
@@ -258,8 +290,7 @@ static u64 ping_timeout(const struct lnet *ln, const struct lnet_path *path)
 static unsigned int pings_wanted(const struct lnet *ln, const struct lnet_path *path)
 {
 	u64 step = READ_ONCE(ln->tun.health_step);
-	u64 missing =
-		LNET_HEALTH_MAX - min_t(int, atomic_read(&path->ni->health), path->pni->health);
+	u64 missing = LNET_HEALTH_MAX - path_health(path);
 	u64 wanted = max(div64_u64(missing + step - 1, step), (u64)1);
 
 	return path->recovering == RECOVER_QUICK ? min(wanted, (u64)PINGS_AT_ONCE) : 1;
@@ -358,6 +389,11 @@ static void ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 	ping_at(sh, path, p->now_ns);
 }
 
+static bool heard_lately(const struct lnet_peer_ni *pni, u64 now_ns)
+{
+	return pni->last_rx_ns && now_ns - min(now_ns, pni->last_rx_ns) < BUSY_NS;
+}
+
 /*
  * Who pays for a ping that failed. With signs of life meanwhile the network works and the peer did
  * not answer; a lost path was paid for by lnet_path_lost(); what was refused is the peer's.
@@ -366,6 +402,11 @@ static void ping_blame(struct lnet_pass *p, struct lnet_path *path, int status, 
 {
 	u8 ends = path->down_ns ? LNET_BLAME_REMOTE : LNET_BLAME_BOTH;
 
+	if (lnet_path_routed(path)) {
+		if (status == -ETIMEDOUT && !heard_lately(path->pni, p->now_ns))
+			fail(p->sh, path, LNET_REMOTE_TIMEOUT, LNET_BLAME_REMOTE);
+		return;
+	}
 	if (alive)
 		fail(p->sh, path, LNET_REMOTE_TIMEOUT, ends);
 	else if (status == -ETIMEDOUT)
@@ -382,7 +423,7 @@ static bool is_evidence(int status)
 /* Connections that show life are left alone. */
 static void reset_later(struct lnet_pass *p, struct lnet_path *path)
 {
-	if (path->ni->ops->path_reset && list_empty(&path->reset))
+	if (path->ni->ops->path_reset && !lnet_path_routed(path) && list_empty(&path->reset))
 		list_add_tail(&path->reset, &p->resets);
 }
 

@@ -5,6 +5,7 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include "core.h"
+#include "route.h"
 #include "router.h"
 #include "udsp.h"
 
@@ -53,6 +54,7 @@ static const struct part {
 	{ lnet_ops_init, lnet_ops_fini },
 	{ lnet_md_tables_init, lnet_md_tables_fini },
 	{ lnet_peers_init, lnet_peers_fini },
+	{ lnet_routes_init, lnet_routes_fini },
 	{ lnet_net_init, lnet_net_fini },
 	{ lnet_ping_init, lnet_ping_fini },
 };

@@ -28,7 +28,7 @@ enum fit { FIT_NOT, FIT_TAKEN, FIT_TOO_LONG };
  */
 static bool same_peer(const struct lnet_me *me, const struct lnet_rx *rx)
 {
-	const struct lnet_peer *peer = rx->from ? rx->from->peer : NULL;
+	const struct lnet_peer *peer = rx->src ? rx->src->peer : NULL;
 	const struct lnet_peer_ni *pni;
 
 	if (!peer || rx->parked || !lnet_nid_same(&rx->initiator, &peer->primary))

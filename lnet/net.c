@@ -6,6 +6,7 @@
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
 #include "core.h"
+#include "route.h"
 #include "lnd/lolnd/lolnd.h"
 
 static const u8 legal[LNET_NR_NI_STATES][LNET_NR_NI_STATES] = {
@@ -317,6 +318,8 @@ static int add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 		return -ESHUTDOWN;
 	if (find_listed(ln, &cfg->nid))
 		return -EEXIST;
+	if (lnet_routes_have(ln, lnet_nid_net(&cfg->nid)))
+		return -EUSERS;
 	if (ln->nr_shards < 64 && cfg->cpts >> ln->nr_shards)
 		return -ERANGE;
 	if (ln->nr_nis >= min_t(u64, READ_ONCE(ln->tun.max_interfaces), LNET_MAX_NIS))

@@ -185,7 +185,7 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 	struct lnet_nid initiator;
 	enum lnet_verdict v;
 
-	lnet_initiator(p->ln, rx, &initiator);
+	lnet_initiator(rx, &initiator);
 	v = lnet_match(p, rx, &initiator, &why);
 	if (v == LNET_SKIP)
 		return not_matched(p, rx, e, why);
@@ -391,7 +391,7 @@ static void succeed(struct lnet_pass *p, struct lnet_entry *e)
 	enum lnet_verdict v;
 
 	list_del_init(&rx->link);
-	lnet_initiator(p->ln, rx, &initiator);
+	lnet_initiator(rx, &initiator);
 	v = lnet_rx_reserve(p, rx) ? lnet_match(p, rx, &initiator, &why) : LNET_SKIP;
 	if (v == LNET_LAND) {
 		land_all(p, rx, e);
@@ -549,10 +549,10 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 
 	/*
 	 * Attempts that certainly were not delivered do not count: MAYBE says whether another one
-	 * was.
+	 * was. A router may have made two of one.
 	 */
-	if ((op->tries > 1 && (op->flags & LNET_OPF_MAYBE)) || op->nr_held || two ||
-	    !list_empty(&op->landings)) {
+	if ((op->tries > 1 && (op->flags & LNET_OPF_MAYBE)) || (op->flags & LNET_OPF_ROUTED) ||
+	    op->nr_held || two || !list_empty(&op->landings)) {
 		op->flags |= LNET_OPF_MAYBE;
 		lnet_op_finish(p, op, LNET_NO_WINDOW);
 		return;

@@ -253,6 +253,19 @@ static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet
 }
 
 /*
+ * The last sign of life of the way @att takes; while its driver has it, that is the way to the next
+ * hop.
+ */
+static u64 moved_ns(const struct lnet_att *att)
+{
+	const struct lnet_path *path = att->path;
+
+	if (att->state == ATT_ASKED)
+		return path->evidence_ns;
+	return max(path->evidence_ns, path->trunk->evidence_ns);
+}
+
+/*
  * Since when nothing came of @att. What its driver still has, or what waits for a credit, moves on
  * as long as its path lives.
  */
@@ -260,7 +273,7 @@ static u64 idle_since(const struct lnet_att *att)
 {
 	u64 out_ns = is_out(att) ? att->posted_ns : 0;
 
-	return att->state == ATT_ASKED ? out_ns : max(out_ns, att->path->evidence_ns);
+	return att->state == ATT_ASKED ? out_ns : max(out_ns, moved_ns(att));
 }
 
 /*
@@ -292,6 +305,21 @@ static struct lnet_att *make_room(struct lnet_pass *p, struct lnet_op *op)
 	return stays;
 }
 
+/* Nothing came of @att since @since_ns. If a router is as silent, all behind it is suspect. */
+static void suspect(struct lnet_pass *p, struct lnet_att *att, u64 since_ns)
+{
+	struct lnet_path *path = att->path, *trunk = path->trunk;
+
+	if (!path->suspect_ns)
+		lnet_path_suspect(p, path);
+	if (lnet_path_routed(path) && !trunk->suspect_ns && trunk->evidence_ns <= since_ns)
+		lnet_path_suspect(p, trunk);
+	if (trunk->suspect_ns)
+		lnet_ops_reselect_path(p, trunk);
+	else if (path->suspect_ns)
+		lnet_ops_reselect_path(p, path);
+}
+
 /* Time to look whether an attempt's path is silent. Sets when to look again. */
 static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -306,15 +334,12 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 		return;
 	}
 	after = lnet_op_patience(p, op, att->path);
-	since = max(is_out(att) ? att->posted_ns : 0, att->path->evidence_ns);
+	since = max(is_out(att) ? att->posted_ns : 0, moved_ns(att));
 	if (p->now_ns < since + after) {
 		look_at_overdue(p, op, att, after, since + after);
 		return;
 	}
-	if (!att->path->suspect_ns)
-		lnet_path_suspect(p, att->path);
-	if (att->path->suspect_ns)
-		lnet_ops_reselect_path(p, att->path);
+	suspect(p, att, since);
 	op->suspect_ns = p->now_ns + after;
 	if (may_hedge(p, op))
 		hedge(p, op, att, p->now_ns >= since + overdue_after(p, op, after));
@@ -323,7 +348,10 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 /* Whose silence: the peer's if its side had the message or was heard since, else the way's. */
 enum lnet_outcome lnet_att_silence(const struct lnet_att *att)
 {
-	if (att->outcome == LNET_CONFIRMED || att->path->evidence_ns > att->posted_ns)
+	if (att->path->evidence_ns > att->posted_ns)
+		return LNET_REMOTE_TIMEOUT;
+	/* a router's driver speaks for the router */
+	if (att->outcome == LNET_CONFIRMED && !lnet_path_routed(att->path))
 		return LNET_REMOTE_TIMEOUT;
 	return LNET_NETWORK_TIMEOUT;
 }
@@ -342,7 +370,7 @@ static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_at
 	path = att->path;
 	how = lnet_att_silence(att);
 	if (!(op->flags & LNET_OPF_RECOVERY))
-		lnet_health_fail(p->sh, path, how);
+		lnet_health_silence(p->sh, att);
 	lnet_att_drop(p, att);
 	lnet_op_attempt_failed(p, op, path, how);
 }
@@ -484,6 +512,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 		atomic_dec(&op->dst_pni->nr_answers);
 	if (op->src_ni)
 		lnet_ni_put(op->src_ni);
+	lnet_peer_ni_put(op->via);
 	lnet_peer_ni_put(op->dst_pni);
 	lnet_peer_put(op->peer);
 	lnet_op_recycle(sh, op);

@@ -12,6 +12,7 @@ void lnet_evt_keep(struct lnet_shard *sh, struct lnet_evt *e);	/* [sh] NULL is f
 void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh);
 /* re-checks as it may move */
 void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni);
+void lnet_enter_peer(struct lnet_pass *p, const struct lnet_peer *peer);
 void lnet_leave(struct lnet_pass *p);
 /* What a handler calls leaves its events to the pass that runs the handler: it looks again. */
 static inline bool lnet_pass_in_handler(const struct lnet_pass *p)
@@ -85,6 +86,9 @@ struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid 
 struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni);
 /* [sh] of the direct pair; NULL if none */
 struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct lnet_ni *ni);
+/* [sh] of the pair with the router @hop between; @hop == @pni: the direct one */
+struct lnet_path *lnet_path_via(const struct lnet_peer_ni *pni, const struct lnet_ni *ni,
+				const struct lnet_peer_ni *hop);
 /* config: makes the paths of a new NI. 0, -ENOMEM */
 int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni);
 /* config: removes those that nothing is under way on; true: none is left */
@@ -131,9 +135,11 @@ void lnet_age_made(struct lnet *ln);	/* no lock held: traffic made a peer, or co
 bool lnet_age_full(const struct lnet *ln);	/* no unknown peer is taken in */
 
 /* ---- select.c -------------------------------------------------------------------------------- */
+/* route_up, gw_priority, hops and gw_health are equal for pairs on one net. */
 #define PATH_RANKS(RANK)						\
-	RANK(link_up) RANK(responsive) RANK(health) RANK(priority)	\
-	RANK(preferred) RANK(numa) RANK(credits) RANK(turn)
+	RANK(link_up) RANK(route_up) RANK(responsive) RANK(direct)	\
+	RANK(health) RANK(priority) RANK(preferred) RANK(gw_priority)	\
+	RANK(hops) RANK(gw_health) RANK(numa) RANK(credits) RANK(turn)
 enum lnet_path_rank {
 #define RANK(name) LNET_RANK_##name,
 	PATH_RANKS(RANK)
@@ -149,6 +155,7 @@ struct lnet_select {			/* question and answer */
 	struct lnet_peer *peer;
 	struct lnet_ni *ni;		/* only this NI, or NULL */
 	struct lnet_peer_ni *pni;	/* only this peer NI, or NULL */
+	struct lnet_peer_ni *hop;	/* by this router if there is such a path, or NULL */
 	u64 tried;			/* paths to avoid while another is left */
 	u64 exclude;			/* paths never to take (a hedge: the one that is suspect) */
 	s32 cpt;			/* of the memory; -1 unknown */
@@ -172,6 +179,8 @@ unsigned int lnet_rank_best(const struct lnet_cand *c, unsigned int nr, u64 rang
 /* ---- health.c -------------------------------------------------------------------------------- */
 /* [sh] blame, counters, recovery */
 void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how);
+/* [sh] nothing came of @att */
+void lnet_health_silence(struct lnet_shard *sh, const struct lnet_att *att);
 /* [sh] success; from_peer: the far side answered */
 void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_peer);
 /* [sh] marks, starts a pinned probe at once */
@@ -285,6 +294,31 @@ void lnet_fault_count_reset(struct lnet *ln);
 /* dbg-025/030: hold an interface down (as if its link were); 0, -ENOENT */
 int lnet_fault_ni_down(struct lnet *ln, const struct lnet_nid *nid, bool down);
 
+/* ---- match.c -------------------------------------------------------------------------------- */
+/*
+ * match.c. Decide where a PUT or GET goes: uses
+ * rx->{type,portal,match_bits,rlength,offset,src_pid}, @initiator (primary NID of the peer).
+ * LAND: rx->md (ref taken, threshold used), rx->offset, rx->mlength set. SKIP: *why = LNET_NO_MATCH
+ * or LNET_TOO_LONG. LATER: parked on the portal (rx->link).
+ */
+enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx,
+			     const struct lnet_nid *initiator, enum lnet_outcome *why);
+/* Take a parked rx off its portal; false if it is no longer parked (it was matched meanwhile). */
+bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx);
+/*
+ * Drop what is parked since before @now_ns - T (calls lnet_rx_matched with LNET_SKIP). Returns when
+ * to come again (U64_MAX: nothing parked). No lock held.
+ */
+u64 lnet_match_expire(struct lnet_pass *p);
+/* drops what is parked from an NI (NULL: all) */
+void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni);
+/*
+ * rx.c: a parked rx got its verdict (LAND with md, offset, mlength set; SKIP with @why). No lock
+ * held.
+ */
+void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
+		     enum lnet_outcome why);
+
 /* ---- receiving: rx.c ---------------------------------------------------------------- */
 void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state);	/* the only writer */
 void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx);
@@ -303,7 +337,9 @@ struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind);
  */
 struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type);
 void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op);	/* starts it at pass end */
-void lnet_initiator(struct lnet *ln, struct lnet_rx *rx, struct lnet_nid *initiator);
+void lnet_initiator(const struct lnet_rx *rx, struct lnet_nid *initiator);
+/* [sh of rx->src] the path that it came by; NULL: there is none */
+struct lnet_path *lnet_rx_path(const struct lnet_rx *rx);
 /* ---- the receiver's windows: once.c, window.c ---- */
 u64 lnet_grant_shard(const struct lnet *ln, u64 grant);
 struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant);	/* [sh] */
@@ -363,6 +399,8 @@ void lnet_att_given(struct lnet_pass *p, struct list_head *given);
 void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);
 /* no lock held: what is in flight there is ambiguous at once, what waits is re-selected */
 void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni);
+/* no lock held: the same of paths that are gone; @force false: of what waits for credits only */
+void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
 /* no lock held: what waits for credits of @ni chooses again */
 void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni);
 /* [sh] the same for a path that became suspect */

@@ -11,6 +11,7 @@
 #include "core.h"
 #include "peer.h"
 #include "udsp.h"
+#include "route.h"
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
@@ -33,6 +34,8 @@ static struct lnet_path *path_alloc(void)
 static void path_free(struct lnet_path *path)
 {
 	WARN_ON_ONCE(!list_empty(&path->asked) || !list_empty(&path->reset) || path->nr_wire);
+	if (lnet_path_routed(path))
+		lnet_peer_ni_put(path->hop);
 	lnet_ni_put(path->ni);
 	kfree(path->stats);
 	kfree(path);
@@ -60,14 +63,20 @@ static int paths_reserve(struct list_head *paths, unsigned int *have, unsigned i
 	return 0;
 }
 
-struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct lnet_ni *ni)
+struct lnet_path *lnet_path_via(const struct lnet_peer_ni *pni, const struct lnet_ni *ni,
+				const struct lnet_peer_ni *hop)
 {
 	struct lnet_path *path;
 
 	list_for_each_entry(path, &pni->paths, link)
-		if (path->ni == ni && path->hop == pni)
+		if (path->ni == ni && path->hop == hop)
 			return path;
 	return NULL;
+}
+
+struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct lnet_ni *ni)
+{
+	return lnet_path_via(pni, ni, pni);
 }
 
 /* [sh] A bit nobody uses; beyond the last one they are shared in turn. */
@@ -110,7 +119,7 @@ static unsigned int paths_missing(const struct lnet_peer_ni *pni)
 
 	list_for_each_entry(ni, &pni->ln->nis, link)
 		nr += lacks_path(pni, ni);
-	return nr;
+	return nr + lnet_routes_missing(pni);
 }
 
 /* [sh] Takes what it needs from @spare, which has enough. */
@@ -132,6 +141,7 @@ void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare)
 		lnet_udsp_path(pni->ln, path);
 		list_move_tail(&path->link, &pni->paths);
 	}
+	lnet_routes_attach(pni, spare);
 	/* What a net allows is known from its first NI on. */
 	if (first && !pni->nr_wait)
 		lnet_credits_pni_init(pni);
@@ -168,6 +178,8 @@ void lnet_path_detach(struct lnet_path *path, struct list_head *gone)
 	lnet_timer_cancel(&pni->sh->wheel, &path->timer);
 	if (pni->sticky == path->ni)
 		pni->sticky = NULL;
+	WARN_ON_ONCE(!list_empty(&path->carried));
+	list_del_init(&path->carry);
 	list_move_tail(&path->link, gone);
 }
 
@@ -191,6 +203,8 @@ int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni)
 			lnet_paths_free(&spare);
 		}
 	lnet_paths_free(&spare);
+	if (!err)
+		lnet_routes_sync(ln);
 	return err;
 }
 
@@ -202,18 +216,17 @@ static bool for_paths_of(struct lnet *ln, struct lnet_ni *ni,
 			 bool (*fn)(struct lnet_path *path, struct list_head *gone))
 {
 	struct lnet_peer_ni *pni;
+	struct lnet_path *path, *next;
 	struct lnet_peer *peer;
-	struct lnet_path *path;
 	bool any = false;
 	LIST_HEAD(gone);
 
 	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer)) {
 		spin_lock(&peer->sh->lock);
-		list_for_each_entry(pni, &peer->pnis, link) {
-			path = pni->net == ni->net ? lnet_path_find(pni, ni) : NULL;
-			if (path)
-				any |= fn(path, &gone);
-		}
+		list_for_each_entry(pni, &peer->pnis, link)
+			list_for_each_entry_safe(path, next, &pni->paths, link)
+				if (path->ni == ni)
+					any |= fn(path, &gone);
 		if (!list_empty(&gone))
 			lnet_path_ix_recount(peer);
 		spin_unlock(&peer->sh->lock);
@@ -235,7 +248,8 @@ bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni)
 
 static bool drop_if_idle(struct lnet_path *path, struct list_head *gone)
 {
-	if (!lnet_path_is_idle(path))
+	/* what a router carries goes first: the caller comes again */
+	if (!lnet_path_is_idle(path) || !list_empty(&path->carried))
 		return true;
 	lnet_path_detach(path, gone);
 	return false;
@@ -254,7 +268,7 @@ void lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni)
 	struct lnet_path *path;
 
 	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer)) {
-		lnet_enter(p, peer->sh);
+		lnet_enter_peer(p, peer);
 		list_for_each_entry(pni, &peer->pnis, link) {
 			path = lnet_path_find(pni, ni);
 			if (path)

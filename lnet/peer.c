@@ -7,6 +7,7 @@
 #include <lnet/nid.h>
 #include "core.h"
 #include "peer.h"
+#include "route.h"
 
 /* ---- the hash of NIDs: nid_lock held --------------------------------------------------------- */
 
@@ -115,6 +116,19 @@ static struct lnet_shard *shard_of(struct lnet *ln, const struct lnet_nid *prima
 	return &ln->shard[lnet_nid_hash(primary) % ln->nr_shards];
 }
 
+/* Who is reached through routers lives where these do. */
+static struct lnet_shard *home_of(struct lnet *ln, const struct lnet_nid *primary)
+{
+	bool is_near;
+
+	if (ln->nr_shards == 1)
+		return &ln->shard[0];
+	spin_lock(&ln->nid_lock);
+	is_near = lnet_net_is_local(ln, lnet_nid_net(primary));
+	spin_unlock(&ln->nid_lock);
+	return is_near ? shard_of(ln, primary) : &ln->shard[0];
+}
+
 struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 {
 	struct lnet_peer *peer = kzalloc(sizeof(*peer), GFP_NOFS);
@@ -127,7 +141,7 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 	INIT_LIST_HEAD(&peer->winwait);
 	lnet_timer_init(&peer->timer, LNET_TIMER_PEER);
 	peer->ln = ln;
-	peer->sh = shard_of(ln, primary);
+	peer->sh = home_of(ln, primary);
 	peer->made_ns = ln->env->ops->now_ns(ln->env);
 	peer->primary = *primary;
 	atomic_set(&peer->refs, 1);

@@ -48,5 +48,11 @@ void lnet_peer_ni_tell(struct lnet_peer_ni *pni);	/* no lock held */
 /* idle: its paths end, the count of the hash is put */
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
 void lnet_peer_drop(struct lnet_peer *peer);		/* idle: tells, drops all and itself */
+/* ---- peer_cfg.c ------------------------------------------------------------------------------ */
+/*
+ * Config: to shard 0, as routers and those behind them are; only while nothing is under way to it,
+ * @wait: waits for that as long as a removed interface may take. 0, -EBUSY.
+ */
+int lnet_peer_anchor(struct lnet_peer *peer, bool wait);
 
 #endif

@@ -7,6 +7,7 @@
 #include <lnet/nid.h>
 #include "core.h"
 #include "peer.h"
+#include "route.h"
 
 /* ---- configuration: taking away -------------------------------------------------------------- */
 
@@ -69,6 +70,8 @@ static void pni_remove(struct lnet_peer_ni *pni)
 	spin_lock(&pni->sh->lock);
 	lnet_peer_ni_hide(pni);
 	spin_unlock(&pni->sh->lock);
+	if (pni->gw)
+		lnet_routes_leave_hop(pni);
 	if (!lnet_cfg_wait(ln, pni_idle, pni, READ_ONCE(ln->tun.drain_time))) {
 		pni_lost(pni);
 		lnet_cfg_wait(ln, pni_idle, pni, U64_MAX);
@@ -104,6 +107,19 @@ static bool lists(const struct lnet_nid *nids, unsigned int nr, const struct lne
 	return false;
 }
 
+/* A router stays as long as a route names it, with what routes name it by. */
+static bool is_routers(const struct lnet_peer *peer, const struct lnet_nid *nids, unsigned int nr)
+{
+	const struct lnet_route *route;
+
+	list_for_each_entry(route, &peer->ln->routes->list, link)
+		if (route->named->peer == peer &&
+		    (!nr || lists(nids, nr, &peer->primary) ||
+		     lists(nids, nr, &route->named->nid)))
+			return true;
+	return false;
+}
+
 int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids,
 		  unsigned int nr)
 {
@@ -118,6 +134,8 @@ int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct 
 		err = -ENOENT;
 	else if (!lnet_nid_same(&pni->peer->primary, primary))
 		err = -ENODEV;
+	else if (is_routers(pni->peer, nids, nr))
+		err = -EBUSY;
 	else if (!nr || lists(nids, nr, primary))
 		peer_remove(pni->peer);
 	else
@@ -341,16 +359,21 @@ static void configure(struct lnet_peer *peer, const struct peer_request *r)
 	lnet_shards_unlock_all(r->ln);
 }
 
+static void timer_move(struct lnet_timer *t, struct lnet_shard *from, struct lnet_shard *to)
+{
+	bool armed = !list_empty(&t->link);
+	u64 when_ns = t->when_ns;
+
+	lnet_timer_cancel(&from->wheel, t);
+	if (armed)
+		lnet_timer_set(&to->wheel, t, when_ns);
+}
+
 /* All shards locked; @pni is idle. */
 static void path_rehome(struct lnet_path *path, struct lnet_shard *from, struct lnet_peer *to)
 {
-	bool armed = !list_empty(&path->timer.link);
-	u64 when_ns = path->timer.when_ns;
-
-	lnet_timer_cancel(&from->wheel, &path->timer);
 	path->ix = lnet_path_ix_take(to);
-	if (armed)
-		lnet_timer_set(&to->sh->wheel, &path->timer, when_ns);
+	timer_move(&path->timer, from, to->sh);
 }
 
 static void pni_rehome(struct lnet_peer_ni *pni, struct lnet_peer *to)
@@ -400,6 +423,53 @@ static void announce_timers(struct lnet_shard *sh)
 	lnet_pass_end(&p);
 }
 
+/* All shards locked, idle. */
+static void peer_move(struct lnet_peer *peer, struct lnet_shard *to)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_path *path;
+
+	list_for_each_entry(pni, &peer->pnis, link) {
+		list_for_each_entry(path, &pni->paths, link)
+			timer_move(&path->timer, pni->sh, to);
+		WRITE_ONCE(pni->sh, to);
+	}
+	timer_move(&peer->timer, peer->sh, to);
+	WRITE_ONCE(peer->sh, to);
+}
+
+int lnet_peer_anchor(struct lnet_peer *peer, bool wait)
+{
+	struct lnet *ln = peer->ln;
+	bool idle;
+
+	if (peer->sh == &ln->shard[0])
+		return 0;
+	if (wait)
+		lnet_cfg_wait(ln, peer_idle, peer, READ_ONCE(ln->tun.drain_time));
+	lnet_shards_lock_all(ln);
+	idle = lnet_peer_is_idle(peer);
+	if (idle)
+		peer_move(peer, &ln->shard[0]);
+	lnet_shards_unlock_all(ln);
+	if (idle)
+		announce_timers(&ln->shard[0]);
+	return idle ? 0 : -EBUSY;
+}
+
+/* A router, or one behind routers, stays in the shard it must be in. */
+static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to)
+{
+	const struct lnet_peer_ni *pni;
+
+	if (from->sh == to->sh)
+		return 0;
+	list_for_each_entry(pni, &from->pnis, link)
+		if (pni->gw || lnet_routes_have(from->ln, pni->net))
+			return lnet_peer_anchor(to, true);
+	return 0;
+}
+
 /*
  * The interfaces of @from, a peer made by traffic, become @to's. Only while nothing is under way to
  * it, as names of requests and windows are those of a peer; waits for that as long as a removed
@@ -409,7 +479,10 @@ static int absorb(struct lnet_peer *from, struct lnet_peer *to)
 {
 	struct lnet *ln = to->ln;
 	unsigned int nr = 0;
+	int err = anchor_as(from, to);
 
+	if (err)
+		return err;
 	lnet_cfg_wait(ln, peer_idle, from, READ_ONCE(ln->tun.drain_time));
 	lnet_shards_lock_all(ln);
 	if (lnet_peer_is_idle(from))
@@ -455,6 +528,7 @@ static int peer_add(const struct peer_request *r)
 	configure(peer, r);
 	for (i = 0; i <= r->nr && !err; i++)
 		err = add_nid(peer, nid_of(r, i));
+	lnet_routes_sync(r->ln);
 	lnet_peer_put(peer);
 	return err;
 }

@@ -115,7 +115,8 @@ void lnet_ping_fini(struct lnet *ln)
 
 static void path_pinged(struct lnet_pass *p, struct lnet_op *op)
 {
-	struct lnet_path *path = lnet_path_find(op->dst_pni, op->src_ni);
+	struct lnet_path *path = lnet_path_via(op->dst_pni, op->src_ni,
+					       op->via ? op->via : op->dst_pni);
 	int err = lnet_outcomes[op->outcome].err;
 
 	if (!path)
@@ -146,6 +147,10 @@ void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
 	op->sh = p->sh;
 	op->dst_pni = path->pni;
 	lnet_peer_ni_hold(op->dst_pni);
+	if (lnet_path_routed(path)) {
+		op->via = path->hop;
+		lnet_peer_ni_hold(op->via);
+	}
 	op->src_ni = path->ni;
 	lnet_ni_get(op->src_ni);
 	op->target = path->pni->nid;

@@ -4,6 +4,7 @@
  * owed for it.
  */
 #include "core.h"
+#include "route.h"
 #include "router.h"
 
 static const u8 edges[LNET_NR_RX_STATES][LNET_NR_RX_STATES] = {
@@ -82,6 +83,8 @@ void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx)
 		kfree(rx->spare);
 	if (rx->fwd)
 		lnet_forward_free(rx);
+	if (unlikely(rx->src != rx->from))
+		lnet_peer_ni_put(rx->src);
 	if (rx->from)
 		lnet_peer_ni_put(rx->from);
 	if (!sh || sh->rxs.nr >= RX_KEEP) {
@@ -137,20 +140,14 @@ static void landing_over(struct lnet_rx *rx)
 	rx->ni->sh[rx->hold_shard].holds--;
 }
 
-void lnet_initiator(struct lnet *ln, struct lnet_rx *rx, struct lnet_nid *initiator)
+void lnet_initiator(const struct lnet_rx *rx, struct lnet_nid *initiator)
 {
-	struct lnet_peer_ni *pni;
+	*initiator = rx->src->peer->primary;
+}
 
-	if (lnet_nid_same(&rx->src_nid, &rx->from->nid)) {
-		*initiator = rx->from->peer->primary;
-		return;
-	}
-	*initiator = rx->src_nid;
-	pni = lnet_peer_ni_lookup(ln, &rx->src_nid);
-	if (!pni)
-		return;
-	*initiator = pni->peer->primary;
-	lnet_peer_ni_put(pni);
+struct lnet_path *lnet_rx_path(const struct lnet_rx *rx)
+{
+	return lnet_path_via(rx->src, rx->ni, rx->from);
 }
 
 struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind)
@@ -176,7 +173,7 @@ struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind)
 	ev->target.nid = rx->dest_nid;
 	ev->target.pid = rx->ni->ln->pid;
 	ev->initiator.pid = rx->src_pid;
-	lnet_initiator(rx->ni->ln, rx, &ev->initiator.nid);
+	lnet_initiator(rx, &ev->initiator.nid);
 	return e;
 }
 
@@ -189,11 +186,15 @@ struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_o
 		return NULL;
 	op->type = type;
 	op->cls = type == LNET_OP_ACK ? LNET_CLS_CONTROL : LNET_CLS_REPLY;
-	op->peer = rx->from->peer;
+	op->peer = rx->src->peer;
 	lnet_peer_get(op->peer);
-	op->sh = rx->from->sh;
-	op->dst_pni = rx->from;
+	op->sh = READ_ONCE(rx->src->sh);
+	op->dst_pni = rx->src;
 	lnet_peer_ni_hold(op->dst_pni);
+	if (unlikely(rx->src != rx->from)) {
+		op->via = rx->from;
+		lnet_peer_ni_hold(op->via);
+	}
 	op->src_ni = rx->ni;
 	lnet_ni_get(op->src_ni);
 	op->flags = LNET_OPF_PINNED_DST | LNET_OPF_PINNED_NI | LNET_OPF_INTERNAL;
@@ -250,7 +251,7 @@ static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 		if (!rx->answer)
 			return skip(p, rx, LNET_NO_MEMORY);
 	}
-	lnet_initiator(p->ln, rx, &initiator);
+	lnet_initiator(rx, &initiator);
 	v = lnet_match(p, rx, &initiator, &why);
 	if (v == LNET_SKIP)
 		return skip(p, rx, why);
@@ -347,7 +348,7 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 				      const struct lnet_hdr *hdr)
 {
 	read_request(rx, hdr);
-	if (unlikely(atomic_read(&rx->from->nr_answers) >= READ_ONCE(p->ln->tun.answers_max))) {
+	if (unlikely(atomic_read(&rx->src->nr_answers) >= READ_ONCE(p->ln->tun.answers_max))) {
 		lnet_count(p->sh, not_reading);
 		return skip(p, rx, LNET_CANCELED);
 	}
@@ -385,6 +386,57 @@ static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct l
 	return LNET_SKIP;
 }
 
+/* The sender's interface, made if unknown; counted. No lock is held meanwhile. */
+static struct lnet_peer_ni *source_of(struct lnet_pass *p, const struct lnet_rx *rx)
+{
+	struct lnet_peer_ni *src;
+
+	lnet_leave(p);
+	src = lnet_peer_ni_get(p->ln, &rx->src_nid);
+	lnet_enter_pni(p, src ? src : rx->from);
+	if (!src || !lnet_nid_is_lo(&src->nid))
+		return src;
+	lnet_peer_ni_put(src);		/* nobody else has a name of ours */
+	return NULL;
+}
+
+/*
+ * It came through a router: its sender is another node. From here on the shard is that node's.
+ * Answers are taken from whom we asked only, so one from a node that can reach us itself comes by a
+ * router that we use.
+ */
+static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	bool answer = rx->type == LNET_MSG_ACK || rx->type == LNET_MSG_REPLY;
+	struct lnet_peer_ni *src = source_of(p, rx);
+	struct lnet_path *path;
+
+	if (!src) {
+		lnet_rx_drop(p, rx, LNET_CANCELED);
+		return false;
+	}
+	if (src->peer == rx->from->peer) {	/* by another name than its connection's */
+		lnet_peer_ni_put(src);
+		return true;
+	}
+	rx->src = src;
+	path = lnet_rx_path(rx);
+	if (path)
+		lnet_path_alive(p->sh, path, p->now_ns, 0);
+	src->last_rx_ns = p->now_ns;
+	if (path)
+		return true;
+	if (answer && !rx->from->gw && lnet_net_is_local(p->ln, src->net)) {
+		lnet_count(p->sh, stranger_answer);
+		return false;
+	}
+	if (!READ_ONCE(p->ln->tun.drop_asym_route) || lnet_route_leads(rx))
+		return true;
+	lnet_count(p->sh, asym_drops);
+	lnet_rx_drop(p, rx, LNET_CANCELED);
+	return false;
+}
+
 static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 				  const struct lnet_hdr *hdr)
 {
@@ -407,8 +459,12 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 	if (READ_ONCE(p->ln->stopping) || rx->from->deleted ||
 	    READ_ONCE(rx->ni->state) >= NI_STOPPING)
 		return LNET_CLOSE;
+	if (unlikely(rx->from->gw))
+		lnet_gateway_heard(p, rx);
 	if (v == FORWARD)
 		return lnet_forward_begin(p, rx, hdr);
+	if (unlikely(!lnet_nid_same(&rx->src_nid, &rx->from->nid)) && !came_routed(p, rx))
+		return LNET_SKIP;
 	switch (hdr->type) {
 	case LNET_MSG_ACK:
 		return lnet_ack_take(p, rx, hdr);
@@ -426,7 +482,7 @@ static void read_header(struct lnet_rx *rx, struct lnet_ni *ni, const struct lne
 			struct lnet_peer_ni *from)
 {
 	rx->ni = ni;
-	rx->from = from;
+	rx->from = rx->src = from;
 	rx->type = hdr->type;
 	rx->payload_len = hdr->payload_len;
 	rx->src_nid = hdr->src_nid;
@@ -444,12 +500,16 @@ static noinline enum lnet_verdict ack_begin(struct lnet_pass *p, struct lnet_ni 
 					    const struct lnet_hdr *hdr, struct lnet_peer_ni *from)
 {
 	struct lnet_rx rx __uninitialized;
+	enum lnet_verdict v;
 
 	if (WARN_ON_ONCE(lnet_rx_needed(ni, hdr)))
 		return LNET_SKIP;
 	lnet_enter_pni(p, from);
 	read_header(&rx, ni, hdr, from);
-	return dispatch(p, &rx, hdr);
+	v = dispatch(p, &rx, hdr);
+	if (unlikely(rx.src != from))
+		lnet_peer_ni_put(rx.src);
+	return v;
 }
 
 enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx,

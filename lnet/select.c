@@ -8,10 +8,13 @@
  *
  * "responsive" stands before health because suspicion is news of milliseconds and changes no
  * health; "link_up" before that, so that an interface without link is used only when no other is
- * left, in the hope that the link comes back.
+ * left, in the hope that the link comes back. Routers are the last resort: ways through them count
+ * only when all pairs on a common net are silent or without link; a route that is down counts when
+ * there is nothing else.
  */
 #include "plat.h"
 #include "core.h"
+#include "route.h"
 
 #define NUMA_LOCAL	10	/* distances as firmware tables have them */
 #define NUMA_REMOTE	20
@@ -127,6 +130,25 @@ static bool link_up(const struct lnet_path *path)
 	return !READ_ONCE(path->ni->fatal) && !READ_ONCE(path->ni->fault_down);
 }
 
+/* A router's silence is that of all behind it. */
+static bool responsive(const struct lnet_path *path)
+{
+	return !path->suspect_ns && !path->trunk->suspect_ns;
+}
+
+static void rank_route(const struct lnet_path *path, s64 *rank)
+{
+	const struct lnet_route *route = path->route;
+
+	rank[LNET_RANK_route_up] = lnet_route_usable(path);
+	rank[LNET_RANK_gw_priority] = -(s64)route->priority;
+	rank[LNET_RANK_hops] = route->hops > 0 ? -route->hops : -1;
+	rank[LNET_RANK_gw_health] =
+		min_t(s64, atomic_read(&path->ni->health), path->hop->health);
+	rank[LNET_RANK_health] = path->pni->health;
+	rank[LNET_RANK_turn] -= (s64)path->pni->turn;
+}
+
 static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
 		      const struct lnet_path *path, s64 *rank)
 {
@@ -134,10 +156,15 @@ static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
 	const struct lnet_peer_ni *hop = path->hop;
 
 	rank[LNET_RANK_link_up] = link_up(path);
-	rank[LNET_RANK_responsive] = path->suspect_ns == 0;
+	rank[LNET_RANK_route_up] = 1;
+	rank[LNET_RANK_responsive] = responsive(path);
+	rank[LNET_RANK_direct] = !lnet_path_routed(path);
 	rank[LNET_RANK_health] = min_t(s64, atomic_read(&path->ni->health), path->pni->health);
 	rank[LNET_RANK_priority] = path->policy >> 1;
 	rank[LNET_RANK_preferred] = path->policy & 1;
+	rank[LNET_RANK_gw_priority] = 0;
+	rank[LNET_RANK_hops] = 0;
+	rank[LNET_RANK_gw_health] = 0;
 	rank[LNET_RANK_numa] = -numa_distance(sh->ln, path->ni->dev_cpt, s->cpt);
 	rank[LNET_RANK_credits] = min(nis->credits, hop->credits);
 	/*
@@ -145,12 +172,15 @@ static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
 	 * longer.
 	 */
 	rank[LNET_RANK_turn] = -(s64)(nis->turn + hop->turn);
+	if (unlikely(lnet_path_routed(path)))
+		rank_route(path, rank);
 }
 
 /* The filters that one walk applies. */
 struct filter {
 	const struct lnet_select *s;
 	const struct lnet_ni *ni;	/* asked for, or sticky; only compared, never looked into */
+	const struct lnet_peer_ni *hop;
 	u64 avoid;			/* paths that are out */
 };
 
@@ -161,10 +191,10 @@ static u64 path_bit(const struct lnet_path *path)
 
 static bool passes(const struct filter *f, const struct lnet_path *path)
 {
-	if (f->ni && path->ni != f->ni)
+	if ((f->ni && path->ni != f->ni) || unlikely(f->hop && path->hop != f->hop))
 		return false;
 	return path->ni->state == NI_ACTIVE && path->ni->net == path->hop->net &&
-	       !(path_bit(path) & f->avoid);
+	       !(path_bit(path) & f->avoid) && !path->gone;
 }
 
 /* Next path that passes, behind @path, or the first. */
@@ -192,13 +222,18 @@ static struct lnet_path *next_path(const struct filter *f, struct lnet_path *pat
 	}
 }
 
-/* Tried pairs are out while one that is not tried and has its link is left. */
+static bool is_open(const struct lnet_path *path)
+{
+	return link_up(path) && (!lnet_path_routed(path) || lnet_route_usable(path));
+}
+
+/* Tried pairs are out while one that is not tried and is open is left. */
 static void avoid_tried(struct filter *f)
 {
 	struct lnet_path *path;
 
 	for (path = next_path(f, NULL); path; path = next_path(f, path))
-		if (!(path_bit(path) & f->s->tried) && link_up(path)) {
+		if (!(path_bit(path) & f->s->tried) && is_open(path)) {
 			f->avoid |= f->s->tried;
 			return;
 		}
@@ -252,7 +287,8 @@ static bool at_top(const struct lnet_path *path)
 
 /*
  * Usually all candidates are whole: the choice that the ranks make, by one walk and the few that
- * can differ. NULL: one is not whole, or there is none.
+ * can differ. NULL: one is not whole, or there is none. One that is whole beats all through
+ * routers.
  */
 static struct lnet_path *best_of_whole(struct lnet_shard *sh, struct lnet_select *s,
 				       const struct filter *f)
@@ -260,9 +296,13 @@ static struct lnet_path *best_of_whole(struct lnet_shard *sh, struct lnet_select
 	struct whole_rank mine, top = { 0 };
 	struct lnet_path *path, *best = NULL;
 	enum lnet_path_rank at, decider = 0;
-	unsigned int nr = 0;
+	unsigned int nr = 0, nr_routed = 0;
 
 	for (path = next_path(f, NULL); path; path = next_path(f, path)) {
+		if (unlikely(lnet_path_routed(path))) {
+			nr_routed++;
+			continue;
+		}
 		if (unlikely(!at_top(path)))
 			return NULL;
 		mine = whole_rank(sh, s, path);
@@ -275,6 +315,9 @@ static struct lnet_path *best_of_whole(struct lnet_shard *sh, struct lnet_select
 			decider = max(decider, at);
 		}
 	}
+	if (unlikely(nr_routed && nr == 1))
+		decider = LNET_RANK_direct;
+	nr += nr ? nr_routed : 0;
 	s->nr_cand = min_t(unsigned int, nr, U8_MAX);
 	s->decided_by = nr > 1 ? decider : LNET_NR_PATH_RANKS;
 	return best;
@@ -328,9 +371,10 @@ static struct lnet_path *sole_path(const struct lnet_select *s, const struct lne
 
 /* Tried or not, as there is no other. */
 static struct lnet_path *take_sole(struct lnet_shard *sh, struct lnet_select *s,
-				   const struct lnet_ni *ni, struct lnet_path *path)
+				   const struct lnet_ni *ni, const struct lnet_peer_ni *hop,
+				   struct lnet_path *path)
 {
-	const struct filter f = { .s = s, .ni = ni, .avoid = s->exclude };
+	const struct filter f = { .s = s, .ni = ni, .hop = hop, .avoid = s->exclude };
 
 	s->decided_by = LNET_NR_PATH_RANKS;
 	s->nr_cand = 0;
@@ -343,13 +387,13 @@ static struct lnet_path *take_sole(struct lnet_shard *sh, struct lnet_select *s,
 }
 
 static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
-				const struct lnet_ni *ni)
+				const struct lnet_ni *ni, const struct lnet_peer_ni *hop)
 {
-	struct filter f = { .s = s, .ni = ni, .avoid = s->exclude };
+	struct filter f = { .s = s, .ni = ni, .hop = hop, .avoid = s->exclude };
 	struct lnet_path *sole = sole_path(s, ni);
 
 	if (sole)
-		return take_sole(sh, s, ni, sole);
+		return take_sole(sh, s, ni, hop, sole);
 	if (s->tried)
 		avoid_tried(&f);
 	return best_path(sh, s, &f);
@@ -381,14 +425,27 @@ static void stick(const struct lnet_select *s, struct lnet_path *path)
 	path->pni->sticky_set = 1;
 }
 
+static struct lnet_path *other_than_sticky(struct lnet_shard *sh, struct lnet_select *s,
+					   struct lnet_path *path)
+{
+	struct lnet_path *other;
+
+	if (path && !lnet_path_routed(path))
+		return path;
+	other = choose(sh, s, NULL, NULL);
+	return path && other && !is_open(other) ? path : other;
+}
+
 static struct lnet_path *pick(struct lnet_shard *sh, struct lnet_select *s)
 {
 	struct lnet_ni *sticky = s->ni ? NULL : sticky_ni(s);
 	struct lnet_path *path;
 
-	path = choose(sh, s, s->ni ? s->ni : sticky);
-	if (!path && sticky)
-		path = choose(sh, s, NULL);	/* the sticky NI is gone */
+	path = choose(sh, s, s->ni ? s->ni : sticky, s->hop);
+	if (!path && s->hop)
+		path = choose(sh, s, s->ni, NULL);	/* it leads there no more */
+	if (sticky && (!path || !is_open(path)))	/* the NI is gone, or its routers are */
+		path = other_than_sticky(sh, s, path);
 	if (!path)
 		return NULL;
 	if (!s->ni || !path->pni->sticky)
@@ -398,6 +455,7 @@ static struct lnet_path *pick(struct lnet_shard *sh, struct lnet_select *s)
 	sh->turn++;
 	path->ni->sh[sh->ix].turn = sh->turn;
 	path->hop->turn = sh->turn;
+	path->pni->turn = sh->turn;
 	return path;
 }
 
@@ -435,7 +493,7 @@ static struct lnet_path *select_only(struct lnet_shard *sh, const struct lnet_pe
 
 	if (!path || (!peer->mr && (path->pni != to || to->sticky != path->ni)))
 		return NULL;
-	if (path->pni->deleted || path->ni->state != NI_ACTIVE ||
+	if (path->pni->deleted || path->gone || path->ni->state != NI_ACTIVE ||
 	    path->ni->net != path->hop->net || !lnet_path_whole(path))
 		return NULL;
 	path->ni->sh[sh->ix].turn = path->hop->turn = ++sh->turn;
@@ -446,7 +504,7 @@ struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_select s = {
 		.peer = op->peer, .ni = op->src_ni, .tried = op->tried,
-		.cpt = op->md ? op->md->cpt : -1, .request = lnet_op_request(op),
+		.cpt = op->md ? op->md->cpt : -1, .request = lnet_op_request(op), .hop = op->via,
 		.pni = op->flags & LNET_OPF_PINNED_DST || !op->peer->mr ? op->dst_pni : NULL,
 	};
 	struct lnet_path *path = NULL;

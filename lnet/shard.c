@@ -4,6 +4,7 @@
  * owes.
  */
 #include "core.h"
+#include "route.h"
 #include "router.h"
 
 /* ---- entering and leaving -------------------------------------------------------------------- */
@@ -51,6 +52,16 @@ void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni)
 		sh = READ_ONCE(pni->sh);
 		lnet_enter(p, sh);
 	} while (sh != pni->sh);
+}
+
+void lnet_enter_peer(struct lnet_pass *p, const struct lnet_peer *peer)
+{
+	struct lnet_shard *sh;
+
+	do {
+		sh = READ_ONCE(peer->sh);
+		lnet_enter(p, sh);
+	} while (sh != peer->sh);
 }
 
 /* A time was set before the one that the env knows. */
@@ -285,13 +296,28 @@ void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
 	list_add_tail(&op->link, &p->defer);
 }
 
+/* The peer may have moved since @op was made, or its interface become another's. */
+static void enter_home(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_peer *peer;
+
+	lnet_enter_pni(p, op->dst_pni);
+	op->sh = p->sh;
+	peer = op->dst_pni->peer;
+	if (likely(op->peer == peer))
+		return;
+	lnet_peer_get(peer);
+	lnet_peer_put(op->peer);
+	op->peer = peer;
+}
+
 static void defer_all(struct lnet_pass *p)
 {
 	while (!list_empty(&p->defer)) {
 		struct lnet_op *op = list_first_entry(&p->defer, struct lnet_op, link);
 
 		list_del_init(&op->link);
-		lnet_enter(p, op->sh);
+		enter_home(p, op);
 		lnet_op_start(p, op);
 	}
 }
@@ -394,6 +420,9 @@ static void expire(struct lnet_pass *p, struct lnet_timer *t)
 	case LNET_TIMER_DELAY:
 		lnet_delay_timer(p, t);
 		break;
+	case LNET_TIMER_GATEWAY:
+		lnet_gateway_timer(p, t);
+		break;
 	default:
 		break;
 	}
@@ -484,6 +513,7 @@ static void config_work(struct lnet_pass *p)
 {
 	lnet_age_work(p);
 	lnet_router_work(p);
+	lnet_routes_work(p);
 }
 
 u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
@@ -514,7 +544,8 @@ u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard)
 
 	if (shard)
 		return next_ns;
-	return min(min(next_ns, READ_ONCE(ln->age_ns)), lnet_router_look_ns(ln));
+	next_ns = min3(next_ns, READ_ONCE(ln->age_ns), lnet_router_look_ns(ln));
+	return min(next_ns, lnet_routes_next_ns(ln));
 }
 
 /* ---- making and ending ----------------------------------------------------------------------- */

@@ -201,6 +201,8 @@ static void unpin_path(struct lnet_op *op)
 	if (op->src_ni)
 		lnet_ni_put(op->src_ni);
 	op->src_ni = NULL;
+	lnet_peer_ni_put(op->via);
+	op->via = NULL;
 }
 
 /*
@@ -245,7 +247,7 @@ void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op)
 
 	for (i = 0; i < 2; i++)
 		if (att[i] && att[i]->state == ATT_ASKED && !(op->flags & LNET_OPF_RECOVERY))
-			lnet_health_fail(p->sh, att[i]->path, lnet_att_silence(att[i]));
+			lnet_health_silence(p->sh, att[i]);
 }
 
 /* ---- what drivers gave back ------------------------------------------------------------------ */
@@ -338,8 +340,9 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 	enum lnet_outcome how = att->outcome;
 	struct lnet_path *path = att->path;
 
-	if (!(op->flags & LNET_OPF_RECOVERY))
-		lnet_health_fail(p->sh, path, how);
+	/* What a driver says is of the next hop. */
+	if (!(op->flags & LNET_OPF_RECOVERY) || lnet_path_routed(path))
+		lnet_health_fail(p->sh, path->trunk, how);
 	if (att->state == ATT_POSTED && lnet_outcomes[how].delivery == LNET_DELIVERY_NOT)
 		how = LNET_NETWORK_TIMEOUT;	/* whatever became of it, it was posted */
 	lnet_att_move(p, att, ATT_FREE);
@@ -378,52 +381,6 @@ void lnet_att_given(struct lnet_pass *p, struct list_head *list)
 		list_del_init(&att->link);
 		lnet_enter(p, att->op->sh);
 		process(p, att);
-	}
-}
-
-/* ---- taking back ----------------------------------------------------------------------------- */
-
-static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
-{
-	struct lnet_peer_ni *pni;
-	struct lnet_ni *ni;
-	bool take;
-
-	if (!att)
-		return;
-	lnet_enter(p, op->sh);
-	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) && !atomic_read(&att->given) &&
-	       (lnet_op_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) ||
-		READ_ONCE(att->ni->fatal) || READ_ONCE(att->ni->fault_down));
-	ni = att->ni;
-	pni = att->pni;
-	if (take) {	/* another thread may get it back while the driver is asked for it */
-		lnet_ni_get(ni);
-		lnet_peer_ni_hold(pni);
-	}
-	lnet_leave(p);
-	if (!take)
-		return;
-	if (lnet_att_undelay(p, op, att))
-		lnet_att_done(p, att, LNET_CANCELED, 0);
-	else
-		ni->ops->cancel(p, ni, att, LNET_CANCEL_ABORT);
-	lnet_peer_ni_put(pni);
-	lnet_ni_put(ni);
-}
-
-void lnet_pass_cancels(struct lnet_pass *p)
-{
-	while (!list_empty(&p->cancel)) {
-		struct lnet_op *op = list_first_entry(&p->cancel, struct lnet_op, link);
-
-		list_del_init(&op->link);
-		cancel_one(p, op, &op->first);
-		cancel_one(p, op, op->hedge);
-		lnet_enter(p, op->sh);
-		op->flags &= ~LNET_OPF_RECALLED;
-		lnet_op_unpin(p, op);
-		lnet_leave(p);
 	}
 }
 
@@ -466,14 +423,16 @@ static void path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoc
 	}
 }
 
-/* What was asked through a router went over its connections. */
-static unsigned int carried_unanswered(const struct lnet_path *trunk, u32 epoch)
+/*
+ * What was asked through a router went over its connections, and what its driver has does.
+ */
+static unsigned int carried_out(const struct lnet_path *trunk, u32 epoch)
 {
 	const struct lnet_path *path;
 	unsigned int nr = 0;
 
 	list_for_each_entry(path, &trunk->carried, carry)
-		nr += unanswered(path, epoch);
+		nr += unanswered(path, epoch) + path->nr_wire;
 	return nr;
 }
 
@@ -501,7 +460,7 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	path->lost_ns = p->now_ns;
 	lnet_contact_lost(p, to->peer);
 	own = unanswered(path, epoch);
-	nr = own + carried_unanswered(path, epoch);
+	nr = own + carried_out(path, epoch);
 	/* A set that dies idle costs nothing: nobody was let down. */
 	if (nr || path->nr_wire || how != LNET_PATH_LOST)
 		lnet_health_fail(p->sh, path, how);
@@ -565,21 +524,42 @@ static void reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *a
 		lnet_op_try(p, op);
 }
 
+/* Its path is not to be used any more; @force: not even for what is on its way. */
+static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att, bool force)
+{
+	if (waits(att))
+		reselect(p, op, att);
+	else if (!force)
+		return;
+	else if (att->state == ATT_WIRE || att->state == ATT_POSTED)
+		lnet_op_recall(p, op);
+	else if (resendable(p, op))
+		lost(p, op, att, LNET_PATH_LOST);
+}
+
 static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni)
 {
 	struct lnet_att *att[2] = { &op->first, op->hedge };
 	unsigned int i;
 
-	for (i = 0; i < 2; i++) {
-		if (!alive(att[i]) || att[i]->ni != ni || lnet_op_over(op))
-			continue;
-		if (att[i]->state == ATT_WIRE || att[i]->state == ATT_POSTED)
-			lnet_op_recall(p, op);
-		else if (att[i]->state == ATT_ASKED && resendable(p, op))
-			lost(p, op, att[i], LNET_PATH_LOST);
-		else if (att[i]->state != ATT_ASKED)
-			reselect(p, op, att[i]);
-	}
+	for (i = 0; i < 2; i++)
+		if (alive(att[i]) && att[i]->ni == ni && !lnet_op_over(op))
+			leave_path(p, op, att[i], true);
+}
+
+static void visit_gone(struct lnet_pass *p, struct lnet_op *op, void *force)
+{
+	struct lnet_att *att[2] = { &op->first, op->hedge };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		if (alive(att[i]) && att[i]->path->gone && !lnet_op_over(op))
+			leave_path(p, op, att[i], force);
+}
+
+void lnet_ops_leave_gone(struct lnet_pass *p, bool force)
+{
+	walk(p, visit_gone, force ? p : NULL);
 }
 
 void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni)
@@ -600,6 +580,11 @@ void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
 	walk(p, visit_reselect, ni);
 }
 
+static bool is_over(const struct lnet_path *chosen, const struct lnet_path *path)
+{
+	return chosen && (chosen == path || chosen->trunk == path);
+}
+
 void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 {
 	struct lnet_peer_ni *hop = path->hop;
@@ -609,12 +594,13 @@ void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 
 	for (cls = LNET_CLS_REPLY; cls < LNET_NR_CLASSES; cls++)
 		list_for_each_entry_safe(att, next, &hop->wait[cls], link)
-			if (att->path == path && att == &att->op->first &&
+			if ((att->path == path || att->path->trunk == path) &&
+			    att == &att->op->first &&
 			    att->op->state == OP_TRY && !(att->op->flags & LNET_OPF_PINNED_DST))
 				list_move_tail(&att->link, &due);
 	while (!list_empty(&due)) {
 		att = list_first_entry(&due, struct lnet_att, link);
-		if (lnet_op_choose(p, att->op) == path)
+		if (is_over(lnet_op_choose(p, att->op), path))
 			break;		/* nor is there a better one for the others */
 		reselect(p, att->op, att);
 	}

@@ -178,15 +178,20 @@ static void ack_over(struct lnet_window *w, struct lnet_ni *ni)
 
 void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx)
 {
+	struct lnet_peer_ni *via = rx->src != rx->from ? rx->from : NULL;
+
 	w->last_ns = p->now_ns;
 	if (w->link.prev != &p->sh->windows)
 		list_move(&w->link, &p->sh->windows);
-	if (w->from == rx->from)
+	if (likely(w->from == rx->src && w->via == via))
 		return;
-	if (w->from)
-		lnet_peer_ni_put(w->from);
-	w->from = rx->from;
+	lnet_peer_ni_put(w->from);
+	lnet_peer_ni_put(w->via);
+	w->from = rx->src;
 	lnet_peer_ni_hold(w->from);
+	w->via = via;
+	if (via)
+		lnet_peer_ni_hold(via);
 	ack_over(w, NULL);
 }
 
@@ -254,8 +259,8 @@ static void window_free(struct lnet_pass *p, struct lnet_window *w)
 	for (ix = 0; ix < w->cap; ix++)
 		if (w->entry[ix])
 			entry_detach(p, w, ix);
-	if (w->from)
-		lnet_peer_ni_put(w->from);
+	lnet_peer_ni_put(w->from);
+	lnet_peer_ni_put(w->via);
 	if (w->ack_ni)
 		lnet_ni_put(w->ack_ni);
 	list_del_init(&w->ack_due);
@@ -317,8 +322,8 @@ void lnet_windows_fini(struct lnet_shard *sh)
 			w->entry[ix]->md = NULL;
 			lnet_entry_put(NULL, w->entry[ix]);
 		}
-		if (w->from)
-			lnet_peer_ni_put(w->from);
+		lnet_peer_ni_put(w->from);
+		lnet_peer_ni_put(w->via);
 		if (w->ack_ni)
 			lnet_ni_put(w->ack_ni);
 		kfree(w->entry);
@@ -474,6 +479,9 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 	op->sh = READ_ONCE(w->from->sh);
 	op->dst_pni = w->from;
 	lnet_peer_ni_hold(op->dst_pni);
+	op->via = w->via;
+	if (op->via)
+		lnet_peer_ni_hold(op->via);
 	/* Where a request just came from, an answer arrives; another path may be dead unnoticed. */
 	op->flags = LNET_OPF_INTERNAL | LNET_OPF_PINNED_DST | LNET_OPF_ANY_PATH;
 	if (w->ack_ni) {

@@ -136,6 +136,8 @@ struct lnet_rx {
 	u8 hold_shard;
 	struct list_head stop;		/* in p->stop */
 	struct list_head owed;		/* in p->land, p->routed */
+	/* the sender's: @from, or one behind that router, counted then */
+	struct lnet_peer_ni *src;
 	struct lnet_op *answer;		/* reserve for the ACK or REPLY */
 	struct lnet_op *get;		/* REPLY: the GET it answers */
 	struct lnet_evt *evt;

@@ -104,6 +104,49 @@ int lnet_ni_del(struct lnet *ln, const struct lnet_nid *nid);
  */
 int lnet_peer_add(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids,
 		  unsigned int nr, bool mr);
+/** struct lnet_route_cfg - a way to nets that no interface of this node is on */
+struct lnet_route_cfg {
+	uint32_t net;			/* where it leads */
+	struct lnet_nid gateway;	/* an interface of the router, on a net of this node */
+	int32_t hops;			/* routers on the way, 1 to 255; -1: not told */
+	uint32_t priority;		/* less is better */
+};
+/** struct lnet_route_info - a route as it is now */
+struct lnet_route_info {
+	struct lnet_route_cfg cfg;
+	bool up, multi_hop;
+};
+/**
+ * lnet_route_add - messages for @cfg->net may go through a router
+ * @ln: the node
+ * @cfg: the route
+ *
+ * The router is checked at once.
+ *
+ * Return: 0, -EINVAL (no such net or NID, the gateway's own net, hops), -EEXIST (the net is one of
+ * this node, or the router leads there already), -EHOSTUNREACH (no interface on the gateway's net),
+ * -EBUSY (traffic to the gateway does not pause), -ENOMEM.
+ */
+int lnet_route_add(struct lnet *ln, const struct lnet_route_cfg *cfg);
+/**
+ * lnet_route_del - what is under way by the route ends, or leaves by another
+ * @ln: the node
+ * @net: where it leads
+ * @gateway: an interface of the router
+ *
+ * Return: 0, -ENOENT.
+ */
+int lnet_route_del(struct lnet *ln, uint32_t net, const struct lnet_nid *gateway);
+/**
+ * lnet_route_get - the routes one after the other
+ * @ln: the node
+ * @pos: 0: the first
+ * @info: the answer
+ *
+ * Return: 0, -ENOENT past the end.
+ */
+int lnet_route_get(struct lnet *ln, unsigned int pos, struct lnet_route_info *info);
+
 /**
  * lnet_peer_del - remove a peer, or NIDs of it
  * @ln: the node
@@ -344,7 +387,7 @@ int lnet_get_id(struct lnet *ln, unsigned int index, struct lnet_process *id);
  * @ln: the node
  * @dst: the NID
  *
- * Return: 0 own, 1 same net, -EHOSTUNREACH.
+ * Return: 0 own, 1 same net, hops + 1 through routers, -EHOSTUNREACH.
  */
 int lnet_dist(struct lnet *ln, const struct lnet_nid *dst);
 

@@ -10,6 +10,7 @@
 #define lnet_path_whole HEALTH_T(path_whole)
 #define lnet_health_ok HEALTH_T(health_ok)
 #define lnet_health_fail HEALTH_T(health_fail)
+#define lnet_health_silence HEALTH_T(health_silence)
 #define lnet_health_set_ni HEALTH_T(health_set_ni)
 #define lnet_health_set_peer HEALTH_T(health_set_peer)
 #define lnet_path_recover HEALTH_T(path_recover)

@@ -84,7 +84,7 @@ static inline void rx_init(struct lnet_rx *rx, const struct msg *msg)
 	rx->match_bits = msg->bits;
 	rx->src_pid = msg->pid;
 	rx->portal = msg->portal;
-	rx->from = msg->nid == 1 ? &pni_one[0] : NULL;
+	rx->from = rx->src = msg->nid == 1 ? &pni_one[0] : NULL;
 }
 
 static inline enum lnet_verdict match(struct mw *w, struct lnet_rx *rx, const struct msg *msg,

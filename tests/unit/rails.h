@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Up to three real nodes in one process, joined by rails: a driver that does with each message what
+ * Up to four real nodes in one process, joined by rails: a driver that does with each message what
  * the test says, and one clock that only the test moves.
  *
  *	node 0                 node 1                 node 2
  *	10.0.0.1@tcp  ------- 10.0.0.2@tcp  ------- 10.0.0.3@tcp	rail 0
  *	10.1.0.1@tcp1 ------- 10.1.0.2@tcp1 ------- 10.1.0.3@tcp1	rail 1
+ *
+ * With cfg.behind node 0 has rail 0 only, the last one rail 1 only; those between may be routers.
  *
  * Every request carries a tag (op_ptr, match bits, header data), by which its events and its
  * effects at the target are counted.
@@ -16,7 +18,7 @@
 #include "core.h"
 #include "unit.h"
 
-#define RAILS_NODES	3
+#define RAILS_NODES	4
 #define RAILS_RAILS	2
 #define RAILS_TAGS	512
 #define RAILS_MEM	8192
@@ -84,6 +86,7 @@ struct rails_cfg {
 	bool single;		/* peers are not multi-rail, one rail is known */
 	bool no_buffers;	/* the targets attach nothing */
 	bool one_rail;
+	bool behind;		/* the first and the last node have one rail each, not the same */
 	bool apart;		/* only node 0 knows which interfaces are one node */
 	unsigned int peer_credits, credits;	/* 0: 8, 256 */
 };

@@ -115,6 +115,15 @@ static void handler(const struct lnet_event *ev)
 	}
 }
 
+static bool has_rail(unsigned int ix, unsigned int rail)
+{
+	if (rails.cfg.one_rail)
+		return rail == 0;
+	if (!rails.cfg.behind || (ix && ix < rails.cfg.nr_nodes - 1))
+		return true;
+	return rail == (ix ? 1 : 0);
+}
+
 static unsigned int submit(unsigned int from, unsigned int to, u32 len, u32 flags, u64 timeout_ns,
 			   int (*fn)(struct lnet *ln, const struct lnet_xfer *x))
 {
@@ -125,7 +134,7 @@ static unsigned int submit(unsigned int from, unsigned int to, u32 len, u32 flag
 	CU_ASSERT_FATAL(tag < RAILS_TAGS);
 	lnet_xfer_init(&x);
 	x.md = n->md;
-	x.target.nid = rails_nid(to, 0);
+	x.target.nid = rails_nid(to, !has_rail(to, 0));
 	x.portal = RAILS_PORTAL;
 	x.match_bits = x.hdr_data = tag;
 	x.flags = flags;
@@ -174,7 +183,7 @@ static void add_peers(unsigned int ix)
 {
 	unsigned int i, nr = rails.cfg.single || rails.cfg.one_rail ? 0 : 1;
 
-	if (rails.cfg.apart && ix)
+	if ((rails.cfg.apart && ix) || rails.cfg.behind)
 		return;
 	for (i = 0; i < rails.cfg.nr_nodes; i++) {
 		struct lnet_nid primary = rails_nid(i, 0), other = rails_nid(i, 1);
@@ -198,7 +207,9 @@ void rails_node_start(unsigned int ix)
 	n->ix = ix;
 	CU_ASSERT_FATAL(ENOUGH(lnet_create(&n->ln, &cfg)) == 0);
 	CU_ASSERT_FATAL(ENOUGH(lnet_lnd_register(n->ln, &rails_ops)) == 0);
-	for (r = 0; r < (rails.cfg.one_rail ? 1 : RAILS_RAILS); r++) {
+	for (r = 0; r < RAILS_RAILS; r++) {
+		if (!has_rail(ix, r))
+			continue;
 		lnet_ni_cfg_init(&ni);
 		ni.nid = rails_nid(ix, r);
 		if (rails.cfg.peer_credits)

@@ -16,6 +16,8 @@ static void forge(u32 type, u32 portal, u64 match_bits, u64 cookie0, u64 cookie1
 	m.hdr.type = type;
 	m.hdr.src_nid = rails_nid(0, 0);
 	m.hdr.dest_nid = rails_nid(1, 0);
+	m.via = m.hdr.src_nid;
+	m.at = m.hdr.dest_nid;
 	m.hdr.src_pid = m.hdr.dest_pid = LNET_PID;
 	if (type == LNET_MSG_PUT) {
 		m.hdr.msg.put.ptl_index = portal;
@@ -80,6 +82,8 @@ static void open_for(u64 nonce, u32 hold_ms)
 	m.hdr.type = LNET_MSG_GET;
 	m.hdr.src_nid = rails_nid(0, 0);
 	m.hdr.dest_nid = rails_nid(1, 0);
+	m.via = m.hdr.src_nid;
+	m.at = m.hdr.dest_nid;
 	m.hdr.src_pid = m.hdr.dest_pid = LNET_PID;
 	m.hdr.msg.get.ptl_index = LNET_PORTAL_MARK;
 	m.hdr.msg.get.match_bits = LNET_OPEN_MATCHBITS;

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Attempts that are asked back of their drivers. */
+#include "core.h"
+
+static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_ni *ni;
+	bool take;
+
+	if (!att)
+		return;
+	lnet_enter(p, op->sh);
+	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) && !atomic_read(&att->given) &&
+	       (lnet_op_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) ||
+		READ_ONCE(att->ni->fatal) || READ_ONCE(att->ni->fault_down) || att->path->gone);
+	ni = att->ni;
+	pni = att->pni;
+	if (take) {	/* another thread may get it back while the driver is asked for it */
+		lnet_ni_get(ni);
+		lnet_peer_ni_hold(pni);
+	}
+	lnet_leave(p);
+	if (!take)
+		return;
+	if (lnet_att_undelay(p, op, att))
+		lnet_att_done(p, att, LNET_CANCELED, 0);
+	else
+		ni->ops->cancel(p, ni, att, LNET_CANCEL_ABORT);
+	lnet_peer_ni_put(pni);
+	lnet_ni_put(ni);
+}
+
+void lnet_pass_cancels(struct lnet_pass *p)
+{
+	while (!list_empty(&p->cancel)) {
+		struct lnet_op *op = list_first_entry(&p->cancel, struct lnet_op, link);
+
+		list_del_init(&op->link);
+		cancel_one(p, op, &op->first);
+		cancel_one(p, op, op->hedge);
+		lnet_enter(p, op->sh);
+		op->flags &= ~LNET_OPF_RECALLED;
+		lnet_op_unpin(p, op);
+		lnet_leave(p);
+	}
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The table of routes: adding, taking away and looking up; behaviour as stock's. */
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnd.h>
+#include <lnet/lnet.h>
+#include <lnet/nid.h>
+#include "core.h"
+#include "peer.h"
+#include "route.h"
+
+#define HOPS_MAX 255
+
+/* ---- looking up ------------------------------------------------------------------------------ */
+
+bool lnet_net_is_local(const struct lnet *ln, u32 net)
+{
+	const struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &ln->nis, link)
+		if (ni->net == net)
+			return true;
+	return false;
+}
+
+bool lnet_routes_have(const struct lnet *ln, u32 net)
+{
+	return lnet_routes_hops(ln, net) > 0;
+}
+
+unsigned int lnet_routes_hops(const struct lnet *ln, u32 net)
+{
+	const struct lnet_route *route;
+	unsigned int least = 0;
+
+	list_for_each_entry(route, &ln->routes->list, link) {
+		unsigned int hops = route->hops > 0 ? (unsigned int)route->hops : 1;
+
+		if (route->net == net)
+			least = least ? min(least, hops) : hops;
+	}
+	return least;
+}
+
+/* cfg or a shard held. A router's records may become one: then they have one peer. */
+static struct lnet_route *find(const struct lnet *ln, u32 net, const struct lnet_peer *peer)
+{
+	struct lnet_route *route;
+
+	list_for_each_entry(route, &ln->routes->list, link)
+		if (route->net == net && route->named->peer == peer)
+			return route;
+	return NULL;
+}
+
+bool lnet_route_leads(const struct lnet_rx *rx)
+{
+	return find(rx->ni->ln, lnet_nid_net(&rx->src_nid), rx->from->peer);
+}
+
+struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_peer *peer)
+{
+	struct lnet_gateway *gw;
+
+	list_for_each_entry(gw, &ln->routes->gateways, link)
+		if (gw->pni->peer == peer)
+			return gw;
+	return NULL;
+}
+
+bool lnet_routes_name(const struct lnet *ln, const struct lnet_peer *peer)
+{
+	return lnet_gateway_of(ln, peer);
+}
+
+/* ---- routers --------------------------------------------------------------------------------- */
+
+/* What it is to all who ask: no route to be found by. All shards locked. */
+static void router_mark(struct lnet_peer *peer, u8 state)
+{
+	struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		pni->gw = state;
+}
+
+/* The one that has @pni, made if it is none yet; in shard 0. NULL: *@err says why. */
+static struct lnet_gateway *gateway_get(struct lnet *ln, struct lnet_peer_ni *pni, int *err)
+{
+	struct lnet_gateway *gw = lnet_gateway_of(ln, pni->peer);
+
+	if (gw)
+		return gw;
+	*err = lnet_peer_anchor(pni->peer, true);
+	if (*err)
+		return NULL;
+	gw = kvzalloc(sizeof(*gw), GFP_KERNEL);
+	if (!gw) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	gw->ln = ln;
+	gw->pni = pni;
+	lnet_peer_ni_hold(pni);
+	gw->frag.base = gw->sink;
+	gw->frag.len = sizeof(gw->sink);
+	lnet_timer_init(&gw->timer, LNET_TIMER_GATEWAY);
+	lnet_shards_lock_all(ln);
+	list_add_tail(&gw->link, &ln->routes->gateways);
+	router_mark(pni->peer, READ_ONCE(ln->tun.check_routers_before_use) ? LNET_GW_SILENT :
+									     LNET_GW_UP);
+	lnet_shards_unlock_all(ln);
+	return gw;
+}
+
+/* Once no route names it. False: a check is under way. */
+static bool gateway_put(struct lnet_gateway *gw)
+{
+	struct lnet *ln = gw->ln;
+
+	if (gw->nr_routes)
+		return true;
+	if (!lnet_gateway_stop(gw))
+		return false;
+	lnet_shards_lock_all(ln);
+	list_del_init(&gw->link);
+	router_mark(gw->pni->peer, 0);
+	lnet_shards_unlock_all(ln);
+	lnet_peer_ni_put(gw->pni);
+	kvfree(gw);
+	return true;
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+static bool is_net(u32 net)
+{
+	return net != lnet_nid_net(&LNET_NID_ANY) && net != lnet_nid_net(&LNET_NID_LO);
+}
+
+/* cfg_mutex held. */
+static int check(struct lnet *ln, const struct lnet_route_cfg *cfg)
+{
+	u32 local = lnet_nid_net(&cfg->gateway);
+
+	if (READ_ONCE(ln->stopping))
+		return -ESHUTDOWN;
+	if (lnet_nid_is_any(&cfg->gateway) || !lnet_nid_is_sane(&cfg->gateway) || !is_net(local) ||
+	    !is_net(cfg->net) || cfg->net == local)
+		return -EINVAL;
+	if (cfg->hops != -1 && (cfg->hops < 1 || cfg->hops > HOPS_MAX))
+		return -EINVAL;
+	if (lnet_net_is_local(ln, cfg->net))
+		return -EEXIST;
+	if (!lnet_net_is_local(ln, local))
+		return -EHOSTUNREACH;
+	return lnet_nid_is_local(ln, &cfg->gateway) ? -EINVAL : 0;
+}
+
+static struct lnet_route *route_new(const struct lnet_route_cfg *cfg, struct lnet_peer_ni *pni)
+{
+	struct lnet_route *route = kzalloc(sizeof(*route), GFP_KERNEL);
+
+	if (!route)
+		return NULL;
+	route->net = cfg->net;
+	route->hops = cfg->hops;
+	route->priority = cfg->priority;
+	route->named = pni;
+	lnet_peer_ni_hold(pni);
+	INIT_LIST_HEAD(&route->link);
+	return route;
+}
+
+static void route_free(struct lnet_route *route)
+{
+	lnet_peer_ni_put(route->named);
+	kfree(route);
+}
+
+static int add_by(struct lnet *ln, const struct lnet_route_cfg *cfg, struct lnet_peer_ni *pni)
+{
+	struct lnet_route *route;
+	struct lnet_gateway *gw;
+	int err = -ENOMEM;
+
+	if (find(ln, cfg->net, pni->peer))
+		return -EEXIST;
+	route = route_new(cfg, pni);
+	gw = route ? gateway_get(ln, pni, &err) : NULL;
+	if (!gw) {
+		if (route)
+			route_free(route);
+		return err;
+	}
+	gw->nr_routes++;
+	route->gw = gw;
+	lnet_shards_lock_all(ln);
+	list_add_tail(&route->link, &ln->routes->list);
+	ln->routes->nr++;
+	ln->cfg_gen++;
+	lnet_shards_unlock_all(ln);
+	lnet_gateway_start(gw, route);
+	lnet_routes_sync(ln);
+	return 0;
+}
+
+int lnet_route_add(struct lnet *ln, const struct lnet_route_cfg *cfg)
+{
+	struct lnet_peer_ni *pni;
+	int err;
+
+	mutex_lock(&ln->cfg_mutex);
+	err = check(ln, cfg);
+	if (!err) {
+		pni = lnet_peer_ni_want(ln, &cfg->gateway);
+		err = pni ? add_by(ln, cfg, pni) : -ENOMEM;
+		lnet_peer_ni_put(pni);
+	}
+	mutex_unlock(&ln->cfg_mutex);
+	return err;
+}
+
+/* ---- taking away ----------------------------------------------------------------------------- */
+
+/* Not found and not used any more; what is under way ends first. */
+static void retire(struct lnet_route *route)
+{
+	struct lnet *ln = route->gw->ln;
+
+	lnet_shards_lock_all(ln);
+	route->gone = 1;
+	list_move_tail(&route->link, &ln->routes->dying);
+	ln->routes->nr--;
+	ln->cfg_gen++;
+	lnet_shards_unlock_all(ln);
+}
+
+bool lnet_route_end(struct lnet_route *route)
+{
+	struct lnet_gateway *gw = route->gw;
+
+	if (gw) {
+		gw->nr_routes--;
+		if (!gateway_put(gw)) {
+			gw->nr_routes++;
+			return false;
+		}
+	}
+	list_del(&route->link);
+	route_free(route);
+	return true;
+}
+
+static void del(struct lnet *ln, struct lnet_route *route)
+{
+	retire(route);
+	lnet_routes_sync(ln);
+	lnet_routes_drain(ln);
+}
+
+int lnet_route_del(struct lnet *ln, uint32_t net, const struct lnet_nid *gateway)
+{
+	struct lnet_route *route = NULL;
+	struct lnet_peer_ni *pni;
+
+	mutex_lock(&ln->cfg_mutex);
+	pni = lnet_peer_ni_lookup(ln, gateway);
+	if (pni)
+		route = find(ln, net, pni->peer);
+	if (route)
+		del(ln, route);
+	lnet_peer_ni_put(pni);
+	mutex_unlock(&ln->cfg_mutex);
+	return route ? 0 : -ENOENT;
+}
+
+/* ---- routers whose records became one -------------------------------------------------------- */
+
+/* Of two to one net the better one stays. */
+static void take_route(struct lnet_route *route, struct lnet_gateway *to)
+{
+	struct lnet_route *other, *worse = route;
+
+	list_for_each_entry(other, &to->ln->routes->list, link)
+		if (other->gw == to && other->net == route->net)
+			break;
+	route->gw->nr_routes--;
+	route->gw = to;
+	to->nr_routes++;
+	if (list_entry_is_head(other, &to->ln->routes->list, link))
+		return;
+	if (route->priority < other->priority ||
+	    (route->priority == other->priority && (u32)route->hops < (u32)other->hops))
+		worse = other;
+	retire(worse);
+}
+
+static void gateway_merge(struct lnet_gateway *from, struct lnet_gateway *to)
+{
+	struct lnet_route *route, *next;
+
+	list_for_each_entry_safe(route, next, &from->ln->routes->list, link)
+		if (route->gw == from)
+			take_route(route, to);
+	list_for_each_entry(route, &from->ln->routes->dying, link) {
+		if (route->gw != from)
+			continue;
+		route->gw = to;
+		from->nr_routes--;
+		to->nr_routes++;
+	}
+}
+
+void lnet_gateways_merge(struct lnet *ln)
+{
+	struct lnet_gateway *gw, *next, *first;
+
+	list_for_each_entry_safe(gw, next, &ln->routes->gateways, link) {
+		first = lnet_gateway_of(ln, gw->pni->peer);
+		if (first == gw)
+			continue;
+		gateway_merge(gw, first);
+		gateway_put(gw);	/* or the next time, if it is being checked */
+	}
+}
+
+/* ---- showing --------------------------------------------------------------------------------- */
+
+/* Some way by it would be taken. [sh 0] */
+static bool is_up(const struct lnet_route *route)
+{
+	const struct lnet_peer_ni *hop;
+	const struct lnet_path *trunk;
+
+	list_for_each_entry(hop, &route->named->peer->pnis, link) {
+		if (hop->gw != LNET_GW_UP)
+			continue;
+		list_for_each_entry(trunk, &hop->paths, link)
+			if (!lnet_path_routed(trunk) && !trunk->down_ns)
+				return route->up;
+	}
+	return false;
+}
+
+int lnet_route_get(struct lnet *ln, unsigned int pos, struct lnet_route_info *info)
+{
+	const struct lnet_route *route;
+	int err = -ENOENT;
+
+	spin_lock(&ln->shard[0].lock);
+	list_for_each_entry(route, &ln->routes->list, link) {
+		if (pos--)
+			continue;
+		info->cfg.net = route->net;
+		info->cfg.gateway = route->named->nid;
+		info->cfg.hops = route->hops;
+		info->cfg.priority = route->priority;
+		info->up = is_up(route);
+		info->multi_hop = route->hops > 1;
+		err = 0;
+		break;
+	}
+	spin_unlock(&ln->shard[0].lock);
+	return err;
+}
+
+/* ---- the instance's begin and end ------------------------------------------------------------ */
+
+int lnet_routes_init(struct lnet *ln)
+{
+	ln->routes = kzalloc(sizeof(*ln->routes), GFP_KERNEL);
+	if (!ln->routes)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&ln->routes->list);
+	INIT_LIST_HEAD(&ln->routes->dying);
+	INIT_LIST_HEAD(&ln->routes->gateways);
+	ln->routes->look_ns = U64_MAX;
+	return 0;
+}
+
+/* Interfaces are stopped, so no path is left. */
+void lnet_routes_fini(struct lnet *ln)
+{
+	struct lnet_route *route;
+	struct lnet_gateway *gw;
+
+	if (!ln->routes)
+		return;
+	list_splice_init(&ln->routes->dying, &ln->routes->list);
+	while (!list_empty(&ln->routes->list)) {
+		route = list_first_entry(&ln->routes->list, struct lnet_route, link);
+		list_del(&route->link);
+		route_free(route);
+	}
+	while (!list_empty(&ln->routes->gateways)) {
+		gw = list_first_entry(&ln->routes->gateways, struct lnet_gateway, link);
+		gw->nr_routes = 0;
+		gateway_put(gw);
+	}
+	kfree(ln->routes);
+	ln->routes = NULL;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Routes: which routers lead to nets that this node has no interface on, and whether they do now.
+ *
+ * A route names a net and a router. For each interface of a peer on that net there is a path by
+ * each pair of an own interface and one of the router's (struct lnet_path). Routers, and peers that
+ * have such paths, live in shard 0, so that one lock covers a choice among them.
+ */
+#ifndef LNET_ROUTE_H
+#define LNET_ROUTE_H
+
+#include "core.h"
+
+/* What is known of a router's interface: pni->gw; 0: it is none of a router's. [sh 0] */
+enum lnet_gw_state {
+	LNET_GW_UP = 1,
+	LNET_GW_SILENT,	/* a check got no answer, or, if asked for, none was made yet */
+	LNET_GW_DOWN	/* the router says so */
+};
+
+struct lnet_gateway {			/* a router, while a route names it */
+	struct list_head link;		/* [cfg] in routes->gateways */
+	struct lnet *ln;
+	struct lnet_peer_ni *pni;	/* one that a route names; counted */
+	u32 nr_routes;			/* [cfg] */
+	/* [sh 0] from here */
+	struct lnet_timer timer;	/* the next check */
+	u8 busy;			/* a check is under way: @check */
+	u8 known;			/* @info is what it said last */
+	struct lnet_op *check;
+	u32 turn;			/* of the nets that it is checked over */
+	u32 doubts;			/* answers in a row by which it is not wholly up */
+	u64 nr_checks, nr_failed;
+	struct lnet_pinginfo info;
+	struct lnet_pinginfo_ni nis[LNET_MAX_NIS];
+	struct lnet_frag frag;		/* where the answer to a check lands: @sink */
+	u8 sink[LNET_PINGINFO_MANUAL];
+};
+
+struct lnet_route {
+	struct list_head link;		/* [cfg] in routes->list */
+	u32 net;
+	struct lnet_gateway *gw;	/* [cfg] */
+	struct lnet_peer_ni *named;	/* the router's interface it was added with; counted */
+	s32 hops;			/* 1..255; -1: not told */
+	u32 priority;			/* less is better */
+	u8 up;				/* [sh 0] the router leads there, as it says */
+	u8 gone;			/* [cfg] in routes->dying */
+};
+
+struct lnet_routes {
+	struct list_head list;		/* [cfg] in the order of configuration */
+	struct list_head dying;		/* [cfg] taken away, while paths have them */
+	struct list_head gateways;	/* [cfg] */
+	u32 nr;				/* [cfg] */
+	u64 look_ns;			/* when the worker is to look again; WRITE_ONCE */
+};
+
+/* ---- route.c --------------------------------------------------------------------------------- */
+int lnet_routes_init(struct lnet *ln);
+void lnet_routes_fini(struct lnet *ln);		/* nothing is under way any more */
+/* shard or cfg held; some route leads to @net */
+bool lnet_routes_have(const struct lnet *ln, u32 net);
+/* shard or cfg held: hops to @net by the best route, 1 if not told; 0: there is none */
+unsigned int lnet_routes_hops(const struct lnet *ln, u32 net);
+/* shard or cfg held; the peer is a router */
+bool lnet_routes_name(const struct lnet *ln, const struct lnet_peer *peer);
+/* cfg_mutex held, dying, no path has it: frees it; false: its router's check must end before */
+bool lnet_route_end(struct lnet_route *route);
+/* cfg_mutex held: routers whose records became one have one gateway */
+void lnet_gateways_merge(struct lnet *ln);
+/* [sh] the route that it came by, @rx->from's to the net of @rx->src_nid, is one of ours */
+bool lnet_route_leads(const struct lnet_rx *rx);
+/* [sh] @net has an interface here */
+bool lnet_net_is_local(const struct lnet *ln, u32 net);
+/* [sh 0] the gateway that has @pni, or NULL */
+struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_peer *peer);
+
+/* ---- route_path.c ---------------------------------------------------------------------------- */
+/*
+ * cfg_mutex held: routes, interfaces, or peers have changed; paths through routers follow. What
+ * must wait for something is done later, by the worker.
+ */
+void lnet_routes_sync(struct lnet *ln);
+/* cfg_mutex held: the same of one peer, which got or lost interfaces or is multi-rail now */
+void lnet_routes_sync_peer(struct lnet_peer *peer);
+/* cfg_mutex held: no path by @hop is left afterwards */
+void lnet_routes_leave_hop(struct lnet_peer_ni *hop);
+/* cfg_mutex held: waits until nothing that is gone is left */
+void lnet_routes_drain(struct lnet *ln);
+/* [sh of pni] how many paths through routers it lacks; makes them of what is in @spare */
+unsigned int lnet_routes_missing(const struct lnet_peer_ni *pni);
+void lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare);
+/* worker of shard 0, no lock held: what could not be moved before is tried again */
+void lnet_routes_work(struct lnet_pass *p);
+u64 lnet_routes_next_ns(const struct lnet *ln);
+
+/* ---- route_check.c --------------------------------------------------------------------------- */
+/* [sh 0] Of two paths through routers one that is not usable is taken only for want of others. */
+static inline bool lnet_route_usable(const struct lnet_path *path)
+{
+	return path->route->up && path->hop->gw == LNET_GW_UP && !path->trunk->down_ns;
+}
+/* [sh of rx->from] a message came from or through a router */
+void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx);
+/* cfg_mutex held, no shard: @gw is new, or has a new route: it is checked at once */
+void lnet_gateway_start(struct lnet_gateway *gw, struct lnet_route *route);
+/* cfg_mutex held, no shard: there will be no check; false: one is under way */
+bool lnet_gateway_stop(struct lnet_gateway *gw);
+void lnet_gateway_timer(struct lnet_pass *p, struct lnet_timer *t);	/* [sh 0] */
+/*
+ * [sh 0] @peer said what it is (REPLY to a ping, or a push): the raw info. Nothing, if it is no
+ * router.
+ */
+void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len);
+/* [sh 0] a check of @gw over @net got no answer */
+void lnet_gateway_silent(struct lnet_pass *p, struct lnet_gateway *gw, u32 net);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Are routers alive, and where do they lead? Asked by pings, over each net shared with a router in
+ * turn, and seen by what comes from and through them.
+ *
+ * A ping answered says of each interface of the router whether it is up, and whether the router
+ * forwards; it also keeps a router from thinking that nobody uses it. No answer makes the router's
+ * interfaces on that net silent. Between two checks failures of the way to a router (health.c) make
+ * its paths unusable, and a message makes it alive again.
+ */
+#include "core.h"
+#include "route.h"
+
+#define NETS_MAX	LNET_MAX_NIS
+/* a router that is not wholly up is asked again, at first */
+#define AGAIN_NS	((u64)NSEC_PER_SEC)
+/* with checks switched off: when to look whether they are on */
+#define IDLE_NS		(10 * (u64)NSEC_PER_SEC)
+/* a router that is heard again is asked soon what it is now */
+#define SOON_NS		(10 * (u64)NSEC_PER_MSEC)
+
+/* ---- what a router says ---------------------------------------------------------------------- */
+
+static const struct lnet_pinginfo_ni *said_of(const struct lnet_gateway *gw,
+					      const struct lnet_nid *nid)
+{
+	unsigned int i;
+
+	for (i = 0; i < gw->info.nr; i++)
+		if (lnet_nid_same(&gw->nis[i].nid, nid))
+			return &gw->nis[i];
+	return NULL;
+}
+
+/* 0: the router says nothing of @net; else whether one of its interfaces there is up. */
+enum { NET_UNKNOWN, NET_DOWN, NET_UP };
+static unsigned int net_of(const struct lnet_gateway *gw, u32 net)
+{
+	unsigned int i, state = NET_UNKNOWN;
+
+	for (i = 0; i < gw->info.nr && state != NET_UP; i++)
+		if (lnet_nid_net(&gw->nis[i].nid) == net)
+			state = gw->nis[i].status == LNET_NI_UP ? NET_UP : NET_DOWN;
+	return state;
+}
+
+/*
+ * The far side of a router counts if it is the last one. With more routers between, or if it does
+ * not say, nobody knows.
+ */
+static bool leads(const struct lnet_gateway *gw, const struct lnet_route *route)
+{
+	unsigned int net = net_of(gw, route->net);
+
+	if (gw->info.features & LNET_FEAT_RTE_DISABLED)
+		return false;
+	if (!READ_ONCE(gw->ln->tun.avoid_asym_router_failure))
+		return true;
+	return net == NET_UP || (net == NET_UNKNOWN && route->hops != 1);
+}
+
+/* Whether all its routes are up. */
+static bool routes_judge(struct lnet_gateway *gw)
+{
+	struct lnet_route *route;
+	bool all = true;
+
+	list_for_each_entry(route, &gw->ln->routes->list, link) {
+		if (route->gw != gw)
+			continue;
+		route->up = leads(gw, route);
+		all &= route->up;
+	}
+	return all;
+}
+
+/* Whether all its interfaces here are. */
+static bool hops_judge(struct lnet_gateway *gw)
+{
+	const struct lnet_pinginfo_ni *said;
+	struct lnet_peer_ni *hop;
+	bool all = true;
+
+	list_for_each_entry(hop, &gw->pni->peer->pnis, link) {
+		said = said_of(gw, &hop->nid);
+		hop->gw = said && said->status == LNET_NI_DOWN ? LNET_GW_DOWN :
+								     LNET_GW_UP;
+		all &= hop->gw == LNET_GW_UP;
+	}
+	return all;
+}
+
+void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len)
+{
+	struct lnet_gateway *gw = lnet_gateway_of(p->ln, peer);
+	unsigned int nr;
+	bool all;
+	int err;
+
+	if (!gw)
+		return;
+	nr = gw->known ? gw->info.nr : 0;
+	err = lnet_pinginfo_decode(&gw->info, info, len, gw->nis, ARRAY_SIZE(gw->nis));
+	/* what did not fit is missed, what did is true */
+	gw->known = !err || err == -EMSGSIZE || err == -ENOBUFS;
+	if (!gw->known)
+		return;
+	all = routes_judge(gw);
+	all &= hops_judge(gw);
+	gw->doubts = all ? 0 : gw->doubts + 1;
+	if (nr != gw->info.nr)		/* paths to what it has itself are not by it */
+		lnet_look_by(p->ln, &p->ln->routes->look_ns, p->now_ns);
+}
+
+void lnet_gateway_silent(struct lnet_pass *p, struct lnet_gateway *gw, u32 net)
+{
+	struct lnet_peer_ni *hop;
+
+	(void)p;
+	list_for_each_entry(hop, &gw->pni->peer->pnis, link)
+		if (hop->net == net)
+			hop->gw = LNET_GW_SILENT;
+}
+
+/* ---- signs of life --------------------------------------------------------------------------- */
+
+static void check_by(struct lnet_pass *p, struct lnet_gateway *gw, u64 when_ns)
+{
+	if (list_empty(&gw->timer.link) || when_ns < gw->timer.when_ns)
+		lnet_timer_set(&p->sh->wheel, &gw->timer, when_ns);
+}
+
+/* What comes through a router proves that it forwards from there, whatever it said. */
+static void passed(struct lnet_gateway *gw, u32 net)
+{
+	struct lnet_route *route;
+
+	list_for_each_entry(route, &gw->ln->routes->list, link)
+		if (route->gw == gw && route->net == net)
+			route->up = 1;
+}
+
+void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	bool through = !lnet_nid_same(&rx->src_nid, &rx->from->nid);
+	struct lnet_peer_ni *hop = rx->from;
+	struct lnet_gateway *gw;
+
+	if (likely(!through && hop->gw != LNET_GW_SILENT))
+		return;
+	gw = lnet_gateway_of(p->ln, hop->peer);
+	if (!gw)
+		return;
+	if (hop->gw != LNET_GW_UP)
+		check_by(p, gw, p->now_ns + SOON_NS);
+	hop->gw = LNET_GW_UP;
+	if (through)
+		passed(gw, lnet_nid_net(&rx->src_nid));
+}
+
+/* ---- checking -------------------------------------------------------------------------------- */
+
+static bool better(const struct lnet_path *a, const struct lnet_path *b)
+{
+	return !b || (b->down_ns && !a->down_ns) ||
+	       (!b->down_ns == !a->down_ns && b->suspect_ns && !a->suspect_ns);
+}
+
+/* The best path to the router on @net; NULL: its interfaces here are gone. */
+static struct lnet_path *path_on(const struct lnet_gateway *gw, u32 net)
+{
+	struct lnet_path *path, *best = NULL;
+	struct lnet_peer_ni *hop;
+
+	list_for_each_entry(hop, &gw->pni->peer->pnis, link) {
+		if (hop->net != net || hop->deleted)
+			continue;
+		list_for_each_entry(path, &hop->paths, link)
+			if (!lnet_path_routed(path) && path->ni->state == NI_ACTIVE &&
+			    better(path, best))
+				best = path;
+	}
+	return best;
+}
+
+/* The nets that the router is reached on, in the order of its interfaces; how many. */
+static unsigned int nets_of(const struct lnet_gateway *gw, u32 *nets)
+{
+	const struct lnet_peer_ni *hop;
+	unsigned int nr = 0, i;
+
+	list_for_each_entry(hop, &gw->pni->peer->pnis, link) {
+		for (i = 0; i < nr && nets[i] != hop->net; i++)
+			;
+		if (i == nr && nr < NETS_MAX && path_on(gw, hop->net))
+			nets[nr++] = hop->net;
+	}
+	return nr;
+}
+
+/*
+ * A router that is not wholly up may be so soon, as it says that it is when it has been asked: it
+ * is asked again soon, then less and less often.
+ */
+static u64 again_ns(const struct lnet_gateway *gw)
+{
+	return AGAIN_NS << min(gw->doubts - 1, 16U);
+}
+
+static void checked(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_gateway *gw = op->arg;
+
+	gw->busy = 0;
+	gw->check = NULL;
+	if (op->outcome == LNET_OK) {
+		lnet_gateway_said(p, gw->pni->peer, gw->sink, op->mlength);
+		if (gw->doubts)
+			check_by(p, gw, p->now_ns + again_ns(gw));
+	} else if (op->outcome != LNET_CANCELED && op->outcome != LNET_SHUTDOWN) {
+		gw->nr_failed++;
+		lnet_gateway_silent(p, gw, op->dst_pni->net);
+	}
+}
+
+/* [sh 0] No reserve: the next time. */
+static void check(struct lnet_pass *p, struct lnet_gateway *gw, struct lnet_path *path)
+{
+	struct lnet_op *op = lnet_op_take(p->sh);
+
+	if (op && lnet_slot_take(p->ln, op)) {
+		lnet_op_free(op);
+		op = NULL;
+	}
+	if (!op)
+		return;
+	op->type = LNET_OP_GET;
+	op->cls = LNET_CLS_CONTROL;
+	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT | LNET_OPF_PINNED_NI |
+		     LNET_OPF_PINNED_DST;
+	op->peer = path->pni->peer;
+	lnet_peer_get(op->peer);
+	op->sh = p->sh;
+	op->dst_pni = path->pni;
+	lnet_peer_ni_hold(op->dst_pni);
+	op->src_ni = path->ni;
+	lnet_ni_get(op->src_ni);
+	op->target = path->pni->nid;
+	op->target_pid = LNET_PID;
+	op->portal = LNET_PORTAL_RESERVED;
+	op->match_bits = LNET_PING_MATCHBITS;
+	op->sink = &gw->frag;
+	op->len = sizeof(gw->sink);
+	op->arg = gw;
+	op->done = checked;
+	gw->busy = 1;
+	gw->check = op;
+	gw->nr_checks++;
+	lnet_count(p->sh, pings_sent);
+	lnet_op_defer(p, op);
+}
+
+/*
+ * To the next check, of @nr nets. Each is checked once in an interval, those of a new router one
+ * after the other.
+ */
+static u64 pause_ns(const struct lnet_gateway *gw, unsigned int nr, u64 every_ns)
+{
+	u64 ns = div64_u64(every_ns, max(nr, 1U));
+
+	if (gw->turn < nr)
+		return SOON_NS;
+	return gw->doubts ? min(ns, again_ns(gw)) : ns;
+}
+
+void lnet_gateway_timer(struct lnet_pass *p, struct lnet_timer *t)
+{
+	struct lnet_gateway *gw = container_of(t, struct lnet_gateway, timer);
+	u64 every_ns = READ_ONCE(p->ln->tun.alive_router_check_interval);
+	u32 nets[NETS_MAX];
+	unsigned int nr = nets_of(gw, nets);
+
+	lockdep_assert_held(&p->sh->lock);
+	if (READ_ONCE(p->ln->stopping))
+		return;
+	if (nr && !gw->busy && (every_ns || !gw->nr_checks))
+		check(p, gw, path_on(gw, nets[gw->turn++ % nr]));
+	check_by(p, gw, p->now_ns + (every_ns ? pause_ns(gw, nr, every_ns) : IDLE_NS));
+}
+
+void lnet_gateway_start(struct lnet_gateway *gw, struct lnet_route *route)
+{
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, gw->ln, LNET_PASS_CALL);
+	lnet_enter(&p, &gw->ln->shard[0]);
+	if (gw->known)
+		route->up = leads(gw, route);
+	else
+		route->up = !READ_ONCE(gw->ln->tun.check_routers_before_use);
+	check_by(&p, gw, p.now_ns);
+	lnet_leave(&p);
+	lnet_pass_end(&p);
+}
+
+bool lnet_gateway_stop(struct lnet_gateway *gw)
+{
+	struct lnet_pass p;
+	bool busy;
+
+	lnet_pass_begin(&p, gw->ln, LNET_PASS_CALL);
+	lnet_enter(&p, &gw->ln->shard[0]);
+	lnet_timer_cancel(&p.sh->wheel, &gw->timer);
+	if (gw->check && gw->check->state != OP_NEW)
+		lnet_op_finish(&p, gw->check, LNET_CANCELED);
+	busy = gw->busy;
+	lnet_leave(&p);
+	lnet_pass_end(&p);
+	return !busy;
+}
