@@ -233,6 +233,16 @@ struct lnet_view_fault {
 	bool is_delay;
 };
 
+struct lnet_view_rtr_pool {
+	u32 pages, nr;
+	s32 credits, min_credits;
+};
+
+struct lnet_view_routing {
+	u32 cpt, enable;
+	struct lnet_view_rtr_pool tiny, small, large;
+};
+
 struct lnet_view_node {
 	char name[LNET_TEXT_MAX], version[LNET_TEXT_MAX];
 	u32 pid, uid;

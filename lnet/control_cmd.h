@@ -134,8 +134,16 @@ void lnet_ctl_udsp_ni(const struct lnet *ln, const struct lnet_nid *nid, struct 
 void lnet_ctl_udsp_pni(const struct lnet_peer_ni *pni, struct lnet_view_udsp *v);
 /* control_route.c */
 int lnet_ctl_routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+/* control_router.c */
 int lnet_ctl_routing_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);
+int lnet_ctl_routing_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			   struct lnet_ctl_err *e);
+int lnet_ctl_routing_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+int lnet_ctl_buffers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e);
+int lnet_ctl_buffers_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			   struct lnet_ctl_err *e);
 
 
 /* control.c: what they share. */

@@ -2,6 +2,7 @@
 /* A configuration as a whole: read before a transaction, and made again when that fails. */
 #include "control_cmd.h"
 #include "peer.h"
+#include "router.h"
 #include "udsp.h"
 
 /* Memory may be short for a moment; a node that is neither old nor new would be worse. */
@@ -22,6 +23,7 @@ struct lnet_ctl_conf {
 	struct lnet_fault_rule *rules[2];
 	struct lnet_udsp_rule *policies;
 	unsigned int nr_nis, nr_rules[2], nr_policies;
+	bool routing;
 	struct list_head peers;
 };
 
@@ -173,6 +175,7 @@ int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **res)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&conf->peers);
 	conf->tun = ctl->ln->tun;
+	conf->routing = lnet_router_on(ctl->ln);
 	rc = nis_read(ctl, conf);
 	rc = rc ? rc : peers_read(ctl->ln, conf);
 	rc = rc ? rc : rules_read(ctl->ln, false, conf);
@@ -396,7 +399,7 @@ static int restore(struct lnet_control *ctl, const struct lnet_ctl_conf *now,
 		   const struct lnet_ctl_conf *conf)
 {
 	struct lnet *ln = ctl->ln;
-	int rc[6];
+	int rc[7];
 
 	peers_del(ln, now, conf);
 	nis_del(ln, now, conf);
@@ -407,7 +410,8 @@ static int restore(struct lnet_control *ctl, const struct lnet_ctl_conf *now,
 	rc[3] = rules_make(ln, now, conf, false);
 	rc[4] = rules_make(ln, now, conf, true);
 	rc[5] = policies_make(ln, conf);
-	return rc[0] ?: rc[1] ?: rc[2] ?: rc[3] ?: rc[4] ?: rc[5];
+	rc[6] = now->routing == conf->routing ? 0 : lnet_router_enable(ln, conf->routing);
+	return rc[0] ?: rc[1] ?: rc[2] ?: rc[3] ?: rc[4] ?: rc[5] ?: rc[6];
 }
 
 int lnet_ctl_conf_restore(struct lnet_control *ctl, const struct lnet_ctl_conf *conf)

@@ -152,6 +152,23 @@ u32 lnet_rtr_share(const struct lnet *ln, enum lnet_rtr_class cls);	/* a shard's
 /* ---- rtr_state.c: configuration, may sleep --------------------------------------------------- */
 int lnet_router_enable(struct lnet *ln, bool on);	/* 0, -ENOMEM, -EBUSY */
 void lnet_router_resize(struct lnet *ln);		/* cfg_mutex held: the tunables changed */
+enum lnet_router_state lnet_router_state(const struct lnet *ln);
+u32 lnet_router_state_nr(const struct lnet *ln);	/* as stock numbers it */
+/* As it was told to be. */
+static inline bool lnet_router_on(const struct lnet *ln)
+{
+	enum lnet_router_state state = lnet_router_state(ln);
+
+	return state == ROUTER_STARTING || state == ROUTER_ENABLED;
+}
+
+/* What a shard's buffers are, for those who show it; takes its lock. -ENOENT: there are none. */
+struct lnet_rtr_view {
+	u32 pages, nr;
+	s32 credits, min_credits;	/* negative: so many wait */
+};
+int lnet_router_view(struct lnet *ln, unsigned int shard, struct lnet_rtr_view v[LNET_NR_RTR]);
+u32 lnet_rtr_total(const struct lnet *ln, enum lnet_rtr_class cls);	/* of the node, as set */
 void lnet_router_fini(struct lnet *ln);			/* all operations ended */
 void lnet_router_work(struct lnet_pass *p);		/* worker of shard 0, no lock held */
 void lnet_router_pinged(struct lnet_pass *p, struct lnet_rx *rx);	/* [sh] of its interface */

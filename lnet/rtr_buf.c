@@ -34,7 +34,7 @@ enum lnet_rtr_class lnet_rtr_class(u32 payload_len)
 	return cls;
 }
 
-u32 lnet_rtr_share(const struct lnet *ln, enum lnet_rtr_class cls)
+u32 lnet_rtr_total(const struct lnet *ln, enum lnet_rtr_class cls)
 {
 	static const u32 nr_default[LNET_NR_RTR] = {
 #define POOL(name, size, nr, least) [LNET_RTR_##name] = nr,
@@ -47,7 +47,12 @@ u32 lnet_rtr_share(const struct lnet *ln, enum lnet_rtr_class cls)
 #undef POOL
 	};
 
-	return max_t(u32, (total[cls] ? (u32)total[cls] : nr_default[cls]) / ln->nr_shards, 1);
+	return total[cls] ? (u32)total[cls] : nr_default[cls];
+}
+
+u32 lnet_rtr_share(const struct lnet *ln, enum lnet_rtr_class cls)
+{
+	return max_t(u32, lnet_rtr_total(ln, cls) / ln->nr_shards, 1);
 }
 
 /* ---- what is under way to a node ------------------------------------------------------------- */

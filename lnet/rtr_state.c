@@ -23,7 +23,7 @@ static void set_state(struct lnet *ln, enum lnet_router_state to)
 	struct lnet_router *r = ln->router;
 
 	WARN_ON_ONCE(!edges[r->state][to]);
-	lnet_edge(router, r, r->state, to);
+	lnet_edge(router, ln, r->state, to);
 	WRITE_ONCE(r->state, to);
 	r->since_ns = ln->env->ops->now_ns(ln->env);
 	lnet_ping_rebuild(ln);
@@ -157,6 +157,49 @@ void lnet_router_fini(struct lnet *ln)
 	}
 	kvfree(r);
 	ln->router = NULL;
+}
+
+enum lnet_router_state lnet_router_state(const struct lnet *ln)
+{
+	const struct lnet_router *r = READ_ONCE(ln->router);
+
+	return r ? READ_ONCE(r->state) : ROUTER_DISABLED;
+}
+
+u32 lnet_router_state_nr(const struct lnet *ln)
+{
+	static const u8 nr[LNET_NR_ROUTER_STATES] = {
+		[ROUTER_DISABLED] = 0, [ROUTER_ENABLED] = 1, [ROUTER_STOPPING] = 2,
+		[ROUTER_STARTING] = 3,
+	};
+
+	return nr[lnet_router_state(ln)];
+}
+
+/* While nothing is routed they are as they will be. */
+int lnet_router_view(struct lnet *ln, unsigned int shard, struct lnet_rtr_view v[LNET_NR_RTR])
+{
+	static const u32 pages[LNET_NR_RTR] = {
+#define POOL(name, size, nr, least) [LNET_RTR_##name] = (size) / 4096,
+		LNET_RTR_POOLS(POOL)
+#undef POOL
+	};
+	struct lnet_router *r = smp_load_acquire(&ln->router);
+	unsigned int cls;
+
+	if (!r || shard >= ln->nr_shards)
+		return -ENOENT;
+	spin_lock(&ln->shard[shard].lock);
+	for (cls = 0; cls < LNET_NR_RTR; cls++) {
+		const struct lnet_rtr_pool *pool = &r->sh[shard].pool[cls];
+		u32 nr = pool->nr ? pool->nr : lnet_rtr_share(ln, cls);
+
+		v[cls] = (struct lnet_rtr_view){ .pages = pages[cls], .nr = nr };
+		v[cls].credits = (s32)(nr - pool->used - pool->nr_wait);
+		v[cls].min_credits = pool->nr ? pool->min_credits : v[cls].credits;
+	}
+	spin_unlock(&ln->shard[shard].lock);
+	return 0;
 }
 
 /* ---- on and off ------------------------------------------------------------------------------ */

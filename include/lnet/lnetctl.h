@@ -254,6 +254,15 @@ int lnetctl_stats_show(struct lnetctl *c, struct lnetctl_node **doc);
 int lnetctl_stats_reset(struct lnetctl *c);
 /* "Local NI recovery" or "Peer NI recovery": "nid-0": NID and so on. */
 int lnetctl_recovery_show(struct lnetctl *c, bool peers, struct lnetctl_node **doc);
+/* Routing on or off. -EBUSY: it is just being switched off. */
+int lnetctl_routing_set(struct lnetctl *c, bool on);
+/* Buffers of a router by size, of the whole node; -1: as it is; 0: as many as stock has. */
+int lnetctl_buffers_set(struct lnetctl *c, int64_t tiny, int64_t small, int64_t large);
+/*
+ * "routing": what each partition has, and "enable": 0 off, 1 on, 2 stopping, 3 starting;
+ * "buffers": of all partitions. Empty if the node never routed.
+ */
+int lnetctl_routing_show(struct lnetctl *c, struct lnetctl_node **doc);
 /* "node": name, version, process, user, and whether it is configured. */
 int lnetctl_node_show(struct lnetctl *c, struct lnetctl_node **doc);
 

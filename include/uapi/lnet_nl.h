@@ -43,7 +43,7 @@ enum lnet_nl_cmd {
 	LNET_NL_PEER_FAIL	= 10,	/* do */
 	LNET_NL_DBG_RECOV	= 11,	/* dump */
 	LNET_NL_FAULT		= 12,	/* do, dump */
-	LNET_NL_ROUTING		= 13,	/* do */
+	LNET_NL_ROUTING		= 13,	/* do; dump: of ours, stock asks by ioctl */
 	LNET_NL_BUFFERS		= 14,	/* do */
 	LNET_NL_NUMA		= 15,	/* do */
 	LNET_NL_STATS		= 16,	/* dump */

@@ -9,6 +9,7 @@
 #include <net/net_namespace.h>
 #include "control_cmd.h"
 #include "core.h"
+#include "router.h"
 
 static struct dentry *directory;
 
@@ -149,7 +150,12 @@ static void peers_reset(struct lnet *ln)
 /* This node routes nothing yet. */
 static void routes_show(struct seq_file *m, struct lnet *ln)
 {
-	seq_puts(m, "Routing disabled\n");
+	static const char *const words[LNET_NR_ROUTER_STATES] = {
+		[ROUTER_DISABLED] = "disabled", [ROUTER_STARTING] = "starting",
+		[ROUTER_ENABLED] = "enabled", [ROUTER_STOPPING] = "stopping",
+	};
+
+	seq_printf(m, "Routing %s\n", words[ln ? lnet_router_state(ln) : ROUTER_DISABLED]);
 	seq_printf(m, "%-8s %4s %8s %7s %s\n", "net", "hops", "priority", "state", "router");
 }
 
@@ -160,7 +166,14 @@ static void routers_show(struct seq_file *m, struct lnet *ln)
 
 static void buffers_show(struct seq_file *m, struct lnet *ln)
 {
+	struct lnet_rtr_view v[LNET_NR_RTR];
+	unsigned int shard, i;
+
 	seq_printf(m, "%5s %5s %7s %7s\n", "pages", "count", "credits", "min");
+	for (shard = 0; ln && !lnet_router_view(ln, shard, v); shard++)
+		for (i = 0; i < LNET_NR_RTR; i++)
+			seq_printf(m, "%5u %5u %7d %7d\n", v[i].pages, v[i].nr, v[i].credits,
+				   v[i].min_credits);
 }
 
 /* Seconds that a driver has for one try. */

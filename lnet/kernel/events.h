@@ -100,7 +100,7 @@ TRACE_EVENT(lnet_rx,
 		  __entry->type, __entry->peer, __entry->len, __entry->from, __entry->to)
 );
 
-/* A local interface, or what is known of a peer. */
+/* A local interface, what is known of a peer, or (no NID) whether the node routes. */
 DECLARE_EVENT_CLASS(lnet_state,
 	TP_PROTO(unsigned int netns, const struct lnet_nid *nid, const char *from, const char *to),
 	TP_ARGS(netns, nid, from, to),
@@ -126,6 +126,11 @@ DEFINE_EVENT(lnet_state, lnet_ni,
 );
 
 DEFINE_EVENT(lnet_state, lnet_contact,
+	TP_PROTO(unsigned int netns, const struct lnet_nid *nid, const char *from, const char *to),
+	TP_ARGS(netns, nid, from, to)
+);
+
+DEFINE_EVENT(lnet_state, lnet_router,
 	TP_PROTO(unsigned int netns, const struct lnet_nid *nid, const char *from, const char *to),
 	TP_ARGS(netns, nid, from, to)
 );

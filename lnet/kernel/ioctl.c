@@ -11,6 +11,7 @@
 #include <net/net_namespace.h>
 #include <uapi/lnet_ioctl.h>
 #include "core.h"
+#include "router.h"
 
 /* ---- the requests ---------------------------------------------------------------------------- */
 
@@ -72,22 +73,42 @@ static int unconfigure(struct lnet *ln, void *buf)
 	return told(lnet_netns_act(lnet_netns_of(current->nsproxy->net_ns), &req, &e), &e);
 }
 
-/* A node that routes nothing is asked to go on so. */
 static int config_rtr(struct lnet *ln, void *buf)
 {
 	const struct lnet_ioc_config *cfg = buf;
 
-	return cfg->enable ? -EOPNOTSUPP : 0;
+	return lnet_router_enable(ln, cfg->enable);
 }
 
-static int no_routing(struct lnet *ln, void *buf)
+/* -1: as it is. */
+static int set_buffers(struct lnet *ln, const char *tunable, s32 nr)
 {
-	return -EOPNOTSUPP;
+	if (nr < -1)
+		return -EINVAL;
+	return nr < 0 ? 0 : lnet_tunable_set(ln, tunable, (u64)nr);
 }
 
-static int no_buffers(struct lnet *ln, void *buf)
+static int add_buf(struct lnet *ln, void *buf)
 {
-	return -ENOENT;
+	const struct lnet_ioc_config *cfg = buf;
+	int rc = set_buffers(ln, "tiny_router_buffers", (s32)cfg->tiny);
+
+	rc = rc ?: set_buffers(ln, "small_router_buffers", (s32)cfg->small);
+	return rc ?: set_buffers(ln, "large_router_buffers", (s32)cfg->large);
+}
+
+static int get_buf(struct lnet *ln, void *buf)
+{
+	struct lnet_ioc_buf *b = buf;
+	struct lnet_rtr_view v[LNET_NR_RTR];
+	unsigned int i;
+	int rc = lnet_router_view(ln, b->cfg.count, v);
+
+	for (i = 0; i < LNET_NR_RTR && !rc; i++)
+		b->pool[i] = (struct lnet_ioc_pool){ v[i].pages, v[i].nr, (u32)v[i].credits,
+						     (u32)v[i].min_credits };
+	b->routing = lnet_router_state_nr(ln);
+	return rc;
 }
 
 static u32 counter(const struct lnet *ln, enum lnet_counter c)
@@ -177,8 +198,8 @@ static const struct request {
 	{ LNET_IOC_CONFIGURE, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), configure },
 	{ LNET_IOC_GET_PEER, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), get_peer },
 	{ LNET_IOC_CONFIG_RTR, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), config_rtr },
-	{ LNET_IOC_ADD_BUF, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), no_routing },
-	{ LNET_IOC_GET_BUF, LNET_IOC_VERSION, sizeof(struct lnet_ioc_buf), no_buffers },
+	{ LNET_IOC_ADD_BUF, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), add_buf },
+	{ LNET_IOC_GET_BUF, LNET_IOC_VERSION, sizeof(struct lnet_ioc_buf), get_buf },
 	{ LNET_IOC_GET_STATS, LNET_IOC_VERSION, sizeof(struct lnet_ioc_stats), get_stats },
 	{ LNET_IOC_SET_NUMA, LNET_IOC_VERSION, sizeof(struct lnet_ioc_value), set_numa },
 	{ LNET_IOC_GET_NUMA, LNET_IOC_VERSION, sizeof(struct lnet_ioc_value), get_numa },

@@ -10,6 +10,7 @@
 #include <linux/nsproxy.h>
 #include <net/net_namespace.h>
 #include "core.h"
+#include "router.h"
 
 #define TEXT_MAX 4096
 
@@ -309,6 +310,8 @@ void lnet_params_apply(struct lnet *ln)
 	for (i = 0; i < ARRAY_SIZE(params); i++)
 		if (params[i]->kind == TUNED_KIND && params[i]->given)
 			lnet_tunable_set(ln, params[i]->tunable, params[i]->tuned);
+	if (!strcmp(text_of(&param_forwarding), "enabled") && lnet_router_enable(ln, true))
+		pr_warn("lnet: no memory to route\n");
 }
 
 int lnet_params_cpts(void)

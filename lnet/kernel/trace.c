@@ -4,6 +4,7 @@
 #include <lnet/nid.h>
 #include <net/net_namespace.h>
 #include "core.h"
+#include "router.h"
 
 /* A checker has nothing to find in what the kernel's macros make of it. */
 #ifndef __CHECKER__
@@ -26,6 +27,9 @@ static const char *const ni_names[] = {
 };
 static const char *const contact_names[] = {
 #include "states/contact.def"
+};
+static const char *const router_names[] = {
+#include "states/router.def"
 };
 #undef STATE
 #define STATE(s, pc, buf) [s] = #s,
@@ -94,6 +98,11 @@ void lnet_trace_contact(const struct lnet_peer *peer, u8 from, u8 to)
 {
 	trace_lnet_contact(space_of(peer->ln), &peer->primary, contact_names[from],
 			   contact_names[to]);
+}
+
+void lnet_trace_router(const struct lnet *ln, u8 from, u8 to)
+{
+	trace_lnet_router(space_of(ln), NULL, router_names[from], router_names[to]);
 }
 
 void lnet_trace_select(const struct lnet_select *s, const struct lnet_path *path)

@@ -170,6 +170,10 @@ VALUES = [
     ("set response_tracking", "0 1 2 3", {234: "4 -1", 255: "x"}),
     ("set recovery_limit", "0 10", {234: "-1", 255: "x"}),
     ("set max_recovery_ping_interval", "1 900", {234: "0 -1", 255: "x"}),
+    ("set routing", "1 0", {234: "2 -1", 255: "x ''"}),
+    ("set tiny_buffers", "-1 0 1 2048 0x10", {234: "-2 1000001", 255: "x"}),
+    ("set small_buffers", "-1 0 1 16384", {234: "-2", 255: "x 1k"}),
+    ("set large_buffers", "-1 0 1 1024", {234: "-2", 255: "x"}),
     ("set discovery", "0 1 7 -1", {255: "x"}),
     ("set drop_asym_route", "0 1 2", {255: "x"}),
     ("set numa_range", "0 5 0x10", {255: "x"}),
@@ -291,8 +295,7 @@ EXITS = [
     ("stats reset", 0, "", ""),
 ]
 LATER = ("route add|route del|route show|route show -v|route add --net tcp5 --gateway 10.0.0.1@tcp --hop 2|discover|"
-         "routing show|discover 127.0.0.2@tcp|discover -f 127.0.0.2@tcp|"
-         "set routing 1|set tiny_buffers 5|set small_buffers -1|set large_buffers 1")
+         "discover 127.0.0.2@tcp|discover -f 127.0.0.2@tcp")
 
 
 def undo(node, line):

@@ -25,6 +25,39 @@ static int export_faults(struct lnetctl *c, FILE *out)
 	return export_part(faults.shown, rc, LNETCTL_WIDE, out);
 }
 
+/* Of a backup what is needed to make it again; stopping counts as off, starting as on. */
+static void routing_strip(struct lnetctl_node *doc)
+{
+	struct lnetctl_node *list = lnetctl_find(doc, "routing"), *map;
+	struct lnetctl_node *buffers = lnetctl_find(doc, "buffers");
+	int64_t on = 0;
+
+	if (!list || !buffers)
+		return;
+	lnetctl_num(lnetctl_find(list->last, "enable"), &on);
+	lnetctl_take(doc, list);
+	lnetctl_doc_free(list);
+	lnetctl_take(doc, buffers);
+	map = lnetctl_add_map(doc, "routing");
+	if (map)
+		lnetctl_add_num(map, "enable", on & 1);
+	lnetctl_adopt(doc, buffers);
+}
+
+static int export_routing(struct lnetctl *c, bool backup, FILE *out)
+{
+	struct lnetctl_node *doc;
+	int rc = lnetctl_routing_show(c, &doc);
+
+	if (!rc && backup)
+		routing_strip(doc);
+	if (!rc && !doc->first) {
+		lnetctl_doc_free(doc);
+		return 0;
+	}
+	return export_part(doc, rc, LNETCTL_HAND, out);
+}
+
 int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
 {
 	bool backup = flags & LNETCTL_EXPORT_BACKUP;
@@ -33,6 +66,9 @@ int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
 
 	rc = lnetctl_net_show(c, NULL, backup ? 1 : 2, backup, &doc);
 	rc = export_part(doc, rc, LNETCTL_WIDE, out);
+	if (rc)
+		return rc;
+	rc = export_routing(c, backup, out);
 	if (rc)
 		return rc;
 	rc = lnetctl_peer_show(c, NULL, backup ? 0 : 3, backup, &doc);

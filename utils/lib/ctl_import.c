@@ -226,27 +226,48 @@ static int import_later(struct import *im, const struct lnetctl_node *section)
 	return im->c->error.err = -EOPNOTSUPP;
 }
 
-/* Off is what it is: a mapping in backups, a sequence in full exports, with "enable" in either. */
+static int settings_only(struct import *im, const struct lnetctl_node *section)
+{
+	char text[80];
+
+	im->trans.at = section;
+	if (im->how != LNETCTL_IMPORT_EXEC)
+		return 0;
+	snprintf(text, sizeof(text), "invalid key '%s'", section->key);
+	return import_refuse(im, "import", section, text);
+}
+
+/* A mapping in backups, a sequence in full exports, with "enable" in either. */
 static int import_routing(struct import *im, const struct lnetctl_node *section)
 {
 	const struct lnetctl_node *n;
-	int64_t on = 0;
-	int rc = import_num(im, "routing", section, "enable", &on);
+	int64_t on = -1;
+	int rc = settings_only(im, section);
 
-	for (n = section->kind == LNETCTL_SEQ ? section->first : NULL; n && !rc && !on; n = n->next)
+	if (rc || im->how == LNETCTL_IMPORT_SHOW)
+		return rc;
+	rc = import_num(im, "routing", section, "enable", &on);
+	for (n = section->kind == LNETCTL_SEQ ? section->first : NULL; n && !rc && on < 0;
+	     n = n->next)
 		if (lnetctl_find(n, "enable"))
 			rc = import_num(im, "routing", n, "enable", &on);
-	if (rc || !on)
+	if (rc || on < 0)
 		return rc;
-	return import_later(im, section);
+	/* As exports have it: starting is on, stopping is off. */
+	return lnetctl_routing_set(im->c, on & 1);
 }
 
-/* Of no effect while nothing is routed. */
 static int import_buffers(struct import *im, const struct lnetctl_node *section)
 {
-	(void)im;
-	(void)section;
-	return 0;
+	int64_t tiny = -1, small = -1, large = -1;
+	int rc = settings_only(im, section);
+
+	if (rc || im->how == LNETCTL_IMPORT_SHOW)
+		return rc;
+	rc = import_num(im, "buffers", section, "tiny", &tiny);
+	rc = rc ? rc : import_num(im, "buffers", section, "small", &small);
+	rc = rc ? rc : import_num(im, "buffers", section, "large", &large);
+	return rc ? rc : lnetctl_buffers_set(im->c, tiny, small, large);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

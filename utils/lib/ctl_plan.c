@@ -152,6 +152,7 @@ static const struct {
 	{ "peer", LNETCTL_SEQ, plan_peers },   { "fault", LNETCTL_SEQ, plan_faults },
 	{ "global", LNETCTL_MAP, plan_global }, { "numa", LNETCTL_MAP, plan_numa },
 	{ "udsp", LNETCTL_SEQ, plan_udsp },
+	{ "buffers", LNETCTL_MAP, plan_buffers },
 };
 
 static int plan_section_of(struct plan *p, const struct lnetctl_node *n)
@@ -159,6 +160,8 @@ static int plan_section_of(struct plan *p, const struct lnetctl_node *n)
 	size_t i;
 
 	p->im.trans.at = n;
+	if (!strcmp(n->key, "routing"))
+		return plan_routing(p, n);
 	for (i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		if (strcmp(n->key, sections[i].name))
 			continue;
@@ -264,7 +267,8 @@ int lnetctl_plan(struct lnetctl *c, const struct lnetctl_node *doc, const char *
 /* Rules and peers go before the interfaces that they are about, and come after them. */
 static int carry_out(struct import *im, const struct lnetctl_node *part, bool add)
 {
-	static const char *const order[] = { "udsp", "fault", "peer", "net", "global" };
+	static const char *const order[] = { "udsp", "fault", "peer", "routing", "net",
+					     "buffers", "global" };
 	const struct lnetctl_node *n;
 	int i, last = sizeof(order) / sizeof(order[0]) - 1, rc = 0;
 

@@ -25,5 +25,8 @@ int plan_peers_del(struct plan *p);
 int plan_faults(struct plan *p, const struct lnetctl_node *section);
 /* ctl_udsp.c */
 int plan_udsp(struct plan *p, const struct lnetctl_node *section);
+/* plan_router.c */
+int plan_routing(struct plan *p, const struct lnetctl_node *section);
+int plan_buffers(struct plan *p, const struct lnetctl_node *section);
 
 #endif

@@ -258,6 +258,76 @@ static int stats_reset(const struct stock *s)
 	return s->ask(s->arg, LNET_IOC(LNET_IOC_RESET_STATS), &st);
 }
 
+/* ---- routing --------------------------------------------------------------------------------- */
+
+static int config_set(const struct stock *s, unsigned int nr, struct lnet_ioc_config *cfg)
+{
+	cfg->hdr = (struct lnet_ioc_hdr){ sizeof(*cfg), LNET_IOC_VERSION };
+	return s->ask(s->arg, LNET_IOC(nr), cfg);
+}
+
+static uint32_t number_of(const struct lnetctl_node *body, const char *key)
+{
+	int64_t num = -1;
+
+	lnetctl_num(lnetctl_find(body, key), &num);
+	return (uint32_t)num;
+}
+
+static int routing_set(const struct stock *s, const struct lnetctl_node *body)
+{
+	struct lnet_ioc_config cfg = { .enable = number_of(body, "enable") };
+
+	return config_set(s, LNET_IOC_CONFIG_RTR, &cfg);
+}
+
+static int buffers_set(const struct stock *s, const struct lnetctl_node *body)
+{
+	struct lnet_ioc_config cfg = { .tiny = number_of(body, "tiny"),
+				       .small = number_of(body, "small"),
+				       .large = number_of(body, "large") };
+
+	return config_set(s, LNET_IOC_ADD_BUF, &cfg);
+}
+
+static void pool_add(struct lnetctl_node *item, const char *name, struct lnet_ioc_pool pool)
+{
+	struct lnetctl_node *map = lnetctl_add_map(item, name);
+
+	if (!map)
+		return;
+	lnetctl_add_num(map, "npages", pool.pages);
+	lnetctl_add_num(map, "nbuffers", pool.buffers);
+	lnetctl_add_num(map, "credits", (int32_t)pool.credits);
+	lnetctl_add_num(map, "mincredits", (int32_t)pool.min_credits);
+}
+
+/* As a node of this project shows it. */
+static int routing_show(const struct stock *s, struct lnetctl_node *doc)
+{
+	struct lnetctl_node *seq = lnetctl_add_seq(doc, "routing"), *item;
+	unsigned int cpt;
+	int rc;
+
+	for (cpt = 0; seq; cpt++) {
+		struct lnet_ioc_buf buf = { .cfg.hdr = { sizeof(buf), LNET_IOC_VERSION } };
+
+		buf.cfg.count = cpt;
+		rc = s->ask(s->arg, LNET_IOC(LNET_IOC_GET_BUF), &buf);
+		if (rc)
+			return rc == -ENOENT ? 0 : rc;
+		item = lnetctl_add_map(seq, NULL);
+		if (!item)
+			return -ENOMEM;
+		lnetctl_add_num(item, "cpt", cpt);
+		lnetctl_add_num(item, "enable", buf.routing);
+		pool_add(item, "tiny", buf.pool[0]);
+		pool_add(item, "small", buf.pool[1]);
+		pool_add(item, "large", buf.pool[2]);
+	}
+	return -ENOMEM;
+}
+
 /* ---- peers ----------------------------------------------------------------------------------- */
 
 int stock_peer_log(const struct stock *s, const char *text)
@@ -299,6 +369,10 @@ int stock_talk(const struct stock *s, const struct ctl_op *op, const struct lnet
 		return global_show(s, reply->doc);
 	if (op->cmd == LNET_NL_TUNABLES && body)
 		return set_all(s, body, why, size);
+	if (op->cmd == LNET_NL_ROUTING)
+		return shows ? routing_show(s, reply->doc) : routing_set(s, body);
+	if (op->cmd == LNET_NL_BUFFERS)
+		return buffers_set(s, body);
 	if (op->cmd == LNET_NL_STATS && shows)
 		return stats_show(s, reply->doc);
 	if (op->cmd == LNET_NL_STATS_RESET)

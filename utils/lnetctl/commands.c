@@ -120,6 +120,14 @@ static int run_node_show(struct tool *t)
 	return tool_show(t, rc, doc, LNETCTL_HAND);
 }
 
+static int run_routing_show(struct tool *t)
+{
+	struct lnetctl_node *doc;
+	int rc = lnetctl_routing_show(t->c, &doc);
+
+	return tool_show(t, rc, doc, LNETCTL_HAND);
+}
+
 static const struct command global_commands[] = {
 	{ "show", "show the tunables", run_global_show },
 	END
@@ -137,7 +145,10 @@ static const struct command node_commands[] = {
 /* ---- the tree -------------------------------------------------------------------------------- */
 
 static const struct command route_commands[] = { LATER("add"), LATER("del"), LATER("show"), END };
-static const struct command routing_commands[] = { LATER("show"), END };
+static const struct command routing_commands[] = {
+	{ "show", "show what a router's buffers are, and whether it routes", run_routing_show },
+	END
+};
 
 const struct command lnetctl_commands[] = {
 	{ "lnet", "lnet {configure | unconfigure}", .sub = lnet_commands },

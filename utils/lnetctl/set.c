@@ -78,6 +78,44 @@ static int run_set(struct tool *t)
 	return set(t, t->cmd->name, t->rest[0]);
 }
 
+/* In stock's words, which are of what was asked and not of the node. */
+static int router_refused(const struct tool *t, const char *name, int rc)
+{
+	const char *why = lnetctl_error(t->c)->text;
+
+	return rc ? tool_refuse("add", name, rc, "\"%s\"", why) : 0;
+}
+
+static int run_set_routing(struct tool *t)
+{
+	struct lnetctl_node text = { .text = t->rest[0] };
+	int64_t on;
+
+	if (lnetctl_num(&text, &on))
+		return tool_refuse("parser", "set", -1, "cannot parse routing value");
+	if (on < 0 || on > 1)
+		return tool_refuse("add", "routing", -EINVAL,
+				   "\"Invalid routing value. Valid values are: 0 or 1\"");
+	return router_refused(t, "routing", lnetctl_routing_set(t->c, on));
+}
+
+static int run_set_buffers(struct tool *t)
+{
+	struct lnetctl_node text = { .text = t->rest[0] };
+	const char *name = t->cmd->name;
+	int64_t nr;
+
+	if (lnetctl_num(&text, &nr))
+		return tool_refuse("parser", "set", -1, "cannot parse %s value", name);
+	if (nr < -1)
+		return tool_refuse("add", name, -EINVAL,
+				   "\"%s must be greater than or equal to -1\"", name);
+	return router_refused(t, name,
+			      lnetctl_buffers_set(t->c, *name == 't' ? nr : -1,
+						  *name == 's' ? nr : -1,
+						  *name == 'l' ? nr : -1));
+}
+
 /* Also true if the node cannot be asked. */
 static bool is_tunable(struct tool *t, const char *name)
 {
@@ -112,7 +150,14 @@ int run_set_other(struct tool *t)
 #define SET(name, text) { name, text, run_set, NULL, NULL, false, true, 1 }
 
 const struct command set_commands[] = {
-	LATER("tiny_buffers"), LATER("small_buffers"), LATER("large_buffers"), LATER("routing"),
+	{ "tiny_buffers", "messages without payload in a router; 0: 2048, -1: as it is",
+	  run_set_buffers, NULL, NULL, false, true, 1 },
+	{ "small_buffers", "messages of up to 4 KiB in a router; 0: 16384, -1: as it is",
+	  run_set_buffers, NULL, NULL, false, true, 1 },
+	{ "large_buffers", "messages of up to 1 MiB in a router; 0: 1024, -1: as it is",
+	  run_set_buffers, NULL, NULL, false, true, 1 },
+	{ "routing", "1: pass on messages for other nodes; 0: do not", run_set_routing, NULL, NULL,
+	  false, true, 1 },
 	SET("numa_range", "NUMA distances below this count as equal"),
 	SET("max_interfaces", "most interfaces of this node, 2 to 128"),
 	SET("discovery", "1: learn the interfaces of peers from them; 0: do not"),

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Routing as it is managed: on and off, how many buffers, what they are used for. */
+#include "control_cmd.h"
+#include "router.h"
+
+/* ---- on and off ------------------------------------------------------------------------------ */
+
+/* *@on stays if nothing is said. */
+static int routing_read(const struct lnet_ctl_req *req, s64 *on, struct lnet_ctl_err *e)
+{
+	struct lnet_req all;
+	struct lnet_val v;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	if (lnet_req_find(all, "enable", &v) && lnet_val_int(&v, 0, 1, on))
+		return lnet_ctl_fail(e, -EINVAL, "'enable' must be 0 or 1");
+	return 0;
+}
+
+int lnet_ctl_routing_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			   struct lnet_ctl_err *e)
+{
+	s64 on;
+
+	return routing_read(req, &on, e);
+}
+
+int lnet_ctl_routing_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e)
+{
+	s64 on = -1;
+	int rc = routing_read(req, &on, e);
+
+	if (rc || on < 0)
+		return rc;
+	rc = lnet_router_enable(ctl->ln, on);
+	if (rc == -EBUSY)
+		return lnet_ctl_fail(e, rc, "routing is stopping");
+	return rc ? lnet_ctl_fail(e, rc, "cannot route: %s", lnet_ctl_why(rc)) : 0;
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *key, *tunable;
+} buffers[LNET_NR_RTR] = {
+#define POOL(name, size, nr, least) [LNET_RTR_##name] = { #name, #name "_router_buffers" },
+	LNET_RTR_POOLS(POOL)
+#undef POOL
+};
+
+/* -1: as it is. */
+static int buffers_read(const struct lnet_ctl_req *req, s64 nr[LNET_NR_RTR],
+			struct lnet_ctl_err *e)
+{
+	const struct lnet_tunable_info *info;
+	struct lnet_req all;
+	struct lnet_val v;
+	unsigned int cls;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	for (cls = 0; cls < LNET_NR_RTR; cls++) {
+		nr[cls] = -1;
+		info = lnet_tunable_find(buffers[cls].tunable);
+		if (lnet_req_find(all, buffers[cls].key, &v) &&
+		    lnet_val_int(&v, -1, (s64)info->max, &nr[cls]))
+			return lnet_ctl_fail(e, -EINVAL, "'%s' must be -1 to %llu",
+					     buffers[cls].key, info->max);
+	}
+	return 0;
+}
+
+int lnet_ctl_buffers_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			   struct lnet_ctl_err *e)
+{
+	s64 nr[LNET_NR_RTR];
+
+	return buffers_read(req, nr, e);
+}
+
+int lnet_ctl_buffers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e)
+{
+	s64 nr[LNET_NR_RTR];
+	int rc = buffers_read(req, nr, e);
+	unsigned int cls;
+
+	for (cls = 0; cls < LNET_NR_RTR && !rc; cls++)
+		if (nr[cls] >= 0)
+			rc = lnet_tunable_set(ctl->ln, buffers[cls].tunable, (u64)nr[cls]);
+	return rc;
+}
+
+/* ---- show ------------------------------------------------------------------------------------ */
+
+static struct lnet_view_rtr_pool pool_view(const struct lnet_rtr_view *v)
+{
+	return (struct lnet_view_rtr_pool){ v->pages, v->nr, v->credits, v->min_credits };
+}
+
+int lnet_ctl_routing_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	struct lnet *ln = d->ctl->ln;
+	struct lnet_rtr_view v[LNET_NR_RTR];
+
+	for (; !lnet_router_view(ln, d->pos, v); d->pos++) {
+		struct lnet_view_routing view = {
+			.cpt = d->pos, .enable = lnet_router_state_nr(ln),
+			.tiny = pool_view(&v[LNET_RTR_tiny]),
+			.small = pool_view(&v[LNET_RTR_small]),
+			.large = pool_view(&v[LNET_RTR_large]),
+		};
+
+		if (!lnet_ctl_table(d, s, &lnet_table_routing))
+			return 1;
+		lnet_ctl_item(d, s);
+		lnet_table_emit(s, &lnet_table_routing, &view, d->level, d->backup, NULL);
+		if (!lnet_ctl_item_end(d, s))
+			return 1;
+	}
+	return 0;
+}
