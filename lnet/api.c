@@ -50,10 +50,11 @@ static int set_source(struct lnet *ln, struct lnet_op *op, const struct lnet_nid
  * The peer interface of @nid; a NID of our own goes over the loopback. What was looked up once need
  * not be compared with our own NIDs again until they change.
  */
-static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *nid)
+static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *nid, bool pinned)
 {
 	u32 gen = READ_ONCE(ln->cfg_gen);
-	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
+	struct lnet_peer_ni *pni = pinned ? lnet_peer_ni_lookup(ln, nid)
+					  : lnet_peer_ni_target(ln, nid);
 	struct lnet_ni *own;
 	struct lnet_nid lo;
 
@@ -215,7 +216,7 @@ static int run_begin(struct lnet *ln, struct run *run, const struct lnet_xfer *x
 	run->left = 1;
 	while (run->left < nr && same_ends(x, x + run->left) && !check(x + run->left, core))
 		run->left++;
-	run->pni = target_of(ln, &x->target.nid);
+	run->pni = target_of(ln, &x->target.nid, !lnet_nid_is_any(&x->self));
 	if (!run->pni)
 		return READ_ONCE(ln->stopping) ? -ESHUTDOWN : -ENOMEM;
 	run->md = lnet_md_use_bound(ln, x->md, &run->left, &err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * First contact with a peer: one ping for its features, one opening for a grant; and what tells it
- * our floor.
+ * First contact with a peer: one ping for its features, which is discovery's too, one opening for a
+ * grant; and what tells it our floor.
  */
 #include "core.h"
 
@@ -9,7 +9,6 @@
 #define CONTACT_RETRY_NS 1000000000ULL
 #define CONTACT_RETRY_MAX_NS 60000000000ULL
 #define VOID_KEEP_NS 600000000000ULL	/* requests under a void grant are looked for this long */
-#define PING_HEAD 16			/* bytes of a ping info that tell the features */
 
 static const u8 edges[LNET_NR_CONTACT_STATES][LNET_NR_CONTACT_STATES] = {
 #define STATE(s)
@@ -104,23 +103,20 @@ static struct lnet_op *ask(struct lnet_pass *p, struct lnet_peer *peer, u32 port
 	op->target_pid = LNET_PID;
 	op->portal = portal;
 	op->match_bits = match_bits;
-	peer->sink_frag.base = peer->sink;
-	peer->sink_frag.len = sizeof(peer->sink);
-	op->sink = &peer->sink_frag;
 	op->timeout_ns = div_u64(READ_ONCE(p->ln->tun.transaction_timeout),
 				 max_t(u32, READ_ONCE(p->ln->tun.retry_count), 1));
 	lnet_count(p->sh, pings_sent);
 	return op;
 }
 
-/* [sh] One question to a peer at a time: they share its sink. False: no reserve or no path. */
+/* [sh] One question to a peer at a time. False: no reserve or no path. */
 static bool ask_ping(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_op *op = ask(p, peer, LNET_PORTAL_RESERVED, LNET_PING_MATCHBITS);
 
 	if (!op)
 		return false;
-	op->len = sizeof(peer->sink);
+	op->len = lnet_disc_asked(peer);
 	op->done = pinged;
 	peer->contact_busy = 1;
 	lnet_op_defer(p, op);
@@ -133,6 +129,9 @@ static bool ask_opening(struct lnet_pass *p, struct lnet_peer *peer)
 
 	if (!op)
 		return false;
+	peer->sink_frag.base = peer->sink;
+	peer->sink_frag.len = sizeof(peer->sink);
+	op->sink = &peer->sink_frag;
 	op->len = LNET_GRANT_SIZE;
 	op->offset = (u32)min_t(u64, U32_MAX,
 				div_u64(2 * READ_ONCE(p->ln->tun.transaction_timeout),
@@ -247,44 +246,50 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 	} else if (peer->contact == CONTACT_PINGING && !ask_ping(p, peer)) {
 		plain(p, peer, false);
 	}
-}
-
-/* False: the answer says nothing. */
-static bool features_of(const struct lnet_peer *peer, const struct lnet_op *op, u32 *features)
-{
-	u32 magic = get_unaligned_le32(peer->sink);
-
-	if (op->outcome != LNET_OK || op->mlength < PING_HEAD ||
-	    (magic != LNET_PING_MAGIC && swab32(magic) != LNET_PING_MAGIC))
-		return false;
-	*features = get_unaligned_le32(peer->sink + 4);
-	if (magic != LNET_PING_MAGIC)
-		*features = swab32(*features);
-	return true;
+	lnet_disc_step(p, peer);
 }
 
 static void pinged(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_peer *peer = op->peer;
-	u32 features = 0;
 	bool good, ours;
 
 	peer->contact_busy = 0;
-	good = features_of(peer, op, &features);
-	ours = features & LNET_FEAT_OPEN;
+	good = lnet_disc_answered(p, peer, op);
+	ours = good && (peer->features & LNET_FEAT_OPEN);
 	if (lnet_contact_granted(peer) && good && !ours) {
 		lnet_contact_grant_void(p, peer, peer->tx.grant);
 	} else if (peer->contact == CONTACT_DOUBT) {
 		if (!good || !ask_opening(p, peer))
 			still_in_doubt(p, peer);
 	} else if (peer->contact == CONTACT_PINGING) {
-		if (good)
-			peer->features = features;
-		if (good && ours)
+		if (ours)
 			set_state(peer, CONTACT_OPENING);
-		if (!good || !ours || !ask_opening(p, peer))
+		if (!ours || !ask_opening(p, peer))
 			plain(p, peer, good && !ours);
 	}
+	lnet_disc_step(p, peer);
+}
+
+bool lnet_contact_ask(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	return !peer->contact_busy && ask_ping(p, peer);
+}
+
+/* It pushed its info to us, so it need not be asked what it is. */
+static bool is_introduced(const struct lnet_peer *peer)
+{
+	return peer->contact == CONTACT_UNKNOWN && peer->disc.known && !peer->contact_busy;
+}
+
+static void greet(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	bool ours = peer->features & LNET_FEAT_OPEN;
+
+	if (ours)
+		set_state(peer, CONTACT_OPENING);
+	if (!ours || !ask_opening(p, peer))
+		plain(p, peer, !ours);
 }
 
 void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer)
@@ -295,6 +300,10 @@ void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer)
 	if (lnet_contact_granted(peer) ||
 	    (peer->contact == CONTACT_PLAIN && p->now_ns < peer->contact_next_ns))
 		return;
+	if (is_introduced(peer)) {
+		greet(p, peer);
+		return;
+	}
 	set_state(peer, CONTACT_PINGING);
 	if (!peer->contact_busy && !ask_ping(p, peer))
 		plain(p, peer, false);

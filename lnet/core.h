@@ -145,8 +145,7 @@ enum lnet_timer_kind {
 	LNET_TIMER_PEER,
 	LNET_TIMER_WINDOW,
 	LNET_TIMER_ROUTER,
-	LNET_TIMER_DELAY,
-	LNET_TIMER_GATEWAY
+	LNET_TIMER_DELAY, LNET_TIMER_GATEWAY, LNET_TIMER_DISC
 };
 struct lnet_timer {
 	struct list_head link;		/* in a slot; empty when idle */
@@ -180,6 +179,7 @@ void lnet_timer_fired(struct lnet_wheel *w, struct lnet_timer *t);
 /* not later than the first expiry; U64_MAX if empty */
 u64 lnet_wheel_next_ns(struct lnet_wheel *w);
 
+#include "discover.h"
 /* ---- events ---------------------------------------------------------------------------------- */
 
 struct lnet_evt {			/* an event waiting for its handler; pool per shard */
@@ -372,6 +372,7 @@ struct lnet_peer_ni {
 	struct list_head link;		/* [cfg] in peer->pnis */
 	struct lnet *ln;
 	struct lnet_peer *peer;		/* [cfg], [sh] */
+	struct lnet_peer_ni *heir;	/* [nid_lock] counted: new requests go to its peer */
 	struct lnet_shard *sh;		/* re-checked after locking, as peers merge */
 	struct lnet_nid nid;
 	u32 net;
@@ -380,6 +381,7 @@ struct lnet_peer_ni {
 	u16 health;
 	u8 deleted, sticky_set;
 	u8 gw;				/* one of a router that routes name: route.h; 0: not */
+	u8 said;			/* enum lnet_said */
 	s32 credits, min_credits, rtr_credits, min_rtr_credits;
 	u32 max_credits;
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_PEER */
@@ -436,7 +438,8 @@ struct lnet_peer {
 	u64 confirm_due_ns;
 	u8 plain_before;		/* requests may go unmarked while it is asked again */
 	struct lnet_frag sink_frag;
-	u8 sink[64];			/* start of its ping info, its answer to our opening */
+	u8 sink[32];			/* its answer to our opening */
+	struct lnet_disc disc;
 	struct lnet_txwin tx;
 	struct list_head resolve;	/* ops in OP_RESOLVE */
 	/* ops whose name does not fit into the window yet (OP_TRY, no attempt) */
@@ -665,7 +668,8 @@ struct lnet {
 	spinlock_t ping_lock;		/* leaf */
 	/* what a ping GET is answered with: current buffer [ping_lock] */
 	struct lnet_copy *ping_info;
-	u32 ping_seq;
+	u32 ping_seq;			/* WRITE_ONCE */
+	struct lnet_discovery disc;
 	lnet_md_t ping_md, push_md;
 	struct lnet_shard *shard;	/* nr_shards */
 	atomic_t bells, ni_work;	/* some shard's more_left, some NI's work is set */

@@ -53,6 +53,7 @@ static const struct part {
 	{ lnet_shards_init, lnet_shards_fini },
 	{ lnet_ops_init, lnet_ops_fini },
 	{ lnet_md_tables_init, lnet_md_tables_fini },
+	{ lnet_disc_init, lnet_disc_fini },
 	{ lnet_peers_init, lnet_peers_fini },
 	{ lnet_routes_init, lnet_routes_fini },
 	{ lnet_net_init, lnet_net_fini },

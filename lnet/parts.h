@@ -122,6 +122,8 @@ int lnet_peer_del_unlocked(struct lnet *ln, const struct lnet_nid *primary,
 			   const struct lnet_nid *nids, unsigned int nr);
 /* as lnet_peer_ni_get(), for requests of our own: never turned away */
 struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid);
+/* as lnet_peer_ni_lookup(), for new requests: its peer may be about to become another's part */
+struct lnet_peer_ni *lnet_peer_ni_target(struct lnet *ln, const struct lnet_nid *nid);
 void lnet_peer_get(struct lnet_peer *peer);
 void lnet_peer_put(struct lnet_peer *peer);
 int lnet_peers_init(struct lnet *ln);
@@ -483,7 +485,7 @@ void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);
 /* ping.c */
 enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 				   const struct lnet_hdr *hdr);
-/* ping.c: a push landed in rx->copy */
+/* push.c [sh of rx->src] a push landed in rx->copy */
 void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);
 /* [sh] once.c: tell the receiver the new floor soon */
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);
@@ -526,6 +528,8 @@ void lnet_credits_pni_init(struct lnet_peer_ni *pni);
 void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer);
 bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] requests may go */
 bool lnet_contact_granted(const struct lnet_peer *peer);	/* [sh] requests are marked */
+/* [sh] a ping of discovery; false: another question is under way, or no reserve, or no path */
+bool lnet_contact_ask(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] "no window" */
 void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);
 int lnet_ping_init(struct lnet *ln);

@@ -86,6 +86,7 @@ void lnet_peer_put(struct lnet_peer *peer)
 	if (!peer || !atomic_dec_and_test(&peer->refs))
 		return;
 	WARN_ON_ONCE(!list_empty(&peer->timer.link));
+	lnet_disc_peer_free(peer);
 	if (peer->tx.op != peer->tx.few)
 		kfree(peer->tx.op);
 	kfree(peer);
@@ -140,6 +141,7 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 	INIT_LIST_HEAD(&peer->resolve);
 	INIT_LIST_HEAD(&peer->winwait);
 	lnet_timer_init(&peer->timer, LNET_TIMER_PEER);
+	lnet_disc_peer_init(peer);
 	peer->ln = ln;
 	peer->sh = home_of(ln, primary);
 	peer->made_ns = ln->env->ops->now_ns(ln->env);
@@ -232,6 +234,20 @@ struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid 
 
 	spin_lock(&ln->nid_lock);
 	pni = find_counted(ln, nid);
+	spin_unlock(&ln->nid_lock);
+	return pni;
+}
+
+struct lnet_peer_ni *lnet_peer_ni_target(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni;
+
+	spin_lock(&ln->nid_lock);
+	pni = hash_find(ln, nid);
+	if (pni && unlikely(pni->heir) && !pni->heir->deleted)
+		pni = pni->heir;
+	if (pni)
+		lnet_peer_ni_hold(pni);
 	spin_unlock(&ln->nid_lock);
 	return pni;
 }
@@ -416,8 +432,9 @@ static void hide(struct lnet_peer *peer)
 
 	peer->deleted = 1;
 	list_for_each_entry(pni, &peer->pnis, link) {
+		if (!pni->deleted)
+			hash_del(peer->ln, pni);
 		pni->deleted = 1;
-		hash_del(peer->ln, pni);
 	}
 	list_del_init(&peer->link);
 	WRITE_ONCE(peer->ln->nr_peers, peer->ln->nr_peers - 1);
@@ -473,8 +490,10 @@ void lnet_peer_drop(struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni, *next;
 
+	lnet_peer_heirs_end(peer);
 	spin_lock(&peer->sh->lock);
 	lnet_timer_cancel(&peer->sh->wheel, &peer->timer);
+	lnet_disc_peer_end(peer);
 	spin_unlock(&peer->sh->lock);
 	list_for_each_entry_safe(pni, next, &peer->pnis, link) {
 		lnet_peer_ni_tell(pni);

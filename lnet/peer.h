@@ -47,6 +47,16 @@ bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine);
 void lnet_peer_ni_tell(struct lnet_peer_ni *pni);	/* no lock held */
 /* idle: its paths end, the count of the hash is put */
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
+/* ---- peer_cfg.c: cfg_mutex held -------------------------------------------------------------- */
+/*
+ * The interfaces of @from, or only that of @nid, become @to's. -EBUSY: something is under way to
+ * @from. With @heirs its new requests go to @to from then on, until it is tried again.
+ */
+int lnet_peer_take_over(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
+			bool heirs);
+void lnet_peer_heirs_end(struct lnet_peer *peer);	/* no shard locked */
+
+/* ---- peer.c, continued */
 void lnet_peer_drop(struct lnet_peer *peer);		/* idle: tells, drops all and itself */
 /* ---- peer_cfg.c ------------------------------------------------------------------------------ */
 /*

@@ -398,11 +398,15 @@ static unsigned int peer_rehome(struct lnet_peer *from, struct lnet_peer *to)
 	struct lnet_peer_ni *pni, *next;
 	unsigned int nr = 1;
 
+	lockdep_assert_held(&from->ln->cfg_mutex);
+
 	list_for_each_entry_safe(pni, next, &from->pnis, link) {
 		pni_rehome(pni, to);
 		nr++;
 	}
 	lnet_timer_cancel(&from->sh->wheel, &from->timer);
+	list_splice_init(&from->disc.waiters, &to->disc.waiters);
+	lnet_disc_peer_end(from);
 	from->nr_pnis = 0;
 	from->deleted = 1;
 	spin_lock(&from->ln->nid_lock);
@@ -435,6 +439,7 @@ static void peer_move(struct lnet_peer *peer, struct lnet_shard *to)
 		WRITE_ONCE(pni->sh, to);
 	}
 	timer_move(&peer->timer, peer->sh, to);
+	timer_move(&peer->disc.timer, peer->sh, to);
 	WRITE_ONCE(peer->sh, to);
 }
 
@@ -458,7 +463,7 @@ int lnet_peer_anchor(struct lnet_peer *peer, bool wait)
 }
 
 /* A router, or one behind routers, stays in the shard it must be in. */
-static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to)
+static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to, bool wait)
 {
 	const struct lnet_peer_ni *pni;
 
@@ -466,7 +471,49 @@ static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to)
 		return 0;
 	list_for_each_entry(pni, &from->pnis, link)
 		if (pni->gw || lnet_routes_have(from->ln, pni->net))
-			return lnet_peer_anchor(to, true);
+			return lnet_peer_anchor(to, wait);
+	return 0;
+}
+
+/* All shards locked. One interface of an idle peer that keeps others. */
+static unsigned int pni_take(struct lnet_peer *from, struct lnet_peer *to,
+			     const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &from->pnis, link) {
+		if (!lnet_nid_same(&pni->nid, nid) || pni->deleted)
+			continue;
+		pni_rehome(pni, to);
+		from->nr_pnis--;
+		lnet_path_ix_recount(from);
+		return 1;
+	}
+	return 0;
+}
+
+/* As it says at lnet_peer_take_over(), without the heirs. */
+static int try_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
+		      bool wait)
+{
+	struct lnet *ln = to->ln;
+	unsigned int nr = 0;
+	int err = anchor_as(from, to, wait);
+
+	if (err)
+		return err;
+	if (wait)
+		lnet_cfg_wait(ln, peer_idle, from, READ_ONCE(ln->tun.drain_time));
+	lnet_shards_lock_all(ln);
+	if (lnet_peer_is_idle(from))
+		nr = nid ? pni_take(from, to, nid) : peer_rehome(from, to);
+	ln->cfg_gen++;
+	lnet_shards_unlock_all(ln);
+	if (!nr)
+		return -EBUSY;
+	announce_timers(to->sh);
+	while (nr--)
+		lnet_peer_put(from);
 	return 0;
 }
 
@@ -477,24 +524,52 @@ static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to)
  */
 static int absorb(struct lnet_peer *from, struct lnet_peer *to)
 {
-	struct lnet *ln = to->ln;
-	unsigned int nr = 0;
-	int err = anchor_as(from, to);
+	return try_absorb(from, to, NULL, true);
+}
 
-	if (err)
-		return err;
-	lnet_cfg_wait(ln, peer_idle, from, READ_ONCE(ln->tun.drain_time));
-	lnet_shards_lock_all(ln);
-	if (lnet_peer_is_idle(from))
-		nr = peer_rehome(from, to);
-	ln->cfg_gen++;
-	lnet_shards_unlock_all(ln);
-	if (!nr)
-		return -EBUSY;
-	announce_timers(to->sh);
-	while (nr--)
-		lnet_peer_put(from);
-	return 0;
+/* New requests to @from's interfaces go to @to's. */
+static void heirs_set(struct lnet_peer *from, struct lnet_peer *to)
+{
+	struct lnet_peer_ni *heir = lnet_peer_ni_lookup(to->ln, &to->primary), *pni;
+
+	if (!heir || heir->peer != to) {
+		lnet_peer_ni_put(heir);
+		return;
+	}
+	spin_lock(&from->ln->nid_lock);
+	list_for_each_entry(pni, &from->pnis, link) {
+		if (pni->heir)
+			continue;
+		lnet_peer_ni_hold(heir);
+		pni->heir = heir;
+	}
+	spin_unlock(&from->ln->nid_lock);
+	lnet_peer_ni_put(heir);
+}
+
+void lnet_peer_heirs_end(struct lnet_peer *peer)
+{
+	struct lnet_peer_ni *pni, *heir;
+
+	list_for_each_entry(pni, &peer->pnis, link) {
+		spin_lock(&peer->ln->nid_lock);
+		heir = pni->heir;
+		pni->heir = NULL;
+		spin_unlock(&peer->ln->nid_lock);
+		lnet_peer_ni_put(heir);
+	}
+}
+
+int lnet_peer_take_over(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
+			bool heirs)
+{
+	int err;
+
+	lnet_peer_heirs_end(from);
+	err = try_absorb(from, to, nid, false);
+	if (err && !nid && heirs && to->mr)
+		heirs_set(from, to);
+	return err;
 }
 
 static int add_nid(struct lnet_peer *peer, const struct lnet_nid *nid)

@@ -12,6 +12,8 @@ static u32 own_features(const struct lnet *ln)
 {
 	u32 features = LNET_FEAT_NI_STATUS | LNET_FEAT_MULTI_RAIL | LNET_FEAT_OPEN;
 
+	if (READ_ONCE(ln->tun.discovery))
+		features |= LNET_FEAT_DISCOVERY;
 	return lnet_router_announced(ln) ? features : features | LNET_FEAT_RTE_DISABLED;
 }
 
@@ -52,12 +54,13 @@ void lnet_ping_rebuild(struct lnet *ln)
 	spin_lock(&ln->ping_lock);
 	old = ln->ping_info;
 	ln->ping_info = c;
-	ln->ping_seq++;
+	WRITE_ONCE(ln->ping_seq, ln->ping_seq + 1);
 	spin_unlock(&ln->ping_lock);
 	lnet_copy_put(old);
+	lnet_push_all(ln, false);
 }
 
-static struct lnet_copy *info_get(struct lnet *ln)
+struct lnet_copy *lnet_ping_info(struct lnet *ln)
 {
 	struct lnet_copy *c;
 
@@ -69,10 +72,17 @@ static struct lnet_copy *info_get(struct lnet *ln)
 	return c;
 }
 
+/* A node of this project asks for multiples of this when it discovers, and for nothing else. */
+static bool is_discovery(const struct lnet_hdr *hdr, const struct lnet_copy *info)
+{
+	return !(hdr->msg.get.sink_length % LNET_PINGINFO_MIN) && !hdr->msg.get.src_offset &&
+	       hdr->msg.get.sink_length >= info->len;
+}
+
 enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 				   const struct lnet_hdr *hdr)
 {
-	struct lnet_copy *c = info_get(p->ln);
+	struct lnet_copy *c = lnet_ping_info(p->ln);
 	struct lnet_op *op = c ? lnet_answer(p, rx, LNET_OP_REPLY) : NULL;
 	u32 at;
 
@@ -82,6 +92,8 @@ enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_copy_put(c);
 		return LNET_SKIP;
 	}
+	if (is_discovery(hdr, c))
+		rx->src->peer->disc.told = lnet_ping_info_seq(c);
 	at = min(hdr->msg.get.src_offset, c->len);
 	op->cls = LNET_CLS_CONTROL;
 	op->copy = c;
@@ -91,16 +103,8 @@ enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 	return LNET_SKIP;
 }
 
-/* The content is taken by discovery, when it comes; a push is acknowledged all the same. */
-void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx)
-{
-	(void)p;
-	(void)rx;
-}
-
 int lnet_ping_init(struct lnet *ln)
 {
-	spin_lock_init(&ln->ping_lock);
 	lnet_ping_rebuild(ln);
 	return ln->ping_info ? 0 : -ENOMEM;
 }

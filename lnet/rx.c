@@ -290,13 +290,13 @@ static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 
 static enum lnet_verdict push_begin(struct lnet_pass *p, struct lnet_rx *rx)
 {
-	u32 len = min_t(u32, rx->payload_len, LNET_PINGINFO_MANUAL);
+	u32 len = min(rx->payload_len, READ_ONCE(p->ln->disc.push_len));
 
 	lnet_leave(p);
 	rx->copy = lnet_copy_new(len);
 	if (rx->wants_ack)
 		rx->answer = lnet_op_new();
-	lnet_enter_pni(p, rx->from);
+	lnet_enter_pni(p, rx->src);
 	if (!rx->copy || (rx->wants_ack && !rx->answer))
 		return skip(p, rx, LNET_NO_MEMORY);
 	rx->into = (struct lnet_buf){ .frags = &rx->copy->frag, .nr = 1, .len = len };
@@ -309,17 +309,16 @@ static enum lnet_verdict push_begin(struct lnet_pass *p, struct lnet_rx *rx)
 
 static void push_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
-	lnet_enter_pni(p, rx->from);
+	lnet_enter_pni(p, rx->src);
 	landing_over(rx);
-	if (how == LNET_OK) {
-		lnet_push_taken(p, rx);
-		if (rx->wants_ack) {
-			struct lnet_op *op = lnet_answer(p, rx, LNET_OP_ACK);
+	if (how == LNET_OK && rx->wants_ack) {
+		struct lnet_op *op = lnet_answer(p, rx, LNET_OP_ACK);
 
-			op->mlength = rx->mlength;
-			lnet_op_defer(p, op);
-		}
+		op->mlength = rx->mlength;
+		lnet_op_defer(p, op);
 	}
+	if (how == LNET_OK)
+		lnet_push_taken(p, rx);
 	lnet_rx_free(p, rx);
 }
 

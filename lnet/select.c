@@ -127,7 +127,8 @@ static s64 numa_distance(const struct lnet *ln, s32 a, s32 b)
 
 static bool link_up(const struct lnet_path *path)
 {
-	return !READ_ONCE(path->ni->fatal) && !READ_ONCE(path->ni->fault_down);
+	return !READ_ONCE(path->ni->fatal) && !READ_ONCE(path->ni->fault_down) &&
+	       path->pni->said != LNET_SAID_DOWN;
 }
 
 /* A router's silence is that of all behind it. */

@@ -311,12 +311,29 @@ static void enter_home(struct lnet_pass *p, struct lnet_op *op)
 	op->peer = peer;
 }
 
+/* A ping of discovery, whose answer may be long. */
+static bool wants_sink(const struct lnet_op *op)
+{
+	return op->type == LNET_OP_GET && !op->md && !op->sink;
+}
+
+/* Without memory the ping goes all the same, for what it says of the path. */
+static void sink_make(struct lnet_pass *p, struct lnet_op *op)
+{
+	lnet_leave(p);
+	op->copy = lnet_copy_new(op->len);
+	op->sink = op->copy ? &op->copy->frag : &op->sh->junk_frag;
+	op->len = min_t(u32, op->len, op->sink->len);
+}
+
 static void defer_all(struct lnet_pass *p)
 {
 	while (!list_empty(&p->defer)) {
 		struct lnet_op *op = list_first_entry(&p->defer, struct lnet_op, link);
 
 		list_del_init(&op->link);
+		if (unlikely(wants_sink(op)))
+			sink_make(p, op);
 		enter_home(p, op);
 		lnet_op_start(p, op);
 	}
@@ -423,6 +440,9 @@ static void expire(struct lnet_pass *p, struct lnet_timer *t)
 	case LNET_TIMER_GATEWAY:
 		lnet_gateway_timer(p, t);
 		break;
+	case LNET_TIMER_DISC:
+		lnet_disc_timer(p, container_of(t, struct lnet_peer, disc.timer));
+		break;
 	default:
 		break;
 	}
@@ -511,6 +531,8 @@ static void ni_work(struct lnet_pass *p)
 /* Of shard 0: what changes the configuration as time passes. */
 static void config_work(struct lnet_pass *p)
 {
+	lnet_merge_work(p);
+	lnet_push_work(p);
 	lnet_age_work(p);
 	lnet_router_work(p);
 	lnet_routes_work(p);
@@ -544,6 +566,7 @@ u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard)
 
 	if (shard)
 		return next_ns;
+	next_ns = min(next_ns, min(READ_ONCE(ln->disc.todo_ns), READ_ONCE(ln->disc.walk_ns)));
 	next_ns = min3(next_ns, READ_ONCE(ln->age_ns), lnet_router_look_ns(ln));
 	return min(next_ns, lnet_routes_next_ns(ln));
 }

@@ -47,6 +47,7 @@ u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info
 int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(name);
+	bool switched;
 
 	if (!info)
 		return -ENOENT;
@@ -58,7 +59,10 @@ int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value)
 		return 0;
 	}
 	mutex_lock(&ln->cfg_mutex);
+	switched = slot(&ln->tun, info) == &ln->tun.discovery && ln->tun.discovery != value;
 	WRITE_ONCE(*slot(&ln->tun, info), value);
+	if (switched)
+		lnet_disc_switched(ln);
 	lnet_router_resize(ln);
 	mutex_unlock(&ln->cfg_mutex);
 	return 0;

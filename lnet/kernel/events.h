@@ -135,6 +135,11 @@ DEFINE_EVENT(lnet_state, lnet_router,
 	TP_ARGS(netns, nid, from, to)
 );
 
+DEFINE_EVENT(lnet_state, lnet_discover,
+	TP_PROTO(unsigned int netns, const struct lnet_nid *nid, const char *from, const char *to),
+	TP_ARGS(netns, nid, from, to)
+);
+
 TRACE_EVENT(lnet_select,
 	TP_PROTO(unsigned int netns, const struct lnet_nid *primary, const struct lnet_nid *ni,
 		 const struct lnet_nid *peer, unsigned int candidates, const char *rule),

@@ -31,6 +31,9 @@ static const char *const contact_names[] = {
 static const char *const router_names[] = {
 #include "states/router.def"
 };
+static const char *const discover_names[] = {
+#include "states/discover.def"
+};
 #undef STATE
 #define STATE(s, pc, buf) [s] = #s,
 static const char *const rx_names[] = {
@@ -103,6 +106,12 @@ void lnet_trace_contact(const struct lnet_peer *peer, u8 from, u8 to)
 void lnet_trace_router(const struct lnet *ln, u8 from, u8 to)
 {
 	trace_lnet_router(space_of(ln), NULL, router_names[from], router_names[to]);
+}
+
+void lnet_trace_discover(const struct lnet_peer *peer, u8 from, u8 to)
+{
+	trace_lnet_discover(space_of(peer->ln), &peer->primary, discover_names[from],
+			    discover_names[to]);
 }
 
 void lnet_trace_select(const struct lnet_select *s, const struct lnet_path *path)

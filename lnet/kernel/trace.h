@@ -34,6 +34,7 @@ struct sock_conn;
 	TRACE(ni, const struct lnet_ni *ni, u8 from, u8 to)				\
 	TRACE(contact, const struct lnet_peer *peer, u8 from, u8 to)			\
 	TRACE(router, const struct lnet *ln, u8 from, u8 to)				\
+	TRACE(discover, const struct lnet_peer *peer, u8 from, u8 to)			\
 	TRACE(select, const struct lnet_select *s, const struct lnet_path *path)	\
 	TRACE(health, const struct lnet *ln, const struct lnet_nid *nid, int from, int to) \
 	TRACE(path, const struct lnet_path *path)					\

@@ -153,7 +153,7 @@ void plat_bug(const char *what, const char *file, int line) __cold __attribute__
 
 enum plat_machine {
 	PLAT_MACHINE_op, PLAT_MACHINE_att, PLAT_MACHINE_rx, PLAT_MACHINE_ni, PLAT_MACHINE_contact,
-	PLAT_MACHINE_router,
+	PLAT_MACHINE_router, PLAT_MACHINE_discover,
 	PLAT_NR_MACHINES
 };
 #define PLAT_STATES_MAX 16

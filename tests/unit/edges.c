@@ -42,6 +42,11 @@ static const struct edge all[] = {
 #include "states/router.def"
 #undef STATE
 #undef EDGE
+#define STATE(s)
+#define EDGE(a, b) { PLAT_MACHINE_discover, a, b, #a " -> " #b },
+#include "states/discover.def"
+#undef STATE
+#undef EDGE
 };
 
 /* Legal, but out of reach: a row that is taken after all must go. */

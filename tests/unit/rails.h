@@ -88,6 +88,8 @@ struct rails_cfg {
 	bool one_rail;
 	bool behind;		/* the first and the last node have one rail each, not the same */
 	bool apart;		/* only node 0 knows which interfaces are one node */
+	bool discover;		/* discovery is on; the others know what is configured */
+	bool strangers;		/* nothing is configured */
 	unsigned int peer_credits, credits;	/* 0: 8, 256 */
 };
 

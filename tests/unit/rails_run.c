@@ -183,7 +183,7 @@ static void add_peers(unsigned int ix)
 {
 	unsigned int i, nr = rails.cfg.single || rails.cfg.one_rail ? 0 : 1;
 
-	if ((rails.cfg.apart && ix) || rails.cfg.behind)
+	if ((rails.cfg.apart && ix) || rails.cfg.behind || rails.cfg.strangers)
 		return;
 	for (i = 0; i < rails.cfg.nr_nodes; i++) {
 		struct lnet_nid primary = rails_nid(i, 0), other = rails_nid(i, 1);
@@ -207,6 +207,7 @@ void rails_node_start(unsigned int ix)
 	n->ix = ix;
 	CU_ASSERT_FATAL(ENOUGH(lnet_create(&n->ln, &cfg)) == 0);
 	CU_ASSERT_FATAL(ENOUGH(lnet_lnd_register(n->ln, &rails_ops)) == 0);
+	UNIT_EQUAL(lnet_tunable_set(n->ln, "discovery", rails.cfg.discover), 0, "discovery");
 	for (r = 0; r < RAILS_RAILS; r++) {
 		if (!has_rail(ix, r))
 			continue;

@@ -90,6 +90,14 @@ static void test_one_rail(void)
 	each_fails(&cfg);
 }
 
+static void test_discovery(void)
+{
+	static const struct rails_cfg cfg = { .quiet = true, .discover = true, .strangers = true };
+
+	each_fails(&cfg);
+}
+
 UNIT_SUITE(nomem,
 	{ "two rails, any allocation fails: nothing is lost or doubled", test_two_rails },
-	{ "one rail, two shards, any allocation fails: the same", test_one_rail })
+	{ "one rail, two shards, any allocation fails: the same", test_one_rail },
+	{ "strangers that discover each other: the same", test_discovery })

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Discovery of one peer: when it is asked, when told, what becomes of an answer, and how long to
+ * pause after a failure. Requests never wait for it.
+ */
+#include <lnet/hash.h>
+#include "core.h"
+#include "peer.h"
+
+#define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause after a failure, doubling */
+#define RETRY_STEPS	6U			/* up to this many times */
+#define RETRY_MAX_NS	(60 * (u64)NSEC_PER_SEC)
+#define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* no reserve of operations */
+
+static const u8 edges[LNET_NR_DISC_STATES][LNET_NR_DISC_STATES] = {
+#define STATE(s)
+#define EDGE(a, b) [a][b] = 1,
+#include "states/discover.def"
+#undef STATE
+#undef EDGE
+};
+
+static void set_state(struct lnet_peer *peer, enum lnet_disc_state state)
+{
+	struct lnet_disc *d = &peer->disc;
+
+	if (d->state == state)
+		return;
+	WARN_ON_ONCE(!edges[d->state][state]);
+	lnet_edge(discover, peer, d->state, state);
+	d->state = state;
+}
+
+/* ---- who waits for the end of a round -------------------------------------------------------- */
+
+static void tell_waiters(struct lnet_peer *peer, int status)
+{
+	LIST_HEAD(waiters);
+
+	list_splice_init(&peer->disc.waiters, &waiters);
+	while (!list_empty(&waiters)) {
+		struct lnet_disc_waiter *w =
+			list_first_entry(&waiters, struct lnet_disc_waiter, link);
+
+		list_del_init(&w->link);
+		w->done(w, status);
+	}
+}
+
+bool lnet_disc_drop_waiter(struct lnet_peer *peer, struct lnet_disc_waiter *w)
+{
+	lockdep_assert_held(&peer->sh->lock);
+	if (list_empty(&w->link))
+		return false;
+	list_del_init(&w->link);
+	return true;
+}
+
+/* ---- what comes next ------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct lnet_peer *peer)
+{
+	return peer->disc.want_ping || lnet_push_needed(peer);
+}
+
+/* Nothing is under way now. What is wanted later has its timer. */
+static void rest(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_disc *d = &peer->disc;
+
+	if (d->status)
+		set_state(peer, DISC_FAILED);
+	else if (d->known)
+		set_state(peer, DISC_DONE);
+	if (is_wanted(peer))
+		lnet_timer_set(&p->sh->wheel, &d->timer, max(d->next_ns, p->now_ns + 1));
+	else if (d->known || d->status)
+		tell_waiters(peer, d->status);
+}
+
+/* Pings and pushes of discovery have turns in the budget of the node. False: not yet. */
+static bool has_turn(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_disc *d = &peer->disc;
+
+	if (!d->paid) {
+		d->paid = 1;
+		d->next_ns = max(d->next_ns, lnet_disc_turn(p->ln, p->now_ns));
+	}
+	return p->now_ns >= d->next_ns;
+}
+
+static bool is_busy(const struct lnet_peer *peer)
+{
+	return peer->disc.pushing || peer->contact_busy || peer->contact == CONTACT_PINGING ||
+	       peer->contact == CONTACT_OPENING;
+}
+
+static void go(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_disc *d = &peer->disc;
+	bool ping = d->want_ping;
+
+	if (ping ? lnet_contact_ask(p, peer) : lnet_push_send(p, peer)) {
+		d->paid = 0;
+		if (!ping)
+			set_state(peer, DISC_PUSH);
+		return;
+	}
+	d->next_ns = p->now_ns + AGAIN_NS;
+	rest(p, peer);
+}
+
+void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_disc *d = &peer->disc;
+
+	if (peer->deleted || READ_ONCE(p->ln->stopping) || lnet_nid_is_lo(&peer->primary))
+		return;
+	if (d->data && !d->pushing) {
+		set_state(peer, DISC_MERGE);
+		lnet_merge_due(p, peer);
+	} else if (is_busy(peer)) {
+		return;			/* whose end comes here again */
+	} else if (is_wanted(peer) && p->now_ns >= d->next_ns && has_turn(p, peer)) {
+		go(p, peer);
+	} else {
+		rest(p, peer);
+	}
+}
+
+void lnet_disc_timer(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	lnet_disc_step(p, peer);
+}
+
+u64 lnet_disc_random(struct lnet *ln, u64 range_ns)
+{
+	return range_ns * (ln->env->ops->random(ln->env) >> 44) >> 20;
+}
+
+/* ---- failure --------------------------------------------------------------------------------- */
+
+/* Half of it to all of it, so that many that fail together do not come again together. */
+static u64 pause_ns(struct lnet_pass *p, const struct lnet_disc *d)
+{
+	u64 ns = min(RETRY_NS << min_t(u32, d->fails, RETRY_STEPS), RETRY_MAX_NS);
+
+	return ns - lnet_disc_random(p->ln, ns / 2);
+}
+
+void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err)
+{
+	struct lnet_disc *d = &peer->disc;
+
+	d->next_ns = p->now_ns + pause_ns(p, d);
+	d->fails = min(d->fails + 1, U8_MAX);
+	d->status = err;
+	d->paid = 0;
+	if (!d->data)
+		set_state(peer, DISC_FAILED);
+	tell_waiters(peer, err);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+u32 lnet_disc_asked(struct lnet_peer *peer)
+{
+	struct lnet_disc *d = &peer->disc;
+	u32 size = clamp(d->size, LNET_PINGINFO_MIN, LNET_PINGINFO_MAX);
+
+	d->want_ping = 0;
+	if (!d->data && !d->pushing)
+		set_state(peer, DISC_PING);
+	return DIV_ROUND_UP(size, LNET_PINGINFO_MIN) * LNET_PINGINFO_MIN;
+}
+
+/* Too long for the room it had: asked again at once with more room, but not for ever. */
+static void was_cut(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_disc *d = &peer->disc;
+
+	if (d->fails)
+		lnet_disc_failed(p, peer, -EMSGSIZE);
+	else
+		d->fails = 1;
+	d->want_ping = 1;
+}
+
+bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_op *op)
+{
+	struct lnet_disc *d = &peer->disc;
+	int err = lnet_outcomes[op->outcome].err;
+
+	if (!err)
+		err = op->copy ? lnet_disc_take(p, peer, op->copy, op->mlength, false) : -ENOMEM;
+	if (err == -EMSGSIZE) {
+		was_cut(p, peer);
+	} else if (err) {
+		lnet_disc_failed(p, peer, err);
+	} else {
+		d->fails = 0;
+		d->status = 0;
+		d->next_ns = 0;
+	}
+	return !err || err == -EMSGSIZE;
+}
+
+/* ---- an info --------------------------------------------------------------------------------- */
+
+static bool is_news(const struct lnet_disc *d, u64 hash)
+{
+	return d->force_merge || d->data || hash != d->hash;
+}
+
+int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
+		   bool pushed)
+{
+	struct lnet_disc *d = &peer->disc;
+	struct lnet_pinginfo pi;
+	int rc = lnet_pinginfo_decode(&pi, data->data, len, NULL, 0);
+
+	if (rc == -EPROTO)
+		return rc;
+	if (pushed && !(pi.features & LNET_FEAT_MULTI_RAIL))
+		return -EOPNOTSUPP;
+	d->size = pi.size;
+	if (pushed && d->data && (s32)(pi.seq - d->seq) < 0)
+		return 0;		/* what waits is newer */
+	peer->features = pi.features;
+	d->known = 1;
+	if (rc == -EMSGSIZE)
+		return rc;
+	d->seq = pi.seq;
+	if (!is_news(d, lnet_hash_bytes(data->data, len, 1)))
+		return 0;
+	lnet_copy_get(data);
+	lnet_copy_put(d->data);
+	d->data = data;
+	d->data_len = len;
+	d->pushed = pushed;
+	return 0;
+}
+
+/* ---- what a user asks for -------------------------------------------------------------------- */
+
+void lnet_disc_want(struct lnet_pass *p, struct lnet_peer *peer, bool force,
+		    struct lnet_disc_waiter *w)
+{
+	struct lnet_disc *d = &peer->disc;
+
+	list_add_tail(&w->link, &d->waiters);
+	if (force || d->state == DISC_UNKNOWN || d->state == DISC_FAILED || d->off) {
+		d->want_ping = 1;
+		d->force_merge = 1;
+	}
+	if (force && peer->mr)
+		d->force_push = 1;
+	d->fails = 0;
+	d->next_ns = 0;
+	d->paid = 1;
+	lnet_disc_step(p, peer);
+}
+
+void lnet_disc_switched(struct lnet *ln)
+{
+	bool on = READ_ONCE(ln->tun.discovery);
+
+	if (!ln->ping_info || READ_ONCE(ln->stopping))
+		return;
+	lnet_ping_rebuild(ln);
+	lnet_push_all(ln, !on);
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+void lnet_disc_peer_init(struct lnet_peer *peer)
+{
+	struct lnet_disc *d = &peer->disc;
+
+	lnet_timer_init(&d->timer, LNET_TIMER_DISC);
+	INIT_LIST_HEAD(&d->waiters);
+	INIT_LIST_HEAD(&d->todo);
+}
+
+void lnet_disc_peer_end(struct lnet_peer *peer)
+{
+	lockdep_assert_held(&peer->sh->lock);
+	lnet_timer_cancel(&peer->sh->wheel, &peer->disc.timer);
+	tell_waiters(peer, -ECANCELED);
+}
+
+void lnet_disc_peer_free(struct lnet_peer *peer)
+{
+	WARN_ON_ONCE(!list_empty(&peer->disc.timer.link) || !list_empty(&peer->disc.waiters));
+	lnet_copy_put(peer->disc.data);
+}
+
+int lnet_disc_init(struct lnet *ln)
+{
+	struct lnet_discovery *d = &ln->disc;
+
+	spin_lock_init(&d->lock);
+	INIT_LIST_HEAD(&d->todo);
+	d->todo_ns = d->walk_ns = U64_MAX;
+	d->push_len = LNET_PINGINFO_MANUAL;
+	return 0;
+}
+
+void lnet_disc_fini(struct lnet *ln)
+{
+	struct lnet_discovery *d = &ln->disc;
+	struct lnet_peer *peer;
+
+	lnet_peer_put(d->walk_at);
+	d->walk_at = NULL;
+	while (!list_empty(&d->todo)) {
+		peer = list_first_entry(&d->todo, struct lnet_peer, disc.todo);
+		list_del_init(&peer->disc.todo);
+		lnet_peer_put(peer);
+	}
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Discovery: what a node knows of a peer from its ping info, and what the peer knows of it. A
+ * machine per peer in the peer's shard; only what changes records (merge.c) waits for the
+ * configuration.
+ */
+#ifndef LNET_DISCOVER_H
+#define LNET_DISCOVER_H
+
+struct lnet;
+struct lnet_copy;
+struct lnet_op;
+struct lnet_pass;
+struct lnet_peer;
+struct lnet_peer_ni;
+struct lnet_rx;
+struct lnet_shard;
+
+enum lnet_disc_state {
+#define STATE(s) s,
+#define EDGE(a, b)
+#include "states/discover.def"
+#undef STATE
+#undef EDGE
+	LNET_NR_DISC_STATES
+};
+
+enum lnet_said { LNET_SAID_NOTHING, LNET_SAID_UP, LNET_SAID_DOWN };	/* of an interface */
+
+struct lnet_disc {			/* [sh] of its peer, but for @todo */
+	u8 state;			/* enum lnet_disc_state */
+	u8 known;			/* an info was taken: the peer's features are true */
+	/* its features lack DISCOVERY, or ours did: its NIDs are not learned */
+	u8 off;
+	u8 want_ping;			/* what is known may be out of date */
+	u8 force_push, force_merge;
+	u8 pushing;			/* a push is under way */
+	u8 paid;			/* the next ping or push has its turn in the budget */
+	u8 fails;			/* in a row, capped */
+	u32 seq;			/* of the info taken last */
+	u32 acked;			/* our sequence that it acknowledged, or has asked for */
+	u32 told;			/* our sequence that left in answer to its discovery */
+	u32 size;			/* of its whole info; 0: unknown */
+	int status;			/* 0 or -errno: how the last round ended */
+	u64 hash;			/* of the info merged last; 0: none */
+	u64 next_ns;			/* no ping or push of discovery before */
+	u64 merge_by_ns;		/* what is busy is waited for until then; 0: not waiting */
+	struct lnet_copy *data;		/* the info that waits for the merge */
+	u32 data_len;
+	u8 pushed;			/* @data came by a push */
+	struct lnet_timer timer;
+	struct list_head waiters;	/* struct lnet_disc_waiter */
+	struct list_head todo;		/* [disc lock] in ln->disc.todo, which counts the peer */
+	u64 todo_ns;			/* [disc lock] not before */
+};
+
+/* Told once, by whichever thread ends the round, with the peer's shard locked. */
+struct lnet_disc_waiter {
+	struct list_head link;
+	void (*done)(struct lnet_disc_waiter *w, int status);
+};
+
+struct lnet_discovery {			/* of an instance */
+	spinlock_t lock;		/* leaf */
+	struct list_head todo;		/* [lock] peers whose records are to change; bound: peers */
+	u64 todo_ns;			/* when the worker looks at @todo; WRITE_ONCE */
+	u64 walk_ns;			/* when it walks the peers for pushes; WRITE_ONCE */
+	struct lnet_peer *walk_at;	/* worker of shard 0: counted */
+	u8 walk_rest;			/* it: those not heard of lately have their turn */
+	u8 walking;			/* it */
+	/* who was known before is told, whatever it has acknowledged; [lock] next walk, it: this */
+	u64 next_force_ns, force_ns;
+	u32 walk_wanted, walk_done;	/* [lock], it: a change during a walk makes another one */
+	u64 budget_ns;			/* [lock] when all so far had gone, had they gone evenly */
+	u32 push_len;			/* room for a push that comes in; WRITE_ONCE */
+};
+
+/* ---- discover.c ------------------------------------------------------------------------------ */
+int lnet_disc_init(struct lnet *ln);
+void lnet_disc_fini(struct lnet *ln);			/* workers and operations have ended */
+void lnet_disc_peer_init(struct lnet_peer *peer);
+void lnet_disc_peer_end(struct lnet_peer *peer);	/* [sh] it is no peer any more */
+void lnet_disc_peer_free(struct lnet_peer *peer);	/* nobody has it any more */
+/* [sh] what is due next for @peer, if anything is */
+void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer);
+void lnet_disc_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */
+/* [sh] a ping leaves; bytes its answer may have */
+u32 lnet_disc_asked(struct lnet_peer *peer);
+/* [sh] it ended. True: with an info, so that the peer's features are true */
+bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_op *op);
+/*
+ * [sh] @len bytes in @data came. 0; -EPROTO: no info; -EMSGSIZE: not all of it; -EOPNOTSUPP: a push
+ * of one that is not multi-rail
+ */
+int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
+		   bool pushed);
+/* [sh] @err: 0, or why the round failed; the next one is not at once */
+void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err);
+/*
+ * [sh] What a user asks for: everything anew if @force, else what is missing. @w is told when it is
+ * over, perhaps before this returns.
+ */
+void lnet_disc_want(struct lnet_pass *p, struct lnet_peer *peer, bool force,
+		    struct lnet_disc_waiter *w);
+bool lnet_disc_drop_waiter(struct lnet_peer *peer, struct lnet_disc_waiter *w);	/* [sh] */
+/* 0 to @range_ns, which is at most hours */
+u64 lnet_disc_random(struct lnet *ln, u64 range_ns);
+/* cfg_mutex held: the tunable was set */
+void lnet_disc_switched(struct lnet *ln);
+
+/* ---- merge.c --------------------------------------------------------------------------------- */
+/* [sh] the records are to follow peer->disc.data; the worker comes */
+void lnet_merge_due(struct lnet_pass *p, struct lnet_peer *peer);
+/* worker of shard 0, no lock held */
+void lnet_merge_work(struct lnet_pass *p);
+
+/* ---- push.c ---------------------------------------------------------------------------------- */
+bool lnet_push_needed(const struct lnet_peer *peer);	/* [sh] wire.md 7.3 */
+bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] false: no reserve */
+/* cfg_mutex held: our info changed. @force: also those who need not know by wire.md 7.3 */
+void lnet_push_all(struct lnet *ln, bool force);
+/* worker of shard 0, no lock held: peers whose push is due soon get their time */
+void lnet_push_work(struct lnet_pass *p);
+/* any lock; when the next ping or push may go */
+u64 lnet_disc_turn(struct lnet *ln, u64 now_ns);
+struct lnet_copy *lnet_ping_info(struct lnet *ln);	/* ping.c: counted, or NULL */
+u32 lnet_ping_info_seq(const struct lnet_copy *info);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Pushes: to whom our ping info is sent unasked, when, and what becomes of those that come in. Many
+ * peers are told of a change one after the other, those heard of lately first.
+ */
+#include "core.h"
+#include "peer.h"
+
+#define SLICE		128U	/* peers looked at in one visit of the worker */
+#define PAUSE_NS	((u64)NSEC_PER_MSEC)	/* between two slices of a walk */
+#define BURST		32U	/* pings and pushes that may follow each other at once */
+#define LATER		10U	/* times push_delay: who was not heard of lately */
+#define INFO_SEQ	24	/* where an info of our own has its sequence */
+
+/* ---- to whom --------------------------------------------------------------------------------- */
+
+u32 lnet_ping_info_seq(const struct lnet_copy *info)
+{
+	u32 seq;
+
+	memcpy(&seq, info->data + INFO_SEQ, sizeof(seq));
+	return seq;
+}
+
+/* What it asked for by itself a node of this project needs not be told; a stock one wants to be. */
+static u32 seq_known(const struct lnet_peer *peer)
+{
+	const struct lnet_disc *d = &peer->disc;
+
+	if ((peer->features & LNET_FEAT_OPEN) && (s32)(d->told - d->acked) > 0)
+		return d->told;
+	return d->acked;
+}
+
+bool lnet_push_needed(const struct lnet_peer *peer)
+{
+	const struct lnet_disc *d = &peer->disc;
+	const struct lnet *ln = peer->ln;
+
+	if (!peer->mr || !d->known || d->pushing)
+		return false;
+	if (d->force_push)
+		return true;
+	return (peer->features & LNET_FEAT_DISCOVERY) && READ_ONCE(ln->tun.discovery) &&
+	       (s32)(READ_ONCE(ln->ping_seq) - seq_known(peer)) > 0;
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+static void pushed(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_peer *peer = op->peer;
+	struct lnet_disc *d = &peer->disc;
+	int err = lnet_outcomes[op->outcome].err;
+
+	d->pushing = 0;
+	if (err) {
+		lnet_disc_failed(p, peer, err);
+	} else {
+		d->acked = lnet_ping_info_seq(op->copy);
+		d->fails = 0;
+		d->status = 0;
+		d->next_ns = 0;
+	}
+	lnet_disc_step(p, peer);
+}
+
+static struct lnet_peer_ni *any_pni(struct lnet_peer *peer)
+{
+	struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		if (!pni->deleted && !list_empty(&pni->paths))
+			return pni;
+	return NULL;
+}
+
+static void fill(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni,
+		 struct lnet_copy *info)
+{
+	op->type = LNET_OP_PUT;
+	op->cls = LNET_CLS_CONTROL;
+	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT | LNET_OPF_ACK;
+	op->peer = pni->peer;
+	lnet_peer_get(op->peer);
+	op->sh = p->sh;
+	op->dst_pni = pni;
+	lnet_peer_ni_hold(pni);
+	op->target = pni->nid;
+	op->target_pid = LNET_PID;
+	op->portal = LNET_PORTAL_RESERVED;
+	op->match_bits = LNET_PING_MATCHBITS;
+	op->copy = info;
+	op->len = info->len;
+	op->timeout_ns = div_u64(READ_ONCE(p->ln->tun.transaction_timeout),
+				 max_t(u32, READ_ONCE(p->ln->tun.retry_count), 1));
+	op->done = pushed;
+}
+
+bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_peer_ni *pni = any_pni(peer);
+	struct lnet_op *op = pni ? lnet_op_take(p->sh) : NULL;
+	struct lnet_copy *info;
+
+	if (!op)
+		return false;
+	info = lnet_ping_info(p->ln);
+	if (!info || lnet_slot_take(p->ln, op)) {
+		lnet_copy_put(info);
+		lnet_op_recycle(p->sh, op);
+		return false;
+	}
+	fill(p, op, pni, info);
+	peer->disc.force_push = 0;
+	peer->disc.pushing = 1;
+	lnet_count(p->sh, pushes_sent);
+	lnet_op_defer(p, op);
+	return true;
+}
+
+/* ---- when ------------------------------------------------------------------------------------ */
+
+u64 lnet_disc_turn(struct lnet *ln, u64 now_ns)
+{
+	u64 gap_ns = div64_u64(NSEC_PER_SEC, READ_ONCE(ln->tun.push_rate));
+	u64 slack_ns = gap_ns * BURST, at_ns;
+
+	spin_lock(&ln->disc.lock);
+	at_ns = max(ln->disc.budget_ns, now_ns > slack_ns ? now_ns - slack_ns : 0);
+	ln->disc.budget_ns = at_ns + gap_ns;
+	spin_unlock(&ln->disc.lock);
+	return max(at_ns, now_ns);
+}
+
+/* What was off while discovery was: it is asked for its NIDs. */
+static bool is_learned_late(const struct lnet_peer *peer)
+{
+	const struct lnet_disc *d = &peer->disc;
+
+	return d->known && d->off && (peer->features & LNET_FEAT_DISCOVERY) &&
+	       READ_ONCE(peer->ln->tun.discovery);
+}
+
+/* [sh] Its time, unless it has one already or pauses after a failure. */
+static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
+{
+	u64 delay_ns = READ_ONCE(p->ln->tun.push_delay);
+	struct lnet_disc *d = &peer->disc;
+	u64 at_ns;
+
+	if (peer->deleted || !d->known || !lnet_peer_is_heard(peer, p->now_ns) != rest)
+		return;
+	if (peer->made_ns < p->ln->disc.force_ns && peer->mr)
+		d->force_push = 1;
+	if (is_learned_late(peer))
+		d->want_ping = d->force_merge = 1;
+	if ((!d->want_ping && !lnet_push_needed(peer)) || !list_empty(&d->timer.link))
+		return;
+	at_ns = p->now_ns + (rest ? delay_ns : 0);
+	at_ns += lnet_disc_random(p->ln, rest ? (LATER - 1) * delay_ns : delay_ns);
+	d->next_ns = max(d->next_ns, at_ns);
+	lnet_disc_step(p, peer);
+}
+
+static void walk_begin(struct lnet_discovery *d)
+{
+	d->walking = 1;
+	d->walk_rest = 0;
+	spin_lock(&d->lock);
+	d->walk_done = d->walk_wanted;
+	d->force_ns = d->next_force_ns;
+	d->next_force_ns = 0;
+	spin_unlock(&d->lock);
+}
+
+/* Twice over all peers: first those heard of lately. When to go on; U64_MAX: it is over. */
+static u64 walk(struct lnet_pass *p)
+{
+	struct lnet_discovery *d = &p->ln->disc;
+	struct lnet_peer *peer = d->walk_at;
+	unsigned int nr;
+
+	if (!d->walking)
+		walk_begin(d);
+	d->walk_at = NULL;
+	for (nr = 0; nr < SLICE; nr++) {
+		peer = lnet_peer_next(p->ln, peer);
+		if (!peer)
+			break;
+		lnet_enter(p, peer->sh);
+		time_set(p, peer, d->walk_rest);
+		lnet_leave(p);
+	}
+	d->walk_at = peer;
+	if (!peer && !d->walk_rest)
+		d->walk_rest = 1;
+	else if (!peer)
+		d->walking = 0;
+	if (!d->walking && d->walk_done == READ_ONCE(d->walk_wanted))
+		return U64_MAX;
+	return p->now_ns + PAUSE_NS;
+}
+
+void lnet_push_work(struct lnet_pass *p)
+{
+	struct lnet *ln = p->ln;
+	u64 next_ns;
+
+	if (p->now_ns < READ_ONCE(ln->disc.walk_ns))
+		return;
+	WRITE_ONCE(ln->disc.walk_ns, U64_MAX);
+	if (READ_ONCE(ln->stopping))
+		return;
+	next_ns = walk(p);
+	if (next_ns != U64_MAX)
+		lnet_look_by(ln, &ln->disc.walk_ns, next_ns);
+}
+
+void lnet_push_all(struct lnet *ln, bool force)
+{
+	u64 now_ns = ln->env->ops->now_ns(ln->env);
+	struct lnet_discovery *d = &ln->disc;
+
+	if (!READ_ONCE(ln->nr_peers) || READ_ONCE(ln->stopping))
+		return;
+	spin_lock(&d->lock);
+	WRITE_ONCE(d->walk_wanted, d->walk_wanted + 1);
+	if (force)
+		d->next_force_ns = now_ns;
+	spin_unlock(&d->lock);
+	lnet_look_by(ln, &d->walk_ns, now_ns + READ_ONCE(ln->tun.push_delay));
+}
+
+/* ---- receiving ------------------------------------------------------------------------------- */
+
+/* [sh] */
+static void take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_rx *rx)
+{
+	struct lnet_disc *d = &peer->disc;
+	int rc = lnet_disc_take(p, peer, rx->copy, rx->mlength, true);
+
+	lnet_count(p->sh, pushes_received);
+	if (rc == -EOPNOTSUPP)
+		return;
+	if (rc) {		/* nonsense, or too long: it is asked */
+		d->want_ping = 1;
+		if (rc == -EMSGSIZE)
+			WRITE_ONCE(p->ln->disc.push_len, max(p->ln->disc.push_len, d->size));
+	} else {
+		d->fails = 0;
+		d->status = 0;
+	}
+	lnet_disc_step(p, peer);
+}
+
+void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	if (!rx->src->deleted && !lnet_nid_is_lo(&rx->src->peer->primary))
+		take(p, rx->src->peer, rx);
+}

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Discovery: who is asked and told what, how often, what becomes of it, and what does not stop. */
+#include "rails.h"
+
+static const struct rails_cfg strangers = { .quiet = true, .discover = true, .strangers = true };
+
+static const struct lnet_disc *disc(unsigned int from, unsigned int to)
+{
+	return &rails_peer(from, to)->disc;
+}
+
+static unsigned int nids_of(unsigned int from, unsigned int to)
+{
+	const struct lnet_peer_ni *pni;
+	unsigned int nr = 0;
+
+	list_for_each_entry(pni, &rails_peer(from, to)->pnis, link)
+		nr += !pni->deleted;
+	return nr;
+}
+
+/* Of node @from, how many records it has but for its loopback. */
+static unsigned int records(unsigned int from)
+{
+	struct lnet *ln = rails.node[from].ln;
+	struct lnet_peer *peer;
+	unsigned int nr = 0;
+
+	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer))
+		nr += !lnet_nid_is_lo(&peer->primary);
+	return nr;
+}
+
+/* Pings, openings, pushes and their answers since the last call. */
+static unsigned int control(void)
+{
+	static unsigned int last;
+	unsigned int nr = 0, was = last, i;
+
+	for (i = 0; i < rails.cfg.nr_nodes; i++)
+		nr += 2 * (unsigned int)(rails_stat(i, LNET_C_pings_sent) +
+					 rails_stat(i, LNET_C_pushes_sent));
+	last = nr;
+	return nr > was ? nr - was : 0;
+}
+
+static void begin(void)
+{
+	rails_begin(&strangers);
+	control();
+}
+
+static void send(unsigned int from, unsigned int to)
+{
+	unsigned int tag = rails_get(from, to, 8, 0);
+
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "delivered");
+}
+
+static void knows(unsigned int from, unsigned int to, unsigned int nids)
+{
+	struct lnet_nid nid = rails_nid(to, 0);
+
+	UNIT_EQUAL(disc(from, to)->state, DISC_DONE, "state");
+	UNIT_EQUAL(nids_of(from, to), nids, "interfaces");
+	UNIT_EQUAL(records(from), 1, "one record");
+	UNIT_EQUAL(lnet_nid_same(&rails_peer(from, to)->primary, &nid), true, "primary NID");
+	UNIT_EQUAL(rails_peer(from, to)->mr, 1, "multi-rail");
+}
+
+/* wire.md 7.2: given one NID, both know all of the other; six messages. */
+static void test_first(void)
+{
+	unsigned int i;
+
+	begin();
+	send(0, 1);
+	knows(0, 1, 2);
+	knows(1, 0, 2);
+	UNIT_EQUAL(control(), 6, "ping, opening and push, each answered");
+	for (i = 0; i < 16; i++)
+		send(0, 1);
+	UNIT_EQUAL(control(), 0, "and no more");
+	CU_ASSERT(rails_path(0, 1, 1)->evidence_ns > 0);	/* the other rail is used */
+	send(1, 0);
+	UNIT_EQUAL(control(), 2, "who was told opens at once");
+	rails_run(5 * NSEC_PER_SEC);
+	UNIT_EQUAL(control(), 0, "nobody is told what it has asked for");
+	rails_end();
+}
+
+/* To a stock node as stock nodes do: it is told though it asked, and not asked if it told. */
+static void test_stock(void)
+{
+	begin();
+	rails.node[0].stock = true;
+	send(0, 1);
+	knows(1, 0, 2);
+	UNIT_EQUAL(rails_stat(1, LNET_C_pushes_sent), 1, "the reverse push");
+	UNIT_EQUAL(rails_stat(1, LNET_C_pings_sent), 0, "no ping");
+	control();
+	send(1, 0);
+	UNIT_EQUAL(rails_peer(1, 0)->contact, CONTACT_PLAIN, "under stock rules");
+	UNIT_EQUAL(control(), 0, "nothing is asked");
+	rails_end();
+}
+
+static void ni_del(unsigned int node, unsigned int rail)
+{
+	struct lnet_nid nid = rails_nid(node, rail);
+
+	UNIT_EQUAL(lnet_ni_del(rails.node[node].ln, &nid), 0, "removal");
+}
+
+static void ni_add(unsigned int node, unsigned int rail)
+{
+	struct lnet_ni_cfg cfg;
+
+	lnet_ni_cfg_init(&cfg);
+	cfg.nid = rails_nid(node, rail);
+	UNIT_EQUAL(lnet_ni_add(rails.node[node].ln, &cfg), 0, "addition");
+}
+
+/* wire.md 7.6: a change is told once, however many there are. */
+static void test_changes(void)
+{
+	begin();
+	send(0, 1);
+	control();
+	ni_del(1, 1);
+	rails_run(2 * NSEC_PER_SEC);
+	knows(0, 1, 1);
+	UNIT_EQUAL(control(), 2, "one push");
+	send(0, 1);
+	ni_add(1, 1);
+	rails_run(2 * NSEC_PER_SEC);
+	knows(0, 1, 2);
+	UNIT_EQUAL(control(), 2, "one push");
+	ni_del(1, 1);
+	ni_add(1, 1);
+	ni_del(1, 1);
+	ni_add(1, 1);
+	rails_run(2 * NSEC_PER_SEC);
+	knows(0, 1, 2);
+	UNIT_EQUAL(control(), 2, "one push for four changes");
+	rails_end();
+}
+
+static void test_both_change(void)
+{
+	begin();
+	send(0, 1);
+	send(1, 0);
+	ni_del(0, 1);
+	ni_del(1, 1);
+	rails_run(2 * NSEC_PER_SEC);
+	knows(0, 1, 1);
+	knows(1, 0, 1);
+	ni_add(0, 1);
+	ni_add(1, 1);
+	rails_run(2 * NSEC_PER_SEC);
+	knows(0, 1, 2);
+	knows(1, 0, 2);
+	rails_end();
+}
+
+/* A ping without answer, and the negative cache: requests go on, pings do not follow each other. */
+static void test_silent(void)
+{
+	unsigned int i;
+
+	begin();
+	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	for (i = 0; i < 100; i++) {
+		rails_get(0, 1, 8, 0);
+		rails_run(200 * RAILS_MS);
+	}
+	UNIT_EQUAL(disc(0, 1)->state, DISC_FAILED, "failed");
+	CU_ASSERT(rails_stat(0, LNET_C_pings_sent) <= 5);
+	for (i = 1; i <= 100; i++)
+		UNIT_EQUAL(!rails_done(i) && i < 80, 0, "nothing waits for it");
+	rails_clear();
+	rails_run(20 * NSEC_PER_SEC);
+	send(0, 1);
+	knows(0, 1, 2);
+	rails_end();
+}
+
+/* LU-16149, LU-15234: whatever is lost, nobody is left on the way. */
+static void test_push_lost(void)
+{
+	begin();
+	rails_on(0, -1, RAILS_CORE, FATE_DELIVER, LNET_OK, 2);
+	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	send(0, 1);
+	UNIT_EQUAL(disc(0, 1)->state, DISC_PUSH, "pushing");
+	rails_run(6 * NSEC_PER_SEC);
+	UNIT_EQUAL(disc(0, 1)->state, DISC_FAILED, "failed");
+	rails_clear();
+	rails_run(10 * NSEC_PER_SEC);
+	knows(0, 1, 2);
+	knows(1, 0, 2);
+	rails_end();
+}
+
+/* ---- answers that were meddled with ---------------------------------------------------------- */
+
+static struct rails_msg *reply_of(unsigned int node)
+{
+	struct rails_msg *m;
+
+	list_for_each_entry(m, &rails.delayed, link)
+		if (m->from == (int)node && m->hdr.type == LNET_MSG_REPLY && m->len == 64)
+			return m;
+	return NULL;
+}
+
+static u32 word_at(const struct rails_msg *m, unsigned int at)
+{
+	return get_unaligned_le32(m->data + at);
+}
+
+/* LU-15512 and wire.md 6.5: nonsense is asked again after a pause, not at once and for ever. */
+static void test_nonsense(void)
+{
+	static const struct {
+		const char *name;
+		unsigned int at;
+		u32 value;
+	} rows[] = {
+		{ "magic", 0, 0x12345678 },
+		{ "no NI_STATUS", 4, LNET_FEAT_MULTI_RAIL },
+		{ "no entries", 12, 0 },
+		{ "too many entries", 12, 5000 },
+		{ "entry 0 is not the loopback", 16, 7 },
+	};
+	struct rails_msg *m;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		begin();
+		rails_on(1, -1, RAILS_CORE, FATE_DELAY, LNET_OK, 1);
+		rails_get(0, 1, 8, 0);
+		rails_pump();
+		m = reply_of(1);
+		CU_ASSERT_FATAL(m != NULL);
+		put_unaligned_le32(rows[i].value, m->data + rows[i].at);
+		rails_release();
+		UNIT_EQUAL(disc(0, 1)->state, DISC_FAILED, rows[i].name);
+		UNIT_EQUAL(nids_of(0, 1), 1, rows[i].name);
+		UNIT_EQUAL(rails_stat(0, LNET_C_pings_sent), 1, rows[i].name);
+		rails_run(NSEC_PER_SEC * 2);
+		send(0, 1);
+		rails_run(NSEC_PER_SEC);
+		knows(0, 1, 2);
+		rails_end();
+	}
+}
+
+/* Longer than the room for it: asked again with more, at once, but only once if it never fits. */
+static void test_cut(void)
+{
+	struct rails_msg *m;
+	unsigned int i, asked;
+
+	begin();
+	rails_on(1, -1, RAILS_CORE, FATE_DELAY, LNET_OK, 1);
+	rails_get(0, 1, 8, 0);
+	rails_pump();
+	m = reply_of(1);
+	CU_ASSERT_FATAL(m != NULL);
+	put_unaligned_le32(40, m->data + 12);
+	rails_release();
+	UNIT_EQUAL(disc(0, 1)->size <= 656, true, "what it said");
+	rails_run(20 * RAILS_MS);
+	knows(0, 1, 2);
+	rails_end();
+
+	begin();
+	rails_on(1, -1, RAILS_CORE, FATE_DELAY, LNET_OK, -1);
+	for (i = 0; i < 100; i++) {
+		if (!(i % 10))
+			rails_get(0, 1, 8, 0);
+		rails_run(200 * RAILS_MS);
+		m = reply_of(1);
+		if (m && word_at(m, 0) == LNET_PING_MAGIC)
+			put_unaligned_le32(20 + i, m->data + 12);
+		rails_release();
+	}
+	asked = (unsigned int)rails_stat(0, LNET_C_pings_sent);
+	UNIT_EQUAL(asked < 25, true, "no loop");
+	UNIT_EQUAL(disc(0, 1)->state, DISC_FAILED, "not known");
+	rails_clear();
+	rails_end();
+}
+
+/* ---- pushes by hand -------------------------------------------------------------------------- */
+
+/* From the other's first interface: @nr NIDs of it, its second one DOWN if asked. */
+static struct rails_msg *info_wire(unsigned int from, unsigned int to, u8 *buf, u32 len)
+{
+	struct rails_msg m = { .from = (int)from, .to = (int)to, .type = RAILS_CORE, .data = buf };
+
+	m.len = len;
+	m.hdr.type = LNET_MSG_PUT;
+	m.hdr.src_nid = rails_nid(from, 0);
+	m.hdr.dest_nid = rails_nid(to, 0);
+	m.via = m.hdr.src_nid;
+	m.at = m.hdr.dest_nid;
+	m.hdr.src_pid = m.hdr.dest_pid = LNET_PID;
+	m.hdr.payload_len = m.len;
+	m.hdr.msg.put.ptl_index = LNET_PORTAL_RESERVED;
+	m.hdr.msg.put.match_bits = LNET_PING_MATCHBITS;
+	lnet_handle_set_none(&m.hdr.msg.put.ack_wmd);
+	rails_again(&m);
+	return list_last_entry(&rails.wire, struct rails_msg, link);
+}
+
+static void push_info(unsigned int from, unsigned int to, u8 *buf, u32 len)
+{
+	info_wire(from, to, buf, len);
+	rails_pump();
+}
+
+static struct rails_msg *push_wire(unsigned int from, unsigned int to, u32 features, u32 seq,
+				   unsigned int nr, u32 status)
+{
+	struct lnet_pinginfo_ni nis[RAILS_RAILS];
+	u8 buf[256];
+	unsigned int i;
+	int len;
+
+	for (i = 0; i < nr; i++) {
+		nis[i].nid = rails_nid(from, i);
+		nis[i].status = i ? status : LNET_NI_UP;
+	}
+	len = lnet_pinginfo_encode(buf, sizeof(buf), features, LNET_PID, seq, nis, nr);
+	CU_ASSERT_FATAL(len > 0);
+	return info_wire(from, to, buf, (u32)len);
+}
+
+static void push(unsigned int from, unsigned int to, u32 features, u32 seq, unsigned int nr,
+		 u32 status)
+{
+	push_wire(from, to, features, seq, nr, status);
+	rails_pump();
+}
+
+#define FULL (LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | \
+	      LNET_FEAT_DISCOVERY)
+
+/* behaviour.md 15.3, wire.md 7.4: an inbound push, row by row. */
+static void test_pushed(void)
+{
+	static const struct {
+		const char *name;
+		u32 features;
+		unsigned int nr, nids, mr;
+	} rows[] = {
+		{ "all of it", FULL, 2, 2, 1 },
+		{ "not multi-rail: ignored", FULL & ~LNET_FEAT_MULTI_RAIL, 2, 1, 0 },
+		{ "does not discover: one record per NID", FULL & ~LNET_FEAT_DISCOVERY, 2, 1, 0 },
+		{ "one NID", FULL, 1, 1, 1 },
+		{ "without a primary NID", FULL, 0, 1, 0 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		begin();
+		rails_on(1, -1, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+		push(1, 0, rows[i].features, 7, rows[i].nr, LNET_NI_UP);
+		UNIT_EQUAL(nids_of(0, 1), rows[i].nids, rows[i].name);
+		UNIT_EQUAL(rails_peer(0, 1)->mr, rows[i].mr, rows[i].name);
+		rails_end();
+	}
+}
+
+/* Known to discover, it says that it does no more; and that it does again. */
+static void test_toggled(void)
+{
+	begin();
+	send(0, 1);
+	knows(0, 1, 2);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "discovery", 0), 0, "off");
+	rails_run(2 * NSEC_PER_SEC);
+	UNIT_EQUAL(nids_of(0, 1), 1, "as if it had one NID");
+	UNIT_EQUAL(rails_peer(0, 1)->mr, 0, "not multi-rail");
+	UNIT_EQUAL(nids_of(1, 0), 2, "what it has learned stays");
+	send(0, 1);
+	send(1, 0);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "discovery", 1), 0, "on");
+	rails_run(2 * NSEC_PER_SEC);
+	knows(0, 1, 2);
+	knows(1, 0, 2);
+	rails_end();
+}
+
+/* LU-14661: off before the first contact, on after it. */
+static void test_late(void)
+{
+	begin();
+	UNIT_EQUAL(lnet_tunable_set(rails.node[0].ln, "discovery", 0), 0, "off");
+	send(0, 1);
+	UNIT_EQUAL(nids_of(0, 1), 1, "nothing is learned");
+	UNIT_EQUAL(rails_stat(0, LNET_C_pushes_sent), 0, "nor told");
+	UNIT_EQUAL(lnet_tunable_set(rails.node[0].ln, "discovery", 1), 0, "on");
+	rails_run(3 * NSEC_PER_SEC);
+	knows(0, 1, 2);
+	knows(1, 0, 2);
+	rails_end();
+}
+
+/* An older one that was overtaken says nothing; DOWN costs health once, and the rail is avoided. */
+static void test_status(void)
+{
+	unsigned int i, tag, before;
+	const struct lnet_peer_ni *pni;
+
+	begin();
+	send(0, 1);
+	push(1, 0, FULL | LNET_FEAT_OPEN, 100, 2, LNET_NI_DOWN);
+	pni = rails_path(0, 1, 1)->pni;
+	UNIT_EQUAL(pni->said, LNET_SAID_DOWN, "down");
+	CU_ASSERT(pni->health < LNET_HEALTH_MAX);
+	before = rails.nr_tags;
+	for (i = 0; i < 10; i++)
+		send(0, 1);
+	for (tag = before + 1; tag <= rails.nr_tags; tag++)
+		UNIT_EQUAL(rails.req[tag].on_rail[1], 0, "avoided");
+	push(1, 0, FULL | LNET_FEAT_OPEN, 101, 2, LNET_NI_UP);
+	UNIT_EQUAL(pni->said, LNET_SAID_UP, "up");
+	rails_end();
+}
+
+/* ---- what meets what ------------------------------------------------------------------------- */
+
+static void lose_all(unsigned int from, unsigned int to)
+{
+	rails_lost(from, to, 0, LNET_PATH_LOST);
+	rails_lost(from, to, 1, LNET_PATH_LOST);
+	UNIT_EQUAL(rails_peer(from, to)->contact, CONTACT_DOUBT, "in doubt");
+}
+
+/* The peer is asked whether it lives while it is to be told of a change. */
+static void test_change_in_doubt(void)
+{
+	begin();
+	send(0, 1);
+	send(0, 1);
+	lose_all(0, 1);
+	ni_del(0, 1);
+	send(0, 1);
+	rails_run(2 * NSEC_PER_SEC);
+	knows(0, 1, 2);
+	knows(1, 0, 1);
+	rails_end();
+}
+
+/* Good news and bad news come together, and bad news while a push is under way. */
+static void test_bad_push(void)
+{
+	struct rails_msg *m;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		begin();
+		send(0, 1);
+		rails_on(0, -1, RAILS_ANY, FATE_DELAY, LNET_OK, i ? -1 : 0);
+		if (i)
+			ni_del(0, 1);
+		rails_run(NSEC_PER_SEC);
+		UNIT_EQUAL(disc(0, 1)->state, i ? DISC_PUSH : DISC_DONE, "state");
+		if (!i)
+			push_wire(1, 0, FULL | LNET_FEAT_OPEN, 50, 1, LNET_NI_UP);
+		m = push_wire(1, 0, FULL, 51, 2, LNET_NI_UP);
+		put_unaligned_le32(0, m->data);
+		while (!list_empty(&rails.wire))
+			rails_deliver();
+		rails_clear();
+		rails_release();
+		rails_run(2 * NSEC_PER_SEC);
+		knows(0, 1, 2);
+		rails_end();
+	}
+}
+
+/* The ping failed, but what the peer says by itself is heard: the same as before, or news. */
+static void test_heard_after_failure(void)
+{
+	struct lnet_copy *info;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		begin();
+		send(0, 1);
+		send(0, 1);
+		lose_all(0, 1);
+		rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+		rails_put(0, 1, 8, LNET_ACK, 0);
+		rails_run(3 * NSEC_PER_SEC);
+		UNIT_EQUAL(disc(0, 1)->state, DISC_FAILED, "no answer");
+		info = lnet_ping_info(rails.node[1].ln);
+		push_info(1, 0, info->data, info->len);
+		lnet_copy_put(info);
+		UNIT_EQUAL(disc(0, 1)->state, DISC_DONE, "heard");
+		rails_put(0, 1, 8, LNET_ACK, 0);
+		rails_run(3 * NSEC_PER_SEC);
+		UNIT_EQUAL(disc(0, 1)->state, DISC_FAILED, "no answer");
+		push(1, 0, FULL | LNET_FEAT_OPEN, 50, 2, LNET_NI_UP);
+		UNIT_EQUAL(disc(0, 1)->state, DISC_DONE, "news");
+		rails_end();
+	}
+}
+
+/* ---- the end of a node ----------------------------------------------------------------------- */
+
+/* LU-15616, LU-17103: with pings, pushes and merges under way; nothing is left, nothing hangs. */
+static void test_shutdown(void)
+{
+	unsigned int nr;
+
+	for (nr = 0; nr < 12; nr++) {
+		begin();
+		rails_on(0, -1, RAILS_CORE, FATE_DELIVER, LNET_OK, (int)(nr % 4));
+		rails_on(0, -1, RAILS_CORE, nr & 4 ? FATE_KEEP : FATE_POST, LNET_OK, -1);
+		rails_get(0, 1, 8, 0);
+		if (nr & 8)
+			rails_pump();
+		else
+			while (!list_empty(&rails.wire))
+				rails_deliver();
+		rails_node_stop(0);
+		rails_end();
+	}
+}
+
+UNIT_SUITE(discover,
+	{ "wire.md 7.2: given one NID both know all, by six messages", test_first },
+	{ "wire.md 7.3: a stock node is told, and not asked when it told", test_stock },
+	{ "wire.md 7.6: changes are told, several at once", test_changes },
+	{ "wire.md 7.6: both ends change", test_both_change },
+	{ "behaviour.md W24: a silent peer is asked now and then, requests go on", test_silent },
+	{ "LU-16149: a push that is lost is sent again", test_push_lost },
+	{ "LU-15512: nonsense is no loop", test_nonsense },
+	{ "wire.md 6.4: what is cut is asked again with more room", test_cut },
+	{ "wire.md 7.4: what pushes do", test_pushed },
+	{ "LU-11641: off and on again at the other end", test_toggled },
+	{ "LU-14661: off and on again here", test_late },
+	{ "behaviour.md 5.6: DOWN and UP", test_status },
+	{ "a change while the peer is asked whether it lives", test_change_in_doubt },
+	{ "wire.md 7.4: a push that is nonsense makes a ping", test_bad_push },
+	{ "heard after a failure", test_heard_after_failure },
+	{ "LU-15616: the end of a node with all of it under way", test_shutdown })

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Records of peers after what their ping infos say: the conflict table of behaviour.md 5.8. */
+#include "node.h"
+#include "peer.h"
+
+#define FULL (LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | \
+	      LNET_FEAT_DISCOVERY)
+
+/* "a" to "f": 10.0.0.1@tcp to 10.0.0.6@tcp; upper case: 10.1.0.1@tcp1 and so on; "o": our own. */
+static struct lnet_nid nid_of(char c)
+{
+	char text[32];
+
+	if (c == 'o')
+		return nid("10.0.0.9@tcp");
+	if (c >= 'a')
+		snprintf(text, sizeof(text), "10.0.0.%d@tcp", c - 'a' + 1);
+	else
+		snprintf(text, sizeof(text), "10.1.0.%d@tcp1", c - 'A' + 1);
+	return nid(text);
+}
+
+static char name_of(const struct lnet_nid *n)
+{
+	char c;
+
+	for (c = 'A'; c <= 'f'; c++) {
+		struct lnet_nid at = nid_of(c);
+
+		if (lnet_nid_same(&at, n))
+			return c;
+	}
+	return '?';
+}
+
+static int order(const void *a, const void *b)
+{
+	return *(const char *)a - *(const char *)b;
+}
+
+/* Each record: its primary NID, the others; "*" if multi-rail; apart by blanks, all in order. */
+static void tell(struct lnet *ln, char *out)
+{
+	char word[16][16] = { "" };
+	const struct lnet_peer_ni *pni;
+	unsigned int nr = 0, i, len;
+	struct lnet_peer *peer;
+
+	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer)) {
+		if (lnet_nid_is_lo(&peer->primary))
+			continue;
+		word[nr][0] = name_of(&peer->primary);
+		len = 1;
+		list_for_each_entry(pni, &peer->pnis, link)
+			if (!lnet_nid_same(&pni->nid, &peer->primary))
+				word[nr][len++] = name_of(&pni->nid);
+		qsort(word[nr] + 1, len - 1, 1, order);
+		if (peer->mr)
+			word[nr][len] = '*';
+		nr++;
+	}
+	qsort(word, nr, sizeof(word[0]), (int (*)(const void *, const void *))strcmp);
+	*out = 0;
+	for (i = 0; i < nr; i++)
+		sprintf(out + strlen(out), "%s%s", i ? " " : "", word[i]);
+}
+
+static void configure(struct lnet *ln, const char *w)
+{
+	struct lnet_nid primary = nid_of(w[1]), other = nid_of(w[2] ? w[2] : 'a');
+
+	UNIT_EQUAL(lnet_peer_add(ln, &primary, &other, w[2] ? 1 : 0, *w == '+'), 0, w);
+}
+
+static void made(struct lnet *ln, const char *w)
+{
+	bool locked = *w == '!';
+	struct lnet_nid n = nid_of(w[locked]);
+	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &n);
+
+	pni->peer->locked = locked;
+	lnet_peer_ni_put(pni);
+}
+
+/* Words: "a" made by traffic, "+ab" configured, "-a" configured and not multi-rail, "!a" locked. */
+static void arrange(struct lnet *ln, const char *text)
+{
+	char copy[64], *save, *w;
+
+	strscpy(copy, text, sizeof(copy));
+	for (w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+		if (*w == '+' || *w == '-')
+			configure(ln, w);
+		else
+			made(ln, w);
+	}
+}
+
+/* The peer that has @via says that it has @nids. */
+static void say(struct lnet *ln, char via, u32 features, const char *nids)
+{
+	struct lnet_nid to = nid_of(via);
+	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &to);
+	struct lnet_copy *c = lnet_copy_new(512);
+	struct lnet_pinginfo_ni nis[16];
+	unsigned int i;
+	struct lnet_pass p;
+	int len;
+
+	for (i = 0; nids[i]; i++) {
+		nis[i].nid = nid_of(nids[i]);
+		nis[i].status = LNET_NI_UP;
+	}
+	len = lnet_pinginfo_encode(c->data, 512, features, LNET_PID, 1, nis, i);
+	CU_ASSERT_FATAL(len > 0);
+	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
+	lnet_enter_pni(&p, pni);
+	pni->peer->disc.acked = 1000;	/* nothing need be told */
+	UNIT_EQUAL(lnet_disc_take(&p, pni->peer, c, (u32)len, false), 0, nids);
+	lnet_disc_step(&p, pni->peer);
+	lnet_pass_end(&p);
+	lnet_copy_put(c);
+	lnet_peer_ni_put(pni);
+	node_work(ln);
+}
+
+static void test_table(void)
+{
+	static const struct {
+		const char *name, *before;
+		char via;
+		const char *says, *after;
+		u32 less;		/* features it lacks */
+	} rows[] = {
+		{ "NIDs are learned", "a", 'a', "aAb", "aAb*" },
+		{ "what vanished is deleted, what came is added", "a", 'a', "ac", "ac*" },
+		{ "another primary NID, unknown", "a", 'a', "Aa", "Aa*" },
+		{ "another primary NID, and it is not in the list", "a", 'a', "bc", "bc*" },
+		{ "the primary NID of another record", "a b", 'a', "ba", "ba*" },
+		{ "NIDs of two other records", "a b c", 'a', "abc", "abc*" },
+		{ "as it is configured", "+aA", 'a', "aAb", "aA*" },
+		{ "configured, and a NID vanished", "+aA", 'a', "a", "aA*" },
+		{ "configured without multi-rail", "-a", 'a', "aAb", "a" },
+		{ "a NID of a configured peer", "a +bB", 'a', "abA", "aA* bB*" },
+		{ "the primary NID of a configured peer", "a +bB", 'a', "ba", "a bB*" },
+		{ "a locked primary NID stays", "!a", 'a', "ba", "ab*" },
+		{ "a locked one with one NID joins, and its name lasts", "a !b", 'a', "ab", "ba*" },
+		{ "not multi-rail: one NID", "a", 'a', "aAb", "a", LNET_FEAT_MULTI_RAIL },
+		{ "no discovery: one NID", "a", 'a', "aAb", "a", LNET_FEAT_DISCOVERY },
+		{ "no discovery: two records", "a b", 'a', "ba", "a b", LNET_FEAT_DISCOVERY },
+		{ "a NID of ours is not its", "a", 'a', "aob", "ab*" },
+		{ "nor is it its primary NID", "a", 'a', "oab", "ab*" },
+	};
+	unsigned int i;
+	char after[256];
+	struct lnet *ln;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ln = node_begin(2);
+		UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+		arrange(ln, rows[i].before);
+		say(ln, rows[i].via, FULL & ~rows[i].less, rows[i].says);
+		tell(ln, after);
+		if (strcmp(after, rows[i].after))
+			printf("%s: \"%s\", want \"%s\"\n", rows[i].name, after, rows[i].after);
+		UNIT_EQUAL(strcmp(after, rows[i].after), 0, rows[i].name);
+		node_end(ln);
+	}
+}
+
+/* One info after the other. */
+static void test_sequence(void)
+{
+	static const struct {
+		const char *name, *first, *second, *after;
+		u32 less;
+	} rows[] = {
+		{ "one comes, one goes", "abA", "aAB", "aAB*" },
+		{ "the primary NID moves", "ab", "ba", "ba*" },
+		{ "the primary NID goes", "ab", "b", "b*" },
+		{ "all but the way to it is new", "ab", "acd", "acd*" },
+		{ "discovery is switched off", "abA", "abA", "a", LNET_FEAT_DISCOVERY },
+	};
+	unsigned int i;
+	char after[256];
+	struct lnet *ln;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ln = node_begin(1);
+		UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+		say(ln, 'a', FULL, rows[i].first);
+		say(ln, 'a', FULL & ~rows[i].less, rows[i].second);
+		tell(ln, after);
+		if (strcmp(after, rows[i].after))
+			printf("%s: \"%s\", want \"%s\"\n", rows[i].name, after, rows[i].after);
+		UNIT_EQUAL(strcmp(after, rows[i].after), 0, rows[i].name);
+		node_end(ln);
+	}
+}
+
+/*
+ * What is busy is not waited for: it is tried again, while new requests go to the one that stays;
+ * and not for ever.
+ */
+static void test_busy(void)
+{
+	struct lnet_nid a = nid_of('a'), b = nid_of('b');
+	struct lnet_peer_ni *pa, *pb, *target;
+	unsigned int free, i;
+	struct lnet *ln;
+	char after[256];
+
+	for (free = 0; free < 2; free++) {
+		ln = node_begin(2);
+		UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+		pa = lnet_peer_ni_get(ln, &a);
+		pb = lnet_peer_ni_get(ln, &b);
+		pb->nr_wait++;			/* somebody waits for a credit */
+		say(ln, 'a', FULL, "ab");
+		tell(ln, after);
+		UNIT_EQUAL(strcmp(after, "a* b"), 0, "it is busy");
+		target = lnet_peer_ni_target(ln, &b);
+		UNIT_EQUAL(target == pa, true, "what is new goes to the other");
+		lnet_peer_ni_put(target);
+		target = lnet_peer_ni_lookup(ln, &b);
+		UNIT_EQUAL(target == pb, true, "what comes from it does not");
+		lnet_peer_ni_put(target);
+		for (i = 0; i < 100; i++) {
+			node_env.now_ns += (free ? 1 : 100) * NSEC_PER_MSEC;
+			node_work(ln);
+		}
+		if (free)
+			pb->nr_wait--;
+		node_env.now_ns += 10 * NSEC_PER_MSEC;
+		node_work(ln);
+		tell(ln, after);
+		UNIT_EQUAL(strcmp(after, free ? "ab*" : "a* b"), 0, "joined when it is idle");
+		target = lnet_peer_ni_target(ln, &b);
+		UNIT_EQUAL(target == pb, true, "everybody for himself");
+		lnet_peer_ni_put(target);
+		if (!free)
+			pb->nr_wait--;
+		lnet_peer_ni_put(pa);
+		lnet_peer_ni_put(pb);
+		node_end(ln);
+	}
+}
+
+/* As much as an info may list. */
+static void test_many(void)
+{
+	struct lnet *ln = node_begin(1);
+	struct lnet_nid first = nid("10.9.0.1@tcp");
+	struct lnet_peer_ni *pni;
+	struct lnet_pinginfo_ni *nis = calloc(3000, sizeof(*nis));
+	struct lnet_copy *c = lnet_copy_new(64 * 3000);
+	struct lnet_pass p;
+	unsigned int i;
+	char text[48];
+	int len;
+
+	for (i = 0; i < 3000; i++) {
+		if (i & 1)
+			snprintf(text, sizeof(text), "fd00::%x@tcp", i + 1);
+		else
+			snprintf(text, sizeof(text), "10.9.%u.%u@tcp", i / 200, i % 200 + 1);
+		nis[i].nid = nid(text);
+		nis[i].status = LNET_NI_UP;
+	}
+	len = lnet_pinginfo_encode(c->data, 64 * 3000, FULL, LNET_PID, 1, nis, 3000);
+	CU_ASSERT_FATAL(len > 0);
+	pni = lnet_peer_ni_get(ln, &first);
+	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
+	lnet_enter_pni(&p, pni);
+	pni->peer->disc.acked = 1000;
+	UNIT_EQUAL(lnet_disc_take(&p, pni->peer, c, (u32)len, true), 0, "taken");
+	lnet_disc_step(&p, pni->peer);
+	lnet_pass_end(&p);
+	node_work(ln);
+	UNIT_EQUAL(pni->peer->nr_pnis, 3000, "all of them, large ones too");
+	lnet_peer_ni_put(pni);
+	lnet_copy_put(c);
+	free(nis);
+	node_end(ln);
+}
+
+UNIT_SUITE(merge,
+	{ "behaviour.md 5.6, 5.8: the conflict table", test_table },
+	{ "behaviour.md 5.6: one info after another", test_sequence },
+	{ "what is busy is not waited for", test_busy },
+	{ "thousands of NIDs, large ones too", test_many })
