@@ -10,6 +10,7 @@ bool lnet_ctl_wait_helps(int err)
 int lnet_ctl_wait_add(struct lnet_control *ctl, const struct lnet_ni_cfg *cfg, u32 net)
 {
 	struct lnet_ctl_waiting *w = kzalloc(sizeof(*w), GFP_KERNEL), **at;
+	unsigned int nr = 0;
 
 	if (!w)
 		return -ENOMEM;
@@ -17,10 +18,14 @@ int lnet_ctl_wait_add(struct lnet_control *ctl, const struct lnet_ni_cfg *cfg, u
 	w->net = net;
 	mutex_lock(&ctl->ln->cfg_mutex);
 	for (at = &ctl->waiting; *at; at = &(*at)->next)
-		;
-	*at = w;
+		nr++;
+	if (nr < LNET_MAX_NIS)
+		*at = w;
 	mutex_unlock(&ctl->ln->cfg_mutex);
-	return 0;
+	if (nr < LNET_MAX_NIS)
+		return 0;
+	kfree(w);
+	return -ENOSPC;
 }
 
 void lnet_ctl_wait_del(struct lnet_control *ctl, const struct lnet_ctl_waiting *which)

@@ -84,7 +84,7 @@ enum lnetctl_style {
 void lnetctl_print(const struct lnetctl_node *doc, enum lnetctl_style style, FILE *out);
 
 /*
- * The whole of @in, one document, as a tree; no anchors, no tags. -EINVAL: @why (a sentence with
+ * The whole of @in, one document, as a tree; no aliases, no tags. -EINVAL: @why (a sentence with
  * the line) is filled. An empty file is an empty mapping.
  */
 int lnetctl_yaml_read(FILE *in, struct lnetctl_node **doc, char *why, size_t why_size);

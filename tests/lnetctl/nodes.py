@@ -93,6 +93,12 @@ class Node:
                              preexec_fn=drop if user else None)
         return run.returncode, run.stdout, run.stderr
 
+    def raw(self, data, *args):
+        """What bytes on standard input give; words that are no UTF-8 are shown all the same."""
+        run = subprocess.run([BIN + "/lnetctl", "--node", self.name, *args], input=data, capture_output=True,
+                             timeout=60)
+        return run.returncode, run.stdout.decode("utf-8", "replace"), run.stderr.decode("utf-8", "replace")
+
     def ok(self, *args, **kw):
         rc, out, err = self.ctl(*args, **kw)
         equal("%s succeeds" % " ".join(args), (rc, err), (0, ""))

@@ -52,6 +52,7 @@ static void test_yaml_refused(void)
 {
 	static const char *const rows[] = {
 		"a: &x 1\nb: *x", "- a", "a", "a: [", "a: 1\na: 2", "[a]: b", "a: *tcp", "\ta: 1",
+		"a: 1\n---\nb: 2", "a: !!str 5", "a: !x {}", "a: !x []", "a: \"b\\0c\"",
 		"a: [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]",
 	};
 	struct lnetctl_node *doc;
@@ -109,6 +110,11 @@ static void test_words(void)
 		{ "\"eth0\"", "'\"eth0\"'", "\"\\\"eth0\\\"\"" },
 		{ "\"[\"x]\"", "'\"[\"x]\"'", "\"\\\"[\\\"x]\\\"\"" },
 		{ "it's", "it's", "\"it's\"" },
+		{ "null", "'null'", "\"null\"" },
+		{ "no", "'no'", "\"no\"" },
+		{ "-7", "'-7'", "\"-7\"" },
+		{ "0x1f", "'0x1f'", "\"0x1f\"" },
+		{ "-x", "-x", "\"-x\"" },
 		{ "a\tb\n\x7f", "\"a\\u0009b\\n\\u007f\"", "\"a\\u0009b\\n\\u007f\"" },
 		{ "back\\slash", "back\\slash", "\"back\\\\slash\"" },
 	};

@@ -17,6 +17,14 @@
 struct lnetctl_node *node_add_text(struct lnetctl_node *parent, const char *key,
 				   enum lnetctl_kind kind, const char *text, size_t len);
 
+/* ---- yaml.c ---- */
+
+/*
+ * What a plain scalar is: nothing, a word of truth, or a number as the protocol sends them, digits
+ * with a sign; else a text.
+ */
+enum lnetctl_kind yaml_kind(const char *text);
+
 /* ---- request.c: the body of a document as attributes ---- */
 
 struct request {

@@ -47,11 +47,39 @@ int import_num(struct import *im, const char *object, const struct lnetctl_node 
 {
 	const struct lnetctl_node *n = lnetctl_find(map, key);
 	char text[200];
+	int rc = n ? lnetctl_num(n, val) : 0;
 
-	if (!n || !lnetctl_num(n, val))
+	if (!n || (!rc && *val != LNETCTL_UNSET))
 		return 0;
-	snprintf(text, sizeof(text), "invalid value '%s' for key '%s': not a number",
-		 n->text ? n->text : "", key);
+	snprintf(text, sizeof(text), "invalid value '%s' for key '%s': %s", n->text ? n->text : "",
+		 key, rc == -EINVAL ? "not a number" : "out of range");
+	return import_refuse(im, object, n, text);
+}
+
+int import_text(struct import *im, const char *object, const struct lnetctl_node *map,
+		const char *key, const char **res)
+{
+	const struct lnetctl_node *n = lnetctl_find(map, key);
+	char text[100];
+
+	*res = n ? n->text : NULL;
+	if (!n || (n->kind != LNETCTL_MAP && n->kind != LNETCTL_SEQ))
+		return 0;
+	snprintf(text, sizeof(text), "'%s' must be one word", key);
+	return import_refuse(im, object, n, text);
+}
+
+int import_part(struct import *im, const char *object, const struct lnetctl_node *map,
+		const char *key, unsigned int kinds, const struct lnetctl_node **part)
+{
+	const struct lnetctl_node *n = lnetctl_find(map, key);
+	char text[100];
+
+	*part = n && n->kind != LNETCTL_NULL ? n : NULL;
+	if (!*part || kinds & 1u << n->kind)
+		return 0;
+	snprintf(text, sizeof(text), "'%s' must be a %s", key,
+		 kinds & IMPORT_MAP ? "mapping" : "sequence");
 	return import_refuse(im, object, n, text);
 }
 
@@ -173,6 +201,22 @@ static int import_numa(struct import *im, const struct lnetctl_node *section)
 	return lnetctl_set(im->c, "numa_range", range->text ? range->text : "");
 }
 
+/* Nothing is done with it but when it is added; it must be one all the same. */
+static int scalar_known(struct import *im, const struct lnetctl_node *n)
+{
+	const char *key = strcmp(n->key, "max_intf") ? n->key : "max_interfaces";
+	struct lnetctl_node *doc;
+	int rc = lnetctl_global_show(im->c, &doc);
+	bool known;
+
+	if (rc)
+		return rc;
+	known = lnetctl_find(lnetctl_find(doc, "global"), key);
+	lnetctl_doc_free(doc);
+	return known ? 0 : ctl_fail(im->c, -EINVAL, import_verb(im), "import", "invalid key '%s'",
+				    n->key);
+}
+
 /* A scalar at the top is a tunable. */
 static int import_scalar(struct import *im, const struct lnetctl_node *n)
 {
@@ -180,7 +224,7 @@ static int import_scalar(struct import *im, const struct lnetctl_node *n)
 	int rc;
 
 	if (im->how != LNETCTL_IMPORT_ADD)
-		return 0;
+		return scalar_known(im, n);
 	if (n->kind == LNETCTL_NULL)
 		return ctl_fail(im->c, -EINVAL, "add", "import", "no value specified for key '%s'",
 				n->key);
@@ -195,7 +239,8 @@ static int import_scalar(struct import *im, const struct lnetctl_node *n)
 
 static int import_ping(struct import *im, const struct lnetctl_node *section)
 {
-	const struct lnetctl_node *nids = lnetctl_find(section, "nids"), *n;
+	const struct lnetctl_node *nids, *n;
+	const char *source;
 	struct lnetctl_node *doc;
 	int64_t timeout = 0;
 	int rc = 0;
@@ -203,10 +248,17 @@ static int import_ping(struct import *im, const struct lnetctl_node *section)
 	if (im->how != LNETCTL_IMPORT_EXEC)
 		return import_refuse(im, "import", section, "invalid key 'ping'");
 	rc = import_num(im, "ping", section, "timeout", &timeout);
+	rc = rc ? rc : import_text(im, "ping", section, "source", &source);
+	rc = rc ? rc : import_part(im, "ping", section, "nids", IMPORT_MAP | IMPORT_SEQ, &nids);
+	if (!rc && (timeout < 0 || timeout > UINT32_MAX / 2))
+		return import_refuse(im, "ping", lnetctl_find(section, "timeout"),
+				     "'timeout' is out of range");
+	if (rc)
+		return rc;
 	for (n = nids ? nids->first : NULL; n && !rc; n = n->next) {
 		im->trans.at = n;
-		rc = lnetctl_ping(im->c, n->text ? n->text : "", lnetctl_text(section, "source"),
-				  (unsigned int)timeout, &doc);
+		rc = lnetctl_ping(im->c, n->text ? n->text : "", source, (unsigned int)timeout,
+				  &doc);
 		if (!rc)
 			import_keep(im, doc);
 	}
@@ -363,7 +415,34 @@ static bool goes_first(const struct import *im, const struct lnetctl_node *n)
 	       (!strcmp(n->key, "global") || (n->kind != LNETCTL_MAP && n->kind != LNETCTL_SEQ));
 }
 
-static int import_all(struct import *im, const struct lnetctl_node *doc)
+/* Other nodes are asked when all is changed that is to be. */
+static bool goes_last(const struct import *im, const struct lnetctl_node *n)
+{
+	return im->how == LNETCTL_IMPORT_EXEC &&
+	       (!strcmp(n->key, "ping") || !strcmp(n->key, "discover"));
+}
+
+static bool changes_any(const struct import *im, const struct lnetctl_node *doc)
+{
+	const struct lnetctl_node *n = doc->first;
+
+	while (n && goes_last(im, n))
+		n = n->next;
+	return n && im->how != LNETCTL_IMPORT_SHOW;
+}
+
+static int import_asked(struct import *im, const struct lnetctl_node *doc)
+{
+	const struct lnetctl_node *n;
+	int rc = 0;
+
+	for (n = doc->first; n && !rc; n = n->next)
+		if (goes_last(im, n))
+			rc = import_section(im, n);
+	return rc;
+}
+
+static int import_changes(struct import *im, const struct lnetctl_node *doc)
 {
 	const struct lnetctl_node *n;
 	int rc = 0;
@@ -372,7 +451,7 @@ static int import_all(struct import *im, const struct lnetctl_node *doc)
 		if (goes_first(im, n))
 			rc = import_section(im, n);
 	for (n = doc->first; n && !rc; n = n->next)
-		if (!goes_first(im, n))
+		if (!goes_first(im, n) && !goes_last(im, n))
 			rc = import_section(im, n);
 	return rc;
 }
@@ -381,7 +460,7 @@ int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, const char
 		   enum lnetctl_import how, struct lnetctl_node **shown)
 {
 	struct import im = { .c = c, .how = how };
-	bool changes = how == LNETCTL_IMPORT_ADD || how == LNETCTL_IMPORT_DEL;
+	bool changes = changes_any(&im, doc);
 	unsigned int tries = 0;
 	int rc;
 
@@ -392,12 +471,13 @@ int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, const char
 	if (shown)
 		im.shown = *shown;
 	do {
-		rc = changes && doc->first ? ctl_trans_begin(c, &im.trans, false) : -EOPNOTSUPP;
+		rc = changes ? ctl_trans_begin(c, &im.trans, false) : -EOPNOTSUPP;
 		if (rc && rc != -EOPNOTSUPP)
 			return rc;
-		rc = import_all(&im, doc);
+		rc = import_changes(&im, doc);
 		if (c->trans)
 			rc = ctl_trans_end(c, &im.trans, rc);
 	} while (ctl_trans_again(rc, &tries));
+	rc = rc ? rc : import_asked(&im, doc);
 	return import_place(&im, name, rc);
 }

@@ -30,10 +30,13 @@ static int read_tunables(struct import *im, const struct lnetctl_node *map, stru
 						"peer_buffer_credits", "credits", NULL };
 	/* the timeout is that of full exports, which have it to be seen */
 	static const char *const lnd_keys[] = { "conns_per_peer", "tos", "timeout", NULL };
-	const struct lnetctl_node *tun = lnetctl_find(map, "tunables"),
-				  *lnd = lnetctl_find(map, "lnd tunables");
-	int rc = import_num(im, "net", tun, "peer_timeout", &n->peer_timeout);
+	const struct lnetctl_node *tun, *lnd;
+	int rc = import_part(im, "net", map, "tunables", IMPORT_MAP, &tun);
 
+	rc = rc ? rc : import_part(im, "net", map, "lnd tunables", IMPORT_MAP, &lnd);
+	if (rc)
+		return rc;
+	rc = import_num(im, "net", tun, "peer_timeout", &n->peer_timeout);
 	rc = rc ? rc : import_num(im, "net", tun, "peer_credits", &n->peer_credits);
 	rc = rc ? rc : import_num(im, "net", tun, "peer_buffer_credits", &n->peer_buffer_credits);
 	rc = rc ? rc : import_num(im, "net", tun, "credits", &n->credits);
@@ -133,11 +136,13 @@ static const char *net_of(const char *nid)
 }
 
 /* NULL, when the address does not count: a full export has it for interfaces that wait. */
-static const char *nid_of(const struct lnetctl_node *ni)
+static int nid_of(struct import *im, const struct lnetctl_node *ni, const char **nid)
 {
-	const char *nid = lnetctl_text(ni, "nid");
+	int rc = import_text(im, "net", ni, "nid", nid);
 
-	return nid && *nid && strcmp(nid, "<?>") ? nid : NULL;
+	if (!rc && *nid && (!**nid || !strcmp(*nid, "<?>")))
+		*nid = NULL;
+	return rc;
 }
 
 /*
@@ -165,19 +170,17 @@ static bool has_by_name(const struct lnetctl_node *intf, const char *nid)
 static int ni_items(struct import *im, const struct lnetctl_node *net,
 		    const struct lnetctl_node *ni, ni_item_fn fn, void *arg)
 {
-	const struct lnetctl_node *intf = lnetctl_find(ni, "interfaces");
-	struct ni_item item = { .at = ni, .net = lnetctl_text(net, "net type"),
-				.nid = nid_of(ni) };
+	struct ni_item item = { .at = ni, .net = lnetctl_text(net, "net type") };
+	const struct lnetctl_node *intf;
 	int rc;
 
 	im->trans.at = ni;
 	if (ni->kind != LNETCTL_MAP)
 		return import_refuse(im, "net", ni, "an interface must be a mapping");
-	if (intf && intf->kind != LNETCTL_MAP && intf->kind != LNETCTL_SEQ &&
-	    intf->kind != LNETCTL_NULL)
-		return import_refuse(im, "net", intf, "'interfaces' must be a mapping");
 	lnetctl_net_init(&item.n);
-	rc = read_tunables(im, net, &item.n);
+	rc = import_part(im, "net", ni, "interfaces", IMPORT_MAP | IMPORT_SEQ, &intf);
+	rc = rc ? rc : nid_of(im, ni, &item.nid);
+	rc = rc ? rc : read_tunables(im, net, &item.n);
 	rc = rc || ni == net ? rc : read_tunables(im, ni, &item.n);
 	rc = rc ? rc : read_cpts(im, net, item.cpts, sizeof(item.cpts));
 	rc = rc ? rc : read_cpts(im, ni, item.cpts, sizeof(item.cpts));
@@ -202,18 +205,17 @@ static int ni_items(struct import *im, const struct lnetctl_node *net,
 int import_net_item(struct import *im, const struct lnetctl_node *net, ni_item_fn fn, void *arg)
 {
 	const char *type = lnetctl_text(net, "net type");
-	const struct lnetctl_node *nis = lnetctl_find(net, "local NI(s)"), *ni;
-	int rc = 0;
+	const struct lnetctl_node *nis, *ni;
+	int rc;
 
 	im->trans.at = net;
 	if (!type)
 		return import_refuse(im, "net", net, "a net must begin with its 'net type'");
 	if (!strcmp(type, "lo"))
 		return 0;
-	if (!nis || nis->kind == LNETCTL_NULL)
-		return ni_items(im, net, net, fn, arg);
-	if (nis->kind != LNETCTL_SEQ)
-		return import_refuse(im, "net", nis, "'local NI(s)' must be a sequence");
+	rc = import_part(im, "net", net, "local NI(s)", IMPORT_SEQ, &nis);
+	if (rc || !nis)
+		return rc ? rc : ni_items(im, net, net, fn, arg);
 	for (ni = nis->first; ni && !rc; ni = ni->next)
 		rc = ni_items(im, net, ni, fn, arg);
 	return rc;
@@ -346,10 +348,13 @@ static int found_by_range(struct import *im, const struct rules *r, const struct
 static int rule_apply(struct import *im, const struct rules *r, const struct lnetctl_node *rule,
 		      struct ni_item *item)
 {
-	const struct lnetctl_node *intf = lnetctl_find(rule, "interfaces"),
-				  *ranges = lnetctl_find(rule, "ip-range");
+	const struct lnetctl_node *intf, *ranges;
 	int rc = read_tunables(im, rule, &item->n);
 
+	rc = rc ? rc : import_part(im, "ip2nets", rule, "interfaces", IMPORT_MAP | IMPORT_SEQ,
+				   &intf);
+	rc = rc ? rc : import_part(im, "ip2nets", rule, "ip-range", IMPORT_MAP | IMPORT_SEQ,
+				   &ranges);
 	rc = rc ? rc : read_cpts(im, rule, item->cpts, sizeof(item->cpts));
 	if (rc)
 		return rc;

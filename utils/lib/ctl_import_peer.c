@@ -45,12 +45,12 @@ static int nids_append(struct import *im, const struct lnetctl_node *pni, char *
 
 int import_peer_nids(struct import *im, const struct lnetctl_node *peer, char **list)
 {
-	const struct lnetctl_node *pnis = lnetctl_find(peer, "peer ni"), *pni;
-	int rc = 0;
+	const struct lnetctl_node *pnis, *pni;
+	int rc = import_part(im, "peer", peer, "peer ni", IMPORT_SEQ, &pnis);
 
 	*list = NULL;
-	if (pnis && pnis->kind != LNETCTL_SEQ && pnis->kind != LNETCTL_NULL)
-		return import_refuse(im, "peer", pnis, "'peer ni' must be a sequence");
+	if (rc)
+		return rc;
 	*list = strdup("");
 	if (!*list)
 		return ctl_fail(im->c, -ENOMEM, import_verb(im), "peer", NULL);
@@ -92,6 +92,8 @@ int import_peer(struct import *im, const struct lnetctl_node *peer)
 
 /* ---- fault ----------------------------------------------------------------------------------- */
 
+#define LATENCY_MAX_S 86400	/* as nodes have it; a number of ms has 32 bits */
+
 /* All of a rule's numbers; each is in range of 32 bits, the node knows more of most. */
 struct rule_numbers {
 	int64_t rate, interval, latency, latency_ms, messages, health_errors, random, drop_all,
@@ -101,17 +103,20 @@ struct rule_numbers {
 static int numbers_read(struct import *im, const struct lnetctl_node *rule, bool delay,
 			struct rule_numbers *v)
 {
-	const struct { const char *key; int64_t *val;
+	const struct {
+		const char *key;
+		int64_t *val;
+		unsigned int max;
 	} all[] = {
-		{ delay ? "la_rate" : "da_rate", &v->rate },
-		{ delay ? "la_interval" : "da_interval", &v->interval },
-		{ "la_latency", &v->latency },
-		{ "la_latency_ms", &v->latency_ms },
-		{ "fa_msg_mask", &v->messages },
-		{ "da_health_error_mask", &v->health_errors },
-		{ "da_random", &v->random },
-		{ "da_drop_all", &v->drop_all },
-		{ "da_when", &v->when },
+		{ delay ? "la_rate" : "da_rate", &v->rate, UINT32_MAX },
+		{ delay ? "la_interval" : "da_interval", &v->interval, UINT32_MAX },
+		{ "la_latency", &v->latency, LATENCY_MAX_S },
+		{ "la_latency_ms", &v->latency_ms, LATENCY_MAX_S * 1000 },
+		{ "fa_msg_mask", &v->messages, UINT32_MAX },
+		{ "da_health_error_mask", &v->health_errors, UINT32_MAX },
+		{ "da_random", &v->random, UINT32_MAX },
+		{ "da_drop_all", &v->drop_all, UINT32_MAX },
+		{ "da_when", &v->when, UINT32_MAX },
 	};
 	char text[160];
 	size_t i;
@@ -121,11 +126,11 @@ static int numbers_read(struct import *im, const struct lnetctl_node *rule, bool
 		rc = import_num(im, "fault", rule, all[i].key, all[i].val);
 		if (rc)
 			return rc;
-		if (*all[i].val >= 0 && *all[i].val <= UINT32_MAX)
+		if (*all[i].val >= 0 && *all[i].val <= all[i].max)
 			continue;
 		snprintf(text, sizeof(text),
 			 "invalid value '%lld' for key '%s': it must be 0 to %u",
-			 (long long)*all[i].val, all[i].key, UINT32_MAX);
+			 (long long)*all[i].val, all[i].key, all[i].max);
 		return import_refuse(im, "fault", lnetctl_find(rule, all[i].key), text);
 	}
 	return 0;
@@ -155,16 +160,18 @@ int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct
 	int rc;
 
 	memset(f, 0, sizeof(*f));
+	if (rule->kind != LNETCTL_MAP)
+		return import_refuse(im, "fault", rule, "a rule must be a mapping");
 	if (!type || (strcmp(type, "drop") && strcmp(type, "delay")))
 		return import_refuse(im, "fault", rule, "'rule_type' must be drop or delay");
 	f->delay = !strcmp(type, "delay");
 	rc = numbers_read(im, rule, f->delay, &v);
 	rc = rc ? rc : portals_read(im, rule, &f->portals);
+	rc = rc ? rc : import_text(im, "fault", rule, "fa_src", &f->source);
+	rc = rc ? rc : import_text(im, "fault", rule, "fa_dst", &f->dest);
+	rc = rc ? rc : import_text(im, "fault", rule, "fa_local_nid", &f->local);
 	if (rc)
 		return rc;
-	f->source = lnetctl_text(rule, "fa_src");
-	f->dest = lnetctl_text(rule, "fa_dst");
-	f->local = lnetctl_text(rule, "fa_local_nid");
 	f->messages = (unsigned int)v.messages;
 	f->rate = (unsigned int)v.rate;
 	f->interval = (unsigned int)v.interval;

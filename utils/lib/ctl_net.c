@@ -151,8 +151,9 @@ static int body_of_nids(struct lnetctl *c, const struct ctl_op *op, const struct
 		return ctl_fail(c, rc, op->verb, op->object, "%s", why);
 	rc = add_nids(body, n, nids);
 	lnetctl_doc_free(nids);
-	return rc ? ctl_fail(c, rc, op->verb, op->object, rc == -EINVAL ? "bad CPT list" : NULL)
-		  : 0;
+	if (rc == -EINVAL)
+		return ctl_fail(c, rc, op->verb, op->object, "bad CPT list '%s'", n->cpts);
+	return rc ? ctl_fail(c, rc, op->verb, op->object, NULL) : 0;
 }
 
 static int body_of_net(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_net *n,

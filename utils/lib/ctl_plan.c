@@ -77,7 +77,13 @@ static int plan_tunable(struct plan *p, const struct lnetctl_node *n)
 	const char *has = lnetctl_text(p->global, key);
 	struct lnetctl_node *set, *line;
 
-	if (!strcmp(key, "lnd_timeout") || (has && n->text && value_same(has, n->text)))
+	if (!strcmp(key, "lnd_timeout"))
+		return 0;
+	if (!has || !n->text)
+		return ctl_fail(p->im.c, -EINVAL, "add", "import",
+				has ? "no value specified for key '%s'" : "invalid key '%s'",
+				n->key);
+	if (value_same(has, n->text))
 		return 0;
 	set = plan_section(p, "set", "global", LNETCTL_MAP);
 	line = set ? lnetctl_add(set, key, (enum lnetctl_kind)n->kind, n->text) : NULL;
@@ -92,8 +98,10 @@ static int plan_global(struct plan *p, const struct lnetctl_node *section)
 	const struct lnetctl_node *n;
 	int rc = 0;
 
-	for (n = section->first; n && !rc; n = n->next)
+	for (n = section->first; n && !rc; n = n->next) {
+		p->im.trans.at = n;
 		rc = plan_tunable(p, n);
+	}
 	return rc;
 }
 
@@ -105,6 +113,7 @@ static int plan_numa(struct plan *p, const struct lnetctl_node *section)
 
 	if (!range)
 		return 0;
+	p->im.trans.at = range;
 	n = *range;
 	n.key = key;
 	return plan_tunable(p, &n);

@@ -188,6 +188,15 @@ int ctl_cpts_add(struct lnetctl_node *map, const char *expr)
 	return -EINVAL;
 }
 
+/* What no interface has in its name. */
+static bool name_good(const char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name <= ' ' || *name == 0x7f || *name == '/')
+			return false;
+	return true;
+}
+
 int ctl_interface_next(const char **list, char *name, size_t name_size, char *cpts,
 		       size_t cpts_size)
 {
@@ -203,6 +212,8 @@ int ctl_interface_next(const char **list, char *name, size_t name_size, char *cp
 		return -EINVAL;
 	memcpy(name, item, bracket);
 	name[bracket] = 0;
+	if (!name_good(name))
+		return -EINVAL;
 	memcpy(cpts, item + bracket, len - bracket);
 	cpts[len - bracket] = 0;
 	*list += len + (item[len] == ',');

@@ -24,6 +24,14 @@ int import_place(struct import *im, const char *name, int rc);
 /* An optional number of a mapping; absent: *@val stays. */
 int import_num(struct import *im, const char *object, const struct lnetctl_node *map,
 	       const char *key, int64_t *val);
+/* An optional text of a mapping; absent or empty: NULL. */
+int import_text(struct import *im, const char *object, const struct lnetctl_node *map,
+		const char *key, const char **text);
+/* An optional collection in a mapping, of a kind in the bits of @kinds; absent or empty: NULL. */
+#define IMPORT_MAP (1u << LNETCTL_MAP)
+#define IMPORT_SEQ (1u << LNETCTL_SEQ)
+int import_part(struct import *im, const char *object, const struct lnetctl_node *map,
+		const char *key, unsigned int kinds, const struct lnetctl_node **part);
 /* One section, or scalar, of a file. */
 int import_section(struct import *im, const struct lnetctl_node *n);
 

@@ -2,7 +2,7 @@
 /* Documents as text: YAML in the three layouts of stock's tools, and JSON. */
 #include <stdlib.h>
 #include <string.h>
-#include <lnet/lnetctl.h>
+#include "client.h"
 
 struct layout {
 	int step;	/* columns a nested mapping moves right */
@@ -85,8 +85,10 @@ static bool is_plain(const char *text)
 
 	if (!len || strchr("-?:,[]{}#&*!|>'\"%@` ", text[0]) || text[len - 1] == ' ' ||
 	    text[len - 1] == ':')
-		return text[0] == '-' && len > 1 && text[1] != ' ' && !strpbrk(text, "#:");
-	return !strstr(text, ": ") && !strstr(text, " #");
+		return text[0] == '-' && len > 1 && text[1] != ' ' && !strpbrk(text, "#:") &&
+		       yaml_kind(text) == LNETCTL_TEXT;
+	return !strstr(text, ": ") && !strstr(text, " #") && strncmp(text, "0x", 2) &&
+	       yaml_kind(text) == LNETCTL_TEXT;
 }
 
 static bool has_control(const char *text)

@@ -5,9 +5,10 @@
 #include <string.h>
 #include <strings.h>
 #include <yaml.h>
-#include <lnet/lnetctl.h>
+#include "client.h"
 
 #define YAML_DEPTH_MAX 16
+#define YAML_KEYS_MAX 4096	/* in a mapping: each is held against all before it */
 
 static bool word_in(const char *text, const char *const *words)
 {
@@ -17,8 +18,7 @@ static bool word_in(const char *text, const char *const *words)
 	return false;
 }
 
-/* Plain scalars that the protocol sends as numbers: digits with a sign, and the words of truth. */
-static enum lnetctl_kind scalar_kind(const char *text)
+enum lnetctl_kind yaml_kind(const char *text)
 {
 	static const char *const words[] = { "yes",   "true", "on", "y", "no",
 					     "false", "off",  "n",  NULL };
@@ -55,6 +55,8 @@ static int read_map(struct reader *r, const yaml_node_t *n, struct lnetctl_node 
 {
 	const yaml_node_pair_t *pair;
 
+	if (n->data.mapping.pairs.top - n->data.mapping.pairs.start > YAML_KEYS_MAX)
+		return reader_fail(r, n, -EINVAL, "more than 4096 keys in one mapping");
 	for (pair = n->data.mapping.pairs.start; pair < n->data.mapping.pairs.top; pair++) {
 		yaml_node_t *key = yaml_document_get_node(r->doc, pair->key);
 		int rc;
@@ -98,7 +100,7 @@ static int read_node(struct reader *r, struct lnetctl_node *parent, const char *
 	} else {
 		text = (const char *)n->data.scalar.value;
 		if (n->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
-			kind = scalar_kind(text);
+			kind = yaml_kind(text);
 	}
 	node = lnetctl_add(parent, key, kind, text);
 	if (!node)
@@ -144,10 +146,36 @@ static int event_depth(const yaml_event_t *event)
 	return 0;
 }
 
-static const char *event_fault(const yaml_event_t *event, int depth)
+/* "!" says only that a scalar is no plain one, as the descriptions of errors have it. */
+static bool has_tag(const yaml_event_t *event)
+{
+	const yaml_char_t *tag = NULL;
+
+	if (event->type == YAML_SCALAR_EVENT)
+		tag = event->data.scalar.tag;
+	else if (event->type == YAML_SEQUENCE_START_EVENT)
+		tag = event->data.sequence_start.tag;
+	else if (event->type == YAML_MAPPING_START_EVENT)
+		tag = event->data.mapping_start.tag;
+	return tag && strcmp((const char *)tag, "!");
+}
+
+static bool has_nul(const yaml_event_t *event)
+{
+	return event->type == YAML_SCALAR_EVENT &&
+	       strlen((const char *)event->data.scalar.value) != event->data.scalar.length;
+}
+
+static const char *event_fault(const yaml_event_t *event, int depth, unsigned int nr_docs)
 {
 	if (event->type == YAML_ALIAS_EVENT)
 		return "aliases are not taken (quote a text that begins with '*')";
+	if (has_tag(event))
+		return "tags are not taken (quote a text that begins with '!')";
+	if (has_nul(event))
+		return "a text ends with its NUL";
+	if (nr_docs > 1)
+		return "a file is one document";
 	return depth > YAML_DEPTH_MAX + 1 ? "nested too deeply" : NULL;
 }
 
@@ -172,6 +200,7 @@ static int check_events(FILE *in, char *why, size_t why_size)
 	yaml_parser_t parser;
 	yaml_event_t event;
 	const char *fault;
+	unsigned int nr_docs = 0;
 	bool done = false;
 	int rc = 0, depth = 0;
 
@@ -181,7 +210,8 @@ static int check_events(FILE *in, char *why, size_t why_size)
 	while (!done && !rc && yaml_parser_parse(&parser, &event)) {
 		done = event.type == YAML_STREAM_END_EVENT;
 		depth += event_depth(&event);
-		fault = event_fault(&event, depth);
+		nr_docs += event.type == YAML_DOCUMENT_START_EVENT;
+		fault = event_fault(&event, depth, nr_docs);
 		if (fault) {
 			snprintf(why, why_size, "line %zu: %s", event.start_mark.line + 1, fault);
 			rc = -EINVAL;
