@@ -10,8 +10,8 @@ commands_list() {
 	for name in $(lnetctl "$@" list-commands); do
 		[[ " $builtin_words " == *" $name "* ]] && continue
 		text=$(lnetctl "$@" help "$name")
-		if [[ $text != "$name: "* ]]; then
-			commands_list "$@" "$name"
+		if [[ $text != "${*:+$* }$name: "* ]]; then
+			[ $# -gt 2 ] || commands_list "$@" "$name"
 			continue
 		fi
 		echo "$* $name"
