@@ -195,7 +195,7 @@ static void launch(struct stream *s)
 {
 	struct sim_world *w = s->w;
 	struct simlnd_fate fate;
-	u64 after_ns;
+	u64 after_ns, rate_mbit = w->rate_mbit;
 
 	if (s->flying || !s->connected || s->reset || (!s->nr_out && !s->fin))
 		return;
@@ -204,7 +204,9 @@ static void launch(struct stream *s)
 		w->count.messages++;
 		w->count.met += fate.met;
 	}
-	after_ns = simlnd_latency(w) + fate.delay_ns + (u64)s->nr_out * 8000 / w->rate_mbit;
+	if (w->slow_mbit && (s->node == w->slow_node || s->peer == w->slow_node))
+		rate_mbit = w->slow_mbit;
+	after_ns = simlnd_latency(w) + fate.delay_ns + (u64)s->nr_out * 8000 / rate_mbit;
 	if (fate.lost) {	/* sent again, later and later */
 		after_ns += s->rto_ns;
 		s->rto_ns = min(2 * s->rto_ns, RTO_MAX_NS);

@@ -231,6 +231,40 @@ static bool had_whole_rail(const struct sim_world *w, const struct sim_req *req)
 	return false;
 }
 
+static bool touches_way(const struct sim_world *w, const struct sim_fault *f,
+			const struct sim_req *req, u32 router, u64 from_ns)
+{
+	u32 rail;
+
+	if (harmless(f->kind) || SIM_START_NS + f->from_ns > req->end_ns ||
+	    SIM_START_NS + f->to_ns <= from_ns)
+		return false;
+	if (f->node >= 0 && (u32)f->node != req->src && (u32)f->node != req->dst &&
+	    (u32)f->node != router)
+		return false;
+	for (rail = 0; rail < w->nr_rails; rail++)
+		if ((f->rail < 0 || (u32)f->rail == rail) &&
+		    (sim_is_on(w, req->src, rail) || sim_is_on(w, req->dst, rail)))
+			return true;
+	return false;
+}
+
+/* A router that no fault touched, nor the rails of both ends. */
+static bool had_whole_router(const struct sim_world *w, const struct sim_req *req)
+{
+	u64 from = req->start_ns - min(req->start_ns, 2000 * SIM_MS);
+	u32 router, i;
+
+	for (router = sim_nr_ends(w); router < w->nr_nodes; router++) {
+		for (i = 0; i < w->nr_faults; i++)
+			if (touches_way(w, &w->fault[i], req, router, from))
+				break;
+		if (i == w->nr_faults)
+			return true;
+	}
+	return false;
+}
+
 /*
  * A request sent twice ends as perhaps delivered where its window is gone: dropped early, or with a
  * restart of its target that the sender did not know of.
@@ -260,7 +294,7 @@ void sim_check_req(struct sim_world *w, const struct sim_req *req)
 			 "(%d)",
 			 id, req->kind, req->status);
 	if (req->status && !req->unlinked && !req->plain && !excused(w, req) &&
-	    had_whole_rail(w, req))
+	    (w->nr_routers ? had_whole_router(w, req) : had_whole_rail(w, req)))
 		sim_fail(w,
 			 "request %llx, kind %u, %u bytes, %u -> %u failed (%d) though a rail was "
 			 "whole",

@@ -150,6 +150,9 @@ static void final(struct sim_world *w, struct sim_req *req, const struct lnet_ev
 	w->count.requests++;
 	if (!ev->status)
 		w->count.ok++;
+	if (!ev->status && w->now_ns < w->load->until_ns && w->slow_mbit &&
+	    req->src != w->slow_node && req->dst != w->slow_node)
+		w->count.others++;
 	else if (ev->perhaps)
 		w->count.perhaps++;
 	else
@@ -239,16 +242,16 @@ static bool test_and_set(u8 *map, u64 bit)
 static bool know(struct sim_load *load, u32 who, u32 whom)
 {
 	struct sim_world *w = load->w;
-	struct lnet_nid primary, other[SIM_RAILS];
-	u32 rail;
+	struct lnet_nid nid[SIM_RAILS];
+	u32 rail, nr = 0;
 	int err;
 
 	if (test_and_set(load->known, (u64)who * w->nr_nodes + whom))
 		return true;
-	sim_nid(&primary, whom, 0);
-	for (rail = 1; rail < w->nr_rails; rail++)
-		sim_nid(&other[rail - 1], whom, rail);
-	err = lnet_peer_add(w->node[who].ln, &primary, other, w->nr_rails - 1, true);
+	for (rail = 0; rail < w->nr_rails; rail++)
+		if (sim_is_on(w, whom, rail))
+			sim_nid(&nid[nr++], whom, rail);
+	err = lnet_peer_add(w->node[who].ln, nid, nid + 1, nr - 1, true);
 	if (err == -EBUSY)
 		load->known[((u64)who * w->nr_nodes + whom) / 8] &=
 			~(1U << ((u64)who * w->nr_nodes + whom) % 8);
@@ -290,7 +293,8 @@ static int submit(struct sim_req *req)
 		return err;
 	lnet_xfer_init(&x);
 	x.md = req->source.md;
-	sim_nid(&x.target.nid, req->dst, sim_below(&w->load->rng, w->nr_rails));
+	sim_nid(&x.target.nid, req->dst,
+		w->nr_routers ? req->dst % w->nr_rails : sim_below(&w->load->rng, w->nr_rails));
 	x.portal = PORTAL;
 	x.match_bits = req->id;
 	x.hdr_data = req->id;
@@ -359,10 +363,22 @@ static u8 draw_kind(struct sim_load *load)
 
 static u32 draw_partner(struct sim_load *load, u32 n)
 {
-	u32 others = load->w->nr_nodes - 1;
+	u32 others = sim_nr_ends(load->w) - 1;
 	u32 nr = load->partners && load->partners < others ? load->partners : others;
 
-	return (n + 1 + sim_below(&load->rng, nr)) % load->w->nr_nodes;
+	return (n + 1 + sim_below(&load->rng, nr)) % (others + 1);
+}
+
+static bool is_busy(const struct sim_load *load, u32 src, u32 dst)
+{
+	const struct sim_req *req;
+	u32 nr = 0;
+
+	if (!load->pair_open)
+		return false;
+	list_for_each_entry(req, &load->open, link)
+		nr += !req->finals && req->src == src && req->dst == dst;
+	return nr >= load->pair_open;
 }
 
 static void issue(struct sim_world *w, void *arg, u64 num)
@@ -378,7 +394,8 @@ static void issue(struct sim_world *w, void *arg, u64 num)
 		dst = draw_partner(load, n);	/* in this order, on every compiler */
 		kind = draw_kind(load);
 		len = draw_len(load);
-		sim_request(load, n, dst, kind, len);
+		if (!is_busy(load, n, dst))
+			sim_request(load, n, dst, kind, len);
 	}
 	sim_at(w, w->now_ns + 1 + sim_below(&load->rng, 2 * load->gap_ns), issue, NULL, n);
 }
@@ -464,7 +481,7 @@ void sim_load_start(struct sim_load *load)
 {
 	u32 n;
 
-	for (n = 0; n < load->w->nr_nodes; n++)
+	for (n = 0; n < sim_nr_ends(load->w); n++)
 		sim_at(load->w, load->w->now_ns + sim_below(&load->rng, 2 * load->gap_ns), issue,
 		       NULL, n);
 }

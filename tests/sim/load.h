@@ -51,6 +51,7 @@ struct sim_load {
 	u32 retry_count;
 	u32 nr_max_open;		/* per world */
 	u32 max_len;
+	u32 pair_open;			/* of an ordered pair, 0: no bound */
 	u32 partners;			/* a node talks to so many others, 0: all */
 	u32 kind_permille[SIM_NR_REQ_KINDS];
 	bool symmetric;			/* the target knows the peer too */

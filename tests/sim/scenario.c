@@ -168,6 +168,10 @@ static void tune_node(struct sim_world *w, struct lnet *ln)
 		tune(w, ln, "windows_max", s->windows_max);
 	if (s->window)
 		tune(w, ln, "window", s->window);
+	if (s->routers) {
+		tune(w, ln, "alive_router_check_interval", 200 * SIM_MS);
+		tune(w, ln, "router_ping_timeout", 200 * SIM_MS);
+	}
 }
 
 static void world_make(struct run *r, u64 seed, u32 verbose)
@@ -185,9 +189,12 @@ static void world_make(struct run *r, u64 seed, u32 verbose)
 		w->lnd = &simsock_ops;
 	w->nr_rails = s->rails;
 	w->nr_shards = s->shards;
+	w->nr_routers = s->routers;
 	w->latency_ns = s->latency_ns;
 	w->jitter_ns = s->jitter_ns;
 	w->rate_mbit = s->rate_mbit;
+	w->slow_node = s->slow_node;
+	w->slow_mbit = s->slow_mbit;
 	w->inline_max = s->inline_max;
 	w->peer_credits = s->credits;
 	w->may_double = !s->windows_max;
@@ -197,6 +204,7 @@ static void world_make(struct run *r, u64 seed, u32 verbose)
 	r->load.nr_max_open = s->max_open;
 	r->load.max_len = s->max_len;
 	r->load.partners = s->partners;
+	r->load.pair_open = s->pair_open;
 	r->load.symmetric = s->symmetric;
 	r->load.kind_permille[SIM_PUT_ACK] = s->put_ack;
 	r->load.kind_permille[SIM_PUT] = s->put;
@@ -235,10 +243,10 @@ static bool finish(struct run *r)
 static void probe(struct run *r)
 {
 	struct sim_world *w = &r->w;
-	u32 n, step = 1 + w->nr_nodes / 40;
+	u32 n, step = 1 + w->nr_nodes / 40, nr = sim_nr_ends(w);
 
-	for (n = 0; n < w->nr_nodes && !w->failed; n += step) {
-		u32 to = (n + 1) % w->nr_nodes, kind;
+	for (n = 0; n < nr && !w->failed; n += step) {
+		u32 to = (n + 1) % nr, kind;
 
 		for (kind = 0; kind < SIM_NR_REQ_KINDS; kind++) {
 			struct sim_req *req = sim_request(&r->load, n, to, kind, 1000 * kind);
@@ -346,8 +354,8 @@ static void run(struct run *r)
 	}
 }
 
-void sim_scenario_run(const struct sim_scenario *s, u64 seed, u32 verbose,
-		      struct sim_result *result)
+static void run_once(const struct sim_scenario *s, u64 seed, u32 verbose,
+		     struct sim_result *result)
 {
 	struct run *r = calloc(1, sizeof(*r));
 	u32 n;
@@ -373,4 +381,29 @@ void sim_scenario_run(const struct sim_scenario *s, u64 seed, u32 verbose,
 	sim_world_fini(&r->w);
 	sim_load_fini(&r->load);
 	free(r);
+}
+
+/* One that is slow may cost the others so much and no more. */
+static void check_others(const struct sim_scenario *s, u64 seed, struct sim_result *result)
+{
+	struct sim_scenario even = *s;
+	struct sim_result without;
+
+	even.slow_mbit = even.rate_mbit;
+	run_once(&even, seed, 0, &without);
+	if (result->failed || result->count.others * 1000 >=
+			      without.count.others * s->others_permille)
+		return;
+	result->failed = true;
+	snprintf(result->why, sizeof(result->why), "%llu requests of others were done; %llu when "
+		 "none is slow", (unsigned long long)result->count.others,
+		 (unsigned long long)without.count.others);
+}
+
+void sim_scenario_run(const struct sim_scenario *s, u64 seed, u32 verbose,
+		      struct sim_result *result)
+{
+	run_once(s, seed, verbose, result);
+	if (s->others_permille)
+		check_others(s, seed, result);
 }

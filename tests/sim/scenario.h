@@ -12,6 +12,8 @@ struct sim_scenario {
 	char name[64];
 	bool sock;			/* the TCP driver over streams, else simlnd */
 	u32 nodes, rails, shards;
+	/* the last ones: on all rails, end nodes are on one each; 0: all are on all rails */
+	u32 routers;
 	u64 latency_ns, jitter_ns, rate_mbit;
 	u32 inline_max;
 	u64 duration_ns;		/* of the load */
@@ -19,6 +21,10 @@ struct sim_scenario {
 	u64 heal_ns;
 	u64 gap_ns;
 	u32 max_open, max_len, partners;
+	u32 pair_open;			/* requests of a pair at one time; 0: no bound */
+	/* TCP driver: what comes from and goes to @slow_node does so at @slow_mbit; 0: none does */
+	u32 slow_node;
+	u64 slow_mbit;
 	bool symmetric;
 	u64 timeout_ns;
 	u32 retry_count;
@@ -30,6 +36,8 @@ struct sim_scenario {
 	/* what is expected besides: */
 	u64 end_by_ns;			/* of each request, after it was made; 0: any time */
 	bool calm;			/* nothing is sent twice, no path is suspected */
+	/* requests among the others that are done in time, of those when none is slow */
+	u32 others_permille;
 	struct sim_fault fault[SIM_MAX_FAULTS];
 	u32 nr_faults;
 };

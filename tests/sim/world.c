@@ -8,6 +8,7 @@
 #include "lnd/simlnd/simlnd.h"
 #include "lnd/socklnd/sim.h"
 #include "lnet/core.h"
+#include "lnet/router.h"
 
 #define SAME_MAX 2000000ULL	/* events without time passing: the world stands still */
 
@@ -264,6 +265,38 @@ bool sim_nid_where(const struct lnet_nid *nid, u32 *node, u32 *rail)
 	return true;
 }
 
+bool sim_is_on(const struct sim_world *w, u32 node, u32 rail)
+{
+	return !w->nr_routers || node >= sim_nr_ends(w) || node % w->nr_rails == rail;
+}
+
+/* To each of the other rails by each router. */
+static int routes_up(struct sim_world *w, u32 ix)
+{
+	struct lnet_route_cfg cfg = { .hops = 1 };
+	u32 rail, router;
+	int err = 0;
+
+	for (rail = 0; rail < w->nr_rails; rail++)
+		for (router = sim_nr_ends(w); router < w->nr_nodes && !err; router++) {
+			if (sim_is_on(w, ix, rail))
+				continue;
+			cfg.net = lnet_net_make(LNET_LND_TCP, rail);
+			sim_nid(&cfg.gateway, router, ix % w->nr_rails);
+			err = lnet_route_add(w->node[ix].ln, &cfg);
+		}
+	return err;
+}
+
+static int routing_up(struct sim_world *w, u32 ix)
+{
+	if (!w->nr_routers)
+		return 0;
+	if (ix < sim_nr_ends(w))
+		return routes_up(w, ix);
+	return lnet_router_enable(w->node[ix].ln, true);
+}
+
 int sim_node_up(struct sim_world *w, u32 ix)
 {
 	struct sim_node *node = &w->node[ix];
@@ -283,12 +316,16 @@ int sim_node_up(struct sim_world *w, u32 ix)
 	if (!err && w->on_up)
 		w->on_up(w, node->ln);
 	for (rail = 0; !err && rail < w->nr_rails; rail++) {
+		if (!sim_is_on(w, ix, rail))
+			continue;
 		lnet_ni_cfg_init(&ni);
 		if (w->peer_credits)
 			ni.peer_credits = w->peer_credits;
 		sim_nid(&ni.nid, ix, rail);
 		err = lnet_ni_add(node->ln, &ni);
 	}
+	if (!err)
+		err = routing_up(w, ix);
 	sim_trace(w, ix, node->life);
 	return err;
 }

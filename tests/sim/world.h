@@ -113,6 +113,7 @@ struct sim_counts {			/* what happened, for the report; summed over seeds */
 	u64 windows_dropped, recovery_pings, path_lost;
 	u64 outcome[32];		/* failures by errno, index errno % 32 is the printer's */
 	u64 stall_max_ns;
+	u64 others;		/* done in time, the slow node aside */
 };
 
 struct sim_world {
@@ -121,6 +122,7 @@ struct sim_world {
 	u64 nr_heap, cap_heap;
 	struct sim_node *node;
 	u32 nr_nodes, nr_rails, nr_shards;
+	u32 nr_routers;			/* the last nodes */
 	u64 hash;			/* trace */
 	u64 generations;		/* of connections */
 	u64 same;			/* events at this time */
@@ -128,6 +130,8 @@ struct sim_world {
 	struct sim_fault fault[SIM_MAX_FAULTS];
 	u32 nr_faults;
 	u64 latency_ns, jitter_ns, rate_mbit;
+	u32 slow_node;
+	u64 slow_mbit;			/* 0: no node is slow */
 	const struct sim_scenario *scenario;
 	struct list_head streams;	/* of the TCP driver */
 	const struct lnet_lnd_ops *lnd;
@@ -169,6 +173,13 @@ int sim_node_up(struct sim_world *w, u32 ix);
 void sim_node_down(struct sim_world *w, u32 ix);
 struct sim_node *sim_node_of(const struct lnet *ln);
 void sim_nid(struct lnet_nid *nid, u32 node, u32 rail);
+/* Has the node an interface on the rail? With routers end nodes have one each, in turn. */
+bool sim_is_on(const struct sim_world *w, u32 node, u32 rail);
+static inline u32 sim_nr_ends(const struct sim_world *w)
+{
+	return w->nr_nodes - w->nr_routers;
+}
+
 bool sim_nid_where(const struct lnet_nid *nid, u32 *node, u32 *rail);
 
 #endif

@@ -29,6 +29,7 @@ static const struct key keys[] = {
 	KEY(nodes, "nodes", NUMBER),
 	KEY(rails, "rails", NUMBER),
 	KEY(shards, "shards", NUMBER),
+	KEY(routers, "routers", NUMBER),
 	KEY(latency_ns, "latency", TIME),
 	KEY(jitter_ns, "jitter", TIME),
 	KEY(rate_mbit, "rate_mbit", NUMBER),
@@ -39,6 +40,10 @@ static const struct key keys[] = {
 	KEY(max_open, "max_open", NUMBER),
 	KEY(max_len, "max_size", NUMBER),
 	KEY(partners, "partners", NUMBER),
+	KEY(pair_open, "pair_open", NUMBER),
+	KEY(slow_node, "slow_node", NUMBER),
+	KEY(slow_mbit, "slow_mbit", NUMBER),
+	KEY(others_permille, "others_permille", NUMBER),
 	KEY(symmetric, "symmetric", BOOL),
 	KEY(timeout_ns, "transaction_timeout", TIME),
 	KEY(retry_count, "retry_count", NUMBER),
@@ -188,6 +193,8 @@ static int take(struct reader *r)
 	}
 	if (take_keys(r, root, keys, ARRAY_SIZE(keys), s, "faults"))
 		return -EINVAL;
+	if (s->routers && s->routers + 2 > s->nodes)
+		return complain(r, root, "fewer than two end nodes", NULL);
 	if (s->nodes < 2 || !s->rails || s->rails > SIM_RAILS || !s->shards ||
 	    s->shards > SIM_SHARDS || !s->rate_mbit || !s->gap_ns)
 		return complain(r, root, "nodes, rails, shards, rate_mbit or gap out of range",
