@@ -12,9 +12,13 @@
 #include "fuzz.h"
 #include "lnd/socklnd/user.h"
 #include "node.h"
+#include "router.h"
 
-enum step { DIAL, FEED, PICK, RUN, PUT, GET, CONNECTED, END, BUFFER, BREAK, BLOCK, NR_STEPS };
+enum step {
+	DIAL, FEED, PICK, RUN, PUT, GET, CONNECTED, END, BUFFER, BREAK, BLOCK, ROUTE, NR_STEPS
+};
 
+#define NR_NIS		3	/* the last one on a net of its own: messages go through to it */
 #define SOCKS		32
 #define STEPS_MAX	64
 #define PORTAL		4	/* with memory */
@@ -31,7 +35,7 @@ struct stream {
 
 static struct world {
 	struct lnet *ln;
-	struct lnet_ni *ni[2];
+	struct lnet_ni *ni[NR_NIS];
 	struct stream stream[SOCKS];
 	unsigned int nr, at;	/* at: the stream that is meant */
 	lnet_md_t md;
@@ -158,7 +162,7 @@ static void release(void)
 
 static int ni_start(struct lnet_ni *ni)
 {
-	w.ni[ni->nid.size ? 1 : 0] = ni;
+	w.ni[ni->ix - 1] = ni;	/* loopback is the first */
 	return sock_ni_init(sock_ni_of(ni), ni, &io);
 }
 
@@ -182,7 +186,7 @@ static void work(void)
 	struct lnet_pass p;
 	unsigned int i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < NR_NIS; i++) {
 		struct sock_ni *sn = sock_ni_of(w.ni[i]);
 
 		if (sn->next_ns > node_env.now_ns)
@@ -380,9 +384,13 @@ static void begin(void)
 	ops.ni_start = ni_start;
 	ops.ni_stop = ni_stop;
 	BUG_ON(lnet_create(&w.ln, &cfg) || lnet_lnd_register(w.ln, &ops));
-	BUG_ON(lnet_tunable_set(w.ln, "hold_max", 2048));
+	BUG_ON(lnet_tunable_set(w.ln, "hold_max", 2048) ||
+	       lnet_tunable_set(w.ln, "tiny_router_buffers", 2) ||
+	       lnet_tunable_set(w.ln, "small_router_buffers", 2) ||
+	       lnet_tunable_set(w.ln, "large_router_buffers", 1));
 	add_ni("10.77.0.3@tcp");
 	add_ni("fd77::3@tcp");
+	add_ni("10.78.0.3@tcp9");
 	attach(PORTAL, w.memory[0], LNET_THRESHOLD_INF);
 	attach(LAZY, w.memory[1], 1);
 	BUG_ON(lnet_portal_lazy(w.ln, LAZY, true));
@@ -421,6 +429,10 @@ static void play(struct fuzz_in *in)
 		break;
 	case BLOCK:
 		blocks(s);
+		break;
+	case ROUTE:
+		lnet_router_enable(w.ln, fuzz_u8(in) & 1);
+		work();
 		break;
 	default:
 		ended(in, s, step);

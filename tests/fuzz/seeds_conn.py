@@ -5,7 +5,7 @@ from seedlib import nid4, seed, u16, u32, u64
 
 
 CONN = {name: nr for nr, name in enumerate(
-    "DIAL FEED PICK RUN PUT GET CONNECTED END BUFFER BREAK BLOCK".split())}
+    "DIAL FEED PICK RUN PUT GET CONNECTED END BUFFER BREAK BLOCK ROUTE".split())}
 
 
 def conn(*steps):
@@ -54,6 +54,46 @@ def ack4(handle, mlength=0):
 
 def reply4(handle, payload):
     return hdr4(3, handle, payload)
+
+
+def put_past(to, size, portal=4):
+    """A PUT for another node."""
+    return frame(hdr4(1, NONE + u64(1) + u64(5) + u32(portal) + u32(0), b"p" * size, to=to), cookie=5 if size else 0)
+
+
+def router_seeds():
+    door = request1() + hello3()
+    far, near, nowhere = "10.78.0.4@tcp9", "10.77.0.4@tcp", "10.79.0.4@tcp7"
+    sizes, rest = (0, 50, 4096, 9000), ("RUN", 9)
+    hello = hello3(1, source=far, to="10.78.0.3@tcp9")
+    for to in (far, near, nowhere):
+        some = b"".join(put_past(to, size) for size in sizes)
+        for name, last in (("timeout", (("RUN", 200),)), ("off", (("ROUTE", 0), ("RUN", 255), ("RUN", 255))),
+                           ("broken", (("BREAK",), ("RUN", 90))), ("end", ()),
+                           ("reached", (("CONNECTED", 0), ("FEED", hello), ("RUN", 9))),
+                           ("refused", (("CONNECTED", 1), ("RUN", 99)))):
+            seed("conn", "route-%s-%s" % (to, name), conn(("ROUTE", 1), ("DIAL", 0), ("FEED", door + some), *last))
+        half = put_past(to, 9000)[:4000]
+        seed("conn", "route-half-%s" % to, conn(("ROUTE", 1), ("DIAL", 0), ("FEED", door + half), ("BREAK",), rest))
+        seed("conn", "route-full-%s" % to, conn(("ROUTE", 1), ("DIAL", 0), ("FEED", door + put_past(to, 3000, 68) * 6),
+                                                ("RUN", 30), ("CONNECTED", 0), ("FEED", hello),
+                                                ("RUN", 200)))
+    for sizes in ((0,), (50,), (0, 50, 50, 50, 50), (4096, 4096, 4096)):
+        some = b"".join(put_past(far, size, 68) for size in sizes)
+        for kind in (1, 2, 3):
+            told = hello3(kind, source=far, to="10.78.0.3@tcp9")
+            seed("conn", "route-through-%d-%d" % (sum(sizes), kind), conn(
+                ("ROUTE", 1), ("DIAL", 0), ("FEED", door + some), ("CONNECTED", 0), ("FEED", told), ("RUN", 2),
+                ("PICK", 0), ("FEED", some), ("RUN", 2), ("PICK", 1), ("BREAK",), ("RUN", 99)))
+    seed("conn", "route-waits", conn(
+        ("ROUTE", 1), ("DIAL", 0), ("FEED", door + put_past(far, 50) * 9), ("RUN", 60), ("CONNECTED", 0),
+        ("FEED", hello), ("BLOCK",), ("PICK", 0), ("FEED", put_past(far, 50) * 9), ("PICK", 1), ("BLOCK",), ("RUN", 2),
+        ("PICK", 0), ("BREAK",), ("RUN", 99)))
+    pass_on = frame(hdr4(2, u64(5) + u64(6) + u64(1) + u32(4) + u32(0) + u32(99), to=far)) + \
+        frame(hdr4(0, u64(5) + u64(6) + u64(1) + u32(9), to=far)) + frame(hdr4(3, u64(5) + u64(6), b"r" * 99, to=far))
+    seed("conn", "route-others", conn(("ROUTE", 1), ("DIAL", 0), ("FEED", door + pass_on), ("CONNECTED", 0),
+                                      ("FEED", hello), ("BLOCK",), ("RUN", 200), ("BLOCK",)))
+    seed("conn", "route-none", conn(("ROUTE", 0), ("DIAL", 0), ("FEED", door + pass_on)))
 
 
 PING, OPEN, CONFIRM = (0x8000000000000000 | n for n in range(0, 4) if n != 1)
