@@ -200,6 +200,12 @@ struct lnet_view_peer {
 	u32 state;
 };
 
+struct lnet_view_route {
+	char net[LNET_TEXT_MAX], gateway[LNET_TEXT_MAX], state[8], type[16];
+	s32 hop;
+	u32 priority;
+};
+
 struct lnet_view_nid {
 	char nid[LNET_TEXT_MAX];
 };

@@ -133,7 +133,14 @@ int lnet_ctl_udsp_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 void lnet_ctl_udsp_ni(const struct lnet *ln, const struct lnet_nid *nid, struct lnet_view_udsp *v);
 void lnet_ctl_udsp_pni(const struct lnet_peer_ni *pni, struct lnet_view_udsp *v);
 /* control_route.c */
+int lnet_ctl_routes_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e);
+int lnet_ctl_routes_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			  struct lnet_ctl_err *e);
+int lnet_ctl_routes_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			  struct lnet_ctl_err *e);
 int lnet_ctl_routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+void lnet_ctl_routes_end(struct lnet_ctl_dump *d);
 /* control_router.c */
 int lnet_ctl_routing_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);

@@ -22,7 +22,8 @@ struct lnet_ctl_conf {
 	struct lnet_ni_cfg *nis;
 	struct lnet_fault_rule *rules[2];
 	struct lnet_udsp_rule *policies;
-	unsigned int nr_nis, nr_rules[2], nr_policies;
+	struct lnet_route_cfg *routes;
+	unsigned int nr_nis, nr_rules[2], nr_policies, nr_routes;
 	bool routing;
 	struct list_head peers;
 };
@@ -50,6 +51,7 @@ void lnet_ctl_conf_free(struct lnet_ctl_conf *conf)
 	kvfree(conf->rules[0]);
 	kvfree(conf->rules[1]);
 	kvfree(conf->policies);
+	kvfree(conf->routes);
 	kvfree(conf);
 }
 
@@ -165,6 +167,21 @@ static int policies_read(struct lnet *ln, struct lnet_ctl_conf *conf)
 	return 0;
 }
 
+static int routes_read(struct lnet *ln, struct lnet_ctl_conf *conf)
+{
+	struct lnet_route_info info;
+	unsigned int nr = 0;
+
+	while (!lnet_route_get(ln, nr, &info))
+		nr++;
+	conf->routes = kvcalloc(nr + 1, sizeof(*conf->routes), GFP_KERNEL);
+	if (!conf->routes)
+		return -ENOMEM;
+	while (conf->nr_routes < nr && !lnet_route_get(ln, conf->nr_routes, &info))
+		conf->routes[conf->nr_routes++] = info.cfg;
+	return 0;
+}
+
 int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **res)
 {
 	struct lnet_ctl_conf *conf = kvzalloc(sizeof(*conf), GFP_KERNEL);
@@ -181,6 +198,7 @@ int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **res)
 	rc = rc ? rc : rules_read(ctl->ln, false, conf);
 	rc = rc ? rc : rules_read(ctl->ln, true, conf);
 	rc = rc ? rc : policies_read(ctl->ln, conf);
+	rc = rc ? rc : routes_read(ctl->ln, conf);
 	if (!rc)
 		return 0;
 	lnet_ctl_conf_free(conf);
@@ -367,6 +385,47 @@ static int policies_make(struct lnet *ln, const struct lnet_ctl_conf *conf)
 	return rc;
 }
 
+static bool route_in(const struct lnet_ctl_conf *conf, const struct lnet_route_cfg *cfg)
+{
+	const struct lnet_route_cfg *r;
+	unsigned int i;
+
+	for (i = 0; i < conf->nr_routes; i++) {
+		r = &conf->routes[i];
+		if (r->net == cfg->net && lnet_nid_same(&r->gateway, &cfg->gateway) &&
+		    r->hops == cfg->hops && r->priority == cfg->priority)
+			return true;
+	}
+	return false;
+}
+
+static void routes_del(struct lnet *ln, const struct lnet_ctl_conf *now,
+		       const struct lnet_ctl_conf *conf)
+{
+	unsigned int i;
+
+	for (i = 0; i < now->nr_routes; i++)
+		if (!route_in(conf, &now->routes[i]))
+			lnet_route_del(ln, now->routes[i].net, &now->routes[i].gateway);
+}
+
+static int routes_add(struct lnet *ln, const struct lnet_ctl_conf *now,
+		      const struct lnet_ctl_conf *conf)
+{
+	unsigned int i, tries = 0;
+	int rc = 0, one;
+
+	for (i = 0; i < conf->nr_routes; i++) {
+		if (route_in(now, &conf->routes[i]))
+			continue;
+		do
+			one = lnet_route_add(ln, &conf->routes[i]);
+		while (again(one, &tries));
+		rc = rc ? rc : one;
+	}
+	return rc;
+}
+
 static void tunables_make(struct lnet *ln, const struct lnet_ctl_conf *conf)
 {
 	unsigned int i;
@@ -399,8 +458,9 @@ static int restore(struct lnet_control *ctl, const struct lnet_ctl_conf *now,
 		   const struct lnet_ctl_conf *conf)
 {
 	struct lnet *ln = ctl->ln;
-	int rc[7];
+	int rc[8];
 
+	routes_del(ln, now, conf);
 	peers_del(ln, now, conf);
 	nis_del(ln, now, conf);
 	tunables_make(ln, conf);
@@ -411,7 +471,8 @@ static int restore(struct lnet_control *ctl, const struct lnet_ctl_conf *now,
 	rc[4] = rules_make(ln, now, conf, true);
 	rc[5] = policies_make(ln, conf);
 	rc[6] = now->routing == conf->routing ? 0 : lnet_router_enable(ln, conf->routing);
-	return rc[0] ?: rc[1] ?: rc[2] ?: rc[3] ?: rc[4] ?: rc[5] ?: rc[6];
+	rc[7] = routes_add(ln, now, conf);
+	return rc[0] ?: rc[1] ?: rc[2] ?: rc[3] ?: rc[4] ?: rc[5] ?: rc[6] ?: rc[7];
 }
 
 int lnet_ctl_conf_restore(struct lnet_control *ctl, const struct lnet_ctl_conf *conf)

@@ -1,9 +1,198 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Routes of a node that has none: what stock's tool hears when it exports. */
+/* Routes: route add, del and show. */
 #include "control_cmd.h"
+
+#define HOPS_MAX 255
+
+/* What an item may say. */
+struct route_req {
+	struct lnet_route_cfg cfg;
+	bool has_net, has_gateway, has_hops, has_priority;
+};
+
+/* ---- taking requests apart ------------------------------------------------------------------- */
+
+static int num_of(struct lnet_req item, const char *key, s64 min, s64 max, s64 *num, bool *has,
+		  struct lnet_ctl_err *e)
+{
+	struct lnet_val v;
+
+	*has = lnet_req_find(item, key, &v);
+	if (!*has || !lnet_val_int(&v, min, max, num))
+		return 0;
+	return lnet_ctl_fail(e, -EINVAL, "'%s' must be %lld to %lld", key, min, max);
+}
+
+static int net_of(struct lnet_req item, struct route_req *r, struct lnet_ctl_err *e)
+{
+	char text[LNET_NIDSTR_SIZE];
+	struct lnet_val v;
+
+	r->has_net = lnet_req_find(item, "net", &v);
+	if (!r->has_net)
+		return 0;
+	if (lnet_val_text(&v, text, sizeof(text)))
+		return lnet_ctl_fail(e, -EINVAL, "'net' is no net");
+	if (lnet_net_parse(&r->cfg.net, text))
+		return lnet_ctl_fail(e, -EINVAL, "'%s' is no net", text);
+	return 0;
+}
+
+static int item_read(struct lnet_req item, struct route_req *r, struct lnet_ctl_err *e)
+{
+	s64 hops = -1, priority = 0;
+	struct lnet_val v;
+	int rc = net_of(item, r, e);
+
+	r->cfg.gateway = LNET_NID_ANY;
+	r->has_gateway = lnet_req_find(item, "gateway", &v);
+	if (!rc && r->has_gateway)
+		rc = lnet_ctl_nid(&v, "gateway", &r->cfg.gateway, e);
+	rc = rc ? rc : num_of(item, "hop", -1, HOPS_MAX, &hops, &r->has_hops, e);
+	rc = rc ? rc : num_of(item, "priority", 0, U32_MAX, &priority, &r->has_priority, e);
+	if (!rc && !hops)
+		rc = lnet_ctl_fail(e, -EINVAL, "'hop' must be 1 to %d, or -1", HOPS_MAX);
+	r->cfg.hops = (s32)hops;
+	r->cfg.priority = (u32)priority;
+	return rc;
+}
+
+static int item_whole(const struct route_req *r, struct lnet_ctl_err *e)
+{
+	if (!r->has_net)
+		return lnet_ctl_fail(e, -EINVAL, "'net' is missing");
+	return r->has_gateway ? 0 : lnet_ctl_fail(e, -EINVAL, "'gateway' is missing");
+}
+
+/* ---- changing them --------------------------------------------------------------------------- */
+
+static int add(struct lnet *ln, const struct route_req *r, struct lnet_ctl_err *e)
+{
+	char nid[LNET_NIDSTR_SIZE];
+	int rc = lnet_route_add(ln, &r->cfg);
+
+	lnet_nid_str(&r->cfg.gateway, nid);
+	switch (rc) {
+	case 0:
+		return 0;
+	case -EEXIST:
+		return lnet_ctl_fail(e, rc, "Route already exists or the specified network is "
+				     "local");
+	case -EHOSTUNREACH:
+		return lnet_ctl_fail(e, rc, "no interface is on the net of gateway %s", nid);
+	case -EINVAL:
+		return lnet_ctl_fail(e, rc, "%s cannot be the gateway to that net", nid);
+	case -EBUSY:
+		return lnet_ctl_fail(e, rc, "gateway %s is being talked to without a pause", nid);
+	default:
+		return lnet_ctl_fail(e, rc, "cannot add the route: %s", lnet_ctl_why(rc));
+	}
+}
+
+static int del(struct lnet *ln, const struct route_req *r, struct lnet_ctl_err *e)
+{
+	char nid[LNET_NIDSTR_SIZE];
+	int rc = lnet_route_del(ln, r->cfg.net, &r->cfg.gateway);
+
+	if (rc)
+		return lnet_ctl_fail(e, rc, "there is no such route by %s",
+				     lnet_nid_str(&r->cfg.gateway, nid));
+	return 0;
+}
+
+static int act(struct lnet_control *ctl, const struct lnet_ctl_req *req, bool checks,
+	       struct lnet_ctl_err *e)
+{
+	bool adds = req->flags & LNET_NL_F_CREATE;
+	struct lnet_req items, item;
+	struct route_req r;
+	int rc = 0;
+
+	if (req->flags & LNET_NL_F_REPLACE)
+		return lnet_ctl_fail(e, -EOPNOTSUPP, "routes are added and deleted");
+	if (!lnet_ctl_items(req, &items))
+		return lnet_ctl_fail(e, -EINVAL, "the request is not a list of routes");
+	while (!rc && lnet_req_item(&items, &item)) {
+		rc = item_read(item, &r, e);
+		rc = rc ? rc : item_whole(&r, e);
+		if (!rc && !checks)
+			rc = adds ? add(ctl->ln, &r, e) : del(ctl->ln, &r, e);
+	}
+	return rc;
+}
+
+int lnet_ctl_routes_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e)
+{
+	return act(ctl, req, false, e);
+}
+
+int lnet_ctl_routes_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			  struct lnet_ctl_err *e)
+{
+	return act(ctl, req, true, e);
+}
+
+/* ---- show ------------------------------------------------------------------------------------ */
+
+int lnet_ctl_routes_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			  struct lnet_ctl_err *e)
+{
+	struct lnet_req items, item;
+	struct route_req *r;
+	int rc;
+
+	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
+		return 0;
+	r = kzalloc(sizeof(*r), GFP_KERNEL);
+	if (!r)
+		return -ENOMEM;
+	rc = item_read(item, r, e);
+	if (rc)
+		kfree(r);
+	else
+		d->priv = r;
+	return rc;
+}
+
+void lnet_ctl_routes_end(struct lnet_ctl_dump *d)
+{
+	kfree(d->priv);
+	d->priv = NULL;
+}
+
+static bool is_asked_for(const struct route_req *r, const struct lnet_route_cfg *cfg)
+{
+	return !r || ((!r->has_net || r->cfg.net == cfg->net) &&
+		      (!r->has_gateway || lnet_nid_same(&r->cfg.gateway, &cfg->gateway)) &&
+		      (!r->has_hops || r->cfg.hops == cfg->hops) &&
+		      (!r->has_priority || r->cfg.priority == cfg->priority));
+}
+
+static bool route_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
+		       const struct lnet_route_info *info)
+{
+	struct lnet_view_route v = { .hop = info->cfg.hops, .priority = info->cfg.priority };
+
+	lnet_net_str(info->cfg.net, v.net);
+	lnet_nid_str(&info->cfg.gateway, v.gateway);
+	strscpy(v.state, info->up ? "up" : "down", sizeof(v.state));
+	strscpy(v.type, info->multi_hop ? "multi-hop" : "single-hop", sizeof(v.type));
+	if (!lnet_ctl_table(d, s, &lnet_table_route))
+		return false;
+	lnet_ctl_item(d, s);
+	lnet_table_emit(s, &lnet_table_route, &v, d->level, d->backup, NULL);
+	return lnet_ctl_item_end(d, s);
+}
 
 int lnet_ctl_routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
+	struct lnet_route_info info;
+
+	for (; !lnet_route_get(d->ctl->ln, d->pos, &info); d->pos++) {
+		if (is_asked_for(d->priv, &info.cfg) && !route_emit(d, s, &info))
+			return 1;
+	}
 	/* The tool knows these words, and counts them as success. */
-	return lnet_ctl_fail(e, 0, "No routes found");
+	return d->head ? 0 : lnet_ctl_fail(e, 0, "No routes found");
 }

@@ -306,6 +306,20 @@ struct lnetctl_udsp {
  */
 int lnetctl_udsp_add(struct lnetctl *c, const struct lnetctl_udsp *u);
 int lnetctl_udsp_del(struct lnetctl *c, int64_t idx);	/* -1: all. -ENOENT, -ERANGE */
+/* A route, or a filter of them. */
+struct lnetctl_route {
+	const char *net, *gateway;	/* @gateway: one NID or more; NULL: not given */
+	int64_t hops, priority;		/* LNETCTL_UNSET: not told */
+};
+/*
+ * One for each gateway. -EINVAL, -EEXIST (it is there, or the net is the node's own), -EHOSTUNREACH
+ * (no interface on the gateway's net).
+ */
+int lnetctl_route_add(struct lnetctl *c, const struct lnetctl_route *r);
+int lnetctl_route_del(struct lnetctl *c, const struct lnetctl_route *r);	/* -ENOENT */
+/* "route": those that are like @r. @level: from 1 on all that is known. */
+int lnetctl_route_show(struct lnetctl *c, const struct lnetctl_route *r, unsigned int level,
+		       bool backup, struct lnetctl_node **doc);
 /* "udsp": the rules in their order, or one. */
 int lnetctl_udsp_show(struct lnetctl *c, int64_t idx, struct lnetctl_node **doc);
 
@@ -356,7 +370,7 @@ int lnetctl_apply(struct lnetctl *c, const struct lnetctl_node *doc, const char 
 #define LNETCTL_EXPORT_BACKUP	1	/* only what builds the same configuration again */
 #define LNETCTL_EXPORT_NO_FAULT	2	/* without fault rules */
 /*
- * net, peer, global, udsp, fault as lnetctl_import() reads them. To @out as text, every section in
+ * net, peer, route, global, udsp, fault as lnetctl_import() reads them. To @out as text, each in
  * its own style.
  */
 int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out);

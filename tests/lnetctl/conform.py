@@ -54,6 +54,9 @@ OPTIONS = {
     "stats reset": "",
     "import": "add/a del/d show/s exec/e old-api/o",
     "export": "backup/b",
+    "route add": "net/n= gateway/g= hop-count/c= priority/p=",
+    "route del": "net/n= gateway/g=",
+    "route show": "net/n= gateway/g= hop-count/c= priority/p= verbose/v",
     "udsp add": "src/s= dst/d= rte/r= priority/p= idx/i=",
     "udsp del": "all/a idx/i=",
     "udsp show": "idx/i=",
@@ -124,7 +127,7 @@ def test_conform_options():
             value = ["1"] if kind == "=" else []
             alone = [end for end in range(1, len(name)) if sum(word.startswith(name[:end]) for word in shown) == 1]
             short = alone[0] if alone else len(name)
-            if short > 1:
+            if short > 1 and name[:short - 1] not in shown:
                 check("%s --%s is ambiguous" % (command, name[:short - 1]),
                       complains(node, command, "--" + name[:short - 1], *value))
             for word in {name[:short], name}:
@@ -185,6 +188,12 @@ VALUES = [
     ("fault drop add -s * -d * -r 1 --health_error",
      "local_interrupt local_dropped local_aborted local_no_route local_error local_timeout remote_error "
      "remote_dropped remote_timeout network_timeout random", {255: "x none"}),
+    ("route add --net tcp5 --gateway 127.0.0.7@tcp --hop", "1 255", {234: "0 256 -1 x"}),
+    ("route add --net tcp5 --gateway 127.0.0.7@tcp --hop-count", "2", {234: "0 x"}),
+    ("route add --net tcp5 --gateway 127.0.0.7@tcp --priority", "0 7 4294967295", {234: "-1 x 4294967296"}),
+    ("route add --gateway 127.0.0.7@tcp --net", "tcp5 o2ib tcp99", {234: "tcp bogus lo"}),
+    ("route add --net tcp5 --gateway", "127.0.0.7@tcp 127.0.0.[7-8]@tcp", {234: "0@lo 10.0.0.1@tcp4 127.0.0.2@tcp x"}),
+    ("route show --hop", "1 255", {234: "0 256 x"}),
     ("udsp add --src tcp --priority", "0 1 0x10 2147483647", {234: "-1 x 1x 2147483648 99999999999999999999"}),
     ("udsp add --src tcp --idx", "0 1 127 2147483647", {234: "-1 x 2147483648"}),
     ("udsp add --src", "tcp tcp0 tcp[1-3] 10.0.0.*@tcp *@tcp 10.0.[0-3].[1,5-9/2]@o2ib[1] 10.0.0.0/8@tcp fd00::/64@tcp "
@@ -293,12 +302,24 @@ EXITS = [
     ("lnet configure", 0, "", ""),
     ("lnet configure --large", 0, "", ""),
     ("stats reset", 0, "", ""),
+    ("route add", 234, "missing mandatory parameters:'net , gateway'\n", ""),
+    ("route add --net tcp5", 234, "missing mandatory parameters:'gateway'\n", ""),
+    ("route del --gateway 10.0.0.1@tcp", 234, "missing mandatory parameters:'net'\n", ""),
+    ("route show", 0, "", ""),
+    ("route add --net tcp5 --gateway 127.0.0.7@tcp --hop 2", 0, "", ""),
+    ("route add --net tcp5 --gateway 127.0.0.7@tcp", 234, "", "errno: -17"),
+    ("route add --net tcp5 --gateway 127.0.0.7@tcp7", 234, "", "errno: -113"),
+    ("route show --net tcp5", 0, "route:\n-     net: tcp5\n      gateway: 127.0.0.7@tcp\n", ""),
+    ("route del --net tcp5 --gateway 127.0.0.9@tcp", 234, "", "errno: -2"),
+    ("route del --net tcp5 --gateway 127.0.0.7@tcp", 0, "", ""),
 ]
-LATER = ("route add|route del|route show|route show -v|route add --net tcp5 --gateway 10.0.0.1@tcp --hop 2|discover|"
-         "discover 127.0.0.2@tcp|discover -f 127.0.0.2@tcp")
+LATER = "discover|discover 127.0.0.2@tcp|discover -f 127.0.0.2@tcp"
 
 
 def undo(node, line):
+    if line.startswith("route add"):
+        for item in re.findall(r"net: (\S+)\n\s+gateway: (\S+)", node.ok("route", "show")):
+            node.ctl("route", "del", "--net", item[0], "--gateway", item[1])
     if line.startswith("udsp add"):
         node.ctl("udsp", "del", "--all")
     if line.startswith("net add"):

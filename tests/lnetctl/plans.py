@@ -97,7 +97,7 @@ def test_refused():
         ("ip2nets:\n- net-spec: tcp\n  ip-range:\n    0: 10.*.*\n", "line 6: not a pattern"),
         ("ip2nets:\n- net-spec: tcp\n  ip-range:\n    0: 10.255.255.*\n", "line 4: No ip2nets rules applied"),
         ("ip2nets:\n- net-spec: tcp\n  interfaces:\n    0: nosuch0\n", "line 4: No ip2nets rules applied"),
-        ("route:\n- net: tcp9\n  gateway: 10.1.1.1@tcp\n", "line 4: 'route' is not supported yet"),
+        ("route:\n- net: tcp9\n", "line 4: 'gateway' is missing"),
         ("routing:\n  enable: maybe\n", "line 4: invalid value 'maybe' for key 'enable'"),
         ("discover:\n  nids: [ 127.0.0.2@tcp ]\n", "line 4:"),
         ("statistics:\n  send_count: 1\n", "line 4: invalid key 'statistics'"),

@@ -22,10 +22,11 @@ USER_TYPE = 0x20
 ASKED = """01-lnet-configure 02-net-show-fresh 03-net-add-tcp 04-net-add-credits 28-debug-recovery-local
 29-debug-recovery-peer 05-net-add-error-noif 06-net-show-v0 07-net-show-v1 08-net-show-v2 09-net-show-v4
 10-net-show-net-filter 11-net-set-health 12-peer-add 13-peer-add-nonmr 14-peer-show 15-peer-show-v4
-16-peer-list 17-peer-set-health 18-peer-del 19-peer-del-error 25-ping-self 26-ping-fail 30-fault-drop-add
+16-peer-list 17-peer-set-health 18-peer-del 19-peer-del-error 25-ping-self 26-ping-fail 20-route-add
+21-route-show 22-route-show-v 23-route-add-dup 24-route-del 30-fault-drop-add
 31-fault-drop-show 32-fault-drop-del 37-cpt-of-nid 43-net-del-if 44-net-del 45-export 46-export-backup
 47-import 49-lnet-unconfigure 50-net-show-down""".split()
-REFUSED = "20-route-add 23-route-add-dup 24-route-del 27-discover-fail".split()
+REFUSED = "27-discover-fail".split()
 # Ours know more keys of rules, behind the stock node's.
 LONGER = {"31-fault-drop-show"}
 

@@ -60,6 +60,7 @@ static int export_routing(struct lnetctl *c, bool backup, FILE *out)
 
 int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
 {
+	const struct lnetctl_route all = { .hops = LNETCTL_UNSET, .priority = LNETCTL_UNSET };
 	bool backup = flags & LNETCTL_EXPORT_BACKUP;
 	struct lnetctl_node *doc;
 	int rc;
@@ -72,6 +73,10 @@ int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
 	if (rc)
 		return rc;
 	rc = lnetctl_peer_show(c, NULL, backup ? 0 : 3, backup, &doc);
+	rc = export_part(doc, rc, LNETCTL_WIDE, out);
+	if (rc)
+		return rc;
+	rc = lnetctl_route_show(c, &all, 1, backup, &doc);
 	rc = export_part(doc, rc, LNETCTL_WIDE, out);
 	if (rc)
 		return rc;

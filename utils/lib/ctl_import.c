@@ -341,7 +341,7 @@ static const struct section {
 	{ "ping", NULL, import_ping, MAPPING },
 	{ "routing", NULL, import_routing, ANY },
 	{ "buffers", NULL, import_buffers, ANY },
-	{ "route", NULL, import_later, ANY },
+	{ "route", import_route, NULL, SEQUENCE },
 	{ "udsp", import_udsp, NULL, SEQUENCE },
 	{ "discover", NULL, import_later, ANY },
 };

@@ -160,7 +160,7 @@ static const struct {
 	{ "net", LNETCTL_SEQ, plan_nets },     { "ip2nets", LNETCTL_SEQ, plan_ip2nets },
 	{ "peer", LNETCTL_SEQ, plan_peers },   { "fault", LNETCTL_SEQ, plan_faults },
 	{ "global", LNETCTL_MAP, plan_global }, { "numa", LNETCTL_MAP, plan_numa },
-	{ "udsp", LNETCTL_SEQ, plan_udsp },
+	{ "udsp", LNETCTL_SEQ, plan_udsp },    { "route", LNETCTL_SEQ, plan_routes },
 	{ "buffers", LNETCTL_MAP, plan_buffers },
 };
 
@@ -198,6 +198,8 @@ static int plan_all(struct plan *p, const struct lnetctl_node *doc)
 		rc = plan_faults(p, NULL);
 	if (!rc && !lnetctl_find(doc, "udsp"))
 		rc = plan_udsp(p, NULL);
+	if (!rc && !lnetctl_find(doc, "route"))
+		rc = plan_routes(p, NULL);
 	rc = rc ? rc : plan_peers_del(p);
 	return rc ? rc : plan_nets_del(p);
 }
@@ -207,6 +209,7 @@ static int plan_all(struct plan *p, const struct lnetctl_node *doc)
 static int node_read(struct plan *p)
 {
 	struct lnetctl_node *shown;
+	const struct lnetctl_route all = { .hops = LNETCTL_UNSET, .priority = LNETCTL_UNSET };
 	struct lnetctl *c = p->im.c;
 	int rc = lnetctl_net_show(c, NULL, 1, true, &p->nets);
 
@@ -214,6 +217,7 @@ static int node_read(struct plan *p)
 	rc = rc ? rc : lnetctl_fault_show(c, false, &p->rules[0]);
 	rc = rc ? rc : lnetctl_fault_show(c, true, &p->rules[1]);
 	rc = rc ? rc : lnetctl_udsp_show(c, -1, &p->policies);
+	rc = rc ? rc : lnetctl_route_show(c, &all, 1, true, &p->routes);
 	rc = rc ? rc : lnetctl_global_show(c, &shown);
 	if (rc)
 		return rc;
@@ -261,6 +265,7 @@ int lnetctl_plan(struct lnetctl *c, const struct lnetctl_node *doc, const char *
 	lnetctl_doc_free(p.rules[0]);
 	lnetctl_doc_free(p.rules[1]);
 	lnetctl_doc_free(p.policies);
+	lnetctl_doc_free(p.routes);
 	lnetctl_doc_free(p.global);
 	if (rc) {
 		lnetctl_doc_free(p.doc);
@@ -273,11 +278,11 @@ int lnetctl_plan(struct lnetctl *c, const struct lnetctl_node *doc, const char *
 
 /* ---- doing it -------------------------------------------------------------------------------- */
 
-/* Rules and peers go before the interfaces that they are about, and come after them. */
+/* Rules, routes and peers go before the interfaces that they are about, and come after them. */
 static int carry_out(struct import *im, const struct lnetctl_node *part, bool add)
 {
-	static const char *const order[] = { "udsp", "fault", "peer", "routing", "net",
-					     "buffers", "global" };
+	static const char *const order[] = { "udsp", "fault", "route", "peer",
+					     "routing", "net", "buffers", "global" };
 	const struct lnetctl_node *n;
 	int i, last = sizeof(order) / sizeof(order[0]) - 1, rc = 0;
 

@@ -72,6 +72,10 @@ int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct
 
 int import_udsp(struct import *im, const struct lnetctl_node *rule);
 
+/* ---- ctl_route.c ---- */
+
+int import_route(struct import *im, const struct lnetctl_node *route);
+
 /* ---- ip2nets.c ---- */
 
 /* An address of this machine, whose interface is up. */

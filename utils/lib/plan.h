@@ -9,7 +9,7 @@ struct plan {
 	struct import im;
 	struct lnetctl_node *doc;		/* "del", "set", "add" */
 	/* what the node has; in them line 1 marks what the file has too */
-	struct lnetctl_node *nets, *peers, *rules[2], *global, *policies;
+	struct lnetctl_node *nets, *peers, *rules[2], *global, *policies, *routes;
 };
 
 /* Section @name under @verb of the plan, made at first use; NULL: no memory. */
@@ -28,5 +28,7 @@ int plan_udsp(struct plan *p, const struct lnetctl_node *section);
 /* plan_router.c */
 int plan_routing(struct plan *p, const struct lnetctl_node *section);
 int plan_buffers(struct plan *p, const struct lnetctl_node *section);
+/* ctl_route.c */
+int plan_routes(struct plan *p, const struct lnetctl_node *section);
 
 #endif

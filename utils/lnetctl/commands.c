@@ -144,7 +144,6 @@ static const struct command node_commands[] = {
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-static const struct command route_commands[] = { LATER("add"), LATER("del"), LATER("show"), END };
 static const struct command routing_commands[] = {
 	{ "show", "show what a router's buffers are, and whether it routes", run_routing_show },
 	END

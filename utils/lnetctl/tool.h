@@ -88,6 +88,7 @@ bool tool_is_builtin(const char *word, const char *name);
 extern const struct command net_commands[], peer_commands[], set_commands[], debug_commands[];
 extern const struct command fault_commands[], drop_commands[], delay_commands[];
 extern const struct command udsp_commands[];
+extern const struct command route_commands[];
 int run_set_other(struct tool *t);
 int run_import(struct tool *t);
 int run_export(struct tool *t);
