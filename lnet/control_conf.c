@@ -11,6 +11,7 @@
 struct conf_peer {
 	struct list_head link;
 	struct lnet_nid primary;
+	u64 seq;		/* where it stands */
 	bool mr, locked;
 	unsigned int nr, room;
 	struct lnet_nid nids[];
@@ -117,6 +118,7 @@ static int peer_read(struct lnet_peer *peer, struct lnet_ctl_conf *conf)
 	list_add_tail(&p->link, &conf->peers);
 	spin_lock(&peer->sh->lock);
 	p->primary = peer->primary;
+	p->seq = peer->seq;
 	p->mr = peer->mr;
 	p->locked = peer->locked;
 	list_for_each_entry(pni, &peer->pnis, link)
@@ -330,6 +332,7 @@ static int peers_add(struct lnet *ln, const struct lnet_ctl_conf *now,
 		if (p->locked)
 			lnet_peer_set_state(ln, &p->primary, LNET_PEER_STATE_LOCKED,
 					    LNET_PEER_STATE_LOCKED);
+		lnet_peer_place(ln, p->seq, p->nids, p->nr);
 		rc = rc ? rc : one;
 	}
 	return rc;

@@ -103,6 +103,12 @@ void lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni);
  */
 struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
 
+/*
+ * The peer with the first of @nids, which was made anew, stands where the one with the number @seq
+ * stood, and its interfaces in the order of @nids. config
+ */
+void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsigned int nr);
+
 /* Bits of stock's "peer state" that have a meaning here. */
 #define LNET_PEER_STATE_MULTI_RAIL	BIT(0)
 #define LNET_PEER_STATE_CONFIGURED	BIT(3)

@@ -214,6 +214,54 @@ struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev)
 	return next;
 }
 
+/* Lists stay sorted by the numbers, by which walkers find on when theirs has gone. */
+static void peer_place(struct lnet *ln, struct lnet_peer *peer, u64 seq)
+{
+	struct lnet_peer *next;
+
+	spin_lock(&ln->nid_lock);
+	next = first_after(ln, seq - 1);
+	if (!list_empty(&peer->link) && next && next->seq != seq) {
+		peer->seq = seq;
+		if (next != peer)
+			list_move_tail(&peer->link, &next->link);
+	}
+	spin_unlock(&ln->nid_lock);
+}
+
+static void pnis_order(struct lnet_peer *peer, const struct lnet_nid *nids, unsigned int nr)
+{
+	struct lnet_peer_ni *pni;
+	unsigned int i;
+
+	lockdep_assert_held(&peer->sh->lock);
+	for (i = 0; i < nr; i++)
+		list_for_each_entry(pni, &peer->pnis, link)
+			if (lnet_nid_same(&pni->nid, &nids[i])) {
+				list_move_tail(&pni->link, &peer->pnis);
+				break;
+			}
+}
+
+void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsigned int nr)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_peer *peer;
+
+	mutex_lock(&ln->cfg_mutex);
+	pni = nr ? lnet_peer_ni_lookup(ln, &nids[0]) : NULL;
+	if (pni) {
+		peer = lnet_peer_of(pni);
+		spin_lock(&peer->sh->lock);
+		pnis_order(peer, nids, nr);
+		spin_unlock(&peer->sh->lock);
+		peer_place(ln, peer, seq);
+		lnet_peer_put(peer);
+		lnet_peer_ni_put(pni);
+	}
+	mutex_unlock(&ln->cfg_mutex);
+}
+
 /* ---- finding and making ---------------------------------------------------------------------- */
 
 /* nid_lock held. Our own NIDs all mean the loopback. */

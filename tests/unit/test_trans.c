@@ -40,15 +40,25 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The configuration as a text, for free(); its lines sorted, as what came back stands last. */
-static char *state_of(struct world *w)
+/* The configuration as a text, for free(). */
+static char *export_of(struct world *w)
 {
-	char *text = NULL, *sorted = NULL, *lines[2000], *line, *rest;
-	size_t len, nr = 0, i;
+	char *text = NULL;
+	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
 	UNIT_EQUAL(lnetctl_export(w->c, LNETCTL_EXPORT_BACKUP, out), 0, "export");
 	fclose(out);
+	return text;
+}
+
+/* With its lines sorted: what an apply adds stands last. */
+static char *state_of(struct world *w)
+{
+	char *text = export_of(w), *sorted = NULL, *lines[2000], *line, *rest;
+	size_t len, nr = 0, i;
+	FILE *out;
+
 	for (line = strtok_r(text, "\n", &rest); line && nr < ARRAY_SIZE(lines);
 	     line = strtok_r(NULL, "\n", &rest))
 		lines[nr++] = line;
@@ -155,7 +165,7 @@ static void test_no_memory(void)
 static void test_undone(void)
 {
 	static const char bad[] = "- primary nid: 10.0.4.1@tcp\n";
-	char *text, *peers;
+	char *text, *peers, *order, *now;
 	struct states s;
 	struct world w;
 
@@ -164,10 +174,18 @@ static void test_undone(void)
 	UNIT_EQUAL(lnetctl_set(w.c, "health_step", "1"), 0, "health_step");
 	peers = strstr(new_text, "fault:");
 	CU_ASSERT(asprintf(&text, "%.*s%s%s", (int)(peers - new_text), new_text, bad, peers) > 0);
+	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.1.2.1@tcp", NULL, 0), 0, "one that stays");
+	free(s.before);
+	s.before = state_of(&w);
+	order = export_of(&w);
 	UNIT_EQUAL(apply(&w, text), -EINVAL, "its own NID as a peer");
 	UNIT_TEXT(lnetctl_error(w.c)->text,
 		  "file line 18: 10.0.4.1@tcp is an interface of this node", "which");
 	expect_state(&w, s.before, "undone");
+	now = export_of(&w);
+	UNIT_TEXT(now, order, "and all stands where it stood");
+	free(now);
+	free(order);
 	free(text);
 	states_end(&s);
 	ctl_world_end(&w);
