@@ -15,7 +15,7 @@
 #include "router.h"
 
 enum step {
-	DIAL, FEED, PICK, RUN, PUT, GET, CONNECTED, END, BUFFER, BREAK, BLOCK, ROUTE, NR_STEPS
+	DIAL, FEED, PICK, RUN, PUT, GET, CONNECTED, END, BUFFER, BREAK, BLOCK, ROUTE, SET, NR_STEPS
 };
 
 #define NR_NIS		3	/* the last one on a net of its own: messages go through to it */
@@ -343,6 +343,22 @@ static void blocks(struct stream *s)
 	release();
 }
 
+/* What an operator does meanwhile: discovery off or on, a peer locked, or two configured. */
+static void configure(u8 how)
+{
+	struct lnet_nid two[] = { nid("10.77.0.2@tcp"), nid("10.77.0.4@tcp") };
+	struct lnet_nid others[] = { nid("10.77.0.5@tcp"), nid("10.78.0.4@tcp9") };
+	unsigned int which = how & 1;
+
+	if (how & 2)
+		lnet_tunable_set(w.ln, "discovery", which);
+	else if (how & 4)
+		lnet_peer_set_state(w.ln, &two[which], LNET_PEER_STATE_LOCKED, ~0U);
+	else
+		lnet_peer_add(w.ln, &two[which], &others[which], 1, true);
+	work();
+}
+
 /* ---- the node -------------------------------------------------------------------------------- */
 
 static void heard(const struct lnet_event *ev)
@@ -429,6 +445,9 @@ static void play(struct fuzz_in *in)
 		break;
 	case BLOCK:
 		blocks(s);
+		break;
+	case SET:
+		configure(fuzz_u8(in));
 		break;
 	case ROUTE:
 		lnet_router_enable(w.ln, fuzz_u8(in) & 1);

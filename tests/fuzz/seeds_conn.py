@@ -5,7 +5,7 @@ from seedlib import nid4, seed, u16, u32, u64
 
 
 CONN = {name: nr for nr, name in enumerate(
-    "DIAL FEED PICK RUN PUT GET CONNECTED END BUFFER BREAK BLOCK ROUTE".split())}
+    "DIAL FEED PICK RUN PUT GET CONNECTED END BUFFER BREAK BLOCK ROUTE SET".split())}
 
 
 def conn(*steps):
@@ -97,6 +97,47 @@ def router_seeds():
 
 
 PING, OPEN, CONFIRM = (0x8000000000000000 | n for n in range(0, 4) if n != 1)
+
+
+def ping_info(nids, features=0x1e, seq=1, status=0x15aac0de, count=None):
+    head = u32(0x70696e67) + u32(features) + u32(12345) + u32(1 + len(nids) if count is None else count)
+    return head + u64(9 << 48) + u32(seq) + u32(0) + b"".join(nid4(nid) + u32(status) + u32(0) for nid in nids)
+
+
+def discovery_seeds():
+    """What a stranger says of itself, asked or not."""
+    door = request1() + hello3()
+    one, two, three = "10.77.0.2@tcp", "10.77.0.4@tcp", "10.78.0.4@tcp9"
+    other = request1() + hello3(source=two)
+    infos = {
+        "two": ping_info((one, two)), "far": ping_info((one, three)), "other-first": ping_info((two, one)),
+        "alone": ping_info((one,)), "old": ping_info((one, two), 0x06), "quiet": ping_info((one, two), 0x0e),
+        "router": ping_info((one, three), 0x1a), "down": ping_info((one, two), status=0xdeadface),
+        "ours": ping_info((one, two), 0x4000001e), "our-nids": ping_info((one, "10.77.0.3@tcp")),
+        "none": ping_info(()), "many": ping_info(["10.77.1.%d@tcp" % n for n in range(30)]),
+        "cut": ping_info((one, two), count=9), "noise": b"x" * 48, "short": b"gnip", "later": ping_info((one,), seq=9),
+        "twice": ping_info((one, one, two, two)), "strange": ping_info((one, "10.99.0.1@tcp99")),
+    }
+    handle = u64(3) + u64(4)
+    push = {name: frame(put4(portal=0, handle=handle, bits=PING, payload=info)) for name, info in infos.items()}
+    told = {name: frame(reply4(b"H" * 16, info)) for name, info in infos.items()}
+    start = (("DIAL", 0), ("FEED", door), ("PUT", 1))
+    for name in infos:
+        seed("conn", "ping-" + name, conn(*start, ("FEED", told[name]), ("RUN", 1), ("FEED", told[name]), ("PUT", 0x21),
+                                          ("RUN", 99), ("RUN", 255)))
+        seed("conn", "push-" + name, conn(("DIAL", 0), ("FEED", door + push[name]), ("RUN", 1), ("PUT", 1),
+                                          ("FEED", told["two"]), ("FEED", push[name] + push["alone"]), ("RUN", 99)))
+        seed("conn", "push-of-two-" + name, conn(
+            ("DIAL", 0), ("FEED", door), ("DIAL", 0), ("FEED", other + push[name]), ("PUT", 0x21), ("PICK", 0),
+            ("FEED", push["two"]), ("RUN", 3), ("FEED", push["alone"]), ("PUT", 1), ("RUN", 99)))
+    for how in (0, 1, 2, 3, 4, 5):
+        seed("conn", "push-set-%d" % how, conn(
+            ("DIAL", 0), ("FEED", door), ("DIAL", 0), ("FEED", other), ("PUT", 1), ("PUT", 0x21), ("SET", how),
+            ("FEED", push["two"]), ("RUN", 3), ("FEED", push["down"]), ("PICK", 0), ("FEED", push["two"]), ("RUN", 99),
+            ("SET", how ^ 1), ("FEED", push["alone"]), ("RUN", 99), ("FEED", push["far"]), ("RUN", 255)))
+    taken = frame(ack4(b"H" * 16, 64))
+    seed("conn", "push-acknowledged", conn(*start, ("FEED", told["two"]), ("RUN", 1), ("FEED", taken), ("RUN", 9),
+                                           ("FEED", push["quiet"]), ("RUN", 9), ("FEED", push["two"])))
 
 
 def conn_seeds():
