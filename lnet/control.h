@@ -143,7 +143,7 @@ struct lnet_view_ni_more {
 };
 
 struct lnet_view_ni {
-	char nid[LNET_TEXT_MAX], status[8];
+	char nid[LNET_TEXT_MAX], status[16];
 	struct lnet_view_intf intf;
 	struct lnet_view_stat stat;
 	struct lnet_view_udsp udsp;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Commands that change the local interfaces: configure, net add, del and set. */
 #include "control_cmd.h"
+#include "drain.h"
 #include "netrules.h"
 #include "udsp.h"
 
@@ -12,7 +13,7 @@ struct ni_req {
 	u32 net;		/* LNET_NET_ANY: all */
 	bool by_name, all, whole_net;	/* whole_net: del of a net without a list */
 	bool waits;		/* add: it is not there yet */
-	s64 health, conns_per_peer, fatal;	/* HEALTH_UNSET: leave */
+	s64 health, conns_per_peer, fatal, drained;	/* HEALTH_UNSET: leave */
 };
 
 struct ni_list {
@@ -90,6 +91,8 @@ static int health(const struct lnet_val *v, struct ni_req *r, struct lnet_ctl_er
 		return lnet_ctl_fail(e, -ERANGE, "'health value' must be 0 to %d", LNET_HEALTH_MAX);
 	if (lnet_req_find(v->list, "fatal_error", &val) && lnet_val_int(&val, 0, 1, &r->fatal))
 		return lnet_ctl_fail(e, -ERANGE, "'fatal_error' must be 0 or 1");
+	if (lnet_req_find(v->list, "drained", &val) && lnet_val_int(&val, 0, 1, &r->drained))
+		return lnet_ctl_fail(e, -ERANGE, "'drained' must be 0 or 1");
 	return 0;
 }
 
@@ -128,7 +131,7 @@ static struct ni_req *req_new(struct ni_list *l, u32 net)
 	lnet_ni_cfg_init(&r->cfg);
 	r->net = net;
 	r->by_name = r->all = r->whole_net = r->waits = false;
-	r->health = r->conns_per_peer = r->fatal = HEALTH_UNSET;
+	r->health = r->conns_per_peer = r->fatal = r->drained = HEALTH_UNSET;
 	return r;
 }
 
@@ -582,6 +585,8 @@ static int set_one(struct ni_list *l, const struct ni_req *r, const struct lnet_
 		rc = lnet_health_set_ni(ln, nid, (int)r->health);
 	if (!rc && r->fatal != HEALTH_UNSET)
 		rc = lnet_fault_ni_down(ln, nid, r->fatal);
+	if (!rc && r->drained != HEALTH_UNSET)
+		rc = lnet_ni_drain(ln, nid, r->drained);
 	if (!rc && r->conns_per_peer != HEALTH_UNSET)
 		set_conns(ln, nid, (u32)r->conns_per_peer);
 	return rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* net show: the local interfaces with their counters. */
 #include "control_cmd.h"
+#include "drain.h"
 
 int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e)
@@ -162,6 +163,16 @@ static void cpts_text(u64 set, unsigned int nr_cpts, char *buf, size_t size)
 	scnprintf(buf + len, size - (size_t)len, "]\"");
 }
 
+/* cfg_mutex held. Out of service by hand: as long as something is under way, and then. */
+static const char *ni_status(struct lnet_ni *ni)
+{
+	if (!lnet_ctl_ni_up(ni))
+		return "down";
+	if (!READ_ONCE(ni->drained))
+		return "up";
+	return lnet_ni_is_empty(ni->ln, ni) ? "drained" : "draining";
+}
+
 /* cfg_mutex held. */
 static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni *v)
 {
@@ -169,7 +180,7 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 
 	memset(v, 0, sizeof(*v));
 	lnet_nid_str(&ni->nid, v->nid);
-	strscpy(v->status, lnet_ctl_ni_up(ni) ? "up" : "down", sizeof(v->status));
+	strscpy(v->status, ni_status(ni), sizeof(v->status));
 	if (!lo)
 		strscpy(v->intf.name, ni->ifname, sizeof(v->intf.name));
 	lnet_ctl_udsp_ni(ni->ln, &ni->nid, &v->udsp);

@@ -295,6 +295,7 @@ struct lnet_ni {
 	u8 fatal;
 	u8 link_seen;			/* what the worker has acted on */
 	u8 fault_down;			/* dbg hook: interface down by a fault rule */
+	u8 drained;			/* [cfg] out of service by hand: drain.c, READ_ONCE */
 	u8 unpinged;			/* a router's, and nobody asks for it: announced as down */
 	u64 pinged_ns;			/* a router's: of the last ping; WRITE_ONCE */
 	/* health fell to 0 and was not 1000 since; announced as down. health.c, READ_ONCE */

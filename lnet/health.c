@@ -39,7 +39,7 @@ static u64 clock_of(const struct lnet_shard *sh)
 bool lnet_ni_up(const struct lnet_ni *ni)
 {
 	return !READ_ONCE(ni->fatal) && !READ_ONCE(ni->fault_down) && !READ_ONCE(ni->low) &&
-	       !READ_ONCE(ni->unpinged);
+	       !READ_ONCE(ni->unpinged) && !READ_ONCE(ni->drained);
 }
 
 void lnet_ni_announced(struct lnet_ni *ni)
@@ -423,7 +423,8 @@ static bool is_evidence(int status)
 /* Connections that show life are left alone. */
 static void reset_later(struct lnet_pass *p, struct lnet_path *path)
 {
-	if (path->ni->ops->path_reset && !lnet_path_routed(path) && list_empty(&path->reset))
+	if (path->ni->ops->path_reset && !lnet_path_routed(path) && list_empty(&path->reset) &&
+	    path->ni->state == NI_ACTIVE)
 		list_add_tail(&path->reset, &p->resets);
 }
 

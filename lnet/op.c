@@ -196,7 +196,7 @@ static struct lnet_path *copy_path(struct lnet_pass *p, const struct lnet_op *op
 	};
 	struct lnet_path *path = lnet_select(p->sh, &s);
 
-	if (!path || path == silent->path ||
+	if (!path || path == silent->path || READ_ONCE(path->ni->drained) ||
 	    (path->suspect_ns && path->evidence_ns <= silent->path->evidence_ns))
 		return NULL;
 	return path;

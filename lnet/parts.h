@@ -403,6 +403,12 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
 /* pass end: what drivers posted or gave back */
 void lnet_att_given(struct lnet_pass *p, struct list_head *given);
+/*
+ * walk.c, no lock held: @visit, [sh], for each unfinished op of each shard; ops may end during the
+ * walk. The lock is given up from time to time.
+ */
+void lnet_ops_walk(struct lnet_pass *p,
+		   void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg);
 /* peer deleted; NULL: all, shutdown. No lock held */
 void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);
 /* no lock held: what is in flight there is ambiguous at once, what waits is re-selected */

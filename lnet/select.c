@@ -150,13 +150,19 @@ static void rank_route(const struct lnet_path *path, s64 *rank)
 	rank[LNET_RANK_turn] -= (s64)path->pni->turn;
 }
 
+/* One that is out of service by hand is better than one without link, and worse than all others. */
+static s64 rank_link(const struct lnet_path *path)
+{
+	return !link_up(path) ? -1 : !READ_ONCE(path->ni->drained);
+}
+
 static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
 		      const struct lnet_path *path, s64 *rank)
 {
 	const struct lnet_ni_shard *nis = &path->ni->sh[sh->ix];
 	const struct lnet_peer_ni *hop = path->hop;
 
-	rank[LNET_RANK_link_up] = link_up(path);
+	rank[LNET_RANK_link_up] = rank_link(path);
 	rank[LNET_RANK_route_up] = 1;
 	rank[LNET_RANK_responsive] = responsive(path);
 	rank[LNET_RANK_direct] = !lnet_path_routed(path);
@@ -225,7 +231,7 @@ static struct lnet_path *next_path(const struct filter *f, struct lnet_path *pat
 
 static bool is_open(const struct lnet_path *path)
 {
-	return link_up(path) && (!lnet_path_routed(path) || lnet_route_usable(path));
+	return rank_link(path) > 0 && (!lnet_path_routed(path) || lnet_route_usable(path));
 }
 
 /* Tried pairs are out while one that is not tried and is open is left. */
@@ -281,7 +287,7 @@ static bool whole_better(const struct whole_rank *a, const struct whole_rank *b)
 /* Whole, and its link is up. */
 static bool at_top(const struct lnet_path *path)
 {
-	return link_up(path) && !path->suspect_ns && !path->down_ns &&
+	return rank_link(path) > 0 && !path->suspect_ns && !path->down_ns &&
 	       atomic_read(&path->ni->health) == LNET_HEALTH_MAX &&
 	       path->pni->health == LNET_HEALTH_MAX;
 }
@@ -411,7 +417,7 @@ static struct lnet_ni *sticky_ni(const struct lnet_select *s)
 	if (s->peer->mr || !s->request || !s->pni)
 		return NULL;
 	if (s->pni->sticky)
-		return s->pni->sticky;
+		return READ_ONCE(s->pni->sticky->drained) ? NULL : s->pni->sticky;
 	list_for_each_entry(pni, &s->peer->pnis, link)
 		if (pni->net == s->pni->net && pni->sticky)
 			return pni->sticky;

@@ -218,7 +218,9 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 		lnet_op_doubt(op);
 	if (lnet_op_over(op) || alive(&op->first) || alive(op->hedge))
 		return;
-	if (how == LNET_SHUTDOWN || how == LNET_NO_MEMORY || READ_ONCE(p->ln->stopping) ||
+	/* an interface that stops is not the end of what went over it */
+	if ((how == LNET_SHUTDOWN && (!path || path->ni->state != NI_STOPPING)) ||
+	    how == LNET_NO_MEMORY || READ_ONCE(p->ln->stopping) ||
 	    (op->md && lnet_op_request(op) && lnet_md_aborted(op->md)) ||
 	    !lnet_op_may_resend(p, op, perhaps) || p->now_ns >= op->deadline_ns) {
 		lnet_op_finish(p, op, how);
@@ -486,31 +488,6 @@ void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_pee
 
 /* ---- walks over all operations --------------------------------------------------------------- */
 
-/* Runs @visit for each live op of each shard; ops may end during the walk. */
-static void walk(struct lnet_pass *p,
-		 void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg)
-{
-	unsigned int i;
-
-	for (i = 0; i < p->ln->nr_shards; i++) {
-		struct lnet_shard *sh = &p->ln->shard[i];
-		LIST_HEAD(seen);
-
-		lnet_leave(p);
-		lnet_enter(p, sh);
-		while (!list_empty(&sh->live)) {
-			struct lnet_op *op = list_first_entry(&sh->live, struct lnet_op, all);
-
-			list_move_tail(&op->all, &seen);
-			op->pins++;
-			visit(p, op, arg);
-			lnet_op_unpin(p, op);
-		}
-		list_splice(&seen, &sh->live);
-		lnet_leave(p);
-	}
-}
-
 static bool waits(const struct lnet_att *att)
 {
 	return att && (att->state == ATT_WAIT_PEER || att->state == ATT_WAIT_NI);
@@ -524,7 +501,10 @@ static void reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *a
 		lnet_op_try(p, op);
 }
 
-/* Its path is not to be used any more; @force: not even for what is on its way. */
+/*
+ * Its path is not to be used any more; @force: not even for what is on its way. Over an interface
+ * that goes for good no answer comes any more.
+ */
 static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att, bool force)
 {
 	if (waits(att))
@@ -533,12 +513,13 @@ static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 		return;
 	else if (att->state == ATT_WIRE || att->state == ATT_POSTED)
 		lnet_op_recall(p, op);
-	else if (resendable(p, op))
+	else if (resendable(p, op) || att->ni->state == NI_STOPPING)
 		lost(p, op, att, LNET_PATH_LOST);
 }
 
-static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni)
+static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *arg)
 {
+	struct lnet_ni *ni = arg;
 	struct lnet_att *att[2] = { &op->first, op->hedge };
 	unsigned int i;
 
@@ -559,12 +540,12 @@ static void visit_gone(struct lnet_pass *p, struct lnet_op *op, void *force)
 
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force)
 {
-	walk(p, visit_gone, force ? p : NULL);
+	lnet_ops_walk(p, visit_gone, force ? p : NULL);
 }
 
 void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni)
 {
-	walk(p, visit_ni_down, ni);
+	lnet_ops_walk(p, visit_ni_down, ni);
 }
 
 static void visit_reselect(struct lnet_pass *p, struct lnet_op *op, void *ni)
@@ -577,7 +558,7 @@ static void visit_reselect(struct lnet_pass *p, struct lnet_op *op, void *ni)
 
 void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
 {
-	walk(p, visit_reselect, ni);
+	lnet_ops_walk(p, visit_reselect, ni);
 }
 
 static bool is_over(const struct lnet_path *chosen, const struct lnet_path *path)
@@ -651,7 +632,7 @@ void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_out
 {
 	struct fail_all f = { .peer = peer, .how = how };
 
-	walk(p, visit_fail, &f);
+	lnet_ops_walk(p, visit_fail, &f);
 	if (!peer)
 		lnet_windows_md_aborted(p, NULL);
 }
@@ -660,7 +641,7 @@ void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md)
 {
 	struct fail_all f = { .md = md, .how = LNET_UNLINKED };
 
-	walk(p, visit_fail, &f);
+	lnet_ops_walk(p, visit_fail, &f);
 	lnet_windows_md_aborted(p, md);
 }
 

@@ -189,6 +189,11 @@ int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds);
 /* For tests: as if the link of @nid went down, or came back. -ENOENT, -EINVAL as above. */
 int lnetctl_net_link(struct lnetctl *c, const char *nid, bool up);
 /*
+ * Out of service, without loss or delay: used only for what can go no other way, and announced as
+ * down; or back. -ENOENT, -EINVAL.
+ */
+int lnetctl_net_drain(struct lnetctl *c, const char *nid, bool drained);
+/*
  * "net". @net NULL: all. @level 0 to 4 as stock, 5: what only this project has; taken modulo 256.
  * @backup: only what builds the same again. -ENOENT: @net is no net; -ESRCH: there is none.
  */

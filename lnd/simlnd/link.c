@@ -5,6 +5,7 @@
 #include "lnd/simlnd/simlnd.h"
 #include "lnd/socklnd/sim.h"
 #include "lnet/core.h"
+#include "lnet/drain.h"
 
 bool simlnd_active(const struct sim_world *w, const struct sim_fault *f, u64 now_ns)
 {
@@ -156,6 +157,41 @@ static void restart(struct sim_world *w, const struct sim_fault *f)
 		w->on_restart(w, n);
 }
 
+/* Interfaces of the configuration, changed while it runs. */
+static void ni_set(struct sim_world *w, const struct sim_fault *f, u32 n, u32 rail, bool on)
+{
+	struct lnet *ln = w->node[n].ln;
+	struct lnet_nid nid;
+	int err;
+
+	sim_nid(&nid, n, rail);
+	if (f->kind == SIM_DRAIN)
+		err = lnet_ni_drain(ln, &nid, on);
+	else if (on)
+		err = lnet_ni_del(ln, &nid);
+	else
+		err = sim_ni_add(w, n, rail);
+	w->count.fault[f->kind] += on;
+	if (err && err != -EEXIST && err != -ENOENT)	/* a node that came up anew has all */
+		sim_fail(w, "node %u: %s: %d", n, sim_fault_names[f->kind], err);
+}
+
+static void nis_set(struct sim_world *w, const struct sim_fault *f, bool on)
+{
+	u32 n, rail;
+
+	for (n = 0; n < w->nr_nodes; n++)
+		for (rail = 0; rail < w->nr_rails; rail++)
+			if (w->node[n].ln && on_rail(f, rail) &&
+			    (f->node < 0 || (u32)f->node == n))
+				ni_set(w, f, n, rail, on);
+}
+
+static bool is_config(u8 kind)
+{
+	return kind == SIM_DRAIN || kind == SIM_GONE;
+}
+
 static bool is_rule(u8 kind)
 {
 	return kind >= SIM_RULE && kind <= SIM_RULE_DOWN;
@@ -216,7 +252,7 @@ static void rule_set(struct sim_world *w, const struct sim_fault *f, bool on)
 static void fault_event(struct sim_world *w, void *arg, u64 num)
 {
 	const struct sim_fault *f = arg;
-	bool flaps = f->kind == SIM_LINK || is_rule(f->kind);
+	bool flaps = f->kind == SIM_LINK || is_rule(f->kind) || is_config(f->kind);
 	u64 period_ns = flaps ? f->period_ns / 2 : f->period_ns;
 	bool on = simlnd_active(w, f, w->now_ns);
 
@@ -227,6 +263,8 @@ static void fault_event(struct sim_world *w, void *arg, u64 num)
 		link_set(w, f, !on);
 	else if (is_rule(f->kind))
 		rule_set(w, f, on);
+	else if (is_config(f->kind))
+		nis_set(w, f, on);
 	else if (on && f->kind == SIM_RESET)
 		simlnd_reset_node(w, f->node < 0 ? sim_below(&w->rng, w->nr_nodes) : (u32)f->node,
 				  f->rail, f->peer);
@@ -245,10 +283,10 @@ void simlnd_faults_start(struct sim_world *w)
 
 		w->faults_end_ns = max(w->faults_end_ns, SIM_START_NS + f->to_ns);
 		if (f->kind != SIM_LINK && f->kind != SIM_RESET && f->kind != SIM_RESTART &&
-		    !is_rule(f->kind))
+		    !is_rule(f->kind) && !is_config(f->kind))
 			continue;
 		sim_at(w, SIM_START_NS + f->from_ns, fault_event, f, 0);
-		if (f->kind == SIM_LINK || is_rule(f->kind))
+		if (f->kind == SIM_LINK || is_rule(f->kind) || is_config(f->kind))
 			sim_at(w, SIM_START_NS + f->to_ns, fault_event, f, 1U << 20);
 	}
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run with selection policies: what is shown of them, files, and which rail is taken."""
+"""The cases of tests/lnetctl/run about which rail is taken: selection policies, interfaces out of service."""
 
 import json
 
@@ -83,5 +83,44 @@ def test_policy_choice():
         now = sent(node)
         moved = (now[0] - before[0], now[1] - before[1])
         check("all go by %s" % first, moved[rail] >= 5 and moved[1 - rail] == 0, moved)
+    node.stop()
+    other.stop()
+
+
+def status(node, nid):
+    return interfaces(node, "net")[nid]["status"]
+
+
+def moved(node, other):
+    """Messages that went over each rail while 5 pings did."""
+    before = sent(node)
+    for _ in range(5):
+        node.ok("ping", "--timeout", "5", other)
+    return tuple(now - then for now, then in zip(sent(node), before))
+
+
+def test_drain():
+    """A rail out of service is used by nobody while there is another; the peer sees it down; it comes back."""
+    node, other = configured("drain-a", A, A1), configured("drain-b", B, B1)
+    node.ok("peer", "add", "--prim_nid", B, "--nid", B1)
+    both = moved(node, B)
+    check("both rails", both[0] > 0 and both[1] > 0, both)
+    for out, left in ((A, 1), (A1, 0)):
+        node.ok("drain", out)
+        node.ok("drain", out)
+        equal("%s is out" % out, status(node, out), "drained")
+        now = moved(node, B)
+        check("all go by the other", now[left] >= 5 and now[1 - left] == 0, now)
+        node.ok("undrain", out)
+        equal("%s is back" % out, status(node, out), "up")
+    both = moved(node, B)
+    check("both rails again", both[0] > 0 and both[1] > 0, both)
+    node.ok("drain", A, A1)
+    now = moved(node, B)
+    check("what can go no other way goes", now[0] + now[1] >= 5, now)
+    node.ok("undrain", A, A1)
+    for bad, rc in (("127.0.0.77@tcp", 234), ("bogus", 234)):
+        got = node.ctl("drain", bad)
+        check("drain %s" % bad, got[0] == rc and got[2], got)
     node.stop()
     other.stop()

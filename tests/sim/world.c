@@ -20,6 +20,7 @@ const char *const sim_fault_names[SIM_NR_FAULTS] = {
 	[SIM_SHORT] = "short",	   [SIM_UNLINK] = "unlink",   [SIM_RULE] = "rule",
 	[SIM_RULE_DROP] = "rule-drop", [SIM_RULE_DELAY] = "rule-delay",
 	[SIM_RULE_DOWN] = "rule-down", [SIM_MUTE] = "mute",
+	[SIM_DRAIN] = "drain",	   [SIM_GONE] = "gone",
 };
 
 /* ---- random numbers: splitmix64 -------------------------------------------------------------- */
@@ -297,11 +298,21 @@ static int routing_up(struct sim_world *w, u32 ix)
 	return lnet_router_enable(w->node[ix].ln, true);
 }
 
+int sim_ni_add(struct sim_world *w, u32 ix, u32 rail)
+{
+	struct lnet_ni_cfg ni;
+
+	lnet_ni_cfg_init(&ni);
+	if (w->peer_credits)
+		ni.peer_credits = w->peer_credits;
+	sim_nid(&ni.nid, ix, rail);
+	return lnet_ni_add(w->node[ix].ln, &ni);
+}
+
 int sim_node_up(struct sim_world *w, u32 ix)
 {
 	struct sim_node *node = &w->node[ix];
 	struct lnet_cfg cfg = { .env = &node->env, .nr_shards = w->nr_shards };
-	struct lnet_ni_cfg ni;
 	unsigned int rail, i;
 	int err;
 
@@ -315,15 +326,9 @@ int sim_node_up(struct sim_world *w, u32 ix)
 		err = lnet_lnd_register(node->ln, w->lnd);
 	if (!err && w->on_up)
 		w->on_up(w, node->ln);
-	for (rail = 0; !err && rail < w->nr_rails; rail++) {
-		if (!sim_is_on(w, ix, rail))
-			continue;
-		lnet_ni_cfg_init(&ni);
-		if (w->peer_credits)
-			ni.peer_credits = w->peer_credits;
-		sim_nid(&ni.nid, ix, rail);
-		err = lnet_ni_add(node->ln, &ni);
-	}
+	for (rail = 0; !err && rail < w->nr_rails; rail++)
+		if (sim_is_on(w, ix, rail))
+			err = sim_ni_add(w, ix, rail);
 	if (!err)
 		err = routing_up(w, ix);
 	sim_trace(w, ix, node->life);

@@ -85,6 +85,8 @@ enum sim_fault_kind {
 	SIM_RULE_DELAY,
 	SIM_RULE_DOWN,
 	SIM_MUTE,		/* answers of @node are lost, pings and their answers pass */
+	SIM_DRAIN,		/* lnet_ni_drain(), and back */
+	SIM_GONE,		/* lnet_ni_del(), and lnet_ni_add() */
 	SIM_NR_FAULTS
 };
 extern const char *const sim_fault_names[SIM_NR_FAULTS];
@@ -169,6 +171,8 @@ static inline void sim_trace(struct sim_world *w, u64 a, u64 b)
 }
 
 /* Node @ix up or down. Up: an instance with the driver and an NI per rail. 0 or -errno. */
+/* an interface of a node that is up */
+int sim_ni_add(struct sim_world *w, u32 node, u32 rail);
 int sim_node_up(struct sim_world *w, u32 ix);
 void sim_node_down(struct sim_world *w, u32 ix);
 struct sim_node *sim_node_of(const struct lnet *ln);

@@ -55,6 +55,7 @@ static const struct key keys[] = {
 	KEY(put, "put", NUMBER),
 	KEY(get, "get", NUMBER),
 	KEY(end_by_ns, "end_by", TIME),
+	KEY(end_by_from_ns, "end_by_from", TIME),
 	KEY(calm, "calm", BOOL),
 };
 #undef KEY

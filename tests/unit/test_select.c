@@ -38,6 +38,7 @@ struct end {
 	u8 fatal, down;		/* NI; down: by a fault rule */
 	s8 cpt;			/* NI: 0 unknown, else node + 1 */
 	u8 draining;		/* NI; peer NI: deleted */
+	u8 out;			/* NI: of service by hand */
 };
 
 #define PAIR(n, p) (1u << ((n) * 3 + (p)))
@@ -162,6 +163,26 @@ static const struct {
 	  .want_ni = 1,
 	  .want_pni = 0,
 	  .decider = BY(health) },
+	{ "out of service loses, though it has more of all",
+	  { { 1, .out = 1 }, { 2, .lost = 900, .used = 9 } },
+	  { { 1 }, { 2 } },
+	  .want_ni = 1,
+	  .want_pni = 1,
+	  .decider = BY(link_up) },
+	{ "out of service alone is used", { { 1, .out = 1 } }, { { 1 } }, .decider = ONE },
+	{ "out of service before fatal",
+	  { { 1, .fatal = 1 }, { 2, .out = 1 } },
+	  { { 1 }, { 2 } },
+	  .want_ni = 1,
+	  .want_pni = 1,
+	  .decider = BY(link_up) },
+	{ "tried: one out of service is no other",
+	  { { 1 }, { 2, .out = 1 } },
+	  { { 1 }, { 2 } },
+	  .tried = PAIR(0, 0),
+	  .want_ni = 0,
+	  .want_pni = 0,
+	  .decider = BY(link_up) },
 	{ "fatal loses",
 	  { { 1, .fatal = 1 }, { 2, .lost = 1000 } },
 	  { { 1 }, { 2 } },
@@ -327,6 +348,7 @@ static void ends_build(struct world *w, const struct end *ni, const struct end *
 		at->sh[0].credits = 8 - ni[i].used;
 		at->sh[0].turn = ni[i].turn;
 		at->fatal = ni[i].fatal;
+		at->drained = ni[i].out;
 		at->fault_down = ni[i].down;
 		at->dev_cpt = ni[i].cpt - 1;
 		at->state = ni[i].draining ? NI_DRAINING : NI_ACTIVE;

@@ -265,7 +265,8 @@ int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds)
 	return rc;
 }
 
-int lnetctl_net_link(struct lnetctl *c, const char *nid, bool up)
+/* A switch of one interface. */
+static int net_switch(struct lnetctl *c, const char *nid, const char *key, bool on)
 {
 	struct lnetctl_node *item, *body = ctl_body(&item), *seq, *ni, *group;
 	const char *net = strchr(nid, '@');
@@ -277,8 +278,18 @@ int lnetctl_net_link(struct lnetctl *c, const char *nid, bool up)
 	ni = seq ? lnetctl_add_map(seq, NULL) : NULL;
 	group = ni && lnetctl_add_text(ni, "nid", nid) ? lnetctl_add_map(ni, "health stats") : NULL;
 	if (group)
-		lnetctl_add_num(group, "fatal_error", !up);
+		lnetctl_add_num(group, key, on);
 	return ctl_do(c, &set_op, body);
+}
+
+int lnetctl_net_link(struct lnetctl *c, const char *nid, bool up)
+{
+	return net_switch(c, nid, "fatal_error", !up);
+}
+
+int lnetctl_net_drain(struct lnetctl *c, const char *nid, bool drained)
+{
+	return net_switch(c, nid, "drained", drained);
 }
 
 int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, bool backup,

@@ -175,5 +175,8 @@ const struct command lnetctl_commands[] = {
 	  .offline = true },
 	{ "cpt-of-nid", "cpt-of-nid NID...: which CPT handles it", run_cpt_of_nid },
 	{ "node", "node {show}", .sub = node_commands },
+	{ "drain", "drain NID...: take interfaces of this node out of service, losing nothing",
+	  run_drain, .at_least = 1 },
+	{ "undrain", "undrain NID...: put them back into service", run_undrain, .at_least = 1 },
 	END
 };

@@ -157,6 +157,25 @@ static int run_net_set(struct tool *t)
 	return tool_set_done(t, lnetctl_net_set(t->c, nid, health, conns));
 }
 
+static int drain(struct tool *t, bool drained)
+{
+	int i, rc = 0;
+
+	for (i = 0; i < t->nr_rest && !rc; i++)
+		rc = lnetctl_net_drain(t->c, t->rest[i], drained);
+	return tool_done(t, rc);
+}
+
+int run_drain(struct tool *t)
+{
+	return drain(t, true);
+}
+
+int run_undrain(struct tool *t)
+{
+	return drain(t, false);
+}
+
 static const struct opt net_add_opts[] = {
 	{ "net", 'n', ARG_NEEDED, "net name, as tcp or tcp1" },
 	{ "if", 'i', ARG_NEEDED, "interfaces, as eth0,eth1[0,1]" },

@@ -90,6 +90,8 @@ extern const struct command fault_commands[], drop_commands[], delay_commands[];
 extern const struct command udsp_commands[];
 extern const struct command route_commands[];
 int run_set_other(struct tool *t);
+int run_drain(struct tool *t);
+int run_undrain(struct tool *t);
 int run_import(struct tool *t);
 int run_export(struct tool *t);
 int run_plan(struct tool *t);
