@@ -83,6 +83,14 @@ int import_part(struct import *im, const char *object, const struct lnetctl_node
 	return import_refuse(im, object, n, text);
 }
 
+int import_not_a(struct import *im, const struct lnetctl_node *n, const char *kind)
+{
+	char text[100];
+
+	snprintf(text, sizeof(text), "'%s' must be a %s", n->key, kind);
+	return import_refuse(im, n->key, n, text);
+}
+
 /* ---- where it was ---------------------------------------------------------------------------- */
 
 /* What the words name in quotes, as a key or as a value, of @n or in it; NULL. */
@@ -388,9 +396,9 @@ static int import_known(struct import *im, const struct lnetctl_node *n, const s
 	if (n->kind == LNETCTL_NULL)
 		return 0;
 	if (s->kind == MAPPING && n->kind != LNETCTL_MAP)
-		return import_refuse(im, n->key, n, "must be a mapping");
+		return import_not_a(im, n, "mapping");
 	if (s->kind == SEQUENCE && n->kind != LNETCTL_SEQ)
-		return import_refuse(im, n->key, n, "must be a sequence");
+		return import_not_a(im, n, "sequence");
 	return s->item ? import_items(im, n, s->item) : s->whole(im, n);
 }
 

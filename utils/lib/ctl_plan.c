@@ -178,9 +178,8 @@ static int plan_section_of(struct plan *p, const struct lnetctl_node *n)
 			return 0;
 		if (n->kind == sections[i].kind)
 			return sections[i].fn(p, n);
-		return import_refuse(&p->im, n->key, n, sections[i].kind == LNETCTL_SEQ
-							       ? "must be a sequence"
-							       : "must be a mapping");
+		return import_not_a(&p->im, n, sections[i].kind == LNETCTL_SEQ ? "sequence" :
+										"mapping");
 	}
 	if (n->kind == LNETCTL_MAP || n->kind == LNETCTL_SEQ || n->kind == LNETCTL_NULL)
 		return import_section(&p->im, n);	/* refused, or passed over */

@@ -32,6 +32,8 @@ int import_text(struct import *im, const char *object, const struct lnetctl_node
 #define IMPORT_SEQ (1u << LNETCTL_SEQ)
 int import_part(struct import *im, const char *object, const struct lnetctl_node *map,
 		const char *key, unsigned int kinds, const struct lnetctl_node **part);
+/* The section @n is not a mapping, or not a sequence. */
+int import_not_a(struct import *im, const struct lnetctl_node *n, const char *kind);
 /* One section, or scalar, of a file. */
 int import_section(struct import *im, const struct lnetctl_node *n);
 

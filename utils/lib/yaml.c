@@ -63,8 +63,11 @@ static int read_map(struct reader *r, const yaml_node_t *n, struct lnetctl_node 
 
 		if (!key || key->type != YAML_SCALAR_NODE)
 			return reader_fail(r, n, -EINVAL, "a key must be a word");
-		if (lnetctl_find(map, (char *)key->data.scalar.value))
-			return reader_fail(r, key, -EINVAL, "the same key stands twice");
+		if (lnetctl_find(map, (char *)key->data.scalar.value)) {
+			snprintf(r->why, r->why_size, "line %zu: the key '%s' stands twice",
+				 key->start_mark.line + 1, (char *)key->data.scalar.value);
+			return -EINVAL;
+		}
 		rc = read_node(r, map, (char *)key->data.scalar.value, pair->value, depth + 1,
 			       NULL);
 		if (rc)
