@@ -13,7 +13,7 @@
 static bool word_in(const char *text, const char *const *words)
 {
 	for (; *words; words++)
-		if (!strcasecmp(text, *words))
+		if ((*text | ' ') == **words && !strcasecmp(text, *words))
 			return true;
 	return false;
 }
@@ -24,7 +24,7 @@ enum lnetctl_kind yaml_kind(const char *text)
 					     "false", "off",  "n",  NULL };
 	const char *t = text + (*text == '-');
 
-	if (!*text || !strcmp(text, "~") || !strcasecmp(text, "null"))
+	if (!*text || !strcmp(text, "~") || ((*text | ' ') == 'n' && !strcasecmp(text, "null")))
 		return LNETCTL_NULL;
 	if (word_in(text, words))
 		return LNETCTL_BOOL;
