@@ -27,6 +27,7 @@ static void set_state(struct lnet *ln, enum lnet_router_state to)
 	WRITE_ONCE(r->state, to);
 	r->since_ns = ln->env->ops->now_ns(ln->env);
 	lnet_ping_rebuild(ln);
+	lnet_push_all(ln, true);	/* who uses this node need not wait until it asks */
 }
 
 /* In which all who use this node have pinged it once and would have missed it. */
@@ -299,8 +300,10 @@ static void look_at_nis(struct lnet *ln, u64 now_ns)
 		WRITE_ONCE(ni->unpinged, 1);
 		changed = true;
 	}
-	if (changed)
-		lnet_ping_rebuild(ln);
+	if (!changed)
+		return;
+	lnet_ping_rebuild(ln);
+	lnet_push_all(ln, true);
 }
 
 void lnet_router_pinged(struct lnet_pass *p, struct lnet_rx *rx)

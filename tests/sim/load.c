@@ -150,13 +150,13 @@ static void final(struct sim_world *w, struct sim_req *req, const struct lnet_ev
 	w->count.requests++;
 	if (!ev->status)
 		w->count.ok++;
-	if (!ev->status && w->now_ns < w->load->until_ns && w->slow_mbit &&
-	    req->src != w->slow_node && req->dst != w->slow_node)
-		w->count.others++;
 	else if (ev->perhaps)
 		w->count.perhaps++;
 	else
 		w->count.failed++;
+	if (!ev->status && w->now_ns < w->load->until_ns && w->slow_mbit &&
+	    req->src != w->slow_node && req->dst != w->slow_node)
+		w->count.others++;
 	if (ev->status)
 		w->count.outcome[-ev->status % 32]++;
 	w->count.stall_max_ns =
