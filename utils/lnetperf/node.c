@@ -86,6 +86,26 @@ static int peer_add(struct perf_node *n, const char *text)
 	return rc ? fail(text, rc) : 0;
 }
 
+static int routes_add(struct perf_node *n, const char *text)
+{
+	struct lnet_route_cfg cfg = { .hops = -1 };
+	char *list = strdup(text), *save, *word = list ? strtok_r(list, ",", &save) : NULL;
+	unsigned int nr = 0;
+	int rc = list ? -EINVAL : -ENOMEM;
+
+	if (word)
+		rc = lnet_net_parse(&cfg.net, word);
+	while (!rc && (word = strtok_r(NULL, ",", &save))) {
+		nr++;
+		rc = lnet_nid_parse(&cfg.gateway, word);
+		if (!rc)
+			rc = lnet_route_add(n->ln, &cfg);
+	}
+	free(list);
+	rc = !rc && !nr ? -EINVAL : rc;
+	return rc ? fail(text, rc) : 0;
+}
+
 static int instance_start(struct perf_node *n)
 {
 	struct lnet_user_env_cfg env = { .mode = n->opt->mode };
@@ -179,6 +199,8 @@ int perf_node_start(struct perf_node *n, const struct perf_opt *opt)
 		rc = ni_add(n, opt->nids[i]);
 	for (i = 0; i < opt->nr_peers && !rc; i++)
 		rc = peer_add(n, opt->peers[i]);
+	for (i = 0; i < opt->nr_routes && !rc; i++)
+		rc = routes_add(n, opt->routes[i]);
 	return rc ? rc : ctl_start(n);
 }
 

@@ -12,6 +12,7 @@ static const char help[] =
 	"Both are nodes of their own, without a daemon.\n"
 	"  --nid NID           an interface (rail) of this node; several times, or a list\n"
 	"  --peer NID,NID      all interfaces of the other node, its primary one first\n"
+	"  --route NET,NID,NID routers that lead to NET; several times\n"
 	"  --port N            TCP port to listen on and to dial; 988\n"
 	"  --credits N, --peer-credits N   of each interface; 1024, 256\n"
 	"  --set NAME=VALUE    set a tunable, as lnetctl set does\n"
@@ -39,10 +40,11 @@ static const char help[] =
 
 enum { O_NID = 256, O_PEER, O_PORT, O_CREDITS, O_PEER_CREDITS, O_SET, O_MODE, O_NAME, O_LOG,
        O_TIMELINE, O_JSON, O_DURATION, O_OP, O_SIZE, O_WINDOW, O_INTERVAL, O_COUNT, O_WARMUP,
-       O_BUFFERS, O_TIMEOUT, O_VERIFY, O_PLANT, O_STAY, O_CROWD, O_HELP };
+       O_BUFFERS, O_TIMEOUT, O_VERIFY, O_PLANT, O_STAY, O_CROWD, O_ROUTE, O_HELP };
 
 static const struct option options[] = {
-	{ "nid", 1, NULL, O_NID }, { "peer", 1, NULL, O_PEER }, { "port", 1, NULL, O_PORT },
+	{ "nid", 1, NULL, O_NID }, { "peer", 1, NULL, O_PEER },
+	{ "route", 1, NULL, O_ROUTE }, { "port", 1, NULL, O_PORT },
 	{ "credits", 1, NULL, O_CREDITS }, { "peer-credits", 1, NULL, O_PEER_CREDITS },
 	{ "set", 1, NULL, O_SET }, { "mode", 1, NULL, O_MODE }, { "name", 1, NULL, O_NAME },
 	{ "log", 1, NULL, O_LOG }, { "timeline", 1, NULL, O_TIMELINE }, { "json", 0, NULL, O_JSON },
@@ -176,6 +178,11 @@ static bool parse_one(struct perf_opt *o, int c, char *arg)
 		if (o->nr_sets == PERF_MAX_SETS)
 			return false;
 		o->sets[o->nr_sets++] = arg;
+		return true;
+	case O_ROUTE:
+		if (o->nr_routes == PERF_MAX_ROUTES)
+			return false;
+		o->routes[o->nr_routes++] = arg;
 		return true;
 	case O_PORT: return parse_uint(arg, 65535, &o->port);
 	case O_CREDITS: return parse_uint(arg, 65535, &o->credits);

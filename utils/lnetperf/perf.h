@@ -18,6 +18,7 @@
 #define PERF_MAX_SETS	32
 #define PERF_MAX_CROWD	4096
 #define PERF_PORTAL_RAW	10	/* PUT and GET of memory whose content does not matter */
+#define PERF_MAX_ROUTES	16
 #define PERF_RAW_BYTES	(16u << 20)
 
 /* ---- opt.c --------------------------------------------------------------------------------- */
@@ -30,6 +31,8 @@ struct perf_opt {
 	unsigned int nr_peers;
 	const char *sets[PERF_MAX_SETS];	/* "tunable=value" */
 	unsigned int nr_sets;
+	const char *routes[PERF_MAX_ROUTES];	/* "net,nid,nid": the routers that lead there */
+	unsigned int nr_routes;
 	unsigned int port, credits, peer_credits, window, buffers;
 	enum lnet_progress_mode mode;
 	enum perf_op op;
