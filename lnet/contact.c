@@ -212,6 +212,8 @@ static bool is_stale(const struct lnet_pass *p, const struct lnet_peer *peer)
 static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 grant, u32 W, u64 instance,
 		    u32 hold_ms)
 {
+	if (peer->tx.rx_instance && peer->tx.rx_instance != instance)
+		lnet_disc_anew(peer);
 	lnet_window_grant(peer, grant, W, instance);
 	peer->tx.used_ns = p->now_ns;
 	peer->tx.hold_ns = (u64)hold_ms * NSEC_PER_MSEC;

@@ -129,6 +129,12 @@ void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer)
 	}
 }
 
+void lnet_disc_anew(struct lnet_peer *peer)
+{
+	peer->disc.acked = 0;
+	peer->disc.told = 0;
+}
+
 void lnet_disc_timer(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	lnet_disc_step(p, peer);

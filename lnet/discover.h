@@ -83,6 +83,7 @@ void lnet_disc_peer_end(struct lnet_peer *peer);	/* [sh] it is no peer any more 
 void lnet_disc_peer_free(struct lnet_peer *peer);	/* nobody has it any more */
 /* [sh] what is due next for @peer, if anything is */
 void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer);
+void lnet_disc_anew(struct lnet_peer *peer);	/* [sh] it has forgotten what it knew of us */
 void lnet_disc_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */
 /* [sh] a ping leaves; bytes its answer may have */
 u32 lnet_disc_asked(struct lnet_peer *peer);

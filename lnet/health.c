@@ -212,13 +212,17 @@ static bool trunk_is_well(const struct lnet_path *path)
 	return !lnet_path_routed(path) || (!path->trunk->suspect_ns && !path->trunk->down_ns);
 }
 
-/* Without link nothing can pass; lnet_select() starts anew when the link is back. */
+/*
+ * Without link nothing can pass, here or there; lnet_select() starts anew when it is back, and a
+ * peer says when its interface is.
+ */
 static bool worth_it(const struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
 {
 	const struct lnet *ln = sh->ln;
 
 	return !lnet_path_whole(path) && path->ni != ln->lo && path->ni->state == NI_ACTIVE &&
-	       link_up(path) && trunk_is_well(path) && !path->gone && !path->pni->deleted &&
+	       link_up(path) && path->pni->said != LNET_SAID_DOWN && trunk_is_well(path) &&
+	       !path->gone && !path->pni->deleted &&
 	       !READ_ONCE(ln->stopping) && !given_up(ln, path, now_ns);
 }
 

@@ -52,7 +52,10 @@ static enum lnet_said says(const struct merge *m, const struct lnet_nid *nid)
 	       ni->status == LNET_NI_UP ? LNET_SAID_UP : LNET_SAID_NOTHING;
 }
 
-/* [sh] behaviour.md 5.6: DOWN costs health, UP at first sight restores it. */
+/*
+ * [sh] behaviour.md 5.6: DOWN costs health, UP at first sight restores it; UP after DOWN gives back
+ * what that has cost, as nobody need find out by pings what the peer says.
+ */
 static void pni_said(struct merge *m, struct lnet_peer_ni *pni, enum lnet_said said)
 {
 	u16 cost = (u16)READ_ONCE(m->ln->tun.health_sensitivity);
@@ -60,14 +63,16 @@ static void pni_said(struct merge *m, struct lnet_peer_ni *pni, enum lnet_said s
 
 	if (said == pni->said || said == LNET_SAID_NOTHING)
 		return;
-	if (said == LNET_SAID_DOWN) {
+	if (said == LNET_SAID_DOWN)
 		pni->health -= min(pni->health, cost);
+	else if (pni->said == LNET_SAID_NOTHING)
+		pni->health = LNET_HEALTH_MAX;
+	else
+		pni->health = min(pni->health + cost, LNET_HEALTH_MAX);
+	pni->said = said;
+	if (said == LNET_SAID_UP)
 		list_for_each_entry(path, &pni->paths, link)
 			lnet_path_recover(m->p->sh, path);
-	} else if (pni->said == LNET_SAID_NOTHING) {
-		pni->health = LNET_HEALTH_MAX;
-	}
-	pni->said = said;
 }
 
 static void statuses(struct merge *m)

@@ -142,14 +142,17 @@ static bool is_learned_late(const struct lnet_peer *peer)
 	       READ_ONCE(peer->ln->tun.discovery);
 }
 
-/* [sh] Its time, unless it has one already or pauses after a failure. */
+/*
+ * [sh] Its time, unless it has one already or pauses after a failure. Who was heard of since the
+ * first walk, which passed it over, is among the rest.
+ */
 static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
 {
 	u64 delay_ns = READ_ONCE(p->ln->tun.push_delay);
 	struct lnet_disc *d = &peer->disc;
 	u64 at_ns;
 
-	if (peer->deleted || !d->known || !lnet_peer_is_heard(peer, p->now_ns) != rest)
+	if (peer->deleted || !d->known || (!rest && !lnet_peer_is_heard(peer, p->now_ns)))
 		return;
 	if (peer->made_ns < p->ln->disc.force_ns && peer->mr)
 		d->force_push = 1;

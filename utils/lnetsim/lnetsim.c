@@ -8,11 +8,14 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "tests/sim/crowd.h"
 #include "tests/sim/scenario.h"
+
+#define U(x) ((unsigned long long)(x))
 
 struct options {
 	u64 first, last;
-	u32 nodes, jobs;
+	u32 nodes, jobs, partners;
 	u32 verbose;
 	bool twice, hashes, sock;
 	const char *scenario;
@@ -94,9 +97,39 @@ static void run_job(const struct options *o, u32 job, struct shared *sh)
 		run_seed(o, seed, sh);
 }
 
-/* ---- the report ------------------------------------------------------------------------------ */
+/* ---- a crowd --------------------------------------------------------------------------------- */
 
-#define U(x) ((unsigned long long)(x))
+/* Again and again the same question: do they find each other? */
+static int run_crowd(const struct options *o)
+{
+	unsigned int nr_failed = 0;
+	struct rusage ru;
+	u64 seed;
+
+	for (seed = o->first; seed <= o->last; seed++) {
+		struct sim_crowd c = { .nodes = o->nodes ? o->nodes : 1000,
+				       .partners = o->partners };
+		struct sim_result r;
+
+		sim_crowd_run(&c, seed, &r);
+		nr_failed += r.failed;
+		printf("seed %llu: %u nodes, %llu pairs, %.2f control messages a pair, found in "
+		       "%llu ms, changes in %llu ms with %llu pushes and %llu probes (of a node "
+		       "%llu pushes a second), joined in %llu ms, restarted in %llu ms; requests "
+		       "%llu, failed %llu\n", U(seed), c.nodes, U(c.pairs),
+		       c.pairs ? (double)c.control / (double)c.pairs : 0.0, U(c.found_ms),
+		       U(c.changed_ms), U(c.pushes), U(c.probes), U(c.pushes_sec_max),
+		       U(c.healed_ms), U(c.restarted_ms), U(c.sent), U(c.failed));
+		if (r.failed)
+			printf("seed %llu FAILED: %s\n", U(seed), r.why);
+		fflush(stdout);
+	}
+	getrusage(RUSAGE_SELF, &ru);
+	printf("memory at most %ld MiB, cpu %ld s\n", ru.ru_maxrss / 1024, ru.ru_utime.tv_sec);
+	return nr_failed ? 1 : 0;
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static void report(const struct options *o, const struct shared *sum)
 {
@@ -172,7 +205,8 @@ static int run_all(const struct options *o)
 
 static const char usage[] =
 	"usage: lnetsim [--seed N | --seeds A..B] [--nodes N] [--lnd sim|sock] [--scenario "
-	"FILE] [--twice] [--hashes] [--jobs N] [--verbose]\n";
+	"FILE] [--twice] [--hashes] [--jobs N] [--verbose]\n"
+	"       lnetsim --crowd PARTNERS [--nodes N] [--seed N | --seeds A..B]\n";
 
 int main(int argc, char **argv)
 {
@@ -181,14 +215,14 @@ int main(int argc, char **argv)
 		{ "nodes", 1, NULL, 'n' }, { "scenario", 1, NULL, 'f' },
 		{ "twice", 0, NULL, '2' }, { "hashes", 0, NULL, 'H' },
 		{ "jobs", 1, NULL, 'j' },  { "verbose", 0, NULL, 'v' },
-		{ "lnd", 1, NULL, 'l' },
+		{ "lnd", 1, NULL, 'l' },       { "crowd", 1, NULL, 'c' },
 		{ "help", 0, NULL, 'h' },  { NULL, 0, NULL, 0 },
 	};
 	struct options o = { .first = 1, .last = 1, .jobs = 1 };
 	unsigned long long a, b;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "s:S:n:f:l:2Hj:vh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "s:S:n:f:l:c:2Hj:vh", longs, NULL)) != -1) {
 		switch (c) {
 		case 's':
 			o.first = o.last = strtoull(optarg, NULL, 0);
@@ -219,6 +253,11 @@ int main(int argc, char **argv)
 				goto bad;
 			o.sock = !strcmp(optarg, "sock");
 			break;
+		case 'c':
+			o.partners = strtoul(optarg, NULL, 0);
+			if (!o.partners)
+				goto bad;
+			break;
 		case 'v':
 			o.verbose++;
 			break;
@@ -226,7 +265,9 @@ int main(int argc, char **argv)
 			goto bad;
 		}
 	}
-	if (optind == argc && (!o.nodes || o.nodes >= 2))
+	if (optind == argc && o.partners && (!o.nodes || o.nodes > o.partners))
+		return run_crowd(&o);
+	if (optind == argc && !o.partners && (!o.nodes || o.nodes >= 2))
 		return run_all(&o);
 bad:
 	fputs(usage, stderr);

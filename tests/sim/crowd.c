@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Many nodes on three rails, each talking to some others of which it knows one NID. Discovery must
+ * find all rails with six control messages a pair; rails of half the nodes go and come back, at all
+ * of them at once; some are cut off from all others while that happens; some start anew.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "tests/sim/crowd.h"
+#include "lnd/simlnd/simlnd.h"
+#include "lnet/core.h"
+
+#define RAILS		3U
+#define LOST_RAIL	1U
+#define PORTAL		10U
+#define START_MS	500U	/* all have begun to talk by then */
+#define TALK_MS		200U	/* from one request of a node to its next */
+#define LOOK_MS		50U
+#define FOUND_MS	5000U
+#define CHANGED_MS	5000U
+#define CUT_MS		3000U
+#define CUT_OFF		5U	/* nodes */
+#define HEALED_MS	15000U	/* a request that was cut off has its slice, then pauses */
+#define CONTROL_MAX	6U	/* ping, opening, push, each answered */
+#define RATE_SLACK	64U	/* pushes of a second beyond push_rate: the burst, and rounding */
+
+struct member {
+	struct lnet *ln;
+	lnet_md_t source;
+	u32 *partner;		/* nodes, crowd->partners of them */
+	u32 turn;
+	u64 pushes_before;
+	u8 byte[2];
+};
+
+struct crowd {
+	struct sim_world w;
+	struct sim_crowd *c;
+	struct member *m;
+	struct sim_rng rng;
+	bool talking;
+};
+
+/* ---- talking --------------------------------------------------------------------------------- */
+
+static void on_event(const struct lnet_event *ev)
+{
+	struct crowd *cr = ev->user_ptr;
+
+	if (ev->kind == LNET_EVENT_PUT || !ev->final)
+		return;
+	cr->c->failed += ev->status != 0;
+}
+
+static void ready(struct crowd *cr, u32 ix)
+{
+	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
+	struct member *m = &cr->m[ix];
+	struct lnet_md_cfg cfg = { .start = m->byte, .length = 1, .cpt = -1, .user_ptr = cr,
+				   .threshold = LNET_THRESHOLD_INF, .handler = on_event };
+	lnet_md_t target;
+	lnet_me_t me;
+	int err;
+
+	m->ln = cr->w.node[ix].ln;
+	m->pushes_before = 0;
+	err = lnet_md_bind(m->ln, &cfg, LNET_RETAIN, &m->source);
+	cfg.start = m->byte + 1;
+	cfg.options = LNET_MD_OP_PUT | LNET_MD_MANAGE_REMOTE;
+	if (!err)
+		err = lnet_me_attach(m->ln, PORTAL, &any, 0, ~0ULL, LNET_RETAIN, LNET_INS_AFTER,
+				     &me);
+	if (!err)
+		err = lnet_md_attach(m->ln, me, &cfg, LNET_RETAIN, &target);
+	if (err)
+		sim_fail(&cr->w, "node %u is not ready: %d", ix, err);
+}
+
+static void say(struct crowd *cr, struct member *m, u32 to)
+{
+	struct lnet_xfer x;
+
+	lnet_xfer_init(&x);
+	x.md = m->source;
+	sim_nid(&x.target.nid, to, 0);
+	x.portal = PORTAL;
+	x.flags = LNET_ACK;
+	if (lnet_put(m->ln, &x))
+		sim_fail(&cr->w, "a request was refused");
+	cr->c->sent++;
+}
+
+static void talk(struct sim_world *w, void *arg, u64 num)
+{
+	struct crowd *cr = arg;
+	struct member *m = &cr->m[num];
+
+	if (!cr->talking)
+		return;
+	if (m->ln)
+		say(cr, m, m->partner[m->turn++ % cr->c->partners]);
+	sim_at(w, w->now_ns + TALK_MS * SIM_MS / 2 + sim_below(&cr->rng, TALK_MS * SIM_MS), talk, cr,
+	       num);
+}
+
+/* ---- what they know -------------------------------------------------------------------------- */
+
+/* Whether @ln has of @node all rails in one record, and knows which of them work. */
+static bool knows(struct lnet *ln, u32 node, bool half_lost)
+{
+	struct lnet_peer *peer = NULL;
+	struct lnet_peer_ni *pni;
+	struct lnet_nid nid;
+	bool good = true;
+	u32 rail;
+
+	for (rail = 0; rail < RAILS && good; rail++) {
+		bool lost = half_lost && rail == LOST_RAIL && node & 1;
+
+		sim_nid(&nid, node, rail);
+		pni = lnet_peer_ni_lookup(ln, &nid);
+		good = pni && (!peer || pni->peer == peer) && pni->peer->mr &&
+		       (pni->said == LNET_SAID_DOWN) == lost;
+		peer = pni ? pni->peer : NULL;
+		lnet_peer_ni_put(pni);
+	}
+	return good && peer->nr_pnis == RAILS;
+}
+
+/* How many pairs do not know each other, in either direction. */
+static u64 strangers(const struct crowd *cr, bool half_lost)
+{
+	u64 nr = 0;
+	u32 n, k;
+
+	for (n = 0; n < cr->c->nodes; n++)
+		for (k = 0; k < cr->c->partners; k++) {
+			u32 to = cr->m[n].partner[k];
+
+			nr += !knows(cr->m[n].ln, to, half_lost);
+			nr += !knows(cr->m[to].ln, n, half_lost);
+		}
+	return nr;
+}
+
+static u64 sum_of(const struct crowd *cr, enum lnet_counter counter)
+{
+	u64 sum = 0;
+	u32 n;
+
+	for (n = 0; n < cr->c->nodes; n++)
+		if (cr->m[n].ln)
+			sum += lnet_stat_sum(cr->m[n].ln, counter);
+	return sum;
+}
+
+static void look_at_rates(struct crowd *cr)
+{
+	struct sim_crowd *c = cr->c;
+	u32 n;
+
+	for (n = 0; n < c->nodes; n++) {
+		struct member *m = &cr->m[n];
+		u64 now = lnet_stat_sum(m->ln, LNET_C_pushes_sent);
+
+		c->pushes_sec_max = max(c->pushes_sec_max, now - m->pushes_before);
+		m->pushes_before = now;
+		if (c->pushes_sec_max > m->ln->tun.push_rate + RATE_SLACK)
+			sim_fail(&cr->w, "node %u sent %llu pushes in a second", n,
+				 (unsigned long long)c->pushes_sec_max);
+	}
+}
+
+/* Until all know all, at most @limit_ms of virtual time: how long it took, in ms. */
+static u64 converge(struct crowd *cr, bool half_lost, u64 limit_ms, const char *what)
+{
+	u64 start_ns = cr->w.now_ns, left = 1, ms = 0, looked_ms = 0;
+
+	while (!cr->w.failed && left && ms < limit_ms) {
+		sim_run(&cr->w, cr->w.now_ns + LOOK_MS * SIM_MS);
+		ms = (cr->w.now_ns - start_ns) / SIM_MS;
+		left = strangers(cr, half_lost);
+		if (ms - looked_ms >= 1000) {
+			look_at_rates(cr);
+			looked_ms = ms;
+		}
+	}
+	if (left)
+		sim_fail(&cr->w, "%s: after %llu ms %llu of %llu do not know the other", what,
+			 (unsigned long long)ms, (unsigned long long)left,
+			 (unsigned long long)(2 * cr->c->pairs));
+	return ms;
+}
+
+/* ---- what happens ---------------------------------------------------------------------------- */
+
+/* At every other node at once, so that ends of most pairs change together. */
+static void lost_rails(struct crowd *cr, bool lost)
+{
+	struct lnet_link link = { .up = !lost };
+	u32 n;
+
+	for (n = 1; n < cr->c->nodes; n += 2) {
+		struct sim_node *node = &cr->w.node[n];
+
+		if (lost)
+			node->link_down |= 1U << LOST_RAIL;
+		else
+			node->link_down &= ~(1U << LOST_RAIL);
+		lnet_ni_link(node->lnet_ni[LOST_RAIL], &link);
+	}
+}
+
+static void meet(struct crowd *cr)
+{
+	struct sim_crowd *c = cr->c;
+	u32 n;
+
+	for (n = 0; n < c->nodes; n++)
+		sim_at(&cr->w, cr->w.now_ns + sim_below(&cr->rng, START_MS * SIM_MS), talk, cr, n);
+	/* every partner has its turn once */
+	sim_run(&cr->w, cr->w.now_ns + (START_MS + 2ULL * TALK_MS * c->partners) * SIM_MS);
+	c->found_ms = converge(cr, false, FOUND_MS, "found");
+	c->control = 2 * (sum_of(cr, LNET_C_pings_sent) + sum_of(cr, LNET_C_pushes_sent));
+	if (c->control > CONTROL_MAX * c->pairs)
+		sim_fail(&cr->w, "%llu control messages for %llu pairs",
+			 (unsigned long long)c->control, (unsigned long long)c->pairs);
+}
+
+static void change(struct crowd *cr)
+{
+	u64 pushes = sum_of(cr, LNET_C_pushes_sent), probes = sum_of(cr, LNET_C_recovery_pings);
+
+	lost_rails(cr, true);
+	cr->c->changed_ms = converge(cr, true, CHANGED_MS, "half of a rail is lost");
+	lost_rails(cr, false);
+	cr->c->changed_ms = max(cr->c->changed_ms,
+				converge(cr, false, CHANGED_MS, "it came back"));
+	cr->c->pushes = sum_of(cr, LNET_C_pushes_sent) - pushes;
+	cr->c->probes = sum_of(cr, LNET_C_recovery_pings) - probes;
+}
+
+/* Some are cut off from all others; rails go meanwhile, at both ends of most pairs. */
+static void part(struct crowd *cr)
+{
+	u64 from_ns = cr->w.now_ns - SIM_START_NS;
+	u32 i;
+
+	for (i = 0; i < CUT_OFF; i++)
+		cr->w.fault[i] = (struct sim_fault){
+			.kind = SIM_CUT, .rail = -1, .peer = -1,
+			.node = (s32)(i * (cr->c->nodes / CUT_OFF)),
+			.from_ns = from_ns, .to_ns = from_ns + CUT_MS * SIM_MS,
+		};
+	cr->w.nr_faults = CUT_OFF;
+	sim_run(&cr->w, cr->w.now_ns + CUT_MS / 3 * SIM_MS);
+	lost_rails(cr, true);
+	sim_run(&cr->w, cr->w.now_ns + CUT_MS * SIM_MS);
+	cr->c->healed_ms = converge(cr, true, HEALED_MS, "parted and joined");
+	lost_rails(cr, false);
+	converge(cr, false, HEALED_MS, "whole again");
+}
+
+static void restart(struct crowd *cr)
+{
+	u32 n, step = 10;
+
+	for (n = 0; n < cr->c->nodes; n += step) {
+		sim_node_down(&cr->w, n);
+		if (sim_node_up(&cr->w, n))
+			sim_fail(&cr->w, "node %u does not come up", n);
+		ready(cr, n);
+	}
+	/* each must have its turn again to be asked, or to ask */
+	sim_run(&cr->w, cr->w.now_ns + 2ULL * TALK_MS * cr->c->partners * SIM_MS);
+	cr->c->restarted_ms = converge(cr, false, HEALED_MS, "a tenth has started anew");
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static void choose_partners(struct crowd *cr, u32 n)
+{
+	struct sim_crowd *c = cr->c;
+	struct member *m = &cr->m[n];
+	u32 k, i, to;
+
+	m->partner = calloc(c->partners, sizeof(*m->partner));
+	if (!m->partner)
+		abort();
+	for (k = 0; k < c->partners; k++) {
+		do {
+			to = sim_below(&cr->rng, c->nodes);
+			for (i = 0; i < k && m->partner[i] != to; i++)
+				;
+		} while (to == n || i < k);
+		m->partner[k] = to;
+	}
+}
+
+static void begin(struct crowd *cr, u64 seed)
+{
+	struct sim_crowd *c = cr->c;
+	u32 n;
+
+	cr->m = calloc(c->nodes, sizeof(*cr->m));
+	if (!cr->m || sim_world_init(&cr->w, seed, c->nodes))
+		abort();
+	cr->rng.state = lnet_hash64(seed ^ 0x63726f77ULL);
+	cr->w.nr_rails = RAILS;
+	cr->talking = true;
+	c->pairs = (u64)c->nodes * c->partners;
+	for (n = 0; n < c->nodes && !cr->w.failed; n++) {
+		if (sim_node_up(&cr->w, n))
+			sim_fail(&cr->w, "node %u does not come up", n);
+		else
+			ready(cr, n);
+		choose_partners(cr, n);
+	}
+}
+
+static void end(struct crowd *cr, struct sim_result *result)
+{
+	u32 n;
+
+	for (n = 0; n < cr->c->nodes; n++) {
+		sim_node_down(&cr->w, n);
+		free(cr->m[n].partner);
+	}
+	result->failed = cr->w.failed;
+	memcpy(result->why, cr->w.why, sizeof(result->why));
+	result->hash = cr->w.hash;
+	result->count = cr->w.count;
+	sim_world_fini(&cr->w);
+	free(cr->m);
+}
+
+void sim_crowd_run(struct sim_crowd *c, u64 seed, struct sim_result *result)
+{
+	static void (*const phases[])(struct crowd *cr) = { meet, change, part, restart };
+	struct crowd *cr = calloc(1, sizeof(*cr));
+	unsigned int i;
+
+	if (!cr)
+		abort();
+	cr->c = c;
+	begin(cr, seed);
+	for (i = 0; i < ARRAY_SIZE(phases) && !cr->w.failed; i++)
+		phases[i](cr);
+	cr->talking = false;
+	end(cr, result);
+	free(cr);
+}
