@@ -99,8 +99,7 @@ static void talk(struct sim_world *w, void *arg, u64 num)
 		return;
 	if (m->ln)
 		say(cr, m, m->partner[m->turn++ % cr->c->partners]);
-	sim_at(w, w->now_ns + TALK_MS * SIM_MS / 2 + sim_below(&cr->rng, TALK_MS * SIM_MS), talk, cr,
-	       num);
+	sim_at(w, w->now_ns + (TALK_MS / 2 + sim_below(&cr->rng, TALK_MS)) * SIM_MS, talk, cr, num);
 }
 
 /* ---- what they know -------------------------------------------------------------------------- */
