@@ -44,6 +44,21 @@ static struct lnet_hdr hdr_of(unsigned int from, unsigned int rail, unsigned int
 	return hdr;
 }
 
+static int node_of(const struct lnet_nid *nid)
+{
+	unsigned int node, rail;
+	struct lnet_nid at;
+
+	for (node = 0; node < RAILS_NODES; node++)
+		for (rail = 0; rail < RAILS_RAILS; rail++) {
+			at = rails_nid(node, rail);
+			if (lnet_nid_same(&at, nid))
+				return (int)node;
+		}
+	CU_FAIL("nobody's address");
+	return 0;
+}
+
 /* It comes to the router from whom it says that it is; @half of it lands. */
 static void inject(const struct lnet_hdr *hdr, unsigned int rail, bool half)
 {
@@ -52,7 +67,7 @@ static void inject(const struct lnet_hdr *hdr, unsigned int rail, bool half)
 	m->hdr = *hdr;
 	m->via = hdr->src_nid;
 	m->at = rails_nid(ROUTER, rail);
-	m->from = RAILS_NODES;
+	m->from = node_of(&hdr->src_nid);
 	m->to = ROUTER;
 	m->len = hdr->payload_len;
 	m->data = malloc(m->len + 1);
