@@ -61,6 +61,10 @@ static const struct lnet_ctl_cmd commands[] = {
 	  .act = lnet_ctl_tunables_act,
 	  .check = lnet_ctl_tunables_check,
 	  .next = lnet_ctl_tunables_next },
+	{ .cmd = LNET_NL_EXPLAIN,
+	  .start = lnet_ctl_explain_start,
+	  .next = lnet_ctl_explain_next,
+	  .end = lnet_ctl_explain_end },
 	{ .cmd = LNET_NL_NODE, .down = true, .next = lnet_ctl_node_next },
 	{ .cmd = LNET_NL_TRANSACTION, .down = true, .act = lnet_ctl_trans_act },
 };

@@ -121,6 +121,11 @@ int lnet_ctl_recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 			 struct lnet_ctl_err *e);
 int lnet_ctl_recov_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_recov_end(struct lnet_ctl_dump *d);
+/* control_explain.c */
+int lnet_ctl_explain_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			   struct lnet_ctl_err *e);
+int lnet_ctl_explain_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+void lnet_ctl_explain_end(struct lnet_ctl_dump *d);
 /* control_udsp.c */
 int lnet_ctl_udsp_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e);

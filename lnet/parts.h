@@ -173,10 +173,22 @@ struct lnet_select {			/* question and answer */
 	/* enum lnet_path_rank; LNET_NR_PATH_RANKS: only one candidate */
 	u8 decided_by;
 	u8 nr_cand;
+	struct lnet_look *look;		/* lnet_select_look()'s */
+};
+#define LNET_LOOK_MAX 256
+struct lnet_look {			/* all that was to be chosen from, in its order */
+	unsigned int nr;
+	struct lnet_cand cand[LNET_LOOK_MAX];
 };
 /* [sh] NULL: no path (no common net, all NIs gone). Bumps the turn counters of what it picks. */
 struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s);
 struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op);	/* [sh] of one */
+/*
+ * [sh] What lnet_select() would choose now, and from what; changes nothing. With more candidates
+ * than there is room for: of the first ones.
+ */
+struct lnet_path *lnet_select_look(struct lnet_shard *sh, struct lnet_select *s,
+				   struct lnet_look *look);
 /*
  * The rule alone, for tests and explain: index of the best, *decider the rank that decided. @range:
  * health range (> 1000: health is off).

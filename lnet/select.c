@@ -376,6 +376,37 @@ static struct lnet_path *sole_path(const struct lnet_select *s, const struct lne
 	return list_first_entry(&pni->paths, struct lnet_path, link);
 }
 
+/* [sh] One more candidate, as far as there is room. */
+static void look_add(struct lnet_shard *sh, const struct lnet_select *s, struct lnet_path *path)
+{
+	struct lnet_look *look = s->look;
+
+	if (look->nr == LNET_LOOK_MAX)
+		return;
+	look->cand[look->nr].path = path;
+	rank_path(sh, s, path, look->cand[look->nr++].rank);
+}
+
+/* The choice by all ranks of all candidates, which are kept; changes nothing. */
+static struct lnet_path *look_at_all(struct lnet_shard *sh, struct lnet_select *s,
+				     const struct filter *f)
+{
+	u64 range = READ_ONCE(sh->ln->tun.health_range);
+	struct lnet_look *look = s->look;
+	struct lnet_path *path;
+	unsigned int decider;
+
+	look->nr = 0;
+	for (path = next_path(f, NULL); path; path = next_path(f, path))
+		look_add(sh, s, path);
+	s->nr_cand = min_t(unsigned int, look->nr, U8_MAX);
+	if (!look->nr)
+		return NULL;
+	path = look->cand[lnet_rank_best(look->cand, look->nr, range, &decider)].path;
+	s->decided_by = (u8)decider;
+	return path;
+}
+
 /* Tried or not, as there is no other. */
 static struct lnet_path *take_sole(struct lnet_shard *sh, struct lnet_select *s,
 				   const struct lnet_ni *ni, const struct lnet_peer_ni *hop,
@@ -388,6 +419,11 @@ static struct lnet_path *take_sole(struct lnet_shard *sh, struct lnet_select *s,
 	if (path->pni->deleted || (s->pni && path->pni != s->pni) || !passes(&f, path))
 		return NULL;
 	s->nr_cand = 1;
+	if (unlikely(s->look)) {
+		s->look->nr = 0;
+		look_add(sh, s, path);
+		return path;
+	}
 	if (unlikely(!path->recovering && !lnet_path_whole(path)))
 		lnet_path_recover(sh, path);
 	return path;
@@ -403,7 +439,7 @@ static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 		return take_sole(sh, s, ni, hop, sole);
 	if (s->tried)
 		avoid_tried(&f);
-	return best_path(sh, s, &f);
+	return unlikely(s->look) ? look_at_all(sh, s, &f) : best_path(sh, s, &f);
 }
 
 /*
@@ -443,7 +479,7 @@ static struct lnet_path *other_than_sticky(struct lnet_shard *sh, struct lnet_se
 	return path && other && !is_open(other) ? path : other;
 }
 
-static struct lnet_path *pick(struct lnet_shard *sh, struct lnet_select *s)
+static struct lnet_path *find(struct lnet_shard *sh, struct lnet_select *s)
 {
 	struct lnet_ni *sticky = s->ni ? NULL : sticky_ni(s);
 	struct lnet_path *path;
@@ -453,6 +489,13 @@ static struct lnet_path *pick(struct lnet_shard *sh, struct lnet_select *s)
 		path = choose(sh, s, s->ni, NULL);	/* it leads there no more */
 	if (sticky && (!path || !is_open(path)))	/* the NI is gone, or its routers are */
 		path = other_than_sticky(sh, s, path);
+	return path;
+}
+
+static struct lnet_path *pick(struct lnet_shard *sh, struct lnet_select *s)
+{
+	struct lnet_path *path = find(sh, s);
+
 	if (!path)
 		return NULL;
 	if (!s->ni || !path->pni->sticky)
@@ -474,6 +517,15 @@ struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s)
 	path = pick(sh, s);
 	lnet_trace(select, s, path);
 	return path;
+}
+
+struct lnet_path *lnet_select_look(struct lnet_shard *sh, struct lnet_select *s,
+				   struct lnet_look *look)
+{
+	lockdep_assert_held(&sh->lock);
+	s->look = look;
+	look->nr = 0;
+	return find(sh, s);
 }
 
 /* @peer's one path, if it has no more. */

@@ -239,6 +239,11 @@ int lnetctl_peer_log(struct lnetctl *c, const char *nid);
  */
 int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsigned int timeout_ms,
 		 struct lnetctl_node **doc);
+/*
+ * "explain": the path that a request to @nid, a peer's, would take now, which rank decided, all
+ * paths with their ranks, and the times of a request. -ENOENT, -EINVAL.
+ */
+int lnetctl_explain(struct lnetctl *c, const char *nid, struct lnetctl_node **doc);
 /* "cpt-of-nid": of each of @nids, a NID list. -EINVAL, -E2BIG. */
 int lnetctl_cpt_of_nid(struct lnetctl *c, const char *nids, struct lnetctl_node **doc);
 

@@ -59,6 +59,9 @@ enum lnet_nl_cmd {
 	 * NODE: dump: header "node", mapping, "name" str, "version" str, "pid" u32, "uid" u32,
 	 * "configured" flag.
 	 *
+	 * EXPLAIN: dump: "nid" T. Header "explain", one item: the path that a request to T would
+	 * take now, the rank that decided, all candidates with their ranks, the times of a request.
+	 *
 	 * TRANSACTION: do, no attributes. CREATE: begin; what any socket had begun is forgotten.
 	 * With EXCL it ends with ESTALE if the configuration was changed by others meanwhile.
 	 * Requests with LNET_NL_F_STAGED (NETS, PEERS, UDSP, FAULT: CREATE or delete; TUNABLES:
@@ -70,6 +73,7 @@ enum lnet_nl_cmd {
 	LNET_NL_STATS_RESET	= 65,
 	LNET_NL_NODE		= 66,
 	LNET_NL_TRANSACTION	= 67,
+	LNET_NL_EXPLAIN		= 68,
 };
 
 /* Attributes of requests and of key tables. */

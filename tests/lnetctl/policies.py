@@ -124,3 +124,28 @@ def test_drain():
         check("drain %s" % bad, got[0] == rc and got[2], got)
     node.stop()
     other.stop()
+
+
+def test_explain():
+    """What is explained is what a policy decides, and what is then sent; all candidates have all ranks."""
+    node, other = configured("explain-a", A, A1), configured("explain-b", B, B1)
+    node.ok("peer", "add", "--prim_nid", B, "--nid", B1)
+    node.ok("ping", "--timeout", "5", B)
+    for first, source, nid in (("tcp", A, B), ("tcp1", A1, B1)):
+        node.ok("udsp", "del", "--all")
+        policy(node, "--src", first, "--priority", "0")
+        one = json.loads(node.ok("--json", "explain", B))["explain"][0]
+        equal("the path", [one[key] for key in ("primary nid", "source", "nid", "decided by")],
+              [B, source, nid, "priority"])
+        equal("candidates", len(one["candidates"]), 2)
+        equal("one is chosen", [c["source"] for c in one["candidates"] if c["chosen"]], [source])
+        best = max(one["candidates"], key=lambda c: c["ranks"]["priority"])
+        equal("by the rank", best["source"], source)
+        check("times", one["timeline"]["transaction_timeout_us"] >= one["timeline"]["attempt_timeout_us"] > 0, one)
+        now = moved(node, B)
+        check("so it is sent", now[0 if source == A else 1] >= 5, now)
+    check("as YAML", node.ok("explain", B).startswith("explain:\n-     primary nid: " + B))
+    for words, rc in (([], 234), (["bogus"], 234), (["10.9.9.9@tcp"], 234), ([A, B], 234)):
+        equal("explain %s" % words, node.ctl("explain", *words)[0], rc)
+    node.stop()
+    other.stop()

@@ -3,6 +3,7 @@
 #define lnet_path_rank_names rank_t_path_rank_names
 #define lnet_rank_best rank_t_rank_best
 #define lnet_select rank_t_select
+#define lnet_select_look rank_t_select_look
 #define lnet_op_choose rank_t_op_choose
 #define lnet_path_whole rank_t_path_whole
 #define lnet_path_recover rank_t_path_recover
@@ -466,6 +467,97 @@ static void test_whole(void)
 	CU_ASSERT(by_policy > 1000);
 }
 
+/* ---- what would be chosen -------------------------------------------------------------------- */
+
+/* What can be wrong with interfaces and paths, each with its chance. */
+static void disturb(struct world *w)
+{
+	static const s64 ranges[] = { 0, 0, 100, 1001 };
+	unsigned int i;
+
+	w->ln.tun.health_range = ranges[below(w, 4)];
+	w->peer.mr = below(w, 4) > 0;
+	for (i = 0; i < w->nr_ni; i++) {
+		atomic_set(&w->ni[i]->health, below(w, 3) ? LNET_HEALTH_MAX : 850 + below(w, 150));
+		w->ni[i]->fatal = !below(w, 8);
+		w->ni[i]->drained = !below(w, 6);
+		w->ni[i]->state = below(w, 10) ? NI_ACTIVE : NI_DRAINING;
+	}
+	for (i = 0; i < w->nr_pni; i++) {
+		w->pni[i].health = below(w, 3) ? LNET_HEALTH_MAX : 850 + below(w, 150);
+		w->pni[i].deleted = !below(w, 12);
+		w->pni[i].said = below(w, 3);
+		w->pni[i].sticky = below(w, 3) ? NULL : w->ni[below(w, w->nr_ni)];
+	}
+	for (i = 0; i < w->nr_path; i++) {
+		w->path[i].suspect_ns = below(w, 8) ? 0 : w->now_ns;
+		w->path[i].down_ns = below(w, 8) ? 0 : w->now_ns;
+	}
+}
+
+static void question(struct world *w, struct lnet_select *s)
+{
+	*s = (struct lnet_select) {
+		.peer = &w->peer, .cpt = (s32)below(w, 3) - 1, .request = below(w, 2),
+		.tried = below(w, 2) ? below(w, 1U << 9) : 0,
+		.exclude = below(w, 6) ? 0 : 1ULL << below(w, 9),
+	};
+	if (!below(w, 5))
+		s->ni = w->ni[below(w, w->nr_ni)];
+	if (!w->peer.mr || !below(w, 5))
+		s->pni = &w->pni[below(w, w->nr_pni)];
+}
+
+/* All that a look must leave as it is. */
+static u64 sum_of(const struct world *w)
+{
+	u64 sum = w->sh.turn + nr_recover;
+	unsigned int i;
+
+	for (i = 0; i < w->nr_ni; i++)
+		sum = sum * 31 + w->ni[i]->sh[0].turn;
+	for (i = 0; i < w->nr_pni; i++)
+		sum = sum * 31 + w->pni[i].turn + (u64)(uintptr_t)w->pni[i].sticky;
+	return sum;
+}
+
+static void test_look(void)
+{
+	unsigned int round, differ = 0, none = 0, deciders[LNET_NR_PATH_RANKS + 1] = { 0 };
+	struct lnet_look *look = calloc(1, sizeof(*look));
+
+	for (round = 0; round < 100000; round++) {
+		struct world *w = whole_world(round);
+		struct lnet_path *seen, *real;
+		struct lnet_select s, t;
+		u64 before;
+
+		disturb(w);
+		question(w, &s);
+		t = s;
+		before = sum_of(w);
+		spin_lock(&w->sh.lock);
+		seen = lnet_select_look(&w->sh, &t, look);
+		differ += sum_of(w) != before;
+		real = lnet_select(&w->sh, &s);
+		spin_unlock(&w->sh.lock);
+		differ += seen != real;
+		if (real)
+			differ += s.decided_by != t.decided_by || s.nr_cand != t.nr_cand ||
+				  look->nr != s.nr_cand;
+		none += !real;
+		deciders[real ? s.decided_by : LNET_NR_PATH_RANKS]++;
+		world_destroy(w);
+	}
+	free(look);
+	UNIT_EQUAL(differ, 0, "of 100,000 states");
+	CU_ASSERT(none > 1000 && none < 50000);
+	CU_ASSERT(deciders[LNET_RANK_link_up] > 1000 && deciders[LNET_RANK_responsive] > 1000);
+	CU_ASSERT(deciders[LNET_RANK_health] > 1000 && deciders[LNET_RANK_priority] > 500);
+	CU_ASSERT(deciders[LNET_RANK_credits] > 500 && deciders[LNET_RANK_turn] > 500);
+}
+
 UNIT_SUITE(rank, { "lnt-030 cfg-020: candidate sets: winner and deciding rank", test_sets },
 	   { "lnt-030: the one-pass rule equals filtering rank by rank", test_against_filter },
-	   { "lnt-030: the walk over whole paths chooses as all ranks do", test_whole })
+	   { "lnt-030: the walk over whole paths chooses as all ranks do", test_whole },
+	   { "lnt-030: what is explained is what is chosen, in 100,000 states", test_look })

@@ -6,6 +6,7 @@
 #define lnet_path_rank_names select_path_rank_names
 #define lnet_rank_best select_rank_best
 #define lnet_select select_select
+#define lnet_select_look select_select_look
 #define lnet_op_choose select_op_choose
 #define lnet_path_whole select_path_whole
 #define lnet_path_recover select_path_recover

@@ -95,6 +95,18 @@ int lnetctl_node_show(struct lnetctl *c, struct lnetctl_node **doc)
 	return show(c, LNET_NL_NODE, "node", NULL, doc);
 }
 
+int lnetctl_explain(struct lnetctl *c, const char *nid, struct lnetctl_node **doc)
+{
+	struct lnetctl_node *body = lnetctl_add_map(NULL, NULL);
+
+	*doc = NULL;
+	if (!body || !lnetctl_add_text(body, "nid", nid)) {
+		lnetctl_doc_free(body);
+		return ctl_fail(c, -ENOMEM, "show", "explain", NULL);
+	}
+	return show(c, LNET_NL_EXPLAIN, "explain", body, doc);
+}
+
 int lnetctl_recovery_show(struct lnetctl *c, bool peers, struct lnetctl_node **doc)
 {
 	struct lnetctl_node *body = lnetctl_add_map(NULL, NULL);

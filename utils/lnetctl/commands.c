@@ -89,6 +89,17 @@ static int run_cpt_of_nid(struct tool *t)
 	return tool_show(t, rc, doc, LNETCTL_NARROW);
 }
 
+static int run_explain(struct tool *t)
+{
+	struct lnetctl_node *doc;
+	int rc;
+
+	if (t->nr_rest != 1)
+		return tool_missing("Missing nid argument");
+	rc = lnetctl_explain(t->c, t->rest[0], &doc);
+	return tool_show(t, rc, doc, LNETCTL_WIDE);
+}
+
 /* ---- global, stats, node --------------------------------------------------------------------- */
 
 static int run_global_show(struct tool *t)
@@ -175,6 +186,8 @@ const struct command lnetctl_commands[] = {
 	  .offline = true },
 	{ "cpt-of-nid", "cpt-of-nid NID...: which CPT handles it", run_cpt_of_nid },
 	{ "node", "node {show}", .sub = node_commands },
+	{ "explain", "explain NID: which path a request to a peer would take now, and why",
+	  run_explain, .at_least = 1 },
 	{ "drain", "drain NID...: take interfaces of this node out of service, losing nothing",
 	  run_drain, .at_least = 1 },
 	{ "undrain", "undrain NID...: put them back into service", run_undrain, .at_least = 1 },

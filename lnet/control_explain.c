@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* explain: the path that a request to a peer would take now, why, and when it would be given up. */
+#include "control_cmd.h"
+
+#define NS_PER_US 1000
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+#define TEXT(text) { .name = text, .type = LNET_NLT_STRING }
+#define NUM(text) { .name = text, .type = LNET_NLT_S64 }
+#define NEST(text, fmt, table)	\
+	{ .name = text, .type = LNET_NLT_NESTED, .format = fmt, .child = &(table) }
+
+static const struct lnet_key rank_keys[] = {
+#define RANK(name) NUM(#name),
+	PATH_RANKS(RANK)
+#undef RANK
+};
+static const struct lnet_table ranks_table = { rank_keys, ARRAY_SIZE(rank_keys) };
+
+enum { C_SOURCE = 1, C_NID, C_ROUTER, C_CHOSEN, C_RANKS };
+static const struct lnet_key cand_keys[] = {
+	TEXT("source"), TEXT("nid"), TEXT("router"), { .name = "chosen", .type = LNET_NLT_FLAG },
+	NEST("ranks", LNET_NL_MAPPING, ranks_table),
+};
+static const struct lnet_table cand_table = { cand_keys, ARRAY_SIZE(cand_keys) };
+
+enum { T_RTT = 1, T_SUSPECT, T_ATTEMPT, T_TRIES, T_END };
+static const struct lnet_key time_keys[] = {
+	NUM("round_trip_us"), NUM("suspect_after_us"), NUM("attempt_timeout_us"), NUM("attempts"),
+	NUM("transaction_timeout_us"),
+};
+static const struct lnet_table time_table = { time_keys, ARRAY_SIZE(time_keys) };
+
+enum { E_PRIMARY = 2, E_SOURCE, E_NID, E_ROUTER, E_DECIDED, E_CANDS, E_TIMES };
+static const struct lnet_key explain_keys[] = {
+	{ .name = "explain", .type = LNET_NLT_NUL_STRING,
+	  .format = LNET_NL_SEQUENCE | LNET_NL_MAPPING },
+	TEXT("primary nid"), TEXT("source"), TEXT("nid"), TEXT("router"), TEXT("decided by"),
+	NEST("candidates", LNET_NL_SEQUENCE | LNET_NL_MAPPING, cand_table),
+	NEST("timeline", LNET_NL_MAPPING, time_table),
+};
+static const struct lnet_table explain_table = { explain_keys, ARRAY_SIZE(explain_keys) };
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+struct cand_view {
+	struct lnet_nid source, nid, router;	/* router: any NID if there is none */
+	bool chosen;
+	s64 rank[LNET_NR_PATH_RANKS];
+};
+
+struct explain_view {
+	struct lnet_nid primary;
+	const char *decided_by;
+	u64 rtt_ns, suspect_ns, attempt_ns, tries, total_ns;
+	unsigned int nr, chosen;		/* chosen: @nr if none is */
+	struct cand_view cand[LNET_LOOK_MAX];
+	struct lnet_look look;
+};
+
+/* [sh] */
+static void cand_see(struct cand_view *v, const struct lnet_cand *c)
+{
+	const struct lnet_path *path = c->path;
+
+	v->source = path->ni->nid;
+	v->nid = path->pni->nid;
+	v->router = path->hop == path->pni ? LNET_NID_ANY : path->hop->nid;
+	memcpy(v->rank, c->rank, sizeof(v->rank));
+}
+
+/* [sh] */
+static void times_see(struct explain_view *v, const struct lnet *ln, const struct lnet_path *path)
+{
+	const struct lnet_tunables *tun = &ln->tun;
+
+	v->total_ns = READ_ONCE(tun->transaction_timeout);
+	v->attempt_ns = lnet_lnd_timeout_ns(tun);
+	v->tries = READ_ONCE(tun->retry_count) + 1;
+	if (!path)
+		return;
+	v->rtt_ns = path->srtt_ns;
+	v->suspect_ns = lnet_path_suspect_after(ln, path);
+}
+
+static const char *decider_name(const struct lnet_select *s, const struct lnet_path *path)
+{
+	if (!path)
+		return "no path";
+	return s->decided_by < LNET_NR_PATH_RANKS ? lnet_path_rank_names[s->decided_by]
+						   : "only one";
+}
+
+/* [sh] A request of 0 bytes to @pni that asks for nothing. */
+static void see(struct explain_view *v, struct lnet_peer_ni *pni)
+{
+	struct lnet_peer *peer = pni->peer;
+	struct lnet_select s = { .peer = peer, .cpt = -1, .request = 1,
+				 .pni = peer->mr ? NULL : pni };
+	struct lnet_path *path = lnet_select_look(pni->sh, &s, &v->look);
+	unsigned int i;
+
+	v->primary = peer->primary;
+	v->nr = v->chosen = v->look.nr;
+	for (i = 0; i < v->nr; i++) {
+		cand_see(&v->cand[i], &v->look.cand[i]);
+		if (v->look.cand[i].path != path)
+			continue;
+		v->cand[i].chosen = true;
+		v->chosen = i;
+	}
+	times_see(v, pni->ln, path);
+	v->decided_by = decider_name(&s, path);
+}
+
+int lnet_ctl_explain_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			   struct lnet_ctl_err *e)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_req all;
+	struct lnet_pass p;
+	struct lnet_val v;
+	int rc;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	if (!lnet_req_find(all, "nid", &v))
+		return lnet_ctl_fail(e, -EINVAL, "'nid' is missing");
+	rc = lnet_ctl_nid(&v, "nid", &d->nid, e);
+	if (rc)
+		return rc;
+	pni = lnet_peer_ni_lookup(d->ctl->ln, &d->nid);
+	if (!pni)
+		return lnet_ctl_fail(e, -ENOENT, "no peer has this NID");
+	d->priv = kvzalloc(sizeof(struct explain_view), GFP_KERNEL);
+	if (d->priv) {
+		lnet_pass_begin(&p, d->ctl->ln, LNET_PASS_CALL);
+		lnet_enter_pni(&p, pni);
+		see(d->priv, pni);
+		lnet_pass_end(&p);
+	}
+	lnet_peer_ni_put(pni);
+	return d->priv ? 0 : -ENOMEM;
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+static void nid_emit(struct lnet_sink *s, unsigned int key, const struct lnet_nid *nid)
+{
+	char text[LNET_NIDSTR_SIZE];
+
+	if (!lnet_nid_is_any(nid))
+		s->ops->str(s, key, lnet_nid_str(nid, text));
+}
+
+static void num_emit(struct lnet_sink *s, unsigned int key, s64 num)
+{
+	s->ops->num(s, key, LNET_NLT_S64, (u64)num);
+}
+
+static void path_emit(struct lnet_sink *s, unsigned int first_key, const struct cand_view *c)
+{
+	nid_emit(s, first_key, &c->source);
+	nid_emit(s, first_key + 1, &c->nid);
+	nid_emit(s, first_key + 2, &c->router);
+}
+
+static bool cand_emit(struct lnet_sink *s, unsigned int i, const struct cand_view *c)
+{
+	unsigned int r;
+
+	s->ops->open(s, LNET_OPEN_ELEM, i);
+	path_emit(s, C_SOURCE, c);
+	if (c->chosen)
+		s->ops->num(s, C_CHOSEN, LNET_NLT_FLAG, 1);
+	s->ops->open(s, LNET_OPEN_NEST, C_RANKS);
+	s->ops->open(s, LNET_OPEN_ELEM, 0);
+	for (r = 0; r < LNET_NR_PATH_RANKS; r++)
+		num_emit(s, r + 1, c->rank[r]);
+	s->ops->close(s);
+	s->ops->close(s);
+	return s->ops->close(s);
+}
+
+static void times_emit(struct lnet_sink *s, const struct explain_view *v)
+{
+	s->ops->open(s, LNET_OPEN_NEST, E_TIMES);
+	s->ops->open(s, LNET_OPEN_ELEM, 0);
+	num_emit(s, T_RTT, (s64)div_u64(v->rtt_ns, NS_PER_US));
+	num_emit(s, T_SUSPECT, (s64)div_u64(v->suspect_ns, NS_PER_US));
+	num_emit(s, T_ATTEMPT, (s64)div_u64(v->attempt_ns, NS_PER_US));
+	num_emit(s, T_TRIES, (s64)v->tries);
+	num_emit(s, T_END, (s64)div_u64(v->total_ns, NS_PER_US));
+	s->ops->close(s);
+	s->ops->close(s);
+}
+
+/* Candidates from d->sub on. False: not all fitted. */
+static bool cands_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct explain_view *v)
+{
+	u32 first = d->sub;
+
+	for (; d->sub < v->nr; d->sub++) {
+		if (cand_emit(s, d->sub, &v->cand[d->sub]))
+			continue;
+		if (d->sub > first)
+			s->ops->resume(s);
+		return false;
+	}
+	return true;
+}
+
+static bool explain_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
+			 const struct explain_view *v)
+{
+	u32 sub = d->sub;
+	bool all;
+
+	if (!lnet_ctl_table(d, s, &explain_table))
+		return false;
+	s->ops->open(s, sub ? LNET_OPEN_MORE : LNET_OPEN_ITEM, 0);
+	if (!d->head)
+		s->ops->str(s, 1, "");
+	nid_emit(s, E_PRIMARY, &v->primary);
+	if (v->chosen < v->nr)
+		path_emit(s, E_SOURCE, &v->cand[v->chosen]);
+	s->ops->str(s, E_DECIDED, v->decided_by);
+	if (!sub)
+		times_emit(s, v);
+	s->ops->open(s, LNET_OPEN_NEST, E_CANDS);
+	all = cands_emit(d, s, v);
+	s->ops->close(s);
+	if (!s->ops->close(s)) {
+		d->sub = sub;
+		return false;
+	}
+	d->head = true;
+	return all;
+}
+
+int lnet_ctl_explain_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	return explain_emit(d, s, d->priv) ? 0 : 1;
+}
+
+void lnet_ctl_explain_end(struct lnet_ctl_dump *d)
+{
+	kvfree(d->priv);
+	d->priv = NULL;
+}
