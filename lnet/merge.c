@@ -7,6 +7,7 @@
 #include <lnet/hash.h>
 #include "core.h"
 #include "peer.h"
+#include "route.h"
 
 #define VISITS		32U	/* peers in one visit of the worker */
 #define AGAIN_NS	((u64)NSEC_PER_MSEC)
@@ -401,8 +402,10 @@ static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
 		return false;
 	}
 	lnet_peer_get(peer);
-	if (data)
+	if (data) {
 		err = merge_data(p, &to, data, len, late);
+		lnet_routes_learned(p, to, data->data, len);
+	}
 	left = reap(p, peer, late);
 	lnet_enter(p, peer->sh);
 	again = merged(p, peer, data, len, err, left);

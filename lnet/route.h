@@ -82,6 +82,11 @@ struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_pe
  * must wait for something is done later, by the worker.
  */
 void lnet_routes_sync(struct lnet *ln);
+/*
+ * cfg_mutex held, @p holds no lock: what @peer said of itself has been taken. If it is a router it
+ * is judged anew; paths by its interfaces, or to them, follow.
+ */
+void lnet_routes_learned(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len);
 /* cfg_mutex held: the same of one peer, which got or lost interfaces or is multi-rail now */
 void lnet_routes_sync_peer(struct lnet_peer *peer);
 /* cfg_mutex held: no path by @hop is left afterwards */

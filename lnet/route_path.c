@@ -309,6 +309,20 @@ void lnet_routes_sync(struct lnet *ln)
 	}
 }
 
+void lnet_routes_learned(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len)
+{
+	if (list_empty(&p->ln->routes->gateways))
+		return;
+	if (!lnet_routes_name(p->ln, peer)) {
+		lnet_routes_sync_peer(peer);
+		return;
+	}
+	lnet_enter(p, peer->sh);
+	lnet_gateway_said(p, peer, info, len);
+	lnet_leave(p);
+	lnet_routes_sync(p->ln);
+}
+
 u64 lnet_routes_next_ns(const struct lnet *ln)
 {
 	return ln->routes ? READ_ONCE(ln->routes->look_ns) : U64_MAX;

@@ -492,6 +492,39 @@ static void test_before_use(void)
 	rails_end();
 }
 
+/*
+ * A router that others have stopped using says so by a push, and discovery finds its other names,
+ * which are no way to itself.
+ */
+static void test_discovered(void)
+{
+	struct lnet_nid nid = rails_nid(R1, RAIL_FAR);
+	struct lnet_peer_ni *pni;
+	struct lnet_path *path;
+	unsigned int tag;
+
+	begin_routed(0, 0);
+	lnet_tunable_set(ln_of(NEAR), "discovery", 1);
+	lnet_tunable_set(ln_of(R1), "discovery", 1);
+	pni = lnet_peer_ni_get(ln_of(NEAR), &nid);
+	tag = rails_get(NEAR, R1, 64, 0);
+	rails_run(3 * NSEC_PER_SEC);
+	UNIT_EQUAL(rails.req[tag].status, 0, "spoken to, so it is discovered");
+	lnet_peer_ni_put(pni);
+	pni = lnet_peer_ni_get(ln_of(NEAR), &nid);
+	CU_ASSERT_PTR_EQUAL(pni->peer, pni_of(NEAR, R1, RAIL_NEAR)->peer);
+	list_for_each_entry(path, &pni->paths, link)
+		CU_ASSERT(path->gone || path->hop->peer != pni->peer);
+	lnet_peer_ni_put(pni);
+	puts_succeed(NEAR, FAR, 2);
+	UNIT_EQUAL(lnet_router_enable(ln_of(R1), false), 0, "it stops");
+	rails_run(5 * NSEC_PER_SEC);
+	UNIT_EQUAL(is_up(NEAR, 0), false, "and has said so, long before the next check");
+	UNIT_EQUAL(is_up(NEAR, 1), true, "the other one goes on");
+	puts_succeed(NEAR, FAR, 2);
+	rails_end();
+}
+
 /* ---- changes under traffic ------------------------------------------------------------------- */
 
 static void test_del_under_traffic(void)
@@ -596,6 +629,7 @@ UNIT_SUITE(route,
 	   { "what a router says of itself counts", test_said },
 	   { "what comes through it counts more", test_revival },
 	   { "routers may have to answer before they are used", test_before_use },
+	   { "what discovery finds out of routers counts", test_discovered },
 	   { "a route goes under traffic, nothing is lost", test_del_under_traffic },
 	   { "paths through routers follow the interfaces", test_ni_goes },
 	   { "rule 11: no new name behind a router", test_far_restarts },
