@@ -84,6 +84,32 @@ def policies(net, peer, show):
            ask(UDSP, CREATE | STAGED, [wrong[1]]), ask(TRANSACTION, REPLACE), *shown)
 
 
+def routes(show):
+    """Routes, added, refused, shown by filters and deleted, alone and in a transaction."""
+    good = [{"net": "tcp2", "gateway": "10.0.0.3@tcp"},
+            {"net": "tcp3", "gateway": "10.0.0.4@tcp", "hop": 2, "priority": 7}]
+    wrong = ({}, {"net": "tcp2"}, {"net": "no", "gateway": "10.0.0.3@tcp"}, {"net": [1], "gateway": "10.0.0.3@tcp"},
+             {"net": "tcp2", "gateway": "no"}, {"net": "tcp", "gateway": "10.0.0.3@tcp"},
+             {"net": "tcp2", "gateway": "10.9.0.3@tcp9"}, {"net": "tcp2", "gateway": "0@lo"},
+             {"net": "tcp2", "gateway": "10.0.0.5@tcp", "hop": 0},
+             {"net": "tcp2", "gateway": "10.0.0.5@tcp", "hop": 300},
+             {"net": "tcp2", "gateway": "10.0.0.5@tcp", "priority": -1})
+    shown = [ask(ROUTES, DUMP, version=v) for v in (0, 1)] + [
+        ask(ROUTES, DUMP, [item], version=1) for item in
+        (good[1], {"net": "tcp2"}, {"gateway": "10.0.0.4@tcp"}, {"hop": 2}, {"priority": 7}, {"net": "tcp9"},
+         {"net": "no"})]
+    ctlreq("route", shown[0], ask(ROUTES, CREATE, good), *shown, ask(ROUTES, DUMP | 0x20, version=1),
+           ask(ROUTES, CREATE, good),
+           ask(NETS, CREATE, [{"net type": "tcp2", "local NI(s)": [{"nid": "10.2.0.1@tcp2"}]}]),
+           ask(PEERS, 0, [{"primary nid": "10.0.0.3@tcp"}]), ask(ROUTES, 0, good), ask(ROUTES, 0, good))
+    ctlreq("route-wrong", *[ask(ROUTES, CREATE, [item]) for item in wrong], ask(ROUTES, CREATE), ask(ROUTES, 0, [{}]),
+           ask(ROUTES, REPLACE, good), ask(ROUTES, 0, [{"net": "tcp7", "gateway": "10.0.0.3@tcp"}]))
+    ctlreq("route-undone", ask(ROUTES, CREATE, good), ask(TRANSACTION, CREATE), ask(ROUTES, STAGED, [good[0]]),
+           ask(ROUTES, CREATE | STAGED, [{"net": "tcp4", "gateway": "10.0.0.3@tcp"}]),
+           ask(ROUTES, CREATE | STAGED, [good[1]]), ask(ROUTES, CREATE | STAGED, [wrong[4]]),
+           ask(TRANSACTION, REPLACE), shown[1], *show[:2])
+
+
 def ctl_seeds():
     net = {"net type": "tcp1", "local NI(s)": [{"nid": "10.1.0.1@tcp1", "tunables": {
         "peer_timeout": 100, "peer_credits": 8, "peer_buffer_credits": 0, "credits": 64},
@@ -118,6 +144,7 @@ def ctl_seeds():
            ask(PEERS, DUMP, [{"primary nid": "10.0.0.9@tcp"}]), ask(PEERS, 0, [peer]),
            ask(PEERS, 0, [{"primary nid": "10.0.0.9@tcp"}]), ask(PEERS, 0, [{"primary nid": "10.0.0.9@tcp"}]))
     transactions(net, peer, show)
+    routes(show)
     policies(net, peer, show)
     ctlreq("peer-lock", ask(PEERS, CREATE | EXCL, [dict(peer, **{"primary nid": "10.0.0.7@tcp", "peer ni": []})]),
            ask(PEERS, 0, [{"primary nid": "10.0.0.7@tcp"}]), ask(PEERS, EXCL, [{"primary nid": "10.0.0.7@tcp"}]))
