@@ -587,6 +587,10 @@ void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, stru
 		[LNET_REFUSED_NOT_PERMITTED] = LNET_NOT_PERMITTED,
 	};
 
+	if (reason == LNET_REFUSED_ON_THE_WAY) {
+		lnet_op_stopped(p, op, via);
+		return;
+	}
 	if (via)
 		lnet_path_alive(p->sh, via, p->now_ns, 0);
 	op->pins++;

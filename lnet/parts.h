@@ -447,6 +447,11 @@ void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);	/* [sh] SEND event, 
 /* [sh] asks the drivers for its attempts at pass end */
 enum lnet_outcome lnet_att_silence(const struct lnet_att *att);	/* [sh] asked and not answered */
 void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op);
+/*
+ * [sh] A router on @via says that a copy of it went no further: it goes by another way at once.
+ * Which copy is not known, so that it proves no more than the loss of a connection does.
+ */
+void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
 void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);	/* [sh] may free it */
 /* [sh] a landing ended; may free it */
 void lnet_op_back(struct lnet_pass *p, struct lnet_op *op);

@@ -132,11 +132,24 @@ void lnet_forward_free(struct lnet_rx *rx)
 
 /* ---- on its way ------------------------------------------------------------------------------ */
 
+/* What is marked has a sender who understands, and no copy of it was ever given to a wire. */
+static bool is_told(const struct lnet_op *op)
+{
+	const struct lnet_rx *rx = op->arg;
+
+	return lnet_forward_resendable(op) && !(op->flags & LNET_OPF_MAYBE) &&
+	       lnet_outcomes[op->outcome].delivery == LNET_DELIVERY_NOT &&
+	       !READ_ONCE(rx->from->ln->stopping);
+}
+
 static void forwarded(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_rx *rx = op->arg;
 
-	if (lnet_outcomes[op->outcome].err) {
+	if (rx->fwd->told) {
+		/* whether it left or not, nothing more is owed */
+	} else if (lnet_outcomes[op->outcome].err) {
+		rx->fwd->tell = is_told(op);
 		drop(p, rx);
 	} else {
 		lnet_count(p->sh, route_count);
@@ -227,6 +240,48 @@ bool lnet_forward_resendable(const struct lnet_op *op)
 
 /* ---- its end --------------------------------------------------------------------------------- */
 
+/* The refusal of the request that @hdr is, as its destination would answer. */
+static void refuse(struct lnet_hdr *hdr)
+{
+	struct lnet_handle handle = hdr->msg.get.return_wmd;
+	u64 bits = hdr->msg.get.match_bits;
+
+	if (hdr->type == LNET_MSG_PUT) {
+		handle = hdr->msg.put.ack_wmd;
+		bits = hdr->msg.put.match_bits;
+	}
+	swap(hdr->src_nid, hdr->dest_nid);
+	swap(hdr->src_pid, hdr->dest_pid);
+	hdr->type = LNET_MSG_ACK;
+	hdr->payload_len = 0;
+	memset(&hdr->msg, 0, sizeof(hdr->msg));
+	hdr->msg.ack.dst_wmd = handle;
+	hdr->msg.ack.match_bits = bits;
+	hdr->msg.ack.mlength = LNET_REFUSED + LNET_REFUSED_ON_THE_WAY;
+}
+
+/* In the place of what was not sent on. False: it cannot be, and its sender finds out by time. */
+static bool tell(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	struct lnet_fwd *fwd = rx->fwd;
+	struct lnet_peer_ni *src;
+
+	fwd->tell = 0;
+	lnet_leave(p);
+	src = lnet_peer_ni_lookup(p->ln, &fwd->hdr.src_nid);
+	rx->answer = src ? lnet_op_new() : NULL;
+	if (!rx->answer) {
+		lnet_peer_ni_put(src);
+		return false;
+	}
+	refuse(&fwd->hdr);
+	lnet_peer_ni_put(fwd->dst);
+	fwd->dst = src;
+	fwd->told = 1;
+	start(p, fwd);
+	return true;
+}
+
 void lnet_pass_routed(struct lnet_pass *p)
 {
 	while (!list_empty(&p->routed)) {
@@ -234,6 +289,8 @@ void lnet_pass_routed(struct lnet_pass *p)
 		struct lnet_rtr_buf *surplus;
 
 		list_del_init(&rx->owed);
+		if (rx->fwd->tell && tell(p, rx))
+			continue;
 		lnet_enter(p, rx->fwd->rs->sh);
 		surplus = lnet_rtr_return(p, rx->fwd);
 		if (surplus) {

@@ -80,6 +80,8 @@ struct lnet_fwd {
 	struct list_head held;		/* in from->rtr_held while it has a credit */
 	u8 cls;				/* enum lnet_rtr_class */
 	u8 src_mr;			/* its originator is multi-rail */
+	u8 tell;			/* it went nowhere: its originator is to hear it */
+	u8 told;			/* what is under way is that answer */
 };
 
 /* ---- router.c -------------------------------------------------------------------------------- */

@@ -291,6 +291,19 @@ static void lost(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
 	lnet_op_attempt_failed(p, op, path, how);
 }
 
+void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via)
+{
+	struct lnet_att *att[2] = { &op->first, op->hedge };
+	unsigned int i;
+
+	op->pins++;
+	for (i = 0; i < 2; i++)
+		if (via && !lnet_op_over(op) && att[i] && att[i]->state == ATT_ASKED &&
+		    att[i]->path == via)
+			lost(p, op, att[i], LNET_PATH_LOST);
+	lnet_op_unpin(p, op);
+}
+
 /* It went over connections that have died since. */
 static bool is_lost(const struct lnet_path *trunk, const struct lnet_att *att)
 {

@@ -29,6 +29,7 @@ enum lnet_refusal {
 	LNET_REFUSED_TOO_LONG = 3,
 	LNET_REFUSED_ANSWER_GONE = 4,
 	LNET_REFUSED_NOT_PERMITTED = 5,
+	LNET_REFUSED_ON_THE_WAY = 6,	/* by a router: this copy of it went no further */
 };
 
 enum lnet_msg_type {

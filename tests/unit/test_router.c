@@ -3,131 +3,7 @@
  * Messages for others: taken in, sent on as they came, and whatever they held given back however it
  * ends. Node 1 is the router; what it receives is written by the test.
  */
-#include "rails.h"
-#include "router.h"
-
-enum { ROUTER = 1 };
-
-static const struct rails_cfg three = { .nr_nodes = 3, .quiet = true };
-
-static struct lnet *router(void)
-{
-	return rails.node[ROUTER].ln;
-}
-
-static void set(const char *name, u64 value)
-{
-	UNIT_EQUAL(lnet_tunable_set(router(), name, value), 0, name);
-}
-
-static void begin_with(const struct rails_cfg *cfg)
-{
-	rails_begin(cfg);
-	UNIT_EQUAL(lnet_router_enable(router(), true), 0, "on");
-}
-
-static void begin(void)
-{
-	begin_with(&three);
-}
-
-/* Without an answer: @from, rail @rail, to the interface of node @to on the other rail. */
-static struct lnet_hdr hdr_of(unsigned int from, unsigned int rail, unsigned int to, u32 len)
-{
-	struct lnet_hdr hdr = { .type = LNET_MSG_PUT, .payload_len = len, .src_pid = LNET_PID,
-				.dest_pid = LNET_PID };
-
-	hdr.src_nid = rails_nid(from, rail);
-	hdr.dest_nid = rails_nid(to, !rail);
-	lnet_handle_set_none(&hdr.msg.put.ack_wmd);
-	hdr.msg.put.ptl_index = RAILS_PORTAL;
-	return hdr;
-}
-
-static int node_of(const struct lnet_nid *nid)
-{
-	unsigned int node, rail;
-	struct lnet_nid at;
-
-	for (node = 0; node < RAILS_NODES; node++)
-		for (rail = 0; rail < RAILS_RAILS; rail++) {
-			at = rails_nid(node, rail);
-			if (lnet_nid_same(&at, nid))
-				return (int)node;
-		}
-	CU_FAIL("nobody's address");
-	return 0;
-}
-
-/* It comes to the router from whom it says that it is; @half of it lands. */
-static void inject(const struct lnet_hdr *hdr, unsigned int rail, bool half)
-{
-	struct rails_msg *m = calloc(1, sizeof(*m));
-
-	m->hdr = *hdr;
-	m->via = hdr->src_nid;
-	m->at = rails_nid(ROUTER, rail);
-	m->from = node_of(&hdr->src_nid);
-	m->to = ROUTER;
-	m->len = hdr->payload_len;
-	m->data = malloc(m->len + 1);
-	memset(m->data, 0x5a, m->len);
-	m->half = half;
-	list_add_tail(&m->link, &rails.wire);
-	rails_pump();
-}
-
-static void put(unsigned int from, unsigned int rail, unsigned int to, u32 len)
-{
-	struct lnet_hdr hdr = hdr_of(from, rail, to, len);
-
-	inject(&hdr, rail, false);
-}
-
-static struct lnet_rtr_pool *pool(enum lnet_rtr_class cls)
-{
-	return &router()->router->sh[0].pool[cls];
-}
-
-static struct lnet_peer_ni *sender(unsigned int node, unsigned int rail)
-{
-	struct lnet_nid nid = rails_nid(node, rail);
-	struct lnet_peer_ni *pni = lnet_peer_ni_get(router(), &nid);
-
-	lnet_peer_ni_put(pni);
-	return pni;
-}
-
-/* Everything is back, and it was never taken twice. */
-static void check_home(void)
-{
-	unsigned int s, cls, rail;
-
-	for (s = 0; s < router()->nr_shards; s++) {
-		const struct lnet_rtr_shard *rs = &router()->router->sh[s];
-
-		CU_ASSERT(list_empty(&rs->waiting));
-		for (cls = 0; cls < LNET_NR_RTR; cls++) {
-			UNIT_EQUAL(rs->pool[cls].used, 0, "buffers are back");
-			UNIT_EQUAL(rs->pool[cls].nr_wait, 0, "nobody waits");
-			UNIT_EQUAL(rs->pool[cls].made, rs->pool[cls].nr_free, "all are free");
-			CU_ASSERT(list_empty(&rs->pool[cls].turn));
-		}
-		for (cls = 0; cls < LNET_RTR_HASH; cls++)
-			CU_ASSERT(list_empty(&rs->dsts[cls]));
-	}
-	for (rail = 0; rail < RAILS_RAILS; rail++) {
-		struct lnet_peer_ni *pni = sender(0, rail);
-
-		UNIT_EQUAL(pni->rtr_credits, rails_ni(ROUTER, rail)->peer_credits, "credits are");
-	}
-}
-
-static void finish(void)
-{
-	check_home();
-	rails_end();
-}
+#include "routed.h"
 
 /* ---- what is sent on ------------------------------------------------------------------------- */
 
@@ -494,6 +370,81 @@ static void test_again(void)
 	finish();
 }
 
+/* ---- what its sender hears ------------------------------------------------------------------- */
+
+static void test_told(void)
+{
+	struct lnet_hdr hdr = hdr_of(0, 0, 2, 8), *got = &rails.last.hdr;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		bool marked = i != 1, lost = i == 2;
+
+		begin();
+		hdr = hdr_of(0, 0, 2, i == 3 ? 0 : 8);
+		hdr.type = i == 3 ? LNET_MSG_GET : LNET_MSG_PUT;
+		if (i == 3) {
+			memset(&hdr.msg, 0, sizeof(hdr.msg));
+			hdr.msg.get.ptl_index = RAILS_PORTAL + LNET_PORTAL_MARK;
+			hdr.msg.get.return_wmd.cookie[0] = 77;
+		} else {
+			hdr.msg.put.ptl_index += marked ? LNET_PORTAL_MARK : 0;
+			hdr.msg.put.ack_wmd.cookie[0] = 77;
+		}
+		rails_on(ROUTER, -1, i == 3 ? RAILS_GET : RAILS_PUT,
+			 lost ? FATE_POST_FAIL : FATE_REFUSE,
+			 lost ? LNET_NETWORK_TIMEOUT : LNET_REMOTE_DROPPED, -1);
+		inject(&hdr, 0, false);
+		rails_run(20 * NSEC_PER_SEC);
+		UNIT_EQUAL(rails_stat(ROUTER, LNET_C_forward_drops), 1, "dropped");
+		UNIT_EQUAL(rails.nr_carried[RAILS_ACK], marked && !lost, "told if it is certain");
+		if (marked && !lost) {
+			UNIT_EQUAL(got->type, LNET_MSG_ACK, "by an ACK");
+			UNIT_EQUAL(got->msg.ack.mlength, LNET_REFUSED + LNET_REFUSED_ON_THE_WAY,
+				   "that says so");
+			UNIT_EQUAL(got->msg.ack.dst_wmd.cookie[0], 77, "of this request");
+			UNIT_EQUAL(lnet_nid_same(&got->src_nid, &hdr.dest_nid), true, "from it");
+			UNIT_EQUAL(lnet_nid_same(&got->dest_nid, &hdr.src_nid), true, "to it");
+		}
+		UNIT_EQUAL(rails_stat(ROUTER, LNET_C_route_count), 0, "which counts as nothing");
+		finish();
+	}
+}
+
+/* The sender: by another way at once, and no more is proven by it. */
+static void test_hears(void)
+{
+	struct lnet_nid peer = rails_nid(1, 0);
+	struct lnet_peer_ni *from;
+	struct lnet_hdr hdr = { .type = LNET_MSG_ACK, .src_pid = LNET_PID };
+	unsigned int tag, rail;
+	struct lnet_pass p;
+	struct lnet *ln;
+
+	rails_begin(NULL);
+	ln = rails.node[0].ln;
+	UNIT_EQUAL(lnet_tunable_set(ln, "hedge", 0), 0, "no second copies");
+	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, 1);
+	tag = rails_put(0, 1, 100, LNET_ACK, 0);
+	rail = rails.req[tag].on_rail[1];
+	peer = rails_nid(1, rail);
+	hdr.src_nid = peer;
+	hdr.dest_nid = rails_nid(0, rail);
+	hdr.msg.ack.dst_wmd = rails.last.hdr.msg.put.ack_wmd;
+	hdr.msg.ack.mlength = LNET_REFUSED + LNET_REFUSED_ON_THE_WAY;
+	from = lnet_peer_ni_get(ln, &peer);
+	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
+	lnet_rx_begin(&p, rails_ni(0, rail), NULL, &hdr, from);
+	lnet_pass_end(&p);
+	lnet_peer_ni_put(from);
+	rails_pump();
+	UNIT_EQUAL(rails.req[tag].on_rail[!rail], 1, "by the other rail");
+	UNIT_EQUAL(rails_done(tag), 1, "done");
+	UNIT_EQUAL(rails.req[tag].status, 0, "well");
+	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "once");
+	rails_end();
+}
+
 /* ---- another NID of the destination ---------------------------------------------------------- */
 
 static void test_substitute(void)
@@ -643,6 +594,8 @@ UNIT_SUITE(router,
 	   { "the end gives all back", test_shut_down },
 	   { "a sender may go", test_sender_removed },
 	   { "what perhaps arrived is sent again if it is marked", test_again },
+	   { "who sent what certainly went nowhere hears it", test_told },
+	   { "and sends it by another way at once", test_hears },
 	   { "another NID stands for one that fails", test_substitute },
 	   { "also when it fails only now", test_substitute_later },
 	   { "without memory it is dropped", test_no_memory },
