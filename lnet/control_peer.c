@@ -139,13 +139,10 @@ static int peer_del(struct lnet *ln, const struct peer_req *r, bool force, struc
 
 static u32 peer_state(const struct lnet_peer *peer)
 {
-	u32 state = peer->state_rest | (peer->mr ? LNET_PEER_STATE_MULTI_RAIL : 0) |
-		    (peer->configured ? LNET_PEER_STATE_CONFIGURED : 0) |
-		    (peer->locked ? LNET_PEER_STATE_LOCKED : 0);
-
-	if (peer->contact == CONTACT_PINGING || peer->contact == CONTACT_OPENING)
-		return state | LNET_PEER_STATE_DISCOVERING;
-	return peer->contact == CONTACT_UNKNOWN ? state : state | LNET_PEER_STATE_DISCOVERED;
+	return peer->state_rest | lnet_disc_bits(peer) |
+	       (peer->mr ? LNET_PEER_STATE_MULTI_RAIL : 0) |
+	       (peer->configured ? LNET_PEER_STATE_CONFIGURED : 0) |
+	       (peer->locked ? LNET_PEER_STATE_LOCKED : 0);
 }
 
 static int peer_log(struct lnet *ln, const struct lnet_nid *nid);

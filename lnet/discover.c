@@ -248,6 +248,31 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 	return 0;
 }
 
+/* ---- as stock tells it ----------------------------------------------------------------------- */
+
+static const u32 state_bits[LNET_NR_DISC_STATES] = {
+	[DISC_PING] = LNET_PEER_STATE_DISCOVERING | LNET_PEER_STATE_PING_SENT,
+	[DISC_MERGE] = LNET_PEER_STATE_DISCOVERING | LNET_PEER_STATE_DATA,
+	[DISC_PUSH] = LNET_PEER_STATE_DISCOVERING | LNET_PEER_STATE_PUSH_SENT |
+		      LNET_PEER_STATE_UPTODATE,
+	[DISC_DONE] = LNET_PEER_STATE_UPTODATE,
+	[DISC_FAILED] = LNET_PEER_STATE_REDISCOVER,
+};
+
+u32 lnet_disc_bits(const struct lnet_peer *peer)
+{
+	const struct lnet_disc *d = &peer->disc;
+	u32 bits = state_bits[d->state];
+
+	lockdep_assert_held(&peer->sh->lock);
+	if (!d->known)
+		return bits;
+	bits |= LNET_PEER_STATE_DISCOVERED;
+	if (d->off)
+		bits |= LNET_PEER_STATE_NO_DISCOVERY;
+	return peer->features & LNET_FEAT_RTE_DISABLED ? bits : bits | LNET_PEER_STATE_ROUTER;
+}
+
 /* ---- what a user asks for -------------------------------------------------------------------- */
 
 void lnet_disc_want(struct lnet_pass *p, struct lnet_peer *peer, bool force,

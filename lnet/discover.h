@@ -104,6 +104,7 @@ void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err);
 void lnet_disc_want(struct lnet_pass *p, struct lnet_peer *peer, bool force,
 		    struct lnet_disc_waiter *w);
 bool lnet_disc_drop_waiter(struct lnet_peer *peer, struct lnet_disc_waiter *w);	/* [sh] */
+u32 lnet_disc_bits(const struct lnet_peer *peer);	/* [sh] LNET_PEER_STATE_... of it */
 /* 0 to @range_ns, which is at most hours */
 u64 lnet_disc_random(struct lnet *ln, u64 range_ns);
 /* cfg_mutex held: the tunable was set */

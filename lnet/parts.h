@@ -112,12 +112,21 @@ void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsi
 /* Bits of stock's "peer state" that have a meaning here. */
 #define LNET_PEER_STATE_MULTI_RAIL	BIT(0)
 #define LNET_PEER_STATE_CONFIGURED	BIT(3)
+#define LNET_PEER_STATE_NO_DISCOVERY	BIT(1)
+#define LNET_PEER_STATE_ROUTER		BIT(2)
 #define LNET_PEER_STATE_DISCOVERED	BIT(4)
+#define LNET_PEER_STATE_REDISCOVER	BIT(5)
 #define LNET_PEER_STATE_DISCOVERING	BIT(6)
+#define LNET_PEER_STATE_DATA		BIT(7)
+#define LNET_PEER_STATE_UPTODATE	BIT(8)
+#define LNET_PEER_STATE_PING_SENT	BIT(9)
+#define LNET_PEER_STATE_PUSH_SENT	BIT(10)
 #define LNET_PEER_STATE_LOCKED		BIT(20)
 #define LNET_PEER_STATE_KNOWN                                                                     \
 	(LNET_PEER_STATE_MULTI_RAIL | LNET_PEER_STATE_CONFIGURED | LNET_PEER_STATE_DISCOVERED |   \
-	 LNET_PEER_STATE_DISCOVERING | LNET_PEER_STATE_LOCKED)
+	 LNET_PEER_STATE_REDISCOVER | LNET_PEER_STATE_DISCOVERING | LNET_PEER_STATE_DATA |        \
+	 LNET_PEER_STATE_UPTODATE | LNET_PEER_STATE_PING_SENT | LNET_PEER_STATE_PUSH_SENT |       \
+	 LNET_PEER_STATE_LOCKED)
 /*
  * Of the peer that has @nid, by hand: the bits of @mask become those of @state; what says how far
  * discovery is stays true. Config. 0, -ENOENT.

@@ -90,22 +90,6 @@ static void test_first(void)
 	rails_end();
 }
 
-/* To a stock node as stock nodes do: it is told though it asked, and not asked if it told. */
-static void test_stock(void)
-{
-	begin();
-	rails.node[0].stock = true;
-	send(0, 1);
-	knows(1, 0, 2);
-	UNIT_EQUAL(rails_stat(1, LNET_C_pushes_sent), 1, "the reverse push");
-	UNIT_EQUAL(rails_stat(1, LNET_C_pings_sent), 0, "no ping");
-	control();
-	send(1, 0);
-	UNIT_EQUAL(rails_peer(1, 0)->contact, CONTACT_PLAIN, "under stock rules");
-	UNIT_EQUAL(control(), 0, "nothing is asked");
-	rails_end();
-}
-
 static void ni_del(unsigned int node, unsigned int rail)
 {
 	struct lnet_nid nid = rails_nid(node, rail);
@@ -120,6 +104,55 @@ static void ni_add(unsigned int node, unsigned int rail)
 	lnet_ni_cfg_init(&cfg);
 	cfg.nid = rails_nid(node, rail);
 	UNIT_EQUAL(lnet_ni_add(rails.node[node].ln, &cfg), 0, "addition");
+}
+
+static u32 bits(unsigned int from, unsigned int to)
+{
+	struct lnet_peer *peer = rails_peer(from, to);
+	u32 all;
+
+	spin_lock(&peer->sh->lock);
+	all = lnet_disc_bits(peer);
+	spin_unlock(&peer->sh->lock);
+	return all;
+}
+
+/* management.md 3.2: what `peer show` tells; with bit 0, the record's, 273 if all is known. */
+static void test_bits(void)
+{
+	begin();
+	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, 1);
+	rails_get(0, 1, 8, 0);
+	UNIT_EQUAL(bits(0, 1), LNET_PEER_STATE_DISCOVERING | LNET_PEER_STATE_PING_SENT, "asked");
+	rails_run(3 * NSEC_PER_SEC);
+	rails_clear();
+	send(0, 1);
+	knows(0, 1, 2);
+	UNIT_EQUAL(bits(0, 1) | rails_peer(0, 1)->mr, 273, "known");
+	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	ni_del(0, 1);
+	rails_run(400 * RAILS_MS);
+	UNIT_EQUAL(bits(0, 1) & LNET_PEER_STATE_PUSH_SENT, LNET_PEER_STATE_PUSH_SENT, "telling");
+	rails_run(6 * NSEC_PER_SEC);
+	UNIT_EQUAL(bits(0, 1) & LNET_PEER_STATE_REDISCOVER, LNET_PEER_STATE_REDISCOVER, "failed");
+	rails_clear();
+	rails_end();
+}
+
+/* To a stock node as stock nodes do: it is told though it asked, and not asked if it told. */
+static void test_stock(void)
+{
+	begin();
+	rails.node[0].stock = true;
+	send(0, 1);
+	knows(1, 0, 2);
+	UNIT_EQUAL(rails_stat(1, LNET_C_pushes_sent), 1, "the reverse push");
+	UNIT_EQUAL(rails_stat(1, LNET_C_pings_sent), 0, "no ping");
+	control();
+	send(1, 0);
+	UNIT_EQUAL(rails_peer(1, 0)->contact, CONTACT_PLAIN, "under stock rules");
+	UNIT_EQUAL(control(), 0, "nothing is asked");
+	rails_end();
 }
 
 /* wire.md 7.6: a change is told once, however many there are. */
@@ -537,6 +570,7 @@ static void test_shutdown(void)
 
 UNIT_SUITE(discover,
 	{ "wire.md 7.2: given one NID both know all, by six messages", test_first },
+	{ "management.md 3.2: the state of a peer, as it is shown", test_bits },
 	{ "wire.md 7.3: a stock node is told, and not asked when it told", test_stock },
 	{ "wire.md 7.6: changes are told, several at once", test_changes },
 	{ "wire.md 7.6: both ends change", test_both_change },
