@@ -149,6 +149,8 @@ int ctl_net_numbers(struct lnetctl_node *ni, const struct lnetctl_net *n);
  * carried out if others change something.
  */
 int ctl_trans_begin(struct lnetctl *c, struct ctl_trans *t, bool alone);
+/* All policies; of a stock module, which this tool does not ask for them, none: *doc NULL. */
+int ctl_udsp_all(struct lnetctl *c, struct lnetctl_node **doc);
 /*
  * @rc 0: the node carries them out; else it forgets them, and the error stays the one of @rc. What
  * it returns is the verdict; @t->at is what of the file was refused.

@@ -84,7 +84,7 @@ int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
 	rc = export_part(doc, rc, LNETCTL_HAND, out);
 	if (rc)
 		return rc;
-	rc = lnetctl_udsp_show(c, -1, &doc);
+	rc = ctl_udsp_all(c, &doc);
 	rc = export_part(doc, rc, LNETCTL_HAND, out);
 	if (rc || flags & LNETCTL_EXPORT_NO_FAULT)
 		return rc;

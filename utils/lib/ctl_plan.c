@@ -215,7 +215,7 @@ static int node_read(struct plan *p)
 	rc = rc ? rc : lnetctl_peer_show(c, NULL, 0, true, &p->peers);
 	rc = rc ? rc : lnetctl_fault_show(c, false, &p->rules[0]);
 	rc = rc ? rc : lnetctl_fault_show(c, true, &p->rules[1]);
-	rc = rc ? rc : lnetctl_udsp_show(c, -1, &p->policies);
+	rc = rc ? rc : ctl_udsp_all(c, &p->policies);
 	rc = rc ? rc : lnetctl_route_show(c, &all, 1, true, &p->routes);
 	rc = rc ? rc : lnetctl_global_show(c, &shown);
 	if (rc)

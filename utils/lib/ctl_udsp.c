@@ -60,6 +60,13 @@ int lnetctl_udsp_show(struct lnetctl *c, int64_t idx, struct lnetctl_node **doc)
 	return ctl_dump(c, &op, body, doc);
 }
 
+int ctl_udsp_all(struct lnetctl *c, struct lnetctl_node **doc)
+{
+	int rc = lnetctl_udsp_show(c, -1, doc);
+
+	return rc == -EOPNOTSUPP && c->stock ? 0 : rc;
+}
+
 /* ---- import ---------------------------------------------------------------------------------- */
 
 /* A priority stands under "action", or beside it. Texts are those of @rule. */
