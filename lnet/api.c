@@ -334,7 +334,7 @@ int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x)
 /* ---- for drivers ----------------------------------------------------------------------------- */
 
 /* What a header says beside the fields; written once, before a driver looks. */
-enum { WIRE_HANDLE = 1, WIRE_MARK = 2 };
+enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4 };
 
 void lnet_op_wire(struct lnet_op *op)
 {
@@ -344,6 +344,8 @@ void lnet_op_wire(struct lnet_op *op)
 		bits |= WIRE_HANDLE;
 	if (op->flags & LNET_OPF_NAMED)
 		bits |= WIRE_MARK;
+	if (op->flags & LNET_OPF_FORWARD)
+		bits |= WIRE_FORWARD;
 	if (op->wire_bits != bits)
 		op->wire_bits = bits;
 }
@@ -375,7 +377,7 @@ void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
 	const struct lnet_op *op = att->op;
 
 	hdr->dest_nid = att->path->pni->nid;
-	if (unlikely(op->flags & LNET_OPF_FORWARD)) {
+	if (unlikely(op->wire_bits & WIRE_FORWARD)) {
 		lnet_forward_hdr(op, hdr);
 		return;
 	}
@@ -410,7 +412,7 @@ void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf)
 	memset(buf, 0, sizeof(*buf));
 	if (op->type == LNET_OP_ACK || op->type == LNET_OP_GET || !op->len)
 		return;
-	if (unlikely(op->flags & LNET_OPF_FORWARD)) {
+	if (unlikely(op->wire_bits & WIRE_FORWARD)) {
 		lnet_forward_payload(op, buf);
 	} else if (op->copy) {
 		buf->frags = &op->copy->frag;
