@@ -66,23 +66,13 @@ static void plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 	release_all(p, peer);
 }
 
-static struct lnet_peer_ni *first_pni(struct lnet_peer *peer)
-{
-	struct lnet_peer_ni *pni;
-
-	list_for_each_entry(pni, &peer->pnis, link)
-		if (!pni->deleted && !list_empty(&pni->paths))
-			return pni;
-	return NULL;
-}
-
 static void opened(struct lnet_pass *p, struct lnet_op *op);
 static void pinged(struct lnet_pass *p, struct lnet_op *op);
 
 /* A GET of the core's own to @peer, answer into its sink. [sh] NULL: no reserve or no path. */
 static struct lnet_op *ask(struct lnet_pass *p, struct lnet_peer *peer, u32 portal, u64 match_bits)
 {
-	struct lnet_peer_ni *pni = first_pni(peer);
+	struct lnet_peer_ni *pni = lnet_peer_ni_any(peer);
 	struct lnet_op *op = pni ? lnet_op_take(p->sh) : NULL;
 
 	if (!op)
@@ -370,7 +360,7 @@ void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer)
 
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	struct lnet_peer_ni *pni = first_pni(peer);
+	struct lnet_peer_ni *pni = lnet_peer_ni_any(peer);
 	struct lnet_txwin *tx = &peer->tx;
 	struct lnet_op *op;
 

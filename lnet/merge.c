@@ -205,18 +205,6 @@ static void take_over(struct merge *m, struct lnet_peer *from, const struct lnet
 		rename_to(m, nid, true);
 }
 
-/* The peer that has @nid, counted, or NULL. */
-static struct lnet_peer *owner_of(struct lnet *ln, const struct lnet_nid *nid)
-{
-	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
-	struct lnet_peer *peer = pni ? pni->peer : NULL;
-
-	if (peer)
-		lnet_peer_get(peer);
-	lnet_peer_ni_put(pni);
-	return peer;
-}
-
 /* -ENOMEM, else 0. */
 static int add_nid(struct merge *m, const struct lnet_nid *nid)
 {
@@ -225,7 +213,7 @@ static int add_nid(struct merge *m, const struct lnet_nid *nid)
 
 	if (lnet_nid_is_lo(nid) || !lnet_nid_is_sane(nid) || lnet_nid_is_local(m->ln, nid))
 		return 0;
-	owner = owner_of(m->ln, nid);
+	owner = lnet_peer_owner(m->ln, nid);
 	if (!owner)
 		err = lnet_peer_ni_make(m->peer, nid);
 	else if (owner != m->peer)
@@ -256,7 +244,7 @@ static int add_all(struct merge *m)
  */
 static void choose_record(struct merge *m)
 {
-	struct lnet_peer *owner = owner_of(m->ln, &m->nis[0].nid);
+	struct lnet_peer *owner = lnet_peer_owner(m->ln, &m->nis[0].nid);
 
 	if (!owner || owner == m->peer || m->peer->configured || lnet_nid_is_lo(&owner->primary)) {
 		lnet_peer_put(owner);

@@ -79,6 +79,8 @@ void lnet_net_fini(struct lnet *ln);
 /* ---- peer.c ---------------------------------------------------------------------------------- */
 /* counted or NULL; any context */
 struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid *nid);
+/* [sh] the first of those that can be reached, or NULL */
+struct lnet_peer_ni *lnet_peer_ni_any(struct lnet_peer *peer);
 /*
  * no shard locked; the peer of @pni, counted: without an operation on it nothing but the
  * configuration keeps @pni from becoming another one's, and the first one from going
@@ -573,6 +575,8 @@ void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 gr
 int lnet_ping_init(struct lnet *ln);
 void lnet_ping_fini(struct lnet *ln);
 void lnet_ping_rebuild(struct lnet *ln);	/* cfg_mutex held: NIs changed */
+/* [sh] a ping over @path alone, which its caller completes and starts; NULL: no reserve */
+struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path);
 /* [sh] recovery ping; answers lnet_path_ping_done() */
 void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
 void lnet_windows_fini(struct lnet_shard *sh);

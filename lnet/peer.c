@@ -313,6 +313,27 @@ struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni)
 	return peer;
 }
 
+struct lnet_peer *lnet_peer_owner(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
+	struct lnet_peer *peer = pni ? pni->peer : NULL;
+
+	if (peer)
+		lnet_peer_get(peer);
+	lnet_peer_ni_put(pni);
+	return peer;
+}
+
+struct lnet_peer_ni *lnet_peer_ni_any(struct lnet_peer *peer)
+{
+	struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		if (!pni->deleted && !list_empty(&pni->paths))
+			return pni;
+	return NULL;
+}
+
 /* Into the hash, if no other thread was first: then false. Shard of @pni locked, nid_lock not. */
 static bool publish(struct lnet *ln, struct lnet_peer_ni *pni)
 {

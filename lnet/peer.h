@@ -23,6 +23,8 @@ u32 lnet_path_ix_take(struct lnet_peer *peer);	/* [sh] */
 void lnet_path_ix_recount(struct lnet_peer *peer);	/* [sh] after paths were detached */
 
 /* ---- peer.c ---------------------------------------------------------------------------------- */
+/* cfg_mutex held: the peer that has @nid, counted, or NULL */
+struct lnet_peer *lnet_peer_owner(struct lnet *ln, const struct lnet_nid *nid);
 /* unknown yet; one count */
 struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary);
 /*

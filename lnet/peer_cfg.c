@@ -221,18 +221,6 @@ int lnet_peer_set_state(struct lnet *ln, const struct lnet_nid *nid, u32 mask, u
 
 /* ---- configuration: adding ------------------------------------------------------------------- */
 
-/* The peer that has @nid, counted, or NULL. */
-static struct lnet_peer *owner_of(struct lnet *ln, const struct lnet_nid *nid)
-{
-	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
-	struct lnet_peer *peer = pni ? pni->peer : NULL;
-
-	if (peer)
-		lnet_peer_get(peer);
-	lnet_peer_ni_put(pni);
-	return peer;
-}
-
 static int check_nid(struct lnet *ln, const struct lnet_nid *nid)
 {
 	if (lnet_nid_is_any(nid) || !lnet_nid_is_sane(nid) || lnet_nid_is_lo(nid))
@@ -256,7 +244,7 @@ static const struct lnet_nid *nid_of(const struct peer_request *r, unsigned int 
 static int check_owner(const struct peer_request *r, const struct lnet_nid *nid,
 		       const struct lnet_peer *self)
 {
-	struct lnet_peer *owner = owner_of(r->ln, nid);
+	struct lnet_peer *owner = lnet_peer_owner(r->ln, nid);
 	int err = owner && owner != self && owner->configured ? -EEXIST : 0;
 
 	lnet_peer_put(owner);
@@ -310,7 +298,7 @@ static struct lnet_peer *find_peer(const struct peer_request *r)
 	unsigned int i;
 
 	for (i = 0; i <= r->nr && !peer; i++)
-		peer = owner_of(r->ln, nid_of(r, i));
+		peer = lnet_peer_owner(r->ln, nid_of(r, i));
 	return peer;
 }
 
@@ -338,7 +326,7 @@ static struct lnet_peer *choose_peer(const struct peer_request *r)
 	int err;
 
 	for (;;) {
-		peer = owner_of(r->ln, r->primary);
+		peer = lnet_peer_owner(r->ln, r->primary);
 		if (peer)
 			return peer;
 		found = find_peer(r);
@@ -578,7 +566,7 @@ static int add_nid(struct lnet_peer *peer, const struct lnet_nid *nid)
 	int err;
 
 	do {
-		owner = owner_of(peer->ln, nid);
+		owner = lnet_peer_owner(peer->ln, nid);
 		if (!owner)
 			err = lnet_peer_ni_make(peer, nid);
 		else
@@ -590,7 +578,7 @@ static int add_nid(struct lnet_peer *peer, const struct lnet_nid *nid)
 
 static int peer_add(const struct peer_request *r)
 {
-	struct lnet_peer *peer = owner_of(r->ln, r->primary);
+	struct lnet_peer *peer = lnet_peer_owner(r->ln, r->primary);
 	unsigned int i;
 	int err = check_request(r, peer);
 

@@ -130,7 +130,7 @@ static void path_pinged(struct lnet_pass *p, struct lnet_op *op)
 		lnet_ops_path_back(p, op->peer);
 }
 
-void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
+struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path)
 {
 	struct lnet_op *op = lnet_op_take(p->sh);
 
@@ -138,14 +138,11 @@ void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
 		lnet_op_free(op);
 		op = NULL;
 	}
-	if (!op) {
-		lnet_path_ping_done(p, path, -ENOMEM, 0);
-		return;
-	}
+	if (!op)
+		return NULL;
 	op->type = LNET_OP_GET;
 	op->cls = LNET_CLS_CONTROL;
-	op->flags |=
-		LNET_OPF_INTERNAL | LNET_OPF_RECOVERY | LNET_OPF_PINNED_NI | LNET_OPF_PINNED_DST;
+	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_PINNED_NI | LNET_OPF_PINNED_DST;
 	op->peer = path->pni->peer;
 	lnet_peer_get(op->peer);
 	op->sh = p->sh;
@@ -161,6 +158,18 @@ void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
 	op->target_pid = LNET_PID;
 	op->portal = LNET_PORTAL_RESERVED;
 	op->match_bits = LNET_PING_MATCHBITS;
+	return op;
+}
+
+void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
+{
+	struct lnet_op *op = lnet_ping_by(p, path);
+
+	if (!op) {
+		lnet_path_ping_done(p, path, -ENOMEM, 0);
+		return;
+	}
+	op->flags |= LNET_OPF_RECOVERY;
 	op->sink = &p->sh->junk_frag;
 	op->len = RECOVERY_SINK;
 	op->timeout_ns = timeout_ns;

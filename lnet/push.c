@@ -65,16 +65,6 @@ static void pushed(struct lnet_pass *p, struct lnet_op *op)
 	lnet_disc_step(p, peer);
 }
 
-static struct lnet_peer_ni *any_pni(struct lnet_peer *peer)
-{
-	struct lnet_peer_ni *pni;
-
-	list_for_each_entry(pni, &peer->pnis, link)
-		if (!pni->deleted && !list_empty(&pni->paths))
-			return pni;
-	return NULL;
-}
-
 static void fill(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni,
 		 struct lnet_copy *info)
 {
@@ -99,7 +89,7 @@ static void fill(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *p
 
 bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	struct lnet_peer_ni *pni = any_pni(peer);
+	struct lnet_peer_ni *pni = lnet_peer_ni_any(peer);
 	struct lnet_op *op = pni ? lnet_op_take(p->sh) : NULL;
 	struct lnet_copy *info;
 

@@ -226,29 +226,11 @@ static void checked(struct lnet_pass *p, struct lnet_op *op)
 /* [sh 0] No reserve: the next time. */
 static void check(struct lnet_pass *p, struct lnet_gateway *gw, struct lnet_path *path)
 {
-	struct lnet_op *op = lnet_op_take(p->sh);
+	struct lnet_op *op = lnet_ping_by(p, path);
 
-	if (op && lnet_slot_take(p->ln, op)) {
-		lnet_op_free(op);
-		op = NULL;
-	}
 	if (!op)
 		return;
-	op->type = LNET_OP_GET;
-	op->cls = LNET_CLS_CONTROL;
-	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT | LNET_OPF_PINNED_NI |
-		     LNET_OPF_PINNED_DST;
-	op->peer = path->pni->peer;
-	lnet_peer_get(op->peer);
-	op->sh = p->sh;
-	op->dst_pni = path->pni;
-	lnet_peer_ni_hold(op->dst_pni);
-	op->src_ni = path->ni;
-	lnet_ni_get(op->src_ni);
-	op->target = path->pni->nid;
-	op->target_pid = LNET_PID;
-	op->portal = LNET_PORTAL_RESERVED;
-	op->match_bits = LNET_PING_MATCHBITS;
+	op->flags |= LNET_OPF_IDEMPOTENT;
 	op->sink = &gw->frag;
 	op->len = sizeof(gw->sink);
 	op->arg = gw;
