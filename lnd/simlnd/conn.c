@@ -19,46 +19,102 @@ struct simlnd_ni *simlnd_ni_at(struct sim_world *w, u32 node, u32 rail)
 	return sn && !sn->stopped ? sn : NULL;
 }
 
-struct simlnd_end *simlnd_end_find(struct simlnd_ni *sn, const struct lnet_nid *nid)
+static struct hlist_head *bucket(const struct simlnd_ni *sn, u32 node)
+{
+	return &sn->hash[node & ((1U << sn->hash_bits) - 1)];
+}
+
+static struct simlnd_end *find(const struct simlnd_ni *sn, u32 node)
 {
 	struct simlnd_end *end;
 
-	list_for_each_entry(end, &sn->ends, link)
-		if (lnet_nid_same(&end->nid, nid))
+	if (!sn->hash)
+		return NULL;
+	hlist_for_each_entry(end, bucket(sn, node), hash)
+		if (end->peer_node == node)
 			return end;
 	return NULL;
 }
 
-struct simlnd_end *simlnd_end_make(struct simlnd_ni *sn, const struct lnet_nid *nid)
+/* The table has as many lists as there are ends, at least half as many. */
+static int fit(struct simlnd_ni *sn)
 {
-	struct simlnd_end *end = simlnd_end_find(sn, nid);
-	u32 rail;
+	u32 bits = sn->hash ? sn->hash_bits + 1 : 4;
+	struct simlnd_end *end;
+	struct hlist_head *old = sn->hash, *hash;
 
-	if (end)
-		return end;
-	end = kzalloc(sizeof(*end), GFP_NOFS);
+	if (old && sn->nr_ends < 2U << sn->hash_bits)
+		return 0;
+	hash = kcalloc(1UL << bits, sizeof(*hash), GFP_NOFS);
+	if (!hash)
+		return -ENOMEM;
+	sn->hash = hash;
+	sn->hash_bits = bits;
+	list_for_each_entry(end, &sn->ends, link) {
+		hlist_del_init(&end->hash);
+		hlist_add_head(&end->hash, bucket(sn, end->peer_node));
+	}
+	kfree(old);
+	return 0;
+}
+
+struct simlnd_end *simlnd_end_find(struct simlnd_ni *sn, const struct lnet_nid *nid)
+{
+	u32 node, rail;
+
+	return sim_nid_where(nid, &node, &rail) && rail == sn->rail ? find(sn, node) : NULL;
+}
+
+static struct simlnd_end *end_new(struct simlnd_ni *sn, const struct lnet_nid *nid, u32 node)
+{
+	struct simlnd_end *end = fit(sn) ? NULL : kzalloc(sizeof(*end), GFP_NOFS);
+
 	if (!end)
 		return NULL;
 	end->pni = lnet_peer_ni_get(lnet_ni_instance(sn->ni), nid);
-	if (!end->pni || !sim_nid_where(nid, &end->peer_node, &rail)) {
-		lnet_peer_ni_put(end->pni);
+	if (!end->pni) {
 		kfree(end);
 		return NULL;
 	}
 	end->ni = sn;
-	end->nid = *nid;
+	end->peer_node = node;
 	INIT_LIST_HEAD(&end->queue);
 	INIT_LIST_HEAD(&end->flight);
 	INIT_LIST_HEAD(&end->in);
+	INIT_LIST_HEAD(&end->busy);
+	INIT_LIST_HEAD(&end->dirty);
 	list_add_tail(&end->link, &sn->ends);
+	hlist_add_head(&end->hash, bucket(sn, node));
+	sn->nr_ends++;
 	return end;
+}
+
+struct simlnd_end *simlnd_end_make(struct simlnd_ni *sn, const struct lnet_nid *nid)
+{
+	struct simlnd_end *end;
+	u32 node, rail;
+
+	if (!sim_nid_where(nid, &node, &rail) || rail != sn->rail)
+		return NULL;
+	end = find(sn, node);
+	return end ? end : end_new(sn, nid, node);
 }
 
 void simlnd_end_free(struct simlnd_end *end)
 {
 	list_del(&end->link);
+	list_del(&end->busy);
+	list_del(&end->dirty);
+	hlist_del(&end->hash);
+	end->ni->nr_ends--;
 	lnet_peer_ni_put(end->pni);
 	kfree(end);
+}
+
+void simlnd_end_busy(struct simlnd_end *end)
+{
+	if (list_empty(&end->busy))
+		list_add_tail(&end->busy, &end->ni->busy);
 }
 
 /* ---- events between ends --------------------------------------------------------------------- */

@@ -216,6 +216,7 @@ static void post(struct lnet_pass *p, struct simlnd_end *end, struct lnet_att *a
 	m->att = att;
 	m->from = end;
 	list_add_tail(&m->link, &end->flight);
+	simlnd_end_busy(end);
 	att->lnd[0] = m;
 	att->lnd[1] = NULL;
 	lnet_att_posted(p, att, end->epoch);
@@ -234,7 +235,7 @@ static void pump_event(struct sim_world *w, void *arg, u64 num)
 	if (!sn)
 		return;
 	lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
-	list_for_each_entry(end, &sn->ends, link) {
+	list_for_each_entry(end, &sn->busy, busy) {
 		if (!end->pumping)
 			continue;
 		end->pumping = false;

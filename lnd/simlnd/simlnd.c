@@ -26,6 +26,8 @@ static int start(struct lnet_ni *ni)
 	sn->rail = rail;
 	sn->life = node->life;
 	INIT_LIST_HEAD(&sn->ends);
+	INIT_LIST_HEAD(&sn->busy);
+	INIT_LIST_HEAD(&sn->dirty);
 	*(struct simlnd_ni **)lnet_ni_priv(ni) = sn;
 	node->ni[rail] = sn;
 	node->lnet_ni[rail] = ni;
@@ -47,6 +49,7 @@ static void stop(struct lnet_ni *ni)
 		simlnd_end_free(end);
 	sn->node->ni[sn->rail] = NULL;
 	sn->node->lnet_ni[sn->rail] = NULL;
+	kfree(sn->hash);
 	kfree(sn);
 }
 
@@ -79,7 +82,9 @@ static int send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 	att->lnd[0] = NULL;
 	att->lnd[1] = end;
 	list_add_tail(&att->link, &end->queue);
-	end->dirty = true;
+	simlnd_end_busy(end);
+	if (list_empty(&end->dirty))
+		list_add_tail(&end->dirty, &sn->dirty);
 	return 0;
 }
 
@@ -88,10 +93,9 @@ static void flush(struct lnet_pass *p, struct lnet_ni *ni)
 	struct simlnd_ni *sn = of(ni);
 	struct simlnd_end *end;
 
-	list_for_each_entry(end, &sn->ends, link) {
-		if (!end->dirty)
-			continue;
-		end->dirty = false;
+	while (!list_empty(&sn->dirty)) {
+		end = list_first_entry(&sn->dirty, struct simlnd_end, dirty);
+		list_del_init(&end->dirty);
 		simlnd_pump(p, end);
 	}
 }
@@ -179,6 +183,7 @@ static void flight_expire(struct lnet_pass *p, struct simlnd_end *end, u64 now_n
 	}
 }
 
+/* True: something is left. */
 static bool end_tick(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
 {
 	queue_expire(p, end, now_ns);
@@ -187,13 +192,17 @@ static bool end_tick(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
 		end->state = END_NONE;
 	if (end->state == END_NONE && !list_empty(&end->queue))
 		simlnd_dial(end);
-	return !list_empty(&end->queue) || !list_empty(&end->flight);
+	if (!list_empty(&end->queue) || !list_empty(&end->flight))
+		return true;
+	list_del_init(&end->busy);
+	end->pumping = false;
+	return false;
 }
 
 static void tick(struct sim_world *w, void *arg, u64 num)
 {
 	struct simlnd_ni *sn = simlnd_ni_at(w, num >> 8 & 0xffffffff, num & 0xff);
-	struct simlnd_end *end;
+	struct simlnd_end *end, *next;
 	struct lnet_pass p;
 	bool more = false;
 
@@ -202,7 +211,7 @@ static void tick(struct sim_world *w, void *arg, u64 num)
 		return;
 	sn->ticking = false;
 	lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
-	list_for_each_entry(end, &sn->ends, link)
+	list_for_each_entry_safe(end, next, &sn->busy, busy)
 		more |= end_tick(&p, end, w->now_ns);
 	lnet_pass_end(&p);
 	if (more)
@@ -222,7 +231,7 @@ void simlnd_dial_waiting(struct simlnd_ni *sn)
 {
 	struct simlnd_end *end;
 
-	list_for_each_entry(end, &sn->ends, link)
+	list_for_each_entry(end, &sn->busy, busy)
 		if (!list_empty(&end->queue))
 			simlnd_dial(end);
 	simlnd_tick_start(sn);

@@ -25,12 +25,13 @@ enum simlnd_end_state { END_NONE, END_DIALING, END_UP };
 /* One end of the connection between two NIs. */
 struct simlnd_end {
 	struct list_head link;		/* ni->ends */
+	struct hlist_node hash;		/* ni->hash */
+	struct list_head busy;		/* ni->busy: perhaps something is queued or in flight */
+	struct list_head dirty;		/* ni->dirty: flush has to look at it */
 	struct simlnd_ni *ni;
 	struct lnet_peer_ni *pni;	/* counted */
-	struct lnet_nid nid;		/* the other end's */
 	u32 peer_node;
 	u8 state;
-	bool dirty;			/* flush has to look at it */
 	bool pumping;			/* a pump event is under way */
 	u64 gen;			/* UP: the connection; DIALING: the attempt */
 	u32 epoch;
@@ -50,6 +51,9 @@ struct simlnd_ni {
 	u32 epochs;
 	u64 tx_free_ns;
 	struct list_head ends;		/* in order of making */
+	struct list_head busy, dirty;
+	struct hlist_head *hash;	/* the same by node: 1 << hash_bits */
+	u32 hash_bits, nr_ends;
 };
 
 enum simlnd_place { IN_AIR, LANDING, HELD, CONSUMED };
@@ -104,6 +108,7 @@ void simlnd_dial(struct simlnd_end *end);
 void simlnd_close(struct lnet_pass *p, struct simlnd_end *end, enum lnet_outcome how, bool tell,
 		  bool requeue);
 void simlnd_end_free(struct simlnd_end *end);
+void simlnd_end_busy(struct simlnd_end *end);	/* the tick looks at it */
 void simlnd_reset_node(struct sim_world *w, u32 node, s32 rail, s32 peer);
 
 /* msg.c */
