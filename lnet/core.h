@@ -145,7 +145,7 @@ enum lnet_timer_kind {
 	LNET_TIMER_PEER,
 	LNET_TIMER_WINDOW,
 	LNET_TIMER_ROUTER,
-	LNET_TIMER_DELAY, LNET_TIMER_GATEWAY, LNET_TIMER_DISC
+	LNET_TIMER_DELAY, LNET_TIMER_GATEWAY, LNET_TIMER_DISC, LNET_TIMER_PROBE
 };
 struct lnet_timer {
 	struct list_head link;		/* in a slot; empty when idle */
@@ -180,6 +180,7 @@ void lnet_timer_fired(struct lnet_wheel *w, struct lnet_timer *t);
 u64 lnet_wheel_next_ns(struct lnet_wheel *w);
 
 #include "discover.h"
+#include "probe.h"
 /* ---- events ---------------------------------------------------------------------------------- */
 
 struct lnet_evt {			/* an event waiting for its handler; pool per shard */
@@ -347,7 +348,8 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u64 down_ns;			/* since when the path fails; 0: works */
 	u64 back_ns;			/* when it last ceased to be suspect or down */
 	u64 lost_ns;			/* when it last lost its connections; 0: never */
-	struct lnet_timer timer;	/* recovery */
+	struct lnet_timer timer;	/* recovery: a pause */
+	struct list_head line;		/* in sh->probes: its ping waits for the budget */
 	/* in p->resets, taken off under the shard lock: until then the path is not idle */
 	struct list_head reset;
 	u64 recover_ns;			/* interval of the recovery ping now */
@@ -615,7 +617,7 @@ struct lnet_shard {
 	u8 junk[64];
 	u64 turn;
 	u64 c[LNET_NR_COUNTERS];
-	u64 recovery_tokens_ns;		/* pacing of recovery pings */
+	struct lnet_probes probes;
 	u64 copy_bytes;			/* held small answers */
 	/* some NI's link changed: lnet_shard_work() acts (WRITE_ONCE, any context) */
 	u8 link_work;

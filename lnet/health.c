@@ -25,7 +25,6 @@
 enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 
 #define PINGS_AT_ONCE		4	/* quick recovery: under way at one time */
-#define BUDGET_BURST		8	/* pings that may follow each other at once */
 #define PING_TIMEOUT_MIN_NS	(100 * (u64)NSEC_PER_MSEC)
 #define BUSY_NS			((u64)NSEC_PER_SEC)	/* a path heard of within this is alive */
 
@@ -240,12 +239,22 @@ static void stop(struct lnet_shard *sh, struct lnet_path *path)
 	path->recover_ns = 0;
 	path->pni->next_ping_ns = 0;
 	lnet_timer_cancel(&sh->wheel, &path->timer);
+	lnet_probe_leave(path);
 }
 
-static void ping_at(struct lnet_shard *sh, struct lnet_path *path, u64 when_ns)
+/* As soon as the budget allows. */
+static void ping_soon(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 {
-	path->pni->next_ping_ns = when_ns;
-	lnet_timer_set(&sh->wheel, &path->timer, when_ns);
+	lnet_timer_cancel(&sh->wheel, &path->timer);
+	lnet_probe_join(sh, path, now_ns);
+	path->pni->next_ping_ns = max(sh->probes.budget_ns, now_ns);
+}
+
+static void ping_after(struct lnet_pass *p, struct lnet_path *path, u64 pause_ns)
+{
+	lnet_probe_leave(path);
+	path->pni->next_ping_ns = p->now_ns + pause_ns;
+	lnet_timer_set(&p->sh->wheel, &path->timer, p->now_ns + pause_ns);
 }
 
 static void recover(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
@@ -255,31 +264,13 @@ static void recover(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 	if (path->recovering == RECOVER_NOT)
 		recovering_set(path, RECOVER_SLOW);
 	if (!path->pinging)
-		ping_at(sh, path, now_ns);
+		ping_soon(sh, path, now_ns);
 }
 
 void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path)
 {
 	lockdep_assert_held(&sh->lock);
 	recover(sh, path, clock_of(sh));
-}
-
-/*
- * Takes one ping from the shard's budget: 0, or the time from which on there is one.
- * recovery_tokens_ns is the time at which all pings so far would have gone, had they gone evenly.
- */
-static u64 budget_take(struct lnet_shard *sh, u64 now_ns)
-{
-	/* the rate is the node's: each shard has its part of it */
-	u64 gap_ns = div64_u64(NSEC_PER_SEC * sh->ln->nr_shards,
-			       READ_ONCE(sh->ln->tun.recovery_rate));
-	u64 slack_ns = gap_ns * (BUDGET_BURST - 1);
-	u64 floor_ns = now_ns > slack_ns ? now_ns - slack_ns : 0;
-
-	if (sh->recovery_tokens_ns > now_ns)
-		return sh->recovery_tokens_ns;
-	sh->recovery_tokens_ns = max(sh->recovery_tokens_ns, floor_ns) + gap_ns;
-	return 0;
 }
 
 static u64 ping_timeout(const struct lnet *ln, const struct lnet_path *path)
@@ -308,26 +299,27 @@ static void ping_send(struct lnet_pass *p, struct lnet_path *path)
 	lnet_count(p->sh, recovery_pings);
 	lnet_ping_path(p, path, ping_timeout(p->ln, path));
 	if (path->recovering == RECOVER_QUICK && path->pinging < pings_wanted(p->ln, path))
-		ping_at(p->sh, path, p->now_ns);
+		ping_soon(p->sh, path, p->now_ns);
+}
+
+bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
+{
+	lockdep_assert_held(&p->sh->lock);
+	if (!worth_it(p->sh, path, p->now_ns)) {
+		stop(p->sh, path);
+		return false;
+	}
+	if (path->pinging >= pings_wanted(p->ln, path))
+		return false;			/* lnet_path_ping_done() goes on */
+	ping_send(p, path);
+	return true;
 }
 
 void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path)
 {
-	struct lnet_shard *sh = p->sh;
-	u64 later_ns;
-
-	lockdep_assert_held(&sh->lock);
-	if (!worth_it(sh, path, p->now_ns)) {
-		stop(sh, path);
-		return;
-	}
-	if (path->pinging >= pings_wanted(p->ln, path))
-		return;				/* lnet_path_ping_done() goes on */
-	later_ns = budget_take(sh, p->now_ns);
-	if (later_ns)
-		ping_at(sh, path, later_ns);
-	else
-		ping_send(p, path);
+	lockdep_assert_held(&p->sh->lock);
+	ping_soon(p->sh, path, p->now_ns);
+	lnet_probes_run(p);
 }
 
 static bool heard_within(const struct lnet_path *path, u64 now_ns, u64 span_ns)
@@ -390,7 +382,7 @@ static void ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 		return;
 	}
 	recovering_set(path, RECOVER_QUICK);
-	ping_at(sh, path, p->now_ns);
+	ping_soon(sh, path, p->now_ns);
 }
 
 static bool heard_lately(const struct lnet_peer_ni *pni, u64 now_ns)
@@ -444,7 +436,8 @@ static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 {
 	bool alive = heard_within(path, p->now_ns, ping_timeout(p->ln, path));
 
-	if (path->recovering == RECOVER_SLOW && !list_empty(&path->timer.link))
+	if (path->recovering == RECOVER_SLOW &&
+	    (!list_empty(&path->timer.link) || !list_empty(&path->line)))
 		/* one of several of the quick time; the first has said it */
 		return;
 	if (is_evidence(status) && link_up(path)) {
@@ -455,7 +448,7 @@ static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 	}
 	recovering_set(path, RECOVER_SLOW);
 	path->recover_ns = pause(p, path);
-	ping_at(p->sh, path, p->now_ns + path->recover_ns);
+	ping_after(p, path, path->recover_ns);
 }
 
 void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns)
@@ -521,10 +514,8 @@ void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
 	lnet_trace(path, path);
 	lnet_count(p->sh, suspects);
 	recover(p->sh, path, p->now_ns);
-	if (path->recovering && !path->pinging) {
-		lnet_timer_cancel(&p->sh->wheel, &path->timer);
-		lnet_path_timer(p, path);
-	}
+	if (path->recovering && !path->pinging)
+		lnet_probe_first(p, path);
 }
 
 /* As TCP estimates its round trip (RFC 6298). */

@@ -24,6 +24,7 @@ static struct lnet_path *path_alloc(void)
 	INIT_LIST_HEAD(&path->link);
 	INIT_LIST_HEAD(&path->asked);
 	INIT_LIST_HEAD(&path->reset);
+	INIT_LIST_HEAD(&path->line);
 	INIT_LIST_HEAD(&path->carried);
 	INIT_LIST_HEAD(&path->carry);
 	lnet_timer_init(&path->timer, LNET_TIMER_PATH);
@@ -176,6 +177,7 @@ void lnet_path_detach(struct lnet_path *path, struct list_head *gone)
 	struct lnet_peer_ni *pni = path->pni;
 
 	lnet_timer_cancel(&pni->sh->wheel, &path->timer);
+	lnet_probe_leave(path);
 	if (pni->sticky == path->ni)
 		pni->sticky = NULL;
 	WARN_ON_ONCE(!list_empty(&path->carried));

@@ -357,11 +357,21 @@ static void timer_move(struct lnet_timer *t, struct lnet_shard *from, struct lne
 		lnet_timer_set(&to->wheel, t, when_ns);
 }
 
+/* Its pause, and its place in the line of those that wait for a ping. */
+static void path_move(struct lnet_path *path, struct lnet_shard *from, struct lnet_shard *to)
+{
+	timer_move(&path->timer, from, to);
+	if (list_empty(&path->line))
+		return;
+	lnet_probe_leave(path);
+	lnet_probe_join(to, path, 0);
+}
+
 /* All shards locked; @pni is idle. */
 static void path_rehome(struct lnet_path *path, struct lnet_shard *from, struct lnet_peer *to)
 {
 	path->ix = lnet_path_ix_take(to);
-	timer_move(&path->timer, from, to->sh);
+	path_move(path, from, to->sh);
 }
 
 static void pni_rehome(struct lnet_peer_ni *pni, struct lnet_peer *to)
@@ -423,7 +433,7 @@ static void peer_move(struct lnet_peer *peer, struct lnet_shard *to)
 
 	list_for_each_entry(pni, &peer->pnis, link) {
 		list_for_each_entry(path, &pni->paths, link)
-			timer_move(&path->timer, pni->sh, to);
+			path_move(path, pni->sh, to);
 		WRITE_ONCE(pni->sh, to);
 	}
 	timer_move(&peer->timer, peer->sh, to);

@@ -443,6 +443,9 @@ static void expire(struct lnet_pass *p, struct lnet_timer *t)
 	case LNET_TIMER_DISC:
 		lnet_disc_timer(p, container_of(t, struct lnet_peer, disc.timer));
 		break;
+	case LNET_TIMER_PROBE:
+		lnet_probes_run(p);
+		break;
 	default:
 		break;
 	}
@@ -596,6 +599,7 @@ static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
 	sh->junk_frag.base = sh->junk;
 	sh->junk_frag.len = sizeof(sh->junk);
 	lnet_timer_init(&sh->delay_timer, LNET_TIMER_DELAY);
+	lnet_probes_init(&sh->probes);
 }
 
 int lnet_shards_init(struct lnet *ln)

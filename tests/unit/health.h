@@ -15,6 +15,12 @@
 #define lnet_health_set_peer HEALTH_T(health_set_peer)
 #define lnet_path_recover HEALTH_T(path_recover)
 #define lnet_path_timer HEALTH_T(path_timer)
+#define lnet_path_probe HEALTH_T(path_probe)
+#define lnet_probes_init HEALTH_T(probes_init)
+#define lnet_probes_run HEALTH_T(probes_run)
+#define lnet_probe_join HEALTH_T(probe_join)
+#define lnet_probe_first HEALTH_T(probe_first)
+#define lnet_probe_leave HEALTH_T(probe_leave)
 #define lnet_path_ping_done HEALTH_T(path_ping_done)
 #define lnet_path_resets HEALTH_T(path_resets)
 #define lnet_path_suspect_after HEALTH_T(path_suspect_after)
@@ -39,6 +45,7 @@
 #define lnet_peer_next HEALTH_T(peer_next)
 #include "paths.h"
 #include "lnet/health.c"
+#include "lnet/probe.c"
 
 #define MS ((u64)NSEC_PER_MSEC)
 #define SEC ((u64)NSEC_PER_SEC)
@@ -144,6 +151,7 @@ static __maybe_unused void setup(unsigned int nr)
 	}
 	world_join(w);
 	lnet_wheel_init(&w->sh.wheel, w->now_ns);
+	lnet_probes_init(&w->sh.probes);
 	nr_pings = nr_open = most_open = nr_resets = 0;
 	refs = 0;
 	reset_locked = false;
@@ -219,7 +227,10 @@ static __maybe_unused void timers_run(void)
 	lnet_wheel_advance(&w->sh.wheel, w->now_ns, &due, 1000);
 	list_for_each_entry_safe(t, next, &due, link) {
 		lnet_timer_fired(&w->sh.wheel, t);
-		lnet_path_timer(&pass, container_of(t, struct lnet_path, timer));
+		if (t->kind == LNET_TIMER_PROBE)
+			lnet_probes_run(&pass);
+		else
+			lnet_path_timer(&pass, container_of(t, struct lnet_path, timer));
 	}
 	end();
 }

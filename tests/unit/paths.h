@@ -150,6 +150,7 @@ static inline void world_join(struct world *w)
 			path->ix = w->nr_path++;
 			INIT_LIST_HEAD(&path->asked);
 			INIT_LIST_HEAD(&path->reset);
+			INIT_LIST_HEAD(&path->line);
 			INIT_LIST_HEAD(&path->timer.link);
 			path->timer.kind = LNET_TIMER_PATH;
 			list_add_tail(&path->link, &path->pni->paths);

@@ -87,6 +87,38 @@ static void test_budget_shards(void)
 	teardown();
 }
 
+/* Thousands may wait: the budget goes round, and who has something to lose goes first. */
+static void test_line(void)
+{
+	unsigned int i, had[64] = { 0 };
+
+	setup(0);
+	for (i = 0; i < 8; i++)
+		world_ni(w, 1)->ops = &lnd;
+	for (i = 0; i < 8; i++)
+		world_pni(w, 1);
+	world_join(w);
+	w->ln.tun.recovery_rate = 10;
+	for (i = 0; i < 64; i++)
+		fail_at(i, LNET_NETWORK_TIMEOUT);
+	run(4 * SEC, MS, &silent);
+	UNIT_EQUAL(w->sh.c[LNET_C_recovery_waits] >= 63, 1, "counted");
+	begin();
+	list_del_init(&w->path[63].line);	/* as if it had been whole until now */
+	w->path[63].recovering = 0;
+	lnet_path_suspect(&pass, &w->path[63]);
+	end();
+	i = nr_pings;
+	run(200 * MS, MS, &silent);
+	CU_ASSERT_PTR_EQUAL(pings[i].path, &w->path[63]);
+	run(2 * SEC, MS, &silent);
+	for (i = 0; i < nr_pings && i < 64; i++)
+		had[pings[i].path - w->path]++;
+	for (i = 0; i < 64; i++)
+		UNIT_EQUAL(had[i], 1, "each once before one comes twice");
+	teardown();
+}
+
 /* Pause after a failure: max(100 ms, quarter of the outage) +- 20 %. */
 static void test_backoff(void)
 {
@@ -426,6 +458,7 @@ UNIT_SUITE(recovery,
 	   { "lnt-035: a thousand points come back within a second", test_thousand_in_a_second },
 	   { "lnt-035: all recovery pings of a shard share one rate", test_budget },
 	   { "lnt-035: and the shards share the node's", test_budget_shards },
+	   { "lnt-035: those who wait for it have their turns", test_line },
 	   { "lnt-035: pauses between failing pings grow with the outage", test_backoff },
 	   { "lnt-035: pauses have bounds, a shorter one for a peer in use", test_backoff_bounds },
 	   { "lnt-035: a healed rail is whole within 2 s", test_heal },

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The line in which paths of a shard wait for the budget of recovery pings. Each has its turn, in
+ * order, and only the first is looked at: when a switch fails thousands of paths wait at once.
+ */
+#include "core.h"
+
+#define BUDGET_BURST	8	/* pings that may follow each other at once */
+
+void lnet_probes_init(struct lnet_probes *probes)
+{
+	INIT_LIST_HEAD(&probes->line);
+	lnet_timer_init(&probes->timer, LNET_TIMER_PROBE);
+}
+
+static void timer_arm(struct lnet_shard *sh, u64 now_ns)
+{
+	struct lnet_probes *probes = &sh->probes;
+
+	if (list_empty(&probes->timer.link))
+		lnet_timer_set(&sh->wheel, &probes->timer, max(probes->budget_ns, now_ns));
+}
+
+void lnet_probe_join(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
+{
+	lockdep_assert_held(&sh->lock);
+	if (!list_empty(&path->line))
+		return;
+	if (sh->probes.budget_ns > now_ns || !list_empty(&sh->probes.line))
+		lnet_count(sh, recovery_waits);
+	list_add_tail(&path->line, &sh->probes.line);
+	timer_arm(sh, now_ns);
+}
+
+void lnet_probe_first(struct lnet_pass *p, struct lnet_path *path)
+{
+	lnet_probe_join(p->sh, path, p->now_ns);
+	list_move(&path->line, &p->sh->probes.line);
+	lnet_probes_run(p);
+}
+
+void lnet_probe_leave(struct lnet_path *path)
+{
+	list_del_init(&path->line);
+}
+
+/* The rate is the node's: each shard has its part of it. */
+static void budget_take(struct lnet_shard *sh, u64 now_ns)
+{
+	u64 gap_ns = div64_u64(NSEC_PER_SEC * sh->ln->nr_shards,
+			       READ_ONCE(sh->ln->tun.recovery_rate));
+	u64 slack_ns = gap_ns * (BUDGET_BURST - 1);
+	u64 floor_ns = now_ns > slack_ns ? now_ns - slack_ns : 0;
+
+	sh->probes.budget_ns = max(sh->probes.budget_ns, floor_ns) + gap_ns;
+}
+
+void lnet_probes_run(struct lnet_pass *p)
+{
+	struct lnet_probes *probes = &p->sh->probes;
+	unsigned int nr;
+
+	lockdep_assert_held(&p->sh->lock);
+	for (nr = 0; nr < LNET_PASS_BURST && probes->budget_ns <= p->now_ns; nr++) {
+		struct lnet_path *path =
+			list_first_entry_or_null(&probes->line, struct lnet_path, line);
+
+		if (!path)
+			break;
+		list_del_init(&path->line);
+		if (lnet_path_probe(p, path))
+			budget_take(p->sh, p->now_ns);
+	}
+	lnet_timer_cancel(&p->sh->wheel, &probes->timer);
+	if (!list_empty(&probes->line))
+		timer_arm(p->sh, p->now_ns);
+}

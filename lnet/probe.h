@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The line in which paths of a shard wait for the budget of recovery pings. */
+#ifndef LNET_PROBE_H
+#define LNET_PROBE_H
+
+struct lnet_pass;
+struct lnet_path;
+struct lnet_shard;
+
+struct lnet_probes {			/* [sh] */
+	struct list_head line;		/* paths, by @line; bound: paths */
+	struct lnet_timer timer;	/* armed while somebody is in the line */
+	/* when all pings so far would have gone, had they gone evenly */
+	u64 budget_ns;
+};
+
+void lnet_probes_init(struct lnet_probes *probes);
+/* [sh] at the end of the line, unless it is in it; its turn is not before @now_ns */
+void lnet_probe_join(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns);
+/* [sh] the same at its head, and the line moves on now */
+void lnet_probe_first(struct lnet_pass *p, struct lnet_path *path);
+void lnet_probe_leave(struct lnet_path *path);	/* [sh] */
+/* [sh] the ping of those whose turn it is, as far as the budget goes */
+void lnet_probes_run(struct lnet_pass *p);
+/* health.c [sh] its turn has come; true: a ping leaves */
+bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path);
+
+#endif
