@@ -2,6 +2,14 @@
 /* Attempts that are asked back of their drivers. */
 #include "core.h"
 
+/* Of one that is to go twice the driver may have said that it is posted. */
+static bool is_given(struct lnet_att *att)
+{
+	int given = atomic_read(&att->given);
+
+	return given & LNET_GIVEN_TWICE ? given & LNET_GIVEN_DONE : given;
+}
+
 static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	struct lnet_peer_ni *pni;
@@ -11,7 +19,8 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 	if (!att)
 		return;
 	lnet_enter(p, op->sh);
-	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) && !atomic_read(&att->given) &&
+	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) &&
+	       !is_given(att) &&
 	       (lnet_op_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) ||
 		READ_ONCE(att->ni->fatal) || READ_ONCE(att->ni->fault_down) || att->path->gone);
 	ni = att->ni;

@@ -666,7 +666,8 @@ struct lnet {
 	spinlock_t slot_lock;		/* leaf */
 	struct lnet_slot *slots;	/* [slot_lock] */
 	u32 nr_slots, slot_free, nr_slot_free;
-	struct lnet_fault *fault;	/* fault.c; NULL: no rule was ever made */
+	/* fault.c; @fault NULL: no rule is there; @fault_table NULL: none was ever made */
+	struct lnet_fault *fault, *fault_table;
 	struct lnet_udsp *udsp;		/* [cfg] udsp.c; NULL: no rule */
 	spinlock_t ping_lock;		/* leaf */
 	/* what a ping GET is answered with: current buffer [ping_lock] */

@@ -1,18 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Attempts that a delay rule holds back: by time in their shard, until its timer lets them go. */
-#include "core.h"
+/*
+ * Where attempts are given to drivers and fault rules stand between: those that end there, those
+ * that are held back, by time in their shard, and those that go twice.
+ */
+#include "plat.h"
+#include "rule.h"
 
 enum { ATTF_DELAYED = 1 };
 
-/* Holds @att back for @ns; no lock held. */
-void lnet_att_delay(struct lnet_pass *p, struct lnet_att *att, u64 ns)
+/* While it is held the driver's words are free: the rule that holds it, later ones to let pass. */
+static unsigned long *holder_of(struct lnet_att *att)
+{
+	return (unsigned long *)&att->lnd[0];
+}
+
+static unsigned long *behind_of(struct lnet_att *att)
+{
+	return (unsigned long *)&att->lnd[1];
+}
+
+static void unhold(struct lnet_att *att)
+{
+	att->lnd[0] = att->lnd[1] = NULL;
+}
+
+/* Holds @att back as @fate says; no lock held. */
+static void hold(struct lnet_pass *p, struct lnet_att *att, const struct lnet_fate *fate)
 {
 	struct lnet_shard *sh = att->op->sh;
 	struct lnet_att *at;
 	struct list_head *pos = &sh->delayed;
 
 	lnet_enter(p, sh);
-	att->posted_ns = p->now_ns + ns;	/* the time of release while it is delayed */
+	att->posted_ns = p->now_ns + fate->delay_ns;	/* of release while it is delayed */
+	*holder_of(att) = fate->holder;
+	*behind_of(att) = fate->behind;
 	list_for_each_entry_reverse(at, &sh->delayed, link) {
 		if (at->posted_ns <= att->posted_ns) {
 			pos = &at->link;
@@ -26,6 +48,14 @@ void lnet_att_delay(struct lnet_pass *p, struct lnet_att *att, u64 ns)
 	lnet_leave(p);
 }
 
+/* [sh] */
+static void let_go(struct lnet_pass *p, struct lnet_att *att)
+{
+	unhold(att);
+	WRITE_ONCE(att->flags, LNET_ATTF_RELEASED);
+	list_move_tail(&att->link, &p->send);
+}
+
 void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t)
 {
 	struct lnet_shard *sh = p->sh;
@@ -37,8 +67,7 @@ void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t)
 			lnet_timer_set(&sh->wheel, t, att->posted_ns);
 			return;
 		}
-		WRITE_ONCE(att->flags, LNET_ATTF_RELEASED);
-		list_move_tail(&att->link, &p->send);
+		let_go(p, att);
 	}
 }
 
@@ -51,9 +80,86 @@ bool lnet_att_undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	lnet_enter(p, op->sh);
 	was = att->flags & ATTF_DELAYED;
 	if (was) {
+		unhold(att);
 		WRITE_ONCE(att->flags, 0);
 		list_del_init(&att->link);
 	}
 	lnet_leave(p);
 	return was;
+}
+
+void lnet_att_release(struct lnet *ln, u32 id)
+{
+	struct lnet_att *att, *next;
+	struct lnet_pass p;
+	unsigned int i;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	for (i = 0; i < ln->nr_shards; i++) {
+		lnet_enter(&p, &ln->shard[i]);
+		list_for_each_entry_safe(att, next, &ln->shard[i].delayed, link)
+			if (*holder_of(att) == id)
+				let_go(&p, att);
+		lnet_leave(&p);
+	}
+	lnet_pass_end(&p);
+}
+
+/* One more goes over the path of @att: those that were to let it pass have done so. */
+static void passed(struct lnet_pass *p, const struct lnet_att *att)
+{
+	struct lnet_shard *sh = att->op->sh;
+	struct lnet_att *held, *next;
+
+	lnet_enter(p, sh);
+	list_for_each_entry_safe(held, next, &sh->delayed, link)
+		if (held->path == att->path && *behind_of(held) && !--*behind_of(held))
+			let_go(p, held);
+	lnet_leave(p);
+}
+
+static bool ended(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how)
+{
+	WRITE_ONCE(att->flags, LNET_ATTF_FAULT);
+	lnet_att_done(p, att, how, 0);
+	return true;
+}
+
+bool lnet_fault_seam(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
+{
+	struct lnet_fault *f = READ_ONCE(p->ln->fault);
+	enum lnet_outcome how = LNET_OK;
+	struct lnet_fate fate;
+	struct lnet_hdr hdr;
+
+	if (!f || att->flags & LNET_ATTF_RELEASED)
+		return false;
+	if (lnet_fault_send(p, ni, att, &how))
+		return ended(p, att, how);
+	lnet_att_hdr(att, &hdr);
+	lnet_rules_send(p, ni, &hdr, &fate);
+	if (fate.end)
+		return ended(p, att, fate.how);
+	fate.delay_ns += lnet_fault_delay(p, &hdr);
+	if (fate.twice)
+		atomic_set(&att->given, LNET_GIVEN_TWICE);
+	if (fate.delay_ns)
+		hold(p, att, &fate);
+	else if (READ_ONCE(f->more.nr_reorder))
+		passed(p, att);
+	return fate.delay_ns;
+}
+
+void lnet_att_again(struct lnet_pass *p, struct lnet_att *att, int before, int what)
+{
+	if (!(what & LNET_GIVEN_DONE))
+		return;			/* the second one will be posted, too */
+	if (lnet_outcomes[att->outcome].delivery != LNET_DELIVERY_YES) {
+		atomic_set(&att->given, LNET_GIVEN_DONE | (before & LNET_GIVEN_POSTED));
+		list_add_tail(&att->link, &p->given);
+		return;
+	}
+	atomic_set(&att->given, 0);
+	WRITE_ONCE(att->flags, LNET_ATTF_RELEASED);
+	list_add_tail(&att->link, &p->send);
 }

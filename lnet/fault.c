@@ -14,10 +14,10 @@
  * of behaviour.md 7.1 is kept: of a rate of 2 the very first match is dropped.
  */
 #include "plat.h"
-#include "core.h"
+#include "rule.h"
 
 #define MAX_RULES	256
-#define MAX_FAILS	64		/* NIDs that fail */
+#define MAX_FAILS	LNET_FAULT_FAILS
 #define MAX_INTERVAL_S	4000000u	/* in ms it fits 32 bits */
 #define MSG_TYPES	4		/* ACK, PUT, GET, REPLY */
 #define MSG_MASK_ALL	((1u << MSG_TYPES) - 1)
@@ -34,22 +34,6 @@ struct rule {
 	u32 window_pos, window_hit;	/* rate: matches seen in this window, which of them hits */
 	/* interval: begin of this window (U64_MAX: none yet), from when on a match hits */
 	u64 window_ns, hit_ns;
-};
-
-/* What is asked of a NID, and what comes from it, fails so many times more. */
-struct fail {
-	struct lnet_nid nid;		/* any: all */
-	s32 left;			/* -1: always */
-};
-
-struct lnet_fault {
-	spinlock_t lock;		/* leaf */
-	struct list_head rules[2];	/* [lock] drop, delay */
-	u32 nr[2];			/* [lock], READ_ONCE without */
-	struct fail fails[MAX_FAILS];	/* [lock] */
-	u32 nr_fails;			/* [lock], READ_ONCE without */
-	/* while sending, where no shard is locked; what comes in is counted by who drops it */
-	atomic64_t hits[2];
 };
 
 /* ---- when a match hits ----------------------------------------------------------------------- */
@@ -116,7 +100,7 @@ static bool hits(struct lnet *ln, struct rule *rule, u64 now_ns)
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-static bool nid_matches(const struct lnet_nid *pattern, const struct lnet_nid *nid)
+bool lnet_fault_nid_matches(const struct lnet_nid *pattern, const struct lnet_nid *nid)
 {
 	if (lnet_nid_is_any(pattern) || lnet_nid_same(pattern, nid))
 		return true;
@@ -132,8 +116,9 @@ static bool matches(const struct rule *rule, const struct lnet_nid *local,
 
 	if (hdr->type >= MSG_TYPES || !(rule->types & 1u << hdr->type))
 		return false;
-	if (!nid_matches(&r->src, &hdr->src_nid) || !nid_matches(&r->dst, &hdr->dest_nid) ||
-	    (local && !nid_matches(&r->local, local)))
+	if (!lnet_fault_nid_matches(&r->src, &hdr->src_nid) ||
+	    !lnet_fault_nid_matches(&r->dst, &hdr->dest_nid) ||
+	    (local && !lnet_fault_nid_matches(&r->local, local)))
 		return false;
 	if (!r->portal_mask)
 		return true;
@@ -186,7 +171,7 @@ static struct lnet_fault *armed(struct lnet *ln, bool delay)
 
 /* ---- NIDs that fail -------------------------------------------------------------------------- */
 
-static struct fail *fail_find(struct lnet_fault *f, const struct lnet_nid *nid)
+static struct lnet_fault_fail *fail_find(struct lnet_fault *f, const struct lnet_nid *nid)
 {
 	unsigned int i;
 
@@ -197,16 +182,17 @@ static struct fail *fail_find(struct lnet_fault *f, const struct lnet_nid *nid)
 	return NULL;
 }
 
-static void fail_remove(struct lnet_fault *f, struct fail *fail)
+static void fail_remove(struct lnet *ln, struct lnet_fault *f, struct lnet_fault_fail *fail)
 {
 	*fail = f->fails[f->nr_fails - 1];
 	WRITE_ONCE(f->nr_fails, f->nr_fails - 1);
+	lnet_fault_gate(ln);
 }
 
 bool lnet_fault_peer_fails(struct lnet *ln, const struct lnet_nid *nid)
 {
 	struct lnet_fault *f = READ_ONCE(ln->fault);
-	struct fail *fail;
+	struct lnet_fault_fail *fail;
 
 	if (likely(!f) || !READ_ONCE(f->nr_fails))
 		return false;
@@ -215,7 +201,7 @@ bool lnet_fault_peer_fails(struct lnet *ln, const struct lnet_nid *nid)
 	if (!fail)
 		fail = fail_find(f, &LNET_NID_ANY);
 	if (fail && fail->left > 0 && !--fail->left)
-		fail_remove(f, fail);
+		fail_remove(ln, f, fail);
 	spin_unlock(&f->lock);
 	return fail;
 }
@@ -347,25 +333,38 @@ static struct lnet_fault *fault_create(void)
 	spin_lock_init(&f->lock);
 	INIT_LIST_HEAD(&f->rules[0]);
 	INIT_LIST_HEAD(&f->rules[1]);
+	INIT_LIST_HEAD(&f->more.list);
 	return f;
 }
 
-/* What is added first makes the table, which then stays until the instance goes. [cfg_mutex] */
-static struct lnet_fault *fault_want(struct lnet *ln)
+/* The table stays until the instance goes: who read ln->fault may go on with it. */
+struct lnet_fault *lnet_fault_want(struct lnet *ln)
 {
-	struct lnet_fault *f = ln->fault;
+	struct lnet_fault *f = ln->fault_table;
 
+	lockdep_assert_held(&ln->cfg_mutex);
 	if (f)
 		return f;
 	f = fault_create();
 	if (f)
-		smp_store_release(&ln->fault, f);
+		smp_store_release(&ln->fault_table, f);
 	return f;
+}
+
+void lnet_fault_gate(struct lnet *ln)
+{
+	struct lnet_fault *f = ln->fault_table;
+
+	lockdep_assert_held(&f->lock);
+	if (f->nr[0] || f->nr[1] || f->nr_fails || f->more.nr)
+		smp_store_release(&ln->fault, f);
+	else
+		WRITE_ONCE(ln->fault, NULL);
 }
 
 static int rule_add(struct lnet *ln, struct rule *rule)
 {
-	struct lnet_fault *f = fault_want(ln);
+	struct lnet_fault *f = lnet_fault_want(ln);
 	bool delay = rule->r.delay;
 
 	if (!f)
@@ -375,6 +374,7 @@ static int rule_add(struct lnet *ln, struct rule *rule)
 	spin_lock(&f->lock);
 	list_add(&rule->link, &f->rules[delay]);
 	WRITE_ONCE(f->nr[delay], f->nr[delay] + 1);
+	lnet_fault_gate(ln);
 	spin_unlock(&f->lock);
 	return 0;
 }
@@ -406,7 +406,7 @@ static bool selects(const struct lnet_nid *asked, const struct lnet_nid *of_rule
 int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src,
 		   const struct lnet_nid *dst)
 {
-	struct lnet_fault *f = READ_ONCE(ln->fault);
+	struct lnet_fault *f = READ_ONCE(ln->fault_table);
 	struct rule *rule, *next;
 	LIST_HEAD(gone);
 	int nr = 0;
@@ -420,6 +420,7 @@ int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src,
 			nr++;
 		}
 	WRITE_ONCE(f->nr[delay], f->nr[delay] - nr);
+	lnet_fault_gate(ln);
 	spin_unlock(&f->lock);
 	list_for_each_entry_safe(rule, next, &gone, link)
 		kfree(rule);
@@ -428,7 +429,7 @@ int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src,
 
 int lnet_fault_get(struct lnet *ln, bool delay, unsigned int pos, struct lnet_fault_rule *r)
 {
-	struct lnet_fault *f = READ_ONCE(ln->fault);
+	struct lnet_fault *f = READ_ONCE(ln->fault_table);
 	struct rule *rule;
 	int rc = -ENOENT;
 
@@ -447,7 +448,7 @@ int lnet_fault_get(struct lnet *ln, bool delay, unsigned int pos, struct lnet_fa
 
 void lnet_fault_reset(struct lnet *ln, bool delay)
 {
-	struct lnet_fault *f = READ_ONCE(ln->fault);
+	struct lnet_fault *f = READ_ONCE(ln->fault_table);
 	struct rule *rule;
 
 	if (!f)
@@ -462,28 +463,30 @@ void lnet_fault_reset(struct lnet *ln, bool delay)
 	spin_unlock(&f->lock);
 }
 
-static int fail_set(struct lnet_fault *f, const struct lnet_nid *nid, s32 count)
+static int fail_set(struct lnet *ln, struct lnet_fault *f, const struct lnet_nid *nid, s32 count)
 {
-	struct fail *fail = fail_find(f, nid);
+	struct lnet_fault_fail *fail = fail_find(f, nid);
 
 	if (!fail && f->nr_fails == MAX_FAILS)
 		return -ENOSPC;
 	if (!fail)
 		fail = &f->fails[f->nr_fails];
-	*fail = (struct fail){ .nid = *nid, .left = count };
+	*fail = (struct lnet_fault_fail){ .nid = *nid, .left = count };
 	if (fail == &f->fails[f->nr_fails])
 		WRITE_ONCE(f->nr_fails, f->nr_fails + 1);
+	lnet_fault_gate(ln);
 	return 0;
 }
 
-static void fail_unset(struct lnet_fault *f, const struct lnet_nid *nid)
+static void fail_unset(struct lnet *ln, struct lnet_fault *f, const struct lnet_nid *nid)
 {
-	struct fail *fail = fail_find(f, nid);
+	struct lnet_fault_fail *fail = fail_find(f, nid);
 
 	if (lnet_nid_is_any(nid))
 		WRITE_ONCE(f->nr_fails, 0);
 	else if (fail)
-		fail_remove(f, fail);
+		fail_remove(ln, f, fail);
+	lnet_fault_gate(ln);
 }
 
 int lnet_fault_peer(struct lnet *ln, const struct lnet_nid *nid, s32 count)
@@ -492,13 +495,13 @@ int lnet_fault_peer(struct lnet *ln, const struct lnet_nid *nid, s32 count)
 	int rc = 0;
 
 	mutex_lock(&ln->cfg_mutex);
-	f = count ? fault_want(ln) : ln->fault;
+	f = count ? lnet_fault_want(ln) : ln->fault_table;
 	if (f) {
 		spin_lock(&f->lock);
 		if (count)
-			rc = fail_set(f, nid, count);
+			rc = fail_set(ln, f, nid, count);
 		else
-			fail_unset(f, nid);
+			fail_unset(ln, f, nid);
 		spin_unlock(&f->lock);
 	} else if (count) {
 		rc = -ENOMEM;
@@ -511,20 +514,21 @@ void lnet_fault_fini(struct lnet *ln)
 {
 	lnet_fault_del(ln, false, NULL, NULL);
 	lnet_fault_del(ln, true, NULL, NULL);
-	kfree(ln->fault);
-	ln->fault = NULL;
+	lnet_rule_del(ln, &(struct lnet_rule_which){ .kind = LNET_NR_RULE_KINDS });
+	kfree(ln->fault_table);
+	ln->fault = ln->fault_table = NULL;
 }
 
 u64 lnet_fault_count(const struct lnet *ln, bool delay)
 {
-	const struct lnet_fault *f = READ_ONCE(ln->fault);
+	const struct lnet_fault *f = READ_ONCE(ln->fault_table);
 
 	return f ? atomic64_read(&f->hits[delay]) : 0;
 }
 
 void lnet_fault_count_reset(struct lnet *ln)
 {
-	struct lnet_fault *f = READ_ONCE(ln->fault);
+	struct lnet_fault *f = READ_ONCE(ln->fault_table);
 
 	if (!f)
 		return;

@@ -470,9 +470,7 @@ void lnet_op_back(struct lnet_pass *p, struct lnet_op *op);
 void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
 /* [sh] ops in OP_BACKOFF try again */
 void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer);
-/* delay.c, no lock held: back to p->send of a later pass */
-void lnet_att_delay(struct lnet_pass *p, struct lnet_att *att, u64 ns);
-/* no lock held: takes it from those held back; false: it was not among them */
+/* delay.c, no lock held: takes it from those held back; false: it was not among them */
 bool lnet_att_undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
 /* account.c; no lock held: allocates the blocks that paths want */
 void lnet_stats_reserve(struct lnet_shard *sh);
@@ -491,6 +489,8 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 		    u32 len);
 #define LNET_ATTF_RELEASED 2	/* a delay rule has let it go */
 #define LNET_ATTF_FAULT 4	/* a drop rule has ended it */
+/* att->given; TWICE: a rule wants it to go twice, and the driver has it for the first time */
+enum { LNET_GIVEN_POSTED = 1, LNET_GIVEN_DONE = 2, LNET_GIVEN_TWICE = 4 };
 /* [sh] chooses a path and enters an attempt */
 void lnet_op_try(struct lnet_pass *p, struct lnet_op *op);
 /* ---- name.c ---- */

@@ -6,6 +6,7 @@
 #include "core.h"
 #include "route.h"
 #include "router.h"
+#include "rule.h"
 
 static const u8 edges[LNET_NR_RX_STATES][LNET_NR_RX_STATES] = {
 #define STATE(s, pc, buf)
@@ -446,7 +447,8 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_stat_drop(p->sh, rx->ni, rx->from, hdr->type, hdr->payload_len);
 		return v;
 	}
-	if (unlikely(READ_ONCE(p->ln->fault)) && lnet_fault_rx(p, rx->ni, hdr)) {
+	if (unlikely(READ_ONCE(p->ln->fault)) &&
+	    (lnet_fault_rx(p, rx->ni, hdr) || !lnet_rules_receive(p, rx, hdr))) {
 		lnet_count(p->sh, fault_drops);
 		return skip(p, rx, LNET_FAULT);
 	}
@@ -533,6 +535,8 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 
 void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
+	if (unlikely(rx->spoil) && how == LNET_OK)
+		lnet_rx_spoil(rx);
 	if (unlikely(rx->fwd))
 		lnet_forward_done(p, rx, how);
 	else if (rx->get)

@@ -6,6 +6,7 @@
 #include "core.h"
 #include "route.h"
 #include "router.h"
+#include "rule.h"
 
 /* ---- entering and leaving -------------------------------------------------------------------- */
 
@@ -211,24 +212,9 @@ static void collect_more(struct lnet_pass *p)
 static void send_one(struct lnet_pass *p, struct lnet_att *att)
 {
 	struct lnet_ni *ni = att->ni;
-	enum lnet_outcome how = LNET_OK;
-	struct lnet_hdr hdr;
 
-	if (unlikely(READ_ONCE(p->ln->fault)) && !(att->flags & LNET_ATTF_RELEASED)) {
-		u64 delay;
-
-		if (lnet_fault_send(p, ni, att, &how)) {
-			WRITE_ONCE(att->flags, LNET_ATTF_FAULT);
-			lnet_att_done(p, att, how, 0);
-			return;
-		}
-		lnet_att_hdr(att, &hdr);
-		delay = lnet_fault_delay(p, &hdr);
-		if (delay) {
-			lnet_att_delay(p, att, delay);
-			return;
-		}
-	}
+	if (unlikely(READ_ONCE(p->ln->fault)) && lnet_fault_seam(p, ni, att))
+		return;
 	WRITE_ONCE(att->flags, 0);
 	att->outcome = LNET_LOCAL_ERROR;
 	if (ni->ops->send(p, ni, att))

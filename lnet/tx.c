@@ -2,8 +2,8 @@
 /* Operations on their way: start, choice of a path, what drivers gave back, sending again. */
 #include "core.h"
 #include "router.h"
+#include "rule.h"
 
-enum { GIVEN_POSTED = 1, GIVEN_DONE = 2 };
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
@@ -256,14 +256,18 @@ void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op)
 
 static void given(struct lnet_pass *p, struct lnet_att *att, int what)
 {
-	if (!atomic_fetch_or(what, &att->given))
+	int before = atomic_fetch_or(what, &att->given);
+
+	if (!before)
 		list_add_tail(&att->link, &p->given);
+	else if (before & LNET_GIVEN_TWICE)
+		lnet_att_again(p, att, before, what);
 }
 
 void lnet_att_posted(struct lnet_pass *p, struct lnet_att *att, u32 epoch)
 {
 	att->epoch = epoch;
-	given(p, att, GIVEN_POSTED);
+	given(p, att, LNET_GIVEN_POSTED);
 }
 
 void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, u32 epoch)
@@ -271,7 +275,7 @@ void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 	att->outcome = how;
 	if (lnet_outcomes[how].delivery == LNET_DELIVERY_YES && epoch)
 		att->epoch = epoch;
-	given(p, att, GIVEN_DONE);
+	given(p, att, LNET_GIVEN_DONE);
 }
 
 static void was_posted(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
@@ -369,13 +373,13 @@ static void process(struct lnet_pass *p, struct lnet_att *att)
 {
 	struct lnet_op *op = att->op;
 	int what = atomic_xchg(&att->given, 0);
-	bool sent =
-		(what & GIVEN_DONE) && lnet_outcomes[att->outcome].delivery == LNET_DELIVERY_YES;
+	bool sent = (what & LNET_GIVEN_DONE) &&
+		    lnet_outcomes[att->outcome].delivery == LNET_DELIVERY_YES;
 
 	op->pins++;
-	if (((what & GIVEN_POSTED) || sent) && att->state == ATT_WIRE)
+	if (((what & LNET_GIVEN_POSTED) || sent) && att->state == ATT_WIRE)
 		was_posted(p, op, att);
-	if (what & GIVEN_DONE) {
+	if (what & LNET_GIVEN_DONE) {
 		if (sent)
 			back_sent(p, op, att);
 		else

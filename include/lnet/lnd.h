@@ -144,6 +144,7 @@ struct lnet_rx {
 	struct lnet_copy *copy;		/* a push lands here */
 	struct lnet_fwd *fwd;		/* it is for another node */
 	u32 mlength, rlength, offset, portal, src_pid;
+	u32 spoil;			/* a fault rule spoils what landed; 0: none does */
 	struct lnet_md *md;
 	struct lnet_entry *entry;	/* marked: counted */
 	struct lnet_entry *spare;	/* for a new entry */

@@ -15,6 +15,9 @@
 #define lnet_fault_ni_down fault_t_ni_down
 #define lnet_fault_peer fault_t_peer
 #define lnet_fault_peer_fails fault_t_peer_fails
+#define lnet_fault_want fault_t_want
+#define lnet_fault_gate fault_t_gate
+#define lnet_fault_nid_matches fault_t_nid_matches
 #define lnet_att_hdr fault_t_att_hdr
 #define lnet_ni_by_nid fault_t_ni_by_nid
 #include "paths.h"

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Fault rules as text: the tables of faults.def, parameters read, written and checked. */
+#include "plat.h"
+#include "rule.h"
+
+enum type { NAME_, NID, NIDS, TYPES, PORTALS, OUTCOMES, NUM, TIME, WORD_AT, WORD_WHERE, WORD_WHEN };
+
+static const char *const words_at[] = { "any", "send", "receive", NULL };
+static const char *const words_where[] = { "wire", "memory", "pages", NULL };
+static const char *const words_when[] = { "before", "posted", "completed", NULL };
+static const char *const words_types[] = { "ACK", "PUT", "GET", "REPLY", NULL };
+
+const char *const lnet_rule_states[] = {
+	[LNET_RULE_IS_WAITING] = "waiting",
+	[LNET_RULE_IS_ON] = "on",
+	[LNET_RULE_IS_OFF] = "off",
+	[LNET_RULE_IS_OVER] = "over",
+};
+
+struct param {
+	const char *name;
+	u8 type, size;
+	u16 off;
+	u64 min, max;
+};
+
+static const struct param params[] = {
+#define NAME NAME_
+#define FAULT_PARAM(id, name_, type_, member, min_, max_, text)					\
+	[LNET_RULE_##id] = { name_, type_, (u8)sizeof(((struct lnet_rule *)0)->member),		\
+			     offsetof(struct lnet_rule, member), min_, max_ },
+#define FAULT_KIND(id, ...)
+#include "faults.def"
+#undef FAULT_PARAM
+#undef FAULT_KIND
+#undef NAME
+};
+
+/* Sets of parameters. */
+enum {
+#define FAULT_PARAM(id, ...) P_##id = 1u << LNET_RULE_##id,
+#define FAULT_KIND(id, ...)
+#include "faults.def"
+#undef FAULT_PARAM
+#undef FAULT_KIND
+	P_WHO = P_SOURCE | P_DEST | P_LOCAL,
+	P_WHAT = P_MESSAGE | P_PORTAL,
+	P_CHANCE = P_RATE | P_INTERVAL | P_PERMILLE | P_COUNT | P_SEED,
+	P_PLAN = P_FROM | P_TO | P_PERIOD | P_DUTY,
+};
+
+static const struct kind {
+	const char *name;
+	u8 sides;
+	u32 may, must;
+} kinds[] = {
+#define FAULT_PARAM(id, ...)
+#define FAULT_KIND(id, name_, sides_, may_, must_, text)					\
+	[LNET_RULE_K_##id] = { name_, sides_, P_NAME | (may_), must_ },
+#include "faults.def"
+#undef FAULT_PARAM
+#undef FAULT_KIND
+};
+
+#define fail(err, ...) (scnprintf(err, LNET_RULE_ERR, __VA_ARGS__), -EINVAL)
+
+enum lnet_rule_kind lnet_rule_kind_find(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < LNET_NR_RULE_KINDS && strcmp(kinds[i].name, name); i++)
+		;
+	return i;
+}
+
+const char *lnet_rule_kind_name(enum lnet_rule_kind kind)
+{
+	return kinds[kind].name;
+}
+
+unsigned int lnet_rule_sides(enum lnet_rule_kind kind)
+{
+	return kinds[kind].sides;
+}
+
+bool lnet_rule_may(enum lnet_rule_kind kind, enum lnet_rule_param param)
+{
+	return kinds[kind].may & 1u << param;
+}
+
+const char *lnet_rule_param_name(enum lnet_rule_param param)
+{
+	return params[param].name;
+}
+
+enum lnet_rule_param lnet_rule_param_find(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < LNET_NR_RULE_PARAMS && strcmp(params[i].name, name); i++)
+		;
+	return i;
+}
+
+void lnet_rule_init(struct lnet_rule *r, enum lnet_rule_kind kind)
+{
+	memset(r, 0, sizeof(*r));
+	r->kind = kind;
+	r->src = r->dst = r->local = LNET_NID_ANY;
+	r->duty = 500;
+	r->behind = 1;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static const struct { const char *name; u64 ns; } units[] = {
+	{ "h", 3600 * (u64)NSEC_PER_SEC }, { "m", 60 * (u64)NSEC_PER_SEC }, { "s", NSEC_PER_SEC },
+	{ "ms", NSEC_PER_MSEC }, { "us", NSEC_PER_USEC }, { "ns", 1 },
+};
+
+static void store(const struct param *p, void *at, u64 value)
+{
+	if (p->size == sizeof(u64))
+		*(u64 *)at = value;
+	else
+		*(u32 *)at = (u32)value;
+}
+
+static u64 load(const struct param *p, const void *at)
+{
+	return p->size == sizeof(u64) ? *(const u64 *)at : *(const u32 *)at;
+}
+
+static int set_num(const struct param *p, void *at, const char *text, char *err)
+{
+	unsigned long long value;
+
+	if (kstrtoull(text, 10, &value) || value < p->min || value > p->max)
+		return fail(err, "'%s': '%s' must be a number from %llu to %llu", p->name, text,
+			    (unsigned long long)p->min, (unsigned long long)p->max);
+	store(p, at, value);
+	return 0;
+}
+
+/* The digits that @text begins with; *@text goes behind them. False: none, or too many. */
+static bool digits(const char **text, u64 *value)
+{
+	const char *at = *text;
+
+	for (*value = 0; *at >= '0' && *at <= '9'; at++)
+		if (at - *text == 18)
+			return false;
+		else
+			*value = *value * 10 + (u64)(*at - '0');
+	if (at == *text)
+		return false;
+	*text = at;
+	return true;
+}
+
+static int set_time(const struct param *p, void *at, const char *text, char *err)
+{
+	const char *rest = text;
+	unsigned int i;
+	u64 value, ns;
+
+	if (!digits(&rest, &value))
+		return fail(err, "'%s': '%s' is no time as 300ms or 2s", p->name, text);
+	if (!*rest)
+		return fail(err, "'%s': '%s' has no unit: ns, us, ms, s, m or h", p->name, text);
+	for (i = 0; i < ARRAY_SIZE(units) && strcmp(units[i].name, rest); i++)
+		;
+	if (i == ARRAY_SIZE(units))
+		return fail(err, "'%s': '%s' is no unit: ns, us, ms, s, m or h", p->name, rest);
+	if (check_mul_overflow(value, units[i].ns, &ns) || ns < p->min || ns > p->max)
+		return fail(err, "'%s': '%s' must be from %lluns to %lluh", p->name, text,
+			    (unsigned long long)p->min,
+			    (unsigned long long)div64_u64(p->max, units[0].ns));
+	store(p, at, ns);
+	return 0;
+}
+
+static int word_find(const char *const *words, const char *text)
+{
+	int i;
+
+	for (i = 0; words[i]; i++)
+		if (!strcmp(words[i], text))
+			return i;
+	return -1;
+}
+
+static const char *const *words_of(const struct param *p)
+{
+	if (p->type == WORD_AT)
+		return words_at;
+	return p->type == WORD_WHERE ? words_where : words_when;
+}
+
+static int set_word(const struct param *p, void *at, const char *text, char *err)
+{
+	const char *const *words = words_of(p);
+	int i = word_find(words, text);
+
+	if (i < 0)
+		return fail(err, "'%s': '%s' must be %s, %s or %s", p->name, text, words[0],
+			    words[1], words[2]);
+	*(u8 *)at = (u8)i;
+	return 0;
+}
+
+static int nid_parse(const struct param *p, struct lnet_nid *nid, const char *text, char *err)
+{
+	char buf[LNET_NIDSTR_SIZE + 16];
+	bool net = text[0] == '*' && text[1] == '@';
+
+	scnprintf(buf, sizeof(buf), "%s%s", net ? "255.255.255.255" : "", net ? text + 1 : text);
+	if (strlen(text) >= LNET_NIDSTR_SIZE || lnet_nid_parse_any(nid, buf))
+		return fail(err, "'%s': '%.60s' is no NID, *@net or *", p->name, text);
+	return 0;
+}
+
+static int set_name(const struct param *p, char *at, const char *text, char *err)
+{
+	const char *c;
+
+	for (c = text; (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+		       (*c >= '0' && *c <= '9') || *c == '-' || *c == '_' || *c == '.'; c++)
+		;
+	if (*c || c == text || c - text >= p->size)
+		return fail(err, "'%s': '%.40s' must be up to %d letters, digits, . - _", p->name,
+			    text, p->size - 1);
+	strscpy(at, text, p->size);
+	return 0;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+/* The next of a list with commas. False: none is left, or it is too long. */
+static bool next(const char **list, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	if (!*list)
+		return false;
+	while ((*list)[len] && (*list)[len] != ',')
+		len++;
+	if (len >= size)
+		return false;
+	memcpy(buf, *list, len);
+	buf[len] = 0;
+	*list = (*list)[len] ? *list + len + 1 : NULL;
+	return true;
+}
+
+static int add_nid(const struct param *p, struct lnet_rule_nids *nids, const char *one, char *err)
+{
+	if (nids->nr == LNET_RULE_NIDS)
+		return fail(err, "'%s': more than %u NIDs", p->name, LNET_RULE_NIDS);
+	return nid_parse(p, &nids->nid[nids->nr++], one, err);
+}
+
+static int add_type(const struct param *p, u32 *types, const char *one, char *err)
+{
+	int i = word_find(words_types, one);
+
+	if (i < 0)
+		return fail(err, "'%s': '%s' must be PUT, ACK, GET or REPLY", p->name, one);
+	*types |= 1u << i;
+	return 0;
+}
+
+static int add_portal(const struct param *p, u64 *portals, const char *one, char *err)
+{
+	unsigned int portal;
+
+	if (kstrtouint(one, 10, &portal) || portal > p->max)
+		return fail(err, "'%s': '%s' must be a portal from 0 to 63", p->name, one);
+	*portals |= BIT_ULL(portal);
+	return 0;
+}
+
+static int add_outcome(const struct param *p, u32 *outcomes, const char *one, char *err)
+{
+	unsigned int i;
+
+	for (i = LNET_LOCAL_INTERRUPT; i <= LNET_NETWORK_TIMEOUT; i++)
+		if (!strcmp(lnet_outcomes[i].name, one)) {
+			*outcomes |= 1u << i;
+			return 0;
+		}
+	return fail(err, "'%s': there is no outcome '%s'", p->name, one);
+}
+
+static int add_one(const struct param *p, void *at, const char *one, char *err)
+{
+	if (p->type == NIDS)
+		return add_nid(p, at, one, err);
+	if (p->type == TYPES)
+		return add_type(p, at, one, err);
+	return p->type == PORTALS ? add_portal(p, at, one, err) : add_outcome(p, at, one, err);
+}
+
+static int set_list(const struct param *p, void *at, const char *text, char *err)
+{
+	char one[LNET_NIDSTR_SIZE];
+	int rc = 0;
+
+	memset(at, 0, p->type == NIDS ? sizeof(struct lnet_rule_nids) : p->size);
+	while (!rc && next(&text, one, sizeof(one)))
+		rc = add_one(p, at, one, err);
+	if (!rc && text)
+		return fail(err, "'%s': '%.40s' is too long", p->name, text);
+	return rc;
+}
+
+static int set_value(const struct param *p, void *at, const char *text, char *err)
+{
+	if (p->type >= WORD_AT)
+		return set_word(p, at, text, err);
+	switch (p->type) {
+	case NAME_:
+		return set_name(p, at, text, err);
+	case NID:
+		return nid_parse(p, at, text, err);
+	case NUM:
+		return set_num(p, at, text, err);
+	case TIME:
+		return set_time(p, at, text, err);
+	}
+	return set_list(p, at, text, err);
+}
+
+int lnet_rule_set(struct lnet_rule *r, const char *name, const char *text, char *err)
+{
+	enum lnet_rule_param i = lnet_rule_param_find(name);
+
+	if (i == LNET_NR_RULE_PARAMS)
+		return fail(err, "'%.40s' is no parameter of a fault rule", name);
+	if (!lnet_rule_may(r->kind, i))
+		return fail(err, "'%s' is no parameter of '%s'", name, kinds[r->kind].name);
+	if (r->set & 1u << i)
+		return fail(err, "'%s' is given twice", name);
+	if (strlen(text) > 512)
+		return fail(err, "'%s' is too long", name);
+	r->set |= 1u << i;
+	return set_value(&params[i], (u8 *)r + params[i].off, text, err);
+}
+
+/* ---- what goes together ---------------------------------------------------------------------- */
+
+static bool several(u32 set)
+{
+	return set & (set - 1);
+}
+
+static int check_times(const struct lnet_rule *r, char *err)
+{
+	if (r->set & P_TO && r->to_ns <= r->from_ns)
+		return fail(err, "'to' must be later than 'from'");
+	if (r->set & P_DUTY && !r->period_ns)
+		return fail(err, "'duty' needs 'period'");
+	return 0;
+}
+
+static int check_kind(const struct lnet_rule *r, char *err)
+{
+	switch (r->kind) {
+	case LNET_RULE_K_DEGRADE:
+		if (!r->loss && !r->delay_ns)
+			return fail(err, "'degrade' needs 'loss' or 'delay'");
+		break;
+	case LNET_RULE_K_OUTCOME:
+		if (!r->outcomes && !r->when)
+			return fail(err,
+				    "'outcome' needs 'outcome', or 'when' posted or completed");
+		break;
+	}
+	return 0;
+}
+
+int lnet_rule_check(const struct lnet_rule *r, char *err)
+{
+	u32 missing = kinds[r->kind].must & ~r->set;
+	int rc;
+
+	if (missing)
+		return fail(err, "'%s' needs '%s'", kinds[r->kind].name,
+			    params[__builtin_ctz(missing)].name);
+	if (several(r->set & (P_RATE | P_INTERVAL | P_PERMILLE)))
+		return fail(err, "only one of 'rate', 'interval' and 'permille' makes sense");
+	if (r->portals && r->types && !(r->types & (1u << LNET_MSG_PUT | 1u << LNET_MSG_GET)))
+		return fail(err, "'portal' is of PUT and GET, which 'message' leaves out");
+	rc = check_times(r, err);
+	return rc ? rc : check_kind(r, err);
+}
+
+/* ---- and back -------------------------------------------------------------------------------- */
+
+static void text_time(u64 ns, char *buf, size_t size)
+{
+	unsigned int i = 0;
+
+	while (i + 1 < ARRAY_SIZE(units) && (!ns || div64_u64(ns, units[i].ns) * units[i].ns != ns))
+		i++;
+	scnprintf(buf, size, "%llu%s", (unsigned long long)div64_u64(ns, units[i].ns),
+		  units[i].name);
+}
+
+static const char *text_nid(const struct lnet_nid *nid, char *buf)
+{
+	const char *at;
+
+	if (lnet_nid_is_any(nid))
+		return "*";
+	lnet_nid_str(nid, buf);
+	at = strchr(buf, '@');
+	if (!at || strncmp(buf, "255.255.255.255@", 16))
+		return buf;
+	buf[at - buf - 1] = '*';
+	return at - 1;
+}
+
+static size_t text_nids(const struct lnet_rule_nids *nids, char *buf, size_t size)
+{
+	char nid[LNET_NIDSTR_SIZE];
+	size_t len = 0;
+	unsigned int i;
+
+	for (i = 0; i < nids->nr; i++)
+		len += scnprintf(buf + len, size - len, "%s%s", i ? "," : "",
+				 text_nid(&nids->nid[i], nid));
+	return len;
+}
+
+/* The bits of @set as names; @words NULL: outcomes; numbers: portals. */
+static void text_bits(const struct param *p, u64 set, char *buf, size_t size)
+{
+	size_t len = 0;
+	unsigned int i;
+
+	buf[0] = 0;
+	for (i = 0; i < 64; i++) {
+		if (!(set & BIT_ULL(i)))
+			continue;
+		if (p->type == PORTALS)
+			len += scnprintf(buf + len, size - len, "%s%u", len ? "," : "", i);
+		else
+			len += scnprintf(buf + len, size - len, "%s%s", len ? "," : "",
+					 p->type == TYPES ? words_types[i] : lnet_outcomes[i].name);
+	}
+}
+
+static void text_value(const struct param *p, const void *at, char *buf, size_t size)
+{
+	char nid[LNET_NIDSTR_SIZE];
+
+	if (p->type >= WORD_AT)
+		strscpy(buf, words_of(p)[*(const u8 *)at], size);
+	else if (p->type == NAME_)
+		strscpy(buf, at, size);
+	else if (p->type == NID)
+		strscpy(buf, text_nid(at, nid), size);
+	else if (p->type == NIDS)
+		text_nids(at, buf, size);
+	else if (p->type == TIME)
+		text_time(load(p, at), buf, size);
+	else if (p->type == NUM)
+		scnprintf(buf, size, "%llu", (unsigned long long)load(p, at));
+	else
+		text_bits(p, load(p, at), buf, size);
+}
+
+bool lnet_rule_text(const struct lnet_rule *r, enum lnet_rule_param param, char *buf, size_t size)
+{
+	if (!(r->set & 1u << param))
+		return false;
+	text_value(&params[param], (const u8 *)r + params[param].off, buf, size);
+	return true;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What fault rules do to messages: which of them hit, and what becomes of the message then.
+ *
+ * All rules that hit act together: delays add up; the first that ends the message ends it. A rule
+ * sees a message where it leaves this node and where it arrives, so that the NIDs of a rule say the
+ * direction, and the same rule may be given to both ends.
+ */
+#include "plat.h"
+#include "rule.h"
+#include <lnet/hash.h>
+
+#define PAGE_BYTES 4096U
+#define WIRE_HDR 96U			/* what a message has beside its payload, about */
+#define SLOW_QUEUE_NS ((u64)NSEC_PER_SEC)	/* a slow link drops what would wait longer */
+#define SPOIL_PAGES BIT(31)
+#define MARK_PORTAL 64U			/* requests that may be repeated go there and beyond */
+#define PING_PORTAL 0U
+enum { WHEN_BEFORE, WHEN_POSTED, WHEN_COMPLETED };
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+/* Uniform over 0..@bound - 1. */
+static u32 draw(struct lnet_rule_live *live, u32 bound)
+{
+	live->rng += 0x9e3779b97f4a7c15ULL;
+	return (u32)(((lnet_hash64(live->rng) >> 32) * bound) >> 32);
+}
+
+static u64 draw_ns(struct lnet_rule_live *live, u64 bound_ns)
+{
+	return mul_u64_u64_div_u64(bound_ns, draw(live, U32_MAX), U32_MAX);
+}
+
+static bool chance(struct lnet_rule_live *live, u32 permille)
+{
+	return draw(live, 1000) < permille;
+}
+
+static void rate_open(struct lnet_rule_live *live)
+{
+	live->window_pos = 0;
+	live->window_hit = live->r.rate ? draw(live, live->r.rate) : 0;
+}
+
+void lnet_rule_start(struct lnet_rule_live *live, u64 now_ns)
+{
+	live->added_ns = now_ns;
+	live->rng = lnet_hash64(live->r.seed + 1);
+	live->window_ns = U64_MAX;
+	live->free_ns = 0;
+	rate_open(live);
+}
+
+static bool rate_hits(struct lnet_rule_live *live)
+{
+	bool hit = live->window_pos == live->window_hit;
+
+	if (++live->window_pos == live->r.rate)
+		rate_open(live);
+	return hit;
+}
+
+/* One hit per window at most, at the first match from a random instant on. */
+static bool interval_hits(struct lnet_rule_live *live, u64 now_ns)
+{
+	u64 span_ns = live->r.interval_ns;
+
+	if (live->window_ns == U64_MAX || now_ns - live->window_ns >= span_ns) {
+		u64 past = live->window_ns == U64_MAX ? 0 :
+			div64_u64(now_ns - live->window_ns, span_ns) * span_ns;
+
+		live->window_ns = past ? live->window_ns + past : now_ns;
+		live->hit_ns = live->window_ns + draw_ns(live, span_ns);
+	}
+	if (now_ns < live->hit_ns)
+		return false;
+	live->hit_ns = U64_MAX;
+	return true;
+}
+
+static bool hits(struct lnet_rule_live *live, u64 now_ns)
+{
+	const struct lnet_rule *r = &live->r;
+
+	if (r->rate)
+		return rate_hits(live);
+	if (r->interval_ns)
+		return interval_hits(live, now_ns);
+	if (r->set & 1u << LNET_RULE_PERMILLE)
+		return chance(live, r->permille);
+	return true;
+}
+
+/* ---- matching -------------------------------------------------------------------------------- */
+
+enum lnet_rule_state lnet_rule_state(const struct lnet_rule_live *live, u64 now_ns)
+{
+	const struct lnet_rule *r = &live->r;
+	u64 age_ns = now_ns - min(now_ns, live->added_ns), on_ns, at_ns;
+
+	if ((r->to_ns && age_ns >= r->to_ns) || (r->count && live->info.nr_hit >= r->count))
+		return LNET_RULE_IS_OVER;
+	if (age_ns < r->from_ns)
+		return LNET_RULE_IS_WAITING;
+	if (!r->period_ns)
+		return LNET_RULE_IS_ON;
+	on_ns = mul_u64_u64_div_u64(r->period_ns, r->duty, 1000);
+	at_ns = age_ns - r->from_ns;
+	at_ns -= div64_u64(at_ns, r->period_ns) * r->period_ns;
+	return at_ns < on_ns ? LNET_RULE_IS_ON : LNET_RULE_IS_OFF;
+}
+
+static bool among(const struct lnet_rule_nids *nids, const struct lnet_nid *nid)
+{
+	unsigned int i;
+
+	for (i = 0; i < nids->nr; i++)
+		if (lnet_fault_nid_matches(&nids->nid[i], nid))
+			return true;
+	return false;
+}
+
+static bool between(const struct lnet_rule *r, const struct lnet_hdr *hdr)
+{
+	return (among(&r->left, &hdr->src_nid) && among(&r->right, &hdr->dest_nid)) ||
+	       (among(&r->right, &hdr->src_nid) && among(&r->left, &hdr->dest_nid));
+}
+
+static u32 types_of(const struct lnet_rule *r)
+{
+	if (r->kind == LNET_RULE_K_ACK_TIMEOUT)
+		return 1u << LNET_MSG_ACK;
+	if (r->kind == LNET_RULE_K_REPLY_TIMEOUT)
+		return 1u << LNET_MSG_REPLY;
+	return r->types ? r->types : U32_MAX;
+}
+
+static u32 portal_of(const struct lnet_hdr *hdr)
+{
+	return hdr->type == LNET_MSG_PUT ? hdr->msg.put.ptl_index : hdr->msg.get.ptl_index;
+}
+
+static bool is_request(const struct lnet_hdr *hdr)
+{
+	return hdr->type == LNET_MSG_PUT || hdr->type == LNET_MSG_GET;
+}
+
+static bool matches(const struct lnet_rule *r, const struct lnet_nid *local,
+		    const struct lnet_hdr *hdr)
+{
+	if (hdr->type > LNET_MSG_REPLY || !(types_of(r) & 1u << hdr->type))
+		return false;
+	if (r->portals &&
+	    (!is_request(hdr) || !(r->portals & BIT_ULL(portal_of(hdr) % MARK_PORTAL))))
+		return false;
+	if (r->kind == LNET_RULE_K_PARTITION)
+		return between(r, hdr);
+	return lnet_fault_nid_matches(&r->src, &hdr->src_nid) &&
+	       lnet_fault_nid_matches(&r->dst, &hdr->dest_nid) &&
+	       lnet_fault_nid_matches(&r->local, local);
+}
+
+/*
+ * May it arrive twice? What is marked may, whoever it is for, and a ping does no harm. An answer,
+ * or a request to a stock node, might land twice.
+ */
+static bool may_repeat(const struct lnet_hdr *hdr)
+{
+	return is_request(hdr) &&
+	       (portal_of(hdr) >= MARK_PORTAL ||
+		(hdr->type == LNET_MSG_GET && portal_of(hdr) == PING_PORTAL));
+}
+
+static bool concerns(const struct lnet_rule *r, const struct lnet_hdr *hdr, unsigned int side)
+{
+	unsigned int sides = lnet_rule_sides(r->kind);
+
+	if (r->kind == LNET_RULE_K_CORRUPT)
+		sides = r->where == LNET_SPOIL_WIRE ? LNET_RULE_SEND : LNET_RULE_RECEIVE;
+	if (!(sides & side) || (r->at && !(r->at & side)))
+		return false;
+	if (r->kind == LNET_RULE_K_CORRUPT && !hdr->payload_len)
+		return false;
+	return r->kind != LNET_RULE_K_DUPLICATE || may_repeat(hdr);
+}
+
+/* [lock] */
+static bool is_hit(struct lnet_rule_live *live, const struct lnet_nid *local,
+		   const struct lnet_hdr *hdr, unsigned int side, u64 now_ns)
+{
+	if (!concerns(&live->r, hdr, side) || !matches(&live->r, local, hdr) ||
+	    lnet_rule_state(live, now_ns) != LNET_RULE_IS_ON)
+		return false;
+	live->info.nr_match++;
+	if (!hits(live, now_ns))
+		return false;
+	live->info.nr_hit++;
+	return true;
+}
+
+/* ---- what becomes of it ---------------------------------------------------------------------- */
+
+static void end(struct lnet_fate *fate, enum lnet_outcome how)
+{
+	if (fate->end)
+		return;
+	fate->end = true;
+	fate->how = how;
+}
+
+static u64 hold_ns(struct lnet_rule_live *live)
+{
+	const struct lnet_rule *r = &live->r;
+
+	return r->delay_ns + (r->jitter_ns ? draw_ns(live, r->jitter_ns + 1) : 0);
+}
+
+static void hold(struct lnet_rule_live *live, struct lnet_fate *fate, u64 ns)
+{
+	fate->delay_ns += ns;
+	fate->holder = live->info.id;
+}
+
+/* A bucket of tokens: what is not used in a pause is kept up to the burst. */
+static void slow_down(struct lnet_rule_live *live, struct lnet_fate *fate, u32 bytes, u64 now_ns)
+{
+	const struct lnet_rule *r = &live->r;
+	u64 kept_ns = div64_u64((u64)r->burst * NSEC_PER_SEC, r->bandwidth);
+	u64 from_ns = max(live->free_ns, now_ns - min(now_ns, kept_ns));
+
+	if (from_ns > now_ns + SLOW_QUEUE_NS) {
+		end(fate, LNET_OK);
+		return;
+	}
+	live->free_ns = from_ns + div64_u64((u64)bytes * NSEC_PER_SEC, r->bandwidth);
+	if (live->free_ns > now_ns)
+		hold(live, fate, live->free_ns - now_ns);
+}
+
+static void wear(struct lnet_rule_live *live, struct lnet_fate *fate, u64 now_ns)
+{
+	const struct lnet_rule *r = &live->r;
+	u64 age_ns = min(now_ns - live->added_ns - r->from_ns, r->over_ns);
+	u32 share = (u32)mul_u64_u64_div_u64(age_ns, 1000000, r->over_ns);
+	u64 ns;
+
+	if (draw(live, 1000000) < div_u64((u64)r->loss * share, 1000)) {
+		end(fate, LNET_OK);
+		return;
+	}
+	ns = mul_u64_u64_div_u64(hold_ns(live), share, 1000000);
+	if (ns)
+		hold(live, fate, ns);
+}
+
+static enum lnet_outcome outcome_of(struct lnet_rule_live *live)
+{
+	const struct lnet_rule *r = &live->r;
+	unsigned int how = LNET_LOCAL_INTERRUPT;
+	u32 nth;
+
+	if (r->when == WHEN_COMPLETED)
+		return LNET_CONFIRMED;
+	if (!r->outcomes)
+		return LNET_NETWORK_TIMEOUT;
+	for (nth = draw(live, hweight32(r->outcomes)); how < LNET_NETWORK_TIMEOUT; how++)
+		if ((r->outcomes & 1u << how) && nth-- == 0)
+			break;
+	return how;
+}
+
+static void act(struct lnet_rule_live *live, struct lnet_fate *fate, const struct lnet_hdr *hdr,
+		u64 now_ns)
+{
+	switch (live->r.kind) {
+	case LNET_RULE_K_DELAY:
+		hold(live, fate, hold_ns(live));
+		break;
+	case LNET_RULE_K_DUPLICATE:
+		fate->twice = true;
+		break;
+	case LNET_RULE_K_REORDER:
+		hold(live, fate, live->r.delay_ns);
+		fate->behind = live->r.behind;
+		break;
+	case LNET_RULE_K_CORRUPT:
+		fate->spoil = true;
+		break;
+	case LNET_RULE_K_SLOW:
+		slow_down(live, fate, hdr->payload_len + WIRE_HDR, now_ns);
+		break;
+	case LNET_RULE_K_DEGRADE:
+		wear(live, fate, now_ns);
+		break;
+	case LNET_RULE_K_OUTCOME:
+		end(fate, outcome_of(live));
+		break;
+	default:	/* lost without a word */
+		end(fate, LNET_OK);
+	}
+}
+
+void lnet_rules_send(struct lnet_pass *p, struct lnet_ni *ni, const struct lnet_hdr *hdr,
+		     struct lnet_fate *fate)
+{
+	struct lnet_fault *f = READ_ONCE(p->ln->fault);
+	struct lnet_rule_live *live;
+
+	memset(fate, 0, sizeof(*fate));
+	if (!f || !READ_ONCE(f->more.nr))
+		return;
+	spin_lock(&f->lock);
+	list_for_each_entry(live, &f->more.list, link) {
+		if (!is_hit(live, &ni->nid, hdr, LNET_RULE_SEND, p->now_ns))
+			continue;
+		act(live, fate, hdr, p->now_ns);
+		if (fate->end)
+			break;
+	}
+	spin_unlock(&f->lock);
+	if (fate->end)
+		atomic64_inc(&f->hits[false]);
+	else if (fate->delay_ns)
+		atomic64_inc(&f->hits[true]);
+}
+
+/* ---- what arrives ---------------------------------------------------------------------------- */
+
+/* Where, and that it is: never 0. */
+static u32 spoil_of(struct lnet_rule_live *live)
+{
+	u32 at = 1 + draw(live, BIT(30));
+
+	return live->r.where == LNET_SPOIL_PAGES ? at | SPOIL_PAGES : at;
+}
+
+bool lnet_rules_receive(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+{
+	struct lnet_fault *f = READ_ONCE(p->ln->fault);
+	struct lnet_rule_live *live;
+	bool lost = false;
+
+	if (!f || !READ_ONCE(f->more.nr))
+		return true;
+	spin_lock(&f->lock);
+	list_for_each_entry(live, &f->more.list, link) {
+		if (!is_hit(live, &rx->ni->nid, hdr, LNET_RULE_RECEIVE, p->now_ns))
+			continue;
+		lost = live->r.kind != LNET_RULE_K_CORRUPT;
+		if (lost)
+			break;
+		rx->spoil = spoil_of(live);
+	}
+	spin_unlock(&f->lock);
+	return !lost;
+}
+
+static void flip(const struct lnet_buf *buf, u32 pos, u32 bit)
+{
+	u8 byte;
+
+	lnet_buf_read(buf, pos, &byte, 1);
+	byte ^= 1u << bit % 8;
+	lnet_buf_write(buf, pos, &byte, 1);
+}
+
+/* The first page and the last whole one. */
+static void swap_pages(const struct lnet_buf *buf, u32 len)
+{
+	u32 other = len / PAGE_BYTES * PAGE_BYTES - PAGE_BYTES, at;
+	u8 a[64], b[64];
+
+	for (at = 0; at < PAGE_BYTES; at += sizeof(a)) {
+		lnet_buf_read(buf, at, a, sizeof(a));
+		lnet_buf_read(buf, other + at, b, sizeof(b));
+		lnet_buf_write(buf, at, b, sizeof(b));
+		lnet_buf_write(buf, other + at, a, sizeof(a));
+	}
+}
+
+void lnet_rx_spoil(struct lnet_rx *rx)
+{
+	u32 at = rx->spoil & ~SPOIL_PAGES;
+
+	if (!rx->want)
+		return;
+	if (rx->spoil & SPOIL_PAGES && rx->want >= 2 * PAGE_BYTES)
+		swap_pages(&rx->into, rx->want);
+	else
+		flip(&rx->into, at % rx->want, at >> 8);
+}

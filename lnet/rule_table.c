@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The fault rules of an instance: added, deleted, looked at. */
+#include "plat.h"
+#include "rule.h"
+
+static struct lnet_rule_live *live_create(struct lnet *ln, const struct lnet_rule *r)
+{
+	struct lnet_rule_live *live = kzalloc(sizeof(*live), GFP_KERNEL);
+
+	if (!live)
+		return NULL;
+	live->r = *r;
+	if (!(r->set & 1u << LNET_RULE_SEED) && lnet_rule_may(r->kind, LNET_RULE_SEED)) {
+		/* shown as given, so that what was drawn can be had again */
+		live->r.seed = ln->env->ops->random(ln->env) >> 32;
+		live->r.set |= 1u << LNET_RULE_SEED;
+	}
+	lnet_rule_start(live, ln->env->ops->now_ns(ln->env));
+	return live;
+}
+
+static struct lnet_rule_live *named(struct lnet_rules *rules, const char *name)
+{
+	struct lnet_rule_live *live;
+
+	list_for_each_entry(live, &rules->list, link)
+		if (*name && !strcmp(live->r.name, name))
+			return live;
+	return NULL;
+}
+
+/* [lock] */
+static int table_add(struct lnet *ln, struct lnet_fault *f, struct lnet_rule_live *live)
+{
+	struct lnet_rules *rules = &f->more;
+
+	if (named(rules, live->r.name))
+		return -EEXIST;
+	if (rules->nr == LNET_RULES_MAX)
+		return -ENOSPC;
+	live->info.id = ++rules->last_id;
+	list_add(&live->link, &rules->list);
+	WRITE_ONCE(rules->nr, rules->nr + 1);
+	if (live->r.kind == LNET_RULE_K_REORDER)
+		WRITE_ONCE(rules->nr_reorder, rules->nr_reorder + 1);
+	lnet_fault_gate(ln);
+	return 0;
+}
+
+int lnet_rule_add(struct lnet *ln, const struct lnet_rule *r)
+{
+	struct lnet_rule_live *live = live_create(ln, r);
+	struct lnet_fault *f;
+	int rc = -ENOMEM;
+
+	if (!live)
+		return -ENOMEM;
+	mutex_lock(&ln->cfg_mutex);
+	f = lnet_fault_want(ln);
+	if (f) {
+		spin_lock(&f->lock);
+		rc = table_add(ln, f, live);
+		spin_unlock(&f->lock);
+	}
+	mutex_unlock(&ln->cfg_mutex);
+	if (rc)
+		kfree(live);
+	return rc;
+}
+
+static bool is_meant(const struct lnet_rule_live *live, const struct lnet_rule_which *which)
+{
+	if (which->id && which->id != live->info.id)
+		return false;
+	if (which->kind != LNET_NR_RULE_KINDS && which->kind != live->r.kind)
+		return false;
+	return !which->name[0] || !strcmp(which->name, live->r.name);
+}
+
+/* [lock] */
+static unsigned int take(struct lnet *ln, struct lnet_rules *rules,
+			 const struct lnet_rule_which *which, struct list_head *gone)
+{
+	struct lnet_rule_live *live, *next;
+	unsigned int nr = 0;
+
+	list_for_each_entry_safe(live, next, &rules->list, link) {
+		if (!is_meant(live, which))
+			continue;
+		list_move(&live->link, gone);
+		WRITE_ONCE(rules->nr, rules->nr - 1);
+		if (live->r.kind == LNET_RULE_K_REORDER)
+			WRITE_ONCE(rules->nr_reorder, rules->nr_reorder - 1);
+		nr++;
+	}
+	lnet_fault_gate(ln);
+	return nr;
+}
+
+unsigned int lnet_rule_del(struct lnet *ln, const struct lnet_rule_which *which)
+{
+	struct lnet_fault *f = READ_ONCE(ln->fault_table);
+	struct lnet_rule_live *live, *next;
+	LIST_HEAD(gone);
+	unsigned int nr;
+
+	if (!f)
+		return 0;
+	spin_lock(&f->lock);
+	nr = take(ln, &f->more, which, &gone);
+	spin_unlock(&f->lock);
+	list_for_each_entry_safe(live, next, &gone, link) {
+		lnet_att_release(ln, live->info.id);
+		kfree(live);
+	}
+	return nr;
+}
+
+int lnet_rule_get(struct lnet *ln, u32 id, struct lnet_rule *r, struct lnet_rule_info *info)
+{
+	struct lnet_fault *f = READ_ONCE(ln->fault_table);
+	struct lnet_rule_live *live, *best = NULL;
+
+	if (!f)
+		return -ENOENT;
+	spin_lock(&f->lock);
+	list_for_each_entry(live, &f->more.list, link)
+		if (live->info.id >= id && (!best || live->info.id < best->info.id))
+			best = live;
+	if (best) {
+		*r = best->r;
+		*info = best->info;
+		info->state = lnet_rule_state(best, ln->env->ops->now_ns(ln->env));
+	}
+	spin_unlock(&f->lock);
+	return best ? 0 : -ENOENT;
+}

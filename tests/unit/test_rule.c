@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tests of lnet/rule.c: rules as text, what is refused and with which words, and back. */
+#include "unit.h"
+#include "lnet/rule.h"
+
+/* "kind name=text name=text": the words of the first that is refused, or of the check, or "". */
+static struct lnet_rule rule;
+
+static const char *read_rule(const char *line)
+{
+	static char err[LNET_RULE_ERR];
+	char buf[600], *at = buf, *word;
+	int rc = 0;
+
+	err[0] = 0;
+	snprintf(buf, sizeof(buf), "%s", line);
+	word = strsep(&at, " ");
+	lnet_rule_init(&rule, lnet_rule_kind_find(word));
+	while (!rc && (word = strsep(&at, " "))) {
+		char *value = strchr(word, '=');
+
+		*value++ = 0;
+		rc = lnet_rule_set(&rule, word, value, err);
+	}
+	rc = rc ? rc : lnet_rule_check(&rule, err);
+	CU_ASSERT_EQUAL(rc, err[0] ? -EINVAL : 0);
+	return err;
+}
+
+static const struct { const char *line, *err; } reads[] = {
+	{ "drop", "" },
+	{ "drop permille=1000", "" },
+	{ "drop permille=1001", "'permille': '1001' must be a number from 0 to 1000" },
+	{ "drop permille=-1", "'permille': '-1' must be a number from 0 to 1000" },
+	{ "drop permille=", "'permille': '' must be a number from 0 to 1000" },
+	{ "drop rate=0", "'rate': '0' must be a number from 1 to 4294967295" },
+	{ "drop rate=4294967296", "'rate': '4294967296' must be a number from 1 to 4294967295" },
+	{ "drop rate=2 permille=3",
+	  "only one of 'rate', 'interval' and 'permille' makes sense" },
+	{ "drop rate=2 rate=3", "'rate' is given twice" },
+	{ "drop interval=5", "'interval': '5' has no unit: ns, us, ms, s, m or h" },
+	{ "drop interval=5x", "'interval': 'x' is no unit: ns, us, ms, s, m or h" },
+	{ "drop interval=soon", "'interval': 'soon' is no time as 300ms or 2s" },
+	{ "drop interval=25h", "'interval': '25h' must be from 1ns to 24h" },
+	{ "drop interval=999999999999999999h",
+	  "'interval': '999999999999999999h' must be from 1ns to 24h" },
+	{ "drop interval=9999999999999999999ns",
+	  "'interval': '9999999999999999999ns' is no time as 300ms or 2s" },
+	{ "drop interval=0s", "'interval': '0s' must be from 1ns to 24h" },
+	{ "drop count=0", "'count': '0' must be a number from 1 to 18446744073709551615" },
+	{ "drop seed=18446744073709551615", "" },
+	{ "drop seed=x", "'seed': 'x' must be a number from 0 to 18446744073709551615" },
+	{ "drop source=10.0.0.1@tcp dest=*@tcp1 local_nid=*", "" },
+	{ "drop source=10.0.0.1", "" },		/* on tcp */
+	{ "drop source=10.0.0@tcp", "'source': '10.0.0@tcp' is no NID, *@net or *" },
+	{ "drop dest=*@nonet", "'dest': '*@nonet' is no NID, *@net or *" },
+	{ "drop local_nid=", "'local_nid': '' is no NID, *@net or *" },
+	{ "drop message=PUT,GET portal=0,63", "" },
+	{ "drop message=HELLO", "'message': 'HELLO' must be PUT, ACK, GET or REPLY" },
+	{ "drop message=PUT,", "'message': '' must be PUT, ACK, GET or REPLY" },
+	{ "drop portal=64", "'portal': '64' must be a portal from 0 to 63" },
+	{ "drop portal=1,x", "'portal': 'x' must be a portal from 0 to 63" },
+	{ "drop portal=1 message=ACK", "'portal' is of PUT and GET, which 'message' leaves out" },
+	{ "drop at=here", "'at': 'here' must be any, send or receive" },
+	{ "drop from=2s to=1s", "'to' must be later than 'from'" },
+	{ "drop from=2s to=3s period=10ms duty=100", "" },
+	{ "drop duty=100", "'duty' needs 'period'" },
+	{ "drop period=1ns", "'period': '1ns' must be from 2ns to 24h" },
+	{ "drop duty=1000", "'duty': '1000' must be a number from 1 to 999" },
+	{ "drop delay=1s", "'delay' is no parameter of 'drop'" },
+	{ "drop colour=red", "'colour' is no parameter of a fault rule" },
+	{ "drop name=a-b_c.9", "" },
+	{ "drop name=a/b", "'name': 'a/b' must be up to 31 letters, digits, . - _" },
+	{ "drop name=", "'name': '' must be up to 31 letters, digits, . - _" },
+	{ "drop name=01234567890123456789012345678901",
+	  "'name': '01234567890123456789012345678901' must be up to 31 letters, digits, . - _" },
+	{ "delay", "'delay' needs 'delay'" },
+	{ "delay delay=10ms jitter=5ms", "" },
+	{ "delay delay=0ms", "'delay': '0ms' must be from 1ns to 24h" },
+	{ "delay delay=1s at=send", "'at' is no parameter of 'delay'" },
+	{ "duplicate permille=100", "" },
+	{ "reorder behind=3", "'reorder' needs 'delay'" },
+	{ "reorder behind=3 delay=20ms", "" },
+	{ "reorder behind=1001", "'behind': '1001' must be a number from 1 to 1000" },
+	{ "corrupt where=pages", "" },
+	{ "corrupt where=there", "'where': 'there' must be wire, memory or pages" },
+	{ "cut source=10.0.0.1@tcp to=5s", "" },
+	{ "cut permille=3", "'permille' is no parameter of 'cut'" },
+	{ "partition left=10.0.0.1@tcp", "'partition' needs 'right'" },
+	{ "partition left=10.0.0.1@tcp,10.0.0.2@tcp right=*@tcp", "" },
+	{ "partition left=10.0.0.1@tcp,x right=*@tcp", "'left': 'x' is no NID, *@net or *" },
+	{ "partition left=*,*,*,*,*,*,*,*,* right=*", "'left': more than 8 NIDs" },
+	{ "slow", "'slow' needs 'bandwidth'" },
+	{ "slow bandwidth=1000000 burst=65536", "" },
+	{ "slow bandwidth=999",
+	  "'bandwidth': '999' must be a number from 1000 to 1000000000000" },
+	{ "slow bandwidth=5000 burst=1073741825",
+	  "'burst': '1073741825' must be a number from 0 to 1073741824" },
+	{ "flap", "'flap' needs 'period'" },
+	{ "flap period=100ms duty=250", "" },
+	{ "degrade over=1m", "'degrade' needs 'loss' or 'delay'" },
+	{ "degrade loss=100", "'degrade' needs 'over'" },
+	{ "degrade loss=100 delay=5ms over=1m", "" },
+	{ "degrade loss=1001", "'loss': '1001' must be a number from 0 to 1000" },
+	{ "outcome", "'outcome' needs 'outcome', or 'when' posted or completed" },
+	{ "outcome when=completed", "" },
+	{ "outcome outcome=remote_timeout,local_error when=posted", "" },
+	{ "outcome outcome=ok", "'outcome': there is no outcome 'ok'" },
+	{ "outcome when=never", "'when': 'never' must be before, posted or completed" },
+	{ "ack-timeout permille=500", "" },
+	{ "ack-timeout message=PUT", "'message' is no parameter of 'ack-timeout'" },
+	{ "reply-timeout at=receive count=3", "" },
+};
+
+static void test_read(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(reads); i++) {
+		const char *err = read_rule(reads[i].line);
+
+		if (strcmp(err, reads[i].err))
+			printf("%s: '%s', not '%s'\n", reads[i].line, err, reads[i].err);
+		CU_ASSERT_STRING_EQUAL(err, reads[i].err);
+	}
+	CU_ASSERT_EQUAL(lnet_rule_kind_find("explode"), LNET_NR_RULE_KINDS);
+}
+
+/* Written, read again and written again: the same. */
+static const struct { const char *line, *text; } texts[] = {
+	{ "drop source=10.0.0.1 dest=*@tcp1 permille=5 interval=1500ms",
+	  "source=10.0.0.1@tcp dest=*@tcp1 interval=1500ms permille=5" },
+	{ "drop from=0s to=3600s period=1000000us seed=07", "seed=7 from=0ns to=1h period=1s" },
+	{ "partition right=*,10.0.0.2@tcp left=*@tcp at=send",
+	  "at=send left=*@tcp right=*,10.0.0.2@tcp" },
+	{ "outcome outcome=remote_timeout,local_error message=GET,PUT portal=63,0 when=posted",
+	  "message=PUT,GET portal=0,63 outcome=local_error,remote_timeout when=posted" },
+	{ "corrupt where=memory name=x count=3", "name=x count=3 where=memory" },
+	{ "slow bandwidth=1000 burst=5", "bandwidth=1000 burst=5" },
+};
+
+static void write_rule(char *line, size_t size)
+{
+	char value[512];
+	unsigned int i;
+	size_t len = 0;
+
+	line[0] = 0;
+	for (i = 0; i < LNET_NR_RULE_PARAMS; i++)
+		if (lnet_rule_text(&rule, i, value, sizeof(value)))
+			len += scnprintf(line + len, size - len, "%s%s=%s", len ? " " : "",
+					 lnet_rule_param_name(i), value);
+}
+
+static void test_text(void)
+{
+	char line[600], again[700], kind[32];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		read_rule(texts[i].line);
+		write_rule(line, sizeof(line));
+		CU_ASSERT_STRING_EQUAL(line, texts[i].text);
+		snprintf(kind, sizeof(kind), "%s", lnet_rule_kind_name(rule.kind));
+		snprintf(again, sizeof(again), "%s %s", kind, line);
+		read_rule(again);
+		write_rule(again, sizeof(again));
+		CU_ASSERT_STRING_EQUAL(again, line);
+	}
+}
+
+UNIT_SUITE(rule, { "dbg-005: rules as text, and what is wrong with them", test_read },
+	   { "dbg-005: rules written as they are read", test_text })
