@@ -360,10 +360,23 @@ static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 	return left || d->data;
 }
 
-/* It took the info of another record, and with that its facts. [sh of none] */
-static void handed_over(struct lnet_pass *p, struct lnet_peer *to)
+/*
+ * @to took the info of another record, and with that its facts. If it took the record as well, what
+ * could not be done yet is left to it. [sh of none]
+ */
+static void handed_over(struct lnet_pass *p, struct lnet_peer *from, struct lnet_peer *to,
+			struct lnet_copy *data, u32 len, int err)
 {
+	struct lnet_disc *d = &to->disc;
+
 	lnet_enter(p, to->sh);
+	if (from->deleted && !to->deleted) {
+		d->seq = from->disc.seq;
+		d->size = from->disc.size;
+		d->hash = err ? 0 : lnet_hash_bytes(data->data, len, 1);
+		if (err == -EBUSY)
+			try_again(p, d, data, len);
+	}
 	lnet_disc_step(p, to);
 	lnet_leave(p);
 }
@@ -399,7 +412,7 @@ static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
 	again = merged(p, peer, data, len, err, left);
 	lnet_leave(p);
 	if (to != peer)
-		handed_over(p, to);
+		handed_over(p, peer, to, data, len, err);
 	lnet_peer_put(to);
 	lnet_copy_put(data);
 	return again;

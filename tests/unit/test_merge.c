@@ -246,6 +246,42 @@ static void test_busy(void)
 	}
 }
 
+/*
+ * The info came by a record that is taken in at once, while a third one is busy: what is left to do
+ * is not forgotten with the record that it came by.
+ */
+static void test_busy_third(void)
+{
+	struct lnet_nid a = nid_of('a'), b = nid_of('b'), c = nid_of('c');
+	struct lnet *ln = node_begin(2);
+	struct lnet_peer_ni *pa, *pb, *pc;
+	char after[256];
+	unsigned int i;
+
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+	pa = lnet_peer_ni_get(ln, &a);
+	pb = lnet_peer_ni_get(ln, &b);
+	pc = lnet_peer_ni_get(ln, &c);
+	pc->nr_wait++;			/* somebody waits for a credit */
+	pa->peer->disc.acked = 1000;
+	say(ln, 'b', FULL, "abc");
+	tell(ln, after);
+	UNIT_EQUAL(strcmp(after, "ab* c"), 0, "it is busy");
+	pc->nr_wait--;
+	for (i = 0; i < 100; i++) {
+		node_env.now_ns += NSEC_PER_MSEC;
+		node_work(ln);
+	}
+	tell(ln, after);
+	UNIT_EQUAL(strcmp(after, "abc*"), 0, "joined when it is idle");
+	UNIT_EQUAL(pa->peer->disc.seq, 1, "whose info it is");
+	UNIT_EQUAL(pa->peer->disc.state, DISC_DONE, "nothing is left to do");
+	lnet_peer_ni_put(pa);
+	lnet_peer_ni_put(pb);
+	lnet_peer_ni_put(pc);
+	node_end(ln);
+}
+
 /* As much as an info may list. */
 static void test_many(void)
 {
@@ -288,4 +324,5 @@ UNIT_SUITE(merge,
 	{ "behaviour.md 5.6, 5.8: the conflict table", test_table },
 	{ "behaviour.md 5.6: one info after another", test_sequence },
 	{ "what is busy is not waited for", test_busy },
+	{ "nor forgotten with the record by which the info came", test_busy_third },
 	{ "thousands of NIDs, large ones too", test_many })
