@@ -163,7 +163,8 @@ void lnet_stat_posted(struct lnet_path *path, const struct lnet_op *op, u64 ns)
 
 	if (!s)
 		return;
-	lnet_hist_add(op->type == LNET_OP_PUT && op->tries == 1 ? &s->put_egress : &s->egress, ns);
+	lnet_times_add(op->type == LNET_OP_PUT && op->tries == 1 ? &s->put_egress : &s->egress, ns);
+	lnet_hist_add(&s->sent, ns);
 }
 
 void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_ns)
@@ -173,5 +174,6 @@ void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_
 
 	if (!s)
 		return;
-	lnet_hist_add(op->type == LNET_OP_GET ? &s->get_rtt : &s->put_ack, ns);
+	lnet_times_add(op->type == LNET_OP_GET ? &s->get_rtt : &s->put_ack, ns);
+	lnet_hist_add(&s->answered, ns);
 }

@@ -304,22 +304,22 @@ static void pni_view(const struct lnet_peer_ni *pni, struct lnet_view_pni *v)
 
 #define PATHS_MAX 64	/* shown of one interface: an element must fit in one message */
 
-/* Of what @a and @b have together. */
-static void times_view(const struct lnet_hist *a, const struct lnet_hist *b,
-		       struct lnet_view_times *v)
+/* Of what @a and @b have together, whose buckets are @h. */
+static void times_view(const struct lnet_times *a, const struct lnet_times *b,
+		       const struct lnet_hist *h, struct lnet_view_times *v)
 {
-	struct lnet_hist h;
+	struct lnet_times t;
 
-	lnet_hist_sum(&h, a, b);
-	v->samples = h.count;
-	if (!h.count)
+	lnet_times_sum(&t, a, b);
+	v->samples = t.count;
+	if (!t.count)
 		return;
-	v->min_ns = h.min_ns;
-	v->max_ns = h.max_ns;
-	v->avg_ns = div64_u64(h.sum_ns, h.count);
-	v->median_ns = min(lnet_hist_quantile(&h, 500), h.max_ns);
-	v->p99_ns = min(lnet_hist_quantile(&h, 990), h.max_ns);
-	v->p999_ns = min(lnet_hist_quantile(&h, 999), h.max_ns);
+	v->min_ns = t.min_ns;
+	v->max_ns = t.max_ns;
+	v->avg_ns = div64_u64(t.sum_ns, t.count);
+	v->median_ns = lnet_hist_quantile(h, t.max_ns, 500);
+	v->p99_ns = lnet_hist_quantile(h, t.max_ns, 990);
+	v->p999_ns = lnet_hist_quantile(h, t.max_ns, 999);
 }
 
 static const char *path_state(const struct lnet_path *path)
@@ -346,8 +346,8 @@ static void path_view(const struct lnet_path *path, struct lnet_view_path *v)
 	v->under_way = path->nr_wire;
 	if (!s)
 		return;
-	times_view(&s->put_egress, &s->egress, &v->send);
-	times_view(&s->get_rtt, &s->put_ack, &v->trans);
+	times_view(&s->put_egress, &s->egress, &s->sent, &v->send);
+	times_view(&s->get_rtt, &s->put_ack, &s->answered, &v->trans);
 }
 
 /* Averages over all paths: how long it takes to send to the interface, and to be answered. */

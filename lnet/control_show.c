@@ -23,25 +23,25 @@ int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 
 /* ---- views ----------------------------------------------------------------------------------- */
 
-static void hist_add(const struct lnet_hist *h, u32 *nr, u64 *min_ns, u64 *max_ns, u64 *sum_ns)
+static void times_add(const struct lnet_times *t, u32 *nr, u64 *min_ns, u64 *max_ns, u64 *sum_ns)
 {
-	if (!h->count)
+	if (!t->count)
 		return;
-	*min_ns = *nr ? min(*min_ns, h->min_ns) : h->min_ns;
-	*max_ns = max(*max_ns, h->max_ns);
-	*sum_ns += h->sum_ns;
-	*nr += (u32)h->count;
+	*min_ns = *nr ? min(*min_ns, t->min_ns) : t->min_ns;
+	*max_ns = max(*max_ns, t->max_ns);
+	*sum_ns += t->sum_ns;
+	*nr += (u32)t->count;
 }
 
 /* The averages hold sums until lnet_ctl_stat_done(). */
 void lnet_ctl_stat_add(struct lnet_view_stat *v, const struct lnet_path_stats *st)
 {
-	hist_add(&st->put_egress, &v->put_egress_samples, &v->put_egress_min, &v->put_egress_max,
-		 &v->put_egress_avg);
-	hist_add(&st->get_rtt, &v->get_rtt_samples, &v->get_rtt_min, &v->get_rtt_max,
-		 &v->get_rtt_avg);
-	hist_add(&st->put_ack, &v->put_ack_samples, &v->put_ack_min, &v->put_ack_max,
-		 &v->put_ack_avg);
+	times_add(&st->put_egress, &v->put_egress_samples, &v->put_egress_min, &v->put_egress_max,
+		  &v->put_egress_avg);
+	times_add(&st->get_rtt, &v->get_rtt_samples, &v->get_rtt_min, &v->get_rtt_max,
+		  &v->get_rtt_avg);
+	times_add(&st->put_ack, &v->put_ack_samples, &v->put_ack_min, &v->put_ack_max,
+		  &v->put_ack_avg);
 }
 
 void lnet_ctl_stat_done(struct lnet_view_stat *v)

@@ -497,9 +497,11 @@ enum lnet_verdict lnet_once_open(struct lnet_pass *p, struct lnet_rx *rx,
 	struct lnet_copy *c;
 	struct lnet_op *op;
 
+	rx->answer = lnet_op_take(p->sh);
 	lnet_leave(p);
 	c = lnet_copy_new(LNET_GRANT_SIZE);
-	rx->answer = lnet_op_new();
+	if (!rx->answer)
+		rx->answer = lnet_op_new();
 	lnet_enter_pni(p, rx->from);
 	w = c && rx->answer ? lnet_window_open(p, rx, hdr->msg.get.src_offset) : NULL;
 	if (!w || hdr->msg.get.sink_length < LNET_GRANT_SIZE) {

@@ -256,11 +256,13 @@ bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer);
 void lnet_hedge_earn(struct lnet_shard *sh, struct lnet_peer *peer);	/* [sh] one success */
 
 /* ---- stats.c --------------------------------------------------------------------------------- */
-void lnet_hist_add(struct lnet_hist *h, u64 ns);
+void lnet_times_add(struct lnet_times *t, u64 ns);
 /* @sum becomes both */
-void lnet_hist_sum(struct lnet_hist *sum, const struct lnet_hist *a, const struct lnet_hist *b);
-/* upper edge of the bucket, ns */
-u64 lnet_hist_quantile(const struct lnet_hist *h, unsigned int permille);
+void lnet_times_sum(struct lnet_times *sum, const struct lnet_times *a, const struct lnet_times *b);
+/* a bucket that is full halves all: what is long ago counts less */
+void lnet_hist_add(struct lnet_hist *h, u64 ns);
+/* upper edge of the bucket, ns, at most @max_ns */
+u64 lnet_hist_quantile(const struct lnet_hist *h, u64 max_ns, unsigned int permille);
 u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c);
 void lnet_stats_reset(struct lnet *ln);
 /* ---- tunables.c: names are ours or stock's --------------------------------------------------- */

@@ -293,9 +293,10 @@ static enum lnet_verdict push_begin(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	u32 len = min(rx->payload_len, READ_ONCE(p->ln->disc.push_len));
 
+	rx->answer = rx->wants_ack ? lnet_op_take(p->sh) : NULL;
 	lnet_leave(p);
 	rx->copy = lnet_copy_new(len);
-	if (rx->wants_ack)
+	if (rx->wants_ack && !rx->answer)
 		rx->answer = lnet_op_new();
 	lnet_enter_pni(p, rx->src);
 	if (!rx->copy || (rx->wants_ack && !rx->answer))

@@ -58,21 +58,18 @@ static u64 bucket_end(unsigned int bucket)
 	return (5ULL + (bucket - 1) % 4) << (log - 2);
 }
 
-void lnet_hist_add(struct lnet_hist *h, u64 ns)
+void lnet_times_add(struct lnet_times *t, u64 ns)
 {
-	if (h->count == 0 || ns < h->min_ns)
-		h->min_ns = ns;
-	if (ns > h->max_ns)
-		h->max_ns = ns;
-	h->count++;
-	h->sum_ns += ns;
-	h->bucket[bucket_of(ns)]++;
+	if (t->count == 0 || ns < t->min_ns)
+		t->min_ns = ns;
+	if (ns > t->max_ns)
+		t->max_ns = ns;
+	t->count++;
+	t->sum_ns += ns;
 }
 
-void lnet_hist_sum(struct lnet_hist *sum, const struct lnet_hist *a, const struct lnet_hist *b)
+void lnet_times_sum(struct lnet_times *sum, const struct lnet_times *a, const struct lnet_times *b)
 {
-	unsigned int i;
-
 	if (!a->count)
 		swap(a, b);
 	*sum = *a;
@@ -82,24 +79,41 @@ void lnet_hist_sum(struct lnet_hist *sum, const struct lnet_hist *a, const struc
 	sum->sum_ns += b->sum_ns;
 	sum->min_ns = min(a->min_ns, b->min_ns);
 	sum->max_ns = max(a->max_ns, b->max_ns);
-	for (i = 0; i < LNET_HIST_BUCKETS; i++)
-		sum->bucket[i] += b->bucket[i];
 }
 
-u64 lnet_hist_quantile(const struct lnet_hist *h, unsigned int permille)
+static noinline void halve(struct lnet_hist *h)
 {
-	u64 wanted = div_u64(h->count * min(permille, 1000u) + 999, 1000);
-	u64 seen = 0;
 	unsigned int i;
 
-	if (h->count == 0)
+	for (i = 0; i < LNET_HIST_BUCKETS; i++)
+		h->bucket[i] /= 2;
+}
+
+void lnet_hist_add(struct lnet_hist *h, u64 ns)
+{
+	u16 *bucket = &h->bucket[bucket_of(ns)];
+
+	if (unlikely(*bucket == U16_MAX))
+		halve(h);
+	(*bucket)++;
+}
+
+u64 lnet_hist_quantile(const struct lnet_hist *h, u64 max_ns, unsigned int permille)
+{
+	u64 all = 0, seen = 0, wanted;
+	unsigned int i;
+
+	for (i = 0; i < LNET_HIST_BUCKETS; i++)
+		all += h->bucket[i];
+	wanted = max(div_u64(all * min(permille, 1000u) + 999, 1000), (u64)1);
+	if (all == 0)
 		return 0;
 	for (i = 0; i < LNET_HIST_BUCKETS - 1; i++) {
 		seen += h->bucket[i];
-		if (seen >= max(wanted, (u64)1))
-			return min(bucket_end(i), h->max_ns);
+		if (seen >= wanted)
+			return min(bucket_end(i), max_ns);
 	}
-	return h->max_ns;
+	return max_ns;
 }
 
 /* ---- counters -------------------------------------------------------------------------------- */

@@ -4,7 +4,8 @@
 #define lnet_ni_counter_names stats_ni_counter_names
 #define lnet_pni_counter_names stats_pni_counter_names
 #define lnet_hist_add stats_hist_add
-#define lnet_hist_sum stats_hist_sum
+#define lnet_times_sum stats_times_sum
+#define lnet_times_add stats_times_add
 #define lnet_hist_quantile stats_hist_quantile
 #define lnet_stat_sum stats_stat_sum
 #define lnet_stats_reset stats_stats_reset
@@ -82,59 +83,90 @@ static void test_buckets(void)
 	CU_ASSERT_TRUE(bucket_end(LNET_HIST_BUCKETS - 2) > 6000000000ULL);
 }
 
+struct seen {
+	struct lnet_times t;
+	struct lnet_hist h;
+};
+
+static void see(struct seen *s, u64 ns)
+{
+	lnet_times_add(&s->t, ns);
+	lnet_hist_add(&s->h, ns);
+}
+
+static u64 quantile(const struct seen *s, unsigned int permille)
+{
+	return lnet_hist_quantile(&s->h, s->t.max_ns, permille);
+}
+
 static void test_quantiles(void)
 {
-	struct lnet_hist h = { .count = 0 };
+	struct seen s = { .t.count = 0 };
 	unsigned int i;
 
-	UNIT_EQUAL(lnet_hist_quantile(&h, 500), 0, "empty");
+	UNIT_EQUAL(quantile(&s, 500), 0, "empty");
 	for (i = 1; i <= 1000; i++)
-		lnet_hist_add(&h, i * 1000);
-	UNIT_EQUAL(h.count, 1000, "count");
-	UNIT_EQUAL(h.sum_ns, 500500000, "sum");
-	UNIT_EQUAL(h.min_ns, 1000, "min");
-	UNIT_EQUAL(h.max_ns, 1000000, "max");
-	UNIT_EQUAL(lnet_hist_quantile(&h, 0), 1024, "p0: edge of the first bucket in use");
-	UNIT_EQUAL(lnet_hist_quantile(&h, 500), 524288, "p50: 500 us, in [458752, 524288)");
-	UNIT_EQUAL(lnet_hist_quantile(&h, 990), 1000000,
-		   "p99: edge 1048576, but nothing was larger");
-	UNIT_EQUAL(lnet_hist_quantile(&h, 1000), 1000000, "p100");
-	UNIT_EQUAL(lnet_hist_quantile(&h, 5000), 1000000, "beyond");
-	UNIT_EQUAL(lnet_hist_quantile(&h, 100), 114688, "p10: 100 us, in [98304, 114688)");
-	lnet_hist_add(&h, 60000000000ULL);
-	UNIT_EQUAL(lnet_hist_quantile(&h, 1000), 60000000000LL,
-		   "beyond the last edge: the maximum");
+		see(&s, i * 1000);
+	UNIT_EQUAL(s.t.count, 1000, "count");
+	UNIT_EQUAL(s.t.sum_ns, 500500000, "sum");
+	UNIT_EQUAL(s.t.min_ns, 1000, "min");
+	UNIT_EQUAL(s.t.max_ns, 1000000, "max");
+	UNIT_EQUAL(quantile(&s, 0), 1024, "p0: edge of the first bucket in use");
+	UNIT_EQUAL(quantile(&s, 500), 524288, "p50: 500 us, in [458752, 524288)");
+	UNIT_EQUAL(quantile(&s, 990), 1000000, "p99: edge 1048576, but nothing was larger");
+	UNIT_EQUAL(quantile(&s, 1000), 1000000, "p100");
+	UNIT_EQUAL(quantile(&s, 5000), 1000000, "beyond");
+	UNIT_EQUAL(quantile(&s, 100), 114688, "p10: 100 us, in [98304, 114688)");
+	see(&s, 60000000000ULL);
+	UNIT_EQUAL(quantile(&s, 1000), 60000000000LL, "beyond the last edge: the maximum");
 }
 
 /* One slow message in 1000 is seen at p99.9 only from the second on. */
 static void test_tail(void)
 {
-	struct lnet_hist h = { .count = 0 };
+	struct seen s = { .t.count = 0 };
 	unsigned int i;
 
 	for (i = 0; i < 999; i++)
-		lnet_hist_add(&h, 10000);
-	lnet_hist_add(&h, 50000000);
-	UNIT_EQUAL(lnet_hist_quantile(&h, 999), 10240, "999 of 1000 are below");
-	lnet_hist_add(&h, 50000000);
-	UNIT_EQUAL(lnet_hist_quantile(&h, 999), 50000000, "999 of 1001 are not enough");
-	UNIT_EQUAL(lnet_hist_quantile(&h, 990), 10240, "p99");
+		see(&s, 10000);
+	see(&s, 50000000);
+	UNIT_EQUAL(quantile(&s, 999), 10240, "999 of 1000 are below");
+	see(&s, 50000000);
+	UNIT_EQUAL(quantile(&s, 999), 50000000, "999 of 1001 are not enough");
+	UNIT_EQUAL(quantile(&s, 990), 10240, "p99");
+}
+
+/* Buckets are small: when one is full all are halved, and what they say of the shares stays. */
+static void test_full(void)
+{
+	struct seen s = { .t.count = 0 };
+	unsigned int i;
+
+	for (i = 0; i < 1000000; i++)
+		see(&s, i % 500 ? 10000 : 50000000);
+	UNIT_EQUAL(s.t.count, 1000000, "all are counted");
+	UNIT_EQUAL(quantile(&s, 500), 10240, "p50");
+	UNIT_EQUAL(quantile(&s, 997), 10240, "p99.7");
+	UNIT_EQUAL(quantile(&s, 999), 50000000, "p99.9: two in a thousand are slow");
+	for (i = 0; i < 1000000; i++)
+		see(&s, 1000000);
+	UNIT_EQUAL(quantile(&s, 500), 1048576, "what is long ago counts less");
 }
 
 /* As if all had been added to one. */
 static void test_sum(void)
 {
-	struct lnet_hist a = { .count = 0 }, b = { .count = 0 }, both = { .count = 0 }, sum;
+	struct lnet_times a = { .count = 0 }, b = { .count = 0 }, both = { .count = 0 }, sum;
 	unsigned int i;
 
-	lnet_hist_sum(&sum, &a, &b);
+	lnet_times_sum(&sum, &a, &b);
 	CU_ASSERT_EQUAL(memcmp(&sum, &both, sizeof(sum)), 0);
 	for (i = 0; i < 40; i++) {
-		lnet_hist_add(i % 3 ? &b : &a, 900ULL << i % 13);
-		lnet_hist_add(&both, 900ULL << i % 13);
-		lnet_hist_sum(&sum, &a, &b);
+		lnet_times_add(i % 3 ? &b : &a, 900ULL << i % 13);
+		lnet_times_add(&both, 900ULL << i % 13);
+		lnet_times_sum(&sum, &a, &b);
 		CU_ASSERT_EQUAL(memcmp(&sum, &both, sizeof(sum)), 0);
-		lnet_hist_sum(&sum, &b, &a);
+		lnet_times_sum(&sum, &b, &a);
 		CU_ASSERT_EQUAL(memcmp(&sum, &both, sizeof(sum)), 0);
 	}
 }
@@ -212,6 +244,7 @@ static void test_names(void)
 UNIT_SUITE(stats, { "stt-030: buckets enclose their values", test_buckets },
 	   { "stt-030 stt-035: quantiles of a known distribution", test_quantiles },
 	   { "stt-035: the tail", test_tail },
+	   { "stt-030: a bucket that is full", test_full },
 	   { "the sum of two is as one", test_sum },
 	   { "stt-005 stt-030: sums over shards, reset of all but what exists",
 	     test_sum_and_reset },
