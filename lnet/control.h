@@ -175,6 +175,7 @@ struct lnet_view_path {
 	char nid[LNET_TEXT_MAX], state[16];
 	u64 rtt_ns, rtt_var_ns;
 	u32 under_way;
+	s32 health;			/* of the pair alone */
 	struct lnet_view_times send, trans;
 };
 

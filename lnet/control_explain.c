@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* explain: the path that a request to a peer would take now, why, and when it would be given up. */
 #include "control_cmd.h"
+#include "health.h"
 
 #define NS_PER_US 1000
 
@@ -18,9 +19,10 @@ static const struct lnet_key rank_keys[] = {
 };
 static const struct lnet_table ranks_table = { rank_keys, ARRAY_SIZE(rank_keys) };
 
-enum { C_SOURCE = 1, C_NID, C_ROUTER, C_CHOSEN, C_RANKS };
+enum { C_SOURCE = 1, C_NID, C_ROUTER, C_CHOSEN, C_PAIR, C_SOURCE_H, C_NID_H, C_BLAMED, C_RANKS };
 static const struct lnet_key cand_keys[] = {
 	TEXT("source"), TEXT("nid"), TEXT("router"), { .name = "chosen", .type = LNET_NLT_FLAG },
+	NUM("path health"), NUM("source health"), NUM("nid health"), TEXT("blamed"),
 	NEST("ranks", LNET_NL_MAPPING, ranks_table),
 };
 static const struct lnet_table cand_table = { cand_keys, ARRAY_SIZE(cand_keys) };
@@ -47,6 +49,7 @@ static const struct lnet_table explain_table = { explain_keys, ARRAY_SIZE(explai
 struct cand_view {
 	struct lnet_nid source, nid, router;	/* router: any NID if there is none */
 	bool chosen;
+	int pair, near, far;			/* health of the path alone, and of its ends */
 	s64 rank[LNET_NR_PATH_RANKS];
 };
 
@@ -67,6 +70,9 @@ static void cand_see(struct cand_view *v, const struct lnet_cand *c)
 	v->source = path->ni->nid;
 	v->nid = path->pni->nid;
 	v->router = path->hop == path->pni ? LNET_NID_ANY : path->hop->nid;
+	v->pair = path->health;
+	v->near = atomic_read(&path->ni->health);
+	v->far = path->pni->health;
 	memcpy(v->rank, c->rank, sizeof(v->rank));
 }
 
@@ -165,6 +171,24 @@ static void path_emit(struct lnet_sink *s, unsigned int first_key, const struct 
 	nid_emit(s, first_key + 2, &c->router);
 }
 
+/* Whom failures so far were charged to. */
+static const char *blamed(const struct cand_view *c)
+{
+	if (c->near < LNET_HEALTH_MAX)
+		return c->far < LNET_HEALTH_MAX ? "both" : "source";
+	if (c->far < LNET_HEALTH_MAX)
+		return "nid";
+	return c->pair < LNET_HEALTH_MAX ? "path" : "nobody";
+}
+
+static void health_emit(struct lnet_sink *s, const struct cand_view *c)
+{
+	num_emit(s, C_PAIR, c->pair);
+	num_emit(s, C_SOURCE_H, c->near);
+	num_emit(s, C_NID_H, c->far);
+	s->ops->str(s, C_BLAMED, blamed(c));
+}
+
 static bool cand_emit(struct lnet_sink *s, unsigned int i, const struct cand_view *c)
 {
 	unsigned int r;
@@ -173,6 +197,7 @@ static bool cand_emit(struct lnet_sink *s, unsigned int i, const struct cand_vie
 	path_emit(s, C_SOURCE, c);
 	if (c->chosen)
 		s->ops->num(s, C_CHOSEN, LNET_NLT_FLAG, 1);
+	health_emit(s, c);
 	s->ops->open(s, LNET_OPEN_NEST, C_RANKS);
 	s->ops->open(s, LNET_OPEN_ELEM, 0);
 	for (r = 0; r < LNET_NR_PATH_RANKS; r++)

@@ -344,6 +344,7 @@ static void path_view(const struct lnet_path *path, struct lnet_view_path *v)
 	v->rtt_ns = path->srtt_ns;
 	v->rtt_var_ns = path->rttvar_ns;
 	v->under_way = path->nr_wire;
+	v->health = path->health;
 	if (!s)
 		return;
 	times_view(&s->put_egress, &s->egress, &s->sent, &v->send);

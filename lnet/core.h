@@ -269,12 +269,17 @@ void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);	/* tx.c */
 
 /* ---- NI -------------------------------------------------------------------------------------- */
 
+struct lnet_seen {			/* WRITE_ONCE [sh]; other shards look, too */
+	u64 ns;
+	u32 who;			/* ix of a peer interface; 0: nobody */
+};
 struct lnet_ni_shard {			/* [sh] */
 	s32 credits, min_credits;	/* negative: -n waiters */
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_NI */
 	u32 nr_wait;			/* of them */
 	u32 holds;			/* attempts in WIRE/POSTED, rx in LAND */
 	u64 turn;			/* round robin: lower was used longer ago */
+	struct lnet_seen heard[2], failed[2];	/* the last partners that were or did: blame.c */
 	u64 c[LNET_NR_NI_COUNTERS];
 };
 
@@ -344,11 +349,13 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	struct list_head carry;
 	struct lnet_route *route;	/* that wants it; NULL: direct */
 	u32 ix;				/* bit in op->tried; may be shared beyond LNET_MAX_PATHS */
+	u16 health;			/* 0..1000, of the pair alone */
 	struct list_head asked;		/* attempts in ATT_ASKED, in posting order */
 	u64 srtt_ns, rttvar_ns;		/* 0: not measured */
 	u64 evidence_ns;		/* last proof of life */
 	u64 suspect_ns;			/* since when suspect; 0: not */
 	u64 down_ns;			/* since when the path fails; 0: works */
+	u64 failed_ns;			/* when it last did and was not heard since; 0: blame.c */
 	u64 back_ns;			/* when it last ceased to be suspect or down */
 	u64 lost_ns;			/* when it last lost its connections; 0: never */
 	struct lnet_timer timer;	/* recovery: a pause */
@@ -381,7 +388,7 @@ struct lnet_peer_ni {
 	struct lnet_peer_ni *heir;	/* [nid_lock] counted: new requests go to its peer */
 	struct lnet_shard *sh;		/* re-checked after locking, as peers merge */
 	struct lnet_nid nid;
-	u32 net;
+	u32 net, ix;			/* @ix: unique in the instance, from 1 on */
 	atomic_t refs;
 	/* [sh] from here */
 	u16 health;
@@ -664,7 +671,7 @@ struct lnet {
 	u8 age_left;			/* [cfg] it met some that traffic made */
 	spinlock_t nid_lock;		/* leaf */
 	struct hlist_head *nids;	/* [nid_lock] 1 << nid_bits */
-	u32 nid_bits, nr_nids;
+	u32 nid_bits, nr_nids, pni_ix;	/* @pni_ix: the last one's */
 	void *md_tables;		/* md.c, match.c */
 	spinlock_t slot_lock;		/* leaf */
 	struct lnet_slot *slots;	/* [slot_lock] */

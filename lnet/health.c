@@ -1,39 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Health of interfaces, what raises and lowers it, and the recovery of paths that are not whole.
+ * Health of paths and interfaces: what raises and lowers it.
  *
- * A failure costs the ends that its outcome blames the sensitivity, a success gives back the step.
- * As in stock LNet our own NIDs are never blamed as peers; other than there, a peer's only NID is:
- * it changes no choice, but it is shown and starts the pings that tell when the peer is back.
- *
- * A path is whole while both ends stand at 1000 and it is neither suspect nor down; otherwise it
- * recovers, by pings pinned to it. Slow: one at a time, after each failure a pause of a quarter of
- * the time it has been down, with jitter. Quick, from the first answer on: a few at once, each
- * giving a point to both ends, until both are whole. All pings of a node share one budget. A
- * failed ping lowers the far end until it is at 0, but the near end only once an outage: an NI is
- * not to blame for each second that one of its peers is dead. That NI then heals by its other
- * paths, whose recovery lnet_select() starts when it meets them.
+ * A failure costs its path the sensitivity, and those of the ends that its outcome blames too, if
+ * they are to blame for more than this pair: blame.c. A success gives back the step. As in stock
+ * LNet our own NIDs are never blamed as peers; other than there, a peer's only NID is: it changes
+ * no choice, but it is shown and starts the pings that tell when the peer is back.
  *
  * Of a path through a router the near end and the way to the router are the trunk's business: what
- * a driver says is said of that. The path's own pings go to the far end, while the trunk is well;
- * they, and requests that get no answer though the router lives, blame the far end, unless it was
- * heard another way meanwhile: then the fault is between, which suspicion of the path covers.
+ * a driver says is said of that. Pings of the path itself, and requests that get no answer though
+ * the router lives, are charged to the path, and to the far end if all ways to it agree.
  */
 #include "plat.h"
-#include "core.h"
-
-enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
-
-#define PINGS_AT_ONCE		4	/* quick recovery: under way at one time */
-#define PING_TIMEOUT_MIN_NS	(100 * (u64)NSEC_PER_MSEC)
-#define BUSY_NS			((u64)NSEC_PER_SEC)	/* a path heard of within this is alive */
+#include "health.h"
 
 /* ---- values ---------------------------------------------------------------------------------- */
-
-static u64 clock_of(const struct lnet_shard *sh)
-{
-	return sh->ln->env->ops->now_ns(sh->ln->env);
-}
 
 bool lnet_ni_up(const struct lnet_ni *ni)
 {
@@ -87,17 +68,15 @@ static void pni_change(struct lnet_peer_ni *pni, int by)
 	lnet_trace(health, pni->ln, &pni->nid, was, pni->health);
 }
 
-/* Of the lesser of the ends that the path answers for. */
-static int path_health(const struct lnet_path *path)
+/* Of the pair alone. */
+static void path_change(struct lnet_path *path, int by)
 {
-	if (unlikely(lnet_path_routed(path)))
-		return path->pni->health;
-	return min_t(int, atomic_read(&path->ni->health), path->pni->health);
+	path->health = health_clamp(path->health + by);
 }
 
 bool lnet_path_whole(const struct lnet_path *path)
 {
-	return path_health(path) == LNET_HEALTH_MAX && !path->suspect_ns && !path->down_ns;
+	return lnet_path_health(path) == LNET_HEALTH_MAX && !path->suspect_ns && !path->down_ns;
 }
 
 void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_peer)
@@ -106,6 +85,8 @@ void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_pee
 
 	if (unlikely(atomic_read(&path->ni->health) < LNET_HEALTH_MAX))
 		ni_change(path->ni, step);
+	if (from_peer && unlikely(path->health < LNET_HEALTH_MAX))
+		path_change(path, step);
 	if (from_peer && unlikely(path->pni->health < LNET_HEALTH_MAX))
 		pni_change(path->pni, step);
 	if (from_peer && unlikely(path->hop != path->pni))
@@ -139,29 +120,35 @@ static void count(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outco
 		path->pni->c[counted[how].pni - 1]++;
 }
 
-/* The blame of @how, but for the ends not in @ends. */
-static void fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how, u8 ends)
+void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
+			u8 ends, u64 since_ns)
 {
-	u8 blame = lnet_outcomes[how].blame & ends;
+	bool own = lnet_nid_is_local(sh->ln, &path->pni->nid);
 	int cost = READ_ONCE(sh->ln->tun.health_sensitivity);
+	u8 blame = lnet_outcomes[how].blame & ends;
 
 	static_assert(LNET_BLAME_BOTH == (LNET_BLAME_LOCAL | LNET_BLAME_REMOTE));
 	count(sh, path, how);
-	lnet_trace(fail, path, how, blame);
-	if (path->ni == sh->ln->lo)
+	if (own)
+		blame &= LNET_BLAME_LOCAL;
+	if (path->ni == sh->ln->lo || !blame)
 		return;
+	path_change(path, -cost);
+	blame = lnet_blame(sh, path, how, blame, since_ns);
+	lnet_trace(fail, path, how, blame);
 	if (blame & LNET_BLAME_LOCAL)
 		ni_change(path->ni, -cost);
-	if ((blame & LNET_BLAME_REMOTE) && !lnet_nid_is_local(sh->ln, &path->pni->nid))
+	if (blame & LNET_BLAME_REMOTE)
 		pni_change(path->pni, -cost);
 }
 
-void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how)
+void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
+		      u64 since_ns)
 {
 	lockdep_assert_held(&sh->lock);
 	if (lnet_outcomes[how].blame == LNET_BLAME_NONE || READ_ONCE(sh->ln->stopping))
 		return;
-	fail(sh, path, how, LNET_BLAME_BOTH);
+	lnet_health_charge(sh, path, how, LNET_BLAME_BOTH, since_ns);
 	if (!path->recovering)
 		lnet_path_recover(sh, path);
 }
@@ -169,425 +156,14 @@ void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_o
 void lnet_health_silence(struct lnet_shard *sh, const struct lnet_att *att)
 {
 	struct lnet_path *path = att->path;
+	u64 since_ns = att->posted_ns;
 
 	if (!lnet_path_routed(path))
-		lnet_health_fail(sh, path, lnet_att_silence(att));
-	else if (path->trunk->evidence_ns <= att->posted_ns)
-		lnet_health_fail(sh, path->trunk, LNET_NETWORK_TIMEOUT);
-	else if (path->pni->last_rx_ns <= att->posted_ns)
-		lnet_health_fail(sh, path, LNET_REMOTE_TIMEOUT);
-}
-
-/* ---- recovery -------------------------------------------------------------------------------- */
-
-/* Nobody waits for ever for a peer that has gone for good, least for one that nobody configured. */
-static u64 patience_ns(const struct lnet *ln, const struct lnet_peer *peer)
-{
-	u64 limit_ns = READ_ONCE(ln->tun.recovery_limit), age_ns = READ_ONCE(ln->tun.peer_age);
-
-	if (!peer || peer->configured || !age_ns)
-		return limit_ns;
-	return limit_ns ? min(limit_ns, age_ns) : age_ns;
-}
-
-static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 now_ns)
-{
-	u64 limit_ns = patience_ns(ln, path->pni->peer);
-	u64 heard_ns = max(path->pni->last_rx_ns, path->evidence_ns);
-
-	if (!heard_ns)
-		heard_ns = path->down_ns;
-	return limit_ns && heard_ns && now_ns > heard_ns && now_ns - heard_ns > limit_ns;
-}
-
-static bool link_up(const struct lnet_path *path)
-{
-	return !READ_ONCE(path->ni->fatal) && !READ_ONCE(path->ni->fault_down);
-}
-
-/* The way to the router is seen to first. */
-static bool trunk_is_well(const struct lnet_path *path)
-{
-	return !lnet_path_routed(path) || (!path->trunk->suspect_ns && !path->trunk->down_ns);
-}
-
-/*
- * Without link nothing can pass, here or there; lnet_select() starts anew when it is back, and a
- * peer says when its interface is.
- */
-static bool worth_it(const struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
-{
-	const struct lnet *ln = sh->ln;
-
-	return !lnet_path_whole(path) && path->ni != ln->lo && path->ni->state == NI_ACTIVE &&
-	       link_up(path) && path->pni->said != LNET_SAID_DOWN && trunk_is_well(path) &&
-	       !path->gone && !path->pni->deleted &&
-	       !READ_ONCE(ln->stopping) && !given_up(ln, path, now_ns);
-}
-
-static void recovering_set(struct lnet_path *path, u8 to)
-{
-	if (path->recovering == to)
-		return;
-	path->recovering = to;
-	lnet_trace(path, path);
-}
-
-static void stop(struct lnet_shard *sh, struct lnet_path *path)
-{
-	recovering_set(path, RECOVER_NOT);
-	path->recover_ns = 0;
-	path->pni->next_ping_ns = 0;
-	lnet_timer_cancel(&sh->wheel, &path->timer);
-	lnet_probe_leave(path);
-}
-
-/* As soon as the budget allows. */
-static void ping_soon(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
-{
-	lnet_timer_cancel(&sh->wheel, &path->timer);
-	lnet_probe_join(sh, path, now_ns);
-	path->pni->next_ping_ns = max(sh->probes.budget_ns, now_ns);
-}
-
-static void ping_after(struct lnet_pass *p, struct lnet_path *path, u64 pause_ns)
-{
-	lnet_probe_leave(path);
-	path->pni->next_ping_ns = p->now_ns + pause_ns;
-	lnet_timer_set(&p->sh->wheel, &path->timer, p->now_ns + pause_ns);
-}
-
-static void recover(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
-{
-	if (!worth_it(sh, path, now_ns))
-		return;
-	if (path->recovering == RECOVER_NOT)
-		recovering_set(path, RECOVER_SLOW);
-	if (!path->pinging)
-		ping_soon(sh, path, now_ns);
-}
-
-void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path)
-{
-	lockdep_assert_held(&sh->lock);
-	recover(sh, path, clock_of(sh));
-}
-
-static u64 ping_timeout(const struct lnet *ln, const struct lnet_path *path)
-{
-	u64 retries = max(READ_ONCE(ln->tun.retry_count), (u64)1);
-	u64 most_ns = div64_u64(READ_ONCE(ln->tun.transaction_timeout), retries);
-
-	return min(max(4 * lnet_path_suspect_after(ln, path), PING_TIMEOUT_MIN_NS), most_ns);
-}
-
-/* No more pings under way than points are missing: an NI at 900 takes exactly 100. */
-static unsigned int pings_wanted(const struct lnet *ln, const struct lnet_path *path)
-{
-	u64 step = READ_ONCE(ln->tun.health_step);
-	u64 missing = LNET_HEALTH_MAX - path_health(path);
-	u64 wanted = max(div64_u64(missing + step - 1, step), (u64)1);
-
-	return path->recovering == RECOVER_QUICK ? min(wanted, (u64)PINGS_AT_ONCE) : 1;
-}
-
-static void ping_send(struct lnet_pass *p, struct lnet_path *path)
-{
-	path->pinging++;
-	path->pni->ping_count++;
-	path->pni->next_ping_ns = 0;
-	lnet_count(p->sh, recovery_pings);
-	lnet_ping_path(p, path, ping_timeout(p->ln, path));
-	if (path->recovering == RECOVER_QUICK && path->pinging < pings_wanted(p->ln, path))
-		ping_soon(p->sh, path, p->now_ns);
-}
-
-bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
-{
-	lockdep_assert_held(&p->sh->lock);
-	if (!worth_it(p->sh, path, p->now_ns)) {
-		stop(p->sh, path);
-		return false;
-	}
-	if (path->pinging >= pings_wanted(p->ln, path))
-		return false;			/* lnet_path_ping_done() goes on */
-	ping_send(p, path);
-	return true;
-}
-
-void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path)
-{
-	lockdep_assert_held(&p->sh->lock);
-	ping_soon(p->sh, path, p->now_ns);
-	lnet_probes_run(p);
-}
-
-static bool heard_within(const struct lnet_path *path, u64 now_ns, u64 span_ns)
-{
-	return path->evidence_ns && now_ns - min(now_ns, path->evidence_ns) < span_ns;
-}
-
-/* By a path other than @but, which may be NULL. */
-static bool heard_beside(const struct lnet_peer *peer, const struct lnet_path *but, u64 now_ns)
-{
-	const struct lnet_peer_ni *pni;
-	const struct lnet_path *path;
-
-	list_for_each_entry(pni, &peer->pnis, link)
-		list_for_each_entry(path, &pni->paths, link)
-			if (path != but && heard_within(path, now_ns, BUSY_NS))
-				return true;
-	return false;
-}
-
-bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns)
-{
-	return heard_beside(peer, NULL, now_ns);
-}
-
-/* Another path to the peer is alive: it is talked to, so this one is missed. */
-static bool busy(const struct lnet_path *path, u64 now_ns)
-{
-	return path->pni->peer && heard_beside(path->pni->peer, path, now_ns);
-}
-
-/*
- * Pause after a failed ping: a quarter of the time it is down, within the bounds, 20 % more or
- * less.
- */
-static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
-{
-	const struct lnet_tunables *tun = &p->ln->tun;
-	u64 most_ns = READ_ONCE(tun->max_recovery_ping_interval);
-	u64 ns = READ_ONCE(tun->min_recovery_ping_interval);
-	u32 percent = 80 + (u32)(((p->ln->env->ops->random(p->ln->env) >> 32) * 41) >> 32);
-
-	if (path->down_ns && p->now_ns > path->down_ns)
-		ns = max(ns, (p->now_ns - path->down_ns) / 4);
-	if (busy(path, p->now_ns))
-		most_ns = min(most_ns, READ_ONCE(tun->busy_recovery_ping_interval));
-	return min(div_u64(min(ns, most_ns) * percent, 100), most_ns);
-}
-
-static void ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
-{
-	struct lnet_shard *sh = p->sh;
-
-	path->pni->ping_count = 0;
-	path->recover_ns = 0;
-	lnet_path_alive(sh, path, p->now_ns, rtt_ns);
-	lnet_health_ok(sh, path, true);
-	if (!worth_it(sh, path, p->now_ns)) {
-		stop(sh, path);
-		return;
-	}
-	recovering_set(path, RECOVER_QUICK);
-	ping_soon(sh, path, p->now_ns);
-}
-
-static bool heard_lately(const struct lnet_peer_ni *pni, u64 now_ns)
-{
-	return pni->last_rx_ns && now_ns - min(now_ns, pni->last_rx_ns) < BUSY_NS;
-}
-
-/*
- * Who pays for a ping that failed. With signs of life meanwhile the network works and the peer did
- * not answer; a lost path was paid for by lnet_path_lost(); what was refused is the peer's.
- */
-static void ping_blame(struct lnet_pass *p, struct lnet_path *path, int status, bool alive)
-{
-	u8 ends = path->down_ns ? LNET_BLAME_REMOTE : LNET_BLAME_BOTH;
-
-	if (lnet_path_routed(path)) {
-		if (status == -ETIMEDOUT && !heard_lately(path->pni, p->now_ns))
-			fail(p->sh, path, LNET_REMOTE_TIMEOUT, LNET_BLAME_REMOTE);
-		return;
-	}
-	if (alive)
-		fail(p->sh, path, LNET_REMOTE_TIMEOUT, ends);
-	else if (status == -ETIMEDOUT)
-		fail(p->sh, path, LNET_NETWORK_TIMEOUT, ends);
-	else if (status != -ECONNRESET)
-		fail(p->sh, path, LNET_REMOTE_DROPPED, ends);
-}
-
-static bool is_evidence(int status)
-{
-	return status != -ENOMEM && status != -ECANCELED && status != -ESHUTDOWN;
-}
-
-/* Connections that show life are left alone. */
-static void reset_later(struct lnet_pass *p, struct lnet_path *path)
-{
-	if (path->ni->ops->path_reset && !lnet_path_routed(path) && list_empty(&path->reset) &&
-	    path->ni->state == NI_ACTIVE)
-		list_add_tail(&path->reset, &p->resets);
-}
-
-static void path_down(struct lnet_path *path, u64 now_ns)
-{
-	if (path->down_ns)
-		return;
-	path->down_ns = path->suspect_ns ? path->suspect_ns : now_ns;
-	lnet_trace(path, path);
-}
-
-static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
-{
-	bool alive = heard_within(path, p->now_ns, ping_timeout(p->ln, path));
-
-	if (path->recovering == RECOVER_SLOW &&
-	    (!list_empty(&path->timer.link) || !list_empty(&path->line)))
-		/* one of several of the quick time; the first has said it */
-		return;
-	if (is_evidence(status) && link_up(path)) {
-		ping_blame(p, path, status, alive);
-		path_down(path, p->now_ns);
-		if (!alive)
-			reset_later(p, path);
-	}
-	recovering_set(path, RECOVER_SLOW);
-	path->recover_ns = pause(p, path);
-	ping_after(p, path, path->recover_ns);
-}
-
-void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns)
-{
-	lockdep_assert_held(&p->sh->lock);
-	if (!WARN_ON_ONCE(!path->pinging))
-		path->pinging--;
-	if (READ_ONCE(p->ln->stopping))
-		return;
-	if (status == 0)
-		ping_ok(p, path, rtt_ns);
+		lnet_health_fail(sh, path, lnet_att_silence(att), since_ns);
+	else if (path->trunk->evidence_ns <= since_ns)
+		lnet_health_fail(sh, path->trunk, LNET_NETWORK_TIMEOUT, since_ns);
 	else
-		ping_failed(p, path, status);
-}
-
-/*
- * The list is this thread's, and a path on it is not dropped; off it, its two ends are counted
- * instead.
- */
-void lnet_path_resets(struct lnet_pass *p)
-{
-	struct lnet_path *path;
-	struct lnet_peer_ni *pni;
-	struct lnet_ni *ni;
-
-	while (!list_empty(&p->resets)) {
-		path = list_first_entry(&p->resets, struct lnet_path, reset);
-		ni = path->ni;
-		pni = path->pni;
-		lnet_enter_pni(p, pni);
-		lnet_ni_get(ni);
-		lnet_peer_ni_hold(pni);
-		list_del_init(&path->reset);
-		lnet_leave(p);
-		ni->ops->path_reset(p, ni, pni);
-		lnet_peer_ni_put(pni);
-		lnet_ni_put(ni);
-	}
-}
-
-/* ---- suspicion and signs of life ------------------------------------------------------------- */
-
-u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path)
-{
-	u64 floor_ns = READ_ONCE(ln->tun.hedge_floor);
-
-	if (!path->srtt_ns)
-		return 3 * floor_ns;
-	return max3(floor_ns, path->srtt_ns + 4 * path->rttvar_ns, 2 * path->srtt_ns);
-}
-
-/*
- * The probe goes at once. The connections are left alone until it fails: a pause of the other
- * host's scheduler makes a path suspect, too, and giving up its connections would turn that into
- * failures.
- */
-void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
-{
-	lockdep_assert_held(&p->sh->lock);
-	if (path->suspect_ns || path->ni == p->ln->lo || !READ_ONCE(p->ln->tun.hedge))
-		return;
-	path->suspect_ns = p->now_ns;
-	lnet_trace(path, path);
-	lnet_count(p->sh, suspects);
-	recover(p->sh, path, p->now_ns);
-	if (path->recovering && !path->pinging)
-		lnet_probe_first(p, path);
-}
-
-/* As TCP estimates its round trip (RFC 6298). */
-static void rtt_add(struct lnet_path *path, u64 rtt_ns)
-{
-	if (!path->srtt_ns) {
-		path->srtt_ns = rtt_ns;
-		path->rttvar_ns = rtt_ns / 2;
-		return;
-	}
-	path->rttvar_ns =
-		path->rttvar_ns - path->rttvar_ns / 4 + abs_diff(path->srtt_ns, rtt_ns) / 4;
-	path->srtt_ns = path->srtt_ns - path->srtt_ns / 8 + rtt_ns / 8;
-}
-
-/*
- * What left before the path came back took as long as the silence: that is no round trip (as Karn,
- * for TCP). But a path that is slower now would be suspect for ever; so the first of these counts,
- * as far as it may without the time after which the path is suspect growing to many times as long.
- */
-static void measured(const struct lnet *ln, struct lnet_path *path, u64 now_ns, u64 rtt_ns)
-{
-	u64 after_ns;
-
-	if (likely(now_ns - rtt_ns >= path->back_ns)) {
-		rtt_add(path, rtt_ns);
-	} else if (!path->back_measured) {
-		path->back_measured = true;
-		after_ns = lnet_path_suspect_after(ln, path);
-		rtt_add(path, min(rtt_ns, path->srtt_ns ? 2 * after_ns : after_ns / 3));
-	}
-}
-
-void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, u64 rtt_ns)
-{
-	bool was_down = path->down_ns, was_bad = was_down || path->suspect_ns;
-
-	path->evidence_ns = now_ns;
-	if (unlikely(was_bad)) {
-		path->back_ns = now_ns;
-		path->back_measured = false;
-	}
-	if (rtt_ns)
-		measured(sh->ln, path, now_ns, rtt_ns);
-	if (likely(!was_bad))
-		return;
-	path->suspect_ns = 0;
-	path->down_ns = 0;
-	lnet_trace(path, path);
-	if (was_down)
-		recover(sh, path, now_ns);
-}
-
-/* ---- hedging budget -------------------------------------------------------------------------- */
-
-bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer)
-{
-	s64 burst = READ_ONCE(sh->ln->tun.hedge_burst) * 1000;
-
-	if (peer->hedge_tokens + burst < 1000) {
-		lnet_count(sh, hedges_denied);
-		return false;
-	}
-	peer->hedge_tokens -= 1000;
-	return true;
-}
-
-void lnet_hedge_earn(struct lnet_shard *sh, struct lnet_peer *peer)
-{
-	if (unlikely(peer->hedge_tokens < 0))
-		peer->hedge_tokens =
-			min(peer->hedge_tokens + (s64)READ_ONCE(sh->ln->tun.hedge_budget), (s64)0);
+		lnet_health_fail(sh, path, LNET_REMOTE_TIMEOUT, since_ns);
 }
 
 /* ---- by hand --------------------------------------------------------------------------------- */
@@ -606,18 +182,23 @@ void lnet_peers_walk(struct lnet_pass *p,
 
 struct by_hand {
 	const struct lnet_nid *nid;
-	struct lnet_ni *ni;		/* recover the paths of this NI */
+	struct lnet_ni *ni;		/* only its paths; NULL: all */
 	int value;
 	unsigned int nr;
 };
 
-static void recover_all(struct lnet_pass *p, struct lnet_peer_ni *pni, const struct lnet_ni *ni)
+/* Who says that an end is whole says so of what it was part of. */
+static void follow(struct lnet_pass *p, struct lnet_peer_ni *pni, const struct by_hand *h)
 {
 	struct lnet_path *path;
 
-	list_for_each_entry(path, &pni->paths, link)
-		if (!ni || path->ni == ni)
-			lnet_path_recover(p->sh, path);
+	list_for_each_entry(path, &pni->paths, link) {
+		if (h->ni && path->ni != h->ni)
+			continue;
+		if (h->value == LNET_HEALTH_MAX)
+			path->health = LNET_HEALTH_MAX;
+		lnet_path_recover(p->sh, path);
+	}
 }
 
 static void peer_recover_ni(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
@@ -626,7 +207,7 @@ static void peer_recover_ni(struct lnet_pass *p, struct lnet_peer *peer, void *a
 	struct lnet_peer_ni *pni;
 
 	list_for_each_entry(pni, &peer->pnis, link)
-		recover_all(p, pni, h->ni);
+		follow(p, pni, h);
 }
 
 static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
@@ -640,7 +221,7 @@ static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 		lnet_trace(health, pni->ln, &pni->nid, pni->health, h->value);
 		pni->health = h->value;
 		h->nr++;
-		recover_all(p, pni, NULL);
+		follow(p, pni, h);
 	}
 }
 
@@ -651,8 +232,7 @@ static void ni_set(struct lnet_pass *p, struct lnet_ni *ni, struct by_hand *h)
 	ni_announce(ni, h->value);
 	h->ni = ni;
 	h->nr++;
-	if (h->value < LNET_HEALTH_MAX)
-		lnet_peers_walk(p, peer_recover_ni, h);
+	lnet_peers_walk(p, peer_recover_ni, h);
 }
 
 int lnet_health_set_ni(struct lnet *ln, const struct lnet_nid *nid, int value)

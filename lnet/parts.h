@@ -207,9 +207,10 @@ struct lnet_path *lnet_select_look(struct lnet_shard *sh, struct lnet_select *s,
 unsigned int lnet_rank_best(const struct lnet_cand *c, unsigned int nr, u64 range,
 			    unsigned int *decider);
 
-/* ---- health.c -------------------------------------------------------------------------------- */
-/* [sh] blame, counters, recovery */
-void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how);
+/* ---- health.c, suspect.c, recover.c ---------------------------------------------------------- */
+/* [sh] counters, blame, recovery; @since_ns: from when on nothing was heard of what failed */
+void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
+		      u64 since_ns);
 /* [sh] nothing came of @att */
 void lnet_health_silence(struct lnet_shard *sh, const struct lnet_att *att);
 /* [sh] success; from_peer: the far side answered */
@@ -231,7 +232,7 @@ void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status
  * Nothing if the path is whole.
  */
 void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path);
-/* [sh] both ends at 1000, neither suspect nor down */
+/* [sh] it and both ends at 1000, neither suspect nor down */
 bool lnet_path_whole(const struct lnet_path *path);
 bool lnet_ni_up(const struct lnet_ni *ni);	/* the status that ping infos announce */
 void lnet_ni_announced(struct lnet_ni *ni);	/* any lock: a worker makes them anew */
@@ -589,7 +590,7 @@ void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t);
 void lnet_pass_cancels(struct lnet_pass *p);	/* tx.c: calls ops->cancel for p->cancel */
 void lnet_pass_stops(struct lnet_pass *p);	/* rx.c: calls ops->rx_stop for p->stop */
 void lnet_pass_backs(struct lnet_pass *p);	/* once.c: answers that ended in another shard */
-/* health.c: calls ops->path_reset for p->resets; no lock held */
+/* recover.c: calls ops->path_reset for p->resets; no lock held */
 void lnet_path_resets(struct lnet_pass *p);
 
 #endif

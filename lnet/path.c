@@ -28,6 +28,7 @@ static struct lnet_path *path_alloc(void)
 	INIT_LIST_HEAD(&path->carried);
 	INIT_LIST_HEAD(&path->carry);
 	lnet_timer_init(&path->timer, LNET_TIMER_PATH);
+	path->health = LNET_HEALTH_MAX;
 	return path;
 }
 

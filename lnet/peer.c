@@ -343,6 +343,7 @@ static bool publish(struct lnet *ln, struct lnet_peer_ni *pni)
 	spin_lock(&ln->nid_lock);
 	first = !hash_find(ln, &pni->nid);
 	if (first) {
+		pni->ix = ++ln->pni_ix;
 		hash_add(ln, pni);
 		list_add_tail(&pni->link, &peer->pnis);
 		peer->nr_pnis++;

@@ -22,7 +22,7 @@ void lnet_probe_first(struct lnet_pass *p, struct lnet_path *path);
 void lnet_probe_leave(struct lnet_path *path);	/* [sh] */
 /* [sh] the ping of those whose turn it is, as far as the budget goes */
 void lnet_probes_run(struct lnet_pass *p);
-/* health.c [sh] its turn has come; true: a ping leaves */
+/* recover.c [sh] its turn has come; true: a ping leaves */
 bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path);
 
 #endif

@@ -14,6 +14,7 @@
  */
 #include "plat.h"
 #include "core.h"
+#include "health.h"
 #include "route.h"
 
 #define NUMA_LOCAL	10	/* distances as firmware tables have them */
@@ -144,9 +145,7 @@ static void rank_route(const struct lnet_path *path, s64 *rank)
 	rank[LNET_RANK_route_up] = lnet_route_usable(path);
 	rank[LNET_RANK_gw_priority] = -(s64)route->priority;
 	rank[LNET_RANK_hops] = route->hops > 0 ? -route->hops : -1;
-	rank[LNET_RANK_gw_health] =
-		min_t(s64, atomic_read(&path->ni->health), path->hop->health);
-	rank[LNET_RANK_health] = path->pni->health;
+	rank[LNET_RANK_gw_health] = lnet_path_health(path->trunk);
 	rank[LNET_RANK_turn] -= (s64)path->pni->turn;
 }
 
@@ -166,7 +165,7 @@ static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
 	rank[LNET_RANK_route_up] = 1;
 	rank[LNET_RANK_responsive] = responsive(path);
 	rank[LNET_RANK_direct] = !lnet_path_routed(path);
-	rank[LNET_RANK_health] = min_t(s64, atomic_read(&path->ni->health), path->pni->health);
+	rank[LNET_RANK_health] = lnet_path_health(path);
 	rank[LNET_RANK_priority] = path->policy >> 1;
 	rank[LNET_RANK_preferred] = path->policy & 1;
 	rank[LNET_RANK_gw_priority] = 0;
@@ -288,6 +287,7 @@ static bool whole_better(const struct whole_rank *a, const struct whole_rank *b)
 static bool at_top(const struct lnet_path *path)
 {
 	return rank_link(path) > 0 && !path->suspect_ns && !path->down_ns &&
+	       path->health == LNET_HEALTH_MAX &&
 	       atomic_read(&path->ni->health) == LNET_HEALTH_MAX &&
 	       path->pni->health == LNET_HEALTH_MAX;
 }

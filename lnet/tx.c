@@ -361,7 +361,7 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 
 	/* What a driver says is of the next hop. */
 	if (!(op->flags & LNET_OPF_RECOVERY) || lnet_path_routed(path))
-		lnet_health_fail(p->sh, path->trunk, how);
+		lnet_health_fail(p->sh, path->trunk, how, att->posted_ns);
 	if (att->state == ATT_POSTED && lnet_outcomes[how].delivery == LNET_DELIVERY_NOT)
 		how = LNET_NETWORK_TIMEOUT;	/* whatever became of it, it was posted */
 	lnet_att_move(p, att, ATT_FREE);
@@ -482,7 +482,7 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	nr = own + carried_out(path, epoch);
 	/* A set that dies idle costs nothing: nobody was let down. */
 	if (nr || path->nr_wire || how != LNET_PATH_LOST)
-		lnet_health_fail(p->sh, path, how);
+		lnet_health_fail(p->sh, path, how, path->evidence_ns);
 	if (!nr)
 		return;
 	lnet_count(p->sh, path_lost);

@@ -98,6 +98,41 @@ static void check_window(struct sim_world *w, u32 n, const struct lnet_peer *pee
 			 (unsigned long long)win->floor, (unsigned long long)win->high);
 }
 
+/* Is some fault between just these two? */
+static bool is_cut_off(const struct sim_world *w, u32 a, u32 b)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr_faults; i++) {
+		const struct sim_fault *f = &w->fault[i];
+
+		if (((u32)f->node == a && (u32)f->peer == b) ||
+		    ((u32)f->node == b && (u32)f->peer == a))
+			return true;
+	}
+	return false;
+}
+
+/* No interface of a node has lost health, nor any of peers that it is not cut off from. */
+static void check_ends_whole(struct sim_world *w, u32 n)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_peer *peer;
+	struct lnet_ni *ni;
+	u32 node, rail;
+
+	list_for_each_entry(ni, &w->node[n].ln->nis, link)
+		if (atomic_read(&ni->health) < LNET_HEALTH_MAX)
+			sim_fail(w, "node %u: its interface %u is at %d", n, ni->ix,
+				 atomic_read(&ni->health));
+	list_for_each_entry(peer, &w->node[n].ln->peers, link)
+		list_for_each_entry(pni, &peer->pnis, link)
+			if (pni->health < LNET_HEALTH_MAX &&
+			    sim_nid_where(&pni->nid, &node, &rail) && !is_cut_off(w, n, node))
+				sim_fail(w, "node %u: interface %u of node %u is at %u", n, rail,
+					 node, pni->health);
+}
+
 void sim_check_now(struct sim_world *w)
 {
 	struct lnet_peer *peer;
@@ -108,6 +143,9 @@ void sim_check_now(struct sim_world *w)
 		if (!w->node[n].ln)
 			continue;
 		check_credits(w, n);
+		/* connections that are made for the first time may cross */
+		if (w->scenario->ends_whole && w->now_ns >= SIM_START_NS + w->fault[0].from_ns)
+			check_ends_whole(w, n);
 		list_for_each_entry(peer, &w->node[n].ln->peers, link)
 			check_window(w, n, peer);
 	}

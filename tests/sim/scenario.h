@@ -37,6 +37,7 @@ struct sim_scenario {
 	u64 end_by_ns;			/* of each request, after it was made; 0: any time */
 	u64 end_by_from_ns;		/* not 0: of those made from then on, but for the last */
 	bool calm;			/* nothing is sent twice, no path is suspected */
+	bool ends_whole;		/* faults of pairs lower nobody's health for others */
 	/* requests among the others that are done in time, of those when none is slow */
 	u32 others_permille;
 	struct sim_fault fault[SIM_MAX_FAULTS];

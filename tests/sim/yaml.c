@@ -57,6 +57,7 @@ static const struct key keys[] = {
 	KEY(end_by_ns, "end_by", TIME),
 	KEY(end_by_from_ns, "end_by_from", TIME),
 	KEY(calm, "calm", BOOL),
+	KEY(ends_whole, "ends_whole", BOOL),
 };
 #undef KEY
 

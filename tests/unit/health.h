@@ -44,8 +44,16 @@
 #define lnet_peer_ni_put HEALTH_T(peer_ni_put)
 #define lnet_peer_next HEALTH_T(peer_next)
 #include "paths.h"
+#define lnet_health_charge HEALTH_T(health_charge)
+#define lnet_blame HEALTH_T(blame)
+#define lnet_blame_clear HEALTH_T(blame_clear)
+#define lnet_path_heard_within HEALTH_T(path_heard_within)
+#define lnet_path_recover_at HEALTH_T(path_recover_at)
 #include "lnet/health.c"
+#include "lnet/blame.c"
 #include "lnet/probe.c"
+#include "lnet/recover.c"
+#include "lnet/suspect.c"
 
 #define MS ((u64)NSEC_PER_MSEC)
 #define SEC ((u64)NSEC_PER_SEC)
@@ -140,14 +148,15 @@ static const __maybe_unused struct lnet_lnd_ops lnd = { .name = "unit", .path_re
 static struct world *w;
 static struct lnet_pass pass;
 
-static __maybe_unused void setup(unsigned int nr)
+/* @nr interfaces at either end, each pair on a net of its own, or all on one @net. */
+static __maybe_unused void setup_nets(unsigned int nr, unsigned int net)
 {
 	unsigned int i;
 
 	w = world_create();
 	for (i = 1; i <= nr; i++) {
-		world_ni(w, i)->ops = &lnd;
-		world_pni(w, i);
+		world_ni(w, net ? net : i)->ops = &lnd;
+		world_pni(w, net ? net : i);
 	}
 	world_join(w);
 	lnet_wheel_init(&w->sh.wheel, w->now_ns);
@@ -156,6 +165,11 @@ static __maybe_unused void setup(unsigned int nr)
 	refs = 0;
 	reset_locked = false;
 	memset(&own_nid, 0, sizeof(own_nid));
+}
+
+static __maybe_unused void setup(unsigned int nr)
+{
+	setup_nets(nr, 0);
 }
 
 static __maybe_unused void teardown(void)
@@ -177,7 +191,7 @@ static __maybe_unused void end(void)
 static __maybe_unused void fail_at(unsigned int i, enum lnet_outcome how)
 {
 	begin();
-	lnet_health_fail(&w->sh, &w->path[i], how);
+	lnet_health_fail(&w->sh, &w->path[i], how, w->now_ns);
 	end();
 }
 

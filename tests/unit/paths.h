@@ -118,6 +118,7 @@ static inline struct lnet_peer_ni *world_pni(struct world *w, unsigned int net)
 	struct lnet_peer_ni *pni = &w->pni[w->nr_pni];
 
 	world_nid(&pni->nid, net, 100 + w->nr_pni);
+	pni->ix = w->nr_pni + 1;
 	pni->ln = &w->ln;
 	pni->peer = &w->peer;
 	pni->sh = &w->sh;
@@ -148,6 +149,7 @@ static inline void world_join(struct world *w)
 			INIT_LIST_HEAD(&path->carried);
 			INIT_LIST_HEAD(&path->carry);
 			path->ix = w->nr_path++;
+			path->health = LNET_HEALTH_MAX;
 			INIT_LIST_HEAD(&path->asked);
 			INIT_LIST_HEAD(&path->reset);
 			INIT_LIST_HEAD(&path->line);

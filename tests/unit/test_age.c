@@ -195,7 +195,7 @@ static void test_pings_end(void)
 	pni = get("10.0.0.2@tcp");
 	spin_lock(&ln->shard[0].lock);
 	lnet_health_fail(&ln->shard[0], list_first_entry(&pni->paths, struct lnet_path, link),
-			 LNET_NETWORK_TIMEOUT);
+			 LNET_NETWORK_TIMEOUT, 0);
 	spin_unlock(&ln->shard[0].lock);
 	lnet_peer_ni_put(pni);
 	run(OVER);

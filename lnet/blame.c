@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who is to blame when a path fails: the pair alone, our interface, or the peer's.
+ *
+ * Some failures name the culprit: our driver saw them on our side, or the peer's side answered for
+ * itself. All others show only that a pair does not work, be it for a port of a switch between the
+ * two. An end is charged with such a failure
+ *
+ *  - not if another partner was heard by it since the silence began: it works;
+ *  - if another partner has failed there lately and was not heard since: two agree;
+ *  - if no other partner was heard there lately: nobody else can tell.
+ *
+ * Else it waits for the next partner to fail. Partners of our interface are the interfaces of peers
+ * that it talks to, routers' in place of those behind them; each shard keeps the last two that
+ * were heard and the last two that failed, and all shards' are looked at. Partners of a peer's
+ * interface are our interfaces and the routers that lead to it: its other paths.
+ */
+#include "plat.h"
+#include "health.h"
+
+#define LATELY_NS	(60 * (u64)NSEC_PER_SEC)
+
+/* Of the other partners of an end. */
+struct others {
+	u64 heard_ns;			/* the last time that one was; 0: never */
+	bool failed;			/* one lately, and was not heard since */
+};
+
+/* Failures that say whose they are. */
+static bool names_culprit(const struct lnet_path *path, enum lnet_outcome how)
+{
+	switch (how) {
+	case LNET_LOCAL_INTERRUPT:
+	case LNET_LOCAL_DROPPED:
+	case LNET_LOCAL_ABORTED:
+	case LNET_LOCAL_NO_ROUTE:
+	case LNET_LOCAL_ERROR:
+	case LNET_REMOTE_ERROR:
+		return true;
+	case LNET_REMOTE_TIMEOUT:	/* the way to a router says nothing of what is behind */
+		return !lnet_path_routed(path);
+	default:
+		return false;
+	}
+}
+
+static bool lately(u64 then_ns, u64 now_ns)
+{
+	return then_ns && now_ns - min(now_ns, then_ns) < LATELY_NS;
+}
+
+static bool to_blame(const struct others *o, u64 since_ns, u64 now_ns)
+{
+	if (o->heard_ns > since_ns)
+		return false;
+	return o->failed || !lately(o->heard_ns, now_ns);
+}
+
+/* The latest of the two in @seen that is not @but; 0: never. */
+static u64 last_seen(const struct lnet_seen *seen, u32 but)
+{
+	u64 ns = 0;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		if (READ_ONCE(seen[i].who) != but)
+			ns = max(ns, READ_ONCE(seen[i].ns));
+	return ns;
+}
+
+static bool ni_to_blame(const struct lnet_path *path, u64 since_ns, u64 now_ns)
+{
+	const struct lnet_ni *ni = path->ni;
+	struct others o = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < ni->ln->nr_shards; i++) {
+		o.heard_ns = max(o.heard_ns, last_seen(ni->sh[i].heard, path->hop->ix));
+		o.failed |= lately(last_seen(ni->sh[i].failed, path->hop->ix), now_ns);
+	}
+	return to_blame(&o, since_ns, now_ns);
+}
+
+static bool pni_to_blame(const struct lnet_path *path, u64 since_ns, u64 now_ns)
+{
+	const struct lnet_path *other;
+	struct others o = { 0 };
+
+	list_for_each_entry(other, &path->pni->paths, link) {
+		if (other == path)
+			continue;
+		o.heard_ns = max(o.heard_ns, other->evidence_ns);
+		o.failed |= lately(other->failed_ns, now_ns);
+	}
+	return to_blame(&o, since_ns, now_ns);
+}
+
+static void ni_failed(struct lnet_ni_shard *nis, u32 who, u64 now_ns)
+{
+	struct lnet_seen *failed = nis->failed;
+
+	if (failed[0].who != who) {
+		WRITE_ONCE(failed[1].ns, failed[0].ns);
+		WRITE_ONCE(failed[1].who, failed[0].who);
+		WRITE_ONCE(failed[0].who, who);
+	}
+	WRITE_ONCE(failed[0].ns, now_ns);
+}
+
+u8 lnet_blame(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how, u8 ends,
+	      u64 since_ns)
+{
+	u64 now_ns = sh->ln->env->ops->now_ns(sh->ln->env);
+	bool known = names_culprit(path, how);
+	u8 blame = LNET_BLAME_NONE;
+
+	lockdep_assert_held(&sh->lock);
+	if ((ends & LNET_BLAME_LOCAL) && (known || ni_to_blame(path, since_ns, now_ns)))
+		blame |= LNET_BLAME_LOCAL;
+	if ((ends & LNET_BLAME_REMOTE) && (known || pni_to_blame(path, since_ns, now_ns)))
+		blame |= LNET_BLAME_REMOTE;
+	if (ends & LNET_BLAME_LOCAL)
+		ni_failed(&path->ni->sh[sh->ix], path->hop->ix, now_ns);
+	if (ends & LNET_BLAME_REMOTE)
+		path->failed_ns = now_ns;
+	return blame;
+}
+
+void lnet_blame_clear(struct lnet_shard *sh, struct lnet_path *path)
+{
+	struct lnet_seen *failed = path->ni->sh[sh->ix].failed;
+	unsigned int i;
+
+	path->failed_ns = 0;
+	for (i = 0; i < 2; i++)
+		if (failed[i].who == path->hop->ix)
+			WRITE_ONCE(failed[i].ns, 0);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What health.c, blame.c, recover.c and suspect.c offer each other. All [sh of the path]. */
+#ifndef LNET_HEALTH_H
+#define LNET_HEALTH_H
+
+#include "core.h"
+
+/* ---- health.c -------------------------------------------------------------------------------- */
+/* 0..1000: the least of the pair's own and those of the ends that it answers for */
+static inline int lnet_path_health(const struct lnet_path *path)
+{
+	int least = min_t(int, path->health, path->pni->health);
+
+	if (unlikely(lnet_path_routed(path)))
+		return least;
+	return min_t(int, least, atomic_read(&path->ni->health));
+}
+/* counts, lowers the path, and the ends of those in @ends that @how blames, if blame.c agrees */
+void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
+			u8 ends, u64 since_ns);
+
+/* ---- blame.c --------------------------------------------------------------------------------- */
+/*
+ * Whom of @ends (enum lnet_blame) a failure of @path is to be charged to, beside the path: it was
+ * silent since @since_ns. Remembers it as a witness against them.
+ */
+u8 lnet_blame(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how, u8 ends,
+	      u64 since_ns);
+/* life over @path, which had failed: no witness any more */
+void lnet_blame_clear(struct lnet_shard *sh, struct lnet_path *path);
+
+/* Life over @path: its partner was heard by its NI. Of the last two, so that one is another. */
+static inline void lnet_blame_heard(struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
+{
+	struct lnet_seen *heard = path->ni->sh[sh->ix].heard;
+	u32 who = path->hop->ix;
+
+	if (heard[0].who != who) {
+		WRITE_ONCE(heard[1].ns, heard[0].ns);
+		WRITE_ONCE(heard[1].who, heard[0].who);
+		WRITE_ONCE(heard[0].who, who);
+	}
+	WRITE_ONCE(heard[0].ns, now_ns);
+}
+
+/* ---- recover.c ------------------------------------------------------------------------------- */
+bool lnet_path_heard_within(const struct lnet_path *path, u64 now_ns, u64 span_ns);
+/* lnet_path_recover() at a time that is known */
+void lnet_path_recover_at(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns);
+
+#endif

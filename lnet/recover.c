@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The recovery of paths that are not whole: pings pinned to the pair they test.
+ *
+ * A path is whole while it and both ends stand at 1000 and it is neither suspect nor down;
+ * otherwise it recovers. Slow: one ping at a time, after each failure a pause of a quarter of the
+ * time it has been down, with jitter. Quick, from the first answer on: a few at once, each giving a
+ * point to the path and both ends, until all are whole. All pings of a node share one budget. A
+ * failed ping lowers the path until it is at 0, and the far end if that is to blame, but the near
+ * end only once an outage: an NI is not to blame for each second that one of its peers is dead.
+ * That NI then heals by its other paths, whose recovery lnet_select() starts when it meets them.
+ *
+ * Of a path through a router the near end and the way to the router are the trunk's business. The
+ * path's own pings go to the far end, while the trunk is well.
+ */
+#include "plat.h"
+#include "health.h"
+
+enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
+
+#define PINGS_AT_ONCE		4	/* quick recovery: under way at one time */
+#define PING_TIMEOUT_MIN_NS	(100 * (u64)NSEC_PER_MSEC)
+#define BUSY_NS			((u64)NSEC_PER_SEC)	/* a path heard of within this is alive */
+
+/* Nobody waits for ever for a peer that has gone for good, least for one that nobody configured. */
+static u64 patience_ns(const struct lnet *ln, const struct lnet_peer *peer)
+{
+	u64 limit_ns = READ_ONCE(ln->tun.recovery_limit), age_ns = READ_ONCE(ln->tun.peer_age);
+
+	if (!peer || peer->configured || !age_ns)
+		return limit_ns;
+	return limit_ns ? min(limit_ns, age_ns) : age_ns;
+}
+
+static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 now_ns)
+{
+	u64 limit_ns = patience_ns(ln, path->pni->peer);
+	u64 heard_ns = max(path->pni->last_rx_ns, path->evidence_ns);
+
+	if (!heard_ns)
+		heard_ns = path->down_ns;
+	return limit_ns && heard_ns && now_ns > heard_ns && now_ns - heard_ns > limit_ns;
+}
+
+static bool link_up(const struct lnet_path *path)
+{
+	return !READ_ONCE(path->ni->fatal) && !READ_ONCE(path->ni->fault_down);
+}
+
+/* The way to the router is seen to first. */
+static bool trunk_is_well(const struct lnet_path *path)
+{
+	return !lnet_path_routed(path) || (!path->trunk->suspect_ns && !path->trunk->down_ns);
+}
+
+/*
+ * Without link nothing can pass, here or there; lnet_select() starts anew when it is back, and a
+ * peer says when its interface is.
+ */
+static bool worth_it(const struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
+{
+	const struct lnet *ln = sh->ln;
+
+	return !lnet_path_whole(path) && path->ni != ln->lo && path->ni->state == NI_ACTIVE &&
+	       link_up(path) && path->pni->said != LNET_SAID_DOWN && trunk_is_well(path) &&
+	       !path->gone && !path->pni->deleted &&
+	       !READ_ONCE(ln->stopping) && !given_up(ln, path, now_ns);
+}
+
+static void recovering_set(struct lnet_path *path, u8 to)
+{
+	if (path->recovering == to)
+		return;
+	path->recovering = to;
+	lnet_trace(path, path);
+}
+
+static void stop(struct lnet_shard *sh, struct lnet_path *path)
+{
+	recovering_set(path, RECOVER_NOT);
+	path->recover_ns = 0;
+	path->pni->next_ping_ns = 0;
+	lnet_timer_cancel(&sh->wheel, &path->timer);
+	lnet_probe_leave(path);
+}
+
+/* As soon as the budget allows. */
+static void ping_soon(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
+{
+	lnet_timer_cancel(&sh->wheel, &path->timer);
+	lnet_probe_join(sh, path, now_ns);
+	path->pni->next_ping_ns = max(sh->probes.budget_ns, now_ns);
+}
+
+static void ping_after(struct lnet_pass *p, struct lnet_path *path, u64 pause_ns)
+{
+	lnet_probe_leave(path);
+	path->pni->next_ping_ns = p->now_ns + pause_ns;
+	lnet_timer_set(&p->sh->wheel, &path->timer, p->now_ns + pause_ns);
+}
+
+void lnet_path_recover_at(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
+{
+	if (!worth_it(sh, path, now_ns))
+		return;
+	if (path->recovering == RECOVER_NOT)
+		recovering_set(path, RECOVER_SLOW);
+	if (!path->pinging)
+		ping_soon(sh, path, now_ns);
+}
+
+void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path)
+{
+	lockdep_assert_held(&sh->lock);
+	lnet_path_recover_at(sh, path, sh->ln->env->ops->now_ns(sh->ln->env));
+}
+
+static u64 ping_timeout(const struct lnet *ln, const struct lnet_path *path)
+{
+	u64 retries = max(READ_ONCE(ln->tun.retry_count), (u64)1);
+	u64 most_ns = div64_u64(READ_ONCE(ln->tun.transaction_timeout), retries);
+
+	return min(max(4 * lnet_path_suspect_after(ln, path), PING_TIMEOUT_MIN_NS), most_ns);
+}
+
+/* No more pings under way than points are missing: an NI at 900 takes exactly 100. */
+static unsigned int pings_wanted(const struct lnet *ln, const struct lnet_path *path)
+{
+	u64 step = READ_ONCE(ln->tun.health_step);
+	u64 missing = LNET_HEALTH_MAX - lnet_path_health(path);
+	u64 wanted = max(div64_u64(missing + step - 1, step), (u64)1);
+
+	return path->recovering == RECOVER_QUICK ? min(wanted, (u64)PINGS_AT_ONCE) : 1;
+}
+
+static void ping_send(struct lnet_pass *p, struct lnet_path *path)
+{
+	path->pinging++;
+	path->pni->ping_count++;
+	path->pni->next_ping_ns = 0;
+	lnet_count(p->sh, recovery_pings);
+	lnet_ping_path(p, path, ping_timeout(p->ln, path));
+	if (path->recovering == RECOVER_QUICK && path->pinging < pings_wanted(p->ln, path))
+		ping_soon(p->sh, path, p->now_ns);
+}
+
+bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
+{
+	lockdep_assert_held(&p->sh->lock);
+	if (!worth_it(p->sh, path, p->now_ns)) {
+		stop(p->sh, path);
+		return false;
+	}
+	if (path->pinging >= pings_wanted(p->ln, path))
+		return false;			/* lnet_path_ping_done() goes on */
+	ping_send(p, path);
+	return true;
+}
+
+void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path)
+{
+	lockdep_assert_held(&p->sh->lock);
+	ping_soon(p->sh, path, p->now_ns);
+	lnet_probes_run(p);
+}
+
+bool lnet_path_heard_within(const struct lnet_path *path, u64 now_ns, u64 span_ns)
+{
+	return path->evidence_ns && now_ns - min(now_ns, path->evidence_ns) < span_ns;
+}
+
+/* By a path other than @but, which may be NULL. */
+static bool heard_beside(const struct lnet_peer *peer, const struct lnet_path *but, u64 now_ns)
+{
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *path;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		list_for_each_entry(path, &pni->paths, link)
+			if (path != but && lnet_path_heard_within(path, now_ns, BUSY_NS))
+				return true;
+	return false;
+}
+
+bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns)
+{
+	return heard_beside(peer, NULL, now_ns);
+}
+
+/* Another path to the peer is alive: it is talked to, so this one is missed. */
+static bool busy(const struct lnet_path *path, u64 now_ns)
+{
+	return path->pni->peer && heard_beside(path->pni->peer, path, now_ns);
+}
+
+/*
+ * Pause after a failed ping: a quarter of the time it is down, within the bounds, 20 % more or
+ * less.
+ */
+static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
+{
+	const struct lnet_tunables *tun = &p->ln->tun;
+	u64 most_ns = READ_ONCE(tun->max_recovery_ping_interval);
+	u64 ns = READ_ONCE(tun->min_recovery_ping_interval);
+	u32 percent = 80 + (u32)(((p->ln->env->ops->random(p->ln->env) >> 32) * 41) >> 32);
+
+	if (path->down_ns && p->now_ns > path->down_ns)
+		ns = max(ns, (p->now_ns - path->down_ns) / 4);
+	if (busy(path, p->now_ns))
+		most_ns = min(most_ns, READ_ONCE(tun->busy_recovery_ping_interval));
+	return min(div_u64(min(ns, most_ns) * percent, 100), most_ns);
+}
+
+static void ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
+{
+	struct lnet_shard *sh = p->sh;
+
+	path->pni->ping_count = 0;
+	path->recover_ns = 0;
+	lnet_path_alive(sh, path, p->now_ns, rtt_ns);
+	lnet_health_ok(sh, path, true);
+	if (!worth_it(sh, path, p->now_ns)) {
+		stop(sh, path);
+		return;
+	}
+	recovering_set(path, RECOVER_QUICK);
+	ping_soon(sh, path, p->now_ns);
+}
+
+static bool heard_lately(const struct lnet_peer_ni *pni, u64 now_ns)
+{
+	return pni->last_rx_ns && now_ns - min(now_ns, pni->last_rx_ns) < BUSY_NS;
+}
+
+/*
+ * Who pays for a ping that failed. With signs of life meanwhile the network works and the peer did
+ * not answer; a lost path was paid for by lnet_path_lost(); what was refused is the peer's.
+ */
+static void ping_blame(struct lnet_pass *p, struct lnet_path *path, int status, bool alive)
+{
+	u8 ends = path->down_ns ? LNET_BLAME_REMOTE : LNET_BLAME_BOTH;
+	u64 since_ns = p->now_ns - ping_timeout(p->ln, path);
+
+	if (lnet_path_routed(path)) {
+		if (status == -ETIMEDOUT && !heard_lately(path->pni, p->now_ns))
+			lnet_health_charge(p->sh, path, LNET_REMOTE_TIMEOUT, LNET_BLAME_REMOTE,
+					   since_ns);
+		return;
+	}
+	if (alive)
+		lnet_health_charge(p->sh, path, LNET_REMOTE_TIMEOUT, ends, since_ns);
+	else if (status == -ETIMEDOUT)
+		lnet_health_charge(p->sh, path, LNET_NETWORK_TIMEOUT, ends, since_ns);
+	else if (status != -ECONNRESET)
+		lnet_health_charge(p->sh, path, LNET_REMOTE_DROPPED, ends, since_ns);
+}
+
+static bool is_evidence(int status)
+{
+	return status != -ENOMEM && status != -ECANCELED && status != -ESHUTDOWN;
+}
+
+/* Connections that show life are left alone. */
+static void reset_later(struct lnet_pass *p, struct lnet_path *path)
+{
+	if (path->ni->ops->path_reset && !lnet_path_routed(path) && list_empty(&path->reset) &&
+	    path->ni->state == NI_ACTIVE)
+		list_add_tail(&path->reset, &p->resets);
+}
+
+static void path_down(struct lnet_path *path, u64 now_ns)
+{
+	if (path->down_ns)
+		return;
+	path->down_ns = path->suspect_ns ? path->suspect_ns : now_ns;
+	lnet_trace(path, path);
+}
+
+static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
+{
+	bool alive = lnet_path_heard_within(path, p->now_ns, ping_timeout(p->ln, path));
+
+	if (path->recovering == RECOVER_SLOW &&
+	    (!list_empty(&path->timer.link) || !list_empty(&path->line)))
+		/* one of several of the quick time; the first has said it */
+		return;
+	if (is_evidence(status) && link_up(path)) {
+		ping_blame(p, path, status, alive);
+		path_down(path, p->now_ns);
+		if (!alive)
+			reset_later(p, path);
+	}
+	recovering_set(path, RECOVER_SLOW);
+	path->recover_ns = pause(p, path);
+	ping_after(p, path, path->recover_ns);
+}
+
+void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns)
+{
+	lockdep_assert_held(&p->sh->lock);
+	if (!WARN_ON_ONCE(!path->pinging))
+		path->pinging--;
+	if (READ_ONCE(p->ln->stopping))
+		return;
+	if (status == 0)
+		ping_ok(p, path, rtt_ns);
+	else
+		ping_failed(p, path, status);
+}
+
+/*
+ * The list is this thread's, and a path on it is not dropped; off it, its two ends are counted
+ * instead.
+ */
+void lnet_path_resets(struct lnet_pass *p)
+{
+	struct lnet_path *path;
+	struct lnet_peer_ni *pni;
+	struct lnet_ni *ni;
+
+	while (!list_empty(&p->resets)) {
+		path = list_first_entry(&p->resets, struct lnet_path, reset);
+		ni = path->ni;
+		pni = path->pni;
+		lnet_enter_pni(p, pni);
+		lnet_ni_get(ni);
+		lnet_peer_ni_hold(pni);
+		list_del_init(&path->reset);
+		lnet_leave(p);
+		ni->ops->path_reset(p, ni, pni);
+		lnet_peer_ni_put(pni);
+		lnet_ni_put(ni);
+	}
+}
