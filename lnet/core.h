@@ -7,6 +7,7 @@
 #define LNET_CORE_H
 
 #include "plat.h"
+#include "load.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
@@ -333,6 +334,7 @@ struct lnet_path_stats {		/* allocated at first traffic */
 	struct lnet_times put_egress, egress;
 	struct lnet_times get_rtt, put_ack;	/* request to answer */
 	struct lnet_hist sent, answered;	/* of both of each */
+	struct lnet_load load;
 };
 
 struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */

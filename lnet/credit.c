@@ -124,6 +124,8 @@ static __always_inline void account(struct lnet_att *att, enum lnet_att_state fr
 		ns->min_credits = min(ns->min_credits, ns->credits);
 		account_driver(att, ns, e->driver);
 	}
+	if (to == ATT_FREE && unlikely(att->load))
+		lnet_load_sub(att->path, att, from >= ATT_WIRE);
 }
 
 /* An attempt counts its next hop, unless its operation does so already. */
@@ -297,6 +299,8 @@ void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path 
 	att->deadline_ns = U64_MAX;
 	next_hop_get(att);
 	account(att, ATT_FREE, ATT_WAIT_PEER);
+	if (unlikely(READ_ONCE(p->ln->tun.selection)))
+		lnet_load_add(path, att, p->now_ns);
 	if (may_take(pni->credits, att->cls) && list_empty(&pni->wait[att->cls])) {
 		wait_ni(p, att);
 		return;

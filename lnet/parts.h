@@ -158,7 +158,8 @@ bool lnet_age_full(const struct lnet *ln);	/* no unknown peer is taken in */
 #define PATH_RANKS(RANK)						\
 	RANK(link_up) RANK(route_up) RANK(responsive) RANK(direct)	\
 	RANK(health) RANK(priority) RANK(preferred) RANK(gw_priority)	\
-	RANK(hops) RANK(gw_health) RANK(numa) RANK(credits) RANK(turn)
+	RANK(hops) RANK(gw_health) RANK(due) RANK(numa) RANK(credits)	\
+	RANK(turn)
 enum lnet_path_rank {
 #define RANK(name) LNET_RANK_##name,
 	PATH_RANKS(RANK)
@@ -178,6 +179,7 @@ struct lnet_select {			/* question and answer */
 	u64 tried;			/* paths to avoid while another is left */
 	u64 exclude;			/* paths never to take (a hedge: the one that is suspect) */
 	s32 cpt;			/* of the memory; -1 unknown */
+	u32 bytes;			/* of the request, both ways */
 	/* PUT or GET: sets the sticky NI of a peer that is not multi-rail */
 	u8 request;
 	/* answer */

@@ -155,6 +155,15 @@ static s64 rank_link(const struct lnet_path *path)
 	return !link_up(path) ? -1 : !READ_ONCE(path->ni->drained);
 }
 
+/* Expected time stands still where it is not asked for. */
+static s64 due(const struct lnet_shard *sh, const struct lnet_select *s,
+	       const struct lnet_path *path)
+{
+	if (likely(!READ_ONCE(sh->ln->tun.selection)))
+		return 0;
+	return -(s64)lnet_load_due_ns(path, s->bytes, sh->now_ns);
+}
+
 static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
 		      const struct lnet_path *path, s64 *rank)
 {
@@ -171,6 +180,7 @@ static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
 	rank[LNET_RANK_gw_priority] = 0;
 	rank[LNET_RANK_hops] = 0;
 	rank[LNET_RANK_gw_health] = 0;
+	rank[LNET_RANK_due] = due(sh, s, path);
 	rank[LNET_RANK_numa] = -numa_distance(sh->ln, path->ni->dev_cpt, s->cpt);
 	rank[LNET_RANK_credits] = min(nis->credits, hop->credits);
 	/*
@@ -247,7 +257,7 @@ static void avoid_tried(struct filter *f)
 
 /* The ranks that tell whole paths apart; all others are equal there. */
 struct whole_rank {
-	s64 policy, numa, credits, turn;
+	s64 policy, due, numa, credits, turn;
 };
 
 static struct whole_rank whole_rank(const struct lnet_shard *sh, const struct lnet_select *s,
@@ -258,6 +268,7 @@ static struct whole_rank whole_rank(const struct lnet_shard *sh, const struct ln
 
 	return (struct whole_rank) {
 		.policy = path->policy,
+		.due = due(sh, s, path),
 		.numa = -numa_distance(sh->ln, path->ni->dev_cpt, s->cpt),
 		.credits = min(nis->credits, hop->credits),
 		.turn = -(s64)(nis->turn + hop->turn),
@@ -269,6 +280,8 @@ static enum lnet_path_rank differ_at(const struct whole_rank *a, const struct wh
 {
 	if (unlikely(a->policy != b->policy))
 		return a->policy >> 1 != b->policy >> 1 ? LNET_RANK_priority : LNET_RANK_preferred;
+	if (a->due != b->due)
+		return LNET_RANK_due;
 	if (a->numa != b->numa)
 		return LNET_RANK_numa;
 	return a->credits != b->credits ? LNET_RANK_credits : LNET_RANK_turn;
@@ -278,6 +291,8 @@ static bool whole_better(const struct whole_rank *a, const struct whole_rank *b)
 {
 	if (unlikely(a->policy != b->policy))
 		return a->policy > b->policy;
+	if (a->due != b->due)
+		return a->due > b->due;
 	if (a->numa != b->numa)
 		return a->numa > b->numa;
 	return a->credits != b->credits ? a->credits > b->credits : a->turn > b->turn;
@@ -563,7 +578,8 @@ struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_select s = {
 		.peer = op->peer, .ni = op->src_ni, .tried = op->tried,
-		.cpt = op->md ? op->md->cpt : -1, .request = lnet_op_request(op), .hop = op->via,
+		.cpt = op->md ? op->md->cpt : -1, .bytes = op->len,
+		.request = lnet_op_request(op), .hop = op->via,
 		.pni = op->flags & LNET_OPF_PINNED_DST || !op->peer->mr ? op->dst_pni : NULL,
 	};
 	struct lnet_path *path = NULL;

@@ -149,6 +149,14 @@ static void shard_reset(struct lnet *ln, struct lnet_shard *sh)
 		memset(ni->sh[sh->ix].c, 0, sizeof(ni->sh[sh->ix].c));
 }
 
+/* What is under way stays counted. */
+static void hists_reset(struct lnet_path_stats *s)
+{
+	memset(&s->put_egress, 0,
+	       offsetof(struct lnet_path_stats, load) -
+		       offsetof(struct lnet_path_stats, put_egress));
+}
+
 static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 {
 	struct lnet_peer_ni *pni;
@@ -159,7 +167,7 @@ static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 			memset(pni->c, 0, LNET_NR_PNI_COUNTERS * sizeof(*pni->c));
 		list_for_each_entry(path, &pni->paths, link)
 			if (path->stats)
-				memset(path->stats, 0, sizeof(*path->stats));
+				hists_reset(path->stats);
 	}
 }
 

@@ -173,6 +173,7 @@ static const struct {
 } words[] = {
 	{ "accept", "none", 0 }, { "accept", "secure", 1 }, { "accept", "all", 2 },
 	{ "resend_ambiguous", "certain", 0 }, { "resend_ambiguous", "always", 1 },
+	{ "selection", "order", 0 }, { "selection", "expected-time", 1 },
 	{ "congestion", "system", 0 }, { "congestion", "reno", 1 }, { "congestion", "cubic", 2 },
 	{ NULL, "off", 0 }, { NULL, "on", 1 }, { NULL, "no", 0 }, { NULL, "yes", 1 },
 	{ NULL, "false", 0 }, { NULL, "true", 1 }, { NULL, "disabled", 0 }, { NULL, "enabled", 1 },

@@ -111,6 +111,7 @@ struct lnet_att {
 	/* the core's; outcome: why send() refused it; cls: enum lnet_class */
 	u8 state, outcome, flags, cls;
 	atomic_t given;			/* what the driver said and no pass has processed yet */
+	u32 load;			/* the core's */
 	void *lnd[2];			/* the driver's */
 	struct lnet_path *path;		/* the core's */
 };

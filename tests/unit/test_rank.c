@@ -5,12 +5,19 @@
 #define lnet_select rank_t_select
 #define lnet_select_look rank_t_select_look
 #define lnet_op_choose rank_t_op_choose
+#define lnet_load_due_ns rank_t_load_due_ns
 #define lnet_path_whole rank_t_path_whole
 #define lnet_path_recover rank_t_path_recover
 #include "paths.h"
 #include "lnet/select.c"
 
 static unsigned int nr_recover;
+
+/* Not what load.c says, but one thing per path. */
+u64 rank_t_load_due_ns(const struct lnet_path *path, u32 bytes, u64 now_ns)
+{
+	return path->srtt_ns;
+}
 
 bool rank_t_path_whole(const struct lnet_path *path)
 {
@@ -425,6 +432,9 @@ static struct world *whole_world(u64 seed)
 	}
 	for (i = 0; i < w->nr_path; i++)
 		w->path[i].policy = below(w, 2) ? (s64)below(w, 6) - 4 : 0;
+	w->ln.tun.selection = !below(w, 4);
+	for (i = 0; i < w->nr_path; i++)
+		w->path[i].srtt_ns = below(w, 3);
 	return w;
 }
 
@@ -444,7 +454,7 @@ static unsigned int all_ranked(struct world *w, const struct lnet_select *s, str
 
 static void test_whole(void)
 {
-	unsigned int round, nr, best, decider, by_policy = 0;
+	unsigned int round, nr, best, decider, by_policy = 0, by_due = 0;
 	struct lnet_cand c[WORLD_MAX * WORLD_MAX];
 
 	for (round = 0; round < 20000; round++) {
@@ -461,10 +471,12 @@ static void test_whole(void)
 			UNIT_EQUAL(s.decided_by, decider, "decider");
 			by_policy += decider == LNET_RANK_priority ||
 				     decider == LNET_RANK_preferred;
+			by_due += decider == LNET_RANK_due;
 		}
 		world_destroy(w);
 	}
 	CU_ASSERT(by_policy > 1000);
+	CU_ASSERT(by_due > 500);
 }
 
 /* ---- what would be chosen -------------------------------------------------------------------- */
@@ -554,6 +566,7 @@ static void test_look(void)
 	CU_ASSERT(none > 1000 && none < 50000);
 	CU_ASSERT(deciders[LNET_RANK_link_up] > 1000 && deciders[LNET_RANK_responsive] > 1000);
 	CU_ASSERT(deciders[LNET_RANK_health] > 1000 && deciders[LNET_RANK_priority] > 500);
+	CU_ASSERT(deciders[LNET_RANK_due] > 500);
 	CU_ASSERT(deciders[LNET_RANK_credits] > 500 && deciders[LNET_RANK_turn] > 500);
 }
 

@@ -8,12 +8,18 @@
 #define lnet_select select_select
 #define lnet_select_look select_select_look
 #define lnet_op_choose select_op_choose
+#define lnet_load_due_ns select_load_due_ns
 #define lnet_path_whole select_path_whole
 #define lnet_path_recover select_path_recover
 #include "paths.h"
 #include "lnet/select.c"
 
 static unsigned int nr_recover;
+
+u64 select_load_due_ns(const struct lnet_path *path, u32 bytes, u64 now_ns)
+{
+	return (path->ix + 1) * (u64)(bytes + 1);
+}
 
 bool select_path_whole(const struct lnet_path *path)
 {
@@ -448,6 +454,30 @@ static void test_round_robin(void)
 	world_destroy(w);
 }
 
+/* Where it would be done first, however long another was left alone and whatever its credits. */
+static void test_expected_time(void)
+{
+	struct world *w = world_create();
+	struct lnet_select s = { .peer = &w->peer, .cpt = -1, .request = 1, .bytes = 100 };
+	unsigned int i, nr = 0;
+
+	world_ni(w, 1);
+	world_ni(w, 2);
+	world_pni(w, 1);
+	world_pni(w, 2);
+	world_join(w);
+	w->ni[1]->sh[0].credits = 1000;
+	w->ln.tun.selection = 1;
+	for (i = 0; i < 10; i++)
+		nr += select_locked(w, &s) == &w->path[0];
+	UNIT_EQUAL(nr, 10, "always the fast one");
+	UNIT_EQUAL(s.decided_by, LNET_RANK_due, "by its time");
+	atomic_set(&w->ni[0]->health, LNET_HEALTH_MAX - 1);
+	CU_ASSERT_PTR_EQUAL(select_locked(w, &s), &w->path[1]);
+	UNIT_EQUAL(s.decided_by, LNET_RANK_health, "health comes before");
+	world_destroy(w);
+}
+
 /* Answers go back the way they came; they must not push all requests to one rail. */
 static void test_forced_is_no_turn(void)
 {
@@ -597,6 +627,7 @@ static void test_names(void)
 UNIT_SUITE(select,
 	   { "lnt-030 cfg-020 lnt-040: pairs of interfaces, also on different nets", test_pairs },
 	   { "lnt-030: equal rails take turns", test_round_robin },
+	   { "expected time: where it would be done first", test_expected_time },
 	   { "lnt-030: a path that was not chosen costs nobody its turn", test_forced_is_no_turn },
 	   { "lnt-045: a peer without multi-rail sees one NI, also when sent again", test_sticky },
 	   { "lnt-045: a source that was asked for sticks if none did", test_sticky_from_source },
