@@ -51,6 +51,7 @@ static const struct key keys[] = {
 	KEY(windows_max, "windows_max", NUMBER),
 	KEY(window, "window", NUMBER),
 	KEY(credits, "peer_credits", NUMBER),
+	KEY(expected_time, "expected_time", BOOL),
 	KEY(put_ack, "put_ack", NUMBER),
 	KEY(put, "put", NUMBER),
 	KEY(get, "get", NUMBER),
