@@ -22,9 +22,10 @@ static const struct lnet_ctl_cmd commands[] = {
 	  .next = lnet_ctl_routes_next,
 	  .end = lnet_ctl_routes_end },
 	{ .cmd = LNET_NL_PING,
+	  .tells = LNET_NL_F_CREATE,
 	  .start = lnet_ctl_ping_start,
-	  .next = lnet_ctl_ping_next,
-	  .end = lnet_ctl_ping_end },
+	  .next = lnet_ctl_asks_next,
+	  .end = lnet_ctl_asks_end },
 	{ .cmd = LNET_NL_CPT_OF_NID,
 	  .start = lnet_ctl_cpt_start,
 	  .next = lnet_ctl_cpt_next,
@@ -107,6 +108,13 @@ static const struct lnet_ctl_cmd *command_find(u8 cmd)
 	return NULL;
 }
 
+bool lnet_control_tells(u8 cmd, u16 flags)
+{
+	const struct lnet_ctl_cmd *c = command_find(cmd);
+
+	return c && !is_dump(flags) && !(flags & LNET_NL_F_STAGED) && flags & c->tells;
+}
+
 /* Stock has an errno of its own for that. */
 static bool adds_nets(const struct lnet_ctl_req *req)
 {
@@ -115,10 +123,12 @@ static bool adds_nets(const struct lnet_ctl_req *req)
 
 /* What all requests have in common: a known command, whole attributes, a node that is up. */
 static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			 const struct lnet_ctl_cmd *c, struct lnet_ctl_err *e)
+			 const struct lnet_ctl_cmd *c, bool dump, struct lnet_ctl_err *e)
 {
+	bool told = is_dump(req->flags) || lnet_control_tells(req->cmd, req->flags);
+
 	e->text[0] = 0;
-	if (!c || (is_dump(req->flags) ? !c->next : !c->act))
+	if (!c || told != dump || (dump ? !c->next : !c->act))
 		return lnet_ctl_fail(e, -EOPNOTSUPP, "this node does not have that command yet");
 	if (lnet_req_check(req->attrs, req->len))
 		return lnet_ctl_fail(e, -EINVAL, "the request is malformed");
@@ -143,7 +153,7 @@ int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		    struct lnet_ctl_err *e)
 {
 	const struct lnet_ctl_cmd *c = command_find(req->cmd);
-	int rc = request_check(ctl, req, c, e);
+	int rc = request_check(ctl, req, c, false, e);
 
 	if (rc)
 		return rc;
@@ -158,7 +168,7 @@ int lnet_ctl_carry_out(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {
 	const struct lnet_ctl_cmd *c = command_find(req->cmd);
-	int rc = request_check(ctl, req, c, e);
+	int rc = request_check(ctl, req, c, false, e);
 
 	return rc ? rc : c->act(ctl, req, e);
 }
@@ -173,7 +183,7 @@ int lnet_control_dump_start(struct lnet_control *ctl, const struct lnet_ctl_req 
 			    struct lnet_ctl_dump *d, struct lnet_ctl_err *e)
 {
 	const struct lnet_ctl_cmd *c = command_find(req->cmd);
-	int rc = request_check(ctl, req, c, e);
+	int rc = request_check(ctl, req, c, true, e);
 
 	if (rc)
 		return rc;

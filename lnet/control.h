@@ -396,6 +396,11 @@ struct lnet_ctl_req {
 
 /* Does @cmd with these flags change anything? Then the platform asks who is calling. */
 bool lnet_control_changes(u8 cmd, u16 flags);
+/*
+ * Is the request no dump, but is answered as one? Then it is carried out as one, from
+ * lnet_control_dump_start() on, and the verdict of a change follows the end of the dump.
+ */
+bool lnet_control_tells(u8 cmd, u16 flags);
 /* Does @req change the configuration that an export has, fault rules aside? */
 bool lnet_control_configures(const struct lnet_ctl_req *req);
 /* Bytes of requests that @req, a commit, carries out; else its own. */

@@ -9,6 +9,7 @@
 struct lnet_ctl_cmd {
 	u8 cmd;
 	bool down;		/* answers although the node is not configured */
+	u16 tells;		/* a change with one of these flags answers as a dump does */
 	/*
 	 * Each NULL if the command has no such form. Contracts: lnet_control_do() and
 	 * lnet_control_dump_*().
@@ -84,11 +85,12 @@ int lnet_ctl_peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 			 struct lnet_ctl_err *e);
 int lnet_ctl_peers_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_peers_end(struct lnet_ctl_dump *d);
+/* control_ask.c: ping and discover */
+int lnet_ctl_asks_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+void lnet_ctl_asks_end(struct lnet_ctl_dump *d);
 /* control_ping.c */
 int lnet_ctl_ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e);
-int lnet_ctl_ping_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-void lnet_ctl_ping_end(struct lnet_ctl_dump *d);
 int lnet_ctl_cpt_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e);
 int lnet_ctl_cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);

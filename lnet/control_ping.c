@@ -1,66 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * ping: several nodes at once, each answer or failure told. And where the NIDs of a node are
- * handled.
- */
-#include "control_cmd.h"
+/* ping; and where the NIDs of a node are handled. */
+#include "control_ask.h"
 
-#define PING_NIDS_MAX	LNET_CTL_NIDS_MAX	/* told of one node */
 #define PING_MS_MAX	180000
-
-struct ping_set;
-
-struct ping {
-	struct ping_set *set;
-	struct lnet_ctl_target to;
-	struct lnet_nid primary;
-	int status;			/* 1: under way */
-	bool mr;
-	unsigned int nr_nids;
-	struct lnet_nid *nids;		/* of the answer */
-};
-
-/*
- * Lives until the dump and every ping have let go of it: a client may leave before the answers
- * come.
- */
-struct ping_set {
-	struct lnet_control *ctl;
-	spinlock_t lock;
-	unsigned int nr, nr_open;	/* nr_open [lock] */
-	bool left;			/* [lock] the dump is gone */
-	struct ping ping[];
-};
-
-static void set_free(struct ping_set *set)
-{
-	unsigned int i;
-
-	for (i = 0; i < set->nr; i++)
-		kfree(set->ping[i].nids);
-	kvfree(set);
-}
 
 /* ---- the answer: runs like a handler --------------------------------------------------------- */
 
-static int read_info(struct ping *ping, const u8 *info, u32 len)
+static int read_info(struct lnet_ctl_ask *ask, const u8 *info, u32 len)
 {
-	struct lnet_pinginfo_ni *nis = kcalloc(PING_NIDS_MAX, sizeof(*nis), GFP_NOFS);
+	struct lnet_pinginfo_ni *nis = kcalloc(LNET_CTL_NIDS_MAX, sizeof(*nis), GFP_NOFS);
 	struct lnet_pinginfo pi;
 	unsigned int i;
-	int rc = nis ? lnet_pinginfo_decode(&pi, info, len, nis, PING_NIDS_MAX) : -ENOMEM;
+	int rc = nis ? lnet_pinginfo_decode(&pi, info, len, nis, LNET_CTL_NIDS_MAX) : -ENOMEM;
 
 	if (rc == -EMSGSIZE || rc == -ENOBUFS)
 		rc = 0;		/* as many as came */
 	if (!rc)
-		ping->nids = kcalloc(pi.nr + 1, sizeof(*ping->nids), GFP_NOFS);
-	if (!rc && !ping->nids)
+		ask->nids = kvcalloc(pi.nr + 1, sizeof(*ask->nids), GFP_NOFS);
+	if (!rc && !ask->nids)
 		rc = -ENOMEM;
 	for (i = 0; !rc && i < pi.nr; i++)
-		ping->nids[i] = nis[i].nid;
+		ask->nids[i] = nis[i].nid;
 	if (!rc) {
-		ping->nr_nids = pi.nr;
-		ping->mr = pi.features & LNET_FEAT_MULTI_RAIL;
+		ask->nr_nids = pi.nr;
+		ask->mr = pi.features & LNET_FEAT_MULTI_RAIL;
 	}
 	kfree(nis);
 	return rc;
@@ -69,23 +32,9 @@ static int read_info(struct ping *ping, const u8 *info, u32 len)
 static void ping_done(void *arg, int status, const u8 *info, u32 len,
 		      const struct lnet_nid *primary, uint64_t rtt_ns)
 {
-	struct ping *ping = arg;
-	struct ping_set *set = ping->set;
-	struct lnet_control *ctl = set->ctl;
-	bool last, left;
+	struct lnet_ctl_ask *ask = arg;
 
-	if (!status)
-		status = read_info(ping, info, len);
-	ping->primary = primary ? *primary : LNET_NID_ANY;
-	spin_lock(&set->lock);
-	ping->status = status;
-	last = !--set->nr_open;
-	left = set->left;
-	spin_unlock(&set->lock);
-	if (last && left)
-		set_free(set);
-	else if (last)
-		ctl->ops->wake(ctl->arg);
+	lnet_ctl_ask_ended(ask, status ? status : read_info(ask, info, len));
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -134,166 +83,38 @@ static int source_of(struct lnet *ln, const struct lnet_ctl_req *req, struct lne
 				  lnet_nid_str(source, buf));
 }
 
-static struct ping_set *set_new(struct lnet_control *ctl, const struct lnet_ctl_target *to,
-				unsigned int nr)
+static int ping(struct lnet_ctl_ask *ask)
 {
-	struct ping_set *set = kvzalloc(struct_size(set, ping, nr), GFP_KERNEL);
-	unsigned int i;
+	struct lnet_ctl_asks *set = ask->set;
 
-	if (!set)
-		return NULL;
-	spin_lock_init(&set->lock);
-	set->ctl = ctl;
-	set->nr = nr;
-	set->nr_open = nr + 1;		/* one is the starter's */
-	for (i = 0; i < nr; i++) {
-		set->ping[i].set = set;
-		set->ping[i].to = to[i];
-		set->ping[i].status = 1;
-	}
-	return set;
+	return lnet_ping(set->ctl->ln, &ask->to.nid, &set->source, set->timeout_ns, ping_done, ask);
 }
 
-/* All at once: the slowest one sets the time. */
-static void set_start(struct lnet_ctl_dump *d, struct ping_set *set, const struct lnet_nid *source,
-		      u64 timeout_ns)
+static int ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+		      struct lnet_ctl_err *e)
 {
-	struct lnet *ln = d->ctl->ln;
-	unsigned int i;
+	int rc;
+	struct lnet_ctl_asks *set = lnet_ctl_asks_new(d->ctl, req, "ping", e, &rc);
 
-	for (i = 0; i < set->nr; i++) {
-		struct ping *ping = &set->ping[i];
-		int rc = lnet_ping(ln, &ping->to.nid, source, timeout_ns, ping_done, ping);
-
-		if (!rc)
-			continue;
-		spin_lock(&set->lock);
-		ping->status = rc;
-		set->nr_open--;
-		spin_unlock(&set->lock);
+	if (!rc)
+		rc = timeout_of(d->ctl->ln, req, &set->timeout_ns, e);
+	if (!rc)
+		rc = source_of(d->ctl->ln, req, &set->source, e);
+	if (rc) {
+		lnet_ctl_asks_free(set);
+		return rc;
 	}
-	spin_lock(&set->lock);
-	set->nr_open--;
-	spin_unlock(&set->lock);
+	d->priv = set;
+	lnet_ctl_asks_start(set, ping);
+	return 0;
 }
 
 int lnet_ctl_ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e)
 {
-	struct lnet_ctl_target *to = kcalloc(LNET_CTL_NIDS_MAX, sizeof(*to), GFP_KERNEL);
-	struct lnet_nid source;
-	u64 timeout_ns = 0;
-	int nr, rc;
+	bool is_ping = (req->flags & LNET_NL_F_DUMP) == LNET_NL_F_DUMP;
 
-	if (!to)
-		return -ENOMEM;
-	nr = lnet_ctl_targets(req, to, e);
-	rc = nr < 0 ? nr : timeout_of(d->ctl->ln, req, &timeout_ns, e);
-	if (!rc)
-		rc = source_of(d->ctl->ln, req, &source, e);
-	if (!rc)
-		d->priv = set_new(d->ctl, to, (unsigned int)nr);
-	kfree(to);
-	if (rc || !d->priv)
-		return rc ? rc : -ENOMEM;
-	set_start(d, d->priv, &source, timeout_ns);
-	return 0;
-}
-
-void lnet_ctl_ping_end(struct lnet_ctl_dump *d)
-{
-	struct ping_set *set = d->priv;
-	bool open;
-
-	if (!set)
-		return;
-	spin_lock(&set->lock);
-	open = set->nr_open;
-	set->left = true;
-	spin_unlock(&set->lock);
-	if (!open)
-		set_free(set);
-	d->priv = NULL;
-}
-
-/* ---- telling --------------------------------------------------------------------------------- */
-
-/* A target that was asked with a process is told so. */
-static void nid_told(const struct lnet_ctl_target *to, const struct lnet_nid *nid,
-		     struct lnet_view_nid *v)
-{
-	char text[LNET_NIDSTR_SIZE];
-
-	lnet_nid_str(nid, text);
-	if (to->pid == LNET_CTL_NO_PID)
-		strscpy(v->nid, text, sizeof(v->nid));
-	else
-		scnprintf(v->nid, sizeof(v->nid), "%lld-%s", to->pid, text);
-}
-
-static bool success_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct ping *ping)
-{
-	struct lnet_view_ping v = { .multi_rail = ping->mr };
-	struct lnet_view_nid nid;
-	unsigned int i;
-
-	if (!lnet_ctl_table(d, s, &lnet_table_ping))
-		return false;
-	lnet_nid_str(&ping->primary, v.primary);
-	lnet_ctl_item(d, s);
-	lnet_table_emit(s, &lnet_table_ping, &v, 0, false, NULL);
-	s->ops->open(s, LNET_OPEN_NEST, 5);
-	for (i = 0; i < ping->nr_nids; i++) {
-		nid_told(&ping->to, &ping->nids[i], &nid);
-		s->ops->open(s, LNET_OPEN_ELEM, i + 1);
-		lnet_table_emit(s, &lnet_table_nid, &nid, 0, false, NULL);
-		s->ops->close(s);
-	}
-	s->ops->close(s);
-	return lnet_ctl_item_end(d, s);
-}
-
-static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct ping *ping)
-{
-	struct lnet_view_failure v = { .what = "\n", .err = (s16)ping->status };
-	char nid[LNET_NIDSTR_SIZE];
-
-	/* comes first, also where nobody answered */
-	if (!lnet_ctl_table(d, s, &lnet_table_ping))
-		return false;
-	if (d->last != &lnet_table_failure) {	/* of the two tables, the one sent last */
-		if (!s->ops->table(s, &lnet_table_failure, NULL, LNET_TABLE_OTHER))
-			return false;
-		d->last = &lnet_table_failure;
-		d->head = false;
-	}
-	scnprintf(v.descr, sizeof(v.descr), "failed to ping %s", lnet_nid_str(&ping->to.nid, nid));
-	lnet_ctl_item(d, s);
-	lnet_table_emit(s, &lnet_table_failure, &v, 0, false, NULL);
-	return lnet_ctl_item_end(d, s);
-}
-
-/* Positions 0..nr-1 are the successes, nr..2nr-1 the failures. */
-int lnet_ctl_ping_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
-{
-	struct ping_set *set = d->priv;
-	bool open;
-
-	spin_lock(&set->lock);
-	open = set->nr_open;
-	spin_unlock(&set->lock);
-	if (open)
-		return -EINPROGRESS;
-	for (; d->pos < 2 * set->nr; d->pos++) {
-		const struct ping *ping = &set->ping[d->pos % set->nr];
-		bool failures = d->pos >= set->nr;
-
-		if (failures != !!ping->status)
-			continue;
-		if (!(failures ? failure_emit(d, s, ping) : success_emit(d, s, ping)))
-			return 1;
-	}
-	return 0;
+	return is_ping ? ping_start(d, req, e) : lnet_ctl_discover_start(d, req, e);
 }
 
 /* ---- cpt-of-nid ------------------------------------------------------------------------------ */

@@ -35,25 +35,12 @@ static void set_state(struct lnet_peer *peer, enum lnet_disc_state state)
 
 static void tell_waiters(struct lnet_peer *peer, int status)
 {
-	LIST_HEAD(waiters);
+	struct lnet_disc_ask *ask, *next;
 
-	list_splice_init(&peer->disc.waiters, &waiters);
-	while (!list_empty(&waiters)) {
-		struct lnet_disc_waiter *w =
-			list_first_entry(&waiters, struct lnet_disc_waiter, link);
-
-		list_del_init(&w->link);
-		w->done(w, status);
-	}
-}
-
-bool lnet_disc_drop_waiter(struct lnet_peer *peer, struct lnet_disc_waiter *w)
-{
-	lockdep_assert_held(&peer->sh->lock);
-	if (list_empty(&w->link))
-		return false;
-	list_del_init(&w->link);
-	return true;
+	if (peer->deleted)
+		status = -ECANCELED;	/* another record may have the NID */
+	list_for_each_entry_safe(ask, next, &peer->disc.waiters, wait)
+		lnet_disc_ask_over(ask, status);
 }
 
 /* ---- what comes next ------------------------------------------------------------------------- */
@@ -78,12 +65,15 @@ static void rest(struct lnet_pass *p, struct lnet_peer *peer)
 		tell_waiters(peer, d->status);
 }
 
-/* Pings and pushes of discovery have turns in the budget of the node. False: not yet. */
+/*
+ * Pings and pushes of discovery have turns in the budget of the node, unless a user waits for them.
+ * False: not yet.
+ */
 static bool has_turn(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
 
-	if (!d->paid) {
+	if (!d->paid && list_empty(&d->waiters)) {
 		d->paid = 1;
 		d->next_ns = max(d->next_ns, lnet_disc_turn(p->ln, p->now_ns));
 	}
@@ -96,11 +86,34 @@ static bool is_busy(const struct lnet_peer *peer)
 	       peer->contact == CONTACT_OPENING;
 }
 
+/* Half of it to all of it, so that many that fail together do not come again together. */
+static u64 pause_ns(struct lnet_pass *p, const struct lnet_disc *d)
+{
+	u64 ns = min(RETRY_NS << min_t(u32, d->fails, RETRY_STEPS), RETRY_MAX_NS);
+
+	return ns - lnet_disc_random(p->ln, ns / 2);
+}
+
+/* No way to it: nobody is asked or told until there is one. */
+static void no_way(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_disc *d = &peer->disc;
+
+	d->next_ns = p->now_ns + pause_ns(p, d);
+	d->fails = min(d->fails + 1, U8_MAX);
+	tell_waiters(peer, -EHOSTUNREACH);
+	rest(p, peer);
+}
+
 static void go(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
 	bool ping = d->want_ping;
 
+	if (!lnet_peer_ni_any(peer)) {
+		no_way(p, peer);
+		return;
+	}
 	if (ping ? lnet_contact_ask(p, peer) : lnet_push_send(p, peer)) {
 		d->paid = 0;
 		if (!ping)
@@ -140,20 +153,18 @@ void lnet_disc_timer(struct lnet_pass *p, struct lnet_peer *peer)
 	lnet_disc_step(p, peer);
 }
 
+u64 lnet_disc_look_ns(const struct lnet *ln)
+{
+	return min3(READ_ONCE(ln->disc.todo_ns), READ_ONCE(ln->disc.walk_ns),
+		    READ_ONCE(ln->disc.ask_ns));
+}
+
 u64 lnet_disc_random(struct lnet *ln, u64 range_ns)
 {
 	return range_ns * (ln->env->ops->random(ln->env) >> 44) >> 20;
 }
 
 /* ---- failure --------------------------------------------------------------------------------- */
-
-/* Half of it to all of it, so that many that fail together do not come again together. */
-static u64 pause_ns(struct lnet_pass *p, const struct lnet_disc *d)
-{
-	u64 ns = min(RETRY_NS << min_t(u32, d->fails, RETRY_STEPS), RETRY_MAX_NS);
-
-	return ns - lnet_disc_random(p->ln, ns / 2);
-}
 
 void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err)
 {
@@ -275,16 +286,12 @@ u32 lnet_disc_bits(const struct lnet_peer *peer)
 
 /* ---- what a user asks for -------------------------------------------------------------------- */
 
-void lnet_disc_want(struct lnet_pass *p, struct lnet_peer *peer, bool force,
-		    struct lnet_disc_waiter *w)
+void lnet_disc_want(struct lnet_pass *p, struct lnet_peer *peer, bool force)
 {
 	struct lnet_disc *d = &peer->disc;
 
-	list_add_tail(&w->link, &d->waiters);
-	if (force || d->state == DISC_UNKNOWN || d->state == DISC_FAILED || d->off) {
-		d->want_ping = 1;
-		d->force_merge = 1;
-	}
+	d->want_ping = 1;
+	d->force_merge |= force || d->state == DISC_UNKNOWN || d->state == DISC_FAILED || d->off;
 	if (force && peer->mr)
 		d->force_push = 1;
 	d->fails = 0;
@@ -333,7 +340,9 @@ int lnet_disc_init(struct lnet *ln)
 
 	spin_lock_init(&d->lock);
 	INIT_LIST_HEAD(&d->todo);
-	d->todo_ns = d->walk_ns = U64_MAX;
+	INIT_LIST_HEAD(&d->asked);
+	INIT_LIST_HEAD(&d->over);
+	d->todo_ns = d->walk_ns = d->ask_ns = U64_MAX;
 	d->push_len = LNET_PINGINFO_MANUAL;
 	return 0;
 }
@@ -350,4 +359,5 @@ void lnet_disc_fini(struct lnet *ln)
 		list_del_init(&peer->disc.todo);
 		lnet_peer_put(peer);
 	}
+	lnet_disc_asks_end(ln);
 }

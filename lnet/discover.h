@@ -49,15 +49,28 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u32 data_len;
 	u8 pushed;			/* @data came by a push */
 	struct lnet_timer timer;
-	struct list_head waiters;	/* struct lnet_disc_waiter */
+	struct list_head waiters;	/* struct lnet_disc_ask */
 	struct list_head todo;		/* [disc lock] in ln->disc.todo, which counts the peer */
 	u64 todo_ns;			/* [disc lock] not before */
 };
 
-/* Told once, by whichever thread ends the round, with the peer's shard locked. */
-struct lnet_disc_waiter {
-	struct list_head link;
-	void (*done)(struct lnet_disc_waiter *w, int status);
+/*
+ * Somebody waits for discovery of a NID; the asker's memory, who fills in the first three. Bound:
+ * what askers have room for.
+ */
+struct lnet_disc_ask {
+	struct lnet_nid nid;
+	bool force;
+	/* Once, by the worker of shard 0, no lock held; the last that touches it. */
+	void (*done)(struct lnet_disc_ask *ask, int status);
+
+	struct lnet *ln;
+	struct list_head wait;		/* [sh] in @peer's waiters */
+	struct list_head link;		/* [disc lock] in ln->disc.asked or over */
+	struct lnet_peer *peer;		/* [disc lock] counted: whose round it waits for, or NULL */
+	u64 by_ns;			/* waits no longer */
+	int status;			/* in over: what it is told */
+	bool left;			/* [disc lock] was to be cancelled */
 };
 
 struct lnet_discovery {			/* of an instance */
@@ -73,6 +86,9 @@ struct lnet_discovery {			/* of an instance */
 	u32 walk_wanted, walk_done;	/* [lock], it: a change during a walk makes another one */
 	u64 budget_ns;			/* [lock] when all so far had gone, had they gone evenly */
 	u32 push_len;			/* room for a push that comes in; WRITE_ONCE */
+	/* [lock] struct lnet_disc_ask: waiting, who has least time first; to be told */
+	struct list_head asked, over;
+	u64 ask_ns;			/* when the worker looks at them; WRITE_ONCE */
 };
 
 /* ---- discover.c ------------------------------------------------------------------------------ */
@@ -85,6 +101,7 @@ void lnet_disc_peer_free(struct lnet_peer *peer);	/* nobody has it any more */
 void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer);
 void lnet_disc_anew(struct lnet_peer *peer);	/* [sh] it has forgotten what it knew of us */
 void lnet_disc_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */
+u64 lnet_disc_look_ns(const struct lnet *ln);	/* when the worker of shard 0 is to look */
 /* [sh] a ping leaves; bytes its answer may have */
 u32 lnet_disc_asked(struct lnet_peer *peer);
 /* [sh] it ended. True: with an info, so that the peer's features are true */
@@ -97,18 +114,25 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 		   bool pushed);
 /* [sh] @err: 0, or why the round failed; the next one is not at once */
 void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err);
-/*
- * [sh] What a user asks for: everything anew if @force, else what is missing. @w is told when it is
- * over, perhaps before this returns.
- */
-void lnet_disc_want(struct lnet_pass *p, struct lnet_peer *peer, bool force,
-		    struct lnet_disc_waiter *w);
-bool lnet_disc_drop_waiter(struct lnet_peer *peer, struct lnet_disc_waiter *w);	/* [sh] */
+/* [sh] A user asks for it: the peer is asked anew, and told anew if @force. */
+void lnet_disc_want(struct lnet_pass *p, struct lnet_peer *peer, bool force);
 u32 lnet_disc_bits(const struct lnet_peer *peer);	/* [sh] LNET_PEER_STATE_... of it */
 /* 0 to @range_ns, which is at most hours */
 u64 lnet_disc_random(struct lnet *ln, u64 range_ns);
 /* cfg_mutex held: the tunable was set */
 void lnet_disc_switched(struct lnet *ln);
+
+/* ---- disc_ask.c ------------------------------------------------------------------------------ */
+/*
+ * Discover @ask->nid. 0: done() is called, perhaps before this returns, unless it is cancelled;
+ * -EINVAL. Its status: 0, -EHOSTUNREACH (no way there), -ETIMEDOUT, -ESHUTDOWN or what failed.
+ */
+int lnet_disc_ask(struct lnet *ln, struct lnet_disc_ask *ask);
+/* True: done() is not called any more. False: it was, or is about to be. */
+bool lnet_disc_ask_cancel(struct lnet_disc_ask *ask);
+void lnet_disc_ask_over(struct lnet_disc_ask *ask, int status);	/* [sh] of its peer */
+void lnet_disc_ask_work(struct lnet_pass *p);	/* worker of shard 0, no lock held */
+void lnet_disc_asks_end(struct lnet *ln);	/* all peers have gone */
 
 /* ---- merge.c --------------------------------------------------------------------------------- */
 /* [sh] the records are to follow peer->disc.data; the worker comes */

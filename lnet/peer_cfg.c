@@ -403,7 +403,6 @@ static unsigned int peer_rehome(struct lnet_peer *from, struct lnet_peer *to)
 		nr++;
 	}
 	lnet_timer_cancel(&from->sh->wheel, &from->timer);
-	list_splice_init(&from->disc.waiters, &to->disc.waiters);
 	lnet_disc_peer_end(from);
 	from->nr_pnis = 0;
 	from->deleted = 1;

@@ -522,6 +522,7 @@ static void config_work(struct lnet_pass *p)
 {
 	lnet_merge_work(p);
 	lnet_push_work(p);
+	lnet_disc_ask_work(p);
 	lnet_age_work(p);
 	lnet_router_work(p);
 	lnet_routes_work(p);
@@ -555,7 +556,7 @@ u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard)
 
 	if (shard)
 		return next_ns;
-	next_ns = min(next_ns, min(READ_ONCE(ln->disc.todo_ns), READ_ONCE(ln->disc.walk_ns)));
+	next_ns = min(next_ns, lnet_disc_look_ns(ln));
 	next_ns = min3(next_ns, READ_ONCE(ln->age_ns), lnet_router_look_ns(ln));
 	return min(next_ns, lnet_routes_next_ns(ln));
 }

@@ -240,6 +240,12 @@ int lnetctl_peer_log(struct lnetctl *c, const char *nid);
 int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsigned int timeout_ms,
 		 struct lnetctl_node **doc);
 /*
+ * "discover": asks each of @nids what interfaces it has, at once, and with @force tells it ours
+ * though it knows them; what the node knows of it then. @nids and failures as lnetctl_ping(). A
+ * target has thrice the tunable transaction_timeout, at most 180 s. 0, -EINVAL, -E2BIG.
+ */
+int lnetctl_discover(struct lnetctl *c, const char *nids, bool force, struct lnetctl_node **doc);
+/*
  * "explain": the path that a request to @nid, a peer's, would take now, which rank decided, all
  * paths with their ranks, and the times of a request. -ENOENT, -EINVAL.
  */

@@ -30,7 +30,7 @@ static struct lnet_ctl_req request(const struct nlmsghdr *nlh, u32 from)
 				      .attrs = genlmsg_data(hdr), .len = genlmsg_len(hdr) };
 }
 
-/* ---- do -------------------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 static bool may(struct sk_buff *skb)
 {
@@ -50,23 +50,6 @@ static int change(struct sk_buff *skb, const struct lnet_ctl_req *req, struct ln
 	rc = lnet_netns_up(sock_net(skb->sk), &ns);
 	return rc ? lnet_ctl_fail(e, rc, "no instance in this namespace") :
 		    lnet_netns_act(ns, req, e);
-}
-
-/*
- * The text of an error is on our stack, so the answer is sent from here; -EINTR tells netlink that
- * there is none to send.
- */
-static int on_do(struct sk_buff *skb, struct genl_info *info)
-{
-	struct lnet_ctl_req req = request(info->nlhdr, info->snd_portid);
-	struct lnet_ctl_err e = { "" };
-	struct netlink_ext_ack ack = { ._msg = e.text };
-	int rc = change(skb, &req, &e);
-
-	if (!rc)
-		return 0;
-	netlink_ack(skb, nlmsg_hdr(skb), rc, e.text[0] ? &ack : NULL);
-	return -EINTR;
 }
 
 /* ---- dump ------------------------------------------------------------------------------------ */
@@ -171,6 +154,50 @@ static int on_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return job->err;
 }
 
+/* ---- a change that is answered as a dump is -------------------------------------------------- */
+
+/* Its verdict follows the end of the dump, unless the reader has gone before. */
+static int on_told(struct netlink_callback *cb)
+{
+	const struct job *job = (const struct job *)cb->args[0];
+
+	if (job->finished && cb->nlh->nlmsg_flags & NLM_F_ACK)
+		netlink_ack(cb->skb, (struct nlmsghdr *)cb->nlh, 0, NULL);
+	return on_done(cb);
+}
+
+/* Other nodes are waited for where the reader waits, not here, under a lock of all families. */
+static int tell(struct sk_buff *skb)
+{
+	struct netlink_dump_control control = {
+		.start = on_start, .dump = on_dump, .done = on_told,
+	};
+
+	return netlink_dump_start(skb->sk, skb, nlmsg_hdr(skb), &control);
+}
+
+/* ---- do -------------------------------------------------------------------------------------- */
+
+/*
+ * The text of an error is on our stack, so the answer is sent from here; -EINTR tells netlink that
+ * there is none to send.
+ */
+static int on_do(struct sk_buff *skb, struct genl_info *info)
+{
+	struct lnet_ctl_req req = request(info->nlhdr, info->snd_portid);
+	struct lnet_ctl_err e = { "" };
+	struct netlink_ext_ack ack = { ._msg = e.text };
+	int rc;
+
+	if (lnet_control_tells(req.cmd, req.flags) && may(skb))
+		return tell(skb);
+	rc = change(skb, &req, &e);
+	if (!rc)
+		return 0;
+	netlink_ack(skb, nlmsg_hdr(skb), rc, e.text[0] ? &ack : NULL);
+	return -EINTR;
+}
+
 /* ---- the family ------------------------------------------------------------------------------ */
 
 #define DO	.doit = on_do
@@ -186,7 +213,7 @@ static const struct genl_ops operations[] = {
 	OP(UDSP, DO, DUMP), OP(DBG_RECOV, DUMP), OP(FAULT, DO, DUMP), OP(ROUTING, DO, DUMP),
 	OP(BUFFERS, DO), OP(NUMA, DO), OP(STATS, DUMP), OP(TUNABLES, DO, DUMP),
 	OP(STATS_RESET, DO), OP(NODE, DUMP),
-	OP(TRANSACTION, DO),
+	OP(TRANSACTION, DO), OP(EXPLAIN, DUMP),
 };
 
 /* Nothing is sent to them; stock's tool asks for the group of a document's top key. */

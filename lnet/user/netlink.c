@@ -39,6 +39,7 @@ struct job {
 	struct client client;
 	struct lnet_ctl_dump dump;
 	struct lnet_ctl_err e;
+	struct nlmsghdr request;	/* of a change that is answered as a dump is; or empty */
 	u8 cmd;
 	bool waiting;		/* for other nodes */
 	bool finished;		/* the end is in @buf or was sent */
@@ -270,6 +271,14 @@ static int send_to(struct lnet_nl_server *srv, u32 portid, const void *buf, u32 
 	return 0;
 }
 
+static void job_fill(struct job *job)
+{
+	job->len = fill(&job->dump, &job->client, job->cmd, job->buf, &job->e, &job->finished);
+	if (job->finished && job->request.nlmsg_len)
+		job->len += put_ack((u8 *)job->buf + job->len, &job->request, job->client.portid,
+				    0, "");
+}
+
 /* As far as the client takes it. False: the job is over. */
 static bool job_run(struct lnet_nl_server *srv, struct job *job)
 {
@@ -279,8 +288,7 @@ static bool job_run(struct lnet_nl_server *srv, struct job *job)
 		if (!job->len && job->finished)
 			return false;
 		if (!job->len)
-			job->len = fill(&job->dump, &job->client, job->cmd, job->buf, &job->e,
-					&job->finished);
+			job_fill(job);
 		job->waiting = !job->len;
 		if (job->waiting)
 			return true;
@@ -350,8 +358,10 @@ static int act(struct lnet_nl_server *srv, const struct lnet_ctl_req *req, struc
 	return kept ? srv->cfg.end(srv->cfg.arg, rc, e) : rc;
 }
 
+/* @change: the request if it is one, else NULL. */
 static int job_start(struct lnet_nl_server *srv, const struct client *client,
-		     const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
+		     const struct lnet_ctl_req *req, const struct nlmsghdr *change,
+		     struct lnet_ctl_err *e)
 {
 	struct job *job;
 	int rc;
@@ -368,6 +378,8 @@ static int job_start(struct lnet_nl_server *srv, const struct client *client,
 	}
 	job->client = *client;
 	job->cmd = req->cmd;
+	if (change)
+		job->request = *change;
 	job->since_ms = now_ms();
 	job->retry_ms = RETRY_MIN_MS;
 	list_add_tail(&job->link, &srv->jobs);
@@ -380,6 +392,11 @@ static int job_start(struct lnet_nl_server *srv, const struct client *client,
 static bool is_dump(const struct nlmsghdr *h)
 {
 	return (h->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
+}
+
+static bool is_told(const struct nlmsghdr *h, const struct lnet_ctl_req *req)
+{
+	return is_dump(h) || lnet_control_tells(req->cmd, req->flags);
 }
 
 /* False: nothing for us. */
@@ -410,8 +427,8 @@ static void on_request(struct lnet_nl_server *srv, const struct nlmsghdr *h, str
 	client->seq = h->nlmsg_seq;
 	req.from = client->portid;
 	rc = may(srv, client, &req, &e);
-	if (!rc && is_dump(h)) {
-		rc = job_start(srv, client, &req, &e);
+	if (!rc && is_told(h, &req)) {
+		rc = job_start(srv, client, &req, is_dump(h) ? NULL : h, &e);
 		if (!rc)
 			return;
 	} else if (!rc) {
@@ -465,9 +482,9 @@ int lnet_nl_server_serve(void *arg, const void *msg, size_t len,
 	buf = kmalloc(max(DATAGRAM_MAX, ACK_MAX), GFP_KERNEL);
 	if (!buf)
 		return -ENOMEM;
-	rc = is_dump(h) ? lnet_control_dump_start(&srv->ctl, &req, &dump, &e) :
-			  lnet_control_do(&srv->ctl, &req, &e);
-	if (rc || !is_dump(h)) {
+	rc = is_told(h, &req) ? lnet_control_dump_start(&srv->ctl, &req, &dump, &e) :
+				lnet_control_do(&srv->ctl, &req, &e);
+	if (rc || !is_told(h, &req)) {
 		rc = reply(to, buf, put_ack(buf, h, 0, rc, e.text));
 		kfree(buf);
 		return rc;

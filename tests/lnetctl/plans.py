@@ -99,7 +99,7 @@ def test_refused():
         ("ip2nets:\n- net-spec: tcp\n  interfaces:\n    0: nosuch0\n", "line 4: No ip2nets rules applied"),
         ("route:\n- net: tcp9\n", "line 4: 'gateway' is missing"),
         ("routing:\n  enable: maybe\n", "line 4: invalid value 'maybe' for key 'enable'"),
-        ("discover:\n  nids: [ 127.0.0.2@tcp ]\n", "line 4:"),
+        ("discover:\n  nids: [ 127.0.0.2@tcp ]\n", "line 4: invalid key 'discover'"),
         ("statistics:\n  send_count: 1\n", "line 4: invalid key 'statistics'"),
         ("ping:\n  nids: [ 127.0.0.2@tcp ]\n", "line 4: invalid key 'ping'"),
     ]
@@ -148,6 +148,11 @@ def test_sections():
     node.ok("import", stdin="numa:\n  range: 12\n")
     equal("numa", node.show("global", "show")["global"]["numa_range"], 12)
     node.ok("import", "--exec", stdin="ping:\n  nids:\n    0: 127.0.0.2@tcp\n")
+    node.ok("import", "--exec", stdin="discover:\n  nids:\n    0: 127.0.0.2@tcp\n    1: 0@lo\n")
+    node.ok("import", "--exec", stdin="discover:\n  force: 1\n  nids: [ 127.0.0.2@tcp ]\nping:\n  nids: [ 0@lo ]\n")
+    for how in ("--add", "--del", "--show"):
+        rc, _, err = node.ctl("import", how, stdin="discover:\n  nids: [ 127.0.0.2@tcp ]\n")
+        check("discover in a file for %s" % how, rc == 234 and "invalid key 'discover'" in err, (rc, err))
     node.stop()
 
 

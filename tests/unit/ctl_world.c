@@ -111,7 +111,8 @@ static int serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply,
 	u32 ack[512 / sizeof(u32)];
 	int rc;
 
-	if (lnet_control_changes(req.cmd, req.flags))
+	if (lnet_control_changes(req.cmd, req.flags) &&
+	    !lnet_control_tells(req.cmd, req.flags))
 		rc = lnet_control_do(&w->ctl, &req, &e);
 	else
 		rc = dump(w, h, &req, reply, to, &e);

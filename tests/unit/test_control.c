@@ -288,6 +288,12 @@ static int do_show(struct world *w)
 		rc = lnetctl_ping(w->c, "10.0.1.1@tcp", NULL, 0, &doc);
 		lnetctl_doc_free(doc);
 	}
+	if (!rc) {
+		rc = lnetctl_discover(w->c, "10.0.1.1@tcp", false, &doc);
+		if (!rc && lnetctl_find(doc, "manage"))
+			rc = -ENOMEM;
+		lnetctl_doc_free(doc);
+	}
 	return rc;
 }
 
@@ -392,6 +398,34 @@ static void test_ping(void)
 	ctl_world_end(&w);
 }
 
+/* Ourselves, nobody on a net of ours, and nobody at all. */
+static void test_discover(void)
+{
+	struct lnetctl_node *doc, *item;
+	struct world w;
+
+	ctl_world_begin(&w);
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth1,eth2"), 0, "add");
+	UNIT_EQUAL(lnetctl_discover(w.c, "10.0.2.1@tcp,0@lo,10.9.0.1@tcp,10.9.0.1@o2ib", true,
+				    &doc), 0, "discover");
+	item = lnetctl_find(doc, "discover") ? lnetctl_find(doc, "discover")->first : NULL;
+	UNIT_TEXT(lnetctl_text(item, "primary nid"), "10.0.2.1@tcp", "ourselves");
+	CU_ASSERT(item && lnetctl_find(item, "peer_ni"));
+	item = item ? item->next : NULL;
+	UNIT_TEXT(lnetctl_text(item, "primary nid"), "10.0.1.1@tcp", "loopback");
+	CU_ASSERT(item && !item->next);
+	item = lnetctl_find(doc, "manage") ? lnetctl_find(doc, "manage")->first : NULL;
+	CU_ASSERT(item && item->next && !item->next->next);
+	CU_ASSERT(item && strcmp(lnetctl_text(item, "errno"), "0"));
+	item = item ? item->next : NULL;
+	UNIT_TEXT(lnetctl_text(item, "errno"), "-113", "no net in common");
+	CU_ASSERT(item && lnetctl_find(item, "discover") && !lnetctl_find(item, "ping"));
+	CU_ASSERT(item && !strncmp(lnetctl_text(item, "descr"),
+				   "failed to discover 10.9.0.1@o2ib: ", 34));
+	lnetctl_doc_free(doc);
+	ctl_world_end(&w);
+}
+
 UNIT_SUITE(control,
 	{ "configure and unconfigure bracket everything else", test_down },
 	{ "what is refused changes nothing", test_refused },
@@ -402,4 +436,5 @@ UNIT_SUITE(control,
 	{ "a lack of memory is an error and nothing else", test_no_memory },
 	{ "requests without content harm nobody", test_empty },
 	{ "recovery shows who is below full health", test_recovery },
-	{ "pings end, each with its verdict", test_ping })
+	{ "pings end, each with its verdict", test_ping },
+	{ "so do discoveries", test_discover })

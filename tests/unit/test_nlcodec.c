@@ -242,6 +242,7 @@ static int fault_del(struct lnetctl *c)
 	SHOW("16-peer-list", WIDE, lnetctl_peer_list(c, &doc))					\
 	SHOW("25-ping-self", NARROW, lnetctl_ping(c, "10.77.0.2@tcp", NULL, 0, &doc))		\
 	SHOW("26-ping-fail", NARROW, lnetctl_ping(c, "10.77.0.99@tcp", NULL, 0, &doc))		\
+	SHOW("27-discover-fail", NARROW, lnetctl_discover(c, "10.77.0.98@tcp", false, &doc))	\
 	SHOW("28-debug-recovery-local", WIDE, lnetctl_recovery_show(c, false, &doc))		\
 	SHOW("29-debug-recovery-peer", WIDE, lnetctl_recovery_show(c, true, &doc))		\
 	SHOW("37-cpt-of-nid", NARROW, lnetctl_cpt_of_nid(c, "10.77.0.3@tcp", &doc))

@@ -243,7 +243,20 @@ static int import_scalar(struct import *im, const struct lnetctl_node *n)
 	return ctl_fail(im->c, -EINVAL, "add", "import", "%s", text);
 }
 
-/* ---- ping ------------------------------------------------------------------------------------ */
+/* ---- ping, discover -------------------------------------------------------------------------- */
+
+/* What asks other nodes only runs. *@nids: its list, or NULL. */
+static int asks_only(struct import *im, const struct lnetctl_node *section,
+		     const struct lnetctl_node **nids)
+{
+	char text[80];
+
+	if (im->how == LNETCTL_IMPORT_EXEC)
+		return import_part(im, section->key, section, "nids", IMPORT_MAP | IMPORT_SEQ,
+				   nids);
+	snprintf(text, sizeof(text), "invalid key '%s'", section->key);
+	return import_refuse(im, "import", section, text);
+}
 
 static int import_ping(struct import *im, const struct lnetctl_node *section)
 {
@@ -251,13 +264,10 @@ static int import_ping(struct import *im, const struct lnetctl_node *section)
 	const char *source;
 	struct lnetctl_node *doc;
 	int64_t timeout = 0;
-	int rc = 0;
+	int rc = asks_only(im, section, &nids);
 
-	if (im->how != LNETCTL_IMPORT_EXEC)
-		return import_refuse(im, "import", section, "invalid key 'ping'");
-	rc = import_num(im, "ping", section, "timeout", &timeout);
+	rc = rc ? rc : import_num(im, "ping", section, "timeout", &timeout);
 	rc = rc ? rc : import_text(im, "ping", section, "source", &source);
-	rc = rc ? rc : import_part(im, "ping", section, "nids", IMPORT_MAP | IMPORT_SEQ, &nids);
 	if (!rc && (timeout < 0 || timeout > UINT32_MAX / 2))
 		return import_refuse(im, "ping", lnetctl_find(section, "timeout"),
 				     "'timeout' is out of range");
@@ -273,18 +283,24 @@ static int import_ping(struct import *im, const struct lnetctl_node *section)
 	return rc;
 }
 
-/* ---- what is to come ------------------------------------------------------------------------- */
-
-static int import_later(struct import *im, const struct lnetctl_node *section)
+static int import_discover(struct import *im, const struct lnetctl_node *section)
 {
-	char text[80];
+	const struct lnetctl_node *nids, *n;
+	struct lnetctl_node *doc;
+	int64_t force = 0;
+	int rc = asks_only(im, section, &nids);
 
-	if (!section->first)
-		return 0;
-	snprintf(text, sizeof(text), "'%s' is not supported yet", section->key);
-	import_refuse(im, "import", section, text);
-	return im->c->error.err = -EOPNOTSUPP;
+	rc = rc ? rc : import_num(im, "discover", section, "force", &force);
+	for (n = !rc && nids ? nids->first : NULL; n && !rc; n = n->next) {
+		im->trans.at = n;
+		rc = lnetctl_discover(im->c, n->text ? n->text : "", force, &doc);
+		if (!rc)
+			import_keep(im, doc);
+	}
+	return rc;
 }
+
+/* ---- routing --------------------------------------------------------------------------------- */
 
 static int settings_only(struct import *im, const struct lnetctl_node *section)
 {
@@ -351,7 +367,7 @@ static const struct section {
 	{ "buffers", NULL, import_buffers, ANY },
 	{ "route", import_route, NULL, SEQUENCE },
 	{ "udsp", import_udsp, NULL, SEQUENCE },
-	{ "discover", NULL, import_later, ANY },
+	{ "discover", NULL, import_discover, MAPPING },
 };
 
 static int import_forward(struct import *im, const struct lnetctl_node *n, item_fn fn)

@@ -266,6 +266,23 @@ int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsign
 	return rc;
 }
 
+int lnetctl_discover(struct lnetctl *c, const char *nids, bool force, struct lnetctl_node **doc)
+{
+	struct ctl_op op = { LNET_NL_PING, LNET_NL_VERSION,
+			     LNET_NL_F_CREATE | (force ? LNET_NL_F_EXCL : 0), 180000 + 30000,
+			     "manage", "discover" };
+	struct lnetctl_node *body;
+	int rc = body_with_nids(c, &op, nids, &body);
+
+	*doc = NULL;
+	if (rc)
+		return rc;
+	rc = ctl_dump(c, &op, body, doc);
+	if (!rc)
+		finish_failures(*doc);
+	return rc;
+}
+
 int lnetctl_cpt_of_nid(struct lnetctl *c, const char *nids, struct lnetctl_node **doc)
 {
 	struct ctl_op op = { LNET_NL_CPT_OF_NID, LNET_NL_VERSION, LNET_NL_F_DUMP, 0, "show",

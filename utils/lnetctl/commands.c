@@ -76,6 +76,29 @@ static const struct opt ping_opts[] = {
 	END
 };
 
+static int run_discover(struct tool *t)
+{
+	char *nids = tool_words(t);
+	struct lnetctl_node *doc;
+	bool failed;
+	int rc;
+
+	if (!nids) {
+		puts("Missing nid argument");
+		return -1;
+	}
+	rc = lnetctl_discover(t->c, nids, tool_opt(t, "force"), &doc);
+	free(nids);
+	failed = !rc && lnetctl_find(doc, "manage");
+	rc = tool_show(t, rc, doc, LNETCTL_NARROW);
+	return failed ? -1 : rc;
+}
+
+static const struct opt discover_opts[] = {
+	{ "force", 'f', ARG_NONE, "tell it our interfaces, too, though it knows them" },
+	END
+};
+
 static int run_cpt_of_nid(struct tool *t)
 {
 	struct lnetctl_node *doc;
@@ -176,7 +199,7 @@ const struct command lnetctl_commands[] = {
 	{ "global", "global {show}", .sub = global_commands },
 	{ "peer", "peer {add | del | show | list | set}", .sub = peer_commands },
 	{ "ping", "ping [--source NID] [--timeout SECONDS] NID[,NID...]", run_ping, ping_opts },
-	LATER("discover"),
+	{ "discover", "discover [--force] NID[,NID...]", run_discover, discover_opts },
 	{ "service-id", "print the service ID of o2ib", run_service_id, .offline = true },
 	{ "udsp", "udsp {add | del | show}", .sub = udsp_commands },
 	{ "fault", "fault {drop | delay} {add | del | show | reset}", .sub = fault_commands },

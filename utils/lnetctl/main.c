@@ -53,12 +53,6 @@ int tool_unknown(const char *word)
 	return -1;
 }
 
-int tool_later(struct tool *t)
-{
-	fprintf(stderr, NAME ": '%s%s' is not supported yet\n", t->path, t->cmd->name);
-	return -EOPNOTSUPP;
-}
-
 /* ---- commands -------------------------------------------------------------------------------- */
 
 static const char *const builtins[] = { "help", "version", "list-commands",

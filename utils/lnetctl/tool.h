@@ -75,14 +75,12 @@ int tool_refuse(const char *verb, const char *object, int err, const char *fmt, 
 int tool_set_done(struct tool *t, int rc);	/* of net set, peer set */
 int tool_missing(const char *what);		/* to stdout, as stock; -EINVAL */
 int tool_unknown(const char *word);		/* no such command; -1 */
-int tool_later(struct tool *t);			/* the command is not supported yet; -EOPNOTSUPP */
 
 /* shell.c: commands from a terminal or a pipe; what the last one gave. */
 int tool_shell(struct tool *t, int (*run)(struct tool *t, int argc, char **argv));
 /* Is @word the built-in command @name, or --@name? */
 bool tool_is_builtin(const char *word, const char *name);
 
-#define LATER(cmd) { cmd, "not supported yet", tool_later, NULL, NULL, true, true }
 
 /* commands of their own files */
 extern const struct command net_commands[], peer_commands[], set_commands[], debug_commands[];

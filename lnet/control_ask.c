@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Several nodes asked at once, each answer or failure told: what ping and discover share. */
+#include "control_ask.h"
+
+static void set_free(struct lnet_ctl_asks *set)
+{
+	unsigned int i;
+
+	for (i = 0; i < set->nr; i++)
+		kvfree(set->ask[i].nids);
+	kvfree(set);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static struct lnet_ctl_asks *set_new(struct lnet_control *ctl, const struct lnet_ctl_target *to,
+				     unsigned int nr)
+{
+	struct lnet_ctl_asks *set = kvzalloc(struct_size(set, ask, nr), GFP_KERNEL);
+	unsigned int i;
+
+	if (!set)
+		return NULL;
+	spin_lock_init(&set->lock);
+	set->ctl = ctl;
+	set->nr = nr;
+	set->nr_open = nr + 1;		/* one is the starter's */
+	for (i = 0; i < nr; i++) {
+		set->ask[i].set = set;
+		set->ask[i].to = to[i];
+		set->ask[i].status = 1;
+	}
+	return set;
+}
+
+/* The tables of ping, by another name. */
+static void tables_name(struct lnet_ctl_asks *set, const char *what)
+{
+	set->what = what;
+	memcpy(set->keys, lnet_table_ping.keys, sizeof(set->keys));
+	set->keys[0].name = what;
+	set->told = (struct lnet_table){ set->keys, ARRAY_SIZE(set->keys) };
+	memcpy(set->failure_keys, lnet_table_failure.keys, sizeof(set->failure_keys));
+	set->failure_keys[1].name = what;
+	set->failed = (struct lnet_table){ set->failure_keys, ARRAY_SIZE(set->failure_keys) };
+}
+
+struct lnet_ctl_asks *lnet_ctl_asks_new(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+					const char *what, struct lnet_ctl_err *e, int *rc)
+{
+	struct lnet_ctl_target *to = kcalloc(LNET_CTL_NIDS_MAX, sizeof(*to), GFP_KERNEL);
+	struct lnet_ctl_asks *set = NULL;
+
+	*rc = to ? lnet_ctl_targets(req, to, e) : -ENOMEM;
+	if (*rc >= 0) {
+		set = set_new(ctl, to, (unsigned int)*rc);
+		*rc = set ? 0 : -ENOMEM;
+	}
+	if (set)
+		tables_name(set, what);
+	kfree(to);
+	return set;
+}
+
+/* One is not open any more. True: the last one. */
+static bool close_one(struct lnet_ctl_asks *set, int *to, int status, bool *left)
+{
+	bool last;
+
+	spin_lock(&set->lock);
+	if (to)
+		*to = status;
+	last = !--set->nr_open;
+	*left = set->left;
+	spin_unlock(&set->lock);
+	return last;
+}
+
+void lnet_ctl_ask_ended(struct lnet_ctl_ask *ask, int status)
+{
+	struct lnet_ctl_asks *set = ask->set;
+	struct lnet_control *ctl = set->ctl;
+	bool left;
+
+	if (!close_one(set, &ask->status, status, &left))
+		return;
+	if (left)
+		set_free(set);
+	else
+		ctl->ops->wake(ctl->arg);
+}
+
+/* All at once: the slowest one sets the time. */
+void lnet_ctl_asks_start(struct lnet_ctl_asks *set, int (*start)(struct lnet_ctl_ask *ask))
+{
+	unsigned int i;
+	bool left;
+	int rc;
+
+	for (i = 0; i < set->nr; i++) {
+		rc = start(&set->ask[i]);
+		if (rc)
+			close_one(set, &set->ask[i].status, rc, &left);
+	}
+	close_one(set, NULL, 0, &left);
+}
+
+void lnet_ctl_asks_free(struct lnet_ctl_asks *set)
+{
+	if (set)
+		set_free(set);
+}
+
+void lnet_ctl_asks_end(struct lnet_ctl_dump *d)
+{
+	struct lnet_ctl_asks *set = d->priv;
+	unsigned int i, nr = 0;
+	bool open;
+
+	if (!set)
+		return;
+	for (i = 0; set->cancel && i < set->nr; i++)
+		nr += set->cancel(&set->ask[i]);
+	spin_lock(&set->lock);
+	set->nr_open -= nr;
+	open = set->nr_open;
+	set->left = true;
+	spin_unlock(&set->lock);
+	if (!open)
+		set_free(set);
+	d->priv = NULL;
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+/* A target that was asked with a process is told so. */
+static void nid_told(const struct lnet_ctl_target *to, const struct lnet_nid *nid,
+		     struct lnet_view_nid *v)
+{
+	char text[LNET_NIDSTR_SIZE];
+
+	lnet_nid_str(nid, text);
+	if (to->pid == LNET_CTL_NO_PID)
+		strscpy(v->nid, text, sizeof(v->nid));
+	else
+		scnprintf(v->nid, sizeof(v->nid), "%lld-%s", to->pid, text);
+}
+
+/* As the records have it; "<?>" without one. A node's own NIDs have none but for the loopback. */
+static void primary_of(const struct lnet_ctl_ask *ask, char *text)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ask->set->ctl->ln, &ask->to.nid);
+	struct lnet_peer *peer = pni ? lnet_peer_of(pni) : NULL;
+	struct lnet_nid nid = LNET_NID_ANY;
+
+	if (peer) {
+		spin_lock(&peer->sh->lock);
+		nid = peer->primary;
+		spin_unlock(&peer->sh->lock);
+	}
+	if (lnet_nid_is_lo(&nid))
+		nid = lnet_nid_is_lo(&ask->to.nid) && ask->nr_nids ? ask->nids[0] : ask->to.nid;
+	lnet_nid_str(&nid, text);
+	lnet_peer_put(peer);
+	lnet_peer_ni_put(pni);
+}
+
+static bool success_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
+			 const struct lnet_ctl_ask *ask)
+{
+	struct lnet_view_ping v = { .multi_rail = ask->mr };
+	struct lnet_view_nid nid;
+	unsigned int i;
+
+	if (!lnet_ctl_table(d, s, &ask->set->told))
+		return false;
+	primary_of(ask, v.primary);
+	lnet_ctl_item(d, s);
+	lnet_table_emit(s, &ask->set->told, &v, 0, false, NULL);
+	s->ops->open(s, LNET_OPEN_NEST, 5);
+	for (i = 0; i < ask->nr_nids; i++) {
+		nid_told(&ask->to, &ask->nids[i], &nid);
+		s->ops->open(s, LNET_OPEN_ELEM, i + 1);
+		lnet_table_emit(s, &lnet_table_nid, &nid, 0, false, NULL);
+		s->ops->close(s);
+	}
+	s->ops->close(s);
+	return lnet_ctl_item_end(d, s);
+}
+
+static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
+			 const struct lnet_ctl_ask *ask)
+{
+	struct lnet_view_failure v = { .what = "\n", .err = (s16)ask->status };
+	char nid[LNET_NIDSTR_SIZE];
+
+	/* comes first, also where nobody answered */
+	if (!lnet_ctl_table(d, s, &ask->set->told))
+		return false;
+	if (d->last != &ask->set->failed) {	/* of the two tables, the one sent last */
+		if (!s->ops->table(s, &ask->set->failed, NULL, LNET_TABLE_OTHER))
+			return false;
+		d->last = &ask->set->failed;
+		d->head = false;
+	}
+	scnprintf(v.descr, sizeof(v.descr), "failed to %s %s", ask->set->what,
+		  lnet_nid_str(&ask->to.nid, nid));
+	lnet_ctl_item(d, s);
+	lnet_table_emit(s, &ask->set->failed, &v, 0, false, NULL);
+	return lnet_ctl_item_end(d, s);
+}
+
+/* Of those that did not fail. */
+static void answer_all(struct lnet_ctl_asks *set)
+{
+	unsigned int i;
+
+	for (i = 0; set->answer && i < set->nr; i++)
+		if (!set->ask[i].status)
+			set->ask[i].status = set->answer(&set->ask[i]);
+	set->answered = true;
+}
+
+/* Positions 0..nr-1 are the successes, nr..2nr-1 the failures. */
+int lnet_ctl_asks_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	struct lnet_ctl_asks *set = d->priv;
+	bool open;
+
+	spin_lock(&set->lock);
+	open = set->nr_open;
+	spin_unlock(&set->lock);
+	if (open)
+		return -EINPROGRESS;
+	if (!set->answered)
+		answer_all(set);
+	for (; d->pos < 2 * set->nr; d->pos++) {
+		const struct lnet_ctl_ask *ask = &set->ask[d->pos % set->nr];
+		bool failures = d->pos >= set->nr;
+
+		if (failures != !!ask->status)
+			continue;
+		if (!(failures ? failure_emit(d, s, ask) : success_emit(d, s, ask)))
+			return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who asks for discovery of a NID: waits for the end of a round of the record that has it, and is
+ * told once. The record may go meanwhile; then that which has the NID now is waited for.
+ */
+#include "core.h"
+#include "peer.h"
+
+#define ROUNDS	3U	/* times the transaction timeout: ping, merge and push */
+#define MAX_NS	(180 * (u64)NSEC_PER_SEC)
+#define SLICE	32U	/* told in one visit of the worker */
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+/* [disc lock] The first of @asked has the least time. */
+static void asked_add(struct lnet_discovery *d, struct lnet_disc_ask *ask)
+{
+	struct list_head *before = d->asked.prev;
+
+	while (before != &d->asked &&
+	       list_entry(before, struct lnet_disc_ask, link)->by_ns > ask->by_ns)
+		before = before->prev;
+	list_add(&ask->link, before);
+}
+
+/* The worker tells it. Not waiting for a record; any lock may be held. */
+static void end_with(struct lnet_disc_ask *ask, int status)
+{
+	struct lnet *ln = ask->ln;
+
+	spin_lock(&ln->disc.lock);
+	ask->status = status;
+	list_move_tail(&ask->link, &ln->disc.over);
+	spin_unlock(&ln->disc.lock);
+	lnet_look_by(ln, &ln->disc.ask_ns, ln->env->ops->now_ns(ln->env));
+}
+
+void lnet_disc_ask_over(struct lnet_disc_ask *ask, int status)
+{
+	struct lnet_peer *peer = ask->peer;
+
+	lockdep_assert_held(&peer->sh->lock);
+	list_del_init(&ask->wait);
+	spin_lock(&ask->ln->disc.lock);
+	ask->peer = NULL;
+	spin_unlock(&ask->ln->disc.lock);
+	end_with(ask, status);
+	lnet_peer_put(peer);
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+/* [sh] False: the asker has left. */
+static bool wait_for(struct lnet_disc_ask *ask, struct lnet_peer *peer)
+{
+	struct lnet_discovery *d = &ask->ln->disc;
+	bool left;
+
+	spin_lock(&d->lock);
+	left = ask->left;
+	if (!left) {
+		ask->peer = peer;
+		asked_add(d, ask);
+	}
+	spin_unlock(&d->lock);
+	if (left)
+		return false;
+	lnet_peer_get(peer);
+	list_add_tail(&ask->wait, &peer->disc.waiters);
+	return true;
+}
+
+/* [sh] 0: it waits; 1: there is nothing to wait for; -errno: why it cannot */
+static int join(struct lnet_pass *p, struct lnet_disc_ask *ask, struct lnet_peer *peer)
+{
+	if (READ_ONCE(p->ln->stopping))
+		return -ESHUTDOWN;
+	if (lnet_nid_is_lo(&peer->primary))
+		return 1;
+	if (peer->deleted)
+		return -ECANCELED;
+	if (!lnet_peer_ni_any(peer))
+		return -EHOSTUNREACH;
+	if (!wait_for(ask, peer))
+		return -ECANCELED;
+	lnet_disc_want(p, peer, ask->force);
+	return 0;
+}
+
+/* Looks who has the NID. No lock held. */
+static void seek(struct lnet_pass *p, struct lnet_disc_ask *ask)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_want(p->ln, &ask->nid);
+	int rc = READ_ONCE(p->ln->stopping) ? -ESHUTDOWN : -ENOMEM;
+
+	if (pni) {
+		lnet_enter_pni(p, pni);
+		rc = join(p, ask, pni->peer);
+		lnet_leave(p);
+		lnet_peer_ni_put(pni);
+	}
+	if (rc)
+		end_with(ask, rc > 0 ? 0 : rc);
+}
+
+int lnet_disc_ask(struct lnet *ln, struct lnet_disc_ask *ask)
+{
+	u64 limit_ns = min(ROUNDS * READ_ONCE(ln->tun.transaction_timeout), MAX_NS);
+	struct lnet_pass p;
+
+	if (lnet_nid_is_any(&ask->nid) || !lnet_nid_is_sane(&ask->nid))
+		return -EINVAL;
+	INIT_LIST_HEAD(&ask->wait);
+	INIT_LIST_HEAD(&ask->link);
+	ask->ln = ln;
+	ask->peer = NULL;
+	ask->left = false;
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	ask->by_ns = p.now_ns + limit_ns;
+	lnet_look_by(ln, &ln->disc.ask_ns, ask->by_ns);
+	seek(&p, ask);
+	lnet_pass_end(&p);
+	return 0;
+}
+
+/* ---- leaving --------------------------------------------------------------------------------- */
+
+/* Waits for @peer, which is counted: no more. False: not for that one any more. */
+static bool leave_peer(struct lnet_disc_ask *ask, struct lnet_peer *peer)
+{
+	struct lnet *ln = ask->ln;
+	struct lnet_pass p;
+	bool waits;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	lnet_enter_peer(&p, peer);
+	spin_lock(&ln->disc.lock);
+	waits = ask->peer == peer;
+	if (waits) {
+		ask->peer = NULL;
+		list_del_init(&ask->link);
+		list_del_init(&ask->wait);
+	}
+	spin_unlock(&ln->disc.lock);
+	lnet_leave(&p);
+	lnet_pass_end(&p);
+	if (waits)
+		lnet_peer_put(peer);
+	return waits;
+}
+
+bool lnet_disc_ask_cancel(struct lnet_disc_ask *ask)
+{
+	struct lnet_discovery *d = &ask->ln->disc;
+	struct lnet_peer *peer;
+	bool ended, waits;
+
+	for (;;) {
+		spin_lock(&d->lock);
+		ended = list_empty(&ask->link);
+		peer = ask->peer;
+		if (peer)
+			lnet_peer_get(peer);
+		else
+			list_del_init(&ask->link);
+		ask->left = true;
+		spin_unlock(&d->lock);
+		if (!peer)
+			return !ended;
+		waits = leave_peer(ask, peer);
+		lnet_peer_put(peer);
+		if (waits)
+			return true;
+	}
+}
+
+/* ---- the worker ------------------------------------------------------------------------------ */
+
+/* The record, counted, that somebody has waited for too long; NULL: none. */
+static struct lnet_peer *next_late(struct lnet_discovery *d, u64 now_ns)
+{
+	struct lnet_disc_ask *ask;
+	struct lnet_peer *peer = NULL;
+
+	spin_lock(&d->lock);
+	ask = list_first_entry_or_null(&d->asked, struct lnet_disc_ask, link);
+	if (ask && ask->by_ns <= now_ns)
+		peer = ask->peer;
+	if (peer)
+		lnet_peer_get(peer);
+	spin_unlock(&d->lock);
+	return peer;
+}
+
+static void expire(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_disc_ask *ask, *next;
+
+	lnet_enter_peer(p, peer);
+	list_for_each_entry_safe(ask, next, &peer->disc.waiters, wait)
+		if (ask->by_ns <= p->now_ns)
+			lnet_disc_ask_over(ask, -ETIMEDOUT);
+	lnet_leave(p);
+}
+
+static struct lnet_disc_ask *next_over(struct lnet_discovery *d)
+{
+	struct lnet_disc_ask *ask;
+
+	spin_lock(&d->lock);
+	ask = list_first_entry_or_null(&d->over, struct lnet_disc_ask, link);
+	if (ask)
+		list_del_init(&ask->link);
+	spin_unlock(&d->lock);
+	return ask;
+}
+
+/* Its record has gone, and another one has the NID, or will: the time that is left is for that. */
+static bool is_orphan(const struct lnet_pass *p, const struct lnet_disc_ask *ask)
+{
+	return ask->status == -ECANCELED && !READ_ONCE(ask->left) && p->now_ns < ask->by_ns &&
+	       !READ_ONCE(p->ln->stopping);
+}
+
+static u64 next_ns(struct lnet_discovery *d, u64 now_ns)
+{
+	struct lnet_disc_ask *ask;
+	u64 ns = U64_MAX;
+
+	spin_lock(&d->lock);
+	ask = list_first_entry_or_null(&d->asked, struct lnet_disc_ask, link);
+	if (!list_empty(&d->over))
+		ns = now_ns;
+	else if (ask)
+		ns = ask->by_ns;
+	spin_unlock(&d->lock);
+	return ns;
+}
+
+void lnet_disc_ask_work(struct lnet_pass *p)
+{
+	struct lnet_discovery *d = &p->ln->disc;
+	struct lnet_disc_ask *ask;
+	struct lnet_peer *peer;
+	unsigned int nr;
+
+	if (p->now_ns < READ_ONCE(d->ask_ns))
+		return;
+	WRITE_ONCE(d->ask_ns, U64_MAX);
+	for (nr = 0; nr < SLICE && (peer = next_late(d, p->now_ns)); nr++) {
+		expire(p, peer);
+		lnet_peer_put(peer);
+	}
+	for (nr = 0; nr < SLICE && (ask = next_over(d)); nr++) {
+		if (is_orphan(p, ask))
+			seek(p, ask);
+		else
+			ask->done(ask, ask->status);
+	}
+	lnet_look_by(p->ln, &d->ask_ns, next_ns(d, p->now_ns));
+}
+
+void lnet_disc_asks_end(struct lnet *ln)
+{
+	struct lnet_disc_ask *ask;
+
+	WARN_ON_ONCE(!list_empty(&ln->disc.asked));
+	while ((ask = next_over(&ln->disc)))
+		ask->done(ask, -ESHUTDOWN);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Who asks for discovery is told once, whatever becomes of the peer, its record and the node. */
+#include "rails.h"
+
+#define ASKS 100
+
+static const struct rails_cfg strangers = { .quiet = true, .discover = true, .strangers = true };
+
+struct asked {
+	struct lnet_disc_ask ask;
+	unsigned int nr;		/* times it was told */
+	int status;
+};
+
+static struct asked asked[ASKS];
+
+static void told(struct lnet_disc_ask *ask, int status)
+{
+	struct asked *a = container_of(ask, struct asked, ask);
+
+	a->nr++;
+	a->status = status;
+}
+
+static void ask_nid(unsigned int ix, const struct lnet_nid *nid, bool force)
+{
+	struct asked *a = &asked[ix];
+
+	memset(a, 0, sizeof(*a));
+	a->ask.nid = *nid;
+	a->ask.force = force;
+	a->ask.done = told;
+	UNIT_EQUAL(lnet_disc_ask(rails.node[0].ln, &a->ask), 0, "asked");
+}
+
+static void ask(unsigned int ix, unsigned int rail, bool force)
+{
+	struct lnet_nid nid = rails_nid(1, rail);
+
+	ask_nid(ix, &nid, force);
+}
+
+static void is_told(unsigned int ix, int status, const char *what)
+{
+	UNIT_EQUAL(asked[ix].nr, 1, what);
+	UNIT_EQUAL(asked[ix].status, status, what);
+}
+
+static u64 pings(void)
+{
+	return rails_stat(0, LNET_C_pings_sent);
+}
+
+static u64 pushes(void)
+{
+	return rails_stat(0, LNET_C_pushes_sent);
+}
+
+static unsigned int nids_known(void)
+{
+	const struct lnet_peer_ni *pni;
+	unsigned int nr = 0;
+
+	list_for_each_entry(pni, &rails_peer(0, 1)->pnis, link)
+		nr += !pni->deleted;
+	return nr;
+}
+
+static void drop_core(void)
+{
+	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+}
+
+/* behaviour.md 5.2: `discover' asks anew what is known; with force it tells anew, too. */
+static void test_rounds(void)
+{
+	rails_begin(&strangers);
+	ask(0, 0, false);
+	rails_run(20 * RAILS_MS);
+	is_told(0, 0, "unknown");
+	UNIT_EQUAL(nids_known(), 2, "all is known");
+	UNIT_EQUAL(pings(), 1, "asked");
+	UNIT_EQUAL(pushes(), 1, "told");
+	ask(1, 1, false);
+	rails_run(20 * RAILS_MS);
+	is_told(1, 0, "known");
+	UNIT_EQUAL(pings(), 2, "asked anew");
+	UNIT_EQUAL(pushes(), 1, "not told anew");
+	ask(2, 0, true);
+	rails_run(20 * RAILS_MS);
+	is_told(2, 0, "by force");
+	UNIT_EQUAL(pings(), 3, "asked anew");
+	UNIT_EQUAL(pushes(), 2, "told anew");
+	rails_end();
+}
+
+/* Many at once share a round. */
+static void test_many(void)
+{
+	unsigned int i;
+
+	rails_begin(&strangers);
+	for (i = 0; i < ASKS; i++)
+		ask(i, 0, i & 1);
+	rails_run(20 * RAILS_MS);
+	for (i = 0; i < ASKS; i++)
+		is_told(i, 0, "each");
+	CU_ASSERT(pings() <= 2 && pushes() <= 2);
+	rails_end();
+}
+
+static void test_nowhere(void)
+{
+	struct lnet_nid lo = LNET_NID_LO, own, far, any = LNET_NID_ANY;
+	struct lnet_disc_ask none = { .nid = any, .done = told };
+
+	rails_begin(&strangers);
+	own = rails_nid(0, 1);
+	lnet_nid_parse(&far, "10.9.9.9@o2ib");
+	ask_nid(0, &lo, true);
+	ask_nid(1, &own, false);
+	ask_nid(2, &far, false);
+	rails_run(RAILS_MS);
+	is_told(0, 0, "loopback");
+	is_told(1, 0, "ourselves");
+	is_told(2, -EHOSTUNREACH, "no net in common");
+	UNIT_EQUAL(lnet_disc_ask(rails.node[0].ln, &none), -EINVAL, "nobody");
+	UNIT_EQUAL(pings(), 0, "nobody is asked");
+	rails_end();
+}
+
+/* A peer that is silent, and one that talks nonsense. */
+static void test_failures(void)
+{
+	struct rails_msg *m;
+
+	rails_begin(&strangers);
+	drop_core();
+	ask(0, 0, false);
+	rails_run(5 * NSEC_PER_SEC);
+	is_told(0, -ETIMEDOUT, "silence");
+	rails_end();
+
+	rails_begin(&strangers);
+	rails_on(1, -1, RAILS_CORE, FATE_DELAY, LNET_OK, 1);
+	ask(0, 0, false);
+	rails_pump();
+	m = list_first_entry_or_null(&rails.delayed, struct rails_msg, link);
+	CU_ASSERT_FATAL(m != NULL);
+	put_unaligned_le32(7, m->data);
+	rails_release();
+	rails_run(RAILS_MS);
+	is_told(0, -EPROTO, "nonsense");
+	rails_end();
+}
+
+/* Whatever keeps the machine from going on: the limit is the asker's. */
+static void test_limit(void)
+{
+	unsigned int i;
+
+	rails_begin(&strangers);
+	ask(0, 0, false);
+	rails_run(20 * RAILS_MS);
+	is_told(0, 0, "known");
+	rails_peer(0, 1)->contact_busy = 1;
+	for (i = 0; i < ASKS; i++)
+		ask(i, 0, false);
+	rails_run(14 * NSEC_PER_SEC);
+	UNIT_EQUAL(asked[0].nr, 0, "not yet");
+	rails_run(2 * NSEC_PER_SEC);
+	for (i = 0; i < ASKS; i++)
+		is_told(i, -ETIMEDOUT, "limit");
+	rails_peer(0, 1)->contact_busy = 0;
+	ask(1, 0, false);
+	rails_run(20 * RAILS_MS);
+	is_told(0, -ETIMEDOUT, "once");
+	is_told(1, 0, "it goes on");
+	rails_end();
+}
+
+/* A user does not wait for those that nobody waits for. */
+static void test_budget(void)
+{
+	struct lnet *ln;
+	unsigned int i;
+
+	rails_begin(&strangers);
+	ln = rails.node[0].ln;
+	lnet_tunable_set(ln, "push_rate", 1);
+	for (i = 0; i < 200; i++)
+		lnet_disc_turn(ln, rails.now_ns);
+	ask(0, 0, true);
+	rails_run(20 * RAILS_MS);
+	is_told(0, 0, "asked and told at once");
+	UNIT_EQUAL(pushes(), 1, "told");
+	rails_end();
+}
+
+static void test_cancel(void)
+{
+	rails_begin(&strangers);
+	rails_on(0, -1, RAILS_CORE, FATE_DELAY, LNET_OK, 1);
+	ask(0, 0, false);
+	ask(1, 0, false);
+	rails_pump();
+	UNIT_EQUAL(lnet_disc_ask_cancel(&asked[0].ask), true, "cancelled");
+	memset(&asked[0].ask, 0x5a, sizeof(asked[0].ask));
+	rails_release();
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(asked[0].nr, 0, "not told");
+	is_told(1, 0, "the other is");
+	UNIT_EQUAL(lnet_disc_ask_cancel(&asked[1].ask), false, "too late");
+	ask(2, 0, false);
+	rails_lost(0, 1, 0, LNET_PATH_LOST);
+	UNIT_EQUAL(lnet_disc_ask_cancel(&asked[2].ask), true, "over or not, not told yet");
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(asked[2].nr, 0, "nor told");
+	rails_end();
+}
+
+/* ---- records that go ------------------------------------------------------------------------- */
+
+static void configure_both(void)
+{
+	struct lnet_nid nids[2] = { rails_nid(1, 0), rails_nid(1, 1) };
+
+	UNIT_EQUAL(lnet_peer_add(rails.node[0].ln, &nids[0], &nids[1], 1, true), 0, "peer add");
+}
+
+/* behaviour.md 5.4: who waits goes on with the record that has the NID then. */
+static void test_gone(void)
+{
+	struct lnet_nid primary;
+
+	rails_begin(&strangers);
+	rails_on(0, -1, RAILS_CORE, FATE_DELAY, LNET_OK, -1);
+	ask(0, 0, false);
+	rails_pump();
+	primary = rails_nid(1, 0);
+	rails_clear();
+	UNIT_EQUAL(lnet_peer_del(rails.node[0].ln, &primary, NULL, 0), 0, "peer del");
+	rails_run(20 * RAILS_MS);
+	is_told(0, 0, "deleted");
+	UNIT_EQUAL(nids_known(), 2, "and found again");
+	rails_release();
+	rails_end();
+
+	rails_begin(&strangers);
+	mutex_lock(&rails.node[0].ln->cfg_mutex);	/* the merge has to wait */
+	ask(0, 1, false);
+	rails_run(5 * RAILS_MS);
+	UNIT_EQUAL(asked[0].nr, 0, "merging");
+	mutex_unlock(&rails.node[0].ln->cfg_mutex);
+	configure_both();
+	rails_run(20 * RAILS_MS);
+	is_told(0, 0, "absorbed");
+	UNIT_EQUAL(nids_known(), 2, "by what was configured");
+	rails_end();
+}
+
+static void test_shutdown(void)
+{
+	unsigned int i, k;
+
+	for (k = 0; k < 4; k++) {
+		rails_begin(&strangers);
+		rails_on(0, -1, RAILS_CORE, FATE_DELIVER, LNET_OK, (int)k);
+		rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+		for (i = 0; i < ASKS; i++)
+			ask(i, i & 1, k & 1);
+		if (k & 2)
+			rails_pump();
+		rails_node_stop(0);
+		for (i = 0; i < ASKS; i++)
+			UNIT_EQUAL(asked[i].nr, 1, "each once");
+		is_told(ASKS - 1, asked[ASKS - 1].status ? -ESHUTDOWN : 0, "why");
+		rails_end();
+	}
+}
+
+/* ---- other settings -------------------------------------------------------------------------- */
+
+/* behaviour.md 5.10: it is asked, and nothing is learned. */
+static void test_off(void)
+{
+	rails_begin(&strangers);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[0].ln, "discovery", 0), 0, "off");
+	ask(0, 0, true);
+	rails_run(20 * RAILS_MS);
+	is_told(0, 0, "asked");
+	UNIT_EQUAL(pings(), 1, "once");
+	UNIT_EQUAL(nids_known(), 1, "nothing is learned");
+	UNIT_EQUAL(pushes(), 0, "nor told");
+	rails_end();
+}
+
+/* What nobody can be asked is not tried again and again. */
+static void test_no_way(void)
+{
+	struct lnet_nid nid = rails_nid(0, 0);
+	unsigned int before;
+
+	rails_begin(&strangers);
+	ask(0, 0, false);
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(lnet_ni_del(rails.node[0].ln, &nid), 0, "removal");
+	nid = rails_nid(0, 1);
+	UNIT_EQUAL(lnet_ni_del(rails.node[0].ln, &nid), 0, "removal");
+	ask(1, 0, true);
+	rails_run(NSEC_PER_SEC);
+	is_told(1, -EHOSTUNREACH, "no way");
+	before = rails.node[0].nr_arms;
+	rails_run(100 * NSEC_PER_SEC);
+	CU_ASSERT(rails.node[0].nr_arms - before < 200);
+	rails_end();
+}
+
+static void test_no_memory(void)
+{
+	unsigned int nth;
+
+	for (nth = 1; nth < 8; nth++) {
+		rails_begin(&strangers);
+		unit_fail_alloc(nth);
+		ask(0, 0, false);
+		unit_fail_alloc(0);
+		rails_run(100 * RAILS_MS);
+		UNIT_EQUAL(asked[0].nr, 1, "told");
+		CU_ASSERT(!asked[0].status || asked[0].status == -ENOMEM);
+		rails_end();
+	}
+}
+
+UNIT_SUITE(disc_ask,
+	{ "a round is asked for", test_rounds },
+	{ "many share one", test_many },
+	{ "loopback, ourselves, nowhere", test_nowhere },
+	{ "failures", test_failures },
+	{ "nobody waits for ever", test_limit },
+	{ "a user does not wait for his turn", test_budget },
+	{ "who leaves is not told", test_cancel },
+	{ "LU-15234: the record goes meanwhile", test_gone },
+	{ "LU-15616: the node ends meanwhile", test_shutdown },
+	{ "with discovery off", test_off },
+	{ "LU-15512: without a way to it there is no loop", test_no_way },
+	{ "without memory", test_no_memory })
