@@ -285,6 +285,16 @@ static int burst(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 	return done ? (int)done : rc;
 }
 
+/* The more is under way, the longer both ends are busy without what is still being made. */
+static unsigned int bell_burst(const struct lnet *ln)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < ln->nr_shards; i++)
+		nr += READ_ONCE(ln->shard[i].nr_live);
+	return clamp(nr / 4, LNET_BELL_BURST, LNET_BELL_BURST_MAX);
+}
+
 static int submit(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 		  enum lnet_op_type type, u32 flags)
 {
@@ -294,7 +304,7 @@ static int submit(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 	if (nr > INT_MAX)
 		return -EINVAL;
 	do {
-		most = min_t(unsigned int, nr - done, LNET_BELL_BURST);
+		most = min(nr - done, bell_burst(ln));
 		rc = most ? burst(ln, x + done, most, type, flags) : 0;
 		done += rc > 0 ? rc : 0;
 	} while (done < nr && rc == (int)most);
@@ -403,6 +413,32 @@ void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
 		hdr->payload_len = op->len;
 		break;
 	}
+}
+
+bool lnet_att_hdr_like(const struct lnet_att *att, const struct lnet_att *before,
+		       struct lnet_hdr *hdr)
+{
+	const struct lnet_op *op = att->op, *was = before->op;
+
+	if (att->path != before->path || op->type != LNET_OP_PUT || was->type != LNET_OP_PUT ||
+	    op->target_pid != was->target_pid ||
+	    unlikely((op->wire_bits | was->wire_bits) & WIRE_FORWARD))
+		return false;
+	put_fields(op, hdr);
+	return true;
+}
+
+u32 lnet_att_len(const struct lnet_att *att)
+{
+	const struct lnet_op *op = att->op;
+	struct lnet_buf buf;
+
+	if (op->type == LNET_OP_ACK || op->type == LNET_OP_GET)
+		return 0;
+	if (likely(op->md))
+		return op->len;
+	lnet_att_payload(att, &buf);
+	return buf.len;
 }
 
 void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf)

@@ -28,9 +28,10 @@
 #define LNET_PASS_BURST		64	/* messages per lock hold */
 /*
  * Messages per doorbell: of a longer run the first leave while the rest is being made, so that both
- * ends work at once. Half of a window of 64: see manual/performance.md.
+ * ends work at once. Half of a window of 64, a quarter of larger ones: see manual/performance.md.
  */
-#define LNET_BELL_BURST		32
+#define LNET_BELL_BURST		32U
+#define LNET_BELL_BURST_MAX	128U
 #define LNET_EVENTS_PER_PASS	64
 #define LNET_POOL_LOW		64	/* pools are refilled to this outside the lock */
 #define LNET_MAX_SHARDS		64
@@ -163,16 +164,22 @@ struct lnet_wheel {
 	u32 nr;
 	u64 used[LNET_WHEEL_LEVELS];	/* bitmap of non-empty slots */
 	struct list_head slot[LNET_WHEEL_LEVELS][LNET_WHEEL_SLOTS];
+	struct list_head queue;		/* of lnet_timer_queue(), in order of time */
 };
 /* timer.c, all [sh] */
 void lnet_wheel_init(struct lnet_wheel *w, u64 now_ns);
 void lnet_timer_init(struct lnet_timer *t, enum lnet_timer_kind kind);
 /* moves it if armed */
 void lnet_timer_set(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
+/*
+ * For many that wait equally long, most of which are cancelled before: an idle one goes behind the
+ * last one queued. Into the wheel if its time is earlier.
+ */
+void lnet_timer_queue(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
 void lnet_timer_cancel(struct lnet_wheel *w, struct lnet_timer *t);
 /*
- * Moves what is due to @due in order of slots, then insertion; stops after the slot that reaches
- * @max. The caller takes each off by lnet_timer_fired().
+ * Moves what is due to @due, first of the queue, then in order of slots, then insertion; stops
+ * after the slot that reaches @max. The caller takes each off by lnet_timer_fired().
  */
 unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
 				unsigned int max);

@@ -72,6 +72,22 @@ unsigned int lnet_hdr_encode(u8 *buf, const struct lnet_hdr *hdr, bool nid16)
 	return lnet_hdr_size(nid16);
 }
 
+unsigned int lnet_hdr_encode_like(u8 *buf, const u8 *like, const struct lnet_hdr *hdr, bool nid16)
+{
+	struct lnet_wire_hdr_rest *rest;
+
+	if (nid16) {
+		memcpy(buf, like, LNET_HDR16_SIZE);
+		rest = &((struct lnet_wire_hdr16 *)buf)->rest;
+	} else {
+		memcpy(buf, like, LNET_HDR4_SIZE);
+		rest = &((struct lnet_wire_hdr4 *)buf)->rest;
+	}
+	rest->payload_len = cpu_to_le32(hdr->payload_len);
+	put_encode(&rest->msg.put, hdr);
+	return lnet_hdr_size(nid16);
+}
+
 static void put_decode(struct lnet_hdr *hdr, const struct lnet_wire_put *w)
 {
 	hdr->msg.put.ack_wmd = w->ack_wmd;

@@ -8,6 +8,8 @@
 /* after an attempt's deadline the driver has this long before the core takes it back */
 #define ABORT_GRACE_NS 5000000ULL
 #define ABORT_REPEAT_NS 10000000ULL
+/* What was given to a driver is looked at after this for the first time: most has ended then. */
+#define QUEUED_NS 4000000ULL
 /*
  * Patience so often: an answer is missed although its path lives; a silent path is dead. See
  * overdue_after().
@@ -105,6 +107,16 @@ void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op)
 
 	if (list_empty(&op->timer.link) || next < op->timer.when_ns)
 		lnet_timer_set(&p->sh->wheel, &op->timer, next);
+}
+
+void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns)
+{
+	u64 look_ns = p->now_ns + QUEUED_NS;
+
+	if (list_empty(&op->timer.link) && look_ns <= next_ns)
+		lnet_timer_queue(&p->sh->wheel, &op->timer, look_ns);
+	else
+		lnet_op_arm(p, op);
 }
 
 /* What the end of the transaction time says about an operation. */

@@ -551,6 +551,8 @@ bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_park_window(struct lnet_op *op);		/* waits for room in the window */
 void lnet_op_wire(struct lnet_op *op);	/* api.c [sh] about to be given to a driver */
 void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);	/* [sh] */
+/* [sh] The same where nothing is to be done before @next_ns, which most do not live to see. */
+void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns);
 /* [sh] about to be finished: was any of it perhaps delivered? */
 void lnet_op_given_up(struct lnet_op *op);
 /* [sh] An attempt was perhaps delivered, unless the request was refused. */

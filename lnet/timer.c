@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The timer wheel of a shard: five levels of 64 slots, tick 2^17 ns; arming and cancelling are
- * O(1).
+ * O(1). Beside it a queue of those that wait equally long, where they cost less.
  */
 #include "core.h"
 
@@ -16,6 +16,7 @@ void lnet_wheel_init(struct lnet_wheel *w, u64 now_ns)
 	memset(w, 0, sizeof(*w));
 	w->now_tick = now_ns >> LNET_TICK_SHIFT;
 	w->soonest_ns = U64_MAX;
+	INIT_LIST_HEAD(&w->queue);
 	for (level = 0; level < LNET_WHEEL_LEVELS; level++)
 		for (slot = 0; slot < LNET_WHEEL_SLOTS; slot++)
 			INIT_LIST_HEAD(&w->slot[level][slot]);
@@ -90,6 +91,19 @@ void lnet_timer_set(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns)
 	w->nr++;
 }
 
+void lnet_timer_queue(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns)
+{
+	if (!list_empty(&w->queue) &&
+	    list_last_entry(&w->queue, struct lnet_timer, link)->when_ns > when_ns) {
+		lnet_timer_set(w, t, when_ns);
+		return;
+	}
+	t->when_ns = when_ns;
+	w->soonest_ns = min(w->soonest_ns, when_ns);
+	list_add_tail(&t->link, &w->queue);
+	w->nr++;
+}
+
 /* The tick at which the next used slot of @level begins. */
 static u64 level_next(const struct lnet_wheel *w, unsigned int level)
 {
@@ -117,9 +131,12 @@ static u64 next_tick(const struct lnet_wheel *w)
 u64 lnet_wheel_next_ns(struct lnet_wheel *w)
 {
 	u64 tick = w->nr ? next_tick(w) : U64_MAX;
+	u64 next_ns = tick == U64_MAX ? U64_MAX : tick << LNET_TICK_SHIFT;
 
 	w->soonest_ns = U64_MAX;
-	return tick == U64_MAX ? U64_MAX : tick << LNET_TICK_SHIFT;
+	if (list_empty(&w->queue))
+		return next_ns;
+	return min(next_ns, list_first_entry(&w->queue, struct lnet_timer, link)->when_ns);
 }
 
 /* Spreads the slot of @level that begins now over the levels below. */
@@ -152,11 +169,26 @@ static unsigned int expire_slot(struct lnet_wheel *w, struct list_head *due)
 	return nr;
 }
 
+static unsigned int expire_queue(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
+				 unsigned int max)
+{
+	struct lnet_timer *t, *next;
+	unsigned int nr = 0;
+
+	list_for_each_entry_safe(t, next, &w->queue, link) {
+		if (nr == max || t->when_ns > now_ns)
+			break;
+		list_move_tail(&t->link, due);
+		nr++;
+	}
+	return nr;
+}
+
 unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
 				unsigned int max)
 {
 	u64 target = now_ns >> LNET_TICK_SHIFT, next;
-	unsigned int nr = 0, level;
+	unsigned int nr = expire_queue(w, now_ns, due, max), level;
 
 	while (w->now_tick < target && nr < max) {
 		next = w->nr ? next_tick(w) : U64_MAX;

@@ -254,8 +254,9 @@ void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind k
 void lnet_pass_end(struct lnet_pass *p);
 void lnet_pass_relax(struct lnet_pass *p);
 /*
- * Relaxes @p and sends what it owes so far, answers above all, before it ends: for a driver that
- * has handed over a batch and has more in hand. May call the NI's own send, send_list and flush.
+ * Relaxes @p, sends what it owes so far, answers above all, and calls handlers, before it ends: for
+ * a driver that has handed over a batch and has more in hand. May call the NI's own send, send_list
+ * and flush.
  */
 void lnet_pass_flush(struct lnet_pass *p);
 
@@ -330,6 +331,13 @@ const struct lnet_nid *lnet_peer_ni_nid(const struct lnet_peer_ni *pni);
  */
 void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr);
 void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf);
+u32 lnet_att_len(const struct lnet_att *att);		/* of the payload */
+/*
+ * True if the header of @att differs from that of @before, which the driver has too, in no more
+ * than lnet_hdr_encode_like() writes; that is in @hdr then.
+ */
+bool lnet_att_hdr_like(const struct lnet_att *att, const struct lnet_att *before,
+		       struct lnet_hdr *hdr);
 
 /* ---- what a driver may know of an NI --------------------------------------------------------- */
 struct lnet *lnet_ni_instance(const struct lnet_ni *ni);

@@ -172,6 +172,12 @@ struct lnet_hdr {
 unsigned int lnet_hdr_encode(u8 *buf, const struct lnet_hdr *hdr, bool nid16);
 
 /*
+ * The same of a PUT, where @like is another one's header as written before: of @hdr it needs
+ * payload_len and msg.put, as all else is equal. Any context.
+ */
+unsigned int lnet_hdr_encode_like(u8 *buf, const u8 *like, const struct lnet_hdr *hdr, bool nid16);
+
+/*
  * Reads lnet_hdr_size(nid16) bytes, all of which @buf must have. 0, or -EPROTO if the connection
  * must be closed: a type that is none, payload behind an ACK or GET, more than LNET_MTU behind a
  * PUT or REPLY, a NID of impossible size. Whom it is for, and every index and offset, is for the

@@ -123,20 +123,19 @@ static u64 cookie_for(struct sock_conn *c, struct lnet_att *att, u32 len)
 	return zc->cookie;
 }
 
-static void encode_att(struct sock_conn *c, struct lnet_att *att)
+static void encode_att(struct sock_conn *c, struct lnet_att *att,
+		       struct sock_before *b)
 {
 	struct lnet_ksock_hdr k = { .type = LNET_KSOCK_LNET };
 	unsigned long begin = c->queued;
 	struct lnet_buf payload;
-	struct lnet_hdr hdr;
 	u8 *to = c->out + c->tail;
 	u32 len;
 
-	lnet_att_hdr(att, &hdr);
 	lnet_att_payload(att, &payload);
 	k.zc_cookie[0] = cookie_for(c, att, payload.len);
 	len = lnet_ksock_encode(to, &k, false);
-	len += lnet_hdr_encode(to + len, &hdr, c->version == 4);
+	len += sock_encode_hdr(c, att, to + len, b);
 	if (payload.len && payload.len <= SOCK_INLINE_MAX) {
 		lnet_buf_read(&payload, 0, to + len, payload.len);
 		len += payload.len;
@@ -219,6 +218,7 @@ static bool has_work(const struct sock_conn *c)
 /* Encodes as much as there is room for. */
 static void fill(struct sock_conn *c)
 {
+	struct sock_before before = { NULL };
 	struct lnet_att *att;
 
 	if (!has_work(c) || !out_get(c))
@@ -228,7 +228,7 @@ static void fill(struct sock_conn *c)
 		att = next_att(c);
 		if (!att)
 			return;
-		encode_att(c, att);
+		encode_att(c, att, &before);
 	}
 }
 
@@ -472,11 +472,11 @@ void sock_out_drop(struct lnet_pass *p, struct sock_conn *c)
 
 /* ---- ops ---- */
 
-static u32 frame_len(const struct sock_peer *peer, const struct lnet_buf *payload)
+static u32 frame_len(const struct sock_peer *peer, const struct lnet_att *att)
 {
 	bool nid16 = peer->version == 4 || !lnet_nid_is_nid4(&peer->nid);
 
-	return LNET_KSOCK_SIZE + lnet_hdr_size(nid16) + payload->len;
+	return LNET_KSOCK_SIZE + lnet_hdr_size(nid16) + lnet_att_len(att);
 }
 
 /* L. The peer of an attempt, made if it is new. */
@@ -500,7 +500,6 @@ static bool is_backed_off(const struct sock_peer *peer)
 static int queue_att(struct sock_ni *sn, struct lnet_att *att, struct sock_peer **peerp)
 {
 	struct sock_peer *peer = *peerp && (*peerp)->pni == att->pni ? *peerp : peer_of(sn, att);
-	struct lnet_buf payload;
 	unsigned int q;
 
 	if (!peer || sn->stopping) {
@@ -511,8 +510,7 @@ static int queue_att(struct sock_ni *sn, struct lnet_att *att, struct sock_peer 
 		att->outcome = LNET_REMOTE_DROPPED;
 		return -EHOSTUNREACH;
 	}
-	lnet_att_payload(att, &payload);
-	q = frame_len(peer, &payload) >= READ_ONCE(sock_tun(sn)->min_bulk) ? SOCK_BULK : SOCK_SMALL;
+	q = frame_len(peer, att) >= READ_ONCE(sock_tun(sn)->min_bulk) ? SOCK_BULK : SOCK_SMALL;
 	sock_peer_queue(peer, att, q, false);
 	sock_peer_arm(peer, att->deadline_ns);
 	*peerp = peer;

@@ -397,6 +397,15 @@ static inline const struct lnet_tunables *sock_tun(const struct sock_ni *sn)
 	return lnet_tunables_of(sn->ln);
 }
 
+/* The message encoded before and where its header is, while neither leaves; NULL: none. */
+struct sock_before {
+	const struct lnet_att *att;
+	const u8 *hdr;
+};
+/* encode.c. L; writes the header of @att, which is the next one's @b. */
+u32 sock_encode_hdr(const struct sock_conn *c, const struct lnet_att *att, u8 *to,
+		    struct sock_before *b);
+
 /* conn.c */
 void sock_lock(struct lnet_pass *p, struct sock_ni *sn);	/* relaxes the pass first */
 void sock_unlock(struct lnet_pass *p, struct sock_ni *sn);	/* and performs the upcalls owed */

@@ -363,6 +363,26 @@ void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
 	*hdr = msg_of(att)->hdr;
 }
 
+bool lnet_att_hdr_like(const struct lnet_att *att, const struct lnet_att *before,
+		       struct lnet_hdr *hdr)
+{
+	const struct lnet_hdr *a = &msg_of(att)->hdr, *b = &msg_of(before)->hdr;
+
+	CU_ASSERT(msg_of(before)->nr_done == 0);
+	if (a->type != LNET_MSG_PUT || b->type != LNET_MSG_PUT || a->dest_pid != b->dest_pid ||
+	    a->src_pid != b->src_pid || !lnet_nid_same(&a->dest_nid, &b->dest_nid) ||
+	    !lnet_nid_same(&a->src_nid, &b->src_nid))
+		return false;
+	hdr->payload_len = a->payload_len;
+	hdr->msg.put = a->msg.put;
+	return true;
+}
+
+u32 lnet_att_len(const struct lnet_att *att)
+{
+	return msg_of(att)->len;
+}
+
 void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf)
 {
 	struct msg *msg = msg_of(att);

@@ -21,6 +21,8 @@
 #define lnet_att_done		contract_att_done
 #define lnet_att_hdr		contract_att_hdr
 #define lnet_att_payload	contract_att_payload
+#define lnet_att_len		contract_att_len
+#define lnet_att_hdr_like	contract_att_hdr_like
 #define lnet_path_lost		contract_path_lost
 #define lnet_path_evidence	contract_path_evidence
 #define lnet_ni_kick		contract_ni_kick

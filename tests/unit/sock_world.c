@@ -8,6 +8,7 @@
 #include "lnd/socklnd/conn.c"
 #include "lnd/socklnd/peer.c"
 #include "lnd/socklnd/hello.c"
+#include "lnd/socklnd/encode.c"
 #include "lnd/socklnd/send.c"
 #include "lnd/socklnd/answer.c"
 #include "lnd/socklnd/meant.c"

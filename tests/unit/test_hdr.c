@@ -109,6 +109,29 @@ static void fields_stand_where_they_belong(void)
 	UNIT_EQUAL(get_unaligned_le32(buf + 32 + 36), 0, "unused tail");
 }
 
+/* What is written after the pattern of another is what would have been written without. */
+static void put_like_another(void)
+{
+	u8 like[LNET_HDR_SIZE_MAX], buf[LNET_HDR_SIZE_MAX], whole[LNET_HDR_SIZE_MAX];
+	struct lnet_hdr hdr;
+	unsigned int nid16, size;
+
+	CU_ASSERT_EQUAL(lnet_hdr_decode(&hdr, e9 + FRAME, false), 0);
+	for (nid16 = 0; nid16 < 2; nid16++) {
+		hdr.type = LNET_MSG_PUT;
+		hdr.payload_len = 77;
+		memset(&hdr.msg.put, 0x55, sizeof(hdr.msg.put));
+		lnet_hdr_encode(like, &hdr, nid16);
+		hdr.payload_len = 78;
+		memset(&hdr.msg.put, 0x2a, sizeof(hdr.msg.put));
+		hdr.msg.put.hdr_data = 5;
+		hdr.msg.put.offset = 6;
+		size = lnet_hdr_encode(whole, &hdr, nid16);
+		UNIT_EQUAL(lnet_hdr_encode_like(buf, like, &hdr, nid16), size, "as long");
+		UNIT_EQUAL(memcmp(buf, whole, size), 0, "the same bytes");
+	}
+}
+
 static void large_nids_survive(void)
 {
 	struct lnet_hdr hdr, again;
@@ -224,6 +247,7 @@ UNIT_SUITE(hdr,
 	   { "PUT and ACK are those of the worked examples", put_and_ack },
 	   { "PUT without ACK is that of the worked examples", put_without_ack },
 	   { "fields stand where they belong", fields_stand_where_they_belong },
+	   { "a PUT like another is written as one alone", put_like_another },
 	   { "large NIDs survive", large_nids_survive },
 	   { "payload lengths are judged by type", lengths_are_judged },
 	   { "NIDs of impossible size close", impossible_nids_close },

@@ -92,6 +92,24 @@ static void test_reader_delivers(void)
 	rails_end();
 }
 
+/* One who has much to read need not hand over the events of all of it at its end. */
+static void test_flush_delivers(void)
+{
+	struct lnet_pass p;
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_NO_MEMORY, 1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_DRIVER);
+	lnet_md_take_ready(&p);
+	UNIT_EQUAL(rails_done(tag), 0, "not yet");
+	lnet_pass_flush(&p);
+	UNIT_EQUAL(rails_done(tag), 1, "in the middle of the pass");
+	lnet_pass_end(&p);
+	rails_end();
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* Whoever makes the next time earlier says so. */
@@ -137,5 +155,6 @@ UNIT_SUITE(shard,
 	{ "handlers that send do not nest", test_depth },
 	{ "no handler runs inside a call", test_call },
 	{ "a reader delivers what a call left", test_reader_delivers },
+	{ "a reader delivers before it has read all", test_flush_delivers },
 	{ "time does not go back in a shard", test_time },
 	{ "an earlier time is announced", test_arm })

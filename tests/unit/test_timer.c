@@ -121,6 +121,45 @@ static void test_next(void)
 	}
 }
 
+static void fire(u64 now_ns, unsigned int nr, const char *row)
+{
+	struct lnet_timer *t, *next;
+	LIST_HEAD(due);
+	u64 last_ns = 0;
+
+	UNIT_EQUAL(lnet_wheel_advance(&wheel, now_ns, &due, UINT_MAX), nr, row);
+	list_for_each_entry_safe(t, next, &due, link) {
+		CU_ASSERT(t->when_ns <= now_ns && t->when_ns >= last_ns);
+		last_ns = t->when_ns;
+		lnet_timer_fired(&wheel, t);
+	}
+}
+
+/* Those that wait equally long go in order, beside others, and when they are due. */
+static void test_queue(void)
+{
+	unsigned int i;
+
+	lnet_wheel_init(&wheel, 0);
+	for (i = 0; i < NR; i++) {
+		lnet_timer_init(&timers[i], LNET_TIMER_OP);
+		lnet_timer_queue(&wheel, &timers[i], 100 * TICK + i);
+	}
+	UNIT_EQUAL(wheel.nr, NR, "all wait");
+	UNIT_EQUAL(lnet_wheel_next_ns(&wheel), 100 * TICK, "the first is the next");
+	lnet_timer_cancel(&wheel, &timers[0]);
+	UNIT_EQUAL(lnet_wheel_next_ns(&wheel), 100 * TICK + 1, "then the one behind it");
+	lnet_timer_set(&wheel, &timers[1], 50 * TICK);
+	lnet_timer_queue(&wheel, &timers[0], 60 * TICK);	/* too early for the queue */
+	fire(50 * TICK - 1, 0, "nothing is due");
+	fire(61 * TICK, 2, "what is in the wheel");
+	fire(100 * TICK + 1, 0, "nothing is early");
+	fire(100 * TICK + 2, 1, "to the nanosecond");
+	fire(200 * TICK, NR - 3, "all others");
+	UNIT_EQUAL(wheel.nr, 0, "none is left");
+	UNIT_EQUAL(lnet_wheel_next_ns(&wheel), U64_MAX, "nothing to wait for");
+}
+
 static void test_order(void)
 {
 	LIST_HEAD(due);
@@ -160,5 +199,6 @@ static void test_bounded(void)
 UNIT_SUITE(timer,
 	{ "random operations against a model", test_model },
 	{ "waking at the next time finds each, in few steps", test_next },
+	{ "those that wait equally long go in order", test_queue },
 	{ "order of insertion within a slot", test_order },
 	{ "at most so many at a time, the rest is due at once", test_bounded })

@@ -11,7 +11,7 @@
 #define SLOT_BITS	14	/* what comes back: number << SLOT_BITS | slot */
 #define READY_NS	(10ull * NSEC_PER_SEC)
 #define POLL_NS		(100ull * NSEC_PER_MSEC)
-#define BURST		32u	/* requests per call */
+#define BURST		128u	/* requests per call */
 
 struct request {
 	u64 number;		/* 0: not under way */

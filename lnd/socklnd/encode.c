@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Headers of messages out: of a run to one peer all are much the same. */
+#include "plat.h"
+#include "lnd/socklnd/socklnd.h"
+
+u32 sock_encode_hdr(const struct sock_conn *c, const struct lnet_att *att, u8 *to,
+		    struct sock_before *b)
+{
+	const struct lnet_att *before = b->att;
+	const u8 *like = b->hdr;
+	struct lnet_hdr hdr __uninitialized;
+
+	b->att = att;
+	b->hdr = to;
+	if (before && lnet_att_hdr_like(att, before, &hdr))
+		return lnet_hdr_encode_like(to, like, &hdr, c->version == 4);
+	lnet_att_hdr(att, &hdr);
+	return lnet_hdr_encode(to, &hdr, c->version == 4);
+}
