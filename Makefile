@@ -220,12 +220,24 @@ peers_here = $(foreach p,zeromq libfabric openmpi,$(if $(shell pkg-config --exis
 $(OUT)/tests/bench/peers/%: tests/bench/peers/%.c tests/bench/peers/peer.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $@ $< $$(pkg-config --cflags --libs $(PEER_$*))
+# Others beside whom a rail is cut.
+PACED_knet := libknet
+PACED_mpi := ompi-c
+paced_here = $(OUT)/tests/bench/paced/sockets $(foreach p,knet mpi,\
+	     $(if $(shell pkg-config --exists $(PACED_$(p)) && echo yes),$(OUT)/tests/bench/paced/$(p)))
+$(OUT)/tests/bench/paced/%: tests/bench/paced/%.c tests/bench/paced/paced.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -iquote . -Iinclude -o $@ $< \
+		$(if $(PACED_$*),$$(pkg-config --cflags --libs $(PACED_$*)))
 bench-peers:
-	@+for p in $(peers_here); do $(MAKE) -s $$p || exit 1; done
+	@+for p in $(peers_here) $(paced_here); do $(MAKE) -s $$p || exit 1; done
 bench-deps:
-	@config/deps iperf3 iproute2 ucx-utils libfabric-dev libzmq3-dev openmpi-bin libopenmpi-dev
+	@config/deps iperf3 iproute2 ucx-utils libfabric-dev libzmq3-dev openmpi-bin libopenmpi-dev libknet-dev
 bench: deps
 	@+$(MAKE) -s all $(if $(filter no,$(PEERS)),,bench-peers) && tests/bench/run
+
+failover: deps
+	@+$(MAKE) -s all $(paced_here) && tests/bench/failover
 
 demo sim netns requirements: %: deps
 	@test -x tests/$*/run || { echo "make $*: tests/$*/run does not exist"; exit 2; }
@@ -279,7 +291,7 @@ clean:
 	rm -rf build
 
 .PHONY: all lib unit unit-debug asan tsan tidy quick check kernel vm vm-bench vm-debug deps fuzz fuzzers demo \
-	bench bench-deps bench-peers sim models netns valgrind tsan-netns requirements man format install clean
+	bench bench-deps bench-peers failover sim models netns valgrind tsan-netns requirements man format install clean
 .SECONDARY:
 
 endif

@@ -3,11 +3,13 @@
  * The judge: joins the logs that lnetperf wrote at both sides with the marks of what was done to
  * them, and says what was lost, duplicated, corrupted, reordered, and how long nothing happened.
  *
- *	oracle [--limit KIND=MEDIAN_MS,WORST_MS]... [--in-order] [--marks FILE] LOG...
+ *	oracle [--limit KIND=MEDIAN_MS,WORST_MS]... [--in-order] [--through] [--marks FILE] LOG...
  *
  * Marks are lines "TIME WHAT [RAIL]", TIME in seconds of the day. WHAT: "cut-KIND" begins a fault,
  * "heal" with the index of the client's rail ends one, "kill" and "up" enclose the time in which
- * requests may fail. Exit status: 0 all well, 1 a rule was broken, 2 the logs cannot be judged.
+ * requests may fail. With --through a fault counts until the next one, and not until its end: what
+ * does not go round it goes on some time after. Exit status: 0 all well, 1 a rule was broken, 2 the
+ * logs cannot be judged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +69,7 @@ static struct mark marks[MAX_MARKS];
 static unsigned int nr_marks;
 static struct samples samples[MAX_KINDS];
 static unsigned int nr_kinds;
-static bool in_order;
+static bool in_order, through;
 
 static struct {
 	unsigned long long issued, ok, failed, perhaps, lost, duplicated, corrupted, ends, wrong;
@@ -411,13 +413,22 @@ static int64_t share_back(int rail, int64_t from, int64_t to)
 	return to;
 }
 
+/* Until when what was done at mark @i counts. */
+static int64_t end_of(unsigned int i)
+{
+	for (i++; i < nr_marks; i++)
+		if (!through || strcmp(marks[i].what, "heal"))
+			return marks[i].time_ns;
+	return INT64_MAX;
+}
+
 static void take_times(void)
 {
 	unsigned int i, k;
 	int64_t to;
 
 	for (i = 0; i < nr_marks; i++) {
-		to = i + 1 < nr_marks ? marks[i + 1].time_ns : INT64_MAX;
+		to = end_of(i);
 		if (!strncmp(marks[i].what, "cut-", 4)) {
 			sample(marks[i].what + 4, longest_gap(marks[i].time_ns, to));
 			sample("slowest request", slowest(marks[i].time_ns, to));
@@ -455,8 +466,11 @@ static bool print_times(void)
 			continue;
 		qsort(s->ms, s->nr, sizeof(s->ms[0]), by_size);
 		median = (s->ms[(s->nr - 1) / 2] + s->ms[s->nr / 2]) / 2;
-		printf("%s: %u times, median %.1f ms, worst %.1f ms\n", s->kind, s->nr, median,
+		printf("%s: %u times, median %.1f ms, worst %.1f ms", s->kind, s->nr, median,
 		       s->ms[s->nr - 1]);
+		if (s->nr >= 20)
+			printf(", 99%% %.1f ms", s->ms[(s->nr * 99 - 1) / 100]);
+		putchar('\n');
 		if ((s->limit[0] && median > s->limit[0]) ||
 		    (s->limit[1] && s->ms[s->nr - 1] > s->limit[1])) {
 			printf("%s: more than %.0f and %.0f ms\n", s->kind, s->limit[0],
@@ -509,6 +523,8 @@ int main(int argc, char **argv)
 			read_marks(argv[++i]);
 		else if (!strcmp(argv[i], "--in-order"))
 			in_order = true;
+		else if (!strcmp(argv[i], "--through"))
+			through = true;
 		else
 			read_log(argv[i]);
 	}
