@@ -51,7 +51,7 @@ void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 	u64 *c = ni_counters(sh, ni);
 
 	lockdep_assert_held(&from->sh->lock);
-	WRITE_ONCE(sh->c[LNET_C_recv_count], sh->c[LNET_C_recv_count] + 1);	/* refill() looks */
+	lnet_count(sh, recv_count);
 	lnet_count_add(sh, recv_length, len);
 	c[LNET_NIC_recv_count]++;
 	c[LNET_NIC_recv_bytes] += len;

@@ -33,7 +33,8 @@
 #define LNET_BELL_BURST		32U
 #define LNET_BELL_BURST_MAX	128U
 #define LNET_EVENTS_PER_PASS	64
-#define LNET_POOL_LOW		64	/* pools are refilled to this outside the lock */
+#define LNET_POOL_LOW		64	/* attempts a shard keeps */
+#define LNET_RESERVE_LOW	4	/* operations, events: with fewer a lock is given up */
 #define LNET_MAX_SHARDS		64
 #define LNET_MAX_LNDS		8
 
@@ -618,6 +619,7 @@ struct lnet_shard {
 	u64 now_ns;			/* latest time of a pass that left; no earlier one enters */
 	struct lnet_wheel wheel;
 	struct lnet_pool ops, atts, rxs, evts, entries;
+	u32 reserve;			/* what they were filled up to last; pool.c */
 	struct lnet_evt *evts_back;	/* delivered, for @evts; a stack without lock */
 	/* MDs whose events a CALL pass left; leaf: nothing but the shard lock */
 	struct list_head ready;

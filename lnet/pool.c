@@ -2,10 +2,13 @@
 /* Operations, attempts, events and small copies, and what a shard keeps of them for reuse. */
 #include "core.h"
 
-#define RESERVE_FIRST 4		/* answers kept ready in a shard that has seen no traffic */
-#define RESERVE_BUSY 80		/* and in one that has: more than a burst */
+/*
+ * Answers kept ready in a shard: few at first, twice as many each time they are used up, to more
+ * than a burst.
+ */
+#define RESERVE_FIRST LNET_RESERVE_LOW
+#define RESERVE_MAX 80
 #define POOL_MAX 512		/* objects of a kind that a shard keeps */
-#define BUSY_MESSAGES 256	/* received messages that make a shard busy */
 
 /* As new. */
 static void op_clean(struct lnet_op *op)
@@ -189,18 +192,27 @@ struct lnet_att *lnet_att_take(struct lnet_shard *sh)
 	return att;
 }
 
+/* @back: events that have come back. */
+static u32 wanted(const struct lnet_shard *sh, u32 back)
+{
+	bool more = READ_ONCE(sh->ops.nr) < RESERVE_FIRST ||
+		    READ_ONCE(sh->evts.nr) + back < RESERVE_FIRST;
+	u32 was = READ_ONCE(sh->reserve);
+
+	return clamp_t(u32, more ? 2 * was : was, RESERVE_FIRST, RESERVE_MAX);
+}
+
 /*
  * No lock held: what a lock hold may need is allocated before it. A failed allocation leaves the
  * reserve short; takers cope.
  */
 void lnet_pool_refill(struct lnet_shard *sh)
 {
-	u32 want =
-		READ_ONCE(sh->c[LNET_C_recv_count]) < BUSY_MESSAGES ? RESERVE_FIRST : RESERVE_BUSY;
 	LIST_HEAD(ops);
 	LIST_HEAD(atts);
 	LIST_HEAD(evts);
 	u32 nr_ops = 0, nr_atts = 0, nr_evts = take_back(sh, &evts, POOL_MAX);
+	u32 want = wanted(sh, nr_evts);
 
 	while (READ_ONCE(sh->ops.nr) + nr_ops < want) {
 		struct lnet_op *op = lnet_op_new();
@@ -229,6 +241,7 @@ void lnet_pool_refill(struct lnet_shard *sh)
 	if (!nr_ops && !nr_atts && !nr_evts)
 		return;
 	spin_lock(&sh->lock);
+	WRITE_ONCE(sh->reserve, want);
 	list_splice(&ops, &sh->ops.free);
 	list_splice(&atts, &sh->atts.free);
 	list_splice(&evts, &sh->evts.free);

@@ -19,41 +19,42 @@ struct simlnd_ni *simlnd_ni_at(struct sim_world *w, u32 node, u32 rail)
 	return sn && !sn->stopped ? sn : NULL;
 }
 
-static struct hlist_head *bucket(const struct simlnd_ni *sn, u32 node)
+/* Its own, or the first free one after that. */
+static struct simlnd_slot *slot_of(const struct simlnd_ni *sn, u32 node)
 {
-	return &sn->hash[node & ((1U << sn->hash_bits) - 1)];
+	u32 mask = (1U << sn->slot_bits) - 1, at = node & mask;
+
+	while (sn->slot[at].end && sn->slot[at].node != node)
+		at = (at + 1) & mask;
+	return &sn->slot[at];
 }
 
 static struct simlnd_end *find(const struct simlnd_ni *sn, u32 node)
 {
-	struct simlnd_end *end;
-
-	if (!sn->hash)
-		return NULL;
-	hlist_for_each_entry(end, bucket(sn, node), hash)
-		if (end->peer_node == node)
-			return end;
-	return NULL;
+	return sn->slot ? slot_of(sn, node)->end : NULL;
 }
 
-/* The table has as many lists as there are ends, at least half as many. */
+static void put_in(struct simlnd_ni *sn, struct simlnd_end *end)
+{
+	*slot_of(sn, end->peer_node) = (struct simlnd_slot){ .end = end, .node = end->peer_node };
+}
+
+/* Room for one more. */
 static int fit(struct simlnd_ni *sn)
 {
-	u32 bits = sn->hash ? sn->hash_bits + 1 : 4;
-	struct simlnd_end *end;
-	struct hlist_head *old = sn->hash, *hash;
+	u32 bits = sn->slot ? sn->slot_bits + 1 : 4, i, nr = sn->slot ? 1U << sn->slot_bits : 0;
+	struct simlnd_slot *old = sn->slot, *slot;
 
-	if (old && sn->nr_ends < 2U << sn->hash_bits)
+	if (4 * (sn->nr_ends + 1) <= 3 * nr)
 		return 0;
-	hash = kcalloc(1UL << bits, sizeof(*hash), GFP_NOFS);
-	if (!hash)
+	slot = kcalloc(1UL << bits, sizeof(*slot), GFP_NOFS);
+	if (!slot)
 		return -ENOMEM;
-	sn->hash = hash;
-	sn->hash_bits = bits;
-	list_for_each_entry(end, &sn->ends, link) {
-		hlist_del_init(&end->hash);
-		hlist_add_head(&end->hash, bucket(sn, end->peer_node));
-	}
+	sn->slot = slot;
+	sn->slot_bits = bits;
+	for (i = 0; i < nr; i++)
+		if (old[i].end)
+			put_in(sn, old[i].end);
 	kfree(old);
 	return 0;
 }
@@ -83,8 +84,7 @@ static struct simlnd_end *end_new(struct simlnd_ni *sn, const struct lnet_nid *n
 	INIT_LIST_HEAD(&end->in);
 	INIT_LIST_HEAD(&end->busy);
 	INIT_LIST_HEAD(&end->dirty);
-	list_add_tail(&end->link, &sn->ends);
-	hlist_add_head(&end->hash, bucket(sn, node));
+	put_in(sn, end);
 	sn->nr_ends++;
 	return end;
 }
@@ -102,11 +102,8 @@ struct simlnd_end *simlnd_end_make(struct simlnd_ni *sn, const struct lnet_nid *
 
 void simlnd_end_free(struct simlnd_end *end)
 {
-	list_del(&end->link);
 	list_del(&end->busy);
 	list_del(&end->dirty);
-	hlist_del(&end->hash);
-	end->ni->nr_ends--;
 	lnet_peer_ni_put(end->pni);
 	kfree(end);
 }
@@ -296,7 +293,7 @@ void simlnd_close(struct lnet_pass *p, struct simlnd_end *end, enum lnet_outcome
 
 void simlnd_reset_node(struct sim_world *w, u32 node, s32 rail, s32 peer)
 {
-	struct simlnd_end *end;
+	struct simlnd_slot *slot;
 	struct lnet_pass p;
 	u32 r;
 
@@ -307,11 +304,11 @@ void simlnd_reset_node(struct sim_world *w, u32 node, s32 rail, s32 peer)
 		if (!sn || (rail >= 0 && (u32)rail != r))
 			continue;
 		lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
-		list_for_each_entry(end, &sn->ends, link) {
-			if (end->state != END_UP || (peer >= 0 && (u32)peer != end->peer_node))
+		simlnd_for_each_end(sn, slot) {
+			if (slot->end->state != END_UP || (peer >= 0 && (u32)peer != slot->node))
 				continue;
 			w->count.fault[SIM_RESET]++;
-			simlnd_close(&p, end, LNET_PATH_LOST, true, sim_chance(&w->rng, 500));
+			simlnd_close(&p, slot->end, LNET_PATH_LOST, true, sim_chance(&w->rng, 500));
 		}
 		lnet_pass_end(&p);
 	}

@@ -25,7 +25,6 @@ static int start(struct lnet_ni *ni)
 	sn->w = node->w;
 	sn->rail = rail;
 	sn->life = node->life;
-	INIT_LIST_HEAD(&sn->ends);
 	INIT_LIST_HEAD(&sn->busy);
 	INIT_LIST_HEAD(&sn->dirty);
 	*(struct simlnd_ni **)lnet_ni_priv(ni) = sn;
@@ -37,19 +36,19 @@ static int start(struct lnet_ni *ni)
 static void stop(struct lnet_ni *ni)
 {
 	struct simlnd_ni *sn = of(ni);
-	struct simlnd_end *end, *next;
+	struct simlnd_slot *slot;
 	struct lnet_pass p;
 
 	sn->stopped = true;
 	lnet_pass_begin(&p, lnet_ni_instance(ni), LNET_PASS_DRIVER);
-	list_for_each_entry(end, &sn->ends, link)
-		simlnd_close(&p, end, LNET_PATH_LOST, sim_chance(&sn->w->rng, 800), false);
+	simlnd_for_each_end(sn, slot)
+		simlnd_close(&p, slot->end, LNET_PATH_LOST, sim_chance(&sn->w->rng, 800), false);
 	lnet_pass_end(&p);
-	list_for_each_entry_safe(end, next, &sn->ends, link)
-		simlnd_end_free(end);
+	simlnd_for_each_end(sn, slot)
+		simlnd_end_free(slot->end);
 	sn->node->ni[sn->rail] = NULL;
 	sn->node->lnet_ni[sn->rail] = NULL;
-	kfree(sn->hash);
+	kfree(sn->slot);
 	kfree(sn);
 }
 

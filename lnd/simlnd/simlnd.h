@@ -24,8 +24,6 @@ enum simlnd_end_state { END_NONE, END_DIALING, END_UP };
 
 /* One end of the connection between two NIs. */
 struct simlnd_end {
-	struct list_head link;		/* ni->ends */
-	struct hlist_node hash;		/* ni->hash */
 	struct list_head busy;		/* ni->busy: perhaps something is queued or in flight */
 	struct list_head dirty;		/* ni->dirty: flush has to look at it */
 	struct simlnd_ni *ni;
@@ -42,6 +40,8 @@ struct simlnd_end {
 	struct list_head in;		/* messages landing or waiting here */
 };
 
+struct simlnd_slot;
+
 struct simlnd_ni {
 	struct lnet_ni *ni;
 	struct sim_node *node;
@@ -50,11 +50,20 @@ struct simlnd_ni {
 	bool stopped, ticking;
 	u32 epochs;
 	u64 tx_free_ns;
-	struct list_head ends;		/* in order of making */
-	struct list_head busy, dirty;
-	struct hlist_head *hash;	/* the same by node: 1 << hash_bits */
-	u32 hash_bits, nr_ends;
+	struct list_head busy, dirty;	/* of ends */
+	struct simlnd_slot *slot;	/* 1 << slot_bits, a quarter of them free */
+	u32 slot_bits, nr_ends;
 };
+
+struct simlnd_slot {			/* an end by its node, or in the next slot that is free */
+	struct simlnd_end *end;
+	u32 node;
+};
+
+#define simlnd_for_each_end(sn, slot)					\
+	for ((slot) = (sn)->slot;					\
+	     (sn)->nr_ends && (slot) < (sn)->slot + (1U << (sn)->slot_bits); (slot)++)	\
+		if ((slot)->end)
 
 enum simlnd_place { IN_AIR, LANDING, HELD, CONSUMED };
 
