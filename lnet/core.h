@@ -190,6 +190,7 @@ u64 lnet_wheel_next_ns(struct lnet_wheel *w);
 
 #include "discover.h"
 #include "probe.h"
+#include "times.h"
 /* ---- events ---------------------------------------------------------------------------------- */
 
 struct lnet_evt {			/* an event waiting for its handler; pool per shard */
@@ -327,23 +328,6 @@ struct lnet_ni {
 };
 
 /* ---- peers ----------------------------------------------------------------------------------- */
-
-/* log2 with 2 bits of mantissa, 512 ns to 6.4 s: see stats.c */
-#define LNET_HIST_BUCKETS 96
-struct lnet_hist {
-	u16 bucket[LNET_HIST_BUCKETS];
-};
-struct lnet_times {
-	u64 count, sum_ns, min_ns, max_ns;
-};
-struct lnet_path_stats {		/* allocated at first traffic */
-	struct list_head link;		/* in sh->stats_free until a path has it */
-	/* hand-over to the driver until it is done: PUTs sent once only, all else */
-	struct lnet_times put_egress, egress;
-	struct lnet_times get_rtt, put_ack;	/* request to answer */
-	struct lnet_hist sent, answered;	/* of both of each */
-	struct lnet_load load;
-};
 
 struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	struct list_head link;		/* in pni->paths */
