@@ -7,7 +7,7 @@
 #define LNET_CORE_H
 
 #include "plat.h"
-#include "load.h"
+#include "path_stats.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
