@@ -187,6 +187,7 @@ u32 lnet_disc_asked(struct lnet_peer *peer)
 	u32 size = clamp(d->size, LNET_PINGINFO_MIN, LNET_PINGINFO_MAX);
 
 	d->want_ping = 0;
+	d->overtaken = 0;
 	if (!d->data && !d->pushing)
 		set_state(peer, DISC_PING);
 	return DIV_ROUND_UP(size, LNET_PINGINFO_MIN) * LNET_PINGINFO_MIN;
@@ -214,6 +215,7 @@ bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet
 	if (err == -EMSGSIZE) {
 		was_cut(p, peer);
 	} else if (err) {
+		d->want_ping |= d->known;	/* perhaps it answered: it takes us for told */
 		lnet_disc_failed(p, peer, err);
 	} else {
 		d->fails = 0;
@@ -230,6 +232,15 @@ static bool is_news(const struct lnet_disc *d, u64 hash)
 	return d->force_merge || d->data || hash != d->hash;
 }
 
+/*
+ * What a push brought since the ping left is newer than an answer with a lower sequence. A push
+ * with a lower one is late, or of a peer that has started anew: that tells an answer.
+ */
+static bool is_old(const struct lnet_disc *d, u32 seq, bool pushed)
+{
+	return (pushed ? d->known : d->overtaken) && (s32)(seq - d->seq) < 0;
+}
+
 int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
 		   bool pushed)
 {
@@ -242,20 +253,22 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 	if (pushed && !(pi.features & LNET_FEAT_MULTI_RAIL))
 		return -EOPNOTSUPP;
 	d->size = pi.size;
-	if (pushed && d->data && (s32)(pi.seq - d->seq) < 0)
-		return 0;		/* what waits is newer */
+	if (is_old(d, pi.seq, pushed)) {
+		d->want_ping = 1;
+		return 0;
+	}
 	peer->features = pi.features;
 	d->known = 1;
 	if (rc == -EMSGSIZE)
 		return rc;
 	d->seq = pi.seq;
+	d->overtaken |= pushed;
 	if (!is_news(d, lnet_hash_bytes(data->data, len, 1)))
 		return 0;
 	lnet_copy_get(data);
 	lnet_copy_put(d->data);
 	d->data = data;
 	d->data_len = len;
-	d->pushed = pushed;
 	return 0;
 }
 

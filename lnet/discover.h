@@ -39,7 +39,7 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u8 fails;			/* in a row, capped */
 	u32 seq;			/* of the info taken last */
 	u32 acked;			/* our sequence that it acknowledged, or has asked for */
-	u32 told;			/* our sequence that left in answer to its discovery */
+	u32 told;			/* our sequence that answered its first discovery */
 	u32 size;			/* of its whole info; 0: unknown */
 	int status;			/* 0 or -errno: how the last round ended */
 	u64 hash;			/* of the info merged last; 0: none */
@@ -47,7 +47,8 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u64 merge_by_ns;		/* what is busy is waited for until then; 0: not waiting */
 	struct lnet_copy *data;		/* the info that waits for the merge */
 	u32 data_len;
-	u8 pushed;			/* @data came by a push */
+	u8 overtaken;			/* a push was taken since the last ping left */
+	u8 had_force;			/* the push under way has taken @force_push */
 	struct lnet_timer timer;
 	struct list_head waiters;	/* struct lnet_disc_ask */
 	struct list_head todo;		/* [disc lock] in ln->disc.todo, which counts the peer */

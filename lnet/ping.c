@@ -79,6 +79,15 @@ static bool is_discovery(const struct lnet_hdr *hdr, const struct lnet_copy *inf
 	       hdr->msg.get.sink_length >= info->len;
 }
 
+/*
+ * Of one that has not told us anything yet, so that it could not have been told by a push. A later
+ * one may be a copy, the answer to which nobody waits for.
+ */
+static bool is_first(const struct lnet_disc *d)
+{
+	return !d->known && !d->told;
+}
+
 enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 				   const struct lnet_hdr *hdr)
 {
@@ -92,7 +101,7 @@ enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_copy_put(c);
 		return LNET_SKIP;
 	}
-	if (is_discovery(hdr, c))
+	if (is_discovery(hdr, c) && is_first(&rx->src->peer->disc))
 		rx->src->peer->disc.told = lnet_ping_info_seq(c);
 	at = min(hdr->msg.get.src_offset, c->len);
 	op->cls = LNET_CLS_CONTROL;

@@ -55,6 +55,7 @@ static void pushed(struct lnet_pass *p, struct lnet_op *op)
 
 	d->pushing = 0;
 	if (err) {
+		d->force_push |= d->had_force;
 		lnet_disc_failed(p, peer, err);
 	} else {
 		d->acked = lnet_ping_info_seq(op->copy);
@@ -102,6 +103,7 @@ bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 		return false;
 	}
 	fill(p, op, pni, info);
+	peer->disc.had_force = peer->disc.force_push;
 	peer->disc.force_push = 0;
 	peer->disc.pushing = 1;
 	lnet_count(p->sh, pushes_sent);
