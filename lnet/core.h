@@ -190,7 +190,6 @@ u64 lnet_wheel_next_ns(struct lnet_wheel *w);
 
 #include "discover.h"
 #include "probe.h"
-#include "times.h"
 /* ---- events ---------------------------------------------------------------------------------- */
 
 struct lnet_evt {			/* an event waiting for its handler; pool per shard */

@@ -152,9 +152,10 @@ static void shard_reset(struct lnet *ln, struct lnet_shard *sh)
 /* What is under way stays counted. */
 static void hists_reset(struct lnet_path_stats *s)
 {
-	memset(&s->put_egress, 0,
-	       offsetof(struct lnet_path_stats, load) -
-		       offsetof(struct lnet_path_stats, put_egress));
+	s->put_egress = s->egress = (struct lnet_times){ 0 };
+	s->get_rtt = s->put_ack = (struct lnet_times){ 0 };
+	memset(&s->sent, 0, sizeof(s->sent));
+	memset(&s->answered, 0, sizeof(s->answered));
 }
 
 static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
