@@ -39,7 +39,7 @@ static void release_all(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	LIST_HEAD(waiting);
 
-	while (!list_empty(&peer->resolve)) {
+	while (!list_empty(&peer->resolve) && !peer->held) {
 		struct lnet_op *op = list_first_entry(&peer->resolve, struct lnet_op, link);
 
 		lnet_op_release(p, op);
@@ -61,6 +61,7 @@ static void plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 
 	set_state(peer, CONTACT_PLAIN);
 	peer->plain_before = 1;
+	peer->held = peer->held && answered;
 	peer->contact_fails++;
 	peer->contact_next_ns = p->now_ns + (answered ? CONTACT_RETRY_MAX_NS : pause);
 	release_all(p, peer);
@@ -284,6 +285,24 @@ static void greet(struct lnet_pass *p, struct lnet_peer *peer)
 		plain(p, peer, !ours);
 }
 
+/* Requests to who is not known yet wait for discovery, if the tunable says so. */
+static void hold(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	if (!peer->disc.met && READ_ONCE(p->ln->tun.discovery_wait))
+		peer->held = 1;
+}
+
+void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	peer->disc.met = 1;
+	if (!peer->held)
+		return;
+	peer->held = 0;
+	if (peer->contact == CONTACT_OPEN || peer->contact == CONTACT_PLAIN ||
+	    (peer->contact == CONTACT_DOUBT && !peer->contact_busy))
+		release_waiting(p, peer);
+}
+
 void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (is_loopback(peer) || peer->contact == CONTACT_PINGING ||
@@ -292,6 +311,7 @@ void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer)
 	if (lnet_contact_granted(peer) ||
 	    (peer->contact == CONTACT_PLAIN && p->now_ns < peer->contact_next_ns))
 		return;
+	hold(p, peer);
 	if (is_introduced(peer)) {
 		greet(p, peer);
 		return;
@@ -305,12 +325,12 @@ bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (unlikely(peer->contact == CONTACT_OPEN && is_stale(p, peer)))
 		lnet_contact_grant_void(p, peer, peer->tx.grant);
-	if (likely(peer->contact == CONTACT_OPEN) || is_loopback(peer))
+	if (likely(peer->contact == CONTACT_OPEN && !peer->held) || is_loopback(peer))
 		return true;
 	if (peer->contact == CONTACT_DOUBT)
-		return !verify(p, peer);
+		return !verify(p, peer) && !peer->held;
 	lnet_contact_need(p, peer);
-	return peer->plain_before || peer->contact == CONTACT_PLAIN;
+	return !peer->held && (peer->plain_before || peer->contact == CONTACT_PLAIN);
 }
 
 void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant)

@@ -435,6 +435,7 @@ struct lnet_peer {
 	u32 nr_paths;
 	u8 contact;			/* enum lnet_contact_state */
 	u8 contact_busy;		/* in doubt: it is being asked */
+	u8 held;			/* requests wait for its first round of discovery */
 	u32 contact_fails;
 	u32 features;
 	/* a grant became void lately: look for its requests the slow way */

@@ -43,6 +43,12 @@ static void tell_waiters(struct lnet_peer *peer, int status)
 		lnet_disc_ask_over(ask, status);
 }
 
+static void round_over(struct lnet_pass *p, struct lnet_peer *peer, int status)
+{
+	tell_waiters(peer, status);
+	lnet_contact_met(p, peer);
+}
+
 /* ---- what comes next ------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct lnet_peer *peer)
@@ -62,18 +68,18 @@ static void rest(struct lnet_pass *p, struct lnet_peer *peer)
 	if (is_wanted(peer))
 		lnet_timer_set(&p->sh->wheel, &d->timer, max(d->next_ns, p->now_ns + 1));
 	else if (d->known || d->status)
-		tell_waiters(peer, d->status);
+		round_over(p, peer, d->status);
 }
 
 /*
- * Pings and pushes of discovery have turns in the budget of the node, unless a user waits for them.
- * False: not yet.
+ * Pings and pushes of discovery have turns in the budget of the node, unless somebody waits for
+ * them. False: not yet.
  */
 static bool has_turn(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
 
-	if (!d->paid && list_empty(&d->waiters)) {
+	if (!d->paid && list_empty(&d->waiters) && !peer->held) {
 		d->paid = 1;
 		d->next_ns = max(d->next_ns, lnet_disc_turn(p->ln, p->now_ns));
 	}
@@ -101,7 +107,7 @@ static void no_way(struct lnet_pass *p, struct lnet_peer *peer)
 
 	d->next_ns = p->now_ns + pause_ns(p, d);
 	d->fails = min(d->fails + 1, U8_MAX);
-	tell_waiters(peer, -EHOSTUNREACH);
+	round_over(p, peer, -EHOSTUNREACH);
 	rest(p, peer);
 }
 
@@ -176,7 +182,7 @@ void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err)
 	d->paid = 0;
 	if (!d->data)
 		set_state(peer, DISC_FAILED);
-	tell_waiters(peer, err);
+	round_over(p, peer, err);
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */

@@ -30,6 +30,7 @@ enum lnet_said { LNET_SAID_NOTHING, LNET_SAID_UP, LNET_SAID_DOWN };	/* of an int
 struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u8 state;			/* enum lnet_disc_state */
 	u8 known;			/* an info was taken: the peer's features are true */
+	u8 met;				/* a round has ended */
 	/* its features lack DISCOVERY, or ours did: its NIDs are not learned */
 	u8 off;
 	u8 want_ping;			/* what is known may be out of date */

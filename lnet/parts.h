@@ -573,6 +573,8 @@ void lnet_credits_pni_init(struct lnet_peer_ni *pni);
 /* ---- once.c, contact.c, ping.c --------------------------------------------------------------- */
 /* [sh] start ping and opening if due */
 void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer);
+/* [sh] a round of discovery is over: what waited for it goes */
+void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer);
 bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] requests may go */
 bool lnet_contact_granted(const struct lnet_peer *peer);	/* [sh] requests are marked */
 /* [sh] a ping of discovery; false: another question is under way, or no reserve, or no path */

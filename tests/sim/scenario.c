@@ -139,6 +139,7 @@ void sim_scenario_draw(struct sim_scenario *s, u64 seed)
 	for (nr = sim_chance(&rng, 400) ? 1 + sim_below(&rng, 2) : 0; nr; nr--)
 		draw_restart(s, &rng);
 	s->expected_time = sim_chance(&rng, 250);
+	s->discovery_wait = sim_chance(&rng, 250);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -171,6 +172,8 @@ static void tune_node(struct sim_world *w, struct lnet *ln)
 		tune(w, ln, "window", s->window);
 	if (s->expected_time)
 		tune(w, ln, "selection", 1);
+	if (s->discovery_wait)
+		tune(w, ln, "discovery_wait", 1);
 	if (s->routers) {
 		tune(w, ln, "alive_router_check_interval", 200 * SIM_MS);
 		tune(w, ln, "router_ping_timeout", 200 * SIM_MS);
@@ -323,13 +326,14 @@ static void show(const struct sim_scenario *s)
 
 	printf("scenario %s: nodes %u, rails %u, shards %u, T %llu ms, retries %u, hold %llu ms, "
 	       "windows_max %u, window %u, "
-	       "peer credits %u, inline %u, latency %llu us, %llu Mbit/s, %s%s\n",
+	       "peer credits %u, inline %u, latency %llu us, %llu Mbit/s, %s%s%s\n",
 	       s->name, s->nodes, s->rails, s->shards, (unsigned long long)(s->timeout_ns / SIM_MS),
 	       s->retry_count, (unsigned long long)(s->hold_ns / SIM_MS), s->windows_max, s->window,
 	       s->credits, s->inline_max, (unsigned long long)(s->latency_ns / SIM_US),
 	       (unsigned long long)s->rate_mbit,
 	       s->symmetric ? "both know each other" : "only senders know",
-	       s->expected_time ? ", by expected time" : "");
+	       s->expected_time ? ", by expected time" : "",
+	       s->discovery_wait ? ", after discovery" : "");
 	for (i = 0; i < s->nr_faults; i++) {
 		const struct sim_fault *f = &s->fault[i];
 

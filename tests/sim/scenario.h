@@ -33,6 +33,7 @@ struct sim_scenario {
 	u32 window;			/* 0: the default */
 	u32 credits;			/* peer credits; 0: the driver's */
 	bool expected_time;		/* paths are chosen by it */
+	bool discovery_wait;		/* first requests wait for discovery */
 	u32 put_ack, put, get;		/* permille */
 	/* what is expected besides: */
 	u64 end_by_ns;			/* of each request, after it was made; 0: any time */

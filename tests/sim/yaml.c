@@ -52,6 +52,7 @@ static const struct key keys[] = {
 	KEY(window, "window", NUMBER),
 	KEY(credits, "peer_credits", NUMBER),
 	KEY(expected_time, "expected_time", BOOL),
+	KEY(discovery_wait, "discovery_wait", BOOL),
 	KEY(put_ack, "put_ack", NUMBER),
 	KEY(put, "put", NUMBER),
 	KEY(get, "get", NUMBER),

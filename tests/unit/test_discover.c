@@ -546,6 +546,89 @@ static void test_heard_after_failure(void)
 	}
 }
 
+/* ---- requests that wait for it --------------------------------------------------------------- */
+
+static void want_wait(bool wait)
+{
+	begin();
+	UNIT_EQUAL(lnet_tunable_set(rails.node[0].ln, "discovery_wait", wait), 0, "setting");
+}
+
+/*
+ * behaviour.md 3.2: the first requests wait until both know all, of @stock or ours; without the
+ * tunable for nothing but the contact. Later ones do not wait.
+ */
+static void test_wait(void)
+{
+	unsigned int row, i, tag;
+
+	for (row = 0; row < 4; row++) {
+		bool wait = row & 1, stock = row & 2;
+
+		want_wait(wait);
+		rails.node[1].stock = stock;
+		rails_on(0, -1, RAILS_CORE, FATE_DELIVER, LNET_OK, stock ? 1 : 2);
+		rails_on(0, -1, RAILS_CORE, FATE_DELAY, LNET_OK, -1);
+		for (i = 0; i < 16; i++)
+			tag = rails_get(0, 1, 8, 0);
+		rails_run(20 * RAILS_MS);
+		tag = rails_get(0, 1, 8, 0);
+		rails_run(20 * RAILS_MS);
+		UNIT_EQUAL(disc(0, 1)->state, DISC_PUSH, "telling");
+		for (i = 1; i <= tag; i++)
+			UNIT_EQUAL(rails_done(i), !wait, row & 2 ? "stock" : "while it is told");
+		rails_clear();
+		rails_release();
+		rails_run(20 * RAILS_MS);
+		for (i = 1; i <= tag; i++)
+			UNIT_EQUAL(rails_done(i) && !rails.req[i].status, true, "then");
+		CU_ASSERT(!wait || rails.req[1].on_rail[0] + rails.req[2].on_rail[0] == 1);
+		rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+		ni_del(0, 1);
+		rails_run(300 * RAILS_MS);
+		tag = rails_get(0, 1, 8, 0);
+		rails_run(20 * RAILS_MS);
+		UNIT_EQUAL(rails_done(tag), 1, "a change holds up nobody");
+		rails_clear();
+		rails_end();
+	}
+}
+
+/* A failure ends the waiting, and so does the end of the record, of the node, of the time. */
+static void test_wait_in_vain(void)
+{
+	struct lnet_nid nid;
+	unsigned int tag, row;
+
+	want_wait(true);
+	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	tag = rails_get(0, 1, 8, 0);
+	rails_run(5 * NSEC_PER_SEC);
+	UNIT_EQUAL(rails_done(tag) && !rails.req[tag].status, true, "goes all the same");
+	rails_clear();
+	rails_end();
+
+	for (row = 0; row < 3; row++) {
+		want_wait(true);
+		rails_on(0, -1, RAILS_CORE, FATE_DELIVER, LNET_OK, 2);
+		rails_on(0, -1, RAILS_CORE, FATE_DELAY, LNET_OK, -1);
+		tag = rails_get(0, 1, 8, row == 2 ? 100 * RAILS_MS : 0);
+		rails_run(20 * RAILS_MS);
+		UNIT_EQUAL(rails_done(tag), 0, "waits");
+		nid = rails_nid(1, 0);
+		if (row == 0)
+			UNIT_EQUAL(lnet_peer_del(rails.node[0].ln, &nid, NULL, 0), 0, "peer del");
+		if (row == 1)
+			rails_node_stop(0);
+		if (row != 1)
+			rails_run(200 * RAILS_MS);
+		UNIT_EQUAL(rails_done(tag), 1, row == 0 ? "deleted" : row == 1 ? "stop" : "time");
+		CU_ASSERT(rails.req[tag].status < 0);
+		rails_clear();
+		rails_end();
+	}
+}
+
 /* ---- the end of a node ----------------------------------------------------------------------- */
 
 /* LU-15616, LU-17103: with pings, pushes and merges under way; nothing is left, nothing hangs. */
@@ -585,4 +668,6 @@ UNIT_SUITE(discover,
 	{ "a change while the peer is asked whether it lives", test_change_in_doubt },
 	{ "wire.md 7.4: a push that is nonsense makes a ping", test_bad_push },
 	{ "heard after a failure", test_heard_after_failure },
+	{ "behaviour.md 3.2: first requests wait if they are to", test_wait },
+	{ "but not for ever", test_wait_in_vain },
 	{ "LU-15616: the end of a node with all of it under way", test_shutdown })
