@@ -58,7 +58,10 @@ objs	= $(patsubst %.c,$(O)/%.o,$(wildcard $(1)))
 # The library: core, environment and drivers of user space. The simulator's world and drivers are apart from it.
 LIB_OBJS := $(call objs,lnet/*.c lnet/user/*.c lnet/selftest/*.c lnet/am/*.c lnd/lolnd/*.c lnd/skellnd/*.c) \
 	    $(filter-out $(O)/lnd/socklnd/sim% $(O)/lnd/socklnd/kernel%,$(call objs,lnd/socklnd/*.c))
-SIM_OBJS := $(call objs,lnd/simlnd/*.c lnd/socklnd/sim*.c tests/sim/*.c)
+# What decides, a second time: the replay of a recording calls this copy (tests/sim/replay_rename.h).
+REPLAY_OBJS := $(patsubst %,$(O)/replay/%.o,tx op credit select load health blame recover suspect probe \
+	record_note)
+SIM_OBJS := $(call objs,lnd/simlnd/*.c lnd/socklnd/sim*.c tests/sim/*.c) $(REPLAY_OBJS)
 CTL_OBJS := $(call objs,utils/lib/*.c)
 UNIT_OBJS := $(call objs,tests/unit/*.c)
 
@@ -100,6 +103,10 @@ TRAINED	:= $(if $(filter yesreleasegcc,$(PROFILE)$(F)$(findstring gcc,$(CC))),$(
 $(O)/%.o: %.c | $(TRAINED)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(O)/replay/%.o: lnet/%.c tests/sim/replay_rename.h
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) -include tests/sim/replay_rename.h $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 # Archives are made anew, so that an object whose source is gone does not stay.
 define archive

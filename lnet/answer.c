@@ -3,6 +3,7 @@
  * Answers to our requests: whose they are, one or many at once, and where a REPLY lands.
  */
 #include "core.h"
+#include "record_hook.h"
 
 /* @rx came, and says that it comes, from @peer, by whichever of its interfaces. */
 static bool is_from(const struct lnet_rx *rx, const struct lnet_peer *peer)
@@ -204,12 +205,14 @@ void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome 
 
 	lnet_enter(p, op->sh);
 	op->pins++;
+	lnet_rec_op(p, PIN, op, 0, 0);
 	list_del_init(&rx->link);
 	rx->ni->sh[rx->hold_shard].holds--;
 	if (how == LNET_OK && !lnet_op_over(op)) {
 		op->mlength = rx->want;
 		lnet_op_answered(p, op, lnet_rx_path(rx));
 	}
+	lnet_rec_op(p, UNPIN, op, 0, 0);
 	lnet_op_unpin(p, op);
 	lnet_rx_free(p, rx);
 }

@@ -17,6 +17,7 @@
  */
 #include "plat.h"
 #include "health.h"
+#include "record_hook.h"
 
 #define LATELY_NS	(60 * (u64)NSEC_PER_SEC)
 
@@ -110,7 +111,7 @@ static void ni_failed(struct lnet_ni_shard *nis, u32 who, u64 now_ns)
 u8 lnet_blame(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how, u8 ends,
 	      u64 since_ns)
 {
-	u64 now_ns = sh->ln->env->ops->now_ns(sh->ln->env);
+	u64 now_ns = lnet_rec_value(sh, sh->ln->env->ops->now_ns(sh->ln->env));
 	bool known = names_culprit(path, how);
 	u8 blame = LNET_BLAME_NONE;
 

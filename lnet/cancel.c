@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Attempts that are asked back of their drivers. */
 #include "core.h"
+#include "record_hook.h"
 
 /* Of one that is to go twice the driver may have said that it is posted. */
 static bool is_given(struct lnet_att *att)
@@ -50,6 +51,7 @@ void lnet_pass_cancels(struct lnet_pass *p)
 		cancel_one(p, op, op->hedge);
 		lnet_enter(p, op->sh);
 		op->flags &= ~LNET_OPF_RECALLED;
+		lnet_rec_op(p, UNPIN, op, 0, 0);
 		lnet_op_unpin(p, op);
 		lnet_leave(p);
 	}

@@ -140,56 +140,11 @@ struct lnet_outcome_info {
 };
 extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
 
-/* ---- timers: one hierarchical wheel per shard, tick 2^17 ns ---------------------------------- */
-
-enum lnet_timer_kind {
-	LNET_TIMER_OP,
-	LNET_TIMER_PATH,
-	LNET_TIMER_PEER,
-	LNET_TIMER_WINDOW,
-	LNET_TIMER_ROUTER,
-	LNET_TIMER_DELAY, LNET_TIMER_GATEWAY, LNET_TIMER_DISC, LNET_TIMER_PROBE
-};
-struct lnet_timer {
-	struct list_head link;		/* in a slot; empty when idle */
-	u64 when_ns;
-	u8 kind;
-};
-#define LNET_WHEEL_LEVELS	5
-#define LNET_WHEEL_SLOTS	64
-#define LNET_TICK_SHIFT		17
-struct lnet_wheel {
-	u64 now_tick;
-	/* of the times set since lnet_wheel_next_ns() was asked; U64_MAX: none */
-	u64 soonest_ns;
-	u32 nr;
-	u64 used[LNET_WHEEL_LEVELS];	/* bitmap of non-empty slots */
-	struct list_head slot[LNET_WHEEL_LEVELS][LNET_WHEEL_SLOTS];
-	struct list_head queue;		/* of lnet_timer_queue(), in order of time */
-};
-/* timer.c, all [sh] */
-void lnet_wheel_init(struct lnet_wheel *w, u64 now_ns);
-void lnet_timer_init(struct lnet_timer *t, enum lnet_timer_kind kind);
-/* moves it if armed */
-void lnet_timer_set(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
-/*
- * For many that wait equally long, most of which are cancelled before: an idle one goes behind the
- * last one queued. Into the wheel if its time is earlier.
- */
-void lnet_timer_queue(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
-void lnet_timer_cancel(struct lnet_wheel *w, struct lnet_timer *t);
-/*
- * Moves what is due to @due, first of the queue, then in order of slots, then insertion; stops
- * after the slot that reaches @max. The caller takes each off by lnet_timer_fired().
- */
-unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
-				unsigned int max);
-void lnet_timer_fired(struct lnet_wheel *w, struct lnet_timer *t);
-/* not later than the first expiry; U64_MAX if empty */
-u64 lnet_wheel_next_ns(struct lnet_wheel *w);
+#include "timer.h"
 
 #include "discover.h"
 #include "probe.h"
+#include "record.h"
 /* ---- events ---------------------------------------------------------------------------------- */
 
 struct lnet_evt {			/* an event waiting for its handler; pool per shard */
@@ -429,6 +384,7 @@ struct lnet_peer {
 	u32 state_rest;			/* [cfg] bits of its state set by hand, without meaning */
 	u64 made_ns;			/* [const] */
 	u32 nr_pnis;
+	struct lnet_rec_mark rec;
 	struct list_head pnis;		/* [cfg] */
 	/* [sh] from here */
 	u64 paths_used;			/* bitmap of path ix */
@@ -525,6 +481,7 @@ struct lnet_op {
 	u32 portal, offset, md_off, len, mlength, target_pid;
 	u32 flags;
 	u32 slot;			/* unmarked requests: index in ln->slots + 1 */
+	u32 rec;			/* the recorder's number of it; 0: none */
 	u8 state, type, hedges, outcome, cls, nr_held, pins;
 	u16 tries, unsent;		/* attempts; those among them that cost no try */
 	u8 wire_bits;			/* api.c: what drivers may look at without lock */
@@ -633,6 +590,7 @@ struct lnet_shard {
 	u32 nr_live;			/* ops that are not free */
 	struct list_head stats_free;	/* blocks for paths that want one */
 	u32 stats_want;			/* how many to allocate, outside the lock */
+	struct lnet_rec_ring *rec;	/* record.h; NULL: nothing is recorded */
 };
 
 struct lnet_slot {			/* names of unmarked requests */
@@ -685,6 +643,7 @@ struct lnet {
 	void *control;			/* control.c */
 	struct lnet_router *router;	/* router.h; NULL: it never was one */
 	struct lnet_routes *routes;	/* route.c */
+	struct lnet_recorder *recorder;	/* [cfg] record.c; NULL: there was none */
 };
 
 #include "parts.h"

@@ -4,6 +4,7 @@
  * waiters queue by class.
  */
 #include "core.h"
+#include "record_hook.h"
 
 /*
  * Credits that only control messages (pings, ACKs, openings) may use, on top of the configured
@@ -150,7 +151,7 @@ static bool may_leave(struct lnet_pass *p, struct lnet_att *att)
 	struct lnet_op *op = att->op;
 	bool late = p->now_ns >= op->deadline_ns;
 
-	if (likely(!late && lnet_op_name(p, op)))
+	if (likely(!late && lnet_rec_asked(p->sh, lnet_op_name(p, op))))
 		return true;
 	account(att, ATT_WAIT_NI, ATT_FREE);
 	if (!late)
@@ -189,6 +190,7 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	op->suspect_ns = p->now_ns + lnet_op_patience(p, op, att->path);
 	list_add_tail(&att->link, &p->send);
 	lnet_op_arm_later(p, op, min(att->deadline_ns, op->suspect_ns));
+	lnet_rec_att(p, WIRE, att, att->deadline_ns, op->suspect_ns);
 	return true;
 }
 
@@ -200,6 +202,7 @@ static void wait_ni(struct lnet_pass *p, struct lnet_att *att)
 	if (!may_take(ns->credits, att->cls) || !list_empty(&ns->wait[att->cls])) {
 		list_add_tail(&att->link, &ns->wait[att->cls]);
 		ns->nr_wait++;
+		lnet_rec_att(p, QUEUED, att, 1, (u32)ns->credits);
 	} else if (!to_wire(p, att)) {
 		next_hop_put(att);	/* whoever called goes on with the peer's credit */
 	}
@@ -307,4 +310,5 @@ void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path 
 	}
 	list_add_tail(&att->link, &pni->wait[att->cls]);
 	pni->nr_wait++;
+	lnet_rec_att(p, QUEUED, att, 0, (u32)pni->credits);
 }

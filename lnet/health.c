@@ -13,6 +13,7 @@
  */
 #include "plat.h"
 #include "health.h"
+#include "record_hook.h"
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -83,12 +84,18 @@ void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_pee
 {
 	int step = READ_ONCE(sh->ln->tun.health_step);
 
-	if (unlikely(atomic_read(&path->ni->health) < LNET_HEALTH_MAX))
+	if (unlikely(atomic_read(&path->ni->health) < LNET_HEALTH_MAX)) {
 		ni_change(path->ni, step);
-	if (from_peer && unlikely(path->health < LNET_HEALTH_MAX))
+		lnet_rec_health(sh, HEALTH, path, from_peer);
+	}
+	if (from_peer && unlikely(path->health < LNET_HEALTH_MAX)) {
 		path_change(path, step);
-	if (from_peer && unlikely(path->pni->health < LNET_HEALTH_MAX))
+		lnet_rec_health(sh, HEALTH, path, from_peer);
+	}
+	if (from_peer && unlikely(path->pni->health < LNET_HEALTH_MAX)) {
 		pni_change(path->pni, step);
+		lnet_rec_health(sh, HEALTH, path, from_peer);
+	}
 	if (from_peer && unlikely(path->hop != path->pni))
 		pni_change(path->hop, step);
 }
@@ -140,6 +147,7 @@ void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet
 		ni_change(path->ni, -cost);
 	if (blame & LNET_BLAME_REMOTE)
 		pni_change(path->pni, -cost);
+	lnet_rec_health(sh, FAIL, path, how | blame << 8);
 }
 
 void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
@@ -195,8 +203,10 @@ static void follow(struct lnet_pass *p, struct lnet_peer_ni *pni, const struct b
 	list_for_each_entry(path, &pni->paths, link) {
 		if (h->ni && path->ni != h->ni)
 			continue;
-		if (h->value == LNET_HEALTH_MAX)
+		if (h->value == LNET_HEALTH_MAX) {
 			path->health = LNET_HEALTH_MAX;
+			lnet_rec_path(p->sh, 0, PATH_WHOLE, path, 0, 0);
+		}
 		lnet_path_recover(p->sh, path);
 	}
 }
@@ -220,6 +230,8 @@ static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 			continue;
 		lnet_trace(health, pni->ln, &pni->nid, pni->health, h->value);
 		pni->health = h->value;
+		if (lnet_recs(p->sh))
+			lnet_rec_note_pni(p->sh, LNET_RK_HEALTH_SET, pni, pni->health);
 		h->nr++;
 		follow(p, pni, h);
 	}
@@ -229,6 +241,10 @@ static void ni_set(struct lnet_pass *p, struct lnet_ni *ni, struct by_hand *h)
 {
 	lnet_trace(health, ni->ln, &ni->nid, atomic_read(&ni->health), h->value);
 	atomic_set(&ni->health, h->value);
+	lnet_enter(p, &ni->ln->shard[0]);
+	if (lnet_recs(p->sh))
+		lnet_rec_note_ni(p->sh, LNET_RK_NI_HEALTH, ni, (u64)h->value);
+	lnet_leave(p);
 	ni_announce(ni, h->value);
 	h->ni = ni;
 	h->nr++;

@@ -147,6 +147,7 @@ void lnet_destroy(struct lnet *ln)
 	ops_shutdown(ln);		/* answers that drivers started until they stopped */
 	lnet_cfg_wait(ln, ops_ended, NULL, U64_MAX);
 	mutex_unlock(&ln->cfg_mutex);
+	lnet_record_fini(ln);
 	lnet_fault_fini(ln);
 	lnet_udsp_fini(ln);
 	lnet_ping_fini(ln);

@@ -6,6 +6,7 @@
  */
 #include <lnet/hash.h>
 #include "core.h"
+#include "record_hook.h"
 #include "peer.h"
 #include "route.h"
 
@@ -71,6 +72,8 @@ static void pni_said(struct merge *m, struct lnet_peer_ni *pni, enum lnet_said s
 	else
 		pni->health = min(pni->health + cost, LNET_HEALTH_MAX);
 	pni->said = said;
+	if (lnet_recs(m->p->sh))
+		lnet_rec_note_pni(m->p->sh, LNET_RK_HEALTH_SET, pni, pni->health);
 	if (said == LNET_SAID_UP)
 		list_for_each_entry(path, &pni->paths, link)
 			lnet_path_recover(m->p->sh, path);

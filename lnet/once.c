@@ -4,6 +4,7 @@
  * sender's end of refusals.
  */
 #include "core.h"
+#include "record_hook.h"
 
 #define ANSWERS_MAX 16	/* answers to one request under way at a time */
 
@@ -559,10 +560,14 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 		lnet_op_finish(p, op, LNET_NO_WINDOW);
 		return;
 	}
-	if (op->first.state != ATT_FREE)
+	if (op->first.state != ATT_FREE) {
+		lnet_rec_att(p, DROP, &op->first, 0, 0);
 		lnet_att_drop(p, &op->first);
-	if (op->hedge && op->hedge->state != ATT_FREE)
+	}
+	if (op->hedge && op->hedge->state != ATT_FREE) {
+		lnet_rec_att(p, DROP, op->hedge, 0, 0);
 		lnet_att_drop(p, op->hedge);
+	}
 	lnet_op_rename(p, op);
 	op->flags &= ~LNET_OPF_MAYBE;
 	op->tried = 0;
@@ -573,11 +578,13 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 	lnet_op_set_state(op, OP_RESOLVE);
 	/* a later refusal under a grant that is void already */
 	if (lnet_contact_ready(p, peer)) {
+		lnet_rec_op_anew(p, op);
 		lnet_op_try(p, op);
 		return;
 	}
 	list_add_tail(&op->link, &peer->resolve);
 	lnet_op_arm(p, op);
+	lnet_rec_op_anew(p, op);
 }
 
 void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via)
@@ -596,6 +603,7 @@ void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, stru
 	if (via)
 		lnet_path_alive(p->sh, via, p->now_ns, 0);
 	op->pins++;
+	lnet_rec_op(p, PIN, op, 0, 0);
 	if (reason == LNET_REFUSED_NO_WINDOW) {
 		lnet_contact_grant_void(p, op->peer, op->wire.cookie[0]);
 		if (op->type == LNET_OP_PUT || op->type == LNET_OP_GET)
@@ -607,5 +615,6 @@ void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, stru
 			op->flags &= ~LNET_OPF_MAYBE;
 		lnet_op_finish(p, op, outcome[reason]);
 	}
+	lnet_rec_op(p, UNPIN, op, 0, 0);
 	lnet_op_unpin(p, op);
 }

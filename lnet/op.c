@@ -4,6 +4,7 @@
  * events.
  */
 #include "core.h"
+#include "record_hook.h"
 
 /* after an attempt's deadline the driver has this long before the core takes it back */
 #define ABORT_GRACE_NS 5000000ULL
@@ -31,6 +32,8 @@ void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state)
 	if (op->state == state)
 		return;
 	WARN_ON_ONCE(!edges[op->state][state]);
+	if (lnet_recs(op->sh))
+		lnet_rec_note_op(op->sh, 0, LNET_RK_STATE, op, op->state, state);
 	lnet_edge(op, op, op->state, state);
 	op->state = state;
 }
@@ -228,18 +231,21 @@ static void hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 	if (!path)
 		return;
 	dead = dead && lives_since(path, silent);
-	if (!dead && !lnet_hedge_allowed(p->sh, op->peer))
+	if (!dead && !lnet_hedge_allowed(p->sh, op->peer)) {
+		lnet_rec_via(p, NO_HEDGE, op, path);
 		return;
+	}
 	att = &op->first == silent ? op->hedge : &op->first;
 	if (!att)
 		att = lnet_att_take(p->sh);
-	if (!att)
+	if (!lnet_rec_asked(p->sh, att))
 		return;
 	if (att != &op->first) {
 		INIT_LIST_HEAD(&att->link);
 		att->op = op;
 		op->hedge = att;
 	}
+	lnet_rec_via(p, HEDGE, op, path);
 	op->hedges++;
 	op->suspect_ns = p->now_ns + overdue_after(p, op, lnet_op_patience(p, op, path));
 	lnet_count(p->sh, hedges);
@@ -398,6 +404,7 @@ static void rearm(struct lnet_pass *p, struct lnet_op *op)
 
 void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
 {
+	lnet_rec_op(p, TIMER, op, op->timer.when_ns, 0);
 	if (op->state == OP_RECALL) {
 		lnet_op_recall(p, op);
 		lnet_timer_set(&p->sh->wheel, &op->timer, p->now_ns + ABORT_REPEAT_NS);
@@ -514,6 +521,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 	final_event(p, op, p->now_ns);
 	if (op->done)
 		op->done(p, op);
+	lnet_rec_back(sh);
 	if (second && sh->atts.nr < LNET_POOL_LOW) {
 		list_add(&second->link, &sh->atts.free);
 		lnet_pool_count(&sh->atts, 1);
@@ -533,7 +541,8 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 /* Every attempt is back, no answer is landing, nobody looks at it: the memory is the caller's. */
 static void try_done(struct lnet_pass *p, struct lnet_op *op)
 {
-	if (op->state == OP_RECALL && !op->nr_held && !op->pins && list_empty(&op->landings))
+	if (op->state == OP_RECALL && !op->nr_held && !op->pins &&
+	    lnet_rec_asked(op->sh, list_empty(&op->landings)))
 		op_done(p, op);
 }
 
@@ -576,6 +585,7 @@ void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome h
 {
 	if (lnet_op_over(op))
 		return;
+	lnet_rec_op(p, FINISH, op, how, 0);
 	op->pins++;
 	if (!(op->flags & LNET_OPF_RECALLED))
 		list_del_init(&op->link);
@@ -584,8 +594,9 @@ void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome h
 	drop_attempt(p, &op->first);
 	drop_attempt(p, op->hedge);
 	lnet_op_unname(p, op);
+	lnet_rec_back(p->sh);
 	stop_landings(p, op);
-	if (op->nr_held || !list_empty(&op->landings))
+	if (op->nr_held || lnet_rec_asked(p->sh, !list_empty(&op->landings)))
 		lnet_timer_set(&p->sh->wheel, &op->timer, p->now_ns + ABORT_REPEAT_NS);
 	lnet_op_recall(p, op);
 	lnet_op_unpin(p, op);
@@ -599,6 +610,7 @@ void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path 
 
 	if (lnet_op_over(op))
 		return;
+	lnet_rec_via(p, ANSWERED, op, via);
 	if (via) {
 		/* what a merged acknowledgement took says more of its delay than of the way */
 		bool prompt = att && op->tries == 1 && !(op->flags & LNET_OPF_NOACKREQ);

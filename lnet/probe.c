@@ -4,6 +4,7 @@
  * order, and only the first is looked at: when a switch fails thousands of paths wait at once.
  */
 #include "core.h"
+#include "record_hook.h"
 
 #define BUDGET_BURST	8	/* pings that may follow each other at once */
 
@@ -41,6 +42,9 @@ void lnet_probe_first(struct lnet_pass *p, struct lnet_path *path)
 
 void lnet_probe_leave(struct lnet_path *path)
 {
+	if (list_empty(&path->line))
+		return;
+	lnet_rec_path(path->pni->sh, 0, LEAVE, path, 0, 0);
 	list_del_init(&path->line);
 }
 
@@ -61,6 +65,8 @@ void lnet_probes_run(struct lnet_pass *p)
 	unsigned int nr;
 
 	lockdep_assert_held(&p->sh->lock);
+	if (lnet_recs(p->sh))
+		lnet_rec_note_shard(p, LNET_RK_PROBES, probes->budget_ns);
 	for (nr = 0; nr < LNET_PASS_BURST && probes->budget_ns <= p->now_ns; nr++) {
 		struct lnet_path *path =
 			list_first_entry_or_null(&probes->line, struct lnet_path, line);

@@ -15,6 +15,7 @@
  */
 #include "plat.h"
 #include "health.h"
+#include "record_hook.h"
 
 enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 
@@ -35,7 +36,8 @@ static u64 patience_ns(const struct lnet *ln, const struct lnet_peer *peer)
 static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 now_ns)
 {
 	u64 limit_ns = patience_ns(ln, path->pni->peer);
-	u64 heard_ns = max(path->pni->last_rx_ns, path->evidence_ns);
+	u64 rx_ns = lnet_rec_value(path->pni->sh, path->pni->last_rx_ns);
+	u64 heard_ns = max(rx_ns, path->evidence_ns);
 
 	if (!heard_ns)
 		heard_ns = path->down_ns;
@@ -112,7 +114,9 @@ void lnet_path_recover_at(struct lnet_shard *sh, struct lnet_path *path, u64 now
 void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path)
 {
 	lockdep_assert_held(&sh->lock);
-	lnet_path_recover_at(sh, path, sh->ln->env->ops->now_ns(sh->ln->env));
+	lnet_rec_path(sh, 0, RECOVER, path, 0, 0);
+	lnet_path_recover_at(sh, path,
+			     lnet_rec_value(sh, sh->ln->env->ops->now_ns(sh->ln->env)));
 }
 
 static u64 ping_timeout(const struct lnet *ln, const struct lnet_path *path)
@@ -139,7 +143,9 @@ static void ping_send(struct lnet_pass *p, struct lnet_path *path)
 	path->pni->ping_count++;
 	path->pni->next_ping_ns = 0;
 	lnet_count(p->sh, recovery_pings);
+	lnet_rec_path(p->sh, p->now_ns, PING, path, path->pinging, ping_timeout(p->ln, path));
 	lnet_ping_path(p, path, ping_timeout(p->ln, path));
+	lnet_rec_back(p->sh);
 	if (path->recovering == RECOVER_QUICK && path->pinging < pings_wanted(p->ln, path))
 		ping_soon(p->sh, path, p->now_ns);
 }
@@ -147,6 +153,7 @@ static void ping_send(struct lnet_pass *p, struct lnet_path *path)
 bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
 {
 	lockdep_assert_held(&p->sh->lock);
+	lnet_rec_path(p->sh, p->now_ns, PROBE, path, 0, 0);
 	if (!worth_it(p->sh, path, p->now_ns)) {
 		stop(p->sh, path);
 		return false;
@@ -160,6 +167,7 @@ bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
 void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path)
 {
 	lockdep_assert_held(&p->sh->lock);
+	lnet_rec_path(p->sh, p->now_ns, PATH_TIMER, path, path->timer.when_ns, 0);
 	ping_soon(p->sh, path, p->now_ns);
 	lnet_probes_run(p);
 }
@@ -202,7 +210,8 @@ static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
 	const struct lnet_tunables *tun = &p->ln->tun;
 	u64 most_ns = READ_ONCE(tun->max_recovery_ping_interval);
 	u64 ns = READ_ONCE(tun->min_recovery_ping_interval);
-	u32 percent = 80 + (u32)(((p->ln->env->ops->random(p->ln->env) >> 32) * 41) >> 32);
+	u64 chance = lnet_rec_value(p->sh, p->ln->env->ops->random(p->ln->env));
+	u32 percent = 80 + (u32)(((chance >> 32) * 41) >> 32);
 
 	if (path->down_ns && p->now_ns > path->down_ns)
 		ns = max(ns, (p->now_ns - path->down_ns) / 4);
@@ -229,7 +238,9 @@ static void ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 
 static bool heard_lately(const struct lnet_peer_ni *pni, u64 now_ns)
 {
-	return pni->last_rx_ns && now_ns - min(now_ns, pni->last_rx_ns) < BUSY_NS;
+	u64 rx_ns = lnet_rec_value(pni->sh, pni->last_rx_ns);
+
+	return rx_ns && now_ns - min(now_ns, rx_ns) < BUSY_NS;
 }
 
 /*
@@ -292,12 +303,14 @@ static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 	}
 	recovering_set(path, RECOVER_SLOW);
 	path->recover_ns = pause(p, path);
+	lnet_rec_path(p->sh, p->now_ns, PAUSE, path, path->recover_ns, 0);
 	ping_after(p, path, path->recover_ns);
 }
 
 void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns)
 {
 	lockdep_assert_held(&p->sh->lock);
+	lnet_rec_path(p->sh, p->now_ns, PING_DONE, path, (u64)(s64)status, rtt_ns);
 	if (!WARN_ON_ONCE(!path->pinging))
 		path->pinging--;
 	if (READ_ONCE(p->ln->stopping))

@@ -15,6 +15,7 @@
 #include "plat.h"
 #include "core.h"
 #include "health.h"
+#include "record_hook.h"
 #include "route.h"
 
 #define NUMA_LOCAL	10	/* distances as firmware tables have them */
@@ -138,11 +139,16 @@ static bool responsive(const struct lnet_path *path)
 	return !path->suspect_ns && !path->trunk->suspect_ns;
 }
 
+static bool usable(const struct lnet_path *path)
+{
+	return lnet_rec_asked(path->pni->sh, lnet_route_usable(path));
+}
+
 static void rank_route(const struct lnet_path *path, s64 *rank)
 {
 	const struct lnet_route *route = path->route;
 
-	rank[LNET_RANK_route_up] = lnet_route_usable(path);
+	rank[LNET_RANK_route_up] = usable(path);
 	rank[LNET_RANK_gw_priority] = -(s64)route->priority;
 	rank[LNET_RANK_hops] = route->hops > 0 ? -route->hops : -1;
 	rank[LNET_RANK_gw_health] = lnet_path_health(path->trunk);
@@ -161,7 +167,8 @@ static s64 due(const struct lnet_shard *sh, const struct lnet_select *s,
 {
 	if (likely(!READ_ONCE(sh->ln->tun.selection)))
 		return 0;
-	return -(s64)lnet_load_due_ns(path, s->bytes, sh->now_ns);
+	return -(s64)lnet_load_due_ns(path, s->bytes,
+				     lnet_rec_value(path->pni->sh, sh->now_ns));
 }
 
 static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
@@ -240,7 +247,7 @@ static struct lnet_path *next_path(const struct filter *f, struct lnet_path *pat
 
 static bool is_open(const struct lnet_path *path)
 {
-	return rank_link(path) > 0 && (!lnet_path_routed(path) || lnet_route_usable(path));
+	return rank_link(path) > 0 && (!lnet_path_routed(path) || usable(path));
 }
 
 /* Tried pairs are out while one that is not tried and is open is left. */
@@ -524,12 +531,25 @@ static struct lnet_path *pick(struct lnet_shard *sh, struct lnet_select *s)
 	return path;
 }
 
+static void record(struct lnet_shard *sh, const struct lnet_select *s,
+		   const struct lnet_path *path)
+{
+	s64 rank[LNET_NR_PATH_RANKS];
+
+	if (path)
+		rank_path(sh, s, path, rank);
+	lnet_rec_note_select(sh, path, s->decided_by | s->nr_cand << 8, s->tried, s->exclude,
+			     path ? rank : NULL);
+}
+
 struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s)
 {
 	struct lnet_path *path;
 
 	lockdep_assert_held(&sh->lock);
 	path = pick(sh, s);
+	if (lnet_recs(sh))
+		record(sh, s, path);
 	lnet_trace(select, s, path);
 	return path;
 }
@@ -571,6 +591,7 @@ static struct lnet_path *select_only(struct lnet_shard *sh, const struct lnet_pe
 	    path->ni->net != path->hop->net || !lnet_path_whole(path))
 		return NULL;
 	path->ni->sh[sh->ix].turn = path->hop->turn = ++sh->turn;
+	lnet_rec_path(sh, 0, ONLY, path, sh->turn, 0);
 	return path;
 }
 

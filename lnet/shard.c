@@ -4,6 +4,7 @@
  * owes.
  */
 #include "core.h"
+#include "record_hook.h"
 #include "route.h"
 #include "router.h"
 #include "rule.h"
@@ -32,6 +33,8 @@ static noinline void enter(struct lnet_pass *p, struct lnet_shard *sh)
 	p->nr = 0;
 	/* Another pass, begun later, was here first: what it stamped is not in the future. */
 	p->now_ns = max(p->now_ns, sh->now_ns);
+	if (lnet_recs(sh))
+		lnet_rec_visit(p);
 	if (unlikely(sh->more_left) && !p->more)
 		take_more(p, sh);
 }

@@ -5,6 +5,7 @@
  */
 #include "plat.h"
 #include "health.h"
+#include "record_hook.h"
 
 /* ---- suspicion and signs of life ------------------------------------------------------------- */
 
@@ -28,6 +29,7 @@ void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
 	if (path->suspect_ns || path->ni == p->ln->lo || !READ_ONCE(p->ln->tun.hedge))
 		return;
 	path->suspect_ns = p->now_ns;
+	lnet_rec_path(p->sh, p->now_ns, SUSPECT, path, path->srtt_ns, path->rttvar_ns);
 	lnet_trace(path, path);
 	lnet_count(p->sh, suspects);
 	lnet_path_recover_at(p->sh, path, p->now_ns);
@@ -70,6 +72,7 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 {
 	bool was_down = path->down_ns, was_bad = was_down || path->suspect_ns;
 
+	lnet_rec_path(sh, now_ns, ALIVE, path, now_ns, rtt_ns);
 	path->evidence_ns = now_ns;
 	lnet_blame_heard(sh, path, now_ns);
 	if (unlikely(path->health < LNET_HEALTH_MAX))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Operations on their way: start, choice of a path, what drivers gave back, sending again. */
 #include "core.h"
+#include "record_hook.h"
 #include "router.h"
 #include "rule.h"
 
@@ -19,7 +20,7 @@ static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
 	if (op->flags & LNET_OPF_RECOVERY)
 		return false;
 	if (unlikely(op->flags & LNET_OPF_FORWARD))
-		return lnet_forward_resendable(op);
+		return lnet_rec_asked(p->sh, lnet_forward_resendable(op));
 	return (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT | LNET_OPF_ANY_PATH)) ||
 	       READ_ONCE(p->ln->tun.resend_ambiguous);
 }
@@ -33,7 +34,7 @@ static void decide_mark(struct lnet_op *op)
 	if (!lnet_op_request(op) ||
 	    (op->flags & (LNET_OPF_INTERNAL | LNET_OPF_MARKED | LNET_OPF_MAYBE)))
 		return;
-	if (!lnet_contact_granted(op->peer))
+	if (!lnet_rec_asked(op->sh, lnet_contact_granted(op->peer)))
 		return;
 	op->flags |= LNET_OPF_MARKED;
 	if (op->type == LNET_OP_PUT && !(op->flags & LNET_OPF_ACK))
@@ -53,7 +54,8 @@ static void try_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *pa
 {
 	lnet_op_set_state(op, OP_TRY);
 	decide_mark(op);
-	if (!named(op) && lnet_slot_take(p->ln, op)) {	/* there will be more at the next visit */
+	/* without a slot: there will be more at the next visit */
+	if (!named(op) && lnet_rec_asked(p->sh, lnet_slot_take(p->ln, op))) {
 		lnet_op_set_state(op, OP_BACKOFF);
 		op->suspect_ns = p->now_ns + NSEC_PER_MSEC;
 		lnet_op_arm(p, op);
@@ -72,6 +74,7 @@ static void try_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *pa
 
 void lnet_op_try(struct lnet_pass *p, struct lnet_op *op)
 {
+	lnet_rec_op(p, TRY, op, 0, 0);
 	try_by(p, op, NULL);
 }
 
@@ -79,6 +82,8 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_shard *sh = p->sh;
 
+	if (lnet_recs(sh))
+		lnet_rec_note_start(p, op);
 	list_add_tail(&op->all, &sh->live);
 	lnet_stat_start(sh, op);
 	op->start_ns = p->now_ns;
@@ -92,13 +97,13 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 		lnet_op_finish(p, op, READ_ONCE(p->ln->stopping) ? LNET_SHUTDOWN : LNET_NO_PATH);
 		return;
 	}
-	if (op->md && lnet_op_request(op) && lnet_md_aborted(op->md)) {
+	if (op->md && lnet_op_request(op) && lnet_rec_asked(sh, lnet_md_aborted(op->md))) {
 		/* lnet_ops_md_aborted() did not see it yet */
 		lnet_op_finish(p, op, LNET_UNLINKED);
 		return;
 	}
 	if ((op->flags & LNET_OPF_INTERNAL) || !lnet_op_request(op) ||
-	    lnet_contact_ready(p, op->peer)) {
+	    lnet_rec_asked(sh, lnet_contact_ready(p, op->peer))) {
 		lnet_op_try(p, op);
 		return;
 	}
@@ -110,6 +115,7 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 
 void lnet_op_release(struct lnet_pass *p, struct lnet_op *op)
 {
+	lnet_rec_op(p, RELEASE, op, 0, 0);
 	list_del_init(&op->link);
 	lnet_op_try(p, op);
 }
@@ -169,6 +175,7 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, bool unsent)
 	struct lnet_path *path = lnet_op_choose(p, op);
 	u64 pause_ns = div_u64(op->deadline_ns - p->now_ns, left + 1);
 
+	lnet_rec_via(p, RESEND, op, path);
 	if (path && !(op->tried & 1ULL << path->ix)) {
 		try_by(p, op, path);	/* chosen anew, it might be a tried one's turn */
 		return;
@@ -214,6 +221,7 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 {
 	bool perhaps = lnet_outcomes[how].delivery != LNET_DELIVERY_NOT;
 
+	lnet_rec_op(p, FAILED, op, how, unsent);
 	if (perhaps)
 		lnet_op_doubt(op);
 	if (lnet_op_over(op) || alive(&op->first) || alive(op->hedge))
@@ -221,15 +229,18 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 	/* an interface that stops is not the end of what went over it */
 	if ((how == LNET_SHUTDOWN && (!path || path->ni->state != NI_STOPPING)) ||
 	    how == LNET_NO_MEMORY || READ_ONCE(p->ln->stopping) ||
-	    (op->md && lnet_op_request(op) && lnet_md_aborted(op->md)) ||
+	    (op->md && lnet_op_request(op) &&
+	     lnet_rec_asked(p->sh, lnet_md_aborted(op->md))) ||
 	    !lnet_op_may_resend(p, op, perhaps) || p->now_ns >= op->deadline_ns) {
 		lnet_op_finish(p, op, how);
 		return;
 	}
 	if (op->flags & LNET_OPF_ANY_PATH)
 		unpin_path(op);
-	if (unlikely(op->flags & LNET_OPF_FORWARD))
+	if (unlikely(op->flags & LNET_OPF_FORWARD)) {
 		lnet_forward_substitute(op);
+		op->flags = (u32)lnet_rec_value(p->sh, op->flags);
+	}
 	if (op->state != OP_TRY && op->state != OP_ANSWER)
 		return;
 	count_resend(p, path, how);
@@ -300,6 +311,7 @@ void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *
 	struct lnet_att *att[2] = { &op->first, op->hedge };
 	unsigned int i;
 
+	lnet_rec_via(p, STOPPED, op, via);
 	op->pins++;
 	for (i = 0; i < 2; i++)
 		if (via && !lnet_op_over(op) && att[i] && att[i]->state == ATT_ASKED &&
@@ -376,6 +388,7 @@ static void process(struct lnet_pass *p, struct lnet_att *att)
 	bool sent = (what & LNET_GIVEN_DONE) &&
 		    lnet_outcomes[att->outcome].delivery == LNET_DELIVERY_YES;
 
+	lnet_rec_att(p, GIVEN, att, (u64)what | att->outcome << 8 | att->flags << 16, att->epoch);
 	op->pins++;
 	if (((what & LNET_GIVEN_POSTED) || sent) && att->state == ATT_WIRE)
 		was_posted(p, op, att);
@@ -474,6 +487,7 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	path = lnet_path_find(to, ni);
 	if (!path)
 		return;
+	lnet_rec_path(p->sh, p->now_ns, LOST, path, epoch, how);
 	path->lost_epoch = epoch;
 	path->lost_valid = 1;
 	path->lost_ns = p->now_ns;
@@ -540,6 +554,7 @@ static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *arg)
 	struct lnet_att *att[2] = { &op->first, op->hedge };
 	unsigned int i;
 
+	lnet_rec_op(p, NI_DOWN, op, ni->ix, 0);
 	for (i = 0; i < 2; i++)
 		if (alive(att[i]) && att[i]->ni == ni && !lnet_op_over(op))
 			leave_path(p, op, att[i], true);
@@ -550,6 +565,7 @@ static void visit_gone(struct lnet_pass *p, struct lnet_op *op, void *force)
 	struct lnet_att *att[2] = { &op->first, op->hedge };
 	unsigned int i;
 
+	lnet_rec_op(p, GONE, op, !!force, 0);
 	for (i = 0; i < 2; i++)
 		if (alive(att[i]) && att[i]->path->gone && !lnet_op_over(op))
 			leave_path(p, op, att[i], force);
@@ -567,6 +583,7 @@ void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni)
 
 static void visit_reselect(struct lnet_pass *p, struct lnet_op *op, void *ni)
 {
+	lnet_rec_op(p, RESELECT, op, ((struct lnet_ni *)ni)->ix, 0);
 	if (waits(&op->first) && op->first.ni == ni)
 		reselect(p, op, &op->first);
 	if (waits(op->hedge) && op->hedge->ni == ni)
@@ -614,6 +631,8 @@ void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer)
 	struct lnet_op *op;
 	LIST_HEAD(seen);
 
+	if (lnet_recs(p->sh))
+		lnet_rec_note_peer(p, LNET_RK_PATH_BACK, peer);
 	while (!list_empty(&p->sh->live)) {
 		op = list_first_entry(&p->sh->live, struct lnet_op, all);
 		list_move_tail(&op->all, &seen);
@@ -640,6 +659,7 @@ static void visit_fail(struct lnet_pass *p, struct lnet_op *op, void *arg)
 		return;
 	if (f->md && (op->md != f->md || !lnet_op_request(op)))
 		return;
+	lnet_rec_op(p, GIVE_UP, op, f->how, 0);
 	if (!lnet_op_over(op))
 		lnet_op_given_up(op);
 	lnet_op_finish(p, op, f->how);

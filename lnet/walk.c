@@ -2,11 +2,12 @@
 /* Walks over all operations that keep nobody from a shard for long. */
 #include "plat.h"
 #include "core.h"
+#include "record_hook.h"
 
 #define WALK_HOLD 64		/* operations per lock hold */
 
 /* [sh] The one behind @op, pinned; NULL: there is none, or @left are seen. */
-static struct lnet_op *next_pinned(struct lnet_op *op, u32 left)
+static struct lnet_op *next_pinned(struct lnet_pass *p, struct lnet_op *op, u32 left)
 {
 	struct lnet_op *next;
 
@@ -14,6 +15,7 @@ static struct lnet_op *next_pinned(struct lnet_op *op, u32 left)
 		return NULL;
 	next = list_next_entry(op, all);
 	next->pins++;
+	lnet_rec_op(p, PIN, next, 0, 0);
 	return next;
 }
 
@@ -29,8 +31,10 @@ static void walk_shard(struct lnet_pass *p, struct lnet_shard *sh,
 
 	lnet_enter(p, sh);
 	op = list_first_entry_or_null(&sh->live, struct lnet_op, all);
-	if (op)
+	if (op) {
 		op->pins++;
+		lnet_rec_op(p, PIN, op, 0, 0);
+	}
 	for (left = sh->nr_live; op; op = next) {
 		visit(p, op, arg);
 		if (left % WALK_HOLD == 0) {
@@ -38,7 +42,8 @@ static void walk_shard(struct lnet_pass *p, struct lnet_shard *sh,
 			cond_resched();
 			lnet_enter(p, sh);
 		}
-		next = next_pinned(op, --left);
+		next = next_pinned(p, op, --left);
+		lnet_rec_op(p, UNPIN, op, 0, 0);
 		lnet_op_unpin(p, op);
 	}
 	lnet_leave(p);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tests/sim/scenario.h"
+#include "tests/sim/replay_file.h"
 #include "lnd/simlnd/simlnd.h"
 #include "lnd/socklnd/sim.h"
 #include "lnet/core.h"
@@ -158,6 +159,17 @@ static void tune(struct sim_world *w, struct lnet *ln, const char *name, u64 val
 		sim_fail(w, "tunable %s to %llu: %d", name, (unsigned long long)value, err);
 }
 
+static bool is_recorded(const struct sim_world *w, const struct lnet *ln)
+{
+	return w->scenario->record && sim_node_of(ln)->ix == w->scenario->record_node;
+}
+
+static void save_record(struct sim_world *w, struct lnet *ln)
+{
+	if (is_recorded(w, ln) && sim_record_save(ln, w->scenario->record))
+		sim_fail(w, "%s cannot be written", w->scenario->record);
+}
+
 static void tune_node(struct sim_world *w, struct lnet *ln)
 {
 	const struct sim_scenario *s = w->scenario;
@@ -178,6 +190,8 @@ static void tune_node(struct sim_world *w, struct lnet *ln)
 		tune(w, ln, "alive_router_check_interval", 200 * SIM_MS);
 		tune(w, ln, "router_ping_timeout", 200 * SIM_MS);
 	}
+	if (is_recorded(w, ln) && lnet_record_start(ln, s->record_bytes))
+		sim_fail(w, "node %u does not record", s->record_node);
 }
 
 static void world_make(struct run *r, u64 seed, u32 verbose)
@@ -191,6 +205,7 @@ static void world_make(struct run *r, u64 seed, u32 verbose)
 	w->verbose = verbose;
 	w->scenario = s;
 	w->on_up = tune_node;
+	w->on_dying = save_record;
 	if (s->sock)
 		w->lnd = &simsock_ops;
 	w->nr_rails = s->rails;

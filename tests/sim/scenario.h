@@ -44,6 +44,10 @@ struct sim_scenario {
 	u32 others_permille;
 	struct sim_fault fault[SIM_MAX_FAULTS];
 	u32 nr_faults;
+	/* a node whose decisions are kept in a file, of its last life; NULL: none */
+	const char *record;
+	u32 record_node;
+	u64 record_bytes;
 };
 
 struct sim_result {

@@ -342,6 +342,8 @@ void sim_node_down(struct sim_world *w, u32 ix)
 	if (!node->ln)
 		return;
 	sim_trace(w, ix, 0x646f776eU);
+	if (w->on_dying)
+		w->on_dying(w, node->ln);
 	node->dying = 1;
 	lnet_destroy(node->ln);
 	node->ln = NULL;

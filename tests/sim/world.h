@@ -151,6 +151,7 @@ struct sim_world {
 			bool marked);
 	/* an instance is made, without NIs yet */
 	void (*on_up)(struct sim_world *w, struct lnet *ln);
+	void (*on_dying)(struct sim_world *w, struct lnet *ln);	/* it is about to go down */
 	void (*on_restart)(struct sim_world *w, u32 node);	/* it is up again */
 	void (*on_down)(struct sim_world *w, u32 node);		/* a life is over */
 };

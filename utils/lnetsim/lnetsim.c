@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "tests/sim/crowd.h"
+#include "tests/sim/replay_file.h"
 #include "tests/sim/scenario.h"
 
 #define U(x) ((unsigned long long)(x))
@@ -18,7 +19,9 @@ struct options {
 	u32 nodes, jobs, partners;
 	u32 verbose;
 	bool twice, hashes, sock;
-	const char *scenario;
+	const char *scenario, *record, *replay;
+	u32 record_node;
+	u64 record_bytes;
 };
 
 struct shared {			/* of each job */
@@ -51,6 +54,9 @@ static int make_scenario(const struct options *o, u64 seed, struct sim_scenario 
 		sim_scenario_draw(s, seed);
 	}
 	s->sock |= o->sock;
+	s->record = o->record;
+	s->record_node = o->record_node;
+	s->record_bytes = o->record_bytes;
 	if (o->nodes) {
 		s->gap_ns = s->gap_ns * o->nodes / s->nodes;
 		s->nodes = o->nodes;
@@ -203,22 +209,59 @@ static int run_all(const struct options *o)
 	return sum.nr_failed ? 1 : 0;
 }
 
+/* ---- a replay -------------------------------------------------------------------------------- */
+
+static int run_replay(const struct options *o)
+{
+	struct replay_report r;
+	int rc = sim_replay(o->replay, &r);
+
+	if (rc < 0) {
+		fprintf(stderr, "lnetsim: %s: %s\n", o->replay, r.why);
+		return 2;
+	}
+	printf("%llu records, %llu overwritten before them, %llu before the first snapshot\n",
+	       U(r.records), U(r.lost), U(r.skipped));
+	printf("%llu calls, %llu answers from outside, %llu decisions\n", U(r.calls), U(r.values),
+	       U(r.decisions));
+	printf("recorded hash %016llx\nreplayed hash %016llx\n", U(r.recorded), U(r.replayed));
+	printf(rc ? "DIFFERENT: %s" : "the same decisions\n", r.why);
+	return rc;
+}
+
 static const char usage[] =
 	"usage: lnetsim [--seed N | --seeds A..B] [--nodes N] [--lnd sim|sock] [--scenario "
 	"FILE] [--twice] [--hashes] [--jobs N] [--verbose]\n"
+	"       lnetsim --record FILE [--record-node N] [--record-size BYTES] ...\n"
+	"       lnetsim --replay FILE\n"
 	"       lnetsim --crowd PARTNERS [--nodes N] [--seed N | --seeds A..B]\n";
+
+static void record_option(struct options *o, int c)
+{
+	if (c == 'r')
+		o->record = optarg;
+	else if (c == 'N')
+		o->record_node = strtoul(optarg, NULL, 0);
+	else if (c == 'B')
+		o->record_bytes = strtoull(optarg, NULL, 0);
+	else
+		o->replay = optarg;
+}
+
+static const struct option longs[] = {
+	{ "seed", 1, NULL, 's' },  { "seeds", 1, NULL, 'S' },
+	{ "nodes", 1, NULL, 'n' }, { "scenario", 1, NULL, 'f' },
+	{ "twice", 0, NULL, '2' }, { "hashes", 0, NULL, 'H' },
+	{ "jobs", 1, NULL, 'j' },  { "verbose", 0, NULL, 'v' },
+	{ "lnd", 1, NULL, 'l' },       { "crowd", 1, NULL, 'c' },
+	{ "record", 1, NULL, 'r' },    { "record-node", 1, NULL, 'N' },
+	{ "record-size", 1, NULL, 'B' }, { "replay", 1, NULL, 'R' },
+	{ "help", 0, NULL, 'h' },  { NULL, 0, NULL, 0 },
+};
 
 int main(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "seed", 1, NULL, 's' },  { "seeds", 1, NULL, 'S' },
-		{ "nodes", 1, NULL, 'n' }, { "scenario", 1, NULL, 'f' },
-		{ "twice", 0, NULL, '2' }, { "hashes", 0, NULL, 'H' },
-		{ "jobs", 1, NULL, 'j' },  { "verbose", 0, NULL, 'v' },
-		{ "lnd", 1, NULL, 'l' },       { "crowd", 1, NULL, 'c' },
-		{ "help", 0, NULL, 'h' },  { NULL, 0, NULL, 0 },
-	};
-	struct options o = { .first = 1, .last = 1, .jobs = 1 };
+	struct options o = { .first = 1, .last = 1, .jobs = 1, .record_bytes = 256 << 20 };
 	unsigned long long a, b;
 	int c;
 
@@ -258,6 +301,12 @@ int main(int argc, char **argv)
 			if (!o.partners)
 				goto bad;
 			break;
+		case 'r':
+		case 'N':
+		case 'B':
+		case 'R':
+			record_option(&o, c);
+			break;
 		case 'v':
 			o.verbose++;
 			break;
@@ -265,6 +314,8 @@ int main(int argc, char **argv)
 			goto bad;
 		}
 	}
+	if (optind == argc && o.replay)
+		return run_replay(&o);
 	if (optind == argc && o.partners && (!o.nodes || o.nodes > o.partners))
 		return run_crowd(&o);
 	if (optind == argc && !o.partners && (!o.nodes || o.nodes >= 2))

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The ring of the flight recorder: made and ended by hand, written under the lock of its shard. */
+#include <lnet/hash.h>
+#include "core.h"
+#include "record.h"
+
+#define RECORDS_MIN	1024U		/* of a ring */
+#define LATE_AGAIN	256U		/* until a snapshot that was put off is tried again */
+
+const char *const lnet_rec_names[LNET_NR_RECS] = {
+	"none",
+#define REC(name, class, text) #name,
+#include "record.def"
+#undef REC
+};
+const u8 lnet_rec_classes[LNET_NR_RECS] = {
+	LNET_REC_STATE,
+#define REC(name, class, text) LNET_REC_##class,
+#include "record.def"
+#undef REC
+};
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+void lnet_rec_write(struct lnet_shard *sh, struct lnet_rec *r)
+{
+	struct lnet_rec_ring *ring = sh->rec;
+
+	r->seq = (u64)atomic64_inc_return(&ring->owner->seq);
+	r->shard = (u8)sh->ix;
+	ring->at[ring->head++ & (ring->nr - 1)] = *r;
+}
+
+void lnet_rec_put(struct lnet_shard *sh, struct lnet_peer *peer, struct lnet_rec *r)
+{
+	bool call = lnet_rec_classes[r->kind] == LNET_REC_CALL;
+
+	if (peer && (peer->rec.seg != sh->rec->seg ||
+		     (call && lnet_rec_facts(peer) != peer->rec.facts)))
+		lnet_rec_peer(sh, peer);
+	if (peer)
+		r->peer = peer->rec.id;
+	lnet_rec_write(sh, r);
+}
+
+u32 lnet_rec_op_id(struct lnet_shard *sh, struct lnet_op *op)
+{
+	if (!op->rec)
+		op->rec = (u32)atomic_inc_return(&sh->rec->owner->ops) & 0x7fffffff;
+	return op->rec;
+}
+
+void lnet_rec_visit(struct lnet_pass *p)
+{
+	struct lnet_shard *sh = p->sh;
+	struct lnet_rec_ring *ring = sh->rec;
+
+	if (ring->head < ring->snap_due) {
+		lnet_rec_tunables(sh);
+		return;
+	}
+	if (sh->nr_live > LNET_REC_LIVE_MAX) {
+		ring->put_off++;
+		ring->snap_due = ring->head + LATE_AGAIN;
+		return;
+	}
+	ring->seg = (u32)atomic_inc_return(&ring->owner->segs);
+	ring->snap_due = ring->head + ring->nr / LNET_REC_SNAPSHOTS;
+	lnet_rec_snapshot(sh);
+}
+
+/* ---- by hand --------------------------------------------------------------------------------- */
+
+static void recorder_free(struct lnet_recorder *rec)
+{
+	unsigned int i;
+
+	for (i = 0; rec && i < rec->nr_shards; i++) {
+		kvfree(rec->ring[i].at);
+		kfree(rec->ring[i].tun);
+	}
+	kvfree(rec);
+}
+
+static int ring_make(struct lnet_recorder *rec, struct lnet_rec_ring *ring, u64 nr)
+{
+	ring->owner = rec;
+	ring->nr = nr;
+	ring->at = kvcalloc(nr, sizeof(*ring->at), GFP_KERNEL);
+	ring->tun = kzalloc(sizeof(rec->ln->tun), GFP_KERNEL);
+	return ring->at && ring->tun ? 0 : -ENOMEM;
+}
+
+static struct lnet_recorder *recorder_new(struct lnet *ln, u64 nr)
+{
+	struct lnet_recorder *rec =
+		kvzalloc(sizeof(*rec) + ln->nr_shards * sizeof(rec->ring[0]), GFP_KERNEL);
+	unsigned int i;
+	int err = 0;
+
+	if (!rec)
+		return NULL;
+	rec->ln = ln;
+	rec->nr_shards = ln->nr_shards;
+	for (i = 0; i < ln->nr_shards && !err; i++)
+		err = ring_make(rec, &rec->ring[i], nr);
+	if (!err)
+		return rec;
+	recorder_free(rec);
+	return NULL;
+}
+
+/* Numbers of operations of an earlier recording mean nothing in this one. */
+static void forget(struct lnet_shard *sh)
+{
+	struct lnet_op *op;
+
+	list_for_each_entry(op, &sh->live, all)
+		op->rec = 0;
+}
+
+static void publish(struct lnet *ln, struct lnet_recorder *rec)
+{
+	unsigned int i;
+
+	lnet_shards_lock_all(ln);
+	for (i = 0; i < ln->nr_shards; i++) {
+		forget(&ln->shard[i]);
+		ln->shard[i].rec = rec ? &rec->ring[i] : NULL;
+	}
+	lnet_shards_unlock_all(ln);
+}
+
+/* The largest power of two of records for which there is room; 0: too little. */
+static u64 ring_size(const struct lnet *ln, u64 bytes)
+{
+	u64 nr = div64_u64(bytes, (u64)ln->nr_shards * sizeof(struct lnet_rec));
+
+	while (nr & (nr - 1))
+		nr &= nr - 1;
+	return nr < RECORDS_MIN ? 0 : nr;
+}
+
+static int start(struct lnet *ln, u64 bytes)
+{
+	struct lnet_recorder *rec;
+	u64 nr = ring_size(ln, bytes);
+
+	if (ln->recorder && ln->recorder->running)
+		return -EALREADY;
+	if (!nr)
+		return -EINVAL;
+	rec = recorder_new(ln, nr);
+	if (!rec)
+		return -ENOMEM;
+	/* numbers go on, so that what peers and operations still have of an earlier one is void */
+	if (ln->recorder) {
+		atomic_set(&rec->ops, atomic_read(&ln->recorder->ops));
+		atomic_set(&rec->peers, atomic_read(&ln->recorder->peers));
+		atomic_set(&rec->segs, atomic_read(&ln->recorder->segs));
+	}
+	recorder_free(ln->recorder);
+	ln->recorder = rec;
+	rec->running = 1;
+	publish(ln, rec);
+	return 0;
+}
+
+int lnet_record_start(struct lnet *ln, u64 bytes)
+{
+	int err;
+
+	mutex_lock(&ln->cfg_mutex);
+	err = start(ln, bytes);
+	mutex_unlock(&ln->cfg_mutex);
+	return err;
+}
+
+int lnet_record_stop(struct lnet *ln)
+{
+	int err = -EALREADY;
+
+	mutex_lock(&ln->cfg_mutex);
+	if (ln->recorder && ln->recorder->running) {
+		publish(ln, NULL);
+		ln->recorder->running = 0;
+		err = 0;
+	}
+	mutex_unlock(&ln->cfg_mutex);
+	return err;
+}
+
+void lnet_record_fini(struct lnet *ln)
+{
+	unsigned int i;
+
+	for (i = 0; i < ln->nr_shards; i++)
+		ln->shard[i].rec = NULL;
+	recorder_free(ln->recorder);
+	ln->recorder = NULL;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void ring_lock(struct lnet_recorder *rec, unsigned int i)
+	__acquires(&rec->ln->shard[i].lock)
+{
+	spin_lock(&rec->ln->shard[i].lock);
+}
+
+static void ring_unlock(struct lnet_recorder *rec, unsigned int i)
+	__releases(&rec->ln->shard[i].lock)
+{
+	spin_unlock(&rec->ln->shard[i].lock);
+}
+
+static u64 ring_first(const struct lnet_rec_ring *ring)
+{
+	return ring->head > ring->nr ? ring->head - ring->nr : 0;
+}
+
+/* [sh] Position of the first record from @seq on; they are sorted. */
+static u64 ring_find(const struct lnet_rec_ring *ring, u64 seq)
+{
+	u64 low = ring_first(ring), high = ring->head;
+
+	while (low < high) {
+		u64 mid = low + (high - low) / 2;
+
+		if (ring->at[mid & (ring->nr - 1)].seq < seq)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The next of one ring from @seq on; false: none. */
+static bool ring_next(struct lnet_recorder *rec, unsigned int i, u64 seq, struct lnet_rec *r)
+{
+	struct lnet_rec_ring *ring = &rec->ring[i];
+	bool there;
+	u64 at;
+
+	ring_lock(rec, i);
+	at = ring_find(ring, seq);
+	there = at < ring->head;
+	if (there)
+		*r = ring->at[at & (ring->nr - 1)];
+	ring_unlock(rec, i);
+	return there;
+}
+
+/* Of all rings the one with the lowest number. */
+static bool next_of_all(struct lnet_recorder *rec, u64 seq, struct lnet_rec *best)
+{
+	struct lnet_rec r;
+	unsigned int i;
+	bool any = false;
+
+	for (i = 0; i < rec->nr_shards; i++)
+		if (ring_next(rec, i, seq, &r) && (!any || r.seq < best->seq)) {
+			*best = r;
+			any = true;
+		}
+	return any;
+}
+
+unsigned int lnet_record_read(struct lnet *ln, u64 *seq, struct lnet_rec *at, unsigned int max)
+{
+	unsigned int nr = 0;
+
+	while (ln->recorder && nr < max && next_of_all(ln->recorder, *seq, &at[nr]))
+		*seq = at[nr++].seq + 1;
+	return nr;
+}
+
+void lnet_record_show(struct lnet *ln, struct lnet_record_view *v)
+{
+	struct lnet_recorder *rec;
+	unsigned int i;
+
+	memset(v, 0, sizeof(*v));
+	mutex_lock(&ln->cfg_mutex);
+	rec = ln->recorder;
+	v->there = rec;
+	for (i = 0; rec && i < rec->nr_shards; i++) {
+		ring_lock(rec, i);
+		v->bytes += rec->ring[i].nr * sizeof(struct lnet_rec);
+		v->lost += ring_first(&rec->ring[i]);
+		v->records += rec->ring[i].head - ring_first(&rec->ring[i]);
+		v->put_off += rec->ring[i].put_off;
+		ring_unlock(rec, i);
+	}
+	if (rec) {
+		v->running = rec->running;
+		v->snapshots = (u64)atomic_read(&rec->segs);
+	}
+	mutex_unlock(&ln->cfg_mutex);
+}
+
+void lnet_record_head(struct lnet *ln, struct lnet_rec_head *head)
+{
+	*head = (struct lnet_rec_head){
+		.magic = LNET_REC_MAGIC, .version = LNET_REC_VERSION,
+		.size = sizeof(struct lnet_rec), .nr_shards = ln->nr_shards,
+		.nr_tunables = sizeof(ln->tun) / sizeof(u64),
+	};
+}
+
+u64 lnet_rec_sum(u64 sum, const struct lnet_rec *at, u64 nr)
+{
+	u64 i;
+
+	for (i = 0; i < nr; i++)
+		sum = lnet_hash_bytes(&at[i], sizeof(at[i]), sum);
+	return sum;
+}

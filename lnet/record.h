@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The flight recorder: what comes to the core of decisions and what it decides, in a ring per
+ * shard. See manual/recorder.md.
+ */
+#ifndef LNET_RECORD_H
+#define LNET_RECORD_H
+
+#include "plat.h"
+
+struct lnet;
+struct lnet_shard;
+struct lnet_pass;
+struct lnet_op;
+struct lnet_att;
+struct lnet_path;
+struct lnet_peer;
+struct lnet_peer_ni;
+struct lnet_ni;
+
+enum lnet_rec_class {
+	LNET_REC_STATE, LNET_REC_SET, LNET_REC_CALL, LNET_REC_VALUE, LNET_REC_CHOICE
+};
+enum lnet_rec_kind {
+	LNET_REC_NONE,
+#define REC(name, class, text) LNET_RK_##name,
+#include "record.def"
+#undef REC
+	LNET_NR_RECS
+};
+
+/* One record, as it is in the ring and in a dump, in the byte order of the machine. */
+struct lnet_rec {
+	u64 seq;		/* over all shards, from 1 on; 0: none */
+	u64 now_ns;		/* time of the pass; 0: not of interest */
+	u8 kind, shard, att, cls;
+	u32 op;			/* number of an operation, or of an interface; 0: none */
+	u32 peer;		/* number of a peer; 0: none */
+	u16 path, pni;		/* index of a path of it; place of an interface in its list */
+	u64 a[4];
+};
+
+/* A dump: this, then records sorted by @seq. */
+#define LNET_REC_MAGIC		0x31636552744e4cULL	/* "LNtRec1" */
+#define LNET_REC_VERSION	1U
+#define LNET_REC_FILE_MAX	(1ULL << 32)		/* bytes: no reader takes more */
+struct lnet_rec_head {
+	u64 magic;
+	u32 version, size;		/* of a record */
+	u32 nr_shards, nr_tunables;
+	u64 nr, lost;			/* records; those that were overwritten */
+	u64 hash;			/* lnet_rec_sum() of the records */
+	u64 spare[2];
+};
+
+struct lnet_rec_mark {		/* [sh] of a peer: what the recorder knows of it */
+	u32 id, seg;		/* its number; the last snapshot that has it */
+	u32 facts, queues;
+};
+
+/* @queue of a QUEUE record, in its @att. */
+enum lnet_rec_queue { LNET_RQ_PEER, LNET_RQ_NI, LNET_RQ_ASKED, LNET_RQ_LINE, LNET_RQ_CARRIED };
+
+#define LNET_REC_LIVE_MAX	4096U	/* with more unfinished operations no snapshot is made */
+#define LNET_REC_SNAPSHOTS	4U	/* in a ring that is full */
+
+struct lnet_rec_ring {		/* [sh] */
+	struct lnet_recorder *owner;
+	struct lnet_rec *at;
+	u64 nr, head;		/* room, a power of two; written so far */
+	u64 snap_due;		/* @head at which the next snapshot is made */
+	u32 seg;		/* number of the last one; 0: none */
+	u32 put_off;		/* those that were too large */
+	u8 stopping;
+	u64 *tun;		/* as last told */
+};
+
+struct lnet_recorder {
+	struct lnet *ln;
+	atomic64_t seq;
+	atomic_t ops, peers, segs;	/* numbers given */
+	u32 nr_shards;
+	u8 running;			/* [cfg] */
+	struct lnet_rec_ring ring[];
+};
+
+/* ---- record.c: by hand; cfg_mutex is taken --------------------------------------------------- */
+/* At most @bytes of memory for the node. 0, -EINVAL (too little), -ENOMEM, -EALREADY */
+int lnet_record_start(struct lnet *ln, u64 bytes);
+int lnet_record_stop(struct lnet *ln);		/* what is there stays; -EALREADY */
+void lnet_record_fini(struct lnet *ln);		/* nobody uses @ln any more */
+struct lnet_record_view {
+	u64 bytes, records, lost, snapshots, put_off;
+	bool running, there;
+};
+void lnet_record_show(struct lnet *ln, struct lnet_record_view *v);
+/*
+ * Records in order of their numbers from *@seq on, at most @max into @at; *@seq becomes the number
+ * behind the last one. cfg_mutex held, no shard. How many.
+ */
+unsigned int lnet_record_read(struct lnet *ln, u64 *seq, struct lnet_rec *at, unsigned int max);
+/* lnet_record_head()->hash and nr are the reader's to fill, as records come and go */
+void lnet_record_head(struct lnet *ln, struct lnet_rec_head *head);
+u64 lnet_rec_sum(u64 sum, const struct lnet_rec *at, u64 nr);
+extern const char *const lnet_rec_names[LNET_NR_RECS];
+extern const u8 lnet_rec_classes[LNET_NR_RECS];
+
+/* ---- one record; [sh] all -------------------------------------------------------------------- */
+/* record.c: @peer is told of before, if it is not known as it is; NULL: of none */
+void lnet_rec_put(struct lnet_shard *sh, struct lnet_peer *peer, struct lnet_rec *r);
+void lnet_rec_write(struct lnet_shard *sh, struct lnet_rec *r);	/* as it is */
+u32 lnet_rec_op_id(struct lnet_shard *sh, struct lnet_op *op);	/* given now if it had none */
+/* record_state.c: a snapshot; @peer alone */
+void lnet_rec_snapshot(struct lnet_shard *sh);
+void lnet_rec_peer(struct lnet_shard *sh, struct lnet_peer *peer);
+u32 lnet_rec_facts(const struct lnet_peer *peer);
+void lnet_rec_tunables(struct lnet_shard *sh);
+void lnet_rec_resync(struct lnet_shard *sh, struct lnet_op *op);
+u16 lnet_rec_place(const struct lnet_peer_ni *pni);
+void lnet_rec_visit(struct lnet_pass *p);	/* the shard was locked just now */
+/* record_note.c */
+u64 lnet_rec_note_value(struct lnet_shard *sh, u64 value);
+void lnet_rec_note_op(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
+		      struct lnet_op *op, u64 a, u64 b);
+void lnet_rec_note_via(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_op *op,
+		       const struct lnet_path *path);
+void lnet_rec_note_att(struct lnet_pass *p, enum lnet_rec_kind kind, const struct lnet_att *att,
+		       u64 a, u64 b);
+void lnet_rec_note_path(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
+			const struct lnet_path *path, u64 a, u64 b);
+void lnet_rec_note_pni(struct lnet_shard *sh, enum lnet_rec_kind kind,
+		       const struct lnet_peer_ni *pni, u64 a);
+void lnet_rec_note_ni(struct lnet_shard *sh, enum lnet_rec_kind kind, const struct lnet_ni *ni,
+		      u64 a);
+void lnet_rec_note_select(struct lnet_shard *sh, const struct lnet_path *path, u64 how, u64 tried,
+			  u64 exclude, const s64 *rank);
+void lnet_rec_note_peer(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_peer *peer);
+void lnet_rec_note_shard(struct lnet_pass *p, enum lnet_rec_kind kind, u64 a);
+void lnet_rec_note_start(struct lnet_pass *p, struct lnet_op *op);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Makes records of what the core of decisions is called for and what it decides. */
+#include "core.h"
+#include "record.h"
+
+/* The place of an interface in the list of its peer. */
+u16 lnet_rec_place(const struct lnet_peer_ni *pni)
+{
+	const struct lnet_peer_ni *at;
+	u16 place = 0;
+
+	list_for_each_entry(at, &pni->peer->pnis, link) {
+		if (at == pni)
+			return place;
+		place++;
+	}
+	return U16_MAX;
+}
+
+u64 lnet_rec_note_value(struct lnet_shard *sh, u64 value)
+{
+	struct lnet_rec r = { .kind = LNET_RK_VALUE, .a = { value } };
+
+	lnet_rec_put(sh, NULL, &r);
+	return r.a[0];
+}
+
+void lnet_rec_note_op(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
+		      struct lnet_op *op, u64 a, u64 b)
+{
+	struct lnet_rec r = { .kind = kind, .now_ns = now_ns, .a = { a, b, 0, op->flags } };
+
+	if (!op->rec)		/* it has not started yet */
+		return;
+	r.op = op->rec;
+	lnet_rec_put(sh, op->peer, &r);
+}
+
+void lnet_rec_note_start(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_rec r = { .kind = LNET_RK_START, .now_ns = p->now_ns };
+
+	r.op = lnet_rec_op_id(p->sh, op);
+	if (op->peer->rec.seg != p->sh->rec->seg)
+		lnet_rec_peer(p->sh, op->peer);
+	lnet_rec_resync(p->sh, op);
+	r.a[3] = op->flags;
+	lnet_rec_put(p->sh, op->peer, &r);
+}
+
+static void set_path(struct lnet_rec *r, const struct lnet_path *path)
+{
+	r->path = (u16)path->ix;
+}
+
+void lnet_rec_note_via(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_op *op,
+		       const struct lnet_path *path)
+{
+	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns, .a = { !!path, 0, 0, op->flags } };
+
+	if (!op->rec)
+		return;
+	r.op = op->rec;
+	r.path = U16_MAX;
+	if (path)
+		set_path(&r, path);
+	lnet_rec_put(p->sh, path ? path->pni->peer : op->peer, &r);
+}
+
+void lnet_rec_note_att(struct lnet_pass *p, enum lnet_rec_kind kind, const struct lnet_att *att,
+		       u64 a, u64 b)
+{
+	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns,
+			      .a = { a, b, 0, att->op->flags } };
+
+	if (!att->op->rec)
+		return;
+	r.op = att->op->rec;
+	r.att = att != &att->op->first;
+	set_path(&r, att->path);
+	lnet_rec_put(p->sh, att->path->pni->peer, &r);
+}
+
+void lnet_rec_note_path(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
+			const struct lnet_path *path, u64 a, u64 b)
+{
+	struct lnet_rec r = { .kind = kind, .now_ns = now_ns, .a = { a, b } };
+
+	set_path(&r, path);
+	lnet_rec_put(sh, path->pni->peer, &r);
+}
+
+void lnet_rec_note_pni(struct lnet_shard *sh, enum lnet_rec_kind kind,
+		       const struct lnet_peer_ni *pni, u64 a)
+{
+	struct lnet_rec r = { .kind = kind };
+
+	/* by its NID: the peer may be told of anew soon, with other interfaces */
+	memcpy(r.a, &pni->nid, sizeof(pni->nid));
+	r.a[3] = a;
+	lnet_rec_put(sh, pni->peer, &r);
+}
+
+void lnet_rec_note_peer(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_peer *peer)
+{
+	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns };
+
+	lnet_rec_put(p->sh, peer, &r);
+}
+
+void lnet_rec_note_shard(struct lnet_pass *p, enum lnet_rec_kind kind, u64 a)
+{
+	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns, .a = { a } };
+
+	lnet_rec_put(p->sh, NULL, &r);
+}
+
+void lnet_rec_note_ni(struct lnet_shard *sh, enum lnet_rec_kind kind, const struct lnet_ni *ni,
+		      u64 a)
+{
+	struct lnet_rec r = { .kind = kind, .op = ni->ix, .a = { a } };
+
+	lnet_rec_put(sh, NULL, &r);
+}
+
+/* Eight to a record; one that is too large for its place is told as the largest there. */
+static void ranks(struct lnet_shard *sh, const struct lnet_path *path, const s64 *rank)
+{
+	struct lnet_rec r = { .kind = LNET_RK_RANKS };
+	unsigned int i;
+
+	set_path(&r, path);
+	for (i = 0; i < LNET_NR_PATH_RANKS; i++) {
+		u32 value = (u32)clamp_t(s64, rank[i], S32_MIN, S32_MAX);
+
+		r.a[i % 8 / 2] |= (u64)value << (i % 2 * 32);
+		if (i % 8 != 7 && i + 1 < LNET_NR_PATH_RANKS)
+			continue;
+		lnet_rec_put(sh, path->pni->peer, &r);
+		memset(r.a, 0, sizeof(r.a));
+		r.att++;
+	}
+}
+
+void lnet_rec_note_select(struct lnet_shard *sh, const struct lnet_path *path, u64 how, u64 tried,
+			  u64 exclude, const s64 *rank)
+{
+	struct lnet_rec r = { .kind = LNET_RK_SELECT, .path = U16_MAX,
+			      .a = { how, tried, exclude, sh->turn } };
+
+	if (path)
+		set_path(&r, path);
+	lnet_rec_put(sh, path ? path->pni->peer : NULL, &r);
+	if (path && rank)
+		ranks(sh, path, rank);
+}

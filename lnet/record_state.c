@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Snapshots of what decisions depend on. One has the shard, its interfaces, and each peer that has
+ * something under way or waits for a ping; any other peer is told of when it is first met after it.
+ * A peer whose facts changed, which others than the core of decisions change, is told of anew.
+ */
+#include "core.h"
+#include "record.h"
+#include "route.h"
+
+#define NR_TUNABLES	(sizeof(struct lnet_tunables) / sizeof(u64))
+
+/* ---- values packed into records -------------------------------------------------------------- */
+
+static u64 pair(u64 low, u64 high)
+{
+	return (low & U32_MAX) | high << 32;
+}
+
+static u8 flag(bool on, unsigned int bit)
+{
+	return on ? 1U << bit : 0;
+}
+
+static void tell(struct lnet_shard *sh, struct lnet_rec r)
+{
+	lnet_rec_write(sh, &r);
+}
+
+static void tunables_write(struct lnet_shard *sh)
+{
+	struct lnet_rec r = { .kind = LNET_RK_TUNABLES };
+	const u64 *tun = sh->rec->tun;
+	u32 i, k;
+
+	for (i = 0; i < NR_TUNABLES; i += 4) {
+		r.op = i;
+		for (k = 0; k < 4; k++)
+			r.a[k] = i + k < NR_TUNABLES ? tun[i + k] : 0;
+		lnet_rec_write(sh, &r);
+	}
+}
+
+void lnet_rec_tunables(struct lnet_shard *sh)
+{
+	struct lnet_rec_ring *ring = sh->rec;
+	struct lnet *ln = sh->ln;
+
+	if (unlikely(READ_ONCE(ln->stopping) != ring->stopping)) {
+		ring->stopping = READ_ONCE(ln->stopping);
+		tell(sh, (struct lnet_rec){ .kind = LNET_RK_STOPPING });
+	}
+	if (likely(!memcmp(ring->tun, &ln->tun, sizeof(ln->tun))))
+		return;
+	memcpy(ring->tun, &ln->tun, sizeof(ln->tun));
+	tunables_write(sh);
+}
+
+/* ---- interfaces ------------------------------------------------------------------------------ */
+
+static u8 ni_flags(const struct lnet_ni *ni)
+{
+	return flag(READ_ONCE(ni->fatal), 0) | flag(READ_ONCE(ni->fault_down), 1) |
+	       flag(READ_ONCE(ni->drained), 2) | flag(ni == ni->ln->lo, 3);
+}
+
+static void seen_write(struct lnet_shard *sh, u8 kind, u32 ix, const struct lnet_seen *seen)
+{
+	tell(sh, (struct lnet_rec){
+		.kind = kind, .op = ix,
+		.a = { pair(seen[0].who, seen[1].who), seen[0].ns, seen[1].ns } });
+}
+
+static void ni_write(struct lnet_shard *sh, const struct lnet_ni *ni)
+{
+	const struct lnet_ni_shard *ns = &ni->sh[sh->ix];
+	struct lnet_rec r = { .kind = LNET_RK_NI, .op = ni->ix, .att = ni->state,
+			      .cls = ni_flags(ni) };
+
+	static_assert(sizeof(ni->nid) == 20);
+	memcpy(r.a, &ni->nid, sizeof(ni->nid));
+	r.a[3] = pair(ni->net, (u32)ni->dev_cpt);
+	lnet_rec_write(sh, &r);
+	tell(sh, (struct lnet_rec){
+		.kind = LNET_RK_NI2, .op = ni->ix,
+		.a = { pair((u32)ns->credits, (u32)ni->credits), ns->turn,
+		       (u64)atomic_read(&ni->health),
+		       pair((u32)ni->peer_credits, READ_ONCE(ni->link_speed)) },
+	});
+	seen_write(sh, LNET_RK_NI3, ni->ix, ns->heard);
+	seen_write(sh, LNET_RK_NI4, ni->ix, ns->failed);
+}
+
+/* ---- peers ----------------------------------------------------------------------------------- */
+
+static u32 mix(u32 hash, u64 value)
+{
+	u64 h = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
+
+	return (u32)(h ^ h >> 32);
+}
+
+static u8 peer_flags(const struct lnet_peer *peer)
+{
+	return flag(peer->mr, 0) | flag(peer->deleted, 1) | flag(peer->configured, 2);
+}
+
+static u32 path_facts(u32 h, const struct lnet_path *path)
+{
+	h = mix(h, pair(path->ni->ix, path->ix) + ((u64)ni_flags(path->ni) << 8) +
+		   ((u64)path->ni->state << 56));
+	h = mix(h, (u64)path->policy * 4 + path->gone * 2 + !!path->stats);
+	h = mix(h, READ_ONCE(path->ni->link_speed));
+	if (likely(path->hop == path->pni))
+		return h;
+	h = mix(h, pair(path->hop->peer->rec.id, lnet_rec_place(path->hop)));
+	return path->route ? mix(h, pair(path->route->priority, (u32)path->route->hops)) : h;
+}
+
+u32 lnet_rec_facts(const struct lnet_peer *peer)
+{
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *path;
+	u32 h = mix(1, peer_flags(peer));
+
+	list_for_each_entry(pni, &peer->pnis, link) {
+		h = mix(h, pni->deleted * 16 + pni->said);
+		list_for_each_entry(path, &pni->paths, link)
+			h = path_facts(h, path);
+	}
+	return h;
+}
+
+static void pni_write(struct lnet_shard *sh, const struct lnet_peer_ni *pni, u32 id, u16 place)
+{
+	u32 sticky = pni->sticky ? pni->sticky->ix + 1 : 0;
+	struct lnet_rec r = { .kind = LNET_RK_PNI, .peer = id, .pni = place, .att = pni->said,
+			      .cls = flag(pni->deleted, 0) |
+				     flag(lnet_nid_is_local(sh->ln, &pni->nid), 1) };
+
+	memcpy(r.a, &pni->nid, sizeof(pni->nid));
+	r.a[3] = pair(pni->net, pni->health);
+	lnet_rec_write(sh, &r);
+	tell(sh, (struct lnet_rec){
+		.kind = LNET_RK_PNI2, .peer = id, .pni = place,
+		.a = { pair((u32)pni->credits, pni->max_credits), pni->turn, pair(sticky, pni->ix),
+		       pni->next_ping_ns },
+	});
+}
+
+static u8 path_flags(const struct lnet_path *path)
+{
+	return flag(path->gone, 0) | flag(path->lost_valid, 1) | flag(path->back_measured, 2) |
+	       flag(!list_empty(&path->timer.link), 3) | flag(path->hop != path->pni, 4);
+}
+
+static void load_write(struct lnet_shard *sh, const struct lnet_load *load, u32 id, u16 ix)
+{
+	struct lnet_rec r = { .kind = LNET_RK_PATH5, .peer = id, .path = ix,
+			      .a = { load->bytes, load->mib_ns, load->end_ns, load->since_ns } };
+
+	lnet_rec_write(sh, &r);
+	r = (struct lnet_rec){ .kind = LNET_RK_PATH6, .peer = id, .path = ix,
+			       .a = { load->seen_ns, load->done,
+				      pair(load->ends, load->mbit) } };
+	lnet_rec_write(sh, &r);
+}
+
+static void path_write(struct lnet_shard *sh, const struct lnet_path *path, u32 id, u16 place)
+{
+	const struct lnet_route *route = path->route;
+	struct lnet_rec r = { .kind = LNET_RK_PATH, .peer = id, .path = (u16)path->ix,
+			      .pni = place, .cls = path_flags(path), .att = path->recovering };
+
+	r.op = path->ni->ix;
+	r.a[0] = pair(path->hop->peer->rec.id, lnet_rec_place(path->hop));
+	r.a[1] = (u64)path->policy;
+	r.a[2] = route ? pair(route->priority, (u32)route->hops) : 0;
+	r.a[3] = path->lost_ns;
+	lnet_rec_write(sh, &r);
+	r = (struct lnet_rec){ .kind = LNET_RK_PATH2, .peer = id, .path = (u16)path->ix,
+			       .a = { path->srtt_ns, path->rttvar_ns, path->evidence_ns,
+				      path->suspect_ns } };
+	lnet_rec_write(sh, &r);
+	r = (struct lnet_rec){ .kind = LNET_RK_PATH3, .peer = id, .path = (u16)path->ix,
+			       .a = { path->down_ns, path->back_ns, path->timer.when_ns,
+				      path->recover_ns } };
+	lnet_rec_write(sh, &r);
+	r = (struct lnet_rec){ .kind = LNET_RK_PATH4, .peer = id, .path = (u16)path->ix,
+			       .a = { pair(path->lost_epoch, path->pinging),
+				      pair(path->nr_wire, path->health), path->failed_ns } };
+	lnet_rec_write(sh, &r);
+	if (path->stats)
+		load_write(sh, &path->stats->load, id, (u16)path->ix);
+}
+
+/* Routers first: what they carry refers to them. */
+static void hops_write(struct lnet_shard *sh, struct lnet_peer *peer)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_path *path;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		list_for_each_entry(path, &pni->paths, link)
+			if (unlikely(path->hop->peer != peer) &&
+			    path->hop->peer->rec.seg != sh->rec->seg)
+				lnet_rec_peer(sh, path->hop->peer);
+}
+
+static void peer_write(struct lnet_shard *sh, struct lnet_peer *peer, bool changed)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_path *path;
+	u32 id = peer->rec.id;
+	u16 place = 0;
+
+	tell(sh, (struct lnet_rec){
+		.kind = LNET_RK_PEER, .peer = id, .cls = peer_flags(peer), .att = changed,
+		.a = { (u64)peer->hedge_tokens, peer->nr_pnis } });
+	list_for_each_entry(pni, &peer->pnis, link) {
+		list_for_each_entry(path, &pni->paths, link)
+			ni_write(sh, path->ni);
+		pni_write(sh, pni, id, place++);
+	}
+	place = 0;
+	list_for_each_entry(pni, &peer->pnis, link) {
+		list_for_each_entry(path, &pni->paths, link)
+			path_write(sh, path, id, place);
+		place++;
+	}
+	tell(sh, (struct lnet_rec){ .kind = LNET_RK_PEER_END, .peer = id });
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static void att_write(struct lnet_shard *sh, const struct lnet_att *att, u32 id, bool second)
+{
+	if (!att || att->state == ATT_FREE)
+		return;
+	tell(sh, (struct lnet_rec){
+		.kind = LNET_RK_ATT, .op = id, .att = second, .path = (u16)att->path->ix,
+		.cls = att->cls, .peer = att->path->pni->peer->rec.id,
+		.a = { pair(att->state | att->outcome << 8 | att->flags << 16, att->epoch),
+		       att->deadline_ns, att->posted_ns, att->load } });
+}
+
+static u16 place_of(const struct lnet_peer_ni *pni)
+{
+	return pni ? lnet_rec_place(pni) : U16_MAX;
+}
+
+static void op_write(struct lnet_shard *sh, struct lnet_op *op)
+{
+	u32 id = lnet_rec_op_id(sh, op), src = op->src_ni ? op->src_ni->ix + 1 : 0;
+	const struct lnet_peer_ni *dst = op->dst_pni, *via = op->via;
+
+	tell(sh, (struct lnet_rec){
+		.kind = LNET_RK_OP, .op = id, .peer = op->peer->rec.id, .cls = op->cls,
+		.att = flag(op->hedge, 0) | flag(!list_empty(&op->timer.link), 1) |
+		       flag(op->md, 2),
+		.a = { pair(op->flags, op->type | op->state << 8 | (u32)op->outcome << 16 |
+				       (u32)op->nr_held << 24),
+		       op->tries | (u64)op->unsent << 16 | (u64)op->hedges << 32 |
+			       (u64)op->pins << 40,
+		       op->tried, op->suspect_ns } });
+	tell(sh, (struct lnet_rec){
+		.kind = LNET_RK_OP2, .op = id, .peer = op->peer->rec.id,
+		.a = { op->deadline_ns, op->timeout_ns, op->start_ns, op->first_wire_ns } });
+	tell(sh, (struct lnet_rec){
+		.kind = LNET_RK_OP3, .op = id, .peer = op->peer->rec.id,
+		.pni = place_of(dst), .path = place_of(via),
+		.a = { pair(src, op->md ? (u32)op->md->cpt : U32_MAX),
+		       pair(dst ? dst->peer->rec.id : 0, via ? via->peer->rec.id : 0),
+		       op->timer.when_ns, op->len } });
+	att_write(sh, &op->first, id, false);
+	att_write(sh, op->hedge, id, true);
+}
+
+/* Peers that it refers to have numbers. */
+static void op_peers(struct lnet_shard *sh, struct lnet_op *op)
+{
+	u32 seg = sh->rec->seg;
+
+	if (op->peer->rec.seg != seg)
+		lnet_rec_peer(sh, op->peer);
+	if (op->dst_pni && op->dst_pni->peer->rec.seg != seg)
+		lnet_rec_peer(sh, op->dst_pni->peer);
+	if (op->via && op->via->peer->rec.seg != seg)
+		lnet_rec_peer(sh, op->via->peer);
+}
+
+void lnet_rec_resync(struct lnet_shard *sh, struct lnet_op *op)
+{
+	op_peers(sh, op);
+	op_write(sh, op);
+}
+
+void lnet_rec_peer(struct lnet_shard *sh, struct lnet_peer *peer)
+{
+	bool changed = peer->rec.seg == sh->rec->seg;
+	struct lnet_op *op;
+
+	if (!peer->rec.id)
+		peer->rec.id = (u32)atomic_inc_return(&sh->rec->owner->peers) & 0xffffff;
+	peer->rec.seg = sh->rec->seg;
+	hops_write(sh, peer);
+	peer->rec.facts = lnet_rec_facts(peer);
+	peer_write(sh, peer, changed);
+	if (!changed)
+		return;
+	list_for_each_entry(op, &sh->live, all)
+		if (op->peer == peer)
+			op_write(sh, op);
+}
+
+/* ---- queues ---------------------------------------------------------------------------------- */
+
+struct queue {			/* one being written, eight of it in a record */
+	struct lnet_shard *sh;
+	struct lnet_rec r;
+	unsigned int nr;
+};
+
+static void queue_add(struct queue *q, u32 ref)
+{
+	q->r.a[q->nr / 2] |= (u64)ref << (q->nr % 2 * 32);
+	if (++q->nr < 8)
+		return;
+	lnet_rec_write(q->sh, &q->r);
+	memset(q->r.a, 0, sizeof(q->r.a));
+	q->nr = 0;
+}
+
+static void queue_end(struct queue *q)
+{
+	if (q->nr)
+		lnet_rec_write(q->sh, &q->r);
+}
+
+static void atts_write(struct lnet_shard *sh, struct lnet_rec r, const struct list_head *list)
+{
+	struct queue q = { .sh = sh, .r = r };
+	const struct lnet_att *att;
+
+	q.r.kind = LNET_RK_QUEUE;
+	list_for_each_entry(att, list, link)
+		if (att->op->rec)
+			queue_add(&q, att->op->rec << 1 | (att != &att->op->first));
+	queue_end(&q);
+}
+
+static u32 path_ref(const struct lnet_path *path)
+{
+	return path->pni->peer->rec.id << 8 | (path->ix & 0xff);
+}
+
+static void carried_write(struct lnet_shard *sh, const struct lnet_path *trunk)
+{
+	struct queue q = { .sh = sh, .r = { .kind = LNET_RK_QUEUE, .att = LNET_RQ_CARRIED } };
+	const struct lnet_path *path;
+
+	q.r.peer = trunk->pni->peer->rec.id;
+	q.r.path = (u16)trunk->ix;
+	list_for_each_entry(path, &trunk->carried, carry)
+		if (path->pni->peer->rec.seg == sh->rec->seg)
+			queue_add(&q, path_ref(path));
+	queue_end(&q);
+}
+
+static void pni_queues(struct lnet_shard *sh, const struct lnet_peer_ni *pni, u16 place)
+{
+	struct lnet_rec r = { .peer = pni->peer->rec.id, .pni = place };
+	const struct lnet_path *path;
+
+	for (r.cls = 0; r.cls < LNET_NR_CLASSES; r.cls++)
+		atts_write(sh, r, &pni->wait[r.cls]);
+	r.cls = 0;
+	r.att = LNET_RQ_ASKED;
+	list_for_each_entry(path, &pni->paths, link) {
+		r.path = (u16)path->ix;
+		atts_write(sh, r, &path->asked);
+		carried_write(sh, path);
+	}
+}
+
+static void peer_queues(struct lnet_shard *sh, struct lnet_peer *peer)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_path *path;
+	u16 place = 0;
+
+	if (peer->rec.queues == sh->rec->seg)
+		return;
+	peer->rec.queues = sh->rec->seg;
+	list_for_each_entry(pni, &peer->pnis, link) {
+		pni_queues(sh, pni, place++);
+		list_for_each_entry(path, &pni->paths, link)
+			if (path->hop->peer != peer)
+				peer_queues(sh, path->hop->peer);
+	}
+}
+
+static void ni_queues(struct lnet_shard *sh, struct lnet_ni *ni)
+{
+	struct lnet_rec r = { .att = LNET_RQ_NI };
+
+	r.op = ni->ix;
+	for (r.cls = 0; r.cls < LNET_NR_CLASSES; r.cls++)
+		atts_write(sh, r, &ni->sh[sh->ix].wait[r.cls]);
+}
+
+static void queues_write(struct lnet_shard *sh)
+{
+	struct queue q = { .sh = sh, .r = { .kind = LNET_RK_QUEUE, .att = LNET_RQ_LINE } };
+	struct lnet_path *path;
+	struct lnet_op *op;
+	struct lnet_ni *ni;
+
+	list_for_each_entry(op, &sh->live, all)
+		peer_queues(sh, op->peer);
+	list_for_each_entry(ni, &sh->ln->nis, link)
+		ni_queues(sh, ni);
+	list_for_each_entry(path, &sh->probes.line, line)
+		queue_add(&q, path_ref(path));
+	queue_end(&q);
+}
+
+void lnet_rec_snapshot(struct lnet_shard *sh)
+{
+	struct lnet_rec_ring *ring = sh->rec;
+	struct lnet_path *path;
+	struct lnet_op *op;
+	struct lnet_ni *ni;
+
+	tell(sh, (struct lnet_rec){
+		.kind = LNET_RK_BEGIN, .op = ring->seg, .att = READ_ONCE(sh->ln->stopping),
+		.a = { sh->turn, sh->probes.budget_ns, sh->nr_live,
+		       list_empty(&sh->probes.timer.link) ? 0 : sh->probes.timer.when_ns } });
+	ring->stopping = READ_ONCE(sh->ln->stopping);
+	memcpy(ring->tun, &sh->ln->tun, sizeof(sh->ln->tun));
+	tunables_write(sh);
+	list_for_each_entry(ni, &sh->ln->nis, link)
+		ni_write(sh, ni);
+	list_for_each_entry(op, &sh->live, all)
+		op_peers(sh, op);
+	list_for_each_entry(path, &sh->probes.line, line)
+		if (path->pni->peer->rec.seg != ring->seg)
+			lnet_rec_peer(sh, path->pni->peer);
+	list_for_each_entry(op, &sh->live, all)
+		op_write(sh, op);
+	queues_write(sh);
+	tell(sh, (struct lnet_rec){ .kind = LNET_RK_END, .op = ring->seg });
+}

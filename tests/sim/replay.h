@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Replay of a recording: the core's own structs, rebuilt from a snapshot, and its own code, which
+ * is fed what was recorded and decides again. See manual/recorder.md.
+ */
+#ifndef TESTS_SIM_REPLAY_H
+#define TESTS_SIM_REPLAY_H
+
+#include <setjmp.h>
+#include "tests/sim/replay_rename.h"
+#include "lnet/core.h"
+#include "lnet/record.h"
+#include "lnet/route.h"
+#include "tests/sim/replay_file.h"
+
+#define REPLAY_HASH 4096U
+
+struct replay_peer {
+	struct lnet_peer peer;		/* first */
+	struct replay_peer *next;	/* in the hash */
+};
+
+struct replay_pni {
+	struct lnet_peer_ni pni;	/* first */
+	struct replay_pni *next;	/* all */
+	bool local, stale;
+};
+
+struct replay_path {
+	struct lnet_path path;		/* first */
+	struct lnet_route route;
+	bool stale, known;
+};
+
+struct replay_op {
+	struct lnet_op op;		/* first */
+	struct lnet_md md;
+	struct replay_op *next;		/* in the hash */
+};
+
+struct replay_shard {
+	const struct lnet_rec **at;	/* its records */
+	u64 nr, cur;
+	bool covered, fresh;		/* a snapshot was seen; is being read for the first time */
+	u32 changed;			/* a peer that is being told of anew, by its number */
+};
+
+struct replay {
+	struct lnet_env env;		/* first */
+	struct lnet *ln;
+	struct lnet_rec_head head;
+	struct replay_shard *shard;
+	struct replay_peer *peers[REPLAY_HASH];
+	struct replay_op *ops[REPLAY_HASH];
+	struct replay_pni *pnis;
+	struct lnet_ni *ni[256];
+	struct lnet_pass pass;
+	struct lnet_op *visited;	/* whom a walk is at */
+	u64 now_ns;
+	u64 recorded, replayed;		/* hashes */
+	u64 decisions, calls, values, skipped, states;
+	jmp_buf differs;
+	char why[4096];
+};
+
+/* ---- inside of it ---------------------------------------------------------------------------- */
+struct replay *replay_of(const struct lnet *ln);
+/* the next record of a shard that is no state; states before it are taken over; NULL: none */
+const struct lnet_rec *replay_next(struct replay *rp, u32 shard);
+/* it is taken, and is what the code says again, or this does not return */
+void replay_take(struct replay *rp, struct lnet_shard *sh, struct lnet_rec *again);
+void replay_differs(struct replay *rp, const struct lnet_rec *r, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4), noreturn));
+/* calls from outside that were made within one to the outside */
+void replay_nested(struct replay *rp, struct lnet_shard *sh);
+/* replay_state.c */
+void replay_state(struct replay *rp, const struct lnet_rec *r);
+struct lnet_peer *replay_peer(struct replay *rp, u32 id);
+struct lnet_path *replay_path(struct replay *rp, u32 peer, u32 ix);
+struct lnet_op *replay_op(struct replay *rp, u32 id);
+struct lnet_peer_ni *replay_pni(struct replay *rp, u32 peer, u16 place);
+/* @nid: 20 bytes */
+struct lnet_peer_ni *replay_pni_by_nid(struct replay *rp, u32 peer, const void *nid);
+void replay_op_gone(struct replay *rp, struct lnet_op *op);
+void replay_state_fini(struct replay *rp);
+
+#endif

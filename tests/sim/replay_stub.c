@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the core of decisions calls outside of itself, in a replay: nothing happens there, and what
+ * it said is in the recording.
+ */
+#include <stdlib.h>
+#include "tests/sim/replay.h"
+
+struct replay *replay_of(const struct lnet *ln)
+{
+	return (struct replay *)ln->env;
+}
+
+/* What will be said to the question that is asked now. */
+static u64 answer(struct lnet_shard *sh)
+{
+	const struct lnet_rec *r = replay_next(replay_of(sh->ln), sh->ix);
+
+	return r && r->kind == LNET_RK_VALUE ? r->a[0] : 0;
+}
+
+/* ---- that may come back ---------------------------------------------------------------------- */
+
+bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	(void)peer;
+	replay_nested(replay_of(p->ln), p->sh);
+	return false;
+}
+
+void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)
+{
+	(void)op;
+	replay_nested(replay_of(p->ln), p->sh);
+}
+
+void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
+{
+	(void)path;
+	(void)timeout_ns;
+	replay_nested(replay_of(p->ln), p->sh);
+}
+
+void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	(void)p;
+	(void)peer;
+}
+
+void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	(void)p;
+	(void)peer;
+}
+
+/* ---- that answer ----------------------------------------------------------------------------- */
+
+bool lnet_contact_granted(const struct lnet_peer *peer)
+{
+	(void)peer;
+	return false;
+}
+
+bool lnet_forward_resendable(const struct lnet_op *op)
+{
+	(void)op;
+	return false;
+}
+
+bool lnet_md_aborted(const struct lnet_md *md)
+{
+	(void)md;
+	return false;
+}
+
+bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
+{
+	(void)op;
+	return answer(p->sh);
+}
+
+int lnet_slot_take(struct lnet *ln, struct lnet_op *op)
+{
+	(void)ln;
+	if (answer(op->sh))
+		return -ENOMEM;
+	op->flags |= LNET_OPF_HASSLOT;
+	return 0;
+}
+
+bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid)
+{
+	const struct lnet_peer_ni *pni = container_of(nid, struct lnet_peer_ni, nid);
+
+	(void)ln;
+	return ((const struct replay_pni *)pni)->local;
+}
+
+struct lnet_att *lnet_att_take(struct lnet_shard *sh)
+{
+	return answer(sh) ? calloc(1, sizeof(struct lnet_att)) : NULL;
+}
+
+/* ---- that are of no interest here ------------------------------------------------------------ */
+
+void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	p->sh = sh;
+}
+
+void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni)
+{
+	p->sh = pni->sh;
+}
+
+void lnet_leave(struct lnet_pass *p)
+{
+	(void)p;
+}
+
+void lnet_pass_end(struct lnet_pass *p)
+{
+	(void)p;
+}
+
+void lnet_ops_walk(struct lnet_pass *p,
+		   void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg)
+{
+	visit(p, replay_of(p->ln)->visited, arg);
+}
+
+struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev)
+{
+	(void)ln;
+	(void)prev;
+	return NULL;
+}
+
+void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op)
+{
+	replay_op_gone(replay_of(sh->ln), op);
+}
+
+void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, bool last)
+{
+	(void)p;
+	(void)md;
+	(void)e;
+	(void)last;
+}
+
+#define NOTHING(name, ...) void name(__VA_ARGS__) { }
+NOTHING(lnet_att_again, struct lnet_pass *p, struct lnet_att *att, int before, int what)
+NOTHING(lnet_forward_substitute, struct lnet_op *op)
+NOTHING(lnet_ni_get, struct lnet_ni *ni)
+NOTHING(lnet_ni_put, struct lnet_ni *ni)
+NOTHING(lnet_op_park_window, struct lnet_op *op)
+NOTHING(lnet_op_wire, struct lnet_op *op)
+NOTHING(lnet_peer_get, struct lnet_peer *peer)
+NOTHING(lnet_peer_put, struct lnet_peer *peer)
+NOTHING(lnet_peer_ni_hold, struct lnet_peer_ni *pni)
+NOTHING(lnet_peer_ni_put, struct lnet_peer_ni *pni)
+NOTHING(lnet_rx_want_stop, struct lnet_pass *p, struct lnet_rx *rx)
+NOTHING(lnet_stat_answer, struct lnet_path *path, const struct lnet_op *op, u64 now_ns)
+NOTHING(lnet_stat_end, struct lnet_shard *sh, const struct lnet_op *op)
+NOTHING(lnet_stat_posted, struct lnet_path *path, const struct lnet_op *op, u64 ns)
+NOTHING(lnet_stat_sent, struct lnet_shard *sh, struct lnet_path *path, const struct lnet_op *op)
+NOTHING(lnet_stat_start, struct lnet_shard *sh, struct lnet_op *op)
+NOTHING(lnet_windows_md_aborted, struct lnet_pass *p, struct lnet_md *md)
+
+/* ---- the recorder, which compares here ------------------------------------------------------- */
+
+u32 lnet_rec_op_id(struct lnet_shard *sh, struct lnet_op *op)
+{
+	(void)sh;
+	return op->rec;
+}
+
+NOTHING(lnet_rec_peer, struct lnet_shard *sh, struct lnet_peer *peer)
+NOTHING(lnet_rec_resync, struct lnet_shard *sh, struct lnet_op *op)
+
+void lnet_rec_put(struct lnet_shard *sh, struct lnet_peer *peer, struct lnet_rec *r)
+{
+	r->shard = (u8)sh->ix;
+	r->peer = peer ? peer->rec.id : 0;
+	replay_take(replay_of(sh->ln), sh, r);
+}
