@@ -656,9 +656,12 @@ static bool first_peer(struct lnet *ln, struct lnet_nid *nid)
 /* Back to the loopback interface alone. Interfaces first: then nobody makes peers any more. */
 static int unconfigure(struct lnet_control *ctl)
 {
+	struct lnet_route_info route;
 	struct lnet_nid nid;
 	int rc = 0;
 
+	while (!rc && !lnet_route_get(ctl->ln, 0, &route))
+		rc = lnet_route_del(ctl->ln, route.cfg.net, &route.cfg.gateway);
 	while (!rc && first_ni(ctl->ln, &nid))
 		rc = lnet_ni_del(ctl->ln, &nid);
 	while (!rc && first_peer(ctl->ln, &nid))
