@@ -214,6 +214,19 @@ bool lnet_nidlist_match(const struct lnet_nidlist *list, const struct lnet_nid *
 /* Do both say the same, range by range? "tcp0" is "tcp". */
 bool lnet_nidlist_same(const struct lnet_nidlist *a, const struct lnet_nidlist *b);
 
+/*
+ * The first range of a list as stock's tools and module hand it to each other: how many address
+ * expressions there are; the net's type; how many ranges its number has, none for 0; these; then
+ * of each expression how many ranges it has, and these. A range is {lo, hi, stride}. An IPv4
+ * address has four expressions, others one, a net alone none.
+ */
+#define LNET_NIDLIST_WORDS	512	/* more than any text of 128 bytes needs */
+/* How many words there are, of @max; -E2BIG; -EOPNOTSUPP: of an IPv6 address. */
+int lnet_nidlist_words(const struct lnet_nidlist *list, bool net_alone, uint32_t *words,
+		       unsigned int max);
+/* How many words were read, of @nr; -EINVAL; -E2BIG: @size is too small. @text gets the range. */
+int lnet_nidlist_unwords(const uint32_t *words, unsigned int nr, char *text, unsigned int size);
+
 LNET_END_DECLS
 
 #endif

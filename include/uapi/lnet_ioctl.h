@@ -33,7 +33,7 @@ enum lnet_ioc_nr {
 	LNET_IOC_GET_NUMA	= 99,	/* value */
 	LNET_IOC_ADD_UDSP	= 105,	/* udsp */
 	LNET_IOC_DEL_UDSP	= 106,	/* udsp: @idx, -1 all */
-	LNET_IOC_GET_UDSP_SIZE	= 107,	/* udsp: the size of the policy @idx, into @idx */
+	LNET_IOC_GET_UDSP_SIZE	= 107,	/* udsp: the size of the policy @idx with it, into @idx */
 	LNET_IOC_GET_UDSP	= 108,	/* udsp */
 	LNET_IOC_RESET_STATS	= 110,	/* the header alone, or more */
 };
@@ -99,12 +99,23 @@ struct lnet_ioc_stats {
 	__u32 failed_resends, successful_resends;
 } __attribute__((__packed__));
 
+/*
+ * A policy's patterns are where @bulk points: of each end, LNET_IOC_UDSP_ENDS in this order, its
+ * tag of four bytes and then words (of 4 bytes): how many address expressions; the type of the net,
+ * 0: this end is not given; how many ranges its number has; these; of each address expression how
+ * many ranges it has, and these. A range is three words: the first, the last, the stride.
+ */
 struct lnet_ioc_udsp {
 	struct lnet_ioc_hdr hdr;
-	__s32 idx;
-	__u32 action, bulk_size, priority;
+	__s32 idx;		/* add: -1 the last; del: -1 all */
+	__u32 action;		/* LNET_IOC_UDSP_* */
+	__u32 bulk_size;	/* bytes */
+	__u32 priority;
 	__u64 bulk;
 };
+#define LNET_IOC_UDSP_PRIORITY	1
+#define LNET_IOC_UDSP_PREFER	2
+#define LNET_IOC_UDSP_ENDS	{ "SRC", "DST", "RTE" }
 
 _Static_assert(sizeof(struct lnet_ioc_data) == 128, "the layout of stock's tools");
 _Static_assert(sizeof(struct lnet_ioc_config) == 184, "the layout of stock's tools");

@@ -12,6 +12,7 @@
 #include <uapi/lnet_ioctl.h>
 #include "core.h"
 #include "router.h"
+#include "udsp_ioc.h"
 
 /* ---- the requests ---------------------------------------------------------------------------- */
 
@@ -170,24 +171,6 @@ static int get_numa(struct lnet *ln, void *buf)
 	return 0;
 }
 
-static int no_policies(struct lnet *ln, void *buf)
-{
-	return -EOPNOTSUPP;
-}
-
-/* There are none: all of them are gone at once, any one is not there. */
-static int del_udsp(struct lnet *ln, void *buf)
-{
-	const struct lnet_ioc_udsp *u = buf;
-
-	return u->idx == -1 ? 0 : u->idx < 0 ? -EINVAL : -ENOENT;
-}
-
-static int no_policy(struct lnet *ln, void *buf)
-{
-	return -ENOENT;
-}
-
 /* Buffers of at least @size bytes; the data version's has its own rule of length. */
 static const struct request {
 	u8 nr;
@@ -203,10 +186,11 @@ static const struct request {
 	{ LNET_IOC_GET_STATS, LNET_IOC_VERSION, sizeof(struct lnet_ioc_stats), get_stats },
 	{ LNET_IOC_SET_NUMA, LNET_IOC_VERSION, sizeof(struct lnet_ioc_value), set_numa },
 	{ LNET_IOC_GET_NUMA, LNET_IOC_VERSION, sizeof(struct lnet_ioc_value), get_numa },
-	{ LNET_IOC_ADD_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), no_policies },
-	{ LNET_IOC_DEL_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), del_udsp },
-	{ LNET_IOC_GET_UDSP_SIZE, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), no_policy },
-	{ LNET_IOC_GET_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), no_policy },
+	{ LNET_IOC_ADD_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), lnet_ioc_udsp_add },
+	{ LNET_IOC_DEL_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), lnet_ioc_udsp_del },
+	{ LNET_IOC_GET_UDSP_SIZE, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp),
+	  lnet_ioc_udsp_size },
+	{ LNET_IOC_GET_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), lnet_ioc_udsp_get },
 	{ LNET_IOC_RESET_STATS, LNET_IOC_VERSION, sizeof(struct lnet_ioc_hdr), reset_stats },
 };
 

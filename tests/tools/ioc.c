@@ -6,7 +6,8 @@
  *	ioc code NR				the code of a request
  *	ioc NR LENGTH VERSION [AT:BYTES[=VALUE]]...
  *		sets fields, asks, prints errno and the fields named without a value. A field at 0
- *		or 4 replaces what the header says of length and version.
+ *		or 4 replaces what the header says of length and version. From APART on they are of
+ *		memory apart, whose address is the value "apart".
  *	ioc fuzz SEED SECONDS			exit 0: the device still answers
  */
 #include <errno.h>
@@ -25,7 +26,11 @@
 #define STATS	91
 #define VERSION	0x0001000bU
 
+#define APART	0x10000UL
+#define APART_SIZE 4096UL
+
 static unsigned char *room;	/* what follows it is not there */
+static unsigned char apart[APART_SIZE];
 static int fd;
 
 /* As the tools make them: the size field is of no buffer. */
@@ -60,10 +65,18 @@ static int field_parse(const char *text, unsigned long len, unsigned long *at, u
 	if (*end++ != ':')
 		return -1;
 	*bytes = (unsigned int)strtoul(end, &end, 0);
-	if (!*bytes || *bytes > 8 || *at + *bytes > len)
+	if (!*bytes || *bytes > 8 || (*at < APART && *at + *bytes > len) ||
+	    *at + *bytes > APART + APART_SIZE)
 		return -1;
 	*value = *end == '=' ? strtoull(end + 1, NULL, 0) : 0;
+	if (!strcmp(end, "=apart"))
+		*value = (uintptr_t)apart;
 	return *end == '=';
+}
+
+static unsigned char *place(unsigned char *buf, unsigned long at)
+{
+	return at < APART ? buf + at : apart + (at - APART);
 }
 
 static int ask(unsigned int nr, unsigned long len, uint32_t version, char **fields)
@@ -81,17 +94,41 @@ static int ask(unsigned int nr, unsigned long len, uint32_t version, char **fiel
 		if (sets < 0)
 			return 2;
 		if (sets)
-			memcpy(buf + at, &value, bytes);
+			memcpy(place(buf, at), &value, bytes);
 	}
 	printf("%d", ioctl(fd, code(nr), buf) ? errno : 0);
 	for (i = 0; fields[i]; i++)
 		if (!field_parse(fields[i], len, &at, &bytes, &value))
-			printf(" %llu", (unsigned long long)field_get(buf + at, bytes));
+			printf(" %llu", (unsigned long long)field_get(place(buf, at), bytes));
 	putchar('\n');
 	return 0;
 }
 
 /* ---- anything -------------------------------------------------------------------------------- */
+
+/* Nearly the words of a policy, whose address stands at 24 then. */
+static void draw_policy(unsigned char *buf, unsigned long len)
+{
+	static const uint32_t tags[] = { 0x00435253, 0x00545344, 0x00455452 };
+	uint32_t words[APART_SIZE / 4] = { 0 }, fields[4];
+	uintptr_t bulk = (uintptr_t)apart;
+	unsigned int i, end, at = 0;
+
+	for (end = 0; end < 3; end++) {
+		words[at++] = draw(16) ? tags[end] : (uint32_t)draw(0xffffffff);
+		for (i = draw(8) ? 3 : draw(30); i; i--)
+			words[at++] = draw(32) ? draw(3) : (uint32_t)draw(0xffffffff);
+	}
+	memcpy(apart, words, sizeof(words));
+	fields[0] = draw(4) ? 0xffffffff : draw(4);
+	fields[1] = draw(4);
+	fields[2] = draw(8) ? 4 * at : draw(8192);
+	fields[3] = draw(3);
+	if (len < 32)
+		return;
+	memcpy(buf + 8, fields, sizeof(fields));
+	memcpy(buf + 24, &bulk, sizeof(bulk));
+}
 
 static void ask_anything(void)
 {
@@ -108,6 +145,8 @@ static void ask_anything(void)
 	buf = room + ROOM - len;
 	for (i = 0; i < len && i < 512; i++)
 		buf[i] = draw(3) ? 0 : (unsigned char)draw(256);
+	if (!draw(3))
+		draw_policy(buf, len);
 	memcpy(buf, head, len < sizeof(head) ? len : sizeof(head));
 	ioctl(fd, draw(8) ? code(70 + draw(45)) : (unsigned long)draw(0xffffffff), buf);
 }

@@ -131,6 +131,10 @@ int stock_talk(const struct stock *s, const struct ctl_op *op, const struct lnet
 /* The peer of the IPv4 NID @text, into the kernel's log. 0 or -errno. */
 int stock_peer_log(const struct stock *s, const char *text);
 
+/* ---- stock_udsp.c: as stock_talk(), of policies ---- */
+int stock_udsp(const struct stock *s, const struct ctl_op *op, const struct lnetctl_node *body,
+	       struct reply *reply, char *why, size_t size);
+
 /* ---- resolve.c ---- */
 
 /* The first IPv4 address of @host, else the first IPv6 one. Waits for name servers. -EINVAL. */
@@ -149,7 +153,7 @@ int ctl_net_numbers(struct lnetctl_node *ni, const struct lnetctl_net *n);
  * carried out if others change something.
  */
 int ctl_trans_begin(struct lnetctl *c, struct ctl_trans *t, bool alone);
-/* All policies; of a stock module, which this tool does not ask for them, none: *doc NULL. */
+/* All policies; of a stock module that has none of that, *doc NULL. */
 int ctl_udsp_all(struct lnetctl *c, struct lnetctl_node **doc);
 /*
  * @rc 0: the node carries them out; else it forgets them, and the error stays the one of @rc. What

@@ -377,5 +377,7 @@ int stock_talk(const struct stock *s, const struct ctl_op *op, const struct lnet
 		return stats_show(s, reply->doc);
 	if (op->cmd == LNET_NL_STATS_RESET)
 		return stats_reset(s);
+	if (op->cmd == LNET_NL_UDSP)
+		return stock_udsp(s, op, body, reply, why, size);
 	return -EOPNOTSUPP;
 }

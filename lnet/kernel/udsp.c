@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Selection policies by ioctl, as stock's lnetctl adds, deletes and shows them. */
+#include "kernel.h"
+#include <linux/uaccess.h>
+#include <uapi/lnet_ioctl.h>
+#include "core.h"
+#include "udsp_ioc.h"
+
+/* A rule with the words of its patterns. */
+struct policy {
+	struct lnet_udsp_rule rule;
+	u32 words[LNET_UDSP_WORDS];
+};
+
+static int add(struct lnet *ln, const struct lnet_ioc_udsp *u, struct policy *p)
+{
+	int rc;
+
+	if (copy_from_user(p->words, u64_to_user_ptr(u->bulk), u->bulk_size))
+		return -EFAULT;
+	p->rule.has_priority = u->action == LNET_IOC_UDSP_PRIORITY;
+	p->rule.priority = p->rule.has_priority ? u->priority : 0;
+	rc = lnet_udsp_unwords(&p->rule, p->words, u->bulk_size / sizeof(u32));
+	return rc ?: lnet_udsp_add(ln, u->idx, &p->rule);
+}
+
+/* Of a priority -1 is what is shown where there is none. */
+int lnet_ioc_udsp_add(struct lnet *ln, void *buf)
+{
+	const struct lnet_ioc_udsp *u = buf;
+	struct policy *p;
+	int rc;
+
+	if (u->action != LNET_IOC_UDSP_PRIORITY && u->action != LNET_IOC_UDSP_PREFER)
+		return -EINVAL;
+	if (u->idx < -1 || u->bulk_size > sizeof(p->words) ||
+	    u->priority > S32_MAX)
+		return -EINVAL;
+	p = kvzalloc(sizeof(*p), GFP_KERNEL);
+	if (!p)
+		return -ENOMEM;
+	rc = add(ln, u, p);
+	kvfree(p);
+	return rc;
+}
+
+/* All of none are gone at once. */
+int lnet_ioc_udsp_del(struct lnet *ln, void *buf)
+{
+	const struct lnet_ioc_udsp *u = buf;
+	int rc = u->idx < -1 ? -EINVAL : lnet_udsp_del(ln, u->idx);
+
+	return u->idx == -1 && rc == -ENOENT ? 0 : rc;
+}
+
+/* How many words; *@res is freed by the caller unless that is an error. */
+static int policy_get(struct lnet *ln, s32 idx, struct policy **res)
+{
+	struct policy *p = kvzalloc(sizeof(*p), GFP_KERNEL);
+	int rc = idx < 0 ? -ENOENT : 0;
+
+	if (!p)
+		return -ENOMEM;
+	rc = rc ?: lnet_udsp_get(ln, (u32)idx, &p->rule);
+	rc = rc ?: lnet_udsp_words(&p->rule, p->words);
+	if (rc < 0)
+		kvfree(p);
+	else
+		*res = p;
+	return rc;
+}
+
+int lnet_ioc_udsp_size(struct lnet *ln, void *buf)
+{
+	struct lnet_ioc_udsp *u = buf;
+	struct policy *p;
+	int nr = policy_get(ln, u->idx, &p);
+
+	if (nr < 0)
+		return nr;
+	u->idx = (s32)(sizeof(*u) + (u32)nr * sizeof(p->words[0]));
+	kvfree(p);
+	return 0;
+}
+
+int lnet_ioc_udsp_get(struct lnet *ln, void *buf)
+{
+	struct lnet_ioc_udsp *u = buf;
+	struct policy *p;
+	int nr = policy_get(ln, u->idx, &p), rc = 0;
+	u32 bytes = (u32)nr * sizeof(p->words[0]);
+
+	if (nr < 0)
+		return nr;
+	if (u->bulk_size < bytes)
+		rc = -EINVAL;
+	else if (copy_to_user(u64_to_user_ptr(u->bulk), p->words, bytes))
+		rc = -EFAULT;
+	u->bulk_size = bytes;
+	u->action = p->rule.has_priority ? LNET_IOC_UDSP_PRIORITY : LNET_IOC_UDSP_PREFER;
+	u->priority = p->rule.priority;
+	kvfree(p);
+	return rc;
+}

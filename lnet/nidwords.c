@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Ranges of NIDs as numbers, the form in which ioctls carry them. */
+#include "plat.h"
+#include "nidlist.h"
+
+#define RANGE 3	/* words: lo, hi, stride */
+
+/* ---- to words -------------------------------------------------------------------------------- */
+
+struct out {
+	u32 *words;
+	unsigned int nr, max;
+};
+
+static void put(struct out *o, u32 word)
+{
+	if (o->nr < o->max)
+		o->words[o->nr] = word;
+	o->nr++;
+}
+
+static void put_range(struct out *o, u32 lo, u32 hi, u32 stride)
+{
+	put(o, lo);
+	put(o, hi);
+	put(o, stride);
+}
+
+static void put_exprs(struct out *o, const struct lnet_nidlist_expr *expr, unsigned int nr)
+{
+	put(o, nr);
+	for (; nr; nr--, expr++)
+		put_range(o, expr->lo, expr->hi, expr->stride);
+}
+
+static void put_net(struct out *o, const struct lnet_nidlist *list,
+		    const struct lnet_nidlist_item *item)
+{
+	u32 num = lnet_net_num(item->net);
+
+	put(o, lnet_net_type(item->net));
+	if (item->nr_nets) {
+		put_exprs(o, list->exprs + item->first_net, item->nr_nets);
+		return;
+	}
+	put(o, num ? 1 : 0);
+	if (num)
+		put_range(o, num, num, 1);
+}
+
+/* The bytes that have these first bits. */
+static void put_masked(struct out *o, u8 byte, unsigned int bits)
+{
+	u32 free = bits < 8 ? 0xffU >> bits : 0;
+
+	put(o, 1);
+	put_range(o, byte & ~free, byte | free, 1);
+}
+
+static unsigned int nr_parts(const struct lnet_nidlist_item *item)
+{
+	enum lnet_addr_form form = lnet_net_addr_form(item->net);
+
+	return form == LNET_ADDR_IP || form == LNET_ADDR_IP4 ? 4 : 1;
+}
+
+static void put_part(struct out *o, const struct lnet_nidlist *list,
+		     const struct lnet_nidlist_item *item, unsigned int part)
+{
+	unsigned int before = 8 * part;
+
+	if (item->kind == ITEM_RANGES) {
+		put_exprs(o, list->exprs + item->first[part], item->nr[part]);
+	} else if (item->kind == ITEM_MASK) {
+		put_masked(o, item->ip[part], item->bits > before ? item->bits - before : 0);
+	} else {
+		put(o, 1);
+		put_range(o, 0, nr_parts(item) == 4 ? 255 : ~0U, 1);
+	}
+}
+
+int lnet_nidlist_words(const struct lnet_nidlist *list, bool net_alone, u32 *words,
+		       unsigned int max)
+{
+	const struct lnet_nidlist_item *item = list->items;
+	struct out o = { .words = words, .max = max };
+	unsigned int part, nr;
+
+	if (item->kind == ITEM_MASK && item->large)
+		return -EOPNOTSUPP;
+	nr = net_alone ? 0 : nr_parts(item);
+	put(&o, nr);
+	put_net(&o, list, item);
+	for (part = 0; part < nr; part++)
+		put_part(&o, list, item, part);
+	return o.nr <= max ? (int)o.nr : -E2BIG;
+}
+
+/* ---- from words ------------------------------------------------------------------------------ */
+
+struct in {
+	const u32 *words;
+	unsigned int nr, at;
+	char *text;
+	unsigned int size, len;
+	int err;
+};
+
+static u32 take(struct in *in)
+{
+	if (in->at < in->nr)
+		return in->words[in->at++];
+	in->err = -EINVAL;
+	return 0;
+}
+
+static void say(struct in *in, const char *text)
+{
+	for (; *text; text++) {
+		if (in->len + 1 < in->size)
+			in->text[in->len++] = *text;
+		else
+			in->err = in->err ? in->err : -E2BIG;
+	}
+	in->text[in->len] = 0;
+}
+
+static void say_num(struct in *in, u32 num)
+{
+	char text[12];
+
+	scnprintf(text, sizeof(text), "%u", num);
+	say(in, text);
+}
+
+/* lo, lo-hi or lo-hi/stride */
+static void say_range(struct in *in, const u32 *range)
+{
+	say_num(in, range[0]);
+	if (range[1] == range[0])
+		return;
+	say(in, "-");
+	say_num(in, range[1]);
+	if (range[2] == 1)
+		return;
+	say(in, "/");
+	say_num(in, range[2]);
+}
+
+static const u32 *take_range(struct in *in)
+{
+	const u32 *range = in->words + in->at;
+
+	if (in->nr - in->at < RANGE) {
+		in->err = -EINVAL;
+		return NULL;
+	}
+	in->at += RANGE;
+	return range;
+}
+
+/* One number stands alone, all up to @limit are a star, the rest is in brackets. */
+static void say_ranges(struct in *in, u32 nr, u64 limit)
+{
+	bool alone;
+	const u32 *range = nr ? take_range(in) : NULL;
+
+	if (!range) {
+		in->err = -EINVAL;
+		return;
+	}
+	if (nr == 1 && !range[0] && range[1] == limit && range[2] == 1) {
+		say(in, "*");
+		return;
+	}
+	alone = nr == 1 && range[0] == range[1];
+	say(in, alone ? "" : "[");
+	say_range(in, range);
+	for (nr--; nr && !in->err; nr--) {
+		range = take_range(in);
+		say(in, ",");
+		if (range)
+			say_range(in, range);
+	}
+	say(in, alone ? "" : "]");
+}
+
+static void say_addr(struct in *in, u32 nr)
+{
+	u32 part;
+
+	for (part = 0; part < nr && !in->err; part++) {
+		say(in, part ? "." : "");
+		say_ranges(in, take(in), nr == 1 ? U32_MAX : 255);
+	}
+	say(in, nr ? "@" : "");
+}
+
+/* The address stands before the net in the text, and behind it in words. */
+int lnet_nidlist_unwords(const u32 *words, unsigned int nr, char *text, unsigned int size)
+{
+	struct in in = { .words = words, .nr = nr, .text = text, .size = size }, net;
+	char name[LNET_NIDSTR_SIZE];
+	u32 parts = take(&in), type = take(&in), nets = take(&in);
+
+	if (in.err || parts > 4 || type > 0xffff || nets > (in.nr - in.at) / RANGE)
+		return -EINVAL;
+	net = in;
+	in.at += nets * RANGE;
+	say_addr(&in, parts);
+	net.len = in.len;
+	net.err = in.err;
+	lnet_net_str(type << 16, name);
+	if (name[0] == '<')
+		return -EINVAL;
+	say(&net, name);
+	if (nets)
+		say_ranges(&net, nets, U64_MAX);
+	return net.err ? net.err : (int)in.at;
+}

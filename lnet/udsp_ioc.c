@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The patterns of selection policies as words, end by end, as ioctls carry them. */
+#include "plat.h"
+#include <uapi/lnet_ioctl.h>
+#include "udsp_ioc.h"
+
+static u32 tag_of(unsigned int end)
+{
+	static const char tags[LNET_NR_UDSP_ENDS][4] = LNET_IOC_UDSP_ENDS;
+	u32 tag;
+
+	memcpy(&tag, tags[end], sizeof(tag));
+	return tag;
+}
+
+/* Of an end that is not given: no expressions, no net, no ranges. */
+#define NOTHING 3
+
+static int pattern_words(const char *text, u32 *words)
+{
+	struct lnet_nidlist list;
+	char all[LNET_UDSP_TEXT + 2];
+	bool net_alone = !strchr(text, '@');
+	int rc;
+
+	if (!text[0]) {
+		memset(words, 0, NOTHING * sizeof(words[0]));
+		return NOTHING;
+	}
+	scnprintf(all, sizeof(all), "%s%s", net_alone ? "*@" : "", text);
+	rc = lnet_nidlist_parse(&list, all);
+	if (rc)
+		return rc;
+	rc = lnet_nidlist_words(&list, net_alone, words, LNET_NIDLIST_WORDS);
+	lnet_nidlist_free(&list);
+	return rc;
+}
+
+int lnet_udsp_words(const struct lnet_udsp_rule *rule, u32 *words)
+{
+	unsigned int i, nr = 0;
+	int rc;
+
+	for (i = 0; i < LNET_NR_UDSP_ENDS; i++) {
+		words[nr++] = tag_of(i);
+		rc = pattern_words(rule->text[i], words + nr);
+		if (rc < 0)
+			return rc;
+		nr += (unsigned int)rc;
+	}
+	return (int)nr;
+}
+
+/* Nothing at all is an end that is not given. */
+static int pattern_unwords(char *text, const u32 *words, unsigned int nr)
+{
+	text[0] = 0;
+	if (nr >= NOTHING && !words[0] && !words[1] && !words[2])
+		return NOTHING;
+	return lnet_nidlist_unwords(words, nr, text, LNET_UDSP_TEXT);
+}
+
+int lnet_udsp_unwords(struct lnet_udsp_rule *rule, const u32 *words, unsigned int nr)
+{
+	unsigned int i, at = 0;
+	int rc;
+
+	for (i = 0; i < LNET_NR_UDSP_ENDS; i++) {
+		if (at >= nr || words[at] != tag_of(i))
+			return -EINVAL;
+		at++;
+		rc = pattern_unwords(rule->text[i], words + at, nr - at);
+		if (rc < 0)
+			return rc;
+		at += (unsigned int)rc;
+	}
+	return 0;
+}

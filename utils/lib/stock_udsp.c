@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Selection policies of a stock module, which has ioctls for them. */
+#include <errno.h>
+#include <lnet/nid.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uapi/lnet_ioctl.h>
+#include "client.h"
+
+#define NR_ENDS		3
+#define MAX_WORDS	(NR_ENDS * (1 + LNET_NIDLIST_WORDS))
+#define MAX_TEXT	128	/* of a pattern, with the NUL */
+#define MAX_RULES	65536	/* of a module that has no end of them */
+
+static const char tags[NR_ENDS][4] = LNET_IOC_UDSP_ENDS;
+static const char *const keys[NR_ENDS] = { "src", "dst", "rte" };
+
+static int ask(const struct stock *s, unsigned int nr, struct lnet_ioc_udsp *u)
+{
+	u->hdr = (struct lnet_ioc_hdr){ sizeof(*u), LNET_IOC_VERSION };
+	return s->ask(s->arg, LNET_IOC(nr), u);
+}
+
+/* ---- add and del ----------------------------------------------------------------------------- */
+
+/* A net alone is all its NIDs without an address. */
+static int end_words(const char *text, uint32_t *words)
+{
+	struct lnet_nidlist list;
+	char all[MAX_TEXT + 2];
+	bool net_alone;
+	int rc;
+
+	if (!text || !text[0]) {
+		memset(words, 0, 3 * sizeof(words[0]));
+		return 3;
+	}
+	net_alone = !strchr(text, '@');
+	if (strlen(text) >= MAX_TEXT || strchr(text, ' '))
+		return -EINVAL;
+	snprintf(all, sizeof(all), "%s%s", net_alone ? "*@" : "", text);
+	rc = lnet_nidlist_parse(&list, all);
+	if (!rc)
+		rc = lnet_nidlist_words(&list, net_alone, words, LNET_NIDLIST_WORDS);
+	lnet_nidlist_free(&list);
+	return rc;
+}
+
+static int rule_words(const struct lnetctl_node *item, uint32_t *words, char *why, size_t size)
+{
+	unsigned int i, nr = 0;
+	const char *text;
+	int rc;
+
+	for (i = 0; i < NR_ENDS; i++) {
+		text = lnetctl_text(item, keys[i]);
+		memcpy(&words[nr++], tags[i], sizeof(tags[i]));
+		rc = end_words(text, words + nr);
+		if (rc == -EOPNOTSUPP)
+			snprintf(why, size, "stock LNet has no policies for '%s'", text);
+		else if (rc < 0)
+			snprintf(why, size, "invalid value '%s' for key '%s'", text, keys[i]);
+		if (rc < 0)
+			return rc;
+		nr += (unsigned int)rc;
+	}
+	return (int)nr;
+}
+
+static int32_t idx_of(const struct lnetctl_node *item)
+{
+	int64_t idx = -1;
+
+	lnetctl_num(lnetctl_find(item, "idx"), &idx);
+	return (int32_t)idx;
+}
+
+static int add(const struct stock *s, const struct lnetctl_node *item, char *why, size_t size)
+{
+	struct lnet_ioc_udsp u = { .idx = idx_of(item), .action = LNET_IOC_UDSP_PREFER };
+	const struct lnetctl_node *priority = lnetctl_find(item, "priority");
+	uint32_t words[MAX_WORDS];
+	int64_t num = 0;
+	int rc = rule_words(item, words, why, size);
+
+	if (rc < 0)
+		return rc;
+	if (priority && !lnetctl_num(priority, &num))
+		u.action = LNET_IOC_UDSP_PRIORITY;
+	u.priority = (uint32_t)num;
+	u.bulk_size = (uint32_t)rc * sizeof(words[0]);
+	u.bulk = (uintptr_t)words;
+	rc = ask(s, LNET_IOC_ADD_UDSP, &u);
+	if (rc == -EALREADY)
+		snprintf(why, size, "this rule is there already");
+	return rc;
+}
+
+static int del(const struct stock *s, const struct lnetctl_node *item, char *why, size_t size)
+{
+	struct lnet_ioc_udsp u = { .idx = idx_of(item) };
+	int rc = ask(s, LNET_IOC_DEL_UDSP, &u);
+
+	if (rc == -ENOENT)
+		snprintf(why, size, "there is no rule with the index %d", idx_of(item));
+	return rc;
+}
+
+/* ---- show ------------------------------------------------------------------------------------ */
+
+/* How many words an end has; @text is "" if it is not given. */
+static int end_text(const uint32_t *words, unsigned int nr, const char *tag, char *text)
+{
+	int rc;
+
+	text[0] = 0;
+	if (nr < 4 || memcmp(words, tag, 4))
+		return -EPROTO;
+	if (!words[1] && !words[2] && !words[3])
+		return 4;
+	rc = lnet_nidlist_unwords(words + 1, nr - 1, text, MAX_TEXT);
+	return rc < 0 ? -EPROTO : rc + 1;
+}
+
+static int rule_show(const struct lnet_ioc_udsp *u, const uint32_t *words, unsigned int nr,
+		     struct lnetctl_node *item)
+{
+	struct lnetctl_node *action;
+	char text[MAX_TEXT];
+	unsigned int i;
+	int rc;
+
+	for (i = 0; i < NR_ENDS; i++) {
+		rc = end_text(words, nr, tags[i], text);
+		if (rc < 0)
+			return rc;
+		words += rc;
+		nr -= (unsigned int)rc;
+		if (text[0] && !lnetctl_add_text(item, keys[i], text))
+			return -ENOMEM;
+	}
+	if (u->action != LNET_IOC_UDSP_PRIORITY)
+		return 0;
+	action = lnetctl_add_map(item, "action");
+	return action && lnetctl_add_num(action, "priority", u->priority) ? 0 : -ENOMEM;
+}
+
+static int get(const struct stock *s, int32_t idx, struct lnetctl_node *item, uint32_t *words,
+	       uint32_t bytes)
+{
+	struct lnet_ioc_udsp u = { .idx = idx, .bulk_size = bytes, .bulk = (uintptr_t)words };
+	int rc = ask(s, LNET_IOC_GET_UDSP, &u);
+
+	if (!rc && !lnetctl_add_num(item, "idx", idx))
+		rc = -ENOMEM;
+	return rc ? rc : rule_show(&u, words, bytes / sizeof(words[0]), item);
+}
+
+/* What is told may be the size of the words, or have that of the request in it. */
+static int bytes_of(const struct stock *s, int32_t idx, uint32_t *bytes)
+{
+	struct lnet_ioc_udsp u = { .idx = idx };
+	int rc = ask(s, LNET_IOC_GET_UDSP_SIZE, &u);
+
+	*bytes = (uint32_t)u.idx;
+	return rc ? rc : u.idx > 0 && u.idx <= LNET_IOC_LEN_MAX ? 0 : -EPROTO;
+}
+
+static int show_one(const struct stock *s, int32_t idx, struct lnetctl_node *seq, uint32_t bytes)
+{
+	struct lnetctl_node *item = seq ? lnetctl_add_map(seq, NULL) : NULL;
+	uint32_t *words = calloc(1, bytes);
+	int rc = item && words ? get(s, idx, item, words, bytes) : -ENOMEM;
+
+	free(words);
+	return rc;
+}
+
+/* Nothing is said of none. */
+static int show(const struct stock *s, int32_t only, struct lnetctl_node *doc)
+{
+	struct lnetctl_node *seq = NULL;
+	int32_t idx = only < 0 ? 0 : only;
+	uint32_t bytes;
+	int rc = 0;
+
+	for (; !rc && idx < MAX_RULES; idx++) {
+		rc = bytes_of(s, idx, &bytes);
+		if (rc)
+			break;
+		seq = seq ? seq : lnetctl_add_seq(doc, "udsp");
+		rc = show_one(s, idx, seq, bytes);
+		if (!rc && only >= 0)
+			break;
+	}
+	return rc == -ENOENT ? 0 : rc;
+}
+
+int stock_udsp(const struct stock *s, const struct ctl_op *op, const struct lnetctl_node *body,
+	       struct reply *reply, char *why, size_t size)
+{
+	const struct lnetctl_node *item = body ? body->first : NULL;
+
+	if ((op->flags & LNET_NL_F_DUMP) == LNET_NL_F_DUMP)
+		return show(s, idx_of(item), reply->doc);
+	if (!item)
+		return -EINVAL;
+	return op->flags & LNET_NL_F_CREATE ? add(s, item, why, size) : del(s, item, why, size);
+}
