@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Routes: route add, del and show. */
 #include "control_cmd.h"
+#include "route.h"
 
 #define HOPS_MAX 255
 
@@ -100,6 +101,28 @@ static int del(struct lnet *ln, const struct route_req *r, struct lnet_ctl_err *
 	return 0;
 }
 
+/* What stock's lctl tells of routers: "state", and when that was noticed. The net says nothing. */
+static int notify(struct lnet *ln, struct lnet_req item, const struct route_req *r, bool checks,
+		  struct lnet_ctl_err *e)
+{
+	s64 when_s = 0;
+	struct lnet_val v;
+	char state[8], nid[LNET_NIDSTR_SIZE];
+	bool has, up;
+	int rc = num_of(item, "notify_time", 0, S64_MAX, &when_s, &has, e);
+
+	if (rc)
+		return rc;
+	if (!lnet_req_find(item, "state", &v) || lnet_val_text(&v, state, sizeof(state)))
+		state[0] = 0;
+	up = !strcmp(state, "up");
+	if (!up && strcmp(state, "down"))
+		return lnet_ctl_fail(e, -EINVAL, "'state' must be up or down");
+	rc = checks ? 0 : lnet_route_notify(ln, &r->cfg.gateway, up, when_s);
+	return rc ? lnet_ctl_fail(e, rc, "%s is on no net of this node",
+				  lnet_nid_str(&r->cfg.gateway, nid)) : 0;
+}
+
 static int act(struct lnet_control *ctl, const struct lnet_ctl_req *req, bool checks,
 	       struct lnet_ctl_err *e)
 {
@@ -108,14 +131,14 @@ static int act(struct lnet_control *ctl, const struct lnet_ctl_req *req, bool ch
 	struct route_req r;
 	int rc = 0;
 
-	if (req->flags & LNET_NL_F_REPLACE)
-		return lnet_ctl_fail(e, -EOPNOTSUPP, "routes are added and deleted");
 	if (!lnet_ctl_items(req, &items))
 		return lnet_ctl_fail(e, -EINVAL, "the request is not a list of routes");
 	while (!rc && lnet_req_item(&items, &item)) {
 		rc = item_read(item, &r, e);
 		rc = rc ? rc : item_whole(&r, e);
-		if (!rc && !checks)
+		if (!rc && req->flags & LNET_NL_F_REPLACE)
+			rc = notify(ctl->ln, item, &r, checks, e);
+		else if (!rc && !checks)
 			rc = adds ? add(ctl->ln, &r, e) : del(ctl->ln, &r, e);
 	}
 	return rc;

@@ -30,6 +30,7 @@ struct lnet_gateway {			/* a router, while a route names it */
 	struct lnet_op *check;
 	u32 turn;			/* of the nets that it is checked over */
 	u32 doubts;			/* answers in a row by which it is not wholly up */
+	s64 told_s;			/* when what lnet_route_notify() heard was noticed */
 	u64 nr_checks, nr_failed;
 	struct lnet_pinginfo info;
 	struct lnet_pinginfo_ni nis[LNET_MAX_NIS];
@@ -108,6 +109,13 @@ static inline bool lnet_route_usable(const struct lnet_path *path)
 }
 /* [sh of rx->from] a message came from or through a router */
 void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx);
+/*
+ * Config: somebody else noticed at @when_s (seconds since 1970) that the router with the interface
+ * @gateway is @up. What is older than what was told before counts for nothing, and so does a NID
+ * that is no router's. Until the router answers, or is silent, the next time. 0, -EINVAL: of no net
+ * of this node.
+ */
+int lnet_route_notify(struct lnet *ln, const struct lnet_nid *gateway, bool up, s64 when_s);
 /* cfg_mutex held, no shard: @gw is new, or has a new route: it is checked at once */
 void lnet_gateway_start(struct lnet_gateway *gw, struct lnet_route *route);
 /* cfg_mutex held, no shard: there will be no check; false: one is under way */

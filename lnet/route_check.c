@@ -158,6 +158,52 @@ void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx)
 		passed(gw, lnet_nid_net(&rx->src_nid));
 }
 
+/* What is said to be alive is asked soon what it is now; what is not, when its time comes. */
+static void told(struct lnet_pass *p, struct lnet_gateway *gw, bool up)
+{
+	struct lnet_peer_ni *hop;
+
+	list_for_each_entry(hop, &gw->pni->peer->pnis, link)
+		hop->gw = up ? LNET_GW_UP : LNET_GW_DOWN;
+	if (up)
+		check_by(p, gw, p->now_ns + SOON_NS);
+}
+
+/* cfg_mutex held. */
+static int notify(struct lnet *ln, const struct lnet_peer_ni *pni, u32 net, bool up, s64 when_s)
+{
+	struct lnet_gateway *gw;
+	struct lnet_pass p;
+	bool local;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	lnet_enter(&p, &ln->shard[0]);
+	local = lnet_net_is_local(ln, net);
+	gw = local && pni ? lnet_gateway_of(ln, pni->peer) : NULL;
+	if (gw && when_s >= gw->told_s) {
+		gw->told_s = when_s;
+		told(&p, gw, up);
+	}
+	lnet_leave(&p);
+	lnet_pass_end(&p);
+	return local ? 0 : -EINVAL;
+}
+
+int lnet_route_notify(struct lnet *ln, const struct lnet_nid *gateway, bool up, s64 when_s)
+{
+	struct lnet_peer_ni *pni;
+	int err;
+
+	mutex_lock(&ln->cfg_mutex);
+	pni = lnet_peer_ni_lookup(ln, gateway);
+	err = notify(ln, pni, lnet_nid_net(gateway), up, when_s);
+	lnet_peer_ni_put(pni);
+	mutex_unlock(&ln->cfg_mutex);
+	if (!err && up)
+		lnet_health_set_peer(ln, gateway, LNET_HEALTH_MAX);
+	return err;
+}
+
 /* ---- checking -------------------------------------------------------------------------------- */
 
 static bool better(const struct lnet_path *a, const struct lnet_path *b)

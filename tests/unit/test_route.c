@@ -476,6 +476,34 @@ static void test_revival(void)
 	rails_end();
 }
 
+/* What another noticed of a router counts until it says more, and no older word after it. */
+static void test_notify(void)
+{
+	struct lnet_nid r1 = rails_nid(R1, RAIL_NEAR), far = rails_nid(R1, RAIL_FAR);
+	struct lnet_nid end = rails_nid(FAR, RAIL_NEAR);
+	struct lnet_select s = { 0 };
+
+	begin_routed(0, 0);
+	UNIT_EQUAL(lnet_route_notify(ln_of(NEAR), &far, false, 5), -EINVAL, "of no net of ours");
+	UNIT_EQUAL(lnet_route_notify(ln_of(NEAR), &end, false, 5), 0, "of no router");
+	UNIT_EQUAL(is_up(NEAR, 0), true, "nothing happens");
+	UNIT_EQUAL(lnet_route_notify(ln_of(NEAR), &r1, false, 5), 0, "down");
+	UNIT_EQUAL(is_up(NEAR, 0), false, "down");
+	UNIT_EQUAL(is_up(NEAR, 1), true, "not the other router");
+	CU_ASSERT_PTR_EQUAL(chosen(&s), way(R2));
+	UNIT_EQUAL(s.decided_by, LNET_RANK_route_up, "the other router is taken");
+	UNIT_EQUAL(lnet_route_notify(ln_of(NEAR), &r1, true, 4), 0, "an older word");
+	UNIT_EQUAL(is_up(NEAR, 0), false, "counts for nothing");
+	lnet_health_set_peer(ln_of(NEAR), &r1, 300);
+	UNIT_EQUAL(lnet_route_notify(ln_of(NEAR), &r1, true, 5), 0, "up");
+	UNIT_EQUAL(is_up(NEAR, 0), true, "up");
+	UNIT_EQUAL(pni_of(NEAR, R1, RAIL_NEAR)->health, LNET_HEALTH_MAX, "and healthy");
+	UNIT_EQUAL(lnet_route_notify(ln_of(NEAR), &r1, false, 6), 0, "down again");
+	rails_run(70 * NSEC_PER_SEC);
+	UNIT_EQUAL(is_up(NEAR, 0), true, "until it is asked");
+	rails_end();
+}
+
 static void test_before_use(void)
 {
 	unsigned int i;
@@ -631,6 +659,7 @@ UNIT_SUITE(route,
 	   { "routers are asked each minute whether they live", test_checks },
 	   { "what a router says of itself counts", test_said },
 	   { "what comes through it counts more", test_revival },
+	   { "what another noticed of it counts until it is asked", test_notify },
 	   { "routers may have to answer before they are used", test_before_use },
 	   { "what discovery finds out of routers counts", test_discovered },
 	   { "a route goes under traffic, nothing is lost", test_del_under_traffic },
