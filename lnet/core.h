@@ -639,7 +639,8 @@ struct lnet {
 	struct lnet_discovery disc;
 	lnet_md_t ping_md, push_md;
 	struct lnet_shard *shard;	/* nr_shards */
-	atomic_t bells, ni_work;	/* some shard's more_left, some NI's work is set */
+	/* some shard's more_left, some NI's work is set; NIs, peers and their NIs not freed yet */
+	atomic_t bells, ni_work, nr_counted;
 	void *control;			/* control.c */
 	struct lnet_router *router;	/* router.h; NULL: it never was one */
 	struct lnet_routes *routes;	/* route.c */

@@ -60,10 +60,15 @@ void lnet_credits_ni_init(struct lnet_ni *ni)
 	}
 }
 
-/* Not told: as many as messages may be under way to it. */
-static s32 rtr_credits(const struct lnet_ni *ni)
+/* Those of the NI that its other credits are of. Not told: as many as messages to it. */
+s32 lnet_credits_rtr(const struct lnet_peer_ni *pni)
 {
-	u64 all = READ_ONCE(ni->ln->tun.peer_buffer_credits);
+	u64 all = READ_ONCE(pni->ln->tun.peer_buffer_credits);
+	const struct lnet_ni *ni;
+
+	if (list_empty(&pni->paths))
+		return 0;
+	ni = list_first_entry(&pni->paths, struct lnet_path, link)->ni;
 
 	if (ni->peer_buffer_credits > 0)
 		return ni->peer_buffer_credits;
@@ -86,7 +91,7 @@ void lnet_credits_pni_init(struct lnet_peer_ni *pni)
 	ni = list_first_entry(&pni->paths, struct lnet_path, link)->ni;
 	pni->max_credits = (u32)max(ni->peer_credits, 1);
 	pni->credits = pni->min_credits = (s32)pni->max_credits;
-	pni->rtr_credits = pni->min_rtr_credits = rtr_credits(ni);
+	pni->rtr_credits = pni->min_rtr_credits = lnet_credits_rtr(pni);
 }
 
 static bool may_take(s32 credits, u8 cls)

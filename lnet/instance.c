@@ -155,6 +155,7 @@ void lnet_destroy(struct lnet *ln)
 		lnet_windows_fini(&ln->shard[i]);
 	lnet_router_fini(ln);
 	parts_fini(ln, ARRAY_SIZE(parts) - 1);
+	WARN_ON_ONCE(atomic_read(&ln->nr_counted));	/* somebody kept a count of one */
 	instance_free(ln);
 }
 

@@ -42,6 +42,7 @@ void lnet_ni_put(struct lnet_ni *ni)
 		return;
 	WARN_ON_ONCE(ni->state != NI_GONE && ni->state != NI_NEW);
 	kfree(ni->priv);
+	atomic_dec(&ni->ln->nr_counted);
 	kvfree(ni);
 }
 
@@ -250,6 +251,7 @@ static struct lnet_ni *ni_alloc(struct lnet *ln, const struct lnet_lnd_ops *ops,
 		}
 	}
 	lnet_credits_ni_init(ni);
+	atomic_inc(&ln->nr_counted);
 	return ni;
 }
 

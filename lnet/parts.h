@@ -570,6 +570,8 @@ void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att);
 s32 lnet_credits_ni_quota(const struct lnet_ni *ni);
 void lnet_credits_ni_init(struct lnet_ni *ni);
 void lnet_credits_pni_init(struct lnet_peer_ni *pni);
+/* [sh] messages that a router may have of it at a time; 0: no path leads there */
+s32 lnet_credits_rtr(const struct lnet_peer_ni *pni);
 /* ---- once.c, contact.c, ping.c --------------------------------------------------------------- */
 /* [sh] start ping and opening if due */
 void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer);

@@ -89,6 +89,7 @@ void lnet_peer_put(struct lnet_peer *peer)
 	lnet_disc_peer_free(peer);
 	if (peer->tx.op != peer->tx.few)
 		kfree(peer->tx.op);
+	atomic_dec(&peer->ln->nr_counted);
 	kfree(peer);
 }
 
@@ -102,6 +103,7 @@ void lnet_peer_ni_put(struct lnet_peer_ni *pni)
 	if (!pni || !atomic_dec_and_test(&pni->refs))
 		return;
 	WARN_ON_ONCE(!list_empty(&pni->paths) || pni->nr_wait);
+	atomic_dec(&pni->ln->nr_counted);
 	lnet_peer_put(pni->peer);
 	kfree(pni->c);
 	kfree(pni);
@@ -147,6 +149,7 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 	peer->made_ns = ln->env->ops->now_ns(ln->env);
 	peer->primary = *primary;
 	atomic_set(&peer->refs, 1);
+	atomic_inc(&ln->nr_counted);
 	if (lnet_nid_is_lo(primary)) {	/* ourselves: nothing to ask, nothing gets lost */
 		peer->contact = CONTACT_PLAIN;
 		peer->contact_next_ns = U64_MAX;
@@ -181,6 +184,7 @@ static struct lnet_peer_ni *pni_alloc(struct lnet_peer *peer, const struct lnet_
 	pni->net = lnet_nid_net(nid);
 	pni->health = LNET_HEALTH_MAX;
 	atomic_set(&pni->refs, 1);
+	atomic_inc(&pni->ln->nr_counted);
 	lnet_peer_get(peer);
 	return pni;
 }

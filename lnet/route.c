@@ -312,17 +312,19 @@ static void gateway_merge(struct lnet_gateway *from, struct lnet_gateway *to)
 	}
 }
 
-void lnet_gateways_merge(struct lnet *ln)
+bool lnet_gateways_merge(struct lnet *ln)
 {
 	struct lnet_gateway *gw, *next, *first;
+	bool all = true;
 
 	list_for_each_entry_safe(gw, next, &ln->routes->gateways, link) {
 		first = lnet_gateway_of(ln, gw->pni->peer);
 		if (first == gw)
 			continue;
 		gateway_merge(gw, first);
-		gateway_put(gw);	/* or the next time, if it is being checked */
+		all &= gateway_put(gw);	/* or the next time, if it is being checked */
 	}
+	return all;
 }
 
 /* ---- showing --------------------------------------------------------------------------------- */

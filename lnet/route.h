@@ -68,8 +68,8 @@ unsigned int lnet_routes_hops(const struct lnet *ln, u32 net);
 bool lnet_routes_name(const struct lnet *ln, const struct lnet_peer *peer);
 /* cfg_mutex held, dying, no path has it: frees it; false: its router's check must end before */
 bool lnet_route_end(struct lnet_route *route);
-/* cfg_mutex held: routers whose records became one have one gateway */
-void lnet_gateways_merge(struct lnet *ln);
+/* cfg_mutex held: routers whose records became one have one gateway; false: not yet all */
+bool lnet_gateways_merge(struct lnet *ln);
 /* [sh] the route that it came by, @rx->from's to the net of @rx->src_nid, is one of ours */
 bool lnet_route_leads(const struct lnet_rx *rx);
 /* [sh] @net has an interface here */

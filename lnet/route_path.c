@@ -294,7 +294,8 @@ void lnet_routes_sync(struct lnet *ln)
 
 	if (list_empty(&ln->routes->gateways))
 		return;
-	lnet_gateways_merge(ln);
+	if (!lnet_gateways_merge(ln))
+		look_again(ln);
 	spin_lock(&ln->shard[0].lock);
 	list_for_each_entry(gw, &ln->routes->gateways, link)
 		mark_hops(gw);

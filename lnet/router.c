@@ -180,6 +180,22 @@ void lnet_forward_substitute(struct lnet_op *op)
 		op->flags &= ~LNET_OPF_PINNED_DST;
 }
 
+/* Two routers that each hold the other for the way there would pass it to and fro for ever. */
+u64 lnet_forward_avoid(const struct lnet_op *op)
+{
+	const struct lnet_peer_ni *from = ((const struct lnet_rx *)op->arg)->from, *pni;
+	const struct lnet_path *path;
+	u64 avoid = 0;
+
+	if (likely(!READ_ONCE(from->gw)))
+		return 0;
+	list_for_each_entry(pni, &op->peer->pnis, link)
+		list_for_each_entry(path, &pni->paths, link)
+			if (lnet_path_routed(path) && path->hop->peer == from->peer)
+				avoid |= BIT_ULL(path->ix % LNET_MAX_PATHS);
+	return avoid;
+}
+
 static void start(struct lnet_pass *p, struct lnet_fwd *fwd)
 {
 	struct lnet_op *op = fwd->rx->answer;

@@ -123,6 +123,8 @@ void lnet_forward_payload(const struct lnet_op *op, struct lnet_buf *buf);
 bool lnet_forward_resendable(const struct lnet_op *op);
 /* [sh] Another NID of the node may stand for the one that fails. */
 void lnet_forward_substitute(struct lnet_op *op);
+/* [sh] the paths not to take: by the router that it came from */
+u64 lnet_forward_avoid(const struct lnet_op *op);
 /* no lock held: buffers and credits of what ended in this pass go back */
 void lnet_pass_routed(struct lnet_pass *p);
 /* [sh] What has waited too long is dropped. */
@@ -141,6 +143,8 @@ bool lnet_rtr_fill(struct lnet_pass *p, struct lnet_fwd *fwd);
  * freed without lock, or NULL.
  */
 struct lnet_rtr_buf *lnet_rtr_return(struct lnet_pass *p, struct lnet_fwd *fwd);
+/* [sh] how many there are has changed; who waits for one may go on */
+void lnet_rtr_credits_set(struct lnet_pass *p, struct lnet_peer_ni *from);
 void lnet_rtr_arm(struct lnet_rtr_shard *rs);	/* its timer, for the one that waits longest */
 /* more is free than was: those who may land */
 void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs);
@@ -154,6 +158,7 @@ u32 lnet_rtr_share(const struct lnet *ln, enum lnet_rtr_class cls);	/* a shard's
 /* ---- rtr_state.c: configuration, may sleep --------------------------------------------------- */
 int lnet_router_enable(struct lnet *ln, bool on);	/* 0, -ENOMEM, -EBUSY */
 void lnet_router_resize(struct lnet *ln);		/* cfg_mutex held: the tunables changed */
+void lnet_router_credits(struct lnet *ln);		/* the same of peer_buffer_credits */
 enum lnet_router_state lnet_router_state(const struct lnet *ln);
 u32 lnet_router_state_nr(const struct lnet *ln);	/* as stock numbers it */
 /* As it was told to be. */

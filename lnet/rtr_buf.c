@@ -353,6 +353,21 @@ static void wake_credits(struct lnet_pass *p, struct lnet_peer_ni *from)
 	}
 }
 
+void lnet_rtr_credits_set(struct lnet_pass *p, struct lnet_peer_ni *from)
+{
+	s32 all = lnet_credits_rtr(from);
+	const struct lnet_fwd *fwd;
+
+	lockdep_assert_held(&p->sh->lock);
+	if (!all)
+		return;
+	list_for_each_entry(fwd, &from->rtr_held, held)
+		all--;
+	from->rtr_credits = all;
+	from->min_rtr_credits = min(from->min_rtr_credits, all);
+	wake_credits(p, from);
+}
+
 static void stop_waiting(struct lnet_fwd *fwd)
 {
 	if (fwd->rx->state == RX_WAIT_BUFFER)

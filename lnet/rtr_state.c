@@ -100,6 +100,24 @@ void lnet_router_resize(struct lnet *ln)
 		}
 }
 
+static void peer_credits_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
+{
+	struct lnet_peer_ni *pni;
+
+	(void)arg;
+	list_for_each_entry(pni, &peer->pnis, link)
+		lnet_rtr_credits_set(p, pni);
+}
+
+void lnet_router_credits(struct lnet *ln)
+{
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	lnet_peers_walk(&p, peer_credits_set, NULL);
+	lnet_pass_end(&p);
+}
+
 static bool is_idle(struct lnet *ln)
 {
 	unsigned int i, cls;

@@ -17,6 +17,7 @@
 #include "health.h"
 #include "record_hook.h"
 #include "route.h"
+#include "router.h"
 
 #define NUMA_LOCAL	10	/* distances as firmware tables have them */
 #define NUMA_REMOTE	20
@@ -605,7 +606,9 @@ struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op)
 	};
 	struct lnet_path *path = NULL;
 
-	if (!op->src_ni && op->dst_pni && !(op->flags & LNET_OPF_PINNED_DST))
+	if (unlikely(op->flags & LNET_OPF_FORWARD))
+		s.exclude = lnet_forward_avoid(op);
+	else if (!op->src_ni && op->dst_pni && !(op->flags & LNET_OPF_PINNED_DST))
 		path = select_only(p->sh, op->peer, op->dst_pni);
 	return path ? path : lnet_select(p->sh, &s);
 }

@@ -64,6 +64,8 @@ int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value)
 	if (switched)
 		lnet_disc_switched(ln);
 	lnet_router_resize(ln);
+	if (slot(&ln->tun, info) == &ln->tun.peer_buffer_credits)
+		lnet_router_credits(ln);
 	mutex_unlock(&ln->cfg_mutex);
 	return 0;
 }

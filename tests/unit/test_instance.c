@@ -112,7 +112,31 @@ static void test_wait(void)
 	node_end(ln);
 }
 
+/* What lnet_destroy() looks at: each NI, peer and interface of a peer is counted, given back. */
+static void test_counted(void)
+{
+	struct lnet_nid here = nid("10.0.0.9@tcp"), there = nid("10.0.0.1@tcp"),
+			also = nid("10.1.0.1@tcp1");
+	struct lnet *ln = node_begin(2);
+	int begun = atomic_read(&ln->nr_counted);
+	struct lnet_peer_ni *pni;
+
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+	UNIT_EQUAL(atomic_read(&ln->nr_counted), begun + 1, "it");
+	UNIT_EQUAL(lnet_peer_add(ln, &there, &also, 1, true), 0, "peer");
+	UNIT_EQUAL(atomic_read(&ln->nr_counted), begun + 4, "it, and its interfaces");
+	pni = lnet_peer_ni_get(ln, &there);
+	UNIT_EQUAL(lnet_peer_del(ln, &there, NULL, 0), 0, "it goes");
+	UNIT_EQUAL(atomic_read(&ln->nr_counted), begun + 3, "one is held, and so is the peer");
+	lnet_peer_ni_put(pni);
+	UNIT_EQUAL(atomic_read(&ln->nr_counted), begun + 1, "gone");
+	UNIT_EQUAL(lnet_ni_del(ln, &here), 0, "interface");
+	UNIT_EQUAL(atomic_read(&ln->nr_counted), begun, "gone");
+	node_end(ln);
+}
+
 UNIT_SUITE(instance,
+	{ "counts what is counted, and ends with none", test_counted },
 	{ "has a loopback, a pid, shards, tunables", test_create },
 	{ "refuses what makes no node", test_refusals },
 	{ "takes pid and instance as given", test_given },

@@ -141,6 +141,31 @@ static void test_one_credit(void)
 	finish();
 }
 
+/* What is set counts for peers that are known: more lets go who waits, less is waited for. */
+static void test_credits_set(void)
+{
+	unsigned int i;
+
+	begin();
+	hold_all();
+	for (i = 0; i < 10; i++)
+		put(0, 0, 2, 8);
+	UNIT_EQUAL(rails_count(&rails.kept), 4, "half of eight");
+	set("peer_buffer_credits", 16);
+	rails_pump();
+	UNIT_EQUAL(rails_count(&rails.kept), 8, "half of sixteen");
+	UNIT_EQUAL(sender(0, 0)->rtr_credits, 8, "the others");
+	UNIT_EQUAL(sender(2, 1)->rtr_credits, 16, "who sends nothing has all");
+	set("peer_buffer_credits", 2);
+	UNIT_EQUAL(sender(0, 0)->rtr_credits, -6, "too many are out");
+	let_go();
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_route_count), 10, "all went");
+	UNIT_EQUAL(sender(0, 0)->rtr_credits, 2, "as many as set");
+	set("peer_buffer_credits", 0);
+	UNIT_EQUAL(sender(0, 0)->rtr_credits, 8, "as many as messages to it");
+	finish();
+}
+
 static void test_quota(void)
 {
 	unsigned int i;
@@ -583,6 +608,7 @@ UNIT_SUITE(router,
 	   { "without a way to the destination it is dropped", test_no_way },
 	   { "a sender has so many credits, and each of its destinations half", test_credits },
 	   { "one credit is enough", test_one_credit },
+	   { "router credits are set for known peers", test_credits_set },
 	   { "one destination gets half of a pool", test_quota },
 	   { "a slow destination stops no other", test_turns },
 	   { "nothing waits for ever", test_waits_for_ever },

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Routers among themselves, and as peers: messages that would go to and fro, records that turn out
+ * to be one router, routers that are never idle, that have two interfaces here, that flap.
+ */
+#include "routes.h"
+#include "node.h"
+
+/* ---- to and fro ------------------------------------------------------------------------------ */
+
+/* @router loses its interface on the far net, and thinks that @other leads there. */
+static void lose_far(unsigned int router, unsigned int other)
+{
+	struct lnet_nid nid = rails_nid(router, RAIL_FAR);
+	struct lnet_route_cfg cfg = route_by(other, NEAR);
+
+	UNIT_EQUAL(lnet_ni_del(ln_of(router), &nid), 0, "its interface goes");
+	UNIT_EQUAL(lnet_route_add(ln_of(router), &cfg), 0, "the other router leads there");
+}
+
+static void test_by_two(void)
+{
+	u64 before;
+
+	begin_routed(0, 9);
+	lnet_tunable_set(ln_of(NEAR), "avoid_asym_router_failure", 0);
+	lose_far(R1, R2);
+	before = forwarded(R2);
+	rails_run(2 * NSEC_PER_SEC);
+	puts_succeed(NEAR, FAR, 3);
+	CU_ASSERT(forwarded(R1) >= 3);		/* to the other router */
+	CU_ASSERT(forwarded(R2) >= before + 3);	/* to the end */
+	rails_end();
+}
+
+static void test_to_and_fro(void)
+{
+	unsigned int tag;
+	u64 before, sent;
+
+	begin_routed(0, 9);
+	lnet_tunable_set(ln_of(NEAR), "avoid_asym_router_failure", 0);
+	lnet_tunable_set(ln_of(R1), "avoid_asym_router_failure", 0);
+	lnet_tunable_set(ln_of(R2), "avoid_asym_router_failure", 0);
+	puts_succeed(NEAR, FAR, 1);
+	lose_far(R1, R2);
+	lose_far(R2, R1);
+	before = forwarded(R1) + forwarded(R2);
+	sent = rails_stat(NEAR, LNET_C_send_count) + rails_stat(FAR, LNET_C_send_count);
+	tag = rails_put(NEAR, FAR, 64, LNET_ACK, 0);
+	rails_run(6 * NSEC_PER_SEC);
+	UNIT_EQUAL(rails.req[tag].nr_final, 1, "it ended");
+	CU_ASSERT(rails.req[tag].status != 0);
+	sent = rails_stat(NEAR, LNET_C_send_count) + rails_stat(FAR, LNET_C_send_count) - sent;
+	CU_ASSERT(sent >= 3);
+	CU_ASSERT(forwarded(R1) + forwarded(R2) - before <= sent);	/* each once at most */
+	CU_ASSERT(rails_stat(R2, LNET_C_forward_drops) > 0);
+	rails_end();
+}
+
+/* ---- records that are one router ------------------------------------------------------------- */
+
+#define GW_FEATURES (LNET_FEAT_NI_STATUS | LNET_FEAT_MULTI_RAIL | LNET_FEAT_DISCOVERY)
+
+static struct lnet *node_on_two_nets(unsigned int nr_shards)
+{
+	struct lnet *ln = node_begin(nr_shards);
+
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "an interface");
+	UNIT_EQUAL(node_ni_add(ln, "10.1.0.9@tcp1"), 0, "another");
+	return ln;
+}
+
+static int route_to(struct lnet *ln, unsigned int tcp, const char *gateway, u32 priority)
+{
+	struct lnet_route_cfg cfg = { .hops = -1, .priority = priority,
+				      .net = lnet_net_make(LNET_LND_TCP, tcp) };
+
+	cfg.gateway = nid(gateway);
+	return lnet_route_add(ln, &cfg);
+}
+
+static void pass_time(struct lnet *ln, u64 ns)
+{
+	u64 until_ns = node_env.now_ns + ns;
+
+	while (node_env.now_ns < until_ns) {
+		node_env.now_ns += 5 * RAILS_MS;
+		node_work(ln);
+	}
+}
+
+/* @one says that it has @two as well. */
+static void says_it_is(struct lnet *ln, const char *one, const char *two)
+{
+	struct lnet_nid to = nid(one);
+	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &to);
+	struct lnet_pinginfo_ni nis[2] = { { .nid = to, .status = LNET_NI_UP },
+					   { .nid = nid(two), .status = LNET_NI_UP } };
+	struct lnet_copy *c = lnet_copy_new(512);
+	struct lnet_pass p;
+	int len = lnet_pinginfo_encode(c->data, 512, GW_FEATURES, LNET_PID, 1, nis, 2);
+
+	CU_ASSERT_FATAL(len > 0);
+	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
+	lnet_enter_pni(&p, pni);
+	pni->peer->disc.acked = 1000;	/* nothing need be told */
+	UNIT_EQUAL(lnet_disc_take(&p, pni->peer, c, (u32)len, false), 0, two);
+	lnet_disc_step(&p, pni->peer);
+	lnet_pass_end(&p);
+	lnet_copy_put(c);
+	lnet_peer_ni_put(pni);
+	pass_time(ln, 8 * NSEC_PER_SEC);
+}
+
+static unsigned int nr_gateways(const struct lnet *ln)
+{
+	const struct list_head *at;
+	unsigned int nr = 0;
+
+	list_for_each(at, &ln->routes->gateways)
+		nr++;
+	return nr;
+}
+
+/* The priorities of the routes to tcp7, tcp8, tcp9, as digits; 0: there is not just one. */
+static unsigned int priorities(struct lnet *ln)
+{
+	unsigned int digit[3] = { 0 }, nr[3] = { 0 }, i;
+	struct lnet_route_info info;
+
+	for (i = 0; !lnet_route_get(ln, i, &info); i++) {
+		digit[lnet_net_num(info.cfg.net) - 7] = info.cfg.priority;
+		nr[lnet_net_num(info.cfg.net) - 7]++;
+	}
+	for (i = 0; i < 3; i++)
+		digit[i] = nr[i] == 1 ? digit[i] : 0;
+	return digit[0] * 100 + digit[1] * 10 + digit[2];
+}
+
+static unsigned int ways_to(struct lnet *ln, const char *far, bool *gone)
+{
+	struct lnet_nid to = nid(far);
+	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &to);
+	const struct lnet_path *path;
+	unsigned int nr = 0;
+
+	list_for_each_entry(path, &pni->paths, link) {
+		nr++;
+		*gone |= path->gone;
+	}
+	lnet_peer_ni_put(pni);
+	return nr;
+}
+
+#define ONE "10.0.0.1@tcp"
+#define TWO "10.1.0.1@tcp1"
+#define BEHIND "10.7.0.1@tcp9"
+
+/* Two routers of the table turn out to be one: its routes, each once, the better one of two. */
+static void test_become_one(void)
+{
+	unsigned int i;
+	bool gone = false;
+	struct lnet *ln;
+
+	for (i = 1; i <= 4; i *= 2) {
+		ln = node_on_two_nets(i);
+		UNIT_EQUAL(route_to(ln, 9, ONE, 2) + route_to(ln, 9, TWO, 1), 0, "both lead there");
+		UNIT_EQUAL(route_to(ln, 8, ONE, 3) + route_to(ln, 7, TWO, 4), 0, "and elsewhere");
+		UNIT_EQUAL(ways_to(ln, BEHIND, &gone), 2, "by each");
+		UNIT_EQUAL(nr_gateways(ln), 2, "two routers");
+		says_it_is(ln, ONE, TWO);
+		UNIT_EQUAL(nr_gateways(ln), 1, "are one");
+		UNIT_EQUAL(priorities(ln), 431, "its routes");
+		CU_ASSERT_TRUE(list_empty(&ln->routes->dying));
+		UNIT_EQUAL(ways_to(ln, BEHIND, &gone), 2, "by each of its interfaces");
+		UNIT_EQUAL(gone, false, "none is on its way out");
+		node_end(ln);
+	}
+}
+
+static const struct lnet_peer_ni *taken(struct lnet *ln, const char *far)
+{
+	struct lnet_nid to = nid(far);
+	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &to);
+	struct lnet_select s = { .peer = pni->peer, .cpt = -1 };
+	struct lnet_path *path;
+
+	spin_lock(&pni->sh->lock);
+	path = lnet_select(pni->sh, &s);
+	spin_unlock(&pni->sh->lock);
+	lnet_peer_ni_put(pni);
+	return path->hop;
+}
+
+/* A router with an interface on each of our nets: both are taken in turn, or what is left. */
+static void test_two_interfaces(void)
+{
+	const struct lnet_peer_ni *a, *b;
+	struct lnet_nid one = nid(ONE), two = nid(TWO);
+	struct lnet *ln = node_on_two_nets(2);
+	struct lnet_gateway *gw;
+	u64 checks;
+
+	UNIT_EQUAL(lnet_peer_add(ln, &one, &two, 1, true), 0, "one node");
+	UNIT_EQUAL(route_to(ln, 9, ONE, 0), 0, "named by one NID");
+	UNIT_EQUAL(route_to(ln, 9, TWO, 0), -EEXIST, "by the other it is the same");
+	a = taken(ln, BEHIND);
+	b = taken(ln, BEHIND);
+	CU_ASSERT_PTR_NOT_EQUAL(a, b);
+	CU_ASSERT_PTR_EQUAL(taken(ln, BEHIND), a);
+	((struct lnet_peer_ni *)a)->gw = LNET_GW_SILENT;
+	CU_ASSERT_PTR_EQUAL(taken(ln, BEHIND), b);
+	CU_ASSERT_PTR_EQUAL(taken(ln, BEHIND), b);
+	gw = lnet_gateway_of(ln, a->peer);
+	checks = gw->nr_checks;
+	pass_time(ln, 62 * NSEC_PER_SEC);
+	CU_ASSERT_TRUE(gw->nr_checks >= checks + 2);	/* over each net in an interval */
+	CU_ASSERT_TRUE(a->gw == LNET_GW_SILENT && b->gw == LNET_GW_SILENT);
+	node_end(ln);
+}
+
+/* ---- a router that is never idle ------------------------------------------------------------- */
+
+static u64 ticking(struct lnet_env *env)
+{
+	(void)env;
+	return node_env.now_ns += RAILS_MS;
+}
+
+/* Under way on the path to it, for ever, as it looks. */
+static void test_never_idle(void)
+{
+	struct lnet *ln = node_on_two_nets(4);
+	struct lnet_env_ops ops = *node_env.env.ops;
+	struct lnet_peer_ni *pni = NULL;
+	struct lnet_path *path;
+	char text[32];
+	u64 begun_ns;
+	unsigned int i;
+
+	for (i = 1; !pni || pni->sh == &ln->shard[0]; i++) {	/* one that must move */
+		struct lnet_nid at;
+
+		snprintf(text, sizeof(text), "10.0.0.%u@tcp", 10 + i);
+		at = nid(text);
+		lnet_peer_ni_put(pni);
+		pni = lnet_peer_ni_get(ln, &at);
+	}
+	path = list_first_entry(&pni->paths, struct lnet_path, link);
+	path->nr_wire++;
+	ops.now_ns = ticking;
+	node_env.env.ops = &ops;
+	begun_ns = node_env.now_ns;
+	UNIT_EQUAL(route_to(ln, 9, text, 0), -EBUSY, "it cannot move");
+	CU_ASSERT_TRUE(node_env.now_ns - begun_ns >= ln->tun.drain_time);
+	CU_ASSERT_TRUE(node_env.now_ns - begun_ns <= 2 * ln->tun.drain_time);
+	UNIT_EQUAL(nr_gateways(ln), 0, "nothing was made");
+	UNIT_EQUAL(lnet_route_del(ln, lnet_net_make(LNET_LND_TCP, 9), &pni->nid), -ENOENT, "none");
+	UNIT_EQUAL(pni->gw, 0, "it is no router");
+	path->nr_wire--;
+	UNIT_EQUAL(route_to(ln, 9, text, 0), 0, "idle for once");
+	CU_ASSERT_PTR_EQUAL(pni->sh, &ln->shard[0]);
+	lnet_peer_ni_put(pni);
+	node_end(ln);
+}
+
+/* ---- flaps and false alarms ------------------------------------------------------------------ */
+
+/* LU-18444 and its like: one check that is lost, or many, while messages pass. */
+static void test_check_lost(void)
+{
+	struct lnet_gateway *gw;
+	unsigned int i;
+
+	begin_routed(0, 0);
+	gw = lnet_gateway_of(ln_of(NEAR), pni_of(NEAR, R1, RAIL_NEAR)->peer);
+	rails_on(R1, RAIL_NEAR, RAILS_CORE, FATE_LOSE, LNET_OK, 3);
+	for (i = 0; i < 130; i++) {
+		puts_succeed(NEAR, FAR, 1);
+		rails_run(NSEC_PER_SEC);
+		UNIT_EQUAL(is_up(NEAR, 0), true, "it carries what we send");
+	}
+	CU_ASSERT(gw->nr_checks >= 3);
+	rails_end();
+}
+
+/* The far end dies and comes back: the routers are not to blame, and their routes stay. */
+static void test_end_dies(void)
+{
+	unsigned int i, tag;
+
+	begin_routed(0, 0);
+	puts_succeed(NEAR, FAR, 4);
+	rails_on(FAR, -1, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+	for (i = 0; i < 4; i++) {
+		tag = rails_put(NEAR, FAR, 64, LNET_ACK, 0);
+		rails_run(6 * NSEC_PER_SEC);
+		CU_ASSERT(rails.req[tag].status != 0);
+		UNIT_EQUAL(is_up(NEAR, 0) + is_up(NEAR, 1), 2, "both routes");
+	}
+	UNIT_EQUAL(pni_of(NEAR, R1, RAIL_NEAR)->health, 1000, "a router is not to blame");
+	UNIT_EQUAL(pni_of(NEAR, R2, RAIL_NEAR)->health, 1000, "nor the other");
+	CU_ASSERT(pni_of(NEAR, FAR, RAIL_FAR)->health < 1000);
+	CU_ASSERT(way(R1)->health < 1000 && way(R2)->health < 1000);
+	rails_clear();
+	rails_run(20 * NSEC_PER_SEC);
+	puts_succeed(NEAR, FAR, 4);
+	rails_end();
+}
+
+/* One of two ways passes nothing on: it is lowered, and the end is reached by the other. */
+static void test_one_way_is_bad(void)
+{
+	unsigned int i;
+
+	begin_routed(0, 0);
+	puts_succeed(NEAR, FAR, 4);
+	rails_on(R1, RAIL_FAR, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+	for (i = 0; i < 8; i++) {
+		puts_succeed(NEAR, FAR, 1);
+		rails_run(NSEC_PER_SEC);
+	}
+	CU_ASSERT(way(R1)->health < 1000);
+	UNIT_EQUAL(way(R2)->health, 1000, "the other way");
+	UNIT_EQUAL(pni_of(NEAR, FAR, RAIL_FAR)->health, 1000, "the end is heard the other way");
+	UNIT_EQUAL(pni_of(NEAR, R1, RAIL_NEAR)->health, 1000, "so is the router");
+	rails_clear();
+	rails_run(20 * NSEC_PER_SEC);
+	UNIT_EQUAL(way(R1)->health, 1000, "whole again, by pings end to end");
+	rails_end();
+}
+
+/* A router that comes and goes twice a second: nothing is lost, and few checks are made. */
+static void test_flapping(void)
+{
+	struct lnet_gateway *gw;
+	unsigned int i;
+	u64 checks;
+
+	begin_routed(0, 0);
+	puts_succeed(NEAR, FAR, 4);
+	gw = lnet_gateway_of(ln_of(NEAR), pni_of(NEAR, R1, RAIL_NEAR)->peer);
+	checks = gw->nr_checks;
+	for (i = 0; i < 40; i++) {
+		if (i % 2)
+			rails_clear();
+		else
+			mute(R1);
+		puts_succeed(NEAR, FAR, 2);
+		rails_run(250 * RAILS_MS);
+		UNIT_EQUAL(is_up(NEAR, 1), true, "the other one");
+	}
+	rails_clear();
+	CU_ASSERT(gw->nr_checks - checks <= 40);
+	rails_run(20 * NSEC_PER_SEC);
+	UNIT_EQUAL(is_up(NEAR, 0), true, "up in the end");
+	puts_succeed(NEAR, FAR, 4);
+	rails_end();
+}
+
+UNIT_SUITE(gateway,
+	   { "a router passes on by another router", test_by_two },
+	   { "but never back to the one that it came from", test_to_and_fro },
+	   { "two routers that turn out to be one", test_become_one },
+	   { "a router with an interface on each of our nets", test_two_interfaces },
+	   { "a router that is never idle is refused after drain_time", test_never_idle },
+	   { "checks that are lost take no route down while messages pass", test_check_lost },
+	   { "an end that dies takes no route down", test_end_dies },
+	   { "W20: one of two ways to the far end is bad", test_one_way_is_bad },
+	   { "a router that flaps", test_flapping })
