@@ -5,10 +5,10 @@
  *
  *	kperf client|server [--netns NAME] OPTION...
  *
- * Options are those of lnetperf, as far as tests use them: --nid, --peer, --set, --op, --size,
- * --window, --interval, --count, --timeout, --plant, --log, --timeline, --duration; --verify is
- * always on, --name says nothing. It does not keep the namespace from going away, and ends
- * when that does.
+ * Options are those of lnetperf, as far as tests use them: --nid, --peer, --route, --set, --op,
+ * --size, --window, --interval, --count, --timeout, --plant, --log, --timeline, --duration;
+ * --verify is always on, --name says nothing. Interfaces and routes that are there already are
+ * used, and stay. It does not keep the namespace from going away, and ends when that does.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -90,8 +90,12 @@ static void interfaces_del(struct load *ld)
 		return;
 	if (ld->o.nr_peer)
 		lnet_peer_del(ld->user.ln, &ld->o.peer[0], NULL, 0);
+	for (i = 0; i < ld->o.nr_routes; i++)
+		if (ld->o.route_mine[i])
+			lnet_route_del(ld->user.ln, ld->o.routes[i].net, &ld->o.routes[i].gateway);
 	for (i = 0; i < ld->o.nr_nids; i++)
-		lnet_ni_del(ld->user.ln, &ld->o.nids[i]);
+		if (ld->o.nid_mine[i])
+			lnet_ni_del(ld->user.ln, &ld->o.nids[i]);
 }
 
 /* A server whose namespace goes is like one that is killed: its log has no end. */
@@ -122,6 +126,21 @@ static int nids_parse(char *text, struct lnet_nid *nids, u32 *nr)
 
 	while (!err && (nid = strsep(&text, ",")))
 		err = *nr < LOAD_MAX_NIDS ? lnet_nid_parse(&nids[(*nr)++], nid) : -E2BIG;
+	return err;
+}
+
+/* "net,nid,nid": the routers that lead there. */
+static int routes_parse(struct load_opt *o, char *text)
+{
+	struct lnet_route_cfg cfg = { .hops = -1 };
+	char *nid, *net = strsep(&text, ",");
+	int err = text ? lnet_net_parse(&cfg.net, net) : -EINVAL;
+
+	while (!err && (nid = strsep(&text, ","))) {
+		err = o->nr_routes < LOAD_MAX_ROUTES ? lnet_nid_parse(&cfg.gateway, nid) : -E2BIG;
+		if (!err)
+			o->routes[o->nr_routes++] = cfg;
+	}
 	return err;
 }
 
@@ -185,6 +204,8 @@ static int option(struct load *ld, const char *name, char *value)
 		return nids_parse(value, o->nids, &o->nr_nids);
 	if (!strcmp(name, "peer"))
 		return nids_parse(value, o->peer, &o->nr_peer);
+	if (!strcmp(name, "route"))
+		return routes_parse(o, value);
 	if (!strcmp(name, "set"))
 		return tune(ld, value);
 	if (!strcmp(name, "size"))
@@ -223,6 +244,24 @@ static int options_parse(struct load *ld, char *text)
 
 /* ---- begin ----------------------------------------------------------------------------------- */
 
+/* What is there already serves, and stays: a node may answer and request. */
+static int added(int err, bool *mine)
+{
+	*mine = !err;
+	return err == -EEXIST ? 0 : err;
+}
+
+static int routes_add(struct load *ld)
+{
+	struct load_opt *o = &ld->o;
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < o->nr_routes && !err; i++)
+		err = added(lnet_route_add(ld->user.ln, &o->routes[i]), &o->route_mine[i]);
+	return err;
+}
+
 /* As of lnetperf: plenty of credits, connections from anybody. */
 static int interfaces_add(struct load *ld)
 {
@@ -235,8 +274,10 @@ static int interfaces_add(struct load *ld)
 		cfg.credits = 1024;
 		cfg.peer_credits = 256;
 		cfg.nid = ld->o.nids[i];
-		err = lnet_ni_add(ld->user.ln, &cfg);
+		err = added(lnet_ni_add(ld->user.ln, &cfg), &ld->o.nid_mine[i]);
 	}
+	if (!err)
+		err = routes_add(ld);
 	if (!err && ld->o.nr_peer)
 		err = lnet_peer_add(ld->user.ln, &ld->o.peer[0], ld->o.peer, ld->o.nr_peer, true);
 	return err;

@@ -21,13 +21,16 @@
 #include "utils/lnetperf/perflog.h"
 
 #define LOAD_MAX_NIDS	16U
+#define LOAD_MAX_ROUTES	16U
 #define LOAD_BUFFERS	8U		/* of the server, each 2 MiB */
 
 struct load_opt {
 	int role, op, plant;			/* enum perf_role, perf_op, perf_plant */
 	struct lnet_nid nids[LOAD_MAX_NIDS];	/* interfaces to add */
 	struct lnet_nid peer[LOAD_MAX_NIDS];	/* of the other node, its primary one first */
-	u32 nr_nids, nr_peer;
+	struct lnet_route_cfg routes[LOAD_MAX_ROUTES];
+	bool nid_mine[LOAD_MAX_NIDS], route_mine[LOAD_MAX_ROUTES];	/* not there before */
+	u32 nr_nids, nr_peer, nr_routes;
 	u32 size, window;
 	u64 interval_ns, count, timeout_ns;
 };
