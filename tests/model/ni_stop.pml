@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The end of an interface: it is deleted while requests wait for its credits, are with its driver,
+ * wait for answers, a path is being probed, a connection opened, a message lands or is parked, and
+ * somebody looks at it. Then one with the same NID is added.
+ *
+ * The tables are lnet/states/ni.def and att.def: a step that is no edge fails, credits and holds
+ * move by the columns. One atomic step = one lock hold of a shard, or of all where a state of the
+ * interface is published, or a driver call without any. Inlines are named as what they stand for
+ * in lnet/net.c, tx.c, credit.c, match.c and path.c. Requests are 0 and 1, the probe is 2.
+ *
+ * -DOTHER: there is another interface; else the whole net goes. -DAGAIN: the same NID is added.
+ * Bounds (-D): REQUESTS, PROBES, DIALS, LANDS, PARKS, LOOKS, 0 or 1 (REQUESTS: 2), and TRIES.
+ * Mutants (-DM_...): see tests/model/rows; each must fail.
+ *
+ * What must hold: only edges of the tables; nothing is sent over it once it drains; when it is gone
+ * nothing refers to it, and it is freed with its last count, once; the deletion and every request
+ * come to their end, also if the network is silent.
+ */
+#ifndef REQUESTS
+#define REQUESTS 2
+#endif
+#ifndef PROBES
+#define PROBES	1
+#endif
+#ifndef DIALS
+#define DIALS	0
+#endif
+#ifndef LANDS
+#define LANDS	0
+#endif
+#ifndef PARKS
+#define PARKS	0
+#endif
+#ifndef LOOKS
+#define LOOKS	0
+#endif
+#ifndef TRIES
+#define TRIES	2
+#endif
+
+#define STATE(n)	mtype = { n };
+#define EDGE(a, b)
+#include "../../lnet/states/ni.def"
+#undef STATE
+#undef EDGE
+#define ASTATE(n, peer, ni, driver, memory)	mtype = { n };
+#define AEDGE(a, b)
+#include "../../lnet/states/att.def"
+#undef ASTATE
+#undef AEDGE
+
+c_decl {
+	static unsigned char legal[64][64];
+	static int peer_column[64], ni_column[64], driver_column[64];
+}
+
+#define NR	3
+#define PROBE	2
+/* which interface: the one that goes, the other one, the one that comes with its NID */
+#define GOES	0
+#define STAYS	1
+#define COMES	2
+
+mtype ni = NI_NEW;
+mtype att[NR] = ATT_FREE;
+mtype was, next;		/* of the step going on */
+byte via[NR];			/* the interface of its attempt */
+bool open[NR];			/* the request was made and has not ended */
+bool made[NR];
+bool over[NR];			/* it is over; its attempt is with a driver or a pass */
+bool owed[NR];			/* a pass is about to call ops->send() with it */
+byte tries[NR];
+byte ni_free = 1, peer_free = 1;	/* credits of the one that goes, and of the peer over it */
+byte holds;			/* ni->sh[].holds */
+byte refs;
+bool freed;
+bool pinging;			/* path->pinging: the probe is under way */
+bool comes;			/* the new one is active */
+
+/* the driver of the one that goes */
+bool stopping, stopped;		/* ni_stop() was called, has returned */
+bool has[NR];			/* it has the attempt */
+bool dials;			/* it makes a connection */
+bool lands, parked;		/* a message that came in */
+byte dial_left = DIALS, come_left = LANDS, park_left = PARKS, look_left = LOOKS;
+bool ready;			/* the tables are filled, it is active */
+bool looks;			/* a command has found it, and counts */
+byte at;			/* of the walk going on */
+
+inline tables_fill() {
+#define STATE(n)
+#define ASTATE(n, peer, ni, driver, memory) was = n; \
+	c_code { \
+		peer_column[now.was] = peer; \
+		ni_column[now.was] = ni; \
+		driver_column[now.was] = driver; \
+	};
+#define EDGE(a, b)	was = a; next = b; c_code { legal[now.was][now.next] = 1; };
+#define AEDGE(a, b)	EDGE(a, b)
+#include "../../lnet/states/ni.def"
+#include "../../lnet/states/att.def"
+	was = 0; next = 0
+}
+
+inline ni_set_state(to) {
+	was = ni; next = to;
+	assert(!freed && c_expr { legal[now.was][now.next] });
+	ni = to; was = 0; next = 0
+}
+
+/* Of one over the interface that goes; the others have credits enough. */
+inline att_enter(i, to) {
+	was = att[i]; next = to;
+	assert(c_expr { legal[now.was][now.next] });
+	if
+	:: via[i] == GOES ->
+		assert(!freed);
+		c_code {
+			now.peer_free += peer_column[now.was] - peer_column[now.next];
+			now.ni_free += ni_column[now.was] - ni_column[now.next];
+			now.holds += driver_column[now.next] - driver_column[now.was];
+		}
+	:: else
+	fi;
+	att[i] = to; was = 0; next = 0
+}
+
+#define waits(i)	(att[i] == ATT_WAIT_PEER || att[i] == ATT_WAIT_NI)
+#define over_it(i)	(att[i] != ATT_FREE && via[i] == GOES)
+
+inline op_done(i) {
+	open[i] = false; over[i] = false; via[i] = 0;
+	if
+	:: i == PROBE ->
+#ifndef M_PINGLEFT
+		pinging = false
+#else
+		skip
+#endif
+	:: else
+	fi
+}
+
+/* lnet_op_try(): the choice, under the lock under which states are published */
+#ifdef M_DRAINING
+#define usable()	(ni == NI_ACTIVE || ni == NI_DRAINING)
+#else
+#define usable()	(ni == NI_ACTIVE)
+#endif
+inline op_try(i) {
+	if
+	:: tries[i] < TRIES && usable() ->
+		assert(ni == NI_ACTIVE);
+		tries[i]++; via[i] = GOES; att_enter(i, ATT_WAIT_PEER)
+#ifdef OTHER
+	:: tries[i] < TRIES && i != PROBE -> tries[i]++; via[i] = STAYS; att_enter(i, ATT_WAIT_PEER)
+#endif
+	:: tries[i] < TRIES && i != PROBE && comes ->
+		tries[i]++; via[i] = COMES; att_enter(i, ATT_WAIT_PEER)
+	:: else -> op_done(i)		/* no path, or no more tries: an error */
+	fi
+}
+
+inline again_or_over(i) {
+	if
+	:: over[i] -> op_done(i)
+	:: else -> op_try(i)
+	fi
+}
+
+/* waiting costs no try */
+inline reselect(i) {
+	att_enter(i, ATT_FREE); tries[i]--; op_try(i)
+}
+
+/* lnet_att_done() */
+inline given_back(i, good) {
+	has[i] = false;
+	if
+	:: good && !over[i] -> att_enter(i, ATT_ASKED)
+	:: else -> att_enter(i, ATT_FREE); again_or_over(i)
+	fi
+}
+
+#ifdef M_ACCEPTS		/* the driver takes what comes after it was stopped */
+#define takes(i)	true
+#else
+#define takes(i)	(via[i] != GOES || !stopping)
+#endif
+#define may_make(i)	(i == PROBE -> PROBES : i < REQUESTS)
+#define REQUEST_STEPS(i) \
+	:: ready && !made[i] && may_make(i) -> made[i] = true; open[i] = true; \
+		pinging = pinging || i == PROBE; op_try(i) \
+	/* credit.c */ \
+	:: att[i] == ATT_WAIT_PEER && (via[i] != GOES || peer_free) -> att_enter(i, ATT_WAIT_NI) \
+	:: att[i] == ATT_WAIT_NI && (via[i] != GOES || ni_free) -> \
+		att_enter(i, ATT_WIRE); owed[i] = true \
+	/* pass_end(): no lock is held */ \
+	:: owed[i] && takes(i) -> assert(!freed || via[i] != GOES); owed[i] = false; has[i] = true \
+	:: owed[i] && !takes(i) -> assert(!freed); owed[i] = false; given_back(i, false) \
+	/* the driver, and its abort or stop */ \
+	:: has[i] && !stopped && att[i] == ATT_WIRE && !over[i] -> att_enter(i, ATT_POSTED) \
+	:: has[i] && (via[i] != GOES || !stopped) -> given_back(i, true) \
+	:: has[i] && (via[i] != GOES || !stopped) -> given_back(i, false) \
+	/* its answer; or never */ \
+	:: att[i] == ATT_ASKED -> att_enter(i, ATT_FREE); op_done(i) \
+	/* the deadline */ \
+	:: open[i] && waits(i) -> att_enter(i, ATT_FREE); op_done(i) \
+	:: open[i] && !over[i] && (att[i] == ATT_WIRE || att[i] == ATT_POSTED) -> over[i] = true
+
+#define drivers_empty	(!(has[0] && via[0] == GOES) && !(has[1] && via[1] == GOES) && \
+			 !(has[2] && via[2] == GOES) && !dials && !lands && !parked)
+#define busy_path(i)	(over_it(i) && (att[i] == ATT_WIRE || att[i] == ATT_POSTED || \
+			 att[i] == ATT_ASKED))
+#define paths_idle	(!busy_path(0) && !busy_path(1) && !busy_path(2) && !pinging)
+#define nothing_left	(!over_it(0) && !over_it(1) && !over_it(2) && drivers_empty && !holds)
+
+inline ni_put() {
+	refs--;
+	if
+	:: refs == 0 -> assert(!freed && (ni == NI_GONE)); freed = true
+	:: else
+	fi
+}
+
+/* the walks over all operations, each visited in a lock hold of its own */
+inline walk_reselect() {
+	at = 0;
+	do
+	:: atomic { at < NR ->
+		if
+		:: waits(at) && via[at] == GOES -> reselect(at)
+		:: else
+		fi;
+		at++ }
+	:: atomic { at == NR -> at = 0; break }
+	od
+}
+
+inline walk_down() {
+	at = 0;
+	do
+	:: atomic { at < NR ->
+		if
+		:: waits(at) && via[at] == GOES -> reselect(at)
+		:: att[at] == ATT_ASKED && via[at] == GOES ->
+			att_enter(at, ATT_FREE); op_try(at)	/* lost: again, or perhaps */
+		:: else
+		fi;
+		at++ }
+	:: atomic { at == NR -> at = 0; break }
+	od
+}
+
+/* lnet_ni_add(), lnet_ni_del() */
+active proctype config() {
+	atomic {
+		tables_fill();
+		ni_set_state(NI_STARTING); refs = 1;
+		ni_set_state(NI_ACTIVE);
+		ready = true
+	};
+	/* drain() */
+	atomic { ni_set_state(NI_DRAINING) };
+	walk_reselect();
+	if			/* it is idle, or drain_time is over */
+	:: atomic { !holds && paths_idle -> skip }
+	:: skip
+	fi;
+	/* stop() */
+	atomic { ni_set_state(NI_STOPPING) };
+#ifndef M_NOMATCHDROP
+	atomic { parked = false };
+#endif
+	atomic { stopping = true };
+	atomic { drivers_empty -> stopped = true };
+#ifndef M_NOWALK
+	walk_reselect();
+	walk_down();
+#endif
+#ifndef M_NOHOLDS
+	atomic { !holds -> skip };
+#endif
+#ifndef M_NOPATHS
+	atomic { paths_idle -> skip };
+#endif
+	atomic {
+		ni_set_state(NI_GONE);
+		assert(nothing_left && !pinging);
+		ni_put()
+	};
+#ifdef AGAIN
+	atomic { comes = true };
+#endif
+	atomic { !open[0] && !open[1] && !open[2] && !looks ->
+		 assert(freed && refs == 0 && peer_free == 1 && ni_free == 1 && !holds) }
+}
+
+#ifdef M_NOTELL			/* the driver forgets what is parked */
+#define unparks()	false
+#else
+#define unparks()	parked
+#endif
+active proctype world() {
+end:
+	do
+	:: atomic {
+		if
+		REQUEST_STEPS(0)
+		REQUEST_STEPS(1)
+		REQUEST_STEPS(2)
+		/* a connection is being made, until that ends or the driver stops */
+		:: ready && dial_left && !stopping -> dial_left--; dials = true
+		:: dials -> dials = false
+		/* a message comes in: it lands, or waits for a buffer, until the driver stops */
+		:: ready && come_left && !stopping ->
+			come_left--; lands = true; holds++
+		:: lands -> assert(!freed); lands = false; holds--
+		:: ready && park_left && !stopping -> park_left--; parked = true
+		:: unparks() -> assert(!freed); parked = false
+		/* a command looks at it: lnet_ni_find() */
+		:: look_left && (ni == NI_ACTIVE || ni == NI_DRAINING) ->
+			look_left--; looks = true; refs++
+		:: looks -> assert(!freed); looks = false; ni_put()
+		fi
+	   }
+	od
+}
+
+active proctype monitor() {
+end:
+#if defined(W_OWED)		/* a pass is about to call a driver that has stopped */
+	atomic { owed[0] && via[0] == GOES && stopped -> assert(false) }
+#elif defined(W_ASKED)		/* an answer is missing when the driver has stopped */
+	atomic { att[0] == ATT_ASKED && via[0] == GOES && stopped -> assert(false) }
+#elif defined(W_LOOKS)		/* the last count is a command's */
+	atomic { looks && ni == NI_GONE -> assert(false) }
+#elif defined(W_WAITS)		/* one waits for a credit that another has, when it begins */
+	atomic { att[0] == ATT_WAIT_PEER && via[0] == GOES && !peer_free && ni == NI_DRAINING ->
+		 assert(false) }
+#elif defined(W_COMES)		/* tried over the one that goes, ended over the one that comes */
+	atomic { tries[0] == 2 && via[0] == COMES && att[0] == ATT_ASKED -> assert(false) }
+#else
+	false
+#endif
+}
