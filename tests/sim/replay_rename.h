@@ -19,6 +19,7 @@
 #define lnet_credits_ni_init rp_lnet_credits_ni_init
 #define lnet_credits_ni_quota rp_lnet_credits_ni_quota
 #define lnet_credits_pni_init rp_lnet_credits_pni_init
+#define lnet_credits_rtr rp_lnet_credits_rtr
 #define lnet_health_charge rp_lnet_health_charge
 #define lnet_health_fail rp_lnet_health_fail
 #define lnet_health_ok rp_lnet_health_ok
@@ -111,6 +112,7 @@
 #define lnet_contact_ready rp_lnet_contact_ready
 #define lnet_enter rp_lnet_enter
 #define lnet_enter_pni rp_lnet_enter_pni
+#define lnet_forward_avoid rp_lnet_forward_avoid
 #define lnet_forward_resendable rp_lnet_forward_resendable
 #define lnet_forward_substitute rp_lnet_forward_substitute
 #define lnet_leave rp_lnet_leave
