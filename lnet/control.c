@@ -66,6 +66,12 @@ static const struct lnet_ctl_cmd commands[] = {
 	  .start = lnet_ctl_explain_start,
 	  .next = lnet_ctl_explain_next,
 	  .end = lnet_ctl_explain_end },
+	{ .cmd = LNET_NL_RULES,
+	  .act = lnet_ctl_rules_act,
+	  .check = lnet_ctl_rules_check,
+	  .start = lnet_ctl_rules_start,
+	  .next = lnet_ctl_rules_next,
+	  .end = lnet_ctl_rules_end },
 	{ .cmd = LNET_NL_NODE, .down = true, .next = lnet_ctl_node_next },
 	{ .cmd = LNET_NL_TRANSACTION, .down = true, .act = lnet_ctl_trans_act },
 };
@@ -90,7 +96,8 @@ bool lnet_control_configures(const struct lnet_ctl_req *req)
 	if (req->cmd == LNET_NL_TRANSACTION)
 		return is_commit(req);
 	return !(req->flags & LNET_NL_F_STAGED) && req->cmd != LNET_NL_FAULT &&
-	       req->cmd != LNET_NL_PEER_FAIL && req->cmd != LNET_NL_STATS_RESET;
+	       req->cmd != LNET_NL_RULES && req->cmd != LNET_NL_PEER_FAIL &&
+	       req->cmd != LNET_NL_STATS_RESET;
 }
 
 size_t lnet_control_size(const struct lnet_control *ctl, const struct lnet_ctl_req *req)

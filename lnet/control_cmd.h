@@ -106,6 +106,15 @@ int lnet_ctl_fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 int lnet_ctl_fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 int lnet_ctl_peer_fail_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			   struct lnet_ctl_err *e);
+/* control_rule.c */
+int lnet_ctl_rules_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e);
+int lnet_ctl_rules_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e);
+int lnet_ctl_rules_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e);
+int lnet_ctl_rules_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+void lnet_ctl_rules_end(struct lnet_ctl_dump *d);
 /* control_tun.c */
 int lnet_ctl_tunables_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			    struct lnet_ctl_err *e);

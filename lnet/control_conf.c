@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A configuration as a whole: read before a transaction, and made again when that fails. */
 #include "control_cmd.h"
+#include "rule.h"
 #include "peer.h"
 #include "router.h"
 #include "udsp.h"
@@ -24,6 +25,7 @@ struct lnet_ctl_conf {
 	struct lnet_fault_rule *rules[2];
 	struct lnet_udsp_rule *policies;
 	struct lnet_route_cfg *routes;
+	u32 last_rule;			/* number of the last rule of the new grammar */
 	unsigned int nr_nis, nr_rules[2], nr_policies, nr_routes;
 	bool routing;
 	struct list_head peers;
@@ -199,6 +201,7 @@ int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **res)
 	rc = rc ? rc : peers_read(ctl->ln, conf);
 	rc = rc ? rc : rules_read(ctl->ln, false, conf);
 	rc = rc ? rc : rules_read(ctl->ln, true, conf);
+	conf->last_rule = lnet_rule_last(ctl->ln);
 	rc = rc ? rc : policies_read(ctl->ln, conf);
 	rc = rc ? rc : routes_read(ctl->ln, conf);
 	if (!rc)
@@ -377,6 +380,14 @@ static int rules_make(struct lnet *ln, const struct lnet_ctl_conf *now,
 	return rc;
 }
 
+/* Those that came since go; no change of a configuration deletes any. */
+static void new_rules_del(struct lnet *ln, const struct lnet_ctl_conf *conf)
+{
+	while (lnet_rule_last(ln) > conf->last_rule)
+		lnet_rule_del(ln, &(struct lnet_rule_which){ .id = lnet_rule_last(ln),
+							     .kind = LNET_NR_RULE_KINDS });
+}
+
 static int policies_make(struct lnet *ln, const struct lnet_ctl_conf *conf)
 {
 	unsigned int tries = 0;
@@ -472,6 +483,7 @@ static int restore(struct lnet_control *ctl, const struct lnet_ctl_conf *now,
 	rc[2] = peers_add(ln, now, conf);
 	rc[3] = rules_make(ln, now, conf, false);
 	rc[4] = rules_make(ln, now, conf, true);
+	new_rules_del(ln, conf);
 	rc[5] = policies_make(ln, conf);
 	rc[6] = now->routing == conf->routing ? 0 : lnet_router_enable(ln, conf->routing);
 	rc[7] = routes_add(ln, now, conf);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Commands that change the local interfaces: configure, net add, del and set. */
 #include "control_cmd.h"
+#include "rule.h"
 #include "drain.h"
 #include "netrules.h"
 #include "udsp.h"
@@ -670,6 +671,7 @@ static int unconfigure(struct lnet_control *ctl)
 	lnet_ctl_trans_drop(ctl);
 	lnet_fault_del(ctl->ln, false, &LNET_NID_ANY, &LNET_NID_ANY);
 	lnet_fault_del(ctl->ln, true, &LNET_NID_ANY, &LNET_NID_ANY);
+	lnet_rule_del(ctl->ln, &(struct lnet_rule_which){ .kind = LNET_NR_RULE_KINDS });
 	lnet_udsp_del(ctl->ln, -1);
 	if (!rc)
 		WRITE_ONCE(ctl->configured, false);

@@ -6,7 +6,7 @@
 enum type { NAME_, NID, NIDS, TYPES, PORTALS, OUTCOMES, NUM, TIME, WORD_AT, WORD_WHERE, WORD_WHEN };
 
 static const char *const words_at[] = { "any", "send", "receive", NULL };
-static const char *const words_where[] = { "wire", "memory", "pages", NULL };
+static const char *const words_where[] = { "bit", "pages", NULL };
 static const char *const words_when[] = { "before", "posted", "completed", NULL };
 static const char *const words_types[] = { "ACK", "PUT", "GET", "REPLY", NULL };
 
@@ -203,8 +203,9 @@ static int set_word(const struct param *p, void *at, const char *text, char *err
 	int i = word_find(words, text);
 
 	if (i < 0)
-		return fail(err, "'%s': '%s' must be %s, %s or %s", p->name, text, words[0],
-			    words[1], words[2]);
+		return fail(err, "'%s': '%s' must be %s%s%s or %s", p->name, text, words[0],
+			    words[2] ? ", " : "", words[2] ? words[1] : "",
+			    words[2] ? words[2] : words[1]);
 	*(u8 *)at = (u8)i;
 	return 0;
 }

@@ -19,7 +19,7 @@
 #define LNET_RULE_ERR	160U		/* bytes for what is wrong */
 
 enum { LNET_RULE_SEND = 1, LNET_RULE_RECEIVE = 2, LNET_RULE_BOTH = 3 };
-enum { LNET_SPOIL_WIRE, LNET_SPOIL_MEMORY, LNET_SPOIL_PAGES };
+enum { LNET_SPOIL_BIT, LNET_SPOIL_PAGES };
 
 enum lnet_rule_kind {
 #define FAULT_PARAM(id, name, type, member, min, max, text)
@@ -106,6 +106,9 @@ unsigned int lnet_rule_del(struct lnet *ln, const struct lnet_rule_which *which)
 /* The first with a number from @id on. -ENOENT: none */
 int lnet_rule_get(struct lnet *ln, u32 id, struct lnet_rule *r, struct lnet_rule_info *info);
 
+/* The number of the newest; 0: none is there */
+u32 lnet_rule_last(struct lnet *ln);
+
 /* ---- fault.c: the table of both kinds of rules ----------------------------------------------- */
 
 struct lnet_rules {
@@ -160,7 +163,7 @@ enum lnet_rule_state lnet_rule_state(const struct lnet_rule_live *live, u64 now_
 struct lnet_fate {
 	bool end;			/* the attempt ends so */
 	enum lnet_outcome how;
-	bool twice, spoil;
+	bool twice;
 	u64 delay_ns;
 	u32 holder, behind;		/* rule that holds it; it goes after so many later ones */
 };

@@ -176,8 +176,6 @@ static bool concerns(const struct lnet_rule *r, const struct lnet_hdr *hdr, unsi
 {
 	unsigned int sides = lnet_rule_sides(r->kind);
 
-	if (r->kind == LNET_RULE_K_CORRUPT)
-		sides = r->where == LNET_SPOIL_WIRE ? LNET_RULE_SEND : LNET_RULE_RECEIVE;
 	if (!(sides & side) || (r->at && !(r->at & side)))
 		return false;
 	if (r->kind == LNET_RULE_K_CORRUPT && !hdr->payload_len)
@@ -283,9 +281,6 @@ static void act(struct lnet_rule_live *live, struct lnet_fate *fate, const struc
 	case LNET_RULE_K_REORDER:
 		hold(live, fate, live->r.delay_ns);
 		fate->behind = live->r.behind;
-		break;
-	case LNET_RULE_K_CORRUPT:
-		fate->spoil = true;
 		break;
 	case LNET_RULE_K_SLOW:
 		slow_down(live, fate, hdr->payload_len + WIRE_HDR, now_ns);

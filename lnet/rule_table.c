@@ -135,3 +135,17 @@ int lnet_rule_get(struct lnet *ln, u32 id, struct lnet_rule *r, struct lnet_rule
 	spin_unlock(&f->lock);
 	return best ? 0 : -ENOENT;
 }
+
+u32 lnet_rule_last(struct lnet *ln)
+{
+	struct lnet_fault *f = READ_ONCE(ln->fault_table);
+	u32 id = 0;
+
+	if (!f)
+		return 0;
+	spin_lock(&f->lock);
+	if (!list_empty(&f->more.list))
+		id = list_first_entry(&f->more.list, struct lnet_rule_live, link)->info.id;
+	spin_unlock(&f->lock);
+	return id;
+}

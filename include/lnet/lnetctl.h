@@ -310,6 +310,17 @@ int lnetctl_fault_reset(struct lnetctl *c, bool delay);
 /* "fault": the rules of that kind with their counters. */
 int lnetctl_fault_show(struct lnetctl *c, bool delay, struct lnetctl_node **doc);
 
+/*
+ * A rule in the grammar of faults: a mapping with "kind" and parameters as texts, as "permille":
+ * "5", "delay": "10ms". What beside is in an export ("id", "state", "matched", "hit") is passed
+ * over. -EINVAL: the text names the parameter and what is wrong; -EEXIST: the name is taken.
+ */
+int lnetctl_rule_add(struct lnetctl *c, const struct lnetctl_node *rule);
+/* All that are like what is given of "id", "kind" and "name" of @which. -ENOENT: none is. */
+int lnetctl_rule_del(struct lnetctl *c, const struct lnetctl_node *which);
+/* "faults": all, or of a kind, oldest first; @backup: only what makes them again. */
+int lnetctl_rule_show(struct lnetctl *c, const char *kind, bool backup, struct lnetctl_node **doc);
+
 /* A selection policy. */
 struct lnetctl_udsp {
 	const char *src, *dst, *rte;	/* ranges of NIDs or nets; NULL: not given */

@@ -62,18 +62,24 @@ enum lnet_nl_cmd {
 	 * EXPLAIN: dump: "nid" T. Header "explain", one item: the path that a request to T would
 	 * take now, the rank that decided, all candidates with their ranks, the times of a request.
 	 *
+	 * RULES: do: a list of fault rules, CREATE: "kind" T and the parameters of faults.def, as
+	 * text or number; no flag: those that are like "id" #n, "kind" T, "name" T, as far as
+	 * given, go. Dump: "kind" T; header "faults", "id" u32, "kind" str, "state" str, "matched"
+	 * u64, "hit" u64 and the parameters.
+	 *
 	 * TRANSACTION: do, no attributes. CREATE: begin; what any socket had begun is forgotten.
 	 * With EXCL it ends with ESTALE if the configuration was changed by others meanwhile.
-	 * Requests with LNET_NL_F_STAGED (NETS, PEERS, UDSP, FAULT: CREATE or delete; TUNABLES:
-	 * REPLACE) are then checked and kept. REPLACE: all that is kept is carried out, in the
-	 * order it came in, or nothing. No flag: forget it. The text of a request that fails on
-	 * REPLACE begins with "request N: ", from 0.
+	 * Requests with LNET_NL_F_STAGED (NETS, PEERS, UDSP, FAULT: CREATE or delete; RULES:
+	 * CREATE; TUNABLES: REPLACE) are then checked and kept. REPLACE: all that is kept is
+	 * carried out, in the order it came in, or nothing. No flag: forget it. The text of a
+	 * request that fails on REPLACE begins with "request N: ", from 0.
 	 */
 	LNET_NL_TUNABLES	= 64,
 	LNET_NL_STATS_RESET	= 65,
 	LNET_NL_NODE		= 66,
 	LNET_NL_TRANSACTION	= 67,
 	LNET_NL_EXPLAIN		= 68,
+	LNET_NL_RULES		= 69,
 };
 
 /* Attributes of requests and of key tables. */

@@ -212,8 +212,8 @@ static const struct genl_ops operations[] = {
 	OP(PING, DO, DUMP), OP(CPT_OF_NID, DUMP), OP(PEER_DIST, DUMP), OP(PEER_FAIL, DO),
 	OP(UDSP, DO, DUMP), OP(DBG_RECOV, DUMP), OP(FAULT, DO, DUMP), OP(ROUTING, DO, DUMP),
 	OP(BUFFERS, DO), OP(NUMA, DO), OP(STATS, DUMP), OP(TUNABLES, DO, DUMP),
-	OP(STATS_RESET, DO), OP(NODE, DUMP),
-	OP(TRANSACTION, DO), OP(EXPLAIN, DUMP),
+	OP(STATS_RESET, DO), OP(NODE, DUMP), OP(TRANSACTION, DO), OP(EXPLAIN, DUMP),
+	OP(RULES, DO, DUMP),
 };
 
 /* Nothing is sent to them; stock's tool asks for the group of a document's top key. */

@@ -83,7 +83,7 @@ static const struct { const char *line, *err; } reads[] = {
 	{ "reorder behind=3 delay=20ms", "" },
 	{ "reorder behind=1001", "'behind': '1001' must be a number from 1 to 1000" },
 	{ "corrupt where=pages", "" },
-	{ "corrupt where=there", "'where': 'there' must be wire, memory or pages" },
+	{ "corrupt where=there", "'where': 'there' must be bit or pages" },
 	{ "cut source=10.0.0.1@tcp to=5s", "" },
 	{ "cut permille=3", "'permille' is no parameter of 'cut'" },
 	{ "partition left=10.0.0.1@tcp", "'partition' needs 'right'" },
@@ -135,7 +135,7 @@ static const struct { const char *line, *text; } texts[] = {
 	  "at=send left=*@tcp right=*,10.0.0.2@tcp" },
 	{ "outcome outcome=remote_timeout,local_error message=GET,PUT portal=63,0 when=posted",
 	  "message=PUT,GET portal=0,63 outcome=local_error,remote_timeout when=posted" },
-	{ "corrupt where=memory name=x count=3", "name=x count=3 where=memory" },
+	{ "corrupt where=bit name=x count=3", "name=x count=3 where=bit" },
 	{ "slow bandwidth=1000 burst=5", "bandwidth=1000 burst=5" },
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What a node has, as a file that import takes. */
+#include <errno.h>
 #include <string.h>
 #include "import.h"
 
@@ -23,6 +24,21 @@ static int export_faults(struct lnetctl *c, FILE *out)
 	if (!rc)
 		import_keep(&faults, delays);
 	return export_part(faults.shown, rc, LNETCTL_WIDE, out);
+}
+
+/* A stock module has none. */
+static int export_rules(struct lnetctl *c, bool backup, FILE *out)
+{
+	struct lnetctl_node *doc;
+	int rc = lnetctl_rule_show(c, NULL, backup, &doc);
+
+	if (rc == -EOPNOTSUPP)
+		return 0;
+	if (!rc && !doc->first) {
+		lnetctl_doc_free(doc);
+		return 0;
+	}
+	return export_part(doc, rc, LNETCTL_WIDE, out);
 }
 
 /* Of a backup what is needed to make it again; stopping counts as off, starting as on. */
@@ -88,5 +104,6 @@ int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
 	rc = export_part(doc, rc, LNETCTL_HAND, out);
 	if (rc || flags & LNETCTL_EXPORT_NO_FAULT)
 		return rc;
-	return export_faults(c, out);
+	rc = export_faults(c, out);
+	return rc ? rc : export_rules(c, backup, out);
 }

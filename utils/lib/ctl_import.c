@@ -360,6 +360,7 @@ static const struct section {
 	{ "ip2nets", NULL, import_ip2nets_section, SEQUENCE },
 	{ "peer", import_peer, NULL, SEQUENCE },
 	{ "fault", import_fault, NULL, SEQUENCE },
+	{ "faults", import_rule, NULL, SEQUENCE },
 	{ "global", NULL, import_global, MAPPING },
 	{ "numa", NULL, import_numa, MAPPING },
 	{ "ping", NULL, import_ping, MAPPING },

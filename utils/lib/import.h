@@ -70,6 +70,10 @@ int import_fault(struct import *im, const struct lnetctl_node *rule);
 /* Texts are those of @rule. */
 int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct lnetctl_fault *f);
 
+/* ---- ctl_rule.c: items of faults ---- */
+
+int import_rule(struct import *im, const struct lnetctl_node *rule);
+
 /* ---- ctl_udsp.c ---- */
 
 int import_udsp(struct import *im, const struct lnetctl_node *rule);

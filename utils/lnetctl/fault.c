@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* fault drop and fault delay. */
+/* fault drop and fault delay: stock's rules; with options of ours, rules as those of fault KIND. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,11 +112,73 @@ static bool is_delay(const struct tool *t)
 	return t->cmd >= delay_commands && t->cmd < delay_commands + 4;
 }
 
+/* ---- with options of ours -------------------------------------------------------------------- */
+
+static const char *const more_names[] = { "permille", "count",	"seed", "from", "to",	 "period",
+					  "duty",     "jitter", "at",	"name", NULL };
+static const char *const same_names[] = { "source",  "dest",	"local_nid", "rate",
+					  "message", "portal", NULL };
+static const char *const stock_names[] = { "health_error", "random", "drop_all", "when", NULL };
+
+static const char *any_of(const struct tool *t, const char *const *names)
+{
+	for (; *names; names++)
+		if (tool_opt(t, *names))
+			return *names;
+	return NULL;
+}
+
+static bool add_options(struct lnetctl_node *rule, const struct tool *t, const char *const *names)
+{
+	for (; *names; names++)
+		if (!rule_option(rule, t, *names))
+			return false;
+	return true;
+}
+
+/* A time of stock's: seconds, or with a unit. */
+static bool add_time(struct lnetctl_node *rule, const struct tool *t, const char *option,
+		     const char *param)
+{
+	const char *text = tool_opt(t, option);
+	char buf[64];
+	unsigned int ms;
+
+	if (!text)
+		return true;
+	if (!lnetctl_ms_parse(text, &ms))
+		snprintf(buf, sizeof(buf), "%ums", ms);
+	else
+		snprintf(buf, sizeof(buf), "%.60s", text);
+	return lnetctl_add_text(rule, param, buf);
+}
+
+static int add_more(struct tool *t)
+{
+	struct lnetctl_node *rule = lnetctl_add_map(NULL, NULL);
+	const char *stock = any_of(t, stock_names);
+	int rc = -ENOMEM;
+
+	if (stock)
+		rc = tool_refuse("add", "faults", -EINVAL, "'%s' does not go with '%s': it is of "
+				 "'fault outcome add' there", stock, any_of(t, more_names));
+	else if (rule && lnetctl_add_text(rule, "kind", is_delay(t) ? "delay" : "drop") &&
+		 add_options(rule, t, same_names) && add_options(rule, t, more_names) &&
+		 add_time(rule, t, "interval", "interval") && add_time(rule, t, "latency", "delay"))
+		rc = tool_done(t, lnetctl_rule_add(t->c, rule));
+	lnetctl_doc_free(rule);
+	return rc;
+}
+
+/* ---- the commands ---------------------------------------------------------------------------- */
+
 static int run_add(struct tool *t)
 {
 	struct lnetctl_fault f = { .delay = is_delay(t) };
 	int rc;
 
+	if (any_of(t, more_names))
+		return add_more(t);
 	if (!tool_opt(t, "source") || !tool_opt(t, "dest"))
 		return tool_missing("missing mandatory parameters: 'source , dest'");
 	if (!tool_opt(t, "rate") == !tool_opt(t, "interval") && !tool_opt(t, "drop_all"))
@@ -133,6 +195,8 @@ static int run_del(struct tool *t)
 				   .source = tool_opt(t, "source"),
 				   .dest = tool_opt(t, "dest") };
 
+	if (tool_opt(t, "id") || tool_opt(t, "name"))
+		return run_rule_del(t);
 	if (!tool_opt(t, "all") && (!f.source || !f.dest))
 		return tool_missing("missing mandatory parameters: 'source , dest' or 'all'");
 	if (tool_opt(t, "all"))
@@ -161,7 +225,15 @@ static int run_reset(struct tool *t)
 	{ "portal", 'p', ARG_NEEDED, "only PUT and GET to portal 0 to 63; repeatable" },	\
 	{ "message", 'm', ARG_NEEDED, "only PUT, ACK, GET or REPLY; may be repeated" },		\
 	{ "local_nid", 'o', ARG_NEEDED, "only over this interface" },				\
-	{ "rule_type", 't', ARG_NEEDED, "accepted" }
+	{ "rule_type", 't', ARG_NEEDED, "accepted" },						\
+	{ "permille", 0, ARG_NEEDED, "the chance of each message, in place of the rate" },	\
+	{ "count", 0, ARG_NEEDED, "at most so many" },						\
+	{ "seed", 0, ARG_NEEDED, "of what the rule draws; the same again" },			\
+	{ "from", 0, ARG_NEEDED, "it begins so long after it was added, as 500ms" },		\
+	{ "to", 0, ARG_NEEDED, "it is over so long after it was added" },			\
+	{ "period", 0, ARG_NEEDED, "on and off in turn; both together" },			\
+	{ "duty", 0, ARG_NEEDED, "how much of a period it is on, permille" },			\
+	{ "name", 0, ARG_NEEDED, "a name, to find the rule again" }
 
 static const struct opt drop_opts[] = {
 	COMMON_OPTS,
@@ -170,17 +242,21 @@ static const struct opt drop_opts[] = {
 	{ "random", 'n', ARG_NONE, "any moment of the interval" },
 	{ "drop_all", 'x', ARG_NONE, "every message" },
 	{ "when", 'w', ARG_NEEDED, "with health_error: before, posted or completed" },
+	{ "at", 0, ARG_NEEDED, "any, send or receive: where it acts" },
 	{ .name = NULL }
 };
 static const struct opt delay_opts[] = {
 	COMMON_OPTS,
 	{ "latency", 'l', ARG_NEEDED, "how long: seconds (1, 0.3) or 300ms" },
+	{ "jitter", 0, ARG_NEEDED, "up to so much longer, as 5ms" },
 	{ .name = NULL }
 };
 static const struct opt del_opts[] = {
 	{ "all", 'a', ARG_NONE, "all rules" },
 	{ "source", 's', ARG_NEEDED, "those with this source" },
 	{ "dest", 'd', ARG_NEEDED, "and this destination" },
+	{ "id", 'i', ARG_NEEDED, "the one of this number in `fault show'" },
+	{ "name", 'n', ARG_NEEDED, "the one of this name" },
 	{ .name = NULL }
 };
 
@@ -201,5 +277,21 @@ const struct command delay_commands[] = {
 const struct command fault_commands[] = {
 	{ "drop", "drop {add | del | show | reset}", .sub = drop_commands },
 	{ "delay", "delay {add | del | show | reset}", .sub = delay_commands },
+	{ "duplicate", "duplicate {add | del | show}", .sub = rule_commands },
+	{ "reorder", "reorder {add | del | show}", .sub = rule_commands },
+	{ "corrupt", "corrupt {add | del | show}", .sub = rule_commands },
+	{ "cut", "cut {add | del | show}", .sub = rule_commands },
+	{ "partition", "partition {add | del | show}", .sub = rule_commands },
+	{ "slow", "slow {add | del | show}", .sub = rule_commands },
+	{ "flap", "flap {add | del | show}", .sub = rule_commands },
+	{ "degrade", "degrade {add | del | show}", .sub = rule_commands },
+	{ "outcome", "outcome {add | del | show}", .sub = rule_commands },
+	{ "ack-timeout", "ack-timeout {add | del | show}", .sub = rule_commands },
+	{ "reply-timeout", "reply-timeout {add | del | show}", .sub = rule_commands },
+	{ "show", "show all rules of these kinds, and drop and delay rules with their options",
+	  run_rules_show },
+	{ "import", "import [--add | --del | --show] [FILE]: a list of rules under `faults'",
+	  run_import, import_opts },
+	{ "export", "print these rules as import takes them", run_rules_export },
 	{ .name = NULL }
 };

@@ -14,7 +14,7 @@ struct opt {
 	const char *help;
 };
 
-#define OPTS_MAX 24
+#define OPTS_MAX 32
 #define FOUND_MAX 96
 #define PATH_MAX_LEN 64
 
@@ -85,6 +85,7 @@ bool tool_is_builtin(const char *word, const char *name);
 /* commands of their own files */
 extern const struct command net_commands[], peer_commands[], set_commands[], debug_commands[];
 extern const struct command fault_commands[], drop_commands[], delay_commands[];
+extern const struct command rule_commands[];
 extern const struct command udsp_commands[];
 extern const struct command route_commands[];
 int run_set_other(struct tool *t);
@@ -95,6 +96,11 @@ int run_export(struct tool *t);
 int run_plan(struct tool *t);
 int run_apply(struct tool *t);
 extern const struct opt import_opts[], export_opts[];
+int run_rule_del(struct tool *t);
+int run_rules_show(struct tool *t);
+int run_rules_export(struct tool *t);
+/* An option as a parameter of a rule, if it is given; false: no memory. */
+bool rule_option(struct lnetctl_node *rule, const struct tool *t, const char *name);
 int run_service_id(struct tool *t);
 int run_setup_mrrouting(struct tool *t);
 int run_setup_sysctl(struct tool *t);

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Fault rules in the grammar of faults.def: add, delete, show. */
+#include "control_cmd.h"
+#include "rule.h"
+
+#define VALUE_SIZE 544		/* a list of NIDs */
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+enum { R_HEAD = 1, R_ID, R_KIND, R_STATE, R_MATCHED, R_HIT, R_PARAM };
+
+static const struct lnet_key keys[] = {
+	{ .name = "faults", .type = LNET_NLT_NUL_STRING,
+	  .format = LNET_NL_SEQUENCE | LNET_NL_MAPPING },
+	{ .name = "id", .type = LNET_NLT_U32 },
+	{ .name = "kind", .type = LNET_NLT_STRING },
+	{ .name = "state", .type = LNET_NLT_STRING },
+	{ .name = "matched", .type = LNET_NLT_U64 },
+	{ .name = "hit", .type = LNET_NLT_U64 },
+#define T_NUM LNET_NLT_U64
+#define T_TIME LNET_NLT_STRING
+#define T_NAME LNET_NLT_STRING
+#define T_NID LNET_NLT_STRING
+#define T_NIDS LNET_NLT_STRING
+#define T_TYPES LNET_NLT_STRING
+#define T_PORTALS LNET_NLT_STRING
+#define T_OUTCOMES LNET_NLT_STRING
+#define T_WORD_AT LNET_NLT_STRING
+#define T_WORD_WHERE LNET_NLT_STRING
+#define T_WORD_WHEN LNET_NLT_STRING
+#define FAULT_PARAM(id, name_, type_, ...) { .name = name_, .type = T_##type_ },
+#define FAULT_KIND(...)
+#include "faults.def"
+#undef FAULT_PARAM
+#undef FAULT_KIND
+};
+static const struct lnet_table table = { keys, ARRAY_SIZE(keys) };
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* A scalar as text, whichever way it came. */
+static int text_of(const struct lnet_val *v, const char *key, char *buf, struct lnet_ctl_err *e)
+{
+	if (v->kind == LNET_VAL_LIST)
+		return lnet_ctl_fail(e, -EINVAL, "'%.40s' must be one value", key);
+	buf[0] = 0;
+	if (v->kind == LNET_VAL_INT)
+		scnprintf(buf, VALUE_SIZE, "%lld", (long long)v->num);
+	else if (lnet_val_text(v, buf, VALUE_SIZE) == -ENAMETOOLONG)
+		return lnet_ctl_fail(e, -EINVAL, "'%.40s' is too long", key);
+	return 0;
+}
+
+/* The next pair. 0: there is none; 1; -EINVAL. */
+static int pair(struct lnet_req *r, char *key, size_t size, char *value, struct lnet_ctl_err *e)
+{
+	struct lnet_val k, v;
+	int rc;
+
+	if (!lnet_req_next(r, &k))
+		return 0;
+	if (lnet_val_text(&k, key, size))
+		return lnet_ctl_fail(e, -EINVAL, "a key is no word");
+	if (!lnet_req_next(r, &v))
+		return lnet_ctl_fail(e, -EINVAL, "'%.40s' has no value", key);
+	rc = text_of(&v, key, value, e);
+	return rc ? rc : 1;
+}
+
+/* What exports say of a rule beside what it is. */
+static bool is_told(const char *key)
+{
+	return !strcmp(key, "kind") || !strcmp(key, "id") || !strcmp(key, "state") ||
+	       !strcmp(key, "matched") || !strcmp(key, "hit");
+}
+
+static int kind_of(struct lnet_req item, enum lnet_rule_kind *kind, struct lnet_ctl_err *e)
+{
+	char text[40];
+	struct lnet_val v;
+
+	*kind = LNET_NR_RULE_KINDS;
+	if (!lnet_req_find(item, "kind", &v))
+		return 0;
+	if (lnet_val_text(&v, text, sizeof(text)))
+		return lnet_ctl_fail(e, -EINVAL, "'kind' must be a word");
+	*kind = lnet_rule_kind_find(text);
+	if (*kind == LNET_NR_RULE_KINDS)
+		return lnet_ctl_fail(e, -EINVAL, "'%s' is no kind of fault", text);
+	return 0;
+}
+
+static int params_of(struct lnet_req item, struct lnet_rule *r, char *value,
+		     struct lnet_ctl_err *e)
+{
+	char key[40];
+	int rc;
+
+	while ((rc = pair(&item, key, sizeof(key), value, e)) > 0) {
+		if (is_told(key))
+			continue;
+		rc = lnet_rule_set(r, key, value, e->text);
+		if (rc)
+			return rc;
+	}
+	return rc ? rc : lnet_rule_check(r, e->text);
+}
+
+static int rule_of(struct lnet_req item, struct lnet_rule *r, struct lnet_ctl_err *e)
+{
+	enum lnet_rule_kind kind;
+	int rc = kind_of(item, &kind, e);
+	char *value;
+
+	BUILD_BUG_ON(sizeof(e->text) < LNET_RULE_ERR);
+	if (rc)
+		return rc;
+	if (kind == LNET_NR_RULE_KINDS)
+		return lnet_ctl_fail(e, -EINVAL, "'kind' is missing");
+	value = kmalloc(VALUE_SIZE, GFP_KERNEL);
+	if (!value)
+		return -ENOMEM;
+	lnet_rule_init(r, kind);
+	rc = params_of(item, r, value, e);
+	kfree(value);
+	return rc;
+}
+
+static int which_of(struct lnet_req item, struct lnet_rule_which *which, struct lnet_ctl_err *e)
+{
+	struct lnet_val v;
+	s64 id = 0;
+	int rc;
+
+	memset(which, 0, sizeof(*which));
+	rc = kind_of(item, &which->kind, e);
+	if (!rc && lnet_req_find(item, "id", &v)) {
+		rc = lnet_val_int(&v, 1, U32_MAX, &id);
+		if (rc)
+			return lnet_ctl_fail(e, rc, "'id' must be the number of a rule");
+	}
+	which->id = (u32)id;
+	if (!rc && lnet_req_find(item, "name", &v)) {
+		rc = lnet_val_text(&v, which->name, sizeof(which->name));
+		if (rc)
+			return lnet_ctl_fail(e, -EINVAL, "'name' must be a word");
+	}
+	return rc;
+}
+
+/* ---- changes --------------------------------------------------------------------------------- */
+
+static int rule_add(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *e)
+{
+	struct lnet_rule *r = kmalloc(sizeof(*r), GFP_KERNEL);
+	int rc = r ? rule_of(item, r, e) : -ENOMEM;
+
+	rc = rc ? rc : lnet_rule_add(ln, r);
+	if (rc == -EEXIST)
+		rc = lnet_ctl_fail(e, rc, "a rule has the name '%s' already", r->name);
+	if (rc == -ENOSPC)
+		rc = lnet_ctl_fail(e, rc, "there are %u rules, which is all there may be",
+				   LNET_RULES_MAX);
+	kfree(r);
+	return rc;
+}
+
+static int rule_del(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *e)
+{
+	struct lnet_rule_which which;
+	int rc = which_of(item, &which, e);
+
+	if (rc)
+		return rc;
+	return lnet_rule_del(ln, &which) ? 0 : lnet_ctl_fail(e, -ENOENT, "no rule is like that");
+}
+
+static int each(struct lnet_control *ctl, const struct lnet_ctl_req *req, struct lnet_ctl_err *e,
+		int (*fn)(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *e))
+{
+	struct lnet_req items, item;
+	int rc = 0;
+
+	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
+		return lnet_ctl_fail(e, -EINVAL, "no rule is given");
+	do
+		rc = fn(ctl->ln, item, e);
+	while (!rc && lnet_req_item(&items, &item));
+	return rc;
+}
+
+int lnet_ctl_rules_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
+{
+	if (req->flags & LNET_NL_F_REPLACE)
+		return lnet_ctl_fail(e, -EOPNOTSUPP, "rules are added and deleted");
+	return each(ctl, req, e, req->flags & LNET_NL_F_CREATE ? rule_add : rule_del);
+}
+
+static int rule_check(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *e)
+{
+	struct lnet_rule *r = kmalloc(sizeof(*r), GFP_KERNEL);
+	int rc = r ? rule_of(item, r, e) : -ENOMEM;
+
+	kfree(r);
+	return rc;
+}
+
+/* Rules that were deleted cannot be put back where they were. */
+int lnet_ctl_rules_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e)
+{
+	if (!(req->flags & LNET_NL_F_CREATE))
+		return lnet_ctl_fail(e, -EOPNOTSUPP, "this cannot be part of a transaction");
+	return each(ctl, req, e, rule_check);
+}
+
+/* ---- show ------------------------------------------------------------------------------------ */
+
+int lnet_ctl_rules_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e)
+{
+	enum lnet_rule_kind kind;
+	struct lnet_req all;
+	int rc;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	rc = kind_of(all, &kind, e);
+	if (rc)
+		return rc;
+	d->sub = kind;
+	d->priv = kzalloc(sizeof(struct lnet_rule) + VALUE_SIZE, GFP_KERNEL);
+	return d->priv ? 0 : -ENOMEM;
+}
+
+static void params_emit(struct lnet_sink *s, const struct lnet_rule *r, char *value)
+{
+	unsigned long long num;
+	unsigned int i;
+
+	for (i = 0; i < LNET_NR_RULE_PARAMS; i++) {
+		if (!lnet_rule_text(r, i, value, VALUE_SIZE))
+			continue;
+		if (keys[R_PARAM - 1 + i].type == LNET_NLT_STRING)
+			s->ops->str(s, R_PARAM + i, value);
+		else if (!kstrtoull(value, 10, &num))
+			s->ops->num(s, R_PARAM + i, LNET_NLT_U64, num);
+	}
+}
+
+static bool rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_rule *r,
+		      const struct lnet_rule_info *info)
+{
+	lnet_ctl_item(d, s);
+	if (!d->backup)
+		s->ops->num(s, R_ID, LNET_NLT_U32, info->id);
+	s->ops->str(s, R_KIND, lnet_rule_kind_name(r->kind));
+	if (!d->backup) {
+		s->ops->str(s, R_STATE, lnet_rule_states[info->state]);
+		s->ops->num(s, R_MATCHED, LNET_NLT_U64, info->nr_match);
+		s->ops->num(s, R_HIT, LNET_NLT_U64, info->nr_hit);
+	}
+	params_emit(s, r, (char *)(r + 1));
+	return lnet_ctl_item_end(d, s);
+}
+
+int lnet_ctl_rules_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	struct lnet_rule *r = d->priv;
+	struct lnet_rule_info info;
+
+	for (; !lnet_rule_get(d->ctl->ln, d->pos + 1, r, &info); d->pos = info.id) {
+		if (d->sub != LNET_NR_RULE_KINDS && d->sub != r->kind)
+			continue;
+		if (!lnet_ctl_table(d, s, &table) || !rule_emit(d, s, r, &info))
+			return 1;
+	}
+	return 0;
+}
+
+void lnet_ctl_rules_end(struct lnet_ctl_dump *d)
+{
+	kfree(d->priv);
+	d->priv = NULL;
+}

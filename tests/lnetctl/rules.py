@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The cases of tests/lnetctl/run with fault rules of the new grammar: bad input, files, and what they do over TCP."""
+
+import json
+import os
+import re
+import subprocess
+import time
+
+from __main__ import check, configured, equal
+from nodes import BIN, TMP
+
+A, B = "127.0.0.2@tcp", "127.0.0.3@tcp"
+
+# The words after KIND add, and what is said.
+BAD = [
+    ("cut --permille 5", "'permille' is no parameter of 'cut'"),
+    ("cut --source 1.2.3", "'source': '1.2.3' is no NID, *@net or *"),
+    ("cut --dest *@nonet", "'dest': '*@nonet' is no NID, *@net or *"),
+    ("cut --local_nid x", "'local_nid': 'x' is no NID, *@net or *"),
+    ("cut --at here", "'at': 'here' must be any, receive or send"),
+    ("cut --from 5", "'from': '5' has no unit: ns, us, ms, s, m or h"),
+    ("cut --to 5y", "'to': 'y' is no unit: ns, us, ms, s, m or h"),
+    ("cut --from 3s --to 2s", "'to' must be later than 'from'"),
+    ("cut --period 0s", "'period': '0s' must be from 2ns to 24h"),
+    ("cut --duty 5", "'duty' needs 'period'"),
+    ("cut --name a/b", "'name': 'a/b' must be up to 31 letters, digits, . - _"),
+    ("duplicate --message HELLO", "'message': 'HELLO' must be PUT, ACK, GET or REPLY"),
+    ("duplicate --portal 64", "'portal': '64' must be a portal from 0 to 63"),
+    ("duplicate --rate 0", "'rate': '0' must be a number from 1 to 4294967295"),
+    ("duplicate --interval 2", "'interval': '2' has no unit: ns, us, ms, s, m or h"),
+    ("duplicate --permille 1001", "'permille': '1001' must be a number from 0 to 1000"),
+    ("duplicate --rate 2 --permille 5", "only one of 'rate', 'interval' and 'permille' makes sense"),
+    ("duplicate --count -1", "'count': '-1' must be a number from 1 to 18446744073709551615"),
+    ("duplicate --seed x", "'seed': 'x' must be a number from 0 to 18446744073709551615"),
+    ("reorder", "'reorder' needs 'delay'"),
+    ("reorder --delay 20ms --behind 0", "'behind': '0' must be a number from 1 to 1000"),
+    ("corrupt --where else", "'where': 'else' must be bit or pages"),
+    ("partition --left *", "'partition' needs 'right'"),
+    ("partition --left *,*,*,*,*,*,*,*,* --right *", "'left': more than 8 NIDs"),
+    ("partition --left * --right a", "'right': 'a' is no NID, *@net or *"),
+    ("slow", "'slow' needs 'bandwidth'"),
+    ("slow --bandwidth 1", "'bandwidth': '1' must be a number from 1000 to 1000000000000"),
+    ("slow --bandwidth 1000 --burst many", "'burst': 'many' must be a number from 0 to 1073741824"),
+    ("flap", "'flap' needs 'period'"),
+    ("flap --period 2s --duty 1000", "'duty': '1000' must be a number from 1 to 999"),
+    ("degrade --over 1m", "'degrade' needs 'loss' or 'delay'"),
+    ("degrade --loss 1001 --over 1m", "'loss': '1001' must be a number from 0 to 1000"),
+    ("degrade --loss 5 --over x", "'over': 'x' is no time as 300ms or 2s"),
+    ("outcome", "'outcome' needs 'outcome', or 'when' posted or completed"),
+    ("outcome --outcome bad", "'outcome': there is no outcome 'bad'"),
+    ("outcome --when never", "'when': 'never' must be before, completed or posted"),
+    ("ack-timeout --message PUT", "'message' is no parameter of 'ack-timeout'"),
+    ("reply-timeout --delay 5ms", "'delay' is no parameter of 'reply-timeout'"),
+    ("drop --permille x", "'permille': 'x' must be a number from 0 to 1000"),
+    ("drop --count 1 --random", "'random' does not go with 'count': it is of 'fault outcome add' there"),
+    ("delay --count 1", "'delay' needs 'delay'"),
+    ("delay --latency 5ms --jitter 5", "'jitter': '5' has no unit: ns, us, ms, s, m or h"),
+]
+
+FILES = [
+    ("faults: 5\n", "line 1: 'faults' must be a sequence"),
+    ("faults:\n- 5\n", "line 2: a rule must be a mapping"),
+    ("faults:\n- { permille: 5 }\n", "line 2: 'kind' is missing"),
+    ("faults:\n- kind: cut\n- kind: drop\n  permille: much\n",
+     "line 4: 'permille': 'much' must be a number from 0 to 1000"),
+    ("faults:\n- kind: cut\n  colour: red\n", "line 3: 'colour' is no parameter of a fault rule"),
+    ("faults:\n- kind: explode\n", "line 2: 'explode' is no kind of fault"),
+]
+
+
+def words(text):
+    """As the node says it, whatever the order in which it lists words."""
+    match = re.search(r'descr:\s*(?:! )?"?(.*?)"?$', text, re.M)
+    return match.group(1) if match else text
+
+
+def rules(node, *args):
+    return json.loads(node.ok("--json", "fault", *(args or ("show",)))).get("faults", [])
+
+
+def in_order(text):
+    """'a, b or c' with its words in order."""
+    return re.sub(r"must be (\w+(?:, \w+)* or \w+)$",
+                  lambda m: "must be " + " ".join(sorted(re.split(", | or ", m.group(1)))), text)
+
+
+def test_rules_bad():
+    """dbg-005: each parameter with a value that it does not take is refused in words, and nothing is added."""
+    node = configured("rule-bad", A)
+    for line, said in BAD:
+        kind, *rest = line.split()
+        rc, out, err = node.ctl("fault", kind, "add", *rest)
+        check("'%s' is refused" % line, rc != 0, rc)
+        equal("'%s'" % line, in_order(words(err + out)), in_order(said))
+    os.makedirs(TMP, exist_ok=True)
+    for text, said in FILES:
+        path = os.path.join(TMP, "rules.yaml")
+        with open(path, "w") as out:
+            out.write(text)
+        rc, out, err = node.ctl("fault", "import", path)
+        check("%r is refused" % text, rc != 0, rc)
+        check("%r: %s" % (text, said), said in err, err)
+    equal("no rule came", rules(node), [])
+    node.stop()
+
+
+def test_rules_kept():
+    """dbg-005: rules are shown, exported, imported and deleted; stock's lists are as they were."""
+    node = configured("rule-kept", A)
+    node.ok("fault", "drop", "add", "--source", "*", "--dest", B, "--rate", "1000")
+    node.ok("fault", "drop", "add", "--dest", B, "--message", "PUT", "--message", "ACK", "--interval", "2",
+            "--count", "3", "--name", "few")
+    node.ok("fault", "delay", "add", "--latency", "0.3", "--jitter", "10ms", "--seed", "5")
+    node.ok("fault", "partition", "add", "--left", A + ",*@tcp1", "--right", B, "--to", "1h")
+    equal("stock's rules", len(json.loads(node.ok("--json", "fault", "drop", "show"))["fault"]), 1)
+    shown = rules(node)
+    equal("kinds", [rule["kind"] for rule in shown], ["drop", "delay", "partition"])
+    equal("a list of two options", shown[0]["message"], "ACK,PUT")
+    equal("seconds", shown[0]["interval"], "2s")
+    equal("tenths", shown[1]["delay"], "300ms")
+    equal("a list of NIDs", shown[2]["left"], A + ",*@tcp1")
+    equal("state", shown[2]["state"], "on")
+    equal("of a kind", rules(node, "partition", "show"), shown[2:])
+    file = os.path.join(TMP, "rules.yaml")
+    with open(file, "w") as out:
+        out.write(node.ok("fault", "export"))
+    check("no counters", "matched" not in open(file).read(), file)
+    node.ok("fault", "drop", "del", "--name", "few")
+    node.ok("fault", "delay", "del", "--id", "2")
+    node.ok("fault", "partition", "del", "--all")
+    equal("all gone", rules(node), [])
+    equal("but stock's", len(json.loads(node.ok("--json", "fault", "drop", "show"))["fault"]), 1)
+    node.ok("fault", "import", file)
+    again = rules(node)
+    equal("the same again", [{**rule, "id": 0} for rule in again], [{**rule, "id": 0} for rule in shown])
+    check("a backup has them", "faults:" in node.ok("export", "--backup"), "")
+    node.ok("lnet", "unconfigure")
+    node.ok("lnet", "configure")
+    equal("none is left", rules(node), [])
+    node.stop()
+
+
+def ping(node, timeout="1"):
+    start = time.monotonic()
+    return node.ctl("ping", "--timeout", timeout, B)[0], time.monotonic() - start
+
+
+def hit(node):
+    return sum(rule["hit"] for rule in rules(node))
+
+
+# KIND add ..., does a ping then fail, does it take so long
+ACTS = [
+    ("cut --dest " + B, True, 0),
+    ("cut --source " + B, True, 0),                  # answers, where they arrive
+    ("cut --source " + B + " --at send", False, 0),   # which is not this node
+    ("partition --left " + A + " --right *@tcp", True, 0),
+    ("flap --period 1h", True, 0),
+    ("reply-timeout", True, 0),
+    ("ack-timeout", False, 0),
+    ("outcome --outcome remote_timeout --when completed", True, 0),
+    ("outcome --outcome local_error", True, 0),
+    ("degrade --loss 1000 --over 1ns", True, 0),
+    ("degrade --delay 300ms --over 1ns", False, 0.3),
+    ("slow --bandwidth 1000", False, 0.05),
+    ("reorder --delay 200ms", False, 0.2),
+    ("delay --latency 250ms --count 1000", False, 0.25),
+    ("duplicate", False, 0),
+    ("drop --permille 1000", True, 0),
+    ("drop --permille 0", False, 0),
+]
+
+
+def test_rules_act():
+    """dbg-005/015/020/035/040, tst-005: what each kind does to a ping between two live nodes, and that it ends."""
+    node, other = configured("rule-act", A), configured("rule-far", B)
+    node.ok("set", "retry_count", "0")
+    equal("a ping", ping(node, "5")[0], 0)
+    for line, fails, least in ACTS:
+        kind, *rest = line.split()
+        node.ok("fault", kind, "add", *rest)
+        rc, took = ping(node, "0.5" if fails else "5")
+        equal("'%s': the ping %s" % (line, "fails" if fails else "succeeds"), rc, 255 if fails else 0)
+        check("'%s': it takes its time" % line, took >= least, took)
+        node.ok("fault", kind, "del", "--id", str(rules(node)[0]["id"]))
+        equal("'%s': the next ping" % line, ping(node, "5")[0], 0)
+    # what is held goes when its rule does
+    node.ok("fault", "delay", "add", "--latency", "20s", "--name", "long")
+    waiting = subprocess.Popen(node.prefix() + [BIN + "/lnetctl", "--node", node.name, "ping", "--timeout", "10", B],
+                               stdout=subprocess.DEVNULL)
+    for _ in range(100):
+        if hit(node):
+            break
+        time.sleep(0.05)
+    node.ok("fault", "delay", "del", "--name", "long")
+    equal("let go", waiting.wait(5), 0)
+    node.stop()
+    other.stop()

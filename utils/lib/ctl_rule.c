@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Fault rules in the grammar of lnet/faults.def: calls, and items of "faults" in files. */
+#include <errno.h>
+#include <string.h>
+#include "import.h"
+
+static const struct ctl_op op_add = { LNET_NL_RULES, LNET_NL_VERSION, LNET_NL_F_CREATE, 0, "add",
+				      "faults" };
+static const struct ctl_op op_del = { LNET_NL_RULES, LNET_NL_VERSION, 0, 0, "del", "faults" };
+
+static bool is_counter(const char *key)
+{
+	return !strcmp(key, "state") || !strcmp(key, "matched") || !strcmp(key, "hit");
+}
+
+/* A sequence of scalars as a list with commas; false: no memory, or too long. */
+static bool add_list(struct lnetctl_node *item, const struct lnetctl_node *seq)
+{
+	const struct lnetctl_node *n;
+	char text[512];
+	size_t len = 0;
+
+	text[0] = 0;
+	for (n = seq->first; n; n = n->next) {
+		int more = snprintf(text + len, sizeof(text) - len, "%s%s", len ? "," : "",
+				    n->text ? n->text : "");
+
+		if (more < 0 || len + (size_t)more >= sizeof(text))
+			return false;
+		len += (size_t)more;
+	}
+	return lnetctl_add_text(item, seq->key, text);
+}
+
+/* Everything goes as text: the node says what is wrong with it. */
+static bool add_param(struct lnetctl_node *item, const struct lnetctl_node *n)
+{
+	if (n->kind == LNETCTL_SEQ)
+		return add_list(item, n);
+	return lnetctl_add_text(item, n->key, n->text ? n->text : "");
+}
+
+static int talk(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_node *rule)
+{
+	struct lnetctl_node *item, *body = ctl_body(&item);
+	const struct lnetctl_node *n;
+	bool ok = body;
+
+	for (n = rule->first; n && ok; n = n->next)
+		if (!is_counter(n->key))
+			ok = add_param(item, n);
+	if (ok)
+		return ctl_do(c, op, body);
+	lnetctl_doc_free(body);
+	return ctl_fail(c, -ENOMEM, op->verb, "faults", NULL);
+}
+
+int lnetctl_rule_add(struct lnetctl *c, const struct lnetctl_node *rule)
+{
+	return talk(c, &op_add, rule);
+}
+
+int lnetctl_rule_del(struct lnetctl *c, const struct lnetctl_node *which)
+{
+	return talk(c, &op_del, which);
+}
+
+int lnetctl_rule_show(struct lnetctl *c, const char *kind, bool backup, struct lnetctl_node **doc)
+{
+	const struct ctl_op op = { LNET_NL_RULES, LNET_NL_VERSION,
+				   LNET_NL_F_DUMP | (backup ? LNET_NL_F_FILTERED : 0), 0, "show",
+				   "faults" };
+	struct lnetctl_node *body = lnetctl_add_map(NULL, NULL);
+
+	*doc = NULL;
+	if (!body || (kind && !lnetctl_add_text(body, "kind", kind))) {
+		lnetctl_doc_free(body);
+		return ctl_fail(c, -ENOMEM, "show", "faults", NULL);
+	}
+	return ctl_dump(c, &op, body, doc);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static const char *same(const struct lnetctl_node *a, const struct lnetctl_node *b,
+			const char *key)
+{
+	const char *x = lnetctl_text(a, key), *y = lnetctl_text(b, key);
+
+	return x && y && !strcmp(x, y) ? x : NULL;
+}
+
+static int del_by(struct import *im, const char *key, const char *text)
+{
+	struct lnetctl_node *which = lnetctl_add_map(NULL, NULL);
+	int rc;
+
+	if (!which || !lnetctl_add_text(which, key, text)) {
+		lnetctl_doc_free(which);
+		return ctl_fail(im->c, -ENOMEM, "del", "faults", NULL);
+	}
+	rc = lnetctl_rule_del(im->c, which);
+	lnetctl_doc_free(which);
+	return rc;
+}
+
+/* By its name; without, by its number, as a full export has it. */
+static int rule_del(struct import *im, const struct lnetctl_node *rule)
+{
+	const char *name = lnetctl_text(rule, "name"), *id = lnetctl_text(rule, "id");
+
+	if (!name && !id)
+		return import_refuse(im, "faults", rule,
+				     "a rule is deleted by its 'name' or its 'id'");
+	return del_by(im, name ? "name" : "id", name ? name : id);
+}
+
+/* Those that have the same name or number. */
+static int rule_show(struct import *im, const struct lnetctl_node *rule)
+{
+	struct lnetctl_node *doc, *rules, *n, *next;
+	int rc = lnetctl_rule_show(im->c, lnetctl_text(rule, "kind"), false, &doc);
+
+	if (rc)
+		return rc;
+	rules = lnetctl_find(doc, "faults");
+	for (n = rules ? rules->first : NULL; n; n = next) {
+		next = n->next;
+		if (same(n, rule, "name") || same(n, rule, "id"))
+			continue;
+		lnetctl_take(rules, n);
+		lnetctl_doc_free(n);
+	}
+	if (rules && rules->first)
+		return import_keep(im, doc);
+	lnetctl_doc_free(doc);
+	return 0;
+}
+
+int import_rule(struct import *im, const struct lnetctl_node *rule)
+{
+	im->trans.at = rule;
+	if (rule->kind != LNETCTL_MAP)
+		return import_refuse(im, "faults", rule, "a rule must be a mapping");
+	switch (im->how) {
+	case LNETCTL_IMPORT_ADD:
+		return lnetctl_rule_add(im->c, rule);
+	case LNETCTL_IMPORT_DEL:
+		return rule_del(im, rule);
+	case LNETCTL_IMPORT_SHOW:
+		return rule_show(im, rule);
+	default:
+		return 0;
+	}
+}
