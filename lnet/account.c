@@ -28,22 +28,68 @@ static u32 payload(const struct lnet_op *op)
 	return op->type == LNET_OP_PUT || op->type == LNET_OP_REPLY ? op->len : 0;
 }
 
-void lnet_stat_sent(struct lnet_shard *sh, struct lnet_path *path, const struct lnet_op *op)
-{
-	u64 *ni = ni_counters(sh, path->ni), *pni = path->hop->c;
-	u32 len = payload(op);
+/* ---- of many that leave together: once ------------------------------------------------------- */
 
-	lockdep_assert_held(&path->hop->sh->lock);
-	if (likely(!(op->flags & LNET_OPF_FORWARD))) {
-		lnet_count(sh, send_count);
-		lnet_count_add(sh, send_length, len);
+static void book_sent(struct lnet_shard *sh, struct lnet_books *b)
+{
+	u64 *ni = ni_counters(sh, b->path->ni), *pni = b->path->hop->c;
+
+	lockdep_assert_held(&b->path->hop->sh->lock);
+	if (likely(!b->forward)) {
+		lnet_count_add(sh, send_count, b->nr);
+		lnet_count_add(sh, send_length, b->bytes);
 	}
-	ni[LNET_NIC_send_count]++;
-	ni[LNET_NIC_sent_bytes] += len;
-	ni[sent_ni[op->type & 3]]++;
-	pni[LNET_PNIC_send_count]++;
-	pni[sent_pni[op->type & 3]]++;
+	ni[LNET_NIC_send_count] += b->nr;
+	ni[LNET_NIC_sent_bytes] += b->bytes;
+	ni[sent_ni[b->type]] += b->nr;
+	pni[LNET_PNIC_send_count] += b->nr;
+	pni[sent_pni[b->type]] += b->nr;
+	b->nr = 0;
+	b->bytes = 0;
 }
+
+static void book_times(struct lnet_books *b)
+{
+	lnet_times_add(b->times, b->ns, b->nr_times);
+	lnet_hist_add(b->hist, b->ns, b->nr_times);
+	b->nr_times = 0;
+}
+
+void lnet_books_close(struct lnet_pass *p)
+{
+	if (p->books.nr)
+		book_sent(p->sh, &p->books);
+	if (p->books.nr_times)
+		book_times(&p->books);
+}
+
+void lnet_stat_sent(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op)
+{
+	u8 type = op->type & 3, forward = !!(op->flags & LNET_OPF_FORWARD);
+	struct lnet_books *b = &p->books;
+
+	if (b->nr && (b->path != path || b->type != type || b->forward != forward))
+		book_sent(p->sh, b);
+	b->path = path;
+	b->type = type;
+	b->forward = forward;
+	b->nr++;
+	b->bytes += payload(op);
+}
+
+static void took(struct lnet_pass *p, struct lnet_times *times, struct lnet_hist *hist, u64 ns)
+{
+	struct lnet_books *b = &p->books;
+
+	if (b->nr_times && (b->times != times || b->hist != hist || b->ns != ns))
+		book_times(b);
+	b->times = times;
+	b->hist = hist;
+	b->ns = ns;
+	b->nr_times++;
+}
+
+/* ---- of one ---------------------------------------------------------------------------------- */
 
 void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
 		    u32 len)
@@ -157,23 +203,21 @@ static struct lnet_path_stats *stats_of(struct lnet_path *path)
 	return path->stats;
 }
 
-void lnet_stat_posted(struct lnet_path *path, const struct lnet_op *op, u64 ns)
+void lnet_stat_posted(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op,
+		      u64 ns)
 {
 	struct lnet_path_stats *s = stats_of(path);
+	bool once = op->type == LNET_OP_PUT && op->tries == 1;
 
-	if (!s)
-		return;
-	lnet_times_add(op->type == LNET_OP_PUT && op->tries == 1 ? &s->put_egress : &s->egress, ns);
-	lnet_hist_add(&s->sent, ns);
+	if (s)
+		took(p, once ? &s->put_egress : &s->egress, &s->sent, ns);
 }
 
-void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_ns)
+void lnet_stat_answer(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op)
 {
 	struct lnet_path_stats *s = stats_of(path);
-	u64 ns = now_ns - op->first_wire_ns;
+	u64 ns = p->now_ns - op->first_wire_ns;
 
-	if (!s)
-		return;
-	lnet_times_add(op->type == LNET_OP_GET ? &s->get_rtt : &s->put_ack, ns);
-	lnet_hist_add(&s->answered, ns);
+	if (s)
+		took(p, op->type == LNET_OP_GET ? &s->get_rtt : &s->put_ack, &s->answered, ns);
 }

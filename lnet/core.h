@@ -32,7 +32,7 @@
  */
 #define LNET_BELL_BURST		32U
 #define LNET_BELL_BURST_MAX	128U
-#define LNET_EVENTS_PER_PASS	64
+#define LNET_EVENTS_PER_PASS	128
 #define LNET_POOL_LOW		64	/* attempts a shard keeps */
 #define LNET_RESERVE_LOW	4	/* operations, events: with fewer a lock is given up */
 #define LNET_MAX_SHARDS		64
@@ -457,8 +457,14 @@ struct lnet_op {
 	struct list_head link;
 	struct list_head all;		/* sh->live */
 	struct lnet_timer timer;	/* the earliest of deadline, attempt deadline, suspicion */
+	struct list_head landings;	/* rx: REPLYs landing for this GET */
+	struct lnet_att first;
+	/* set when it starts */
 	struct lnet_peer *peer;		/* counted */
 	struct lnet_shard *sh;		/* where it lives */
+	u64 deadline_ns, start_ns;
+	u64 suspect_ns;			/* next look at the silence of the attempts */
+	/* from here on cleared for each: pool.c */
 	struct lnet_md *md;		/* PUT payload, GET sink, REPLY source; NULL with @copy */
 	struct lnet_copy *copy;
 	/* internal GET: where the REPLY lands; @len bytes at least */
@@ -475,7 +481,7 @@ struct lnet_op {
 	/* a router's, to go by if it leads there: counted */
 	struct lnet_peer_ni *via;
 	u64 match_bits, hdr_data;
-	u64 deadline_ns, timeout_ns, start_ns, first_wire_ns;
+	u64 timeout_ns, first_wire_ns;
 	u64 seq;			/* name, with tx grant in @wire */
 	u64 tried;			/* bitmap of path ix */
 	u32 portal, offset, md_off, len, mlength, target_pid;
@@ -487,10 +493,7 @@ struct lnet_op {
 	u8 wire_bits;			/* api.c: what drivers may look at without lock */
 	void *op_ptr;
 	struct lnet_entry *entry;	/* answers of marked requests: counted */
-	struct list_head landings;	/* rx: REPLYs landing for this GET */
-	u64 suspect_ns;			/* next look at the silence of the attempts */
 	struct lnet_att *hedge;		/* second attempt; NULL mostly */
-	struct lnet_att first;
 };
 
 /* ---- receiver's windows: once.c, window.c ---------------------------------------------------- */

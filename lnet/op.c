@@ -619,7 +619,7 @@ void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path 
 		lnet_path_alive(p->sh, via, p->now_ns, rtt);
 		if (!(op->flags & LNET_OPF_RECOVERY))
 			lnet_health_ok(p->sh, via, true);
-		lnet_stat_answer(via, op, p->now_ns);
+		lnet_stat_answer(p, via, op);
 	}
 	if (att && att == op->hedge)
 		lnet_count(p->sh, hedge_wins);

@@ -35,6 +35,7 @@ void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op);
 struct lnet_evt *lnet_evt_take(struct lnet_shard *sh);	/* [sh] NULL: empty */
 /* any lock or none: kept when @p next leaves a shard */
 void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e);
+void lnet_evts_keep(struct lnet_pass *p, struct lnet_shard *sh);	/* [sh] all of those */
 /* any context: what @p has delivered waits for the next refill of @sh */
 void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh);
 void lnet_evts_free(struct lnet_shard *sh);	/* nobody uses @sh any more */
@@ -259,11 +260,11 @@ bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer);
 void lnet_hedge_earn(struct lnet_shard *sh, struct lnet_peer *peer);	/* [sh] one success */
 
 /* ---- stats.c --------------------------------------------------------------------------------- */
-void lnet_times_add(struct lnet_times *t, u64 ns);
+void lnet_times_add(struct lnet_times *t, u64 ns, u32 nr);	/* @nr times */
 /* @sum becomes both */
 void lnet_times_sum(struct lnet_times *sum, const struct lnet_times *a, const struct lnet_times *b);
 /* a bucket that is full halves all: what is long ago counts less */
-void lnet_hist_add(struct lnet_hist *h, u64 ns);
+void lnet_hist_add(struct lnet_hist *h, u64 ns, u32 nr);
 /* upper edge of the bucket, ns, at most @max_ns */
 u64 lnet_hist_quantile(const struct lnet_hist *h, u64 max_ns, unsigned int permille);
 u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c);
@@ -480,14 +481,16 @@ bool lnet_att_undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 /* account.c; no lock held: allocates the blocks that paths want */
 void lnet_stats_reserve(struct lnet_shard *sh);
 void lnet_stats_pool_fini(struct lnet_shard *sh);
-/* stats.c [sh] hand-over took @ns */
-void lnet_stat_posted(struct lnet_path *path, const struct lnet_op *op, u64 ns);
-/* counters of a message that left */
-void lnet_stat_sent(struct lnet_shard *sh, struct lnet_path *path, const struct lnet_op *op);
+/* [sh] hand-over took @ns */
+void lnet_stat_posted(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op,
+		      u64 ns);
+/* [sh] counters of a message that left */
+void lnet_stat_sent(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
+void lnet_books_close(struct lnet_pass *p);	/* [sh] before it is left */
 /* [sh] an operation is begun; is over */
 void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op);
 void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op);
-void lnet_stat_answer(struct lnet_path *path, const struct lnet_op *op, u64 now_ns);
+void lnet_stat_answer(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
 void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
 		    u32 len);
 void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,

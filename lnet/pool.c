@@ -31,6 +31,16 @@ struct lnet_op *lnet_op_new(void)
 	return op;
 }
 
+/* The same of one that is over: its lists, timer and attempt are as they were at its begin. */
+static void op_clean_again(struct lnet_op *op)
+{
+	const size_t kept = offsetof(struct lnet_op, md);
+
+	WARN_ON_ONCE(op->first.state != ATT_FREE || !list_empty(&op->timer.link) ||
+		     !list_empty(&op->all) || !list_empty(&op->landings));
+	memset((u8 *)op + kept, 0, sizeof(*op) - kept);
+}
+
 void lnet_evt_keep(struct lnet_shard *sh, struct lnet_evt *e)
 {
 	if (!e)
@@ -52,7 +62,7 @@ void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op)
 		kfree(op);
 		return;
 	}
-	op_clean(op);
+	op_clean_again(op);
 	list_add(&op->link, &sh->ops.free);
 	lnet_pool_count(&sh->ops, 1);
 }
@@ -72,7 +82,26 @@ struct lnet_evt *lnet_evt_take(struct lnet_shard *sh)
 void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e)
 {
 	list_add(&e->link, &p->evts);
+	p->nr_evts++;
 }
+
+void lnet_evts_keep(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	struct lnet_evt *e, *next;
+
+	if (likely(sh->evts.nr + p->nr_evts <= POOL_MAX)) {
+		list_splice_init(&p->evts, &sh->evts.free);
+		lnet_pool_count(&sh->evts, (int)p->nr_evts);
+	} else {
+		list_for_each_entry_safe(e, next, &p->evts, link)
+			lnet_evt_keep(sh, e);
+		INIT_LIST_HEAD(&p->evts);
+	}
+	p->nr_evts = 0;
+}
+
+/* So many are worth the lock, if nobody else has it. */
+#define EVTS_WORTH_A_LOCK 8
 
 void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh)
 {
@@ -80,12 +109,18 @@ void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh)
 
 	if (list_empty(&p->evts))
 		return;
+	if (p->nr_evts >= EVTS_WORTH_A_LOCK && spin_trylock(&sh->lock)) {
+		lnet_evts_keep(p, sh);
+		spin_unlock(&sh->lock);
+		return;
+	}
 	last = list_first_entry(&p->evts, struct lnet_evt, link);
 	list_for_each_entry_safe(e, next, &p->evts, link) {
 		e->next = first;
 		first = e;
 	}
 	INIT_LIST_HEAD(&p->evts);
+	p->nr_evts = 0;
 	do {
 		old = READ_ONCE(sh->evts_back);
 		last->next = old;

@@ -98,14 +98,11 @@ void lnet_leave(struct lnet_pass *p)
 	if (!list_empty(&p->posts))
 		lnet_md_posts(p);
 	kick = leave_ready(p);
+	lnet_books_close(p);
 	p->sh = NULL;
 	sh->now_ns = p->now_ns;
-	while (!list_empty(&p->evts)) {
-		struct lnet_evt *e = list_first_entry(&p->evts, struct lnet_evt, link);
-
-		list_del(&e->link);
-		lnet_evt_keep(sh, e);
-	}
+	if (!list_empty(&p->evts))
+		lnet_evts_keep(p, sh);
 	if (unlikely(sh->wheel.soonest_ns < sh->next_ns))
 		publish_next(sh);
 	__acquire(&sh->lock);
@@ -130,6 +127,9 @@ void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind k
 	p->now_ns = ln->env->ops->now_ns(ln->env);
 	p->backs = NULL;
 	p->acks = 0;
+	p->nr_evts = 0;
+	p->books.nr = p->books.nr_times = 0;
+	p->books.bytes = 0;
 	INIT_LIST_HEAD(&p->send);
 	INIT_LIST_HEAD(&p->land);
 	INIT_LIST_HEAD(&p->stop);
@@ -229,15 +229,17 @@ static void send_one(struct lnet_pass *p, struct lnet_att *att)
 /* Takes those that follow each other to @ni off p->send. */
 static void run_of(struct lnet_pass *p, const struct lnet_ni *ni, struct list_head *run)
 {
-	struct lnet_att *att, *next;
+	struct list_head *last = &p->send;
+	struct lnet_att *att;
 
-	list_for_each_entry_safe(att, next, &p->send, link) {
+	list_for_each_entry(att, &p->send, link) {
 		if (att->ni != ni)
-			return;
+			break;
 		WRITE_ONCE(att->flags, 0);
 		att->outcome = LNET_LOCAL_ERROR;
-		list_move_tail(&att->link, run);
+		last = &att->link;
 	}
+	list_cut_position(run, &p->send, last);
 }
 
 static void send_all(struct lnet_pass *p)

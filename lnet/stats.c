@@ -58,14 +58,14 @@ static u64 bucket_end(unsigned int bucket)
 	return (5ULL + (bucket - 1) % 4) << (log - 2);
 }
 
-void lnet_times_add(struct lnet_times *t, u64 ns)
+void lnet_times_add(struct lnet_times *t, u64 ns, u32 nr)
 {
 	if (t->count == 0 || ns < t->min_ns)
 		t->min_ns = ns;
 	if (ns > t->max_ns)
 		t->max_ns = ns;
-	t->count++;
-	t->sum_ns += ns;
+	t->count += nr;
+	t->sum_ns += nr * ns;
 }
 
 void lnet_times_sum(struct lnet_times *sum, const struct lnet_times *a, const struct lnet_times *b)
@@ -89,13 +89,15 @@ static noinline void halve(struct lnet_hist *h)
 		h->bucket[i] /= 2;
 }
 
-void lnet_hist_add(struct lnet_hist *h, u64 ns)
+void lnet_hist_add(struct lnet_hist *h, u64 ns, u32 nr)
 {
 	u16 *bucket = &h->bucket[bucket_of(ns)];
 
-	if (unlikely(*bucket == U16_MAX))
+	while (unlikely(*bucket + nr > U16_MAX)) {
 		halve(h);
-	(*bucket)++;
+		nr = min_t(u32, nr, U16_MAX / 2);
+	}
+	*bucket += nr;
 }
 
 u64 lnet_hist_quantile(const struct lnet_hist *h, u64 max_ns, unsigned int permille)

@@ -291,7 +291,7 @@ void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 
 static void was_posted(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
-	lnet_stat_posted(att->path, op, p->now_ns - att->posted_ns);
+	lnet_stat_posted(p, att->path, op, p->now_ns - att->posted_ns);
 	att->posted_ns = p->now_ns;
 	if (op->state == OP_TRY)
 		lnet_op_set_state(op, OP_ANSWER);
@@ -331,7 +331,7 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 {
 	struct lnet_path *path = att->path;
 
-	lnet_stat_sent(p->sh, path, op);
+	lnet_stat_sent(p, path, op);
 	/* lnet_path_ping_done() says what a recovery ping was worth */
 	if (!(op->flags & LNET_OPF_RECOVERY))
 		lnet_health_ok(p->sh, path, false);

@@ -38,6 +38,18 @@ enum lnet_pass_kind {
  * One thread's visit, on its stack: who decides performs, in order, at lnet_pass_end(). Drivers
  * treat it as opaque but for @now_ns and @more.
  */
+/* account.c, [sh]: messages that are alike, booked together when the shard is left */
+struct lnet_books {
+	struct lnet_path *path;
+	u64 bytes;
+	u32 nr;				/* messages sent over @path */
+	u32 nr_times;			/* that took @ns each */
+	u64 ns;
+	struct lnet_times *times;
+	struct lnet_hist *hist;
+	u8 type, forward;
+};
+
 struct lnet_pass {
 	struct lnet *ln;
 	struct lnet_shard *sh;		/* locked now, or NULL */
@@ -57,12 +69,14 @@ struct lnet_pass {
 	/* operations to start once no lock is held (answers), struct lnet_op.link */
 	struct list_head defer;
 	struct list_head routed;	/* rx that were forwarded, or not: struct lnet_rx.owed */
+	struct lnet_books books;
 	struct lnet_entry *backs;	/* entries whose answers ended in another shard */
 	u64 acks;			/* bitmap of shards whose windows owe ACKs */
 	struct lnet_ni *ring[4];	/* whose ops->flush is due; a fifth flushes the first */
 	/* messages since the lock was taken; at 64 it is dropped and retaken */
 	u16 nr;
 	u8 kind, more, nr_ring, busy;
+	u32 nr_evts;			/* in @evts */
 };
 
 enum lnet_verdict {

@@ -120,6 +120,21 @@ static inline void list_splice_tail(struct list_head *list, struct list_head *he
 	plat_list_splice(list, head->prev, head);
 }
 
+/* Moves what is in @head up to and including @entry to @list, which was empty. */
+static inline void list_cut_position(struct list_head *list, struct list_head *head,
+				     struct list_head *entry)
+{
+	INIT_LIST_HEAD(list);
+	if (head->next == head || entry == head)
+		return;
+	list->next = head->next;
+	list->next->prev = list;
+	list->prev = entry;
+	head->next = entry->next;
+	head->next->prev = head;
+	entry->next = list;
+}
+
 static inline void list_splice_init(struct list_head *list, struct list_head *head)
 {
 	list_splice(list, head);

@@ -14,7 +14,8 @@
  * oneway: batch=64 messages by one writev(); prints messages received per second.
  * reqack: window=64 requests under way; each read is answered by one write of as many answers of
  * 64 bytes, and those by one write of as many requests; prints requests per second.
- * stream: writes of 1 MiB from buffers=16 in turn; prints megabytes received per second.
+ * stream: writes of 1 MiB from buffers=16 in turn, which go to as many; 256 KiB at most are read at
+ * a time, waiting as rtt does; prints megabytes received per second.
  *
  * All take size=BYTES and mptcp=yes. Congestion control is reno, as the driver's.
  */
@@ -232,16 +233,35 @@ static void serve_rtt(int fd, const struct ask *ask)
 }
 
 /* Counts until the other side ends, then says how much it was. */
-static void serve_sink(int fd, const struct ask *ask, size_t chunk, int flags)
+static void serve_sink(int fd)
 {
 	uint64_t total = 0;
-	unsigned int i = 0;
 	ssize_t n;
 
 	do {
-		n = recv(fd, buffer(ask, chunk < LARGE ? 0 : i++), chunk, flags);
+		n = recv(fd, buffers, READ, 0);
 		total += n > 0 ? (uint64_t)n : 0;
 	} while (n > 0);
+	write_all(fd, &total, sizeof(total));
+}
+
+/* The same of messages each of which has its place. Who waits for whole ones sleeps too often. */
+static void serve_stream(int fd, const struct ask *ask)
+{
+	uint64_t total = 0;
+	unsigned int i = 0;
+	size_t n, at = 0;
+
+	do {
+		n = ask->size - at < READ ? ask->size - at : READ;
+		n = read_some(fd, buffer(ask, i) + at, n, (enum wait)ask->wait);
+		total += n;
+		at += n;
+		if (at == ask->size) {
+			at = 0;
+			i++;
+		}
+	} while (n);
 	write_all(fd, &total, sizeof(total));
 }
 
@@ -279,9 +299,9 @@ static void serve(int fd, int ear)
 	if (ask.what == 'r')
 		serve_rtt(fd, &ask);
 	else if (ask.what == 'o')
-		serve_sink(fd, &ask, READ, 0);
+		serve_sink(fd);
 	else if (ask.what == 's')
-		serve_sink(fd, &ask, ask.size, MSG_WAITALL);
+		serve_stream(fd, &ask);
 	else
 		serve_reqack(fd, &ask);
 	idle_close();

@@ -90,8 +90,8 @@ struct seen {
 
 static void see(struct seen *s, u64 ns)
 {
-	lnet_times_add(&s->t, ns);
-	lnet_hist_add(&s->h, ns);
+	lnet_times_add(&s->t, ns, 1);
+	lnet_hist_add(&s->h, ns, 1);
 }
 
 static u64 quantile(const struct seen *s, unsigned int permille)
@@ -162,8 +162,8 @@ static void test_sum(void)
 	lnet_times_sum(&sum, &a, &b);
 	CU_ASSERT_EQUAL(memcmp(&sum, &both, sizeof(sum)), 0);
 	for (i = 0; i < 40; i++) {
-		lnet_times_add(i % 3 ? &b : &a, 900ULL << i % 13);
-		lnet_times_add(&both, 900ULL << i % 13);
+		lnet_times_add(i % 3 ? &b : &a, 900ULL << i % 13, 1);
+		lnet_times_add(&both, 900ULL << i % 13, 1);
 		lnet_times_sum(&sum, &a, &b);
 		CU_ASSERT_EQUAL(memcmp(&sum, &both, sizeof(sum)), 0);
 		lnet_times_sum(&sum, &b, &a);
