@@ -35,6 +35,7 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u8 off;
 	u8 want_ping;			/* what is known may be out of date */
 	u8 force_push, force_merge;
+	u8 inherits;			/* [cfg] new requests to busy records come to it */
 	u8 pushing;			/* a push is under way */
 	u8 paid;			/* the next ping or push has its turn in the budget */
 	u8 fails;			/* in a row, capped */

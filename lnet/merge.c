@@ -284,10 +284,18 @@ static int learn(struct merge *m)
 	return 0;
 }
 
+static bool still_its(const struct lnet_peer *from, void *arg)
+{
+	const struct merge *m = arg;
+
+	return learns(m) && listed(m, &from->primary);
+}
+
 static int merge(struct merge *m)
 {
 	if (!m->pi.has_primary)
 		return 0;
+	lnet_peer_heirs_review(m->peer, still_its, m);
 	if (learns(m))
 		return learn(m);
 	if (turned_off(m))

@@ -542,6 +542,39 @@ static void heirs_set(struct lnet_peer *from, struct lnet_peer *to)
 	}
 	spin_unlock(&from->ln->nid_lock);
 	lnet_peer_ni_put(heir);
+	to->disc.inherits = 1;
+}
+
+/* nid_lock held. */
+static bool inherits_from(const struct lnet_peer *to, const struct lnet_peer *from)
+{
+	const struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &from->pnis, link)
+		if (pni->heir && pni->heir->peer == to)
+			return true;
+	return false;
+}
+
+void lnet_peer_heirs_review(struct lnet_peer *to,
+			    bool (*still)(const struct lnet_peer *from, void *arg), void *arg)
+{
+	struct lnet *ln = to->ln;
+	struct lnet_peer *from;
+	bool any;
+
+	if (!to->disc.inherits)
+		return;
+	to->disc.inherits = 0;
+	for (from = lnet_peer_next(ln, NULL); from; from = lnet_peer_next(ln, from)) {
+		spin_lock(&ln->nid_lock);
+		any = inherits_from(to, from);
+		spin_unlock(&ln->nid_lock);
+		if (any && still(from, arg))
+			to->disc.inherits = 1;
+		else if (any)
+			lnet_peer_heirs_end(from);
+	}
 }
 
 void lnet_peer_heirs_end(struct lnet_peer *peer)

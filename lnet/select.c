@@ -315,6 +315,16 @@ static bool at_top(const struct lnet_path *path)
 	       path->pni->health == LNET_HEALTH_MAX;
 }
 
+/* Where a path through a router loses to one that is whole and direct. */
+static enum lnet_path_rank routed_loses_at(const struct lnet_path *path)
+{
+	if (rank_link(path) < 1)
+		return LNET_RANK_link_up;
+	if (!lnet_route_usable(path))
+		return LNET_RANK_route_up;
+	return responsive(path) ? LNET_RANK_direct : LNET_RANK_responsive;
+}
+
 /*
  * Usually all candidates are whole: the choice that the ranks make, by one walk and the few that
  * can differ. NULL: one is not whole, or there is none. One that is whole beats all through
@@ -325,12 +335,13 @@ static struct lnet_path *best_of_whole(struct lnet_shard *sh, struct lnet_select
 {
 	struct whole_rank mine, top = { 0 };
 	struct lnet_path *path, *best = NULL;
-	enum lnet_path_rank at, decider = 0;
+	enum lnet_path_rank at, decider = 0, routed_at = 0;
 	unsigned int nr = 0, nr_routed = 0;
 
 	for (path = next_path(f, NULL); path; path = next_path(f, path)) {
 		if (unlikely(lnet_path_routed(path))) {
 			nr_routed++;
+			routed_at = max(routed_at, routed_loses_at(path));
 			continue;
 		}
 		if (unlikely(!at_top(path)))
@@ -346,7 +357,7 @@ static struct lnet_path *best_of_whole(struct lnet_shard *sh, struct lnet_select
 		}
 	}
 	if (unlikely(nr_routed && nr == 1))
-		decider = LNET_RANK_direct;
+		decider = routed_at;
 	nr += nr ? nr_routed : 0;
 	s->nr_cand = min_t(unsigned int, nr, U8_MAX);
 	s->decided_by = nr > 1 ? decider : LNET_NR_PATH_RANKS;

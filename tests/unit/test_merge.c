@@ -246,6 +246,45 @@ static void test_busy(void)
 	}
 }
 
+/* While a record is busy a newer info comes that does not list it any more: it is nobody's. */
+static void test_busy_left(void)
+{
+	static const struct {
+		const char *says;
+		u32 less;
+		bool still;
+	} rows[] = {
+		{ "a", 0, false }, { "ac", 0, false }, { "abc", 0, true },
+		{ "ab", LNET_FEAT_DISCOVERY, false }, { "ab", LNET_FEAT_MULTI_RAIL, false },
+	};
+	struct lnet_nid a = nid_of('a'), b = nid_of('b');
+	struct lnet_peer_ni *pa, *pb, *target;
+	struct lnet *ln;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ln = node_begin(2);
+		UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+		pa = lnet_peer_ni_get(ln, &a);
+		pb = lnet_peer_ni_get(ln, &b);
+		pb->nr_wait++;			/* somebody waits for a credit */
+		say(ln, 'a', FULL, "ab");
+		target = lnet_peer_ni_target(ln, &b);
+		UNIT_EQUAL(target == pa, true, "what is new goes to the other");
+		lnet_peer_ni_put(target);
+		say(ln, 'a', FULL & ~rows[i].less, rows[i].says);
+		node_env.now_ns += 10 * NSEC_PER_MSEC;
+		node_work(ln);
+		target = lnet_peer_ni_target(ln, &b);
+		UNIT_EQUAL(target == pa, rows[i].still, rows[i].says);
+		lnet_peer_ni_put(target);
+		pb->nr_wait--;
+		lnet_peer_ni_put(pa);
+		lnet_peer_ni_put(pb);
+		node_end(ln);
+	}
+}
+
 /*
  * The info came by a record that is taken in at once, while a third one is busy: what is left to do
  * is not forgotten with the record that it came by.
@@ -324,5 +363,6 @@ UNIT_SUITE(merge,
 	{ "behaviour.md 5.6, 5.8: the conflict table", test_table },
 	{ "behaviour.md 5.6: one info after another", test_sequence },
 	{ "what is busy is not waited for", test_busy },
+	{ "what is busy and no longer listed is left alone", test_busy_left },
 	{ "nor forgotten with the record by which the info came", test_busy_third },
 	{ "thousands of NIDs, large ones too", test_many })

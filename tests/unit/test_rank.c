@@ -504,7 +504,84 @@ static void disturb(struct world *w)
 	for (i = 0; i < w->nr_path; i++) {
 		w->path[i].suspect_ns = below(w, 8) ? 0 : w->now_ns;
 		w->path[i].down_ns = below(w, 8) ? 0 : w->now_ns;
+		w->path[i].health = below(w, 3) ? LNET_HEALTH_MAX : 850 + below(w, 150);
 	}
+}
+
+/* ---- the same through routers ---------------------------------------------------------------- */
+
+#define HOPS 2
+struct routers {
+	struct lnet_peer peer;
+	struct lnet_peer_ni hop[HOPS];
+	struct lnet_route route[HOPS];
+	struct lnet_path trunk[HOPS * WORLD_MAX], path[HOPS * WORLD_MAX * WORLD_MAX];
+	unsigned int nr_trunks, nr_paths;
+};
+
+static void path_make(struct world *w, struct lnet_path *path, struct lnet_peer_ni *pni,
+		      struct lnet_path *trunk)
+{
+	path->ni = trunk->ni;
+	path->pni = pni;
+	path->hop = trunk->pni;
+	path->trunk = trunk;
+	path->ix = w->nr_path++ % LNET_MAX_PATHS;
+	path->health = below(w, 3) ? LNET_HEALTH_MAX : 850 + below(w, 150);
+	path->suspect_ns = below(w, 6) ? 0 : w->now_ns;
+	path->down_ns = below(w, 6) ? 0 : w->now_ns;
+	path->gone = !below(w, 16);
+	path->policy = below(w, 2) ? (s64)below(w, 6) - 4 : 0;
+	INIT_LIST_HEAD(&path->asked);
+	list_add_tail(&path->link, &pni->paths);
+}
+
+/* One interface of a router, and the paths by it to all that the peer has. */
+static void hop_make(struct world *w, struct routers *r, unsigned int h)
+{
+	struct lnet_peer_ni *hop = &r->hop[h];
+	unsigned int n, p;
+
+	world_nid(&hop->nid, 1 + below(w, 2), 200 + h);
+	hop->net = lnet_nid_net(&hop->nid);
+	hop->peer = &r->peer;
+	hop->health = below(w, 3) ? LNET_HEALTH_MAX : 850 + below(w, 150);
+	hop->credits = (s32)below(w, 3);
+	hop->turn = below(w, 4);
+	hop->gw = 1 + below(w, 3);
+	INIT_LIST_HEAD(&hop->paths);
+	r->route[h].up = below(w, 3) > 0;
+	r->route[h].priority = below(w, 2);
+	r->route[h].hops = (s32)below(w, 4) - 1;
+	for (n = 0; n < w->nr_ni; n++) {
+		struct lnet_path *trunk = &r->trunk[r->nr_trunks];
+
+		if (w->ni[n]->net != hop->net)
+			continue;
+		r->nr_trunks++;
+		trunk->ni = w->ni[n];
+		trunk->pni = hop;
+		path_make(w, trunk, hop, trunk);
+		for (p = 0; p < w->nr_pni; p++) {
+			path_make(w, &r->path[r->nr_paths], &w->pni[p], trunk);
+			r->path[r->nr_paths++].route = &r->route[h];
+		}
+	}
+}
+
+/* Some of the peer's interfaces are behind routers only. */
+static struct routers *routers_make(struct world *w)
+{
+	struct routers *r = calloc(1, sizeof(*r));
+	unsigned int i;
+
+	for (i = 0; i < w->nr_pni; i++)
+		if (!below(w, 2))
+			INIT_LIST_HEAD(&w->pni[i].paths);
+	r->peer.mr = 1;
+	for (i = 0; i < HOPS; i++)
+		hop_make(w, r, i);
+	return r;
 }
 
 static void question(struct world *w, struct lnet_select *s)
@@ -533,24 +610,36 @@ static u64 sum_of(const struct world *w)
 	return sum;
 }
 
-static void test_look(void)
+static u64 sum_of_hops(const struct routers *r)
 {
-	unsigned int round, differ = 0, none = 0, deciders[LNET_NR_PATH_RANKS + 1] = { 0 };
+	return r ? r->hop[0].turn * 31 + r->hop[1].turn : 0;
+}
+
+/* 100,000 states, with routers or without; in how many there is no path. */
+static unsigned int look_at(bool routed, unsigned int *deciders)
+{
+	unsigned int round, differ = 0, none = 0;
 	struct lnet_look *look = calloc(1, sizeof(*look));
 
 	for (round = 0; round < 100000; round++) {
 		struct world *w = whole_world(round);
+		struct routers *r = NULL;
 		struct lnet_path *seen, *real;
 		struct lnet_select s, t;
 		u64 before;
 
-		disturb(w);
+		if (!routed || below(w, 3))
+			disturb(w);
+		if (routed)
+			r = routers_make(w);
 		question(w, &s);
+		if (routed && !below(w, 6))
+			s.hop = &r->hop[below(w, HOPS)];
 		t = s;
-		before = sum_of(w);
+		before = sum_of(w) + sum_of_hops(r);
 		spin_lock(&w->sh.lock);
 		seen = lnet_select_look(&w->sh, &t, look);
-		differ += sum_of(w) != before;
+		differ += sum_of(w) + sum_of_hops(r) != before;
 		real = lnet_select(&w->sh, &s);
 		spin_unlock(&w->sh.lock);
 		differ += seen != real;
@@ -560,9 +649,18 @@ static void test_look(void)
 		none += !real;
 		deciders[real ? s.decided_by : LNET_NR_PATH_RANKS]++;
 		world_destroy(w);
+		free(r);
 	}
 	free(look);
 	UNIT_EQUAL(differ, 0, "of 100,000 states");
+	return none;
+}
+
+static void test_look(void)
+{
+	unsigned int deciders[LNET_NR_PATH_RANKS + 1] = { 0 }, none;
+
+	none = look_at(false, deciders);
 	CU_ASSERT(none > 1000 && none < 50000);
 	CU_ASSERT(deciders[LNET_RANK_link_up] > 1000 && deciders[LNET_RANK_responsive] > 1000);
 	CU_ASSERT(deciders[LNET_RANK_health] > 1000 && deciders[LNET_RANK_priority] > 500);
@@ -570,7 +668,19 @@ static void test_look(void)
 	CU_ASSERT(deciders[LNET_RANK_credits] > 500 && deciders[LNET_RANK_turn] > 500);
 }
 
+static void test_look_routed(void)
+{
+	unsigned int deciders[LNET_NR_PATH_RANKS + 1] = { 0 };
+
+	look_at(true, deciders);
+	CU_ASSERT(deciders[LNET_RANK_route_up] > 1000 && deciders[LNET_RANK_responsive] > 1000);
+	CU_ASSERT(deciders[LNET_RANK_direct] > 1000 && deciders[LNET_RANK_health] > 1000);
+	CU_ASSERT(deciders[LNET_RANK_gw_priority] > 500 && deciders[LNET_RANK_hops] > 200);
+	CU_ASSERT(deciders[LNET_RANK_gw_health] > 200 && deciders[LNET_RANK_turn] > 500);
+}
+
 UNIT_SUITE(rank, { "lnt-030 cfg-020: candidate sets: winner and deciding rank", test_sets },
 	   { "lnt-030: the one-pass rule equals filtering rank by rank", test_against_filter },
 	   { "lnt-030: the walk over whole paths chooses as all ranks do", test_whole },
-	   { "lnt-030: what is explained is what is chosen, in 100,000 states", test_look })
+	   { "lnt-030: what is explained is what is chosen, in 100,000 states", test_look },
+	   { "the same where routers lead there, too", test_look_routed })
