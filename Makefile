@@ -246,6 +246,10 @@ bench: deps
 failover: deps
 	@+$(MAKE) -s all $(paced_here) && tests/bench/failover
 
+# The crowd of many thousands takes minutes and 4 GB of memory; a few hundred run with the simulator's tests.
+crowd: deps
+	@+$(MAKE) -s F=release build/lnetsim && build/lnetsim --crowd 32 --nodes $${NODES:-10000} --rate $${RATE:-50}
+
 demo sim netns requirements: %: deps
 	@test -x tests/$*/run || { echo "make $*: tests/$*/run does not exist"; exit 2; }
 	@+$(MAKE) -s all && tests/$*/run

@@ -268,8 +268,10 @@ struct lnet_ni {
 	u8 drained;			/* [cfg] out of service by hand: drain.c, READ_ONCE */
 	u8 unpinged;			/* a router's, and nobody asks for it: announced as down */
 	u64 pinged_ns;			/* a router's: of the last ping; WRITE_ONCE */
-	/* health fell to 0 and was not 1000 since; announced as down. health.c, READ_ONCE */
+	/* health fell to 0 and did not rise enough since: announced as down; health.c, READ_ONCE */
 	u8 low;
+	u8 falls;			/* in a row, soon after it rose; health.c, WRITE_ONCE */
+	u64 rose_ns;			/* when it was announced as up last; the same */
 	u32 link_speed;			/* Mbit/s, 0 unknown */
 	s32 dev_cpt;			/* partition near the device; -1 unknown */
 	u64 cpts;			/* bits of those that serve it; 0: all */

@@ -15,6 +15,10 @@
 #include "health.h"
 #include "record_hook.h"
 
+#define UP_AFTER	16U	/* successes until an interface that was at 0 is announced as up */
+#define FLAP_NS		(60 * (u64)NSEC_PER_SEC)
+#define FALLS_MAX	6	/* UP_AFTER twice as often, up to 1000 */
+
 /* ---- values ---------------------------------------------------------------------------------- */
 
 bool lnet_ni_up(const struct lnet_ni *ni)
@@ -32,13 +36,39 @@ void lnet_ni_announced(struct lnet_ni *ni)
 	ln->env->ops->kick(ln->env, 0);
 }
 
-/* What the node announces of @ni changes at 0 and at 1000; a worker makes the new ping info. */
+/*
+ * Announced as up again is an interface after so many successes in a row: more would leave peers
+ * without it for as long as the budget of pings lasts. Each time it falls soon after it rose it
+ * needs twice as many, so that one that loses messages stays down.
+ */
+static int up_at(const struct lnet_ni *ni)
+{
+	u64 step = max_t(u64, READ_ONCE(ni->ln->tun.health_step), 1);
+
+	return min_t(u64, (UP_AFTER * step) << READ_ONCE(ni->falls), LNET_HEALTH_MAX);
+}
+
+static void fell(struct lnet_ni *ni, u64 now_ns)
+{
+	u64 rose_ns = READ_ONCE(ni->rose_ns);
+	bool soon = rose_ns && now_ns - min(now_ns, rose_ns) < FLAP_NS;
+
+	WRITE_ONCE(ni->falls, soon ? min(READ_ONCE(ni->falls) + 1, FALLS_MAX) : 0);
+}
+
+/* A worker makes the new ping info. */
 static void ni_announce(struct lnet_ni *ni, int health)
 {
-	u8 low = health == 0 ? 1 : health == LNET_HEALTH_MAX ? 0 : READ_ONCE(ni->low);
+	u8 low = health == 0 ? 1 : health >= up_at(ni) ? 0 : READ_ONCE(ni->low);
+	u64 now_ns;
 
-	if (low == READ_ONCE(ni->low))
+	if (likely(low == READ_ONCE(ni->low)))
 		return;
+	now_ns = ni->ln->env->ops->now_ns(ni->ln->env);
+	if (low)
+		fell(ni, now_ns);
+	else
+		WRITE_ONCE(ni->rose_ns, now_ns);
 	WRITE_ONCE(ni->low, low);
 	lnet_ni_announced(ni);
 }

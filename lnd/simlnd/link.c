@@ -25,6 +25,8 @@ static bool on_rail(const struct sim_fault *f, u32 rail)
 /* A fault of a node, or between two. Direction matters to the one-way kinds only. */
 static bool concerns(const struct sim_fault *f, u32 from, u32 to)
 {
+	if (f->below)
+		return (from < f->below) != (to < f->below);
 	if (f->node < 0)
 		return true;
 	if (f->kind == SIM_CUT_OUT || f->kind == SIM_MUTE)

@@ -22,14 +22,14 @@
 #define CUT_OFF		5U	/* nodes */
 #define HEALED_MS	15000U	/* a request that was cut off has its slice, then pauses */
 #define CONTROL_MAX	6U	/* ping, opening, push, each answered */
-#define RATE_SLACK	64U	/* pushes of a second beyond push_rate: the burst, and rounding */
+#define RATE_SLACK	64U	/* of a kind in a second beyond its rate: burst, rounding */
 
 struct member {
 	struct lnet *ln;
 	lnet_md_t source;
 	u32 *partner;		/* nodes, crowd->partners of them */
 	u32 turn;
-	u64 pushes_before;
+	u64 pushes_before, probes_before;
 	u8 byte[2];
 };
 
@@ -64,7 +64,7 @@ static void ready(struct crowd *cr, u32 ix)
 	int err;
 
 	m->ln = cr->w.node[ix].ln;
-	m->pushes_before = 0;
+	m->pushes_before = m->probes_before = 0;
 	err = lnet_md_bind(m->ln, &cfg, LNET_RETAIN, &m->source);
 	cfg.start = m->byte + 1;
 	cfg.options = LNET_MD_OP_PUT | LNET_MD_MANAGE_REMOTE;
@@ -172,37 +172,46 @@ static u64 sum_of(const struct crowd *cr, enum lnet_counter counter)
 	return sum;
 }
 
-static void look_at_rates(struct crowd *cr)
+static void budget_kept(struct crowd *cr, u32 node, const char *what, u64 nr, u64 rate)
 {
+	if (nr > rate + RATE_SLACK)
+		sim_fail(&cr->w, "node %u sent %llu %s in a second, and may send %llu", node,
+			 (unsigned long long)nr, what, (unsigned long long)rate);
+}
+
+/* What each node sent by itself in the last second. */
+static void watch(struct sim_world *w, void *arg, u64 num)
+{
+	struct crowd *cr = arg;
 	struct sim_crowd *c = cr->c;
 	u32 n;
 
 	for (n = 0; n < c->nodes; n++) {
 		struct member *m = &cr->m[n];
-		u64 now = lnet_stat_sum(m->ln, LNET_C_pushes_sent);
+		u64 pushes = lnet_stat_sum(m->ln, LNET_C_pushes_sent);
+		u64 probes = lnet_stat_sum(m->ln, LNET_C_recovery_pings);
 
-		c->pushes_sec_max = max(c->pushes_sec_max, now - m->pushes_before);
-		m->pushes_before = now;
-		if (c->pushes_sec_max > m->ln->tun.push_rate + RATE_SLACK)
-			sim_fail(&cr->w, "node %u sent %llu pushes in a second", n,
-				 (unsigned long long)c->pushes_sec_max);
+		budget_kept(cr, n, "pushes", pushes - m->pushes_before, c->push_rate);
+		budget_kept(cr, n, "probes", probes - m->probes_before, c->recovery_rate);
+		c->pushes_sec_max = max(c->pushes_sec_max, pushes - m->pushes_before);
+		c->probes_sec_max = max(c->probes_sec_max, probes - m->probes_before);
+		m->pushes_before = pushes;
+		m->probes_before = probes;
 	}
+	if (cr->talking)
+		sim_at(w, w->now_ns + 1000 * SIM_MS, watch, cr, num);
 }
 
 /* Until all know all, at most @limit_ms of virtual time: how long it took, in ms. */
 static u64 converge(struct crowd *cr, bool half_lost, u64 limit_ms, const char *what)
 {
-	u64 start_ns = cr->w.now_ns, ms = 0, looked_ms = 0;
+	u64 start_ns = cr->w.now_ns, ms = 0;
 	bool known = false;
 
 	while (!cr->w.failed && !known && ms < limit_ms) {
 		sim_run(&cr->w, cr->w.now_ns + LOOK_MS * SIM_MS);
 		ms = (cr->w.now_ns - start_ns) / SIM_MS;
 		known = all_known(cr, half_lost);
-		if (ms - looked_ms >= 1000) {
-			look_at_rates(cr);
-			looked_ms = ms;
-		}
 	}
 	if (!known)
 		sim_fail(&cr->w, "%s: after %llu ms %llu of %llu do not know the other", what,
@@ -259,25 +268,46 @@ static void change(struct crowd *cr)
 	cr->c->probes = sum_of(cr, LNET_C_recovery_pings) - probes;
 }
 
-/* Some are cut off from all others; rails go meanwhile, at both ends of most pairs. */
+/* The first @nr faults act from now on; rails go meanwhile, at both ends of most pairs. */
+static u64 apart(struct crowd *cr, u32 nr, const char *what)
+{
+	u64 from_ns = cr->w.now_ns - SIM_START_NS, ms;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		cr->w.fault[i].kind = SIM_CUT;
+		cr->w.fault[i].rail = cr->w.fault[i].peer = -1;
+		cr->w.fault[i].from_ns = from_ns;
+		cr->w.fault[i].to_ns = from_ns + CUT_MS * SIM_MS;
+	}
+	cr->w.nr_faults = nr;
+	sim_run(&cr->w, cr->w.now_ns + CUT_MS / 3 * SIM_MS);
+	lost_rails(cr, true);
+	sim_run(&cr->w, cr->w.now_ns + (CUT_MS - CUT_MS / 3) * SIM_MS);
+	ms = converge(cr, true, HEALED_MS, what);
+	cr->w.nr_faults = 0;
+	lost_rails(cr, false);
+	converge(cr, false, CHANGED_MS, "whole again");
+	return ms;
+}
+
+/* Some are cut off from all others. */
 static void part(struct crowd *cr)
 {
-	u64 from_ns = cr->w.now_ns - SIM_START_NS;
 	u32 i;
 
 	for (i = 0; i < CUT_OFF; i++)
 		cr->w.fault[i] = (struct sim_fault){
-			.kind = SIM_CUT, .rail = -1, .peer = -1,
 			.node = (s32)(i * (cr->c->nodes / CUT_OFF)),
-			.from_ns = from_ns, .to_ns = from_ns + CUT_MS * SIM_MS,
 		};
-	cr->w.nr_faults = CUT_OFF;
-	sim_run(&cr->w, cr->w.now_ns + CUT_MS / 3 * SIM_MS);
-	lost_rails(cr, true);
-	sim_run(&cr->w, cr->w.now_ns + CUT_MS * SIM_MS);
-	cr->c->healed_ms = converge(cr, true, HEALED_MS, "parted and joined");
-	lost_rails(cr, false);
-	converge(cr, false, HEALED_MS, "whole again");
+	cr->c->healed_ms = apart(cr, CUT_OFF, "some were cut off and are joined");
+}
+
+/* Everybody, from half of the others. */
+static void split(struct crowd *cr)
+{
+	cr->w.fault[0] = (struct sim_fault){ .node = -1, .below = cr->c->nodes / 2 };
+	cr->c->split_ms = apart(cr, 1, "two halves were apart and are joined");
 }
 
 static void restart(struct crowd *cr)
@@ -316,17 +346,33 @@ static void choose_partners(struct crowd *cr, u32 n)
 	}
 }
 
+static void on_up(struct sim_world *w, struct lnet *ln)
+{
+	struct crowd *cr = container_of(w, struct crowd, w);
+
+	ln->tun.recovery_rate = cr->c->recovery_rate;
+	ln->tun.push_rate = cr->c->push_rate;
+}
+
+static u32 default_of(const char *tunable)
+{
+	return lnet_tunable_find(tunable)->def;
+}
+
 static void begin(struct crowd *cr, u64 seed)
 {
 	struct sim_crowd *c = cr->c;
 	u32 n;
 
+	c->recovery_rate = c->recovery_rate ? c->recovery_rate : default_of("recovery_rate");
+	c->push_rate = c->push_rate ? c->push_rate : default_of("push_rate");
 	cr->m = calloc(c->nodes, sizeof(*cr->m));
 	if (!cr->m || sim_world_init(&cr->w, seed, c->nodes))
 		abort();
 	cr->rng.state = lnet_hash64(seed ^ 0x63726f77ULL);
 	cr->w.nr_rails = RAILS;
 	cr->talking = true;
+	cr->w.on_up = on_up;
 	c->pairs = (u64)c->nodes * c->partners;
 	for (n = 0; n < c->nodes && !cr->w.failed; n++) {
 		if (sim_node_up(&cr->w, n))
@@ -335,6 +381,7 @@ static void begin(struct crowd *cr, u64 seed)
 			ready(cr, n);
 		choose_partners(cr, n);
 	}
+	sim_at(&cr->w, cr->w.now_ns + 1000 * SIM_MS, watch, cr, 0);
 }
 
 static void end(struct crowd *cr, struct sim_result *result)
@@ -355,7 +402,7 @@ static void end(struct crowd *cr, struct sim_result *result)
 
 void sim_crowd_run(struct sim_crowd *c, u64 seed, struct sim_result *result)
 {
-	static void (*const phases[])(struct crowd *cr) = { meet, change, part, restart };
+	static void (*const phases[])(struct crowd *cr) = { meet, change, part, split, restart };
 	struct crowd *cr = calloc(1, sizeof(*cr));
 	unsigned int i;
 

@@ -99,6 +99,7 @@ struct sim_fault {
 	/* LOSS, DUP, REORDER, REFUSE, BREAK, SHORT, UNLINK: chance per message */
 	u32 permille;
 	s32 rail, node, peer;		/* -1: all; @peer: only between the two */
+	u32 below;			/* between nodes below it and the others; 0: not */
 	u8 kind;
 };
 

@@ -518,6 +518,27 @@ static void test_bad_push(void)
 	}
 }
 
+/* News while our own push is under way wait for its end. */
+static void test_news_while_pushing(void)
+{
+	begin();
+	send(0, 1);
+	rails_on(0, -1, RAILS_ANY, FATE_DELAY, LNET_OK, -1);
+	ni_del(0, 1);
+	rails_run(NSEC_PER_SEC);
+	UNIT_EQUAL(disc(0, 1)->state, DISC_PUSH, "pushing");
+	push_wire(1, 0, FULL | LNET_FEAT_OPEN, 60, 2, LNET_NI_DOWN);
+	while (!list_empty(&rails.wire))
+		rails_deliver();
+	UNIT_EQUAL(disc(0, 1)->seq, 60, "taken");
+	rails_clear();
+	rails_release();
+	rails_run(2 * NSEC_PER_SEC);
+	UNIT_EQUAL(disc(0, 1)->state, DISC_DONE, "and merged");
+	knows(0, 1, 2);
+	rails_end();
+}
+
 /* The ping failed, but what the peer says by itself is heard: the same as before, or news. */
 static void test_heard_after_failure(void)
 {
@@ -667,6 +688,7 @@ UNIT_SUITE(discover,
 	{ "behaviour.md 5.6: DOWN and UP", test_status },
 	{ "a change while the peer is asked whether it lives", test_change_in_doubt },
 	{ "wire.md 7.4: a push that is nonsense makes a ping", test_bad_push },
+	{ "news while pushing", test_news_while_pushing },
 	{ "heard after a failure", test_heard_after_failure },
 	{ "behaviour.md 3.2: first requests wait if they are to", test_wait },
 	{ "but not for ever", test_wait_in_vain },

@@ -115,6 +115,31 @@ static void test_vectors(void)
 	teardown();
 }
 
+/* An interface that fell to 0 is up again after 16 successes; if it falls soon, after 32, ... */
+static void test_flaps(void)
+{
+	static const unsigned int wants[] = { 16, 32, 64, 128, 256, 512, 1000, 1000 };
+	unsigned int i, nr;
+
+	setup(1);
+	for (i = 0; i < ARRAY_SIZE(wants); i++) {
+		atomic_set(&w->ni[0]->health, 1);
+		fail_at(0, LNET_LOCAL_ERROR);
+		CU_ASSERT_FALSE(lnet_ni_up(w->ni[0]));
+		for (nr = 0; !lnet_ni_up(w->ni[0]) && nr < 2000; nr++)
+			ok_at(0, false);
+		UNIT_EQUAL(nr, wants[i], "successes");
+		w->now_ns += SEC;
+	}
+	w->now_ns += 60 * SEC;
+	atomic_set(&w->ni[0]->health, 1);
+	fail_at(0, LNET_LOCAL_ERROR);
+	for (nr = 0; !lnet_ni_up(w->ni[0]) && nr < 2000; nr++)
+		ok_at(0, false);
+	UNIT_EQUAL(nr, 16, "it was well for a minute");
+	teardown();
+}
+
 static void test_exempt(void)
 {
 	setup(1);
@@ -192,6 +217,7 @@ UNIT_SUITE(health,
 	   { "lnt-020 lnt-055: each outcome costs those whom it blames", test_blame },
 	   { "stt-005 stt-010 stt-015: failures are counted where they belong", test_counters },
 	   { "lnt-020 lnt-025: down by the sensitivity, up by the step, capped", test_vectors },
+	   { "when an interface that was at 0 is announced as up", test_flaps },
 	   { "lnt-020: who is never blamed", test_exempt },
 	   { "lnt-005 lnt-010 lnt-015: never outside 0..1000", test_bounds },
 	   { "lnt-015: health set by hand starts recovery", test_by_hand })

@@ -17,6 +17,7 @@
 struct options {
 	u64 first, last;
 	u32 nodes, jobs, partners;
+	u32 rate;		/* crowd: pushes, probes of a node in a second */
 	u32 verbose;
 	bool twice, hashes, sock;
 	const char *scenario, *record, *replay;
@@ -105,6 +106,33 @@ static void run_job(const struct options *o, u32 job, struct shared *sh)
 
 /* ---- a crowd --------------------------------------------------------------------------------- */
 
+static void crowd_report(const struct sim_crowd *c, u64 seed, const struct sim_result *r)
+{
+	printf("seed %llu: %u nodes, %llu pairs, %.2f control messages a pair; found in %llu ms, "
+	       "changes in %llu ms with %llu pushes and %llu probes, joined in %llu ms, halves in "
+	       "%llu ms, restarted in %llu ms; at most %llu pushes (of %u) and %llu probes (of %u) "
+	       "of a node in a second; requests %llu, failed %llu; hash %016llx\n",
+	       U(seed), c->nodes, U(c->pairs), (double)c->control / (double)max(c->pairs, (u64)1),
+	       U(c->found_ms), U(c->changed_ms), U(c->pushes), U(c->probes), U(c->healed_ms),
+	       U(c->split_ms), U(c->restarted_ms), U(c->pushes_sec_max), c->push_rate,
+	       U(c->probes_sec_max), c->recovery_rate, U(c->sent), U(c->failed), U(r->hash));
+	if (r->failed)
+		printf("seed %llu FAILED: %s\n", U(seed), r->why);
+	fflush(stdout);
+}
+
+static struct sim_result crowd_once(const struct options *o, u64 seed, bool say)
+{
+	struct sim_crowd c = { .nodes = o->nodes ? o->nodes : 1000, .partners = o->partners,
+			       .recovery_rate = o->rate, .push_rate = o->rate };
+	struct sim_result r;
+
+	sim_crowd_run(&c, seed, &r);
+	if (say || r.failed)
+		crowd_report(&c, seed, &r);
+	return r;
+}
+
 /* Again and again the same question: do they find each other? */
 static int run_crowd(const struct options *o)
 {
@@ -113,22 +141,13 @@ static int run_crowd(const struct options *o)
 	u64 seed;
 
 	for (seed = o->first; seed <= o->last; seed++) {
-		struct sim_crowd c = { .nodes = o->nodes ? o->nodes : 1000,
-				       .partners = o->partners };
-		struct sim_result r;
+		struct sim_result r = crowd_once(o, seed, true);
 
-		sim_crowd_run(&c, seed, &r);
+		if (o->twice && !r.failed && crowd_once(o, seed, false).hash != r.hash) {
+			printf("seed %llu FAILED: two runs differ\n", U(seed));
+			r.failed = true;
+		}
 		nr_failed += r.failed;
-		printf("seed %llu: %u nodes, %llu pairs, %.2f control messages a pair, found in "
-		       "%llu ms, changes in %llu ms with %llu pushes and %llu probes (of a node "
-		       "%llu pushes a second), joined in %llu ms, restarted in %llu ms; requests "
-		       "%llu, failed %llu\n", U(seed), c.nodes, U(c.pairs),
-		       c.pairs ? (double)c.control / (double)c.pairs : 0.0, U(c.found_ms),
-		       U(c.changed_ms), U(c.pushes), U(c.probes), U(c.pushes_sec_max),
-		       U(c.healed_ms), U(c.restarted_ms), U(c.sent), U(c.failed));
-		if (r.failed)
-			printf("seed %llu FAILED: %s\n", U(seed), r.why);
-		fflush(stdout);
 	}
 	getrusage(RUSAGE_SELF, &ru);
 	printf("memory at most %ld MiB, cpu %ld s\n", ru.ru_maxrss / 1024, ru.ru_utime.tv_sec);
@@ -234,14 +253,17 @@ static const char usage[] =
 	"FILE] [--twice] [--hashes] [--jobs N] [--verbose]\n"
 	"       lnetsim --record FILE [--record-node N] [--record-size BYTES] ...\n"
 	"       lnetsim --replay FILE\n"
-	"       lnetsim --crowd PARTNERS [--nodes N] [--seed N | --seeds A..B]\n";
+	"       lnetsim --crowd PARTNERS [--nodes N] [--rate N] [--seed N | --seeds A..B] "
+	"[--twice]\n";
 
-static void record_option(struct options *o, int c)
+static void long_option(struct options *o, int c)
 {
 	if (c == 'r')
 		o->record = optarg;
 	else if (c == 'N')
 		o->record_node = strtoul(optarg, NULL, 0);
+	else if (c == 'p')
+		o->rate = strtoul(optarg, NULL, 0);
 	else if (c == 'B')
 		o->record_bytes = strtoull(optarg, NULL, 0);
 	else
@@ -254,6 +276,7 @@ static const struct option longs[] = {
 	{ "twice", 0, NULL, '2' }, { "hashes", 0, NULL, 'H' },
 	{ "jobs", 1, NULL, 'j' },  { "verbose", 0, NULL, 'v' },
 	{ "lnd", 1, NULL, 'l' },       { "crowd", 1, NULL, 'c' },
+	{ "rate", 1, NULL, 'p' },
 	{ "record", 1, NULL, 'r' },    { "record-node", 1, NULL, 'N' },
 	{ "record-size", 1, NULL, 'B' }, { "replay", 1, NULL, 'R' },
 	{ "help", 0, NULL, 'h' },  { NULL, 0, NULL, 0 },
@@ -305,7 +328,8 @@ int main(int argc, char **argv)
 		case 'N':
 		case 'B':
 		case 'R':
-			record_option(&o, c);
+		case 'p':
+			long_option(&o, c);
 			break;
 		case 'v':
 			o.verbose++;
