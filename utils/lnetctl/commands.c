@@ -212,6 +212,8 @@ const struct command lnetctl_commands[] = {
 	{ "node", "node {show}", .sub = node_commands },
 	{ "explain", "explain NID: which path a request to a peer would take now, and why",
 	  run_explain, .at_least = 1 },
+	{ "drill", "drill --peer NID: cut a rail for a while, and tell what requests noticed",
+	  run_drill, drill_opts },
 	{ "drain", "drain NID...: take interfaces of this node out of service, losing nothing",
 	  run_drain, .at_least = 1 },
 	{ "undrain", "undrain NID...: put them back into service", run_undrain, .at_least = 1 },

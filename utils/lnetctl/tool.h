@@ -101,6 +101,8 @@ int run_rules_show(struct tool *t);
 int run_rules_export(struct tool *t);
 /* An option as a parameter of a rule, if it is given; false: no memory. */
 bool rule_option(struct lnetctl_node *rule, const struct tool *t, const char *name);
+int run_drill(struct tool *t);
+extern const struct opt drill_opts[];
 int run_service_id(struct tool *t);
 int run_setup_mrrouting(struct tool *t);
 int run_setup_sysctl(struct tool *t);

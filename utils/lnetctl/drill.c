@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * drill: cuts a rail by a fault rule while requests are made, and tells how long it took until that
+ * was noticed, until the request that was held up longest went another way, and until the rail had
+ * its share again.
+ *
+ * The rule has an end of its own: whatever becomes of this program, the rail comes back.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "tool.h"
+
+#define BEFORE_MS 1000		/* requests before the cut: what is usual */
+#define BACK_MAX_MS 30000	/* then it is not waited for any longer */
+#define WINDOW 20		/* requests over which shares are looked at */
+#define TIMEOUT_MS 5000		/* of a request */
+#define SAMPLES 1000
+
+struct drill {
+	struct tool *t;
+	const char *peer;
+	char rail[96], rule[32];
+	int64_t rate, cut_ms, cuts;
+	/* of the present cut; times in ms since it began, -1: not */
+	double detected, failover, stall, back;
+	/* of all */
+	double usual;			/* half of the requests before were faster */
+	unsigned long requests, lost;
+	int64_t share;			/* permille of what was sent went over the rail */
+};
+
+static double now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+}
+
+static int64_t number(const struct lnetctl_node *map, const char *key)
+{
+	const struct lnetctl_node *n = map ? lnetctl_find(map, key) : NULL;
+	int64_t num;
+
+	return n && !lnetctl_num(n, &num) ? num : 0;
+}
+
+static int64_t statistic(struct drill *d, const char *name)
+{
+	struct lnetctl_node *doc;
+	int64_t num;
+
+	if (lnetctl_stats_show(d->t->c, &doc))
+		return 0;
+	num = number(lnetctl_find(doc, "statistics"), name);
+	lnetctl_doc_free(doc);
+	return num;
+}
+
+/* Messages sent over the rail, and over all interfaces. */
+static void sent(struct drill *d, int64_t *rail, int64_t *all)
+{
+	const struct lnetctl_node *net, *ni, *nis;
+	struct lnetctl_node *doc;
+
+	*rail = *all = 0;
+	if (lnetctl_net_show(d->t->c, NULL, 1, false, &doc))
+		return;
+	net = lnetctl_find(doc, "net");
+	for (net = net ? net->first : NULL; net; net = net->next) {
+		nis = lnetctl_find(net, "local NI(s)");
+		for (ni = nis ? nis->first : NULL; ni; ni = ni->next) {
+			const char *nid = lnetctl_text(ni, "nid");
+			int64_t nr = number(lnetctl_find(ni, "statistics"), "send_count");
+
+			if (!nid || !strcmp(nid, "0@lo"))
+				continue;
+			*all += nr;
+			if (!strcmp(nid, d->rail))
+				*rail += nr;
+		}
+	}
+	lnetctl_doc_free(doc);
+}
+
+/* One request, at its time. How long it took, -1 if it is lost. */
+static double request(struct drill *d)
+{
+	double start = now_ms(), took, pause = 1e3 / (double)d->rate;
+	struct lnetctl_node *doc = NULL;
+	int rc = lnetctl_ping(d->t->c, d->peer, NULL, TIMEOUT_MS, &doc);
+	bool failed = rc || lnetctl_find(doc, "manage");
+
+	lnetctl_doc_free(doc);
+	took = now_ms() - start;
+	d->requests++;
+	d->lost += failed;
+	if (took < pause)
+		usleep((useconds_t)((pause - took) * 1e3));
+	return failed ? -1 : took;
+}
+
+/* Share of the rail in the next WINDOW requests, permille. */
+static int64_t share(struct drill *d)
+{
+	int64_t rail[2], all[2];
+	unsigned int i;
+
+	sent(d, &rail[0], &all[0]);
+	for (i = 0; i < WINDOW; i++)
+		request(d);
+	sent(d, &rail[1], &all[1]);
+	return all[1] > all[0] ? 1000 * (rail[1] - rail[0]) / (all[1] - all[0]) : 0;
+}
+
+/* ---- the rule -------------------------------------------------------------------------------- */
+
+static int rule_set(struct drill *d, bool on)
+{
+	struct lnetctl_node *rule = lnetctl_add_map(NULL, NULL);
+	char to[32];
+	int rc = -ENOMEM;
+
+	snprintf(to, sizeof(to), "%" PRId64 "ms", d->cut_ms);
+	if (rule && lnetctl_add_text(rule, "kind", "cut") &&
+	    lnetctl_add_text(rule, "name", d->rule) &&
+	    (!on || (lnetctl_add_text(rule, "local_nid", d->rail) &&
+		     lnetctl_add_text(rule, "to", to))))
+		rc = on ? lnetctl_rule_add(d->t->c, rule) : lnetctl_rule_del(d->t->c, rule);
+	lnetctl_doc_free(rule);
+	return rc;
+}
+
+/* ---- the course ------------------------------------------------------------------------------ */
+
+static int is_more(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int before(struct drill *d)
+{
+	double end = now_ms() + BEFORE_MS, took[SAMPLES];
+	unsigned int nr = 0;
+
+	do {
+		took[nr] = request(d);
+		if (took[nr] < 0)
+			return tool_refuse("drill", "peer", -EHOSTUNREACH,
+					   "%s does not answer, with nothing cut", d->peer);
+	} while (++nr < SAMPLES && now_ms() < end);
+	qsort(took, nr, sizeof(took[0]), is_more);
+	d->usual = took[nr / 2];
+	d->share = share(d);
+	if (d->share)
+		return 0;
+	return tool_refuse("drill", "rail", -EINVAL, "no request to %s goes over %s", d->peer,
+			   d->rail);
+}
+
+static int cut(struct drill *d)
+{
+	int64_t suspects = statistic(d, "suspects");
+	double begin;
+	int rc = rule_set(d, true);
+
+	begin = now_ms();
+	if (rc)
+		return tool_done(d->t, rc);
+	while (now_ms() - begin < (double)d->cut_ms) {
+		double start = now_ms() - begin, took = request(d), waited;
+
+		waited = took < 0 ? TIMEOUT_MS : took;
+		if (waited > d->stall) {
+			d->stall = waited;
+			d->failover = start + waited;
+		}
+		if (d->detected < 0 && statistic(d, "suspects") > suspects)
+			d->detected = now_ms() - begin;
+	}
+	rule_set(d, false);
+	return 0;
+}
+
+/* Until it has half of what it had, at least. */
+static void back(struct drill *d)
+{
+	double begin = now_ms();
+
+	while (d->back < 0 && now_ms() - begin < BACK_MAX_MS)
+		if (share(d) * 2 >= d->share)
+			d->back = now_ms() - begin;
+}
+
+static void ms_add(struct lnetctl_node *map, const char *key, double ms)
+{
+	char text[32];
+
+	if (ms < 0)
+		lnetctl_add(map, key, LNETCTL_NULL, NULL);
+	else if (snprintf(text, sizeof(text), "%.1f", ms) > 0)
+		lnetctl_add(map, key, LNETCTL_NUM, text);
+}
+
+static int once(struct drill *d, struct lnetctl_node *list)
+{
+	struct lnetctl_node *item;
+	int rc;
+
+	d->detected = d->back = -1;
+	d->failover = d->stall = 0;
+	rc = cut(d);
+	if (rc)
+		return rc;
+	back(d);
+	item = lnetctl_add_map(list, NULL);
+	if (!item)
+		return -ENOMEM;
+	ms_add(item, "detection_ms", d->detected);
+	ms_add(item, "failover_ms", d->failover);
+	ms_add(item, "longest_request_ms", d->stall);
+	ms_add(item, "failback_ms", d->back);
+	return 0;
+}
+
+static int tell(struct drill *d, struct lnetctl_node *doc, int64_t doubled)
+{
+	struct lnetctl_node *map = lnetctl_find(doc, "drill");
+
+	lnetctl_add_num(map, "share_before_permille", d->share);
+	ms_add(map, "usual_request_ms", d->usual);
+	lnetctl_add_num(map, "requests", (int64_t)d->requests);
+	lnetctl_add_num(map, "lost", (int64_t)d->lost);
+	lnetctl_add_num(map, "duplicated", doubled);
+	return tool_show(d->t, 0, doc, LNETCTL_HAND);
+}
+
+static int course(struct drill *d)
+{
+	struct lnetctl_node *doc = lnetctl_add_map(NULL, NULL), *map, *list;
+	int64_t i, doubled = statistic(d, "dup_final");
+	int rc = before(d);
+
+	map = doc ? lnetctl_add_map(doc, "drill") : NULL;
+	list = map && lnetctl_add_text(map, "rail", d->rail) &&
+	       lnetctl_add_text(map, "peer", d->peer) ? lnetctl_add_seq(map, "cuts") : NULL;
+	if (!rc && !list)
+		rc = -ENOMEM;
+	for (i = 0; i < d->cuts && !rc; i++)
+		rc = once(d, list);
+	if (!rc)
+		return tell(d, doc, statistic(d, "dup_final") - doubled);
+	lnetctl_doc_free(doc);
+	return rc;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* The interface that the next request would leave by. */
+static bool rail_find(struct drill *d)
+{
+	const struct lnetctl_node *list;
+	struct lnetctl_node *doc;
+	const char *nid;
+
+	if (lnetctl_explain(d->t->c, d->peer, &doc))
+		return false;
+	list = lnetctl_find(doc, "explain");
+	nid = list && list->first ? lnetctl_text(list->first, "source") : NULL;
+	snprintf(d->rail, sizeof(d->rail), "%s", nid ? nid : "");
+	lnetctl_doc_free(doc);
+	return nid;
+}
+
+static int number_read(const struct tool *t, const char *name, int64_t max, int64_t *num)
+{
+	if (!tool_opt(t, name))
+		return 0;
+	*num = tool_num(t, name);
+	if (*num >= 1 && *num <= max)
+		return 0;
+	return tool_refuse("drill", name, -EINVAL, "'%s' must be a number from 1 to %" PRId64,
+			   tool_opt(t, name), max);
+}
+
+static int options_read(struct drill *d)
+{
+	const char *duration = tool_opt(d->t, "duration");
+	unsigned int ms = 0;
+	int rc = number_read(d->t, "count", 1000, &d->cuts);
+
+	rc = rc ? rc : number_read(d->t, "rate", 1000, &d->rate);
+	if (rc || !duration)
+		return rc;
+	if (lnetctl_ms_parse(duration, &ms) || ms < 100 || ms > 600000)
+		return tool_refuse("drill", "duration", -EINVAL,
+				   "'%s' must be a time from 100ms to 600s", duration);
+	d->cut_ms = ms;
+	return 0;
+}
+
+int run_drill(struct tool *t)
+{
+	struct drill d = { .t = t, .peer = tool_opt(t, "peer"), .rate = 100, .cut_ms = 2000,
+			   .cuts = 1 };
+	const char *rail = tool_opt(t, "rail");
+	struct lnetctl_node *doc = NULL;
+	int rc = options_read(&d);
+
+	if (rc)
+		return rc;
+	if (!d.peer)
+		return tool_missing("missing mandatory parameters: 'peer'");
+	snprintf(d.rule, sizeof(d.rule), "drill-%d", (int)getpid());
+	lnetctl_ping(t->c, d.peer, NULL, TIMEOUT_MS, &doc);	/* it is known then */
+	lnetctl_doc_free(doc);
+	if (rail)
+		snprintf(d.rail, sizeof(d.rail), "%s", rail);
+	else if (!rail_find(&d))
+		return tool_refuse("drill", "peer", -EHOSTUNREACH, "there is no path to %s",
+				   d.peer);
+	return course(&d);
+}
+
+const struct opt drill_opts[] = {
+	{ "rail", 'r', ARG_NEEDED, "NID of this node to cut; default: where a request would go" },
+	{ "peer", 'p', ARG_NEEDED, "NID of the peer that requests go to" },
+	{ "count", 'c', ARG_NEEDED, "how often it is cut, 1 to 1000; default 1" },
+	{ "rate", 0, ARG_NEEDED, "requests per second, 1 to 1000; default 100" },
+	{ "duration", 'd', ARG_NEEDED, "how long it is cut, 100ms to 600s; default 2s" },
+	{ .name = NULL }
+};
