@@ -40,6 +40,7 @@ endif
 ifneq ($(origin CC),command line)
 CC := $(CC_$(F))
 endif
+OBJCOPY ?= objcopy
 
 comma	:= ,
 WARN	:= -Wall -Wextra -Werror -Wno-sign-compare -Wno-unused-parameter -Wno-missing-field-initializers \
@@ -58,10 +59,11 @@ objs	= $(patsubst %.c,$(O)/%.o,$(wildcard $(1)))
 # The library: core, environment and drivers of user space. The simulator's world and drivers are apart from it.
 LIB_OBJS := $(call objs,lnet/*.c lnet/user/*.c lnet/selftest/*.c lnet/am/*.c lnd/lolnd/*.c lnd/skellnd/*.c) \
 	    $(filter-out $(O)/lnd/socklnd/sim% $(O)/lnd/socklnd/kernel%,$(call objs,lnd/socklnd/*.c))
-# What decides, a second time: the replay of a recording calls this copy (tests/sim/replay_rename.h).
-REPLAY_OBJS := $(patsubst %,$(O)/replay/%.o,tx op credit select load health blame recover suspect probe \
-	record_note)
-SIM_OBJS := $(call objs,lnd/simlnd/*.c lnd/socklnd/sim*.c tests/sim/*.c) $(REPLAY_OBJS)
+# What decides, a second time, with what stands for all else in a replay: one object that shows nothing but its door.
+REPLAY	:= $(O)/replay/all.o
+REPLAY_OBJS := $(patsubst %,$(O)/replay/%.o,tx op credit select load health blame recover suspect probe record_note) \
+	       $(call objs,tests/sim/replay*.c)
+SIM_OBJS := $(filter-out $(REPLAY_OBJS),$(call objs,lnd/simlnd/*.c lnd/socklnd/sim*.c tests/sim/*.c)) $(REPLAY)
 CTL_OBJS := $(call objs,utils/lib/*.c)
 UNIT_OBJS := $(call objs,tests/unit/*.c)
 
@@ -104,9 +106,12 @@ $(O)/%.o: %.c | $(TRAINED)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-$(O)/replay/%.o: lnet/%.c tests/sim/replay_rename.h
+$(O)/replay/%.o: lnet/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) -include tests/sim/replay_rename.h $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+$(REPLAY): $(REPLAY_OBJS)
+	$(LD) -r -o $@ $^
+	$(OBJCOPY) --keep-global-symbol=sim_replay --keep-global-symbol=sim_replay_records $@
 
 # Archives are made anew, so that an object whose source is gone does not stay.
 define archive

@@ -72,6 +72,12 @@ static const struct lnet_ctl_cmd commands[] = {
 	  .start = lnet_ctl_rules_start,
 	  .next = lnet_ctl_rules_next,
 	  .end = lnet_ctl_rules_end },
+	{ .cmd = LNET_NL_RECORD,
+	  .down = true,
+	  .act = lnet_ctl_record_act,
+	  .start = lnet_ctl_record_start,
+	  .next = lnet_ctl_record_next,
+	  .end = lnet_ctl_record_end },
 	{ .cmd = LNET_NL_NODE, .down = true, .next = lnet_ctl_node_next },
 	{ .cmd = LNET_NL_TRANSACTION, .down = true, .act = lnet_ctl_trans_act },
 };
@@ -97,7 +103,8 @@ bool lnet_control_configures(const struct lnet_ctl_req *req)
 		return is_commit(req);
 	return !(req->flags & LNET_NL_F_STAGED) && req->cmd != LNET_NL_FAULT &&
 	       req->cmd != LNET_NL_RULES && req->cmd != LNET_NL_PEER_FAIL &&
-	       req->cmd != LNET_NL_STATS_RESET;
+	       req->cmd != LNET_NL_STATS_RESET &&
+	       req->cmd != LNET_NL_RECORD;
 }
 
 size_t lnet_control_size(const struct lnet_control *ctl, const struct lnet_ctl_req *req)
@@ -167,7 +174,7 @@ int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	if (req->flags & LNET_NL_F_STAGED)
 		return stage(ctl, req, c, e);
 	rc = c->act(ctl, req, e);
-	ctl->changes += !rc && req->cmd != LNET_NL_TRANSACTION;
+	ctl->changes += !rc && req->cmd != LNET_NL_TRANSACTION && req->cmd != LNET_NL_RECORD;
 	return rc;
 }
 

@@ -137,6 +137,13 @@ int lnet_ctl_explain_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *r
 			   struct lnet_ctl_err *e);
 int lnet_ctl_explain_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_explain_end(struct lnet_ctl_dump *d);
+/* control_record.c */
+int lnet_ctl_record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e);
+int lnet_ctl_record_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			  struct lnet_ctl_err *e);
+int lnet_ctl_record_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+void lnet_ctl_record_end(struct lnet_ctl_dump *d);
 /* control_udsp.c */
 int lnet_ctl_udsp_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The ring of the flight recorder: made and ended by hand, written under the lock of its shard. */
-#include <lnet/hash.h>
 #include "core.h"
 #include "record.h"
 
@@ -110,24 +109,13 @@ static struct lnet_recorder *recorder_new(struct lnet *ln, u64 nr)
 	return NULL;
 }
 
-/* Numbers of operations of an earlier recording mean nothing in this one. */
-static void forget(struct lnet_shard *sh)
-{
-	struct lnet_op *op;
-
-	list_for_each_entry(op, &sh->live, all)
-		op->rec = 0;
-}
-
 static void publish(struct lnet *ln, struct lnet_recorder *rec)
 {
 	unsigned int i;
 
 	lnet_shards_lock_all(ln);
-	for (i = 0; i < ln->nr_shards; i++) {
-		forget(&ln->shard[i]);
+	for (i = 0; i < ln->nr_shards; i++)
 		ln->shard[i].rec = rec ? &rec->ring[i] : NULL;
-	}
 	lnet_shards_unlock_all(ln);
 }
 
@@ -153,7 +141,7 @@ static int start(struct lnet *ln, u64 bytes)
 	rec = recorder_new(ln, nr);
 	if (!rec)
 		return -ENOMEM;
-	/* numbers go on, so that what peers and operations still have of an earlier one is void */
+	/* numbers go on: peers and operations keep theirs, which snapshots tell of anew */
 	if (ln->recorder) {
 		atomic_set(&rec->ops, atomic_read(&ln->recorder->ops));
 		atomic_set(&rec->peers, atomic_read(&ln->recorder->peers));
@@ -176,18 +164,35 @@ int lnet_record_start(struct lnet *ln, u64 bytes)
 	return err;
 }
 
+static int stop(struct lnet *ln)
+{
+	if (!ln->recorder || !ln->recorder->running)
+		return -EALREADY;
+	publish(ln, NULL);
+	ln->recorder->running = 0;
+	return 0;
+}
+
 int lnet_record_stop(struct lnet *ln)
 {
-	int err = -EALREADY;
+	int err;
 
 	mutex_lock(&ln->cfg_mutex);
-	if (ln->recorder && ln->recorder->running) {
-		publish(ln, NULL);
-		ln->recorder->running = 0;
-		err = 0;
-	}
+	err = stop(ln);
 	mutex_unlock(&ln->cfg_mutex);
 	return err;
+}
+
+void lnet_record_tune(struct lnet *ln)
+{
+	u64 bytes = READ_ONCE(ln->tun.record_size);
+	int err;
+
+	stop(ln);
+	err = bytes ? start(ln, bytes) : 0;
+	if (err)
+		pr_warn("nothing is recorded in %llu bytes: %d\n", (unsigned long long)bytes,
+			err);
 }
 
 void lnet_record_fini(struct lnet *ln)
@@ -270,8 +275,10 @@ unsigned int lnet_record_read(struct lnet *ln, u64 *seq, struct lnet_rec *at, un
 {
 	unsigned int nr = 0;
 
+	mutex_lock(&ln->cfg_mutex);
 	while (ln->recorder && nr < max && next_of_all(ln->recorder, *seq, &at[nr]))
 		*seq = at[nr++].seq + 1;
+	mutex_unlock(&ln->cfg_mutex);
 	return nr;
 }
 
@@ -306,13 +313,4 @@ void lnet_record_head(struct lnet *ln, struct lnet_rec_head *head)
 		.size = sizeof(struct lnet_rec), .nr_shards = ln->nr_shards,
 		.nr_tunables = sizeof(ln->tun) / sizeof(u64),
 	};
-}
-
-u64 lnet_rec_sum(u64 sum, const struct lnet_rec *at, u64 nr)
-{
-	u64 i;
-
-	for (i = 0; i < nr; i++)
-		sum = lnet_hash_bytes(&at[i], sizeof(at[i]), sum);
-	return sum;
 }

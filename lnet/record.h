@@ -7,6 +7,7 @@
 #define LNET_RECORD_H
 
 #include "plat.h"
+#include <lnet/hash.h>
 
 struct lnet;
 struct lnet_shard;
@@ -61,6 +62,16 @@ struct lnet_rec_mark {		/* [sh] of a peer: what the recorder knows of it */
 /* @queue of a QUEUE record, in its @att. */
 enum lnet_rec_queue { LNET_RQ_PEER, LNET_RQ_NI, LNET_RQ_ASKED, LNET_RQ_LINE, LNET_RQ_CARRIED };
 
+/* The sum in the head: of all records, from LNET_REC_MAGIC on. */
+static inline u64 lnet_rec_sum(u64 sum, const struct lnet_rec *at, u64 nr)
+{
+	u64 i;
+
+	for (i = 0; i < nr; i++)
+		sum = lnet_hash_bytes(&at[i], sizeof(at[i]), sum);
+	return sum;
+}
+
 #define LNET_REC_LIVE_MAX	4096U	/* with more unfinished operations no snapshot is made */
 #define LNET_REC_SNAPSHOTS	4U	/* in a ring that is full */
 
@@ -88,6 +99,7 @@ struct lnet_recorder {
 /* At most @bytes of memory for the node. 0, -EINVAL (too little), -ENOMEM, -EALREADY */
 int lnet_record_start(struct lnet *ln, u64 bytes);
 int lnet_record_stop(struct lnet *ln);		/* what is there stays; -EALREADY */
+void lnet_record_tune(struct lnet *ln);	/* the tunable was set; cfg_mutex held */
 void lnet_record_fini(struct lnet *ln);		/* nobody uses @ln any more */
 struct lnet_record_view {
 	u64 bytes, records, lost, snapshots, put_off;
@@ -96,12 +108,11 @@ struct lnet_record_view {
 void lnet_record_show(struct lnet *ln, struct lnet_record_view *v);
 /*
  * Records in order of their numbers from *@seq on, at most @max into @at; *@seq becomes the number
- * behind the last one. cfg_mutex held, no shard. How many.
+ * behind the last one. cfg_mutex is taken. How many.
  */
 unsigned int lnet_record_read(struct lnet *ln, u64 *seq, struct lnet_rec *at, unsigned int max);
 /* lnet_record_head()->hash and nr are the reader's to fill, as records come and go */
 void lnet_record_head(struct lnet *ln, struct lnet_rec_head *head);
-u64 lnet_rec_sum(u64 sum, const struct lnet_rec *at, u64 nr);
 extern const char *const lnet_rec_names[LNET_NR_RECS];
 extern const u8 lnet_rec_classes[LNET_NR_RECS];
 

@@ -618,7 +618,7 @@ struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_path *path = NULL;
 
 	if (unlikely(op->flags & LNET_OPF_FORWARD))
-		s.exclude = lnet_forward_avoid(op);
+		s.exclude = lnet_rec_value(p->sh, lnet_forward_avoid(op));
 	else if (!op->src_ni && op->dst_pni && !(op->flags & LNET_OPF_PINNED_DST))
 		path = select_only(p->sh, op->peer, op->dst_pni);
 	return path ? path : lnet_select(p->sh, &s);

@@ -63,6 +63,8 @@ int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value)
 	WRITE_ONCE(*slot(&ln->tun, info), value);
 	if (switched)
 		lnet_disc_switched(ln);
+	if (slot(&ln->tun, info) == &ln->tun.record_size)
+		lnet_record_tune(ln);
 	lnet_router_resize(ln);
 	if (slot(&ln->tun, info) == &ln->tun.peer_buffer_credits)
 		lnet_router_credits(ln);

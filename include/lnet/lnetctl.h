@@ -250,6 +250,18 @@ int lnetctl_discover(struct lnetctl *c, const char *nids, bool force, struct lne
  * paths with their ranks, and the times of a request. -ENOENT, -EINVAL.
  */
 int lnetctl_explain(struct lnetctl *c, const char *nid, struct lnetctl_node **doc);
+/*
+ * The flight recorder: keeps what the node decides in @size bytes of memory, 0: 16 MiB. -EALREADY;
+ * -EINVAL: too little
+ */
+int lnetctl_record_start(struct lnetctl *c, uint64_t size);
+int lnetctl_record_stop(struct lnetctl *c);		/* what it has stays; -EALREADY */
+int lnetctl_record_show(struct lnetctl *c, struct lnetctl_node **doc);	/* "record" */
+/*
+ * What it has, into a file for `lnetsim --replay`. It does not record meanwhile; if it did before,
+ * it starts anew. -ENODATA: it never recorded.
+ */
+int lnetctl_record_dump(struct lnetctl *c, const char *file);
 /* "cpt-of-nid": of each of @nids, a NID list. -EINVAL, -E2BIG. */
 int lnetctl_cpt_of_nid(struct lnetctl *c, const char *nids, struct lnetctl_node **doc);
 

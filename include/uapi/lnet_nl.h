@@ -67,6 +67,11 @@ enum lnet_nl_cmd {
 	 * given, go. Dump: "kind" T; header "faults", "id" u32, "kind" str, "state" str, "matched"
 	 * u64, "hit" u64 and the parameters.
 	 *
+	 * RECORD: do: CREATE: the flight recorder starts, with "size" #bytes at most; no flag: it
+	 * stops. Dump: header "record", mapping: what it has; with "head" #1 the head of a file,
+	 * in hexadecimal; with "from" #n records from number n on, many but perhaps not all, while
+	 * it is stopped: header "records", items with "data", some records in hexadecimal.
+	 *
 	 * TRANSACTION: do, no attributes. CREATE: begin; what any socket had begun is forgotten.
 	 * With EXCL it ends with ESTALE if the configuration was changed by others meanwhile.
 	 * Requests with LNET_NL_F_STAGED (NETS, PEERS, UDSP, FAULT: CREATE or delete; RULES:
@@ -80,6 +85,7 @@ enum lnet_nl_cmd {
 	LNET_NL_TRANSACTION	= 67,
 	LNET_NL_EXPLAIN		= 68,
 	LNET_NL_RULES		= 69,
+	LNET_NL_RECORD		= 70,
 };
 
 /* Attributes of requests and of key tables. */

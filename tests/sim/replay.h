@@ -7,7 +7,6 @@
 #define TESTS_SIM_REPLAY_H
 
 #include <setjmp.h>
-#include "tests/sim/replay_rename.h"
 #include "lnet/core.h"
 #include "lnet/record.h"
 #include "lnet/route.h"

@@ -61,16 +61,16 @@ bool lnet_contact_granted(const struct lnet_peer *peer)
 	return false;
 }
 
-u64 lnet_forward_avoid(const struct lnet_op *op)
-{
-	(void)op;
-	return 0;
-}
-
 bool lnet_forward_resendable(const struct lnet_op *op)
 {
 	(void)op;
 	return false;
+}
+
+u64 lnet_forward_avoid(const struct lnet_op *op)
+{
+	(void)op;
+	return 0;
 }
 
 bool lnet_md_aborted(const struct lnet_md *md)

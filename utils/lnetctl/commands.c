@@ -195,7 +195,7 @@ const struct command lnetctl_commands[] = {
 	{ "plan", "plan [FILE]: show what apply would do", run_plan },
 	{ "apply", "apply [FILE]: make the node be as the file says", run_apply },
 	{ "stats", "stats {show | reset}", .sub = stats_commands },
-	{ "debug", "debug {recovery | peer | nidlist}", .sub = debug_commands },
+	{ "debug", "debug {recovery | peer | record | nidlist}", .sub = debug_commands },
 	{ "global", "global {show}", .sub = global_commands },
 	{ "peer", "peer {add | del | show | list | set}", .sub = peer_commands },
 	{ "ping", "ping [--source NID] [--timeout SECONDS] NID[,NID...]", run_ping, ping_opts },

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <lnet/lnet.h>
 #include "tool.h"
 
 /* ---- debug ----------------------------------------------------------------------------------- */
@@ -42,6 +43,47 @@ static int run_nidlist(struct tool *t)
 	return 0;
 }
 
+static int run_record_start(struct tool *t)
+{
+	const char *text = tool_opt(t, "size");
+	uint64_t bytes = 0;
+
+	if (text && (lnet_tunable_parse("record_size", text, &bytes) || !bytes))
+		return tool_refuse("start", "record", -EINVAL, "cannot parse size '%s'", text);
+	return tool_done(t, lnetctl_record_start(t->c, bytes));
+}
+
+static int run_record_stop(struct tool *t)
+{
+	return tool_done(t, lnetctl_record_stop(t->c));
+}
+
+static int run_record_show(struct tool *t)
+{
+	struct lnetctl_node *doc;
+	int rc = lnetctl_record_show(t->c, &doc);
+
+	return tool_show(t, rc, doc, LNETCTL_WIDE);
+}
+
+static int run_record_dump(struct tool *t)
+{
+	return tool_done(t, lnetctl_record_dump(t->c, t->rest[0]));
+}
+
+static const struct opt record_start_opts[] = {
+	{ "size", 's', ARG_NEEDED, "memory for it, in bytes (16M, 64k); default 16M" },
+	{ .name = NULL }
+};
+static const struct command record_commands[] = {
+	{ "start", "keep what the node decides", run_record_start, record_start_opts },
+	{ "stop", "keep no more; what there is stays", run_record_stop },
+	{ "show", "how much there is", run_record_show },
+	{ "dump", "dump FILE: write what there is, for lnetsim --replay", run_record_dump,
+	  .at_least = 1 },
+	{ .name = NULL }
+};
+
 static const struct opt recovery_opts[] = {
 	{ "local", 'l', ARG_NONE, "interfaces of this node" },
 	{ "peer", 'p', ARG_NONE, "interfaces of peers" },
@@ -55,6 +97,7 @@ static const struct opt peer_opts[] = {
 const struct command debug_commands[] = {
 	{ "recovery", "show interfaces that are below full health", run_recovery, recovery_opts },
 	{ "peer", "write a peer's state to the node's log", run_peer, peer_opts },
+	{ "record", "record {start | stop | show | dump}", .sub = record_commands },
 	{ "nidlist", "nidlist PATTERN [NID]: does the NID match the pattern?", run_nidlist, NULL,
 	  NULL, true, true, 1 },
 	{ .name = NULL }

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The flight recorder by hand: start, stop, what it has, and its records in slices. */
+#include "control_cmd.h"
+#include "record.h"
+
+#define SIZE_DEFAULT	(16ULL << 20)
+#define SIZE_MAX_BYTES	(1ULL << 30)
+#define PER_ITEM	16U		/* records */
+#define ITEMS_MAX	1024U		/* of an answer */
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+enum { R_RUNNING = 2, R_BYTES, R_RECORDS, R_LOST, R_SNAPSHOTS, R_PUT_OFF, R_HEAD };
+static const struct lnet_key show_keys[] = {
+	{ .name = "record", .type = LNET_NLT_NUL_STRING, .format = LNET_NL_MAPPING },
+	{ .name = "running", .type = LNET_NLT_U32 }, { .name = "bytes", .type = LNET_NLT_U64 },
+	{ .name = "records", .type = LNET_NLT_U64 },
+	{ .name = "overwritten", .type = LNET_NLT_U64 },
+	{ .name = "snapshots", .type = LNET_NLT_U64 },
+	{ .name = "put_off", .type = LNET_NLT_U64 }, { .name = "head", .type = LNET_NLT_STRING },
+};
+static const struct lnet_table show_table = { show_keys, ARRAY_SIZE(show_keys) };
+
+static const struct lnet_key data_keys[] = {
+	{ .name = "records", .type = LNET_NLT_NUL_STRING,
+	  .format = LNET_NL_SEQUENCE | LNET_NL_MAPPING },
+	{ .name = "data", .type = LNET_NLT_STRING },
+};
+static const struct lnet_table data_table = { data_keys, ARRAY_SIZE(data_keys) };
+
+/* ---- changes --------------------------------------------------------------------------------- */
+
+static int find_u64(struct lnet_req all, const char *key, u64 most, u64 *num,
+		    struct lnet_ctl_err *e)
+{
+	struct lnet_val v;
+	s64 val;
+
+	if (!lnet_req_find(all, key, &v))
+		return -ENOENT;
+	if (lnet_val_int(&v, 0, S64_MAX, &val) || (u64)val > most)
+		return lnet_ctl_fail(e, -ERANGE, "'%s' must be a number from 0 to %llu", key,
+				     (unsigned long long)most);
+	*num = (u64)val;
+	return 0;
+}
+
+static int start(struct lnet *ln, u64 bytes, struct lnet_ctl_err *e)
+{
+	int rc = lnet_record_start(ln, bytes);
+
+	if (rc == -EALREADY)
+		return lnet_ctl_fail(e, rc, "it is recording already");
+	if (rc == -EINVAL)
+		return lnet_ctl_fail(e, rc, "'size' must be 64 KiB for each of the %u shards at "
+				     "least", ln->nr_shards);
+	return rc ? lnet_ctl_fail(e, rc, "%s", lnet_ctl_why(rc)) : 0;
+}
+
+int lnet_ctl_record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e)
+{
+	u64 bytes = SIZE_DEFAULT;
+	struct lnet_req all;
+	int rc;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	rc = find_u64(all, "size", SIZE_MAX_BYTES, &bytes, e);
+	if (rc && rc != -ENOENT)
+		return rc;
+	if (req->flags & LNET_NL_F_CREATE)
+		return start(ctl->ln, bytes, e);
+	if (req->flags & LNET_NL_F_REPLACE)
+		return lnet_ctl_fail(e, -EOPNOTSUPP, "a recording is started or stopped");
+	return lnet_record_stop(ctl->ln) ? lnet_ctl_fail(e, -EALREADY, "it is not recording") : 0;
+}
+
+/* ---- show ------------------------------------------------------------------------------------ */
+
+struct record_dump {
+	u64 seq;			/* of the next record; 0: what there is */
+	u32 items;
+	bool head;			/* of a file, too */
+	struct lnet_record_view view;
+	struct lnet_rec rec[PER_ITEM];
+	char text[2 * PER_ITEM * sizeof(struct lnet_rec) + 1];
+};
+
+static void hex(char *to, const void *data, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+	const u8 *at = data;
+
+	for (; len; len--, at++) {
+		*to++ = digits[*at >> 4];
+		*to++ = digits[*at & 15];
+	}
+	*to = 0;
+}
+
+/* Numbers of records begin at 1: "from" 0 is what 1 is. */
+static int question(struct lnet_req all, struct record_dump *r, struct lnet_ctl_err *e)
+{
+	u64 head = 0;
+	int rc = find_u64(all, "from", S64_MAX, &r->seq, e);
+
+	if (!rc && !r->seq)
+		r->seq = 1;
+	if (rc == -ENOENT)
+		rc = find_u64(all, "head", 1, &head, e);
+	r->head = head;
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static int may_read(const struct lnet_record_view *v, struct lnet_ctl_err *e)
+{
+	if (!v->there)
+		return lnet_ctl_fail(e, -ENODATA, "nothing was recorded");
+	return v->running ? lnet_ctl_fail(e, -EBUSY, "it is recording: stop it first") : 0;
+}
+
+int lnet_ctl_record_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			  struct lnet_ctl_err *e)
+{
+	struct record_dump *r = kvzalloc(sizeof(*r), GFP_KERNEL);
+	struct lnet_req all;
+	int rc;
+
+	if (!r)
+		return -ENOMEM;
+	d->priv = r;
+	lnet_req_init(&all, req->attrs, req->len);
+	rc = question(all, r, e);
+	lnet_record_show(d->ctl->ln, &r->view);
+	if (!rc && r->seq)
+		rc = may_read(&r->view, e);
+	if (rc)
+		lnet_ctl_record_end(d);
+	return rc;
+}
+
+void lnet_ctl_record_end(struct lnet_ctl_dump *d)
+{
+	kvfree(d->priv);
+	d->priv = NULL;
+}
+
+static void view_emit(struct lnet_sink *s, const struct lnet_record_view *v)
+{
+	s->ops->num(s, R_RUNNING, LNET_NLT_U32, v->running);
+	s->ops->num(s, R_BYTES, LNET_NLT_U64, v->bytes);
+	s->ops->num(s, R_RECORDS, LNET_NLT_U64, v->records);
+	s->ops->num(s, R_LOST, LNET_NLT_U64, v->lost);
+	s->ops->num(s, R_SNAPSHOTS, LNET_NLT_U64, v->snapshots);
+	s->ops->num(s, R_PUT_OFF, LNET_NLT_U64, v->put_off);
+}
+
+static int show_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct record_dump *r)
+{
+	struct lnet_rec_head head;
+
+	if (!lnet_ctl_table(d, s, &show_table))
+		return 1;
+	lnet_record_head(d->ctl->ln, &head);
+	hex(r->text, &head, sizeof(head));
+	lnet_ctl_item(d, s);
+	view_emit(s, &r->view);
+	if (r->head)
+		s->ops->str(s, R_HEAD, r->text);
+	return lnet_ctl_item_end(d, s) ? 0 : 1;
+}
+
+/* What did not fit is read once more. */
+static int data_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct record_dump *r)
+{
+	unsigned int nr;
+	u64 seq;
+
+	if (!lnet_ctl_table(d, s, &data_table))
+		return 1;
+	for (; r->items < ITEMS_MAX; r->items++) {
+		seq = r->seq;
+		nr = lnet_record_read(d->ctl->ln, &r->seq, r->rec, PER_ITEM);
+		if (!nr)
+			break;
+		hex(r->text, r->rec, nr * sizeof(r->rec[0]));
+		lnet_ctl_item(d, s);
+		s->ops->str(s, 2, r->text);
+		if (lnet_ctl_item_end(d, s))
+			continue;
+		r->seq = seq;
+		return 1;
+	}
+	return 0;
+}
+
+int lnet_ctl_record_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	struct record_dump *r = d->priv;
+
+	return r->seq ? data_next(d, s, r) : show_next(d, s, r);
+}
