@@ -170,10 +170,48 @@ static void save_record(struct sim_world *w, struct lnet *ln)
 		sim_fail(w, "%s cannot be written", w->scenario->record);
 }
 
+/* Times of a rule count from the start, also in a node that comes up anew. */
+static bool shift(struct lnet_rule *r, u64 ns)
+{
+	r->from_ns -= min(r->from_ns, ns);
+	if (r->to_ns <= ns)
+		return false;
+	r->to_ns -= ns;
+	return true;
+}
+
+static void rules_add(struct sim_world *w, struct lnet *ln)
+{
+	const struct sim_scenario *s = w->scenario;
+	u32 i, ix = sim_node_of(ln)->ix;
+	struct lnet_rule r;
+
+	for (i = 0; i < s->nr_rules; i++) {
+		r = s->rule[i].rule;
+		if ((s->rule[i].node >= 0 && (u32)s->rule[i].node != ix) ||
+		    !shift(&r, w->now_ns - SIM_START_NS))
+			continue;
+		if (s->rule[i].rail >= 0)
+			sim_nid(&r.local, ix, s->rule[i].rail);
+		if (lnet_rule_add(ln, &r))
+			sim_fail(w, "node %u refuses a rule", ix);
+	}
+}
+
+static void rules_count(struct sim_counts *c, struct lnet *ln)
+{
+	struct lnet_rule_info info = { .id = 0 };
+	struct lnet_rule r;
+
+	while (!lnet_rule_get(ln, info.id + 1, &r, &info))
+		c->fault[SIM_GRAMMAR] += info.nr_hit;
+}
+
 static void tune_node(struct sim_world *w, struct lnet *ln)
 {
 	const struct sim_scenario *s = w->scenario;
 
+	rules_add(w, ln);
 	tune(w, ln, "transaction_timeout", s->timeout_ns);
 	tune(w, ln, "retry_count", s->retry_count);
 	if (s->hold_ns)
@@ -395,8 +433,10 @@ static void run_once(const struct sim_scenario *s, u64 seed, u32 verbose,
 		run(r);
 	r->w.on_send = NULL;
 	for (n = 0; n < r->w.nr_nodes; n++) {
-		if (r->w.node[n].ln)
+		if (r->w.node[n].ln) {
 			count_node(&r->w.count, r->w.node[n].ln);
+			rules_count(&r->w.count, r->w.node[n].ln);
+		}
 		sim_node_down(&r->w, n);
 	}
 	if (s->calm)

@@ -7,6 +7,15 @@
 #define TESTS_SIM_SCENARIO_H
 
 #include "tests/sim/load.h"
+#include "lnet/rule.h"
+
+#define SIM_MAX_RULES 16U
+
+/* A rule of faults.def, in all nodes or in @node, of all interfaces or of that on @rail. */
+struct sim_rule {
+	struct lnet_rule rule;
+	s32 node, rail;
+};
 
 struct sim_scenario {
 	char name[64];
@@ -44,6 +53,9 @@ struct sim_scenario {
 	u32 others_permille;
 	struct sim_fault fault[SIM_MAX_FAULTS];
 	u32 nr_faults;
+	/* each has a fault of kind SIM_GRAMMAR, too: when and where it acts */
+	struct sim_rule rule[SIM_MAX_RULES];
+	u32 nr_rules;
 	/* a node whose decisions are kept in a file, of its last life; NULL: none */
 	const char *record;
 	u32 record_node;

@@ -87,6 +87,7 @@ enum sim_fault_kind {
 	SIM_MUTE,		/* answers of @node are lost, pings and their answers pass */
 	SIM_DRAIN,		/* lnet_ni_drain(), and back */
 	SIM_GONE,		/* lnet_ni_del(), and lnet_ni_add() */
+	SIM_GRAMMAR,		/* a rule of lnet/faults.def; the scenario has it */
 	SIM_NR_FAULTS
 };
 extern const char *const sim_fault_names[SIM_NR_FAULTS];

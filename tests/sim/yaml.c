@@ -161,21 +161,136 @@ static yaml_node_t *value_of(struct reader *r, const yaml_node_t *map, const cha
 	return NULL;
 }
 
+/* ---- rules of lnet/faults.def ---------------------------------------------------------------- */
+
+static bool is_fault_key(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(fault_keys); i++)
+		if (!strcmp(fault_keys[i].name, name))
+			return true;
+	return !strcmp(name, "kind");
+}
+
+static u32 link_kind(const char *name)
+{
+	u32 kind = 0;
+
+	while (kind < SIM_GRAMMAR && strcmp(sim_fault_names[kind], name))
+		kind++;
+	return kind;
+}
+
+/*
+ * A kind that links do not know, or with a key that they do not know. What links do is told with
+ * nodes and rails, what rules do with NIDs, too.
+ */
+static bool is_rule(struct reader *r, const yaml_node_t *map)
+{
+	const yaml_node_t *kind = value_of(r, map, "kind");
+	yaml_node_pair_t *pair;
+
+	if (!kind || kind->type != YAML_SCALAR_NODE)
+		return false;
+	if (lnet_rule_kind_find((char *)kind->data.scalar.value) == LNET_NR_RULE_KINDS)
+		return false;
+	if (link_kind((char *)kind->data.scalar.value) == SIM_GRAMMAR)
+		return true;
+	for (pair = map->data.mapping.pairs.start; pair < map->data.mapping.pairs.top; pair++)
+		if (!is_fault_key((char *)yaml_document_get_node(&r->doc, pair->key)
+					  ->data.scalar.value))
+			return true;
+	return false;
+}
+
+/* A list of YAML as one with commas. */
+static void join(struct reader *r, const yaml_node_t *node, char *text, size_t size)
+{
+	yaml_node_item_t *item;
+	size_t len = 0;
+
+	text[0] = 0;
+	if (node->type == YAML_SCALAR_NODE)
+		snprintf(text, size, "%s", (char *)node->data.scalar.value);
+	else if (node->type == YAML_SEQUENCE_NODE)
+		for (item = node->data.sequence.items.start;
+		     item < node->data.sequence.items.top; item++)
+			len += scnprintf(text + len, size - len, "%s%s", len ? "," : "",
+					 (char *)yaml_document_get_node(&r->doc, *item)
+						 ->data.scalar.value);
+}
+
+static int take_where(struct reader *r, const yaml_node_t *node, const char *text, u32 nr,
+		      s32 *where)
+{
+	s64 value;
+
+	if (parse(text, NUMBER, &value) || value < 0 || value >= nr)
+		return complain(r, node, "no such node or rail", text);
+	*where = (s32)value;
+	return 0;
+}
+
+static int take_param(struct reader *r, struct sim_rule *rule, const yaml_node_t *key,
+		      const yaml_node_t *node)
+{
+	const char *name = (char *)key->data.scalar.value;
+	char text[600], err[LNET_RULE_ERR];
+
+	join(r, node, text, sizeof(text));
+	if (!strcmp(name, "node"))
+		return take_where(r, node, text, r->s->nodes, &rule->node);
+	if (!strcmp(name, "rail"))
+		return take_where(r, node, text, r->s->rails, &rule->rail);
+	if (!strcmp(name, "kind") || !lnet_rule_set(&rule->rule, name, text, err))
+		return 0;
+	return complain(r, node, err, NULL);
+}
+
+static int take_rule(struct reader *r, const yaml_node_t *map)
+{
+	struct sim_rule *rule = &r->s->rule[r->s->nr_rules];
+	const char *kind = (char *)value_of(r, map, "kind")->data.scalar.value;
+	struct lnet_rule *lr = &rule->rule;
+	yaml_node_pair_t *pair;
+	char err[LNET_RULE_ERR];
+
+	if (r->s->nr_rules == SIM_MAX_RULES)
+		return complain(r, map, "too many rules", NULL);
+	*rule = (struct sim_rule){ .node = -1, .rail = -1 };
+	lnet_rule_init(lr, lnet_rule_kind_find(kind));
+	for (pair = map->data.mapping.pairs.start; pair < map->data.mapping.pairs.top; pair++)
+		if (take_param(r, rule, yaml_document_get_node(&r->doc, pair->key),
+			       yaml_document_get_node(&r->doc, pair->value)))
+			return -EINVAL;
+	if (lnet_rule_check(lr, err))
+		return complain(r, map, err, NULL);
+	if (!lr->to_ns)
+		lr->to_ns = r->s->duration_ns;
+	r->s->fault[r->s->nr_faults++] = (struct sim_fault){
+		.kind = SIM_GRAMMAR, .rail = rule->rail, .node = rule->node, .peer = -1,
+		.from_ns = lr->from_ns, .to_ns = lr->to_ns,
+	};
+	r->s->nr_rules++;
+	return 0;
+}
+
 static int take_fault(struct reader *r, const yaml_node_t *node)
 {
 	struct sim_fault *f = &r->s->fault[r->s->nr_faults];
 	yaml_node_t *kind;
 
-	*f = (struct sim_fault){ .rail = -1, .node = -1, .peer = -1, .to_ns = r->s->duration_ns };
 	if (r->s->nr_faults == SIM_MAX_FAULTS)
 		return complain(r, node, "too many faults", NULL);
+	if (node->type == YAML_MAPPING_NODE && is_rule(r, node))
+		return take_rule(r, node);
+	*f = (struct sim_fault){ .rail = -1, .node = -1, .peer = -1, .to_ns = r->s->duration_ns };
 	if (take_keys(r, node, fault_keys, ARRAY_SIZE(fault_keys), f, "kind"))
 		return -EINVAL;
 	kind = value_of(r, node, "kind");
-	for (f->kind = 0; kind && f->kind < SIM_NR_FAULTS; f->kind++)
-		if (!strcmp(sim_fault_names[f->kind], (char *)kind->data.scalar.value))
-			break;
-	if (!kind || f->kind == SIM_NR_FAULTS)
+	f->kind = kind ? (u8)link_kind((char *)kind->data.scalar.value) : SIM_GRAMMAR;
+	if (f->kind == SIM_GRAMMAR)
 		return complain(r, node, "no such kind of fault",
 				kind ? (char *)kind->data.scalar.value : NULL);
 	if (f->rail >= (s32)r->s->rails || f->node >= (s32)r->s->nodes ||
