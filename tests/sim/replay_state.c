@@ -158,7 +158,8 @@ static void ni_set2(struct replay *rp, const struct lnet_rec *r)
 {
 	struct lnet_ni *ni = replay_ni_of(rp, r, r->op);
 	struct lnet_ni_shard *ns = &ni->sh[r->shard];
-	bool known = atomic_read(&ni->health) >= 0;
+	/* other shards have changed it, too, whose snapshots came later */
+	bool known = atomic_read(&ni->health) >= 0 && !rp->shard[r->shard].fresh;
 
 	if (known)
 		replay_same(rp, r, "health of the interface", r->a[2],
