@@ -144,7 +144,7 @@ static int dump_all(struct lnetctl *c, struct dump *d, const char *file)
 
 	d->f = fopen(file, "wb");
 	if (!d->f)
-		return ctl_fail(c, -errno, "dump", WHAT, file);
+		return ctl_fail(c, -errno, "dump", WHAT, "%s", file);
 	d->head.hash = LNET_REC_MAGIC;
 	rc = fwrite(&d->head, sizeof(d->head), 1, d->f) == 1 ? 1 : -EIO;
 	while (rc > 0)
@@ -152,9 +152,9 @@ static int dump_all(struct lnetctl *c, struct dump *d, const char *file)
 	d->head.lost = d->first ? d->first - 1 : 0;
 	if (!rc && (fseek(d->f, 0, SEEK_SET) ||
 		    fwrite(&d->head, sizeof(d->head), 1, d->f) != 1))
-		rc = ctl_fail(c, -EIO, "dump", WHAT, file);
+		rc = ctl_fail(c, -EIO, "dump", WHAT, "%s", file);
 	if (fclose(d->f) && !rc)
-		rc = ctl_fail(c, -EIO, "dump", WHAT, file);
+		rc = ctl_fail(c, -EIO, "dump", WHAT, "%s", file);
 	if (rc)
 		remove(file);
 	return rc;
