@@ -28,8 +28,8 @@ def req(doc):
 
 
 DUMP, CREATE, EXCL, REPLACE, APPEND, STAGED = 0x300, 0x400, 0x200, 0x100, 0x800, 0x4000
-CONFIGURE, NETS, PEERS, ROUTES, CMD_PING, CPT, UDSP, RECOV, FAULT, STATS, TUNABLES, RESET, NODE, TRANSACTION = \
-    1, 2, 3, 4, 6, 7, 9, 11, 12, 16, 64, 65, 66, 67
+CONFIGURE, NETS, PEERS, ROUTES, CMD_PING, CPT, UDSP, RECOV, FAULT, STATS, TUNABLES, RESET, NODE, TRANSACTION, RULES = \
+    1, 2, 3, 4, 6, 7, 9, 11, 12, 16, 64, 65, 66, 67, 69
 
 
 def ask(cmd, flags, doc=None, version=5):
@@ -169,6 +169,34 @@ def ctl_seeds():
                ask(FAULT, DUMP, {"rule_type": base + 3}), ask(FAULT, DUMP, [{"rule_type": base + 3}]),
                ask(FAULT, 0, dict(rule_of, rule_type=base + 1)), ask(FAULT, 0, {"rule_type": base + 2}),
                ask(FAULT, CREATE, dict(rule_of, fa_src="no")))
+    for nr, rule in enumerate((
+            {"kind": "drop", "permille": 5, "count": 3, "seed": 7, "name": "a", "at": "send", "from": "1s", "to": "1h",
+             "period": "10ms", "duty": 100}, {"kind": "drop", "rate": 2, "source": "10.0.0.1@tcp", "dest": "*@tcp",
+             "local_nid": "*", "message": "PUT,ACK", "portal": "0,63"},
+            {"kind": "delay", "delay": "5ms", "jitter": "1us", "interval": "2m"},
+            {"kind": "reorder", "delay": "0ns", "behind": 2}, {"kind": "corrupt", "where": "pages"},
+            {"kind": "partition", "left": "10.0.0.1@tcp,*@tcp1", "right": "*"}, {"kind": "slow", "bandwidth": 5000,
+             "burst": 0}, {"kind": "degrade", "loss": 5, "over": "1s"}, {"kind": "outcome", "outcome":
+             "local_error,remote_timeout", "when": "posted"})):
+        ctlreq("rule-%d" % nr, ask(RULES, CREATE, [rule]), ask(RULES, DUMP), ask(RULES, DUMP | 0x20), ask(RULES, DUMP,
+               {"kind": rule["kind"]}), ask(RULES, CREATE, [rule]), ask(RULES, CREATE | STAGED, [rule]), ask(RULES, 0,
+               [{"kind": rule["kind"]}]), ask(RULES, 0, [{"id": 1, "name": "a"}]), ask(RULES, DUMP))
+    for nr, (kind, key, bad) in enumerate((
+            ("drop", "permille", 1001), ("drop", "interval", "5"), ("drop", "interval", "5x"),
+            ("drop", "interval", "x"),
+            ("drop", "interval", "25h"), ("drop", "interval", "9" * 19 + "ns"), ("drop", "source", "x"),
+            ("drop", "message", "HELLO"), ("drop", "portal", "64"), ("drop", "at", "x"), ("drop", "name", "/"),
+            ("drop", "delay", "5ms"), ("drop", "x", "y"), ("drop", "rate", [1, 2]), ("delay", "jitter", "5ms"),
+            ("drop", "duty", 5), ("drop", "source", "x" * 200), ("drop", "source", "x" * 600), ("drop", "y" * 50, "x"),
+            ("outcome", "outcome", "ok"), ("outcome", "when", "before"), ("degrade", "over", "1s"),
+            ("partition", "left", ",".join("*" * 9)), ("partition", "left", "x" * 100), ("explode", "rate", 1))):
+        ctlreq("rule-bad-%d" % nr, ask(RULES, CREATE, [{"kind": kind, key: bad}]), ask(RULES, 0, [{"kind": kind}]))
+    ctlreq("rule-both", ask(RULES, CREATE, [{"kind": "drop", "rate": 2, "permille": 5}]), ask(RULES, CREATE, [
+        {"kind": "drop", "from": "5s", "to": "1s"}]), ask(RULES, CREATE, [{"kind": "drop", "portal": "1", "message":
+        "ACK"}]), ask(RULES, CREATE, [{"kind": "drop", "rate": 2}, {"rate": 2}]), ask(RULES, CREATE), ask(RULES, 0),
+           ask(RULES, REPLACE, [{"kind": "drop"}]), ask(RULES, STAGED, [{"kind": "drop"}]),
+           ask(RULES, 0, [{"id": "x"}]),
+           ask(RULES, 0, [{"name": "x" * 40}]), ask(RULES, DUMP, {"kind": "x" * 50}))
     ctlreq("global", ask(TUNABLES, REPLACE, {"retry_count": 3, "transaction_timeout": 10}), ask(TUNABLES, DUMP),
            ask(TUNABLES, REPLACE, {"retry_count": "default"}), ask(TUNABLES, REPLACE, {"nothing": 1}),
            ask(TUNABLES, REPLACE, {"retry_count": "x"}), ask(TUNABLES, REPLACE, {"retry_count": -5}),
