@@ -27,6 +27,7 @@ void lnet_probe_join(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 	lockdep_assert_held(&sh->lock);
 	if (!list_empty(&path->line))
 		return;
+	lnet_rec_path(sh, now_ns, JOIN, path, now_ns, 0);
 	if (sh->probes.budget_ns > now_ns || !list_empty(&sh->probes.line))
 		lnet_count(sh, recovery_waits);
 	list_add_tail(&path->line, &sh->probes.line);

@@ -324,6 +324,8 @@ static void path_call(struct replay *rp, struct lnet_pass *p, const struct lnet_
 		lnet_path_alive(p->sh, path, r->a[0], r->a[1]);
 	else if (r->kind == LNET_RK_RECOVER)
 		lnet_path_recover(p->sh, path);
+	else if (r->kind == LNET_RK_JOIN)
+		lnet_probe_join(p->sh, path, r->a[0]);
 	else if (r->kind == LNET_RK_LEAVE)
 		lnet_probe_leave(path);
 	else
@@ -344,6 +346,7 @@ static void call(struct replay *rp, const struct lnet_rec *r)
 		[LNET_RK_ALIVE] = path_call, [LNET_RK_RECOVER] = path_call,
 		[LNET_RK_PING_DONE] = path_call, [LNET_RK_PATH_TIMER] = path_timer,
 		[LNET_RK_PROBES] = probes, [LNET_RK_LEAVE] = path_call,
+		[LNET_RK_JOIN] = path_call,
 	};
 	struct replay_shard *rs = &rp->shard[r->shard];
 	u64 before = rs->cur;

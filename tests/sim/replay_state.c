@@ -33,11 +33,16 @@ struct lnet_peer_ni *replay_pni_by_nid(struct replay *rp, u32 id, const void *ni
 {
 	struct lnet_peer *peer = replay_peer(rp, id);
 	struct lnet_peer_ni *pni;
+	struct replay_pni *at;
 
 	if (peer)
 		list_for_each_entry(pni, &peer->pnis, link)
 			if (!memcmp(&pni->nid, nid, sizeof(pni->nid)))
 				return pni;
+	/* another peer's that has just become part of it, of which it will be told */
+	for (at = rp->pnis; at; at = at->next)
+		if (!memcmp(&at->pni.nid, nid, sizeof(at->pni.nid)) && !at->pni.deleted)
+			return &at->pni;
 	return NULL;
 }
 
