@@ -303,6 +303,8 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	struct list_head asked;		/* attempts in ATT_ASKED, in posting order */
 	u64 srtt_ns, rttvar_ns;		/* 0: not measured */
 	u64 evidence_ns;		/* last proof of life */
+	u64 busy_ns;			/* since when something has been out */
+	u64 gap_ns, gap_set_ns;		/* longest pause between signs of life; halved then */
 	u64 suspect_ns;			/* since when suspect; 0: not */
 	u64 down_ns;			/* since when the path fails; 0: works */
 	u64 failed_ns;			/* when it last did and was not heard since; 0: blame.c */

@@ -174,6 +174,8 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	if (!may_leave(p, att))
 		return false;
 	account(att, ATT_WAIT_NI, ATT_WIRE);
+	if (att->path->nr_wire == 1 && list_empty(&att->path->asked))
+		att->path->busy_ns = p->now_ns;
 	lnet_op_wire(op);
 	/* Only now: a path that it waited for in vain is as good as any other. */
 	op->tried |= 1ULL << att->path->ix;

@@ -255,6 +255,8 @@ int lnet_health_set_peer(struct lnet *ln, const struct lnet_nid *nid, int value)
  */
 u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
 		     const struct lnet_path *path);
+/* [sh] a driver gave it back late, while its way took bytes: it is full, not broken */
+bool lnet_att_slow(const struct lnet_pass *p, const struct lnet_att *att);
 /* [sh] takes from the retry budget */
 bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer);
 void lnet_hedge_earn(struct lnet_shard *sh, struct lnet_peer *peer);	/* [sh] one success */

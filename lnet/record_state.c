@@ -186,6 +186,9 @@ static void path_write(struct lnet_shard *sh, const struct lnet_path *path, u32 
 			       .a = { path->down_ns, path->back_ns, path->timer.when_ns,
 				      path->recover_ns } };
 	lnet_rec_write(sh, &r);
+	r = (struct lnet_rec){ .kind = LNET_RK_PATH7, .peer = id, .path = (u16)path->ix,
+			       .a = { path->busy_ns, path->gap_ns, path->gap_set_ns } };
+	lnet_rec_write(sh, &r);
 	r = (struct lnet_rec){ .kind = LNET_RK_PATH4, .peer = id, .path = (u16)path->ix,
 			       .a = { pair(path->lost_epoch, path->pinging),
 				      pair(path->nr_wire, path->health), path->failed_ns } };

@@ -21,6 +21,10 @@ enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 
 #define PINGS_AT_ONCE		4	/* quick recovery: under way at one time */
 #define PING_TIMEOUT_MIN_NS	(100 * (u64)NSEC_PER_MSEC)
+/* A path that fell silent may have become as slow as this; until then a late ping says nothing. */
+#define DOUBT_NS		(250 * (u64)NSEC_PER_MSEC)
+/* Of one whose round trip is not known, and who dials first: as TCP begins (RFC 6298). */
+#define UNKNOWN_NS		((u64)NSEC_PER_SEC)
 #define BUSY_NS			((u64)NSEC_PER_SEC)	/* a path heard of within this is alive */
 
 /* Nobody waits for ever for a peer that has gone for good, least for one that nobody configured. */
@@ -287,6 +291,22 @@ static void path_down(struct lnet_path *path, u64 now_ns)
 	lnet_trace(path, path);
 }
 
+/*
+ * The ping is late, and may be so without being lost: the path fell silent just now, or its driver
+ * has much to send and makes progress.
+ */
+static bool may_be_slow(const struct lnet_pass *p, const struct lnet_path *path, int status,
+			bool alive)
+{
+	bool known = path->srtt_ns;
+
+	if ((known && status != -ETIMEDOUT) || path->down_ns)
+		return false;
+	return (path->suspect_ns &&
+		p->now_ns - path->suspect_ns < (known ? DOUBT_NS : UNKNOWN_NS)) ||
+	       (alive && path->nr_wire);
+}
+
 static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 {
 	bool alive = lnet_path_heard_within(path, p->now_ns, ping_timeout(p->ln, path));
@@ -295,7 +315,7 @@ static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 	    (!list_empty(&path->timer.link) || !list_empty(&path->line)))
 		/* one of several of the quick time; the first has said it */
 		return;
-	if (is_evidence(status) && link_up(path)) {
+	if (is_evidence(status) && link_up(path) && !may_be_slow(p, path, status, alive)) {
 		ping_blame(p, path, status, alive);
 		path_down(path, p->now_ns);
 		if (!alive)

@@ -9,13 +9,43 @@
 
 /* ---- suspicion and signs of life ------------------------------------------------------------- */
 
-u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path)
+#define GAP_HALVED_NS	(250 * (u64)NSEC_PER_MSEC)
+
+/* By its round trips alone. */
+static u64 round_trips(const struct lnet *ln, const struct lnet_path *path)
 {
 	u64 floor_ns = READ_ONCE(ln->tun.hedge_floor);
 
 	if (!path->srtt_ns)
 		return 3 * floor_ns;
 	return max3(floor_ns, path->srtt_ns + 4 * path->rttvar_ns, 2 * path->srtt_ns);
+}
+
+u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path)
+{
+	return max(round_trips(ln, path), path->gap_ns + path->gap_ns / 2);
+}
+
+/*
+ * A full link, or a processor that others use, too, gives signs of life in bursts with pauses
+ * between. That is no loss: the longest pause of late tells what is silence. One that ends a
+ * suspicion may have been an outage, so it counts only as far as it takes to learn in a few steps.
+ */
+static void gap_seen(const struct lnet *ln, struct lnet_path *path, u64 now_ns)
+{
+	u64 since_ns = max(path->evidence_ns, path->busy_ns), gap_ns;
+
+	if (path->gap_ns && now_ns - path->gap_set_ns >= GAP_HALVED_NS) {
+		path->gap_ns >>= min_t(u64, div_u64(now_ns - path->gap_set_ns, GAP_HALVED_NS), 32);
+		path->gap_set_ns = now_ns;
+	}
+	if ((!path->nr_wire && list_empty(&path->asked)) || now_ns <= since_ns)
+		return;
+	gap_ns = min(now_ns - since_ns, 2 * lnet_path_suspect_after(ln, path));
+	if (gap_ns > READ_ONCE(ln->tun.hedge_floor) / 2 && gap_ns > path->gap_ns) {
+		path->gap_ns = gap_ns;
+		path->gap_set_ns = now_ns;
+	}
 }
 
 /*
@@ -63,7 +93,7 @@ static void measured(const struct lnet *ln, struct lnet_path *path, u64 now_ns, 
 		rtt_add(path, rtt_ns);
 	} else if (!path->back_measured) {
 		path->back_measured = true;
-		after_ns = lnet_path_suspect_after(ln, path);
+		after_ns = round_trips(ln, path);
 		rtt_add(path, min(rtt_ns, path->srtt_ns ? 2 * after_ns : after_ns / 3));
 	}
 }
@@ -73,6 +103,8 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 	bool was_down = path->down_ns, was_bad = was_down || path->suspect_ns;
 
 	lnet_rec_path(sh, now_ns, ALIVE, path, now_ns, rtt_ns);
+	if (unlikely(now_ns - path->evidence_ns > NSEC_PER_MSEC))
+		gap_seen(sh->ln, path, now_ns);
 	path->evidence_ns = now_ns;
 	lnet_blame_heard(sh, path, now_ns);
 	if (unlikely(path->health < LNET_HEALTH_MAX))
@@ -90,6 +122,17 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 	lnet_trace(path, path);
 	if (was_down)
 		lnet_path_recover_at(sh, path, now_ns);
+}
+
+#define MOVING_NS	(250 * (u64)NSEC_PER_MSEC)
+
+bool lnet_att_slow(const struct lnet_pass *p, const struct lnet_att *att)
+{
+	const struct lnet_path *trunk = att->path->trunk;
+
+	return (att->outcome == LNET_LOCAL_TIMEOUT || att->outcome == LNET_NETWORK_TIMEOUT) &&
+	       !(att->flags & LNET_ATTF_FAULT) && p->now_ns >= att->deadline_ns &&
+	       trunk->evidence_ns > att->posted_ns && trunk->evidence_ns + MOVING_NS > p->now_ns;
 }
 
 /* ---- hedging budget -------------------------------------------------------------------------- */

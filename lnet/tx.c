@@ -372,7 +372,7 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 	struct lnet_path *path = att->path;
 
 	/* What a driver says is of the next hop. */
-	if (!(op->flags & LNET_OPF_RECOVERY) || lnet_path_routed(path))
+	if ((!(op->flags & LNET_OPF_RECOVERY) || lnet_path_routed(path)) && !lnet_att_slow(p, att))
 		lnet_health_fail(p->sh, path->trunk, how, att->posted_ns);
 	if (att->state == ATT_POSTED && lnet_outcomes[how].delivery == LNET_DELIVERY_NOT)
 		how = LNET_NETWORK_TIMEOUT;	/* whatever became of it, it was posted */

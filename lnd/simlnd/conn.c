@@ -154,7 +154,7 @@ void simlnd_dial(struct simlnd_end *end)
 		return;
 	end->state = END_DIALING;
 	end->gen = ++w->generations;
-	end->retry_ns = w->now_ns + DIAL_TRY_NS;
+	end->retry_ns = w->now_ns + DIAL_TRY_NS + 4 * w->latency_ns;
 	say(w, end->ni->node->ix, end->peer_node, end->ni->rail, WORD_SYN, end->gen);
 }
 

@@ -275,6 +275,20 @@ static void expire_queue(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns
 	}
 }
 
+/*
+ * A SYN was lost perhaps, or the way is a long one: each dial that is given up early leaves the
+ * next more time, until one comes through.
+ */
+static bool may_redial(struct sock_conn *c, u64 now_ns)
+{
+	struct sock_peer *peer = c->peer;
+
+	if (now_ns < c->start_ns + peer->dial_least_ns)
+		return false;
+	peer->dial_least_ns = 2 * (now_ns - c->start_ns);
+	return true;
+}
+
 static void dial_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, bool waited,
 		      u64 *next_ns)
 {
@@ -284,7 +298,7 @@ static void dial_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, b
 		return;
 	/* Whoever waited for it has given up: the next one gets a fresh SYN. */
 	if (c->deadline_ns <= now_ns ||
-	    (waited && queue_is_empty(peer) && !sock_peer_usable(peer))) {
+	    (waited && queue_is_empty(peer) && !sock_peer_usable(peer) && may_redial(c, now_ns))) {
 		sock_count(peer->sn, dial_timeout);
 		sock_conn_close(p, c, true);
 		sock_dial_failed(p, peer, -ETIMEDOUT, LNET_REMOTE_DROPPED);
@@ -499,7 +513,8 @@ void sock_path_reset(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_n
 	sock_lock(p, sn);
 	peer = sock_peer_find(sn, lnet_peer_ni_nid(pni));
 	c = peer ? peer->dial : NULL;
-	if (c && c->start_ns + READ_ONCE(sock_tun(sn)->min_reconnect) <= sn->now_ns) {
+	if (c && c->start_ns + READ_ONCE(sock_tun(sn)->min_reconnect) <= sn->now_ns &&
+	    may_redial(c, sn->now_ns)) {
 		sock_count(sn, path_resets);
 		sock_conn_close(p, c, true);
 		sock_dial_failed(p, peer, -ETIMEDOUT, LNET_REMOTE_DROPPED);

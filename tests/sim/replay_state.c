@@ -398,6 +398,20 @@ static void path_set3(struct replay *rp, const struct lnet_rec *r)
 	path->timer.when_ns = r->a[2];
 }
 
+static void path_set7(struct replay *rp, const struct lnet_rec *r)
+{
+	struct lnet_path *path = replay_path_of(rp, r);
+
+	if (((struct replay_path *)path)->known) {
+		replay_same(rp, r, "the time it is busy since", r->a[0], path->busy_ns);
+		replay_same(rp, r, "its longest pause", r->a[1], path->gap_ns);
+		replay_same(rp, r, "the time of that", r->a[2], path->gap_set_ns);
+	}
+	path->busy_ns = r->a[0];
+	path->gap_ns = r->a[1];
+	path->gap_set_ns = r->a[2];
+}
+
 static void path_set4(struct replay *rp, const struct lnet_rec *r)
 {
 	struct lnet_path *path = replay_path_of(rp, r);
@@ -478,6 +492,7 @@ void replay_state(struct replay *rp, const struct lnet_rec *r)
 		[LNET_RK_NI2] = ni_set2, [LNET_RK_PEER] = peer_set, [LNET_RK_PNI] = pni_set,
 		[LNET_RK_PNI2] = pni_set2, [LNET_RK_PATH] = path_set, [LNET_RK_PATH2] = path_set2,
 		[LNET_RK_PATH3] = path_set3, [LNET_RK_PATH4] = path_set4,
+		[LNET_RK_PATH7] = path_set7,
 		[LNET_RK_PATH5] = path_set5, [LNET_RK_PATH6] = path_set6,
 		[LNET_RK_NI3] = ni_set3,
 		[LNET_RK_NI4] = ni_set3, [LNET_RK_PEER_END] = peer_end,

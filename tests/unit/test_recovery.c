@@ -238,7 +238,8 @@ static void test_burst_costs(void)
 	teardown();
 }
 
-static void ping_once(int status, u64 evidence_ns)
+/* Of a path that fell silent @silent_ns ago, with @nr_wire attempts in its driver. */
+static void ping_once(int status, u64 evidence_ns, u64 silent_ns, u32 nr_wire)
 {
 	u64 started_ns;
 
@@ -251,7 +252,10 @@ static void ping_once(int status, u64 evidence_ns)
 	pings[0].open = false;
 	begin();
 	w->path[0].evidence_ns = evidence_ns ? started_ns + evidence_ns : 0;
+	w->path[0].suspect_ns = silent_ns ? w->now_ns - silent_ns : 0;
+	w->path[0].nr_wire = nr_wire;
 	lnet_path_ping_done(&pass, &w->path[0], status, 0);
+	w->path[0].nr_wire = 0;
 	end();
 }
 
@@ -259,17 +263,24 @@ static const struct {
 	const char *name;
 	int status;
 	u64 evidence_ns;	/* after the start; 0: none */
+	u64 silent_ns;
+	u32 nr_wire;
 	int ni, pni;		/* what it costs */
 	unsigned int resets;
 } probes[] = {
-	{ "answered", 0, 0, 0, 0, 0 },
-	{ "silence", -ETIMEDOUT, 0, 100, 100, 1 },
-	{ "the network acknowledges, the peer does not answer", -ETIMEDOUT, 5000000, 0, 100, 0 },
-	{ "connection lost, paid for already", -ECONNRESET, 0, 0, 0, 1 },
-	{ "refused", -EHOSTUNREACH, 0, 0, 100, 1 },
-	{ "no memory", -ENOMEM, 0, 0, 0, 0 },
-	{ "canceled", -ECANCELED, 0, 0, 0, 0 },
-	{ "stopped", -ESHUTDOWN, 0, 0, 0, 0 },
+	{ "answered", 0, 0, 2 * SEC, 0, 0, 0, 0 },
+	{ "silence", -ETIMEDOUT, 0, 2 * SEC, 0, 100, 100, 1 },
+	{ "slow perhaps, so shortly after it fell silent", -ETIMEDOUT, 0, SEC / 5, 0, 0, 0, 0 },
+	{ "the network acknowledges, the peer does not answer", -ETIMEDOUT, 5000000, 2 * SEC, 0, 0,
+	  100, 0 },
+	{ "the network acknowledges what it has", -ETIMEDOUT, 5000000, 2 * SEC, 1, 0, 0, 0 },
+	{ "much to send, and silence", -ETIMEDOUT, 0, 2 * SEC, 1, 100, 100, 1 },
+	{ "connection lost, paid for already", -ECONNRESET, 0, 2 * SEC, 0, 0, 0, 1 },
+	{ "refused", -EHOSTUNREACH, 0, 2 * SEC, 0, 0, 100, 1 },
+	{ "not yet connected, for the first time", -EHOSTUNREACH, 0, SEC / 5, 0, 0, 0, 0 },
+	{ "no memory", -ENOMEM, 0, 2 * SEC, 0, 0, 0, 0 },
+	{ "canceled", -ECANCELED, 0, 2 * SEC, 0, 0, 0, 0 },
+	{ "stopped", -ESHUTDOWN, 0, 2 * SEC, 0, 0, 0, 0 },
 };
 
 static void test_probe(void)
@@ -278,7 +289,8 @@ static void test_probe(void)
 
 	for (i = 0; i < ARRAY_SIZE(probes); i++) {
 		setup(2);
-		ping_once(probes[i].status, probes[i].evidence_ns);
+		ping_once(probes[i].status, probes[i].evidence_ns, probes[i].silent_ns,
+			  probes[i].nr_wire);
 		UNIT_EQUAL(1000 - ni_health(0), probes[i].ni, probes[i].name);
 		UNIT_EQUAL(1000 - w->pni[0].health, probes[i].pni, probes[i].name);
 		UNIT_EQUAL(nr_resets, probes[i].resets, probes[i].name);

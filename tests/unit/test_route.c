@@ -237,6 +237,7 @@ static void test_dead_router(void)
 	puts_succeed(NEAR, FAR, 4);
 	mute(R1);
 	puts_succeed(NEAR, FAR, 10);
+	rails_run(NSEC_PER_SEC / 2);
 	UNIT_EQUAL(lnet_route_usable(way(R1)), false, "found out without a check");
 	UNIT_EQUAL(lnet_route_usable(way(R2)), true, "the other one is well");
 	UNIT_EQUAL(pni_of(NEAR, FAR, RAIL_FAR)->health, 1000, "the end is not to blame");

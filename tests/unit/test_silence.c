@@ -40,6 +40,9 @@ static void test_silence_is_no_rtt(void)
 	for (i = 0; i < RAILS_RAILS; i++)
 		CU_ASSERT(lnet_path_suspect_after(ln, rails_path(0, 1, i)) <= 3 * before[i]);
 	rails_run(2000 * RAILS_MS);
+	for (i = 0; i < 2 * RAILS_RAILS; i++)
+		rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(RAILS_MS);
 	for (i = 0; i < RAILS_RAILS; i++)
 		CU_ASSERT(lnet_path_suspect_after(ln, rails_path(0, 1, i)) <= before[i]);
 	rails_end();
