@@ -255,6 +255,10 @@ failover: deps
 crowd: deps
 	@+$(MAKE) -s F=release build/lnetsim && build/lnetsim --crowd 32 --nodes $${NODES:-10000} --rate $${RATE:-50}
 
+# How long a change of interfaces keeps a node with 5000 peers from its traffic.
+stall:
+	@+$(MAKE) -s build/tests/tools/stall && build/tests/tools/stall
+
 demo sim netns requirements: %: deps
 	@test -x tests/$*/run || { echo "make $*: tests/$*/run does not exist"; exit 2; }
 	@+$(MAKE) -s all && tests/$*/run
@@ -307,7 +311,8 @@ clean:
 	rm -rf build
 
 .PHONY: all lib unit unit-debug asan tsan tidy quick check kernel vm vm-bench vm-debug deps fuzz fuzzers demo \
-	bench bench-deps bench-peers failover sim models netns valgrind tsan-netns requirements man format install clean
+	bench bench-deps bench-peers failover crowd stall sim models netns valgrind tsan-netns requirements man \
+	format install clean
 .SECONDARY:
 
 endif

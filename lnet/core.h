@@ -264,6 +264,7 @@ struct lnet_ni {
 	/* link down or address gone; written by lnet_ni_link(), READ_ONCE */
 	u8 fatal;
 	u8 link_seen;			/* what the worker has acted on */
+	u8 rising;			/* [nid_lock] the link is back, not all peers' paths know */
 	u8 fault_down;			/* dbg hook: interface down by a fault rule */
 	u8 drained;			/* [cfg] out of service by hand: drain.c, READ_ONCE */
 	u8 unpinged;			/* a router's, and nobody asks for it: announced as down */
@@ -272,6 +273,7 @@ struct lnet_ni {
 	u8 low;
 	u8 falls;			/* in a row, soon after it rose; health.c, WRITE_ONCE */
 	u64 rose_ns;			/* when it was announced as up last; the same */
+	struct lnet_peer *rise_at;	/* [nid_lock] @rising: the last that does; counted */
 	u32 link_speed;			/* Mbit/s, 0 unknown */
 	s32 dev_cpt;			/* partition near the device; -1 unknown */
 	u64 cpts;			/* bits of those that serve it; 0: all */

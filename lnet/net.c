@@ -155,6 +155,22 @@ static void publish_add(struct lnet *ln, struct lnet_ni *ni)
 	publish_end(ln);
 }
 
+/*
+ * Its link is back: the paths of all peers are told, from the first on also if that is under way.
+ * If it is gone, that ends.
+ */
+static void rise_anew(struct lnet_ni *ni)
+{
+	struct lnet_peer *at;
+
+	spin_lock(&ni->ln->nid_lock);
+	at = ni->rise_at;
+	ni->rise_at = NULL;
+	ni->rising = !list_empty(&ni->link);
+	spin_unlock(&ni->ln->nid_lock);
+	lnet_peer_put(at);
+}
+
 static void publish_del(struct lnet *ln, struct lnet_ni *ni)
 {
 	publish_begin(ln);
@@ -162,6 +178,7 @@ static void publish_del(struct lnet *ln, struct lnet_ni *ni)
 	ln->nr_nis--;
 	lnet_ni_set_state(ni, NI_GONE);
 	publish_end(ln);
+	rise_anew(ni);
 }
 
 static void link_kick(struct lnet *ln)
@@ -542,6 +559,51 @@ static void refresh_ping(struct lnet *ln)
 	mutex_unlock(&ln->cfg_mutex);
 }
 
+/* Nobody else goes on with it meanwhile. Counted. */
+static struct lnet_ni *rise_take(struct lnet *ln, struct lnet_peer **at)
+{
+	struct lnet_ni *ni, *found = NULL;
+
+	spin_lock(&ln->nid_lock);
+	list_for_each_entry(ni, &ln->nis, link) {
+		if (!ni->rising)
+			continue;
+		*at = ni->rise_at;
+		ni->rise_at = NULL;
+		ni->rising = 0;
+		lnet_ni_get(ni);
+		found = ni;
+		break;
+	}
+	spin_unlock(&ln->nid_lock);
+	return found;
+}
+
+/* Unless it has begun anew, or is gone. */
+static void rise_keep(struct lnet_ni *ni, struct lnet_peer *at)
+{
+	spin_lock(&ni->ln->nid_lock);
+	if (at && !ni->rising && !list_empty(&ni->link)) {
+		swap(ni->rise_at, at);
+		ni->rising = 1;
+	}
+	spin_unlock(&ni->ln->nid_lock);
+	lnet_peer_put(at);
+}
+
+/* A slice of the peers, so that traffic has its turn. */
+static void rise_work(struct lnet_pass *p)
+{
+	struct lnet_peer *at = NULL;
+	struct lnet_ni *ni = rise_take(p->ln, &at);
+
+	if (!ni)
+		return;
+	rise_keep(ni, lnet_paths_ni_up(p, ni, at));
+	lnet_ni_put(ni);
+	link_kick(p->ln);
+}
+
 void lnet_ni_link_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
@@ -557,9 +619,10 @@ void lnet_ni_link_work(struct lnet_pass *p)
 		if (ni->link_seen)
 			lnet_ops_ni_down(p, ni);
 		else
-			lnet_paths_ni_up(p, ni);
+			rise_anew(ni);
 		lnet_ni_put(ni);
 		WRITE_ONCE(ln->ping_stale, 1);
 	}
+	rise_work(p);
 	refresh_ping(ln);
 }

@@ -98,8 +98,11 @@ int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni);
 bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);
 /* config: nothing is under way on any of them */
 bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni);
-/* no lock held: the link came up, recovery may hurry */
-void lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni);
+/*
+ * No lock held: the link came up, recovery may hurry. Of some peers behind @at, counted, which it
+ * puts; NULL: from the first. Where to go on, counted; NULL: all have been told.
+ */
+struct lnet_peer *lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer *at);
 /*
  * All peers in turn, from @prev NULL: counted, puts @prev, which may have been deleted meanwhile.
  * Of those that stay none is skipped, none comes twice. No shard lock or nid_lock held.

@@ -13,6 +13,8 @@
 #include "udsp.h"
 #include "route.h"
 
+#define SLICE	128U	/* peers that the worker looks at in one visit */
+
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 static struct lnet_path *path_alloc(void)
@@ -263,20 +265,23 @@ bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni)
 	return !for_paths_of(ln, ni, drop_if_idle);
 }
 
-void lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni)
+struct lnet_peer *lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer *at)
 {
-	struct lnet *ln = p->ln;
 	struct lnet_peer_ni *pni;
-	struct lnet_peer *peer;
 	struct lnet_path *path;
+	unsigned int nr;
 
-	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer)) {
-		lnet_enter_peer(p, peer);
-		list_for_each_entry(pni, &peer->pnis, link) {
+	for (nr = 0; nr < SLICE; nr++) {
+		at = lnet_peer_next(p->ln, at);
+		if (!at)
+			break;
+		lnet_enter_peer(p, at);
+		list_for_each_entry(pni, &at->pnis, link) {
 			path = lnet_path_find(pni, ni);
 			if (path)
 				lnet_path_recover(p->sh, path);
 		}
 		lnet_leave(p);
 	}
+	return at;
 }

@@ -4,6 +4,7 @@
  * does.
  */
 #include "node.h"
+#include "peer.h"
 
 static struct lnet_ni *find(struct lnet *ln, const char *text)
 {
@@ -202,6 +203,76 @@ static void test_link(void)
 	node_end(ln);
 }
 
+#define MANY 400U
+
+static struct lnet_nid many(unsigned int i)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "10.1.%u.%u@tcp", i / 100, i % 100 + 1);
+	return nid(text);
+}
+
+/* Peers whose path over @ni is being recovered; @hurt: what that takes is done to all before. */
+static unsigned int nr_told(struct lnet *ln, struct lnet_ni *ni, bool hurt)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < MANY; i++) {
+		struct lnet_nid n = many(i);
+		struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &n);
+		struct lnet_path *path = lnet_path_find(pni, ni);
+
+		if (hurt)
+			path->health = LNET_HEALTH_MAX / 2;
+		nr += path->recovering != 0;
+		lnet_peer_ni_put(pni);
+	}
+	return nr;
+}
+
+static void link_set(struct lnet_ni *ni, bool up)
+{
+	struct lnet_link link = { .up = up };
+
+	lnet_ni_link(ni, &link);
+}
+
+/* A link comes back, and again while peers are being told; then the NI goes meanwhile. */
+static void test_rise(void)
+{
+	struct lnet *ln = node_begin(2);
+	unsigned int i, nr, before = 0;
+	struct lnet_ni *ni;
+
+	node_ni_add(ln, "10.0.0.1@tcp");
+	ni = find(ln, "10.0.0.1@tcp");
+	UNIT_EQUAL(nr_told(ln, ni, true), 0, "before");
+	link_set(ni, false);
+	node_work(ln);
+	link_set(ni, true);
+	for (i = 0; before < MANY && i < MANY; i++) {
+		node_env.nr_kicks = 0;
+		node_work(ln);
+		nr = nr_told(ln, ni, false);
+		CU_ASSERT(nr > before && nr - before <= MANY / 3 && node_env.nr_kicks);
+		before = nr;
+	}
+	UNIT_EQUAL(before, MANY, "told");
+	for (i = 0; i < 2; i++) {
+		link_set(ni, false);
+		node_work(ln);
+		link_set(ni, true);
+		node_work(ln);
+	}
+	UNIT_EQUAL(ni->nr_up, 3, "times up");
+	CU_ASSERT(ni->rising && ni->rise_at);
+	UNIT_EQUAL(del(ln, "10.0.0.1@tcp"), 0, "removing");
+	CU_ASSERT(!ni->rising && !ni->rise_at);
+	lnet_ni_put(ni);
+	node_end(ln);
+}
+
 UNIT_SUITE(net,
 	{ "is found from ACTIVE on until it stops, freed with its last count", test_add_del },
 	{ "refuses impossible configurations", test_refusals },
@@ -210,4 +281,5 @@ UNIT_SUITE(net,
 	{ "is not there without memory", test_no_memory },
 	{ "waits for what its driver has", test_drain },
 	{ "leaves link changes to the worker, which counts them", test_link },
+	{ "tells many peers that a link is back in slices", test_rise },
 )
