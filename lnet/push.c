@@ -66,6 +66,29 @@ static void pushed(struct lnet_pass *p, struct lnet_op *op)
 	lnet_disc_step(p, peer);
 }
 
+/* Where the ping ran; NULL: nowhere that is as good as it was. [sh] */
+static struct lnet_peer_ni *pinged_at(const struct lnet_peer *peer)
+{
+	struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		if (!pni->deleted && pni->sticky && pni->sticky->state == NI_ACTIVE &&
+		    !READ_ONCE(pni->sticky->fatal) && !READ_ONCE(pni->sticky->drained))
+			return pni;
+	return NULL;
+}
+
+/*
+ * The first push goes between the two interfaces of the ping (wire.md 7.2): there the peer has a
+ * record of us. If that fails it goes another way.
+ */
+static void follow_ping(struct lnet_op *op)
+{
+	op->flags |= LNET_OPF_PINNED_NI | LNET_OPF_PINNED_DST | LNET_OPF_ANY_PATH;
+	op->src_ni = op->dst_pni->sticky;
+	lnet_ni_get(op->src_ni);
+}
+
 static void fill(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni,
 		 struct lnet_copy *info)
 {
@@ -90,7 +113,8 @@ static void fill(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *p
 
 bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	struct lnet_peer_ni *pni = lnet_peer_ni_any(peer);
+	struct lnet_peer_ni *first = peer->disc.acked ? NULL : pinged_at(peer);
+	struct lnet_peer_ni *pni = first ? first : lnet_peer_ni_any(peer);
 	struct lnet_op *op = pni ? lnet_op_take(p->sh) : NULL;
 	struct lnet_copy *info;
 
@@ -103,6 +127,8 @@ bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 		return false;
 	}
 	fill(p, op, pni, info);
+	if (first)
+		follow_ping(op);
 	peer->disc.had_force = peer->disc.force_push;
 	peer->disc.force_push = 0;
 	peer->disc.pushing = 1;

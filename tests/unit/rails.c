@@ -49,16 +49,15 @@ const struct lnet_env_ops rails_env_ops = {
 
 struct lnet_nid rails_nid(unsigned int node, unsigned int rail)
 {
-	static struct lnet_nid known[RAILS_NODES][RAILS_RAILS];
-	static bool made[RAILS_NODES][RAILS_RAILS];
+	const char *name = rails.cfg.nids ? rails.cfg.nids[node][rail] : NULL;
+	struct lnet_nid *nid = &rails.nid[node][rail];
 	char text[32];
 
-	if (!made[node][rail]) {
+	if (!nid->type) {
 		snprintf(text, sizeof(text), rail ? "10.1.0.%u@tcp1" : "10.0.0.%u@tcp", node + 1);
-		CU_ASSERT_FATAL(lnet_nid_parse(&known[node][rail], text) == 0);
-		made[node][rail] = true;
+		CU_ASSERT_FATAL(lnet_nid_parse(nid, name ? name : text) == 0);
 	}
-	return known[node][rail];
+	return *nid;
 }
 
 static bool place_of(const struct lnet_nid *nid, int *node, int *rail)

@@ -91,12 +91,15 @@ struct rails_cfg {
 	bool discover;		/* discovery is on; the others know what is configured */
 	bool strangers;		/* nothing is configured */
 	unsigned int peer_credits, credits;	/* 0: 8, 256 */
+	/* other names than above; a node has the rails that are named */
+	const char *const (*nids)[RAILS_RAILS];
 };
 
 struct rails {
 	u64 now_ns, random;
 	struct rails_node node[RAILS_NODES];
 	struct rails_cfg cfg;
+	struct lnet_nid nid[RAILS_NODES][RAILS_RAILS];	/* once asked for */
 	struct rails_rule rule[32];
 	unsigned int nr_rules;
 	struct list_head wire, delayed, kept, posted, waiting, landing;

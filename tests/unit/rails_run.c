@@ -117,6 +117,8 @@ static void handler(const struct lnet_event *ev)
 
 static bool has_rail(unsigned int ix, unsigned int rail)
 {
+	if (rails.cfg.nids)
+		return rails.cfg.nids[ix][rail];
 	if (rails.cfg.one_rail)
 		return rail == 0;
 	if (!rails.cfg.behind || (ix && ix < rails.cfg.nr_nodes - 1))
