@@ -5,6 +5,7 @@
  */
 #include "core.h"
 #include "record_hook.h"
+#include "route.h"
 
 /* after an attempt's deadline the driver has this long before the core takes it back */
 #define ABORT_GRACE_NS 5000000ULL
@@ -200,18 +201,27 @@ static u64 overdue_after(const struct lnet_pass *p, const struct lnet_op *op, u6
 	return max(patience_ns, min(OVERDUE_TIMES * patience_ns, div64_u64(op->timeout_ns, tries)));
 }
 
-/* Where a copy may have more luck. Another suspect path only if it was heard of since. */
-static struct lnet_path *copy_path(struct lnet_pass *p, const struct lnet_op *op,
-				   const struct lnet_att *silent)
+/* The best of the paths other than that of @att, whatever ails it. */
+static struct lnet_path *other_path(struct lnet_pass *p, const struct lnet_op *op,
+				    const struct lnet_att *att)
 {
 	struct lnet_select s = {
 		.peer = op->peer, .cpt = -1, .request = 1, .tried = op->tried,
-		.exclude = 1ULL << silent->path->ix, .ni = op->src_ni,
+		.exclude = 1ULL << att->path->ix, .ni = op->src_ni,
 		.pni = op->flags & LNET_OPF_PINNED_DST || !op->peer->mr ? op->dst_pni : NULL,
 	};
 	struct lnet_path *path = lnet_select(p->sh, &s);
 
-	if (!path || path == silent->path || READ_ONCE(path->ni->drained) ||
+	return path == att->path ? NULL : path;
+}
+
+/* Where a copy may have more luck. Another suspect path only if it was heard of since. */
+static struct lnet_path *copy_path(struct lnet_pass *p, const struct lnet_op *op,
+				   const struct lnet_att *silent)
+{
+	struct lnet_path *path = other_path(p, op, silent);
+
+	if (!path || READ_ONCE(path->ni->drained) ||
 	    (path->suspect_ns && path->evidence_ns <= silent->path->evidence_ns))
 		return NULL;
 	return path;
@@ -222,20 +232,20 @@ static bool lives_since(const struct lnet_path *path, const struct lnet_att *sil
 	return path && !path->suspect_ns && path->evidence_ns >= silent->posted_ns;
 }
 
-/* @dead: the path of @silent; then no budget keeps the message from one that lives. */
-static void hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *silent, bool dead)
+static bool hedge_allowed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path)
 {
-	struct lnet_path *path = copy_path(p, op, silent);
-	struct lnet_att *att;
+	if (lnet_hedge_allowed(p->sh, op->peer))
+		return true;
+	lnet_rec_via(p, NO_HEDGE, op, path);
+	return false;
+}
 
-	if (!path)
-		return;
-	dead = dead && lives_since(path, silent);
-	if (!dead && !lnet_hedge_allowed(p->sh, op->peer)) {
-		lnet_rec_via(p, NO_HEDGE, op, path);
-		return;
-	}
-	att = &op->first == silent ? op->hedge : &op->first;
+/* Beside @silent. */
+static void copy_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *silent,
+		    struct lnet_path *path)
+{
+	struct lnet_att *att = &op->first == silent ? op->hedge : &op->first;
+
 	if (!att)
 		att = lnet_att_take(p->sh);
 	if (!lnet_rec_asked(p->sh, att))
@@ -252,22 +262,69 @@ static void hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 	lnet_att_enter(p, att, path);
 }
 
+/* @dead: the path of @silent; then no budget keeps the message from one that lives. */
+static void hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *silent, bool dead)
+{
+	struct lnet_path *path = copy_path(p, op, silent);
+
+	if (!path)
+		return;
+	dead = dead && lives_since(path, silent);
+	if (dead || hedge_allowed(p, op, path))
+		copy_by(p, op, silent, path);
+}
+
+/* Since when @path, or the way to its router, is silent; 0: it is not. */
+static u64 silent_ns(const struct lnet_path *path)
+{
+	return max(path->suspect_ns, path->trunk->suspect_ns);
+}
+
+static bool is_closed(const struct lnet_path *path)
+{
+	return READ_ONCE(path->ni->drained) || silent_ns(path) ||
+	       (lnet_path_routed(path) &&
+		!lnet_rec_asked(path->pni->sh, lnet_route_usable(path)));
+}
+
+/* Another way to the peer became silent since. */
+static bool lost_elsewhere(const struct lnet_op *op, const struct lnet_att *att)
+{
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *path;
+
+	list_for_each_entry(pni, &op->peer->pnis, link)
+		list_for_each_entry(path, &pni->paths, link)
+			if (path != att->path && silent_ns(path) >= att->posted_ns)
+				return true;
+	return false;
+}
+
 /*
  * The path shows life, but what was asked over it is not answered: lost on a way that others pass.
- * Asks over another one when many times the patience is over, long before the slice is.
+ * Asks over another one when many times the patience is over, long before the slice is. But one
+ * acknowledgement is for many requests and goes where the last of them came from. If that way does
+ * not work any more, the answer is lost with it, and asked for where the path lives; at once if
+ * that way became silent since.
  */
 static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
-			    u64 after, u64 silent_ns)
+			    u64 after, u64 next_ns)
 {
-	u64 overdue_ns = att->posted_ns + overdue_after(p, op, after);
+	u64 wait_ns = lost_elsewhere(op, att) ? after : overdue_after(p, op, after);
+	struct lnet_path *path;
 
-	op->suspect_ns = silent_ns;
+	op->suspect_ns = next_ns;
 	if (!asked(att) || !may_hedge(p, op))
 		return;
-	if (p->now_ns < overdue_ns)
-		op->suspect_ns = min(silent_ns, overdue_ns);
-	else
-		hedge(p, op, att, false);
+	if (p->now_ns < att->posted_ns + wait_ns) {
+		op->suspect_ns = min(next_ns, att->posted_ns + wait_ns);
+		return;
+	}
+	path = other_path(p, op, att);
+	if (path && is_closed(path))
+		path = att->path;
+	if (path && hedge_allowed(p, op, path))
+		copy_by(p, op, att, path);
 }
 
 /*

@@ -90,7 +90,45 @@ static void test_path_back(void)
 	rails_end();
 }
 
+/*
+ * Acknowledgements are merged, so one that is lost with one path was perhaps that of a request by
+ * the other, which lives. With nowhere else to go it is asked again the same way, long before its
+ * slice is over.
+ */
+static void test_answer_lost_elsewhere(void)
+{
+	unsigned int tag, rail, i;
+	struct lnet_path *path;
+	struct lnet_pass p;
+
+	rails_begin(NULL);
+	rails_on(1, -1, RAILS_ACK, FATE_LOSE, LNET_OK, 1);
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rail = rails.last.rail;
+	path = rails_path(0, 1, rail);
+	for (i = 0; i < 2; i++) {
+		rails_on((int)i, !rail, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+		rails_on((int)i, !rail, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	}
+	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_DRIVER);
+	lnet_enter_pni(&p, path->pni);
+	lnet_path_suspect(&p, rails_path(0, 1, !rail));
+	lnet_pass_end(&p);
+	for (i = 0; i < 80 && !rails_done(tag); i++) {
+		lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_DRIVER);
+		lnet_path_evidence(&p, path->ni, path->pni, 0);
+		lnet_pass_end(&p);
+		rails_run(5 * RAILS_MS);
+	}
+	UNIT_EQUAL(rails_done(tag), 1, "ended before its slice");
+	UNIT_EQUAL(rails.req[tag].on_rail[rail], 2, "by the same rail");
+	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "delivered once");
+	rails_end();
+}
+
 UNIT_SUITE(silence,
 	{ "what outlasted a silence is no round trip", test_silence_is_no_rtt },
 	{ "a path that is slower now is not suspect for ever", test_slower },
-	{ "what pauses goes when a path is back", test_path_back })
+	{ "what pauses goes when a path is back", test_path_back },
+	{ "an answer that was lost elsewhere is asked for where it lives",
+	  test_answer_lost_elsewhere })
