@@ -296,11 +296,20 @@ static void carry(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 	}
 }
 
+static void note_stack(void)
+{
+	unsigned long at = (unsigned long)__builtin_frame_address(0);
+
+	rails.stack_low = rails.stack_low ? min(rails.stack_low, at) : at;
+	rails.stack_high = max(rails.stack_high, at);
+}
+
 static int rails_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
 	struct rails_msg *m = msg_new(att);
 	struct rails_rule *r = rule_of(m);
 
+	note_stack();
 	CU_ASSERT(att->deadline_ns >= rails.now_ns && att->deadline_ns <= att->op->deadline_ns);
 	if (r && r->fate == FATE_REFUSE) {
 		att->outcome = r->how;

@@ -106,6 +106,7 @@ struct rails {
 	struct rails_req req[RAILS_TAGS];
 	unsigned int nr_tags, nr_carried[8];
 	u32 epoch[RAILS_NODES][RAILS_RAILS];
+	unsigned long stack_low, stack_high;	/* of send(), as it was called */
 	char order[256];	/* what left and what was handled, a letter each */
 	struct rails_msg last;	/* header of the last user's message sent, data NULL */
 	void (*on_event)(struct rails_node *n, const struct lnet_event *ev);

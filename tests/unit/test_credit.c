@@ -173,11 +173,42 @@ static void test_conserved(void)
 	}
 }
 
+/* A credit that comes back sends the next one, which fails and gives it back. */
+static void test_no_nesting(void)
+{
+	static const enum rails_fate fates[] = { FATE_REFUSE, FATE_FAIL };
+	struct rails_cfg cfg = { .nr_shards = 1, .one_rail = true, .peer_credits = 1,
+				 .credits = 1 };
+	unsigned int i, k, tag;
+
+	for (k = 0; k < ARRAY_SIZE(fates); k++) {
+		rails_begin(&cfg);
+		no_hedge();
+		UNIT_EQUAL(lnet_tunable_set(rails.node[0].ln, "retry_count", 0), 0, "retries");
+		rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, 1);
+		tag = rails_put(0, 1, 8, LNET_ACK, 0);
+		for (i = 1; i < 400; i++)
+			rails_put(0, 1, 8, LNET_ACK, 0);
+		UNIT_EQUAL(pni()->nr_wait, 399, "wait for one credit");
+		rails_clear();
+		rails_on(0, -1, RAILS_PUT, fates[k], LNET_LOCAL_ERROR, -1);
+		rails.stack_low = rails.stack_high = 0;
+		rails_give(LNET_LOCAL_ERROR);
+		rails_run(60 * NSEC_PER_SEC);
+		for (i = 0; i < 400; i++)
+			CU_ASSERT(rails_done(tag + i) == 1 && rails.req[tag + i].status);
+		CU_ASSERT(rails.stack_low && rails.stack_high - rails.stack_low < 32768);
+		rails_clear();
+		rails_end();
+	}
+}
+
 UNIT_SUITE(credit,
 	{ "waiting in turn", test_queue },
 	{ "control messages have two of their own", test_classes },
 	{ "waiting for the NI", test_wait_ni },
 	{ "what waits leaves a path that becomes suspect", test_leaves_suspect },
 	{ "no room in the window holds no credit", test_no_room },
+	{ "one failure after the other, and the stack stays small", test_no_nesting },
 	{ "lnt-060, lnt-065, lnt-075: conserved, one end, at most one effect, resends bounded",
 	  test_conserved })

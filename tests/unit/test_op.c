@@ -645,6 +645,24 @@ static void test_tracking(void)
 	tracked(3, LNET_MD_NO_TRACK_RESPONSE | LNET_MD_TRACK_RESPONSE, 0);
 }
 
+/* The last interface of the net that gives a peer its name. */
+static void test_net_goes(void)
+{
+	struct lnet_nid nid = rails_nid(0, 0), name = rails_nid(1, 0);
+	unsigned int tag;
+
+	rails_begin(NULL);
+	UNIT_EQUAL(lnet_ni_del(rails.node[0].ln, &nid), 0, "removal");
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 1, "by its name, over the other rail");
+	UNIT_EQUAL(rails.req[tag].status, 0, "status");
+	UNIT_EQUAL(rails.req[tag].on_rail[1], 1, "rail");
+	CU_ASSERT(lnet_nid_same(&rails_peer(0, 1)->primary, &name));
+	UNIT_EQUAL(rails_peer(0, 1)->nr_pnis, 2, "its interfaces");
+	rails_end();
+}
+
 UNIT_SUITE(op,
 	{ "lnt-080, lnt-085, lnd-030, lnt-100: the driver is given T / max(R, 1)", test_slices },
 	{ "lnt-085: the last attempt is clipped to the time left", test_clipped },
@@ -667,6 +685,7 @@ UNIT_SUITE(op,
 	{ "but where one path is dead and another lives", test_hedge_beyond_budget },
 	{ "cfg-015, lnt-090: retry count 0 is one attempt", test_no_retries },
 	{ "lnt-075: unlink in every state, one final event", test_unlink },
+	{ "a net goes, its peers stay, under their names", test_net_goes },
 	{ "lnt-075: NI removal in every state", test_ni_del },
 	{ "dbg-025, stt-020, stt-025: link down and up in every state", test_link_down },
 	{ "lnt-075: path lost in every state", test_path_lost },

@@ -527,6 +527,29 @@ static void test_sticky(void)
 	world_destroy(w);
 }
 
+/* To a multi-rail peer the source that was asked for once is no better than others afterwards. */
+static void test_never_sticky(void)
+{
+	struct world *w = world_create();
+	struct lnet_select s = { .peer = &w->peer, .cpt = -1, .request = 1 };
+
+	w->peer.mr = 1;
+	world_ni(w, 1);
+	world_ni(w, 1);
+	s.pni = world_pni(w, 1);
+	world_join(w);
+	w->ni[0]->sh[0].credits = 1;
+	CU_ASSERT_PTR_EQUAL(select_locked(w, &s)->ni, w->ni[1]);
+	s.ni = w->ni[1];
+	CU_ASSERT_PTR_EQUAL(select_locked(w, &s)->ni, w->ni[1]);
+	CU_ASSERT_PTR_NULL(s.pni->sticky);
+	s.ni = NULL;
+	w->ni[0]->sh[0].credits = 256;
+	w->ni[1]->sh[0].credits = -9;
+	CU_ASSERT_PTR_EQUAL(select_locked(w, &s)->ni, w->ni[0]);
+	world_destroy(w);
+}
+
 static void test_sticky_from_source(void)
 {
 	struct world *w = world_create();
@@ -631,6 +654,7 @@ UNIT_SUITE(select,
 	   { "lnt-030: a path that was not chosen costs nobody its turn", test_forced_is_no_turn },
 	   { "lnt-045: a peer without multi-rail sees one NI, also when sent again", test_sticky },
 	   { "lnt-045: a source that was asked for sticks if none did", test_sticky_from_source },
+	   { "nothing sticks to a peer with multi-rail", test_never_sticky },
 	   { "lnt-035: choosing starts the recovery of what is not whole", test_starts_recovery },
 	   { "lnt-030: without a choice it is what the rule takes", test_nothing_to_choose },
 	   { "ranks have names", test_names })
