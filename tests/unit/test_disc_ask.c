@@ -332,6 +332,36 @@ static void test_no_memory(void)
 	}
 }
 
+static void pinged(void *arg, int status, const uint8_t *info, uint32_t len,
+		   const struct lnet_nid *primary, uint64_t rtt_ns)
+{
+	*(int *)arg = status ? status : (int)len;
+}
+
+/* behaviour.md 3.2: what goes to portal 0 waits for no discovery, though requests do. */
+static void test_ping(void)
+{
+	struct lnet_nid nid = rails_nid(1, 0);
+	unsigned int tag;
+	int got = 0;
+
+	rails_begin(&strangers);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[0].ln, "discovery_wait", true), 0, "setting");
+	rails_on(0, -1, RAILS_CORE, FATE_DELIVER, LNET_OK, 2);
+	rails_on(0, -1, RAILS_CORE, FATE_DELAY, LNET_OK, 1);
+	tag = rails_get(0, 1, 8, 0);
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 0, "a request waits until the other is told");
+	UNIT_EQUAL(lnet_ping(rails.node[0].ln, &nid, NULL, NSEC_PER_SEC, pinged, &got), 0, "ping");
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(got, 64, "answered");
+	UNIT_EQUAL(rails_done(tag), 0, "which ends no waiting");
+	rails_release();
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 1, "told");
+	rails_end();
+}
+
 UNIT_SUITE(disc_ask,
 	{ "a round is asked for", test_rounds },
 	{ "many share one", test_many },
@@ -343,5 +373,6 @@ UNIT_SUITE(disc_ask,
 	{ "LU-15234: the record goes meanwhile", test_gone },
 	{ "LU-15616: the node ends meanwhile", test_shutdown },
 	{ "with discovery off", test_off },
+	{ "a user's ping waits for no discovery", test_ping },
 	{ "LU-15512: without a way to it there is no loop", test_no_way },
 	{ "without memory", test_no_memory })
