@@ -155,6 +155,10 @@ def ctl_seeds():
         "1.2.3.4@tcp"]}),
            ask(CMD_PING, DUMP, {"nids": ["10.0.0.2@tcp"] * 3}), ask(CMD_PING, DUMP, {"nids": ["none"]}),
            ask(CMD_PING, DUMP), ask(CMD_PING, 0, {"nids": ["10.0.0.2@tcp"]}))
+    for name, how in (("discover", CREATE), ("discover-force", CREATE | EXCL)):
+        ctlreq(name, ask(CMD_PING, how, {"nids": ["10.0.0.2@tcp", "0@lo", "1.2.3.4@tcp"]}),
+               ask(CMD_PING, how, {"nids": ["10.0.0.9@tcp", "10.0.0.9@tcp"]}), ask(CMD_PING, how, {"nids": ["none"]}),
+               ask(CMD_PING, how))
     ctlreq("cpt-of-nid", ask(CPT, DUMP, {"nids": ["10.0.0.2@tcp", "...", "fd00::1@tcp"]}), ask(CPT, DUMP))
     ctlreq("recovery", ask(RECOV, DUMP, {"queue_type": 0}), ask(RECOV, DUMP, {"queue_type": 1}), ask(RECOV, DUMP,
         {"queue_type": 9}),
