@@ -81,7 +81,8 @@ struct lnet_discovery {			/* of an instance */
 	struct list_head todo;		/* [lock] peers whose records are to change; bound: peers */
 	u64 todo_ns;			/* when the worker looks at @todo; WRITE_ONCE */
 	u64 walk_ns;			/* when it walks the peers for pushes; WRITE_ONCE */
-	struct lnet_peer *walk_at;	/* worker of shard 0: counted */
+	u8 walk_taken;			/* [lock] somebody walks now: "it" */
+	struct lnet_peer *walk_at;	/* it: counted */
 	u8 walk_rest;			/* it: those not heard of lately have their turn */
 	u8 walking;			/* it */
 	/* who was known before is told, whatever it has acknowledged; [lock] next walk, it: this */

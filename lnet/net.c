@@ -132,7 +132,7 @@ static void publish_begin(struct lnet *ln) __acquires(&ln->nid_lock)
 
 static void publish_end(struct lnet *ln) __releases(&ln->nid_lock)
 {
-	ln->cfg_gen++;
+	WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
 	spin_unlock(&ln->nid_lock);
 	lnet_shards_unlock_all(ln);
 }

@@ -211,7 +211,7 @@ int lnet_peer_set_state(struct lnet *ln, const struct lnet_nid *nid, u32 mask, u
 			peer->locked = !!(state & LNET_PEER_STATE_LOCKED);
 		peer->state_rest &= ~mask;
 		peer->state_rest |= state & mask & ~LNET_PEER_STATE_KNOWN;
-		ln->cfg_gen++;
+		WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
 		lnet_shards_unlock_all(ln);
 	}
 	lnet_peer_ni_put(pni);
@@ -343,7 +343,7 @@ static void configure(struct lnet_peer *peer, const struct peer_request *r)
 	peer->primary = *r->primary;
 	peer->configured = 1;
 	peer->mr = r->mr;
-	r->ln->cfg_gen++;
+	WRITE_ONCE(r->ln->cfg_gen, r->ln->cfg_gen + 1);
 	lnet_shards_unlock_all(r->ln);
 }
 
@@ -504,7 +504,7 @@ static int try_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct
 	lnet_shards_lock_all(ln);
 	if (lnet_peer_is_idle(from))
 		nr = nid ? pni_take(from, to, nid) : peer_rehome(from, to);
-	ln->cfg_gen++;
+	WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
 	lnet_shards_unlock_all(ln);
 	if (!nr)
 		return -EBUSY;

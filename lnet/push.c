@@ -223,17 +223,37 @@ static u64 walk(struct lnet_pass *p)
 	return p->now_ns + PAUSE_NS;
 }
 
+/* Who waits for a change of configuration does the worker's work, too: only one of them walks. */
+static bool walk_take(struct lnet_discovery *d)
+{
+	bool mine;
+
+	spin_lock(&d->lock);
+	mine = !d->walk_taken;
+	d->walk_taken = 1;
+	spin_unlock(&d->lock);
+	if (mine)
+		WRITE_ONCE(d->walk_ns, U64_MAX);
+	return mine;
+}
+
+static void walk_give(struct lnet_discovery *d)
+{
+	spin_lock(&d->lock);
+	d->walk_taken = 0;
+	spin_unlock(&d->lock);
+}
+
 void lnet_push_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
-	u64 next_ns;
+	u64 next_ns = U64_MAX;
 
-	if (p->now_ns < READ_ONCE(ln->disc.walk_ns))
+	if (p->now_ns < READ_ONCE(ln->disc.walk_ns) || !walk_take(&ln->disc))
 		return;
-	WRITE_ONCE(ln->disc.walk_ns, U64_MAX);
-	if (READ_ONCE(ln->stopping))
-		return;
-	next_ns = walk(p);
+	if (!READ_ONCE(ln->stopping))
+		next_ns = walk(p);
+	walk_give(&ln->disc);
 	if (next_ns != U64_MAX)
 		lnet_look_by(ln, &ln->disc.walk_ns, next_ns);
 }

@@ -198,7 +198,7 @@ static int add_by(struct lnet *ln, const struct lnet_route_cfg *cfg, struct lnet
 	lnet_shards_lock_all(ln);
 	list_add_tail(&route->link, &ln->routes->list);
 	ln->routes->nr++;
-	ln->cfg_gen++;
+	WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
 	lnet_shards_unlock_all(ln);
 	lnet_gateway_start(gw, route);
 	lnet_routes_sync(ln);
@@ -232,7 +232,7 @@ static void retire(struct lnet_route *route)
 	route->gone = 1;
 	list_move_tail(&route->link, &ln->routes->dying);
 	ln->routes->nr--;
-	ln->cfg_gen++;
+	WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
 	lnet_shards_unlock_all(ln);
 }
 

@@ -50,8 +50,9 @@ static struct node {
 	atomic_t measured;	/* 1 while the turns of a round are looked at */
 	int schedstat;
 	clockid_t changer;	/* CPU time of the thread that makes the changes */
-	double wall_us, used_us;	/* the longest turn; its reader has set @measured to 0 */
-	unsigned long nr_turns, nr_sent;
+	spinlock_t lock;
+	double wall_us, used_us;	/* [lock] the longest turn */
+	unsigned long nr_sent;
 } node;
 
 static unsigned int nr_peers = 5000, nr_rounds = 7;
@@ -322,9 +323,10 @@ static void measured_turn(void)
 	if (atomic_read(&node.measured) != 1)
 		return;
 	used = used < own + changer ? used : own + changer;
-	node.nr_turns++;
+	spin_lock(&node.lock);
 	node.wall_us = wall > node.wall_us ? wall : node.wall_us;
 	node.used_us = used > node.used_us ? used : node.used_us;
+	spin_unlock(&node.lock);
 }
 
 static void *traffic(void *arg)
@@ -445,7 +447,6 @@ static void change(enum kind kind)
 struct found {
 	double wall_us[ROUNDS_MAX], used_us[ROUNDS_MAX], call_us;
 	u64 nr_pushes;
-	unsigned long nr_turns;
 };
 
 /* Until all that are told have been. */
@@ -467,8 +468,9 @@ static void measure(enum kind kind, unsigned int round, struct found *f)
 	u64 pushes = lnet_stat_sum(node.ln, LNET_C_pushes_sent);
 	double call_us;
 
+	spin_lock(&node.lock);
 	node.wall_us = node.used_us = 0;
-	node.nr_turns = 0;
+	spin_unlock(&node.lock);
 	atomic_set(&node.measured, 1);
 	call_us = now_us(CLOCK_MONOTONIC);
 	change(kind);
@@ -476,10 +478,11 @@ static void measure(enum kind kind, unsigned int round, struct found *f)
 	settle(kind);
 	atomic_set(&node.measured, 0);
 	usleep(20000);			/* the turn that is under way */
+	spin_lock(&node.lock);
 	f->wall_us[round] = node.wall_us;
 	f->used_us[round] = node.used_us;
+	spin_unlock(&node.lock);
 	f->call_us = call_us > f->call_us ? call_us : f->call_us;
-	f->nr_turns += node.nr_turns;
 	f->nr_pushes += lnet_stat_sum(node.ln, LNET_C_pushes_sent) - pushes;
 }
 
@@ -519,6 +522,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	setbuf(stdout, NULL);
+	spin_lock_init(&node.lock);
 	node_up();
 	meet();
 	must(-pthread_getcpuclockid(pthread_self(), &node.changer), "clock");
