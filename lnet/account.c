@@ -141,7 +141,7 @@ static bool tracked(const struct lnet *ln, const struct lnet_op *op)
 
 void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op)
 {
-	sh->nr_live++;
+	WRITE_ONCE(sh->nr_live, sh->nr_live + 1);
 	sh->c[LNET_C_msgs_max] = max(sh->c[LNET_C_msgs_max], ++sh->c[LNET_C_msgs_alloc]);
 	if (!tracked(sh->ln, op))
 		return;
@@ -151,7 +151,7 @@ void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op)
 
 void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op)
 {
-	sh->nr_live--;
+	WRITE_ONCE(sh->nr_live, sh->nr_live - 1);
 	sh->c[LNET_C_msgs_alloc]--;
 	if (op->flags & LNET_OPF_TRACKED)
 		sh->c[LNET_C_rst_alloc]--;

@@ -21,6 +21,11 @@ static void check_form(const u8 *data, size_t size, bool nid16)
 		BUG_ON(lnet_hdr_decode(&hdr, once, nid16));
 		lnet_hdr_encode(twice, &hdr, nid16);
 		BUG_ON(memcmp(once, twice, len));
+		memset(twice, 0, sizeof(twice));
+		if (hdr.type == LNET_MSG_PUT) {
+			BUG_ON(lnet_hdr_encode_like(twice, once, &hdr, nid16) != len);
+			BUG_ON(memcmp(once, twice, len));
+		}
 	}
 	kfree(exact);
 }

@@ -202,7 +202,8 @@ static struct rails_msg *msg_copy(const struct rails_msg *m)
 	*copy = *m;
 	INIT_LIST_HEAD(&copy->link);
 	copy->data = malloc(m->len + 1);
-	memcpy(copy->data, m->data, m->len);
+	if (m->len)
+		memcpy(copy->data, m->data, m->len);
 	if (tag && tag < RAILS_TAGS)
 		rails.req[tag].nr_copies++;
 	return copy;

@@ -77,9 +77,9 @@ static void test_budget_shards(void)
 
 	setup(8);
 	w->ln.tun.recovery_rate = 100;
-	w->ln.nr_shards = 4;
 	for (i = 0; i < 8; i++)
 		fail_at(i, LNET_NETWORK_TIMEOUT);
+	w->ln.nr_shards = 4;
 	run(4 * SEC, MS, &lively);
 	w->ln.nr_shards = 1;
 	CU_ASSERT_TRUE(nr_pings <= 100 + BUDGET_BURST);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tests of lnet/tunables.c: ranges, defaults, units. */
+#include "lnet/record.h"
 #include "paths.h"
 
 static u64 get(struct lnet *ln, const char *name)
@@ -69,6 +70,7 @@ static void test_independent(void)
 			CU_ASSERT_PTR_EQUAL(lnet_tunable_find(t->stock), t);
 		CU_ASSERT_PTR_EQUAL(lnet_tunable_find(t->name), t);
 	}
+	lnet_record_fini(&w->ln);
 	world_destroy(w);
 }
 
