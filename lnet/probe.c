@@ -67,7 +67,7 @@ void lnet_probes_run(struct lnet_pass *p)
 
 	lockdep_assert_held(&p->sh->lock);
 	if (lnet_recs(p->sh))
-		lnet_rec_note_shard(p, LNET_RK_PROBES, probes->budget_ns);
+		lnet_rec_note_line(p);
 	for (nr = 0; nr < LNET_PASS_BURST && probes->budget_ns <= p->now_ns; nr++) {
 		struct lnet_path *path =
 			list_first_entry_or_null(&probes->line, struct lnet_path, line);

@@ -115,6 +115,25 @@ void lnet_rec_note_shard(struct lnet_pass *p, enum lnet_rec_kind kind, u64 a)
 	lnet_rec_put(p->sh, NULL, &r);
 }
 
+/* Whose turn may come is told of before, if it has changed: an interface may be another peer's. */
+void lnet_rec_note_line(struct lnet_pass *p)
+{
+	struct lnet_shard *sh = p->sh;
+	struct lnet_path *path;
+	unsigned int nr = 0;
+
+	list_for_each_entry(path, &sh->probes.line, line) {
+		struct lnet_peer *peer = path->pni->peer;
+
+		if (nr++ == LNET_PASS_BURST)
+			break;
+		if (peer && (peer->rec.seg != sh->rec->seg ||
+			     lnet_rec_facts(peer) != peer->rec.facts))
+			lnet_rec_peer(sh, peer);
+	}
+	lnet_rec_note_shard(p, LNET_RK_PROBES, sh->probes.budget_ns);
+}
+
 void lnet_rec_note_ni(struct lnet_shard *sh, enum lnet_rec_kind kind, const struct lnet_ni *ni,
 		      u64 a)
 {
