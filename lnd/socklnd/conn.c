@@ -196,6 +196,8 @@ void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *
 	peer->alive_ns = sn->now_ns;
 	peer->backoff_ns = 0;
 	peer->dial_least_ns = 0;
+	if (c->mine)
+		peer->dial_took_ns = sn->now_ns - c->start_ns;
 	peer->dial_version = c->version;
 	sock_count(sn, opened);
 	sock_peer_arm(peer, sn->now_ns + SOCK_TICK_NS);

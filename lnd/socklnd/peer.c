@@ -277,15 +277,19 @@ static void expire_queue(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns
 
 /*
  * A SYN was lost perhaps, or the way is a long one: each dial that is given up early leaves the
- * next more time, until one comes through.
+ * next more time, until one comes through. That begins with what the last one took: a rail that
+ * heals is not to wait for a long time that was never needed.
  */
 static bool may_redial(struct sock_conn *c, u64 now_ns)
 {
 	struct sock_peer *peer = c->peer;
+	u64 age_ns = now_ns - c->start_ns;
 
-	if (now_ns < c->start_ns + peer->dial_least_ns)
+	if (age_ns < peer->dial_least_ns)
 		return false;
-	peer->dial_least_ns = 2 * (now_ns - c->start_ns);
+	if (peer->dial_took_ns)
+		age_ns = min(age_ns, max(peer->dial_least_ns, peer->dial_took_ns));
+	peer->dial_least_ns = 2 * age_ns;
 	return true;
 }
 

@@ -217,6 +217,7 @@ struct sock_peer {
 	u32 dial_version;		/* what the peer last spoke; 0 unknown */
 	u64 dial_ns;			/* not before; 0 at once */
 	u64 dial_least_ns;		/* a dial that nobody waits for lasts as long as this */
+	u64 dial_took_ns;		/* the last one that came through; 0: none did */
 	u64 backoff_ns;
 	/* messages that no connection has encoded yet */
 	struct list_head queue[SOCK_NR_QUEUES];
