@@ -42,6 +42,7 @@ void lnet_evts_free(struct lnet_shard *sh);	/* nobody uses @sh any more */
 void lnet_rx_pool_fini(struct lnet_shard *sh);	/* rx.c */
 /* [sh] from the shard's reserve (refilled by lnet_enter()); NULL: empty */
 struct lnet_op *lnet_op_take(struct lnet_shard *sh);
+void lnet_op_init(struct lnet_op *op);			/* as new, in nobody's list */
 struct lnet_att *lnet_att_take(struct lnet_shard *sh);	/* [sh] for a hedge; NULL: empty */
 struct lnet_evt *lnet_evt_new(struct lnet *ln);		/* kmalloc; any context that may sleep */
 void lnet_evt_free(struct lnet_evt *e);			/* kfree */

@@ -10,8 +10,7 @@
 #define RESERVE_MAX 80
 #define POOL_MAX 512		/* objects of a kind that a shard keeps */
 
-/* As new. */
-static void op_clean(struct lnet_op *op)
+void lnet_op_init(struct lnet_op *op)
 {
 	memset(op, 0, sizeof(*op));
 	INIT_LIST_HEAD(&op->link);
@@ -27,7 +26,7 @@ struct lnet_op *lnet_op_new(void)
 	struct lnet_op *op = kmalloc(sizeof(*op), GFP_NOFS);
 
 	if (op)
-		op_clean(op);
+		lnet_op_init(op);
 	return op;
 }
 

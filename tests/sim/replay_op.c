@@ -24,12 +24,7 @@ static struct lnet_op *op_make(struct replay *rp, u32 id)
 	struct replay_op *at = must(calloc(1, sizeof(*at)));
 	struct lnet_op *op = &at->op;
 
-	INIT_LIST_HEAD(&op->link);
-	INIT_LIST_HEAD(&op->all);
-	INIT_LIST_HEAD(&op->landings);
-	INIT_LIST_HEAD(&op->first.link);
-	lnet_timer_init(&op->timer, LNET_TIMER_OP);
-	op->first.op = op;
+	lnet_op_init(op);
 	op->rec = id;
 	op->done = op_over;
 	at->next = rp->ops[id % REPLAY_HASH];

@@ -432,18 +432,26 @@ static void test_pairs(void)
 
 /* ---- over time ------------------------------------------------------------------------------- */
 
-static void test_round_robin(void)
+/* One path on each of two nets. */
+static struct world *two_rails(void)
 {
 	struct world *w = world_create();
-	struct lnet_select s = { .peer = &w->peer, .cpt = -1, .request = 1 };
-	unsigned int i, nr[2] = { 0 };
-	struct lnet_path *last = NULL, *path;
 
 	world_ni(w, 1);
 	world_ni(w, 2);
 	world_pni(w, 1);
 	world_pni(w, 2);
 	world_join(w);
+	return w;
+}
+
+static void test_round_robin(void)
+{
+	struct world *w = two_rails();
+	struct lnet_select s = { .peer = &w->peer, .cpt = -1, .request = 1 };
+	unsigned int i, nr[2] = { 0 };
+	struct lnet_path *last = NULL, *path;
+
 	for (i = 0; i < 100; i++) {
 		path = select_locked(w, &s);
 		CU_ASSERT_PTR_NOT_EQUAL(path, last);
@@ -457,15 +465,10 @@ static void test_round_robin(void)
 /* Where it would be done first, however long another was left alone and whatever its credits. */
 static void test_expected_time(void)
 {
-	struct world *w = world_create();
+	struct world *w = two_rails();
 	struct lnet_select s = { .peer = &w->peer, .cpt = -1, .request = 1, .bytes = 100 };
 	unsigned int i, nr = 0;
 
-	world_ni(w, 1);
-	world_ni(w, 2);
-	world_pni(w, 1);
-	world_pni(w, 2);
-	world_join(w);
 	w->ni[1]->sh[0].credits = 1000;
 	w->ln.tun.selection = 1;
 	for (i = 0; i < 10; i++)
@@ -481,16 +484,11 @@ static void test_expected_time(void)
 /* Answers go back the way they came; they must not push all requests to one rail. */
 static void test_forced_is_no_turn(void)
 {
-	struct world *w = world_create();
+	struct world *w = two_rails();
 	struct lnet_select s = { .peer = &w->peer, .cpt = -1, .request = 1 };
 	struct lnet_select answer = { .peer = &w->peer, .cpt = -1 };
 	unsigned int i, nr = 0;
 
-	world_ni(w, 1);
-	world_ni(w, 2);
-	world_pni(w, 1);
-	world_pni(w, 2);
-	world_join(w);
 	answer.ni = w->ni[0];
 	answer.pni = &w->pni[0];
 	for (i = 0; i < 100; i++) {
@@ -573,14 +571,9 @@ static void test_sticky_from_source(void)
 
 static void test_starts_recovery(void)
 {
-	struct world *w = world_create();
+	struct world *w = two_rails();
 	struct lnet_select s = { .peer = &w->peer, .cpt = -1, .request = 1 };
 
-	world_ni(w, 1);
-	world_ni(w, 2);
-	world_pni(w, 1);
-	world_pni(w, 2);
-	world_join(w);
 	nr_recover = 0;
 	select_locked(w, &s);
 	UNIT_EQUAL(nr_recover, 0, "whole");

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "utils/lib/client.h"
 #include "unit.h"
+#include "no_family.h"
 
 /* ---- a stock module -------------------------------------------------------------------------- */
 
@@ -30,20 +31,6 @@ static int fake_ask(void *arg, unsigned long code, void *buf)
 	if (!world.err)
 		memcpy((u8 *)buf + 8, world.answer + 8, len - 8);
 	return world.err;
-}
-
-/* The family knows no command of ours. */
-static int refuse(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
-{
-	struct {
-		struct nlmsghdr h;
-		struct nlmsgerr e;
-	} no = { .h = { .nlmsg_len = sizeof(no), .nlmsg_type = NLMSG_ERROR,
-			.nlmsg_flags = NLM_F_CAPPED },
-		 .e = { .error = -EOPNOTSUPP } };
-
-	no.h.nlmsg_seq = ((const struct nlmsghdr *)msg)->nlmsg_seq;
-	return reply(to, &no, sizeof(no));
 }
 
 static void put(const char *name, const char *text)
@@ -99,7 +86,7 @@ static struct lnetctl *stock_open(void)
 {
 	static const char *const dirs[] = { "", "/lnet", "/lnet/parameters", "/ksocklnd",
 					    "/ksocklnd/parameters" };
-	struct lnetctl *c = lnetctl_open_local(refuse, NULL);
+	struct lnetctl *c = lnetctl_open_local(no_family_ask, NULL);
 	char path[128];
 	unsigned int i;
 

@@ -8,6 +8,7 @@
 #include "lnet/udsp_ioc.h"
 #include "utils/lib/client.h"
 #include "unit.h"
+#include "no_family.h"
 
 #define SRC 0x00435253u	/* as they stand in memory */
 #define DST 0x00545344u
@@ -143,23 +144,9 @@ static int module_ask(void *arg, unsigned long code, void *buf)
 	}
 }
 
-/* The family knows no command of ours. */
-static int refuse(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
-{
-	struct {
-		struct nlmsghdr h;
-		struct nlmsgerr e;
-	} no = { .h = { .nlmsg_len = sizeof(no), .nlmsg_type = NLMSG_ERROR,
-			.nlmsg_flags = NLM_F_CAPPED },
-		 .e = { .error = -EOPNOTSUPP } };
-
-	no.h.nlmsg_seq = ((const struct nlmsghdr *)msg)->nlmsg_seq;
-	return reply(to, &no, sizeof(no));
-}
-
 static struct lnetctl *module_open(void)
 {
-	struct lnetctl *c = lnetctl_open_local(refuse, NULL);
+	struct lnetctl *c = lnetctl_open_local(no_family_ask, NULL);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
 	memset(&module, 0, sizeof(module));
