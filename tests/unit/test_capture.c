@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 #include "lnd/socklnd/wire.h"
+#include "selftest/wire.h"
 
 #define MAX_STREAMS 64
 #define MAX_SEGMENTS 8192
@@ -43,6 +44,7 @@ struct facts {
 	unsigned int infos;		/* payloads that are ping infos */
 	unsigned int zc_requests;
 	u64 payload;			/* bytes behind LNet headers */
+	unsigned int selftests;		/* payloads that are messages of the network self-test */
 };
 
 static const struct {
@@ -53,9 +55,9 @@ static const struct {
 	{ "02-single-ping-again", { 0, 0, 0, 0, 2, 2, 0, 2, 0, 96 } },
 	{ "03-single-discover", { 0, 0, 2, 2, 1, 1, 0, 3, 0, 144 } },
 	{ "04-mr-connect-discovery-push", { 6, 12, 2, 2, 1, 1, 0, 3, 0, 192 } },
-	{ "05-lst-ping-5", { 0, 0, 0, 22, 0, 0, 0, 0, 0, 3520 } },
-	{ "06-lst-brw-write-1M-simple-3", { 0, 0, 0, 18, 3, 3, 3, 0, 3, 3148608 } },
-	{ "10-lst-brw-4K-rw", { 0, 0, 0, 49, 5, 5, 0, 0, 0, 48000 } },
+	{ "05-lst-ping-5", { 0, 0, 0, 22, 0, 0, 0, 0, 0, 3520, 22 } },
+	{ "06-lst-brw-write-1M-simple-3", { 0, 0, 0, 18, 3, 3, 3, 0, 3, 3148608, 18 } },
+	{ "10-lst-brw-4K-rw", { 0, 0, 0, 49, 5, 5, 0, 0, 0, 48000, 44 } },
 	{ "18-single-conns-per-peer-2", { 5, 10, 2, 2, 1, 1, 0, 3, 0, 144 } },
 	{ "19-acceptor-wrong-nid", { 1, 1, 0, 0, 0, 0, 0, 0, 0, 0 } },
 	{ "20-ipv6-large-nid-proto-v4", { 3, 6, 2, 2, 2, 2, 0, 4, 0, 224 } },
@@ -296,6 +298,26 @@ static void info_check(struct walk *w, unsigned int len)
 	w->facts->infos++;
 }
 
+/* Requests go to the portal and with the match bits of the table, replies to the third portal. */
+static void selftest_check(struct walk *w, const struct lnet_hdr *hdr)
+{
+	const struct lst_rpc_kind *kind;
+	u8 again[LST_MSG_SIZE];
+	struct lst_msg msg;
+
+	if (hdr->type != LNET_MSG_PUT || hdr->payload_len != LST_MSG_SIZE ||
+	    hdr->msg.put.ptl_index < LST_PORTAL_TEST || hdr->msg.put.ptl_index > LST_PORTAL_RDMA)
+		return;
+	CU_ASSERT_EQUAL_FATAL(lst_msg_decode(&msg, w->p, hdr->payload_len), 0);
+	kind = lst_rpc_kind_of_req(msg.type);
+	CU_ASSERT_EQUAL(hdr->msg.put.ptl_index, kind ? kind->portal : LST_PORTAL_RDMA);
+	CU_ASSERT(!kind || hdr->msg.put.match_bits == kind->service);
+	CU_ASSERT_EQUAL(msg.feats, LST_FEATS);
+	lst_msg_encode(again, &msg);
+	CU_ASSERT_EQUAL(memcmp(again, w->p, sizeof(again)), 0);
+	w->facts->selftests++;
+}
+
 static void message_walk(struct walk *w)
 {
 	unsigned int size = lnet_hdr_size(w->nid16);
@@ -314,6 +336,7 @@ static void message_walk(struct walk *w)
 	w->facts->payload += hdr.payload_len;
 	walk_on(w, size);
 	info_check(w, hdr.payload_len);
+	selftest_check(w, &hdr);
 	walk_on(w, hdr.payload_len);
 }
 
@@ -363,6 +386,7 @@ static void facts_compare(const struct facts *got, const struct facts *want, con
 	UNIT_EQUAL(got->infos, want->infos, name);
 	UNIT_EQUAL(got->zc_requests, want->zc_requests, name);
 	UNIT_EQUAL(got->payload, want->payload, name);
+	UNIT_EQUAL(got->selftests, want->selftests, name);
 }
 
 static void all_captures(void)

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Messages of the network self-test in host form, and their codec: wire form in messages.def. */
+#ifndef LNET_SELFTEST_WIRE_H
+#define LNET_SELFTEST_WIRE_H
+
+#include "plat.h"
+
+#define LST_MSG_SIZE	160U		/* every message */
+#define LST_MAGIC	0xeeb0f00dU
+#define LST_VERSION	1U
+#define LST_FEAT_BYTES	0x1U		/* a bulk transfer is of any number of bytes */
+#define LST_FEATS	LST_FEAT_BYTES
+#define LST_PING_MAGIC	0xbabefaceU
+#define LST_NAME	32
+#define LST_NR_TYPES	18U		/* numbers of types are below */
+#define LST_CONCUR_MAX	1024U
+#define LST_PAGE	4096U		/* of lists of destinations, and where pages are counted */
+
+#define LST_PORTAL_TEST		50U	/* requests of tests */
+#define LST_PORTAL_FRAMEWORK	51U	/* other requests */
+#define LST_PORTAL_RDMA		52U	/* replies and bulk */
+
+#define RPC(name, id, req, rpy, portal)	LST_SERVICE_##name = id,
+#define FIELD(...)
+enum lst_service {
+#include "messages.def"
+	LST_SERVICE_FRAMEWORK_LAST = 9
+};
+#undef RPC
+#define RPC(name, id, req, rpy, portal)	LST_##name##_REQ = req, LST_##name##_RPY = rpy,
+enum lst_type {
+#include "messages.def"
+};
+#undef RPC
+#undef FIELD
+
+enum lst_batch_opc { LST_BATCH_RUN = 1, LST_BATCH_STOP, LST_BATCH_QUERY };
+enum lst_brw_opc { LST_BRW_READ = 1, LST_BRW_WRITE };
+enum lst_check { LST_CHECK_NONE = 1, LST_CHECK_SIMPLE, LST_CHECK_FULL, LST_CHECK_DISCARD };
+
+/** struct lst_sid - the name of a session: the console's NID and when it was made */
+struct lst_sid {
+	u64 nid;			/* four-byte form; all ones: no session */
+	u64 stamp;
+};
+#define LST_NO_NID	(~0ULL)
+#define LST_NO_SID	((struct lst_sid){ LST_NO_NID, ~0ULL })
+
+static inline bool lst_sid_same(const struct lst_sid *a, const struct lst_sid *b)
+{
+	return a->nid == b->nid && a->stamp == b->stamp;
+}
+
+struct lst_make_session_req { u64 rpyid; struct lst_sid sid; u32 force; char name[LST_NAME]; };
+struct lst_make_session_rpy { u32 status, timeout; struct lst_sid sid; char name[LST_NAME]; };
+struct lst_remove_session_req { u64 rpyid; struct lst_sid sid; };
+struct lst_remove_session_rpy { u32 status; struct lst_sid sid; };
+struct lst_debug_req { u64 rpyid; struct lst_sid sid; u32 flags; };
+struct lst_debug_rpy {
+	u32 status, timeout, nr_batches;
+	struct lst_sid sid;
+	char name[LST_NAME];
+};
+struct lst_batch_req { u64 rpyid; struct lst_sid sid; u64 bid; u32 opc, test, arg; };
+struct lst_batch_rpy { u32 status, active, time; struct lst_sid sid; };
+struct lst_query_stat_req { u64 rpyid; struct lst_sid sid; u32 type; };
+struct lst_query_stat_rpy {
+	u32 status;
+	struct lst_sid sid;
+	u32 running_ms, active_batches, zombie_sessions, brw_errors, ping_errors;
+	u32 rpc_errors, rpcs_sent, rpcs_rcvd, rpcs_dropped, rpcs_expired;
+	u64 bulk_get, bulk_put;
+	u32 msgs_alloc, msgs_max, errors, send_count, recv_count, route_count, drop_count;
+	u64 send_length, recv_length, route_length, drop_length;
+};
+struct lst_ping_param { u32 size, flags; };
+struct lst_pages_param { u32 opc, nr_pages, flags; };
+struct lst_bytes_param { u16 opc, flags; u32 len, offset; };
+struct lst_test_req {
+	u64 rpyid, bulkid;
+	struct lst_sid sid;
+	u64 bid;
+	u32 service, loop, concur, nr_dests;
+	u8 is_client, stop_onerr;
+	union {				/* by service and feature LST_FEAT_BYTES */
+		struct lst_ping_param ping_param;
+		struct lst_pages_param pages_param;
+		struct lst_bytes_param bytes_param;
+	};
+};
+struct lst_test_rpy { u32 status; struct lst_sid sid; };
+struct lst_join_req { u64 rpyid; struct lst_sid sid; char group[LST_NAME]; };
+struct lst_join_rpy { u32 status, timeout; struct lst_sid sid; char name[LST_NAME]; };
+struct lst_ping_req { u64 rpyid; u32 magic, seq; u64 sec, nsec; };
+struct lst_ping_rpy { u32 status, magic, seq; };
+struct lst_brw_req { u64 rpyid, bulkid; u32 rw, len, flags; };
+struct lst_brw_rpy { u32 status; };
+
+/** struct lst_msg - a message; @type tells which of the bodies it has */
+struct lst_msg {
+	u32 type;			/* enum lst_type */
+	u32 version, feats;
+	bool swapped;			/* its sender has the other byte order */
+	union {
+		u64 rpyid;		/* of every request, first */
+		u32 status;		/* of every reply, first */
+		struct lst_make_session_req make_session_req;
+		struct lst_make_session_rpy make_session_rpy;
+		struct lst_remove_session_req remove_session_req;
+		struct lst_remove_session_rpy remove_session_rpy;
+		struct lst_debug_req debug_req;
+		struct lst_debug_rpy debug_rpy;
+		struct lst_batch_req batch_req;
+		struct lst_batch_rpy batch_rpy;
+		struct lst_query_stat_req query_stat_req;
+		struct lst_query_stat_rpy query_stat_rpy;
+		struct lst_test_req test_req;
+		struct lst_test_rpy test_rpy;
+		struct lst_join_req join_req;
+		struct lst_join_rpy join_rpy;
+		struct lst_ping_req ping_req;
+		struct lst_ping_rpy ping_rpy;
+		struct lst_brw_req brw_req;
+		struct lst_brw_rpy brw_rpy;
+	};
+};
+
+/** struct lst_rpc_kind - a row of messages.def */
+struct lst_rpc_kind {
+	const char *name;
+	u32 service, req, rpy, portal;
+};
+const struct lst_rpc_kind *lst_rpc_kind(u32 service);	/* NULL: there is none */
+/* The service that @type is a request of, or NULL. */
+const struct lst_rpc_kind *lst_rpc_kind_of_req(u32 type);
+
+/**
+ * lst_msg_decode - read a message
+ * @msg: the answer; names end with a zero
+ * @buf: the bytes
+ * @len: how many
+ *
+ * Return: 0; -EMSGSIZE (its length is not LST_MSG_SIZE), -EBADMSG (the magic number is wrong),
+ * -ENOMSG (no such type), -EPROTO (another version: header and first number are read).
+ */
+int lst_msg_decode(struct lst_msg *msg, const u8 *buf, u32 len);
+/**
+ * lst_msg_encode - write a message; unused parts are zero
+ * @buf: LST_MSG_SIZE bytes
+ * @msg: what; if .swapped, in the other byte order
+ */
+void lst_msg_encode(u8 *buf, const struct lst_msg *msg);
+
+/**
+ * struct lst_dest - whom a test is to address; 12 bytes of a list that a console has
+ * @nid: four-byte form
+ * @pid: its process id
+ */
+struct lst_dest {
+	u64 nid;
+	u32 pid;
+};
+#define LST_DEST_SIZE	12U
+#define LST_DESTS_PER_PAGE	(LST_PAGE / LST_DEST_SIZE)
+/* Bytes of a list of @nr. */
+static inline u32 lst_dests_size(u32 nr)
+{
+	return nr / LST_DESTS_PER_PAGE * LST_PAGE + nr % LST_DESTS_PER_PAGE * LST_DEST_SIZE;
+}
+
+/* The one at @ix of a list. */
+void lst_dest_decode(struct lst_dest *dest, const u8 *list, u32 ix, bool swapped);
+void lst_dest_encode(u8 *list, u32 ix, const struct lst_dest *dest);
+
+#endif
