@@ -25,7 +25,7 @@ struct lnet_ctl_conf {
 	struct lnet_fault_rule *rules[2];
 	struct lnet_udsp_rule *policies;
 	struct lnet_route_cfg *routes;
-	u32 last_rule;			/* number of the last rule of the new grammar */
+	struct lnet_rules_kept *faults;	/* of the grammar of faults.def */
 	unsigned int nr_nis, nr_rules[2], nr_policies, nr_routes;
 	bool routing;
 	struct list_head peers;
@@ -53,6 +53,7 @@ void lnet_ctl_conf_free(struct lnet_ctl_conf *conf)
 	kvfree(conf->nis);
 	kvfree(conf->rules[0]);
 	kvfree(conf->rules[1]);
+	kvfree(conf->faults);
 	kvfree(conf->policies);
 	kvfree(conf->routes);
 	kvfree(conf);
@@ -201,7 +202,7 @@ int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **res)
 	rc = rc ? rc : peers_read(ctl->ln, conf);
 	rc = rc ? rc : rules_read(ctl->ln, false, conf);
 	rc = rc ? rc : rules_read(ctl->ln, true, conf);
-	conf->last_rule = lnet_rule_last(ctl->ln);
+	rc = rc ? rc : lnet_rules_keep(ctl->ln, &conf->faults);
 	rc = rc ? rc : policies_read(ctl->ln, conf);
 	rc = rc ? rc : routes_read(ctl->ln, conf);
 	if (!rc)
@@ -380,12 +381,15 @@ static int rules_make(struct lnet *ln, const struct lnet_ctl_conf *now,
 	return rc;
 }
 
-/* Those that came since go; no change of a configuration deletes any. */
-static void new_rules_del(struct lnet *ln, const struct lnet_ctl_conf *conf)
+static int faults_make(struct lnet *ln, const struct lnet_ctl_conf *conf)
 {
-	while (lnet_rule_last(ln) > conf->last_rule)
-		lnet_rule_del(ln, &(struct lnet_rule_which){ .id = lnet_rule_last(ln),
-							     .kind = LNET_NR_RULE_KINDS });
+	unsigned int tries = 0;
+	int rc;
+
+	do
+		rc = lnet_rules_put_back(ln, conf->faults);
+	while (again(rc, &tries));
+	return rc;
 }
 
 static int policies_make(struct lnet *ln, const struct lnet_ctl_conf *conf)
@@ -472,7 +476,7 @@ static int restore(struct lnet_control *ctl, const struct lnet_ctl_conf *now,
 		   const struct lnet_ctl_conf *conf)
 {
 	struct lnet *ln = ctl->ln;
-	int rc[8];
+	int rc[9];
 
 	routes_del(ln, now, conf);
 	peers_del(ln, now, conf);
@@ -483,11 +487,11 @@ static int restore(struct lnet_control *ctl, const struct lnet_ctl_conf *now,
 	rc[2] = peers_add(ln, now, conf);
 	rc[3] = rules_make(ln, now, conf, false);
 	rc[4] = rules_make(ln, now, conf, true);
-	new_rules_del(ln, conf);
 	rc[5] = policies_make(ln, conf);
 	rc[6] = now->routing == conf->routing ? 0 : lnet_router_enable(ln, conf->routing);
 	rc[7] = routes_add(ln, now, conf);
-	return rc[0] ?: rc[1] ?: rc[2] ?: rc[3] ?: rc[4] ?: rc[5] ?: rc[6] ?: rc[7];
+	rc[8] = faults_make(ln, conf);
+	return rc[0] ?: rc[1] ?: rc[2] ?: rc[3] ?: rc[4] ?: rc[5] ?: rc[6] ?: rc[7] ?: rc[8];
 }
 
 int lnet_ctl_conf_restore(struct lnet_control *ctl, const struct lnet_ctl_conf *conf)

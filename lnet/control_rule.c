@@ -189,11 +189,16 @@ static int each(struct lnet_control *ctl, const struct lnet_ctl_req *req, struct
 	return rc;
 }
 
+static int no_change(struct lnet_ctl_err *e)
+{
+	return lnet_ctl_fail(e, -EOPNOTSUPP, "rules are added and deleted");
+}
+
 int lnet_ctl_rules_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {
 	if (req->flags & LNET_NL_F_REPLACE)
-		return lnet_ctl_fail(e, -EOPNOTSUPP, "rules are added and deleted");
+		return no_change(e);
 	return each(ctl, req, e, req->flags & LNET_NL_F_CREATE ? rule_add : rule_del);
 }
 
@@ -206,13 +211,19 @@ static int rule_check(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err
 	return rc;
 }
 
-/* Rules that were deleted cannot be put back where they were. */
+static int which_check(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *e)
+{
+	struct lnet_rule_which which;
+
+	return which_of(item, &which, e);
+}
+
 int lnet_ctl_rules_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e)
 {
-	if (!(req->flags & LNET_NL_F_CREATE))
-		return lnet_ctl_fail(e, -EOPNOTSUPP, "this cannot be part of a transaction");
-	return each(ctl, req, e, rule_check);
+	if (req->flags & LNET_NL_F_REPLACE)
+		return no_change(e);
+	return each(ctl, req, e, req->flags & LNET_NL_F_CREATE ? rule_check : which_check);
 }
 
 /* ---- show ------------------------------------------------------------------------------------ */

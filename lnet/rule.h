@@ -108,6 +108,14 @@ int lnet_rule_get(struct lnet *ln, u32 id, struct lnet_rule *r, struct lnet_rule
 
 /* The number of the newest; 0: none is there */
 u32 lnet_rule_last(struct lnet *ln);
+struct lnet_rules_kept;
+/* All of them as they stand. config, may sleep. 0 or -ENOMEM; for kvfree() */
+int lnet_rules_keep(struct lnet *ln, struct lnet_rules_kept **kept);
+/*
+ * Those that came since go, those that went come back, with their counters and draws. config, may
+ * sleep. 0, or -ENOMEM: some are missing; it may be called again.
+ */
+int lnet_rules_put_back(struct lnet *ln, const struct lnet_rules_kept *kept);
 
 /* ---- fault.c: the table of both kinds of rules ----------------------------------------------- */
 

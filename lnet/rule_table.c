@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The fault rules of an instance: added, deleted, looked at. */
+/* The fault rules of an instance: added, deleted, looked at, kept and put back. */
 #include "plat.h"
 #include "rule.h"
 
@@ -148,4 +148,80 @@ u32 lnet_rule_last(struct lnet *ln)
 		id = list_first_entry(&f->more.list, struct lnet_rule_live, link)->info.id;
 	spin_unlock(&f->lock);
 	return id;
+}
+
+/* ---- as they stood --------------------------------------------------------------------------- */
+
+struct lnet_rules_kept {
+	u32 nr, last;
+	struct lnet_rule_live live[];
+};
+
+int lnet_rules_keep(struct lnet *ln, struct lnet_rules_kept **res)
+{
+	struct lnet_fault *f = READ_ONCE(ln->fault_table);
+	u32 room = f ? READ_ONCE(f->more.nr) : 0;
+	struct lnet_rules_kept *kept = kvzalloc(struct_size(kept, live, room), GFP_KERNEL);
+	struct lnet_rule_live *live;
+
+	*res = kept;
+	if (!kept)
+		return -ENOMEM;
+	kept->last = lnet_rule_last(ln);
+	if (!f)
+		return 0;
+	spin_lock(&f->lock);
+	list_for_each_entry(live, &f->more.list, link)
+		if (kept->nr < room)
+			kept->live[kept->nr++] = *live;
+	spin_unlock(&f->lock);
+	return 0;
+}
+
+/* Where its number says; what it draws goes on where it was kept. [lock] */
+static bool put_back(struct lnet *ln, struct lnet_rules *rules, struct lnet_rule_live *live)
+{
+	struct lnet_rule_live *at;
+
+	list_for_each_entry(at, &rules->list, link)
+		if (at->info.id <= live->info.id)
+			break;
+	if (&at->link != &rules->list && at->info.id == live->info.id)
+		return false;
+	list_add_tail(&live->link, &at->link);
+	WRITE_ONCE(rules->nr, rules->nr + 1);
+	if (live->r.kind == LNET_RULE_K_REORDER)
+		WRITE_ONCE(rules->nr_reorder, rules->nr_reorder + 1);
+	lnet_fault_gate(ln);
+	return true;
+}
+
+static int put_back_one(struct lnet *ln, struct lnet_fault *f, const struct lnet_rule_live *kept)
+{
+	struct lnet_rule_live *live = kmalloc(sizeof(*live), GFP_KERNEL);
+	bool gone;
+
+	if (!live)
+		return -ENOMEM;
+	*live = *kept;
+	spin_lock(&f->lock);
+	gone = put_back(ln, &f->more, live);
+	spin_unlock(&f->lock);
+	if (!gone)
+		kfree(live);
+	return 0;
+}
+
+int lnet_rules_put_back(struct lnet *ln, const struct lnet_rules_kept *kept)
+{
+	struct lnet_fault *f = READ_ONCE(ln->fault_table);
+	int rc = 0;
+	u32 i;
+
+	while (lnet_rule_last(ln) > kept->last)
+		lnet_rule_del(ln, &(struct lnet_rule_which){ .id = lnet_rule_last(ln),
+							     .kind = LNET_NR_RULE_KINDS });
+	for (i = 0; i < kept->nr && !rc; i++)
+		rc = put_back_one(ln, f, &kept->live[i]);
+	return rc;
 }

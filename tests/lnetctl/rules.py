@@ -14,7 +14,7 @@ A, B = "127.0.0.2@tcp", "127.0.0.3@tcp"
 
 # The words after KIND add, and what is said.
 BAD = [
-    ("cut --permille 5", "'permille' is no parameter of 'cut'"),
+    ("cut --delay 5ms", "'delay' is no parameter of 'cut'"),
     ("cut --source 1.2.3", "'source': '1.2.3' is no NID, *@net or *"),
     ("cut --dest *@nonet", "'dest': '*@nonet' is no NID, *@net or *"),
     ("cut --local_nid x", "'local_nid': 'x' is no NID, *@net or *"),
@@ -138,6 +138,55 @@ def test_rules_kept():
     node.ok("lnet", "unconfigure")
     node.ok("lnet", "configure")
     equal("none is left", rules(node), [])
+    node.stop()
+
+
+def apply(node, text, verb="apply"):
+    path = os.path.join(TMP, "wanted.yaml")
+    with open(path, "w") as out:
+        out.write(text)
+    return node.ctl("--json", verb, path)
+
+
+def test_rules_files():
+    """dbg-005: files say which rules there are: plans change nothing, applies do; what is wrong changes nothing."""
+    node = configured("rule-files", A)
+    node.ok("fault", "cut", "add", "--source", "10.0.0.1", "--to", "3600s", "--name", "a")
+    node.ok("fault", "drop", "add", "--rate", "5", "--count", "7")
+    node.ok("fault", "partition", "add", "--left", "10.0.0.1,*@tcp1", "--right", "*", "--permille", "0")
+    for options in ((), ("--backup",)):
+        backup = node.ok("export", *options)
+        equal("an export is no difference", (apply(node, backup, "plan"), apply(node, backup)),
+              ((0, "{}\n", ""), (0, "", "")))
+    before = rules(node)
+    equal("the same rules", [rule["id"] for rule in before], [1, 2, 3])
+    head = backup.split("faults:\n")[0]
+    wanted = head + "faults:\n- { kind: drop, count: 7, rate: 5 }\n" \
+                    "- { kind: flap, period: 2s, seed: 5, interval: 1s }\n"
+    rc, out, err = apply(node, wanted, "plan")
+    todo = json.loads(out)
+    equal("what goes", [(rule["id"], rule["kind"]) for rule in todo["del"]["faults"]], [(1, "cut"), (3, "partition")])
+    equal("what comes", todo["add"], {"faults": [{"kind": "flap", "interval": "1s", "seed": 5, "period": "2s"}]})
+    equal("a plan changes nothing", rules(node), before)
+    for text, said in FILES:
+        for verb in ("plan", "apply"):
+            rc, out, err = apply(node, head + text, verb)
+            line = "line %d: " % (int(re.match(r"line (\d+): ", said)[1]) + head.count("\n"))
+            check("%s of %r: %s" % (verb, text, said), rc and line in err and said.split(": ", 1)[1] in err, err)
+    rc, _, err = apply(node, head + "faults:\n" + "- kind: cut\n" * 257)
+    check("too many", rc and "there are 256 rules, which is all there may be" in err, err)
+    equal("nothing of all this came or went", rules(node), before)
+    rc, _, err = node.ctl("fault", "import", stdin="faults:\n" + "- kind: cut\n" * 1000)
+    check("a thousand", rc and "there are 256 rules, which is all there may be" in err, err)
+    equal("nothing of them came", rules(node), before)
+    equal("it is applied", apply(node, wanted), (0, "", ""))
+    equal("what stays has its number", [(rule["id"], rule["kind"]) for rule in rules(node)][0], (2, "drop"))
+    equal("and the other came", [rule["kind"] for rule in rules(node)], ["drop", "flap"])
+    rc, _, err = node.ctl("fault", "import", "--del", stdin="faults:\n- { id: 2 }\n- { name: no }\n")
+    check("one of them is not there", rc and "line 3: no rule is like that" in err, err)
+    equal("so both stay", [rule["id"] for rule in rules(node)][0], 2)
+    equal("without the section", apply(node, head), (0, "", ""))
+    equal("none stays", rules(node), [])
     node.stop()
 
 

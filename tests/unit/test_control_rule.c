@@ -172,7 +172,110 @@ static void test_import(void)
 	ctl_world_end(&w);
 }
 
+/* What a plan says as JSON, and nothing is changed by it; or the error. For free() */
+static char *plan(struct world *w, const char *text)
+{
+	struct lnetctl_node *doc = doc_of(text), *todo;
+	u32 last = lnet_rule_last(w->ln);
+	char *said = NULL;
+	size_t size;
+	FILE *out = open_memstream(&said, &size);
+
+	if (lnetctl_plan(w->c, doc, "f", &todo))
+		fputs(lnetctl_error(w->c)->text, out);
+	else
+		lnetctl_print(todo, LNETCTL_HAND, out);
+	fclose(out);
+	UNIT_EQUAL(lnet_rule_last(w->ln), last, "a plan changes nothing");
+	lnetctl_doc_free(todo);
+	lnetctl_doc_free(doc);
+	return said;
+}
+
+#define HAS	"faults:\n- { kind: cut, source: 10.0.0.1, to: 3600s, seed: 1 }\n"	\
+		"- { kind: partition, left: [ 10.0.0.1@tcp, '*@tcp1' ], right: '*', name: p }\n"
+#define DROP	"        - kind: drop\n          rate: 5\n          seed: 7\n"
+
+static const struct {
+	const char *file, *said;
+} plans[] = {
+	{ HAS, "" },
+	{ "faults:\n- { name: p, kind: partition, right: '*', left: '10.0.0.1@tcp,*@tcp1' }\n"
+	  "- { kind: cut, id: 9, state: over, seed: 01, to: 60m, source: 10.0.0.1@tcp }\n", "" },
+	{ HAS "- { kind: drop, rate: 05, seed: 7 }\n", "add:\n    faults:\n" DROP },
+	{ "faults:\n- { kind: partition, left: '10.0.0.1@tcp,*@tcp1', right: '*', name: p }\n"
+	  "- { kind: drop, rate: 5, seed: 7 }\n",
+	  "del:\n    faults:\n        - id: 1\n          kind: cut\n"
+	  "          source: 10.0.0.1@tcp\n          seed: 1\n          to: 1h\n"
+	  "add:\n    faults:\n" DROP },
+	{ "faults:\n- 5\n", "f line 2: a rule must be a mapping" },
+	{ "faults: 5\n", "f line 1: 'faults' must be a sequence" },
+	{ "faults:\n- rate: 5\n", "f line 2: 'kind' is missing" },
+	{ "faults:\n- kind: cut\n- kind: explode\n", "f line 3: 'explode' is no kind of fault" },
+	{ "faults:\n- kind: cut\n  rate: 0\n",
+	  "f line 3: 'rate': '0' must be a number from 1 to 4294967295" },
+	{ "faults:\n- kind: cut\n  rate: { a: 1 }\n",
+	  "f line 3: 'rate' must be one value or a short list" },
+	{ "faults:\n- kind: delay\n  rate: 5\n", "f line 2: 'delay' needs 'delay'" },
+};
+
+static void test_plan(void)
+{
+	struct lnetctl_node *doc = doc_of(HAS);
+	struct world w;
+	unsigned int i;
+	char *said;
+
+	ctl_world_begin(&w);
+	UNIT_EQUAL(lnetctl_import(w.c, doc, "f", LNETCTL_IMPORT_ADD, NULL), 0, "what there is");
+	for (i = 0; i < ARRAY_SIZE(plans); i++) {
+		said = plan(&w, plans[i].file);
+		UNIT_TEXT(said, plans[i].said, plans[i].file);
+		free(said);
+	}
+	lnetctl_doc_free(doc);
+	ctl_world_end(&w);
+}
+
+/* What stays keeps its number and counters; what an apply that fails took away comes back. */
+static void test_apply(void)
+{
+	static const char new[] = "faults:\n- { kind: duplicate, count: 3 }\n"
+				  "- { kind: cut, seed: 9, permille: 10 }\n";
+	static const char bad[] = "faults:\n- { kind: duplicate, count: 3 }\n"
+				  "- { kind: cut, name: a }\n- { kind: cut, name: a }\n";
+	struct lnetctl_node *doc = doc_of(new), *wrong = doc_of(bad), *none = doc_of("faults:\n");
+	struct lnet_rule_info info;
+	struct lnet_rule r;
+	struct world w;
+
+	ctl_world_begin(&w);
+	UNIT_EQUAL(add(&w, "{ kind: reorder, delay: 5ms }"), 0, "1: goes");
+	UNIT_EQUAL(add(&w, "{ kind: duplicate, count: 3 }"), 0, "2: stays");
+	UNIT_EQUAL(lnetctl_apply(w.c, wrong, "f", NULL), -EEXIST, "the name is there twice");
+	UNIT_EQUAL(lnet_rule_get(w.ln, 1, &r, &info), 0, "it is back");
+	UNIT_EQUAL(info.id, 1, "with its number");
+	UNIT_EQUAL(r.kind, LNET_RULE_K_REORDER, "as it was");
+	UNIT_EQUAL(lnet_rule_last(w.ln), 2, "and what came is gone");
+	UNIT_EQUAL(lnetctl_apply(w.c, doc, "f", NULL), 0, "it is so");
+	UNIT_EQUAL(lnet_rule_get(w.ln, 1, &r, &info), 0, "what stays");
+	UNIT_EQUAL(info.id, 2, "has its number");
+	UNIT_EQUAL(lnet_rule_get(w.ln, 3, &r, &info), 0, "what is new");
+	UNIT_EQUAL(r.permille, 10, "is as the file says");
+	UNIT_EQUAL(lnetctl_import(w.c, doc, "f", LNETCTL_IMPORT_DEL, NULL), -EINVAL, "no name");
+	UNIT_TEXT(lnetctl_error(w.c)->text,
+		  "f line 2: a rule is deleted by its 'name' or its 'id'", "it says so");
+	UNIT_EQUAL(lnetctl_apply(w.c, none, "f", NULL), 0, "an empty section");
+	UNIT_EQUAL(lnet_rule_last(w.ln), 0, "is none");
+	lnetctl_doc_free(none);
+	lnetctl_doc_free(wrong);
+	lnetctl_doc_free(doc);
+	ctl_world_end(&w);
+}
+
 UNIT_SUITE(control_rule, { "dbg-005: rules are added, or refused in words", test_add },
 	   { "dbg-005: rules are deleted by number, name and kind", test_del },
 	   { "dbg-005: rules are exported as they are imported", test_export },
-	   { "dbg-005: a file adds all of its rules or none", test_import })
+	   { "dbg-005: a file adds all of its rules or none", test_import },
+	   { "dbg-005: a plan names the rules that differ, in whatever words", test_plan },
+	   { "dbg-005: an apply makes the rules be as the file says, or undoes it", test_apply })

@@ -7,6 +7,8 @@
 #define lnet_rule_del act_t_del
 #define lnet_rule_get act_t_get
 #define lnet_rule_last act_t_last
+#define lnet_rules_keep act_t_keep
+#define lnet_rules_put_back act_t_put_back
 #define lnet_att_release act_t_release
 #include "paths.h"
 #include "lnet/rule_table.c"

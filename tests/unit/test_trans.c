@@ -84,6 +84,8 @@ static const char old_text[] =
 	"- primary nid: 10.1.1.1@tcp\n  Multi-Rail: false\n"
 	"fault:\n- { rule_type: drop, fa_src: '*', fa_dst: 10.1.0.1@tcp, da_rate: 7 }\n"
 	"- { rule_type: drop, fa_src: '*', fa_dst: 10.1.0.1@tcp, da_rate: 8 }\n"
+	"faults:\n- { kind: cut, seed: 1, dest: 10.1.0.1@tcp, to: 60m, name: a }\n"
+	"- { kind: reorder, seed: 2, delay: 20ms }\n- { kind: flap, seed: 3, period: 1s }\n"
 	"udsp:\n- { idx: 0, src: tcp, action: { priority: 4 } }\n- { dst: tcp1, priority: 0 }\n"
 	"global:\n  retry_count: 5\n";
 
@@ -96,6 +98,8 @@ static const char new_text[] =
 	"- primary nid: 10.1.0.2@tcp\n"
 	"- primary nid: 10.1.1.1@tcp\n  peer ni: [ { nid: 10.1.1.2@tcp } ]\n"
 	"fault:\n- { rule_type: delay, fa_src: '*', fa_dst: '*', la_rate: 2, la_latency: 1 }\n"
+	"faults:\n- { kind: reorder, seed: 2, delay: 20ms }\n- { kind: drop, seed: 4, name: a }\n"
+	"- { kind: partition, seed: 5, left: [ 10.1.0.1@tcp, '*@tcp1' ], right: '*' }\n"
 	"udsp:\n- { src: tcp, dst: '10.1.*.*@tcp' }\n- { idx: 1, src: tcp, priority: 0 }\n"
 	"global:\n  retry_count: 1\n  health_step: 9\n";
 

@@ -159,6 +159,7 @@ static const struct {
 } sections[] = {
 	{ "net", LNETCTL_SEQ, plan_nets },     { "ip2nets", LNETCTL_SEQ, plan_ip2nets },
 	{ "peer", LNETCTL_SEQ, plan_peers },   { "fault", LNETCTL_SEQ, plan_faults },
+	{ "faults", LNETCTL_SEQ, plan_rules },
 	{ "global", LNETCTL_MAP, plan_global }, { "numa", LNETCTL_MAP, plan_numa },
 	{ "udsp", LNETCTL_SEQ, plan_udsp },    { "route", LNETCTL_SEQ, plan_routes },
 	{ "buffers", LNETCTL_MAP, plan_buffers },
@@ -186,6 +187,14 @@ static int plan_section_of(struct plan *p, const struct lnetctl_node *n)
 	return plan_tunable(p, n);
 }
 
+/* An empty section is none. */
+static bool lacks(const struct lnetctl_node *doc, const char *name)
+{
+	const struct lnetctl_node *n = lnetctl_find(doc, name);
+
+	return !n || n->kind == LNETCTL_NULL;
+}
+
 static int plan_all(struct plan *p, const struct lnetctl_node *doc)
 {
 	const struct lnetctl_node *n;
@@ -193,17 +202,30 @@ static int plan_all(struct plan *p, const struct lnetctl_node *doc)
 
 	for (n = doc->first; n && !rc; n = n->next)
 		rc = plan_section_of(p, n);
-	if (!rc && !lnetctl_find(doc, "fault"))
+	if (!rc && lacks(doc, "fault"))
 		rc = plan_faults(p, NULL);
-	if (!rc && !lnetctl_find(doc, "udsp"))
+	if (!rc && lacks(doc, "faults"))
+		rc = plan_rules(p, NULL);
+	if (!rc && lacks(doc, "udsp"))
 		rc = plan_udsp(p, NULL);
-	if (!rc && !lnetctl_find(doc, "route"))
+	if (!rc && lacks(doc, "route"))
 		rc = plan_routes(p, NULL);
 	rc = rc ? rc : plan_peers_del(p);
 	return rc ? rc : plan_nets_del(p);
 }
 
 /* ---- the node -------------------------------------------------------------------------------- */
+
+/* As of an export, a stock module has none. */
+static int faults_read(struct plan *p)
+{
+	int rc = lnetctl_rule_show(p->im.c, NULL, false, &p->faults);
+
+	if (rc != -EOPNOTSUPP)
+		return rc;
+	p->faults = lnetctl_add_map(NULL, NULL);
+	return p->faults ? 0 : plan_nomem(p);
+}
 
 static int node_read(struct plan *p)
 {
@@ -215,6 +237,7 @@ static int node_read(struct plan *p)
 	rc = rc ? rc : lnetctl_peer_show(c, NULL, 0, true, &p->peers);
 	rc = rc ? rc : lnetctl_fault_show(c, false, &p->rules[0]);
 	rc = rc ? rc : lnetctl_fault_show(c, true, &p->rules[1]);
+	rc = rc ? rc : faults_read(p);
 	rc = rc ? rc : ctl_udsp_all(c, &p->policies);
 	rc = rc ? rc : lnetctl_route_show(c, &all, 1, true, &p->routes);
 	rc = rc ? rc : lnetctl_global_show(c, &shown);
@@ -263,6 +286,7 @@ int lnetctl_plan(struct lnetctl *c, const struct lnetctl_node *doc, const char *
 	lnetctl_doc_free(p.peers);
 	lnetctl_doc_free(p.rules[0]);
 	lnetctl_doc_free(p.rules[1]);
+	lnetctl_doc_free(p.faults);
 	lnetctl_doc_free(p.policies);
 	lnetctl_doc_free(p.routes);
 	lnetctl_doc_free(p.global);
@@ -280,7 +304,7 @@ int lnetctl_plan(struct lnetctl *c, const struct lnetctl_node *doc, const char *
 /* Rules, routes and peers go before the interfaces that they are about, and come after them. */
 static int carry_out(struct import *im, const struct lnetctl_node *part, bool add)
 {
-	static const char *const order[] = { "udsp", "fault", "route", "peer",
+	static const char *const order[] = { "udsp", "fault", "faults", "route", "peer",
 					     "routing", "net", "buffers", "global" };
 	const struct lnetctl_node *n;
 	int i, last = sizeof(order) / sizeof(order[0]) - 1, rc = 0;

@@ -13,22 +13,29 @@ static bool is_counter(const char *key)
 	return !strcmp(key, "state") || !strcmp(key, "matched") || !strcmp(key, "hit");
 }
 
-/* A sequence of scalars as a list with commas; false: no memory, or too long. */
-static bool add_list(struct lnetctl_node *item, const struct lnetctl_node *seq)
+bool import_rule_list(const struct lnetctl_node *seq, char *text, size_t size)
 {
 	const struct lnetctl_node *n;
-	char text[512];
 	size_t len = 0;
 
 	text[0] = 0;
 	for (n = seq->first; n; n = n->next) {
-		int more = snprintf(text + len, sizeof(text) - len, "%s%s", len ? "," : "",
+		int more = snprintf(text + len, size - len, "%s%s", len ? "," : "",
 				    n->text ? n->text : "");
 
-		if (more < 0 || len + (size_t)more >= sizeof(text))
+		if (more < 0 || len + (size_t)more >= size)
 			return false;
 		len += (size_t)more;
 	}
+	return true;
+}
+
+/* One that is too long is so when it is cut, too: the node says that. */
+static bool add_list(struct lnetctl_node *item, const struct lnetctl_node *seq)
+{
+	char text[LNETCTL_RULE_LIST];
+
+	import_rule_list(seq, text, sizeof(text));
 	return lnetctl_add_text(item, seq->key, text);
 }
 

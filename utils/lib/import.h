@@ -72,7 +72,10 @@ int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct
 
 /* ---- ctl_rule.c: items of faults ---- */
 
+#define LNETCTL_RULE_LIST 544	/* a list as a text */
 int import_rule(struct import *im, const struct lnetctl_node *rule);
+/* A sequence of scalars as a list with commas; false: it is too long. */
+bool import_rule_list(const struct lnetctl_node *seq, char *text, size_t size);
 
 /* ---- ctl_udsp.c ---- */
 

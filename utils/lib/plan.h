@@ -10,6 +10,7 @@ struct plan {
 	struct lnetctl_node *doc;		/* "del", "set", "add" */
 	/* what the node has; in them line 1 marks what the file has too */
 	struct lnetctl_node *nets, *peers, *rules[2], *global, *policies, *routes;
+	struct lnetctl_node *faults;		/* a stock module has none: no sections */
 };
 
 /* Section @name under @verb of the plan, made at first use; NULL: no memory. */
@@ -23,6 +24,8 @@ int plan_nets_del(struct plan *p);
 int plan_peer(struct plan *p, const struct lnetctl_node *peer);
 int plan_peers_del(struct plan *p);
 int plan_faults(struct plan *p, const struct lnetctl_node *section);
+/* plan_rule.c */
+int plan_rules(struct plan *p, const struct lnetctl_node *section);
 /* ctl_udsp.c */
 int plan_udsp(struct plan *p, const struct lnetctl_node *section);
 /* plan_router.c */
