@@ -44,14 +44,18 @@ _lnetctl_values()
 	--if) ls /sys/class/net 2>/dev/null ;;
 	--nid) case ${path[0]} in net) _lnetctl_nids local ;; *) _lnetctl_nids peer ;; esac ;;
 	--prim_nid) _lnetctl_nids peer ;;
-	--local_nid) _lnetctl_nids local ;;
+	--local_nid | --rail) _lnetctl_nids local ;;
+	--peer) _lnetctl_nids peer ;;
 	--source) _lnetctl_nids local; [ "${path[0]}" = ping ] || _lnetctl_nids peer ;;
-	--dest) _lnetctl_nids all ;;
+	--dest | --left | --right) _lnetctl_nids all ;;
+	--at) printf '%s\n' any send receive ;;
+	--where) printf '%s\n' bit pages ;;
 	--link) printf '%s\n' up down ;;
 	--message) printf '%s\n' PUT ACK GET REPLY ;;
 	--when) printf '%s\n' before posted completed ;;
-	--health_error) printf '%s\n' local_interrupt local_dropped local_aborted local_no_route local_error \
-		local_timeout remote_error remote_dropped remote_timeout network_timeout random ;;
+	--outcome | --health_error) printf '%s\n' local_interrupt local_dropped local_aborted local_no_route \
+		local_error local_timeout remote_error remote_dropped remote_timeout network_timeout
+		[ "$1" = --outcome ] || echo random ;;
 	--verbose | -v) printf '%s\n' 0 1 2 3 4 5 ;;
 	esac
 }

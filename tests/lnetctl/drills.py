@@ -60,20 +60,78 @@ def test_drill():
     other.stop()
 
 
-def test_drill_killed():
-    """A drill that is killed leaves a rule that ends by itself."""
-    node, other = pair("killed")
-    drill = subprocess.Popen([BIN + "/lnetctl", "--node", node.name, "drill", "--peer", RAILS[1][0], "--duration",
-                              "3s"], stdout=subprocess.DEVNULL)
-    end = time.monotonic() + 20
-    while not rules(node) and time.monotonic() < end:
+def begin(node, *args):
+    """A drill, and its rail is cut."""
+    drill = subprocess.Popen([BIN + "/lnetctl", "--node", node.name, "drill", "--peer", RAILS[1][0], *args],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: drill.poll() is not None or "on" in [rule["state"] for rule in rules(node)])
+    equal("the rail is cut", [(rule["name"], rule["state"]) for rule in rules(node)], [("drill", "on")])
+    return drill
+
+
+def until(done, seconds=20):
+    end = time.monotonic() + seconds
+    while not done() and time.monotonic() < end:
         time.sleep(0.05)
+    return done()
+
+
+def test_drill_killed():
+    """A drill that is killed leaves a rule that ends by itself, and the next drill takes it away."""
+    node, other = pair("killed")
+    drill = begin(node, "--duration", "2s")
     os.kill(drill.pid, signal.SIGKILL)
-    drill.wait()
-    equal("the rail is cut", [rule["state"] for rule in rules(node)], ["on"])
-    end = time.monotonic() + 20
-    while rules(node)[0]["state"] != "over" and time.monotonic() < end:
-        time.sleep(0.1)
-    equal("and comes back", rules(node)[0]["state"], "over")
+    drill.communicate()
+    check("and comes back", until(lambda: rules(node)[0]["state"] == "over"), rules(node))
+    told = json.loads(node.ok("--json", "drill", "--peer", RAILS[1][0], "--duration", "300ms"))["drill"]
+    equal("the next drill", (told["lost"], len(told["cuts"]), rules(node)), (0, 1, []))
+    node.stop()
+    other.stop()
+
+
+def test_drill_stopped():
+    """One that is stopped has the rail back at once."""
+    node, other = pair("stopped")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        drill = begin(node, "--duration", "60s")
+        drill.send_signal(number)
+        out, err = drill.communicate(timeout=20)
+        check("it says so", drill.returncode != 0 and not out and "stopped, and the rail is back" in err, (out, err))
+        equal("no rule is left", rules(node), [])
+    node.stop()
+    other.stop()
+
+
+def test_drill_two():
+    """Of two drills at once one is refused: rails that are both cut would be no drill."""
+    node, other = pair("two")
+    drill = begin(node, "--duration", "60s", "--rail", RAILS[0][0])
+    for rail in RAILS[0]:
+        rc, _, err = node.ctl("drill", "--peer", RAILS[1][0], "--rail", rail)
+        check("a second one is refused", rc != 0 and "a drill is under way" in err, err)
+    equal("the first goes on", ([rule["state"] for rule in rules(node)], drill.poll()), (["on"], None))
+    node.ok("fault", "cut", "del", "--name", "drill")
+    drill.send_signal(signal.SIGINT)
+    drill.communicate(timeout=20)
+    drill = begin(node, "--duration", "1s", "--rail", RAILS[0][0])
+    node.ok("fault", "cut", "del", "--all")
+    _, err = drill.communicate(timeout=20)
+    check("a rule that was taken away is noticed", drill.returncode != 0 and "the rule was taken away" in err, err)
+    node.stop()
+    other.stop()
+
+
+def test_drill_node_dies():
+    """kill -9 of the node: the drill ends soon, with words; the rule went with the node."""
+    node, other = pair("dies")
+    drill = begin(node, "--duration", "60s")
+    start = time.monotonic()
+    node.kill(signal.SIGKILL)
+    out, err = drill.communicate(timeout=30)
+    check("it ends soon", time.monotonic() - start < 20, time.monotonic() - start)
+    check("it says why", drill.returncode != 0 and not out and "does not answer any more" in err, (out, err))
+    node.start()
+    node.ok("lnet", "configure")
+    equal("no rule came back", rules(node), [])
     node.stop()
     other.stop()

@@ -4,10 +4,12 @@
  * was noticed, until the request that was held up longest went another way, and until the rail had
  * its share again.
  *
- * The rule has an end of its own: whatever becomes of this program, the rail comes back.
+ * The rule has an end of its own: whatever becomes of this program, the rail comes back. It has one
+ * name, so that the node lets only one drill at a time cut.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,11 +21,16 @@
 #define WINDOW 20		/* requests over which shares are looked at */
 #define TIMEOUT_MS 5000		/* of a request */
 #define SAMPLES 1000
+#define RULE "drill"
+
+static volatile sig_atomic_t stopped;	/* by a signal */
 
 struct drill {
 	struct tool *t;
 	const char *peer;
-	char rail[96], rule[32];
+	char rail[96];
+	int err;			/* the node does not answer any more, */
+	char why[200];			/* as it was said */
 	int64_t rate, cut_ms, cuts;
 	/* of the present cut; times in ms since it began, -1: not */
 	double detected, failover, stall, back;
@@ -49,12 +56,27 @@ static int64_t number(const struct lnetctl_node *map, const char *key)
 	return n && !lnetctl_num(n, &num) ? num : 0;
 }
 
+/* Of a call to the node that has no reason to fail: if it does, the drill is over. */
+static int said(struct drill *d, int rc)
+{
+	if (rc && !d->err) {
+		d->err = rc;
+		snprintf(d->why, sizeof(d->why), "%s", lnetctl_error(d->t->c)->text);
+	}
+	return rc;
+}
+
+static bool is_over(const struct drill *d)
+{
+	return d->err || stopped;
+}
+
 static int64_t statistic(struct drill *d, const char *name)
 {
 	struct lnetctl_node *doc;
 	int64_t num;
 
-	if (lnetctl_stats_show(d->t->c, &doc))
+	if (said(d, lnetctl_stats_show(d->t->c, &doc)))
 		return 0;
 	num = number(lnetctl_find(doc, "statistics"), name);
 	lnetctl_doc_free(doc);
@@ -68,7 +90,7 @@ static void sent(struct drill *d, int64_t *rail, int64_t *all)
 	struct lnetctl_node *doc;
 
 	*rail = *all = 0;
-	if (lnetctl_net_show(d->t->c, NULL, 1, false, &doc))
+	if (said(d, lnetctl_net_show(d->t->c, NULL, 1, false, &doc)))
 		return;
 	net = lnetctl_find(doc, "net");
 	for (net = net ? net->first : NULL; net; net = net->next) {
@@ -92,7 +114,7 @@ static double request(struct drill *d)
 {
 	double start = now_ms(), took, pause = 1e3 / (double)d->rate;
 	struct lnetctl_node *doc = NULL;
-	int rc = lnetctl_ping(d->t->c, d->peer, NULL, TIMEOUT_MS, &doc);
+	int rc = said(d, lnetctl_ping(d->t->c, d->peer, NULL, TIMEOUT_MS, &doc));
 	bool failed = rc || lnetctl_find(doc, "manage");
 
 	lnetctl_doc_free(doc);
@@ -111,7 +133,7 @@ static int64_t share(struct drill *d)
 	unsigned int i;
 
 	sent(d, &rail[0], &all[0]);
-	for (i = 0; i < WINDOW; i++)
+	for (i = 0; i < WINDOW && !is_over(d); i++)
 		request(d);
 	sent(d, &rail[1], &all[1]);
 	return all[1] > all[0] ? 1000 * (rail[1] - rail[0]) / (all[1] - all[0]) : 0;
@@ -127,12 +149,45 @@ static int rule_set(struct drill *d, bool on)
 
 	snprintf(to, sizeof(to), "%" PRId64 "ms", d->cut_ms);
 	if (rule && lnetctl_add_text(rule, "kind", "cut") &&
-	    lnetctl_add_text(rule, "name", d->rule) &&
+	    lnetctl_add_text(rule, "name", RULE) &&
 	    (!on || (lnetctl_add_text(rule, "local_nid", d->rail) &&
 		     lnetctl_add_text(rule, "to", to))))
 		rc = on ? lnetctl_rule_add(d->t->c, rule) : lnetctl_rule_del(d->t->c, rule);
 	lnetctl_doc_free(rule);
 	return rc;
+}
+
+/* That of another drill, or what a killed one left, with its state; NULL: there is none. */
+static const char *rule_there(const struct lnetctl_node *doc)
+{
+	const struct lnetctl_node *list = doc ? lnetctl_find(doc, "faults") : NULL, *n;
+	const char *name;
+
+	for (n = list ? list->first : NULL; n; n = n->next) {
+		name = lnetctl_text(n, "name");
+		if (name && !strcmp(name, RULE))
+			return lnetctl_text(n, "state");
+	}
+	return NULL;
+}
+
+/* What is over is taken away. */
+static int alone(struct drill *d)
+{
+	struct lnetctl_node *doc;
+	const char *state;
+	bool old, busy;
+
+	if (said(d, lnetctl_rule_show(d->t->c, "cut", false, &doc)))
+		return tool_done(d->t, d->err);
+	state = rule_there(doc);
+	old = state && !strcmp(state, "over");
+	busy = state && !old;
+	lnetctl_doc_free(doc);
+	if (busy)
+		return tool_refuse("drill", "rail", -EBUSY, "a drill is under way: the rule '%s'",
+				   RULE);
+	return old ? tool_done(d->t, rule_set(d, false)) : 0;
 }
 
 /* ---- the course ------------------------------------------------------------------------------ */
@@ -151,6 +206,8 @@ static int before(struct drill *d)
 
 	do {
 		took[nr] = request(d);
+		if (is_over(d))
+			return 0;
 		if (took[nr] < 0)
 			return tool_refuse("drill", "peer", -EHOSTUNREACH,
 					   "%s does not answer, with nothing cut", d->peer);
@@ -158,7 +215,7 @@ static int before(struct drill *d)
 	qsort(took, nr, sizeof(took[0]), is_more);
 	d->usual = took[nr / 2];
 	d->share = share(d);
-	if (d->share)
+	if (d->share || is_over(d))
 		return 0;
 	return tool_refuse("drill", "rail", -EINVAL, "no request to %s goes over %s", d->peer,
 			   d->rail);
@@ -173,7 +230,7 @@ static int cut(struct drill *d)
 	begin = now_ms();
 	if (rc)
 		return tool_done(d->t, rc);
-	while (now_ms() - begin < (double)d->cut_ms) {
+	while (now_ms() - begin < (double)d->cut_ms && !is_over(d)) {
 		double start = now_ms() - begin, took = request(d), waited;
 
 		waited = took < 0 ? TIMEOUT_MS : took;
@@ -184,7 +241,11 @@ static int cut(struct drill *d)
 		if (d->detected < 0 && statistic(d, "suspects") > suspects)
 			d->detected = now_ms() - begin;
 	}
-	rule_set(d, false);
+	rc = rule_set(d, false);
+	if (rc == -ENOENT && !is_over(d))
+		return tool_refuse("drill", "rail", rc, "the rule was taken away, or the node "
+				   "began anew, before the cut was over");
+	said(d, rc == -ENOENT ? 0 : rc);
 	return 0;
 }
 
@@ -193,7 +254,7 @@ static void back(struct drill *d)
 {
 	double begin = now_ms();
 
-	while (d->back < 0 && now_ms() - begin < BACK_MAX_MS)
+	while (d->back < 0 && now_ms() - begin < BACK_MAX_MS && !is_over(d))
 		if (share(d) * 2 >= d->share)
 			d->back = now_ms() - begin;
 }
@@ -215,8 +276,9 @@ static int once(struct drill *d, struct lnetctl_node *list)
 
 	d->detected = d->back = -1;
 	d->failover = d->stall = 0;
-	rc = cut(d);
-	if (rc)
+	rc = alone(d);
+	rc = rc ? rc : cut(d);
+	if (rc || is_over(d))
 		return rc;
 	back(d);
 	item = lnetctl_add_map(list, NULL);
@@ -245,19 +307,26 @@ static int course(struct drill *d)
 {
 	struct lnetctl_node *doc = lnetctl_add_map(NULL, NULL), *map, *list;
 	int64_t i, doubled = statistic(d, "dup_final");
-	int rc = before(d);
+	int rc = alone(d);
 
+	rc = rc ? rc : before(d);
 	map = doc ? lnetctl_add_map(doc, "drill") : NULL;
 	list = map && lnetctl_add_text(map, "rail", d->rail) &&
 	       lnetctl_add_text(map, "peer", d->peer) ? lnetctl_add_seq(map, "cuts") : NULL;
 	if (!rc && !list)
 		rc = -ENOMEM;
-	for (i = 0; i < d->cuts && !rc; i++)
+	for (i = 0; i < d->cuts && !rc && !is_over(d); i++)
 		rc = once(d, list);
-	if (!rc)
-		return tell(d, doc, statistic(d, "dup_final") - doubled);
+	doubled = statistic(d, "dup_final") - doubled;
+	if (!rc && !is_over(d))
+		return tell(d, doc, doubled);
 	lnetctl_doc_free(doc);
-	return rc;
+	if (rc)
+		return rc;
+	if (d->err)
+		return tool_refuse("drill", "rail", d->err, "the node does not answer any more: %s",
+				   d->why);
+	return tool_refuse("drill", "rail", -EINTR, "stopped, and the rail is back");
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -305,6 +374,29 @@ static int options_read(struct drill *d)
 	return 0;
 }
 
+static void on_signal(int nr)
+{
+	(void)nr;
+	stopped = 1;
+}
+
+/* Who ends it has the rail back, too. */
+static int guarded(struct drill *d)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction stop = { .sa_handler = on_signal }, before[3];
+	unsigned int i;
+	int rc;
+
+	stopped = 0;
+	for (i = 0; i < 3; i++)
+		sigaction(signals[i], &stop, &before[i]);
+	rc = course(d);
+	for (i = 0; i < 3; i++)
+		sigaction(signals[i], &before[i], NULL);
+	return rc;
+}
+
 int run_drill(struct tool *t)
 {
 	struct drill d = { .t = t, .peer = tool_opt(t, "peer"), .rate = 100, .cut_ms = 2000,
@@ -317,15 +409,16 @@ int run_drill(struct tool *t)
 		return rc;
 	if (!d.peer)
 		return tool_missing("missing mandatory parameters: 'peer'");
-	snprintf(d.rule, sizeof(d.rule), "drill-%d", (int)getpid());
-	lnetctl_ping(t->c, d.peer, NULL, TIMEOUT_MS, &doc);	/* it is known then */
+	rc = lnetctl_ping(t->c, d.peer, NULL, TIMEOUT_MS, &doc);	/* it is known then */
 	lnetctl_doc_free(doc);
+	if (rc)
+		return tool_done(t, rc);
 	if (rail)
 		snprintf(d.rail, sizeof(d.rail), "%s", rail);
 	else if (!rail_find(&d))
 		return tool_refuse("drill", "peer", -EHOSTUNREACH, "there is no path to %s",
 				   d.peer);
-	return course(&d);
+	return guarded(&d);
 }
 
 const struct opt drill_opts[] = {
