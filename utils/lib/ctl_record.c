@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "lnet/record.h"
 #include "client.h"
 
@@ -135,28 +136,56 @@ static int dump_some(struct lnetctl *c, struct dump *d)
 		nr += rc > 0 ? rc : 0;
 	}
 	lnetctl_doc_free(doc);
-	return rc < 0 ? ctl_fail(c, rc, "dump", WHAT, NULL) : nr;
+	if (rc == -EPROTO)
+		ctl_fail(c, rc, "dump", WHAT, NULL);
+	return rc < 0 ? rc : nr;
 }
 
-static int dump_all(struct lnetctl *c, struct dump *d, const char *file)
+static int write_all(struct lnetctl *c, struct dump *d)
 {
-	int rc;
+	int rc = fwrite(&d->head, sizeof(d->head), 1, d->f) == 1 ? 1 : -EIO;
 
-	d->f = fopen(file, "wb");
-	if (!d->f)
-		return ctl_fail(c, -errno, "dump", WHAT, "%s", file);
 	d->head.hash = LNET_REC_MAGIC;
-	rc = fwrite(&d->head, sizeof(d->head), 1, d->f) == 1 ? 1 : -EIO;
 	while (rc > 0)
 		rc = dump_some(c, d);
 	d->head.lost = d->first ? d->first - 1 : 0;
 	if (!rc && (fseek(d->f, 0, SEEK_SET) ||
 		    fwrite(&d->head, sizeof(d->head), 1, d->f) != 1))
-		rc = ctl_fail(c, -EIO, "dump", WHAT, "%s", file);
+		rc = -EIO;
+	return rc;
+}
+
+static int dump_to(struct lnetctl *c, struct dump *d, const char *file)
+{
+	int rc;
+
+	d->f = fopen(file, "wb");
+	if (!d->f)
+		return ctl_fail(c, -errno, "dump", WHAT, "cannot open '%s': %s", file,
+				strerror(errno));
+	rc = write_all(c, d);
 	if (fclose(d->f) && !rc)
-		rc = ctl_fail(c, -EIO, "dump", WHAT, "%s", file);
+		rc = -EIO;
+	return rc == -EIO ? ctl_fail(c, rc, "dump", WHAT, "cannot write '%s'", file) : rc;
+}
+
+/* A file of that name stays as it is until the new one is whole; what is no file is written to. */
+static int dump_all(struct lnetctl *c, struct dump *d, const char *file)
+{
+	char name[4096 + 8];
+	struct stat st;
+	int rc;
+
+	if (!stat(file, &st) && !S_ISREG(st.st_mode))
+		return dump_to(c, d, file);
+	if (snprintf(name, sizeof(name), "%s.new", file) >= sizeof(name))
+		return ctl_fail(c, -ENAMETOOLONG, "dump", WHAT, NULL);
+	rc = dump_to(c, d, name);
+	if (!rc && rename(name, file))
+		rc = ctl_fail(c, -errno, "dump", WHAT, "cannot write '%s': %s", file,
+			      strerror(errno));
 	if (rc)
-		remove(file);
+		remove(name);
 	return rc;
 }
 
