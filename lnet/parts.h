@@ -232,8 +232,8 @@ u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path)
 bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns);
 /* [sh] recovery ping due; sends by lnet_ping_path() */
 void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path);
-/* [sh] */
-void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns);
+/* [sh] True: the first that is answered since the path failed; what pauses may go */
+bool lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns);
 /*
  * [sh] Start recovery, or hasten it (the link came up): a ping goes as soon as the budget allows.
  * Nothing if the path is whole.

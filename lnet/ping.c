@@ -131,11 +131,12 @@ static void path_pinged(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_path *path = lnet_path_via(op->dst_pni, op->src_ni,
 					       op->via ? op->via : op->dst_pni);
 	int err = lnet_outcomes[op->outcome].err;
+	bool back;
 
 	if (!path)
 		return;
-	lnet_path_ping_done(p, path, err, err ? 0 : p->now_ns - op->first_wire_ns);
-	if (!err && path->back_ns >= op->first_wire_ns)
+	back = lnet_path_ping_done(p, path, err, err ? 0 : p->now_ns - op->first_wire_ns);
+	if (back || (!err && path->back_ns >= op->first_wire_ns))
 		lnet_ops_path_back(p, op->peer);
 }
 

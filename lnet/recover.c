@@ -224,8 +224,10 @@ static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
 	return min(div_u64(min(ns, most_ns) * percent, 100), most_ns);
 }
 
-static void ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
+/* True: the first that is answered since the path failed. */
+static bool ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 {
+	bool first = path->recovering == RECOVER_SLOW;
 	struct lnet_shard *sh = p->sh;
 
 	path->pni->ping_count = 0;
@@ -234,10 +236,11 @@ static void ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 	lnet_health_ok(sh, path, true);
 	if (!worth_it(sh, path, p->now_ns)) {
 		stop(sh, path);
-		return;
+		return first;
 	}
 	recovering_set(path, RECOVER_QUICK);
 	ping_soon(sh, path, p->now_ns);
+	return first;
 }
 
 static bool heard_lately(const struct lnet_peer_ni *pni, u64 now_ns)
@@ -327,18 +330,18 @@ static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 	ping_after(p, path, path->recover_ns);
 }
 
-void lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns)
+bool lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns)
 {
 	lockdep_assert_held(&p->sh->lock);
 	lnet_rec_path(p->sh, p->now_ns, PING_DONE, path, (u64)(s64)status, rtt_ns);
 	if (!WARN_ON_ONCE(!path->pinging))
 		path->pinging--;
 	if (READ_ONCE(p->ln->stopping))
-		return;
+		return false;
 	if (status == 0)
-		ping_ok(p, path, rtt_ns);
-	else
-		ping_failed(p, path, status);
+		return ping_ok(p, path, rtt_ns);
+	ping_failed(p, path, status);
+	return false;
 }
 
 /*

@@ -90,6 +90,22 @@ static void test_path_back(void)
 	rails_end();
 }
 
+/* The same after failures on our side, as of a link that was down: neither path is suspect. */
+static void test_link_back(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_ANY, FATE_FAIL, LNET_LOCAL_DROPPED, RAILS_RAILS);
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(T / 10);
+	UNIT_EQUAL(rails.req[tag].on_rail[0] + rails.req[tag].on_rail[1], RAILS_RAILS + 1,
+		   "by both, and once more");
+	UNIT_EQUAL(rails_stat(0, LNET_C_suspects), 0, "no silence");
+	UNIT_EQUAL(rails_done(tag), 1, "before the pause is over");
+	rails_end();
+}
+
 /*
  * Acknowledgements are merged, so one that is lost with one path was perhaps that of a request by
  * the other, which lives. With nowhere else to go it is asked again the same way, long before its
@@ -130,5 +146,6 @@ UNIT_SUITE(silence,
 	{ "what outlasted a silence is no round trip", test_silence_is_no_rtt },
 	{ "a path that is slower now is not suspect for ever", test_slower },
 	{ "what pauses goes when a path is back", test_path_back },
+	{ "also if it was never silent", test_link_back },
 	{ "an answer that was lost elsewhere is asked for where it lives",
 	  test_answer_lost_elsewhere })
