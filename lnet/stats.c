@@ -132,6 +132,19 @@ u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c)
 	return sum;
 }
 
+int lnet_counter_get(const struct lnet *ln, const char *name, uint64_t *value)
+{
+	unsigned int c;
+
+	for (c = 0; c < LNET_NR_COUNTERS; c++) {
+		if (strcmp(lnet_counter_names[c], name))
+			continue;
+		*value = lnet_stat_sum(ln, c);
+		return 0;
+	}
+	return -ENOENT;
+}
+
 /* What stands for something that exists now is not a count of events and stays. */
 static bool is_gauge(enum lnet_counter c)
 {

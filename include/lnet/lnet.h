@@ -391,6 +391,16 @@ int lnet_get_id(struct lnet *ln, unsigned int index, struct lnet_process *id);
  */
 int lnet_dist(struct lnet *ln, const struct lnet_nid *dst);
 
+/**
+ * lnet_counter_get - a statistic of the node
+ * @ln: the node
+ * @name: as in the manual's chapter on statistics
+ * @value: the answer
+ *
+ * Return: 0, -ENOENT (no such name).
+ */
+int lnet_counter_get(const struct lnet *ln, const char *name, uint64_t *value);
+
 /*
  * Ping @nid: asynchronous; @done runs like a handler, once, with the raw ping buffer (valid during
  * the call) or status < 0.

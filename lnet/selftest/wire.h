@@ -162,10 +162,11 @@ struct lst_dest {
 };
 #define LST_DEST_SIZE	12U
 #define LST_DESTS_PER_PAGE	(LST_PAGE / LST_DEST_SIZE)
-/* Bytes of a list of @nr. */
+/* Bytes of a list of @nr, which is not 0. */
 static inline u32 lst_dests_size(u32 nr)
 {
-	return nr / LST_DESTS_PER_PAGE * LST_PAGE + nr % LST_DESTS_PER_PAGE * LST_DEST_SIZE;
+	return (nr - 1) / LST_DESTS_PER_PAGE * LST_PAGE +
+	       ((nr - 1) % LST_DESTS_PER_PAGE + 1) * LST_DEST_SIZE;
 }
 
 /* The one at @ix of a list. */

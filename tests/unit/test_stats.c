@@ -4,6 +4,7 @@
 #define lnet_ni_counter_names stats_ni_counter_names
 #define lnet_pni_counter_names stats_pni_counter_names
 #define lnet_hist_add stats_hist_add
+#define lnet_counter_get stats_counter_get
 #define lnet_times_sum stats_times_sum
 #define lnet_times_add stats_times_add
 #define lnet_hist_quantile stats_hist_quantile
@@ -241,6 +242,22 @@ static void test_names(void)
 	UNIT_TEXT(lnet_pni_counter_names[LNET_PNIC_network_timeout], "network_timeout", "peer NI");
 }
 
+static void test_by_name(void)
+{
+	struct lnet_shard *shards = calloc(2, sizeof(*shards));
+	struct lnet ln = { .shard = shards, .nr_shards = 2 };
+	uint64_t value = 1;
+
+	UNIT_EQUAL(lnet_counter_get(&ln, "no_such", &value), -ENOENT, "no such name");
+	UNIT_EQUAL(lnet_counter_get(&ln, "send_count", &value), 0, "a name");
+	UNIT_EQUAL(value, 0, "nothing was sent");
+	shards[0].c[LNET_C_send_count] = 3;
+	shards[1].c[LNET_C_send_count] = 4;
+	UNIT_EQUAL(lnet_counter_get(&ln, "send_count", &value), 0, "a name");
+	UNIT_EQUAL(value, 7, "of both shards");
+	free(shards);
+}
+
 UNIT_SUITE(stats, { "stt-030: buckets enclose their values", test_buckets },
 	   { "stt-030 stt-035: quantiles of a known distribution", test_quantiles },
 	   { "stt-035: the tail", test_tail },
@@ -248,4 +265,5 @@ UNIT_SUITE(stats, { "stt-030: buckets enclose their values", test_buckets },
 	   { "the sum of two is as one", test_sum },
 	   { "stt-005 stt-030: sums over shards, reset of all but what exists",
 	     test_sum_and_reset },
-	   { "stt-005: every counter has its name", test_names })
+	   { "stt-005: every counter has its name", test_names },
+	   { "a counter is found by its name", test_by_name })

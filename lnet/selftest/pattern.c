@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What bulk memory holds: a word again and again, in the byte order of who fills it. */
+#include "service.h"
+
+#define PATTERN	0xeeb0eeb1eeb2eeb3ULL
+#define POISON	0xbeefbeefbeefbeefULL
+#define WORD	8U
+
+/* Any length: the last word may be cut off. */
+static void fill(u8 *mem, u32 len, u64 word)
+{
+	for (; len >= WORD; mem += WORD, len -= WORD)
+		memcpy(mem, &word, WORD);
+	memcpy(mem, &word, len);
+}
+
+static bool is_filled(const u8 *mem, u32 len, u64 word)
+{
+	for (; len >= WORD; mem += WORD, len -= WORD)
+		if (memcmp(mem, &word, WORD))
+			return false;
+	return !memcmp(mem, &word, len);
+}
+
+/* Where the last whole word begins; a transfer that has none is a piece of one. */
+static u32 last_word(u32 len)
+{
+	return len < WORD ? 0 : len / WORD * WORD - WORD;
+}
+
+/*
+ * Stock nodes check the first and last word of each of their pages, which need not be ours: all of
+ * the memory is filled for them.
+ */
+void lst_pattern_fill(u8 *mem, u32 len, enum lst_check check)
+{
+	if (check == LST_CHECK_SIMPLE || check == LST_CHECK_FULL)
+		fill(mem, len, PATTERN);
+}
+
+void lst_pattern_poison(u8 *mem, u32 len, enum lst_check check)
+{
+	u32 last = last_word(len);
+
+	if (check == LST_CHECK_FULL)
+		fill(mem, len, POISON);
+	if (check != LST_CHECK_SIMPLE)
+		return;
+	fill(mem, min(len, WORD), POISON);
+	fill(mem + last, min(len, WORD), POISON);
+}
+
+bool lst_pattern_good(const u8 *mem, u32 len, enum lst_check check, bool swapped)
+{
+	u64 word = swapped ? swab64(PATTERN) : PATTERN;
+	u32 last = last_word(len);
+
+	if (check == LST_CHECK_FULL)
+		return is_filled(mem, len, word);
+	if (check == LST_CHECK_SIMPLE)
+		return is_filled(mem, min(len, WORD), word) &&
+		       is_filled(mem + last, min(len, WORD), word);
+	return true;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Own requests: memory for the answer and for bulk is posted, the message sent, and it is over when
+ * every descriptor has gone.
+ */
+#include "service.h"
+
+static void on_event(const struct lnet_event *ev);
+
+void lst_rpc_init_locked(struct lst_rpc *rpc, struct lst *st, const struct lnet_process *target)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&st->lock);
+	rpc->st = st;
+	rpc->target = *target;
+	rpc->rpyid = st->next_id++;
+	rpc->bulkid = st->next_id++;
+	rpc->bulk = NULL;
+	rpc->nr_open = 0;
+	rpc->status = 0;
+	rpc->starting = rpc->unlinking = rpc->unlink = false;
+	rpc->sent = rpc->replied = rpc->moved = false;
+	for (i = 0; i < LST_NR_MDS; i++)
+		rpc->md[i] = (struct lst_rpc_md){ .rpc = rpc };
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* One that refers to it less. True: it is over, and the caller calls done() without the lock. */
+static bool put_locked(struct lst_rpc *rpc)
+{
+	if (--rpc->nr_open)
+		return false;
+	if (!rpc->status && !(rpc->sent && rpc->replied))
+		rpc->status = -EIO;
+	list_del_init(&rpc->link);
+	rpc->end_ns = lst_now(rpc->st);
+	return true;
+}
+
+static void unlink_run(struct lst_job *job)
+{
+	struct lst_rpc *rpc = container_of(job, struct lst_rpc, job);
+	struct lst *st = rpc->st;
+	unsigned int i;
+	bool over;
+
+	for (i = 0; i < LST_NR_MDS; i++)
+		if (rpc->md[i].md.cookie)
+			lnet_md_unlink(st->ln, rpc->md[i].md);
+	spin_lock(&st->lock);
+	rpc->unlinking = false;
+	over = put_locked(rpc);
+	spin_unlock(&st->lock);
+	if (over)
+		rpc->done(rpc);
+}
+
+/* Takes back what is posted. While it is being started the starter does so in the end. */
+static void unlink_locked(struct lst_rpc *rpc)
+{
+	rpc->unlink = true;
+	if (rpc->starting || rpc->unlinking)
+		return;
+	rpc->unlinking = true;
+	rpc->nr_open++;
+	lst_queue_locked(rpc->st, &rpc->job, unlink_run);
+}
+
+void lst_rpc_fail_locked(struct lst_rpc *rpc, int status)
+{
+	lockdep_assert_held(&rpc->st->lock);
+	if (!rpc->nr_open || rpc->status)
+		return;
+	rpc->status = status;
+	list_move_tail(&rpc->link, &rpc->st->ending);
+	unlink_locked(rpc);
+}
+
+static void error_locked(struct lst_rpc *rpc, int status)
+{
+	if (!rpc->status)
+		rpc->st->c[LST_C_rpc_errors]++;
+	lst_rpc_fail_locked(rpc, status);
+}
+
+/* ---- the beginning --------------------------------------------------------------------------- */
+
+static void open_md(struct lst_rpc *rpc)
+{
+	spin_lock(&rpc->st->lock);
+	rpc->nr_open++;
+	spin_unlock(&rpc->st->lock);
+}
+
+/* The descriptor of an earlier open_md() was not made: the starter still holds the request. */
+static void close_md(struct lst_rpc *rpc)
+{
+	spin_lock(&rpc->st->lock);
+	rpc->nr_open--;
+	spin_unlock(&rpc->st->lock);
+}
+
+static int post(struct lst_rpc *rpc, enum lst_md_kind kind, u64 bits, void *mem, u32 len,
+		u32 options)
+{
+	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
+	struct lnet_md_cfg cfg = { .start = mem, .length = len, .threshold = 1, .cpt = -1,
+				   .options = options, .user_ptr = &rpc->md[kind],
+				   .handler = on_event };
+	lnet_me_t me;
+	int rc;
+
+	open_md(rpc);
+	rc = lnet_me_attach(rpc->st->ln, LST_PORTAL_RDMA, &any, bits, 0, LNET_UNLINK,
+			    LNET_INS_AFTER, &me);
+	if (!rc)
+		rc = lnet_md_attach(rpc->st->ln, me, &cfg, LNET_UNLINK, &rpc->md[kind].md);
+	if (rc)
+		close_md(rpc);
+	return rc;
+}
+
+static int send(struct lst_rpc *rpc)
+{
+	struct lnet_md_cfg cfg = { .start = rpc->request, .length = LST_MSG_SIZE, .threshold = 1,
+				   .cpt = -1, .user_ptr = &rpc->md[LST_MD_REQ],
+				   .handler = on_event };
+	struct lnet_xfer x;
+	int rc;
+
+	open_md(rpc);
+	rc = lnet_md_bind(rpc->st->ln, &cfg, LNET_UNLINK, &rpc->md[LST_MD_REQ].md);
+	if (rc) {
+		close_md(rpc);
+		return rc;
+	}
+	lnet_xfer_init(&x);
+	x.md = rpc->md[LST_MD_REQ].md;
+	x.target = rpc->target;
+	x.portal = rpc->portal;
+	x.match_bits = rpc->service;
+	return lnet_put(rpc->st->ln, &x);
+}
+
+static void start_run(struct lst_job *job)
+{
+	struct lst_rpc *rpc = container_of(job, struct lst_rpc, job);
+	struct lst *st = rpc->st;
+	int rc = READ_ONCE(rpc->status);
+	bool over;
+
+	if (!rc)
+		rc = post(rpc, LST_MD_RPY, rpc->rpyid, rpc->reply, LST_MSG_SIZE,
+			  LNET_MD_OP_PUT | LNET_MD_TRUNCATE);
+	if (!rc && rpc->bulk)
+		rc = post(rpc, LST_MD_BULK, rpc->bulkid, rpc->bulk, rpc->bulk_len,
+			  rpc->bulk_options);
+	if (!rc)
+		rc = send(rpc);
+	spin_lock(&st->lock);
+	rpc->starting = false;
+	if (rc)
+		error_locked(rpc, rc);
+	if (rpc->unlink)
+		unlink_locked(rpc);
+	over = put_locked(rpc);
+	spin_unlock(&st->lock);
+	if (over)
+		rpc->done(rpc);
+}
+
+/* Most deadlines are later than those before. */
+static void insert_locked(struct lst_rpc *rpc)
+{
+	struct list_head *at = rpc->st->rpcs.prev;
+
+	while (at != &rpc->st->rpcs &&
+	       list_entry(at, struct lst_rpc, link)->deadline_ns > rpc->deadline_ns)
+		at = at->prev;
+	list_add(&rpc->link, at);
+}
+
+void lst_rpc_post_locked(struct lst_rpc *rpc, struct lst_msg *req, u64 timeout_ns)
+{
+	struct lst *st = rpc->st;
+	const struct lst_rpc_kind *kind = lst_rpc_kind_of_req(req->type);
+
+	lockdep_assert_held(&st->lock);
+	req->rpyid = rpc->rpyid;
+	req->version = LST_VERSION;
+	req->swapped = false;
+	lst_msg_encode(rpc->request, req);
+	rpc->portal = kind->portal;
+	rpc->service = kind->service;
+	rpc->start_ns = lst_now(st);
+	rpc->deadline_ns = rpc->start_ns + timeout_ns;
+	rpc->starting = true;
+	rpc->nr_open = 1;
+	st->c[LST_C_rpcs_sent]++;
+	insert_locked(rpc);
+	lst_queue_locked(st, &rpc->job, start_run);
+	if (st->stopping)
+		lst_rpc_fail_locked(rpc, -ESHUTDOWN);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static void replied_locked(struct lst_rpc *rpc, const struct lnet_event *ev)
+{
+	struct lst_msg rpy;
+	int rc = ev->rlength == LST_MSG_SIZE ? lst_msg_decode(&rpy, rpc->reply, ev->mlength) :
+					       -EMSGSIZE;
+
+	rpc->replied = true;
+	if (rc)
+		error_locked(rpc, rc);
+	else if (rpc->bulk && rpy.status)
+		unlink_locked(rpc);	/* nobody will ask for it */
+}
+
+static void moved_locked(struct lst_rpc *rpc, const struct lnet_event *ev)
+{
+	rpc->moved = true;
+	rpc->st->c[ev->kind == LNET_EVENT_PUT ? LST_C_bulk_get : LST_C_bulk_put] += ev->mlength;
+	if (ev->mlength != rpc->bulk_len)
+		error_locked(rpc, -EMSGSIZE);
+}
+
+static void event_locked(struct lst_rpc *rpc, enum lst_md_kind kind, const struct lnet_event *ev)
+{
+	if (ev->kind == LNET_EVENT_UNLINK)
+		return;
+	/* The answer tells that the request arrived; what was taken back for it is no failure. */
+	if (kind == LST_MD_REQ && rpc->replied)
+		rpc->sent = true;
+	else if (ev->status && rpc->unlink)
+		return;
+	else if (ev->status)
+		error_locked(rpc, ev->status);
+	else if (kind == LST_MD_REQ)
+		rpc->sent = true;
+	else if (kind == LST_MD_RPY)
+		replied_locked(rpc, ev);
+	else
+		moved_locked(rpc, ev);
+}
+
+static void on_event(const struct lnet_event *ev)
+{
+	struct lst_rpc_md *md = ev->user_ptr;
+	struct lst_rpc *rpc = md->rpc;
+	struct lst *st = rpc->st;
+	bool over;
+
+	lst_enter(st);
+	event_locked(rpc, (enum lst_md_kind)(md - rpc->md), ev);
+	over = ev->unlinked && put_locked(rpc);
+	spin_unlock(&st->lock);
+	if (over)
+		rpc->done(rpc);
+	lst_run(st);
+}
+
+/* ---- result and time ------------------------------------------------------------------------- */
+
+int lst_rpc_result(struct lst_rpc *rpc, struct lst_msg *rpy)
+{
+	const struct lst_rpc_kind *kind = lst_rpc_kind(rpc->service);
+	int rc = rpc->status;
+
+	if (!rc)
+		rc = lst_msg_decode(rpy, rpc->reply, LST_MSG_SIZE);
+	if (!rc && rpy->type != kind->rpy)
+		rc = -EBADMSG;
+	/* What was to be moved was, or the other one says why not. */
+	if (!rc && rpc->bulk && !rpc->moved && !rpy->status)
+		rc = -EIO;
+	return rc;
+}
+
+u64 lst_rpcs_expire_locked(struct lst *st, u64 now)
+{
+	struct lst_rpc *rpc;
+
+	while (!list_empty(&st->rpcs)) {
+		rpc = list_first_entry(&st->rpcs, struct lst_rpc, link);
+		if (rpc->deadline_ns > now)
+			return rpc->deadline_ns;
+		st->c[LST_C_rpcs_expired]++;
+		lst_rpc_fail_locked(rpc, -ETIMEDOUT);
+	}
+	return U64_MAX;
+}

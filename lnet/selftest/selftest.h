@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The network self-test of a node, as programs and modules that run it see it. It uses nothing but
+ * the API of include/lnet/.
+ *
+ *	messages.def wire.c	messages: fields and codec
+ *	rpc.c			own requests: a message there, one back, bulk meanwhile
+ *	serve.c			requests of others: buffers, whom they are for, answers
+ *	session.c stat.c	the session this node is in, and what it tells of itself
+ *	batch.c unit.c		batches of tests, and the parts that run one
+ *	ping.c brw.c pattern.c	the tests
+ *	service.c		begin, end, time
+ *
+ * The service never waits and starts no thread. Whoever runs it calls lst_work() when lst_work()
+ * or arm() said so.
+ */
+#ifndef LNET_SELFTEST_H
+#define LNET_SELFTEST_H
+
+#include "plat.h"
+
+struct lnet;
+struct lst;
+
+struct lst_host {
+	/*
+	 * lst_work() is to be called earlier than was said. Any thread, also from handlers; no lock
+	 * held.
+	 */
+	void (*arm)(struct lst_host *host);
+};
+
+struct lst_cfg {
+	struct lnet *ln;		/* outlives the service */
+	struct lst_host *host;		/* also */
+	u32 nr_messages;		/* of others that wait for us at one time; 0: 512 */
+};
+
+/*
+ * Begin to serve: any node may take this one into its session. May sleep. 0, -ENOMEM.
+ */
+int lst_create(struct lst **stp, const struct lst_cfg *cfg);
+/*
+ * What time demands; the next deadline on the clock of the node's environment, U64_MAX: none. Task
+ * context, one thread at a time.
+ */
+u64 lst_work(struct lst *st);
+/* Begin to end: the session is over, what is under way is taken back. Twice does no harm. */
+void lst_stop(struct lst *st);
+/* Nothing is under way any more. After lst_stop() this comes by itself, or with lnet_destroy(). */
+bool lst_stopped(struct lst *st);
+void lst_free(struct lst *st);		/* once lst_stopped(); NULL is fine */
+
+#endif

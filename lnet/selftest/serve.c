@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Requests of others: buffers where they land, whom they are for, bulk transfers and answers. */
+#include "service.h"
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static void on_request(const struct lnet_event *ev);
+
+/* No memory: the other one of the portal is left, and this one is tried again. */
+static void lost_locked(struct lst_buffer *b)
+{
+	b->posted = false;
+	b->st->retry_ns = lst_now(b->st) + LST_RETRY_NS;
+}
+
+static void post_run(struct lst_job *job)
+{
+	struct lst_buffer *b = container_of(job, struct lst_buffer, job);
+	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
+	struct lnet_md_cfg cfg = { .start = b->mem, .length = b->size, .max_size = LST_MSG_SIZE,
+				   .threshold = LNET_THRESHOLD_INF, .cpt = -1, .user_ptr = b,
+				   .options = LNET_MD_OP_PUT | LNET_MD_MAX_SIZE | LNET_MD_TRUNCATE,
+				   .handler = on_request };
+	bool stopping;
+	lnet_me_t me;
+	int rc = lnet_me_attach(b->st->ln, b->portal, &any, 0, ~0ULL, LNET_UNLINK, LNET_INS_AFTER,
+				&me);
+
+	if (!rc)
+		rc = lnet_md_attach(b->st->ln, me, &cfg, LNET_UNLINK, &b->md);
+	spin_lock(&b->st->lock);
+	if (rc)
+		lost_locked(b);
+	stopping = b->posted && b->st->stopping;
+	spin_unlock(&b->st->lock);
+	if (stopping)
+		lnet_md_unlink(b->st->ln, b->md);
+}
+
+static void unlink_run(struct lst_job *job)
+{
+	struct lst_buffer *b = container_of(job, struct lst_buffer, job);
+
+	lnet_md_unlink(b->st->ln, b->md);
+}
+
+static void buffer_gone_locked(struct lst_buffer *b)
+{
+	b->posted = !b->st->stopping;
+	if (b->posted)
+		lst_queue_locked(b->st, &b->job, post_run);
+}
+
+void lst_serve_retry_locked(struct lst *st, u64 now)
+{
+	unsigned int i;
+
+	if (now < st->retry_ns || st->stopping)
+		return;
+	st->retry_ns = U64_MAX;
+	for (i = 0; i < LST_BUFFERS; i++)
+		if (!st->buffer[i].posted)
+			buffer_gone_locked(&st->buffer[i]);
+}
+
+int lst_serve_start(struct lst *st, u32 nr_messages)
+{
+	static const u32 portals[LST_BUFFERS] = { LST_PORTAL_TEST, LST_PORTAL_TEST,
+						  LST_PORTAL_FRAMEWORK, LST_PORTAL_FRAMEWORK };
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; i < LST_BUFFERS && !rc; i++) {
+		struct lst_buffer *b = &st->buffer[i];
+
+		b->st = st;
+		INIT_LIST_HEAD(&b->job.link);
+		b->portal = portals[i];
+		b->size = DIV_ROUND_UP(nr_messages, LST_BUFFERS) * LST_MSG_SIZE;
+		b->mem = kvmalloc(b->size, GFP_KERNEL);
+		rc = b->mem ? lnet_portal_lazy(st->ln, b->portal, true) : -ENOMEM;
+	}
+	for (i = 0; i < LST_BUFFERS && !rc; i++) {
+		spin_lock(&st->lock);
+		st->buffer[i].posted = true;
+		lst_queue_locked(st, &st->buffer[i].job, post_run);
+		spin_unlock(&st->lock);
+	}
+	return rc;
+}
+
+void lst_serve_free(struct lst *st)
+{
+	unsigned int i;
+
+	for (i = 0; i < LST_BUFFERS; i++)
+		kvfree(st->buffer[i].mem);
+}
+
+/* ---- answers and bulk ------------------------------------------------------------------------ */
+
+static void call_free(struct lst_call *call)
+{
+	struct lst *st = call->st;
+
+	spin_lock(&st->lock);
+	list_del(&call->link);
+	st->nr_calls--;
+	spin_unlock(&st->lock);
+	kvfree(call->bulk);
+	kfree(call);
+}
+
+static int transfer(struct lst_call *call, void *mem, u32 len, u32 options, lnet_handler_t handler,
+		    u64 bits, bool get)
+{
+	struct lnet_md_cfg cfg = { .start = mem, .length = len, .threshold = 1, .cpt = -1,
+				   .options = options, .user_ptr = call,
+				   .handler = handler };
+	struct lnet_xfer x;
+	int rc;
+
+	call->md.cookie = 0;
+	rc = lnet_md_bind(call->st->ln, &cfg, LNET_UNLINK, &call->md);
+	if (rc)
+		return rc;
+	lnet_xfer_init(&x);
+	x.md = call->md;
+	x.self = call->self;
+	x.target = call->from;
+	x.portal = LST_PORTAL_RDMA;
+	x.match_bits = bits;
+	x.flags = get ? LNET_NO_SEND : 0;
+	rc = get ? lnet_get(call->st->ln, &x) : lnet_put(call->st->ln, &x);
+	if (rc)
+		lnet_md_unlink(call->st->ln, call->md);
+	return 0;			/* events follow */
+}
+
+static void dropped(struct lst_call *call)
+{
+	spin_lock(&call->st->lock);
+	call->st->c[LST_C_rpcs_dropped]++;
+	spin_unlock(&call->st->lock);
+	call_free(call);
+}
+
+static void on_reply_sent(const struct lnet_event *ev)
+{
+	struct lst_call *call = ev->user_ptr;
+	struct lst *st = call->st;
+
+	if (!ev->unlinked)
+		return;
+	lst_enter(st);
+	if (ev->status || ev->kind == LNET_EVENT_UNLINK)
+		st->c[LST_C_rpc_errors]++;
+	spin_unlock(&st->lock);
+	call_free(call);
+	lst_run(st);
+}
+
+static void reply_run(struct lst_job *job)
+{
+	struct lst_call *call = container_of(job, struct lst_call, job);
+
+	lst_msg_encode(call->buf, &call->rpy);
+	if (transfer(call, call->buf, LST_MSG_SIZE, 0, on_reply_sent, call->req.rpyid, false))
+		dropped(call);
+}
+
+void lst_reply_locked(struct lst_call *call)
+{
+	lst_queue_locked(call->st, &call->job, reply_run);
+}
+
+static void moved(struct lst_call *call)
+{
+	struct lst *st = call->st;
+
+	call->bulk_done(call);
+	spin_lock(&st->lock);
+	st->c[call->bulk_get ? LST_C_bulk_get : LST_C_bulk_put] += call->bulk_len;
+	lst_reply_locked(call);
+	spin_unlock(&st->lock);
+}
+
+static void on_bulk(const struct lnet_event *ev)
+{
+	struct lst_call *call = ev->user_ptr;
+	struct lst *st = call->st;
+	bool failed;
+
+	lst_enter(st);
+	if (ev->final)
+		call->bulk_status = ev->status ? ev->status :
+				    call->bulk_get && ev->mlength != call->bulk_len ? -EMSGSIZE : 0;
+	failed = call->bulk_status;
+	if (ev->unlinked && failed)
+		st->c[LST_C_rpc_errors]++;
+	spin_unlock(&st->lock);
+	if (ev->unlinked && failed)
+		dropped(call);
+	else if (ev->unlinked)
+		moved(call);
+	lst_run(st);
+}
+
+static void bulk_run(struct lst_job *job)
+{
+	struct lst_call *call = container_of(job, struct lst_call, job);
+	int rc = 0;
+
+	call->bulk = kvmalloc(call->bulk_len, GFP_NOFS);
+	if (!call->bulk)
+		rc = -ENOMEM;
+	else if (call->bulk_prepare)
+		rc = call->bulk_prepare(call);
+	call->bulk_status = -ECANCELED;		/* unless an event says more */
+	if (!rc)
+		rc = transfer(call, call->bulk, call->bulk_len, call->bulk_options, on_bulk,
+			      call->bulkid, call->bulk_get);
+	if (rc)
+		dropped(call);
+}
+
+/* ---- who serves ------------------------------------------------------------------------------ */
+
+static enum lst_verdict (*serve_of(u32 service))(struct lst_call *call)
+{
+	switch (service) {
+	case LST_SERVICE_DEBUG:
+	case LST_SERVICE_MAKE_SESSION:
+	case LST_SERVICE_REMOVE_SESSION:
+		return lst_session_serve_locked;
+	case LST_SERVICE_BATCH:
+	case LST_SERVICE_TEST:
+		return lst_batch_serve_locked;
+	case LST_SERVICE_QUERY_STAT:
+		return lst_stat_serve_locked;
+	case LST_SERVICE_BRW:
+		return lst_brw_serve_locked;
+	case LST_SERVICE_PING:
+		return lst_ping_serve_locked;
+	}
+	return NULL;
+}
+
+/* NULL: nobody serves it, or too much is being served. */
+static struct lst_call *call_new_locked(struct lst *st, const struct lnet_event *ev,
+					const struct lst_msg *req)
+{
+	struct lst_call *call;
+
+	if (st->stopping || st->nr_calls >= LST_CALLS_MAX)
+		return NULL;
+	call = kzalloc(sizeof(*call), GFP_NOWAIT);
+	if (!call)
+		return NULL;
+	call->st = st;
+	call->req = *req;
+	call->self = ev->target.nid;
+	call->from = (struct lnet_process){ ev->source, ev->initiator.pid };
+	call->rpy.version = LST_VERSION;
+	call->rpy.type = lst_rpc_kind_of_req(req->type)->rpy;
+	call->rpy.feats = st->session ? st->session->feats : LST_FEATS;
+	list_add_tail(&call->link, &st->calls);
+	st->nr_calls++;
+	return call;
+}
+
+static void call_locked(struct lst *st, const struct lnet_event *ev, const struct lst_msg *req,
+			bool other_version)
+{
+	const struct lst_rpc_kind *kind = lst_rpc_kind_of_req(req->type);
+	enum lst_verdict (*serve)(struct lst_call *call) = kind ? serve_of(kind->service) : NULL;
+	struct lst_call *call = NULL;
+	enum lst_verdict verdict = LST_REPLY;
+
+	if (serve && ev->match_bits == kind->service && ev->portal == kind->portal)
+		call = call_new_locked(st, ev, req);
+	if (!call) {
+		st->c[LST_C_rpcs_dropped]++;
+		return;
+	}
+	st->c[LST_C_rpcs_rcvd]++;
+	if (other_version)
+		call->rpy.status = EPROTO;
+	else
+		verdict = serve(call);
+	if (verdict == LST_DROP) {
+		st->c[LST_C_rpcs_dropped]++;
+		list_del(&call->link);
+		st->nr_calls--;
+		kfree(call);
+		return;
+	}
+	if (verdict == LST_BULK)
+		lst_queue_locked(st, &call->job, bulk_run);
+	else if (verdict == LST_REPLY)
+		lst_reply_locked(call);
+}
+
+static void on_request(const struct lnet_event *ev)
+{
+	struct lst_buffer *b = ev->user_ptr;
+	struct lst *st = b->st;
+	struct lst_msg req;
+	int rc = -ENOMSG;
+
+	if (ev->kind == LNET_EVENT_PUT && !ev->status && ev->mlength == ev->rlength)
+		rc = lst_msg_decode(&req, b->mem + ev->offset, ev->mlength);
+	lst_enter(st);
+	if (!rc || rc == -EPROTO)
+		call_locked(st, ev, &req, rc);
+	else if (ev->kind == LNET_EVENT_PUT)
+		st->c[LST_C_rpcs_dropped]++;
+	if (ev->unlinked)
+		buffer_gone_locked(b);
+	spin_unlock(&st->lock);
+	lst_run(st);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* What is being answered ends by itself. */
+void lst_serve_stop_locked(struct lst *st)
+{
+	unsigned int i;
+
+	for (i = 0; i < LST_BUFFERS; i++)
+		if (st->buffer[i].posted && list_empty(&st->buffer[i].job.link))
+			lst_queue_locked(st, &st->buffer[i].job, unlink_run);
+}
+
+bool lst_serve_stopped_locked(const struct lst *st)
+{
+	unsigned int i;
+
+	for (i = 0; i < LST_BUFFERS; i++)
+		if (st->buffer[i].posted)
+			return false;
+	return list_empty(&st->calls);
+}

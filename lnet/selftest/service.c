@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The self-test of a node: begin, end, time, and what is owed to the API. */
+#include "service.h"
+
+#define MESSAGES_MIN	8U
+#define MESSAGES	512U
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+void lst_queue_locked(struct lst *st, struct lst_job *job, void (*run)(struct lst_job *job))
+{
+	lockdep_assert_held(&st->lock);
+	job->run = run;
+	list_add_tail(&job->link, &st->jobs);
+}
+
+static u64 next_ns_locked(struct lst *st)
+{
+	u64 next = min(lst_session_expire_locked(st, 0), st->retry_ns);
+
+	if (!list_empty(&st->rpcs))
+		next = min(next, list_first_entry(&st->rpcs, struct lst_rpc, link)->deadline_ns);
+	if (!list_empty(&st->paused))
+		next = min(next, list_first_entry(&st->paused, struct lst_unit, link)->resume_ns);
+	return next;
+}
+
+/* With the lock, and it is held again in the end. */
+static void run_jobs(struct lst *st)
+{
+	struct lst_job *job;
+
+	while (!list_empty(&st->jobs)) {
+		job = list_first_entry(&st->jobs, struct lst_job, link);
+		list_del_init(&job->link);
+		spin_unlock(&st->lock);
+		job->run(job);
+		spin_lock(&st->lock);
+	}
+}
+
+void lst_run(struct lst *st)
+{
+	bool earlier;
+	u64 next;
+
+	spin_lock(&st->lock);
+	run_jobs(st);
+	next = next_ns_locked(st);
+	earlier = next < st->armed_ns;
+	if (earlier) {
+		st->armed_ns = next;
+		spin_unlock(&st->lock);
+		st->host->arm(st->host);
+		spin_lock(&st->lock);
+	}
+	st->nr_inside--;
+	spin_unlock(&st->lock);
+}
+
+u64 lst_work(struct lst *st)
+{
+	u64 now = lst_now(st), next;
+
+	spin_lock(&st->lock);
+	lst_rpcs_expire_locked(st, now);
+	lst_units_resume_locked(st, now);
+	lst_session_expire_locked(st, now);
+	lst_serve_retry_locked(st, now);
+	run_jobs(st);
+	next = next_ns_locked(st);
+	st->armed_ns = next;
+	spin_unlock(&st->lock);
+	return next;
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+int lst_create(struct lst **stp, const struct lst_cfg *cfg)
+{
+	struct lst *st = kzalloc(sizeof(*st), GFP_KERNEL);
+	struct lnet_env *env = lnet_env_of(cfg->ln);
+	int rc;
+
+	*stp = NULL;
+	if (!st)
+		return -ENOMEM;
+	st->ln = cfg->ln;
+	st->host = cfg->host;
+	spin_lock_init(&st->lock);
+	INIT_LIST_HEAD(&st->jobs);
+	INIT_LIST_HEAD(&st->rpcs);
+	INIT_LIST_HEAD(&st->ending);
+	INIT_LIST_HEAD(&st->calls);
+	INIT_LIST_HEAD(&st->paused);
+	INIT_LIST_HEAD(&st->zombies);
+	st->next_id = env->ops->random(env);
+	st->armed_ns = st->retry_ns = U64_MAX;
+	rc = lst_serve_start(st, max(cfg->nr_messages ? cfg->nr_messages : MESSAGES, MESSAGES_MIN));
+	if (rc) {
+		lst_serve_free(st);
+		kfree(st);
+		return rc;
+	}
+	lst_enter(st);
+	spin_unlock(&st->lock);
+	lst_run(st);
+	*stp = st;
+	return 0;
+}
+
+void lst_stop(struct lst *st)
+{
+	struct lst_rpc *rpc, *next;
+
+	lst_enter(st);
+	st->stopping = true;
+	lst_session_end_locked(st);
+	list_for_each_entry_safe(rpc, next, &st->rpcs, link)
+		lst_rpc_fail_locked(rpc, -ESHUTDOWN);
+	lst_serve_stop_locked(st);
+	spin_unlock(&st->lock);
+	lst_run(st);
+}
+
+bool lst_stopped(struct lst *st)
+{
+	bool stopped;
+
+	spin_lock(&st->lock);
+	stopped = st->stopping && list_empty(&st->jobs) && list_empty(&st->rpcs) &&
+		  list_empty(&st->ending) && list_empty(&st->zombies) && !st->nr_inside &&
+		  lst_serve_stopped_locked(st);
+	spin_unlock(&st->lock);
+	return stopped;
+}
+
+void lst_free(struct lst *st)
+{
+	if (!st)
+		return;
+	WARN_ON_ONCE(!lst_stopped(st));
+	lst_serve_free(st);
+	kfree(st);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Inside the self-test: the service of a node, requests both ways, sessions, batches, tests. */
+#ifndef LNET_SELFTEST_SERVICE_H
+#define LNET_SELFTEST_SERVICE_H
+
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnet.h>
+#include "selftest.h"
+#include "wire.h"
+
+/*
+ * One lock per service guards all that is below it. It is a leaf: no call of the API is made with
+ * it held. What is owed to the API is queued as jobs, which whoever came from outside (a handler,
+ * lst_work(), a command) runs in the end by lst_run(). Functions that end in _locked want the lock.
+ */
+
+#define LST_RPC_TIMEOUT_NS	(64ULL * NSEC_PER_SEC)
+#define LST_SESSION_TIMEOUT	100U		/* seconds */
+#define LST_CALLS_MAX		4096U		/* requests of others being served at one time */
+#define LST_UNITS_MAX		65536U		/* of a test */
+#define LST_DESTS_MAX		(256U * LST_DESTS_PER_PAGE)
+#define LST_RETRY_NS		(1ULL * NSEC_PER_SEC)	/* to post a buffer */
+#define LST_PAUSE_NS		(10ULL * NSEC_PER_MSEC)	/* after a failure, before the next try */
+
+struct lst_job {
+	struct list_head link;
+	/* no lock held; must not call lst_run() */
+	void (*run)(struct lst_job *job);
+};
+
+#define COUNTER(name, text)	LST_C_##name,
+enum lst_counter {
+#include "counters.def"
+	LST_NR_COUNTERS
+};
+#undef COUNTER
+
+struct lst_buffer {			/* where requests of others land */
+	struct lst *st;
+	struct lst_job job;
+	lnet_md_t md;
+	u32 portal, size;
+	bool posted;
+	u8 *mem;
+};
+#define LST_BUFFERS	4		/* two for each portal */
+
+struct lst {
+	struct lnet *ln;
+	struct lst_host *host;
+	spinlock_t lock;
+	struct list_head jobs;
+	struct list_head rpcs;		/* under way, by deadline */
+	struct list_head ending;	/* of these, those that failed and are not over */
+	struct list_head calls;		/* being served */
+	struct list_head paused;	/* units, by the time they go on */
+	u32 nr_calls, nr_inside;	/* inside: threads between lst_enter() and lst_run() */
+	u64 next_id;
+	u64 armed_ns;			/* when lst_work() will come */
+	u64 retry_ns;			/* to post buffers for which there was no memory */
+	bool stopping;
+	struct lst_session *session;	/* the one this node is in, or NULL */
+	struct list_head zombies;	/* sessions that are over, but units are under way */
+	u32 nr_zombies;
+	u64 c[LST_NR_COUNTERS];
+	struct lst_buffer buffer[LST_BUFFERS];
+};
+
+static inline u64 lst_now(const struct lst *st)
+{
+	struct lnet_env *env = lnet_env_of(st->ln);
+
+	return env->ops->now_ns(env);
+}
+
+/* ---- service.c ------------------------------------------------------------------------------- */
+
+void lst_queue_locked(struct lst *st, struct lst_job *job, void (*run)(struct lst_job *job));
+/* First and last thing of whoever comes from outside: takes the lock; wants it not to be held. */
+static inline void lst_enter(struct lst *st) __acquires(&st->lock)
+{
+	spin_lock(&st->lock);
+	st->nr_inside++;
+}
+void lst_run(struct lst *st);
+
+/* ---- rpc.c: own requests ----------------------------------------------------------------- */
+
+enum lst_md_kind { LST_MD_REQ, LST_MD_RPY, LST_MD_BULK, LST_NR_MDS };
+
+struct lst_rpc {
+	struct lst *st;
+	struct list_head link;
+	struct lst_job job;
+	struct lst_rpc_md {
+		struct lst_rpc *rpc;
+		lnet_md_t md;
+	} md[LST_NR_MDS];
+	struct lnet_process target;
+	u64 rpyid, bulkid;
+	u64 start_ns, end_ns, deadline_ns;
+	/* what others may put to or get from us; caller's, NULL: nothing */
+	void *bulk;
+	u32 bulk_len, bulk_options;	/* LNET_MD_OP_PUT or LNET_MD_OP_GET */
+	u32 portal, service;
+	u8 nr_open;			/* descriptors and jobs that refer to it */
+	bool starting, unlinking, unlink, sent, replied, moved;
+	int status;
+	u8 request[LST_MSG_SIZE], reply[LST_MSG_SIZE];
+	/* It is over and the caller's again; no lock held, must not call lst_run(). */
+	void (*done)(struct lst_rpc *rpc);
+};
+
+/* Before each use: draws the match bits. */
+void lst_rpc_init_locked(struct lst_rpc *rpc, struct lst *st, const struct lnet_process *target);
+/*
+ * Sends @req, in which rpyid is filled in, bulkid too if there is bulk memory. Exactly one done()
+ * follows, also if nothing can be sent.
+ */
+void lst_rpc_post_locked(struct lst_rpc *rpc, struct lst_msg *req, u64 timeout_ns);
+/* Ends it, if it is under way, with @status < 0 unless it has one. */
+void lst_rpc_fail_locked(struct lst_rpc *rpc, int status);
+/* In done(): 0 and the answer to @service, or -errno. */
+int lst_rpc_result(struct lst_rpc *rpc, struct lst_msg *rpy);
+u64 lst_rpcs_expire_locked(struct lst *st, u64 now);	/* next deadline */
+
+/* ---- serve.c: requests of others --------------------------------------------------------- */
+
+enum lst_verdict { LST_DROP, LST_REPLY, LST_BULK, LST_LATER };
+
+struct lst_call {
+	struct lst *st;
+	struct list_head link;
+	struct lst_job job;
+	struct lnet_process from;	/* whom to answer */
+	struct lnet_nid self;		/* the interface that was addressed */
+	struct lst_msg req, rpy;
+	lnet_md_t md;
+	void *bulk;			/* kvfree() at the end */
+	u32 bulk_len;
+	bool bulk_get;			/* from the caller, else to it */
+	u32 bulk_options;
+	u64 bulkid;
+	int bulk_status;
+	bool open;			/* the descriptor is */
+	u8 buf[LST_MSG_SIZE];
+	/* no lock held, either may be NULL: before the transfer; 0, or < 0: no answer */
+	int (*bulk_prepare)(struct lst_call *call);
+	void (*bulk_done)(struct lst_call *call);	/* after one that succeeded */
+};
+
+void lst_reply_locked(struct lst_call *call);	/* after LST_LATER */
+int lst_serve_start(struct lst *st, u32 nr_messages);
+void lst_serve_retry_locked(struct lst *st, u64 now);
+void lst_serve_stop_locked(struct lst *st);
+bool lst_serve_stopped_locked(const struct lst *st);
+void lst_serve_free(struct lst *st);
+
+/* Who serves what: @call->req is for it, the answer's type and features are in @call->rpy. */
+enum lst_verdict lst_session_serve_locked(struct lst_call *call);
+enum lst_verdict lst_batch_serve_locked(struct lst_call *call);
+enum lst_verdict lst_stat_serve_locked(struct lst_call *call);
+enum lst_verdict lst_ping_serve_locked(struct lst_call *call);
+enum lst_verdict lst_brw_serve_locked(struct lst_call *call);
+
+/* ---- session.c ------------------------------------------------------------------------------- */
+
+struct lst_session {
+	struct lst *st;
+	struct list_head link;		/* st->zombies */
+	struct lst_job job;
+	struct lst_sid sid;
+	char name[LST_NAME];
+	u32 feats, refs;		/* refs: as often as it was made it is to be removed */
+	u64 start_ns, used_ns;
+	struct list_head batches;
+	u32 nr_running;			/* units, and who ends it: it stays for them */
+	u32 brw_errors, ping_errors;
+};
+
+/*
+ * Is @sid the session this node is in? 0 and its deadline is put off, or the status that the answer
+ * has: EINVAL, ESRCH, EPROTO if the features differ.
+ */
+u32 lst_session_check_locked(struct lst_call *call, const struct lst_sid *sid);
+struct lst_sid lst_session_sid_locked(const struct lst *st);
+void lst_session_end_locked(struct lst *st);
+void lst_session_put_locked(struct lst *st, struct lst_session *s);	/* a unit ended */
+u64 lst_session_expire_locked(struct lst *st, u64 now);		/* its deadline */
+
+/* ---- batch.c: batches and tests ---------------------------------------------------------- */
+
+struct lst_test_ops;
+
+struct lst_batch {
+	struct list_head link;
+	u64 bid;
+	struct list_head tests;
+	u32 nr_tests, nr_active;	/* tests with units that run */
+	bool stopping;
+};
+
+struct lst_test {
+	struct list_head link;
+	struct lst_batch *batch;
+	struct lst_session *session;
+	const struct lst_test_ops *ops;
+	u32 index;			/* from 1 */
+	s32 loop;			/* -1: for ever */
+	u32 concur, nr_dests;
+	bool is_client, stop_onerr;
+	/* of brw */
+	u32 opc, flags, len, offset;
+	struct lst_unit *units;		/* nr_dests times concur, or NULL */
+	u32 nr_units, nr_active;
+};
+
+/* One of the parallel parts of a test at its client. */
+struct lst_unit {
+	struct lst_test *test;
+	struct list_head link;		/* st->paused */
+	struct lst_job job;
+	struct lst_rpc rpc;
+	struct lnet_process dest;
+	s32 loop;			/* left */
+	u8 state;			/* enum lst_unit_state */
+	u64 resume_ns;
+	u32 seq;
+	u8 *mem;			/* brw */
+	bool filled;
+};
+
+#define UNIT(name)		LST_UNIT_##name,
+#define NODE(name, number, text)
+#define BATCH(name, text)
+enum lst_unit_state {
+#include "states.def"
+};
+#undef UNIT
+#undef NODE
+#undef BATCH
+
+void lst_batches_stop_locked(struct lst_session *s, bool force);
+void lst_batches_free(struct lst_session *s);
+
+/* ---- unit.c ---------------------------------------------------------------------------------- */
+
+void lst_test_run_locked(struct lst_test *test);
+void lst_test_stop_locked(struct lst_test *test, bool force);
+void lst_units_resume_locked(struct lst *st, u64 now);
+
+/* ---- the tests ------------------------------------------------------------------------------- */
+
+struct lst_test_ops {
+	u32 service;
+	/* Parameters of @req into @test: 0 or -EINVAL. */
+	int (*take)(struct lst_test *test, const struct lst_msg *req);
+	/* Both: no lock held. The next request, and bulk memory in unit->rpc; 0 or -ENOMEM. */
+	int (*prepare)(struct lst_unit *unit, struct lst_msg *req);
+	/* 0, -EBADMSG (not what is expected), or what the other one says */
+	int (*finish)(struct lst_unit *unit, const struct lst_msg *rpy);
+};
+extern const struct lst_test_ops lst_ping_ops, lst_brw_ops;
+
+/* ---- pattern.c: what bulk memory holds --------------------------------------------------- */
+
+void lst_pattern_fill(u8 *mem, u32 len, enum lst_check check);
+/* What was never sent, where the check will look. */
+void lst_pattern_poison(u8 *mem, u32 len, enum lst_check check);
+/* @swapped: the sender has the other byte order */
+bool lst_pattern_good(const u8 *mem, u32 len, enum lst_check check, bool swapped);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The session a node is in: one at a time, until its console ends it, or is not heard of. */
+#include "service.h"
+
+struct lst_sid lst_session_sid_locked(const struct lst *st)
+{
+	return st->session ? st->session->sid : LST_NO_SID;
+}
+
+static u64 deadline(const struct lst_session *s)
+{
+	return s->used_ns + (u64)LST_SESSION_TIMEOUT * NSEC_PER_SEC;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void free_run(struct lst_job *job)
+{
+	struct lst_session *s = container_of(job, struct lst_session, job);
+	struct lst *st = s->st;
+
+	lst_batches_free(s);
+	spin_lock(&st->lock);
+	list_del(&s->link);
+	st->nr_zombies--;
+	spin_unlock(&st->lock);
+	kfree(s);
+}
+
+void lst_session_end_locked(struct lst *st)
+{
+	struct lst_session *s = st->session;
+
+	if (!s)
+		return;
+	st->session = NULL;
+	list_add_tail(&s->link, &st->zombies);
+	st->nr_zombies++;
+	s->nr_running++;
+	lst_batches_stop_locked(s, true);
+	lst_session_put_locked(st, s);
+}
+
+/* It is freed without the lock; nobody finds it any more. */
+void lst_session_put_locked(struct lst *st, struct lst_session *s)
+{
+	if (!--s->nr_running && s != st->session)
+		lst_queue_locked(st, &s->job, free_run);
+}
+
+/* @now 0: only says when. */
+u64 lst_session_expire_locked(struct lst *st, u64 now)
+{
+	if (!st->session)
+		return U64_MAX;
+	if (deadline(st->session) > now)
+		return deadline(st->session);
+	pr_warn("selftest: session %s: its console was not heard of for %u s\n", st->session->name,
+		LST_SESSION_TIMEOUT);
+	lst_session_end_locked(st);
+	return U64_MAX;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+u32 lst_session_check_locked(struct lst_call *call, const struct lst_sid *sid)
+{
+	struct lst_session *s = call->st->session;
+
+	if (sid->nid == LST_NO_NID)
+		return EINVAL;
+	if (!s || !lst_sid_same(&s->sid, sid))
+		return ESRCH;
+	if (call->req.feats != s->feats)
+		return EPROTO;
+	s->used_ns = lst_now(call->st);
+	return 0;
+}
+
+static u32 make_locked(struct lst *st, const struct lst_msg *req)
+{
+	struct lst_session *s = kzalloc(sizeof(*s), GFP_NOWAIT);
+
+	if (!s)
+		return ENOMEM;
+	lst_session_end_locked(st);
+	s->st = st;
+	s->sid = req->make_session_req.sid;
+	strscpy(s->name, req->make_session_req.name, LST_NAME);
+	s->feats = req->feats;
+	s->refs = 1;
+	s->start_ns = s->used_ns = lst_now(st);
+	INIT_LIST_HEAD(&s->batches);
+	st->session = s;
+	return 0;
+}
+
+static void make_session_locked(struct lst_call *call)
+{
+	const struct lst_make_session_req *req = &call->req.make_session_req;
+	struct lst_make_session_rpy *rpy = &call->rpy.make_session_rpy;
+	struct lst *st = call->st;
+
+	if (call->req.feats & ~LST_FEATS) {
+		rpy->status = EPROTO;
+		return;
+	}
+	if (req->sid.nid == LST_NO_NID) {
+		rpy->status = EINVAL;
+	} else if (st->session && lst_sid_same(&st->session->sid, &req->sid)) {
+		st->session->refs++;
+		st->session->used_ns = lst_now(st);
+	} else if (st->session && !req->force) {
+		rpy->status = EBUSY;
+	} else {
+		rpy->status = make_locked(st, &call->req);
+	}
+	rpy->sid = lst_session_sid_locked(st);
+	if (!st->session)
+		return;
+	rpy->timeout = LST_SESSION_TIMEOUT;
+	strscpy(rpy->name, st->session->name, LST_NAME);
+	if (!rpy->status)
+		call->rpy.feats = st->session->feats;
+}
+
+static void remove_session_locked(struct lst_call *call)
+{
+	const struct lst_sid *sid = &call->req.remove_session_req.sid;
+	struct lst_remove_session_rpy *rpy = &call->rpy.remove_session_rpy;
+	struct lst *st = call->st;
+
+	if (sid->nid == LST_NO_NID)
+		rpy->status = EINVAL;
+	else if (!st->session)
+		rpy->status = ESRCH;
+	else if (!lst_sid_same(&st->session->sid, sid))
+		rpy->status = EBUSY;
+	else if (call->req.feats != st->session->feats)
+		rpy->status = EPROTO;
+	else if (!--st->session->refs)
+		lst_session_end_locked(st);
+	rpy->sid = lst_session_sid_locked(st);
+}
+
+/* Any console may ask; it is our own console's sign of life. */
+static void debug_locked(struct lst_call *call)
+{
+	struct lst_debug_rpy *rpy = &call->rpy.debug_rpy;
+	struct lst_session *s = call->st->session;
+
+	rpy->sid = lst_session_sid_locked(call->st);
+	rpy->status = s ? 0 : ESRCH;
+	if (!s)
+		return;
+	if (lst_sid_same(&s->sid, &call->req.debug_req.sid))
+		s->used_ns = lst_now(call->st);
+	rpy->timeout = LST_SESSION_TIMEOUT;
+	strscpy(rpy->name, s->name, LST_NAME);
+}
+
+enum lst_verdict lst_session_serve_locked(struct lst_call *call)
+{
+	if (call->req.type == LST_MAKE_SESSION_REQ)
+		make_session_locked(call);
+	else if (call->req.type == LST_REMOVE_SESSION_REQ)
+		remove_session_locked(call);
+	else
+		debug_locked(call);
+	return LST_REPLY;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Do tests run as often as asked, move what they say, and notice what is not as it should be? */
+#include "st_world.h"
+
+static void begin(void)
+{
+	st_begin(3);
+	UNIT_EQUAL(st_make(1), 0, "client");
+	UNIT_EQUAL(st_make(2), 0, "server");
+}
+
+static void pings(void)
+{
+	struct lst_query_stat_rpy client, server;
+
+	begin();
+	UNIT_EQUAL(st_test(1, 2, 25, 4, 0, 0, 0), 0, "added");
+	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run");
+	st_run(NSEC_PER_SEC);
+	UNIT_EQUAL(st_batch(1, LST_BATCH_QUERY, 0, 0), 0, "query");
+	UNIT_EQUAL(st_active(), 0, "ended by itself");
+	st_stat(1, &client);
+	st_stat(2, &server);
+	UNIT_EQUAL(client.rpcs_sent, 100, "4 times 25");
+	/* And MAKE_SESSION, QUERY_STAT. */
+	UNIT_EQUAL(server.rpcs_rcvd, 102, "4 times 25");
+	UNIT_EQUAL(client.ping_errors + client.rpc_errors + client.rpcs_expired, 0, "no error");
+	UNIT_EQUAL(client.send_count >= 100, true, "LNet's own count");
+	st_end();
+}
+
+static const struct {
+	const char *name;
+	u32 len, opc, check;
+} brws[] = {
+	{ "read", 4096, LST_BRW_READ, LST_CHECK_NONE },
+	{ "write", 4096, LST_BRW_WRITE, LST_CHECK_NONE },
+	{ "read simple", 1048576, LST_BRW_READ, LST_CHECK_SIMPLE },
+	{ "write simple", 1048576, LST_BRW_WRITE, LST_CHECK_SIMPLE },
+	{ "read full", 12288, LST_BRW_READ, LST_CHECK_FULL },
+	{ "write full", 12288, LST_BRW_WRITE, LST_CHECK_FULL },
+	{ "read discard", 4096, LST_BRW_READ, LST_CHECK_DISCARD },
+	{ "one byte", 1, LST_BRW_WRITE, LST_CHECK_FULL },
+	{ "seven bytes", 7, LST_BRW_READ, LST_CHECK_SIMPLE },
+	{ "4097 bytes", 4097, LST_BRW_WRITE, LST_CHECK_FULL },
+};
+
+static void bulk(void)
+{
+	struct lst_query_stat_rpy client, server;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(brws); i++) {
+		bool read = brws[i].opc == LST_BRW_READ;
+
+		begin();
+		UNIT_EQUAL(st_test(1, 2, 3, 2, brws[i].len, brws[i].opc, brws[i].check), 0,
+			   brws[i].name);
+		UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, brws[i].name);
+		st_run(NSEC_PER_SEC);
+		UNIT_EQUAL(st_batch(1, LST_BATCH_QUERY, 1, 0), 0, brws[i].name);
+		UNIT_EQUAL(st_active(), 0, brws[i].name);
+		st_stat(1, &client);
+		st_stat(2, &server);
+		UNIT_EQUAL(client.brw_errors + server.brw_errors, 0, brws[i].name);
+		UNIT_EQUAL(client.rpc_errors + server.rpc_errors, 0, brws[i].name);
+		UNIT_EQUAL(read ? server.bulk_put : server.bulk_get, 6ULL * brws[i].len,
+			   brws[i].name);
+		UNIT_EQUAL(read ? server.bulk_get : server.bulk_put, 0, brws[i].name);
+		/* The list of destinations is 12 bytes. */
+		UNIT_EQUAL(read ? client.bulk_get : client.bulk_put,
+			   6ULL * brws[i].len + (read ? 12 : 0), brws[i].name);
+		st_end();
+	}
+}
+
+static void refusals(void)
+{
+	begin();
+	UNIT_EQUAL(st_test(1, 2, 0, 1, 0, 0, 0), EINVAL, "no loop");
+	UNIT_EQUAL(st_test(1, 2, 1, 0, 0, 0, 0), EINVAL, "no unit");
+	UNIT_EQUAL(st_test(1, 2, 1, 1025, 0, 0, 0), EINVAL, "too many units");
+	UNIT_EQUAL(st_test(1, 2, 1, 1, 4096, 3, LST_CHECK_NONE), EINVAL, "neither read nor write");
+	UNIT_EQUAL(st_test(1, 2, 1, 1, 4096, LST_BRW_READ, 5), EINVAL, "no such check");
+	UNIT_EQUAL(st_test(1, 2, 1, 1, LNET_MTU + 1, LST_BRW_READ, 1), EINVAL, "too long");
+	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), ENOENT, "no such batch");
+	UNIT_EQUAL(st_test(1, 2, -1, 1, 0, 0, 0), 0, "added");
+	UNIT_EQUAL(st_batch(1, LST_BATCH_QUERY, 2, 0), ENOENT, "no such test");
+	UNIT_EQUAL(st_batch(1, LST_BATCH_QUERY, ~0U, 0), EINVAL, "negative");
+	UNIT_EQUAL(st_batch(1, 4, 0, 0), -ETIMEDOUT, "no such operation");
+	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run");
+	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "it runs");
+	UNIT_EQUAL(st_nodes[1].st->session->nr_running, 1, "once");
+	UNIT_EQUAL(st_test(1, 2, 1, 1, 0, 0, 0), EBUSY, "while it runs");
+	UNIT_EQUAL(st_remove(1), 0, "removed");
+	UNIT_EQUAL(st_test(1, 2, 1, 1, 0, 0, 0), ENOENT, "no session");
+	st_end();
+}
+
+/* Endless tests end when told, with and without force. */
+static void stops(void)
+{
+	u32 force;
+
+	for (force = 0; force < 2; force++) {
+		begin();
+		st_test(1, 2, -1, 3, 0, 0, 0);
+		st_test(1, 2, -1, 2, 4096, LST_BRW_WRITE, LST_CHECK_FULL);
+		UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run");
+		UNIT_EQUAL(st_active(), 2, "tests");
+		UNIT_EQUAL(st_batch(1, LST_BATCH_QUERY, 1, 0), 0, "query");
+		UNIT_EQUAL(st_active(), 3, "units");
+		UNIT_EQUAL(st_batch(1, LST_BATCH_STOP, 0, force), 0, "stop");
+		st_run(NSEC_PER_SEC);
+		UNIT_EQUAL(st_batch(1, LST_BATCH_QUERY, 0, 0), 0, "query");
+		UNIT_EQUAL(st_active(), 0, "stopped");
+		UNIT_EQUAL(st_nodes[1].st->session->ping_errors, 0, "no error");
+		UNIT_EQUAL(st_nodes[1].st->session->brw_errors, 0, "no error");
+		UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run again");
+		UNIT_EQUAL(st_active(), 2, "tests");
+		st_end();
+	}
+}
+
+/* A server that is gone: the unit stops at its first error. */
+static void errors_stop_a_unit(void)
+{
+	begin();
+	st_test(1, 2, 10, 2, 0, 0, 0);
+	rails_on(1, -1, RAILS_ANY, FATE_FAIL, LNET_LOCAL_DROPPED, 40);
+	rails_on(2, -1, RAILS_ANY, FATE_FAIL, LNET_LOCAL_DROPPED, 40);
+	lst_stop(st_nodes[2].st);
+	rails_clear();
+	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run");
+	st_run(70 * NSEC_PER_SEC);
+	UNIT_EQUAL(st_batch(1, LST_BATCH_QUERY, 0, 0), 0, "query");
+	UNIT_EQUAL(st_active(), 0, "over");
+	UNIT_EQUAL(st_nodes[1].st->session->ping_errors, 2, "one each");
+	UNIT_EQUAL(st_nodes[1].st->c[LST_C_rpcs_expired] + st_nodes[1].st->c[LST_C_rpc_errors], 2,
+		   "counted");
+	st_end();
+}
+
+static void patterns(void)
+{
+	u8 mem[64];
+	u32 len, i;
+
+	for (len = 1; len <= 40; len++) {
+		lst_pattern_fill(mem, len, LST_CHECK_FULL);
+		UNIT_EQUAL(lst_pattern_good(mem, len, LST_CHECK_FULL, false), true, "full");
+		UNIT_EQUAL(lst_pattern_good(mem, len, LST_CHECK_SIMPLE, false), true, "simple");
+		UNIT_EQUAL(lst_pattern_good(mem, len, LST_CHECK_FULL, true), false, "swapped");
+		for (i = 0; i < len; i++) {
+			mem[i] ^= 1;
+			UNIT_EQUAL(lst_pattern_good(mem, len, LST_CHECK_FULL, false), false,
+				   "a bit");
+			UNIT_EQUAL(lst_pattern_good(mem, len, LST_CHECK_NONE, false), true, "none");
+			mem[i] ^= 1;
+		}
+		lst_pattern_poison(mem, len, LST_CHECK_SIMPLE);
+		UNIT_EQUAL(lst_pattern_good(mem, len, LST_CHECK_SIMPLE, false), false, "poison");
+		lst_pattern_poison(mem, len, LST_CHECK_FULL);
+		UNIT_EQUAL(lst_pattern_good(mem, len, LST_CHECK_FULL, false), false, "poison");
+	}
+}
+
+UNIT_SUITE(sttest,
+	   { "pings are sent as often as asked", pings },
+	   { "bulk is moved the right way, whatever its length", bulk },
+	   { "what a node refuses", refusals },
+	   { "a batch stops and runs again", stops },
+	   { "an error stops a unit", errors_stop_a_unit },
+	   { "patterns are recognised", patterns })
