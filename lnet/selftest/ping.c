@@ -21,8 +21,9 @@ static int prepare(struct lst_unit *unit, struct lst_msg *req)
 
 static int finish(struct lst_unit *unit, const struct lst_msg *rpy)
 {
-	return rpy->ping_rpy.magic == LST_PING_MAGIC && rpy->ping_rpy.seq == unit->seq++ ? 0 :
-											    -EBADMSG;
+	u32 seq = unit->seq++;
+
+	return rpy->ping_rpy.magic == LST_PING_MAGIC && rpy->ping_rpy.seq == seq ? 0 : -EBADMSG;
 }
 
 const struct lst_test_ops lst_ping_ops = {
