@@ -255,6 +255,10 @@ failover: deps
 crowd: deps
 	@+$(MAKE) -s F=release build/lnetsim && build/lnetsim --crowd 32 --nodes $${NODES:-10000} --rate $${RATE:-50}
 
+# New seeds, many, and a row in tests/sim/RUNS.
+seeds: deps
+	@+tests/sim/seeds
+
 # How long a change of interfaces keeps a node with 5000 peers from its traffic.
 stall:
 	@+$(MAKE) -s build/tests/tools/stall && build/tests/tools/stall
@@ -311,7 +315,7 @@ clean:
 	rm -rf build
 
 .PHONY: all lib unit unit-debug asan tsan tidy quick check kernel vm vm-bench vm-debug deps fuzz fuzzers demo \
-	bench bench-deps bench-peers failover crowd stall sim models netns valgrind tsan-netns requirements man \
+	bench bench-deps bench-peers failover crowd stall seeds sim models netns valgrind tsan-netns requirements man \
 	format install clean
 .SECONDARY:
 

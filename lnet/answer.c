@@ -31,6 +31,15 @@ static bool from_asked(const struct lnet_rx *rx, const struct lnet_op *op)
 		(op->flags & LNET_OPF_INTERNAL));
 }
 
+/* What is refused holds no memory, and a confirmation may be refused itself, on its way. */
+static void again(struct lnet_pass *p, const struct lnet_rx *rx)
+{
+	struct lnet_peer *peer = rx->src->peer;
+
+	if (rx->handle.cookie[0] == peer->tx.grant && rx->mlength < LNET_REFUSED)
+		lnet_confirm_again(p, peer);
+}
+
 static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type)
 {
 	struct lnet_op *op;
@@ -42,6 +51,7 @@ static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 	if (!op || (op->type != type && !(type == LNET_OP_PUT && rx->mlength >= LNET_REFUSED)) ||
 	    lnet_op_over(op)) {
 		lnet_count(p->sh, dup_answer);
+		again(p, rx);
 		return NULL;
 	}
 	if (unlikely(!from_asked(rx, op))) {

@@ -35,14 +35,16 @@ static bool is_loopback(const struct lnet_peer *peer)
 	return lnet_nid_is_lo(&peer->primary);
 }
 
-static void release_all(struct lnet_pass *p, struct lnet_peer *peer)
+/* @met: what waited has the time of its transaction before it, as what waits for credits. */
+static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
 {
 	LIST_HEAD(waiting);
 
+	peer->tx.awaited = 0;
 	while (!list_empty(&peer->resolve) && !peer->held) {
 		struct lnet_op *op = list_first_entry(&peer->resolve, struct lnet_op, link);
 
-		lnet_op_release(p, op);
+		lnet_op_release(p, op, met);
 	}
 	/* What waited for room in a window that is void. */
 	list_splice_init(&peer->winwait, &waiting);
@@ -50,7 +52,7 @@ static void release_all(struct lnet_pass *p, struct lnet_peer *peer)
 		struct lnet_op *op = list_first_entry(&waiting, struct lnet_op, link);
 
 		op->flags &= ~(LNET_OPF_MARKED | LNET_OPF_NOACKREQ);
-		lnet_op_release(p, op);
+		lnet_op_release(p, op, met);
 	}
 }
 
@@ -64,7 +66,7 @@ static void plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 	peer->held = peer->held && answered;
 	peer->contact_fails++;
 	peer->contact_next_ns = p->now_ns + (answered ? CONTACT_RETRY_MAX_NS : pause);
-	release_all(p, peer);
+	release_all(p, peer, answered);
 }
 
 static void opened(struct lnet_pass *p, struct lnet_op *op);
@@ -174,7 +176,7 @@ static void release_waiting(struct lnet_pass *p, struct lnet_peer *peer)
 
 	list_splice_init(&peer->resolve, &waiting);
 	while (!list_empty(&waiting))
-		lnet_op_release(p, list_first_entry(&waiting, struct lnet_op, link));
+		lnet_op_release(p, list_first_entry(&waiting, struct lnet_op, link), false);
 }
 
 /* No answer: the grant is all there is. It is asked about again with a later request. */
@@ -211,7 +213,18 @@ static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 grant, u32 
 	peer->contact_next_ns = 0;
 	set_state(peer, CONTACT_OPEN);
 	peer->contact_fails = 0;
-	release_all(p, peer);
+	release_all(p, peer, true);
+}
+
+/*
+ * No connection was made while the question had time: over a long way that takes longer than its
+ * share of the time of those that wait, and what they would send could not leave either.
+ */
+static bool never_left(const struct lnet_pass *p, const struct lnet_op *op)
+{
+	return lnet_outcomes[op->outcome].delivery == LNET_DELIVERY_NOT &&
+	       !(op->flags & LNET_OPF_MAYBE) && p->now_ns >= op->deadline_ns &&
+	       !list_empty(&op->peer->resolve) && !READ_ONCE(p->ln->stopping);
 }
 
 static void opened(struct lnet_pass *p, struct lnet_op *op)
@@ -227,7 +240,8 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 	if (peer->contact == CONTACT_OPENING && good) {
 		granted(p, peer, grant, W, instance, op->offset);
 	} else if (peer->contact == CONTACT_OPENING) {
-		plain(p, peer, false);
+		if (!never_left(p, op) || !ask_opening(p, peer))
+			plain(p, peer, false);
 	} else if (peer->contact == CONTACT_DOUBT && good &&
 		   (instance != peer->tx.rx_instance || is_stale(p, peer))) {
 		peer->void_until_ns = p->now_ns + VOID_KEEP_NS;
@@ -258,7 +272,7 @@ static void pinged(struct lnet_pass *p, struct lnet_op *op)
 	} else if (peer->contact == CONTACT_PINGING) {
 		if (ours)
 			set_state(peer, CONTACT_OPENING);
-		if (!ours || !ask_opening(p, peer))
+		if (ours ? !ask_opening(p, peer) : !never_left(p, op) || !ask_ping(p, peer))
 			plain(p, peer, good && !ours);
 	}
 	lnet_disc_step(p, peer);
@@ -323,7 +337,8 @@ void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer)
 
 bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	if (unlikely(peer->contact == CONTACT_OPEN && is_stale(p, peer)))
+	if (unlikely(peer->contact == CONTACT_OPEN &&
+		     (is_stale(p, peer) || lnet_window_spent(&peer->tx))))
 		lnet_contact_grant_void(p, peer, peer->tx.grant);
 	if (likely(peer->contact == CONTACT_OPEN && !peer->held) || is_loopback(peer))
 		return true;
@@ -376,6 +391,13 @@ void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer)
 		return;
 	lnet_timer_set(&p->sh->wheel, &peer->timer,
 		       p->now_ns + READ_ONCE(p->ln->tun.confirm_delay));
+}
+
+void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	peer->tx.told = 0;
+	if (!peer->deleted && !READ_ONCE(p->ln->stopping))
+		lnet_timer_set(&p->sh->wheel, &peer->timer, p->now_ns);
 }
 
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer)

@@ -371,6 +371,7 @@ struct lnet_txwin {			/* our requests to a peer that named us a grant */
 	u64 rx_instance;		/* the receiver's */
 	u64 next, oldest;		/* sequences: next to draw, oldest unfinished */
 	u32 W, cap;			/* cap: size of @op, power of two */
+	u32 awaited;			/* requests that wait for a grant */
 	u64 told;			/* floor the receiver was told */
 	u64 used_ns;			/* when the last one was named */
 	u64 hold_ns;			/* what the receiver was told at the opening; 0: nothing */

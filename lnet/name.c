@@ -17,7 +17,12 @@
 
 static bool window_full(const struct lnet_txwin *tx)
 {
-	return tx->next - tx->oldest >= min(tx->W, tx->cap);
+	return tx->next - tx->oldest >= min(tx->W, tx->cap) || tx->next > SEQ_MASK;
+}
+
+bool lnet_window_spent(const struct lnet_txwin *tx)
+{
+	return tx->next > SEQ_MASK && tx->next == tx->oldest;
 }
 
 bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
@@ -99,6 +104,8 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 	while (tx->oldest < tx->next && !tx->op[tx->oldest & (tx->cap - 1)])
 		tx->oldest++;
 	lnet_confirm_due(p, peer);
+	if (unlikely(lnet_window_spent(tx)))
+		lnet_contact_grant_void(p, peer, tx->grant);
 	while (!list_empty(&peer->winwait) && !window_full(tx)) {
 		struct lnet_op *next = list_first_entry(&peer->winwait, struct lnet_op, link);
 
@@ -107,10 +114,22 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 	}
 }
 
-/* For @nr more and one. */
+#define AWAITED_MAX 1024U	/* room made before it is known how much is granted */
+
+/* For @nr more and one. All that waits for a grant goes at once when it comes. */
 static bool short_of_room(const struct lnet_txwin *tx, unsigned int nr)
 {
+	if (!tx->grant)
+		return tx->cap < AWAITED_MAX && tx->awaited + nr >= tx->cap;
 	return tx->cap < tx->W && tx->next - tx->oldest + nr >= tx->cap - 1;
+}
+
+static void few(struct lnet_txwin *tx)
+{
+	if (tx->op)
+		return;
+	tx->op = tx->few;
+	tx->cap = ARRAY_SIZE(tx->few);
 }
 
 /* [sh] @bigger becomes the table; what is to be freed instead. */
@@ -129,6 +148,7 @@ static struct lnet_op **window_install(struct lnet_txwin *tx, struct lnet_op **b
 void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned int nr)
 {
 	lnet_enter_pni(p, pni);
+	few(&pni->peer->tx);
 	while (short_of_room(&pni->peer->tx, nr)) {
 		u32 cap = pni->peer->tx.cap * 2;
 		struct lnet_op **bigger;
@@ -158,10 +178,7 @@ void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance)
 {
 	struct lnet_txwin *tx = &peer->tx;
 
-	if (!tx->op) {
-		tx->op = tx->few;
-		tx->cap = ARRAY_SIZE(tx->few);
-	}
+	few(tx);
 	lnet_window_void(peer);
 	tx->grant = grant;
 	tx->W = W;

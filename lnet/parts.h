@@ -430,7 +430,7 @@ void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, stru
 void lnet_op_start(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state);	/* the only writer */
 /* contact made: OP_RESOLVE -> OP_TRY */
-void lnet_op_release(struct lnet_pass *p, struct lnet_op *op);
+void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool met);
 /* outcome known -> OP_RECALL, OP_DONE */
 void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how);
 void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op);
@@ -521,6 +521,8 @@ u64 lnet_name_floor(const struct lnet_handle *h);
 void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned int nr);
 void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance);	/* [sh] */
 void lnet_window_void(struct lnet_peer *peer);		/* [sh] */
+/* [sh] all of its sequences were drawn and are finished: it takes another grant to go on */
+bool lnet_window_spent(const struct lnet_txwin *tx);
 void lnet_window_free(struct lnet_peer *peer);
 #define LNET_SLOTS_LOW 8	/* fewer free ones: make more before the next lock */
 int lnet_slots_reserve(struct lnet *ln);	/* outside locks; 0, -ENOMEM, -ENOSPC */
@@ -543,6 +545,8 @@ enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);
 /* [sh] once.c: tell the receiver the new floor soon */
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);
+/* [sh] an answer came once more: perhaps the receiver does not know that it came before */
+void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer);
 /* lnet_get() of the core's own: may use portal 0, never waits for contact */
 int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x);
 /* answer.c [sh] an ACK came: nothing of @rx is kept */

@@ -110,12 +110,15 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 	lnet_op_set_state(op, OP_RESOLVE);
 	op->flags |= LNET_OPF_RESOLVED;
 	list_add_tail(&op->link, &op->peer->resolve);
+	op->peer->tx.awaited++;
 	lnet_op_arm(p, op);
 }
 
-void lnet_op_release(struct lnet_pass *p, struct lnet_op *op)
+void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool met)
 {
-	lnet_rec_op(p, RELEASE, op, 0, 0);
+	lnet_rec_op(p, RELEASE, op, met, 0);
+	if (met)
+		op->flags &= ~LNET_OPF_RESOLVED;
 	list_del_init(&op->link);
 	lnet_op_try(p, op);
 }

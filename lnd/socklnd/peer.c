@@ -275,17 +275,20 @@ static void expire_queue(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns
 	}
 }
 
+#define FIRST_DIAL_NS	(600 * (u64)NSEC_PER_MSEC)
+
 /*
  * A SYN was lost perhaps, or the way is a long one: each dial that is given up early leaves the
  * next more time, until one comes through. That begins with what the last one took: a rail that
- * heals is not to wait for a long time that was never needed.
+ * heals is not to wait for a long time that was never needed. The first one ever has the time that
+ * SYN and HELLO take on a way of 200 ms and back, and a half more.
  */
 static bool may_redial(struct sock_conn *c, u64 now_ns)
 {
 	struct sock_peer *peer = c->peer;
 	u64 age_ns = now_ns - c->start_ns;
 
-	if (age_ns < peer->dial_least_ns)
+	if (age_ns < max(peer->dial_least_ns, peer->dial_took_ns ? 0 : FIRST_DIAL_NS))
 		return false;
 	if (peer->dial_took_ns)
 		age_ns = min(age_ns, max(peer->dial_least_ns, peer->dial_took_ns));

@@ -300,7 +300,7 @@ static void op_call(struct replay *rp, struct lnet_pass *p, const struct lnet_re
 		lnet_op_try(p, op);
 		break;
 	case LNET_RK_RELEASE:
-		lnet_op_release(p, op);
+		lnet_op_release(p, op, r->a[0]);
 		break;
 	case LNET_RK_STOPPED:
 		lnet_op_stopped(p, op, via_of(rp, r));

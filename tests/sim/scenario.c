@@ -107,21 +107,33 @@ static void draw_restart(struct sim_scenario *s, struct sim_rng *rng)
 	}
 }
 
-void sim_scenario_draw(struct sim_scenario *s, u64 seed)
+/* How much of it there is: of nodes, load and time. */
+struct extent {
+	const char *name;
+	u32 nodes, requests;
+	u64 duration_ns;
+	bool crowds;			/* one in a hundred has many nodes */
+};
+
+static const struct extent whole = { "default", 7, 400, 1000 * SIM_MS, true };
+static const struct extent brief = { "brief", 3, 80, 200 * SIM_MS, false };
+
+static void draw(struct sim_scenario *s, u64 seed, const struct extent *e)
 {
 	struct sim_rng rng = { .state = lnet_hash64(seed ^ 0x7363656eULL) };
-	u64 nr, target = 400 + sim_below(&rng, 600);
+	u64 nr, target = e->requests + sim_below(&rng, e->requests * 3 / 2);
 	s32 lossy;
 
 	sim_scenario_init(s);
-	snprintf(s->name, sizeof(s->name), "default");
-	s->nodes = seed % 100 == 37 ? 9 + sim_below(&rng, 192) : 2 + sim_below(&rng, 7);
+	snprintf(s->name, sizeof(s->name), "%s", e->name);
+	s->nodes = e->crowds && seed % 100 == 37 ? 9 + sim_below(&rng, 192)
+						 : 2 + sim_below(&rng, e->nodes);
 	s->shards = sim_chance(&rng, 600) ? 1 : 2 + sim_below(&rng, 3);
 	s->latency_ns = 10 * SIM_US + sim_below(&rng, 500 * SIM_US);
 	s->jitter_ns = sim_below(&rng, s->latency_ns);
 	s->rate_mbit = 1000 << sim_below(&rng, 5);
 	s->inline_max = sim_chance(&rng, 700) ? 4096 : sim_chance(&rng, 500) ? 0 : 1048576;
-	s->duration_ns = 1000 * SIM_MS + sim_below(&rng, 1500 * SIM_MS);
+	s->duration_ns = e->duration_ns + sim_below(&rng, e->duration_ns * 3 / 2);
 	s->gap_ns = max(s->duration_ns * s->nodes / target, SIM_US);
 	s->symmetric = sim_chance(&rng, 600);
 	s->timeout_ns = sim_chance(&rng, 600) ? 5000 * SIM_MS
@@ -141,6 +153,16 @@ void sim_scenario_draw(struct sim_scenario *s, u64 seed)
 		draw_restart(s, &rng);
 	s->expected_time = sim_chance(&rng, 250);
 	s->discovery_wait = sim_chance(&rng, 250);
+}
+
+void sim_scenario_draw(struct sim_scenario *s, u64 seed)
+{
+	draw(s, seed, &whole);
+}
+
+void sim_scenario_draw_brief(struct sim_scenario *s, u64 seed)
+{
+	draw(s, seed, &brief);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -373,6 +395,58 @@ static void check_calm(struct run *r)
 			 (unsigned long long)c->suspects, (unsigned long long)c->recovery_pings);
 }
 
+struct unrest {
+	u64 copies, suspects;
+};
+
+static struct unrest unrest_of(const struct sim_world *w)
+{
+	struct unrest u = { 0 };
+	u32 n;
+
+	for (n = 0; n < w->nr_nodes; n++) {
+		const struct lnet *ln = w->node[n].ln;
+
+		if (!ln)
+			continue;
+		u.copies += lnet_stat_sum(ln, LNET_C_resend_count);
+		u.copies += lnet_stat_sum(ln, LNET_C_hedges);
+		u.suspects += lnet_stat_sum(ln, LNET_C_suspects);
+	}
+	return u;
+}
+
+/* From the end of the beginning until the first fault, or the end of the load. */
+static bool stays_calm(struct run *r)
+{
+	u64 to_ns = r->s->nr_faults ? r->s->fault[0].from_ns : r->s->duration_ns;
+	struct sim_world *w = &r->w;
+	struct unrest before, after;
+
+	if (!r->s->calm_from_ns)
+		return true;
+	if (!go_on(r, SIM_START_NS + r->s->calm_from_ns))
+		return false;
+	before = unrest_of(w);
+	if (!go_on(r, SIM_START_NS + to_ns))
+		return false;
+	after = unrest_of(w);
+	if (after.copies != before.copies || after.suspects != before.suspects)
+		sim_fail(w, "%llu were sent twice and %llu paths suspected while all was well",
+			 (unsigned long long)(after.copies - before.copies),
+			 (unsigned long long)(after.suspects - before.suspects));
+	return !w->failed;
+}
+
+static void check_copies(struct run *r)
+{
+	u64 copies = unrest_of(&r->w).copies;
+
+	if (!r->w.failed && r->s->copies_max && copies > r->s->copies_max)
+		sim_fail(&r->w, "%llu were sent twice, at most %u were expected",
+			 (unsigned long long)copies, r->s->copies_max);
+}
+
 static void show(const struct sim_scenario *s)
 {
 	u32 i;
@@ -409,13 +483,15 @@ static void run(struct run *r)
 
 	simlnd_faults_start(w);
 	sim_load_start(&r->load);
-	if (!go_on(r, SIM_START_NS + r->s->duration_ns) || !go_on(r, w->faults_end_ns) ||
-	    !finish(r) || !go_on(r, max(w->now_ns, w->faults_end_ns + r->s->heal_ns)))
+	if (!stays_calm(r) || !go_on(r, SIM_START_NS + r->s->duration_ns) ||
+	    !go_on(r, w->faults_end_ns) || !finish(r) ||
+	    !go_on(r, max(w->now_ns, w->faults_end_ns + r->s->heal_ns)))
 		return;
 	probe(r);
 	if (!w->failed && finish(r) && rest(r)) {
 		sim_check_end(w);
 		check_reqs(r);
+		check_copies(r);
 	}
 }
 

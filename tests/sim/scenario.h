@@ -48,6 +48,8 @@ struct sim_scenario {
 	u64 end_by_ns;			/* of each request, after it was made; 0: any time */
 	u64 end_by_from_ns;		/* not 0: of those made from then on, but for the last */
 	bool calm;			/* nothing is sent twice, no path is suspected */
+	u64 calm_from_ns;		/* not 0: from then on, until the first fault */
+	u32 copies_max;			/* in all that is sent twice at most; 0: any number */
 	bool ends_whole;		/* faults of pairs lower nobody's health for others */
 	/* requests among the others that are done in time, of those when none is slow */
 	u32 others_permille;
@@ -71,6 +73,8 @@ struct sim_result {
 
 void sim_scenario_init(struct sim_scenario *s);			/* two nodes, two rails, no fault */
 void sim_scenario_draw(struct sim_scenario *s, u64 seed);	/* the default of lnetsim */
+/* the same of a fifth of the load and time, on few nodes: for many seeds */
+void sim_scenario_draw_brief(struct sim_scenario *s, u64 seed);
 /* 0, or -errno with a message for people in @err. */
 int sim_scenario_read(struct sim_scenario *s, const char *path, char *err, size_t size);
 void sim_scenario_run(const struct sim_scenario *s, u64 seed, u32 verbose,

@@ -59,6 +59,8 @@ static const struct key keys[] = {
 	KEY(end_by_ns, "end_by", TIME),
 	KEY(end_by_from_ns, "end_by_from", TIME),
 	KEY(calm, "calm", BOOL),
+	KEY(calm_from_ns, "calm_from", TIME),
+	KEY(copies_max, "copies_max", NUMBER),
 	KEY(ends_whole, "ends_whole", BOOL),
 };
 #undef KEY

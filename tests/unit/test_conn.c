@@ -413,8 +413,8 @@ static void test_backoff(void)
 }
 
 /*
- * A SYN without answer is given up with the last message that waits for it; the next message gets
- * its own.
+ * A SYN without answer is given up with the last message that waits for it, the first one ever not
+ * before a long way would have answered; the next message gets its own.
  */
 static void test_hanging(void)
 {
@@ -427,6 +427,12 @@ static void test_hanging(void)
 	fake_run(30 * MS);
 	UNIT_EQUAL(msg->nr_done, 1, "given back");
 	UNIT_EQUAL(msg->how, LNET_REMOTE_DROPPED, "outcome");
+	CU_ASSERT(!fw.fake[0].shut);
+	fake_run(110 * MS);
+	msg = fake_send(B, 10, 200 * MS);
+	UNIT_EQUAL(fw.nr, 1, "the first SYN has time");
+	fake_run(220 * MS);
+	UNIT_EQUAL(msg->nr_done, 1, "given back");
 	CU_ASSERT(fw.fake[0].shut);
 	fake_run(110 * MS);
 	msg = fake_send(B, 10, 60 * SEC);

@@ -19,7 +19,7 @@ struct options {
 	u32 nodes, jobs, partners;
 	u32 rate;		/* crowd: pushes, probes of a node in a second */
 	u32 verbose;
-	bool twice, hashes, sock;
+	bool twice, hashes, sock, brief;
 	const char *scenario, *record, *replay;
 	u32 record_node;
 	u64 record_bytes;
@@ -51,6 +51,8 @@ static int make_scenario(const struct options *o, u64 seed, struct sim_scenario 
 			fprintf(stderr, "lnetsim: %s: %s\n", o->scenario, err);
 			return -EINVAL;
 		}
+	} else if (o->brief) {
+		sim_scenario_draw_brief(s, seed);
 	} else {
 		sim_scenario_draw(s, seed);
 	}
@@ -249,8 +251,8 @@ static int run_replay(const struct options *o)
 }
 
 static const char usage[] =
-	"usage: lnetsim [--seed N | --seeds A..B] [--nodes N] [--lnd sim|sock] [--scenario "
-	"FILE] [--twice] [--hashes] [--jobs N] [--verbose]\n"
+	"usage: lnetsim [--seed N | --seeds A..B] [--nodes N] [--lnd sim|sock] [--brief | "
+	"--scenario FILE] [--twice] [--hashes] [--jobs N] [--verbose]\n"
 	"       lnetsim --record FILE [--record-node N] [--record-size BYTES] ...\n"
 	"       lnetsim --replay FILE\n"
 	"       lnetsim --crowd PARTNERS [--nodes N] [--rate N] [--seed N | --seeds A..B] "
@@ -276,7 +278,7 @@ static const struct option longs[] = {
 	{ "twice", 0, NULL, '2' }, { "hashes", 0, NULL, 'H' },
 	{ "jobs", 1, NULL, 'j' },  { "verbose", 0, NULL, 'v' },
 	{ "lnd", 1, NULL, 'l' },       { "crowd", 1, NULL, 'c' },
-	{ "rate", 1, NULL, 'p' },
+	{ "rate", 1, NULL, 'p' },      { "brief", 0, NULL, 'b' },
 	{ "record", 1, NULL, 'r' },    { "record-node", 1, NULL, 'N' },
 	{ "record-size", 1, NULL, 'B' }, { "replay", 1, NULL, 'R' },
 	{ "help", 0, NULL, 'h' },  { NULL, 0, NULL, 0 },
@@ -304,6 +306,9 @@ int main(int argc, char **argv)
 			break;
 		case 'f':
 			o.scenario = optarg;
+			break;
+		case 'b':
+			o.brief = true;
 			break;
 		case '2':
 			o.twice = true;
