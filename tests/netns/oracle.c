@@ -360,10 +360,22 @@ static double slowest(int64_t from, int64_t to)
 	return us / 1e3;
 }
 
+/* When the run that @from lies in began: what was done in the one before it says nothing. */
+static int64_t run_of(int64_t from)
+{
+	int64_t begin = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr_marks; i++)
+		if (!strcmp(marks[i].what, "begin") && marks[i].time_ns < from)
+			begin = marks[i].time_ns;
+	return begin;
+}
+
 /* Longest time without a completion that reaches into @from .. @to; from @from on if none came. */
 static double longest_gap(int64_t from, int64_t to)
 {
-	int64_t last = 0, gap = 0, t;
+	int64_t begin = run_of(from), last = 0, gap = 0, t;
 	bool late;
 	size_t i;
 
@@ -371,6 +383,8 @@ static double longest_gap(int64_t from, int64_t to)
 		if (!completion(&events[i]))
 			continue;
 		late = events[i].time_ns > to;
+		if (last < begin && events[i].time_ns > from)
+			last = from;
 		/* what comes in a later run is no end of a silence in this one */
 		t = late && through ? to : events[i].time_ns;
 		if (t > from && last && t - last > gap)
