@@ -233,9 +233,20 @@ bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet
 
 /* ---- an info --------------------------------------------------------------------------------- */
 
-static bool is_news(const struct lnet_disc *d, u64 hash)
+bool lnet_disc_learns(const struct lnet *ln, u32 features)
 {
-	return d->force_merge || d->data || hash != d->hash;
+	u32 both = LNET_FEAT_MULTI_RAIL | LNET_FEAT_DISCOVERY;
+
+	return READ_ONCE(ln->tun.discovery) && (features & both) == both;
+}
+
+/* Also the same as before, if discovery was switched here since. */
+static bool is_news(const struct lnet_peer *peer, u32 features, u64 hash)
+{
+	const struct lnet_disc *d = &peer->disc;
+
+	return d->force_merge || d->data || hash != d->hash ||
+	       d->off == lnet_disc_learns(peer->ln, features);
 }
 
 /*
@@ -269,7 +280,7 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 		return rc;
 	d->seq = pi.seq;
 	d->overtaken |= pushed;
-	if (!is_news(d, lnet_hash_bytes(data->data, len, 1)))
+	if (!is_news(peer, pi.features, lnet_hash_bytes(data->data, len, 1)))
 		return 0;
 	lnet_copy_get(data);
 	lnet_copy_put(d->data);
@@ -325,6 +336,7 @@ void lnet_disc_switched(struct lnet *ln)
 
 	if (!ln->ping_info || READ_ONCE(ln->stopping))
 		return;
+	WRITE_ONCE(ln->disc.on_nr, ln->disc.on_nr + on);
 	lnet_ping_rebuild(ln);
 	lnet_push_all(ln, !on);
 }
@@ -335,6 +347,7 @@ void lnet_disc_peer_init(struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
 
+	d->on_nr = READ_ONCE(peer->ln->disc.on_nr);
 	lnet_timer_init(&d->timer, LNET_TIMER_DISC);
 	INIT_LIST_HEAD(&d->waiters);
 	INIT_LIST_HEAD(&d->todo);

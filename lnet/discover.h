@@ -42,6 +42,7 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u32 seq;			/* of the info taken last */
 	u32 acked;			/* our sequence that it acknowledged, or has asked for */
 	u32 told;			/* our sequence that answered its first discovery */
+	u32 on_nr;			/* ln->disc.on_nr when it was asked because of that */
 	u32 size;			/* of its whole info; 0: unknown */
 	int status;			/* 0 or -errno: how the last round ended */
 	u64 hash;			/* of the info merged last; 0: none */
@@ -88,6 +89,7 @@ struct lnet_discovery {			/* of an instance */
 	/* who was known before is told, whatever it has acknowledged; [lock] next walk, it: this */
 	u64 next_force_ns, force_ns;
 	u32 walk_wanted, walk_done;	/* [lock], it: a change during a walk makes another one */
+	u32 on_nr;			/* [cfg] how often discovery was switched on; WRITE_ONCE */
 	u64 budget_ns;			/* [lock] when all so far had gone, had they gone evenly */
 	u32 push_len;			/* room for a push that comes in; WRITE_ONCE */
 	/* [lock] struct lnet_disc_ask: waiting, who has least time first; to be told */
@@ -108,6 +110,8 @@ void lnet_disc_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */
 u64 lnet_disc_look_ns(const struct lnet *ln);	/* when the worker of shard 0 is to look */
 /* [sh] a ping leaves; bytes its answer may have */
 u32 lnet_disc_asked(struct lnet_peer *peer);
+/* Of one with these @features NIDs are learned. */
+bool lnet_disc_learns(const struct lnet *ln, u32 features);
 /* [sh] it ended. True: with an info, so that the peer's features are true */
 bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_op *op);
 /*

@@ -28,9 +28,7 @@ struct merge {
 
 static bool learns(const struct merge *m)
 {
-	u32 both = LNET_FEAT_MULTI_RAIL | LNET_FEAT_DISCOVERY;
-
-	return READ_ONCE(m->ln->tun.discovery) && (m->pi.features & both) == both;
+	return lnet_disc_learns(m->ln, m->pi.features);
 }
 
 static const struct lnet_pinginfo_ni *listed(const struct merge *m, const struct lnet_nid *nid)

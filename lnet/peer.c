@@ -143,8 +143,8 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 	INIT_LIST_HEAD(&peer->resolve);
 	INIT_LIST_HEAD(&peer->winwait);
 	lnet_timer_init(&peer->timer, LNET_TIMER_PEER);
-	lnet_disc_peer_init(peer);
 	peer->ln = ln;
+	lnet_disc_peer_init(peer);
 	peer->sh = home_of(ln, primary);
 	peer->made_ns = ln->env->ops->now_ns(ln->env);
 	peer->primary = *primary;

@@ -151,13 +151,20 @@ u64 lnet_disc_turn(struct lnet *ln, u64 now_ns)
 	return max(at_ns, now_ns);
 }
 
-/* What was off while discovery was: it is asked for its NIDs. */
+/*
+ * What was off while discovery was: it is asked for its NIDs. When discovery is switched on also
+ * who said that it is off there, and who has asked us and was not asked: its turn may have come
+ * since.
+ */
 static bool is_learned_late(const struct lnet_peer *peer)
 {
 	const struct lnet_disc *d = &peer->disc;
 
-	return d->known && d->off && (peer->features & LNET_FEAT_DISCOVERY) &&
-	       READ_ONCE(peer->ln->tun.discovery);
+	if (!READ_ONCE(peer->ln->tun.discovery))
+		return false;
+	if (d->on_nr != READ_ONCE(peer->ln->disc.on_nr))
+		return d->known ? d->off : d->told;
+	return d->known && d->off && (peer->features & LNET_FEAT_DISCOVERY);
 }
 
 /*
@@ -170,12 +177,13 @@ static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
 	struct lnet_disc *d = &peer->disc;
 	u64 at_ns;
 
-	if (peer->deleted || !d->known || (!rest && !lnet_peer_is_heard(peer, p->now_ns)))
+	if (peer->deleted || (!rest && !lnet_peer_is_heard(peer, p->now_ns)))
 		return;
-	if (peer->made_ns < p->ln->disc.force_ns && peer->mr)
+	if (peer->made_ns < p->ln->disc.force_ns && peer->mr && d->known)
 		d->force_push = 1;
 	if (is_learned_late(peer))
 		d->want_ping = d->force_merge = 1;
+	d->on_nr = READ_ONCE(p->ln->disc.on_nr);
 	if ((!d->want_ping && !lnet_push_needed(peer)) || !list_empty(&d->timer.link))
 		return;
 	at_ns = p->now_ns + (rest ? delay_ns : 0);

@@ -7,7 +7,7 @@ from nodes import configured, equal
 
 KNOWN = 273		# management.md 3.2: multi-rail, discovered, its NIDs are known
 OFF = 274		# not multi-rail, has discovery off, discovered, its NIDs are known
-FROZEN = 275		# it is off at both ends: multi-rail as it was
+FROZEN = 275		# it is off here, too: multi-rail as it was
 NIDS = {"swa": ["127.0.0.2@tcp", "127.0.0.4@tcp"], "swb": ["127.0.0.3@tcp", "127.0.0.5@tcp"]}
 
 
@@ -93,7 +93,7 @@ def test_discovery_off_first():
 
 
 def test_discovery_off_at_both():
-    """Off at both ends while they know each other: nothing changes; on again nobody is told, but who asks learns."""
+    """Off at both ends while they know each other: nothing changes; on again both learn, whoever is the second."""
     a, b, whole = begin()
     for node in (a, b):
         node.ok("set", "push_delay", "0.5")
@@ -103,7 +103,33 @@ def test_discovery_off_at_both():
         pings(node, whole[node][2][0])
     for node in (a, b):
         switch(node, 1)
-    a.ok("discover", NIDS["swb"][0])
     for node in (a, b):
         becomes("known again", node, [whole[node]])
+    end(a, b)
+
+
+def test_discovery_on_late():
+    """Off at both ends from the first contact on, then on at both: they find each other without being asked to."""
+    a, b = (configured(name, *nids) for name, nids in NIDS.items())
+    for node in (a, b):
+        switch(node, 0)
+    a.ok("discover", NIDS["swb"][0])
+    becomes("one NID", a, [(OFF, False, NIDS["swb"][:1])])
+    for node in (a, b):
+        switch(node, 1)
+    becomes("all", a, [(KNOWN, True, NIDS["swb"])])
+    becomes("there, too", b, [(KNOWN, True, NIDS["swa"])])
+    end(a, b)
+
+
+def test_discover_while_off():
+    """management.md 3.2, bit 1: an answer while discovery is off here sets it, and the rest stays."""
+    a, b, whole = begin()
+    switch(a, 0)
+    becomes("told", b, [(OFF, False, NIDS["swa"][:1])])
+    stays("not asked", a, [whole[a]])
+    a.ok("discover", NIDS["swb"][0])
+    becomes("asked", a, [(FROZEN, True, NIDS["swb"])])
+    switch(a, 1)
+    becomes("on again", a, [whole[a]])
     end(a, b)
