@@ -134,6 +134,11 @@ def test_rules_kept():
     node.ok("fault", "import", file)
     again = rules(node)
     equal("the same again", [{**rule, "id": 0} for rule in again], [{**rule, "id": 0} for rule in shown])
+    node.ok("fault", "drop", "del", "--all")
+    equal("of both kinds", (node.ok("fault", "drop", "show"), [rule["kind"] for rule in rules(node)]),
+          ("", ["delay", "partition"]))
+    node.ok("fault", "delay", "del", "--all")
+    check("none is left of the kind", node.ctl("fault", "delay", "del", "--all")[0] != 0)
     check("a backup has them", "faults:" in node.ok("export", "--backup"), "")
     node.ok("lnet", "unconfigure")
     node.ok("lnet", "configure")

@@ -189,6 +189,20 @@ static int run_add(struct tool *t)
 	return rc ? rc : done(t, lnetctl_fault_add(t->c, &f), "add", f.delay);
 }
 
+/* Those with options of ours, too; an error if there are neither. */
+static int del_all(struct tool *t)
+{
+	struct lnetctl_fault f = { .delay = is_delay(t) };
+	struct lnetctl_node *which = lnetctl_add_map(NULL, NULL);
+	int more = -ENOMEM, rc;
+
+	if (which && lnetctl_add_text(which, "kind", f.delay ? "delay" : "drop"))
+		more = lnetctl_rule_del(t->c, which);
+	lnetctl_doc_free(which);
+	rc = lnetctl_fault_del(t->c, &f);
+	return done(t, rc == -ENOENT && !more ? 0 : rc, "delete", f.delay);
+}
+
 static int run_del(struct tool *t)
 {
 	struct lnetctl_fault f = { .delay = is_delay(t),
@@ -200,7 +214,7 @@ static int run_del(struct tool *t)
 	if (!tool_opt(t, "all") && (!f.source || !f.dest))
 		return tool_missing("missing mandatory parameters: 'source , dest' or 'all'");
 	if (tool_opt(t, "all"))
-		f.source = f.dest = NULL;
+		return del_all(t);
 	return done(t, lnetctl_fault_del(t->c, &f), "delete", f.delay);
 }
 
