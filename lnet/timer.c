@@ -49,6 +49,8 @@ static void place(struct lnet_wheel *w, struct lnet_timer *t, u64 tick)
 	while (ahead >> (LEVEL_SHIFT * (level + 1)))
 		level++;
 	slot = (tick >> (LEVEL_SHIFT * level)) & SLOT_MASK;
+	if (list_empty(&w->slot[level][slot]) || t->when_ns < w->first_ns[level][slot])
+		w->first_ns[level][slot] = t->when_ns;
 	list_add_tail(&t->link, &w->slot[level][slot]);
 	w->used[level] |= 1ULL << slot;
 }
@@ -128,11 +130,24 @@ static u64 next_tick(const struct lnet_wheel *w)
 	return next;
 }
 
+/* When the first of @level expires, unless it was cancelled meanwhile. */
+static u64 level_first_ns(const struct lnet_wheel *w, unsigned int level)
+{
+	u64 tick = level_next(w, level);
+
+	if (tick == U64_MAX)
+		return U64_MAX;
+	tick = tick_of(w->first_ns[level][(tick >> (LEVEL_SHIFT * level)) & SLOT_MASK]);
+	return max(tick, w->now_tick + 1) << LNET_TICK_SHIFT;
+}
+
 u64 lnet_wheel_next_ns(struct lnet_wheel *w)
 {
-	u64 tick = w->nr ? next_tick(w) : U64_MAX;
-	u64 next_ns = tick == U64_MAX ? U64_MAX : tick << LNET_TICK_SHIFT;
+	u64 next_ns = U64_MAX;
+	unsigned int level;
 
+	for (level = 0; w->nr && level < LNET_WHEEL_LEVELS; level++)
+		next_ns = min(next_ns, level_first_ns(w, level));
 	w->soonest_ns = U64_MAX;
 	if (list_empty(&w->queue))
 		return next_ns;

@@ -28,6 +28,8 @@ struct lnet_wheel {
 	u32 nr;
 	u64 used[LNET_WHEEL_LEVELS];	/* bitmap of non-empty slots */
 	struct list_head slot[LNET_WHEEL_LEVELS][LNET_WHEEL_SLOTS];
+	/* of the times in a slot the first, of those cancelled as well, while there are others */
+	u64 first_ns[LNET_WHEEL_LEVELS][LNET_WHEEL_SLOTS];
 	struct list_head queue;		/* of lnet_timer_queue(), in order of time */
 };
 /* timer.c, all [sh] */

@@ -117,7 +117,7 @@ static void test_next(void)
 		}
 		UNIT_EQUAL(wheel.nr, 0, "fired");
 		CU_ASSERT(now_ns >= timers[0].when_ns && now_ns <= timers[0].when_ns + 2 * TICK);
-		CU_ASSERT(wakes < 80);
+		CU_ASSERT(wakes <= 2);		/* a time beyond the wheel's is seen to twice */
 	}
 }
 
