@@ -9,9 +9,9 @@
  *
  * Kinds of operation (-D): WANT_NONE (done when posted or confirmed), WANT_REPLY (the answer lands
  *	in memory), WANT_ACK. REFER: the driver refers to the payload after it was posted; else it
- *	is copied (inline).
+ *	is copied (inline). TIMED: the deadline, the limit of retries, and who is blamed, too.
  * Bounds (-D): CREDITS of each kind (1: both attempts compete; 2: both may be with drivers), TRIES
- *	attempts started, LOSSES path losses, ANSWERS answers.
+ *	attempts started, LOSSES path losses, ANSWERS answers; if TIMED LIMIT retries, HEDGES.
  * Mutants (-DM_...): see tests/model/run; each must fail.
  *
  * What must hold:
@@ -19,7 +19,9 @@
  *	and one SEND event before it; at the final event no driver has an attempt, no pass is about
  *	to call a driver with one, no answer is landing; a driver is never called with an attempt
  *	that is not its op's any more; nothing on pni->asked belongs to a path already lost; every
- *	run ends in OP_DONE, also if from some moment on the network is silent for ever.
+ *	run ends in OP_DONE, also if from some moment on the network is silent for ever. If TIMED:
+ *	nothing is given to a driver after the deadline, nor more often than the limit and the
+ *	hedges allow; each attempt costs health once at most, however late its driver gives it back.
  */
 #ifndef TRIES
 #define TRIES	3
@@ -29,6 +31,12 @@
 #endif
 #ifndef ANSWERS
 #define ANSWERS	2
+#endif
+#ifndef LIMIT
+#define LIMIT	1
+#endif
+#ifndef HEDGES
+#define HEDGES	1
 #endif
 #if !defined(WANT_NONE) && !defined(WANT_REPLY)
 #define WANT_ACK
@@ -106,6 +114,11 @@ bool owed_cancel[2];		/* a pass is about to call ops->cancel(), or is in it */
 bool back[2];
 bool ok[2];			/* ... with this outcome */
 byte nr_send_event, nr_final;
+#ifdef TIMED
+bool late;			/* the deadline is over */
+byte nr_sent, hedges;		/* attempts given to drivers; copies */
+bool charged[2];		/* the attempt has cost health */
+#endif
 
 /* ---- the world: other traffic, driver, network ---- */
 byte other_peer, other_ni;	/* credits with other operations: they may keep them for ever */
@@ -174,9 +187,51 @@ inline att_enter(i, to) {
 	fi
 }
 
+#ifdef TIMED
+inline charge(i) {
+	assert(!charged[i]); charged[i] = true
+}
+#define RESENDS	(nr_sent > hedges + 1 -> nr_sent - hedges - 1 : 0)
+#ifdef M_ONEMORE		/* the limit is passed by one */
+#define may_again	(!late && RESENDS <= LIMIT)
+#else
+#define may_again	(!late && RESENDS < LIMIT)
+#endif
+#define may_hedge	(hedges < HEDGES)
+#define more_hedges()	hedges++
+#define first_try	(nr_sent <= 1 && !hedges)
+#else
+#define charge(i)
+#define may_again	(tries < TRIES)
+#define may_hedge	(tries < TRIES)
+#define more_hedges()	skip
+#define first_try	(tries == 1)
+#endif
+
+/* ---- credit.c ---- */
+inline to_wire(i) {
+#ifdef TIMED
+	if
+#ifndef M_SENDSLATE		/* who waited for a credit until its time was over is sent */
+	:: late -> att_enter(i, ATT_FREE)
+	:: !late ->
+#else
+	:: true ->
+#endif
+		att_enter(i, ATT_WIRE); owed_send[i] = true; nr_sent++;
+		assert(!late && nr_sent <= LIMIT + 1 + hedges)
+	fi
+#else
+	att_enter(i, ATT_WIRE); owed_send[i] = true
+#endif
+}
+
 /* ---- tx.c ---- */
 inline att_start(i) {
 	tries++;
+#ifdef TIMED
+	charged[i] = false; tries = 1;
+#endif
 	assert(drv[i] == D_NONE && !owed(i));	/* never reused while a driver has it */
 	att_enter(i, ATT_WAIT_PEER)
 }
@@ -191,7 +246,8 @@ inline send_event() {
 /* the driver has forgotten it; good: as it should be (confirmed, or posted and copied) */
 inline att_finish(i, good) {
 	if
-	:: !(good) || op == OP_RECALL -> att_enter(i, ATT_FREE)
+	:: !(good) -> charge(i); att_enter(i, ATT_FREE)
+	:: (good) && op == OP_RECALL -> att_enter(i, ATT_FREE)
 	:: else ->
 		send_event();
 #ifdef WANT_NONE
@@ -264,14 +320,14 @@ inline op_next() {
 		op_enter(OP_TRY)
 	:: (op == OP_TRY || op == OP_ANSWER) && !alive(0) && !alive(1) && !landing && !finish ->
 		if
-		:: tries == TRIES -> finish = true
-		:: tries < TRIES ->			/* again at once */
+		:: !may_again -> finish = true
+		:: may_again ->				/* again at once */
 			if
 			:: op == OP_ANSWER -> op_enter(OP_TRY)
 			:: else
 			fi;
 			att_start(0)
-		:: tries < TRIES -> op_enter(OP_BACKOFF)	/* again later */
+		:: may_again -> op_enter(OP_BACKOFF)	/* again later */
 		fi
 	:: else
 	fi;
@@ -324,7 +380,7 @@ inline op_next() {
 #define ATTEMPT_STEPS(i) \
 	/* credit.c: a credit is there */ \
 	:: att[i] == ATT_WAIT_PEER && peer_free > 0 -> att_enter(i, ATT_WAIT_NI) \
-	:: att[i] == ATT_WAIT_NI && ni_free > 0 -> att_enter(i, ATT_WIRE); owed_send[i] = true \
+	:: att[i] == ATT_WAIT_NI && ni_free > 0 -> to_wire(i) \
 	/* pass_end(), no lock: ops->send() takes it or refuses it; and back in the shard */ \
 	:: owed_send[i] && !called[i] -> \
 		assert(att[i] == ATT_WIRE && op != OP_DONE); called[i] = true; drv[i] = D_HAS \
@@ -343,13 +399,31 @@ inline op_next() {
 	/* its connection set dies, the upcall comes some time after it */ \
 	:: epoch[i] < LOSSES && !silent -> epoch[i]++ \
 	:: lost[i] < epoch[i] -> lnet_path_lost(i) \
-	:: running() && has_slice(i) -> att_enter(i, ATT_FREE)
+	:: running() && has_slice(i) -> \
+		if \
+		:: att[i] == ATT_ASKED -> charge(i) \
+		:: else \
+		fi; \
+		att_enter(i, ATT_FREE)
 
 #ifdef M_NOWAITDEADLINE	/* no deadline while it waits for credits */
 #define deadline_counts()	(running() && !waiting(0) && !waiting(1))
 #else
 #define deadline_counts()	running()
 #endif
+
+/* lnet_op_blame_silence() */
+#ifdef M_TWICEBLAMED		/* what its driver still has is blamed, too */
+#define silent_att(i)	(with_driver(i) || att[i] == ATT_ASKED)
+#else
+#define silent_att(i)	(att[i] == ATT_ASKED)
+#endif
+inline blame_silence(i) {
+	if
+	:: silent_att(i) -> charge(i)
+	:: else
+	fi
+}
 
 active proctype world() {
 	atomic { tables_fill() };
@@ -363,10 +437,15 @@ active proctype world() {
 		:: op == OP_RESOLVE && !silent -> op_enter(OP_TRY); att_start(0)
 		/* timers: deadline (also the caller's unlink), back-off over, suspicion */
 		:: deadline_counts() -> finish = true
+#ifdef TIMED
+		:: !late && op != OP_NEW && op != OP_DONE -> late = true
+		:: late && deadline_counts() ->
+			blame_silence(0); blame_silence(1); finish = true
+#endif
 		:: op == OP_BACKOFF -> op_enter(OP_TRY); att_start(0)
-		:: (op == OP_TRY || op == OP_ANSWER) && suspected() && tries < TRIES &&
+		:: (op == OP_TRY || op == OP_ANSWER) && suspected() && may_hedge &&
 		   reserve > 0 ->
-			reserve--; att_start(1)
+			more_hedges(); reserve--; att_start(1)
 		ATTEMPT_STEPS(0)
 		ATTEMPT_STEPS(1)
 		/*
@@ -390,10 +469,10 @@ active proctype world() {
 		 * grant void: a new name, if no attempt can have had an effect, and none is with a
 		 * driver
 		 */
-		:: req_out && !silent && tries == 1 && att[0] == ATT_ASKED && op == OP_ANSWER &&
+		:: req_out && !silent && first_try && att[0] == ATT_ASKED && op == OP_ANSWER &&
 		   !landing ->
 			att_enter(0, ATT_FREE); op_enter(OP_RESOLVE)
-		:: !silent && tries == 1 && waiting(0) && op == OP_TRY ->
+		:: !silent && first_try && waiting(0) && op == OP_TRY ->
 			att_enter(0, ATT_FREE); op_enter(OP_RESOLVE)
 #endif
 #ifdef WANT_ACK
@@ -428,6 +507,8 @@ end:
 	atomic { op == OP_BACKOFF && landing && tries == TRIES - 1 -> assert(false) }
 #elif defined(W_LOST)		/* witness: posted under a path already lost */
 	atomic { drv[0] == D_SENT && drv_epoch[0] < lost[0] -> assert(false) }
+#elif defined(W_TWO)	/* the first comes back late, the copy is out, and its answer is missed */
+	atomic { charged[0] && att[1] == ATT_ASKED && late -> assert(false) }
 #else
 	atomic { !(conserved && held_right && drivers_right && none_lost &&
 		   nr_final == (op == OP_DONE)) -> assert(false) }
