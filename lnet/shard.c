@@ -536,12 +536,42 @@ static void config_work(struct lnet_pass *p)
 	lnet_routes_work(p);
 }
 
+/* When time brings the worker of @sh for anything but timers. */
+static u64 look_ns(const struct lnet *ln, const struct lnet_shard *sh)
+{
+	u64 next_ns = READ_ONCE(sh->park_ns);
+
+	if (sh->ix)
+		return next_ns;
+	next_ns = min3(next_ns, READ_ONCE(ln->age_ns), lnet_router_look_ns(ln));
+	return min3(next_ns, lnet_disc_look_ns(ln), lnet_routes_next_ns(ln));
+}
+
+/* What it was to come for is over: most timers are cancelled before they are due. */
+static bool came_for_nothing(struct lnet *ln, struct lnet_shard *sh)
+{
+	u64 now_ns = ln->env->ops->now_ns(ln->env), next_ns;
+	bool nothing;
+
+	if (READ_ONCE(sh->link_work) || atomic_read(&ln->bells) || atomic_read(&ln->ni_work) ||
+	    now_ns >= look_ns(ln, sh))
+		return false;
+	spin_lock(&sh->lock);
+	next_ns = lnet_wheel_next_ns(&sh->wheel);
+	nothing = next_ns > now_ns && list_empty(&sh->ready);
+	WRITE_ONCE(sh->next_ns, next_ns);
+	spin_unlock(&sh->lock);
+	return nothing;
+}
+
 u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 {
 	struct lnet_shard *sh = &ln->shard[shard];
 	struct lnet_pass p __uninitialized;
 
 	(void)budget;
+	if (came_for_nothing(ln, sh))
+		return lnet_shard_next_ns(ln, shard);
 	lnet_pass_begin(&p, ln, LNET_PASS_WORKER);
 	if (READ_ONCE(sh->link_work)) {
 		WRITE_ONCE(sh->link_work, 0);
@@ -560,13 +590,8 @@ u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard)
 {
 	const struct lnet_shard *sh = &ln->shard[shard];
-	u64 next_ns = min(READ_ONCE(sh->next_ns), READ_ONCE(sh->park_ns));
 
-	if (shard)
-		return next_ns;
-	next_ns = min(next_ns, lnet_disc_look_ns(ln));
-	next_ns = min3(next_ns, READ_ONCE(ln->age_ns), lnet_router_look_ns(ln));
-	return min(next_ns, lnet_routes_next_ns(ln));
+	return min(READ_ONCE(sh->next_ns), look_ns(ln, sh));
 }
 
 /* ---- making and ending ----------------------------------------------------------------------- */
