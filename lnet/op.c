@@ -19,6 +19,7 @@
 #define OVERDUE_TIMES 16
 /* Of one operation: when cuts follow each other, copies may be lost, too. */
 #define HEDGES_MAX 3
+#define LOOKS 8		/* at a silence while it grows to twice as long */
 
 static const u8 edges[LNET_NR_OP_STATES][LNET_NR_OP_STATES] = {
 #define STATE(s)
@@ -274,6 +275,18 @@ static void hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 		copy_by(p, op, silent, path);
 }
 
+/*
+ * From one look at a silence to the next: the longer it lasts the less often, and least where a
+ * look can only make a path suspect.
+ */
+static u64 look_again_ns(const struct lnet_pass *p, const struct lnet_op *op, u64 after_ns,
+			 u64 since_ns)
+{
+	u64 silent_ns = p->now_ns - min(p->now_ns, since_ns);
+
+	return max(after_ns, may_hedge(p, op) ? silent_ns / LOOKS : silent_ns);
+}
+
 /* Since when @path, or the way to its router, is silent; 0: it is not. */
 static u64 silent_ns(const struct lnet_path *path)
 {
@@ -361,17 +374,18 @@ static u64 idle_since(const struct lnet_att *att)
 static struct lnet_att *make_room(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_att *goes = &op->first, *stays = op->hedge, *later;
-	u64 after, due_ns;
+	u64 after, since_ns, due_ns;
 
 	if (goes->state != ATT_ASKED ||
 	    (stays->state == ATT_ASKED && goes->posted_ns > stays->posted_ns))
 		swap(goes, stays);
 	later = is_out(stays) && stays->posted_ns > goes->posted_ns ? stays : goes;
 	after = lnet_op_patience(p, op, stays->path);
-	due_ns = max(idle_since(goes), idle_since(stays)) + overdue_after(p, op, after);
+	since_ns = max(idle_since(goes), idle_since(stays));
+	due_ns = since_ns + overdue_after(p, op, after);
 	if (!may_hedge(p, op) || goes->state != ATT_ASKED || p->now_ns < due_ns ||
 	    !lives_since(copy_path(p, op, stays), later)) {
-		due_ns = max(due_ns, p->now_ns + after);
+		due_ns = max(due_ns, p->now_ns + look_again_ns(p, op, after, since_ns));
 		op->suspect_ns = may_hedge(p, op) ? due_ns : U64_MAX;
 		return NULL;
 	}
@@ -415,7 +429,7 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 		return;
 	}
 	suspect(p, att, since);
-	op->suspect_ns = p->now_ns + after;
+	op->suspect_ns = p->now_ns + look_again_ns(p, op, after, since);
 	if (may_hedge(p, op))
 		hedge(p, op, att, p->now_ns >= since + overdue_after(p, op, after));
 }

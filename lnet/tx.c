@@ -628,7 +628,7 @@ void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 	}
 }
 
-/* What waits between two tries may go as soon as a path to its peer lives again. */
+/* What waits between tries, or in a silence, may go as soon as a path to the peer lives again. */
 void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_op *op;
@@ -639,11 +639,16 @@ void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer)
 	while (!list_empty(&p->sh->live)) {
 		op = list_first_entry(&p->sh->live, struct lnet_op, all);
 		list_move_tail(&op->all, &seen);
-		if (op->peer == peer && op->state == OP_BACKOFF) {
-			op->pins++;
+		if (op->peer != peer || lnet_op_over(op))
+			continue;
+		op->pins++;
+		if (op->state == OP_BACKOFF)
 			lnet_op_try(p, op);
-			lnet_op_unpin(p, op);
+		else if (!list_empty(&op->timer.link)) {
+			op->suspect_ns = min(op->suspect_ns, p->now_ns);
+			lnet_op_arm(p, op);
 		}
+		lnet_op_unpin(p, op);
 	}
 	list_splice(&seen, &p->sh->live);
 }

@@ -106,6 +106,38 @@ static void test_link_back(void)
 	rails_end();
 }
 
+static bool is_bad(unsigned int rail)
+{
+	const struct lnet_path *path = rails_path(0, 1, rail);
+
+	return path->suspect_ns || path->down_ns;
+}
+
+/*
+ * A silence of long standing is looked at rarely. It is over for a request as soon as the paths
+ * are back, not with the next look.
+ */
+static void test_long_silence(void)
+{
+	unsigned int tag, i;
+
+	rails_begin(NULL);
+	rails_on(-1, -1, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+	rails_on(-1, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(1200 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 0, "both copies are lost");
+	CU_ASSERT(is_bad(0) || is_bad(1));
+	rails_clear();
+	for (i = 0; i < 1000 && (is_bad(0) || is_bad(1)); i++)
+		rails_run(RAILS_MS);
+	CU_ASSERT(i < 1000);
+	rails_run(2 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 1, "asked again at once");
+	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "delivered once");
+	rails_end();
+}
+
 /*
  * Acknowledgements are merged, so one that is lost with one path was perhaps that of a request by
  * the other, which lives. With nowhere else to go it is asked again the same way, long before its
@@ -147,5 +179,6 @@ UNIT_SUITE(silence,
 	{ "a path that is slower now is not suspect for ever", test_slower },
 	{ "what pauses goes when a path is back", test_path_back },
 	{ "also if it was never silent", test_link_back },
+	{ "a long silence ends with the first path that is back", test_long_silence },
 	{ "an answer that was lost elsewhere is asked for where it lives",
 	  test_answer_lost_elsewhere })
