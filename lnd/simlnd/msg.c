@@ -222,7 +222,7 @@ static void post(struct lnet_pass *p, struct simlnd_end *end, struct lnet_att *a
 	lnet_att_posted(p, att, end->epoch);
 	if (!fate.lost)
 		fly(end, m, &fate, sn->tx_free_ns);
-	simlnd_tick_start(sn);
+	simlnd_tick_by(sn, att->deadline_ns);
 }
 
 static void pump_event(struct sim_world *w, void *arg, u64 num)
@@ -264,8 +264,7 @@ void simlnd_pump(struct lnet_pass *p, struct simlnd_end *end)
 		list_del_init(&att->link);
 		post(p, end, att);
 	}
-	if (!list_empty(&end->queue))
-		simlnd_tick_start(sn);
+	simlnd_wait(end);
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */

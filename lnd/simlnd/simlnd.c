@@ -25,6 +25,7 @@ static int start(struct lnet_ni *ni)
 	sn->w = node->w;
 	sn->rail = rail;
 	sn->life = node->life;
+	sn->tick_ns = U64_MAX;
 	INIT_LIST_HEAD(&sn->busy);
 	INIT_LIST_HEAD(&sn->dirty);
 	*(struct simlnd_ni **)lnet_ni_priv(ni) = sn;
@@ -123,7 +124,8 @@ static void cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att
 	if (how == LNET_CANCEL_UNSENT || !m)
 		return;
 	if (!m->abort_soon && sim_chance(&sn->w->rng, 250)) {
-		m->abort_soon = true;		/* the next tick */
+		m->abort_soon = true;
+		simlnd_tick_by(sn, sn->w->now_ns);
 		return;
 	}
 	simlnd_give_back(p, m, LNET_ABORTED, sim_chance(&sn->w->rng, 700));
@@ -158,80 +160,110 @@ const struct lnet_lnd_ops simlnd_ops = {
 
 /* ---- time: deadlines of attempts, dialling again --------------------------------------------- */
 
-static void queue_expire(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
+/* The first deadline of what stays in the queue. */
+static u64 queue_expire(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
 {
 	enum lnet_outcome how =
 		end->state == END_DIALING ? LNET_REMOTE_DROPPED : LNET_LOCAL_TIMEOUT;
 	struct lnet_att *att, *next;
+	u64 first_ns = U64_MAX;
 
 	list_for_each_entry_safe(att, next, &end->queue, link)
 		if (now_ns >= att->deadline_ns)
 			unqueue(p, att, how);
+		else
+			first_ns = min(first_ns, att->deadline_ns);
+	return first_ns;
 }
 
-static void flight_expire(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
+static u64 flight_expire(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
 {
 	struct sim_world *w = end->ni->w;
 	struct simlnd_msg *m, *next;
+	u64 first_ns = U64_MAX;
 
 	list_for_each_entry_safe(m, next, &end->flight, link) {
 		if (m->abort_soon)
 			simlnd_give_back(p, m, LNET_ABORTED, sim_chance(&w->rng, 700));
 		else if (now_ns >= m->att->deadline_ns)
 			simlnd_give_back(p, m, LNET_NETWORK_TIMEOUT, sim_chance(&w->rng, 700));
+		else
+			first_ns = min(first_ns, m->att->deadline_ns);
 	}
+	return first_ns;
 }
 
-/* True: something is left. */
-static bool end_tick(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
+/* When it is to be looked at again; U64_MAX: not before something is sent. */
+static u64 end_tick(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
 {
-	queue_expire(p, end, now_ns);
-	flight_expire(p, end, now_ns);
+	u64 next_ns = min(queue_expire(p, end, now_ns), flight_expire(p, end, now_ns));
+
 	if (end->state == END_DIALING && now_ns >= end->retry_ns)
 		end->state = END_NONE;
 	if (end->state == END_NONE && !list_empty(&end->queue))
 		simlnd_dial(end);
-	if (!list_empty(&end->queue) || !list_empty(&end->flight))
-		return true;
-	list_del_init(&end->busy);
-	end->pumping = false;
-	return false;
+	if (list_empty(&end->queue) && list_empty(&end->flight)) {
+		list_del_init(&end->busy);
+		end->pumping = false;
+		return U64_MAX;
+	}
+	/* an end whose link is down is asked whether it is back */
+	if (!list_empty(&end->queue) && end->state != END_UP)
+		next_ns = min(next_ns, end->retry_ns);
+	return next_ns;
 }
 
 static void tick(struct sim_world *w, void *arg, u64 num)
 {
 	struct simlnd_ni *sn = simlnd_ni_at(w, num >> 8 & 0xffffffff, num & 0xff);
 	struct simlnd_end *end, *next;
+	u64 next_ns = U64_MAX;
 	struct lnet_pass p;
-	bool more = false;
 
 	(void)arg;
-	if (!sn || sn->life != num >> 40)
+	if (!sn || sn->life != num >> 40 || sn->tick_ns != w->now_ns)
 		return;
-	sn->ticking = false;
+	sn->tick_ns = U64_MAX;
 	lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
 	list_for_each_entry_safe(end, next, &sn->busy, busy)
-		more |= end_tick(&p, end, w->now_ns);
+		next_ns = min(next_ns, end_tick(&p, end, w->now_ns));
 	lnet_pass_end(&p);
-	if (more)
-		simlnd_tick_start(sn);
+	if (next_ns != U64_MAX)
+		simlnd_tick_by(sn, next_ns);
 }
 
-void simlnd_tick_start(struct simlnd_ni *sn)
+/* In steps, so that deadlines may pass before the driver looks, as with a driver's threads. */
+void simlnd_tick_by(struct simlnd_ni *sn, u64 when_ns)
 {
-	if (sn->ticking || sn->stopped)
+	u64 now_ns = sn->w->now_ns, ahead_ns = max(when_ns, now_ns + 1) - now_ns;
+
+	when_ns = now_ns + DIV_ROUND_UP(ahead_ns, TICK_NS) * TICK_NS;
+	if (when_ns >= sn->tick_ns || sn->stopped)
 		return;
-	sn->ticking = true;
-	sim_at(sn->w, sn->w->now_ns + TICK_NS, tick, NULL,
+	sn->tick_ns = when_ns;
+	sim_at(sn->w, when_ns, tick, NULL,
 	       (u64)sn->life << 40 | (u64)sn->node->ix << 8 | sn->rail);
+}
+
+void simlnd_wait(struct simlnd_end *end)
+{
+	u64 when_ns = end->state == END_UP ? U64_MAX : end->retry_ns;
+	struct lnet_att *att;
+
+	list_for_each_entry(att, &end->queue, link)
+		when_ns = min(when_ns, att->deadline_ns);
+	if (!list_empty(&end->queue))
+		simlnd_tick_by(end->ni, when_ns);
 }
 
 void simlnd_dial_waiting(struct simlnd_ni *sn)
 {
 	struct simlnd_end *end;
 
-	list_for_each_entry(end, &sn->busy, busy)
-		if (!list_empty(&end->queue))
-			simlnd_dial(end);
-	simlnd_tick_start(sn);
+	list_for_each_entry(end, &sn->busy, busy) {
+		if (list_empty(&end->queue))
+			continue;
+		simlnd_dial(end);
+		simlnd_wait(end);
+	}
 }

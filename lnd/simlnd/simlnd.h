@@ -47,7 +47,8 @@ struct simlnd_ni {
 	struct sim_node *node;
 	struct sim_world *w;
 	u32 rail, life;
-	bool stopped, ticking;
+	bool stopped;
+	u64 tick_ns;			/* the next tick; U64_MAX: none */
 	u32 epochs;
 	u64 tx_free_ns;
 	struct list_head busy, dirty;	/* of ends */
@@ -129,7 +130,8 @@ void simlnd_msg_event_drop(sim_event_fn fn, void *arg);
 void simlnd_event_drop(sim_event_fn fn, void *arg);	/* conn.c: at the end of the world */
 
 /* simlnd.c */
-void simlnd_tick_start(struct simlnd_ni *sn);	/* something has a deadline */
+void simlnd_tick_by(struct simlnd_ni *sn, u64 when_ns);	/* something has a deadline */
+void simlnd_wait(struct simlnd_end *end);	/* the same of what is queued, if anything is */
 void simlnd_dial_waiting(struct simlnd_ni *sn);
 void simlnd_ack_event(struct sim_world *w, void *arg, u64 num);
 void simlnd_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
