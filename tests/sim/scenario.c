@@ -303,9 +303,8 @@ static bool go_on(struct run *r, u64 until_ns)
 	u64 every_ns = SAMPLE_NS * (1 + w->nr_nodes / 16);
 
 	while (!w->failed && w->now_ns < until_ns) {
-		sim_run(w, min(until_ns, w->now_ns + every_ns));
-		if (!w->failed && !w->nr_heap)
-			w->now_ns = until_ns;
+		if (!sim_run(w, min(until_ns, w->now_ns + every_ns)) && !w->failed)
+			w->now_ns = until_ns;	/* nothing is left */
 		if (!w->failed)
 			sim_check_now(w);
 	}

@@ -94,26 +94,145 @@ void sim_at(struct sim_world *w, u64 when_ns, sim_event_fn fn, void *arg, u64 nu
 	heap_up(w, w->nr_heap++);
 }
 
+/* ---- what the workers wait for --------------------------------------------------------------- */
+
+/*
+ * A second heap, whose entries move. Most times that are set are never waited for: the next message
+ * sets an earlier one. As events they would stay for seconds, millions of them.
+ */
+
+static bool wake_before(const struct sim_wake *a, const struct sim_wake *b)
+{
+	return a->when_ns < b->when_ns || (a->when_ns == b->when_ns && a->seq < b->seq);
+}
+
+static void wake_place(struct sim_world *w, u32 at, const struct sim_wake *wake)
+{
+	w->wakes[at] = *wake;
+	wake->node->wake[wake->shard] = at + 1;
+}
+
+static void wake_up(struct sim_world *w, u32 at, const struct sim_wake *wake)
+{
+	while (at && wake_before(wake, &w->wakes[(at - 1) / 2])) {
+		wake_place(w, at, &w->wakes[(at - 1) / 2]);
+		at = (at - 1) / 2;
+	}
+	wake_place(w, at, wake);
+}
+
+static void wake_del(struct sim_world *w, u32 at)
+{
+	struct sim_wake last = w->wakes[--w->nr_wakes];
+	u32 child;
+
+	w->wakes[at].node->wake[w->wakes[at].shard] = 0;
+	if (at == w->nr_wakes)
+		return;
+	while ((child = 2 * at + 1) < w->nr_wakes) {
+		if (child + 1 < w->nr_wakes &&
+		    wake_before(&w->wakes[child + 1], &w->wakes[child]))
+			child++;
+		if (!wake_before(&w->wakes[child], &last))
+			break;
+		wake_place(w, at, &w->wakes[child]);
+		at = child;
+	}
+	wake_up(w, at, &last);
+}
+
+/* Not later than @when_ns. */
+static void arm_at(struct sim_node *node, unsigned int shard, u64 when_ns)
+{
+	struct sim_world *w = node->w;
+	u32 at = node->wake[shard];
+	struct sim_wake wake = { .when_ns = max(when_ns, w->now_ns), .seq = w->seq,
+				 .node = node, .shard = shard };
+
+	if (at && wake.when_ns >= w->wakes[at - 1].when_ns)
+		return;
+	w->seq++;
+	wake_up(w, at ? at - 1 : w->nr_wakes++, &wake);
+}
+
+static void disarm(struct sim_node *node)
+{
+	u32 shard;
+
+	for (shard = 0; shard < SIM_SHARDS; shard++)
+		if (node->wake[shard])
+			wake_del(node->w, node->wake[shard] - 1);
+}
+
+static void work(struct sim_node *node, unsigned int shard)
+{
+	u64 next_ns;
+
+	node->w->count.steps++;
+	next_ns = lnet_shard_work(node->ln, shard, 64);
+	if (next_ns != U64_MAX)
+		arm_at(node, shard, next_ns);
+}
+
+/* ---- time passes ----------------------------------------------------------------------------- */
+
+static bool is_wake_next(const struct sim_world *w)
+{
+	const struct sim_event *e = w->heap;
+	const struct sim_wake *k = w->wakes;
+
+	if (!w->nr_wakes || !w->nr_heap)
+		return w->nr_wakes;
+	return k->when_ns < e->when_ns || (k->when_ns == e->when_ns && k->seq < e->seq);
+}
+
+static u64 next_ns(const struct sim_world *w)
+{
+	u64 event_ns = w->nr_heap ? w->heap[0].when_ns : U64_MAX;
+
+	return w->nr_wakes ? min(event_ns, w->wakes[0].when_ns) : event_ns;
+}
+
+static void time_passes(struct sim_world *w, u64 when_ns)
+{
+	w->same = when_ns == w->now_ns ? w->same + 1 : 0;
+	w->now_ns = when_ns;
+	if (w->same > SAME_MAX)
+		sim_fail(w, "time stands still");
+	w->count.events++;
+}
+
+static void step_wake(struct sim_world *w)
+{
+	struct sim_wake k = w->wakes[0];
+
+	wake_del(w, 0);
+	time_passes(w, k.when_ns);
+	work(k.node, k.shard);
+}
+
 static void step(struct sim_world *w)
 {
 	struct sim_event e = w->heap[0];
 
+	if (is_wake_next(w)) {
+		step_wake(w);
+		return;
+	}
 	w->heap[0] = w->heap[--w->nr_heap];
 	if (w->nr_heap)
 		heap_down(w, 0);
-	w->same = e.when_ns == w->now_ns ? w->same + 1 : 0;
-	w->now_ns = e.when_ns;
-	if (w->same > SAME_MAX)
-		sim_fail(w, "time stands still");
-	w->count.events++;
+	time_passes(w, e.when_ns);
 	e.fn(w, e.arg, e.num);
 }
 
 bool sim_run(struct sim_world *w, u64 until_ns)
 {
-	while (!w->failed && w->nr_heap && w->heap[0].when_ns <= until_ns)
+	u64 when_ns;
+
+	while (!w->failed && (when_ns = next_ns(w)) != U64_MAX && when_ns <= until_ns)
 		step(w);
-	if (w->failed || !w->nr_heap)
+	if (w->failed || next_ns(w) == U64_MAX)
 		return false;
 	w->now_ns = max(w->now_ns, until_ns);
 	return true;
@@ -169,42 +288,10 @@ static u64 env_random(struct lnet_env *env)
 	return sim_random(&node_of_env(env)->rng);
 }
 
-static void arm_at(struct sim_node *node, unsigned int shard, u64 when_ns);
-
-static void work(struct sim_node *node, unsigned int shard)
-{
-	u64 next_ns;
-
-	node->w->count.steps++;
-	next_ns = lnet_shard_work(node->ln, shard, 64);
-	if (next_ns != U64_MAX)
-		arm_at(node, shard, next_ns);
-}
-
 /* num: life << 8 | shard. */
 static bool is_due(const struct sim_node *node, u64 num)
 {
 	return node->ln && !node->dying && node->life == num >> 8;
-}
-
-static void timer_event(struct sim_world *w, void *arg, u64 num)
-{
-	struct sim_node *node = arg;
-	unsigned int shard = num & 0xff;
-
-	if (!is_due(node, num) || node->armed_ns[shard] != w->now_ns)
-		return;
-	node->armed_ns[shard] = U64_MAX;
-	work(node, shard);
-}
-
-static void arm_at(struct sim_node *node, unsigned int shard, u64 when_ns)
-{
-	when_ns = max(when_ns, node->w->now_ns);
-	if (when_ns >= node->armed_ns[shard])
-		return;
-	node->armed_ns[shard] = when_ns;
-	sim_at(node->w, when_ns, timer_event, node, (u64)node->life << 8 | shard);
 }
 
 static void kick_event(struct sim_world *w, void *arg, u64 num)
@@ -313,11 +400,9 @@ int sim_node_up(struct sim_world *w, u32 ix)
 {
 	struct sim_node *node = &w->node[ix];
 	struct lnet_cfg cfg = { .env = &node->env, .nr_shards = w->nr_shards };
-	unsigned int rail, i;
+	unsigned int rail;
 	int err;
 
-	for (i = 0; i < SIM_SHARDS; i++)
-		node->armed_ns[i] = U64_MAX;
 	node->kicked = 0;
 	node->link_down = 0;
 	node->up_ns = w->now_ns;
@@ -349,6 +434,7 @@ void sim_node_down(struct sim_world *w, u32 ix)
 	node->ln = NULL;
 	node->dying = 0;
 	node->kicked = 0;
+	disarm(node);
 	node->life++;
 	if (w->on_down)
 		w->on_down(w, ix);
@@ -372,8 +458,12 @@ int sim_world_init(struct sim_world *w, u64 seed, u32 nr_nodes)
 	w->rate_mbit = 10000;
 	w->inline_max = 4096;
 	w->node = calloc(nr_nodes, sizeof(*w->node));
-	if (!w->node)
+	w->wakes = calloc((size_t)nr_nodes * SIM_SHARDS, sizeof(*w->wakes));
+	if (!w->node || !w->wakes) {
+		free(w->node);
+		free(w->wakes);
 		return -ENOMEM;
+	}
 	for (i = 0; i < nr_nodes; i++) {
 		w->node[i].env.ops = &env_ops;
 		w->node[i].w = w;
@@ -393,7 +483,9 @@ void sim_world_fini(struct sim_world *w)
 		simsock_event_drop(e->fn, e->arg);
 	}
 	free(w->heap);
+	free(w->wakes);
 	free(w->node);
 	w->heap = NULL;
+	w->wakes = NULL;
 	w->node = NULL;
 }

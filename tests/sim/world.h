@@ -47,6 +47,13 @@ struct sim_event {
 	u64 num;
 };
 
+/* When a shard's worker is wanted: one of each at most. */
+struct sim_wake {
+	u64 when_ns, seq;
+	struct sim_node *node;
+	u32 shard;
+};
+
 struct sim_node {
 	struct lnet_env env;			/* first */
 	struct sim_world *w;
@@ -56,7 +63,7 @@ struct sim_node {
 	u8 kicked;				/* bit per shard: lnet_shard_work() is due */
 	u8 dying;				/* lnet_destroy() runs */
 	struct sim_rng rng;			/* what the core draws */
-	u64 armed_ns[SIM_SHARDS];
+	u32 wake[SIM_SHARDS];			/* its place in w->wakes + 1; 0: none */
 	struct simsock_ni *sock[SIM_RAILS];	/* the same of the TCP driver */
 	struct lnet_ni *lnet_ni[SIM_RAILS];	/* of either */
 	u8 link_down;			/* bit per rail */
@@ -124,6 +131,8 @@ struct sim_world {
 	u64 now_ns, seq, seed;
 	struct sim_event *heap;
 	u64 nr_heap, cap_heap;
+	struct sim_wake *wakes;			/* the heap beside it */
+	u32 nr_wakes;
 	struct sim_node *node;
 	u32 nr_nodes, nr_rails, nr_shards;
 	u32 nr_routers;			/* the last nodes */
