@@ -28,7 +28,7 @@ struct member {
 	struct lnet *ln;
 	lnet_md_t source;
 	u32 *partner;		/* nodes, crowd->partners of them */
-	u32 turn;
+	u32 turn, turns_until;	/* requests so far; when all partners have had theirs */
 	u64 pushes_before, probes_before;
 	u8 byte[2];
 };
@@ -39,6 +39,7 @@ struct crowd {
 	struct member *m;
 	struct sim_rng rng;
 	u64 strange;		/* a pair that did not know each other when looked at last */
+	u32 nr_behind;		/* nodes whose turns are not over */
 	bool talking;
 };
 
@@ -100,7 +101,20 @@ static void talk(struct sim_world *w, void *arg, u64 num)
 		return;
 	if (m->ln)
 		say(cr, m, m->partner[m->turn++ % cr->c->partners]);
+	cr->nr_behind -= m->turn == m->turns_until;
 	sim_at(w, w->now_ns + (TALK_MS / 2 + sim_below(&cr->rng, TALK_MS)) * SIM_MS, talk, cr, num);
+}
+
+/* Until every partner of every node has had its turn once. */
+static void have_turns(struct crowd *cr)
+{
+	u32 n;
+
+	for (n = 0; n < cr->c->nodes; n++)
+		cr->m[n].turns_until = cr->m[n].turn + cr->c->partners;
+	cr->nr_behind = cr->c->nodes;
+	while (cr->nr_behind && sim_run(&cr->w, cr->w.now_ns + LOOK_MS * SIM_MS))
+		;
 }
 
 /* ---- what they know -------------------------------------------------------------------------- */
@@ -246,8 +260,7 @@ static void meet(struct crowd *cr)
 
 	for (n = 0; n < c->nodes; n++)
 		sim_at(&cr->w, cr->w.now_ns + sim_below(&cr->rng, START_MS * SIM_MS), talk, cr, n);
-	/* every partner has its turn once */
-	sim_run(&cr->w, cr->w.now_ns + (START_MS + 2ULL * TALK_MS * c->partners) * SIM_MS);
+	have_turns(cr);
 	c->found_ms = converge(cr, false, FOUND_MS, "found");
 	c->control = 2 * (sum_of(cr, LNET_C_pings_sent) + sum_of(cr, LNET_C_pushes_sent));
 	if (c->control > CONTROL_MAX * c->pairs)
@@ -320,8 +333,8 @@ static void restart(struct crowd *cr)
 			sim_fail(&cr->w, "node %u does not come up", n);
 		ready(cr, n);
 	}
-	/* each must have its turn again to be asked, or to ask */
-	sim_run(&cr->w, cr->w.now_ns + 2ULL * TALK_MS * cr->c->partners * SIM_MS);
+	/* to be asked, or to ask */
+	have_turns(cr);
 	cr->c->restarted_ms = converge(cr, false, HEALED_MS, "a tenth has started anew");
 }
 
