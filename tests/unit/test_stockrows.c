@@ -68,7 +68,7 @@ static const struct request_row {
 	  .event = TIME, .least = 2, .most = 2, .health = FELL },
 	{ "to be resent, shutdown: done(-ESHUTDOWN)", .one_rail = true, .type = RAILS_PUT,
 	  .fate = FATE_FAIL, .how = LNET_LOCAL_DROPPED, .count = -1, .event = SHUTDOWN,
-	  .status = -ESHUTDOWN, .least = 1, .most = 1 },
+	  .status = -ESHUTDOWN, .least = 1, .most = 2 },	/* a ping found the path well */
 };
 
 static u64 health(void)
@@ -173,7 +173,55 @@ static void goes_by(unsigned int rail, const char *row)
 	}
 }
 
-/* What health does at failures and successes is in test_health.c. */
+/* Row "failure". @sensitivity: S. Pings say nothing meanwhile, so that nothing heals. */
+static void fails(u64 sensitivity)
+{
+	tune("health_sensitivity", sensitivity);
+	rails_on(0, 0, RAILS_CORE, FATE_FAIL, LNET_CANCELED, -1);
+	rails_on(0, 0, RAILS_PUT, FATE_FAIL, LNET_LOCAL_DROPPED, 1);
+	rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(RAILS_MS);
+	rails_clear();
+}
+
+/*
+ * Rows "failure" and "success". Here: a success gives back `health_step', and the interface is said
+ * to be up after 16 successes in a row, not at 1000; either status is a change that others are
+ * told of.
+ */
+static void test_interface_health(void)
+{
+	const struct rails_cfg one = { .one_rail = true };
+	struct lnet_ni *ni;
+	unsigned int i;
+	u32 seq;
+
+	rails_begin(&one);
+	ni = rails_ni(0, 0);
+	seq = node()->ping_seq;
+	fails(100);
+	UNIT_EQUAL(health(), LNET_HEALTH_MAX - 100, "failure: H - S");
+	CU_ASSERT(rails_path(0, 1, 0)->recovering);	/* the recovery queue: of paths */
+	UNIT_EQUAL(lnet_ni_up(ni), true, "failure: not DOWN before 0");
+	UNIT_EQUAL(node()->ping_seq, seq, "failure: nor announced");
+	fails(LNET_HEALTH_MAX);
+	UNIT_EQUAL(health(), 0, "failure: at least 0");
+	UNIT_EQUAL(lnet_ni_up(ni), false, "failure: DOWN at 0");
+	UNIT_EQUAL(node()->ping_seq, seq + 1, "failure: announced");
+	for (i = 0; i < 400 && health() < 15; i++) {
+		UNIT_EQUAL(lnet_ni_up(ni), false, "success: not UP at once");
+		rails_run(RAILS_MS / 4);
+	}
+	for (i = 0; i < 400 && !lnet_ni_up(ni); i++)
+		rails_run(RAILS_MS / 4);
+	UNIT_EQUAL(lnet_ni_up(ni), true, "success: UP");
+	CU_ASSERT(health() >= 16);
+	UNIT_EQUAL(node()->ping_seq, seq + 2, "success: announced");
+	rails_run(10 * NSEC_PER_SEC);
+	UNIT_EQUAL(health(), LNET_HEALTH_MAX, "success: up to 1000, no more");
+	rails_end();
+}
+
 static void test_interface(void)
 {
 	struct lnet_nid nid;
@@ -254,4 +302,5 @@ static void test_routing(void)
 
 UNIT_SUITE(stockrows, { "behaviour.md 15.1: a request, row by row", test_request },
 	   { "behaviour.md 15.4: an interface, row by row", test_interface },
+	   { "behaviour.md 15.4: its health", test_interface_health },
 	   { "behaviour.md 15.5: routing, row by row", test_routing })
