@@ -255,6 +255,10 @@ failover: deps
 crowd: deps
 	@+$(MAKE) -s F=release build/lnetsim && build/lnetsim --crowd 32 --nodes $${NODES:-10000} --rate $${RATE:-50}
 
+# Full load on rails that are whole, while others want the processors, too: nothing is taken for lost.
+oversubscribed: deps
+	@+$(MAKE) -s all && TIME=$${TIME:-600} tests/netns/oversubscribed
+
 # New seeds, many, and a row in tests/sim/RUNS.
 seeds: deps
 	@+tests/sim/seeds
@@ -315,8 +319,8 @@ clean:
 	rm -rf build
 
 .PHONY: all lib unit unit-debug asan tsan tidy quick check kernel vm vm-bench vm-debug deps fuzz fuzzers demo \
-	bench bench-deps bench-peers failover crowd stall seeds sim models netns valgrind tsan-netns requirements man \
-	format install clean
+	bench bench-deps bench-peers failover crowd stall oversubscribed seeds sim models netns valgrind tsan-netns \
+	requirements man format install clean
 .SECONDARY:
 
 endif

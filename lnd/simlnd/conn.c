@@ -174,6 +174,21 @@ static bool crossing_refused(const struct simlnd_end *end, const struct word *wo
 	return end->state == END_DIALING && end->ni->node->ix < word->from;
 }
 
+/*
+ * Who has accepted another one meanwhile does not greet by its own any more: that ends before it
+ * takes anybody's place.
+ */
+static bool is_given_up(struct sim_world *w, const struct word *word)
+{
+	struct simlnd_ni *sn = simlnd_ni_at(w, word->from, word->rail);
+	const struct simlnd_end *dialer;
+	struct lnet_nid nid;
+
+	sim_nid(&nid, word->to, word->rail);
+	dialer = sn ? simlnd_end_find(sn, &nid) : NULL;
+	return !dialer || dialer->state != END_DIALING || dialer->gen != word->gen;
+}
+
 static void heard_syn(struct sim_world *w, struct lnet_pass *p, struct simlnd_ni *sn,
 		      const struct word *word)
 {
@@ -182,7 +197,7 @@ static void heard_syn(struct sim_world *w, struct lnet_pass *p, struct simlnd_ni
 
 	sim_nid(&nid, word->from, word->rail);
 	end = simlnd_end_make(sn, &nid);
-	if (!end || crossing_refused(end, word))
+	if (!end || crossing_refused(end, word) || is_given_up(w, word))
 		return;
 	if (end->state == END_UP)
 		simlnd_close(p, end, LNET_PATH_LOST, false, true);
