@@ -200,6 +200,8 @@ void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *
 		peer->dial_took_ns = sn->now_ns - c->start_ns;
 	peer->dial_version = c->version;
 	sock_count(sn, opened);
+	if (sn->io->opened)
+		sn->io->opened(c);
 	sock_peer_arm(peer, sn->now_ns + SOCK_TICK_NS);
 	sock_ring(c);
 	sock_ring_peer(peer);

@@ -120,6 +120,8 @@ struct sock_io {
 	 * once none does: when the peer has it all, or the socket is gone.
 	 */
 	bool (*is_free)(struct sock_pin *pin);
+	/* Lock held. Optional. @c is open: what it carries is known. */
+	void (*opened)(struct sock_conn *c);
 	/* Lock held. Bytes accepted by write() that the peer's stack has not acknowledged. */
 	u64 (*unacked)(struct sock_conn *c);
 	/*

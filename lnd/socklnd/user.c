@@ -53,10 +53,13 @@ static_assert(sizeof(struct kvec) == sizeof(struct iovec) &&
 static ssize_t io_write(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
 {
 	struct msghdr msg = { .msg_iov = (struct iovec *)vec, .msg_iovlen = nr };
+	const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+	int fd = user_conn(c)->poll.fd;
 	ssize_t n;
 
 	do
-		n = sendmsg(user_conn(c)->poll.fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+		n = nr == 1 ? send(fd, vec->iov_base, vec->iov_len, flags)
+			    : sendmsg(fd, &msg, flags);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
 }
@@ -102,6 +105,12 @@ static bool in_vain(struct user_ni *un, struct sock_conn *c)
 	uc->ahead = read_some(uc->poll.fd, un->staging, SOCK_STAGING);
 	uc->is_ahead = uc->ahead != -EAGAIN;
 	return !uc->is_ahead;
+}
+
+static void io_opened(struct sock_conn *c)
+{
+	if (c->type == LNET_CTYPE_CONTROL)
+		user_socket_small(user_ni(c->sn), user_conn(c)->poll.fd);
 }
 
 static void io_want(struct sock_conn *c)
@@ -151,6 +160,7 @@ static const struct sock_io user_io = {
 	.dial = io_dial,
 	.write = io_write,
 	.read = io_read,
+	.opened = io_opened,
 	.want = io_want,
 	.shut = io_shut,
 	.unacked = io_unacked,

@@ -83,6 +83,8 @@ bool user_request_ready(struct lnet_pass *p, struct sock_conn *c);
 int user_socket_dial(struct user_ni *un, const struct sock_addr *to);
 int user_socket_listen(struct user_ni *un, u16 port);
 void user_socket_options(struct user_ni *un, int fd);
+/* The connection of @fd is for small messages. */
+void user_socket_small(struct user_ni *un, int fd);
 
 /* link.c */
 int user_link_start(struct user_link *link, struct user_ni *un);

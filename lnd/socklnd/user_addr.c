@@ -35,6 +35,19 @@ void user_socket_options(struct user_ni *un, int fd)
 		set_int(fd, IPPROTO_IP, IP_TOS, un->sn.ni->tos);
 }
 
+/*
+ * While a receive buffer grows with what comes, TCP acknowledges each burst at once, on the
+ * processor of its sender and in the middle of his call. One that is full of window cannot promise
+ * more until it is read: the reader acknowledges.
+ */
+void user_socket_small(struct user_ni *un, int fd)
+{
+	u64 bytes = READ_ONCE(sock_tun(&un->sn)->small_rx_buffer);
+
+	if (bytes)
+		set_int(fd, SOL_SOCKET, SO_RCVBUF, (int)bytes);
+}
+
 static int socket_new(const struct sock_addr *addr)
 {
 	int fd = socket(addr->sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
