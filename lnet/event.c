@@ -8,14 +8,22 @@
 
 #define BATCH 16U	/* events taken from an MD per hold of its lock */
 
+bool lnet_md_queue_list(struct lnet_md *md, struct list_head *evts)
+{
+	bool wake = !md->delivering;
+
+	lockdep_assert_held(md->lock);
+	list_splice_tail(evts, &md->done);
+	md->delivering = 1;
+	return wake;
+}
+
 bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e)
 {
-	lockdep_assert_held(md->lock);
-	list_add_tail(&e->link, &md->done);
-	if (md->delivering)
-		return false;
-	md->delivering = 1;
-	return true;
+	LIST_HEAD(one);
+
+	list_add(&e->link, &one);
+	return lnet_md_queue_list(md, &one);
 }
 
 void lnet_md_wake(struct lnet_pass *p, struct lnet_md *md)
@@ -40,6 +48,7 @@ bool lnet_md_gone(struct lnet_md *md)
  */
 static bool take_events(struct lnet_md *md, struct list_head *batch, unsigned int max)
 {
+	struct list_head *last = &md->done;
 	bool more, gone = false;
 
 	spin_lock(md->lock);
@@ -48,8 +57,9 @@ static bool take_events(struct lnet_md *md, struct list_head *batch, unsigned in
 		md->delivering = 0;
 		gone = lnet_md_gone(md);
 	}
-	while (max-- && !list_empty(&md->done))
-		list_move_tail(md->done.next, batch);
+	while (max-- && last->next != &md->done)
+		last = last->next;
+	list_cut_position(batch, &md->done, last);
 	spin_unlock(md->lock);
 	if (gone)
 		lnet_md_free(md);

@@ -427,8 +427,8 @@ bool lnet_md_aborted(const struct lnet_md *md)
 	return READ_ONCE(md->aborted);
 }
 
-/* Lock held. True as lnet_md_queue(). */
-static bool post(struct lnet_md *md, struct lnet_evt *e, bool last)
+/* Lock held. What the handler is told beside what the operation says. */
+static void complete(struct lnet_md *md, struct lnet_evt *e, bool last)
 {
 	WARN_ON_ONCE(!md->refs || md->gone_sent);
 	e->ev.md.cookie = md->cookie;
@@ -438,7 +438,6 @@ static bool post(struct lnet_md *md, struct lnet_evt *e, bool last)
 	if (last)
 		md->refs--;
 	e->ev.unlinked = last && md_close(md);
-	return lnet_md_queue(md, e);
 }
 
 void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, bool last)
@@ -452,7 +451,8 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
 		return;
 	}
 	spin_lock(md->lock);
-	wake = post(md, e, last);
+	complete(md, e, last);
+	wake = lnet_md_queue(md, e);
 	spin_unlock(md->lock);
 	if (wake)
 		lnet_md_wake(p, md);
@@ -461,15 +461,20 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
 /* Those of one MD that follow each other, under one hold of its lock. */
 static void post_run(struct lnet_pass *p, struct lnet_md *md)
 {
-	struct lnet_evt *e = list_first_entry(&p->posts, struct lnet_evt, link);
-	bool wake = false;
+	struct list_head *last = &p->posts;
+	struct lnet_evt *e;
+	LIST_HEAD(run);
+	bool wake;
 
 	spin_lock(md->lock);
-	do {
-		list_del(&e->link);
-		wake |= post(md, e, e->last);
-		e = list_first_entry(&p->posts, struct lnet_evt, link);
-	} while (!list_empty(&p->posts) && e->md == md);
+	list_for_each_entry(e, &p->posts, link) {
+		if (e->md != md)
+			break;
+		complete(md, e, e->last);
+		last = &e->link;
+	}
+	list_cut_position(&run, &p->posts, last);
+	wake = lnet_md_queue_list(md, &run);
 	spin_unlock(md->lock);
 	if (wake)
 		lnet_md_wake(p, md);

@@ -117,6 +117,7 @@ void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md);
  * lnet_md_wake() after unlocking.
  */
 bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e);
+bool lnet_md_queue_list(struct lnet_md *md, struct list_head *evts);	/* the same of many */
 /* @p delivers @md's events at its end */
 void lnet_md_wake(struct lnet_pass *p, struct lnet_md *md);
 /* Lock held: true if all is over and the caller, after unlocking, calls lnet_md_free(). */

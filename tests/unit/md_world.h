@@ -30,6 +30,7 @@
 #define lnet_md_abort		mw_md_abort
 #define lnet_md_aborted_finish	mw_md_aborted_finish
 #define lnet_md_queue		mw_md_queue
+#define lnet_md_queue_list	mw_md_queue_list
 #define lnet_md_wake		mw_md_wake
 #define lnet_md_gone		mw_md_gone
 #define lnet_md_free		mw_md_free
