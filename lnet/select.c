@@ -607,7 +607,7 @@ static struct lnet_path *select_only(struct lnet_shard *sh, const struct lnet_pe
 	return path;
 }
 
-struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op)
+static struct lnet_path *select_for(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_select s = {
 		.peer = op->peer, .ni = op->src_ni, .tried = op->tried,
@@ -615,11 +615,17 @@ struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op)
 		.request = lnet_op_request(op), .hop = op->via,
 		.pni = op->flags & LNET_OPF_PINNED_DST || !op->peer->mr ? op->dst_pni : NULL,
 	};
-	struct lnet_path *path = NULL;
 
 	if (unlikely(op->flags & LNET_OPF_FORWARD))
 		s.exclude = lnet_rec_value(p->sh, lnet_forward_avoid(op));
-	else if (!op->src_ni && op->dst_pni && !(op->flags & LNET_OPF_PINNED_DST))
+	return lnet_select(p->sh, &s);
+}
+
+struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_path *path = NULL;
+
+	if (!op->src_ni && op->dst_pni && !(op->flags & (LNET_OPF_PINNED_DST | LNET_OPF_FORWARD)))
 		path = select_only(p->sh, op->peer, op->dst_pni);
-	return path ? path : lnet_select(p->sh, &s);
+	return path ? path : select_for(p, op);
 }
