@@ -16,6 +16,8 @@
 struct request {
 	u64 number;		/* 0: not under way */
 	u64 start_ns;
+	lnet_md_t md;		/* of its memory, and where in it */
+	u32 md_offset;
 	u32 remote;		/* offset at the target */
 };
 
@@ -25,7 +27,7 @@ struct client {
 	u32 *idle;		/* slots, the longest unused first */
 	u32 nr, idle_head, nr_idle;
 	u8 *mem;
-	u32 stride, nr_mem, remote_mem;
+	u32 stride, nr_mem, remote_mem, next_remote;
 	u64 next_number, to_issue, due_ns;
 	struct lnet_xfer xfer[BURST];
 	lnet_md_t *md;		/* of per_md buffers each, as one is at most 1 MiB */
@@ -107,6 +109,26 @@ static int progress(struct client *c, s64 timeout_ns)
 	return rc;
 }
 
+/* @at < 2 * c->nr, without a division. */
+static u32 place_of(const struct client *c, u32 at)
+{
+	return at < c->nr ? at : at - c->nr;
+}
+
+static void slot_give(struct client *c, u32 slot)
+{
+	c->idle[place_of(c, c->idle_head + c->nr_idle++)] = slot;
+}
+
+static u32 slot_take(struct client *c)
+{
+	u32 slot = c->idle[c->idle_head];
+
+	c->idle_head = place_of(c, c->idle_head + 1);
+	c->nr_idle--;
+	return slot;
+}
+
 static void request_end(struct client *c, u64 ptr, int status, bool perhaps, u32 len)
 {
 	u32 slot = ptr & ((1u << SLOT_BITS) - 1);
@@ -126,7 +148,7 @@ static void request_end(struct client *c, u64 ptr, int status, bool perhaps, u32
 		     (u32)((now - req->start_ns) / 1000));
 	count_end(n, req->start_ns, now, status, perhaps);
 	req->number = 0;
-	c->idle[(c->idle_head + c->nr_idle++) % c->nr] = slot;
+	slot_give(c, slot);
 }
 
 static void on_event(const struct lnet_event *ev)
@@ -158,12 +180,12 @@ static int hand_list(struct client *c, struct lnet_xfer *x, unsigned int nr)
 static void describe(struct client *c, struct lnet_xfer *x, u32 slot, u64 ptr)
 {
 	const struct perf_opt *o = c->n->opt;
-	u32 buffer = slot % c->nr_mem;
+	const struct request *req = &c->req[slot];
 	u64 id = c->n->instance << PERF_ID_SHIFT | ptr >> SLOT_BITS;
 
-	x->md = c->md[buffer / c->per_md];
-	x->md_offset = o->size ? buffer % c->per_md * c->stride : 0;
-	x->offset = o->verify && o->op != PERF_GET ? 0 : c->req[slot].remote;
+	x->md = req->md;
+	x->md_offset = req->md_offset;
+	x->offset = o->verify && o->op != PERF_GET ? 0 : req->remote;
 	x->op_ptr = (void *)(uintptr_t)ptr;
 	x->hdr_data = id;
 	x->match_bits = id;
@@ -217,15 +239,6 @@ static int release_held(struct client *c)
 	return hand_over(c, slot, pointer_of(c, slot));
 }
 
-static u32 slot_take(struct client *c)
-{
-	u32 slot = c->idle[c->idle_head];
-
-	c->idle_head = (c->idle_head + 1) % c->nr;
-	c->nr_idle--;
-	return slot;
-}
-
 static void request_make(struct client *c, u32 slot, u64 start_ns)
 {
 	struct perf_node *n = c->n;
@@ -233,7 +246,8 @@ static void request_make(struct client *c, u32 slot, u64 start_ns)
 
 	req->number = c->next_number++;
 	req->start_ns = start_ns;
-	req->remote = (u32)(req->number % c->remote_mem) * c->stride;
+	req->remote = c->next_remote * c->stride;
+	c->next_remote = c->next_remote + 1 < c->remote_mem ? c->next_remote + 1 : 0;
 	if (n->opt->verify && n->opt->op == PERF_GET)
 		memset(memory_of(c, slot), 0, n->opt->size);
 	else if (n->opt->verify)
@@ -389,6 +403,18 @@ static void xfer_set(struct client *c)
 		c->xfer[i] = *x;
 }
 
+/* Which memory a slot has is fixed. */
+static void slots_set(struct client *c)
+{
+	u32 slot, buffer;
+
+	for (slot = 0; slot < c->nr; slot++) {
+		buffer = slot % c->nr_mem;
+		c->req[slot].md = c->md[buffer / c->per_md];
+		c->req[slot].md_offset = c->n->opt->size ? buffer % c->per_md * c->stride : 0;
+	}
+}
+
 static int bind(struct client *c)
 {
 	struct lnet_md_cfg cfg = { .threshold = LNET_THRESHOLD_INF, .cpt = -1, .user_ptr = c,
@@ -408,6 +434,7 @@ static int bind(struct client *c)
 		cfg.length = min(cfg.length, (c->nr_mem - i * c->per_md) * c->stride);
 		rc = lnet_md_bind(c->n->ln, &cfg, LNET_RETAIN, &c->md[i]);
 	}
+	slots_set(c);
 	return rc;
 }
 

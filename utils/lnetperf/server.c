@@ -47,6 +47,17 @@ static int buffer_post(struct buffer *b)
 	return post(b->n->ln, PERF_PORTAL_PUT, &cfg, LNET_UNLINK);
 }
 
+/* In manual mode there is one thread. */
+static void count(struct perf_node *n, u64 *which, u32 bytes)
+{
+	if (n->threaded)
+		pthread_mutex_lock(&n->lock);
+	++*which;
+	n->fig.bytes += bytes;
+	if (n->threaded)
+		pthread_mutex_unlock(&n->lock);
+}
+
 static void put_check(struct buffer *b, const struct lnet_event *ev)
 {
 	struct perf_node *n = b->n;
@@ -54,11 +65,7 @@ static void put_check(struct buffer *b, const struct lnet_event *ev)
 		    perf_payload_good(b->mem + ev->offset, ev->mlength, ev->hdr_data);
 
 	perf_log_add(n->log, PERF_DELIVER, ev->hdr_data, good ? 0 : -EBADMSG, ev->mlength, 0);
-	pthread_mutex_lock(&n->lock);
-	n->fig.ok += good;
-	n->fig.corrupted += !good;
-	n->fig.bytes += ev->mlength;
-	pthread_mutex_unlock(&n->lock);
+	count(n, good ? &n->fig.ok : &n->fig.corrupted, ev->mlength);
 }
 
 static void on_put(const struct lnet_event *ev)
@@ -83,10 +90,7 @@ static void on_raw(const struct lnet_event *ev)
 		perf_log_add(s->n->log, PERF_SERVED, ev->match_bits, 0, ev->mlength, 0);
 	else
 		perf_log_add(s->n->log, PERF_DELIVER, ev->hdr_data, 0, ev->mlength, 0);
-	pthread_mutex_lock(&s->n->lock);
-	s->n->fig.ok++;
-	s->n->fig.bytes += ev->mlength;
-	pthread_mutex_unlock(&s->n->lock);
+	count(s->n, &s->n->fig.ok, ev->mlength);
 }
 
 static int post_region(struct server *s, u32 portal, void *mem, u32 len, u32 options)
