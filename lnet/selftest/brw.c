@@ -101,8 +101,7 @@ static void verify(struct lst_call *call)
 {
 	const struct lst_brw_req *req = &call->req.brw_req;
 
-	if (call->bulk_get && !lst_pattern_good(call->bulk, req->len, req->flags,
-						call->req.swapped))
+	if (!lst_pattern_good(call->bulk, req->len, req->flags, call->req.swapped))
 		call->rpy.brw_rpy.status = EBADMSG;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Own requests: memory for the answer and for bulk is posted, the message sent, and it is over when
- * every descriptor has gone.
+ * the answer is there and what was posted has gone.
  */
 #include "service.h"
 
@@ -20,7 +20,9 @@ void lst_rpc_init_locked(struct lst_rpc *rpc, struct lst *st, const struct lnet_
 	rpc->nr_open = 0;
 	rpc->status = 0;
 	rpc->starting = rpc->unlinking = rpc->unlink = false;
-	rpc->sent = rpc->replied = rpc->moved = false;
+	rpc->replied = rpc->moved = false;
+	rpc->out = NULL;
+	rpc->out_md.cookie = 0;
 	for (i = 0; i < LST_NR_MDS; i++)
 		rpc->md[i] = (struct lst_rpc_md){ .rpc = rpc };
 }
@@ -32,8 +34,11 @@ static bool put_locked(struct lst_rpc *rpc)
 {
 	if (--rpc->nr_open)
 		return false;
-	if (!rpc->status && !(rpc->sent && rpc->replied))
+	if (!rpc->status && !rpc->replied)
 		rpc->status = -EIO;
+	if (rpc->out)
+		rpc->out->rpc = NULL;
+	rpc->out = NULL;
 	list_del_init(&rpc->link);
 	rpc->end_ns = lst_now(rpc->st);
 	return true;
@@ -49,6 +54,8 @@ static void unlink_run(struct lst_job *job)
 	for (i = 0; i < LST_NR_MDS; i++)
 		if (rpc->md[i].md.cookie)
 			lnet_md_unlink(st->ln, rpc->md[i].md);
+	if (rpc->out_md.cookie && rpc->status)
+		lnet_md_unlink(st->ln, rpc->out_md);
 	spin_lock(&st->lock);
 	rpc->unlinking = false;
 	over = put_locked(rpc);
@@ -122,22 +129,65 @@ static int post(struct lst_rpc *rpc, enum lst_md_kind kind, u64 bits, void *mem,
 	return rc;
 }
 
+static void on_sent(const struct lnet_event *ev)
+{
+	struct lst_out *out = ev->user_ptr;
+	struct lst *st = out->st;
+
+	lst_enter(st);
+	if (out->rpc && ev->status && !out->rpc->replied)
+		error_locked(out->rpc, ev->status);
+	if (ev->unlinked) {
+		if (out->rpc)
+			out->rpc->out = NULL;
+		kfree(out);
+		st->nr_outs--;
+	}
+	spin_unlock(&st->lock);
+	lst_run(st);
+}
+
+static struct lst_out *out_new(struct lst_rpc *rpc)
+{
+	struct lst_out *out = kmalloc(sizeof(*out), GFP_NOFS);
+
+	if (!out)
+		return NULL;
+	out->st = rpc->st;
+	out->rpc = rpc;
+	memcpy(out->buf, rpc->request, LST_MSG_SIZE);
+	spin_lock(&rpc->st->lock);
+	rpc->out = out;
+	rpc->st->nr_outs++;
+	spin_unlock(&rpc->st->lock);
+	return out;
+}
+
+static void out_free(struct lst_rpc *rpc)
+{
+	spin_lock(&rpc->st->lock);
+	kfree(rpc->out);
+	rpc->out = NULL;
+	rpc->st->nr_outs--;
+	spin_unlock(&rpc->st->lock);
+}
+
 static int send(struct lst_rpc *rpc)
 {
-	struct lnet_md_cfg cfg = { .start = rpc->request, .length = LST_MSG_SIZE, .threshold = 1,
-				   .cpt = -1, .user_ptr = &rpc->md[LST_MD_REQ],
-				   .handler = on_event };
+	struct lst_out *out = out_new(rpc);
+	struct lnet_md_cfg cfg = { .start = out ? out->buf : NULL, .length = LST_MSG_SIZE,
+				   .threshold = 1, .cpt = -1, .user_ptr = out,
+				   .handler = on_sent };
 	struct lnet_xfer x;
-	int rc;
+	int rc = out ? lnet_md_bind(rpc->st->ln, &cfg, LNET_UNLINK, &rpc->out_md) : -ENOMEM;
 
-	open_md(rpc);
-	rc = lnet_md_bind(rpc->st->ln, &cfg, LNET_UNLINK, &rpc->md[LST_MD_REQ].md);
 	if (rc) {
-		close_md(rpc);
+		if (out)
+			out_free(rpc);
 		return rc;
 	}
 	lnet_xfer_init(&x);
-	x.md = rpc->md[LST_MD_REQ].md;
+	x.md = rpc->out_md;
 	x.target = rpc->target;
 	x.portal = rpc->portal;
 	x.match_bits = rpc->service;
@@ -232,15 +282,11 @@ static void event_locked(struct lst_rpc *rpc, enum lst_md_kind kind, const struc
 {
 	if (ev->kind == LNET_EVENT_UNLINK)
 		return;
-	/* The answer tells that the request arrived; what was taken back for it is no failure. */
-	if (kind == LST_MD_REQ && rpc->replied)
-		rpc->sent = true;
-	else if (ev->status && rpc->unlink)
+	/* What was taken back is no failure. */
+	if (ev->status && rpc->unlink)
 		return;
-	else if (ev->status)
+	if (ev->status)
 		error_locked(rpc, ev->status);
-	else if (kind == LST_MD_REQ)
-		rpc->sent = true;
 	else if (kind == LST_MD_RPY)
 		replied_locked(rpc, ev);
 	else

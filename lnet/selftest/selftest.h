@@ -9,6 +9,7 @@
  *	session.c stat.c	the session this node is in, and what it tells of itself
  *	batch.c unit.c		batches of tests, and the parts that run one
  *	ping.c brw.c pattern.c	the tests
+ *	con.c con_*.c verbs.def	the console: a session over many nodes, led by commands
  *	service.c		begin, end, time
  *
  * The service never waits and starts no thread. Whoever runs it calls lst_work() when lst_work()
@@ -50,5 +51,20 @@ void lst_stop(struct lst *st);
 /* Nothing is under way any more. After lst_stop() this comes by itself, or with lnet_destroy(). */
 bool lst_stopped(struct lst *st);
 void lst_free(struct lst *st);		/* once lst_stopped(); NULL is fine */
+
+/* A command to this node as a console: verbs.def says what requests look like. */
+struct lst_command {
+	const char *request;		/* the caller's until done() */
+	u32 len;			/* bytes, with the last zero */
+	/* answer */
+	int status;			/* 0 or -errno */
+	char *answer;			/* YAML, kfree(); NULL: none */
+	u32 used, size;			/* bytes of text, of memory */
+	/* Once, perhaps before lst_command() returns. No lock held; must not call the above. */
+	void (*done)(struct lst_command *cmd);
+};
+void lst_command(struct lst *st, struct lst_command *cmd);
+/* Only who may configure the node may ask this. */
+bool lst_command_changes(const struct lst_command *cmd);
 
 #endif

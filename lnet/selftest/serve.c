@@ -99,42 +99,55 @@ void lst_serve_free(struct lst *st)
 
 /* ---- answers and bulk ------------------------------------------------------------------------ */
 
-static void call_free(struct lst_call *call)
+/* One transfer less, or what was held while they were begun. The last one frees it. */
+static void call_put(struct lst_call *call)
 {
 	struct lst *st = call->st;
+	bool over;
 
 	spin_lock(&st->lock);
-	list_del(&call->link);
-	st->nr_calls--;
+	over = !--call->nr_open;
+	if (over) {
+		list_del(&call->link);
+		st->nr_calls--;
+	}
 	spin_unlock(&st->lock);
+	if (!over)
+		return;
 	kvfree(call->bulk);
 	kfree(call);
 }
 
-static int transfer(struct lst_call *call, void *mem, u32 len, u32 options, lnet_handler_t handler,
-		    u64 bits, bool get)
+static void call_hold(struct lst_call *call)
+{
+	spin_lock(&call->st->lock);
+	call->nr_open++;
+	spin_unlock(&call->st->lock);
+}
+
+/* 0: events follow; then it is perhaps over by now. */
+static int transfer(struct lst_call *call, void *mem, u32 len, lnet_handler_t handler, u64 bits,
+		    bool get)
 {
 	struct lnet_md_cfg cfg = { .start = mem, .length = len, .threshold = 1, .cpt = -1,
-				   .options = options, .user_ptr = call,
-				   .handler = handler };
+				   .user_ptr = call, .handler = handler };
+	struct lnet *ln = call->st->ln;
 	struct lnet_xfer x;
 	int rc;
 
-	call->md.cookie = 0;
-	rc = lnet_md_bind(call->st->ln, &cfg, LNET_UNLINK, &call->md);
+	lnet_xfer_init(&x);
+	rc = lnet_md_bind(ln, &cfg, LNET_UNLINK, &x.md);
 	if (rc)
 		return rc;
-	lnet_xfer_init(&x);
-	x.md = call->md;
+	call_hold(call);
 	x.self = call->self;
 	x.target = call->from;
 	x.portal = LST_PORTAL_RDMA;
 	x.match_bits = bits;
 	x.flags = get ? LNET_NO_SEND : 0;
-	rc = get ? lnet_get(call->st->ln, &x) : lnet_put(call->st->ln, &x);
-	if (rc)
-		lnet_md_unlink(call->st->ln, call->md);
-	return 0;			/* events follow */
+	if (get ? lnet_get(ln, &x) : lnet_put(ln, &x))
+		lnet_md_unlink(ln, x.md);
+	return 0;
 }
 
 static void dropped(struct lst_call *call)
@@ -142,10 +155,10 @@ static void dropped(struct lst_call *call)
 	spin_lock(&call->st->lock);
 	call->st->c[LST_C_rpcs_dropped]++;
 	spin_unlock(&call->st->lock);
-	call_free(call);
 }
 
-static void on_reply_sent(const struct lnet_event *ev)
+/* Of an answer, or of bulk that is put: what goes out. */
+static void on_sent(const struct lnet_event *ev)
 {
 	struct lst_call *call = ev->user_ptr;
 	struct lst *st = call->st;
@@ -156,17 +169,23 @@ static void on_reply_sent(const struct lnet_event *ev)
 	if (ev->status || ev->kind == LNET_EVENT_UNLINK)
 		st->c[LST_C_rpc_errors]++;
 	spin_unlock(&st->lock);
-	call_free(call);
+	call_put(call);
 	lst_run(st);
+}
+
+static void reply(struct lst_call *call)
+{
+	lst_msg_encode(call->buf, &call->rpy);
+	if (transfer(call, call->buf, LST_MSG_SIZE, on_sent, call->req.rpyid, false))
+		dropped(call);
 }
 
 static void reply_run(struct lst_job *job)
 {
 	struct lst_call *call = container_of(job, struct lst_call, job);
 
-	lst_msg_encode(call->buf, &call->rpy);
-	if (transfer(call, call->buf, LST_MSG_SIZE, 0, on_reply_sent, call->req.rpyid, false))
-		dropped(call);
+	reply(call);
+	call_put(call);
 }
 
 void lst_reply_locked(struct lst_call *call)
@@ -174,18 +193,19 @@ void lst_reply_locked(struct lst_call *call)
 	lst_queue_locked(call->st, &call->job, reply_run);
 }
 
-static void moved(struct lst_call *call)
+static void fetched(struct lst_call *call)
 {
 	struct lst *st = call->st;
 
 	call->bulk_done(call);
 	spin_lock(&st->lock);
-	st->c[call->bulk_get ? LST_C_bulk_get : LST_C_bulk_put] += call->bulk_len;
+	st->c[LST_C_bulk_get] += call->bulk_len;
+	call->nr_open++;
 	lst_reply_locked(call);
 	spin_unlock(&st->lock);
 }
 
-static void on_bulk(const struct lnet_event *ev)
+static void on_fetched(const struct lnet_event *ev)
 {
 	struct lst_call *call = ev->user_ptr;
 	struct lst *st = call->st;
@@ -194,16 +214,35 @@ static void on_bulk(const struct lnet_event *ev)
 	lst_enter(st);
 	if (ev->final)
 		call->bulk_status = ev->status ? ev->status :
-				    call->bulk_get && ev->mlength != call->bulk_len ? -EMSGSIZE : 0;
+				    ev->mlength != call->bulk_len ? -EMSGSIZE : 0;
 	failed = call->bulk_status;
 	if (ev->unlinked && failed)
 		st->c[LST_C_rpc_errors]++;
 	spin_unlock(&st->lock);
-	if (ev->unlinked && failed)
-		dropped(call);
+	if (ev->unlinked && !failed)
+		fetched(call);
 	else if (ev->unlinked)
-		moved(call);
+		dropped(call);
+	if (ev->unlinked)
+		call_put(call);
 	lst_run(st);
+}
+
+/*
+ * What is put is followed by the answer at once: who asked waits for both, in any order, and LNet
+ * may tell late that the first one arrived.
+ */
+static int put(struct lst_call *call)
+{
+	int rc = transfer(call, call->bulk, call->bulk_len, on_sent, call->bulkid, false);
+
+	if (rc)
+		return rc;
+	spin_lock(&call->st->lock);
+	call->st->c[LST_C_bulk_put] += call->bulk_len;
+	spin_unlock(&call->st->lock);
+	reply(call);
+	return 0;
 }
 
 static void bulk_run(struct lst_job *job)
@@ -217,11 +256,13 @@ static void bulk_run(struct lst_job *job)
 	else if (call->bulk_prepare)
 		rc = call->bulk_prepare(call);
 	call->bulk_status = -ECANCELED;		/* unless an event says more */
-	if (!rc)
-		rc = transfer(call, call->bulk, call->bulk_len, call->bulk_options, on_bulk,
-			      call->bulkid, call->bulk_get);
+	if (!rc && call->bulk_get)
+		rc = transfer(call, call->bulk, call->bulk_len, on_fetched, call->bulkid, true);
+	else if (!rc)
+		rc = put(call);
 	if (rc)
 		dropped(call);
+	call_put(call);
 }
 
 /* ---- who serves ------------------------------------------------------------------------------ */
@@ -258,6 +299,7 @@ static struct lst_call *call_new_locked(struct lst *st, const struct lnet_event 
 	if (!call)
 		return NULL;
 	call->st = st;
+	call->nr_open = 1;
 	call->req = *req;
 	call->self = ev->target.nid;
 	call->from = (struct lnet_process){ ev->source, ev->initiator.pid };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The self-test of a node: begin, end, time, and what is owed to the API. */
-#include "service.h"
+#include "con.h"
 
 #define MESSAGES_MIN	8U
 #define MESSAGES	512U
@@ -16,7 +16,7 @@ void lst_queue_locked(struct lst *st, struct lst_job *job, void (*run)(struct ls
 
 static u64 next_ns_locked(struct lst *st)
 {
-	u64 next = min(lst_session_expire_locked(st, 0), st->retry_ns);
+	u64 next = min3(lst_session_expire_locked(st, 0), con_session_work(st, 0), st->retry_ns);
 
 	if (!list_empty(&st->rpcs))
 		next = min(next, list_first_entry(&st->rpcs, struct lst_rpc, link)->deadline_ns);
@@ -67,6 +67,7 @@ u64 lst_work(struct lst *st)
 	lst_units_resume_locked(st, now);
 	lst_session_expire_locked(st, now);
 	lst_serve_retry_locked(st, now);
+	con_session_work(st, now);
 	run_jobs(st);
 	next = next_ns_locked(st);
 	st->armed_ns = next;
@@ -116,6 +117,7 @@ void lst_stop(struct lst *st)
 	lst_enter(st);
 	st->stopping = true;
 	lst_session_end_locked(st);
+	con_session_free(st);
 	list_for_each_entry_safe(rpc, next, &st->rpcs, link)
 		lst_rpc_fail_locked(rpc, -ESHUTDOWN);
 	lst_serve_stop_locked(st);
@@ -128,9 +130,9 @@ bool lst_stopped(struct lst *st)
 	bool stopped;
 
 	spin_lock(&st->lock);
-	stopped = st->stopping && list_empty(&st->jobs) && list_empty(&st->rpcs) &&
-		  list_empty(&st->ending) && list_empty(&st->zombies) && !st->nr_inside &&
-		  lst_serve_stopped_locked(st);
+	stopped = st->stopping && !st->nr_commands && !st->nr_outs && !st->nr_inside &&
+		  list_empty(&st->jobs) && list_empty(&st->rpcs) && list_empty(&st->ending) &&
+		  list_empty(&st->zombies) && lst_serve_stopped_locked(st);
 	spin_unlock(&st->lock);
 	return stopped;
 }

@@ -55,7 +55,8 @@ struct lst {
 	struct list_head ending;	/* of these, those that failed and are not over */
 	struct list_head calls;		/* being served */
 	struct list_head paused;	/* units, by the time they go on */
-	u32 nr_calls, nr_inside;	/* inside: threads between lst_enter() and lst_run() */
+	u32 nr_calls, nr_outs;
+	u32 nr_inside;			/* threads between lst_enter() and lst_run() */
 	u64 next_id;
 	u64 armed_ns;			/* when lst_work() will come */
 	u64 retry_ns;			/* to post buffers for which there was no memory */
@@ -63,6 +64,9 @@ struct lst {
 	struct lst_session *session;	/* the one this node is in, or NULL */
 	struct list_head zombies;	/* sessions that are over, but units are under way */
 	u32 nr_zombies;
+	struct con_session *con;	/* the one this node is the console of, or NULL */
+	u64 con_generation;
+	u32 nr_commands;
 	u64 c[LST_NR_COUNTERS];
 	struct lst_buffer buffer[LST_BUFFERS];
 };
@@ -87,7 +91,17 @@ void lst_run(struct lst *st);
 
 /* ---- rpc.c: own requests ----------------------------------------------------------------- */
 
-enum lst_md_kind { LST_MD_REQ, LST_MD_RPY, LST_MD_BULK, LST_NR_MDS };
+enum lst_md_kind { LST_MD_RPY, LST_MD_BULK, LST_NR_MDS };
+
+/*
+ * The message of a request. LNet may know only later than the answer that it arrived, as
+ * acknowledgements are merged, so it outlives the request.
+ */
+struct lst_out {
+	struct lst *st;
+	struct lst_rpc *rpc;		/* NULL: that is over */
+	u8 buf[LST_MSG_SIZE];
+};
 
 struct lst_rpc {
 	struct lst *st;
@@ -105,8 +119,10 @@ struct lst_rpc {
 	u32 bulk_len, bulk_options;	/* LNET_MD_OP_PUT or LNET_MD_OP_GET */
 	u32 portal, service;
 	u8 nr_open;			/* descriptors and jobs that refer to it */
-	bool starting, unlinking, unlink, sent, replied, moved;
+	bool starting, unlinking, unlink, replied, moved;
 	int status;
+	struct lst_out *out;		/* NULL: LNet has done with it */
+	lnet_md_t out_md;
 	u8 request[LST_MSG_SIZE], reply[LST_MSG_SIZE];
 	/* It is over and the caller's again; no lock held, must not call lst_run(). */
 	void (*done)(struct lst_rpc *rpc);
@@ -136,18 +152,16 @@ struct lst_call {
 	struct lnet_process from;	/* whom to answer */
 	struct lnet_nid self;		/* the interface that was addressed */
 	struct lst_msg req, rpy;
-	lnet_md_t md;
+	u8 nr_open;			/* transfers that are not over */
 	void *bulk;			/* kvfree() at the end */
 	u32 bulk_len;
 	bool bulk_get;			/* from the caller, else to it */
-	u32 bulk_options;
 	u64 bulkid;
 	int bulk_status;
-	bool open;			/* the descriptor is */
 	u8 buf[LST_MSG_SIZE];
 	/* no lock held, either may be NULL: before the transfer; 0, or < 0: no answer */
 	int (*bulk_prepare)(struct lst_call *call);
-	void (*bulk_done)(struct lst_call *call);	/* after one that succeeded */
+	void (*bulk_done)(struct lst_call *call);	/* of one that was fetched */
 };
 
 void lst_reply_locked(struct lst_call *call);	/* after LST_LATER */

@@ -29,6 +29,22 @@ static void pings(void)
 	st_end();
 }
 
+static void exactly(void)
+{
+	struct lst_query_stat_rpy client, server;
+
+	begin();
+	UNIT_EQUAL(st_test(1, 2, 12000, 1, 0, 0, 0), 0, "added");
+	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run");
+	st_run(NSEC_PER_SEC);
+	st_stat(1, &client);
+	st_stat(2, &server);
+	UNIT_EQUAL(client.active_batches, 0, "ended by itself");
+	UNIT_EQUAL(client.rpcs_sent, 12000, "loop 12000");
+	UNIT_EQUAL(server.rpcs_rcvd, 12000 + 2, "loop 12000");
+	st_end();
+}
+
 static const struct {
 	const char *name;
 	u32 len, opc, check;
@@ -167,7 +183,8 @@ static void patterns(void)
 
 UNIT_SUITE(sttest,
 	   { "pings are sent as often as asked", pings },
-	   { "bulk is moved the right way, whatever its length", bulk },
+	   { "r.c2.net.self-test.test.duration.simple: 12000 loops are 12000 pings", exactly },
+	   { "r.c2.net.self-test.test.bulk: moved the right way, whatever its length", bulk },
 	   { "what a node refuses", refusals },
 	   { "a batch stops and runs again", stops },
 	   { "an error stops a unit", errors_stop_a_unit },

@@ -29,6 +29,16 @@ int state_begin(struct state *s, size_t change, char *why, size_t why_size);
 int state_commit(struct state *s, struct lnetctl *c, bool configured, char *why, size_t why_size);
 void state_drop(struct state *s);
 
+/*
+ * selftest.c: the network self-test of a node. All accept NULL. Stopped while the node still runs,
+ * freed when it is destroyed; what selftest_start() left is freed also if it failed.
+ */
+struct lnet;
+struct selftest;
+int selftest_start(struct selftest **t, struct lnet *ln, const char *name);
+void selftest_stop(struct selftest *t);
+void selftest_free(struct selftest *t);
+
 /* notify.c: "READY=1" and the like; without systemd nothing happens. */
 void notify(const char *what);
 

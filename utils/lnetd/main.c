@@ -24,6 +24,8 @@ struct daemon {
 	struct lnet *ln;
 	struct lnet_nl_server *srv;
 	struct lnetctl *c;		/* to ourselves */
+	bool no_selftest;
+	struct selftest *selftest;
 };
 
 static volatile sig_atomic_t stopping;
@@ -51,6 +53,7 @@ static const struct option options[] = {
 	{ "name", required_argument, NULL, 'n' }, { "state", required_argument, NULL, 's' },
 	{ "config", required_argument, NULL, 'c' }, { "shards", required_argument, NULL, 'S' },
 	{ "service", no_argument, NULL, 'm' }, { "foreground", no_argument, NULL, 'f' },
+	{ "no-selftest", no_argument, NULL, 'T' },
 	{ "verbose", no_argument, NULL, 'v' }, { "version", no_argument, NULL, 'V' },
 	{ "help", no_argument, NULL, 'h' }, { 0 }
 };
@@ -58,13 +61,14 @@ static const struct option options[] = {
 static int usage(FILE *out)
 {
 	fputs("lnetd [--name NAME] [--state FILE] [--config FILE] [--shards N] [--service] "
-	      "[--verbose]\n"
+	      "[--no-selftest] [--verbose]\n"
 	      "  --name NAME    name of the node in this network namespace; "
 	      "default " LNET_NL_USER_NODE "\n"
 	      "  --state FILE   keep the configuration here and read it at start\n"
 	      "  --config FILE  YAML to import at start, unless there is a state already\n"
 	      "  --shards N     parts the peers are spread over, each with its thread; 1 to 64\n"
 	      "  --service      threads do everything; without it whoever waits may help\n"
+	      "  --no-selftest  take no part in network self-tests\n"
 	      "  --foreground   the only way there is\n"
 	      "  --verbose      say more on standard error\n",
 	      out);
@@ -77,13 +81,14 @@ static int parse(struct daemon *d, int argc, char **argv)
 	char *end;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "n:s:c:S:mfvVh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "n:s:c:S:mfTvVh", options, NULL)) != -1) {
 		switch (c) {
 		case 'n': d->name = optarg; break;
 		case 's': d->state.path = optarg; break;
 		case 'c': d->config = optarg; break;
 		case 'm': d->env_cfg.mode = LNET_PROGRESS_SERVICE; break;
 		case 'f': break;
+		case 'T': d->no_selftest = true; break;
 		case 'v': log_level = PLAT_DEBUG; break;
 		case 'V': puts("lnetd " LNET_VERSION); return 0;
 		case 'h': return usage(stdout);
@@ -191,6 +196,13 @@ static int server_start(struct daemon *d)
 	return d->c ? 0 : -ENOMEM;
 }
 
+static int tests_start(struct daemon *d)
+{
+	int rc = d->no_selftest ? 0 : selftest_start(&d->selftest, d->ln, d->name);
+
+	return rc ? fail("self-test", rc) : 0;
+}
+
 static int configuration_load(struct daemon *d)
 {
 	struct lnet_ctl_err e;
@@ -210,6 +222,7 @@ static int configuration_load(struct daemon *d)
 static void daemon_stop(struct daemon *d)
 {
 	notify("STOPPING=1");
+	selftest_stop(d->selftest);
 	if (d->c)
 		lnetctl_unconfigure(d->c);
 	lnetctl_close(d->c);
@@ -217,6 +230,7 @@ static void daemon_stop(struct daemon *d)
 	if (d->env)
 		lnet_user_env_stop(d->env);
 	lnet_destroy(d->ln);
+	selftest_free(d->selftest);
 	lnet_user_env_destroy(d->env);
 	state_drop(&d->state);
 	free(d->state.next);
@@ -248,6 +262,8 @@ int main(int argc, char **argv)
 	rc = instance_start(&d);
 	if (!rc)
 		rc = server_start(&d);
+	if (!rc)
+		rc = tests_start(&d);
 	if (!rc) {
 		signal_server = d.srv;
 		signals_set();

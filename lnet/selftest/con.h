@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Inside the console of a self-test: session, nodes, groups, batches, commands under way. */
+#ifndef LNET_SELFTEST_CON_H
+#define LNET_SELFTEST_CON_H
+
+#include "service.h"
+
+/*
+ * All of it is guarded by the service's lock. A command runs in steps: each asks nodes, and the
+ * next one comes when all have answered or their time is over. What a command finds by name it
+ * finds again in each step, as others run meanwhile.
+ */
+
+#define CON_NODES_MAX	65536U
+#define CON_TIMEOUT	300U		/* seconds without a command, after which a session ends */
+#define CON_WAIT	30U		/* seconds for nodes to answer */
+#define CON_PINGER_NS	(8ULL * NSEC_PER_SEC)
+
+#define UNIT(name)
+#define NODE(name, number, text)	CON_NODE_##name = number,
+#define BATCH(name, text)
+enum con_node_state {
+#include "states.def"
+};
+#undef NODE
+#undef BATCH
+#define NODE(name, number, text)
+#define BATCH(name, text)		CON_BATCH_##name,
+enum con_batch_state {
+#include "states.def"
+};
+#undef UNIT
+#undef NODE
+#undef BATCH
+
+struct con_node {
+	struct list_head link;		/* of the session */
+	struct lnet_process id;
+	u32 refs;			/* groups and requests */
+	u8 state;			/* enum con_node_state */
+	bool pinged;			/* the pinger's request is under way */
+	u64 heard_ns;			/* of its last answer in this session */
+	/* of the session it said it is in */
+	char owner[LST_NAME];
+};
+
+struct con_group {
+	struct list_head link;
+	char name[LST_NAME];
+	u32 nr, cap, nr_tests;		/* nr_tests: that use it */
+	struct con_node **node;
+};
+
+struct con_test {
+	struct list_head link;
+	u32 index, service;
+	s32 loop;
+	u32 concur, dist, span;
+	struct lst_bytes_param bytes;
+	struct con_group *from, *to;
+	bool stop_onerr;
+};
+
+struct con_batch {
+	struct list_head link;
+	char name[LST_NAME];
+	u64 bid;
+	u8 state;			/* enum con_batch_state */
+	u32 nr_tests;
+	struct list_head tests;
+};
+
+struct con_session {
+	struct lst_sid sid;
+	u64 generation;
+	char name[LST_NAME];
+	u32 key, timeout, feats, nr_nodes;
+	bool force;			/* nodes that are in another session are taken over */
+	u64 used_ns, pinger_ns;
+	u64 next_bid;
+	struct list_head nodes, groups, batches;
+};
+
+struct con_cmd;
+
+/* A request to a node, for a command. */
+struct con_rpc {
+	struct lst_rpc rpc;
+	struct list_head link;
+	struct con_cmd *cmd;
+	struct con_node *node;
+	void *bulk;
+	int rc;				/* 0: @rpy is an answer */
+	struct lst_msg rpy;
+};
+
+struct con_cmd {
+	struct lst *st;
+	struct lst_job job;
+	struct lst_command *user;
+	u64 generation;			/* of the session it is for */
+	u64 own_nid;			/* the first of this node, four-byte form; 0: it has none */
+	u64 timeout_ns;
+	struct list_head asked, answered;	/* con_rpc */
+	u32 nr_left;
+	int (*next)(struct con_cmd *cmd);	/* lock held; as verbs */
+};
+
+/* ---- con.c ----------------------------------------------------------------------------------- */
+
+/* The value of a word of the request; NULL: there is none. *@pos: where to go on, at first NULL. */
+const char *con_word(const struct con_cmd *cmd, const char *name, const char **pos);
+static inline const char *con_text(const struct con_cmd *cmd, const char *name)
+{
+	const char *pos = NULL;
+
+	return con_word(cmd, name, &pos);
+}
+/* 0 and *@value, which stays as it is if there is none; -EINVAL. */
+int con_number(const struct con_cmd *cmd, const char *name, s64 lo, s64 hi, s64 *value);
+/* Appends to the answer. */
+void con_say(struct con_cmd *cmd, const char *fmt, ...) __printf(2, 3);
+
+/* All want the lock. */
+struct con_session *con_session(const struct con_cmd *cmd);	/* NULL: it is over */
+/*
+ * Asks @node; its answer is on cmd->answered in the next step. @bulk is what it may fetch
+ * meanwhile, kfree() at the end. 0, -ENOMEM.
+ */
+int con_ask(struct con_cmd *cmd, struct con_node *node, struct lst_msg *req, void *bulk,
+	    u32 bulk_len);
+/* The verb goes on with @next when all have answered: -EINPROGRESS, or what @next says at once. */
+int con_then(struct con_cmd *cmd, int (*next)(struct con_cmd *cmd));
+/* How many answers failed; says which, as a list "errors". */
+u32 con_say_errors(struct con_cmd *cmd, const char *what);
+/* -errno of the transfer, or of what the node said. */
+int con_rpc_error(const struct con_rpc *r);
+
+/* ---- con_node.c ------------------------------------------------------------------------------ */
+
+struct con_node *con_node_get(struct con_session *s, const struct lnet_process *id);
+struct con_node *con_node_find(struct con_session *s, const struct lnet_nid *nid);
+void con_node_hold(struct con_node *node);
+void con_node_put(struct con_session *s, struct con_node *node);
+bool con_name_ok(const char *name);	/* of a session, group, batch; NULL is none */
+/* What an answer tells of the node. */
+void con_node_heard(struct lst *st, struct con_node *node, const struct lst_rpc *rpc, int rc,
+		    const struct lst_msg *rpy);
+#define CON_ID_SIZE	(LNET_NIDSTR_SIZE + 16)
+const char *con_node_id(const struct con_node *node, char buf[CON_ID_SIZE]);
+const char *con_node_state_text(u8 state);
+u8 con_node_state_parse(const char *text);	/* 0: no such state */
+
+/* ---- con_group.c ----------------------------------------------------------------------------- */
+
+struct con_group *con_group_find(struct con_session *s, const char *name);
+int con_group_add(struct con_group *group, struct con_node *node);
+void con_group_free(struct con_session *s, struct con_group *group);
+
+/* ---- con_batch.c, con_test.c ----------------------------------------------------------------- */
+
+struct con_batch *con_batch_find(struct con_session *s, const char *name);
+struct con_batch *con_batch_new(struct con_session *s, const char *name);
+void con_batch_free(struct con_batch *batch);
+void con_test_say(struct con_cmd *cmd, const struct con_test *test);
+
+/* ---- con_session.c --------------------------------------------------------------------------- */
+
+void con_session_free(struct lst *st);
+u64 con_own_nid(struct lst *st);		/* without the lock */
+u64 con_session_work(struct lst *st, u64 now);	/* pinger and idle time; next deadline */
+
+#define VERB(name, changes)	int con_##name(struct con_cmd *cmd);
+#include "verbs.def"
+#undef VERB
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Groups of nodes: made, filled, looked at, cleaned. */
+#include "con.h"
+
+struct con_group *con_group_find(struct con_session *s, const char *name)
+{
+	struct con_group *group;
+
+	list_for_each_entry(group, &s->groups, link)
+		if (name && !strcmp(group->name, name))
+			return group;
+	return NULL;
+}
+
+static bool has(const struct con_group *group, const struct con_node *node)
+{
+	u32 i;
+
+	for (i = 0; i < group->nr; i++)
+		if (group->node[i] == node)
+			return true;
+	return false;
+}
+
+int con_group_add(struct con_group *group, struct con_node *node)
+{
+	u32 cap = group->cap ? 2 * group->cap : 8;
+	struct con_node **new;
+
+	if (group->nr == group->cap) {
+		new = krealloc(group->node, cap * sizeof(struct con_node *), GFP_NOWAIT);
+		if (!new)
+			return -ENOMEM;
+		group->node = new;
+		group->cap = cap;
+	}
+	con_node_hold(node);
+	group->node[group->nr++] = node;
+	return 0;
+}
+
+static void drop(struct con_session *s, struct con_group *group, u32 ix)
+{
+	struct con_node *node = group->node[ix];
+
+	memmove(&group->node[ix], &group->node[ix + 1],
+		(group->nr - ix - 1) * sizeof(struct con_node *));
+	group->nr--;
+	con_node_put(s, node);
+}
+
+void con_group_free(struct con_session *s, struct con_group *group)
+{
+	while (group->nr)
+		drop(s, group, group->nr - 1);
+	list_del(&group->link);
+	kfree(group->node);
+	kfree(group);
+}
+
+/* ---- making and filling ---------------------------------------------------------------------- */
+
+/* name */
+int con_add_group(struct con_cmd *cmd)
+{
+	struct con_session *s = con_session(cmd);
+	const char *name = con_text(cmd, "name");
+	struct con_group *group;
+
+	if (!con_name_ok(name))
+		return -EINVAL;
+	if (con_group_find(s, name))
+		return -EEXIST;
+	group = kzalloc(sizeof(*group), GFP_NOWAIT);
+	if (!group)
+		return -ENOMEM;
+	strscpy(group->name, name, LST_NAME);
+	list_add_tail(&group->link, &s->groups);
+	return 0;
+}
+
+static int ask_to_join(struct con_cmd *cmd, struct con_node *node)
+{
+	struct con_session *s = con_session(cmd);
+	struct lst_msg req = { .type = LST_MAKE_SESSION_REQ, .feats = s->feats,
+			       .make_session_req = { .sid = s->sid, .force = s->force } };
+
+	strscpy(req.make_session_req.name, s->name, LST_NAME);
+	return con_ask(cmd, node, &req, NULL, 0);
+}
+
+/* Those that joined become members of the group; the others are told of. */
+static int joined(struct con_cmd *cmd)
+{
+	struct con_session *s = con_session(cmd);
+	struct con_group *group = con_group_find(s, con_text(cmd, "name"));
+	struct con_rpc *r;
+	u32 nr = 0;
+
+	if (!group)
+		return -ENOENT;
+	con_say_errors(cmd, "create session");
+	list_for_each_entry(r, &cmd->answered, link)
+		if (!has(group, r->node) && !con_group_add(group, r->node))
+			nr += r->node->state == CON_NODE_ACTIVE;
+	con_say(cmd, "joined: %u\n", nr);
+	return 0;
+}
+
+/* A node that joined by another group is not asked again: it counts how often it was. */
+static int member(struct con_cmd *cmd, struct con_group *group, const struct lnet_process *id)
+{
+	struct con_node *node = con_node_get(con_session(cmd), id);
+	int rc = 0;
+
+	if (!node)
+		return -ENOMEM;
+	if (node->state != CON_NODE_ACTIVE)
+		rc = ask_to_join(cmd, node);
+	else if (!has(group, node))
+		rc = con_group_add(group, node);
+	con_node_put(con_session(cmd), node);
+	return rc;
+}
+
+/* name, nid (any number) */
+int con_add_nodes(struct con_cmd *cmd)
+{
+	struct con_group *group = con_group_find(con_session(cmd), con_text(cmd, "name"));
+	struct lnet_process id = { .pid = LNET_PID };
+	const char *pos = NULL, *nid;
+	u32 before;
+	int rc = 0;
+
+	if (!group)
+		return -ENOENT;
+	before = group->nr;
+	while (!rc && (nid = con_word(cmd, "nid", &pos))) {
+		rc = lnet_nid_parse(&id.nid, nid);
+		if (!rc)
+			rc = member(cmd, group, &id);
+	}
+	if (group->nr != before)
+		con_say(cmd, "members: %u\n", group->nr - before);
+	if (rc)
+		con_say(cmd, "refused: %d\n", -rc);
+	return con_then(cmd, joined);
+}
+
+/* name */
+int con_del_group(struct con_cmd *cmd)
+{
+	struct con_session *s = con_session(cmd);
+	struct con_group *group = con_group_find(s, con_text(cmd, "name"));
+
+	if (!group)
+		return -ENOENT;
+	if (group->nr_tests)
+		return -EBUSY;
+	con_group_free(s, group);
+	return 0;
+}
+
+/* ---- updating -------------------------------------------------------------------------------- */
+
+static int refreshed(struct con_cmd *cmd)
+{
+	con_say_errors(cmd, "create session");
+	return 0;
+}
+
+static int refresh(struct con_cmd *cmd, const struct con_group *group)
+{
+	u32 i;
+
+	for (i = 0; i < group->nr; i++)
+		if (group->node[i]->state != CON_NODE_ACTIVE)
+			ask_to_join(cmd, group->node[i]);
+	return con_then(cmd, refreshed);
+}
+
+/* "invalid" is all but active. */
+static int clean(struct con_cmd *cmd, struct con_group *group)
+{
+	const char *text = con_text(cmd, "state");
+	u8 states = text ? con_node_state_parse(text) : 0;
+	u32 i = 0;
+
+	if (text && !strcmp(text, "invalid"))
+		states = CON_NODE_BUSY | CON_NODE_DOWN | CON_NODE_UNKNOWN;
+	if (!states)
+		return -EINVAL;
+	while (i < group->nr)
+		if (group->node[i]->state & states)
+			drop(con_session(cmd), group, i);
+		else
+			i++;
+	return 0;
+}
+
+static int take_out(struct con_cmd *cmd, struct con_group *group)
+{
+	const char *pos = NULL, *text;
+	struct lnet_nid nid;
+	u32 i;
+
+	while ((text = con_word(cmd, "nid", &pos))) {
+		if (lnet_nid_parse(&nid, text))
+			return -EINVAL;
+		for (i = 0; i < group->nr; i++)
+			if (lnet_nid_same(&group->node[i]->id.nid, &nid))
+				break;
+		if (i == group->nr)
+			return -ENOENT;
+		drop(con_session(cmd), group, i);
+	}
+	return 0;
+}
+
+/* name, op (refresh, clean, remove), state, nid */
+int con_update_group(struct con_cmd *cmd)
+{
+	struct con_group *group = con_group_find(con_session(cmd), con_text(cmd, "name"));
+	const char *op = con_text(cmd, "op");
+
+	if (!group)
+		return -ENOENT;
+	if (!op)
+		return -EINVAL;
+	if (!strcmp(op, "refresh"))
+		return refresh(cmd, group);
+	if (group->nr_tests)
+		return -EBUSY;
+	if (!strcmp(op, "clean"))
+		return clean(cmd, group);
+	return strcmp(op, "remove") ? -EINVAL : take_out(cmd, group);
+}
+
+/* ---- showing --------------------------------------------------------------------------------- */
+
+static void say_group(struct con_cmd *cmd, const struct con_group *group)
+{
+	char id[CON_ID_SIZE];
+	u32 i;
+
+	con_say(cmd, "- name: \"%s\"\n  nodes:%s\n", group->name, group->nr ? "" : " []");
+	for (i = 0; i < group->nr; i++)
+		con_say(cmd, "  - {id: \"%s\", state: %s, owner: \"%s\"}\n",
+			con_node_id(group->node[i], id),
+			con_node_state_text(group->node[i]->state), group->node[i]->owner);
+}
+
+/* name (any number; none: all) */
+int con_list_group(struct con_cmd *cmd)
+{
+	struct con_session *s = con_session(cmd);
+	const char *pos = NULL, *name = con_word(cmd, "name", &pos);
+	struct con_group *group;
+
+	con_say(cmd, "groups:%s\n", list_empty(&s->groups) ? " []" : "");
+	if (!name)
+		list_for_each_entry(group, &s->groups, link)
+			say_group(cmd, group);
+	for (; name; name = con_word(cmd, "name", &pos)) {
+		group = con_group_find(s, name);
+		if (!group)
+			return -ENOENT;
+		say_group(cmd, group);
+	}
+	return 0;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Nodes as a console knows them. */
+#include "con.h"
+
+static const struct {
+	u8 state;
+	const char *text;
+} states[] = {
+#define UNIT(name)
+#define NODE(name, number, text)	{ number, text },
+#define BATCH(name, text)
+#include "states.def"
+#undef UNIT
+#undef NODE
+#undef BATCH
+};
+
+const char *con_node_id(const struct con_node *node, char buf[CON_ID_SIZE])
+{
+	return lnet_id_str(node->id.pid, &node->id.nid, buf);
+}
+
+const char *con_node_state_text(u8 state)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++)
+		if (states[i].state == state)
+			return states[i].text;
+	return "";
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+}
+
+u8 con_node_state_parse(const char *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++)
+		if (lower(states[i].text[0]) == text[0] && !strcmp(states[i].text + 1, text + 1))
+			return states[i].state;
+	return 0;
+}
+
+struct con_node *con_node_find(struct con_session *s, const struct lnet_nid *nid)
+{
+	struct con_node *node;
+
+	list_for_each_entry(node, &s->nodes, link)
+		if (lnet_nid_same(&node->id.nid, nid))
+			return node;
+	return NULL;
+}
+
+struct con_node *con_node_get(struct con_session *s, const struct lnet_process *id)
+{
+	struct con_node *node = con_node_find(s, &id->nid);
+
+	if (node) {
+		con_node_hold(node);
+		return node;
+	}
+	if (s->nr_nodes == CON_NODES_MAX)
+		return NULL;
+	node = kzalloc(sizeof(*node), GFP_NOWAIT);
+	if (!node)
+		return NULL;
+	node->id = *id;
+	node->refs = 1;
+	node->state = CON_NODE_UNKNOWN;
+	list_add_tail(&node->link, &s->nodes);
+	s->nr_nodes++;
+	return node;
+}
+
+void con_node_hold(struct con_node *node)
+{
+	node->refs++;
+}
+
+/* @s NULL: its session is over, and it was taken from its list. */
+void con_node_put(struct con_session *s, struct con_node *node)
+{
+	if (--node->refs)
+		return;
+	list_del(&node->link);
+	if (s)
+		s->nr_nodes--;
+	kfree(node);
+}
+
+/* Names stand in quotes in what the console says; those that nodes tell may be anything. */
+static bool is_plain(char c)
+{
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+}
+
+bool con_name_ok(const char *name)
+{
+	u32 len = 0;
+
+	if (!name || !*name)
+		return false;
+	for (; name[len]; len++)
+		if (len == LST_NAME - 1 || !is_plain(name[len]))
+			return false;
+	return true;
+}
+
+static void owner_set(struct con_node *node, const char *name)
+{
+	char *c;
+
+	strscpy(node->owner, name, LST_NAME);
+	for (c = node->owner; *c; c++)
+		if (!is_plain(*c))
+			*c = '?';
+}
+
+/* A state that the answer to MAKE_SESSION or DEBUG tells. */
+static u8 state_told(const struct lst *st, const struct lst_sid *sid, u32 status)
+{
+	if (lst_sid_same(sid, &st->con->sid))
+		return CON_NODE_ACTIVE;
+	return status == EBUSY || sid->nid != LST_NO_NID ? CON_NODE_BUSY : CON_NODE_UNKNOWN;
+}
+
+void con_node_heard(struct lst *st, struct con_node *node, const struct lst_rpc *rpc, int rc,
+		    const struct lst_msg *rpy)
+{
+	if (rc) {
+		if (rc != -ESHUTDOWN && rc != -ECANCELED)
+			node->state = CON_NODE_DOWN;
+		return;
+	}
+	node->owner[0] = 0;
+	switch (rpy->type) {
+	case LST_MAKE_SESSION_RPY:
+		node->state = state_told(st, &rpy->make_session_rpy.sid, rpy->status);
+		owner_set(node, rpy->make_session_rpy.name);
+		break;
+	case LST_DEBUG_RPY:
+		node->state = state_told(st, &rpy->debug_rpy.sid, rpy->status);
+		owner_set(node, rpy->debug_rpy.name);
+		break;
+	case LST_REMOVE_SESSION_RPY:
+		node->state = CON_NODE_UNKNOWN;
+		break;
+	default:
+		if (rpy->status == ESRCH)
+			node->state = CON_NODE_UNKNOWN;
+		else if (node->state == CON_NODE_DOWN)
+			node->state = CON_NODE_ACTIVE;
+	}
+	if (node->state == CON_NODE_ACTIVE)
+		node->heard_ns = lst_now(st);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Adding a test at the console: servers hear of it first, then each client with whom it tests. */
+#include "con.h"
+
+static void say_group(struct con_cmd *cmd, const char *what, const struct con_group *group)
+{
+	u32 i, nr[CON_NODE_UNKNOWN + 1] = { 0 };
+
+	for (i = 0; i < group->nr; i++)
+		nr[group->node[i]->state]++;
+	con_say(cmd, "    %s: {name: \"%s\", active: %u, busy: %u, down: %u, unknown: %u, "
+		"total: %u}\n", what, group->name, nr[CON_NODE_ACTIVE], nr[CON_NODE_BUSY],
+		nr[CON_NODE_DOWN], nr[CON_NODE_UNKNOWN], group->nr);
+}
+
+void con_test_say(struct con_cmd *cmd, const struct con_test *test)
+{
+	con_say(cmd, "  - index: %u\n    type: %s\n    loop: %d\n    concurrency: %u\n"
+		"    distribute: \"%u:%u\"\n", test->index,
+		test->service == LST_SERVICE_PING ? "ping" : "brw", test->loop, test->concur,
+		test->dist, test->span);
+	say_group(cmd, "clients", test->from);
+	say_group(cmd, "servers", test->to);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static int take_brw(struct con_cmd *cmd, struct con_test *test)
+{
+	s64 opc = LST_BRW_READ, check = LST_CHECK_NONE, size = 4096, off = 0;
+
+	if (con_number(cmd, "opc", LST_BRW_READ, LST_BRW_WRITE, &opc) ||
+	    con_number(cmd, "check", LST_CHECK_NONE, LST_CHECK_DISCARD, &check) ||
+	    con_number(cmd, "size", 1, LNET_MTU, &size) ||
+	    con_number(cmd, "off", 0, LST_PAGE - 1, &off))
+		return -EINVAL;
+	test->bytes = (struct lst_bytes_param){ .opc = (u16)opc, .flags = (u16)check,
+						.len = (u32)size, .offset = (u32)off };
+	return 0;
+}
+
+static int take(struct con_cmd *cmd, struct con_test *test)
+{
+	const char *type = con_text(cmd, "type");
+	s64 loop = -1, concur = 1, dist = 1, span = 1, stop = 1;
+
+	if (con_number(cmd, "loop", -1, S32_MAX, &loop) || !loop ||
+	    con_number(cmd, "concur", 1, LST_CONCUR_MAX, &concur) ||
+	    con_number(cmd, "dist", 1, S32_MAX, &dist) ||
+	    con_number(cmd, "span", 1, LST_DESTS_PER_PAGE, &span) ||
+	    con_number(cmd, "stop_onerr", 0, 1, &stop))
+		return -EINVAL;
+	test->loop = (s32)loop;
+	test->concur = (u32)concur;
+	test->dist = (u32)dist;
+	test->span = (u32)span;
+	test->stop_onerr = stop;
+	test->service = type && !strcmp(type, "ping") ? LST_SERVICE_PING : LST_SERVICE_BRW;
+	if (!type || (strcmp(type, "ping") && strcmp(type, "brw")))
+		return -EINVAL;
+	return test->service == LST_SERVICE_BRW ? take_brw(cmd, test) : 0;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static void request_of(struct lst_msg *req, const struct con_session *s,
+		       const struct con_batch *batch, const struct con_test *test)
+{
+	*req = (struct lst_msg){ .type = LST_TEST_REQ, .feats = s->feats };
+	req->test_req = (struct lst_test_req){ .sid = s->sid, .bid = batch->bid,
+					       .service = test->service, .loop = (u32)test->loop,
+					       .concur = test->concur,
+					       .stop_onerr = test->stop_onerr };
+	if (test->service != LST_SERVICE_BRW)
+		return;
+	if (s->feats & LST_FEAT_BYTES)
+		req->test_req.bytes_param = test->bytes;
+	else
+		req->test_req.pages_param = (struct lst_pages_param){
+			test->bytes.opc, DIV_ROUND_UP(test->bytes.len, LST_PAGE),
+			test->bytes.flags };
+}
+
+static const struct con_node *active_at(const struct con_group *group, u32 ix)
+{
+	u32 i;
+
+	for (i = 0; i < group->nr; i++)
+		if (group->node[i]->state == CON_NODE_ACTIVE && !ix--)
+			return group->node[i];
+	return NULL;
+}
+
+static u32 nr_active(const struct con_group *group)
+{
+	u32 i, nr = 0;
+
+	for (i = 0; i < group->nr; i++)
+		nr += group->node[i]->state == CON_NODE_ACTIVE;
+	return nr;
+}
+
+/* Client number @client gets @span servers, the next @dist clients the same ones. */
+static u8 *dests_of(const struct con_test *test, u32 client, u32 nr_servers)
+{
+	u32 i, first = (u32)((u64)(client / test->dist) * test->span % nr_servers);
+	u8 *list = kzalloc(lst_dests_size(test->span), GFP_NOWAIT);
+
+	for (i = 0; list && i < test->span; i++) {
+		const struct con_node *node = active_at(test->to, (first + i) % nr_servers);
+		struct lst_dest dest = { lnet_nid_to_nid4(&node->id.nid), node->id.pid };
+
+		lst_dest_encode(list, i, &dest);
+	}
+	return list;
+}
+
+static struct con_test *last_test(struct con_cmd *cmd, struct con_batch **batchp)
+{
+	struct con_batch *batch = con_batch_find(con_session(cmd), con_text(cmd, "batch"));
+
+	*batchp = batch;
+	if (!batch || list_empty(&batch->tests))
+		return NULL;
+	return list_last_entry(&batch->tests, struct con_test, link);
+}
+
+static int clients_told(struct con_cmd *cmd)
+{
+	u32 failed = con_say_errors(cmd, "add test");
+
+	con_say(cmd, "failed: %u\n", failed);
+	return 0;
+}
+
+static int servers_told(struct con_cmd *cmd)
+{
+	struct con_session *s = con_session(cmd);
+	struct con_batch *batch;
+	struct con_test *test = last_test(cmd, &batch);
+	u32 i, nr, client = 0;
+	struct lst_msg req;
+	int rc = 0;
+
+	if (!test)
+		return -ENOENT;
+	if (con_say_errors(cmd, "add test"))
+		return 0;
+	nr = nr_active(test->to);
+	for (i = 0; i < test->from->nr && nr >= test->span && !rc; i++) {
+		u8 *list;
+
+		if (test->from->node[i]->state != CON_NODE_ACTIVE)
+			continue;
+		list = dests_of(test, client++, nr);
+		if (!list)
+			return -ENOMEM;
+		request_of(&req, s, batch, test);
+		req.test_req.is_client = 1;
+		req.test_req.nr_dests = test->span;
+		rc = con_ask(cmd, test->from->node[i], &req, list, lst_dests_size(test->span));
+	}
+	return con_then(cmd, clients_told);
+}
+
+static int tell_servers(struct con_cmd *cmd, const struct con_batch *batch,
+			const struct con_test *test)
+{
+	struct lst_msg req;
+	u32 i;
+	int rc = 0;
+
+	for (i = 0; i < test->to->nr && !rc; i++) {
+		if (test->to->node[i]->state != CON_NODE_ACTIVE)
+			continue;
+		request_of(&req, con_session(cmd), batch, test);
+		req.test_req.loop = test->concur;	/* requests at one time */
+		rc = con_ask(cmd, test->to->node[i], &req, NULL, 0);
+	}
+	return con_then(cmd, servers_told);
+}
+
+/*
+ * batch, from, to, type (ping, brw), loop, concur, dist, span, stop_onerr; of brw: opc, check,
+ * size, off. A test that some nodes did not take stays, so that it can be looked at.
+ */
+int con_add_test(struct con_cmd *cmd)
+{
+	struct con_session *s = con_session(cmd);
+	struct con_batch *batch = con_batch_find(s, con_text(cmd, "batch"));
+	struct con_test *test;
+	int rc;
+
+	if (!batch)
+		return -ENOENT;
+	if (batch->state != CON_BATCH_IDLE)
+		return -EBUSY;
+	test = kzalloc(sizeof(*test), GFP_NOWAIT);
+	if (!test)
+		return -ENOMEM;
+	rc = take(cmd, test);
+	test->from = con_group_find(s, con_text(cmd, "from"));
+	test->to = con_group_find(s, con_text(cmd, "to"));
+	if (!rc && (!test->from || !test->to))
+		rc = -ENOENT;
+	if (!rc && (!nr_active(test->from) || nr_active(test->to) < test->span))
+		rc = -EINVAL;
+	if (rc) {
+		kfree(test);
+		return rc;
+	}
+	test->from->nr_tests++;
+	test->to->nr_tests++;
+	test->index = ++batch->nr_tests;
+	list_add_tail(&test->link, &batch->tests);
+	return tell_servers(cmd, batch, test);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The network self-test inside the daemon: a thread that runs it and the door for lst. */
+#include <errno.h>
+#include <lnet/progress.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+#include "lnet/selftest/door.h"
+#include "lnet/selftest/selftest.h"
+#include <lnet/env.h>
+#include "lnetd.h"
+
+#define CLIENTS_MAX	64
+#define STOP_MS		10000	/* for what is under way; the rest ends with the node */
+
+/* Who asks. A request is read, run, answered, one at a time. */
+struct client {
+	struct selftest *t;
+	int fd;				/* -1: free */
+	uid_t uid;
+	bool running, done;		/* the command is; done: under the lock */
+	struct lst_command cmd;
+	size_t have;			/* bytes of @in */
+	size_t sent;			/* of @head and the text */
+	struct lst_door_answer head;
+	unsigned char *in;		/* head and request */
+};
+
+struct selftest {
+	struct lst_host host;		/* first */
+	struct lnet *ln;
+	struct lst *st;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	int listen_fd, wake_fd;
+	bool stop, started;
+	struct client client[CLIENTS_MAX];
+};
+
+static void wake(struct selftest *t)
+{
+	uint64_t one = 1;
+
+	if (write(t->wake_fd, &one, sizeof(one)) < 0)
+		return;			/* full: it wakes */
+}
+
+static void arm(struct lst_host *host)
+{
+	wake((struct selftest *)host);
+}
+
+/* ---- a client -------------------------------------------------------------------------------- */
+
+static void client_free(struct client *c)
+{
+	close(c->fd);
+	c->fd = -1;
+	kfree(c->cmd.answer);
+	c->cmd.answer = NULL;
+	free(c->in);
+	c->in = NULL;
+}
+
+static void on_done(struct lst_command *cmd)
+{
+	struct client *c = container_of(cmd, struct client, cmd);
+
+	pthread_mutex_lock(&c->t->lock);
+	c->done = true;
+	pthread_mutex_unlock(&c->t->lock);
+	wake(c->t);
+}
+
+/* What the head says, or the head itself. */
+static size_t wanted(const struct client *c)
+{
+	struct lst_door_request head;
+
+	if (c->have < sizeof(head))
+		return sizeof(head);
+	memcpy(&head, c->in, sizeof(head));
+	return sizeof(head) + (head.len <= LST_REQUEST_MAX ? head.len : 0);
+}
+
+static bool may(const struct client *c)
+{
+	return c->uid == 0 || c->uid == getuid() || !lst_command_changes(&c->cmd);
+}
+
+static void start(struct client *c)
+{
+	c->cmd = (struct lst_command){
+		.request = (const char *)c->in + sizeof(struct lst_door_request),
+		.len = (uint32_t)(c->have - sizeof(struct lst_door_request)),
+		.done = on_done,
+	};
+	c->running = true;
+	c->sent = 0;
+	if (may(c)) {
+		lst_command(c->t->st, &c->cmd);
+	} else {
+		c->cmd.status = -EPERM;
+		on_done(&c->cmd);
+	}
+}
+
+/* False: it has gone, or sends what is no request. */
+static bool client_read(struct client *c)
+{
+	struct lst_door_request head;
+
+	while (!c->running) {
+		ssize_t n = recv(c->fd, c->in + c->have, wanted(c) - c->have, MSG_DONTWAIT);
+
+		if (n <= 0)
+			return n < 0 && (errno == EAGAIN || errno == EINTR);
+		c->have += (size_t)n;
+		if (c->have < sizeof(head))
+			continue;
+		memcpy(&head, c->in, sizeof(head));
+		if (!head.len || head.len > LST_REQUEST_MAX)
+			return false;
+		if (c->have == sizeof(head) + head.len)
+			start(c);
+	}
+	return true;
+}
+
+/* The answer, as far as the client takes it. */
+static bool client_write(struct client *c)
+{
+	c->head = (struct lst_door_answer){ c->cmd.status, c->cmd.used };
+	while (c->sent < sizeof(c->head) + c->cmd.used) {
+		bool in_head = c->sent < sizeof(c->head);
+		const char *from = in_head ? (char *)&c->head + c->sent :
+					     c->cmd.answer + (c->sent - sizeof(c->head));
+		size_t len = in_head ? sizeof(c->head) - c->sent :
+				       sizeof(c->head) + c->cmd.used - c->sent;
+		ssize_t n = send(c->fd, from, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR;
+		c->sent += (size_t)n;
+	}
+	kfree(c->cmd.answer);
+	c->cmd.answer = NULL;
+	c->have = 0;
+	c->running = c->done = false;
+	return true;
+}
+
+static bool is_done(struct client *c)
+{
+	bool done;
+
+	pthread_mutex_lock(&c->t->lock);
+	done = c->done;
+	pthread_mutex_unlock(&c->t->lock);
+	return done;
+}
+
+static void client_serve(struct client *c, short events)
+{
+	bool stays = true;
+
+	if (c->running && is_done(c))
+		stays = client_write(c);
+	else if (!c->running && events)
+		stays = client_read(c);
+	if (!stays)
+		client_free(c);
+}
+
+static void client_new(struct selftest *t)
+{
+	int fd = accept4(t->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	struct ucred who = { 0 };
+	socklen_t len = sizeof(who);
+	struct client *c = t->client;
+
+	while (c < t->client + CLIENTS_MAX && c->fd >= 0)
+		c++;
+	if (fd < 0)
+		return;
+	if (c == t->client + CLIENTS_MAX ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len)) {
+		close(fd);
+		return;
+	}
+	*c = (struct client){ .t = t, .fd = fd, .uid = who.uid,
+			      .in = malloc(sizeof(struct lst_door_request) + LST_REQUEST_MAX) };
+	if (!c->in)
+		client_free(c);
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+static int pause_ms(const struct selftest *t, uint64_t due_ns)
+{
+	struct lnet_env *env = lnet_env_of(t->ln);
+	uint64_t now = env->ops->now_ns(env);
+
+	if (due_ns == UINT64_MAX)
+		return -1;
+	if (due_ns <= now)
+		return 0;
+	return (int)min((due_ns - now) / 1000000 + 1, (uint64_t)60000);
+}
+
+static void *loop(void *arg)
+{
+	struct selftest *t = arg;
+	struct pollfd fds[CLIENTS_MAX + 2];
+	uint64_t count;
+	unsigned int i;
+
+	while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
+		int pause = pause_ms(t, lst_work(t->st));
+
+		for (i = 0; i < CLIENTS_MAX; i++) {
+			struct client *c = &t->client[i];
+			bool done = c->fd >= 0 && c->running && is_done(c);
+
+			fds[i] = (struct pollfd){ c->running && !done ? -1 : c->fd,
+						  done ? POLLOUT : POLLIN, 0 };
+		}
+		fds[i] = (struct pollfd){ t->listen_fd, POLLIN, 0 };
+		fds[i + 1] = (struct pollfd){ t->wake_fd, POLLIN, 0 };
+		if (poll(fds, CLIENTS_MAX + 2, pause) < 0 && errno != EINTR)
+			break;
+		if (fds[i + 1].revents && read(t->wake_fd, &count, sizeof(count)) < 0)
+			break;
+		for (i = 0; i < CLIENTS_MAX; i++)
+			if (t->client[i].fd >= 0 && fds[i].revents)
+				client_serve(&t->client[i], fds[i].revents);
+		if (fds[i].revents)
+			client_new(t);
+	}
+	return NULL;
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+static int door_open(const char *name)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int len = snprintf(at.sun_path + 1, sizeof(at.sun_path) - 1, LST_DOOR_SOCKET, getuid(),
+			   name);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (len >= (int)sizeof(at.sun_path) - 1 ||
+	    bind(fd, (void *)&at, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) ||
+	    listen(fd, 16)) {
+		int err = len >= (int)sizeof(at.sun_path) - 1 ? ENAMETOOLONG : errno;
+
+		close(fd);
+		return -err;
+	}
+	return fd;
+}
+
+int selftest_start(struct selftest **tp, struct lnet *ln, const char *name)
+{
+	struct selftest *t = calloc(1, sizeof(*t));
+	struct lst_cfg cfg = { .ln = ln, .host = t ? &t->host : NULL };
+	unsigned int i;
+	int rc;
+
+	*tp = t;
+	if (!t)
+		return -ENOMEM;
+	t->host.arm = arm;
+	t->ln = ln;
+	t->wake_fd = -1;
+	pthread_mutex_init(&t->lock, NULL);
+	for (i = 0; i < CLIENTS_MAX; i++)
+		t->client[i].fd = -1;
+	t->listen_fd = door_open(name);
+	if (t->listen_fd < 0)
+		return t->listen_fd;
+	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (t->wake_fd < 0)
+		return -errno;
+	rc = lst_create(&t->st, &cfg);
+	if (!rc)
+		rc = -pthread_create(&t->thread, NULL, loop, t);
+	t->started = !rc;
+	return rc;
+}
+
+void selftest_stop(struct selftest *t)
+{
+	struct timespec pause = { .tv_nsec = 10000000 };
+	unsigned int left = STOP_MS / 10;
+
+	if (!t || !t->st)
+		return;
+	if (t->started) {
+		__atomic_store_n(&t->stop, true, __ATOMIC_RELEASE);
+		wake(t);
+		pthread_join(t->thread, NULL);
+		t->started = false;
+	}
+	lst_stop(t->st);
+	while (!lst_stopped(t->st) && left--)
+		nanosleep(&pause, NULL);
+}
+
+void selftest_free(struct selftest *t)
+{
+	unsigned int i;
+
+	if (!t)
+		return;
+	lst_free(t->st);
+	for (i = 0; i < CLIENTS_MAX; i++)
+		if (t->client[i].fd >= 0)
+			client_free(&t->client[i]);
+	if (t->listen_fd >= 0)
+		close(t->listen_fd);
+	if (t->wake_fd >= 0)
+		close(t->wake_fd);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}

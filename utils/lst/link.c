@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The way to the console of a node: its socket, or the kernel's device. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "lnet/selftest/door.h"
+#include "lst.h"
+
+const char *link_node;
+static int door = -1;
+
+void request_begin(struct request *r, const char *verb)
+{
+	const char *key = getenv("LST_SESSION");
+
+	r->len = (size_t)snprintf(r->text, sizeof(r->text), "%s", verb) + 1;
+	r->over = false;
+	if (key)
+		request_add(r, "key", "%lu", strtoul(key, NULL, 0));
+}
+
+void request_add(struct request *r, const char *name, const char *fmt, ...)
+{
+	size_t room = sizeof(r->text) - r->len;
+	va_list args;
+	int len, more;
+
+	len = snprintf(r->text + r->len, room, "%s=", name);
+	if ((size_t)len >= room) {
+		r->over = true;
+		return;
+	}
+	va_start(args, fmt);
+	more = vsnprintf(r->text + r->len + len, room - (size_t)len, fmt, args);
+	va_end(args);
+	if ((size_t)(len + more) >= room)
+		r->over = true;
+	else
+		r->len += (size_t)(len + more) + 1;
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+static int socket_open(unsigned int uid, const char *name)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int len = snprintf(to.sun_path + 1, sizeof(to.sun_path) - 1, LST_DOOR_SOCKET, uid, name);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	len += (int)offsetof(struct sockaddr_un, sun_path) + 1;
+	if (connect(fd, (void *)&to, (socklen_t)len)) {
+		int err = errno;
+
+		close(fd);
+		return -err;
+	}
+	return fd;
+}
+
+static int device_open(void)
+{
+	int fd = open(LST_DOOR_DEVICE, O_RDWR | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Of this user, else of root. */
+static int user_open(const char *node)
+{
+	const char *slash = strchr(node, '/');
+	int fd;
+
+	if (slash)
+		return socket_open((unsigned int)strtoul(node, NULL, 10), slash + 1);
+	fd = socket_open(getuid(), node);
+	return fd == -ECONNREFUSED && getuid() ? socket_open(0, node) : fd;
+}
+
+static int door_open(void)
+{
+	const char *node = link_node ? link_node : getenv("LNET_NODE");
+	int fd;
+
+	if (node && !strcmp(node, "kernel"))
+		return device_open();
+	if (node)
+		return user_open(node);
+	fd = device_open();
+	return fd == -ENOENT || fd == -ENXIO ? user_open("lnetd") : fd;
+}
+
+/* ---- talking ------------------------------------------------------------------------------- */
+
+static int all_write(const void *data, size_t len)
+{
+	const char *at = data;
+
+	while (len) {
+		ssize_t n = write(door, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EPIPE;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int all_read(void *data, size_t len)
+{
+	char *at = data;
+
+	while (len) {
+		ssize_t n = read(door, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -ECONNRESET;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int document(char *yaml, size_t len, struct lnetctl_node **doc)
+{
+	char why[200];
+	FILE *in = fmemopen(yaml, len, "r");
+	int rc = in ? lnetctl_yaml_read(in, doc, why, sizeof(why)) : -ENOMEM;
+
+	if (in)
+		fclose(in);
+	if (rc)
+		fprintf(stderr, "lst: an answer that is not understood: %s\n", in ? why : "memory");
+	return rc;
+}
+
+static int answer_read(struct lnetctl_node **doc)
+{
+	struct lst_door_answer head;
+	int rc = all_read(&head, sizeof(head));
+	char *yaml;
+
+	if (rc)
+		return rc;
+	yaml = malloc(head.len + 1);
+	if (!yaml)
+		return -ENOMEM;
+	rc = all_read(yaml, head.len);
+	yaml[head.len] = 0;
+	if (!rc && head.len && doc)
+		rc = document(yaml, head.len, doc);
+	free(yaml);
+	return rc ? rc : head.status;
+}
+
+int request_send(struct request *r, struct lnetctl_node **doc)
+{
+	struct lst_door_request head = { (uint32_t)r->len };
+	char *bytes;
+	int rc;
+
+	if (doc)
+		*doc = NULL;
+	if (r->over || r->len > LST_REQUEST_MAX)
+		return -E2BIG;
+	if (door < 0)
+		door = door_open();
+	if (door < 0) {
+		rc = door;
+		fprintf(stderr, "lst: no node to talk to: %s\n", strerror(-rc));
+		return -EHOSTDOWN;
+	}
+	/* At once: the kernel's device takes a request as a whole. */
+	bytes = malloc(sizeof(head) + r->len);
+	if (!bytes)
+		return -ENOMEM;
+	memcpy(bytes, &head, sizeof(head));
+	memcpy(bytes + sizeof(head), r->text, r->len);
+	rc = all_write(bytes, sizeof(head) + r->len);
+	free(bytes);
+	return rc ? rc : answer_read(doc);
+}

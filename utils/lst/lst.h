@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Inside lst: requests to the console, what it answered, and the commands. */
+#ifndef LST_TOOL_H
+#define LST_TOOL_H
+
+#include <getopt.h>
+#include <lnet/lnetctl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define NAME_MAX_LEN	32	/* of sessions, groups, batches, with the last zero */
+
+/* ---- link.c: the console ------------------------------------------------------------------- */
+
+struct request {
+	char text[65536];
+	size_t len;
+	bool over;			/* it did not fit */
+};
+void request_begin(struct request *r, const char *verb);
+void request_add(struct request *r, const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* -errno of the console or of the way there; *doc, if not NULL, is for lnetctl_doc_free(). */
+int request_send(struct request *r, struct lnetctl_node **doc);
+extern const char *link_node;	/* --node: "NAME", "UID/NAME" or "kernel"; NULL: which is there */
+
+/* ---- print.c: what several commands say ---------------------------------------------------- */
+
+/* After a failure of what was done to @what, in stock's words; -1. */
+int fail(int err, const char *what, const char *doing);
+int misused(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* -1 */
+int64_t number(const struct lnetctl_node *map, const char *key);	/* 0 if there is none */
+const char *text(const struct lnetctl_node *map, const char *key);		/* "" */
+/* Nodes that failed, on stderr; how many. */
+unsigned int print_errors(const struct lnetctl_node *doc);
+/* A word of the request for each NID of @ids; false: said why not. */
+bool add_ids(struct request *r, const char *ids);
+bool name_ok(const char *name, const char *what);
+/* The words "group" or "nid" of what @arg names: NIDs have an @. */
+bool add_target(struct request *r, const char *arg);
+bool parse_number(const char *text, long long lo, long long hi, long long *num);
+
+/* ---- commands ------------------------------------------------------------------------------ */
+
+int lst_new_session(int argc, char **argv);
+int lst_show_session(int argc, char **argv);
+int lst_end_session(int argc, char **argv);
+int lst_ping(int argc, char **argv);
+int lst_add_group(int argc, char **argv);
+int lst_del_group(int argc, char **argv);
+int lst_update_group(int argc, char **argv);
+int lst_list_group(int argc, char **argv);
+int lst_add_batch(int argc, char **argv);
+int lst_list_batch(int argc, char **argv);
+int lst_run(int argc, char **argv);
+int lst_stop(int argc, char **argv);
+int lst_query(int argc, char **argv);
+int lst_add_test(int argc, char **argv);
+int lst_stat(int argc, char **argv);
+int lst_show_error(int argc, char **argv);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* lst: the console of network self-tests. Finds the command in the table and runs it. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "lst.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	bool needs_key;
+	const char *help;
+} commands[] = {
+	{ "new_session", lst_new_session, false, "[--timeout TIME] [--force] [NAME]" },
+	{ "end_session", lst_end_session, true, "" },
+	{ "show_session", lst_show_session, false, "" },
+	{ "ping", lst_ping, true,
+	  "[--session] [--group NAME] [--nodes IDs] [--batch NAME] [--server] [--timeout TIME]" },
+	{ "add_group", lst_add_group, true, "NAME IDs [IDs]..." },
+	{ "del_group", lst_del_group, true, "NAME" },
+	{ "update_group", lst_update_group, true,
+	  "NAME [--clean STATE] [--refresh] [--remove IDs]" },
+	{ "list_group", lst_list_group, true,
+	  "[--active] [--busy] [--down] [--unknown] [--all] [NAME]..." },
+	{ "stat", lst_stat, true,
+	  "[--bw] [--rate] [--read] [--write] [--avg] [--min] [--max] [--lnet] [--rpc] [--mbs] "
+	  "[--timeout TIME] [--delay TIME] [--count N] GROUP|IDs..." },
+	{ "show_error", lst_show_error, true, "[--session] GROUP|IDs..." },
+	{ "add_batch", lst_add_batch, true, "NAME" },
+	{ "run", lst_run, true, "[--timeout TIME] [NAME]" },
+	{ "stop", lst_stop, true, "[--force] [NAME]" },
+	{ "list_batch", lst_list_batch, true,
+	  "[NAME [--test INDEX] [--server] [--active] [--invalid] [--all]]" },
+	{ "query", lst_query, true,
+	  "[--test INDEX] [--server] [--timeout TIME] [--loop N] [--delay TIME] [--active] "
+	  "[--idle] [--error] [--all] [NAME]" },
+	{ "add_test", lst_add_test, true,
+	  "[--batch NAME] [--loop N] [--concurrency N] [--distribute D:S] --from GROUP --to GROUP "
+	  "TEST..." },
+	{ NULL }
+};
+
+static int help(void)
+{
+	const struct command *c;
+
+	for (c = commands; c->name; c++)
+		printf("lst %s %s\n", c->name, c->help);
+	return 0;
+}
+
+static bool has_key(void)
+{
+	const char *key = getenv("LST_SESSION");
+
+	return key && strtoul(key, NULL, 0);
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const struct command *c;
+
+	if (!strcmp(argv[0], "help") || !strcmp(argv[0], "--help"))
+		return help();
+	if (!strcmp(argv[0], "version") || !strcmp(argv[0], "--version"))
+		return puts("lst " LNET_VERSION) < 0;
+	for (c = commands; c->name; c++)
+		if (!strcmp(c->name, argv[0]))
+			break;
+	if (!c->name)
+		return misused("lst: '%s' is not a command. See 'lst help'.", argv[0]);
+	if (c->needs_key && !has_key())
+		return misused("Can't find env LST_SESSION or value is not valid");
+	optind = 0;
+	return c->run(argc, argv);
+}
+
+/* Lines of commands, as typed or piped; the status is the last one's. */
+static int interactive(void)
+{
+	char line[4096], *argv[256], *save, *word;
+	bool typed = isatty(0);
+	int argc, rc = 0;
+
+	for (;;) {
+		if (typed) {
+			fputs("lst > ", stdout);
+			fflush(stdout);
+		}
+		if (!fgets(line, sizeof(line), stdin))
+			return rc;
+		argc = 0;
+		for (word = strtok_r(line, " \t\n", &save); word && argc < 255;
+		     word = strtok_r(NULL, " \t\n", &save))
+			argv[argc++] = word;
+		argv[argc] = NULL;
+		if (!argc || argv[0][0] == '#')
+			continue;
+		if (!strcmp(argv[0], "quit") || !strcmp(argv[0], "exit"))
+			return rc;
+		rc = dispatch(argc, argv);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int at = 1;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 2 && !strcmp(argv[1], "--node")) {
+		link_node = argv[2];
+		at = 3;
+	}
+	return (at == argc ? interactive() : dispatch(argc - at, argv + at)) ? 1 : 0;
+}

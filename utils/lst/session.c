@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Commands of lst on sessions, and the question which session a node is in. */
+#include <errno.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "lst.h"
+
+/* user@host, cut off where a name ends. */
+static void name_default(char name[NAME_MAX_LEN])
+{
+	const struct passwd *user = getpwuid(getuid());
+	char host[HOST_NAME_MAX + 1] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	snprintf(name, NAME_MAX_LEN, "%.15s@%.15s", user ? user->pw_name : "", host);
+}
+
+int lst_new_session(int argc, char **argv)
+{
+	static const struct option options[] = { { "timeout", required_argument, NULL, 't' },
+						 { "force", no_argument, NULL, 'f' }, { 0 } };
+	const char *env = getenv("LST_FEATURES");
+	unsigned long feats = env ? strtoul(env, NULL, 16) : 1;
+	long long timeout = 300;
+	char name[NAME_MAX_LEN];
+	bool force = false;
+	struct request r;
+	int c, rc;
+
+	while ((c = getopt_long(argc, argv, "t:f", options, NULL)) != -1) {
+		if (c == 'f')
+			force = true;
+		else if (c != 't' || !parse_number(optarg, 1, INT_MAX, &timeout))
+			return -1;
+	}
+	name_default(name);
+	if (optind < argc - 1 || (optind < argc && !name_ok(argv[optind], "session")))
+		return -1;
+	if (optind < argc)
+		snprintf(name, sizeof(name), "%s", argv[optind]);
+	request_begin(&r, "new_session");
+	request_add(&r, "name", "%s", name);
+	request_add(&r, "timeout", "%lld", timeout);
+	request_add(&r, "feats", "%lu", feats);
+	request_add(&r, "force", "%d", force);
+	rc = request_send(&r, NULL);
+	if (rc)
+		return fail(rc, "session", "create session");
+	printf("SESSION: %s FEATURES: %lx TIMEOUT: %lld FORCE: %s\n", name, feats, timeout,
+	       force ? "Yes" : "No");
+	return 0;
+}
+
+int lst_show_session(int argc, char **argv)
+{
+	const struct lnetctl_node *s;
+	struct lnetctl_node *doc;
+	struct request r;
+	int rc;
+
+	request_begin(&r, "show_session");
+	rc = request_send(&r, &doc);
+	if (rc)
+		return fail(rc, "session", "show session");
+	s = lnetctl_find(doc, "session");
+	printf("%s ID: %s@%s, KEY: %s FEATURES: %s NODES: %s\n", text(s, "name"), text(s, "stamp"),
+	       text(s, "nid"), text(s, "key"), text(s, "features"), text(s, "nodes"));
+	lnetctl_doc_free(doc);
+	return 0;
+}
+
+int lst_end_session(int argc, char **argv)
+{
+	struct lnetctl_node *doc;
+	struct request r;
+	int rc;
+
+	request_begin(&r, "end_session");
+	rc = request_send(&r, &doc);
+	print_errors(doc);
+	lnetctl_doc_free(doc);
+	return rc ? fail(rc, "session", "end session") : 0;
+}
+
+/* ---- ping ---------------------------------------------------------------------------------- */
+
+static void print_pinged(const struct lnetctl_node *doc)
+{
+	const struct lnetctl_node *list = lnetctl_find(doc, "nodes"), *n;
+
+	for (n = list ? list->first : NULL; n; n = n->next) {
+		const char *session = text(n, "session");
+
+		printf("\t%s: %s [session: %s id: %s]\n", text(n, "id"), text(n, "state"),
+		       *session ? session : "<NULL>", text(n, "nid"));
+	}
+}
+
+int lst_ping(int argc, char **argv)
+{
+	static const struct option options[] = { { "session", no_argument, NULL, 's' },
+						 { "server", no_argument, NULL, 'v' },
+						 { "batch", required_argument, NULL, 'b' },
+						 { "group", required_argument, NULL, 'g' },
+						 { "nodes", required_argument, NULL, 'n' },
+						 { "timeout", required_argument, NULL, 't' },
+						 { 0 } };
+	const char *whom = NULL;
+	struct lnetctl_node *doc;
+	long long wait = 5;
+	struct request r;
+	int c, rc;
+
+	request_begin(&r, "ping");
+	while ((c = getopt_long(argc, argv, "b:g:n:t:sv", options, NULL)) != -1) {
+		if (c == '?' || (c == 't' && !parse_number(optarg, 1, 3600, &wait)))
+			return -1;
+		if (c == 'v')
+			request_add(&r, "server", "1");
+		if (c == 't' || c == 'v')
+			continue;
+		if (whom)
+			return misused("One of --session, --group, --batch, --nodes is asked for");
+		whom = c == 's' ? "session" : optarg;
+		if (c == 'n' && !add_ids(&r, optarg))
+			return -1;
+		if (c == 'b' || c == 'g')
+			request_add(&r, c == 'b' ? "batch" : "group", "%s", optarg);
+	}
+	if (!whom)
+		return misused("One of --session, --group, --batch, --nodes is asked for");
+	request_add(&r, "wait", "%lld", wait);
+	rc = request_send(&r, &doc);
+	if (!rc)
+		print_pinged(doc);
+	lnetctl_doc_free(doc);
+	return rc ? fail(rc, whom, "ping") : 0;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* lst stat and show_error: rates from counters of nodes, and who has errors. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+#include "lst.h"
+
+#define TARGETS_MAX 64
+
+enum { AVG = 1, MIN = 2, MAX = 4, READ = 1, WRITE = 2, RATE = 1, BW = 2 };
+
+struct stat_opt {
+	unsigned int what, dirs, sums;	/* of the enum above */
+	bool lnet, rpc, mbs;
+	long long wait, delay, count;
+};
+
+/* Over the nodes of a target. */
+struct sum {
+	double all, min, max;
+	unsigned int nr;
+};
+
+static int ask(const char *target, long long wait, struct lnetctl_node **doc)
+{
+	struct request r;
+
+	*doc = NULL;
+	request_begin(&r, "stat");
+	request_add(&r, "wait", "%lld", wait);
+	if (!add_target(&r, target))
+		return -EINVAL;
+	return request_send(&r, doc);
+}
+
+static const struct lnetctl_node *node_of(const struct lnetctl_node *doc, const char *id)
+{
+	const struct lnetctl_node *n = lnetctl_find(doc, "nodes");
+
+	for (n = n ? n->first : NULL; n; n = n->next)
+		if (!strcmp(text(n, "id"), id))
+			return n;
+	return NULL;
+}
+
+static void sum_add(struct sum *s, double value)
+{
+	s->min = !s->nr || value < s->min ? value : s->min;
+	s->max = !s->nr || value > s->max ? value : s->max;
+	s->all += value;
+	s->nr++;
+}
+
+/* Counters of LNet's messages have 32 bits and may begin again. */
+static double delta(const struct lnetctl_node *now, const struct lnetctl_node *before,
+		    const char *name, bool narrow)
+{
+	uint64_t diff = (uint64_t)number(now, name) - (uint64_t)number(before, name);
+
+	return narrow ? (double)(uint32_t)diff : (double)diff;
+}
+
+/* Per second of the node's own time. */
+static struct sum rates(const struct lnetctl_node *now, const struct lnetctl_node *before,
+			const char *name, bool narrow)
+{
+	const struct lnetctl_node *n = lnetctl_find(now, "nodes"), *old;
+	struct sum s = { 0 };
+
+	for (n = n ? n->first : NULL; n; n = n->next) {
+		double ms;
+
+		old = node_of(before, text(n, "id"));
+		if (!old || number(n, "errno") || number(old, "errno"))
+			continue;
+		ms = delta(n, old, "running_ms", true);
+		if (ms > 0)
+			sum_add(&s, delta(n, old, name, narrow) * 1000 / ms);
+	}
+	return s;
+}
+
+static void print_sum(const struct stat_opt *o, char dir, const struct sum *s, int digits,
+		      double scale, const char *unit, const char *end)
+{
+	static const char *const names[] = { "Avg", "Min", "Max" };
+	double value[] = { s->nr ? s->all / s->nr : 0, s->min, s->max };
+	const char *gap = "";
+	int i;
+
+	printf("[%c] ", dir);
+	for (i = 0; i < 3; i++) {
+		if (!(o->sums & 1u << i))
+			continue;
+		printf("%s%s: %-8.*f %s", gap, names[i], digits, value[i] / scale, unit);
+		gap = " ";
+	}
+	printf("%s\n", end);
+}
+
+static void print_rates(const struct stat_opt *o, const struct lnetctl_node *now,
+			const struct lnetctl_node *before, const char *in, const char *out)
+{
+	struct sum s;
+
+	s = rates(now, before, in, true);
+	if (o->dirs & READ)
+		print_sum(o, 'R', &s, 0, 1, "RPC/s", "");
+	s = rates(now, before, out, true);
+	if (o->dirs & WRITE)
+		print_sum(o, 'W', &s, 0, 1, "RPC/s", "");
+}
+
+static void print_bandwidth(const struct stat_opt *o, const struct lnetctl_node *now,
+			    const struct lnetctl_node *before)
+{
+	double scale = o->mbs ? 1e6 : 1048576;
+	const char *unit = o->mbs ? "MB/s" : "MiB/s";
+	struct sum s;
+
+	s = rates(now, before, "recv_length", false);
+	if (o->dirs & READ)
+		print_sum(o, 'R', &s, 2, scale, unit, " ");
+	s = rates(now, before, "send_length", false);
+	if (o->dirs & WRITE)
+		print_sum(o, 'W', &s, 2, scale, unit, " ");
+}
+
+static void print_target(const struct stat_opt *o, const char *name,
+			 const struct lnetctl_node *now, const struct lnetctl_node *before)
+{
+	if (o->lnet && o->what & RATE) {
+		printf("[LNet Rates of %s]\n", name);
+		print_rates(o, now, before, "recv_count", "send_count");
+	}
+	if (o->lnet && o->what & BW) {
+		printf("[LNet Bandwidth of %s]\n", name);
+		print_bandwidth(o, now, before);
+	}
+	if (o->rpc) {
+		printf("[RPC Rates of %s]\n", name);
+		print_rates(o, now, before, "rpcs_rcvd", "rpcs_sent");
+	}
+}
+
+/* Nodes that gave no counters. */
+static unsigned int print_missing(const struct lnetctl_node *doc)
+{
+	const struct lnetctl_node *n = lnetctl_find(doc, "nodes");
+	unsigned int nr = 0;
+
+	for (n = n ? n->first : NULL; n; n = n->next) {
+		if (!number(n, "errno"))
+			continue;
+		fprintf(stderr, "%s: no counters: %s\n", text(n, "id"),
+			strerror((int)number(n, "errno")));
+		nr++;
+	}
+	return nr;
+}
+
+static int watch(const struct stat_opt *o, char **names, int nr)
+{
+	struct lnetctl_node *before[TARGETS_MAX] = { NULL }, *now;
+	long long round;
+	int i, rc = 0;
+
+	for (round = 0; !rc && (o->count < 0 || round <= o->count); round++) {
+		if (round)
+			sleep((unsigned int)o->delay);
+		for (i = 0; i < nr && !rc; i++) {
+			rc = ask(names[i], o->wait, &now);
+			if (rc) {
+				lnetctl_doc_free(now);
+				fail(rc, names[i], "query statistics");
+				break;
+			}
+			print_missing(now);
+			if (round)
+				print_target(o, names[i], now, before[i]);
+			lnetctl_doc_free(before[i]);
+			before[i] = now;
+		}
+	}
+	for (i = 0; i < nr; i++)
+		lnetctl_doc_free(before[i]);
+	return rc ? -1 : 0;
+}
+
+static bool option(struct stat_opt *o, int c)
+{
+	switch (c) {
+	case 'b': o->what |= BW; return true;
+	case 'a': o->what |= RATE; return true;
+	case 'r': o->dirs |= READ; return true;
+	case 'w': o->dirs |= WRITE; return true;
+	case 'g': o->sums |= AVG; return true;
+	case 'n': o->sums |= MIN; return true;
+	case 'x': o->sums |= MAX; return true;
+	case 'l': o->lnet = true; return true;
+	case 'c': o->rpc = true; return true;
+	case 'm': o->mbs = true; return true;
+	case 't': return parse_number(optarg, 1, 3600, &o->wait);
+	case 'd': return parse_number(optarg, 1, 3600, &o->delay);
+	case 'o': return parse_number(optarg, -1, INT_MAX, &o->count);
+	}
+	return false;
+}
+
+int lst_stat(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "bw", no_argument, NULL, 'b' }, { "rate", no_argument, NULL, 'a' },
+		{ "read", no_argument, NULL, 'r' }, { "write", no_argument, NULL, 'w' },
+		{ "avg", no_argument, NULL, 'g' }, { "min", no_argument, NULL, 'n' },
+		{ "max", no_argument, NULL, 'x' }, { "lnet", no_argument, NULL, 'l' },
+		{ "rpc", no_argument, NULL, 'c' }, { "mbs", no_argument, NULL, 'm' },
+		{ "timeout", required_argument, NULL, 't' },
+		{ "delay", required_argument, NULL, 'd' },
+		{ "count", required_argument, NULL, 'o' }, { 0 }
+	};
+	struct stat_opt o = { .wait = 5, .delay = 5, .count = -1 };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "barwgnxlcmt:d:o:", options, NULL)) != -1)
+		if (!option(&o, c))
+			return -1;
+	if (optind == argc || argc - optind > TARGETS_MAX)
+		return misused("Groups or nodes are to be named, at most %d", TARGETS_MAX);
+	o.what = o.what ? o.what : RATE | BW;
+	o.dirs = o.dirs ? o.dirs : READ | WRITE;
+	o.sums = o.sums ? o.sums : AVG | MIN | MAX;
+	o.lnet = o.lnet || !o.rpc;
+	return watch(&o, argv + optind, argc - optind);
+}
+
+/* ---- show_error ---------------------------------------------------------------------------- */
+
+static bool print_node_errors(const struct lnetctl_node *n, bool session)
+{
+	bool bad = number(n, "brw_errors") || number(n, "ping_errors");
+
+	if (number(n, "errno")) {
+		fprintf(stderr, "%s: %s\n", text(n, "id"), strerror((int)number(n, "errno")));
+		return true;
+	}
+	if (!session)
+		bad = bad || number(n, "rpc_errors") || number(n, "rpcs_dropped") ||
+		      number(n, "rpcs_expired");
+	if (!bad)
+		return false;
+	fprintf(stderr, "%s: [Session %s brw errors, %s ping errors]%s", text(n, "id"),
+		text(n, "brw_errors"), text(n, "ping_errors"), session ? "\n" : " ");
+	if (!session)
+		fprintf(stderr, "[RPC: %s errors, %s dropped, %s expired]\n",
+			text(n, "rpc_errors"), text(n, "rpcs_dropped"), text(n, "rpcs_expired"));
+	return true;
+}
+
+static int show_error(const char *target, bool session)
+{
+	const struct lnetctl_node *n;
+	struct lnetctl_node *doc;
+	unsigned int nr = 0;
+	int rc = ask(target, 30, &doc);
+
+	if (!rc) {
+		printf("%s:\n", target);
+		n = lnetctl_find(doc, "nodes");
+		for (n = n ? n->first : NULL; n; n = n->next)
+			nr += print_node_errors(n, session);
+		printf("Total %u error nodes in %s\n", nr, target);
+	}
+	lnetctl_doc_free(doc);
+	return rc ? fail(rc, target, "query statistics") : 0;
+}
+
+int lst_show_error(int argc, char **argv)
+{
+	static const struct option options[] = { { "session", no_argument, NULL, 's' }, { 0 } };
+	bool session = false;
+	int c, rc = 0;
+
+	while ((c = getopt_long(argc, argv, "s", options, NULL)) != -1) {
+		if (c != 's')
+			return -1;
+		session = true;
+	}
+	if (optind == argc)
+		return misused("Groups or nodes are to be named");
+	for (; optind < argc; optind++)
+		rc |= show_error(argv[optind], session);
+	return rc;
+}

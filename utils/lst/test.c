@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* lst add_test: what is tested, from whom to whom, how often. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lst.h"
+
+#define MTU 1048576
+
+/* The value of "NAME=VALUE" if @word is one, by any of two names. */
+static const char *value_of(const char *word, const char *name, const char *letter)
+{
+	size_t len = strcspn(word, "=");
+
+	if (word[len] != '=')
+		return NULL;
+	if ((strlen(name) == len && !strncmp(word, name, len)) ||
+	    (strlen(letter) == len && !strncmp(word, letter, len)))
+		return word + len + 1;
+	return NULL;
+}
+
+static bool parse_size(const char *in, long long *size)
+{
+	char *end;
+
+	*size = strtoll(in, &end, 0);
+	if (*end == 'k' || *end == 'K')
+		*size *= 1024;
+	else if (*end == 'm' || *end == 'M')
+		*size *= 1048576;
+	else if (*end)
+		*size = 0;
+	if (end != in && *size > 0 && *size <= MTU && (!*end || !end[1]))
+		return true;
+	misused("Invalid size of bulk: '%s', from 1 to %d", in, MTU);
+	return false;
+}
+
+/* The number that stands for a check, 0: there is none of that name. */
+static int check_parse(const char *name)
+{
+	static const char *const checks[] = { "none", "simple", "full", "discard" };
+	int i;
+
+	for (i = 0; i < 4; i++)
+		if (!strcmp(checks[i], name))
+			return i + 1;
+	misused("Unknown check: '%s': none, simple, full or discard", name);
+	return 0;
+}
+
+struct brw {
+	int opc, check;
+	bool skip;
+	long long size, off;
+};
+
+static bool brw_word(struct brw *b, const char *word)
+{
+	const char *value;
+
+	if (!strcmp(word, "read") || !strcmp(word, "r"))
+		b->opc = 1;
+	else if (!strcmp(word, "write") || !strcmp(word, "w"))
+		b->opc = 2;
+	else if (!strcmp(word, "skip_rx_copy") || !strcmp(word, "skip-rx-copy"))
+		b->skip = true;
+	else if ((value = value_of(word, "check", "c")))
+		return (b->check = check_parse(value)) != 0;
+	else if ((value = value_of(word, "size", "s")))
+		return parse_size(value, &b->size);
+	else if ((value = value_of(word, "off", "o")))
+		return parse_number(value, 0, 4095, &b->off);
+	else
+		return misused("Unknown word for brw: '%s'", word), false;
+	return true;
+}
+
+static bool add_brw(struct request *r, char **words)
+{
+	struct brw b = { .opc = 1, .size = 4096 };
+
+	for (; *words; words++)
+		if (!brw_word(&b, *words))
+			return false;
+	if (b.off % 8)
+		return misused("The offset is to be a multiple of 8"), false;
+	if (b.skip && b.check && b.check != 4)
+		return misused("skip_rx_copy goes with no check"), false;
+	request_add(r, "type", "brw");
+	request_add(r, "opc", "%d", b.opc);
+	request_add(r, "check", "%d", b.skip ? 4 : b.check ? b.check : 1);
+	request_add(r, "size", "%lld", b.size);
+	request_add(r, "off", "%lld", b.off);
+	return true;
+}
+
+static bool add_kind(struct request *r, char **words)
+{
+	if (!*words)
+		return misused("A test is to be named: ping, brw"), false;
+	if (!strcmp(words[0], "brw"))
+		return add_brw(r, words + 1);
+	if (strcmp(words[0], "ping"))
+		return misused("Unknown test: '%s'", words[0]), false;
+	request_add(r, "type", "ping");
+	return true;
+}
+
+static bool add_distribution(struct request *r, const char *in)
+{
+	unsigned int dist, span;
+	char rest;
+
+	if (sscanf(in, "%u:%u%c", &dist, &span, &rest) != 2 || !dist || !span)
+		return misused("'%s' is no distribution: two numbers above 0, D:S", in), false;
+	request_add(r, "dist", "%u", dist);
+	request_add(r, "span", "%u", span);
+	return true;
+}
+
+struct test {
+	const char *batch, *from, *to;
+};
+
+static bool option(struct test *t, struct request *r, int c)
+{
+	long long num;
+
+	switch (c) {
+	case 'b': t->batch = optarg; return true;
+	case 'f': t->from = optarg; return true;
+	case 't': t->to = optarg; return true;
+	case 'd': return add_distribution(r, optarg);
+	case 'l':
+		if (!parse_number(optarg, -1, INT_MAX, &num))
+			return false;
+		request_add(r, "loop", "%lld", num);
+		return num || (misused("A loop count of 0 tests nothing"), false);
+	case 'c':
+		if (!parse_number(optarg, 1, 1024, &num))
+			return false;
+		request_add(r, "concur", "%lld", num);
+		return true;
+	}
+	return false;
+}
+
+int lst_add_test(int argc, char **argv)
+{
+	static const struct option options[] = { { "batch", required_argument, NULL, 'b' },
+						 { "concurrency", required_argument, NULL, 'c' },
+						 { "distribute", required_argument, NULL, 'd' },
+						 { "from", required_argument, NULL, 'f' },
+						 { "to", required_argument, NULL, 't' },
+						 { "loop", required_argument, NULL, 'l' }, { 0 } };
+	struct test t = { .batch = "batch" };
+	struct lnetctl_node *doc;
+	struct request r;
+	int c, rc;
+
+	request_begin(&r, "add_test");
+	while ((c = getopt_long(argc, argv, "+b:c:d:f:l:n:t:", options, NULL)) != -1)
+		if (!option(&t, &r, c == 'n' ? 'l' : c))
+			return -1;
+	if (!t.from || !t.to)
+		return misused("Both --from and --to are asked for");
+	if (!add_kind(&r, argv + optind))
+		return -1;
+	request_add(&r, "batch", "%s", t.batch);
+	request_add(&r, "from", "%s", t.from);
+	request_add(&r, "to", "%s", t.to);
+	rc = request_send(&r, &doc);
+	if (!rc && print_errors(doc))
+		rc = -1;
+	else if (!rc)
+		puts("Test was added successfully");
+	else
+		fail(rc, "batch or group", "add test");
+	lnetctl_doc_free(doc);
+	return rc ? -1 : 0;
+}
