@@ -17,6 +17,7 @@
 #include "lnd/socklnd/user_addr.c"
 #include "lnd/socklnd/link.c"
 #define sendmsg	test_sendmsg
+#define send(fd, buf, len, flags)	test_send(fd, buf, len, flags)	/* ops have a .send */
 #define recvmsg	test_recvmsg
 #define recv	test_recv
 #define timerfd_settime	test_timerfd_settime

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 ssize_t test_sendmsg(int fd, const struct msghdr *msg, int flags);
+ssize_t test_send(int fd, const void *buf, size_t len, int flags);
 ssize_t test_recvmsg(int fd, struct msghdr *msg, int flags);
 /* of the driver's own timer */
 int test_timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *was);

@@ -187,6 +187,14 @@ ssize_t test_recvmsg(int fd, struct msghdr *msg, int flags)
 	return recvmsg(fd, msg, flags);
 }
 
+ssize_t test_send(int fd, const void *buf, size_t len, int flags)
+{
+	struct iovec vec = { (void *)buf, len };
+	struct msghdr msg = { .msg_iov = &vec, .msg_iovlen = 1 };
+
+	return test_sendmsg(fd, &msg, flags);
+}
+
 ssize_t test_recv(int fd, void *buf, size_t len, int flags)
 {
 	if (cut_silent)
@@ -264,6 +272,33 @@ static void test_contract(void)
 	contract_run(&driver);
 }
 
+static int receive_buffer(int fd)
+{
+	socklen_t len = sizeof(int);
+	int bytes = 0;
+
+	CU_ASSERT_EQUAL(getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &len), 0);
+	return bytes;
+}
+
+/* The system keeps books of twice as much as is asked for. */
+static void test_small_buffer(void)
+{
+	static struct lnet ln;
+	static struct user_ni un = { .sn.ln = &ln };
+	int fd = socket(AF_INET, SOCK_STREAM, 0), before;
+
+	CU_ASSERT_FATAL(fd >= 0);
+	before = receive_buffer(fd);
+	user_socket_small(&un, fd);
+	UNIT_EQUAL(receive_buffer(fd), before, "0: the system's");
+	ln.tun.small_rx_buffer = 70000;
+	user_socket_small(&un, fd);
+	UNIT_EQUAL(receive_buffer(fd), 140000, "as large as is said");
+	close(fd);
+}
+
 UNIT_SUITE(socklnd,
 	{ "keeps the contract", test_contract },
+	{ "the receive buffer of small messages has a size", test_small_buffer },
 )
