@@ -58,7 +58,7 @@ int sim_record_parse(const void *data, u64 len, struct lnet_rec_head *head, char
 
 static int read_all(FILE *f, u8 **data, u64 *len)
 {
-	u64 room = 1 << 20;
+	u64 room = 1 << 16;
 	size_t nr;
 
 	*len = 0;
