@@ -49,6 +49,12 @@ def row(name, one):
         issued, twice)
 
 
+def conditions(rounds):
+    """Where it was measured, as far as it matters; the load is that of the last quarter of an hour."""
+    return "%d rounds, %d processors, load %.1f, Linux %s." % (rounds, len(os.sched_getaffinity(0)), os.getloadavg()[2],
+                                                               os.uname().release.split("-")[0])
+
+
 def table(of):
     head = ["| | cuts | nothing done for: p50 / p99 / worst, ms | slowest request: p50 / p99, ms "
             "| its share again: p50 / p99, ms | not done | done twice |", "|---|---|---|---|---|---|---|"]
@@ -70,11 +76,12 @@ def missed(of):
 def main():
     with open(sys.argv[1]) as f:
         of = read(f)
-    text = table(of)
+    rounds = int(sys.argv[2])
+    text = "`make failover`: " + conditions(rounds) + "\n\n" + table(of)
     print(text)
     for line in missed(of):
         print("NOT MET: " + line)
-    if int(sys.argv[2]) >= LEAST_ROUNDS and set(NAMES) <= set(of):
+    if rounds >= LEAST_ROUNDS and set(NAMES) <= set(of):
         with open(PAGE) as f:
             page = f.read()
         with open(PAGE, "w") as f:
