@@ -428,7 +428,7 @@ bool lnet_md_aborted(const struct lnet_md *md)
 }
 
 /* Lock held. What the handler is told beside what the operation says. */
-static void complete(struct lnet_md *md, struct lnet_evt *e, bool last)
+static void event_fill(struct lnet_md *md, struct lnet_evt *e, bool last)
 {
 	WARN_ON_ONCE(!md->refs || md->gone_sent);
 	e->ev.md.cookie = md->cookie;
@@ -451,7 +451,7 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
 		return;
 	}
 	spin_lock(md->lock);
-	complete(md, e, last);
+	event_fill(md, e, last);
 	wake = lnet_md_queue(md, e);
 	spin_unlock(md->lock);
 	if (wake)
@@ -470,7 +470,7 @@ static void post_run(struct lnet_pass *p, struct lnet_md *md)
 	list_for_each_entry(e, &p->posts, link) {
 		if (e->md != md)
 			break;
-		complete(md, e, e->last);
+		event_fill(md, e, e->last);
 		last = &e->link;
 	}
 	list_cut_position(&run, &p->posts, last);
