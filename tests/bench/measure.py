@@ -238,6 +238,7 @@ ALL = [
     (zmq, peer("zmq_oneway", "zeromq", "oneway")),
     (always, plain("raw_reqack", "reqack")),
     (iperf3, lambda b: {"iperf": b.iperf()}),
+    (always, plain("raw_warm", "stream", "buffers=1")),
     (always, plain("raw_large", "stream")),
     (always, large("put", "--window", "8")),
     (always, large("get", "--window", "8", "--op", "get")),
