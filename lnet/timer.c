@@ -17,9 +17,10 @@ void lnet_wheel_init(struct lnet_wheel *w, u64 now_ns)
 	w->now_tick = now_ns >> LNET_TICK_SHIFT;
 	w->soonest_ns = U64_MAX;
 	INIT_LIST_HEAD(&w->queue);
+	memset(w->level_ns, 0xff, sizeof(w->level_ns));
 	for (level = 0; level < LNET_WHEEL_LEVELS; level++)
 		for (slot = 0; slot < LNET_WHEEL_SLOTS; slot++)
-			INIT_LIST_HEAD(&w->slot[level][slot]);
+			INIT_LIST_HEAD(&w->slot[level][slot].timers);
 }
 
 void lnet_timer_init(struct lnet_timer *t, enum lnet_timer_kind kind)
@@ -40,7 +41,8 @@ static u64 tick_of(u64 when_ns)
 static void place(struct lnet_wheel *w, struct lnet_timer *t, u64 tick)
 {
 	u64 ahead = tick - w->now_tick;
-	unsigned int level = 0, slot;
+	unsigned int level = 0, ix;
+	struct lnet_wheel_slot *slot;
 
 	if (ahead >= WHEEL_TICKS) {	/* comes round again and is placed anew then */
 		ahead = WHEEL_TICKS - 1;
@@ -48,24 +50,27 @@ static void place(struct lnet_wheel *w, struct lnet_timer *t, u64 tick)
 	}
 	while (ahead >> (LEVEL_SHIFT * (level + 1)))
 		level++;
-	slot = (tick >> (LEVEL_SHIFT * level)) & SLOT_MASK;
-	if (list_empty(&w->slot[level][slot]) || t->when_ns < w->first_ns[level][slot])
-		w->first_ns[level][slot] = t->when_ns;
-	list_add_tail(&t->link, &w->slot[level][slot]);
-	w->used[level] |= 1ULL << slot;
+	ix = (tick >> (LEVEL_SHIFT * level)) & SLOT_MASK;
+	slot = &w->slot[level][ix];
+	if (list_empty(&slot->timers) || t->when_ns < slot->first_ns)
+		slot->first_ns = t->when_ns;
+	w->level_ns[level] = min(w->level_ns[level], t->when_ns);
+	list_add_tail(&t->link, &slot->timers);
+	w->used[level] |= 1ULL << ix;
 }
 
 static void forget(struct lnet_wheel *w, struct lnet_timer *t)
 {
+	struct lnet_wheel_slot *slots = &w->slot[0][0], *slot;
 	struct list_head *head = t->link.next;
 
-	if (head == t->link.prev && head >= &w->slot[0][0] &&
-	    head <= &w->slot[LNET_WHEEL_LEVELS - 1][LNET_WHEEL_SLOTS - 1]) {
-		unsigned int ix = head - &w->slot[0][0];
-
-		w->used[ix / LNET_WHEEL_SLOTS] &= ~(1ULL << (ix % LNET_WHEEL_SLOTS));
-	}
 	list_del_init(&t->link);
+	if (!list_empty(head))
+		return;
+	slot = container_of(head, struct lnet_wheel_slot, timers);
+	if (slot >= slots && slot < slots + LNET_WHEEL_LEVELS * LNET_WHEEL_SLOTS)
+		w->used[(slot - slots) / LNET_WHEEL_SLOTS] &=
+			~(1ULL << ((slot - slots) % LNET_WHEEL_SLOTS));
 }
 
 void lnet_timer_cancel(struct lnet_wheel *w, struct lnet_timer *t)
@@ -137,7 +142,7 @@ static u64 level_first_ns(const struct lnet_wheel *w, unsigned int level)
 
 	if (tick == U64_MAX)
 		return U64_MAX;
-	tick = tick_of(w->first_ns[level][(tick >> (LEVEL_SHIFT * level)) & SLOT_MASK]);
+	tick = tick_of(w->slot[level][(tick >> (LEVEL_SHIFT * level)) & SLOT_MASK].first_ns);
 	return max(tick, w->now_tick + 1) << LNET_TICK_SHIFT;
 }
 
@@ -146,9 +151,14 @@ u64 lnet_wheel_next_ns(struct lnet_wheel *w)
 	u64 next_ns = U64_MAX;
 	unsigned int level;
 
-	for (level = 0; w->nr && level < LNET_WHEEL_LEVELS; level++)
-		next_ns = min(next_ns, level_first_ns(w, level));
+	for (level = 0; w->nr && level < LNET_WHEEL_LEVELS; level++) {
+		if (tick_of(w->level_ns[level]) <= w->now_tick)
+			w->level_ns[level] = level_first_ns(w, level);
+		next_ns = min(next_ns, w->level_ns[level]);
+	}
 	w->soonest_ns = U64_MAX;
+	if (next_ns != U64_MAX)
+		next_ns = tick_of(next_ns) << LNET_TICK_SHIFT;
 	if (list_empty(&w->queue))
 		return next_ns;
 	return min(next_ns, list_first_entry(&w->queue, struct lnet_timer, link)->when_ns);
@@ -161,7 +171,7 @@ static void cascade(struct lnet_wheel *w, unsigned int level)
 	LIST_HEAD(list);
 	struct lnet_timer *t;
 
-	list_splice_init(&w->slot[level][slot], &list);
+	list_splice_init(&w->slot[level][slot].timers, &list);
 	w->used[level] &= ~(1ULL << slot);
 	while (!list_empty(&list)) {
 		t = list_first_entry(&list, struct lnet_timer, link);
@@ -173,10 +183,11 @@ static void cascade(struct lnet_wheel *w, unsigned int level)
 static unsigned int expire_slot(struct lnet_wheel *w, struct list_head *due)
 {
 	unsigned int slot = w->now_tick & SLOT_MASK, nr = 0;
+	struct list_head *timers = &w->slot[0][slot].timers;
 	struct lnet_timer *t;
 
-	while (!list_empty(&w->slot[0][slot])) {
-		t = list_first_entry(&w->slot[0][slot], struct lnet_timer, link);
+	while (!list_empty(timers)) {
+		t = list_first_entry(timers, struct lnet_timer, link);
 		list_move_tail(&t->link, due);
 		nr++;
 	}

@@ -21,15 +21,19 @@ struct lnet_timer {
 #define LNET_WHEEL_LEVELS	5
 #define LNET_WHEEL_SLOTS	64
 #define LNET_TICK_SHIFT		17
+struct lnet_wheel_slot {
+	struct list_head timers;
+	u64 first_ns;			/* of @timers and, while there are some, those cancelled */
+};
 struct lnet_wheel {
 	u64 now_tick;
 	/* of the times set since lnet_wheel_next_ns() was asked; U64_MAX: none */
 	u64 soonest_ns;
+	/* not later than the first of a level: the line that is read to know when to wake */
+	u64 level_ns[LNET_WHEEL_LEVELS];
 	u32 nr;
 	u64 used[LNET_WHEEL_LEVELS];	/* bitmap of non-empty slots */
-	struct list_head slot[LNET_WHEEL_LEVELS][LNET_WHEEL_SLOTS];
-	/* of the times in a slot the first, of those cancelled as well, while there are others */
-	u64 first_ns[LNET_WHEEL_LEVELS][LNET_WHEEL_SLOTS];
+	struct lnet_wheel_slot slot[LNET_WHEEL_LEVELS][LNET_WHEEL_SLOTS];
 	struct list_head queue;		/* of lnet_timer_queue(), in order of time */
 };
 /* timer.c, all [sh] */
