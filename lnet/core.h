@@ -567,6 +567,8 @@ struct lnet_shard {
 	struct lnet *ln;
 	u32 ix;
 	u64 next_ns;			/* WRITE_ONCE under the lock, read by the env */
+	/* shard 0: not later than any time at which its worker is wanted for more than timers */
+	u64 look_ns;
 	u64 now_ns;			/* latest time of a pass that left; no earlier one enters */
 	struct lnet_wheel wheel;
 	struct lnet_pool ops, atts, rxs, evts, entries;

@@ -467,25 +467,33 @@ static void park_work(struct lnet_pass *p, struct lnet_shard *sh)
 {
 	u64 next;
 
-	if (sh->ix || p->now_ns < READ_ONCE(sh->park_ns))
+	if (p->now_ns < READ_ONCE(sh->park_ns))
 		return;
 	WRITE_ONCE(sh->park_ns, U64_MAX);
 	next = lnet_match_expire(p);
 	lnet_park_by(p->ln, next);
 }
 
-void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns)
+/* True: it was later. */
+static bool lower(u64 *at, u64 when_ns)
 {
 	u64 old = READ_ONCE(*at), was;
 
 	while (when_ns < old) {
 		was = cmpxchg(at, old, when_ns);
-		if (was == old) {
-			ln->env->ops->arm(ln->env, 0);
-			return;
-		}
+		if (was == old)
+			return true;
 		old = was;
 	}
+	return false;
+}
+
+void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns)
+{
+	if (!lower(at, when_ns))
+		return;
+	lower(&ln->shard[0].look_ns, when_ns);
+	ln->env->ops->arm(ln->env, 0);
 }
 
 /* A request is parked until @when_ns at the latest. */
@@ -525,26 +533,27 @@ static void ni_work(struct lnet_pass *p)
 	}
 }
 
-/* Of shard 0: what changes the configuration as time passes. */
-static void config_work(struct lnet_pass *p)
+static u64 first_look_ns(const struct lnet *ln)
 {
+	u64 next_ns = min3(READ_ONCE(ln->shard[0].park_ns), READ_ONCE(ln->age_ns),
+			   lnet_router_look_ns(ln));
+
+	return min3(next_ns, lnet_disc_look_ns(ln), lnet_routes_next_ns(ln));
+}
+
+/* Of shard 0: parked requests, and what changes the configuration as time passes. */
+static void look(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	/* before the times are read that others lower, who lower this one after that */
+	xchg(&sh->look_ns, U64_MAX);
+	park_work(p, sh);
 	lnet_merge_work(p);
 	lnet_push_work(p);
 	lnet_disc_ask_work(p);
 	lnet_age_work(p);
 	lnet_router_work(p);
 	lnet_routes_work(p);
-}
-
-/* When time brings the worker of @sh for anything but timers. */
-static u64 look_ns(const struct lnet *ln, const struct lnet_shard *sh)
-{
-	u64 next_ns = READ_ONCE(sh->park_ns);
-
-	if (sh->ix)
-		return next_ns;
-	next_ns = min3(next_ns, READ_ONCE(ln->age_ns), lnet_router_look_ns(ln));
-	return min3(next_ns, lnet_disc_look_ns(ln), lnet_routes_next_ns(ln));
+	lower(&sh->look_ns, first_look_ns(p->ln));
 }
 
 /* What it was to come for is over: most timers are cancelled before they are due. */
@@ -554,7 +563,7 @@ static bool came_for_nothing(struct lnet *ln, struct lnet_shard *sh)
 	bool nothing;
 
 	if (READ_ONCE(sh->link_work) || atomic_read(&ln->bells) || atomic_read(&ln->ni_work) ||
-	    now_ns >= look_ns(ln, sh))
+	    now_ns >= READ_ONCE(sh->look_ns))
 		return false;
 	spin_lock(&sh->lock);
 	next_ns = lnet_wheel_next_ns(&sh->wheel);
@@ -580,9 +589,8 @@ u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 	if (!shard && atomic_read(&ln->ni_work) && atomic_xchg(&ln->ni_work, 0))
 		ni_work(&p);
 	run_timers(&p, sh);
-	park_work(&p, sh);
-	if (!shard)
-		config_work(&p);
+	if (p.now_ns >= READ_ONCE(sh->look_ns))
+		look(&p, sh);
 	lnet_pass_end(&p);
 	return lnet_shard_next_ns(ln, shard);
 }
@@ -591,7 +599,7 @@ u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard)
 {
 	const struct lnet_shard *sh = &ln->shard[shard];
 
-	return min(READ_ONCE(sh->next_ns), look_ns(ln, sh));
+	return min(READ_ONCE(sh->next_ns), READ_ONCE(sh->look_ns));
 }
 
 /* ---- making and ending ----------------------------------------------------------------------- */
@@ -602,6 +610,7 @@ static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
 	sh->ln = ln;
 	sh->ix = ix;
 	sh->next_ns = U64_MAX;
+	sh->look_ns = U64_MAX;
 	sh->park_ns = U64_MAX;
 	lnet_wheel_init(&sh->wheel, ln->env->ops->now_ns(ln->env));
 	INIT_LIST_HEAD(&sh->ops.free);
