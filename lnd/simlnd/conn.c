@@ -133,7 +133,7 @@ static void say(struct sim_world *w, u32 from, u32 to, u32 rail, int what, u64 g
 	simlnd_fate(w, rail, from, to, &fate);
 	if (fate.lost)
 		return;
-	word = kzalloc(sizeof(*word), GFP_NOFS);
+	word = kmalloc(sizeof(*word), GFP_NOFS);
 	if (!word)
 		return;
 	*word = (struct word){ .from = from, .to = to, .rail = rail, .what = what, .gen = gen };

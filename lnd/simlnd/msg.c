@@ -12,16 +12,22 @@ static void landing_event(struct sim_world *w, void *arg, u64 num);
 
 /* ---- payload --------------------------------------------------------------------------------- */
 
-static u8 *copy_att(const struct lnet_att *att, u32 len)
+static u8 *copy_att(const struct lnet_att *att, u8 *data, u32 len)
 {
 	struct lnet_buf buf;
-	u8 *data = kvmalloc(len ? len : 1, GFP_NOFS);
 
+	if (!data)
+		data = kvmalloc(len ? len : 1, GFP_NOFS);
 	if (!data)
 		BUG();
 	lnet_att_payload(att, &buf);
 	lnet_buf_read(&buf, 0, data, len);
 	return data;
+}
+
+static void take_copy(struct simlnd_msg *m, const struct lnet_att *att)
+{
+	m->data = copy_att(att, m->len <= SIMLND_FEW ? m->few : NULL, m->len);
 }
 
 static u64 hash_att(const struct lnet_att *att, u32 *len)
@@ -37,7 +43,7 @@ static u64 hash_att(const struct lnet_att *att, u32 *len)
 		return lnet_hash_bytes(NULL, 0, 0);
 	if (lnet_buf_frags(&buf, 0, buf.len, &frag, 1) == 1 && frag.len == buf.len)
 		return lnet_hash_bytes(frag.base, frag.len, 0);
-	data = copy_att(att, buf.len);
+	data = copy_att(att, NULL, buf.len);
 	hash = lnet_hash_bytes(data, buf.len, 0);
 	kvfree(data);
 	return hash;
@@ -49,7 +55,8 @@ void simlnd_msg_put(struct simlnd_msg *m)
 {
 	if (m->events || m->att || m->rx)
 		return;
-	kvfree(m->data);
+	if (m->data != m->few)
+		kvfree(m->data);
 	kfree(m);
 }
 
@@ -72,7 +79,7 @@ void simlnd_give_back(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outco
 	struct lnet_att *att = m->att;
 
 	if (!m->arrived && keep && !m->data)
-		m->data = copy_att(att, m->len);
+		take_copy(m, att);
 	if (!m->data && !m->arrived)
 		m->lost = true;
 	m->att = NULL;
@@ -85,10 +92,11 @@ void simlnd_give_back(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outco
 
 static struct simlnd_msg *msg_new(struct simlnd_end *end, const struct lnet_att *att)
 {
-	struct simlnd_msg *m = kzalloc(sizeof(*m), GFP_NOFS);
+	struct simlnd_msg *m = kmalloc(sizeof(*m), GFP_NOFS);
 
 	if (!m)
 		BUG();
+	memset(m, 0, offsetof(struct simlnd_msg, few));
 	INIT_LIST_HEAD(&m->link);
 	INIT_LIST_HEAD(&m->in);
 	lnet_att_hdr(att, &m->hdr);
@@ -147,7 +155,7 @@ static void double_msg(struct simlnd_end *end, const struct simlnd_msg *m,
 	struct sim_world *w = end->ni->w;
 	struct simlnd_fate again = { .delay_ns = sim_below(&w->rng, 20 * SIM_MS),
 				     .unordered = true };
-	struct simlnd_msg *copy = kzalloc(sizeof(*copy), GFP_NOFS);
+	struct simlnd_msg *copy = kmalloc(sizeof(*copy), GFP_NOFS);
 
 	if (!copy)
 		BUG();
@@ -157,7 +165,7 @@ static void double_msg(struct simlnd_end *end, const struct simlnd_msg *m,
 	copy->att = NULL;
 	copy->from = NULL;
 	copy->events = 0;
-	copy->data = copy_att(att, m->len);
+	take_copy(copy, att);
 	fly(end, copy, &again, w->now_ns);
 }
 
@@ -206,7 +214,7 @@ static void post(struct lnet_pass *p, struct simlnd_end *end, struct lnet_att *a
 		if (fate.lost) {
 			kfree(m);
 		} else {
-			m->data = copy_att(att, m->len);
+			take_copy(m, att);
 			fly(end, m, &fate, sn->tx_free_ns);
 		}
 		att->lnd[1] = NULL;
@@ -273,7 +281,7 @@ void simlnd_pump(struct lnet_pass *p, struct simlnd_end *end)
 static bool take_data(struct sim_world *w, struct simlnd_msg *m)
 {
 	if (!m->data)
-		m->data = copy_att(m->att, m->len);
+		take_copy(m, m->att);
 	m->arrived = true;
 	if (lnet_hash_bytes(m->data, m->len, 0) == m->hash)
 		return true;

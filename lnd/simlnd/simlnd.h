@@ -68,6 +68,8 @@ struct simlnd_slot {			/* an end by its node, or in the next slot that is free *
 
 enum simlnd_place { IN_AIR, LANDING, HELD, CONSUMED };
 
+#define SIMLND_FEW 96U
+
 struct simlnd_msg {
 	struct list_head link;		/* end->flight of the sender, while it has @att */
 	struct list_head in;		/* end->in of the receiver */
@@ -77,7 +79,7 @@ struct simlnd_msg {
 	struct lnet_hdr hdr;
 	u32 src_node, dst_node, rail;
 	u64 gen, hash;
-	u8 *data;
+	u8 *data;			/* @few, or allocated */
 	u32 len;
 	struct lnet_rx *rx;
 	u8 place;
@@ -87,6 +89,7 @@ struct simlnd_msg {
 	bool stop;			/* unwanted, but its writer goes on for a moment */
 	/* its connection died while the core's word was on its way */
 	bool gone;
+	u8 few[SIMLND_FEW];
 };
 
 /* link.c: what a link does to a message. */
