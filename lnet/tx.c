@@ -639,16 +639,14 @@ void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer)
 	while (!list_empty(&p->sh->live)) {
 		op = list_first_entry(&p->sh->live, struct lnet_op, all);
 		list_move_tail(&op->all, &seen);
-		if (op->peer != peer || lnet_op_over(op))
-			continue;
-		op->pins++;
-		if (op->state == OP_BACKOFF)
+		if (op->peer == peer && op->state == OP_BACKOFF) {
+			op->pins++;
 			lnet_op_try(p, op);
-		else if (!list_empty(&op->timer.link)) {
+			lnet_op_unpin(p, op);
+		} else if (op->peer == peer && !lnet_op_over(op) && !list_empty(&op->timer.link)) {
 			op->suspect_ns = min(op->suspect_ns, p->now_ns);
 			lnet_op_arm(p, op);
 		}
-		lnet_op_unpin(p, op);
 	}
 	list_splice(&seen, &p->sh->live);
 }
