@@ -82,6 +82,12 @@ static int complain(struct reader *r, const yaml_node_t *node, const char *what,
 	return -EINVAL;
 }
 
+/* "" of what is no scalar: nothing is called so. */
+static const char *text_of(const yaml_node_t *node)
+{
+	return node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : "";
+}
+
 static int parse(const char *text, u8 unit, s64 *value)
 {
 	static const struct { const char *name; s64 ns; } units[] = {
@@ -102,7 +108,8 @@ static int parse(const char *text, u8 unit, s64 *value)
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(units); i++)
 		if (!strcmp(end, units[i].name)) {
-			*value *= units[i].ns;
+			if (check_mul_overflow(*value, units[i].ns, value))
+				return -EINVAL;
 			return *value < 0 ? -EINVAL : 0;
 		}
 	return -EINVAL;
@@ -129,8 +136,7 @@ static int take_keys(struct reader *r, const yaml_node_t *map, const struct key 
 	for (pair = map->data.mapping.pairs.start; pair < map->data.mapping.pairs.top; pair++) {
 		yaml_node_t *key = yaml_document_get_node(&r->doc, pair->key);
 		yaml_node_t *node = yaml_document_get_node(&r->doc, pair->value);
-		const char *name = (char *)key->data.scalar.value,
-			   *text = (char *)node->data.scalar.value;
+		const char *name = text_of(key), *text = text_of(node);
 		s64 value;
 		u32 i;
 
@@ -157,8 +163,7 @@ static yaml_node_t *value_of(struct reader *r, const yaml_node_t *map, const cha
 	yaml_node_pair_t *pair;
 
 	for (pair = map->data.mapping.pairs.start; pair < map->data.mapping.pairs.top; pair++)
-		if (!strcmp((char *)yaml_document_get_node(&r->doc, pair->key)->data.scalar.value,
-			    name))
+		if (!strcmp(text_of(yaml_document_get_node(&r->doc, pair->key)), name))
 			return yaml_document_get_node(&r->doc, pair->value);
 	return NULL;
 }
@@ -195,13 +200,12 @@ static bool is_rule(struct reader *r, const yaml_node_t *map)
 
 	if (!kind || kind->type != YAML_SCALAR_NODE)
 		return false;
-	if (lnet_rule_kind_find((char *)kind->data.scalar.value) == LNET_NR_RULE_KINDS)
+	if (lnet_rule_kind_find(text_of(kind)) == LNET_NR_RULE_KINDS)
 		return false;
-	if (link_kind((char *)kind->data.scalar.value) == SIM_GRAMMAR)
+	if (link_kind(text_of(kind)) == SIM_GRAMMAR)
 		return true;
 	for (pair = map->data.mapping.pairs.start; pair < map->data.mapping.pairs.top; pair++)
-		if (!is_fault_key((char *)yaml_document_get_node(&r->doc, pair->key)
-					  ->data.scalar.value))
+		if (!is_fault_key(text_of(yaml_document_get_node(&r->doc, pair->key))))
 			return true;
 	return false;
 }
@@ -214,13 +218,12 @@ static void join(struct reader *r, const yaml_node_t *node, char *text, size_t s
 
 	text[0] = 0;
 	if (node->type == YAML_SCALAR_NODE)
-		snprintf(text, size, "%s", (char *)node->data.scalar.value);
+		snprintf(text, size, "%s", text_of(node));
 	else if (node->type == YAML_SEQUENCE_NODE)
 		for (item = node->data.sequence.items.start;
 		     item < node->data.sequence.items.top; item++)
 			len += scnprintf(text + len, size - len, "%s%s", len ? "," : "",
-					 (char *)yaml_document_get_node(&r->doc, *item)
-						 ->data.scalar.value);
+					 text_of(yaml_document_get_node(&r->doc, *item)));
 }
 
 static int take_where(struct reader *r, const yaml_node_t *node, const char *text, u32 nr,
@@ -237,7 +240,7 @@ static int take_where(struct reader *r, const yaml_node_t *node, const char *tex
 static int take_param(struct reader *r, struct sim_rule *rule, const yaml_node_t *key,
 		      const yaml_node_t *node)
 {
-	const char *name = (char *)key->data.scalar.value;
+	const char *name = text_of(key);
 	char text[600], err[LNET_RULE_ERR];
 
 	join(r, node, text, sizeof(text));
@@ -253,7 +256,7 @@ static int take_param(struct reader *r, struct sim_rule *rule, const yaml_node_t
 static int take_rule(struct reader *r, const yaml_node_t *map)
 {
 	struct sim_rule *rule = &r->s->rule[r->s->nr_rules];
-	const char *kind = (char *)value_of(r, map, "kind")->data.scalar.value;
+	const char *kind = text_of(value_of(r, map, "kind"));
 	struct lnet_rule *lr = &rule->rule;
 	yaml_node_pair_t *pair;
 	char err[LNET_RULE_ERR];
@@ -291,10 +294,10 @@ static int take_fault(struct reader *r, const yaml_node_t *node)
 	if (take_keys(r, node, fault_keys, ARRAY_SIZE(fault_keys), f, "kind"))
 		return -EINVAL;
 	kind = value_of(r, node, "kind");
-	f->kind = kind ? (u8)link_kind((char *)kind->data.scalar.value) : SIM_GRAMMAR;
+	f->kind = kind ? (u8)link_kind(text_of(kind)) : SIM_GRAMMAR;
 	if (f->kind == SIM_GRAMMAR)
 		return complain(r, node, "no such kind of fault",
-				kind ? (char *)kind->data.scalar.value : NULL);
+				kind ? text_of(kind) : NULL);
 	if (f->rail >= (s32)r->s->rails || f->node >= (s32)r->s->nodes ||
 	    f->peer >= (s32)r->s->nodes)
 		return complain(r, node, "no such node or rail", NULL);
