@@ -292,7 +292,7 @@ int lnet_params_check(void)
 		return -EINVAL;
 	}
 	if (*text_of(&param_routes))
-		pr_warn("lnet: parameter routes is read, but routing is not there yet\n");
+		pr_warn("lnet: parameter routes is not acted on: routes are added by lnetctl\n");
 	return 0;
 }
 

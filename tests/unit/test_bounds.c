@@ -122,6 +122,72 @@ static void test_held_up(void)
 	rails_end();
 }
 
+#define MOST 16383U
+static struct {
+	u8 effects[MOST + 64], finals[MOST + 64];
+	unsigned int bad;
+} many;
+
+static void count_many(struct rails_node *n, const struct lnet_event *ev)
+{
+	u64 ix = (n->ix ? ev->match_bits : (u64)(unsigned long)ev->op_ptr) - RAILS_TAGS;
+
+	if (ix >= ARRAY_SIZE(many.effects))
+		return;
+	if (n->ix)
+		many.effects[ix]++;
+	else if (ev->final)
+		many.finals[ix] += 1;
+	many.bad += ev->status != 0;
+}
+
+static void put_many(unsigned int nr)
+{
+	struct lnet_xfer x;
+	unsigned int i;
+
+	lnet_xfer_init(&x);
+	x.md = rails.node[0].md;
+	x.target.nid = rails_nid(1, 0);
+	x.portal = RAILS_PORTAL;
+	x.length = 8;
+	for (i = 0; i < nr; i++) {
+		x.match_bits = RAILS_TAGS + i;
+		x.op_ptr = (void *)(unsigned long)x.match_bits;
+		UNIT_EQUAL(lnet_put(rails.node[0].ln, &x), 0, "put");
+	}
+}
+
+/* The largest window there is, to the last place; then all of it at once, some of it twice. */
+static void test_most(void)
+{
+	unsigned int i, once = 0;
+
+	rails_begin(&quiet);
+	memset(&many, 0, sizeof(many));
+	tune(1, "window", MOST);
+	tune(0, "transaction_timeout", 60 * NSEC_PER_SEC);
+	tune(0, "hedge", 0);
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(20 * RAILS_MS);
+	rails.on_event = count_many;
+	rails_on(0, -1, RAILS_PUT, FATE_DELAY, LNET_OK, (int)MOST);
+	put_many(MOST + 50);
+	rails_run(RAILS_MS);
+	UNIT_EQUAL(sender()->next - sender()->oldest, MOST, "full");
+	UNIT_EQUAL(rails_count(&rails.delayed), MOST, "on their way");
+	rails_clear();
+	rails_on(0, -1, RAILS_PUT, FATE_TWICE, LNET_OK, -1);
+	rails_release();
+	rails_run(NSEC_PER_SEC);
+	rails.on_event = NULL;
+	for (i = 0; i < MOST + 50; i++)
+		once += many.effects[i] == 1 && many.finals[i] == 1;
+	UNIT_EQUAL(once, MOST + 50, "done, once");
+	UNIT_EQUAL(many.bad, 0, "well");
+	rails_end();
+}
+
 /* ---- rule 3: the last sequence --------------------------------------------------------------- */
 
 static void jump(u64 seq)
@@ -358,6 +424,7 @@ static void test_both_restart(void)
 
 UNIT_SUITE(bounds,
 	{ "rule 4: windows of one request, of a few, of the most", test_sizes },
+	{ "rule 4: the largest window, full", test_most },
 	{ "rule 4: the first one holds up all that do not fit beside it", test_held_up },
 	{ "rule 3: after the last sequence a new opening", test_last_sequence },
 	{ "rule 13: all windows are in use", test_all_busy },
