@@ -61,8 +61,8 @@ LIB_OBJS := $(call objs,lnet/*.c lnet/user/*.c lnet/selftest/*.c lnet/am/*.c lnd
 	    $(filter-out $(O)/lnd/socklnd/sim% $(O)/lnd/socklnd/kernel%,$(call objs,lnd/socklnd/*.c))
 # What decides, a second time, with what stands for all else in a replay: one object that shows nothing but its door.
 REPLAY	:= $(O)/replay/all.o
-REPLAY_OBJS := $(patsubst %,$(O)/replay/%.o,tx op credit select load health blame recover suspect probe record_note) \
-	       $(call objs,tests/sim/replay*.c)
+REPLAY_OBJS := $(patsubst %,$(O)/replay/%.o,tx reselect op credit select load health blame recover suspect probe) \
+	       $(O)/replay/record_note.o $(call objs,tests/sim/replay*.c)
 SIM_OBJS := $(filter-out $(REPLAY_OBJS),$(call objs,lnd/simlnd/*.c lnd/socklnd/sim*.c tests/sim/*.c)) $(REPLAY)
 CTL_OBJS := $(call objs,utils/lib/*.c)
 UNIT_OBJS := $(call objs,tests/unit/*.c)

@@ -10,6 +10,7 @@
 #include <lnet/lnd.h>
 #include <lnet/nid.h>
 #include <uapi/lnet_nl.h>
+#include "weight.h"
 
 struct lnet;
 struct lnet_peer;
@@ -140,6 +141,7 @@ struct lnet_view_ni_more {
 	u64 network_timeouts, resends_local_timeout, resends_network_timeout;
 	u64 sent_bytes, received_bytes;
 	u32 down_events, up_events, link_mbit;
+	struct lnet_weight_view worth;
 };
 
 struct lnet_view_ni {

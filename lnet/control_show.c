@@ -96,7 +96,7 @@ bool lnet_ctl_ni_fatal(const struct lnet_ni *ni)
 		.reply = (u32)c[LNET_NIC_##side##_reply], .ack = (u32)c[LNET_NIC_##side##_ack] \
 	}
 
-static void ni_traffic(const struct lnet_ni *ni, struct lnet_view_ni *v)
+static void ni_traffic(struct lnet_ni *ni, struct lnet_view_ni *v)
 {
 	u64 c[LNET_NR_NI_COUNTERS];
 
@@ -128,6 +128,7 @@ static void ni_traffic(const struct lnet_ni *ni, struct lnet_view_ni *v)
 		.up_events = READ_ONCE(ni->nr_up),
 		.link_mbit = READ_ONCE(ni->link_speed),
 	};
+	lnet_weight_look(ni, &v->more.worth);
 }
 
 bool lnet_ctl_ni_up(const struct lnet_ni *ni)
@@ -169,7 +170,7 @@ static const char *ni_status(struct lnet_ni *ni)
 	if (!lnet_ctl_ni_up(ni))
 		return "down";
 	if (!READ_ONCE(ni->drained))
-		return "up";
+		return READ_ONCE(ni->held) ? "held" : "up";
 	return lnet_ni_is_empty(ni->ln, ni) ? "drained" : "draining";
 }
 

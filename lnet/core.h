@@ -8,6 +8,7 @@
 
 #include "plat.h"
 #include "path_stats.h"
+#include "weight.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
@@ -243,6 +244,7 @@ struct lnet_ni_shard {			/* [sh] */
 	u32 nr_wait;			/* of them */
 	u32 holds;			/* attempts in WIRE/POSTED, rx in LAND */
 	u64 turn;			/* round robin: lower was used longer ago */
+	u64 share_turn;			/* degraded: its share is used up until then */
 	struct lnet_seen heard[2], failed[2];	/* the last partners that were or did: blame.c */
 	u64 c[LNET_NR_NI_COUNTERS];
 };
@@ -275,6 +277,11 @@ struct lnet_ni {
 	u64 rose_ns;			/* when it was announced as up last; the same */
 	struct lnet_peer *rise_at;	/* [nid_lock] @rising: the last that does; counted */
 	u32 link_speed;			/* Mbit/s, 0 unknown */
+	u32 full_mbit;			/* [nid_lock] the most that it ever was */
+	u16 wear;			/* what is missing to full weight: weight.c, READ_ONCE */
+	u8 held;			/* its link flaps, it is held back: flap.c, READ_ONCE */
+	struct lnet_loss loss;		/* [nid_lock] */
+	struct lnet_flap flap;		/* [nid_lock] */
 	s32 dev_cpt;			/* partition near the device; -1 unknown */
 	u64 cpts;			/* bits of those that serve it; 0: all */
 	s32 peer_timeout, peer_credits, peer_buffer_credits, credits;
@@ -632,6 +639,8 @@ struct lnet {
 	u64 peer_seq;			/* [nid_lock] of the last peer */
 	/* age.c: when to look for peers to forget; WRITE_ONCE */
 	u64 age_ns;
+	/* weight.c, flap.c: when to look at interfaces; WRITE_ONCE */
+	u64 weigh_ns, flap_ns;
 	struct lnet_peer *age_at;	/* [cfg] the next to look at in this walk, counted */
 	u8 age_left;			/* [cfg] it met some that traffic made */
 	spinlock_t nid_lock;		/* leaf */

@@ -16,7 +16,6 @@
 #include "record_hook.h"
 
 #define UP_AFTER	16U	/* successes until an interface that was at 0 is announced as up */
-#define FLAP_NS		(60 * (u64)NSEC_PER_SEC)
 #define FALLS_MAX	6	/* UP_AFTER twice as often, up to 1000 */
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -24,7 +23,7 @@
 bool lnet_ni_up(const struct lnet_ni *ni)
 {
 	return !READ_ONCE(ni->fatal) && !READ_ONCE(ni->fault_down) && !READ_ONCE(ni->low) &&
-	       !READ_ONCE(ni->unpinged) && !READ_ONCE(ni->drained);
+	       !READ_ONCE(ni->unpinged) && !READ_ONCE(ni->drained) && !READ_ONCE(ni->held);
 }
 
 void lnet_ni_announced(struct lnet_ni *ni)
@@ -51,7 +50,7 @@ static int up_at(const struct lnet_ni *ni)
 static void fell(struct lnet_ni *ni, u64 now_ns)
 {
 	u64 rose_ns = READ_ONCE(ni->rose_ns);
-	bool soon = rose_ns && now_ns - min(now_ns, rose_ns) < FLAP_NS;
+	bool soon = rose_ns && now_ns - min(now_ns, rose_ns) < LNET_FLAP_NS;
 
 	WRITE_ONCE(ni->falls, soon ? min(READ_ONCE(ni->falls) + 1, FALLS_MAX) : 0);
 }

@@ -5,6 +5,8 @@
 
 #include "core.h"
 
+#define LNET_FLAP_NS	(60 * (u64)NSEC_PER_SEC)	/* what happens again within this flaps */
+
 /* ---- health.c -------------------------------------------------------------------------------- */
 /* 0..1000: the least of the pair's own and those of the ends that it answers for */
 static inline int lnet_path_health(const struct lnet_path *path)

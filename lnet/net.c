@@ -521,7 +521,7 @@ static bool is_down(const struct lnet_ni *ni)
 }
 
 /* One whose link is not as the worker last saw it; counted. */
-static struct lnet_ni *next_changed(struct lnet *ln)
+static struct lnet_ni *next_changed(struct lnet *ln, u64 now_ns)
 {
 	struct lnet_ni *ni, *found = NULL;
 
@@ -534,6 +534,7 @@ static struct lnet_ni *next_changed(struct lnet *ln)
 			ni->nr_down++;
 		else
 			ni->nr_up++;
+		lnet_flap_seen(ni, ni->link_seen, now_ns);
 		lnet_ni_get(ni);
 		found = ni;
 		break;
@@ -612,8 +613,9 @@ void lnet_ni_link_work(struct lnet_pass *p)
 
 	WRITE_ONCE(ln->shard[0].link_work, 0);
 	smp_mb();
+	lnet_weights_follow(ln);
 	for (i = 0; i < LNET_MAX_NIS; i++) {
-		ni = next_changed(ln);
+		ni = next_changed(ln, p->now_ns);
 		if (!ni)
 			break;
 		if (ni->link_seen)

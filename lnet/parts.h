@@ -163,8 +163,8 @@ bool lnet_age_full(const struct lnet *ln);	/* no unknown peer is taken in */
 #define PATH_RANKS(RANK)						\
 	RANK(link_up) RANK(route_up) RANK(responsive) RANK(direct)	\
 	RANK(health) RANK(priority) RANK(preferred) RANK(gw_priority)	\
-	RANK(hops) RANK(gw_health) RANK(due) RANK(numa) RANK(credits)	\
-	RANK(turn)
+	RANK(hops) RANK(gw_health) RANK(share) RANK(due) RANK(numa)	\
+	RANK(credits) RANK(turn)
 enum lnet_path_rank {
 #define RANK(name) LNET_RANK_##name,
 	PATH_RANKS(RANK)
@@ -450,9 +450,11 @@ void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_out
 void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni);
 /* no lock held: the same of paths that are gone; @force false: of what waits for credits only */
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
-/* no lock held: what waits for credits of @ni chooses again */
+/* reselect.c; [sh] @att of @op waits for credits: another choice, which may be the same */
+void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
+/* no lock held: all that wait for credits of @ni */
 void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni);
-/* [sh] the same for a path that became suspect */
+/* [sh] those that wait to go by a path that became suspect, or for its interface */
 void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path);
 bool lnet_ops_idle(struct lnet *ln);			/* no operation is unfinished */
 int lnet_ops_init(struct lnet *ln);

@@ -61,7 +61,8 @@ void lnet_rec_tunables(struct lnet_shard *sh)
 static u8 ni_flags(const struct lnet_ni *ni)
 {
 	return flag(READ_ONCE(ni->fatal), 0) | flag(READ_ONCE(ni->fault_down), 1) |
-	       flag(READ_ONCE(ni->drained), 2) | flag(ni == ni->ln->lo, 3);
+	       flag(READ_ONCE(ni->drained), 2) | flag(ni == ni->ln->lo, 3) |
+	       flag(READ_ONCE(ni->held), 4);
 }
 
 static void seen_write(struct lnet_shard *sh, u8 kind, u32 ix, const struct lnet_seen *seen)
@@ -69,6 +70,11 @@ static void seen_write(struct lnet_shard *sh, u8 kind, u32 ix, const struct lnet
 	tell(sh, (struct lnet_rec){
 		.kind = kind, .op = ix,
 		.a = { pair(seen[0].who, seen[1].who), seen[0].ns, seen[1].ns } });
+}
+
+static u32 share_left(const struct lnet_shard *sh, const struct lnet_ni_shard *ns)
+{
+	return ns->share_turn > sh->turn ? (u32)(ns->share_turn - sh->turn) : 0;
 }
 
 static void ni_write(struct lnet_shard *sh, const struct lnet_ni *ni)
@@ -84,7 +90,8 @@ static void ni_write(struct lnet_shard *sh, const struct lnet_ni *ni)
 	tell(sh, (struct lnet_rec){
 		.kind = LNET_RK_NI2, .op = ni->ix,
 		.a = { pair((u32)ns->credits, (u32)ni->credits), ns->turn,
-		       (u64)atomic_read(&ni->health),
+		       pair((u32)atomic_read(&ni->health) | (u32)READ_ONCE(ni->wear) << 16,
+			    share_left(sh, ns)),
 		       pair((u32)ni->peer_credits, READ_ONCE(ni->link_speed)) },
 	});
 	seen_write(sh, LNET_RK_NI3, ni->ix, ns->heard);
@@ -110,7 +117,7 @@ static u32 path_facts(u32 h, const struct lnet_path *path)
 	h = mix(h, pair(path->ni->ix, path->ix) + ((u64)ni_flags(path->ni) << 8) +
 		   ((u64)path->ni->state << 56));
 	h = mix(h, (u64)path->policy * 4 + path->gone * 2 + !!path->stats);
-	h = mix(h, READ_ONCE(path->ni->link_speed));
+	h = mix(h, pair(READ_ONCE(path->ni->link_speed), READ_ONCE(path->ni->wear)));
 	if (likely(path->hop == path->pni))
 		return h;
 	h = mix(h, pair(path->hop->peer->rec.id, lnet_rec_place(path->hop)));

@@ -156,10 +156,39 @@ static void rank_route(const struct lnet_path *path, s64 *rank)
 	rank[LNET_RANK_turn] -= (s64)path->pni->turn;
 }
 
-/* One that is out of service by hand is better than one without link, and worse than all others. */
+/*
+ * One that is out of service by hand, or held back as it flaps, is better than one without link,
+ * and worse than all others.
+ */
 static s64 rank_link(const struct lnet_path *path)
 {
-	return !link_up(path) ? -1 : !READ_ONCE(path->ni->drained);
+	if (!link_up(path))
+		return -1;
+	return !READ_ONCE(path->ni->drained) && !READ_ONCE(path->ni->held);
+}
+
+/*
+ * A degraded interface has its turn as often as its weight says. Expected time knows better: it
+ * sees how fast things get done.
+ */
+static s64 share(const struct lnet_shard *sh, const struct lnet_path *path)
+{
+	return likely(!READ_ONCE(path->ni->wear)) || READ_ONCE(sh->ln->tun.selection) ||
+	       sh->turn >= path->ni->sh[sh->ix].share_turn;
+}
+
+/* @path was chosen: for so many turns it is the others'. */
+static void share_take(const struct lnet_shard *sh, const struct lnet_path *path)
+{
+	u32 weight = LNET_WEIGHT_MAX - READ_ONCE(path->ni->wear), mine = 0, others = 0;
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *other;
+
+	list_for_each_entry(pni, &path->pni->peer->pnis, link)
+		list_for_each_entry(other, &pni->paths, link)
+			*(other->ni == path->ni ? &mine : &others) += 1;
+	path->ni->sh[sh->ix].share_turn =
+		sh->turn + div_u64((u64)others * LNET_WEIGHT_MAX, max(mine, 1U) * weight);
 }
 
 /* Expected time stands still where it is not asked for. */
@@ -188,6 +217,7 @@ static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
 	rank[LNET_RANK_gw_priority] = 0;
 	rank[LNET_RANK_hops] = 0;
 	rank[LNET_RANK_gw_health] = 0;
+	rank[LNET_RANK_share] = share(sh, path);
 	rank[LNET_RANK_due] = due(sh, s, path);
 	rank[LNET_RANK_numa] = -numa_distance(sh->ln, path->ni->dev_cpt, s->cpt);
 	rank[LNET_RANK_credits] = min(nis->credits, hop->credits);
@@ -265,7 +295,7 @@ static void avoid_tried(struct filter *f)
 
 /* The ranks that tell whole paths apart; all others are equal there. */
 struct whole_rank {
-	s64 policy, due, numa, credits, turn;
+	s64 policy, share, due, numa, credits, turn;
 };
 
 static struct whole_rank whole_rank(const struct lnet_shard *sh, const struct lnet_select *s,
@@ -276,6 +306,7 @@ static struct whole_rank whole_rank(const struct lnet_shard *sh, const struct ln
 
 	return (struct whole_rank) {
 		.policy = path->policy,
+		.share = share(sh, path),
 		.due = due(sh, s, path),
 		.numa = -numa_distance(sh->ln, path->ni->dev_cpt, s->cpt),
 		.credits = min(nis->credits, hop->credits),
@@ -288,6 +319,8 @@ static enum lnet_path_rank differ_at(const struct whole_rank *a, const struct wh
 {
 	if (unlikely(a->policy != b->policy))
 		return a->policy >> 1 != b->policy >> 1 ? LNET_RANK_priority : LNET_RANK_preferred;
+	if (unlikely(a->share != b->share))
+		return LNET_RANK_share;
 	if (a->due != b->due)
 		return LNET_RANK_due;
 	if (a->numa != b->numa)
@@ -299,6 +332,8 @@ static bool whole_better(const struct whole_rank *a, const struct whole_rank *b)
 {
 	if (unlikely(a->policy != b->policy))
 		return a->policy > b->policy;
+	if (unlikely(a->share != b->share))
+		return a->share > b->share;
 	if (a->due != b->due)
 		return a->due > b->due;
 	if (a->numa != b->numa)
@@ -540,6 +575,8 @@ static struct lnet_path *pick(struct lnet_shard *sh, struct lnet_select *s)
 	path->ni->sh[sh->ix].turn = sh->turn;
 	path->hop->turn = sh->turn;
 	path->pni->turn = sh->turn;
+	if (unlikely(READ_ONCE(path->ni->wear)))
+		share_take(sh, path);
 	return path;
 }
 

@@ -538,6 +538,7 @@ static u64 first_look_ns(const struct lnet *ln)
 	u64 next_ns = min3(READ_ONCE(ln->shard[0].park_ns), READ_ONCE(ln->age_ns),
 			   lnet_router_look_ns(ln));
 
+	next_ns = min3(next_ns, READ_ONCE(ln->weigh_ns), READ_ONCE(ln->flap_ns));
 	return min3(next_ns, lnet_disc_look_ns(ln), lnet_routes_next_ns(ln));
 }
 
@@ -551,6 +552,8 @@ static void look(struct lnet_pass *p, struct lnet_shard *sh)
 	lnet_push_work(p);
 	lnet_disc_ask_work(p);
 	lnet_age_work(p);
+	lnet_weights_work(p);
+	lnet_flaps_work(p);
 	lnet_router_work(p);
 	lnet_routes_work(p);
 	lower(&sh->look_ns, first_look_ns(p->ln));

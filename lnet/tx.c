@@ -5,7 +5,6 @@
 #include "router.h"
 #include "rule.h"
 
-
 /* ---- start ----------------------------------------------------------------------------------- */
 
 static bool answer_expected(const struct lnet_op *op)
@@ -527,14 +526,6 @@ static bool waits(const struct lnet_att *att)
 	return att && (att->state == ATT_WAIT_PEER || att->state == ATT_WAIT_NI);
 }
 
-/* Waiting costs no try: the choice is made again. */
-static void reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
-{
-	lnet_att_drop(p, att);
-	if (!lnet_op_over(op) && !alive(&op->first) && !alive(op->hedge))
-		lnet_op_try(p, op);
-}
-
 /*
  * Its path is not to be used any more; @force: not even for what is on its way. Over an interface
  * that goes for good no answer comes any more.
@@ -542,7 +533,7 @@ static void reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *a
 static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att, bool force)
 {
 	if (waits(att))
-		reselect(p, op, att);
+		lnet_op_reselect(p, op, att);
 	else if (!force)
 		return;
 	else if (att->state == ATT_WIRE || att->state == ATT_POSTED)
@@ -582,50 +573,6 @@ void lnet_ops_leave_gone(struct lnet_pass *p, bool force)
 void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni)
 {
 	lnet_ops_walk(p, visit_ni_down, ni);
-}
-
-static void visit_reselect(struct lnet_pass *p, struct lnet_op *op, void *ni)
-{
-	lnet_rec_op(p, RESELECT, op, ((struct lnet_ni *)ni)->ix, 0);
-	if (waits(&op->first) && op->first.ni == ni)
-		reselect(p, op, &op->first);
-	if (waits(op->hedge) && op->hedge->ni == ni)
-		reselect(p, op, op->hedge);
-}
-
-void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
-{
-	lnet_ops_walk(p, visit_reselect, ni);
-}
-
-static bool is_over(const struct lnet_path *chosen, const struct lnet_path *path)
-{
-	return chosen && (chosen == path || chosen->trunk == path);
-}
-
-void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
-{
-	struct lnet_peer_ni *hop = path->hop;
-	struct lnet_att *att, *next;
-	LIST_HEAD(due);
-	unsigned int cls;
-
-	for (cls = LNET_CLS_REPLY; cls < LNET_NR_CLASSES; cls++)
-		list_for_each_entry_safe(att, next, &hop->wait[cls], link)
-			if ((att->path == path || att->path->trunk == path) &&
-			    att == &att->op->first &&
-			    att->op->state == OP_TRY && !(att->op->flags & LNET_OPF_PINNED_DST))
-				list_move_tail(&att->link, &due);
-	while (!list_empty(&due)) {
-		att = list_first_entry(&due, struct lnet_att, link);
-		if (is_over(lnet_op_choose(p, att->op), path))
-			break;		/* nor is there a better one for the others */
-		reselect(p, att->op, att);
-	}
-	while (!list_empty(&due)) {
-		att = list_last_entry(&due, struct lnet_att, link);
-		list_move(&att->link, &hop->wait[att->cls]);
-	}
 }
 
 /* What waits between tries, or in a silence, may go as soon as a path to the peer lives again. */

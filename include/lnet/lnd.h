@@ -326,8 +326,17 @@ struct lnet_link {
 	bool up;			/* carrier, operational state and address present */
 	u32 speed_mbit;			/* 0 unknown */
 };
-/* Any context but hard irq: records, kicks, returns. */
+/*
+ * Any context but hard irq: records, kicks, returns. Also when only the speed changed: a link that
+ * is slower than it was lowers the weight of @ni (lnd-025).
+ */
 void lnet_ni_link(struct lnet_ni *ni, const struct lnet_link *link);
+/*
+ * Task context, locks of the driver may be held. Since the last call @sent packets left over @ni,
+ * those that were sent again included, and @lost of them were lost on the way, as far as the driver
+ * knows. A few times a second at most, and only while something is sent.
+ */
+void lnet_ni_loss(struct lnet_ni *ni, u32 sent, u32 lost);
 
 /*
  * A counted, stable handle for the remote NID, made if unknown. May sleep. NULL: out of memory,

@@ -65,6 +65,21 @@ bool simlnd_cut(struct sim_world *w, u32 rail, u32 from, u32 to)
 	return acting(w, cuts, rail, from, to) != NULL;
 }
 
+u64 simlnd_rate(struct sim_world *w, u32 rail, u32 from, u32 to)
+{
+	u64 mbit = w->rate_mbit;
+	u32 i;
+
+	for (i = 0; i < w->nr_faults; i++) {
+		const struct sim_fault *f = &w->fault[i];
+
+		if (f->kind == SIM_SPEED && on_rail(f, rail) && concerns(f, from, to) &&
+		    simlnd_active(w, f, w->now_ns))
+			mbit = min(mbit, w->rate_mbit * f->permille / 1000);
+	}
+	return max(mbit, 1ULL);
+}
+
 bool simlnd_roll(struct sim_world *w, u8 kind, u32 rail, u32 node, u32 peer)
 {
 	u32 i;
@@ -124,9 +139,28 @@ void simlnd_fate(struct sim_world *w, u32 rail, u32 from, u32 to, struct simlnd_
 
 /* ---- faults that are events ------------------------------------------------------------------ */
 
+static void speed_set(struct sim_world *w, const struct sim_fault *f, bool slow)
+{
+	u32 n, rail, permille = slow ? f->permille : 1000;
+
+	for (n = 0; n < w->nr_nodes; n++) {
+		for (rail = 0; rail < w->nr_rails; rail++) {
+			struct sim_node *node = &w->node[n];
+			struct lnet_link link = { .up = !(node->link_down >> rail & 1),
+						  .speed_mbit = w->rate_mbit * permille / 1000 };
+
+			if (!node->lnet_ni[rail] || !on_rail(f, rail) ||
+			    (f->node >= 0 && (u32)f->node != n))
+				continue;
+			w->count.fault[SIM_SPEED] += slow;
+			lnet_ni_link(node->lnet_ni[rail], &link);
+		}
+	}
+}
+
 static void link_set(struct sim_world *w, const struct sim_fault *f, bool up)
 {
-	struct lnet_link link = { .up = up, .speed_mbit = 10000 };
+	struct lnet_link link = { .up = up };
 	u32 n, rail;
 
 	for (n = 0; n < w->nr_nodes; n++) {
@@ -250,11 +284,16 @@ static void rule_set(struct sim_world *w, const struct sim_fault *f, bool on)
 	}
 }
 
+static bool comes_and_goes(u8 kind)
+{
+	return kind == SIM_LINK || kind == SIM_SPEED || is_rule(kind) || is_config(kind);
+}
+
 /* Again while it acts: a link that flaps, resets and restarts that come again. */
 static void fault_event(struct sim_world *w, void *arg, u64 num)
 {
 	const struct sim_fault *f = arg;
-	bool flaps = f->kind == SIM_LINK || is_rule(f->kind) || is_config(f->kind);
+	bool flaps = comes_and_goes(f->kind);
 	u64 period_ns = flaps ? f->period_ns / 2 : f->period_ns;
 	bool on = simlnd_active(w, f, w->now_ns);
 
@@ -263,6 +302,8 @@ static void fault_event(struct sim_world *w, void *arg, u64 num)
 	sim_trace(w, f->kind, num);
 	if (f->kind == SIM_LINK)
 		link_set(w, f, !on);
+	else if (f->kind == SIM_SPEED)
+		speed_set(w, f, on);
 	else if (is_rule(f->kind))
 		rule_set(w, f, on);
 	else if (is_config(f->kind))
@@ -284,11 +325,10 @@ void simlnd_faults_start(struct sim_world *w)
 		struct sim_fault *f = &w->fault[i];
 
 		w->faults_end_ns = max(w->faults_end_ns, SIM_START_NS + f->to_ns);
-		if (f->kind != SIM_LINK && f->kind != SIM_RESET && f->kind != SIM_RESTART &&
-		    !is_rule(f->kind) && !is_config(f->kind))
+		if (f->kind != SIM_RESET && f->kind != SIM_RESTART && !comes_and_goes(f->kind))
 			continue;
 		sim_at(w, SIM_START_NS + f->from_ns, fault_event, f, 0);
-		if (f->kind == SIM_LINK || is_rule(f->kind) || is_config(f->kind))
+		if (comes_and_goes(f->kind))
 			sim_at(w, SIM_START_NS + f->to_ns, fault_event, f, 1U << 20);
 	}
 }

@@ -6,6 +6,7 @@
 /* this much is taken by the link beforehand; the rest waits as unsent */
 #define TX_AHEAD_NS (2 * SIM_MS)
 #define HDR_BYTES 96U
+#define TELL_AFTER 64U		/* messages */
 
 static void arrive_event(struct sim_world *w, void *arg, u64 num);
 static void landing_event(struct sim_world *w, void *arg, u64 num);
@@ -188,6 +189,17 @@ static void show(struct sim_world *w, const char *what, const struct simlnd_msg 
 					      : m->hdr.msg.get.ptl_index);
 }
 
+/* What this side of a link can see of it; a cut is for those to find who miss an answer. */
+static void tell_loss(struct simlnd_ni *sn, const struct simlnd_fate *fate, bool cut)
+{
+	sn->nr_sent++;
+	sn->nr_lost += fate->lost && !cut;
+	if (sn->nr_sent < TELL_AFTER)
+		return;
+	lnet_ni_loss(sn->ni, sn->nr_sent, sn->nr_lost);
+	sn->nr_sent = sn->nr_lost = 0;
+}
+
 /* The message goes to the link: from now on it may have arrived. */
 static void post(struct lnet_pass *p, struct simlnd_end *end, struct lnet_att *att)
 {
@@ -197,8 +209,10 @@ static void post(struct lnet_pass *p, struct simlnd_end *end, struct lnet_att *a
 	struct simlnd_fate fate;
 
 	sn->tx_free_ns =
-		max(sn->tx_free_ns, w->now_ns) + (u64)(m->len + HDR_BYTES) * 8000 / w->rate_mbit;
+		max(sn->tx_free_ns, w->now_ns) + (u64)(m->len + HDR_BYTES) * 8000 /
+		simlnd_rate(w, sn->rail, m->src_node, m->dst_node);
 	simlnd_fate(w, sn->rail, m->src_node, m->dst_node, &fate);
+	tell_loss(sn, &fate, simlnd_cut(w, sn->rail, m->src_node, m->dst_node));
 	if (w->now_ns < w->faults_end_ns) {
 		w->count.messages++;
 		w->count.met += fate.met;

@@ -51,6 +51,7 @@ struct simlnd_ni {
 	u64 tick_ns;			/* the next tick; U64_MAX: none */
 	u32 epochs;
 	u64 tx_free_ns;
+	u32 nr_sent, nr_lost;		/* since the core was told */
 	struct list_head busy, dirty;	/* of ends */
 	struct simlnd_slot *slot;	/* 1 << slot_bits, a quarter of them free */
 	u32 slot_bits, nr_ends;
@@ -100,6 +101,8 @@ struct simlnd_fate {
 };
 void simlnd_fate(struct sim_world *w, u32 rail, u32 from, u32 to, struct simlnd_fate *fate);
 bool simlnd_cut(struct sim_world *w, u32 rail, u32 from, u32 to);	/* nothing passes now */
+/* Mbit/s from one to the other. */
+u64 simlnd_rate(struct sim_world *w, u32 rail, u32 from, u32 to);
 /* a fault by chance; counts it */
 bool simlnd_roll(struct sim_world *w, u8 kind, u32 rail, u32 node, u32 peer);
 bool simlnd_active(const struct sim_world *w, const struct sim_fault *f, u64 now_ns);

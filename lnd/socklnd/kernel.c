@@ -217,6 +217,19 @@ static u64 io_unacked(struct sock_conn *c)
 	return READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
 }
 
+/* What the peer says it got twice was not lost. */
+static void io_packets(struct sock_conn *c, u32 *sent, u32 *lost)
+{
+	struct socket *sock = kern_conn(c)->sock;
+	const struct tcp_sock *tp;
+
+	if (!sock)
+		return;
+	tp = tcp_sk(sock->sk);
+	*sent = READ_ONCE(tp->data_segs_out);
+	*lost = READ_ONCE(tp->total_retrans) - READ_ONCE(tp->dsack_dups);
+}
+
 /* Moved only to an earlier time: a turn too early finds nothing to do. */
 static void io_arm(struct sock_ni *sn, u64 when_ns)
 {
@@ -240,6 +253,7 @@ static const struct sock_io kern_io = {
 	.want = io_want,
 	.shut = io_shut,
 	.unacked = io_unacked,
+	.packets = io_packets,
 	.arm = io_arm,
 };
 

@@ -72,11 +72,14 @@ static bool link_ready(struct lnet_poll *poll, unsigned long events)
 	int node;
 
 	look(kn, &now, ifname, &node);
-	if (now.up == kn->up)
-		return false;
-	kn->up = now.up;
 	if (now.up)
 		now.speed_mbit = speed_of(kn->net, ifname);
+	if (!now.speed_mbit)
+		now.speed_mbit = kn->mbit;	/* without link many do not tell */
+	if (now.up == kn->up && now.speed_mbit == kn->mbit)
+		return false;
+	kn->up = now.up;
+	kn->mbit = now.speed_mbit;
 	lnet_ni_link(kn->sn.ni, &now);
 	return false;
 }
@@ -183,6 +186,7 @@ void kern_link_start(struct kern_ni *kn)
 		now.speed_mbit = speed_of(kn->net, ifname);
 	fill_in(kn->sn.ni, &now, ifname);
 	kn->up = now.up;
+	kn->mbit = now.speed_mbit;
 	if (!now.up)
 		lnet_ni_link(kn->sn.ni, &now);
 	lnet_env_poll_init(&kn->link, kn->sn.ni->cpts, link_ready);

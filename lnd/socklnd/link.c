@@ -20,6 +20,7 @@
  */
 #define LOOK_SOON_NS	50000000ULL
 #define LOOK_SELDOM_NS	500000000ULL	/* down, and no news for NEWS_NS */
+#define LOOK_SPEED_NS	5000000000ULL	/* up: some devices change their speed without a word */
 #define NEWS_NS		2000000000ULL
 /* linux/if.h has these, and cannot be had beside net/if.h */
 #define LINK_LOWER_UP	0x10000U
@@ -107,10 +108,13 @@ static void report(struct user_link *link)
 	char ifname[16];
 
 	look(link, &now, ifname);
-	if (link->known && now.up == link->up)
+	if (!now.speed_mbit)
+		now.speed_mbit = link->mbit;	/* without link many do not tell */
+	if (link->known && now.up == link->up && now.speed_mbit == link->mbit)
 		return;
 	link->known = true;
 	link->up = now.up;
+	link->mbit = now.speed_mbit;
 	lnet_ni_link(link->ni, &now);
 }
 
@@ -124,10 +128,10 @@ static u64 now_ns(const struct user_link *link)
 static void look_again(struct user_link *link)
 {
 	bool soon = now_ns(link) - link->news_ns < NEWS_NS;
-	struct itimerspec in = { .it_value.tv_nsec = 0 };
+	u64 ns = soon ? LOOK_SOON_NS : link->up ? LOOK_SPEED_NS : LOOK_SELDOM_NS;
+	struct itimerspec in = { .it_value = { .tv_sec = ns / NSEC_PER_SEC,
+					       .tv_nsec = ns % NSEC_PER_SEC } };
 
-	if (soon || !link->up)
-		in.it_value.tv_nsec = soon ? LOOK_SOON_NS : LOOK_SELDOM_NS;
 	timerfd_settime(link->again.fd, 0, &in, NULL);
 }
 
@@ -216,6 +220,7 @@ int user_link_start(struct user_link *link, struct user_ni *un)
 	fill_in(link->ni, &now, ifname);
 	link->known = true;
 	link->up = now.up;
+	link->mbit = now.speed_mbit;
 	if (!now.up)
 		lnet_ni_link(link->ni, &now);
 	link->poll.fd = fd;

@@ -386,6 +386,26 @@ static bool is_stuck(struct sock_conn *c, u64 now_ns)
 	return c->stuck_ns && c->stuck_ns != now_ns;
 }
 
+/* Tells the core how many packets were lost. What was repeated in vain may become known later. */
+static void packets_tick(struct sock_conn *c, u64 now_ns)
+{
+	u32 sent, lost, more = 0;
+
+	if (!c->sn->io->packets || now_ns < c->packets_ns)
+		return;
+	c->packets_ns = now_ns + SOCK_PACKETS_NS;
+	sent = c->sent;
+	lost = c->lost;
+	c->sn->io->packets(c, &sent, &lost);
+	if ((s32)(lost - c->lost) > 0) {
+		more = lost - c->lost;
+		c->lost = lost;
+	}
+	if (sent != c->sent)
+		lnet_ni_loss(c->sn->ni, sent - c->sent, more);
+	c->sent = sent;
+}
+
 /* False: no progress in either direction for too long. */
 static bool conn_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
@@ -397,8 +417,10 @@ static bool conn_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 
 			return false;
 		*next_ns = min(*next_ns, last_rx_ns + timeout);
 	}
-	if (c->stuck_ns)
+	if (c->stuck_ns) {
+		packets_tick(c, now_ns);
 		*next_ns = min(*next_ns, now_ns + SOCK_TICK_NS);
+	}
 	return !stuck || c->stuck_ns + timeout > now_ns;
 }
 

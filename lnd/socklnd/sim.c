@@ -37,6 +37,7 @@ struct stream {
 	u8 *in;				/* delivered, not read */
 	u32 nr_in;
 	u64 rto_ns;
+	u32 sent, lost;			/* flights */
 	bool flying, polled, closed, fin, fin_seen, reset, dialing, connected;
 };
 
@@ -195,7 +196,7 @@ static void launch(struct stream *s)
 {
 	struct sim_world *w = s->w;
 	struct simlnd_fate fate;
-	u64 after_ns, rate_mbit = w->rate_mbit;
+	u64 after_ns, rate_mbit = simlnd_rate(w, s->rail, s->node, s->peer);
 
 	if (s->flying || !s->connected || s->reset || (!s->nr_out && !s->fin))
 		return;
@@ -207,6 +208,8 @@ static void launch(struct stream *s)
 	if (w->slow_mbit && (s->node == w->slow_node || s->peer == w->slow_node))
 		rate_mbit = w->slow_mbit;
 	after_ns = simlnd_latency(w) + fate.delay_ns + (u64)s->nr_out * 8000 / rate_mbit;
+	s->sent++;
+	s->lost += fate.lost && !simlnd_cut(w, s->rail, s->node, s->peer);
 	if (fate.lost) {	/* sent again, later and later */
 		after_ns += s->rto_ns;
 		s->rto_ns = min(2 * s->rto_ns, RTO_MAX_NS);
@@ -363,6 +366,12 @@ static u64 io_unacked(struct sock_conn *c)
 	return stream_of(c)->nr_unacked;
 }
 
+static void io_packets(struct sock_conn *c, u32 *sent, u32 *lost)
+{
+	*sent = stream_of(c)->sent;
+	*lost = stream_of(c)->lost;
+}
+
 /* ---- connecting ------------------------------------------------------------------------------ */
 
 static void connected_event(struct sim_world *w, void *arg, u64 num)
@@ -493,6 +502,7 @@ static const struct sock_io sim_io = {
 	.want = io_want,
 	.shut = io_shut,
 	.unacked = io_unacked,
+	.packets = io_packets,
 	.arm = io_arm,
 };
 

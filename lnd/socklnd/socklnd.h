@@ -29,6 +29,7 @@
 #define SOCK_WARN_NS	60000000000ULL	/* between two warnings of one kind */
 #define SOCK_HASH_BITS	6
 #define SOCK_TICK_NS	10000000ULL
+#define SOCK_PACKETS_NS	200000000ULL	/* between two questions for packets lost */
 /* a stream whose bytes were acknowledged this recently moves */
 #define SOCK_MOVING_NS	100000000ULL
 /* 120; a HELLO with addresses is as long */
@@ -124,6 +125,11 @@ struct sock_io {
 	void (*opened)(struct sock_conn *c);
 	/* Lock held. Bytes accepted by write() that the peer's stack has not acknowledged. */
 	u64 (*unacked)(struct sock_conn *c);
+	/*
+	 * Lock held. Optional: packets that left since the connection began, repeated ones
+	 * included, and those of them that were repeated as others were lost. Both may wrap.
+	 */
+	void (*packets)(struct sock_conn *c, u32 *sent, u32 *lost);
 	/*
 	 * Lock held, any thread. Call sock_tick() at @when_ns or soon after; replaces a later time.
 	 */
@@ -281,6 +287,8 @@ struct sock_conn {
 	u64 acked;			/* of which known to have been acknowledged */
 	/* since when something is unacknowledged without progress; 0: nothing */
 	u64 stuck_ns;
+	u64 packets_ns;			/* when to ask for packets again */
+	u32 sent, lost;			/* packets, as last asked */
 	/* in [reader]; ticks look at nr_hdr and rx under the lock: READ_ONCE, WRITE_ONCE */
 	u8 hdr[SOCK_HDR_MAX];
 	u32 nr_hdr;

@@ -164,6 +164,7 @@ static const struct sock_io user_io = {
 	.want = io_want,
 	.shut = io_shut,
 	.unacked = io_unacked,
+	.packets = user_packets,
 	.arm = io_arm,
 };
 

@@ -16,6 +16,7 @@ struct user_link {
 	struct lnet_ni *ni;
 	struct sock_addr addr;
 	bool up;			/* as last reported */
+	u32 mbit;			/* the same */
 	bool known;
 };
 
@@ -58,6 +59,9 @@ bool user_conn_ready(struct lnet_poll *poll, u32 events);
 u32 user_events_of(const struct sock_conn *c);
 /* The poller, in no pass: frees the descriptors of closed connections. */
 void user_release_closed(struct user_ni *un);
+
+/* user_packets.c: of struct sock_io */
+void user_packets(struct sock_conn *c, u32 *sent, u32 *lost);
 
 /* user_listen.c */
 /*

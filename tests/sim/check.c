@@ -113,6 +113,16 @@ static bool is_cut_off(const struct sim_world *w, u32 a, u32 b)
 	return false;
 }
 
+static void check_paths_whole(struct sim_world *w, u32 n, const struct lnet_peer_ni *pni)
+{
+	const struct lnet_path *path;
+
+	list_for_each_entry(path, &pni->paths, link)
+		if (path->health < LNET_HEALTH_MAX)
+			sim_fail(w, "node %u: its path from interface %u is at %u", n,
+				 path->ni->ix, path->health);
+}
+
 /* No interface of a node has lost health, nor any of peers that it is not cut off from. */
 static void check_ends_whole(struct sim_world *w, u32 n)
 {
@@ -126,11 +136,14 @@ static void check_ends_whole(struct sim_world *w, u32 n)
 			sim_fail(w, "node %u: its interface %u is at %d", n, ni->ix,
 				 atomic_read(&ni->health));
 	list_for_each_entry(peer, &w->node[n].ln->peers, link)
-		list_for_each_entry(pni, &peer->pnis, link)
-			if (pni->health < LNET_HEALTH_MAX &&
-			    sim_nid_where(&pni->nid, &node, &rail) && !is_cut_off(w, n, node))
+		list_for_each_entry(pni, &peer->pnis, link) {
+			if (!sim_nid_where(&pni->nid, &node, &rail) || is_cut_off(w, n, node))
+				continue;
+			if (pni->health < LNET_HEALTH_MAX)
 				sim_fail(w, "node %u: interface %u of node %u is at %u", n, rail,
 					 node, pni->health);
+			check_paths_whole(w, n, pni);
+		}
 }
 
 void sim_check_now(struct sim_world *w)

@@ -155,6 +155,7 @@ static void ni_set(struct replay *rp, const struct lnet_rec *r)
 	ni->fatal = r->cls & 1;
 	ni->fault_down = r->cls >> 1 & 1;
 	ni->drained = r->cls >> 2 & 1;
+	ni->held = r->cls >> 4 & 1;
 	if (r->cls & 8)
 		rp->ln->lo = ni;
 }
@@ -165,19 +166,24 @@ static void ni_set2(struct replay *rp, const struct lnet_rec *r)
 	struct lnet_ni_shard *ns = &ni->sh[r->shard];
 	/* other shards have changed it, too, whose snapshots came later */
 	bool known = atomic_read(&ni->health) >= 0 && !rp->shard[r->shard].fresh;
+	u64 turn = rp->ln->shard[r->shard].turn;
 
 	if (known)
-		replay_same(rp, r, "health of the interface", r->a[2],
+		replay_same(rp, r, "health of the interface", low(r->a[2]) & 0xffff,
 			    (u64)atomic_read(&ni->health));
 	if (known && ns->c[0]) {
 		replay_same(rp, r, "the turn of the interface", r->a[1], ns->turn);
 		replay_same(rp, r, "credits of the interface", low(r->a[0]), (u32)ns->credits);
+		replay_same(rp, r, "the share of the interface", high(r->a[2]),
+			    ns->share_turn - min(turn, ns->share_turn));
 	}
 	ns->c[0] = 1;
 	ns->credits = (s32)low(r->a[0]);
 	ni->credits = (s32)high(r->a[0]);
 	ns->turn = r->a[1];
-	atomic_set(&ni->health, (int)r->a[2]);
+	ns->share_turn = turn + high(r->a[2]);
+	atomic_set(&ni->health, (int)(low(r->a[2]) & 0xffff));
+	ni->wear = (u16)(low(r->a[2]) >> 16);
 	ni->peer_credits = (s32)low(r->a[3]);
 	ni->link_speed = high(r->a[3]);
 }

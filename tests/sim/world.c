@@ -20,7 +20,8 @@ const char *const sim_fault_names[SIM_NR_FAULTS] = {
 	[SIM_SHORT] = "short",	   [SIM_UNLINK] = "unlink",   [SIM_RULE] = "rule",
 	[SIM_RULE_DROP] = "rule-drop", [SIM_RULE_DELAY] = "rule-delay",
 	[SIM_RULE_DOWN] = "rule-down", [SIM_MUTE] = "mute",
-	[SIM_DRAIN] = "drain",	   [SIM_GONE] = "gone",	      [SIM_GRAMMAR] = "of-grammar",
+	[SIM_DRAIN] = "drain",	   [SIM_GONE] = "gone",	      [SIM_SPEED] = "speed",
+	[SIM_GRAMMAR] = "of-grammar",
 };
 
 /* ---- random numbers: splitmix64 -------------------------------------------------------------- */

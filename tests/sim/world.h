@@ -94,6 +94,7 @@ enum sim_fault_kind {
 	SIM_MUTE,		/* answers of @node are lost, pings and their answers pass */
 	SIM_DRAIN,		/* lnet_ni_drain(), and back */
 	SIM_GONE,		/* lnet_ni_del(), and lnet_ni_add() */
+	SIM_SPEED,		/* the link has @permille of its speed, and says so */
 	SIM_GRAMMAR,		/* a rule of lnet/faults.def; the scenario has it */
 	SIM_NR_FAULTS
 };
@@ -104,7 +105,7 @@ struct sim_fault {
 	/* flaps: on for a half, off for a half; RESET, RESTART: again and again. 0: not */
 	u64 period_ns;
 	u64 delay_ns;			/* DELAY, REORDER */
-	/* LOSS, DUP, REORDER, REFUSE, BREAK, SHORT, UNLINK: chance per message */
+	/* LOSS, DUP, REORDER, REFUSE, BREAK, SHORT, UNLINK: chance per message; SPEED: of it */
 	u32 permille;
 	s32 rail, node, peer;		/* -1: all; @peer: only between the two */
 	u32 below;			/* between nodes below it and the others; 0: not */

@@ -294,6 +294,13 @@ void lnet_ni_link(struct lnet_ni *ni, const struct lnet_link *link)
 	node->link_ups += link->up;
 }
 
+void lnet_ni_loss(struct lnet_ni *ni, u32 sent, u32 lost)
+{
+	must_run(node_of(ni->ln));
+	ni->loss.sent += sent;
+	ni->loss.lost += lost;
+}
+
 struct lnet_ni *lnet_ni_find(struct lnet *ln, const struct lnet_nid *nid)
 {
 	struct lnet_ni *ni = node_of(ln)->ni;

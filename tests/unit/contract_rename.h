@@ -27,6 +27,7 @@
 #define lnet_path_evidence	contract_path_evidence
 #define lnet_ni_kick		contract_ni_kick
 #define lnet_ni_link		contract_ni_link
+#define lnet_ni_loss		contract_ni_loss
 #define lnet_peer_ni_get	contract_peer_ni_get
 #define lnet_peer_ni_lookup	contract_peer_ni_lookup
 #define lnet_peer_ni_hold	contract_peer_ni_hold

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Links that flap: one that goes soon after it came back is let back later, each time twice as
+ * late up to a bound; one that stays up for a while has calmed down.
+ *
+ * Held back it is up, and tested, and used where no other is left; but lnet_select() ranks it
+ * behind all that are in service, and peers are told that it is down.
+ */
+#include "plat.h"
+#include <lnet/env.h>
+#include "core.h"
+#include "health.h"
+
+#define HOLD_FIRST_NS	(100 * (u64)NSEC_PER_MSEC)
+#define FLAPS_MAX	16U
+
+static u64 hold_ns(const struct lnet_ni *ni)
+{
+	if (!ni->flap.nr)
+		return 0;
+	return min(HOLD_FIRST_NS << (ni->flap.nr - 1), READ_ONCE(ni->ln->tun.flap_hold));
+}
+
+void lnet_flap_seen(struct lnet_ni *ni, bool down, u64 now_ns)
+{
+	struct lnet_flap *flap = &ni->flap;
+	bool soon;
+
+	WRITE_ONCE(ni->held, 0);
+	if (down) {
+		soon = flap->up_ns && now_ns - min(now_ns, flap->up_ns) < LNET_FLAP_NS;
+		flap->nr = soon ? min(flap->nr + 1U, FLAPS_MAX) : 0;
+		return;
+	}
+	flap->up_ns = now_ns;
+	flap->until_ns = now_ns + hold_ns(ni);
+	if (flap->until_ns == now_ns)
+		return;
+	WRITE_ONCE(ni->held, 1);
+	lnet_look_by(ni->ln, &ni->ln->flap_ns, flap->until_ns);
+}
+
+void lnet_flaps_work(struct lnet_pass *p)
+{
+	struct lnet *ln = p->ln;
+	u64 next_ns = U64_MAX;
+	struct lnet_ni *ni;
+
+	if (p->now_ns < READ_ONCE(ln->flap_ns))
+		return;
+	spin_lock(&ln->nid_lock);
+	list_for_each_entry(ni, &ln->nis, link) {
+		if (!ni->held)
+			continue;
+		if (p->now_ns < ni->flap.until_ns) {
+			next_ns = min(next_ns, ni->flap.until_ns);
+			continue;
+		}
+		WRITE_ONCE(ni->held, 0);
+		lnet_ni_announced(ni);
+	}
+	WRITE_ONCE(ln->flap_ns, next_ns);
+	spin_unlock(&ln->nid_lock);
+}

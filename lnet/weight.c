@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What an interface is worth while its link is degraded: the share of its full speed that is left,
+ * and less the more packets are lost. lnet_select() gives it its turn that much more seldom.
+ *
+ * Loss is what several samples in a row show, so that one burst, as when a link went and came back,
+ * is none. What nothing tests counts half after a while, so that a link that was repaired is tried
+ * again; each time it is then found bad again that takes twice as long.
+ */
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnd.h>
+#include "core.h"
+#include "health.h"
+
+#define SAMPLE_SENT	256U				/* packets at least */
+#define SAMPLE_NS	(200 * (u64)NSEC_PER_MSEC)	/* and time */
+#define HALVE_NS	(5 * (u64)NSEC_PER_SEC)
+#define RELAPSES_MAX	6U				/* HALVE_NS twice as long each */
+#define LOOK_NS		((u64)NSEC_PER_SEC)
+#define BY_LOSS_MIN	10U				/* it is still tested */
+
+static u32 by_speed(const struct lnet_ni *ni)
+{
+	u32 mbit = READ_ONCE(ni->link_speed);
+
+	if (!mbit || mbit >= ni->full_mbit)
+		return LNET_WEIGHT_MAX;
+	return (u32)div_u64((u64)mbit * LNET_WEIGHT_MAX, ni->full_mbit);
+}
+
+static u32 by_loss(const struct lnet_loss *loss)
+{
+	if (loss->ppm <= LNET_LOSS_FREE_PPM)
+		return LNET_WEIGHT_MAX;
+	return max(LNET_LOSS_FREE_PPM * LNET_WEIGHT_MAX / loss->ppm, BY_LOSS_MIN);
+}
+
+/* [nid_lock] */
+static void weigh(struct lnet_ni *ni)
+{
+	u32 weight = max(by_speed(ni) * by_loss(&ni->loss) / LNET_WEIGHT_MAX, 1U);
+
+	WRITE_ONCE(ni->wear, (u16)(LNET_WEIGHT_MAX - weight));
+}
+
+static bool is_lossy(const struct lnet_loss *loss)
+{
+	return loss->ppm > LNET_LOSS_FREE_PPM;
+}
+
+static u64 half_life(const struct lnet_loss *loss)
+{
+	return HALVE_NS << loss->relapses;
+}
+
+/* [nid_lock] Another opinion of the loss. */
+static void loss_set(struct lnet_ni *ni, u32 ppm, u64 now_ns)
+{
+	struct lnet_loss *loss = &ni->loss;
+	bool was = is_lossy(loss), soon;
+
+	loss->ppm = ppm;
+	loss->told_ns = now_ns;
+	if (!was && is_lossy(loss)) {
+		soon = loss->whole_ns && now_ns - min(now_ns, loss->whole_ns) < LNET_FLAP_NS;
+		loss->relapses = soon ? min(loss->relapses + 1U, RELAPSES_MAX) : 0;
+	}
+	if (was && !is_lossy(loss))
+		loss->whole_ns = now_ns;
+	weigh(ni);
+}
+
+/* The least of the last samples; it rises at once and falls by halves. */
+static u32 loss_seen(struct lnet_loss *loss, u32 ppm)
+{
+	u32 least = ppm;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(loss->last); i++)
+		least = min(least, loss->last[i]);
+	for (i = ARRAY_SIZE(loss->last) - 1; i; i--)
+		loss->last[i] = loss->last[i - 1];
+	loss->last[0] = ppm;
+	return least >= loss->ppm ? least : loss->ppm - (loss->ppm - least) / 2;
+}
+
+/* [nid_lock] */
+static void sample(struct lnet_ni *ni, u64 now_ns)
+{
+	struct lnet_loss *loss = &ni->loss;
+	u32 ppm = (u32)div_u64((u64)min(loss->now_lost, loss->now_sent) * 1000000, loss->now_sent);
+
+	loss_set(ni, loss_seen(loss, ppm), now_ns);
+	loss->now_sent = loss->now_lost = 0;
+	loss->since_ns = now_ns;
+}
+
+void lnet_ni_loss(struct lnet_ni *ni, u32 sent, u32 lost)
+{
+	u64 now_ns = ni->ln->env->ops->now_ns(ni->ln->env);
+	struct lnet_loss *loss = &ni->loss;
+	bool lossy;
+
+	spin_lock(&ni->ln->nid_lock);
+	loss->sent += sent;
+	loss->lost += lost;
+	loss->now_sent += sent;
+	loss->now_lost += lost;
+	if (!loss->since_ns)
+		loss->since_ns = now_ns;
+	if (loss->now_sent >= SAMPLE_SENT && now_ns - min(now_ns, loss->since_ns) >= SAMPLE_NS)
+		sample(ni, now_ns);
+	lossy = is_lossy(loss);
+	spin_unlock(&ni->ln->nid_lock);
+	if (unlikely(lossy))
+		lnet_look_by(ni->ln, &ni->ln->weigh_ns, now_ns + LOOK_NS);
+}
+
+/* ---- the worker ------------------------------------------------------------------------------ */
+
+/* Nothing tested it for long. */
+static void forget(struct lnet_ni *ni, u64 now_ns)
+{
+	struct lnet_loss *loss = &ni->loss;
+
+	if (!is_lossy(loss) || now_ns - min(now_ns, loss->told_ns) < half_life(loss))
+		return;
+	memset(loss->last, 0, sizeof(loss->last));
+	loss_set(ni, loss->ppm / 2, now_ns);
+}
+
+void lnet_weights_work(struct lnet_pass *p)
+{
+	struct lnet *ln = p->ln;
+	struct lnet_ni *ni;
+	bool lossy = false;
+
+	if (p->now_ns < READ_ONCE(ln->weigh_ns))
+		return;
+	WRITE_ONCE(ln->weigh_ns, U64_MAX);
+	spin_lock(&ln->nid_lock);
+	list_for_each_entry(ni, &ln->nis, link) {
+		forget(ni, p->now_ns);
+		lossy |= is_lossy(&ni->loss);
+	}
+	spin_unlock(&ln->nid_lock);
+	if (lossy)
+		lnet_look_by(ln, &ln->weigh_ns, p->now_ns + LOOK_NS);
+}
+
+/* Full speed is the best that a link ever had. */
+void lnet_weights_follow(struct lnet *ln)
+{
+	struct lnet_ni *ni;
+
+	spin_lock(&ln->nid_lock);
+	list_for_each_entry(ni, &ln->nis, link) {
+		ni->full_mbit = max(ni->full_mbit, READ_ONCE(ni->link_speed));
+		weigh(ni);
+	}
+	spin_unlock(&ln->nid_lock);
+}
+
+void lnet_weight_look(struct lnet_ni *ni, struct lnet_weight_view *v)
+{
+	u64 now_ns = ni->ln->env->ops->now_ns(ni->ln->env);
+
+	spin_lock(&ni->ln->nid_lock);
+	*v = (struct lnet_weight_view) {
+		.weight = LNET_WEIGHT_MAX - ni->wear, .full_mbit = ni->full_mbit,
+		.loss_ppm = ni->loss.ppm, .sent = ni->loss.sent, .lost = ni->loss.lost,
+		.flaps = ni->flap.nr,
+	};
+	if (ni->held)
+		v->held_ms = (u32)div_u64(ni->flap.until_ns - min(now_ns, ni->flap.until_ns),
+					  NSEC_PER_MSEC);
+	spin_unlock(&ni->ln->nid_lock);
+}
