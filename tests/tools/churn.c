@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Odd requests over TCP while peer and interface come and go: no last event may be lost.
+ * Odd requests over TCP while peer, interface and fault rules come and go: no last event may be
+ * lost.
  *
  *	churn [ROUNDS]		of 0.4 s and more; 6 by default
  *
  * Two nodes in one process. Threads send PUTs and GETs of odd sizes, offsets and timeouts and
- * unlink memory in use, handlers send more, and the main thread deletes the peer and moves the
- * interface away and back; then both nodes are destroyed. Exit status 0: each request that was
+ * unlink memory in use, handlers send more, one adds and deletes fault rules at both nodes, and the
+ * main thread deletes the peer and moves the interface away and back; then both nodes are
+ * destroyed, with the rules that are left and what these hold. Exit status 0: each request that was
  * accepted had exactly one final event, each MD exactly one last event, and nothing that was
  * refused had any.
  */
@@ -20,6 +22,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "lnet/rule.h"
 
 #define LOADERS 2
 #define POLLERS 2		/* of the node that sends; the other has one */
@@ -251,6 +255,63 @@ static void *load(void *arg)
 	return NULL;
 }
 
+/* ---- fault rules ---- */
+
+static const char *const rules[] = {
+	"drop permille=50", "drop rate=9 count=40 message=ACK", "delay delay=3ms jitter=5ms rate=3",
+	"delay delay=20s permille=20", "duplicate permille=300", "reorder delay=10ms behind=3 rate=4",
+	"corrupt interval=10ms", "cut permille=100 period=20ms duty=300", "flap period=30ms",
+	"partition left=127.8.0.1@tcp right=*@tcp rate=5 to=50ms", "slow bandwidth=20000000 rate=2",
+	"degrade loss=300 delay=3ms over=100ms", "outcome outcome=local_error,remote_timeout rate=20",
+	"outcome when=completed interval=20ms", "ack-timeout rate=10", "reply-timeout interval=5ms",
+};
+
+static void rule_read(const char *line, struct lnet_rule *r)
+{
+	char text[128], err[LNET_RULE_ERR], *at = text, *name, *value;
+
+	snprintf(text, sizeof(text), "%s", line);
+	lnet_rule_init(r, lnet_rule_kind_find(strsep(&at, " ")));
+	while ((name = strsep(&at, " "))) {
+		value = strchr(name, '=');
+		*value++ = 0;
+		must(lnet_rule_set(r, name, value, err), line);
+	}
+	must(lnet_rule_check(r, err), line);
+}
+
+static void rule_change(u32 *seed, struct lnet *ln)
+{
+	struct lnet_rule_which which = { .kind = LNET_NR_RULE_KINDS };
+	struct lnet_rules_kept *kept = NULL;
+	struct lnet_rule r;
+
+	if (one_in(seed, 8))
+		must(lnet_rules_keep(ln, &kept), "keeping the rules");
+	rule_read(rules[rnd(seed) % ARRAY_SIZE(rules)], &r);
+	if (one_in(seed, 3) && !one_in(seed, 4))
+		which.kind = r.kind;
+	if (one_in(seed, 3))
+		lnet_rule_del(ln, &which);
+	else
+		must(lnet_rule_add(ln, &r), "adding a rule");
+	if (kept)
+		must(lnet_rules_put_back(ln, kept), "putting the rules back");
+	kvfree(kept);
+}
+
+/* It is the only one that changes them. */
+static void *rule_nodes(void *arg)
+{
+	u32 seed = (uintptr_t)arg;
+
+	while (!atomic_read(&stopping)) {
+		rule_change(&seed, one_in(&seed, 2) ? sender.ln : receiver.ln);
+		usleep(rnd(&seed) % 3000);
+	}
+	return NULL;
+}
+
 /* ---- nodes ---- */
 
 /* Until the node's environment is stopped. */
@@ -332,7 +393,7 @@ int main(int argc, char **argv)
 {
 	unsigned int nr_rounds = argc > 1 ? atoi(argv[1]) : 6, i, nr_wrong;
 	unsigned int port = 9800 + getpid() % 100;
-	pthread_t loader[LOADERS], poller[POLLERS + 1];
+	pthread_t loader[LOADERS], poller[POLLERS + 1], ruler;
 
 	signal(SIGALRM, too_long);
 	alarm(WATCHDOG_S);
@@ -344,11 +405,13 @@ int main(int argc, char **argv)
 	for (i = 0; i <= POLLERS; i++)
 		must(pthread_create(&poller[i], NULL, poll_node, i ? &sender : &receiver),
 		     "thread");
+	must(pthread_create(&ruler, NULL, rule_nodes, (void *)5), "thread");
 	churn(nr_rounds);
 	atomic_set(&stopping, 1);
 	doing = "stopping the threads";
 	for (i = 0; i < LOADERS; i++)
 		pthread_join(loader[i], NULL);
+	pthread_join(ruler, NULL);
 	lnet_user_env_stop(sender.env);
 	lnet_user_env_stop(receiver.env);
 	for (i = 0; i <= POLLERS; i++)
