@@ -342,7 +342,7 @@ active proctype world() {
 		fi;
 		any_step(cur);
 		cur = 0;
-		check()
+		d_step { check() }
 	   }
 	:: atomic { over[0] && over[1] && over[2] && over[3] && fifth_over -> break }
 	od;

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Two nodes that send to each other as much as they may: requests, acknowledgements and the
+ * drivers' own answers, over streams that are full, while a request waits for a buffer that is
+ * posted when the other node's acknowledgement has come.
+ *
+ * The table is lnet/states/att.def itself: a step that is no edge fails, credits move by its
+ * columns. One atomic step = one hold of a node's shard, or one message written or read. Each node
+ * has one stream for what is small and one for bulk; ONECONN: one for both. The driver's answers
+ * need no credit. Messages 0 to 2 are node 0's, 3 to 5 node 1's, 6 to 11 acknowledge them.
+ *
+ * Bounds (-D): CREDITS of the peer and of the interface, EXTRA of them for control messages, ROOM
+ *	in a stream, BUFFERS posted before (node 0: 1 at least), HOLD messages that a driver may
+ *	read aside. REFER: the driver refers to a payload until the other driver has answered.
+ *	TIMERS: the time of what waits ends when nothing else can happen.
+ * Mutants (-DM_...): see tests/model/rows; each must fail.
+ *
+ * What must hold:
+ *	only edges of the table, credits are as many as the states say; everything is sent and
+ *	acknowledged, without the help of a timer: no deadlock. With ONECONN a request that waits
+ *	keeps the acknowledgement behind it, so then timers are needed, or memory to hold it.
+ */
+#ifndef CREDITS
+#define CREDITS	1
+#endif
+#ifndef EXTRA
+#define EXTRA	1
+#endif
+#ifndef ROOM
+#define ROOM	1
+#endif
+#ifndef HOLD
+#define HOLD	0
+#endif
+
+#ifndef BUFFERS
+#define BUFFERS	0
+#endif
+
+#define ASTATE(n, peer, ni, driver, memory)	mtype = { n };
+#define AEDGE(a, b)
+#include "../../lnet/states/att.def"
+#undef ASTATE
+#undef AEDGE
+
+c_decl {
+	static unsigned char legal[64][64];
+	static int peer_column[64], ni_column[64];
+}
+
+#define NR	6
+#define is_ack(i)	((i) >= NR)
+#define owner(i)	(is_ack(i) -> 1 - ((i) - NR) / 3 : (i) / 3)
+#define NOOP	(2 * NR)	/* + message */
+#define NONE	255
+
+mtype att[2 * NR] = ATT_FREE;
+mtype was, next;		/* of the step going on */
+bool begun[2 * NR], acked[NR], over[NR];
+bool noop[NR];			/* the driver owes its answer */
+short peer_credits[2] = CREDITS, ni_credits[2] = CREDITS;
+chan small[2] = [ROOM] of { byte };	/* from node 0, from node 1 */
+chan bulk[2] = [ROOM] of { byte };
+byte buffers[2];		/* posted, not used */
+byte waiting[2] = NONE;		/* a request that waits, and is not read further */
+byte held[2];			/* requests that wait, read aside, as bits */
+byte nr_held[2];
+byte e, k, n, x, cur;		/* of the step going on */
+short sum;
+
+inline tables_fill() {
+#define ASTATE(s, peer, ni, driver, memory) was = s; \
+	c_code { peer_column[now.was] = peer; ni_column[now.was] = ni; };
+#define AEDGE(a, b)	was = a; next = b; c_code { legal[now.was][now.next] = 1; };
+#include "../../lnet/states/att.def"
+	was = 0; next = 0
+}
+
+inline account(i, s) {
+	was = att[i]; next = s; n = owner(i);
+	assert(c_expr { legal[now.was][now.next] });
+	c_code {
+		now.peer_credits[now.n] += peer_column[now.was] - peer_column[now.next];
+		now.ni_credits[now.n] += ni_column[now.was] - ni_column[now.next];
+	};
+	att[i] = s; was = 0; next = 0; n = 0
+}
+
+#define may_take(credits, i)	(credits > (is_ack(i) -> -EXTRA : 0))
+
+/* credit.c: who may go on does, control messages first */
+inline wake() {
+	k = 2 * NR;
+	do
+	:: k > 0 ->
+		k--;
+		if
+		:: att[k] == ATT_WAIT_PEER && may_take(peer_credits[owner(k)], k) ->
+			account(k, ATT_WAIT_NI)
+		:: else
+		fi;
+		if
+		:: att[k] == ATT_WAIT_NI && may_take(ni_credits[owner(k)], k) ->
+			account(k, ATT_WIRE)
+		:: else
+		fi
+	:: else -> break
+	od
+}
+
+/* ---- writing ---- */
+
+#ifdef ONECONN
+#define has_room(i)	(len(bulk[owner(i)]) < ROOM)
+#define noop_room(m)	(len(bulk[1 - owner(m)]) < ROOM)
+#else
+#define has_room(i)	(is_ack(i) -> len(small[owner(i)]) < ROOM : len(bulk[owner(i)]) < ROOM)
+#define noop_room(m)	(len(small[1 - owner(m)]) < ROOM)
+#endif
+
+inline put(i) {
+	n = owner(i);
+#ifdef ONECONN
+	bulk[n]!i;
+#else
+	if
+	:: is_ack(i) -> small[n]!i
+	:: else -> bulk[n]!i
+	fi;
+#endif
+	n = 0
+}
+
+inline written(i) {
+	if
+	:: is_ack(i) -> account(i, ATT_FREE)
+#ifdef REFER
+	:: !is_ack(i) -> account(i, ATT_POSTED)
+#else
+	:: !is_ack(i) -> account(i, ATT_ASKED)
+#endif
+	fi
+}
+
+inline noop_put(m) {
+	noop[m] = false; n = 1 - owner(m);
+#ifdef ONECONN
+	bulk[n]!NOOP + m;
+#else
+	small[n]!NOOP + m;
+#endif
+	n = 0
+}
+
+/* ---- reading ---- */
+
+inline finish(m) {
+	over[m] = true;
+	if
+	:: att[m] == ATT_ASKED -> account(m, ATT_FREE)
+	:: else		/* the driver has it: back with its answer */
+	fi
+}
+
+/* It has a buffer: it lands, and is acknowledged. */
+inline land(m) {
+	begun[NR + m] = true; account(NR + m, ATT_WAIT_PEER);
+#ifdef REFER
+	noop[m] = true
+#endif
+}
+
+inline take(at, m) {
+	if
+	:: m >= NOOP ->
+		if
+		:: over[m - NOOP] -> account(m - NOOP, ATT_FREE)
+		:: !over[m - NOOP] -> account(m - NOOP, ATT_ASKED)
+		fi
+	:: m < NOOP && is_ack(m) ->
+		acked[m - NR] = true; finish(m - NR);
+		post(at)		/* the application goes on */
+	:: m < NR ->
+		if
+		:: buffers[at] -> buffers[at]--; land(m)
+		:: !buffers[at] && nr_held[at] < HOLD ->
+			nr_held[at]++; held[at] = held[at] | (1 << m)
+		:: !buffers[at] && nr_held[at] >= HOLD -> waiting[at] = m
+		fi
+	fi
+}
+
+/* A buffer is posted: for who waits, those read aside first. */
+inline post(at) {
+	x = 0;
+	do
+	:: x < NR && !(held[at] & (1 << x)) -> x++
+	:: else -> break
+	od;
+	if
+	:: x < NR -> held[at] = held[at] & (255 - (1 << x)); nr_held[at]--; land(x)
+	:: x == NR && waiting[at] != NONE -> x = waiting[at]; waiting[at] = NONE; land(x)
+	:: x == NR && waiting[at] == NONE -> buffers[at]++
+	fi;
+	x = 0
+}
+
+/* What waits at a node is dropped; whose time is over too is told so, and goes on. */
+inline give_up(at) {
+	k = waiting[at]; waiting[at] = NONE;
+	if
+	:: k != NONE -> over[k] = true; account(k, ATT_FREE); post(1 - at)
+	:: k == NONE -> skip
+	fi;
+	k = 0
+}
+
+#ifdef M_READERWAITS		/* who reads waits until what it owes for that is written */
+#define reads(at)	(at == 0 -> !owes(9) && !owes(10) && !owes(11) : \
+				    !owes(6) && !owes(7) && !owes(8))
+#define owes(i)		(att[i] != ATT_FREE)
+#else
+#define reads(at)	true
+#endif
+#define bulk_ready(at)	(len(bulk[1 - at]) > 0 && waiting[at] == NONE && reads(at))
+#define small_ready(at)	(len(small[1 - at]) > 0 && reads(at))
+
+inline check(at) {
+	sum = 0;
+	for (k : 0 .. 2 * NR - 1) {
+		sum = sum + (owner(k) == at && att[k] == ATT_WIRE)
+	}
+	assert(ni_credits[at] + sum == CREDITS && ni_credits[at] >= -EXTRA);
+	for (k : 0 .. 2 * NR - 1) {
+		sum = sum + (owner(k) == at && att[k] == ATT_WAIT_NI)
+	}
+	assert(peer_credits[at] + sum == CREDITS && peer_credits[at] >= -EXTRA);
+	k = 0; sum = 0
+}
+
+#define MESSAGE(m) \
+	:: !begun[m] -> begun[m] = true; account(m, ATT_WAIT_PEER) \
+	:: noop[m] && noop_room(m) -> noop_put(m)
+#define WRITE(i) \
+	:: att[i] == ATT_WIRE && has_room(i) -> e = i
+#define idle(m)		(over[m] && att[m] == ATT_FREE && att[NR + m] == ATT_FREE && !noop[m])
+#define all_over	(idle(0) && idle(1) && idle(2) && idle(3) && idle(4) && idle(5))
+
+active proctype world() {
+	atomic {
+		tables_fill();
+		buffers[0] = (BUFFERS > 1 -> BUFFERS : 1); buffers[1] = BUFFERS
+	};
+	do
+	:: atomic { !all_over ->
+		e = NONE; cur = NONE;
+		if
+		MESSAGE(0)
+		MESSAGE(1)
+		MESSAGE(2)
+		MESSAGE(3)
+		MESSAGE(4)
+		MESSAGE(5)
+		WRITE(0)
+		WRITE(1)
+		WRITE(2)
+		WRITE(3)
+		WRITE(4)
+		WRITE(5)
+		WRITE(6)
+		WRITE(7)
+		WRITE(8)
+		WRITE(9)
+		WRITE(10)
+		WRITE(11)
+		:: bulk_ready(0) -> bulk[1]?cur; cur = cur + 32
+		:: bulk_ready(1) -> bulk[0]?cur; cur = cur + 64
+		:: small_ready(0) -> small[1]?cur; cur = cur + 32
+		:: small_ready(1) -> small[0]?cur; cur = cur + 64
+#ifdef TIMERS			/* the time of what waits is over, and of what is unanswered */
+		:: timeout ->
+			give_up(0); give_up(1)
+#endif
+		fi;
+		if
+		:: e != NONE -> put(e); written(e)
+		:: else
+		fi;
+		if
+		:: cur != NONE && cur < 64 -> cur = cur - 32; take(0, cur)
+		:: cur != NONE && cur >= 64 -> cur = cur - 64; take(1, cur)
+		:: else
+		fi;
+		e = 0; cur = 0;
+		d_step { wake(); check(0); check(1) }
+	   }
+	:: atomic { all_over -> break }
+	od
+}
+
+active proctype monitor() {
+end:
+#ifdef W_FULL		/* bulk is full both ways, one waits, an acknowledgement passes */
+	atomic { len(bulk[0]) == ROOM && len(bulk[1]) == ROOM && att[2] == ATT_WAIT_PEER &&
+		 att[5] == ATT_WIRE && peer_credits[0] < 0 -> assert(false) }
+#else
+	false
+#endif
+}

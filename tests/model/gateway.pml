@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Messages by two routers that die and come back, silently: who waits for a credit, is with the
+ * driver, or is unanswered when its router dies, and which one is chosen.
+ *
+ * The table is lnet/states/att.def itself: a step that is no edge fails, the router's credit moves
+ * by its column. One atomic step = one hold of the shard. Inlines are named as what they stand for
+ * in lnet/tx.c, op.c, select.c, route_check.c and recover.c. Slices, suspicion, pings and checks
+ * come at any time. The end of a transaction comes last: when nothing else can happen.
+ *
+ * Bounds (-D): NR messages, CREDITS of each router, LIMIT failures of a message, DEATHS, REVIVALS,
+ *	CHECKS of routers.
+ * Mutants (-DM_...): see tests/model/rows; each must fail.
+ *
+ * What must hold:
+ *	only edges of the table; credits are as many as the states say; nobody waits for a credit
+ *	that is there; nobody that has not been refused elsewhere waits for a router that became
+ *	suspect while the other one was well; while one router lives all the time every message is
+ *	delivered, without waiting for the end of its transaction; else every message ends.
+ */
+#ifndef NR
+#define NR	3
+#endif
+#ifndef CREDITS
+#define CREDITS	1
+#endif
+#ifndef LIMIT
+#define LIMIT	3
+#endif
+#ifndef DEATHS
+#define DEATHS	1
+#endif
+#ifndef REVIVALS
+#define REVIVALS 0
+#endif
+#ifndef CHECKS
+#define CHECKS	2
+#endif
+
+#define ASTATE(n, peer, ni, driver, memory)	mtype = { n };
+#define AEDGE(a, b)
+#include "../../lnet/states/att.def"
+#undef ASTATE
+#undef AEDGE
+
+c_decl {
+	static unsigned char legal[64][64];
+	static int peer_column[64];
+}
+
+mtype att[NR] = ATT_FREE;
+mtype was, next;		/* of the step going on */
+byte via[NR];			/* the router */
+bool begun[NR], over[NR], good[NR];
+bool backoff[NR];
+bool lost[NR];			/* what is out died with its router */
+bool tried0[NR], tried1[NR];
+byte tries[NR];
+short credits[2] = CREDITS;
+bool dead[2], silent[2];	/* silent: what a check found, hop->gw */
+bool suspect[2], down[2];	/* the way to it */
+bool check[2];			/* a check is under way */
+bool settled[2];		/* the other one was well when it became suspect, and still is */
+byte deaths = DEATHS, revivals = REVIVALS, checks = CHECKS;
+bool both;			/* both were dead at some time, or one died after the other */
+byte c, g, m, k, cur;		/* of the step going on */
+short held;
+bool stop, again, told;
+
+#define usable(r)	(!silent[r] && !down[r])	/* lnet_route_usable() */
+#define well(r)		(usable(r) && !suspect[r])
+#define waits(i)	(att[i] == ATT_WAIT_PEER)
+#define out(i)		(att[i] == ATT_WIRE || att[i] == ATT_POSTED || att[i] == ATT_ASKED)
+
+inline tables_fill() {
+#define ASTATE(n, peer, ni, driver, memory) was = n; c_code { peer_column[now.was] = peer; };
+#define AEDGE(x, y)	was = x; next = y; c_code { legal[now.was][now.next] = 1; };
+#include "../../lnet/states/att.def"
+	was = 0; next = 0
+}
+
+inline account(i, s) {
+	was = att[i]; next = s; g = via[i];
+	assert(c_expr { legal[now.was][now.next] });
+	c_code { now.credits[now.g] += peer_column[now.was] - peer_column[now.next]; };
+	assert(credits[g] >= 0);
+	att[i] = s; was = 0; next = 0; g = 0
+}
+
+inline to_wire(i) {
+	account(i, ATT_WAIT_NI); account(i, ATT_WIRE); lost[i] = dead[via[i]]
+}
+
+/* Whoever waits for a router that has a credit: wake_peer() */
+inline wake() {
+	for (k : 0 .. NR - 1) {
+		if
+		:: waits(k) && credits[via[k]] > 0 -> to_wire(k)
+		:: else
+		fi
+	}
+	k = 0
+}
+
+/*
+ * lnet_op_choose() into @c. Tried ones are out while one that is not tried and is usable is left;
+ * then usable, then not suspect; else either.
+ */
+#ifdef M_KEEPSTRIED		/* what was tried is not avoided */
+#define avoid0(i)	false
+#define avoid1(i)	false
+#else
+#define avoid0(i)	(tried0[i] && !tried1[i] && usable(1))
+#define avoid1(i)	(tried1[i] && !tried0[i] && usable(0))
+#endif
+#define rank(r)		((usable(r) -> 2 : 0) + (suspect[r] -> 0 : 1))
+inline choose(i) {
+	if
+	:: !avoid0(i) && (avoid1(i) || rank(0) >= rank(1)) -> c = 0
+	:: !avoid1(i) && (avoid0(i) || rank(1) >= rank(0)) -> c = 1
+	fi
+}
+
+inline enter(i) {
+	backoff[i] = false;
+	choose(i);
+	via[i] = c; c = 0;
+	account(i, ATT_WAIT_PEER);
+	if
+	:: credits[via[i]] > 0 -> to_wire(i)
+	:: else
+	fi
+}
+
+/* Its attempt is over and free. */
+inline failed(i) {
+	tries[i]++;
+	if
+	:: via[i] == 0 -> tried0[i] = true
+	:: else -> tried1[i] = true
+	fi;
+	if
+	:: tries[i] == LIMIT -> over[i] = true
+	:: tries[i] < LIMIT && !(tried0[i] && tried1[i]) -> again = true
+	:: tries[i] < LIMIT && tried0[i] && tried1[i] ->
+		backoff[i] = true; tried0[i] = false; tried1[i] = false
+	fi
+}
+
+
+/* lnet_ops_reselect_path() */
+inline reselect(r) {
+	for (k : 0 .. NR - 1) {
+		if
+		:: waits(k) && via[k] == r && !stop ->
+			choose(k);
+			if
+			:: c == r -> stop = true	/* nor is there a better one for others */
+			:: c != r ->
+				account(k, ATT_FREE); via[k] = c; account(k, ATT_WAIT_PEER);
+				if
+				:: credits[c] > 0 -> to_wire(k)
+				:: else
+				fi
+			fi;
+			c = 0
+		:: else
+		fi
+	}
+	k = 0; stop = false
+}
+
+inline heard(r) {
+	suspect[r] = false; down[r] = false; silent[r] = false; told = true
+}
+
+
+inline any_step(i) {
+	if
+	:: !begun[i] -> begun[i] = true; again = true
+	/* the driver; the connection takes what nobody will read */
+	:: att[i] == ATT_WIRE -> account(i, ATT_ASKED)
+	:: att[i] == ATT_ASKED && !lost[i] ->
+		account(i, ATT_FREE); over[i] = true; good[i] = true; heard(via[i])
+#ifndef M_NOSLICE		/* what is out stays out */
+	/* its slice is over, or its connection resets */
+	:: out(i) && lost[i] -> account(i, ATT_FREE); lost[i] = false; failed(i)
+#endif
+	/* look_at_silence() */
+	:: out(i) && lost[i] && !suspect[via[i]] ->
+		suspect[via[i]] = true; settled[via[i]] = well(1 - via[i]);
+#ifndef M_NORESELECT
+		reselect(via[i])
+#endif
+	:: backoff[i] -> again = true
+	fi;
+	if
+	:: again -> again = false; enter(i)
+	:: else
+	fi
+}
+#ifdef M_NOSLICE
+#define stuck(i)	(att[i] == ATT_ASKED && lost[i] && suspect[via[i]])
+#else
+#define stuck(i)	false
+#endif
+#define may_step(i)	(!begun[i] || (out(i) && !stuck(i)) || backoff[i])
+
+inline router_step(r) {
+	if
+	/* it is asked, and answers or not */
+	:: checks && !check[r] -> checks--; check[r] = true
+	:: check[r] && !dead[r] -> check[r] = false; heard(r)
+	:: check[r] && dead[r] -> check[r] = false; silent[r] = true
+	/* recovery pings */
+	:: suspect[r] && dead[r] && !down[r] -> down[r] = true
+	:: (suspect[r] || down[r]) && !dead[r] -> heard(r)
+	:: deaths && !dead[r] ->
+		deaths--; dead[r] = true; both = both || dead[1 - r] || deaths < DEATHS - 1;
+		for (k : 0 .. NR - 1) {
+			lost[k] = lost[k] || (out(k) && via[k] == r)
+		}
+		k = 0
+	:: revivals && dead[r] -> revivals--; dead[r] = false
+	fi;
+	/* lnet_ops_path_back() */
+	for (m : 0 .. NR - 1) {
+		if
+		:: told && backoff[m] -> enter(m)
+		:: else
+		fi
+	}
+	m = 0; told = false
+}
+#define router_may(r)	((checks && !check[r]) || check[r] || \
+			 (suspect[r] && dead[r] && !down[r]) || \
+			 ((suspect[r] || down[r]) && !dead[r]) || (deaths && !dead[r]) || \
+			 (revivals && dead[r]))
+
+#define other_tried(i, r) (r == 0 -> tried1[i] : tried0[i])
+inline check_router(r) {
+	held = 0;
+	settled[r] = settled[r] && suspect[r] && well(1 - r);
+	for (k : 0 .. NR - 1) {
+		held = held + (att[k] == ATT_WIRE && via[k] == r);
+		assert(!(waits(k) && via[k] == r && credits[r] > 0));
+		assert(!(waits(k) && via[k] == r && settled[r] && !other_tried(k, r)))
+	}
+	assert(credits[r] + held == CREDITS);
+	k = 0; held = 0
+}
+
+active proctype world() {
+	atomic { tables_fill() };
+	do
+	:: atomic {
+		if
+		:: may_step(0) -> cur = 0
+		:: may_step(1) -> cur = 1
+#if NR > 2
+		:: may_step(2) -> cur = 2
+#endif
+#if NR > 3
+		:: may_step(3) -> cur = 3
+#endif
+		:: router_may(0) -> cur = NR
+		:: router_may(1) -> cur = NR + 1
+		fi;
+		if
+		:: cur < NR -> any_step(cur); told = false
+		:: cur >= NR -> cur = cur - NR; router_step(cur)
+		fi;
+		cur = 0;
+		d_step { wake(); check_router(0); check_router(1) }
+	   }
+	/* the end of the transactions */
+	:: atomic { timeout ->
+		for (k : 0 .. NR - 1) {
+			assert(over[k]);
+			assert(good[k] || both)
+		}
+		k = 0;
+		break }
+	od
+}
+
+active proctype monitor() {
+end:
+#if defined(W_WAITS)		/* one waits for a router that is dead, others are out over it */
+	atomic { waits(1) && dead[via[1]] && out(0) && lost[0] && via[0] == via[1] ->
+		 assert(false) }
+#elif defined(W_CHOSEN)		/* who waits for the other one though the dead one was first */
+	atomic { suspect[0] && dead[0] && out(0) && via[0] == 0 && out(1) && via[1] == 1 &&
+		 waits(2) && via[2] == 1 -> assert(false) }
+#elif defined(W_BACK)		/* sent by one that had died */
+	atomic { REVIVALS > 0 && !revivals && dead[1] && good[0] && good[1] -> assert(false) }
+#else
+	false
+#endif
+}
