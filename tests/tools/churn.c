@@ -258,12 +258,13 @@ static void *load(void *arg)
 /* ---- fault rules ---- */
 
 static const char *const rules[] = {
-	"drop permille=50", "drop rate=9 count=40 message=ACK", "delay delay=3ms jitter=5ms rate=3",
-	"delay delay=20s permille=20", "duplicate permille=300", "reorder delay=10ms behind=3 rate=4",
-	"corrupt interval=10ms", "cut permille=100 period=20ms duty=300", "flap period=30ms",
-	"partition left=127.8.0.1@tcp right=*@tcp rate=5 to=50ms", "slow bandwidth=20000000 rate=2",
-	"degrade loss=300 delay=3ms over=100ms", "outcome outcome=local_error,remote_timeout rate=20",
-	"outcome when=completed interval=20ms", "ack-timeout rate=10", "reply-timeout interval=5ms",
+	"drop permille=50", "drop rate=9 count=40 message=ACK", "delay delay=20s permille=20",
+	"delay delay=3ms jitter=5ms rate=3", "duplicate permille=300", "flap period=30ms",
+	"reorder delay=10ms behind=3 rate=4", "corrupt interval=10ms", "ack-timeout rate=10",
+	"cut permille=100 period=20ms duty=300", "degrade loss=300 delay=3ms over=100ms",
+	"partition left=127.8.0.1@tcp right=*@tcp rate=5 to=50ms", "reply-timeout interval=5ms",
+	"slow bandwidth=20000000 rate=2", "outcome when=completed interval=20ms",
+	"outcome outcome=local_error,remote_timeout rate=20",
 };
 
 static void rule_read(const char *line, struct lnet_rule *r)
