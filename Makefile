@@ -206,6 +206,10 @@ vm: deps
 # Speed says something on a quiet machine only, so no test asks for it.
 vm-bench: deps
 	@+$(MAKE) -s all && KVER=$${KVER:-6.12} SPARSE=no tests/kernel && tests/vm/bench/run
+# How long nothing happens when a rail of kernel nodes is cut, beside a plain program in the same guest.
+failover-vm: deps
+	@+$(MAKE) -s all build/tests/bench/paced/sockets && KVER=$${KVER:-6.12} SPARSE=no tests/kernel && \
+		tests/vm/bench/failover
 deps:
 	@config/deps
 
@@ -318,9 +322,9 @@ install_once = test -e $(DESTDIR)$(2) || install -m 644 $(1) $(DESTDIR)$(2)
 clean:
 	rm -rf build
 
-.PHONY: all lib unit unit-debug asan tsan tidy quick check kernel vm vm-bench vm-debug deps fuzz fuzzers demo \
-	bench bench-deps bench-peers failover crowd stall oversubscribed seeds sim models netns valgrind tsan-netns \
-	requirements man format install clean
+.PHONY: all lib unit unit-debug asan tsan tidy quick check kernel vm vm-bench failover-vm vm-debug deps fuzz \
+	fuzzers demo bench bench-deps bench-peers failover crowd stall oversubscribed seeds sim models netns \
+	valgrind tsan-netns requirements man format install clean
 .SECONDARY:
 
 endif

@@ -6,8 +6,9 @@
  *	sockets server LOG tcp|mptcp PORT
  *	sockets client LOG SECONDS INTERVAL_US SIZE tcp|mptcp PORT ADDRESS [ADDRESS]
  *
- * With two sockets requests take turns. One that is not answered in PATIENCE_NS is sent again by
- * the other socket, and its own is left alone until something comes by it. See paced.h.
+ * With two sockets requests take turns. One that is not answered in PATIENCE_MS (in the
+ * environment; 100) is sent again by the other socket, and its own is left alone until something
+ * comes by it. See paced.h.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -19,7 +20,7 @@
 #include "paced.h"
 
 #define MAX_LINKS	64
-#define PATIENCE_NS	100000000ll
+#define PATIENCE_MS	100
 
 struct link {
 	int fd;				/* -1: none */
@@ -35,6 +36,7 @@ struct again {				/* requests in their order, and by which link they went */
 
 static struct link links[MAX_LINKS];
 static unsigned int nr_links;
+static int64_t patience_ns = PATIENCE_MS * 1000000ll;
 static volatile sig_atomic_t stopped;
 
 static void on_term(int nr)
@@ -199,7 +201,7 @@ static unsigned int pick(uint64_t nr)
 /* What was not answered in time is sent by the other link, once. */
 static void look_again(struct paced *p, struct again *a)
 {
-	int64_t due = paced_now() - PATIENCE_NS;
+	int64_t due = paced_now() - patience_ns;
 	unsigned int other;
 
 	for (; a->first < p->issued; a->first++) {
@@ -256,6 +258,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "ADDRESS [ADDRESS]\n");
 		return 2;
 	}
+	if (getenv("PATIENCE_MS"))
+		patience_ns = atoll(getenv("PATIENCE_MS")) * 1000000ll;
 	p = paced_start(argc, argv);
 	signal(SIGTERM, on_term);
 	return p.server ? serve(&p, argv) : request(&p, argc, argv);
