@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "tests/sim/crowd.h"
+#include "tests/sim/selftest.h"
 #include "tests/sim/replay_file.h"
 #include "tests/sim/scenario.h"
 
@@ -19,7 +20,7 @@ struct options {
 	u32 nodes, jobs, partners;
 	u32 rate;		/* crowd: pushes, probes of a node in a second */
 	u32 verbose;
-	bool twice, hashes, sock, brief;
+	bool twice, hashes, sock, brief, selftest;
 	const char *scenario, *record, *replay;
 	u32 record_node;
 	u64 record_bytes;
@@ -156,6 +157,42 @@ static int run_crowd(const struct options *o)
 	return nr_failed ? 1 : 0;
 }
 
+/* ---- a self-test ----------------------------------------------------------------------------- */
+
+static struct sim_result selftest_once(const struct options *o, u64 seed, bool say)
+{
+	struct sim_selftest t = { .nodes = max(o->nodes ? o->nodes : 9, 3u), .loops = 200,
+				  .concur = 2, .bytes = 65536 };
+	struct sim_result r;
+
+	sim_selftest_run(&t, seed, &r);
+	if (say)
+		printf("seed %llu: %u nodes, %llu pings, %llu bytes of bulk in %llu ms with a rail "
+		       "cut, %llu messages sent again; hash %016llx\n",
+		       U(seed), t.nodes, U(t.pings), U(t.moved), U(t.ran_ms), U(t.resends),
+		       U(r.hash));
+	if (r.failed)
+		printf("seed %llu FAILED: %s\n", U(seed), r.why);
+	return r;
+}
+
+static int run_selftest(const struct options *o)
+{
+	unsigned int nr_failed = 0;
+	u64 seed;
+
+	for (seed = o->first; seed <= o->last; seed++) {
+		struct sim_result r = selftest_once(o, seed, true);
+
+		if (o->twice && !r.failed && selftest_once(o, seed, false).hash != r.hash) {
+			printf("seed %llu FAILED: two runs differ\n", U(seed));
+			r.failed = true;
+		}
+		nr_failed += r.failed;
+	}
+	return nr_failed ? 1 : 0;
+}
+
 /* ---- the report ------------------------------------------------------------------------------ */
 
 static void report(const struct options *o, const struct shared *sum)
@@ -256,7 +293,8 @@ static const char usage[] =
 	"       lnetsim --record FILE [--record-node N] [--record-size BYTES] ...\n"
 	"       lnetsim --replay FILE\n"
 	"       lnetsim --crowd PARTNERS [--nodes N] [--rate N] [--seed N | --seeds A..B] "
-	"[--twice]\n";
+	"[--twice]\n"
+	"       lnetsim --selftest [--nodes N] [--seed N | --seeds A..B] [--twice]\n";
 
 static void long_option(struct options *o, int c)
 {
@@ -268,6 +306,10 @@ static void long_option(struct options *o, int c)
 		o->rate = strtoul(optarg, NULL, 0);
 	else if (c == 'B')
 		o->record_bytes = strtoull(optarg, NULL, 0);
+	else if (c == 'T')
+		o->selftest = true;
+	else if (c == 'b')
+		o->brief = true;
 	else
 		o->replay = optarg;
 }
@@ -281,6 +323,7 @@ static const struct option longs[] = {
 	{ "rate", 1, NULL, 'p' },      { "brief", 0, NULL, 'b' },
 	{ "record", 1, NULL, 'r' },    { "record-node", 1, NULL, 'N' },
 	{ "record-size", 1, NULL, 'B' }, { "replay", 1, NULL, 'R' },
+	{ "selftest", 0, NULL, 'T' },
 	{ "help", 0, NULL, 'h' },  { NULL, 0, NULL, 0 },
 };
 
@@ -307,9 +350,6 @@ int main(int argc, char **argv)
 		case 'f':
 			o.scenario = optarg;
 			break;
-		case 'b':
-			o.brief = true;
-			break;
 		case '2':
 			o.twice = true;
 			break;
@@ -334,6 +374,8 @@ int main(int argc, char **argv)
 		case 'B':
 		case 'R':
 		case 'p':
+		case 'T':
+		case 'b':
 			long_option(&o, c);
 			break;
 		case 'v':
@@ -347,6 +389,8 @@ int main(int argc, char **argv)
 		return run_replay(&o);
 	if (optind == argc && o.partners && (!o.nodes || o.nodes > o.partners))
 		return run_crowd(&o);
+	if (o.selftest)
+		return run_selftest(&o);
 	if (optind == argc && !o.partners && (!o.nodes || o.nodes >= 2))
 		return run_all(&o);
 bad:
