@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Demands of the requirements that are of whole nodes: each as its check reads. */
+#include "rails.h"
+
+static const struct rails_cfg quiet = { .quiet = true };
+
+static void tune(unsigned int node, const char *name, u64 value)
+{
+	UNIT_EQUAL(lnet_tunable_set(rails.node[node].ln, name, value), 0, name);
+}
+
+/* ---- lnt-055 --------------------------------------------------------------------------------- */
+
+static void xfer(struct lnet_xfer *x)
+{
+	lnet_xfer_init(x);
+	x->md = rails.node[0].md;
+	x->target.nid = rails_nid(1, 0);
+	x->portal = RAILS_PORTAL;
+	x->length = 8;
+}
+
+/* Memory that is not bound, and what makes no sense: said at once, and nothing is sent. */
+static void test_refused_at_once(void)
+{
+	struct lnet_xfer x;
+	struct lnet *ln;
+	u64 sent;
+
+	rails_begin(NULL);
+	ln = rails.node[0].ln;
+	sent = rails_stat(0, LNET_C_send_count);
+	xfer(&x);
+	x.md.cookie += 77;
+	UNIT_EQUAL(lnet_put(ln, &x), -ENOENT, "no such memory");
+	xfer(&x);
+	x.portal = 64;
+	UNIT_EQUAL(lnet_put(ln, &x), -EINVAL, "no such portal");
+	xfer(&x);
+	x.md_offset = RAILS_MEM;
+	UNIT_EQUAL(lnet_get(ln, &x), -EINVAL, "beyond the memory");
+	xfer(&x);
+	CU_ASSERT(lnet_nid_parse(&x.target.nid, "10.9.0.9@tcp7") == 0);
+	CU_ASSERT(lnet_put(ln, &x) != 0 || rails_stat(0, LNET_C_resend_count) == 0);
+	rails_run(NSEC_PER_SEC);
+	UNIT_EQUAL(rails_stat(0, LNET_C_send_count), sent, "nothing was sent");
+	UNIT_EQUAL(rails_stat(0, LNET_C_resend_count), 0, "nor sent again");
+	rails_end();
+}
+
+/* Nobody is there to be discovered: the request that waits for it ends once, unsent. */
+static void test_no_discovery(void)
+{
+	const struct rails_cfg cfg = { .quiet = true, .discover = true, .strangers = true };
+	unsigned int tag;
+
+	rails_begin(&cfg);
+	tune(0, "discovery_wait", 1);
+	rails_on(0, -1, RAILS_ANY, FATE_REFUSE, LNET_REMOTE_DROPPED, -1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(20 * NSEC_PER_SEC);
+	UNIT_EQUAL(rails.req[tag].nr_final, 1, "ended");
+	CU_ASSERT(rails.req[tag].status != 0 && !rails.req[tag].perhaps);
+	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "nothing happened");
+	rails_end();
+}
+
+/* The node ends, memory is missing: told as it is, not sent again. */
+static void test_internal(void)
+{
+	static const struct { enum lnet_outcome how; int status; } rows[] = {
+		{ LNET_NO_MEMORY, -ENOMEM }, { LNET_SHUTDOWN, -ESHUTDOWN },
+	};
+	unsigned int i, tag;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		rails_begin(NULL);
+		rails_on(0, -1, RAILS_PUT, FATE_FAIL, rows[i].how, 1);
+		tag = rails_put(0, 1, 8, LNET_ACK, 0);
+		rails_pump();
+		UNIT_EQUAL(rails.req[tag].status, rows[i].status, "as it is");
+		UNIT_EQUAL(rails_stat(0, LNET_C_resend_count), 0, "not sent again");
+		rails_end();
+	}
+}
+
+/* ---- lnt-035 --------------------------------------------------------------------------------- */
+
+/* Two at a time, so that both rails have their turn, whatever else goes between. */
+static void load(unsigned int nr, u64 every_ns)
+{
+	for (; nr; nr -= 2) {
+		rails_put(0, 1, 64, LNET_ACK, 0);
+		rails_put(0, 1, 64, LNET_ACK, 0);
+		rails_run(2 * every_ns);
+	}
+}
+
+/* Cut under load, until it has lost health; two seconds after it heals it carries its half. */
+static void test_share(void)
+{
+	unsigned int tag, first, on[2] = { 0, 0 };
+	int rail;
+
+	for (rail = 0; rail < 2; rail++) {
+		rails_begin(NULL);
+		on[0] = on[1] = 0;
+		rails_on(-1, rail, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+		load(150, 20 * RAILS_MS);
+		CU_ASSERT(!lnet_path_whole(rails_path(0, 1, (unsigned int)rail)));
+		rails_clear();
+		load(100, 20 * RAILS_MS);
+		first = rails.nr_tags + 1;
+		load(200, RAILS_MS);
+		for (tag = first; tag <= rails.nr_tags; tag++) {
+			on[0] += rails.req[tag].on_rail[0];
+			on[1] += rails.req[tag].on_rail[1];
+			UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
+		}
+		CU_ASSERT(on[rail] * 100 >= 45 * (on[0] + on[1]));
+		rails_end();
+	}
+}
+
+/* ---- lnt-095, lnd-030 ------------------------------------------------------------------------ */
+
+/* Answers never come: told at T, within 5 %, and not at a multiple of it; whatever T and R are. */
+static void test_ends_at_T(void)
+{
+	static const u64 times[] = { 300 * RAILS_MS, NSEC_PER_SEC, 5 * NSEC_PER_SEC,
+				     50 * NSEC_PER_SEC };
+	unsigned int i, k, tag;
+
+	for (i = 0; i < ARRAY_SIZE(times); i++)
+		for (k = 0; k < 8; k++) {
+			u64 T = times[i], took;
+
+			rails_begin(NULL);
+			tune(0, "retry_count", k / 2);
+			rails_on(1, -1, RAILS_ACK, FATE_LOSE, LNET_OK, -1);
+			rails_on(1, -1, RAILS_REPLY, FATE_LOSE, LNET_OK, -1);
+			tag = k & 1 ? rails_get(0, 1, 64, T) : rails_put(0, 1, 64, LNET_ACK, T);
+			rails_run(2 * T);
+			took = rails.req[tag].end_ns - rails.req[tag].started_ns;
+			UNIT_EQUAL(rails.req[tag].status, -ETIMEDOUT, "told");
+			CU_ASSERT(took * 100 >= T * 95 && took * 100 <= T * 105);
+			rails_end();
+		}
+}
+
+/* ---- lnt-105 --------------------------------------------------------------------------------- */
+
+/* What waited for first contact has its whole time before it when the peer has answered. */
+static void test_after_contact(void)
+{
+	u64 T = NSEC_PER_SEC, took;
+	unsigned int tag;
+
+	rails_begin(&quiet);
+	tune(0, "transaction_timeout", T);
+	rails_on(0, -1, RAILS_CORE, FATE_DELAY, LNET_OK, 1);
+	tune(0, "hedge", 0);
+	rails_on(1, -1, RAILS_ACK, FATE_LOSE, LNET_OK, -1);
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(200 * RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].nr_attempts, 0, "waits");
+	rails_release();
+	rails_run(3 * T);
+	took = rails.req[tag].end_ns - rails.req[tag].started_ns;
+	took -= 200 * RAILS_MS;
+	CU_ASSERT(took * 100 >= T * 95 && took * 100 <= T * 105);
+	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "it arrived");
+	rails_end();
+}
+
+/* While no connection is made the peer is asked again, as long as those that wait have time. */
+static void test_no_connection_yet(void)
+{
+	unsigned int tag, i;
+
+	rails_begin(&quiet);
+	tune(0, "transaction_timeout", NSEC_PER_SEC);
+	rails_on(0, -1, RAILS_ANY, FATE_KEEP, LNET_OK, -1);
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	for (i = 0; i < 2; i++) {	/* as a driver does when the time of an attempt is over */
+		rails_run(250 * RAILS_MS);
+		rails_give(LNET_REMOTE_DROPPED);
+	}
+	rails_run(200 * RAILS_MS);
+	rails_clear();
+	rails_give(LNET_REMOTE_DROPPED);
+	rails_run(NSEC_PER_SEC);
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
+	UNIT_EQUAL(rails.req[tag].nr_plain, 0, "marked");
+	rails_end();
+}
+
+UNIT_SUITE(demands,
+	{ "lnt-055: bad information, memory that is not bound", test_refused_at_once },
+	{ "lnt-055: nobody to be discovered", test_no_discovery },
+	{ "lnt-055: no memory, internal failures, shutdown", test_internal },
+	{ "lnt-035: a healed rail carries its half after two seconds", test_share },
+	{ "lnt-095: without an answer it ends at T, whatever T and R are", test_ends_at_T },
+	{ "lnt-105: a T of its own after first contact", test_after_contact },
+	{ "lnt-105: while there is no connection the peer is asked again", test_no_connection_yet })
