@@ -223,7 +223,8 @@ static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 grant, u32 
 static bool never_left(const struct lnet_pass *p, const struct lnet_op *op)
 {
 	return op->outcome != LNET_OK && !(op->flags & LNET_OPF_MAYBE) &&
-	       p->now_ns >= op->deadline_ns && !list_empty(&op->peer->resolve) && !READ_ONCE(p->ln->stopping);
+	       p->now_ns >= op->deadline_ns && !list_empty(&op->peer->resolve) &&
+	       !READ_ONCE(p->ln->stopping);
 }
 
 static void opened(struct lnet_pass *p, struct lnet_op *op)
