@@ -133,28 +133,43 @@ static int msg_decode(struct lnet_hdr *hdr, const union lnet_wire_msg *w)
 	return hdr->payload_len <= limit ? 0 : -EPROTO;
 }
 
-int lnet_hdr_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16)
+static bool nids_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16)
 {
-	const struct lnet_wire_hdr_rest *rest;
+	const struct lnet_wire_hdr16 *w16 = (const struct lnet_wire_hdr16 *)buf;
+	const struct lnet_wire_hdr4 *w4 = (const struct lnet_wire_hdr4 *)buf;
 
 	if (nid16) {
-		const struct lnet_wire_hdr16 *w = (const struct lnet_wire_hdr16 *)buf;
-
-		hdr->dest_nid = w->dest_nid;
-		hdr->src_nid = w->src_nid;
-		if (!lnet_nid_is_sane(&hdr->dest_nid) || !lnet_nid_is_sane(&hdr->src_nid))
-			return -EPROTO;
-		rest = &w->rest;
-	} else {
-		const struct lnet_wire_hdr4 *w = (const struct lnet_wire_hdr4 *)buf;
-
-		lnet_nid_from_nid4(&hdr->dest_nid, le64_to_cpu(w->dest_nid));
-		lnet_nid_from_nid4(&hdr->src_nid, le64_to_cpu(w->src_nid));
-		rest = &w->rest;
+		hdr->dest_nid = w16->dest_nid;
+		hdr->src_nid = w16->src_nid;
+		return lnet_nid_is_sane(&hdr->dest_nid) && lnet_nid_is_sane(&hdr->src_nid);
 	}
+	lnet_nid_from_nid4(&hdr->dest_nid, le64_to_cpu(w4->dest_nid));
+	lnet_nid_from_nid4(&hdr->src_nid, le64_to_cpu(w4->src_nid));
+	return true;
+}
+
+static int rest_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16)
+{
+	const struct lnet_wire_hdr_rest *rest =
+		nid16 ? &((const struct lnet_wire_hdr16 *)buf)->rest
+		      : &((const struct lnet_wire_hdr4 *)buf)->rest;
+
 	hdr->dest_pid = le32_to_cpu(rest->dest_pid);
 	hdr->src_pid = le32_to_cpu(rest->src_pid);
 	hdr->type = le32_to_cpu(rest->type);
 	hdr->payload_len = le32_to_cpu(rest->payload_len);
 	return msg_decode(hdr, &rest->msg);
+}
+
+int lnet_hdr_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16)
+{
+	return nids_decode(hdr, buf, nid16) ? rest_decode(hdr, buf, nid16) : -EPROTO;
+}
+
+int lnet_hdr_decode_like(struct lnet_hdr *hdr, const u8 *buf, const u8 *like, bool nid16)
+{
+	bool same = nid16 ? !memcmp(buf, like, offsetof(struct lnet_wire_hdr16, rest))
+			  : !memcmp(buf, like, offsetof(struct lnet_wire_hdr4, rest));
+
+	return same ? rest_decode(hdr, buf, nid16) : lnet_hdr_decode(hdr, buf, nid16);
 }

@@ -184,6 +184,11 @@ unsigned int lnet_hdr_encode_like(u8 *buf, const u8 *like, const struct lnet_hdr
  * caller to judge. Any context.
  */
 int lnet_hdr_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16);
+/*
+ * The same, where @hdr says what the good header @like said: NIDs are read again only if they are
+ * others. Any context.
+ */
+int lnet_hdr_decode_like(struct lnet_hdr *hdr, const u8 *buf, const u8 *like, bool nid16);
 
 /*
  * ---- ping info: in the byte order of its creator, told by the magic; large NIDs in network order

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Headers of messages out: of a run to one peer all are much the same. */
+/* Headers of messages out and in: of a run with one peer all are much the same. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
@@ -16,4 +16,15 @@ u32 sock_encode_hdr(const struct sock_conn *c, const struct lnet_att *att, u8 *t
 		return lnet_hdr_encode_like(to, like, &hdr, c->version == 4);
 	lnet_att_hdr(att, &hdr);
 	return lnet_hdr_encode(to, &hdr, c->version == 4);
+}
+
+int sock_decode_hdr(const struct sock_conn *c, const u8 *from, struct sock_came *in)
+{
+	const u8 *like = in->like;
+	bool nid16 = c->version == 4;
+
+	/* One that was collected is overwritten by the next. */
+	in->like = c->nr_hdr ? NULL : from;
+	return like ? lnet_hdr_decode_like(&in->hdr, from, like, nid16)
+		    : lnet_hdr_decode(&in->hdr, from, nid16);
 }

@@ -260,6 +260,7 @@ static int take_zcack(struct lnet_pass *p, struct sock_conn *c, const struct lne
 struct stage {
 	const u8 *data;
 	u32 len;
+	struct sock_came came;
 };
 
 /*
@@ -337,10 +338,8 @@ static void header_done(struct sock_conn *c, struct stage *s, u32 size)
 
 static int frame(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct stage *s)
 {
-	bool nid16 = c->version == 4;
-	u32 size = LNET_KSOCK_SIZE + lnet_hdr_size(nid16);
+	u32 size = LNET_KSOCK_SIZE + lnet_hdr_size(c->version == 4);
 	struct lnet_ksock_hdr k;
-	struct lnet_hdr hdr;
 	const u8 *at = header(c, s, LNET_KSOCK_SIZE);
 	u64 cookie;
 	int err;
@@ -356,7 +355,7 @@ static int frame(struct lnet_pass *p, struct sock_conn *c, struct batch *b, stru
 	at = header(c, s, size);
 	if (!at)
 		return 0;
-	err = lnet_hdr_decode(&hdr, at + LNET_KSOCK_SIZE, nid16);
+	err = sock_decode_hdr(c, at + LNET_KSOCK_SIZE, &s->came);
 	header_done(c, s, size);
 	if (err)
 		return frame_error(p, c, SOCK_C_bad_header);
@@ -364,7 +363,7 @@ static int frame(struct lnet_pass *p, struct sock_conn *c, struct batch *b, stru
 	if (cookie && cookie < LNET_ZC_COOKIE_FIRST)
 		return frame_error(p, c, SOCK_C_bad_frame);
 	err = k.zc_cookie[1] ? take_zcack(p, c, &k) : 0;
-	return err ? err : message(p, c, b, s, &hdr, cookie);
+	return err ? err : message(p, c, b, s, &s->came.hdr, cookie);
 }
 
 static void take_payload(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct stage *s)

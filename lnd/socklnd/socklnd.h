@@ -417,6 +417,13 @@ struct sock_before {
 /* encode.c. L; writes the header of @att, which is the next one's @b. */
 u32 sock_encode_hdr(const struct sock_conn *c, const struct lnet_att *att, u8 *to,
 		    struct sock_before *b);
+/* What the header that came last says, and where it is while it stays there; NULL: none. */
+struct sock_came {
+	struct lnet_hdr hdr;
+	const u8 *like;
+};
+/* The same; reads the header @from into in->hdr. 0, or what lnet_hdr_decode() says. */
+int sock_decode_hdr(const struct sock_conn *c, const u8 *from, struct sock_came *in);
 
 /* conn.c */
 void sock_lock(struct lnet_pass *p, struct sock_ni *sn);	/* relaxes the pass first */

@@ -109,6 +109,7 @@ EXPORT_SYMBOL_GPL(lnet_buf_frags);
 EXPORT_SYMBOL_GPL(lnet_hdr_encode);
 EXPORT_SYMBOL_GPL(lnet_hdr_encode_like);
 EXPORT_SYMBOL_GPL(lnet_hdr_decode);
+EXPORT_SYMBOL_GPL(lnet_hdr_decode_like);
 EXPORT_SYMBOL_GPL(lnet_env_net);
 EXPORT_SYMBOL_GPL(lnet_env_cpt_of_node);
 EXPORT_SYMBOL_GPL(lnet_env_cpts_of_node);

@@ -132,6 +132,37 @@ static void put_like_another(void)
 	}
 }
 
+/* What is read after another is what would have been read without, whatever differs. */
+static void read_like_another(void)
+{
+	static const char *const nids[] = { "10.0.0.1@tcp", "10.0.0.2@tcp", "10.0.0.1@tcp9" };
+	u8 like[LNET_HDR_SIZE_MAX], buf[LNET_HDR_SIZE_MAX];
+	struct lnet_hdr hdr, alone, after;
+	unsigned int nid16, i;
+
+	CU_ASSERT_EQUAL(lnet_hdr_decode(&hdr, e9 + FRAME, false), 0);
+	for (nid16 = 0; nid16 < 2; nid16++) {
+		lnet_hdr_encode(like, &hdr, nid16);
+		for (i = 0; i < 2 * ARRAY_SIZE(nids); i++) {
+			struct lnet_hdr other = hdr;
+
+			lnet_nid_parse(i % 2 ? &other.src_nid : &other.dest_nid, nids[i / 2]);
+			other.dest_pid++;
+			other.payload_len = 5;
+			other.msg.put.hdr_data = i;
+			lnet_hdr_encode(buf, &other, nid16);
+			CU_ASSERT_EQUAL(lnet_hdr_decode(&alone, buf, nid16), 0);
+			CU_ASSERT_EQUAL(lnet_hdr_decode(&after, like, nid16), 0);
+			CU_ASSERT_EQUAL(lnet_hdr_decode_like(&after, buf, like, nid16), 0);
+			UNIT_EQUAL(lnet_nid_same(&alone.src_nid, &after.src_nid), true, "from");
+			UNIT_EQUAL(lnet_nid_same(&alone.dest_nid, &after.dest_nid), true, "to");
+			UNIT_EQUAL(after.dest_pid, other.dest_pid, "pid");
+			UNIT_EQUAL(after.payload_len, 5, "length");
+			UNIT_EQUAL(after.msg.put.hdr_data, i, "data");
+		}
+	}
+}
+
 static void large_nids_survive(void)
 {
 	struct lnet_hdr hdr, again;
@@ -248,6 +279,7 @@ UNIT_SUITE(hdr,
 	   { "PUT without ACK is that of the worked examples", put_without_ack },
 	   { "fields stand where they belong", fields_stand_where_they_belong },
 	   { "a PUT like another is written as one alone", put_like_another },
+	   { "what is read after another is what it is alone", read_like_another },
 	   { "large NIDs survive", large_nids_survive },
 	   { "payload lengths are judged by type", lengths_are_judged },
 	   { "NIDs of impossible size close", impossible_nids_close },
