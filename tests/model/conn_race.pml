@@ -10,13 +10,15 @@
  * may cross again in each; with UNEVEN one may fire many times before the other, as with back-off
  * times that double.
  *
- * CRASH: the peer of a node that restarts is not told that the old connections ended.
+ * CRASH: the peer of a node that restarts is not told that the old connections ended. QUEUE: each
+ * node has a message for the other, which waits for a connection (lnd/socklnd/send.c, conn.c).
  *
  * Bounds (-D): TYPES, FAULTS connections broken, RESTARTS (with a new incarnation), EARLY, ROUNDS.
  * Mutants: see tests/model/rows; each must fail.
  *
  * What must hold: every run ends with one set, complete, the same at both ends; no livelock: after
- * the last fault all is well after ROUNDS rounds of timers.
+ * the last fault all is well after ROUNDS rounds of timers; each message arrives, or the core is
+ * told that it perhaps did not.
  */
 #ifndef TYPES
 #define TYPES	2
@@ -52,6 +54,12 @@ bool backoff[2];
 byte rounds, early[2] = EARLY;
 byte faults, restarts;
 
+#ifdef QUEUE
+mtype = { QUEUED, WRITTEN, ARRIVED, TOLD };
+mtype msg[2] = QUEUED;
+byte over[2];				/* its connection + 1 */
+#endif
+
 byte i, t, n_live;				/* of the step going on */
 
 #define end(c, n)	end_of[(c) * 2 + (n)]
@@ -73,12 +81,37 @@ byte i, t, n_live;				/* of the step going on */
 #define waits(n)	(connecting[n] && !dialing[n] && !complete(n) && backoff[n])
 #define settled(n)	(waits(n) || complete(n) && !connecting[n])
 
+#ifdef QUEUE
+#ifdef M_FORGETS		/* what was written on a set that ends is forgotten */
+#define tell(n)
+#else
+#define tell(n) \
+	if \
+	:: msg[n] == WRITTEN -> msg[n] = TOLD; over[n] = 0 \
+	:: else \
+	fi;
+#endif
+/* over a connection of the right type; it is read by whom has opened it, too */
+#define QUEUE_STEPS(n, c) \
+	:: msg[n] == QUEUED && one_live(c, n, TYPES - 1) -> msg[n] = WRITTEN; over[n] = c + 1 \
+	:: msg[n] == WRITTEN && over[n] == c + 1 && end(c, 1 - n) == LIVE -> \
+		msg[n] = ARRIVED; over[n] = 0
+#define has_ended(n)	(msg[n] == ARRIVED || msg[n] == TOLD)
+#define kept(c)		assert(over[0] != c + 1 && over[1] != c + 1)
+#else
+#define tell(n)
+#define QUEUE_STEPS(n, c)
+#define has_ended(n)	true
+#define kept(c)
+#endif
+
 inline slots_free() {
 	for (i : 0 .. SLOTS - 1) {
 		if
 		:: end(i, 0) != FREE &&
 		   (end(i, 0) == CLOSED || end(i, 0) == WAITS && dialer[i] == 1) &&
 		   (end(i, 1) == CLOSED || end(i, 1) == WAITS && dialer[i] == 0) ->
+			kept(i);
 			end(i, 0) = FREE; end(i, 1) = FREE;
 			dialer[i] = 0; type[i] = 0;
 			said[i] = 0; answer[i] = NOTHING; mute[i] = false
@@ -97,6 +130,7 @@ inline siblings_close(n) {
 		fi
 	}
 	i = 0;
+	tell(n)
 	known[n] = 0
 }
 
@@ -121,11 +155,10 @@ inline dial(n) {
 #define ROW4(n)		false
 #elif defined(BOTHREFUSE)	/* whoever is connecting refuses */
 #define ROW4(n)		connecting[n]
-/* refuses only while its own HELLO is under way, not while it waits to try again */
-#elif defined(NARROW)
-#define ROW4(n)		(dialing[n] && n == 1)
-#else
+#elif defined(WIDE)	/* refuses while it waits to try again, too */
 #define ROW4(n)		(connecting[n] && n == 1)
+#else			/* hello_judge(): only while its own HELLO is under way */
+#define ROW4(n)		(dialing[n] && n == 1)
 #endif
 #ifdef NOLIMIT		/* a second connection of the same type is taken */
 #define ROW7(c, n)	false
@@ -183,6 +216,7 @@ inline restart(n) {
 		fi
 	}
 	i = 0;
+	tell(n)
 	known[n] = 0; connecting[n] = false; dialing[n] = 0; backoff[n] = false;
 	fault()
 }
@@ -218,6 +252,16 @@ active proctype world() {
 		CONNECTION_STEPS(2)
 		CONNECTION_STEPS(3)
 		CONNECTION_STEPS(4)
+		QUEUE_STEPS(0, 0)
+		QUEUE_STEPS(0, 1)
+		QUEUE_STEPS(0, 2)
+		QUEUE_STEPS(0, 3)
+		QUEUE_STEPS(0, 4)
+		QUEUE_STEPS(1, 0)
+		QUEUE_STEPS(1, 1)
+		QUEUE_STEPS(1, 2)
+		QUEUE_STEPS(1, 3)
+		QUEUE_STEPS(1, 4)
 		/* a second has passed: all has arrived, timers fire */
 		:: quiet && settled(0) && settled(1) && (waits(0) || waits(1)) ->
 			rounds++; assert(rounds <= ROUNDS);
@@ -232,8 +276,8 @@ active proctype world() {
 		fi;
 		slots_free()
 	   }
-	:: atomic { complete(0) && complete(1) && quiet && !connecting[0] && !connecting[1] ->
-		    break }
+	:: atomic { complete(0) && complete(1) && quiet && !connecting[0] && !connecting[1] &&
+		    has_ended(0) && has_ended(1) -> break }
 	od;
 	atomic {
 		n_live = 0;
@@ -259,5 +303,12 @@ active proctype monitor() {
 end:
 	atomic { known[0] == 1 && end(0, 0) == LIVE && end(1, 1) == WAITS && dialer[1] == 1 &&
 		 said[1] == 2 -> assert(false) }
+}
+/* witness: a message written to a node that is not there any more */
+#elif defined(W_LOST)
+active proctype monitor() {
+end:
+	atomic { msg[0] == TOLD && incarnation[1] == 2 && incarnation[0] == 1 && !faults ->
+		 assert(false) }
 }
 #endif
