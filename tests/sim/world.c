@@ -110,7 +110,7 @@ static bool wake_before(const struct sim_wake *a, const struct sim_wake *b)
 static void wake_place(struct sim_world *w, u32 at, const struct sim_wake *wake)
 {
 	w->wakes[at] = *wake;
-	wake->node->wake[wake->shard] = at + 1;
+	w->wake_at[wake->id] = at + 1;
 }
 
 static void wake_up(struct sim_world *w, u32 at, const struct sim_wake *wake)
@@ -127,7 +127,7 @@ static void wake_del(struct sim_world *w, u32 at)
 	struct sim_wake last = w->wakes[--w->nr_wakes];
 	u32 child;
 
-	w->wakes[at].node->wake[w->wakes[at].shard] = 0;
+	w->wake_at[w->wakes[at].id] = 0;
 	if (at == w->nr_wakes)
 		return;
 	while ((child = 2 * at + 1) < w->nr_wakes) {
@@ -146,9 +146,8 @@ static void wake_del(struct sim_world *w, u32 at)
 static void arm_at(struct sim_node *node, unsigned int shard, u64 when_ns)
 {
 	struct sim_world *w = node->w;
-	u32 at = node->wake[shard];
-	struct sim_wake wake = { .when_ns = max(when_ns, w->now_ns), .seq = w->seq,
-				 .node = node, .shard = shard };
+	u32 id = node->ix * SIM_SHARDS + shard, at = w->wake_at[id];
+	struct sim_wake wake = { .when_ns = max(when_ns, w->now_ns), .seq = w->seq, .id = id };
 
 	if (at && wake.when_ns >= w->wakes[at - 1].when_ns)
 		return;
@@ -158,11 +157,11 @@ static void arm_at(struct sim_node *node, unsigned int shard, u64 when_ns)
 
 static void disarm(struct sim_node *node)
 {
-	u32 shard;
+	u32 *at = &node->w->wake_at[node->ix * SIM_SHARDS], shard;
 
 	for (shard = 0; shard < SIM_SHARDS; shard++)
-		if (node->wake[shard])
-			wake_del(node->w, node->wake[shard] - 1);
+		if (at[shard])
+			wake_del(node->w, at[shard] - 1);
 }
 
 static void work(struct sim_node *node, unsigned int shard)
@@ -209,7 +208,7 @@ static void step_wake(struct sim_world *w)
 
 	wake_del(w, 0);
 	time_passes(w, k.when_ns);
-	work(k.node, k.shard);
+	work(&w->node[k.id / SIM_SHARDS], k.id % SIM_SHARDS);
 }
 
 static void step(struct sim_world *w)
@@ -460,9 +459,9 @@ int sim_world_init(struct sim_world *w, u64 seed, u32 nr_nodes)
 	w->inline_max = 4096;
 	w->node = calloc(nr_nodes, sizeof(*w->node));
 	w->wakes = calloc((size_t)nr_nodes * SIM_SHARDS, sizeof(*w->wakes));
-	if (!w->node || !w->wakes) {
-		free(w->node);
-		free(w->wakes);
+	w->wake_at = calloc((size_t)nr_nodes * SIM_SHARDS, sizeof(*w->wake_at));
+	if (!w->node || !w->wakes || !w->wake_at) {
+		sim_world_fini(w);
 		return -ENOMEM;
 	}
 	for (i = 0; i < nr_nodes; i++) {
@@ -485,8 +484,10 @@ void sim_world_fini(struct sim_world *w)
 	}
 	free(w->heap);
 	free(w->wakes);
+	free(w->wake_at);
 	free(w->node);
 	w->heap = NULL;
 	w->wakes = NULL;
+	w->wake_at = NULL;
 	w->node = NULL;
 }

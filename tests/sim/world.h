@@ -50,8 +50,7 @@ struct sim_event {
 /* When a shard's worker is wanted: one of each at most. */
 struct sim_wake {
 	u64 when_ns, seq;
-	struct sim_node *node;
-	u32 shard;
+	u32 id;				/* node * SIM_SHARDS + shard */
 };
 
 struct sim_node {
@@ -63,7 +62,6 @@ struct sim_node {
 	u8 kicked;				/* bit per shard: lnet_shard_work() is due */
 	u8 dying;				/* lnet_destroy() runs */
 	struct sim_rng rng;			/* what the core draws */
-	u32 wake[SIM_SHARDS];			/* its place in w->wakes + 1; 0: none */
 	struct simsock_ni *sock[SIM_RAILS];	/* the same of the TCP driver */
 	struct lnet_ni *lnet_ni[SIM_RAILS];	/* of either */
 	u8 link_down;			/* bit per rail */
@@ -133,6 +131,7 @@ struct sim_world {
 	struct sim_event *heap;
 	u64 nr_heap, cap_heap;
 	struct sim_wake *wakes;			/* the heap beside it */
+	u32 *wake_at;			/* of each id: its place there + 1; 0: it is not there */
 	u32 nr_wakes;
 	struct sim_node *node;
 	u32 nr_nodes, nr_rails, nr_shards;
