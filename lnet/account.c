@@ -196,7 +196,8 @@ static struct lnet_path_stats *stats_of(struct lnet_path *path)
 		return path->stats;
 	if (!list_empty(&sh->stats_free)) {
 		path->stats = list_first_entry(&sh->stats_free, struct lnet_path_stats, link);
-		list_del_init(&path->stats->link);
+		list_del(&path->stats->link);
+		memset(&path->stats->link, 0, sizeof(path->stats->link));
 	} else if (sh->stats_want < STATS_WANT_MAX) {
 		WRITE_ONCE(sh->stats_want, sh->stats_want + 1);
 	}

@@ -370,7 +370,7 @@ struct lnet_peer_ni {
 	u64 turn;
 	u64 last_rx_ns;
 	u64 ping_count, next_ping_ns;
-	u64 *c;				/* LNET_NR_PNI_COUNTERS, allocated at creation */
+	u64 *c;				/* LNET_NR_PNI_COUNTERS, which follow it in memory */
 };
 
 struct lnet_txwin {			/* our requests to a peer that named us a grant */
@@ -406,14 +406,13 @@ struct lnet_peer {
 	u8 contact;			/* enum lnet_contact_state */
 	u8 contact_busy;		/* in doubt: it is being asked */
 	u8 held;			/* requests wait for its first round of discovery */
+	u8 plain_before;		/* requests may go unmarked while it is asked again */
 	u32 contact_fails;
 	u32 features;
 	/* a grant became void lately: look for its requests the slow way */
 	u64 void_until_ns;
 	u64 contact_next_ns;		/* not before: next ping of a peer that did not answer */
 	struct lnet_timer timer;	/* confirm and contact */
-	u64 confirm_due_ns;
-	u8 plain_before;		/* requests may go unmarked while it is asked again */
 	struct lnet_frag sink_frag;
 	u8 sink[32];			/* its answer to our opening */
 	struct lnet_disc disc;

@@ -15,9 +15,12 @@ struct lnet_times {
 	u64 count, sum_ns, min_ns, max_ns;
 };
 struct lnet_path_stats {		/* allocated at first traffic */
-	struct list_head link;		/* in sh->stats_free until a path has it */
-	/* hand-over to the driver until it is done: PUTs sent once only, all else */
-	struct lnet_times put_egress, egress;
+	union {
+		struct list_head link;	/* in sh->stats_free until a path has it */
+		/* hand-over to the driver until it is done: PUTs sent once only */
+		struct lnet_times put_egress;
+	};
+	struct lnet_times egress;	/* the same of all else */
 	struct lnet_times get_rtt, put_ack;	/* request to answer */
 	struct lnet_hist sent, answered;	/* of both of each */
 	struct lnet_load load;

@@ -105,7 +105,6 @@ void lnet_peer_ni_put(struct lnet_peer_ni *pni)
 	WARN_ON_ONCE(!list_empty(&pni->paths) || pni->nr_wait);
 	atomic_dec(&pni->ln->nr_counted);
 	lnet_peer_put(pni->peer);
-	kfree(pni->c);
 	kfree(pni);
 }
 
@@ -160,16 +159,13 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 /* Takes a count of @peer, which it does not enter yet. */
 static struct lnet_peer_ni *pni_alloc(struct lnet_peer *peer, const struct lnet_nid *nid)
 {
-	struct lnet_peer_ni *pni = kzalloc(sizeof(*pni), GFP_NOFS);
+	size_t counters = LNET_NR_PNI_COUNTERS * sizeof(u64);
+	struct lnet_peer_ni *pni = kzalloc(sizeof(*pni) + counters, GFP_NOFS);
 	unsigned int cls;
 
 	if (!pni)
 		return NULL;
-	pni->c = kcalloc(LNET_NR_PNI_COUNTERS, sizeof(*pni->c), GFP_NOFS);
-	if (!pni->c) {
-		kfree(pni);
-		return NULL;
-	}
+	pni->c = (u64 *)(pni + 1);
 	INIT_HLIST_NODE(&pni->hash);
 	INIT_LIST_HEAD(&pni->link);
 	INIT_LIST_HEAD(&pni->paths);
