@@ -255,9 +255,11 @@ bench: deps
 failover: deps
 	@+$(MAKE) -s all $(paced_here) && tests/bench/failover
 
-# The crowd of many thousands takes minutes and 4 GB of memory; a few hundred run with the simulator's tests.
+# The crowd of many thousands takes minutes and nearly 4 GB of memory; a few hundred run with the simulator's tests.
+# Memory in large pages: the nodes' state is read here and there, and addresses would be looked up as often.
 crowd: deps
-	@+$(MAKE) -s F=release build/lnetsim && build/lnetsim --crowd 32 --nodes $${NODES:-10000} --rate $${RATE:-50}
+	@+$(MAKE) -s F=release build/lnetsim && GLIBC_TUNABLES=glibc.malloc.hugetlb=1 build/lnetsim --crowd 32 \
+		--nodes $${NODES:-10000} --rate $${RATE:-50}
 
 # Full load on rails that are whole, while others want the processors, too: nothing is taken for lost.
 oversubscribed: deps
