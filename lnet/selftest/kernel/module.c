@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * lnet_selftest.ko: a service in the first network namespace, and in each where the device is
+ * opened, run by a work item of its own.
+ */
+#include <linux/completion.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+#include "lnet/kernel/netns.h"
+#include "kernel.h"
+
+#define STOP_POLL_MS	10
+#define STOP_WARN_MS	60000
+
+struct service {
+	struct lst_host host;		/* first */
+	struct lnet_client client;
+	struct list_head link;
+	struct net *net;		/* for comparing; NULL: it is being taken down */
+	struct lst *st;
+	struct mutex lock;		/* who stops it */
+	struct delayed_work work;
+};
+
+static LIST_HEAD(services);
+static DEFINE_MUTEX(services_lock);	/* the list; not taken when services are stopped */
+static struct workqueue_struct *queue;
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static void arm(struct lst_host *host)
+{
+	struct service *s = container_of(host, struct service, host);
+
+	mod_delayed_work(queue, &s->work, 0);
+}
+
+static void work_run(struct work_struct *work)
+{
+	struct service *s = container_of(to_delayed_work(work), struct service, work);
+	struct lst *st = READ_ONCE(s->st);
+	u64 due, now;
+
+	if (!st)
+		return;			/* it is being made */
+	due = lst_work(st);
+	now = ktime_get_ns();
+	if (due == U64_MAX)
+		return;
+	due = due > now ? due - now : 0;
+	/* One that was armed meanwhile stays. */
+	queue_delayed_work(queue, &s->work, nsecs_to_jiffies64(due) + 1);
+}
+
+/* ---- begin and end of one -------------------------------------------------------------------- */
+
+static void service_stop(struct service *s)
+{
+	unsigned int ms = 0;
+
+	mutex_lock(&s->lock);
+	if (s->st) {
+		lst_stop(s->st);
+		for (; !lst_stopped(s->st); ms += STOP_POLL_MS) {
+			if (ms == STOP_WARN_MS)
+				pr_warn("lnet_selftest: what is under way takes long to end\n");
+			msleep(STOP_POLL_MS);
+		}
+		cancel_delayed_work_sync(&s->work);
+		lst_free(s->st);
+		s->st = NULL;
+	}
+	mutex_unlock(&s->lock);
+}
+
+/* The namespace is being taken down; what is left is freed later. */
+static void on_gone(struct lnet_client *client)
+{
+	struct service *s = container_of(client, struct service, client);
+
+	mutex_lock(&services_lock);
+	s->net = NULL;
+	mutex_unlock(&services_lock);
+	service_stop(s);
+}
+
+static struct service *service_find(const struct net *net)
+{
+	struct service *s;
+
+	list_for_each_entry(s, &services, link)
+		if (s->net == net)
+			return s;
+	return NULL;
+}
+
+static void service_free(struct service *s)
+{
+	service_stop(s);
+	lnet_client_close(&s->client);
+	kfree(s);
+}
+
+/* Those whose namespace has gone. */
+static void reap(void)
+{
+	struct service *s, *next;
+	LIST_HEAD(gone);
+
+	mutex_lock(&services_lock);
+	list_for_each_entry_safe(s, next, &services, link)
+		if (!s->net)
+			list_move(&s->link, &gone);
+	mutex_unlock(&services_lock);
+	list_for_each_entry_safe(s, next, &gone, link)
+		service_free(s);
+}
+
+static int service_begin(struct service *s)
+{
+	struct lst_cfg cfg = { .host = &s->host };
+	int rc = lnet_client_open(&s->client, s->net);
+
+	if (rc)
+		return rc;
+	cfg.ln = s->client.ln;
+	mutex_lock(&s->lock);
+	rc = lst_create(&s->st, &cfg);
+	mutex_unlock(&s->lock);
+	if (rc)
+		lnet_client_close(&s->client);
+	else
+		arm(&s->host);
+	return rc;
+}
+
+static struct service *service_new(struct net *net)
+{
+	struct service *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	int rc;
+
+	if (!s)
+		return ERR_PTR(-ENOMEM);
+	s->host.arm = arm;
+	s->client.gone = on_gone;
+	s->net = net;
+	mutex_init(&s->lock);
+	INIT_LIST_HEAD(&s->link);
+	INIT_DELAYED_WORK(&s->work, work_run);
+	rc = service_begin(s);
+	if (!rc)
+		return s;
+	kfree(s);
+	return ERR_PTR(rc);
+}
+
+int lst_net_start(struct net *net)
+{
+	struct service *s, *other;
+
+	reap();
+	mutex_lock(&services_lock);
+	s = service_find(net);
+	mutex_unlock(&services_lock);
+	if (s)
+		return 0;
+	s = service_new(net);
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	mutex_lock(&services_lock);
+	other = service_find(net);
+	if (!other)
+		list_add(&s->link, &services);
+	mutex_unlock(&services_lock);
+	if (other)
+		service_free(s);
+	return 0;
+}
+
+/* The namespace is held by who asks, so its service stays. */
+int lst_net_command(struct net *net, struct lst_command *cmd)
+{
+	struct service *s;
+
+	mutex_lock(&services_lock);
+	s = service_find(net);
+	mutex_unlock(&services_lock);
+	if (!s)
+		return -ENXIO;
+	lst_command(s->st, cmd);
+	return 0;
+}
+
+/* ---- the module ------------------------------------------------------------------------------ */
+
+static void services_end(void)
+{
+	struct service *s, *next;
+
+	mutex_lock(&services_lock);
+	list_for_each_entry(s, &services, link)
+		s->net = NULL;
+	mutex_unlock(&services_lock);
+	reap();
+	list_for_each_entry_safe(s, next, &services, link)
+		WARN_ON_ONCE(1);
+}
+
+static int __init selftest_begin(void)
+{
+	int rc;
+
+	queue = alloc_workqueue("lnet_selftest", WQ_UNBOUND, 0);
+	if (!queue)
+		return -ENOMEM;
+	rc = lst_net_start(&init_net);
+	if (!rc)
+		rc = lst_door_open();
+	if (!rc)
+		return 0;
+	services_end();
+	destroy_workqueue(queue);
+	return rc;
+}
+
+static void __exit selftest_end(void)
+{
+	lst_door_close();
+	services_end();
+	destroy_workqueue(queue);
+}
+
+module_init(selftest_begin);
+module_exit(selftest_end);
+MODULE_DESCRIPTION("LNet: network self-test");
+MODULE_VERSION(LNET_VERSION);
+MODULE_LICENSE("Dual BSD/GPL");
