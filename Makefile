@@ -81,7 +81,8 @@ TEST_PROGS := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/*.c tests/netns/*.c
 FUZZERS	:= $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_A	:= $(O)/libfuzz.a
 FUZZ_OBJS := $(filter-out $(O)/tests/fuzz/fuzz_%,$(call objs,tests/fuzz/*.c)) \
-	     $(call objs,tests/unit/node.c tests/unit/rails.c tests/unit/rails_run.c tests/sim/record.c)
+	     $(call objs,tests/unit/node.c tests/unit/rails.c tests/unit/rails_run.c tests/unit/st_world.c \
+	     tests/sim/record.c)
 
 all: lib $(PROGS:%=$(OUT)/%) $(EXAMPLES) $(TEST_PROGS)
 lib: $(LIB_A) $(LIB_SO) $(CTL_A)
