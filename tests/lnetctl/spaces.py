@@ -51,10 +51,10 @@ def ni_of(node, level="0"):
 
 
 def seen_after(node, space, status):
-    """Milliseconds until the node says so."""
+    """Milliseconds until the node says so. One that flaps is seen to be up, and held back."""
     run("ip -n %s link set eth0 %s" % (space, status))
     start = time.monotonic()
-    while ni_of(node)["status"] != status and time.monotonic() - start < 5:
+    while (ni_of(node)["status"] == "down") != (status == "down") and time.monotonic() - start < 5:
         pass
     return (time.monotonic() - start) * 1000
 
@@ -83,6 +83,7 @@ def flap(what, spaces):
             check("%s, %s: %s is seen within 100 ms" % (what, end, status), sorted(times)[2] < 100, times)
     more = ni_of(node, "5")["more"]
     equal("events", (more["down_events"], more["up_events"]), (10, 10))
+    check("it flapped, and is held back", more["flaps"] == 9 and more["weight"] == 1000, more)
     node.stop()
 
 
