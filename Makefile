@@ -62,7 +62,7 @@ LIB_OBJS := $(call objs,lnet/*.c lnet/user/*.c lnet/selftest/*.c lnet/am/*.c lnd
 # What decides, a second time, with what stands for all else in a replay: one object that shows nothing but its door.
 REPLAY	:= $(O)/replay/all.o
 REPLAY_OBJS := $(patsubst %,$(O)/replay/%.o,tx reselect op credit select load health blame recover suspect probe) \
-	       $(O)/replay/record_note.o $(call objs,tests/sim/replay*.c)
+	       $(O)/replay/giveup.o $(O)/replay/record_note.o $(call objs,tests/sim/replay*.c)
 SIM_OBJS := $(filter-out $(REPLAY_OBJS),$(call objs,lnd/simlnd/*.c lnd/socklnd/sim*.c tests/sim/*.c)) $(REPLAY)
 CTL_OBJS := $(call objs,utils/lib/*.c)
 UNIT_OBJS := $(call objs,tests/unit/*.c)

@@ -230,7 +230,7 @@ void lnet_md_tables_fini(struct lnet *ln);
  * Unlinking gives up the requests that use the MD (rx.c/tx.c look at lnet_md_aborted()); md.c calls
  * this after marking, no lock held:
  */
-void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);	/* tx.c */
+void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);	/* giveup.c */
 
 /* ---- NI -------------------------------------------------------------------------------------- */
 

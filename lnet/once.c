@@ -4,6 +4,7 @@
  * sender's end of refusals.
  */
 #include "core.h"
+#include "route.h"
 #include "record_hook.h"
 
 #define ANSWERS_MAX 16	/* answers to one request under way at a time */
@@ -597,6 +598,8 @@ void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, stru
 	};
 
 	if (reason == LNET_REFUSED_ON_THE_WAY) {
+		if (via)
+			lnet_gateway_refused(p, via);
 		lnet_op_stopped(p, op, via);
 		return;
 	}

@@ -409,7 +409,7 @@ static void suspect(struct lnet_pass *p, struct lnet_att *att, u64 since_ns)
 		lnet_ops_reselect_path(p, path);
 }
 
-/* Time to look whether an attempt's path is silent. Sets when to look again. */
+/* Time to look whether an attempt's path is silent, or is since. Sets when to look again. */
 static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 {
 	bool two = live(&op->first) && live(op->hedge);
@@ -424,7 +424,7 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 	}
 	after = lnet_op_patience(p, op, att->path);
 	since = max(is_out(att) ? att->posted_ns : 0, moved_ns(att));
-	if (p->now_ns < since + after) {
+	if (p->now_ns < since + after && !(asked(att) && silent_ns(att->path) > att->posted_ns)) {
 		look_at_overdue(p, op, att, after, since + after);
 		return;
 	}

@@ -108,7 +108,9 @@ static inline bool lnet_route_usable(const struct lnet_path *path)
 	return path->route->up && path->hop->gw == LNET_GW_UP && !path->trunk->down_ns;
 }
 /* [sh of rx->from] a message came from or through a router */
-void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx);
+void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word);
+/* [sh 0] It cannot pass on what went by @via: other routers are better, until it is asked. */
+void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via);
 /*
  * Config: somebody else noticed at @when_s (seconds since 1970) that the router with the interface
  * @gateway is @up. What is older than what was told before counts for nothing, and so does a NID

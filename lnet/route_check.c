@@ -18,6 +18,8 @@
 #define IDLE_NS		(10 * (u64)NSEC_PER_SEC)
 /* a router that is heard again is asked soon what it is now */
 #define SOON_NS		(10 * (u64)NSEC_PER_MSEC)
+/* and one that could not pass something on, whether that is so of all there */
+#define REFUSED_NS	(100 * (u64)NSEC_PER_MSEC)
 
 /* ---- what a router says ---------------------------------------------------------------------- */
 
@@ -140,9 +142,9 @@ static void passed(struct lnet_gateway *gw, u32 net)
 			route->up = 1;
 }
 
-void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx)
+void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word)
 {
-	bool through = !lnet_nid_same(&rx->src_nid, &rx->from->nid);
+	bool through = !own_word && !lnet_nid_same(&rx->src_nid, &rx->from->nid);
 	struct lnet_peer_ni *hop = rx->from;
 	struct lnet_gateway *gw;
 
@@ -156,6 +158,15 @@ void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx)
 	hop->gw = LNET_GW_UP;
 	if (through)
 		passed(gw, lnet_nid_net(&rx->src_nid));
+}
+
+void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via)
+{
+	lockdep_assert_held(&p->sh->lock);
+	if (!via->route)
+		return;
+	via->route->up = 0;
+	check_by(p, via->route->gw, p->now_ns + REFUSED_NS);
 }
 
 /* What is said to be alive is asked soon what it is now; what is not, when its time comes. */

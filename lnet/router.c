@@ -254,6 +254,16 @@ bool lnet_forward_resendable(const struct lnet_op *op)
 	return op->portal >= LNET_PORTAL_MARK;
 }
 
+/*
+ * Its originator knows other ways, and waits for nothing here. A stock node finds out by time, so
+ * its messages stay as long as they may.
+ */
+bool lnet_forward_stuck(const struct lnet_op *op, const struct lnet_path *path)
+{
+	return lnet_forward_resendable(op) && !(op->flags & LNET_OPF_MAYBE) &&
+	       (!path || READ_ONCE(path->ni->fatal) || READ_ONCE(path->ni->fault_down));
+}
+
 /* ---- its end --------------------------------------------------------------------------------- */
 
 /* The refusal of the request that @hdr is, as its destination would answer. */

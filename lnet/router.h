@@ -121,6 +121,11 @@ void lnet_forward_hdr(const struct lnet_op *op, struct lnet_hdr *hdr);
 void lnet_forward_payload(const struct lnet_op *op, struct lnet_buf *buf);
 /* [sh] It may be sent again though perhaps it arrived: exactly-once.md rule 15. */
 bool lnet_forward_resendable(const struct lnet_op *op);
+/*
+ * [sh] It did not leave this node and goes no further for now: by @path without link, or (NULL) as
+ * all were tried. It ends then, which its originator is told.
+ */
+bool lnet_forward_stuck(const struct lnet_op *op, const struct lnet_path *path);
 /* [sh] Another NID of the node may stand for the one that fails. */
 void lnet_forward_substitute(struct lnet_op *op);
 /* [sh] the paths not to take: by the router that it came from */

@@ -401,12 +401,19 @@ static struct lnet_peer_ni *source_of(struct lnet_pass *p, const struct lnet_rx 
 	return NULL;
 }
 
+/* Said by a router in the name of a node that it cannot reach: nothing came from there. */
+static bool is_routers_word(const struct lnet_hdr *hdr)
+{
+	return hdr->type == LNET_MSG_ACK &&
+	       hdr->msg.ack.mlength == LNET_REFUSED + LNET_REFUSED_ON_THE_WAY;
+}
+
 /*
  * It came through a router: its sender is another node. From here on the shard is that node's.
  * Answers are taken from whom we asked only, so one from a node that can reach us itself comes by a
  * router that we use.
  */
-static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx)
+static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_word)
 {
 	bool answer = rx->type == LNET_MSG_ACK || rx->type == LNET_MSG_REPLY;
 	struct lnet_peer_ni *src = source_of(p, rx);
@@ -422,9 +429,10 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx)
 	}
 	rx->src = src;
 	path = lnet_rx_path(rx);
-	if (path)
+	if (path && !routers_word)
 		lnet_path_alive(p->sh, path, p->now_ns, 0);
-	src->last_rx_ns = p->now_ns;
+	if (!routers_word)
+		src->last_rx_ns = p->now_ns;
 	if (path)
 		return true;
 	if (answer && !rx->from->gw && lnet_net_is_local(p->ln, src->net)) {
@@ -462,10 +470,11 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 	    READ_ONCE(rx->ni->state) >= NI_STOPPING)
 		return LNET_CLOSE;
 	if (unlikely(rx->from->gw))
-		lnet_gateway_heard(p, rx);
+		lnet_gateway_heard(p, rx, is_routers_word(hdr));
 	if (v == FORWARD)
 		return lnet_forward_begin(p, rx, hdr);
-	if (unlikely(!lnet_nid_same(&rx->src_nid, &rx->from->nid)) && !came_routed(p, rx))
+	if (unlikely(!lnet_nid_same(&rx->src_nid, &rx->from->nid)) &&
+	    !came_routed(p, rx, is_routers_word(hdr)))
 		return LNET_SKIP;
 	switch (hdr->type) {
 	case LNET_MSG_ACK:

@@ -48,6 +48,13 @@ static bool named(const struct lnet_op *op)
 	return op->flags & (LNET_OPF_MARKED | LNET_OPF_HASSLOT);
 }
 
+static bool is_stuck(const struct lnet_pass *p, const struct lnet_op *op,
+		     const struct lnet_path *path)
+{
+	return unlikely(op->flags & LNET_OPF_FORWARD) &&
+	       lnet_rec_asked(p->sh, lnet_forward_stuck(op, path));
+}
+
 /* @path NULL: by whatever is chosen now. */
 static void try_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path)
 {
@@ -61,7 +68,7 @@ static void try_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *pa
 		return;
 	}
 	path = path ? path : lnet_op_choose(p, op);
-	if (!path) {
+	if (!path || is_stuck(p, op, path)) {
 		lnet_op_finish(p, op, LNET_NO_PATH);
 		return;
 	}
@@ -171,7 +178,8 @@ static void count_resend(struct lnet_pass *p, struct lnet_path *path, enum lnet_
  * Another path not yet tried: at once. Else the time left is shared among the tries left; what cost
  * none comes again soon.
  */
-static void send_again(struct lnet_pass *p, struct lnet_op *op, bool unsent)
+static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how,
+		       bool unsent)
 {
 	u32 left = (u32)READ_ONCE(p->ln->tun.retry_count) - resends(op);
 	struct lnet_path *path = lnet_op_choose(p, op);
@@ -180,6 +188,10 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, bool unsent)
 	lnet_rec_via(p, RESEND, op, path);
 	if (path && !(op->tried & 1ULL << path->ix)) {
 		try_by(p, op, path);	/* chosen anew, it might be a tried one's turn */
+		return;
+	}
+	if (is_stuck(p, op, NULL)) {
+		lnet_op_finish(p, op, how);
 		return;
 	}
 	if (unsent)
@@ -246,7 +258,7 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 	if (op->state != OP_TRY && op->state != OP_ANSWER)
 		return;
 	count_resend(p, path, how);
-	send_again(p, op, unsent);
+	send_again(p, op, how, unsent);
 }
 
 void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
@@ -308,6 +320,35 @@ static void lost(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
 	lnet_op_attempt_failed(p, op, path, how);
 }
 
+/* What else was asked over @path went the same way: it is looked at now. */
+static void look_now(struct lnet_pass *p, struct lnet_path *path)
+{
+	struct lnet_att *att;
+
+	list_for_each_entry(att, &path->asked, link) {
+		att->op->suspect_ns = min(att->op->suspect_ns, p->now_ns);
+		lnet_op_arm(p, att->op);
+	}
+}
+
+/*
+ * It costs no try while the peer is there, as with a connection that is refused. The path does not
+ * lead there now: answers that were to come by it are missed as well.
+ */
+static void stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
+{
+	bool unsent = lnet_peer_is_heard(op->peer, p->now_ns);
+	struct lnet_path *path = att->path;
+
+	lnet_att_drop(p, att);
+	if (!path->suspect_ns) {
+		lnet_path_suspect(p, path);
+		look_now(p, path);
+	}
+	op->unsent += unsent;
+	attempt_failed(p, op, path, LNET_PATH_LOST, unsent);
+}
+
 void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via)
 {
 	struct lnet_att *att[2] = { &op->first, op->hedge };
@@ -318,7 +359,7 @@ void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *
 	for (i = 0; i < 2; i++)
 		if (via && !lnet_op_over(op) && att[i] && att[i]->state == ATT_ASKED &&
 		    att[i]->path == via)
-			lost(p, op, att[i], LNET_PATH_LOST);
+			stopped(p, op, att[i]);
 	lnet_op_unpin(p, op);
 }
 
@@ -596,51 +637,4 @@ void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer)
 		}
 	}
 	list_splice(&seen, &p->sh->live);
-}
-
-struct fail_all {
-	struct lnet_peer *peer;
-	struct lnet_md *md;
-	enum lnet_outcome how;
-};
-
-static void visit_fail(struct lnet_pass *p, struct lnet_op *op, void *arg)
-{
-	const struct fail_all *f = arg;
-
-	if (f->peer && op->peer != f->peer)
-		return;
-	if (f->md && (op->md != f->md || !lnet_op_request(op)))
-		return;
-	lnet_rec_op(p, GIVE_UP, op, f->how, 0);
-	if (!lnet_op_over(op))
-		lnet_op_given_up(op);
-	lnet_op_finish(p, op, f->how);
-}
-
-void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how)
-{
-	struct fail_all f = { .peer = peer, .how = how };
-
-	lnet_ops_walk(p, visit_fail, &f);
-	if (!peer)
-		lnet_windows_md_aborted(p, NULL);
-}
-
-void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md)
-{
-	struct fail_all f = { .md = md, .how = LNET_UNLINKED };
-
-	lnet_ops_walk(p, visit_fail, &f);
-	lnet_windows_md_aborted(p, md);
-}
-
-bool lnet_ops_idle(struct lnet *ln)
-{
-	unsigned int i;
-
-	for (i = 0; i < ln->nr_shards; i++)
-		if (READ_ONCE(ln->shard[i].nr_live))
-			return false;
-	return true;
 }

@@ -67,6 +67,13 @@ bool lnet_forward_resendable(const struct lnet_op *op)
 	return false;
 }
 
+bool lnet_forward_stuck(const struct lnet_op *op, const struct lnet_path *path)
+{
+	(void)op;
+	(void)path;
+	return false;
+}
+
 u64 lnet_forward_avoid(const struct lnet_op *op)
 {
 	(void)op;

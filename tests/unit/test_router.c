@@ -420,6 +420,8 @@ static void test_told(void)
 			 lost ? FATE_POST_FAIL : FATE_REFUSE,
 			 lost ? LNET_NETWORK_TIMEOUT : LNET_REMOTE_DROPPED, -1);
 		inject(&hdr, 0, false);
+		rails_run(5 * RAILS_MS);
+		UNIT_EQUAL(rails.nr_carried[RAILS_ACK], marked && !lost, "at once");
 		rails_run(20 * NSEC_PER_SEC);
 		UNIT_EQUAL(rails_stat(ROUTER, LNET_C_forward_drops), 1, "dropped");
 		UNIT_EQUAL(rails.nr_carried[RAILS_ACK], marked && !lost, "told if it is certain");
@@ -434,6 +436,30 @@ static void test_told(void)
 		UNIT_EQUAL(rails_stat(ROUTER, LNET_C_route_count), 0, "which counts as nothing");
 		finish();
 	}
+}
+
+/* Without link: what is marked is not kept, another's message is until the link is back. */
+static void test_no_link(void)
+{
+	struct lnet_hdr hdr = hdr_of(0, 0, 2, 8);
+
+	begin();
+	hdr.msg.put.ptl_index += LNET_PORTAL_MARK;
+	rails_link(ROUTER, 1, false);
+	rails_run(RAILS_MS);
+	rails_on(ROUTER, 1, RAILS_ANY, FATE_FAIL, LNET_LOCAL_DROPPED, -1);
+	inject(&hdr, 0, false);
+	UNIT_EQUAL(rails.nr_carried[RAILS_ACK], 1, "told at once");
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_local_dropped_count), 0, "and not tried");
+	put(0, 0, 2, 8);
+	rails_run(100 * RAILS_MS);
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_forward_drops), 1, "the other is kept");
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_route_count), 0, "while there is none");
+	rails_clear();
+	rails_link(ROUTER, 1, true);
+	rails_run(200 * RAILS_MS);
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_route_count), 1, "and goes when it is back");
+	finish();
 }
 
 /* The sender: by another way at once, and no more is proven by it. */
@@ -621,6 +647,7 @@ UNIT_SUITE(router,
 	   { "a sender may go", test_sender_removed },
 	   { "lnt-050: what perhaps arrived is sent again if it is marked", test_again },
 	   { "who sent what certainly went nowhere hears it", test_told },
+	   { "at once if there is no link", test_no_link },
 	   { "and sends it by another way at once", test_hears },
 	   { "lnt-050: another NID stands for one that fails", test_substitute },
 	   { "also when it fails only now", test_substitute_later },
