@@ -203,12 +203,43 @@ static void test_no_nesting(void)
 	}
 }
 
+/*
+ * A trail of tests/model/credit.pml (M_KEEPPEER): a credit of the NI wakes one whose time is over.
+ * The peer's credit that it had is for the next one to that peer, whom nobody else would tell.
+ */
+static void test_late_gives_on(void)
+{
+	struct rails_cfg cfg = { .nr_nodes = 3, .nr_shards = 1, .one_rail = true,
+				 .peer_credits = 1, .credits = 1 };
+	unsigned int late, next;
+
+	rails_begin(&cfg);
+	rails_get(0, 2, 8, 0);
+	rails_run(50 * RAILS_MS);
+	no_hedge();
+	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, 1);
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	late = rails_put(0, 2, 8, LNET_ACK, 100 * RAILS_MS);
+	next = rails_put(0, 2, 8, LNET_ACK, 0);
+	UNIT_EQUAL(rails_path(0, 2, 0)->pni->nr_wait, 1, "waits for the peer's credit");
+	rails.now_ns += 150 * RAILS_MS;		/* no timer has looked yet */
+	rails_give(LNET_OK);
+	rails_run(RAILS_MS);
+	UNIT_EQUAL(rails.req[late].nr_attempts, 0, "not sent any more");
+	UNIT_EQUAL(rails_path(0, 2, 0)->pni->nr_wait, 0, "the next one has the credit");
+	UNIT_EQUAL(rails_done(next), 1, "and is sent");
+	UNIT_EQUAL(rails.req[next].status, 0, "at once");
+	rails_run(15 * NSEC_PER_SEC);
+	rails_end();
+}
+
 UNIT_SUITE(credit,
 	{ "waiting in turn", test_queue },
 	{ "control messages have two of their own", test_classes },
 	{ "waiting for the NI", test_wait_ni },
 	{ "what waits leaves a path that becomes suspect", test_leaves_suspect },
 	{ "no room in the window holds no credit", test_no_room },
+	{ "who is late when woken gives the peer's credit on", test_late_gives_on },
 	{ "one failure after the other, and the stack stays small", test_no_nesting },
 	{ "lnt-060, lnt-065, lnt-075: conserved, one end, at most one effect, resends bounded",
 	  test_conserved })
