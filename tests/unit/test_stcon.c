@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Does a console take commands, lead nodes, and say what became of it? */
+#include "st_world.h"
+
+static struct lst_command cmd;
+static bool done;
+
+static void on_done(struct lst_command *user)
+{
+	done = true;
+}
+
+/* Words end with "|". The status; the answer stays until the next one. */
+static int tell(unsigned int node, const char *words)
+{
+	static char request[512];
+	u64 until = rails.now_ns + 60 * NSEC_PER_SEC;
+	size_t i, len = strlen(words);
+
+	for (i = 0; i < len; i++)
+		request[i] = words[i] == '|' ? 0 : words[i];
+	kfree(cmd.answer);
+	cmd = (struct lst_command){ .request = request, .len = (u32)len, .done = on_done };
+	done = false;
+	lst_command(st_of(node), &cmd);
+	while (!done && rails.now_ns < until)
+		st_run(RAILS_MS);
+	CU_ASSERT_FATAL(done);
+	return cmd.status;
+}
+
+static bool said(const char *text)
+{
+	return cmd.answer && strstr(cmd.answer, text);
+}
+
+static void begin(void)
+{
+	st_begin(3);
+	UNIT_EQUAL(tell(0, "new_session|name=lab|key=5|timeout=60|"), 0, "session");
+}
+
+static void end(void)
+{
+	kfree(cmd.answer);
+	cmd.answer = NULL;
+	st_end();
+}
+
+static void who_may_lead(void)
+{
+	begin();
+	UNIT_EQUAL(tell(0, "list_group|"), -EACCES, "no key");
+	UNIT_EQUAL(tell(0, "list_group|key=6|"), -EACCES, "another key");
+	UNIT_EQUAL(tell(0, "list_group|key=5|"), 0, "the key");
+	UNIT_EQUAL(tell(0, "no_such|key=5|"), -EOPNOTSUPP, "no such verb");
+	UNIT_EQUAL(tell(0, "list_group|key=5"), -EOPNOTSUPP, "no end");
+	UNIT_EQUAL(tell(0, "new_session|name=other|key=7|"), -EEXIST, "there is one");
+	UNIT_EQUAL(tell(0, "new_session|name=other|key=7|force=1|"), 0, "by force");
+	UNIT_EQUAL(tell(0, "end_session|key=5|"), -EACCES, "the former key");
+	UNIT_EQUAL(tell(0, "end_session|key=7|"), 0, "ended");
+	UNIT_EQUAL(tell(0, "list_group|key=7|"), -ESRCH, "none");
+	UNIT_EQUAL(tell(0, "new_session|name=a\"b|key=7|"), -EINVAL, "a bad name");
+	end();
+}
+
+static void groups(void)
+{
+	begin();
+	UNIT_EQUAL(tell(0, "add_group|key=5|name=g|"), 0, "a group");
+	UNIT_EQUAL(tell(0, "add_group|key=5|name=g|"), -EEXIST, "twice");
+	UNIT_EQUAL(tell(0, "add_nodes|key=5|name=g|nid=10.0.0.2@tcp|nid=10.0.0.3@tcp|"), 0,
+		   "nodes");
+	UNIT_EQUAL(said("joined: 2"), true, "both");
+	UNIT_EQUAL(st_of(1)->session != NULL && st_of(2)->session != NULL, true, "they know");
+	UNIT_EQUAL(tell(0, "add_group|key=5|name=h|"), 0, "another group");
+	UNIT_EQUAL(tell(0, "add_nodes|key=5|name=h|nid=10.0.0.2@tcp|"), 0, "a member already");
+	UNIT_EQUAL(said("members: 1"), true, "of the other one as well");
+	UNIT_EQUAL(st_of(1)->session->refs, 1, "it was made once");
+	UNIT_EQUAL(tell(0, "update_group|key=5|name=g|op=remove|nid=10.0.0.9@tcp|"), -ENOENT,
+		   "not in");
+	UNIT_EQUAL(tell(0, "update_group|key=5|name=g|op=remove|nid=10.0.0.3@tcp|"), 0,
+		   "taken out");
+	UNIT_EQUAL(tell(0, "list_group|key=5|name=g|"), 0, "shown");
+	UNIT_EQUAL(said("10.0.0.2@tcp") && !said("10.0.0.3@tcp"), true, "one is left");
+	UNIT_EQUAL(tell(0, "update_group|key=5|name=g|op=clean|state=active|"), 0, "cleaned");
+	UNIT_EQUAL(tell(0, "del_group|key=5|name=g|"), 0, "deleted");
+	UNIT_EQUAL(tell(0, "list_group|key=5|name=g|"), -ENOENT, "gone");
+	end();
+}
+
+static void busy_nodes(void)
+{
+	begin();
+	UNIT_EQUAL(tell(1, "new_session|name=mine|key=8|"), 0, "another console");
+	tell(0, "add_group|key=5|name=g|");
+	tell(0, "add_nodes|key=5|name=g|nid=10.0.0.3@tcp|");
+	tell(1, "add_group|key=8|name=g|");
+	UNIT_EQUAL(tell(1, "add_nodes|key=8|name=g|nid=10.0.0.3@tcp|"), 0, "asked");
+	UNIT_EQUAL(said("errno: 16") && said("owner: \"lab\""), true, "busy, and whose");
+	tell(1, "list_group|key=8|");
+	UNIT_EQUAL(said("state: Busy"), true, "listed so");
+	UNIT_EQUAL(tell(1, "new_session|name=mine|key=8|force=1|"), 0, "by force");
+	tell(1, "add_group|key=8|name=g|");
+	UNIT_EQUAL(tell(1, "add_nodes|key=8|name=g|nid=10.0.0.3@tcp|"), 0, "asked");
+	UNIT_EQUAL(said("joined: 1"), true, "taken over");
+	UNIT_EQUAL(tell(0, "ping|key=5|group=g|"), 0, "the former one asks");
+	UNIT_EQUAL(said("state: Busy") && said("session: \"mine\""), true, "and sees it");
+	end();
+}
+
+static void a_test(void)
+{
+	begin();
+	tell(0, "add_group|key=5|name=c|");
+	tell(0, "add_nodes|key=5|name=c|nid=10.0.0.2@tcp|");
+	tell(0, "add_group|key=5|name=s|");
+	tell(0, "add_nodes|key=5|name=s|nid=10.0.0.3@tcp|");
+	UNIT_EQUAL(tell(0, "run|key=5|name=batch|"), -EINVAL, "nothing to run");
+	UNIT_EQUAL(tell(0, "add_test|key=5|batch=batch|from=c|to=x|type=ping|"), -ENOENT,
+		   "no group");
+	UNIT_EQUAL(tell(0, "add_test|key=5|batch=batch|from=c|to=s|type=ping|span=2|"), -EINVAL,
+		   "more servers than there are");
+	UNIT_EQUAL(tell(0, "add_test|key=5|batch=batch|from=c|to=s|type=ping|loop=-1|"), 0,
+		   "added");
+	UNIT_EQUAL(said("failed: 0"), true, "by all");
+	UNIT_EQUAL(tell(0, "del_group|key=5|name=s|"), -EBUSY, "a test uses it");
+	UNIT_EQUAL(tell(0, "run|key=5|name=batch|"), 0, "run");
+	UNIT_EQUAL(tell(0, "query|key=5|name=batch|"), 0, "query");
+	UNIT_EQUAL(said("active: 1") && said("batch: Running"), true, "it runs");
+	UNIT_EQUAL(tell(0, "add_test|key=5|batch=batch|from=c|to=s|type=ping|"), -EBUSY, "not now");
+	UNIT_EQUAL(tell(0, "stop|key=5|name=batch|"), 0, "stop");
+	st_run(NSEC_PER_SEC);
+	UNIT_EQUAL(tell(0, "query|key=5|name=batch|"), 0, "query");
+	UNIT_EQUAL(said("active: 0") && said("batch: Idle"), true, "it stopped");
+	UNIT_EQUAL(tell(0, "stat|key=5|group=c|"), 0, "counters");
+	UNIT_EQUAL(said("ping_errors: 0") && !said("rpcs_sent: 0,"), true, "of pings");
+	UNIT_EQUAL(tell(0, "end_session|key=5|"), 0, "end");
+	UNIT_EQUAL(st_of(1)->session == NULL && st_of(2)->session == NULL, true, "all are free");
+	end();
+}
+
+/* Nodes stay in a session while their console lives; one that is idle ends it. */
+static void time_passes(void)
+{
+	unsigned int i;
+
+	begin();
+	tell(0, "add_group|key=5|name=g|");
+	tell(0, "add_nodes|key=5|name=g|nid=10.0.0.2@tcp|");
+	for (i = 0; i < 6; i++) {
+		st_run(50 * NSEC_PER_SEC);
+		tell(0, "list_group|key=5|");
+	}
+	UNIT_EQUAL(st_of(1)->session != NULL, true, "300 s, reminded by the console");
+	st_run(80 * NSEC_PER_SEC);
+	UNIT_EQUAL(tell(0, "show_session|"), -ESRCH, "60 s without a command");
+	UNIT_EQUAL(st_of(1)->session == NULL, true, "its nodes were told");
+	end();
+}
+
+UNIT_SUITE(stcon,
+	   { "who has the key leads", who_may_lead },
+	   { "groups are made, filled, cleaned", groups },
+	   { "r.c2.net.self-test.session.node-exclusivity: busy, or taken over", busy_nodes },
+	   { "a test is added, run, stopped", a_test },
+	   { "sessions last while somebody leads them", time_passes })
