@@ -4,6 +4,7 @@
  * that are held back, by time in their shard, and those that go twice.
  */
 #include "plat.h"
+#include "record_hook.h"
 #include "rule.h"
 
 enum { ATTF_DELAYED = 1 };
@@ -33,6 +34,7 @@ static void hold(struct lnet_pass *p, struct lnet_att *att, const struct lnet_fa
 
 	lnet_enter(p, sh);
 	att->posted_ns = p->now_ns + fate->delay_ns;	/* of release while it is delayed */
+	lnet_rec_att(p, HELD, att, att->posted_ns, 0);
 	*holder_of(att) = fate->holder;
 	*behind_of(att) = fate->behind;
 	list_for_each_entry_reverse(at, &sh->delayed, link) {

@@ -261,13 +261,16 @@ static void touched(struct replay *rp, struct lnet_pass *p, const struct lnet_re
 {
 	struct lnet_rec same = *r;
 	struct lnet_op *op = op_of(rp, r);
-	struct lnet_att *att = r->kind == LNET_RK_DROP ? att_of(rp, r) : NULL;
+	bool of_op = r->kind == LNET_RK_PIN || r->kind == LNET_RK_UNPIN;
+	struct lnet_att *att = of_op ? NULL : att_of(rp, r);
 
 	replay_take(rp, p->sh, &same);
 	if (r->kind == LNET_RK_PIN)
 		op->pins++;
 	else if (r->kind == LNET_RK_UNPIN)
 		lnet_op_unpin(p, op);
+	else if (r->kind == LNET_RK_HELD)
+		att->posted_ns = r->a[0];
 	else
 		lnet_att_drop(p, att);
 }
@@ -343,6 +346,7 @@ static void call(struct replay *rp, const struct lnet_rec *r)
 		[LNET_RK_NI_DOWN] = walked, [LNET_RK_GONE] = walked, [LNET_RK_RESELECT] = walked,
 		[LNET_RK_GIVE_UP] = walked, [LNET_RK_PATH_BACK] = path_back,
 		[LNET_RK_PIN] = touched, [LNET_RK_UNPIN] = touched, [LNET_RK_DROP] = touched,
+		[LNET_RK_HELD] = touched,
 		[LNET_RK_ALIVE] = path_call, [LNET_RK_RECOVER] = path_call,
 		[LNET_RK_PING_DONE] = path_call, [LNET_RK_PATH_TIMER] = path_timer,
 		[LNET_RK_PROBES] = probes, [LNET_RK_LEAVE] = path_call,
