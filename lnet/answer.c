@@ -214,8 +214,8 @@ void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome 
 	struct lnet_op *op = rx->get;
 
 	lnet_enter(p, op->sh);
-	op->pins++;
 	lnet_rec_op(p, PIN, op, 0, 0);
+	op->pins++;
 	list_del_init(&rx->link);
 	rx->ni->sh[rx->hold_shard].holds--;
 	if (how == LNET_OK && !lnet_op_over(op)) {

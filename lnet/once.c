@@ -605,8 +605,8 @@ void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, stru
 	}
 	if (via)
 		lnet_path_alive(p->sh, via, p->now_ns, 0);
-	op->pins++;
 	lnet_rec_op(p, PIN, op, 0, 0);
+	op->pins++;
 	if (reason == LNET_REFUSED_NO_WINDOW) {
 		lnet_contact_grant_void(p, op->peer, op->wire.cookie[0]);
 		if (op->type == LNET_OP_PUT || op->type == LNET_OP_GET)

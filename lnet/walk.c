@@ -14,8 +14,8 @@ static struct lnet_op *next_pinned(struct lnet_pass *p, struct lnet_op *op, u32 
 	if (!left || list_is_last(&op->all, &op->sh->live))
 		return NULL;
 	next = list_next_entry(op, all);
-	next->pins++;
 	lnet_rec_op(p, PIN, next, 0, 0);
+	next->pins++;
 	return next;
 }
 
@@ -32,8 +32,8 @@ static void walk_shard(struct lnet_pass *p, struct lnet_shard *sh,
 	lnet_enter(p, sh);
 	op = list_first_entry_or_null(&sh->live, struct lnet_op, all);
 	if (op) {
-		op->pins++;
 		lnet_rec_op(p, PIN, op, 0, 0);
+		op->pins++;
 	}
 	for (left = sh->nr_live; op; op = next) {
 		visit(p, op, arg);
