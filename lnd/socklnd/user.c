@@ -128,7 +128,7 @@ static void io_shut(struct sock_conn *c, bool abort)
 		setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
 	if (!abort)
 		shutdown(fd, SHUT_WR);
-	un->nr_closed++;
+	WRITE_ONCE(un->nr_closed, un->nr_closed + 1);
 	sock_arm(c->sn, 0);
 }
 
@@ -195,7 +195,7 @@ static struct sock_conn *claim_closed(struct user_ni *un)
 				continue;
 			found = c;
 			user_conn(c)->releasing = true;
-			un->nr_closed--;
+			WRITE_ONCE(un->nr_closed, un->nr_closed - 1);
 			break;
 		}
 	}
