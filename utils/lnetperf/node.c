@@ -258,5 +258,5 @@ void perf_node_rails(struct perf_node *n, struct perf_rails *r)
 u64 perf_node_suppressed(const struct perf_node *n)
 {
 	return lnet_stat_sum(n->ln, LNET_C_dup_taken) + lnet_stat_sum(n->ln, LNET_C_dup_final) +
-	       lnet_stat_sum(n->ln, LNET_C_dup_old) + lnet_stat_sum(n->ln, LNET_C_dup_answer);
+	       lnet_stat_sum(n->ln, LNET_C_dup_old);
 }
