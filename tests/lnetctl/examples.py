@@ -12,10 +12,8 @@ import shutil
 import subprocess
 import tempfile
 
-from nodes import BIN, ROOT, Node, Score, check
+from nodes import BIN, NOBODY, ROOT, Node, Score, check
 from spaces import in_namespaces
-
-NOBODY = 65534
 
 
 def man_examples(path):

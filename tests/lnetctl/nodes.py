@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -18,7 +19,7 @@ CAPTURES = os.path.join(ROOT, "tests/captures/netlink")
 BIN = os.environ.get("LNET_BIN", os.path.join(ROOT, "build"))
 TMP = tempfile.mkdtemp(prefix="lnetctl-test.")
 PORT = "9%03d" % (os.getpid() % 1000)
-
+NOBODY = 65534
 
 
 class Score:
@@ -120,6 +121,12 @@ class Node:
     def stop(self):
         if self.process and self.process.poll() is None:
             self.kill(15)
+
+
+def of_all(program):
+    """A copy that nobody may run, too, wherever the tree is."""
+    os.chmod(TMP, 0o755)
+    return shutil.copy(os.path.join(BIN, program), TMP)
 
 
 def captured(name):
