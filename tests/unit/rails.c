@@ -113,6 +113,32 @@ u64 rails_stat(unsigned int node, enum lnet_counter c)
 	return lnet_stat_sum(rails.node[node].ln, c);
 }
 
+void rails_tune(unsigned int node, const char *name, u64 value)
+{
+	UNIT_EQUAL(lnet_tunable_set(rails.node[node].ln, name, value), 0, name);
+}
+
+unsigned int rails_nids(unsigned int from, unsigned int to)
+{
+	const struct lnet_peer_ni *pni;
+	unsigned int nr = 0;
+
+	list_for_each_entry(pni, &rails_peer(from, to)->pnis, link)
+		nr += !pni->deleted;
+	return nr;
+}
+
+u32 rails_disc_bits(unsigned int from, unsigned int to)
+{
+	struct lnet_peer *peer = rails_peer(from, to);
+	u32 all;
+
+	spin_lock(&peer->sh->lock);
+	all = lnet_disc_bits(peer);
+	spin_unlock(&peer->sh->lock);
+	return all;
+}
+
 unsigned int rails_count(const struct list_head *list)
 {
 	return list_count_nodes((struct list_head *)list);

@@ -133,6 +133,12 @@ unsigned int rails_put(unsigned int from, unsigned int to, u32 len, u32 flags, u
 unsigned int rails_get(unsigned int from, unsigned int to, u32 len, u64 timeout_ns);
 void rails_attach(unsigned int node, u32 options);
 u64 rails_stat(unsigned int node, enum lnet_counter c);
+void rails_tune(unsigned int node, const char *name, u64 value);
+/* What @from knows of @to: interfaces; its state of discovery, as `peer show' tells. */
+unsigned int rails_nids(unsigned int from, unsigned int to);
+u32 rails_disc_bits(unsigned int from, unsigned int to);
+/* 8 bytes of node 0's memory to node 1, with nothing asked for */
+void rails_xfer(struct lnet_xfer *x, u64 tag);
 
 /* carries and works until nothing is left to do now */
 void rails_pump(void);

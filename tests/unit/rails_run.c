@@ -126,6 +126,17 @@ static bool has_rail(unsigned int ix, unsigned int rail)
 	return rail == (ix ? 1 : 0);
 }
 
+void rails_xfer(struct lnet_xfer *x, u64 tag)
+{
+	lnet_xfer_init(x);
+	x->md = rails.node[0].md;
+	x->target.nid = rails_nid(1, 0);
+	x->portal = RAILS_PORTAL;
+	x->length = 8;
+	x->match_bits = x->hdr_data = tag;
+	x->op_ptr = (void *)(unsigned long)tag;
+}
+
 static unsigned int submit(unsigned int from, unsigned int to, u32 len, u32 flags, u64 timeout_ns,
 			   int (*fn)(struct lnet *ln, const struct lnet_xfer *x))
 {
@@ -134,15 +145,12 @@ static unsigned int submit(unsigned int from, unsigned int to, u32 len, u32 flag
 	struct lnet_xfer x;
 
 	CU_ASSERT_FATAL(tag < RAILS_TAGS);
-	lnet_xfer_init(&x);
+	rails_xfer(&x, tag);
 	x.md = n->md;
 	x.target.nid = rails_nid(to, !has_rail(to, 0));
-	x.portal = RAILS_PORTAL;
-	x.match_bits = x.hdr_data = tag;
 	x.flags = flags;
 	x.length = len;
 	x.timeout_ns = timeout_ns;
-	x.op_ptr = (void *)(unsigned long)tag;
 	rails.req[tag].started_ns = rails.now_ns;
 	UNIT_EQUAL(ENOUGH(fn(n->ln, &x)), 0, "a request");
 	return tag;

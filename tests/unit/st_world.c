@@ -39,7 +39,7 @@ static void settle(void)
 
 	do
 		rails_pump();
-	while (work() && left--);
+	while (work() && --left);
 	CU_ASSERT(left > 0);
 }
 

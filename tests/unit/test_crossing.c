@@ -7,16 +7,6 @@
 
 static const struct rails_cfg strangers = { .quiet = true, .discover = true, .strangers = true };
 
-static unsigned int nids_of(unsigned int from, unsigned int to)
-{
-	const struct lnet_peer_ni *pni;
-	unsigned int nr = 0;
-
-	list_for_each_entry(pni, &rails_peer(from, to)->pnis, link)
-		nr += !pni->deleted;
-	return nr;
-}
-
 static void send(unsigned int from, unsigned int to)
 {
 	unsigned int tag = rails_get(from, to, 8, 0);
@@ -31,7 +21,7 @@ static void begin(void)
 	rails_begin(&strangers);
 	send(0, 1);
 	send(1, 0);
-	UNIT_EQUAL(nids_of(0, 1) + nids_of(1, 0), 4, "known");
+	UNIT_EQUAL(rails_nids(0, 1) + rails_nids(1, 0), 4, "known");
 }
 
 static void second_goes(unsigned int node)
@@ -86,10 +76,10 @@ static void test_answer(void)
 	rails_clear();
 	list_move_tail(&m->link, &rails.wire);
 	rails_pump();
-	UNIT_EQUAL(nids_of(0, 1), 1, "told");
+	UNIT_EQUAL(rails_nids(0, 1), 1, "told");
 	rails_release();
 	rails_run(3 * NSEC_PER_SEC);
-	UNIT_EQUAL(nids_of(0, 1), 1, "what was told stays");
+	UNIT_EQUAL(rails_nids(0, 1), 1, "what was told stays");
 	UNIT_EQUAL(rails_peer(0, 1)->disc.state, DISC_DONE, "done");
 	rails_end();
 }
@@ -101,13 +91,13 @@ static void test_late_push(void)
 	rails_on(1, -1, RAILS_CORE, FATE_LATE, LNET_OK, 1);
 	second_goes(1);
 	rails_run(NSEC_PER_SEC);
-	UNIT_EQUAL(nids_of(0, 1), 1, "one goes");
+	UNIT_EQUAL(rails_nids(0, 1), 1, "one goes");
 	second_comes(1);
 	rails_run(NSEC_PER_SEC);
-	UNIT_EQUAL(nids_of(0, 1), 2, "and comes");
+	UNIT_EQUAL(rails_nids(0, 1), 2, "and comes");
 	rails_release();
 	rails_run(NSEC_PER_SEC);
-	UNIT_EQUAL(nids_of(0, 1), 2, "and stays");
+	UNIT_EQUAL(rails_nids(0, 1), 2, "and stays");
 	rails_end();
 }
 
@@ -117,11 +107,11 @@ static void test_late_ping(void)
 	rails_begin(&strangers);
 	rails_on(0, -1, RAILS_CORE, FATE_LATE, LNET_OK, 1);
 	send(0, 1);
-	UNIT_EQUAL(nids_of(0, 1) + nids_of(1, 0), 4, "known");
+	UNIT_EQUAL(rails_nids(0, 1) + rails_nids(1, 0), 4, "known");
 	second_goes(1);
 	rails_release();
 	rails_run(2 * NSEC_PER_SEC);
-	UNIT_EQUAL(nids_of(0, 1), 1, "told");
+	UNIT_EQUAL(rails_nids(0, 1), 1, "told");
 	rails_end();
 }
 
@@ -143,7 +133,7 @@ static void test_ping_lost(void)
 	UNIT_EQUAL(rails_peer(0, 1)->disc.state, DISC_FAILED, "no answer");
 	rails_clear();
 	rails_run(10 * NSEC_PER_SEC);
-	UNIT_EQUAL(nids_of(0, 1), 1, "asked again");
+	UNIT_EQUAL(rails_nids(0, 1), 1, "asked again");
 	rails_end();
 }
 
@@ -154,10 +144,10 @@ static void test_last_push_lost(void)
 	rails_on(1, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
 	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "discovery", 0), 0, "off");
 	rails_run(6 * NSEC_PER_SEC);
-	UNIT_EQUAL(nids_of(0, 1), 2, "not told");
+	UNIT_EQUAL(rails_nids(0, 1), 2, "not told");
 	rails_clear();
 	rails_run(10 * NSEC_PER_SEC);
-	UNIT_EQUAL(nids_of(0, 1), 1, "told");
+	UNIT_EQUAL(rails_nids(0, 1), 1, "told");
 	rails_end();
 }
 
@@ -174,8 +164,8 @@ static void test_both(void)
 	rails_clear();
 	rails_release();
 	rails_run(NSEC_PER_SEC);
-	UNIT_EQUAL(nids_of(0, 1), 1, "merged");
-	UNIT_EQUAL(nids_of(1, 0), 1, "merged");
+	UNIT_EQUAL(rails_nids(0, 1), 1, "merged");
+	UNIT_EQUAL(rails_nids(1, 0), 1, "merged");
 	rails_end();
 }
 

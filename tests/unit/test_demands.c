@@ -4,45 +4,34 @@
 
 static const struct rails_cfg quiet = { .quiet = true };
 
-static void tune(unsigned int node, const char *name, u64 value)
-{
-	UNIT_EQUAL(lnet_tunable_set(rails.node[node].ln, name, value), 0, name);
-}
-
 /* ---- lnt-055 --------------------------------------------------------------------------------- */
-
-static void xfer(struct lnet_xfer *x)
-{
-	lnet_xfer_init(x);
-	x->md = rails.node[0].md;
-	x->target.nid = rails_nid(1, 0);
-	x->portal = RAILS_PORTAL;
-	x->length = 8;
-}
 
 /* Memory that is not bound, and what makes no sense: said at once, and nothing is sent. */
 static void test_refused_at_once(void)
 {
 	struct lnet_xfer x;
+	unsigned int tag;
 	struct lnet *ln;
 	u64 sent;
 
 	rails_begin(NULL);
 	ln = rails.node[0].ln;
 	sent = rails_stat(0, LNET_C_send_count);
-	xfer(&x);
+	rails_xfer(&x, 1);
 	x.md.cookie += 77;
 	UNIT_EQUAL(lnet_put(ln, &x), -ENOENT, "no such memory");
-	xfer(&x);
+	rails_xfer(&x, 1);
 	x.portal = 64;
 	UNIT_EQUAL(lnet_put(ln, &x), -EINVAL, "no such portal");
-	xfer(&x);
+	rails_xfer(&x, 1);
 	x.md_offset = RAILS_MEM;
 	UNIT_EQUAL(lnet_get(ln, &x), -EINVAL, "beyond the memory");
-	xfer(&x);
+	tag = ++rails.nr_tags;
+	rails_xfer(&x, tag);
 	CU_ASSERT(lnet_nid_parse(&x.target.nid, "10.9.0.9@tcp7") == 0);
-	CU_ASSERT(lnet_put(ln, &x) != 0 || rails_stat(0, LNET_C_resend_count) == 0);
+	UNIT_EQUAL(lnet_put(ln, &x), 0, "nobody knows the way");
 	rails_run(NSEC_PER_SEC);
+	UNIT_EQUAL(rails.req[tag].status, -EHOSTUNREACH, "as its end says");
 	UNIT_EQUAL(rails_stat(0, LNET_C_send_count), sent, "nothing was sent");
 	UNIT_EQUAL(rails_stat(0, LNET_C_resend_count), 0, "nor sent again");
 	rails_end();
@@ -55,7 +44,7 @@ static void test_no_discovery(void)
 	unsigned int tag;
 
 	rails_begin(&cfg);
-	tune(0, "discovery_wait", 1);
+	rails_tune(0, "discovery_wait", 1);
 	rails_on(0, -1, RAILS_ANY, FATE_REFUSE, LNET_REMOTE_DROPPED, -1);
 	tag = rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_run(20 * NSEC_PER_SEC);
@@ -63,25 +52,6 @@ static void test_no_discovery(void)
 	CU_ASSERT(rails.req[tag].status != 0 && !rails.req[tag].perhaps);
 	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "nothing happened");
 	rails_end();
-}
-
-/* The node ends, memory is missing: told as it is, not sent again. */
-static void test_internal(void)
-{
-	static const struct { enum lnet_outcome how; int status; } rows[] = {
-		{ LNET_NO_MEMORY, -ENOMEM }, { LNET_SHUTDOWN, -ESHUTDOWN },
-	};
-	unsigned int i, tag;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		rails_begin(NULL);
-		rails_on(0, -1, RAILS_PUT, FATE_FAIL, rows[i].how, 1);
-		tag = rails_put(0, 1, 8, LNET_ACK, 0);
-		rails_pump();
-		UNIT_EQUAL(rails.req[tag].status, rows[i].status, "as it is");
-		UNIT_EQUAL(rails_stat(0, LNET_C_resend_count), 0, "not sent again");
-		rails_end();
-	}
 }
 
 /* ---- lnt-035 --------------------------------------------------------------------------------- */
@@ -136,7 +106,7 @@ static void test_ends_at_T(void)
 			u64 T = times[i], took;
 
 			rails_begin(NULL);
-			tune(0, "retry_count", k / 2);
+			rails_tune(0, "retry_count", k / 2);
 			rails_on(1, -1, RAILS_ACK, FATE_LOSE, LNET_OK, -1);
 			rails_on(1, -1, RAILS_REPLY, FATE_LOSE, LNET_OK, -1);
 			tag = k & 1 ? rails_get(0, 1, 64, T) : rails_put(0, 1, 64, LNET_ACK, T);
@@ -157,9 +127,9 @@ static void test_after_contact(void)
 	unsigned int tag;
 
 	rails_begin(&quiet);
-	tune(0, "transaction_timeout", T);
+	rails_tune(0, "transaction_timeout", T);
 	rails_on(0, -1, RAILS_CORE, FATE_DELAY, LNET_OK, 1);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(1, -1, RAILS_ACK, FATE_LOSE, LNET_OK, -1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 0);
 	rails_run(200 * RAILS_MS);
@@ -179,7 +149,7 @@ static void test_no_connection_yet(void)
 	unsigned int tag, i;
 
 	rails_begin(&quiet);
-	tune(0, "transaction_timeout", NSEC_PER_SEC);
+	rails_tune(0, "transaction_timeout", NSEC_PER_SEC);
 	rails_on(0, -1, RAILS_ANY, FATE_KEEP, LNET_OK, -1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 0);
 	for (i = 0; i < 2; i++) {	/* as a driver does when the time of an attempt is over */
@@ -198,7 +168,6 @@ static void test_no_connection_yet(void)
 UNIT_SUITE(demands,
 	{ "lnt-055: bad information, memory that is not bound", test_refused_at_once },
 	{ "lnt-055: nobody to be discovered", test_no_discovery },
-	{ "lnt-055: no memory, internal failures, shutdown", test_internal },
 	{ "lnt-035: a healed rail carries its half after two seconds", test_share },
 	{ "lnt-095: without an answer it ends at T, whatever T and R are", test_ends_at_T },
 	{ "lnt-105: a T of its own after first contact", test_after_contact },

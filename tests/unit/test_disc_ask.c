@@ -56,16 +56,6 @@ static u64 pushes(void)
 	return rails_stat(0, LNET_C_pushes_sent);
 }
 
-static unsigned int nids_known(void)
-{
-	const struct lnet_peer_ni *pni;
-	unsigned int nr = 0;
-
-	list_for_each_entry(pni, &rails_peer(0, 1)->pnis, link)
-		nr += !pni->deleted;
-	return nr;
-}
-
 static void drop_core(void)
 {
 	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
@@ -78,7 +68,7 @@ static void test_rounds(void)
 	ask(0, 0, false);
 	rails_run(20 * RAILS_MS);
 	is_told(0, 0, "unknown");
-	UNIT_EQUAL(nids_known(), 2, "all is known");
+	UNIT_EQUAL(rails_nids(0, 1), 2, "all is known");
 	UNIT_EQUAL(pings(), 1, "asked");
 	UNIT_EQUAL(pushes(), 1, "told");
 	ask(1, 1, false);
@@ -242,7 +232,7 @@ static void test_gone(void)
 	UNIT_EQUAL(lnet_peer_del(rails.node[0].ln, &primary, NULL, 0), 0, "peer del");
 	rails_run(20 * RAILS_MS);
 	is_told(0, 0, "deleted");
-	UNIT_EQUAL(nids_known(), 2, "and found again");
+	UNIT_EQUAL(rails_nids(0, 1), 2, "and found again");
 	rails_release();
 	rails_end();
 
@@ -255,7 +245,7 @@ static void test_gone(void)
 	configure_both();
 	rails_run(20 * RAILS_MS);
 	is_told(0, 0, "absorbed");
-	UNIT_EQUAL(nids_known(), 2, "by what was configured");
+	UNIT_EQUAL(rails_nids(0, 1), 2, "by what was configured");
 	rails_end();
 }
 
@@ -290,7 +280,7 @@ static void test_off(void)
 	rails_run(20 * RAILS_MS);
 	is_told(0, 0, "asked");
 	UNIT_EQUAL(pings(), 1, "once");
-	UNIT_EQUAL(nids_known(), 1, "nothing is learned");
+	UNIT_EQUAL(rails_nids(0, 1), 1, "nothing is learned");
 	UNIT_EQUAL(pushes(), 0, "nor told");
 	rails_end();
 }

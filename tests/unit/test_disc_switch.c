@@ -26,32 +26,11 @@ static void send(unsigned int from, unsigned int to)
 	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "delivered");
 }
 
-static unsigned int nids_of(unsigned int from, unsigned int to)
-{
-	const struct lnet_peer_ni *pni;
-	unsigned int nr = 0;
-
-	list_for_each_entry(pni, &rails_peer(from, to)->pnis, link)
-		nr += !pni->deleted;
-	return nr;
-}
-
-static u32 bits(unsigned int from, unsigned int to)
-{
-	struct lnet_peer *peer = rails_peer(from, to);
-	u32 all;
-
-	spin_lock(&peer->sh->lock);
-	all = lnet_disc_bits(peer);
-	spin_unlock(&peer->sh->lock);
-	return all;
-}
-
 static void knows(unsigned int from, unsigned int to, bool all, const char *what)
 {
-	UNIT_EQUAL(nids_of(from, to), all ? RAILS_RAILS : 1, what);
+	UNIT_EQUAL(rails_nids(from, to), all ? RAILS_RAILS : 1, what);
 	UNIT_EQUAL(rails_peer(from, to)->mr, all, what);
-	UNIT_EQUAL(bits(from, to) & OFF, all ? 0 : OFF, what);
+	UNIT_EQUAL(rails_disc_bits(from, to) & OFF, all ? 0 : OFF, what);
 }
 
 /* Whoever is the second to switch it on finds the other one, whether it has asked before or not. */
@@ -62,7 +41,7 @@ static void on_at_both(unsigned int first)
 	knows(0, 1, false, "off");
 	turn(first, true);
 	rails_run(2 * NSEC_PER_SEC);
-	UNIT_EQUAL(nids_of(0, 1), 1, "still off at one");
+	UNIT_EQUAL(rails_nids(0, 1), 1, "still off at one");
 	turn(!first, true);
 	rails_run(2 * NSEC_PER_SEC);
 	knows(0, 1, true, "on at both");
@@ -139,12 +118,12 @@ static void test_shown(void)
 	knows(0, 1, true, "on");
 	turn(0, false);
 	rails_run(2 * NSEC_PER_SEC);
-	UNIT_EQUAL(bits(0, 1) & OFF, 0, "not asked yet");
+	UNIT_EQUAL(rails_disc_bits(0, 1) & OFF, 0, "not asked yet");
 	ask.nid = rails_nid(1, 0);
 	UNIT_EQUAL(lnet_disc_ask(rails.node[0].ln, &ask), 0, "asks");
 	rails_run(20 * RAILS_MS);
-	UNIT_EQUAL(bits(0, 1) & OFF, OFF, "asked");
-	UNIT_EQUAL(nids_of(0, 1), RAILS_RAILS, "its interfaces stay");
+	UNIT_EQUAL(rails_disc_bits(0, 1) & OFF, OFF, "asked");
+	UNIT_EQUAL(rails_nids(0, 1), RAILS_RAILS, "its interfaces stay");
 	UNIT_EQUAL(rails_peer(0, 1)->mr, 1, "and it multi-rail");
 	turn(0, true);
 	rails_run(2 * NSEC_PER_SEC);

@@ -16,14 +16,8 @@ static void fill(unsigned int nr, u32 flags)
 	for (i = 0; i < nr; i++) {
 		struct lnet_xfer *x = &list[i];
 
-		lnet_xfer_init(x);
-		x->md = rails.node[0].md;
-		x->target.nid = rails_nid(1, 0);
-		x->portal = RAILS_PORTAL;
-		x->length = 8;
+		rails_xfer(x, first + i);
 		x->flags = flags;
-		x->match_bits = x->hdr_data = first + i;
-		x->op_ptr = (void *)(unsigned long)(first + i);
 	}
 	rails.nr_tags += nr;
 }

@@ -8,11 +8,6 @@ static const struct rails_cfg quiet = { .quiet = true };
 static const struct rails_cfg parking = { .no_buffers = true, .quiet = true };
 static const struct rails_cfg one_rail = { .one_rail = true };
 
-static void tune(unsigned int node, const char *name, u64 value)
-{
-	UNIT_EQUAL(lnet_tunable_set(rails.node[node].ln, name, value), 0, name);
-}
-
 static void check(unsigned int tag, int status, unsigned int effects, bool perhaps)
 {
 	UNIT_EQUAL(rails.req[tag].nr_final, 1, "one final event");
@@ -111,7 +106,7 @@ static void test_broken_landing(void)
 	unsigned int tag;
 
 	rails_begin(NULL);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(0, -1, RAILS_PUT, FATE_HALF, LNET_OK, 1);
 	tag = rails_put(0, 1, 4096, LNET_ACK, 0);
 	rails_pump();
@@ -230,7 +225,7 @@ static void test_answer_fails(void)
 	unsigned int put;
 
 	rails_begin(NULL);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(1, -1, RAILS_ACK, FATE_FAIL, LNET_LOCAL_DROPPED, 1);
 	put = rails_put(0, 1, 64, LNET_ACK, 0);
 	rails_run(10 * RAILS_MS);
@@ -295,7 +290,7 @@ static void test_copy_budget(void)
 	unsigned int tag;
 
 	rails_begin(NULL);
-	tune(1, "copy_budget", 512);
+	rails_tune(1, "copy_budget", 512);
 	tag = rails_get(0, 1, 1024, 0);
 	rails_pump();
 	UNIT_EQUAL(rails.req[tag].nr_target, 0, "held");
@@ -330,7 +325,7 @@ static void test_unlink_held(void)
 	unsigned int tag;
 
 	rails_begin(NULL);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(1, -1, RAILS_REPLY, FATE_LOSE, LNET_OK, 1);
 	tag = rails_get(0, 1, LARGE, 0);
 	rails_pump();
@@ -365,7 +360,7 @@ static void test_merged_gap(void)
 	unsigned int i, tag[5];
 
 	rails_begin(NULL);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	for (i = 0; i < 5; i++) {
 		if (i == 2)
 			rails_on(0, -1, RAILS_PUT, FATE_DELAY, LNET_OK, 1);
@@ -489,7 +484,7 @@ static void test_refused_in_backoff(void)
 	unsigned int tag;
 
 	rails_begin(&one_rail);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(0, -1, RAILS_PUT, FATE_DELAY, LNET_OK, 1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 0);
 	rails_restart(1);
@@ -570,7 +565,7 @@ static void test_late_after_end(void)
 	unsigned int tag;
 
 	rails_begin(NULL);
-	tune(0, "retry_count", 0);
+	rails_tune(0, "retry_count", 0);
 	rails_on(0, -1, RAILS_PUT, FATE_DELAY, LNET_OK, 1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 100 * RAILS_MS);
 	rails_run(200 * RAILS_MS);
@@ -588,7 +583,7 @@ static void test_plain_peer(void)
 	for (i = 0; i < 2; i++) {
 		rails_begin(&quiet);
 		rails.node[1].stock = true;
-		tune(0, "resend_ambiguous", i);
+		rails_tune(0, "resend_ambiguous", i);
 		rails_get(0, 1, 8, 0);
 		rails_run(50 * RAILS_MS);
 		rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_REMOTE_DROPPED, 1);

@@ -4,11 +4,6 @@
 
 #define T (5 * NSEC_PER_SEC)
 
-static void tune(unsigned int node, const char *name, u64 value)
-{
-	UNIT_EQUAL(lnet_tunable_set(rails.node[node].ln, name, value), 0, name);
-}
-
 static void check_took(unsigned int tag, u64 want_ns)
 {
 	u64 took = rails.req[tag].end_ns - rails.req[tag].started_ns;
@@ -37,8 +32,8 @@ static void test_slices(void)
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		rails_begin(NULL);
-		tune(0, "retry_count", rows[i].R);
-		tune(0, "hedge", 0);
+		rails_tune(0, "retry_count", rows[i].R);
+		rails_tune(0, "hedge", 0);
 		rails_on(0, -1, RAILS_ANY, FATE_KEEP, LNET_OK, -1);
 		tag = rails_put(0, 1, 64, LNET_ACK, rows[i].caller_ns);
 		op = list_last_entry(&rails.node[0].ln->shard[0].live, struct lnet_op, all);
@@ -57,7 +52,7 @@ static void test_clipped(void)
 	unsigned int tag;
 
 	rails_begin(NULL);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, -1);
 	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 0);
@@ -134,8 +129,8 @@ static void test_late_answer_of_last(void)
 	unsigned int tag;
 
 	rails_begin(NULL);
-	tune(0, "hedge", 0);
-	tune(0, "retry_count", 1);
+	rails_tune(0, "hedge", 0);
+	rails_tune(0, "retry_count", 1);
 	rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_LOCAL_DROPPED, 1);
 	rails_on(0, -1, RAILS_PUT, FATE_DELAY, LNET_OK, 1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 0);
@@ -155,7 +150,7 @@ static void test_credit_wait(void)
 	unsigned int a, b;
 
 	rails_begin(&cfg);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, 1);
 	a = rails_put(0, 1, 64, LNET_ACK, 4 * T);
 	b = rails_put(0, 1, 64, LNET_ACK, T);
@@ -177,7 +172,7 @@ static void test_clock_starts(void)
 	unsigned int b;
 
 	rails_begin(&cfg);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, 1);
 	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, -1);
 	rails_put(0, 1, 64, LNET_ACK, 4 * T);
@@ -197,7 +192,7 @@ static void test_unsent_at_deadline(void)
 	unsigned int tag;
 
 	rails_begin(NULL);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(0, -1, RAILS_ANY, FATE_KEEP, LNET_OK, -1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 300 * RAILS_MS);
 	rails_run(T);
@@ -213,7 +208,7 @@ static void test_posted_at_deadline(void)
 	unsigned int tag;
 
 	rails_begin(NULL);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(0, -1, RAILS_PUT, FATE_POST_FAIL, LNET_NETWORK_TIMEOUT, -1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 300 * RAILS_MS);
 	rails_run(T);
@@ -348,7 +343,7 @@ static void test_hedge_off(void)
 	unsigned int tag;
 
 	rails_begin(NULL);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, 1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 0);
 	rails_run(T / 4);
@@ -362,7 +357,7 @@ static void test_hedge_budget(void)
 	unsigned int i;
 
 	rails_begin(NULL);
-	tune(0, "hedge_burst", 3);
+	rails_tune(0, "hedge_burst", 3);
 	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, -1);
 	for (i = 0; i < 6; i++)
 		rails_put(0, 1, 64, LNET_ACK, 0);
@@ -378,7 +373,7 @@ static unsigned int puts_into_silence(int rail, unsigned int nr)
 	unsigned int i, first = 0, good = 0;
 
 	rails_begin(NULL);
-	tune(0, "hedge_burst", 3);
+	rails_tune(0, "hedge_burst", 3);
 	rails_on(0, rail, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
 	rails_on(0, rail, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
 	for (i = 0; i < nr; i++)
@@ -410,7 +405,7 @@ static void test_no_retries(void)
 
 	for (i = 0; i < ARRAY_SIZE(fates); i++) {
 		rails_begin(NULL);
-		tune(0, "retry_count", 0);
+		rails_tune(0, "retry_count", 0);
 		rails_on(0, -1, RAILS_PUT, fates[i], LNET_LOCAL_DROPPED, 1);
 		tag = rails_put(0, 1, 64, LNET_ACK, 0);
 		rails_run(2 * T);
@@ -583,12 +578,12 @@ static void test_both_end(void)
 	unsigned int tag;
 
 	rails_begin(NULL);
-	tune(0, "retry_count", 1);
+	rails_tune(0, "retry_count", 1);
 	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, 1);
 	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, -1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 0);
 	rails_run(100 * RAILS_MS);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_run(2 * T);
 	UNIT_EQUAL(rails_done(tag), 1, "ended");
 	UNIT_EQUAL(rails.req[tag].nr_attempts, 2, "two attempts");
@@ -617,8 +612,8 @@ static void set_options(u32 options)
 static void tracked(u32 which, u32 options, unsigned int want)
 {
 	rails_begin(NULL);
-	tune(0, "response_tracking", which);
-	tune(0, "hedge", 0);
+	rails_tune(0, "response_tracking", which);
+	rails_tune(0, "hedge", 0);
 	set_options(options);
 	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, -1);
 	rails_on(0, -1, RAILS_GET, FATE_LOSE, LNET_OK, -1);
