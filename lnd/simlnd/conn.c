@@ -158,7 +158,7 @@ void simlnd_dial(struct simlnd_end *end)
 	say(w, end->ni->node->ix, end->peer_node, end->ni->rail, WORD_SYN, end->gen);
 }
 
-static void up(struct lnet_pass *p, struct simlnd_end *end, u64 gen)
+void simlnd_up(struct lnet_pass *p, struct simlnd_end *end, u64 gen)
 {
 	end->state = END_UP;
 	end->gen = gen;
@@ -201,7 +201,7 @@ static void heard_syn(struct sim_world *w, struct lnet_pass *p, struct simlnd_ni
 		return;
 	if (end->state == END_UP)
 		simlnd_close(p, end, LNET_PATH_LOST, false, true);
-	up(p, end, word->gen);
+	simlnd_up(p, end, word->gen);
 	say(w, word->to, word->from, word->rail, WORD_ACCEPTED, word->gen);
 }
 
@@ -227,7 +227,7 @@ static void heard_answer(struct sim_world *w, struct lnet_pass *p, struct simlnd
 	if (end->state != END_DIALING || end->gen != word->gen)
 		return;
 	if (word->what == WORD_ACCEPTED) {
-		up(p, end, word->gen);
+		simlnd_up(p, end, word->gen);
 		return;
 	}
 	end->state = END_NONE;

@@ -432,7 +432,7 @@ static void arrive(struct sim_world *w, struct simlnd_msg *m)
 	sim_trace(w, m->gen, m->hash);
 	if (m->lost)
 		return;
-	if (!end || end->state != END_UP || end->gen != m->gen) {
+	if (!end || end->state == END_NONE || end->gen != m->gen) {
 		simlnd_say_reset(w, m->dst_node, m->src_node, m->rail, m->gen);
 		return;
 	}
@@ -440,6 +440,9 @@ static void arrive(struct sim_world *w, struct simlnd_msg *m)
 		return;
 	show(w, "arrives", m);
 	lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
+	/* It overtook the word that the dial was accepted: on a stream it comes after that. */
+	if (end->state == END_DIALING)
+		simlnd_up(&p, end, m->gen);
 	give_to_core(&p, end, m);
 	lnet_pass_end(&p);
 }

@@ -116,6 +116,8 @@ struct simlnd_end *simlnd_end_find(struct simlnd_ni *sn, const struct lnet_nid *
 struct simlnd_end *simlnd_end_make(struct simlnd_ni *sn, const struct lnet_nid *nid);
 /* What came belongs to no connection: the sender's end hears that it is gone. */
 void simlnd_say_reset(struct sim_world *w, u32 from, u32 to, u32 rail, u64 gen);
+/* What was dialed or accepted as @gen is in use. */
+void simlnd_up(struct lnet_pass *p, struct simlnd_end *end, u64 gen);
 void simlnd_dial(struct simlnd_end *end);
 /*
  * In a DRIVER pass or an op, no lock held. What was posted is given back as lost. @tell: a reset
