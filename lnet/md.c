@@ -433,8 +433,11 @@ static void event_fill(struct lnet_md *md, struct lnet_evt *e, bool last)
 	WARN_ON_ONCE(!md->refs || md->gone_sent);
 	e->ev.md.cookie = md->cookie;
 	e->ev.user_ptr = md->user_ptr;
-	if (md->aborted && !e->ev.status)
+	if (md->aborted && !e->ev.status) {
 		e->ev.status = -ETIMEDOUT;
+		/* what this node asked for was done */
+		e->ev.perhaps = e->ev.kind >= LNET_EVENT_REPLY && e->ev.kind <= LNET_EVENT_SEND;
+	}
 	if (last)
 		md->refs--;
 	e->ev.unlinked = last && md_close(md);
