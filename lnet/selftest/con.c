@@ -118,6 +118,7 @@ static void finish_run(struct lst_job *job)
 static void finish_locked(struct con_cmd *cmd, int rc)
 {
 	rpcs_free(cmd, &cmd->answered);
+	rpcs_free(cmd, &cmd->kept);
 	if (!cmd->user->status)
 		cmd->user->status = rc;
 	lst_queue_locked(cmd->st, &cmd->job, finish_run);
@@ -280,6 +281,7 @@ void lst_command(struct lst *st, struct lst_command *user)
 	cmd->own_nid = con_own_nid(st);
 	INIT_LIST_HEAD(&cmd->asked);
 	INIT_LIST_HEAD(&cmd->answered);
+	INIT_LIST_HEAD(&cmd->kept);
 	lst_enter(st);
 	st->nr_commands++;
 	rc = begin_locked(cmd, verb);

@@ -14,7 +14,7 @@
 #define CON_NODES_MAX	65536U
 #define CON_TIMEOUT	300U		/* seconds without a command, after which a session ends */
 #define CON_WAIT	30U		/* seconds for nodes to answer */
-#define CON_PINGER_NS	(8ULL * NSEC_PER_SEC)
+#define CON_PINGER		8U		/* seconds between looks at idle nodes, at most */
 
 #define UNIT(name)
 #define NODE(name, number, text)	CON_NODE_##name = number,
@@ -40,8 +40,11 @@ struct con_node {
 	u8 state;			/* enum con_node_state */
 	bool pinged;			/* the pinger's request is under way */
 	u64 heard_ns;			/* of its last answer in this session */
-	/* of the session it said it is in */
+	u64 epoch;			/* the last it told; 0: none */
+	u32 lease;			/* seconds, as it told */
+	/* Of the session it said it is in. A name is not always told, and asked for later. */
 	char owner[LST_NAME];
+	u64 owner_nid;
 };
 
 struct con_group {
@@ -75,6 +78,7 @@ struct con_session {
 	u64 generation;
 	char name[LST_NAME];
 	u32 key, timeout, feats, nr_nodes;
+	u32 lease;			/* seconds that nodes stay without this console */
 	bool force;			/* nodes that are in another session are taken over */
 	u64 used_ns, pinger_ns;
 	u64 next_bid;
@@ -102,6 +106,7 @@ struct con_cmd {
 	u64 own_nid;			/* the first of this node, four-byte form; 0: it has none */
 	u64 timeout_ns;
 	struct list_head asked, answered;	/* con_rpc */
+	struct list_head kept;			/* answers of an earlier step, for a later one */
 	u32 nr_left;
 	int (*next)(struct con_cmd *cmd);	/* lock held; as verbs */
 };

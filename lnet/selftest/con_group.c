@@ -83,10 +83,35 @@ static int ask_to_join(struct con_cmd *cmd, struct con_node *node)
 {
 	struct con_session *s = con_session(cmd);
 	struct lst_msg req = { .type = LST_MAKE_SESSION_REQ, .feats = s->feats,
-			       .make_session_req = { .sid = s->sid, .force = s->force } };
+			       .make_session_req = { .sid = s->sid, .force = s->force,
+						     .lease = s->lease,
+						     .epoch = node->epoch } };
 
 	strscpy(req.make_session_req.name, s->name, LST_NAME);
 	return con_ask(cmd, node, &req, NULL, 0);
+}
+
+/*
+ * Those that another session was made at, after what this console knew of them, are asked once more
+ * with what they told: so nobody takes a node from one that he has not heard of.
+ */
+static int ask_again(struct con_cmd *cmd, int (*next)(struct con_cmd *cmd))
+{
+	struct con_session *s = con_session(cmd);
+	struct con_rpc *r, *after;
+
+	list_for_each_entry_safe(r, after, &cmd->answered, link) {
+		u32 status = r->rc ? 0 : r->rpy.status;
+
+		if ((status == ESTALE || (status == EBUSY && s->force)) && r->node->epoch &&
+		    !ask_to_join(cmd, r->node)) {
+			list_del(&r->link);
+			con_node_put(s, r->node);
+			kfree(r);
+		}
+	}
+	list_splice_tail_init(&cmd->answered, &cmd->kept);
+	return con_then(cmd, next);
 }
 
 /* Those that joined become members of the group; the others are told of. */
@@ -97,6 +122,7 @@ static int joined(struct con_cmd *cmd)
 	struct con_rpc *r;
 	u32 nr = 0;
 
+	list_splice_tail_init(&cmd->kept, &cmd->answered);
 	if (!group)
 		return -ENOENT;
 	con_say_errors(cmd, "create session");
@@ -105,6 +131,11 @@ static int joined(struct con_cmd *cmd)
 			nr += r->node->state == CON_NODE_ACTIVE;
 	con_say(cmd, "joined: %u\n", nr);
 	return 0;
+}
+
+static int asked(struct con_cmd *cmd)
+{
+	return ask_again(cmd, joined);
 }
 
 /* A node that joined by another group is not asked again: it counts how often it was. */
@@ -144,7 +175,7 @@ int con_add_nodes(struct con_cmd *cmd)
 		con_say(cmd, "members: %u\n", group->nr - before);
 	if (rc)
 		con_say(cmd, "refused: %d\n", -rc);
-	return con_then(cmd, joined);
+	return con_then(cmd, asked);
 }
 
 /* name */
@@ -165,8 +196,14 @@ int con_del_group(struct con_cmd *cmd)
 
 static int refreshed(struct con_cmd *cmd)
 {
+	list_splice_tail_init(&cmd->kept, &cmd->answered);
 	con_say_errors(cmd, "create session");
 	return 0;
+}
+
+static int refresh_asked(struct con_cmd *cmd)
+{
+	return ask_again(cmd, refreshed);
 }
 
 static int refresh(struct con_cmd *cmd, const struct con_group *group)
@@ -176,7 +213,7 @@ static int refresh(struct con_cmd *cmd, const struct con_group *group)
 	for (i = 0; i < group->nr; i++)
 		if (group->node[i]->state != CON_NODE_ACTIVE)
 			ask_to_join(cmd, group->node[i]);
-	return con_then(cmd, refreshed);
+	return con_then(cmd, refresh_asked);
 }
 
 /* "invalid" is all but active. */

@@ -128,6 +128,21 @@ static u8 state_told(const struct lst *st, const struct lst_sid *sid, u32 status
 	return status == EBUSY || sid->nid != LST_NO_NID ? CON_NODE_BUSY : CON_NODE_UNKNOWN;
 }
 
+static u8 owner_told(struct lst *st, struct con_node *node, const struct lst_sid *sid,
+		     u32 status, const char *name)
+{
+	node->owner_nid = sid->nid;
+	owner_set(node, name);
+	return state_told(st, sid, status);
+}
+
+/* It is another console's by now, whose name this answer does not tell. */
+static void taken(struct con_node *node)
+{
+	node->state = CON_NODE_BUSY;
+	node->owner_nid = LST_NO_NID;
+}
+
 void con_node_heard(struct lst *st, struct con_node *node, const struct lst_rpc *rpc, int rc,
 		    const struct lst_msg *rpy)
 {
@@ -139,18 +154,23 @@ void con_node_heard(struct lst *st, struct con_node *node, const struct lst_rpc 
 	node->owner[0] = 0;
 	switch (rpy->type) {
 	case LST_MAKE_SESSION_RPY:
-		node->state = state_told(st, &rpy->make_session_rpy.sid, rpy->status);
-		owner_set(node, rpy->make_session_rpy.name);
+		node->state = owner_told(st, node, &rpy->make_session_rpy.sid, rpy->status,
+					 rpy->make_session_rpy.name);
+		node->epoch = rpy->make_session_rpy.epoch;
+		node->lease = rpy->make_session_rpy.timeout;
 		break;
 	case LST_DEBUG_RPY:
-		node->state = state_told(st, &rpy->debug_rpy.sid, rpy->status);
-		owner_set(node, rpy->debug_rpy.name);
+		node->state = owner_told(st, node, &rpy->debug_rpy.sid, rpy->status,
+					 rpy->debug_rpy.name);
+		node->epoch = rpy->debug_rpy.epoch;
 		break;
 	case LST_REMOVE_SESSION_RPY:
 		node->state = CON_NODE_UNKNOWN;
 		break;
 	default:
-		if (rpy->status == ESRCH)
+		if (rpy->status == ESTALE)
+			taken(node);
+		else if (rpy->status == ESRCH)
 			node->state = CON_NODE_UNKNOWN;
 		else if (node->state == CON_NODE_DOWN)
 			node->state = CON_NODE_ACTIVE;

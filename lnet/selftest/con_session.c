@@ -60,6 +60,12 @@ int con_end_session(struct con_cmd *cmd)
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
+/* Often enough that a node that is asked at half of its lease has time to be asked again. */
+static u64 pinger_ns(const struct con_session *s)
+{
+	return (u64)min(CON_PINGER, s->lease / 4) * NSEC_PER_SEC;
+}
+
 /* The name of this node in sessions: its first NID that has four bytes. */
 u64 con_own_nid(struct lst *st)
 {
@@ -72,16 +78,17 @@ u64 con_own_nid(struct lst *st)
 	return 0;
 }
 
-/* name, key, timeout, feats, force */
+/* name, key, timeout, lease, feats, force */
 static int make(struct con_cmd *cmd)
 {
 	const char *name = con_text(cmd, "name");
-	s64 key = 0, timeout = CON_TIMEOUT, feats = LST_FEATS, force = 0;
+	s64 key = 0, timeout = CON_TIMEOUT, lease = LST_LEASE, feats = LST_FEATS, force = 0;
 	struct con_session *s;
 
 	if (!con_name_ok(name) || cmd->st->con ||
 	    con_number(cmd, "key", 0, U32_MAX, &key) || con_number(cmd, "force", 0, 1, &force) ||
 	    con_number(cmd, "timeout", 1, S32_MAX, &timeout) ||
+	    con_number(cmd, "lease", LST_LEASE_MIN, LST_LEASE_MAX, &lease) ||
 	    con_number(cmd, "feats", 0, LST_FEATS, &feats))
 		return -EINVAL;
 	s = kzalloc(sizeof(*s), GFP_NOWAIT);
@@ -90,11 +97,12 @@ static int make(struct con_cmd *cmd)
 	strscpy(s->name, name, LST_NAME);
 	s->key = (u32)key;
 	s->timeout = (u32)timeout;
+	s->lease = (u32)lease;
 	s->feats = (u32)feats;
 	s->force = force;
 	s->generation = ++cmd->st->con_generation;
 	s->used_ns = lst_now(cmd->st);
-	s->pinger_ns = s->used_ns + CON_PINGER_NS;
+	s->pinger_ns = s->used_ns + pinger_ns(s);
 	s->sid = (struct lst_sid){ cmd->own_nid, div_u64(s->used_ns, NSEC_PER_MSEC) };
 	INIT_LIST_HEAD(&s->nodes);
 	INIT_LIST_HEAD(&s->groups);
@@ -113,7 +121,7 @@ static int made_by_force(struct con_cmd *cmd)
 	return make(cmd);
 }
 
-/* name, key, timeout, feats, force */
+/* name, key, timeout, lease, feats, force */
 int con_new_session(struct con_cmd *cmd)
 {
 	struct con_session *s = cmd->st->con;
@@ -142,8 +150,9 @@ int con_show_session(struct con_cmd *cmd)
 		return -ESRCH;
 	lnet_nid_from_nid4(&own, s->sid.nid);
 	con_say(cmd, "session: {name: \"%s\", stamp: %llu, nid: \"%s\", key: %u, features: %x, "
-		"timeout: %u, nodes: %u}\n", s->name, (unsigned long long)s->sid.stamp,
-		lnet_nid_str(&own, nid), s->key, s->feats, s->timeout, s->nr_nodes);
+		"timeout: %u, lease: %u, nodes: %u}\n", s->name,
+		(unsigned long long)s->sid.stamp, lnet_nid_str(&own, nid), s->key, s->feats,
+		s->timeout, s->lease, s->nr_nodes);
 	return 0;
 }
 
@@ -175,6 +184,7 @@ static struct con_cmd *own_command(struct lst *st)
 	cmd->timeout_ns = (u64)CON_WAIT * NSEC_PER_SEC;
 	INIT_LIST_HEAD(&cmd->asked);
 	INIT_LIST_HEAD(&cmd->answered);
+	INIT_LIST_HEAD(&cmd->kept);
 	st->nr_commands++;
 	return cmd;
 }
@@ -188,10 +198,19 @@ static int pinged(struct con_cmd *cmd)
 	return 0;
 }
 
-/* Nodes that heard nothing for half of their timeout; those that are down may be back. */
+/* Of those that heard nothing for half of their lease; those that are down may be back. */
+static bool is_idle(const struct con_session *s, const struct con_node *node, u64 now)
+{
+	u32 lease = node->lease ? min(node->lease, s->lease) : s->lease;
+
+	if (node->state == CON_NODE_BUSY && !node->owner[0])
+		return true;
+	return (node->state == CON_NODE_ACTIVE || node->state == CON_NODE_DOWN) &&
+	       node->heard_ns + (u64)lease * NSEC_PER_SEC / 2 <= now;
+}
+
 static void ping_idle(struct con_cmd *cmd, u64 now)
 {
-	const u64 half_ns = (u64)LST_SESSION_TIMEOUT * NSEC_PER_SEC / 2;
 	struct con_session *s = con_session(cmd);
 	struct con_node *node;
 
@@ -199,10 +218,8 @@ static void ping_idle(struct con_cmd *cmd, u64 now)
 		struct lst_msg req = { .type = LST_DEBUG_REQ, .feats = s->feats,
 				       .debug_req.sid = s->sid };
 
-		if (node->pinged || node->heard_ns + half_ns > now ||
-		    (node->state != CON_NODE_ACTIVE && node->state != CON_NODE_DOWN))
-			continue;
-		node->pinged = !con_ask(cmd, node, &req, NULL, 0);
+		if (!node->pinged && is_idle(s, node, now))
+			node->pinged = !con_ask(cmd, node, &req, NULL, 0);
 	}
 }
 
@@ -215,7 +232,7 @@ u64 con_session_work(struct lst *st, u64 now)
 		return U64_MAX;
 	if (s->pinger_ns > now)
 		return s->pinger_ns;
-	s->pinger_ns = now + CON_PINGER_NS;
+	s->pinger_ns = now + pinger_ns(s);
 	cmd = st->stopping ? NULL : own_command(st);
 	if (!cmd)
 		return s->pinger_ns;

@@ -96,6 +96,7 @@ int lst_create(struct lst **stp, const struct lst_cfg *cfg)
 	INIT_LIST_HEAD(&st->paused);
 	INIT_LIST_HEAD(&st->zombies);
 	st->next_id = env->ops->random(env);
+	st->epoch = st->next_id >> 32 | 1;
 	st->armed_ns = st->retry_ns = U64_MAX;
 	rc = lst_serve_start(st, max(cfg->nr_messages ? cfg->nr_messages : MESSAGES, MESSAGES_MIN));
 	if (rc) {
@@ -116,7 +117,7 @@ void lst_stop(struct lst *st)
 
 	lst_enter(st);
 	st->stopping = true;
-	lst_session_end_locked(st);
+	lst_session_end_locked(st, LEASE_REMOVED);
 	con_session_free(st);
 	list_for_each_entry_safe(rpc, next, &st->rpcs, link)
 		lst_rpc_fail_locked(rpc, -ESHUTDOWN);

@@ -16,7 +16,10 @@
  */
 
 #define LST_RPC_TIMEOUT_NS	(64ULL * NSEC_PER_SEC)
-#define LST_SESSION_TIMEOUT	100U		/* seconds */
+#define LST_LEASE		100U		/* seconds, where the console asks for no other */
+#define LST_LEASE_MIN		4U
+#define LST_LEASE_MAX		3600U
+#define LST_FENCED_MAX		16U		/* sessions that lost this node and are known */
 #define LST_CALLS_MAX		4096U		/* requests of others being served at one time */
 #define LST_UNITS_MAX		65536U		/* of a test */
 #define LST_DESTS_MAX		(256U * LST_DESTS_PER_PAGE)
@@ -64,6 +67,10 @@ struct lst {
 	struct lst_session *session;	/* the one this node is in, or NULL */
 	struct list_head zombies;	/* sessions that are over, but units are under way */
 	u32 nr_zombies;
+	u64 epoch;			/* of the last session that was made: one more each time */
+	/* The last that were taken over, in a ring: their consoles may not know it. */
+	struct lst_sid fenced[LST_FENCED_MAX];
+	u32 nr_fenced;
 	struct con_session *con;	/* the one this node is the console of, or NULL */
 	u64 con_generation;
 	u32 nr_commands;
@@ -180,12 +187,24 @@ enum lst_verdict lst_brw_serve_locked(struct lst_call *call);
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 
+#define STATE(name)	name,
+#define EDGE(from, to)
+enum lst_lease {
+#include "lease.def"
+	LST_NR_LEASES
+};
+#undef STATE
+#undef EDGE
+
 struct lst_session {
 	struct lst *st;
 	struct list_head link;		/* st->zombies */
 	struct lst_job job;
 	struct lst_sid sid;
 	char name[LST_NAME];
+	u8 state;			/* enum lst_lease */
+	bool ours;			/* its console knows epochs */
+	u32 lease;			/* seconds that it lasts without its console */
 	u32 feats, refs;		/* refs: as often as it was made it is to be removed */
 	u64 start_ns, used_ns;
 	struct list_head batches;
@@ -195,11 +214,12 @@ struct lst_session {
 
 /*
  * Is @sid the session this node is in? 0 and its deadline is put off, or the status that the answer
- * has: EINVAL, ESRCH, EPROTO if the features differ.
+ * has: EINVAL, ESRCH, ESTALE if another console took the node over, EPROTO if the features differ.
  */
 u32 lst_session_check_locked(struct lst_call *call, const struct lst_sid *sid);
 struct lst_sid lst_session_sid_locked(const struct lst *st);
-void lst_session_end_locked(struct lst *st);
+/* @how: what becomes of it. No session: nothing. */
+void lst_session_end_locked(struct lst *st, enum lst_lease how);
 void lst_session_put_locked(struct lst *st, struct lst_session *s);	/* a unit ended */
 u64 lst_session_expire_locked(struct lst *st, u64 now);		/* its deadline */
 

@@ -1,6 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The session a node is in: one at a time, until its console ends it, or is not heard of. */
+/*
+ * The session a node is in: one at a time, until its console ends it, is not heard of, or another
+ * console takes the node over by force.
+ *
+ * Each session that is made here has a number of its own, the epoch, which answers tell. A console
+ * that knows epochs and wants what another one has, or what it has lost, names the epoch it saw: if
+ * another session was made since, the request is late and nothing happens. Stock's consoles know
+ * none; they are believed.
+ */
 #include "service.h"
+
+static const u8 legal[LST_NR_LEASES][LST_NR_LEASES] = {
+#define STATE(name)
+#define EDGE(from, to) [from][to] = 1,
+#include "lease.def"
+#undef STATE
+#undef EDGE
+};
+
+static void set_state(struct lst_session *s, enum lst_lease to)
+{
+	WARN_ON_ONCE(!legal[s->state][to]);
+	s->state = to;
+}
 
 struct lst_sid lst_session_sid_locked(const struct lst *st)
 {
@@ -9,7 +31,24 @@ struct lst_sid lst_session_sid_locked(const struct lst *st)
 
 static u64 deadline(const struct lst_session *s)
 {
-	return s->used_ns + (u64)LST_SESSION_TIMEOUT * NSEC_PER_SEC;
+	return s->used_ns + (u64)s->lease * NSEC_PER_SEC;
+}
+
+static bool is_fenced(const struct lst *st, const struct lst_sid *sid)
+{
+	u32 i;
+
+	for (i = 0; i < min(st->nr_fenced, LST_FENCED_MAX); i++)
+		if (lst_sid_same(&st->fenced[i], sid))
+			return true;
+	return false;
+}
+
+/* Stock's consoles hear what they heard before there were fences. */
+static void fence(struct lst *st, const struct lst_session *s)
+{
+	if (s->ours && !is_fenced(st, &s->sid))
+		st->fenced[st->nr_fenced++ % LST_FENCED_MAX] = s->sid;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -27,12 +66,15 @@ static void free_run(struct lst_job *job)
 	kfree(s);
 }
 
-void lst_session_end_locked(struct lst *st)
+void lst_session_end_locked(struct lst *st, enum lst_lease how)
 {
 	struct lst_session *s = st->session;
 
 	if (!s)
 		return;
+	set_state(s, how);
+	if (how == LEASE_FENCED)
+		fence(st, s);
 	st->session = NULL;
 	list_add_tail(&s->link, &st->zombies);
 	st->nr_zombies++;
@@ -44,8 +86,10 @@ void lst_session_end_locked(struct lst *st)
 /* It is freed without the lock; nobody finds it any more. */
 void lst_session_put_locked(struct lst *st, struct lst_session *s)
 {
-	if (!--s->nr_running && s != st->session)
-		lst_queue_locked(st, &s->job, free_run);
+	if (--s->nr_running || s == st->session)
+		return;
+	set_state(s, LEASE_GONE);
+	lst_queue_locked(st, &s->job, free_run);
 }
 
 /* @now 0: only says when. */
@@ -56,8 +100,8 @@ u64 lst_session_expire_locked(struct lst *st, u64 now)
 	if (deadline(st->session) > now)
 		return deadline(st->session);
 	pr_warn("selftest: session %s: its console was not heard of for %u s\n", st->session->name,
-		LST_SESSION_TIMEOUT);
-	lst_session_end_locked(st);
+		st->session->lease);
+	lst_session_end_locked(st, LEASE_EXPIRED);
 	return U64_MAX;
 }
 
@@ -70,29 +114,45 @@ u32 lst_session_check_locked(struct lst_call *call, const struct lst_sid *sid)
 	if (sid->nid == LST_NO_NID)
 		return EINVAL;
 	if (!s || !lst_sid_same(&s->sid, sid))
-		return ESRCH;
+		return is_fenced(call->st, sid) ? ESTALE : ESRCH;
 	if (call->req.feats != s->feats)
 		return EPROTO;
 	s->used_ns = lst_now(call->st);
 	return 0;
 }
 
-static u32 make_locked(struct lst *st, const struct lst_msg *req)
+static u32 make_locked(struct lst *st, const struct lst_msg *msg)
 {
+	const struct lst_make_session_req *req = &msg->make_session_req;
 	struct lst_session *s = kzalloc(sizeof(*s), GFP_NOWAIT);
 
 	if (!s)
 		return ENOMEM;
-	lst_session_end_locked(st);
+	lst_session_end_locked(st, LEASE_FENCED);
+	if (!++st->epoch)
+		st->epoch = 1;		/* 0 is stock's */
+	set_state(s, LEASE_HELD);
 	s->st = st;
-	s->sid = req->make_session_req.sid;
-	strscpy(s->name, req->make_session_req.name, LST_NAME);
-	s->feats = req->feats;
+	s->sid = req->sid;
+	strscpy(s->name, req->name, LST_NAME);
+	s->feats = msg->feats;
+	s->ours = req->lease;
+	s->lease = s->ours ? min(max(req->lease, LST_LEASE_MIN), LST_LEASE_MAX) : LST_LEASE;
 	s->refs = 1;
 	s->start_ns = s->used_ns = lst_now(st);
 	INIT_LIST_HEAD(&s->batches);
 	st->session = s;
 	return 0;
+}
+
+/* Another one than it is in, if any. */
+static u32 may_make(const struct lst *st, const struct lst_make_session_req *req)
+{
+	bool seen = !req->lease || req->epoch == st->epoch;
+
+	if (!seen && is_fenced(st, &req->sid))
+		return ESTALE;
+	return st->session && !(req->force && seen) ? EBUSY : 0;
 }
 
 static void make_session_locked(struct lst_call *call)
@@ -110,15 +170,16 @@ static void make_session_locked(struct lst_call *call)
 	} else if (st->session && lst_sid_same(&st->session->sid, &req->sid)) {
 		st->session->refs++;
 		st->session->used_ns = lst_now(st);
-	} else if (st->session && !req->force) {
-		rpy->status = EBUSY;
 	} else {
-		rpy->status = make_locked(st, &call->req);
+		rpy->status = may_make(st, req);
+		if (!rpy->status)
+			rpy->status = make_locked(st, &call->req);
 	}
 	rpy->sid = lst_session_sid_locked(st);
+	rpy->epoch = st->epoch;
 	if (!st->session)
 		return;
-	rpy->timeout = LST_SESSION_TIMEOUT;
+	rpy->timeout = st->session->lease;
 	strscpy(rpy->name, st->session->name, LST_NAME);
 	if (!rpy->status)
 		call->rpy.feats = st->session->feats;
@@ -133,13 +194,13 @@ static void remove_session_locked(struct lst_call *call)
 	if (sid->nid == LST_NO_NID)
 		rpy->status = EINVAL;
 	else if (!st->session)
-		rpy->status = ESRCH;
+		rpy->status = is_fenced(st, sid) ? ESTALE : ESRCH;
 	else if (!lst_sid_same(&st->session->sid, sid))
-		rpy->status = EBUSY;
+		rpy->status = is_fenced(st, sid) ? ESTALE : EBUSY;
 	else if (call->req.feats != st->session->feats)
 		rpy->status = EPROTO;
 	else if (!--st->session->refs)
-		lst_session_end_locked(st);
+		lst_session_end_locked(st, LEASE_REMOVED);
 	rpy->sid = lst_session_sid_locked(st);
 }
 
@@ -150,12 +211,13 @@ static void debug_locked(struct lst_call *call)
 	struct lst_session *s = call->st->session;
 
 	rpy->sid = lst_session_sid_locked(call->st);
+	rpy->epoch = call->st->epoch;
 	rpy->status = s ? 0 : ESRCH;
 	if (!s)
 		return;
 	if (lst_sid_same(&s->sid, &call->req.debug_req.sid))
 		s->used_ns = lst_now(call->st);
-	rpy->timeout = LST_SESSION_TIMEOUT;
+	rpy->timeout = s->lease;
 	strscpy(rpy->name, s->name, LST_NAME);
 }
 

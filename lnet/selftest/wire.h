@@ -51,14 +51,27 @@ static inline bool lst_sid_same(const struct lst_sid *a, const struct lst_sid *b
 	return a->nid == b->nid && a->stamp == b->stamp;
 }
 
-struct lst_make_session_req { u64 rpyid; struct lst_sid sid; u32 force; char name[LST_NAME]; };
-struct lst_make_session_rpy { u32 status, timeout; struct lst_sid sid; char name[LST_NAME]; };
+/* @lease: seconds; 0: of stock, which knows no epochs. @epoch: see session.c; 0: of stock. */
+struct lst_make_session_req {
+	u64 rpyid;
+	struct lst_sid sid;
+	u64 epoch;
+	u32 force, lease;
+	char name[LST_NAME];
+};
+struct lst_make_session_rpy {
+	u32 status, timeout;
+	struct lst_sid sid;
+	u64 epoch;
+	char name[LST_NAME];
+};
 struct lst_remove_session_req { u64 rpyid; struct lst_sid sid; };
 struct lst_remove_session_rpy { u32 status; struct lst_sid sid; };
 struct lst_debug_req { u64 rpyid; struct lst_sid sid; u32 flags; };
 struct lst_debug_rpy {
 	u32 status, timeout, nr_batches;
 	struct lst_sid sid;
+	u64 epoch;
 	char name[LST_NAME];
 };
 struct lst_batch_req { u64 rpyid; struct lst_sid sid; u64 bid; u32 opc, test, arg; };

@@ -241,7 +241,7 @@ static void print_verbose(const struct lnetctl_node *nodes, unsigned int show)
 		if (!(show & is))
 			continue;
 		printf("%s [%s]: %s\n", text(n, "id"), text(n, "state"),
-		       err ? strerror(err) : active ? "Running" : "Idle");
+		       err ? error_text(err) : active ? "Running" : "Idle");
 	}
 }
 

@@ -32,6 +32,7 @@ int fail(int err, const char *what, const char *doing);
 int misused(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* -1 */
 int64_t number(const struct lnetctl_node *map, const char *key);	/* 0 if there is none */
 const char *text(const struct lnetctl_node *map, const char *key);		/* "" */
+const char *error_text(int err);			/* of a node's status, above 0 */
 /* Nodes that failed, on stderr; how many. */
 unsigned int print_errors(const struct lnetctl_node *doc);
 /* A word of the request for each NID of @ids; false: said why not. */

@@ -11,7 +11,8 @@ static const struct command {
 	bool needs_key;
 	const char *help;
 } commands[] = {
-	{ "new_session", lst_new_session, false, "[--timeout TIME] [--force] [NAME]" },
+	{ "new_session", lst_new_session, false,
+	  "[--timeout TIME] [--lease TIME] [--force] [NAME]" },
 	{ "end_session", lst_end_session, true, "" },
 	{ "show_session", lst_show_session, false, "" },
 	{ "ping", lst_ping, true,

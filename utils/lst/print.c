@@ -65,12 +65,18 @@ const char *text(const struct lnetctl_node *map, const char *key)
 	return found ? found : "";
 }
 
+/* What a node says; ESTALE has a meaning of its own there. */
+const char *error_text(int err)
+{
+	return err == ESTALE ? "Taken over by another console" : strerror(err);
+}
+
 static void print_error(const struct lnetctl_node *e)
 {
 	const char *owner = text(e, "owner");
 
 	fprintf(stderr, "%s RPC failed on %s: %s", text(e, "what"), text(e, "id"),
-		strerror((int)number(e, "errno")));
+		error_text((int)number(e, "errno")));
 	if (number(e, "errno") == EBUSY && *owner)
 		fprintf(stderr, " (in session %s)", owner);
 	fputc('\n', stderr);

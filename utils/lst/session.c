@@ -8,6 +8,9 @@
 #include <unistd.h>
 #include "lst.h"
 
+#define LEASE_MIN	4	/* seconds */
+#define LEASE_MAX	3600
+
 /* user@host, cut off where a name ends. */
 static void name_default(char name[NAME_MAX_LEN])
 {
@@ -21,10 +24,11 @@ static void name_default(char name[NAME_MAX_LEN])
 int lst_new_session(int argc, char **argv)
 {
 	static const struct option options[] = { { "timeout", required_argument, NULL, 't' },
+						 { "lease", required_argument, NULL, 'l' },
 						 { "force", no_argument, NULL, 'f' }, { 0 } };
 	const char *env = getenv("LST_FEATURES");
 	unsigned long feats = env ? strtoul(env, NULL, 16) : 1;
-	long long timeout = 300;
+	long long timeout = 300, lease = 0;
 	char name[NAME_MAX_LEN];
 	bool force = false;
 	struct request r;
@@ -33,6 +37,8 @@ int lst_new_session(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "t:f", options, NULL)) != -1) {
 		if (c == 'f')
 			force = true;
+		else if (c == 'l' && parse_number(optarg, LEASE_MIN, LEASE_MAX, &lease))
+			continue;
 		else if (c != 't' || !parse_number(optarg, 1, INT_MAX, &timeout))
 			return -1;
 	}
@@ -46,11 +52,14 @@ int lst_new_session(int argc, char **argv)
 	request_add(&r, "timeout", "%lld", timeout);
 	request_add(&r, "feats", "%lu", feats);
 	request_add(&r, "force", "%d", force);
+	if (lease)
+		request_add(&r, "lease", "%lld", lease);
 	rc = request_send(&r, NULL);
 	if (rc)
 		return fail(rc, "session", "create session");
-	printf("SESSION: %s FEATURES: %lx TIMEOUT: %lld FORCE: %s\n", name, feats, timeout,
+	printf("SESSION: %s FEATURES: %lx TIMEOUT: %lld FORCE: %s", name, feats, timeout,
 	       force ? "Yes" : "No");
+	printf(lease ? " LEASE: %lld\n" : "\n", lease);
 	return 0;
 }
 

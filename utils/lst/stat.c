@@ -154,7 +154,7 @@ static unsigned int print_missing(const struct lnetctl_node *doc)
 		if (!number(n, "errno"))
 			continue;
 		fprintf(stderr, "%s: no counters: %s\n", text(n, "id"),
-			strerror((int)number(n, "errno")));
+			error_text((int)number(n, "errno")));
 		nr++;
 	}
 	return nr;
@@ -242,7 +242,7 @@ static bool print_node_errors(const struct lnetctl_node *n, bool session)
 	bool bad = number(n, "brw_errors") || number(n, "ping_errors");
 
 	if (number(n, "errno")) {
-		fprintf(stderr, "%s: %s\n", text(n, "id"), strerror((int)number(n, "errno")));
+		fprintf(stderr, "%s: %s\n", text(n, "id"), error_text((int)number(n, "errno")));
 		return true;
 	}
 	if (!session)
