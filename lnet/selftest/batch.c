@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Batches of tests at a node: tests are added, run, stopped and asked for together. */
-#include "service.h"
+#include "drill.h"
 
 static const struct lst_test_ops *const tests[] = { &lst_ping_ops, &lst_brw_ops };
 
-static struct lst_batch *batch_find(const struct lst_session *s, u64 bid)
+struct lst_batch *lst_batch_find(const struct lst_session *s, u64 bid)
 {
 	struct lst_batch *batch;
 
@@ -16,7 +16,7 @@ static struct lst_batch *batch_find(const struct lst_session *s, u64 bid)
 
 static struct lst_batch *batch_get_locked(struct lst_session *s, u64 bid)
 {
-	struct lst_batch *batch = batch_find(s, bid);
+	struct lst_batch *batch = lst_batch_find(s, bid);
 
 	if (batch)
 		return batch;
@@ -48,12 +48,16 @@ void lst_batches_stop_locked(struct lst_session *s, bool force)
 		batch_stop_locked(batch, force);
 }
 
-static void test_free(struct lst_test *test)
+void lst_test_free(struct lst_test *test)
 {
 	u32 i;
 
 	if (!test)
 		return;
+	if (test->drill)
+		lst_drill_free(test->drill);
+	else
+		kvfree(test->tally);
 	for (i = 0; test->units && i < test->nr_units; i++)
 		kvfree(test->units[i].mem);
 	kvfree(test->units);
@@ -67,7 +71,7 @@ void lst_batches_free(struct lst_session *s)
 
 	list_for_each_entry_safe(batch, next_batch, &s->batches, link) {
 		list_for_each_entry_safe(test, next, &batch->tests, link)
-			test_free(test);
+			lst_test_free(test);
 		kfree(batch);
 	}
 	INIT_LIST_HEAD(&s->batches);
@@ -108,7 +112,7 @@ static u32 may_add_locked(struct lst_call *call)
 		return ENOENT;
 	if (status)
 		return status;
-	batch = batch_find(call->st->session, req->bid);
+	batch = lst_batch_find(call->st->session, req->bid);
 	return batch && batch->nr_active ? EBUSY : 0;
 }
 
@@ -121,8 +125,10 @@ static int units_make(struct lst_test *test, struct lst *st, const struct lst_ca
 		return -ENOMEM;
 	test->nr_units = test->nr_dests * test->concur;
 	test->units = kvcalloc(test->nr_units, sizeof(*test->units), GFP_NOFS);
-	if (!test->units)
+	test->tally = kvzalloc(sizeof(*test->tally), GFP_NOFS);
+	if (!test->units || !test->tally)
 		return -ENOMEM;
+	lst_self(st, &test->self);
 	for (i = 0; i < test->nr_units; i++) {
 		struct lst_unit *unit = &test->units[i];
 
@@ -156,8 +162,20 @@ static struct lst_test *test_make(const struct lst_call *call, int *rc)
 		*rc = units_make(test, call->st, call);
 	if (!*rc)
 		return test;
-	test_free(test);
+	lst_test_free(test);
 	return NULL;
+}
+
+u32 lst_test_link_locked(struct lst_session *s, u64 bid, u32 index, struct lst_test *test)
+{
+	test->batch = batch_get_locked(s, bid);
+	if (!test->batch)
+		return ENOMEM;
+	test->session = s;
+	test->index = index ? index : test->batch->nr_tests + 1;
+	test->batch->nr_tests = max(test->batch->nr_tests, test->index);
+	list_add_tail(&test->link, &test->batch->tests);
+	return 0;
 }
 
 static u32 test_link_locked(struct lst_call *call, struct lst_test *test)
@@ -167,13 +185,7 @@ static u32 test_link_locked(struct lst_call *call, struct lst_test *test)
 
 	if (status)
 		return status;
-	test->batch = batch_get_locked(s, call->req.test_req.bid);
-	if (!test->batch)
-		return ENOMEM;
-	test->session = s;
-	test->index = ++test->batch->nr_tests;
-	list_add_tail(&test->link, &test->batch->tests);
-	return 0;
+	return lst_test_link_locked(s, call->req.test_req.bid, 0, test);
 }
 
 /* The list of destinations is there, or none is needed. The session may be another one by now. */
@@ -189,7 +201,7 @@ static void test_add(struct lst_call *call)
 	rpy->sid = lst_session_sid_locked(call->st);
 	spin_unlock(&call->st->lock);
 	if (rpy->status)
-		test_free(test);
+		lst_test_free(test);
 }
 
 static void add_run(struct lst_job *job)
@@ -256,7 +268,7 @@ static u32 control_locked(struct lst_call *call)
 		return status;
 	if ((s32)req->test < 0)
 		return EINVAL;
-	batch = batch_find(call->st->session, req->bid);
+	batch = lst_batch_find(call->st->session, req->bid);
 	if (batch && req->test)
 		test = test_find(batch, req->test);
 	if (!batch || (req->test && !test))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Requests of others: buffers where they land, whom they are for, bulk transfers and answers. */
-#include "service.h"
+#include "drill.h"
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 static void on_request(const struct lnet_event *ev);
+static void on_drill(const struct lnet_event *ev);
 
 /* No memory: the other one of the portal is left, and this one is tried again. */
 static void lost_locked(struct lst_buffer *b)
@@ -17,10 +18,12 @@ static void post_run(struct lst_job *job)
 {
 	struct lst_buffer *b = container_of(job, struct lst_buffer, job);
 	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
-	struct lnet_md_cfg cfg = { .start = b->mem, .length = b->size, .max_size = LST_MSG_SIZE,
+	bool drill = b->portal == LST_PORTAL_DRILL;
+	struct lnet_md_cfg cfg = { .start = b->mem, .length = b->size,
+				   .max_size = drill ? LST_DRILL_MAX : LST_MSG_SIZE,
 				   .threshold = LNET_THRESHOLD_INF, .cpt = -1, .user_ptr = b,
 				   .options = LNET_MD_OP_PUT | LNET_MD_MAX_SIZE | LNET_MD_TRUNCATE,
-				   .handler = on_request };
+				   .handler = drill ? on_drill : on_request };
 	bool stopping;
 	lnet_me_t me;
 	int rc = lnet_me_attach(b->st->ln, b->portal, &any, 0, ~0ULL, LNET_UNLINK, LNET_INS_AFTER,
@@ -59,34 +62,69 @@ void lst_serve_retry_locked(struct lst *st, u64 now)
 		return;
 	st->retry_ns = U64_MAX;
 	for (i = 0; i < LST_BUFFERS; i++)
-		if (!st->buffer[i].posted)
+		if (!st->buffer[i].posted && st->buffer[i].mem)
 			buffer_gone_locked(&st->buffer[i]);
+}
+
+static int buffer_make(struct lst *st, u32 ix, u32 portal, u32 size)
+{
+	struct lst_buffer *b = &st->buffer[ix];
+
+	b->st = st;
+	INIT_LIST_HEAD(&b->job.link);
+	b->portal = portal;
+	b->size = size;
+	b->mem = kvmalloc(size, GFP_KERNEL);
+	return b->mem ? lnet_portal_lazy(st->ln, portal, true) : -ENOMEM;
+}
+
+static void buffer_open_locked(struct lst_buffer *b)
+{
+	b->posted = true;
+	lst_queue_locked(b->st, &b->job, post_run);
 }
 
 int lst_serve_start(struct lst *st, u32 nr_messages)
 {
-	static const u32 portals[LST_BUFFERS] = { LST_PORTAL_TEST, LST_PORTAL_TEST,
-						  LST_PORTAL_FRAMEWORK, LST_PORTAL_FRAMEWORK };
+	static const u32 portals[] = { LST_PORTAL_TEST, LST_PORTAL_TEST, LST_PORTAL_FRAMEWORK,
+				       LST_PORTAL_FRAMEWORK };
 	unsigned int i;
 	int rc = 0;
 
-	for (i = 0; i < LST_BUFFERS && !rc; i++) {
-		struct lst_buffer *b = &st->buffer[i];
-
-		b->st = st;
-		INIT_LIST_HEAD(&b->job.link);
-		b->portal = portals[i];
-		b->size = DIV_ROUND_UP(nr_messages, LST_BUFFERS) * LST_MSG_SIZE;
-		b->mem = kvmalloc(b->size, GFP_KERNEL);
-		rc = b->mem ? lnet_portal_lazy(st->ln, b->portal, true) : -ENOMEM;
-	}
-	for (i = 0; i < LST_BUFFERS && !rc; i++) {
+	st->nr_messages = nr_messages;
+	for (i = 0; i < ARRAY_SIZE(portals) && !rc; i++)
+		rc = buffer_make(st, i, portals[i], DIV_ROUND_UP(nr_messages, ARRAY_SIZE(portals)) *
+				 LST_MSG_SIZE);
+	for (i = 0; i < ARRAY_SIZE(portals) && !rc; i++) {
 		spin_lock(&st->lock);
-		st->buffer[i].posted = true;
-		lst_queue_locked(st, &st->buffer[i].job, post_run);
+		buffer_open_locked(&st->buffer[i]);
 		spin_unlock(&st->lock);
 	}
 	return rc;
+}
+
+int lst_serve_drills(struct lst *st)
+{
+	u32 size = DIV_ROUND_UP(st->nr_messages, 2) * LST_MSG_SIZE + LST_DRILL_MAX;
+	bool mine;
+	u32 i;
+	int rc = 0;
+
+	spin_lock(&st->lock);
+	mine = !st->drills_served;
+	st->drills_served = true;
+	spin_unlock(&st->lock);
+	for (i = LST_BUFFERS - 2; i < LST_BUFFERS && mine; i++) {
+		rc = st->buffer[i].mem ? 0 : buffer_make(st, i, LST_PORTAL_DRILL, size);
+		spin_lock(&st->lock);
+		st->drills_served = !rc;
+		if (!rc && !st->stopping)
+			buffer_open_locked(&st->buffer[i]);
+		spin_unlock(&st->lock);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 void lst_serve_free(struct lst *st)
@@ -142,7 +180,7 @@ static int transfer(struct lst_call *call, void *mem, u32 len, lnet_handler_t ha
 	call_hold(call);
 	x.self = call->self;
 	x.target = call->from;
-	x.portal = LST_PORTAL_RDMA;
+	x.portal = call->portal ? call->portal : LST_PORTAL_RDMA;
 	x.match_bits = bits;
 	x.flags = get ? LNET_NO_SEND : 0;
 	if (get ? lnet_get(ln, &x) : lnet_put(ln, &x))
@@ -175,9 +213,22 @@ static void on_sent(const struct lnet_event *ev)
 
 static void reply(struct lst_call *call)
 {
-	lst_msg_encode(call->buf, &call->rpy);
-	if (transfer(call, call->buf, LST_MSG_SIZE, on_sent, call->req.rpyid, false))
+	u8 *mem = call->echo ? call->bulk : call->buf;
+
+	lst_msg_encode(mem, &call->rpy);
+	if (transfer(call, mem, call->rpy_len, on_sent, call->req.rpyid, false))
 		dropped(call);
+}
+
+bool lst_call_echo_locked(struct lst_call *call)
+{
+	call->rpy.drill_rpy.size = call->len;
+	call->rpy_len = call->len;
+	if (call->len <= LST_MSG_SIZE)
+		return true;
+	call->bulk = kmemdup(call->raw, call->len, GFP_NOWAIT);
+	call->echo = call->bulk != NULL;
+	return call->echo;
 }
 
 static void reply_run(struct lst_job *job)
@@ -283,13 +334,19 @@ static enum lst_verdict (*serve_of(u32 service))(struct lst_call *call)
 		return lst_brw_serve_locked;
 	case LST_SERVICE_PING:
 		return lst_ping_serve_locked;
+	case LST_SERVICE_ADD:
+		return lst_add_serve_locked;
+	case LST_SERVICE_TALLY:
+		return lst_tally_serve_locked;
+	case LST_SERVICE_DRILL:
+		return lst_drill_serve_locked;
 	}
 	return NULL;
 }
 
 /* NULL: nobody serves it, or too much is being served. */
 static struct lst_call *call_new_locked(struct lst *st, const struct lnet_event *ev,
-					const struct lst_msg *req)
+					const struct lst_msg *req, const u8 *raw)
 {
 	struct lst_call *call;
 
@@ -300,6 +357,9 @@ static struct lst_call *call_new_locked(struct lst *st, const struct lnet_event 
 		return NULL;
 	call->st = st;
 	call->nr_open = 1;
+	call->len = ev->mlength;
+	call->rpy_len = LST_MSG_SIZE;
+	call->raw = raw;
 	call->req = *req;
 	call->self = ev->target.nid;
 	call->from = (struct lnet_process){ ev->source, ev->initiator.pid };
@@ -312,7 +372,7 @@ static struct lst_call *call_new_locked(struct lst *st, const struct lnet_event 
 }
 
 static void call_locked(struct lst *st, const struct lnet_event *ev, const struct lst_msg *req,
-			bool other_version)
+			const u8 *raw, bool other_version)
 {
 	const struct lst_rpc_kind *kind = lst_rpc_kind_of_req(req->type);
 	enum lst_verdict (*serve)(struct lst_call *call) = kind ? serve_of(kind->service) : NULL;
@@ -320,7 +380,7 @@ static void call_locked(struct lst *st, const struct lnet_event *ev, const struc
 	enum lst_verdict verdict = LST_REPLY;
 
 	if (serve && ev->match_bits == kind->service && ev->portal == kind->portal)
-		call = call_new_locked(st, ev, req);
+		call = call_new_locked(st, ev, req, raw);
 	if (!call) {
 		st->c[LST_C_rpcs_dropped]++;
 		return;
@@ -354,7 +414,44 @@ static void on_request(const struct lnet_event *ev)
 		rc = lst_msg_decode(&req, b->mem + ev->offset, ev->mlength);
 	lst_enter(st);
 	if (!rc || rc == -EPROTO)
-		call_locked(st, ev, &req, rc);
+		call_locked(st, ev, &req, b->mem + ev->offset, rc);
+	else if (ev->kind == LNET_EVENT_PUT)
+		st->c[LST_C_rpcs_dropped]++;
+	if (ev->unlinked)
+		buffer_gone_locked(b);
+	spin_unlock(&st->lock);
+	lst_run(st);
+}
+
+/* Of any length, and what is not there is zero. */
+static int drill_decode(struct lst_msg *msg, const u8 *mem, u32 len)
+{
+	u8 buf[LST_MSG_SIZE] = { 0 };
+	int rc;
+
+	if (len < LST_DRILL_MIN || len > LST_DRILL_MAX)
+		return -EMSGSIZE;
+	memcpy(buf, mem, min(len, LST_MSG_SIZE));
+	rc = lst_msg_decode(msg, buf, LST_MSG_SIZE);
+	if (!rc && msg->type != LST_DRILL_REQ && msg->type != LST_DRILL_RPY)
+		rc = -ENOMSG;
+	return rc;
+}
+
+static void on_drill(const struct lnet_event *ev)
+{
+	struct lst_buffer *b = ev->user_ptr;
+	struct lst *st = b->st;
+	struct lst_msg msg;
+	int rc = -ENOMSG;
+
+	if (ev->kind == LNET_EVENT_PUT && !ev->status && ev->mlength == ev->rlength)
+		rc = drill_decode(&msg, b->mem + ev->offset, ev->mlength);
+	lst_enter(st);
+	if (!rc && msg.type == LST_DRILL_REQ)
+		call_locked(st, ev, &msg, b->mem + ev->offset, false);
+	else if (!rc)
+		lst_drill_answer_locked(st, ev, &msg, b->mem + ev->offset);
 	else if (ev->kind == LNET_EVENT_PUT)
 		st->c[LST_C_rpcs_dropped]++;
 	if (ev->unlinked)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The self-test of a node: begin, end, time, and what is owed to the API. */
 #include "con.h"
+#include "drill.h"
 
 #define MESSAGES_MIN	8U
 #define MESSAGES	512U
@@ -22,7 +23,7 @@ static u64 next_ns_locked(struct lst *st)
 		next = min(next, list_first_entry(&st->rpcs, struct lst_rpc, link)->deadline_ns);
 	if (!list_empty(&st->paused))
 		next = min(next, list_first_entry(&st->paused, struct lst_unit, link)->resume_ns);
-	return next;
+	return min(next, lst_drills_work_locked(st, 0));
 }
 
 /* With the lock, and it is held again in the end. */
@@ -65,6 +66,7 @@ u64 lst_work(struct lst *st)
 	spin_lock(&st->lock);
 	lst_rpcs_expire_locked(st, now);
 	lst_units_resume_locked(st, now);
+	lst_drills_work_locked(st, now);
 	lst_session_expire_locked(st, now);
 	lst_serve_retry_locked(st, now);
 	con_session_work(st, now);
@@ -73,6 +75,12 @@ u64 lst_work(struct lst *st)
 	st->armed_ns = next;
 	spin_unlock(&st->lock);
 	return next;
+}
+
+void lst_self(struct lst *st, struct lnet_process *id)
+{
+	if (lnet_get_id(st->ln, 1, id) && lnet_get_id(st->ln, 0, id))
+		*id = (struct lnet_process){ LNET_NID_LO, LNET_PID };
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
@@ -95,6 +103,7 @@ int lst_create(struct lst **stp, const struct lst_cfg *cfg)
 	INIT_LIST_HEAD(&st->calls);
 	INIT_LIST_HEAD(&st->paused);
 	INIT_LIST_HEAD(&st->zombies);
+	INIT_LIST_HEAD(&st->drills);
 	st->next_id = env->ops->random(env);
 	st->epoch = st->next_id >> 32 | 1;
 	st->armed_ns = st->retry_ns = U64_MAX;

@@ -47,7 +47,7 @@ struct lst_buffer {			/* where requests of others land */
 	bool posted;
 	u8 *mem;
 };
-#define LST_BUFFERS	4		/* two for each portal */
+#define LST_BUFFERS	6		/* two for each portal */
 
 struct lst {
 	struct lnet *ln;
@@ -58,6 +58,9 @@ struct lst {
 	struct list_head ending;	/* of these, those that failed and are not over */
 	struct list_head calls;		/* being served */
 	struct list_head paused;	/* units, by the time they go on */
+	struct list_head drills;	/* tests of ours */
+	u32 nr_messages;		/* as it was asked for */
+	bool drills_served;		/* there are buffers for them */
 	u32 nr_calls, nr_outs;
 	u32 nr_inside;			/* threads between lst_enter() and lst_run() */
 	u64 next_id;
@@ -95,6 +98,8 @@ static inline void lst_enter(struct lst *st) __acquires(&st->lock)
 	st->nr_inside++;
 }
 void lst_run(struct lst *st);
+/* The first name of this node that is not 0@lo. Without the lock. */
+void lst_self(struct lst *st, struct lnet_process *id);
 
 /* ---- rpc.c: own requests ----------------------------------------------------------------- */
 
@@ -166,13 +171,20 @@ struct lst_call {
 	u64 bulkid;
 	int bulk_status;
 	u8 buf[LST_MSG_SIZE];
+	u32 portal;			/* of the answer; 0: as all */
+	u32 len, rpy_len;		/* bytes of both */
+	const u8 *raw;			/* those of the request, while it is served */
+	bool echo;			/* @bulk is the answer */
 	/* no lock held, either may be NULL: before the transfer; 0, or < 0: no answer */
 	int (*bulk_prepare)(struct lst_call *call);
 	void (*bulk_done)(struct lst_call *call);	/* of one that was fetched */
 };
 
 void lst_reply_locked(struct lst_call *call);	/* after LST_LATER */
+/* The answer is as long as the request, and ends as it did. False: no memory. */
+bool lst_call_echo_locked(struct lst_call *call);
 int lst_serve_start(struct lst *st, u32 nr_messages);
+int lst_serve_drills(struct lst *st);	/* from now on; may sleep */
 void lst_serve_retry_locked(struct lst *st, u64 now);
 void lst_serve_stop_locked(struct lst *st);
 bool lst_serve_stopped_locked(const struct lst *st);
@@ -184,6 +196,9 @@ enum lst_verdict lst_batch_serve_locked(struct lst_call *call);
 enum lst_verdict lst_stat_serve_locked(struct lst_call *call);
 enum lst_verdict lst_ping_serve_locked(struct lst_call *call);
 enum lst_verdict lst_brw_serve_locked(struct lst_call *call);
+enum lst_verdict lst_add_serve_locked(struct lst_call *call);
+enum lst_verdict lst_tally_serve_locked(struct lst_call *call);
+enum lst_verdict lst_drill_serve_locked(struct lst_call *call);
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 
@@ -226,6 +241,8 @@ u64 lst_session_expire_locked(struct lst *st, u64 now);		/* its deadline */
 /* ---- batch.c: batches and tests ---------------------------------------------------------- */
 
 struct lst_test_ops;
+struct lst_drill;
+struct lst_tally;
 
 struct lst_batch {
 	struct list_head link;
@@ -248,6 +265,9 @@ struct lst_test {
 	u32 opc, flags, len, offset;
 	struct lst_unit *units;		/* nr_dests times concur, or NULL */
 	u32 nr_units, nr_active;
+	struct lst_drill *drill;	/* of ours, has no units; or NULL */
+	struct lst_tally *tally;	/* of a client */
+	struct lnet_process self;	/* whose it is */
 };
 
 /* One of the parallel parts of a test at its client. */
@@ -263,6 +283,7 @@ struct lst_unit {
 	u32 seq;
 	u8 *mem;			/* brw */
 	bool filled;
+	bool answered;			/* whatever the answer held */
 };
 
 #define UNIT(name)		LST_UNIT_##name,
@@ -277,6 +298,10 @@ enum lst_unit_state {
 
 void lst_batches_stop_locked(struct lst_session *s, bool force);
 void lst_batches_free(struct lst_session *s);
+struct lst_batch *lst_batch_find(const struct lst_session *s, u64 bid);
+/* @index 0: the next one. The status of an answer. */
+u32 lst_test_link_locked(struct lst_session *s, u64 bid, u32 index, struct lst_test *test);
+void lst_test_free(struct lst_test *test);
 
 /* ---- unit.c ---------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The parallel parts of a test at its client: each sends one request after another. */
-#include "service.h"
+#include "drill.h"
 
 static void end_locked(struct lst_unit *unit)
 {
@@ -31,6 +31,25 @@ static void pause_locked(struct lst_unit *unit)
 	unit->state = LST_UNIT_PAUSE;
 	unit->resume_ns = lst_now(st) + LST_PAUSE_NS;
 	list_add_tail(&unit->link, &st->paused);
+}
+
+static void tally_locked(struct lst_unit *unit, int rc)
+{
+	struct lst_tally *t = unit->test->tally;
+	const struct lst_test *test = unit->test;
+
+	t->c[LST_T_under_way]--;
+	t->last_ns = unit->rpc.end_ns;
+	if (!unit->answered) {
+		t->c[LST_T_lost]++;
+		return;
+	}
+	t->c[LST_T_received]++;
+	t->c[LST_T_corrupt] += rc == -EBADMSG;
+	t->c[LST_T_refused] += rc && rc != -EBADMSG;
+	lst_tally_time(t, unit->rpc.end_ns - unit->rpc.start_ns, &test->self);
+	if (test->ops == &lst_brw_ops && (!rc || rc == -EBADMSG))
+		t->c[test->opc == LST_BRW_READ ? LST_T_bytes_in : LST_T_bytes_out] += test->len;
 }
 
 /* What was taken back by who stops the test is no error. */
@@ -65,12 +84,26 @@ static void on_done(struct lst_rpc *rpc)
 	struct lst_msg rpy;
 	int rc = lst_rpc_result(rpc, &rpy);
 
+	unit->answered = !rc;
 	if (!rc)
 		rc = rpy.status ? -(int)min(rpy.status, 4095u) :
 				  unit->test->ops->finish(unit, &rpy);
 	spin_lock(&rpc->st->lock);
+	tally_locked(unit, rc);
 	result_locked(unit, rc);
 	spin_unlock(&rpc->st->lock);
+}
+
+static void post_locked(struct lst_unit *unit, struct lst_msg *req)
+{
+	struct lst_tally *t = unit->test->tally;
+
+	lst_rpc_post_locked(&unit->rpc, req, LST_RPC_TIMEOUT_NS);
+	t->c[LST_T_sent]++;
+	t->c[LST_T_under_way]++;
+	if (!t->first_ns)
+		t->first_ns = unit->rpc.start_ns;
+	t->last_ns = max(t->last_ns, unit->rpc.start_ns);
 }
 
 static void request_run(struct lst_job *job)
@@ -91,7 +124,7 @@ static void request_run(struct lst_job *job)
 	else if (rc)
 		result_locked(unit, rc);
 	else
-		lst_rpc_post_locked(&unit->rpc, &req, LST_RPC_TIMEOUT_NS);
+		post_locked(unit, &req);
 	spin_unlock(&st->lock);
 }
 
@@ -99,8 +132,12 @@ void lst_test_run_locked(struct lst_test *test)
 {
 	u32 i;
 
+	if (test->drill)
+		lst_drill_run_locked(test->drill);
 	if (!test->nr_units)
 		return;
+	lst_tally_init(test->tally);
+	test->tally->nr_nodes = 1;
 	test->batch->nr_active++;
 	test->nr_active = test->nr_units;
 	test->session->nr_running += test->nr_units;
@@ -115,6 +152,8 @@ void lst_test_stop_locked(struct lst_test *test, bool force)
 {
 	u32 i;
 
+	if (test->drill)
+		lst_drill_stop_locked(test->drill, force);
 	for (i = 0; i < test->nr_units; i++) {
 		struct lst_unit *unit = &test->units[i];
 

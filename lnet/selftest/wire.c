@@ -13,7 +13,7 @@ enum body {
 	make_session_req, make_session_rpy, remove_session_req, remove_session_rpy, debug_req,
 	debug_rpy, batch_req, batch_rpy, query_stat_req, query_stat_rpy, test_req, test_rpy,
 	ping_param, pages_param, bytes_param, join_req, join_rpy, ping_req, ping_rpy, brw_req,
-	brw_rpy,
+	brw_rpy, add_req, add_rpy, tally_req, tally_rpy, drill_req, drill_rpy,
 	NR_BODIES
 };
 
@@ -40,6 +40,12 @@ enum body {
 #define HOST_ping_rpy		ping_rpy
 #define HOST_brw_req		brw_req
 #define HOST_brw_rpy		brw_rpy
+#define HOST_add_req		add_req
+#define HOST_add_rpy		add_rpy
+#define HOST_tally_req		tally_req
+#define HOST_tally_rpy		tally_rpy
+#define HOST_drill_req		drill_req
+#define HOST_drill_rpy		drill_rpy
 
 #define RPC(...)
 #define FIELD(body, member, offset, size, nr)	\
@@ -78,6 +84,9 @@ static const u8 body_of_type[LST_NR_TYPES] = {
 	[LST_JOIN_REQ] = join_req, [LST_JOIN_RPY] = join_rpy,
 	[LST_BRW_REQ] = brw_req, [LST_BRW_RPY] = brw_rpy,
 	[LST_PING_REQ] = ping_req, [LST_PING_RPY] = ping_rpy,
+	[LST_ADD_REQ] = add_req, [LST_ADD_RPY] = add_rpy,
+	[LST_TALLY_REQ] = tally_req, [LST_TALLY_RPY] = tally_rpy,
+	[LST_DRILL_REQ] = drill_req, [LST_DRILL_RPY] = drill_rpy,
 };
 
 const struct lst_rpc_kind *lst_rpc_kind(u32 service)

@@ -12,13 +12,17 @@
 #define LST_FEATS	LST_FEAT_BYTES
 #define LST_PING_MAGIC	0xbabefaceU
 #define LST_NAME	32
-#define LST_NR_TYPES	18U		/* numbers of types are below */
+#define LST_NR_TYPES	112U		/* numbers of types are below */
 #define LST_CONCUR_MAX	1024U
 #define LST_PAGE	4096U		/* of lists of destinations, and where pages are counted */
 
 #define LST_PORTAL_TEST		50U	/* requests of tests */
 #define LST_PORTAL_FRAMEWORK	51U	/* other requests */
 #define LST_PORTAL_RDMA		52U	/* replies and bulk */
+#define LST_PORTAL_DRILL	53U	/* requests of tests of ours, and answers */
+
+#define LST_DRILL_MIN		64U	/* bytes of a request of a test of ours */
+#define LST_DRILL_MAX		4096U
 
 #define RPC(name, id, req, rpy, portal)	LST_SERVICE_##name = id,
 #define FIELD(...)
@@ -108,6 +112,18 @@ struct lst_ping_req { u64 rpyid; u32 magic, seq; u64 sec, nsec; };
 struct lst_ping_rpy { u32 status, magic, seq; };
 struct lst_brw_req { u64 rpyid, bulkid; u32 rw, len, flags; };
 struct lst_brw_rpy { u32 status; };
+struct lst_add_req { u64 rpyid, bulkid; struct lst_sid sid; u32 len; };
+struct lst_add_rpy { u32 status; struct lst_sid sid; };
+struct lst_tally_req { u64 rpyid, bulkid; struct lst_sid sid; u64 bid; u32 test, server; };
+struct lst_tally_rpy { u32 status; struct lst_sid sid; };
+struct lst_drill_req {
+	u64 rpyid, seq, stamp, bulkid;
+	u32 tag, slot, round, size, crc;
+};
+struct lst_drill_rpy {
+	u32 status, slot, round, size, crc, bad_off, bad_len;
+	u64 seq, stamp, got_ns;
+};
 
 /** struct lst_msg - a message; @type tells which of the bodies it has */
 struct lst_msg {
@@ -135,6 +151,12 @@ struct lst_msg {
 		struct lst_ping_rpy ping_rpy;
 		struct lst_brw_req brw_req;
 		struct lst_brw_rpy brw_rpy;
+		struct lst_add_req add_req;
+		struct lst_add_rpy add_rpy;
+		struct lst_tally_req tally_req;
+		struct lst_tally_rpy tally_rpy;
+		struct lst_drill_req drill_req;
+		struct lst_drill_rpy drill_rpy;
 	};
 };
 

@@ -186,6 +186,12 @@ static int type_of(const struct lnet_op *op)
 	return op->type;
 }
 
+static void copying(bool begin)
+{
+	if (rails.on_copy)
+		rails.on_copy(begin);
+}
+
 static struct rails_msg *msg_new(const struct lnet_att *att)
 {
 	struct rails_msg *m = calloc(1, sizeof(*m));
@@ -197,8 +203,10 @@ static struct rails_msg *msg_new(const struct lnet_att *att)
 	lnet_att_payload(att, &buf);
 	m->len = m->hdr.payload_len;
 	m->data = malloc(m->len + 1);
+	copying(true);
 	if (buf.len)
 		lnet_buf_read(&buf, 0, m->data, buf.len);
+	copying(false);
 	UNIT_EQUAL(buf.len, m->len, "payload as the header says");
 	m->type = type_of(att->op);
 	m->to = -1;
@@ -424,8 +432,10 @@ void rails_give_rail(unsigned int node, unsigned int rail, enum lnet_outcome how
 static void land_now(struct lnet_pass *p, struct lnet_rx *rx, const struct rails_msg *m)
 {
 	CU_ASSERT(rx->want <= m->len);
+	copying(true);
 	if (rx->want)
 		lnet_buf_write(&rx->into, 0, m->data, rx->want);
+	copying(false);
 	lnet_rx_done(p, rx, LNET_OK);
 }
 
@@ -482,6 +492,8 @@ void rails_deliver(void)
 	struct rails_msg *m = list_first_entry(&rails.wire, struct rails_msg, link);
 
 	list_del_init(&m->link);
+	if (rails.on_carry)
+		rails.on_carry(m);
 	if (m->to < 0 || !rails.node[m->to].ln || stock_drops(m))
 		rails_msg_free(m);
 	else

@@ -116,8 +116,20 @@ static void on_answer(struct lst_rpc *rpc)
 /* The list of destinations for one that adds a test. */
 static u8 dests[LST_DEST_SIZE];
 
+static struct {
+	void *mem;
+	u32 len, options;
+} bulk;
+
 static void offer(struct lst_rpc *rpc, struct lst_msg *req)
 {
+	if (bulk.mem) {
+		rpc->bulk = bulk.mem;
+		rpc->bulk_len = bulk.len;
+		rpc->bulk_options = bulk.options;
+		req->add_req.bulkid = rpc->bulkid;	/* where all have it */
+		return;
+	}
 	if (req->type != LST_TEST_REQ || !req->test_req.is_client)
 		return;
 	req->test_req.bulkid = rpc->bulkid;
@@ -144,6 +156,19 @@ int st_ask(unsigned int from, unsigned int to, struct lst_msg *req, struct lst_m
 		st_run(RAILS_MS);
 	CU_ASSERT_FATAL(ask.over);
 	return ask.rc;
+}
+
+int st_ask_bulk(unsigned int from, unsigned int to, struct lst_msg *req, struct lst_msg *rpy,
+		void *mem, u32 len, u32 options)
+{
+	int rc;
+
+	bulk.mem = mem;
+	bulk.len = len;
+	bulk.options = options;
+	rc = st_ask(from, to, req, rpy);
+	bulk.mem = NULL;
+	return rc;
 }
 
 static int status_of(unsigned int to, struct lst_msg *req, struct lst_msg *rpy)
@@ -210,4 +235,57 @@ void st_stat(unsigned int node, struct lst_query_stat_rpy *stat)
 	memset(&rpy, 0, sizeof(rpy));
 	UNIT_EQUAL(status_of(node, &req, &rpy), 0, "QUERY_STAT");
 	*stat = rpy.query_stat_rpy;
+}
+
+/* ---- tests of ours --------------------------------------------------------------------------- */
+
+void st_plan_init(struct lst_plan *p, enum lst_what what)
+{
+	u32 i;
+
+	*p = (struct lst_plan){ .bid = ST_BID, .index = 1, .tag = 1, .what = what, .nr_from = 1,
+				.nr_to = 1 };
+	for (i = 0; i < lst_nr_plan_words; i++)
+		*(u64 *)((u8 *)p + lst_plan_words[i].at) = lst_plan_words[i].usual;
+}
+
+static int plan_give(unsigned int to, const struct lst_plan *p)
+{
+	struct lst_msg rpy, req = { .type = LST_ADD_REQ, .feats = LST_FEATS,
+				    .add_req = { .sid = st_sid } };
+	u8 buf[2048];
+	int rc;
+
+	req.add_req.len = lst_plan_encode(p, buf);
+	rc = st_ask_bulk(0, to, &req, &rpy, buf, req.add_req.len, LNET_MD_OP_GET);
+	return rc ? rc : (int)rpy.status;
+}
+
+int st_drill(unsigned int client, unsigned int server, const struct lst_plan *plan)
+{
+	struct lst_run run = { { rails_nid(server, 0), LNET_PID }, 1 };
+	struct lst_plan p = *plan;
+	int rc;
+
+	p.server = 1;
+	rc = plan_give(server, &p);
+	p.server = 0;
+	p.run = &run;
+	p.nr_runs = 1;
+	return rc ? rc : plan_give(client, &p);
+}
+
+void st_tally(unsigned int node, u32 index, bool server, struct lst_tally *t, u64 numbers[13])
+{
+	static u8 buf[LST_TALLY_BYTES];
+	struct lst_msg rpy, req = { .type = LST_TALLY_REQ, .feats = LST_FEATS,
+				    .tally_req = { .sid = st_sid, .bid = ST_BID, .test = index,
+						   .server = server } };
+	u32 i, used;
+
+	UNIT_EQUAL(st_ask_bulk(0, node, &req, &rpy, buf, sizeof(buf), LNET_MD_OP_PUT), 0, "asked");
+	UNIT_EQUAL(rpy.status, 0, "answered");
+	UNIT_EQUAL(lst_tally_decode(t, buf, LST_TALLY_WIRE, &used), 0, "a record");
+	for (i = 0; i < 13; i++)
+		numbers[i] = get_unaligned_le64(buf + LST_TALLY_WIRE + 8 * i);
 }

@@ -4,7 +4,7 @@
 #define TESTS_UNIT_ST_WORLD_H
 
 #include "rails.h"
-#include "selftest/service.h"
+#include "selftest/drill.h"
 
 struct st_node {
 	struct lst_host host;		/* first */
@@ -22,6 +22,9 @@ void st_run(u64 ns);
 struct lst *st_of(unsigned int node);
 /* Asks @to from @from; the answer's type is right if 0. */
 int st_ask(unsigned int from, unsigned int to, struct lst_msg *req, struct lst_msg *rpy);
+/* The same; @to puts into @mem, or with LNET_MD_OP_GET fetches what is in it. */
+int st_ask_bulk(unsigned int from, unsigned int to, struct lst_msg *req, struct lst_msg *rpy,
+		void *mem, u32 len, u32 options);
 /* Framework requests of node 0 in its session; the status of the answer, or -errno. */
 int st_make(unsigned int to);
 int st_remove(unsigned int to);
@@ -31,6 +34,13 @@ u32 st_active(void);				/* of the last answer to st_batch() */
 int st_test(unsigned int client, unsigned int server, s32 loop, u32 concur, u32 len, u32 opc,
 	    u32 check);
 void st_stat(unsigned int node, struct lst_query_stat_rpy *stat);
+/* A test of ours that is given to node @client, with @server, which gets it as well. */
+void st_plan_init(struct lst_plan *p, enum lst_what what);
+int st_drill(unsigned int client, unsigned int server, const struct lst_plan *plan);
+/* What @node counted in it, and its numbers (drill.h). */
+void st_tally(unsigned int node, u32 index, bool server, struct lst_tally *t, u64 numbers[13]);
+enum { ST_ASKED, ST_MAX_ASKED, ST_SERVED, ST_TO, ST_TO_FIRST, ST_TO_LAST, ST_FROM, ST_FROM_FIRST,
+       ST_FROM_LAST, ST_FOUND, ST_BAD_OFF, ST_BAD_LEN, ST_BAD_SEQ };
 #define ST_BID	7
 
 #endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tests of ours between nodes of ours: what a client and a server of one have. Requests and answers
+ * are messages to portal 53, where one buffer takes those of all tests, so that answers that are
+ * late or come again are seen. Bulk moves by portal 52.
+ */
+#ifndef LNET_SELFTEST_DRILL_H
+#define LNET_SELFTEST_DRILL_H
+
+#include "plan.h"
+#include "service.h"
+#include "store.h"
+#include "tally.h"
+
+#define LST_SLOTS_MAX	262144U
+
+/* Whom a client sends to. */
+struct lst_drill_dest {
+	struct lnet_process id;
+	struct list_head asked;		/* slots, in the order they sent */
+	u64 seq;			/* requests sent so far */
+};
+
+/*
+ * IDLE: not running. WAIT: for its time. SEND: its request is being made. ASKED: it waits for the
+ * answer and for bulk. LOST: given up, memory is on its way back. OVER: answered, being looked at.
+ * Legal: IDLE to WAIT, SEND; WAIT to SEND, IDLE; SEND to ASKED, IDLE, LOST; ASKED to LOST, OVER;
+ * LOST and OVER to WAIT, SEND, IDLE.
+ */
+enum lst_slot_state {
+	LST_SLOT_IDLE, LST_SLOT_WAIT, LST_SLOT_SEND, LST_SLOT_ASKED, LST_SLOT_LOST, LST_SLOT_OVER,
+};
+
+/* A part of a bulk transfer, as its client offers it. */
+struct lst_offer {
+	struct lst_slot *slot;
+	lnet_md_t md;
+};
+
+/* One of the parallel parts at a client: sends one request after another to one server. */
+struct lst_slot {
+	struct lst_drill *drill;
+	struct list_head link;		/* drill->waiting, by due_ns, or drill->asked */
+	struct list_head of_dest;	/* dest->asked */
+	struct lst_job job;
+	struct lst_drill_dest *dest;
+	u8 state;			/* enum lst_slot_state */
+	u8 nr_offers;			/* that were made */
+	/* begun: neither lost nor over; spoilt: what came is not what was asked for */
+	bool begun, answered, failed, spoilt, unlink, unlinking;
+	u32 round;			/* requests begun */
+	u32 nr_open;			/* what it waits for: answer, offers, jobs */
+	u64 lost;			/* bit n: the request n rounds ago was lost, and not late */
+	u64 seq, due_ns, start_ns, deadline_ns, over_ns;
+	u64 bulkid;
+	u32 crc;			/* of what goes out */
+	struct lst_drill_rpy rpy;
+	struct lnet_nid rail_from, rail_to;	/* of the last part that came */
+	struct lst_store out, in;
+	struct lst_offer *offer;	/* a part each: out, then in */
+};
+
+/* What a server moved in one direction. */
+struct lst_flow {
+	u64 bytes, first_ns, last_ns;
+};
+
+/* The first wrong data that a node has found in a test. */
+struct lst_finding {
+	u64 nr;				/* in all */
+	struct lst_bad bad;
+	u64 seq;
+	struct lnet_nid from, to;	/* the interfaces; any: not known */
+};
+
+struct lst_drill {
+	struct lst *st;
+	struct lst_test *test;
+	struct list_head link;		/* st->drills */
+	struct lst_plan plan;
+	struct lst_verifier verifier;
+	struct lst_crc32c *crc;
+	u64 session_salt;
+	struct lnet_process self;
+	/* client */
+	u64 cookie;			/* of this run: match bits of answers */
+	u64 start_ns, end_ns;
+	struct list_head waiting, asked;
+	u32 nr_asked, max_asked;
+	u32 nr_dests, nr_slots;
+	struct lst_drill_dest *dest;
+	struct lst_slot *slot;
+	struct lst_tally tally;
+	/* server */
+	struct lst_flow to_node, from_node;
+	u64 nr_served;
+	struct list_head hauls;		/* that are free */
+	struct lst_finding finding;	/* both */
+};
+
+/* A transfer at its server; its memory is used again by the next one. */
+struct lst_haul {
+	struct list_head link;		/* drill->hauls */
+	struct lst_job job;
+	struct lst_drill *drill;
+	struct lst_call *call;		/* NULL: it was answered */
+	u32 nr_open;			/* what it waits for: jobs, parts */
+	u32 nr_get;			/* parts that are fetched, and who begins that */
+	u32 got;			/* bytes */
+	bool failed, put;
+	struct lst_drill_req req;
+	struct lnet_process from;
+	struct lnet_nid self;
+	struct lst_store in, out;	/* as the server sees it */
+};
+
+static inline bool lst_plan_goes_out(const struct lst_plan *p)
+{
+	return p->what == LST_WHAT_BULK && p->mode != LST_MODE_READ;
+}
+
+static inline bool lst_plan_comes_in(const struct lst_plan *p)
+{
+	return p->what == LST_WHAT_BULK && p->mode != LST_MODE_WRITE;
+}
+
+/* Of data that goes to the server, or comes from it. */
+u64 lst_drill_salt(const struct lst_drill *drill, u64 cookie, u32 slot, u32 round, bool in);
+/* What a ping has behind the numbers; NULL in it: nothing. */
+struct lst_store lst_ping_store(struct lnet_frag *frag, u8 *mem, u32 len);
+void lst_drill_found(struct lst_drill *drill, const struct lst_bad *bad, u64 seq,
+		     const struct lnet_nid *from, const struct lnet_nid *to);
+
+/* ---- drill.c: life of a test ----------------------------------------------------------------- */
+
+/* @test is of a session that may be another one by now. Takes what @plan has. May sleep. */
+int lst_drill_make(struct lst_test *test, struct lst *st, const struct lst_sid *sid,
+		   struct lst_plan *plan);
+void lst_drill_free(struct lst_drill *drill);
+void lst_drill_join_locked(struct lst_drill *drill);
+
+/* ---- slot.c: the client ---------------------------------------------------------------------- */
+
+void lst_drill_run_locked(struct lst_drill *drill);
+void lst_drill_stop_locked(struct lst_drill *drill, bool force);
+/* @mem: all bytes of it */
+void lst_drill_answer_locked(struct lst *st, const struct lnet_event *ev,
+			     const struct lst_msg *rpy, u8 *mem);
+void lst_slots_free(struct lst_drill *drill);
+u64 lst_drills_work_locked(struct lst *st, u64 now);	/* next deadline; @now 0: only that */
+
+/* ---- haul.c: the server ---------------------------------------------------------------------- */
+
+void lst_hauls_free(struct lst_drill *drill);
+
+/* ---- what a node tells of a test: bytes that it puts ----------------------------------------- */
+
+/*
+ * The record; then as numbers of eight bytes, little endian: requests at one time, most of them,
+ * requests served, bytes, first and last time of both flows, findings, offset, length and sequence
+ * number of the first, its interfaces (20 bytes each). Zero to the end.
+ */
+#define LST_TALLY_BYTES		(LST_TALLY_WIRE + 256U)
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a test of ours is to do, and to whom: as data, as bytes, and who sends to whom. */
+#ifndef LNET_SELFTEST_PLAN_H
+#define LNET_SELFTEST_PLAN_H
+
+#include "plat.h"
+#include <lnet/lnet.h>
+#include "wire.h"
+
+enum lst_what { LST_WHAT_PING = 1, LST_WHAT_BULK };
+/*
+ * Of bulk, as the client sees it, whose memory it is all about: READ puts data into it, WRITE
+ * fetches it, BACK fetches and puts the same back, BOTH does the one and the other at one time.
+ */
+enum lst_mode { LST_MODE_READ = 1, LST_MODE_WRITE, LST_MODE_BACK, LST_MODE_BOTH };
+enum lst_verify { LST_VERIFY_NONE = 1, LST_VERIFY_SIMPLE, LST_VERIFY_CRC32C, LST_VERIFY_FULL };
+/*
+ * Client i of n, servers 0 .. m-1; where both are one group nobody sends to itself.
+ *
+ * SPREAD	the first `dist' clients send to the first `span' servers, the next to the next
+ * ONE_TO_ONE	i to i mod m
+ * ONE_TO_ALL	the first one to all
+ * ALL_TO_ALL	to all, beginning with i + 1
+ * RING		i to i + 1 mod m
+ * STAR		the first to all but the first, as `ways=2' the others back to it
+ * CHAOS	i to all after i: each two are one pair
+ * PERMUTATION	each to one, and each server has one client if there are as many; by `seed'
+ * INCAST	all to the first
+ */
+enum lst_map {
+	LST_MAP_SPREAD = 1, LST_MAP_ONE_TO_ONE, LST_MAP_ONE_TO_ALL, LST_MAP_ALL_TO_ALL,
+	LST_MAP_RING, LST_MAP_STAR, LST_MAP_CHAOS, LST_MAP_PERMUTATION, LST_MAP_INCAST,
+};
+
+/* Nodes whose last four bytes of address follow each other. */
+struct lst_run {
+	struct lnet_process first;
+	u32 nr;
+};
+
+struct lst_plan {
+#define WORD(name, least, most, usual, text)	u64 name;
+#define PLAN(name, least, most, text)		u64 name;
+#include "plan.def"
+#undef WORD
+#undef PLAN
+	u32 nr_runs;
+	struct lst_run *run;		/* the other group, in order; kvfree() */
+};
+
+/* A row of plan.def that is a WORD. */
+struct lst_plan_word {
+	const char *name;
+	u64 least, most, usual;
+	u32 at;				/* offset of its u64 */
+};
+extern const struct lst_plan_word lst_plan_words[];
+extern const u32 lst_nr_plan_words;
+
+/* Bytes; @buf NULL: only how many. */
+u32 lst_plan_encode(const struct lst_plan *p, u8 *buf);
+/* 0; -EINVAL: not one, or not possible; -ENOMEM. */
+int lst_plan_decode(struct lst_plan *p, const u8 *buf, u32 len);
+/* @id follows those that @p has: *@nr runs in @run are changed. @run has room for one more. */
+void lst_runs_add(struct lst_run *run, u32 *nr, const struct lnet_process *id);
+/* The one at @ix, in all *@nr; false: there is none. */
+bool lst_runs_at(const struct lst_run *run, u32 nr, u32 ix, struct lnet_process *id);
+
+/*
+ * Whom this node sends to, one after the other: index in the other group, U32_MAX: no more. *@pos
+ * is 0 at first. The same at whichever node it is computed.
+ */
+u32 lst_map_next(const struct lst_plan *p, u32 *pos);
+
+/* What spreads bits: of seeds, and of what memory holds. */
+static inline u64 lst_mix(u64 x)
+{
+	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ULL;
+	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ULL;
+	return x ^ x >> 32;
+}
+
+#endif

@@ -1,0 +1,658 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The client of a test of ours: each slot sends one request after another, and knows what became
+ * of each.
+ */
+#include "drill.h"
+
+#define HISTORY	64U			/* rounds of which is known whether they were lost */
+
+static void send_run(struct lst_job *job);
+static void on_offer(const struct lnet_event *ev);
+
+/* ---- what comes next ------------------------------------------------------------------------- */
+
+static void end_locked(struct lst_slot *slot)
+{
+	struct lst_test *test = slot->drill->test;
+
+	slot->state = LST_SLOT_IDLE;
+	if (!--test->nr_active)
+		test->batch->nr_active--;
+	lst_session_put_locked(slot->drill->st, test->session);
+}
+
+static bool counts(const struct lst_slot *slot)
+{
+	return slot->round > slot->drill->plan.warmup;
+}
+
+static bool is_enough(const struct lst_slot *slot, u64 now)
+{
+	const struct lst_plan *p = &slot->drill->plan;
+
+	return slot->drill->test->batch->stopping || now >= slot->drill->end_ns ||
+	       (p->loop && slot->round >= p->loop + p->warmup);
+}
+
+/* When its next request is meant to begin; with a rate its slots share the times. */
+static u64 intended_ns(const struct lst_slot *slot, u64 now)
+{
+	const struct lst_drill *drill = slot->drill;
+	u32 rate = (u32)drill->plan.rate;
+	u64 nr = (u64)slot->round * drill->nr_slots + (u32)(slot - drill->slot);
+	u32 rest;
+
+	if (!rate)
+		return now;
+	nr = div_u64_rem(nr, rate, &rest);
+	return drill->start_ns + nr * NSEC_PER_SEC + div_u64(rest * (u64)NSEC_PER_SEC, rate);
+}
+
+static void wait_locked(struct lst_slot *slot, u64 until)
+{
+	struct list_head *at = slot->drill->waiting.prev;
+
+	slot->state = LST_SLOT_WAIT;
+	slot->deadline_ns = until;
+	while (at != &slot->drill->waiting &&
+	       list_entry(at, struct lst_slot, link)->deadline_ns > until)
+		at = at->prev;
+	list_add(&slot->link, at);
+}
+
+static void go_locked(struct lst_slot *slot)
+{
+	slot->state = LST_SLOT_SEND;
+	lst_queue_locked(slot->drill->st, &slot->job, send_run);
+}
+
+/* After a failure it pauses, so that a server that is gone is not asked as fast as can be. */
+static void next_locked(struct lst_slot *slot, bool failed)
+{
+	u64 now = lst_now(slot->drill->st), until;
+
+	if (is_enough(slot, now) || (failed && slot->drill->plan.stop_onerr)) {
+		end_locked(slot);
+		return;
+	}
+	slot->due_ns = intended_ns(slot, now);
+	until = max(slot->due_ns, failed ? now + LST_PAUSE_NS : 0);
+	if (until >= slot->drill->end_ns)
+		end_locked(slot);
+	else if (until > now)
+		wait_locked(slot, until);
+	else
+		go_locked(slot);
+}
+
+/* ---- the end of a request -------------------------------------------------------------------- */
+
+static void decided_locked(struct lst_slot *slot)
+{
+	slot->begun = false;
+	list_del_init(&slot->link);
+	list_del_init(&slot->of_dest);
+	slot->drill->nr_asked--;
+}
+
+static bool is_refused(const struct lst_drill_rpy *rpy)
+{
+	return rpy->status && rpy->status != EBADMSG;
+}
+
+static void received_locked(struct lst_slot *slot, bool good)
+{
+	struct lst_drill *drill = slot->drill;
+	const struct lst_plan *p = &drill->plan;
+	u64 *c = drill->tally.c;
+
+	if (!counts(slot))
+		return;
+	c[LST_T_under_way]--;
+	c[LST_T_received]++;
+	c[LST_T_corrupt] += !good;
+	c[LST_T_refused] += is_refused(&slot->rpy);
+	drill->tally.last_ns = max(drill->tally.last_ns, slot->over_ns);
+	lst_tally_time(&drill->tally, slot->over_ns - (p->rate ? slot->due_ns : slot->start_ns),
+		       &drill->self);
+	if (is_refused(&slot->rpy))
+		return;
+	if (p->what == LST_WHAT_PING || lst_plan_goes_out(p))
+		c[LST_T_bytes_out] += p->size;
+	if (p->what == LST_WHAT_PING || lst_plan_comes_in(p))
+		c[LST_T_bytes_in] += p->size;
+}
+
+/* Answer and memory are there. No lock: memory is looked at. */
+static bool is_good(struct lst_slot *slot)
+{
+	struct lst_drill *drill = slot->drill;
+	struct lst_bad bad;
+	u64 salt;
+
+	if (slot->rpy.status)
+		return slot->rpy.status != EBADMSG;
+	if (!lst_plan_comes_in(&drill->plan))
+		return true;
+	salt = lst_drill_salt(drill, drill->cookie, (u32)(slot - drill->slot), slot->round,
+			      drill->plan.mode != LST_MODE_BACK);
+	if (lst_verify_good(&drill->verifier, &slot->in, salt, slot->rpy.crc, &bad))
+		return true;
+	lst_drill_found(drill, &bad, slot->seq, &slot->rail_from, &slot->rail_to);
+	return false;
+}
+
+static void over_run(struct lst_job *job)
+{
+	struct lst_slot *slot = container_of(job, struct lst_slot, job);
+	struct lst *st = slot->drill->st;
+	bool good = is_good(slot) && !slot->spoilt;
+
+	spin_lock(&st->lock);
+	received_locked(slot, good);
+	next_locked(slot, is_refused(&slot->rpy) || !good);
+	spin_unlock(&st->lock);
+}
+
+/* One that it waits for less. */
+static void put_locked(struct lst_slot *slot)
+{
+	if (--slot->nr_open)
+		return;
+	if (slot->failed) {
+		next_locked(slot, true);
+		return;
+	}
+	decided_locked(slot);
+	slot->state = LST_SLOT_OVER;
+	slot->over_ns = lst_now(slot->drill->st);
+	lst_queue_locked(slot->drill->st, &slot->job, over_run);
+}
+
+static void unlink_run(struct lst_job *job)
+{
+	struct lst_slot *slot = container_of(job, struct lst_slot, job);
+	struct lst *st = slot->drill->st;
+	u32 i;
+
+	for (i = 0; i < slot->nr_offers; i++)
+		lnet_md_unlink(st->ln, slot->offer[i].md);
+	spin_lock(&st->lock);
+	slot->unlinking = false;
+	put_locked(slot);
+	spin_unlock(&st->lock);
+}
+
+/* Who sends takes back in the end what it offered. */
+static void unlink_locked(struct lst_slot *slot)
+{
+	slot->unlink = true;
+	if (slot->state == LST_SLOT_SEND || slot->unlinking || !slot->nr_offers)
+		return;
+	slot->unlinking = true;
+	slot->nr_open++;
+	lst_queue_locked(slot->drill->st, &slot->job, unlink_run);
+}
+
+/* It is lost from now on, whatever comes. */
+static void lost_locked(struct lst_slot *slot)
+{
+	struct lst_tally *t = &slot->drill->tally;
+
+	decided_locked(slot);
+	slot->failed = true;
+	slot->lost |= 1;
+	if (counts(slot)) {
+		t->c[LST_T_under_way]--;
+		t->c[LST_T_lost]++;
+		t->last_ns = max(t->last_ns, lst_now(slot->drill->st));
+	}
+	if (slot->state == LST_SLOT_ASKED)
+		slot->state = LST_SLOT_LOST;
+	unlink_locked(slot);
+	if (!slot->answered)
+		put_locked(slot);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static struct lst_drill *drill_find(struct lst *st, u64 cookie)
+{
+	struct lst_drill *drill;
+
+	list_for_each_entry(drill, &st->drills, link)
+		if (drill->cookie == cookie)
+			return drill;
+	return NULL;
+}
+
+/* One that is not waited for: late if its request was given up, else it was there before. */
+static void stranger_locked(struct lst_slot *slot, u32 round)
+{
+	u64 *c = slot->drill->tally.c;
+	u32 age = slot->round - round;
+	bool late = age >= HISTORY || slot->lost >> age & 1;
+
+	if (!round || round > slot->round || round <= slot->drill->plan.warmup)
+		return;
+	c[late ? LST_T_late : LST_T_duplicated]++;
+	if (age < HISTORY)
+		slot->lost &= ~(1ULL << age);
+}
+
+static bool is_echo(struct lst_slot *slot, const struct lst_drill_rpy *rpy, u8 *mem, u32 len)
+{
+	const struct lst_drill *drill = slot->drill;
+	u64 salt = lst_drill_salt(drill, drill->cookie, (u32)(slot - drill->slot), slot->round,
+				  false);
+	struct lnet_frag frag;
+	struct lst_store store;
+	struct lst_bad bad;
+
+	if (rpy->seq != slot->seq || rpy->stamp != slot->start_ns)
+		return false;
+	if (drill->plan.what != LST_WHAT_PING || rpy->status)
+		return true;
+	if (len != drill->plan.size)
+		return false;
+	store = lst_ping_store(&frag, mem, len);
+	return lst_verify_good(&drill->verifier, &store, salt, slot->crc, &bad);
+}
+
+void lst_drill_answer_locked(struct lst *st, const struct lnet_event *ev,
+			     const struct lst_msg *msg, u8 *mem)
+{
+	const struct lst_drill_rpy *rpy = &msg->drill_rpy;
+	struct lst_drill *drill = drill_find(st, ev->match_bits);
+	struct lst_slot *slot;
+
+	if (!drill || rpy->slot >= drill->nr_slots) {
+		st->c[LST_C_rpc_errors]++;
+		return;
+	}
+	slot = &drill->slot[rpy->slot];
+	if (!slot->begun || rpy->round != slot->round || slot->answered) {
+		stranger_locked(slot, rpy->round);
+		return;
+	}
+	if (counts(slot) && list_first_entry(&slot->dest->asked, struct lst_slot, of_dest) != slot)
+		drill->tally.c[LST_T_reordered]++;
+	list_del_init(&slot->of_dest);
+	slot->answered = true;
+	slot->rpy = *rpy;
+	slot->spoilt |= !is_echo(slot, rpy, mem, ev->mlength);
+	if (rpy->status)
+		unlink_locked(slot);	/* nobody will ask for the rest */
+	put_locked(slot);
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+struct letter {
+	struct lst *st;
+	u64 cookie;
+	u32 slot, round;
+	u8 buf[];
+};
+
+/* LNet may have done with it long after the request is over. */
+static void on_sent(const struct lnet_event *ev)
+{
+	struct letter *letter = ev->user_ptr;
+	struct lst *st = letter->st;
+	struct lst_drill *drill;
+
+	lst_enter(st);
+	drill = ev->status ? drill_find(st, letter->cookie) : NULL;
+	if (drill) {
+		struct lst_slot *slot = &drill->slot[letter->slot];
+
+		if (slot->begun && slot->round == letter->round && !slot->answered)
+			lost_locked(slot);
+	}
+	if (ev->unlinked) {
+		kfree(letter);
+		st->nr_outs--;
+	}
+	spin_unlock(&st->lock);
+	lst_run(st);
+}
+
+static struct letter *letter_new(struct lst_slot *slot, u32 len)
+{
+	struct lst_drill *drill = slot->drill;
+	struct letter *letter = kzalloc(sizeof(*letter) + max(len, LST_MSG_SIZE), GFP_NOFS);
+
+	if (!letter)
+		return NULL;
+	*letter = (struct letter){ drill->st, drill->cookie, (u32)(slot - drill->slot),
+				   slot->round };
+	return letter;
+}
+
+static void letter_write(struct lst_slot *slot, u8 *buf, u32 len)
+{
+	const struct lst_drill *drill = slot->drill;
+	u32 ix = (u32)(slot - drill->slot);
+	struct lnet_frag frag;
+	struct lst_store store;
+	struct lst_msg req = { .type = LST_DRILL_REQ, .version = LST_VERSION,
+			       .feats = drill->test->session->feats };
+
+	if (drill->plan.what == LST_WHAT_PING) {
+		store = lst_ping_store(&frag, buf, len);
+		slot->crc = lst_verify_fill(&drill->verifier, &store,
+					    lst_drill_salt(drill, drill->cookie, ix, slot->round,
+							   false));
+	}
+	req.drill_req = (struct lst_drill_req){ .rpyid = drill->cookie, .seq = slot->seq,
+						.stamp = slot->start_ns, .bulkid = slot->bulkid,
+						.tag = (u32)drill->plan.tag, .slot = ix,
+						.round = slot->round, .size = len,
+						.crc = slot->crc };
+	lst_msg_encode(buf, &req);
+}
+
+static int send(struct lst_slot *slot)
+{
+	const struct lst_plan *p = &slot->drill->plan;
+	struct lst *st = slot->drill->st;
+	u32 len = p->what == LST_WHAT_PING ? (u32)p->size : LST_MSG_SIZE;
+	struct letter *letter = letter_new(slot, len);
+	struct lnet_md_cfg cfg = { .start = letter ? letter->buf : NULL, .length = len,
+				   .threshold = 1, .cpt = -1, .user_ptr = letter,
+				   .handler = on_sent };
+	struct lnet_xfer x;
+	int rc;
+
+	if (!letter)
+		return -ENOMEM;
+	letter_write(slot, letter->buf, len);
+	lnet_xfer_init(&x);
+	rc = lnet_md_bind(st->ln, &cfg, LNET_UNLINK, &x.md);
+	if (rc) {
+		kfree(letter);
+		return rc;
+	}
+	spin_lock(&st->lock);
+	st->nr_outs++;
+	spin_unlock(&st->lock);
+	x.target = slot->dest->id;
+	x.portal = LST_PORTAL_DRILL;
+	x.match_bits = LST_SERVICE_DRILL;
+	rc = lnet_put(st->ln, &x);
+	if (rc)
+		lnet_md_unlink(st->ln, x.md);
+	return rc;
+}
+
+/* ---- bulk memory ----------------------------------------------------------------------------- */
+
+static u32 nr_offers_of(const struct lst_plan *p)
+{
+	return lst_plan_parts(p) * (lst_plan_goes_out(p) + lst_plan_comes_in(p));
+}
+
+static int memory_get(struct lst_slot *slot)
+{
+	const struct lst_plan *p = &slot->drill->plan;
+
+	if (p->what != LST_WHAT_BULK || slot->offer)
+		return 0;
+	if (lst_plan_goes_out(p) && !slot->out.mem && lst_store_make(&slot->out, p))
+		return -ENOMEM;
+	if (lst_plan_comes_in(p) && !slot->in.mem && lst_store_make(&slot->in, p))
+		return -ENOMEM;
+	slot->offer = kcalloc(nr_offers_of(p), sizeof(slot->offer[0]), GFP_NOFS);
+	return slot->offer ? 0 : -ENOMEM;
+}
+
+void lst_slots_free(struct lst_drill *drill)
+{
+	u32 i;
+
+	for (i = 0; drill->slot && i < drill->nr_slots; i++) {
+		lst_store_free(&drill->slot[i].out);
+		lst_store_free(&drill->slot[i].in);
+		kfree(drill->slot[i].offer);
+	}
+	kvfree(drill->slot);
+	kvfree(drill->dest);
+}
+
+static void memory_fill(struct lst_slot *slot, u32 round)
+{
+	struct lst_drill *drill = slot->drill;
+	u64 salt = lst_drill_salt(drill, drill->cookie, (u32)(slot - drill->slot), round, false);
+
+	if (lst_plan_goes_out(&drill->plan))
+		slot->crc = lst_verify_fill(&drill->verifier, &slot->out, salt);
+	if (lst_plan_comes_in(&drill->plan))
+		lst_verify_spoil(&drill->verifier, &slot->in);
+}
+
+static bool is_in(const struct lst_slot *slot, u32 offer)
+{
+	const struct lst_plan *p = &slot->drill->plan;
+
+	return !lst_plan_goes_out(p) || offer >= lst_plan_parts(p);
+}
+
+static int offer_make(struct lst_slot *slot, u32 ix)
+{
+	const struct lst_store *store = is_in(slot, ix) ? &slot->in : &slot->out;
+	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
+	struct lnet_md_cfg cfg = { .threshold = 1, .cpt = -1, .user_ptr = &slot->offer[ix],
+				   .options = is_in(slot, ix) ? LNET_MD_OP_PUT : LNET_MD_OP_GET,
+				   .handler = on_offer };
+	struct lnet *ln = slot->drill->st->ln;
+	lnet_me_t me;
+	int rc;
+
+	cfg.frags = lst_store_part(store, ix % store->nr_parts, &cfg.nr_frags);
+	rc = lnet_me_attach(ln, LST_PORTAL_RDMA, &any, slot->bulkid + ix, 0, LNET_UNLINK,
+			    LNET_INS_AFTER, &me);
+	if (!rc)
+		rc = lnet_md_attach(ln, me, &cfg, LNET_UNLINK, &slot->offer[ix].md);
+	return rc;
+}
+
+/* Nobody knows of them before the request is sent. */
+static int offers_make(struct lst_slot *slot)
+{
+	const struct lst_plan *p = &slot->drill->plan;
+	struct lst *st = slot->drill->st;
+	u32 nr = p->what == LST_WHAT_BULK ? nr_offers_of(p) : 0;
+	int rc = 0;
+
+	for (; slot->nr_offers < nr && !rc; slot->nr_offers += !rc) {
+		slot->offer[slot->nr_offers].slot = slot;
+		rc = offer_make(slot, slot->nr_offers);
+	}
+	spin_lock(&st->lock);
+	slot->nr_open += slot->nr_offers;
+	spin_unlock(&st->lock);
+	return rc;
+}
+
+static u32 len_of(const struct lst_slot *slot, u32 offer)
+{
+	const struct lst_store *store = is_in(slot, offer) ? &slot->in : &slot->out;
+
+	return min(LNET_MTU, store->len - offer % store->nr_parts * LNET_MTU);
+}
+
+static void moved_locked(struct lst_slot *slot, const struct lst_offer *offer,
+			 const struct lnet_event *ev)
+{
+	bool in = ev->kind == LNET_EVENT_PUT;
+
+	slot->drill->st->c[in ? LST_C_bulk_get : LST_C_bulk_put] += ev->mlength;
+	slot->spoilt |= ev->mlength != len_of(slot, (u32)(offer - slot->offer));
+	if (!in)
+		return;
+	slot->rail_from = ev->source;
+	slot->rail_to = ev->target.nid;
+}
+
+static void on_offer(const struct lnet_event *ev)
+{
+	struct lst_offer *offer = ev->user_ptr;
+	struct lst_slot *slot = offer->slot;
+	struct lst *st = slot->drill->st;
+
+	lst_enter(st);
+	if (ev->kind != LNET_EVENT_UNLINK && !ev->status)
+		moved_locked(slot, offer, ev);
+	else if (ev->status && slot->begun && !slot->unlink)
+		lost_locked(slot);
+	if (ev->unlinked)
+		put_locked(slot);
+	spin_unlock(&st->lock);
+	lst_run(st);
+}
+
+/* ---- a request ------------------------------------------------------------------------------- */
+
+static void begin_locked(struct lst_slot *slot, u64 now)
+{
+	struct lst_drill *drill = slot->drill;
+	u64 *c = drill->tally.c;
+
+	slot->round++;
+	slot->lost <<= 1;
+	slot->begun = true;
+	slot->answered = slot->failed = slot->spoilt = slot->unlink = slot->unlinking = false;
+	slot->nr_offers = 0;
+	slot->nr_open = 2;		/* who sends it, the answer */
+	slot->seq = ++slot->dest->seq;
+	slot->start_ns = now;
+	slot->deadline_ns = now + drill->plan.timeout;
+	slot->bulkid = drill->st->next_id;
+	drill->st->next_id += 2 * lst_plan_parts(&drill->plan);
+	list_add_tail(&slot->link, &drill->asked);
+	list_add_tail(&slot->of_dest, &slot->dest->asked);
+	drill->max_asked = max(drill->max_asked, ++drill->nr_asked);
+	if (!counts(slot))
+		return;
+	c[LST_T_sent]++;
+	c[LST_T_under_way]++;
+	if (!drill->tally.first_ns)
+		drill->tally.first_ns = now;
+	drill->tally.last_ns = max(drill->tally.last_ns, now);
+}
+
+static void sent_locked(struct lst_slot *slot, int rc)
+{
+	slot->state = slot->begun ? LST_SLOT_ASKED : LST_SLOT_LOST;
+	if (rc && slot->begun)
+		lost_locked(slot);
+	else if (slot->unlink)
+		unlink_locked(slot);
+	put_locked(slot);
+}
+
+static void send_run(struct lst_job *job)
+{
+	struct lst_slot *slot = container_of(job, struct lst_slot, job);
+	struct lst *st = slot->drill->st;
+	int rc = memory_get(slot);
+	u64 now;
+
+	if (!rc && slot->offer)
+		memory_fill(slot, slot->round + 1);
+	spin_lock(&st->lock);
+	now = lst_now(st);
+	if (rc || is_enough(slot, now)) {
+		next_locked(slot, rc);
+		spin_unlock(&st->lock);
+		return;
+	}
+	begin_locked(slot, now);
+	spin_unlock(&st->lock);
+	rc = offers_make(slot);
+	if (!rc)
+		rc = send(slot);
+	spin_lock(&st->lock);
+	sent_locked(slot, rc);
+	spin_unlock(&st->lock);
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+void lst_drill_run_locked(struct lst_drill *drill)
+{
+	struct lst_test *test = drill->test;
+	struct lst *st = drill->st;
+	u32 i;
+
+	if (!drill->nr_slots)
+		return;
+	test->batch->nr_active++;
+	test->nr_active = drill->nr_slots;
+	test->session->nr_running += drill->nr_slots;
+	lst_tally_init(&drill->tally);
+	drill->tally.nr_nodes = 1;
+	drill->finding = (struct lst_finding){ 0 };
+	drill->max_asked = 0;
+	drill->cookie = st->next_id++;
+	drill->start_ns = lst_now(st);
+	drill->end_ns = drill->plan.time ? drill->start_ns + drill->plan.time : U64_MAX;
+	for (i = 0; i < drill->nr_dests; i++)
+		drill->dest[i].seq = 0;
+	for (i = 0; i < drill->nr_slots; i++) {
+		drill->slot[i].round = 0;
+		drill->slot[i].lost = 0;
+		next_locked(&drill->slot[i], false);
+	}
+}
+
+void lst_drill_stop_locked(struct lst_drill *drill, bool force)
+{
+	u32 i;
+
+	for (i = 0; i < drill->nr_slots; i++) {
+		struct lst_slot *slot = &drill->slot[i];
+
+		if (slot->state == LST_SLOT_WAIT) {
+			list_del_init(&slot->link);
+			end_locked(slot);
+		} else if (slot->begun && force) {
+			lost_locked(slot);
+		}
+	}
+}
+
+static u64 work_locked(struct lst_drill *drill, u64 now)
+{
+	struct lst_slot *slot;
+	u64 next = U64_MAX;
+
+	while (!list_empty(&drill->waiting)) {
+		slot = list_first_entry(&drill->waiting, struct lst_slot, link);
+		next = slot->deadline_ns;
+		if (next > now)
+			break;
+		list_del_init(&slot->link);
+		go_locked(slot);
+		next = U64_MAX;
+	}
+	while (!list_empty(&drill->asked)) {
+		slot = list_first_entry(&drill->asked, struct lst_slot, link);
+		if (slot->deadline_ns > now)
+			return min(next, slot->deadline_ns);
+		lost_locked(slot);
+	}
+	return next;
+}
+
+u64 lst_drills_work_locked(struct lst *st, u64 now)
+{
+	struct lst_drill *drill;
+	u64 next = U64_MAX;
+
+	list_for_each_entry(drill, &st->drills, link)
+		next = min(next, work_locked(drill, now));
+	return next;
+}

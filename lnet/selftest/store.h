@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Memory of a bulk transfer of ours: fragments, in parts of a MiB, and what they hold. */
+#ifndef LNET_SELFTEST_STORE_H
+#define LNET_SELFTEST_STORE_H
+
+#include "crc32c.h"
+#include "plan.h"
+
+struct lst_store {
+	u8 *mem;
+	u32 len, nr_parts, nr_frags, per_part;	/* fragments of each part but the last */
+	struct lnet_frag *frag;
+	bool filled;			/* holds what is sent always, but for the transfer's own */
+};
+
+/* As @p says. May sleep. 0, -ENOMEM. What it holds is not what was there before. */
+int lst_store_make(struct lst_store *s, const struct lst_plan *p);
+void lst_store_free(struct lst_store *s);
+static inline u32 lst_plan_parts(const struct lst_plan *p)
+{
+	return DIV_ROUND_UP((u32)p->size, LNET_MTU);
+}
+/* The fragments of a part, and their number. */
+const struct lnet_frag *lst_store_part(const struct lst_store *s, u32 part, u32 *nr);
+
+/* ---- verify.c: what it holds ----------------------------------------------------------------- */
+
+struct lst_verifier {
+	u8 how;				/* enum lst_verify */
+	u32 every;
+	const struct lst_crc32c *crc;	/* of LST_VERIFY_CRC32C */
+};
+
+/* Where what came differs: from the first byte to the last. len 0: nowhere, or it is not known. */
+struct lst_bad {
+	u32 off, len;
+};
+
+/* What is to be sent; @salt is of this transfer, the same at both ends. The checksum or 0. */
+u32 lst_verify_fill(const struct lst_verifier *v, struct lst_store *s, u64 salt);
+/* What is no transfer's, where verifying will look. */
+void lst_verify_spoil(const struct lst_verifier *v, struct lst_store *s);
+/* Is it what was sent? @bad is written if not. */
+bool lst_verify_good(const struct lst_verifier *v, const struct lst_store *s, u64 salt, u32 crc,
+		     struct lst_bad *bad);
+
+#endif
