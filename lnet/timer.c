@@ -7,6 +7,7 @@
 
 #define SLOT_MASK (LNET_WHEEL_SLOTS - 1)
 #define LEVEL_SHIFT 6
+#define TOP (LNET_WHEEL_LEVELS - 1)
 #define WHEEL_TICKS (1ULL << (LEVEL_SHIFT * LNET_WHEEL_LEVELS))
 
 void lnet_wheel_init(struct lnet_wheel *w, u64 now_ns)
@@ -135,15 +136,26 @@ static u64 next_tick(const struct lnet_wheel *w)
 	return next;
 }
 
+/* Of the last level, where what is beyond the wheel stands before what is not. */
+static u64 top_first_ns(const struct lnet_wheel *w)
+{
+	u64 used = w->used[TOP], first_ns = U64_MAX;
+
+	for (; used; used &= used - 1)
+		first_ns = min(first_ns, w->slot[TOP][__ffs64(used)].first_ns);
+	return first_ns;
+}
+
 /* When the first of @level expires, unless it was cancelled meanwhile. */
 static u64 level_first_ns(const struct lnet_wheel *w, unsigned int level)
 {
-	u64 tick = level_next(w, level);
+	u64 tick = level_next(w, level), first_ns;
 
 	if (tick == U64_MAX)
 		return U64_MAX;
-	tick = tick_of(w->slot[level][(tick >> (LEVEL_SHIFT * level)) & SLOT_MASK].first_ns);
-	return max(tick, w->now_tick + 1) << LNET_TICK_SHIFT;
+	first_ns = level == TOP ? top_first_ns(w) :
+		   w->slot[level][(tick >> (LEVEL_SHIFT * level)) & SLOT_MASK].first_ns;
+	return max(tick_of(first_ns), w->now_tick + 1) << LNET_TICK_SHIFT;
 }
 
 u64 lnet_wheel_next_ns(struct lnet_wheel *w)

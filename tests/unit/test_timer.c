@@ -160,6 +160,27 @@ static void test_queue(void)
 	UNIT_EQUAL(lnet_wheel_next_ns(&wheel), U64_MAX, "nothing to wait for");
 }
 
+#define WHEEL (TICK << 30)
+
+/* What is beyond the wheel stands in it before its time, and hides nothing that comes earlier. */
+static void test_beyond(void)
+{
+	unsigned int i;
+
+	lnet_wheel_init(&wheel, 0);
+	for (i = 0; i < 4; i++)
+		lnet_timer_init(&timers[i], LNET_TIMER_OP);
+	lnet_timer_set(&wheel, &timers[0], 3 * WHEEL);
+	lnet_timer_set(&wheel, &timers[1], WHEEL / 16);
+	fire(WHEEL / 4, 1, "the near one");
+	UNIT_EQUAL(lnet_wheel_next_ns(&wheel), 3 * WHEEL, "only the one beyond is left");
+	lnet_timer_set(&wheel, &timers[2], WHEEL + WHEEL / 16);
+	lnet_timer_set(&wheel, &timers[3], WHEEL / 4 + WHEEL / 32);
+	UNIT_EQUAL(lnet_wheel_next_ns(&wheel), WHEEL / 4 + WHEEL / 32, "the nearest");
+	fire(WHEEL / 4 + WHEEL / 32, 1, "the nearest");
+	UNIT_EQUAL(lnet_wheel_next_ns(&wheel), WHEEL + WHEEL / 16, "then this one");
+}
+
 static void test_order(void)
 {
 	LIST_HEAD(due);
@@ -200,5 +221,6 @@ UNIT_SUITE(timer,
 	{ "random operations against a model", test_model },
 	{ "waking at the next time finds each, in few steps", test_next },
 	{ "those that wait equally long go in order", test_queue },
+	{ "a time beyond the wheel's hides no earlier one", test_beyond },
 	{ "order of insertion within a slot", test_order },
 	{ "at most so many at a time, the rest is due at once", test_bounded })
