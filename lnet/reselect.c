@@ -35,9 +35,16 @@ void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
 	lnet_ops_walk(p, visit_reselect, ni);
 }
 
-static bool is_over(const struct lnet_path *chosen, const struct lnet_path *path)
+/* Attempts that wait by @path, or whoever their peer is by its interface, and are to leave it. */
+struct leave {
+	const struct lnet_path *path;
+	bool ni;
+	struct list_head *wait;		/* of each class */
+};
+
+static bool is_by(const struct leave *l, const struct lnet_path *path)
 {
-	return chosen && (chosen == path || chosen->trunk == path);
+	return l->ni ? path->ni == l->path->ni : path == l->path || path->trunk == l->path;
 }
 
 /* Only what may go another way. */
@@ -47,67 +54,67 @@ static bool is_movable(const struct lnet_att *att)
 	       !(att->op->flags & LNET_OPF_PINNED_DST);
 }
 
+static void take(const struct leave *l, struct list_head *due)
+{
+	struct lnet_att *att, *next;
+	unsigned int cls;
+
+	for (cls = LNET_CLS_REPLY; cls < LNET_NR_CLASSES; cls++)
+		list_for_each_entry_safe(att, next, &l->wait[cls], link)
+			if (is_by(l, att->path) && is_movable(att))
+				list_move_tail(&att->link, due);
+}
+
 /* Back to the head, in their order. */
-static void put_back(struct list_head *due, struct list_head *wait)
+static void put_back(const struct leave *l, struct list_head *stay)
 {
 	struct lnet_att *att;
 
-	while (!list_empty(due)) {
-		att = list_last_entry(due, struct lnet_att, link);
-		list_move(&att->link, &wait[att->cls]);
+	while (!list_empty(stay)) {
+		att = list_last_entry(stay, struct lnet_att, link);
+		list_move(&att->link, &l->wait[att->cls]);
 	}
 }
 
-/* Those that wait for a credit of the peer's interface, or the router's, to go by @path. */
-static void leave_peer(struct lnet_pass *p, struct lnet_path *path)
+/* No better way for one without wishes of its own: there is none for the others to its peer. */
+static bool speaks_for_all(const struct lnet_op *op)
 {
-	struct list_head *wait = path->hop->wait;
-	struct lnet_att *att, *next;
-	LIST_HEAD(due);
-	unsigned int cls;
+	return !op->tried && !(op->flags & LNET_OPF_FORWARD);
+}
 
-	for (cls = LNET_CLS_REPLY; cls < LNET_NR_CLASSES; cls++)
-		list_for_each_entry_safe(att, next, &wait[cls], link)
-			if (is_over(att->path, path) && is_movable(att))
-				list_move_tail(&att->link, &due);
+static void leave(struct lnet_pass *p, const struct leave *l)
+{
+	const struct lnet_peer *stuck = NULL;
+	const struct lnet_path *chosen;
+	struct lnet_att *att;
+	LIST_HEAD(stay);
+	LIST_HEAD(due);
+
+	take(l, &due);
 	while (!list_empty(&due)) {
 		att = list_first_entry(&due, struct lnet_att, link);
-		if (is_over(lnet_op_choose(p, att->op), path))
-			break;		/* nor is there a better one for the others */
-		lnet_op_reselect(p, att->op, att);
+		if (att->op->peer != stuck) {
+			chosen = lnet_op_choose(p, att->op);
+			if (!chosen || !is_by(l, chosen)) {
+				lnet_op_reselect(p, att->op, att);
+				continue;
+			}
+			stuck = speaks_for_all(att->op) ? att->op->peer : stuck;
+		}
+		list_move_tail(&att->link, &stay);
 	}
-	put_back(&due, wait);
+	put_back(l, &stay);
 }
 
 /*
- * And for one of our interface, whoever their peer is: what holds its credits is silent. They may
- * have another interface whose credits are free.
+ * Those that wait for a credit of the peer's interface, or the router's, to go by @path; and for
+ * one of our interface, as what holds its credits is silent.
  */
-static void leave_ni(struct lnet_pass *p, struct lnet_ni *ni)
-{
-	struct list_head *wait = ni->sh[p->sh->ix].wait;
-	const struct lnet_path *chosen;
-	struct lnet_att *att, *next;
-	LIST_HEAD(due);
-	unsigned int cls;
-
-	for (cls = LNET_CLS_REPLY; cls < LNET_NR_CLASSES; cls++)
-		list_for_each_entry_safe(att, next, &wait[cls], link)
-			if (is_movable(att))
-				list_move_tail(&att->link, &due);
-	while (!list_empty(&due)) {
-		att = list_first_entry(&due, struct lnet_att, link);
-		chosen = lnet_op_choose(p, att->op);
-		if (chosen && chosen->ni == ni)
-			break;
-		lnet_op_reselect(p, att->op, att);
-	}
-	put_back(&due, wait);
-}
-
 void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 {
-	leave_peer(p, path);
-	if (path->ni->sh[p->sh->ix].nr_wait)
-		leave_ni(p, path->ni);
+	struct lnet_ni_shard *ns = &path->ni->sh[p->sh->ix];
+
+	leave(p, &(struct leave){ .path = path, .wait = path->hop->wait });
+	if (ns->nr_wait)
+		leave(p, &(struct leave){ .path = path, .ni = true, .wait = ns->wait });
 }

@@ -265,6 +265,42 @@ static void test_leaves_ni(void)
 	rails_end();
 }
 
+/* The same where the first that waits has no other way, as its peer has none. */
+static void test_leaves_past(void)
+{
+	static const char *const nids[RAILS_NODES][RAILS_RAILS] = {
+		{ "10.0.0.1@tcp", "10.1.0.1@tcp1" }, { "10.0.0.2@tcp", "10.1.0.2@tcp1" },
+		{ NULL, "10.1.0.3@tcp1" }, { "10.0.0.4@tcp", "10.1.0.4@tcp1" },
+	};
+	struct rails_cfg cfg = { .nr_nodes = 4, .nr_shards = 1, .peer_credits = 2, .credits = 2,
+				 .nids = nids };
+	unsigned int i, stuck, tag[2];
+	struct lnet_ni_shard *ns;
+
+	rails_begin(&cfg);
+	ns = rails_ni(0, 1)->sh;
+	rails_get(0, 2, 8, 0);
+	rails_get(0, 3, 8, 0);
+	rails_run(50 * RAILS_MS);
+	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, 4);
+	for (i = 0; i < 4; i++)
+		rails_put(0, 1, 8, LNET_ACK, 0);
+	stuck = rails_put(0, 2, 8, LNET_ACK, 0);
+	for (i = 0; i < 2; i++)
+		tag[i] = rails_put(0, 3, 8, LNET_ACK, 0);
+	UNIT_EQUAL(ns->nr_wait, 2, "two wait for rail 1");
+	rails_peer(0, 1)->hedge_tokens = -(s64)rails.node[0].ln->tun.hedge_burst * 1000;
+	rails_give_rail(0, 0, LNET_REMOTE_DROPPED);
+	rails_run(60 * RAILS_MS);
+	UNIT_EQUAL(ns->nr_wait, 1, "one");
+	UNIT_EQUAL(rails_done(stuck), 0, "which has no other way");
+	UNIT_EQUAL(rails_done(tag[0]) + rails_done(tag[1]), 2, "those behind it have");
+	rails_give(LNET_LOCAL_DROPPED);
+	rails_run(5 * SEC);
+	UNIT_EQUAL(rails.req[stuck].nr_effects, 1, "once");
+	rails_end();
+}
+
 UNIT_SUITE(weight,
 	{ "lnd-020, lnd-025: a slower link weighs less and has its turn more seldom", test_speed },
 	{ "lnd-025: where there is no better one its weight keeps nothing from it", test_alone },
@@ -273,4 +309,5 @@ UNIT_SUITE(weight,
 	{ "a link that flaps is let back later each time, within a bound, and calms down",
 	  test_flaps },
 	{ "what waits for a link that goes leaves at once, once", test_leaves_link },
-	{ "what waits for an interface that falls silent leaves it", test_leaves_ni })
+	{ "what waits for an interface that falls silent leaves it", test_leaves_ni },
+	{ "also behind what cannot", test_leaves_past })
