@@ -455,6 +455,7 @@ enum lnet_op_flag {
 	LNET_OPF_TRACKED = 0x40000,	/* counted: waits for an answer, missed it */
 	LNET_OPF_FORWARD = 0x100000,	/* another node's message: router.h */
 	LNET_OPF_ROUTED = 0x200000,	/* some attempt left by a router */
+	LNET_OPF_COPY = 0x400000,	/* @first is a copy, as @hedge always is */
 };
 
 /* a counted small payload: ping replies, held answers, openings */

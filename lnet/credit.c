@@ -193,7 +193,6 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	att->outcome = LNET_OK;
 	atomic_set(&att->given, 0);
 	op->tries++;
-	op->tried |= 1ULL << att->path->ix;
 	op->suspect_ns = p->now_ns + lnet_op_patience(p, op, att->path);
 	list_add_tail(&att->link, &p->send);
 	lnet_op_arm_later(p, op, min(att->deadline_ns, op->suspect_ns));

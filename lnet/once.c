@@ -572,8 +572,10 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 	lnet_op_rename(p, op);
 	op->flags &= ~LNET_OPF_MAYBE;
 	op->tried = 0;
+	op->flags &= ~LNET_OPF_COPY;
 	op->tries = 0;
 	op->unsent = 0;
+	op->hedges = 0;
 	if (op->state == OP_BACKOFF)
 		lnet_op_set_state(op, OP_TRY);
 	lnet_op_set_state(op, OP_RESOLVE);

@@ -12,14 +12,12 @@
 #define ABORT_REPEAT_NS 10000000ULL
 /* What was given to a driver is looked at after this for the first time: most has ended then. */
 #define QUEUED_NS 4000000ULL
-/*
- * Patience so often: an answer is missed although its path lives; a silent path is dead. See
- * overdue_after().
- */
+/* Patience so often: an answer is missed although its path lives; a silent path is dead. */
 #define OVERDUE_TIMES 16
 /* Of one operation: when cuts follow each other, copies may be lost, too. */
 #define HEDGES_MAX 3
-#define LOOKS 8		/* at a silence while it grows to twice as long */
+/* A copy goes this part of the silence late at most; five seconds of it cost some fifty looks. */
+#define LATE_PART 8
 
 static const u8 edges[LNET_NR_OP_STATES][LNET_NR_OP_STATES] = {
 #define STATE(s)
@@ -255,6 +253,8 @@ static void copy_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *si
 		INIT_LIST_HEAD(&att->link);
 		att->op = op;
 		op->hedge = att;
+	} else {
+		op->flags |= LNET_OPF_COPY;
 	}
 	lnet_rec_via(p, HEDGE, op, path);
 	op->hedges++;
@@ -282,9 +282,9 @@ static void hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 static u64 look_again_ns(const struct lnet_pass *p, const struct lnet_op *op, u64 after_ns,
 			 u64 since_ns)
 {
-	u64 silent_ns = p->now_ns - min(p->now_ns, since_ns);
+	u64 ns = p->now_ns - min(p->now_ns, since_ns);
 
-	return max(after_ns, may_hedge(p, op) ? silent_ns / LOOKS : silent_ns);
+	return max(after_ns, may_hedge(p, op) ? ns / LATE_PART : ns);
 }
 
 /* Since when @path, or the way to its router, is silent; 0: it is not. */

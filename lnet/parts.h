@@ -450,6 +450,11 @@ void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_out
 void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni);
 /* no lock held: the same of paths that are gone; @force false: of what waits for credits only */
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
+/* [sh] It goes, or waits to go, beside another one: it is none of the tries. */
+static inline bool lnet_att_is_copy(const struct lnet_att *att)
+{
+	return att != &att->op->first || att->op->flags & LNET_OPF_COPY;
+}
 /* reselect.c; [sh] @att of @op waits for credits: another choice, which may be the same */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
 /* no lock held: all that wait for credits of @ni */

@@ -13,12 +13,20 @@ static bool is_free(const struct lnet_att *att)
 	return !att || att->state == ATT_FREE;
 }
 
-/* Waiting costs no try. */
+/* Waiting costs no try. A copy beside another attempt is not needed any more, one alone goes on. */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
+	bool copy = lnet_att_is_copy(att);
+
 	lnet_att_drop(p, att);
-	if (!lnet_op_over(op) && is_free(&op->first) && is_free(op->hedge))
-		lnet_op_try(p, op);
+	if (lnet_op_over(op))
+		return;
+	if (!is_free(&op->first) || !is_free(op->hedge)) {
+		op->hedges -= copy;
+		return;
+	}
+	op->flags |= copy ? LNET_OPF_COPY : 0;
+	lnet_op_try(p, op);
 }
 
 static void visit_reselect(struct lnet_pass *p, struct lnet_op *op, void *ni)

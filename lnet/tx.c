@@ -181,10 +181,11 @@ static void count_resend(struct lnet_pass *p, struct lnet_path *path, enum lnet_
 static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how,
 		       bool unsent)
 {
-	u32 left = (u32)READ_ONCE(p->ln->tun.retry_count) - resends(op);
+	u32 most = (u32)READ_ONCE(p->ln->tun.retry_count), left = most - min(most, resends(op));
 	struct lnet_path *path = lnet_op_choose(p, op);
 	u64 pause_ns = div_u64(op->deadline_ns - p->now_ns, left + 1);
 
+	op->flags &= ~LNET_OPF_COPY;
 	lnet_rec_via(p, RESEND, op, path);
 	if (path && !(op->tried & 1ULL << path->ix)) {
 		try_by(p, op, path);	/* chosen anew, it might be a tried one's turn */
@@ -340,12 +341,12 @@ static void stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *at
 	bool unsent = lnet_peer_is_heard(op->peer, p->now_ns);
 	struct lnet_path *path = att->path;
 
+	op->unsent += unsent && !lnet_att_is_copy(att);
 	lnet_att_drop(p, att);
 	if (!path->suspect_ns) {
 		lnet_path_suspect(p, path);
 		look_now(p, path);
 	}
-	op->unsent += unsent;
 	attempt_failed(p, op, path, LNET_PATH_LOST, unsent);
 }
 
@@ -420,7 +421,7 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 	if (att->state == ATT_POSTED && lnet_outcomes[how].delivery == LNET_DELIVERY_NOT)
 		how = LNET_NETWORK_TIMEOUT;	/* whatever became of it, it was posted */
 	lnet_att_move(p, att, ATT_FREE);
-	op->unsent += unsent;
+	op->unsent += unsent && !lnet_att_is_copy(att);
 	attempt_failed(p, op, path, how, unsent);
 }
 

@@ -130,6 +130,45 @@ static void test_unsent(void)
 	rails_end();
 }
 
+/* A copy is none of the R, and gives no more of them, also when no connection takes it. */
+static void test_copies_refused(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, 1);
+	rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_REMOTE_DROPPED, 3);
+	rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_LOCAL_DROPPED, -1);
+	tag = rails_put(0, 1, 100, LNET_ACK, T_MS * MS);
+	rails_run(2 * T_MS * MS);
+	UNIT_EQUAL(rails_stat(0, LNET_C_hedges), 3, "copies");
+	UNIT_EQUAL(rails.req[tag].nr_attempts, 1 + 3 + 2, "and R resends");
+	rails_end();
+}
+
+/* Nor one that waits for a credit until it is not needed any more. */
+static void test_copy_waits(void)
+{
+	struct rails_cfg cfg = { .peer_credits = 1 };
+	unsigned int tag, rail;
+
+	rails_begin(&cfg);
+	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, 1);
+	tag = rails_put(0, 1, 100, LNET_ACK, T_MS * MS);
+	rail = rails.last.rail;
+	rails_on(0, !rail, RAILS_PUT, FATE_KEEP, LNET_OK, 1);
+	rails_put(0, 1, 100, LNET_ACK, T_MS * MS);
+	rails_run(35 * MS);
+	UNIT_EQUAL(rails_stat(0, LNET_C_hedges), 1, "a copy");
+	UNIT_EQUAL(rails_path(0, 1, !rail)->pni->nr_wait, 1, "waits");
+	tune("hedge", 0);
+	rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_LOCAL_DROPPED, -1);
+	rails_link(0, !rail, false);
+	rails_run(2 * T_MS * MS);
+	UNIT_EQUAL(rails.req[tag].nr_attempts, 1 + 2, "R resends");
+	rails_end();
+}
+
 /* ---- each outcome of a driver ------------------------------------------------------------ */
 
 static const struct {
@@ -266,6 +305,8 @@ UNIT_SUITE(retry,
 	     test_stops },
 	   { "what waited until its time was over never leaves", test_late },
 	   { "what no connection took costs no try while the peer is heard", test_unsent },
+	   { "lnt-060: copies that are refused are no resends", test_copies_refused },
+	   { "lnt-060: nor are those that never left", test_copy_waits },
 	   { "lnd-060, lnd-045/050/055: each outcome has its errno, blame, counter",
 	     test_outcomes },
 	   { "lnd-055, lnd-050: an answer is missing, with and without signs of life",
