@@ -313,6 +313,7 @@ int lnet_portal_lazy(struct lnet *ln, uint32_t portal, bool lazy);
 #define LNET_ACK	0x2		/* PUT: an ACK is wanted */
 /* PUT with LNET_ACK, GET: no SEND event before that of the ACK or REPLY; a failure may be one */
 #define LNET_NO_SEND	0x4
+#define LNET_TIMEOUT_MAX_NS	3600000000000ULL	/* as the tunable's */
 
 struct lnet_xfer {			/* of lnet_put() and lnet_get() */
 	lnet_md_t md;
@@ -322,7 +323,8 @@ struct lnet_xfer {			/* of lnet_put() and lnet_get() */
 	uint64_t match_bits, hdr_data;
 	uint32_t flags;			/* LNET_MORE, LNET_ACK, LNET_NO_SEND */
 	uint32_t md_offset, length;		/* part of the MD; length 0: all of it */
-	uint64_t timeout_ns;			/* transaction timeout; 0: the tunable */
+	/* transaction timeout, LNET_TIMEOUT_MAX_NS at most; 0: the tunable */
+	uint64_t timeout_ns;
 	void *op_ptr;			/* comes back in the events */
 };
 void lnet_xfer_init(struct lnet_xfer *x);

@@ -2,16 +2,6 @@
 /* The data calls: what they refuse, what they promise. */
 #include "rails.h"
 
-static void xfer(struct lnet_xfer *x)
-{
-	lnet_xfer_init(x);
-	x->md = rails.node[0].md;
-	x->target.nid = rails_nid(1, 0);
-	x->portal = RAILS_PORTAL;
-	x->length = 8;
-	x->op_ptr = (void *)1UL;
-}
-
 static void test_refused(void)
 {
 	struct lnet *ln;
@@ -21,27 +11,27 @@ static void test_refused(void)
 	rails_begin(NULL);
 	ln = rails.node[0].ln;
 	live = ln->shard[0].nr_live;
-	xfer(&x);
+	rails_xfer(&x, 1);
 	x.portal = 64;
 	UNIT_EQUAL(lnet_put(ln, &x), -EINVAL, "portal 64");
 	x.portal = 0;
 	UNIT_EQUAL(lnet_get(ln, &x), -EINVAL, "the reserved portal");
-	xfer(&x);
+	rails_xfer(&x, 1);
 	x.length = RAILS_MEM + 1;
 	UNIT_EQUAL(lnet_put(ln, &x), -EINVAL, "longer than the MD");
-	xfer(&x);
+	rails_xfer(&x, 1);
 	x.md_offset = RAILS_MEM - 7;
 	UNIT_EQUAL(lnet_put(ln, &x), -EINVAL, "past the end of the MD");
-	xfer(&x);
+	rails_xfer(&x, 1);
 	x.self = rails_nid(2, 0);
 	UNIT_EQUAL(lnet_put(ln, &x), -EINVAL, "not an interface of ours");
-	xfer(&x);
+	rails_xfer(&x, 1);
 	x.target.nid = LNET_NID_ANY;
 	UNIT_EQUAL(lnet_put(ln, &x), -EINVAL, "to anybody");
-	xfer(&x);
+	rails_xfer(&x, 1);
 	x.md.cookie ^= 0x10000;
 	UNIT_EQUAL(lnet_put(ln, &x), -ENOENT, "no such MD");
-	xfer(&x);
+	rails_xfer(&x, 1);
 	x.md = rails.node[0].target;
 	UNIT_EQUAL(lnet_put(ln, &x), -ENOENT, "an attached MD");
 	UNIT_EQUAL(ln->shard[0].nr_live, live, "nothing was started");
@@ -62,7 +52,7 @@ static void test_failing_peer(void)
 	live = ln->shard[0].nr_live;
 	to = rails_nid(1, 0);
 	from = rails_nid(0, 0);
-	xfer(&x);
+	rails_xfer(&x, 1);
 	UNIT_EQUAL(lnet_fault_peer(ln, &to, 2), 0, "twice");
 	UNIT_EQUAL(lnet_put(ln, &x), -EIO, "a PUT");
 	UNIT_EQUAL(lnet_get(ln, &x), -EIO, "a GET");
@@ -100,7 +90,7 @@ static void test_too_many(void)
 	rails_on(1, -1, RAILS_ACK, FATE_LOSE, LNET_OK, -1);
 	while (ln->shard[0].nr_live < 64)
 		rails_put(0, 1, 8, LNET_ACK, 0);
-	xfer(&x);
+	rails_xfer(&x, 1);
 	for (i = 0; i < 3; i++)
 		UNIT_EQUAL(lnet_put(ln, &x), -EAGAIN, "one more");
 	UNIT_EQUAL(lnet_get(ln, &x), -EAGAIN, "one more");
@@ -136,7 +126,7 @@ static void test_no_path(void)
 	struct lnet_xfer x;
 
 	rails_begin(NULL);
-	xfer(&x);
+	rails_xfer(&x, 1);
 	x.op_ptr = (void *)(unsigned long)++rails.nr_tags;
 	CU_ASSERT(!lnet_nid_parse(&x.target.nid, "9.9.9.9@tcp7"));
 	UNIT_EQUAL(lnet_put(rails.node[0].ln, &x), 0, "taken");
@@ -154,7 +144,7 @@ static void test_source(void)
 
 	for (i = 0; i < 4; i++) {
 		rails_begin(NULL);
-		xfer(&x);
+		rails_xfer(&x, 1);
 		x.self = rails_nid(0, i & 1);
 		x.target.nid = rails_nid(1, i & 1);
 		x.flags = LNET_ACK;
@@ -255,18 +245,38 @@ static void test_outcomes(void)
 /* lnt-055: no memory, internal failures and the end of the node are not tried again. */
 static void test_not_resent(void)
 {
-	static const enum lnet_outcome how[] = { LNET_NO_MEMORY, LNET_SHUTDOWN };
+	static const struct { enum lnet_outcome how; int status; } rows[] = {
+		{ LNET_NO_MEMORY, -ENOMEM }, { LNET_SHUTDOWN, -ESHUTDOWN },
+	};
 	unsigned int i, tag;
 
-	for (i = 0; i < ARRAY_SIZE(how); i++) {
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		rails_begin(NULL);
-		rails_on(0, -1, RAILS_PUT, FATE_FAIL, how[i], 1);
+		rails_on(0, -1, RAILS_PUT, FATE_FAIL, rows[i].how, 1);
 		tag = rails_put(0, 1, 8, LNET_ACK, 0);
 		rails_pump();
-		UNIT_EQUAL(rails.req[tag].status, lnet_outcomes[how[i]].err, "told as it is");
+		UNIT_EQUAL(rails.req[tag].status, rows[i].status, "told as it is");
 		UNIT_EQUAL(rails_stat(0, LNET_C_resend_count), 0, "not sent again");
 		rails_end();
 	}
+}
+
+/* A caller who would wait for ever waits as long as anybody may. */
+static void test_for_ever(void)
+{
+	struct lnet_op *op;
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_PUT, FATE_DELAY, LNET_OK, 1);
+	tag = rails_put(0, 1, 8, LNET_ACK, U64_MAX);
+	op = list_last_entry(&rails.node[0].ln->shard[0].live, struct lnet_op, all);
+	UNIT_EQUAL(op->deadline_ns - rails.now_ns, LNET_TIMEOUT_MAX_NS, "an hour");
+	rails_release();
+	rails_pump();
+	UNIT_EQUAL(rails_done(tag), 1, "done");
+	UNIT_EQUAL(rails.req[tag].status, 0, "well");
+	rails_end();
 }
 
 UNIT_SUITE(api,
@@ -280,4 +290,5 @@ UNIT_SUITE(api,
 	  test_single_rail_peer },
 	{ "stt-005, stt-010, stt-015: resends by reason", test_resend_counters },
 	{ "lnd-045, lnd-050, lnd-055, lnd-060, lnt-040: outcomes are told apart", test_outcomes },
-	{ "lnt-055: what is not tried again", test_not_resent })
+	{ "lnt-055: what is not tried again", test_not_resent },
+	{ "there is a longest time", test_for_ever })
