@@ -144,7 +144,7 @@ void lnet_destroy(struct lnet *ln)
 	mutex_lock(&ln->cfg_mutex);
 	ops_shutdown(ln);
 	lnet_net_stop(ln);
-	ops_shutdown(ln);		/* answers that drivers started until they stopped */
+	ops_shutdown(ln);		/* what was landing until the drivers stopped */
 	lnet_cfg_wait(ln, ops_ended, NULL, U64_MAX);
 	mutex_unlock(&ln->cfg_mutex);
 	lnet_record_fini(ln);

@@ -9,11 +9,6 @@
 #define SEQ_LAST ((1ULL << 48) - 1)
 static const struct rails_cfg quiet = { .quiet = true };
 
-static void tune(unsigned int node, const char *name, u64 value)
-{
-	UNIT_EQUAL(lnet_tunable_set(rails.node[node].ln, name, value), 0, name);
-}
-
 static void check_all(unsigned int first, unsigned int last)
 {
 	unsigned int tag, good = 0, twice = 0;
@@ -83,7 +78,7 @@ static void test_sizes(void)
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		rails_begin(&quiet);
-		tune(1, "window", sizes[i]);
+		rails_tune(1, "window", sizes[i]);
 		most = 0;
 		rails.on_event = look;
 		faults();
@@ -105,10 +100,10 @@ static void test_held_up(void)
 	unsigned int last;
 
 	rails_begin(&quiet);
-	tune(1, "window", 4);
+	rails_tune(1, "window", 4);
 	rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_run(20 * RAILS_MS);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(0, -1, RAILS_PUT, FATE_DELAY, LNET_OK, 1);
 	last = some(20);
 	rails_run(100 * RAILS_MS);
@@ -146,14 +141,8 @@ static void put_many(unsigned int nr)
 	struct lnet_xfer x;
 	unsigned int i;
 
-	lnet_xfer_init(&x);
-	x.md = rails.node[0].md;
-	x.target.nid = rails_nid(1, 0);
-	x.portal = RAILS_PORTAL;
-	x.length = 8;
 	for (i = 0; i < nr; i++) {
-		x.match_bits = RAILS_TAGS + i;
-		x.op_ptr = (void *)(unsigned long)x.match_bits;
+		rails_xfer(&x, RAILS_TAGS + i);
 		UNIT_EQUAL(lnet_put(rails.node[0].ln, &x), 0, "put");
 	}
 }
@@ -165,9 +154,9 @@ static void test_most(void)
 
 	rails_begin(&quiet);
 	memset(&many, 0, sizeof(many));
-	tune(1, "window", MOST);
-	tune(0, "transaction_timeout", 60 * NSEC_PER_SEC);
-	tune(0, "hedge", 0);
+	rails_tune(1, "window", MOST);
+	rails_tune(0, "transaction_timeout", 60 * NSEC_PER_SEC);
+	rails_tune(0, "hedge", 0);
 	rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_run(20 * RAILS_MS);
 	rails.on_event = count_many;
@@ -233,7 +222,7 @@ static void test_all_busy(void)
 	unsigned int held[2], tag[2], i;
 
 	rails_begin(&cfg);
-	tune(3, "windows_max", 2);
+	rails_tune(3, "windows_max", 2);
 	rails_on(3, -1, RAILS_REPLY, FATE_KEEP, LNET_OK, -1);
 	for (i = 0; i < 2; i++)
 		held[i] = rails_get(i, 3, LARGE, 60 * NSEC_PER_SEC);
@@ -266,7 +255,7 @@ static void test_copies(void)
 	unsigned int tag, i;
 
 	rails_begin(NULL);
-	tune(1, "copy_budget", 4 * 256);
+	rails_tune(1, "copy_budget", 4 * 256);
 	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
 	rails_on(1, -1, RAILS_REPLY, FATE_LOSE, LNET_OK, 6);
 	tag = rails.nr_tags + 1;
@@ -293,7 +282,7 @@ static void test_answers(void)
 	unsigned int first, last, i;
 
 	rails_begin(NULL);
-	tune(1, "answers_max", 64);
+	rails_tune(1, "answers_max", 64);
 	rails_on(1, -1, RAILS_REPLY, FATE_KEEP, LNET_OK, -1);
 	first = rails.nr_tags + 1;
 	for (i = 0; i < 200; i++)
@@ -315,7 +304,7 @@ static void test_answer_again(void)
 	unsigned int tag;
 
 	rails_begin(NULL);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(1, -1, RAILS_REPLY, FATE_POST_FAIL, LNET_PATH_LOST, 1);
 	tag = rails_get(0, 1, LARGE, 0);
 	rails_run(5 * RAILS_MS);
@@ -355,7 +344,7 @@ static void test_unlink_landing(void)
 	unsigned int tag;
 
 	rails_begin(NULL);
-	tune(0, "hedge", 0);
+	rails_tune(0, "hedge", 0);
 	rails_on(0, -1, RAILS_PUT, FATE_HALF, LNET_OK, 1);
 	tag = rails_put(0, 1, 4096, LNET_ACK, 0);
 	rails_pump();
@@ -371,13 +360,30 @@ static void test_unlink_landing(void)
 	rails_end();
 }
 
+/* It lands while its node ends: that is told, once. */
+static void test_end_landing(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_PUT, FATE_HALF, LNET_OK, 1);
+	tag = rails_put(0, 1, 4096, LNET_ACK, NSEC_PER_SEC);
+	rails_pump();
+	UNIT_EQUAL(rails_count(&rails.landing), 1, "it lands");
+	rails_node_stop(1);
+	UNIT_EQUAL(rails.req[tag].nr_target, 1, "told");
+	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "that it did not arrive");
+	rails_run(10 * NSEC_PER_SEC);
+	rails_end();
+}
+
 /* Given up long ago, its window is gone: it comes, and takes no effect. */
 static void test_very_late(void)
 {
 	unsigned int tag;
 
 	rails_begin(NULL);
-	tune(0, "retry_count", 0);
+	rails_tune(0, "retry_count", 0);
 	rails_on(0, -1, RAILS_PUT, FATE_DELAY, LNET_OK, 1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 100 * RAILS_MS);
 	rails_run(40 * NSEC_PER_SEC);
@@ -434,5 +440,6 @@ UNIT_SUITE(bounds,
 	  test_answer_again },
 	{ "rule 9: a lost confirmation comes again when it is asked for", test_confirm_lost },
 	{ "rule 12: what lands goes on landing after unlink", test_unlink_landing },
+	{ "rule 12: what lands when the node ends is told of", test_end_landing },
 	{ "rule 14: later than its window", test_very_late },
 	{ "rules 5, 11: both ends start anew under load", test_both_restart })
