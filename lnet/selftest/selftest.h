@@ -14,6 +14,7 @@
  *	store.[ch] verify.c crc32c.[ch]	their memory, and what it holds
  *	tally.[ch] tally.def	what a test counted
  *	con.c con_*.c verbs.def	the console: a session over many nodes, led by commands
+ *	nettest.h nettest_*.c	exchanges among many nodes in topologies
  *	service.c		begin, end, time
  *
  * The service never waits and starts no thread. Whoever runs it calls lst_work() when lst_work()

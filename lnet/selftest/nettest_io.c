@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Of a NETTEST node: its memory, what it asks of LNet, and what LNet tells. */
+#include "nettest_run.h"
+
+static u64 match_bits(const struct nettest *nt, enum nettest_kind kind, u32 rank)
+{
+	return (u64)nt->cfg.run << 32 | kind << 24 | rank;
+}
+
+#define RANK_BITS	0xffffffULL
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+int nettest_put(struct nettest *nt, const struct nettest_put *put)
+{
+	struct lnet_xfer x;
+
+	lnet_xfer_init(&x);
+	x.md = put->md;
+	x.target = put->to->id;
+	x.portal = NETTEST_PORTAL;
+	x.match_bits = match_bits(nt, put->kind, nt->cfg.rank);
+	x.hdr_data = put->hdr_data;
+	x.offset = put->offset;
+	x.md_offset = put->md_offset;
+	x.length = put->len;
+	x.flags = LNET_ACK | LNET_NO_SEND | (put->more ? LNET_MORE : 0);
+	x.op_ptr = (void *)(unsigned long)put->hdr_data;
+	return lnet_put(nt->cfg.ln, &x);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* What is first of all events: what LNet will not touch any more. */
+static void enter(struct nettest *nt, const struct lnet_event *ev)
+{
+	nettest_enter(nt);
+	if (ev->unlinked)
+		nt->nr_open--;
+	if (!ev->status && ev->kind != LNET_EVENT_UNLINK)
+		nt->progress_ns = nettest_now(nt);
+}
+
+static void wrong_locked(struct nettest *nt, const struct lnet_event *ev)
+{
+	nt->sums.errors++;
+	nt->tally.c[LST_T_corrupt]++;
+	pr_warn("nettest: node %u got what it did not wait for: %llx, %u bytes at %u\n",
+		nt->cfg.rank, (unsigned long long)ev->hdr_data, ev->mlength, ev->offset);
+}
+
+static void part_locked(struct nettest_chan *c, const struct lnet_event *ev)
+{
+	struct nettest *nt = c->nt;
+	u32 part = (u32)ev->hdr_data & 0xff;
+	bool waits = nt->state == NETTEST_S_OPEN || nt->state == NETTEST_S_EXCHANGE;
+
+	if (!waits || !c->linked || ev->hdr_data >> 8 != nt->seq || part >= nt->nr_parts ||
+	    ev->offset != part * LNET_MTU || ev->mlength != nettest_part_len(nt, part) ||
+	    ev->rlength != ev->mlength || (c->came & BIT_ULL(part))) {
+		wrong_locked(nt, ev);
+		return;
+	}
+	c->came |= BIT_ULL(part);
+	if (++c->nr_came == nt->nr_parts)
+		nettest_progress_locked(nt, c);
+}
+
+/* One that broke off comes again, or its sender is told. */
+static void on_data(const struct lnet_event *ev)
+{
+	struct nettest_chan *c = ev->user_ptr;
+
+	enter(c->nt, ev);
+	if (ev->kind == LNET_EVENT_PUT && !ev->status && !c->nt->stopping)
+		part_locked(c, ev);
+	nettest_leave(c->nt);
+}
+
+static void on_data_sent(const struct lnet_event *ev)
+{
+	struct nettest_chan *c = ev->user_ptr;
+	struct nettest *nt = c->nt;
+
+	enter(nt, ev);
+	nt->nr_out -= ev->final;
+	if (ev->final && ev->status)
+		nettest_fail_locked(nt, ev->status);
+	else if (ev->final && ++c->nr_acks == nt->nr_parts)
+		nettest_progress_locked(nt, c);
+	nettest_leave(nt);
+}
+
+static void on_signal(const struct lnet_event *ev)
+{
+	struct nettest *nt = ev->user_ptr;
+	u64 barrier = ev->hdr_data >> 8;
+	u32 round = (u32)ev->hdr_data & 0xff;
+
+	enter(nt, ev);
+	if (ev->kind == LNET_EVENT_PUT && !ev->status) {
+		struct nettest_signal *s = &nt->signal[barrier & 1][min(round, nt->nr_rounds - 1)];
+
+		if (barrier > nt->barrier + 1 || round >= nt->nr_rounds)
+			wrong_locked(nt, ev);
+		else
+			s->came = max(s->came, barrier);
+	}
+	nettest_leave(nt);
+}
+
+/* The other node may not be there yet: it is told again. */
+static void on_signal_sent(const struct lnet_event *ev)
+{
+	struct nettest *nt = ev->user_ptr;
+	u64 tag = (u64)(unsigned long)ev->op_ptr;
+
+	enter(nt, ev);
+	nt->nr_out -= ev->final;
+	if (ev->final && ev->status && !nt->stopping) {
+		nt->signal[tag >> 8 & 1][tag & 0xff].failed = tag >> 8;
+		nettest_pause_locked(nt);
+	} else if (ev->final && !ev->status) {
+		nt->sums.control += NETTEST_SIGNAL;
+	}
+	nettest_leave(nt);
+}
+
+static void on_record(const struct lnet_event *ev)
+{
+	struct nettest *nt = ev->user_ptr;
+	u32 rank = (u32)(ev->match_bits & RANK_BITS);
+
+	enter(nt, ev);
+	if (ev->kind == LNET_EVENT_PUT && !ev->status) {
+		if (!rank || rank >= nt->cfg.nr || ev->hdr_data != nt->index ||
+		    ev->offset != rank * nettest_record_size(nt->cfg.nr)) {
+			wrong_locked(nt, ev);
+		} else {
+			nt->records_len[rank] = ev->mlength;
+			nt->nr_records++;
+		}
+	}
+	nettest_leave(nt);
+}
+
+static void on_record_sent(const struct lnet_event *ev)
+{
+	struct nettest *nt = ev->user_ptr;
+
+	enter(nt, ev);
+	nt->nr_out -= ev->final;
+	if (ev->final && ev->status)
+		nettest_fail_locked(nt, ev->status);
+	else if (ev->final)
+		nt->sums.control += nt->record_len;
+	nettest_leave(nt);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static void opened(struct nettest *nt, int delta)
+{
+	spin_lock(&nt->lock);
+	nt->nr_open += delta;
+	spin_unlock(&nt->lock);
+}
+
+/* Memory that others put to. */
+struct into {
+	void *mem, *user;
+	u32 len;
+	u64 bits, ignore;
+	lnet_handler_t handler;
+};
+
+static int attach(struct nettest *nt, const struct into *to, lnet_md_t *md)
+{
+	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
+	struct lnet_md_cfg cfg = { .start = to->mem, .length = to->len, .cpt = -1,
+				   .threshold = LNET_THRESHOLD_INF, .user_ptr = to->user,
+				   .options = LNET_MD_OP_PUT | LNET_MD_MANAGE_REMOTE,
+				   .handler = to->handler };
+	lnet_me_t me;
+	int rc = lnet_me_attach(nt->cfg.ln, NETTEST_PORTAL, &any, to->bits, to->ignore,
+				LNET_UNLINK, LNET_INS_AFTER, &me);
+
+	if (rc)
+		return rc;
+	opened(nt, 1);
+	rc = lnet_md_attach(nt->cfg.ln, me, &cfg, LNET_RETAIN, md);
+	if (rc)
+		opened(nt, -1);
+	return rc;
+}
+
+static int bind(struct nettest *nt, const struct into *from, lnet_md_t *md)
+{
+	struct lnet_md_cfg cfg = { .start = from->mem, .length = from->len, .cpt = -1,
+				   .threshold = LNET_THRESHOLD_INF, .user_ptr = from->user,
+				   .handler = from->handler };
+	int rc;
+
+	opened(nt, 1);
+	rc = lnet_md_bind(nt->cfg.ln, &cfg, LNET_RETAIN, md);
+	if (rc)
+		opened(nt, -1);
+	return rc;
+}
+
+static bool is_neighbour(const struct nettest *nt, u32 rank)
+{
+	enum nettest_topo topo;
+
+	for (topo = NETTEST_STAR; topo <= NETTEST_RING; topo++)
+		if ((topo != NETTEST_CHAOS || nt->cfg.plan.chaos) &&
+		    nettest_linked(topo, nt->cfg.nr, nt->cfg.rank, rank))
+			return true;
+	return false;
+}
+
+static int chan_make(struct nettest *nt, struct nettest_chan *c)
+{
+	u32 most = nt->cfg.plan.most, part, at;
+	struct into rx = { .user = c, .len = most, .handler = on_data };
+	struct into tx = { .user = c, .handler = on_data_sent };
+	int rc;
+
+	c->rx = kvzalloc(most, GFP_KERNEL);
+	c->tx = kvzalloc(most, GFP_KERNEL);
+	if (!c->rx || !c->tx)
+		return -ENOMEM;
+	rx.mem = c->rx;
+	rx.bits = match_bits(nt, NETTEST_DATA, c->rank);
+	rc = attach(nt, &rx, &c->rx_md);
+	for (part = at = 0; at < most && !rc; part++, at += LNET_MTU) {
+		tx.mem = c->tx + at;
+		tx.len = min(most - at, LNET_MTU);
+		rc = bind(nt, &tx, &c->tx_md[part]);
+	}
+	return rc;
+}
+
+static int barrier_make(struct nettest *nt)
+{
+	struct into in = { .mem = nt->barrier_mem, .len = sizeof(nt->barrier_mem), .user = nt,
+			   .bits = match_bits(nt, NETTEST_BARRIER, 0), .ignore = RANK_BITS,
+			   .handler = on_signal };
+	struct into out = { .mem = nt->signal_mem, .len = sizeof(nt->signal_mem), .user = nt,
+			    .handler = on_signal_sent };
+	int rc = attach(nt, &in, &nt->barrier_md);
+
+	return rc ? rc : bind(nt, &out, &nt->signal_md);
+}
+
+static int records_make(struct nettest *nt)
+{
+	u32 size = nettest_record_size(nt->cfg.nr);
+	struct into in = { .user = nt, .len = nt->cfg.nr * size, .handler = on_record,
+			   .bits = match_bits(nt, NETTEST_RECORD, 0), .ignore = RANK_BITS };
+	struct into out = { .user = nt, .len = size, .handler = on_record_sent };
+
+	nt->record = kvzalloc(size, GFP_KERNEL);
+	if (!nt->record)
+		return -ENOMEM;
+	out.mem = nt->record;
+	if (!nt->cfg.gather)
+		return 0;
+	if (nt->cfg.rank)
+		return bind(nt, &out, &nt->record_md);
+	nt->records = kvzalloc(in.len, GFP_KERNEL);
+	nt->records_len = kvcalloc(nt->cfg.nr, sizeof(*nt->records_len), GFP_KERNEL);
+	if (!nt->records || !nt->records_len)
+		return -ENOMEM;
+	in.mem = nt->records;
+	return attach(nt, &in, &nt->records_md);
+}
+
+int nettest_memory_make(struct nettest *nt)
+{
+	int rc = barrier_make(nt);
+	u32 i;
+
+	if (!rc)
+		rc = records_make(nt);
+	for (i = 0; i < nt->cfg.nr && !rc; i++)
+		if (is_neighbour(nt, i))
+			rc = chan_make(nt, &nt->chan[i]);
+	return rc;
+}
+
+static void unlink_md(struct nettest *nt, lnet_md_t md)
+{
+	if (md.cookie)
+		lnet_md_unlink(nt->cfg.ln, md);
+}
+
+void nettest_memory_unlink(struct nettest *nt)
+{
+	u32 i, k;
+
+	unlink_md(nt, nt->barrier_md);
+	unlink_md(nt, nt->signal_md);
+	unlink_md(nt, nt->record_md);
+	unlink_md(nt, nt->records_md);
+	for (i = 0; i < nt->cfg.nr; i++) {
+		unlink_md(nt, nt->chan[i].rx_md);
+		for (k = 0; k < NETTEST_PARTS_MAX; k++)
+			unlink_md(nt, nt->chan[i].tx_md[k]);
+	}
+}
+
+void nettest_memory_free(struct nettest *nt)
+{
+	u32 i;
+
+	for (i = 0; i < nt->cfg.nr; i++) {
+		kvfree(nt->chan[i].rx);
+		kvfree(nt->chan[i].tx);
+	}
+	kvfree(nt->record);
+	kvfree(nt->records);
+	kvfree(nt->records_len);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Inside a node of a NETTEST run. */
+#ifndef LNET_SELFTEST_NETTEST_RUN_H
+#define LNET_SELFTEST_NETTEST_RUN_H
+
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnet.h>
+#include "nettest.h"
+
+/*
+ * One lock guards all of it. It is a leaf: no call of the API is made with it held. Whoever comes
+ * from outside (a handler, a timer) takes it by nettest_enter(), notes what happened, and goes by
+ * nettest_leave(), where one at a time does what follows from it.
+ */
+
+#define NETTEST_PAUSE_NS	(200ULL * NSEC_PER_MSEC)	/* after what may be tried again */
+
+/* Another node, and the messages there and from there. */
+struct nettest_chan {
+	struct nettest *nt;
+	struct list_head link;		/* nt->ready: may send */
+	struct lnet_process id;
+	u32 rank;
+	u8 *tx, *rx;			/* NULL: never a neighbour */
+	lnet_md_t rx_md, tx_md[NETTEST_PARTS_MAX];
+	/* of this measure */
+	bool linked, first;		/* one way: it is ours to begin */
+	struct lst_tally delay;		/* of whole messages, until the ACK */
+	/* of this iteration */
+	bool queued;
+	u32 next_part, nr_acks;		/* to send, that were awaited and came */
+	u64 came;			/* parts, a bit each */
+	u32 nr_came;
+	u64 begun_ns;
+};
+
+struct nettest_signal {			/* what was sent and came, of a barrier and round */
+	u64 came, failed;		/* number of the barrier */
+};
+
+struct nettest {
+	struct nettest_cfg cfg;
+	spinlock_t lock;
+	u8 state;			/* enum nettest_state */
+	int status;			/* < 0: it is to end, or did */
+	bool stepping, again, stopping;
+	bool arm;			/* cfg.arm() is to be called */
+	u32 nr_open;			/* memory that LNet refers to */
+	u32 nr_out;			/* own requests whose last event is to come */
+	u32 nr_inside;			/* threads between enter and leave */
+	u32 nr_rounds;
+
+	u32 index, iteration;
+	struct nettest_measure m;
+	u64 seq;			/* of the iteration, over all measures */
+	u32 nr_linked, nr_parts;
+	u32 nr_left;			/* messages that did not come, or were not acknowledged */
+	struct list_head ready;
+	struct nettest_chan *left, *right;	/* of a ring one way */
+	u64 t0_ns, progress_ns;
+	u64 retry_ns;			/* nothing is sent before, U64_MAX: it may be */
+	struct lst_tally tally;
+	struct nettest_sums sums;
+
+	u64 barrier;			/* number */
+	u32 round;
+	bool signalled;			/* of this round */
+	struct nettest_signal signal[2][NETTEST_ROUNDS_MAX];
+	u8 barrier_mem[2 * NETTEST_ROUNDS_MAX * NETTEST_SIGNAL], signal_mem[NETTEST_SIGNAL];
+	lnet_md_t barrier_md, signal_md;
+
+	u8 *record, *records;		/* own, and at who gathers all */
+	u32 record_len, *records_len;	/* of those that came in this measure */
+	u32 nr_records;
+	bool record_sent;
+	lnet_md_t record_md, records_md;
+
+	struct nettest_chan chan[];	/* of all nodes, by number */
+};
+
+/* A request to be made. */
+enum nettest_kind { NETTEST_DATA = 1, NETTEST_BARRIER, NETTEST_RECORD };
+struct nettest_put {
+	enum nettest_kind kind;
+	struct nettest_chan *to;
+	lnet_md_t md;
+	u32 len, offset, md_offset;
+	u64 hdr_data;
+	bool more;
+};
+
+static inline u64 nettest_now(const struct nettest *nt)
+{
+	struct lnet_env *env = lnet_env_of(nt->cfg.ln);
+
+	return env->ops->now_ns(env);
+}
+
+/* ---- nettest.c ------------------------------------------------------------------------------- */
+
+void nettest_enter(struct nettest *nt) __acquires(&nt->lock);
+void nettest_leave(struct nettest *nt) __releases(&nt->lock);
+/* A message of @chan came as a whole, or was acknowledged. */
+void nettest_progress_locked(struct nettest *nt, struct nettest_chan *chan);
+void nettest_fail_locked(struct nettest *nt, int status);
+void nettest_pause_locked(struct nettest *nt);
+static inline u32 nettest_part_len(const struct nettest *nt, u32 part)
+{
+	return min(nt->m.len - part * LNET_MTU, LNET_MTU);
+}
+
+/* ---- nettest_io.c ---------------------------------------------------------------------------- */
+
+int nettest_memory_make(struct nettest *nt);	/* 0 or -errno; what was made is for the next */
+void nettest_memory_unlink(struct nettest *nt);	/* no lock held */
+void nettest_memory_free(struct nettest *nt);
+int nettest_put(struct nettest *nt, const struct nettest_put *put);	/* no lock held; counted */
+
+/* ---- nettest_check.c ------------------------------------------------------------------------- */
+
+u64 nettest_key(u64 seq, u32 from, u32 to);
+void nettest_fill(u8 *mem, u32 len, u64 key, enum nettest_check check);
+/* @len: none is */
+u32 nettest_first_bad(const u8 *mem, u32 len, u64 key, enum nettest_check check);
+
+/* ---- nettest_record.c ------------------------------------------------------------------------ */
+
+void nettest_record_make(struct nettest *nt);	/* who steps */
+
+#endif

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Do nodes of a NETTEST run exchange what their topology says, as often as they are told, whatever
+ * the rails do? nettest-topo, nettest-rates
+ */
+#include "rails.h"
+#include "selftest/nettest_run.h"
+
+static struct node {
+	struct nettest *nt;
+	u32 nr_measured;
+	int status;
+	bool ended;
+	u64 bytes_before;
+	struct lst_tally tally[64];	/* by measure */
+	u64 median[64][RAILS_NODES];
+} nodes[RAILS_NODES];
+static u32 nr_records;
+
+static void take_record(const struct nettest *nt, u32 rank, u32 index)
+{
+	struct node *n = &nodes[rank];
+	u32 len;
+	const u8 *buf = nettest_record(nt, rank, &len);
+
+	nr_records++;
+	if (index < ARRAY_SIZE(n->tally))
+		UNIT_EQUAL(nettest_record_decode(buf, len, nt->cfg.nr, &n->tally[index],
+						 n->median[index]), 0, "a record");
+}
+
+static void measured(struct nettest *nt, u32 index)
+{
+	struct node *n = nettest_user(nt);
+	u32 i;
+
+	UNIT_EQUAL(index, n->nr_measured, "in order");
+	n->nr_measured++;
+	for (i = 0; !nt->cfg.rank && i < nt->cfg.nr; i++)
+		take_record(nt, i, index);
+}
+
+static void ended(struct nettest *nt, int status)
+{
+	struct node *n = nettest_user(nt);
+
+	UNIT_EQUAL(n->ended, false, "once");
+	n->ended = true;
+	n->status = status;
+}
+
+static u64 ni_bytes(u32 node)
+{
+	u32 r;
+	u64 bytes = 0;
+
+	for (r = 0; r < RAILS_RAILS; r++) {
+		struct lnet_ni *ni = rails_ni(node, r);
+
+		bytes += ni ? ni->sh[0].c[LNET_NIC_sent_bytes] : 0;
+	}
+	return bytes;
+}
+
+static void begin(u32 nr, const struct nettest_plan *plan)
+{
+	struct rails_cfg cfg = { .nr_nodes = nr };
+	u32 i;
+
+	rails_begin(&cfg);
+	memset(nodes, 0, sizeof(nodes));
+	nr_records = 0;
+	for (i = 0; i < nr; i++) {
+		struct nettest_cfg c = { .ln = rails.node[i].ln, .nr = nr, .rank = i, .run = 77,
+					 .plan = *plan, .gather = true, .user = &nodes[i],
+					 .measured = measured, .ended = ended };
+
+		CU_ASSERT_EQUAL_FATAL(nettest_create(&nodes[i].nt, &c), 0);
+	}
+	/* Everyone has been heard of: what is counted below is ours. */
+	for (i = 0; i < nr * nr; i++)
+		if (i / nr != i % nr)
+			rails_get(i / nr, i % nr, 8, 0);
+	rails_run(RAILS_MS);
+	for (i = 0; i < nr; i++)
+		nodes[i].bytes_before = ni_bytes(i);
+}
+
+static void start(void)
+{
+	struct lnet_process ids[RAILS_NODES];
+	u32 i, nr = rails.cfg.nr_nodes;
+
+	for (i = 0; i < nr; i++)
+		ids[i] = (struct lnet_process){ rails_nid(i, 0), LNET_PID };
+	for (i = 0; i < nr; i++)
+		nettest_start(nodes[i].nt, ids);
+}
+
+static bool all_ended(void)
+{
+	u32 i;
+
+	for (i = 0; i < rails.cfg.nr_nodes; i++)
+		if (!nodes[i].ended)
+			return false;
+	return true;
+}
+
+/* @ns of time at most, in which messages take none. */
+static void run(u64 ns)
+{
+	u64 end = rails.now_ns + ns;
+	u32 i;
+
+	while (!all_ended() && rails.now_ns < end) {
+		rails_run(5 * RAILS_MS);
+		for (i = 0; i < rails.cfg.nr_nodes; i++)
+			nettest_work(nodes[i].nt);
+	}
+}
+
+static void finish(void)
+{
+	u32 i;
+
+	for (i = 0; i < rails.cfg.nr_nodes; i++)
+		nettest_stop(nodes[i].nt, -ESHUTDOWN);
+	rails_run(20 * NSEC_PER_SEC);
+	for (i = 0; i < rails.cfg.nr_nodes; i++) {
+		UNIT_EQUAL(nettest_stopped(nodes[i].nt), true, "stopped");
+		nettest_free(nodes[i].nt);
+	}
+	rails_end();
+}
+
+static u64 errors(void)
+{
+	struct nettest_sums sums;
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < rails.cfg.nr_nodes; i++) {
+		nettest_sums(nodes[i].nt, &sums);
+		sum += sums.errors;
+	}
+	return sum;
+}
+
+/* ---- formulas -------------------------------------------------------------------------------- */
+
+static void channels(void)
+{
+	u32 nr, a, b, pairs, ends;
+	enum nettest_topo topo;
+
+	for (topo = NETTEST_EMPTY; topo <= NETTEST_RING; topo++)
+		for (nr = 2; nr <= 16; nr++) {
+			pairs = ends = 0;
+			for (a = 0; a < nr; a++) {
+				u32 degree = 0;
+
+				for (b = 0; b < nr; b++) {
+					if (!nettest_linked(topo, nr, a, b))
+						continue;
+					degree++;
+					pairs += a < b;
+					UNIT_EQUAL(nettest_linked(topo, nr, b, a), true, "both");
+					UNIT_EQUAL(nettest_speaks_first(topo, nr, a, b) +
+						   nettest_speaks_first(topo, nr, b, a), 1,
+						   "one begins");
+				}
+				UNIT_EQUAL(nettest_degree(topo, nr, a), degree, "degree");
+				ends += degree;
+			}
+			UNIT_EQUAL(nettest_channels(topo, nr), pairs, "N(P)");
+			UNIT_EQUAL(ends, 2 * pairs, "each has two ends");
+		}
+	UNIT_EQUAL(nettest_channels(NETTEST_CHAOS, 4), 6, "chaos of four");
+	UNIT_EQUAL(nettest_channels(NETTEST_RING, 2), 1, "a ring of two");
+	UNIT_EQUAL(nettest_rounds(2), 1, "rounds");
+	UNIT_EQUAL(nettest_rounds(4), 2, "rounds");
+	UNIT_EQUAL(nettest_rounds(5), 3, "rounds");
+	UNIT_EQUAL(nettest_rounds(NETTEST_NODES_MAX), NETTEST_ROUNDS_MAX, "rounds");
+}
+
+static void plans(void)
+{
+	struct nettest_plan plan = { .least = 1024, .most = 16384, .factor = 2, .repeats = 2,
+				     .times = 1000, .chaos = true };
+	struct nettest_measure m;
+	u32 i;
+
+	UNIT_EQUAL(nettest_plan_check(&plan), 0, "uK m1 M16 K2 R2 T1000");
+	UNIT_EQUAL(nettest_plan_lens(&plan), 5, "1 2 4 8 16");
+	UNIT_EQUAL(nettest_plan_nr(&plan), 2 * (1 + 5 * 6), "measures");
+	for (i = 0; nettest_plan_at(&plan, i, &m); i++)
+		if (m.pattern) {
+			u32 ix = 0, len = plan.least;
+
+			for (; len != m.len; len *= 2)
+				ix++;
+			UNIT_EQUAL(nettest_plan_index(&plan, m.repeat, ix, m.pattern), i, "index");
+		} else {
+			UNIT_EQUAL(nettest_plan_index(&plan, m.repeat, 3, 0), i, "the barrier");
+		}
+	UNIT_EQUAL(i, 62, "the end");
+	plan.chaos = false;
+	UNIT_EQUAL(nettest_plan_nr(&plan), 2 * (1 + 5 * 4), "without chaos");
+	nettest_plan_at(&plan, 3, &m);
+	UNIT_EQUAL(m.pattern, NETTEST_P_ring, "no chaos");
+	plan.factor = 0;
+	plan.step = 3000;
+	UNIT_EQUAL(nettest_plan_lens(&plan), 6, "a step");
+	plan.step = 0;
+	UNIT_EQUAL(nettest_plan_check(&plan), -EINVAL, "no step");
+	plan.step = 1;
+	plan.repeats = 10;
+	UNIT_EQUAL(nettest_plan_check(&plan), -E2BIG, "too many");
+}
+
+static void contents(void)
+{
+	u8 mem[100];
+	u32 len, i;
+
+	for (len = 1; len <= 100; len++) {
+		nettest_fill(mem, len, nettest_key(5, 1, 2), NETTEST_CHECK_FULL);
+		UNIT_EQUAL(nettest_first_bad(mem, len, nettest_key(5, 1, 2), NETTEST_CHECK_FULL),
+			   len, "as filled");
+		UNIT_EQUAL(nettest_first_bad(mem, len, nettest_key(5, 1, 2), NETTEST_CHECK_ENDS),
+			   len, "as filled");
+		UNIT_EQUAL(nettest_first_bad(mem, len, nettest_key(4, 1, 2),
+					     NETTEST_CHECK_ENDS) < 2, true, "another iteration");
+		UNIT_EQUAL(nettest_first_bad(mem, len, nettest_key(5, 2, 1),
+					     NETTEST_CHECK_FULL) < 2, true, "another node");
+		for (i = 0; i < len; i++) {
+			mem[i] ^= 4;
+			UNIT_EQUAL(nettest_first_bad(mem, len, nettest_key(5, 1, 2),
+						     NETTEST_CHECK_FULL), i, "a bit");
+			UNIT_EQUAL(nettest_first_bad(mem, len, nettest_key(5, 1, 2),
+						     NETTEST_CHECK_ENDS),
+				   i < 8 || i >= len - 8 || len <= 16 ? i : len, "a bit");
+			mem[i] ^= 4;
+		}
+	}
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* Bytes that interfaces carried: each channel both ways, and what barriers and records are. */
+static void exact_bytes(const struct nettest_plan *plan, u32 nr)
+{
+	u64 want = 0, payload = 0, control = 0, carried = 0, barriers = 0;
+	struct nettest_sums sums;
+	struct nettest_measure m;
+	u32 i;
+
+	for (i = 0; nettest_plan_at(plan, i, &m); i++) {
+		want += 2ULL * m.len * plan->times *
+			nettest_channels(nettest_topo_of(m.pattern), nr);
+		barriers += 2 * plan->times;
+	}
+	for (i = 0; i < nr; i++) {
+		nettest_sums(nodes[i].nt, &sums);
+		payload += sums.payload;
+		control += sums.control;
+		carried += ni_bytes(i) - nodes[i].bytes_before;
+		UNIT_EQUAL(sums.barriers, barriers, "two of each iteration");
+		control -= barriers * nettest_rounds(nr) * NETTEST_SIGNAL;
+	}
+	UNIT_EQUAL(payload, want, "2 L N T R");
+	UNIT_EQUAL(carried, payload + control + nr * barriers * nettest_rounds(nr) * NETTEST_SIGNAL,
+		   "what interfaces count");
+	CU_ASSERT(control > 0 && control <= (u64)(nr - 1) * nettest_plan_nr(plan) *
+		  nettest_record_size(nr));
+}
+
+static void exact_tallies(const struct nettest_plan *plan, u32 nr)
+{
+	struct nettest_measure m;
+	u32 i, k, to;
+
+	for (i = 0; nettest_plan_at(plan, i, &m); i++)
+		for (k = 0; k < nr; k++) {
+			const struct lst_tally *t = &nodes[k].tally[i];
+			u32 degree = nettest_degree(nettest_topo_of(m.pattern), nr, k);
+
+			UNIT_EQUAL(t->nr_times, plan->times, "iterations");
+			UNIT_EQUAL(t->c[LST_T_bytes_out], (u64)degree * m.len * plan->times, "out");
+			UNIT_EQUAL(t->c[LST_T_corrupt], 0, "none");
+			for (to = 0; to < nr; to++)
+				if (!nettest_linked(nettest_topo_of(m.pattern), nr, k, to))
+					UNIT_EQUAL(nodes[k].median[i][to], 0, "no channel");
+		}
+}
+
+static void runs(void)
+{
+	struct nettest_plan plan = { .least = 1, .most = 4000, .factor = 63, .repeats = 2,
+				     .times = 5, .chaos = true, .check = NETTEST_CHECK_FULL };
+	u32 nr, i;
+
+	for (nr = 2; nr <= RAILS_NODES; nr++) {
+		plan.chaos = nr != 3;
+		begin(nr, &plan);
+		start();
+		run(NSEC_PER_SEC);
+		for (i = 0; i < nr; i++) {
+			UNIT_EQUAL(nodes[i].ended, true, "ended");
+			UNIT_EQUAL(nodes[i].status, 0, "well");
+			UNIT_EQUAL(nodes[i].nr_measured, nettest_plan_nr(&plan), "all measured");
+		}
+		UNIT_EQUAL(nr_records, nr * nettest_plan_nr(&plan), "records of all");
+		UNIT_EQUAL(errors(), 0, "as sent");
+		exact_bytes(&plan, nr);
+		exact_tallies(&plan, nr);
+		finish();
+	}
+}
+
+/* Messages of several PUTs. */
+static void long_messages(void)
+{
+	struct nettest_plan plan = { .least = 3 * LNET_MTU + 17, .most = 3 * LNET_MTU + 17,
+				     .factor = 2, .repeats = 1, .times = 2, .chaos = true,
+				     .check = NETTEST_CHECK_FULL };
+
+	begin(4, &plan);
+	start();
+	run(NSEC_PER_SEC);
+	UNIT_EQUAL(all_ended() && !nodes[0].status, true, "ended well");
+	UNIT_EQUAL(errors(), 0, "as sent");
+	exact_bytes(&plan, 4);
+	finish();
+}
+
+/* Of seven messages one is lost, or comes twice, or once more later. */
+static void rules(u32 turn)
+{
+	static const enum rails_fate fates[] = { FATE_LOSE, FATE_TWICE, FATE_LOSE, FATE_LATE };
+	u32 i;
+
+	rails_clear();
+	for (i = 0; i < 15; i++) {
+		rails_on(-1, -1, RAILS_ANY, FATE_DELIVER, LNET_OK, 6);
+		rails_on(-1, -1, (turn + i) % 3 ? RAILS_PUT : RAILS_ACK, fates[(turn + i) % 4],
+			 LNET_OK, 1);
+	}
+}
+
+static void faults(void)
+{
+	struct nettest_plan plan = { .least = 100, .most = 6400, .factor = 8, .repeats = 1,
+				     .times = 60, .chaos = true, .check = NETTEST_CHECK_FULL };
+	u32 i, turn;
+
+	begin(4, &plan);
+	start();
+	for (turn = 0; turn < 2000 && nodes[0].nr_measured < 10; turn++) {
+		rules(turn);
+		run(5 * RAILS_MS);
+		rails_release();
+	}
+	UNIT_EQUAL(all_ended(), false, "half of it");
+	CU_ASSERT(turn > 20);
+	/* A rail goes, with what is on it. */
+	rails_clear();
+	rails_on(-1, 1, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+	for (i = 0; i < 4; i++)
+		rails_link(i, 1, false);
+	run(100 * NSEC_PER_SEC);
+	for (i = 0; i < 4; i++) {
+		UNIT_EQUAL(nodes[i].ended, true, "ended");
+		UNIT_EQUAL(nodes[i].status, 0, "well");
+	}
+	UNIT_EQUAL(errors(), 0, "as sent");
+	exact_tallies(&plan, 4);
+	finish();
+}
+
+/* One that begins late is waited for; one that never comes is not waited for without end. */
+static void absent(void)
+{
+	struct nettest_plan plan = { .least = 100, .most = 100, .factor = 2, .repeats = 1,
+				     .times = 2, .check = NETTEST_CHECK_ENDS };
+	struct lnet_process ids[RAILS_NODES];
+	u32 i;
+
+	for (i = 0; i < RAILS_NODES; i++)
+		ids[i] = (struct lnet_process){ (struct lnet_nid){ 0 }, LNET_PID };
+	begin(3, &plan);
+	for (i = 0; i < 3; i++)
+		ids[i].nid = rails_nid(i, 0);
+	nettest_start(nodes[0].nt, ids);
+	nettest_start(nodes[1].nt, ids);
+	run(20 * NSEC_PER_SEC);
+	UNIT_EQUAL(nodes[0].nr_measured + nodes[1].nr_measured, 0, "they wait");
+	nettest_start(nodes[2].nt, ids);
+	run(NSEC_PER_SEC);
+	UNIT_EQUAL(all_ended() && !nodes[0].status && !nodes[1].status, true, "late");
+	finish();
+
+	begin(3, &plan);
+	nettest_start(nodes[0].nt, ids);
+	nettest_start(nodes[1].nt, ids);
+	nodes[2].ended = true;
+	run(70 * NSEC_PER_SEC);
+	UNIT_EQUAL(nodes[0].status, -ETIMEDOUT, "not for ever");
+	UNIT_EQUAL(nodes[1].status, -ETIMEDOUT, "not for ever");
+	nodes[2].ended = false;
+	finish();
+}
+
+/* Told to stop in the middle; a peer that sends what nobody waits for is counted. */
+static void stops(void)
+{
+	struct nettest_plan plan = { .least = 100, .most = 100, .factor = 2, .repeats = 1,
+				     .times = 1000000, .chaos = true,
+				     .check = NETTEST_CHECK_ENDS };
+	struct nettest_put put = { .kind = NETTEST_DATA, .len = 50, .hdr_data = 999999ULL << 8 };
+	u32 i;
+
+	begin(4, &plan);
+	start();
+	run(20 * RAILS_MS);
+	UNIT_EQUAL(errors(), 0, "all as sent");
+	put.to = &nodes[1].nt->chan[2];
+	put.md = put.to->tx_md[0];
+	nodes[1].nt->nr_out++;
+	UNIT_EQUAL(nettest_put(nodes[1].nt, &put), 0, "one too many");
+	run(20 * RAILS_MS);
+	CU_ASSERT(errors() >= 1);
+	for (i = 0; i < 4; i++)
+		nettest_stop(nodes[i].nt, -ECANCELED);
+	run(NSEC_PER_SEC);
+	for (i = 0; i < 4; i++)
+		UNIT_EQUAL(nodes[i].status, -ECANCELED, "stopped");
+	finish();
+}
+
+static void refusals(void)
+{
+	struct nettest_cfg cfg = { .nr = 1, .plan = { .least = 1, .most = 1, .factor = 2,
+						      .repeats = 1, .times = 1 } };
+	struct nettest *nt;
+
+	UNIT_EQUAL(nettest_create(&nt, &cfg), -EINVAL, "alone");
+	CU_ASSERT_PTR_NULL(nt);
+	cfg.nr = 4;
+	cfg.rank = 4;
+	UNIT_EQUAL(nettest_create(&nt, &cfg), -EINVAL, "no such node");
+	cfg.rank = 0;
+	cfg.plan.times = 0;
+	UNIT_EQUAL(nettest_create(&nt, &cfg), -EINVAL, "no iterations");
+}
+
+UNIT_SUITE(nettest,
+	   { "N(P) and N_i(P) are the pairs that are linked, for 2 to 16 nodes (nettest-topo)",
+	     channels },
+	   { "measures of a plan stand where their index says", plans },
+	   { "what a message holds is its own", contents },
+	   { "all topologies, both ways: bytes of interfaces are 2 L N T R and control "
+	     "(nettest-topo, nettest-rates)", runs },
+	   { "messages longer than a PUT", long_messages },
+	   { "lost and doubled messages, then a rail cut: it completes, all as sent", faults },
+	   { "one that is late is waited for, but not for ever", absent },
+	   { "told to stop in the middle; what nobody waits for is counted", stops },
+	   { "what cannot be is refused", refusals })
