@@ -20,6 +20,7 @@
 #include "client.h"
 
 #define SILENCE_MS 30000
+#define LOOK_MS 200		/* from one look whether the node is still there to the next */
 
 struct link {
 	struct nl_sock *sk;		/* NULL: in this process */
@@ -335,13 +336,13 @@ static int wait_datagram(struct link *l, unsigned int ms)
 	unsigned int waited = 0;
 
 	for (;;) {
-		int rc = poll(&fd, 1, ms - waited < 1000 ? (int)(ms - waited) : 1000);
+		int rc = poll(&fd, 1, ms - waited < LOOK_MS ? (int)(ms - waited) : LOOK_MS);
 
 		if (rc > 0)
 			return 0;
 		if (rc < 0 && errno != EINTR)
 			return -errno;
-		waited += 1000;
+		waited += LOOK_MS;
 		if (waited >= ms)
 			return -ETIMEDOUT;
 		if (l->port && probe(l) == -ECONNREFUSED)
