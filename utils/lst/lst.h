@@ -60,5 +60,6 @@ int lst_query(int argc, char **argv);
 int lst_add_test(int argc, char **argv);
 int lst_stat(int argc, char **argv);
 int lst_show_error(int argc, char **argv);
+int lst_history(int argc, char **argv);
 
 #endif

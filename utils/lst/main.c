@@ -26,6 +26,9 @@ static const struct command {
 	{ "stat", lst_stat, true,
 	  "[--bw] [--rate] [--read] [--write] [--avg] [--min] [--max] [--lnet] [--rpc] [--mbs] "
 	  "[--timeout TIME] [--delay TIME] [--count N] GROUP|IDs..." },
+	{ "stat", lst_stat, true,
+	  "--once|--interval TIME|--live [--json|--yaml] [--count N] [--batch NAME [--test INDEX]] "
+	  "[--pairs] [--rails] [--record] [--file FILE] [GROUP|IDs|all]" },
 	{ "show_error", lst_show_error, true, "[--session] GROUP|IDs..." },
 	{ "add_batch", lst_add_batch, true, "NAME" },
 	{ "run", lst_run, true, "[--timeout TIME] [NAME]" },
@@ -38,6 +41,9 @@ static const struct command {
 	{ "add_test", lst_add_test, true,
 	  "[--batch NAME] [--loop N] [--concurrency N] [--distribute D:S] --from GROUP --to GROUP "
 	  "TEST..." },
+	{ "history", lst_history, false,
+	  "[--file FILE] list | show [--json] [--all] ID | verify ID... | "
+	  "purge [--age TIME] [--session NAME] [--size BYTES] [ID]..." },
 	{ NULL }
 };
 

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
-#include "lst.h"
+#include "measure.h"
 
 #define TARGETS_MAX 64
 
@@ -14,6 +14,8 @@ struct stat_opt {
 	unsigned int what, dirs, sums;	/* of the enum above */
 	bool lnet, rpc, mbs;
 	long long wait, delay, count;
+	bool beyond;			/* what stock has not: tallies of tests */
+	struct measure m;
 };
 
 /* Over the nodes of a target. */
@@ -188,6 +190,27 @@ static int watch(const struct stat_opt *o, char **names, int nr)
 	return rc ? -1 : 0;
 }
 
+enum { ONCE = 256, INTERVAL, JSON, YAML, LIVE, PAIRS, RAILS, RECORD, HISTORY, BATCH, TEST };
+
+static bool option_beyond(struct stat_opt *o, int c)
+{
+	o->beyond = true;
+	switch (c) {
+	case ONCE: o->m.count = 1; return true;
+	case INTERVAL: return parse_number(optarg, 1, 3600, &o->m.interval);
+	case JSON: return o->m.json = true;
+	case YAML: return o->m.yaml = true;
+	case LIVE: return o->m.live = o->m.rails = true;
+	case PAIRS: return o->m.pairs = true;
+	case RAILS: return o->m.rails = true;
+	case RECORD: return o->m.record = true;
+	case HISTORY: o->m.file = optarg; return true;
+	case BATCH: o->m.batch = optarg; return true;
+	case TEST: return parse_number(optarg, 1, INT_MAX, &o->m.test);
+	}
+	return false;
+}
+
 static bool option(struct stat_opt *o, int c)
 {
 	switch (c) {
@@ -205,7 +228,26 @@ static bool option(struct stat_opt *o, int c)
 	case 'd': return parse_number(optarg, 1, 3600, &o->delay);
 	case 'o': return parse_number(optarg, -1, INT_MAX, &o->count);
 	}
-	return false;
+	return option_beyond(o, c);
+}
+
+/* Of all nodes unless said, and once unless said how often. */
+static int beyond(struct stat_opt *o, int nr, char **targets)
+{
+	struct measure *m = &o->m;
+
+	if (nr > 1 || (m->json && m->yaml) || (m->test && !m->batch))
+		return misused("One group or list of nodes at most; --json or --yaml; --test with "
+			       "--batch");
+	m->target = nr && strcmp(targets[0], "all") ? targets[0] : NULL;
+	m->wait = o->wait;
+	if (!m->interval && (m->live || (!m->count && o->count >= 0)))
+		m->interval = 1;
+	m->count = m->count == 1 ? 1 : o->count;
+	if (m->count == 1)
+		m->interval = 0;
+	m->record = m->record || m->file;
+	return measure(m);
 }
 
 int lst_stat(int argc, char **argv)
@@ -218,7 +260,15 @@ int lst_stat(int argc, char **argv)
 		{ "rpc", no_argument, NULL, 'c' }, { "mbs", no_argument, NULL, 'm' },
 		{ "timeout", required_argument, NULL, 't' },
 		{ "delay", required_argument, NULL, 'd' },
-		{ "count", required_argument, NULL, 'o' }, { 0 }
+		{ "count", required_argument, NULL, 'o' },
+		{ "once", no_argument, NULL, ONCE },
+		{ "interval", required_argument, NULL, INTERVAL },
+		{ "json", no_argument, NULL, JSON }, { "yaml", no_argument, NULL, YAML },
+		{ "live", no_argument, NULL, LIVE }, { "pairs", no_argument, NULL, PAIRS },
+		{ "rails", no_argument, NULL, RAILS }, { "record", no_argument, NULL, RECORD },
+		{ "file", required_argument, NULL, HISTORY },
+		{ "batch", required_argument, NULL, BATCH },
+		{ "test", required_argument, NULL, TEST }, { 0 }
 	};
 	struct stat_opt o = { .wait = 5, .delay = 5, .count = -1 };
 	int c;
@@ -226,6 +276,8 @@ int lst_stat(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "barwgnxlcmt:d:o:", options, NULL)) != -1)
 		if (!option(&o, c))
 			return -1;
+	if (o.beyond)
+		return beyond(&o, argc - optind, argv + optind);
 	if (optind == argc || argc - optind > TARGETS_MAX)
 		return misused("Groups or nodes are to be named, at most %d", TARGETS_MAX);
 	o.what = o.what ? o.what : RATE | BW;

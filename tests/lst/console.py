@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A console that is none: it answers lst's requests with what a test wants, and tallies made of known times."""
+
+import os
+import socket
+import struct
+import threading
+
+COUNTS = ("sent received lost under_way late duplicated reordered corrupt refused bytes_out bytes_in").split()
+
+
+def bucket_of(ns):
+    """As lnet/selftest/tally.h says: the first ends at 512 ns, eight of equal width in each power of two."""
+    if ns < 512:
+        return 0
+    octave = ns.bit_length() - 1
+    return min(1 + (octave - 9) * 8 + (ns >> octave - 3) % 8, 217)
+
+
+def tally(times, batch="batch", test=1, what="ping", nodes=2, window=(0, 10 ** 9), **counts):
+    """An item as the console tells it: one round trip of each of the times."""
+    buckets = {}
+    for ns in times:
+        buckets[bucket_of(ns)] = buckets.get(bucket_of(ns), 0) + 1
+    values = dict.fromkeys(COUNTS, 0)
+    values.update(received=len(times), **counts)
+    values["sent"] = values["received"] + values["lost"] + values["under_way"]
+    item = {"batch": batch, "test": test, "what": what, "nodes": nodes, **values, "times": len(times)}
+    item["sum_ns"] = hex(sum(times))
+    item["sum_ns2"] = hex(sum(ns * ns for ns in times))
+    item.update(min_ns=min(times, default=0), max_ns=max(times, default=0), min_at="10.0.0.1@tcp",
+                max_at="10.0.0.2@tcp", first_ns=window[0], last_ns=window[1], slow=[], bad=[],
+                buckets=sorted(map(list, buckets.items())))
+    return item
+
+
+def text(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join("%s: %s" % (key, text(one)) for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(text, value)) + "]"
+    return '"%s"' % value if isinstance(value, str) else str(value)
+
+
+def answer(**parts):
+    return "".join("%s: %s\n" % (key, text(value)) for key, value in parts.items())
+
+
+def counters(good=("10.0.0.1@tcp", "10.0.0.2@tcp"), bad=(), running_ms=1000, messages=0):
+    """The answer to "stat"; bad nodes do not answer in time."""
+    nodes = [{"id": "12345-" + nid, "errno": 0, "running_ms": running_ms, "send_count": messages,
+              "recv_count": messages, "send_length": 1000 * messages, "recv_length": 500 * messages} for nid in good]
+    return answer(nodes=nodes + [{"id": "12345-" + nid, "errno": 110} for nid in bad])
+
+
+SESSION = answer(session={"name": "lab", "stamp": 1, "nid": "10.0.0.1@tcp", "key": 1, "features": 1, "timeout": 300,
+                          "lease": 100, "nodes": 2})
+GROUPS = answer(groups=[{"name": "c", "nodes": [{"id": "12345-10.0.0.1@tcp", "state": "Active", "owner": "lab"}]}])
+BATCHES = answer(batches=[{"name": "batch", "state": "Idle", "tests": []}])
+
+
+class Console:
+    """Answers verbs: a text, a number (the status), or a function of the words that gives one of these."""
+
+    def __init__(self, **verbs):
+        self.name = "fake%d-%d" % (os.getpid(), id(self))
+        self.verbs = {"show_session": SESSION, "list_group": GROUPS, "list_batch": BATCHES, "stat": counters(), **verbs}
+        self.asked = []
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind("\0lnet-selftest/%d/%s" % (os.getuid(), self.name))
+        self.listener.listen(64)
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            client, _ = self.listener.accept()
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    @staticmethod
+    def read(client, size):
+        got = b""
+        while len(got) < size:
+            more = client.recv(size - len(got))
+            if not more:
+                raise EOFError
+            got += more
+        return got
+
+    def serve(self, client):
+        try:
+            while True:
+                size, = struct.unpack("I", self.read(client, 4))
+                verb, *words = self.read(client, size)[:-1].decode().split("\0")
+                words = dict(word.split("=", 1) for word in words)
+                self.asked.append((verb, words))
+                said = self.verbs.get(verb, -95)
+                said = said(words) if callable(said) else said
+                status, said = (said, "") if isinstance(said, int) else (0, said)
+                client.sendall(struct.pack("iI", status, len(said.encode())) + said.encode())
+        except (EOFError, OSError):
+            client.close()

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Inside lst: what the history holds of a measurement. */
+#ifndef LST_HISTORY_H
+#define LST_HISTORY_H
+
+#include "lst.h"
+#include "record.h"
+
+/* A measurement of the history; documents are NULL where it has none. */
+struct past {
+	uint64_t id;
+	const char *session;
+	int64_t begin_ns, end_ns;	/* of its first and last record */
+	size_t nr_samples;
+	uint64_t bytes;
+	bool complete;			/* it has its end */
+	struct lnetctl_node *begin, *last, *end;	/* last: the last sample */
+};
+
+struct history {
+	char path[4096];
+	struct records rs;
+	struct past *past;		/* without documents */
+	size_t nr;
+};
+
+/* -errno; history_close() in any case. */
+int history_open(struct history *h, const char *file);
+void history_close(struct history *h);
+/* The document in a record; NULL: it is none. */
+struct lnetctl_node *history_doc(const struct record *r);
+/* NULL: there is none of that number. */
+const struct past *past_of(const struct history *h, uint64_t id);
+/* With its documents, which past_free() frees. False: there is none. */
+bool past_find(const struct history *h, uint64_t id, struct past *p);
+void past_free(struct past *p);
+/* What is printed of a sample, line by line, as a list "table". NULL: out of memory. */
+struct lnetctl_node *history_table(const struct lnetctl_node *sample);
+
+int history_verify(const struct history *h, uint64_t id);	/* 0, -1: said what differs */
+
+#endif

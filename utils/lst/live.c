@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* How tests get on: a line for each test and sample, or a screen that is drawn anew. */
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "measure.h"
+
+#define HEAD_EVERY	20	/* samples on a terminal */
+
+static const struct lnetctl_node *same_test(const struct lnetctl_node *sample,
+					    const struct lnetctl_node *item)
+{
+	const struct lnetctl_node *i = lnetctl_find(sample, "tally");
+
+	for (i = i ? i->first : NULL; i; i = i->next)
+		if (!strcmp(text(i, "batch"), text(item, "batch")) &&
+		    !strcmp(text(i, "test"), text(item, "test")))
+			return i;
+	return NULL;
+}
+
+static u64 oldest_ms(const struct measure *m, bool *never)
+{
+	const struct lnetctl_node *n = lnetctl_find(m->sample, "missing");
+	u64 age = 0;
+
+	*never = false;
+	for (n = n ? n->first : NULL; n; n = n->next) {
+		*never = *never || !*text(n, "age_ms");
+		age = max(age, sample_count(n, "age_ms"));
+	}
+	return age;
+}
+
+static void print_age(const struct measure *m)
+{
+	bool never;
+	u64 age = oldest_ms(m, &never);
+	char buf[24];
+
+	printf(" %8s%s\n", never ? "-" : thousandths(age, buf), m->nr_missing ? " incomplete" : "");
+}
+
+static void print_head(void)
+{
+	printf("%8s %-14s %-6s %6s %11s %11s %9s %9s %10s %11s %11s %10s %10s %10s %8s\n", "TIME s",
+	       "TEST", "WHAT", "nodes", "sent", "received", "lost", "errors", "answers/s",
+	       "out kB/s", "in kB/s", "p50 us", "p99 us", "max us", "age s");
+}
+
+/* Rates and percentiles of what came since the sample before, the rest of all. */
+static void print_item(const struct measure *m, const struct lnetctl_node *item,
+		       const struct lnetctl_node *before)
+{
+	const struct lnetctl_node *old = before ? same_test(before, item) : NULL;
+	u64 ns = (u64)(m->time_ns - (int64_t)sample_count(before, "time_ns"));
+	char name[TEST_NAME_SIZE], b[5][24];
+	struct lst_tally all, t, earlier;
+	struct figures f;
+	bool known;
+
+	if (!tally_read(item, &all))
+		return;
+	t = all;
+	known = old && tally_read(old, &earlier) && tally_minus(&t, &earlier);
+	if (known) {
+		t.first_ns = 0;
+		t.last_ns = ns;
+	} else {
+		t = all;
+	}
+	tally_figures(&t, &f);
+	printf("%8s %-14s %-6s %6llu %11llu %11llu %9llu %9llu",
+	       thousandths((u64)(m->time_ns - m->begin_ns) / 1000000, b[0]),
+	       sample_test(item, name), text(item, "what"), all.nr_nodes, all.c[LST_T_sent],
+	       all.c[LST_T_received], all.c[LST_T_lost],
+	       all.c[LST_T_corrupt] + all.c[LST_T_refused]);
+	printf(" %10llu %11s %11s %10s", f.per_s, thousandths(f.out_per_s, b[0]),
+	       thousandths(f.in_per_s, b[1]), thousandths(f.p50_ns, b[2]));
+	printf(" %10s %10s", thousandths(f.p99_ns, b[3]), thousandths(all.max_ns, b[4]));
+	print_age(m);
+}
+
+static void print_items(const struct measure *m, const struct lnetctl_node *before)
+{
+	const struct lnetctl_node *item = lnetctl_find(m->sample, "tally");
+
+	for (item = item ? item->first : NULL; item; item = item->next)
+		print_item(m, item, before);
+}
+
+void live_line(struct measure *m, const struct lnetctl_node *before)
+{
+	static unsigned int nr;
+
+	if (!before || (isatty(1) && nr % HEAD_EVERY == 0))
+		print_head();
+	nr++;
+	print_items(m, before);
+}
+
+/* ---- the screen ---------------------------------------------------------------------------- */
+
+void live_screen(struct measure *m, const struct lnetctl_node *before)
+{
+	char buf[24];
+
+	if (isatty(1))
+		fputs("\033[H\033[2J", stdout);
+	printf("%s  %s s  nodes: %u, %u missing\n\n", text(m->sample, "time"),
+	       thousandths((u64)(m->time_ns - m->begin_ns) / 1000000, buf), m->nr_asked,
+	       m->nr_missing);
+	print_head();
+	print_items(m, before);
+	putchar('\n');
+	sample_print_rails(m->sample, stdout);
+	if (m->nr_missing)
+		putchar('\n');
+	measure_print_missing(m, stdout);
+}
