@@ -160,10 +160,25 @@ $(LIB_SO).$(SOMAJOR): $(LIB_OBJS) $(MAP)
 $(LIB_SO): $(LIB_SO).$(SOMAJOR)
 	@ln -sf liblnet.so.$(SOMAJOR) $@
 
+# How nettest learns of its like: PMIx, which only it needs, or without that lists of nodes alone.
+PMIX	:= $(shell pkg-config --exists pmix && echo pmix)
+LAUNCH	:= $(or $(PMIX),alone)
+PMIX_LIBS := $(if $(PMIX),$(shell pkg-config --libs pmix))
+OBJS_nettest := $(O)/utils/nettest/$(LAUNCH)/launch.o
+LIBS_nettest := $(PMIX_LIBS)
+$(O)/utils/nettest/pmix/%.o: CPPFLAGS_ALL += $(if $(PMIX),$(patsubst -I%,-isystem %,\
+	$(filter-out -I/usr/include,$(shell pkg-config --cflags pmix))))
+ifeq ($(PMIX),)
+$(OBJS_nettest): | says-alone
+says-alone:
+	@echo "make: no PMIx (libpmix-dev): nettest is built for lists of nodes only, not for mpirun"
+.PHONY: says-alone
+endif
+
 define prog_rule
-$(OUT)/$(1): $(call objs,utils/$(1)/*.c) $(if $(filter lnetsim,$(1)),$(SIM_A)) $(CTL_A) $(LIB_A)
+$(OUT)/$(1): $(call objs,utils/$(1)/*.c) $(OBJS_$(1)) $(if $(filter lnetsim,$(1)),$(SIM_A)) $(CTL_A) $(LIB_A)
 	@mkdir -p $$(@D)
-	$$(CC) $$(LDFLAGS_ALL) -o $$@ $$^ $$(LIBS) -lm
+	$$(CC) $$(LDFLAGS_ALL) -o $$@ $$^ $$(LIBS) $(LIBS_$(1)) -lm
 endef
 $(foreach prog,$(PROGS),$(eval $(call prog_rule,$(prog))))
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* NETTEST as its users see it: the words of a run, and what is printed. For nettest and lst. */
+#ifndef UTILS_LIB_NT_H
+#define UTILS_LIB_NT_H
+
+#include <stdio.h>
+#include "lnet/selftest/nettest.h"
+
+enum nt_print { NT_AVERAGE, NT_TOTAL, NT_LOCAL };
+
+#define NT_LISTS 4
+
+/* ---- nt_words.c: key letters with their values glued to them -------------------------------- */
+
+struct nt_words {
+	struct nettest_plan plan;
+	char unit;			/* b, K, M: of what follows */
+	u32 unit_bytes, least, most, step;
+	enum nt_print print;
+	const char *output, *matrix;	/* names of files, or NULL */
+	const char *nids[NT_LISTS];	/* lists of NIDs, a node each; of each rail one list */
+	unsigned int nr_lists;
+	u32 port;			/* 0: not said */
+};
+/* What stands where no word says otherwise. */
+void nt_words_init(struct nt_words *w);
+/* One more word, which stays in use. 0, or -EINVAL and why not. */
+int nt_word(struct nt_words *w, const char *word, char *why, size_t why_size);
+/* After the last one. */
+int nt_words_end(struct nt_words *w, char *why, size_t why_size);
+#define NT_WORDS_HELP							\
+	"  ub|uK|uM     unit of lengths: bytes, 1024 or 1048576 of them (K)\n"	\
+	"  mN MN        from which length to which (1, 16)\n"		\
+	"  sN           lengths are N further each, unless there is K\n"	\
+	"  KN           lengths are N times the one before (2)\n"		\
+	"  RN           repeat all that often (1)\n"				\
+	"  TN           iterations for each figure (100)\n"			\
+	"  C, C0, C1    without the topology chaos, with it (with)\n"	\
+	"  Paverage|total|local  figures of a channel, of all, of a node (average)\n" \
+	"  oFILE        print there\n"						\
+	"  vnone|ends|full  what of each message is checked (ends)\n"	\
+	"  xFILE        medians of the time from each node to each\n"
+
+/* ---- nt_report.c: figures and tables --------------------------------------------------------- */
+
+struct nt_cell {			/* of a measure, over all nodes */
+	u64 sum_ns;		/* largest of the nodes' */
+	u32 nr;			/* iterations; 0: not measured yet */
+};
+
+struct nt_report {
+	FILE *out;
+	const struct nt_words *words;
+	u32 nr;			/* nodes */
+	struct nt_cell *cell;		/* nettest_plan_nr() */
+	u64 errors;		/* messages that were not as sent */
+};
+
+/* Bytes per second: @ns is the time of one exchange; "local" is of node @rank. */
+double nt_rate(enum nt_print print, enum nettest_topo topo, u32 nr, u32 rank,
+	       u32 len, double ns);
+double nt_cell_ns(const struct nt_cell *cell);	/* of an iteration */
+/* Without the barrier's share, or 0: that is more than 30 % of it. */
+double nt_corrected_ns(double ns, double barrier_ns);
+
+/* @nodes: their names. */
+void nt_print_head(const struct nt_report *r, const char *system, const char *const *nodes);
+void nt_print_row(const struct nt_report *r, u32 repeat, u32 len_ix);
+/* The rest, when all was measured. */
+void nt_print_end(const struct nt_report *r, double seconds);
+/* To @out: a line of the P x P matrix for each node. @median: P numbers for each, in ns. */
+void nt_print_matrix(FILE *out, const struct nt_words *words, const struct nettest_measure *m,
+		     u32 nr, const u64 *median);
+
+#endif

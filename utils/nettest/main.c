@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * nettest: processes that a launcher started beside each other, a node each, exchange messages in
+ * several topologies; the first one prints how fast.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "lnet/env.h"
+#include "utils/nettest/nettest.h"
+
+#define STOP_MS 10000
+
+struct program {
+	struct nt_words words;
+	struct launch launch;
+	bool launched;			/* by a launcher: launch_* may be called */
+	struct names names;
+	struct node node;
+	struct nettest *nt;
+	struct nt_report report;
+	FILE *matrix;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* under the lock */
+	u32 nr_measured;
+	bool over;
+	int status;
+};
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void log_line(enum plat_level level, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (level <= PLAT_WARN)
+		fprintf(stderr, "nettest: %s%s", text, len && text[len - 1] == '\n' ? "" : "\n");
+}
+
+/* ---- figures, at node 0 ---------------------------------------------------------------------- */
+
+static void take_record(struct program *p, u32 rank, u32 index, u64 *median)
+{
+	struct nt_cell *cell = &p->report.cell[index];
+	struct lst_tally tally;
+	u32 len;
+	const u8 *buf = nettest_record(p->nt, rank, &len);
+
+	if (nettest_record_decode(buf, len, p->report.nr, &tally, median)) {
+		fprintf(stderr, "nettest: what node %u measured cannot be read\n", rank);
+		p->report.errors++;
+		return;
+	}
+	cell->sum_ns = max(cell->sum_ns, tally.sum_ns.lo);
+	cell->nr = (u32)tally.nr_times;
+	p->report.errors += tally.c[LST_T_corrupt];
+}
+
+static void take_records(struct program *p, u32 index)
+{
+	u32 rank, nr = p->report.nr;
+	u64 *median = p->matrix ? calloc((size_t)nr * nr, sizeof(*median)) : NULL;
+	struct nettest_measure m;
+
+	for (rank = 0; rank < nr; rank++)
+		take_record(p, rank, index, median ? median + (size_t)rank * nr : NULL);
+	if (median && nettest_plan_at(&p->words.plan, index, &m) && m.pattern)
+		nt_print_matrix(p->matrix, &p->words, &m, nr, median);
+	free(median);
+}
+
+static void measured(struct nettest *nt, u32 index)
+{
+	struct program *p = nettest_user(nt);
+
+	if (!p->launch.rank)
+		take_records(p, index);
+	pthread_mutex_lock(&p->lock);
+	p->nr_measured = index + 1;
+	pthread_cond_signal(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void ended(struct nettest *nt, int status)
+{
+	struct program *p = nettest_user(nt);
+
+	pthread_mutex_lock(&p->lock);
+	p->over = true;
+	p->status = status;
+	pthread_cond_signal(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* Rows of which all was measured. */
+static u32 print_rows(const struct program *p, u32 printed, u32 nr_measured)
+{
+	const struct nettest_plan *plan = &p->words.plan;
+	u32 lens = nettest_plan_lens(plan), last;
+
+	for (; printed < plan->repeats * lens; printed++) {
+		last = nettest_plan_index(plan, printed / lens, printed % lens,
+					  NETTEST_NR_PATTERNS - 1);
+		if (last >= nr_measured)
+			break;
+		if (!p->launch.rank)
+			nt_print_row(&p->report, printed / lens, printed % lens);
+	}
+	return printed;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static void wait_some(struct program *p)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 100000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	pthread_cond_timedwait(&p->changed, &p->lock, &until);
+}
+
+static int wait_over(struct program *p)
+{
+	u32 printed = 0, seen = 0;
+	bool over;
+
+	do {
+		nettest_work(p->nt);
+		pthread_mutex_lock(&p->lock);
+		if (!p->over && p->nr_measured == seen)
+			wait_some(p);
+		over = p->over;
+		seen = p->nr_measured;
+		pthread_mutex_unlock(&p->lock);
+		printed = print_rows(p, printed, seen);
+	} while (!over);
+	return p->status;
+}
+
+/* What LNet counted beside what was asked of it: more if something was sent again. */
+static void print_bytes(const struct program *p)
+{
+	struct nettest_sums sums;
+	uint64_t sent = 0;
+
+	nettest_sums(p->nt, &sums);
+	lnet_counter_get(p->node.ln, "send_length", &sent);
+	fprintf(p->report.out, "\tBytes node 0 sent: messages %llu, %llu barriers and results "
+		"%llu; counted by LNet %llu\n", (unsigned long long)sums.payload,
+		(unsigned long long)sums.barriers, (unsigned long long)sums.control,
+		(unsigned long long)sent);
+	fflush(p->report.out);
+}
+
+static int run(struct program *p, const struct lnet_process *ids)
+{
+	char **shown = calloc(p->names.nr, sizeof(*shown));
+	double begun = now();
+	u32 i;
+	int rc;
+
+	if (!shown)
+		return -ENOMEM;
+	names_show(&p->names, shown);
+	if (!p->launch.rank)
+		nt_print_head(&p->report, p->names.system, (const char *const *)shown);
+	for (i = 0; i < p->names.nr; i++)
+		free(shown[i]);
+	free(shown);
+	nettest_start(p->nt, ids);
+	rc = wait_over(p);
+	if (rc)
+		fprintf(stderr, "nettest: node %u (%s): %s\n", p->launch.rank,
+			p->names.node[p->launch.rank], strerror(-rc));
+	else if (!p->launch.rank)
+		nt_print_end(&p->report, now() - begun);
+	if (!rc && !p->launch.rank)
+		print_bytes(p);
+	return rc;
+}
+
+static void engine_stop(struct program *p)
+{
+	struct timespec pause = { .tv_nsec = 10000000 };
+	unsigned int left = STOP_MS / 10;
+
+	if (!p->nt)
+		return;
+	nettest_stop(p->nt, -ECANCELED);
+	while (!nettest_stopped(p->nt) && left--)
+		nanosleep(&pause, NULL);
+}
+
+/* ---- begin ----------------------------------------------------------------------------------- */
+
+static int engine_create(struct program *p)
+{
+	struct nettest_cfg cfg = { .ln = p->node.ln, .nr = p->launch.nr, .rank = p->launch.rank,
+				   .plan = p->words.plan, .run = p->launch.job, .gather = true,
+				   .user = p, .measured = measured, .ended = ended };
+	int rc = nettest_create(&p->nt, &cfg);
+
+	if (rc)
+		fprintf(stderr, "nettest: memory for messages: %s\n", strerror(-rc));
+	return rc;
+}
+
+static FILE *file_open(const char *name)
+{
+	FILE *out = fopen(name, "we");
+
+	if (!out)
+		fprintf(stderr, "nettest: %s: %s\n", name, strerror(errno));
+	return out;
+}
+
+/* Rank 0 prints. */
+static int report_begin(struct program *p)
+{
+	struct nt_report *r = &p->report;
+
+	*r = (struct nt_report){ .out = stdout, .words = &p->words, .nr = p->launch.nr };
+	r->cell = calloc(nettest_plan_nr(&p->words.plan), sizeof(*r->cell));
+	if (p->launch.rank)
+		return r->cell ? 0 : -ENOMEM;
+	if (p->words.output)
+		r->out = file_open(p->words.output);
+	if (p->words.matrix)
+		p->matrix = file_open(p->words.matrix);
+	return !r->cell ? -ENOMEM : r->out && !p->words.matrix == !p->matrix ? 0 : -EIO;
+}
+
+/*
+ * Who is who. With a launcher memory waits everywhere, and interfaces are there, before anyone
+ * knows whom to send to; without one barriers are sent until they arrive.
+ */
+static int begin(struct program *p, struct lnet_process *ids)
+{
+	bool one_machine = p->launch.local_nr == p->launch.nr;
+	bool crowded = p->launch.local_nr > (u32)sysconf(_SC_NPROCESSORS_ONLN);
+	u32 port = p->words.port ? p->words.port :
+			one_machine && !p->words.nr_lists ? PORT_LOOPBACK : 0;
+	char *own = p->launched ? names_own(&p->words, &p->launch, &p->names) :
+				  strdup(p->names.node[p->launch.rank]);
+	int rc = own ? node_start(&p->node, own, port, crowded) : -EINVAL;
+
+	if (!rc)
+		rc = engine_create(p);
+	if (!rc && p->launched) {
+		p->names.nr = p->launch.nr;
+		p->names.node = calloc(p->names.nr, sizeof(*p->names.node));
+		rc = p->names.node ? launch_exchange(&p->launch, own, p->names.node) : -ENOMEM;
+	}
+	free(own);
+	return rc ? rc : node_peers(&p->node, &p->names, p->launch.rank, ids);
+}
+
+static int serve(struct program *p)
+{
+	struct lnet_process *ids = calloc(p->launch.nr, sizeof(*ids));
+	int rc = ids ? report_begin(p) : -ENOMEM;
+
+	if (!rc)
+		rc = begin(p, ids);
+	if (!rc)
+		rc = run(p, ids);
+	engine_stop(p);
+	/* Others may still want an acknowledgement of ours. */
+	if (!rc && p->launched)
+		launch_barrier(&p->launch);
+	node_stop(&p->node);
+	if (p->nt && nettest_stopped(p->nt))
+		nettest_free(p->nt);
+	free(p->report.cell);
+	free(ids);
+	if (p->matrix && fclose(p->matrix))
+		rc = -EIO;
+	if (p->report.out && p->report.out != stdout && fclose(p->report.out))
+		rc = -EIO;
+	return rc;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static int usage(FILE *out)
+{
+	fputs("mpirun -np P nettest WORDS...\n" NT_WORDS_HELP
+	      "  nNIDS        NIDs of the nodes, one each, as 10.0.0.[1-4]@tcp; again for each "
+	      "rail\n"
+	      "  pN           TCP port\n", out);
+	return out == stdout ? 0 : 2;
+}
+
+static int words_read(struct nt_words *w, char **argv, bool tell)
+{
+	char why[256];
+	int rc = 0;
+
+	nt_words_init(w);
+	while (*argv && !rc)
+		rc = nt_word(w, *argv++, why, sizeof(why));
+	if (!rc)
+		rc = nt_words_end(w, why, sizeof(why));
+	if (rc && tell)
+		fprintf(stderr, "nettest: %s. See 'nettest help'.\n", why);
+	return rc;
+}
+
+static int launch(struct program *p)
+{
+	int rc = launch_begin(&p->launch);
+
+	p->launched = !rc;
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static int find_others(struct program *p)
+{
+	if (!p->launched && p->words.nr_lists)
+		return names_listed(&p->words, &p->launch, &p->names);
+	if (p->launched && p->launch.nr > 1)
+		return 0;
+	fputs("nettest: one node alone has nobody to exchange messages with: start two at least, "
+	      "as mpirun -np 2 nettest, or name them, as n10.0.0.[1-4]@tcp\n", stderr);
+	return -EINVAL;
+}
+
+int main(int argc, char **argv)
+{
+	struct program p = { .lock = PTHREAD_MUTEX_INITIALIZER,
+			     .changed = PTHREAD_COND_INITIALIZER };
+	int rc;
+
+	if (argc > 1 && (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help")))
+		return usage(stdout);
+	if (argc > 1 && !strcmp(argv[1], "--version"))
+		return puts("nettest " LNET_VERSION) < 0;
+	plat_print_set(log_line);
+	rc = launch(&p);
+	if (!rc)
+		rc = words_read(&p.words, argv + 1, !p.launched || !p.launch.rank);
+	if (!rc)
+		rc = find_others(&p);
+	if (!rc)
+		rc = serve(&p);
+	names_free(&p.names);
+	if (p.launched)
+		launch_end(&p.launch);
+	return rc ? 1 : 0;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which addresses the nodes have: those of lists, or on one machine addresses of its loopback
+ * interface, or, where each machine has one node, those of the machine.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <lnet/lnetctl.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "utils/nettest/nettest.h"
+
+static const char *hostname(void)
+{
+	static char name[256];
+
+	if (!*name && (gethostname(name, sizeof(name) - 1) || !*name))
+		snprintf(name, sizeof(name), "localhost");
+	return name;
+}
+
+unsigned int names_nids(const char *name, struct lnet_nid nids[NT_LISTS])
+{
+	const char *list = strchr(name, ' ');
+	char *copy = list ? strdup(list + 1) : NULL, *save, *word;
+	unsigned int nr = 0;
+
+	for (word = copy ? strtok_r(copy, ",", &save) : NULL; word && nr < NT_LISTS;
+	     word = strtok_r(NULL, ",", &save))
+		if (lnet_nid_parse(&nids[nr++], word)) {
+			nr = 0;
+			break;
+		}
+	free(copy);
+	return nr;
+}
+
+void names_show(const struct names *names, char **shown)
+{
+	u32 i;
+
+	for (i = 0; i < names->nr; i++) {
+		shown[i] = strdup(names->node[i]);
+		if (shown[i] && strchr(shown[i], ' '))
+			*strchr(shown[i], ' ') = '/';
+	}
+}
+
+void names_free(struct names *names)
+{
+	u32 i;
+
+	for (i = 0; names->node && i < names->nr; i++)
+		free(names->node[i]);
+	free(names->node);
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static unsigned int list_count(const struct lnetctl_node *list)
+{
+	const struct lnetctl_node *n;
+	unsigned int nr = 0;
+
+	for (n = list->first; n; n = n->next)
+		nr++;
+	return nr;
+}
+
+static const char *list_at(const struct lnetctl_node *list, u32 ix)
+{
+	const struct lnetctl_node *n = list->first;
+
+	while (n && ix--)
+		n = n->next;
+	return n ? n->text : NULL;
+}
+
+struct lists {
+	struct lnetctl_node *nids[NT_LISTS];
+	unsigned int nr, nr_nodes;
+};
+
+static void lists_free(struct lists *lists)
+{
+	unsigned int i;
+
+	for (i = 0; i < lists->nr; i++)
+		lnetctl_doc_free(lists->nids[i]);
+}
+
+static int lists_read(const struct nt_words *w, struct lists *lists)
+{
+	char why[200];
+	unsigned int i;
+
+	*lists = (struct lists){ 0 };
+	for (i = 0; i < w->nr_lists; i++) {
+		if (lnetctl_nids_expand(w->nids[i], &lists->nids[i], why, sizeof(why))) {
+			fprintf(stderr, "nettest: 'n%s': %s\n", w->nids[i], why);
+			return -EINVAL;
+		}
+		lists->nr++;
+		if (i && list_count(lists->nids[i]) != lists->nr_nodes) {
+			fprintf(stderr, "nettest: 'n%s': of each rail there is to be one NID for "
+				"each node\n", w->nids[i]);
+			return -EINVAL;
+		}
+		lists->nr_nodes = list_count(lists->nids[i]);
+	}
+	return 0;
+}
+
+static char *name_at(const struct lists *lists, u32 rank, const char *host)
+{
+	char text[1024];
+	unsigned int i;
+	int used = snprintf(text, sizeof(text), "%s ", host);
+
+	for (i = 0; i < lists->nr; i++)
+		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s", i ? "," : "",
+				 list_at(lists->nids[i], rank));
+	return strdup(text);
+}
+
+static bool is_address(const struct ifaddrs *ifa, const char *nid)
+{
+	char addr[INET6_ADDRSTRLEN] = "";
+	size_t len;
+
+	if (!ifa->ifa_addr)
+		return false;
+	if (ifa->ifa_addr->sa_family == AF_INET)
+		inet_ntop(AF_INET, &((struct sockaddr_in *)ifa->ifa_addr)->sin_addr, addr,
+			  sizeof(addr));
+	else if (ifa->ifa_addr->sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &((struct sockaddr_in6 *)ifa->ifa_addr)->sin6_addr, addr,
+			  sizeof(addr));
+	len = strlen(addr);
+	return len && !strncmp(addr, nid, len) && nid[len] == '@';
+}
+
+static bool is_ours(const struct ifaddrs *all, const char *nid)
+{
+	const struct ifaddrs *ifa;
+
+	for (ifa = all; ifa; ifa = ifa->ifa_next)
+		if (is_address(ifa, nid))
+			return true;
+	return false;
+}
+
+/* The one of the first list whose address this machine has. */
+static int rank_find(const struct lists *lists, struct launch *l)
+{
+	struct ifaddrs *all;
+	u32 i, nr = 0;
+
+	if (getifaddrs(&all))
+		return -errno;
+	for (i = 0; i < lists->nr_nodes; i++)
+		if (is_ours(all, list_at(lists->nids[0], i))) {
+			l->rank = i;
+			nr++;
+		}
+	freeifaddrs(all);
+	if (nr == 1)
+		return 0;
+	fprintf(stderr, "nettest: this machine has the addresses of %u of the nodes, not of one\n",
+		nr);
+	return -EADDRNOTAVAIL;
+}
+
+int names_listed(const struct nt_words *w, struct launch *l, struct names *names)
+{
+	struct lists lists;
+	u32 i;
+	int rc = lists_read(w, &lists);
+
+	*l = (struct launch){ .nr = lists.nr_nodes, .local_nr = 1 };
+	if (!rc)
+		rc = rank_find(&lists, l);
+	names->system = "as listed";
+	names->nr = lists.nr_nodes;
+	names->node = rc ? NULL : calloc(names->nr, sizeof(*names->node));
+	for (i = 0; names->node && i < names->nr; i++)
+		names->node[i] = name_at(&lists, i, i == l->rank ? hostname() : "-");
+	lists_free(&lists);
+	return rc ? rc : names->node ? 0 : -ENOMEM;
+}
+
+static char *own_listed(const struct nt_words *w, const struct launch *l)
+{
+	struct lists lists;
+	char *name = NULL;
+
+	if (!lists_read(w, &lists)) {
+		if (lists.nr_nodes == l->nr)
+			name = name_at(&lists, l->rank, hostname());
+		else
+			fprintf(stderr, "nettest: the lists have %u nodes, %u were started\n",
+				lists.nr_nodes, l->nr);
+	}
+	lists_free(&lists);
+	return name;
+}
+
+/* ---- what the machine has -------------------------------------------------------------------- */
+
+/* A net of its own for each address of an interface that is up: tcp, tcp1 and so on. */
+static char *own_machine(void)
+{
+	char text[1024], addr[INET_ADDRSTRLEN], net[8] = "tcp";
+	struct ifaddrs *all, *ifa;
+	unsigned int nr = 0;
+	int used = snprintf(text, sizeof(text), "%s ", hostname());
+
+	if (getifaddrs(&all))
+		return NULL;
+	for (ifa = all; ifa && nr < NT_LISTS; ifa = ifa->ifa_next) {
+		if (!ifa->ifa_addr || ifa->ifa_addr->sa_family != AF_INET ||
+		    !(ifa->ifa_flags & IFF_UP) || ifa->ifa_flags & IFF_LOOPBACK)
+			continue;
+		inet_ntop(AF_INET, &((struct sockaddr_in *)ifa->ifa_addr)->sin_addr, addr,
+			  sizeof(addr));
+		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s@%s",
+				 nr ? "," : "", addr, net);
+		snprintf(net, sizeof(net), "tcp%u", ++nr);
+	}
+	freeifaddrs(all);
+	if (nr)
+		return strdup(text);
+	fputs("nettest: no interface is up here but the loopback one\n", stderr);
+	return NULL;
+}
+
+/* Every address of 127.0.0.0/8 is local; jobs side by side get different ones. */
+static char *own_loopback(const struct launch *l)
+{
+	char text[320];
+
+	snprintf(text, sizeof(text), "%s 127.%u.%u.%u@tcp", hostname(), 16 + l->job % 200,
+		 (l->rank + 1) >> 8, (l->rank + 1) & 255);
+	return strdup(text);
+}
+
+char *names_own(const struct nt_words *w, const struct launch *l, struct names *names)
+{
+	if (w->nr_lists) {
+		names->system = "as listed";
+		return own_listed(w, l);
+	}
+	if (l->local_nr == l->nr) {
+		names->system = "loopback addresses of one machine";
+		return own_loopback(l);
+	}
+	if (l->local_nr == 1) {
+		names->system = "addresses of each machine";
+		return own_machine();
+	}
+	if (!l->local_rank)
+		fputs("nettest: several nodes on each of several machines: say which addresses, as "
+		      "n10.0.0.[1-4]@tcp\n", stderr);
+	return NULL;
+}
