@@ -7,7 +7,7 @@
 
 #define BATCH_DEFAULT "batch"
 
-int lst_add_batch(int argc, char **argv)
+int verb_add_batch(int argc, char **argv)
 {
 	struct request r;
 	int rc;
@@ -101,7 +101,7 @@ static void print_names(const struct lnetctl_node *list)
 	printf("Total %u batches\n", nr);
 }
 
-int lst_list_batch(int argc, char **argv)
+int verb_list_batch(int argc, char **argv)
 {
 	static const struct option options[] = { { "test", required_argument, NULL, 't' },
 						 { "server", no_argument, NULL, 's' },
@@ -140,7 +140,7 @@ int lst_list_batch(int argc, char **argv)
 
 /* ---- run and stop -------------------------------------------------------------------------- */
 
-int lst_run(int argc, char **argv)
+int verb_run(int argc, char **argv)
 {
 	static const struct option options[] = { { "timeout", required_argument, NULL, 't' },
 						 { 0 } };
@@ -186,7 +186,7 @@ static int nr_running(const char *name)
 	return rc ? rc : nr;
 }
 
-int lst_stop(int argc, char **argv)
+int verb_stop(int argc, char **argv)
 {
 	static const struct option options[] = { { "force", no_argument, NULL, 'f' }, { 0 } };
 	struct lnetctl_node *doc;
@@ -306,7 +306,7 @@ static bool query_option(struct query *q, int c)
 	return false;
 }
 
-int lst_query(int argc, char **argv)
+int verb_query(int argc, char **argv)
 {
 	static const struct option options[] = { { "timeout", required_argument, NULL, 'o' },
 						 { "delay", required_argument, NULL, 'd' },

@@ -36,7 +36,7 @@ static long add_nodes(const char *group, const char *ids)
 	return rc ? -1 : added;
 }
 
-int lst_add_group(int argc, char **argv)
+int verb_add_group(int argc, char **argv)
 {
 	long added = 0, some;
 	int i, rc;
@@ -60,7 +60,7 @@ int lst_add_group(int argc, char **argv)
 	return -1;
 }
 
-int lst_del_group(int argc, char **argv)
+int verb_del_group(int argc, char **argv)
 {
 	int rc;
 
@@ -73,7 +73,7 @@ int lst_del_group(int argc, char **argv)
 	return 0;
 }
 
-int lst_update_group(int argc, char **argv)
+int verb_update_group(int argc, char **argv)
 {
 	static const struct option options[] = { { "refresh", no_argument, NULL, 'f' },
 						 { "clean", required_argument, NULL, 'c' },
@@ -160,7 +160,7 @@ static void print_groups(const struct lnetctl_node *list, unsigned int flags, bo
 		printf("Total %u groups\n", nr);
 }
 
-int lst_list_group(int argc, char **argv)
+int verb_list_group(int argc, char **argv)
 {
 	static const struct option options[] = { { "active", no_argument, NULL, 'a' },
 						 { "busy", no_argument, NULL, 'b' },

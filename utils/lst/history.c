@@ -374,7 +374,7 @@ static const struct {
 	{ "list", list }, { "show", show }, { "verify", verify }, { "purge", purge },
 };
 
-int lst_history(int argc, char **argv)
+int verb_history(int argc, char **argv)
 {
 	const char *file = NULL;
 	struct history h;

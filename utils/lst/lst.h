@@ -44,22 +44,22 @@ bool parse_number(const char *text, long long lo, long long hi, long long *num);
 
 /* ---- commands ------------------------------------------------------------------------------ */
 
-int lst_new_session(int argc, char **argv);
-int lst_show_session(int argc, char **argv);
-int lst_end_session(int argc, char **argv);
-int lst_ping(int argc, char **argv);
-int lst_add_group(int argc, char **argv);
-int lst_del_group(int argc, char **argv);
-int lst_update_group(int argc, char **argv);
-int lst_list_group(int argc, char **argv);
-int lst_add_batch(int argc, char **argv);
-int lst_list_batch(int argc, char **argv);
-int lst_run(int argc, char **argv);
-int lst_stop(int argc, char **argv);
-int lst_query(int argc, char **argv);
-int lst_add_test(int argc, char **argv);
-int lst_stat(int argc, char **argv);
-int lst_show_error(int argc, char **argv);
-int lst_history(int argc, char **argv);
+int verb_new_session(int argc, char **argv);
+int verb_show_session(int argc, char **argv);
+int verb_end_session(int argc, char **argv);
+int verb_ping(int argc, char **argv);
+int verb_add_group(int argc, char **argv);
+int verb_del_group(int argc, char **argv);
+int verb_update_group(int argc, char **argv);
+int verb_list_group(int argc, char **argv);
+int verb_add_batch(int argc, char **argv);
+int verb_list_batch(int argc, char **argv);
+int verb_run(int argc, char **argv);
+int verb_stop(int argc, char **argv);
+int verb_query(int argc, char **argv);
+int verb_add_test(int argc, char **argv);
+int verb_stat(int argc, char **argv);
+int verb_show_error(int argc, char **argv);
+int verb_history(int argc, char **argv);
 
 #endif

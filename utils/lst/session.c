@@ -21,7 +21,7 @@ static void name_default(char name[NAME_MAX_LEN])
 	snprintf(name, NAME_MAX_LEN, "%.15s@%.15s", user ? user->pw_name : "", host);
 }
 
-int lst_new_session(int argc, char **argv)
+int verb_new_session(int argc, char **argv)
 {
 	static const struct option options[] = { { "timeout", required_argument, NULL, 't' },
 						 { "lease", required_argument, NULL, 'l' },
@@ -63,7 +63,7 @@ int lst_new_session(int argc, char **argv)
 	return 0;
 }
 
-int lst_show_session(int argc, char **argv)
+int verb_show_session(int argc, char **argv)
 {
 	const struct lnetctl_node *s;
 	struct lnetctl_node *doc;
@@ -81,7 +81,7 @@ int lst_show_session(int argc, char **argv)
 	return 0;
 }
 
-int lst_end_session(int argc, char **argv)
+int verb_end_session(int argc, char **argv)
 {
 	struct lnetctl_node *doc;
 	struct request r;
@@ -108,7 +108,7 @@ static void print_pinged(const struct lnetctl_node *doc)
 	}
 }
 
-int lst_ping(int argc, char **argv)
+int verb_ping(int argc, char **argv)
 {
 	static const struct option options[] = { { "session", no_argument, NULL, 's' },
 						 { "server", no_argument, NULL, 'v' },

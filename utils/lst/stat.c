@@ -250,7 +250,7 @@ static int beyond(struct stat_opt *o, int nr, char **targets)
 	return measure(m);
 }
 
-int lst_stat(int argc, char **argv)
+int verb_stat(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "bw", no_argument, NULL, 'b' }, { "rate", no_argument, NULL, 'a' },
@@ -328,7 +328,7 @@ static int show_error(const char *target, bool session)
 	return rc ? fail(rc, target, "query statistics") : 0;
 }
 
-int lst_show_error(int argc, char **argv)
+int verb_show_error(int argc, char **argv)
 {
 	static const struct option options[] = { { "session", no_argument, NULL, 's' }, { 0 } };
 	bool session = false;

@@ -147,7 +147,7 @@ static bool option(struct test *t, struct request *r, int c)
 	return false;
 }
 
-int lst_add_test(int argc, char **argv)
+int verb_add_test(int argc, char **argv)
 {
 	static const struct option options[] = { { "batch", required_argument, NULL, 'b' },
 						 { "concurrency", required_argument, NULL, 'c' },
