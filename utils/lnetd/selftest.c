@@ -26,6 +26,7 @@ struct client {
 	int fd;				/* -1: free */
 	uid_t uid;
 	bool running, done;		/* the command is; done: under the lock */
+	uint64_t turn;			/* of @t when it came, or was answered */
 	struct lst_command cmd;
 	size_t have;			/* bytes of @in */
 	size_t sent;			/* of @head and the text */
@@ -40,6 +41,7 @@ struct selftest {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	int listen_fd, wake_fd;
+	uint64_t turn;
 	bool stop, started;
 	struct client client[CLIENTS_MAX];
 };
@@ -154,6 +156,7 @@ static bool client_write(struct client *c)
 	c->cmd.answer = NULL;
 	c->have = 0;
 	c->running = c->done = false;
+	c->turn = ++c->t->turn;
 	return true;
 }
 
@@ -179,23 +182,36 @@ static void client_serve(struct client *c, short events)
 		client_free(c);
 }
 
+/* A free place, or that of who has asked for nothing for longest: he keeps nobody out. */
+static struct client *place(struct selftest *t)
+{
+	struct client *c, *idle = NULL;
+
+	for (c = t->client; c < t->client + CLIENTS_MAX; c++) {
+		if (c->fd < 0)
+			return c;
+		if (!c->running && (!idle || c->turn < idle->turn))
+			idle = c;
+	}
+	if (idle)
+		client_free(idle);
+	return idle;
+}
+
 static void client_new(struct selftest *t)
 {
 	int fd = accept4(t->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	struct client *c = fd < 0 ? NULL : place(t);
 	struct ucred who = { 0 };
 	socklen_t len = sizeof(who);
-	struct client *c = t->client;
 
-	while (c < t->client + CLIENTS_MAX && c->fd >= 0)
-		c++;
 	if (fd < 0)
 		return;
-	if (c == t->client + CLIENTS_MAX ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len)) {
+	if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len)) {
 		close(fd);
 		return;
 	}
-	*c = (struct client){ .t = t, .fd = fd, .uid = who.uid,
+	*c = (struct client){ .t = t, .fd = fd, .uid = who.uid, .turn = ++t->turn,
 			      .in = malloc(sizeof(struct lst_door_request) + LST_REQUEST_MAX) };
 	if (!c->in)
 		client_free(c);
