@@ -415,8 +415,15 @@ static void step_all(struct nettest *nt)
 	spin_lock(&nt->lock);
 }
 
+static bool is_stopped(const struct nettest *nt)
+{
+	return nt->stopping && !nt->nr_open && !nt->nr_inside;
+}
+
 void nettest_leave(struct nettest *nt)
 {
+	bool gone;
+
 	nt->again = true;
 	if (!nt->stepping)
 		step_all(nt);
@@ -427,7 +434,11 @@ void nettest_leave(struct nettest *nt)
 		spin_lock(&nt->lock);
 	}
 	nt->nr_inside--;
+	gone = is_stopped(nt) && !nt->gone;
+	nt->gone = nt->gone || gone;
 	spin_unlock(&nt->lock);
+	if (gone && nt->cfg.gone)
+		nt->cfg.gone(nt);
 }
 
 /* ---- begin, time, end ------------------------------------------------------------------------ */
@@ -443,7 +454,7 @@ int nettest_create(struct nettest **ntp, const struct nettest_cfg *cfg)
 		return rc;
 	if (cfg->nr < 2 || cfg->nr > NETTEST_NODES_MAX || cfg->rank >= cfg->nr)
 		return -EINVAL;
-	nt = kvzalloc(struct_size(nt, chan, cfg->nr), GFP_KERNEL);
+	nt = kvzalloc(struct_size(nt, chan, cfg->nr), GFP_NOFS);
 	if (!nt)
 		return -ENOMEM;
 	nt->cfg = *cfg;
@@ -491,12 +502,14 @@ u64 nettest_work(struct nettest *nt)
 		nt->retry_ns = U64_MAX;
 	if (is_running(nt) && now >= nt->progress_ns + nt->cfg.stall_ns)
 		nettest_fail_locked(nt, -ETIMEDOUT);
+	/* Inside twice, so that it is still there for the look at what follows. */
+	nt->nr_inside++;
 	nettest_leave(nt);
 	spin_lock(&nt->lock);
 	next = nt->retry_ns;
 	if (is_running(nt))
 		next = min(next, nt->progress_ns + nt->cfg.stall_ns);
-	spin_unlock(&nt->lock);
+	nettest_leave(nt);
 	return next;
 }
 
@@ -521,7 +534,7 @@ bool nettest_stopped(struct nettest *nt)
 	bool stopped;
 
 	spin_lock(&nt->lock);
-	stopped = nt->stopping && !nt->nr_open && !nt->nr_inside;
+	stopped = is_stopped(nt);
 	spin_unlock(&nt->lock);
 	return stopped;
 }

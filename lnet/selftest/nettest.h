@@ -26,7 +26,7 @@
 #include <lnet/lnet.h>
 #include "tally.h"
 
-#define NETTEST_PORTAL		53U
+#define NETTEST_PORTAL		56U
 #define NETTEST_NODES_MAX	1024U
 #define NETTEST_LEN_MAX		(64U << 20)	/* bytes of a message, which may be several PUTs */
 #define NETTEST_PARTS_MAX	(NETTEST_LEN_MAX / LNET_MTU)
@@ -49,6 +49,8 @@ enum nettest_pattern {
 #include "nettest.def"
 	NETTEST_NR_PATTERNS
 };
+#define NETTEST_ALL		(BIT(NETTEST_NR_PATTERNS) - 2)
+#define NETTEST_CHAOSES		(BIT(NETTEST_P_chaos) | BIT(NETTEST_P_chaos2))
 #undef PATTERN
 #undef STATE
 #define PATTERN(...)
@@ -84,7 +86,7 @@ struct nettest_plan {
 	u32 repeats;
 	u32 times;			/* iterations of each measure */
 	u32 check;			/* enum nettest_check */
-	bool chaos;			/* its two patterns, too */
+	u32 patterns;			/* a bit each; the barrier is always measured */
 };
 
 struct nettest_measure {
@@ -102,6 +104,8 @@ u32 nettest_plan_lens(const struct nettest_plan *plan);	/* how many lengths */
 bool nettest_plan_at(const struct nettest_plan *plan, u32 index, struct nettest_measure *m);
 /* Where in a plan the measure of a pattern is, @len_ix counts lengths from 0. */
 u32 nettest_plan_index(const struct nettest_plan *plan, u32 repeat, u32 len_ix, u32 pattern);
+/* Behind the last one of a row of the table. */
+u32 nettest_plan_row_end(const struct nettest_plan *plan, u32 repeat, u32 len_ix);
 u32 nettest_plan_nr(const struct nettest_plan *plan);
 
 /* ---- a node of a run ------------------------------------------------------------------------- */
@@ -117,13 +121,15 @@ struct nettest_cfg {
 	u64 stall_ns;			/* without anything happening, -ETIMEDOUT; 0: the above */
 	void *user;
 	/*
-	 * All three: no lock held, from handlers or from within the functions below; must not call
+	 * All: no lock held, from handlers or from within the functions below; must not call
 	 * them but nettest_record(). NULL: not asked for. Measure @index is over; the next one
 	 * begins when it has returned.
 	 */
 	void (*measured)(struct nettest *nt, u32 index);
 	void (*ended)(struct nettest *nt, int status);	/* once */
 	void (*arm)(struct nettest *nt);	/* nettest_work() is to be called earlier */
+	/* Once, last of all: it is stopped, and may be freed in there. */
+	void (*gone)(struct nettest *nt);
 };
 
 /*

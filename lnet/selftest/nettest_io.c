@@ -210,11 +210,11 @@ static int bind(struct nettest *nt, const struct into *from, lnet_md_t *md)
 
 static bool is_neighbour(const struct nettest *nt, u32 rank)
 {
-	enum nettest_topo topo;
+	u32 p;
 
-	for (topo = NETTEST_STAR; topo <= NETTEST_RING; topo++)
-		if ((topo != NETTEST_CHAOS || nt->cfg.plan.chaos) &&
-		    nettest_linked(topo, nt->cfg.nr, nt->cfg.rank, rank))
+	for (p = 1; p < NETTEST_NR_PATTERNS; p++)
+		if (nt->cfg.plan.patterns & BIT(p) &&
+		    nettest_linked(nettest_topo_of(p), nt->cfg.nr, nt->cfg.rank, rank))
 			return true;
 	return false;
 }
@@ -226,8 +226,8 @@ static int chan_make(struct nettest *nt, struct nettest_chan *c)
 	struct into tx = { .user = c, .handler = on_data_sent };
 	int rc;
 
-	c->rx = kvzalloc(most, GFP_KERNEL);
-	c->tx = kvzalloc(most, GFP_KERNEL);
+	c->rx = kvzalloc(most, GFP_NOFS);
+	c->tx = kvzalloc(most, GFP_NOFS);
 	if (!c->rx || !c->tx)
 		return -ENOMEM;
 	rx.mem = c->rx;
@@ -260,7 +260,7 @@ static int records_make(struct nettest *nt)
 			   .bits = match_bits(nt, NETTEST_RECORD, 0), .ignore = RANK_BITS };
 	struct into out = { .user = nt, .len = size, .handler = on_record_sent };
 
-	nt->record = kvzalloc(size, GFP_KERNEL);
+	nt->record = kvzalloc(size, GFP_NOFS);
 	if (!nt->record)
 		return -ENOMEM;
 	out.mem = nt->record;
@@ -268,8 +268,8 @@ static int records_make(struct nettest *nt)
 		return 0;
 	if (nt->cfg.rank)
 		return bind(nt, &out, &nt->record_md);
-	nt->records = kvzalloc(in.len, GFP_KERNEL);
-	nt->records_len = kvcalloc(nt->cfg.nr, sizeof(*nt->records_len), GFP_KERNEL);
+	nt->records = kvzalloc(in.len, GFP_NOFS);
+	nt->records_len = kvcalloc(nt->cfg.nr, sizeof(*nt->records_len), GFP_NOFS);
 	if (!nt->records || !nt->records_len)
 		return -ENOMEM;
 	in.mem = nt->records;

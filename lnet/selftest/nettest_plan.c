@@ -102,12 +102,16 @@ u32 nettest_plan_lens(const struct nettest_plan *plan)
 /* The barrier is none of them. */
 static bool has_pattern(const struct nettest_plan *plan, u32 pattern)
 {
-	return pattern && (plan->chaos || nettest_topo_of(pattern) != NETTEST_CHAOS);
+	return pattern && (plan->patterns & BIT(pattern));
 }
 
 static u32 nr_patterns(const struct nettest_plan *plan)
 {
-	return NETTEST_NR_PATTERNS - (plan->chaos ? 1 : 3);
+	u32 pattern, nr = 0;
+
+	for (pattern = 1; pattern < NETTEST_NR_PATTERNS; pattern++)
+		nr += has_pattern(plan, pattern);
+	return nr;
 }
 
 int nettest_plan_check(const struct nettest_plan *plan)
@@ -116,7 +120,7 @@ int nettest_plan_check(const struct nettest_plan *plan)
 		return -EINVAL;
 	if (plan->factor == 1 || (!plan->factor && !plan->step) || !plan->repeats || !plan->times)
 		return -EINVAL;
-	if (plan->check > NETTEST_CHECK_FULL)
+	if (plan->check > NETTEST_CHECK_FULL || !plan->patterns || plan->patterns & ~NETTEST_ALL)
 		return -EINVAL;
 	if ((u64)plan->repeats * (1 + (u64)nettest_plan_lens(plan) * nr_patterns(plan)) >
 	    NETTEST_MEASURES_MAX)
@@ -173,4 +177,9 @@ u32 nettest_plan_index(const struct nettest_plan *plan, u32 repeat, u32 len_ix, 
 	for (p = 1; p < pattern; p++)
 		nth += has_pattern(plan, p);
 	return first + 1 + len_ix * nr_patterns(plan) + nth;
+}
+
+u32 nettest_plan_row_end(const struct nettest_plan *plan, u32 repeat, u32 len_ix)
+{
+	return nettest_plan_index(plan, repeat, len_ix, 1) + nr_patterns(plan);
 }

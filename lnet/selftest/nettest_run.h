@@ -45,7 +45,7 @@ struct nettest {
 	u8 state;			/* enum nettest_state */
 	int status;			/* < 0: it is to end, or did */
 	bool stepping, again, stopping;
-	bool arm;			/* cfg.arm() is to be called */
+	bool arm, gone;			/* cfg.arm() is to be called, cfg.gone() was */
 	u32 nr_open;			/* memory that LNet refers to */
 	u32 nr_out;			/* own requests whose last event is to come */
 	u32 nr_inside;			/* threads between enter and leave */

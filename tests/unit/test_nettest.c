@@ -8,7 +8,7 @@
 
 static struct node {
 	struct nettest *nt;
-	u32 nr_measured;
+	u32 nr_measured, gone;
 	int status;
 	bool ended;
 	u64 bytes_before;
@@ -49,6 +49,14 @@ static void ended(struct nettest *nt, int status)
 	n->status = status;
 }
 
+static void gone(struct nettest *nt)
+{
+	struct node *n = nettest_user(nt);
+
+	UNIT_EQUAL(nettest_stopped(nt), true, "stopped");
+	n->gone++;
+}
+
 static u64 ni_bytes(u32 node)
 {
 	u32 r;
@@ -73,7 +81,8 @@ static void begin(u32 nr, const struct nettest_plan *plan)
 	for (i = 0; i < nr; i++) {
 		struct nettest_cfg c = { .ln = rails.node[i].ln, .nr = nr, .rank = i, .run = 77,
 					 .plan = *plan, .gather = true, .user = &nodes[i],
-					 .measured = measured, .ended = ended };
+					 .measured = measured, .ended = ended,
+					 .gone = gone };
 
 		CU_ASSERT_EQUAL_FATAL(nettest_create(&nodes[i].nt, &c), 0);
 	}
@@ -129,6 +138,7 @@ static void finish(void)
 	rails_run(20 * NSEC_PER_SEC);
 	for (i = 0; i < rails.cfg.nr_nodes; i++) {
 		UNIT_EQUAL(nettest_stopped(nodes[i].nt), true, "stopped");
+		UNIT_EQUAL(nodes[i].gone, 1, "told so, once");
 		nettest_free(nodes[i].nt);
 	}
 	rails_end();
@@ -187,7 +197,7 @@ static void channels(void)
 static void plans(void)
 {
 	struct nettest_plan plan = { .least = 1024, .most = 16384, .factor = 2, .repeats = 2,
-				     .times = 1000, .chaos = true };
+				     .times = 1000, .patterns = NETTEST_ALL };
 	struct nettest_measure m;
 	u32 i;
 
@@ -205,7 +215,7 @@ static void plans(void)
 			UNIT_EQUAL(nettest_plan_index(&plan, m.repeat, 3, 0), i, "the barrier");
 		}
 	UNIT_EQUAL(i, 62, "the end");
-	plan.chaos = false;
+	plan.patterns &= ~NETTEST_CHAOSES;
 	UNIT_EQUAL(nettest_plan_nr(&plan), 2 * (1 + 5 * 4), "without chaos");
 	nettest_plan_at(&plan, 3, &m);
 	UNIT_EQUAL(m.pattern, NETTEST_P_ring, "no chaos");
@@ -298,11 +308,12 @@ static void exact_tallies(const struct nettest_plan *plan, u32 nr)
 static void runs(void)
 {
 	struct nettest_plan plan = { .least = 1, .most = 4000, .factor = 63, .repeats = 2,
-				     .times = 5, .chaos = true, .check = NETTEST_CHECK_FULL };
+				     .times = 5, .patterns = NETTEST_ALL,
+				     .check = NETTEST_CHECK_FULL };
 	u32 nr, i;
 
 	for (nr = 2; nr <= RAILS_NODES; nr++) {
-		plan.chaos = nr != 3;
+		plan.patterns = nr != 3 ? NETTEST_ALL : NETTEST_ALL & ~NETTEST_CHAOSES;
 		begin(nr, &plan);
 		start();
 		run(NSEC_PER_SEC);
@@ -323,7 +334,7 @@ static void runs(void)
 static void long_messages(void)
 {
 	struct nettest_plan plan = { .least = 3 * LNET_MTU + 17, .most = 3 * LNET_MTU + 17,
-				     .factor = 2, .repeats = 1, .times = 2, .chaos = true,
+				     .factor = 2, .repeats = 1, .times = 2, .patterns = NETTEST_ALL,
 				     .check = NETTEST_CHECK_FULL };
 
 	begin(4, &plan);
@@ -352,7 +363,8 @@ static void rules(u32 turn)
 static void faults(void)
 {
 	struct nettest_plan plan = { .least = 100, .most = 6400, .factor = 8, .repeats = 1,
-				     .times = 60, .chaos = true, .check = NETTEST_CHECK_FULL };
+				     .times = 60, .patterns = NETTEST_ALL,
+				     .check = NETTEST_CHECK_FULL };
 	u32 i, turn;
 
 	begin(4, &plan);
@@ -383,7 +395,8 @@ static void faults(void)
 static void absent(void)
 {
 	struct nettest_plan plan = { .least = 100, .most = 100, .factor = 2, .repeats = 1,
-				     .times = 2, .check = NETTEST_CHECK_ENDS };
+				     .times = 2, .patterns = NETTEST_ALL,
+				     .check = NETTEST_CHECK_ENDS };
 	struct lnet_process ids[RAILS_NODES];
 	u32 i;
 
@@ -416,7 +429,7 @@ static void absent(void)
 static void stops(void)
 {
 	struct nettest_plan plan = { .least = 100, .most = 100, .factor = 2, .repeats = 1,
-				     .times = 1000000, .chaos = true,
+				     .times = 1000000, .patterns = NETTEST_ALL,
 				     .check = NETTEST_CHECK_ENDS };
 	struct nettest_put put = { .kind = NETTEST_DATA, .len = 50, .hdr_data = 999999ULL << 8 };
 	u32 i;
@@ -442,7 +455,8 @@ static void stops(void)
 static void refusals(void)
 {
 	struct nettest_cfg cfg = { .nr = 1, .plan = { .least = 1, .most = 1, .factor = 2,
-						      .repeats = 1, .times = 1 } };
+						      .repeats = 1, .times = 1,
+						      .patterns = NETTEST_ALL } };
 	struct nettest *nt;
 
 	UNIT_EQUAL(nettest_create(&nt, &cfg), -EINVAL, "alone");

@@ -48,7 +48,7 @@ void nt_print_head(const struct nt_report *r, const char *system, const char *co
 		w->step, w->plan.factor);
 	fprintf(r->out, "\t%u times for each test routine, %u iterations for whole test\n",
 		w->plan.times, w->plan.repeats);
-	if (w->plan.chaos)
+	if (w->plan.patterns & NETTEST_CHAOSES)
 		fprintf(r->out, "\tRunning chaos test with %u logical links used.\n",
 			nettest_channels(NETTEST_CHAOS, r->nr));
 	else
@@ -66,7 +66,7 @@ static const char *const modes[] = { "Average channel", "Network", "Local node" 
 
 static bool has_column(const struct nt_report *r, u32 pattern)
 {
-	return r->words->plan.chaos || nettest_topo_of(pattern) != NETTEST_CHAOS;
+	return r->words->plan.patterns & BIT(pattern);
 }
 
 static void print_titles(const struct nt_report *r, const char *first)
@@ -105,7 +105,7 @@ static double rate_at(const struct nt_report *r, u32 repeat, u32 len_ix,
 static void print_line(const struct nt_report *r, u32 repeat, u32 len_ix,
 		       enum value value, double unit)
 {
-	u32 p, at = nettest_plan_index(&r->words->plan, repeat, len_ix, NETTEST_P_star);
+	u32 p, at = nettest_plan_row_end(&r->words->plan, repeat, len_ix) - 1;
 	struct nettest_measure m;
 
 	nettest_plan_at(&r->words->plan, at, &m);

@@ -12,7 +12,7 @@ void nt_words_init(struct nt_words *w)
 {
 	*w = (struct nt_words){ .unit = 'K', .unit_bytes = 1024, .least = 1, .most = 16,
 				.print = NT_AVERAGE };
-	w->plan = (struct nettest_plan){ .repeats = 1, .times = 100, .chaos = true,
+	w->plan = (struct nettest_plan){ .repeats = 1, .times = 100, .patterns = NETTEST_ALL,
 					 .check = NETTEST_CHECK_ENDS };
 }
 
@@ -68,7 +68,9 @@ static bool chaos(struct nt_words *w, const char *value)
 
 	if (!one_of(value, names, 7, &ix))
 		return false;
-	w->plan.chaos = ix > 3;
+	w->plan.patterns |= NETTEST_CHAOSES;
+	if (ix <= 3)
+		w->plan.patterns &= ~NETTEST_CHAOSES;
 	return true;
 }
 

@@ -106,12 +106,10 @@ static void ended(struct nettest *nt, int status)
 static u32 print_rows(const struct program *p, u32 printed, u32 nr_measured)
 {
 	const struct nettest_plan *plan = &p->words.plan;
-	u32 lens = nettest_plan_lens(plan), last;
+	u32 lens = nettest_plan_lens(plan);
 
 	for (; printed < plan->repeats * lens; printed++) {
-		last = nettest_plan_index(plan, printed / lens, printed % lens,
-					  NETTEST_NR_PATTERNS - 1);
-		if (last >= nr_measured)
+		if (nettest_plan_row_end(plan, printed / lens, printed % lens) > nr_measured)
 			break;
 		if (!p->launch.rank)
 			nt_print_row(&p->report, printed / lens, printed % lens);
