@@ -128,6 +128,7 @@ static int units_make(struct lst_test *test, struct lst *st, const struct lst_ca
 	test->tally = kvzalloc(sizeof(*test->tally), GFP_NOFS);
 	if (!test->units || !test->tally)
 		return -ENOMEM;
+	test->tally->nr_nodes = 1;
 	lst_self(st, &test->self);
 	for (i = 0; i < test->nr_units; i++) {
 		struct lst_unit *unit = &test->units[i];

@@ -194,6 +194,19 @@ int con_ask(struct con_cmd *cmd, struct con_node *node, struct lst_msg *req, voi
 	return 0;
 }
 
+struct con_rpc *con_ask_put(struct con_cmd *cmd, struct con_node *node, struct lst_msg *req,
+			    u32 len)
+{
+	void *mem = kzalloc(len, GFP_NOWAIT);
+	struct con_rpc *r;
+
+	if (!mem || con_ask(cmd, node, req, mem, len))
+		return NULL;
+	r = list_last_entry(&cmd->asked, struct con_rpc, link);
+	r->rpc.bulk_options = LNET_MD_OP_PUT;
+	return r;
+}
+
 int con_rpc_error(const struct con_rpc *r)
 {
 	if (r->rc)

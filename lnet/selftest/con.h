@@ -3,7 +3,7 @@
 #ifndef LNET_SELFTEST_CON_H
 #define LNET_SELFTEST_CON_H
 
-#include "service.h"
+#include "drill.h"
 
 /*
  * All of it is guarded by the service's lock. A command runs in steps: each asks nodes, and the
@@ -62,6 +62,8 @@ struct con_test {
 	struct lst_bytes_param bytes;
 	struct con_group *from, *to;
 	bool stop_onerr;
+	struct lst_plan *plan;		/* of ours, else NULL; its list of nodes is not used */
+	u32 key;			/* no two tests of a session have the same */
 };
 
 struct con_batch {
@@ -82,6 +84,7 @@ struct con_session {
 	bool force;			/* nodes that are in another session are taken over */
 	u64 used_ns, pinger_ns;
 	u64 next_bid;
+	u32 next_key;			/* of tests */
 	struct list_head nodes, groups, batches;
 };
 
@@ -94,6 +97,7 @@ struct con_rpc {
 	struct con_cmd *cmd;
 	struct con_node *node;
 	void *bulk;
+	u32 key;			/* of whoever asked: what about */
 	int rc;				/* 0: @rpy is an answer */
 	struct lst_msg rpy;
 };
@@ -134,6 +138,9 @@ struct con_session *con_session(const struct con_cmd *cmd);	/* NULL: it is over 
  */
 int con_ask(struct con_cmd *cmd, struct con_node *node, struct lst_msg *req, void *bulk,
 	    u32 bulk_len);
+/* The same; @node puts @len bytes into memory that is in r->bulk. NULL: no memory. */
+struct con_rpc *con_ask_put(struct con_cmd *cmd, struct con_node *node, struct lst_msg *req,
+			    u32 len);
 /* The verb goes on with @next when all have answered: -EINPROGRESS, or what @next says at once. */
 int con_then(struct con_cmd *cmd, int (*next)(struct con_cmd *cmd));
 /* How many answers failed; says which, as a list "errors". */
@@ -168,6 +175,17 @@ struct con_batch *con_batch_find(struct con_session *s, const char *name);
 struct con_batch *con_batch_new(struct con_session *s, const char *name);
 void con_batch_free(struct con_batch *batch);
 void con_test_say(struct con_cmd *cmd, const struct con_test *test);
+u32 con_nr_active(const struct con_group *group);
+/* Into the batch, as the last one; groups are found by name. 0, -ENOENT, -EINVAL. */
+int con_test_link(struct con_cmd *cmd, struct con_batch *batch, struct con_test *test);
+struct con_test *con_test_last(struct con_cmd *cmd, struct con_batch **batchp);
+
+/* ---- con_drill.c ----------------------------------------------------------------------------- */
+
+/* The words of a test of ours into test->plan, if it is one. 0, -EINVAL, -ENOMEM. */
+int con_drill_take(struct con_cmd *cmd, struct con_test *test, const char *type);
+int con_drill_tell(struct con_cmd *cmd);	/* the last of the batch, to its nodes; as a verb */
+const char *con_drill_type(const struct con_test *test);
 
 /* ---- con_session.c --------------------------------------------------------------------------- */
 

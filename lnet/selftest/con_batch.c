@@ -39,8 +39,10 @@ void con_batch_free(struct con_batch *batch)
 {
 	struct con_test *test, *next;
 
-	list_for_each_entry_safe(test, next, &batch->tests, link)
+	list_for_each_entry_safe(test, next, &batch->tests, link) {
+		kfree(test->plan);
 		kfree(test);
+	}
 	list_del(&batch->link);
 	kfree(batch);
 }

@@ -16,9 +16,8 @@ static void say_group(struct con_cmd *cmd, const char *what, const struct con_gr
 void con_test_say(struct con_cmd *cmd, const struct con_test *test)
 {
 	con_say(cmd, "  - index: %u\n    type: %s\n    loop: %d\n    concurrency: %u\n"
-		"    distribute: \"%u:%u\"\n", test->index,
-		test->service == LST_SERVICE_PING ? "ping" : "brw", test->loop, test->concur,
-		test->dist, test->span);
+		"    distribute: \"%u:%u\"\n", test->index, con_drill_type(test), test->loop,
+		test->concur, test->dist, test->span);
 	say_group(cmd, "clients", test->from);
 	say_group(cmd, "servers", test->to);
 }
@@ -43,11 +42,12 @@ static int take(struct con_cmd *cmd, struct con_test *test)
 {
 	const char *type = con_text(cmd, "type");
 	s64 loop = -1, concur = 1, dist = 1, span = 1, stop = 1;
+	int rc;
 
 	if (con_number(cmd, "loop", -1, S32_MAX, &loop) || !loop ||
 	    con_number(cmd, "concur", 1, LST_CONCUR_MAX, &concur) ||
 	    con_number(cmd, "dist", 1, S32_MAX, &dist) ||
-	    con_number(cmd, "span", 1, LST_DESTS_PER_PAGE, &span) ||
+	    con_number(cmd, "span", 1, S32_MAX, &span) ||
 	    con_number(cmd, "stop_onerr", 0, 1, &stop))
 		return -EINVAL;
 	test->loop = (s32)loop;
@@ -55,6 +55,11 @@ static int take(struct con_cmd *cmd, struct con_test *test)
 	test->dist = (u32)dist;
 	test->span = (u32)span;
 	test->stop_onerr = stop;
+	rc = con_drill_take(cmd, test, type);
+	if (rc || test->plan)
+		return rc;
+	if (span > LST_DESTS_PER_PAGE)
+		return -EINVAL;
 	test->service = type && !strcmp(type, "ping") ? LST_SERVICE_PING : LST_SERVICE_BRW;
 	if (!type || (strcmp(type, "ping") && strcmp(type, "brw")))
 		return -EINVAL;
@@ -91,7 +96,7 @@ static const struct con_node *active_at(const struct con_group *group, u32 ix)
 	return NULL;
 }
 
-static u32 nr_active(const struct con_group *group)
+u32 con_nr_active(const struct con_group *group)
 {
 	u32 i, nr = 0;
 
@@ -115,7 +120,7 @@ static u8 *dests_of(const struct con_test *test, u32 client, u32 nr_servers)
 	return list;
 }
 
-static struct con_test *last_test(struct con_cmd *cmd, struct con_batch **batchp)
+struct con_test *con_test_last(struct con_cmd *cmd, struct con_batch **batchp)
 {
 	struct con_batch *batch = con_batch_find(con_session(cmd), con_text(cmd, "batch"));
 
@@ -137,7 +142,7 @@ static int servers_told(struct con_cmd *cmd)
 {
 	struct con_session *s = con_session(cmd);
 	struct con_batch *batch;
-	struct con_test *test = last_test(cmd, &batch);
+	struct con_test *test = con_test_last(cmd, &batch);
 	u32 i, nr, client = 0;
 	struct lst_msg req;
 	int rc = 0;
@@ -146,7 +151,7 @@ static int servers_told(struct con_cmd *cmd)
 		return -ENOENT;
 	if (con_say_errors(cmd, "add test"))
 		return 0;
-	nr = nr_active(test->to);
+	nr = con_nr_active(test->to);
 	for (i = 0; i < test->from->nr && nr >= test->span && !rc; i++) {
 		u8 *list;
 
@@ -180,14 +185,33 @@ static int tell_servers(struct con_cmd *cmd, const struct con_batch *batch,
 	return con_then(cmd, servers_told);
 }
 
+int con_test_link(struct con_cmd *cmd, struct con_batch *batch, struct con_test *test)
+{
+	struct con_session *s = con_session(cmd);
+	bool back = test->plan && test->plan->back;
+
+	test->from = con_group_find(s, con_text(cmd, back ? "to" : "from"));
+	test->to = con_group_find(s, con_text(cmd, back ? "from" : "to"));
+	if (!test->from || !test->to)
+		return -ENOENT;
+	if (!con_nr_active(test->from) || con_nr_active(test->to) < (test->plan ? 1 : test->span))
+		return -EINVAL;
+	test->from->nr_tests++;
+	test->to->nr_tests++;
+	test->key = ++s->next_key;
+	test->index = ++batch->nr_tests;
+	list_add_tail(&test->link, &batch->tests);
+	return 0;
+}
+
 /*
- * batch, from, to, type (ping, brw), loop, concur, dist, span, stop_onerr; of brw: opc, check,
- * size, off. A test that some nodes did not take stays, so that it can be looked at.
+ * batch, from, to, type (ping, brw, bulk), loop, concur, dist, span, stop_onerr; of brw: opc,
+ * check, size, off; of bulk, and of a ping that has any of them: what plan.def says. A test that
+ * some nodes did not take stays, so that it can be looked at.
  */
 int con_add_test(struct con_cmd *cmd)
 {
-	struct con_session *s = con_session(cmd);
-	struct con_batch *batch = con_batch_find(s, con_text(cmd, "batch"));
+	struct con_batch *batch = con_batch_find(con_session(cmd), con_text(cmd, "batch"));
 	struct con_test *test;
 	int rc;
 
@@ -199,19 +223,12 @@ int con_add_test(struct con_cmd *cmd)
 	if (!test)
 		return -ENOMEM;
 	rc = take(cmd, test);
-	test->from = con_group_find(s, con_text(cmd, "from"));
-	test->to = con_group_find(s, con_text(cmd, "to"));
-	if (!rc && (!test->from || !test->to))
-		rc = -ENOENT;
-	if (!rc && (!nr_active(test->from) || nr_active(test->to) < test->span))
-		rc = -EINVAL;
+	if (!rc)
+		rc = con_test_link(cmd, batch, test);
 	if (rc) {
+		kfree(test->plan);
 		kfree(test);
 		return rc;
 	}
-	test->from->nr_tests++;
-	test->to->nr_tests++;
-	test->index = ++batch->nr_tests;
-	list_add_tail(&test->link, &batch->tests);
-	return tell_servers(cmd, batch, test);
+	return test->plan ? con_drill_tell(cmd) : tell_servers(cmd, batch, test);
 }

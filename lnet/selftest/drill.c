@@ -59,6 +59,8 @@ static int slots_make(struct lst_drill *drill)
 	if (nr && !drill->slot)
 		return -ENOMEM;
 	drill->nr_slots = (u32)nr;
+	drill->nr_offers = lst_plan_parts(&drill->plan) *
+			   (lst_plan_goes_out(&drill->plan) + lst_plan_comes_in(&drill->plan));
 	for (i = 0; i < drill->nr_slots; i++) {
 		drill->slot[i].drill = drill;
 		drill->slot[i].dest = &drill->dest[i % drill->nr_dests];
@@ -88,6 +90,7 @@ int lst_drill_make(struct lst_test *test, struct lst *st, const struct lst_sid *
 	lst_self(st, &drill->self);
 	test->drill = drill;
 	test->tally = &drill->tally;
+	drill->tally.nr_nodes = 1;
 	test->is_client = !drill->plan.server;
 	rc = verifier_make(drill);
 	if (!rc && test->is_client)

@@ -31,10 +31,16 @@ enum lst_slot_state {
 	LST_SLOT_IDLE, LST_SLOT_WAIT, LST_SLOT_SEND, LST_SLOT_ASKED, LST_SLOT_LOST, LST_SLOT_OVER,
 };
 
-/* A part of a bulk transfer, as its client offers it. */
+/*
+ * A part of a bulk transfer, as its client offers it. The session stays for it. LNet may tell only
+ * long after the answer that what was fetched has arrived: then it is left alone, and the slot goes
+ * on; nobody needs that memory as it was.
+ */
 struct lst_offer {
 	struct lst_slot *slot;
 	lnet_md_t md;
+	u32 ix;
+	bool alone;
 };
 
 /* One of the parallel parts at a client: sends one request after another to one server. */
@@ -45,7 +51,6 @@ struct lst_slot {
 	struct lst_job job;
 	struct lst_drill_dest *dest;
 	u8 state;			/* enum lst_slot_state */
-	u8 nr_offers;			/* that were made */
 	/* begun: neither lost nor over; spoilt: what came is not what was asked for */
 	bool begun, answered, failed, spoilt, unlink, unlinking;
 	u32 round;			/* requests begun */
@@ -57,7 +62,7 @@ struct lst_slot {
 	struct lst_drill_rpy rpy;
 	struct lnet_nid rail_from, rail_to;	/* of the last part that came */
 	struct lst_store out, in;
-	struct lst_offer *offer;	/* a part each: out, then in */
+	struct lst_offer **offer;	/* a part each: out, then in; NULL: it is gone */
 };
 
 /* What a server moved in one direction. */
@@ -88,6 +93,7 @@ struct lst_drill {
 	struct list_head waiting, asked;
 	u32 nr_asked, max_asked;
 	u32 nr_dests, nr_slots;
+	u32 nr_offers;			/* of a transfer */
 	struct lst_drill_dest *dest;
 	struct lst_slot *slot;
 	struct lst_tally tally;
@@ -146,8 +152,22 @@ void lst_drill_stop_locked(struct lst_drill *drill, bool force);
 /* @mem: all bytes of it */
 void lst_drill_answer_locked(struct lst *st, const struct lnet_event *ev,
 			     const struct lst_msg *rpy, u8 *mem);
-void lst_slots_free(struct lst_drill *drill);
 u64 lst_drills_work_locked(struct lst *st, u64 now);	/* next deadline; @now 0: only that */
+
+/* One less of what it waits for. */
+void lst_slot_put_locked(struct lst_slot *slot);
+/* Its request is lost from now on, whatever comes. */
+void lst_slot_lost_locked(struct lst_slot *slot);
+
+/* ---- offer.c: bulk memory of slots ----------------------------------------------------------- */
+
+void lst_slots_free(struct lst_drill *drill);
+int lst_slot_memory(struct lst_slot *slot);	/* 0, -ENOMEM; all of these three may sleep */
+void lst_slot_fill(struct lst_slot *slot, u32 round);
+int lst_offers_make(struct lst_slot *slot);	/* before anybody is told of them */
+void lst_offers_unlink_run(struct lst_job *job);	/* of the slot */
+/* What went out was fetched, the answer says so: these are left alone. */
+void lst_offers_leave_locked(struct lst_slot *slot);
 
 /* ---- haul.c: the server ---------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
  *	batch.c unit.c		batches of tests, and the parts that run one
  *	ping.c brw.c pattern.c	the tests that stock nodes have
  *	plan.[ch] plan.def map.c	what a test of ours is to do, and who sends to whom
- *	drill.[ch] slot.c haul.c	tests of ours: life, the client, the server
+ *	drill.[ch] slot.c offer.c haul.c	tests of ours: life, client, its memory, server
  *	store.[ch] verify.c crc32c.[ch]	their memory, and what it holds
  *	tally.[ch] tally.def	what a test counted
  *	con.c con_*.c verbs.def	the console: a session over many nodes, led by commands

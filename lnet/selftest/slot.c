@@ -8,7 +8,6 @@
 #define HISTORY	64U			/* rounds of which is known whether they were lost */
 
 static void send_run(struct lst_job *job);
-static void on_offer(const struct lnet_event *ev);
 
 /* ---- what comes next ------------------------------------------------------------------------- */
 
@@ -96,6 +95,17 @@ static void decided_locked(struct lst_slot *slot)
 	slot->drill->nr_asked--;
 }
 
+/* For stock's counters, which a session has of all its tests. */
+static void error_locked(const struct lst_slot *slot)
+{
+	struct lst_session *s = slot->drill->test->session;
+
+	if (slot->drill->plan.what == LST_WHAT_PING)
+		s->ping_errors++;
+	else
+		s->brw_errors++;
+}
+
 static bool is_refused(const struct lst_drill_rpy *rpy)
 {
 	return rpy->status && rpy->status != EBADMSG;
@@ -150,13 +160,15 @@ static void over_run(struct lst_job *job)
 	bool good = is_good(slot) && !slot->spoilt;
 
 	spin_lock(&st->lock);
+	if (!good || is_refused(&slot->rpy))
+		error_locked(slot);
 	received_locked(slot, good);
 	next_locked(slot, is_refused(&slot->rpy) || !good);
 	spin_unlock(&st->lock);
 }
 
 /* One that it waits for less. */
-static void put_locked(struct lst_slot *slot)
+void lst_slot_put_locked(struct lst_slot *slot)
 {
 	if (--slot->nr_open)
 		return;
@@ -170,39 +182,27 @@ static void put_locked(struct lst_slot *slot)
 	lst_queue_locked(slot->drill->st, &slot->job, over_run);
 }
 
-static void unlink_run(struct lst_job *job)
-{
-	struct lst_slot *slot = container_of(job, struct lst_slot, job);
-	struct lst *st = slot->drill->st;
-	u32 i;
-
-	for (i = 0; i < slot->nr_offers; i++)
-		lnet_md_unlink(st->ln, slot->offer[i].md);
-	spin_lock(&st->lock);
-	slot->unlinking = false;
-	put_locked(slot);
-	spin_unlock(&st->lock);
-}
-
 /* Who sends takes back in the end what it offered. */
 static void unlink_locked(struct lst_slot *slot)
 {
 	slot->unlink = true;
-	if (slot->state == LST_SLOT_SEND || slot->unlinking || !slot->nr_offers)
+	if (slot->state == LST_SLOT_SEND || slot->unlinking || !slot->offer)
 		return;
 	slot->unlinking = true;
 	slot->nr_open++;
-	lst_queue_locked(slot->drill->st, &slot->job, unlink_run);
+	lst_queue_locked(slot->drill->st, &slot->job, lst_offers_unlink_run);
 }
 
 /* It is lost from now on, whatever comes. */
-static void lost_locked(struct lst_slot *slot)
+void lst_slot_lost_locked(struct lst_slot *slot)
 {
 	struct lst_tally *t = &slot->drill->tally;
 
 	decided_locked(slot);
 	slot->failed = true;
 	slot->lost |= 1;
+	if (!slot->drill->test->batch->stopping)
+		error_locked(slot);
 	if (counts(slot)) {
 		t->c[LST_T_under_way]--;
 		t->c[LST_T_lost]++;
@@ -212,7 +212,7 @@ static void lost_locked(struct lst_slot *slot)
 		slot->state = LST_SLOT_LOST;
 	unlink_locked(slot);
 	if (!slot->answered)
-		put_locked(slot);
+		lst_slot_put_locked(slot);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -284,7 +284,9 @@ void lst_drill_answer_locked(struct lst *st, const struct lnet_event *ev,
 	slot->spoilt |= !is_echo(slot, rpy, mem, ev->mlength);
 	if (rpy->status)
 		unlink_locked(slot);	/* nobody will ask for the rest */
-	put_locked(slot);
+	else
+		lst_offers_leave_locked(slot);
+	lst_slot_put_locked(slot);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -309,7 +311,7 @@ static void on_sent(const struct lnet_event *ev)
 		struct lst_slot *slot = &drill->slot[letter->slot];
 
 		if (slot->begun && slot->round == letter->round && !slot->answered)
-			lost_locked(slot);
+			lst_slot_lost_locked(slot);
 	}
 	if (ev->unlinked) {
 		kfree(letter);
@@ -387,132 +389,6 @@ static int send(struct lst_slot *slot)
 	return rc;
 }
 
-/* ---- bulk memory ----------------------------------------------------------------------------- */
-
-static u32 nr_offers_of(const struct lst_plan *p)
-{
-	return lst_plan_parts(p) * (lst_plan_goes_out(p) + lst_plan_comes_in(p));
-}
-
-static int memory_get(struct lst_slot *slot)
-{
-	const struct lst_plan *p = &slot->drill->plan;
-
-	if (p->what != LST_WHAT_BULK || slot->offer)
-		return 0;
-	if (lst_plan_goes_out(p) && !slot->out.mem && lst_store_make(&slot->out, p))
-		return -ENOMEM;
-	if (lst_plan_comes_in(p) && !slot->in.mem && lst_store_make(&slot->in, p))
-		return -ENOMEM;
-	slot->offer = kcalloc(nr_offers_of(p), sizeof(slot->offer[0]), GFP_NOFS);
-	return slot->offer ? 0 : -ENOMEM;
-}
-
-void lst_slots_free(struct lst_drill *drill)
-{
-	u32 i;
-
-	for (i = 0; drill->slot && i < drill->nr_slots; i++) {
-		lst_store_free(&drill->slot[i].out);
-		lst_store_free(&drill->slot[i].in);
-		kfree(drill->slot[i].offer);
-	}
-	kvfree(drill->slot);
-	kvfree(drill->dest);
-}
-
-static void memory_fill(struct lst_slot *slot, u32 round)
-{
-	struct lst_drill *drill = slot->drill;
-	u64 salt = lst_drill_salt(drill, drill->cookie, (u32)(slot - drill->slot), round, false);
-
-	if (lst_plan_goes_out(&drill->plan))
-		slot->crc = lst_verify_fill(&drill->verifier, &slot->out, salt);
-	if (lst_plan_comes_in(&drill->plan))
-		lst_verify_spoil(&drill->verifier, &slot->in);
-}
-
-static bool is_in(const struct lst_slot *slot, u32 offer)
-{
-	const struct lst_plan *p = &slot->drill->plan;
-
-	return !lst_plan_goes_out(p) || offer >= lst_plan_parts(p);
-}
-
-static int offer_make(struct lst_slot *slot, u32 ix)
-{
-	const struct lst_store *store = is_in(slot, ix) ? &slot->in : &slot->out;
-	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
-	struct lnet_md_cfg cfg = { .threshold = 1, .cpt = -1, .user_ptr = &slot->offer[ix],
-				   .options = is_in(slot, ix) ? LNET_MD_OP_PUT : LNET_MD_OP_GET,
-				   .handler = on_offer };
-	struct lnet *ln = slot->drill->st->ln;
-	lnet_me_t me;
-	int rc;
-
-	cfg.frags = lst_store_part(store, ix % store->nr_parts, &cfg.nr_frags);
-	rc = lnet_me_attach(ln, LST_PORTAL_RDMA, &any, slot->bulkid + ix, 0, LNET_UNLINK,
-			    LNET_INS_AFTER, &me);
-	if (!rc)
-		rc = lnet_md_attach(ln, me, &cfg, LNET_UNLINK, &slot->offer[ix].md);
-	return rc;
-}
-
-/* Nobody knows of them before the request is sent. */
-static int offers_make(struct lst_slot *slot)
-{
-	const struct lst_plan *p = &slot->drill->plan;
-	struct lst *st = slot->drill->st;
-	u32 nr = p->what == LST_WHAT_BULK ? nr_offers_of(p) : 0;
-	int rc = 0;
-
-	for (; slot->nr_offers < nr && !rc; slot->nr_offers += !rc) {
-		slot->offer[slot->nr_offers].slot = slot;
-		rc = offer_make(slot, slot->nr_offers);
-	}
-	spin_lock(&st->lock);
-	slot->nr_open += slot->nr_offers;
-	spin_unlock(&st->lock);
-	return rc;
-}
-
-static u32 len_of(const struct lst_slot *slot, u32 offer)
-{
-	const struct lst_store *store = is_in(slot, offer) ? &slot->in : &slot->out;
-
-	return min(LNET_MTU, store->len - offer % store->nr_parts * LNET_MTU);
-}
-
-static void moved_locked(struct lst_slot *slot, const struct lst_offer *offer,
-			 const struct lnet_event *ev)
-{
-	bool in = ev->kind == LNET_EVENT_PUT;
-
-	slot->drill->st->c[in ? LST_C_bulk_get : LST_C_bulk_put] += ev->mlength;
-	slot->spoilt |= ev->mlength != len_of(slot, (u32)(offer - slot->offer));
-	if (!in)
-		return;
-	slot->rail_from = ev->source;
-	slot->rail_to = ev->target.nid;
-}
-
-static void on_offer(const struct lnet_event *ev)
-{
-	struct lst_offer *offer = ev->user_ptr;
-	struct lst_slot *slot = offer->slot;
-	struct lst *st = slot->drill->st;
-
-	lst_enter(st);
-	if (ev->kind != LNET_EVENT_UNLINK && !ev->status)
-		moved_locked(slot, offer, ev);
-	else if (ev->status && slot->begun && !slot->unlink)
-		lost_locked(slot);
-	if (ev->unlinked)
-		put_locked(slot);
-	spin_unlock(&st->lock);
-	lst_run(st);
-}
-
 /* ---- a request ------------------------------------------------------------------------------- */
 
 static void begin_locked(struct lst_slot *slot, u64 now)
@@ -524,13 +400,12 @@ static void begin_locked(struct lst_slot *slot, u64 now)
 	slot->lost <<= 1;
 	slot->begun = true;
 	slot->answered = slot->failed = slot->spoilt = slot->unlink = slot->unlinking = false;
-	slot->nr_offers = 0;
 	slot->nr_open = 2;		/* who sends it, the answer */
 	slot->seq = ++slot->dest->seq;
 	slot->start_ns = now;
 	slot->deadline_ns = now + drill->plan.timeout;
 	slot->bulkid = drill->st->next_id;
-	drill->st->next_id += 2 * lst_plan_parts(&drill->plan);
+	drill->st->next_id += drill->nr_offers;
 	list_add_tail(&slot->link, &drill->asked);
 	list_add_tail(&slot->of_dest, &slot->dest->asked);
 	drill->max_asked = max(drill->max_asked, ++drill->nr_asked);
@@ -547,21 +422,21 @@ static void sent_locked(struct lst_slot *slot, int rc)
 {
 	slot->state = slot->begun ? LST_SLOT_ASKED : LST_SLOT_LOST;
 	if (rc && slot->begun)
-		lost_locked(slot);
+		lst_slot_lost_locked(slot);
 	else if (slot->unlink)
 		unlink_locked(slot);
-	put_locked(slot);
+	lst_slot_put_locked(slot);
 }
 
 static void send_run(struct lst_job *job)
 {
 	struct lst_slot *slot = container_of(job, struct lst_slot, job);
 	struct lst *st = slot->drill->st;
-	int rc = memory_get(slot);
+	int rc = lst_slot_memory(slot);
 	u64 now;
 
 	if (!rc && slot->offer)
-		memory_fill(slot, slot->round + 1);
+		lst_slot_fill(slot, slot->round + 1);
 	spin_lock(&st->lock);
 	now = lst_now(st);
 	if (rc || is_enough(slot, now)) {
@@ -571,7 +446,7 @@ static void send_run(struct lst_job *job)
 	}
 	begin_locked(slot, now);
 	spin_unlock(&st->lock);
-	rc = offers_make(slot);
+	rc = lst_offers_make(slot);
 	if (!rc)
 		rc = send(slot);
 	spin_lock(&st->lock);
@@ -619,7 +494,7 @@ void lst_drill_stop_locked(struct lst_drill *drill, bool force)
 			list_del_init(&slot->link);
 			end_locked(slot);
 		} else if (slot->begun && force) {
-			lost_locked(slot);
+			lst_slot_lost_locked(slot);
 		}
 	}
 }
@@ -642,7 +517,7 @@ static u64 work_locked(struct lst_drill *drill, u64 now)
 		slot = list_first_entry(&drill->asked, struct lst_slot, link);
 		if (slot->deadline_ns > now)
 			return min(next, slot->deadline_ns);
-		lost_locked(slot);
+		lst_slot_lost_locked(slot);
 	}
 	return next;
 }

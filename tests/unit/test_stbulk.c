@@ -332,6 +332,40 @@ static void others_read(void)
 	}
 }
 
+/* A flipped bit is seen at a mark, and nowhere else; fragments do not matter. */
+static void marks(void)
+{
+	static const u32 every[] = { 8, 9, 100, 512, 5000 };
+	struct lst_verifier v = { .how = LST_VERIFY_SIMPLE };
+	struct lst_plan p = { .what = LST_WHAT_BULK, .size = 2050, .off = 5, .frags = 7 };
+	struct lst_store store;
+	struct lst_bad bad;
+	u32 i, frag, at, nr;
+
+	for (i = 0; i < ARRAY_SIZE(every); i++) {
+		v.every = every[i];
+		UNIT_EQUAL(lst_store_make(&store, &p), 0, "memory");
+		lst_verify_fill(&v, &store, 1);
+		UNIT_EQUAL(lst_verify_good(&v, &store, 2, 0, &bad), true, "whole");
+		lst_store_part(&store, 0, &nr);
+		for (at = 0, frag = 0; frag < nr; frag++) {
+			u8 *mem = store.frag[frag].base, *end = mem + store.frag[frag].len;
+
+			for (; mem < end; mem++, at++) {
+				*mem ^= 0x10;
+				UNIT_EQUAL(lst_verify_good(&v, &store, 2, 0, &bad),
+					   at % every[i] >= 8, "at marks");
+				*mem ^= 0x10;
+			}
+		}
+		UNIT_EQUAL(at, 2050, "all of it");
+		lst_verify_spoil(&v, &store);
+		UNIT_EQUAL(lst_verify_good(&v, &store, 2, 0, &bad), false, "nothing came");
+		UNIT_EQUAL(bad.off, 0, "from the begin");
+		lst_store_free(&store);
+	}
+}
+
 static void checksums(void)
 {
 	static struct lst_crc32c c;
@@ -359,4 +393,6 @@ UNIT_SUITE(stbulk,
 	   { "r.c2.net.self-test.test.bulk.integrity.no-check: no byte is touched",
 	     nothing_is_read },
 	   { "other checks touch them", others_read },
+	   { "r.c2.net.self-test.test.bulk.integrity.simplistic: marks, as far apart as asked",
+	     marks },
 	   { "r.c2.net.self-test.test.bulk.integrity.checksumming: CRC-32C", checksums })

@@ -140,6 +140,109 @@ static void a_test(void)
 	end();
 }
 
+static void three(void)
+{
+	begin();
+	tell(0, "add_group|key=5|name=c|");
+	tell(0, "add_nodes|key=5|name=c|nid=10.0.0.2@tcp|");
+	tell(0, "add_group|key=5|name=s|");
+	tell(0, "add_nodes|key=5|name=s|nid=10.0.0.3@tcp|");
+	tell(0, "add_group|key=5|name=all|");
+	tell(0, "add_nodes|key=5|name=all|nid=10.0.0.1@tcp|nid=10.0.0.2@tcp|nid=10.0.0.3@tcp|");
+}
+
+/* Tests of both kinds, each with counts of its own. */
+static void tallies(void)
+{
+	three();
+	UNIT_EQUAL(tell(0, "tally|key=5|"), 0, "no test");
+	UNIT_EQUAL(said("tally: []") && said("missing: []"), true, "no test");
+	UNIT_EQUAL(tell(0, "add_test|key=5|batch=batch|from=c|to=s|type=ping|size=64|loop=10|"
+			"concur=3|"), 0, "pings of ours");
+	UNIT_EQUAL(said("failed: 0"), true, "taken");
+	tell(0, "add_test|key=5|batch=batch|from=c|to=s|type=brw|opc=2|size=5000|loop=7|");
+	tell(0, "add_test|key=5|batch=batch|from=c|to=s|type=bulk|mode=4|size=3000000|frags=9|"
+	     "verify=4|loop=4|");
+	UNIT_EQUAL(said("failed: 0"), true, "taken");
+	UNIT_EQUAL(tell(0, "add_test|key=5|batch=batch|from=c|to=s|type=bulk|mode=5|"), -EINVAL,
+		   "no such mode");
+	UNIT_EQUAL(tell(0, "add_test|key=5|batch=batch|from=c|to=s|type=ping|size=63|"), -EINVAL,
+		   "too short");
+	UNIT_EQUAL(tell(0, "list_batch|key=5|name=batch|"), 0, "listed");
+	UNIT_EQUAL(said("type: ping") && said("type: brw") && said("type: bulk"), true, "listed");
+	tell(0, "run|key=5|name=batch|");
+	st_run(NSEC_PER_SEC);
+	UNIT_EQUAL(tell(0, "query|key=5|name=batch|"), 0, "query");
+	UNIT_EQUAL(said("batch: Idle"), true, "over");
+	UNIT_EQUAL(tell(0, "tally|key=5|batch=batch|test=1|"), 0, "one");
+	UNIT_EQUAL(said("test: 1\n  what: ping\n  nodes: 1\n  sent: 30\n  received: 30\n  lost: 0\n"
+			"  under_way: 0\n"), true, "pings");
+	UNIT_EQUAL(said("most_at_once: 3") && said("times: 30\n") && !said("test: 2"), true,
+		   "of it alone");
+	UNIT_EQUAL(tell(0, "tally|key=5|test=2|"), 0, "one of stock");
+	UNIT_EQUAL(said("what: brw\n  nodes: 1\n  sent: 7\n  received: 7\n") &&
+		   said("bytes_out: 35000\n  bytes_in: 0\n"), true, "bulk");
+	UNIT_EQUAL(tell(0, "tally|key=5|servers=1|"), 0, "all");
+	UNIT_EQUAL(said("what: bulk\n  nodes: 1\n  sent: 4\n") &&
+		   said("bytes_out: 12000000\n  bytes_in: 12000000\n") &&
+		   said("nid: \"10.0.0.3@tcp\", served: 4, to_bytes: 12000000,"), true,
+		   "and servers");
+	UNIT_EQUAL(said("missing: []"), true, "all answered");
+	UNIT_EQUAL(tell(0, "tally|key=5|batch=no|"), -ENOENT, "no such batch");
+	UNIT_EQUAL(st_remove(1), EBUSY, "another session's request");
+	lst_stop(st_of(1));
+	UNIT_EQUAL(tell(0, "tally|key=5|test=1|wait=2|"), 0, "a node is gone");
+	UNIT_EQUAL(said("nodes: 0") && said("missing: [\"10.0.0.2@tcp\"]"), true, "it is named");
+	end();
+}
+
+static void maps(void)
+{
+	three();
+	UNIT_EQUAL(tell(0, "add_test|key=5|batch=batch|from=all|to=all|type=ping|map=5|loop=10|"),
+		   0, "ring");
+	UNIT_EQUAL(tell(0, "add_test|key=5|batch=batch|from=all|to=all|type=ping|map=7|loop=10|"
+			"ways=2|"), 0, "chaos");
+	UNIT_EQUAL(said("failed: 0"), true, "both");
+	tell(0, "run|key=5|name=batch|");
+	st_run(NSEC_PER_SEC);
+	tell(0, "tally|key=5|test=1|");
+	UNIT_EQUAL(said("nodes: 3\n  sent: 30\n  received: 30\n"), true, "each to the next");
+	tell(0, "tally|key=5|test=2|");
+	UNIT_EQUAL(said("nodes: 3\n  sent: 30\n  received: 30\n"), true, "three pairs");
+	tell(0, "tally|key=5|test=3|");
+	UNIT_EQUAL(said("nodes: 3\n  sent: 30\n  received: 30\n"), true, "and back");
+	end();
+}
+
+/* One test's server dies; the other test does not notice. */
+static void independent(void)
+{
+	begin();
+	tell(0, "add_group|key=5|name=c|");
+	tell(0, "add_nodes|key=5|name=c|nid=10.0.0.1@tcp|");
+	tell(0, "add_group|key=5|name=s|");
+	tell(0, "add_nodes|key=5|name=s|nid=10.0.0.2@tcp|");
+	tell(0, "add_group|key=5|name=t|");
+	tell(0, "add_nodes|key=5|name=t|nid=10.0.0.3@tcp|");
+	tell(0, "add_test|key=5|batch=batch|from=c|to=s|type=bulk|size=70000|verify=4|rate=100|"
+	     "time=3000000000|timeout=200000000|");
+	tell(0, "add_test|key=5|batch=batch|from=c|to=t|type=bulk|size=70000|verify=4|rate=100|"
+	     "time=3000000000|timeout=200000000|");
+	tell(0, "run|key=5|name=batch|");
+	st_run(NSEC_PER_SEC);
+	lst_stop(st_of(2));
+	st_run(4 * NSEC_PER_SEC);
+	tell(0, "tally|key=5|test=1|");
+	UNIT_EQUAL(said("sent: 300\n  received: 300\n  lost: 0\n") && said("corrupt: 0\n"), true,
+		   "all of the one");
+	tell(0, "tally|key=5|test=2|");
+	UNIT_EQUAL(!said("lost: 0\n") && said("under_way: 0\n") && said("received: 1"), true,
+		   "the other loses");
+	UNIT_EQUAL(said("bad:\n  - {nid: \"10.0.0.1@tcp\""), true, "at whom");
+	end();
+}
+
 /* Nodes stay in a session while their console lives; one that is idle ends it. */
 static void time_passes(void)
 {
@@ -164,4 +267,8 @@ UNIT_SUITE(stcon,
 	   { "groups are made, filled, cleaned", groups },
 	   { "r.c2.net.self-test.session.node-exclusivity: busy, or taken over", busy_nodes },
 	   { "a test is added, run, stopped", a_test },
-	   { "sessions last while somebody leads them", time_passes })
+	   { "sessions last while somebody leads them", time_passes },
+	   { "r.c2.net.self-test.session.multiple-tests: each has its counts", tallies },
+	   { "who sends to whom, both ways", maps },
+	   { "r.c2.net.self-test.session.test-independency: a dead server is one test's",
+	     independent })

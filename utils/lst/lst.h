@@ -42,6 +42,12 @@ bool name_ok(const char *name, const char *what);
 bool add_target(struct request *r, const char *arg);
 bool parse_number(const char *text, long long lo, long long hi, long long *num);
 
+/* ---- plan.c: words of tests of this project ------------------------------------------------ */
+
+/* A word of the request for NAME and its value, or for "NAME=VALUE"; false: said why not. */
+bool plan_add(struct request *r, const char *name, size_t len, const char *value);
+bool plan_add_word(struct request *r, const char *word);
+
 /* ---- commands ------------------------------------------------------------------------------ */
 
 int verb_new_session(int argc, char **argv);

@@ -99,12 +99,15 @@ static bool add_brw(struct request *r, char **words)
 static bool add_kind(struct request *r, char **words)
 {
 	if (!*words)
-		return misused("A test is to be named: ping, brw"), false;
+		return misused("A test is to be named: ping, brw, bulk"), false;
 	if (!strcmp(words[0], "brw"))
 		return add_brw(r, words + 1);
-	if (strcmp(words[0], "ping"))
+	if (strcmp(words[0], "ping") && strcmp(words[0], "bulk"))
 		return misused("Unknown test: '%s'", words[0]), false;
-	request_add(r, "type", "ping");
+	request_add(r, "type", "%s", words[0]);
+	for (words++; *words; words++)
+		if (!plan_add_word(r, *words))
+			return false;
 	return true;
 }
 
@@ -154,16 +157,29 @@ int verb_add_test(int argc, char **argv)
 						 { "distribute", required_argument, NULL, 'd' },
 						 { "from", required_argument, NULL, 'f' },
 						 { "to", required_argument, NULL, 't' },
-						 { "loop", required_argument, NULL, 'l' }, { 0 } };
+						 { "loop", required_argument, NULL, 'l' },
+						 /* Only tests of ours know them. */
+						 { "time", required_argument, NULL, 0 },
+						 { "warmup", required_argument, NULL, 0 },
+						 { "rate", required_argument, NULL, 0 },
+						 { "lost-after", required_argument, NULL, 0 },
+						 { "map", required_argument, NULL, 0 },
+						 { "two-way", no_argument, NULL, 0 }, { 0 } };
 	struct test t = { .batch = "batch" };
 	struct lnetctl_node *doc;
 	struct request r;
-	int c, rc;
+	bool own = false;
+	int c, rc, ix;
 
 	request_begin(&r, "add_test");
-	while ((c = getopt_long(argc, argv, "+b:c:d:f:l:n:t:", options, NULL)) != -1)
-		if (!option(&t, &r, c == 'n' ? 'l' : c))
+	while ((c = getopt_long(argc, argv, "+b:c:d:f:l:n:t:", options, &ix)) != -1) {
+		own |= !c;
+		if (c ? !option(&t, &r, c == 'n' ? 'l' : c) :
+			!plan_add(&r, options[ix].name, strlen(options[ix].name), optarg))
 			return -1;
+	}
+	if (own && argv[optind] && !strcmp(argv[optind], "brw"))
+		return misused("brw knows no time, rate, warmup nor map: bulk does");
 	if (!t.from || !t.to)
 		return misused("Both --from and --to are asked for");
 	if (!add_kind(&r, argv + optind))

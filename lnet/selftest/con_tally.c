@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What nodes counted in tests: asked for, added up, said. */
+#include "con.h"
+
+/* Behind the record, as drill.h has it. */
+enum { ASKED, MAX_ASKED, SERVED, TO, TO_FIRST, TO_LAST, FROM, FROM_FIRST, FROM_LAST, FOUND, BAD_OFF,
+       BAD_LEN, BAD_SEQ, NR_NUMBERS };
+
+static u64 number_of(const struct con_rpc *r, u32 ix)
+{
+	return get_unaligned_le64((const u8 *)r->bulk + LST_TALLY_WIRE + 8 * ix);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static int ask_node(struct con_cmd *cmd, struct con_node *node, const struct con_batch *batch,
+		    const struct con_test *test, bool server)
+{
+	const struct con_session *s = con_session(cmd);
+	struct lst_msg req = { .type = LST_TALLY_REQ, .feats = s->feats,
+			       .tally_req = { .sid = s->sid, .bid = batch->bid,
+					      .test = test->index, .server = server } };
+	struct con_rpc *r = con_ask_put(cmd, node, &req, LST_TALLY_BYTES);
+
+	if (!r)
+		return -ENOMEM;
+	r->key = test->key;
+	return 0;
+}
+
+static bool is_wanted(const struct con_cmd *cmd, const struct con_batch *batch,
+		      const struct con_test *test)
+{
+	const char *name = con_text(cmd, "batch");
+	s64 index = 0;
+
+	con_number(cmd, "test", 1, S32_MAX, &index);
+	return (!name || !strcmp(name, batch->name)) && (!index || index == test->index);
+}
+
+static int ask_test(struct con_cmd *cmd, const struct con_batch *batch,
+		    const struct con_test *test, bool server)
+{
+	const struct con_group *group = server ? test->to : test->from;
+	u32 i;
+	int rc = 0;
+
+	if (!is_wanted(cmd, batch, test) || (server && !test->plan))
+		return 0;
+	for (i = 0; i < group->nr && !rc; i++)
+		rc = ask_node(cmd, group->node[i], batch, test, server);
+	return rc;
+}
+
+static int ask_all(struct con_cmd *cmd, bool server)
+{
+	const struct con_batch *batch;
+	const struct con_test *test;
+	int rc = 0;
+
+	list_for_each_entry(batch, &con_session(cmd)->batches, link)
+		list_for_each_entry(test, &batch->tests, link)
+			if (!rc)
+				rc = ask_test(cmd, batch, test, server);
+	return rc;
+}
+
+/* ---- saying ---------------------------------------------------------------------------------- */
+
+static const char *nid_of(const struct lnet_process *id, bool any, char *buf)
+{
+	if (!any)
+		return "";
+	return lnet_nid_str(&id->nid, buf);
+}
+
+static void say_times(struct con_cmd *cmd, const struct lst_tally *t)
+{
+	char a[LNET_NIDSTR_SIZE], b[LNET_NIDSTR_SIZE];
+
+	con_say(cmd, "  times: %llu\n  sum_ns: \"0x%llx%016llx\"\n  sum_ns2: \"0x%llx%016llx\"\n",
+		(unsigned long long)t->nr_times, (unsigned long long)t->sum_ns.hi,
+		(unsigned long long)t->sum_ns.lo, (unsigned long long)t->sum_ns2.hi,
+		(unsigned long long)t->sum_ns2.lo);
+	con_say(cmd, "  min_ns: %llu\n  max_ns: %llu\n  min_at: \"%s\"\n  max_at: \"%s\"\n",
+		(unsigned long long)t->min_ns, (unsigned long long)t->max_ns,
+		nid_of(&t->min_at, t->nr_times, a), nid_of(&t->max_at, t->nr_times, b));
+	con_say(cmd, "  first_ns: %llu\n  last_ns: %llu\n", (unsigned long long)t->first_ns,
+		(unsigned long long)t->last_ns);
+}
+
+static void say_buckets(struct con_cmd *cmd, const struct lst_tally *t)
+{
+	const char *before = "  buckets: [";
+	u32 i;
+
+	for (i = 0; i < LST_TALLY_BUCKETS; i++) {
+		if (!t->bucket[i])
+			continue;
+		con_say(cmd, "%s[%u, %llu]", before, i, (unsigned long long)t->bucket[i]);
+		before = ", ";
+	}
+	con_say(cmd, t->nr_times ? "]\n" : "  buckets: []\n");
+}
+
+static void say_top(struct con_cmd *cmd, const char *name, const struct lst_top *list, u32 nr)
+{
+	char nid[LNET_NIDSTR_SIZE];
+	u32 i;
+
+	con_say(cmd, "  %s:%s\n", name, nr ? "" : " []");
+	for (i = 0; i < nr; i++)
+		con_say(cmd, "  - {nid: \"%s\", value: %llu}\n", lnet_nid_str(&list[i].id.nid, nid),
+			(unsigned long long)list[i].value);
+}
+
+static void say_finding(struct con_cmd *cmd, const struct con_rpc *r, bool first)
+{
+	const u8 *nids = (const u8 *)r->bulk + LST_TALLY_WIRE + 8 * NR_NUMBERS;
+	char at[LNET_NIDSTR_SIZE], from_text[LNET_NIDSTR_SIZE], to_text[LNET_NIDSTR_SIZE];
+	struct lnet_nid from, to;
+
+	memcpy(&from, nids, sizeof(from));
+	memcpy(&to, nids + sizeof(from), sizeof(to));
+	con_say(cmd, "%s  - {nid: \"%s\", nr: %llu, offset: %llu, length: %llu, seq: %llu, "
+		"from: \"%s\", to: \"%s\"}\n", first ? "  found:\n" : "",
+		lnet_nid_str(&r->node->id.nid, at), (unsigned long long)number_of(r, FOUND),
+		(unsigned long long)number_of(r, BAD_OFF),
+		(unsigned long long)number_of(r, BAD_LEN),
+		(unsigned long long)number_of(r, BAD_SEQ),
+		lnet_nid_is_any(&from) || !lnet_nid_is_sane(&from) ? "" :
+		lnet_nid_str(&from, from_text),
+		lnet_nid_is_any(&to) || !lnet_nid_is_sane(&to) ? "" : lnet_nid_str(&to, to_text));
+}
+
+#define FOUND_MAX	16U
+
+/* The first wrong data of each node of a test, clients or servers. */
+static void say_findings(struct con_cmd *cmd, const struct con_test *test)
+{
+	struct list_head *lists[] = { &cmd->kept, &cmd->answered };
+	const struct con_rpc *r;
+	u32 i, nr = 0;
+
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		list_for_each_entry(r, lists[i], link)
+			if (r->key == test->key && !con_rpc_error(r) && number_of(r, FOUND) &&
+			    nr++ < FOUND_MAX)
+				say_finding(cmd, r, nr == 1);
+}
+
+static void say_flow(struct con_cmd *cmd, const struct con_rpc *r, const char *name, u32 ix)
+{
+	con_say(cmd, ", %s_bytes: %llu, %s_first_ns: %llu, %s_last_ns: %llu", name,
+		(unsigned long long)number_of(r, ix), name,
+		(unsigned long long)number_of(r, ix + 1), name,
+		(unsigned long long)number_of(r, ix + 2));
+}
+
+static void say_servers(struct con_cmd *cmd, const struct con_test *test)
+{
+	char nid[LNET_NIDSTR_SIZE];
+	const struct con_rpc *r;
+
+	if (!test->plan || !con_text(cmd, "servers"))
+		return;
+	con_say(cmd, "  servers:\n");
+	list_for_each_entry(r, &cmd->answered, link) {
+		if (r->key != test->key || con_rpc_error(r))
+			continue;
+		con_say(cmd, "  - {nid: \"%s\", served: %llu", lnet_nid_str(&r->node->id.nid, nid),
+			(unsigned long long)number_of(r, SERVED));
+		say_flow(cmd, r, "to", TO);
+		say_flow(cmd, r, "from", FROM);
+		con_say(cmd, "}\n");
+	}
+}
+
+/* Two records of three KiB each, which the stack does not hold. */
+struct sum {
+	struct lst_tally all, one;
+	u64 max_asked;
+};
+
+/* A node that told what cannot be has told nothing. */
+static bool is_record(struct con_rpc *r, struct sum *sum)
+{
+	u32 used;
+
+	if (con_rpc_error(r))
+		return false;
+	if (!lst_tally_decode(&sum->one, r->bulk, LST_TALLY_WIRE, &used))
+		return true;
+	r->rc = -EBADMSG;
+	return false;
+}
+
+static void add(struct sum *sum, const struct con_rpc *r)
+{
+	u64 bad = sum->one.c[LST_T_lost] + sum->one.c[LST_T_corrupt] + sum->one.c[LST_T_refused];
+
+	lst_tally_bad(&sum->one, bad, &r->node->id);
+	lst_tally_merge(&sum->all, &sum->one);
+	sum->max_asked = max(sum->max_asked, number_of(r, MAX_ASKED));
+}
+
+static void say_test(struct con_cmd *cmd, const struct con_batch *batch,
+		     const struct con_test *test, struct sum *sum)
+{
+	struct con_rpc *r;
+	u32 i;
+
+	lst_tally_init(&sum->all);
+	sum->max_asked = 0;
+	list_for_each_entry(r, &cmd->kept, link)
+		if (r->key == test->key && is_record(r, sum))
+			add(sum, r);
+	con_say(cmd, "- batch: \"%s\"\n  test: %u\n  what: %s\n  nodes: %llu\n", batch->name,
+		test->index, con_drill_type(test), (unsigned long long)sum->all.nr_nodes);
+	for (i = 0; i < LST_NR_TALLIES; i++)
+		con_say(cmd, "  %s: %llu\n", lst_tally_names[i],
+			(unsigned long long)sum->all.c[i]);
+	say_times(cmd, &sum->all);
+	say_buckets(cmd, &sum->all);
+	say_top(cmd, "slow", sum->all.slow, sum->all.nr_slow);
+	say_top(cmd, "bad", sum->all.bad, sum->all.nr_bad);
+	if (test->plan)
+		con_say(cmd, "  most_at_once: %llu\n", (unsigned long long)sum->max_asked);
+	say_findings(cmd, test);
+	say_servers(cmd, test);
+}
+
+static bool is_named(const struct con_cmd *cmd, const struct con_rpc *until)
+{
+	const struct con_rpc *r;
+
+	list_for_each_entry(r, &cmd->kept, link) {
+		if (r == until)
+			return false;
+		if (r->node == until->node && con_rpc_error(r))
+			return true;
+	}
+	return false;
+}
+
+static void say_missing(struct con_cmd *cmd)
+{
+	char nid[LNET_NIDSTR_SIZE];
+	const char *before = "";
+	const struct con_rpc *r;
+
+	con_say(cmd, "missing: [");
+	list_for_each_entry(r, &cmd->kept, link) {
+		if (!con_rpc_error(r) || is_named(cmd, r))
+			continue;
+		con_say(cmd, "%s\"%s\"", before, lnet_nid_str(&r->node->id.nid, nid));
+		before = ", ";
+	}
+	con_say(cmd, "]\n");
+}
+
+static int all_told(struct con_cmd *cmd)
+{
+	struct sum *sum = kmalloc(sizeof(*sum), GFP_NOWAIT);
+	const struct con_batch *batch;
+	const struct con_test *test;
+
+	if (!sum)
+		return -ENOMEM;
+	con_say(cmd, "tally:%s\n", list_empty(&cmd->kept) ? " []" : "");
+	list_for_each_entry(batch, &con_session(cmd)->batches, link)
+		list_for_each_entry(test, &batch->tests, link)
+			if (is_wanted(cmd, batch, test))
+				say_test(cmd, batch, test, sum);
+	say_missing(cmd);
+	kfree(sum);
+	return 0;
+}
+
+static int clients_told(struct con_cmd *cmd)
+{
+	int rc;
+
+	list_splice_tail_init(&cmd->answered, &cmd->kept);
+	rc = ask_all(cmd, true);
+	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, all_told);
+}
+
+/* batch, test (none: all), servers=1: what each server moved as well */
+int con_tally(struct con_cmd *cmd)
+{
+	struct con_session *s = con_session(cmd);
+	const char *name = con_text(cmd, "batch");
+	s64 index = 0;
+	int rc;
+
+	if (name && !con_batch_find(s, name))
+		return -ENOENT;
+	if (con_number(cmd, "test", 1, S32_MAX, &index))
+		return -EINVAL;
+	rc = ask_all(cmd, false);
+	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, clients_told);
+}
