@@ -119,6 +119,7 @@ static void finish_locked(struct con_cmd *cmd, int rc)
 {
 	rpcs_free(cmd, &cmd->answered);
 	rpcs_free(cmd, &cmd->kept);
+	list_del(&cmd->link);
 	if (!cmd->user->status)
 		cmd->user->status = rc;
 	lst_queue_locked(cmd->st, &cmd->job, finish_run);
@@ -131,6 +132,7 @@ static void step_locked(struct con_cmd *cmd)
 
 	rpcs_free(cmd, &cmd->answered);
 	list_splice_tail_init(&cmd->asked, &cmd->answered);
+	cmd->nr_asked = 0;
 	rc = con_session(cmd) ? cmd->next(cmd) : -ESRCH;
 	if (rc != -EINPROGRESS)
 		finish_locked(cmd, rc);
@@ -189,6 +191,7 @@ int con_ask(struct con_cmd *cmd, struct con_node *node, struct lst_msg *req, voi
 	if (bulk)
 		req->test_req.bulkid = r->rpc.bulkid;
 	list_add_tail(&r->link, &cmd->asked);
+	cmd->nr_asked++;
 	cmd->nr_left++;
 	lst_rpc_post_locked(&r->rpc, req, cmd->timeout_ns);
 	return 0;
@@ -231,6 +234,22 @@ u32 con_say_errors(struct con_cmd *cmd, const char *what)
 	return nr;
 }
 
+/* What is under way: who is asked, and how many have not answered. This is no sign of life. */
+int con_progress(struct con_cmd *cmd)
+{
+	const struct con_cmd *other;
+	const char *name;
+
+	con_say(cmd, "commands:%s\n", list_is_singular(&cmd->st->commands) ? " []" : "");
+	list_for_each_entry(other, &cmd->st->commands, link) {
+		name = other->user->request;
+		if (other != cmd)
+			con_say(cmd, "- {verb: \"%s\", asked: %u, left: %u}\n",
+				*name ? name : "pinger", other->nr_asked, other->nr_left);
+	}
+	return 0;
+}
+
 /* ---- from outside ---------------------------------------------------------------------------- */
 
 static const struct verb *verb_find(const struct lst_command *user)
@@ -263,7 +282,8 @@ static int begin_locked(struct con_cmd *cmd, const struct verb *verb)
 	if (con_number(cmd, "key", 0, U32_MAX, &key) || con_number(cmd, "wait", 1, 3600, &wait))
 		return -EINVAL;
 	cmd->timeout_ns = (u64)wait * NSEC_PER_SEC;
-	if (verb->run == con_new_session || verb->run == con_show_session)
+	if (verb->run == con_new_session || verb->run == con_show_session ||
+	    verb->run == con_progress)
 		return 0;
 	if (!s)
 		return -ESRCH;
@@ -296,6 +316,7 @@ void lst_command(struct lst *st, struct lst_command *user)
 	INIT_LIST_HEAD(&cmd->answered);
 	INIT_LIST_HEAD(&cmd->kept);
 	lst_enter(st);
+	list_add_tail(&cmd->link, &st->commands);
 	st->nr_commands++;
 	rc = begin_locked(cmd, verb);
 	if (!rc)

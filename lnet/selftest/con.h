@@ -104,6 +104,7 @@ struct con_rpc {
 
 struct con_cmd {
 	struct lst *st;
+	struct list_head link;			/* st->commands */
 	struct lst_job job;
 	struct lst_command *user;
 	u64 generation;			/* of the session it is for */
@@ -111,7 +112,7 @@ struct con_cmd {
 	u64 timeout_ns;
 	struct list_head asked, answered;	/* con_rpc */
 	struct list_head kept;			/* answers of an earlier step, for a later one */
-	u32 nr_left;
+	u32 nr_asked, nr_left;			/* of this step; left: have not answered */
 	int (*next)(struct con_cmd *cmd);	/* lock held; as verbs */
 };
 
@@ -186,6 +187,7 @@ struct con_test *con_test_last(struct con_cmd *cmd, struct con_batch **batchp);
 int con_drill_take(struct con_cmd *cmd, struct con_test *test, const char *type);
 int con_drill_tell(struct con_cmd *cmd);	/* the last of the batch, to its nodes; as a verb */
 const char *con_drill_type(const struct con_test *test);
+void con_drill_say(struct con_cmd *cmd, const struct lst_plan *plan);
 
 /* ---- con_session.c --------------------------------------------------------------------------- */
 

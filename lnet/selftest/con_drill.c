@@ -9,6 +9,18 @@ const char *con_drill_type(const struct con_test *test)
 	return test->plan->what == LST_WHAT_PING ? "ping" : "bulk";
 }
 
+/* All that was said when it was added, and what it is if nothing was. */
+void con_drill_say(struct con_cmd *cmd, const struct lst_plan *plan)
+{
+	u32 i;
+
+	for (i = 0; i < lst_nr_plan_words; i++)
+		con_say(cmd, "%s%s: %llu", i ? ", " : "    plan: {", lst_plan_words[i].name,
+			(unsigned long long)*(const u64 *)((const u8 *)plan +
+							   lst_plan_words[i].at));
+	con_say(cmd, "}\n");
+}
+
 /* ---- words ----------------------------------------------------------------------------------- */
 
 /* Words that tests of stock have as well. */

@@ -185,6 +185,7 @@ static struct con_cmd *own_command(struct lst *st)
 	INIT_LIST_HEAD(&cmd->asked);
 	INIT_LIST_HEAD(&cmd->answered);
 	INIT_LIST_HEAD(&cmd->kept);
+	list_add_tail(&cmd->link, &st->commands);
 	st->nr_commands++;
 	return cmd;
 }

@@ -18,6 +18,8 @@ void con_test_say(struct con_cmd *cmd, const struct con_test *test)
 	con_say(cmd, "  - index: %u\n    type: %s\n    loop: %d\n    concurrency: %u\n"
 		"    distribute: \"%u:%u\"\n", test->index, con_drill_type(test), test->loop,
 		test->concur, test->dist, test->span);
+	if (test->plan)
+		con_drill_say(cmd, test->plan);
 	say_group(cmd, "clients", test->from);
 	say_group(cmd, "servers", test->to);
 }

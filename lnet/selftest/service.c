@@ -103,6 +103,7 @@ int lst_create(struct lst **stp, const struct lst_cfg *cfg)
 	INIT_LIST_HEAD(&st->calls);
 	INIT_LIST_HEAD(&st->paused);
 	INIT_LIST_HEAD(&st->zombies);
+	INIT_LIST_HEAD(&st->commands);
 	INIT_LIST_HEAD(&st->drills);
 	st->next_id = env->ops->random(env);
 	st->epoch = st->next_id >> 32 | 1;

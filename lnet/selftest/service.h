@@ -76,6 +76,7 @@ struct lst {
 	u32 nr_fenced;
 	struct con_session *con;	/* the one this node is the console of, or NULL */
 	u64 con_generation;
+	struct list_head commands;	/* to the console, under way */
 	u32 nr_commands;
 	u64 c[LST_NR_COUNTERS];
 	struct lst_buffer buffer[LST_BUFFERS];

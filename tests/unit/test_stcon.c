@@ -170,6 +170,8 @@ static void tallies(void)
 		   "too short");
 	UNIT_EQUAL(tell(0, "list_batch|key=5|name=batch|"), 0, "listed");
 	UNIT_EQUAL(said("type: ping") && said("type: brw") && said("type: bulk"), true, "listed");
+	UNIT_EQUAL(said("plan: {loop: 4, time: 0, warmup: 0, concur: 1,") &&
+		   said("size: 3000000, mode: 4, off: 0, frags: 9, verify: 4,"), true, "in full");
 	tell(0, "run|key=5|name=batch|");
 	st_run(NSEC_PER_SEC);
 	UNIT_EQUAL(tell(0, "query|key=5|name=batch|"), 0, "query");
@@ -243,6 +245,31 @@ static void independent(void)
 	end();
 }
 
+/* One of two nodes does not answer; meanwhile another command tells of it. */
+static void how_far(void)
+{
+	static char request[] = "add_nodes|key=5|name=g|nid=10.0.0.2@tcp|nid=10.0.0.3@tcp|";
+	struct lst_command slow = { .request = request, .len = sizeof(request) - 1,
+				    .done = on_done };
+	char *c;
+
+	begin();
+	tell(0, "add_group|key=5|name=g|");
+	for (c = request; *c; c++)
+		*c = *c == '|' ? 0 : *c;
+	rails_on(2, -1, RAILS_PUT, FATE_LOSE, LNET_NETWORK_TIMEOUT, -1);
+	lst_command(st_of(0), &slow);
+	st_run(100 * RAILS_MS);
+	UNIT_EQUAL(tell(0, "progress|"), 0, "without a key");
+	UNIT_EQUAL(said("{verb: \"add_nodes\", asked: 2, left: 1}"), true, "one has answered");
+	rails_clear();
+	st_run(60 * NSEC_PER_SEC);
+	tell(0, "progress|");
+	UNIT_EQUAL(said("add_nodes"), false, "over");
+	kfree(slow.answer);
+	end();
+}
+
 /* Nodes stay in a session while their console lives; one that is idle ends it. */
 static void time_passes(void)
 {
@@ -267,6 +294,7 @@ UNIT_SUITE(stcon,
 	   { "groups are made, filled, cleaned", groups },
 	   { "r.c2.net.self-test.session.node-exclusivity: busy, or taken over", busy_nodes },
 	   { "a test is added, run, stopped", a_test },
+	   { "how far a command is", how_far },
 	   { "sessions last while somebody leads them", time_passes },
 	   { "r.c2.net.self-test.session.multiple-tests: each has its counts", tallies },
 	   { "who sends to whom, both ways", maps },

@@ -2,6 +2,7 @@
 /* The way to the console of a node: its socket, or the kernel's device. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -99,12 +100,12 @@ static int door_open(void)
 
 /* ---- talking ------------------------------------------------------------------------------- */
 
-static int all_write(const void *data, size_t len)
+static int all_write(int fd, const void *data, size_t len)
 {
 	const char *at = data;
 
 	while (len) {
-		ssize_t n = write(door, at, len);
+		ssize_t n = write(fd, at, len);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -116,12 +117,12 @@ static int all_write(const void *data, size_t len)
 	return 0;
 }
 
-static int all_read(void *data, size_t len)
+static int all_read(int fd, void *data, size_t len)
 {
 	char *at = data;
 
 	while (len) {
-		ssize_t n = read(door, at, len);
+		ssize_t n = read(fd, at, len);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -146,10 +147,10 @@ static int document(char *yaml, size_t len, struct lnetctl_node **doc)
 	return rc;
 }
 
-static int answer_read(struct lnetctl_node **doc)
+static int answer_read(int fd, struct lnetctl_node **doc)
 {
 	struct lst_door_answer head;
-	int rc = all_read(&head, sizeof(head));
+	int rc = all_read(fd, &head, sizeof(head));
 	char *yaml;
 
 	if (rc)
@@ -157,7 +158,7 @@ static int answer_read(struct lnetctl_node **doc)
 	yaml = malloc(head.len + 1);
 	if (!yaml)
 		return -ENOMEM;
-	rc = all_read(yaml, head.len);
+	rc = all_read(fd, yaml, head.len);
 	yaml[head.len] = 0;
 	if (!rc && head.len && doc)
 		rc = document(yaml, head.len, doc);
@@ -165,10 +166,70 @@ static int answer_read(struct lnetctl_node **doc)
 	return rc ? rc : head.status;
 }
 
-int request_send(struct request *r, struct lnetctl_node **doc)
+/* At once: the kernel's device takes a request as a whole. */
+static int request_write(int fd, const struct request *r)
 {
 	struct lst_door_request head = { (uint32_t)r->len };
-	char *bytes;
+	char *bytes = malloc(sizeof(head) + r->len);
+	int rc;
+
+	if (!bytes)
+		return -ENOMEM;
+	memcpy(bytes, &head, sizeof(head));
+	memcpy(bytes + sizeof(head), r->text, r->len);
+	rc = all_write(fd, bytes, sizeof(head) + r->len);
+	free(bytes);
+	return rc;
+}
+
+/* ---- how far it is -------------------------------------------------------------------------- */
+
+#define PATIENCE_MS	500
+
+/* By another way to the console: how many of the nodes that @verb asks have answered. */
+static bool progress_print(const char *verb)
+{
+	static struct request r;
+	struct lnetctl_node *doc = NULL;
+	const struct lnetctl_node *c;
+	int fd = door_open(), rc;
+	bool told = false;
+
+	if (fd < 0)
+		return false;
+	request_begin(&r, "progress");
+	rc = request_write(fd, &r);
+	if (!rc)
+		rc = answer_read(fd, &doc);
+	close(fd);
+	c = rc ? NULL : lnetctl_find(doc, "commands");
+	for (c = c ? c->first : NULL; c && !told; c = c->next) {
+		told = !strcmp(text(c, "verb"), verb) && number(c, "asked");
+		if (told)
+			fprintf(stderr, "\r%s: %d of %d nodes have answered", verb,
+				(int)(number(c, "asked") - number(c, "left")),
+				(int)number(c, "asked"));
+	}
+	lnetctl_doc_free(doc);
+	return told;
+}
+
+/* Who waits at a terminal sees for whom. */
+static void answer_wait(const char *verb)
+{
+	struct pollfd fd = { door, POLLIN, 0 };
+	bool told = false;
+
+	while (isatty(2) && poll(&fd, 1, PATIENCE_MS) == 0)
+		told = progress_print(verb) || told;
+	if (told)
+		fputs("\r\033[K", stderr);
+}
+
+/* ---- a request ------------------------------------------------------------------------------ */
+
+int request_send(struct request *r, struct lnetctl_node **doc)
+{
 	int rc;
 
 	if (doc)
@@ -182,13 +243,9 @@ int request_send(struct request *r, struct lnetctl_node **doc)
 		fprintf(stderr, "lst: no node to talk to: %s\n", strerror(-rc));
 		return -EHOSTDOWN;
 	}
-	/* At once: the kernel's device takes a request as a whole. */
-	bytes = malloc(sizeof(head) + r->len);
-	if (!bytes)
-		return -ENOMEM;
-	memcpy(bytes, &head, sizeof(head));
-	memcpy(bytes + sizeof(head), r->text, r->len);
-	rc = all_write(bytes, sizeof(head) + r->len);
-	free(bytes);
-	return rc ? rc : answer_read(doc);
+	rc = request_write(door, r);
+	if (rc)
+		return rc;
+	answer_wait(r->text);
+	return answer_read(door, doc);
 }

@@ -67,5 +67,6 @@ int verb_add_test(int argc, char **argv);
 int verb_stat(int argc, char **argv);
 int verb_show_error(int argc, char **argv);
 int verb_history(int argc, char **argv);
+int verb_wait(int argc, char **argv);
 
 #endif

@@ -35,6 +35,7 @@ static const struct command {
 	{ "stop", verb_stop, true, "[--force] [NAME]" },
 	{ "list_batch", verb_list_batch, true,
 	  "[NAME [--test INDEX] [--server] [--active] [--invalid] [--all]]" },
+	{ "wait", verb_wait, true, "[--timeout TIME] [NAME]" },
 	{ "query", verb_query, true,
 	  "[--test INDEX] [--server] [--timeout TIME] [--loop N] [--delay TIME] [--active] "
 	  "[--idle] [--error] [--all] [NAME]" },
