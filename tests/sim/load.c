@@ -66,6 +66,7 @@ static void side_gone(struct sim_side *s)
 	s->unlinked = true;
 	s->req->nr_sides--;
 	list_del_init(&s->link);
+	list_del_init(&s->of_req);
 	free(s->buf);
 	s->buf = NULL;
 	if (s->target)
@@ -94,7 +95,13 @@ static void side_init(struct sim_side *s, struct sim_req *req, u32 node, bool ta
 	s->buf = malloc(req->len ? req->len : 1);
 	if (!s->buf)
 		abort();
-	list_add_tail(&s->link, &req->w->load->side[node]);
+	INIT_LIST_HEAD(&s->of_req);
+	if (target) {
+		list_add(&s->link, &req->w->load->side[node]);
+		list_add_tail(&s->of_req, &req->targets);
+	} else {	/* on_send() looks for these, from the end */
+		list_add_tail(&s->link, &req->w->load->side[node]);
+	}
 	req->nr_sides++;
 }
 
@@ -127,8 +134,8 @@ static void teardown(struct sim_world *w, void *arg, u64 num)
 	struct sim_side *s, *next;
 
 	(void)num;
-	list_for_each_entry_safe(s, next, &w->load->side[req->dst], link)
-		if (s->req == req && s->target && w->node[s->node].life == s->life)
+	list_for_each_entry_safe(s, next, &req->targets, of_req)
+		if (w->node[s->node].life == s->life)
 			lnet_me_unlink(w->node[s->node].ln, s->me);
 }
 
@@ -323,6 +330,7 @@ struct sim_req *sim_request(struct sim_load *load, u32 src, u32 dst, u8 kind, u3
 				 .src_life = w->node[src].life,
 				 .dst_life = w->node[dst].life,
 				 .limit_ns = w->now_ns + 2 * load->timeout_ns + GRACE_NS };
+	INIT_LIST_HEAD(&req->targets);
 	req->plain = !know(load, src, dst);
 	if (load->symmetric)
 		know(load, dst, src);
@@ -343,6 +351,9 @@ static u32 draw_len(struct sim_load *load)
 	u64 pick = sim_below(&load->rng, 1000);
 	u32 most = pick < 600 ? 256 : pick < 900 ? 8192 : pick < 990 ? 65536 : 1048576;
 
+	if (load->min_len)
+		return load->min_len +
+		       sim_below(&load->rng, load->max_len - min(load->min_len, load->max_len) + 1);
 	if (pick < 20)
 		return 0;
 	return sim_below(&load->rng, min(most, load->max_len) + 1);

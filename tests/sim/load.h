@@ -15,6 +15,7 @@ struct sim_req;
 /* Memory of one end of a request, with an MD over it. */
 struct sim_side {
 	struct list_head link;		/* load->side[node] */
+	struct list_head of_req;	/* a target's: req->targets */
 	struct sim_req *req;
 	u32 node, life;
 	u32 len;
@@ -36,6 +37,7 @@ struct sim_req {
 	u8 kind;
 	bool perhaps, unlinked, marked, plain, probe;
 	struct sim_side source;
+	struct list_head targets;	/* a side in each life of its target, until it is gone */
 };
 
 struct sim_load {
@@ -50,7 +52,7 @@ struct sim_load {
 	u64 timeout_ns, linger_ns;
 	u32 retry_count;
 	u32 nr_max_open;		/* per world */
-	u32 max_len;
+	u32 min_len, max_len;
 	u32 pair_open;			/* of an ordered pair, 0: no bound */
 	u32 partners;			/* a node talks to so many others, 0: all */
 	u32 kind_permille[SIM_NR_REQ_KINDS];

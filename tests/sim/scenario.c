@@ -283,6 +283,7 @@ static void world_make(struct run *r, u64 seed, u32 verbose)
 	r->load.until_ns = SIM_START_NS + s->duration_ns;
 	r->load.timeout_ns = s->timeout_ns;
 	r->load.nr_max_open = s->max_open;
+	r->load.min_len = s->min_len;
 	r->load.max_len = s->max_len;
 	r->load.partners = s->partners;
 	r->load.pair_open = s->pair_open;

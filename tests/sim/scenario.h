@@ -29,7 +29,7 @@ struct sim_scenario {
 	/* after the last fault, before the requests that must succeed */
 	u64 heal_ns;
 	u64 gap_ns;
-	u32 max_open, max_len, partners;
+	u32 max_open, min_len, max_len, partners;	/* min_len 0: most are small */
 	u32 pair_open;			/* requests of a pair at one time; 0: no bound */
 	/* TCP driver: what comes from and goes to @slow_node does so at @slow_mbit; 0: none does */
 	u32 slow_node;

@@ -38,7 +38,7 @@ static const struct key keys[] = {
 	KEY(heal_ns, "heal", TIME),
 	KEY(gap_ns, "gap", TIME),
 	KEY(max_open, "max_open", NUMBER),
-	KEY(max_len, "max_size", NUMBER),
+	KEY(min_len, "min_size", NUMBER), KEY(max_len, "max_size", NUMBER),
 	KEY(partners, "partners", NUMBER),
 	KEY(pair_open, "pair_open", NUMBER),
 	KEY(slow_node, "slow_node", NUMBER),
