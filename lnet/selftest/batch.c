@@ -36,6 +36,7 @@ static void batch_stop_locked(struct lst_batch *batch, bool force)
 	struct lst_test *test;
 
 	batch->stopping = true;
+	batch->start_ns = 0;
 	list_for_each_entry(test, &batch->tests, link)
 		lst_test_stop_locked(test, force);
 }
@@ -113,7 +114,7 @@ static u32 may_add_locked(struct lst_call *call)
 	if (status)
 		return status;
 	batch = lst_batch_find(call->st->session, req->bid);
-	return batch && batch->nr_active ? EBUSY : 0;
+	return batch && lst_batch_is_busy(batch) ? EBUSY : 0;
 }
 
 static int units_make(struct lst_test *test, struct lst *st, const struct lst_call *call)
@@ -237,12 +238,14 @@ static enum lst_verdict add_locked(struct lst_call *call)
 
 /* ---- run, stop, query ------------------------------------------------------------------------ */
 
-static void run_locked(struct lst_batch *batch)
+void lst_batch_run_locked(struct lst *st, struct lst_batch *batch)
 {
 	struct lst_test *test;
 
+	batch->start_ns = 0;
 	if (batch->nr_active)
 		return;
+	batch->started_ns = lst_now(st);
 	batch->stopping = false;
 	list_for_each_entry(test, &batch->tests, link)
 		lst_test_run_locked(test);
@@ -275,10 +278,11 @@ static u32 control_locked(struct lst_call *call)
 	if (!batch || (req->test && !test))
 		return ENOENT;
 	if (req->opc == LST_BATCH_RUN)
-		run_locked(batch);
+		lst_batch_run_locked(call->st, batch);
 	else if (req->opc == LST_BATCH_STOP)
 		batch_stop_locked(batch, req->arg);
-	call->rpy.batch_rpy.active = test ? test->nr_active : batch->nr_active;
+	call->rpy.batch_rpy.active = test ? test->nr_active :
+				     batch->nr_active + (batch->start_ns != 0);
 	return 0;
 }
 

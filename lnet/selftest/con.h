@@ -33,6 +33,15 @@ enum con_batch_state {
 #undef NODE
 #undef BATCH
 
+/* The clock of a node: what is added to the console's, known to an error either way. */
+struct con_clock {
+	bool known;
+	s64 off_ns;
+	u64 error_ns;
+	u64 at_ns;			/* when it was looked at, by the console's */
+	u32 steps;			/* how often it jumped */
+};
+
 struct con_node {
 	struct list_head link;		/* of the session */
 	struct lnet_process id;
@@ -45,6 +54,7 @@ struct con_node {
 	/* Of the session it said it is in. A name is not always told, and asked for later. */
 	char owner[LST_NAME];
 	u64 owner_nid;
+	struct con_clock clock;
 };
 
 struct con_group {
@@ -72,6 +82,7 @@ struct con_batch {
 	u64 bid;
 	u8 state;			/* enum con_batch_state */
 	u32 nr_tests;
+	u64 start_ns;			/* all together; 0: each as it was told */
 	struct list_head tests;
 };
 
@@ -113,6 +124,8 @@ struct con_cmd {
 	struct list_head asked, answered;	/* con_rpc */
 	struct list_head kept;			/* answers of an earlier step, for a later one */
 	u32 nr_asked, nr_left;			/* of this step; left: have not answered */
+	u32 round;			/* of looks at clocks */
+	u64 step_ns, slowest_ns;	/* when the last one began; what the slowest took */
 	int (*next)(struct con_cmd *cmd);	/* lock held; as verbs */
 };
 
@@ -180,6 +193,22 @@ u32 con_nr_active(const struct con_group *group);
 /* Into the batch, as the last one; groups are found by name. 0, -ENOENT, -EINVAL. */
 int con_test_link(struct con_cmd *cmd, struct con_batch *batch, struct con_test *test);
 struct con_test *con_test_last(struct con_cmd *cmd, struct con_batch **batchp);
+
+/*
+ * Asks the active clients of all tests of a batch (@index 0) or of one, or its servers, each once.
+ * 0, -ENOMEM.
+ */
+int con_batch_ask(struct con_cmd *cmd, struct con_batch *batch, u32 index, bool server,
+		  const struct lst_msg *req);
+
+/* ---- con_start.c ----------------------------------------------------------------------------- */
+
+/* A node told its clock between two times of the console. */
+void con_clock_heard(struct con_clock *clock, u64 asked_ns, u64 told_ns, u64 heard_ns);
+static inline u64 con_clock_here(const struct con_clock *clock, u64 there_ns)
+{
+	return there_ns - (u64)clock->off_ns;
+}
 
 /* ---- con_drill.c ----------------------------------------------------------------------------- */
 

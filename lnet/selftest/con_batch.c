@@ -108,7 +108,18 @@ static int ask_group(struct con_cmd *cmd, const struct con_group *group, const s
 	return rc;
 }
 
-/* Clients of all tests or of one, or its servers. */
+int con_batch_ask(struct con_cmd *cmd, struct con_batch *batch, u32 index, bool server,
+		  const struct lst_msg *req)
+{
+	struct con_test *test;
+	int rc = 0;
+
+	list_for_each_entry(test, &batch->tests, link)
+		if (!rc && (!index || test->index == index))
+			rc = ask_group(cmd, server ? test->to : test->from, req);
+	return rc;
+}
+
 static int ask_batch(struct con_cmd *cmd, struct con_batch *batch, u32 opc, u32 index, u32 arg,
 		     bool server)
 {
@@ -116,13 +127,8 @@ static int ask_batch(struct con_cmd *cmd, struct con_batch *batch, u32 opc, u32 
 	struct lst_msg req = { .type = LST_BATCH_REQ, .feats = s->feats,
 			       .batch_req = { .sid = s->sid, .bid = batch->bid, .opc = opc,
 					      .test = index, .arg = arg } };
-	struct con_test *test;
-	int rc = 0;
 
-	list_for_each_entry(test, &batch->tests, link)
-		if (!rc && (!index || test->index == index))
-			rc = ask_group(cmd, server ? test->to : test->from, &req);
-	return rc;
+	return con_batch_ask(cmd, batch, index, server, &req);
 }
 
 /* ---- run and stop ---------------------------------------------------------------------------- */
@@ -161,6 +167,7 @@ int con_run(struct con_cmd *cmd)
 		return -ENOENT;
 	if (con_number(cmd, "timeout", 0, S32_MAX, &timeout) || !batch->nr_tests)
 		return -EINVAL;
+	batch->start_ns = 0;
 	rc = ask_batch(cmd, batch, LST_BATCH_RUN, 0, (u32)timeout, false);
 	if (list_empty(&cmd->asked))
 		return rc ? rc : -ENODEV;

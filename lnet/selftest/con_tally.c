@@ -199,6 +199,11 @@ static void add(struct sum *sum, const struct con_rpc *r)
 {
 	u64 bad = sum->one.c[LST_T_lost] + sum->one.c[LST_T_corrupt] + sum->one.c[LST_T_refused];
 
+	/* Times of all nodes are by the console's clock. */
+	if (sum->one.first_ns) {
+		sum->one.first_ns = con_clock_here(&r->node->clock, sum->one.first_ns);
+		sum->one.last_ns = con_clock_here(&r->node->clock, sum->one.last_ns);
+	}
 	lst_tally_bad(&sum->one, bad, &r->node->id);
 	lst_tally_merge(&sum->all, &sum->one);
 	sum->max_asked = max(sum->max_asked, number_of(r, MAX_ASKED));
@@ -277,10 +282,21 @@ static int all_told(struct con_cmd *cmd)
 	return 0;
 }
 
+static void clocks_heard(struct con_cmd *cmd)
+{
+	struct con_rpc *r;
+
+	list_for_each_entry(r, &cmd->answered, link)
+		if (!con_rpc_error(r))
+			con_clock_heard(&r->node->clock, r->rpc.start_ns, r->rpy.tally_rpy.got_ns,
+					r->rpc.end_ns);
+}
+
 static int clients_told(struct con_cmd *cmd)
 {
 	int rc;
 
+	clocks_heard(cmd);
 	list_splice_tail_init(&cmd->answered, &cmd->kept);
 	rc = ask_all(cmd, true);
 	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, all_told);

@@ -133,7 +133,7 @@ static u32 join_locked(struct lst_call *call, struct lst_test *test)
 	u32 status = lst_session_check_locked(call, &call->req.add_req.sid);
 	struct lst_batch *batch = status ? NULL : lst_batch_find(st->session, p->bid);
 
-	if (batch && batch->nr_active)
+	if (batch && lst_batch_is_busy(batch))
 		return EBUSY;
 	if (batch && is_there(batch, p))
 		return EEXIST;
@@ -246,6 +246,7 @@ enum lst_verdict lst_tally_serve_locked(struct lst_call *call)
 	const struct lst_tally_req *req = &call->req.tally_req;
 	struct lst_tally_rpy *rpy = &call->rpy.tally_rpy;
 
+	rpy->got_ns = lst_now(call->st);
 	rpy->status = lst_session_check_locked(call, &req->sid);
 	if (!rpy->status && !test_find_locked(call))
 		rpy->status = ENOENT;

@@ -7,7 +7,7 @@
  *	rpc.c			own requests: a message there, one back, bulk meanwhile
  *	serve.c			requests of others: buffers, whom they are for, answers
  *	session.c stat.c	the session this node is in, and what it tells of itself
- *	batch.c unit.c		batches of tests, and the parts that run one
+ *	batch.c start.c unit.c	batches of tests, when they begin, and the parts that run one
  *	ping.c brw.c pattern.c	the tests that stock nodes have
  *	plan.[ch] plan.def map.c	what a test of ours is to do, and who sends to whom
  *	drill.[ch] slot.c offer.c haul.c	tests of ours: life, client, its memory, server

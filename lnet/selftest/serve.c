@@ -340,6 +340,8 @@ static enum lst_verdict (*serve_of(u32 service))(struct lst_call *call)
 		return lst_tally_serve_locked;
 	case LST_SERVICE_DRILL:
 		return lst_drill_serve_locked;
+	case LST_SERVICE_START:
+		return lst_start_serve_locked;
 	}
 	return NULL;
 }

@@ -19,6 +19,7 @@ static u64 next_ns_locked(struct lst *st)
 {
 	u64 next = min3(lst_session_expire_locked(st, 0), con_session_work(st, 0), st->retry_ns);
 
+	next = min(next, st->start_ns);
 	if (!list_empty(&st->rpcs))
 		next = min(next, list_first_entry(&st->rpcs, struct lst_rpc, link)->deadline_ns);
 	if (!list_empty(&st->paused))
@@ -64,6 +65,7 @@ u64 lst_work(struct lst *st)
 	u64 now = lst_now(st), next;
 
 	spin_lock(&st->lock);
+	lst_starts_work_locked(st, now);
 	lst_rpcs_expire_locked(st, now);
 	lst_units_resume_locked(st, now);
 	lst_drills_work_locked(st, now);
@@ -107,7 +109,7 @@ int lst_create(struct lst **stp, const struct lst_cfg *cfg)
 	INIT_LIST_HEAD(&st->drills);
 	st->next_id = env->ops->random(env);
 	st->epoch = st->next_id >> 32 | 1;
-	st->armed_ns = st->retry_ns = U64_MAX;
+	st->armed_ns = st->retry_ns = st->start_ns = U64_MAX;
 	rc = lst_serve_start(st, max(cfg->nr_messages ? cfg->nr_messages : MESSAGES, MESSAGES_MIN));
 	if (rc) {
 		lst_serve_free(st);

@@ -59,6 +59,7 @@ struct lst {
 	struct list_head calls;		/* being served */
 	struct list_head paused;	/* units, by the time they go on */
 	struct list_head drills;	/* tests of ours */
+	u64 start_ns;			/* no batch is to begin before */
 	u32 nr_messages;		/* as it was asked for */
 	bool drills_served;		/* there are buffers for them */
 	u32 nr_calls, nr_outs;
@@ -200,6 +201,7 @@ enum lst_verdict lst_brw_serve_locked(struct lst_call *call);
 enum lst_verdict lst_add_serve_locked(struct lst_call *call);
 enum lst_verdict lst_tally_serve_locked(struct lst_call *call);
 enum lst_verdict lst_drill_serve_locked(struct lst_call *call);
+enum lst_verdict lst_start_serve_locked(struct lst_call *call);
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 
@@ -250,6 +252,8 @@ struct lst_batch {
 	u64 bid;
 	struct list_head tests;
 	u32 nr_tests, nr_active;	/* tests with units that run */
+	u64 start_ns;			/* when it is to begin; 0: it is not to */
+	u64 started_ns;			/* when it began, the last time */
 	bool stopping;
 };
 
@@ -297,12 +301,23 @@ enum lst_unit_state {
 #undef NODE
 #undef BATCH
 
+/* It runs, or is to: no test is added. */
+static inline bool lst_batch_is_busy(const struct lst_batch *batch)
+{
+	return batch->nr_active || batch->start_ns;
+}
+
+void lst_batch_run_locked(struct lst *st, struct lst_batch *batch);
 void lst_batches_stop_locked(struct lst_session *s, bool force);
 void lst_batches_free(struct lst_session *s);
 struct lst_batch *lst_batch_find(const struct lst_session *s, u64 bid);
 /* @index 0: the next one. The status of an answer. */
 u32 lst_test_link_locked(struct lst_session *s, u64 bid, u32 index, struct lst_test *test);
 void lst_test_free(struct lst_test *test);
+
+/* ---- start.c --------------------------------------------------------------------------------- */
+
+u64 lst_starts_work_locked(struct lst *st, u64 now);	/* when the next one is due */
 
 /* ---- unit.c ---------------------------------------------------------------------------------- */
 

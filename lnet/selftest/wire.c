@@ -13,7 +13,8 @@ enum body {
 	make_session_req, make_session_rpy, remove_session_req, remove_session_rpy, debug_req,
 	debug_rpy, batch_req, batch_rpy, query_stat_req, query_stat_rpy, test_req, test_rpy,
 	ping_param, pages_param, bytes_param, join_req, join_rpy, ping_req, ping_rpy, brw_req,
-	brw_rpy, add_req, add_rpy, tally_req, tally_rpy, drill_req, drill_rpy,
+	brw_rpy, add_req, add_rpy, tally_req, tally_rpy, start_req, start_rpy, drill_req,
+	drill_rpy,
 	NR_BODIES
 };
 
@@ -44,6 +45,8 @@ enum body {
 #define HOST_add_rpy		add_rpy
 #define HOST_tally_req		tally_req
 #define HOST_tally_rpy		tally_rpy
+#define HOST_start_req		start_req
+#define HOST_start_rpy		start_rpy
 #define HOST_drill_req		drill_req
 #define HOST_drill_rpy		drill_rpy
 
@@ -86,6 +89,7 @@ static const u8 body_of_type[LST_NR_TYPES] = {
 	[LST_PING_REQ] = ping_req, [LST_PING_RPY] = ping_rpy,
 	[LST_ADD_REQ] = add_req, [LST_ADD_RPY] = add_rpy,
 	[LST_TALLY_REQ] = tally_req, [LST_TALLY_RPY] = tally_rpy,
+	[LST_START_REQ] = start_req, [LST_START_RPY] = start_rpy,
 	[LST_DRILL_REQ] = drill_req, [LST_DRILL_RPY] = drill_rpy,
 };
 

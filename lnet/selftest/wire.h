@@ -115,7 +115,9 @@ struct lst_brw_rpy { u32 status; };
 struct lst_add_req { u64 rpyid, bulkid; struct lst_sid sid; u32 len; };
 struct lst_add_rpy { u32 status; struct lst_sid sid; };
 struct lst_tally_req { u64 rpyid, bulkid; struct lst_sid sid; u64 bid; u32 test, server; };
-struct lst_tally_rpy { u32 status; struct lst_sid sid; };
+struct lst_tally_rpy { u32 status; struct lst_sid sid; u64 got_ns; };
+struct lst_start_req { u64 rpyid; struct lst_sid sid; u64 bid, at_ns; };
+struct lst_start_rpy { u32 status; struct lst_sid sid; u64 got_ns, started_ns; };
 struct lst_drill_req {
 	u64 rpyid, seq, stamp, bulkid;
 	u32 tag, slot, round, size, crc;
@@ -155,6 +157,8 @@ struct lst_msg {
 		struct lst_add_rpy add_rpy;
 		struct lst_tally_req tally_req;
 		struct lst_tally_rpy tally_rpy;
+		struct lst_start_req start_req;
+		struct lst_start_rpy start_rpy;
 		struct lst_drill_req drill_req;
 		struct lst_drill_rpy drill_rpy;
 	};

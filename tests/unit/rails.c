@@ -19,7 +19,7 @@ struct held {
 
 static u64 env_now(struct lnet_env *env)
 {
-	return rails.now_ns;
+	return rails_clock(container_of(env, struct rails_node, env) - rails.node);
 }
 
 static u64 env_random(struct lnet_env *env)

@@ -25,7 +25,7 @@ static bool work(void)
 	unsigned int i;
 
 	for (i = 0; i < RAILS_NODES; i++) {
-		if (!st_nodes[i].st || st_nodes[i].due_ns > rails.now_ns)
+		if (!st_nodes[i].st || st_nodes[i].due_ns > rails_clock(i))
 			continue;
 		st_nodes[i].due_ns = lst_work(st_nodes[i].st);
 		any = true;
@@ -53,7 +53,8 @@ void st_run(u64 ns)
 		next = end;
 		for (i = 0; i < RAILS_NODES; i++)
 			if (st_nodes[i].st)
-				next = min(next, st_nodes[i].due_ns);
+				next = min(next, max(st_nodes[i].due_ns, rails_clock(i)) -
+						 rails.ahead_ns[i]);
 		next = min(next, rails.now_ns + 100 * RAILS_MS);
 		if (rails.now_ns >= end)
 			return;

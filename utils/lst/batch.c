@@ -143,17 +143,24 @@ int verb_list_batch(int argc, char **argv)
 int verb_run(int argc, char **argv)
 {
 	static const struct option options[] = { { "timeout", required_argument, NULL, 't' },
-						 { 0 } };
+						 { "together", no_argument, NULL, 'g' },
+						 { "skew", required_argument, NULL, 's' }, { 0 } };
 	struct lnetctl_node *doc;
-	long long timeout = 0;
+	long long timeout = 0, skew_ns = 0;
+	bool together = false;
 	const char *name;
 	struct request r;
 	int c, rc;
 
-	while ((c = getopt_long(argc, argv, "t:", options, NULL)) != -1)
-		if (c != 't' || !parse_number(optarg, 1, INT_MAX, &timeout))
+	while ((c = getopt_long(argc, argv, "t:", options, NULL)) != -1) {
+		if (c == '?' || (c == 't' && !parse_number(optarg, 1, INT_MAX, &timeout)) ||
+		    (c == 's' && !time_of(optarg, &skew_ns)))
 			return -1;
+		together |= c == 'g' || c == 's';
+	}
 	name = optind < argc ? argv[optind] : BATCH_DEFAULT;
+	if (together)
+		return start_together(name, skew_ns);
 	request_begin(&r, "run");
 	request_add(&r, "name", "%s", name);
 	request_add(&r, "timeout", "%lld", timeout);

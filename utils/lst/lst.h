@@ -47,6 +47,13 @@ bool parse_number(const char *text, long long lo, long long hi, long long *num);
 /* A word of the request for NAME and its value, or for "NAME=VALUE"; false: said why not. */
 bool plan_add(struct request *r, const char *name, size_t len, const char *value);
 bool plan_add_word(struct request *r, const char *word);
+/* Above 0, as 500us; false: said why not. */
+bool time_of(const char *in, long long *ns);
+
+/* ---- start.c: all clients at one time ------------------------------------------------------ */
+
+/* @skew_ns: how far apart they may be, 0: any. 0 or -1, all is said. */
+int start_together(const char *name, long long skew_ns);
 
 /* ---- commands ------------------------------------------------------------------------------ */
 
@@ -64,6 +71,7 @@ int verb_run(int argc, char **argv);
 int verb_stop(int argc, char **argv);
 int verb_query(int argc, char **argv);
 int verb_add_test(int argc, char **argv);
+int verb_pattern(int argc, char **argv);
 int verb_stat(int argc, char **argv);
 int verb_show_error(int argc, char **argv);
 int verb_history(int argc, char **argv);

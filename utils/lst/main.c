@@ -31,7 +31,7 @@ static const struct command {
 	  "[--pairs] [--rails] [--record] [--file FILE] [GROUP|IDs|all]" },
 	{ "show_error", verb_show_error, true, "[--session] GROUP|IDs..." },
 	{ "add_batch", verb_add_batch, true, "NAME" },
-	{ "run", verb_run, true, "[--timeout TIME] [NAME]" },
+	{ "run", verb_run, true, "[--timeout TIME] [--together [--skew TIME]] [NAME]" },
 	{ "stop", verb_stop, true, "[--force] [NAME]" },
 	{ "list_batch", verb_list_batch, true,
 	  "[NAME [--test INDEX] [--server] [--active] [--invalid] [--all]]" },
@@ -42,6 +42,9 @@ static const struct command {
 	{ "add_test", verb_add_test, true,
 	  "[--batch NAME] [--loop N] [--concurrency N] [--distribute D:S] --from GROUP --to GROUP "
 	  "TEST..." },
+	{ "pattern", verb_pattern, true,
+	  "[--batch NAME] [--loop N] [--concurrency N] [--time T] [--two-way] --group GROUP "
+	  "[--to GROUP] star|ring|chaos|permutation[:SEED]|incast|... [TEST...]" },
 	{ "history", verb_history, false,
 	  "[--file FILE] list | show [--json] [--all] ID | verify ID... | "
 	  "purge [--age TIME] [--session NAME] [--size BYTES] [ID]..." },

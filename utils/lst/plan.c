@@ -66,11 +66,18 @@ static bool bytes_parse(const char *in, long long *value)
 
 static bool time_parse(const char *in, long long *value)
 {
-	static const char *const units[] = { "", "s", "ms", "us", "m", "min", "h", "d" };
-	static const long long factors[] = { 1000000000, 1000000000, 1000000, 1000, 60000000000,
+	static const char *const units[] = { "", "s", "ms", "us", "ns", "m", "min", "h", "d" };
+	static const long long factors[] = { 1000000000, 1000000000, 1000000, 1000, 1, 60000000000,
 					     60000000000, 3600000000000, 86400000000000 };
 
 	return unit_parse(in, units, factors, NR(units), value);
+}
+
+bool time_of(const char *in, long long *ns)
+{
+	if (time_parse(in, ns) && *ns > 0)
+		return true;
+	return misused("'%s' is no time, as 500us, 2s or 1h", in), false;
 }
 
 /* none, simple, simple:k=512, crc32c, full */

@@ -150,44 +150,15 @@ static bool option(struct test *t, struct request *r, int c)
 	return false;
 }
 
-int verb_add_test(int argc, char **argv)
+static int send_test(struct request *r, const struct test *t)
 {
-	static const struct option options[] = { { "batch", required_argument, NULL, 'b' },
-						 { "concurrency", required_argument, NULL, 'c' },
-						 { "distribute", required_argument, NULL, 'd' },
-						 { "from", required_argument, NULL, 'f' },
-						 { "to", required_argument, NULL, 't' },
-						 { "loop", required_argument, NULL, 'l' },
-						 /* Only tests of ours know them. */
-						 { "time", required_argument, NULL, 0 },
-						 { "warmup", required_argument, NULL, 0 },
-						 { "rate", required_argument, NULL, 0 },
-						 { "lost-after", required_argument, NULL, 0 },
-						 { "map", required_argument, NULL, 0 },
-						 { "two-way", no_argument, NULL, 0 }, { 0 } };
-	struct test t = { .batch = "batch" };
-	struct lnetctl_node *doc;
-	struct request r;
-	bool own = false;
-	int c, rc, ix;
+	struct lnetctl_node *doc = NULL;
+	int rc;
 
-	request_begin(&r, "add_test");
-	while ((c = getopt_long(argc, argv, "+b:c:d:f:l:n:t:", options, &ix)) != -1) {
-		own |= !c;
-		if (c ? !option(&t, &r, c == 'n' ? 'l' : c) :
-			!plan_add(&r, options[ix].name, strlen(options[ix].name), optarg))
-			return -1;
-	}
-	if (own && argv[optind] && !strcmp(argv[optind], "brw"))
-		return misused("brw knows no time, rate, warmup nor map: bulk does");
-	if (!t.from || !t.to)
-		return misused("Both --from and --to are asked for");
-	if (!add_kind(&r, argv + optind))
-		return -1;
-	request_add(&r, "batch", "%s", t.batch);
-	request_add(&r, "from", "%s", t.from);
-	request_add(&r, "to", "%s", t.to);
-	rc = request_send(&r, &doc);
+	request_add(r, "batch", "%s", t->batch);
+	request_add(r, "from", "%s", t->from);
+	request_add(r, "to", "%s", t->to);
+	rc = request_send(r, &doc);
 	if (!rc && print_errors(doc))
 		rc = -1;
 	else if (!rc)
@@ -196,4 +167,80 @@ int verb_add_test(int argc, char **argv)
 		fail(rc, "batch or group", "add test");
 	lnetctl_doc_free(doc);
 	return rc ? -1 : 0;
+}
+
+/* Options that only tests of ours know. */
+#define OWN_OPTIONS \
+	{ "time", required_argument, NULL, 0 }, { "warmup", required_argument, NULL, 0 }, \
+	{ "rate", required_argument, NULL, 0 }, { "lost-after", required_argument, NULL, 0 }, \
+	{ "two-way", no_argument, NULL, 0 }
+
+/* Of the options up to the first word that is none; *own: how many only tests of ours know. */
+static bool take_options(struct test *t, struct request *r, int argc, char **argv,
+			 const struct option *options, unsigned int *own)
+{
+	int c, ix;
+
+	*own = 0;
+	while ((c = getopt_long(argc, argv, "+b:c:d:f:l:n:t:", options, &ix)) != -1) {
+		*own += !c;
+		if (c ? !option(t, r, c == 'n' ? 'l' : c) :
+			!plan_add(r, options[ix].name, strlen(options[ix].name), optarg))
+			return false;
+	}
+	return true;
+}
+
+int verb_add_test(int argc, char **argv)
+{
+	static const struct option options[] = { { "batch", required_argument, NULL, 'b' },
+						 { "concurrency", required_argument, NULL, 'c' },
+						 { "distribute", required_argument, NULL, 'd' },
+						 { "from", required_argument, NULL, 'f' },
+						 { "to", required_argument, NULL, 't' },
+						 { "loop", required_argument, NULL, 'l' },
+						 { "map", required_argument, NULL, 0 },
+						 OWN_OPTIONS, { 0 } };
+	struct test t = { .batch = "batch" };
+	struct request r;
+	unsigned int own;
+
+	request_begin(&r, "add_test");
+	if (!take_options(&t, &r, argc, argv, options, &own))
+		return -1;
+	if (own && argv[optind] && !strcmp(argv[optind], "brw"))
+		return misused("brw knows no time, rate, warmup nor map: bulk does");
+	if (!t.from || !t.to)
+		return misused("Both --from and --to are asked for");
+	return add_kind(&r, argv + optind) ? send_test(&r, &t) : -1;
+}
+
+/* The same, between the nodes of one group, or to those of another one, as a named picture. */
+int verb_pattern(int argc, char **argv)
+{
+	static const struct option options[] = { { "batch", required_argument, NULL, 'b' },
+						 { "concurrency", required_argument, NULL, 'c' },
+						 { "group", required_argument, NULL, 'f' },
+						 { "to", required_argument, NULL, 't' },
+						 { "loop", required_argument, NULL, 'l' },
+						 OWN_OPTIONS, { 0 } };
+	static const char *const usual[] = { "bulk", NULL };
+	struct test t = { .batch = "batch" };
+	struct request r;
+	unsigned int own;
+
+	request_begin(&r, "add_test");
+	if (!take_options(&t, &r, argc, argv, options, &own))
+		return -1;
+	if (!t.from || !argv[optind])
+		return misused("pattern --group G [--to G] [--two-way] star, ring, chaos, "
+			       "permutation:SEED, incast, one-to-one, one-to-all or all-to-all "
+			       "[TEST]");
+	t.to = t.to ? t.to : t.from;
+	if (!plan_add(&r, "map", 3, argv[optind]))
+		return -1;
+	argv += optind + 1;
+	if (argv[0] && !strcmp(argv[0], "brw"))
+		return misused("brw knows no patterns: bulk does");
+	return add_kind(&r, argv[0] ? argv : (char **)usual) ? send_test(&r, &t) : -1;
 }
