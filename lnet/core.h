@@ -34,6 +34,8 @@
 #define LNET_BELL_BURST		32U
 #define LNET_BELL_BURST_MAX	128U
 #define LNET_EVENTS_PER_PASS	128
+/* A router may not read more of a message aside: larger ones stop a connection when they wait. */
+#define LNET_LARGE		65536U
 #define LNET_POOL_LOW		64	/* attempts a shard keeps */
 #define LNET_RESERVE_LOW	4	/* operations, events: with fewer a lock is given up */
 #define LNET_MAX_SHARDS		64

@@ -144,15 +144,35 @@ static void move(struct lnet_fwd *fwd, enum lnet_rx_state to)
 	lnet_rx_set_state(fwd->rx, to);
 }
 
-static bool may_have_credit(const struct lnet_fwd *fwd)
+/* What may be too large to be read aside, and so stops a connection when it waits. */
+static bool is_large(const struct lnet_fwd *fwd)
+{
+	return fwd->hdr.payload_len > LNET_LARGE;
+}
+
+/*
+ * Of those of its sender for messages as large as it: large ones have credits of their own, so that
+ * many small ones that wait do not stop one that is large.
+ */
+static s32 free_credits(const struct lnet_fwd *fwd)
 {
 	const struct lnet_peer_ni *from = fwd->rx->from;
 	const struct lnet_fwd *other;
-	s32 mine = 0;
+	s32 free = from->rtr_credits;
 
 	list_for_each_entry(other, &from->rtr_held, held)
-		mine += other->at == fwd->at;
-	return from->rtr_credits > mine;
+		free += is_large(other) != is_large(fwd);
+	return free;
+}
+
+static bool may_have_credit(const struct lnet_fwd *fwd)
+{
+	const struct lnet_fwd *other;
+	s32 mine = 0;
+
+	list_for_each_entry(other, &fwd->rx->from->rtr_held, held)
+		mine += other->at == fwd->at && is_large(other) == is_large(fwd);
+	return free_credits(fwd) > mine;
 }
 
 static bool may_have_buffer(const struct lnet_fwd *fwd)
@@ -341,10 +361,14 @@ void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs)
 static void wake_credits(struct lnet_pass *p, struct lnet_peer_ni *from)
 {
 	struct lnet_fwd *fwd, *next;
+	bool none[2] = { false, false };
 
 	list_for_each_entry_safe(fwd, next, &from->rtr_wait, wait) {
-		if (from->rtr_credits <= 0)
+		if (none[0] && none[1])
 			return;
+		if (none[is_large(fwd)])
+			continue;
+		none[is_large(fwd)] = free_credits(fwd) <= 0;
 		if (!may_have_credit(fwd))
 			continue;
 		list_del_init(&fwd->wait);

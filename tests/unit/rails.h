@@ -90,6 +90,7 @@ struct rails_cfg {
 	bool apart;		/* only node 0 knows which interfaces are one node */
 	bool discover;		/* discovery is on; the others know what is configured */
 	bool strangers;		/* nothing is configured */
+	bool large;		/* they ask with LNET_LARGE + 1 bytes, and take RAILS_MEM */
 	unsigned int peer_credits, credits;	/* 0: 8, 256 */
 	/* other names than above; a node has the rails that are named */
 	const char *const (*nids)[RAILS_RAILS];
@@ -97,7 +98,6 @@ struct rails_cfg {
 
 struct rails {
 	u64 now_ns, random;
-	u64 ahead_ns[RAILS_NODES];	/* of nodes' clocks; only ever grows */
 	struct rails_node node[RAILS_NODES];
 	struct rails_cfg cfg;
 	struct lnet_nid nid[RAILS_NODES][RAILS_RAILS];	/* once asked for */
@@ -116,11 +116,6 @@ struct rails {
 };
 
 extern struct rails rails;
-
-static inline u64 rails_clock(unsigned int node)
-{
-	return rails.now_ns + rails.ahead_ns[node];
-}
 
 void rails_begin(const struct rails_cfg *cfg);	/* NULL: two nodes, two rails, all warm */
 /* Ends all nodes; every request has had exactly one final event, all credits are back. */

@@ -23,7 +23,7 @@ static bool work(void)
 
 		n->nr_kicks = 0;
 		for (s = 0; n->ln && s < lnet_nr_shards(n->ln); s++) {
-			if (!kicked && lnet_shard_next_ns(n->ln, s) > rails_clock(i))
+			if (!kicked && lnet_shard_next_ns(n->ln, s) > rails.now_ns)
 				continue;
 			lnet_shard_work(n->ln, s, LNET_EVENTS_PER_PASS);
 			any = true;
@@ -54,8 +54,7 @@ static u64 next_ns(void)
 
 	for (i = 0; i < RAILS_NODES; i++)
 		for (s = 0; rails.node[i].ln && s < lnet_nr_shards(rails.node[i].ln); s++)
-			next = min(next, lnet_shard_next_ns(rails.node[i].ln, s) -
-					 rails.ahead_ns[i]);
+			next = min(next, lnet_shard_next_ns(rails.node[i].ln, s));
 	return next;
 }
 
@@ -209,11 +208,16 @@ void rails_node_start(unsigned int ix)
 {
 	struct rails_node *n = &rails.node[ix];
 	struct lnet_cfg cfg = { .env = &n->env, .nr_shards = rails.cfg.nr_shards };
+	static u8 large[LNET_LARGE + 1];
 	struct lnet_md_cfg md = { .start = n->src, .length = RAILS_MEM, .cpt = -1, .user_ptr = n,
 				  .threshold = LNET_THRESHOLD_INF, .handler = handler };
 	struct lnet_ni_cfg ni;
 	unsigned int r;
 
+	if (rails.cfg.large) {
+		md.start = large;
+		md.length = sizeof(large);
+	}
 	n->env.ops = &rails_env_ops;
 	n->ix = ix;
 	CU_ASSERT_FATAL(ENOUGH(lnet_create(&n->ln, &cfg)) == 0);

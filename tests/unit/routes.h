@@ -44,7 +44,7 @@ static __maybe_unused int add(unsigned int from, unsigned int router, u32 priori
 /* The two ends, and routers between that are on; no routes yet. */
 static __maybe_unused void begin_shards(unsigned int nr_shards)
 {
-	struct rails_cfg cfg = { .nr_nodes = 4, .quiet = true, .behind = true,
+	struct rails_cfg cfg = { .nr_nodes = 4, .quiet = true, .behind = true, .large = true,
 				 .nr_shards = nr_shards };
 
 	rails_begin(&cfg);

@@ -125,6 +125,27 @@ static void test_credits(void)
 	finish();
 }
 
+/* What may not be read aside, and stops a connection, does not wait for what may. */
+static void test_large_credits(void)
+{
+	unsigned int i;
+
+	begin();
+	hold_all();
+	for (i = 0; i < 6; i++)
+		put(0, 0, 2, 8);
+	UNIT_EQUAL(rails_count(&rails.waiting), 2, "small ones wait");
+	for (i = 0; i < 6; i++)
+		put(0, 0, 2, LNET_LARGE + 1);
+	UNIT_EQUAL(rails_count(&rails.kept), 8, "four large ones as well");
+	UNIT_EQUAL(rails_count(&rails.waiting), 4, "no more");
+	put(0, 0, 0, LNET_LARGE + 1);
+	UNIT_EQUAL(rails_count(&rails.kept), 9, "another destination has one, too");
+	let_go();
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_route_count), 13, "all went");
+	finish();
+}
+
 static void test_one_credit(void)
 {
 	unsigned int i;
@@ -633,6 +654,7 @@ UNIT_SUITE(router,
 	   { "a node that does not route drops", test_off },
 	   { "without a way to the destination it is dropped", test_no_way },
 	   { "a sender has so many credits, and each of its destinations half", test_credits },
+	   { "large ones have credits of their own", test_large_credits },
 	   { "one credit is enough", test_one_credit },
 	   { "router credits are set for known peers", test_credits_set },
 	   { "one destination gets half of a pool", test_quota },
