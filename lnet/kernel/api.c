@@ -67,6 +67,9 @@ EXPORT_SYMBOL_GPL(lnet_nid_str);
 EXPORT_SYMBOL_GPL(lnet_net_parse);
 EXPORT_SYMBOL_GPL(lnet_net_str);
 EXPORT_SYMBOL_GPL(lnet_id_str);
+EXPORT_SYMBOL_GPL(lnet_nidlist_words);
+EXPORT_SYMBOL_GPL(lnet_nidlist_free);
+EXPORT_SYMBOL_GPL(lnet_nidlist_parse);
 
 /* ---- for drivers ----------------------------------------------------------------------------- */
 EXPORT_SYMBOL_GPL(lnet_env_of);

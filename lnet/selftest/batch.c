@@ -191,7 +191,7 @@ static u32 test_link_locked(struct lst_call *call, struct lst_test *test)
 }
 
 /* The list of destinations is there, or none is needed. The session may be another one by now. */
-static void test_add(struct lst_call *call)
+void lst_test_add(struct lst_call *call)
 {
 	struct lst_test_rpy *rpy = &call->rpy.test_rpy;
 	struct lst_test *test;
@@ -210,7 +210,7 @@ static void add_run(struct lst_job *job)
 {
 	struct lst_call *call = container_of(job, struct lst_call, job);
 
-	test_add(call);
+	lst_test_add(call);
 	spin_lock(&call->st->lock);
 	lst_reply_locked(call);
 	spin_unlock(&call->st->lock);
@@ -232,7 +232,7 @@ static enum lst_verdict add_locked(struct lst_call *call)
 	call->bulk_get = true;
 	call->bulkid = req->bulkid;
 	call->bulk_len = lst_dests_size(req->nr_dests);
-	call->bulk_done = test_add;
+	call->bulk_done = lst_test_add;
 	return LST_BULK;
 }
 

@@ -155,6 +155,12 @@ int con_then(struct con_cmd *cmd, int (*next)(struct con_cmd *cmd))
 	return -EINPROGRESS;
 }
 
+void con_answered(struct con_cmd *cmd)
+{
+	if (!--cmd->nr_left)
+		lst_queue_locked(cmd->st, &cmd->job, step_run);
+}
+
 static void on_answer(struct lst_rpc *rpc)
 {
 	struct con_rpc *r = container_of(rpc, struct con_rpc, rpc);
@@ -165,8 +171,7 @@ static void on_answer(struct lst_rpc *rpc)
 	spin_lock(&st->lock);
 	if (con_session(cmd))
 		con_node_heard(st, r->node, rpc, r->rc, &r->rpy);
-	if (!--cmd->nr_left)
-		lst_queue_locked(st, &cmd->job, step_run);
+	con_answered(cmd);
 	spin_unlock(&st->lock);
 }
 

@@ -159,6 +159,8 @@ struct con_rpc *con_ask_put(struct con_cmd *cmd, struct con_node *node, struct l
 int con_then(struct con_cmd *cmd, int (*next)(struct con_cmd *cmd));
 /* How many answers failed; says which, as a list "errors". */
 u32 con_say_errors(struct con_cmd *cmd, const char *what);
+/* One less of nr_left; the next step comes with the last. */
+void con_answered(struct con_cmd *cmd);
 /* -errno of the transfer, or of what the node said. */
 int con_rpc_error(const struct con_rpc *r);
 
@@ -217,6 +219,17 @@ int con_drill_take(struct con_cmd *cmd, struct con_test *test, const char *type)
 int con_drill_tell(struct con_cmd *cmd);	/* the last of the batch, to its nodes; as a verb */
 const char *con_drill_type(const struct con_test *test);
 void con_drill_say(struct con_cmd *cmd, const struct lst_plan *plan);
+
+/* ---- con_tree.c ------------------------------------------------------------------------------ */
+
+/* Nodes of a tree leave the session, if there is one, before the next step. */
+void con_tree_end(struct con_cmd *cmd);
+
+/* ---- con_tally.c ----------------------------------------------------------------------------- */
+
+/* An item of a list of tallies. */
+void con_tally_say(struct con_cmd *cmd, const char *batch, u32 test, const char *what,
+		   const struct lst_tally *t);
 
 /* ---- con_session.c --------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The session of a console: made, shown, kept alive at its nodes, and ended. */
 #include "con.h"
+#include "tree.h"
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
@@ -22,6 +23,7 @@ void con_session_free(struct lst *st)
 	if (!s)
 		return;
 	st->con = NULL;
+	lst_tree_end_locked(st->root);
 	batches_free(s);
 	list_for_each_entry_safe(group, next, &s->groups, link)
 		con_group_free(s, group);
@@ -55,6 +57,7 @@ static int ended(struct con_cmd *cmd)
 int con_end_session(struct con_cmd *cmd)
 {
 	remove_all(cmd);
+	con_tree_end(cmd);
 	return con_then(cmd, ended);
 }
 
@@ -137,6 +140,7 @@ int con_new_session(struct con_cmd *cmd)
 		return -EEXIST;
 	cmd->generation = s->generation;
 	remove_all(cmd);
+	con_tree_end(cmd);
 	return con_then(cmd, made_by_force);
 }
 

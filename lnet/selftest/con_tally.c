@@ -209,26 +209,32 @@ static void add(struct sum *sum, const struct con_rpc *r)
 	sum->max_asked = max(sum->max_asked, number_of(r, MAX_ASKED));
 }
 
+void con_tally_say(struct con_cmd *cmd, const char *batch, u32 test, const char *what,
+		   const struct lst_tally *t)
+{
+	u32 i;
+
+	con_say(cmd, "- batch: \"%s\"\n  test: %u\n  what: %s\n  nodes: %llu\n", batch, test,
+		what, (unsigned long long)t->nr_nodes);
+	for (i = 0; i < LST_NR_TALLIES; i++)
+		con_say(cmd, "  %s: %llu\n", lst_tally_names[i], (unsigned long long)t->c[i]);
+	say_times(cmd, t);
+	say_buckets(cmd, t);
+	say_top(cmd, "slow", t->slow, t->nr_slow);
+	say_top(cmd, "bad", t->bad, t->nr_bad);
+}
+
 static void say_test(struct con_cmd *cmd, const struct con_batch *batch,
 		     const struct con_test *test, struct sum *sum)
 {
 	struct con_rpc *r;
-	u32 i;
 
 	lst_tally_init(&sum->all);
 	sum->max_asked = 0;
 	list_for_each_entry(r, &cmd->kept, link)
 		if (r->key == test->key && is_record(r, sum))
 			add(sum, r);
-	con_say(cmd, "- batch: \"%s\"\n  test: %u\n  what: %s\n  nodes: %llu\n", batch->name,
-		test->index, con_drill_type(test), (unsigned long long)sum->all.nr_nodes);
-	for (i = 0; i < LST_NR_TALLIES; i++)
-		con_say(cmd, "  %s: %llu\n", lst_tally_names[i],
-			(unsigned long long)sum->all.c[i]);
-	say_times(cmd, &sum->all);
-	say_buckets(cmd, &sum->all);
-	say_top(cmd, "slow", sum->all.slow, sum->all.nr_slow);
-	say_top(cmd, "bad", sum->all.bad, sum->all.nr_bad);
+	con_tally_say(cmd, batch->name, test->index, con_drill_type(test), &sum->all);
 	if (test->plan)
 		con_say(cmd, "  most_at_once: %llu\n", (unsigned long long)sum->max_asked);
 	say_findings(cmd, test);

@@ -15,6 +15,7 @@
  *	tally.[ch] tally.def	what a test counted
  *	con.c con_*.c verbs.def	the console: a session over many nodes, led by commands
  *	nettest.h nettest_*.c	exchanges among many nodes in topologies
+ *	tree.c tree_*.c		a session over a tree of nodes: places, waves, records
  *	service.c		begin, end, time
  *
  * The service never waits and starts no thread. Whoever runs it calls lst_work() when lst_work()

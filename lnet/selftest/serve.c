@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Requests of others: buffers where they land, whom they are for, bulk transfers and answers. */
 #include "drill.h"
+#include "tree.h"
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
@@ -342,6 +343,9 @@ static enum lst_verdict (*serve_of(u32 service))(struct lst_call *call)
 		return lst_drill_serve_locked;
 	case LST_SERVICE_START:
 		return lst_start_serve_locked;
+	case LST_SERVICE_TREE_ASK:
+	case LST_SERVICE_TREE_TELL:
+		return lst_tree_serve_locked;
 	}
 	return NULL;
 }

@@ -2,6 +2,7 @@
 /* The self-test of a node: begin, end, time, and what is owed to the API. */
 #include "con.h"
 #include "drill.h"
+#include "tree.h"
 
 #define MESSAGES_MIN	8U
 #define MESSAGES	512U
@@ -20,6 +21,7 @@ static u64 next_ns_locked(struct lst *st)
 	u64 next = min3(lst_session_expire_locked(st, 0), con_session_work(st, 0), st->retry_ns);
 
 	next = min(next, st->start_ns);
+	next = min(next, lst_tree_next_locked(st));
 	if (!list_empty(&st->rpcs))
 		next = min(next, list_first_entry(&st->rpcs, struct lst_rpc, link)->deadline_ns);
 	if (!list_empty(&st->paused))
@@ -72,6 +74,7 @@ u64 lst_work(struct lst *st)
 	lst_session_expire_locked(st, now);
 	lst_serve_retry_locked(st, now);
 	con_session_work(st, now);
+	lst_tree_work_locked(st, now);
 	run_jobs(st);
 	next = next_ns_locked(st);
 	st->armed_ns = next;
@@ -144,8 +147,9 @@ bool lst_stopped(struct lst *st)
 
 	spin_lock(&st->lock);
 	stopped = st->stopping && !st->nr_commands && !st->nr_outs && !st->nr_inside &&
-		  list_empty(&st->jobs) && list_empty(&st->rpcs) && list_empty(&st->ending) &&
-		  list_empty(&st->zombies) && lst_serve_stopped_locked(st);
+		  !st->nr_trees && list_empty(&st->jobs) && list_empty(&st->rpcs) &&
+		  list_empty(&st->ending) && list_empty(&st->zombies) &&
+		  lst_serve_stopped_locked(st);
 	spin_unlock(&st->lock);
 	return stopped;
 }

@@ -78,6 +78,9 @@ struct lst {
 	struct con_session *con;	/* the one this node is the console of, or NULL */
 	u64 con_generation;
 	struct list_head commands;	/* to the console, under way */
+	/* of the session this node is in, of the one it is the console of; or NULL */
+	struct lst_tree *tree, *root;
+	u32 nr_trees;			/* these, and those that end */
 	u32 nr_commands;
 	u64 c[LST_NR_COUNTERS];
 	struct lst_buffer buffer[LST_BUFFERS];
@@ -236,6 +239,8 @@ struct lst_session {
  */
 u32 lst_session_check_locked(struct lst_call *call, const struct lst_sid *sid);
 struct lst_sid lst_session_sid_locked(const struct lst *st);
+/* It had this node, and another console took that by force. */
+bool lst_session_fenced_locked(const struct lst *st, const struct lst_sid *sid);
 /* @how: what becomes of it. No session: nothing. */
 void lst_session_end_locked(struct lst *st, enum lst_lease how);
 void lst_session_put_locked(struct lst *st, struct lst_session *s);	/* a unit ended */
@@ -314,6 +319,8 @@ struct lst_batch *lst_batch_find(const struct lst_session *s, u64 bid);
 /* @index 0: the next one. The status of an answer. */
 u32 lst_test_link_locked(struct lst_session *s, u64 bid, u32 index, struct lst_test *test);
 void lst_test_free(struct lst_test *test);
+/* Of a TEST request whose list of destinations is there: fills in the answer. No lock held. */
+void lst_test_add(struct lst_call *call);
 
 /* ---- start.c --------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
  * another session was made since, the request is late and nothing happens. Stock's consoles know
  * none; they are believed.
  */
-#include "service.h"
+#include "tree.h"
 
 static const u8 legal[LST_NR_LEASES][LST_NR_LEASES] = {
 #define STATE(name)
@@ -34,7 +34,7 @@ static u64 deadline(const struct lst_session *s)
 	return s->used_ns + (u64)s->lease * NSEC_PER_SEC;
 }
 
-static bool is_fenced(const struct lst *st, const struct lst_sid *sid)
+bool lst_session_fenced_locked(const struct lst *st, const struct lst_sid *sid)
 {
 	u32 i;
 
@@ -47,7 +47,7 @@ static bool is_fenced(const struct lst *st, const struct lst_sid *sid)
 /* Stock's consoles hear what they heard before there were fences. */
 static void fence(struct lst *st, const struct lst_session *s)
 {
-	if (s->ours && !is_fenced(st, &s->sid))
+	if (s->ours && !lst_session_fenced_locked(st, &s->sid))
 		st->fenced[st->nr_fenced++ % LST_FENCED_MAX] = s->sid;
 }
 
@@ -76,6 +76,7 @@ void lst_session_end_locked(struct lst *st, enum lst_lease how)
 	if (how == LEASE_FENCED)
 		fence(st, s);
 	st->session = NULL;
+	lst_tree_end_locked(st->tree);
 	list_add_tail(&s->link, &st->zombies);
 	st->nr_zombies++;
 	s->nr_running++;
@@ -114,7 +115,7 @@ u32 lst_session_check_locked(struct lst_call *call, const struct lst_sid *sid)
 	if (sid->nid == LST_NO_NID)
 		return EINVAL;
 	if (!s || !lst_sid_same(&s->sid, sid))
-		return is_fenced(call->st, sid) ? ESTALE : ESRCH;
+		return lst_session_fenced_locked(call->st, sid) ? ESTALE : ESRCH;
 	if (call->req.feats != s->feats)
 		return EPROTO;
 	s->used_ns = lst_now(call->st);
@@ -150,7 +151,7 @@ static u32 may_make(const struct lst *st, const struct lst_make_session_req *req
 {
 	bool seen = !req->lease || req->epoch == st->epoch;
 
-	if (!seen && is_fenced(st, &req->sid))
+	if (!seen && lst_session_fenced_locked(st, &req->sid))
 		return ESTALE;
 	return st->session && !(req->force && seen) ? EBUSY : 0;
 }
@@ -194,9 +195,9 @@ static void remove_session_locked(struct lst_call *call)
 	if (sid->nid == LST_NO_NID)
 		rpy->status = EINVAL;
 	else if (!st->session)
-		rpy->status = is_fenced(st, sid) ? ESTALE : ESRCH;
+		rpy->status = lst_session_fenced_locked(st, sid) ? ESTALE : ESRCH;
 	else if (!lst_sid_same(&st->session->sid, sid))
-		rpy->status = is_fenced(st, sid) ? ESTALE : EBUSY;
+		rpy->status = lst_session_fenced_locked(st, sid) ? ESTALE : EBUSY;
 	else if (call->req.feats != st->session->feats)
 		rpy->status = EPROTO;
 	else if (!--st->session->refs)

@@ -15,6 +15,7 @@ enum body {
 	ping_param, pages_param, bytes_param, join_req, join_rpy, ping_req, ping_rpy, brw_req,
 	brw_rpy, add_req, add_rpy, tally_req, tally_rpy, start_req, start_rpy, drill_req,
 	drill_rpy,
+	tree_ask_req, tree_ask_rpy, tree_tell_req, tree_tell_rpy,
 	NR_BODIES
 };
 
@@ -49,6 +50,10 @@ enum body {
 #define HOST_start_rpy		start_rpy
 #define HOST_drill_req		drill_req
 #define HOST_drill_rpy		drill_rpy
+#define HOST_tree_ask_req	tree_ask_req
+#define HOST_tree_ask_rpy	tree_ask_rpy
+#define HOST_tree_tell_req	tree_tell_req
+#define HOST_tree_tell_rpy	tree_tell_rpy
 
 #define RPC(...)
 #define FIELD(body, member, offset, size, nr)	\
@@ -91,6 +96,8 @@ static const u8 body_of_type[LST_NR_TYPES] = {
 	[LST_TALLY_REQ] = tally_req, [LST_TALLY_RPY] = tally_rpy,
 	[LST_START_REQ] = start_req, [LST_START_RPY] = start_rpy,
 	[LST_DRILL_REQ] = drill_req, [LST_DRILL_RPY] = drill_rpy,
+	[LST_TREE_ASK_REQ] = tree_ask_req, [LST_TREE_ASK_RPY] = tree_ask_rpy,
+	[LST_TREE_TELL_REQ] = tree_tell_req, [LST_TREE_TELL_RPY] = tree_tell_rpy,
 };
 
 const struct lst_rpc_kind *lst_rpc_kind(u32 service)

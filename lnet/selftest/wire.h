@@ -14,6 +14,7 @@
 #define LST_NAME	32
 #define LST_NR_TYPES	112U		/* numbers of types are below */
 #define LST_CONCUR_MAX	1024U
+#define LST_TREE_INLINE	80U	/* bytes of a tree's record in a message */
 #define LST_PAGE	4096U		/* of lists of destinations, and where pages are counted */
 
 #define LST_PORTAL_TEST		50U	/* requests of tests */
@@ -126,6 +127,21 @@ struct lst_drill_rpy {
 	u32 status, slot, round, size, crc, bad_off, bad_len;
 	u64 seq, stamp, got_ns;
 };
+struct lst_tree_ask_req {
+	u64 rpyid, bulkid;
+	struct lst_sid sid;
+	u64 wave, arg, sent_ns, at_ns, bound_ns, clock_ns;
+	u32 op, head, asker, budget_ms, body_len, force;
+};
+struct lst_tree_ask_rpy { u32 status; struct lst_sid sid; u64 came_ns, left_ns; };
+struct lst_tree_tell_req {
+	u64 rpyid, bulkid;
+	struct lst_sid sid;
+	u64 wave;
+	u32 head, asker, len;
+	u8 record[LST_TREE_INLINE];
+};
+struct lst_tree_tell_rpy { u32 status; struct lst_sid sid; };
 
 /** struct lst_msg - a message; @type tells which of the bodies it has */
 struct lst_msg {
@@ -161,6 +177,10 @@ struct lst_msg {
 		struct lst_start_rpy start_rpy;
 		struct lst_drill_req drill_req;
 		struct lst_drill_rpy drill_rpy;
+		struct lst_tree_ask_req tree_ask_req;
+		struct lst_tree_ask_rpy tree_ask_rpy;
+		struct lst_tree_tell_req tree_tell_req;
+		struct lst_tree_tell_rpy tree_tell_rpy;
 	};
 };
 

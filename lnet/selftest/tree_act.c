@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * This node's part in a wave. What the flat console asks a node for, the node here asks itself for:
+ * by the same requests, which do not travel.
+ */
+#include "tree.h"
+
+static struct lst_call *own_call(struct lst_tree *tree, u32 type, gfp_t gfp)
+{
+	struct lst_call *call = kzalloc(sizeof(*call), gfp);
+
+	if (!call)
+		return NULL;
+	call->st = tree->st;
+	call->req.type = type;
+	call->req.feats = tree->feats;
+	return call;
+}
+
+/* ---- joining and leaving --------------------------------------------------------------------- */
+
+struct joining {
+	const char *name;
+	u64 wave;
+	s64 lease;
+	bool force;
+};
+
+/* Who comes late, after another console has taken the node by force, does not get it back. */
+static u32 make_session_locked(struct lst_tree *tree, const struct joining *j)
+{
+	struct lst_call *call = own_call(tree, LST_MAKE_SESSION_REQ, GFP_NOWAIT);
+	struct lst_make_session_req *req = call ? &call->req.make_session_req : NULL;
+	struct lst *st = tree->st;
+	u32 status = ENOMEM;
+
+	if (!call)
+		return status;
+	req->sid = tree->sid;
+	req->force = j->force;
+	req->lease = (u32)j->lease;
+	req->epoch = lst_session_fenced_locked(st, &tree->sid) ? 0 : st->epoch;
+	strscpy(req->name, j->name, LST_NAME);
+	lst_session_serve_locked(call);
+	status = call->rpy.make_session_rpy.status;
+	kfree(call);
+	return status;
+}
+
+/* What is left of an earlier tree of the session ends, as its end was not heard of. */
+static u32 join_locked(struct lst_tree *tree, const struct joining *j)
+{
+	struct lst *st = tree->st;
+	u32 status;
+
+	if (st->tree && lst_sid_same(&st->tree->sid, &tree->sid)) {
+		if (j->wave <= st->tree->wave.id)
+			return 0;
+		lst_session_end_locked(st, LEASE_REMOVED);
+	}
+	status = make_session_locked(tree, j);
+	if (status)
+		return status;
+	lst_tree_end_locked(st->tree);
+	st->tree = tree;
+	st->nr_trees++;
+	if (!lst_tree_edges_locked(tree, &tree->place))
+		return 0;
+	lst_session_end_locked(st, LEASE_REMOVED);
+	return ENOMEM;
+}
+
+/* Which of the nodes this one is. */
+static u32 own_index(const struct lst_tree *tree)
+{
+	struct lnet_process id;
+	u32 i, index = U32_MAX;
+
+	for (i = 1; index == U32_MAX && !lnet_get_id(tree->st->ln, i, &id); i++)
+		index = lst_ranges_index(&tree->ranges, &id.nid);
+	return index;
+}
+
+u32 lst_tree_join(struct lst_call *call)
+{
+	const struct lst_tree_ask_req *req = &call->req.tree_ask_req;
+	const char *text = call->bulk;
+	struct joining j = { .name = lst_body_word(text, call->bulk_len, "name"),
+			     .wave = req->wave, .lease = LST_LEASE, .force = req->force };
+	const char *ranges = lst_body_word(text, call->bulk_len, "ranges");
+	struct lst_tree *tree = NULL;
+	struct lst *st = call->st;
+	s64 k = LST_TREE_K;
+	u32 status;
+	int rc = -EINVAL;
+
+	if (j.name && ranges &&
+	    !lst_body_number(text, call->bulk_len, "k", 2, LST_TREE_K_MAX, &k) &&
+	    !lst_body_number(text, call->bulk_len, "lease", LST_LEASE_MIN, LST_LEASE_MAX, &j.lease))
+		rc = lst_tree_make(&tree, st, ranges, (u32)k);
+	if (!rc && own_index(tree) != req->head)
+		rc = -EINVAL;
+	if (rc) {
+		lst_tree_drop(tree);
+		return (u32)-rc;
+	}
+	tree->sid = req->sid;
+	tree->feats = call->req.feats;
+	lst_place_find(&tree->place, tree->ranges.nr, tree->k, req->head);
+	spin_lock(&st->lock);
+	status = join_locked(tree, &j);
+	if (st->tree == tree || tree->ending)
+		tree = NULL;
+	spin_unlock(&st->lock);
+	lst_tree_drop(tree);
+	return status;
+}
+
+void lst_tree_leave_locked(struct lst_tree *tree)
+{
+	struct lst_call *call = own_call(tree, LST_REMOVE_SESSION_REQ, GFP_NOWAIT);
+
+	if (call) {
+		call->req.remove_session_req.sid = tree->sid;
+		lst_session_serve_locked(call);
+	}
+	kfree(call);
+	lst_tree_end_locked(tree);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static int spec_brw(struct lst_tree_spec *spec, const char *text, u32 len, u32 feats)
+{
+	s64 opc = LST_BRW_READ, check = LST_CHECK_NONE, size = LST_PAGE, off = 0;
+
+	if (lst_body_number(text, len, "opc", LST_BRW_READ, LST_BRW_WRITE, &opc) ||
+	    lst_body_number(text, len, "check", LST_CHECK_NONE, LST_CHECK_DISCARD, &check) ||
+	    lst_body_number(text, len, "size", 1, LNET_MTU, &size) ||
+	    lst_body_number(text, len, "off", 0, LST_PAGE - 1, &off))
+		return -EINVAL;
+	if (feats & LST_FEAT_BYTES)
+		spec->req.bytes_param = (struct lst_bytes_param){ (u16)opc, (u16)check, (u32)size,
+								  (u32)off };
+	else
+		spec->req.pages_param = (struct lst_pages_param){
+			(u32)opc, DIV_ROUND_UP((u32)size, LST_PAGE), (u32)check };
+	return 0;
+}
+
+int lst_tree_spec_read(struct lst_tree_spec *spec, const char *text, u32 len, u32 feats)
+{
+	const char *type = lst_body_word(text, len, "type");
+	s64 id = 0, bid = 0, loop = -1, concur = 1, dist = 1, span = 1, seed = 0, stop = 1;
+
+	memset(spec, 0, sizeof(*spec));
+	spec->from = lst_body_word(text, len, "from");
+	spec->to = lst_body_word(text, len, "to");
+	if (!type || !spec->from || !spec->to ||
+	    lst_body_number(text, len, "id", 1, LST_TREE_TESTS_MAX, &id) ||
+	    lst_body_number(text, len, "bid", 1, S64_MAX, &bid) ||
+	    lst_body_number(text, len, "loop", -1, S32_MAX, &loop) || !loop ||
+	    lst_body_number(text, len, "concur", 1, LST_CONCUR_MAX, &concur) ||
+	    lst_body_number(text, len, "dist", 1, S32_MAX, &dist) ||
+	    lst_body_number(text, len, "span", 1, LST_DESTS_PER_PAGE, &span) ||
+	    lst_body_number(text, len, "seed", 0, S32_MAX, &seed) ||
+	    lst_body_number(text, len, "stop_onerr", 0, 1, &stop))
+		return -EINVAL;
+	spec->id = (u32)id;
+	spec->bid = (u64)bid;
+	spec->dist = (u32)dist;
+	spec->span = (u32)span;
+	spec->seed = (u32)seed;
+	spec->req = (struct lst_test_req){ .bid = spec->bid, .loop = (u32)loop,
+					   .concur = (u32)concur, .nr_dests = spec->span,
+					   .is_client = 1, .stop_onerr = stop,
+					   .service = LST_SERVICE_PING };
+	if (!strcmp(type, "ping"))
+		return 0;
+	spec->req.service = LST_SERVICE_BRW;
+	return strcmp(type, "brw") ? -EINVAL : spec_brw(spec, text, len, feats);
+}
+
+/*
+ * Client number @client of the test sends to @span servers, the next @dist clients to the same
+ * ones; the seed says how far the row of servers is turned.
+ */
+static void *dests_of(const struct lst_tree_spec *spec, const struct lst_ranges *to, u32 client)
+{
+	u64 first = (u64)(client / spec->dist) * spec->span + spec->seed;
+	u8 *list = kvzalloc(lst_dests_size(spec->span), GFP_NOFS);
+	struct lnet_nid nid;
+	u32 i, server;
+
+	for (i = 0; list && i < spec->span; i++) {
+		struct lst_dest dest = { .pid = LNET_PID };
+
+		div_u64_rem(first + i, to->nr, &server);
+		lst_ranges_nid(to, server, &nid);
+		dest.nid = lnet_nid_to_nid4(&nid);
+		lst_dest_encode(list, i, &dest);
+	}
+	return list;
+}
+
+static const struct lst_test *last_test(const struct lst *st, u64 bid)
+{
+	const struct lst_batch *batch;
+
+	list_for_each_entry(batch, &st->session->batches, link)
+		if (batch->bid == bid && !list_empty(&batch->tests))
+			return list_last_entry(&batch->tests, struct lst_test, link);
+	return NULL;
+}
+
+static void note_locked(struct lst_tree *tree, const struct lst_tree_spec *spec)
+{
+	const struct lst_test *test = last_test(tree->st, spec->bid);
+
+	if (test && test->tally)
+		tree->test[tree->nr_tests++] = (struct lst_tree_test){ spec->id, spec->bid, test };
+}
+
+static u32 add(struct lst_tree *tree, const struct lst_tree_spec *spec, void *list)
+{
+	struct lst_call *call = own_call(tree, LST_TEST_REQ, GFP_NOFS);
+	struct lst *st = tree->st;
+	u32 status = ENOMEM;
+
+	if (!call)
+		return status;
+	call->req.test_req = spec->req;
+	call->req.test_req.sid = tree->sid;
+	call->bulk = list;
+	lst_test_add(call);
+	status = call->rpy.test_rpy.status;
+	kfree(call);
+	spin_lock(&st->lock);
+	if (!status && !tree->ending && st->session)
+		note_locked(tree, spec);
+	spin_unlock(&st->lock);
+	return status;
+}
+
+/* Servers need not know of a test. */
+static u32 add_test(struct lst_tree *tree, const struct lst_body *body)
+{
+	struct lst_ranges from = { 0 }, to = { 0 };
+	struct lst_tree_spec spec;
+	struct lnet_nid nid;
+	void *list = NULL;
+	u32 client, status = 0;
+	int rc = body ? lst_tree_spec_read(&spec, body->text, body->len, tree->feats) : -EINVAL;
+
+	if (!rc && tree->nr_tests == LST_TREE_TESTS_MAX)
+		rc = -ENOSPC;
+	if (!rc)
+		rc = lst_ranges_parse(&from, spec.from);
+	if (!rc)
+		rc = lst_ranges_parse(&to, spec.to);
+	if (!rc) {
+		lst_ranges_nid(&tree->ranges, tree->place.head, &nid);
+		client = lst_ranges_index(&from, &nid);
+		if (client != U32_MAX && spec.span <= to.nr)
+			list = dests_of(&spec, &to, client);
+		if (client != U32_MAX)
+			status = spec.span > to.nr ? EINVAL : list ? add(tree, &spec, list) :
+				 ENOMEM;
+	}
+	kvfree(list);
+	lst_ranges_free(&from);
+	lst_ranges_free(&to);
+	return rc ? (u32)-rc : status;
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static u32 batch_locked(struct lst_tree *tree, u32 opc, u64 bid, bool force)
+{
+	struct lst_call *call = own_call(tree, LST_BATCH_REQ, GFP_NOWAIT);
+	u32 status = ENOMEM;
+
+	if (!call)
+		return status;
+	call->req.batch_req = (struct lst_batch_req){ .sid = tree->sid, .bid = bid, .opc = opc,
+						      .arg = force };
+	lst_batch_serve_locked(call);
+	status = call->rpy.batch_rpy.status;
+	kfree(call);
+	return status;
+}
+
+void lst_tree_start_locked(struct lst_tree *tree, u64 now)
+{
+	u64 at_ns = tree->start_ns;
+
+	tree->start_ns = U64_MAX;
+	if (batch_locked(tree, LST_BATCH_RUN, tree->start_bid, false))
+		return;
+	tree->started_ns = now;
+	tree->late_ns = now - at_ns;
+}
+
+/* A node without a test in the batch has nothing to start. */
+static u32 start_at_locked(struct lst_tree *tree)
+{
+	u64 now = lst_now(tree->st);
+
+	tree->start_ns = max(tree->wave.at_ns, 1ULL);
+	tree->start_bid = tree->wave.arg;
+	tree->started_ns = tree->late_ns = 0;
+	if (!tree->wave.at_ns)
+		tree->start_ns = now;
+	tree->next_ns = min(tree->next_ns, tree->start_ns);
+	return 0;
+}
+
+static u32 stop_locked(struct lst_tree *tree)
+{
+	u32 status = batch_locked(tree, LST_BATCH_STOP, tree->wave.arg, tree->wave.force);
+
+	tree->start_ns = U64_MAX;
+	return status == ENOENT ? 0 : status;
+}
+
+/* Its window by the console's clock; what went wrong, by this node's name. */
+static int tally_locked(struct lst_tree *tree, const struct lst_tree_test *test)
+{
+	struct lst_tally *tally;
+	int rc;
+
+	if (!test->test || !test->test->tally)
+		return 0;
+	tally = kmemdup(test->test->tally, sizeof(*tally), GFP_NOWAIT);
+	if (!tally)
+		return -ENOMEM;
+	if (tally->first_ns) {
+		tally->first_ns -= tree->wave.clock_ns;
+		tally->last_ns -= tree->wave.clock_ns;
+	}
+	lst_tally_bad(tally, tally->c[LST_T_lost] + tally->c[LST_T_corrupt] +
+		      tally->c[LST_T_refused], &test->test->self);
+	rc = lst_tree_record_tally(&tree->wave.rec, test->id, tally);
+	kfree(tally);
+	return rc;
+}
+
+static u32 sample_locked(struct lst_tree *tree)
+{
+	const struct lst_session *s = tree->st->session;
+	struct lst_tree_record *rec = &tree->wave.rec;
+	const struct lst_batch *batch;
+	bool active = false;
+	u32 i;
+
+	list_for_each_entry(batch, &s->batches, link)
+		active = active || batch->nr_active;
+	rec->nr_active += active;
+	rec->nr_started += tree->started_ns != 0;
+	rec->late_ns = max(rec->late_ns, tree->late_ns);
+	for (i = 0; i < tree->nr_tests; i++)
+		if (tally_locked(tree, &tree->test[i]))
+			return ENOMEM;
+	return 0;
+}
+
+static u32 act_locked(struct lst_tree *tree)
+{
+	if (!tree->st->session)
+		return ESRCH;
+	switch (tree->wave.op) {
+	case LST_TREE_START:
+		return start_at_locked(tree);
+	case LST_TREE_SAMPLE:
+		return sample_locked(tree);
+	case LST_TREE_STOP:
+		return stop_locked(tree);
+	}
+	return 0;
+}
+
+static void account(struct lst_tree *tree, u32 status)
+{
+	struct lst_tree_record *rec = &tree->wave.rec;
+
+	if (tree->place.head == LST_TREE_ROOT)
+		return;
+	if (status && !lst_set_add(&rec->refused, tree->place.head, 1)) {
+		rec->nr_refused++;
+		rec->status = max(rec->status, status);
+	} else {
+		rec->nr_done++;
+	}
+}
+
+/* ---- a part ---------------------------------------------------------------------------------- */
+
+/* Has another wave come meanwhile, that one is acted on. */
+void lst_tree_own_run(struct lst_job *job)
+{
+	struct lst_tree *tree = container_of(job, struct lst_tree, own);
+	bool is_root = tree->place.head == LST_TREE_ROOT;
+	struct lst *st = tree->st;
+	struct lst_body *body;
+	u32 status = 0;
+	u64 id;
+	u8 op;
+
+	spin_lock(&st->lock);
+	id = tree->wave.id;
+	op = tree->wave.op;
+	body = tree->wave.body;
+	if (body)
+		body->refs++;
+	spin_unlock(&st->lock);
+	if (op == LST_TREE_TEST && !is_root)
+		status = add_test(tree, body);
+	spin_lock(&st->lock);
+	lst_body_put(body);
+	if (!tree->ending && tree->wave.id != id) {
+		lst_queue_locked(st, &tree->own, lst_tree_own_run);
+	} else {
+		tree->owning = false;
+		if (!tree->ending) {
+			if (!status && !is_root)
+				status = act_locked(tree);
+			account(tree, status);
+			lst_wave_part_locked(tree);
+		}
+		lst_tree_close_locked(tree);
+	}
+	spin_unlock(&st->lock);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Places in the tree. A node stands for a row of nodes, of which it is the first; the others are
+ * cut into at most k rows of like length, whose first ones are its children. The console stands for
+ * all and is none of them. So what is below a node is a row by NID, and near it on most networks.
+ */
+#include "tree.h"
+
+void lst_place_root(struct lst_place *place, u32 nr)
+{
+	*place = (struct lst_place){ .head = LST_TREE_ROOT, .nr = nr, .parent = LST_TREE_ROOT };
+}
+
+static u32 below(const struct lst_place *place)
+{
+	return place->nr - (place->head != LST_TREE_ROOT);
+}
+
+u32 lst_place_children(const struct lst_place *place, u32 k)
+{
+	return min(k, below(place));
+}
+
+void lst_place_child(const struct lst_place *place, u32 k, u32 number, struct lst_place *child)
+{
+	u32 nr = below(place), parts = min(k, nr), first = place->first + (place->nr - nr);
+	u32 begin = (u32)div_u64((u64)nr * number, parts);
+	u32 end = (u32)div_u64((u64)nr * (number + 1), parts);
+
+	*child = (struct lst_place){ .head = first + begin, .first = first + begin,
+				     .nr = end - begin, .depth = place->depth + 1,
+				     .parent = place->head };
+}
+
+void lst_place_find(struct lst_place *place, u32 nr, u32 k, u32 index)
+{
+	struct lst_place child;
+	u32 i;
+
+	lst_place_root(place, nr);
+	while (place->head != index) {
+		for (i = 0; i < lst_place_children(place, k); i++) {
+			lst_place_child(place, k, i, &child);
+			if (index < child.first + child.nr)
+				break;
+		}
+		*place = child;
+	}
+}
+
+/* The last child's row is never shorter than another's. */
+u32 lst_place_levels(u32 nr, u32 k)
+{
+	struct lst_place place, child;
+
+	lst_place_root(&place, nr);
+	while (lst_place_children(&place, k)) {
+		lst_place_child(&place, k, lst_place_children(&place, k) - 1, &child);
+		place = child;
+	}
+	return place.depth;
+}
