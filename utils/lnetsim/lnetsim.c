@@ -7,9 +7,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "tests/sim/crowd.h"
 #include "tests/sim/selftest.h"
+#include "tests/sim/tree.h"
 #include "tests/sim/replay_file.h"
 #include "tests/sim/scenario.h"
 
@@ -20,7 +22,8 @@ struct options {
 	u32 nodes, jobs, partners;
 	u32 rate;		/* crowd: pushes, probes of a node in a second */
 	u32 verbose;
-	bool twice, hashes, sock, brief, selftest;
+	bool twice, hashes, sock, brief, selftest, tree, flat, core, faults;
+	u32 loops;
 	const char *scenario, *record, *replay;
 	u32 record_node;
 	u64 record_bytes;
@@ -193,6 +196,73 @@ static int run_selftest(const struct options *o)
 	return nr_failed ? 1 : 0;
 }
 
+/* ---- a self-test over a tree ----------------------------------------------------------------- */
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* A line that tests/sim/tree_table reads. */
+static void tree_report(const struct options *o, const struct sim_tree *t, u64 seed, double wall)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_SELF, &ru);
+	printf("tree: seed %llu nodes %u ground %s kind %s levels %u join_us %llu sample_us %llu "
+	       "sample_max_us %llu skew_max_ns %llu skew_p99_ns %llu bound_ns %llu asked %llu "
+	       "root_messages %llu root_bytes %llu dead %u recovered_us %llu pings %llu messages "
+	       "%llu events %llu rss_bytes %llu cpu_ms %llu wall_ms %llu\n",
+	       U(seed), t->nodes, t->core ? "core" : "light", t->flat ? "flat" :
+	       t->faults ? "faults" : "tree", t->levels, U(t->join_us), U(t->sample_us),
+	       U(t->sample_max_us), U(t->skew_max_ns), U(t->skew_p99_ns), U(t->bound_ns),
+	       U(t->asked_max), U(t->root_messages_max), U(t->root_bytes_max), t->dead,
+	       U(t->recovered_us), U(t->pings), U(t->messages), U(t->events),
+	       U(ru.ru_maxrss) * 1024,
+	       U(ru.ru_utime.tv_sec) * 1000 + U(ru.ru_utime.tv_usec) / 1000, U(wall * 1000));
+}
+
+static struct sim_result tree_once(const struct options *o, u64 seed, bool say)
+{
+	struct sim_tree t = { .nodes = o->nodes ? o->nodes : 1000, .k = 16,
+			      .loops = o->loops ? o->loops : 60, .core = o->core, .flat = o->flat,
+			      .faults = o->faults };
+	double begin = seconds();
+	struct sim_result r;
+
+	sim_tree_run(&t, seed, &r);
+	if (say)
+		tree_report(o, &t, seed, seconds() - begin);
+	printf("seed %llu hash %016llx\n", U(seed), U(r.hash));
+	if (r.failed)
+		printf("seed %llu FAILED: %s\n", U(seed), r.why);
+	fflush(stdout);
+	return r;
+}
+
+/* One seed says the same twice, another one something else. */
+static int run_tree(const struct options *o)
+{
+	unsigned int nr_failed = 0;
+	u64 seed, before = 0;
+
+	for (seed = o->first; seed <= o->last; seed++) {
+		struct sim_result r = tree_once(o, seed, true);
+
+		if (!r.failed && ((o->twice && tree_once(o, seed, false).hash != r.hash) ||
+				  r.hash == before)) {
+			printf("seed %llu FAILED: two runs differ, or two seeds do not\n", U(seed));
+			r.failed = true;
+		}
+		before = r.hash;
+		nr_failed += r.failed;
+	}
+	return nr_failed ? 1 : 0;
+}
+
 /* ---- the report ------------------------------------------------------------------------------ */
 
 static void report(const struct options *o, const struct shared *sum)
@@ -294,9 +364,11 @@ static const char usage[] =
 	"       lnetsim --replay FILE\n"
 	"       lnetsim --crowd PARTNERS [--nodes N] [--rate N] [--seed N | --seeds A..B] "
 	"[--twice]\n"
+	"       lnetsim --selftest-tree [--nodes N] [--core] [--flat | --faults] [--loops N] "
+	"[--seed N | --seeds A..B] [--twice]\n"
 	"       lnetsim --selftest [--nodes N] [--seed N | --seeds A..B] [--twice]\n";
 
-static void long_option(struct options *o, int c)
+static bool long_option(struct options *o, int c)
 {
 	if (c == 'r')
 		o->record = optarg;
@@ -308,10 +380,23 @@ static void long_option(struct options *o, int c)
 		o->record_bytes = strtoull(optarg, NULL, 0);
 	else if (c == 'T')
 		o->selftest = true;
+	else if (c == 't')
+		o->tree = true;
+	else if (c == 'F')
+		o->flat = true;
+	else if (c == 'C')
+		o->core = true;
+	else if (c == 'X')
+		o->faults = true;
+	else if (c == 'L')
+		o->loops = strtoul(optarg, NULL, 0);
 	else if (c == 'b')
 		o->brief = true;
-	else
+	else if (c == 'R')
 		o->replay = optarg;
+	else
+		return false;
+	return true;
 }
 
 static const struct option longs[] = {
@@ -323,7 +408,9 @@ static const struct option longs[] = {
 	{ "rate", 1, NULL, 'p' },      { "brief", 0, NULL, 'b' },
 	{ "record", 1, NULL, 'r' },    { "record-node", 1, NULL, 'N' },
 	{ "record-size", 1, NULL, 'B' }, { "replay", 1, NULL, 'R' },
-	{ "selftest", 0, NULL, 'T' },
+	{ "selftest", 0, NULL, 'T' },  { "selftest-tree", 0, NULL, 't' },
+	{ "flat", 0, NULL, 'F' },      { "core", 0, NULL, 'C' },
+	{ "faults", 0, NULL, 'X' },    { "loops", 1, NULL, 'L' },
 	{ "help", 0, NULL, 'h' },  { NULL, 0, NULL, 0 },
 };
 
@@ -369,26 +456,20 @@ int main(int argc, char **argv)
 			if (!o.partners)
 				goto bad;
 			break;
-		case 'r':
-		case 'N':
-		case 'B':
-		case 'R':
-		case 'p':
-		case 'T':
-		case 'b':
-			long_option(&o, c);
-			break;
 		case 'v':
 			o.verbose++;
 			break;
 		default:
-			goto bad;
+			if (!long_option(&o, c))
+				goto bad;
 		}
 	}
 	if (optind == argc && o.replay)
 		return run_replay(&o);
 	if (optind == argc && o.partners && (!o.nodes || o.nodes > o.partners))
 		return run_crowd(&o);
+	if (o.tree)
+		return run_tree(&o);
 	if (o.selftest)
 		return run_selftest(&o);
 	if (optind == argc && !o.partners && (!o.nodes || o.nodes >= 2))

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A session over many nodes, led by commands to the console on node 0: all join, each sends pings
+ * to two others, samples are taken meanwhile, nodes die, and who is left leaves. What the console
+ * says is compared with what is known of the nodes.
+ *
+ * r.c2.net.self-test.synchronized
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tests/sim/ground.h"
+#include "tests/sim/tree.h"
+#include "lnet/core.h"
+#include "selftest/tree.h"
+
+#define COMMAND_MAX_NS	(120ULL * NSEC_PER_SEC)
+#define RUN_MAX_NS	(100ULL * NSEC_PER_SEC)
+#define DEAD_SHARE	1000U		/* one of so many dies */
+#define CRASHED		20U		/* of those above others, while messages are lost */
+#define LOSS_PERMILLE	10U
+
+struct tree {
+	struct sim_world w;
+	struct sim_tree *t;
+	const struct sim_ground *ground;
+	struct sim_member *m;
+	struct lst_command cmd;
+	char request[65536];
+	u32 len;
+	bool done;
+	char ranges[4096];
+	u32 slow;			/* the node that is far from all */
+	u64 sent_before;
+};
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+static void word(struct tree *x, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	x->len += (u32)vsnprintf(x->request + x->len, sizeof(x->request) - x->len, fmt, args) + 1;
+	va_end(args);
+}
+
+static void begin_command(struct tree *x, const char *verb)
+{
+	x->len = 0;
+	word(x, "%s", verb);
+	word(x, "key=1");
+	word(x, "wait=60");
+}
+
+static void on_done(struct lst_command *cmd)
+{
+	container_of(cmd, struct tree, cmd)->done = true;
+}
+
+/* The answer stays until the next one. How long it took, in us. */
+static u64 command(struct tree *x)
+{
+	u64 begin_ns = x->w.now_ns, until = begin_ns + COMMAND_MAX_NS;
+	struct sim_traffic traffic;
+
+	kfree(x->cmd.answer);
+	x->cmd = (struct lst_command){ .request = x->request, .len = x->len, .done = on_done };
+	x->done = false;
+	x->ground->traffic(&x->m[0], true);
+	x->ground->command(x->m[0].st, &x->cmd);
+	while (!x->done && x->w.now_ns < until && !x->w.failed)
+		sim_run(&x->w, x->w.now_ns + 10 * SIM_US);
+	if (!x->done || x->cmd.status)
+		sim_fail(&x->w, "%s: %s %d", x->request, x->done ? "status" : "no end",
+			 x->cmd.status);
+	traffic = x->ground->traffic(&x->m[0], true);
+	x->t->root_messages_max = max(x->t->root_messages_max, traffic.out + traffic.in);
+	x->t->root_bytes_max = max(x->t->root_bytes_max, traffic.bytes);
+	return (x->w.now_ns - begin_ns) / SIM_US;
+}
+
+/* Sum of a number over all places of the answer that have it. */
+static u64 sum_of(const struct tree *x, const char *name)
+{
+	const char *at = x->cmd.answer;
+	size_t len = strlen(name);
+	u64 sum = 0;
+
+	while (at && (at = strstr(at, name))) {
+		at += len;
+		if (at[0] == ':')
+			sum += strtoull(at + 1, NULL, 10);
+	}
+	return sum;
+}
+
+static void equal(struct tree *x, const char *what, u64 got, u64 want)
+{
+	if (got != want && !x->w.failed)
+		sim_fail(&x->w, "%s: %llu, not %llu", what, (unsigned long long)got,
+			 (unsigned long long)want);
+}
+
+/* A wave that all nodes but @missing took part in; the console sends at most k requests for it. */
+static void whole(struct tree *x, const char *what, u32 missing)
+{
+	equal(x, what, sum_of(x, " done"), x->t->nodes - missing);
+	equal(x, "refused", sum_of(x, " refused"), 0);
+	equal(x, "missing", sum_of(x, " missing"), missing);
+	x->t->asked_max = max(x->t->asked_max, sum_of(x, " asked"));
+}
+
+/* Is the node named between @list and what follows it? */
+static bool says(const struct tree *x, const char *list, const char *next, u32 node)
+{
+	const char *at = x->cmd.answer ? strstr(x->cmd.answer, list) : NULL;
+	char text[LNET_NIDSTR_SIZE], quoted[LNET_NIDSTR_SIZE + 2];
+	const char *end = at ? strstr(at, next) : NULL, *found;
+	struct lnet_nid nid;
+
+	sim_nid(&nid, node, 0);
+	snprintf(quoted, sizeof(quoted), "\"%s\"", lnet_nid_str(&nid, text));
+	found = at ? strstr(at, quoted) : NULL;
+	return found && found < end;
+}
+
+/* ---- the session ----------------------------------------------------------------------------- */
+
+/* Of addresses [@lo, @hi]: as whole rows of 256 as there are, and what is left of two. */
+static void ranges(struct tree *x, u32 lo, u32 hi)
+{
+	size_t len = 0, size = sizeof(x->ranges);
+
+	while (lo <= hi) {
+		u32 end = min(lo | 255, hi), rows = lo >> 8;
+
+		if (!(lo & 255) && (hi | 0xffff) != (lo | 0xffff))
+			end = lo | 0xffff;
+		else if (!(lo & 255) && hi - lo >= 255)
+			end = ((hi + 1) & ~255U) - 1;
+		len += (size_t)snprintf(x->ranges + len, size - len,
+					"%s10.%u.[%u-%u].[%u-%u]@tcp", len ? " " : "",
+					rows >> 8 & 255, rows & 255, end >> 8 & 255, lo & 255,
+					end & 255);
+		lo = end + 1;
+	}
+}
+
+static void join(struct tree *x)
+{
+	ranges(x, 0x0a000002, 0x0a000001 + x->t->nodes);
+	begin_command(x, "new_session");
+	word(x, "name=sim");
+	command(x);
+	begin_command(x, "tree_join");
+	word(x, "ranges=%s", x->ranges);
+	word(x, "k=%u", x->t->k);
+	x->t->join_us = command(x);
+	whole(x, "joined", 0);
+	x->t->levels = (u32)sum_of(x, " levels");
+}
+
+static void add_test(struct tree *x, u32 seed)
+{
+	begin_command(x, "tree_test");
+	word(x, "batch=batch");
+	word(x, "from=%s", x->ranges);
+	word(x, "to=%s", x->ranges);
+	word(x, "type=ping");
+	word(x, "loop=%u", x->t->loops);
+	word(x, "stop_onerr=0");
+	word(x, "seed=%u", seed);
+	command(x);
+	whole(x, "nodes with the test", 0);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* By the world's clock: how far the first and the last were apart, and all but 1 %. */
+static void skew(struct tree *x)
+{
+	u64 *at = calloc(x->t->nodes, sizeof(*at));
+	u32 i, n = x->t->nodes;
+
+	for (i = 0; i < n; i++) {
+		const struct sim_member *m = &x->m[1 + i];
+
+		if (!m->st->tree || !m->st->tree->started_ns)
+			sim_fail(&x->w, "node %u did not start", 1 + i);
+		else
+			at[i] = x->ground->true_ns(m, m->st->tree->started_ns);
+	}
+	qsort(at, n, sizeof(*at), by_size);
+	x->t->skew_max_ns = at[n - 1] - at[0];
+	x->t->skew_p99_ns = at[n - 1 - n / 200] - at[n / 200];
+	free(at);
+	if (x->t->skew_max_ns > 2 * x->t->bound_ns + SIM_US)
+		sim_fail(&x->w, "starts are %llu ns apart, clocks off by at most %llu",
+			 (unsigned long long)x->t->skew_max_ns, (unsigned long long)x->t->bound_ns);
+}
+
+static u64 sample(struct tree *x)
+{
+	u64 us;
+
+	begin_command(x, "tree_sample");
+	us = command(x);
+	equal(x, "sent", sum_of(x, " sent"),
+	      sum_of(x, " received") + sum_of(x, " lost") + sum_of(x, " under_way"));
+	return us;
+}
+
+static void run(struct tree *x)
+{
+	u64 us, until, sent;
+	u32 i;
+
+	add_test(x, 1);
+	add_test(x, max(x->t->nodes / 2, 1));
+	begin_command(x, "tree_run");
+	word(x, "batch=batch");
+	command(x);
+	whole(x, "prepared", 0);
+	x->t->bound_ns = sum_of(x, " bound_ns");
+	sim_run(&x->w, x->w.now_ns + sum_of(x, "in_us") * SIM_US + x->t->bound_ns + SIM_MS / 10);
+	for (i = 0; i < SIM_TREE_SAMPLES && !x->w.failed; i++) {
+		us = sample(x);
+		whole(x, "live sample", 0);
+		sent = sum_of(x, " sent");
+		if (sent <= x->sent_before && !x->w.failed)
+			sim_fail(&x->w, "sample %u: %llu were sent, before %llu", i,
+				 (unsigned long long)sent, (unsigned long long)x->sent_before);
+		x->sent_before = sent;
+		x->t->sample_us += us / SIM_TREE_SAMPLES;
+		x->t->sample_max_us = max(x->t->sample_max_us, us);
+	}
+	until = x->w.now_ns + RUN_MAX_NS;
+	do {
+		sim_run(&x->w, x->w.now_ns + 10 * SIM_MS);
+		sample(x);
+	} while (!x->w.failed && sum_of(x, "active") && x->w.now_ns < until);
+	if (!x->w.failed)
+		skew(x);
+}
+
+static void compare(struct tree *x)
+{
+	u64 want = 2ULL * x->t->nodes * x->t->loops;
+
+	equal(x, "pings", sum_of(x, " sent"), want);
+	equal(x, "answers", sum_of(x, " received"), want);
+	equal(x, "round trips", sum_of(x, " times"), want);
+	equal(x, "nodes of tests", sum_of(x, "  nodes"), 2ULL * x->t->nodes);
+	equal(x, "started", sum_of(x, " started"), x->t->nodes);
+	x->t->pings = want;
+	if (x->slow && !says(x, "slow:", "bad:", x->slow))
+		sim_fail(&x->w, "node %u, which is far, is not among the slowest", x->slow);
+}
+
+/* ---- death ----------------------------------------------------------------------------------- */
+
+static bool is_above(const struct tree *x, u32 node)
+{
+	struct lst_place place;
+
+	lst_place_find(&place, x->t->nodes, x->t->k, node - 1);
+	return lst_place_children(&place, x->t->k);
+}
+
+static void die(struct tree *x, u32 nr, bool above)
+{
+	u32 node, tries = 1000000;
+
+	while (x->t->dead < nr && tries--) {
+		node = 1 + (u32)sim_below(&x->w.rng, x->t->nodes);
+		if (x->m[node].dead || (above && !is_above(x, node)))
+			continue;
+		x->ground->kill(&x->m[node]);
+		x->t->dead++;
+	}
+}
+
+/* Exactly those that are dead are missing, and the others are all there. */
+static void miss(struct tree *x)
+{
+	u64 want = 2ULL * (x->t->nodes - x->t->dead) * x->t->loops;
+	u32 node;
+
+	x->t->recovered_us = sample(x);
+	whole(x, "sample of those alive", x->t->dead);
+	for (node = 1; node <= x->t->nodes && !x->w.failed; node++)
+		if (says(x, "missing: [", "]", node) != x->m[node].dead)
+			sim_fail(&x->w, "node %u is %s and %s", node,
+				 x->m[node].dead ? "dead" : "alive",
+				 x->m[node].dead ? "not missing" : "missing");
+	if (!x->t->faults)
+		equal(x, "pings of those alive", sum_of(x, " sent"), want);
+	if (x->t->recovered_us * SIM_US > 3 * LST_TREE_TIMEOUT_NS)
+		sim_fail(&x->w, "the sample took %llu us, more than three timeouts",
+			 (unsigned long long)x->t->recovered_us);
+	sample(x);
+	whole(x, "a second sample", x->t->dead);
+}
+
+static void some_die(struct tree *x)
+{
+	die(x, max(x->t->nodes / DEAD_SHARE, 1), false);
+	miss(x);
+}
+
+static void messages_are_lost(struct tree *x)
+{
+	sim_light_cfg.loss_permille = LOSS_PERMILLE;
+	die(x, min(CRASHED, max(x->t->nodes / 50, 1)), true);
+	miss(x);
+}
+
+static void leave(struct tree *x)
+{
+	u32 node;
+
+	begin_command(x, "tree_leave");
+	command(x);
+	whole(x, "left", x->t->dead);
+	sim_run(&x->w, x->w.now_ns + 2 * LST_TREE_TIMEOUT_NS);
+	for (node = 1; node <= x->t->nodes && !x->w.failed; node++)
+		if (!x->m[node].dead && (x->m[node].st->session || x->m[node].st->tree))
+			sim_fail(&x->w, "node %u is not free", node);
+	begin_command(x, "end_session");
+	command(x);
+}
+
+/* ---- without a tree -------------------------------------------------------------------------- */
+
+static void flat_join(struct tree *x)
+{
+	char text[LNET_NIDSTR_SIZE];
+	struct lnet_nid nid;
+	u64 us = 0;
+	u32 node;
+
+	begin_command(x, "new_session");
+	word(x, "name=sim");
+	command(x);
+	begin_command(x, "add_group");
+	word(x, "name=all");
+	command(x);
+	for (node = 1; node <= x->t->nodes && !x->w.failed;) {
+		begin_command(x, "add_nodes");
+		word(x, "name=all");
+		for (; node <= x->t->nodes && x->len < 60000; node++) {
+			sim_nid(&nid, node, 0);
+			word(x, "nid=%s", lnet_nid_str(&nid, text));
+		}
+		us += command(x);
+		x->sent_before += sum_of(x, "joined");
+	}
+	x->t->join_us = us;
+	equal(x, "joined", x->sent_before, x->t->nodes);
+	x->t->levels = 1;
+}
+
+static void flat_sample(struct tree *x)
+{
+	begin_command(x, "stat");
+	word(x, "group=all");
+	x->t->sample_us = x->t->sample_max_us = command(x);
+	x->t->asked_max = x->t->nodes;
+	begin_command(x, "end_session");
+	command(x);
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+static void begin(struct tree *x, u64 seed)
+{
+	u32 n, nr = x->t->nodes + 1;
+
+	x->ground = x->t->core ? &sim_core : &sim_light;
+	x->m = calloc(nr, sizeof(*x->m));
+	if (!x->m || x->ground->begin(&x->w, seed, nr))
+		abort();
+	sim_light_cfg.loss_permille = 0;
+	x->slow = 0;
+	if (!x->t->core && !x->t->faults && !x->t->flat)
+		x->slow = 1 + (u32)sim_below(&x->w.rng, x->t->nodes);
+	sim_light_cfg.slow = x->slow;
+	for (n = 0; n < nr && !x->w.failed; n++) {
+		x->m[n].ix = n;
+		if (x->ground->up(&x->w, &x->m[n], n ? 8 : 512))
+			sim_fail(&x->w, "node %u does not come up", n);
+	}
+}
+
+static void end(struct tree *x, struct sim_result *result)
+{
+	u32 n;
+
+	sim_light_cfg.loss_permille = 0;
+	for (n = 0; n <= x->t->nodes; n++)
+		if (x->m[n].st)
+			x->ground->stop(&x->m[n]);
+	result->failed = x->w.failed;
+	memcpy(result->why, x->w.why, sizeof(result->why));
+	result->hash = x->w.hash;
+	result->count = x->w.count;
+	x->w.failed = false;
+	sim_run(&x->w, x->w.now_ns + 5 * NSEC_PER_SEC);
+	for (n = 0; n <= x->t->nodes; n++)
+		if (x->m[n].st)
+			x->ground->free(&x->m[n]);
+	if (x->w.failed && !result->failed) {
+		result->failed = true;
+		memcpy(result->why, x->w.why, sizeof(result->why));
+	}
+	x->t->messages = result->count.messages;
+	x->t->events = result->count.events;
+	kfree(x->cmd.answer);
+	x->ground->end(&x->w);
+	free(x->m);
+}
+
+void sim_tree_run(struct sim_tree *t, u64 seed, struct sim_result *result)
+{
+	static void (*const tree_phases[])(struct tree *x) = { join, run, compare, some_die,
+							       leave, NULL };
+	static void (*const fault_phases[])(struct tree *x) = { join, messages_are_lost, leave,
+								NULL };
+	static void (*const flat_phases[])(struct tree *x) = { flat_join, flat_sample, NULL };
+	void (*const *phase)(struct tree *x) = t->flat ? flat_phases : t->faults ? fault_phases :
+					       tree_phases;
+	struct tree *x = calloc(1, sizeof(*x));
+
+	if (!x)
+		abort();
+	x->t = t;
+	begin(x, seed);
+	for (; *phase && !x->w.failed; phase++)
+		(*phase)(x);
+	end(x, result);
+	free(x);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A session over many nodes, with a tree or without: what does it cost, and is it right? */
+#ifndef TESTS_SIM_TREE_H
+#define TESTS_SIM_TREE_H
+
+#include "tests/sim/scenario.h"
+
+#define SIM_TREE_SAMPLES	10U
+
+struct sim_tree {
+	u32 nodes;			/* without the console */
+	u32 k, loops;
+	bool core;			/* nodes of the core, else light ones */
+	bool flat;			/* the console asks each */
+	bool faults;			/* links lose messages, nodes above others crash */
+	/* answer */
+	u32 levels, dead, lost_below;
+	u64 join_us, sample_us, sample_max_us, skew_max_ns, skew_p99_ns, bound_ns;
+	u64 root_messages_max, root_bytes_max;	/* of a collective, at the console's node */
+	u64 asked_max;			/* requests of the console for one */
+	u64 pings, messages, events;
+	u64 recovered_us;		/* faults: until the sample was complete */
+};
+
+void sim_tree_run(struct sim_tree *t, u64 seed, struct sim_result *result);
+
+#endif
