@@ -98,6 +98,7 @@ struct rails_cfg {
 
 struct rails {
 	u64 now_ns, random;
+	u64 ahead_ns[RAILS_NODES];	/* of nodes' clocks; only ever grows */
 	struct rails_node node[RAILS_NODES];
 	struct rails_cfg cfg;
 	struct lnet_nid nid[RAILS_NODES][RAILS_RAILS];	/* once asked for */
@@ -116,6 +117,11 @@ struct rails {
 };
 
 extern struct rails rails;
+
+static inline u64 rails_clock(unsigned int node)
+{
+	return rails.now_ns + rails.ahead_ns[node];
+}
 
 void rails_begin(const struct rails_cfg *cfg);	/* NULL: two nodes, two rails, all warm */
 /* Ends all nodes; every request has had exactly one final event, all credits are back. */

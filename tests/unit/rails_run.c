@@ -23,7 +23,7 @@ static bool work(void)
 
 		n->nr_kicks = 0;
 		for (s = 0; n->ln && s < lnet_nr_shards(n->ln); s++) {
-			if (!kicked && lnet_shard_next_ns(n->ln, s) > rails.now_ns)
+			if (!kicked && lnet_shard_next_ns(n->ln, s) > rails_clock(i))
 				continue;
 			lnet_shard_work(n->ln, s, LNET_EVENTS_PER_PASS);
 			any = true;
@@ -54,7 +54,8 @@ static u64 next_ns(void)
 
 	for (i = 0; i < RAILS_NODES; i++)
 		for (s = 0; rails.node[i].ln && s < lnet_nr_shards(rails.node[i].ln); s++)
-			next = min(next, lnet_shard_next_ns(rails.node[i].ln, s));
+			next = min(next, lnet_shard_next_ns(rails.node[i].ln, s) -
+					 rails.ahead_ns[i]);
 	return next;
 }
 
