@@ -13,18 +13,26 @@ static u64 number_of(const struct con_rpc *r, u32 ix)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static int ask_node(struct con_cmd *cmd, struct con_node *node, const struct con_batch *batch,
-		    const struct con_test *test, bool server)
+/* Which counts: of clients or of servers, of all destinations (0) or of one. */
+struct which {
+	const struct con_batch *batch;
+	const struct con_test *test;
+	bool server;
+	u32 dest;
+};
+
+static int ask_node(struct con_cmd *cmd, struct con_node *node, const struct which *w)
 {
 	const struct con_session *s = con_session(cmd);
 	struct lst_msg req = { .type = LST_TALLY_REQ, .feats = s->feats,
-			       .tally_req = { .sid = s->sid, .bid = batch->bid,
-					      .test = test->index, .server = server } };
+			       .tally_req = { .sid = s->sid, .bid = w->batch->bid,
+					      .test = w->test->index, .server = w->server,
+					      .dest = w->dest } };
 	struct con_rpc *r = con_ask_put(cmd, node, &req, LST_TALLY_BYTES);
 
 	if (!r)
 		return -ENOMEM;
-	r->key = test->key;
+	r->key = w->test->key;
 	return 0;
 }
 
@@ -42,13 +50,14 @@ static int ask_test(struct con_cmd *cmd, const struct con_batch *batch,
 		    const struct con_test *test, bool server)
 {
 	const struct con_group *group = server ? test->to : test->from;
+	const struct which which = { batch, test, server, 0 };
 	u32 i;
 	int rc = 0;
 
 	if (!is_wanted(cmd, batch, test) || (server && !test->plan))
 		return 0;
 	for (i = 0; i < group->nr && !rc; i++)
-		rc = ask_node(cmd, group->node[i], batch, test, server);
+		rc = ask_node(cmd, group->node[i], &which);
 	return rc;
 }
 
@@ -209,19 +218,29 @@ static void add(struct sum *sum, const struct con_rpc *r)
 	sum->max_asked = max(sum->max_asked, number_of(r, MAX_ASKED));
 }
 
-void con_tally_say(struct con_cmd *cmd, const char *batch, u32 test, const char *what,
-		   const struct lst_tally *t)
+static void say_head(struct con_cmd *cmd, const char *batch, u32 test, const char *what)
+{
+	con_say(cmd, "- batch: \"%s\"\n  test: %u\n  what: %s\n", batch, test, what);
+}
+
+static void say_record(struct con_cmd *cmd, const struct lst_tally *t)
 {
 	u32 i;
 
-	con_say(cmd, "- batch: \"%s\"\n  test: %u\n  what: %s\n  nodes: %llu\n", batch, test,
-		what, (unsigned long long)t->nr_nodes);
+	con_say(cmd, "  nodes: %llu\n", (unsigned long long)t->nr_nodes);
 	for (i = 0; i < LST_NR_TALLIES; i++)
 		con_say(cmd, "  %s: %llu\n", lst_tally_names[i], (unsigned long long)t->c[i]);
 	say_times(cmd, t);
 	say_buckets(cmd, t);
 	say_top(cmd, "slow", t->slow, t->nr_slow);
 	say_top(cmd, "bad", t->bad, t->nr_bad);
+}
+
+void con_tally_say(struct con_cmd *cmd, const char *batch, u32 test, const char *what,
+		   const struct lst_tally *t)
+{
+	say_head(cmd, batch, test, what);
+	say_record(cmd, t);
 }
 
 static void say_test(struct con_cmd *cmd, const struct con_batch *batch,
@@ -239,6 +258,67 @@ static void say_test(struct con_cmd *cmd, const struct con_batch *batch,
 		con_say(cmd, "  most_at_once: %llu\n", (unsigned long long)sum->max_asked);
 	say_findings(cmd, test);
 	say_servers(cmd, test);
+}
+
+/* One for each client and server that told. */
+static void say_pairs(struct con_cmd *cmd, const struct con_batch *batch,
+		      const struct con_test *test, struct sum *sum)
+{
+	char from[LNET_NIDSTR_SIZE], to[LNET_NIDSTR_SIZE];
+	struct lnet_nid dest;
+	struct con_rpc *r;
+
+	list_for_each_entry(r, &cmd->answered, link) {
+		if (r->key != test->key || !is_record(r, sum))
+			continue;
+		memcpy(&dest, (u8 *)r->bulk + LST_TALLY_WIRE + LST_TALLY_NUMBERS +
+		       2 * sizeof(dest), sizeof(dest));
+		if (!lnet_nid_is_sane(&dest))
+			continue;
+		lst_tally_init(&sum->all);
+		add(sum, r);
+		say_head(cmd, batch->name, test->index, con_drill_type(test));
+		con_say(cmd, "  from: \"%s\"\n  to: \"%s\"\n", lnet_nid_str(&r->node->id.nid, from),
+			lnet_nid_str(&dest, to));
+		say_record(cmd, &sum->all);
+	}
+}
+
+static void say_rail(struct con_cmd *cmd, const struct con_batch *batch,
+		     const struct con_test *test, const struct lst_rail *rail)
+{
+	char here[LNET_NIDSTR_SIZE], there[LNET_NIDSTR_SIZE];
+	bool any = lnet_nid_is_any(&rail->here);
+
+	con_say(cmd, "- {batch: \"%s\", test: %u, ni: \"%s\", peer: \"%s\", answers: %llu, "
+		"bytes_out: %llu, bytes_in: %llu, ", batch->name, test->index,
+		any ? "others" : lnet_nid_str(&rail->here, here),
+		any ? "others" : lnet_nid_str(&rail->there, there),
+		(unsigned long long)rail->nr_times, (unsigned long long)rail->bytes_out,
+		(unsigned long long)rail->bytes_in);
+	con_say(cmd, "min_ns: %llu, mean_ns: %llu, max_ns: %llu}\n",
+		(unsigned long long)rail->min_ns,
+		(unsigned long long)(rail->nr_times ? div64_u64(rail->sum_ns, rail->nr_times) : 0),
+		(unsigned long long)rail->max_ns);
+}
+
+static u32 say_rails(struct con_cmd *cmd, const struct con_batch *batch,
+		     const struct con_test *test, u32 said)
+{
+	struct lst_rail rail[LST_RAILS_MAX];
+	const struct con_rpc *r;
+	u32 i, nr;
+
+	list_for_each_entry(r, &cmd->kept, link) {
+		if (r->key != test->key || con_rpc_error(r))
+			continue;
+		nr = lst_rails_decode((const u8 *)r->bulk + LST_TALLY_RAILS, rail);
+		for (i = 0; i < nr; i++) {
+			con_say(cmd, said++ ? "" : "rails:\n");
+			say_rail(cmd, batch, test, &rail[i]);
+		}
+	}
+	return said;
 }
 
 static bool is_named(const struct con_cmd *cmd, const struct con_rpc *until)
@@ -275,17 +355,55 @@ static int all_told(struct con_cmd *cmd)
 	struct sum *sum = kmalloc(sizeof(*sum), GFP_NOWAIT);
 	const struct con_batch *batch;
 	const struct con_test *test;
+	bool pairs = con_text(cmd, "pairs");
+	u32 said = 0;
 
 	if (!sum)
 		return -ENOMEM;
-	con_say(cmd, "tally:%s\n", list_empty(&cmd->kept) ? " []" : "");
+	con_say(cmd, "tally:%s\n", list_empty(pairs ? &cmd->answered : &cmd->kept) ? " []" : "");
 	list_for_each_entry(batch, &con_session(cmd)->batches, link)
 		list_for_each_entry(test, &batch->tests, link)
 			if (is_wanted(cmd, batch, test))
-				say_test(cmd, batch, test, sum);
-	say_missing(cmd);
+				(pairs ? say_pairs : say_test)(cmd, batch, test, sum);
 	kfree(sum);
+	list_for_each_entry(batch, &con_session(cmd)->batches, link)
+		list_for_each_entry(test, &batch->tests, link)
+			if (con_text(cmd, "rails") && !pairs)
+				said = say_rails(cmd, batch, test, said);
+	say_missing(cmd);
 	return 0;
+}
+
+#define PAIRS_MAX	4096U
+
+/* Of each client for each of its servers. */
+static int ask_pairs(struct con_cmd *cmd, const struct con_batch *batch,
+		     const struct con_test *test)
+{
+	struct which which = { batch, test, false, 0 };
+	const struct con_rpc *r;
+	int rc = 0;
+
+	list_for_each_entry(r, &cmd->kept, link) {
+		if (r->key != test->key || con_rpc_error(r))
+			continue;
+		for (which.dest = 1; which.dest <= r->rpy.tally_rpy.nr_dests && !rc; which.dest++)
+			rc = cmd->nr_left < PAIRS_MAX ? ask_node(cmd, r->node, &which) : -E2BIG;
+	}
+	return rc;
+}
+
+static int ask_all_pairs(struct con_cmd *cmd)
+{
+	const struct con_batch *batch;
+	const struct con_test *test;
+	int rc = 0;
+
+	list_for_each_entry(batch, &con_session(cmd)->batches, link)
+		list_for_each_entry(test, &batch->tests, link)
+			if (!rc)
+				rc = ask_pairs(cmd, batch, test);
+	return rc;
 }
 
 static void clocks_heard(struct con_cmd *cmd)
@@ -304,11 +422,14 @@ static int clients_told(struct con_cmd *cmd)
 
 	clocks_heard(cmd);
 	list_splice_tail_init(&cmd->answered, &cmd->kept);
-	rc = ask_all(cmd, true);
+	rc = con_text(cmd, "pairs") ? ask_all_pairs(cmd) : ask_all(cmd, true);
 	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, all_told);
 }
 
-/* batch, test (none: all), servers=1: what each server moved as well */
+/*
+ * batch, test (none: all); servers=1: what each server moved as well; rails=1: what went over which
+ * interfaces; pairs=1: each client and server apart
+ */
 int con_tally(struct con_cmd *cmd)
 {
 	struct con_session *s = con_session(cmd);

@@ -39,8 +39,11 @@ static int dests_make(struct lst_drill *drill)
 	drill->dest = kvcalloc(drill->nr_dests, sizeof(drill->dest[0]), GFP_NOFS);
 	if (!drill->dest)
 		return -ENOMEM;
+	if (drill->nr_dests > 1 && drill->nr_dests <= LST_PAIRS_MAX)
+		drill->pair = kvcalloc(drill->nr_dests, sizeof(drill->pair[0]), GFP_NOFS);
 	for (i = 0; i < drill->nr_dests; i++) {
 		INIT_LIST_HEAD(&drill->dest[i].asked);
+		drill->dest[i].tally = drill->pair ? &drill->pair[i] : NULL;
 		if (!lst_runs_at(p->run, p->nr_runs, lst_map_next(p, &pos), &drill->dest[i].id))
 			return -EINVAL;
 	}
@@ -109,6 +112,7 @@ void lst_drill_free(struct lst_drill *drill)
 	lst_slots_free(drill);
 	kvfree(drill->plan.run);
 	kvfree(drill->crc);
+	kvfree(drill->pair);
 	kvfree(drill);
 }
 
@@ -210,6 +214,30 @@ static struct lst_test *test_find_locked(const struct lst_call *call)
 	return NULL;
 }
 
+/* Destinations of which there is a tally each. */
+static u32 nr_pairs(const struct lst_test *test)
+{
+	u32 nr = test->drill ? test->drill->nr_dests : test->nr_dests;
+
+	return nr == 1 || (test->drill && test->drill->pair) ? nr : 0;
+}
+
+/* Of all of them (0) or of one. NULL: there is none. */
+static const struct lst_tally *tally_of(const struct lst_test *test, u32 dest)
+{
+	if (dest > nr_pairs(test))
+		return NULL;
+	return dest && test->drill && test->drill->pair ? &test->drill->pair[dest - 1] :
+	       test->tally;
+}
+
+static struct lnet_nid dest_nid(const struct lst_test *test, u32 dest)
+{
+	if (!dest)
+		return LNET_NID_ANY;
+	return test->drill ? test->drill->dest[dest - 1].id.nid : test->units[0].dest.nid;
+}
+
 static void numbers_write(u8 *buf, const struct lst_drill *drill)
 {
 	const struct lst_flow *to = &drill->to_node, *from = &drill->from_node;
@@ -219,37 +247,54 @@ static void numbers_write(u8 *buf, const struct lst_drill *drill)
 				from->last_ns, f->nr, f->bad.off, f->bad.len, f->seq };
 	u32 i;
 
-	BUILD_BUG_ON(sizeof(numbers) + 40 > LST_TALLY_BYTES - LST_TALLY_WIRE);
+	BUILD_BUG_ON(sizeof(numbers) != LST_TALLY_NUMBERS);
 	for (i = 0; i < ARRAY_SIZE(numbers); i++, buf += 8)
 		put_unaligned_le64(numbers[i], buf);
 	memcpy(buf, &f->from, sizeof(f->from));
 	memcpy(buf + sizeof(f->from), &f->to, sizeof(f->to));
 }
 
+static void test_write(u8 *buf, const struct lst_test *test, u32 dest)
+{
+	struct lnet_nid nid = dest_nid(test, dest);
+
+	lst_tally_encode(tally_of(test, dest), buf);
+	if (test->drill) {
+		numbers_write(buf + LST_TALLY_WIRE, test->drill);
+		lst_rails_encode(test->drill, buf + LST_TALLY_RAILS);
+	}
+	memcpy(buf + LST_TALLY_WIRE + LST_TALLY_NUMBERS + 2 * sizeof(nid), &nid, sizeof(nid));
+}
+
 static int tally_write(struct lst_call *call)
 {
-	struct lst_test *test;
+	u32 dest = call->req.tally_req.dest;
+	const struct lst_test *test;
+	int rc = -ENOENT;
 
 	memset(call->bulk, 0, LST_TALLY_BYTES);
 	spin_lock(&call->st->lock);
 	test = test_find_locked(call);
-	if (test)
-		lst_tally_encode(test->tally, call->bulk);
-	if (test && test->drill)
-		numbers_write((u8 *)call->bulk + LST_TALLY_WIRE, test->drill);
+	if (test && tally_of(test, dest)) {
+		test_write(call->bulk, test, dest);
+		rc = 0;
+	}
 	spin_unlock(&call->st->lock);
-	return test ? 0 : -ENOENT;
+	return rc;
 }
 
 enum lst_verdict lst_tally_serve_locked(struct lst_call *call)
 {
 	const struct lst_tally_req *req = &call->req.tally_req;
 	struct lst_tally_rpy *rpy = &call->rpy.tally_rpy;
+	const struct lst_test *test;
 
 	rpy->got_ns = lst_now(call->st);
 	rpy->status = lst_session_check_locked(call, &req->sid);
-	if (!rpy->status && !test_find_locked(call))
+	test = rpy->status ? NULL : test_find_locked(call);
+	if (!rpy->status && (!test || !tally_of(test, req->dest)))
 		rpy->status = ENOENT;
+	rpy->nr_dests = test ? nr_pairs(test) : 0;
 	rpy->sid = lst_session_sid_locked(call->st);
 	if (rpy->status)
 		return LST_REPLY;

@@ -19,7 +19,20 @@ struct lst_drill_dest {
 	struct lnet_process id;
 	struct list_head asked;		/* slots, in the order they sent */
 	u64 seq;			/* requests sent so far */
+	struct lst_tally *tally;	/* of it alone; NULL: the only one, or one of too many */
 };
+
+/*
+ * Two interfaces between which a client saw answers and bulk of a test. Times are those of answers
+ * that came over them; data that a server fetched is counted where it asked for it.
+ */
+struct lst_rail {
+	struct lnet_nid here, there;	/* any: of those for which there was no place */
+	u64 nr_times, sum_ns, min_ns, max_ns, bytes_out, bytes_in;
+};
+#define LST_RAILS_MAX	16U
+#define LST_RAIL_WIRE	88U		/* as above, little endian */
+#define LST_PAIRS_MAX	256U		/* destinations of a client with tallies of their own */
 
 /*
  * IDLE: not running. WAIT: for its time. SEND: its request is being made. ASKED: it waits for the
@@ -41,6 +54,7 @@ struct lst_offer {
 	lnet_md_t md;
 	u32 ix;
 	bool alone;
+	bool counts;			/* no warm-up */
 };
 
 /* One of the parallel parts at a client: sends one request after another to one server. */
@@ -60,6 +74,7 @@ struct lst_slot {
 	u64 bulkid;
 	u32 crc;			/* of what goes out */
 	struct lst_drill_rpy rpy;
+	struct lst_rail *rail;		/* by which that came */
 	struct lnet_nid rail_from, rail_to;	/* of the last part that came */
 	struct lst_store out, in;
 	struct lst_offer **offer;	/* a part each: out, then in; NULL: it is gone */
@@ -97,6 +112,9 @@ struct lst_drill {
 	struct lst_drill_dest *dest;
 	struct lst_slot *slot;
 	struct lst_tally tally;
+	struct lst_tally *pair;		/* of destinations, or NULL */
+	struct lst_rail rail[LST_RAILS_MAX];
+	u32 nr_rails;
 	/* server */
 	struct lst_flow to_node, from_node;
 	u64 nr_served;
@@ -159,6 +177,14 @@ void lst_slot_put_locked(struct lst_slot *slot);
 /* Its request is lost from now on, whatever comes. */
 void lst_slot_lost_locked(struct lst_slot *slot);
 
+/* ---- rail.c ---------------------------------------------------------------------------------- */
+
+struct lst_rail *lst_rail_of(struct lst_drill *drill, const struct lnet_nid *here,
+			     const struct lnet_nid *there);
+void lst_rail_time(struct lst_rail *rail, u64 ns);
+void lst_rails_encode(const struct lst_drill *drill, u8 *buf);	/* from LST_TALLY_RAILS on */
+u32 lst_rails_decode(const u8 *buf, struct lst_rail rail[LST_RAILS_MAX]);	/* how many */
+
 /* ---- offer.c: bulk memory of slots ----------------------------------------------------------- */
 
 void lst_slots_free(struct lst_drill *drill);
@@ -178,8 +204,11 @@ void lst_hauls_free(struct lst_drill *drill);
 /*
  * The record; then as numbers of eight bytes, little endian: requests at one time, most of them,
  * requests served, bytes, first and last time of both flows, findings, offset, length and sequence
- * number of the first, its interfaces (20 bytes each). Zero to the end.
+ * number of the first, its interfaces (20 bytes each), whom it was sent to (20 bytes, or any).
+ * Then, at LST_TALLY_RAILS, eight bytes: how many rails, and these.
  */
-#define LST_TALLY_BYTES		(LST_TALLY_WIRE + 256U)
+#define LST_TALLY_NUMBERS	(13 * 8U)
+#define LST_TALLY_RAILS		(LST_TALLY_WIRE + 256U)
+#define LST_TALLY_BYTES		(LST_TALLY_RAILS + 8U + LST_RAILS_MAX * LST_RAIL_WIRE)
 
 #endif

@@ -92,6 +92,7 @@ static int offer_make(struct lst_slot *slot, u32 ix)
 		return -ENOMEM;
 	offer->slot = slot;
 	offer->ix = ix;
+	offer->counts = slot->round > slot->drill->plan.warmup;
 	spin_lock(&st->lock);
 	slot->offer[ix] = offer;
 	slot->nr_open++;
@@ -131,8 +132,13 @@ static void moved_locked(struct lst_slot *slot, const struct lst_offer *offer,
 			 const struct lnet_event *ev)
 {
 	bool in = ev->kind == LNET_EVENT_PUT;
+	struct lst_rail *rail;
 
 	slot->drill->st->c[in ? LST_C_bulk_get : LST_C_bulk_put] += ev->mlength;
+	if (offer->counts) {
+		rail = lst_rail_of(slot->drill, &ev->target.nid, &ev->source);
+		*(in ? &rail->bytes_in : &rail->bytes_out) += ev->mlength;
+	}
 	if (offer->alone)
 		return;
 	slot->spoilt |= ev->mlength != len_of(slot, offer->ix);

@@ -111,27 +111,63 @@ static bool is_refused(const struct lst_drill_rpy *rpy)
 	return rpy->status && rpy->status != EBADMSG;
 }
 
-static void received_locked(struct lst_slot *slot, bool good)
+/* In what the test counts and in what it counts of this destination. */
+static void count(struct lst_slot *slot, enum lst_tally_count what, u64 nr)
+{
+	slot->drill->tally.c[what] += nr;
+	if (slot->dest->tally)
+		slot->dest->tally->c[what] += nr;
+}
+
+static void under_way(struct lst_slot *slot, enum lst_tally_count what)
+{
+	slot->drill->tally.c[LST_T_under_way]--;
+	if (slot->dest->tally)
+		slot->dest->tally->c[LST_T_under_way]--;
+	count(slot, what, 1);
+}
+
+static void window(struct lst_slot *slot, u64 now)
+{
+	struct lst_tally *t[] = { &slot->drill->tally, slot->dest->tally };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(t) && t[i]; i++) {
+		if (!t[i]->first_ns)
+			t[i]->first_ns = now;
+		t[i]->last_ns = max(t[i]->last_ns, now);
+	}
+}
+
+static void time_locked(struct lst_slot *slot)
 {
 	struct lst_drill *drill = slot->drill;
-	const struct lst_plan *p = &drill->plan;
-	u64 *c = drill->tally.c;
+	u64 ns = slot->over_ns - (drill->plan.rate ? slot->due_ns : slot->start_ns);
+
+	lst_tally_time(&drill->tally, ns, &drill->self);
+	if (slot->dest->tally)
+		lst_tally_time(slot->dest->tally, ns, &drill->self);
+	if (slot->rail)
+		lst_rail_time(slot->rail, ns);
+}
+
+static void received_locked(struct lst_slot *slot, bool good)
+{
+	const struct lst_plan *p = &slot->drill->plan;
 
 	if (!counts(slot))
 		return;
-	c[LST_T_under_way]--;
-	c[LST_T_received]++;
-	c[LST_T_corrupt] += !good;
-	c[LST_T_refused] += is_refused(&slot->rpy);
-	drill->tally.last_ns = max(drill->tally.last_ns, slot->over_ns);
-	lst_tally_time(&drill->tally, slot->over_ns - (p->rate ? slot->due_ns : slot->start_ns),
-		       &drill->self);
+	under_way(slot, LST_T_received);
+	count(slot, LST_T_corrupt, !good);
+	count(slot, LST_T_refused, is_refused(&slot->rpy));
+	window(slot, slot->over_ns);
+	time_locked(slot);
 	if (is_refused(&slot->rpy))
 		return;
 	if (p->what == LST_WHAT_PING || lst_plan_goes_out(p))
-		c[LST_T_bytes_out] += p->size;
+		count(slot, LST_T_bytes_out, p->size);
 	if (p->what == LST_WHAT_PING || lst_plan_comes_in(p))
-		c[LST_T_bytes_in] += p->size;
+		count(slot, LST_T_bytes_in, p->size);
 }
 
 /* Answer and memory are there. No lock: memory is looked at. */
@@ -196,17 +232,14 @@ static void unlink_locked(struct lst_slot *slot)
 /* It is lost from now on, whatever comes. */
 void lst_slot_lost_locked(struct lst_slot *slot)
 {
-	struct lst_tally *t = &slot->drill->tally;
-
 	decided_locked(slot);
 	slot->failed = true;
 	slot->lost |= 1;
 	if (!slot->drill->test->batch->stopping)
 		error_locked(slot);
 	if (counts(slot)) {
-		t->c[LST_T_under_way]--;
-		t->c[LST_T_lost]++;
-		t->last_ns = max(t->last_ns, lst_now(slot->drill->st));
+		under_way(slot, LST_T_lost);
+		window(slot, lst_now(slot->drill->st));
 	}
 	if (slot->state == LST_SLOT_ASKED)
 		slot->state = LST_SLOT_LOST;
@@ -230,13 +263,12 @@ static struct lst_drill *drill_find(struct lst *st, u64 cookie)
 /* One that is not waited for: late if its request was given up, else it was there before. */
 static void stranger_locked(struct lst_slot *slot, u32 round)
 {
-	u64 *c = slot->drill->tally.c;
 	u32 age = slot->round - round;
 	bool late = age >= HISTORY || slot->lost >> age & 1;
 
 	if (!round || round > slot->round || round <= slot->drill->plan.warmup)
 		return;
-	c[late ? LST_T_late : LST_T_duplicated]++;
+	count(slot, late ? LST_T_late : LST_T_duplicated, 1);
 	if (age < HISTORY)
 		slot->lost &= ~(1ULL << age);
 }
@@ -277,10 +309,15 @@ void lst_drill_answer_locked(struct lst *st, const struct lnet_event *ev,
 		return;
 	}
 	if (counts(slot) && list_first_entry(&slot->dest->asked, struct lst_slot, of_dest) != slot)
-		drill->tally.c[LST_T_reordered]++;
+		count(slot, LST_T_reordered, 1);
 	list_del_init(&slot->of_dest);
 	slot->answered = true;
 	slot->rpy = *rpy;
+	slot->rail = lst_rail_of(drill, &ev->target.nid, &ev->source);
+	if (drill->plan.what == LST_WHAT_PING && counts(slot)) {
+		slot->rail->bytes_out += drill->plan.size;
+		slot->rail->bytes_in += drill->plan.size;
+	}
 	slot->spoilt |= !is_echo(slot, rpy, mem, ev->mlength);
 	if (rpy->status)
 		unlink_locked(slot);	/* nobody will ask for the rest */
@@ -394,11 +431,11 @@ static int send(struct lst_slot *slot)
 static void begin_locked(struct lst_slot *slot, u64 now)
 {
 	struct lst_drill *drill = slot->drill;
-	u64 *c = drill->tally.c;
 
 	slot->round++;
 	slot->lost <<= 1;
 	slot->begun = true;
+	slot->rail = NULL;
 	slot->answered = slot->failed = slot->spoilt = slot->unlink = slot->unlinking = false;
 	slot->nr_open = 2;		/* who sends it, the answer */
 	slot->seq = ++slot->dest->seq;
@@ -411,11 +448,9 @@ static void begin_locked(struct lst_slot *slot, u64 now)
 	drill->max_asked = max(drill->max_asked, ++drill->nr_asked);
 	if (!counts(slot))
 		return;
-	c[LST_T_sent]++;
-	c[LST_T_under_way]++;
-	if (!drill->tally.first_ns)
-		drill->tally.first_ns = now;
-	drill->tally.last_ns = max(drill->tally.last_ns, now);
+	count(slot, LST_T_sent, 1);
+	count(slot, LST_T_under_way, 1);
+	window(slot, now);
 }
 
 static void sent_locked(struct lst_slot *slot, int rc)
@@ -474,8 +509,14 @@ void lst_drill_run_locked(struct lst_drill *drill)
 	drill->cookie = st->next_id++;
 	drill->start_ns = lst_now(st);
 	drill->end_ns = drill->plan.time ? drill->start_ns + drill->plan.time : U64_MAX;
-	for (i = 0; i < drill->nr_dests; i++)
+	drill->nr_rails = 0;
+	for (i = 0; i < drill->nr_dests; i++) {
 		drill->dest[i].seq = 0;
+		if (!drill->dest[i].tally)
+			continue;
+		lst_tally_init(drill->dest[i].tally);
+		drill->dest[i].tally->nr_nodes = 1;
+	}
 	for (i = 0; i < drill->nr_slots; i++) {
 		drill->slot[i].round = 0;
 		drill->slot[i].lost = 0;

@@ -115,8 +115,8 @@ struct lst_brw_req { u64 rpyid, bulkid; u32 rw, len, flags; };
 struct lst_brw_rpy { u32 status; };
 struct lst_add_req { u64 rpyid, bulkid; struct lst_sid sid; u32 len; };
 struct lst_add_rpy { u32 status; struct lst_sid sid; };
-struct lst_tally_req { u64 rpyid, bulkid; struct lst_sid sid; u64 bid; u32 test, server; };
-struct lst_tally_rpy { u32 status; struct lst_sid sid; u64 got_ns; };
+struct lst_tally_req { u64 rpyid, bulkid; struct lst_sid sid; u64 bid; u32 test, server, dest; };
+struct lst_tally_rpy { u32 status, nr_dests; struct lst_sid sid; u64 got_ns; };
 struct lst_start_req { u64 rpyid; struct lst_sid sid; u64 bid, at_ns; };
 struct lst_start_rpy { u32 status; struct lst_sid sid; u64 got_ns, started_ns; };
 struct lst_drill_req {

@@ -217,6 +217,57 @@ static void maps(void)
 	end();
 }
 
+static long long number_behind(const char *from, const char *name)
+{
+	const char *at = cmd.answer ? strstr(cmd.answer, from) : NULL;
+
+	at = at ? strstr(at, name) : NULL;
+	return at ? atoll(at + strlen(name)) : -1;
+}
+
+/* Each client and server apart, and each pair of interfaces: they add up. */
+static void apart(void)
+{
+	u32 i, nr = 0;
+	u64 sent = 0, out = 0, answers = 0;
+	const char *at;
+
+	three();
+	UNIT_EQUAL(tell(0, "add_test|key=5|batch=batch|from=all|to=all|type=bulk|map=4|loop=10|"
+			"size=5000|warmup=3|concur=2|"), 0, "all to all");
+	tell(0, "add_test|key=5|batch=batch|from=c|to=s|type=brw|opc=2|size=5000|loop=7|");
+	tell(0, "run|key=5|name=batch|");
+	st_run(2 * NSEC_PER_SEC);
+	UNIT_EQUAL(tell(0, "tally|key=5|pairs=1|"), 0, "pairs");
+	for (at = cmd.answer; (at = strstr(at, "\n  sent: ")); at++, nr++)
+		sent += (u64)atoll(at + strlen("\n  sent: "));
+	UNIT_EQUAL(nr, 7, "six and one");
+	UNIT_EQUAL(sent, 6 * 20 + 7, "all that was sent");
+	for (i = 0; i < 6; i++) {
+		static const char *const pair[] = {
+			"from: \"10.0.0.1@tcp\"\n  to: \"10.0.0.2@tcp\"",
+			"from: \"10.0.0.1@tcp\"\n  to: \"10.0.0.3@tcp\"",
+			"from: \"10.0.0.2@tcp\"\n  to: \"10.0.0.1@tcp\"",
+			"from: \"10.0.0.2@tcp\"\n  to: \"10.0.0.3@tcp\"",
+			"from: \"10.0.0.3@tcp\"\n  to: \"10.0.0.1@tcp\"",
+			"from: \"10.0.0.3@tcp\"\n  to: \"10.0.0.2@tcp\"" };
+
+		UNIT_EQUAL(number_behind(pair[i], "sent: "), 20, pair[i]);
+		UNIT_EQUAL(number_behind(pair[i], "times: "), 20, pair[i]);
+		UNIT_EQUAL(number_behind(pair[i], "bytes_out: "), 100000, pair[i]);
+	}
+	UNIT_EQUAL(said("rails:"), false, "not asked for");
+	UNIT_EQUAL(tell(0, "tally|key=5|test=1|rails=1|"), 0, "rails");
+	for (nr = 0, at = cmd.answer; (at = strstr(at, "- {batch: ")); at++, nr++) {
+		answers += (u64)atoll(strstr(at, "answers: ") + strlen("answers: "));
+		out += (u64)atoll(strstr(at, "bytes_out: ") + strlen("bytes_out: "));
+	}
+	UNIT_EQUAL(nr >= 12, true, "two rails to each");
+	UNIT_EQUAL(answers, 120, "each answer came by one");
+	UNIT_EQUAL(out, 120 * 5000, "and all that was fetched");
+	end();
+}
+
 /* One test's server dies; the other test does not notice. */
 static void independent(void)
 {
@@ -298,5 +349,6 @@ UNIT_SUITE(stcon,
 	   { "sessions last while somebody leads them", time_passes },
 	   { "r.c2.net.self-test.session.multiple-tests: each has its counts", tallies },
 	   { "who sends to whom, both ways", maps },
+	   { "pairs and rails add up to the test", apart },
 	   { "r.c2.net.self-test.session.test-independency: a dead server is one test's",
 	     independent })

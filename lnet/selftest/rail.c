@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What of a test went over which interfaces, as its client saw it. */
+#include "drill.h"
+
+struct lst_rail *lst_rail_of(struct lst_drill *drill, const struct lnet_nid *here,
+			     const struct lnet_nid *there)
+{
+	struct lst_rail *rail = drill->rail;
+	u32 i;
+
+	for (i = 0; i < drill->nr_rails; i++, rail++)
+		if (lnet_nid_same(&rail->here, here) && lnet_nid_same(&rail->there, there))
+			return rail;
+	if (i == LST_RAILS_MAX)
+		return rail - 1;
+	drill->nr_rails++;
+	*rail = (struct lst_rail){ .here = LNET_NID_ANY, .there = LNET_NID_ANY };
+	if (i == LST_RAILS_MAX - 1)
+		return rail;
+	rail->here = *here;
+	rail->there = *there;
+	return rail;
+}
+
+void lst_rail_time(struct lst_rail *rail, u64 ns)
+{
+	rail->min_ns = rail->nr_times ? min(rail->min_ns, ns) : ns;
+	rail->max_ns = max(rail->max_ns, ns);
+	rail->sum_ns += ns;
+	rail->nr_times++;
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+void lst_rails_encode(const struct lst_drill *drill, u8 *buf)
+{
+	u32 i, j;
+
+	put_unaligned_le64(drill->nr_rails, buf);
+	buf += 8;
+	for (i = 0; i < drill->nr_rails; i++) {
+		const struct lst_rail *r = &drill->rail[i];
+		const u64 numbers[] = { r->nr_times, r->sum_ns, r->min_ns, r->max_ns,
+					r->bytes_out, r->bytes_in };
+
+		BUILD_BUG_ON(2 * sizeof(r->here) + sizeof(numbers) != LST_RAIL_WIRE);
+		memcpy(buf, &r->here, sizeof(r->here));
+		memcpy(buf + sizeof(r->here), &r->there, sizeof(r->there));
+		buf += 2 * sizeof(r->here);
+		for (j = 0; j < ARRAY_SIZE(numbers); j++, buf += 8)
+			put_unaligned_le64(numbers[j], buf);
+	}
+}
+
+static void nid_decode(struct lnet_nid *nid, const u8 *buf)
+{
+	memcpy(nid, buf, sizeof(*nid));
+	if (!lnet_nid_is_sane(nid))
+		*nid = LNET_NID_ANY;
+}
+
+u32 lst_rails_decode(const u8 *buf, struct lst_rail rail[LST_RAILS_MAX])
+{
+	u32 i, nr = (u32)min(get_unaligned_le64(buf), (u64)LST_RAILS_MAX);
+
+	buf += 8;
+	for (i = 0; i < nr; i++, buf += LST_RAIL_WIRE) {
+		const u8 *numbers = buf + 2 * sizeof(struct lnet_nid);
+
+		nid_decode(&rail[i].here, buf);
+		nid_decode(&rail[i].there, buf + sizeof(struct lnet_nid));
+		rail[i].nr_times = get_unaligned_le64(numbers);
+		rail[i].sum_ns = get_unaligned_le64(numbers + 8);
+		rail[i].min_ns = get_unaligned_le64(numbers + 16);
+		rail[i].max_ns = get_unaligned_le64(numbers + 24);
+		rail[i].bytes_out = get_unaligned_le64(numbers + 32);
+		rail[i].bytes_in = get_unaligned_le64(numbers + 40);
+	}
+	return nr;
+}
