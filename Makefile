@@ -78,6 +78,8 @@ SIM_A	:= $(if $(SIM_OBJS),$(O)/libsim.a)
 MAP	:= $(wildcard config/liblnet.map)
 
 PROGS	:= $(sort $(patsubst utils/%/,%,$(filter-out utils/lib/,$(dir $(wildcard utils/*/*.c)))))
+# Other names of lst.
+NAMES	:= bulk_server bulk_write
 EXAMPLES := $(patsubst %.c,$(OUT)/%,$(wildcard examples/*.c))
 # Each C file of these directories is a program of its own.
 TEST_PROGS := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/*.c tests/netns/*.c tests/tools/*.c))
@@ -88,7 +90,7 @@ FUZZ_OBJS := $(filter-out $(O)/tests/fuzz/fuzz_%,$(call objs,tests/fuzz/*.c)) \
 	     $(call objs,tests/unit/node.c tests/unit/rails.c tests/unit/rails_run.c tests/unit/st_world.c \
 	     tests/sim/record.c)
 
-all: lib $(PROGS:%=$(OUT)/%) $(EXAMPLES) $(TEST_PROGS)
+all: lib $(PROGS:%=$(OUT)/%) $(NAMES:%=$(OUT)/%) $(EXAMPLES) $(TEST_PROGS)
 lib: $(LIB_A) $(LIB_SO) $(CTL_A)
 # Tests replace files of the library, which in release is one object.
 unit: $(if $(filter release,$(F)),unit-debug,$(O)/unit)
@@ -192,6 +194,8 @@ $(OUT)/$(1): $(call objs,utils/$(1)/*.c) $(OBJS_$(1)) $(if $(filter lnetsim,$(1)
 	$$(CC) $$(LDFLAGS_ALL) -o $$@ $$^ $$(LIBS) $(LIBS_$(1)) -lm
 endef
 $(foreach prog,$(PROGS),$(eval $(call prog_rule,$(prog))))
+$(NAMES:%=$(OUT)/%): $(OUT)/lst
+	ln -sf lst $@
 
 $(EXAMPLES) $(TEST_PROGS): $(OUT)/%: $(O)/%.o $(CTL_A) $(LIB_A)
 	@mkdir -p $(@D)
@@ -330,6 +334,7 @@ install: all
 	ln -sf liblnet.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/liblnet.so
 	install -m 644 $(PUBLIC:%=include/lnet/%.h) $(DESTDIR)$(PREFIX)/include/lnet
 	$(if $(PROGS),install -m 755 $(PROGS:%=$(OUT)/%) $(DESTDIR)$(PREFIX)/bin)
+	$(foreach name,$(NAMES),ln -sf lst $(DESTDIR)$(PREFIX)/bin/$(name) &&) true
 	printf '%s\n' 'Name: liblnet' 'Description: multi-rail message transport' 'Version: $(VERSION)' \
 		'Libs: -L$(LIBDIR) -llnet' 'Libs.private: -pthread -lnl-genl-3 -lnl-3 -lyaml' \
 		'Cflags: -I$(PREFIX)/include' \

@@ -115,7 +115,7 @@ static void finish_run(struct lst_job *job)
 	spin_unlock(&st->lock);
 }
 
-static void finish_locked(struct con_cmd *cmd, int rc)
+void con_finish_locked(struct con_cmd *cmd, int rc)
 {
 	rpcs_free(cmd, &cmd->answered);
 	rpcs_free(cmd, &cmd->kept);
@@ -135,7 +135,7 @@ static void step_locked(struct con_cmd *cmd)
 	cmd->nr_asked = 0;
 	rc = con_session(cmd) ? cmd->next(cmd) : -ESRCH;
 	if (rc != -EINPROGRESS)
-		finish_locked(cmd, rc);
+		con_finish_locked(cmd, rc);
 }
 
 static void step_run(struct lst_job *job)
@@ -276,6 +276,14 @@ bool lst_command_changes(const struct lst_command *user)
 	return !verb || verb->changes;
 }
 
+/* Of no session. */
+static bool is_free(const struct verb *verb)
+{
+	return verb->run == con_new_session || verb->run == con_show_session ||
+	       verb->run == con_progress || verb->run == con_alone_start ||
+	       verb->run == con_alone_stop || verb->run == con_alone_tally;
+}
+
 /* The session that the request names by its key; to make or show one none is needed. */
 static int begin_locked(struct con_cmd *cmd, const struct verb *verb)
 {
@@ -287,8 +295,7 @@ static int begin_locked(struct con_cmd *cmd, const struct verb *verb)
 	if (con_number(cmd, "key", 0, U32_MAX, &key) || con_number(cmd, "wait", 1, 3600, &wait))
 		return -EINVAL;
 	cmd->timeout_ns = (u64)wait * NSEC_PER_SEC;
-	if (verb->run == con_new_session || verb->run == con_show_session ||
-	    verb->run == con_progress)
+	if (is_free(verb))
 		return 0;
 	if (!s)
 		return -ESRCH;
@@ -327,7 +334,7 @@ void lst_command(struct lst *st, struct lst_command *user)
 	if (!rc)
 		rc = verb->run(cmd);
 	if (rc != -EINPROGRESS)
-		finish_locked(cmd, rc);
+		con_finish_locked(cmd, rc);
 	spin_unlock(&st->lock);
 	lst_run(st);
 }

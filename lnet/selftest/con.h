@@ -164,6 +164,9 @@ void con_answered(struct con_cmd *cmd);
 /* -errno of the transfer, or of what the node said. */
 int con_rpc_error(const struct con_rpc *r);
 
+/* A verb that said -EINPROGRESS is over. */
+void con_finish_locked(struct con_cmd *cmd, int rc);
+
 /* ---- con_node.c ------------------------------------------------------------------------------ */
 
 struct con_node *con_node_get(struct con_session *s, const struct lnet_process *id);

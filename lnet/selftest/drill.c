@@ -90,6 +90,7 @@ int lst_drill_make(struct lst_test *test, struct lst *st, const struct lst_sid *
 	INIT_LIST_HEAD(&drill->waiting);
 	INIT_LIST_HEAD(&drill->asked);
 	INIT_LIST_HEAD(&drill->hauls);
+	INIT_LIST_HEAD(&drill->queued);
 	lst_self(st, &drill->self);
 	test->drill = drill;
 	test->tally = &drill->tally;

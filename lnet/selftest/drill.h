@@ -109,6 +109,7 @@ struct lst_drill {
 	u32 nr_asked, max_asked;
 	u32 nr_dests, nr_slots;
 	u32 nr_offers;			/* of a transfer */
+	u32 rest;			/* parts of each server that have one request more */
 	struct lst_drill_dest *dest;
 	struct lst_slot *slot;
 	struct lst_tally tally;
@@ -119,6 +120,10 @@ struct lst_drill {
 	struct lst_flow to_node, from_node;
 	u64 nr_served;
 	struct list_head hauls;		/* that are free */
+	struct list_head queued;	/* that wait for one */
+	u32 nr_hauls, max_hauls;	/* that move, now and at most */
+	u32 most_hauls;			/* that may; 0: any number */
+	u32 nr_queued;
 	struct lst_finding finding;	/* both */
 };
 
@@ -198,6 +203,7 @@ void lst_offers_leave_locked(struct lst_slot *slot);
 /* ---- haul.c: the server ---------------------------------------------------------------------- */
 
 void lst_hauls_free(struct lst_drill *drill);
+void lst_hauls_stop_locked(struct lst_drill *drill);	/* who waits is refused */
 
 /* ---- what a node tells of a test: bytes that it puts ----------------------------------------- */
 

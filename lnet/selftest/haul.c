@@ -90,14 +90,57 @@ static void answer_locked(struct lst_haul *h, u32 status)
 	h->call = NULL;
 }
 
+static void begin_locked(struct lst_haul *h);
+
+static void take_locked(struct lst_haul *h, struct lst_call *call)
+{
+	h->call = call;
+	h->req = call->req.drill_req;
+	h->from = call->from;
+	h->self = call->self;
+}
+
+/* Memory of one that is over is that of one that waits. */
+static bool next_locked(struct lst_haul *h)
+{
+	struct lst_drill *drill = h->drill;
+	struct lst_haul *next = list_first_entry_or_null(&drill->queued, struct lst_haul, link);
+
+	if (!next)
+		return false;
+	list_del(&next->link);
+	drill->nr_queued--;
+	take_locked(h, next->call);
+	kfree(next);
+	begin_locked(h);
+	return true;
+}
+
 static void put_locked(struct lst_haul *h)
 {
 	struct lst_drill *drill = h->drill;
 
 	if (--h->nr_open)
 		return;
-	list_add(&h->link, &drill->hauls);
+	if (!next_locked(h)) {
+		drill->nr_hauls--;
+		list_add(&h->link, &drill->hauls);
+	}
 	lst_session_put_locked(drill->st, drill->test->session);
+}
+
+void lst_hauls_stop_locked(struct lst_drill *drill)
+{
+	struct lst_haul *h, *next;
+
+	list_for_each_entry_safe(h, next, &drill->queued, link) {
+		list_del(&h->link);
+		drill->nr_queued--;
+		h->call->rpy.drill_rpy.status = ESRCH;
+		lst_reply_locked(h->call);
+		kfree(h);
+		lst_session_put_locked(drill->st, drill->test->session);
+	}
 }
 
 static void fetched_run(struct lst_job *job);
@@ -205,7 +248,7 @@ static u64 salt_of(const struct lst_haul *h, bool in)
 	return lst_drill_salt(h->drill, h->req.rpyid, h->req.slot, h->req.round, in);
 }
 
-static void begin_locked(struct lst_flow *flow, u64 now)
+static void flow_begin_locked(struct lst_flow *flow, u64 now)
 {
 	if (!flow->first_ns)
 		flow->first_ns = now;
@@ -221,7 +264,7 @@ static void give(struct lst_haul *h)
 		h->call->rpy.drill_rpy.crc = lst_verify_fill(&drill->verifier, &h->out,
 							     salt_of(h, true));
 	spin_lock(&drill->st->lock);
-	begin_locked(&drill->from_node, lst_now(drill->st));
+	flow_begin_locked(&drill->from_node, lst_now(drill->st));
 	spin_unlock(&drill->st->lock);
 	h->put = true;
 	move(h, out_of(h), false);
@@ -307,26 +350,37 @@ static struct lst_haul *haul_get(struct lst_drill *drill)
 	return h;
 }
 
+static void begin_locked(struct lst_haul *h)
+{
+	struct lst_drill *drill = h->drill;
+
+	h->failed = h->put = false;
+	h->got = 0;
+	h->nr_open = h->nr_get = 1;
+	if (lst_plan_goes_out(&drill->plan))
+		flow_begin_locked(&drill->to_node, lst_now(drill->st));
+	lst_queue_locked(drill->st, &h->job, haul_run);
+}
+
 static enum lst_verdict haul_begin_locked(struct lst_call *call, struct lst_drill *drill)
 {
-	struct lst_haul *h = haul_get(drill);
+	bool waits = drill->most_hauls && drill->nr_hauls == drill->most_hauls;
+	struct lst_haul *h = waits ? kzalloc(sizeof(*h), GFP_NOWAIT) : haul_get(drill);
 
 	if (!h) {
 		call->rpy.drill_rpy.status = ENOMEM;
 		return LST_REPLY;
 	}
 	h->drill = drill;
-	h->call = call;
-	h->req = call->req.drill_req;
-	h->from = call->from;
-	h->self = call->self;
-	h->failed = h->put = false;
-	h->got = 0;
-	h->nr_open = h->nr_get = 1;
+	take_locked(h, call);
 	drill->test->session->nr_running++;
-	if (lst_plan_goes_out(&drill->plan))
-		begin_locked(&drill->to_node, call->rpy.drill_rpy.got_ns);
-	lst_queue_locked(drill->st, &h->job, haul_run);
+	if (waits) {
+		list_add_tail(&h->link, &drill->queued);
+		drill->nr_queued++;
+		return LST_LATER;
+	}
+	drill->max_hauls = max(drill->max_hauls, ++drill->nr_hauls);
+	begin_locked(h);
 	return LST_LATER;
 }
 

@@ -225,7 +225,7 @@ struct lst_session {
 	char name[LST_NAME];
 	u8 state;			/* enum lst_lease */
 	bool ours;			/* its console knows epochs */
-	u32 lease;			/* seconds that it lasts without its console */
+	u32 lease;			/* seconds that it lasts without its console; 0: it stays */
 	u32 feats, refs;		/* refs: as often as it was made it is to be removed */
 	u64 start_ns, used_ns;
 	struct list_head batches;
@@ -241,6 +241,8 @@ u32 lst_session_check_locked(struct lst_call *call, const struct lst_sid *sid);
 struct lst_sid lst_session_sid_locked(const struct lst *st);
 /* It had this node, and another console took that by force. */
 bool lst_session_fenced_locked(const struct lst *st, const struct lst_sid *sid);
+/* As MAKE_SESSION asks, in place of the one there is. The status of an answer. */
+u32 lst_session_make_locked(struct lst *st, const struct lst_msg *msg);
 /* @how: what becomes of it. No session: nothing. */
 void lst_session_end_locked(struct lst *st, enum lst_lease how);
 void lst_session_put_locked(struct lst *st, struct lst_session *s);	/* a unit ended */

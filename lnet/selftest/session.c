@@ -31,7 +31,7 @@ struct lst_sid lst_session_sid_locked(const struct lst *st)
 
 static u64 deadline(const struct lst_session *s)
 {
-	return s->used_ns + (u64)s->lease * NSEC_PER_SEC;
+	return s->lease ? s->used_ns + (u64)s->lease * NSEC_PER_SEC : U64_MAX;
 }
 
 bool lst_session_fenced_locked(const struct lst *st, const struct lst_sid *sid)
@@ -122,7 +122,7 @@ u32 lst_session_check_locked(struct lst_call *call, const struct lst_sid *sid)
 	return 0;
 }
 
-static u32 make_locked(struct lst *st, const struct lst_msg *msg)
+u32 lst_session_make_locked(struct lst *st, const struct lst_msg *msg)
 {
 	const struct lst_make_session_req *req = &msg->make_session_req;
 	struct lst_session *s = kzalloc(sizeof(*s), GFP_NOWAIT);
@@ -174,7 +174,7 @@ static void make_session_locked(struct lst_call *call)
 	} else {
 		rpy->status = may_make(st, req);
 		if (!rpy->status)
-			rpy->status = make_locked(st, &call->req);
+			rpy->status = lst_session_make_locked(st, &call->req);
 	}
 	rpy->sid = lst_session_sid_locked(st);
 	rpy->epoch = st->epoch;

@@ -26,12 +26,21 @@ static bool counts(const struct lst_slot *slot)
 	return slot->round > slot->drill->plan.warmup;
 }
 
+/* In each run; the first parts of a server have what is left over. */
+static u64 nr_rounds(const struct lst_slot *slot)
+{
+	const struct lst_drill *drill = slot->drill;
+	u32 part = (u32)(slot - drill->slot) / drill->nr_dests;
+
+	return drill->plan.loop + (part < drill->rest) + drill->plan.warmup;
+}
+
 static bool is_enough(const struct lst_slot *slot, u64 now)
 {
 	const struct lst_plan *p = &slot->drill->plan;
 
 	return slot->drill->test->batch->stopping || now >= slot->drill->end_ns ||
-	       (p->loop && slot->round >= p->loop + p->warmup);
+	       (p->loop && slot->round >= nr_rounds(slot));
 }
 
 /* When its next request is meant to begin; with a rate its slots share the times. */
@@ -528,6 +537,7 @@ void lst_drill_stop_locked(struct lst_drill *drill, bool force)
 {
 	u32 i;
 
+	lst_hauls_stop_locked(drill);
 	for (i = 0; i < drill->nr_slots; i++) {
 		struct lst_slot *slot = &drill->slot[i];
 

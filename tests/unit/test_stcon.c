@@ -321,6 +321,71 @@ static void how_far(void)
 	end();
 }
 
+/* Two clients and a server that no console leads. */
+static void alone(void)
+{
+	st_begin(4);
+	UNIT_EQUAL(tell(2, "alone_start|server=1|size=70000|mode=4|verify=4|count=3|"), 0,
+		   "server");
+	UNIT_EQUAL(tell(2, "alone_start|server=1|"), -EBUSY, "once");
+	UNIT_EQUAL(tell(0, "alone_start|size=70000|mode=4|verify=4|loop=21|concur=8|"), -EINVAL,
+		   "nobody to send to");
+	UNIT_EQUAL(tell(0, "alone_start|size=70000|mode=4|verify=4|loop=21|concur=8|"
+			"nid=10.0.0.3@tcp|"), 0, "client");
+	UNIT_EQUAL(tell(1, "alone_start|size=70000|mode=4|verify=4|loop=2|concur=8|"
+			"nid=10.0.0.3@tcp|"), 0, "another one");
+	UNIT_EQUAL(tell(3, "alone_start|size=70001|mode=4|verify=4|loop=5|nid=10.0.0.3@tcp|"), 0,
+		   "one that wants something else");
+	st_run(NSEC_PER_SEC);
+	UNIT_EQUAL(tell(0, "alone_tally|"), 0, "counts");
+	UNIT_EQUAL(said("role: client") && said("running: 0") && said("most_at_once: 8"), true,
+		   "it is over");
+	UNIT_EQUAL(said("sent: 21\n  received: 21\n  lost: 0\n"), true, "as often as was said");
+	UNIT_EQUAL(said("corrupt: 0") && said("bytes_out: 1470000\n  bytes_in: 1470000\n"), true,
+		   "both ways");
+	tell(1, "alone_tally|");
+	UNIT_EQUAL(said("sent: 2\n  received: 2\n") && said("most_at_once: 2"), true, "few");
+	tell(3, "alone_tally|");
+	UNIT_EQUAL(said("sent: 5\n  received: 5\n") && said("refused: 5\n"), true, "refused");
+	tell(2, "alone_tally|");
+	UNIT_EQUAL(said("role: server") && said("served: 23\n") && said("most_at_once: 3\n") &&
+		   said("to_bytes: 1610000\n") && said("waiting: 0\n"), true, "the server");
+	UNIT_EQUAL(tell(0, "new_session|name=lab|key=5|"), 0, "a console");
+	tell(0, "add_group|key=5|name=g|");
+	tell(0, "add_nodes|key=5|name=g|nid=10.0.0.3@tcp|");
+	UNIT_EQUAL(said("errno: 16") && said("owner: \"bulk_server\""), true, "finds it busy");
+	UNIT_EQUAL(tell(2, "alone_stop|"), 0, "the end");
+	UNIT_EQUAL(tell(2, "alone_stop|"), -ESRCH, "once");
+	UNIT_EQUAL(tell(2, "alone_tally|"), -ESRCH, "nothing");
+	tell(0, "update_group|key=5|name=g|op=refresh|");
+	UNIT_EQUAL(st_of(2)->session != NULL, true, "it is free for the console");
+	end();
+}
+
+/* Requests wait at a server when it ends; a node that nobody looks at is free. */
+static void alone_ends(void)
+{
+	st_begin(2);
+	tell(1, "alone_start|server=1|size=3000000|count=1|");
+	tell(0, "alone_start|size=3000000|concur=9|lease=10|timeout=1000000000|"
+	     "nid=10.0.0.2@tcp|");
+	rails_on(0, -1, RAILS_ANY, FATE_DELAY, LNET_OK, 4);
+	st_run(RAILS_MS);
+	tell(1, "alone_tally|");
+	UNIT_EQUAL(said("busy: 1\n  waiting: 8\n"), true, "one moves");
+	UNIT_EQUAL(tell(1, "alone_stop|"), 0, "with some that wait");
+	rails_release();
+	st_run(5 * NSEC_PER_SEC);
+	UNIT_EQUAL(tell(0, "alone_tally|"), 0, "it goes on");
+	UNIT_EQUAL(!said("refused: 0\n") && said("running: 9\n"), true, "and hears so");
+	st_run(9 * NSEC_PER_SEC);
+	UNIT_EQUAL(tell(0, "alone_tally|"), 0, "while somebody looks");
+	st_run(11 * NSEC_PER_SEC);
+	UNIT_EQUAL(tell(0, "alone_tally|"), -ESRCH, "nobody did");
+	UNIT_EQUAL(st_of(0)->session == NULL && st_of(1)->session == NULL, true, "free");
+	end();
+}
+
 /* Nodes stay in a session while their console lives; one that is idle ends it. */
 static void time_passes(void)
 {
@@ -346,6 +411,8 @@ UNIT_SUITE(stcon,
 	   { "r.c2.net.self-test.session.node-exclusivity: busy, or taken over", busy_nodes },
 	   { "a test is added, run, stopped", a_test },
 	   { "how far a command is", how_far },
+	   { "without a console: counts, queues, refusals", alone },
+	   { "without a console: the end", alone_ends },
 	   { "sessions last while somebody leads them", time_passes },
 	   { "r.c2.net.self-test.session.multiple-tests: each has its counts", tallies },
 	   { "who sends to whom, both ways", maps },

@@ -45,6 +45,9 @@ static const struct command {
 	{ "pattern", verb_pattern, true,
 	  "[--batch NAME] [--loop N] [--concurrency N] [--time T] [--two-way] --group GROUP "
 	  "[--to GROUP] star|ring|chaos|permutation[:SEED]|incast|... [TEST...]" },
+	{ "bulk_server", verb_bulk_server, false, "[-s SIZE] [-c COUNT] [WORD...]" },
+	{ "bulk_write", verb_bulk_write, false,
+	  "[-s SIZE] [--loop N] [--concurrency N] --target \"HOST|NID...\" [WORD...]" },
 	{ "history", verb_history, false,
 	  "[--file FILE] list | show [--json] [--all] ID | verify ID... | "
 	  "purge [--age TIME] [--session NAME] [--size BYTES] [ID]..." },
@@ -115,9 +118,13 @@ static int interactive(void)
 
 int main(int argc, char **argv)
 {
+	const char *name = strrchr(argv[0], '/');
 	int at = 1;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	argv[0] = name ? argv[0] + (name + 1 - argv[0]) : argv[0];
+	if (!strncmp(argv[0], "bulk_", 5))
+		return dispatch(argc, argv) ? 1 : 0;
 	if (argc > 2 && !strcmp(argv[1], "--node")) {
 		link_node = argv[2];
 		at = 3;
