@@ -327,11 +327,16 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	struct list_head reset;
 	u64 recover_ns;			/* interval of the recovery ping now */
 	u32 nr_wire;			/* attempts in WIRE or POSTED */
+	/* routed: large requests that have their turn, and attempts in WAIT_TURN: credit.c */
+	u32 nr_large;
+	u32 nr_turns;			/* a trunk's: attempts in WAIT_TURN by it */
+	struct list_head turns;
 	u32 lost_epoch;			/* what was posted under this epoch or before is lost */
 	u8 lost_valid;
 	u8 gone;			/* its route, or the router's interface, is taken away */
 	u8 recovering;			/* health.c: 0 not, else slow or quick */
 	u8 pinging;			/* recovery pings under way */
+	bool turning;			/* its @turns are being served */
 	bool back_measured;		/* one that left before back_ns was taken as a round trip */
 	s64 policy;			/* udsp.c: twice its priority, and 1 if it is preferred */
 	struct lnet_path_stats *stats;	/* NULL until first traffic */

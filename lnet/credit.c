@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Attempts take a peer credit, then a credit of the NI, and give them back by changing state;
- * waiters queue by class.
+ * waiters queue by class. Large requests to a peer behind a router take turns before that.
  */
 #include "core.h"
 #include "record_hook.h"
@@ -99,6 +99,33 @@ static bool may_take(s32 credits, u8 cls)
 	return credits > (cls == LNET_CLS_CONTROL ? -CONTROL_EXTRA : 0);
 }
 
+/*
+ * What a router cannot pass on it keeps as far as its sender has credits there, and then reads no
+ * more of what that one sends to anybody. A driver gives a message back long before the router has
+ * passed it on; the answer says that it did.
+ */
+static bool takes_turns(const struct lnet_att *att)
+{
+	return unlikely(lnet_path_routed(att->path)) && att->op->len > LNET_LARGE &&
+	       lnet_op_request(att->op);
+}
+
+static bool is_turn(const struct lnet_pass *p, const struct lnet_path *path)
+{
+	u64 most = READ_ONCE(p->ln->tun.routed_large);
+
+	return !most || path->nr_large < most;
+}
+
+static void account_turn(const struct lnet_att *att, enum lnet_att_state from,
+			 enum lnet_att_state to)
+{
+	if (!takes_turns(att))
+		return;
+	att->path->nr_large += (to > ATT_WAIT_TURN) - (from > ATT_WAIT_TURN);
+	att->path->trunk->nr_turns += (to == ATT_WAIT_TURN) - (from == ATT_WAIT_TURN);
+}
+
 static void account_driver(struct lnet_att *att, struct lnet_ni_shard *ns, int more)
 {
 	att->op->nr_held += more;
@@ -119,6 +146,8 @@ static __always_inline void account(struct lnet_att *att, enum lnet_att_state fr
 	WARN_ON_ONCE(!e->legal || att->state != from);
 	lnet_edge(att, att, from, to);
 	att->state = to;
+	if (from <= ATT_WAIT_TURN || to == ATT_FREE)
+		account_turn(att, from, to);
 	if (e->peer) {
 		pni->credits += e->peer;
 		pni->min_credits = min(pni->min_credits, pni->credits);
@@ -200,9 +229,12 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	return true;
 }
 
+static void wake_turns(struct lnet_pass *p, struct lnet_path *path);
+
 static void wait_ni(struct lnet_pass *p, struct lnet_att *att)
 {
 	struct lnet_ni_shard *ns = ni_shard(att);
+	struct lnet_path *path = att->path;
 
 	account(att, ATT_WAIT_PEER, ATT_WAIT_NI);
 	if (!may_take(ns->credits, att->cls) || !list_empty(&ns->wait[att->cls])) {
@@ -211,7 +243,42 @@ static void wait_ni(struct lnet_pass *p, struct lnet_att *att)
 		lnet_rec_att(p, QUEUED, att, 1, (u32)ns->credits);
 	} else if (!to_wire(p, att)) {
 		next_hop_put(att);	/* whoever called goes on with the peer's credit */
+		wake_turns(p, path);
 	}
+}
+
+static void wait_peer(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state from)
+{
+	struct lnet_peer_ni *pni = att->pni;
+
+	account(att, from, ATT_WAIT_PEER);
+	if (may_take(pni->credits, att->cls) && list_empty(&pni->wait[att->cls])) {
+		wait_ni(p, att);
+		return;
+	}
+	list_add_tail(&att->link, &pni->wait[att->cls]);
+	pni->nr_wait++;
+	lnet_rec_att(p, QUEUED, att, 0, (u32)pni->credits);
+}
+
+/* One that ends here gives its turn on; whoever serves them goes on with that. */
+static void serve_turns(struct lnet_pass *p, struct lnet_path *path)
+{
+	struct lnet_att *att;
+
+	path->turning = true;
+	while (!list_empty(&path->turns) && is_turn(p, path)) {
+		att = list_first_entry(&path->turns, struct lnet_att, link);
+		list_del_init(&att->link);
+		wait_peer(p, att, ATT_WAIT_TURN);
+	}
+	path->turning = false;
+}
+
+static void wake_turns(struct lnet_pass *p, struct lnet_path *path)
+{
+	if (unlikely(!list_empty(&path->turns)) && !path->turning)
+		serve_turns(p, path);
 }
 
 static void wake_peer(struct lnet_pass *p, struct lnet_peer_ni *pni)
@@ -240,6 +307,7 @@ static void wake_ni(struct lnet_pass *p, struct lnet_ni_shard *ns)
 				list_first_entry(&ns->wait[cls], struct lnet_att, link);
 
 			struct lnet_peer_ni *pni = att->pni;
+			struct lnet_path *path = att->path;
 
 			list_del_init(&att->link);
 			ns->nr_wait--;
@@ -247,6 +315,7 @@ static void wake_ni(struct lnet_pass *p, struct lnet_ni_shard *ns)
 				continue;
 			lnet_peer_ni_hold(pni);
 			next_hop_put(att);
+			wake_turns(p, path);
 			wake_peer(p, pni);
 			lnet_peer_ni_put(pni);
 		}
@@ -269,6 +338,7 @@ static __always_inline void move(struct lnet_pass *p, struct lnet_att *att,
 	if (e->peer > 0 && unlikely(pni->nr_wait))
 		wake_peer(p, pni);
 	if (to == ATT_FREE) {
+		wake_turns(p, att->path);
 		next_hop_put(att);
 		/* its ends stay: a driver may be looking, see cancel_one() */
 		att->path = NULL;
@@ -299,22 +369,19 @@ void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att)
 
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path)
 {
-	struct lnet_peer_ni *pni = path->hop;
-
 	att->path = path;
 	att->ni = path->ni;
-	att->pni = pni;
+	att->pni = path->hop;
 	att->cls = att->op->cls;
 	att->deadline_ns = U64_MAX;
 	next_hop_get(att);
-	account(att, ATT_FREE, ATT_WAIT_PEER);
 	if (unlikely(READ_ONCE(p->ln->tun.selection)))
 		lnet_load_add(path, att, p->now_ns);
-	if (may_take(pni->credits, att->cls) && list_empty(&pni->wait[att->cls])) {
-		wait_ni(p, att);
+	if (takes_turns(att) && (!is_turn(p, path) || !list_empty(&path->turns))) {
+		account(att, ATT_FREE, ATT_WAIT_TURN);
+		list_add_tail(&att->link, &path->turns);
+		lnet_rec_att(p, QUEUED, att, 2, path->nr_large);
 		return;
 	}
-	list_add_tail(&att->link, &pni->wait[att->cls]);
-	pni->nr_wait++;
-	lnet_rec_att(p, QUEUED, att, 0, (u32)pni->credits);
+	wait_peer(p, att, ATT_FREE);
 }

@@ -580,7 +580,14 @@ void lnet_op_doubt(struct lnet_op *op);
 /* [sh] marked request by (grant, sequence) */
 struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h);
 /* ---- credit.c -------------------------------------------------------------------------------- */
-/* [sh] FREE -> WAIT_PEER -> WAIT_NI -> WIRE */
+/* It has a place in a queue, and nothing of it has left. */
+static inline bool lnet_att_waits(const struct lnet_att *att)
+{
+	return att->state == ATT_WAIT_TURN || att->state == ATT_WAIT_PEER ||
+	       att->state == ATT_WAIT_NI;
+}
+
+/* [sh] FREE (-> WAIT_TURN) -> WAIT_PEER -> WAIT_NI -> WIRE */
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);
 /* the only writer of the state; takes, gives back, wakes */
 void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to);

@@ -25,6 +25,7 @@ static struct lnet_path *path_alloc(void)
 		return NULL;
 	INIT_LIST_HEAD(&path->link);
 	INIT_LIST_HEAD(&path->asked);
+	INIT_LIST_HEAD(&path->turns);
 	INIT_LIST_HEAD(&path->reset);
 	INIT_LIST_HEAD(&path->line);
 	INIT_LIST_HEAD(&path->carried);
@@ -37,7 +38,8 @@ static struct lnet_path *path_alloc(void)
 /* Not yet in use, or not any more; cancelled before. */
 static void path_free(struct lnet_path *path)
 {
-	WARN_ON_ONCE(!list_empty(&path->asked) || !list_empty(&path->reset) || path->nr_wire);
+	WARN_ON_ONCE(!list_empty(&path->asked) || !list_empty(&path->reset) || path->nr_wire ||
+		     !list_empty(&path->turns) || path->nr_large || path->nr_turns);
 	if (lnet_path_routed(path))
 		lnet_peer_ni_put(path->hop);
 	lnet_ni_put(path->ni);

@@ -60,7 +60,8 @@ struct lnet_rec_mark {		/* [sh] of a peer: what the recorder knows of it */
 };
 
 /* @queue of a QUEUE record, in its @att. */
-enum lnet_rec_queue { LNET_RQ_PEER, LNET_RQ_NI, LNET_RQ_ASKED, LNET_RQ_LINE, LNET_RQ_CARRIED };
+enum lnet_rec_queue { LNET_RQ_PEER, LNET_RQ_NI, LNET_RQ_ASKED, LNET_RQ_LINE, LNET_RQ_CARRIED,
+		      LNET_RQ_TURN };
 
 /* The sum in the head: of all records, from LNET_REC_MAGIC on. */
 static inline u64 lnet_rec_sum(u64 sum, const struct lnet_rec *at, u64 nr)

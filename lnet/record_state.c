@@ -194,7 +194,8 @@ static void path_write(struct lnet_shard *sh, const struct lnet_path *path, u32 
 				      path->recover_ns } };
 	lnet_rec_write(sh, &r);
 	r = (struct lnet_rec){ .kind = LNET_RK_PATH7, .peer = id, .path = (u16)path->ix,
-			       .a = { path->busy_ns, path->gap_ns, path->gap_set_ns } };
+			       .a = { path->busy_ns, path->gap_ns, path->gap_set_ns,
+				      pair(path->nr_large, path->nr_turns) } };
 	lnet_rec_write(sh, &r);
 	r = (struct lnet_rec){ .kind = LNET_RK_PATH4, .peer = id, .path = (u16)path->ix,
 			       .a = { pair(path->lost_epoch, path->pinging),
@@ -385,10 +386,12 @@ static void pni_queues(struct lnet_shard *sh, const struct lnet_peer_ni *pni, u1
 	for (r.cls = 0; r.cls < LNET_NR_CLASSES; r.cls++)
 		atts_write(sh, r, &pni->wait[r.cls]);
 	r.cls = 0;
-	r.att = LNET_RQ_ASKED;
 	list_for_each_entry(path, &pni->paths, link) {
 		r.path = (u16)path->ix;
+		r.att = LNET_RQ_ASKED;
 		atts_write(sh, r, &path->asked);
+		r.att = LNET_RQ_TURN;
+		atts_write(sh, r, &path->turns);
 		carried_write(sh, path);
 	}
 }

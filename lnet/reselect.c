@@ -5,7 +5,7 @@
 
 static bool waits(const struct lnet_att *att)
 {
-	return att && (att->state == ATT_WAIT_PEER || att->state == ATT_WAIT_NI);
+	return att && lnet_att_waits(att);
 }
 
 static bool is_free(const struct lnet_att *att)
@@ -48,6 +48,7 @@ struct leave {
 	const struct lnet_path *path;
 	bool ni;
 	struct list_head *wait;		/* of each class */
+	struct list_head *turns;	/* not NULL: the only list */
 };
 
 static bool is_by(const struct leave *l, const struct lnet_path *path)
@@ -62,15 +63,23 @@ static bool is_movable(const struct lnet_att *att)
 	       !(att->op->flags & LNET_OPF_PINNED_DST);
 }
 
-static void take(const struct leave *l, struct list_head *due)
+static void take_from(const struct leave *l, struct list_head *list, struct list_head *due)
 {
 	struct lnet_att *att, *next;
+
+	list_for_each_entry_safe(att, next, list, link)
+		if (is_by(l, att->path) && is_movable(att))
+			list_move_tail(&att->link, due);
+}
+
+static void take(const struct leave *l, struct list_head *due)
+{
 	unsigned int cls;
 
-	for (cls = LNET_CLS_REPLY; cls < LNET_NR_CLASSES; cls++)
-		list_for_each_entry_safe(att, next, &l->wait[cls], link)
-			if (is_by(l, att->path) && is_movable(att))
-				list_move_tail(&att->link, due);
+	if (l->turns)
+		take_from(l, l->turns, due);
+	for (cls = LNET_CLS_REPLY; !l->turns && cls < LNET_NR_CLASSES; cls++)
+		take_from(l, &l->wait[cls], due);
 }
 
 /* Back to the head, in their order. */
@@ -80,7 +89,7 @@ static void put_back(const struct leave *l, struct list_head *stay)
 
 	while (!list_empty(stay)) {
 		att = list_last_entry(stay, struct lnet_att, link);
-		list_move(&att->link, &l->wait[att->cls]);
+		list_move(&att->link, l->turns ? l->turns : &l->wait[att->cls]);
 	}
 }
 
@@ -115,13 +124,19 @@ static void leave(struct lnet_pass *p, const struct leave *l)
 }
 
 /*
- * Those that wait for a credit of the peer's interface, or the router's, to go by @path; and for
- * one of our interface, as what holds its credits is silent.
+ * Those that wait for a credit of the peer's interface, or the router's, to go by @path, or for
+ * their turn; and for a credit of our interface, as what holds those is silent.
  */
 void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 {
 	struct lnet_ni_shard *ns = &path->ni->sh[p->sh->ix];
+	struct lnet_path *behind;
 
+	if (path->trunk->nr_turns) {
+		leave(p, &(struct leave){ .path = path, .turns = &path->turns });
+		list_for_each_entry(behind, &path->carried, carry)
+			leave(p, &(struct leave){ .path = path, .turns = &behind->turns });
+	}
 	leave(p, &(struct leave){ .path = path, .wait = path->hop->wait });
 	if (ns->nr_wait)
 		leave(p, &(struct leave){ .path = path, .ni = true, .wait = ns->wait });

@@ -565,7 +565,7 @@ void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_pee
 
 static bool waits(const struct lnet_att *att)
 {
-	return att && (att->state == ATT_WAIT_PEER || att->state == ATT_WAIT_NI);
+	return att && lnet_att_waits(att);
 }
 
 /*

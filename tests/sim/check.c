@@ -197,7 +197,8 @@ static void check_peer_quiet(struct sim_world *w, u32 n, struct lnet_peer *peer)
 			sim_fail(w, "node %u: a peer interface has %d of %u credits, %u wait", n,
 				 pni->credits, pni->max_credits, pni->nr_wait);
 		list_for_each_entry(path, &pni->paths, link)
-			if (path->nr_wire || !list_empty(&path->asked))
+			if (path->nr_wire || !list_empty(&path->asked) ||
+			    !list_empty(&path->turns) || path->nr_large)
 				sim_fail(w, "node %u: a path is in use though nothing is under way",
 					 n);
 	}

@@ -185,6 +185,9 @@ static void queue_ref(struct replay *rp, const struct lnet_rec *r, u32 ref)
 	case LNET_RQ_ASKED:
 		queue_att(rp, r, ref, &replay_path_of(rp, r)->asked, &none);
 		break;
+	case LNET_RQ_TURN:
+		queue_att(rp, r, ref, &replay_path_of(rp, r)->turns, &none);
+		break;
 	default:
 		queue_path(rp, r, ref);
 	}

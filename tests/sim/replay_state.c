@@ -324,6 +324,7 @@ static struct lnet_path *path_make(struct lnet_peer_ni *pni, struct lnet_ni *ni,
 
 	INIT_LIST_HEAD(&path->link);
 	INIT_LIST_HEAD(&path->asked);
+	INIT_LIST_HEAD(&path->turns);
 	INIT_LIST_HEAD(&path->carried);
 	INIT_LIST_HEAD(&path->carry);
 	INIT_LIST_HEAD(&path->reset);
@@ -412,10 +413,14 @@ static void path_set7(struct replay *rp, const struct lnet_rec *r)
 		replay_same(rp, r, "the time it is busy since", r->a[0], path->busy_ns);
 		replay_same(rp, r, "its longest pause", r->a[1], path->gap_ns);
 		replay_same(rp, r, "the time of that", r->a[2], path->gap_set_ns);
+		replay_same(rp, r, "its large requests", low(r->a[3]), path->nr_large);
+		replay_same(rp, r, "those that wait for a turn", high(r->a[3]), path->nr_turns);
 	}
 	path->busy_ns = r->a[0];
 	path->gap_ns = r->a[1];
 	path->gap_set_ns = r->a[2];
+	path->nr_large = low(r->a[3]);
+	path->nr_turns = high(r->a[3]);
 }
 
 static void path_set4(struct replay *rp, const struct lnet_rec *r)

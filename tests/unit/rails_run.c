@@ -291,7 +291,8 @@ static void check_pni(const struct lnet_peer_ni *pni)
 	CU_ASSERT(list_empty(&pni->rtr_wait) && list_empty(&pni->rtr_held));
 	list_for_each_entry(path, &pni->paths, link) {
 		UNIT_EQUAL(path->nr_wire, 0, "nothing with a driver");
-		CU_ASSERT(list_empty(&path->asked));
+		UNIT_EQUAL(path->nr_large, 0, "no turn is taken");
+		CU_ASSERT(list_empty(&path->asked) && list_empty(&path->turns));
 	}
 }
 
