@@ -3,9 +3,11 @@
  * Health of paths and interfaces: what raises and lowers it.
  *
  * A failure costs its path the sensitivity, and those of the ends that its outcome blames too, if
- * they are to blame for more than this pair: blame.c. A success gives back the step. As in stock
- * LNet our own NIDs are never blamed as peers; other than there, a peer's only NID is: it changes
- * no choice, but it is shown and starts the pings that tell when the peer is back.
+ * they are to blame for more than this pair: blame.c. A success gives back the step. What fails by
+ * an interface without link costs the path alone: that nothing passes there is known, and says
+ * nothing of its ends when the link is back. As in stock LNet our own NIDs are never blamed as
+ * peers; other than there, a peer's only NID is: it changes no choice, but it is shown and starts
+ * the pings that tell when the peer is back.
  *
  * Of a path through a router the near end and the way to the router are the trunk's business: what
  * a driver says is said of that. Pings of the path itself, and requests that get no answer though
@@ -22,8 +24,8 @@
 
 bool lnet_ni_up(const struct lnet_ni *ni)
 {
-	return !READ_ONCE(ni->fatal) && !READ_ONCE(ni->fault_down) && !READ_ONCE(ni->low) &&
-	       !READ_ONCE(ni->unpinged) && !READ_ONCE(ni->drained) && !READ_ONCE(ni->held);
+	return lnet_ni_has_link(ni) && !READ_ONCE(ni->low) && !READ_ONCE(ni->unpinged) &&
+	       !READ_ONCE(ni->drained) && !READ_ONCE(ni->held);
 }
 
 void lnet_ni_announced(struct lnet_ni *ni)
@@ -170,7 +172,8 @@ void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet
 	if (path->ni == sh->ln->lo || !blame)
 		return;
 	path_change(path, -cost);
-	blame = lnet_blame(sh, path, how, blame, since_ns);
+	blame = lnet_ni_has_link(path->ni) ? lnet_blame(sh, path, how, blame, since_ns) :
+					     LNET_BLAME_NONE;
 	lnet_trace(fail, path, how, blame);
 	if (blame & LNET_BLAME_LOCAL)
 		ni_change(path->ni, -cost);

@@ -8,6 +8,10 @@
 #define LNET_FLAP_NS	(60 * (u64)NSEC_PER_SEC)	/* what happens again within this flaps */
 
 /* ---- health.c -------------------------------------------------------------------------------- */
+static inline bool lnet_ni_has_link(const struct lnet_ni *ni)
+{
+	return !READ_ONCE(ni->fatal) && !READ_ONCE(ni->fault_down);
+}
 /* 0..1000: the least of the pair's own and those of the ends that it answers for */
 static inline int lnet_path_health(const struct lnet_path *path)
 {

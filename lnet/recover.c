@@ -48,11 +48,6 @@ static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 no
 	return limit_ns && heard_ns && now_ns > heard_ns && now_ns - heard_ns > limit_ns;
 }
 
-static bool link_up(const struct lnet_path *path)
-{
-	return !READ_ONCE(path->ni->fatal) && !READ_ONCE(path->ni->fault_down);
-}
-
 /* The way to the router is seen to first. */
 static bool trunk_is_well(const struct lnet_path *path)
 {
@@ -68,8 +63,8 @@ static bool worth_it(const struct lnet_shard *sh, const struct lnet_path *path, 
 	const struct lnet *ln = sh->ln;
 
 	return !lnet_path_whole(path) && path->ni != ln->lo && path->ni->state == NI_ACTIVE &&
-	       link_up(path) && path->pni->said != LNET_SAID_DOWN && trunk_is_well(path) &&
-	       !path->gone && !path->pni->deleted &&
+	       lnet_ni_has_link(path->ni) && path->pni->said != LNET_SAID_DOWN &&
+	       trunk_is_well(path) && !path->gone && !path->pni->deleted &&
 	       !READ_ONCE(ln->stopping) && !given_up(ln, path, now_ns);
 }
 
@@ -84,7 +79,6 @@ static void recovering_set(struct lnet_path *path, u8 to)
 static void stop(struct lnet_shard *sh, struct lnet_path *path)
 {
 	recovering_set(path, RECOVER_NOT);
-	path->recover_ns = 0;
 	path->pni->next_ping_ns = 0;
 	lnet_timer_cancel(&sh->wheel, &path->timer);
 	lnet_probe_leave(path);
@@ -231,7 +225,6 @@ static bool ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 	struct lnet_shard *sh = p->sh;
 
 	path->pni->ping_count = 0;
-	path->recover_ns = 0;
 	lnet_path_alive(sh, path, p->now_ns, rtt_ns);
 	lnet_health_ok(sh, path, true);
 	if (!worth_it(sh, path, p->now_ns)) {
@@ -313,21 +306,23 @@ static bool may_be_slow(const struct lnet_pass *p, const struct lnet_path *path,
 static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 {
 	bool alive = lnet_path_heard_within(path, p->now_ns, ping_timeout(p->ln, path));
+	u64 pause_ns;
 
 	if (path->recovering == RECOVER_SLOW &&
 	    (!list_empty(&path->timer.link) || !list_empty(&path->line)))
 		/* one of several of the quick time; the first has said it */
 		return;
-	if (is_evidence(status) && link_up(path) && !may_be_slow(p, path, status, alive)) {
+	if (is_evidence(status) && lnet_ni_has_link(path->ni) &&
+	    !may_be_slow(p, path, status, alive)) {
 		ping_blame(p, path, status, alive);
 		path_down(path, p->now_ns);
 		if (!alive)
 			reset_later(p, path);
 	}
 	recovering_set(path, RECOVER_SLOW);
-	path->recover_ns = pause(p, path);
-	lnet_rec_path(p->sh, p->now_ns, PAUSE, path, path->recover_ns, 0);
-	ping_after(p, path, path->recover_ns);
+	pause_ns = pause(p, path);
+	lnet_rec_path(p->sh, p->now_ns, PAUSE, path, pause_ns, 0);
+	ping_after(p, path, pause_ns);
 }
 
 bool lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns)

@@ -163,6 +163,29 @@ static void test_exempt(void)
 	teardown();
 }
 
+/* That nothing passes without link is no news of its ends, and is over with it. */
+static void test_no_link(void)
+{
+	unsigned int i;
+
+	setup(2);
+	w->ni[0]->fatal = 1;
+	for (i = 0; i < ARRAY_SIZE(blames); i++)
+		fail_at(0, blames[i].how);
+	UNIT_EQUAL(ni_health(0) + w->pni[0].health, 2000, "no link: both ends stay");
+	UNIT_EQUAL(w->ni[0]->low, 0, "it is not announced as failed");
+	CU_ASSERT_FALSE(lnet_path_whole(&w->path[0]));
+	UNIT_EQUAL(w->sh.c[LNET_C_local_dropped_count], 1, "counted it is");
+	w->ni[0]->fatal = 0;
+	w->ni[0]->fault_down = 1;
+	fail_at(0, LNET_LOCAL_DROPPED);
+	UNIT_EQUAL(ni_health(0), 1000, "down by a rule: the same");
+	w->ni[0]->fault_down = 0;
+	fail_at(0, LNET_LOCAL_DROPPED);
+	UNIT_EQUAL(ni_health(0), 900, "the link is back");
+	teardown();
+}
+
 static void test_bounds(void)
 {
 	unsigned int round;
@@ -219,5 +242,6 @@ UNIT_SUITE(health,
 	   { "lnt-020 lnt-025: down by the sensitivity, up by the step, capped", test_vectors },
 	   { "when an interface that was at 0 is announced as up", test_flaps },
 	   { "lnt-020: who is never blamed", test_exempt },
+	   { "what fails without link costs neither end", test_no_link },
 	   { "lnt-005 lnt-010 lnt-015: never outside 0..1000", test_bounds },
 	   { "lnt-015: health set by hand starts recovery", test_by_hand })
