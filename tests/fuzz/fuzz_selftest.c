@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include "fuzz.h"
 #include "st_world.h"
+#include "selftest/tree.h"
 
 enum step { CODEC, ASK, RAW, RUN, ANSWERS, COMMAND, NR_STEPS };
 
@@ -20,6 +21,7 @@ struct play {
 	u64 ran_ns;
 	struct lst_rpc rpc[STEPS_MAX];
 	u8 list[STEPS_MAX][LST_PAGE];
+	u8 tally[LST_TALLY_BYTES];
 	unsigned int nr;
 	lnet_md_t raw;
 	u8 bytes[2 * LST_MSG_SIZE];
@@ -61,6 +63,13 @@ static void session_set(struct lst_msg *req)
 		req->ping_req.magic = LST_PING_MAGIC;
 		break;
 	case LST_BRW_REQ:
+	case LST_DRILL_REQ:
+		break;
+	case LST_ADD_REQ:
+	case LST_TALLY_REQ:
+	case LST_TREE_ASK_REQ:
+	case LST_TREE_TELL_REQ:
+		req->add_req.sid = st_sid;
 		break;
 	default:
 		/* All others have it behind the match bits. */
@@ -87,6 +96,59 @@ static void test_set(struct play *play, struct lst_msg *req)
 	lst_dest_encode(play->list[play->nr], 0, &dest);
 }
 
+/* A test of ours: some small one, of which some bytes may be others. */
+static void plan_set(struct play *play, struct lst_msg *req)
+{
+	u8 what = fuzz_u8(&play->in), size = fuzz_u8(&play->in), i;
+	u8 *list = play->list[play->nr];
+	struct lst_run run = { { rails_nid(what & 1, 0), LNET_PID }, 1 };
+	struct lst_plan plan;
+
+	st_plan_init(&plan, what & 2 ? LST_WHAT_BULK : LST_WHAT_PING);
+	plan.server = what >> 2 & 1;
+	plan.mode = 1 + (what >> 3 & 3);
+	plan.verify = 1 + (what >> 5 & 3);
+	plan.stop_onerr = what >> 7;
+	plan.size = LST_DRILL_MIN + 16 * size;
+	plan.loop = 1 + size % 16;
+	plan.concur = 1 + size % 3;
+	plan.run = &run;
+	plan.nr_runs = !plan.server;
+	req->add_req.len = lst_plan_encode(&plan, list);
+	for (i = fuzz_u8(&play->in) % 4; i; i--) {
+		u16 at = fuzz_u16(&play->in);
+
+		list[at % req->add_req.len] = fuzz_u8(&play->in);
+	}
+}
+
+/* What a node of a tree is told, in bytes that it fetches, or that stand in the request. */
+static void tree_set(struct play *play, struct lst_msg *req)
+{
+	u8 what = fuzz_u8(&play->in), head = fuzz_u8(&play->in);
+	size_t len = fuzz_u16(&play->in) % LST_PAGE;
+	u8 *bytes = fuzz_bytes(&play->in, &len);
+	u32 asker = what & 128 ? LST_TREE_ROOT : 0;
+
+	memcpy(play->list[play->nr], bytes, len);
+	if (req->type == LST_TREE_ASK_REQ) {
+		req->tree_ask_req.op = what % (LST_NR_TREE_OPS + 1);
+		req->tree_ask_req.wave = head >> 4;
+		req->tree_ask_req.head = head & 15;
+		req->tree_ask_req.asker = asker;
+		req->tree_ask_req.budget_ms = 1000;
+		req->tree_ask_req.body_len = (u32)len;
+	} else {
+		req->tree_tell_req.wave = head >> 4;
+		req->tree_tell_req.head = head & 15;
+		req->tree_tell_req.asker = asker;
+		req->tree_tell_req.len = (u32)len;
+		len = min(len, sizeof(req->tree_tell_req.record));
+		memcpy(req->tree_tell_req.record, bytes, len);
+	}
+	free(bytes);
+}
+
 static void on_done(struct lst_rpc *rpc)
 {
 	struct lst_msg rpy;
@@ -98,10 +160,35 @@ static void offer(struct play *play, struct lst_rpc *rpc, struct lst_msg *req)
 {
 	u16 len;
 
-	if (req->type != LST_TEST_REQ && req->type != LST_BRW_REQ)
-		return;
-	len = fuzz_u16(&play->in);
 	rpc->bulk = play->list[play->nr];
+	rpc->bulk_options = LNET_MD_OP_GET;
+	switch (req->type) {
+	case LST_ADD_REQ:
+		rpc->bulk_len = min(req->add_req.len, LST_PAGE);
+		req->add_req.bulkid = rpc->bulkid;
+		return;
+	case LST_TALLY_REQ:
+		rpc->bulk = play->tally;
+		rpc->bulk_len = sizeof(play->tally);
+		rpc->bulk_options = LNET_MD_OP_PUT;
+		req->tally_req.bulkid = rpc->bulkid;
+		return;
+	case LST_TREE_ASK_REQ:
+		rpc->bulk_len = min(req->tree_ask_req.body_len, LST_PAGE);
+		req->tree_ask_req.bulkid = rpc->bulkid;
+		return;
+	case LST_TREE_TELL_REQ:
+		rpc->bulk_len = min(req->tree_tell_req.len, LST_PAGE);
+		req->tree_tell_req.bulkid = rpc->bulkid;
+		return;
+	case LST_TEST_REQ:
+	case LST_BRW_REQ:
+		break;
+	default:
+		rpc->bulk = NULL;
+		return;
+	}
+	len = fuzz_u16(&play->in);
 	rpc->bulk_len = len & 0xfff ? len & 0xfff : LST_DEST_SIZE;
 	rpc->bulk_options = len & 0x8000 ? LNET_MD_OP_PUT : LNET_MD_OP_GET;
 	req->test_req.bulkid = rpc->bulkid;
@@ -113,7 +200,8 @@ static void ask(struct play *play)
 {
 	static const u8 types[] = { LST_MAKE_SESSION_REQ, LST_REMOVE_SESSION_REQ, LST_BATCH_REQ,
 				    LST_QUERY_STAT_REQ, LST_TEST_REQ, LST_DEBUG_REQ, LST_BRW_REQ,
-				    LST_PING_REQ };
+				    LST_PING_REQ, LST_ADD_REQ, LST_TALLY_REQ, LST_START_REQ,
+				    LST_DRILL_REQ, LST_TREE_ASK_REQ, LST_TREE_TELL_REQ };
 	struct lnet_process to = { rails_nid(1, 0), LNET_PID };
 	u8 what = fuzz_u8(&play->in), how = fuzz_u8(&play->in);
 	struct lst_rpc *rpc = &play->rpc[play->nr];
@@ -128,6 +216,10 @@ static void ask(struct play *play)
 		test_set(play, &req);
 	if (req.type == LST_BATCH_REQ && !(how & 4))
 		req.batch_req.bid = ST_BID;
+	if (req.type == LST_ADD_REQ && !(how & 4))
+		plan_set(play, &req);
+	if ((req.type == LST_TREE_ASK_REQ || req.type == LST_TREE_TELL_REQ) && !(how & 4))
+		tree_set(play, &req);
 	lst_enter(st);
 	lst_rpc_init_locked(rpc, st, &to);
 	rpc->done = on_done;
@@ -159,8 +251,8 @@ static void raw(struct play *play)
 	lnet_xfer_init(&x);
 	x.md = play->raw;
 	x.target = (struct lnet_process){ rails_nid(1, 0), LNET_PID };
-	x.portal = LST_PORTAL_TEST + (what & 3) % 2;
-	x.match_bits = what >> 2 & 15;
+	x.portal = what & 2 ? LST_PORTAL_DRILL : LST_PORTAL_TEST + (what & 1);
+	x.match_bits = what & 2 ? LST_SERVICE_DRILL : what >> 2 & 15;
 	x.length = max((u32)len, 1u);
 	lnet_put(rails.node[0].ln, &x);
 	st_run(1);

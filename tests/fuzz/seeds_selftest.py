@@ -4,7 +4,8 @@
 from seedlib import seed, u16, u32, u64
 
 STEP = {name: nr for nr, name in enumerate("CODEC ASK RAW RUN ANSWERS COMMAND".split())}
-ASK = {name: nr for nr, name in enumerate("make remove batch stat test debug brw ping".split())}
+ASK = {name: nr for nr, name in enumerate("make remove batch stat test debug brw ping add tally start drill "
+                                          "tree_ask tree_tell".split())}
 MAGIC = 0xeeb0f00d
 
 
@@ -37,8 +38,79 @@ def batch(opc, index=0, arg=0):
     return ask("batch", 8, b"\0" * 16 + u64(7) + u32(opc) + u32(index) + u32(arg))
 
 
+def drill(kind=68, tag=1, size=160, length=160, slot=0):
+    """A request, or an answer, of a test of ours, to the portal where they go."""
+    numbers = [u32(MAGIC), u32(1), u32(kind), u32(0) * 3, u64(9), u64(1), u64(2), u32(tag), u32(slot), u32(1),
+               u32(size), u64(11), u32(5)]
+    body = b"".join(numbers).ljust(160, b"\0")
+    if length == 160:
+        return step("RAW", 2, body)
+    return step("RAW", 66, length, body.ljust(length, b"x")[:length])
+
+
+def ours(begin, later):
+    """Tests of ours, by requests and by a console; what is not one; what comes while none is there."""
+    for what in range(0, 256, 3):
+        seed("selftest", "add-%d" % what, begin + ask("add", 0, b"", bytes([what, 6, 0])) + batch(1) + later +
+             ask("tally", 0, b"\0" * 24 + u64(7) + u32(1) + u32(what >> 2 & 1)) + batch(2) + ask("remove"))
+    for at, value in ((0, 2), (8, 9), (16, 255), (24, 255), (200, 200), (240, 7), (270, 1)):
+        seed("selftest", "add-bad-%d" % at, begin + ask("add", 0, b"", bytes([3, 6, 1]) + u16(at) + bytes([value])))
+    seed("selftest", "add-refused", ask("add", 0, b"", bytes([3, 6, 0])) + begin + ask("add", 4) +
+         ask("add", 8, b"", bytes([3, 6, 0])) + later + ask("tally", 0, b"\0" * 24 + u64(7) + u32(1)))
+    for at in (0, 1, 1 << 40):
+        seed("selftest", "start-%d" % at, begin + ask("test", 0, b"", bytes([5]) + u16(12)) +
+             ask("start", 0, b"\0" * 16 + u64(7) + u64(at)) + later + ask("start", 0, b"\0" * 16) + ask("start", 2))
+    for ping in (True, False):
+        there = begin + ask("add", 0, b"", bytes([5 if ping else 7, 6, 0]))
+        many = b"".join(drill(size=size, length=length) for size, length in
+                        ((160, 160), (100, 100), (100, 160), (40, 40), (255, 255)))
+        seed("selftest", "drill-%s" % ("ping" if ping else "bulk"), drill() + there + many + drill(tag=2) +
+             drill(kind=69) + drill(kind=69, slot=9) + drill(kind=14) + ask("drill", 0, u64(1) * 2 + u32(1)) + later)
+    lab = command("new_session", name="lab", key=1, timeout=5)
+    groups = b"".join(command("add_group", name=name, key=1) +
+                      command("add_nodes", name=name, key=1, nid="10.0.0.%d@tcp" % node)
+                      for name, node in (("c", 2), ("s", 1)))
+    for name, words in (("ping", {"type": "ping", "size": 64}), ("long", {"type": "ping", "size": 4000}),
+                        ("bulk", {"type": "bulk", "size": 70000, "verify": 4, "mode": 4}),
+                        ("marks", {"type": "bulk", "size": 5000, "verify": 2, "mode": 3, "frags": 3}),
+                        ("read", {"type": "bulk", "size": 5000, "verify": 3, "mode": 1})):
+        words.update({"key": 1, "batch": "batch", "from": "c", "to": "s", "loop": 3})
+        both = lab + groups + command("add_test", **words) + command("run", name="batch", key=1)
+        seed("selftest", "ours-%s" % name, both + later + command("tally", key=1, batch="batch") +
+             command("progress", key=1) + command("stop", name="batch", key=1) + later +
+             command("end_session", key=1))
+        seed("selftest", "ours-%s-lost" % name, both + step("ANSWERS", 0xf1) + step("RUN", 200, 100) +
+             drill(kind=69, slot=1) + command("stop", name="batch", key=1) + later)
+
+
+def tree():
+    """Nodes over a tree: by a console, and asked by anybody."""
+    lab, later = command("new_session", name="lab", key=1, timeout=60), step("RUN", 10, 10)
+    join = lab + command("tree_join", key=1, ranges="10.0.0.[1-2]@tcp", k=2) + later
+    test = command("tree_test", **{"key": 1, "batch": "batch", "from": "10.0.0.2@tcp", "to": "10.0.0.1@tcp",
+                                   "type": "ping", "loop": 3})
+    seed("selftest", "tree", join + test + later + command("tree_run", key=1, batch="batch") + later +
+         command("tree_sample", key=1) + later + command("tree_stop", key=1, batch="batch") + later +
+         command("tree_show", key=1) + command("tree_leave", key=1) + later)
+    seed("selftest", "tree-lost", join + test + step("ANSWERS", 0xf1) + step("RUN", 200, 100))
+    words = b"name=lab\0ranges=10.0.0.[1-2]@tcp\0k=2\0"
+    ping = b"id=1\0bid=7\0type=ping\0loop=3\0from=10.0.0.2@tcp\0to=10.0.0.1@tcp\0"
+    joined = ask("tree_ask", 0, b"", b"\x80\x11" + u16(len(words)) + words) + later
+    for op in range(9):
+        for head in (0x11, 0x21, 0x20):
+            seed("selftest", "tree-ask-%d-%d" % (op, head), joined +
+                 ask("tree_ask", 0, b"", bytes([0x80 + op, head]) + u16(len(words)) + words) + later +
+                 ask("tree_ask", 0, b"", bytes([0x80 + op, head]) + u16(0)) + later +
+                 ask("tree_ask", 0, b"", bytes([0x81, head + 32]) + u16(len(ping)) + ping) + later)
+    for size in (20, 200):
+        for head in (0x00, 0x10, 0x21):
+            seed("selftest", "tree-tell-%d-%d" % (size, head), join +
+                 ask("tree_tell", 0, b"", bytes([0x80, head]) + u16(size) + bytes(range(size))) + later +
+                 ask("tree_tell", 4))
+
+
 def selftest_seeds():
-    for kind in range(19):
+    for kind in list(range(19)) + list(range(64, 72)) + list(range(80, 84)):
         for order in ("little", "big"):
             seed("selftest", "codec-%d-%s" % (kind, order), step("CODEC", message(kind, order)))
     seed("selftest", "codec-short", step("CODEC", message(0)[:100]))
@@ -88,4 +160,6 @@ def selftest_seeds():
          command("update_group", key=1, name="c", op="clean", state="invalid") +
          command("update_group", key=1, name="c", op="remove", nid="10.0.0.2@tcp") +
          command("del_group", key=1, name="c") + step("RUN", 255, 20))
+    ours(make, later)
+    tree()
     seed("selftest", "console-force", lab + groups + command("new_session", name="lab", key=1, force=1) + later)
