@@ -222,6 +222,8 @@ int con_drill_take(struct con_cmd *cmd, struct con_test *test, const char *type)
 int con_drill_tell(struct con_cmd *cmd);	/* the last of the batch, to its nodes; as a verb */
 const char *con_drill_type(const struct con_test *test);
 void con_drill_say(struct con_cmd *cmd, const struct lst_plan *plan);
+/* The active ones of a group; kfree(). NULL: no memory. */
+struct lst_run *con_runs_of(const struct con_group *group, u32 *nr);
 
 /* ---- con_tree.c ------------------------------------------------------------------------------ */
 

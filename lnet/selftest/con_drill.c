@@ -92,8 +92,7 @@ int con_drill_take(struct con_cmd *cmd, struct con_test *test, const char *type)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* The active ones of a group; kvfree(). NULL: no memory. */
-static struct lst_run *runs_of(const struct con_group *group, u32 *nr)
+struct lst_run *con_runs_of(const struct con_group *group, u32 *nr)
 {
 	struct lst_run *run = kmalloc_array(con_nr_active(group), sizeof(*run), GFP_NOWAIT);
 	u32 i;
@@ -191,7 +190,7 @@ static int servers_told(struct con_cmd *cmd)
 	if (con_say_errors(cmd, "add test"))
 		return 0;
 	plan_of(batch, test, &p);
-	p.run = runs_of(test->to, &p.nr_runs);
+	p.run = con_runs_of(test->to, &p.nr_runs);
 	if (!p.run)
 		return -ENOMEM;
 	rc = tell_group(cmd, test->from, &p);

@@ -319,7 +319,7 @@ static void record_send(struct nettest *nt)
  * Node 0 has all records, others know that theirs arrived. In the end nobody goes before what it
  * sent is acknowledged: it may have to be sent again.
  */
-static bool gather_step(struct nettest *nt)
+static bool gather_step(struct nettest *nt) __must_hold(&nt->lock)
 {
 	u32 index = nt->index;
 
@@ -390,13 +390,13 @@ static bool step(struct nettest *nt)
 	return false;
 }
 
-void nettest_enter(struct nettest *nt)
+void nettest_enter(struct nettest *nt) __acquires(&nt->lock)
 {
 	spin_lock(&nt->lock);
 	nt->nr_inside++;
 }
 
-static void step_all(struct nettest *nt)
+static void step_all(struct nettest *nt) __must_hold(&nt->lock)
 {
 	bool was_running = is_running(nt);
 
@@ -420,7 +420,7 @@ static bool is_stopped(const struct nettest *nt)
 	return nt->stopping && !nt->nr_open && !nt->nr_inside;
 }
 
-void nettest_leave(struct nettest *nt)
+void nettest_leave(struct nettest *nt) __releases(&nt->lock)
 {
 	bool gone;
 

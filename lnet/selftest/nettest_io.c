@@ -32,7 +32,7 @@ int nettest_put(struct nettest *nt, const struct nettest_put *put)
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* What is first of all events: what LNet will not touch any more. */
-static void enter(struct nettest *nt, const struct lnet_event *ev)
+static void enter(struct nettest *nt, const struct lnet_event *ev) __acquires(&nt->lock)
 {
 	nettest_enter(nt);
 	if (ev->unlinked)

@@ -346,6 +346,8 @@ static enum lst_verdict (*serve_of(u32 service))(struct lst_call *call)
 	case LST_SERVICE_TREE_ASK:
 	case LST_SERVICE_TREE_TELL:
 		return lst_tree_serve_locked;
+	case LST_SERVICE_NETTEST:
+		return lst_nettest_serve_locked;
 	}
 	return NULL;
 }

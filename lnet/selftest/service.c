@@ -26,6 +26,7 @@ static u64 next_ns_locked(struct lst *st)
 		next = min(next, list_first_entry(&st->rpcs, struct lst_rpc, link)->deadline_ns);
 	if (!list_empty(&st->paused))
 		next = min(next, list_first_entry(&st->paused, struct lst_unit, link)->resume_ns);
+	next = min(next, lst_nettests_work_locked(st, 0));
 	return min(next, lst_drills_work_locked(st, 0));
 }
 
@@ -71,6 +72,7 @@ u64 lst_work(struct lst *st)
 	lst_rpcs_expire_locked(st, now);
 	lst_units_resume_locked(st, now);
 	lst_drills_work_locked(st, now);
+	lst_nettests_work_locked(st, now);
 	lst_session_expire_locked(st, now);
 	lst_serve_retry_locked(st, now);
 	con_session_work(st, now);
@@ -110,6 +112,7 @@ int lst_create(struct lst **stp, const struct lst_cfg *cfg)
 	INIT_LIST_HEAD(&st->zombies);
 	INIT_LIST_HEAD(&st->commands);
 	INIT_LIST_HEAD(&st->drills);
+	INIT_LIST_HEAD(&st->nettests);
 	st->next_id = env->ops->random(env);
 	st->epoch = st->next_id >> 32 | 1;
 	st->armed_ns = st->retry_ns = st->start_ns = U64_MAX;
@@ -149,6 +152,7 @@ bool lst_stopped(struct lst *st)
 	stopped = st->stopping && !st->nr_commands && !st->nr_outs && !st->nr_inside &&
 		  !st->nr_trees && list_empty(&st->jobs) && list_empty(&st->rpcs) &&
 		  list_empty(&st->ending) && list_empty(&st->zombies) &&
+		  list_empty(&st->nettests) &&
 		  lst_serve_stopped_locked(st);
 	spin_unlock(&st->lock);
 	return stopped;

@@ -60,6 +60,7 @@ struct lst {
 	struct list_head paused;	/* units, by the time they go on */
 	struct list_head drills;	/* tests of ours */
 	u64 start_ns;			/* no batch is to begin before */
+	struct list_head nettests;
 	u32 nr_messages;		/* as it was asked for */
 	bool drills_served;		/* there are buffers for them */
 	u32 nr_calls, nr_outs;
@@ -205,6 +206,7 @@ enum lst_verdict lst_add_serve_locked(struct lst_call *call);
 enum lst_verdict lst_tally_serve_locked(struct lst_call *call);
 enum lst_verdict lst_drill_serve_locked(struct lst_call *call);
 enum lst_verdict lst_start_serve_locked(struct lst_call *call);
+enum lst_verdict lst_nettest_serve_locked(struct lst_call *call);
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 
@@ -229,6 +231,7 @@ struct lst_session {
 	u32 feats, refs;		/* refs: as often as it was made it is to be removed */
 	u64 start_ns, used_ns;
 	struct list_head batches;
+	struct lst_nettest *nettest;	/* the last one, or NULL */
 	u32 nr_running;			/* units, and who ends it: it stays for them */
 	u32 brw_errors, ping_errors;
 };
@@ -327,6 +330,11 @@ void lst_test_add(struct lst_call *call);
 /* ---- start.c --------------------------------------------------------------------------------- */
 
 u64 lst_starts_work_locked(struct lst *st, u64 now);	/* when the next one is due */
+
+/* ---- nettest_serve.c ------------------------------------------------------------------------- */
+
+void lst_nettest_end_locked(struct lst_session *s);
+u64 lst_nettests_work_locked(struct lst *st, u64 now);	/* now 0: only says when */
 
 /* ---- unit.c ---------------------------------------------------------------------------------- */
 

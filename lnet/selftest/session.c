@@ -81,6 +81,7 @@ void lst_session_end_locked(struct lst *st, enum lst_lease how)
 	st->nr_zombies++;
 	s->nr_running++;
 	lst_batches_stop_locked(s, true);
+	lst_nettest_end_locked(s);
 	lst_session_put_locked(st, s);
 }
 

@@ -16,6 +16,7 @@ enum body {
 	brw_rpy, add_req, add_rpy, tally_req, tally_rpy, start_req, start_rpy, drill_req,
 	drill_rpy,
 	tree_ask_req, tree_ask_rpy, tree_tell_req, tree_tell_rpy,
+	nettest_req, nettest_rpy,
 	NR_BODIES
 };
 
@@ -54,6 +55,8 @@ enum body {
 #define HOST_tree_ask_rpy	tree_ask_rpy
 #define HOST_tree_tell_req	tree_tell_req
 #define HOST_tree_tell_rpy	tree_tell_rpy
+#define HOST_nettest_req	nettest_req
+#define HOST_nettest_rpy	nettest_rpy
 
 #define RPC(...)
 #define FIELD(body, member, offset, size, nr)	\
@@ -98,6 +101,7 @@ static const u8 body_of_type[LST_NR_TYPES] = {
 	[LST_DRILL_REQ] = drill_req, [LST_DRILL_RPY] = drill_rpy,
 	[LST_TREE_ASK_REQ] = tree_ask_req, [LST_TREE_ASK_RPY] = tree_ask_rpy,
 	[LST_TREE_TELL_REQ] = tree_tell_req, [LST_TREE_TELL_RPY] = tree_tell_rpy,
+	[LST_NETTEST_REQ] = nettest_req, [LST_NETTEST_RPY] = nettest_rpy,
 };
 
 const struct lst_rpc_kind *lst_rpc_kind(u32 service)

@@ -143,6 +143,16 @@ struct lst_tree_tell_req {
 };
 struct lst_tree_tell_rpy { u32 status; struct lst_sid sid; };
 
+struct lst_nettest_req {
+	u64 rpyid, bulkid;
+	struct lst_sid sid;
+	u32 opc, run, rank, from, len;
+};
+struct lst_nettest_rpy {
+	u32 status, run, over, result, nr_done, nr_rows;
+	struct lst_sid sid;
+};
+
 /** struct lst_msg - a message; @type tells which of the bodies it has */
 struct lst_msg {
 	u32 type;			/* enum lst_type */
@@ -181,6 +191,8 @@ struct lst_msg {
 		struct lst_tree_ask_rpy tree_ask_rpy;
 		struct lst_tree_tell_req tree_tell_req;
 		struct lst_tree_tell_rpy tree_tell_rpy;
+		struct lst_nettest_req nettest_req;
+		struct lst_nettest_rpy nettest_rpy;
 	};
 };
 

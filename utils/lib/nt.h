@@ -63,9 +63,18 @@ double nt_cell_ns(const struct nt_cell *cell);	/* of an iteration */
 /* Without the barrier's share, or 0: that is more than 30 % of it. */
 double nt_corrected_ns(double ns, double barrier_ns);
 
+/*
+ * Files for what is printed, as the words say: @out may be stdout, @matrix NULL. What goes wrong is
+ * said on stderr: 0 or -EIO.
+ */
+int nt_files_open(const struct nt_words *w, FILE **out, FILE **matrix);
+int nt_files_close(const struct nt_words *w, FILE *out, FILE *matrix);	/* NULL is fine */
+
 /* @nodes: their names. */
 void nt_print_head(const struct nt_report *r, const char *system, const char *const *nodes);
 void nt_print_row(const struct nt_report *r, u32 repeat, u32 len_ix);
+/* Those of which all was measured, after the first @printed; how many are printed now. */
+u32 nt_print_rows(const struct nt_report *r, u32 printed, u32 nr_measured);
 /* The rest, when all was measured. */
 void nt_print_end(const struct nt_report *r, double seconds);
 /* To @out: a line of the P x P matrix for each node. @median: P numbers for each, in ns. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What NETTEST prints: what is run, a row for each length, the best of each column. */
+#include <errno.h>
+#include <string.h>
 #include <time.h>
 #include "utils/lib/nt.h"
 
@@ -26,6 +28,48 @@ double nt_cell_ns(const struct nt_cell *cell)
 double nt_corrected_ns(double ns, double barrier_ns)
 {
 	return barrier_ns > 0.3 * ns ? 0 : ns - barrier_ns;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int file_failed(const char *name)
+{
+	fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, name, strerror(errno));
+	return -EIO;
+}
+
+int nt_files_open(const struct nt_words *w, FILE **out, FILE **matrix)
+{
+	*out = w->output ? fopen(w->output, "we") : stdout;
+	*matrix = NULL;
+	if (!*out)
+		return file_failed(w->output);
+	if (w->matrix)
+		*matrix = fopen(w->matrix, "we");
+	return w->matrix && !*matrix ? file_failed(w->matrix) : 0;
+}
+
+/* What did not fit when it was printed is known by now, but no longer why. */
+static int file_close(FILE *out, const char *name)
+{
+	bool failed;
+
+	if (!out)
+		return 0;
+	errno = 0;
+	failed = fflush(out) | ferror(out);
+	if (out != stdout)
+		failed |= fclose(out) != 0;
+	if (failed && !errno)
+		errno = EIO;
+	return failed ? file_failed(name) : 0;
+}
+
+int nt_files_close(const struct nt_words *w, FILE *out, FILE *matrix)
+{
+	int rc = file_close(out, w->output ? w->output : "output");
+
+	return file_close(matrix, w->matrix) ? -EIO : rc;
 }
 
 /* ---- the head -------------------------------------------------------------------------------- */
@@ -139,6 +183,19 @@ void nt_print_row(const struct nt_report *r, u32 repeat, u32 len_ix)
 	}
 	print_line(r, repeat, len_ix, RAW, MB);
 	fflush(r->out);
+}
+
+u32 nt_print_rows(const struct nt_report *r, u32 printed, u32 nr_measured)
+{
+	const struct nettest_plan *plan = &r->words->plan;
+	u32 lens = nettest_plan_lens(plan);
+
+	while (printed < plan->repeats * lens &&
+	       nettest_plan_row_end(plan, printed / lens, printed % lens) <= nr_measured) {
+		nt_print_row(r, printed / lens, printed % lens);
+		printed++;
+	}
+	return printed;
 }
 
 static void print_all(const struct nt_report *r, enum value value, double unit)

@@ -78,5 +78,8 @@ int verb_history(int argc, char **argv);
 int verb_wait(int argc, char **argv);
 int verb_bulk_server(int argc, char **argv);
 int verb_bulk_write(int argc, char **argv);
+int verb_nettest(int argc, char **argv);
+int verb_topo(int argc, char **argv);
+bool topo_asked(char **argv);	/* pattern with --topo, which is nettest by other words */
 
 #endif

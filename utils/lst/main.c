@@ -45,6 +45,11 @@ static const struct command {
 	{ "pattern", verb_pattern, true,
 	  "[--batch NAME] [--loop N] [--concurrency N] [--time T] [--two-way] --group GROUP "
 	  "[--to GROUP] star|ring|chaos|permutation[:SEED]|incast|... [TEST...]" },
+	{ "pattern", verb_pattern, true,
+	  "--group NAME --topo star|chaos|ring|all [--dir uni|bi] [--unit b|K|M] [--min N] "
+	  "[--max N] [--step N|--mult N] [--iter N] [--repeat N] [--print average|total|local] "
+	  "[--check none|ends|full] [--output FILE] [--matrix FILE]" },
+	{ "nettest", verb_nettest, true, "GROUP [WORD]..., as the program nettest has them" },
 	{ "bulk_server", verb_bulk_server, false, "[-s SIZE] [-c COUNT] [WORD...]" },
 	{ "bulk_write", verb_bulk_write, false,
 	  "[-s SIZE] [--loop N] [--concurrency N] --target \"HOST|NID...\" [WORD...]" },

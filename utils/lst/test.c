@@ -229,6 +229,8 @@ int verb_pattern(int argc, char **argv)
 	struct request r;
 	unsigned int own;
 
+	if (topo_asked(argv))
+		return verb_topo(argc, argv);
 	request_begin(&r, "add_test");
 	if (!take_options(&t, &r, argc, argv, options, &own))
 		return -1;

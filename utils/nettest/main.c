@@ -102,21 +102,6 @@ static void ended(struct nettest *nt, int status)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Rows of which all was measured. */
-static u32 print_rows(const struct program *p, u32 printed, u32 nr_measured)
-{
-	const struct nettest_plan *plan = &p->words.plan;
-	u32 lens = nettest_plan_lens(plan);
-
-	for (; printed < plan->repeats * lens; printed++) {
-		if (nettest_plan_row_end(plan, printed / lens, printed % lens) > nr_measured)
-			break;
-		if (!p->launch.rank)
-			nt_print_row(&p->report, printed / lens, printed % lens);
-	}
-	return printed;
-}
-
 /* ---- the run --------------------------------------------------------------------------------- */
 
 static void wait_some(struct program *p)
@@ -145,7 +130,8 @@ static int wait_over(struct program *p)
 		over = p->over;
 		seen = p->nr_measured;
 		pthread_mutex_unlock(&p->lock);
-		printed = print_rows(p, printed, seen);
+		if (!p->launch.rank)
+			printed = nt_print_rows(&p->report, printed, seen);
 	} while (!over);
 	return p->status;
 }
@@ -218,15 +204,6 @@ static int engine_create(struct program *p)
 	return rc;
 }
 
-static FILE *file_open(const char *name)
-{
-	FILE *out = fopen(name, "we");
-
-	if (!out)
-		fprintf(stderr, "nettest: %s: %s\n", name, strerror(errno));
-	return out;
-}
-
 /* Rank 0 prints. */
 static int report_begin(struct program *p)
 {
@@ -236,11 +213,7 @@ static int report_begin(struct program *p)
 	r->cell = calloc(nettest_plan_nr(&p->words.plan), sizeof(*r->cell));
 	if (p->launch.rank)
 		return r->cell ? 0 : -ENOMEM;
-	if (p->words.output)
-		r->out = file_open(p->words.output);
-	if (p->words.matrix)
-		p->matrix = file_open(p->words.matrix);
-	return !r->cell ? -ENOMEM : r->out && !p->words.matrix == !p->matrix ? 0 : -EIO;
+	return r->cell ? nt_files_open(&p->words, &r->out, &p->matrix) : -ENOMEM;
 }
 
 /*
@@ -250,7 +223,7 @@ static int report_begin(struct program *p)
 static int begin(struct program *p, struct lnet_process *ids)
 {
 	bool one_machine = p->launch.local_nr == p->launch.nr;
-	bool crowded = p->launch.local_nr > (u32)sysconf(_SC_NPROCESSORS_ONLN);
+	bool crowded = p->launch.local_nr >= (u32)sysconf(_SC_NPROCESSORS_ONLN);
 	u32 port = p->words.port ? p->words.port :
 			one_machine && !p->words.nr_lists ? PORT_LOOPBACK : 0;
 	char *own = p->launched ? names_own(&p->words, &p->launch, &p->names) :
@@ -286,9 +259,7 @@ static int serve(struct program *p)
 		nettest_free(p->nt);
 	free(p->report.cell);
 	free(ids);
-	if (p->matrix && fclose(p->matrix))
-		rc = -EIO;
-	if (p->report.out && p->report.out != stdout && fclose(p->report.out))
+	if (!p->launch.rank && nt_files_close(&p->words, p->report.out, p->matrix))
 		rc = -EIO;
 	return rc;
 }
