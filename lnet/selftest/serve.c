@@ -134,6 +134,64 @@ void lst_serve_free(struct lst *st)
 
 	for (i = 0; i < LST_BUFFERS; i++)
 		kvfree(st->buffer[i].mem);
+	lst_spares_free(st);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+#define SPARE_MIN	65536U		/* bytes from which memory is kept for the next call */
+#define SPARES_MAX	16U
+
+static bool is_large(u32 len)
+{
+	return len >= SPARE_MIN && len <= LNET_MTU;
+}
+
+/* Large memory that is asked of the system each time costs more than what is done with it. */
+static void *mem_get(struct lst *st, u32 len)
+{
+	struct list_head *spare = NULL;
+
+	if (!is_large(len))
+		return kvmalloc(len, GFP_NOFS);
+	spin_lock(&st->lock);
+	if (st->nr_spares) {
+		spare = st->spares.next;
+		list_del(spare);
+		st->nr_spares--;
+	}
+	spin_unlock(&st->lock);
+	return spare ? (void *)spare : kvmalloc(LNET_MTU, GFP_NOFS);
+}
+
+static void mem_put(struct lst *st, void *mem, u32 len)
+{
+	bool kept = false;
+
+	if (mem && is_large(len)) {
+		spin_lock(&st->lock);
+		kept = st->nr_spares < SPARES_MAX && st->session;
+		if (kept) {
+			list_add((struct list_head *)mem, &st->spares);
+			st->nr_spares++;
+		}
+		spin_unlock(&st->lock);
+	}
+	if (!kept)
+		kvfree(mem);
+}
+
+void lst_spares_free(struct lst *st)
+{
+	struct list_head *spare, *next, list;
+
+	INIT_LIST_HEAD(&list);
+	spin_lock(&st->lock);
+	list_splice_tail_init(&st->spares, &list);
+	st->nr_spares = 0;
+	spin_unlock(&st->lock);
+	list_for_each_safe(spare, next, &list)
+		kvfree(spare);
 }
 
 /* ---- answers and bulk ------------------------------------------------------------------------ */
@@ -153,7 +211,7 @@ static void call_put(struct lst_call *call)
 	spin_unlock(&st->lock);
 	if (!over)
 		return;
-	kvfree(call->bulk);
+	mem_put(st, call->bulk, call->bulk_len);
 	kfree(call);
 }
 
@@ -302,7 +360,7 @@ static void bulk_run(struct lst_job *job)
 	struct lst_call *call = container_of(job, struct lst_call, job);
 	int rc = 0;
 
-	call->bulk = kvmalloc(call->bulk_len, GFP_NOFS);
+	call->bulk = mem_get(call->st, call->bulk_len);
 	if (!call->bulk)
 		rc = -ENOMEM;
 	else if (call->bulk_prepare)

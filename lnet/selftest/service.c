@@ -113,6 +113,7 @@ int lst_create(struct lst **stp, const struct lst_cfg *cfg)
 	INIT_LIST_HEAD(&st->commands);
 	INIT_LIST_HEAD(&st->drills);
 	INIT_LIST_HEAD(&st->nettests);
+	INIT_LIST_HEAD(&st->spares);
 	st->next_id = env->ops->random(env);
 	st->epoch = st->next_id >> 32 | 1;
 	st->armed_ns = st->retry_ns = st->start_ns = U64_MAX;

@@ -64,6 +64,8 @@ struct lst {
 	u32 nr_messages;		/* as it was asked for */
 	bool drills_served;		/* there are buffers for them */
 	u32 nr_calls, nr_outs;
+	struct list_head spares;	/* large memory of calls that are over */
+	u32 nr_spares;
 	u32 nr_inside;			/* threads between lst_enter() and lst_run() */
 	u64 next_id;
 	u64 armed_ns;			/* when lst_work() will come */
@@ -189,6 +191,7 @@ struct lst_call {
 void lst_reply_locked(struct lst_call *call);	/* after LST_LATER */
 /* The answer is as long as the request, and ends as it did. False: no memory. */
 bool lst_call_echo_locked(struct lst_call *call);
+void lst_spares_free(struct lst *st);	/* without the lock; may sleep */
 int lst_serve_start(struct lst *st, u32 nr_messages);
 int lst_serve_drills(struct lst *st);	/* from now on; may sleep */
 void lst_serve_retry_locked(struct lst *st, u64 now);

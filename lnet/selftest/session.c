@@ -59,6 +59,7 @@ static void free_run(struct lst_job *job)
 	struct lst *st = s->st;
 
 	lst_batches_free(s);
+	lst_spares_free(st);
 	spin_lock(&st->lock);
 	list_del(&s->link);
 	st->nr_zombies--;
