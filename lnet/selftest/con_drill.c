@@ -133,12 +133,21 @@ static int tell_group(struct con_cmd *cmd, const struct con_group *group, struct
 	return rc;
 }
 
-static void plan_of(const struct con_batch *batch, const struct con_test *test, struct lst_plan *p)
+/* Who was taken from another session may still be asked for its tests: these have other tags. */
+static u32 tag_of(const struct con_session *s, const struct con_test *test)
+{
+	u32 first = (u32)lst_mix(s->sid.nid + lst_mix(s->sid.stamp));
+
+	return (first + test->key) % (u32)S32_MAX + 1;
+}
+
+static void plan_of(const struct con_session *s, const struct con_batch *batch,
+		    const struct con_test *test, struct lst_plan *p)
 {
 	*p = *test->plan;
 	p->bid = batch->bid;
 	p->index = test->index;
-	p->tag = test->key;
+	p->tag = tag_of(s, test);
 	p->nr_from = con_nr_active(p->back ? test->to : test->from);
 	p->nr_to = con_nr_active(p->back ? test->from : test->to);
 	p->same = test->from == test->to;
@@ -189,7 +198,7 @@ static int servers_told(struct con_cmd *cmd)
 		return -ENOENT;
 	if (con_say_errors(cmd, "add test"))
 		return 0;
-	plan_of(batch, test, &p);
+	plan_of(con_session(cmd), batch, test, &p);
 	p.run = con_runs_of(test->to, &p.nr_runs);
 	if (!p.run)
 		return -ENOMEM;
@@ -205,7 +214,7 @@ int con_drill_tell(struct con_cmd *cmd)
 	struct lst_plan p;
 	int rc;
 
-	plan_of(batch, test, &p);
+	plan_of(con_session(cmd), batch, test, &p);
 	p.server = 1;
 	rc = tell_group(cmd, test->to, &p);
 	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, servers_told);

@@ -96,6 +96,8 @@ static struct lnetctl_node *ask(struct measure *m, const char *verb, int *rc)
 			request_add(&r, "pairs", "1");
 		if (m->rails)
 			request_add(&r, "rails", "1");
+		if (!m->pairs)
+			request_add(&r, "servers", "1");
 	}
 	*rc = request_send(&r, &doc);
 	return doc;
