@@ -66,7 +66,7 @@ int lst_tree_make(struct lst_tree **treep, struct lst *st, const char *ranges, u
 	}
 	tree->st = st;
 	tree->k = k;
-	tree->next_ns = tree->start_ns = U64_MAX;
+	tree->next_ns = tree->start_ns = tree->tell_ns = U64_MAX;
 	INIT_LIST_HEAD(&tree->edges);
 	lst_place_root(&tree->place, tree->ranges.nr);
 	lst_tree_record_init(&tree->wave.rec, 0, tree->ranges.nr);

@@ -322,6 +322,17 @@ static void a_test_is_stopped(void)
 	end();
 }
 
+/* Nodes tell the one above them what came of a wave; above the console there is none. */
+static void a_console_tells_nobody(void)
+{
+	begin();
+	tell(0, JOIN);
+	st_run(2 * LST_TREE_BEAT_NS);
+	UNIT_EQUAL(st_of(0)->root->wave.op, LST_TREE_BEAT, "a wave is over");
+	UNIT_EQUAL(st_of(0)->root->tell.done == NULL, true, "no request is made of it");
+	end();
+}
+
 /* ---- nodes that are not there ---------------------------------------------------------------- */
 
 static void who_is_dead_is_missing(void)
@@ -490,6 +501,7 @@ UNIT_SUITE(sttree,
 	   { "all join, test and leave", all_join_test_and_leave },
 	   { "a test is stopped", a_test_is_stopped },
 	   { "who is dead is missing", who_is_dead_is_missing },
+	   { "a console, above which there is none, tells nobody", a_console_tells_nobody },
 	   { "who is busy refuses", who_is_busy_refuses },
 	   { "who is taken over refuses", who_is_taken_over_refuses },
 	   { "who did not hear the end joins anew", who_did_not_hear_the_end_joins_anew },
