@@ -32,22 +32,35 @@ static unsigned int collect(struct lnet *ln, struct lnet_pinginfo_ni *nis, unsig
 	return nr;
 }
 
+static int encode(struct lnet *ln, struct lnet_copy *c, u32 seq,
+		  const struct lnet_pinginfo_ni *nis, unsigned int nr)
+{
+	return lnet_pinginfo_encode(c->data, c->len, own_features(ln), ln->pid, seq, nis, nr);
+}
+
+/* Its length; 0: it would say what is said already, which is no news for anybody. */
+static int compose(struct lnet *ln, struct lnet_copy *c, struct lnet_pinginfo_ni *nis)
+{
+	unsigned int nr = collect(ln, nis, LNET_MAX_NIS);
+	const struct lnet_copy *said = ln->ping_info;
+	int len = encode(ln, c, ln->ping_seq, nis, nr);
+
+	if (len < 0 || (said && said->len == (u32)len && !memcmp(said->data, c->data, len)))
+		return min(len, 0);
+	return encode(ln, c, ln->ping_seq + 1, nis, nr);
+}
+
 void lnet_ping_rebuild(struct lnet *ln)
 {
-	unsigned int size = 32 + LNET_MAX_NIS * 24, nr;
 	struct lnet_pinginfo_ni *nis = kcalloc(LNET_MAX_NIS, sizeof(*nis), GFP_KERNEL);
-	struct lnet_copy *c = lnet_copy_new(size), *old;
-	int len = -ENOMEM;
+	struct lnet_copy *c = lnet_copy_new(32 + LNET_MAX_NIS * 24), *old;
+	int len = nis && c ? compose(ln, c, nis) : -ENOMEM;
 
-	if (nis && c) {
-		nr = collect(ln, nis, LNET_MAX_NIS);
-		len = lnet_pinginfo_encode(c->data, size, own_features(ln), ln->pid,
-					   ln->ping_seq + 1, nis, nr);
-	}
 	kfree(nis);
-	if (len < 0) {
+	if (len <= 0) {
 		lnet_copy_put(c);
-		pr_warn("the ping info could not be rebuilt: %d\n", len);
+		if (len)
+			pr_warn("the ping info could not be rebuilt: %d\n", len);
 		return;
 	}
 	c->len = c->frag.len = len;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Discovery: who is asked and told what, how often, what becomes of it, and what does not stop. */
+#include "drain.h"
 #include "rails.h"
 
 static const struct rails_cfg strangers = { .quiet = true, .discover = true, .strangers = true };
@@ -158,6 +159,28 @@ static void test_changes(void)
 	rails_run(2 * NSEC_PER_SEC);
 	knows(0, 1, 2);
 	UNIT_EQUAL(control(), 2, "one push for four changes");
+	rails_end();
+}
+
+/* Down by hand, so that its link changes nothing of what is announced. */
+static void test_no_news(void)
+{
+	struct lnet_nid nid = rails_nid(1, 1);
+	u32 seq;
+
+	begin();
+	send(0, 1);
+	control();
+	UNIT_EQUAL(lnet_ni_drain(rails.node[1].ln, &nid, true), 0, "drain");
+	rails_run(2 * NSEC_PER_SEC);
+	UNIT_EQUAL(control(), 2, "one push");
+	seq = rails.node[1].ln->ping_seq;
+	rails_link(1, 1, false);
+	rails_run(2 * NSEC_PER_SEC);
+	rails_link(1, 1, true);
+	rails_run(2 * NSEC_PER_SEC);
+	UNIT_EQUAL(rails.node[1].ln->ping_seq, seq, "the info says the same");
+	UNIT_EQUAL(control(), 0, "nobody is told");
 	rails_end();
 }
 
@@ -658,6 +681,7 @@ UNIT_SUITE(discover,
 	{ "management.md 3.2: the state of a peer, as it is shown", test_bits },
 	{ "wire.md 7.3: a stock node is told, and not asked when it told", test_stock },
 	{ "wire.md 7.6: changes are told, several at once", test_changes },
+	{ "what says the same as before is told to nobody", test_no_news },
 	{ "wire.md 7.6: both ends change", test_both_change },
 	{ "behaviour.md W24: a silent peer is asked now and then, requests go on", test_silent },
 	{ "LU-16149: a push that is lost is sent again", test_push_lost },
