@@ -58,6 +58,7 @@ static int prepare(struct lst_unit *unit, struct lst_msg *req)
 		return -ENOMEM;
 	rpc->bulk = unit->mem + test->offset;
 	rpc->bulk_len = test->len;
+	rpc->session = test->session;
 	rpc->bulk_options = test->opc == LST_BRW_READ ? LNET_MD_OP_PUT : LNET_MD_OP_GET;
 	req->type = LST_BRW_REQ;
 	req->brw_req.bulkid = rpc->bulkid;

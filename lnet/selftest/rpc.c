@@ -9,22 +9,20 @@ static void on_event(const struct lnet_event *ev);
 
 void lst_rpc_init_locked(struct lst_rpc *rpc, struct lst *st, const struct lnet_process *target)
 {
-	unsigned int i;
-
 	lockdep_assert_held(&st->lock);
 	rpc->st = st;
 	rpc->target = *target;
 	rpc->rpyid = st->next_id++;
 	rpc->bulkid = st->next_id++;
 	rpc->bulk = NULL;
+	rpc->session = NULL;
 	rpc->nr_open = 0;
 	rpc->status = 0;
 	rpc->starting = rpc->unlinking = rpc->unlink = false;
 	rpc->replied = rpc->moved = false;
 	rpc->out = NULL;
 	rpc->out_md.cookie = 0;
-	for (i = 0; i < LST_NR_MDS; i++)
-		rpc->md[i] = (struct lst_rpc_md){ .rpc = rpc };
+	memset(rpc->md, 0, sizeof(rpc->md));
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -44,6 +42,17 @@ static bool put_locked(struct lst_rpc *rpc)
 	return true;
 }
 
+static lnet_md_t md_of(struct lst_rpc *rpc, unsigned int kind)
+{
+	lnet_md_t md = { 0 };
+
+	spin_lock(&rpc->st->lock);
+	if (rpc->md[kind])
+		md = rpc->md[kind]->md;
+	spin_unlock(&rpc->st->lock);
+	return md;
+}
+
 static void unlink_run(struct lst_job *job)
 {
 	struct lst_rpc *rpc = container_of(job, struct lst_rpc, job);
@@ -51,9 +60,12 @@ static void unlink_run(struct lst_job *job)
 	unsigned int i;
 	bool over;
 
-	for (i = 0; i < LST_NR_MDS; i++)
-		if (rpc->md[i].md.cookie)
-			lnet_md_unlink(st->ln, rpc->md[i].md);
+	for (i = 0; i < LST_NR_MDS; i++) {
+		lnet_md_t md = md_of(rpc, i);
+
+		if (md.cookie)
+			lnet_md_unlink(st->ln, md);
+	}
 	if (rpc->out_md.cookie && rpc->status)
 		lnet_md_unlink(st->ln, rpc->out_md);
 	spin_lock(&st->lock);
@@ -94,18 +106,47 @@ static void error_locked(struct lst_rpc *rpc, int status)
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-static void open_md(struct lst_rpc *rpc)
+/* What it needs no more. */
+static void md_close_locked(struct lst_rpc_md *md)
 {
-	spin_lock(&rpc->st->lock);
-	rpc->nr_open++;
-	spin_unlock(&rpc->st->lock);
+	struct lst *st = md->st;
+
+	if (md->rpc)
+		md->rpc->md[md->kind] = NULL;
+	if (!md->session)
+		return;
+	lst_session_put_locked(st, md->session);
+	kfree(md);
 }
 
-/* The descriptor of an earlier open_md() was not made: the starter still holds the request. */
-static void close_md(struct lst_rpc *rpc)
+static struct lst_rpc_md *md_open(struct lst_rpc *rpc, enum lst_md_kind kind)
+{
+	bool fetched = kind == LST_MD_BULK && rpc->bulk_options == LNET_MD_OP_GET && rpc->session;
+	struct lst_rpc_md *md = fetched ? kmalloc(sizeof(*md), GFP_NOFS) : &rpc->own_md[kind];
+
+	if (!md)
+		return NULL;
+	*md = (struct lst_rpc_md){ .st = rpc->st, .rpc = rpc, .kind = kind,
+				   .session = fetched ? rpc->session : NULL };
+	spin_lock(&rpc->st->lock);
+	rpc->md[kind] = md;
+	rpc->nr_open++;
+	if (fetched)
+		rpc->session->nr_running++;
+	spin_unlock(&rpc->st->lock);
+	return md;
+}
+
+/* It was attached, or (@rc) it was not: then the starter still holds the request. */
+static void md_made(struct lst_rpc *rpc, enum lst_md_kind kind, lnet_md_t handle, int rc)
 {
 	spin_lock(&rpc->st->lock);
-	rpc->nr_open--;
+	if (rc) {
+		md_close_locked(rpc->md[kind]);
+		rpc->nr_open--;
+	} else if (rpc->md[kind]) {
+		rpc->md[kind]->md = handle;
+	}
 	spin_unlock(&rpc->st->lock);
 }
 
@@ -113,19 +154,20 @@ static int post(struct lst_rpc *rpc, enum lst_md_kind kind, u64 bits, void *mem,
 		u32 options)
 {
 	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
+	struct lst_rpc_md *md = md_open(rpc, kind);
 	struct lnet_md_cfg cfg = { .start = mem, .length = len, .threshold = 1, .cpt = -1,
-				   .options = options, .user_ptr = &rpc->md[kind],
-				   .handler = on_event };
+				   .options = options, .user_ptr = md, .handler = on_event };
+	lnet_md_t handle = { 0 };
 	lnet_me_t me;
 	int rc;
 
-	open_md(rpc);
+	if (!md)
+		return -ENOMEM;
 	rc = lnet_me_attach(rpc->st->ln, LST_PORTAL_RDMA, &any, bits, 0, LNET_UNLINK,
 			    LNET_INS_AFTER, &me);
 	if (!rc)
-		rc = lnet_md_attach(rpc->st->ln, me, &cfg, LNET_UNLINK, &rpc->md[kind].md);
-	if (rc)
-		close_md(rpc);
+		rc = lnet_md_attach(rpc->st->ln, me, &cfg, LNET_UNLINK, &handle);
+	md_made(rpc, kind, handle, rc);
 	return rc;
 }
 
@@ -257,6 +299,19 @@ void lst_rpc_post_locked(struct lst_rpc *rpc, struct lst_msg *req, u64 timeout_n
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+/* The answer says that it was fetched. */
+static void leave_locked(struct lst_rpc *rpc)
+{
+	struct lst_rpc_md *md = rpc->md[LST_MD_BULK];
+
+	if (!md || !md->session)
+		return;
+	md->rpc = NULL;
+	rpc->md[LST_MD_BULK] = NULL;
+	rpc->moved = true;
+	rpc->nr_open--;
+}
+
 static void replied_locked(struct lst_rpc *rpc, const struct lnet_event *ev)
 {
 	struct lst_msg rpy;
@@ -268,6 +323,8 @@ static void replied_locked(struct lst_rpc *rpc, const struct lnet_event *ev)
 		error_locked(rpc, rc);
 	else if (rpc->bulk && rpy.status)
 		unlink_locked(rpc);	/* nobody will ask for it */
+	else
+		leave_locked(rpc);
 }
 
 static void moved_locked(struct lst_rpc *rpc, const struct lnet_event *ev)
@@ -293,16 +350,29 @@ static void event_locked(struct lst_rpc *rpc, enum lst_md_kind kind, const struc
 		moved_locked(rpc, ev);
 }
 
+static void alone_locked(struct lst *st, const struct lnet_event *ev)
+{
+	if (ev->kind != LNET_EVENT_UNLINK && !ev->status)
+		st->c[LST_C_bulk_put] += ev->mlength;
+}
+
 static void on_event(const struct lnet_event *ev)
 {
 	struct lst_rpc_md *md = ev->user_ptr;
-	struct lst_rpc *rpc = md->rpc;
-	struct lst *st = rpc->st;
-	bool over;
+	struct lst_rpc *rpc;
+	struct lst *st = md->st;
+	bool over = false;
 
 	lst_enter(st);
-	event_locked(rpc, (enum lst_md_kind)(md - rpc->md), ev);
-	over = ev->unlinked && put_locked(rpc);
+	rpc = md->rpc;
+	if (rpc)
+		event_locked(rpc, md->kind, ev);
+	else
+		alone_locked(st, ev);
+	if (ev->unlinked) {
+		md_close_locked(md);
+		over = rpc && put_locked(rpc);
+	}
 	spin_unlock(&st->lock);
 	if (over)
 		rpc->done(rpc);

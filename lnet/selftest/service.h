@@ -123,20 +123,32 @@ struct lst_out {
 	u8 buf[LST_MSG_SIZE];
 };
 
+/*
+ * Memory that is posted for one. LNet may tell only long after the answer that what was fetched has
+ * arrived: where a session says that it stays as long, such memory is left alone.
+ */
+struct lst_rpc_md {
+	struct lst *st;
+	struct lst_rpc *rpc;		/* NULL: that is over */
+	struct lst_session *session;	/* it was allocated, and holds this; or NULL */
+	enum lst_md_kind kind;
+	lnet_md_t md;
+};
+
 struct lst_rpc {
 	struct lst *st;
 	struct list_head link;
 	struct lst_job job;
-	struct lst_rpc_md {
-		struct lst_rpc *rpc;
-		lnet_md_t md;
-	} md[LST_NR_MDS];
+	struct lst_rpc_md own_md[LST_NR_MDS];
+	struct lst_rpc_md *md[LST_NR_MDS];	/* NULL: not posted, or gone */
 	struct lnet_process target;
 	u64 rpyid, bulkid;
 	u64 start_ns, end_ns, deadline_ns;
 	/* what others may put to or get from us; caller's, NULL: nothing */
 	void *bulk;
 	u32 bulk_len, bulk_options;	/* LNET_MD_OP_PUT or LNET_MD_OP_GET */
+	/* caller's, NULL: the answer is not enough; its memory stays as long as this session */
+	struct lst_session *session;
 	u32 portal, service;
 	u8 nr_open;			/* descriptors and jobs that refer to it */
 	bool starting, unlinking, unlink, replied, moved;

@@ -90,6 +90,26 @@ static void bulk(void)
 	}
 }
 
+/* LNet is in no hurry to say that what was fetched has arrived: nobody waits for that. */
+static void answered(void)
+{
+	static struct lst_tally t;
+	u64 numbers[13];
+
+	begin();
+	UNIT_EQUAL(st_test(1, 2, 50, 2, 65536, LST_BRW_WRITE, LST_CHECK_FULL), 0, "added");
+	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run");
+	st_run(2 * NSEC_PER_SEC);
+	st_tally(1, 1, false, &t, numbers);
+	UNIT_EQUAL(t.c[LST_T_received], 100, "all");
+	UNIT_EQUAL(t.c[LST_T_corrupt] + t.c[LST_T_lost], 0, "well");
+	UNIT_EQUAL(t.max_ns < NSEC_PER_MSEC / 10, true, "over with the answer");
+	/* It leaves the session while some are left alone. */
+	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "again");
+	UNIT_EQUAL(st_remove(1), 0, "left");
+	st_end();
+}
+
 static void refusals(void)
 {
 	begin();
@@ -185,6 +205,7 @@ UNIT_SUITE(sttest,
 	   { "pings are sent as often as asked", pings },
 	   { "r.c2.net.self-test.test.duration.simple: 12000 loops are 12000 pings", exactly },
 	   { "r.c2.net.self-test.test.bulk: moved the right way, whatever its length", bulk },
+	   { "a write is over when it is answered", answered },
 	   { "what a node refuses", refusals },
 	   { "a batch stops and runs again", stops },
 	   { "an error stops a unit", errors_stop_a_unit },
