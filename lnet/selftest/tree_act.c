@@ -148,6 +148,33 @@ static int spec_brw(struct lst_tree_spec *spec, const char *text, u32 len, u32 f
 	return 0;
 }
 
+/* What is not understood is refused, not left out. */
+static bool is_known(const char *word, bool brw)
+{
+	static const char *const names[] = { "type", "id", "bid", "from", "to", "loop", "concur",
+					     "dist", "span", "seed", "stop_onerr", "opc", "check",
+					     "size", "off" };
+	u32 i, nr = ARRAY_SIZE(names) - (brw ? 0 : 4);
+	size_t len;
+
+	for (i = 0; i < nr; i++) {
+		len = strlen(names[i]);
+		if (!strncmp(word, names[i], len) && word[len] == '=')
+			return true;
+	}
+	return false;
+}
+
+static bool all_known(const char *text, u32 len, bool brw)
+{
+	const char *at = text, *end = text + len;
+
+	for (; at < end; at += strlen(at) + 1)
+		if (!is_known(at, brw))
+			return false;
+	return true;
+}
+
 int lst_tree_spec_read(struct lst_tree_spec *spec, const char *text, u32 len, u32 feats)
 {
 	const char *type = lst_body_word(text, len, "type");
@@ -156,7 +183,7 @@ int lst_tree_spec_read(struct lst_tree_spec *spec, const char *text, u32 len, u3
 	memset(spec, 0, sizeof(*spec));
 	spec->from = lst_body_word(text, len, "from");
 	spec->to = lst_body_word(text, len, "to");
-	if (!type || !spec->from || !spec->to ||
+	if (!type || !spec->from || !spec->to || !all_known(text, len, !strcmp(type, "brw")) ||
 	    lst_body_number(text, len, "id", 1, LST_TREE_TESTS_MAX, &id) ||
 	    lst_body_number(text, len, "bid", 1, S64_MAX, &bid) ||
 	    lst_body_number(text, len, "loop", -1, S32_MAX, &loop) || !loop ||

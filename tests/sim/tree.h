@@ -14,10 +14,11 @@ struct sim_tree {
 	bool flat;			/* the console asks each */
 	bool faults;			/* links lose messages, nodes above others crash */
 	/* answer */
-	u32 levels, dead, lost_below;
+	u32 levels, dead;
 	u64 join_us, sample_us, sample_max_us, skew_max_ns, skew_p99_ns, bound_ns;
 	u64 root_messages_max, root_bytes_max;	/* of a collective, at the console's node */
-	u64 asked_max;			/* requests of the console for one */
+	/* requests of the console for one: of all, and when some were dead */
+	u64 asked_max, asked_lost_max;
 	u64 pings, messages, events;
 	u64 recovered_us;		/* faults: until the sample was complete */
 };

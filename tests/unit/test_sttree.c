@@ -283,6 +283,7 @@ static void all_join_test_and_leave(void)
 		   -ENOENT, "no such batch");
 	UNIT_EQUAL(tell(0, "tree_test" KEY "batch=batch|from=10.0.0.2@tcp|type=ping|"), -EINVAL,
 		   "to nobody");
+	UNIT_EQUAL(tell(0, PING "size=1000|"), -EINVAL, "a word that a ping does not have");
 	UNIT_EQUAL(tell(0, "tree_test" KEY "batch=batch|from=x|to=x|type=ping|"), 0, "bad ranges");
 	UNIT_EQUAL(said("refused: 3, missing: 0, errno: 22"), true, "are refused");
 	UNIT_EQUAL(tell(0, "tree_run" KEY "batch=batch|"), 0, "run");

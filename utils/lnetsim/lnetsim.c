@@ -214,14 +214,14 @@ static void tree_report(const struct options *o, const struct sim_tree *t, u64 s
 	getrusage(RUSAGE_SELF, &ru);
 	printf("tree: seed %llu nodes %u ground %s kind %s levels %u join_us %llu sample_us %llu "
 	       "sample_max_us %llu skew_max_ns %llu skew_p99_ns %llu bound_ns %llu asked %llu "
-	       "root_messages %llu root_bytes %llu dead %u recovered_us %llu pings %llu messages "
-	       "%llu events %llu rss_bytes %llu cpu_ms %llu wall_ms %llu\n",
+	       "asked_lost %llu root_messages %llu root_bytes %llu dead %u recovered_us %llu "
+	       "pings %llu messages %llu events %llu rss_bytes %llu cpu_ms %llu wall_ms %llu\n",
 	       U(seed), t->nodes, t->core ? "core" : "light", t->flat ? "flat" :
 	       t->faults ? "faults" : "tree", t->levels, U(t->join_us), U(t->sample_us),
 	       U(t->sample_max_us), U(t->skew_max_ns), U(t->skew_p99_ns), U(t->bound_ns),
-	       U(t->asked_max), U(t->root_messages_max), U(t->root_bytes_max), t->dead,
-	       U(t->recovered_us), U(t->pings), U(t->messages), U(t->events),
-	       U(ru.ru_maxrss) * 1024,
+	       U(t->asked_max), U(t->asked_lost_max), U(t->root_messages_max),
+	       U(t->root_bytes_max), t->dead, U(t->recovered_us), U(t->pings), U(t->messages),
+	       U(t->events), U(ru.ru_maxrss) * 1024,
 	       U(ru.ru_utime.tv_sec) * 1000 + U(ru.ru_utime.tv_usec) / 1000, U(wall * 1000));
 }
 

@@ -50,6 +50,12 @@ bool plan_add_word(struct request *r, const char *word);
 /* Above 0, as 500us; false: said why not. */
 bool time_of(const char *in, long long *ns);
 
+/* ---- tree.c: nodes by ranges, over a tree -------------------------------------------------- */
+
+/* Who is missing or refused, on stderr; how many. */
+unsigned int tree_print_missing(const struct lnetctl_node *doc);
+int tree_test(int argc, char **argv);	/* test.c */
+
 /* ---- start.c: all clients at one time ------------------------------------------------------ */
 
 /* @skew_ns: how far apart they may be, 0: any. 0 or -1, all is said. */
@@ -81,5 +87,6 @@ int verb_bulk_write(int argc, char **argv);
 int verb_nettest(int argc, char **argv);
 int verb_topo(int argc, char **argv);
 bool topo_asked(char **argv);	/* pattern with --topo, which is nettest by other words */
+int verb_tree(int argc, char **argv);
 
 #endif

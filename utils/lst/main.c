@@ -53,6 +53,9 @@ static const struct command {
 	{ "bulk_server", verb_bulk_server, false, "[-s SIZE] [-c COUNT] [WORD...]" },
 	{ "bulk_write", verb_bulk_write, false,
 	  "[-s SIZE] [--loop N] [--concurrency N] --target \"HOST|NID...\" [WORD...]" },
+	{ "tree", verb_tree, true,
+	  "join [--k K] RANGES... | add_test OPTIONS --from RANGES --to RANGES TEST | run [NAME] | "
+	  "stop [--force] [NAME] | show | leave" },
 	{ "history", verb_history, false,
 	  "[--file FILE] list | show [--json] [--all] ID | verify ID... | "
 	  "purge [--age TIME] [--session NAME] [--size BYTES] [ID]..." },

@@ -171,22 +171,22 @@ static void add_time(struct lnetctl_node *map, const char *key, int64_t ns)
 	lnetctl_add_text(map, key, buf);
 }
 
-int measure_take(struct measure *m)
+static void add_head(struct measure *m)
 {
-	bool pairs = m->pairs;
-	struct lnetctl_node *doc, *missing = lnetctl_add_seq(NULL, "missing"), *nodes;
-	int rc;
-
-	lnetctl_doc_free(m->sample);
-	m->sample = lnetctl_add_map(NULL, NULL);
-	if (!m->sample || !missing)
-		return -ENOMEM;
-	m->nr_asked = m->nr_missing = 0;
-	doc = ask(m, "stat", &rc);
 	m->time_ns = now_ns();
 	add_time(m->sample, "time", m->time_ns);
 	lnetctl_add_num(m->sample, "time_ns", m->time_ns);
-	nodes = lnetctl_add_map(m->sample, "nodes");
+	lnetctl_add_map(m->sample, "nodes");
+}
+
+/* Counters of each node, then tallies. */
+static int take_groups(struct measure *m, struct lnetctl_node *missing)
+{
+	bool pairs = m->pairs;
+	int rc;
+	struct lnetctl_node *doc = ask(m, "stat", &rc);
+
+	add_head(m);
 	if (!rc)
 		take_nodes(m, doc, missing);
 	lnetctl_doc_free(doc);
@@ -196,6 +196,37 @@ int measure_take(struct measure *m)
 	m->pairs = pairs;
 	if (!rc && pairs)
 		rc = ask_tallies(m, missing);
+	return rc;
+}
+
+/* Of nodes that say nothing a thousand are named at most. */
+static int take_tree(struct measure *m, struct lnetctl_node *missing)
+{
+	int rc;
+	struct lnetctl_node *doc = ask(m, "tree_sample", &rc);
+	const struct lnetctl_node *tree = lnetctl_find(doc, "tree");
+
+	add_head(m);
+	if (!rc)
+		take_tallies(m, doc, missing);
+	m->nr_asked = (unsigned int)number(tree, "nodes");
+	m->nr_missing = (unsigned int)(number(tree, "missing") + number(tree, "refused"));
+	lnetctl_doc_free(doc);
+	return rc;
+}
+
+int measure_take(struct measure *m)
+{
+	struct lnetctl_node *missing = lnetctl_add_seq(NULL, "missing"), *nodes;
+	int rc;
+
+	lnetctl_doc_free(m->sample);
+	m->sample = lnetctl_add_map(NULL, NULL);
+	if (!m->sample || !missing)
+		return -ENOMEM;
+	m->nr_asked = m->nr_missing = 0;
+	rc = m->tree ? take_tree(m, missing) : take_groups(m, missing);
+	nodes = lnetctl_find(m->sample, "nodes");
 	lnetctl_add_num(nodes, "asked", m->nr_asked);
 	lnetctl_add_num(nodes, "missing", m->nr_missing);
 	lnetctl_adopt(m->sample, missing);

@@ -7,6 +7,7 @@
 
 struct measure {
 	bool json, yaml, live, pairs, rails, record;
+	bool tree;			/* nodes of the tree, not of groups */
 	const char *file;		/* of the history; NULL: the usual one */
 	const char *batch;		/* NULL: all */
 	const char *target;		/* group or NIDs; NULL: all nodes */

@@ -190,7 +190,7 @@ static int watch(const struct stat_opt *o, char **names, int nr)
 	return rc ? -1 : 0;
 }
 
-enum { ONCE = 256, INTERVAL, JSON, YAML, LIVE, PAIRS, RAILS, RECORD, HISTORY, BATCH, TEST };
+enum { ONCE = 256, INTERVAL, JSON, YAML, LIVE, PAIRS, RAILS, RECORD, HISTORY, BATCH, TEST, TREE };
 
 static bool option_beyond(struct stat_opt *o, int c)
 {
@@ -200,10 +200,11 @@ static bool option_beyond(struct stat_opt *o, int c)
 	case INTERVAL: return parse_number(optarg, 1, 3600, &o->m.interval);
 	case JSON: return o->m.json = true;
 	case YAML: return o->m.yaml = true;
-	case LIVE: return o->m.live = o->m.rails = true;
+	case LIVE: return o->m.live = true;
 	case PAIRS: return o->m.pairs = true;
 	case RAILS: return o->m.rails = true;
 	case RECORD: return o->m.record = true;
+	case TREE: return o->m.tree = true;
 	case HISTORY: o->m.file = optarg; return true;
 	case BATCH: o->m.batch = optarg; return true;
 	case TEST: return parse_number(optarg, 1, INT_MAX, &o->m.test);
@@ -239,8 +240,11 @@ static int beyond(struct stat_opt *o, int nr, char **targets)
 	if (nr > 1 || (m->json && m->yaml) || (m->test && !m->batch))
 		return misused("One group or list of nodes at most; --json or --yaml; --test with "
 			       "--batch");
+	if (m->tree && (nr || m->batch || m->pairs || m->rails))
+		return misused("A tree tells of all tests of all its nodes, added up");
 	m->target = nr && strcmp(targets[0], "all") ? targets[0] : NULL;
 	m->wait = o->wait;
+	m->rails = m->rails || (m->live && !m->tree);
 	if (!m->interval && (m->live || (!m->count && o->count >= 0)))
 		m->interval = 1;
 	m->count = m->count == 1 ? 1 : o->count;
@@ -267,6 +271,7 @@ int verb_stat(int argc, char **argv)
 		{ "live", no_argument, NULL, LIVE }, { "pairs", no_argument, NULL, PAIRS },
 		{ "rails", no_argument, NULL, RAILS }, { "record", no_argument, NULL, RECORD },
 		{ "file", required_argument, NULL, HISTORY },
+		{ "tree", no_argument, NULL, TREE },
 		{ "batch", required_argument, NULL, BATCH },
 		{ "test", required_argument, NULL, TEST }, { 0 }
 	};

@@ -125,6 +125,7 @@ static bool add_distribution(struct request *r, const char *in)
 
 struct test {
 	const char *batch, *from, *to;
+	bool tree;
 };
 
 static bool option(struct test *t, struct request *r, int c)
@@ -146,6 +147,13 @@ static bool option(struct test *t, struct request *r, int c)
 			return false;
 		request_add(r, "concur", "%lld", num);
 		return true;
+	case 's':
+		if (!t->tree)
+			return misused("--seed is for trees; here permutation:SEED"), false;
+		if (!parse_number(optarg, 0, INT_MAX, &num))
+			return false;
+		request_add(r, "seed", "%lld", num);
+		return true;
 	}
 	return false;
 }
@@ -159,7 +167,7 @@ static int send_test(struct request *r, const struct test *t)
 	request_add(r, "from", "%s", t->from);
 	request_add(r, "to", "%s", t->to);
 	rc = request_send(r, &doc);
-	if (!rc && print_errors(doc))
+	if (!rc && (print_errors(doc) || tree_print_missing(doc)))
 		rc = -1;
 	else if (!rc)
 		puts("Test was added successfully");
@@ -191,7 +199,8 @@ static bool take_options(struct test *t, struct request *r, int argc, char **arg
 	return true;
 }
 
-int verb_add_test(int argc, char **argv)
+/* @verb: what the console is asked for. */
+static int add_test(const char *verb, int argc, char **argv)
 {
 	static const struct option options[] = { { "batch", required_argument, NULL, 'b' },
 						 { "concurrency", required_argument, NULL, 'c' },
@@ -200,12 +209,13 @@ int verb_add_test(int argc, char **argv)
 						 { "to", required_argument, NULL, 't' },
 						 { "loop", required_argument, NULL, 'l' },
 						 { "map", required_argument, NULL, 0 },
+						 { "seed", required_argument, NULL, 's' },
 						 OWN_OPTIONS, { 0 } };
-	struct test t = { .batch = "batch" };
+	struct test t = { .batch = "batch", .tree = !strcmp(verb, "tree_test") };
 	struct request r;
 	unsigned int own;
 
-	request_begin(&r, "add_test");
+	request_begin(&r, verb);
 	if (!take_options(&t, &r, argc, argv, options, &own))
 		return -1;
 	if (own && argv[optind] && !strcmp(argv[optind], "brw"))
@@ -213,6 +223,16 @@ int verb_add_test(int argc, char **argv)
 	if (!t.from || !t.to)
 		return misused("Both --from and --to are asked for");
 	return add_kind(&r, argv + optind) ? send_test(&r, &t) : -1;
+}
+
+int verb_add_test(int argc, char **argv)
+{
+	return add_test("add_test", argc, argv);
+}
+
+int tree_test(int argc, char **argv)
+{
+	return add_test("tree_test", argc, argv);
 }
 
 /* The same, between the nodes of one group, or to those of another one, as a named picture. */

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* lst tree: a session over so many nodes that they are named by ranges and asked over a tree. */
+#include <string.h>
+#include "lst.h"
+
+#define BATCH_DEFAULT "batch"
+
+/* ---- what nodes said ----------------------------------------------------------------------- */
+
+static void print_nids(const struct lnetctl_node *doc, const char *list, const char *why)
+{
+	const struct lnetctl_node *n = lnetctl_find(doc, list);
+
+	for (n = n ? n->first : NULL; n; n = n->next)
+		fprintf(stderr, "%s: %s\n", n->text ? n->text : "", why);
+}
+
+/* The console names a thousand of each at most. */
+unsigned int tree_print_missing(const struct lnetctl_node *doc)
+{
+	const struct lnetctl_node *tree = lnetctl_find(doc, "tree");
+	int64_t missing = number(tree, "missing"), refused = number(tree, "refused");
+
+	print_nids(doc, "missing", "missing");
+	print_nids(doc, "refused", "refused");
+	if (refused)
+		fprintf(stderr, "%lld nodes refused: %s\n", (long long)refused,
+			error_text((int)number(tree, "errno")));
+	if (missing)
+		fprintf(stderr, "%lld nodes are missing\n", (long long)missing);
+	return (unsigned int)(missing + refused);
+}
+
+static int print_answer(const struct lnetctl_node *doc)
+{
+	const struct lnetctl_node *tree = lnetctl_find(doc, "tree");
+
+	printf("%s of %s nodes, %s levels of %s: %s requests, %s answers, %lld us\n",
+	       text(tree, "done"), text(tree, "nodes"), text(tree, "levels"), text(tree, "k"),
+	       text(tree, "asked"), text(tree, "told"), (long long)number(tree, "took_us"));
+	return tree_print_missing(doc) ? -1 : 0;
+}
+
+/* 0 or -1: it was said why. */
+static int ask(struct request *r, const char *what, const char *doing)
+{
+	struct lnetctl_node *doc = NULL;
+	int rc = request_send(r, &doc);
+	const struct lnetctl_node *start = lnetctl_find(doc, "start");
+
+	if (rc)
+		rc = fail(rc, what, doing);
+	else
+		rc = print_answer(doc);
+	if (start)
+		printf("the start is in %lld us, clocks are known to %lld us\n",
+		       (long long)number(start, "in_us"),
+		       (long long)number(start, "bound_ns") / 1000 + 1);
+	lnetctl_doc_free(doc);
+	return rc;
+}
+
+/* ---- commands ------------------------------------------------------------------------------ */
+
+static int join(int argc, char **argv)
+{
+	static const struct option options[] = { { "k", required_argument, NULL, 'k' }, { 0 } };
+	char ranges[32768] = "";
+	struct request r;
+	size_t len = 0;
+	long long k;
+	int c;
+
+	request_begin(&r, "tree_join");
+	while ((c = getopt_long(argc, argv, "k:", options, NULL)) != -1) {
+		if (c != 'k' || !parse_number(optarg, 2, 64, &k))
+			return -1;
+		request_add(&r, "k", "%lld", k);
+	}
+	for (; optind < argc && len < sizeof(ranges); optind++)
+		len += (size_t)snprintf(ranges + len, sizeof(ranges) - len, "%s%s",
+					len ? " " : "", argv[optind]);
+	if (!len || len >= sizeof(ranges))
+		return misused("Nodes are to be named by ranges, as 10.0.[0-3].[2-200]@tcp");
+	request_add(&r, "ranges", "%s", ranges);
+	return ask(&r, "A tree", "join");
+}
+
+static int run(int argc, char **argv)
+{
+	struct request r;
+
+	if (argc > 2)
+		return misused("tree run [NAME]");
+	request_begin(&r, "tree_run");
+	request_add(&r, "batch", "%s", argc == 2 ? argv[1] : BATCH_DEFAULT);
+	return ask(&r, "tree or batch", "start");
+}
+
+static int stop(int argc, char **argv)
+{
+	static const struct option options[] = { { "force", no_argument, NULL, 'f' }, { 0 } };
+	struct request r;
+	int c;
+
+	request_begin(&r, "tree_stop");
+	while ((c = getopt_long(argc, argv, "f", options, NULL)) != -1) {
+		if (c != 'f')
+			return -1;
+		request_add(&r, "force", "1");
+	}
+	request_add(&r, "batch", "%s", optind < argc ? argv[optind] : BATCH_DEFAULT);
+	return ask(&r, "tree or batch", "stop");
+}
+
+static int leave(int argc, char **argv)
+{
+	struct request r;
+
+	request_begin(&r, "tree_leave");
+	return ask(&r, "a tree", "leave");
+}
+
+static int show(int argc, char **argv)
+{
+	struct request r;
+
+	request_begin(&r, "tree_show");
+	return ask(&r, "a tree", "show the tree");
+}
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} commands[] = { { "join", join }, { "add_test", tree_test }, { "run", run }, { "stop", stop },
+		 { "leave", leave }, { "show", show }, { NULL } };
+
+int verb_tree(int argc, char **argv)
+{
+	const struct command *c = commands;
+
+	while (c->name && (argc < 2 || strcmp(c->name, argv[1])))
+		c++;
+	if (!c->name)
+		return misused("tree join, add_test, run, stop, leave or show");
+	return c->run(argc - 1, argv + 1);
+}
