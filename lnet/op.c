@@ -193,11 +193,26 @@ u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
 }
 
 /* Of a slow path less often: a request and all its copies have their time within one slice. */
-static u64 overdue_after(const struct lnet_pass *p, const struct lnet_op *op, u64 patience_ns)
+static u64 dead_after(const struct lnet_pass *p, const struct lnet_op *op, u64 patience_ns)
 {
 	u64 tries = max_t(u64, READ_ONCE(p->ln->tun.retry_count), 1) * (HEDGES_MAX + 1);
 
 	return max(patience_ns, min(OVERDUE_TIMES * patience_ns, div64_u64(op->timeout_ns, tries)));
+}
+
+/*
+ * A router that dies or loses a link takes what it had with it, while the way to the peer shows
+ * life: there the round trips alone say when an answer is missed.
+ */
+static u64 overdue_after(const struct lnet_pass *p, const struct lnet_op *op,
+			 const struct lnet_path *path)
+{
+	u64 patience_ns = lnet_op_patience(p, op, path);
+	u64 ns = dead_after(p, op, patience_ns);
+
+	if (!lnet_path_routed(path) || !path->srtt_ns)
+		return ns;
+	return max(patience_ns, min(ns, OVERDUE_TIMES * lnet_path_round_trip(path)));
 }
 
 /* The best of the paths other than that of @att, whatever ails it. */
@@ -258,7 +273,7 @@ static void copy_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *si
 	}
 	lnet_rec_via(p, HEDGE, op, path);
 	op->hedges++;
-	op->suspect_ns = p->now_ns + overdue_after(p, op, lnet_op_patience(p, op, path));
+	op->suspect_ns = p->now_ns + overdue_after(p, op, path);
 	lnet_count(p->sh, hedges);
 	lnet_att_enter(p, att, path);
 }
@@ -323,7 +338,7 @@ static bool lost_elsewhere(const struct lnet_op *op, const struct lnet_att *att)
 static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
 			    u64 after, u64 next_ns)
 {
-	u64 wait_ns = lost_elsewhere(op, att) ? after : overdue_after(p, op, after);
+	u64 wait_ns = lost_elsewhere(op, att) ? after : overdue_after(p, op, att->path);
 	struct lnet_path *path;
 
 	op->suspect_ns = next_ns;
@@ -382,7 +397,7 @@ static struct lnet_att *make_room(struct lnet_pass *p, struct lnet_op *op)
 	later = is_out(stays) && stays->posted_ns > goes->posted_ns ? stays : goes;
 	after = lnet_op_patience(p, op, stays->path);
 	since_ns = max(idle_since(goes), idle_since(stays));
-	due_ns = since_ns + overdue_after(p, op, after);
+	due_ns = since_ns + overdue_after(p, op, stays->path);
 	if (!may_hedge(p, op) || goes->state != ATT_ASKED || p->now_ns < due_ns ||
 	    !lives_since(copy_path(p, op, stays), later)) {
 		due_ns = max(due_ns, p->now_ns + look_again_ns(p, op, after, since_ns));
@@ -431,7 +446,7 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 	suspect(p, att, since);
 	op->suspect_ns = p->now_ns + look_again_ns(p, op, after, since);
 	if (may_hedge(p, op))
-		hedge(p, op, att, p->now_ns >= since + overdue_after(p, op, after));
+		hedge(p, op, att, p->now_ns >= since + dead_after(p, op, after));
 }
 
 /* Whose silence: the peer's if its side had the message or was heard since, else the way's. */

@@ -228,6 +228,8 @@ void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path);
 void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, u64 rtt_ns);
 /* ns of silence: max(floor, srtt + 4 var ...) */
 u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path);
+/* [sh] what the next one takes at most, by those that were measured; 0: none was */
+u64 lnet_path_round_trip(const struct lnet_path *path);
 /* [sh] by any path, within a second */
 bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns);
 /* [sh] recovery ping due; sends by lnet_ping_path() */

@@ -11,6 +11,11 @@
 
 #define GAP_HALVED_NS	(250 * (u64)NSEC_PER_MSEC)
 
+u64 lnet_path_round_trip(const struct lnet_path *path)
+{
+	return max(path->srtt_ns + 4 * path->rttvar_ns, 2 * path->srtt_ns);
+}
+
 /* By its round trips alone. */
 static u64 round_trips(const struct lnet *ln, const struct lnet_path *path)
 {
@@ -18,7 +23,7 @@ static u64 round_trips(const struct lnet *ln, const struct lnet_path *path)
 
 	if (!path->srtt_ns)
 		return 3 * floor_ns;
-	return max3(floor_ns, path->srtt_ns + 4 * path->rttvar_ns, 2 * path->srtt_ns);
+	return max(floor_ns, lnet_path_round_trip(path));
 }
 
 u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path)

@@ -24,6 +24,7 @@
 #define lnet_path_ping_done HEALTH_T(path_ping_done)
 #define lnet_path_resets HEALTH_T(path_resets)
 #define lnet_path_suspect_after HEALTH_T(path_suspect_after)
+#define lnet_path_round_trip HEALTH_T(path_round_trip)
 #define lnet_path_suspect HEALTH_T(path_suspect)
 #define lnet_path_alive HEALTH_T(path_alive)
 #define lnet_att_slow HEALTH_T(att_slow)

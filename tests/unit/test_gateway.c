@@ -362,6 +362,39 @@ static void test_flapping(void)
 	rails_end();
 }
 
+/* What a router that lives loses is missed by the round trips of the way, not by many floors. */
+static void overdue(u64 srtt_ns, unsigned int not_ms, unsigned int late_ms)
+{
+	struct lnet_pass p;
+	unsigned int tag, ms;
+
+	begin_routed(0, 5);
+	puts_succeed(NEAR, FAR, 2);
+	way(R1)->srtt_ns = srtt_ns;
+	way(R1)->rttvar_ns = 0;
+	rails_on(R1, -1, RAILS_PUT, FATE_LOSE, LNET_OK, 1);
+	tag = rails_put(NEAR, FAR, 64, LNET_ACK, 0);
+	for (ms = 5; ms <= late_ms; ms += 5) {
+		rails_run(5 * RAILS_MS);
+		lnet_pass_begin(&p, ln_of(NEAR), LNET_PASS_DRIVER);
+		lnet_enter_pni(&p, way(R1)->pni);
+		lnet_path_alive(p.sh, way(R1), p.now_ns, 0);
+		lnet_pass_end(&p);
+		if (ms <= not_ms)
+			UNIT_EQUAL(rails.req[tag].nr_attempts, 1, "not yet");
+	}
+	UNIT_EQUAL(rails.req[tag].nr_final, 1, "by the other router");
+	UNIT_EQUAL(rails.req[tag].status, 0, "well");
+	rails_end();
+}
+
+static void test_overdue(void)
+{
+	overdue(NSEC_PER_MSEC / 10, 5, 20);
+	overdue(NSEC_PER_MSEC, 30, 40);
+	overdue(5 * NSEC_PER_MSEC, 150, 170);
+}
+
 UNIT_SUITE(gateway,
 	   { "a router passes on by another router", test_by_two },
 	   { "but never back to the one that it came from", test_to_and_fro },
@@ -371,4 +404,5 @@ UNIT_SUITE(gateway,
 	   { "checks that are lost take no route down while messages pass", test_check_lost },
 	   { "an end that dies takes no route down", test_end_dies },
 	   { "W20: one of two ways to the far end is bad", test_one_way_is_bad },
-	   { "a router that flaps", test_flapping })
+	   { "a router that flaps", test_flapping },
+	   { "what a router loses is missed by the round trips", test_overdue })
