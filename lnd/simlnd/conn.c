@@ -20,30 +20,30 @@ struct simlnd_ni *simlnd_ni_at(struct sim_world *w, u32 node, u32 rail)
 }
 
 /* Its own, or the first free one after that. */
-static struct simlnd_slot *slot_of(const struct simlnd_ni *sn, u32 node)
+static struct simlnd_end **slot_of(const struct simlnd_ni *sn, u32 node)
 {
 	u32 mask = (1U << sn->slot_bits) - 1, at = node & mask;
 
-	while (sn->slot[at].end && sn->slot[at].node != node)
+	while (sn->slot[at] && sn->slot[at]->peer_node != node)
 		at = (at + 1) & mask;
 	return &sn->slot[at];
 }
 
 static struct simlnd_end *find(const struct simlnd_ni *sn, u32 node)
 {
-	return sn->slot ? slot_of(sn, node)->end : NULL;
+	return sn->slot ? *slot_of(sn, node) : NULL;
 }
 
 static void put_in(struct simlnd_ni *sn, struct simlnd_end *end)
 {
-	*slot_of(sn, end->peer_node) = (struct simlnd_slot){ .end = end, .node = end->peer_node };
+	*slot_of(sn, end->peer_node) = end;
 }
 
 /* Room for one more. */
 static int fit(struct simlnd_ni *sn)
 {
 	u32 bits = sn->slot ? sn->slot_bits + 1 : 4, i, nr = sn->slot ? 1U << sn->slot_bits : 0;
-	struct simlnd_slot *old = sn->slot, *slot;
+	struct simlnd_end **old = sn->slot, **slot;
 
 	if (4 * (sn->nr_ends + 1) <= 3 * nr)
 		return 0;
@@ -53,8 +53,8 @@ static int fit(struct simlnd_ni *sn)
 	sn->slot = slot;
 	sn->slot_bits = bits;
 	for (i = 0; i < nr; i++)
-		if (old[i].end)
-			put_in(sn, old[i].end);
+		if (old[i])
+			put_in(sn, old[i]);
 	kfree(old);
 	return 0;
 }
@@ -308,7 +308,7 @@ void simlnd_close(struct lnet_pass *p, struct simlnd_end *end, enum lnet_outcome
 
 void simlnd_reset_node(struct sim_world *w, u32 node, s32 rail, s32 peer)
 {
-	struct simlnd_slot *slot;
+	struct simlnd_end **slot;
 	struct lnet_pass p;
 	u32 r;
 
@@ -320,10 +320,12 @@ void simlnd_reset_node(struct sim_world *w, u32 node, s32 rail, s32 peer)
 			continue;
 		lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
 		simlnd_for_each_end(sn, slot) {
-			if (slot->end->state != END_UP || (peer >= 0 && (u32)peer != slot->node))
+			struct simlnd_end *end = *slot;
+
+			if (end->state != END_UP || (peer >= 0 && (u32)peer != end->peer_node))
 				continue;
 			w->count.fault[SIM_RESET]++;
-			simlnd_close(&p, slot->end, LNET_PATH_LOST, true, sim_chance(&w->rng, 500));
+			simlnd_close(&p, end, LNET_PATH_LOST, true, sim_chance(&w->rng, 500));
 		}
 		lnet_pass_end(&p);
 	}

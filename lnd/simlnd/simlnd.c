@@ -37,16 +37,16 @@ static int start(struct lnet_ni *ni)
 static void stop(struct lnet_ni *ni)
 {
 	struct simlnd_ni *sn = of(ni);
-	struct simlnd_slot *slot;
+	struct simlnd_end **slot;
 	struct lnet_pass p;
 
 	sn->stopped = true;
 	lnet_pass_begin(&p, lnet_ni_instance(ni), LNET_PASS_DRIVER);
 	simlnd_for_each_end(sn, slot)
-		simlnd_close(&p, slot->end, LNET_PATH_LOST, sim_chance(&sn->w->rng, 800), false);
+		simlnd_close(&p, *slot, LNET_PATH_LOST, sim_chance(&sn->w->rng, 800), false);
 	lnet_pass_end(&p);
 	simlnd_for_each_end(sn, slot)
-		simlnd_end_free(slot->end);
+		simlnd_end_free(*slot);
 	sn->node->ni[sn->rail] = NULL;
 	sn->node->lnet_ni[sn->rail] = NULL;
 	kfree(sn->slot);

@@ -28,19 +28,19 @@ struct simlnd_end {
 	struct list_head dirty;		/* ni->dirty: flush has to look at it */
 	struct simlnd_ni *ni;
 	struct lnet_peer_ni *pni;	/* counted */
-	u32 peer_node;
-	u8 state;
-	bool pumping;			/* a pump event is under way */
-	u64 gen;			/* UP: the connection; DIALING: the attempt */
+	u32 peer_node : 24;
+	u32 state : 7;			/* enum simlnd_end_state */
+	u32 pumping : 1;		/* a pump event is under way */
 	u32 epoch;
-	u64 retry_ns;			/* DIALING: give up this attempt; NONE: not before */
-	u64 last_arrival_ns;		/* order on the wire */
+	u64 gen;			/* UP: the connection; DIALING: the attempt */
+	union {
+		u64 retry_ns;		/* DIALING: give up this attempt; NONE: not before */
+		u64 last_arrival_ns;	/* UP: order on the wire */
+	};
 	struct list_head queue;		/* attempts not yet posted */
 	struct list_head flight;	/* messages whose attempt we have */
 	struct list_head in;		/* messages landing or waiting here */
 };
-
-struct simlnd_slot;
 
 struct simlnd_ni {
 	struct lnet_ni *ni;
@@ -53,19 +53,15 @@ struct simlnd_ni {
 	u64 tx_free_ns;
 	u32 nr_sent, nr_lost;		/* since the core was told */
 	struct list_head busy, dirty;	/* of ends */
-	struct simlnd_slot *slot;	/* 1 << slot_bits, a quarter of them free */
+	/* by node, or in the next slot that is free; 1 << slot_bits, a quarter of them free */
+	struct simlnd_end **slot;
 	u32 slot_bits, nr_ends;
-};
-
-struct simlnd_slot {			/* an end by its node, or in the next slot that is free */
-	struct simlnd_end *end;
-	u32 node;
 };
 
 #define simlnd_for_each_end(sn, slot)					\
 	for ((slot) = (sn)->slot;					\
 	     (sn)->nr_ends && (slot) < (sn)->slot + (1U << (sn)->slot_bits); (slot)++)	\
-		if ((slot)->end)
+		if (*(slot))
 
 enum simlnd_place { IN_AIR, LANDING, HELD, CONSUMED };
 
