@@ -306,11 +306,19 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	 */
 	struct lnet_peer_ni *hop;
 	struct lnet_path *trunk;	/* of the pair (@ni, @hop): itself, or the router's */
-	struct list_head carried;	/* a trunk's: the paths behind the router, by @carry */
-	struct list_head carry;
+	union {
+		struct list_head carried;	/* a trunk's: the paths behind the router */
+		struct list_head carry;		/* of one of them: among these */
+	};
 	struct lnet_route *route;	/* that wants it; NULL: direct */
-	u32 ix;				/* bit in op->tried; may be shared beyond LNET_MAX_PATHS */
+	u16 ix;				/* bit in op->tried; may be shared beyond LNET_MAX_PATHS */
 	u16 health;			/* 0..1000, of the pair alone */
+	u8 recovering;			/* health.c: 0 not, else slow or quick */
+	u8 pinging;			/* recovery pings under way */
+	u8 lost_valid : 1;
+	u8 gone : 1;			/* its route, or the router's interface, is taken away */
+	u8 turning : 1;			/* its @turns are being served */
+	u8 back_measured : 1;		/* one that left before back_ns was taken as a round trip */
 	struct list_head asked;		/* attempts in ATT_ASKED, in posting order */
 	u64 srtt_ns, rttvar_ns;		/* 0: not measured */
 	u64 evidence_ns;		/* last proof of life */
@@ -325,19 +333,12 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	struct list_head line;		/* in sh->probes: its ping waits for the budget */
 	/* in p->resets, taken off under the shard lock: until then the path is not idle */
 	struct list_head reset;
-	u64 recover_ns;			/* interval of the recovery ping now */
 	u32 nr_wire;			/* attempts in WIRE or POSTED */
 	/* routed: large requests that have their turn, and attempts in WAIT_TURN: credit.c */
 	u32 nr_large;
 	u32 nr_turns;			/* a trunk's: attempts in WAIT_TURN by it */
-	struct list_head turns;
 	u32 lost_epoch;			/* what was posted under this epoch or before is lost */
-	u8 lost_valid;
-	u8 gone;			/* its route, or the router's interface, is taken away */
-	u8 recovering;			/* health.c: 0 not, else slow or quick */
-	u8 pinging;			/* recovery pings under way */
-	bool turning;			/* its @turns are being served */
-	bool back_measured;		/* one that left before back_ns was taken as a round trip */
+	struct list_head turns;
 	s64 policy;			/* udsp.c: twice its priority, and 1 if it is preferred */
 	struct lnet_path_stats *stats;	/* NULL until first traffic */
 };
@@ -346,6 +347,12 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 static inline bool lnet_path_routed(const struct lnet_path *path)
 {
 	return path->trunk != path;
+}
+
+/* Paths lead on behind the router. */
+static inline bool lnet_path_carries(const struct lnet_path *path)
+{
+	return !lnet_path_routed(path) && !list_empty(&path->carried);
 }
 
 struct lnet_peer_ni {
@@ -365,14 +372,13 @@ struct lnet_peer_ni {
 	u8 said;			/* enum lnet_said */
 	s32 credits, min_credits, rtr_credits, min_rtr_credits;
 	u32 max_credits;
+	u32 not_own_gen;		/* configuration in which it was seen not to be our own */
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_PEER */
 	u32 nr_wait;
 	atomic_t nr_answers;		/* ACKs and REPLYs to it, started and not done */
 	struct list_head paths;
 	/* router.h: messages that want one of its router credits, that have one */
 	struct list_head rtr_wait, rtr_held;
-	/* configuration in which it was seen not to be our own NID */
-	u32 not_own_gen;
 	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */
 	u64 turn;
 	u64 last_rx_ns;
@@ -403,8 +409,8 @@ struct lnet_peer {
 	u8 configured, mr, multi_set, deleted;	/* [cfg] */
 	u8 locked;			/* [cfg] the primary NID stays, unless it is forced */
 	u32 state_rest;			/* [cfg] bits of its state set by hand, without meaning */
-	u64 made_ns;			/* [const] */
 	u32 nr_pnis;
+	u64 made_ns;			/* [const] */
 	struct lnet_rec_mark rec;
 	struct list_head pnis;		/* [cfg] */
 	/* [sh] from here */
@@ -568,6 +574,7 @@ struct lnet_window {			/* [sh that the grant names] */
 struct lnet_pool {			/* [sh]; refilled outside the lock */
 	struct list_head free;
 	u32 nr;
+	u32 reserve;			/* what it was filled up to last; pool.c */
 };
 
 /* Read without the lock by who may have to refill it. */
@@ -586,7 +593,6 @@ struct lnet_shard {
 	u64 now_ns;			/* latest time of a pass that left; no earlier one enters */
 	struct lnet_wheel wheel;
 	struct lnet_pool ops, atts, rxs, evts, entries;
-	u32 reserve;			/* what they were filled up to last; pool.c */
 	struct lnet_evt *evts_back;	/* delivered, for @evts; a stack without lock */
 	/* MDs whose events a CALL pass left; leaf: nothing but the shard lock */
 	struct list_head ready;

@@ -29,7 +29,6 @@ static struct lnet_path *path_alloc(void)
 	INIT_LIST_HEAD(&path->reset);
 	INIT_LIST_HEAD(&path->line);
 	INIT_LIST_HEAD(&path->carried);
-	INIT_LIST_HEAD(&path->carry);
 	lnet_timer_init(&path->timer, LNET_TIMER_PATH);
 	path->health = LNET_HEALTH_MAX;
 	return path;
@@ -185,7 +184,7 @@ void lnet_path_detach(struct lnet_path *path, struct list_head *gone)
 	lnet_probe_leave(path);
 	if (pni->sticky == path->ni)
 		pni->sticky = NULL;
-	WARN_ON_ONCE(!list_empty(&path->carried));
+	WARN_ON_ONCE(lnet_path_carries(path));
 	list_del_init(&path->carry);
 	list_move_tail(&path->link, gone);
 }
@@ -256,7 +255,7 @@ bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni)
 static bool drop_if_idle(struct lnet_path *path, struct list_head *gone)
 {
 	/* what a router carries goes first: the caller comes again */
-	if (!lnet_path_is_idle(path) || !list_empty(&path->carried))
+	if (!lnet_path_is_idle(path) || lnet_path_carries(path))
 		return true;
 	lnet_path_detach(path, gone);
 	return false;

@@ -3,8 +3,9 @@
 #include "core.h"
 
 /*
- * Answers kept ready in a shard: few at first, twice as many each time they are used up, to more
- * than a burst.
+ * Operations and events kept ready in a shard: few at first, of each kind twice as many each time
+ * it is used up, to more than a burst. Pings and pushes have no events, so one says nothing of the
+ * other.
  */
 #define RESERVE_FIRST LNET_RESERVE_LOW
 #define RESERVE_MAX 80
@@ -226,12 +227,11 @@ struct lnet_att *lnet_att_take(struct lnet_shard *sh)
 	return att;
 }
 
-/* @back: events that have come back. */
-static u32 wanted(const struct lnet_shard *sh, u32 back)
+/* @back: those that have come back. */
+static u32 wanted(const struct lnet_pool *pool, u32 back)
 {
-	bool more = READ_ONCE(sh->ops.nr) < RESERVE_FIRST ||
-		    READ_ONCE(sh->evts.nr) + back < RESERVE_FIRST;
-	u32 was = READ_ONCE(sh->reserve);
+	bool more = READ_ONCE(pool->nr) + back < RESERVE_FIRST;
+	u32 was = READ_ONCE(pool->reserve);
 
 	return clamp_t(u32, more ? 2 * was : was, RESERVE_FIRST, RESERVE_MAX);
 }
@@ -246,9 +246,9 @@ void lnet_pool_refill(struct lnet_shard *sh)
 	LIST_HEAD(atts);
 	LIST_HEAD(evts);
 	u32 nr_ops = 0, nr_atts = 0, nr_evts = take_back(sh, &evts, POOL_MAX);
-	u32 want = wanted(sh, nr_evts);
+	u32 want_ops = wanted(&sh->ops, 0), want_evts = wanted(&sh->evts, nr_evts);
 
-	while (READ_ONCE(sh->ops.nr) + nr_ops < want) {
+	while (READ_ONCE(sh->ops.nr) + nr_ops < want_ops) {
 		struct lnet_op *op = lnet_op_new();
 
 		if (!op)
@@ -264,7 +264,7 @@ void lnet_pool_refill(struct lnet_shard *sh)
 		list_add(&att->link, &atts);
 		nr_atts++;
 	}
-	while (READ_ONCE(sh->evts.nr) + nr_evts < want) {
+	while (READ_ONCE(sh->evts.nr) + nr_evts < want_evts) {
 		struct lnet_evt *e = lnet_evt_new(sh->ln);
 
 		if (!e)
@@ -275,7 +275,8 @@ void lnet_pool_refill(struct lnet_shard *sh)
 	if (!nr_ops && !nr_atts && !nr_evts)
 		return;
 	spin_lock(&sh->lock);
-	WRITE_ONCE(sh->reserve, want);
+	WRITE_ONCE(sh->ops.reserve, want_ops);
+	WRITE_ONCE(sh->evts.reserve, want_evts);
 	list_splice(&ops, &sh->ops.free);
 	list_splice(&atts, &sh->atts.free);
 	list_splice(&evts, &sh->evts.free);

@@ -190,8 +190,7 @@ static void path_write(struct lnet_shard *sh, const struct lnet_path *path, u32 
 				      path->suspect_ns } };
 	lnet_rec_write(sh, &r);
 	r = (struct lnet_rec){ .kind = LNET_RK_PATH3, .peer = id, .path = (u16)path->ix,
-			       .a = { path->down_ns, path->back_ns, path->timer.when_ns,
-				      path->recover_ns } };
+			       .a = { path->down_ns, path->back_ns, path->timer.when_ns } };
 	lnet_rec_write(sh, &r);
 	r = (struct lnet_rec){ .kind = LNET_RK_PATH7, .peer = id, .path = (u16)path->ix,
 			       .a = { path->busy_ns, path->gap_ns, path->gap_set_ns,
@@ -392,7 +391,8 @@ static void pni_queues(struct lnet_shard *sh, const struct lnet_peer_ni *pni, u1
 		atts_write(sh, r, &path->asked);
 		r.att = LNET_RQ_TURN;
 		atts_write(sh, r, &path->turns);
-		carried_write(sh, path);
+		if (!lnet_path_routed(path))
+			carried_write(sh, path);
 	}
 }
 

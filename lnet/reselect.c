@@ -132,11 +132,11 @@ void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 	struct lnet_ni_shard *ns = &path->ni->sh[p->sh->ix];
 	struct lnet_path *behind;
 
-	if (path->trunk->nr_turns) {
+	if (path->trunk->nr_turns)
 		leave(p, &(struct leave){ .path = path, .turns = &path->turns });
+	if (!lnet_path_routed(path) && path->nr_turns)
 		list_for_each_entry(behind, &path->carried, carry)
 			leave(p, &(struct leave){ .path = path, .turns = &behind->turns });
-	}
 	leave(p, &(struct leave){ .path = path, .wait = path->hop->wait });
 	if (ns->nr_wait)
 		leave(p, &(struct leave){ .path = path, .ni = true, .wait = ns->wait });

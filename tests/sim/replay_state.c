@@ -326,7 +326,6 @@ static struct lnet_path *path_make(struct lnet_peer_ni *pni, struct lnet_ni *ni,
 	INIT_LIST_HEAD(&path->asked);
 	INIT_LIST_HEAD(&path->turns);
 	INIT_LIST_HEAD(&path->carried);
-	INIT_LIST_HEAD(&path->carry);
 	INIT_LIST_HEAD(&path->reset);
 	INIT_LIST_HEAD(&path->line);
 	lnet_timer_init(&path->timer, LNET_TIMER_PATH);
@@ -395,11 +394,9 @@ static void path_set3(struct replay *rp, const struct lnet_rec *r)
 	if (((struct replay_path *)path)->known) {
 		replay_same(rp, r, "the time it is down since", r->a[0], path->down_ns);
 		replay_same(rp, r, "the time it is back since", r->a[1], path->back_ns);
-		replay_same(rp, r, "its pause", r->a[3], path->recover_ns);
 	}
 	path->down_ns = r->a[0];
 	path->back_ns = r->a[1];
-	path->recover_ns = r->a[3];
 	if (!list_empty(&path->timer.link))
 		lnet_timer_set(&shard_of(rp, r)->wheel, &path->timer, r->a[2]);
 	path->timer.when_ns = r->a[2];
@@ -480,7 +477,8 @@ static void peer_end(struct replay *rp, const struct lnet_rec *r)
 		list_for_each_entry_safe(path, next, &pni->paths, link)
 			if (((struct replay_path *)path)->stale) {
 				list_del_init(&path->link);
-				list_del_init(&path->carry);
+				if (lnet_path_routed(path))
+					list_del_init(&path->carry);
 				list_del_init(&path->line);
 				lnet_timer_cancel(&peer->sh->wheel, &path->timer);
 			}

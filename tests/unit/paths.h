@@ -147,7 +147,6 @@ static inline void world_join(struct world *w)
 			path->pni = path->hop = &w->pni[p];
 			path->trunk = path;
 			INIT_LIST_HEAD(&path->carried);
-			INIT_LIST_HEAD(&path->carry);
 			path->ix = w->nr_path++;
 			path->health = LNET_HEALTH_MAX;
 			INIT_LIST_HEAD(&path->asked);
