@@ -298,6 +298,26 @@ void sample_print_rails(const struct lnetctl_node *sample, FILE *out)
 	}
 }
 
+/* The first wrong data that each node found in a test. */
+static void print_found(const struct lnetctl_node *tally, FILE *out)
+{
+	const struct lnetctl_node *item, *list, *f;
+	char name[TEST_NAME_SIZE];
+
+	for (item = tally->first; item; item = item->next) {
+		list = lnetctl_find(item, "found");
+		for (f = list ? list->first : NULL; f; f = f->next) {
+			fprintf(out, "%s: %s found wrong data %s times, first in request %s: "
+				"%s bytes from offset %s", sample_test(item, name),
+				text(f, "nid"), text(f, "nr"), text(f, "seq"), text(f, "length"),
+				text(f, "offset"));
+			if (*text(f, "from"))
+				fprintf(out, ", by %s to %s", text(f, "from"), text(f, "to"));
+			fputc('\n', out);
+		}
+	}
+}
+
 void sample_print(const struct lnetctl_node *sample, FILE *out)
 {
 	const struct lnetctl_node *tally = lnetctl_find(sample, "tally");
@@ -307,6 +327,7 @@ void sample_print(const struct lnetctl_node *sample, FILE *out)
 	if (tally && tally->first) {
 		print_counts(&table, tally);
 		print_times(&table, tally);
+		print_found(tally, out);
 	}
 	table.pairs = true;
 	if (pairs && pairs->first) {
