@@ -41,6 +41,18 @@ void nettest_pause_locked(struct nettest *nt)
 	nt->arm = true;
 }
 
+/* In the first barrier some may not be there yet. */
+static bool all_were_here(const struct nettest *nt)
+{
+	return is_running(nt) && nt->barrier > 1;
+}
+
+void nettest_failing_locked(struct nettest *nt, int status)
+{
+	if (all_were_here(nt) && nettest_now(nt) >= nt->progress_ns + NETTEST_GONE_NS)
+		nettest_fail_locked(nt, status);
+}
+
 /* ---- the barrier ----------------------------------------------------------------------------- */
 
 static void barrier_begin_locked(struct nettest *nt)
@@ -76,10 +88,36 @@ static void signal_send(struct nettest *nt, u64 barrier, u32 round)
 				   .offset = slot * NETTEST_SIGNAL,
 				   .hdr_data = barrier << 8 | round };
 
+	int rc = put_unlocked(nt, &put);
+
 	/* It may be sent twice: who is told once more knows that. */
-	if (put_unlocked(nt, &put)) {
+	if (rc) {
 		nt->signal[barrier & 1][round].failed = barrier;
 		nettest_pause_locked(nt);
+		nettest_failing_locked(nt, rc);
+	}
+}
+
+static u64 probe_at(const struct nettest *nt)
+{
+	return max(nt->probe_ns, nt->progress_ns + NETTEST_PROBE_NS);
+}
+
+/* All others in turn: who waits for one that is gone need not be one that sends to it. */
+static void probe(struct nettest *nt)
+{
+	struct nettest_put put = { .kind = NETTEST_BARRIER, .md = nt->signal_md,
+				   .len = NETTEST_SIGNAL };
+	u32 i, nr = nt->cfg.nr;
+	int rc;
+
+	nt->probe_ns = nettest_now(nt) + NETTEST_PROBE_NS;
+	for (i = 0; i < min(nr - 1, NETTEST_PROBES) && !nt->stopping; i++) {
+		nt->probed = nt->probed % (nr - 1) + 1;
+		put.to = &nt->chan[(nt->cfg.rank + nt->probed) % nr];
+		rc = put_unlocked(nt, &put);
+		if (rc)
+			nettest_failing_locked(nt, rc);
 	}
 }
 
@@ -502,13 +540,16 @@ u64 nettest_work(struct nettest *nt)
 		nt->retry_ns = U64_MAX;
 	if (is_running(nt) && now >= nt->progress_ns + nt->cfg.stall_ns)
 		nettest_fail_locked(nt, -ETIMEDOUT);
+	if (all_were_here(nt) && now >= probe_at(nt))
+		probe(nt);
 	/* Inside twice, so that it is still there for the look at what follows. */
 	nt->nr_inside++;
 	nettest_leave(nt);
 	spin_lock(&nt->lock);
 	next = nt->retry_ns;
 	if (is_running(nt))
-		next = min(next, nt->progress_ns + nt->cfg.stall_ns);
+		next = min3(next, nt->progress_ns + nt->cfg.stall_ns,
+			    max(now + NETTEST_PAUSE_NS, probe_at(nt)));
 	nettest_leave(nt);
 	return next;
 }

@@ -31,14 +31,20 @@ int nettest_put(struct nettest *nt, const struct nettest_put *put)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* What is first of all events: what LNet will not touch any more. */
-static void enter(struct nettest *nt, const struct lnet_event *ev) __acquires(&nt->lock)
+/* What is first of all events: what LNet will not touch any more. A probe is no progress. */
+static void enter_event(struct nettest *nt, const struct lnet_event *ev, bool probe)
+	__acquires(&nt->lock)
 {
 	nettest_enter(nt);
 	if (ev->unlinked)
 		nt->nr_open--;
-	if (!ev->status && ev->kind != LNET_EVENT_UNLINK)
+	if (!ev->status && ev->kind != LNET_EVENT_UNLINK && !probe)
 		nt->progress_ns = nettest_now(nt);
+}
+
+static void enter(struct nettest *nt, const struct lnet_event *ev) __acquires(&nt->lock)
+{
+	enter_event(nt, ev, false);
 }
 
 static void wrong_locked(struct nettest *nt, const struct lnet_event *ev)
@@ -97,7 +103,7 @@ static void on_signal(const struct lnet_event *ev)
 	u64 barrier = ev->hdr_data >> 8;
 	u32 round = (u32)ev->hdr_data & 0xff;
 
-	enter(nt, ev);
+	enter_event(nt, ev, !barrier);
 	if (ev->kind == LNET_EVENT_PUT && !ev->status) {
 		struct nettest_signal *s = &nt->signal[barrier & 1][min(round, nt->nr_rounds - 1)];
 
@@ -115,10 +121,12 @@ static void on_signal_sent(const struct lnet_event *ev)
 	struct nettest *nt = ev->user_ptr;
 	u64 tag = (u64)(unsigned long)ev->op_ptr;
 
-	enter(nt, ev);
+	enter_event(nt, ev, !tag);
 	nt->nr_out -= ev->final;
 	if (ev->final && ev->status && !nt->stopping) {
-		nt->signal[tag >> 8 & 1][tag & 0xff].failed = tag >> 8;
+		nettest_failing_locked(nt, ev->status);
+		if (tag)
+			nt->signal[tag >> 8 & 1][tag & 0xff].failed = tag >> 8;
 		nettest_pause_locked(nt);
 	} else if (ev->final && !ev->status) {
 		nt->sums.control += NETTEST_SIGNAL;

@@ -15,6 +15,13 @@
  */
 
 #define NETTEST_PAUSE_NS	(200ULL * NSEC_PER_MSEC)	/* after what may be tried again */
+/*
+ * While nothing happens others are probed: by a signal of barrier 0, which is none. If one cannot
+ * be reached and nothing has happened for so long, it is gone.
+ */
+#define NETTEST_PROBE_NS	(2ULL * NSEC_PER_SEC)
+#define NETTEST_GONE_NS		(10ULL * NSEC_PER_SEC)
+#define NETTEST_PROBES		32U		/* nodes, at one time */
 
 /* Another node, and the messages there and from there. */
 struct nettest_chan {
@@ -60,6 +67,8 @@ struct nettest {
 	struct nettest_chan *left, *right;	/* of a ring one way */
 	u64 t0_ns, progress_ns;
 	u64 retry_ns;			/* nothing is sent before, U64_MAX: it may be */
+	u64 probe_ns;			/* nobody is probed before */
+	u32 probed;			/* the last one, as nodes after this one */
 	struct lst_tally tally;
 	struct nettest_sums sums;
 
@@ -105,6 +114,8 @@ void nettest_leave(struct nettest *nt) __releases(&nt->lock);
 void nettest_progress_locked(struct nettest *nt, struct nettest_chan *chan);
 void nettest_fail_locked(struct nettest *nt, int status);
 void nettest_pause_locked(struct nettest *nt);
+/* A node cannot be reached: its signal, or a probe, has come to nothing. */
+void nettest_failing_locked(struct nettest *nt, int status);
 static inline u32 nettest_part_len(const struct nettest *nt, u32 part)
 {
 	return min(nt->m.len - part * LNET_MTU, LNET_MTU);

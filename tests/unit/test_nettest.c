@@ -425,6 +425,27 @@ static void absent(void)
 	finish();
 }
 
+/* One that goes in the middle, whoever is to hear from it or to tell it. */
+static void gone_node(void)
+{
+	struct nettest_plan plan = { .least = 100, .most = 100, .factor = 2, .repeats = 1,
+				     .times = 1000000, .patterns = NETTEST_ALL,
+				     .check = NETTEST_CHECK_ENDS };
+	u32 dead, i;
+
+	for (dead = 0; dead < 4; dead += 3) {
+		begin(4, &plan);
+		start();
+		run((20 + dead) * RAILS_MS);
+		UNIT_EQUAL(all_ended(), false, "it runs");
+		rails_on((int)dead, -1, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+		run(30 * NSEC_PER_SEC);
+		for (i = 0; i < 4; i++)
+			UNIT_EQUAL(nodes[i].ended && nodes[i].status < 0, true, "seen by all");
+		finish();
+	}
+}
+
 /* Told to stop in the middle; a peer that sends what nobody waits for is counted. */
 static void stops(void)
 {
@@ -479,5 +500,6 @@ UNIT_SUITE(nettest,
 	   { "messages longer than a PUT", long_messages },
 	   { "lost and doubled messages, then a rail cut: it completes, all as sent", faults },
 	   { "one that is late is waited for, but not for ever", absent },
+	   { "one that goes in the middle ends it within half a minute", gone_node },
 	   { "told to stop in the middle; what nobody waits for is counted", stops },
 	   { "what cannot be is refused", refusals })

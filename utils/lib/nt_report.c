@@ -102,6 +102,7 @@ void nt_print_head(const struct nt_report *r, const char *system, const char *co
 		fprintf(r->out, " %s", nodes[i]);
 	fprintf(r->out, "\n\tInterfaces: %s\n\tChecked of each message: %s\n", system,
 		checks[w->plan.check]);
+	fflush(r->out);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
