@@ -292,6 +292,11 @@ crowd: deps
 	@+$(MAKE) -s F=release build/lnetsim && GLIBC_TUNABLES=glibc.malloc.hugetlb=1 build/lnetsim --crowd 32 \
 		--nodes $${NODES:-10000} --rate $${RATE:-50}
 
+# The same crowd wants to probe all at once, and keeps within its budget.
+storm: deps
+	@+$(MAKE) -s F=release build/lnetsim && GLIBC_TUNABLES=glibc.malloc.hugetlb=1 build/lnetsim --crowd 8 \
+		--nodes $${NODES:-10000} --storm
+
 # Full load on rails that are whole, while others want the processors, too: nothing is taken for lost.
 oversubscribed: deps
 	@+$(MAKE) -s all && TIME=$${TIME:-600} tests/netns/oversubscribed
@@ -357,7 +362,7 @@ clean:
 	rm -rf build
 
 .PHONY: all lib unit unit-debug asan tsan tidy quick check kernel vm vm-bench failover-vm vm-debug deps fuzz \
-	fuzzers demo bench bench-deps bench-peers failover crowd stall oversubscribed seeds sim models netns \
+	fuzzers demo bench bench-deps bench-peers failover crowd storm stall oversubscribed seeds sim models netns \
 	valgrind tsan-netns requirements man format install clean
 .SECONDARY:
 

@@ -2,7 +2,8 @@
 /*
  * Many nodes on three rails, each talking to some others of which it knows one NID. Discovery must
  * find all rails with six control messages a pair; rails of half the nodes go and come back, at all
- * of them at once; some are cut off from all others while that happens; some start anew.
+ * of them at once; some are cut off from all others while that happens; some start anew. In a storm
+ * all miss half of the others and want to probe more than they may: each keeps within its budget.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #define CUT_MS		3000U
 #define CUT_OFF		5U	/* nodes */
 #define HEALED_MS	15000U	/* a request that was cut off has its slice, then pauses */
+#define WATCH_MS	1000U	/* from one look at the budgets to the next */
 #define CONTROL_MAX	6U	/* ping, opening, push, each answered */
 /* in a second beyond the rate: those that may go at once, and one more where seconds meet */
 #define PUSHES_AT_ONCE	32U
@@ -217,7 +219,7 @@ static void watch(struct sim_world *w, void *arg, u64 num)
 		m->probes_before = probes;
 	}
 	if (cr->talking)
-		sim_at(w, w->now_ns + 1000 * SIM_MS, watch, cr, num);
+		sim_at(w, w->now_ns + WATCH_MS * SIM_MS, watch, cr, num);
 }
 
 /* Until all know all, at most @limit_ms of virtual time: how long it took, in ms. */
@@ -286,9 +288,9 @@ static void change(struct crowd *cr)
 }
 
 /* The first @nr faults act from now on; rails go meanwhile, at both ends of most pairs. */
-static u64 apart(struct crowd *cr, u32 nr, const char *what)
+static void cut(struct crowd *cr, u32 nr)
 {
-	u64 from_ns = cr->w.now_ns - SIM_START_NS, ms;
+	u64 from_ns = cr->w.now_ns - SIM_START_NS;
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
@@ -301,6 +303,13 @@ static u64 apart(struct crowd *cr, u32 nr, const char *what)
 	sim_run(&cr->w, cr->w.now_ns + CUT_MS / 3 * SIM_MS);
 	lost_rails(cr, true);
 	sim_run(&cr->w, cr->w.now_ns + (CUT_MS - CUT_MS / 3) * SIM_MS);
+}
+
+static u64 apart(struct crowd *cr, u32 nr, const char *what)
+{
+	u64 ms;
+
+	cut(cr, nr);
 	ms = converge(cr, true, HEALED_MS, what);
 	cr->w.nr_faults = 0;
 	lost_rails(cr, false);
@@ -325,6 +334,28 @@ static void split(struct crowd *cr)
 {
 	cr->w.fault[0] = (struct sim_fault){ .node = -1, .below = cr->c->nodes / 2 };
 	cr->c->split_ms = apart(cr, 1, "two halves were apart and are joined");
+}
+
+/*
+ * Paths that were cut are probed at all nodes at once, each wants hundreds of pings: as much as may
+ * be from one look at the budgets to the next. Some node must use up its own, or it was no storm.
+ */
+static void storm(struct crowd *cr)
+{
+	struct sim_crowd *c = cr->c;
+	u64 since_ns = (cr->w.now_ns - SIM_START_NS) % (WATCH_MS * SIM_MS);
+
+	static_assert(CUT_MS % WATCH_MS == 0);
+	sim_run(&cr->w, cr->w.now_ns + WATCH_MS * SIM_MS - since_ns);
+	cr->w.fault[0] = (struct sim_fault){ .node = -1, .below = c->nodes / 2 };
+	cut(cr, 1);
+	lost_rails(cr, false);
+	sim_run(&cr->w, cr->w.now_ns + (WATCH_MS + 1) * SIM_MS);
+	c->pushes = sum_of(cr, LNET_C_pushes_sent);
+	c->probes = sum_of(cr, LNET_C_recovery_pings);
+	if (c->probes_sec_max < c->recovery_rate)
+		sim_fail(&cr->w, "no storm: no node sent more than %llu probes in a second",
+			 (unsigned long long)c->probes_sec_max);
 }
 
 static void restart(struct crowd *cr)
@@ -398,7 +429,7 @@ static void begin(struct crowd *cr, u64 seed)
 			ready(cr, n);
 		choose_partners(cr, n);
 	}
-	sim_at(&cr->w, cr->w.now_ns + 1000 * SIM_MS, watch, cr, 0);
+	sim_at(&cr->w, cr->w.now_ns + WATCH_MS * SIM_MS, watch, cr, 0);
 }
 
 static void end(struct crowd *cr, struct sim_result *result)
@@ -420,15 +451,16 @@ static void end(struct crowd *cr, struct sim_result *result)
 void sim_crowd_run(struct sim_crowd *c, u64 seed, struct sim_result *result)
 {
 	static void (*const phases[])(struct crowd *cr) = { meet, change, part, split, restart };
+	static void (*const stormy[])(struct crowd *cr) = { meet, storm };
+	unsigned int i, nr = c->storm ? ARRAY_SIZE(stormy) : ARRAY_SIZE(phases);
 	struct crowd *cr = calloc(1, sizeof(*cr));
-	unsigned int i;
 
 	if (!cr)
 		abort();
 	cr->c = c;
 	begin(cr, seed);
-	for (i = 0; i < ARRAY_SIZE(phases) && !cr->w.failed; i++)
-		phases[i](cr);
+	for (i = 0; i < nr && !cr->w.failed; i++)
+		(c->storm ? stormy : phases)[i](cr);
 	cr->talking = false;
 	end(cr, result);
 	free(cr);

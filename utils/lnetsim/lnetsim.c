@@ -22,7 +22,7 @@ struct options {
 	u32 nodes, jobs, partners;
 	u32 rate;		/* crowd: pushes, probes of a node in a second */
 	u32 verbose;
-	bool twice, hashes, sock, brief, selftest, tree, flat, core, faults;
+	bool twice, hashes, sock, brief, selftest, tree, flat, core, faults, storm;
 	u32 loops;
 	const char *scenario, *record, *replay;
 	u32 record_node;
@@ -112,7 +112,17 @@ static void run_job(const struct options *o, u32 job, struct shared *sh)
 
 /* ---- a crowd --------------------------------------------------------------------------------- */
 
-static void crowd_report(const struct sim_crowd *c, u64 seed, const struct sim_result *r)
+static void storm_report(const struct sim_crowd *c, u64 seed, const struct sim_result *r)
+{
+	printf("seed %llu: a storm over %u nodes, %llu pairs: %llu pushes and %llu probes; at most "
+	       "%llu pushes (of %u) and %llu probes (of %u) of a node in a second; requests %llu, "
+	       "failed %llu; hash %016llx\n",
+	       U(seed), c->nodes, U(c->pairs), U(c->pushes), U(c->probes), U(c->pushes_sec_max),
+	       c->push_rate, U(c->probes_sec_max), c->recovery_rate, U(c->sent), U(c->failed),
+	       U(r->hash));
+}
+
+static void changes_report(const struct sim_crowd *c, u64 seed, const struct sim_result *r)
 {
 	printf("seed %llu: %u nodes, %llu pairs, %.2f control messages a pair; found in %llu ms, "
 	       "changes in %llu ms with %llu pushes and %llu probes, joined in %llu ms, halves in "
@@ -122,20 +132,21 @@ static void crowd_report(const struct sim_crowd *c, u64 seed, const struct sim_r
 	       U(c->found_ms), U(c->changed_ms), U(c->pushes), U(c->probes), U(c->healed_ms),
 	       U(c->split_ms), U(c->restarted_ms), U(c->pushes_sec_max), c->push_rate,
 	       U(c->probes_sec_max), c->recovery_rate, U(c->sent), U(c->failed), U(r->hash));
-	if (r->failed)
-		printf("seed %llu FAILED: %s\n", U(seed), r->why);
-	fflush(stdout);
 }
 
 static struct sim_result crowd_once(const struct options *o, u64 seed, bool say)
 {
 	struct sim_crowd c = { .nodes = o->nodes ? o->nodes : 1000, .partners = o->partners,
-			       .recovery_rate = o->rate, .push_rate = o->rate };
+			       .recovery_rate = o->rate, .push_rate = o->rate,
+			       .storm = o->storm };
 	struct sim_result r;
 
 	sim_crowd_run(&c, seed, &r);
 	if (say || r.failed)
-		crowd_report(&c, seed, &r);
+		(c.storm ? storm_report : changes_report)(&c, seed, &r);
+	if (r.failed)
+		printf("seed %llu FAILED: %s\n", U(seed), r.why);
+	fflush(stdout);
 	return r;
 }
 
@@ -362,8 +373,8 @@ static const char usage[] =
 	"--scenario FILE] [--twice] [--hashes] [--jobs N] [--verbose]\n"
 	"       lnetsim --record FILE [--record-node N] [--record-size BYTES] ...\n"
 	"       lnetsim --replay FILE\n"
-	"       lnetsim --crowd PARTNERS [--nodes N] [--rate N] [--seed N | --seeds A..B] "
-	"[--twice]\n"
+	"       lnetsim --crowd PARTNERS [--nodes N] [--rate N] [--storm] "
+	"[--seed N | --seeds A..B] [--twice]\n"
 	"       lnetsim --selftest-tree [--nodes N] [--core] [--flat | --faults] [--loops N] "
 	"[--seed N | --seeds A..B] [--twice]\n"
 	"       lnetsim --selftest [--nodes N] [--seed N | --seeds A..B] [--twice]\n";
@@ -390,6 +401,8 @@ static bool long_option(struct options *o, int c)
 		o->faults = true;
 	else if (c == 'L')
 		o->loops = strtoul(optarg, NULL, 0);
+	else if (c == 'W')
+		o->storm = true;
 	else if (c == 'b')
 		o->brief = true;
 	else if (c == 'R')
@@ -411,6 +424,7 @@ static const struct option longs[] = {
 	{ "selftest", 0, NULL, 'T' },  { "selftest-tree", 0, NULL, 't' },
 	{ "flat", 0, NULL, 'F' },      { "core", 0, NULL, 'C' },
 	{ "faults", 0, NULL, 'X' },    { "loops", 1, NULL, 'L' },
+	{ "storm", 0, NULL, 'W' },
 	{ "help", 0, NULL, 'h' },  { NULL, 0, NULL, 0 },
 };
 
