@@ -44,12 +44,6 @@ bool lnet_op_request(const struct lnet_op *op)
 	       !(op->flags & LNET_OPF_FORWARD);
 }
 
-bool lnet_op_answer(const struct lnet_op *op)
-{
-	return (op->type == LNET_OP_ACK || op->type == LNET_OP_REPLY) &&
-	       !(op->flags & LNET_OPF_FORWARD);
-}
-
 bool lnet_op_over(const struct lnet_op *op)
 {
 	return op->state == OP_RECALL || op->state == OP_DONE;
@@ -447,17 +441,6 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 	op->suspect_ns = p->now_ns + look_again_ns(p, op, after, since);
 	if (may_hedge(p, op))
 		hedge(p, op, att, p->now_ns >= since + dead_after(p, op, after));
-}
-
-/* Whose silence: the peer's if its side had the message or was heard since, else the way's. */
-enum lnet_outcome lnet_att_silence(const struct lnet_att *att)
-{
-	if (att->path->evidence_ns > att->posted_ns)
-		return LNET_REMOTE_TIMEOUT;
-	/* a router's driver speaks for the router */
-	if (att->outcome == LNET_CONFIRMED && !lnet_path_routed(att->path))
-		return LNET_REMOTE_TIMEOUT;
-	return LNET_NETWORK_TIMEOUT;
 }
 
 static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)

@@ -566,7 +566,13 @@ enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
 /* answer.c: its landing ended; enters the shard of its GET */
 void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
 bool lnet_op_request(const struct lnet_op *op);		/* our PUT or GET */
-bool lnet_op_answer(const struct lnet_op *op);		/* our ACK or REPLY */
+/* our ACK or REPLY */
+static inline bool lnet_op_answer(const struct lnet_op *op)
+{
+	return (op->type == LNET_OP_ACK || op->type == LNET_OP_REPLY) &&
+	       !(op->flags & LNET_OPF_FORWARD);
+}
+
 bool lnet_op_over(const struct lnet_op *op);		/* its outcome is known */
 /* draws its sequence if it needs one; false: the window is full */
 bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op);

@@ -140,6 +140,17 @@ bool lnet_att_slow(const struct lnet_pass *p, const struct lnet_att *att)
 	       trunk->evidence_ns > att->posted_ns && trunk->evidence_ns + MOVING_NS > p->now_ns;
 }
 
+/* Whose silence: the peer's if its side had the message or was heard since, else the way's. */
+enum lnet_outcome lnet_att_silence(const struct lnet_att *att)
+{
+	if (att->path->evidence_ns > att->posted_ns)
+		return LNET_REMOTE_TIMEOUT;
+	/* a router's driver speaks for the router */
+	if (att->outcome == LNET_CONFIRMED && !lnet_path_routed(att->path))
+		return LNET_REMOTE_TIMEOUT;
+	return LNET_NETWORK_TIMEOUT;
+}
+
 /* ---- hedging budget -------------------------------------------------------------------------- */
 
 bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer)

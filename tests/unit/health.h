@@ -28,6 +28,7 @@
 #define lnet_path_suspect HEALTH_T(path_suspect)
 #define lnet_path_alive HEALTH_T(path_alive)
 #define lnet_att_slow HEALTH_T(att_slow)
+#define lnet_att_silence HEALTH_T(att_silence)
 #define lnet_hedge_allowed HEALTH_T(hedge_allowed)
 #define lnet_hedge_earn HEALTH_T(hedge_earn)
 #define lnet_peers_walk HEALTH_T(peers_walk)
