@@ -311,8 +311,9 @@ static bool parse_unit(const char *in, const char *units, const int64_t *factors
 	unit = *end ? strchr(units, *end) : NULL;
 	if (end == in || *value < 0 || (*end && (!unit || end[1])))
 		return misused("'%s' is not a number with one of the units %s", in, units), false;
-	*value *= unit ? factors[unit - units] : 1;
-	return true;
+	if (!__builtin_mul_overflow(*value, unit ? factors[unit - units] : 1, value))
+		return true;
+	return misused("'%s' is too much", in), false;
 }
 
 static bool purge_option(struct purge *g, const char *name, const char *value)
@@ -325,7 +326,8 @@ static bool purge_option(struct purge *g, const char *name, const char *value)
 	} else if (!strcmp(name, "--age")) {
 		if (!parse_unit(value, "smhd", seconds, &num))
 			return false;
-		g->before_ns = ((int64_t)time(NULL) - num) * 1000000000;
+		num = (int64_t)time(NULL) - num;
+		g->before_ns = num > 0 ? num * 1000000000 : 1;
 	} else if (!strcmp(name, "--size")) {
 		if (!parse_unit(value, "KM", bytes, &num))
 			return false;

@@ -81,6 +81,7 @@ int verb_pattern(int argc, char **argv);
 int verb_stat(int argc, char **argv);
 int verb_show_error(int argc, char **argv);
 int verb_history(int argc, char **argv);
+int verb_plot(int argc, char **argv);
 int verb_wait(int argc, char **argv);
 int verb_bulk_server(int argc, char **argv);
 int verb_bulk_write(int argc, char **argv);

@@ -56,6 +56,8 @@ static const struct command {
 	{ "tree", verb_tree, true,
 	  "join [--k K] RANGES... | add_test OPTIONS --from RANGES --to RANGES TEST | run [NAME] | "
 	  "stop [--force] [NAME] | show | leave" },
+	{ "plot", verb_plot, false,
+	  "[--file FILE] [--output SVG] [--script] cdf|rate|matrix|delays ID" },
 	{ "history", verb_history, false,
 	  "[--file FILE] list | show [--json] [--all] ID | verify ID... | "
 	  "purge [--age TIME] [--session NAME] [--size BYTES] [ID]..." },
