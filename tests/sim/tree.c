@@ -4,7 +4,7 @@
  * to two others, samples are taken meanwhile, nodes die, and who is left leaves. What the console
  * says is compared with what is known of the nodes.
  *
- * r.c2.net.self-test.synchronized
+ * r.c2.net.self-test.scalable r.c2.net.self-test.synchronized
  */
 #include <stdarg.h>
 #include <stdlib.h>

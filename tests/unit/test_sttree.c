@@ -224,11 +224,10 @@ static void on_done(struct lst_command *user)
 	done = true;
 }
 
-/* Words end with "|". The status; the answer stays until the next one. */
-static int tell(unsigned int node, const char *words)
+/* Words end with "|". */
+static void post(unsigned int node, const char *words)
 {
 	static char request[512];
-	u64 until = rails.now_ns + 100 * NSEC_PER_SEC;
 	size_t i, len = strlen(words);
 
 	for (i = 0; i < len; i++)
@@ -237,10 +236,23 @@ static int tell(unsigned int node, const char *words)
 	cmd = (struct lst_command){ .request = request, .len = (u32)len, .done = on_done };
 	done = false;
 	lst_command(st_of(node), &cmd);
+}
+
+/* The status; the answer stays until the next command. */
+static int result(void)
+{
+	u64 until = rails.now_ns + 100 * NSEC_PER_SEC;
+
 	while (!done && rails.now_ns < until)
 		st_run(RAILS_MS);
 	CU_ASSERT_FATAL(done);
 	return cmd.status;
+}
+
+static int tell(unsigned int node, const char *words)
+{
+	post(node, words);
+	return result();
 }
 
 static bool said(const char *text)
@@ -493,6 +505,71 @@ static void what_is_refused(void)
 	end();
 }
 
+static u32 tell_root(u32 head, u64 wave)
+{
+	struct lst_msg rpy = { 0 }, req = { .type = LST_TREE_TELL_REQ, .feats = LST_FEATS };
+
+	req.tree_tell_req = (struct lst_tree_tell_req){ .sid = st_of(2)->tree->sid, .wave = wave,
+							.head = head, .asker = LST_TREE_ROOT,
+							.len = 50 };
+	UNIT_EQUAL(st_ask(3, 0, &req, &rpy), 0, "an answer");
+	return rpy.status;
+}
+
+/* Node 1, the first of the row, does not answer for a while, so that the wave goes on. */
+static void a_record_counts_once(void)
+{
+	u64 wave;
+
+	begin();
+	tell(0, JOIN);
+	rails_on(1, -1, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+	rails_on(1, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	post(0, "tree_sample" KEY);
+	st_run(NSEC_PER_SEC);
+	wave = st_of(0)->root->wave.id;
+	UNIT_EQUAL(done, false, "one is waited for");
+	UNIT_EQUAL(tell_root(1, wave), EALREADY, "the other's again");
+	UNIT_EQUAL(tell_root(0, wave), EINVAL, "what is no record");
+	UNIT_EQUAL(tell_root(2, wave), ENOENT, "of one that was not asked");
+	UNIT_EQUAL(tell_root(0, wave - 1), ESTALE, "of an earlier wave");
+	UNIT_EQUAL(result(), 0, "the end");
+	UNIT_EQUAL(said("done: 2, refused: 0, missing: 1"), true, "each once");
+	UNIT_EQUAL(tell_root(0, wave), ESTALE, "too late");
+	end();
+}
+
+/* A body is words, each ended by a zero; what is none, or no number, is not looked at. */
+static void bodies_may_be_anything(void)
+{
+	static const struct {
+		const char *text;
+		u32 len;
+		int rc;
+	} rows[] = {
+#define BODY(text, rc) { text, sizeof(text), rc }
+		BODY("id=1\0bid=2\0type=ping\0from=a\0to=b", 0),
+		BODY("id=1\0bid=2\0type=brw\0from=a\0to=b\0size=4097", 0),
+		BODY("id=1\0bid=2\0type=ping\0from=a", -EINVAL),
+		BODY("id=17\0bid=2\0type=ping\0from=a\0to=b", -EINVAL),
+		BODY("id=x\0bid=2\0type=ping\0from=a\0to=b", -EINVAL),
+		BODY("id=1\0bid=2\0type=ping\0from=a\0to=b\0loop=0", -EINVAL),
+		BODY("id=1\0bid=2\0type=ping\0from=a\0to=b\0span=342", -EINVAL),
+		BODY("id=1\0bid=2\0type=ping\0from=a\0to=b\0colour=red", -EINVAL),
+		BODY("id=1\0bid=2\0type=bulk\0from=a\0to=b", -EINVAL),
+		BODY("id=1\0bid=2\0type=brw\0from=a\0to=b\0size=1048577", -EINVAL),
+		{ "type=ping", 9, -EINVAL },		/* it does not end */
+		{ "", 0, -EINVAL },
+#undef BODY
+	};
+	struct lst_tree_spec spec;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		UNIT_EQUAL(lst_tree_spec_read(&spec, rows[i].text, rows[i].len, LST_FEATS),
+			   rows[i].rc, rows[i].text);
+}
+
 UNIT_SUITE(sttree,
 	   { "ranges name nodes", ranges_name_nodes },
 	   { "who is in no range", who_is_in_no_range },
@@ -507,4 +584,6 @@ UNIT_SUITE(sttree,
 	   { "who is taken over refuses", who_is_taken_over_refuses },
 	   { "who did not hear the end joins anew", who_did_not_hear_the_end_joins_anew },
 	   { "a silent console frees its nodes", a_silent_console_frees_its_nodes },
+	   { "a record counts once", a_record_counts_once },
+	   { "bodies may be anything", bodies_may_be_anything },
 	   { "what is refused", what_is_refused })
