@@ -99,6 +99,81 @@ void live_line(struct measure *m, const struct lnetctl_node *before)
 	print_items(m, before);
 }
 
+/* ---- rails --------------------------------------------------------------------------------- */
+
+struct flow {
+	u64 answers, out, in;
+};
+
+static bool same_rail(const struct lnetctl_node *a, const struct lnetctl_node *b)
+{
+	static const char *const keys[] = { "batch", "test", "ni", "peer" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(text(a, keys[i]), text(b, keys[i])))
+			return false;
+	return true;
+}
+
+/* Of all that are called so, up to @until: what is of others has no name of its own. */
+static bool rail_sum(const struct lnetctl_node *sample, const struct lnetctl_node *rail,
+		     const struct lnetctl_node *until, struct flow *sum)
+{
+	const struct lnetctl_node *r = lnetctl_find(sample, "rails");
+	bool any = false;
+
+	*sum = (struct flow){ 0 };
+	for (r = r ? r->first : NULL; r && r != until; r = r->next) {
+		if (!same_rail(r, rail))
+			continue;
+		any = true;
+		sum->answers += sample_count(r, "answers");
+		sum->out += sample_count(r, "bytes_out");
+		sum->in += sample_count(r, "bytes_in");
+	}
+	return any;
+}
+
+static u64 per_s(u64 now, u64 before, u64 ns)
+{
+	return ns && now >= before ? (u64)((unsigned __int128)(now - before) * 1000000000 / ns) : 0;
+}
+
+/* Sums of all time, and rates since the sample before. */
+static void print_rail(const struct measure *m, const struct lnetctl_node *rail,
+		       const struct lnetctl_node *before)
+{
+	u64 ns = (u64)(m->time_ns - (int64_t)sample_count(before, "time_ns"));
+	char name[TEST_NAME_SIZE], b[3][24];
+	struct flow now, old;
+
+	rail_sum(m->sample, rail, NULL, &now);
+	if (!before || !rail_sum(before, rail, NULL, &old)) {
+		old = now;
+		ns = 0;
+	}
+	printf("%-14s %-22s %-22s %11llu %10llu %11s %11s %10s\n", sample_test(rail, name),
+	       text(rail, "ni"), text(rail, "peer"), now.answers,
+	       per_s(now.answers, old.answers, ns), thousandths(per_s(now.out, old.out, ns), b[0]),
+	       thousandths(per_s(now.in, old.in, ns), b[1]),
+	       thousandths(sample_count(rail, "mean_ns"), b[2]));
+}
+
+static void print_rails(const struct measure *m, const struct lnetctl_node *before)
+{
+	const struct lnetctl_node *rail = lnetctl_find(m->sample, "rails");
+	struct flow sum;
+
+	if (!rail || !rail->first)
+		return;
+	printf("%-14s %-22s %-22s %11s %10s %11s %11s %10s\n", "TEST", "NI", "PEER", "answers",
+	       "answers/s", "out kB/s", "in kB/s", "mean us");
+	for (rail = rail->first; rail; rail = rail->next)
+		if (!rail_sum(m->sample, rail, rail, &sum))
+			print_rail(m, rail, before);
+}
+
 /* ---- the screen ---------------------------------------------------------------------------- */
 
 void live_screen(struct measure *m, const struct lnetctl_node *before)
@@ -113,7 +188,7 @@ void live_screen(struct measure *m, const struct lnetctl_node *before)
 	print_head();
 	print_items(m, before);
 	putchar('\n');
-	sample_print_rails(m->sample, stdout);
+	print_rails(m, before);
 	if (m->nr_missing)
 		putchar('\n');
 	measure_print_missing(m, stdout);
