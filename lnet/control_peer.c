@@ -293,7 +293,7 @@ static void pni_view(const struct lnet_peer_ni *pni, struct lnet_view_pni *v)
 		.timeout = (u32)c[LNET_PNIC_timeout],
 		.error = (u32)c[LNET_PNIC_error],
 		.network_timeout = (u32)c[LNET_PNIC_network_timeout],
-		.ping_count = (u32)pni->ping_count,
+		.ping_count = pni->ping_count,
 		.next_ping = (s64)div_u64(pni->next_ping_ns, NSEC_PER_SEC),
 	};
 	v->more.resends_remote_timeout = c[LNET_PNIC_resend_remote_timeout];

@@ -367,9 +367,10 @@ struct lnet_peer_ni {
 	atomic_t refs;
 	/* [sh] from here */
 	u16 health;
-	u8 deleted, sticky_set;
+	u8 deleted : 1, sticky_set : 1;
+	u8 said : 2;			/* enum lnet_said */
 	u8 gw;				/* one of a router that routes name: route.h; 0: not */
-	u8 said;			/* enum lnet_said */
+	u32 ping_count;
 	s32 credits, min_credits, rtr_credits, min_rtr_credits;
 	u32 max_credits;
 	u32 not_own_gen;		/* configuration in which it was seen not to be our own */
@@ -382,7 +383,7 @@ struct lnet_peer_ni {
 	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */
 	u64 turn;
 	u64 last_rx_ns;
-	u64 ping_count, next_ping_ns;
+	u64 next_ping_ns;
 	u64 *c;				/* LNET_NR_PNI_COUNTERS, which follow it in memory */
 };
 
