@@ -50,22 +50,39 @@ static void words(void)
 	UNIT_EQUAL(w.plan.patterns, NETTEST_ALL, "the last one counts");
 }
 
+#define A_NUMBER "a number from 1 to 4294967295"
+
 static void wrong_words(void)
 {
 	static const char *const rows[][2] = {
 		{ "q1", "'q1': there is no such word" },
 		{ "uk", "'uk': the unit is b, K or M" },
-		{ "m0", "'m0': the least length is a number above 0" },
-		{ "m1x", "'m1x': the least length is a number above 0" },
-		{ "M-1", "'M-1': the largest length is a number above 0" },
-		{ "K1", "'K1': lengths are multiplied by 2 or more" },
-		{ "s", "'s': a step is a number above 0" },
-		{ "R0", "'R0': repeats are a number above 0" },
-		{ "T99999999999", "'T99999999999': iterations are a number above 0" },
+		{ "u", "'u': the unit is b, K or M" },
+		{ "m", "'m': the least length is " A_NUMBER },
+		{ "m0", "'m0': the least length is " A_NUMBER },
+		{ "m1x", "'m1x': the least length is " A_NUMBER },
+		{ "m4294967296", "'m4294967296': the least length is " A_NUMBER },
+		{ "M", "'M': the largest length is " A_NUMBER },
+		{ "M-1", "'M-1': the largest length is " A_NUMBER },
+		{ "s", "'s': a step is " A_NUMBER },
+		{ "s0", "'s0': a step is " A_NUMBER },
+		{ "K", "'K': lengths are multiplied by 2 to 4294967295" },
+		{ "K1", "'K1': lengths are multiplied by 2 to 4294967295" },
+		{ "R", "'R': the repeats are " A_NUMBER },
+		{ "R0", "'R0': the repeats are " A_NUMBER },
+		{ "T0", "'T0': the iterations are " A_NUMBER },
+		{ "T99999999999", "'T99999999999': the iterations are " A_NUMBER },
+		{ "T1e3", "'T1e3': the iterations are " A_NUMBER },
 		{ "C2", "'C2': chaos is 0 or 1" },
 		{ "\xd0\xa1" "2", "'\xd0\xa1" "2': chaos is 0 or 1" },
 		{ "Pmean", "'Pmean': what is printed is average, total or local" },
 		{ "o", "'o': the name of a file is missing" },
+		{ "x", "'x': the name of a file is missing" },
+		{ "P", "'P': what is printed is average, total or local" },
+		{ "p0", "'p0': a port is a number from 1 to 65535" },
+		{ "p65536", "'p65536': a port is a number from 1 to 65535" },
+		{ "n", "'n': a list of NIDs is missing, or a fifth one" },
+		{ "n1 n2 n3 n4 n5", "'n5': a list of NIDs is missing, or a fifth one" },
 		{ "vall", "'vall': checks are none, ends or full" },
 		{ "m17", "lengths from m17 to M16 of 1024 bytes: the least is more than the "
 		  "largest" },

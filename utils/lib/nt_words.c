@@ -6,6 +6,7 @@
 #include <string.h>
 #include "utils/lib/nt.h"
 
+#define A_NUMBER	"a number from 1 to 4294967295"
 #define CYRILLIC_ES "\xd0\xa1"	/* the letter of the documents that looks like C */
 
 void nt_words_init(struct nt_words *w)
@@ -115,28 +116,28 @@ int nt_word(struct nt_words *w, const char *word, char *why, size_t why_size)
 		return chaos(w, word + 2) ? 0 : refuse(why, why_size, word, "chaos is 0 or 1");
 	switch (*word) {
 	case 'u': what = unit(w, value) ? NULL : "the unit is b, K or M"; break;
-	case 'm': what = number(value, 1, UINT32_MAX, &w->least) ? NULL : "the least length is a "
-			"number above 0"; break;
-	case 'M': what = number(value, 1, UINT32_MAX, &w->most) ? NULL : "the largest length is a "
-			"number above 0"; break;
-	case 's': what = number(value, 1, UINT32_MAX, &w->step) ? NULL : "a step is a number "
-			"above 0"; break;
+	case 'm': what = number(value, 1, UINT32_MAX, &w->least) ? NULL : "the least length is "
+			A_NUMBER; break;
+	case 'M': what = number(value, 1, UINT32_MAX, &w->most) ? NULL : "the largest length is "
+			A_NUMBER; break;
+	case 's': what = number(value, 1, UINT32_MAX, &w->step) ? NULL : "a step is " A_NUMBER;
+		break;
 	case 'K': what = number(value, 2, UINT32_MAX, &w->plan.factor) ? NULL : "lengths are "
-			"multiplied by 2 or more"; break;
-	case 'R': what = number(value, 1, UINT32_MAX, &w->plan.repeats) ? NULL : "repeats are a "
-			"number above 0"; break;
-	case 'T': what = number(value, 1, UINT32_MAX, &w->plan.times) ? NULL : "iterations are a "
-			"number above 0"; break;
+			"multiplied by 2 to 4294967295"; break;
+	case 'R': what = number(value, 1, UINT32_MAX, &w->plan.repeats) ? NULL : "the repeats are "
+			A_NUMBER; break;
+	case 'T': what = number(value, 1, UINT32_MAX, &w->plan.times) ? NULL : "the iterations are "
+			A_NUMBER; break;
 	case 'C': what = chaos(w, value) ? NULL : "chaos is 0 or 1"; break;
 	case 'P': what = print_mode(w, value) ? NULL : "what is printed is average, total or local";
 		break;
 	case 'o': what = file(&w->output, value) ? NULL : "the name of a file is missing"; break;
 	case 'x': what = file(&w->matrix, value) ? NULL : "the name of a file is missing"; break;
 	case 'v': what = check(w, value) ? NULL : "checks are none, ends or full"; break;
-	case 'n': what = list(w, value) ? NULL : "a list of NIDs is missing, or one too many";
+	case 'n': what = list(w, value) ? NULL : "a list of NIDs is missing, or a fifth one";
 		break;
-	case 'p': what = number(value, 1, 65535, &w->port) ? NULL : "a port is a number below "
-			"65536"; break;
+	case 'p': what = number(value, 1, 65535, &w->port) ? NULL : "a port is a number from 1 to "
+			"65535"; break;
 	default: what = "there is no such word";
 	}
 	return what ? refuse(why, why_size, word, what) : 0;
