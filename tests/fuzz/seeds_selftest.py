@@ -73,6 +73,7 @@ def ours(begin, later):
     for name, words in (("ping", {"type": "ping", "size": 64}), ("long", {"type": "ping", "size": 4000}),
                         ("bulk", {"type": "bulk", "size": 70000, "verify": 4, "mode": 4}),
                         ("marks", {"type": "bulk", "size": 5000, "verify": 2, "mode": 3, "frags": 3}),
+                        ("large", {"type": "brw", "opc": 2, "size": 1000000}),
                         ("read", {"type": "bulk", "size": 5000, "verify": 3, "mode": 1})):
         words.update({"key": 1, "batch": "batch", "from": "c", "to": "s", "loop": 3})
         both = lab + groups + command("add_test", **words) + command("run", name="batch", key=1)
