@@ -343,7 +343,10 @@ static void blocks(struct stream *s)
 	release();
 }
 
-/* What an operator does meanwhile: discovery off or on, a peer locked, or two configured. */
+/*
+ * What an operator does meanwhile: discovery off or on, a peer locked, credits of a router, or two
+ * peers configured.
+ */
 static void configure(u8 how)
 {
 	struct lnet_nid two[] = { nid("10.77.0.2@tcp"), nid("10.77.0.4@tcp") };
@@ -354,6 +357,8 @@ static void configure(u8 how)
 		lnet_tunable_set(w.ln, "discovery", which);
 	else if (how & 4)
 		lnet_peer_set_state(w.ln, &two[which], LNET_PEER_STATE_LOCKED, ~0U);
+	else if (how & 8)
+		lnet_tunable_set(w.ln, "peer_buffer_credits", how >> 4);
 	else
 		lnet_peer_add(w.ln, &two[which], &others[which], 1, true);
 	work();
