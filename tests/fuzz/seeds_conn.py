@@ -92,8 +92,8 @@ def router_seeds():
     large = put_past(far, 65537)
     seed("conn", "route-credits", conn(
         ("ROUTE", 1), ("DIAL", 0), ("FEED", door + put_past(far, 50) * 12), ("SET", 1 << 4 | 8), ("RUN", 1),
-        ("FEED", large[:60000]), ("FEED", large[60000:]), ("RUN", 9), ("SET", 15 << 4 | 8), ("CONNECTED", 0), ("FEED", hello),
-        ("RUN", 200)))
+        ("FEED", large[:60000]), ("FEED", large[60000:]), ("RUN", 9), ("SET", 15 << 4 | 8), ("CONNECTED", 0),
+        ("FEED", hello), ("RUN", 200)))
     pass_on = frame(hdr4(2, u64(5) + u64(6) + u64(1) + u32(4) + u32(0) + u32(99), to=far)) + \
         frame(hdr4(0, u64(5) + u64(6) + u64(1) + u32(9), to=far)) + frame(hdr4(3, u64(5) + u64(6), b"r" * 99, to=far))
     seed("conn", "route-others", conn(("ROUTE", 1), ("DIAL", 0), ("FEED", door + pass_on), ("CONNECTED", 0),

@@ -49,7 +49,7 @@ struct sim_scenario {
 	u64 end_by_from_ns;		/* not 0: of those made from then on, but for the last */
 	bool calm;			/* nothing is sent twice, no path is suspected */
 	u64 calm_from_ns;		/* not 0: from then on, until the first fault */
-	u32 copies_max;			/* in all that is sent twice at most; 0: any number */
+	u32 copies_max;			/* sent twice at most, from calm_from on; 0: any number */
 	bool ends_whole;		/* faults of pairs lower nobody's health for others */
 	/* requests among the others that are done in time, of those when none is slow */
 	u32 others_permille;
