@@ -13,11 +13,10 @@ static void on_done(struct lst_command *user)
 	done = true;
 }
 
-/* Words end with "|". The status; the answer stays until the next one. */
-static int tell(unsigned int node, const char *words)
+/* Words end with "|". */
+static void post(unsigned int node, const char *words)
 {
 	static char request[512];
-	u64 until = rails.now_ns + 60 * NSEC_PER_SEC;
 	size_t i, len = strlen(words);
 
 	for (i = 0; i < len; i++)
@@ -26,10 +25,23 @@ static int tell(unsigned int node, const char *words)
 	cmd = (struct lst_command){ .request = request, .len = (u32)len, .done = on_done };
 	done = false;
 	lst_command(st_of(node), &cmd);
+}
+
+/* The status; the answer stays until the next command. */
+static int result(void)
+{
+	u64 until = rails.now_ns + 100 * NSEC_PER_SEC;
+
 	while (!done && rails.now_ns < until)
-		st_run(RAILS_MS);
+		st_run(RAILS_MS / 10);
 	CU_ASSERT_FATAL(done);
 	return cmd.status;
+}
+
+static int tell(unsigned int node, const char *words)
+{
+	post(node, words);
+	return result();
 }
 
 static bool said(const char *text)

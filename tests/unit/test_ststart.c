@@ -1,39 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Do clients begin at one time, whatever their clocks say, and is it known how well they did? */
 #include "selftest/con.h"
-#include "st_world.h"
-
-static struct lst_command cmd;
-static bool done;
-
-static void on_done(struct lst_command *user)
-{
-	done = true;
-}
-
-/* Words end with "|". */
-static int tell(const char *words)
-{
-	static char request[512];
-	u64 until = rails.now_ns + 60 * NSEC_PER_SEC;
-	size_t i, len = strlen(words);
-
-	for (i = 0; i < len; i++)
-		request[i] = words[i] == '|' ? 0 : words[i];
-	kfree(cmd.answer);
-	cmd = (struct lst_command){ .request = request, .len = (u32)len, .done = on_done };
-	done = false;
-	lst_command(st_of(0), &cmd);
-	while (!done && rails.now_ns < until)
-		st_run(100 * NSEC_PER_USEC);
-	CU_ASSERT_FATAL(done);
-	return cmd.status;
-}
-
-static bool said(const char *text)
-{
-	return cmd.answer && strstr(cmd.answer, text);
-}
+#include "st_con.h"
 
 static long long said_number(const char *name)
 {
@@ -48,11 +16,11 @@ static void begin(void)
 	st_begin(3);
 	rails.ahead_ns[1] = 3000ULL * 86400 * NSEC_PER_SEC;
 	rails.ahead_ns[2] = 70ULL * NSEC_PER_SEC + 12345;
-	UNIT_EQUAL(tell("new_session|name=lab|key=5|timeout=3600|"), 0, "session");
-	tell("add_group|key=5|name=c|");
-	tell("add_nodes|key=5|name=c|nid=10.0.0.1@tcp|nid=10.0.0.2@tcp|nid=10.0.0.3@tcp|");
+	UNIT_EQUAL(tell(0, "new_session|name=lab|key=5|timeout=3600|"), 0, "session");
+	tell(0, "add_group|key=5|name=c|");
+	tell(0, "add_nodes|key=5|name=c|nid=10.0.0.1@tcp|nid=10.0.0.2@tcp|nid=10.0.0.3@tcp|");
 	UNIT_EQUAL(said("joined: 3"), true, "all");
-	UNIT_EQUAL(tell("add_test|key=5|batch=batch|from=c|to=c|type=ping|map=5|time=2000000000|"
+	UNIT_EQUAL(tell(0, "add_test|key=5|batch=batch|from=c|to=c|type=ping|map=5|time=2000000000|"
 			"rate=100|"), 0, "a ring");
 }
 
@@ -78,13 +46,13 @@ static void together(void)
 	unsigned int i;
 
 	begin();
-	UNIT_EQUAL(tell("started|key=5|name=batch|"), -EINVAL, "nothing was begun");
-	UNIT_EQUAL(tell("start|key=5|name=batch|"), 0, "start");
+	UNIT_EQUAL(tell(0, "started|key=5|name=batch|"), -EINVAL, "nothing was begun");
+	UNIT_EQUAL(tell(0, "start|key=5|name=batch|"), 0, "start");
 	UNIT_EQUAL(said("running: 1") && said_number("in_ns: ") > 10000000, true, "ahead");
 	UNIT_EQUAL(began_ns(0) + began_ns(1) + began_ns(2), 0, "nobody has");
-	tell("query|key=5|name=batch|");
+	tell(0, "query|key=5|name=batch|");
 	UNIT_EQUAL(said("batch: Running"), true, "it is to");
-	UNIT_EQUAL(tell("add_test|key=5|batch=batch|from=c|to=c|type=ping|map=5|"), -EBUSY,
+	UNIT_EQUAL(tell(0, "add_test|key=5|batch=batch|from=c|to=c|type=ping|map=5|"), -EBUSY,
 		   "no test is added meanwhile");
 	st_run(500 * NSEC_PER_MSEC);
 	for (i = 0; i < 3; i++) {
@@ -92,14 +60,14 @@ static void together(void)
 		most = max(most, began_ns(i));
 	}
 	UNIT_EQUAL(least != 0, true, "all have");
-	UNIT_EQUAL(tell("started|key=5|name=batch|"), 0, "asked");
+	UNIT_EQUAL(tell(0, "started|key=5|name=batch|"), 0, "asked");
 	UNIT_EQUAL(said("started: 3\nwaiting: 0\n"), true, "all");
 	UNIT_EQUAL(said("steps: 0") && !said("steps: 1"), true, "no clock has jumped");
 	UNIT_EQUAL(most - least <= 2 * said_number("clock_error_ns: "), true, "as well as known");
 	UNIT_EQUAL(llabs(said_number("skew_ns: ") - (long long)(most - least)) <=
 		   2 * said_number("clock_error_ns: "), true, "and it is said");
 	st_run(3 * NSEC_PER_SEC);
-	tell("tally|key=5|");
+	tell(0, "tally|key=5|");
 	UNIT_EQUAL(said("nodes: 3\n  sent: 600\n  received: 600\n"), true, "it ran");
 	/* Times of all three are in one clock. */
 	UNIT_EQUAL(said_number("last_ns: ") - said_number("first_ns: ") < 3LL * NSEC_PER_SEC,
@@ -111,10 +79,10 @@ static void together(void)
 static void a_step(void)
 {
 	begin();
-	tell("start|key=5|name=batch|");
+	tell(0, "start|key=5|name=batch|");
 	rails.ahead_ns[2] += NSEC_PER_SEC;
 	st_run(3 * NSEC_PER_SEC);
-	tell("started|key=5|name=batch|");
+	tell(0, "started|key=5|name=batch|");
 	UNIT_EQUAL(said("started: 3"), true, "all");
 	UNIT_EQUAL(said("steps: 1"), true, "one has jumped");
 	UNIT_EQUAL(llabs(said_number("skew_ns: ") - (long long)began_ns(1) +
@@ -126,12 +94,12 @@ static void a_step(void)
 static void refused(void)
 {
 	begin();
-	UNIT_EQUAL(tell("start|key=5|name=no|"), -ENOENT, "no such batch");
-	UNIT_EQUAL(tell("start|key=5|name=batch|skew=0|"), -EINVAL, "at once is never");
-	UNIT_EQUAL(tell("start|key=5|name=batch|skew=1|"), 0, "asked");
+	UNIT_EQUAL(tell(0, "start|key=5|name=no|"), -ENOENT, "no such batch");
+	UNIT_EQUAL(tell(0, "start|key=5|name=batch|skew=0|"), -EINVAL, "at once is never");
+	UNIT_EQUAL(tell(0, "start|key=5|name=batch|skew=1|"), 0, "asked");
 	UNIT_EQUAL(said("running: 0") && said("clock_error_ns"), true, "within 1 ns");
 	lst_stop(st_of(2));
-	UNIT_EQUAL(tell("start|key=5|name=batch|wait=1|"), 0, "asked");
+	UNIT_EQUAL(tell(0, "start|key=5|name=batch|wait=1|"), 0, "asked");
 	UNIT_EQUAL(said("running: 0") && said("10.0.0.3@tcp"), true, "one is gone");
 	st_run(NSEC_PER_SEC);
 	UNIT_EQUAL(began_ns(0) + began_ns(1), 0, "nobody begins");

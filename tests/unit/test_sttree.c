@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Does a session over a tree reach all its nodes, add up what they tell, know who is missing? */
-#include "st_world.h"
+#include "st_con.h"
 #include "selftest/tree.h"
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
@@ -215,50 +215,6 @@ static void records_add_up(void)
 #define JOIN "tree_join" KEY "ranges=10.0.0.[2-4]@tcp|k=2|"
 #define PING "tree_test" KEY "batch=batch|from=10.0.0.[2-4]@tcp|to=10.0.0.[2-4]@tcp|seed=1|" \
 	     "type=ping|"
-
-static struct lst_command cmd;
-static bool done;
-
-static void on_done(struct lst_command *user)
-{
-	done = true;
-}
-
-/* Words end with "|". */
-static void post(unsigned int node, const char *words)
-{
-	static char request[512];
-	size_t i, len = strlen(words);
-
-	for (i = 0; i < len; i++)
-		request[i] = words[i] == '|' ? 0 : words[i];
-	kfree(cmd.answer);
-	cmd = (struct lst_command){ .request = request, .len = (u32)len, .done = on_done };
-	done = false;
-	lst_command(st_of(node), &cmd);
-}
-
-/* The status; the answer stays until the next command. */
-static int result(void)
-{
-	u64 until = rails.now_ns + 100 * NSEC_PER_SEC;
-
-	while (!done && rails.now_ns < until)
-		st_run(RAILS_MS);
-	CU_ASSERT_FATAL(done);
-	return cmd.status;
-}
-
-static int tell(unsigned int node, const char *words)
-{
-	post(node, words);
-	return result();
-}
-
-static bool said(const char *text)
-{
-	return cmd.answer && strstr(cmd.answer, text);
-}
 
 static void begin(void)
 {
