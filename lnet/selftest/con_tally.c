@@ -61,7 +61,20 @@ static int ask_test(struct con_cmd *cmd, const struct con_batch *batch,
 	return rc;
 }
 
-static int ask_all(struct con_cmd *cmd, bool server)
+static int ask_clients(struct con_cmd *cmd, const struct con_batch *batch,
+		       const struct con_test *test)
+{
+	return ask_test(cmd, batch, test, false);
+}
+
+static int ask_servers(struct con_cmd *cmd, const struct con_batch *batch,
+		       const struct con_test *test)
+{
+	return ask_test(cmd, batch, test, true);
+}
+
+static int ask_all(struct con_cmd *cmd, int (*ask)(struct con_cmd *, const struct con_batch *,
+						   const struct con_test *))
 {
 	const struct con_batch *batch;
 	const struct con_test *test;
@@ -70,7 +83,7 @@ static int ask_all(struct con_cmd *cmd, bool server)
 	list_for_each_entry(batch, &con_session(cmd)->batches, link)
 		list_for_each_entry(test, &batch->tests, link)
 			if (!rc)
-				rc = ask_test(cmd, batch, test, server);
+				rc = ask(cmd, batch, test);
 	return rc;
 }
 
@@ -393,19 +406,6 @@ static int ask_pairs(struct con_cmd *cmd, const struct con_batch *batch,
 	return rc;
 }
 
-static int ask_all_pairs(struct con_cmd *cmd)
-{
-	const struct con_batch *batch;
-	const struct con_test *test;
-	int rc = 0;
-
-	list_for_each_entry(batch, &con_session(cmd)->batches, link)
-		list_for_each_entry(test, &batch->tests, link)
-			if (!rc)
-				rc = ask_pairs(cmd, batch, test);
-	return rc;
-}
-
 static void clocks_heard(struct con_cmd *cmd)
 {
 	struct con_rpc *r;
@@ -422,7 +422,7 @@ static int clients_told(struct con_cmd *cmd)
 
 	clocks_heard(cmd);
 	list_splice_tail_init(&cmd->answered, &cmd->kept);
-	rc = con_text(cmd, "pairs") ? ask_all_pairs(cmd) : ask_all(cmd, true);
+	rc = ask_all(cmd, con_text(cmd, "pairs") ? ask_pairs : ask_servers);
 	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, all_told);
 }
 
@@ -441,6 +441,6 @@ int con_tally(struct con_cmd *cmd)
 		return -ENOENT;
 	if (con_number(cmd, "test", 1, S32_MAX, &index))
 		return -EINVAL;
-	rc = ask_all(cmd, false);
+	rc = ask_all(cmd, ask_clients);
 	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, clients_told);
 }
