@@ -3,6 +3,7 @@
  * The test "brw": the client offers memory, the server fetches it (write) or puts something there
  * (read), then answers.
  */
+#include "memory.h"
 #include "service.h"
 
 static bool is_known(u32 opc, u32 flags)
@@ -38,7 +39,7 @@ static int memory_get(struct lst_unit *unit)
 	const struct lst_test *test = unit->test;
 
 	if (!unit->mem)
-		unit->mem = kvmalloc(test->offset + test->len, GFP_NOFS);
+		unit->mem = lst_memory(test->offset + test->len);
 	if (!unit->mem)
 		return -ENOMEM;
 	if (test->opc == LST_BRW_READ)

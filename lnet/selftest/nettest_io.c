@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Of a NETTEST node: its memory, what it asks of LNet, and what LNet tells. */
+#include "memory.h"
 #include "nettest_run.h"
 
 static u64 match_bits(const struct nettest *nt, enum nettest_kind kind, u32 rank)
@@ -234,8 +235,8 @@ static int chan_make(struct nettest *nt, struct nettest_chan *c)
 	struct into tx = { .user = c, .handler = on_data_sent };
 	int rc;
 
-	c->rx = kvzalloc(most, GFP_NOFS);
-	c->tx = kvzalloc(most, GFP_NOFS);
+	c->rx = lst_memory(most);
+	c->tx = lst_memory(most);
 	if (!c->rx || !c->tx)
 		return -ENOMEM;
 	rx.mem = c->rx;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Requests of others: buffers where they land, whom they are for, bulk transfers and answers. */
 #include "drill.h"
+#include "memory.h"
 #include "tree.h"
 
 /* ---- buffers --------------------------------------------------------------------------------- */
@@ -153,7 +154,7 @@ static void *mem_get(struct lst *st, u32 len)
 	struct list_head *spare = NULL;
 
 	if (!is_large(len))
-		return kvmalloc(len, GFP_NOFS);
+		return lst_memory(len);
 	spin_lock(&st->lock);
 	if (st->nr_spares) {
 		spare = st->spares.next;
@@ -161,7 +162,7 @@ static void *mem_get(struct lst *st, u32 len)
 		st->nr_spares--;
 	}
 	spin_unlock(&st->lock);
-	return spare ? (void *)spare : kvmalloc(LNET_MTU, GFP_NOFS);
+	return spare ? (void *)spare : lst_memory(LNET_MTU);
 }
 
 static void mem_put(struct lst *st, void *mem, u32 len)
@@ -437,8 +438,9 @@ static struct lst_call *call_new_locked(struct lst *st, const struct lnet_event 
 	return call;
 }
 
+/* @rc: 0, or -EPROTO: of another version. */
 static void call_locked(struct lst *st, const struct lnet_event *ev, const struct lst_msg *req,
-			const u8 *raw, bool other_version)
+			u8 *raw, int rc)
 {
 	const struct lst_rpc_kind *kind = lst_rpc_kind_of_req(req->type);
 	enum lst_verdict (*serve)(struct lst_call *call) = kind ? serve_of(kind->service) : NULL;
@@ -452,7 +454,7 @@ static void call_locked(struct lst *st, const struct lnet_event *ev, const struc
 		return;
 	}
 	st->c[LST_C_rpcs_rcvd]++;
-	if (other_version)
+	if (rc)
 		call->rpy.status = EPROTO;
 	else
 		verdict = serve(call);
@@ -467,26 +469,6 @@ static void call_locked(struct lst *st, const struct lnet_event *ev, const struc
 		lst_queue_locked(st, &call->job, bulk_run);
 	else if (verdict == LST_REPLY)
 		lst_reply_locked(call);
-}
-
-static void on_request(const struct lnet_event *ev)
-{
-	struct lst_buffer *b = ev->user_ptr;
-	struct lst *st = b->st;
-	struct lst_msg req;
-	int rc = -ENOMSG;
-
-	if (ev->kind == LNET_EVENT_PUT && !ev->status && ev->mlength == ev->rlength)
-		rc = lst_msg_decode(&req, b->mem + ev->offset, ev->mlength);
-	lst_enter(st);
-	if (!rc || rc == -EPROTO)
-		call_locked(st, ev, &req, b->mem + ev->offset, rc);
-	else if (ev->kind == LNET_EVENT_PUT)
-		st->c[LST_C_rpcs_dropped]++;
-	if (ev->unlinked)
-		buffer_gone_locked(b);
-	spin_unlock(&st->lock);
-	lst_run(st);
 }
 
 /* Of any length, and what is not there is zero. */
@@ -504,26 +486,47 @@ static int drill_decode(struct lst_msg *msg, const u8 *mem, u32 len)
 	return rc;
 }
 
-static void on_drill(const struct lnet_event *ev)
+/* What @decode makes of a message goes to @serve_locked, told what @decode returned. */
+static void arrived(const struct lnet_event *ev, int (*decode)(struct lst_msg *, const u8 *, u32),
+		    void (*serve_locked)(struct lst *, const struct lnet_event *,
+					 const struct lst_msg *, u8 *, int))
 {
 	struct lst_buffer *b = ev->user_ptr;
+	u8 *raw = b->mem + ev->offset;
 	struct lst *st = b->st;
 	struct lst_msg msg;
 	int rc = -ENOMSG;
 
 	if (ev->kind == LNET_EVENT_PUT && !ev->status && ev->mlength == ev->rlength)
-		rc = drill_decode(&msg, b->mem + ev->offset, ev->mlength);
+		rc = decode(&msg, raw, ev->mlength);
 	lst_enter(st);
-	if (!rc && msg.type == LST_DRILL_REQ)
-		call_locked(st, ev, &msg, b->mem + ev->offset, false);
-	else if (!rc)
-		lst_drill_answer_locked(st, ev, &msg, b->mem + ev->offset);
+	if (!rc || rc == -EPROTO)
+		serve_locked(st, ev, &msg, raw, rc);
 	else if (ev->kind == LNET_EVENT_PUT)
 		st->c[LST_C_rpcs_dropped]++;
 	if (ev->unlinked)
 		buffer_gone_locked(b);
 	spin_unlock(&st->lock);
 	lst_run(st);
+}
+
+static void on_request(const struct lnet_event *ev)
+{
+	arrived(ev, lst_msg_decode, call_locked);
+}
+
+static void drilled_locked(struct lst *st, const struct lnet_event *ev, const struct lst_msg *msg,
+			   u8 *raw, int rc)
+{
+	if (!rc && msg->type == LST_DRILL_RPY)
+		lst_drill_answer_locked(st, ev, msg, raw);
+	else
+		call_locked(st, ev, msg, raw, rc);
+}
+
+static void on_drill(const struct lnet_event *ev)
+{
+	arrived(ev, drill_decode, drilled_locked);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * Memory of a bulk transfer. A part is what one message carries; its fragments are of equal length,
  * but for one byte, and do not touch each other.
  */
+#include "memory.h"
 #include "store.h"
 
 #define LINE	64U
@@ -38,7 +39,7 @@ int lst_store_make(struct lst_store *s, const struct lst_plan *p)
 				 .per_part = frags };
 	if (frags > 1)
 		size += (size_t)s->nr_parts * frags * stride;
-	s->mem = kvzalloc(size, GFP_NOFS | __GFP_NOWARN);
+	s->mem = lst_memory(size);
 	s->frag = kvcalloc(s->nr_parts * frags, sizeof(s->frag[0]), GFP_NOFS | __GFP_NOWARN);
 	if (!s->mem || !s->frag) {
 		lst_store_free(s);
