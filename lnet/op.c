@@ -327,7 +327,7 @@ static bool lost_elsewhere(const struct lnet_op *op, const struct lnet_att *att)
  * Asks over another one when many times the patience is over, long before the slice is. But one
  * acknowledgement is for many requests and goes where the last of them came from. If that way does
  * not work any more, the answer is lost with it, and asked for where the path lives; at once if
- * that way became silent since.
+ * that way became silent since. What may come twice asks where it is for want of another.
  */
 static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
 			    u64 after, u64 next_ns)
@@ -342,8 +342,9 @@ static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet
 		op->suspect_ns = min(next_ns, att->posted_ns + wait_ns);
 		return;
 	}
+	lnet_op_unbind(op);
 	path = other_path(p, op, att);
-	if (path && is_closed(path))
+	if (path ? is_closed(path) : op->flags & LNET_OPF_IDEMPOTENT)
 		path = att->path;
 	if (path && hedge_allowed(p, op, path))
 		copy_by(p, op, att, path);
@@ -439,6 +440,7 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 	}
 	suspect(p, att, since);
 	op->suspect_ns = p->now_ns + look_again_ns(p, op, after, since);
+	lnet_op_unbind(op);
 	if (may_hedge(p, op))
 		hedge(p, op, att, p->now_ns >= since + dead_after(p, op, after));
 }

@@ -463,6 +463,11 @@ void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni);
 /* [sh] those that wait to go by a path that became suspect, or for its interface */
 void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path);
+/*
+ * [sh] The way that it was bound to failed or is silent: an answer to a named request, and a named
+ * request whose source was given, may leave over any. False: it stays bound.
+ */
+bool lnet_op_unbind(struct lnet_op *op);
 bool lnet_ops_idle(struct lnet *ln);			/* no operation is unfinished */
 int lnet_ops_init(struct lnet *ln);
 void lnet_ops_fini(struct lnet *ln);

@@ -43,6 +43,27 @@ void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
 	lnet_ops_walk(p, visit_reselect, ni);
 }
 
+/*
+ * A request without a name, whose source was given, goes by that way or not at all: stock nodes
+ * match it by its source.
+ */
+bool lnet_op_unbind(struct lnet_op *op)
+{
+	u32 pins = op->flags & (LNET_OPF_PINNED_DST | LNET_OPF_PINNED_NI);
+
+	if (pins && !(op->flags & (LNET_OPF_ANY_PATH | LNET_OPF_MARKED)))
+		return false;
+	if (!pins)
+		return true;
+	op->flags &= ~pins;
+	if (op->src_ni)
+		lnet_ni_put(op->src_ni);
+	op->src_ni = NULL;
+	lnet_peer_ni_put(op->via);
+	op->via = NULL;
+	return true;
+}
+
 /* Attempts that wait by @path, or whoever their peer is by its interface, and are to leave it. */
 struct leave {
 	const struct lnet_path *path;
@@ -56,11 +77,10 @@ static bool is_by(const struct leave *l, const struct lnet_path *path)
 	return l->ni ? path->ni == l->path->ni : path == l->path || path->trunk == l->path;
 }
 
-/* Only what may go another way. */
+/* A copy stays where it is. */
 static bool is_movable(const struct lnet_att *att)
 {
-	return att == &att->op->first && att->op->state == OP_TRY &&
-	       !(att->op->flags & LNET_OPF_PINNED_DST);
+	return att == &att->op->first && att->op->state == OP_TRY;
 }
 
 static void take_from(const struct leave *l, struct list_head *list, struct list_head *due)
@@ -68,7 +88,7 @@ static void take_from(const struct leave *l, struct list_head *list, struct list
 	struct lnet_att *att, *next;
 
 	list_for_each_entry_safe(att, next, list, link)
-		if (is_by(l, att->path) && is_movable(att))
+		if (is_by(l, att->path) && is_movable(att) && lnet_op_unbind(att->op))
 			list_move_tail(&att->link, due);
 }
 

@@ -215,19 +215,6 @@ static bool alive(const struct lnet_att *att)
 }
 
 /*
- * An answer to a named request may leave over any path once the one its request came by has failed.
- */
-static void unpin_path(struct lnet_op *op)
-{
-	op->flags &= ~(LNET_OPF_PINNED_DST | LNET_OPF_PINNED_NI);
-	if (op->src_ni)
-		lnet_ni_put(op->src_ni);
-	op->src_ni = NULL;
-	lnet_peer_ni_put(op->via);
-	op->via = NULL;
-}
-
-/*
  * An attempt ended without success and is FREE. The other one may still run; else try again or give
  * up.
  */
@@ -250,8 +237,7 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 		lnet_op_finish(p, op, how);
 		return;
 	}
-	if (op->flags & LNET_OPF_ANY_PATH)
-		unpin_path(op);
+	lnet_op_unbind(op);
 	if (unlikely(op->flags & LNET_OPF_FORWARD)) {
 		lnet_forward_substitute(op);
 		op->flags = (u32)lnet_rec_value(p->sh, op->flags);

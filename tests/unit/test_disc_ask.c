@@ -84,6 +84,29 @@ static void test_rounds(void)
 	rails_end();
 }
 
+/* It sent something by another of its NIDs, and was not asked by that one. */
+static void test_other_nid(void)
+{
+	unsigned int tag, rail;
+
+	rails_begin(&strangers);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "discovery", 0), 0, "setting");
+	tag = rails_get(1, 0, 8, 0);
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 1, "it is known by one");
+	UNIT_EQUAL(rails_nids(0, 1), 1, "it is known by one");
+	rail = rails.req[tag].on_rail[0] ? 1 : 0;
+	rails_on(1, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "discovery", 1), 0, "setting");
+	rails_clear();
+	ask(0, rail, false);
+	rails_run(20 * RAILS_MS);
+	is_told(0, 0, "by the other one");
+	UNIT_EQUAL(rails_nids(0, 1), 2, "one node");
+	UNIT_EQUAL(rails_peer(0, 1)->disc.state, DISC_DONE, "though nothing was asked by this one");
+	rails_end();
+}
+
 /* Many at once share a round. */
 static void test_many(void)
 {
@@ -340,10 +363,10 @@ static void test_ping(void)
 	rails_on(0, -1, RAILS_CORE, FATE_DELIVER, LNET_OK, 2);
 	rails_on(0, -1, RAILS_CORE, FATE_DELAY, LNET_OK, 1);
 	tag = rails_get(0, 1, 8, 0);
-	rails_run(20 * RAILS_MS);
+	rails_run(2 * RAILS_MS);
 	UNIT_EQUAL(rails_done(tag), 0, "a request waits until the other is told");
 	UNIT_EQUAL(lnet_ping(rails.node[0].ln, &nid, NULL, NSEC_PER_SEC, pinged, &got), 0, "ping");
-	rails_run(20 * RAILS_MS);
+	rails_run(2 * RAILS_MS);
 	UNIT_EQUAL(got, 64, "answered");
 	UNIT_EQUAL(rails_done(tag), 0, "which ends no waiting");
 	rails_release();
@@ -354,6 +377,7 @@ static void test_ping(void)
 
 UNIT_SUITE(disc_ask,
 	{ "a round is asked for", test_rounds },
+	{ "a peer asked by a NID that its record does not have", test_other_nid },
 	{ "many share one", test_many },
 	{ "loopback, ourselves, nowhere", test_nowhere },
 	{ "failures", test_failures },
