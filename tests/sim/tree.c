@@ -6,15 +6,13 @@
  *
  * r.c2.net.self-test.scalable r.c2.net.self-test.synchronized
  */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tests/sim/ground.h"
+#include "tests/sim/console.h"
 #include "tests/sim/tree.h"
 #include "lnet/core.h"
 #include "selftest/tree.h"
 
-#define COMMAND_MAX_NS	(120ULL * NSEC_PER_SEC)
 #define RUN_MAX_NS	(100ULL * NSEC_PER_SEC)
 #define DEAD_SHARE	1000U		/* one of so many dies */
 #define CRASHED		20U		/* of those above others, while messages are lost */
@@ -25,10 +23,7 @@ struct tree {
 	struct sim_tree *t;
 	const struct sim_ground *ground;
 	struct sim_member *m;
-	struct lst_command cmd;
-	char request[65536];
-	u32 len;
-	bool done;
+	struct sim_console c;
 	char ranges[4096];
 	u32 slow;			/* the node that is far from all */
 	u64 sent_before;
@@ -36,70 +31,18 @@ struct tree {
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-static void word(struct tree *x, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	x->len += (u32)vsnprintf(x->request + x->len, sizeof(x->request) - x->len, fmt, args) + 1;
-	va_end(args);
-}
-
-static void begin_command(struct tree *x, const char *verb)
-{
-	x->len = 0;
-	word(x, "%s", verb);
-	word(x, "key=1");
-	word(x, "wait=60");
-}
-
-static void on_done(struct lst_command *cmd)
-{
-	container_of(cmd, struct tree, cmd)->done = true;
-}
-
-/* The answer stays until the next one. How long it took, in us. */
+/* How long it took, in us. */
 static u64 command(struct tree *x)
 {
-	u64 begin_ns = x->w.now_ns, until = begin_ns + COMMAND_MAX_NS;
 	struct sim_traffic traffic;
+	u64 us;
 
-	kfree(x->cmd.answer);
-	x->cmd = (struct lst_command){ .request = x->request, .len = x->len, .done = on_done };
-	x->done = false;
 	x->ground->traffic(&x->m[0], true);
-	x->ground->command(x->m[0].st, &x->cmd);
-	while (!x->done && x->w.now_ns < until && !x->w.failed)
-		sim_run(&x->w, x->w.now_ns + 10 * SIM_US);
-	if (!x->done || x->cmd.status)
-		sim_fail(&x->w, "%s: %s %d", x->request, x->done ? "status" : "no end",
-			 x->cmd.status);
+	us = sim_ask(&x->c);
 	traffic = x->ground->traffic(&x->m[0], true);
 	x->t->root_messages_max = max(x->t->root_messages_max, traffic.out + traffic.in);
 	x->t->root_bytes_max = max(x->t->root_bytes_max, traffic.bytes);
-	return (x->w.now_ns - begin_ns) / SIM_US;
-}
-
-/* Sum of a number over all places of the answer that have it. */
-static u64 sum_of(const struct tree *x, const char *name)
-{
-	const char *at = x->cmd.answer;
-	size_t len = strlen(name);
-	u64 sum = 0;
-
-	while (at && (at = strstr(at, name))) {
-		at += len;
-		if (at[0] == ':')
-			sum += strtoull(at + 1, NULL, 10);
-	}
-	return sum;
-}
-
-static void equal(struct tree *x, const char *what, u64 got, u64 want)
-{
-	if (got != want && !x->w.failed)
-		sim_fail(&x->w, "%s: %llu, not %llu", what, (unsigned long long)got,
-			 (unsigned long long)want);
+	return us;
 }
 
 /*
@@ -108,11 +51,11 @@ static void equal(struct tree *x, const char *what, u64 got, u64 want)
  */
 static void whole(struct tree *x, const char *what, u32 missing)
 {
-	u64 asked = sum_of(x, " asked");
+	u64 asked = sim_sum(&x->c, " asked");
 
-	equal(x, what, sum_of(x, " done"), x->t->nodes - missing);
-	equal(x, "refused", sum_of(x, " refused"), 0);
-	equal(x, "missing", sum_of(x, " missing"), missing);
+	sim_equal(&x->w, what, sim_sum(&x->c, " done"), x->t->nodes - missing);
+	sim_equal(&x->w, "refused", sim_sum(&x->c, " refused"), 0);
+	sim_equal(&x->w, "missing", sim_sum(&x->c, " missing"), missing);
 	if (missing)
 		x->t->asked_lost_max = max(x->t->asked_lost_max, asked);
 	else
@@ -125,7 +68,7 @@ static void whole(struct tree *x, const char *what, u32 missing)
 /* Is the node named between @list, the last that the answer has, and what follows it? */
 static bool says(const struct tree *x, const char *list, const char *next, u32 node)
 {
-	const char *at = x->cmd.answer ? strstr(x->cmd.answer, list) : NULL, *later;
+	const char *at = x->c.cmd.answer ? strstr(x->c.cmd.answer, list) : NULL, *later;
 	char text[LNET_NIDSTR_SIZE], quoted[LNET_NIDSTR_SIZE + 2];
 	const char *end, *found;
 	struct lnet_nid nid;
@@ -164,27 +107,27 @@ static void ranges(struct tree *x, u32 lo, u32 hi)
 static void join(struct tree *x)
 {
 	ranges(x, 0x0a000002, 0x0a000001 + x->t->nodes);
-	begin_command(x, "new_session");
-	word(x, "name=sim");
+	sim_verb(&x->c, "new_session");
+	sim_word(&x->c, "name=sim");
 	command(x);
-	begin_command(x, "tree_join");
-	word(x, "ranges=%s", x->ranges);
-	word(x, "k=%u", x->t->k);
+	sim_verb(&x->c, "tree_join");
+	sim_word(&x->c, "ranges=%s", x->ranges);
+	sim_word(&x->c, "k=%u", x->t->k);
 	x->t->join_us = command(x);
 	whole(x, "joined", 0);
-	x->t->levels = (u32)sum_of(x, " levels");
+	x->t->levels = (u32)sim_sum(&x->c, " levels");
 }
 
 static void add_test(struct tree *x, u32 seed)
 {
-	begin_command(x, "tree_test");
-	word(x, "batch=batch");
-	word(x, "from=%s", x->ranges);
-	word(x, "to=%s", x->ranges);
-	word(x, "type=ping");
-	word(x, "loop=%u", x->t->loops);
-	word(x, "stop_onerr=0");
-	word(x, "seed=%u", seed);
+	sim_verb(&x->c, "tree_test");
+	sim_word(&x->c, "batch=batch");
+	sim_word(&x->c, "from=%s", x->ranges);
+	sim_word(&x->c, "to=%s", x->ranges);
+	sim_word(&x->c, "type=ping");
+	sim_word(&x->c, "loop=%u", x->t->loops);
+	sim_word(&x->c, "stop_onerr=0");
+	sim_word(&x->c, "seed=%u", seed);
 	command(x);
 	whole(x, "nodes with the test", 0);
 }
@@ -223,10 +166,11 @@ static u64 sample(struct tree *x)
 {
 	u64 us;
 
-	begin_command(x, "tree_sample");
+	sim_verb(&x->c, "tree_sample");
 	us = command(x);
-	equal(x, "sent", sum_of(x, " sent"),
-	      sum_of(x, " received") + sum_of(x, " lost") + sum_of(x, " under_way"));
+	sim_equal(&x->w, "sent", sim_sum(&x->c, " sent"),
+		  sim_sum(&x->c, " received") + sim_sum(&x->c, " lost") +
+			  sim_sum(&x->c, " under_way"));
 	return us;
 }
 
@@ -237,16 +181,17 @@ static void run(struct tree *x)
 
 	add_test(x, 1);
 	add_test(x, max(x->t->nodes / 2, 1));
-	begin_command(x, "tree_run");
-	word(x, "batch=batch");
+	sim_verb(&x->c, "tree_run");
+	sim_word(&x->c, "batch=batch");
 	command(x);
 	whole(x, "prepared", 0);
-	x->t->bound_ns = sum_of(x, " bound_ns");
-	sim_run(&x->w, x->w.now_ns + sum_of(x, "in_us") * SIM_US + x->t->bound_ns + SIM_MS / 10);
+	x->t->bound_ns = sim_sum(&x->c, " bound_ns");
+	sim_run(&x->w, x->w.now_ns + sim_sum(&x->c, "in_us") * SIM_US + x->t->bound_ns +
+			       SIM_MS / 10);
 	for (i = 0; i < SIM_TREE_SAMPLES && !x->w.failed; i++) {
 		us = sample(x);
 		whole(x, "live sample", 0);
-		sent = sum_of(x, " sent");
+		sent = sim_sum(&x->c, " sent");
 		if (sent <= x->sent_before && !x->w.failed)
 			sim_fail(&x->w, "sample %u: %llu were sent, before %llu", i,
 				 (unsigned long long)sent, (unsigned long long)x->sent_before);
@@ -258,7 +203,7 @@ static void run(struct tree *x)
 	do {
 		sim_run(&x->w, x->w.now_ns + 10 * SIM_MS);
 		sample(x);
-	} while (!x->w.failed && sum_of(x, "active") && x->w.now_ns < until);
+	} while (!x->w.failed && sim_sum(&x->c, "active") && x->w.now_ns < until);
 	if (!x->w.failed)
 		skew(x);
 }
@@ -267,11 +212,11 @@ static void compare(struct tree *x)
 {
 	u64 want = 2ULL * x->t->nodes * x->t->loops;
 
-	equal(x, "pings", sum_of(x, " sent"), want);
-	equal(x, "answers", sum_of(x, " received"), want);
-	equal(x, "round trips", sum_of(x, " times"), want);
-	equal(x, "nodes of tests", sum_of(x, "  nodes"), 2ULL * x->t->nodes);
-	equal(x, "started", sum_of(x, " started"), x->t->nodes);
+	sim_equal(&x->w, "pings", sim_sum(&x->c, " sent"), want);
+	sim_equal(&x->w, "answers", sim_sum(&x->c, " received"), want);
+	sim_equal(&x->w, "round trips", sim_sum(&x->c, " times"), want);
+	sim_equal(&x->w, "nodes of tests", sim_sum(&x->c, "  nodes"), 2ULL * x->t->nodes);
+	sim_equal(&x->w, "started", sim_sum(&x->c, " started"), x->t->nodes);
 	x->t->pings = want;
 	/* Of the second test: in the first one most send to their neighbours, so ten times as far
 	 * is not farther than others are.
@@ -317,7 +262,7 @@ static void miss(struct tree *x)
 				 x->m[node].dead ? "dead" : "alive",
 				 x->m[node].dead ? "not missing" : "missing");
 	if (!x->t->faults)
-		equal(x, "pings of those alive", sum_of(x, " sent"), want);
+		sim_equal(&x->w, "pings of those alive", sim_sum(&x->c, " sent"), want);
 	if (x->t->recovered_us * SIM_US > 3 * LST_TREE_TIMEOUT_NS)
 		sim_fail(&x->w, "the sample took %llu us, more than three timeouts",
 			 (unsigned long long)x->t->recovered_us);
@@ -342,14 +287,14 @@ static void leave(struct tree *x)
 {
 	u32 node;
 
-	begin_command(x, "tree_leave");
+	sim_verb(&x->c, "tree_leave");
 	command(x);
 	whole(x, "left", x->t->dead);
 	sim_run(&x->w, x->w.now_ns + 2 * LST_TREE_TIMEOUT_NS);
 	for (node = 1; node <= x->t->nodes && !x->w.failed; node++)
 		if (!x->m[node].dead && (x->m[node].st->session || x->m[node].st->tree))
 			sim_fail(&x->w, "node %u is not free", node);
-	begin_command(x, "end_session");
+	sim_verb(&x->c, "end_session");
 	command(x);
 }
 
@@ -362,34 +307,34 @@ static void flat_join(struct tree *x)
 	u64 us = 0;
 	u32 node;
 
-	begin_command(x, "new_session");
-	word(x, "name=sim");
+	sim_verb(&x->c, "new_session");
+	sim_word(&x->c, "name=sim");
 	command(x);
-	begin_command(x, "add_group");
-	word(x, "name=all");
+	sim_verb(&x->c, "add_group");
+	sim_word(&x->c, "name=all");
 	command(x);
 	for (node = 1; node <= x->t->nodes && !x->w.failed;) {
-		begin_command(x, "add_nodes");
-		word(x, "name=all");
-		for (; node <= x->t->nodes && x->len < 60000; node++) {
+		sim_verb(&x->c, "add_nodes");
+		sim_word(&x->c, "name=all");
+		for (; node <= x->t->nodes && x->c.len < 60000; node++) {
 			sim_nid(&nid, node, 0);
-			word(x, "nid=%s", lnet_nid_str(&nid, text));
+			sim_word(&x->c, "nid=%s", lnet_nid_str(&nid, text));
 		}
 		us += command(x);
-		x->sent_before += sum_of(x, "joined");
+		x->sent_before += sim_sum(&x->c, "joined");
 	}
 	x->t->join_us = us;
-	equal(x, "joined", x->sent_before, x->t->nodes);
+	sim_equal(&x->w, "joined", x->sent_before, x->t->nodes);
 	x->t->levels = 1;
 }
 
 static void flat_sample(struct tree *x)
 {
-	begin_command(x, "stat");
-	word(x, "group=all");
+	sim_verb(&x->c, "stat");
+	sim_word(&x->c, "group=all");
 	x->t->sample_us = x->t->sample_max_us = command(x);
 	x->t->asked_max = x->t->nodes;
-	begin_command(x, "end_session");
+	sim_verb(&x->c, "end_session");
 	command(x);
 }
 
@@ -403,6 +348,7 @@ static void begin(struct tree *x, u64 seed)
 	x->m = calloc(nr, sizeof(*x->m));
 	if (!x->m || x->ground->begin(&x->w, seed, nr))
 		abort();
+	x->c.m = &x->m[0];
 	sim_light_cfg.loss_permille = 0;
 	x->slow = 0;
 	if (!x->t->core && !x->t->faults && !x->t->flat)
@@ -438,7 +384,7 @@ static void end(struct tree *x, struct sim_result *result)
 	}
 	x->t->messages = result->count.messages;
 	x->t->events = result->count.events;
-	kfree(x->cmd.answer);
+	sim_console_free(&x->c);
 	x->ground->end(&x->w);
 	free(x->m);
 }
