@@ -27,6 +27,8 @@ struct lnet_gateway {			/* a router, while a route names it */
 	struct lnet_timer timer;	/* the next check */
 	u8 busy;			/* a check is under way: @check */
 	u8 known;			/* @info is what it said last */
+	u8 met;				/* discovery asked it, when its info had @met_seq */
+	u32 met_seq;
 	struct lnet_op *check;
 	u32 turn;			/* of the nets that it is checked over */
 	u32 doubts;			/* answers in a row by which it is not wholly up */
@@ -109,6 +111,8 @@ static inline bool lnet_route_usable(const struct lnet_path *path)
 }
 /* [sh of rx->from] a message came from or through a router */
 void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word);
+/* [sh 0] A router's connections by one of its interfaces broke: it is asked soon, and met anew. */
+void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh 0] It cannot pass on what went by @via: other routers are better, until it is asked. */
 void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via);
 /*

@@ -160,6 +160,17 @@ void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word)
 		passed(gw, lnet_nid_net(&rx->src_nid));
 }
 
+/* It may have started anew, and know nobody. */
+void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_gateway *gw = lnet_gateway_of(p->ln, peer);
+
+	if (!gw)
+		return;
+	gw->met = 0;
+	check_by(p, gw, p->now_ns + SOON_NS);
+}
+
 void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via)
 {
 	lockdep_assert_held(&p->sh->lock);
@@ -264,6 +275,23 @@ static u64 again_ns(const struct lnet_gateway *gw)
 	return AGAIN_NS << min(gw->doubts - 1, 16U);
 }
 
+/*
+ * It is a peer like any other: its interfaces are learned, and it is told ours, so that it tells of
+ * changes. Anew when it says something else, or was silent or lost.
+ */
+static void meet(struct lnet_pass *p, struct lnet_gateway *gw)
+{
+	struct lnet_peer *peer = gw->pni->peer;
+
+	if (!READ_ONCE(p->ln->tun.discovery) || (gw->met && gw->met_seq == gw->info.seq))
+		return;
+	gw->met = 1;
+	gw->met_seq = gw->info.seq;
+	lnet_disc_anew(peer);
+	peer->disc.want_ping = 1;
+	lnet_disc_step(p, peer);
+}
+
 static void checked(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_gateway *gw = op->arg;
@@ -274,8 +302,11 @@ static void checked(struct lnet_pass *p, struct lnet_op *op)
 		lnet_gateway_said(p, gw->pni->peer, gw->sink, op->mlength);
 		if (gw->doubts)
 			check_by(p, gw, p->now_ns + again_ns(gw));
+		if (gw->known)
+			meet(p, gw);
 	} else if (op->outcome != LNET_CANCELED && op->outcome != LNET_SHUTDOWN) {
 		gw->nr_failed++;
+		gw->met = 0;
 		lnet_gateway_silent(p, gw, op->dst_pni->net);
 	}
 }

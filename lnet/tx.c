@@ -2,6 +2,7 @@
 /* Operations on their way: start, choice of a path, what drivers gave back, sending again. */
 #include "core.h"
 #include "record_hook.h"
+#include "route.h"
 #include "router.h"
 #include "rule.h"
 
@@ -522,6 +523,8 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	path->lost_valid = 1;
 	path->lost_ns = p->now_ns;
 	lnet_contact_lost(p, to->peer);
+	if (unlikely(to->gw))
+		lnet_gateway_lost(p, to->peer);
 	own = unanswered(path, epoch);
 	nr = own + carried_out(path, epoch);
 	/* A set that dies idle costs nothing: nobody was let down. */

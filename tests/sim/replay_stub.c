@@ -47,6 +47,12 @@ void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 	(void)peer;
 }
 
+void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	(void)p;
+	(void)peer;
+}
+
 void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	(void)p;

@@ -395,6 +395,38 @@ static void test_overdue(void)
 	overdue(5 * NSEC_PER_MSEC, 150, 170);
 }
 
+static struct lnet_peer *record_of(unsigned int router, unsigned int rail)
+{
+	struct lnet_nid nid = rails_nid(router, rail);
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln_of(NEAR), &nid);
+	struct lnet_peer *peer = pni ? pni->peer : NULL;
+
+	lnet_peer_ni_put(pni);
+	return peer;
+}
+
+/* Nobody sends it a request of its own. */
+static void test_met(void)
+{
+	struct rails_cfg cfg = { .nr_nodes = 4, .quiet = true, .behind = true, .discover = true,
+				 .strangers = true, .nr_shards = 1 };
+
+	rails_begin(&cfg);
+	UNIT_EQUAL(lnet_router_enable(ln_of(R1), true), 0, "a router");
+	UNIT_EQUAL(add(NEAR, R1, 0), 0, "a route");
+	rails_run(2 * NSEC_PER_SEC);
+	CU_ASSERT(record_of(R1, RAIL_NEAR) != NULL);
+	CU_ASSERT(record_of(R1, RAIL_NEAR) == record_of(R1, RAIL_FAR));
+	CU_ASSERT(record_of(R1, RAIL_NEAR) && record_of(R1, RAIL_NEAR)->mr);
+	CU_ASSERT(rails_peer(R1, NEAR)->mr);
+	rails_restart(R1);
+	rails_run(NSEC_PER_SEC);
+	rails_lost(NEAR, R1, RAIL_NEAR, LNET_PATH_LOST);
+	rails_run(NSEC_PER_SEC);
+	CU_ASSERT(rails_peer(R1, NEAR)->mr);
+	rails_end();
+}
+
 UNIT_SUITE(gateway,
 	   { "a router passes on by another router", test_by_two },
 	   { "but never back to the one that it came from", test_to_and_fro },
@@ -405,4 +437,5 @@ UNIT_SUITE(gateway,
 	   { "an end that dies takes no route down", test_end_dies },
 	   { "W20: one of two ways to the far end is bad", test_one_way_is_bad },
 	   { "a router that flaps", test_flapping },
-	   { "what a router loses is missed by the round trips", test_overdue })
+	   { "what a router loses is missed by the round trips", test_overdue },
+	   { "a router's interfaces are learned, as it is asked whether it is up", test_met })
