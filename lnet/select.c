@@ -355,7 +355,7 @@ static enum lnet_path_rank routed_loses_at(const struct lnet_path *path)
 {
 	if (rank_link(path) < 1)
 		return LNET_RANK_link_up;
-	if (!lnet_route_usable(path))
+	if (!usable(path))
 		return LNET_RANK_route_up;
 	return responsive(path) ? LNET_RANK_direct : LNET_RANK_responsive;
 }
