@@ -4,15 +4,17 @@
  * opened, run by a work item of its own.
  */
 #include <linux/completion.h>
-#include <linux/ktime.h>
+#include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
+#include "lnet/kernel/compat.h"
 #include "lnet/kernel/netns.h"
 #include "kernel.h"
 
 #define STOP_POLL_MS	10
 #define STOP_WARN_MS	60000
+#define SLACK_NS	10000
 
 struct service {
 	struct lst_host host;		/* first */
@@ -21,7 +23,8 @@ struct service {
 	struct net *net;		/* for comparing; NULL: it is being taken down */
 	struct lst *st;
 	struct mutex lock;		/* who stops it */
-	struct delayed_work work;
+	struct work_struct work;
+	struct hrtimer timer;		/* raises it when something is due */
 };
 
 static LIST_HEAD(services);
@@ -34,24 +37,27 @@ static void arm(struct lst_host *host)
 {
 	struct service *s = container_of(host, struct service, host);
 
-	mod_delayed_work(queue, &s->work, 0);
+	queue_work(queue, &s->work);
+}
+
+static enum hrtimer_restart is_due(struct hrtimer *timer)
+{
+	arm(&container_of(timer, struct service, timer)->host);
+	return HRTIMER_NORESTART;
 }
 
 static void work_run(struct work_struct *work)
 {
-	struct service *s = container_of(to_delayed_work(work), struct service, work);
+	struct service *s = container_of(work, struct service, work);
 	struct lst *st = READ_ONCE(s->st);
-	u64 due, now;
+	u64 due;
 
 	if (!st)
 		return;			/* it is being made */
 	due = lst_work(st);
-	now = ktime_get_ns();
-	if (due == U64_MAX)
-		return;
-	due = due > now ? due - now : 0;
-	/* One that was armed meanwhile stays. */
-	queue_delayed_work(queue, &s->work, nsecs_to_jiffies64(due) + 1);
+	if (due != U64_MAX)
+		hrtimer_start_range_ns(&s->timer, ns_to_ktime(min_t(u64, due, KTIME_MAX)), SLACK_NS,
+				       HRTIMER_MODE_ABS);
 }
 
 /* ---- begin and end of one -------------------------------------------------------------------- */
@@ -68,7 +74,9 @@ static void service_stop(struct service *s)
 				pr_warn("lnet_selftest: what is under way takes long to end\n");
 			msleep(STOP_POLL_MS);
 		}
-		cancel_delayed_work_sync(&s->work);
+		cancel_work_sync(&s->work);	/* which may have set the timer, and that raise it */
+		hrtimer_cancel(&s->timer);
+		cancel_work_sync(&s->work);
 		lst_free(s->st);
 		s->st = NULL;
 	}
@@ -148,7 +156,8 @@ static struct service *service_new(struct net *net)
 	s->net = net;
 	mutex_init(&s->lock);
 	INIT_LIST_HEAD(&s->link);
-	INIT_DELAYED_WORK(&s->work, work_run);
+	INIT_WORK(&s->work, work_run);
+	lnet_hrtimer_setup(&s->timer, is_due);
 	rc = service_begin(s);
 	if (!rc)
 		return s;
