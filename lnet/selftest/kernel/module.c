@@ -74,7 +74,7 @@ static void service_stop(struct service *s)
 				pr_warn("lnet_selftest: what is under way takes long to end\n");
 			msleep(STOP_POLL_MS);
 		}
-		cancel_work_sync(&s->work);	/* which may have set the timer, and that raise it */
+		cancel_work_sync(&s->work);	/* it may have set the timer, and that raise it */
 		hrtimer_cancel(&s->timer);
 		cancel_work_sync(&s->work);
 		lst_free(s->st);
