@@ -64,6 +64,19 @@ struct con_group {
 	struct con_node **node;
 };
 
+/* Who sends to whom, where a file says it. */
+struct con_pair {
+	struct lnet_process from, to;
+};
+struct con_map {
+	u32 nr;
+	struct con_pair pair[];
+};
+static inline size_t con_map_size(u32 nr)
+{
+	return sizeof(struct con_map) + nr * sizeof(struct con_pair);
+}
+
 struct con_test {
 	struct list_head link;
 	u32 index, service;
@@ -73,6 +86,7 @@ struct con_test {
 	struct con_group *from, *to;
 	bool stop_onerr;
 	struct lst_plan *plan;		/* of ours, else NULL; its list of nodes is not used */
+	struct con_map *map;		/* of LST_MAP_LISTED, else NULL */
 	u32 key;			/* no two tests of a session have the same */
 };
 
@@ -224,6 +238,18 @@ const char *con_drill_type(const struct con_test *test);
 void con_drill_say(struct con_cmd *cmd, const struct lst_plan *plan);
 /* The active ones of a group; kfree(). NULL: no memory. */
 struct lst_run *con_runs_of(const struct con_group *group, u32 *nr);
+
+/* ---- con_map.c ------------------------------------------------------------------------------- */
+
+/* The words of LST_MAP_LISTED into test->map. 0, -ENOENT, -ENOMEM, -EINVAL: it says what is bad. */
+int con_map_take(struct con_cmd *cmd, struct con_test *test);
+/*
+ * Whom a node sends to, perhaps nobody; @back: who sends to it. In @p their number; kfree(). NULL:
+ * no memory.
+ */
+struct lst_run *con_map_runs(const struct con_map *map, const struct con_node *node, bool back,
+			     struct lst_plan *p);
+void con_map_say(struct con_cmd *cmd, const struct con_map *map);
 
 /* ---- con_tree.c ------------------------------------------------------------------------------ */
 

@@ -41,6 +41,7 @@ void con_batch_free(struct con_batch *batch)
 
 	list_for_each_entry_safe(test, next, &batch->tests, link) {
 		kfree(test->plan);
+		kfree(test->map);
 		kfree(test);
 	}
 	list_del(&batch->link);

@@ -118,7 +118,23 @@ static int tell(struct con_cmd *cmd, struct con_node *node, const struct lst_pla
 	return con_ask(cmd, node, &req, buf, len);
 }
 
-static int tell_group(struct con_cmd *cmd, const struct con_group *group, struct lst_plan *p)
+/* Each client is given its own servers, all of which it sends to. */
+static int tell_listed(struct con_cmd *cmd, struct con_node *node, const struct con_map *map,
+		       const struct lst_plan *plan)
+{
+	struct lst_plan p = *plan;
+	int rc;
+
+	p.back = 0;
+	p.same = 0;
+	p.run = con_map_runs(map, node, plan->back, &p);
+	rc = p.run ? tell(cmd, node, &p) : -ENOMEM;
+	kfree(p.run);
+	return rc;
+}
+
+static int tell_group(struct con_cmd *cmd, const struct con_group *group, struct lst_plan *p,
+		      const struct con_map *map)
 {
 	u32 i;
 	int rc = 0;
@@ -127,7 +143,8 @@ static int tell_group(struct con_cmd *cmd, const struct con_group *group, struct
 	for (i = 0; i < group->nr && !rc; i++) {
 		if (group->node[i]->state != CON_NODE_ACTIVE)
 			continue;
-		rc = tell(cmd, group->node[i], p);
+		rc = map ? tell_listed(cmd, group->node[i], map, p) :
+			   tell(cmd, group->node[i], p);
 		p->self++;
 	}
 	return rc;
@@ -157,19 +174,20 @@ static void plan_of(const struct con_session *s, const struct con_batch *batch,
 static int back_add(struct con_cmd *cmd, struct con_batch *batch, const struct con_test *test)
 {
 	struct con_test *back = kmemdup(test, sizeof(*test), GFP_NOWAIT);
-	int rc;
+	int rc = -ENOMEM;
 
 	if (!back)
 		return -ENOMEM;
 	back->plan = kmemdup(test->plan, sizeof(*test->plan), GFP_NOWAIT);
-	if (!back->plan) {
-		kfree(back);
-		return -ENOMEM;
+	if (test->map)
+		back->map = kmemdup(test->map, con_map_size(test->map->nr), GFP_NOWAIT);
+	if (back->plan && !test->map == !back->map) {
+		back->plan->back = 1;
+		rc = con_test_link(cmd, batch, back);
+		if (!rc)
+			return con_drill_tell(cmd);
 	}
-	back->plan->back = 1;
-	rc = con_test_link(cmd, batch, back);
-	if (!rc)
-		return con_drill_tell(cmd);
+	kfree(back->map);
 	kfree(back->plan);
 	kfree(back);
 	return rc;
@@ -202,7 +220,7 @@ static int servers_told(struct con_cmd *cmd)
 	p.run = con_runs_of(test->to, &p.nr_runs);
 	if (!p.run)
 		return -ENOMEM;
-	rc = tell_group(cmd, test->from, &p);
+	rc = tell_group(cmd, test->from, &p, test->map);
 	kfree(p.run);
 	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, clients_told);
 }
@@ -216,6 +234,6 @@ int con_drill_tell(struct con_cmd *cmd)
 
 	plan_of(con_session(cmd), batch, test, &p);
 	p.server = 1;
-	rc = tell_group(cmd, test->to, &p);
+	rc = tell_group(cmd, test->to, &p, NULL);
 	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, servers_told);
 }

@@ -20,6 +20,8 @@ void con_test_say(struct con_cmd *cmd, const struct con_test *test)
 		test->concur, test->dist, test->span);
 	if (test->plan)
 		con_drill_say(cmd, test->plan);
+	if (test->map)
+		con_map_say(cmd, test->map);
 	say_group(cmd, "clients", test->from);
 	say_group(cmd, "servers", test->to);
 }
@@ -208,8 +210,8 @@ int con_test_link(struct con_cmd *cmd, struct con_batch *batch, struct con_test 
 
 /*
  * batch, from, to, type (ping, brw, bulk), loop, concur, dist, span, stop_onerr; of brw: opc,
- * check, size, off; of bulk, and of a ping that has any of them: what plan.def says. A test that
- * some nodes did not take stays, so that it can be looked at.
+ * check, size, off; of bulk, and of a ping that has any of them: what plan.def says, and `send' as
+ * con_map.c has it. A test that some nodes did not take stays, so that it can be looked at.
  */
 int con_add_test(struct con_cmd *cmd)
 {
@@ -225,9 +227,12 @@ int con_add_test(struct con_cmd *cmd)
 	if (!test)
 		return -ENOMEM;
 	rc = take(cmd, test);
+	if (!rc && test->plan && test->plan->map == LST_MAP_LISTED)
+		rc = con_map_take(cmd, test);
 	if (!rc)
 		rc = con_test_link(cmd, batch, test);
 	if (rc) {
+		kfree(test->map);
 		kfree(test->plan);
 		kfree(test);
 		return rc;

@@ -86,6 +86,8 @@ static struct row row_of(const struct lst_plan *p, u32 i)
 		return (struct row){ successor(i, max(n, m), p->seed) % m, 1 };
 	case LST_MAP_INCAST:
 		return (struct row){ 0, 1 };
+	case LST_MAP_LISTED:
+		return (struct row){ 0, m };
 	}
 	return (struct row){ 0, 0 };
 }

@@ -127,7 +127,9 @@ static bool fits(const struct lst_plan *p)
 	}
 	if (p->what == LST_WHAT_PING && (p->size < LST_DRILL_MIN || p->size > LST_DRILL_MAX))
 		return false;
-	return !p->server == (p->nr_runs != 0);
+	if (p->map == LST_MAP_LISTED && !p->server && !p->nr_to)
+		return !p->nr_runs && !p->back;
+	return p->nr_to && !p->server == (p->nr_runs != 0);
 }
 
 int lst_plan_decode(struct lst_plan *p, const u8 *buf, u32 len)

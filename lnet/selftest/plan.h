@@ -26,10 +26,12 @@ enum lst_verify { LST_VERIFY_NONE = 1, LST_VERIFY_SIMPLE, LST_VERIFY_CRC32C, LST
  * CHAOS	i to all after i: each two are one pair
  * PERMUTATION	each to one, and each server has one client if there are as many; by `seed'
  * INCAST	all to the first
+ * LISTED	to all: a client is told of no other servers than its own, perhaps of none
  */
 enum lst_map {
 	LST_MAP_SPREAD = 1, LST_MAP_ONE_TO_ONE, LST_MAP_ONE_TO_ALL, LST_MAP_ALL_TO_ALL,
 	LST_MAP_RING, LST_MAP_STAR, LST_MAP_CHAOS, LST_MAP_PERMUTATION, LST_MAP_INCAST,
+	LST_MAP_LISTED,
 };
 
 /* Nodes whose last four bytes of address follow each other. */

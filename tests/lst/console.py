@@ -60,12 +60,12 @@ BATCHES = answer(batches=[{"name": "batch", "state": "Idle", "tests": []}])
 
 
 class Console:
-    """Answers verbs: a text, a number (the status), or a function of the words that gives one of these."""
+    """Answers verbs: a text, a number (the status), both, or a function of the words that gives one of these."""
 
     def __init__(self, **verbs):
         self.name = "fake%d-%d" % (os.getpid(), id(self))
         self.verbs = {"show_session": SESSION, "list_group": GROUPS, "list_batch": BATCHES, "stat": counters(), **verbs}
-        self.asked = []
+        self.asked, self.all_of = [], None
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind("\0lnet-selftest/%d/%s" % (os.getuid(), self.name))
         self.listener.listen(64)
@@ -86,16 +86,23 @@ class Console:
             got += more
         return got
 
+    def words_of(self, words):
+        """The last of each name, or all of that one."""
+        found = {}
+        for name, value in (word.split("=", 1) for word in words):
+            found[name] = found.get(name, []) + [value] if name == self.all_of else value
+        return found
+
     def serve(self, client):
         try:
             while True:
                 size, = struct.unpack("I", self.read(client, 4))
                 verb, *words = self.read(client, size)[:-1].decode().split("\0")
-                words = dict(word.split("=", 1) for word in words)
+                words = self.words_of(words)
                 self.asked.append((verb, words))
                 said = self.verbs.get(verb, -95)
                 said = said(words) if callable(said) else said
-                status, said = (said, "") if isinstance(said, int) else (0, said)
+                status, said = (said, "") if isinstance(said, int) else said if isinstance(said, tuple) else (0, said)
                 client.sendall(struct.pack("iI", status, len(said.encode())) + said.encode())
         except (EOFError, OSError):
             client.close()

@@ -340,7 +340,7 @@ static void refusals(void)
 		{ "size", offsetof(struct lst_plan, size), 63 },
 		{ "size", offsetof(struct lst_plan, size), 4097 },
 		{ "check", offsetof(struct lst_plan, verify), 5 },
-		{ "map", offsetof(struct lst_plan, map), 10 },
+		{ "map", offsetof(struct lst_plan, map), 11 },
 		{ "what", offsetof(struct lst_plan, what), 3 },
 		{ "servers", offsetof(struct lst_plan, nr_to), 2 },
 		{ "index", offsetof(struct lst_plan, index), 0 },

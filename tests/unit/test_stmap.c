@@ -47,6 +47,8 @@ static void by_hand(void)
 		{ "chaos", LST_MAP_CHAOS, 4, 4, 1, 1, 1, { "bcd", "cd", "d", "" } },
 		{ "incast", LST_MAP_INCAST, 4, 2, 1, 1, 0, { "a", "a", "a", "a" } },
 		{ "of one group", LST_MAP_INCAST, 3, 3, 1, 1, 1, { "", "a", "a" } },
+		{ "listed", LST_MAP_LISTED, 2, 3, 1, 1, 0, { "abc", "abc" } },
+		{ "nobody", LST_MAP_LISTED, 2, 0, 1, 1, 0, { "", "" } },
 	};
 	u32 i, self;
 
@@ -98,7 +100,7 @@ static void both_ways(void)
 	u32 map, from, to, i, pos, ix;
 	static u8 sends[16][16];
 
-	for (map = LST_MAP_SPREAD; map <= LST_MAP_INCAST; map++)
+	for (map = LST_MAP_SPREAD; map <= LST_MAP_LISTED; map++)
 		for (from = 1; from < 9; from++)
 			for (to = 1; to < 9; to++) {
 				struct lst_plan p = plan_of(map, from, to);
@@ -194,6 +196,16 @@ static void bytes(void)
 	put_unaligned_le64(1, buf + 8);
 	put_unaligned_le32(99999, buf + len - 4);
 	UNIT_EQUAL(lst_plan_decode(&back, buf, len), -EINVAL, "one is missing");
+	p.nr_runs = 0;
+	p.nr_to = 0;
+	len = lst_plan_encode(&p, buf);
+	UNIT_EQUAL(lst_plan_decode(&back, buf, len), -EINVAL, "nobody to send to");
+	p.map = LST_MAP_LISTED;
+	lst_plan_encode(&p, buf);
+	UNIT_EQUAL(lst_plan_decode(&back, buf, len), 0, "as is listed");
+	p.back = 1;
+	lst_plan_encode(&p, buf);
+	UNIT_EQUAL(lst_plan_decode(&back, buf, len), -EINVAL, "who sends back is a client");
 }
 
 UNIT_SUITE(stmap,

@@ -50,6 +50,14 @@ bool plan_add_word(struct request *r, const char *word);
 /* Above 0, as 500us; false: said why not. */
 bool time_of(const char *in, long long *ns);
 
+/* ---- map.c: who sends to whom, in a file --------------------------------------------------- */
+
+/* The words of the request for the lines of a file; false: said why not. */
+bool map_add_file(struct request *r, const char *path);
+bool map_is_listed(const struct request *r);
+/* What the console says of a line, on stderr; false: nothing. */
+bool map_print_bad(const struct request *r, const struct lnetctl_node *doc);
+
 /* ---- tree.c: nodes by ranges, over a tree -------------------------------------------------- */
 
 /* Who is missing or refused, on stderr; how many. */

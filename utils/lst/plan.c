@@ -100,7 +100,7 @@ static bool add_check(struct request *r, const char *in)
 	return true;
 }
 
-/* NAME, permutation:SEED, or D:S */
+/* NAME, permutation:SEED, file:PATH, or D:S */
 static bool add_map(struct request *r, const char *in)
 {
 	size_t len = strcspn(in, ":");
@@ -108,6 +108,8 @@ static bool add_map(struct request *r, const char *in)
 	long long seed;
 	char rest;
 
+	if (!strncmp(in, "file:", 5))
+		return map_add_file(r, in + 5);
 	if (sscanf(in, "%u:%u%c", &dist, &span, &rest) == 2) {
 		request_add(r, "map", "1");
 		request_add(r, "dist", "%u", dist);
@@ -116,7 +118,7 @@ static bool add_map(struct request *r, const char *in)
 	}
 	if (!map || (in[len] && strncmp(in, "permutation:", 12)))
 		return misused("Unknown map: '%s': D:S, one-to-one, one-to-all, all-to-all, ring, "
-			       "star, chaos, permutation:SEED, incast", in), false;
+			       "star, chaos, permutation:SEED, incast, file:PATH", in), false;
 	request_add(r, "map", "%u", map);
 	if (!in[len])
 		return true;

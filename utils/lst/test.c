@@ -163,6 +163,8 @@ static int send_test(struct request *r, const struct test *t)
 	struct lnetctl_node *doc = NULL;
 	int rc;
 
+	if (t->tree && map_is_listed(r))
+		return misused("A map from a file is not for trees");
 	request_add(r, "batch", "%s", t->batch);
 	request_add(r, "from", "%s", t->from);
 	request_add(r, "to", "%s", t->to);
@@ -171,7 +173,7 @@ static int send_test(struct request *r, const struct test *t)
 		rc = -1;
 	else if (!rc)
 		puts("Test was added successfully");
-	else
+	else if (!map_print_bad(r, doc))
 		fail(rc, "batch or group", "add test");
 	lnetctl_doc_free(doc);
 	return rc ? -1 : 0;
@@ -256,8 +258,8 @@ int verb_pattern(int argc, char **argv)
 		return -1;
 	if (!t.from || !argv[optind])
 		return misused("pattern --group G [--to G] [--two-way] star, ring, chaos, "
-			       "permutation:SEED, incast, one-to-one, one-to-all or all-to-all "
-			       "[TEST]");
+			       "permutation:SEED, incast, one-to-one, one-to-all, all-to-all or "
+			       "file:PATH [TEST]");
 	t.to = t.to ? t.to : t.from;
 	if (!plan_add(&r, "map", 3, argv[optind]))
 		return -1;

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* lst add_test --map file:PATH: the lines of a file that says who sends to whom. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lst.h"
+
+#define FILE_MAX_LEN	(1u << 20)
+#define SPACE		" \t\r"
+
+static const char *path;	/* of the last one, for what the console says of it */
+
+/* The next word of the request that begins so, behind @at or from the beginning. */
+static const char *word_of(const struct request *r, const char *name, const char *at)
+{
+	const char *end = r->text + r->len;
+
+	for (at = at ? at + strlen(at) + 1 : r->text; at < end; at += strlen(at) + 1)
+		if (!strncmp(at, name, strlen(name)))
+			return at;
+	return NULL;
+}
+
+bool map_is_listed(const struct request *r)
+{
+	return word_of(r, "send=", NULL);
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static char *all_of(FILE *in, size_t *len)
+{
+	char *bytes = malloc(FILE_MAX_LEN + 2);
+
+	*len = bytes ? fread(bytes, 1, FILE_MAX_LEN + 1, in) : 0;
+	if (!bytes || ferror(in))
+		misused("%s: %s", path, strerror(bytes ? errno : ENOMEM));
+	else if (*len > FILE_MAX_LEN)
+		misused("%s: longer than a map may be: 1 MiB", path);
+	else
+		return bytes;
+	free(bytes);
+	return NULL;
+}
+
+/* One space between words, none around them. */
+static void squeeze(char *line)
+{
+	char *from = line, *to = line;
+
+	for (;;) {
+		size_t len;
+
+		from += strspn(from, SPACE);
+		len = strcspn(from, SPACE);
+		if (!len)
+			break;
+		if (to != line)
+			*to++ = ' ';
+		memmove(to, from, len);
+		to += len;
+		from += len;
+	}
+	*to = 0;
+}
+
+static bool add_line(struct request *r, unsigned int nr, char *line)
+{
+	line[strcspn(line, "#")] = 0;
+	squeeze(line);
+	if (!*line)
+		return true;
+	request_add(r, "send", "%u %s", nr, line);
+	if (r->over)
+		return misused("%s:%u: up to here it is longer than a request may be: %zu bytes",
+			       path, nr, sizeof(r->text)), false;
+	return true;
+}
+
+static bool add_lines(struct request *r, char *bytes, size_t len)
+{
+	char *line = bytes, *end = bytes + len, *next;
+	unsigned int nr = 1;
+
+	for (; line < end; line = next, nr++) {
+		next = memchr(line, '\n', (size_t)(end - line));
+		next = next ? next : end;
+		*next++ = 0;
+		if (strlen(line) != (size_t)(next - 1 - line))
+			return misused("%s:%u: is no text", path, nr), false;
+		if (!add_line(r, nr, line))
+			return false;
+	}
+	return map_is_listed(r) || (misused("%s: nobody sends", path), false);
+}
+
+/* LST_MAP_LISTED, and a word for each line that says something: its number, who, to whom. */
+bool map_add_file(struct request *r, const char *name)
+{
+	FILE *in = *name ? fopen(name, "re") : NULL;
+	char *bytes;
+	size_t len;
+	bool ok = false;
+
+	path = name;
+	if (!in)
+		return misused("file:%s: %s", name, *name ? strerror(errno) : "a name is missing"),
+		       false;
+	bytes = all_of(in, &len);
+	if (bytes && word_of(r, "map=", NULL))
+		misused("%s: there is a map already", path);
+	else if (bytes) {
+		request_add(r, "map", "10");
+		ok = add_lines(r, bytes, len);
+	}
+	free(bytes);
+	fclose(in);
+	return ok;
+}
+
+/* ---- what is wrong with it ----------------------------------------------------------------- */
+
+/* Word @nr of a line, from 1; what it said behind its number. */
+static const char *word_at(const char *line, int64_t nr, int *len)
+{
+	for (; nr && *line; nr--) {
+		line += strcspn(line, " ");
+		line += *line == ' ';
+	}
+	*len = (int)strcspn(line, " ");
+	return line;
+}
+
+bool map_print_bad(const struct request *r, const struct lnetctl_node *doc)
+{
+	const struct lnetctl_node *bad = lnetctl_find(doc, "bad");
+	const char *send = NULL, *word = "";
+	int len = 0;
+
+	if (!bad)
+		return false;
+	while ((send = word_of(r, "send=", send)))
+		if (atoll(send + strlen("send=")) == number(bad, "line"))
+			break;
+	if (send)
+		word = word_at(send + strlen("send="), number(bad, "word"), &len);
+	fprintf(stderr, "%s:%s: %.*s%s%s\n", path, text(bad, "line"), len, word, len ? " " : "",
+		text(bad, "why"));
+	return true;
+}
