@@ -305,7 +305,8 @@ static int find_others(struct program *p)
 	if (p->launched && p->launch.nr > 1)
 		return 0;
 	fputs("nettest: one node alone has nobody to exchange messages with: start two at least, "
-	      "as mpirun -np 2 nettest, or name them, as n10.0.0.[1-4]@tcp\n", stderr);
+	      "as mpirun -np 2 nettest or srun -n 2 --mpi=pmix nettest, or name them, as "
+	      "n10.0.0.[1-4]@tcp\n", stderr);
 	return -EINVAL;
 }
 
