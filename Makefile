@@ -297,6 +297,10 @@ storm: deps
 	@+$(MAKE) -s F=release build/lnetsim && GLIBC_TUNABLES=glibc.malloc.hugetlb=1 build/lnetsim --crowd 8 \
 		--nodes $${NODES:-10000} --storm
 
+# A session over a tree of so many real processes, beside the same one in the simulator.
+processes: deps
+	@+$(MAKE) -s all && NODES=$${NODES:-1000} tests/netns/processes
+
 # Full load on rails that are whole, while others want the processors, too: nothing is taken for lost.
 oversubscribed: deps
 	@+$(MAKE) -s all && TIME=$${TIME:-600} tests/netns/oversubscribed
@@ -362,8 +366,8 @@ clean:
 	rm -rf build
 
 .PHONY: all lib unit unit-debug asan tsan tidy quick check kernel vm vm-bench failover-vm vm-debug deps fuzz \
-	fuzzers demo bench bench-deps bench-peers failover crowd storm stall oversubscribed seeds sim models netns \
-	valgrind tsan-netns requirements man format install clean
+	fuzzers demo bench bench-deps bench-peers failover crowd storm stall oversubscribed processes seeds sim models \
+	netns valgrind tsan-netns requirements man format install clean
 .SECONDARY:
 
 endif

@@ -11,6 +11,7 @@ static void over(struct lst_tree *root)
 {
 	struct con_cmd *cmd = root->over_arg;
 
+	root->took_ns = lst_now(root->st) - root->wave.began_ns;
 	root->over_arg = NULL;
 	if (cmd)
 		con_answered(cmd);
@@ -96,14 +97,13 @@ static void say_wave(struct con_cmd *cmd)
 {
 	const struct lst_tree *root = cmd->st->root;
 	const struct lst_tree_record *rec = &root->wave.rec;
-	u64 took_ns = lst_now(cmd->st) - root->wave.began_ns;
 
 	con_say(cmd, "tree: {nodes: %u, k: %u, levels: %u, done: %u, refused: %u, missing: %u, "
 		"errno: %u, asked: %u, told: %u, bytes: %llu, took_us: %llu}\n", root->ranges.nr,
 		root->k, lst_place_levels(root->ranges.nr, root->k), rec->nr_done, rec->nr_refused,
 		root->ranges.nr - rec->nr_done - rec->nr_refused, rec->status, root->counts.asked,
 		root->counts.told, (unsigned long long)root->counts.bytes,
-		(unsigned long long)div_u64(took_ns, NSEC_PER_USEC));
+		(unsigned long long)div_u64(root->took_ns, NSEC_PER_USEC));
 	say_nids(cmd, "missing", &rec->missing);
 	say_nids(cmd, "refused", &rec->refused);
 }

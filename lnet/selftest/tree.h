@@ -233,6 +233,7 @@ struct lst_tree {
 	/* the console's: a wave is over, or the tree ends before that; lock held */
 	void (*over)(struct lst_tree *tree);
 	void *over_arg;
+	u64 took_ns;			/* the last wave */
 	struct lst_tree_name *name;	/* of LST_TREE_TESTS_MAX tests */
 };
 

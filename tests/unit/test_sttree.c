@@ -260,6 +260,11 @@ static void all_join_test_and_leave(void)
 	UNIT_EQUAL(tell(0, "tree_sample" KEY), 0, "sample");
 	UNIT_EQUAL(said("sent: 21\n  received: 21\n  lost: 0\n  under_way: 0"), true, "counts");
 	UNIT_EQUAL(said("nodes: 3\n") && said("times: 21\n"), true, "of three nodes");
+	UNIT_EQUAL(said("took_us: 0}"), true, "at once");
+	st_run(NSEC_PER_SEC);
+	UNIT_EQUAL(tell(0, "tree_show" KEY), 0, "the same again");
+	UNIT_EQUAL(said("took_us: 0}"), true, "is not a second older");
+	UNIT_EQUAL(tell(0, "tree_sample" KEY), 0, "sample");
 	UNIT_EQUAL(said("running: {active: 0, started: 3, late_ns: 0}"), true, "in time");
 	UNIT_EQUAL(tell(0, "tree_leave" KEY), 0, "leave");
 	UNIT_EQUAL(said("done: 3"), true, "all");
