@@ -23,71 +23,18 @@ void con_drill_say(struct con_cmd *cmd, const struct lst_plan *plan)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* Words that tests of stock have as well. */
-static bool is_common(const char *name)
-{
-	static const char *const common[] = { "loop", "concur", "dist", "span", "stop_onerr" };
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(common); i++)
-		if (!strcmp(common[i], name))
-			return true;
-	return false;
-}
-
-static bool is_ours(const struct con_cmd *cmd, const char *type)
-{
-	u32 i;
-
-	if (!strcmp(type, "bulk"))
-		return true;
-	if (strcmp(type, "ping"))
-		return false;
-	for (i = 0; i < lst_nr_plan_words; i++)
-		if (!is_common(lst_plan_words[i].name) && con_text(cmd, lst_plan_words[i].name))
-			return true;
-	return false;
-}
-
-static int words_take(const struct con_cmd *cmd, struct lst_plan *p)
-{
-	u32 i;
-
-	for (i = 0; i < lst_nr_plan_words; i++) {
-		const struct lst_plan_word *word = &lst_plan_words[i];
-		s64 value = (s64)word->usual;
-
-		if (con_number(cmd, word->name, -1, (s64)word->most, &value))
-			return -EINVAL;
-		/* Endless is -1 in stock's tool. */
-		if (value == -1 && !strcmp(word->name, "loop"))
-			value = 0;
-		if (value < (s64)word->least)
-			return -EINVAL;
-		*(u64 *)((u8 *)p + word->at) = (u64)value;
-	}
-	return 0;
-}
-
 int con_drill_take(struct con_cmd *cmd, struct con_test *test, const char *type)
 {
 	struct lst_plan *p;
 
-	if (!type || !is_ours(cmd, type))
+	if (!type || !lst_plan_is_ours(type, cmd->user->request, cmd->user->len))
 		return 0;
 	p = kzalloc(sizeof(*p), GFP_NOWAIT);
 	if (!p)
 		return -ENOMEM;
 	test->plan = p;
 	test->service = LST_SERVICE_DRILL;
-	p->what = strcmp(type, "ping") ? LST_WHAT_BULK : LST_WHAT_PING;
-	if (words_take(cmd, p))
-		return -EINVAL;
-	if (p->what == LST_WHAT_BULK && !con_text(cmd, "size"))
-		p->size = LNET_MTU;
-	if (p->what == LST_WHAT_PING && (p->size < LST_DRILL_MIN || p->size > LST_DRILL_MAX))
-		return -EINVAL;
-	return 0;
+	return lst_plan_read(p, type, cmd->user->request, cmd->user->len);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */

@@ -274,9 +274,24 @@ static struct lst_body *test_body(const struct con_cmd *cmd, u32 id, u64 bid)
 	return body;
 }
 
+/* A test of ours that goes both ways is two, one after the other. */
+static void note(struct lst_tree *root, const struct lst_tree_spec *spec, const char *what,
+		 const char *batch)
+{
+	u32 i, nr = spec->ours ? (u32)spec->plan.ways : 1;
+
+	for (i = 0; i < nr; i++, root->nr_tests++) {
+		struct lst_tree_name *name = &root->name[root->nr_tests];
+
+		root->test[root->nr_tests] = (struct lst_tree_test){ spec->id + i, spec->bid };
+		strscpy(name->what, what, sizeof(name->what));
+		strscpy(name->batch, batch, sizeof(name->batch));
+	}
+}
+
 /*
- * batch, from, to (ranges), type (ping, brw), loop, concur, dist, span, seed, stop_onerr; of brw:
- * opc, check, size, off
+ * batch, from, to (ranges), type (ping, brw, bulk), loop, concur, dist, span, seed, stop_onerr; of
+ * brw: opc, check, size, off; of bulk, and of a ping that has any of them: what plan.def says
  */
 int con_tree_test(struct con_cmd *cmd)
 {
@@ -300,9 +315,7 @@ int con_tree_test(struct con_cmd *cmd)
 		lst_body_put(cfg.body);
 		return rc;
 	}
-	root->test[root->nr_tests] = (struct lst_tree_test){ spec.id, spec.bid, NULL };
-	strscpy(root->name[root->nr_tests].what, con_text(cmd, "type"), 16);
-	strscpy(root->name[root->nr_tests++].batch, batch->name, LST_NAME);
+	note(root, &spec, con_text(cmd, "type"), batch->name);
 	return wave(cmd, &cfg, said);
 }
 

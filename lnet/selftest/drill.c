@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tests of ours at a node: made by what a console describes, asked for what they counted. */
 #include "drill.h"
+#include "tree.h"
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
@@ -28,6 +29,15 @@ static u32 nr_dests(const struct lst_plan *p)
 	return nr;
 }
 
+static bool dest_at(const struct lst_plan *p, u32 ix, struct lnet_process *id)
+{
+	if (!p->ranges)
+		return lst_runs_at(p->run, p->nr_runs, ix, id);
+	id->pid = LNET_PID;
+	lst_ranges_nid(p->ranges, ix, &id->nid);
+	return true;
+}
+
 static int dests_make(struct lst_drill *drill)
 {
 	const struct lst_plan *p = &drill->plan;
@@ -44,7 +54,7 @@ static int dests_make(struct lst_drill *drill)
 	for (i = 0; i < drill->nr_dests; i++) {
 		INIT_LIST_HEAD(&drill->dest[i].asked);
 		drill->dest[i].tally = drill->pair ? &drill->pair[i] : NULL;
-		if (!lst_runs_at(p->run, p->nr_runs, lst_map_next(p, &pos), &drill->dest[i].id))
+		if (!dest_at(p, lst_map_next(p, &pos), &drill->dest[i].id))
 			return -EINVAL;
 	}
 	return 0;
@@ -95,12 +105,14 @@ int lst_drill_make(struct lst_test *test, struct lst *st, const struct lst_sid *
 	test->drill = drill;
 	test->tally = &drill->tally;
 	drill->tally.nr_nodes = 1;
+	test->self = drill->self;
 	test->is_client = !drill->plan.server;
 	rc = verifier_make(drill);
 	if (!rc && test->is_client)
 		rc = dests_make(drill);
 	if (!rc && test->is_client)
 		rc = slots_make(drill);
+	drill->plan.ranges = NULL;
 	return rc;
 }
 
@@ -149,19 +161,15 @@ static u32 join_locked(struct lst_call *call, struct lst_test *test)
 	return status;
 }
 
-static u32 add(struct lst_call *call)
+u32 lst_drill_add(struct lst_call *call, struct lst_plan *plan)
 {
 	struct lst_test *test = kzalloc(sizeof(*test), GFP_NOFS);
-	struct lst_plan plan = { 0 };
 	u32 status;
 	int rc;
 
 	if (!test)
 		return ENOMEM;
-	rc = lst_plan_decode(&plan, call->bulk, call->bulk_len);
-	if (!rc)
-		rc = lst_drill_make(test, call->st, &call->req.add_req.sid, &plan);
-	kvfree(plan.run);
+	rc = lst_drill_make(test, call->st, &call->req.add_req.sid, plan);
 	if (!rc)
 		rc = lst_serve_drills(call->st);
 	spin_lock(&call->st->lock);
@@ -169,6 +177,16 @@ static u32 add(struct lst_call *call)
 	spin_unlock(&call->st->lock);
 	if (status)
 		lst_test_free(test);
+	return status;
+}
+
+static u32 add(struct lst_call *call)
+{
+	struct lst_plan plan = { 0 };
+	int rc = lst_plan_decode(&plan, call->bulk, call->bulk_len);
+	u32 status = rc ? (u32)-rc : lst_drill_add(call, &plan);
+
+	kvfree(plan.run);
 	return status;
 }
 

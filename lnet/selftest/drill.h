@@ -165,6 +165,8 @@ void lst_drill_found(struct lst_drill *drill, const struct lst_bad *bad, u64 seq
 /* @test is of a session that may be another one by now. Takes what @plan has. May sleep. */
 int lst_drill_make(struct lst_test *test, struct lst *st, const struct lst_sid *sid,
 		   struct lst_plan *plan);
+/* A test of the session of @call, which need not be a request. The status; may sleep. */
+u32 lst_drill_add(struct lst_call *call, struct lst_plan *plan);
 void lst_drill_free(struct lst_drill *drill);
 void lst_drill_join_locked(struct lst_drill *drill);
 

@@ -48,6 +48,7 @@ struct lst_plan {
 #undef PLAN
 	u32 nr_runs;
 	struct lst_run *run;		/* the other group, in order; kvfree() */
+	const struct lst_ranges *ranges;	/* it instead of @run, while a test is made */
 };
 
 /* A row of plan.def that is a WORD. */
@@ -59,6 +60,10 @@ struct lst_plan_word {
 extern const struct lst_plan_word lst_plan_words[];
 extern const u32 lst_nr_plan_words;
 
+/* Is it a test of ours, by its type and its words, NAME=VALUE, each ended by a zero? */
+bool lst_plan_is_ours(const char *type, const char *text, u32 len);
+/* What such words say, and what is usual, into @p: 0, -EINVAL. */
+int lst_plan_read(struct lst_plan *p, const char *type, const char *text, u32 len);
 /* Bytes; @buf NULL: only how many. */
 u32 lst_plan_encode(const struct lst_plan *p, u8 *buf);
 /* 0; -EINVAL: not one, or not possible; -ENOMEM. */

@@ -10,6 +10,7 @@
 #ifndef LNET_SELFTEST_TREE_H
 #define LNET_SELFTEST_TREE_H
 
+#include "plan.h"
 #include "service.h"
 #include "tally.h"
 
@@ -284,6 +285,8 @@ void lst_tree_start_locked(struct lst_tree *tree, u64 now);
 u32 lst_tree_join(struct lst_call *call);
 void lst_tree_leave_locked(struct lst_tree *tree);
 
+struct lst_call *lst_tree_call(struct lst_tree *tree, u32 type, gfp_t gfp);
+
 /* What a test is, by the words of a body: 0, -EINVAL. The texts are parts of the body. */
 struct lst_tree_spec {
 	u32 id;
@@ -291,7 +294,15 @@ struct lst_tree_spec {
 	const char *from, *to;
 	u32 dist, span, seed;
 	struct lst_test_req req;
+	bool ours;			/* then @plan says it, else the former */
+	struct lst_plan plan;
 };
 int lst_tree_spec_read(struct lst_tree_spec *spec, const char *text, u32 len, u32 feats);
+
+/* ---- tree_drill.c: tests of ours --------------------------------------------------------- */
+
+/* This node's sides of one, of the wave @wave: the status of an answer. May sleep. */
+u32 lst_tree_drill_add(struct lst_tree *tree, const struct lst_tree_spec *spec,
+		       const struct lst_ranges *from, const struct lst_ranges *to, u64 wave);
 
 #endif

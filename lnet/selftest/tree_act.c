@@ -5,7 +5,7 @@
  */
 #include "tree.h"
 
-static struct lst_call *own_call(struct lst_tree *tree, u32 type, gfp_t gfp)
+struct lst_call *lst_tree_call(struct lst_tree *tree, u32 type, gfp_t gfp)
 {
 	struct lst_call *call = kzalloc(sizeof(*call), gfp);
 
@@ -29,7 +29,7 @@ struct joining {
 /* Who comes late, after another console has taken the node by force, does not get it back. */
 static u32 make_session_locked(struct lst_tree *tree, const struct joining *j)
 {
-	struct lst_call *call = own_call(tree, LST_MAKE_SESSION_REQ, GFP_NOWAIT);
+	struct lst_call *call = lst_tree_call(tree, LST_MAKE_SESSION_REQ, GFP_NOWAIT);
 	struct lst_make_session_req *req = call ? &call->req.make_session_req : NULL;
 	struct lst *st = tree->st;
 	u32 status = ENOMEM;
@@ -118,7 +118,7 @@ u32 lst_tree_join(struct lst_call *call)
 
 void lst_tree_leave_locked(struct lst_tree *tree)
 {
-	struct lst_call *call = own_call(tree, LST_REMOVE_SESSION_REQ, GFP_NOWAIT);
+	struct lst_call *call = lst_tree_call(tree, LST_REMOVE_SESSION_REQ, GFP_NOWAIT);
 
 	if (call) {
 		call->req.remove_session_req.sid = tree->sid;
@@ -148,53 +148,64 @@ static int spec_brw(struct lst_tree_spec *spec, const char *text, u32 len, u32 f
 	return 0;
 }
 
+static bool is_word(const char *word, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(word, name, len) && word[len] == '=';
+}
+
 /* What is not understood is refused, not left out. */
-static bool is_known(const char *word, bool brw)
+static bool is_known(const char *word, const char *type, bool ours)
 {
 	static const char *const names[] = { "type", "id", "bid", "from", "to", "loop", "concur",
 					     "dist", "span", "seed", "stop_onerr", "opc", "check",
 					     "size", "off" };
-	u32 i, nr = ARRAY_SIZE(names) - (brw ? 0 : 4);
-	size_t len;
+	u32 i, nr = ARRAY_SIZE(names) - (strcmp(type, "brw") ? 4 : 0);
 
-	for (i = 0; i < nr; i++) {
-		len = strlen(names[i]);
-		if (!strncmp(word, names[i], len) && word[len] == '=')
+	for (i = 0; i < nr; i++)
+		if (is_word(word, names[i]))
 			return true;
-	}
+	for (i = 0; ours && i < lst_nr_plan_words; i++)
+		if (is_word(word, lst_plan_words[i].name))
+			return true;
 	return false;
 }
 
-static bool all_known(const char *text, u32 len, bool brw)
+static bool all_known(const char *text, u32 len, const char *type, bool ours)
 {
 	const char *at = text, *end = text + len;
 
 	for (; at < end; at += strlen(at) + 1)
-		if (!is_known(at, brw))
+		if (!is_known(at, type, ours))
 			return false;
 	return true;
 }
 
-int lst_tree_spec_read(struct lst_tree_spec *spec, const char *text, u32 len, u32 feats)
+/* The seed of others turns the list of servers, which maps do not. */
+static int spec_ours(struct lst_tree_spec *spec, const char *type, const char *text, u32 len)
 {
-	const char *type = lst_body_word(text, len, "type");
-	s64 id = 0, bid = 0, loop = -1, concur = 1, dist = 1, span = 1, seed = 0, stop = 1;
+	struct lst_plan *p = &spec->plan;
+	int rc = lst_plan_read(p, type, text, len);
 
-	memset(spec, 0, sizeof(*spec));
-	spec->from = lst_body_word(text, len, "from");
-	spec->to = lst_body_word(text, len, "to");
-	if (!type || !spec->from || !spec->to || !all_known(text, len, !strcmp(type, "brw")) ||
-	    lst_body_number(text, len, "id", 1, LST_TREE_TESTS_MAX, &id) ||
-	    lst_body_number(text, len, "bid", 1, S64_MAX, &bid) ||
-	    lst_body_number(text, len, "loop", -1, S32_MAX, &loop) || !loop ||
+	if (!rc && (p->map == LST_MAP_LISTED || spec->id + p->ways - 1 > LST_TREE_TESTS_MAX ||
+		    (p->map != LST_MAP_PERMUTATION && lst_body_word(text, len, "seed"))))
+		rc = -EINVAL;
+	return rc;
+}
+
+static int spec_stock(struct lst_tree_spec *spec, const char *type, const char *text, u32 len,
+		      u32 feats)
+{
+	s64 loop = -1, concur = 1, dist = 1, span = 1, seed = 0, stop = 1;
+
+	if (lst_body_number(text, len, "loop", -1, S32_MAX, &loop) || !loop ||
 	    lst_body_number(text, len, "concur", 1, LST_CONCUR_MAX, &concur) ||
 	    lst_body_number(text, len, "dist", 1, S32_MAX, &dist) ||
 	    lst_body_number(text, len, "span", 1, LST_DESTS_PER_PAGE, &span) ||
 	    lst_body_number(text, len, "seed", 0, S32_MAX, &seed) ||
 	    lst_body_number(text, len, "stop_onerr", 0, 1, &stop))
 		return -EINVAL;
-	spec->id = (u32)id;
-	spec->bid = (u64)bid;
 	spec->dist = (u32)dist;
 	spec->span = (u32)span;
 	spec->seed = (u32)seed;
@@ -206,6 +217,27 @@ int lst_tree_spec_read(struct lst_tree_spec *spec, const char *text, u32 len, u3
 		return 0;
 	spec->req.service = LST_SERVICE_BRW;
 	return strcmp(type, "brw") ? -EINVAL : spec_brw(spec, text, len, feats);
+}
+
+int lst_tree_spec_read(struct lst_tree_spec *spec, const char *text, u32 len, u32 feats)
+{
+	const char *type = lst_body_word(text, len, "type");
+	s64 id = 0, bid = 0;
+
+	memset(spec, 0, sizeof(*spec));
+	spec->from = lst_body_word(text, len, "from");
+	spec->to = lst_body_word(text, len, "to");
+	if (!type || !spec->from || !spec->to ||
+	    lst_body_number(text, len, "id", 1, LST_TREE_TESTS_MAX, &id) ||
+	    lst_body_number(text, len, "bid", 1, S64_MAX, &bid))
+		return -EINVAL;
+	spec->id = (u32)id;
+	spec->bid = (u64)bid;
+	spec->ours = lst_plan_is_ours(type, text, len);
+	if (!all_known(text, len, type, spec->ours))
+		return -EINVAL;
+	return spec->ours ? spec_ours(spec, type, text, len) :
+			    spec_stock(spec, type, text, len, feats);
 }
 
 /*
@@ -250,7 +282,7 @@ static void note_locked(struct lst_tree *tree, const struct lst_tree_spec *spec)
 
 static u32 add(struct lst_tree *tree, const struct lst_tree_spec *spec, void *list)
 {
-	struct lst_call *call = own_call(tree, LST_TEST_REQ, GFP_NOFS);
+	struct lst_call *call = lst_tree_call(tree, LST_TEST_REQ, GFP_NOFS);
 	struct lst *st = tree->st;
 	u32 status = ENOMEM;
 
@@ -269,32 +301,42 @@ static u32 add(struct lst_tree *tree, const struct lst_tree_spec *spec, void *li
 	return status;
 }
 
-/* Servers need not know of a test. */
-static u32 add_test(struct lst_tree *tree, const struct lst_body *body)
+/* Servers need not know of a test that stock has. */
+static u32 add_stock(struct lst_tree *tree, const struct lst_tree_spec *spec,
+		     const struct lst_ranges *from, const struct lst_ranges *to)
+{
+	struct lnet_nid nid;
+	u32 client, status;
+	void *list;
+
+	lst_ranges_nid(&tree->ranges, tree->place.head, &nid);
+	client = lst_ranges_index(from, &nid);
+	if (client == U32_MAX)
+		return 0;
+	if (spec->span > to->nr)
+		return EINVAL;
+	list = dests_of(spec, to, client);
+	status = list ? add(tree, spec, list) : ENOMEM;
+	kvfree(list);
+	return status;
+}
+
+static u32 add_test(struct lst_tree *tree, const struct lst_body *body, u64 wave)
 {
 	struct lst_ranges from = { 0 }, to = { 0 };
 	struct lst_tree_spec spec;
-	struct lnet_nid nid;
-	void *list = NULL;
-	u32 client, status = 0;
+	u32 status = 0;
 	int rc = body ? lst_tree_spec_read(&spec, body->text, body->len, tree->feats) : -EINVAL;
 
-	if (!rc && tree->nr_tests == LST_TREE_TESTS_MAX)
+	if (!rc && tree->nr_tests + (spec.ours ? spec.plan.ways : 1) > LST_TREE_TESTS_MAX)
 		rc = -ENOSPC;
 	if (!rc)
 		rc = lst_ranges_parse(&from, spec.from);
 	if (!rc)
 		rc = lst_ranges_parse(&to, spec.to);
-	if (!rc) {
-		lst_ranges_nid(&tree->ranges, tree->place.head, &nid);
-		client = lst_ranges_index(&from, &nid);
-		if (client != U32_MAX && spec.span <= to.nr)
-			list = dests_of(&spec, &to, client);
-		if (client != U32_MAX)
-			status = spec.span > to.nr ? EINVAL : list ? add(tree, &spec, list) :
-				 ENOMEM;
-	}
-	kvfree(list);
+	if (!rc)
+		status = spec.ours ? lst_tree_drill_add(tree, &spec, &from, &to, wave) :
+				     add_stock(tree, &spec, &from, &to);
 	lst_ranges_free(&from);
 	lst_ranges_free(&to);
 	return rc ? (u32)-rc : status;
@@ -304,7 +346,7 @@ static u32 add_test(struct lst_tree *tree, const struct lst_body *body)
 
 static u32 batch_locked(struct lst_tree *tree, u32 opc, u64 bid, bool force)
 {
-	struct lst_call *call = own_call(tree, LST_BATCH_REQ, GFP_NOWAIT);
+	struct lst_call *call = lst_tree_call(tree, LST_BATCH_REQ, GFP_NOWAIT);
 	u32 status = ENOMEM;
 
 	if (!call)
@@ -441,7 +483,7 @@ void lst_tree_own_run(struct lst_job *job)
 		body->refs++;
 	spin_unlock(&st->lock);
 	if (op == LST_TREE_TEST && !is_root)
-		status = add_test(tree, body);
+		status = add_test(tree, body, id);
 	spin_lock(&st->lock);
 	lst_body_put(body);
 	if (!tree->ending && tree->wave.id != id) {
