@@ -299,13 +299,19 @@ static void was_posted(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 		lnet_op_set_state(op, OP_ANSWER);
 }
 
+/*
+ * Of what has a name it costs no try while the peer is there: connections that break in turn would
+ * use up all tries else.
+ */
 static void lost(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
 		 enum lnet_outcome how)
 {
+	bool unsent = op->flags & LNET_OPF_MARKED && lnet_peer_is_heard(op->peer, p->now_ns);
 	struct lnet_path *path = att->path;
 
+	op->unsent += unsent && !lnet_att_is_copy(att);
 	lnet_att_drop(p, att);
-	lnet_op_attempt_failed(p, op, path, how);
+	attempt_failed(p, op, path, how, unsent);
 }
 
 /* What else was asked over @path went the same way: it is looked at now. */
