@@ -535,32 +535,6 @@ static void test_path_lost(void)
 	}
 }
 
-/* Connections that break in turn use up no tries while the peer is there; without a resend they do. */
-static void test_lost_in_turn(void)
-{
-	unsigned int i, turn, tag, other;
-
-	for (i = 0; i < 2; i++) {
-		rails_begin(NULL);
-		rails_tune(0, "retry_count", i ? 0 : 2);
-		rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, -1);
-		tag = rails_put(0, 1, 64, LNET_ACK, 0);
-		for (turn = 0; turn < 8; turn++) {
-			rails_run(RAILS_MS);
-			other = rails_get(0, 1, 8, 0);
-			rails_run(RAILS_MS);
-			UNIT_EQUAL(rails_done(other), 1, "it is there");
-			rails_lost(0, 1, 0, LNET_PATH_LOST);
-			rails_lost(0, 1, 1, LNET_PATH_LOST);
-		}
-		rails_clear();
-		rails_run(T);
-		UNIT_EQUAL(rails_done(tag), 1, "ended");
-		UNIT_EQUAL(rails.req[tag].status, i ? -ECONNRESET : 0, "how");
-		rails_end();
-	}
-}
-
 static void test_peer_del(void)
 {
 	struct lnet_nid nid;
@@ -710,7 +684,6 @@ UNIT_SUITE(op,
 	{ "lnt-075: NI removal in every state", test_ni_del },
 	{ "dbg-025, stt-020, stt-025: link down and up in every state", test_link_down },
 	{ "lnt-075: path lost in every state", test_path_lost },
-	{ "connections that break in turn", test_lost_in_turn },
 	{ "a removed peer's requests in flight are perhaps delivered, no others", test_peer_del },
 	{ "lnt-055: shutdown in every state", test_shutdown },
 	{ "two attempts that end at once are recalled once", test_both_end },

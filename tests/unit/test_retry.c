@@ -298,11 +298,38 @@ static void test_late(void)
 	rails_end();
 }
 
+/* While the peer is there they use up no tries; where nothing is sent again one is the end. */
+static void test_lost_in_turn(void)
+{
+	unsigned int i, turn, tag, other;
+
+	for (i = 0; i < 2; i++) {
+		rails_begin(NULL);
+		rails_tune(0, "retry_count", i ? 0 : 2);
+		rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, -1);
+		tag = rails_put(0, 1, 64, LNET_ACK, 0);
+		for (turn = 0; turn < 8; turn++) {
+			rails_run(RAILS_MS);
+			other = rails_get(0, 1, 8, 0);
+			rails_run(RAILS_MS);
+			UNIT_EQUAL(rails_done(other), 1, "it is there");
+			rails_lost(0, 1, 0, LNET_PATH_LOST);
+			rails_lost(0, 1, 1, LNET_PATH_LOST);
+		}
+		rails_clear();
+		rails_run(5 * NSEC_PER_SEC);
+		UNIT_EQUAL(rails_done(tag), 1, "ended");
+		UNIT_EQUAL(rails.req[tag].status, i ? -ECONNRESET : 0, "how");
+		rails_end();
+	}
+}
+
 UNIT_SUITE(retry,
 	   { "lnt-060, lnt-065, lnt-075: over random faults at most R resends, none after the end",
 	     test_schedules },
 	   { "lnt-060, lnt-065, lnt-090: R + 1 attempts when all fail, one when it succeeds",
 	     test_stops },
+	   { "connections that break in turn", test_lost_in_turn },
 	   { "what waited until its time was over never leaves", test_late },
 	   { "what no connection took costs no try while the peer is heard", test_unsent },
 	   { "lnt-060: copies that are refused are no resends", test_copies_refused },
