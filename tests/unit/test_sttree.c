@@ -517,7 +517,8 @@ static void bodies_may_be_anything(void)
 		BODY("id=1\0bid=2\0type=ping\0from=a\0to=b\0loop=0", -EINVAL),
 		BODY("id=1\0bid=2\0type=ping\0from=a\0to=b\0span=342", -EINVAL),
 		BODY("id=1\0bid=2\0type=ping\0from=a\0to=b\0colour=red", -EINVAL),
-		BODY("id=1\0bid=2\0type=bulk\0from=a\0to=b", -EINVAL),
+		BODY("id=1\0bid=2\0type=bulk\0from=a\0to=b", 0),
+		BODY("id=1\0bid=2\0type=mail\0from=a\0to=b", -EINVAL),
 		BODY("id=1\0bid=2\0type=brw\0from=a\0to=b\0size=1048577", -EINVAL),
 		{ "type=ping", 9, -EINVAL },		/* it does not end */
 		{ "", 0, -EINVAL },
