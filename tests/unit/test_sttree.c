@@ -519,6 +519,9 @@ static void bodies_may_be_anything(void)
 		BODY("id=1\0bid=2\0type=ping\0from=a\0to=b\0colour=red", -EINVAL),
 		BODY("id=1\0bid=2\0type=bulk\0from=a\0to=b", 0),
 		BODY("id=1\0bid=2\0type=mail\0from=a\0to=b", -EINVAL),
+		BODY("id=1\0bid=2\0type=bulk\0from=a\0to=b\0opc=1", -EINVAL),
+		BODY("id=1\0bid=2\0type=ping\0from=a\0to=b\0mode=1\0seed=1", -EINVAL),
+		BODY("id=16\0bid=2\0type=ping\0from=a\0to=b\0ways=2", -EINVAL),
 		BODY("id=1\0bid=2\0type=brw\0from=a\0to=b\0size=1048577", -EINVAL),
 		{ "type=ping", 9, -EINVAL },		/* it does not end */
 		{ "", 0, -EINVAL },
