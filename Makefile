@@ -297,9 +297,9 @@ storm: deps
 	@+$(MAKE) -s F=release build/lnetsim && GLIBC_TUNABLES=glibc.malloc.hugetlb=1 build/lnetsim --crowd 8 \
 		--nodes $${NODES:-10000} --storm
 
-# A session over a tree of so many real processes, beside the same one in the simulator.
+# A session over a tree of so many real processes, beside the same one in the simulator; fewer that are killed.
 processes: deps
-	@+$(MAKE) -s all && NODES=$${NODES:-1000} tests/netns/processes
+	@+$(MAKE) -s all && NODES=$${NODES:-1000} tests/netns/processes && tests/netns/processes_faults
 
 # Full load on rails that are whole, while others want the processors, too: nothing is taken for lost.
 oversubscribed: deps
