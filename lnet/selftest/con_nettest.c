@@ -39,7 +39,10 @@ static int plan_take(struct con_cmd *cmd, struct lst_nettest_plan *p)
 	} words[] = { { "least", 1, &plan->least },	{ "most", 1, &plan->most },
 		      { "step", 0, &plan->step },	{ "factor", 0, &plan->factor },
 		      { "repeats", 1, &plan->repeats },	{ "times", 1, &plan->times },
-		      { "check", 0, &plan->check },	{ "patterns", 1, &plan->patterns } };
+		      { "check", 0, &plan->check },	{ "patterns", 1, &plan->patterns },
+		      { "noise", 0, &plan->noise },
+		      { "noise_pairs", 0, &plan->noise_pairs },
+		      { "noise_depth", 0, &plan->noise_depth } };
 	s64 value, matrix = 0;
 	u32 i;
 
@@ -104,7 +107,10 @@ static int begin_node(struct con_cmd *cmd, struct con_node *node,
 	return con_ask(cmd, node, &req, buf, len);
 }
 
-/* group, least, most, step, factor, repeats, times, check, patterns, matrix=1 */
+/*
+ * group, least, most, step, factor, repeats, times, check, patterns, matrix=1; noise, noise_pairs,
+ * noise_depth
+ */
 int con_nettest(struct con_cmd *cmd)
 {
 	struct con_group *group = con_group_find(con_session(cmd), con_text(cmd, "group"));
@@ -153,6 +159,18 @@ static int reading_take(struct con_cmd *cmd, struct reading *r)
 	return r->node ? 0 : -ENOENT;
 }
 
+static void say_row(struct con_cmd *cmd, const u8 *row)
+{
+	u64 out = get_unaligned_le64(row + 16);
+
+	con_say(cmd, "- sum_ns: %llu\n  times: %u\n  bad: %u\n",
+		(unsigned long long)get_unaligned_le64(row), get_unaligned_le32(row + 8),
+		get_unaligned_le32(row + 12));
+	if (out)
+		con_say(cmd, "  noise: {sent: %llu, received: %llu}\n", (unsigned long long)out,
+			(unsigned long long)get_unaligned_le64(row + 24));
+}
+
 static void say_medians(struct con_cmd *cmd, const u8 *row, u32 nr)
 {
 	u32 i, k;
@@ -162,7 +180,7 @@ static void say_medians(struct con_cmd *cmd, const u8 *row, u32 nr)
 		con_say(cmd, "  - [");
 		for (k = 0; k < nr; k++)
 			con_say(cmd, "%s%llu", k ? ", " : "", (unsigned long long)
-				get_unaligned_le64(row + 16 + 8 * (i * nr + k)));
+				get_unaligned_le64(row + LST_NETTEST_ROW + 8 * (i * nr + k)));
 		con_say(cmd, "]\n");
 	}
 }
@@ -179,9 +197,7 @@ static int rows_read(struct con_cmd *cmd)
 	size = lst_nettest_row((u32)in.nodes, in.matrix);
 	con_say(cmd, "rows:\n");
 	for (i = 0; i < min(r->rpy.nettest_rpy.nr_rows, r->rpc.bulk_len / size); i++, row += size) {
-		con_say(cmd, "- sum_ns: %llu\n  times: %u\n  bad: %u\n",
-			(unsigned long long)get_unaligned_le64(row), get_unaligned_le32(row + 8),
-			get_unaligned_le32(row + 12));
+		say_row(cmd, row);
 		if (in.matrix)
 			say_medians(cmd, row, (u32)in.nodes);
 	}

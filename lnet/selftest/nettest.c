@@ -63,8 +63,7 @@ static void barrier_begin_locked(struct nettest *nt)
 	nt->sums.barriers++;
 }
 
-/* The lock is dropped meanwhile. What cannot be sent now is tried again later. */
-static int put_unlocked(struct nettest *nt, const struct nettest_put *put)
+int nettest_send(struct nettest *nt, const struct nettest_put *put)
 {
 	int rc;
 
@@ -88,7 +87,7 @@ static void signal_send(struct nettest *nt, u64 barrier, u32 round)
 				   .offset = slot * NETTEST_SIGNAL,
 				   .hdr_data = barrier << 8 | round };
 
-	int rc = put_unlocked(nt, &put);
+	int rc = nettest_send(nt, &put);
 
 	/* It may be sent twice: who is told once more knows that. */
 	if (rc) {
@@ -115,7 +114,7 @@ static void probe(struct nettest *nt)
 	for (i = 0; i < min(nr - 1, NETTEST_PROBES) && !nt->stopping; i++) {
 		nt->probed = nt->probed % (nr - 1) + 1;
 		put.to = &nt->chan[(nt->cfg.rank + nt->probed) % nr];
-		rc = put_unlocked(nt, &put);
+		rc = nettest_send(nt, &put);
 		if (rc)
 			nettest_failing_locked(nt, rc);
 	}
@@ -209,7 +208,7 @@ static void part_send(struct nettest *nt, struct nettest_chan *c)
 	if (c->next_part < nt->nr_parts)
 		list_add_tail(&c->link, &nt->ready);
 	put.more = !list_empty(&nt->ready);
-	rc = put_unlocked(nt, &put);
+	rc = nettest_send(nt, &put);
 	if (!rc) {
 		nt->sums.payload += put.len;
 		return;
@@ -235,9 +234,9 @@ static bool exchange_step(struct nettest *nt)
 static void linked_set(struct nettest *nt, struct nettest_chan *c)
 {
 	enum nettest_topo topo = nettest_topo_of(nt->m.pattern);
-	u32 nr = nt->cfg.nr, rank = nt->cfg.rank;
+	u32 nr = nt->nr_measured, rank = nt->cfg.rank;
 
-	c->linked = nettest_linked(topo, nr, rank, c->rank);
+	c->linked = rank < nr && c->rank < nr && nettest_linked(topo, nr, rank, c->rank);
 	c->first = nettest_speaks_first(topo, nr, rank, c->rank);
 	lst_tally_init(&c->delay);
 	nt->nr_linked += c->linked;
@@ -246,20 +245,21 @@ static void linked_set(struct nettest *nt, struct nettest_chan *c)
 /* False: all was measured. */
 static bool measure_begin_locked(struct nettest *nt)
 {
-	u32 i, nr = nt->cfg.nr;
+	u32 i, nr = nt->nr_measured;
 	bool turns;
 
 	if (!nettest_plan_at(&nt->cfg.plan, nt->index, &nt->m))
 		return false;
 	nt->iteration = nt->nr_linked = 0;
 	nt->nr_parts = DIV_ROUND_UP(nt->m.len, LNET_MTU);
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nt->cfg.nr; i++)
 		linked_set(nt, &nt->chan[i]);
 	turns = nettest_topo_of(nt->m.pattern) == NETTEST_RING && nr > 2 &&
-		!nettest_two_way(nt->m.pattern);
+		!nettest_two_way(nt->m.pattern) && nt->cfg.rank < nr;
 	nt->right = turns ? &nt->chan[(nt->cfg.rank + 1) % nr] : NULL;
 	nt->left = turns ? &nt->chan[(nt->cfg.rank + nr - 1) % nr] : NULL;
 	lst_tally_init(&nt->tally);
+	nettest_noise_begin(nt);
 	return true;
 }
 
@@ -328,7 +328,7 @@ static void iteration_end(struct nettest *nt)
 
 static void gather_begin(struct nettest *nt)
 {
-	nettest_record_make(nt);
+	nt->record_made = false;
 	nt->record_sent = !nt->cfg.gather || !nt->cfg.rank;
 	state_set(nt, NETTEST_S_GATHER);
 }
@@ -346,7 +346,7 @@ static void record_send(struct nettest *nt)
 
 	nt->record_sent = true;
 	put.offset = nt->cfg.rank * nettest_record_size(nt->cfg.nr);
-	rc = put_unlocked(nt, &put);
+	rc = nettest_send(nt, &put);
 	if (rc == -EAGAIN || rc == -ENOMEM)
 		nt->record_sent = false;
 	else if (rc)
@@ -361,6 +361,12 @@ static bool gather_step(struct nettest *nt) __must_hold(&nt->lock)
 {
 	u32 index = nt->index;
 
+	if (!nettest_noise_over(nt))
+		return false;
+	if (!nt->record_made) {
+		nettest_record_make(nt);
+		nt->record_made = true;
+	}
 	if (!nt->record_sent) {
 		record_send(nt);
 		return true;
@@ -397,19 +403,9 @@ static bool barrier_over(struct nettest *nt)
 	return true;
 }
 
-/* One thing that can be done now; false: there is none. The lock may be dropped meanwhile. */
-static bool step(struct nettest *nt)
+/* The lock may be dropped meanwhile. */
+static bool step_state(struct nettest *nt)
 {
-	if (!is_running(nt))
-		return false;
-	if (nt->status) {
-		state_set(nt, NETTEST_S_OVER);
-		return false;
-	}
-	if (nt->retry_ns != U64_MAX)
-		return false;
-	if (resend(nt))
-		return true;
 	switch (nt->state) {
 	case NETTEST_S_OPEN:
 	case NETTEST_S_CLOSE:
@@ -426,6 +422,26 @@ static bool step(struct nettest *nt)
 		return gather_step(nt);
 	}
 	return false;
+}
+
+/* One thing that can be done now; false: there is none. The lock may be dropped meanwhile. */
+static bool step(struct nettest *nt)
+{
+	bool noisy;
+
+	if (!is_running(nt))
+		return false;
+	if (nt->status) {
+		state_set(nt, NETTEST_S_OVER);
+		return false;
+	}
+	if (nt->retry_ns != U64_MAX)
+		return false;
+	if (resend(nt))
+		return true;
+	/* Whatever there is to send of it, the rest comes in turn. */
+	noisy = nettest_noise_step(nt);
+	return step_state(nt) || noisy;
 }
 
 void nettest_enter(struct nettest *nt) __acquires(&nt->lock)
@@ -490,7 +506,8 @@ int nettest_create(struct nettest **ntp, const struct nettest_cfg *cfg)
 	*ntp = NULL;
 	if (rc)
 		return rc;
-	if (cfg->nr < 2 || cfg->nr > NETTEST_NODES_MAX || cfg->rank >= cfg->nr)
+	if (nettest_plan_measured(&cfg->plan, cfg->nr) < 2 || cfg->nr > NETTEST_NODES_MAX ||
+	    cfg->rank >= cfg->nr)
 		return -EINVAL;
 	nt = kvzalloc(struct_size(nt, chan, cfg->nr), GFP_NOFS);
 	if (!nt)
@@ -502,6 +519,7 @@ int nettest_create(struct nettest **ntp, const struct nettest_cfg *cfg)
 	INIT_LIST_HEAD(&nt->ready);
 	nt->retry_ns = U64_MAX;
 	nt->nr_rounds = nettest_rounds(cfg->nr);
+	nt->nr_measured = nettest_plan_measured(&cfg->plan, cfg->nr);
 	for (i = 0; i < cfg->nr; i++) {
 		nt->chan[i].nt = nt;
 		nt->chan[i].rank = i;

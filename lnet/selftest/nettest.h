@@ -6,6 +6,7 @@
  *	nettest_plan.c		who exchanges with whom, what is measured one after the other
  *	nettest.c		a node of a run: barrier, exchange, barrier, again and again
  *	nettest_io.c		its memory, requests and events
+ *	nettest_noise.c		pairs that are not measured, and load the network meanwhile
  *	nettest_check.c		what messages hold
  *	nettest_record.c	what a node measured, as bytes
  *
@@ -33,6 +34,7 @@
 #define NETTEST_ROUNDS_MAX	10U		/* of a barrier */
 #define NETTEST_SIGNAL		8U		/* bytes of a message of a barrier */
 #define NETTEST_MEASURES_MAX	65536U
+#define NETTEST_NOISE_DEPTH	32U		/* messages of noise under way each way, at most */
 #define NETTEST_STALL_NS	(60ULL * NSEC_PER_SEC)
 
 #define TOPO(name)		NETTEST_##name,
@@ -87,6 +89,11 @@ struct nettest_plan {
 	u32 times;			/* iterations of each measure */
 	u32 check;			/* enum nettest_check */
 	u32 patterns;			/* a bit each; the barrier is always measured */
+	/*
+	 * Noise: the last 2 * @noise_pairs nodes are not measured, but send to each other messages
+	 * of @noise bytes, each @noise_depth at one time, while others are. All 0: there is none.
+	 */
+	u32 noise, noise_pairs, noise_depth;
 };
 
 struct nettest_measure {
@@ -96,6 +103,10 @@ struct nettest_measure {
 
 /* 0; -EINVAL: numbers that cannot be; -E2BIG: more than NETTEST_MEASURES_MAX. */
 int nettest_plan_check(const struct nettest_plan *plan);
+/* Of @nr nodes those that are measured, the first ones; less than 2: there are too few. */
+u32 nettest_plan_measured(const struct nettest_plan *plan, u32 nr);
+/* Does @rank make noise, and with whom? */
+bool nettest_noise_other(const struct nettest_plan *plan, u32 nr, u32 rank, u32 *other);
 u32 nettest_plan_lens(const struct nettest_plan *plan);	/* how many lengths */
 /*
  * Measures one after the other: of each repeat the barrier alone, then by length all patterns.
@@ -147,9 +158,9 @@ bool nettest_stopped(struct nettest *nt);	/* all memory is back */
 void nettest_free(struct nettest *nt);	/* once stopped; NULL is fine */
 void *nettest_user(const struct nettest *nt);
 
-/* What was asked of LNet so far, of this node: bytes of messages, of barriers and records. */
+/* What was asked of LNet so far, of this node: bytes of messages, barriers and records, noise. */
 struct nettest_sums {
-	u64 payload, control, barriers, errors;
+	u64 payload, control, barriers, errors, noise;
 };
 void nettest_sums(struct nettest *nt, struct nettest_sums *sums);
 
@@ -164,7 +175,8 @@ static inline u32 nettest_record_size(u32 nr)
 const u8 *nettest_record(const struct nettest *nt, u32 rank, u32 *len);
 /*
  * Times of the iterations; of messages to each node the median of time until the ACK, 0: there
- * were none. @median may be NULL. 0, -EINVAL.
+ * were none. @median may be NULL. What a node that is not measured says it sent and received is
+ * its noise. 0, -EINVAL.
  */
 int nettest_record_decode(const u8 *buf, u32 len, u32 nr, struct lst_tally *tally, u64 *median);
 

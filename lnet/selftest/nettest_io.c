@@ -3,7 +3,7 @@
 #include "memory.h"
 #include "nettest_run.h"
 
-static u64 match_bits(const struct nettest *nt, enum nettest_kind kind, u32 rank)
+u64 nettest_match_bits(const struct nettest *nt, enum nettest_kind kind, u32 rank)
 {
 	return (u64)nt->cfg.run << 32 | kind << 24 | rank;
 }
@@ -20,7 +20,7 @@ int nettest_put(struct nettest *nt, const struct nettest_put *put)
 	x.md = put->md;
 	x.target = put->to->id;
 	x.portal = NETTEST_PORTAL;
-	x.match_bits = match_bits(nt, put->kind, nt->cfg.rank);
+	x.match_bits = nettest_match_bits(nt, put->kind, nt->cfg.rank);
 	x.hdr_data = put->hdr_data;
 	x.offset = put->offset;
 	x.md_offset = put->md_offset;
@@ -32,23 +32,22 @@ int nettest_put(struct nettest *nt, const struct nettest_put *put)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* What is first of all events: what LNet will not touch any more. A probe is no progress. */
-static void enter_event(struct nettest *nt, const struct lnet_event *ev, bool probe)
+void nettest_enter_event(struct nettest *nt, const struct lnet_event *ev, bool aside)
 	__acquires(&nt->lock)
 {
 	nettest_enter(nt);
 	if (ev->unlinked)
 		nt->nr_open--;
-	if (!ev->status && ev->kind != LNET_EVENT_UNLINK && !probe)
+	if (!ev->status && ev->kind != LNET_EVENT_UNLINK && !aside)
 		nt->progress_ns = nettest_now(nt);
 }
 
 static void enter(struct nettest *nt, const struct lnet_event *ev) __acquires(&nt->lock)
 {
-	enter_event(nt, ev, false);
+	nettest_enter_event(nt, ev, false);
 }
 
-static void wrong_locked(struct nettest *nt, const struct lnet_event *ev)
+void nettest_wrong_locked(struct nettest *nt, const struct lnet_event *ev)
 {
 	nt->sums.errors++;
 	nt->tally.c[LST_T_corrupt]++;
@@ -65,7 +64,7 @@ static void part_locked(struct nettest_chan *c, const struct lnet_event *ev)
 	if (!waits || !c->linked || ev->hdr_data >> 8 != nt->seq || part >= nt->nr_parts ||
 	    ev->offset != part * LNET_MTU || ev->mlength != nettest_part_len(nt, part) ||
 	    ev->rlength != ev->mlength || (c->came & BIT_ULL(part))) {
-		wrong_locked(nt, ev);
+		nettest_wrong_locked(nt, ev);
 		return;
 	}
 	c->came |= BIT_ULL(part);
@@ -104,12 +103,12 @@ static void on_signal(const struct lnet_event *ev)
 	u64 barrier = ev->hdr_data >> 8;
 	u32 round = (u32)ev->hdr_data & 0xff;
 
-	enter_event(nt, ev, !barrier);
+	nettest_enter_event(nt, ev, !barrier);
 	if (ev->kind == LNET_EVENT_PUT && !ev->status) {
 		struct nettest_signal *s = &nt->signal[barrier & 1][min(round, nt->nr_rounds - 1)];
 
 		if (barrier > nt->barrier + 1 || round >= nt->nr_rounds)
-			wrong_locked(nt, ev);
+			nettest_wrong_locked(nt, ev);
 		else
 			s->came = max(s->came, barrier);
 	}
@@ -122,7 +121,7 @@ static void on_signal_sent(const struct lnet_event *ev)
 	struct nettest *nt = ev->user_ptr;
 	u64 tag = (u64)(unsigned long)ev->op_ptr;
 
-	enter_event(nt, ev, !tag);
+	nettest_enter_event(nt, ev, !tag);
 	nt->nr_out -= ev->final;
 	if (ev->final && ev->status && !nt->stopping) {
 		nettest_failing_locked(nt, ev->status);
@@ -144,7 +143,7 @@ static void on_record(const struct lnet_event *ev)
 	if (ev->kind == LNET_EVENT_PUT && !ev->status) {
 		if (!rank || rank >= nt->cfg.nr || ev->hdr_data != nt->index ||
 		    ev->offset != rank * nettest_record_size(nt->cfg.nr)) {
-			wrong_locked(nt, ev);
+			nettest_wrong_locked(nt, ev);
 		} else {
 			nt->records_len[rank] = ev->mlength;
 			nt->nr_records++;
@@ -175,15 +174,7 @@ static void opened(struct nettest *nt, int delta)
 	spin_unlock(&nt->lock);
 }
 
-/* Memory that others put to. */
-struct into {
-	void *mem, *user;
-	u32 len;
-	u64 bits, ignore;
-	lnet_handler_t handler;
-};
-
-static int attach(struct nettest *nt, const struct into *to, lnet_md_t *md)
+int nettest_attach(struct nettest *nt, const struct nettest_into *to, lnet_md_t *md)
 {
 	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
 	struct lnet_md_cfg cfg = { .start = to->mem, .length = to->len, .cpt = -1,
@@ -203,7 +194,7 @@ static int attach(struct nettest *nt, const struct into *to, lnet_md_t *md)
 	return rc;
 }
 
-static int bind(struct nettest *nt, const struct into *from, lnet_md_t *md)
+int nettest_bind(struct nettest *nt, const struct nettest_into *from, lnet_md_t *md)
 {
 	struct lnet_md_cfg cfg = { .start = from->mem, .length = from->len, .cpt = -1,
 				   .threshold = LNET_THRESHOLD_INF, .user_ptr = from->user,
@@ -219,11 +210,13 @@ static int bind(struct nettest *nt, const struct into *from, lnet_md_t *md)
 
 static bool is_neighbour(const struct nettest *nt, u32 rank)
 {
-	u32 p;
+	u32 p, nr = nt->nr_measured;
 
+	if (rank >= nr || nt->cfg.rank >= nr)
+		return false;
 	for (p = 1; p < NETTEST_NR_PATTERNS; p++)
 		if (nt->cfg.plan.patterns & BIT(p) &&
-		    nettest_linked(nettest_topo_of(p), nt->cfg.nr, nt->cfg.rank, rank))
+		    nettest_linked(nettest_topo_of(p), nr, nt->cfg.rank, rank))
 			return true;
 	return false;
 }
@@ -231,8 +224,8 @@ static bool is_neighbour(const struct nettest *nt, u32 rank)
 static int chan_make(struct nettest *nt, struct nettest_chan *c)
 {
 	u32 most = nt->cfg.plan.most, part, at;
-	struct into rx = { .user = c, .len = most, .handler = on_data };
-	struct into tx = { .user = c, .handler = on_data_sent };
+	struct nettest_into rx = { .user = c, .len = most, .handler = on_data };
+	struct nettest_into tx = { .user = c, .handler = on_data_sent };
 	int rc;
 
 	c->rx = lst_memory(most);
@@ -240,34 +233,35 @@ static int chan_make(struct nettest *nt, struct nettest_chan *c)
 	if (!c->rx || !c->tx)
 		return -ENOMEM;
 	rx.mem = c->rx;
-	rx.bits = match_bits(nt, NETTEST_DATA, c->rank);
-	rc = attach(nt, &rx, &c->rx_md);
+	rx.bits = nettest_match_bits(nt, NETTEST_DATA, c->rank);
+	rc = nettest_attach(nt, &rx, &c->rx_md);
 	for (part = at = 0; at < most && !rc; part++, at += LNET_MTU) {
 		tx.mem = c->tx + at;
 		tx.len = min(most - at, LNET_MTU);
-		rc = bind(nt, &tx, &c->tx_md[part]);
+		rc = nettest_bind(nt, &tx, &c->tx_md[part]);
 	}
 	return rc;
 }
 
 static int barrier_make(struct nettest *nt)
 {
-	struct into in = { .mem = nt->barrier_mem, .len = sizeof(nt->barrier_mem), .user = nt,
-			   .bits = match_bits(nt, NETTEST_BARRIER, 0), .ignore = RANK_BITS,
-			   .handler = on_signal };
-	struct into out = { .mem = nt->signal_mem, .len = sizeof(nt->signal_mem), .user = nt,
-			    .handler = on_signal_sent };
-	int rc = attach(nt, &in, &nt->barrier_md);
+	struct nettest_into in = { .mem = nt->barrier_mem, .len = sizeof(nt->barrier_mem),
+				   .bits = nettest_match_bits(nt, NETTEST_BARRIER, 0),
+				   .ignore = RANK_BITS, .user = nt, .handler = on_signal };
+	struct nettest_into out = { .mem = nt->signal_mem, .len = sizeof(nt->signal_mem),
+				    .user = nt, .handler = on_signal_sent };
+	int rc = nettest_attach(nt, &in, &nt->barrier_md);
 
-	return rc ? rc : bind(nt, &out, &nt->signal_md);
+	return rc ? rc : nettest_bind(nt, &out, &nt->signal_md);
 }
 
 static int records_make(struct nettest *nt)
 {
 	u32 size = nettest_record_size(nt->cfg.nr);
-	struct into in = { .user = nt, .len = nt->cfg.nr * size, .handler = on_record,
-			   .bits = match_bits(nt, NETTEST_RECORD, 0), .ignore = RANK_BITS };
-	struct into out = { .user = nt, .len = size, .handler = on_record_sent };
+	struct nettest_into in = { .user = nt, .len = nt->cfg.nr * size, .handler = on_record,
+				   .bits = nettest_match_bits(nt, NETTEST_RECORD, 0),
+				   .ignore = RANK_BITS };
+	struct nettest_into out = { .user = nt, .len = size, .handler = on_record_sent };
 
 	nt->record = kvzalloc(size, GFP_NOFS);
 	if (!nt->record)
@@ -276,13 +270,13 @@ static int records_make(struct nettest *nt)
 	if (!nt->cfg.gather)
 		return 0;
 	if (nt->cfg.rank)
-		return bind(nt, &out, &nt->record_md);
+		return nettest_bind(nt, &out, &nt->record_md);
 	nt->records = kvzalloc(in.len, GFP_NOFS);
 	nt->records_len = kvcalloc(nt->cfg.nr, sizeof(*nt->records_len), GFP_NOFS);
 	if (!nt->records || !nt->records_len)
 		return -ENOMEM;
 	in.mem = nt->records;
-	return attach(nt, &in, &nt->records_md);
+	return nettest_attach(nt, &in, &nt->records_md);
 }
 
 int nettest_memory_make(struct nettest *nt)
@@ -292,13 +286,15 @@ int nettest_memory_make(struct nettest *nt)
 
 	if (!rc)
 		rc = records_make(nt);
+	if (!rc)
+		rc = nettest_noise_make(nt);
 	for (i = 0; i < nt->cfg.nr && !rc; i++)
 		if (is_neighbour(nt, i))
 			rc = chan_make(nt, &nt->chan[i]);
 	return rc;
 }
 
-static void unlink_md(struct nettest *nt, lnet_md_t md)
+void nettest_unlink(struct nettest *nt, lnet_md_t md)
 {
 	if (md.cookie)
 		lnet_md_unlink(nt->cfg.ln, md);
@@ -308,14 +304,15 @@ void nettest_memory_unlink(struct nettest *nt)
 {
 	u32 i, k;
 
-	unlink_md(nt, nt->barrier_md);
-	unlink_md(nt, nt->signal_md);
-	unlink_md(nt, nt->record_md);
-	unlink_md(nt, nt->records_md);
+	nettest_unlink(nt, nt->barrier_md);
+	nettest_unlink(nt, nt->signal_md);
+	nettest_unlink(nt, nt->record_md);
+	nettest_unlink(nt, nt->records_md);
+	nettest_noise_unlink(nt);
 	for (i = 0; i < nt->cfg.nr; i++) {
-		unlink_md(nt, nt->chan[i].rx_md);
+		nettest_unlink(nt, nt->chan[i].rx_md);
 		for (k = 0; k < NETTEST_PARTS_MAX; k++)
-			unlink_md(nt, nt->chan[i].tx_md[k]);
+			nettest_unlink(nt, nt->chan[i].tx_md[k]);
 	}
 }
 
@@ -327,6 +324,7 @@ void nettest_memory_free(struct nettest *nt)
 		kvfree(nt->chan[i].rx);
 		kvfree(nt->chan[i].tx);
 	}
+	nettest_noise_free(nt);
 	kvfree(nt->record);
 	kvfree(nt->records);
 	kvfree(nt->records_len);

@@ -114,11 +114,35 @@ static u32 nr_patterns(const struct nettest_plan *plan)
 	return nr;
 }
 
+static bool noise_can_be(const struct nettest_plan *plan)
+{
+	if (!plan->noise)
+		return !plan->noise_pairs && !plan->noise_depth;
+	return plan->noise <= LNET_MTU && plan->noise_depth &&
+	       plan->noise_depth <= NETTEST_NOISE_DEPTH && plan->noise_pairs &&
+	       plan->noise_pairs < NETTEST_NODES_MAX / 2;
+}
+
+u32 nettest_plan_measured(const struct nettest_plan *plan, u32 nr)
+{
+	return nr > 2 * plan->noise_pairs ? nr - 2 * plan->noise_pairs : 0;
+}
+
+bool nettest_noise_other(const struct nettest_plan *plan, u32 nr, u32 rank, u32 *other)
+{
+	u32 first = nettest_plan_measured(plan, nr);
+
+	*other = first + ((rank - first) ^ 1);
+	return rank >= first;
+}
+
 int nettest_plan_check(const struct nettest_plan *plan)
 {
 	if (!plan->least || plan->least > plan->most || plan->most > NETTEST_LEN_MAX)
 		return -EINVAL;
 	if (plan->factor == 1 || (!plan->factor && !plan->step) || !plan->repeats || !plan->times)
+		return -EINVAL;
+	if (!noise_can_be(plan))
 		return -EINVAL;
 	if (plan->check > NETTEST_CHECK_FULL || !plan->patterns || plan->patterns & ~NETTEST_ALL)
 		return -EINVAL;

@@ -15,6 +15,10 @@ void nettest_record_make(struct nettest *nt)
 	/* What it counts are iterations; none is lost, or there is no record. */
 	t->c[LST_T_sent] = t->c[LST_T_received] = t->nr_times;
 	t->c[LST_T_bytes_out] = t->c[LST_T_bytes_in] = (u64)nt->nr_linked * nt->m.len * t->nr_times;
+	if (nt->noise.to) {
+		t->c[LST_T_bytes_out] = nt->noise.out;
+		t->c[LST_T_bytes_in] = nt->noise.in[nt->index & 1];
+	}
 	t->nr_nodes = 1;
 	len = lst_tally_encode(t, nt->record + HEAD);
 	put_unaligned_le64(len, nt->record);

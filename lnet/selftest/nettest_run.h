@@ -46,6 +46,15 @@ struct nettest_signal {			/* what was sent and came, of a barrier and round */
 	u64 came, failed;		/* number of the barrier */
 };
 
+struct nettest_noise {
+	struct nettest_chan *to;	/* the other one; NULL: none is made here */
+	u8 *tx, *rx;
+	lnet_md_t rx_md, tx_md[NETTEST_NOISE_DEPTH];
+	u32 busy;			/* slots whose message is under way, a bit each */
+	u32 nr_said, nr_heard;		/* measures of which all was sent, all came */
+	u64 out, in[2];			/* bytes of this measure; by parity of its number */
+};
+
 struct nettest {
 	struct nettest_cfg cfg;
 	spinlock_t lock;
@@ -61,6 +70,7 @@ struct nettest {
 	u32 index, iteration;
 	struct nettest_measure m;
 	u64 seq;			/* of the iteration, over all measures */
+	u32 nr_measured;		/* nodes; others make noise */
 	u32 nr_linked, nr_parts;
 	u32 nr_left;			/* messages that did not come, or were not acknowledged */
 	struct list_head ready;
@@ -78,18 +88,19 @@ struct nettest {
 	struct nettest_signal signal[2][NETTEST_ROUNDS_MAX];
 	u8 barrier_mem[2 * NETTEST_ROUNDS_MAX * NETTEST_SIGNAL], signal_mem[NETTEST_SIGNAL];
 	lnet_md_t barrier_md, signal_md;
+	struct nettest_noise noise;
 
 	u8 *record, *records;		/* own, and at who gathers all */
 	u32 record_len, *records_len;	/* of those that came in this measure */
 	u32 nr_records;
-	bool record_sent;
+	bool record_made, record_sent;
 	lnet_md_t record_md, records_md;
 
 	struct nettest_chan chan[];	/* of all nodes, by number */
 };
 
 /* A request to be made. */
-enum nettest_kind { NETTEST_DATA = 1, NETTEST_BARRIER, NETTEST_RECORD };
+enum nettest_kind { NETTEST_DATA = 1, NETTEST_BARRIER, NETTEST_RECORD, NETTEST_NOISE };
 struct nettest_put {
 	enum nettest_kind kind;
 	struct nettest_chan *to;
@@ -110,6 +121,8 @@ static inline u64 nettest_now(const struct nettest *nt)
 
 void nettest_enter(struct nettest *nt) __acquires(&nt->lock);
 void nettest_leave(struct nettest *nt) __releases(&nt->lock);
+/* The lock is dropped meanwhile. What cannot be sent now is tried again later. */
+int nettest_send(struct nettest *nt, const struct nettest_put *put);
 /* A message of @chan came as a whole, or was acknowledged. */
 void nettest_progress_locked(struct nettest *nt, struct nettest_chan *chan);
 void nettest_fail_locked(struct nettest *nt, int status);
@@ -127,6 +140,31 @@ int nettest_memory_make(struct nettest *nt);	/* 0 or -errno; what was made is fo
 void nettest_memory_unlink(struct nettest *nt);	/* no lock held */
 void nettest_memory_free(struct nettest *nt);
 int nettest_put(struct nettest *nt, const struct nettest_put *put);	/* no lock held; counted */
+/* What is first of all events: what LNet will not touch any more. @aside: it is no progress. */
+void nettest_enter_event(struct nettest *nt, const struct lnet_event *ev, bool aside)
+	__acquires(&nt->lock);
+void nettest_wrong_locked(struct nettest *nt, const struct lnet_event *ev);
+
+struct nettest_into {			/* memory that others put to, or that is put from */
+	void *mem, *user;
+	u32 len;
+	u64 bits, ignore;
+	lnet_handler_t handler;
+};
+u64 nettest_match_bits(const struct nettest *nt, enum nettest_kind kind, u32 rank);
+int nettest_attach(struct nettest *nt, const struct nettest_into *to, lnet_md_t *md);
+int nettest_bind(struct nettest *nt, const struct nettest_into *from, lnet_md_t *md);
+void nettest_unlink(struct nettest *nt, lnet_md_t md);	/* none is fine */
+
+/* ---- nettest_noise.c ------------------------------------------------------------------------- */
+
+int nettest_noise_make(struct nettest *nt);	/* memory; 0 or -errno */
+void nettest_noise_unlink(struct nettest *nt);	/* no lock held */
+void nettest_noise_free(struct nettest *nt);
+/* All of who steps: a measure begins; one message more, true: done; all is at rest and counted. */
+void nettest_noise_begin(struct nettest *nt);
+bool nettest_noise_step(struct nettest *nt);
+bool nettest_noise_over(const struct nettest *nt);
 
 /* ---- nettest_check.c ------------------------------------------------------------------------- */
 

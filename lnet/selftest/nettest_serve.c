@@ -25,8 +25,8 @@ struct lst_nettest {
 
 /* ---- what it is to do ------------------------------------------------------------------------ */
 
-#define VERSION		1U
-#define NUMBERS		11U
+#define VERSION		2U
+#define NUMBERS		14U
 #define HEAD_SIZE	(4U * NUMBERS)
 #define RUN_SIZE	28U
 
@@ -35,7 +35,8 @@ u32 lst_nettest_encode(const struct lst_nettest_plan *p, u8 *buf)
 	const struct nettest_plan *plan = &p->plan;
 	const u32 numbers[NUMBERS] = { VERSION, p->nr_runs, p->nr, plan->least, plan->most,
 				       plan->step, plan->factor, plan->repeats, plan->times,
-				       plan->check | (u32)p->matrix << 8, plan->patterns };
+				       plan->check | (u32)p->matrix << 8, plan->patterns,
+				       plan->noise, plan->noise_pairs, plan->noise_depth };
 	u32 i;
 
 	if (!buf)
@@ -91,7 +92,8 @@ static int decode(struct lst_nettest *n, const u8 *buf, u32 len)
 		return -EINVAL;
 	*plan = (struct nettest_plan){ .least = x[3], .most = x[4], .step = x[5], .factor = x[6],
 				       .repeats = x[7], .times = x[8], .check = x[9] & 0xff,
-				       .patterns = x[10] };
+				       .patterns = x[10], .noise = x[11], .noise_pairs = x[12],
+				       .noise_depth = x[13] };
 	n->cfg.nr = x[2];
 	n->matrix = x[9] >> 8;
 	rc = lst_nettest_check(plan, n->cfg.nr, n->matrix);
@@ -102,7 +104,7 @@ static int decode(struct lst_nettest *n, const u8 *buf, u32 len)
 
 u32 lst_nettest_row(u32 nr, bool matrix)
 {
-	return 16 + (matrix ? 8 * nr * nr : 0);
+	return LST_NETTEST_ROW + (matrix ? 8 * nr * nr : 0);
 }
 
 /* Of the node with most neighbours. */
@@ -118,11 +120,12 @@ static u32 degree_max(const struct nettest_plan *plan, u32 nr)
 
 int lst_nettest_check(const struct nettest_plan *plan, u32 nr, bool matrix)
 {
-	int rc = nr < 2 || nr > NETTEST_NODES_MAX ? -EINVAL : nettest_plan_check(plan);
+	u32 nr_measured = nettest_plan_measured(plan, nr);
+	int rc = nr > NETTEST_NODES_MAX ? -EINVAL : nettest_plan_check(plan);
 
-	if (rc)
-		return rc;
-	if (2ULL * plan->most * degree_max(plan, nr) > LST_NETTEST_MEMORY)
+	if (rc || nr_measured < 2)
+		return rc ? rc : -EDOM;
+	if (2ULL * plan->most * degree_max(plan, nr_measured) > LST_NETTEST_MEMORY)
 		return -E2BIG;
 	if (matrix && nr > LST_NETTEST_MATRIX)
 		return -E2BIG;
@@ -267,6 +270,7 @@ static void on_gone(struct nettest *nt)
 struct sum {
 	u64 ns;				/* largest of the nodes' */
 	u32 nr, nr_bad;
+	u64 noise_out, noise_in;
 };
 
 static void add_record(struct lst_nettest *n, struct nettest *nt, u32 rank, struct sum *sum)
@@ -279,9 +283,14 @@ static void add_record(struct lst_nettest *n, struct nettest *nt, u32 rank, stru
 		sum->nr_bad++;
 		return;
 	}
+	sum->nr_bad += (u32)n->tally.c[LST_T_corrupt];
+	if (rank >= nettest_plan_measured(&n->cfg.plan, n->cfg.nr)) {
+		sum->noise_out += n->tally.c[LST_T_bytes_out];
+		sum->noise_in += n->tally.c[LST_T_bytes_in];
+		return;
+	}
 	sum->ns = max(sum->ns, n->tally.sum_ns.lo);
 	sum->nr = (u32)n->tally.nr_times;
-	sum->nr_bad += (u32)n->tally.c[LST_T_corrupt];
 }
 
 static void on_measured(struct nettest *nt, u32 index)
@@ -299,8 +308,10 @@ static void on_measured(struct nettest *nt, u32 index)
 	put_unaligned_le64(sum.ns, row);
 	put_unaligned_le32(sum.nr, row + 8);
 	put_unaligned_le32(sum.nr_bad, row + 12);
+	put_unaligned_le64(sum.noise_out, row + 16);
+	put_unaligned_le64(sum.noise_in, row + 24);
 	for (i = 0; n->median && i < n->cfg.nr * n->cfg.nr; i++)
-		put_unaligned_le64(n->median[i], row + 16 + 8 * i);
+		put_unaligned_le64(n->median[i], row + LST_NETTEST_ROW + 8 * i);
 	spin_lock(&n->st->lock);
 	n->nr_done = index + 1;
 	spin_unlock(&n->st->lock);

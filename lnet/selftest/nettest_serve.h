@@ -28,12 +28,14 @@ struct lst_nettest_plan {
 
 /* Bytes; @buf NULL: only how many. */
 u32 lst_nettest_encode(const struct lst_nettest_plan *p, u8 *buf);
-/* 0; -EINVAL: cannot be; -E2BIG: for one of the bounds above. */
+/* 0; -EINVAL: cannot be; -EDOM: too few nodes; -E2BIG: for one of the bounds above. */
 int lst_nettest_check(const struct nettest_plan *plan, u32 nr, bool matrix);
 /*
  * Bytes of a row, little endian: nanoseconds of all iterations at the slowest node (8), iterations
- * (4), messages that were not as sent (4), and of a matrix medians (8 each) from each to each.
+ * (4), messages that were not as sent (4), bytes of noise that all sent and received (8, 8), and of
+ * a matrix medians (8 each) from each to each.
  */
+#define LST_NETTEST_ROW	32U	/* without a matrix */
 u32 lst_nettest_row(u32 nr, bool matrix);
 
 #endif

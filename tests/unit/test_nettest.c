@@ -346,6 +346,146 @@ static void long_messages(void)
 	finish();
 }
 
+/* ---- noise ----------------------------------------------------------------------------------- */
+
+#define NOISE_LEN	1000U
+
+/* One wire for all, a nanosecond for each byte: what is carried is what time passes. */
+static struct {
+	u64 noise_ns, other_ns;	/* while node 0 is between t0 and t1 */
+	u32 nr;
+} carried;
+
+static void one_wire(struct rails_msg *m)
+{
+	u32 state = nodes[0].nt->state;
+	bool noise = m->type == RAILS_PUT && m->len == NOISE_LEN && m->from >= 2;
+
+	rails.now_ns += m->len;
+	if (state != NETTEST_S_EXCHANGE && state != NETTEST_S_CLOSE)
+		return;
+	*(noise ? &carried.noise_ns : &carried.other_ns) += m->len;
+	carried.nr += noise;
+}
+
+/* Sums over all measures; times are those of node 0, whose record is its own. */
+static u64 measure(u32 nr, const struct nettest_plan *plan)
+{
+	u64 ns = 0;
+	u32 i;
+
+	memset(&carried, 0, sizeof(carried));
+	begin(nr, plan);
+	rails.on_carry = one_wire;
+	start();
+	run(NSEC_PER_SEC);
+	rails.on_carry = NULL;
+	for (i = 0; i < nr; i++)
+		UNIT_EQUAL(nodes[i].ended && !nodes[i].status, true, "ended well");
+	UNIT_EQUAL(errors(), 0, "as sent");
+	for (i = 0; i < nettest_plan_nr(plan); i++)
+		ns += nodes[0].tally[i].sum_ns.lo;
+	return ns;
+}
+
+/* Of each measure: what a pair sent it received. All of it. */
+static u64 noise_of_tallies(const struct nettest_plan *plan, u32 nr)
+{
+	u64 noise = 0, out, in;
+	u32 i, k;
+
+	for (i = 0; i < nettest_plan_nr(plan); i++) {
+		for (k = out = in = 0; k < nr; k++) {
+			const struct lst_tally *t = &nodes[k].tally[i];
+
+			if (k < nr - 2 * plan->noise_pairs)
+				continue;
+			CU_ASSERT(t->c[LST_T_bytes_out] >=
+				  (u64)plan->noise * plan->noise_depth * plan->times);
+			out += t->c[LST_T_bytes_out];
+			in += t->c[LST_T_bytes_in];
+		}
+		UNIT_EQUAL(in, out, "all of it arrived in its measure");
+		noise += out;
+	}
+	return noise;
+}
+
+/* Interfaces carried it beside the rest. */
+static void exact_noise(const struct nettest_plan *plan, u32 nr)
+{
+	u64 all[3] = { 0 };
+	struct nettest_sums sums;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		nettest_sums(nodes[i].nt, &sums);
+		all[0] += sums.payload + sums.control + sums.noise;
+		all[1] += ni_bytes(i) - nodes[i].bytes_before;
+		all[2] += sums.noise;
+		UNIT_EQUAL(sums.noise > 0, i >= nr - 2 * plan->noise_pairs, "who makes it");
+	}
+	UNIT_EQUAL(all[1], all[0], "what interfaces count");
+	UNIT_EQUAL(noise_of_tallies(plan, nr), all[2], "as sent");
+}
+
+/* Two are measured by themselves, then beside a pair that loads the wire both use. */
+static void noisy(void)
+{
+	struct nettest_plan plan = { .least = 700, .most = 1400, .factor = 2, .repeats = 1,
+				     .times = 20, .patterns = NETTEST_ALL,
+				     .check = NETTEST_CHECK_FULL };
+	u64 quiet_ns, ns, one = 0;
+
+	quiet_ns = measure(2, &plan);
+	UNIT_EQUAL(carried.nr, 0, "quiet");
+	UNIT_EQUAL(quiet_ns, carried.other_ns, "times are what the wire took");
+	exact_bytes(&plan, 2);
+	finish();
+	plan.noise = NOISE_LEN;
+	plan.noise_pairs = 1;
+	for (plan.noise_depth = 1; plan.noise_depth <= 4; plan.noise_depth *= 4) {
+		ns = measure(4, &plan);
+		UNIT_EQUAL(ns, carried.other_ns + carried.noise_ns, "what the wire took");
+		CU_ASSERT(ns >= quiet_ns + carried.noise_ns);
+		/* The wire takes turns, so four under way are four times the load. */
+		one = one ? one : carried.noise_ns;
+		UNIT_EQUAL(carried.noise_ns, one * plan.noise_depth, "as much as is under way");
+		CU_ASSERT(one >= (u64)2 * NOISE_LEN * plan.times);
+		exact_noise(&plan, 4);
+		finish();
+	}
+}
+
+static void noise_lost(void)
+{
+	struct nettest_plan plan = { .least = 100, .most = 100, .factor = 2, .repeats = 1,
+				     .times = 20, .patterns = NETTEST_ALL, .noise = NOISE_LEN,
+				     .noise_pairs = 1, .noise_depth = 3,
+				     .check = NETTEST_CHECK_FULL };
+	u32 i;
+
+	memset(&carried, 0, sizeof(carried));
+	begin(4, &plan);
+	rails.on_carry = one_wire;
+	start();
+	for (i = 0; i < 40 && !all_ended(); i++) {
+		rails_clear();
+		rails_on(2, -1, RAILS_PUT, FATE_DELIVER, LNET_OK, 50);
+		rails_on(2, -1, RAILS_PUT, FATE_LOSE, LNET_OK, 1);
+		rails_on(3, -1, RAILS_ACK, FATE_LOSE, LNET_OK, 1);
+		run(5 * RAILS_MS);
+	}
+	rails_clear();
+	run(100 * NSEC_PER_SEC);
+	for (i = 0; i < 4; i++)
+		UNIT_EQUAL(nodes[i].ended && !nodes[i].status, true, "ended well");
+	UNIT_EQUAL(errors(), 0, "nothing but noise");
+	noise_of_tallies(&plan, 4);
+	rails.on_carry = NULL;
+	finish();
+}
+
 /* Of seven messages one is lost, or comes twice, or once more later. */
 static void rules(u32 turn)
 {
@@ -488,6 +628,22 @@ static void refusals(void)
 	cfg.rank = 0;
 	cfg.plan.times = 0;
 	UNIT_EQUAL(nettest_create(&nt, &cfg), -EINVAL, "no iterations");
+	cfg.plan.times = 1;
+	cfg.plan.noise = 1;
+	cfg.plan.noise_pairs = 2;
+	cfg.plan.noise_depth = 1;
+	cfg.nr = 5;
+	UNIT_EQUAL(nettest_create(&nt, &cfg), -EINVAL, "one is left");
+	cfg.plan.noise_pairs = 0;
+	UNIT_EQUAL(nettest_plan_check(&cfg.plan), -EINVAL, "nobody makes it");
+	cfg.plan.noise_pairs = 1;
+	cfg.plan.noise_depth = NETTEST_NOISE_DEPTH + 1;
+	UNIT_EQUAL(nettest_plan_check(&cfg.plan), -EINVAL, "too many under way");
+	cfg.plan.noise_depth = 1;
+	cfg.plan.noise = LNET_MTU + 1;
+	UNIT_EQUAL(nettest_plan_check(&cfg.plan), -EINVAL, "too long");
+	cfg.plan.noise = 0;
+	UNIT_EQUAL(nettest_plan_check(&cfg.plan), -EINVAL, "of what length?");
 }
 
 UNIT_SUITE(nettest,
@@ -498,6 +654,9 @@ UNIT_SUITE(nettest,
 	   { "all topologies, both ways: bytes of interfaces are 2 L N T R and control "
 	     "(nettest-topo, nettest-rates)", runs },
 	   { "messages longer than a PUT", long_messages },
+	   { "under noise times are longer by what it takes on one wire; all of it is counted",
+	     noisy },
+	   { "noise that is lost is sent again, and comes to rest", noise_lost },
 	   { "lost and doubled messages, then a rail cut: it completes, all as sent", faults },
 	   { "one that is late is waited for, but not for ever", absent },
 	   { "one that goes in the middle ends it within half a minute", gone_node },

@@ -46,6 +46,16 @@ static void words(void)
 	UNIT_EQUAL(w.plan.patterns, NETTEST_ALL & ~NETTEST_CHAOSES, "Cyrillic");
 	UNIT_EQUAL(parse(&w, "C", why), 0, "bare");
 	UNIT_EQUAL(w.plan.patterns, NETTEST_ALL & ~NETTEST_CHAOSES, "bare");
+	UNIT_EQUAL(w.plan.noise | w.plan.noise_pairs | w.plan.noise_depth, 0, "no noise");
+	UNIT_EQUAL(parse(&w, "N64", why), 0, "noise");
+	UNIT_EQUAL(w.plan.noise == 65536 && w.plan.noise_pairs == 1 && w.plan.noise_depth == 8,
+		   true, "by one pair, eight under way");
+	UNIT_EQUAL(nt_words_fit(&w, 4, why, 256), 0, "two are measured");
+	UNIT_EQUAL(nt_words_fit(&w, 3, why, 256), -EINVAL, "one is left");
+	UNIT_TEXT(why, "of 3 nodes 2 make noise: two at least are to be measured", "why");
+	UNIT_EQUAL(parse(&w, "D1 B3 ub N7", why), 0, "in any order");
+	UNIT_EQUAL(w.plan.noise == 7 && w.plan.noise_pairs == 3 && w.plan.noise_depth == 1, true,
+		   "one after the other");
 	UNIT_EQUAL(parse(&w, "C0 C1", why), 0, "the last one counts");
 	UNIT_EQUAL(w.plan.patterns, NETTEST_ALL, "the last one counts");
 }
@@ -83,6 +93,13 @@ static void wrong_words(void)
 		{ "p65536", "'p65536': a port is a number from 1 to 65535" },
 		{ "n", "'n': a list of NIDs is missing, or a fifth one" },
 		{ "n1 n2 n3 n4 n5", "'n5': a list of NIDs is missing, or a fifth one" },
+		{ "N0", "'N0': the length of noise is " A_NUMBER },
+		{ "N1025", "'N': messages of noise have 1 MiB at most" },
+		{ "N1 B0", "'B0': the pairs that make noise are a number from 1 to 511" },
+		{ "N1 B512", "'B512': the pairs that make noise are a number from 1 to 511" },
+		{ "N1 D33", "'D33': of noise 1 to 32 messages are under way" },
+		{ "B1", "'B, D': they say how noise is made, N that it is" },
+		{ "D1", "'B, D': they say how noise is made, N that it is" },
 		{ "vall", "'vall': checks are none, ends or full" },
 		{ "m17", "lengths from m17 to M16 of 1024 bytes: the least is more than the "
 		  "largest" },
@@ -171,6 +188,36 @@ static void tables(void)
 	free(text);
 }
 
+/* Of four nodes two are measured: figures are of these, and the table says so. */
+static void under_noise(void)
+{
+	static const char *const nodes[] = { "a/1@tcp", "b/2@tcp", "c/3@tcp", "d/4@tcp" };
+	struct nt_words w;
+	struct nt_cell cell[8];
+	struct nt_report r = { .words = &w, .nr = 4, .cell = cell };
+	char *text, why[256];
+	size_t len;
+	u32 i;
+
+	UNIT_EQUAL(parse(&w, "m1 M1 T10 Ptotal N4", why), 0, "words");
+	for (i = 0; i < nettest_plan_nr(&w.plan); i++)
+		cell[i] = (struct nt_cell){ 10 * 1024 * 100, 10, 8192, 4096 };
+	r.out = open_memstream(&text, &len);
+	nt_print_head(&r, "some", nodes);
+	nt_print_row(&r, 0, 0);
+	nt_print_end(&r, 1.5);
+	fclose(r.out);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\tRunning chaos test with 1 logical links used.\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\tNoise: the last 2 nodes, in pairs, 4 units a "
+				      "message, 8 under way each way\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\tNetwork throughput values in MB/sec under noise\n"
+				      "Size,K\tStar\tStar2\tChaos\tChaos2\tRing\tRing2\n"
+				      "1\t20.00\t20.00\t20.00\t20.00\t20.00\t20.00\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n\tNoise meanwhile: 14 messages, 57344 bytes sent, "
+				      "28672 received\n"));
+	free(text);
+}
+
 static void matrices(void)
 {
 	static const u64 median[9] = { 0, 1500, 2000, 3000, 0, 4000, 0, 5000, 0 };
@@ -194,4 +241,5 @@ UNIT_SUITE(nt,
 	   { "local figures add up to twice the total, for 2 to 16 nodes (nettest-rates)", rates },
 	   { "tables as in the document, in MB, MiB and without the barrier (nettest-output)",
 	     tables },
+	   { "figures under noise are of the nodes that make none, and say so", under_noise },
 	   { "the matrix of medians", matrices })

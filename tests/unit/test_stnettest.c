@@ -60,6 +60,9 @@ static u32 said_times(const char *text)
 
 static void led(void)
 {
+	unsigned long long noise;
+	const char *at;
+	char *last;
 	u32 run;
 
 	begin();
@@ -88,6 +91,19 @@ static void led(void)
 	UNIT_EQUAL(read_from(run, 0, false), 0, "read");
 	UNIT_EQUAL(said("{over: 1, errno: 0, done: 8}") && said_times("- sum_ns: ") == 8, true,
 		   "barrier and ring two ways");
+	/* Two are measured beside the noise of the others; its last measure is read by itself. */
+	UNIT_EQUAL(tell(0, WORDS "patterns=64|noise=500|noise_pairs=1|noise_depth=2|"), 0, "noise");
+	run = run_of();
+	st_run(NSEC_PER_SEC);
+	UNIT_EQUAL(read_from(run, 7, false), 0, "read");
+	UNIT_EQUAL(said("{over: 1, errno: 0, done: 8}") && said_times("  times: 10\n") == 1, true,
+		   "all was measured");
+	at = strstr(cmd.answer, "  noise: {sent: ");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+	noise = strtoull(at + 16, &last, 10);
+	CU_ASSERT(noise >= 2 * 2 * 500 * 10 && noise % 500 == 0);
+	UNIT_EQUAL(strncmp(last, ", received: ", 12), 0, "read");
+	UNIT_EQUAL(strtoull(last + 12, NULL, 10), noise, "all of it arrived");
 	UNIT_EQUAL(tell(0, "nettest_stop|key=5|group=g|run=1|"), 0, "another one");
 	UNIT_EQUAL(st_of(1)->session->nettest != NULL, true, "which is not this one");
 	tell(0, "end_session|key=5|");
@@ -111,6 +127,10 @@ static void refused(void)
 		  -EINVAL },
 		{ "nettest|key=5|group=g|least=1|most=9|factor=0|step=1|repeats=65536|times=1|"
 		  "patterns=2|", -E2BIG },
+		{ "nettest|key=5|group=g|least=1|most=1|factor=2|repeats=1|times=1|patterns=2|"
+		  "noise=9|noise_pairs=2|noise_depth=1|", -EDOM },
+		{ "nettest|key=5|group=g|least=1|most=1|factor=2|repeats=1|times=1|patterns=2|"
+		  "noise=9|noise_pairs=1|noise_depth=33|", -EINVAL },
 		{ "nettest_read|key=5|nid=10.0.0.9@tcp|run=1|", -ENOENT },
 		{ "nettest_read|key=5|nid=10|run=1|", -EINVAL },
 		{ "nettest_read|key=5|nid=10.0.0.1@tcp|run=1|nodes=257|matrix=1|", -E2BIG },
@@ -127,6 +147,11 @@ static void refused(void)
 		UNIT_EQUAL(tell(0, rows[i].words), rows[i].rc, rows[i].words);
 	UNIT_EQUAL(lst_nettest_check(&plan, 9, false), 0, "8 neighbours, 64 MiB each way");
 	UNIT_EQUAL(lst_nettest_check(&plan, 10, false), -E2BIG, "9 neighbours");
+	plan.noise = 1;
+	plan.noise_pairs = plan.noise_depth = 1;
+	UNIT_EQUAL(lst_nettest_check(&plan, 11, false), 0, "two that make noise are none");
+	UNIT_EQUAL(lst_nettest_check(&plan, 3, false), -EDOM, "one is left");
+	plan.noise = plan.noise_pairs = plan.noise_depth = 0;
 	plan.patterns = BIT(NETTEST_P_ring);
 	UNIT_EQUAL(lst_nettest_check(&plan, 1000, false), 0, "a ring has two");
 	UNIT_EQUAL(lst_nettest_check(&plan, 1000, true), -E2BIG, "a large matrix");

@@ -15,7 +15,7 @@ enum nt_print { NT_AVERAGE, NT_TOTAL, NT_LOCAL };
 struct nt_words {
 	struct nettest_plan plan;
 	char unit;			/* b, K, M: of what follows */
-	u32 unit_bytes, least, most, step;
+	u32 unit_bytes, least, most, step, noise;
 	enum nt_print print;
 	const char *output, *matrix;	/* names of files, or NULL */
 	const char *nids[NT_LISTS];	/* lists of NIDs, a node each; of each rail one list */
@@ -26,6 +26,8 @@ struct nt_words {
 void nt_words_init(struct nt_words *w);
 /* One more word, which stays in use. 0, or -EINVAL and why not. */
 int nt_word(struct nt_words *w, const char *word, char *why, size_t why_size);
+/* Of so many nodes, are there two at least to be measured? -EINVAL and why not. */
+int nt_words_fit(const struct nt_words *w, u32 nr, char *why, size_t why_size);
 /* After the last one. */
 int nt_words_end(struct nt_words *w, char *why, size_t why_size);
 #define NT_WORDS_HELP							\
@@ -39,13 +41,17 @@ int nt_words_end(struct nt_words *w, char *why, size_t why_size);
 	"  Paverage|total|local  figures of a channel, of all, of a node (average)\n" \
 	"  oFILE        print there\n"						\
 	"  vnone|ends|full  what of each message is checked (ends)\n"	\
-	"  xFILE        medians of the time from each node to each\n"
+	"  xFILE        medians of the time from each node to each\n"	\
+	"  NN           noise: the last nodes are not measured, but send messages of N\n" \
+	"               units to each other meanwhile\n"			\
+	"  BN DN        pairs of nodes that do (1), under way each way (8)\n"
 
 /* ---- nt_report.c: figures and tables --------------------------------------------------------- */
 
 struct nt_cell {			/* of a measure, over all nodes */
 	u64 sum_ns;		/* largest of the nodes' */
 	u32 nr;			/* iterations; 0: not measured yet */
+	u64 noise_out, noise_in;	/* bytes, of all that make it */
 };
 
 struct nt_report {

@@ -94,7 +94,8 @@ void nt_print_head(const struct nt_report *r, const char *system, const char *co
 		w->plan.times, w->plan.repeats);
 	if (w->plan.patterns & NETTEST_CHAOSES)
 		fprintf(r->out, "\tRunning chaos test with %u logical links used.\n",
-			nettest_channels(NETTEST_CHAOS, r->nr));
+			nettest_channels(NETTEST_CHAOS,
+					 nettest_plan_measured(&w->plan, r->nr)));
 	else
 		fputs("\tNot running chaos test.\n", r->out);
 	fputs("\tNodes:", r->out);
@@ -102,12 +103,21 @@ void nt_print_head(const struct nt_report *r, const char *system, const char *co
 		fprintf(r->out, " %s", nodes[i]);
 	fprintf(r->out, "\n\tInterfaces: %s\n\tChecked of each message: %s\n", system,
 		checks[w->plan.check]);
+	if (w->noise)
+		fprintf(r->out, "\tNoise: the last %u nodes, in pairs, %u units a message, %u "
+			"under way each way\n", 2 * w->plan.noise_pairs, w->noise,
+			w->plan.noise_depth);
 	fflush(r->out);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static const char *const modes[] = { "Average channel", "Network", "Local node" };
+
+static const char *under(const struct nt_report *r)
+{
+	return r->words->noise ? " under noise" : "";
+}
 
 static bool has_column(const struct nt_report *r, u32 pattern)
 {
@@ -144,7 +154,8 @@ static double rate_at(const struct nt_report *r, u32 repeat, u32 len_ix,
 	nettest_plan_at(&r->words->plan, at, &m);
 	if (value == CORRECTED)
 		ns = nt_corrected_ns(ns, nt_cell_ns(cell_at(r, repeat, 0, NETTEST_P_barrier)));
-	return nt_rate(r->words->print, nettest_topo_of(pattern), r->nr, 0, m.len, ns);
+	return nt_rate(r->words->print, nettest_topo_of(pattern),
+		       nettest_plan_measured(&r->words->plan, r->nr), 0, m.len, ns);
 }
 
 static void print_line(const struct nt_report *r, u32 repeat, u32 len_ix,
@@ -179,7 +190,8 @@ static void print_size_titles(const struct nt_report *r)
 void nt_print_row(const struct nt_report *r, u32 repeat, u32 len_ix)
 {
 	if (!repeat && !len_ix) {
-		fprintf(r->out, "\n\t%s throughput values in MB/sec\n", modes[r->words->print]);
+		fprintf(r->out, "\n\t%s throughput values in MB/sec%s\n",
+			modes[r->words->print], under(r));
 		print_size_titles(r);
 	}
 	print_line(r, repeat, len_ix, RAW, MB);
@@ -231,27 +243,44 @@ static void print_best(const struct nt_report *r, double unit)
 	putc('\n', r->out);
 }
 
+static void print_noise(const struct nt_report *r)
+{
+	unsigned long long out = 0, in = 0;
+	u32 i, nr = nettest_plan_nr(&r->words->plan);
+
+	for (i = 0; i < nr; i++) {
+		out += r->cell[i].noise_out;
+		in += r->cell[i].noise_in;
+	}
+	fprintf(r->out, "\tNoise meanwhile: %llu messages, %llu bytes sent, %llu received\n",
+		out / r->words->plan.noise, out, in);
+}
+
 void nt_print_end(const struct nt_report *r, double seconds)
 {
 	const char *mode = modes[r->words->print];
 	u32 repeat;
 
 	fprintf(r->out, "\nLNet Network Test complete in %.2f sec\n", seconds);
-	fprintf(r->out, "\n\tBest %c%s throughput values in MB/sec\n", mode[0] | 0x20, mode + 1);
+	fprintf(r->out, "\n\tBest %c%s throughput values in MB/sec%s\n", mode[0] | 0x20,
+		mode + 1, under(r));
 	print_best(r, MB);
-	fprintf(r->out, "\n\t%s throughput values in MiB/sec\n", mode);
+	fprintf(r->out, "\n\t%s throughput values in MiB/sec%s\n", mode, under(r));
 	print_all(r, RAW, MIB);
-	fprintf(r->out, "\n\tBest %c%s throughput values in MiB/sec\n", mode[0] | 0x20, mode + 1);
+	fprintf(r->out, "\n\tBest %c%s throughput values in MiB/sec%s\n", mode[0] | 0x20,
+		mode + 1, under(r));
 	print_best(r, MIB);
 	fputs("\n\t1 MB = 1000000 bytes, 1 MiB = 1048576 bytes\n\tBarrier:", r->out);
 	for (repeat = 0; repeat < r->words->plan.repeats; repeat++)
 		fprintf(r->out, " %.1f", nt_cell_ns(cell_at(r, repeat, 0, 0)) / 1e3);
 	fputs(" microseconds, which are part of the times above.\n", r->out);
-	fprintf(r->out, "\n\t%s throughput values in MB/sec without the barrier (-: it is more "
-		"than 30 %% of the time)\n", mode);
+	fprintf(r->out, "\n\t%s throughput values in MB/sec%s without the barrier (-: it is "
+		"more than 30 %% of the time)\n", mode, under(r));
 	print_all(r, CORRECTED, MB);
 	fprintf(r->out, "\n\tMessages that were not as they were sent: %llu\n",
 		(unsigned long long)r->errors);
+	if (r->words->noise)
+		print_noise(r);
 	fflush(r->out);
 }
 

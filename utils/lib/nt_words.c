@@ -138,6 +138,12 @@ int nt_word(struct nt_words *w, const char *word, char *why, size_t why_size)
 		break;
 	case 'p': what = number(value, 1, 65535, &w->port) ? NULL : "a port is a number from 1 to "
 			"65535"; break;
+	case 'N': what = number(value, 1, UINT32_MAX, &w->noise) ? NULL : "the length of noise is "
+			A_NUMBER; break;
+	case 'B': what = number(value, 1, NETTEST_NODES_MAX / 2 - 1, &w->plan.noise_pairs) ? NULL :
+			"the pairs that make noise are a number from 1 to 511"; break;
+	case 'D': what = number(value, 1, NETTEST_NOISE_DEPTH, &w->plan.noise_depth) ? NULL :
+			"of noise 1 to 32 messages are under way"; break;
 	default: what = "there is no such word";
 	}
 	return what ? refuse(why, why_size, word, what) : 0;
@@ -150,10 +156,37 @@ static int range(char *why, size_t size, const struct nt_words *w, const char *w
 	return -EINVAL;
 }
 
+static int noise_end(struct nt_words *w, char *why, size_t why_size)
+{
+	struct nettest_plan *plan = &w->plan;
+
+	if (!w->noise && (plan->noise_pairs || plan->noise_depth))
+		return refuse(why, why_size, "B, D", "they say how noise is made, N that it is");
+	if (!w->noise)
+		return 0;
+	if ((u64)w->noise * w->unit_bytes > LNET_MTU)
+		return refuse(why, why_size, "N", "messages of noise have 1 MiB at most");
+	plan->noise = w->noise * w->unit_bytes;
+	plan->noise_pairs = plan->noise_pairs ? plan->noise_pairs : 1;
+	plan->noise_depth = plan->noise_depth ? plan->noise_depth : 8;
+	return 0;
+}
+
+int nt_words_fit(const struct nt_words *w, u32 nr, char *why, size_t why_size)
+{
+	if (nettest_plan_measured(&w->plan, nr) >= 2)
+		return 0;
+	snprintf(why, why_size, "of %u nodes %u make noise: two at least are to be measured", nr,
+		 2 * w->plan.noise_pairs);
+	return -EINVAL;
+}
+
 int nt_words_end(struct nt_words *w, char *why, size_t why_size)
 {
-	int rc;
+	int rc = noise_end(w, why, why_size);
 
+	if (rc)
+		return rc;
 	if (w->plan.factor)
 		w->step = 0;
 	else if (!w->step)

@@ -50,7 +50,8 @@ static int refused(const struct tour *t, int rc)
 {
 	switch (-rc) {
 	case EDOM:
-		return misused("lst: %s: two active nodes at least exchange messages", t->group);
+		return misused("lst: %s: two active nodes at least exchange messages, and "
+			       "each pair that makes noise is two more", t->group);
 	case E2BIG:
 		return misused("lst: too much: 1 GiB of messages at each node, 64 MiB of figures, "
 			       "256 nodes with a matrix are the most");
@@ -92,6 +93,9 @@ static int begin(struct tour *t)
 	request_add(&r, "check", "%u", plan->check);
 	request_add(&r, "patterns", "%u", plan->patterns);
 	request_add(&r, "matrix", "%d", t->words.matrix != NULL);
+	request_add(&r, "noise", "%u", plan->noise);
+	request_add(&r, "noise_pairs", "%u", plan->noise_pairs);
+	request_add(&r, "noise_depth", "%u", plan->noise_depth);
 	rc = request_send(&r, &doc);
 	map = lnetctl_find(doc, "nettest");
 	if (rc)
@@ -136,6 +140,8 @@ static void rows_take(struct tour *t, const struct lnetctl_node *rows)
 		cell->sum_ns = (uint64_t)number(row, "sum_ns");
 		cell->nr = (uint32_t)number(row, "times");
 		t->report.errors += (uint64_t)number(row, "bad");
+		cell->noise_out = (uint64_t)number(lnetctl_find(row, "noise"), "sent");
+		cell->noise_in = (uint64_t)number(lnetctl_find(row, "noise"), "received");
 		if (t->matrix)
 			matrix_take(t, row, t->nr_done);
 		t->nr_done++;
@@ -283,6 +289,9 @@ static const struct option options[] = {
 	{ "iter", required_argument, NULL, 'T' },  { "repeat", required_argument, NULL, 'R' },
 	{ "print", required_argument, NULL, 'P' }, { "check", required_argument, NULL, 'v' },
 	{ "output", required_argument, NULL, 'o' },
+	{ "noise", required_argument, NULL, 'N' },
+	{ "noise-pairs", required_argument, NULL, 'B' },
+	{ "noise-depth", required_argument, NULL, 'D' },
 	{ "matrix", required_argument, NULL, 'x' }, { 0 }
 };
 

@@ -61,9 +61,14 @@ static void take_record(struct program *p, u32 rank, u32 index, u64 *median)
 		p->report.errors++;
 		return;
 	}
+	p->report.errors += tally.c[LST_T_corrupt];
+	if (rank >= nettest_plan_measured(&p->words.plan, p->report.nr)) {
+		cell->noise_out += tally.c[LST_T_bytes_out];
+		cell->noise_in += tally.c[LST_T_bytes_in];
+		return;
+	}
 	cell->sum_ns = max(cell->sum_ns, tally.sum_ns.lo);
 	cell->nr = (u32)tally.nr_times;
-	p->report.errors += tally.c[LST_T_corrupt];
 }
 
 static void take_records(struct program *p, u32 index)
@@ -298,6 +303,16 @@ static int launch(struct program *p)
 	return rc == -ENOENT ? 0 : rc;
 }
 
+static int fit(const struct program *p)
+{
+	char why[256];
+	int rc = nt_words_fit(&p->words, p->launch.nr, why, sizeof(why));
+
+	if (rc && !p->launch.rank)
+		fprintf(stderr, "nettest: %s\n", why);
+	return rc;
+}
+
 static int find_others(struct program *p)
 {
 	if (!p->launched && p->words.nr_lists)
@@ -326,6 +341,8 @@ int main(int argc, char **argv)
 		rc = words_read(&p.words, argv + 1, !p.launched || !p.launch.rank);
 	if (!rc)
 		rc = find_others(&p);
+	if (!rc)
+		rc = fit(&p);
 	if (!rc)
 		rc = serve(&p);
 	names_free(&p.names);
