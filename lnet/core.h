@@ -338,6 +338,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u32 nr_large;
 	u32 nr_turns;			/* a trunk's: attempts in WAIT_TURN by it */
 	u32 lost_epoch;			/* what was posted under this epoch or before is lost */
+	u32 nr_resent;			/* messages sent again as it failed them or was silent */
 	struct list_head turns;
 	s64 policy;			/* udsp.c: twice its priority, and 1 if it is preferred */
 	struct lnet_path_stats *stats;	/* NULL until first traffic */

@@ -269,6 +269,7 @@ static void copy_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *si
 	op->hedges++;
 	op->suspect_ns = p->now_ns + overdue_after(p, op, path);
 	lnet_count(p->sh, hedges);
+	silent->path->nr_resent++;
 	lnet_att_enter(p, att, path);
 }
 
@@ -279,8 +280,7 @@ static void hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *sile
 
 	if (!path)
 		return;
-	dead = dead && lives_since(path, silent);
-	if (dead || hedge_allowed(p, op, path))
+	if ((dead && lives_since(path, silent)) || hedge_allowed(p, op, path))
 		copy_by(p, op, silent, path);
 }
 

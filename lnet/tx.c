@@ -165,6 +165,7 @@ static void count_resend(struct lnet_pass *p, struct lnet_path *path, enum lnet_
 	u64 *ni = path->ni->sh[p->sh->ix].c, *pni = path->hop->c;
 
 	lnet_count(p->sh, resend_count);
+	path->nr_resent++;
 	if (how == LNET_LOCAL_TIMEOUT)
 		ni[LNET_NIC_resend_local_timeout]++;
 	if (how == LNET_REMOTE_TIMEOUT)

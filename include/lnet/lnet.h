@@ -393,6 +393,26 @@ int lnet_get_id(struct lnet *ln, unsigned int index, struct lnet_process *id);
  */
 int lnet_dist(struct lnet *ln, const struct lnet_nid *dst);
 
+/** struct lnet_rail_info - two interfaces between which messages to a peer may go */
+struct lnet_rail_info {
+	struct lnet_nid here, there;
+	uint64_t resends;		/* messages sent again as it failed them or was silent */
+	uint32_t health;		/* 0 to 1000: the least of the pair's and its ends' */
+};
+/**
+ * lnet_rail_get - the rails to a peer one after the other
+ * @ln: the node
+ * @peer: a NID of the peer
+ * @pos: 0: the first
+ * @info: the answer
+ *
+ * Any thread, may be called from handlers. A rail that goes and comes back counts from 0.
+ *
+ * Return: 0, -ENOENT: no such peer, or past the end.
+ */
+int lnet_rail_get(struct lnet *ln, const struct lnet_nid *peer, unsigned int pos,
+		  struct lnet_rail_info *info);
+
 /**
  * lnet_counter_get - a statistic of the node
  * @ln: the node

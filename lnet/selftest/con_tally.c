@@ -198,10 +198,17 @@ static void say_servers(struct con_cmd *cmd, const struct con_test *test)
 	}
 }
 
-/* Two records of three KiB each, which the stack does not hold. */
+#define FAILED_MAX	64U
+
+/* Records of some KiB each, which the stack does not hold. */
 struct sum {
 	struct lst_tally all, one;
 	u64 max_asked;
+	struct lst_rail rail[LST_RAILS_MAX];
+	/* Of rails that failed: a node may be a client and a server, and tell of one twice. */
+	struct lst_rail failed[FAILED_MAX];
+	u32 nr_failed;
+	u64 resends;
 };
 
 /* A node that told what cannot be has told nothing. */
@@ -229,6 +236,53 @@ static void add(struct sum *sum, const struct con_rpc *r)
 	lst_tally_bad(&sum->one, bad, &r->node->id);
 	lst_tally_merge(&sum->all, &sum->one);
 	sum->max_asked = max(sum->max_asked, number_of(r, MAX_ASKED));
+}
+
+/* The one as it was told before; NULL: it was not, and is from now on, if there is a place. */
+static struct lst_rail *told_before(struct sum *sum, const struct lst_rail *rail)
+{
+	struct lst_rail *r = sum->failed, *end = r + sum->nr_failed;
+
+	for (; r < end; r++)
+		if (lnet_nid_same(&r->here, &rail->here) && lnet_nid_same(&r->there, &rail->there))
+			return r;
+	if (sum->nr_failed == FAILED_MAX)
+		return NULL;
+	*r = *rail;
+	sum->nr_failed++;
+	return NULL;
+}
+
+static void add_resends(struct sum *sum, const struct lst_rail *rail)
+{
+	struct lst_rail *before = told_before(sum, rail);
+
+	if (!before) {
+		sum->resends += rail->resends;
+	} else if (rail->resends > before->resends) {
+		sum->resends += rail->resends - before->resends;
+		before->resends = rail->resends;
+	}
+}
+
+/* What clients and servers of a test sent again. */
+static void count_resends(const struct con_cmd *cmd, const struct con_test *test, struct sum *sum)
+{
+	const struct list_head *lists[] = { &cmd->kept, &cmd->answered };
+	const struct con_rpc *r;
+	u32 i, j, nr;
+
+	sum->nr_failed = 0;
+	sum->resends = 0;
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		list_for_each_entry(r, lists[i], link) {
+			if (r->key != test->key || con_rpc_error(r))
+				continue;
+			nr = lst_rails_decode((const u8 *)r->bulk + LST_TALLY_RAILS, sum->rail);
+			for (j = 0; j < nr; j++)
+				if (sum->rail[j].resends)
+					add_resends(sum, &sum->rail[j]);
+		}
 }
 
 static void say_head(struct con_cmd *cmd, const char *batch, u32 test, const char *what)
@@ -267,8 +321,11 @@ static void say_test(struct con_cmd *cmd, const struct con_batch *batch,
 		if (r->key == test->key && is_record(r, sum))
 			add(sum, r);
 	con_tally_say(cmd, batch->name, test->index, con_drill_type(test), &sum->all);
-	if (test->plan)
-		con_say(cmd, "  most_at_once: %llu\n", (unsigned long long)sum->max_asked);
+	if (test->plan) {
+		count_resends(cmd, test, sum);
+		con_say(cmd, "  most_at_once: %llu\n  resends: %llu\n",
+			(unsigned long long)sum->max_asked, (unsigned long long)sum->resends);
+	}
 	say_findings(cmd, test);
 	say_servers(cmd, test);
 }
@@ -297,6 +354,14 @@ static void say_pairs(struct con_cmd *cmd, const struct con_batch *batch,
 	}
 }
 
+static void say_health(struct con_cmd *cmd, const char *name, u64 health)
+{
+	if (health == LST_UNKNOWN)
+		con_say(cmd, ", %s: null", name);
+	else
+		con_say(cmd, ", %s: %llu", name, (unsigned long long)health);
+}
+
 static void say_rail(struct con_cmd *cmd, const struct con_batch *batch,
 		     const struct con_test *test, const struct lst_rail *rail)
 {
@@ -309,28 +374,43 @@ static void say_rail(struct con_cmd *cmd, const struct con_batch *batch,
 		any ? "others" : lnet_nid_str(&rail->there, there),
 		(unsigned long long)rail->nr_times, (unsigned long long)rail->bytes_out,
 		(unsigned long long)rail->bytes_in);
-	con_say(cmd, "min_ns: %llu, mean_ns: %llu, max_ns: %llu}\n",
+	con_say(cmd, "min_ns: %llu, mean_ns: %llu, max_ns: %llu, resends: %llu",
 		(unsigned long long)rail->min_ns,
 		(unsigned long long)(rail->nr_times ? div64_u64(rail->sum_ns, rail->nr_times) : 0),
-		(unsigned long long)rail->max_ns);
+		(unsigned long long)rail->max_ns, (unsigned long long)rail->resends);
+	say_health(cmd, "health_before", rail->health_before);
+	say_health(cmd, "health", rail->health);
+	con_say(cmd, "}\n");
+}
+
+/* Servers count no answers: of theirs those rails are told that failed. */
+static bool is_told(struct sum *sum, const struct lst_rail *rail, bool server)
+{
+	bool failed = rail->resends || rail->health != rail->health_before;
+
+	return failed ? !told_before(sum, rail) : !server;
 }
 
 static u32 say_rails(struct con_cmd *cmd, const struct con_batch *batch,
-		     const struct con_test *test, u32 said)
+		     const struct con_test *test, struct sum *sum, u32 said)
 {
-	struct lst_rail rail[LST_RAILS_MAX];
+	const struct list_head *lists[] = { &cmd->kept, &cmd->answered };
 	const struct con_rpc *r;
-	u32 i, nr;
+	u32 i, j, nr;
 
-	list_for_each_entry(r, &cmd->kept, link) {
-		if (r->key != test->key || con_rpc_error(r))
-			continue;
-		nr = lst_rails_decode((const u8 *)r->bulk + LST_TALLY_RAILS, rail);
-		for (i = 0; i < nr; i++) {
-			con_say(cmd, said++ ? "" : "rails:\n");
-			say_rail(cmd, batch, test, &rail[i]);
+	sum->nr_failed = 0;
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		list_for_each_entry(r, lists[i], link) {
+			if (r->key != test->key || con_rpc_error(r))
+				continue;
+			nr = lst_rails_decode((const u8 *)r->bulk + LST_TALLY_RAILS, sum->rail);
+			for (j = 0; j < nr; j++) {
+				if (!is_told(sum, &sum->rail[j], i))
+					continue;
+				con_say(cmd, said++ ? "" : "rails:\n");
+				say_rail(cmd, batch, test, &sum->rail[j]);
+			}
 		}
-	}
 	return said;
 }
 
@@ -378,11 +458,11 @@ static int all_told(struct con_cmd *cmd)
 		list_for_each_entry(test, &batch->tests, link)
 			if (is_wanted(cmd, batch, test))
 				(pairs ? say_pairs : say_test)(cmd, batch, test, sum);
-	kfree(sum);
 	list_for_each_entry(batch, &con_session(cmd)->batches, link)
 		list_for_each_entry(test, &batch->tests, link)
 			if (con_text(cmd, "rails") && !pairs)
-				said = say_rails(cmd, batch, test, said);
+				said = say_rails(cmd, batch, test, sum, said);
+	kfree(sum);
 	say_missing(cmd);
 	return 0;
 }

@@ -23,15 +23,20 @@ struct lst_drill_dest {
 };
 
 /*
- * Two interfaces between which a client saw answers and bulk of a test. Times are those of answers
- * that came over them; data that a server fetched is counted where it asked for it.
+ * Two interfaces between which a client saw answers and bulk of a test, or might have. Times are
+ * those of answers that came over them; data that a server fetched is counted where it asked for
+ * it. Health and what was sent again LNet tells of the pair, whoever used it.
  */
 struct lst_rail {
 	struct lnet_nid here, there;	/* any: of those for which there was no place */
 	u64 nr_times, sum_ns, min_ns, max_ns, bytes_out, bytes_in;
+	u64 resends;			/* since the test began */
+	u64 health_before, health;	/* then and now; LST_UNKNOWN */
+	u64 seen;			/* LNet's count, at the last look; LST_UNKNOWN: no look */
 };
 #define LST_RAILS_MAX	16U
-#define LST_RAIL_WIRE	88U		/* as above, little endian */
+#define LST_RAIL_WIRE	112U		/* as above, little endian, without `seen' */
+#define LST_UNKNOWN	U64_MAX
 #define LST_PAIRS_MAX	256U		/* destinations of a client with tallies of their own */
 
 /*
@@ -112,6 +117,7 @@ struct lst_drill {
 	u32 rest;			/* parts of each server that have one request more */
 	struct lst_drill_dest *dest;
 	struct lst_slot *slot;
+	struct lst_job job;		/* of both: looks at rails */
 	struct lst_tally tally;
 	struct lst_tally *pair;		/* of destinations, or NULL */
 	struct lst_rail rail[LST_RAILS_MAX];
@@ -124,6 +130,8 @@ struct lst_drill {
 	u32 nr_hauls, max_hauls;	/* that move, now and at most */
 	u32 most_hauls;			/* that may; 0: any number */
 	u32 nr_queued;
+	bool meeting;			/* somebody whose rails are to be looked at */
+	struct lnet_nid met;
 	struct lst_finding finding;	/* both */
 };
 
@@ -189,6 +197,21 @@ void lst_slot_lost_locked(struct lst_slot *slot);
 struct lst_rail *lst_rail_of(struct lst_drill *drill, const struct lnet_nid *here,
 			     const struct lnet_nid *there);
 void lst_rail_time(struct lst_rail *rail, u64 ns);
+/*
+ * The rails to a peer are looked at, from now on their failures count; without the lock. False:
+ * there is no place for more.
+ */
+bool lst_rails_meet(struct lst_drill *drill, const struct lnet_nid *peer);
+/* The same at a server, soon: somebody asks it. */
+void lst_rails_met_locked(struct lst_drill *drill, const struct lnet_nid *peer);
+/* Another look at a rail as it is found; without the lock. */
+struct lst_rail_look {
+	struct lnet_nid here, there;
+	struct lnet_rail_info info;
+	bool gone;
+};
+void lst_rail_look(struct lst *st, struct lst_rail_look *look);
+void lst_rail_looked_locked(struct lst_rail *rail, const struct lst_rail_look *look);
 void lst_rails_encode(const struct lst_drill *drill, u8 *buf);	/* from LST_TALLY_RAILS on */
 u32 lst_rails_decode(const u8 *buf, struct lst_rail rail[LST_RAILS_MAX]);	/* how many */
 

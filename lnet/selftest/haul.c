@@ -394,6 +394,8 @@ enum lst_verdict lst_drill_serve_locked(struct lst_call *call)
 	call->rpy.drill_rpy = (struct lst_drill_rpy){ .slot = req->slot, .round = req->round,
 						      .seq = req->seq, .stamp = req->stamp,
 						      .got_ns = now };
+	if (drill)
+		lst_rails_met_locked(drill, &call->from.nid);
 	if (!drill)
 		call->rpy.drill_rpy.status = ENOENT;
 	else if (drill->plan.what == LST_WHAT_BULK)

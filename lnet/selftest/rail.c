@@ -14,7 +14,9 @@ struct lst_rail *lst_rail_of(struct lst_drill *drill, const struct lnet_nid *her
 	if (i == LST_RAILS_MAX)
 		return rail - 1;
 	drill->nr_rails++;
-	*rail = (struct lst_rail){ .here = LNET_NID_ANY, .there = LNET_NID_ANY };
+	*rail = (struct lst_rail){ .here = LNET_NID_ANY, .there = LNET_NID_ANY,
+				   .health_before = LST_UNKNOWN, .health = LST_UNKNOWN,
+				   .seen = LST_UNKNOWN };
 	if (i == LST_RAILS_MAX - 1)
 		return rail;
 	rail->here = *here;
@@ -30,6 +32,87 @@ void lst_rail_time(struct lst_rail *rail, u64 ns)
 	rail->nr_times++;
 }
 
+/* ---- health ---------------------------------------------------------------------------------- */
+
+static void seen_locked(struct lst_rail *rail, const struct lnet_rail_info *info)
+{
+	u64 before = rail->seen;
+
+	if (before == LST_UNKNOWN) {
+		rail->health_before = info->health;
+		before = info->resends;
+	}
+	/* One that was away begins anew. */
+	rail->resends += info->resends - (info->resends < before ? 0 : before);
+	rail->seen = info->resends;
+	rail->health = info->health;
+}
+
+bool lst_rails_meet(struct lst_drill *drill, const struct lnet_nid *peer)
+{
+	struct lst *st = drill->st;
+	struct lnet_rail_info info;
+	bool room = true;
+	u32 pos;
+
+	for (pos = 0; room && !lnet_rail_get(st->ln, peer, pos, &info); pos++) {
+		spin_lock(&st->lock);
+		room = drill->nr_rails < LST_RAILS_MAX - 1;
+		if (room)
+			seen_locked(lst_rail_of(drill, &info.here, &info.there), &info);
+		spin_unlock(&st->lock);
+	}
+	return room;
+}
+
+static void met_run(struct lst_job *job)
+{
+	struct lst_drill *drill = container_of(job, struct lst_drill, job);
+	struct lst *st = drill->st;
+
+	lst_rails_meet(drill, &drill->met);
+	spin_lock(&st->lock);
+	drill->meeting = false;
+	lst_session_put_locked(st, drill->test->session);
+	spin_unlock(&st->lock);
+}
+
+void lst_rails_met_locked(struct lst_drill *drill, const struct lnet_nid *peer)
+{
+	u32 i;
+
+	if (drill->meeting || drill->nr_rails >= LST_RAILS_MAX - 1 ||
+	    lnet_nid_same(&drill->met, peer))
+		return;
+	for (i = 0; i < drill->nr_rails; i++)
+		if (lnet_nid_same(&drill->rail[i].there, peer))
+			return;
+	drill->meeting = true;
+	drill->met = *peer;
+	drill->test->session->nr_running++;
+	lst_queue_locked(drill->st, &drill->job, met_run);
+}
+
+void lst_rail_look(struct lst *st, struct lst_rail_look *look)
+{
+	u32 pos;
+
+	look->gone = true;
+	for (pos = 0; look->gone && !lnet_rail_get(st->ln, &look->there, pos, &look->info); pos++)
+		look->gone = !lnet_nid_same(&look->info.here, &look->here) ||
+			     !lnet_nid_same(&look->info.there, &look->there);
+}
+
+void lst_rail_looked_locked(struct lst_rail *rail, const struct lst_rail_look *look)
+{
+	if (!lnet_nid_same(&rail->here, &look->here) || !lnet_nid_same(&rail->there, &look->there))
+		return;
+	if (look->gone)
+		rail->health = LST_UNKNOWN;
+	else
+		seen_locked(rail, &look->info);
+}
+
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 void lst_rails_encode(const struct lst_drill *drill, u8 *buf)
@@ -41,7 +124,8 @@ void lst_rails_encode(const struct lst_drill *drill, u8 *buf)
 	for (i = 0; i < drill->nr_rails; i++) {
 		const struct lst_rail *r = &drill->rail[i];
 		const u64 numbers[] = { r->nr_times, r->sum_ns, r->min_ns, r->max_ns,
-					r->bytes_out, r->bytes_in };
+					r->bytes_out, r->bytes_in, r->resends,
+					r->health_before, r->health };
 
 		BUILD_BUG_ON(2 * sizeof(r->here) + sizeof(numbers) != LST_RAIL_WIRE);
 		memcpy(buf, &r->here, sizeof(r->here));
@@ -75,6 +159,9 @@ u32 lst_rails_decode(const u8 *buf, struct lst_rail rail[LST_RAILS_MAX])
 		rail[i].max_ns = get_unaligned_le64(numbers + 24);
 		rail[i].bytes_out = get_unaligned_le64(numbers + 32);
 		rail[i].bytes_in = get_unaligned_le64(numbers + 40);
+		rail[i].resends = get_unaligned_le64(numbers + 48);
+		rail[i].health_before = get_unaligned_le64(numbers + 56);
+		rail[i].health = get_unaligned_le64(numbers + 64);
 	}
 	return nr;
 }

@@ -11,7 +11,7 @@
  *	ping.c brw.c pattern.c	the tests that stock nodes have
  *	plan.[ch] plan.def map.c	what a test of ours is to do, and who sends to whom
  *	drill.[ch] slot.c offer.c haul.c	tests of ours: life, client, its memory, server
- *	rail.c			what of them went over which interfaces
+ *	rail.c			what of them went over which interfaces, and how well these are
  *	store.[ch] verify.c crc32c.[ch]	their memory, and what it holds
  *	tally.[ch] tally.def	what a test counted
  *	con.c con_*.c verbs.def	the console: a session over many nodes, led by commands

@@ -500,6 +500,25 @@ static void send_run(struct lst_job *job)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
+/* Rails are looked at before anything is sent. */
+static void begin_run(struct lst_job *job)
+{
+	struct lst_drill *drill = container_of(job, struct lst_drill, job);
+	struct lst *st = drill->st;
+	bool room = true;
+	u32 i;
+
+	for (i = 0; i < drill->nr_dests && room; i++)
+		room = lst_rails_meet(drill, &drill->dest[i].id.nid);
+	spin_lock(&st->lock);
+	drill->start_ns = lst_now(st);
+	drill->end_ns = drill->plan.time ? drill->start_ns + drill->plan.time : U64_MAX;
+	for (i = 0; i < drill->nr_slots; i++)
+		next_locked(&drill->slot[i], false);
+	lst_session_put_locked(st, drill->test->session);
+	spin_unlock(&st->lock);
+}
+
 void lst_drill_run_locked(struct lst_drill *drill)
 {
 	struct lst_test *test = drill->test;
@@ -510,14 +529,12 @@ void lst_drill_run_locked(struct lst_drill *drill)
 		return;
 	test->batch->nr_active++;
 	test->nr_active = drill->nr_slots;
-	test->session->nr_running += drill->nr_slots;
+	test->session->nr_running += drill->nr_slots + 1;
 	lst_tally_init(&drill->tally);
 	drill->tally.nr_nodes = 1;
 	drill->finding = (struct lst_finding){ 0 };
 	drill->max_asked = 0;
 	drill->cookie = st->next_id++;
-	drill->start_ns = lst_now(st);
-	drill->end_ns = drill->plan.time ? drill->start_ns + drill->plan.time : U64_MAX;
 	drill->nr_rails = 0;
 	for (i = 0; i < drill->nr_dests; i++) {
 		drill->dest[i].seq = 0;
@@ -529,8 +546,8 @@ void lst_drill_run_locked(struct lst_drill *drill)
 	for (i = 0; i < drill->nr_slots; i++) {
 		drill->slot[i].round = 0;
 		drill->slot[i].lost = 0;
-		next_locked(&drill->slot[i], false);
 	}
+	lst_queue_locked(st, &drill->job, begin_run);
 }
 
 void lst_drill_stop_locked(struct lst_drill *drill, bool force)

@@ -39,7 +39,7 @@ def text(value):
         return "{" + ", ".join("%s: %s" % (key, text(one)) for key, one in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(text, value)) + "]"
-    return '"%s"' % value if isinstance(value, str) else str(value)
+    return "null" if value is None else '"%s"' % value if isinstance(value, str) else str(value)
 
 
 def answer(**parts):

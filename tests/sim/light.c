@@ -532,6 +532,12 @@ int lnet_counter_get(const struct lnet *ln, const char *name, uint64_t *value)
 	return -ENOENT;
 }
 
+int lnet_rail_get(struct lnet *ln, const struct lnet_nid *peer, unsigned int pos,
+		  struct lnet_rail_info *info)
+{
+	return -ENOENT;
+}
+
 struct lnet_env *lnet_env_of(const struct lnet *ln)
 {
 	return (struct lnet_env *)&ln->env;

@@ -102,7 +102,7 @@ void live_line(struct measure *m, const struct lnetctl_node *before)
 /* ---- rails --------------------------------------------------------------------------------- */
 
 struct flow {
-	u64 answers, out, in;
+	u64 answers, out, in, resends;
 };
 
 static bool same_rail(const struct lnetctl_node *a, const struct lnetctl_node *b)
@@ -131,6 +131,7 @@ static bool rail_sum(const struct lnetctl_node *sample, const struct lnetctl_nod
 		sum->answers += sample_count(r, "answers");
 		sum->out += sample_count(r, "bytes_out");
 		sum->in += sample_count(r, "bytes_in");
+		sum->resends += sample_count(r, "resends");
 	}
 	return any;
 }
@@ -153,11 +154,12 @@ static void print_rail(const struct measure *m, const struct lnetctl_node *rail,
 		old = now;
 		ns = 0;
 	}
-	printf("%-14s %-22s %-22s %11llu %10llu %11s %11s %10s\n", sample_test(rail, name),
-	       text(rail, "ni"), text(rail, "peer"), now.answers,
+	printf("%-14s %-22s %-22s %11llu %10llu %11s %11s %10s %8llu %7s\n",
+	       sample_test(rail, name), text(rail, "ni"), text(rail, "peer"), now.answers,
 	       per_s(now.answers, old.answers, ns), thousandths(per_s(now.out, old.out, ns), b[0]),
 	       thousandths(per_s(now.in, old.in, ns), b[1]),
-	       thousandths(sample_count(rail, "mean_ns"), b[2]));
+	       thousandths(sample_count(rail, "mean_ns"), b[2]), now.resends,
+	       text(rail, "health"));
 }
 
 static void print_rails(const struct measure *m, const struct lnetctl_node *before)
@@ -167,8 +169,8 @@ static void print_rails(const struct measure *m, const struct lnetctl_node *befo
 
 	if (!rail || !rail->first)
 		return;
-	printf("%-14s %-22s %-22s %11s %10s %11s %11s %10s\n", "TEST", "NI", "PEER", "answers",
-	       "answers/s", "out kB/s", "in kB/s", "mean us");
+	printf("%-14s %-22s %-22s %11s %10s %11s %11s %10s %8s %7s\n", "TEST", "NI", "PEER",
+	       "answers", "answers/s", "out kB/s", "in kB/s", "mean us", "resends", "health");
 	for (rail = rail->first; rail; rail = rail->next)
 		if (!rail_sum(m->sample, rail, rail, &sum))
 			print_rail(m, rail, before);

@@ -318,6 +318,31 @@ static void print_found(const struct lnetctl_node *tally, FILE *out)
 	}
 }
 
+/* "no error", "1 error", "2 errors" */
+static void print_number(FILE *out, u64 nr, const char *what, const char *end)
+{
+	if (nr)
+		fprintf(out, "%llu %s%s%s", nr, what, nr == 1 ? "" : "s", end);
+	else
+		fprintf(out, "no %s%s", what, end);
+}
+
+/* What faults did to each test, and what they did not: of nodes that tell what they sent again. */
+static void print_faults(const struct lnetctl_node *tally, FILE *out)
+{
+	const struct lnetctl_node *item;
+	char name[TEST_NAME_SIZE];
+
+	for (item = tally->first; item; item = item->next) {
+		if (!lnetctl_find(item, "resends"))
+			continue;
+		fprintf(out, "%s: ", sample_test(item, name));
+		print_number(out, sample_count(item, "corrupt"), "integrity error", ", ");
+		print_number(out, sample_count(item, "lost"), "lost transaction", ", ");
+		print_number(out, sample_count(item, "resends"), "resend", "\n");
+	}
+}
+
 void sample_print(const struct lnetctl_node *sample, FILE *out)
 {
 	const struct lnetctl_node *tally = lnetctl_find(sample, "tally");
@@ -328,6 +353,7 @@ void sample_print(const struct lnetctl_node *sample, FILE *out)
 		print_counts(&table, tally);
 		print_times(&table, tally);
 		print_found(tally, out);
+		print_faults(tally, out);
 	}
 	table.pairs = true;
 	if (pairs && pairs->first) {
