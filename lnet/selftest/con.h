@@ -255,6 +255,8 @@ void con_map_say(struct con_cmd *cmd, const struct con_map *map);
 
 /* Nodes of a tree leave the session, if there is one, before the next step. */
 void con_tree_end(struct con_cmd *cmd);
+/* Are tests of it the tree's? Then groups may have none there, and the other way round. */
+bool con_tree_has(const struct con_cmd *cmd, const struct con_batch *batch);
 
 /* ---- con_tally.c ----------------------------------------------------------------------------- */
 

@@ -221,7 +221,7 @@ int con_add_test(struct con_cmd *cmd)
 
 	if (!batch)
 		return -ENOENT;
-	if (batch->state != CON_BATCH_IDLE)
+	if (batch->state != CON_BATCH_IDLE || con_tree_has(cmd, batch))
 		return -EBUSY;
 	test = kzalloc(sizeof(*test), GFP_NOWAIT);
 	if (!test)

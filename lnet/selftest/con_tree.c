@@ -274,6 +274,17 @@ static struct lst_body *test_body(const struct con_cmd *cmd, u32 id, u64 bid)
 	return body;
 }
 
+bool con_tree_has(const struct con_cmd *cmd, const struct con_batch *batch)
+{
+	const struct lst_tree *root = cmd->st->root;
+	u32 i;
+
+	for (i = 0; root && i < root->nr_tests; i++)
+		if (root->test[i].bid == batch->bid)
+			return true;
+	return false;
+}
+
 /* A test of ours that goes both ways is two, one after the other. */
 static void note(struct lst_tree *root, const struct lst_tree_spec *spec, const char *what,
 		 const char *batch)
@@ -305,6 +316,8 @@ int con_tree_test(struct con_cmd *cmd)
 		return rc;
 	if (!batch)
 		return -ENOENT;
+	if (!list_empty(&batch->tests))
+		return -EBUSY;		/* nodes know tests of groups by their place in it */
 	if (root->nr_tests == LST_TREE_TESTS_MAX)
 		return -ENOSPC;
 	cfg.body = test_body(cmd, root->nr_tests + 1, batch->bid);

@@ -145,6 +145,29 @@ static void kinds_run_beside_each_other(void)
 	end();
 }
 
+/* Nodes count the tests of a batch, and consoles ask for those of groups by that number. */
+static void a_batch_is_of_groups_or_of_the_tree(void)
+{
+	begin();
+	UNIT_EQUAL(tell(0, RING "type=ping|size=64|loop=1|"), 0, "a test of the tree");
+	UNIT_EQUAL(tell(0, "add_group" KEY "name=g|"), 0, "a group");
+	UNIT_EQUAL(tell(0, "add_nodes" KEY "name=g|nid=10.0.0.2@tcp|nid=10.0.0.3@tcp|"), 0,
+		   "of it");
+	UNIT_EQUAL(tell(0, "add_test" KEY "batch=batch|from=g|to=g|type=ping|"), -EBUSY,
+		   "not there");
+	UNIT_EQUAL(tell(0, "add_batch" KEY "name=other|"), 0, "another batch");
+	UNIT_EQUAL(tell(0, "add_test" KEY "batch=other|from=g|to=g|type=bulk|map=5|loop=2|"), 0,
+		   "but there");
+	UNIT_EQUAL(tell(0, "tree_test" KEY "batch=other|from=" ALL "|to=" ALL "|type=ping|"),
+		   -EBUSY, "where the tree has none");
+	UNIT_EQUAL(tell(0, "run" KEY "name=other|"), 0, "it runs");
+	run(NSEC_PER_SEC);
+	UNIT_EQUAL(said("sent: 3\n  received: 3\n"), true, "beside the tree's");
+	UNIT_EQUAL(tell(0, "tally" KEY "batch=other|"), 0, "its counts");
+	UNIT_EQUAL(said("sent: 4\n"), true, "are its own");
+	end();
+}
+
 static void what_is_refused(void)
 {
 	static const char *const rows[] = {
@@ -177,4 +200,5 @@ UNIT_SUITE(sttree_drill,
 	   { "both ways are two tests", both_ways_are_two_tests },
 	   { "maps are computed at the nodes", maps_are_computed_at_the_nodes },
 	   { "kinds run beside each other", kinds_run_beside_each_other },
+	   { "a batch is of groups or of the tree", a_batch_is_of_groups_or_of_the_tree },
 	   { "what is refused", what_is_refused })
