@@ -35,7 +35,7 @@ static bool word_next(struct scan *s, char word[LNET_NIDSTR_SIZE])
 		s->at++;
 	while (s->at[len] && !is_space(s->at[len]))
 		len++;
-	strscpy(word, len < LNET_NIDSTR_SIZE ? s->at : "?", min(len + 1, LNET_NIDSTR_SIZE));
+	strscpy(word, len < LNET_NIDSTR_SIZE ? s->at : "?", min_t(u32, len + 1, LNET_NIDSTR_SIZE));
 	s->at += len;
 	s->word++;
 	return len;
