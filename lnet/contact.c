@@ -56,13 +56,17 @@ static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
 	}
 }
 
-/* No grant for now: requests go under stock rules; the peer is asked again later. */
+/*
+ * No grant for now: requests go under stock rules; the peer is asked again later. If it is one of
+ * ours they wait for that, as the connections they would leave by may be those of a node that has
+ * started anew since.
+ */
 static void plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 {
 	u64 pause = min(CONTACT_RETRY_NS << min(peer->contact_fails, 6U), CONTACT_RETRY_MAX_NS);
 
 	set_state(peer, CONTACT_PLAIN);
-	peer->plain_before = 1;
+	peer->plain_before = !(peer->features & LNET_FEAT_OPEN);
 	peer->held = peer->held && answered;
 	peer->contact_fails++;
 	peer->contact_next_ns = p->now_ns + (answered ? CONTACT_RETRY_MAX_NS : pause);
