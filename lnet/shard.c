@@ -174,8 +174,8 @@ static void ring_all(struct lnet_pass *p)
 }
 
 /*
- * LNET_MORE: what this pass sends waits in the shard for the next pass without it, or the worker.
- * After a burst it goes all the same.
+ * LNET_MORE: what this pass sends waits in the shard for the next pass without it, or the worker;
+ * what a handler sends, for the pass that called it. After a burst it goes all the same.
  */
 static void leave_more(struct lnet_pass *p)
 {
@@ -196,7 +196,8 @@ static void leave_more(struct lnet_pass *p)
 	if (!first)
 		return;
 	atomic_set(&p->ln->bells, 1);
-	p->ln->env->ops->kick(p->ln->env, sh->ix);
+	if (!lnet_pass_in_handler(p))
+		p->ln->env->ops->kick(p->ln->env, sh->ix);
 }
 
 /* What calls with LNET_MORE left leaves with this pass. */
@@ -205,7 +206,7 @@ static void collect_more(struct lnet_pass *p)
 	struct lnet *ln = p->ln;
 	unsigned int i;
 
-	if (!atomic_xchg(&ln->bells, 0))
+	if (p->more || !atomic_read(&ln->bells) || !atomic_xchg(&ln->bells, 0))
 		return;
 	for (i = 0; i < ln->nr_shards; i++)
 		if (READ_ONCE(ln->shard[i].more_left))
@@ -371,15 +372,17 @@ void lnet_pass_flush(struct lnet_pass *p)
 	/* Handlers keep up with what is read: at the end of a long pass it would be too much. */
 	lnet_md_deliver(p);
 	lnet_evts_return(p, &p->ln->shard[0]);
+	collect_more(p);
+	lnet_leave(p);
+	send_all(p);
+	ring_all(p);
 }
 
 void lnet_pass_end(struct lnet_pass *p)
 {
 	perform(p);
-	if (!p->more && atomic_read(&p->ln->bells)) {
-		collect_more(p);
-		perform(p);
-	}
+	collect_more(p);
+	perform(p);
 	lnet_leave(p);
 	if (p->kind == LNET_PASS_CALL && list_empty(&p->ready) && list_empty(&p->evts))
 		return;
@@ -393,10 +396,11 @@ void lnet_pass_end(struct lnet_pass *p)
 	do {
 		lnet_md_deliver(p);
 		lnet_evts_return(p, &p->ln->shard[0]);
-		while (owes(p)) {
+		collect_more(p);
+		do {
 			perform(p);
 			lnet_leave(p);
-		}
+		} while (owes(p));
 	} while (!list_empty(&p->ready));
 }
 

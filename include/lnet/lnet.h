@@ -309,7 +309,8 @@ int lnet_portal_lazy(struct lnet *ln, uint32_t portal, bool lazy);
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-#define LNET_MORE	0x1		/* more will follow at once: the doorbell may wait for it */
+/* more will follow at once: the doorbell may wait for it, or for the end of the handlers' turn */
+#define LNET_MORE	0x1
 #define LNET_ACK	0x2		/* PUT: an ACK is wanted */
 /* PUT with LNET_ACK, GET: no SEND event before that of the ACK or REPLY; a failure may be one */
 #define LNET_NO_SEND	0x4

@@ -173,6 +173,35 @@ static void test_more(void)
 	rails_end();
 }
 
+static unsigned int kicks;
+
+/* Answers the first one's end by four more, which wait until it returns. */
+static void put_more(struct rails_node *n, const struct lnet_event *ev)
+{
+	unsigned int before = n->nr_kicks, carried = rails.nr_carried[RAILS_PUT];
+
+	if (n->ix || !ev->final || ev->op_ptr != (void *)(unsigned long)first)
+		return;
+	rails.on_event = NULL;
+	fill(4, LNET_ACK | LNET_MORE);
+	UNIT_EQUAL(lnet_put_list(n->ln, list, 4), 4, "taken");
+	kicks += n->nr_kicks - before;
+	UNIT_EQUAL(rails.nr_carried[RAILS_PUT], carried, "they wait");
+}
+
+/* No worker is woken for what a handler posts: the pass that calls it takes it along. */
+static void test_more_of_handler(void)
+{
+	rails_begin(NULL);
+	kicks = 0;
+	fill(1, LNET_ACK);
+	rails.on_event = put_more;
+	UNIT_EQUAL(lnet_put_list(rails.node[0].ln, list, 1), 1, "taken");
+	check(4, 4);
+	UNIT_EQUAL(kicks, 0, "kicks");
+	rails_end();
+}
+
 static void test_ended(void)
 {
 	rails_begin(NULL);
@@ -190,4 +219,5 @@ UNIT_SUITE(list,
 	   { "it stops at the first that is refused, and keeps nothing of it", test_stops },
 	   { "a threshold bounds how many are taken", test_threshold },
 	   { "LNET_MORE of the last counts", test_more },
+	   { "LNET_MORE of a handler waits for the pass that called it", test_more_of_handler },
 	   { "none is taken by a node that ends", test_ended })
