@@ -220,7 +220,7 @@ static int part_move(struct lst_haul *h, struct lst_store *store, u32 part, u64 
 	x.target = h->from;
 	x.portal = LST_PORTAL_RDMA;
 	x.match_bits = bits;
-	x.flags = get ? LNET_NO_SEND : 0;
+	x.flags = LNET_MORE | (get ? LNET_NO_SEND : 0);
 	if (get ? lnet_get(st->ln, &x) : lnet_put(st->ln, &x))
 		lnet_md_unlink(st->ln, x.md);
 	return 0;

@@ -233,6 +233,7 @@ static int send(struct lst_rpc *rpc)
 	x.target = rpc->target;
 	x.portal = rpc->portal;
 	x.match_bits = rpc->service;
+	x.flags = LNET_MORE;
 	return lnet_put(rpc->st->ln, &x);
 }
 

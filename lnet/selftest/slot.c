@@ -429,6 +429,7 @@ static int send(struct lst_slot *slot)
 	x.target = slot->dest->id;
 	x.portal = LST_PORTAL_DRILL;
 	x.match_bits = LST_SERVICE_DRILL;
+	x.flags = LNET_MORE;
 	rc = lnet_put(st->ln, &x);
 	if (rc)
 		lnet_md_unlink(st->ln, x.md);

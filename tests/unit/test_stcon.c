@@ -337,7 +337,7 @@ static void alone_ends(void)
 	tell(1, "alone_start|server=1|size=3000000|count=1|");
 	tell(0, "alone_start|size=3000000|concur=9|lease=10|timeout=1000000000|"
 	     "nid=10.0.0.2@tcp|");
-	rails_on(0, -1, RAILS_ANY, FATE_DELAY, LNET_OK, 4);
+	rails_on(0, -1, RAILS_REPLY, FATE_DELAY, LNET_OK, 3);
 	st_run(RAILS_MS);
 	tell(1, "alone_tally|");
 	UNIT_EQUAL(said("busy: 1\n  waiting: 8\n"), true, "one moves");
