@@ -27,6 +27,7 @@ struct client {
 	int fd;				/* -1: free */
 	uid_t uid;
 	bool running, done;		/* the command is; done: under the lock */
+	bool stuck;			/* it takes no more of its answer */
 	uint64_t turn;			/* of @t when it came, or was answered */
 	struct lst_command cmd;
 	size_t have;			/* bytes of @in */
@@ -149,6 +150,7 @@ static bool client_write(struct client *c)
 				       sizeof(c->head) + c->cmd.used - c->sent;
 		ssize_t n = send(c->fd, from, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 
+		c->stuck = n < 0;
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR;
 		c->sent += (size_t)n;
@@ -183,35 +185,48 @@ static void client_serve(struct client *c, short events)
 		client_free(c);
 }
 
-/* A free place, or that of who has asked for nothing for longest: he keeps nobody out. */
+/* Of two who may give way, NULL: there is none. */
+static struct client *first_to_go(struct client *a, struct client *b)
+{
+	if (!a || !b)
+		return a ? a : b;
+	if (a->running != b->running)
+		return a->running ? b : a;
+	return a->turn < b->turn ? a : b;
+}
+
+/*
+ * A free place, or that of who has asked for nothing for longest, or else has not taken his answer
+ * for longest: he keeps nobody out. NULL: all are being served.
+ */
 static struct client *place(struct selftest *t)
 {
-	struct client *c, *idle = NULL;
+	struct client *c, *out = NULL;
 
 	for (c = t->client; c < t->client + CLIENTS_MAX; c++) {
 		if (c->fd < 0)
 			return c;
-		if (!c->running && (!idle || c->turn < idle->turn))
-			idle = c;
+		if (!c->running || c->stuck)
+			out = first_to_go(out, c);
 	}
-	if (idle)
-		client_free(idle);
-	return idle;
+	return out;
 }
 
 static void client_new(struct selftest *t)
 {
-	int fd = accept4(t->listen_fd, NULL, NULL, SOCK_CLOEXEC);
-	struct client *c = fd < 0 ? NULL : place(t);
+	struct client *c = place(t);
+	int fd = c ? accept4(t->listen_fd, NULL, NULL, SOCK_CLOEXEC) : -1;
 	struct ucred who = { 0 };
 	socklen_t len = sizeof(who);
 
 	if (fd < 0)
 		return;
-	if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len)) {
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len)) {
 		close(fd);
 		return;
 	}
+	if (c->fd >= 0)
+		client_free(c);
 	*c = (struct client){ .t = t, .fd = fd, .uid = who.uid, .turn = ++t->turn,
 			      .in = malloc(sizeof(struct lst_door_request) + LST_REQUEST_MAX) };
 	if (!c->in)
@@ -254,7 +269,7 @@ static void *loop(void *arg)
 			fds[i] = (struct pollfd){ c->running && !done ? -1 : c->fd,
 						  done ? POLLOUT : POLLIN, 0 };
 		}
-		fds[i] = (struct pollfd){ t->listen_fd, POLLIN, 0 };
+		fds[i] = (struct pollfd){ place(t) ? t->listen_fd : -1, POLLIN, 0 };
 		fds[i + 1] = (struct pollfd){ t->wake_fd, POLLIN, 0 };
 		if (ppoll(fds, CLIENTS_MAX + 2, pause, NULL) < 0 && errno != EINTR)
 			break;
