@@ -313,6 +313,12 @@ static void iteration_begin(struct nettest *nt)
 	state_set(nt, NETTEST_S_OPEN);
 }
 
+static void wrong(struct nettest *nt, u32 nr)
+{
+	nt->sums.errors += nr;
+	nt->tally.c[LST_T_corrupt] += nr;
+}
+
 static void iteration_end(struct nettest *nt)
 {
 	u32 bad;
@@ -322,8 +328,20 @@ static void iteration_end(struct nettest *nt)
 	spin_unlock(&nt->lock);
 	bad = messages_check(nt);
 	spin_lock(&nt->lock);
-	nt->sums.errors += bad;
-	nt->tally.c[LST_T_corrupt] += bad;
+	wrong(nt, bad);
+}
+
+static void noise_end(struct nettest *nt) __must_hold(&nt->lock)
+{
+	u32 used = nt->noise.used, bad;
+
+	nt->noise.used = 0;
+	if (!used)
+		return;
+	spin_unlock(&nt->lock);
+	bad = nettest_noise_check(nt, used);
+	spin_lock(&nt->lock);
+	wrong(nt, bad);
 }
 
 static void gather_begin(struct nettest *nt)
@@ -364,6 +382,7 @@ static bool gather_step(struct nettest *nt) __must_hold(&nt->lock)
 	if (!nettest_noise_over(nt))
 		return false;
 	if (!nt->record_made) {
+		noise_end(nt);
 		nettest_record_make(nt);
 		nt->record_made = true;
 	}

@@ -76,6 +76,28 @@ void nettest_noise_begin(struct nettest *nt)
 	nt->noise.in[(nt->index + 1) & 1] = 0;
 }
 
+/*
+ * What a slot holds never changes, so the other one may be sending it again: the last message of
+ * each is looked at.
+ */
+u32 nettest_noise_check(const struct nettest *nt, u32 used)
+{
+	const struct nettest_noise *n = &nt->noise;
+	u32 len = nt->cfg.plan.noise, slot, at, bad = 0;
+
+	for (slot = 0; used >> slot; slot++) {
+		if (!(used & BIT(slot)))
+			continue;
+		at = nettest_first_bad(n->rx + slot * len, len, nettest_key(slot, n->other,
+				       nt->cfg.rank), nt->cfg.plan.check);
+		if (at == len)
+			continue;
+		bad++;
+		pr_warn("nettest: noise of node %u is wrong at byte %u of %u\n", n->other, at, len);
+	}
+	return bad;
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static void came_locked(struct nettest *nt, const struct lnet_event *ev)
@@ -90,6 +112,7 @@ static void came_locked(struct nettest *nt, const struct lnet_event *ev)
 		return;
 	}
 	n->in[index & 1] += ev->mlength;
+	n->used |= BIT(slot);
 	if (ev->hdr_data & LAST)
 		n->nr_heard = index + 1;
 }
@@ -128,24 +151,26 @@ int nettest_noise_make(struct nettest *nt)
 	struct nettest_noise *n = &nt->noise;
 	struct nettest_into mem = { .user = nt, .len = nt->cfg.plan.noise *
 						       nt->cfg.plan.noise_depth };
-	u32 other, i;
+	u32 i;
 	int rc;
 
-	if (!nettest_noise_other(&nt->cfg.plan, nt->cfg.nr, nt->cfg.rank, &other))
+	if (!nettest_noise_other(&nt->cfg.plan, nt->cfg.nr, nt->cfg.rank, &n->other))
 		return 0;
-	n->to = &nt->chan[other];
+	n->to = &nt->chan[n->other];
 	n->rx = lst_memory(mem.len);
 	n->tx = lst_memory(mem.len);
 	if (!n->rx || !n->tx)
 		return -ENOMEM;
 	mem.mem = n->rx;
-	mem.bits = nettest_match_bits(nt, NETTEST_NOISE, other);
+	mem.bits = nettest_match_bits(nt, NETTEST_NOISE, n->other);
 	mem.handler = on_noise;
 	rc = nettest_attach(nt, &mem, &n->rx_md);
 	mem.handler = on_noise_sent;
 	mem.len = nt->cfg.plan.noise;
 	for (i = 0; i < nt->cfg.plan.noise_depth && !rc; i++) {
 		mem.mem = n->tx + i * mem.len;
+		nettest_fill(mem.mem, mem.len, nettest_key(i, nt->cfg.rank, n->other),
+			     nt->cfg.plan.check);
 		rc = nettest_bind(nt, &mem, &n->tx_md[i]);
 	}
 	return rc;

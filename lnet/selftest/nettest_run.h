@@ -50,7 +50,8 @@ struct nettest_noise {
 	struct nettest_chan *to;	/* the other one; NULL: none is made here */
 	u8 *tx, *rx;
 	lnet_md_t rx_md, tx_md[NETTEST_NOISE_DEPTH];
-	u32 busy;			/* slots whose message is under way, a bit each */
+	u32 other;			/* its number */
+	u32 busy, used;			/* slots, a bit each: under way; something came */
 	u32 nr_said, nr_heard;		/* measures of which all was sent, all came */
 	u64 out, in[2];			/* bytes of this measure; by parity of its number */
 };
@@ -165,6 +166,8 @@ void nettest_noise_free(struct nettest *nt);
 void nettest_noise_begin(struct nettest *nt);
 bool nettest_noise_step(struct nettest *nt);
 bool nettest_noise_over(const struct nettest *nt);
+/* At rest, without the lock: how many of the slots @used hold something wrong. */
+u32 nettest_noise_check(const struct nettest *nt, u32 used);
 
 /* ---- nettest_check.c ------------------------------------------------------------------------- */
 

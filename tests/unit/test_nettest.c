@@ -486,6 +486,41 @@ static void noise_lost(void)
 	finish();
 }
 
+static u32 spoilt_at;
+
+static void spoil_noise(struct rails_msg *m)
+{
+	if (m->type == RAILS_PUT && m->len == NOISE_LEN && m->from == 2)
+		m->data[spoilt_at] ^= 0x40;
+}
+
+/* What is wrong in all of it is found in each place at the end of each measure, where one looks. */
+static void noise_spoilt(void)
+{
+	static const struct { u32 check, at; bool found; } rows[] = {
+		{ NETTEST_CHECK_NONE, 0, false }, { NETTEST_CHECK_ENDS, 0, true },
+		{ NETTEST_CHECK_ENDS, 500, false }, { NETTEST_CHECK_ENDS, NOISE_LEN - 1, true },
+		{ NETTEST_CHECK_FULL, 500, true },
+	};
+	struct nettest_plan plan = { .least = 100, .most = 100, .factor = 2, .repeats = 1,
+				     .times = 20, .patterns = NETTEST_ALL, .noise = NOISE_LEN,
+				     .noise_pairs = 1, .noise_depth = 3 };
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		plan.check = rows[i].check, spoilt_at = rows[i].at;
+		begin(4, &plan);
+		rails.on_carry = spoil_noise;
+		start();
+		run(NSEC_PER_SEC);
+		rails.on_carry = NULL;
+		for (k = 0; k < 4; k++)
+			UNIT_EQUAL(nodes[k].ended && !nodes[k].status, true, "ended well");
+		UNIT_EQUAL(errors(), rows[i].found ? 3 * nettest_plan_nr(&plan) : 0, "found");
+		finish();
+	}
+}
+
 /* Of seven messages one is lost, or comes twice, or once more later. */
 static void rules(u32 turn)
 {
@@ -657,6 +692,7 @@ UNIT_SUITE(nettest,
 	   { "under noise times are longer by what it takes on one wire; all of it is counted",
 	     noisy },
 	   { "noise that is lost is sent again, and comes to rest", noise_lost },
+	   { "noise that is spoilt is found, as far as is checked", noise_spoilt },
 	   { "lost and doubled messages, then a rail cut: it completes, all as sent", faults },
 	   { "one that is late is waited for, but not for ever", absent },
 	   { "one that goes in the middle ends it within half a minute", gone_node },
