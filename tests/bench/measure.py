@@ -242,6 +242,7 @@ ALL = [
     (always, plain("raw_large", "stream")),
     (always, large("put", "--window", "8")),
     (always, large("get", "--window", "8", "--op", "get")),
+    (ucx, large("put_warm", "--window", "8", "--buffers", "1")),
     (ucx, lambda b: {"ucx_large": b.ucx("tag_bw", 1 << 20, 500)[1] * MB}),
     (fabric, peer("fabric_large", "libfabric", "stream")),
     (mpi, lambda b: {"mpi_large": b.openmpi("stream")}),

@@ -13,11 +13,15 @@
 #define POLL_NS		(100ull * NSEC_PER_MSEC)
 #define BURST		128u	/* requests per call */
 
+struct memory {
+	lnet_md_t md;
+	u32 offset;		/* in @md */
+};
+
 struct request {
 	u64 number;		/* 0: not under way */
 	u64 start_ns;
-	lnet_md_t md;		/* of its memory, and where in it */
-	u32 md_offset;
+	u32 memory;		/* which */
 	u32 remote;		/* offset at the target */
 };
 
@@ -27,7 +31,8 @@ struct client {
 	u32 *idle;		/* slots, the longest unused first */
 	u32 nr, idle_head, nr_idle;
 	u8 *mem;
-	u32 stride, nr_mem, remote_mem, next_remote;
+	struct memory *memory;	/* nr_mem; of a slot if what came is checked, else in turn */
+	u32 stride, nr_mem, next_mem, remote_mem, next_remote;
 	u64 next_number, to_issue, due_ns;
 	struct lnet_xfer xfer[BURST];
 	lnet_md_t *md;		/* of per_md buffers each, as one is at most 1 MiB */
@@ -181,10 +186,11 @@ static void describe(struct client *c, struct lnet_xfer *x, u32 slot, u64 ptr)
 {
 	const struct perf_opt *o = c->n->opt;
 	const struct request *req = &c->req[slot];
+	const struct memory *memory = &c->memory[req->memory];
 	u64 id = c->n->instance << PERF_ID_SHIFT | ptr >> SLOT_BITS;
 
-	x->md = req->md;
-	x->md_offset = req->md_offset;
+	x->md = memory->md;
+	x->md_offset = memory->offset;
 	x->offset = o->verify && o->op != PERF_GET ? 0 : req->remote;
 	x->op_ptr = (void *)(uintptr_t)ptr;
 	x->hdr_data = id;
@@ -246,6 +252,10 @@ static void request_make(struct client *c, u32 slot, u64 start_ns)
 
 	req->number = c->next_number++;
 	req->start_ns = start_ns;
+	if (!n->opt->verify) {
+		req->memory = c->next_mem;
+		c->next_mem = c->next_mem + 1 < c->nr_mem ? c->next_mem + 1 : 0;
+	}
 	req->remote = c->next_remote * c->stride;
 	c->next_remote = c->next_remote + 1 < c->remote_mem ? c->next_remote + 1 : 0;
 	if (n->opt->verify && n->opt->op == PERF_GET)
@@ -403,16 +413,20 @@ static void xfer_set(struct client *c)
 		c->xfer[i] = *x;
 }
 
-/* Which memory a slot has is fixed. */
-static void slots_set(struct client *c)
+static int memory_table(struct client *c)
 {
-	u32 slot, buffer;
+	u32 i;
 
-	for (slot = 0; slot < c->nr; slot++) {
-		buffer = slot % c->nr_mem;
-		c->req[slot].md = c->md[buffer / c->per_md];
-		c->req[slot].md_offset = c->n->opt->size ? buffer % c->per_md * c->stride : 0;
+	c->memory = calloc(c->nr_mem, sizeof(*c->memory));
+	if (!c->memory)
+		return -ENOMEM;
+	for (i = 0; i < c->nr_mem; i++) {
+		c->memory[i].md = c->md[i / c->per_md];
+		c->memory[i].offset = c->n->opt->size ? i % c->per_md * c->stride : 0;
 	}
+	for (i = 0; i < c->nr; i++)
+		c->req[i].memory = i % c->nr_mem;
+	return 0;
 }
 
 static int bind(struct client *c)
@@ -434,8 +448,7 @@ static int bind(struct client *c)
 		cfg.length = min(cfg.length, (c->nr_mem - i * c->per_md) * c->stride);
 		rc = lnet_md_bind(c->n->ln, &cfg, LNET_RETAIN, &c->md[i]);
 	}
-	slots_set(c);
-	return rc;
+	return rc ? rc : memory_table(c);
 }
 
 static void on_pong(void *arg, int status, const u8 *info, u32 len, const struct lnet_nid *primary,
@@ -514,6 +527,7 @@ int perf_client(struct perf_node *n)
 		rc = measure(&c);
 	/* Its handler and memory are used until the node has stopped. */
 	perf_node_stop(n);
+	free(c.memory);
 	free(c.md);
 	free(c.mem);
 	free(c.idle);
