@@ -85,7 +85,7 @@ u32 nettest_noise_check(const struct nettest *nt, u32 used)
 	const struct nettest_noise *n = &nt->noise;
 	u32 len = nt->cfg.plan.noise, slot, at, bad = 0;
 
-	for (slot = 0; used >> slot; slot++) {
+	for (slot = 0; slot < nt->cfg.plan.noise_depth; slot++) {
 		if (!(used & BIT(slot)))
 			continue;
 		at = nettest_first_bad(n->rx + slot * len, len, nettest_key(slot, n->other,
