@@ -331,6 +331,14 @@ static void defer_all(struct lnet_pass *p)
 	}
 }
 
+/* What is to be sent, and then the bells of their drivers. */
+static void leave_and_send(struct lnet_pass *p)
+{
+	lnet_leave(p);
+	send_all(p);
+	ring_all(p);
+}
+
 static bool owes(const struct lnet_pass *p)
 {
 	return !list_empty(&p->send) || !list_empty(&p->land) || !list_empty(&p->stop) ||
@@ -345,9 +353,7 @@ static void perform(struct lnet_pass *p)
 	while (owes(p)) {
 		lnet_pass_acks(p);
 		defer_all(p);
-		lnet_leave(p);
-		send_all(p);
-		ring_all(p);
+		leave_and_send(p);
 		lnet_pass_cancels(p);
 		if (!list_empty(&p->resets))
 			lnet_path_resets(p);
@@ -366,16 +372,12 @@ void lnet_pass_flush(struct lnet_pass *p)
 {
 	lnet_pass_acks(p);
 	defer_all(p);
-	lnet_leave(p);
-	send_all(p);
-	ring_all(p);
+	leave_and_send(p);
 	/* Handlers keep up with what is read: at the end of a long pass it would be too much. */
 	lnet_md_deliver(p);
 	lnet_evts_return(p, &p->ln->shard[0]);
 	collect_more(p);
-	lnet_leave(p);
-	send_all(p);
-	ring_all(p);
+	leave_and_send(p);
 }
 
 void lnet_pass_end(struct lnet_pass *p)

@@ -313,12 +313,6 @@ static void iteration_begin(struct nettest *nt)
 	state_set(nt, NETTEST_S_OPEN);
 }
 
-static void wrong(struct nettest *nt, u32 nr)
-{
-	nt->sums.errors += nr;
-	nt->tally.c[LST_T_corrupt] += nr;
-}
-
 static void iteration_end(struct nettest *nt)
 {
 	u32 bad;
@@ -328,7 +322,7 @@ static void iteration_end(struct nettest *nt)
 	spin_unlock(&nt->lock);
 	bad = messages_check(nt);
 	spin_lock(&nt->lock);
-	wrong(nt, bad);
+	nettest_errors_locked(nt, bad);
 }
 
 static void noise_end(struct nettest *nt) __must_hold(&nt->lock)
@@ -341,7 +335,7 @@ static void noise_end(struct nettest *nt) __must_hold(&nt->lock)
 	spin_unlock(&nt->lock);
 	bad = nettest_noise_check(nt, used);
 	spin_lock(&nt->lock);
-	wrong(nt, bad);
+	nettest_errors_locked(nt, bad);
 }
 
 static void gather_begin(struct nettest *nt)

@@ -47,10 +47,15 @@ static void enter(struct nettest *nt, const struct lnet_event *ev) __acquires(&n
 	nettest_enter_event(nt, ev, false);
 }
 
+void nettest_errors_locked(struct nettest *nt, u32 nr)
+{
+	nt->sums.errors += nr;
+	nt->tally.c[LST_T_corrupt] += nr;
+}
+
 void nettest_wrong_locked(struct nettest *nt, const struct lnet_event *ev)
 {
-	nt->sums.errors++;
-	nt->tally.c[LST_T_corrupt]++;
+	nettest_errors_locked(nt, 1);
 	pr_warn("nettest: node %u got what it did not wait for: %llx, %u bytes at %u\n",
 		nt->cfg.rank, (unsigned long long)ev->hdr_data, ev->mlength, ev->offset);
 }

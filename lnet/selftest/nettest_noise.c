@@ -83,17 +83,17 @@ void nettest_noise_begin(struct nettest *nt)
 u32 nettest_noise_check(const struct nettest *nt, u32 used)
 {
 	const struct nettest_noise *n = &nt->noise;
-	u32 len = nt->cfg.plan.noise, slot, at, bad = 0;
+	u32 len = nt->cfg.plan.noise, other = (u32)(n->to - nt->chan), slot, at, bad = 0;
 
 	for (slot = 0; slot < nt->cfg.plan.noise_depth; slot++) {
 		if (!(used & BIT(slot)))
 			continue;
-		at = nettest_first_bad(n->rx + slot * len, len, nettest_key(slot, n->other,
-				       nt->cfg.rank), nt->cfg.plan.check);
+		at = nettest_first_bad(n->rx + slot * len, len,
+				       nettest_key(slot, other, nt->cfg.rank), nt->cfg.plan.check);
 		if (at == len)
 			continue;
 		bad++;
-		pr_warn("nettest: noise of node %u is wrong at byte %u of %u\n", n->other, at, len);
+		pr_warn("nettest: noise of node %u is wrong at byte %u of %u\n", other, at, len);
 	}
 	return bad;
 }
@@ -151,25 +151,25 @@ int nettest_noise_make(struct nettest *nt)
 	struct nettest_noise *n = &nt->noise;
 	struct nettest_into mem = { .user = nt, .len = nt->cfg.plan.noise *
 						       nt->cfg.plan.noise_depth };
-	u32 i;
+	u32 other, i;
 	int rc;
 
-	if (!nettest_noise_other(&nt->cfg.plan, nt->cfg.nr, nt->cfg.rank, &n->other))
+	if (!nettest_noise_other(&nt->cfg.plan, nt->cfg.nr, nt->cfg.rank, &other))
 		return 0;
-	n->to = &nt->chan[n->other];
+	n->to = &nt->chan[other];
 	n->rx = lst_memory(mem.len);
 	n->tx = lst_memory(mem.len);
 	if (!n->rx || !n->tx)
 		return -ENOMEM;
 	mem.mem = n->rx;
-	mem.bits = nettest_match_bits(nt, NETTEST_NOISE, n->other);
+	mem.bits = nettest_match_bits(nt, NETTEST_NOISE, other);
 	mem.handler = on_noise;
 	rc = nettest_attach(nt, &mem, &n->rx_md);
 	mem.handler = on_noise_sent;
 	mem.len = nt->cfg.plan.noise;
 	for (i = 0; i < nt->cfg.plan.noise_depth && !rc; i++) {
 		mem.mem = n->tx + i * mem.len;
-		nettest_fill(mem.mem, mem.len, nettest_key(i, nt->cfg.rank, n->other),
+		nettest_fill(mem.mem, mem.len, nettest_key(i, nt->cfg.rank, other),
 			     nt->cfg.plan.check);
 		rc = nettest_bind(nt, &mem, &n->tx_md[i]);
 	}

@@ -50,7 +50,6 @@ struct nettest_noise {
 	struct nettest_chan *to;	/* the other one; NULL: none is made here */
 	u8 *tx, *rx;
 	lnet_md_t rx_md, tx_md[NETTEST_NOISE_DEPTH];
-	u32 other;			/* its number */
 	u32 busy, used;			/* slots, a bit each: under way; something came */
 	u32 nr_said, nr_heard;		/* measures of which all was sent, all came */
 	u64 out, in[2];			/* bytes of this measure; by parity of its number */
@@ -144,6 +143,7 @@ int nettest_put(struct nettest *nt, const struct nettest_put *put);	/* no lock h
 /* What is first of all events: what LNet will not touch any more. @aside: it is no progress. */
 void nettest_enter_event(struct nettest *nt, const struct lnet_event *ev, bool aside)
 	__acquires(&nt->lock);
+void nettest_errors_locked(struct nettest *nt, u32 nr);
 void nettest_wrong_locked(struct nettest *nt, const struct lnet_event *ev);
 
 struct nettest_into {			/* memory that others put to, or that is put from */

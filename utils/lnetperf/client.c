@@ -368,9 +368,7 @@ static int sizes_set(struct client *c)
 
 	c->stride = o->size >= 4096 ? ALIGN(o->size, 4096) : ALIGN(max(o->size, 1u), 64);
 	c->nr = o->interval_ns ? min(MAX_OPEN, MAX_MEMORY / c->stride) : o->window;
-	c->nr_mem = o->verify ? c->nr : min(c->nr, o->buffers);
-	if (!o->verify)
-		c->nr_mem = o->buffers;
+	c->nr_mem = o->verify ? c->nr : o->buffers;
 	c->remote_mem = get ? PERF_MAX_SIZE / c->stride : PERF_RAW_BYTES / c->stride;
 	if (!o->verify)
 		c->remote_mem = min(c->remote_mem, o->buffers);
