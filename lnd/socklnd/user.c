@@ -10,6 +10,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+/*
+ * A payload's rest is looked for again when it could be there if it came as fast as memory is read,
+ * and after this at the latest. From 12 to 200 us make no difference that can be measured.
+ */
+#define QUIET_BYTES_PER_NS 16
+#define QUIET_MAX_NS 16000ULL
+
 struct sock_ni *sock_ni_of(struct lnet_ni *ni)
 {
 	struct user_ni *un = lnet_ni_priv(ni);
@@ -74,6 +81,37 @@ static ssize_t read_some(int fd, void *to, size_t size)
 	return n < 0 ? -errno : n;
 }
 
+static u64 clock_ns(const struct user_ni *un)
+{
+	return un->env->ops->now_ns(un->env);
+}
+
+/*
+ * The rest of a payload (@vec) was not there yet. Each look takes the socket's lock, which the
+ * packets that arrive need as well; where both ends are on one machine the sender waits for it.
+ */
+static void look_later(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
+{
+	struct user_conn *uc = user_conn(c);
+	u64 missing = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		missing += vec[i].iov_len;
+	uc->quiet_ns = clock_ns(user_ni(c->sn)) +
+		       min_t(u64, missing / QUIET_BYTES_PER_NS, QUIET_MAX_NS);
+}
+
+static bool is_quiet(struct user_ni *un, struct user_conn *uc)
+{
+	if (!uc->quiet_ns)
+		return false;
+	if (clock_ns(un) < uc->quiet_ns)
+		return true;
+	uc->quiet_ns = 0;
+	return false;
+}
+
 static ssize_t io_read(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
 {
 	struct msghdr msg = { .msg_iov = (struct iovec *)vec, .msg_iovlen = nr };
@@ -89,6 +127,10 @@ static ssize_t io_read(struct sock_conn *c, const struct kvec *vec, unsigned int
 	do
 		n = recvmsg(uc->poll.fd, &msg, MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN) {
+		look_later(c, vec, nr - 1);
+		return -EAGAIN;
+	}
 	return n < 0 ? -errno : n;
 }
 
@@ -233,7 +275,7 @@ bool user_conn_ready(struct lnet_poll *poll, u32 events)
 		user_release_closed(un);
 		return true;
 	}
-	if (events == EPOLLIN && !READ_ONCE(un->nr_closed) && in_vain(un, c))
+	if (events == EPOLLIN && !READ_ONCE(un->nr_closed) && (is_quiet(un, uc) || in_vain(un, c)))
 		return false;
 	lnet_pass_begin(&p, c->sn->ln, LNET_PASS_DRIVER);
 	if (READ_ONCE(c->state) == CONN_CONNECTING) {

@@ -42,6 +42,7 @@ struct user_conn {
 	/* [reader] its turn began with a read into the staging memory; what that gave */
 	bool is_ahead;
 	ssize_t ahead;
+	u64 quiet_ns;			/* [reader] not looked at before; 0: at any time */
 };
 
 static inline struct user_ni *user_ni(struct sock_ni *sn)
