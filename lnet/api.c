@@ -285,14 +285,19 @@ static int burst(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 	return done ? (int)done : rc;
 }
 
-/* The more is under way, the longer both ends are busy without what is still being made. */
-static unsigned int bell_burst(const struct lnet *ln)
+/*
+ * How many of @left leave together. The more is under way, the longer both ends are busy without
+ * what is still being made. Few that would be left go with them: a send costs what making ten or
+ * twenty does.
+ */
+static unsigned int bell_burst(const struct lnet *ln, unsigned int left)
 {
 	unsigned int i, nr = 0;
 
 	for (i = 0; i < ln->nr_shards; i++)
 		nr += READ_ONCE(ln->shard[i].nr_live);
-	return clamp(nr / 4, LNET_BELL_BURST, LNET_BELL_BURST_MAX);
+	nr = clamp(nr / 2, LNET_BELL_BURST, LNET_BELL_BURST_MAX);
+	return left < nr + nr / 2 ? left : nr;
 }
 
 static int submit(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
@@ -304,7 +309,7 @@ static int submit(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 	if (nr > INT_MAX)
 		return -EINVAL;
 	do {
-		most = min(nr - done, bell_burst(ln));
+		most = bell_burst(ln, nr - done);
 		rc = most ? burst(ln, x + done, most, type, flags) : 0;
 		done += rc > 0 ? rc : 0;
 	} while (done < nr && rc == (int)most);

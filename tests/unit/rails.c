@@ -645,10 +645,16 @@ static void rails_stop(struct lnet_ni *ni)
 	}
 }
 
+static void rails_flush(struct lnet_pass *p, struct lnet_ni *ni)
+{
+	rails.nr_bells++;
+}
+
 const struct lnet_lnd_ops rails_ops = {
 	.name = "rails", .type = LNET_LND_TCP, .inline_max = 4096, .peer_timeout = 180,
 	.peer_credits = 8, .credits = 256, .ni_start = rails_start, .ni_stop = rails_stop,
-	.send = rails_send, .cancel = rails_cancel, .land = rails_op_land, .rx_stop = rails_rx_stop,
+	.send = rails_send, .flush = rails_flush, .cancel = rails_cancel, .land = rails_op_land,
+	.rx_stop = rails_rx_stop,
 };
 
 void rails_lost(unsigned int from, unsigned int to, unsigned int rail, enum lnet_outcome how)

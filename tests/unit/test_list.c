@@ -147,6 +147,32 @@ static void test_threshold(void)
 	rails_end();
 }
 
+/* A long list leaves in parts, the larger the more is under way, and none of few. */
+static void test_parts(void)
+{
+	static const struct { unsigned int nr, bells; } rows[] = {
+		{ 1, 1 }, { 40, 1 },	/* not 32 and 8 */
+		{ MANY, 3 },		/* 32, 36, and what is left */
+		{ MANY, 1 },		/* half of 141 would leave 30 */
+	};
+	struct rails_cfg cfg = { .one_rail = true, .peer_credits = 1024, .credits = 1024 };
+	unsigned int i, before, all = 0;
+
+	rails_begin(&cfg);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		before = rails.nr_bells;
+		fill(rows[i].nr, LNET_ACK);
+		all += rows[i].nr;
+		UNIT_EQUAL(lnet_put_list(rails.node[0].ln, list, rows[i].nr), (int)rows[i].nr,
+			   "taken");
+		UNIT_EQUAL(rails.nr_bells - before, rows[i].bells, "parts");
+	}
+	first = rails.nr_tags + 1 - all;
+	rails_run(100 * RAILS_MS);
+	check(all, all);
+	rails_end();
+}
+
 /* Of the flags of all, that of the last says whether they wait. */
 static void test_more(void)
 {
@@ -218,6 +244,7 @@ UNIT_SUITE(list,
 	   { "targets and nets may be mixed", test_mixed },
 	   { "it stops at the first that is refused, and keeps nothing of it", test_stops },
 	   { "a threshold bounds how many are taken", test_threshold },
+	   { "it leaves in parts that are worth a send", test_parts },
 	   { "LNET_MORE of the last counts", test_more },
 	   { "LNET_MORE of a handler waits for the pass that called it", test_more_of_handler },
 	   { "none is taken by a node that ends", test_ended })
