@@ -287,8 +287,8 @@ static int burst(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 
 /*
  * How many of @left leave together. The more is under way, the longer both ends are busy without
- * what is still being made. Few that would be left go with them: a send costs what making ten or
- * twenty does.
+ * what is still being made. Few that would be left go with them: a send costs as much as making
+ * some forty requests.
  */
 static unsigned int bell_burst(const struct lnet *ln, unsigned int left)
 {

@@ -29,7 +29,8 @@
 #define LNET_PASS_BURST		64	/* messages per lock hold */
 /*
  * Messages per doorbell: of a longer run the first leave while the rest is being made, so that both
- * ends work at once. Half of a window of 64, a quarter of larger ones: see manual/performance.md.
+ * ends work at once. Half of what is under way, within these bounds, and with it what is left if
+ * that is less than half as many: see manual/performance.md.
  */
 #define LNET_BELL_BURST		32U
 #define LNET_BELL_BURST_MAX	128U
