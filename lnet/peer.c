@@ -492,6 +492,7 @@ void lnet_peer_ni_drop(struct lnet_peer_ni *pni)
 	lnet_path_ix_recount(peer);
 	spin_unlock(&pni->sh->lock);
 	lnet_paths_free(&gone);
+	lnet_peer_heir_end(pni);
 	lnet_peer_ni_put(pni);
 }
 
@@ -560,7 +561,6 @@ void lnet_peer_drop(struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni, *next;
 
-	lnet_peer_heirs_end(peer);
 	spin_lock(&peer->sh->lock);
 	lnet_timer_cancel(&peer->sh->wheel, &peer->timer);
 	lnet_disc_peer_end(peer);

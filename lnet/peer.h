@@ -57,6 +57,7 @@ void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
 int lnet_peer_take_over(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
 			bool heirs);
 void lnet_peer_heirs_end(struct lnet_peer *peer);	/* no shard locked */
+void lnet_peer_heir_end(struct lnet_peer_ni *pni);	/* the same; @pni may be hidden */
 /* cfg_mutex held, no shard locked: ends this for all whose requests go to @to, unless @still */
 void lnet_peer_heirs_review(struct lnet_peer *to,
 			    bool (*still)(const struct lnet_peer *from, void *arg), void *arg);

@@ -472,6 +472,25 @@ static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to, bool wa
 	return 0;
 }
 
+void lnet_peer_heir_end(struct lnet_peer_ni *pni)
+{
+	struct lnet_peer_ni *heir;
+
+	spin_lock(&pni->ln->nid_lock);
+	heir = pni->heir;
+	pni->heir = NULL;
+	spin_unlock(&pni->ln->nid_lock);
+	lnet_peer_ni_put(heir);
+}
+
+void lnet_peer_heirs_end(struct lnet_peer *peer)
+{
+	struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		lnet_peer_heir_end(pni);
+}
+
 /* All shards locked. One interface of an idle peer that keeps others. */
 static unsigned int pni_take(struct lnet_peer *from, struct lnet_peer *to,
 			     const struct lnet_nid *nid)
@@ -489,14 +508,27 @@ static unsigned int pni_take(struct lnet_peer *from, struct lnet_peer *to,
 	return 0;
 }
 
-/* As it says at lnet_peer_take_over(), without the heirs. */
+/* The same of the interface that has @nid now. */
+static void heir_end_at(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
+
+	if (pni)
+		lnet_peer_heir_end(pni);
+	lnet_peer_ni_put(pni);
+}
+
+/* As it says at lnet_peer_take_over(), but for new heirs; what moves has none any more. */
 static int try_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
 		      bool wait)
 {
 	struct lnet *ln = to->ln;
 	unsigned int nr = 0;
-	int err = anchor_as(from, to, wait);
+	int err;
 
+	if (!nid)
+		lnet_peer_heirs_end(from);
+	err = anchor_as(from, to, wait);
 	if (err)
 		return err;
 	if (wait)
@@ -509,6 +541,8 @@ static int try_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct
 	if (!nr)
 		return -EBUSY;
 	announce_timers(to->sh);
+	if (nid)
+		heir_end_at(ln, nid);
 	while (nr--)
 		lnet_peer_put(from);
 	return 0;
@@ -577,26 +611,11 @@ void lnet_peer_heirs_review(struct lnet_peer *to,
 	}
 }
 
-void lnet_peer_heirs_end(struct lnet_peer *peer)
-{
-	struct lnet_peer_ni *pni, *heir;
-
-	list_for_each_entry(pni, &peer->pnis, link) {
-		spin_lock(&peer->ln->nid_lock);
-		heir = pni->heir;
-		pni->heir = NULL;
-		spin_unlock(&peer->ln->nid_lock);
-		lnet_peer_ni_put(heir);
-	}
-}
-
 int lnet_peer_take_over(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
 			bool heirs)
 {
-	int err;
+	int err = try_absorb(from, to, nid, false);
 
-	lnet_peer_heirs_end(from);
-	err = try_absorb(from, to, nid, false);
 	if (err && !nid && heirs && to->mr)
 		heirs_set(from, to);
 	return err;
@@ -631,6 +650,7 @@ static int peer_add(const struct peer_request *r)
 	if (!peer)
 		return -ENOMEM;
 	configure(peer, r);
+	lnet_peer_heirs_end(peer);	/* whose it is has been said now */
 	for (i = 0; i <= r->nr && !err; i++)
 		err = add_nid(peer, nid_of(r, i));
 	lnet_routes_sync(r->ln);

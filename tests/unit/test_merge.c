@@ -286,6 +286,51 @@ static void test_busy_left(void)
 }
 
 /*
+ * New requests to a record that is busy go to another meanwhile: not to an interface that is
+ * removed, nor to one that a third peer is configured with.
+ */
+static void test_busy_ends(void)
+{
+	struct lnet_nid a = nid_of('a'), b = nid_of('b'), d = nid_of('d');
+	struct lnet_peer_ni *pa, *pb, *target;
+	unsigned int configured;
+	struct lnet *ln;
+	char after[256];
+	int refs;
+
+	for (configured = 0; configured < 2; configured++) {
+		ln = node_begin(2);
+		UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+		pa = lnet_peer_ni_get(ln, &a);
+		pb = lnet_peer_ni_get(ln, &b);
+		say(ln, 'b', FULL, "bc");
+		refs = atomic_read(&pa->refs);
+		pb->nr_wait++;			/* somebody waits for a credit */
+		say(ln, 'a', FULL, "abc");
+		UNIT_EQUAL(atomic_read(&pa->refs), refs + 2, "both of its interfaces refer to it");
+		if (configured) {
+			pb->nr_wait--;
+			UNIT_EQUAL(lnet_peer_add(ln, &d, &b, 1, true), 0, "configured");
+			target = lnet_peer_ni_target(ln, &b);
+			UNIT_EQUAL(target == pb, true, "what is new goes where it is configured");
+			lnet_peer_ni_put(target);
+		} else {
+			say(ln, 'b', FULL, "b");
+			UNIT_EQUAL(atomic_read(&pa->refs), refs + 1, "one has gone");
+			pb->nr_wait--;
+		}
+		node_env.now_ns += 10 * NSEC_PER_MSEC;
+		node_work(ln);
+		tell(ln, after);
+		UNIT_EQUAL(strcmp(after, configured ? "a* dbc*" : "abc*"), 0, after);
+		UNIT_EQUAL(atomic_read(&pa->refs), refs, "nobody refers to it any more");
+		lnet_peer_ni_put(pa);
+		lnet_peer_ni_put(pb);
+		node_end(ln);
+	}
+}
+
+/*
  * The info came by a record that is taken in at once, while a third one is busy: what is left to do
  * is not forgotten with the record that it came by.
  */
@@ -364,5 +409,6 @@ UNIT_SUITE(merge,
 	{ "behaviour.md 5.6: one info after another", test_sequence },
 	{ "what is busy is not waited for", test_busy },
 	{ "what is busy and no longer listed is left alone", test_busy_left },
+	{ "what is busy and goes, or is configured, refers to nobody", test_busy_ends },
 	{ "nor forgotten with the record by which the info came", test_busy_third },
 	{ "thousands of NIDs, large ones too", test_many })
