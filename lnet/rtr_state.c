@@ -169,6 +169,7 @@ void lnet_router_fini(struct lnet *ln)
 
 	for (i = 0; r && i < ln->nr_shards; i++) {
 		WARN_ON_ONCE(!list_empty(&r->sh[i].waiting));
+		lnet_timer_cancel(&ln->shard[i].wheel, &r->sh[i].timer);
 		for (cls = 0; cls < LNET_NR_RTR; cls++) {
 			WARN_ON_ONCE(r->sh[i].pool[cls].used);
 			free_all(&r->sh[i].pool[cls].free);

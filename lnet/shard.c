@@ -665,6 +665,9 @@ void lnet_shards_fini(struct lnet *ln)
 		struct lnet_evt *e, *after;
 
 		lnet_windows_fini(sh);
+		lnet_timer_cancel(&sh->wheel, &sh->probes.timer);
+		lnet_timer_cancel(&sh->wheel, &sh->delay_timer);
+		WARN_ON_ONCE(sh->wheel.nr);	/* of something that is freed */
 		list_for_each_entry_safe(op, next, &sh->ops.free, link)
 			lnet_op_free(op);
 		list_for_each_entry_safe(att, more, &sh->atts.free, link)
