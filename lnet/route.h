@@ -31,7 +31,8 @@ struct lnet_gateway {			/* a router, while a route names it */
 	u32 met_seq;
 	struct lnet_op *check;
 	u32 turn;			/* of the nets that it is checked over */
-	u32 doubts;			/* answers in a row by which it is not wholly up */
+	u32 doubts;			/* the same answer in a row, by which it is not wholly up */
+	u64 hash;			/* of what it said last */
 	s64 told_s;			/* when what lnet_route_notify() heard was noticed */
 	u64 nr_checks, nr_failed;
 	struct lnet_pinginfo info;

@@ -8,6 +8,7 @@
  * interfaces on that net silent. Between two checks failures of the way to a router (health.c) make
  * its paths unusable, and a message makes it alive again.
  */
+#include <lnet/hash.h>
 #include "core.h"
 #include "route.h"
 
@@ -95,6 +96,7 @@ static bool hops_judge(struct lnet_gateway *gw)
 void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len)
 {
 	struct lnet_gateway *gw = lnet_gateway_of(p->ln, peer);
+	u64 hash = lnet_hash_bytes(info, len, 1);
 	unsigned int nr;
 	bool all;
 	int err;
@@ -102,6 +104,9 @@ void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *in
 	if (!gw)
 		return;
 	nr = gw->known ? gw->info.nr : 0;
+	if (!gw->known || hash != gw->hash)
+		gw->doubts = 0;
+	gw->hash = hash;
 	err = lnet_pinginfo_decode(&gw->info, info, len, gw->nis, ARRAY_SIZE(gw->nis));
 	/* what did not fit is missed, what did is true */
 	gw->known = !err || err == -EMSGSIZE || err == -ENOBUFS;
@@ -268,7 +273,7 @@ static unsigned int nets_of(const struct lnet_gateway *gw, u32 *nets)
 
 /*
  * A router that is not wholly up may be so soon, as it says that it is when it has been asked: it
- * is asked again soon, then less and less often.
+ * is asked again soon, then less and less often while it says the same.
  */
 static u64 again_ns(const struct lnet_gateway *gw)
 {

@@ -522,6 +522,32 @@ static void test_shards(void)
 	}
 }
 
+/* After 1, 2, 4 s; from 1 s on again when it says something else. */
+static void test_doubted(void)
+{
+	enum { UP, OFF, DOWN };	/* in said[] */
+	static const struct {
+		unsigned int says;
+		u32 doubts;
+	} rows[] = {
+		{ UP, 0 }, { DOWN, 1 }, { DOWN, 2 }, { DOWN, 3 }, { OFF, 1 }, { OFF, 2 }, { UP, 0 },
+		{ DOWN, 1 },
+	};
+	struct lnet_route_cfg cfg = route_by(R1, NEAR);
+	struct lnet_gateway *gw;
+	unsigned int i;
+
+	begin();
+	UNIT_EQUAL(lnet_route_add(ln_of(NEAR), &cfg), 0, "a route");
+	rails_run(NSEC_PER_SEC);
+	gw = lnet_gateway_of(ln_of(NEAR), pni_of(NEAR, R1, RAIL_NEAR)->peer);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		say(rows[i].says);
+		UNIT_EQUAL(gw->doubts, rows[i].doubts, said[rows[i].says].name);
+	}
+	rails_end();
+}
+
 UNIT_SUITE(route,
 	   { "the table takes what stock's does, and refuses the rest", test_table },
 	   { "what routes mean for interfaces, peers and distances", test_neighbours },
@@ -535,6 +561,7 @@ UNIT_SUITE(route,
 	   { "a router dies: nothing is lost, nobody else is blamed", test_dead_router },
 	   { "routers are asked each minute whether they live", test_checks },
 	   { "what a router says of itself counts", test_said },
+	   { "it is asked less and less often while it says the same", test_doubted },
 	   { "what comes through it counts more", test_revival },
 	   { "what another noticed of it counts until it is asked", test_notify },
 	   { "routers may have to answer before they are used", test_before_use },
