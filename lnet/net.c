@@ -556,6 +556,7 @@ static void refresh_ping(struct lnet *ln)
 		return;
 	}
 	WRITE_ONCE(ln->ping_stale, 0);
+	smp_mb();			/* before what is read, as who changes that sets it after */
 	lnet_ping_rebuild(ln);
 	mutex_unlock(&ln->cfg_mutex);
 }
