@@ -27,6 +27,7 @@ struct lnet_gateway {			/* a router, while a route names it */
 	struct lnet_timer timer;	/* the next check */
 	u8 busy;			/* a check is under way: @check */
 	u8 known;			/* @info is what it said last */
+	u8 refused;			/* it could not pass something on, and said nothing since */
 	u8 met;				/* discovery asked it, when its info had @met_seq */
 	u32 met_seq;
 	struct lnet_op *check;

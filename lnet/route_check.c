@@ -103,6 +103,7 @@ void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *in
 
 	if (!gw)
 		return;
+	gw->refused = 0;
 	nr = gw->known ? gw->info.nr : 0;
 	if (!gw->known || hash != gw->hash)
 		gw->doubts = 0;
@@ -182,6 +183,7 @@ void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via)
 	if (!via->route)
 		return;
 	via->route->up = 0;
+	via->route->gw->refused = 1;
 	check_by(p, via->route->gw, p->now_ns + REFUSED_NS);
 }
 
@@ -337,14 +339,16 @@ static void check(struct lnet_pass *p, struct lnet_gateway *gw, struct lnet_path
 
 /*
  * To the next check, of @nr nets. Each is checked once in an interval, those of a new router one
- * after the other.
+ * after the other; one that refused something is asked until it answers, even without an interval.
  */
 static u64 pause_ns(const struct lnet_gateway *gw, unsigned int nr, u64 every_ns)
 {
-	u64 ns = div64_u64(every_ns, max(nr, 1U));
+	u64 ns = every_ns ? div64_u64(every_ns, max(nr, 1U)) : IDLE_NS;
 
-	if (gw->turn < nr)
+	if (every_ns && gw->turn < nr)
 		return SOON_NS;
+	if (gw->refused)
+		return min(ns, AGAIN_NS);
 	return gw->doubts ? min(ns, again_ns(gw)) : ns;
 }
 
@@ -358,9 +362,9 @@ void lnet_gateway_timer(struct lnet_pass *p, struct lnet_timer *t)
 	lockdep_assert_held(&p->sh->lock);
 	if (READ_ONCE(p->ln->stopping))
 		return;
-	if (nr && !gw->busy && (every_ns || !gw->nr_checks))
+	if (nr && !gw->busy && (every_ns || !gw->nr_checks || gw->refused))
 		check(p, gw, path_on(gw, nets[gw->turn++ % nr]));
-	check_by(p, gw, p->now_ns + (every_ns ? pause_ns(gw, nr, every_ns) : IDLE_NS));
+	check_by(p, gw, p->now_ns + pause_ns(gw, nr, every_ns));
 }
 
 void lnet_gateway_start(struct lnet_gateway *gw, struct lnet_route *route)

@@ -548,6 +548,39 @@ static void test_doubted(void)
 	rails_end();
 }
 
+/* What it says then makes the route good again; the first that it is asked may be lost. */
+static void test_refused(void)
+{
+	unsigned int i, ms;
+
+	for (i = 0; i < 2; i++) {
+		struct lnet_gateway *gw;
+		struct lnet_path *by_r1;
+		struct lnet_pass p;
+
+		begin_routed(0, 0);
+		by_r1 = way(R1);
+		gw = by_r1->route->gw;
+		UNIT_EQUAL(lnet_tunable_set(ln_of(NEAR), "alive_router_check_interval",
+					    i ? 0 : 60 * NSEC_PER_SEC), 0, "checks on, off");
+		rails_run(70 * NSEC_PER_SEC);
+		lnet_pass_begin(&p, ln_of(NEAR), LNET_PASS_CALL);
+		lnet_enter(&p, &ln_of(NEAR)->shard[0]);
+		lnet_gateway_refused(&p, by_r1);
+		lnet_leave(&p);
+		lnet_pass_end(&p);
+		UNIT_EQUAL(lnet_route_usable(by_r1), false, "not by it");
+		rails_on(NEAR, -1, RAILS_ANY, FATE_REFUSE, LNET_REMOTE_DROPPED, -1);
+		for (ms = 0; ms < 20000 && !gw->nr_failed; ms += 100)
+			rails_run(100 * RAILS_MS);
+		UNIT_EQUAL(gw->nr_failed, 1, "asked in vain");
+		rails_clear();
+		rails_run(1500 * RAILS_MS);
+		UNIT_EQUAL(lnet_route_usable(by_r1), true, "asked again: it does lead there");
+		rails_end();
+	}
+}
+
 UNIT_SUITE(route,
 	   { "the table takes what stock's does, and refuses the rest", test_table },
 	   { "what routes mean for interfaces, peers and distances", test_neighbours },
@@ -561,6 +594,7 @@ UNIT_SUITE(route,
 	   { "a router dies: nothing is lost, nobody else is blamed", test_dead_router },
 	   { "routers are asked each minute whether they live", test_checks },
 	   { "what a router says of itself counts", test_said },
+	   { "one that refuses something is asked until it answers", test_refused },
 	   { "it is asked less and less often while it says the same", test_doubted },
 	   { "what comes through it counts more", test_revival },
 	   { "what another noticed of it counts until it is asked", test_notify },
