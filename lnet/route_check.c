@@ -318,13 +318,13 @@ static void checked(struct lnet_pass *p, struct lnet_op *op)
 	}
 }
 
-/* [sh 0] No reserve: the next time. */
-static void check(struct lnet_pass *p, struct lnet_gateway *gw, struct lnet_path *path)
+/* [sh 0] False: no reserve. */
+static bool check(struct lnet_pass *p, struct lnet_gateway *gw, struct lnet_path *path)
 {
 	struct lnet_op *op = lnet_ping_by(p, path);
 
 	if (!op)
-		return;
+		return false;
 	op->flags |= LNET_OPF_IDEMPOTENT;
 	op->sink = &gw->frag;
 	op->len = sizeof(gw->sink);
@@ -335,6 +335,7 @@ static void check(struct lnet_pass *p, struct lnet_gateway *gw, struct lnet_path
 	gw->nr_checks++;
 	lnet_count(p->sh, pings_sent);
 	lnet_op_defer(p, op);
+	return true;
 }
 
 /*
@@ -362,8 +363,13 @@ void lnet_gateway_timer(struct lnet_pass *p, struct lnet_timer *t)
 	lockdep_assert_held(&p->sh->lock);
 	if (READ_ONCE(p->ln->stopping))
 		return;
-	if (nr && !gw->busy && (every_ns || !gw->nr_checks || gw->refused))
-		check(p, gw, path_on(gw, nets[gw->turn++ % nr]));
+	if (nr && !gw->busy && (every_ns || !gw->nr_checks || gw->refused)) {
+		if (!check(p, gw, path_on(gw, nets[gw->turn % nr]))) {
+			check_by(p, gw, p->now_ns + SOON_NS);
+			return;
+		}
+		gw->turn++;
+	}
 	check_by(p, gw, p->now_ns + pause_ns(gw, nr, every_ns));
 }
 

@@ -581,6 +581,27 @@ static void test_refused(void)
 	}
 }
 
+/* A burst may have taken all that is ready. */
+static void test_no_reserve(void)
+{
+	struct lnet_gateway *gw;
+	struct lnet_shard *sh;
+	LIST_HEAD(taken);
+	u64 nr;
+
+	begin_routed(0, 0);
+	sh = &ln_of(NEAR)->shard[0];
+	gw = way(R1)->route->gw;
+	nr = gw->nr_checks;
+	list_splice_init(&sh->ops.free, &taken);
+	rails_run(61 * NSEC_PER_SEC);
+	UNIT_EQUAL(gw->nr_checks, nr, "not asked");
+	list_splice_init(&taken, &sh->ops.free);
+	rails_run(100 * RAILS_MS);
+	UNIT_EQUAL(gw->nr_checks, nr + 1, "but as soon as it can be");
+	rails_end();
+}
+
 UNIT_SUITE(route,
 	   { "the table takes what stock's does, and refuses the rest", test_table },
 	   { "what routes mean for interfaces, peers and distances", test_neighbours },
@@ -595,6 +616,7 @@ UNIT_SUITE(route,
 	   { "routers are asked each minute whether they live", test_checks },
 	   { "what a router says of itself counts", test_said },
 	   { "one that refuses something is asked until it answers", test_refused },
+	   { "what could not be asked for want of memory is asked soon", test_no_reserve },
 	   { "it is asked less and less often while it says the same", test_doubted },
 	   { "what comes through it counts more", test_revival },
 	   { "what another noticed of it counts until it is asked", test_notify },
