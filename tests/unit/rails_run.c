@@ -32,10 +32,13 @@ static bool work(void)
 	return any;
 }
 
-/* Until nothing moves any more, or for so long: some requests follow each other without end. */
+/*
+ * Until nothing moves any more, or for so long: some requests follow each other without end.
+ * Longer for who looks at what is carried and lets time pass by it.
+ */
 void rails_pump(void)
 {
-	unsigned int left = 20000;
+	unsigned int left = rails.on_carry ? 20000 : 2000;
 	bool any = true;
 
 	while (any && left--) {
