@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # For scripts in the guest that run tests/netns/routers: three nets, two routers, four end nodes, each in a namespace of
 # its own. First all of them are user space's: what a fault costs then is what it costs on this machine, its floor. Then
-# routers, end nodes or both are the kernel's. A stall is to last three floors at most: each is printed with that bound,
-# and ten times the bound is a failure.
+# routers, end nodes or both are the kernel's, and a stall lasts three floors at most. SLACK=10, for a machine on which
+# other things run, fails at ten times that; what is beyond three is said.
 #
 # An emulated machine stands still now and then. A bystander, who does nothing but look at the clock, sees for how long:
 # while a kind of fault was tried, less than that is no floor.
@@ -58,6 +58,8 @@ time_of() { sed -nE "s/^# $1: from ([0-9]+) to ([0-9]+)$/\1 \2/p" /tmp/routers.o
 declare -A floor
 # No timeout of user space is shorter, so less would be luck.
 least_ms=20
+# A stall of more floors than that is a failure.
+most=$((3 * ${SLACK:-1}))
 
 floors() {
 	local kind ms
@@ -80,7 +82,7 @@ within_floors() {
 		least=$((still > floor[$kind] ? still : floor[$kind]))
 		echo "# $kind: $ms ms; floor ${floor[$kind]} ms, standstill $still ms, bound $((3 * least)) ms"
 		[ "$ms" -le $((3 * least)) ] || echo "# $kind: beyond the bound"
-		[ "$ms" -le $((30 * least)) ] || status=1
+		[ "$ms" -le $((most * least)) ] || status=1
 	done
 	return $status
 }
@@ -88,5 +90,5 @@ within_floors() {
 # arrangement ROUTER END KIND...
 arrangement() {
 	check "$1 routers, $2 end nodes: nothing is lost, nothing comes twice" routers_with "$@"
-	check "$1 routers, $2 end nodes: stalls stay below ten times the bound" within_floors
+	check "$1 routers, $2 end nodes: stalls last $most floors at most" within_floors
 }
