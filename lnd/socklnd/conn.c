@@ -169,12 +169,20 @@ static void conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 	sn->io->shut(c, abort);
 }
 
+/* L; the peer may have taken the HELLO of the dial, and then holds a connection of a lost set. */
+static void dial_end(struct sock_peer *peer)
+{
+	if (peer->dial->state == CONN_WAIT_REPLY && list_empty(&peer->conns))
+		sock_peer_reincarnate(peer);
+	peer->dial = NULL;
+}
+
 void sock_conn_close(struct lnet_pass *p, struct sock_conn *c, bool abort)
 {
 	if (c->state == CONN_CLOSED)
 		return;
 	if (c->peer && c->peer->dial == c)
-		c->peer->dial = NULL;
+		dial_end(c->peer);
 	conn_shut(p, c, abort);
 }
 
@@ -238,6 +246,20 @@ static void owe_lost(struct sock_peer *peer, enum lnet_outcome how)
 		list_add_tail(&peer->work, &peer->sn->work);
 }
 
+/*
+ * L; the set is closed. The peer may not have noticed: its connections would count against those of
+ * the next set, unless the next set has another incarnation. A dial for the lost set has sent the
+ * old incarnation and ends with it.
+ */
+static void set_reincarnate(struct lnet_pass *p, struct sock_peer *peer)
+{
+	if (peer->dial && peer->dial->state == CONN_WAIT_REPLY) {
+		sock_conn_close(p, peer->dial, true);
+		peer->job = false;
+	}
+	sock_peer_reincarnate(peer);
+}
+
 void sock_set_close(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how,
 		    bool requeue)
 {
@@ -258,6 +280,7 @@ void sock_set_close(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outco
 	peer->nr_mine = 0;
 	peer->version = 0;
 	peer->full = false;
+	set_reincarnate(p, peer);
 	owe_lost(peer, how);
 	peer->epoch = ++sn->epochs;
 	if (!requeue)
@@ -503,7 +526,7 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 	sn->io = io;
 	sn->nid = *lnet_ni_nid(ni);
 	env = lnet_env_of(sn->ln);
-	sn->incarnation = env->ops->random(env) | 1;
+	sn->incarnation = (env->ops->random(env) & S64_MAX) | 1;
 	sn->next_ns = U64_MAX;
 	sn->now_ns = env->ops->now_ns(env);
 	for (i = 0; i < ARRAY_SIZE(sn->hash); i++)

@@ -5,6 +5,14 @@
 
 #define NEED_MORE 1
 
+/* L; a refusal may go to a NID that is no peer. */
+static u64 incarnation_for(struct sock_ni *sn, const struct lnet_nid *to)
+{
+	const struct sock_peer *peer = sock_peer_find(sn, to);
+
+	return peer ? peer->own_incarnation : sn->incarnation;
+}
+
 static void hello_out(struct sock_conn *c, const struct lnet_nid *to, u32 version, u32 ctype,
 		      const struct lnet_hello *asked)
 {
@@ -14,7 +22,7 @@ static void hello_out(struct sock_conn *c, const struct lnet_nid *to, u32 versio
 		.ctype = ctype,
 		.src_nid = c->sn->nid,
 		.dst_nid = *to,
-		.src_incarnation = c->sn->incarnation,
+		.src_incarnation = incarnation_for(c->sn, to),
 	};
 	u8 buf[LNET_HELLO_SIZE_MAX];
 

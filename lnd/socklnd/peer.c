@@ -33,6 +33,7 @@ struct sock_peer *sock_peer_make(struct sock_ni *sn, const struct lnet_nid *nid,
 	lnet_peer_ni_hold(pni);
 	peer->pni = pni;
 	peer->epoch = ++sn->epochs;
+	sock_peer_reincarnate(peer);
 	peer->cookie = LNET_ZC_COOKIE_FIRST;
 	peer->next_ns = U64_MAX;
 	peer->alive_ns = sn->now_ns;
@@ -46,6 +47,11 @@ struct sock_peer *sock_peer_make(struct sock_ni *sn, const struct lnet_nid *nid,
 	sn->nr_peers++;
 	sock_peer_arm(peer, sn->now_ns + SOCK_TICK_NS);
 	return peer;
+}
+
+void sock_peer_reincarnate(struct sock_peer *peer)
+{
+	peer->own_incarnation = peer->sn->incarnation++;
 }
 
 void sock_peer_free(struct sock_peer *peer)

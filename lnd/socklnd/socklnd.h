@@ -142,7 +142,7 @@ struct sock_ni {
 	struct lnet *ln;
 	const struct sock_io *io;
 	struct lnet_nid nid;
-	u64 incarnation;		/* [const] */
+	u64 incarnation;		/* the next one given to a set; it only rises */
 	u32 epochs;			/* last path epoch given to a set of this NI */
 	bool stopping;
 	bool refuses;			/* no connection is handed to it any more */
@@ -212,6 +212,7 @@ struct sock_peer {
 	u16 nr_mine;			/* open ones that we dialled */
 	u32 version;			/* spoken with the set; 0: no set */
 	u64 incarnation;
+	u64 own_incarnation;		/* ours, in every HELLO of this set */
 	u32 epoch;
 	struct list_head zc;		/* struct sock_zc by cookie */
 	u64 cookie;			/* next one */
@@ -451,6 +452,10 @@ struct sock_peer *sock_peer_find(struct sock_ni *sn, const struct lnet_nid *nid)
 /* L; @pni is counted again */
 struct sock_peer *sock_peer_make(struct sock_ni *sn, const struct lnet_nid *nid,
 				 struct lnet_peer_ni *pni);
+/*
+ * L; the next set says another incarnation. Neither a set nor a dial that has sent its HELLO lives.
+ */
+void sock_peer_reincarnate(struct sock_peer *peer);
 void sock_peer_free(struct sock_peer *peer);			/* L; nothing left in it */
 void sock_peer_arm(struct sock_peer *peer, u64 when_ns);	/* L */
 /* L; begins or goes on, if something is missing and the time has come */

@@ -253,12 +253,15 @@ static struct fake *open_set(const char *peer, u64 incarnation)
 static void test_restart(void)
 {
 	struct fake *old, *f;
+	u8 refusal[56];
 
 	fake_begin(B);
 	old = fake_come(A, LNET_CTYPE_CONTROL, INC_A);
 	CU_ASSERT(fake_is_open(old));
 	f = fake_come(A, LNET_CTYPE_CONTROL, INC_A + 1);
-	fake_out_is(f, e5, 56, "refused at first");
+	memcpy(refusal, e5, sizeof(refusal));
+	put_unaligned_le64(INC_B + 1, refusal + 32);
+	fake_out_is(f, refusal, sizeof(refusal), "refused at first");
 	CU_ASSERT(old->shut);
 	UNIT_EQUAL(fake_nr_lost(), 1, "the old set is lost");
 	f = fake_come(A, LNET_CTYPE_CONTROL, INC_A + 1);
