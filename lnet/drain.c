@@ -5,11 +5,18 @@
  * It is no state of the interface, which stays active: what is under way ends as it would have,
  * answers to what comes in leave, peers that know no other way are served. lnet_select() ranks it
  * behind all that are in service, what waits for its credits chooses again at once, and the ping
- * info tells peers that it is down, so that they cease to use it, too.
+ * info tells peers that it is down, so that they cease to use it, too. Stock peers ignore that:
+ * their info is without it (ping.c).
  */
 #include "plat.h"
 #include "core.h"
 #include "drain.h"
+
+/* The most that a removal waits for acknowledgements of peers, and for the end of connections. */
+#define ACK_NS		((u64)NSEC_PER_SEC)
+#define CLOSE_NS	((u64)NSEC_PER_SEC)
+/* A peer acts on the list a little later than it acknowledges it. */
+#define QUIET_NS	(100 * (u64)NSEC_PER_MSEC)
 
 static void set_drained(struct lnet_ni *ni, bool drained)
 {
@@ -25,6 +32,7 @@ static void set_drained(struct lnet_ni *ni, bool drained)
 		lnet_pass_end(&p);
 	}
 	lnet_ping_rebuild(ln);
+	lnet_push_now(ln);
 }
 
 int lnet_ni_drain(struct lnet *ln, const struct lnet_nid *nid, bool drained)
@@ -55,4 +63,64 @@ bool lnet_ni_is_empty(struct lnet *ln, struct lnet_ni *ni)
 		spin_unlock(&ln->shard[i].lock);
 	}
 	return !holds && lnet_paths_idle(ln, ni);
+}
+
+/* ---- removal --------------------------------------------------------------------------------- */
+
+static bool is_known(struct lnet *ln, void *ni)
+{
+	return lnet_push_is_known(ln, ni);
+}
+
+struct quiet {
+	struct lnet_ni *ni;
+	u64 nr, since_ns;		/* messages received, and since when no more */
+};
+
+static u64 nr_received(struct lnet *ln, const struct lnet_ni *ni)
+{
+	unsigned int i;
+	u64 nr = 0;
+
+	for (i = 0; i < ln->nr_shards; i++) {
+		spin_lock(&ln->shard[i].lock);
+		nr += ni->sh[i].c[LNET_NIC_recv_count];
+		spin_unlock(&ln->shard[i].lock);
+	}
+	return nr;
+}
+
+static bool is_quiet(struct lnet *ln, void *arg)
+{
+	struct quiet *q = arg;
+	u64 now_ns = ln->env->ops->now_ns(ln->env), nr = nr_received(ln, q->ni);
+
+	if (nr != q->nr || !q->since_ns)
+		q->since_ns = now_ns;
+	q->nr = nr;
+	return now_ns - q->since_ns >= QUIET_NS && lnet_ni_is_empty(ln, q->ni);
+}
+
+void lnet_ni_leave(struct lnet_ni *ni, u64 limit_ns)
+{
+	struct quiet q = { .ni = ni };
+	struct lnet *ln = ni->ln;
+
+	ni->leaving = 1;
+	set_drained(ni, true);
+	if (lnet_push_is_known(ln, ni))
+		return;			/* nobody is there to be told */
+	lnet_cfg_wait(ln, is_known, ni, min(limit_ns, ACK_NS));
+	lnet_cfg_wait(ln, is_quiet, &q, limit_ns);
+}
+
+static bool is_closed(struct lnet *ln, void *ni)
+{
+	return ((struct lnet_ni *)ni)->ops->ni_close(ni);
+}
+
+void lnet_ni_close(struct lnet_ni *ni)
+{
+	if (ni->ops->ni_close)
+		lnet_cfg_wait(ni->ln, is_closed, ni, CLOSE_NS);
 }

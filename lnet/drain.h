@@ -17,4 +17,13 @@ int lnet_ni_drain(struct lnet *ln, const struct lnet_nid *nid, bool drained);
 /* config: nothing is under way over it */
 bool lnet_ni_is_empty(struct lnet *ln, struct lnet_ni *ni);
 
+/*
+ * cfg_mutex held: @ni, active, is about to be removed. Peers that may send to it and take pushes
+ * are told so; waits until they have acknowledged it, 1 s at most, and then until nothing comes or
+ * is under way, @limit_ns at most.
+ */
+void lnet_ni_leave(struct lnet_ni *ni, u64 limit_ns);
+/* cfg_mutex held: its connections end in order, within 1 s. */
+void lnet_ni_close(struct lnet_ni *ni);
+
 #endif

@@ -6,6 +6,7 @@
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
 #include "core.h"
+#include "drain.h"
 #include "route.h"
 #include "lnd/lolnd/lolnd.h"
 
@@ -346,8 +347,10 @@ static int add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 	if (!ops)
 		return -ENOENT;
 	err = add(ln, ops, cfg);
-	if (!err)
+	if (!err) {
 		lnet_ping_rebuild(ln);
+		lnet_push_now(ln);
+	}
 	return err;
 }
 
@@ -440,7 +443,11 @@ static void del(struct lnet_ni *ni, u64 limit_ns)
 {
 	struct lnet *ln = ni->ln;
 
+	if (limit_ns && ni->state == NI_ACTIVE)
+		lnet_ni_leave(ni, limit_ns);
 	drain(ni, limit_ns);
+	if (limit_ns)
+		lnet_ni_close(ni);
 	stop(ni);
 	publish_del(ln, ni);
 	if (ln->lo == ni)
@@ -460,8 +467,10 @@ int lnet_ni_del(struct lnet *ln, const struct lnet_nid *nid)
 	ni = find_listed(ln, nid);
 	if (ni) {
 		del(ni, READ_ONCE(ln->tun.drain_time));
-		if (!READ_ONCE(ln->stopping))
+		if (!READ_ONCE(ln->stopping)) {
 			lnet_ping_rebuild(ln);
+			lnet_push_now(ln);
+		}
 	} else {
 		err = -ENOENT;
 	}

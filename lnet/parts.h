@@ -468,6 +468,7 @@ void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path);
  * request whose source was given, may leave over any. False: it stays bound.
  */
 bool lnet_op_unbind(struct lnet_op *op);
+bool lnet_op_source_leaves(const struct lnet_op *op);	/* and need not be its source */
 bool lnet_ops_idle(struct lnet *ln);			/* no operation is unfinished */
 int lnet_ops_init(struct lnet *ln);
 void lnet_ops_fini(struct lnet *ln);

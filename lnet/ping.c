@@ -17,13 +17,15 @@ static u32 own_features(const struct lnet *ln)
 	return lnet_router_announced(ln) ? features : features | LNET_FEAT_RTE_DISABLED;
 }
 
-static unsigned int collect(struct lnet *ln, struct lnet_pinginfo_ni *nis, unsigned int max)
+/* Those that are drained only with @all. */
+static unsigned int collect(struct lnet *ln, struct lnet_pinginfo_ni *nis, unsigned int max,
+			    bool all)
 {
 	struct lnet_ni *ni;
 	unsigned int nr = 0;
 
 	list_for_each_entry(ni, &ln->nis, link) {
-		if (ni == ln->lo || nr == max)
+		if (ni == ln->lo || nr == max || ni->leaving || (ni->drained && !all))
 			continue;
 		nis[nr].nid = ni->nid;
 		nis[nr].status = lnet_ni_up(ni) ? LNET_NI_UP : LNET_NI_DOWN;
@@ -32,53 +34,90 @@ static unsigned int collect(struct lnet *ln, struct lnet_pinginfo_ni *nis, unsig
 	return nr;
 }
 
-static int encode(struct lnet *ln, struct lnet_copy *c, u32 seq,
-		  const struct lnet_pinginfo_ni *nis, unsigned int nr)
+/* Something is drained, and something else is there for all to use. */
+static bool has_less(const struct lnet *ln)
 {
-	return lnet_pinginfo_encode(c->data, c->len, own_features(ln), ln->pid, seq, nis, nr);
+	const struct lnet_ni *ni;
+	bool drained = false, up = false;
+
+	list_for_each_entry(ni, &ln->nis, link) {
+		drained |= ni->drained && !ni->leaving;
+		up |= ni != ln->lo && lnet_ni_up(ni);
+	}
+	return drained && up;
 }
 
-/* Its length; 0: it would say what is said already, which is no news for anybody. */
-static int compose(struct lnet *ln, struct lnet_copy *c, struct lnet_pinginfo_ni *nis)
+/* Counted; NULL: no memory. */
+static struct lnet_copy *compose(struct lnet *ln, u32 seq, bool all)
 {
-	unsigned int nr = collect(ln, nis, LNET_MAX_NIS);
-	const struct lnet_copy *said = ln->ping_info;
-	int len = encode(ln, c, ln->ping_seq, nis, nr);
+	struct lnet_pinginfo_ni *nis = kcalloc(LNET_MAX_NIS, sizeof(*nis), GFP_KERNEL);
+	struct lnet_copy *c = lnet_copy_new(32 + LNET_MAX_NIS * 24);
+	int len = -ENOMEM;
 
-	if (len < 0 || (said && said->len == (u32)len && !memcmp(said->data, c->data, len)))
-		return min(len, 0);
-	return encode(ln, c, ln->ping_seq + 1, nis, nr);
+	if (nis && c)
+		len = lnet_pinginfo_encode(c->data, c->len, own_features(ln), ln->pid, seq, nis,
+					   collect(ln, nis, LNET_MAX_NIS, all));
+	kfree(nis);
+	if (len < 0) {
+		pr_warn("the ping info could not be rebuilt: %d\n", len);
+		lnet_copy_put(c);
+		return NULL;
+	}
+	c->len = c->frag.len = len;
+	return c;
+}
+
+/* 1: it says what @said says, which is no news for anybody. -ENOMEM */
+static int is_same(struct lnet *ln, const struct lnet_copy *said, bool all)
+{
+	struct lnet_copy *c = compose(ln, ln->ping_seq, all);
+	int rc = -ENOMEM;
+
+	if (c)
+		rc = said && said->len == c->len && !memcmp(said->data, c->data, c->len);
+	lnet_copy_put(c);
+	return rc;
+}
+
+static int is_said(struct lnet *ln, bool less)
+{
+	int rc = is_same(ln, ln->ping_info, true);
+
+	if (rc <= 0 || less != !!ln->ping_less)
+		return min(rc, 0);
+	return less ? is_same(ln, ln->ping_less, false) : 1;
 }
 
 void lnet_ping_rebuild(struct lnet *ln)
 {
-	struct lnet_pinginfo_ni *nis = kcalloc(LNET_MAX_NIS, sizeof(*nis), GFP_KERNEL);
-	struct lnet_copy *c = lnet_copy_new(32 + LNET_MAX_NIS * 24), *old;
-	int len = nis && c ? compose(ln, c, nis) : -ENOMEM;
+	bool less = has_less(ln);
+	struct lnet_copy *c[2] = { NULL, NULL };
 
-	kfree(nis);
-	if (len <= 0) {
-		lnet_copy_put(c);
-		if (len)
-			pr_warn("the ping info could not be rebuilt: %d\n", len);
+	if (is_said(ln, less))
+		return;
+	c[0] = compose(ln, ln->ping_seq + 1, true);
+	c[1] = less ? compose(ln, ln->ping_seq + 1, false) : NULL;
+	if (!c[0] || (less && !c[1])) {
+		lnet_copy_put(c[0]);
+		lnet_copy_put(c[1]);
 		return;
 	}
-	c->len = c->frag.len = len;
 	spin_lock(&ln->ping_lock);
-	old = ln->ping_info;
-	ln->ping_info = c;
+	swap(ln->ping_info, c[0]);
+	swap(ln->ping_less, c[1]);
 	WRITE_ONCE(ln->ping_seq, ln->ping_seq + 1);
 	spin_unlock(&ln->ping_lock);
-	lnet_copy_put(old);
+	lnet_copy_put(c[0]);
+	lnet_copy_put(c[1]);
 	lnet_push_all(ln, false);
 }
 
-struct lnet_copy *lnet_ping_info(struct lnet *ln)
+struct lnet_copy *lnet_ping_info_for(struct lnet *ln, const struct lnet_peer *peer)
 {
 	struct lnet_copy *c;
 
 	spin_lock(&ln->ping_lock);
-	c = ln->ping_info;
+	c = ln->ping_less && !(peer->features & LNET_FEAT_OPEN) ? ln->ping_less : ln->ping_info;
 	if (c)
 		lnet_copy_get(c);
 	spin_unlock(&ln->ping_lock);
@@ -104,7 +143,7 @@ static bool is_first(const struct lnet_disc *d)
 enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 				   const struct lnet_hdr *hdr)
 {
-	struct lnet_copy *c = lnet_ping_info(p->ln);
+	struct lnet_copy *c = lnet_ping_info_for(p->ln, rx->src->peer);
 	struct lnet_op *op = c ? lnet_answer(p, rx, LNET_OP_REPLY) : NULL;
 	u32 at;
 
@@ -134,7 +173,8 @@ int lnet_ping_init(struct lnet *ln)
 void lnet_ping_fini(struct lnet *ln)
 {
 	lnet_copy_put(ln->ping_info);
-	ln->ping_info = NULL;
+	lnet_copy_put(ln->ping_less);
+	ln->ping_info = ln->ping_less = NULL;
 }
 
 /* ---- testing a path -------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  * peers are told of a change one after the other, those heard of lately first.
  */
 #include "core.h"
+#include "health.h"
 #include "peer.h"
 
 #define SLICE		128U	/* peers looked at in one visit of the worker */
@@ -120,7 +121,7 @@ bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 
 	if (!op)
 		return false;
-	info = lnet_ping_info(p->ln);
+	info = lnet_ping_info_for(p->ln, peer);
 	if (!info || lnet_slot_take(p->ln, op)) {
 		lnet_copy_put(info);
 		lnet_op_recycle(p->sh, op);
@@ -187,7 +188,8 @@ static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
 	if ((!d->want_ping && !lnet_push_needed(peer)) || !list_empty(&d->timer.link))
 		return;
 	at_ns = p->now_ns + (rest ? delay_ns : 0);
-	at_ns += lnet_disc_random(p->ln, rest ? (LATER - 1) * delay_ns : delay_ns);
+	if (rest || !p->ln->disc.hurry)
+		at_ns += lnet_disc_random(p->ln, rest ? (LATER - 1) * delay_ns : delay_ns);
 	d->next_ns = max(d->next_ns, at_ns);
 	lnet_disc_step(p, peer);
 }
@@ -200,6 +202,8 @@ static void walk_begin(struct lnet_discovery *d)
 	d->walk_done = d->walk_wanted;
 	d->force_ns = d->next_force_ns;
 	d->next_force_ns = 0;
+	d->hurry = d->next_hurry;
+	d->next_hurry = 0;
 	spin_unlock(&d->lock);
 }
 
@@ -279,6 +283,65 @@ void lnet_push_all(struct lnet *ln, bool force)
 		d->next_force_ns = now_ns;
 	spin_unlock(&d->lock);
 	lnet_look_by(ln, &d->walk_ns, now_ns + READ_ONCE(ln->tun.push_delay));
+}
+
+void lnet_push_now(struct lnet *ln)
+{
+	struct lnet_discovery *d = &ln->disc;
+
+	if (!READ_ONCE(ln->nr_peers) || READ_ONCE(ln->stopping))
+		return;
+	spin_lock(&d->lock);
+	WRITE_ONCE(d->walk_wanted, d->walk_wanted + 1);
+	d->next_hurry = 1;
+	spin_unlock(&d->lock);
+	lnet_look_by(ln, &d->walk_ns, ln->env->ops->now_ns(ln->env));
+}
+
+/* [sh] It may send to @ni, and there is another way to tell it that @ni goes. */
+static bool has_way_beside(const struct lnet_peer *peer, const struct lnet_ni *ni)
+{
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *path;
+	bool by = false, other = false;
+
+	list_for_each_entry(pni, &peer->pnis, link) {
+		list_for_each_entry(path, &pni->paths, link) {
+			by |= path->ni == ni;
+			other |= path->ni != ni && lnet_ni_usable(path->ni) &&
+				 lnet_ni_has_link(path->ni);
+		}
+	}
+	return by && other;
+}
+
+/* [sh] */
+static bool is_awaited(const struct lnet_peer *peer, const struct lnet_ni *ni, u64 now_ns)
+{
+	const struct lnet_disc *d = &peer->disc;
+	const struct lnet *ln = peer->ln;
+
+	return !peer->deleted && peer->mr && d->known && lnet_peer_is_heard(peer, now_ns) &&
+	       (peer->features & LNET_FEAT_DISCOVERY) && READ_ONCE(ln->tun.discovery) &&
+	       (s32)(READ_ONCE(ln->ping_seq) - seq_known(peer)) > 0 && has_way_beside(peer, ni);
+}
+
+bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni)
+{
+	u64 now_ns = ln->env->ops->now_ns(ln->env);
+	struct lnet_peer *peer = NULL;
+	bool awaited;
+
+	while ((peer = lnet_peer_next(ln, peer))) {
+		spin_lock(&peer->sh->lock);
+		awaited = is_awaited(peer, ni, now_ns);
+		spin_unlock(&peer->sh->lock);
+		if (awaited) {
+			lnet_peer_put(peer);
+			return false;
+		}
+	}
+	return true;
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */

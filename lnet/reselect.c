@@ -43,15 +43,23 @@ void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
 	lnet_ops_walk(p, visit_reselect, ni);
 }
 
+/* Pings of our own test the very interface that they are bound to. */
+bool lnet_op_source_leaves(const struct lnet_op *op)
+{
+	return op->src_ni && op->peer->mr && READ_ONCE(op->src_ni->leaving) &&
+	       (!(op->flags & LNET_OPF_INTERNAL) || lnet_op_answer(op));
+}
+
 /*
  * A request without a name, whose source was given, goes by that way or not at all: stock nodes
- * match it by its source.
+ * match it by its source. Multi-rail peers match all that a node sends.
  */
 bool lnet_op_unbind(struct lnet_op *op)
 {
 	u32 pins = op->flags & (LNET_OPF_PINNED_DST | LNET_OPF_PINNED_NI);
 
-	if (pins && !(op->flags & (LNET_OPF_ANY_PATH | LNET_OPF_MARKED)))
+	if (pins && !(op->flags & (LNET_OPF_ANY_PATH | LNET_OPF_MARKED)) &&
+	    !lnet_op_source_leaves(op))
 		return false;
 	if (!pins)
 		return true;

@@ -69,6 +69,8 @@ static void try_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *pa
 		return;
 	}
 	path = path ? path : lnet_op_choose(p, op);
+	if (!path && lnet_rec_asked(p->sh, lnet_op_source_leaves(op)) && lnet_op_unbind(op))
+		path = lnet_op_choose(p, op);
 	if (!path || is_stuck(p, op, path)) {
 		lnet_op_finish(p, op, LNET_NO_PATH);
 		return;

@@ -194,6 +194,12 @@ struct lnet_lnd_ops {
 	/* may fill ni->ifname, ni->dev_cpt, ni->cpts, ni->conns_per_peer, ni->link_speed */
 	int  (*ni_start)(struct lnet_ni *ni);
 	/*
+	 * Optional; before ni_stop, called again until it is true or the core's patience is over.
+	 * Each connection ends in order: what was taken is written, what comes is received until
+	 * the peer has ended its side. None begins. True: none is left. May not wait.
+	 */
+	bool (*ni_close)(struct lnet_ni *ni);
+	/*
 	 * gives all attempts and rx back through the upcalls (own DRIVER pass), then none runs or
 	 * will run
 	 */

@@ -149,11 +149,22 @@ void sock_conn_released(struct sock_conn *c)
 	sock_conn_put(c);
 }
 
-/* L; the part of closing that all have in common. */
-static void conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
+static void drop_noops(struct sock_conn *c)
+{
+	struct sock_noop *n, *next;
+
+	list_for_each_entry_safe(n, next, &c->noops, link)
+		kfree(n);
+	INIT_LIST_HEAD(&c->noops);
+	c->nr_noops = 0;
+}
+
+/* The part of closing that all have in common. */
+void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 {
 	struct sock_ni *sn = c->sn;
 
+	drop_noops(c);
 	sock_conn_set_state(c, CONN_CLOSED);
 	sock_half_del(&sn->halfs, &c->half);
 	list_move(&c->all, &sn->conns);		/* who releases looks there first */
@@ -183,7 +194,7 @@ void sock_conn_close(struct lnet_pass *p, struct sock_conn *c, bool abort)
 		return;
 	if (c->peer && c->peer->dial == c)
 		dial_end(c->peer);
-	conn_shut(p, c, abort);
+	sock_conn_shut(p, c, abort);
 }
 
 void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *peer)
@@ -213,16 +224,6 @@ void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *
 	sock_peer_arm(peer, sn->now_ns + SOCK_TICK_NS);
 	sock_ring(c);
 	sock_ring_peer(peer);
-}
-
-static void drop_noops(struct sock_conn *c)
-{
-	struct sock_noop *n, *next;
-
-	list_for_each_entry_safe(n, next, &c->noops, link)
-		kfree(n);
-	INIT_LIST_HEAD(&c->noops);
-	c->nr_noops = 0;
 }
 
 static void drop_cookies(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how)
@@ -273,8 +274,7 @@ void sock_set_close(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outco
 	list_for_each_entry_safe_reverse(c, next, &peer->conns, set) {
 		c->how = how;
 		c->requeue = requeue;
-		drop_noops(c);
-		conn_shut(p, c, true);
+		sock_conn_shut(p, c, true);
 	}
 	memset(peer->nr, 0, sizeof(peer->nr));
 	peer->nr_mine = 0;
@@ -373,7 +373,7 @@ struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn,
 	sock_count(sn, accepted);
 	if (accept == 1 && !from->privileged)
 		sock_count(sn, accept_port);
-	else if (accept && !sn->stopping)
+	else if (accept && !sn->stopping && !sn->closing)
 		c = conn_accept(p, sn, from, setup, arg);
 	sock_unlock(p, sn);
 	return c;

@@ -206,6 +206,12 @@ static void io_shut(struct sock_conn *c, bool abort)
 	lnet_env_poll_raise(&kc->poll, LNET_POLL_TURN);
 }
 
+static void io_finish(struct sock_conn *c)
+{
+	if (kern_conn(c)->sock)
+		kernel_sock_shutdown(kern_conn(c)->sock, SHUT_WR);
+}
+
 static u64 io_unacked(struct sock_conn *c)
 {
 	struct socket *sock = kern_conn(c)->sock;
@@ -252,6 +258,7 @@ static const struct sock_io kern_io = {
 	.is_free = kern_pin_is_free,
 	.want = io_want,
 	.shut = io_shut,
+	.finish = io_finish,
 	.unacked = io_unacked,
 	.packets = io_packets,
 	.arm = io_arm,
@@ -520,6 +527,7 @@ struct lnet_lnd_ops kern_socklnd_ops = {
 	.ni_priv_size = sizeof(struct kern_ni),
 	.inline_max = SOCK_INLINE_MAX,
 	.ni_start = ni_start,
+	.ni_close = sock_ni_close,
 	.ni_stop = ni_stop,
 	.send = sock_send,
 	.send_list = sock_send_list,

@@ -190,7 +190,7 @@ void sock_peer_dial(struct lnet_pass *p, struct sock_peer *peer)
 	u32 type;
 	int err;
 
-	if (peer->dial || sn->stopping)
+	if (peer->dial || sn->stopping || sn->closing)
 		return;
 	if (peer->dial_ns > sn->now_ns && !peer->job) {
 		sock_peer_arm(peer, peer->dial_ns);

@@ -520,7 +520,7 @@ static void read_failed(struct lnet_pass *p, struct sock_conn *c, int err)
 		sock_count(sn, eof);
 	else if (err != -EPROTO)
 		sock_count(sn, reset);
-	sock_conn_fail(p, c, LNET_PATH_LOST, err == -ENODATA && between);
+	sock_conn_ended(p, c, err == -ENODATA && between);
 }
 
 /* L; the connection may be read again, by the thread that reads it. */

@@ -121,6 +121,8 @@ struct sock_io {
 	 * once none does: when the peer has it all, or the socket is gone.
 	 */
 	bool (*is_free)(struct sock_pin *pin);
+	/* Lock held, once. @c is open: its last byte is written, and the stream ends after it. */
+	void (*finish)(struct sock_conn *c);
 	/* Lock held. Optional. @c is open: what it carries is known. */
 	void (*opened)(struct sock_conn *c);
 	/* Lock held. Bytes accepted by write() that the peer's stack has not acknowledged. */
@@ -145,6 +147,7 @@ struct sock_ni {
 	u64 incarnation;		/* the next one given to a set; it only rises */
 	u32 epochs;			/* last path epoch given to a set of this NI */
 	bool stopping;
+	bool closing;			/* sock_ni_close(): connections end, none begins */
 	bool refuses;			/* no connection is handed to it any more */
 	atomic_t adopting;		/* threads that are handing it one */
 	u64 next_ns;			/* when sock_tick() is due */
@@ -273,6 +276,7 @@ struct sock_conn {
 	bool want_read, want_write;
 	bool more;			/* [writer] what write() has is followed by a payload */
 	bool requeue;			/* CLOSED: what is unsent goes back to the peer */
+	bool finished;			/* our side of the stream has ended */
 	u64 start_ns, deadline_ns;	/* of the handshake */
 	/* out */
 	u8 *out;			/* SOCK_OUT_SIZE from the pool, NULL while empty */
@@ -443,9 +447,20 @@ void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *
  */
 void sock_set_close(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how,
 		    bool requeue);
+/* L; only @c, which has left the counts of its set. */
+void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort);
 /* L; whatever @c is, it failed. */
 void sock_conn_fail(struct lnet_pass *p, struct sock_conn *c, enum lnet_outcome how, bool requeue);
 void sock_arm(struct sock_ni *sn, u64 when_ns);			/* L */
+
+/* finish.c */
+/* ops->ni_close */
+bool sock_ni_close(struct lnet_ni *ni);
+/*
+ * L; the peer has ended its side of @c, or it broke. Its siblings live on if we had ended our side
+ * and the last message is @whole.
+ */
+void sock_conn_ended(struct lnet_pass *p, struct sock_conn *c, bool whole);
 
 /* peer.c */
 struct sock_peer *sock_peer_find(struct sock_ni *sn, const struct lnet_nid *nid);	/* L */

@@ -174,6 +174,11 @@ static void io_shut(struct sock_conn *c, bool abort)
 	sock_arm(c->sn, 0);
 }
 
+static void io_finish(struct sock_conn *c)
+{
+	shutdown(user_conn(c)->poll.fd, SHUT_WR);
+}
+
 static u64 io_unacked(struct sock_conn *c)
 {
 	int nr = 0;
@@ -205,6 +210,7 @@ static const struct sock_io user_io = {
 	.opened = io_opened,
 	.want = io_want,
 	.shut = io_shut,
+	.finish = io_finish,
 	.unacked = io_unacked,
 	.packets = user_packets,
 	.arm = io_arm,
@@ -421,6 +427,7 @@ const struct lnet_lnd_ops lnet_socklnd_ops = {
 	.peer_buffer_credits = 0,
 	.credits = 256,
 	.ni_start = ni_start,
+	.ni_close = sock_ni_close,
 	.ni_stop = ni_stop,
 	.send = sock_send,
 	.send_list = sock_send_list,

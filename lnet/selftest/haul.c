@@ -221,7 +221,7 @@ static int part_move(struct lst_haul *h, struct lst_store *store, u32 part, u64 
 	x.portal = LST_PORTAL_RDMA;
 	x.match_bits = bits;
 	x.flags = LNET_MORE | (get ? LNET_NO_SEND : 0);
-	if (get ? lnet_get(st->ln, &x) : lnet_put(st->ln, &x))
+	if (lst_bulk_start(st, &x, get))
 		lnet_md_unlink(st->ln, x.md);
 	return 0;
 }

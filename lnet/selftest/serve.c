@@ -243,7 +243,7 @@ static int transfer(struct lst_call *call, void *mem, u32 len, lnet_handler_t ha
 	x.portal = call->portal ? call->portal : LST_PORTAL_RDMA;
 	x.match_bits = bits;
 	x.flags = LNET_MORE | (get ? LNET_NO_SEND : 0);
-	if (get ? lnet_get(ln, &x) : lnet_put(ln, &x))
+	if (lst_bulk_start(call->st, &x, get))
 		lnet_md_unlink(ln, x.md);
 	return 0;
 }

@@ -90,6 +90,16 @@ void lst_self(struct lst *st, struct lnet_process *id)
 		*id = (struct lnet_process){ LNET_NID_LO, LNET_PID };
 }
 
+int lst_bulk_start(struct lst *st, struct lnet_xfer *x, bool get)
+{
+	int rc = get ? lnet_get(st->ln, x) : lnet_put(st->ln, x);
+
+	if (rc != -EINVAL || lnet_nid_is_any(&x->self))
+		return rc;
+	x->self = LNET_NID_ANY;
+	return get ? lnet_get(st->ln, x) : lnet_put(st->ln, x);
+}
+
 /* ---- begin and end --------------------------------------------------------------------------- */
 
 int lst_create(struct lst **stp, const struct lst_cfg *cfg)

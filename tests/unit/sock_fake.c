@@ -77,6 +77,11 @@ static void io_fake_shut(struct sock_conn *c, bool abort)
 	fake_of(c)->aborted = abort;
 }
 
+static void io_fake_finish(struct sock_conn *c)
+{
+	fake_of(c)->finished = true;
+}
+
 static u64 io_fake_unacked(struct sock_conn *c)
 {
 	return fake_of(c)->unacked;
@@ -89,7 +94,8 @@ static void io_fake_arm(struct sock_ni *sn, u64 when_ns)
 static const struct sock_io fake_io = {
 	.conn_size = sizeof(struct fake *),
 	.dial = io_fake_dial, .write = io_fake_write, .read = io_fake_read, .want = io_fake_want,
-	.shut = io_fake_shut, .unacked = io_fake_unacked, .arm = io_fake_arm,
+	.shut = io_fake_shut, .finish = io_fake_finish, .unacked = io_fake_unacked,
+	.arm = io_fake_arm,
 };
 
 static int fake_ni_start(struct lnet_ni *ni)

@@ -11,7 +11,7 @@
 
 struct fake {				/* one socket */
 	struct sock_conn *c;		/* NULL: released */
-	bool dialled, shut, aborted, eof;
+	bool dialled, shut, aborted, eof, finished;
 	int err;			/* of reads and writes, -errno */
 	u8 *in, *out;
 	u32 nr_in, at_in, nr_out;

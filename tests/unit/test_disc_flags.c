@@ -236,7 +236,7 @@ static void force(void)
 static void pushed(u32 magic, u32 not)
 {
 	struct rails_msg m = { .from = 1, .type = RAILS_CORE };
-	struct lnet_copy *info = lnet_ping_info(rails.node[1].ln);
+	struct lnet_copy *info = rails.node[1].ln->ping_info;
 	u8 buf[256];
 
 	memcpy(buf, info->data, info->len);
@@ -245,7 +245,6 @@ static void pushed(u32 magic, u32 not)
 	put_unaligned_le32(77, buf + 24);
 	m.data = buf;
 	m.len = info->len;
-	lnet_copy_put(info);
 	m.hdr.type = LNET_MSG_PUT;
 	m.hdr.src_nid = m.via = rails_nid(1, 0);
 	m.hdr.dest_nid = m.at = rails_nid(0, 0);

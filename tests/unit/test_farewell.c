@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Interfaces that an operator adds, drains or removes: what peers are told of them, and when. */
+#include "drain.h"
+#include "rails.h"
+
+static const struct rails_cfg strangers = { .quiet = true, .discover = true, .strangers = true };
+
+/* Pushes of node 1 since the last call. */
+static unsigned int pushes(void)
+{
+	static unsigned int last;
+	unsigned int nr = (unsigned int)rails_stat(1, LNET_C_pushes_sent), was = last;
+
+	last = nr;
+	return nr > was ? nr - was : 0;
+}
+
+static void begin(void)
+{
+	rails_begin(&strangers);
+	pushes();
+}
+
+static void send(unsigned int from, unsigned int to)
+{
+	unsigned int tag = rails_get(from, to, 8, 0);
+
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "delivered");
+}
+
+static void ni_del(unsigned int node, unsigned int rail)
+{
+	struct lnet_nid nid = rails_nid(node, rail);
+
+	UNIT_EQUAL(lnet_ni_del(rails.node[node].ln, &nid), 0, "removal");
+}
+
+static void ni_add(unsigned int node, unsigned int rail)
+{
+	struct lnet_ni_cfg cfg;
+
+	lnet_ni_cfg_init(&cfg);
+	cfg.nid = rails_nid(node, rail);
+	UNIT_EQUAL(lnet_ni_add(rails.node[node].ln, &cfg), 0, "addition");
+}
+
+/*
+ * Node 0 as stock and as ours: a drained interface leaves the list of a stock peer, which ignores
+ * "down", unless none stays.
+ */
+static void test_drained(void)
+{
+	struct lnet_nid nid[2];
+	struct lnet_peer stock = { .features = LNET_FEAT_MULTI_RAIL };
+	struct lnet_peer ours = { .features = LNET_FEAT_MULTI_RAIL | LNET_FEAT_OPEN };
+	const struct lnet_peer *peer[2] = { &stock, &ours };
+	static const unsigned int want[4][2] = { { 2, 2 }, { 1, 2 }, { 2, 2 }, { 2, 2 } };
+	struct lnet_copy *info;
+	struct lnet_pinginfo pi;
+	struct lnet *ln;
+	unsigned int i, k;
+
+	begin();
+	ln = rails.node[1].ln;
+	nid[0] = rails_nid(1, 0);
+	nid[1] = rails_nid(1, 1);
+	for (i = 0; i < 4; i++) {
+		if (i == 1)
+			UNIT_EQUAL(lnet_ni_drain(ln, &nid[1], true), 0, "drain");
+		if (i == 2)
+			UNIT_EQUAL(lnet_ni_drain(ln, &nid[0], true), 0, "drain the last");
+		if (i == 3) {
+			UNIT_EQUAL(lnet_ni_drain(ln, &nid[0], false), 0, "undrain");
+			UNIT_EQUAL(lnet_ni_drain(ln, &nid[1], false), 0, "undrain");
+		}
+		for (k = 0; k < 2; k++) {
+			info = lnet_ping_info_for(ln, peer[k]);
+			UNIT_EQUAL(lnet_pinginfo_decode(&pi, info->data, info->len, NULL, 0),
+				   -ENOBUFS, "info");
+			UNIT_EQUAL(pi.nr_seen, want[i][k], k ? "ours" : "stock");
+			UNIT_EQUAL(pi.seq, ln->ping_seq, "sequence");
+			lnet_copy_put(info);
+		}
+	}
+	rails_end();
+}
+
+/* An interface added or drained by an operator is told of at once, not after push_delay. */
+static void test_at_once(void)
+{
+	struct lnet_nid nid;
+
+	begin();
+	nid = rails_nid(1, 1);
+	send(0, 1);
+	ni_del(1, 1);
+	rails_run(2 * NSEC_PER_SEC);
+	send(0, 1);
+	pushes();
+	ni_add(1, 1);
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(rails_nids(0, 1), 2, "interfaces known");
+	UNIT_EQUAL(pushes(), 1, "pushes");
+	send(0, 1);
+	pushes();
+	UNIT_EQUAL(lnet_ni_drain(rails.node[1].ln, &nid, true), 0, "drain");
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(pushes(), 1, "pushes");
+	rails_end();
+}
+
+/* A removed interface: peers are told before it goes, and it is no more in the list. */
+static void test_leaves(void)
+{
+	begin();
+	send(0, 1);
+	pushes();
+	rails.node[1].ln->tun.drain_time = NSEC_PER_SEC;
+	ni_del(1, 1);
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(rails_nids(0, 1), 1, "interfaces known");
+	UNIT_EQUAL(pushes(), 1, "pushes");
+	rails_end();
+}
+
+UNIT_SUITE(farewell,
+	{ "a drained interface leaves the list of a stock peer", test_drained },
+	{ "peers are notified at once of changes by an operator", test_at_once },
+	{ "peers are notified of a removal before", test_leaves },
+)
