@@ -435,6 +435,7 @@ static void event_fill(struct lnet_md *md, struct lnet_evt *e, bool last)
 	e->ev.user_ptr = md->user_ptr;
 	if (md->aborted && !e->ev.status) {
 		e->ev.status = -ETIMEDOUT;
+		e->ev.outcome = LNET_UNLINKED;
 		/* what this node asked for was done */
 		e->ev.perhaps = e->ev.kind >= LNET_EVENT_REPLY && e->ev.kind <= LNET_EVENT_SEND;
 	}

@@ -480,8 +480,10 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 		answer_final(p, rx, e);	/* a duplicate asks for the answer on its own path */
 	else if (e->detached && e->state == ENTRY_MATCHED && list_empty(&e->rxs)) {
 		e->state = ENTRY_FINAL;
-		if (e->evt)
+		if (e->evt) {
 			e->evt->ev.status = -EIO;
+			e->evt->ev.outcome = LNET_ABORTED;
+		}
 	}
 	e->since_ns = p->now_ns;
 	lnet_entry_settle(p, e);

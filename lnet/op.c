@@ -524,9 +524,8 @@ static void fill_event(const struct lnet_op *op, struct lnet_evt *e, enum lnet_e
 	struct lnet_event *ev = &e->ev;
 
 	ev->kind = kind;
-	ev->final = false;
-	ev->perhaps = false;
-	ev->status = 0;
+	ev->final = ev->perhaps = false;
+	ev->status = ev->outcome = LNET_OK;
 	ev->mlength = op->len;
 	ev->latency_ns = 0;
 	ev->portal = op->portal;
@@ -573,6 +572,7 @@ static void final_event(struct lnet_pass *p, struct lnet_op *op, u64 now_ns)
 	fill_event(op, e, kind);
 	e->ev.mlength = kind == LNET_EVENT_SEND && !how->err ? op->len : op->mlength;
 	e->ev.status = how->err;
+	e->ev.outcome = op->outcome;
 	e->ev.perhaps = how->err && (op->flags & LNET_OPF_MAYBE);
 	e->ev.final = true;
 	e->ev.latency_ns = op->first_wire_ns ? now_ns - op->first_wire_ns : 0;

@@ -12,3 +12,19 @@ const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES] = {
 #include "outcomes.def"
 #undef OUTCOME
 };
+
+const char *lnet_outcome_name(unsigned int outcome)
+{
+	return outcome < LNET_NR_OUTCOMES ? lnet_outcomes[outcome].name : NULL;
+}
+
+const char *lnet_event_name(unsigned int kind)
+{
+	static const char *const names[] = {
+		[LNET_EVENT_GET] = "GET",     [LNET_EVENT_PUT] = "PUT",
+		[LNET_EVENT_REPLY] = "REPLY", [LNET_EVENT_ACK] = "ACK",
+		[LNET_EVENT_SEND] = "SEND",   [LNET_EVENT_UNLINK] = "UNLINK",
+	};
+
+	return kind < ARRAY_SIZE(names) ? names[kind] : NULL;
+}

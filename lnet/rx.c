@@ -161,6 +161,7 @@ struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind)
 	ev->final = true;
 	ev->perhaps = false;
 	ev->status = 0;
+	ev->outcome = LNET_OK;
 	ev->op_ptr = NULL;
 	ev->latency_ns = 0;
 	ev->portal = rx->portal;
@@ -214,6 +215,7 @@ static void get_replied(struct lnet_pass *p, struct lnet_op *op)
 	int err = lnet_outcomes[op->outcome].err;
 
 	e->ev.status = err;
+	e->ev.outcome = op->outcome;
 	e->ev.perhaps = err && (op->flags & LNET_OPF_MAYBE);
 	lnet_md_post(p, op->md, e, true);
 }
@@ -283,6 +285,7 @@ static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 	}
 	e = lnet_rx_event(rx, LNET_EVENT_PUT);
 	e->ev.status = how == LNET_OK ? 0 : -EIO;
+	e->ev.outcome = how;
 	lnet_md_post(p, md, e, true);
 	lnet_rx_free(p, rx);
 }

@@ -102,8 +102,10 @@ static void entry_fail(struct lnet_pass *p, struct lnet_entry *e)
 	if (e->state == ENTRY_MATCHED) {
 		e->state = ENTRY_FINAL;
 		e->reason = LNET_REFUSED_ANSWER_GONE;
-		if (e->evt)
+		if (e->evt) {
 			e->evt->ev.status = -ETIMEDOUT;
+			e->evt->ev.outcome = LNET_REMOTE_TIMEOUT;
+		}
 	}
 	e->gone = 1;
 	lnet_entry_settle(p, e);

@@ -207,7 +207,9 @@ struct lnet_event {
 	bool final;
 	bool perhaps;			/* status != 0 and the request may have taken effect */
 	int status;			/* 0 or -errno */
-	uint32_t portal, mlength, rlength, offset;
+	uint16_t portal;
+	uint16_t outcome;		/* why: manual/outcomes.md; lnet_outcome_name() names it */
+	uint32_t mlength, rlength, offset;
 	uint64_t match_bits, hdr_data;
 	struct lnet_process initiator;	/* primary NID of the peer */
 	struct lnet_process target;
@@ -225,6 +227,17 @@ struct lnet_event {
  * must not wait for them.
  */
 typedef void (*lnet_handler_t)(const struct lnet_event *ev);
+/* "GET", "PUT" ...; NULL: @kind is none of enum lnet_event_kind */
+const char *lnet_event_name(unsigned int kind);
+/* "remote_timeout" ...; NULL: @outcome is not in manual/outcomes.md */
+const char *lnet_outcome_name(unsigned int outcome);
+#ifndef __KERNEL__
+/*
+ * Writes what @ev means to @text, at most @size bytes with the final 0, as in "PUT to 10.0.0.2@tcp:
+ * remote_timeout (Connection timed out); delivery unknown". Returns what snprintf() does.
+ */
+int lnet_event_text(const struct lnet_event *ev, char *text, size_t size);
+#endif
 
 struct lnet_md_cfg {
 	void *start;			/* contiguous memory, or NULL if @frags is used */

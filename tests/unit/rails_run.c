@@ -93,6 +93,7 @@ static void count_own(struct rails_req *r, const struct lnet_event *ev)
 	r->nr_final++;
 	r->status = ev->status;
 	r->perhaps = ev->perhaps;
+	UNIT_EQUAL(ev->status, lnet_outcomes[ev->outcome].err, "its outcome's status");
 	r->kind = ev->kind;
 	r->mlength = ev->mlength;
 	r->latency_ns = ev->latency_ns;

@@ -240,7 +240,45 @@ static void test_threads(void)
 	mw_fini(&race.w);
 }
 
+static void test_text(void)
+{
+	static const struct {
+		u8 kind, outcome;
+		bool perhaps;
+		const char *text;
+	} rows[] = {
+		{ LNET_EVENT_ACK, LNET_OK, false, "ACK to 10.0.0.2@tcp: 7 bytes" },
+		{ LNET_EVENT_PUT, LNET_OK, false, "PUT from 10.0.0.1@tcp: 7 bytes" },
+		{ LNET_EVENT_UNLINK, LNET_OK, false, "UNLINK" },
+		{ LNET_EVENT_SEND, LNET_NO_PATH, false,
+		  "SEND to 10.0.0.2@tcp: no_path (No route to host); not delivered" },
+		{ LNET_EVENT_REPLY, LNET_REMOTE_TIMEOUT, true,
+		  "REPLY to 10.0.0.2@tcp: remote_timeout (Connection timed out); "
+		  "delivery unknown" },
+		{ LNET_EVENT_GET, LNET_LOCAL_ERROR, true,
+		  "GET from 10.0.0.1@tcp: local_error (Input/output error)" },
+		{ 77, LNET_OK, false, "event of unknown kind 77" },
+	};
+	struct lnet_event ev = { .mlength = 7 };
+	char text[160];
+	unsigned int i;
+
+	lnet_nid_parse(&ev.target.nid, "10.0.0.2@tcp");
+	lnet_nid_parse(&ev.initiator.nid, "10.0.0.1@tcp");
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ev.kind = rows[i].kind;
+		ev.outcome = rows[i].outcome;
+		ev.status = lnet_outcomes[ev.outcome].err;
+		ev.perhaps = rows[i].perhaps;
+		UNIT_EQUAL(lnet_event_text(&ev, text, sizeof(text)), strlen(rows[i].text), text);
+		UNIT_TEXT(text, rows[i].text, rows[i].text);
+	}
+	CU_ASSERT(!lnet_outcome_name(LNET_NR_OUTCOMES));
+	CU_ASSERT(!lnet_event_name(0) && !lnet_event_name(LNET_EVENT_UNLINK + 1));
+}
+
 UNIT_SUITE(event,
+	{ "events as text", test_text },
 	{ "callers never run handlers, others within a budget", test_passes },
 	{ "what a handler calls needs no worker", test_calls },
 	{ "no handler", test_discarded },
