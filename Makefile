@@ -327,7 +327,7 @@ tsan-netns: deps
 
 MAN	:= $(wildcard manual/man/*.[1-9])
 # Headers for programs; the others of include/lnet are for the core and drivers, which come with it.
-PUBLIC	:= lnet lnetctl nid progress socklnd types
+PUBLIC	:= lnet lnetctl nid progress rpc socklnd types
 format:
 	@config/format
 
