@@ -24,18 +24,18 @@
 enum lnet_ioc_nr {
 	LNET_IOC_UNCONFIGURE	= 56,	/* data */
 	LNET_IOC_CONFIGURE	= 59,	/* data; @flags not 0: with what parameters name */
-	LNET_IOC_GET_PEER	= 76,	/* data: the peer of @nid, into the log */
+	LNET_IOC_GET_PEER	= 76,	/* data: the peer of @nid, on @net, into the log */
 	LNET_IOC_CONFIG_RTR	= 87,	/* config: routing on or off */
 	LNET_IOC_ADD_BUF	= 88,	/* config: router buffers */
 	LNET_IOC_GET_BUF	= 89,	/* buf: those of CPT @count; ENOENT: none */
 	LNET_IOC_GET_STATS	= 91,	/* stats */
 	LNET_IOC_SET_NUMA	= 98,	/* value */
 	LNET_IOC_GET_NUMA	= 99,	/* value */
-	LNET_IOC_ADD_UDSP	= 105,	/* udsp */
+	LNET_IOC_ADD_UDSP	= 105,	/* udsp and the patterns, or @bulk points to these */
 	LNET_IOC_DEL_UDSP	= 106,	/* udsp: @idx, -1 all */
 	LNET_IOC_GET_UDSP_SIZE	= 107,	/* udsp: the size of the policy @idx with it, into @idx */
-	LNET_IOC_GET_UDSP	= 108,	/* udsp */
-	LNET_IOC_RESET_STATS	= 110,	/* the header alone, or more */
+	LNET_IOC_GET_UDSP	= 108,	/* udsp; @bulk_size is the size from 107 less 32 */
+	LNET_IOC_RESET_STATS	= 110,	/* data */
 };
 
 #define LNET_IOC_VERSION_DATA	0x0001000a
@@ -76,10 +76,16 @@ struct lnet_ioc_pool {
 	__u32 pages, buffers, credits, min_credits;
 };
 
+/* The pools begin where the last 4 bytes of @cfg, which pad it, would be. */
 struct lnet_ioc_buf {
-	struct lnet_ioc_config cfg;
-	struct lnet_ioc_pool pool[3];
-	__u32 routing;
+	union {
+		struct lnet_ioc_config cfg;
+		struct {
+			__u8 head[180];
+			struct lnet_ioc_pool pool[3];
+			__u32 routing, pad;
+		} __attribute__((__packed__));
+	};
 } __attribute__((__packed__));
 
 struct lnet_ioc_value {
@@ -120,6 +126,9 @@ struct lnet_ioc_udsp {
 _Static_assert(sizeof(struct lnet_ioc_data) == 128, "the layout of stock's tools");
 _Static_assert(sizeof(struct lnet_ioc_config) == 184, "the layout of stock's tools");
 _Static_assert(sizeof(struct lnet_ioc_buf) == 236, "the layout of stock's tools");
+_Static_assert(__builtin_offsetof(struct lnet_ioc_buf, pool) == 180, "the layout of stock's tools");
+_Static_assert(__builtin_offsetof(struct lnet_ioc_buf, routing) == 228,
+	       "the layout of stock's tools");
 _Static_assert(sizeof(struct lnet_ioc_value) == 12, "the layout of stock's tools");
 _Static_assert(sizeof(struct lnet_ioc_stats) == 128, "the layout of stock's tools");
 _Static_assert(sizeof(struct lnet_ioc_udsp) == 32, "the layout of stock's tools");

@@ -191,7 +191,7 @@ static const struct request {
 	{ LNET_IOC_GET_UDSP_SIZE, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp),
 	  lnet_ioc_udsp_size },
 	{ LNET_IOC_GET_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), lnet_ioc_udsp_get },
-	{ LNET_IOC_RESET_STATS, LNET_IOC_VERSION, sizeof(struct lnet_ioc_hdr), reset_stats },
+	{ LNET_IOC_RESET_STATS, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), reset_stats },
 };
 
 /* ---- from the caller and back ---------------------------------------------------------------- */

@@ -12,12 +12,24 @@ struct policy {
 	u32 words[LNET_UDSP_WORDS];
 };
 
+/* Behind the head, as stock's tool has them, or apart. */
+static int words_read(const struct lnet_ioc_udsp *u, u32 *words)
+{
+	if (u->hdr.len > sizeof(*u) && u->hdr.len - sizeof(*u) < u->bulk_size)
+		return -EINVAL;
+	if (u->hdr.len > sizeof(*u))
+		memcpy(words, u + 1, u->bulk_size);
+	else if (copy_from_user(words, u64_to_user_ptr(u->bulk), u->bulk_size))
+		return -EFAULT;
+	return 0;
+}
+
 static int add(struct lnet *ln, const struct lnet_ioc_udsp *u, struct policy *p)
 {
-	int rc;
+	int rc = words_read(u, p->words);
 
-	if (copy_from_user(p->words, u64_to_user_ptr(u->bulk), u->bulk_size))
-		return -EFAULT;
+	if (rc)
+		return rc;
 	p->rule.has_priority = u->action == LNET_IOC_UDSP_PRIORITY;
 	p->rule.priority = p->rule.has_priority ? u->priority : 0;
 	rc = lnet_udsp_unwords(&p->rule, p->words, u->bulk_size / sizeof(u32));

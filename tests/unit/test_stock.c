@@ -18,6 +18,7 @@ static struct {
 	unsigned long code;	/* of the last ioctl */
 	u8 asked[256], answer[256];
 	int err;
+	u32 nr_pools;		/* 89: CPTs that have buffers */
 } world;
 
 static int fake_ask(void *arg, unsigned long code, void *buf)
@@ -28,6 +29,10 @@ static int fake_ask(void *arg, unsigned long code, void *buf)
 	memcpy(&len, buf, sizeof(len));
 	CU_ASSERT_FATAL(len >= 8 && len <= sizeof(world.asked));
 	memcpy(world.asked, buf, len);
+	if ((code & 0xff) == 89 && ((const u32 *)buf)[3] >= world.nr_pools)
+		return -ENOENT;
+	if ((code & 0xff) == 107)
+		return -ENOENT;
 	if (!world.err)
 		memcpy((u8 *)buf + 8, world.answer + 8, len - 8);
 	return world.err;
@@ -236,6 +241,7 @@ static void test_stats(void)
 	char want[2048] = "statistics:\n", *text;
 	struct lnetctl_node *doc;
 	unsigned int i;
+	u32 head[2];
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		u64 val = rows[i].bytes == 8 ? 1ULL << (36 + i) : 0xf0000000 + i;
@@ -252,6 +258,9 @@ static void test_stats(void)
 	lnetctl_doc_free(doc);
 	UNIT_EQUAL(lnetctl_stats_reset(c), 0, "reset");
 	UNIT_EQUAL(world.code, 0xc0b8656e, "110");
+	memcpy(head, world.asked, sizeof(head));
+	UNIT_EQUAL(head[0], 128, "length of the data layout");
+	UNIT_EQUAL(head[1], 0x0001000a, "version of the data layout");
 	world.err = -EACCES;
 	UNIT_EQUAL(lnetctl_stats_reset(c), -EACCES, "not root");
 	UNIT_EQUAL(lnetctl_stats_show(c, &doc), -EACCES, "not root");
@@ -261,9 +270,12 @@ static void test_stats(void)
 static void test_peer(void)
 {
 	struct lnetctl *c = stock_open();
-	u32 head[2];
+	u32 head[2], net;
 	u64 nid;
 
+	UNIT_EQUAL(lnetctl_peer_log(c, "10.5.0.9@tcp7"), 0, "a peer");
+	memcpy(&net, world.asked + 32, sizeof(net));
+	UNIT_EQUAL(net, 0x00020007, "its net alone");
 	UNIT_EQUAL(lnetctl_peer_log(c, "10.5.0.9@tcp"), 0, "a peer");
 	UNIT_EQUAL(world.code, 0xc008654c, "76");
 	memcpy(head, world.asked, sizeof(head));
@@ -271,8 +283,42 @@ static void test_peer(void)
 	UNIT_EQUAL(head[0], 128, "length");
 	UNIT_EQUAL(head[1], 0x0001000a, "version");
 	UNIT_EQUAL(nid, 0x000200000a050009, "net and address");
+	memcpy(&net, world.asked + 32, sizeof(net));
+	UNIT_EQUAL(net, 0x00020000, "the net alone");
 	UNIT_EQUAL(lnetctl_peer_log(c, "2001:db8::1@tcp"), -EINVAL, "has no room");
 	UNIT_EQUAL(lnetctl_peer_log(c, "bogus"), -EINVAL, "no NID");
+	stock_close(c);
+}
+
+/* The pools begin at byte 180, and the state of routing is at 228; the fake has one CPT. */
+static void test_routing(void)
+{
+	static const u32 words[] = { 0, 512, 511, -7, 1, 4096, 4095, 3, 256, 256, 255, 2, 3 };
+	struct lnetctl *c = stock_open();
+	struct lnetctl_node *doc;
+	u32 head[2];
+	char *text;
+
+	memcpy(world.answer + 180, words, sizeof(words));
+	memset(world.answer + 232, 0xff, 4);
+	world.nr_pools = 1;
+	CU_ASSERT_EQUAL_FATAL(lnetctl_routing_show(c, &doc), 0);
+	text = printed(doc);
+	UNIT_TEXT(text, "routing:\n    - cpt[0]:\n"
+		  "          tiny:\n              npages: 0\n              nbuffers: 512\n"
+		  "              credits: 511\n              mincredits: -7\n"
+		  "          small:\n              npages: 1\n              nbuffers: 4096\n"
+		  "              credits: 4095\n              mincredits: 3\n"
+		  "          large:\n              npages: 256\n              nbuffers: 256\n"
+		  "              credits: 255\n              mincredits: 2\n"
+		  "    - enable: 3\nbuffers:\n    tiny: 512\n    small: 4096\n    large: 256\n",
+		  "each number has its place");
+	UNIT_EQUAL(world.code, 0xc0b86559, "89");
+	memcpy(head, world.asked, sizeof(head));
+	UNIT_EQUAL(head[0], 236, "length");
+	UNIT_EQUAL(head[1], 0x0001000b, "version");
+	free(text);
+	lnetctl_doc_free(doc);
 	stock_close(c);
 }
 
@@ -314,5 +360,6 @@ UNIT_SUITE(stock, { "tunables are shown as the stock tool shows them", test_glob
 	   { "they are set by parameter and by ioctl", test_set },
 	   { "all of them or none", test_undo },
 	   { "statistics stand where stock's module has them", test_stats },
+	   { "router buffers stand where stock's module has them", test_routing },
 	   { "a node is switched on and off by ioctl", test_configure },
 	   { "a peer is logged by ioctl", test_peer })

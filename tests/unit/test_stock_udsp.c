@@ -112,8 +112,8 @@ static int module_get(struct lnet_ioc_udsp *u, bool size_only)
 		u->idx = (s32)(sizeof(*u) + module.rule[idx].u.bulk_size);
 		return 0;
 	}
-	if (u->bulk_size < module.rule[idx].u.bulk_size)
-		return -EINVAL;
+	if (u->bulk_size != module.rule[idx].u.bulk_size)
+		return -ENOSPC;
 	memcpy((void *)(uintptr_t)u->bulk, module.rule[idx].bulk, module.rule[idx].u.bulk_size);
 	u->action = module.rule[idx].u.action;
 	u->priority = module.rule[idx].u.priority;
@@ -130,6 +130,8 @@ static int module_ask(void *arg, unsigned long code, void *buf)
 		return module.err;
 	switch (code & 0xff) {
 	case 105:
+		if (u->hdr.len != sizeof(*u) + u->bulk_size || u->bulk != (uintptr_t)(u + 1))
+			return -EINVAL;
 		CU_ASSERT_FATAL(module.nr < 4 && u->bulk_size <= sizeof(module.rule[0].bulk));
 		module.rule[module.nr].u = *u;
 		memcpy(module.rule[module.nr++].bulk, (void *)(uintptr_t)u->bulk, u->bulk_size);
@@ -180,7 +182,7 @@ static void test_add(void)
 
 	UNIT_EQUAL(lnetctl_udsp_add(c, &rules[0]), 0, "a priority");
 	UNIT_EQUAL(module.code, 0xc0b86569, "105");
-	UNIT_EQUAL(module.asked.hdr.len, 32, "length");
+	UNIT_EQUAL(module.asked.hdr.len, 32 + rows[2].nr * 4, "length, with the words");
 	UNIT_EQUAL(module.asked.hdr.version, 0x0001000b, "version");
 	UNIT_EQUAL(module.asked.idx, -1, "the last");
 	UNIT_EQUAL(module.asked.action, 1, "a priority");
@@ -190,6 +192,7 @@ static void test_add(void)
 	UNIT_EQUAL(lnetctl_udsp_add(c, &rules[1]), 0, "a preference");
 	UNIT_EQUAL(module.asked.idx, 0, "the first");
 	UNIT_EQUAL(module.asked.action, 2, "a preference");
+	UNIT_EQUAL(module.asked.hdr.len, 32 + 28 * 4, "length, with the words");
 	shows(c, -1, "udsp:\n    - idx: 0\n      src: 10.5.*.[1-9]@tcp7\n      action:\n"
 	      "          priority: 3\n    - idx: 1\n      src: tcp\n      dst: 10.5.0.7@tcp\n",
 	      "all of them");
@@ -225,6 +228,8 @@ static void test_refused(void)
 	}
 	UNIT_EQUAL(module.code, 0, "before the module is asked");
 	UNIT_EQUAL(lnetctl_udsp_add(c, &(struct lnetctl_udsp){ .src = "tcp" }), 0, "one");
+	UNIT_EQUAL(module.asked.hdr.len, 80, "length of a policy for one net");
+	UNIT_EQUAL(module.asked.bulk_size, 48, "and of its words");
 	module.rule[0].bulk[0] = 'X';
 	UNIT_EQUAL(lnetctl_udsp_show(c, -1, &doc), -EPROTO, "an end that is none");
 	module.rule[0].bulk[0] = 'S';

@@ -253,9 +253,9 @@ static int stats_show(const struct stock *s, struct lnetctl_node *doc)
 
 static int stats_reset(const struct stock *s)
 {
-	struct lnet_ioc_stats st = { .hdr = { sizeof(st), LNET_IOC_VERSION } };
+	struct lnet_ioc_data data = { .hdr = { sizeof(data), LNET_IOC_VERSION_DATA } };
 
-	return s->ask(s->arg, LNET_IOC(LNET_IOC_RESET_STATS), &st);
+	return s->ask(s->arg, LNET_IOC(LNET_IOC_RESET_STATS), &data);
 }
 
 /* ---- routing --------------------------------------------------------------------------------- */
@@ -338,6 +338,7 @@ int stock_peer_log(const struct stock *s, const char *text)
 	if (lnet_nid_parse(&nid, text) || !lnet_nid_is_nid4(&nid))
 		return -EINVAL;
 	data.nid = lnet_nid_to_nid4(&nid);
+	data.net = (uint32_t)(data.nid >> 32);
 	return s->ask(s->arg, LNET_IOC(LNET_IOC_GET_PEER), &data);
 }
 

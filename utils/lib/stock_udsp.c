@@ -16,10 +16,21 @@
 static const char tags[NR_ENDS][4] = LNET_IOC_UDSP_ENDS;
 static const char *const keys[NR_ENDS] = { "src", "dst", "rte" };
 
+/* The header of a request, and the patterns that may follow it at once. */
+struct policy {
+	struct lnet_ioc_udsp u;
+	uint32_t words[MAX_WORDS];
+};
+
+static int ask_long(const struct stock *s, unsigned int nr, struct lnet_ioc_udsp *u, uint32_t bytes)
+{
+	u->hdr = (struct lnet_ioc_hdr){ (uint32_t)sizeof(*u) + bytes, LNET_IOC_VERSION };
+	return s->ask(s->arg, LNET_IOC(nr), u);
+}
+
 static int ask(const struct stock *s, unsigned int nr, struct lnet_ioc_udsp *u)
 {
-	u->hdr = (struct lnet_ioc_hdr){ sizeof(*u), LNET_IOC_VERSION };
-	return s->ask(s->arg, LNET_IOC(nr), u);
+	return ask_long(s, nr, u, 0);
 }
 
 /* ---- add and del ----------------------------------------------------------------------------- */
@@ -78,20 +89,19 @@ static int32_t idx_of(const struct lnetctl_node *item)
 
 static int add(const struct stock *s, const struct lnetctl_node *item, char *why, size_t size)
 {
-	struct lnet_ioc_udsp u = { .idx = idx_of(item), .action = LNET_IOC_UDSP_PREFER };
+	struct policy p = { .u = { .idx = idx_of(item), .action = LNET_IOC_UDSP_PREFER } };
 	const struct lnetctl_node *priority = lnetctl_find(item, "priority");
-	uint32_t words[MAX_WORDS];
 	int64_t num = 0;
-	int rc = rule_words(item, words, why, size);
+	int rc = rule_words(item, p.words, why, size);
 
 	if (rc < 0)
 		return rc;
 	if (priority && !lnetctl_num(priority, &num))
-		u.action = LNET_IOC_UDSP_PRIORITY;
-	u.priority = (uint32_t)num;
-	u.bulk_size = (uint32_t)rc * sizeof(words[0]);
-	u.bulk = (uintptr_t)words;
-	rc = ask(s, LNET_IOC_ADD_UDSP, &u);
+		p.u.action = LNET_IOC_UDSP_PRIORITY;
+	p.u.priority = (uint32_t)num;
+	p.u.bulk_size = (uint32_t)rc * sizeof(p.words[0]);
+	p.u.bulk = (uintptr_t)p.words;
+	rc = ask_long(s, LNET_IOC_ADD_UDSP, &p.u, p.u.bulk_size);
 	if (rc == -EALREADY)
 		snprintf(why, size, "this rule is there already");
 	return rc;
@@ -157,14 +167,14 @@ static int get(const struct stock *s, int32_t idx, struct lnetctl_node *item, ui
 	return rc ? rc : rule_show(&u, words, bytes / sizeof(words[0]), item);
 }
 
-/* What is told may be the size of the words, or have that of the request in it. */
+/* The module reports a size that includes the request; it accepts the size of the words alone. */
 static int bytes_of(const struct stock *s, int32_t idx, uint32_t *bytes)
 {
 	struct lnet_ioc_udsp u = { .idx = idx };
 	int rc = ask(s, LNET_IOC_GET_UDSP_SIZE, &u);
 
-	*bytes = (uint32_t)u.idx;
-	return rc ? rc : u.idx > 0 && u.idx <= LNET_IOC_LEN_MAX ? 0 : -EPROTO;
+	*bytes = (uint32_t)u.idx - (uint32_t)sizeof(u);
+	return rc ? rc : *bytes && *bytes <= LNET_IOC_LEN_MAX ? 0 : -EPROTO;
 }
 
 static int show_one(const struct stock *s, int32_t idx, struct lnetctl_node *seq, uint32_t bytes)
