@@ -216,10 +216,60 @@ int lnet_control_dump_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct 
 	return d->ops->next(d, s, e);
 }
 
+/* Key tables at the end of @w wait for the piece that has the first of their values. */
+static int tables_hold(struct lnet_ctl_dump *d, struct lnet_nlw *w)
+{
+	u32 len = w->len - w->tables_at;
+
+	if (len) {
+		d->held = kmemdup(w->buf + w->tables_at, len, GFP_KERNEL);
+		if (!d->held)
+			return -ENOMEM;
+		d->held_len = len;
+		w->len = w->tables_at;
+	}
+	return 0;
+}
+
+static bool tables_put(struct lnet_ctl_dump *d, struct lnet_nlw *w)
+{
+	bool fits = !d->held || lnet_nlw_put(w, d->held, d->held_len);
+
+	kfree(d->held);
+	d->held = NULL;
+	return fits;
+}
+
+int lnet_control_dump_piece(struct lnet_ctl_dump *d, struct lnet_nlw *w, struct lnet_ctl_err *e)
+{
+	int rc;
+
+	w->replaces = d->commented;
+	if (!tables_put(d, w))
+		return lnet_ctl_fail(e, -EMSGSIZE, "an item is too long to be sent");
+	rc = lnet_control_dump_next(d, &w->sink, e);
+	if (rc == 1 && !w->len)
+		return lnet_ctl_fail(e, -EMSGSIZE, "an item is too long to be sent");
+	if (rc == 1 && !w->tables_at)
+		return 1;	/* no value fits behind the tables: they are sent alone */
+	if (rc == 1 && tables_hold(d, w))
+		return -ENOMEM;
+	w->len = w->tables_at;
+	return rc;
+}
+
+void lnet_control_dump_comment(struct lnet_ctl_dump *d, struct lnet_nlw *w)
+{
+	lnet_nlw_comment(w);
+	d->commented = true;
+}
+
 void lnet_control_dump_end(struct lnet_ctl_dump *d)
 {
 	if (d->ops->end)
 		d->ops->end(d);
+	kfree(d->held);
+	d->held = NULL;
 }
 
 /* ---- shared ---------------------------------------------------------------------------------- */

@@ -333,14 +333,20 @@ struct lnet_nlw {
 	u8 *buf;
 	u32 size, len;
 	u32 open[2 * LNET_NL_DEPTH_MAX];	/* offsets of what is open, the message first */
+	u32 tables_at;		/* offset of the key tables that no value follows; @len: none */
 	u32 portid, seq;
 	u16 type;
 	u8 cmd, depth;
 	bool full;
+	bool replaces;		/* the first table replaces that of a comment */
 };
 
 /* @buf is the caller's, at least 4-byte aligned. @type, @portid, @seq go into each nlmsghdr. */
 void lnet_nlw_init(struct lnet_nlw *w, void *buf, u32 size, u16 type, u8 cmd, u32 portid, u32 seq);
+/* A key table and a value that a reader prints as a YAML comment; @w has room for 100 bytes. */
+void lnet_nlw_comment(struct lnet_nlw *w);
+/* Append whole messages, all of them key tables. False: no room, @w is unchanged. */
+bool lnet_nlw_put(struct lnet_nlw *w, const void *msgs, u32 len);
 
 /* ---- commands: control.c and the control_*.c it calls ---- */
 
@@ -442,6 +448,10 @@ struct lnet_ctl_dump {
 	u32 net, pos, sub;
 	u8 level;
 	bool filtered, backup, table, head;	/* head: the top key was sent */
+	bool commented;			/* lnet_control_dump_comment() was called */
+	/* key tables that the next piece begins with */
+	void *held;
+	u32 held_len;
 };
 
 /*
@@ -456,6 +466,14 @@ int lnet_control_dump_start(struct lnet_control *ctl, const struct lnet_ctl_req 
  * @e. Task context, takes the configuration mutex and one shard at a time.
  */
 int lnet_control_dump_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+/*
+ * The same into an empty @w. Stock's tool takes a datagram without a value for the end of the
+ * answer, so no piece of 8 KiB ends with a key table: the next piece begins with it. -EMSGSIZE: an
+ * item does not fit in a piece.
+ */
+int lnet_control_dump_piece(struct lnet_ctl_dump *d, struct lnet_nlw *w, struct lnet_ctl_err *e);
+/* A first piece for a reader that must not wait in its first call: a comment. */
+void lnet_control_dump_comment(struct lnet_ctl_dump *d, struct lnet_nlw *w);
 void lnet_control_dump_end(struct lnet_ctl_dump *d);
 
 #endif

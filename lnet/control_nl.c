@@ -94,6 +94,15 @@ static bool msg_end(struct lnet_nlw *w, u32 at)
 	return true;
 }
 
+static bool value_end(struct lnet_nlw *w, u32 at)
+{
+	bool fits = msg_end(w, at);
+
+	if (fits)
+		w->tables_at = w->len;
+	return fits;
+}
+
 static void table_keys(struct lnet_nlw *w, const struct lnet_table *t,
 		       const struct lnet_lnd_tables *lnd, bool again);
 
@@ -143,7 +152,7 @@ static bool sink_table(struct lnet_sink *s, const struct lnet_table *t,
 		       const struct lnet_lnd_tables *lnd, enum lnet_turn turn)
 {
 	struct lnet_nlw *w = nlw(s);
-	u16 replace = turn == LNET_TABLE_FIRST ? 0 : LNET_NL_F_REPLACE;
+	u16 replace = turn == LNET_TABLE_FIRST && !w->replaces ? 0 : LNET_NL_F_REPLACE;
 	u32 at = msg_begin(w, LNET_NL_F_CREATE | LNET_NL_F_MULTI | replace);
 
 	table_keys(w, t, lnd, turn == LNET_TABLE_AGAIN);
@@ -169,7 +178,7 @@ static bool sink_close(struct lnet_sink *s)
 	u32 at = w->open[--w->depth];
 
 	if (!w->depth)
-		return msg_end(w, at);
+		return value_end(w, at);
 	nest_end(w, at);
 	if (w->full)
 		w->len = at;
@@ -224,4 +233,27 @@ void lnet_nlw_init(struct lnet_nlw *w, void *buf, u32 size, u16 type, u8 cmd, u3
 	w->cmd = cmd;
 	w->portid = portid;
 	w->seq = seq;
+}
+
+void lnet_nlw_comment(struct lnet_nlw *w)
+{
+	static const struct lnet_key head = { .name = "#", .type = LNET_NLT_NUL_STRING,
+					      .format = LNET_NL_MAPPING };
+	static const struct lnet_table comment = { &head, 1 };
+
+	sink_table(&w->sink, &comment, NULL, LNET_TABLE_FIRST);
+	sink_open(&w->sink, LNET_OPEN_ITEM, 0);
+	sink_str(&w->sink, 1, "");
+	sink_close(&w->sink);
+}
+
+bool lnet_nlw_put(struct lnet_nlw *w, const void *msgs, u32 len)
+{
+	u8 *at = nlw_put(w, len);
+
+	if (at)
+		memcpy(at, msgs, len);
+	else
+		w->full = false;
+	return at;
 }

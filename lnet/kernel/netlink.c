@@ -6,7 +6,9 @@
 #include <net/sock.h>
 #include <uapi/lnet_nl.h>
 
-#define DUMP_SIZE	32768	/* answers go out in pieces of this, if the reader has room */
+/* answers are sent in pieces of this, if the reader's buffer has room for four of them */
+#define DUMP_SIZE	32768
+#define DUMP_SIZE_MIN	8192
 
 /* A dump under way, at cb->args[0]. */
 struct job {
@@ -16,6 +18,7 @@ struct job {
 	int err;			/* the verdict, if @finished */
 	bool finished;			/* nothing is left to say but the verdict */
 	bool called;			/* before: now it may wait */
+	u32 size;			/* of a piece */
 	u8 cmd;
 };
 
@@ -64,6 +67,12 @@ static int refuse(struct netlink_callback *cb, struct job *job, int rc)
 	return -EINTR;
 }
 
+/* A message takes at least twice its size from the receive buffer, which may be small. */
+static u32 piece_size(const struct netlink_callback *cb)
+{
+	return clamp(READ_ONCE(NETLINK_CB(cb->skb).sk->sk_rcvbuf) / 4, DUMP_SIZE_MIN, DUMP_SIZE);
+}
+
 static int on_start(struct netlink_callback *cb)
 {
 	struct lnet_ctl_req req = request(cb->nlh, NETLINK_CB(cb->skb).portid);
@@ -79,7 +88,8 @@ static int on_start(struct netlink_callback *cb)
 		return refuse(cb, job, rc);
 	job->cmd = req.cmd;
 	cb->args[0] = (long)job;
-	cb->min_dump_alloc = DUMP_SIZE;
+	job->size = piece_size(cb);
+	cb->min_dump_alloc = (u16)job->size;
 	return 0;
 }
 
@@ -92,14 +102,26 @@ static int on_done(struct netlink_callback *cb)
 	return 0;
 }
 
-/*
- * The first call is made within the request, under a lock of all families, and must not wait: then
- * the reader gets a message without meaning, and the wait is in his next call.
- */
-static int answer_later(struct sk_buff *skb, struct netlink_callback *cb)
+static void writer(const struct job *job, struct sk_buff *skb, const struct netlink_callback *cb,
+		   struct lnet_nlw *w)
 {
-	return nlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, NLMSG_NOOP, 0, 0) ?
-		       skb->len : -EMSGSIZE;
+	lnet_nlw_init(w, skb_tail_pointer(skb), min_t(u32, skb_tailroom(skb), job->size),
+		      lnet_family.id, job->cmd, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq);
+}
+
+/*
+ * The first call is made within the request, under a lock of all families, and must not wait: the
+ * reader gets a comment, and the wait is in its next call. Stock's tool takes a datagram from which
+ * it gets no text for the end of the answer.
+ */
+static int answer_later(struct job *job, struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct lnet_nlw w;
+
+	writer(job, skb, cb, &w);
+	lnet_control_dump_comment(&job->dump, &w);
+	skb_put(skb, w.len);
+	return skb->len;
 }
 
 static int fill(struct job *job, struct sk_buff *skb, struct netlink_callback *cb)
@@ -107,12 +129,9 @@ static int fill(struct job *job, struct sk_buff *skb, struct netlink_callback *c
 	struct lnet_nlw w;
 	int rc;
 
-	lnet_nlw_init(&w, skb_tail_pointer(skb), skb_tailroom(skb), lnet_family.id,
-		      job->cmd, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq);
-	rc = lnet_control_dump_next(&job->dump, &w.sink, &job->e);
+	writer(job, skb, cb, &w);
+	rc = lnet_control_dump_piece(&job->dump, &w, &job->e);
 	skb_put(skb, w.len);
-	if (rc == 1 && !w.len)
-		return lnet_ctl_fail(&job->e, -EMSGSIZE, "an item is too long to be sent");
 	return rc;
 }
 
@@ -127,7 +146,7 @@ static int next(struct job *job, struct sk_buff *skb, struct netlink_callback *c
 		if (rc != -EINPROGRESS || skb->len)
 			return rc;
 		if (!job->called)
-			return answer_later(skb, cb);
+			return answer_later(job, skb, cb);
 		if (wait_event_interruptible(ns->wait, atomic_read(&ns->wakes) != seen))
 			return -EINTR;
 	}
@@ -156,21 +175,15 @@ static int on_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- a change that is answered as a dump is -------------------------------------------------- */
 
-/* Its verdict follows the end of the dump, unless the reader has gone before. */
-static int on_told(struct netlink_callback *cb)
-{
-	const struct job *job = (const struct job *)cb->args[0];
-
-	if (job->finished && cb->nlh->nlmsg_flags & NLM_F_ACK)
-		netlink_ack(cb->skb, (struct nlmsghdr *)cb->nlh, 0, NULL);
-	return on_done(cb);
-}
-
-/* Other nodes are waited for where the reader waits, not here, under a lock of all families. */
+/*
+ * Other nodes are waited for where the reader waits, not here, under a lock of all families. The
+ * verdict is in the end of the dump. An acknowledgement behind that would need room which the
+ * buffer of stock's tool may not have.
+ */
 static int tell(struct sk_buff *skb)
 {
 	struct netlink_dump_control control = {
-		.start = on_start, .dump = on_dump, .done = on_told,
+		.start = on_start, .dump = on_dump, .done = on_done,
 	};
 
 	return netlink_dump_start(skb->sk, skb, nlmsg_hdr(skb), &control);

@@ -39,7 +39,6 @@ struct job {
 	struct client client;
 	struct lnet_ctl_dump dump;
 	struct lnet_ctl_err e;
-	struct nlmsghdr request;	/* of a change that is answered as a dump is; or empty */
 	u8 cmd;
 	bool waiting;		/* for other nodes */
 	bool finished;		/* the end is in @buf or was sent */
@@ -241,13 +240,10 @@ static u32 fill(struct lnet_ctl_dump *d, const struct client *client, u8 cmd, vo
 
 	lnet_nlw_init(&w, buf, DATAGRAM_MAX - TAIL_MAX, LNET_NL_USER_TYPE, cmd, client->portid,
 		      client->seq);
-	rc = lnet_control_dump_next(d, &w.sink, e);
-	*end = false;
-	if (rc == -EINPROGRESS || (rc == 1 && w.len))
+	rc = lnet_control_dump_piece(d, &w, e);
+	*end = rc != -EINPROGRESS && rc != 1;
+	if (!*end)
 		return w.len;
-	if (rc == 1)
-		rc = lnet_ctl_fail(e, -EMSGSIZE, "an item is too long to be sent");
-	*end = true;
 	return w.len + put_done((u8 *)buf + w.len, client, rc, e->text);
 }
 
@@ -274,9 +270,6 @@ static int send_to(struct lnet_nl_server *srv, u32 portid, const void *buf, u32 
 static void job_fill(struct job *job)
 {
 	job->len = fill(&job->dump, &job->client, job->cmd, job->buf, &job->e, &job->finished);
-	if (job->finished && job->request.nlmsg_len)
-		job->len += put_ack((u8 *)job->buf + job->len, &job->request, job->client.portid,
-				    0, "");
 }
 
 /* As far as the client takes it. False: the job is over. */
@@ -358,10 +351,8 @@ static int act(struct lnet_nl_server *srv, const struct lnet_ctl_req *req, struc
 	return kept ? srv->cfg.end(srv->cfg.arg, rc, e) : rc;
 }
 
-/* @change: the request if it is one, else NULL. */
 static int job_start(struct lnet_nl_server *srv, const struct client *client,
-		     const struct lnet_ctl_req *req, const struct nlmsghdr *change,
-		     struct lnet_ctl_err *e)
+		     const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
 {
 	struct job *job;
 	int rc;
@@ -378,8 +369,6 @@ static int job_start(struct lnet_nl_server *srv, const struct client *client,
 	}
 	job->client = *client;
 	job->cmd = req->cmd;
-	if (change)
-		job->request = *change;
 	job->since_ms = now_ms();
 	job->retry_ms = RETRY_MIN_MS;
 	list_add_tail(&job->link, &srv->jobs);
@@ -428,7 +417,7 @@ static void on_request(struct lnet_nl_server *srv, const struct nlmsghdr *h, str
 	req.from = client->portid;
 	rc = may(srv, client, &req, &e);
 	if (!rc && is_told(h, &req)) {
-		rc = job_start(srv, client, &req, is_dump(h) ? NULL : h, &e);
+		rc = job_start(srv, client, &req, &e);
 		if (!rc)
 			return;
 	} else if (!rc) {

@@ -57,7 +57,13 @@ def captured_talk(name):
                 talks.append((seq, packet[16:], []))
             elif talks and seq == talks[-1][0] and kind != CONTROL:
                 talks[-1][2].append((kind, flags, body))
-    return [(request, answer) for _, request, answer in talks]
+    return [(request, until_end(answer)) for _, request, answer in talks]
+
+
+def until_end(answer):
+    """Without the acknowledgement that the stock node sends behind the end of a discover: here nothing follows."""
+    kinds = [kind for kind, _, _ in answer]
+    return answer[:kinds.index(DONE) + 1] if DONE in kinds else answer
 
 
 def attributes(body):
@@ -117,7 +123,7 @@ class Channel:
             for kind, flags, seq, body in messages(self.raw.recv(1 << 17)):
                 if seq == head[3]:
                     answer.append((kind, flags, body))
-                if kind == ERROR or (kind == DONE and head[2] & DUMP == DUMP):
+                if kind in (ERROR, DONE):
                     return answer
 
 
@@ -126,7 +132,7 @@ class Channel:
 def verdict(message):
     """(error or done, flags, errno, is there a text) of the last message."""
     kind, flags, body = message
-    err = struct.unpack_from("=i", body)[0]
+    err = struct.unpack_from("=i", body)[0] if len(body) >= 4 else 0
     rest = body[4:]
     if kind == ERROR:
         size = struct.unpack_from("=I", body, 4)[0]

@@ -13,6 +13,8 @@ struct world {
 	struct lnetctl *c;
 	u32 size;			/* of the pieces in which answers come */
 	unsigned int nr_pieces, nr_wakes;
+	unsigned int nr_dull;		/* pieces that end with a key table */
+	bool comments;			/* a comment comes first when an answer is not there yet */
 	unsigned int piece_at;		/* after that piece: */
 	void (*piece)(struct world *w);
 	bool late;			/* the interface "late" has come */

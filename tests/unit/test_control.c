@@ -3,6 +3,7 @@
  * Management of an instance, through the client's library but without a socket: what changes, what
  * is refused unchanged, answers in pieces, and a lack of memory anywhere.
  */
+#include <linux/netlink.h>
 #include "ctl_world.h"
 
 /* Everything that can be shown, as one text, with wakes and clocks that do not count left out. */
@@ -163,6 +164,24 @@ static void test_pieces(void)
 	UNIT_TEXT(pieces, "", "a piece that holds nothing is an error, not a loop");
 	free(pieces);
 	free(whole);
+	ctl_world_end(&w);
+}
+
+/* Wherever a piece ends, the key tables of the driver are not the last of it. */
+static void test_values_in_pieces(void)
+{
+	struct lnetctl_node *doc = NULL;
+	struct world w;
+
+	ctl_world_begin(&w);
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth1,eth2"), 0, "add");
+	for (w.size = 5120; w.size < 8192; w.size += 32) {
+		UNIT_EQUAL(lnetctl_net_show(w.c, NULL, 4, false, &doc), 0, "show");
+		CU_ASSERT(lnetctl_find(doc, "net")->last != lnetctl_find(doc, "net")->first);
+		lnetctl_doc_free(doc);
+		doc = NULL;
+	}
+	UNIT_EQUAL(w.nr_dull, 0, "pieces without a value");
 	ctl_world_end(&w);
 }
 
@@ -398,6 +417,58 @@ static void test_ping(void)
 	ctl_world_end(&w);
 }
 
+/* Byte for byte: stock's library prints "#:" for it, and forgets it when the next table comes. */
+static void test_comment_bytes(void)
+{
+	static const u8 table_attrs[] = {
+		0x30, 0, 0x01, 0x80, 0x2c, 0, 0x01, 0x80, /* LIST, key 1 */
+		6, 0, 2, 0, 1, 0, 0, 0,	/* LIST_SIZE 1 */
+		6, 0, 3, 0, 1, 0, 0, 0,	/* INDEX 1 */
+		6, 0, 5, 0, '#', 0, 0, 0, /* VALUE */
+		6, 0, 7, 0, 2, 0, 0, 0,	/* KEY_FORMAT mapping */
+		6, 0, 4, 0, 10, 0, 0, 0, /* TYPE NUL_STRING */
+	};
+	static const u8 value_attrs[] = { 5, 0, 1, 0, 0, 0, 0, 0 };
+	static u32 buf[256];
+	const struct nlmsghdr *h = (void *)buf;
+	struct lnet_nlw w;
+
+	lnet_nlw_init(&w, buf, sizeof(buf), LNET_NL_USER_TYPE, LNET_NL_PING, 0, 1);
+	lnet_nlw_comment(&w);
+	UNIT_EQUAL(w.len, 20 + sizeof(table_attrs) + 20 + sizeof(value_attrs), "length");
+	UNIT_EQUAL(w.tables_at, w.len, "a value is behind the table");
+	UNIT_EQUAL(h->nlmsg_flags, LNET_NL_F_CREATE | LNET_NL_F_MULTI, "flags");
+	CU_ASSERT(!memcmp((u8 *)h + 20, table_attrs, sizeof(table_attrs)));
+	h = (const void *)((const u8 *)h + h->nlmsg_len);
+	UNIT_EQUAL(h->nlmsg_flags, LNET_NL_F_MULTI, "flags");
+	CU_ASSERT(!memcmp((u8 *)h + 20, value_attrs, sizeof(value_attrs)));
+	lnet_nlw_init(&w, buf, sizeof(buf), LNET_NL_USER_TYPE, LNET_NL_PING, 0, 1);
+	w.replaces = true;
+	CU_ASSERT(w.sink.ops->table(&w.sink, &lnet_table_ping, NULL, LNET_TABLE_FIRST));
+	h = (void *)buf;
+	CU_ASSERT(h->nlmsg_flags & LNET_NL_F_REPLACE);
+	UNIT_EQUAL(w.tables_at, 0, "no value is behind the table");
+}
+
+/* The kernel's first piece, if the answer is not there yet: it changes nothing in the document. */
+static void test_comment(void)
+{
+	struct lnetctl_node *doc;
+	struct world w;
+
+	ctl_world_begin(&w);
+	w.comments = true;
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth1"), 0, "add");
+	UNIT_EQUAL(lnetctl_ping(w.c, "10.0.1.1@tcp,10.9.0.1@o2ib", NULL, 2000, &doc), 0, "ping");
+	CU_ASSERT(w.nr_pieces > 1);
+	UNIT_EQUAL(w.nr_dull, 0, "pieces without a value");
+	UNIT_TEXT(doc->first->key, "ping", "the successes");
+	UNIT_TEXT(doc->first->next->key, "manage", "the failures");
+	CU_ASSERT(!doc->first->next->next);
+	lnetctl_doc_free(doc);
+	ctl_world_end(&w);
+}
+
 /* Ourselves, nobody on a net of ours, and nobody at all. */
 static void test_discover(void)
 {
@@ -431,10 +502,13 @@ UNIT_SUITE(control,
 	{ "what is refused changes nothing", test_refused },
 	{ "tunables are set together or not at all", test_tunables },
 	{ "answers are the same in pieces of any size", test_pieces },
+	{ "no piece of an answer is without a value", test_values_in_pieces },
 	{ "peers may go while they are shown", test_removed_meanwhile },
 	{ "those that stay are shown once", test_others_removed },
 	{ "a lack of memory is an error and nothing else", test_no_memory },
 	{ "requests without content harm nobody", test_empty },
 	{ "recovery shows who is below full health", test_recovery },
 	{ "pings end, each with its verdict", test_ping },
+	{ "a comment is a table and a value, and the next table replaces it", test_comment_bytes },
+	{ "an answer that begins with a comment is the same", test_comment },
 	{ "so do discoveries", test_discover })

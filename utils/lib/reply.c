@@ -380,6 +380,14 @@ static int feed_top(struct reply *r)
 	return r->top ? 0 : -ENOMEM;
 }
 
+/* A kernel that has no answer yet sends one of these first. */
+static bool is_comment(const struct reply_table *t)
+{
+	const char *name = t->keys[0].name;
+
+	return name && !strcmp(name, "#");
+}
+
 int reply_feed(struct reply *r, uint16_t flags, const void *attrs, size_t len)
 {
 	struct walk w = { attrs, (const unsigned char *)attrs + len };
@@ -390,6 +398,8 @@ int reply_feed(struct reply *r, uint16_t flags, const void *attrs, size_t len)
 		return feed_table(r, w);
 	if (!r->table)
 		return -EPROTO;
+	if (is_comment(r->table))
+		return 0;
 	rc = feed_top(r);
 	if (rc)
 		return rc;

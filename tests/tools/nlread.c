@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * nlread COMMAND FLAGS VERSION [NID...]: a request to the kernel's LNet, and its answer read as
+ * stock's library reads it: into a receive buffer of 32 KiB, slowly; a datagram without a value
+ * ends the document, so there must be none before the end; nothing may follow the end.
+ *
+ * Prints datagrams, values, bytes of the longest datagram, and the errno at the end. Exit 0: the
+ * library has read the whole answer.
+ */
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <netlink/attr.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include "uapi/lnet_nl.h"
+
+#define BUFFER	32768
+#define PAUSE_MS 5		/* before each datagram: the kernel fills the buffer meanwhile */
+#define AFTER_MS 200		/* in which nothing may follow the end */
+
+static struct {
+	unsigned int datagrams, values, longest;
+	int err;
+	bool ended;
+} seen;
+
+static int failed(const char *what, int err)
+{
+	printf("# %s%s%s\n", what, err ? ": " : "", err ? strerror(err) : "");
+	return 1;
+}
+
+static struct nl_msg *request(int family, char **argv)
+{
+	struct nl_msg *msg = nlmsg_alloc();
+	struct nlattr *list;
+	int flags = NLM_F_REQUEST | NLM_F_ACK | (int)strtoul(argv[2], NULL, 0);
+
+	genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags,
+		    (uint8_t)strtoul(argv[1], NULL, 0), (uint8_t)strtoul(argv[3], NULL, 0));
+	if (!argv[4])
+		return msg;
+	nla_put_string(msg, LNET_NLA_VALUE, "nids");
+	list = nla_nest_start(msg, LNET_NLA_LIST | LNET_NL_NESTED);
+	for (argv += 4; *argv; argv++)
+		nla_put_string(msg, LNET_NLA_VALUE, *argv);
+	nla_nest_end(msg, list);
+	return msg;
+}
+
+/* False: the library would end here. */
+static bool datagram_read(const unsigned char *buf, int len)
+{
+	const struct nlmsghdr *h = (const void *)buf;
+	unsigned int values = 0;
+
+	seen.datagrams++;
+	if ((unsigned int)len > seen.longest)
+		seen.longest = (unsigned int)len;
+	for (; NLMSG_OK(h, (unsigned int)len); h = NLMSG_NEXT(h, len)) {
+		if (h->nlmsg_type == NLMSG_DONE || h->nlmsg_type == NLMSG_ERROR) {
+			memcpy(&seen.err, NLMSG_DATA(h), sizeof(seen.err));
+			seen.ended = true;
+		}
+		values += h->nlmsg_type >= NLMSG_MIN_TYPE &&
+			  !(h->nlmsg_flags & LNET_NL_F_CREATE);
+	}
+	seen.values += values;
+	return values || seen.ended;
+}
+
+static int answer_read(int fd)
+{
+	static unsigned char buf[1 << 18];
+	const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000 };
+	struct pollfd more = { .fd = fd, .events = POLLIN };
+	ssize_t n;
+
+	while (!seen.ended) {
+		nanosleep(&pause, NULL);
+		n = recv(fd, buf, sizeof(buf), 0);
+		if (n < 0)
+			return failed("a message was lost", errno);
+		if (!datagram_read(buf, (int)n))
+			return failed("a datagram without a value", 0);
+	}
+	return poll(&more, 1, AFTER_MS) ? failed("a message behind the end", 0) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct nl_sock *sk = nl_socket_alloc();
+	int size = BUFFER, rc, family;
+
+	if (argc < 4 || !sk || genl_connect(sk) < 0)
+		return 2;
+	family = genl_ctrl_resolve(sk, LNET_NL_FAMILY);
+	setsockopt(nl_socket_get_fd(sk), SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	if (family < 0 || nl_send_auto(sk, request(family, argv)) < 0)
+		return 2;
+	rc = answer_read(nl_socket_get_fd(sk));
+	printf("%u %u %u %d\n", seen.datagrams, seen.values, seen.longest, seen.err);
+	nl_socket_free(sk);
+	return rc;
+}
