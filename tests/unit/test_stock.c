@@ -3,6 +3,7 @@
  * What a stock module takes by module parameters and ioctl: files of a directory stand for its
  * parameters, and what is asked of /dev/lnet is held against the layouts, byte by byte.
  */
+#include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,11 +88,11 @@ static const char *const files[][2] = {
 	{ "lnet_lnd_timeout", "49\n" },
 };
 
-static struct lnetctl *stock_open(void)
+static struct lnetctl *stock_open_at(lnetctl_serve_fn family)
 {
 	static const char *const dirs[] = { "", "/lnet", "/lnet/parameters", "/ksocklnd",
 					    "/ksocklnd/parameters" };
-	struct lnetctl *c = lnetctl_open_local(no_family_ask, NULL);
+	struct lnetctl *c = lnetctl_open_local(family, NULL);
 	char path[128];
 	unsigned int i;
 
@@ -108,6 +109,11 @@ static struct lnetctl *stock_open(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
 	c->stock = &world.stock;
 	return c;
+}
+
+static struct lnetctl *stock_open(void)
+{
+	return stock_open_at(no_family_ask);
 }
 
 static void stock_close(struct lnetctl *c)
@@ -355,6 +361,155 @@ static void test_configure(void)
 	stock_close(c);
 }
 
+/* ---- a family as stock's, under Linux 6.1 and later ------------------------------------------ */
+
+#define FAMILY 0x23
+#define FAMILY_LIMIT 17
+#define FAMILY_DUMP (NLM_F_ROOT | NLM_F_MATCH)
+
+static struct {
+	unsigned int nr_asked, nr_refused;	/* the controller; by the family */
+	u16 refused_cmd;
+} family;
+
+/* Commands of stock's family: 1 does, 2 dumps. */
+static const u8 family_ops[FAMILY_LIMIT] = { [1] = 1, [2] = 3, [3] = 3, [4] = 3, [6] = 3, [7] = 2,
+					     [8] = 2, [10] = 1, [11] = 2, [12] = 3, [13] = 1,
+					     [14] = 1, [15] = 1, [16] = 2 };
+
+static size_t attr_put(u8 *at, u16 type, const void *data, size_t len)
+{
+	struct nlattr head = { (u16)(NLA_HDRLEN + len), type };
+
+	memcpy(at, &head, sizeof(head));
+	if (data)
+		memcpy(at + NLA_HDRLEN, data, len);
+	return NLA_ALIGN(NLA_HDRLEN + len);
+}
+
+static size_t ops_put(u8 *at)
+{
+	size_t len = NLA_HDRLEN;
+	u32 cmd;
+
+	for (cmd = 0; cmd < FAMILY_LIMIT; cmd++) {
+		u32 flags = (u32)family_ops[cmd] << 1 | GENL_ADMIN_PERM;
+		size_t op = NLA_HDRLEN;
+
+		if (!family_ops[cmd])
+			continue;
+		op += attr_put(at + len + op, CTRL_ATTR_OP_ID, &cmd, sizeof(cmd));
+		op += attr_put(at + len + op, CTRL_ATTR_OP_FLAGS, &flags, sizeof(flags));
+		len += attr_put(at + len, (u16)(cmd + 1), NULL, op - NLA_HDRLEN);
+	}
+	return attr_put(at, CTRL_ATTR_OPS, NULL, len - NLA_HDRLEN);
+}
+
+static int controller_answer(const struct nlmsghdr *h, lnetctl_reply_fn reply, void *to)
+{
+	struct {
+		struct nlmsghdr h;
+		struct genlmsghdr g;
+		u8 attrs[1024];
+	} msg = { .h = { .nlmsg_type = GENL_ID_CTRL, .nlmsg_seq = h->nlmsg_seq } };
+	u16 id = FAMILY;
+	size_t len;
+
+	family.nr_asked++;
+	CU_ASSERT_FATAL(h->nlmsg_len >= NLMSG_HDRLEN + GENL_HDRLEN + NLA_HDRLEN + sizeof("lnet"));
+	UNIT_TEXT((const char *)NLMSG_DATA(h) + GENL_HDRLEN + NLA_HDRLEN, "lnet", "its name");
+	len = attr_put(msg.attrs, CTRL_ATTR_FAMILY_ID, &id, sizeof(id));
+	len += ops_put(msg.attrs + len);
+	msg.h.nlmsg_len = (u32)(NLMSG_HDRLEN + GENL_HDRLEN + len);
+	return reply(to, &msg, msg.h.nlmsg_len);
+}
+
+static int verdict(const struct nlmsghdr *h, u16 type, int err, lnetctl_reply_fn reply, void *to)
+{
+	struct {
+		struct nlmsghdr h;
+		struct nlmsgerr e;
+	} end = { .h = { .nlmsg_len = sizeof(end), .nlmsg_type = type, .nlmsg_flags = NLM_F_CAPPED,
+			 .nlmsg_seq = h->nlmsg_seq },
+		  .e = { .error = err } };
+
+	return reply(to, &end, end.h.nlmsg_len);
+}
+
+/* As the kernel: flags of a command beyond the limit are judged before the command is looked up. */
+static int family_ask(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
+{
+	const struct nlmsghdr *h = msg;
+	u8 cmd = ((const struct genlmsghdr *)NLMSG_DATA(h))->cmd;
+	bool dump = (h->nlmsg_flags & FAMILY_DUMP) == FAMILY_DUMP;
+	u16 known = NLM_F_REQUEST | NLM_F_ACK | (dump ? FAMILY_DUMP : 0);
+
+	if (h->nlmsg_type == GENL_ID_CTRL) {
+		controller_answer(h, reply, to);
+		return verdict(h, NLMSG_ERROR, 0, reply, to);
+	}
+	UNIT_EQUAL(h->nlmsg_type, FAMILY, "the number of the family");
+	if (cmd < FAMILY_LIMIT && family_ops[cmd] & (dump ? 2 : 1))
+		return verdict(h, dump ? NLMSG_DONE : NLMSG_ERROR, 0, reply, to);
+	family.nr_refused++;
+	family.refused_cmd = cmd;
+	if (cmd >= FAMILY_LIMIT && h->nlmsg_flags & ~known)
+		return verdict(h, NLMSG_ERROR, -EINVAL, reply, to);
+	return verdict(h, NLMSG_ERROR, -EOPNOTSUPP, reply, to);
+}
+
+static struct lnetctl *family_open(void)
+{
+	struct lnetctl *c = stock_open_at(family_ask);
+
+	memset(&family, 0, sizeof(family));
+	UNIT_EQUAL(link_family_find(c->link), 0, "the controller knows it");
+	return c;
+}
+
+static void test_family(void)
+{
+	struct lnetctl *c = family_open();
+	u32 word[3];
+
+	UNIT_EQUAL(lnetctl_set(c, "retry_count", "3"), 0, "set");
+	UNIT_TEXT(got("lnet/parameters/lnet_retry_count"), "3|", "set");
+	UNIT_EQUAL(lnetctl_set(c, "numa_range", "7"), 0, "set, by ioctl");
+	memcpy(word, world.asked, sizeof(word));
+	UNIT_EQUAL(word[2], 7, "set, by ioctl");
+	UNIT_EQUAL(lnetctl_lnd_timeout(c, "tcp", 20), 0, "net set --lnd-timeout");
+	UNIT_TEXT(got("ksocklnd/parameters/sock_timeout"), "20|", "net set --lnd-timeout");
+	world.code = 0;
+	UNIT_EQUAL(lnetctl_stats_reset(c), 0, "stats reset");
+	UNIT_EQUAL(world.code, 0xc0b8656e, "110");
+	UNIT_EQUAL(lnetctl_explain(c, "10.0.0.1@tcp", &(struct lnetctl_node *){ NULL }),
+		   -EOPNOTSUPP, "a command of ours alone");
+	UNIT_EQUAL(family.nr_asked, 1, "the controller is asked once");
+	UNIT_EQUAL(family.nr_refused, 0, "and nothing is sent that the family does not have");
+	UNIT_EQUAL(family.refused_cmd, 0, "which");
+	stock_close(c);
+}
+
+static void test_family_export(void)
+{
+	static const unsigned int flags[] = { 0, LNETCTL_EXPORT_BACKUP };
+	struct lnetctl *c = family_open();
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		UNIT_EQUAL(lnetctl_export(c, flags[i], out), 0, "export");
+		fclose(out);
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, "retry_count: 2"));
+		free(text);
+	}
+	UNIT_EQUAL(family.nr_refused, 0, "nothing is sent that the family does not have");
+	stock_close(c);
+}
+
 UNIT_SUITE(stock, { "tunables are shown as the stock tool shows them", test_global },
 	   { "what cannot be read of them is derived", test_derived },
 	   { "they are set by parameter and by ioctl", test_set },
@@ -362,4 +517,6 @@ UNIT_SUITE(stock, { "tunables are shown as the stock tool shows them", test_glob
 	   { "statistics stand where stock's module has them", test_stats },
 	   { "router buffers stand where stock's module has them", test_routing },
 	   { "a node is switched on and off by ioctl", test_configure },
-	   { "a peer is logged by ioctl", test_peer })
+	   { "a peer is logged by ioctl", test_peer },
+	   { "commands that the family does not list go the other way", test_family },
+	   { "an export asks for nothing that the family does not list", test_family_export })

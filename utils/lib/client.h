@@ -57,6 +57,19 @@ int reply_init(struct reply *r);
 int reply_feed(struct reply *r, uint16_t flags, const void *attrs, size_t len);
 struct lnetctl_node *reply_finish(struct reply *r);	/* the document; all else is freed */
 
+/* ---- family.c: the kernel's netlink family, as its controller describes it ---- */
+
+struct family {
+	uint16_t id;			/* 0: unknown */
+	bool listed;			/* the operations are known */
+	uint8_t does[32], dumps[32];	/* a bit per command */
+};
+
+/* The attributes of the controller's answer; attributes that cannot be read are skipped. */
+void family_read(struct family *f, const void *attrs, size_t len);
+/* Does the family have the command? True also if it lists no operations. */
+bool family_has(const struct family *f, uint8_t cmd, bool dump);
+
 /* ---- link.c: the only file that knows whether the kernel or a program answers ---- */
 
 struct link;
@@ -68,6 +81,7 @@ struct link_call {
 	size_t len;
 	unsigned int timeout_ms;	/* of silence, 0: 30 s */
 	struct reply *reply;		/* for dumps, else NULL */
+	struct family *family;		/* for the controller's answer, else NULL */
 	char text[256];			/* result: the node's words, "" if it had none */
 };
 
@@ -75,7 +89,12 @@ int link_open(struct link **l, const char *node, char *why, size_t why_size);
 int link_open_local(struct link **l, lnetctl_serve_fn serve, void *arg);
 void link_close(struct link *l);
 bool link_is_kernel(const struct link *l);
-/* 0 or -errno, the node's or our own. */
+/* Ask the controller for the family. 0 or -errno: -ENOENT if the kernel does not have it. */
+int link_family_find(struct link *l);
+/*
+ * 0 or -errno, the node's or our own. -EOPNOTSUPP: the node does not have the command; if the
+ * controller said so, the request was not sent.
+ */
 int link_talk(struct link *l, struct link_call *call);
 
 /* ---- ctl.c ---- */

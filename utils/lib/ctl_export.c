@@ -85,15 +85,15 @@ int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
 	rc = export_part(doc, rc, LNETCTL_WIDE, out);
 	if (rc)
 		return rc;
-	rc = export_routing(c, backup, out);
+	rc = lnetctl_route_show(c, &all, 1, backup, &doc);
+	rc = export_part(doc, rc, LNETCTL_WIDE, out);
 	if (rc)
 		return rc;
 	rc = lnetctl_peer_show(c, NULL, backup ? 0 : 3, backup, &doc);
 	rc = export_part(doc, rc, LNETCTL_WIDE, out);
 	if (rc)
 		return rc;
-	rc = lnetctl_route_show(c, &all, 1, backup, &doc);
-	rc = export_part(doc, rc, LNETCTL_WIDE, out);
+	rc = export_routing(c, backup, out);
 	if (rc)
 		return rc;
 	rc = lnetctl_global_show(c, &doc);

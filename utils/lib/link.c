@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
-#include <netlink/genl/ctrl.h>
-#include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
 #include <poll.h>
@@ -27,6 +25,7 @@ struct link {
 	uint16_t type;			/* nlmsg_type of our messages */
 	uint32_t port, seq;		/* the node's port id; 0: the kernel */
 	uid_t uid;			/* who may answer at that port */
+	struct family family;		/* of the kernel */
 	lnetctl_serve_fn serve;
 	void *arg;
 };
@@ -126,22 +125,11 @@ static int open_user(struct link *l, const char *node, char *why, size_t why_siz
 	return rc;
 }
 
-/* The family's number is another one each time the module is loaded. */
-static int family_find(struct link *l)
-{
-	int family = genl_ctrl_resolve(l->sk, LNET_NL_FAMILY);
-
-	if (family < 0)
-		return -ENOENT;
-	l->type = (uint16_t)family;
-	return 0;
-}
-
 static int open_kernel(struct link *l)
 {
 	int rc = socket_open(l, NETLINK_GENERIC);
 
-	return rc ? rc : family_find(l);
+	return rc ? rc : link_family_find(l);
 }
 
 static void socket_close(struct link *l)
@@ -291,7 +279,11 @@ static void on_data(struct talk *t, const struct nlmsghdr *h)
 	size_t skip = NLMSG_HDRLEN + GENL_HDRLEN;
 	int rc;
 
-	if (h->nlmsg_type != t->l->type || !t->call->reply || h->nlmsg_len < skip)
+	if (h->nlmsg_type != t->l->type || h->nlmsg_len < skip)
+		return;
+	if (t->call->family)
+		family_read(t->call->family, (const char *)h + skip, h->nlmsg_len - skip);
+	if (!t->call->reply)
 		return;
 	rc = reply_feed(t->call->reply, h->nlmsg_flags, (const char *)h + skip,
 			h->nlmsg_len - skip);
@@ -423,6 +415,40 @@ static int talk(struct link *l, struct link_call *call, struct nlmsghdr *h)
 	return rc ? rc : t.err;
 }
 
+/* The family has another number each time the module is loaded, and stock's has fewer commands. */
+int link_family_find(struct link *l)
+{
+	struct {
+		struct nlattr head;
+		char name[NLA_ALIGN(sizeof(LNET_NL_FAMILY))];
+	} attr = { { NLA_HDRLEN + sizeof(LNET_NL_FAMILY), CTRL_ATTR_FAMILY_NAME }, LNET_NL_FAMILY };
+	struct family found = { .id = 0 };
+	struct link_call call = { .cmd = CTRL_CMD_GETFAMILY, .version = 1, .attrs = &attr,
+				  .len = sizeof(attr), .family = &found };
+	struct nlmsghdr *h = message(&call);
+	int rc = h ? 0 : -ENOMEM;
+
+	l->type = GENL_ID_CTRL;
+	if (!rc)
+		rc = talk(l, &call, h);
+	free(h);
+	if (!rc && !found.id)
+		rc = -ENOENT;
+	l->type = found.id;
+	l->family = found;
+	return rc;
+}
+
+/*
+ * Since Linux 6.1 the kernel refuses a command beyond the last one of a family with EINVAL, if the
+ * request has flags of ours: before it finds that the command does not exist. So such a request is
+ * not sent.
+ */
+static bool is_served(const struct link *l, const struct link_call *call)
+{
+	return family_has(&l->family, call->cmd, (call->flags & LNET_NL_F_DUMP) == LNET_NL_F_DUMP);
+}
+
 /*
  * The kernel knows nothing of the family, which says ENOENT as lists do that are empty: its module
  * has gone, or has gone and come again.
@@ -443,7 +469,7 @@ static int talk_again(struct link *l, struct link_call *call, struct nlmsghdr *h
 	}
 	socket_close(l);
 	*l = other;
-	return talk(l, call, h);
+	return is_served(l, call) ? talk(l, call, h) : -EOPNOTSUPP;
 }
 
 int link_talk(struct link *l, struct link_call *call)
@@ -453,6 +479,8 @@ int link_talk(struct link *l, struct link_call *call)
 
 	if (call->len > INT32_MAX / 2)
 		return -EMSGSIZE;
+	if (!is_served(l, call))
+		return -EOPNOTSUPP;
 	h = message(call);
 	if (!h)
 		return -ENOMEM;
