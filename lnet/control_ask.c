@@ -146,7 +146,10 @@ static void nid_told(const struct lnet_ctl_target *to, const struct lnet_nid *ni
 		scnprintf(v->nid, sizeof(v->nid), "%lld-%s", to->pid, text);
 }
 
-/* As the records have it; "<?>" without one. A node's own NIDs have none but for the loopback. */
+/*
+ * As the records have it; "<?>" without one. A node's own NIDs have none but for the loopback, of
+ * which stock's discover shows the first NID of the node, and its ping the loopback itself.
+ */
 static void primary_of(const struct lnet_ctl_ask *ask, char *text)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ask->set->ctl->ln, &ask->to.nid);
@@ -159,7 +162,8 @@ static void primary_of(const struct lnet_ctl_ask *ask, char *text)
 		spin_unlock(&peer->sh->lock);
 	}
 	if (lnet_nid_is_lo(&nid))
-		nid = lnet_nid_is_lo(&ask->to.nid) && ask->nr_nids ? ask->nids[0] : ask->to.nid;
+		nid = lnet_nid_is_lo(&ask->to.nid) && ask->set->answer && ask->nr_nids ?
+			      ask->nids[0] : ask->to.nid;
 	lnet_nid_str(&nid, text);
 	lnet_peer_put(peer);
 	lnet_peer_ni_put(pni);

@@ -11,9 +11,9 @@ static int find_num(struct lnet_req r, const char *key, s64 max, u64 *num, struc
 	if (!lnet_req_find(r, key, &v))
 		return 0;
 	if (lnet_val_int(&v, S64_MIN, S64_MAX, &val))
-		return lnet_ctl_fail(e, -ERANGE, "'%s' is out of range", key);
+		return lnet_ctl_fail(e, -EINVAL, "'%s' is not a number", key);
 	if (max >= 0 && (val < 0 || val > max))
-		return lnet_ctl_fail(e, -ERANGE, "invalid value '%lld' for key '%s': it must be 0 "
+		return lnet_ctl_fail(e, -EINVAL, "invalid value '%lld' for key '%s': it must be 0 "
 				     "to %lld", val, key, max);
 	*num = (u64)val;
 	return 0;

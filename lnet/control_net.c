@@ -41,43 +41,40 @@ static int net_text(const struct lnet_val *v, u32 *net, struct lnet_ctl_err *e)
 	return 0;
 }
 
-struct num_key {
+static const struct {
 	const char *name;
 	s64 min, max;
 	u16 off;		/* of an s32 in struct lnet_ni_cfg */
-};
-
-static const struct num_key net_keys[] = {
-	{ "peer_timeout", -1, S32_MAX, offsetof(struct lnet_ni_cfg, peer_timeout) },
-	{ "peer_credits", 1, 65535, offsetof(struct lnet_ni_cfg, peer_credits) },
-	{ "peer_buffer_credits", 0, 65535, offsetof(struct lnet_ni_cfg, peer_buffer_credits) },
-	{ "credits", 1, 1 << 20, offsetof(struct lnet_ni_cfg, credits) },
-};
-static const struct num_key lnd_keys[] = {
-	{ "conns_per_peer", 0, 127, offsetof(struct lnet_ni_cfg, conns_per_peer) },
-	{ "tos", -1, 255, offsetof(struct lnet_ni_cfg, tos) },
+	bool lnd;		/* below "lnd tunables", else below "tunables" */
+} num_keys[] = {
+#define IS_net false
+#define IS_lnd true
+#define NI_NUMBER(table, name, min, max)							\
+	{ #name, min, max, offsetof(struct lnet_ni_cfg, name), IS_##table },
+#include "ni_numbers.def"
+#undef NI_NUMBER
 };
 
 /* -1 says "the default" for each of them. */
-static int numbers(const struct lnet_val *v, const struct num_key *keys, unsigned int nr,
-		   struct lnet_ni_cfg *cfg, struct lnet_ctl_err *e)
+static int numbers(const struct lnet_val *v, bool lnd, struct lnet_ni_cfg *cfg,
+		   struct lnet_ctl_err *e)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
-		s32 *to = (s32 *)((u8 *)cfg + keys[i].off);
+	for (i = 0; i < ARRAY_SIZE(num_keys); i++) {
+		s32 *to = (s32 *)((u8 *)cfg + num_keys[i].off);
 		struct lnet_val val;
 		s64 num;
 
-		if (!lnet_req_find(v->list, keys[i].name, &val))
+		if (num_keys[i].lnd != lnd || !lnet_req_find(v->list, num_keys[i].name, &val))
 			continue;
 		if (lnet_val_int(&val, S64_MIN, S64_MAX, &num))
-			return lnet_ctl_fail(e, -EINVAL, "'%s' must be a number", keys[i].name);
-		if (num != -1 && (num < keys[i].min || num > keys[i].max))
-			return lnet_ctl_fail(e, -ERANGE,
+			return lnet_ctl_fail(e, -EINVAL, "'%s' must be a number", num_keys[i].name);
+		if (num != -1 && (num < num_keys[i].min || num > num_keys[i].max))
+			return lnet_ctl_fail(e, -EINVAL,
 					     "invalid value '%lld' for key '%s': it must be %lld "
-					     "to %lld", num, keys[i].name, keys[i].min,
-					     keys[i].max);
+					     "to %lld", num, num_keys[i].name, num_keys[i].min,
+					     num_keys[i].max);
 		*to = (s32)num;
 	}
 	return 0;
@@ -89,11 +86,11 @@ static int health(const struct lnet_val *v, struct ni_req *r, struct lnet_ctl_er
 
 	if (lnet_req_find(v->list, "health value", &val) &&
 	    lnet_val_int(&val, 0, LNET_HEALTH_MAX, &r->health))
-		return lnet_ctl_fail(e, -ERANGE, "'health value' must be 0 to %d", LNET_HEALTH_MAX);
+		return lnet_ctl_fail(e, -EINVAL, "'health value' must be 0 to %d", LNET_HEALTH_MAX);
 	if (lnet_req_find(v->list, "fatal_error", &val) && lnet_val_int(&val, 0, 1, &r->fatal))
-		return lnet_ctl_fail(e, -ERANGE, "'fatal_error' must be 0 or 1");
+		return lnet_ctl_fail(e, -EINVAL, "'fatal_error' must be 0 or 1");
 	if (lnet_req_find(v->list, "drained", &val) && lnet_val_int(&val, 0, 1, &r->drained))
-		return lnet_ctl_fail(e, -ERANGE, "'drained' must be 0 or 1");
+		return lnet_ctl_fail(e, -EINVAL, "'drained' must be 0 or 1");
 	return 0;
 }
 
@@ -143,9 +140,9 @@ static int element_values(struct ni_list *l, struct lnet_req elem, struct ni_req
 	int rc = 0;
 
 	if (lnet_req_find(elem, "tunables", &v))
-		rc = numbers(&v, net_keys, ARRAY_SIZE(net_keys), &r->cfg, l->e);
+		rc = numbers(&v, false, &r->cfg, l->e);
 	if (!rc && lnet_req_find(elem, "lnd tunables", &v))
-		rc = numbers(&v, lnd_keys, ARRAY_SIZE(lnd_keys), &r->cfg, l->e);
+		rc = numbers(&v, true, &r->cfg, l->e);
 	if (!rc && lnet_req_find(elem, "health stats", &v))
 		rc = health(&v, r, l->e);
 	if (!rc && lnet_req_find(elem, "CPT", &v))
@@ -331,8 +328,8 @@ static int add_check_early(struct ni_list *l, const struct ni_req *r)
 	if (r->whole_net || r->all || r->net == LNET_NET_ANY)
 		return lnet_ctl_fail(l->e, -EINVAL, "at least one interface is needed");
 	if (!lnet_ctl_driver(l->ctl->ln, r->net) || lnet_net_type(r->net) == LNET_LND_LO)
-		return lnet_ctl_fail(l->e, -ENOENT, "no driver for net '%s'",
-				     lnet_net_str(r->net, buf));
+		return lnet_ctl_fail(l->e, -EINVAL, "LND type not supported: no driver for net "
+				     "'%s'", lnet_net_str(r->net, buf));
 	return 0;
 }
 
@@ -509,15 +506,21 @@ static int none_meant(struct ni_list *l, const struct ni_req *r)
 	char net[LNET_NIDSTR_SIZE], nid[LNET_NIDSTR_SIZE];
 
 	if (lnet_net_type(r->net) == LNET_LND_LO)
-		return lnet_ctl_fail(l->e, -EINVAL, "the loopback interface cannot be changed");
+		return lnet_ctl_fail(l->e, -ENODEV, "the loopback interface cannot be changed");
 	lnet_net_str(r->net, net);
 	if (r->by_name)
-		return lnet_ctl_fail(l->e, -ENOENT, "interface '%s' is not on net '%s'",
+		return lnet_ctl_fail(l->e, -ENODEV, "interface '%s' is not on net '%s'",
 				     r->cfg.ifname, net);
 	if (r->whole_net || r->all)
-		return lnet_ctl_fail(l->e, -ENOENT, "there is no net '%s'", net);
+		return lnet_ctl_fail(l->e, -EINVAL, "there is no net '%s'", net);
 	return lnet_ctl_fail(l->e, -ENOENT, "there is no interface %s",
 			     lnet_nid_str(&r->cfg.nid, nid));
+}
+
+/* All interfaces of the node, which may be none. */
+static bool is_all(const struct ni_req *r)
+{
+	return r->all && r->net == LNET_NET_ANY;
 }
 
 /*
@@ -533,7 +536,7 @@ static int for_meant(struct ni_list *l, int (*fn)(struct ni_list *l, const struc
 	int rc = nids ? 0 : -ENOMEM;
 
 	for (i = 0; i < l->nr && !rc; i++)
-		if (!nids_meant(ln, &l->req[i], nids) && !l->req[i].all &&
+		if (!nids_meant(ln, &l->req[i], nids) && !is_all(&l->req[i]) &&
 		    !any_waiting(l->ctl, &l->req[i]))
 			rc = none_meant(l, &l->req[i]);
 	for (i = 0; i < l->nr && !rc; i++) {

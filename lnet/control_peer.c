@@ -30,7 +30,7 @@ static int pni_element(struct lnet_req elem, struct peer_req *r, struct lnet_ctl
 	if (!rc && lnet_req_find(elem, "health stats", &v) &&
 	    lnet_req_find(v.list, "health value", &val) &&
 	    lnet_val_int(&val, 0, LNET_HEALTH_MAX, &r->health))
-		return lnet_ctl_fail(e, -ERANGE, "'health value' must be 0 to %d", LNET_HEALTH_MAX);
+		return lnet_ctl_fail(e, -EINVAL, "'health value' must be 0 to %d", LNET_HEALTH_MAX);
 	return rc;
 }
 
@@ -42,7 +42,7 @@ static int peer_set_keys(struct lnet_req item, struct peer_req *r, struct lnet_c
 	r->state = STATE_UNSET;
 	r->log = lnet_req_find(item, "log", &v);
 	if (lnet_req_find(item, "peer state", &v) && lnet_val_int(&v, 0, U32_MAX, &r->state))
-		return lnet_ctl_fail(e, -ERANGE, "'peer state' must be 0 to %u", U32_MAX);
+		return lnet_ctl_fail(e, -EINVAL, "'peer state' must be 0 to %u", U32_MAX);
 	return 0;
 }
 

@@ -196,7 +196,9 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 	if (!level)
 		return;
 	ni_traffic(ni, v);
-	v->health.value = lo ? 0 : atomic_read(&ni->health);
+	/* stock's: 0 until something was sent to this node itself */
+	v->health.value = !lo ? atomic_read(&ni->health) :
+			  v->stat.send_count ? LNET_HEALTH_MAX : 0;
 	ni_latency(ni, &v->stat);
 	if (level >= LNET_LEVEL_MORE && ni->ops->counters)
 		ni->ops->counters(ni, v->lnd_counters, false);

@@ -359,7 +359,7 @@ int lnet_route_get(struct lnet *ln, unsigned int pos, struct lnet_route_info *in
 		info->cfg.hops = route->hops;
 		info->cfg.priority = route->priority;
 		info->up = is_up(route);
-		info->multi_hop = route->hops > 1;
+		info->multi_hop = !lnet_gateway_is_on(route->gw, route->net);
 		err = 0;
 		break;
 	}

@@ -106,6 +106,8 @@ void lnet_routes_work(struct lnet_pass *p);
 u64 lnet_routes_next_ns(const struct lnet *ln);
 
 /* ---- route_check.c --------------------------------------------------------------------------- */
+/* [sh 0] the router is known to have an interface on @net */
+bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net);
 /* [sh 0] Of two paths through routers one that is not usable is taken only for want of others. */
 static inline bool lnet_route_usable(const struct lnet_path *path)
 {

@@ -47,6 +47,16 @@ static unsigned int net_of(const struct lnet_gateway *gw, u32 net)
 	return state;
 }
 
+bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net)
+{
+	const struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &gw->pni->peer->pnis, link)
+		if (pni->net == net && !pni->deleted)
+			return true;
+	return gw->known && net_of(gw, net) != NET_UNKNOWN;
+}
+
 /*
  * The far side of a router counts if it is the last one. With more routers between, or if it does
  * not say, nobody knows.

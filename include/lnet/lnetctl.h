@@ -166,19 +166,21 @@ struct lnetctl_net {
 void lnetctl_net_init(struct lnetctl_net *n);
 /*
  * All of them or none. -EINVAL: not one of the three, no interface, a bad list, a NID of another
- * net; -ENOENT: unknown net, or one without driver; -ENETDOWN: no such interface; -EADDRNOTAVAIL:
- * it has no address; -EEXIST: it is on that net already, or named twice; -ERANGE: a number, or a
- * CPT that this node does not have; -ENOSPC: more interfaces than the tunable max_interfaces.
+ * net; -ENOENT: unknown net; -EINVAL: no driver; -ENETDOWN: no such interface; -EADDRNOTAVAIL:
+ * it has no address; -EEXIST: it is on that net already, or named twice; -EINVAL: a number out of
+ * its range; -ERANGE: a CPT that this node does not have; -ENOSPC: more interfaces
+ * than the tunable max_interfaces.
  */
 int lnetctl_net_add(struct lnetctl *c, const struct lnetctl_net *n);
 /*
- * Without interfaces all of the net. Waits as lnetctl_unconfigure(). -ENOENT: one of them is not
- * there, and none is deleted; -EINVAL: a bad list, or the loopback interface.
+ * Without interfaces all of the net. Waits as lnetctl_unconfigure(). If one of them is not there,
+ * none is deleted: -EINVAL (a net), -ENODEV (an interface), -ENOENT (a NID). -EINVAL: a bad list;
+ * -ENODEV: the loopback interface.
  */
 int lnetctl_net_del(struct lnetctl *c, const struct lnetctl_net *n);
 /*
  * @nid NULL: all. LNETCTL_UNSET: leave. @health 0 (down) to 1000 (healthy; below, it recovers),
- * @conns_per_peer 0 to 127. -ERANGE; -ENOENT: no interface has @nid; -EINVAL: it is no NID.
+ * @conns_per_peer 0 to 127. -ENOENT: no interface has @nid; -EINVAL: it is no NID, or out of range.
  */
 int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t conns_per_peer);
 /*
@@ -219,7 +221,7 @@ int lnetctl_peer_del(struct lnetctl *c, const char *primary, const char *nids, u
 /*
  * @nid NULL: all. LNETCTL_UNSET: leave. @health of the interface, 0 to 1000; @state of the peer:
  * bits as `peer show -v 3` has them; those that can be set are multi-rail and locked, bits 0 and
- * 20. -ERANGE, -ENOENT, -EINVAL.
+ * 20. -ENOENT, -EINVAL.
  */
 int lnetctl_peer_set(struct lnetctl *c, const char *nid, int64_t health, int64_t state);
 /* "peer". @nid: only the peer that has it, or NULL. Levels as lnetctl_net_show(). -ENOENT. */
@@ -313,7 +315,7 @@ struct lnetctl_fault {
 	bool random;				/* drop: any moment of the interval */
 	bool drop_all;				/* drop: every message that matches */
 };
-/* -EINVAL: not exactly one of rate and interval, or what does not go together; -ENOSPC, -ERANGE. */
+/* -EINVAL: not exactly one of rate and interval, or what does not go together; -ENOSPC. */
 int lnetctl_fault_add(struct lnetctl *c, const struct lnetctl_fault *f);
 /* All that have exactly @f's source and dest, NULL matches every one. -ENOENT: none has. */
 int lnetctl_fault_del(struct lnetctl *c, const struct lnetctl_fault *f);

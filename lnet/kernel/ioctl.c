@@ -81,12 +81,20 @@ static int config_rtr(struct lnet *ln, void *buf)
 	return lnet_router_enable(ln, cfg->enable);
 }
 
+/* As stock has it. */
+static int tunable_set(struct lnet *ln, const char *name, u64 value)
+{
+	int rc = lnet_tunable_set(ln, name, value);
+
+	return rc == -ERANGE ? -EINVAL : rc;
+}
+
 /* -1: as it is. */
 static int set_buffers(struct lnet *ln, const char *tunable, s32 nr)
 {
 	if (nr < -1)
 		return -EINVAL;
-	return nr < 0 ? 0 : lnet_tunable_set(ln, tunable, (u64)nr);
+	return nr < 0 ? 0 : tunable_set(ln, tunable, (u64)nr);
 }
 
 static int add_buf(struct lnet *ln, void *buf)
@@ -160,7 +168,7 @@ static int set_numa(struct lnet *ln, void *buf)
 {
 	const struct lnet_ioc_value *v = buf;
 
-	return lnet_tunable_set(ln, "numa_range", v->value);
+	return tunable_set(ln, "numa_range", v->value);
 }
 
 static int get_numa(struct lnet *ln, void *buf)

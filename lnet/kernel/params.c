@@ -68,6 +68,14 @@ static struct net *callers_net(void)
 	return current->nsproxy->net_ns;
 }
 
+/* As stock, the default for a number that is too small. */
+static u64 interfaces_few(const struct lnet_tunable_info *info, u64 value)
+{
+	pr_notice("lnet: parameter lnet_interfaces_max=%llu: below 16 it is the default, %llu\n",
+		  value, info->def);
+	return info->def;
+}
+
 /* Stock says it the other way round, and allows more interfaces than there can be. */
 static int tuned_parse(const struct param *par, const char *text, u64 *value)
 {
@@ -78,8 +86,8 @@ static int tuned_parse(const struct param *par, const char *text, u64 *value)
 		return rc;
 	if (par == &param_lnet_peer_discovery_disabled)
 		*value = *value > 1 ? *value : !*value;
-	if (par == &param_lnet_interfaces_max)
-		*value = *value < 16 || *value > INT_MAX ? 0 : min(*value, info->max);
+	if (par == &param_lnet_interfaces_max && *value <= INT_MAX)
+		*value = *value < 16 ? interfaces_few(info, *value) : min(*value, info->max);
 	return *value < info->min || *value > info->max ? -ERANGE : 0;
 }
 
@@ -142,7 +150,7 @@ static void range_text(const struct param *par, char *buf, size_t size)
 	if (par == &param_accept)
 		scnprintf(buf, size, "secure, all or none is");
 	else if (par == &param_lnet_interfaces_max)
-		scnprintf(buf, size, "a number from 16 to %d is", INT_MAX);
+		scnprintf(buf, size, "a number from 0 to %d is", INT_MAX);
 	else
 		scnprintf(buf, size, "%s from %llu to %llu is", unit > 1 ? "a time" : "a number",
 			  div64_u64(info->min + unit - 1, unit), div64_u64(info->max, unit));
@@ -161,7 +169,7 @@ static int complain(const struct param *par, const char *name, const char *text,
 		scnprintf(wanted, sizeof(wanted), "a text of at most %d bytes is", TEXT_MAX - 1);
 	pr_err("lnet: parameter %s=%.*s: %s needed\n", name, (int)strcspn(text, "\n"), text,
 	       wanted);
-	return rc;
+	return rc == -ERANGE ? -EINVAL : rc;	/* as stock */
 }
 
 /* ---- numbers and texts ----------------------------------------------------------------------- */

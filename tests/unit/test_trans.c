@@ -215,7 +215,7 @@ static void test_checked(void)
 		{ "net:\n- net type: tcp\n  CPT: '[2]'\n  interfaces: { 0: eth5 }\n",
 		  "file line 3: invalid value '2' for key 'CPT': CPTs of this node are 0 to 1" },
 		{ "net:\n- net type: gni\n  interfaces: { 0: eth5 }\n",
-		  "file line 2: no driver for net 'gni'" },
+		  "file line 2: LND type not supported: no driver for net 'gni'" },
 	};
 	unsigned int i;
 	struct world w;
