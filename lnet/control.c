@@ -157,7 +157,8 @@ static int stage(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	u16 replace = req->flags & LNET_NL_F_REPLACE;
 	int rc;
 
-	if (!c->check || (req->cmd == LNET_NL_TUNABLES ? !replace : replace))
+	if (!c->check || (req->cmd == LNET_NL_TUNABLES ? !replace :
+							 replace && req->cmd != LNET_NL_NETS))
 		return lnet_ctl_fail(e, -EOPNOTSUPP, "this cannot be part of a transaction");
 	rc = c->check(ctl, req, e);
 	return rc ? rc : lnet_ctl_trans_stage(ctl, req, e);

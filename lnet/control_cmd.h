@@ -36,15 +36,23 @@ int lnet_ctl_nets_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 const struct lnet_lnd_ops *lnet_ctl_driver(const struct lnet *ln, u32 net);
 int lnet_ctl_nets_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e);
+/* What an operator has said of an interface, and what outlives a restart. */
+struct lnet_ctl_marks {
+	bool drained, down;
+};
+void lnet_ctl_marks_get(const struct lnet_ni *ni, struct lnet_ctl_marks *marks);
+void lnet_ctl_marks_set(struct lnet *ln, const struct lnet_nid *nid,
+			const struct lnet_ctl_marks *marks);
 /* control_wait.c: interfaces that are to be added when they have come */
 struct lnet_ctl_waiting {
 	struct lnet_ctl_waiting *next;
 	struct lnet_ni_cfg cfg;		/* NID any: the one that the interface will have */
+	struct lnet_ctl_marks marks;
 	u32 net;
 	struct lnet_nid seen;		/* address of the interface when it was last tried */
 	u32 looks;			/* since then */
 };
-int lnet_ctl_wait_add(struct lnet_control *ctl, const struct lnet_ni_cfg *cfg, u32 net);
+int lnet_ctl_wait_add(struct lnet_control *ctl, const struct lnet_ctl_waiting *like);
 /* NULL: all */
 void lnet_ctl_wait_del(struct lnet_control *ctl, const struct lnet_ctl_waiting *w);
 /* For an interface that cannot be added because of @err: will waiting help? */

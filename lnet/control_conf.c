@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A configuration as a whole: read before a transaction, and made again when that fails. */
 #include "control_cmd.h"
+#include "drain.h"
 #include "rule.h"
 #include "peer.h"
 #include "router.h"
@@ -22,6 +23,7 @@ struct lnet_ctl_conf {
 	struct lnet_tunables tun;
 	struct lnet_ctl_waiting *waiting;
 	struct lnet_ni_cfg *nis;
+	struct lnet_ctl_marks *marks;	/* of each of nis */
 	struct lnet_fault_rule *rules[2];
 	struct lnet_udsp_rule *policies;
 	struct lnet_route_cfg *routes;
@@ -51,6 +53,7 @@ void lnet_ctl_conf_free(struct lnet_ctl_conf *conf)
 		kvfree(peer);
 	waiting_free(conf->waiting);
 	kvfree(conf->nis);
+	kvfree(conf->marks);
 	kvfree(conf->rules[0]);
 	kvfree(conf->rules[1]);
 	kvfree(conf->faults);
@@ -77,6 +80,28 @@ static void ni_read(const struct lnet_ni *ni, struct lnet_ni_cfg *cfg)
 	cfg->cpts = ni->cpts;
 }
 
+void lnet_ctl_marks_get(const struct lnet_ni *ni, struct lnet_ctl_marks *marks)
+{
+	marks->drained = READ_ONCE(ni->drained);
+	marks->down = READ_ONCE(ni->fault_down);
+}
+
+void lnet_ctl_marks_set(struct lnet *ln, const struct lnet_nid *nid,
+			const struct lnet_ctl_marks *marks)
+{
+	struct lnet_ni *ni = lnet_ni_find(ln, nid);
+	struct lnet_ctl_marks has;
+
+	if (!ni)
+		return;
+	lnet_ctl_marks_get(ni, &has);
+	lnet_ni_put(ni);
+	if (has.drained != marks->drained)
+		lnet_ni_drain(ln, nid, marks->drained);
+	if (has.down != marks->down)
+		lnet_fault_ni_down(ln, nid, marks->down);
+}
+
 static int waiting_copy(struct lnet_ctl_waiting **to, const struct lnet_ctl_waiting *from)
 {
 	for (; from; from = from->next) {
@@ -97,12 +122,16 @@ static int nis_read(struct lnet_control *ctl, struct lnet_ctl_conf *conf)
 	int rc;
 
 	conf->nis = kvcalloc(LNET_MAX_NIS, sizeof(*conf->nis), GFP_KERNEL);
-	if (!conf->nis)
+	conf->marks = kvcalloc(LNET_MAX_NIS, sizeof(*conf->marks), GFP_KERNEL);
+	if (!conf->nis || !conf->marks)
 		return -ENOMEM;
 	mutex_lock(&ln->cfg_mutex);
-	list_for_each_entry(ni, &ln->nis, link)
-		if (!lnet_nid_is_lo(&ni->nid) && conf->nr_nis < LNET_MAX_NIS)
-			ni_read(ni, &conf->nis[conf->nr_nis++]);
+	list_for_each_entry(ni, &ln->nis, link) {
+		if (lnet_nid_is_lo(&ni->nid) || conf->nr_nis == LNET_MAX_NIS)
+			continue;
+		lnet_ctl_marks_get(ni, &conf->marks[conf->nr_nis]);
+		ni_read(ni, &conf->nis[conf->nr_nis++]);
+	}
 	rc = waiting_copy(&conf->waiting, ctl->waiting);
 	mutex_unlock(&ln->cfg_mutex);
 	return rc;
@@ -263,6 +292,8 @@ static int nis_add(struct lnet *ln, const struct lnet_ctl_conf *now,
 		rc = rc ? rc : one;
 	}
 	lnet_nis_order(ln, conf->nis, conf->nr_nis);
+	for (i = 0; i < conf->nr_nis; i++)
+		lnet_ctl_marks_set(ln, &conf->nis[i].nid, &conf->marks[i]);
 	return rc;
 }
 
@@ -466,7 +497,7 @@ static int waiting_make(struct lnet_control *ctl, const struct lnet_ctl_conf *co
 	lnet_ctl_wait_del(ctl, NULL);
 	for (w = conf->waiting; w && !rc; w = w->next)
 		do
-			rc = lnet_ctl_wait_add(ctl, &w->cfg, w->net);
+			rc = lnet_ctl_wait_add(ctl, w);
 		while (again(rc, &tries));
 	return rc;
 }

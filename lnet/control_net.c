@@ -403,19 +403,22 @@ static bool has_to_come(struct ni_list *l, const struct ni_req *r, int err)
 
 static int add_one(struct ni_list *l, struct ni_req *r, bool may_wait)
 {
+	struct lnet_ctl_waiting w = { .cfg = r->cfg, .net = r->net,
+				      .marks = { r->drained == 1, r->fatal == 1 } };
 	struct lnet_ni_cfg cfg = r->cfg;
-	int rc = -EADDRNOTAVAIL;
+	int rc;
 
 	if (!r->by_name)
 		cfg.ifname[0] = 0;	/* the driver finds it by the address */
-	if (!r->waits)
-		rc = lnet_ni_add(l->ctl->ln, &cfg);
+	rc = r->waits ? -EADDRNOTAVAIL : lnet_ni_add(l->ctl->ln, &cfg);
+	if (!rc)
+		lnet_ctl_marks_set(l->ctl->ln, &cfg.nid, &w.marks);
 	if (!rc || !may_wait || !has_to_come(l, r, rc))
 		return rc;
 	if (r->by_name)
-		r->cfg.nid = LNET_NID_ANY;
+		w.cfg.nid = r->cfg.nid = LNET_NID_ANY;
 	rc = r->waits ? 0 : is_waiting(l, r);
-	return rc ? rc : lnet_ctl_wait_add(l->ctl, &r->cfg, r->net);
+	return rc ? rc : lnet_ctl_wait_add(l->ctl, &w);
 }
 
 static int nets_add(struct ni_list *l, bool may_wait)

@@ -174,14 +174,25 @@ static const char *ni_status(struct lnet_ni *ni)
 	return lnet_ni_is_empty(ni->ln, ni) ? "drained" : "draining";
 }
 
+static void marks_view(const struct lnet_ctl_marks *marks, struct lnet_view_ni *v)
+{
+	if (marks->drained)
+		strscpy(v->service, "drained", sizeof(v->service));
+	if (marks->down)
+		strscpy(v->link, "down", sizeof(v->link));
+}
+
 /* cfg_mutex held. */
 static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni *v)
 {
 	bool lo = lnet_nid_is_lo(&ni->nid);
+	struct lnet_ctl_marks marks;
 
 	memset(v, 0, sizeof(*v));
 	lnet_nid_str(&ni->nid, v->nid);
 	strscpy(v->status, ni_status(ni), sizeof(v->status));
+	lnet_ctl_marks_get(ni, &marks);
+	marks_view(&marks, v);
 	if (!lo)
 		strscpy(v->intf.name, ni->ifname, sizeof(v->intf.name));
 	lnet_ctl_udsp_ni(ni->ln, &ni->nid, &v->udsp);
@@ -214,6 +225,7 @@ static void waiting_view(const struct lnet_ctl_dump *d, const struct lnet_ctl_wa
 	memset(v, 0, sizeof(*v));
 	lnet_nid_str(&cfg->nid, v->nid);
 	strscpy(v->status, "down", sizeof(v->status));
+	marks_view(&w->marks, v);
 	strscpy(v->intf.name, cfg->ifname, sizeof(v->intf.name));
 	lnet_ctl_udsp_ni(ln, &cfg->nid, &v->udsp);
 	v->dev_cpt = cfg->dev_cpt;

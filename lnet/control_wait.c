@@ -7,15 +7,16 @@ bool lnet_ctl_wait_helps(int err)
 	return err == -ENODEV || err == -EADDRNOTAVAIL;
 }
 
-int lnet_ctl_wait_add(struct lnet_control *ctl, const struct lnet_ni_cfg *cfg, u32 net)
+int lnet_ctl_wait_add(struct lnet_control *ctl, const struct lnet_ctl_waiting *like)
 {
 	struct lnet_ctl_waiting *w = kzalloc(sizeof(*w), GFP_KERNEL), **at;
 	unsigned int nr = 0;
 
 	if (!w)
 		return -ENOMEM;
-	w->cfg = *cfg;
-	w->net = net;
+	w->cfg = like->cfg;
+	w->marks = like->marks;
+	w->net = like->net;
 	mutex_lock(&ctl->ln->cfg_mutex);
 	for (at = &ctl->waiting; *at; at = &(*at)->next)
 		nr++;
@@ -65,7 +66,10 @@ static int join(struct lnet_control *ctl, struct lnet_ctl_waiting *w)
 		cfg.nid = now;
 	else
 		cfg.ifname[0] = 0;	/* the driver finds it by the address */
-	return lnet_ni_add(ctl->ln, &cfg);
+	rc = lnet_ni_add(ctl->ln, &cfg);
+	if (!rc)
+		lnet_ctl_marks_set(ctl->ln, &cfg.nid, &w->marks);
+	return rc;
 }
 
 /* What fails for another reason stays, too: it may be gone the next time. */

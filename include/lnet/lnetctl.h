@@ -162,6 +162,8 @@ struct lnetctl_net {
 	int64_t credits;		/* messages under way, 1 to 1048576 */
 	int64_t conns_per_peer;		/* connections of a kind, 0 (by link speed) to 127 */
 	int64_t tos;			/* IP type of service, 0 to 255 */
+	/* 1: add it drained, with its link down; as lnetctl_net_drain(), lnetctl_net_link() */
+	int64_t drained, link_down;
 };
 void lnetctl_net_init(struct lnetctl_net *n);
 /*

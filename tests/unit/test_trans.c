@@ -254,7 +254,7 @@ static void test_senders(void)
 	UNIT_EQUAL(send(&w, LNET_NL_TUNABLES, staged, 1), 0, "part of it");
 	UNIT_EQUAL(send(&w, LNET_NL_TUNABLES, staged, 2), -ESTALE, "not this one's");
 	UNIT_EQUAL(send(&w, LNET_NL_CONFIGURE, LNET_NL_F_STAGED, 1), -EOPNOTSUPP, "unconfigure");
-	UNIT_EQUAL(send(&w, LNET_NL_NETS, staged, 1), -EOPNOTSUPP, "net set");
+	UNIT_EQUAL(send(&w, LNET_NL_PEERS, staged, 1), -EOPNOTSUPP, "peer set");
 	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, begin, 2), 0, "another one");
 	UNIT_EQUAL(send(&w, LNET_NL_TUNABLES, staged, 1), -ESTALE, "the first is over");
 	UNIT_EQUAL(send(&w, LNET_NL_TRANSACTION, commit, 1), -ESTALE, "and has no commit");

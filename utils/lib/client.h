@@ -161,6 +161,8 @@ int ctl_host_resolve(const char *host, char *addr, size_t size);
 
 /* ---- ctl_net.c ---- */
 
+#define LEVEL_OURS 5	/* of verbosity: with keys that only this project has */
+
 /* What @n says of tunables, to the element @ni of "local NI(s)". 0 or -ENOMEM. */
 int ctl_net_numbers(struct lnetctl_node *ni, const struct lnetctl_net *n);
 

@@ -12,6 +12,59 @@ static int export_part(struct lnetctl_node *doc, int rc, enum lnetctl_style styl
 	return rc;
 }
 
+/* What an operator said of @from, for @to. */
+static void marks_copy(struct lnetctl_node *to, const struct lnetctl_node *from)
+{
+	static const char *const keys[] = { "service", "link" };
+	const char *text;
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		text = lnetctl_text(from, keys[i]);
+		if (text)
+			lnetctl_add_text(to, keys[i], text);
+	}
+}
+
+static struct lnetctl_node *net_of_type(const struct lnetctl_node *doc, const char *type)
+{
+	struct lnetctl_node *nets = lnetctl_find(doc, "net"), *net = nets ? nets->first : NULL;
+
+	while (net && strcmp(lnetctl_text(net, "net type"), type))
+		net = net->next;
+	return net;
+}
+
+/* The interfaces of a net come in one order, whatever is shown of them. */
+static void marks_add(struct lnetctl_node *doc, const struct lnetctl_node *backup)
+{
+	struct lnetctl_node *nets = lnetctl_find(doc, "net"), *net, *other, *to, *from;
+
+	for (net = nets ? nets->first : NULL; net; net = net->next) {
+		other = net_of_type(backup, lnetctl_text(net, "net type"));
+		to = lnetctl_find(net, "local NI(s)");
+		from = lnetctl_find(other, "local NI(s)");
+		to = to ? to->first : NULL;
+		from = from ? from->first : NULL;
+		for (; to && from; to = to->next, from = from->next)
+			marks_copy(to, from);
+	}
+}
+
+static int export_nets(struct lnetctl *c, bool backup, FILE *out)
+{
+	struct lnetctl_node *doc, *small;
+	int rc = lnetctl_net_show(c, NULL, LEVEL_OURS, true, &small);
+
+	if (rc || backup)
+		return export_part(small, rc, LNETCTL_WIDE, out);
+	rc = lnetctl_net_show(c, NULL, 2, false, &doc);
+	if (!rc)
+		marks_add(doc, small);
+	lnetctl_doc_free(small);
+	return export_part(doc, rc, LNETCTL_WIDE, out);
+}
+
 static int export_faults(struct lnetctl *c, FILE *out)
 {
 	struct import faults = { .c = c };
@@ -81,8 +134,7 @@ int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
 	struct lnetctl_node *doc;
 	int rc;
 
-	rc = lnetctl_net_show(c, NULL, backup ? 1 : 2, backup, &doc);
-	rc = export_part(doc, rc, LNETCTL_WIDE, out);
+	rc = export_nets(c, backup, out);
 	if (rc)
 		return rc;
 	rc = lnetctl_route_show(c, &all, 1, backup, &doc);

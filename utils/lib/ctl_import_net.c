@@ -47,6 +47,33 @@ static int read_tunables(struct import *im, const struct lnetctl_node *map, stru
 	return rc;
 }
 
+/* @words: a key, and its values for 1 and 0 in *@val, which stays without the key. */
+static int read_switch(struct import *im, const struct lnetctl_node *ni, const char *const words[3],
+		       int64_t *val)
+{
+	const char *word;
+	char text[80];
+	int rc = import_text(im, "net", ni, words[0], &word);
+
+	if (rc || !word)
+		return rc;
+	*val = !strcmp(word, words[1]);
+	if (*val || !strcmp(word, words[2]))
+		return 0;
+	snprintf(text, sizeof(text), "'%s' must be %s or %s", words[0], words[1], words[2]);
+	return import_refuse(im, "net", lnetctl_find(ni, words[0]), text);
+}
+
+/* Keys of ours, which stock's import passes over. */
+static int read_marks(struct import *im, const struct lnetctl_node *ni, struct lnetctl_net *n)
+{
+	static const char *const service[] = { "service", "drained", "normal" };
+	static const char *const link[] = { "link", "down", "up" };
+	int rc = read_switch(im, ni, service, &n->drained);
+
+	return rc ? rc : read_switch(im, ni, link, &n->link_down);
+}
+
 /* "CPT" is a text with or without brackets, or a sequence: as a text in brackets. */
 static int read_cpts(struct import *im, const struct lnetctl_node *map, char *buf, size_t size)
 {
@@ -182,6 +209,7 @@ static int ni_items(struct import *im, const struct lnetctl_node *net,
 	rc = rc ? rc : nid_of(im, ni, &item.nid);
 	rc = rc ? rc : read_tunables(im, net, &item.n);
 	rc = rc || ni == net ? rc : read_tunables(im, ni, &item.n);
+	rc = rc ? rc : read_marks(im, ni, &item.n);
 	rc = rc ? rc : read_cpts(im, net, item.cpts, sizeof(item.cpts));
 	rc = rc ? rc : read_cpts(im, ni, item.cpts, sizeof(item.cpts));
 	if (rc)

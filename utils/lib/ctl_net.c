@@ -46,7 +46,7 @@ void lnetctl_net_init(struct lnetctl_net *n)
 {
 	memset(n, 0, sizeof(*n));
 	n->peer_timeout = n->peer_credits = n->peer_buffer_credits = n->credits = LNETCTL_UNSET;
-	n->conns_per_peer = n->tos = LNETCTL_UNSET;
+	n->conns_per_peer = n->tos = n->drained = n->link_down = LNETCTL_UNSET;
 }
 
 int ctl_net_numbers(struct lnetctl_node *ni, const struct lnetctl_net *n)
@@ -75,11 +75,27 @@ int ctl_net_numbers(struct lnetctl_node *ni, const struct lnetctl_net *n)
 	return 0;
 }
 
+/* Stock's module passes them over when it adds. */
+static int add_marks(struct lnetctl_node *ni, const struct lnetctl_net *n)
+{
+	struct lnetctl_node *group;
+
+	if (n->drained == LNETCTL_UNSET && n->link_down == LNETCTL_UNSET)
+		return 0;
+	group = lnetctl_add_map(ni, "health stats");
+	if (group && n->drained != LNETCTL_UNSET)
+		lnetctl_add_num(group, "drained", n->drained);
+	if (group && n->link_down != LNETCTL_UNSET)
+		lnetctl_add_num(group, "fatal_error", n->link_down);
+	return group && !group->incomplete ? 0 : -ENOMEM;
+}
+
 /* What follows the name of an interface in its element. */
 static int add_rest(struct lnetctl_node *ni, const struct lnetctl_net *n, const char *cpts)
 {
 	int rc = ctl_net_numbers(ni, n);
 
+	rc = rc ? rc : add_marks(ni, n);
 	if (!rc && cpts && *cpts)
 		rc = ctl_cpts_add(ni, cpts);
 	return rc;
