@@ -134,3 +134,36 @@ bool lnet_age_full(const struct lnet *ln)
 {
 	return READ_ONCE(ln->nr_peers) >= READ_ONCE(ln->tun.peers_max);
 }
+
+/* [sh] Nothing ever came from it: a NID that was mistyped has such a peer. */
+static bool is_unheard(const struct lnet_peer *peer)
+{
+	const struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		if (pni->last_rx_ns)
+			return false;
+	return true;
+}
+
+/* The driver still knows the peer, so it is deleted as by an operator. */
+void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
+	struct lnet_peer *peer = pni ? lnet_peer_of(pni) : NULL;
+	struct lnet_nid primary = *nid;
+	bool useless = false;
+
+	lnet_peer_ni_put(pni);
+	if (!peer)
+		return;
+	mutex_lock(&ln->cfg_mutex);
+	spin_lock(&peer->sh->lock);
+	primary = peer->primary;
+	useless = made_by_traffic(peer) && is_unheard(peer) && lnet_peer_is_idle(peer);
+	spin_unlock(&peer->sh->lock);
+	mutex_unlock(&ln->cfg_mutex);
+	lnet_peer_put(peer);
+	if (useless)
+		lnet_peer_del(ln, &primary, NULL, 0);
+}

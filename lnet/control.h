@@ -222,7 +222,7 @@ struct lnet_view_ping {
 struct lnet_view_failure {
 	char what[4];
 	s16 err;
-	char descr[LNET_TEXT_MAX + 32];
+	char descr[2 * LNET_TEXT_MAX + 64];
 };
 
 struct lnet_view_dist {

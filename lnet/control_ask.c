@@ -23,6 +23,7 @@ static struct lnet_ctl_asks *set_new(struct lnet_control *ctl, const struct lnet
 		return NULL;
 	spin_lock_init(&set->lock);
 	set->ctl = ctl;
+	set->source = LNET_NID_ANY;
 	set->nr = nr;
 	set->nr_open = nr + 1;		/* one is the starter's */
 	for (i = 0; i < nr; i++) {
@@ -98,7 +99,9 @@ void lnet_ctl_asks_start(struct lnet_ctl_asks *set, int (*start)(struct lnet_ctl
 	int rc;
 
 	for (i = 0; i < set->nr; i++) {
-		rc = start(&set->ask[i]);
+		rc = lnet_ctl_ask_links(&set->ask[i]);
+		if (!rc)
+			rc = start(&set->ask[i]);
 		if (rc)
 			close_one(set, &set->ask[i].status, rc, &left);
 	}
@@ -207,14 +210,15 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 		d->last = &ask->set->failed;
 		d->head = false;
 	}
-	scnprintf(v.descr, sizeof(v.descr), "failed to %s %s", ask->set->what,
-		  lnet_nid_str(&ask->to.nid, nid));
+	scnprintf(v.descr, sizeof(v.descr), "failed to %s %s%s%s", ask->set->what,
+		  lnet_nid_str(&ask->to.nid, nid),
+		  ask->nets[0] ? ": no interface of this node is up on " : "", ask->nets);
 	lnet_ctl_item(d, s);
 	lnet_table_emit(s, &ask->set->failed, &v, 0, false, NULL);
 	return lnet_ctl_item_end(d, s);
 }
 
-/* Of those that did not fail. */
+/* Of those that did not fail; of the others no peer is left, if asking made it. */
 static void answer_all(struct lnet_ctl_asks *set)
 {
 	unsigned int i;
@@ -222,6 +226,9 @@ static void answer_all(struct lnet_ctl_asks *set)
 	for (i = 0; set->answer && i < set->nr; i++)
 		if (!set->ask[i].status)
 			set->ask[i].status = set->answer(&set->ask[i]);
+	for (i = 0; i < set->nr; i++)
+		if (set->ask[i].status)
+			lnet_age_unanswered(set->ctl->ln, &set->ask[i].to.nid);
 	set->answered = true;
 }
 

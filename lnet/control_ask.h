@@ -16,6 +16,7 @@ struct lnet_ctl_ask {			/* one of them */
 	struct lnet_ctl_target to;
 	int status;			/* [lock of @set] 1: under way */
 	/* the answer, when it has come */
+	char nets[LNET_TEXT_MAX];	/* without a link, so that nothing was asked; or empty */
 	bool mr;
 	unsigned int nr_nids;
 	struct lnet_nid *nids;
@@ -35,7 +36,7 @@ struct lnet_ctl_asks {
 	bool (*cancel)(struct lnet_ctl_ask *ask);
 	/* NULL, or: the answer is what the node knows now. 0, -ENOMEM, -ENOENT */
 	int (*answer)(struct lnet_ctl_ask *ask);
-	struct lnet_nid source;		/* ping's */
+	struct lnet_nid source;		/* ping's; ANY */
 	u64 timeout_ns;
 	bool force;			/* discover's */
 	spinlock_t lock;
@@ -53,6 +54,11 @@ void lnet_ctl_asks_free(struct lnet_ctl_asks *set);	/* not started; NULL is fine
 void lnet_ctl_asks_start(struct lnet_ctl_asks *set, int (*start)(struct lnet_ctl_ask *ask));
 /* Any thread, no lock held but what handlers hold. */
 void lnet_ctl_ask_ended(struct lnet_ctl_ask *ask, int status);
+/*
+ * control_links.c. No lock held. 0; -EHOSTUNREACH: no interface that leads to the target has a
+ * link, and @ask->nets names their nets.
+ */
+int lnet_ctl_ask_links(struct lnet_ctl_ask *ask);
 int lnet_ctl_discover_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			    struct lnet_ctl_err *e);
 

@@ -157,6 +157,8 @@ bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid);	/* shard or
 void lnet_age_work(struct lnet_pass *p);
 void lnet_age_made(struct lnet *ln);	/* no lock held: traffic made a peer, or could not */
 bool lnet_age_full(const struct lnet *ln);	/* no unknown peer is taken in */
+/* no lock held: a ping of @nid failed; its peer goes if traffic made it and nothing came from it */
+void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid);
 
 /* ---- select.c -------------------------------------------------------------------------------- */
 /* route_up, gw_priority, hops and gw_health are equal for pairs on one net. */

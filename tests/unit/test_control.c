@@ -469,6 +469,63 @@ static void test_comment(void)
 	ctl_world_end(&w);
 }
 
+static void links_set(struct world *w, bool up)
+{
+	struct lnet_link link = { .up = up };
+	struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &w->ln->nis, link)
+		if (!lnet_nid_is_lo(&ni->nid))
+			lnet_ni_link(ni, &link);
+}
+
+static void link_text_is(struct lnetctl_node *doc, unsigned int at, const char *text)
+{
+	struct lnetctl_node *item = lnetctl_find(doc, "manage");
+
+	for (item = item ? item->first : NULL; item && at; at--)
+		item = item->next;
+	UNIT_TEXT(lnetctl_text(item, "errno"), "-113", text);
+	UNIT_TEXT(lnetctl_text(item, "descr"), text, text);
+	lnetctl_doc_free(doc);
+}
+
+/* Nothing is asked while all links that lead there are down; the message names the nets. */
+static void test_links_down(void)
+{
+	struct lnetctl_node *doc;
+	struct world w;
+
+	ctl_world_begin(&w);
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth1"), 0, "add");
+	UNIT_EQUAL(ctl_net_add(&w, "tcp1", "eth2"), 0, "add");
+	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.9.0.1@tcp", "10.9.1.1@tcp1", 0), 0, "peer");
+	links_set(&w, false);
+	UNIT_EQUAL(lnetctl_ping(w.c, "10.9.0.7@tcp", NULL, 100, &doc), 0, "unknown");
+	link_text_is(doc, 0,
+		     "failed to ping 10.9.0.7@tcp: no interface of this node is up on tcp");
+	UNIT_EQUAL(lnetctl_ping(w.c, "10.9.0.1@tcp", NULL, 100, &doc), 0, "known");
+	link_text_is(doc, 0, "failed to ping 10.9.0.1@tcp: no interface of this node is up on "
+			     "tcp, tcp1");
+	UNIT_EQUAL(lnetctl_ping(w.c, "10.9.0.1@tcp", "10.0.2.1@tcp1", 100, &doc), 0, "source");
+	link_text_is(doc, 0,
+		     "failed to ping 10.9.0.1@tcp: no interface of this node is up on tcp1");
+	UNIT_EQUAL(lnetctl_discover(w.c, "10.9.0.7@tcp", false, &doc), 0, "discover");
+	link_text_is(doc, 0,
+		     "failed to discover 10.9.0.7@tcp: no interface of this node is up on tcp");
+	UNIT_EQUAL(lnetctl_ping(w.c, "10.9.0.1@o2ib", NULL, 100, &doc), 0, "no route");
+	link_text_is(doc, 0, "failed to ping 10.9.0.1@o2ib: No route to host");
+	UNIT_EQUAL(lnetctl_ping(w.c, "10.0.1.1@tcp", NULL, 2000, &doc), 0, "ourselves");
+	CU_ASSERT_PTR_NOT_NULL(lnetctl_find(doc, "ping"));
+	lnetctl_doc_free(doc);
+	links_set(&w, true);
+	UNIT_EQUAL(lnetctl_ping(w.c, "10.9.0.7@tcp", NULL, 100, &doc), 0, "up");
+	CU_ASSERT_PTR_NULL(strstr(lnetctl_text(lnetctl_find(doc, "manage")->first, "descr"),
+				  "no interface"));
+	lnetctl_doc_free(doc);
+	ctl_world_end(&w);
+}
+
 /* Ourselves, nobody on a net of ours, and nobody at all. */
 static void test_discover(void)
 {
@@ -511,4 +568,5 @@ UNIT_SUITE(control,
 	{ "pings end, each with its verdict", test_ping },
 	{ "a comment is a table and a value, and the next table replaces it", test_comment_bytes },
 	{ "an answer that begins with a comment is the same", test_comment },
-	{ "so do discoveries", test_discover })
+	{ "so do discoveries", test_discover },
+	{ "nothing is asked while all links are down", test_links_down })
