@@ -382,8 +382,8 @@ const char *lnet_ctl_why(int err)
 		int err;
 		const char *text;
 	} whys[] = {
-		{ -ENOENT, "no driver for this net" },
-		{ -EEXIST, "exists already" },
+		{ -ENOENT, "not found" },
+		{ -EEXIST, "it exists already" },
 		{ -ENOSPC, "too many interfaces (max_interfaces)" },
 		{ -EINVAL, "not a valid value" },
 		{ -EADDRINUSE,
@@ -394,16 +394,46 @@ const char *lnet_ctl_why(int err)
 			   "to 1024 or more" },
 		{ -ENETDOWN, "the interface is down" },
 		{ -ENOMEM, "out of memory" },
+		{ -ENOBUFS, "out of memory" },
 		{ -ERANGE, "out of range" },
 		{ -ESHUTDOWN, "the node is stopping" },
 		{ -ENETUNREACH, "network unreachable" },
+		{ -EHOSTUNREACH, "no interface of this node is on that net" },
 		{ -EMFILE, "too many open files" },
+		{ -ENFILE, "too many open files on this machine" },
 		{ -EPERM, "not permitted" },
+		{ -EBUSY, "it is in use" },
+		{ -EALREADY, "it is there already" },
+		{ -ENOTUNIQ, "a peer that is not multi-rail has one NID on a net" },
+		{ -EUSERS, "a route leads to that net: delete the route first" },
+		{ -ESTALE, "the configuration was changed by others meanwhile" },
+		{ -EOPNOTSUPP, "this node does not support it" },
+		{ -EAFNOSUPPORT, "this machine does not support that address family" },
+		{ -EPROTONOSUPPORT, "this machine does not support that protocol" },
+		{ -ENAMETOOLONG, "the name is too long" },
+		{ -EMSGSIZE, "it is too long for a message" },
+		{ -E2BIG, "more than allowed" },
+		{ -ENOMSG, "the request is empty" },
+		{ -ETIMEDOUT, "no answer in time" },
+		{ -EAGAIN, "not now: try again" },
+		{ -EINTR, "interrupted" },
+		{ -EIO, "input or output failed" },
+		{ -EFAULT, "the buffer cannot be read or written" },
+		{ -EROFS, "the file system is read-only" },
+		{ -EINPROGRESS, "it is not finished yet" },
+		{ -ENODATA, "there is no data" },
+		{ -ESRCH, "there is none" },
+		{ -ECANCELED, "cancelled" },
+		{ -EPROTO, "the message is malformed" },
+		{ -ECONNRESET, "the connection was reset" },
+		{ -ECONNREFUSED, "the connection was refused" },
+		{ -EDEADLK, "called from a handler" },
+		{ -ENOSYS, "this node does not support it" },
 	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(whys); i++)
 		if (whys[i].err == err)
 			return whys[i].text;
-	return "failed";
+	return "the cause is unknown";
 }

@@ -352,7 +352,7 @@ bool lnet_nlw_put(struct lnet_nlw *w, const void *msgs, u32 len);
 /* ---- commands: control.c and the control_*.c it calls ---- */
 
 struct lnet_ctl_err {
-	char text[160];		/* names what is wrong; "" if errno says it all */
+	char text[224];		/* names what is wrong; "" if errno says it all */
 };
 
 /* Sets the text, gives the errno back. */

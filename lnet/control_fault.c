@@ -112,10 +112,12 @@ static int fault_add(struct lnet *ln, struct lnet_req all, bool delay, struct ln
 	if (rc)
 		return rc;
 	rc = lnet_fault_add(ln, &rule);
+	if (rc == -EINVAL && !rule.rate == !rule.interval_s)
+		return lnet_ctl_fail(e, rc, "a rule needs either a rate or an interval, and that "
+				     "of 1 or more; rate is %u, interval %u", rule.rate,
+				     rule.interval_s);
 	if (rc == -EINVAL)
-		return lnet_ctl_fail(e, rc,
-				     "a rule needs exactly one of rate and interval, and values "
-				     "that go together");
+		return lnet_ctl_fail(e, rc, "the values of the rule exclude each other");
 	return rc ? lnet_ctl_fail(e, rc, "cannot add the rule: %s",
 				  rc == -ENOSPC ? "too many" : lnet_ctl_why(rc))
 		  : 0;
@@ -129,7 +131,7 @@ static int fault_del(struct lnet *ln, struct lnet_req all, bool delay, struct ln
 	if (rc)
 		return rc;
 	rc = lnet_fault_del(ln, delay, &rule.src, &rule.dst);
-	return rc > 0 ? 0 : lnet_ctl_fail(e, rc ? rc : -ENOENT, "no rule is like that");
+	return rc > 0 ? 0 : lnet_ctl_fail(e, rc ? rc : -ENOENT, "no matching rule");
 }
 
 int lnet_ctl_fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,

@@ -100,9 +100,26 @@ static int add_check(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_
 	return 0;
 }
 
+/* The NID for which a peer that is not multi-rail has no room. */
+static const struct lnet_nid *further_nid(const struct peer_req *r)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < r->nr; i++) {
+		if (lnet_nid_net(&r->nids[i]) == lnet_nid_net(&r->primary) &&
+		    !lnet_nid_same(&r->nids[i], &r->primary))
+			return &r->nids[i];
+		for (k = 0; k < i; k++)
+			if (lnet_nid_net(&r->nids[i]) == lnet_nid_net(&r->nids[k]) &&
+			    !lnet_nid_same(&r->nids[i], &r->nids[k]))
+				return &r->nids[i];
+	}
+	return &r->primary;
+}
+
 static int peer_add(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
 {
-	char buf[LNET_NIDSTR_SIZE];
+	char buf[LNET_NIDSTR_SIZE], nid[LNET_NIDSTR_SIZE];
 	int rc = add_check(ln, r, e);
 
 	if (rc)
@@ -113,7 +130,49 @@ static int peer_add(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_e
 	lnet_nid_str(&r->primary, buf);
 	if (rc == -EEXIST)
 		return lnet_ctl_fail(e, rc, "a NID of peer %s belongs to another peer", buf);
+	if (rc == -ENOTUNIQ)
+		return lnet_ctl_fail(e, rc, "peer %s is not multi-rail (--non_mr): it cannot have "
+				     "a further NID, %s", buf, lnet_nid_str(further_nid(r), nid));
+	if (rc == -EPERM)
+		return lnet_ctl_fail(e, rc, "peer %s is configured %s: delete it first", buf,
+				     r->mr ? "with --non_mr" : "without --non_mr");
 	return lnet_ctl_fail(e, rc, "cannot add peer %s: %s", buf, lnet_ctl_why(rc));
+}
+
+/* Some of the nets that routes lead to by @primary's peer, and how many such routes there are. */
+static unsigned int routes_by(struct lnet *ln, const struct lnet_nid *primary, char *nets,
+			      size_t size)
+{
+	struct lnet_peer_ni *pni, *gw, *mine = lnet_peer_ni_lookup(ln, primary);
+	struct lnet_route_info info;
+	char net[LNET_NIDSTR_SIZE];
+	unsigned int i, nr = 0;
+	size_t len = 0;
+
+	nets[0] = 0;
+	pni = mine;
+	for (i = 0; pni && !lnet_route_get(ln, i, &info); i++) {
+		gw = lnet_peer_ni_lookup(ln, &info.cfg.gateway);
+		if (gw && gw->peer == pni->peer) {
+			lnet_net_str(info.cfg.net, net);
+			len += (size_t)scnprintf(nets + len, size - len, "%s%s", nr ? ", " : "",
+						 net);
+			nr++;
+		}
+		lnet_peer_ni_put(gw);
+	}
+	lnet_peer_ni_put(mine);
+	return nr;
+}
+
+static int gateway_refuse(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
+{
+	char nid[LNET_NIDSTR_SIZE], nets[48];
+	unsigned int nr = routes_by(ln, &r->primary, nets, sizeof(nets));
+	const char *s = nr == 1 ? "" : "s";
+
+	return lnet_ctl_fail(e, -EBUSY, "peer %s is the gateway of %u route%s (%s): delete the "
+			     "route%s first", lnet_nid_str(&r->primary, nid), nr, s, nets, s);
 }
 
 static int peer_del(struct lnet *ln, const struct peer_req *r, bool force, struct lnet_ctl_err *e)
@@ -133,6 +192,8 @@ static int peer_del(struct lnet *ln, const struct peer_req *r, bool force, struc
 				     buf);
 	case -ENODEV:
 		return lnet_ctl_fail(e, rc, "%s is not the primary NID of its peer", buf);
+	case -EBUSY:
+		return gateway_refuse(ln, r, e);
 	}
 	return lnet_ctl_fail(e, rc, "cannot delete peer %s: %s", buf, lnet_ctl_why(rc));
 }

@@ -67,9 +67,18 @@ static int item_whole(const struct route_req *r, struct lnet_ctl_err *e)
 
 /* ---- changing them --------------------------------------------------------------------------- */
 
+static const char *bad_gateway(const struct lnet_route_cfg *cfg)
+{
+	if (cfg->net == lnet_nid_net(&cfg->gateway))
+		return "a gateway is on another net than the one it leads to";
+	if (lnet_nid_is_lo(&cfg->gateway) || lnet_nid_is_any(&cfg->gateway))
+		return "it is not the NID of one interface";
+	return "it is an interface of this node, or not the NID of a node";
+}
+
 static int add(struct lnet *ln, const struct route_req *r, struct lnet_ctl_err *e)
 {
-	char nid[LNET_NIDSTR_SIZE];
+	char nid[LNET_NIDSTR_SIZE], net[LNET_NIDSTR_SIZE];
 	int rc = lnet_route_add(ln, &r->cfg);
 
 	lnet_nid_str(&r->cfg.gateway, nid);
@@ -82,7 +91,8 @@ static int add(struct lnet *ln, const struct route_req *r, struct lnet_ctl_err *
 	case -EHOSTUNREACH:
 		return lnet_ctl_fail(e, rc, "no interface is on the net of gateway %s", nid);
 	case -EINVAL:
-		return lnet_ctl_fail(e, rc, "%s cannot be the gateway to that net", nid);
+		return lnet_ctl_fail(e, rc, "%s cannot be the gateway to %s: %s", nid,
+				     lnet_net_str(r->cfg.net, net), bad_gateway(&r->cfg));
 	case -EBUSY:
 		return lnet_ctl_fail(e, rc, "gateway %s is being talked to without a pause", nid);
 	default:

@@ -172,7 +172,11 @@ static int rule_del(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *
 
 	if (rc)
 		return rc;
-	return lnet_rule_del(ln, &which) ? 0 : lnet_ctl_fail(e, -ENOENT, "no rule is like that");
+	if (lnet_rule_del(ln, &which))
+		return 0;
+	if (which.id)
+		return lnet_ctl_fail(e, -ENOENT, "no matching rule: there is no rule %u", which.id);
+	return lnet_ctl_fail(e, -ENOENT, "no matching rule");
 }
 
 static int each(struct lnet_control *ctl, const struct lnet_ctl_req *req, struct lnet_ctl_err *e,

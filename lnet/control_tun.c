@@ -11,20 +11,56 @@ struct setting {
 	u64 value;
 };
 
-/* A number as people wrote it, for errors: time in seconds, as it is typed. */
+/* A time in the largest unit of which it is a multiple, as it may be typed. */
+static void time_text(u64 ns, char *buf, size_t size)
+{
+	static const struct {
+		u64 ns;
+		const char *unit;
+	} units[] = {
+		{ 3600 * NSEC_PER_SEC, "h" }, { 60 * NSEC_PER_SEC, "min" }, { NSEC_PER_SEC, "s" },
+		{ NSEC_PER_MSEC, "ms" }, { NSEC_PER_USEC, "us" }, { 1, "ns" },
+	};
+	u64 nr = ns;
+	unsigned int i = 0;
+
+	while (ns && (nr = div64_u64(ns, units[i].ns)) * units[i].ns != ns)
+		i++;
+	scnprintf(buf, size, "%llu%s", nr, ns ? units[i].unit : "");
+}
+
+/* The values that are accepted. */
 static void range_text(const struct lnet_tunable_info *info, char *buf, size_t size)
 {
-	if (info->unit == LNET_UNIT_NS)
-		scnprintf(buf, size, "%llu to %llu ms", div_u64(info->min, NSEC_PER_MSEC),
-			  div_u64(info->max, NSEC_PER_MSEC));
-	else
+	char min[24], max[24];
+
+	if (!strcmp(info->name, "accept")) {
+		scnprintf(buf, size, "none, secure or all");
+	} else if (info->unit == LNET_UNIT_NS) {
+		time_text(info->min, min, sizeof(min));
+		time_text(info->max, max, sizeof(max));
+		scnprintf(buf, size, "%s to %s", min, max);
+	} else {
 		scnprintf(buf, size, "%llu to %llu", info->min, info->max);
+	}
+}
+
+/* The words before the colon are those of stock's tool. */
+static int value_refuse(const struct lnet_tunable_info *info, const char *text, int rc,
+			struct lnet_ctl_err *e)
+{
+	const char *quote = rc == -EINVAL ? "'" : "";
+	char range[LNET_TEXT_MAX];
+
+	range_text(info, range, sizeof(range));
+	return lnet_ctl_fail(e, rc, "invalid value '%s' for key '%s': %s must be %s, not %s%s%s",
+			     text, info->name, info->name, range, quote, text, quote);
 }
 
 static int setting_parse(const struct lnet_val *key, const struct lnet_val *val,
 			 struct setting *set, struct lnet_ctl_err *e)
 {
-	char name[LNET_TEXT_MAX], text[LNET_TEXT_MAX], range[LNET_TEXT_MAX];
+	char name[LNET_TEXT_MAX], text[LNET_TEXT_MAX];
 	uint64_t value = 0;
 	int rc;
 
@@ -42,11 +78,9 @@ static int setting_parse(const struct lnet_val *key, const struct lnet_val *val,
 	rc = lnet_tunable_parse(name, text, &value);
 	set->value = value;
 	if (rc == -EINVAL)
-		return lnet_ctl_fail(e, rc, "invalid value '%s' for key '%s'", text, name);
-	range_text(set->info, range, sizeof(range));
+		return value_refuse(set->info, text, rc, e);
 	if (rc || set->value < set->info->min || set->value > set->info->max)
-		return lnet_ctl_fail(e, -ERANGE, "invalid value '%s' for key '%s': it must be %s",
-				     text, name, range);
+		return value_refuse(set->info, text, -ERANGE, e);
 	return 0;
 }
 

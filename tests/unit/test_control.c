@@ -3,7 +3,9 @@
  * Management of an instance, through the client's library but without a socket: what changes, what
  * is refused unchanged, answers in pieces, and a lack of memory anywhere.
  */
+#include <glob.h>
 #include <linux/netlink.h>
+#include "control_cmd.h"
 #include "ctl_world.h"
 
 /* Everything that can be shown, as one text, with wakes and clocks that do not count left out. */
@@ -112,6 +114,119 @@ static void test_tunables(void)
 	UNIT_EQUAL(lnetctl_set(w.c, "retry_count", "two"), -EINVAL, "no number");
 	lnetctl_doc_free(values);
 	ctl_world_end(&w);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* The text of an answer's failure @why. */
+static void refused_with(struct world *w, int rc, int want, const char *why)
+{
+	UNIT_EQUAL(rc, want, why);
+	UNIT_TEXT(lnetctl_error(w->c)->text, why, "words");
+}
+
+static void test_words(void)
+{
+	struct lnetctl_route route = { .net = "tcp7", .gateway = "10.0.9.9@tcp",
+				       .hops = LNETCTL_UNSET,
+				       .priority = LNETCTL_UNSET };
+	struct lnetctl_net net;
+	struct world w;
+
+	ctl_world_begin(&w);
+	UNIT_EQUAL(ctl_net_add(&w, "tcp", "eth0"), 0, "add");
+	refused_with(&w, lnetctl_peer_add(w.c, "10.9.0.1@tcp", "10.9.0.2@tcp", LNETCTL_PEER_NON_MR),
+		     -ENOTUNIQ, "peer 10.9.0.1@tcp is not multi-rail (--non_mr): it cannot have a "
+		     "further NID, 10.9.0.2@tcp");
+	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.9.0.1@tcp", NULL, LNETCTL_PEER_NON_MR), 0, "alone");
+	refused_with(&w, lnetctl_peer_add(w.c, "10.9.0.1@tcp", NULL, 0), -EPERM,
+		     "peer 10.9.0.1@tcp is configured with --non_mr: delete it first");
+	UNIT_EQUAL(lnetctl_peer_del(w.c, "10.9.0.1@tcp", NULL, 0), 0, "and it can be deleted");
+	UNIT_EQUAL(lnetctl_route_add(w.c, &route), 0, "route");
+	refused_with(&w, lnetctl_peer_del(w.c, "10.0.9.9@tcp", NULL, 0), -EBUSY,
+		     "peer 10.0.9.9@tcp is the gateway of 1 route (tcp7): delete the route first");
+	route.net = "tcp8";
+	UNIT_EQUAL(lnetctl_route_add(w.c, &route), 0, "another");
+	refused_with(&w, lnetctl_peer_del(w.c, "10.0.9.9@tcp", NULL, 0), -EBUSY,
+		     "peer 10.0.9.9@tcp is the gateway of 2 routes (tcp7, tcp8): delete the routes "
+		     "first");
+	route.gateway = "10.0.9.9@tcp8";
+	refused_with(&w, lnetctl_route_add(w.c, &route), -EINVAL,
+		     "10.0.9.9@tcp8 cannot be the gateway to tcp8: a gateway is on another net "
+		     "than the one it leads to");
+	refused_with(&w, lnetctl_set(w.c, "transaction_timeout", "0"), -ERANGE,
+		     "invalid value '0' for key 'transaction_timeout': transaction_timeout must be "
+		     "1ms to 1h, not 0");
+	refused_with(&w, lnetctl_set(w.c, "accept", "everybody"), -EINVAL,
+		     "invalid value 'everybody' for key 'accept': accept must be none, secure or "
+		     "all, not 'everybody'");
+	lnetctl_net_init(&net);
+	net.net = "tcp";
+	net.interfaces = "eth3";
+	net.cpts = "abc";
+	refused_with(&w, lnetctl_net_add(w.c, &net), -EINVAL,
+		     "--cpt 'abc': expected a list such as [0,1] or 0-3; this node has CPT 0,1");
+	ctl_world_end(&w);
+}
+
+/* A file's text, for free(). */
+static char *file_text(const char *path)
+{
+	size_t len = 0;
+	char *text = NULL;
+	FILE *f = fopen(path, "r");
+
+	if (f && getdelim(&text, &len, 0, f) < 0) {
+		free(text);
+		text = NULL;
+	}
+	if (f)
+		fclose(f);
+	return text;
+}
+
+/* Does some line of @text have "-E..." as a whole word? */
+static bool names(const char *text, const char *err)
+{
+	const char *at = text;
+
+	while ((at = strstr(at, err))) {
+		at += strlen(err);
+		if (!isalnum((unsigned char)*at))
+			return true;
+	}
+	return false;
+}
+
+/* Every errno that the core, its commands or its drivers name has words. */
+static void test_every_why(void)
+{
+	static const char *const sources[] = { "lnet/*.c", "lnet/kernel/*.c", "lnet/user/*.c",
+					       "lnd/*/*.c" };
+	unsigned int i, nr = 0;
+	char err[32];
+	glob_t found;
+	size_t f;
+	int e;
+
+	for (i = 0; i < ARRAY_SIZE(sources); i++)
+		glob(sources[i], i ? GLOB_APPEND : 0, NULL, &found);
+	CU_ASSERT(found.gl_pathc > 50);
+	for (f = 0; f < found.gl_pathc; f++) {
+		char *text = file_text(found.gl_pathv[f]);
+
+		for (e = 1; text && e < 134; e++) {
+			snprintf(err, sizeof(err), "-%s", strerrorname_np(e) ? : "");
+			if (!err[1] || !names(text, err))
+				continue;
+			nr++;
+			if (!strcmp(lnet_ctl_why(-e), lnet_ctl_why(0)))
+				UNIT_TEXT(err, "", found.gl_pathv[f]);
+		}
+		free(text);
+	}
+	CU_ASSERT(nr > 100);
+	globfree(&found);
 }
 
 /* ---- answers in pieces ----------------------------------------------------------------------- */
@@ -558,6 +673,8 @@ UNIT_SUITE(control,
 	{ "configure and unconfigure bracket everything else", test_down },
 	{ "what is refused changes nothing", test_refused },
 	{ "tunables are set together or not at all", test_tunables },
+	{ "a refusal names the object and the reason", test_words },
+	{ "every errno has words", test_every_why },
 	{ "answers are the same in pieces of any size", test_pieces },
 	{ "no piece of an answer is without a value", test_values_in_pieces },
 	{ "peers may go while they are shown", test_removed_meanwhile },

@@ -105,7 +105,7 @@ static void test_del(void)
 		UNIT_EQUAL(add(&w, i < 3 ? "kind: cut" : "kind: duplicate"), 0, "2 to 5");
 	for (i = 0; i < ARRAY_SIZE(dels); i++)
 		UNIT_EQUAL(del(&w, dels[i].which), dels[i].rc, dels[i].which);
-	CU_ASSERT_STRING_EQUAL(lnetctl_error(w.c)->text, "no rule is like that");
+	CU_ASSERT_STRING_EQUAL(lnetctl_error(w.c)->text, "no matching rule");
 	UNIT_EQUAL(lnet_rule_last(w.ln), 0, "none is left");
 	ctl_world_end(&w);
 }

@@ -207,9 +207,11 @@ static void test_checked(void)
 		{ "peer:\n- primary nid: 1.1.1.1@tcp\n- primary nid: bogus\n",
 		  "file line 3: 'bogus' is no NID" },
 		{ "peer:\n- primary nid: 1.1.1.1@tcp\nglobal:\n  retry_count: 256\n",
-		  "file line 4: invalid value '256' for key 'retry_count': it must be 0 to 255" },
+		  "file line 4: invalid value '256' for key 'retry_count': "
+		  "retry_count must be 0 to 255, not 256" },
 		{ "retry_count: 256\n",
-		  "file line 1: invalid value '256' for key 'retry_count': it must be 0 to 255" },
+		  "file line 1: invalid value '256' for key 'retry_count': "
+		  "retry_count must be 0 to 255, not 256" },
 		{ "peer:\n- primary nid: 1.1.1.1@tcp\nfault:\n- rule_type: delay\n  la_rate: 1\n",
 		  "file line 4: a delay rule needs a latency" },
 		{ "net:\n- net type: tcp\n  CPT: '[2]'\n  interfaces: { 0: eth5 }\n",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Commands about the instance and its interfaces. */
 #include <errno.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include "client.h"
@@ -156,6 +157,42 @@ static int add_nids(struct lnetctl_node *body, const struct lnetctl_net *n,
 	return rc;
 }
 
+static bool cpts_good(const char *cpts)
+{
+	struct lnetctl_node *map = lnetctl_add_map(NULL, NULL);
+	bool good = map && !ctl_cpts_add(map, cpts);
+
+	lnetctl_doc_free(map);
+	return good;
+}
+
+/* The loopback interface is bound to every CPT of the node: "[0,1]". */
+static void cpts_here(struct lnetctl *c, char *buf, size_t size)
+{
+	const struct lnetctl_node *net, *ni;
+	struct lnetctl_node *doc = NULL;
+	const char *text = NULL;
+
+	if (!lnetctl_net_show(c, "lo", 1, false, &doc)) {
+		net = lnetctl_find(doc, "net");
+		ni = net && net->first ? lnetctl_find(net->first, "local NI(s)") : NULL;
+		text = ni && ni->first ? lnetctl_text(ni->first, "CPT") : NULL;
+	}
+	text = text ? text + strspn(text, "\"[") : "";
+	snprintf(buf, size, "CPT %.*s", (int)strcspn(text, "]"), text);
+	lnetctl_doc_free(doc);
+}
+
+static int cpts_refuse(struct lnetctl *c, const struct ctl_op *op, const char *cpts)
+{
+	char here[64];
+
+	cpts_here(c, here, sizeof(here));
+	return ctl_fail(c, -EINVAL, op->verb, op->object,
+			"--cpt '%s': expected a list such as [0,1] or 0-3; this node has %s", cpts,
+			here);
+}
+
 static int body_of_nids(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_net *n,
 			struct lnetctl_node *body)
 {
@@ -168,7 +205,7 @@ static int body_of_nids(struct lnetctl *c, const struct ctl_op *op, const struct
 	rc = add_nids(body, n, nids);
 	lnetctl_doc_free(nids);
 	if (rc == -EINVAL)
-		return ctl_fail(c, rc, op->verb, op->object, "bad CPT list '%s'", n->cpts);
+		return cpts_refuse(c, op, n->cpts);
 	return rc ? ctl_fail(c, rc, op->verb, op->object, NULL) : 0;
 }
 
@@ -182,6 +219,8 @@ static int body_of_net(struct lnetctl *c, const struct ctl_op *op, const struct 
 		return ctl_fail(c, -ENOMEM, op->verb, op->object, NULL);
 	if (!n->interfaces)
 		return 0;
+	if (n->cpts && *n->cpts && !cpts_good(n->cpts))
+		return cpts_refuse(c, op, n->cpts);
 	seq = lnetctl_add_seq(item, "local NI(s)");
 	rc = seq ? add_interfaces(seq, n) : -ENOMEM;
 	if (!rc && !seq->first)
@@ -224,11 +263,34 @@ static int net_do(struct lnetctl *c, const struct ctl_op *op, const struct lnetc
 	return rc;
 }
 
+/* @rc of net add. If an interface does not exist, the error lists those of this host. */
+static int interface_missing(struct lnetctl *c, const struct lnetctl_net *n, int rc)
+{
+	struct if_nameindex *all, *one;
+	char list[200] = "", name[IF_NAMESIZE + 112], cpts[64];
+	const char *rest = n->interfaces;
+	size_t len = 0;
+
+	if (rc != -ENETDOWN || !rest || !strstr(c->text, "no such interface"))
+		return rc;
+	while (ctl_interface_next(&rest, name, sizeof(name), cpts, sizeof(cpts)) == 1)
+		if (!if_nametoindex(name))
+			break;
+	all = if_nameindex();
+	for (one = all; one && one->if_index && len < sizeof(list); one++)
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", len ? ", " : "",
+					one->if_name);
+	if (all)
+		if_freenameindex(all);
+	return ctl_fail(c, rc, "add", "net", "there is no interface '%s' (%s are here)", name,
+			list);
+}
+
 int lnetctl_net_add(struct lnetctl *c, const struct lnetctl_net *n)
 {
 	if (n->net && !n->interfaces)
 		return ctl_fail(c, -EINVAL, "add", "net", "at least one interface is needed");
-	return net_do(c, &add_op, n);
+	return interface_missing(c, n, net_do(c, &add_op, n));
 }
 
 int lnetctl_net_del(struct lnetctl *c, const struct lnetctl_net *n)
