@@ -24,6 +24,7 @@
 enum lnet_ioc_nr {
 	LNET_IOC_UNCONFIGURE	= 56,	/* data */
 	LNET_IOC_CONFIGURE	= 59,	/* data; @flags not 0: with what parameters name */
+	LNET_IOC_LST		= 63,	/* data: the console of the self-test, see lnet_lst.h */
 	LNET_IOC_GET_PEER	= 76,	/* data: the peer of @nid, on @net, into the log */
 	LNET_IOC_CONFIG_RTR	= 87,	/* config: routing on or off */
 	LNET_IOC_ADD_BUF	= 88,	/* config: router buffers */

@@ -187,6 +187,7 @@ static const struct request {
 } requests[] = {
 	{ LNET_IOC_UNCONFIGURE, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), unconfigure },
 	{ LNET_IOC_CONFIGURE, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), configure },
+	{ LNET_IOC_LST, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), lnet_ioc_lst },
 	{ LNET_IOC_GET_PEER, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), get_peer },
 	{ LNET_IOC_CONFIG_RTR, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), config_rtr },
 	{ LNET_IOC_ADD_BUF, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), add_buf },

@@ -75,6 +75,10 @@ void lnet_netlink_fini(void);
 int lnet_ioctl_init(void);
 void lnet_ioctl_fini(void);
 
+/* ---- lst_door.c ------------------------------------------------------------------------------ */
+/* A request of ioctl 63. -EOPNOTSUPP: the self-test is not loaded. */
+int lnet_ioc_lst(struct lnet *ln, void *buf);
+
 /* ---- debugfs.c ------------------------------------------------------------------------------- */
 void lnet_debugfs_init(void);
 void lnet_debugfs_fini(void);

@@ -62,22 +62,36 @@ static bool text_grow(struct lst_command *user, u32 more)
 	return true;
 }
 
-void con_say(struct con_cmd *cmd, const char *fmt, ...)
+/* A zero follows, which is not counted. */
+static void append(struct lst_command *user, const void *data, u32 len)
 {
-	struct lst_command *user = cmd->user;
-	char line[640];
-	va_list args;
-	u32 len;
-
-	va_start(args, fmt);
-	len = (u32)vscnprintf(line, sizeof(line), fmt, args);
-	va_end(args);
 	if (user->used + len + 1 > user->size && !text_grow(user, len)) {
 		user->status = -ENOMEM;
 		return;
 	}
-	memcpy(user->answer + user->used, line, len + 1);
+	memcpy(user->answer + user->used, data, len);
 	user->used += len;
+	user->answer[user->used] = 0;
+}
+
+void con_say(struct con_cmd *cmd, const char *fmt, ...)
+{
+	char line[640];
+	va_list args;
+	u32 len;
+
+	if (cmd->user->memory)
+		return;
+	va_start(args, fmt);
+	len = (u32)vscnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	append(cmd->user, line, len);
+}
+
+void con_put(struct con_cmd *cmd, const void *data, u32 len)
+{
+	if (cmd->user->memory)
+		append(cmd->user, data, len);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -117,6 +131,8 @@ static void finish_run(struct lst_job *job)
 
 void con_finish_locked(struct con_cmd *cmd, int rc)
 {
+	if (!rc)
+		con_stock_end(cmd);
 	rpcs_free(cmd, &cmd->answered);
 	rpcs_free(cmd, &cmd->kept);
 	list_del(&cmd->link);

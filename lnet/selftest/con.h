@@ -48,6 +48,7 @@ struct con_node {
 	u32 refs;			/* groups and requests */
 	u8 state;			/* enum con_node_state */
 	bool pinged;			/* the pinger's request is under way */
+	u32 mark;			/* of the last list that has it: con_stock.c */
 	u64 heard_ns;			/* of its last answer in this session */
 	u64 epoch;			/* the last it told; 0: none */
 	u32 lease;			/* seconds, as it told */
@@ -110,6 +111,7 @@ struct con_session {
 	u64 used_ns, pinger_ns;
 	u64 next_bid;
 	u32 next_key;			/* of tests */
+	u32 next_mark;			/* of nodes */
 	struct list_head nodes, groups, batches;
 };
 
@@ -157,6 +159,8 @@ static inline const char *con_text(const struct con_cmd *cmd, const char *name)
 int con_number(const struct con_cmd *cmd, const char *name, s64 lo, s64 hi, s64 *value);
 /* Appends to the answer. */
 void con_say(struct con_cmd *cmd, const char *fmt, ...) __printf(2, 3);
+/* The same with memory, for who wants that; con_say() says nothing to him. */
+void con_put(struct con_cmd *cmd, const void *data, u32 len);
 
 /* All want the lock. */
 struct con_session *con_session(const struct con_cmd *cmd);	/* NULL: it is over */
@@ -250,6 +254,11 @@ int con_map_take(struct con_cmd *cmd, struct con_test *test);
 struct lst_run *con_map_runs(const struct con_map *map, const struct con_node *node, bool back,
 			     struct lst_plan *p);
 void con_map_say(struct con_cmd *cmd, const struct con_map *map);
+
+/* ---- con_stock.c ----------------------------------------------------------------------------- */
+
+/* The end of an answer in memory: a result for each node of the last step. */
+void con_stock_end(struct con_cmd *cmd);
 
 /* ---- con_tree.c ------------------------------------------------------------------------------ */
 

@@ -175,6 +175,8 @@ int con_add_nodes(struct con_cmd *cmd)
 		con_say(cmd, "members: %u\n", group->nr - before);
 	if (rc)
 		con_say(cmd, "refused: %d\n", -rc);
+	if (rc && cmd->user->memory)
+		cmd->user->status = rc;
 	return con_then(cmd, asked);
 }
 
@@ -216,15 +218,19 @@ static int refresh(struct con_cmd *cmd, const struct con_group *group)
 	return con_then(cmd, refresh_asked);
 }
 
-/* "invalid" is all but active. */
+#define STATES_ALL	(CON_NODE_ACTIVE | CON_NODE_BUSY | CON_NODE_DOWN | CON_NODE_UNKNOWN)
+
+/* "invalid" is all but active; a caller with numbers gives `states'. */
 static int clean(struct con_cmd *cmd, struct con_group *group)
 {
 	const char *text = con_text(cmd, "state");
-	u8 states = text ? con_node_state_parse(text) : 0;
+	s64 states = text ? con_node_state_parse(text) : 0;
 	u32 i = 0;
 
+	if (con_number(cmd, "states", 1, STATES_ALL, &states))
+		return -EINVAL;
 	if (text && !strcmp(text, "invalid"))
-		states = CON_NODE_BUSY | CON_NODE_DOWN | CON_NODE_UNKNOWN;
+		states = STATES_ALL & ~CON_NODE_ACTIVE;
 	if (!states)
 		return -EINVAL;
 	while (i < group->nr)
@@ -254,7 +260,7 @@ static int take_out(struct con_cmd *cmd, struct con_group *group)
 	return 0;
 }
 
-/* name, op (refresh, clean, remove), state, nid */
+/* name, op (refresh, clean, remove), state or states, nid */
 int con_update_group(struct con_cmd *cmd)
 {
 	struct con_group *group = con_group_find(con_session(cmd), con_text(cmd, "name"));

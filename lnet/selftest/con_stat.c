@@ -36,19 +36,40 @@ static int ask_batch(struct con_cmd *cmd, struct con_batch *batch, request_fn ma
 	return rc;
 }
 
-static int ask_nids(struct con_cmd *cmd, request_fn make)
+static void debug_request(struct lst_msg *req, const struct con_session *s)
+{
+	req->type = LST_DEBUG_REQ;
+	req->debug_req.sid = s->sid;
+}
+
+/* Any node may be asked whose session it is in; only members have counters for this one. */
+static int ask_nid(struct con_cmd *cmd, const struct lnet_nid *nid, request_fn make)
 {
 	struct con_session *s = con_session(cmd);
+	struct lnet_process id = { .nid = *nid, .pid = LNET_PID };
+	struct con_node *node = con_node_find(s, nid);
+	int rc;
+
+	if (node || make != debug_request)
+		return node ? ask(cmd, node, make) : -ENOENT;
+	node = con_node_get(s, &id);
+	if (!node)
+		return -ENOMEM;
+	rc = ask(cmd, node, make);
+	con_node_put(s, node);		/* the request holds it until the answer has been read */
+	return rc;
+}
+
+static int ask_nids(struct con_cmd *cmd, request_fn make)
+{
 	const char *pos = NULL, *text;
-	struct con_node *node;
 	struct lnet_nid nid;
 	int rc = 0;
 
 	while (!rc && (text = con_word(cmd, "nid", &pos))) {
 		if (lnet_nid_parse(&nid, text))
 			return -EINVAL;
-		node = con_node_find(s, &nid);
-		rc = node ? ask(cmd, node, make) : -ENOENT;
+		rc = ask_nid(cmd, &nid, make);
 	}
 	return rc;
 }
@@ -125,12 +146,6 @@ int con_stat(struct con_cmd *cmd)
 }
 
 /* ---- ping ------------------------------------------------------------------------------------ */
-
-static void debug_request(struct lst_msg *req, const struct con_session *s)
-{
-	req->type = LST_DEBUG_REQ;
-	req->debug_req.sid = s->sid;
-}
 
 static int ping_done(struct con_cmd *cmd)
 {

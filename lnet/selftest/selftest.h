@@ -15,6 +15,7 @@
  *	store.[ch] verify.c crc32c.[ch]	their memory, and what it holds
  *	tally.[ch] tally.def	what a test counted
  *	con.c con_*.c verbs.def	the console: a session over many nodes, led by commands
+ *	stock.h stock_*.c	requests of stock's lst, bytes in and out
  *	nettest.h nettest_*.c	exchanges among many nodes in topologies
  *	tree.c tree_*.c		a session over a tree of nodes: places, waves, records
  *	service.c		begin, end, time
@@ -29,6 +30,7 @@
 
 struct lnet;
 struct lst;
+struct lst_memory;
 
 struct lst_host {
 	/*
@@ -67,6 +69,8 @@ struct lst_command {
 	int status;			/* 0 or -errno */
 	char *answer;			/* YAML, kfree(); NULL: none */
 	u32 used, size;			/* bytes of text, of memory */
+	/* NULL: text; else the answer is as stock.h has it, and this is filled in */
+	struct lst_memory *memory;
 	/* Once, perhaps before lst_command() returns. No lock held; must not call the above. */
 	void (*done)(struct lst_command *cmd);
 };

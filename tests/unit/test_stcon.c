@@ -72,6 +72,9 @@ static void busy_nodes(void)
 	tell(1, "add_group|key=8|name=g|");
 	UNIT_EQUAL(tell(1, "add_nodes|key=8|name=g|nid=10.0.0.3@tcp|"), 0, "asked");
 	UNIT_EQUAL(said("joined: 1"), true, "taken over");
+	UNIT_EQUAL(tell(0, "ping|key=5|nid=10.0.0.2@tcp|"), 0, "any node");
+	UNIT_EQUAL(said("state: Unknown"), true, "it is in no session");
+	UNIT_EQUAL(tell(0, "stat|key=5|nid=10.0.0.2@tcp|"), -ENOENT, "it has no counters");
 	UNIT_EQUAL(tell(0, "ping|key=5|group=g|"), 0, "the former one asks");
 	UNIT_EQUAL(said("state: Busy") && said("session: \"mine\""), true, "and sees it");
 	end();

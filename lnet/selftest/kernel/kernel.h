@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Inside lnet_selftest.ko: the services of network namespaces, and the device that leads them. */
+/* Inside lnet_selftest.ko: the services of network namespaces, and the ways to lead them. */
 #ifndef LNET_SELFTEST_KERNEL_H
 #define LNET_SELFTEST_KERNEL_H
 
-#include "../selftest.h"
+#include <linux/completion.h>
+#include "../stock.h"
 
 struct net;
 
@@ -16,5 +17,27 @@ int lst_net_command(struct net *net, struct lst_command *cmd);
 /* door.c */
 int lst_door_open(void);		/* the device is there */
 void lst_door_close(void);
+
+/* stock_door.c */
+/* A command whose answer is memory; a caller that is killed leaves it to its end. */
+struct lst_asked {
+	struct lst_command cmd;
+	struct lst_memory memory;
+	refcount_t refs;
+	struct completion over;
+	char *words;
+};
+/*
+ * Waits for a command that succeeds. @words: kvfree() comes with the last reference, also after an
+ * error. May sleep. lst_asked_put(), or an error pointer: -EINTR (killed), or of the console.
+ */
+struct lst_asked *lst_ask_wait(struct net *net, char *words, u32 len);
+void lst_asked_put(struct lst_asked *q);	/* NULL is fine */
+int lst_stock_door_open(void);
+void lst_stock_door_close(void);
+
+/* stock_netlink.c */
+int lst_stock_netlink_open(void);
+void lst_stock_netlink_close(void);
 
 #endif

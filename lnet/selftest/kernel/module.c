@@ -225,17 +225,31 @@ static int __init selftest_begin(void)
 	if (!queue)
 		return -ENOMEM;
 	rc = lst_net_start(&init_net);
-	if (!rc)
-		rc = lst_door_open();
+	if (rc)
+		goto no_service;
+	rc = lst_door_open();
+	if (rc)
+		goto no_door;
+	rc = lst_stock_netlink_open();
+	if (rc)
+		goto no_netlink;
+	rc = lst_stock_door_open();
 	if (!rc)
 		return 0;
+	lst_stock_netlink_close();
+no_netlink:
+	lst_door_close();
+no_door:
 	services_end();
+no_service:
 	destroy_workqueue(queue);
 	return rc;
 }
 
 static void __exit selftest_end(void)
 {
+	lst_stock_door_close();
+	lst_stock_netlink_close();
 	lst_door_close();
 	services_end();
 	destroy_workqueue(queue);

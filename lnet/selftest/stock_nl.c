@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The netlink family of stock's lst: requests read, messages written, as lnet_nl.h has them. */
+#include <lnet/nid.h>
+#include <uapi/lnet_nl.h>
+#include "stock.h"
+
+#define ATTR_HDR	4U
+#define MSG_HDR		20U		/* of netlink and generic netlink */
+#define NL_DONE		3U
+#define TYPE_MASK	0x3fffU
+#define DEPTH_MAX	6U
+#define ALIGN4(n)	(((n) + 3U) & ~3U)
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+struct attr {
+	u16 type;
+	const u8 *data;
+	u32 len;
+	const u8 *next;
+};
+
+/* False: no further one. */
+static bool attr_read(struct attr *a, const u8 *at, const u8 *end)
+{
+	u16 len, type;
+
+	if (end - at < (ptrdiff_t)ATTR_HDR)
+		return false;
+	memcpy(&len, at, 2);
+	memcpy(&type, at + 2, 2);
+	if (len < ATTR_HDR || len > end - at)
+		return false;
+	a->type = type & TYPE_MASK;
+	a->data = at + ATTR_HDR;
+	a->len = len - ATTR_HDR;
+	a->next = at + min_t(u32, ALIGN4(len), (u32)(end - at));
+	return true;
+}
+
+/* A scalar as text of at most LST_NAME - 1 bytes; the tool writes words of digits as numbers. */
+static bool attr_text(const struct attr *a, char text[LST_NAME])
+{
+	s64 num;
+
+	if (a->type == LNET_NLA_INT_VALUE && a->len == sizeof(num)) {
+		memcpy(&num, a->data, sizeof(num));
+		snprintf(text, LST_NAME, "%lld", (long long)num);
+		return true;
+	}
+	if (a->type != LNET_NLA_VALUE || !a->len || a->len > LST_NAME || a->data[a->len - 1])
+		return false;
+	memcpy(text, a->data, a->len);
+	return true;
+}
+
+/* What is behind the end of a document is no value. */
+static bool is_value(const char *text)
+{
+	return text[0] && strncmp(text, "...", 3);
+}
+
+static int new_pair(struct lst_stock_new *req, const char *key, const char *value)
+{
+	long long num;
+
+	if (!strcmp(key, "name"))
+		strscpy(req->name, value, LST_NAME);
+	if (strcmp(key, "timeout"))
+		return 0;
+	if (kstrtoll(value, 10, &num) || num <= 0 || num > S32_MAX)
+		return -EINVAL;
+	req->timeout = num;
+	return 0;
+}
+
+static int new_read(struct lst_stock_new *req, const u8 *at, const u8 *end, u32 depth)
+{
+	char key[LST_NAME] = "", value[LST_NAME];
+	struct attr a;
+	int rc = 0;
+
+	for (; !rc && attr_read(&a, at, end); at = a.next) {
+		if (a.type == LNET_NLA_LIST && depth < DEPTH_MAX) {
+			rc = new_read(req, a.data, a.data + a.len, depth + 1);
+			key[0] = 0;
+		} else if (!attr_text(&a, value)) {
+			rc = -EINVAL;
+		} else if (key[0]) {
+			rc = new_pair(req, key, value);
+			key[0] = 0;
+		} else if (is_value(value)) {
+			strscpy(key, value, sizeof(key));
+		}
+	}
+	return rc;
+}
+
+int lst_stock_nl_new(struct lst_stock_new *req, const u8 *attrs, u32 len)
+{
+	int rc;
+
+	memset(req, 0, sizeof(*req));
+	rc = new_read(req, attrs, attrs + len, 0);
+	return rc ? rc : req->name[0] ? 0 : -EINVAL;
+}
+
+struct groups_reader {
+	struct lst_stock_filter *filter;
+	u32 nr;
+	bool is_status;			/* the next scalar is the value of "status" */
+};
+
+static const struct {
+	const char *text;
+	u32 state;
+} states[] = {
+#define UNIT(name)
+#define NODE(name, number, text)	{ text, number },
+#define BATCH(name, text)
+#include "states.def"
+#undef UNIT
+#undef NODE
+#undef BATCH
+};
+
+static u32 state_parse(const char *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++)
+		if (!strcmp(states[i].text, text))
+			return states[i].state;
+	return 0;
+}
+
+static const char *state_text(u32 state)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++)
+		if (states[i].state == state)
+			return states[i].text;
+	return "Unknown";
+}
+
+/* A group, or a part of "status": STATE. */
+static int groups_scalar(struct groups_reader *g, const char *text)
+{
+	u32 state;
+
+	if (g->is_status) {
+		g->is_status = false;
+		state = state_parse(text);
+		g->filter[g->nr - 1].states |= state;
+		return state ? 0 : -EINVAL;
+	}
+	if (!is_value(text))
+		return 0;
+	if (!strcmp(text, "status") && g->nr) {
+		g->is_status = true;
+		return 0;
+	}
+	if (g->nr == LST_STOCK_FILTERS_MAX)
+		return -E2BIG;
+	memset(&g->filter[g->nr], 0, sizeof(g->filter[g->nr]));
+	strscpy(g->filter[g->nr++].name, text, LST_NAME);
+	return 0;
+}
+
+static int groups_read(struct groups_reader *g, const u8 *at, const u8 *end, u32 depth)
+{
+	char text[LST_NAME];
+	struct attr a;
+	int rc = 0;
+
+	for (; !rc && attr_read(&a, at, end); at = a.next) {
+		if (a.type == LNET_NLA_LIST && depth < DEPTH_MAX)
+			rc = groups_read(g, a.data, a.data + a.len, depth + 1);
+		else if (attr_text(&a, text))
+			rc = groups_scalar(g, text);
+		else
+			rc = -EINVAL;
+	}
+	return rc;
+}
+
+int lst_stock_nl_groups(struct lst_stock_filter *filter, const u8 *attrs, u32 len)
+{
+	struct groups_reader g = { .filter = filter };
+	int rc = groups_read(&g, attrs, attrs + len, 0);
+
+	return rc ? rc : (int)g.nr;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static u8 *nl_put(struct lst_stock_nl *w, u32 len)
+{
+	u8 *at = w->buf + w->len;
+
+	if (w->full || ALIGN4(len) > w->size - w->len) {
+		w->full = true;
+		return NULL;
+	}
+	memset(at, 0, ALIGN4(len));
+	w->len += ALIGN4(len);
+	return at;
+}
+
+static void nl_attr(struct lst_stock_nl *w, u16 type, const void *data, u32 len)
+{
+	u16 total = (u16)(len + ATTR_HDR);
+	u8 *at = nl_put(w, total);
+
+	if (!at)
+		return;
+	memcpy(at, &total, 2);
+	memcpy(at + 2, &type, 2);
+	if (len)
+		memcpy(at + ATTR_HDR, data, len);
+}
+
+static void nl_u16(struct lst_stock_nl *w, u16 type, u16 value)
+{
+	nl_attr(w, type, &value, sizeof(value));
+}
+
+static void nl_text(struct lst_stock_nl *w, u16 type, const char *text)
+{
+	nl_attr(w, type, text, (u32)strlen(text) + 1);
+}
+
+static u32 nest_begin(struct lst_stock_nl *w, u16 type)
+{
+	u32 at = w->len;
+
+	nl_attr(w, type | LNET_NL_NESTED, NULL, 0);
+	return at;
+}
+
+static void nest_end(struct lst_stock_nl *w, u32 at)
+{
+	u16 len = (u16)(w->len - at);
+
+	if (w->len - at > 0xfffc)
+		w->full = true;
+	if (!w->full)
+		memcpy(w->buf + at, &len, 2);
+}
+
+static u32 msg_begin(struct lst_stock_nl *w, u16 type, u16 flags)
+{
+	u32 at = w->len;
+	u8 *head = nl_put(w, MSG_HDR);
+
+	if (!head)
+		return at;
+	memcpy(head + 4, &type, 2);
+	memcpy(head + 6, &flags, 2);
+	memcpy(head + 8, &w->seq, 4);
+	memcpy(head + 12, &w->portid, 4);
+	head[16] = w->cmd;
+	head[17] = w->version;
+	return at;
+}
+
+/* A message that does not fit is left out as a whole. */
+static void msg_end(struct lst_stock_nl *w, u32 at)
+{
+	u32 len = w->len - at;
+
+	if (w->full)
+		w->len = at;
+	else
+		memcpy(w->buf + at, &len, 4);
+}
+
+struct nl_key {
+	const char *name;		/* "": a value without a key */
+	u16 type, format;
+	const struct nl_key *child;	/* of NESTED */
+	u16 nr_child;
+};
+
+/* A table within a table, and no deeper. */
+static void table_put(struct lst_stock_nl *w, const struct nl_key *key, u16 nr)
+{
+	u32 list = nest_begin(w, LNET_NLA_LIST), at;
+	u16 i;
+
+	for (i = 0; i < nr; i++, key++) {
+		at = nest_begin(w, (u16)(i + 1));
+		if (!i)
+			nl_u16(w, LNET_NLA_LIST_SIZE, nr);
+		nl_u16(w, LNET_NLA_INDEX, (u16)(i + 1));
+		if (key->name[0])
+			nl_text(w, LNET_NLA_VALUE, key->name);
+		if (key->format)
+			nl_u16(w, LNET_NLA_KEY_FORMAT, key->format);
+		nl_u16(w, LNET_NLA_TYPE, key->type);
+		if (key->child)
+			table_put(w, key->child, key->nr_child);
+		nest_end(w, at);
+	}
+	nest_end(w, list);
+}
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+static const struct nl_key session_keys[] = {
+	{ "session", LNET_NLT_NUL_STRING, LNET_NL_MAPPING, NULL, 0 },
+	{ "name", LNET_NLT_STRING, 0, NULL, 0 },
+	{ "key", LNET_NLT_U32, 0, NULL, 0 },
+	{ "timestamp", LNET_NLT_S64, 0, NULL, 0 },
+	{ "nid", LNET_NLT_STRING, 0, NULL, 0 },
+	{ "nodes", LNET_NLT_U16, 0, NULL, 0 },
+};
+
+void lst_stock_nl_session(struct lst_stock_nl *w, const struct lst_view_session *s)
+{
+	char text[LNET_NIDSTR_SIZE];
+	struct lnet_nid nid;
+	u32 at = msg_begin(w, w->type, LNET_NL_F_CREATE | LNET_NL_F_MULTI);
+
+	table_put(w, session_keys, ARRAY_SIZE(session_keys));
+	msg_end(w, at);
+	lnet_nid_from_nid4(&nid, s->sid.nid);
+	at = msg_begin(w, w->type, LNET_NL_F_MULTI);
+	nl_text(w, 1, "");
+	nl_text(w, 2, s->name);
+	nl_attr(w, 3, &s->key, sizeof(s->key));
+	nl_attr(w, 4, &s->sid.stamp, sizeof(s->sid.stamp));
+	nl_text(w, 5, lnet_nid_str(&nid, text));
+	nl_u16(w, 6, (u16)min_t(u32, s->nr_nodes, U16_MAX));
+	msg_end(w, at);
+}
+
+void lst_stock_nl_done(struct lst_stock_nl *w)
+{
+	u32 at = msg_begin(w, NL_DONE, LNET_NL_F_MULTI);
+
+	/* The word behind the first head is the verdict, 0, and not a second head. */
+	if (!w->full)
+		memset(w->buf + w->len - 4, 0, 4);
+	msg_end(w, at);
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static const struct nl_key node_keys[] = {
+	{ "nid", LNET_NLT_STRING, 0, NULL, 0 },
+	{ "status", LNET_NLT_STRING, 0, NULL, 0 },
+};
+static const struct nl_key group_keys[] = {
+	{ "groups", LNET_NLT_NUL_STRING, LNET_NL_SEQUENCE, NULL, 0 },
+	{ "", LNET_NLT_STRING, 0, NULL, 0 },
+	{ "", LNET_NLT_NESTED, LNET_NL_SEQUENCE | LNET_NL_MAPPING, node_keys,
+	  ARRAY_SIZE(node_keys) },
+};
+
+void lst_stock_nl_group_table(struct lst_stock_nl *w)
+{
+	u32 at = msg_begin(w, w->type, LNET_NL_F_CREATE | LNET_NL_F_MULTI);
+
+	table_put(w, group_keys, ARRAY_SIZE(group_keys));
+	msg_end(w, at);
+}
+
+static void node_put(struct lst_stock_nl *w, u16 index, const struct lst_view_node *node)
+{
+	char id[LNET_NIDSTR_SIZE + 16];
+	u32 at = nest_begin(w, index);
+
+	nl_text(w, 1, lnet_id_str(node->id.pid, &node->id.nid, id));
+	nl_text(w, 2, state_text(node->state));
+	nest_end(w, at);
+}
+
+void lst_stock_nl_group(struct lst_stock_nl *w, const struct lst_view_group *group,
+			const struct lst_view_node *nodes, u32 states, bool first)
+{
+	u32 at = msg_begin(w, w->type, LNET_NL_F_MULTI), list, i;
+	u16 index = 1;
+
+	if (first)
+		nl_text(w, 1, "");
+	nl_text(w, 2, group->name);
+	if (nodes) {
+		list = nest_begin(w, 3);
+		for (i = 0; i < group->nr; i++)
+			if (!states || nodes[i].state & states)
+				node_put(w, index++, &nodes[i]);
+		nest_end(w, list);
+	}
+	msg_end(w, at);
+}
