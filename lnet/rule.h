@@ -12,8 +12,6 @@
 
 #include "core.h"
 
-#define LNET_RULE_DAY	86400000000000ULL
-#define LNET_RULE_TERA	1000000000000ULL
 #define LNET_RULE_NIDS	8U
 #define LNET_RULES_MAX	256U
 #define LNET_RULE_ERR	160U		/* bytes for what is wrong */

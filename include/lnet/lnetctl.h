@@ -117,6 +117,8 @@ struct lnetctl_error {
 	const char *text;
 };
 const struct lnetctl_error *lnetctl_error(const struct lnetctl *c);
+/* Did it fail because lnetctl_configure() is missing? */
+bool lnetctl_unconfigured(const struct lnetctl *c);
 /* as the node's answers are printed: with markers, indent 6 */
 void lnetctl_error_print(const struct lnetctl *c, FILE *out);
 
@@ -185,12 +187,14 @@ int lnetctl_net_del(struct lnetctl *c, const struct lnetctl_net *n);
  * @conns_per_peer 0 to 127. -ENOENT: no interface has @nid; -EINVAL: it is no NID, or out of range.
  */
 int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t conns_per_peer);
+/* As lnetctl_net_set(), of all interfaces on @net. -ENOENT: there is none. */
+int lnetctl_net_set_on(struct lnetctl *c, const char *net, int64_t health, int64_t conns_per_peer);
 /*
  * How long a connection of @net's driver may make no progress: seconds, 0 to 3600; 0: the tunable
  * lnd_timeout. -EINVAL: a net whose driver has none; -ERANGE.
  */
 int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds);
-/* For tests: as if the link of @nid went down, or came back. -ENOENT, -EINVAL as above. */
+/* As if the link of @nid (NULL: of all) went down, or came back. -ENOENT, -EINVAL as above. */
 int lnetctl_net_link(struct lnetctl *c, const char *nid, bool up);
 /*
  * Out of service, without loss or delay: used only for what can go no other way, and announced as

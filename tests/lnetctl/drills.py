@@ -14,9 +14,9 @@ RAILS = ["127.0.0.2@tcp", "127.0.1.2@tcp1"], ["127.0.0.3@tcp", "127.0.1.3@tcp1"]
 BAD = [
     ([], "missing mandatory parameters: 'peer'"),
     (["--peer", "no"], "no"),
-    (["--peer", RAILS[1][0], "--count", "0"], "'0' must be a number from 1 to 1000"),
-    (["--peer", RAILS[1][0], "--rate", "x"], "'x' must be a number from 1 to 1000"),
-    (["--peer", RAILS[1][0], "--duration", "50ms"], "'50ms' must be a time from 100ms to 600s"),
+    (["--peer", RAILS[1][0], "--count", "0"], "--count must be 1 to 1000, not 0"),
+    (["--peer", RAILS[1][0], "--rate", "x"], "--rate must be 1 to 1000, not 'x'"),
+    (["--peer", RAILS[1][0], "--duration", "50ms"], "--duration must be 100ms to 10m, not '50ms'"),
     (["--peer", RAILS[1][0], "--rail", "10.9.9.9@tcp"], "no request to %s goes over 10.9.9.9@tcp" % RAILS[1][0]),
     (["--peer", "127.0.0.9@tcp"], ""),
 ]

@@ -130,6 +130,9 @@ static int fault_del(struct lnetctl *c, bool delay)
 	     ALL_NETS HEALTH(1000) "} } } } ")							\
 	CALL(lnetctl_net_set(c, NULL, LNETCTL_UNSET, 4), 2, SET, 5,				\
 	     ALL_NETS "\"lnd tunables\" { \"conns_per_peer\" #4 } } } } } ")			\
+	CALL(lnetctl_net_set_on(c, "tcp1", LNETCTL_UNSET, 4), 2, SET, 5,			\
+	     "{ { \"net type\" \"tcp1\" \"local NI(s)\" { { \"nid\" \"<?>\" "			\
+	     "\"lnd tunables\" { \"conns_per_peer\" #4 } } } } } ")				\
 	CALL(lnetctl_peer_show(c, NULL, 4, false, &doc), 3, DUMP, 4, "")			\
 	CALL(lnetctl_peer_show(c, LO, 0, false, &doc), 3, DUMP, 0,				\
 	     "{ { \"primary nid\" \"" LO "\" } } ")						\

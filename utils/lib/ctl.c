@@ -90,6 +90,25 @@ void lnetctl_error_print(const struct lnetctl *c, FILE *out)
 	lnetctl_doc_free(doc);
 }
 
+/* Stock's text, with the remedy behind it. */
+#define STACK_DOWN "LNet stack down"
+#define REMEDY "this node is not configured: run 'lnetctl lnet configure' first"
+
+bool lnetctl_unconfigured(const struct lnetctl *c)
+{
+	return c->error.err && strstr(c->text, REMEDY);
+}
+
+/* Remember the verdict of a node, whose @text may be empty; returns @rc. */
+static int node_refuses(struct lnetctl *c, const struct ctl_op *op, int rc, const char *text)
+{
+	if (!strcmp(text, STACK_DOWN))
+		return ctl_fail(c, rc, op->verb, op->object, "%s (%s)", text, REMEDY);
+	if (!text[0] || !strcmp(text, "Unspecific failure"))
+		return ctl_fail(c, rc, op->verb, op->object, NULL);
+	return ctl_fail(c, rc, op->verb, op->object, "%s", text);
+}
+
 static int op_talk(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body,
 		   struct reply *reply)
 {
@@ -113,11 +132,7 @@ static int op_talk(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_no
 		rc = stock_talk(c->stock, op, body, reply, call.text, sizeof(call.text));
 	request_free(&req);
 	lnetctl_doc_free(body);
-	if (!rc)
-		return 0;
-	if (!call.text[0] || !strcmp(call.text, "Unspecific failure"))
-		return ctl_fail(c, rc, op->verb, op->object, NULL);
-	return ctl_fail(c, rc, op->verb, op->object, "%s", call.text);
+	return rc ? node_refuses(c, op, rc, call.text) : 0;
 }
 
 int ctl_do(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body)

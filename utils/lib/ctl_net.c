@@ -298,14 +298,15 @@ int lnetctl_net_del(struct lnetctl *c, const struct lnetctl_net *n)
 	return net_do(c, &del_op, n);
 }
 
-int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t conns_per_peer)
+/* Of the interface @nid on @net, or of all on it. */
+static int net_set(struct lnetctl *c, const char *net, const char *nid, int64_t health,
+		   int64_t conns_per_peer)
 {
-	const char *net = nid ? strchr(nid, '@') : NULL;
 	struct lnetctl_node *item, *body = ctl_body(&item), *seq, *ni, *group;
 
 	if (!body)
 		return ctl_fail(c, -ENOMEM, "set", "net", NULL);
-	lnetctl_add_text(item, "net type", net ? net + 1 : nid ? "tcp" : "<255:65535>");
+	lnetctl_add_text(item, "net type", net);
 	seq = lnetctl_add_seq(item, "local NI(s)");
 	ni = seq ? lnetctl_add_map(seq, NULL) : NULL;
 	if (ni)
@@ -321,6 +322,19 @@ int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t 
 			lnetctl_add_num(group, "conns_per_peer", conns_per_peer);
 	}
 	return ctl_do(c, &set_op, body);
+}
+
+int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t conns_per_peer)
+{
+	const char *net = nid ? strchr(nid, '@') : NULL;
+
+	return net_set(c, net ? net + 1 : nid ? "tcp" : "<255:65535>", nid, health,
+		       conns_per_peer);
+}
+
+int lnetctl_net_set_on(struct lnetctl *c, const char *net, int64_t health, int64_t conns_per_peer)
+{
+	return net_set(c, net, NULL, health, conns_per_peer);
 }
 
 /* In the node it is the driver's; of the other drivers it has none. */
@@ -343,18 +357,19 @@ int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds)
 	return rc;
 }
 
-/* A switch of one interface. */
+/* A switch of one interface, or (@nid NULL) of all. */
 static int net_switch(struct lnetctl *c, const char *nid, const char *key, bool on)
 {
 	struct lnetctl_node *item, *body = ctl_body(&item), *seq, *ni, *group;
-	const char *net = strchr(nid, '@');
+	const char *net = nid ? strchr(nid, '@') : NULL;
 
 	if (!body)
 		return ctl_fail(c, -ENOMEM, "set", "net", NULL);
-	lnetctl_add_text(item, "net type", net ? net + 1 : "tcp");
+	lnetctl_add_text(item, "net type", net ? net + 1 : nid ? "tcp" : "<255:65535>");
 	seq = lnetctl_add_seq(item, "local NI(s)");
 	ni = seq ? lnetctl_add_map(seq, NULL) : NULL;
-	group = ni && lnetctl_add_text(ni, "nid", nid) ? lnetctl_add_map(ni, "health stats") : NULL;
+	group = ni && lnetctl_add_text(ni, "nid", nid ? nid : "<?>") ?
+			lnetctl_add_map(ni, "health stats") : NULL;
 	if (group)
 		lnetctl_add_num(group, key, on);
 	return ctl_do(c, &set_op, body);

@@ -12,9 +12,10 @@
 /* These two give the node's own errno. */
 static int configure_done(struct tool *t, int rc)
 {
-	if (rc)
-		lnetctl_error_print(t->c, stderr);
-	return rc;
+	if (!rc)
+		return 0;
+	tool_error_print(t);
+	return tool_status(t, rc);
 }
 
 static int run_configure(struct tool *t)
@@ -52,16 +53,12 @@ static int run_ping(struct tool *t)
 	bool failed;
 	int rc;
 
-	/* 0 and more than 180 s are what the node has for them, as in stock */
-	if (timeout && tool_num(t, "timeout") && lnetctl_ms_parse(timeout, &ms))
-		return tool_refuse("parser", "ping", -1, "cannot parse timeout value '%s'",
-				   timeout);
+	/* 0 and more than 180 s are the node's own limits, as in stock */
+	if (timeout)
+		lnetctl_ms_parse(timeout, &ms);
 	nids = tool_words(t);
-	if (!nids) {
-		puts(t->nr_rest ? "failed to ping: Cannot allocate memory" :
-				  "Missing nid argument");
-		return -1;
-	}
+	if (!nids)
+		return tool_refuse("manage", "ping", -ENOMEM, "out of memory");
 	rc = lnetctl_ping(t->c, nids, tool_opt(t, "source"), ms, &doc);
 	free(nids);
 	failed = !rc && lnetctl_find(doc, "manage");
@@ -70,9 +67,9 @@ static int run_ping(struct tool *t)
 }
 
 static const struct opt ping_opts[] = {
-	{ "source", 's', ARG_NEEDED, "NID of this node to ping from" },
-	{ "timeout", 't', ARG_NEEDED,
-	  "seconds to wait (5, 0.3) or 300ms; default: transaction_timeout" },
+	{ "source", 's', ARG_NID, "NID of this node to ping from" },
+	{ "timeout", 't', ARG_TIME,
+	  "seconds to wait (5, 0.3) or 300ms; default: transaction_timeout", 0, TIME_DAY },
 	END
 };
 
@@ -83,10 +80,8 @@ static int run_discover(struct tool *t)
 	bool failed;
 	int rc;
 
-	if (!nids) {
-		puts("Missing nid argument");
-		return -1;
-	}
+	if (!nids)
+		return tool_refuse("manage", "discover", -ENOMEM, "out of memory");
 	rc = lnetctl_discover(t->c, nids, tool_opt(t, "force"), &doc);
 	free(nids);
 	failed = !rc && lnetctl_find(doc, "manage");
@@ -106,7 +101,7 @@ static int run_cpt_of_nid(struct tool *t)
 	int rc;
 
 	if (!nids)
-		return tool_missing("Missing nid argument");
+		return tool_refuse("show", "cpt-of-nid", -ENOMEM, "out of memory");
 	rc = lnetctl_cpt_of_nid(t->c, nids, &doc);
 	free(nids);
 	return tool_show(t, rc, doc, LNETCTL_NARROW);
@@ -114,13 +109,21 @@ static int run_cpt_of_nid(struct tool *t)
 
 static int run_explain(struct tool *t)
 {
-	struct lnetctl_node *doc;
-	int rc;
+	struct lnetctl_node *doc, *nets, *all, *part;
+	int rc = lnetctl_explain(t->c, t->rest[0], &doc);
 
-	if (t->nr_rest != 1)
-		return tool_missing("Missing nid argument");
-	rc = lnetctl_explain(t->c, t->rest[0], &doc);
-	return tool_show(t, rc, doc, LNETCTL_WIDE);
+	if (rc || lnetctl_net_show(t->c, NULL, 0, false, &nets))
+		return tool_show(t, rc, doc, LNETCTL_WIDE);
+	all = tool_nis_up(nets) ? NULL : lnetctl_add_map(NULL, NULL);
+	lnetctl_doc_free(nets);
+	if (!all || !lnetctl_add_text(all, "usable", "no, all interfaces of this node are down"))
+		return tool_show(t, rc, doc, LNETCTL_WIDE);
+	while ((part = doc->first)) {
+		lnetctl_take(doc, part);
+		lnetctl_adopt(all, part);
+	}
+	lnetctl_doc_free(doc);
+	return tool_show(t, rc, all, LNETCTL_WIDE);
 }
 
 /* ---- global, stats, node --------------------------------------------------------------------- */
@@ -189,17 +192,24 @@ const struct command lnetctl_commands[] = {
 	{ "net", "net {add | del | show | set}", .sub = net_commands },
 	{ "routing", "routing {show}", .sub = routing_commands },
 	{ "set", "set NAME VALUE: set a tunable; `global show' lists them, 'default' is a value",
-	  run_set_other, .sub = set_commands },
-	{ "import", "import [--add | --del | --show | --exec] [FILE]", run_import, import_opts },
-	{ "export", "export [--backup] [FILE]", run_export, export_opts },
-	{ "plan", "plan [FILE]: show what apply would do", run_plan },
-	{ "apply", "apply [FILE]: make the node be as the file says", run_apply },
+	  run_set_other, .sub = set_commands, .raw = true, .words_min = 1, .words_max = 2,
+	  .word = "NAME VALUE" },
+	{ "import", "import [--add | --del | --show | --exec] [FILE]", run_import, import_opts,
+	  .words_max = 1, .word = "FILE", .clash = "add del show exec" },
+	{ "export", "export [--backup] [FILE]", run_export, export_opts,
+	  .words_max = 1, .word = "FILE" },
+	{ "plan", "plan [FILE]: show what apply would do", run_plan,
+	  .words_max = 1, .word = "FILE" },
+	{ "apply", "apply [FILE]: make the node be as the file says", run_apply,
+	  .words_max = 1, .word = "FILE" },
 	{ "stats", "stats {show | reset}", .sub = stats_commands },
 	{ "debug", "debug {recovery | peer | record | nidlist}", .sub = debug_commands },
 	{ "global", "global {show}", .sub = global_commands },
 	{ "peer", "peer {add | del | show | list | set}", .sub = peer_commands },
-	{ "ping", "ping [--source NID] [--timeout SECONDS] NID[,NID...]", run_ping, ping_opts },
-	{ "discover", "discover [--force] NID[,NID...]", run_discover, discover_opts },
+	{ "ping", "ping [--source NID] [--timeout SECONDS] NID[,NID...]", run_ping, ping_opts,
+	  .words_min = 1, .words_max = WORDS_ANY, .word = "NID" },
+	{ "discover", "discover [--force] NID[,NID...]", run_discover, discover_opts,
+	  .words_min = 1, .words_max = WORDS_ANY, .word = "NID" },
 	{ "service-id", "print the service ID of o2ib", run_service_id, .offline = true },
 	{ "udsp", "udsp {add | del | show}", .sub = udsp_commands },
 	{ "fault", "fault KIND {add | del | show}, fault {show | import | export}",
@@ -208,14 +218,18 @@ const struct command lnetctl_commands[] = {
 	  run_setup_mrrouting, .offline = true },
 	{ "setup-sysctl", "set up the system's neighbour tables for many peers", run_setup_sysctl,
 	  .offline = true },
-	{ "cpt-of-nid", "cpt-of-nid NID...: which CPT handles it", run_cpt_of_nid },
+	{ "cpt-of-nid", "cpt-of-nid NID...: which CPT handles it", run_cpt_of_nid,
+	  .words_min = 1, .words_max = WORDS_ANY, .word = "NID" },
 	{ "node", "node {show}", .sub = node_commands },
 	{ "explain", "explain NID: which path a request to a peer would take now, and why",
-	  run_explain, .at_least = 1 },
+	  run_explain, .words_min = 1, .words_max = 1, .word = "NID" },
 	{ "drill", "drill --peer NID: cut a rail for a while, and tell what requests noticed",
-	  run_drill, drill_opts },
-	{ "drain", "drain NID...: take interfaces of this node out of service, losing nothing",
-	  run_drain, .at_least = 1 },
-	{ "undrain", "undrain NID...: put them back into service", run_undrain, .at_least = 1 },
+	  run_drill, drill_opts, .need = "peer" },
+	{ "drain",
+	  "drain [--wait TIME] NID...: take interfaces of this node out of service, losing nothing",
+	  run_drain, drain_opts,
+	  .words_min = 1, .words_max = WORDS_ANY, .word = "NID" },
+	{ "undrain", "undrain NID...: put them back into service", run_undrain,
+	  .words_min = 1, .words_max = WORDS_ANY, .word = "NID" },
 	END
 };

@@ -347,31 +347,16 @@ static bool rail_find(struct drill *d)
 	return nid;
 }
 
-static int number_read(const struct tool *t, const char *name, int64_t max, int64_t *num)
+static void options_read(struct drill *d)
 {
-	if (!tool_opt(t, name))
-		return 0;
-	*num = tool_num(t, name);
-	if (*num >= 1 && *num <= max)
-		return 0;
-	return tool_refuse("drill", name, -EINVAL, "'%s' must be a number from 1 to %" PRId64,
-			   tool_opt(t, name), max);
-}
+	unsigned int ms;
 
-static int options_read(struct drill *d)
-{
-	const char *duration = tool_opt(d->t, "duration");
-	unsigned int ms = 0;
-	int rc = number_read(d->t, "count", 1000, &d->cuts);
-
-	rc = rc ? rc : number_read(d->t, "rate", 1000, &d->rate);
-	if (rc || !duration)
-		return rc;
-	if (lnetctl_ms_parse(duration, &ms) || ms < 100 || ms > 600000)
-		return tool_refuse("drill", "duration", -EINVAL,
-				   "'%s' must be a time from 100ms to 600s", duration);
-	d->cut_ms = ms;
-	return 0;
+	if (tool_opt(d->t, "count"))
+		d->cuts = tool_num(d->t, "count");
+	if (tool_opt(d->t, "rate"))
+		d->rate = tool_num(d->t, "rate");
+	if (tool_opt(d->t, "duration") && !lnetctl_ms_parse(tool_opt(d->t, "duration"), &ms))
+		d->cut_ms = ms;
 }
 
 static void on_signal(int nr)
@@ -403,12 +388,9 @@ int run_drill(struct tool *t)
 			   .cuts = 1 };
 	const char *rail = tool_opt(t, "rail");
 	struct lnetctl_node *doc = NULL;
-	int rc = options_read(&d);
+	int rc;
 
-	if (rc)
-		return rc;
-	if (!d.peer)
-		return tool_missing("missing mandatory parameters: 'peer'");
+	options_read(&d);
 	rc = lnetctl_ping(t->c, d.peer, NULL, TIMEOUT_MS, &doc);	/* it is known then */
 	lnetctl_doc_free(doc);
 	if (rc)
@@ -422,10 +404,11 @@ int run_drill(struct tool *t)
 }
 
 const struct opt drill_opts[] = {
-	{ "rail", 'r', ARG_NEEDED, "NID of this node to cut; default: where a request would go" },
-	{ "peer", 'p', ARG_NEEDED, "NID of the peer that requests go to" },
-	{ "count", 'c', ARG_NEEDED, "how often it is cut, 1 to 1000; default 1" },
-	{ "rate", 0, ARG_NEEDED, "requests per second, 1 to 1000; default 100" },
-	{ "duration", 'd', ARG_NEEDED, "how long it is cut, 100ms to 600s; default 2s" },
+	{ "rail", 'r', ARG_NID, "NID of this node to cut; default: where a request would go" },
+	{ "peer", 'p', ARG_NID, "NID of the peer that requests go to" },
+	{ "count", 'c', ARG_NUM, "how often it is cut, 1 to 1000; default 1", 1, 1000 },
+	{ "rate", 0, ARG_NUM, "requests per second, 1 to 1000; default 100", 1, 1000 },
+	{ "duration", 'd', ARG_TIME, "how long it is cut, 100ms to 600s; default 2s",
+	  100 * TIME_MS, 600 * TIME_S },
 	{ .name = NULL }
 };

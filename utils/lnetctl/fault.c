@@ -7,8 +7,8 @@
 #include "tool.h"
 
 static const char *const message_names[] = { "ACK", "PUT", "GET", "REPLY", NULL };
-static const char *const error_names[] = { "",
-					   "local_interrupt",
+/* from bit 1 on */
+static const char *const error_names[] = { "local_interrupt",
 					   "local_dropped",
 					   "local_aborted",
 					   "local_no_route",
@@ -18,93 +18,73 @@ static const char *const error_names[] = { "",
 					   "remote_dropped",
 					   "remote_timeout",
 					   "network_timeout",
+					   "random",
 					   NULL };
 static const char *const when_names[] = { "before", "posted", "completed", NULL };
+static const char *const at_names[] = { "any", "send", "receive", NULL };
 
 static int name_index(const char *const *names, const char *text)
 {
 	int i;
 
 	for (i = 0; names[i]; i++)
-		if (*names[i] && !strcasecmp(names[i], text))
+		if (!strcasecmp(names[i], text))
 			return i;
 	return -1;
 }
 
-static int refuse(const char *what, const char *text)
-{
-	return tool_refuse("parser", "fault", -1, "cannot parse %s '%s'", what, text);
-}
-
-static int read_masks(struct tool *t, struct lnetctl_fault *f)
+static void read_masks(struct tool *t, struct lnetctl_fault *f)
 {
 	const char *text;
 	unsigned int i;
-	int ix;
 
-	for (i = 0; (text = tool_opt_nth(t, "portal", i)); i++) {
-		char *end;
-		unsigned long portal = strtoul(text, &end, 0);
-
-		if (!*text || *end || portal > 63)
-			return refuse("portal", text);
-		f->portals |= 1ULL << portal;
-	}
-	for (i = 0; (text = tool_opt_nth(t, "message", i)); i++) {
-		ix = name_index(message_names, text);
-		if (ix < 0)
-			return refuse("message", text);
-		f->messages |= 1U << ix;
-	}
-	for (i = 0; (text = tool_opt_nth(t, "health_error", i)); i++) {
-		ix = name_index(error_names, text);
-		if (ix < 0 && strcmp(text, "random"))
-			return refuse("health_error", text);
-		f->health_errors |= ix < 0 ? UINT32_MAX : 1U << ix;
-	}
-	return 0;
+	for (i = 0; (text = tool_opt_nth(t, "portal", i)); i++)
+		f->portals |= 1ULL << strtoul(text, NULL, 0);
+	for (i = 0; (text = tool_opt_nth(t, "message", i)); i++)
+		f->messages |= 1U << name_index(message_names, text);
+	for (i = 0; (text = tool_opt_nth(t, "health_error", i)); i++)
+		f->health_errors |= !strcmp(text, "random") ? UINT32_MAX :
+				    1U << (name_index(error_names, text) + 1);
 }
 
-static int read_number(struct tool *t, const char *name, unsigned int *num)
+static int read_interval(struct tool *t, struct lnetctl_fault *f)
 {
-	int64_t val = tool_num(t, name);
+	const char *text = tool_opt(t, "interval");
+	unsigned int ms = 0;
 
-	if (!tool_opt(t, name))
-		return 0;
-	if (val < 0 || val > UINT32_MAX)
-		return refuse(name, tool_opt(t, name));
-	*num = (unsigned int)val;
+	if (text && (lnetctl_ms_parse(text, &ms) || ms % 1000))
+		return tool_usage("--interval must be whole seconds in a rule of this form, not "
+				  "'%s'", text);
+	f->interval = ms / 1000;
 	return 0;
 }
 
 static int read_rule(struct tool *t, struct lnetctl_fault *f)
 {
-	const char *latency = tool_opt(t, "latency"), *when = tool_opt(t, "when");
-	int rc = read_masks(t, f);
+	const char *when = tool_opt(t, "when");
 
+	read_masks(t, f);
 	f->source = tool_opt(t, "source");
 	f->dest = tool_opt(t, "dest");
 	f->local = tool_opt(t, "local_nid");
 	f->random = tool_opt(t, "random");
 	f->drop_all = tool_opt(t, "drop_all");
-	rc = rc ? rc : read_number(t, "rate", &f->rate);
-	rc = rc ? rc : read_number(t, "interval", &f->interval);
-	if (!rc && latency && lnetctl_ms_parse(latency, &f->latency_ms))
-		rc = refuse("latency", latency);
-	if (!rc && when && name_index(when_names, when) < 0)
-		rc = refuse("when", when);
-	if (when && !rc)
+	if (tool_opt(t, "rate"))
+		f->rate = (unsigned int)tool_num(t, "rate");
+	if (tool_opt(t, "latency"))
+		lnetctl_ms_parse(tool_opt(t, "latency"), &f->latency_ms);
+	if (when)
 		f->when = (unsigned int)name_index(when_names, when);
-	return rc;
+	return read_interval(t, f);
 }
 
-/* On stdout, as stock's tool. */
 static int done(struct tool *t, int rc, const char *verb, bool delay)
 {
-	if (rc)
-		printf("failed to %s %s rule: %s\n", verb, delay ? "delay" : "drop",
-		       lnetctl_error(t->c)->text);
-	return rc;
+	if (!rc)
+		return 0;
+	tool_plain(verb, "fault", rc, "failed to %s %s rule: %s", verb, delay ? "delay" : "drop",
+		   lnetctl_error(t->c)->text);
+	return tool_status(t, rc);
 }
 
 static bool is_delay(const struct tool *t)
@@ -160,8 +140,8 @@ static int add_more(struct tool *t)
 	int rc = -ENOMEM;
 
 	if (stock)
-		rc = tool_refuse("add", "faults", -EINVAL, "'%s' does not go with '%s': it is of "
-				 "'fault outcome add' there", stock, any_of(t, more_names));
+		rc = tool_usage("--%s is invalid with --%s option: it belongs to "
+				"'fault outcome add'", stock, any_of(t, more_names));
 	else if (rule && lnetctl_add_text(rule, "kind", is_delay(t) ? "delay" : "drop") &&
 		 add_options(rule, t, same_names) && add_options(rule, t, more_names) &&
 		 add_time(rule, t, "interval", "interval") && add_time(rule, t, "latency", "delay"))
@@ -181,11 +161,10 @@ static int run_add(struct tool *t)
 		return add_more(t);
 	if (!tool_opt(t, "source") || !tool_opt(t, "dest"))
 		return tool_missing("missing mandatory parameters: 'source , dest'");
-	if (!tool_opt(t, "rate") == !tool_opt(t, "interval") && !tool_opt(t, "drop_all"))
+	if (!tool_opt(t, "rate") && !tool_opt(t, "interval") && !tool_opt(t, "drop_all"))
 		return tool_missing("exactly one of --rate and --interval is needed");
-	if (f.delay && !tool_opt(t, "latency"))
-		return tool_missing("missing mandatory parameters: 'latency'");
 	rc = read_rule(t, &f);
+	rc = rc ? rc : tool_local_check(t);
 	return rc ? rc : done(t, lnetctl_fault_add(t->c, &f), "add", f.delay);
 }
 
@@ -232,58 +211,65 @@ static int run_reset(struct tool *t)
 }
 
 #define COMMON_OPTS										\
-	{ "source", 's', ARG_NEEDED, "NID, *@net or *: where the message comes from" },		\
-	{ "dest", 'd', ARG_NEEDED, "NID, *@net or *: where it goes" },				\
-	{ "rate", 'r', ARG_NEEDED, "one message in so many" },					\
-	{ "interval", 'i', ARG_NEEDED, "one message in so many seconds" },			\
-	{ "portal", 'p', ARG_NEEDED, "only PUT and GET to portal 0 to 63; repeatable" },	\
-	{ "message", 'm', ARG_NEEDED, "only PUT, ACK, GET or REPLY; may be repeated" },		\
-	{ "local_nid", 'o', ARG_NEEDED, "only over this interface" },				\
-	{ "rule_type", 't', ARG_NEEDED, "accepted" },						\
-	{ "permille", 0, ARG_NEEDED, "the chance of each message, in place of the rate" },	\
-	{ "count", 0, ARG_NEEDED, "at most so many" },						\
-	{ "seed", 0, ARG_NEEDED, "of what the rule draws; the same again" },			\
-	{ "from", 0, ARG_NEEDED, "it begins so long after it was added, as 500ms" },		\
-	{ "to", 0, ARG_NEEDED, "it is over so long after it was added" },			\
-	{ "period", 0, ARG_NEEDED, "on and off in turn; both together" },			\
-	{ "duty", 0, ARG_NEEDED, "how much of a period it is on, permille" },			\
-	{ "name", 0, ARG_NEEDED, "a name, to find the rule again" }
+	{ "source", 's', ARG_NID, "NID, *@net or *: where the message comes from" },		\
+	{ "dest", 'd', ARG_NID, "NID, *@net or *: where it goes" },				\
+	{ "rate", 'r', ARG_NUM, "one message in so many", 1, UINT32_MAX },			\
+	{ "interval", 'i', ARG_TIME, "one message in so many seconds", 1, TIME_DAY },		\
+	{ "portal", 'p', ARG_NUM, "only PUT and GET to portal 0 to 63; repeatable", 0, 63,	\
+	  .many = true },									\
+	{ "message", 'm', ARG_WORD, "only PUT, ACK, GET or REPLY; may be repeated",		\
+	  .words = message_names, .many = true },						\
+	{ "local_nid", 'o', ARG_NID, "only over this interface" },				\
+	{ "rule_type", 't', ARG_TEXT, "accepted" },						\
+	{ "permille", 0, ARG_TEXT, "the chance of each message, in place of the rate" },	\
+	{ "count", 0, ARG_TEXT, "at most so many" },						\
+	{ "seed", 0, ARG_TEXT, "of what the rule draws; the same again" },			\
+	{ "from", 0, ARG_TEXT, "it begins so long after it was added, as 500ms" },		\
+	{ "to", 0, ARG_TEXT, "it is over so long after it was added" },				\
+	{ "period", 0, ARG_TEXT, "on and off in turn; both together" },				\
+	{ "duty", 0, ARG_TEXT, "how much of a period it is on, permille" },			\
+	{ "name", 0, ARG_TEXT, "a name, to find the rule again" }
 
 static const struct opt drop_opts[] = {
 	COMMON_OPTS,
-	{ "health_error", 'e', ARG_NEEDED,
-	  "how sending fails, as remote_timeout, or random; may be repeated" },
+	{ "health_error", 'e', ARG_WORD,
+	  "how sending fails, as remote_timeout, or random; may be repeated",
+	  .words = error_names, .many = true },
 	{ "random", 'n', ARG_NONE, "any moment of the interval" },
 	{ "drop_all", 'x', ARG_NONE, "every message" },
-	{ "when", 'w', ARG_NEEDED, "with health_error: before, posted or completed" },
-	{ "at", 0, ARG_NEEDED, "any, send or receive: where it acts" },
+	{ "when", 'w', ARG_WORD, "with health_error: before, posted or completed",
+	  .words = when_names },
+	{ "at", 0, ARG_WORD, "any, send or receive: where it acts", .words = at_names },
 	{ .name = NULL }
 };
 static const struct opt delay_opts[] = {
 	COMMON_OPTS,
-	{ "latency", 'l', ARG_NEEDED, "how long: seconds (1, 0.3) or 300ms" },
-	{ "jitter", 0, ARG_NEEDED, "up to so much longer, as 5ms" },
+	{ "latency", 'l', ARG_TIME, "how long: seconds (1, 0.3) or 300ms", TIME_MS, TIME_DAY },
+	{ "jitter", 0, ARG_TEXT, "up to so much longer, as 5ms" },
 	{ .name = NULL }
 };
 static const struct opt del_opts[] = {
 	{ "all", 'a', ARG_NONE, "all rules" },
-	{ "source", 's', ARG_NEEDED, "those with this source" },
-	{ "dest", 'd', ARG_NEEDED, "and this destination" },
-	{ "id", 'i', ARG_NEEDED, "the one of this number in `fault show'" },
-	{ "name", 'n', ARG_NEEDED, "the one of this name" },
+	{ "source", 's', ARG_NID, "those with this source" },
+	{ "dest", 'd', ARG_NID, "and this destination" },
+	{ "id", 'i', ARG_NUM, "the one of this number in `fault show'", 0, UINT32_MAX },
+	{ "name", 'n', ARG_TEXT, "the one of this name" },
 	{ .name = NULL }
 };
 
 const struct command drop_commands[] = {
-	{ "add", "drop messages", run_add, drop_opts },
-	{ "del", "delete drop rules", run_del, del_opts },
+	{ "add", "drop messages", run_add, drop_opts, .clash = "rate interval drop_all" },
+	{ "del", "delete drop rules", run_del, del_opts,
+	  .clash = "all source id name;all dest id name" },
 	{ "show", "show drop rules", run_show },
 	{ "reset", "start their counters again", run_reset },
 	{ .name = NULL }
 };
 const struct command delay_commands[] = {
-	{ "add", "delay messages", run_add, delay_opts },
-	{ "del", "delete delay rules", run_del, del_opts },
+	{ "add", "delay messages", run_add, delay_opts,
+	  .clash = "rate interval", .need = "latency" },
+	{ "del", "delete delay rules", run_del, del_opts,
+	  .clash = "all source id name;all dest id name" },
 	{ "show", "show delay rules", run_show },
 	{ "reset", "start their counters again", run_reset },
 	{ .name = NULL }
@@ -305,7 +291,7 @@ const struct command fault_commands[] = {
 	{ "show", "show all rules of these kinds, and drop and delay rules with their options",
 	  run_rules_show },
 	{ "import", "import [--add | --del | --show] [FILE]: a list of rules under `faults'",
-	  run_import, import_opts },
+	  run_import, import_opts, .words_max = 1, .word = "FILE", .clash = "add del show exec" },
 	{ "export", "print these rules as import takes them", run_rules_export },
 	{ .name = NULL }
 };

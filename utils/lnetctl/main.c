@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* lnetctl: find the command in the tables, run it, say how it went. */
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
+#include "../lib/exit_status.h"
+#include "../lib/output.h"
 #include "tool.h"
 
 #define NAME "lnetctl"
@@ -19,38 +20,13 @@ int tool_show(struct tool *t, int rc, struct lnetctl_node *doc, enum lnetctl_sty
 	return 0;
 }
 
-/* As stock's tool: whatever the node said, the exit status is that of -EINVAL. */
+/* As stock's tool: almost everything the node says is the exit status of -EINVAL. */
 int tool_done(struct tool *t, int rc)
 {
-	if (rc)
-		lnetctl_error_print(t->c, stderr);
-	return rc ? -EINVAL : 0;
-}
-
-int tool_refuse(const char *verb, const char *object, int err, const char *fmt, ...)
-{
-	char text[320];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	fprintf(stderr, "%s:\n    - %s:\n          errno: %d\n          descr: %s\n", verb, object,
-		err, text);
-	return err;
-}
-
-int tool_missing(const char *what)
-{
-	puts(what);
-	return -EINVAL;
-}
-
-int tool_unknown(const char *word)
-{
-	fprintf(stderr, NAME ": '%s' is not a valid command. See '" NAME " --list-commands'.\n",
-		word);
-	return -1;
+	if (!rc)
+		return 0;
+	tool_error_print(t);
+	return tool_status(t, -EINVAL);
 }
 
 /* ---- commands -------------------------------------------------------------------------------- */
@@ -60,6 +36,8 @@ static const char *const builtins[] = { "help", "version", "list-commands",
 
 bool tool_is_builtin(const char *word, const char *name)
 {
+	if (!strcmp(word, "-h"))
+		return !strcmp(name, "help");
 	return !strcmp(word, name) || (!strncmp(word, "--", 2) && !strcmp(word + 2, name));
 }
 
@@ -118,6 +96,11 @@ static int help(const char *path, const struct command *table, int argc, char **
 	return 0;
 }
 
+static bool wants_json(const struct tool *t, int argc, char **argv)
+{
+	return t->json_always || (argc == 2 && !strcmp(argv[1], "--json"));
+}
+
 /* True: the first word is one that every level has. */
 static bool builtin(struct tool *t, const struct command *table, int argc, char **argv, int *rc)
 {
@@ -126,6 +109,8 @@ static bool builtin(struct tool *t, const struct command *table, int argc, char 
 		*rc = help(t->path, table, argc, argv);
 	else if (tool_is_builtin(argv[0], "version"))
 		puts(NAME " " LNET_VERSION);
+	else if (tool_is_builtin(argv[0], "list-commands") && wants_json(t, argc, argv))
+		*rc = tool_dump(t->path, table);
 	else if (tool_is_builtin(argv[0], "list-commands"))
 		list_commands(table);
 	else
@@ -144,18 +129,18 @@ static int node_open(struct tool *t)
 	t->c = lnetctl_open(t->node, &rc, why, sizeof(why));
 	if (t->c)
 		return 0;
-	fprintf(stderr, NAME ": %s\n", why);
-	return rc;
+	return tool_no_node(why);
 }
 
 static int command_run(struct tool *t, int argc, char **argv)
 {
 	int rc;
 
-	if (tool_parse(t, argc, argv, &rc) == TOOL_HELPED)
+	if (tool_parse(t, argc, argv, &rc) == TOOL_ENDS)
 		return rc;
 	rc = node_open(t);
-	return rc ? rc : t->cmd->run(t);
+	rc = rc ? rc : t->cmd->run(t);
+	return rc && t->c && lnetctl_unconfigured(t->c) ? EXIT_NO_NODE : rc;
 }
 
 /* A word that is no command of @group. */
@@ -166,9 +151,9 @@ static int other_run(struct tool *t, const struct command *group, int argc, char
 	if (!group || !group->run)
 		return tool_unknown(argv[0]);
 	t->cmd = group;
-	t->nr_found = 0;
-	t->nr_rest = argc;
-	t->rest = argv;
+	t->path[0] = 0;
+	if (tool_parse(t, argc + 1, argv - 1, &rc) == TOOL_ENDS)
+		return rc;
 	rc = node_open(t);
 	return rc ? rc : group->run(t);
 }
@@ -197,6 +182,9 @@ static int dispatch(struct tool *t, const struct command *group, int argc, char 
 static int run(struct tool *t, int argc, char **argv)
 {
 	t->path[0] = 0;
+	t->cmd = NULL;
+	t->json = false;
+	tool_errors_of(t);
 	return dispatch(t, NULL, argc, argv);
 }
 
@@ -225,12 +213,11 @@ int main(int argc, char **argv)
 	struct tool t = { 0 };
 	int first = global_options(&t, argc, argv), rc;
 
+	output_check();
 	if (first == argc)
 		rc = tool_shell(&t, run);
 	else
 		rc = run(&t, argc - first, argv + first);
 	lnetctl_close(t.c);
-	if (fflush(stdout) && !rc)
-		rc = -EIO;
 	return rc & 0xff;
 }

@@ -13,8 +13,6 @@ static int run_recovery(struct tool *t)
 	struct lnetctl_node *doc;
 	int rc;
 
-	if (!tool_opt(t, "local") == !tool_opt(t, "peer"))
-		return tool_missing("missing mandatory parameters: 'local' or 'peer'");
 	rc = lnetctl_recovery_show(t->c, tool_opt(t, "peer"), &doc);
 	return tool_show(t, rc, doc, LNETCTL_WIDE);
 }
@@ -23,8 +21,6 @@ static int run_peer(struct tool *t)
 {
 	const char *nid = tool_opt(t, "prim_nid") ? tool_opt(t, "prim_nid") : tool_opt(t, "nid");
 
-	if (!nid)
-		return tool_missing("missing mandatory parameters: 'nid'");
 	return tool_done(t, lnetctl_peer_log(t->c, nid));
 }
 
@@ -49,7 +45,8 @@ static int run_record_start(struct tool *t)
 	uint64_t bytes = 0;
 
 	if (text && (lnet_tunable_parse("record_size", text, &bytes) || !bytes))
-		return tool_refuse("start", "record", -EINVAL, "cannot parse size '%s'", text);
+		return tool_usage("--size must be a number of bytes, as 16M or 64k, not '%s'",
+				  text);
 	return tool_done(t, lnetctl_record_start(t->c, bytes));
 }
 
@@ -72,7 +69,7 @@ static int run_record_dump(struct tool *t)
 }
 
 static const struct opt record_start_opts[] = {
-	{ "size", 's', ARG_NEEDED, "memory for it, in bytes (16M, 64k); default 16M" },
+	{ "size", 's', ARG_TEXT, "memory for it, in bytes (16M, 64k); default 16M" },
 	{ .name = NULL }
 };
 static const struct command record_commands[] = {
@@ -80,7 +77,7 @@ static const struct command record_commands[] = {
 	{ "stop", "keep no more; what there is stays", run_record_stop },
 	{ "show", "how much there is", run_record_show },
 	{ "dump", "dump FILE: write what there is, for lnetsim --replay", run_record_dump,
-	  .at_least = 1 },
+	  .words_min = 1, .words_max = 1, .word = "FILE" },
 	{ .name = NULL }
 };
 
@@ -90,16 +87,18 @@ static const struct opt recovery_opts[] = {
 	{ .name = NULL }
 };
 static const struct opt peer_opts[] = {
-	{ "nid", 'k', ARG_NEEDED, "any NID of the peer" },
-	{ "prim_nid", 'p', ARG_NEEDED, "the same" },
+	{ "nid", 'k', ARG_NID, "any NID of the peer" },
+	{ "prim_nid", 'p', ARG_NID, "the same" },
 	{ .name = NULL }
 };
 const struct command debug_commands[] = {
-	{ "recovery", "show interfaces that are below full health", run_recovery, recovery_opts },
-	{ "peer", "write a peer's state to the node's log", run_peer, peer_opts },
+	{ "recovery", "show interfaces that are below full health", run_recovery, recovery_opts,
+	  .clash = "local peer", .need = "local peer" },
+	{ "peer", "write a peer's state to the node's log", run_peer, peer_opts,
+	  .clash = "nid prim_nid", .need = "nid prim_nid" },
 	{ "record", "record {start | stop | show | dump}", .sub = record_commands },
-	{ "nidlist", "nidlist PATTERN [NID]: does the NID match the pattern?", run_nidlist, NULL,
-	  NULL, true, true, 1 },
+	{ "nidlist", "nidlist PATTERN [NID]: does the NID match the pattern?", run_nidlist,
+	  .offline = true, .raw = true, .words_min = 1, .words_max = 2, .word = "PATTERN [NID]" },
 	{ .name = NULL }
 };
 

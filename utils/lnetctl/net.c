@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "tool.h"
 
 #define END { .name = NULL }
@@ -14,8 +15,6 @@ static int net_target(struct tool *t, struct lnetctl_net *n, bool add)
 	n->interfaces = tool_opt(t, "if");
 	n->nids = tool_opt(t, "nid");
 	n->ip2net = add ? tool_opt(t, "ip2net") : NULL;
-	if (n->net && n->nids)
-		return tool_missing("--net is invalid with --nid option");
 	if (n->ip2net || n->nids)
 		return 0;
 	if (!n->net)
@@ -29,49 +28,23 @@ static int net_target(struct tool *t, struct lnetctl_net *n, bool add)
 	return 0;
 }
 
-/* Those that do not parse are ignored, as stock does; and so are values that mean nothing. */
-static int64_t net_number(struct tool *t, const char *name, int64_t min)
+/* 0 is stock's "as it would be without the option". */
+static int64_t net_number(struct tool *t, const char *name)
 {
 	int64_t val = tool_num(t, name);
 
-	return val < min ? LNETCTL_UNSET : val;
+	return val == 0 ? LNETCTL_UNSET : val;
 }
 
-static int read_conns(struct tool *t, const char *verb, int64_t *conns)
+static void read_tunables(struct tool *t, struct lnetctl_net *n)
 {
-	*conns = tool_num(t, "conns-per-peer");
-	if (tool_opt(t, "conns-per-peer") && (*conns < -1 || *conns > 127))
-		return tool_refuse("ni", verb, -1, "cannot parse conns_per_peer value");
-	if (*conns == -1)
-		*conns = LNETCTL_UNSET;
-	return 0;
-}
-
-/* Of nets whose drivers this node does not have: checked as they are there, and left out. */
-static int check_others(struct tool *t)
-{
-	const char *class = tool_opt(t, "traffic-class");
-
-	if (tool_opt(t, "auth-key") && tool_num(t, "auth-key") == LNETCTL_UNSET)
-		return tool_refuse("ni", "add", -1, "cannot parse auth_key value");
-	if (class && (!*class || strlen(class) > 127))
-		return tool_refuse("ni", "add", -1, "traffic-class must be 1 to 127 characters");
-	return 0;
-}
-
-static int read_tunables(struct tool *t, struct lnetctl_net *n)
-{
-	int rc = read_conns(t, "add", &n->conns_per_peer);
-
 	n->cpts = tool_opt(t, "cpt");
-	n->peer_timeout = net_number(t, "peer-timeout", 0);
-	n->peer_credits = net_number(t, "peer-credits", 1);
-	n->peer_buffer_credits = net_number(t, "peer-buffer-credits", 1);
-	n->credits = net_number(t, "credits", 1);
+	n->peer_timeout = tool_num(t, "peer-timeout");
+	n->peer_credits = tool_num(t, "peer-credits");
+	n->peer_buffer_credits = net_number(t, "peer-buffer-credits");
+	n->credits = tool_num(t, "credits");
+	n->conns_per_peer = tool_num(t, "conns-per-peer");
 	n->tos = tool_num(t, "tos");
-	if (!rc && tool_opt(t, "tos") && (n->tos < -1 || n->tos > 255))
-		return tool_refuse("ni", "add", -EINVAL, "tos must be -1 to 255");
-	return rc ? rc : check_others(t);
 }
 
 /* A system without the helper has its routes as it likes them. */
@@ -92,10 +65,9 @@ static int run_net_add(struct tool *t)
 
 	lnetctl_net_init(&n);
 	rc = net_target(t, &n, true);
-	if (!rc)
-		rc = read_tunables(t, &n);
 	if (rc)
 		return rc;
+	read_tunables(t, &n);
 	rc = tool_done(t, lnetctl_net_add(t->c, &n));
 	return rc || tool_opt(t, "skip-mr-route-setup") ? rc : routes_setup();
 }
@@ -118,49 +90,131 @@ static int run_net_show(struct tool *t)
 	return tool_show(t, rc, doc, LNETCTL_WIDE);
 }
 
-/* What stock says twice: as the node's answer, and as its own. */
+/* Stock prints the node's answer and then an error of its own. */
 int tool_set_done(struct tool *t, int rc)
 {
 	if (!rc)
 		return 0;
-	lnetctl_error_print(t->c, stderr);
-	return tool_refuse("net", "set", -EINVAL, "%s", "");
-}
-
-static int set_lnd_timeout(struct tool *t)
-{
-	int64_t seconds = tool_num(t, "lnd-timeout");
-
-	if (!tool_opt(t, "net"))
-		return tool_missing("missing mandatory parameters: 'net'");
-	if (seconds < 0)
-		return tool_refuse("net", "set", -EINVAL, "cannot parse lnd_timeout value");
-	return tool_set_done(t, lnetctl_lnd_timeout(t->c, tool_opt(t, "net"), seconds));
+	tool_error_print(t);
+	rc = tool_status(t, -EINVAL);
+	if (!t->json && rc == -EINVAL)
+		tool_refuse("net", "set", -EINVAL, "%s", "");
+	return rc;
 }
 
 static int run_net_set(struct tool *t)
 {
 	const char *nid = tool_opt(t, "nid"), *link = tool_opt(t, "link");
-	int64_t health = net_number(t, "health", 0), conns;
-	int rc = read_conns(t, "set", &conns);
+	const char *net = tool_opt(t, "net");
+	int64_t health = tool_num(t, "health"), conns = tool_num(t, "conns-per-peer");
+	bool one = nid || tool_opt(t, "all");
+	int rc = 0;
 
-	if (tool_opt(t, "all") && nid)
-		return tool_missing("--all is invalid with --nid option");
-	if (!rc && tool_opt(t, "lnd-timeout"))
-		rc = set_lnd_timeout(t);
-	if (!rc && link && nid)
-		rc = tool_set_done(t, lnetctl_net_link(t->c, nid, strcmp(link, "down")));
-	if (rc || (health == LNETCTL_UNSET && conns == LNETCTL_UNSET))
-		return rc;
-	if (!tool_opt(t, "all") && !nid)
+	if (!one && (link || (!net && (health >= 0 || conns >= 0))))
 		return tool_missing("missing mandatory parameters: 'nid' or 'all'");
-	return tool_set_done(t, lnetctl_net_set(t->c, nid, health, conns));
+	if (!net && tool_opt(t, "lnd-timeout"))
+		return tool_missing("missing mandatory parameters: 'net'");
+	if (tool_opt(t, "lnd-timeout"))
+		rc = lnetctl_lnd_timeout(t->c, net, tool_num(t, "lnd-timeout"));
+	if (!rc && link)
+		rc = lnetctl_net_link(t->c, nid, !strcmp(link, "up"));
+	if (!rc && (health >= 0 || conns >= 0))
+		rc = net && !one ? lnetctl_net_set_on(t->c, net, health, conns) :
+				   lnetctl_net_set(t->c, nid, health, conns);
+	return tool_set_done(t, rc);
+}
+
+/* ---- drain ----------------------------------------------------------------------------------- */
+
+/* All of them are interfaces of the node, so that none is drained if one is not. */
+static int drain_check(struct tool *t)
+{
+	struct lnetctl_node *doc;
+	int i, rc = lnetctl_net_show(t->c, NULL, 0, false, &doc);
+
+	if (rc)
+		return tool_done(t, rc);
+	for (i = 0; i < t->nr_rest && tool_is_ni(doc, t->rest[i]); i++)
+		;
+	lnetctl_doc_free(doc);
+	if (i == t->nr_rest)
+		return 0;
+	return tool_usage("%s is no interface of this node ('lnetctl net show' lists them); "
+			  "nothing was changed", t->rest[i]);
+}
+
+/* A drained interface stays in use if the node has no other one. */
+static void drain_note(struct tool *t)
+{
+	struct lnetctl_node *doc;
+	unsigned int up;
+
+	if (lnetctl_net_show(t->c, NULL, 0, false, &doc))
+		return;
+	up = tool_nis_up(doc);
+	lnetctl_doc_free(doc);
+	if (!up)
+		fprintf(stderr, "note: no other interface of this node is up: it uses %s all the "
+			"same\n", t->rest[0]);
+}
+
+/* Messages that the drained interfaces sent and received so far; -1: the node did not answer. */
+static int64_t drain_count(struct tool *t)
+{
+	const struct lnetctl_node *net = NULL, *ni = NULL;
+	struct lnetctl_node *doc;
+	int64_t sum = 0, nr;
+	int i;
+
+	if (lnetctl_net_show(t->c, NULL, 1, false, &doc))
+		return -1;
+	while ((ni = tool_ni_next(doc, &net, ni))) {
+		const struct lnetctl_node *stat = lnetctl_find(ni, "statistics");
+
+		for (i = 0; i < t->nr_rest && strcmp(t->rest[i], lnetctl_text(ni, "nid")); i++)
+			;
+		if (i == t->nr_rest)
+			continue;
+		if (!lnetctl_num(lnetctl_find(stat, "send_count"), &nr))
+			sum += nr;
+		if (!lnetctl_num(lnetctl_find(stat, "recv_count"), &nr))
+			sum += nr;
+	}
+	lnetctl_doc_free(doc);
+	return sum;
+}
+
+#define QUIET_TRIES 5
+#define TRY_MS 100
+
+/* Until no message has passed by the interfaces for half a second. */
+static int drain_wait(struct tool *t)
+{
+	unsigned int ms = 10000, quiet = 0, waited;
+	int64_t last = drain_count(t), now;
+
+	if (tool_opt(t, "wait"))
+		lnetctl_ms_parse(tool_opt(t, "wait"), &ms);
+	for (waited = 0; quiet < QUIET_TRIES && waited < ms; waited += TRY_MS) {
+		struct timespec pause = { 0, TRY_MS * 1000000L };
+
+		nanosleep(&pause, NULL);
+		now = drain_count(t);
+		quiet = now == last ? quiet + 1 : 0;
+		last = now;
+	}
+	if (quiet == QUIET_TRIES)
+		return 0;
+	return tool_refuse("drain", "net", -ETIMEDOUT, "\"messages still pass by %s after %u ms\"",
+			   t->rest[0], ms);
 }
 
 static int drain(struct tool *t, bool drained)
 {
-	int i, rc = 0;
+	int i, rc = drain_check(t);
 
+	if (rc)
+		return rc;
 	for (i = 0; i < t->nr_rest && !rc; i++)
 		rc = lnetctl_net_drain(t->c, t->rest[i], drained);
 	return tool_done(t, rc);
@@ -168,7 +222,11 @@ static int drain(struct tool *t, bool drained)
 
 int run_drain(struct tool *t)
 {
-	return drain(t, true);
+	int rc = drain(t, true);
+
+	if (!rc)
+		drain_note(t);
+	return rc || !tool_opt(t, "wait") ? rc : drain_wait(t);
 }
 
 int run_undrain(struct tool *t)
@@ -176,48 +234,67 @@ int run_undrain(struct tool *t)
 	return drain(t, false);
 }
 
+const struct opt drain_opts[] = {
+	{ "wait", 'w', ARG_TIME, "wait so long at most until no message passes by them",
+	  TIME_MS, TIME_DAY },
+	END
+};
+
+static const char *const link_words[] = { "up", "down", NULL };
+
 static const struct opt net_add_opts[] = {
-	{ "net", 'n', ARG_NEEDED, "net name, as tcp or tcp1" },
-	{ "if", 'i', ARG_NEEDED, "interfaces, as eth0,eth1[0,1]" },
-	{ "nid", 0, ARG_NEEDED, "NIDs to have, instead of net and interfaces" },
-	{ "ip2net", 'p', ARG_NEEDED, "rules instead, as 'tcp(eth0) 10.0.*.*; tcp1 10.1.*.*'" },
-	{ "peer-timeout", 't', ARG_NEEDED, "seconds until a silent peer counts as dead; 0: never" },
-	{ "peer-credits", 'c', ARG_NEEDED, "messages under way to one peer interface" },
-	{ "peer-buffer-credits", 'b', ARG_NEEDED, "router buffers one peer may hold" },
-	{ "credits", 'r', ARG_NEEDED, "messages under way over the interface" },
-	{ "cpt", 's', ARG_NEEDED, "CPTs to use, as [0,1]" },
-	{ "conns-per-peer", 'm', ARG_NEEDED, "connections of a kind per peer; 0: by link speed" },
+	{ "net", 'n', ARG_NET, "net name, as tcp or tcp1" },
+	{ "if", 'i', ARG_TEXT, "interfaces, as eth0,eth1[0,1]" },
+	{ "nid", 0, ARG_NIDS, "NIDs to have, instead of net and interfaces" },
+	{ "ip2net", 'p', ARG_TEXT, "rules instead, as 'tcp(eth0) 10.0.*.*; tcp1 10.1.*.*'" },
+	{ "peer-timeout", 't', ARG_NUM, "seconds until a silent peer counts as dead; 0: never",
+	  NI_MIN_peer_timeout, NI_MAX_peer_timeout },
+	{ "peer-credits", 'c', ARG_NUM, "messages in flight to one peer interface",
+	  NI_MIN_peer_credits, NI_MAX_peer_credits },
+	{ "peer-buffer-credits", 'b', ARG_NUM, "router buffers one peer may hold",
+	  NI_MIN_peer_buffer_credits, NI_MAX_peer_buffer_credits },
+	{ "credits", 'r', ARG_NUM, "messages in flight over the interface",
+	  NI_MIN_credits, NI_MAX_credits },
+	{ "cpt", 's', ARG_TEXT, "CPTs to use, as [0,1]" },
+	{ "conns-per-peer", 'm', ARG_NUM, "connections of a kind per peer; 0: by link speed",
+	  NI_MIN_conns_per_peer, NI_MAX_conns_per_peer },
 	{ "skip-mr-route-setup", 'k', ARG_NONE, "do not run ksocklnd-config afterwards" },
-	{ "auth-key", 'a', ARG_NEEDED, "accepted, for kfi nets" },
-	{ "traffic-class", 'T', ARG_NEEDED, "accepted, for kfi nets" },
-	{ "tos", 0, ARG_NEEDED, "IP type of service, -1: default" },
+	{ "auth-key", 'a', ARG_NUM, "accepted, for kfi nets", 0, UINT32_MAX },
+	{ "traffic-class", 'T', ARG_TEXT, "accepted, for kfi nets; up to 127 characters",
+	  .max = 127 },
+	{ "tos", 0, ARG_NUM, "IP type of service, -1: default", NI_MIN_tos, NI_MAX_tos },
 	END
 };
 static const struct opt net_del_opts[] = {
-	{ "net", 'n', ARG_NEEDED, "net name" },
-	{ "if", 'i', ARG_NEEDED, "only these interfaces of it" },
-	{ "nid", 0, ARG_NEEDED, "NIDs, instead of net and interfaces" },
+	{ "net", 'n', ARG_NET, "net name" },
+	{ "if", 'i', ARG_TEXT, "only these interfaces of it" },
+	{ "nid", 0, ARG_NIDS, "NIDs, instead of net and interfaces" },
 	END
 };
 static const struct opt net_show_opts[] = {
-	{ "net", 'n', ARG_NEEDED, "only this net" },
+	{ "net", 'n', ARG_NET, "only this net" },
 	{ "verbose", 'v', ARG_LEVEL, "how much: 0 to 5" },
 	END
 };
 static const struct opt net_set_opts[] = {
-	{ "nid", 'n', ARG_NEEDED, "NID of the interface" },
+	{ "nid", 'n', ARG_NID, "NID of the interface" },
 	{ "all", 'a', ARG_NONE, "all interfaces" },
-	{ "health", 't', ARG_NEEDED, "health, 0 to 1000" },
-	{ "conns-per-peer", 'm', ARG_NEEDED, "connections of a kind per peer" },
-	{ "net", 'i', ARG_NEEDED, "net name, for --lnd-timeout" },
-	{ "lnd-timeout", 'l', ARG_NEEDED, "seconds until a connection without progress is closed" },
-	{ "link", 0, ARG_NEEDED, "down: as if the link went down; up: undo it" },
+	{ "health", 't', ARG_NUM, "health, 0 to 1000", 0, HEALTH_MAX },
+	{ "conns-per-peer", 'm', ARG_NUM, "connections of a kind per peer",
+	  NI_MIN_conns_per_peer, NI_MAX_conns_per_peer },
+	{ "net", 'i', ARG_NET, "all interfaces on this net; or the net for --lnd-timeout" },
+	{ "lnd-timeout", 'l', ARG_NUM, "seconds until a connection without progress is closed",
+	  0, 3600 },
+	{ "link", 0, ARG_WORD, "down: as if the link went down; up: undo it",
+	  .words = link_words },
 	END
 };
 const struct command net_commands[] = {
-	{ "add", "add an interface", run_net_add, net_add_opts },
-	{ "del", "delete interfaces", run_net_del, net_del_opts },
-	{ "set", "set health or connections of interfaces", run_net_set, net_set_opts },
+	{ "add", "add an interface", run_net_add, net_add_opts,
+	  .clash = "net nid ip2net;if nid;if ip2net" },
+	{ "del", "delete interfaces", run_net_del, net_del_opts, .clash = "net nid;if nid" },
+	{ "set", "set health or connections of interfaces", run_net_set, net_set_opts,
+	  .clash = "all nid", .need = "health conns-per-peer lnd-timeout link" },
 	{ "show", "show interfaces", run_net_show, net_show_opts },
 	END
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Options from their tables: by getopt_long, and help. */
+/* Options and words of a command, read by getopt_long and checked against its tables; and help. */
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -8,6 +8,7 @@
 #include "tool.h"
 
 #define OPT_JSON 255	/* every command has it */
+#define OPT_HELP 254
 
 void tool_help(const char *path, const struct command *cmd, FILE *out)
 {
@@ -18,13 +19,21 @@ void tool_help(const char *path, const struct command *cmd, FILE *out)
 		fprintf(out, "\t--%s: %s\n", o->name, o->help);
 }
 
+static int getopt_arg(enum arg arg)
+{
+	if (arg == ARG_NONE)
+		return no_argument;
+	return arg == ARG_LEVEL ? optional_argument : required_argument;
+}
+
+/* @letters begins with ':' so that getopt reports a missing value as such. */
 static void table_for_getopt(const struct opt *opts, struct option *lopts, char *letters)
 {
-	static const int has_arg[] = { no_argument, required_argument, optional_argument };
 	int i;
 
+	*letters++ = ':';
 	for (i = 0; opts && opts[i].name; i++) {
-		lopts[i] = (struct option){ opts[i].name, has_arg[opts[i].arg], NULL, 256 + i };
+		lopts[i] = (struct option){ opts[i].name, getopt_arg(opts[i].arg), NULL, 256 + i };
 		if (!opts[i].letter)
 			continue;
 		*letters++ = opts[i].letter;
@@ -34,7 +43,8 @@ static void table_for_getopt(const struct opt *opts, struct option *lopts, char 
 			*letters++ = ':';
 	}
 	lopts[i] = (struct option){ "json", no_argument, NULL, OPT_JSON };
-	lopts[i + 1] = (struct option){ 0 };
+	lopts[i + 1] = (struct option){ "help", no_argument, NULL, OPT_HELP };
+	lopts[i + 2] = (struct option){ 0 };
 	*letters = 0;
 }
 
@@ -48,6 +58,64 @@ static const struct opt *opt_of(const struct opt *opts, int c)
 	return NULL;
 }
 
+/* ---- errors of the command line -------------------------------------------------------------- */
+
+/* "--net, --if"; those that begin with @prefix. Returns how many. */
+static unsigned int options_list(const struct opt *opts, const char *prefix, char *buf, size_t size)
+{
+	unsigned int nr = 0;
+	size_t len = 0;
+
+	buf[0] = 0;
+	for (; opts && opts->name; opts++) {
+		if (strncmp(opts->name, prefix, strlen(prefix)) || len >= size)
+			continue;
+		len += (size_t)snprintf(buf + len, size - len, "%s--%s", nr++ ? ", " : "",
+					opts->name);
+	}
+	return nr;
+}
+
+static int option_unknown(const struct tool *t, const char *word)
+{
+	size_t len = strcspn(word, "=");
+	char list[700], name[80] = "";
+
+	if (!strncmp(word, "--", 2))
+		snprintf(name, sizeof(name), "%.*s", (int)(len - 2), word + 2);
+	if (*name && options_list(t->cmd->opts, name, list, sizeof(list)) > 1)
+		return tool_usage("option '--%s' is ambiguous: %s", name, list);
+	if (!options_list(t->cmd->opts, "", list, sizeof(list)))
+		return tool_usage("unrecognized option '%s': %s%s takes no option", word, t->path,
+				  t->cmd->name);
+	return tool_usage("unrecognized option '%s': %s%s takes %s", word, t->path, t->cmd->name,
+			  list);
+}
+
+static int value_missing(const struct opt *o)
+{
+	char accepted[200];
+
+	tool_value_accepted(o, accepted, sizeof(accepted));
+	return tool_usage("option '--%s' requires an argument: %s", o->name, accepted);
+}
+
+/* getopt returned @c, '?' or ':'. */
+static int option_wrong(const struct tool *t, int c, char **argv)
+{
+	const struct opt *o = optopt ? opt_of(t->cmd->opts, optopt) : NULL;
+	char word[3] = { '-', (char)optopt, 0 };
+
+	if (c == ':' && o)
+		return value_missing(o);
+	if (o)
+		return tool_usage("option '--%s' doesn't allow an argument: '%s'", o->name,
+				  argv[optind - 1]);
+	return option_unknown(t, optopt && optopt < 128 ? word : argv[optind - 1]);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
 static bool is_digits(const char *text)
 {
 	if (!text || !*text)
@@ -58,40 +126,151 @@ static bool is_digits(const char *text)
 	return true;
 }
 
-static void found_add(struct tool *t, const struct opt *o, const char *val, int argc, char **argv)
+static int option_add(struct tool *t, const struct opt *o, const char *val)
 {
+	char why[400];
+
+	if (!o->many && tool_opt(t, o->name))
+		return tool_usage("option '--%s' is given twice", o->name);
 	if (t->nr_found == FOUND_MAX)
-		return;
-	if (o->arg == ARG_LEVEL && !val && optind < argc && is_digits(argv[optind]))
-		val = argv[optind++];
-	if (o->arg == ARG_LEVEL && !val)
-		val = "1";
+		return tool_usage("more than %d options", FOUND_MAX);
+	if (o->arg != ARG_NONE && o->arg != ARG_LEVEL && !strncmp(val, "--", 2))
+		return value_missing(o);
+	if (!tool_value_check(o, &val, why, sizeof(why)))
+		return tool_usage("%s", why);
 	t->found[t->nr_found].opt = o;
 	t->found[t->nr_found++].val = val ? val : "";
+	return 0;
 }
 
-/* 0, or TOOL_HELPED after what getopt has complained about. */
-static int parse_options(struct tool *t, int argc, char **argv)
+/* A level may be a word of its own, as stock has it: -v 2. */
+static const char *value_of(const struct opt *o, int argc, char **argv)
 {
-	struct option lopts[OPTS_MAX + 2];
-	char letters[3 * OPTS_MAX + 1];
-	int c;
+	if (o->arg != ARG_LEVEL || optarg)
+		return optarg;
+	return optind < argc && is_digits(argv[optind]) ? argv[optind++] : "1";
+}
+
+static int options_read(struct tool *t, int argc, char **argv)
+{
+	struct option lopts[OPTS_MAX + 3];
+	char letters[3 * OPTS_MAX + 2];
+	int c, rc = 0;
 
 	table_for_getopt(t->cmd->opts, lopts, letters);
 	optind = 0;
-	while ((c = getopt_long(argc, argv, letters, lopts, NULL)) != -1) {
-		const struct opt *o = c == '?' ? NULL : opt_of(t->cmd->opts, c);
+	opterr = 0;
+	while (!rc && (c = getopt_long(argc, argv, letters, lopts, NULL)) != -1) {
+		const struct opt *o;
 
 		if (c == OPT_JSON)
-			t->json = true;
-		else if (o)
-			found_add(t, o, optarg, argc, argv);
-		else
-			return TOOL_HELPED;
+			continue;	/* tool_parse() has read it */
+		if (c == OPT_HELP)
+			return tool_usage("--help is given alone");
+		o = c == '?' || c == ':' ? NULL : opt_of(t->cmd->opts, c);
+		rc = o ? option_add(t, o, value_of(o, argc, argv)) : option_wrong(t, c, argv);
 	}
 	t->nr_rest = argc - optind;
 	t->rest = argv + optind;
+	return rc;
+}
+
+/* Without options: every word is one of its words, but --json. */
+static void words_read(struct tool *t, int argc, char **argv)
+{
+	int i, nr = 0;
+
+	for (i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--json"))
+			argv[1 + nr++] = argv[i];
+	t->nr_rest = nr;
+	t->rest = argv + 1;
+}
+
+/* ---- sets of options ------------------------------------------------------------------------- */
+
+/*
+ * The next set of "net nid;if nid" at *@sets; its options in @names, NULL behind the last. False:
+ * none is left. @buf holds the names.
+ */
+#define SET_MAX 12
+
+static bool set_next(const char **sets, char *buf, size_t size, const char **names)
+{
+	unsigned int nr = 0;
+	char *save = NULL, *name;
+	size_t len;
+
+	if (!*sets || !**sets)
+		return false;
+	len = strcspn(*sets, ";");
+	snprintf(buf, size, "%.*s", (int)len, *sets);
+	*sets += len + ((*sets)[len] == ';');
+	for (name = strtok_r(buf, " ", &save); name && nr < SET_MAX;
+	     name = strtok_r(NULL, " ", &save))
+		names[nr++] = name;
+	names[nr] = NULL;
+	return true;
+}
+
+static int clash_check(const struct tool *t)
+{
+	const char *sets = t->cmd->clash, *names[SET_MAX + 1], **name;
+	char buf[200];
+
+	while (set_next(&sets, buf, sizeof(buf), names)) {
+		const char *first = NULL;
+
+		for (name = names; *name; name++) {
+			if (!tool_opt(t, *name))
+				continue;
+			if (first)	/* stock's words */
+				return tool_usage("--%s is invalid with --%s option", first, *name);
+			first = *name;
+		}
+	}
 	return 0;
+}
+
+static int need_check(const struct tool *t)
+{
+	const char *sets = t->cmd->need, *names[SET_MAX + 1], **name;
+	char buf[200], list[300];
+	size_t len;
+
+	while (set_next(&sets, buf, sizeof(buf), names)) {
+		for (name = names, len = 0; *name && !tool_opt(t, *name); name++)
+			if (len < sizeof(list))
+				len += (size_t)snprintf(list + len, sizeof(list) - len, "%s'%s'",
+							!len ? "" : name[1] ? ", " : " or ",
+							*name);
+		if (!*name)	/* stock's words */
+			return tool_usage("missing mandatory parameters: %s", list);
+	}
+	return 0;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static int words_check(const struct tool *t)
+{
+	const struct command *cmd = t->cmd;
+	char word[40];
+	size_t i;
+
+	if (t->nr_rest > cmd->words_max && !cmd->words_max)
+		return tool_usage("unexpected word '%s': %s%s takes no word", t->rest[0], t->path,
+				  cmd->name);
+	if (t->nr_rest > cmd->words_max && cmd->words_max != WORDS_ANY)
+		return tool_usage("unexpected word '%s': %s%s takes %d: %s",
+				  t->rest[cmd->words_max], t->path, cmd->name, cmd->words_max,
+				  cmd->word);
+	if (t->nr_rest >= cmd->words_min)
+		return 0;
+	for (i = 0; cmd->word[i] && i + 1 < sizeof(word); i++)
+		word[i] = (char)tolower((unsigned char)cmd->word[i]);
+	word[i] = 0;
+	return tool_usage("Missing %s argument: %s%s %s", word, t->path, cmd->name, cmd->word);
 }
 
 static bool asks_for_help(int argc, char **argv)
@@ -99,23 +278,36 @@ static bool asks_for_help(int argc, char **argv)
 	return argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"));
 }
 
+static bool wants_json(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		if (!strcmp(argv[i], "--json"))
+			return true;
+	return false;
+}
+
 int tool_parse(struct tool *t, int argc, char **argv, int *rc)
 {
 	t->nr_found = 0;
-	t->json = t->json_always;
-	t->nr_rest = argc - 1;
-	t->rest = argv + 1;
-	if (asks_for_help(argc, argv))
-		*rc = 1;
-	else if (argc - 1 < t->cmd->at_least)
-		*rc = -EINVAL;
-	else if (!t->cmd->words && parse_options(t, argc, argv))
-		*rc = 0;
+	t->json = t->json_always || wants_json(argc, argv);
+	*rc = 0;
+	if (asks_for_help(argc, argv)) {
+		tool_help(t->path, t->cmd, stdout);
+		return TOOL_ENDS;
+	}
+	if (t->cmd->raw)
+		words_read(t, argc, argv);
 	else
-		return 0;
-	tool_help(t->path, t->cmd, stdout);
-	return TOOL_HELPED;
+		*rc = options_read(t, argc, argv);
+	*rc = *rc ? *rc : words_check(t);
+	*rc = *rc ? *rc : clash_check(t);
+	*rc = *rc ? *rc : need_check(t);
+	return *rc ? TOOL_ENDS : 0;
 }
+
+/* ---- what was read --------------------------------------------------------------------------- */
 
 const char *tool_opt_nth(const struct tool *t, const char *name, unsigned int nth)
 {
@@ -129,13 +321,7 @@ const char *tool_opt_nth(const struct tool *t, const char *name, unsigned int nt
 
 const char *tool_opt(const struct tool *t, const char *name)
 {
-	const char *val = NULL;
-	unsigned int i;
-
-	for (i = 0; i < t->nr_found; i++)
-		if (!strcmp(t->found[i].opt->name, name))
-			val = t->found[i].val;
-	return val;
+	return tool_opt_nth(t, name, 0);
 }
 
 int64_t tool_num(const struct tool *t, const char *name)

@@ -11,9 +11,11 @@ static int run_peer_add(struct tool *t)
 {
 	unsigned int flags = (tool_opt(t, "non_mr") ? LNETCTL_PEER_NON_MR : 0) |
 			     (tool_opt(t, "lock_prim") ? LNETCTL_PEER_LOCK : 0);
+	int rc = tool_peer_check(tool_opt(t, "prim_nid"));
 
-	if (!tool_opt(t, "prim_nid"))
-		return tool_missing("missing mandatory parameters: 'prim_nid'");
+	rc = rc ? rc : tool_peer_check(tool_opt(t, "nid"));
+	if (rc)
+		return rc;
 	return tool_done(
 		t, lnetctl_peer_add(t->c, tool_opt(t, "prim_nid"), tool_opt(t, "nid"), flags));
 }
@@ -22,8 +24,6 @@ static int run_peer_del(struct tool *t)
 {
 	unsigned int flags = tool_opt(t, "force") ? LNETCTL_PEER_FORCE : 0;
 
-	if (!tool_opt(t, "prim_nid"))
-		return tool_missing("missing mandatory parameters: 'prim_nid'");
 	return tool_done(
 		t, lnetctl_peer_del(t->c, tool_opt(t, "prim_nid"), tool_opt(t, "nid"), flags));
 }
@@ -49,49 +49,44 @@ static int run_peer_set(struct tool *t)
 	const char *nid = tool_opt(t, "nid");
 	int64_t health = tool_num(t, "health"), state = tool_num(t, "state");
 
-	if (health < 0)
-		health = LNETCTL_UNSET;		/* as stock: ignored */
-	if (tool_opt(t, "all") && nid)
-		return tool_missing("--all is invalid with --nid option");
-	if (health == LNETCTL_UNSET && state == LNETCTL_UNSET)
-		return 0;
-	if (!tool_opt(t, "all") && !nid)
-		return tool_missing("missing mandatory parameters: 'nid' or 'all'");
+	if (state != LNETCTL_UNSET && !nid)
+		return tool_usage("--state needs --nid");
 	return tool_set_done(t, lnetctl_peer_set(t->c, nid, health, state));
 }
 
 static const struct opt peer_add_opts[] = {
-	{ "prim_nid", 'k', ARG_NEEDED, "primary NID of the peer" },
-	{ "nid", 'n', ARG_NEEDED, "further NIDs, as 10.0.0.[2-3]@tcp" },
+	{ "prim_nid", 'k', ARG_NID, "primary NID of the peer" },
+	{ "nid", 'n', ARG_NIDS, "further NIDs, as 10.0.0.[2-3]@tcp" },
 	{ "non_mr", 0, ARG_NONE, "the peer is not multi-rail" },
 	{ "lock_prim", 'l', ARG_NONE, "keep the primary NID whatever the peer says" },
 	END
 };
 static const struct opt peer_del_opts[] = {
-	{ "prim_nid", 'k', ARG_NEEDED, "primary NID of the peer" },
-	{ "nid", 'n', ARG_NEEDED, "only these NIDs of it" },
+	{ "prim_nid", 'k', ARG_NID, "primary NID of the peer" },
+	{ "nid", 'n', ARG_NIDS, "only these NIDs of it" },
 	{ "force", 'f', ARG_NONE, "even if its primary NID is locked" },
 	END
 };
 static const struct opt peer_show_opts[] = {
-	{ "nid", 'n', ARG_NEEDED, "only the peer with this NID" },
+	{ "nid", 'n', ARG_NID, "only the peer with this NID" },
 	{ "verbose", 'v', ARG_LEVEL, "how much: 0 to 5" },
 	END
 };
 static const struct opt peer_set_opts[] = {
-	{ "nid", 'n', ARG_NEEDED, "NID of the peer's interface" },
+	{ "nid", 'n', ARG_NID, "NID of the peer's interface" },
 	{ "all", 'a', ARG_NONE, "all interfaces of all peers" },
-	{ "health", 't', ARG_NEEDED, "health, 0 to 1000" },
-	{ "state", 's', ARG_NEEDED, "state bits" },
+	{ "health", 't', ARG_NUM, "health, 0 to 1000", 0, HEALTH_MAX },
+	{ "state", 's', ARG_NUM, "state bits", 0, UINT32_MAX },
 	END
 };
 const struct command peer_commands[] = {
 	{ "add", "add a peer, or NIDs to one", run_peer_add, peer_add_opts,
-	  .at_least = 1 },
+	  .need = "prim_nid" },
 	{ "del", "delete a peer, or NIDs of one", run_peer_del, peer_del_opts,
-	  .at_least = 1 },
+	  .need = "prim_nid" },
 	{ "show", "show peers", run_peer_show, peer_show_opts },
 	{ "list", "list the primary NIDs of all peers", run_peer_list },
-	{ "set", "set health of interfaces of peers", run_peer_set, peer_set_opts },
+	{ "set", "set health of interfaces of peers", run_peer_set, peer_set_opts,
+	  .clash = "all nid", .need = "nid all;health state" },
 	END
 };

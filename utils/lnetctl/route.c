@@ -6,29 +6,14 @@
 #define END { .name = NULL }
 #define HOPS_MAX 255
 
-/* An option that is a number; not given: *@val stays. */
-static int number(struct tool *t, const char *verb, const char *name, int64_t least, int64_t most,
-		  int64_t *val)
+static struct lnetctl_route route_of(const struct tool *t)
 {
-	const char *text = tool_opt(t, name);
+	const char *hops = tool_opt(t, "hop") ? "hop" : "hop-count";
 
-	if (!text)
-		return 0;
-	*val = tool_num(t, name);
-	if (*val != LNETCTL_UNSET && *val >= least && *val <= most)
-		return 0;
-	return tool_refuse(verb, "route", -EINVAL, "\"invalid value '%s' for '%s'\"", text, name);
-}
-
-static int read(struct tool *t, const char *verb, struct lnetctl_route *r)
-{
-	int rc;
-
-	*r = (struct lnetctl_route){ .net = tool_opt(t, "net"), .gateway = tool_opt(t, "gateway"),
-				     .hops = LNETCTL_UNSET, .priority = LNETCTL_UNSET };
-	rc = number(t, verb, "hop", 1, HOPS_MAX, &r->hops);
-	rc = rc ? rc : number(t, verb, "hop-count", 1, HOPS_MAX, &r->hops);
-	return rc ? rc : number(t, verb, "priority", 0, UINT32_MAX, &r->priority);
+	return (struct lnetctl_route){ .net = tool_opt(t, "net"),
+				       .gateway = tool_opt(t, "gateway"),
+				       .hops = tool_num(t, hops),
+				       .priority = tool_num(t, "priority") };
 }
 
 /* Stock's words. */
@@ -42,62 +27,54 @@ static int missing(const struct lnetctl_route *r)
 
 static int run_add(struct tool *t)
 {
-	struct lnetctl_route r;
-	int rc = read(t, "add", &r);
+	struct lnetctl_route r = route_of(t);
 
-	if (rc)
-		return rc;
 	return r.net && r.gateway ? tool_done(t, lnetctl_route_add(t->c, &r)) : missing(&r);
 }
 
 static int run_del(struct tool *t)
 {
-	struct lnetctl_route r;
-	int rc = read(t, "del", &r);
+	struct lnetctl_route r = route_of(t);
 
-	if (rc)
-		return rc;
 	return r.net && r.gateway ? tool_done(t, lnetctl_route_del(t->c, &r)) : missing(&r);
 }
 
 static int run_show(struct tool *t)
 {
 	struct lnetctl_node *doc;
-	struct lnetctl_route r;
-	int rc = read(t, "show", &r);
+	struct lnetctl_route r = route_of(t);
+	int rc;
 
-	if (rc)
-		return rc;
 	rc = lnetctl_route_show(t->c, &r, tool_opt(t, "verbose") ? 1 : 0, false, &doc);
 	return tool_show(t, rc, doc, LNETCTL_WIDE);
 }
 
 static const struct opt add_opts[] = {
-	{ "net", 'n', ARG_NEEDED, "the net that the route leads to" },
-	{ "gateway", 'g', ARG_NEEDED, "NIDs of routers: a route by each" },
-	{ "hop", 'c', ARG_NEEDED, "routers on the way, 1 to 255" },
-	{ "hop-count", 'c', ARG_NEEDED, "the same" },
-	{ "priority", 'p', ARG_NEEDED, "0 (best, default) and more" },
+	{ "net", 'n', ARG_NET, "the net that the route leads to" },
+	{ "gateway", 'g', ARG_NIDS, "NIDs of routers: a route by each" },
+	{ "hop", 'c', ARG_NUM, "routers on the way, 1 to 255", 1, HOPS_MAX },
+	{ "hop-count", 'c', ARG_NUM, "the same", 1, HOPS_MAX },
+	{ "priority", 'p', ARG_NUM, "0 (best, default) and more", 0, UINT32_MAX },
 	END
 };
 static const struct opt del_opts[] = {
-	{ "net", 'n', ARG_NEEDED, "the net that the route leads to" },
-	{ "gateway", 'g', ARG_NEEDED, "NIDs of routers" },
+	{ "net", 'n', ARG_NET, "the net that the route leads to" },
+	{ "gateway", 'g', ARG_NIDS, "NIDs of routers" },
 	END
 };
 static const struct opt show_opts[] = {
-	{ "net", 'n', ARG_NEEDED, "only routes to this net" },
-	{ "gateway", 'g', ARG_NEEDED, "only routes by this NID" },
-	{ "hop", 'c', ARG_NEEDED, "only routes with so many routers on the way" },
-	{ "hop-count", 'c', ARG_NEEDED, "the same" },
-	{ "priority", 'p', ARG_NEEDED, "only routes of this priority" },
+	{ "net", 'n', ARG_NET, "only routes to this net" },
+	{ "gateway", 'g', ARG_NIDS, "only routes by this NID" },
+	{ "hop", 'c', ARG_NUM, "only routes with so many routers on the way", 1, HOPS_MAX },
+	{ "hop-count", 'c', ARG_NUM, "the same", 1, HOPS_MAX },
+	{ "priority", 'p', ARG_NUM, "only routes of this priority", 0, UINT32_MAX },
 	{ "verbose", 'v', ARG_NONE, "all that is known" },
 	END
 };
 
 const struct command route_commands[] = {
-	{ "add", "add routes", run_add, add_opts },
+	{ "add", "add routes", run_add, add_opts, .clash = "hop hop-count" },
 	{ "del", "delete routes", run_del, del_opts },
-	{ "show", "show routes", run_show, show_opts },
+	{ "show", "show routes", run_show, show_opts, .clash = "hop hop-count" },
 	END
 };

@@ -72,8 +72,6 @@ static int run_rule_add(struct tool *t)
 
 int run_rule_del(struct tool *t)
 {
-	if (!tool_opt(t, "all") && !tool_opt(t, "id") && !tool_opt(t, "name"))
-		return tool_missing("missing mandatory parameters: 'id', 'name' or 'all'");
 	return change(t, lnetctl_rule_del);
 }
 
@@ -104,8 +102,27 @@ int run_rules_export(struct tool *t)
 	return tool_show(t, rc, doc, LNETCTL_WIDE);
 }
 
+#define U32_MAX UINT32_MAX
+#define U64_MAX UINT64_MAX
+static const char *const words_at[] = { "any", "send", "receive", NULL };
+static const char *const words_where[] = { "bit", "pages", NULL };
+static const char *const words_when[] = { "before", "posted", "completed", NULL };
+
+/* How an option of each type of faults.def is read; the node reads texts and lists. */
+#define OPT_NAME(text, min, max)	ARG_TEXT, text
+#define OPT_NID(text, min, max)		ARG_NID, text
+#define OPT_NIDS(text, min, max)	ARG_NIDS, text, .many = true
+#define OPT_TYPES(text, min, max)	ARG_TEXT, text, .many = true
+#define OPT_PORTALS(text, min, max)	ARG_TEXT, text, .many = true
+#define OPT_OUTCOMES(text, min, max)	ARG_TEXT, text, .many = true
+#define OPT_NUM(text, min, max)		ARG_NUM, text, min, max
+#define OPT_TIME(text, min, max)	ARG_SPAN, text, min, max
+#define OPT_WORD_AT(text, min, max)	ARG_WORD, text, .words = words_at
+#define OPT_WORD_WHERE(text, min, max)	ARG_WORD, text, .words = words_where
+#define OPT_WORD_WHEN(text, min, max)	ARG_WORD, text, .words = words_when
 static const struct opt rule_opts[] = {
-#define FAULT_PARAM(id, name, type, member, min, max, text) { name, 0, ARG_NEEDED, text },
+#define FAULT_PARAM(id, name, type, member, min, max, text)					\
+	{ name, 0, OPT_##type(text, min, max) },
 #define FAULT_KIND(...)
 #include "lnet/faults.def"
 #undef FAULT_PARAM
@@ -114,13 +131,14 @@ static const struct opt rule_opts[] = {
 };
 static const struct opt rule_del_opts[] = {
 	{ "all", 'a', ARG_NONE, "all of this kind" },
-	{ "id", 'i', ARG_NEEDED, "the one of this number" },
-	{ "name", 'n', ARG_NEEDED, "the one of this name" },
+	{ "id", 'i', ARG_NUM, "the one of this number", 0, UINT32_MAX },
+	{ "name", 'n', ARG_TEXT, "the one of this name" },
 	{ .name = NULL }
 };
 const struct command rule_commands[] = {
 	{ "add", "add a rule of this kind", run_rule_add, rule_opts },
-	{ "del", "delete rules of this kind", run_rule_del, rule_del_opts },
+	{ "del", "delete rules of this kind", run_rule_del, rule_del_opts,
+	  .clash = "all id name", .need = "id name all" },
 	{ "show", "show those of this kind", run_rule_show },
 	{ .name = NULL }
 };

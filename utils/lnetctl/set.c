@@ -11,15 +11,14 @@ struct check {
 	const char *name;
 	int64_t min, max;
 	const char *words;
-	bool is_switch;		/* everything but 0 is 1 */
 };
 
 static const struct check checks[] = {
-	{ "discovery", INT64_MIN, INT64_MAX, NULL, true },
-	{ "drop_asym_route", INT64_MIN, INT64_MAX, NULL, true },
-	{ "response_tracking", 0, 3, "\"Valid values are: 0, 1, 2, or 3\"", false },
-	{ "recovery_limit", 0, INT64_MAX, "\"Must be greater than or equal to 0\"", false },
-	{ "max_recovery_ping_interval", 1, INT64_MAX, "\"Must be strictly positive\"", false },
+	{ "discovery", 0, 1, "\"Valid values are: 0, 1, on or off\"" },
+	{ "drop_asym_route", 0, 1, "\"Valid values are: 0, 1, on or off\"" },
+	{ "response_tracking", 0, 3, "\"Valid values are: 0, 1, 2, or 3\"" },
+	{ "recovery_limit", 0, INT64_MAX, "\"Must be greater than or equal to 0\"" },
+	{ "max_recovery_ping_interval", 1, INT64_MAX, "\"Must be strictly positive\"" },
 };
 
 static const struct check *check_of(const char *name)
@@ -32,23 +31,30 @@ static const struct check *check_of(const char *name)
 	return NULL;
 }
 
-/*
- * The errno is stock's for "the node refused". Why it did follows in its own words, as a comment,
- * so that what scripts read is what they know.
- */
+/* The errno is stock's for a node that refuses. The node's own words follow stock's. */
 static int refused(const struct tool *t, const char *name, int rc)
 {
+	const char *why = lnetctl_error(t->c)->text;
+	const char *stock = strerror(rc == -ERANGE ? EINVAL : -rc);
+	bool more = strcmp(why, stock);
 	char words[64], *at;
 
 	snprintf(words, sizeof(words), "%s", name);
 	for (at = words; *at; at++)
 		if (*at == '_')
 			*at = ' ';
-	rc = tool_refuse("add", name, rc == -EPERM ? rc : -ENODATA,
-			 "\"cannot configure %s: %s\"", words,
-			 strerror(rc == -ERANGE ? EINVAL : -rc));
-	fprintf(stderr, "# %s\n", lnetctl_error(t->c)->text);
-	return rc;
+	rc = rc == -EPERM ? rc : -ENODATA;
+	tool_refuse("add", name, rc, "\"cannot configure %s: %s%s%s\"", words, stock,
+		    more ? ": " : "", more ? why : "");
+	return tool_status(t, rc);
+}
+
+/* Stock's words, and then the values that @name accepts. */
+static int not_read(const char *name, const char *accepted, const char *value)
+{
+	tool_refuse("parser", "set", -1, "\"cannot parse %s value: %s, not '%s'\"", name,
+		    accepted, value);
+	return EXIT_USAGE;
 }
 
 static int set(struct tool *t, const char *name, const char *value)
@@ -63,13 +69,13 @@ static int set(struct tool *t, const char *name, const char *value)
 	if (whole && check && (num < check->min || num > check->max))
 		return tool_refuse("add", name, -EINVAL, "%s", check->words);
 	if (whole) {
-		snprintf(number, sizeof(number), "%" PRId64,
-			 check && check->is_switch ? !!num : num);
+		snprintf(number, sizeof(number), "%" PRId64, num);
 		value = number;
 	}
 	rc = lnetctl_set(t->c, name, value);
 	if (rc == -EINVAL && !whole)
-		return tool_refuse("parser", "set", -1, "cannot parse %s value", name);
+		return not_read(name, "it takes a number, a time or 'default' as 'lnetctl global "
+				"show' has it", value);
 	return rc ? refused(t, name, rc) : 0;
 }
 
@@ -92,7 +98,7 @@ static int run_set_routing(struct tool *t)
 	int64_t on;
 
 	if (lnetctl_num(&text, &on))
-		return tool_refuse("parser", "set", -1, "cannot parse routing value");
+		return not_read("routing", "it takes 0 or 1", text.text);
 	if (on < 0 || on > 1)
 		return tool_refuse("add", "routing", -EINVAL,
 				   "\"Invalid routing value. Valid values are: 0 or 1\"");
@@ -103,10 +109,11 @@ static int run_set_buffers(struct tool *t)
 {
 	struct lnetctl_node text = { .text = t->rest[0] };
 	const char *name = t->cmd->name;
-	int64_t nr;
+	int64_t nr = 0;
 
-	if (lnetctl_num(&text, &nr))
-		return tool_refuse("parser", "set", -1, "cannot parse %s value", name);
+	/* 0 is the default number */
+	if (strcmp(text.text, "default") && lnetctl_num(&text, &nr))
+		return not_read(name, "it takes a number or 'default'", text.text);
 	if (nr < -1)
 		return tool_refuse("add", name, -EINVAL,
 				   "\"%s must be greater than or equal to -1\"", name);
@@ -116,48 +123,113 @@ static int run_set_buffers(struct tool *t)
 						  *name == 'l' ? nr : -1));
 }
 
-/* Also true if the node cannot be asked. */
-static bool is_tunable(struct tool *t, const char *name)
+/* ---- names ----------------------------------------------------------------------------------- */
+
+#define NAME_MAX_LEN 40
+
+static unsigned int least(unsigned int a, unsigned int b)
+{
+	return a < b ? a : b;
+}
+
+/* How many letters must be added, removed or replaced to make @a of @b. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int row[NAME_MAX_LEN + 1], i, j, nr = (unsigned int)strlen(b);
+
+	if (nr > NAME_MAX_LEN)
+		return UINT32_MAX;
+	for (j = 0; j <= nr; j++)
+		row[j] = j;
+	for (i = 0; a[i]; i++) {
+		unsigned int corner = row[0]++;
+
+		for (j = 0; j < nr; j++) {
+			unsigned int same = corner + (a[i] != b[j]);
+
+			corner = row[j + 1];
+			row[j + 1] = least(least(corner, row[j]) + 1, same);
+		}
+	}
+	return row[nr];
+}
+
+static void nearer(const char *name, const char *than, const char **best, unsigned int *apart)
+{
+	unsigned int far = distance(than, name);
+
+	if (far < *apart) {
+		*apart = far;
+		*best = name;
+	}
+}
+
+/* The tunable with the nearest name among those of @doc and of the table, or NULL. */
+static const char *nearest(const struct lnetctl_node *doc, const char *name)
+{
+	const struct lnetctl_node *all = lnetctl_find(doc, "global"), *one;
+	unsigned int apart = 2 + (unsigned int)strlen(name) / 3;
+	const struct command *cmd;
+	const char *best = NULL;
+
+	for (cmd = set_commands; cmd->name; cmd++)
+		nearer(cmd->name, name, &best, &apart);
+	for (one = all ? all->first : NULL; one; one = one->next)
+		nearer(one->key, name, &best, &apart);
+	return best;
+}
+
+/* 0: the node has a tunable @name, or it cannot be asked. */
+static int name_check(struct tool *t, const char *name)
 {
 	struct lnetctl_node *doc;
-	bool found;
+	const char *near;
+	int rc = 0;
 
+	if (!strcmp(name, "lnd_timeout"))
+		return tool_usage("lnd_timeout is derived from transaction_timeout and "
+				  "retry_count: set these");
 	if (lnetctl_global_show(t->c, &doc))
-		return true;
-	found = lnetctl_find(lnetctl_find(doc, "global"), name);
+		return 0;
+	if (!lnetctl_find(lnetctl_find(doc, "global"), name)) {
+		near = nearest(doc, name);
+		rc = tool_no_command("there is no tunable '%s'%s%s%s; 'lnetctl global show' lists "
+				     "them", name, near ? " (did you mean '" : "",
+				     near ? near : "", near ? "'?)" : "");
+	}
 	lnetctl_doc_free(doc);
-	return found;
+	return rc;
 }
 
 int run_set_other(struct tool *t)
 {
+	const char *name = t->rest[0];
 	int rc;
 
-	/* derived: accepted in files, where exports have it, only */
-	if (!strcmp(t->rest[0], "lnd_timeout") ||
-	    (t->nr_rest != 2 && !is_tunable(t, t->rest[0])))
-		return tool_unknown(t->rest[0]);
-	if (t->nr_rest != 2) {
-		tool_help("", t->cmd, stdout);
-		return -EINVAL;
-	}
-	rc = lnetctl_set(t->c, t->rest[0], t->rest[1]);
-	if (rc == -ENOENT)
-		return tool_unknown(t->rest[0]);
-	return rc ? refused(t, t->rest[0], rc) : 0;
+	if (t->nr_rest == 2)
+		rc = strcmp(name, "lnd_timeout") ? lnetctl_set(t->c, name, t->rest[1]) : -ENOENT;
+	else
+		rc = -ENOENT;
+	if (rc != -ENOENT)
+		return rc ? refused(t, name, rc) : 0;
+	rc = name_check(t, name);
+	if (rc)
+		return rc;
+	return t->nr_rest == 2 ? refused(t, name, -ENOENT) :
+				 tool_usage("Missing value argument: set %s VALUE", name);
 }
 
-#define SET(name, text) { name, text, run_set, NULL, NULL, false, true, 1 }
+#define ONE_VALUE .raw = true, .words_min = 1, .words_max = 1, .word = "VALUE"
+#define SET(name, text) { name, text, run_set, ONE_VALUE }
 
 const struct command set_commands[] = {
 	{ "tiny_buffers", "messages without payload in a router; 0: 2048, -1: as it is",
-	  run_set_buffers, NULL, NULL, false, true, 1 },
+	  run_set_buffers, ONE_VALUE },
 	{ "small_buffers", "messages of up to 4 KiB in a router; 0: 16384, -1: as it is",
-	  run_set_buffers, NULL, NULL, false, true, 1 },
+	  run_set_buffers, ONE_VALUE },
 	{ "large_buffers", "messages of up to 1 MiB in a router; 0: 1024, -1: as it is",
-	  run_set_buffers, NULL, NULL, false, true, 1 },
-	{ "routing", "1: pass on messages for other nodes; 0: do not", run_set_routing, NULL, NULL,
-	  false, true, 1 },
+	  run_set_buffers, ONE_VALUE },
+	{ "routing", "1: pass on messages for other nodes; 0: do not", run_set_routing, ONE_VALUE },
 	SET("numa_range", "NUMA distances below this count as equal"),
 	SET("max_interfaces", "most interfaces of this node, 2 to 128"),
 	SET("discovery", "1: learn the interfaces of peers from them; 0: do not"),

@@ -4,14 +4,41 @@
 #define LNETCTL_TOOL_H
 
 #include <lnet/lnetctl.h>
+#include "utils/lib/exit_status.h"
 
-enum arg { ARG_NONE, ARG_NEEDED, ARG_LEVEL };	/* LEVEL: a number may follow, else it is 1 */
+/* The value of an option. */
+enum arg {
+	ARG_NONE,	/* it has none */
+	ARG_LEVEL,	/* a number may follow, else it is 1 */
+	ARG_TEXT,	/* not empty; at most max characters, 0: any number */
+	ARG_NID, ARG_NIDS, ARG_NET, ARG_FILE,	/* texts that the library or the node reads */
+	ARG_NUM,	/* min to max; decimal, octal or hexadecimal */
+	ARG_TIME,	/* min to max ns; a bare number is seconds */
+	ARG_SPAN,	/* the same, and a unit is required */
+	ARG_WORD,	/* one of words, in either case */
+};
 
 struct opt {
 	const char *name;
 	char letter;
 	enum arg arg;
 	const char *help;
+	int64_t min;
+	uint64_t max;
+	const char *const *words;	/* ends with NULL */
+	bool many;			/* may be repeated */
+};
+
+#define TIME_MS 1000000ULL
+#define TIME_S (1000 * TIME_MS)
+#define HEALTH_MAX 1000
+#define TIME_DAY (86400 * TIME_S)
+
+/* NI_MIN_credits and so on. */
+enum {
+#define NI_NUMBER(table, name, min, max) NI_MIN_##name = min, NI_MAX_##name = max,
+#include "lnet/ni_numbers.def"
+#undef NI_NUMBER
 };
 
 #define OPTS_MAX 32
@@ -20,19 +47,28 @@ struct opt {
 
 struct tool;
 
+#define WORDS_ANY 255
+
 struct command {
 	const char *name, *help;
 	/*
-	 * 0 or what the exit status is made of: a negative errno, or -1. Of a group: what runs a
-	 * word that is none of its commands, with that word and the rest as words; NULL: refuse it.
+	 * 0, a status of exit_status.h, or what the exit status is made of: a negative errno, or
+	 * -1. Of a group: runs a word that is none of its commands, with that word and the rest as
+	 * words; NULL: such a word is rejected.
 	 */
 	int (*run)(struct tool *t);
 	const struct opt *opts;		/* ends with name NULL; may be NULL */
 	/* a group: ends with name NULL */
 	const struct command *sub;
 	bool offline;			/* needs no node */
-	bool words;			/* takes words as they are, no options: -1 is one */
-	int at_least;			/* fewer words and options: help, and -EINVAL */
+	bool raw;			/* its words may begin with '-': it has no options */
+	unsigned char words_min, words_max;
+	const char *word;		/* the kind of its words: "NID", "VALUE" */
+	/*
+	 * Sets of options, as "net nid;if nid": of a set of @clash at most one may be given, and of
+	 * a set of @need at least one must be.
+	 */
+	const char *clash, *need;
 };
 
 struct tool {
@@ -53,7 +89,11 @@ struct tool {
 extern const struct command lnetctl_commands[];
 
 /* opt.c */
-#define TOOL_HELPED 1	/* help was shown instead; *rc is the exit status */
+/*
+ * Reads options and words and checks them against the tables of t->cmd. 0: t->cmd may run.
+ * TOOL_ENDS: help was printed, or an error; *rc is the exit status.
+ */
+#define TOOL_ENDS 1
 int tool_parse(struct tool *t, int argc, char **argv, int *rc);
 /* "net add: text", and a line per option. @path is what stands before the name. */
 void tool_help(const char *path, const struct command *cmd, FILE *out);
@@ -66,15 +106,57 @@ unsigned int tool_level(const struct tool *t);	/* -v */
 /* The words that are no options as one list with commas, to free(). NULL: none, or no memory. */
 char *tool_words(const struct tool *t);
 
-/* main.c: answers and errors, with what the exit status is made of. */
-int tool_show(struct tool *t, int rc, struct lnetctl_node *doc, enum lnetctl_style style);
-int tool_done(struct tool *t, int rc);		/* of a change */
+/* value.c */
+/*
+ * Is @val accepted by @o? ARG_WORD: *val becomes the word of the table. False: @why gets "--rate
+ * must be 1 to 5, not 6".
+ */
+bool tool_value_check(const struct opt *o, const char **val, char *why, size_t size);
+/* "1 to 1000", "up or down", "a NID": the values that @o accepts. */
+void tool_value_accepted(const struct opt *o, char *buf, size_t size);
+
+/* dump.c: the tables for programs: list-commands --json. */
+int tool_dump(const char *path, const struct command *table);
+
+/* ---- errors.c: on standard error; as JSON after tool_errors_as_json() ---- */
+
+void tool_errors_of(struct tool *t);	/* the command that errors are about from now on */
+/* The command line is wrong: nothing was sent to the node. Returns EXIT_USAGE. */
+int tool_usage(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 /* An error of stock's other kind, of four columns: verb, object, errno, text. Returns @err. */
 int tool_refuse(const char *verb, const char *object, int err, const char *fmt, ...)
 	__attribute__((__format__(printf, 4, 5)));
+/* Where stock prints a line: the text alone. With --json as all others. */
+void tool_plain(const char *verb, const char *object, int err, const char *fmt, ...)
+	__attribute__((__format__(printf, 4, 5)));
+int tool_missing(const char *what);		/* stock's words; EXIT_USAGE */
+int tool_unknown(const char *word);		/* no such command; EXIT_NO_COMMAND */
+int tool_no_command(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
+int tool_no_node(const char *why);		/* EXIT_NO_NODE */
+void tool_error_print(struct tool *t);		/* the error of the last call of t->c */
+/*
+ * The exit status of an error of the last call: EXIT_NO_NODE if no node answered or it is not
+ * configured, EXIT_NOT_PERMITTED, else @otherwise.
+ */
+int tool_status(const struct tool *t, int otherwise);
+
+/* main.c: answers, with what the exit status is made of. */
+int tool_show(struct tool *t, int rc, struct lnetctl_node *doc, enum lnetctl_style style);
+int tool_done(struct tool *t, int rc);		/* of a change */
 int tool_set_done(struct tool *t, int rc);	/* of net set, peer set */
-int tool_missing(const char *what);		/* to stdout, as stock; -EINVAL */
-int tool_unknown(const char *word);		/* no such command; -1 */
+
+/* ---- nids.c: the interfaces of the node; @doc: of lnetctl_net_show() ---- */
+
+/* The interface behind @ni, of @*net or a later one; NULL, NULL: the first. NULL: none is left. */
+const struct lnetctl_node *tool_ni_next(const struct lnetctl_node *doc,
+					const struct lnetctl_node **net,
+					const struct lnetctl_node *ni);
+bool tool_is_ni(const struct lnetctl_node *doc, const char *nid);
+unsigned int tool_nis_up(const struct lnetctl_node *doc);	/* without loopback */
+/* 0, or EXIT_USAGE: --local_nid is no interface of the node. */
+int tool_local_check(struct tool *t);
+/* 0, or EXIT_USAGE: an address of @list (may be NULL) belongs to no host. */
+int tool_peer_check(const char *list);
 
 /* shell.c: commands from a terminal or a pipe; what the last one gave. */
 int tool_shell(struct tool *t, int (*run)(struct tool *t, int argc, char **argv));
@@ -91,6 +173,7 @@ extern const struct command route_commands[];
 int run_set_other(struct tool *t);
 int run_drain(struct tool *t);
 int run_undrain(struct tool *t);
+extern const struct opt drain_opts[];
 int run_import(struct tool *t);
 int run_export(struct tool *t);
 int run_plan(struct tool *t);

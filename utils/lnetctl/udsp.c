@@ -9,89 +9,86 @@
 /* Stock's errors of these commands are of its other kind. */
 static int done(struct tool *t, const char *verb, int rc)
 {
-	return rc ? tool_refuse(verb, "udsp", rc, "\"%s\"", lnetctl_error(t->c)->text) : 0;
+	if (!rc)
+		return 0;
+	tool_refuse(verb, "udsp", rc, "\"%s\"", lnetctl_error(t->c)->text);
+	return tool_status(t, rc);
 }
 
-/* An option that is a number from @least on; not given: *@val stays. */
-static int number(struct tool *t, const char *verb, const char *name, int64_t least, int64_t *val)
+/* A node appends a rule whose index is too high, and reports nothing. */
+static int index_check(struct tool *t, int64_t idx)
 {
-	const char *text = tool_opt(t, name);
+	const struct lnetctl_node *list, *rule;
+	struct lnetctl_node *doc;
+	int64_t nr = 0;
 
-	if (!text)
+	if (idx == LNETCTL_UNSET || lnetctl_udsp_show(t->c, -1, &doc))
 		return 0;
-	*val = tool_num(t, name);
-	if (*val != LNETCTL_UNSET && *val >= least && *val <= INT32_MAX)
-		return 0;
-	return tool_refuse(verb, "udsp", -EINVAL,
-			   "\"invalid value '%s' for '%s': it must be %d to %d\"", text, name,
-			   (int)least, INT32_MAX);
+	list = lnetctl_find(doc, "udsp");
+	for (rule = list ? list->first : NULL; rule; rule = rule->next)
+		nr++;
+	lnetctl_doc_free(doc);
+	return idx <= nr ? 0 : tool_usage("--idx must be 0 to %" PRId64 ", not %" PRId64
+					  ": there are %" PRId64 " rules", nr, idx, nr);
 }
 
 static int run_add(struct tool *t)
 {
 	struct lnetctl_udsp u = { .src = tool_opt(t, "src"), .dst = tool_opt(t, "dst"),
-				  .rte = tool_opt(t, "rte"), .idx = LNETCTL_UNSET,
-				  .priority = LNETCTL_UNSET };
-	int rc = number(t, "add", "priority", 0, &u.priority);
+				  .rte = tool_opt(t, "rte"), .idx = tool_num(t, "idx"),
+				  .priority = tool_num(t, "priority") };
+	int rc = index_check(t, u.idx);
 
-	rc = rc ? rc : number(t, "add", "idx", 0, &u.idx);
 	if (rc)
 		return rc;
-	if (!u.src && !u.dst && !u.rte) {
-		tool_help(t->path, t->cmd, stdout);
-		return 0;
-	}
 	/* one pattern alone can only have a priority */
 	if (u.priority == LNETCTL_UNSET && !u.rte && !u.src != !u.dst)
 		u.priority = 0;
 	return done(t, "add", lnetctl_udsp_add(t->c, &u));
 }
 
+/* -1: all */
+static int64_t index_of(const struct tool *t)
+{
+	return tool_opt(t, "idx") ? tool_num(t, "idx") : -1;
+}
+
 static int run_del(struct tool *t)
 {
-	int64_t idx = -1;
-	int rc = number(t, "del", "idx", -1, &idx);
-
-	if (rc)
-		return rc;
-	if (!tool_opt(t, "all") == !tool_opt(t, "idx"))
-		return tool_missing("exactly one of --all and --idx is needed");
-	return done(t, "del", lnetctl_udsp_del(t->c, idx));
+	return done(t, "del", lnetctl_udsp_del(t->c, index_of(t)));
 }
 
 static int run_show(struct tool *t)
 {
 	struct lnetctl_node *doc;
-	int64_t idx = -1;
-	int rc = number(t, "show", "idx", -1, &idx);
+	int rc = done(t, "show", lnetctl_udsp_show(t->c, index_of(t), &doc));
 
-	if (rc)
-		return rc;
-	rc = done(t, "show", lnetctl_udsp_show(t->c, idx, &doc));
 	return rc ? rc : tool_show(t, rc, doc, LNETCTL_HAND);
 }
 
 static const struct opt add_opts[] = {
-	{ "src", 's', ARG_NEEDED, "NIDs of this node, or nets: 10.0.[1-4].*@tcp, tcp[1-2]" },
-	{ "dst", 'd', ARG_NEEDED, "NIDs of peers, or nets" },
-	{ "rte", 'r', ARG_NEEDED, "NIDs of routers that are preferred for --dst" },
-	{ "priority", 'p', ARG_NEEDED, "of --src or --dst alone: 0 (best, default) and more" },
-	{ "idx", 'i', ARG_NEEDED, "which rule it is to be, from 0; default: the last" },
+	{ "src", 's', ARG_TEXT, "NIDs of this node, or nets: 10.0.[1-4].*@tcp, tcp[1-2]" },
+	{ "dst", 'd', ARG_TEXT, "NIDs of peers, or nets" },
+	{ "rte", 'r', ARG_TEXT, "NIDs of routers that are preferred for --dst" },
+	{ "priority", 'p', ARG_NUM, "of --src or --dst alone: 0 (best, default) and more", 0,
+	  INT32_MAX },
+	{ "idx", 'i', ARG_NUM, "which rule it is to be, from 0; default: the last", 0, INT32_MAX },
 	END
 };
 static const struct opt del_opts[] = {
 	{ "all", 'a', ARG_NONE, "all rules" },
-	{ "idx", 'i', ARG_NEEDED, "the rule with this index; -1: all" },
+	{ "idx", 'i', ARG_NUM, "the rule with this index; -1: all", -1, INT32_MAX },
 	END
 };
 static const struct opt show_opts[] = {
-	{ "idx", 'i', ARG_NEEDED, "only the rule with this index; -1: all" },
+	{ "idx", 'i', ARG_NUM, "only the rule with this index; -1: all", -1, INT32_MAX },
 	END
 };
 
 const struct command udsp_commands[] = {
-	{ "add", "add a selection policy", run_add, add_opts },
-	{ "del", "delete selection policies", run_del, del_opts },
+	{ "add", "add a selection policy", run_add, add_opts, .need = "src dst rte" },
+	{ "del", "delete selection policies", run_del, del_opts,
+	  .clash = "all idx", .need = "all idx" },
 	{ "show", "show selection policies", run_show, show_opts },
 	END
 };

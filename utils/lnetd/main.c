@@ -14,6 +14,7 @@
 #include "lnet/user/netlink.h"
 #include "uapi/lnet_nl.h"
 #include <lnet/lnetctl.h>
+#include "../lib/output.h"
 #include "lnetd.h"
 
 struct daemon {
@@ -249,8 +250,10 @@ static int serve(struct daemon *d)
 int main(int argc, char **argv)
 {
 	struct daemon d = { .name = LNET_NL_USER_NODE, .state.fd = -1, .state.lock_fd = -1 };
-	int rc = parse(&d, argc, argv);
+	int rc;
 
+	output_check();
+	rc = parse(&d, argc, argv);
 	if (rc >= 0)
 		return rc;
 	setvbuf(stderr, NULL, _IOLBF, 0);
