@@ -109,6 +109,20 @@ typedef int (*lnetctl_serve_fn)(void *arg, const void *msg, size_t len, lnetctl_
 struct lnetctl *lnetctl_open_local(lnetctl_serve_fn serve, void *arg);
 void lnetctl_close(struct lnetctl *c);
 
+/*
+ * @wait_ms: how long a call waits for a node that sends nothing; 0: 30 s, longer where the node
+ * has to wait for others. @silent, or NULL, is called once in a call, when a user-space node has
+ * not answered for 2 s, or has not read a request that takes long. @pid 0: unknown; @ms: the call
+ * ends after so much silence.
+ */
+typedef void (*lnetctl_silent_fn)(void *arg, const char *node, int pid, unsigned int ms);
+void lnetctl_wait_set(struct lnetctl *c, unsigned int wait_ms, lnetctl_silent_fn silent, void *arg);
+/*
+ * "nodes", of this network namespace: each with "name", "uid", "pid" if the caller may know it,
+ * "answers", and if it does "version" and "configured".
+ */
+int lnetctl_nodes_list(struct lnetctl_node **doc);
+
 /* Of the last call that failed. Texts live until the next call. */
 struct lnetctl_error {
 	int err;		/* -errno of the node, not folded */

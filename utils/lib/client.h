@@ -79,7 +79,8 @@ struct link_call {
 	uint16_t flags;			/* beside REQUEST and ACK */
 	const void *attrs;
 	size_t len;
-	unsigned int timeout_ms;	/* of silence, 0: 30 s */
+	/* of silence; 0: 30 s, and an answer is expected at once */
+	unsigned int timeout_ms;
 	struct reply *reply;		/* for dumps, else NULL */
 	struct family *family;		/* for the controller's answer, else NULL */
 	char text[256];			/* result: the node's words, "" if it had none */
@@ -87,7 +88,11 @@ struct link_call {
 
 int link_open(struct link **l, const char *node, char *why, size_t why_size);
 int link_open_local(struct link **l, lnetctl_serve_fn serve, void *arg);
+/* The user-space node at @port, of any user: for requests that only show. 0 or -errno. */
+int link_open_port(struct link **l, uint32_t port);
 void link_close(struct link *l);
+/* As lnetctl_wait_set(). */
+void link_wait_set(struct link *l, unsigned int wait_ms, lnetctl_silent_fn silent, void *arg);
 bool link_is_kernel(const struct link *l);
 /* Ask the controller for the family. 0 or -errno: -ENOENT if the kernel does not have it. */
 int link_family_find(struct link *l);
@@ -96,6 +101,31 @@ int link_family_find(struct link *l);
  * controller said so, the request was not sent.
  */
 int link_talk(struct link *l, struct link_call *call);
+
+/* ---- presence.c: the nodes of this network namespace ---- */
+
+#define PRESENCE_MAX 64
+
+struct presence {
+	char name[64], version[32];	/* version "": unknown */
+	uint32_t port;			/* 0: the kernel */
+	uid_t uid;
+	int pid;			/* 0: unknown */
+	bool answers, configured;
+};
+
+/*
+ * Asks each node, and waits 500 ms for one that does not answer. How many, sorted by name; a node
+ * that neither answers nor shows its command line to the caller is left out.
+ */
+unsigned int presence_list(struct presence *all, unsigned int max);
+/* "a, 1000/b": as users of this process name them. "" if there is none. */
+void presence_names(char *buf, size_t size);
+/* Its name in quotes, if 'ip netns' has one, else its number. */
+void presence_namespace(char *buf, size_t size);
+/* Of the node at @port: the process, 0: unknown; has it requests that it has not read? */
+int presence_pid(uint32_t port);
+bool presence_unread(uint32_t port);
 
 /* ---- ctl.c ---- */
 

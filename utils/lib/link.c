@@ -18,6 +18,8 @@
 #include "client.h"
 
 #define SILENCE_MS 30000
+#define REPORT_MS 2000		/* of silence, before it is reported */
+#define UNREAD_LOOKS 5
 #define LOOK_MS 200		/* from one look whether the node is still there to the next */
 
 struct link {
@@ -25,7 +27,12 @@ struct link {
 	uint16_t type;			/* nlmsg_type of our messages */
 	uint32_t port, seq;		/* the node's port id; 0: the kernel */
 	uid_t uid;			/* who may answer at that port */
+	bool anybody;			/* any user may */
 	struct family family;		/* of the kernel */
+	char name[80];			/* of the node */
+	unsigned int wait_ms;		/* 0: as the call says */
+	lnetctl_silent_fn silent;	/* or NULL */
+	void *silent_arg;
 	lnetctl_serve_fn serve;
 	void *arg;
 };
@@ -101,12 +108,31 @@ static int node_user(const char *node, const char *slash, uid_t *uid)
 	return 0;
 }
 
+/* There is no such node: which ones are there? */
+static void none_text(const char *node, int err, char *why, size_t size)
+{
+	char netns[80], names[256];
+
+	presence_namespace(netns, sizeof(netns));
+	presence_names(names, sizeof(names));
+	if (err != -ECONNREFUSED)
+		snprintf(why, size, "no node '%s' in network namespace %s: %s", node, netns,
+			 strerror(-err));
+	else if (names[0])
+		snprintf(why, size, "no node '%s' in network namespace %s; nodes here: %s", node,
+			 netns, names);
+	else
+		snprintf(why, size, "no node '%s' in network namespace %s, nor any other: "
+			 "is lnetd running?", node, netns);
+}
+
 static int open_user(struct link *l, const char *node, char *why, size_t why_size)
 {
 	const char *slash = strchr(node, '/');
 	uid_t uid = getuid();
 	int rc = socket_open(l, NETLINK_USERSOCK);
 
+	snprintf(l->name, sizeof(l->name), "%s", node);
 	l->type = LNET_NL_USER_TYPE;
 	if (rc) {
 		snprintf(why, why_size, "no netlink socket: %s", strerror(-rc));
@@ -120,8 +146,7 @@ static int open_user(struct link *l, const char *node, char *why, size_t why_siz
 	if (rc && !slash && uid)
 		rc = try_user(l, node, 0);
 	if (rc)
-		snprintf(why, why_size, "no node '%s' in this network namespace: %s", node,
-			 rc == -ECONNREFUSED ? "is lnetd running?" : strerror(-rc));
+		none_text(node, rc, why, why_size);
 	return rc;
 }
 
@@ -142,7 +167,7 @@ static void socket_close(struct link *l)
 /* The kernel if it has LNet, else the daemon. */
 static int open_found(struct link *l, char *why, size_t why_size)
 {
-	char daemon[160];
+	char daemon[400];
 	int rc = open_kernel(l);
 
 	if (!rc)
@@ -199,6 +224,30 @@ int link_open_local(struct link **res, lnetctl_serve_fn serve, void *arg)
 	return 0;
 }
 
+int link_open_port(struct link **res, uint32_t port)
+{
+	struct link *l = calloc(1, sizeof(*l));
+	int rc = l ? socket_open(l, NETLINK_USERSOCK) : -ENOMEM;
+
+	if (!rc) {
+		l->type = LNET_NL_USER_TYPE;
+		l->port = port;
+		l->anybody = true;
+		rc = probe(l);
+	}
+	if (rc)
+		link_close(l);
+	*res = rc ? NULL : l;
+	return rc;
+}
+
+void link_wait_set(struct link *l, unsigned int wait_ms, lnetctl_silent_fn silent, void *arg)
+{
+	l->wait_ms = wait_ms;
+	l->silent = silent;
+	l->silent_arg = arg;
+}
+
 bool link_is_kernel(const struct link *l)
 {
 	return l->sk && !l->port;
@@ -217,9 +266,75 @@ void link_close(struct link *l)
 struct talk {
 	struct link *l;
 	struct link_call *call;
-	bool done;
+	bool done, reported;
+	unsigned int unread;	/* looks in turn that found requests unread */
 	int err;
 };
+
+static unsigned int wait_max(const struct link *l, const struct link_call *call)
+{
+	if (l->wait_ms)
+		return l->wait_ms;
+	return call->timeout_ms ? call->timeout_ms : SILENCE_MS;
+}
+
+/* A request that takes long is reported only if the node does not even read. */
+static void report_silence(struct talk *t, unsigned int waited)
+{
+	struct link *l = t->l;
+
+	if (t->reported || !l->port || !l->silent)
+		return;
+	if (t->call->timeout_ms)
+		t->unread = presence_unread(l->port) ? t->unread + 1 : 0;
+	if (waited < REPORT_MS || (t->call->timeout_ms && t->unread < UNREAD_LOOKS))
+		return;
+	t->reported = true;
+	l->silent(l->silent_arg, l->name, presence_pid(l->port), wait_max(l, t->call));
+}
+
+/* Was it sent to change something, and may the change have been made? */
+static bool may_have_changed(const struct link_call *call)
+{
+	if ((call->flags & LNET_NL_F_DUMP) == LNET_NL_F_DUMP || call->cmd == LNET_NL_PING)
+		return false;
+	if (call->cmd == LNET_NL_TRANSACTION)
+		return call->flags & LNET_NL_F_REPLACE;
+	return !(call->flags & LNET_NL_F_STAGED);
+}
+
+static void silence_text(const struct link *l, struct link_call *call, const char *rest)
+{
+	unsigned int ms = wait_max(l, call);
+	int pid = presence_pid(l->port);
+	char process[24] = "";
+
+	if (pid)
+		snprintf(process, sizeof(process), " (pid %d)", pid);
+	snprintf(call->text, sizeof(call->text), "node '%s'%s has not answered for %g s%s",
+		 l->name, process, ms / 1000.0, rest);
+}
+
+/* The words for a request that got no answer; others have their own. */
+static int unanswered(const struct link *l, struct link_call *call, int rc)
+{
+	const char *rest = may_have_changed(call) ? "; whether the change was made is unknown" : "";
+
+	if (!l->port)
+		return rc;
+	if (rc == -ECONNREFUSED)
+		snprintf(call->text, sizeof(call->text),
+			 "node '%s' has ended: the request did not reach it", l->name);
+	else if (rc == -ECONNRESET)
+		snprintf(call->text, sizeof(call->text), "node '%s' ended while it was asked%s",
+			 l->name, rest);
+	else if (rc == -ETIMEDOUT)
+		silence_text(l, call, rest);
+	else if (rc == -EAGAIN)
+		snprintf(call->text, sizeof(call->text),
+			 "node '%s' does not read requests: this one did not reach it", l->name);
+	return rc == -EAGAIN ? -ETIMEDOUT : rc;
+}
 
 static void ext_ack_text(struct link_call *call, const unsigned char *at, size_t len)
 {
@@ -319,11 +434,12 @@ static bool from_node(const struct link *l, const struct sockaddr_nl *from,
 {
 	if (from->nl_pid != l->port)
 		return false;
-	return !l->port || (creds && (creds->uid == l->uid || creds->uid == 0));
+	return !l->port || l->anybody || (creds && (creds->uid == l->uid || creds->uid == 0));
 }
 
-static int wait_datagram(struct link *l, unsigned int ms)
+static int wait_datagram(struct talk *t, unsigned int ms)
 {
+	struct link *l = t->l;
 	struct pollfd fd = { .fd = nl_socket_get_fd(l->sk), .events = POLLIN };
 	unsigned int waited = 0;
 
@@ -337,6 +453,7 @@ static int wait_datagram(struct link *l, unsigned int ms)
 		waited += LOOK_MS;
 		if (waited >= ms)
 			return -ETIMEDOUT;
+		report_silence(t, waited);	/* before the probe, which is unread as well */
 		if (l->port && probe(l) == -ECONNREFUSED)
 			return -ECONNRESET;
 	}
@@ -344,13 +461,13 @@ static int wait_datagram(struct link *l, unsigned int ms)
 
 static int receive(struct talk *t)
 {
-	unsigned int ms = t->call->timeout_ms ? t->call->timeout_ms : SILENCE_MS;
+	unsigned int ms = wait_max(t->l, t->call);
 
 	while (!t->done) {
 		struct sockaddr_nl from = { 0 };
 		struct ucred *creds = NULL;
 		unsigned char *buf = NULL;
-		int n, rc = wait_datagram(t->l, ms);
+		int n, rc = wait_datagram(t, ms);
 
 		if (rc)
 			return rc;
@@ -405,13 +522,12 @@ static int talk(struct link *l, struct link_call *call, struct nlmsghdr *h)
 		rc = send_to(l, h, h->nlmsg_len);
 		if (!rc)
 			rc = receive(&t);
+		rc = unanswered(l, call, rc);
 	} else {
 		rc = l->serve(l->arg, h, h->nlmsg_len, on_datagram, &t);
 		if (!rc && !t.done)
 			rc = -EPROTO;
 	}
-	if (rc == -ECONNREFUSED || rc == -ECONNRESET)
-		snprintf(call->text, sizeof(call->text), "the node has gone");
 	return rc ? rc : t.err;
 }
 

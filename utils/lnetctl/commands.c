@@ -157,6 +157,16 @@ static int run_node_show(struct tool *t)
 	return tool_show(t, rc, doc, LNETCTL_HAND);
 }
 
+static int run_node_list(struct tool *t)
+{
+	struct lnetctl_node *doc;
+	int rc = lnetctl_nodes_list(&doc);
+
+	if (rc)
+		return tool_refuse("show", "node", rc, "%s", strerror(-rc));
+	return tool_show(t, 0, doc, LNETCTL_HAND);
+}
+
 static int run_routing_show(struct tool *t)
 {
 	struct lnetctl_node *doc;
@@ -175,6 +185,7 @@ static const struct command stats_commands[] = {
 	END
 };
 static const struct command node_commands[] = {
+	{ "list", "list the nodes of this network namespace", run_node_list, .offline = true },
 	{ "show", "show which node answers", run_node_show },
 	END
 };
@@ -220,7 +231,7 @@ const struct command lnetctl_commands[] = {
 	  .offline = true },
 	{ "cpt-of-nid", "cpt-of-nid NID...: which CPT handles it", run_cpt_of_nid,
 	  .words_min = 1, .words_max = WORDS_ANY, .word = "NID" },
-	{ "node", "node {show}", .sub = node_commands },
+	{ "node", "node {list | show}", .sub = node_commands },
 	{ "explain", "explain NID: which path a request to a peer would take now, and why",
 	  run_explain, .words_min = 1, .words_max = 1, .word = "NID" },
 	{ "drill", "drill --peer NID: cut a rail for a while, and tell what requests noticed",

@@ -119,14 +119,29 @@ static bool builtin(struct tool *t, const struct command *table, int argc, char 
 	return true;
 }
 
+static void on_silence(void *arg, const char *node, int pid, unsigned int ms)
+{
+	char process[24] = "";
+
+	(void)arg;
+	if (pid)
+		snprintf(process, sizeof(process), " (pid %d)", pid);
+	fflush(stdout);
+	fprintf(stderr,
+		NAME ": node '%s'%s has not answered for 2 s; waiting up to %g s (--wait)\n", node,
+		process, ms / 1000.0);
+}
+
 static int node_open(struct tool *t)
 {
-	char why[200];
+	char why[480];
 	int rc;
 
 	if (t->c || t->cmd->offline)
 		return 0;
 	t->c = lnetctl_open(t->node, &rc, why, sizeof(why));
+	if (t->c)
+		lnetctl_wait_set(t->c, t->wait_ms, on_silence, NULL);
 	if (t->c)
 		return 0;
 	return tool_no_node(why);
@@ -190,13 +205,26 @@ static int run(struct tool *t, int argc, char **argv)
 
 /* ---- main ------------------------------------------------------------------------------------ */
 
-/* --node NAME, --json, before the command. Number of words taken. */
+static int wait_read(struct tool *t, const char *text)
+{
+	if (!lnetctl_ms_parse(text, &t->wait_ms))
+		return 0;
+	fprintf(stderr, NAME ": --wait must be a time from 1ms to 1 day, such as 5 or 300ms, "
+		"not '%s'\n", text);
+	return -1;
+}
+
+/* --node NAME, --json, --wait TIME, before the command. Number of words taken; -1: an error. */
 static int global_options(struct tool *t, int argc, char **argv)
 {
-	int i;
+	int i, rc = 0;
 
-	for (i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--json"))
+	for (i = 1; i < argc && !rc; i++) {
+		if (!strncmp(argv[i], "--wait=", 7))
+			rc = wait_read(t, argv[i] + 7);
+		else if (!strcmp(argv[i], "--wait") && i + 1 < argc)
+			rc = wait_read(t, argv[++i]);
+		else if (!strcmp(argv[i], "--json"))
 			t->json_always = true;
 		else if (!strncmp(argv[i], "--node=", 7))
 			t->node = argv[i] + 7;
@@ -205,7 +233,7 @@ static int global_options(struct tool *t, int argc, char **argv)
 		else
 			break;
 	}
-	return i;
+	return rc ? rc : i;
 }
 
 int main(int argc, char **argv)
@@ -214,6 +242,8 @@ int main(int argc, char **argv)
 	int first = global_options(&t, argc, argv), rc;
 
 	output_check();
+	if (first < 0)
+		return EXIT_USAGE;
 	if (first == argc)
 		rc = tool_shell(&t, run);
 	else

@@ -74,6 +74,7 @@ struct command {
 struct tool {
 	struct lnetctl *c;
 	const char *node;		/* --node */
+	unsigned int wait_ms;		/* --wait; 0: not given */
 	bool json_always, json;		/* before the command; for this one */
 	const struct command *cmd;
 	char path[PATH_MAX_LEN];	/* the groups that led to cmd, as "fault drop " */
