@@ -45,7 +45,8 @@ struct lnetctl_node {
 	char *text;		/* scalars, as written */
 	unsigned char kind, quote;
 	bool incomplete;	/* a child is missing: there was no memory; cannot be sent */
-	unsigned int line;	/* in the file it came from, from 1; else 0 */
+	/* in the file it came from, of its key if it has one, from 1; else 0 */
+	unsigned int line, column;
 };
 
 /*
@@ -85,7 +86,8 @@ void lnetctl_print(const struct lnetctl_node *doc, enum lnetctl_style style, FIL
 
 /*
  * The whole of @in, one document, as a tree; no aliases, no tags. -EINVAL: @why (a sentence with
- * the line) is filled. An empty file is an empty mapping.
+ * the line and column) is filled. An empty file is an empty mapping. An export whose last line is
+ * missing is refused.
  */
 int lnetctl_yaml_read(FILE *in, struct lnetctl_node **doc, char *why, size_t why_size);
 
@@ -409,30 +411,48 @@ enum lnetctl_import {
 	LNETCTL_IMPORT_SHOW,
 	LNETCTL_IMPORT_EXEC
 };
+/* apply and plan: a document without a section is meant, so that everything is deleted */
+#define LNETCTL_FILE_EMPTY	1
+/* A key that nothing reads is an error; else it is a note. */
+#define LNETCTL_FILE_STRICT	2
+/* A configuration that was read, for the calls below. */
+struct lnetctl_file {
+	const struct lnetctl_node *doc;
+	const char *name;		/* for errors and notes; may be NULL */
+	unsigned int flags;
+	FILE *notes;	/* gets a line for each key that nothing reads; may be NULL */
+};
 /*
  * Section by section, in the order of the file but "global" first (nets depend on it). ADD and DEL
  * change all that the file says or nothing, and what is wrong in it is found before anything
  * changes; only a node of another make, which has no transactions, keeps what went before the first
  * error. Added interfaces that are not there yet are waited for by the node. SHOW and EXEC add to
- * *@shown (may be NULL) what the node answered. @name: of the file, for errors; may be NULL.
+ * *@shown (may be NULL) what the node answered.
  */
-int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, const char *name,
-		   enum lnetctl_import how, struct lnetctl_node **shown);
+int lnetctl_import(struct lnetctl *c, const struct lnetctl_file *file, enum lnetctl_import how,
+		   struct lnetctl_node **shown);
 /*
- * What is to be done so that the node is as the file says: *@plan has the keys "del", "set", "add"
- * as far as they are needed, each with sections as import takes them. Nets, peers, policies and
- * fault rules that the file lacks are deleted; values that it does not name stay.
+ * Compare the node with the file: *@plan has the keys "del", "set", "add" if they are needed, each
+ * with sections as import takes them, and "notes", a list of sentences. Values under "set" are
+ * mappings of "old" and "new". Nets, peers, routes, policies and fault rules that the file lacks
+ * are deleted; values that it does not name stay. The node checks the requests as for
+ * lnetctl_apply(); it does not change. A node that is not configured counts as empty. -ENODATA: the
+ * document has no section, and LNETCTL_FILE_EMPTY is not given.
  */
-int lnetctl_plan(struct lnetctl *c, const struct lnetctl_node *doc, const char *name,
-		 struct lnetctl_node **plan);
-/* Plan it and do it: all or nothing. *@plan (if @plan is not NULL) is what was done. */
-int lnetctl_apply(struct lnetctl *c, const struct lnetctl_node *doc, const char *name,
-		  struct lnetctl_node **plan);
+int lnetctl_plan(struct lnetctl *c, const struct lnetctl_file *file, struct lnetctl_node **plan);
+/*
+ * Plan it and do it: all or nothing. Configures a node that is not configured. *@plan (if @plan is
+ * not NULL) is what was done.
+ */
+int lnetctl_apply(struct lnetctl *c, const struct lnetctl_file *file, struct lnetctl_node **plan);
+/* "2 deleted, 0 changed, 1 added", or "no difference". False: the latter. */
+bool lnetctl_plan_summary(const struct lnetctl_node *plan, char *text, size_t size);
 #define LNETCTL_EXPORT_BACKUP	1	/* only what builds the same configuration again */
 #define LNETCTL_EXPORT_NO_FAULT	2	/* without fault rules */
+#define LNETCTL_EXPORT_BARE	4	/* without the first and the last line */
 /*
  * net, peer, route, global, udsp, fault as lnetctl_import() reads them. To @out as text, each in
- * its own style.
+ * its own style, between two comments by which lnetctl_yaml_read() finds that it is whole.
  */
 int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out);
 

@@ -42,6 +42,8 @@ static void check_export(struct lnetctl *c)
 	free(text);
 }
 
+#define FILE_OF(doc, name) &(const struct lnetctl_file){ doc, name, 0, fuzz_null() }
+
 static void import(const struct lnetctl_node *doc, enum lnetctl_import how)
 {
 	struct lnet_nl_server_cfg cfg = { .name = "fuzz", .version = "0", .ln = node_begin(1) };
@@ -53,13 +55,13 @@ static void import(const struct lnetctl_node *doc, enum lnetctl_import how)
 	c = lnetctl_open_local(lnet_nl_server_serve, srv);
 	BUG_ON(!c || lnetctl_configure(c, 0));
 	if (how != LNETCTL_IMPORT_ADD)
-		BUG_ON(lnetctl_import(c, doc, NULL, LNETCTL_IMPORT_ADD, NULL) == -EPROTO);
-	if (lnetctl_import(c, doc, "fuzz", how, &shown))
+		BUG_ON(lnetctl_import(c, FILE_OF(doc, NULL), LNETCTL_IMPORT_ADD, NULL) == -EPROTO);
+	if (lnetctl_import(c, FILE_OF(doc, "fuzz"), how, &shown))
 		lnetctl_error_print(c, fuzz_null());
 	lnetctl_print(shown, LNETCTL_WIDE, fuzz_null());
 	lnetctl_doc_free(shown);
 	check_export(c);
-	if (!lnetctl_apply(c, doc, "fuzz", &shown))
+	if (!lnetctl_apply(c, FILE_OF(doc, "fuzz"), &shown))
 		lnetctl_print(shown, LNETCTL_WIDE, fuzz_null());
 	lnetctl_doc_free(shown);
 	check_export(c);

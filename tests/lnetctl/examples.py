@@ -35,7 +35,7 @@ def steps(block):
         if end:
             found[-1][1] += "\n" + line
             end = None if line == end else end
-        elif line[:2] in ("# ", "$ "):
+        elif line[:2] in ("# ", "$ ") and not line.startswith("# lnetctl export of "):
             found.append([line[0], line[2:], []])
             end = (re.findall(r"<<'?(\w+)", line) or [None])[0]
         elif found:

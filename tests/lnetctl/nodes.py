@@ -20,6 +20,7 @@ BIN = os.environ.get("LNET_BIN", os.path.join(ROOT, "build"))
 TMP = tempfile.mkdtemp(prefix="lnetctl-test.")
 PORT = "9%03d" % (os.getpid() % 1000)
 NOBODY = 65534
+NO_DIFFERENCE = "summary: no difference\n"	# what plan and apply print then
 
 
 class Score:
@@ -102,8 +103,8 @@ class Node:
 
     def ok(self, *args, **kw):
         rc, out, err = self.ctl(*args, **kw)
-        equal("%s succeeds" % " ".join(args), (rc, err), (0, ""))
-        return out
+        equal("%s succeeds" % " ".join(args), (rc, unawaited(err)), (0, ""))
+        return unmarked(out) if args[0] == "export" and args[-1][0] != "/" else out
 
     def show(self, *args):
         """What --json says, after checking that the YAML says the same."""
@@ -147,6 +148,23 @@ def error_of(text):
     form = r"---\n(\w+):\n-     ([\w-]+):\n      errno: (-\d+)\n      descr: ! \"(.*)\"\n\.\.\.\n"
     match = re.fullmatch(form, text)
     return (match[1], match[2], int(match[3]), match[4]) if match else None
+
+
+def unmarked(text):
+    """An export without its first and its last line, which the node's name is in."""
+    match = re.fullmatch(r"# lnetctl export of (\S+), begin\n(.*)# lnetctl export of \1, end\n", text, re.DOTALL)
+    check("an export has its first and its last line", match, text)
+    return match[2] if match else text
+
+
+def unawaited(err):
+    """What a command says on standard error but for interfaces that are waited for."""
+    return re.sub(r"(?m)^.*there is no interface .*: the node waits for it\n", "", err)
+
+
+def placed(err):
+    """Errors in files without the column, for rows that have the line."""
+    return re.sub(r"(line \d+) column \d+", r"\1", err)
 
 
 def configured(name, *nids, **kw):

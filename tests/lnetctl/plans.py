@@ -6,7 +6,7 @@ import os
 import re
 import time
 
-from nodes import PORT, TMP, Node, check, configured, equal, error_of, skip
+from nodes import NO_DIFFERENCE, PORT, TMP, Node, check, configured, equal, error_of, placed, skip
 from spaces import in_namespaces, run
 
 GLOBAL = "global:\n  accept_port: %s\n  accept: all\n" % PORT
@@ -37,7 +37,7 @@ def test_plan():
     for what, options in (("backup", ["--backup"]), ("full export", [])):
         path = write("same.yaml", node.ok("export", *options))
         before = node.ok("export", "--backup")
-        equal("a %s is no difference" % what, node.ok("plan", path), "")
+        equal("a %s is no difference" % what, node.ok("plan", path), NO_DIFFERENCE)
         node.ok("apply", path)
         equal("nor is it afterwards", node.ok("export", "--backup"), before)
     text = before.replace("10.77.1.4@tcp", "10.77.1.9@tcp").replace("credits: 256", "credits: 64", 1)
@@ -45,23 +45,23 @@ def test_plan():
     text = re.sub(r"-     primary nid: 10.77.0.4@tcp\n(      .*\n)+", "-     primary nid: 10.77.0.6@tcp\n", text)
     path = write("other.yaml", text)
     todo = plan(node, path)
-    equal("parts, in the order they are done", list(todo), ["del", "set", "add"])
+    equal("parts, in the order they are done", list(todo), ["del", "set", "add", "notes", "summary"])
     equal("deleted", [p["primary nid"] for p in todo["del"]["peer"]], ["10.77.0.3@tcp", "10.77.0.4@tcp"])
     equal("NIDs", (todo["del"]["peer"][0]["peer ni"], todo["add"]["peer"][0]["peer ni"]),
           ([{"nid": "10.77.1.4@tcp"}], [{"nid": "10.77.1.9@tcp"}]))
-    equal("values", todo["set"], {"global": {"retry_count": 7}})
+    equal("values", todo["set"], {"global": {"retry_count": {"old": 2, "new": 7}}})
     equal("one interface of two", [[n["nid"] for n in todo[part]["net"][0]["local NI(s)"]] for part in ("del", "add")],
           [["127.0.0.2@tcp"]] * 2)
     equal("the rule", [todo[part]["fault"][0]["da_rate"] for part in ("del", "add")], [9, 11])
     equal("a plan changes nothing", node.ok("export", "--backup"), before)
     node.ok("apply", path)
-    equal("then it is so", plan(node, path), {})
+    equal("then it is so", plan(node, path), {"summary": "no difference"})
     peers = {p["primary nid"]: len(p["peer ni"]) for p in node.show("peer", "show")["peer"]}
     equal("peers", peers, {"10.77.0.3@tcp": 4, "10.77.0.6@tcp": 1})
     path = write("times.yaml", "global:\n  transaction_timeout: 5000ms\n  health_sensitivity: 10%\n  hedge: on\n"
                  "  copy_max: 4k\n")
-    equal("values in other words", list(plan(node, path)), ["del"])
-    node.ok("apply", stdin=GLOBAL)
+    equal("values in other words", list(plan(node, path)), ["del", "summary"])
+    node.ok("apply", "-", stdin=GLOBAL)
     left = node.ok("net", "show") + node.ok("peer", "show") + node.ok("fault", "drop", "show")
     equal("all is gone that the file lacks", left,
           "net:\n-     net type: lo\n      local NI(s):\n      -     nid: 0@lo\n            status: up\n")
@@ -79,7 +79,8 @@ def test_refused():
          "line 6: invalid value '-1' for key 'da_rate': it must be 0 to 4294967295"),
         ("fault:\n- rule_type: loss\n", "line 4: 'rule_type' must be drop or delay"),
         ("fault:\n- rule_type: drop\n  fa_src: bogus\n  da_rate: 1\n", "line 5: 'bogus' is no NID"),
-        ("global:\n  retry_count: 256\n", "line 4: invalid value '256' for key 'retry_count': it must be 0 to 255"),
+        ("global:\n  retry_count: 256\n",
+         "line 4: invalid value '256' for key 'retry_count': retry_count must be 0 to 255, not 256"),
         ("global:\n  transaction_timeout: 5 weeks\n", "line 4: invalid value '5 weeks' for key 'transaction_timeout'"),
         ("global:\n  bogus: 1\n", "line 4: invalid key 'bogus'"),
         ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.3@tcp\n    tunables:\n      credits: 0\n",
@@ -87,7 +88,7 @@ def test_refused():
         ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.3@tcp\n    tunables:\n      credits: many\n",
          "line 8: invalid value 'many' for key 'credits': not a number"),
         ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.3@tcp\n    CPT: '[1-0]'\n",
-         "line 7: bad CPT list '[1-0]'"),
+         "line 7: --cpt '[1-0]': expected a list such as [0,1] or 0-3"),
         ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.3@tcp\n    CPT: [77]\n",
          "line 7: invalid value '77' for key 'CPT': CPTs of this node are 0 to"),
         ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.3@tcp1\n", "line 6: the NID is not on the net"),
@@ -95,26 +96,28 @@ def test_refused():
         ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.2@tcp\n", "line 6: 127.0.0.2@tcp is there already"),
         ("ip2nets:\n- ip-range:\n    0: 10.*.*.*\n", "line 4: a rule must begin with its 'net-spec'"),
         ("ip2nets:\n- net-spec: tcp\n  ip-range:\n    0: 10.*.*\n", "line 6: not a pattern"),
-        ("ip2nets:\n- net-spec: tcp\n  ip-range:\n    0: 10.255.255.*\n", "line 4: No ip2nets rules applied"),
-        ("ip2nets:\n- net-spec: tcp\n  interfaces:\n    0: nosuch0\n", "line 4: No ip2nets rules applied"),
+        ("ip2nets:\n- net-spec: tcp\n  ip-range:\n    0: 10.255.255.*\n", "line 3: No ip2nets rules applied"),
+        ("ip2nets:\n- net-spec: tcp\n  interfaces:\n    0: nosuch0\n", "line 3: No ip2nets rules applied"),
         ("route:\n- net: tcp9\n", "line 4: 'gateway' is missing"),
         ("routing:\n  enable: maybe\n", "line 4: invalid value 'maybe' for key 'enable'"),
-        ("discover:\n  nids: [ 127.0.0.2@tcp ]\n", "line 4: invalid key 'discover'"),
-        ("statistics:\n  send_count: 1\n", "line 4: invalid key 'statistics'"),
-        ("ping:\n  nids: [ 127.0.0.2@tcp ]\n", "line 4: invalid key 'ping'"),
+        ("discover:\n  nids: [ 127.0.0.2@tcp ]\n", "line 3: invalid key 'discover'"),
+        ("statistics:\n  send_count: 1\n", "line 3: invalid key 'statistics'"),
+        ("ping:\n  nids: [ 127.0.0.2@tcp ]\n", "line 3: invalid key 'ping'"),
     ]
     for text, words in rows:
         path = write("bad.yaml", head + text)
         rc, _, err = node.ctl("import", path)
+        err = placed(err)
         check("import of %r" % text, rc == 234 and error_of(err) and "%s %s" % (path, words) in err, (rc, err))
         rc, _, err = node.ctl("apply", path)
-        where = "%s %s" % (path, re.sub(r"(line \d+: )(bad CPT|the NID|.*'CPT'|'bogus').*", "line ", words))
+        err = placed(err)
+        where = "%s %s" % (path, re.sub(r"(line \d+: )(--cpt|the NID|.*'CPT'|'bogus').*", "line ", words))
         check("apply of %r" % text, rc == 234 and where in err or "there already" in words, (rc, err))
         if "there already" in words:
             node.ok("apply", write("good.yaml", before))
         equal("nothing came of %r" % text, node.ok("export", "--backup"), before)
     rc, _, err = node.ctl("import", write("bad.yaml", "net: ["))
-    check("YAML", rc == 234 and os.path.join(TMP, "bad.yaml") in err and " line 2: " in err, err)
+    check("YAML", rc == 234 and os.path.join(TMP, "bad.yaml") in err and " line 2 column 1: " in err, err)
     for text in ("route: []\nudsp:\nnuma:\n", "routing:\n  enable: 0\nbuffers:\n  tiny: 0\n",
                  "routing:\n- cpt[0]:\n    tiny: { npages: 0 }\n- enable: 0\n", ""):
         node.ok("import", stdin=text)
@@ -144,7 +147,7 @@ def test_sections():
     equal("tos", [ni["lnd tunables"]["tos"] for ni in nis], [8, 8])
     rc, _, err = node.ctl("import", stdin="net:\n- net type: tcp4\n  local NI(s):\n  - nid: 127.0.0.6@tcp4\n"
                           "    tunables: { bogus: 1 }\n")
-    equal("unknown tunables", (rc, err), (0, "line 5: Ignoring unrecognized key 'bogus' for 'tunables'\n"))
+    equal("unknown tunables", (rc, err), (0, "line 5 column 17: Ignoring unrecognized key 'bogus' for 'tunables'\n"))
     node.ok("import", stdin="numa:\n  range: 12\n")
     equal("numa", node.show("global", "show")["global"]["numa_range"], 12)
     node.ok("import", "--exec", stdin="ping:\n  nids:\n    0: 127.0.0.2@tcp\n")
@@ -181,9 +184,9 @@ def later(spaces):
     equal("shown", shown,
           [[("10.77.0.2@tcp", "up", "eth0"), ("<?>", "down", "late0")], [("10.88.1.1@tcp5", "down", "late1")]])
     equal("with its values", nets[1]["local NI(s)"][1]["tunables"]["credits"], 77)
-    equal("no difference", node.ok("plan", path), "")
+    equal("no difference", node.ok("plan", path), NO_DIFFERENCE)
     rc, _, err = node.ctl("net", "add", "--net", "tcp", "--if", "late2")
-    check("net add does not wait", rc == 234 and "no such interface" in err, err)
+    check("net add does not wait", rc == 234 and "there is no interface" in err, err)
     before = node.ok("export", "--backup")
     full = node.ok("export")
     node.kill(9)
@@ -202,7 +205,7 @@ def later(spaces):
     check("it joins", wait_for(node, "nid: 10.88.0.1@tcp"), node.ok("net", "show"))
     equal("with its values", [ni["tunables"]["credits"] for ni in node.show("net", "show", "-v", "1")["net"][1]
                               ["local NI(s)"]], [77, 77])
-    equal("as the file says", node.ok("plan", path), "")
+    equal("as the file says", node.ok("plan", path), NO_DIFFERENCE)
     node.ok("net", "del", "--net", "tcp5")
     equal("net del ends the waiting", [n["net type"] for n in node.show("net", "show")["net"]], ["lo", "tcp"])
     node.kill(9)
@@ -242,7 +245,7 @@ def ip2nets(spaces):
         node.ok("import", stdin=text)
         nets = node.show("net", "show")["net"][1:]
         equal(text, {n["net type"]: [ni["interfaces"]["0"] for ni in n["local NI(s)"]] for n in nets}, want)
-        equal("no difference to %r" % text, node.ok("plan", stdin=text), "")
+        equal("no difference to %r" % text, node.ok("plan", "-", stdin=text), NO_DIFFERENCE)
         node.ok("import", "--del", stdin=text)
         equal("--del of %r" % text, len(node.show("net", "show")["net"]), 1)
     node.stop()
@@ -272,9 +275,9 @@ def test_thousand():
                   len(set(re.findall(r"nid: (10\.\d+\.\d+\.1@tcp)", out))), 1000)
         if show[:2] == ["peer", "show"] or show[0] == "export":
             equal("%s: all NIDs" % " ".join(show), len(re.findall(r"^ +-     nid: 10\.", out, re.M)), 8000)
-    equal("no difference", node.ok("plan", write("all.yaml", node.ok("export", "--backup"))), "")
+    equal("no difference", node.ok("plan", write("all.yaml", node.ok("export", "--backup"))), NO_DIFFERENCE)
     start = time.monotonic()
-    node.ok("apply", stdin=GLOBAL + "net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.2@tcp\n")
+    node.ok("apply", "-", stdin=GLOBAL + "net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.2@tcp\n")
     print("# apply that deletes them: %.0f ms" % ((time.monotonic() - start) * 1000))
     equal("all gone", node.ok("peer", "show"), "")
     node.stop()

@@ -3,7 +3,7 @@
 
 import json
 
-from nodes import check, configured, equal
+from nodes import NO_DIFFERENCE, check, configured, equal
 
 A, A1, B, B1 = "127.0.0.2@tcp", "127.0.0.2@tcp1", "127.0.0.3@tcp", "127.0.0.3@tcp1"
 
@@ -57,10 +57,10 @@ def test_policy_info():
     equal("import --show", node.ok("import", "--show", stdin=rules).count("idx: "), 5)
     node.ok("import", "--del", stdin=rules)
     equal("import --del", node.ok("udsp", "show"), "")
-    node.ok("apply", stdin=backup)
+    node.ok("apply", "-", stdin=backup)
     equal("apply", node.ok("export", "--backup"), backup)
-    equal("and again there is nothing to do", node.ok("plan", stdin=backup), "")
-    node.ok("apply", stdin=backup.replace("priority: 5", "priority: 6"))
+    equal("and again there is nothing to do", node.ok("plan", "-", stdin=backup), NO_DIFFERENCE)
+    node.ok("apply", "-", stdin=backup.replace("priority: 5", "priority: 6"))
     equal("another priority", info(node, "peer", "10.7.1.2@tcp1"), (6, -1))
     before = node.ok("export", "--backup")
     bad = rules + "    - idx: 5\n      src: tcp9\n      action:\n          priority: -3\n"
@@ -115,11 +115,12 @@ def test_drain():
         equal("%s is back" % out, status(node, out), "up")
     both = moved(node, B)
     check("both rails again", both[0] > 0 and both[1] > 0, both)
-    node.ok("drain", A, A1)
+    rc, _, err = node.ctl("drain", A, A1)
+    check("the last one stays in use", rc == 0 and "no other interface of this node is up" in err, (rc, err))
     now = moved(node, B)
     check("what can go no other way goes", now[0] + now[1] >= 5, now)
     node.ok("undrain", A, A1)
-    for bad, rc in (("127.0.0.77@tcp", 234), ("bogus", 234)):
+    for bad, rc in (("127.0.0.77@tcp", 2), ("bogus", 2)):
         got = node.ctl("drain", bad)
         check("drain %s" % bad, got[0] == rc and got[2], got)
     node.stop()
@@ -150,7 +151,7 @@ def test_explain():
     blamed = {c["source"]: c["blamed"] for c in json.loads(node.ok("--json", "explain", B))["explain"][0]["candidates"]}
     check("who is blamed", blamed[A] == "nobody" and blamed[A1] in ("source", "nobody"), blamed)
     check("as YAML", node.ok("explain", B).startswith("explain:\n-     primary nid: " + B))
-    for words, rc in (([], 234), (["bogus"], 234), (["10.9.9.9@tcp"], 234), ([A, B], 234)):
+    for words, rc in (([], 2), (["bogus"], 234), (["10.9.9.9@tcp"], 234), ([A, B], 2)):
         equal("explain %s" % words, node.ctl("explain", *words)[0], rc)
     node.stop()
     other.stop()

@@ -4,7 +4,7 @@
 import re
 import time
 
-from nodes import check, configured, equal, yaml
+from nodes import NO_DIFFERENCE, check, configured, equal, yaml
 
 SHOWN = """routing:
     - cpt[0]:
@@ -94,6 +94,11 @@ def test_routing_files():
     want = "routing:\n    enable: 1\n"
     want += "buffers:\n    tiny: 1024\n    small: 2048\n    large: 4096\n"
     equal("a backup has what is needed", sections(backup), want)
+    node.ok("peer", "add", "--prim_nid", "127.0.0.9@tcp")
+    node.ok("route", "add", "--net", "tcp9", "--gateway", "127.0.0.9@tcp")
+    for name, text in (("a backup", node.ok("export", "--backup")), ("a full export", node.ok("export"))):
+        equal("sections of %s as in stock's" % name, [key for key in re.findall(r"^(\w+):", text, re.M)][:6],
+              ["net", "route", "peer", "routing", "buffers", "global"])
     node.ok("set", "routing", "0")
     equal("off", becomes(node, 0), 0)
     node.ok("import", stdin="buffers:\n    tiny: 7\n")
@@ -104,10 +109,10 @@ def test_routing_files():
               {"tiny": 1024, "small": 2048, "large": 4096})
         node.ok("import", "--del", stdin="routing:\n    enable: 0\n")
         equal("--del sets, too", becomes(node, 0), 0)
-    node.ok("apply", stdin=sections(backup))
+    node.ok("apply", "-", stdin=sections(backup))
     equal("so does apply", becomes(node, 1), 1)
-    equal("once", node.ok("plan", stdin=sections(backup)), "")
-    node.ok("apply", stdin="routing:\n    enable: 0\n")
+    equal("once", node.ok("plan", "-", stdin=sections(backup)), NO_DIFFERENCE)
+    node.ok("apply", "-", stdin="routing:\n    enable: 0\n")
     equal("and it takes it away", becomes(node, 0), 0)
     rc, _, err = node.ctl("import", stdin="routing:\n    enable: 1\nbuffers:\n    small: -2\n")
     check("all or nothing", rc == 234 and enabled(node) == 0, (rc, err, enabled(node)))

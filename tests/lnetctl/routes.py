@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The cases of tests/lnetctl/run with routes: what is shown of them, filters, files, and what is refused."""
 
-from nodes import captured, check, configured, equal, error_of
+from nodes import NO_DIFFERENCE, captured, check, configured, equal, error_of
 
 OWN, GATEWAY, OTHER = "127.0.0.2@tcp", "127.0.0.8@tcp", "127.0.0.9@tcp"
 
@@ -58,17 +58,17 @@ def test_route_files():
     equal("import --del", node.ok("route", "show"), "")
     node.ok("import", stdin=routes)
     equal("import", node.ok("export", "--backup"), backup)
-    equal("nothing to do", node.ok("plan", stdin=backup), "")
+    equal("nothing to do", node.ok("plan", "-", stdin=backup), NO_DIFFERENCE)
     changed = backup.replace("priority: 3", "priority: 4")
-    plan = node.ok("plan", stdin=changed)
+    plan = node.ok("plan", "-", stdin=changed)
     check("a plan replaces what differs", plan.count("gateway: " + GATEWAY) == 2 and OTHER not in plan, plan)
-    node.ok("apply", stdin=changed)
+    node.ok("apply", "-", stdin=changed)
     equal("apply", lines(node.ok("export", "--backup")), lines(changed))
     rc, _, err = node.ctl("import", stdin="route:\n- net: tcp7\n  gateway: %s\n- net: tcp8\n  gateway: 10.0.0.1@tcp9\n"
                           % OTHER)
     check("all or nothing", rc == 234 and "line 4" in err, (rc, err))
     equal("nothing", lines(node.ok("export", "--backup")), lines(changed))
-    node.ok("apply", stdin=backup)
+    node.ok("apply", "-", stdin=backup)
     equal("and back", lines(node.ok("export", "--backup")), lines(backup))
     node.ok("lnet", "unconfigure")
     node.ok("lnet", "configure")

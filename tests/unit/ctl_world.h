@@ -27,4 +27,7 @@ void ctl_world_end(struct world *w);
 struct lnetctl *ctl_world_client(struct world *w);
 int ctl_net_add(struct world *w, const char *net, const char *interfaces);
 
+/* A document as a file named @name. */
+#define FILE_OF(doc, name) &(const struct lnetctl_file){ doc, name, 0, NULL }
+
 #endif

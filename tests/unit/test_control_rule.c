@@ -134,7 +134,7 @@ static void test_export(void)
 	lnetctl_print(doc, LNETCTL_WIDE, out);
 	fclose(out);
 	UNIT_EQUAL(del(&w, "{ }"), 0, "all");
-	UNIT_EQUAL(lnetctl_import(w.c, doc, NULL, LNETCTL_IMPORT_ADD, NULL), 0, "import");
+	UNIT_EQUAL(lnetctl_import(w.c, FILE_OF(doc, NULL), LNETCTL_IMPORT_ADD, NULL), 0, "import");
 	lnetctl_doc_free(doc);
 	UNIT_EQUAL(lnetctl_rule_show(w.c, NULL, true, &doc), 0, "export");
 	out = open_memstream(&second, &size);
@@ -160,13 +160,16 @@ static void test_import(void)
 
 	ctl_world_begin(&w);
 	UNIT_EQUAL(add(&w, "kind: duplicate"), 0, "there before");
-	UNIT_EQUAL(lnetctl_import(w.c, doc, "f", LNETCTL_IMPORT_ADD, NULL), -EINVAL, "import");
+	UNIT_EQUAL(lnetctl_import(w.c, FILE_OF(doc, "f"), LNETCTL_IMPORT_ADD, NULL),
+		   -EINVAL, "import");
 	CU_ASSERT_STRING_EQUAL(lnetctl_error(w.c)->text,
-			       "f line 4: 'rate': '0' must be a number from 1 to 4294967295");
+			       "f line 4 column 3: "
+			       "'rate': '0' must be a number from 1 to 4294967295");
 	UNIT_EQUAL(lnet_rule_last(w.ln), 1, "nothing came");
 	lnetctl_doc_free(doc);
 	doc = doc_of("faults:\n- kind: cut\n- kind: drop\n  name: a\n- { kind: cut, name: a }\n");
-	UNIT_EQUAL(lnetctl_import(w.c, doc, "f", LNETCTL_IMPORT_ADD, NULL), -EEXIST, "twice");
+	UNIT_EQUAL(lnetctl_import(w.c, FILE_OF(doc, "f"), LNETCTL_IMPORT_ADD, NULL),
+		   -EEXIST, "twice");
 	UNIT_EQUAL(lnet_rule_last(w.ln), 1, "what came has gone again");
 	lnetctl_doc_free(doc);
 	ctl_world_end(&w);
@@ -181,7 +184,7 @@ static char *plan(struct world *w, const char *text)
 	size_t size;
 	FILE *out = open_memstream(&said, &size);
 
-	if (lnetctl_plan(w->c, doc, "f", &todo))
+	if (lnetctl_plan(w->c, FILE_OF(doc, "f"), &todo))
 		fputs(lnetctl_error(w->c)->text, out);
 	else
 		lnetctl_print(todo, LNETCTL_HAND, out);
@@ -208,15 +211,16 @@ static const struct {
 	  "del:\n    faults:\n        - id: 1\n          kind: cut\n"
 	  "          source: 10.0.0.1@tcp\n          seed: 1\n          to: 1h\n"
 	  "add:\n    faults:\n" DROP },
-	{ "faults:\n- 5\n", "f line 2: a rule must be a mapping" },
-	{ "faults: 5\n", "f line 1: 'faults' must be a sequence" },
-	{ "faults:\n- rate: 5\n", "f line 2: 'kind' is missing" },
-	{ "faults:\n- kind: cut\n- kind: explode\n", "f line 3: 'explode' is no kind of fault" },
+	{ "faults:\n- 5\n", "f line 2 column 3: a rule must be a mapping" },
+	{ "faults: 5\n", "f line 1 column 1: 'faults' must be a sequence" },
+	{ "faults:\n- rate: 5\n", "f line 2 column 3: 'kind' is missing" },
+	{ "faults:\n- kind: cut\n- kind: explode\n",
+	  "f line 3 column 3: 'explode' is no kind of fault" },
 	{ "faults:\n- kind: cut\n  rate: 0\n",
-	  "f line 3: 'rate': '0' must be a number from 1 to 4294967295" },
+	  "f line 3 column 3: 'rate': '0' must be a number from 1 to 4294967295" },
 	{ "faults:\n- kind: cut\n  rate: { a: 1 }\n",
-	  "f line 3: 'rate' must be one value or a short list" },
-	{ "faults:\n- kind: delay\n  rate: 5\n", "f line 2: 'delay' needs 'delay'" },
+	  "f line 3 column 3: 'rate' must be one value or a short list" },
+	{ "faults:\n- kind: delay\n  rate: 5\n", "f line 2 column 3: 'delay' needs 'delay'" },
 };
 
 static void test_plan(void)
@@ -227,7 +231,8 @@ static void test_plan(void)
 	char *said;
 
 	ctl_world_begin(&w);
-	UNIT_EQUAL(lnetctl_import(w.c, doc, "f", LNETCTL_IMPORT_ADD, NULL), 0, "what there is");
+	UNIT_EQUAL(lnetctl_import(w.c, FILE_OF(doc, "f"), LNETCTL_IMPORT_ADD, NULL),
+		   0, "what there is");
 	for (i = 0; i < ARRAY_SIZE(plans); i++) {
 		said = plan(&w, plans[i].file);
 		UNIT_TEXT(said, plans[i].said, plans[i].file);
@@ -245,6 +250,7 @@ static void test_apply(void)
 	static const char bad[] = "faults:\n- { kind: duplicate, count: 3 }\n"
 				  "- { kind: cut, name: a }\n- { kind: cut, name: a }\n";
 	struct lnetctl_node *doc = doc_of(new), *wrong = doc_of(bad), *none = doc_of("faults:\n");
+	struct lnetctl_file empty = { .flags = LNETCTL_FILE_EMPTY };
 	struct lnet_rule_info info;
 	struct lnet_rule r;
 	struct world w;
@@ -252,20 +258,27 @@ static void test_apply(void)
 	ctl_world_begin(&w);
 	UNIT_EQUAL(add(&w, "{ kind: reorder, delay: 5ms }"), 0, "1: goes");
 	UNIT_EQUAL(add(&w, "{ kind: duplicate, count: 3 }"), 0, "2: stays");
-	UNIT_EQUAL(lnetctl_apply(w.c, wrong, "f", NULL), -EEXIST, "the name is there twice");
+	UNIT_EQUAL(lnetctl_apply(w.c, FILE_OF(wrong, "f"), NULL),
+		   -EEXIST, "the name is there twice");
 	UNIT_EQUAL(lnet_rule_get(w.ln, 1, &r, &info), 0, "it is back");
 	UNIT_EQUAL(info.id, 1, "with its number");
 	UNIT_EQUAL(r.kind, LNET_RULE_K_REORDER, "as it was");
 	UNIT_EQUAL(lnet_rule_last(w.ln), 2, "and what came is gone");
-	UNIT_EQUAL(lnetctl_apply(w.c, doc, "f", NULL), 0, "it is so");
+	UNIT_EQUAL(lnetctl_apply(w.c, FILE_OF(doc, "f"), NULL), 0, "it is so");
 	UNIT_EQUAL(lnet_rule_get(w.ln, 1, &r, &info), 0, "what stays");
 	UNIT_EQUAL(info.id, 2, "has its number");
 	UNIT_EQUAL(lnet_rule_get(w.ln, 3, &r, &info), 0, "what is new");
 	UNIT_EQUAL(r.permille, 10, "is as the file says");
-	UNIT_EQUAL(lnetctl_import(w.c, doc, "f", LNETCTL_IMPORT_DEL, NULL), -EINVAL, "no name");
+	UNIT_EQUAL(lnetctl_import(w.c, FILE_OF(doc, "f"), LNETCTL_IMPORT_DEL, NULL),
+		   -EINVAL, "no name");
 	UNIT_TEXT(lnetctl_error(w.c)->text,
-		  "f line 2: a rule is deleted by its 'name' or its 'id'", "it says so");
-	UNIT_EQUAL(lnetctl_apply(w.c, none, "f", NULL), 0, "an empty section");
+		  "f line 2 column 3: a rule is deleted by its 'name' or its 'id'", "it says so");
+	UNIT_EQUAL(lnetctl_apply(w.c, FILE_OF(none, "f"), NULL), -ENODATA, "an empty section");
+	UNIT_TEXT(lnetctl_error(w.c)->text, "f: no section is here: --empty deletes all "
+		  "interfaces, peers and routes", "it names the remedy");
+	UNIT_EQUAL(lnet_rule_last(w.ln), 4, "and deletes nothing");
+	empty.doc = none;
+	UNIT_EQUAL(lnetctl_apply(w.c, &empty, NULL), 0, "one that is meant");
 	UNIT_EQUAL(lnet_rule_last(w.ln), 0, "is none");
 	lnetctl_doc_free(none);
 	lnetctl_doc_free(wrong);

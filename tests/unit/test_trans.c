@@ -20,7 +20,7 @@ static struct lnetctl_node *parse(const char *text)
 static int import(struct world *w, const char *text, enum lnetctl_import how)
 {
 	struct lnetctl_node *doc = parse(text);
-	int rc = lnetctl_import(w->c, doc, "file", how, NULL);
+	int rc = lnetctl_import(w->c, FILE_OF(doc, "file"), how, NULL);
 
 	lnetctl_doc_free(doc);
 	return rc;
@@ -29,7 +29,7 @@ static int import(struct world *w, const char *text, enum lnetctl_import how)
 static int apply(struct world *w, const char *text)
 {
 	struct lnetctl_node *doc = parse(text);
-	int rc = lnetctl_apply(w->c, doc, "file", NULL);
+	int rc = lnetctl_apply(w->c, FILE_OF(doc, "file"), NULL);
 
 	lnetctl_doc_free(doc);
 	return rc;
@@ -184,7 +184,7 @@ static void test_undone(void)
 	order = export_of(&w);
 	UNIT_EQUAL(apply(&w, text), -EINVAL, "its own NID as a peer");
 	UNIT_TEXT(lnetctl_error(w.c)->text,
-		  "file line 18: 10.0.4.1@tcp is an interface of this node", "which");
+		  "file line 18 column 3: 10.0.4.1@tcp is an interface of this node", "which");
 	expect_state(&w, s.before, "undone");
 	now = export_of(&w);
 	UNIT_TEXT(now, order, "and all stands where it stood");
@@ -203,21 +203,25 @@ static void test_checked(void)
 	} rows[] = {
 		{ "peer:\n- primary nid: 1.1.1.1@tcp\nnet:\n- net type: tcp\n  tunables:\n"
 		  "    credits: 0\n  interfaces: { 0: eth5 }\n",
-		  "file line 6: invalid value '0' for key 'credits': it must be 1 to 1048576" },
+		  "file line 6 column 5: "
+		  "invalid value '0' for key 'credits': it must be 1 to 1048576" },
 		{ "peer:\n- primary nid: 1.1.1.1@tcp\n- primary nid: bogus\n",
-		  "file line 3: 'bogus' is no NID" },
+		  "file line 3 column 3: 'bogus' is no NID" },
 		{ "peer:\n- primary nid: 1.1.1.1@tcp\nglobal:\n  retry_count: 256\n",
-		  "file line 4: invalid value '256' for key 'retry_count': "
+		  "file line 4 column 3: "
+		  "invalid value '256' for key 'retry_count': "
 		  "retry_count must be 0 to 255, not 256" },
 		{ "retry_count: 256\n",
-		  "file line 1: invalid value '256' for key 'retry_count': "
+		  "file line 1 column 1: "
+		  "invalid value '256' for key 'retry_count': "
 		  "retry_count must be 0 to 255, not 256" },
 		{ "peer:\n- primary nid: 1.1.1.1@tcp\nfault:\n- rule_type: delay\n  la_rate: 1\n",
-		  "file line 4: a delay rule needs a latency" },
+		  "file line 4 column 3: a delay rule needs a latency" },
 		{ "net:\n- net type: tcp\n  CPT: '[2]'\n  interfaces: { 0: eth5 }\n",
-		  "file line 3: invalid value '2' for key 'CPT': CPTs of this node are 0 to 1" },
+		  "file line 3 column 3: "
+		  "invalid value '2' for key 'CPT': CPTs of this node are 0 to 1" },
 		{ "net:\n- net type: gni\n  interfaces: { 0: eth5 }\n",
-		  "file line 2: LND type not supported: no driver for net 'gni'" },
+		  "file line 2 column 3: LND type not supported: no driver for net 'gni'" },
 	};
 	unsigned int i;
 	struct world w;

@@ -25,6 +25,14 @@ struct lnetctl_node *node_add_text(struct lnetctl_node *parent, const char *key,
  */
 enum lnetctl_kind yaml_kind(const char *text);
 
+/*
+ * The first line of an export has the node's name and the first end behind this, the last line the
+ * same and the second end.
+ */
+#define YAML_EXPORT		"# lnetctl export of "
+#define YAML_EXPORT_BEGIN	", begin"
+#define YAML_EXPORT_END		", end"
+
 /* ---- request.c: the body of a document as attributes ---- */
 
 struct request {

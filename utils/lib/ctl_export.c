@@ -4,6 +4,20 @@
 #include <string.h>
 #include "import.h"
 
+/* The node's name; "" if it is a stock module, which has no name. 0 or -ENOMEM. */
+static int node_name(struct lnetctl *c, char *name, size_t size)
+{
+	struct lnetctl_node *doc;
+	const char *text = NULL;
+	int rc = lnetctl_node_show(c, &doc);
+
+	if (!rc)
+		text = lnetctl_text(lnetctl_find(doc, "node"), "name");
+	snprintf(name, size, "%s", text ? text : "");
+	lnetctl_doc_free(doc);
+	return rc == -ENOMEM ? rc : 0;
+}
+
 static int export_part(struct lnetctl_node *doc, int rc, enum lnetctl_style style, FILE *out)
 {
 	if (!rc)
@@ -113,11 +127,38 @@ static void routing_strip(struct lnetctl_node *doc)
 	lnetctl_adopt(doc, buffers);
 }
 
+/*
+ * A number of buffers that was not set stays so: 0, which the import takes for stock's number. A
+ * stock module does not say what was set.
+ */
+static int buffers_set(struct lnetctl *c, struct lnetctl_node *doc)
+{
+	struct lnetctl_node *buffers = lnetctl_find(doc, "buffers"), *global, *size;
+	const char *set;
+	char name[80];
+	int rc;
+
+	if (!buffers)
+		return 0;
+	rc = node_name(c, name, sizeof(name));
+	if (rc || !name[0])
+		return rc;
+	rc = lnetctl_global_show(c, &global);
+	for (size = buffers->first; size && !rc; size = size->next) {
+		snprintf(name, sizeof(name), "%s_router_buffers", size->key);
+		set = lnetctl_text(lnetctl_find(global, "global"), name);
+		rc = set ? lnetctl_set_text(size, set) : 0;
+	}
+	lnetctl_doc_free(global);
+	return rc;
+}
+
 static int export_routing(struct lnetctl *c, bool backup, FILE *out)
 {
 	struct lnetctl_node *doc;
 	int rc = lnetctl_routing_show(c, &doc);
 
+	rc = rc ? rc : buffers_set(c, doc);
 	if (!rc && backup)
 		routing_strip(doc);
 	if (!rc && !doc->first) {
@@ -127,7 +168,7 @@ static int export_routing(struct lnetctl *c, bool backup, FILE *out)
 	return export_part(doc, rc, LNETCTL_HAND, out);
 }
 
-int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
+static int export_all(struct lnetctl *c, unsigned int flags, FILE *out)
 {
 	const struct lnetctl_route all = { .hops = LNETCTL_UNSET, .priority = LNETCTL_UNSET };
 	bool backup = flags & LNETCTL_EXPORT_BACKUP;
@@ -158,4 +199,23 @@ int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
 		return rc;
 	rc = export_faults(c, out);
 	return rc ? rc : export_rules(c, backup, out);
+}
+
+int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out)
+{
+	char name[80];
+	int rc;
+
+	if (flags & LNETCTL_EXPORT_BARE)
+		return export_all(c, flags, out);
+	rc = node_name(c, name, sizeof(name));
+	if (rc)
+		return rc;
+	if (!name[0])
+		strcpy(name, "lnet");
+	fprintf(out, YAML_EXPORT "%s" YAML_EXPORT_BEGIN "\n", name);
+	rc = export_all(c, flags, out);
+	if (!rc)
+		fprintf(out, YAML_EXPORT "%s" YAML_EXPORT_END "\n", name);
+	return rc;
 }

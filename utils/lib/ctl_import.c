@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "import.h"
 
 const char *import_verb(const struct import *im)
@@ -54,6 +55,21 @@ int import_num(struct import *im, const char *object, const struct lnetctl_node 
 	snprintf(text, sizeof(text), "invalid value '%s' for key '%s': %s", n->text ? n->text : "",
 		 key, rc == -EINVAL ? "not a number" : "out of range");
 	return import_refuse(im, object, n, text);
+}
+
+int import_flag(struct import *im, const char *object, const struct lnetctl_node *map,
+		const char *key, int64_t *val)
+{
+	const struct lnetctl_node *n = lnetctl_find(map, key);
+	char text[100];
+
+	if (!n)
+		return 0;
+	snprintf(text, sizeof(text), "'%s' must be true or false", key);
+	if (n->kind != LNETCTL_BOOL)
+		return import_refuse(im, object, n, text);
+	*val = strchr("yYtT", n->text[0]) || !strcasecmp(n->text, "on");
+	return 0;
 }
 
 int import_text(struct import *im, const char *object, const struct lnetctl_node *map,
@@ -136,16 +152,23 @@ static const struct lnetctl_node *what_is_meant(const struct lnetctl_node *at, c
 int import_place(struct import *im, const char *name, int rc)
 {
 	const struct lnetctl_error *e = lnetctl_error(im->c);
+	const struct lnetctl_node *at;
 	char text[256], object[64];
-	unsigned int line;
 
 	if (!rc || !im->trans.at || !im->trans.at->line || !e->text)
 		return rc;
-	line = what_is_meant(im->trans.at, e->text)->line;
+	at = what_is_meant(im->trans.at, e->text);
+	at = at->line ? at : im->trans.at;
 	snprintf(text, sizeof(text), "%s", e->text);
 	snprintf(object, sizeof(object), "%s", e->object);
-	return ctl_fail(im->c, rc, e->verb, object, "%s%sline %u: %s", name ? name : "",
-			name ? " " : "", line ? line : im->trans.at->line, text);
+	return ctl_fail(im->c, rc, e->verb, object, "%s%sline %u column %u: %s", name ? name : "",
+			name ? " " : "", at->line, at->column, text);
+}
+
+void import_at(struct lnetctl_node *n, const struct lnetctl_node *from)
+{
+	n->line = from ? from->line : 0;
+	n->column = from ? from->column : 0;
 }
 
 /* ---- global ---------------------------------------------------------------------------------- */
@@ -481,11 +504,11 @@ static int import_changes(struct import *im, const struct lnetctl_node *doc)
 	return rc;
 }
 
-int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, const char *name,
-		   enum lnetctl_import how, struct lnetctl_node **shown)
+int lnetctl_import(struct lnetctl *c, const struct lnetctl_file *file, enum lnetctl_import how,
+		   struct lnetctl_node **shown)
 {
 	struct import im = { .c = c, .how = how };
-	bool changes = changes_any(&im, doc);
+	bool changes = changes_any(&im, file->doc);
 	unsigned int tries = 0;
 	int rc;
 
@@ -495,14 +518,19 @@ int lnetctl_import(struct lnetctl *c, const struct lnetctl_node *doc, const char
 		return ctl_fail(c, -ENOMEM, import_verb(&im), "import", NULL);
 	if (shown)
 		im.shown = *shown;
+	rc = import_keys(c, file, how);
+	if (rc)
+		return rc;
 	do {
 		rc = changes ? ctl_trans_begin(c, &im.trans, false) : -EOPNOTSUPP;
 		if (rc && rc != -EOPNOTSUPP)
 			return rc;
-		rc = import_changes(&im, doc);
+		rc = import_changes(&im, file->doc);
 		if (c->trans)
 			rc = ctl_trans_end(c, &im.trans, rc);
 	} while (ctl_trans_again(rc, &tries));
-	rc = rc ? rc : import_asked(&im, doc);
-	return import_place(&im, name, rc);
+	if (!rc && how == LNETCTL_IMPORT_ADD)
+		import_missing(file);
+	rc = rc ? rc : import_asked(&im, file->doc);
+	return import_place(&im, file->name, rc);
 }

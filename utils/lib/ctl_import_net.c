@@ -8,28 +8,8 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* As stock's tool: what is not known is passed over, and people are told. */
-static void unknown_keys(const struct lnetctl_node *map, const char *group,
-			 const char *const *known)
-{
-	const struct lnetctl_node *n;
-	const char *const *k;
-
-	for (n = map && map->kind == LNETCTL_MAP ? map->first : NULL; n; n = n->next) {
-		for (k = known; *k && strcmp(*k, n->key); k++)
-			;
-		if (!*k)
-			fprintf(stderr, "line %u: Ignoring unrecognized key '%s' for '%s'\n",
-				n->line, n->key, group);
-	}
-}
-
 static int read_tunables(struct import *im, const struct lnetctl_node *map, struct lnetctl_net *n)
 {
-	static const char *const net_keys[] = { "peer_timeout", "peer_credits",
-						"peer_buffer_credits", "credits", NULL };
-	/* the timeout is that of full exports, which have it to be seen */
-	static const char *const lnd_keys[] = { "conns_per_peer", "tos", "timeout", NULL };
 	const struct lnetctl_node *tun, *lnd;
 	int rc = import_part(im, "net", map, "tunables", IMPORT_MAP, &tun);
 
@@ -42,8 +22,6 @@ static int read_tunables(struct import *im, const struct lnetctl_node *map, stru
 	rc = rc ? rc : import_num(im, "net", tun, "credits", &n->credits);
 	rc = rc ? rc : import_num(im, "net", lnd, "conns_per_peer", &n->conns_per_peer);
 	rc = rc ? rc : import_num(im, "net", lnd, "tos", &n->tos);
-	unknown_keys(tun, "tunables", net_keys);
-	unknown_keys(lnd, "lnd tunables", lnd_keys);
 	return rc;
 }
 

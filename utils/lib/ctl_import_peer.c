@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include "import.h"
 
 /* ---- peer ------------------------------------------------------------------------------------ */
@@ -18,15 +17,11 @@ static int peer_show(struct import *im, const char *primary)
 
 int import_peer_mr(struct import *im, const struct lnetctl_node *peer, bool *mr)
 {
-	const struct lnetctl_node *flag = lnetctl_find(peer, "Multi-Rail");
+	int64_t flag = 1;
+	int rc = import_flag(im, "peer", peer, "Multi-Rail", &flag);
 
-	*mr = true;
-	if (!flag)
-		return 0;
-	if (flag->kind != LNETCTL_BOOL)
-		return import_refuse(im, "peer", flag, "'Multi-Rail' must be true or false");
-	*mr = strchr("yYtT", flag->text[0]) || !strcasecmp(flag->text, "on");
-	return 0;
+	*mr = flag;
+	return rc;
 }
 
 static int nids_append(struct import *im, const struct lnetctl_node *pni, char **list)
@@ -63,6 +58,16 @@ int import_peer_nids(struct import *im, const struct lnetctl_node *peer, char **
 	return rc;
 }
 
+#define STATE_CONFIGURED	(1 << 3)	/* bit of "peer state", stock's */
+
+bool import_peer_dynamic(const struct lnetctl_node *peer)
+{
+	int64_t state;
+
+	return !lnetctl_num(lnetctl_find(peer, "peer state"), &state) &&
+	       !(state & STATE_CONFIGURED);
+}
+
 int import_peer(struct import *im, const struct lnetctl_node *peer)
 {
 	const char *primary = lnetctl_text(peer, "primary nid");
@@ -77,6 +82,8 @@ int import_peer(struct import *im, const struct lnetctl_node *peer)
 		return import_refuse(im, "peer", peer, "a peer must have its 'primary nid'");
 	if (im->how == LNETCTL_IMPORT_SHOW)
 		return peer_show(im, primary);
+	if (im->how == LNETCTL_IMPORT_ADD && import_peer_dynamic(peer))
+		return 0;
 	rc = import_peer_mr(im, peer, &mr);
 	rc = rc ? rc : import_peer_nids(im, peer, &nids);
 	if (rc)

@@ -153,7 +153,7 @@ static int route_copy(struct plan *p, const char *verb, const struct lnetctl_nod
 
 	if (rc || !fill(item, &r, r.gateway))
 		return rc ? rc : plan_nomem(p);
-	item->line = route->line;
+	import_at(item, route);
 	return 0;
 }
 

@@ -152,7 +152,7 @@ static int rule_copy(struct plan *p, const char *verb, const struct lnetctl_node
 
 	if (rc || !item || !lnetctl_add_num(item, "idx", idx))
 		return rc ? rc : plan_nomem(p);
-	item->line = rule->line;
+	import_at(item, rule);
 	add_end(item, "src", u.src);
 	add_end(item, "dst", u.dst);
 	add_end(item, "rte", u.rte);

@@ -8,14 +8,32 @@
 struct plan {
 	struct import im;
 	struct lnetctl_node *doc;		/* "del", "set", "add" */
-	/* what the node has; in them line 1 marks what the file has too */
-	struct lnetctl_node *nets, *peers, *rules[2], *global, *policies, *routes;
+	struct lnetctl_node *was;		/* old values of "set" */
+	struct lnetctl_node *moved;		/* interfaces that are replaced */
+	/* what the node has; their lines are marks: 0 or what follows */
+	struct lnetctl_node *nets, *peers, *rules[2], *global, *policies, *routes, *routing;
+	struct lnetctl_node *addresses;		/* the interfaces with their NIDs */
 	struct lnetctl_node *faults;		/* a stock module has none: no sections */
+	bool unconfigured;			/* then the node has only tunables */
 };
+#define PLAN_KEPT	1		/* the file has it too */
+#define PLAN_REPLACED	2		/* the file has it, with other values */
 
+/* ctl_plan.c: all sections of @doc, and those that it lacks. */
+int plan_all(struct plan *p, const struct lnetctl_node *doc);
+
+/* ---- plan_view.c ---- */
+
+int plan_begin(struct plan *p);
+int plan_end(struct plan *p);		/* from requests to what is shown */
 /* Section @name under @verb of the plan, made at first use; NULL: no memory. */
 struct lnetctl_node *plan_section(struct plan *p, const char *verb, const char *name,
 				  enum lnetctl_kind kind);
+/* @want, a line of the file, is to be set; it was @was. */
+int plan_set(struct plan *p, const char *section, const struct lnetctl_node *want,
+	     const char *was);
+/* @ni of @net is removed and added again, because of @what. */
+int plan_moved(struct plan *p, const struct lnetctl_node *ni, const char *net, const char *what);
 int plan_nomem(struct plan *p);
 
 /* plan_net.c, plan_peer.c: differences of a section; all without the section (NULL) too. */

@@ -38,21 +38,6 @@ static struct lnetctl_node *find_ni(const struct plan *p, const struct ni_item *
 	return NULL;
 }
 
-static int64_t number_in(const struct lnetctl_node *ni, const char *group, const char *key)
-{
-	int64_t val = LNETCTL_UNSET;
-
-	lnetctl_num(lnetctl_find(lnetctl_find(ni, group), key), &val);
-	return val;
-}
-
-/* What is not named or left to the node is as it is. */
-static bool number_same(const struct lnetctl_node *ni, const char *group, const char *key,
-			int64_t want, int64_t unset)
-{
-	return want == LNETCTL_UNSET || want == unset || want == number_in(ni, group, key);
-}
-
 /* As a node does: no more under way to one peer than over the interface. */
 static int64_t credits_of_peer(const struct lnetctl_net *n)
 {
@@ -88,19 +73,136 @@ static bool cpts_same(const struct lnetctl_node *ni, const char *cpts)
 	return has && cpts_set(cpts, a) && cpts_set(has, b) && !memcmp(a, b, sizeof(a));
 }
 
-static bool ni_same(const struct ni_item *item, const struct lnetctl_node *ni)
-{
-	const struct lnetctl_net *n = &item->n;
+/* Texts of what differs, with commas. */
+struct differences {
+	char text[320];
+	size_t len;
+};
 
+static void difference_add(struct differences *d, const char *key, const char *has,
+			   const char *want)
+{
+	if (d->len < sizeof(d->text))
+		d->len += (size_t)snprintf(d->text + d->len, sizeof(d->text) - d->len,
+					   "%s%s: %s -> %s", d->len ? ", " : "", key, has, want);
+}
+
+/* @want: the number of the file, and the one that leaves it to the node. */
+static void number_compare(struct differences *d, const struct lnetctl_node *group,
+			   const char *key, const int64_t want[2])
+{
+	int64_t has = LNETCTL_UNSET;
+	char a[24], b[24];
+
+	lnetctl_num(lnetctl_find(group, key), &has);
+	if (want[0] == LNETCTL_UNSET || want[0] == want[1] || want[0] == has)
+		return;
+	snprintf(a, sizeof(a), "%lld", (long long)has);
+	snprintf(b, sizeof(b), "%lld", (long long)want[0]);
+	difference_add(d, key, has == LNETCTL_UNSET ? "?" : a, b);
+}
+
+static bool ni_same(const struct ni_item *item, const struct lnetctl_node *ni,
+		    struct differences *d)
+{
+	const struct lnetctl_node *tun = lnetctl_find(ni, "tunables"),
+				  *lnd = lnetctl_find(ni, "lnd tunables");
+	const struct lnetctl_net *n = &item->n;
+	const char *cpts = lnetctl_text(ni, "CPT");
+
+	*d = (struct differences){ .len = 0 };
 	if (*item->cpts && !cpts_same(ni, item->cpts))
-		return false;
-	return number_same(ni, "tunables", "peer_timeout", n->peer_timeout, -1) &&
-	       number_same(ni, "tunables", "peer_credits", credits_of_peer(n), -1) &&
-	       number_same(ni, "tunables", "peer_buffer_credits", n->peer_buffer_credits, -1) &&
-	       number_same(ni, "tunables", "credits", n->credits, -1) &&
-	       /* 0: as the link is fast */
-	       number_same(ni, "lnd tunables", "conns_per_peer", n->conns_per_peer, 0) &&
-	       number_same(ni, "lnd tunables", "tos", n->tos, LNETCTL_UNSET);
+		difference_add(d, "CPT", cpts ? cpts : "?", item->cpts);
+	number_compare(d, tun, "peer_timeout", (int64_t[]){ n->peer_timeout, -1 });
+	number_compare(d, tun, "peer_credits", (int64_t[]){ credits_of_peer(n), -1 });
+	number_compare(d, tun, "peer_buffer_credits", (int64_t[]){ n->peer_buffer_credits, -1 });
+	number_compare(d, tun, "credits", (int64_t[]){ n->credits, -1 });
+	/* 0: as the link is fast */
+	number_compare(d, lnd, "conns_per_peer", (int64_t[]){ n->conns_per_peer, 0 });
+	number_compare(d, lnd, "tos", (int64_t[]){ n->tos, LNETCTL_UNSET });
+	return !d->len;
+}
+
+/* ---- marks: they change without the interface being replaced ---- */
+
+/* A node shows them only then. */
+static bool is_down(const struct lnetctl_node *ni)
+{
+	return lnetctl_find(ni, "link");
+}
+
+static bool is_drained(const struct lnetctl_node *ni)
+{
+	return lnetctl_find(ni, "service");
+}
+
+/* The NID of @ni on @net; one that was added by its device has it only where it is shown. */
+static const char *nid_of(const struct plan *p, const char *net, const struct lnetctl_node *ni)
+{
+	const struct lnetctl_node *nets = lnetctl_find(p->addresses, "net"), *n, *nis, *other;
+	const char *nid = lnetctl_text(ni, "nid");
+
+	for (n = nid || !nets ? NULL : nets->first; n && !nid; n = n->next) {
+		nis = lnetctl_find(n, "local NI(s)");
+		for (other = nis ? nis->first : NULL; other && !nid; other = other->next)
+			if (import_net_same(lnetctl_text(n, "net type"), net) &&
+			    !strcmp(device_of(other), device_of(ni)))
+				nid = lnetctl_text(other, "nid");
+	}
+	return nid && strcmp(nid, "<?>") ? nid : NULL;
+}
+
+static int mark_set(struct plan *p, const char *nid, const struct lnetctl_node *from,
+		    const char *was)
+{
+	struct lnetctl_node line = *from;
+	char key[128];
+
+	snprintf(key, sizeof(key), "%s", nid);
+	line.key = key;
+	return plan_set(p, from->key, &line, was);
+}
+
+static int marks_plan(struct plan *p, const struct ni_item *item, const char *nid,
+		      const struct lnetctl_node *ni)
+{
+	const struct lnetctl_node *at = item->at;
+	int rc = 0;
+
+	if (item->n.drained != LNETCTL_UNSET && item->n.drained != is_drained(ni))
+		rc = mark_set(p, nid, lnetctl_find(at, "service"),
+			      is_drained(ni) ? "drained" : "normal");
+	if (!rc && item->n.link_down != LNETCTL_UNSET && item->n.link_down != is_down(ni))
+		rc = mark_set(p, nid, lnetctl_find(at, "link"), is_down(ni) ? "down" : "up");
+	return rc;
+}
+
+/* Of an interface that is not there yet, which can only be replaced. */
+static void marks_compare(const struct ni_item *item, const struct lnetctl_node *ni,
+			  struct differences *d)
+{
+	if (item->n.drained != LNETCTL_UNSET && item->n.drained != is_drained(ni))
+		difference_add(d, "service", is_drained(ni) ? "drained" : "normal",
+			       item->n.drained ? "drained" : "normal");
+	if (item->n.link_down != LNETCTL_UNSET && item->n.link_down != is_down(ni))
+		difference_add(d, "link", is_down(ni) ? "down" : "up",
+			       item->n.link_down ? "down" : "up");
+}
+
+/* One that is replaced keeps what the file does not name. */
+static void marks_keep(struct ni_item *item, const struct lnetctl_node *ni)
+{
+	if (item->n.drained == LNETCTL_UNSET && is_drained(ni))
+		item->n.drained = 1;
+	if (item->n.link_down == LNETCTL_UNSET && is_down(ni))
+		item->n.link_down = 1;
+}
+
+static int marks_add(struct plan *p, struct lnetctl_node *ni, const struct lnetctl_net *n)
+{
+	if (n->drained == 1 && !lnetctl_add_text(ni, "service", "drained"))
+		return plan_nomem(p);
+	return n->link_down != 1 || lnetctl_add_text(ni, "link", "down") ? 0 : plan_nomem(p);
 }
 
 /* A new element of @net in a part of the plan; items of one net share their list. */
@@ -139,7 +241,7 @@ static void take_lines(const struct lnetctl_node *ours, const struct lnetctl_nod
 	for (key = ours ? ours->first : NULL; key; key = key->next) {
 		const struct lnetctl_node *given = lnetctl_find(file, key->key);
 
-		key->line = given ? given->line : 0;
+		import_at(key, given);
 	}
 }
 
@@ -161,6 +263,7 @@ static int plan_add(struct plan *p, const struct ni_item *item)
 	int rc = ni ? identity(p, ni, item->nid, item->name) : plan_nomem(p);
 
 	rc = rc ? rc : numbers(p, ni, item);
+	rc = rc ? rc : marks_add(p, ni, &item->n);
 	if (!rc && *item->cpts) {
 		cpts = lnetctl_add_text(ni, "CPT", item->cpts);
 		if (!cpts)
@@ -168,7 +271,7 @@ static int plan_add(struct plan *p, const struct ni_item *item)
 		cpts->quote = LNETCTL_DOUBLE;
 	}
 	if (!rc)
-		ni->line = item->at->line;
+		import_at(ni, item->at);
 	return rc;
 }
 
@@ -181,19 +284,31 @@ static int plan_del(struct plan *p, const struct lnetctl_node *net, const struct
 
 int plan_net_item(struct import *im, const struct ni_item *item, void *plan)
 {
+	struct ni_item wanted = *item;
 	struct lnetctl_node *net, *ni;
+	struct differences d;
 	struct plan *p = plan;
+	const char *nid;
 	int rc = 0;
 
 	(void)im;
 	ni = find_ni(p, item, &net);
 	if (ni)
-		ni->line = 1;
-	if (ni && ni_same(item, ni))
-		return 0;
+		ni->line = PLAN_KEPT;
+	nid = ni ? nid_of(p, lnetctl_text(net, "net type"), ni) : NULL;
+	if (ni && ni_same(item, ni, &d) && nid)
+		return marks_plan(p, item, nid, ni);
 	if (ni)
-		rc = plan_del(p, net, ni);
-	return rc ? rc : plan_add(p, item);
+		marks_compare(item, ni, &d);
+	if (ni && !d.len)
+		return 0;
+	if (ni) {
+		ni->line = PLAN_REPLACED;
+		marks_keep(&wanted, ni);
+		rc = plan_moved(p, ni, lnetctl_text(net, "net type"), d.text);
+		rc = rc ? rc : plan_del(p, net, ni);
+	}
+	return rc ? rc : plan_add(p, &wanted);
 }
 
 int plan_nets_del(struct plan *p)

@@ -42,7 +42,7 @@ static struct lnetctl_node *item_begin(struct plan *p, const char *verb,
 
 	if (!item || !lnetctl_add_text(item, "primary nid", lnetctl_text(peer, "primary nid")))
 		return NULL;
-	item->line = !strcmp(verb, "add") ? peer->line : 0;
+	import_at(item, !strcmp(verb, "add") ? peer : NULL);
 	return item;
 }
 
@@ -112,6 +112,8 @@ int plan_peer(struct plan *p, const struct lnetctl_node *peer)
 	if (rc)
 		return rc;
 	free(nids);
+	if (import_peer_dynamic(peer))
+		return 0;
 	there = find_peer(p, primary);
 	if (!there)
 		return whole_peer(p, peer, mr);
@@ -205,7 +207,7 @@ static int rule_copy(struct plan *p, struct lnetctl_node *seq, const struct lnet
 		    !lnetctl_add(item, n->key, (enum lnetctl_kind)n->kind, n->text))
 			return plan_nomem(p);
 	if (item)
-		item->line = rule->line;
+		import_at(item, rule);
 	return item ? 0 : plan_nomem(p);
 }
 

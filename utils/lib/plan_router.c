@@ -14,65 +14,54 @@ static const struct lnetctl_node *enabler(const struct lnetctl_node *section)
 	return n && lnetctl_find(n, "enable") ? n : NULL;
 }
 
-static int set_line(struct plan *p, const char *section, const char *key,
-		    const struct lnetctl_node *at, int64_t num)
+static int set_number(struct plan *p, const char *section, const struct lnetctl_node *at,
+		      int64_t was)
 {
-	struct lnetctl_node *set = plan_section(p, "set", section, LNETCTL_MAP);
-	struct lnetctl_node *line = set ? lnetctl_add_num(set, key, num) : NULL;
+	char text[24];
 
-	if (!line)
-		return plan_nomem(p);
-	line->line = at->line;
-	return 0;
+	snprintf(text, sizeof(text), "%lld", (long long)was);
+	return plan_set(p, section, at, text);
 }
 
 int plan_routing(struct plan *p, const struct lnetctl_node *section)
 {
 	const struct lnetctl_node *at = enabler(section), *now;
-	struct lnetctl_node *shown;
 	int64_t want = 0, has = 0;
 	int rc = at ? import_num(&p->im, "routing", at, "enable", &want) : 0;
 
 	if (rc || !at)
 		return rc;
-	rc = lnetctl_routing_show(p->im.c, &shown);
-	if (rc)
-		return rc;
-	now = enabler(lnetctl_find(shown, "routing"));	/* NULL: it never routed */
+	now = enabler(lnetctl_find(p->routing, "routing"));	/* NULL: it never routed */
 	if (now)
 		lnetctl_num(lnetctl_find(now, "enable"), &has);
-	lnetctl_doc_free(shown);
 	/* Starting is on, stopping is off. */
 	if ((want & 1) == (has & 1) && want >= 0 && want <= 3)
 		return 0;
-	return set_line(p, "routing", "enable", at, want);
+	return set_number(p, "routing", lnetctl_find(at, "enable"), has);
 }
 
-static int buffers_line(struct plan *p, const struct lnetctl_node *section,
-			const struct lnetctl_node *shown, const char *key)
+/* Of the node: what was set, 0 for stock's number. */
+static int buffers_line(struct plan *p, const struct lnetctl_node *section, const char *key)
 {
-	int64_t want = -1, has = -1;
+	const struct lnetctl_node *at = lnetctl_find(section, key);
+	int64_t want = -1, set = -1, used = -1;
 	char name[32];
 	int rc = import_num(&p->im, "buffers", section, key, &want);
 
 	if (rc || want == -1)
 		return rc;
 	snprintf(name, sizeof(name), "%s_router_buffers", key);
-	if (lnetctl_num(lnetctl_find(lnetctl_find(shown, "buffers"), key), &has))
-		lnetctl_num(lnetctl_find(p->global, name), &has);
-	return want == has ? 0 : set_line(p, "buffers", key, section, want);
+	lnetctl_num(lnetctl_find(p->global, name), &set);
+	lnetctl_num(lnetctl_find(lnetctl_find(p->routing, "buffers"), key), &used);
+	if (want == set || (want == used && set <= 0))
+		return 0;
+	return set_number(p, "buffers", at, set >= 0 ? set : used);
 }
 
 int plan_buffers(struct plan *p, const struct lnetctl_node *section)
 {
-	struct lnetctl_node *shown;
-	int rc = lnetctl_routing_show(p->im.c, &shown);
+	int rc = buffers_line(p, section, "tiny");
 
-	if (rc)
-		return rc;
-	rc = buffers_line(p, section, shown, "tiny");
-	rc = rc ? rc : buffers_line(p, section, shown, "small");
-	rc = rc ? rc : buffers_line(p, section, shown, "large");
-	lnetctl_doc_free(shown);
-	return rc;
+	rc = rc ? rc : buffers_line(p, section, "small");
+	return rc ? rc : buffers_line(p, section, "large");
 }

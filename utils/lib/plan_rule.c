@@ -121,7 +121,7 @@ static int add_rule(struct plan *p, const char *verb, const struct lnet_rule *r,
 			ok = lnetctl_add(item, lnet_rule_param_name(i),
 					 is_number(value) ? LNETCTL_NUM : LNETCTL_TEXT, value);
 	if (item)
-		item->line = from->line;
+		import_at(item, from);
 	return ok ? 0 : plan_nomem(p);
 }
 

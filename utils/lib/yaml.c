@@ -44,8 +44,15 @@ struct reader {
 
 static int reader_fail(struct reader *r, const yaml_node_t *n, int err, const char *what)
 {
-	snprintf(r->why, r->why_size, "line %zu: %s", n->start_mark.line + 1, what);
+	snprintf(r->why, r->why_size, "line %zu column %zu: %s", n->start_mark.line + 1,
+		 n->start_mark.column + 1, what);
 	return err;
+}
+
+static void place_set(struct lnetctl_node *n, const yaml_node_t *from)
+{
+	n->line = (unsigned int)from->start_mark.line + 1;
+	n->column = (unsigned int)from->start_mark.column + 1;
 }
 
 static int read_node(struct reader *r, struct lnetctl_node *parent, const char *key, int index,
@@ -64,14 +71,17 @@ static int read_map(struct reader *r, const yaml_node_t *n, struct lnetctl_node 
 		if (!key || key->type != YAML_SCALAR_NODE)
 			return reader_fail(r, n, -EINVAL, "a key must be a word");
 		if (lnetctl_find(map, (char *)key->data.scalar.value)) {
-			snprintf(r->why, r->why_size, "line %zu: the key '%s' stands twice",
-				 key->start_mark.line + 1, (char *)key->data.scalar.value);
+			snprintf(r->why, r->why_size,
+				 "line %zu column %zu: the key '%s' stands twice",
+				 key->start_mark.line + 1, key->start_mark.column + 1,
+				 (char *)key->data.scalar.value);
 			return -EINVAL;
 		}
 		rc = read_node(r, map, (char *)key->data.scalar.value, pair->value, depth + 1,
 			       NULL);
 		if (rc)
 			return rc;
+		place_set(map->last, key);
 	}
 	return 0;
 }
@@ -108,7 +118,7 @@ static int read_node(struct reader *r, struct lnetctl_node *parent, const char *
 	node = lnetctl_add(parent, key, kind, text);
 	if (!node)
 		return reader_fail(r, n, -ENOMEM, "out of memory");
-	node->line = (unsigned int)n->start_mark.line + 1;
+	place_set(node, n);
 	if (res)
 		*res = node;
 	if (kind == LNETCTL_MAP)
@@ -189,8 +199,8 @@ static int parser_fault(const yaml_parser_t *parser, char *why, size_t why_size)
 		snprintf(why, why_size, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	snprintf(why, why_size, "line %zu: %s", parser->problem_mark.line + 1,
-		 parser->problem);
+	snprintf(why, why_size, "line %zu column %zu: %s", parser->problem_mark.line + 1,
+		 parser->problem_mark.column + 1, parser->problem);
 	return -EINVAL;
 }
 
@@ -216,7 +226,8 @@ static int check_events(FILE *in, char *why, size_t why_size)
 		nr_docs += event.type == YAML_DOCUMENT_START_EVENT;
 		fault = event_fault(&event, depth, nr_docs);
 		if (fault) {
-			snprintf(why, why_size, "line %zu: %s", event.start_mark.line + 1, fault);
+			snprintf(why, why_size, "line %zu column %zu: %s",
+				 event.start_mark.line + 1, event.start_mark.column + 1, fault);
 			rc = -EINVAL;
 		}
 		yaml_event_delete(&event);
@@ -279,6 +290,38 @@ static int read_text(FILE *in, char **text, size_t *len, char *why, size_t why_s
 	return 0;
 }
 
+static bool begins(const char *line, size_t len, const char *with)
+{
+	return len >= strlen(with) && !memcmp(line, with, strlen(with));
+}
+
+static bool ends(const char *line, size_t len, const char *with)
+{
+	while (len && isspace((unsigned char)line[len - 1]))
+		len--;
+	return len >= strlen(with) && !memcmp(line + len - strlen(with), with, strlen(with));
+}
+
+/*
+ * Is each export in @text whole? A file cut off by `head', a full disk or a lost connection must
+ * not be taken for a node with fewer peers. Exports of stock have no such lines.
+ */
+static bool exports_whole(const char *text, size_t len)
+{
+	const char *line = text, *end = text + len, *next;
+	bool open = false;
+
+	if (!begins(text, len, YAML_EXPORT))
+		return true;
+	for (; line < end; line = next) {
+		next = memchr(line, '\n', (size_t)(end - line));
+		next = next ? next + 1 : end;
+		if (begins(line, (size_t)(next - line), YAML_EXPORT))
+			open = !ends(line, (size_t)(next - line), YAML_EXPORT_END);
+	}
+	return !open;
+}
+
 int lnetctl_yaml_read(FILE *in, struct lnetctl_node **doc, char *why, size_t why_size)
 {
 	char *text;
@@ -294,6 +337,12 @@ int lnetctl_yaml_read(FILE *in, struct lnetctl_node **doc, char *why, size_t why
 		if (!rc)
 			*doc = lnetctl_add_map(NULL, NULL);
 		return rc || *doc ? rc : -ENOMEM;
+	}
+	if (!exports_whole(text, len)) {
+		snprintf(why, why_size, "this export is cut off: its last line, '" YAML_EXPORT
+			 "..." YAML_EXPORT_END "', is missing");
+		free(text);
+		return -EINVAL;
 	}
 	mem = fmemopen(text, len, "r");
 	rc = mem ? read_checked(mem, doc, why, why_size) : -ENOMEM;

@@ -179,7 +179,7 @@ int run_import(struct tool *t);
 int run_export(struct tool *t);
 int run_plan(struct tool *t);
 int run_apply(struct tool *t);
-extern const struct opt import_opts[], export_opts[];
+extern const struct opt import_opts[], export_opts[], plan_opts[], apply_opts[];
 int run_rule_del(struct tool *t);
 int run_rules_show(struct tool *t);
 int run_rules_export(struct tool *t);

@@ -33,10 +33,11 @@ static int read_file(const char *path, struct lnetctl_node **doc)
 
 static int apply(struct lnetctl *c, const char *path, const struct lnetctl_node *doc)
 {
+	const struct lnetctl_file file = { .doc = doc, .notes = stderr };
 	int rc = lnetctl_configure(c, 0);
 
 	if (!rc)
-		rc = lnetctl_import(c, doc, NULL, LNETCTL_IMPORT_ADD, NULL);
+		rc = lnetctl_import(c, &file, LNETCTL_IMPORT_ADD, NULL);
 	return rc ? complain(path, rc, lnetctl_error(c)->text) : 0;
 }
 
@@ -192,7 +193,8 @@ static int write_all(struct lnetctl *c, FILE *out, bool configured)
 
 	fputs(STATE_BEGIN, out);
 	if (configured)
-		rc = lnetctl_export(c, LNETCTL_EXPORT_BACKUP | LNETCTL_EXPORT_NO_FAULT, out);
+		rc = lnetctl_export(c, LNETCTL_EXPORT_BACKUP | LNETCTL_EXPORT_NO_FAULT |
+						LNETCTL_EXPORT_BARE, out);
 	else
 		fputs(STATE_NONE, out);
 	fputs(STATE_END, out);
