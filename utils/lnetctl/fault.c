@@ -147,7 +147,7 @@ static int add_more(struct tool *t)
 		 add_time(rule, t, "interval", "interval") && add_time(rule, t, "latency", "delay"))
 		rc = tool_done(t, lnetctl_rule_add(t->c, rule));
 	lnetctl_doc_free(rule);
-	return rc;
+	return rc ? rc : tool_rule_print(t, is_delay(t) ? "delay" : "drop");
 }
 
 /* ---- the commands ---------------------------------------------------------------------------- */
@@ -157,8 +157,10 @@ static int run_add(struct tool *t)
 	struct lnetctl_fault f = { .delay = is_delay(t) };
 	int rc;
 
-	if (any_of(t, more_names))
-		return add_more(t);
+	if (any_of(t, more_names)) {
+		rc = tool_selects(t);
+		return rc ? rc : add_more(t);
+	}
 	if (!tool_opt(t, "source") || !tool_opt(t, "dest"))
 		return tool_missing("missing mandatory parameters: 'source , dest'");
 	if (!tool_opt(t, "rate") && !tool_opt(t, "interval") && !tool_opt(t, "drop_all"))

@@ -82,12 +82,43 @@ static int run_net_del(struct tool *t)
 	return rc ? rc : tool_done(t, lnetctl_net_del(t->c, &n));
 }
 
+static unsigned int length(struct lnetctl_node *doc, const char *key)
+{
+	const struct lnetctl_node *list = lnetctl_find(doc, key), *item;
+	unsigned int nr = 0;
+
+	for (item = list ? list->first : NULL; item; item = item->next)
+		nr++;
+	lnetctl_doc_free(doc);
+	return nr;
+}
+
+/* On standard error: the answer is what stock's is. */
+static void faults_note(struct tool *t)
+{
+	struct lnetctl_node *doc;
+	unsigned int nr = 0;
+
+	if (!lnetctl_rule_show(t->c, NULL, false, &doc))
+		nr += length(doc, "faults");
+	if (!lnetctl_fault_show(t->c, false, &doc))
+		nr += length(doc, "fault");
+	if (!lnetctl_fault_show(t->c, true, &doc))
+		nr += length(doc, "fault");
+	if (nr)
+		fprintf(stderr, "note: %u fault rule%s on this node ('lnetctl fault show')\n", nr,
+			nr > 1 ? "s are" : " is");
+}
+
 static int run_net_show(struct tool *t)
 {
 	struct lnetctl_node *doc;
 	int rc = lnetctl_net_show(t->c, tool_opt(t, "net"), tool_level(t), false, &doc);
 
-	return tool_show(t, rc, doc, LNETCTL_WIDE);
+	rc = tool_show(t, rc, doc, LNETCTL_WIDE);
+	if (!rc)
+		faults_note(t);
+	return rc;
 }
 
 /* Stock prints the node's answer and then an error of its own. */

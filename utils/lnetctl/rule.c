@@ -63,11 +63,51 @@ static int change(struct tool *t, int (*fn)(struct lnetctl *c, const struct lnet
 	return rc;
 }
 
+int tool_selects(struct tool *t)
+{
+	static const char *const names[] = { "source", "dest", "local_nid", "message", "portal",
+					     "left", "right", NULL };
+	const char *const *name;
+
+	for (name = names; *name; name++)
+		if (tool_opt(t, *name))
+			return tool_local_check(t);
+	return tool_usage("'%s%s' needs an option that selects messages: --source, --dest, "
+			  "--local_nid, --message or --portal; --source '*' selects all", t->path,
+			  t->cmd->name);
+}
+
+/* The newest rule of @kind: the one that was just added. */
+int tool_rule_print(struct tool *t, const char *kind)
+{
+	struct lnetctl_node *all, *doc = lnetctl_add_map(NULL, NULL), *item = NULL;
+	const struct lnetctl_node *list;
+
+	if (lnetctl_rule_show(t->c, kind, false, &all)) {
+		lnetctl_doc_free(doc);
+		return 0;
+	}
+	list = lnetctl_find(all, "faults");
+	if (doc && list && list->last)
+		item = lnetctl_add_map(lnetctl_add_seq(doc, "faults"), NULL);
+	if (item) {
+		lnetctl_add(item, "id", LNETCTL_NUM, lnetctl_text(list->last, "id"));
+		lnetctl_add_text(item, "kind", kind);
+	}
+	lnetctl_doc_free(all);
+	return tool_show(t, 0, doc, LNETCTL_WIDE);
+}
+
 static int run_rule_add(struct tool *t)
 {
-	if (t->nr_rest)
-		return tool_unknown(t->rest[0]);
-	return change(t, lnetctl_rule_add);
+	char kind[32];
+	int rc = tool_selects(t);
+
+	rc = rc ? rc : change(t, lnetctl_rule_add);
+	if (rc)
+		return rc;
+	kind_of(t, kind, sizeof(kind));
+	return tool_rule_print(t, kind);
 }
 
 int run_rule_del(struct tool *t)

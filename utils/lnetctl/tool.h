@@ -185,6 +185,10 @@ int run_rules_show(struct tool *t);
 int run_rules_export(struct tool *t);
 /* An option as a parameter of a rule, if it is given; false: no memory. */
 bool rule_option(struct lnetctl_node *rule, const struct tool *t, const char *name);
+/* 0, or EXIT_USAGE: no option of the rule says which messages it acts on. */
+int tool_selects(struct tool *t);
+/* The number of the rule of @kind that was added last. 0. */
+int tool_rule_print(struct tool *t, const char *kind);
 int run_drill(struct tool *t);
 extern const struct opt drill_opts[];
 int run_service_id(struct tool *t);

@@ -34,6 +34,8 @@ fails_to() { ! "$@"; }
 acts() {
 	local least=$1 kind=$2 from took
 	shift 2
+	# every rule but a partition needs an option that selects messages
+	[[ " $kind $* " =~ \ (partition|--(source|dest|local_nid|message|portal))\  ]] || set -- --source '*' "$@"
 	ctl A fault "$kind" add "$@" || return 1
 	from=${EPOCHREALTIME/./}
 	if [ "$least" = - ]; then fails_to pings 0.4; else pings 10; fi || { cat /tmp/said; return 1; }
