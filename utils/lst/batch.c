@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Commands of lst on batches: made, listed, run, stopped, asked for. */
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,13 +14,13 @@ int verb_add_batch(int argc, char **argv)
 	int rc;
 
 	if (argc != 2)
-		return misused("add_batch NAME");
+		return misused("add_batch needs the name of one batch: add_batch NAME");
 	if (!name_ok(argv[1], "batch"))
 		return -1;
 	request_begin(&r, "add_batch");
 	request_add(&r, "name", "%s", argv[1]);
 	rc = request_send(&r, NULL);
-	return rc ? fail(rc, "Batch", "create batch") : 0;
+	return rc ? fail_of(rc, "batch", argv[1], "create batch") : 0;
 }
 
 /* ---- list ---------------------------------------------------------------------------------- */
@@ -101,6 +102,22 @@ static void print_names(const struct lnetctl_node *list)
 	printf("Total %u batches\n", nr);
 }
 
+static long long nr_tests(const struct lnetctl_node *batch)
+{
+	const struct lnetctl_node *t = lnetctl_find(batch, "tests");
+	long long nr = 0;
+
+	for (t = t ? t->first : NULL; t; t = t->next)
+		nr++;
+	return nr;
+}
+
+static int no_test(const char *batch, long long index)
+{
+	return failed("Can't find test in current session: batch %s has no test %lld", batch,
+		      index);
+}
+
 int verb_list_batch(int argc, char **argv)
 {
 	static const struct option options[] = { { "test", required_argument, NULL, 't' },
@@ -117,12 +134,17 @@ int verb_list_batch(int argc, char **argv)
 	int c, rc;
 
 	while ((c = getopt_long(argc, argv, "t:sail", options, NULL)) != -1) {
-		if (c == '?' || (c == 't' && !parse_number(optarg, 1, INT_MAX, &index)))
+		if (c == '?' || (c == 't' && !parse_number("--test", optarg, 1, INT_MAX, &index)))
 			return -1;
 		server = server || c == 's';
 		if (c == 'a' || c == 'i' || c == 'l')
 			wanted = c == 'a' ? "active" : c == 'i' ? "invalid" : "all";
 	}
+	if (!words_end(argc, argv, 1))
+		return -1;
+	if (optind == argc && (index || server || wanted))
+		return misused("list_batch: --test, --server, --active, --invalid and --all need "
+			       "the name of a batch");
 	request_begin(&r, "list_batch");
 	if (optind < argc)
 		request_add(&r, "name", "%s", argv[optind]);
@@ -130,15 +152,41 @@ int verb_list_batch(int argc, char **argv)
 	list = lnetctl_find(doc, "batches");
 	if (!rc && optind == argc)
 		print_names(list);
+	else if (!rc && index && list && index > nr_tests(list->first))
+		rc = -ENOTUNIQ;
 	else if (!rc && list && list->first && !wanted)
 		print_batch(list->first, index);
 	else if (!rc && list && list->first)
 		rc = print_side_nodes(list->first, index, server, wanted);
 	lnetctl_doc_free(doc);
-	return rc ? fail(rc, "batch", "list batches") : 0;
+	if (rc == -ENOTUNIQ)
+		return no_test(argv[optind], index);
+	return rc ? fail_of(rc, "batch", argv[optind], "list batches") : 0;
 }
 
 /* ---- run and stop -------------------------------------------------------------------------- */
+
+int run_failed(int rc, const char *batch)
+{
+	const struct lnetctl_node *list;
+	struct lnetctl_node *doc = NULL;
+	struct request r;
+	bool empty;
+
+	request_begin(&r, "list_batch");
+	request_add(&r, "name", "%s", batch);
+	empty = rc == -EINVAL && !request_send(&r, &doc);
+	list = lnetctl_find(doc, "batches");
+	empty = empty && !nr_tests(list ? list->first : NULL);
+	lnetctl_doc_free(doc);
+	if (empty)
+		return failed("batch %s has no test: 'lst add_test --batch %s ...' first", batch,
+			      batch);
+	if (rc == -ENODEV)
+		return failed("batch %s has no active client: 'lst list_batch %s' lists them",
+			      batch, batch);
+	return fail_of(rc, "batch", batch, "start batch");
+}
 
 int verb_run(int argc, char **argv)
 {
@@ -153,11 +201,14 @@ int verb_run(int argc, char **argv)
 	int c, rc;
 
 	while ((c = getopt_long(argc, argv, "t:", options, NULL)) != -1) {
-		if (c == '?' || (c == 't' && !parse_number(optarg, 1, INT_MAX, &timeout)) ||
-		    (c == 's' && !time_of(optarg, &skew_ns)))
+		if (c == '?' || (c == 's' && !time_of(optarg, &skew_ns)))
+			return -1;
+		if (c == 't' && !parse_number("--timeout", optarg, 1, INT_MAX, &timeout))
 			return -1;
 		together |= c == 'g' || c == 's';
 	}
+	if (!words_end(argc, argv, 1))
+		return -1;
 	name = optind < argc ? argv[optind] : BATCH_DEFAULT;
 	if (together)
 		return start_together(name, skew_ns);
@@ -170,7 +221,7 @@ int verb_run(int argc, char **argv)
 	else if (!rc)
 		printf("%s is running now\n", name);
 	else
-		fail(rc, "batch", "start batch");
+		run_failed(rc, name);
 	lnetctl_doc_free(doc);
 	return rc ? -1 : 0;
 }
@@ -207,6 +258,8 @@ int verb_stop(int argc, char **argv)
 			return -1;
 		force = true;
 	}
+	if (!words_end(argc, argv, 1))
+		return -1;
 	name = optind < argc ? argv[optind] : BATCH_DEFAULT;
 	request_begin(&r, "stop");
 	request_add(&r, "name", "%s", name);
@@ -220,7 +273,7 @@ int verb_stop(int argc, char **argv)
 		rc = 0;
 	}
 	if (rc)
-		return fail(rc, "batch", "stop batch");
+		return fail_of(rc, "batch", name, "stop batch");
 	puts("Batch is stopped");
 	return 0;
 }
@@ -300,10 +353,10 @@ static int query_once(const struct query *q)
 static bool query_option(struct query *q, int c)
 {
 	switch (c) {
-	case 'o': return parse_number(optarg, 1, 3600, &q->wait);
-	case 'd': return parse_number(optarg, 1, 3600, &q->delay);
-	case 'c': return parse_number(optarg, 1, INT_MAX, &q->loop);
-	case 't': return parse_number(optarg, 0, INT_MAX, &q->test);
+	case 'o': return parse_number("--timeout", optarg, 1, 3600, &q->wait);
+	case 'd': return parse_number("--delay", optarg, 1, 3600, &q->delay);
+	case 'c': return parse_number("--loop", optarg, 1, INT_MAX, &q->loop);
+	case 't': return parse_number("--test", optarg, 0, INT_MAX, &q->test);
 	case 's': q->server = true; return true;
 	case 'a': q->show |= SHOW_ACTIVE; return true;
 	case 'i': q->show |= SHOW_IDLE; return true;
@@ -330,11 +383,15 @@ int verb_query(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "o:d:c:t:saiel", options, NULL)) != -1)
 		if (!query_option(&q, c))
 			return -1;
+	if (!words_end(argc, argv, 1))
+		return -1;
 	q.name = optind < argc ? argv[optind] : BATCH_DEFAULT;
 	while (!rc && q.loop--) {
 		rc = query_once(&q);
 		if (!rc && q.loop)
 			sleep((unsigned int)q.delay);
 	}
-	return rc ? fail(rc, "batch or test", "query batch") : 0;
+	if (rc == -ENOENT && is_there("list_batch", q.name))
+		return no_test(q.name, q.test);
+	return rc ? fail_of(rc, "batch", q.name, "query batch") : 0;
 }

@@ -30,19 +30,18 @@ static void on_signal(int sig)
 	interrupted = 1;
 }
 
-static int failed(int rc)
+static int bulk_failed(int rc)
 {
 	switch (-rc) {
 	case EHOSTDOWN:
-		break;			/* it was said */
+		return fail(rc, "node", "ask");
 	case EBUSY:
-		return misused("The node is in a session, of a console or of one of these");
+		return failed("The node is in a session, of a console or of one of these");
 	case ESRCH:
-		return misused("A console has taken the node over, or it was told to stop");
+		return failed("A console has taken the node over, or it was told to stop");
 	default:
-		return misused("%s", strerror(-rc));
+		return failed("%s", strerror(-rc));
 	}
-	return -1;
 }
 
 /* ---- what is asked for --------------------------------------------------------------------- */
@@ -59,7 +58,7 @@ static bool add_host(struct bulk *b, const char *name)
 		return add_ids(&b->r, name);
 	rc = getaddrinfo(name, NULL, &hints, &found);
 	if (rc)
-		return misused("%s: %s", name, gai_strerror(rc)), false;
+		return failed("%s: %s", name, gai_strerror(rc)), false;
 	inet_ntop(AF_INET, &((struct sockaddr_in *)found->ai_addr)->sin_addr, address,
 		  sizeof(address));
 	freeaddrinfo(found);
@@ -87,7 +86,7 @@ static bool option(struct bulk *b, int c)
 	case 'n': b->concurrency = optarg; return true;
 	case 't': return add_hosts(b, optarg);
 	case 'c':
-		if (!parse_number(optarg, 1, 4096, &count))
+		if (!parse_number("--count", optarg, 1, 4096, &count))
 			return false;
 		request_add(&b->r, "count", "%lld", count);
 		return true;
@@ -261,7 +260,7 @@ static int print_total(const struct bulk *b)
 	       wrong - t.c[LST_T_lost], t.c[LST_T_bytes_out],
 	       rate(t.c[LST_T_bytes_out], t.last_ns - t.first_ns, m[0]), t.c[LST_T_bytes_in],
 	       rate(t.c[LST_T_bytes_in], t.last_ns - t.first_ns, m[1]));
-	return wrong ? -1 : 0;
+	return wrong ? nodes_failed() : 0;
 }
 
 /* ---- watching ------------------------------------------------------------------------------ */
@@ -301,7 +300,7 @@ static int run(struct bulk *b)
 	if (!rc)
 		rc = watch(b);
 	if (rc)
-		return failed(rc);
+		return bulk_failed(rc);
 	rc = print_total(b);
 	request_begin(&r, "alone_stop");
 	request_send(&r, NULL);

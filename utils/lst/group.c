@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Commands of lst on groups. */
+#include <errno.h>
 #include <string.h>
 #include "lst.h"
 
@@ -27,7 +28,7 @@ static long add_nodes(const char *group, const char *ids)
 	rc = request_send(&r, &doc);
 	added = (long)(number(doc, "joined") + number(doc, "members"));
 	if (rc)
-		fail(rc, "group", "add nodes");
+		fail_of(rc, "group", group, "add nodes");
 	else if (number(doc, "refused"))
 		fail(-(int)number(doc, "refused"), ids, "add nodes");
 	else if (!print_errors(doc))
@@ -42,12 +43,13 @@ int verb_add_group(int argc, char **argv)
 	int i, rc;
 
 	if (argc < 3)
-		return misused("add_group NAME IDs [IDs]...");
+		return misused("add_group needs a name and at least one list of NIDs: add_group "
+			       "NAME IDs [IDs]...");
 	if (!name_ok(argv[1], "group"))
 		return -1;
 	rc = simple("add_group", argv[1]);
 	if (rc)
-		return fail(rc, "Group", "add group");
+		return fail_of(rc, "group", argv[1], "add group");
 	for (i = 2; i < argc; i++) {
 		some = add_nodes(argv[1], argv[i]);
 		added += some > 0 ? some : 0;
@@ -65,12 +67,26 @@ int verb_del_group(int argc, char **argv)
 	int rc;
 
 	if (argc != 2)
-		return misused("del_group NAME");
+		return misused("del_group needs the name of one group: del_group NAME");
 	rc = simple("del_group", argv[1]);
+	if (rc == -EBUSY)
+		return failed("Failed to delete group: %s: a test uses group %s", strerror(EBUSY),
+			      argv[1]);
 	if (rc)
-		return fail(rc, "group", "delete group");
+		return fail_of(rc, "group", argv[1], "delete group");
 	puts("Group is deleted");
 	return 0;
+}
+
+static bool is_state(const char *word)
+{
+	static const char *const words[] = { "active", "busy", "down", "unknown", "invalid" };
+	unsigned int i;
+
+	for (i = 0; i < 5; i++)
+		if (!strcmp(words[i], word))
+			return true;
+	return false;
 }
 
 int verb_update_group(int argc, char **argv)
@@ -79,6 +95,7 @@ int verb_update_group(int argc, char **argv)
 						 { "clean", required_argument, NULL, 'c' },
 						 { "remove", required_argument, NULL, 'r' },
 						 { 0 } };
+	const char *removed = NULL;
 	struct lnetctl_node *doc;
 	struct request r;
 	int c, rc, nr = 0;
@@ -88,17 +105,27 @@ int verb_update_group(int argc, char **argv)
 		nr++;
 		if (c == '?' || (c == 'r' && !add_ids(&r, optarg)))
 			return -1;
+		removed = optarg;
+		if (c == 'c' && !is_state(optarg))
+			return misused("--clean must be active, busy, down, unknown or invalid, "
+				       "not '%s'", optarg);
 		if (c == 'c')
 			request_add(&r, "state", "%s", optarg);
 		request_add(&r, "op", "%s", c == 'f' ? "refresh" : c == 'c' ? "clean" : "remove");
 	}
 	if (nr != 1 || optind != argc - 1)
-		return misused("update_group NAME [--clean STATE] [--refresh] [--remove IDs]");
+		return misused("update_group needs one name and exactly one of --clean STATE, "
+			       "--refresh, --remove IDs");
 	request_add(&r, "name", "%s", argv[optind]);
 	rc = request_send(&r, &doc);
 	print_errors(doc);
 	lnetctl_doc_free(doc);
-	return rc ? fail(rc, "group or node", "update group") : 0;
+	if (rc == -EBUSY)
+		return failed("Failed to update group: %s: a test uses group %s", strerror(EBUSY),
+			      argv[optind]);
+	if (rc == -ENOENT && is_there("list_group", argv[optind]))
+		return fail_of(rc, "node", removed, "update group");
+	return rc ? fail_of(rc, "group", argv[optind], "update group") : 0;
 }
 
 /* ---- list ---------------------------------------------------------------------------------- */
@@ -184,5 +211,8 @@ int verb_list_group(int argc, char **argv)
 	if (!rc)
 		print_groups(lnetctl_find(doc, "groups"), flags, optind < argc);
 	lnetctl_doc_free(doc);
-	return rc ? fail(rc, "group", "list groups") : 0;
+	for (c = optind; rc == -ENOENT && c < argc - 1; c++)
+		if (!is_there("list_group", argv[c]))
+			break;
+	return rc ? fail_of(rc, "group", c < argc ? argv[c] : NULL, "list groups") : 0;
 }

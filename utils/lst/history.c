@@ -137,7 +137,7 @@ static bool parse_id(const char *in, uint64_t *id)
 {
 	long long num;
 
-	if (!parse_number(in, 1, LLONG_MAX, &num))
+	if (!parse_number("ID", in, 1, LLONG_MAX, &num))
 		return false;
 	*id = (uint64_t)num;
 	return true;
@@ -145,7 +145,7 @@ static bool parse_id(const char *in, uint64_t *id)
 
 static int not_found(const char *id)
 {
-	return misused("Measurement %s: not found", id);
+	return failed("Measurement %s: not found", id);
 }
 
 static void adopt(struct lnetctl_node *doc, struct lnetctl_node **part, const char *key)
@@ -362,7 +362,7 @@ static int purge(const struct history *h, int argc, char **argv)
 		return misused("What is to be purged?");
 	rc = records_purge(h->path, is_purged, &g, &nr);
 	if (rc)
-		return misused("%s: %s", h->path, strerror(-rc));
+		return failed("%s: %s", h->path, strerror(-rc));
 	printf("%zu records purged\n", nr);
 	return 0;
 }
@@ -390,7 +390,7 @@ int verb_history(int argc, char **argv)
 	}
 	rc = history_open(&h, file);
 	if (rc)
-		misused("%s: %s", h.path, strerror(-rc));
+		failed("%s: %s", h.path, strerror(-rc));
 	for (i = 0; !rc && argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (!strcmp(commands[i].name, argv[1]))
 			break;

@@ -98,6 +98,23 @@ static int door_open(void)
 	return fd == -ENOENT || fd == -ENXIO ? user_open("lnetd") : fd;
 }
 
+static void print_closed(int err)
+{
+	const char *node = link_node ? link_node : getenv("LNET_NODE");
+
+	bool in_kernel = node && !strcmp(node, "kernel");
+
+	if ((!node || in_kernel) && !access("/sys/module/lnet_selftest", F_OK) && err != EACCES)
+		fputs("lst: the self-test of stock LNet is loaded: stock's lst leads it\n",
+		      stderr);
+	else if (in_kernel && err == ENOENT)
+		fprintf(stderr, "lst: no node to talk to: node 'kernel' has no %s: 'modprobe "
+			"lnet_selftest' first\n", LST_DOOR_DEVICE);
+	else
+		fprintf(stderr, "lst: no node to talk to: node '%s': %s\n",
+			node ? node : "lnetd", strerror(err));
+}
+
 /* ---- talking ------------------------------------------------------------------------------- */
 
 static int all_write(int fd, const void *data, size_t len)
@@ -239,8 +256,7 @@ int request_send(struct request *r, struct lnetctl_node **doc)
 	if (door < 0)
 		door = door_open();
 	if (door < 0) {
-		rc = door;
-		fprintf(stderr, "lst: no node to talk to: %s\n", strerror(-rc));
+		print_closed(-door);
 		return -EHOSTDOWN;
 	}
 	rc = request_write(door, r);

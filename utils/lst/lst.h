@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "../lib/exit_status.h"
 
 #define NAME_MAX_LEN	32	/* of sessions, groups, batches, with the last zero */
 
@@ -25,11 +26,28 @@ void request_add(struct request *r, const char *name, const char *fmt, ...)
 int request_send(struct request *r, struct lnetctl_node **doc);
 extern const char *link_node;	/* --node: "NAME", "UID/NAME" or "kernel"; NULL: which is there */
 
+/* ---- why.c: failures ------------------------------------------------------------------------ */
+
+#define EXIT_FAILED	255	/* as stock's lst */
+#define EXIT_NODES	254	/* also: nodes failed, the command was right */
+/* Of the command that fails, by its first message; 0: none was printed, so it is misused. */
+extern int status_of_failure;
+/*
+ * After a failure that is about the @kind of object @name (NULL: unknown) while @doing: stock's
+ * words first. -1.
+ */
+int fail_of(int err, const char *kind, const char *name, const char *doing);
+int fail(int err, const char *kind, const char *doing);
+int misused(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* -1 */
+int failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* -1 */
+int nodes_failed(void);				/* -1; it was printed which */
+/* At most @max words behind the options; false: said which is too many. */
+bool words_end(int argc, char **argv, int max);
+bool is_there(const char *verb, const char *name);	/* what list_group or list_batch lists */
+unsigned int nr_active(const char *group);
+
 /* ---- print.c: what several commands say ---------------------------------------------------- */
 
-/* After a failure of what was done to @what, in stock's words; -1. */
-int fail(int err, const char *what, const char *doing);
-int misused(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* -1 */
 int64_t number(const struct lnetctl_node *map, const char *key);	/* 0 if there is none */
 const char *text(const struct lnetctl_node *map, const char *key);		/* "" */
 const char *error_text(int err);			/* of a node's status, above 0 */
@@ -40,7 +58,7 @@ bool add_ids(struct request *r, const char *ids);
 bool name_ok(const char *name, const char *what);
 /* The words "group" or "nid" of what @arg names: NIDs have an @. */
 bool add_target(struct request *r, const char *arg);
-bool parse_number(const char *text, long long lo, long long hi, long long *num);
+bool parse_number(const char *name, const char *text, long long lo, long long hi, long long *num);
 
 /* ---- plan.c: words of tests of this project ------------------------------------------------ */
 
@@ -67,6 +85,7 @@ int tree_test(int argc, char **argv);	/* test.c */
 /* ---- start.c: all clients at one time ------------------------------------------------------ */
 
 /* @skew_ns: how far apart they may be, 0: any. 0 or -1, all is said. */
+int run_failed(int rc, const char *batch);	/* batch.c; -1, said why */
 int start_together(const char *name, long long skew_ns);
 
 /* ---- commands ------------------------------------------------------------------------------ */

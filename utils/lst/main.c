@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "../lib/output.h"
 #include "lst.h"
 
 static const struct command {
@@ -11,7 +12,7 @@ static const struct command {
 	bool needs_key;
 	const char *help;
 } commands[] = {
-	{ "new_session", verb_new_session, false,
+	{ "new_session", verb_new_session, true,
 	  "[--timeout TIME] [--lease TIME] [--force] [NAME]" },
 	{ "end_session", verb_end_session, true, "" },
 	{ "show_session", verb_show_session, false, "" },
@@ -64,39 +65,78 @@ static const struct command {
 	{ NULL }
 };
 
-static int help(void)
+/* All, or those of one name. */
+static int help(const char *name)
+{
+	const struct command *c;
+	bool found = false;
+
+	for (c = commands; c->name; c++) {
+		if (name && strcmp(c->name, name))
+			continue;
+		printf("lst %s %s\n", c->name, c->help);
+		found = true;
+	}
+	if (!found)
+		return misused("lst: '%s' is not a command. See 'lst help'.", name);
+	if (!name)
+		puts("Options: --node NAME, --help, --version. The key of the session is in "
+		     "LST_SESSION: export LST_SESSION=$$");
+	return 0;
+}
+
+static bool is_any(const char *word, const char *a, const char *b, const char *c)
+{
+	return word && (!strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c));
+}
+
+/* A number above 0 of 32 bits, and nothing behind it. */
+static bool has_key(void)
+{
+	const char *key = getenv("LST_SESSION");
+	char *end;
+	unsigned long long num = key ? strtoull(key, &end, 0) : 0;
+
+	return num && !*end && num <= UINT32_MAX;
+}
+
+static const struct command *command_find(const char *name)
 {
 	const struct command *c;
 
 	for (c = commands; c->name; c++)
-		printf("lst %s %s\n", c->name, c->help);
-	return 0;
-}
-
-static bool has_key(void)
-{
-	const char *key = getenv("LST_SESSION");
-
-	return key && strtoul(key, NULL, 0);
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
 }
 
 static int dispatch(int argc, char **argv)
 {
-	const struct command *c;
+	const struct command *c = command_find(argv[0]);
 
-	if (!strcmp(argv[0], "help") || !strcmp(argv[0], "--help"))
-		return help();
-	if (!strcmp(argv[0], "version") || !strcmp(argv[0], "--version"))
+	status_of_failure = 0;
+	if (is_any(argv[0], "help", "--help", "-h"))
+		return help(argv[1]);
+	if (is_any(argv[0], "version", "--version", "-V"))
 		return puts("lst " LNET_VERSION) < 0;
-	for (c = commands; c->name; c++)
-		if (!strcmp(c->name, argv[0]))
-			break;
-	if (!c->name)
+	if (c && is_any(argv[1], "--help", "-h", "--help"))
+		return help(argv[0]);
+	if (!c) {
+		status_of_failure = EXIT_NO_COMMAND;
 		return misused("lst: '%s' is not a command. See 'lst help'.", argv[0]);
+	}
 	if (c->needs_key && !has_key())
-		return misused("Can't find env LST_SESSION or value is not valid");
+		return failed("Can't find env LST_SESSION or value is not valid: set LST_SESSION "
+			      "first: export LST_SESSION=$$");
 	optind = 0;
 	return c->run(argc, argv);
+}
+
+static int status_of(int rc)
+{
+	if (rc && !status_of_failure)
+		return EXIT_USAGE;
+	return rc ? status_of_failure : EXIT_DONE;
 }
 
 /* Lines of commands, as typed or piped; the status is the last one's. */
@@ -131,13 +171,16 @@ int main(int argc, char **argv)
 	const char *name = strrchr(argv[0], '/');
 	int at = 1;
 
+	output_check();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	argv[0] = name ? argv[0] + (name + 1 - argv[0]) : argv[0];
 	if (!strncmp(argv[0], "bulk_", 5))
-		return dispatch(argc, argv) ? 1 : 0;
-	if (argc > 2 && !strcmp(argv[1], "--node")) {
+		return status_of(dispatch(argc, argv));
+	if (argc > 1 && !strcmp(argv[1], "--node")) {
+		if (argc == 2)
+			return status_of(misused("lst: --node needs the name of a node"));
 		link_node = argv[2];
 		at = 3;
 	}
-	return (at == argc ? interactive() : dispatch(argc - at, argv + at)) ? 1 : 0;
+	return status_of(at == argc ? interactive() : dispatch(argc - at, argv + at));
 }

@@ -34,7 +34,7 @@ static char *all_of(FILE *in, size_t *len)
 
 	*len = bytes ? fread(bytes, 1, FILE_MAX_LEN + 1, in) : 0;
 	if (!bytes || ferror(in))
-		misused("%s: %s", path, strerror(bytes ? errno : ENOMEM));
+		failed("%s: %s", path, strerror(bytes ? errno : ENOMEM));
 	else if (*len > FILE_MAX_LEN)
 		misused("%s: longer than a map may be: 1 MiB", path);
 	else

@@ -314,9 +314,9 @@ static int one(struct measure *m, struct lnetctl_node **before)
 	m->sample = NULL;
 	rc = measure_take(m);
 	if (rc == -EOPNOTSUPP)
-		return misused("This console does not tell tallies of tests");
+		return failed("This console does not tell tallies of tests");
 	if (rc == -EINVAL)
-		return misused("What the console tells of tests does not add up");
+		return failed("What the console tells of tests does not add up");
 	if (rc)
 		return fail(rc, m->target ? m->target : m->batch ? m->batch : "batch",
 			    "query statistics");
@@ -345,7 +345,7 @@ int measure(struct measure *m)
 	} while (!interrupted);
 	if (m->record && m->id && history_end(m))
 		rc = -1;
-	rc = rc || m->nr_missing ? -1 : 0;
+	rc = rc ? rc : m->nr_missing ? nodes_failed() : 0;
 	lnetctl_doc_free(before);
 	measure_free(m);
 	return rc;

@@ -50,10 +50,10 @@ static int refused(const struct tour *t, int rc)
 {
 	switch (-rc) {
 	case EDOM:
-		return misused("lst: %s: two active nodes at least exchange messages, and "
+		return failed("lst: %s: two active nodes at least exchange messages, and "
 			       "each pair that makes noise is two more", t->group);
 	case E2BIG:
-		return misused("lst: too much: 1 GiB of messages at each node, 64 MiB of figures, "
+		return failed("lst: too much: 1 GiB of messages at each node, 64 MiB of figures, "
 			       "256 nodes with a matrix are the most");
 	}
 	return fail(rc, t->group, "begin nettest");
@@ -204,9 +204,9 @@ static int follow(struct tour *t)
 			nanosleep(&pause, NULL);
 	}
 	if (interrupted)
-		return misused("lst: interrupted");
+		return failed("lst: interrupted");
 	if (t->status)
-		return misused("lst: nettest: %s", strerror(t->status));
+		return failed("lst: nettest: %s", strerror(t->status));
 	return 0;
 }
 

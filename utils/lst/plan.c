@@ -122,7 +122,7 @@ static bool add_map(struct request *r, const char *in)
 	request_add(r, "map", "%u", map);
 	if (!in[len])
 		return true;
-	if (!parse_number(in + len + 1, 0, INT64_MAX, &seed))
+	if (!parse_number("the seed", in + len + 1, 0, INT64_MAX, &seed))
 		return false;
 	request_add(r, "seed", "%lld", seed);
 	return true;
@@ -138,7 +138,7 @@ static bool add_value(struct request *r, const struct row *row, const char *in)
 	case MAP:
 		return add_map(r, in);
 	case NUMBER:
-		if (!parse_number(in, -1, INT64_MAX, &value))
+		if (!parse_number(row->name, in, -1, INT64_MAX, &value))
 			return false;
 		break;
 	case BYTES:

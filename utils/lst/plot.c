@@ -127,7 +127,7 @@ static int plot_cdf(struct plot *p, struct names *names)
 			cdf_data(p, &t, (size_t)series);
 	}
 	if (!names->nr)
-		return misused("Measurement %llu has no round trips",
+		return failed("Measurement %llu has no round trips",
 			       (unsigned long long)p->past.id);
 	lines(p, names, "steps");
 	return 0;
@@ -230,7 +230,7 @@ static int rates(struct plot *p, struct names *names, struct lnetctl_node **samp
 		}
 	}
 	if (nr < 2 || !names->nr)
-		return misused("Measurement %llu has no two samples of tests",
+		return failed("Measurement %llu has no two samples of tests",
 			       (unsigned long long)p->past.id);
 	head(p, "Bytes both ways", "s", "MB/s");
 	fputs("set yrange [0:*]\n", p->out);
@@ -244,7 +244,7 @@ static int plot_rate(struct plot *p, struct names *names)
 {
 	struct lnetctl_node **sample = calloc(p->past.nr_samples + 1, sizeof(*sample));
 	size_t i, nr = sample ? samples_read(p, sample) : 0;
-	int rc = sample ? rates(p, names, sample, nr) : misused("%s", strerror(ENOMEM));
+	int rc = sample ? rates(p, names, sample, nr) : failed("%s", strerror(ENOMEM));
 
 	for (i = 0; i < nr; i++)
 		lnetctl_doc_free(sample[i]);
@@ -320,13 +320,13 @@ static int matrix(struct plot *p, struct names *names, bool delays)
 	for (pair = pairs ? pairs->first : NULL; pair; pair = pair->next)
 		if (place_of(names, text(pair, "from")) < 0 ||
 		    place_of(names, text(pair, "to")) < 0)
-			return misused("More than %d nodes are too many", NODES_MAX);
+			return failed("More than %d nodes are too many", NODES_MAX);
 	if (!names->nr)
-		return misused("Measurement %llu has no pairs: record with --pairs",
+		return failed("Measurement %llu has no pairs: record with --pairs",
 			       (unsigned long long)p->past.id);
 	cells = calloc(names->nr * names->nr, sizeof(*cells));
 	if (!cells)
-		return misused("%s", strerror(ENOMEM));
+		return failed("%s", strerror(ENOMEM));
 	for (pair = pairs->first; pair; pair = pair->next) {
 		from = place_of(names, text(pair, "from"));
 		to = place_of(names, text(pair, "to"));
@@ -367,9 +367,9 @@ static int script_make(const struct history *h, const struct kind *kind, uint64_
 	int rc;
 
 	if (!past_find(h, id, &p.past))
-		return misused("Measurement %llu: not found", (unsigned long long)id);
+		return failed("Measurement %llu: not found", (unsigned long long)id);
 	p.out = open_memstream(script, len);
-	rc = p.out ? kind->plot(&p, &names) : misused("%s", strerror(errno));
+	rc = p.out ? kind->plot(&p, &names) : failed("%s", strerror(errno));
 	if (p.out)
 		fclose(p.out);
 	free(names.name);
@@ -384,19 +384,19 @@ static int draw(const char *script, size_t len, const char *file)
 	FILE *gnuplot;
 
 	if (fd < 0)
-		return misused("%s: %s", file, strerror(errno));
+		return failed("%s: %s", file, strerror(errno));
 	fflush(stdout);
 	if (file && dup2(fd, 1) < 0)
-		return misused("%s: %s", file, strerror(errno));
+		return failed("%s: %s", file, strerror(errno));
 	signal(SIGPIPE, SIG_IGN);
 	gnuplot = popen("exec gnuplot -", "w");
 	if (!gnuplot)
-		return misused("gnuplot: %s", strerror(errno));
+		return failed("gnuplot: %s", strerror(errno));
 	fwrite(script, 1, len, gnuplot);
 	rc = pclose(gnuplot);
 	if (rc && file)
 		unlink(file);
-	return rc ? misused("gnuplot is not there, or failed: --script prints what it is given")
+	return rc ? failed("gnuplot is not there, or failed: --script prints what it is given")
 		  : 0;
 }
 
@@ -448,10 +448,10 @@ int verb_plot(int argc, char **argv)
 	if (!kind)
 		return misused("plot [--file FILE] [--output SVG] [--script] "
 			       "cdf|rate|matrix|delays ID");
-	if (!parse_number(argv[optind + 1], 1, INT64_MAX, &id))
+	if (!parse_number("ID", argv[optind + 1], 1, INT64_MAX, &id))
 		return -1;
 	rc = history_open(&h, file);
-	rc = rc ? misused("%s: %s", h.path, strerror(-rc)) :
+	rc = rc ? failed("%s: %s", h.path, strerror(-rc)) :
 		  plot(&h, kind, (uint64_t)id, output, only_script);
 	history_close(&h);
 	return rc;

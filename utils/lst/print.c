@@ -1,54 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What several commands of lst say and read: errors in stock's words, names, NIDs, numbers. */
+/* What several commands of lst print and read: failed nodes, names, NIDs, numbers. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lst.h"
-
-int fail(int err, const char *what, const char *doing)
-{
-	switch (-err) {
-	case EHOSTDOWN:
-		break;			/* it was said */
-	case ESRCH:
-		fprintf(stderr, "No session exists\n");
-		break;
-	case ESHUTDOWN:
-		fprintf(stderr, "Session is shutting down\n");
-		break;
-	case EACCES:
-	case EPERM:
-		fprintf(stderr, "Unmatched session key or not root\n");
-		break;
-	case ENOENT:
-		fprintf(stderr, "Can't find %s in current session\n", what);
-		break;
-	case EINVAL:
-		fprintf(stderr, "Invalid parameters list in command line\n");
-		break;
-	case EFAULT:
-		fprintf(stderr, "Bad parameter address\n");
-		break;
-	case EEXIST:
-		fprintf(stderr, "%s already exists\n", what);
-		break;
-	default:
-		fprintf(stderr, "Failed to %s: %s\n", doing, strerror(-err));
-	}
-	return -1;
-}
-
-int misused(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
-	va_end(args);
-	fputc('\n', stderr);
-	return -1;
-}
 
 int64_t number(const struct lnetctl_node *map, const char *key)
 {
@@ -89,6 +45,8 @@ unsigned int print_errors(const struct lnetctl_node *doc)
 
 	for (e = list ? list->first : NULL; e; e = e->next, nr++)
 		print_error(e);
+	if (nr)
+		nodes_failed();
 	return nr;
 }
 
@@ -96,7 +54,8 @@ bool name_ok(const char *name, const char *what)
 {
 	if (*name && strlen(name) < NAME_MAX_LEN && !strpbrk(name, "\"\\\n"))
 		return true;
-	misused("Name of %s should be shorter than %d characters", what, NAME_MAX_LEN);
+	misused("Name of %s should be shorter than %d characters, without \", \\ and new lines, "
+		"not '%s'", what, NAME_MAX_LEN, name);
 	return false;
 }
 
@@ -129,13 +88,13 @@ bool add_target(struct request *r, const char *arg)
 	return true;
 }
 
-bool parse_number(const char *in, long long lo, long long hi, long long *num)
+bool parse_number(const char *name, const char *in, long long lo, long long hi, long long *num)
 {
 	char *end;
 
 	*num = strtoll(in, &end, 0);
 	if (end != in && !*end && *num >= lo && *num <= hi)
 		return true;
-	misused("'%s' is not a number from %lld to %lld", in, lo, hi);
+	misused("%s must be %lld to %lld, not '%s'", name, lo, hi, in);
 	return false;
 }

@@ -21,13 +21,22 @@ static void name_default(char name[NAME_MAX_LEN])
 	snprintf(name, NAME_MAX_LEN, "%.15s@%.15s", user ? user->pw_name : "", host);
 }
 
+/* Only bit 0 is known: bulk of any length. */
+static bool features_of(const char *env, unsigned long *feats)
+{
+	char *end = NULL;
+
+	*feats = env ? strtoul(env, &end, 16) : 1;
+	return !env || (end != env && !*end && *feats <= 1);
+}
+
 int verb_new_session(int argc, char **argv)
 {
 	static const struct option options[] = { { "timeout", required_argument, NULL, 't' },
 						 { "lease", required_argument, NULL, 'l' },
 						 { "force", no_argument, NULL, 'f' }, { 0 } };
 	const char *env = getenv("LST_FEATURES");
-	unsigned long feats = env ? strtoul(env, NULL, 16) : 1;
+	unsigned long feats;
 	long long timeout = 300, lease = 0;
 	char name[NAME_MAX_LEN];
 	bool force = false;
@@ -37,13 +46,15 @@ int verb_new_session(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "t:f", options, NULL)) != -1) {
 		if (c == 'f')
 			force = true;
-		else if (c == 'l' && parse_number(optarg, LEASE_MIN, LEASE_MAX, &lease))
+		else if (c == 'l' && parse_number("--lease", optarg, LEASE_MIN, LEASE_MAX, &lease))
 			continue;
-		else if (c != 't' || !parse_number(optarg, 1, INT_MAX, &timeout))
+		else if (c != 't' || !parse_number("--timeout", optarg, 1, INT_MAX, &timeout))
 			return -1;
 	}
+	if (!features_of(env, &feats))
+		return misused("LST_FEATURES must be 0 or 1, not '%s'", env);
 	name_default(name);
-	if (optind < argc - 1 || (optind < argc && !name_ok(argv[optind], "session")))
+	if (!words_end(argc, argv, 1) || (optind < argc && !name_ok(argv[optind], "session")))
 		return -1;
 	if (optind < argc)
 		snprintf(name, sizeof(name), "%s", argv[optind]);
@@ -70,6 +81,8 @@ int verb_show_session(int argc, char **argv)
 	struct request r;
 	int rc;
 
+	if (!words_end(argc, argv, 0))
+		return -1;
 	request_begin(&r, "show_session");
 	rc = request_send(&r, &doc);
 	if (rc)
@@ -87,6 +100,8 @@ int verb_end_session(int argc, char **argv)
 	struct request r;
 	int rc;
 
+	if (!words_end(argc, argv, 0))
+		return -1;
 	request_begin(&r, "end_session");
 	rc = request_send(&r, &doc);
 	print_errors(doc);
@@ -117,7 +132,7 @@ int verb_ping(int argc, char **argv)
 						 { "nodes", required_argument, NULL, 'n' },
 						 { "timeout", required_argument, NULL, 't' },
 						 { 0 } };
-	const char *whom = NULL;
+	const char *whom = NULL, *kind = "node";
 	struct lnetctl_node *doc;
 	long long wait = 5;
 	struct request r;
@@ -125,26 +140,30 @@ int verb_ping(int argc, char **argv)
 
 	request_begin(&r, "ping");
 	while ((c = getopt_long(argc, argv, "b:g:n:t:sv", options, NULL)) != -1) {
-		if (c == '?' || (c == 't' && !parse_number(optarg, 1, 3600, &wait)))
+		if (c == '?' || (c == 't' && !parse_number("--timeout", optarg, 1, 3600, &wait)))
 			return -1;
 		if (c == 'v')
 			request_add(&r, "server", "1");
 		if (c == 't' || c == 'v')
 			continue;
 		if (whom)
-			return misused("One of --session, --group, --batch, --nodes is asked for");
+			return misused("ping needs exactly one of --session, --group, --batch, "
+				       "--nodes");
 		whom = c == 's' ? "session" : optarg;
+		kind = c == 's' ? "session" : c == 'g' ? "group" : c == 'b' ? "batch" : "node";
 		if (c == 'n' && !add_ids(&r, optarg))
 			return -1;
 		if (c == 'b' || c == 'g')
 			request_add(&r, c == 'b' ? "batch" : "group", "%s", optarg);
 	}
+	if (!words_end(argc, argv, 0))
+		return -1;
 	if (!whom)
-		return misused("One of --session, --group, --batch, --nodes is asked for");
+		return misused("ping needs exactly one of --session, --group, --batch, --nodes");
 	request_add(&r, "wait", "%lld", wait);
 	rc = request_send(&r, &doc);
 	if (!rc)
 		print_pinged(doc);
 	lnetctl_doc_free(doc);
-	return rc ? fail(rc, whom, "ping") : 0;
+	return rc ? fail_of(rc, kind, whom, "ping") : 0;
 }

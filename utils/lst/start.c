@@ -64,9 +64,9 @@ static int print_started(const struct lnetctl_node *doc, long long skew_ns)
 	if (print_steps(nodes))
 		return -1;
 	if (number(doc, "waiting"))
-		return misused("%s nodes have not begun", text(doc, "waiting"));
+		return failed("%s nodes have not begun", text(doc, "waiting"));
 	if (skew_ns && skew > skew_ns)
-		return misused("That is not together: more than %lld us", skew_ns / 1000);
+		return failed("That is not together: more than %lld us", skew_ns / 1000);
 	return 0;
 }
 
@@ -109,11 +109,11 @@ int start_together(const char *name, long long skew_ns)
 		request_add(&r, "skew", "%lld", skew_ns);
 	rc = request_send(&r, &doc);
 	if (rc)
-		fail(rc, "batch", "start batch");
+		run_failed(rc, name);
 	else if (print_errors(doc))
 		rc = -1;
 	else if (!number(doc, "running"))
-		rc = misused("Nothing was begun: clocks are known to %lld us only",
+		rc = failed("Nothing was begun: clocks are known to %lld us only",
 			     (long long)number(doc, "clock_error_ns") / 1000);
 	else
 		in_ns = number(doc, "in_ns");

@@ -24,6 +24,11 @@ struct sum {
 	unsigned int nr;
 };
 
+static const char *kind_of(const char *target)
+{
+	return strchr(target, '@') ? "node" : "group";
+}
+
 static int ask(const char *target, long long wait, struct lnetctl_node **doc)
 {
 	struct request r;
@@ -175,7 +180,7 @@ static int watch(const struct stat_opt *o, char **names, int nr)
 			rc = ask(names[i], o->wait, &now);
 			if (rc) {
 				lnetctl_doc_free(now);
-				fail(rc, names[i], "query statistics");
+				fail_of(rc, kind_of(names[i]), names[i], "query statistics");
 				break;
 			}
 			print_missing(now);
@@ -197,7 +202,7 @@ static bool option_beyond(struct stat_opt *o, int c)
 	o->beyond = true;
 	switch (c) {
 	case ONCE: o->m.count = 1; return true;
-	case INTERVAL: return parse_number(optarg, 1, 3600, &o->m.interval);
+	case INTERVAL: return parse_number("--interval", optarg, 1, 3600, &o->m.interval);
 	case JSON: return o->m.json = true;
 	case YAML: return o->m.yaml = true;
 	case LIVE: return o->m.live = true;
@@ -207,7 +212,7 @@ static bool option_beyond(struct stat_opt *o, int c)
 	case TREE: return o->m.tree = true;
 	case HISTORY: o->m.file = optarg; return true;
 	case BATCH: o->m.batch = optarg; return true;
-	case TEST: return parse_number(optarg, 1, INT_MAX, &o->m.test);
+	case TEST: return parse_number("--test", optarg, 1, INT_MAX, &o->m.test);
 	}
 	return false;
 }
@@ -225,9 +230,9 @@ static bool option(struct stat_opt *o, int c)
 	case 'l': o->lnet = true; return true;
 	case 'c': o->rpc = true; return true;
 	case 'm': o->mbs = true; return true;
-	case 't': return parse_number(optarg, 1, 3600, &o->wait);
-	case 'd': return parse_number(optarg, 1, 3600, &o->delay);
-	case 'o': return parse_number(optarg, -1, INT_MAX, &o->count);
+	case 't': return parse_number("--timeout", optarg, 1, 3600, &o->wait);
+	case 'd': return parse_number("--delay", optarg, 1, 3600, &o->delay);
+	case 'o': return parse_number("--count", optarg, -1, INT_MAX, &o->count);
 	}
 	return option_beyond(o, c);
 }
@@ -284,7 +289,7 @@ int verb_stat(int argc, char **argv)
 	if (o.beyond)
 		return beyond(&o, argc - optind, argv + optind);
 	if (optind == argc || argc - optind > TARGETS_MAX)
-		return misused("Groups or nodes are to be named, at most %d", TARGETS_MAX);
+		return misused("stat needs groups or nodes, at most %d", TARGETS_MAX);
 	o.what = o.what ? o.what : RATE | BW;
 	o.dirs = o.dirs ? o.dirs : READ | WRITE;
 	o.sums = o.sums ? o.sums : AVG | MIN | MAX;
@@ -330,7 +335,7 @@ static int show_error(const char *target, bool session)
 		printf("Total %u error nodes in %s\n", nr, target);
 	}
 	lnetctl_doc_free(doc);
-	return rc ? fail(rc, target, "query statistics") : 0;
+	return rc ? fail_of(rc, kind_of(target), target, "query statistics") : 0;
 }
 
 int verb_show_error(int argc, char **argv)
@@ -345,7 +350,7 @@ int verb_show_error(int argc, char **argv)
 		session = true;
 	}
 	if (optind == argc)
-		return misused("Groups or nodes are to be named");
+		return misused("show_error needs groups or nodes");
 	for (; optind < argc; optind++)
 		rc |= show_error(argv[optind], session);
 	return rc;

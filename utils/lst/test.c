@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* lst add_test: what is tested, from whom to whom, how often. */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static bool parse_size(const char *in, long long *size)
 		*size = 0;
 	if (end != in && *size > 0 && *size <= MTU && (!*end || !end[1]))
 		return true;
-	misused("Invalid size of bulk: '%s', from 1 to %d", in, MTU);
+	misused("size must be 1 to %d bytes, as 4096, 4K or 1M, not '%s'", MTU, in);
 	return false;
 }
 
@@ -46,7 +47,7 @@ static int check_parse(const char *name)
 	for (i = 0; i < 4; i++)
 		if (!strcmp(checks[i], name))
 			return i + 1;
-	misused("Unknown check: '%s': none, simple, full or discard", name);
+	misused("check must be none, simple, full or discard, not '%s'", name);
 	return 0;
 }
 
@@ -71,9 +72,10 @@ static bool brw_word(struct brw *b, const char *word)
 	else if ((value = value_of(word, "size", "s")))
 		return parse_size(value, &b->size);
 	else if ((value = value_of(word, "off", "o")))
-		return parse_number(value, 0, 4095, &b->off);
+		return parse_number("off", value, 0, 4095, &b->off);
 	else
-		return misused("Unknown word for brw: '%s'", word), false;
+		return misused("brw takes read, write, check=, size=, off= and skip_rx_copy, "
+			       "not '%s'", word), false;
 	return true;
 }
 
@@ -85,9 +87,9 @@ static bool add_brw(struct request *r, char **words)
 		if (!brw_word(&b, *words))
 			return false;
 	if (b.off % 8)
-		return misused("The offset is to be a multiple of 8"), false;
+		return misused("off must be a multiple of 8, not %lld", b.off), false;
 	if (b.skip && b.check && b.check != 4)
-		return misused("skip_rx_copy goes with no check"), false;
+		return misused("skip_rx_copy excludes check="), false;
 	request_add(r, "type", "brw");
 	request_add(r, "opc", "%d", b.opc);
 	request_add(r, "check", "%d", b.skip ? 4 : b.check ? b.check : 1);
@@ -99,11 +101,11 @@ static bool add_brw(struct request *r, char **words)
 static bool add_kind(struct request *r, char **words)
 {
 	if (!*words)
-		return misused("A test is to be named: ping, brw, bulk"), false;
+		return misused("add_test needs a test: ping, brw or bulk"), false;
 	if (!strcmp(words[0], "brw"))
 		return add_brw(r, words + 1);
 	if (strcmp(words[0], "ping") && strcmp(words[0], "bulk"))
-		return misused("Unknown test: '%s'", words[0]), false;
+		return misused("the test must be ping, brw or bulk, not '%s'", words[0]), false;
 	request_add(r, "type", "%s", words[0]);
 	for (words++; *words; words++)
 		if (!plan_add_word(r, *words))
@@ -117,7 +119,8 @@ static bool add_distribution(struct request *r, const char *in)
 	char rest;
 
 	if (sscanf(in, "%u:%u%c", &dist, &span, &rest) != 2 || !dist || !span)
-		return misused("'%s' is no distribution: two numbers above 0, D:S", in), false;
+		return misused("--distribute must be D:S, two numbers above 0, not '%s'", in),
+		       false;
 	request_add(r, "dist", "%u", dist);
 	request_add(r, "span", "%u", span);
 	return true;
@@ -138,24 +141,43 @@ static bool option(struct test *t, struct request *r, int c)
 	case 't': t->to = optarg; return true;
 	case 'd': return add_distribution(r, optarg);
 	case 'l':
-		if (!parse_number(optarg, -1, INT_MAX, &num))
+		if (!parse_number("--loop", optarg, -1, INT_MAX, &num))
 			return false;
 		request_add(r, "loop", "%lld", num);
-		return num || (misused("A loop count of 0 tests nothing"), false);
+		return num || (misused("--loop must be -1 (endless) or 1 to %d, not 0", INT_MAX),
+			       false);
 	case 'c':
-		if (!parse_number(optarg, 1, 1024, &num))
+		if (!parse_number("--concurrency", optarg, 1, 1024, &num))
 			return false;
 		request_add(r, "concur", "%lld", num);
 		return true;
 	case 's':
 		if (!t->tree)
 			return misused("--seed is for trees; here permutation:SEED"), false;
-		if (!parse_number(optarg, 0, INT_MAX, &num))
+		if (!parse_number("--seed", optarg, 0, INT_MAX, &num))
 			return false;
 		request_add(r, "seed", "%lld", num);
 		return true;
 	}
 	return false;
+}
+
+/* Which of the objects is not there, or not as it must be. */
+static void add_failed(int rc, const struct test *t)
+{
+	if (rc == -ENOENT && !is_there("list_batch", t->batch))
+		fail_of(rc, "batch", t->batch, "add test");
+	else if (rc == -ENOENT && !t->tree)
+		fail_of(rc, "group", is_there("list_group", t->from) ? t->to : t->from, "add test");
+	else if (rc == -EBUSY)
+		failed("Failed to add test: %s: batch %s runs, 'lst stop %s' first",
+		       strerror(EBUSY), t->batch, t->batch);
+	else if (rc == -EINVAL && !t->tree)
+		failed("Invalid parameters list in command line: group %s has %u active nodes, "
+		       "group %s has %u; --distribute D:S needs S", t->from, nr_active(t->from),
+		       t->to, nr_active(t->to));
+	else
+		fail(rc, "batch or group", "add test");
 }
 
 static int send_test(struct request *r, const struct test *t)
@@ -174,7 +196,7 @@ static int send_test(struct request *r, const struct test *t)
 	else if (!rc)
 		puts("Test was added successfully");
 	else if (!map_print_bad(r, doc))
-		fail(rc, "batch or group", "add test");
+		add_failed(rc, t);
 	lnetctl_doc_free(doc);
 	return rc ? -1 : 0;
 }
@@ -223,7 +245,7 @@ static int add_test(const char *verb, int argc, char **argv)
 	if (own && argv[optind] && !strcmp(argv[optind], "brw"))
 		return misused("brw knows no time, rate, warmup nor map: bulk does");
 	if (!t.from || !t.to)
-		return misused("Both --from and --to are asked for");
+		return misused("add_test needs both --from GROUP and --to GROUP");
 	return add_kind(&r, argv + optind) ? send_test(&r, &t) : -1;
 }
 

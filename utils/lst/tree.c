@@ -38,7 +38,7 @@ static int print_answer(const struct lnetctl_node *doc)
 	printf("%s of %s nodes, %s levels of %s: %s requests, %s answers, %lld us\n",
 	       text(tree, "done"), text(tree, "nodes"), text(tree, "levels"), text(tree, "k"),
 	       text(tree, "asked"), text(tree, "told"), (long long)number(tree, "took_us"));
-	return tree_print_missing(doc) ? -1 : 0;
+	return tree_print_missing(doc) ? nodes_failed() : 0;
 }
 
 /* 0 or -1: it was said why. */
@@ -73,7 +73,7 @@ static int join(int argc, char **argv)
 
 	request_begin(&r, "tree_join");
 	while ((c = getopt_long(argc, argv, "k:", options, NULL)) != -1) {
-		if (c != 'k' || !parse_number(optarg, 2, 64, &k))
+		if (c != 'k' || !parse_number("--k", optarg, 2, 64, &k))
 			return -1;
 		request_add(&r, "k", "%lld", k);
 	}

@@ -13,18 +13,18 @@ static bool same_figures(struct lnetctl_node *item, uint64_t id)
 	char name[TEST_NAME_SIZE];
 
 	if (!kept)
-		return misused("measurement %" PRIu64 ": a tally without figures", id), false;
+		return failed("measurement %" PRIu64 ": a tally without figures", id), false;
 	lnetctl_take(item, kept);
 	again = sample_figures(item) ? NULL : lnetctl_find(item, "figures");
 	for (f = again ? again->first : NULL; f; f = f->next) {
 		if (!strcmp(text(kept, f->key), f->text ? f->text : ""))
 			continue;
-		misused("measurement %" PRIu64 ": %s of test %s is %s, computed %s", id, f->key,
+		failed("measurement %" PRIu64 ": %s of test %s is %s, computed %s", id, f->key,
 			sample_test(item, name), text(kept, f->key), f->text);
 		same = false;
 	}
 	if (!again)
-		misused("measurement %" PRIu64 ": the tally of test %s does not add up", id,
+		failed("measurement %" PRIu64 ": the tally of test %s does not add up", id,
 			sample_test(item, name));
 	lnetctl_doc_free(kept);
 	return same && again;
@@ -57,7 +57,7 @@ static bool same_table(const struct past *p, unsigned int *lines)
 		(*lines)++;
 	same = !a && !b;
 	if (!same)
-		misused("measurement %" PRIu64 ": line %u of the table was\n%s\nand is\n%s", p->id,
+		failed("measurement %" PRIu64 ": line %u of the table was\n%s\nand is\n%s", p->id,
 			*lines + 1, a ? a->text : "", b ? b->text : "");
 	lnetctl_doc_free(again);
 	return same;

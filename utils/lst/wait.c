@@ -144,19 +144,21 @@ int verb_wait(int argc, char **argv)
 	int c, rc;
 
 	while ((c = getopt_long(argc, argv, "t:", options, NULL)) != -1) {
-		if (c != 't' || !parse_number(optarg, 1, INT_MAX, &seconds))
+		if (c != 't' || !parse_number("--timeout", optarg, 1, INT_MAX, &seconds))
 			return -1;
 		clock_gettime(CLOCK_MONOTONIC, &end);
 		end.tv_sec += seconds;
 	}
+	if (!words_end(argc, argv, 1))
+		return -1;
 	s.name = optind < argc ? argv[optind] : "batch";
 	rc = wait_for(&s, &end);
 	if (rc)
-		return fail(rc, "batch", "query batch");
+		return fail_of(rc, "batch", s.name, "query batch");
 	if (s.nr_running)
-		return misused("%s: %u of %u nodes still run", s.name, s.nr_running, s.nr_nodes);
+		return failed("%s: %u of %u nodes still run", s.name, s.nr_running, s.nr_nodes);
 	if (s.nr_unknown)
-		return misused("%s: %u of %u nodes are unknown", s.name, s.nr_unknown,
+		return failed("%s: %u of %u nodes are unknown", s.name, s.nr_unknown,
 			       s.nr_nodes);
 	printf("%s has ended\n", s.name);
 	return 0;
