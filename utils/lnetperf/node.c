@@ -34,13 +34,19 @@ static int tunable_set(struct perf_node *n, const char *text)
 	uint64_t num;
 	int rc;
 
-	if (!value || (size_t)(value - text) >= sizeof(name))
-		return fail(text, -EINVAL);
+	if (!value) {
+		fprintf(stderr, "lnetperf: --set must be NAME=VALUE, not '%s'\n", text);
+		return -EINVAL;
+	}
 	snprintf(name, sizeof(name), "%.*s", (int)(value - text), text);
 	rc = lnet_tunable_parse(name, value + 1, &num);
 	if (!rc)
 		rc = lnet_tunable_set(n->ln, name, num);
-	return rc ? fail(text, rc) : 0;
+	if (rc == -ENOENT)
+		fprintf(stderr, "lnetperf: there is no tunable '%s'\n", name);
+	else if (rc)
+		fprintf(stderr, "lnetperf: tunable %s does not accept '%s'\n", name, value + 1);
+	return rc;
 }
 
 static int tunables_set(struct perf_node *n)
@@ -66,9 +72,17 @@ static int ni_add(struct perf_node *n, const char *nid)
 	cfg.credits = (s32)n->opt->credits;
 	cfg.peer_credits = (s32)n->opt->peer_credits;
 	rc = lnet_nid_parse(&cfg.nid, nid);
-	if (!rc)
-		rc = lnet_ni_add(n->ln, &cfg);
-	return rc ? fail(nid, rc) : 0;
+	if (rc) {
+		fprintf(stderr, "lnetperf: --nid must be a NID as 10.0.0.1@tcp, not '%s'\n", nid);
+		return rc;
+	}
+	rc = lnet_ni_add(n->ln, &cfg);
+	if (rc == -EACCES || rc == -EPERM)
+		fprintf(stderr,
+			"lnetperf: port %u needs CAP_NET_BIND_SERVICE; choose another with "
+			"--port\n",
+			n->opt->port);
+	return !rc || rc == -EACCES || rc == -EPERM ? rc : fail(nid, rc);
 }
 
 static int peer_add(struct perf_node *n, const char *text)
@@ -118,10 +132,8 @@ static int instance_start(struct perf_node *n)
 	if (!rc)
 		rc = lnet_user_env_start(n->env, n->ln);
 	if (!rc)
-		rc = tunables_set(n);
-	if (!rc)
 		rc = lnet_lnd_register(n->ln, &lnet_socklnd_ops);
-	return rc ? fail("cannot start", rc) : 0;
+	return rc ? fail("cannot start", rc) : tunables_set(n);
 }
 
 /* ---- lnetctl ------------------------------------------------------------------------------- */
@@ -147,7 +159,8 @@ static int ctl_configured(struct perf_node *n)
 
 static int ctl_start(struct perf_node *n)
 {
-	struct lnet_nl_server_cfg cfg = { .ln = n->ln, .name = n->opt->name,
+	struct lnet_nl_server_cfg cfg = { .ln = n->ln,
+					  .name = n->opt->name,
 					  .version = LNET_VERSION };
 	int rc;
 

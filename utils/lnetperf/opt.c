@@ -3,8 +3,10 @@
 #include "perf.h"
 
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "utils/lib/exit_status.h"
 
 static const char help[] =
 	"lnetperf server --nid NID... [--peer NID,NID...] [OPTION...]\n"
@@ -36,25 +38,50 @@ static const char help[] =
 	"  --verify            check the content of every message, at both sides\n"
 	"  --plant lost|dup|corrupt|reorder   do wrong now and then: the oracle must see it\n"
 	"  --stay              when done, do not end before a SIGTERM\n"
-	"Times: 5 (seconds), 300ms, 20us. Sizes: 64, 4K, 1M.\n";
+	"Times: 5 (seconds), 300ms, 20us. Sizes: 64, 4K, 1M.";
 
-enum { O_NID = 256, O_PEER, O_PORT, O_CREDITS, O_PEER_CREDITS, O_SET, O_MODE, O_NAME, O_LOG,
-       O_TIMELINE, O_JSON, O_DURATION, O_OP, O_SIZE, O_WINDOW, O_INTERVAL, O_COUNT, O_WARMUP,
-       O_BUFFERS, O_TIMEOUT, O_VERIFY, O_PLANT, O_STAY, O_CROWD, O_ROUTE, O_HELP };
+/* The options, with the values that each accepts; NULL: the option takes none. */
+#define PERF_OPTIONS(OPT)                                                        \
+	OPT("nid", O_NID, "a NID, or a list with commas, 16 in all")             \
+	OPT("peer", O_PEER, "the NIDs of one peer with commas, 16 peers in all") \
+	OPT("route", O_ROUTE, "NET,NID[,NID...], 16 routes in all")              \
+	OPT("port", O_PORT, "1 to 65535")                                        \
+	OPT("credits", O_CREDITS, "1 to 65535")                                  \
+	OPT("peer-credits", O_PEER_CREDITS, "1 to 65535")                        \
+	OPT("set", O_SET, "NAME=VALUE, 32 in all")                               \
+	OPT("mode", O_MODE, "hybrid, manual or service")                         \
+	OPT("name", O_NAME, "a name")                                            \
+	OPT("log", O_LOG, "a file")                                              \
+	OPT("timeline", O_TIMELINE, "a time above 0, as 5, 300ms or 20us")       \
+	OPT("json", O_JSON, NULL)                                                \
+	OPT("duration", O_DURATION, "a time above 0, as 5, 300ms or 20us")       \
+	OPT("op", O_OP, "put, put-noack or get")                                 \
+	OPT("size", O_SIZE, "0 to 1M")                                           \
+	OPT("window", O_WINDOW, "1 to 16384")                                    \
+	OPT("interval", O_INTERVAL, "a time above 0, as 5, 300ms or 20us")       \
+	OPT("count", O_COUNT, "1 to 1099511627776")                              \
+	OPT("warmup", O_WARMUP, "0 to 1073741824")                               \
+	OPT("buffers", O_BUFFERS, "1 to 16384")                                  \
+	OPT("timeout", O_TIMEOUT, "a time above 0, as 5, 300ms or 20us")         \
+	OPT("verify", O_VERIFY, NULL)                                            \
+	OPT("plant", O_PLANT, "none, lost, dup, corrupt or reorder")             \
+	OPT("stay", O_STAY, NULL)                                                \
+	OPT("crowd", O_CROWD, "N,NID with N of 1 to 4096 and an IPv4 NID")       \
+	OPT("help", O_HELP, NULL)                                                \
+	OPT("version", O_VERSION, NULL)
 
-static const struct option options[] = {
-	{ "nid", 1, NULL, O_NID }, { "peer", 1, NULL, O_PEER },
-	{ "route", 1, NULL, O_ROUTE }, { "port", 1, NULL, O_PORT },
-	{ "credits", 1, NULL, O_CREDITS }, { "peer-credits", 1, NULL, O_PEER_CREDITS },
-	{ "set", 1, NULL, O_SET }, { "mode", 1, NULL, O_MODE }, { "name", 1, NULL, O_NAME },
-	{ "log", 1, NULL, O_LOG }, { "timeline", 1, NULL, O_TIMELINE }, { "json", 0, NULL, O_JSON },
-	{ "duration", 1, NULL, O_DURATION }, { "op", 1, NULL, O_OP }, { "size", 1, NULL, O_SIZE },
-	{ "window", 1, NULL, O_WINDOW }, { "interval", 1, NULL, O_INTERVAL },
-	{ "count", 1, NULL, O_COUNT }, { "warmup", 1, NULL, O_WARMUP },
-	{ "buffers", 1, NULL, O_BUFFERS }, { "timeout", 1, NULL, O_TIMEOUT },
-	{ "verify", 0, NULL, O_VERIFY }, { "plant", 1, NULL, O_PLANT }, { "stay", 0, NULL, O_STAY },
-	{ "crowd", 1, NULL, O_CROWD }, { "help", 0, NULL, O_HELP }, { 0 }
-};
+#define OPT(name, constant, accepts) constant,
+enum { O_FIRST = 255, PERF_OPTIONS(OPT) };
+#undef OPT
+
+#define OPT(name, constant, accepts) \
+	[constant - O_FIRST - 1] = { name, (accepts) != NULL, NULL, constant },
+static const struct option options[] = { PERF_OPTIONS(OPT){ 0 } };
+#undef OPT
+
+#define OPT(name, constant, accepts) [constant - O_FIRST - 1] = accepts,
+static const char *const accepted[] = { PERF_OPTIONS(OPT) };
+#undef OPT
 
 static bool parse_num(const char *text, u64 max, u64 *num)
 {
@@ -104,8 +131,14 @@ static bool parse_crowd(struct perf_opt *o, char *text)
 
 static bool parse_time(const char *text, u64 *ns)
 {
-	static const struct { const char *unit; double ns; } units[] = {
-		{ "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 },
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {
+		{ "", 1e9 },
+		{ "s", 1e9 },
+		{ "ms", 1e6 },
+		{ "us", 1e3 },
 	};
 	char *end;
 	double val = strtod(text, &end);
@@ -168,7 +201,8 @@ static bool parse_choice(struct perf_opt *o, int c, const char *text)
 static bool parse_one(struct perf_opt *o, int c, char *arg)
 {
 	switch (c) {
-	case O_NID: return parse_nids(o, arg);
+	case O_NID:
+		return parse_nids(o, arg);
 	case O_PEER:
 		if (o->nr_peers == PERF_MAX_PEERS)
 			return false;
@@ -184,34 +218,87 @@ static bool parse_one(struct perf_opt *o, int c, char *arg)
 			return false;
 		o->routes[o->nr_routes++] = arg;
 		return true;
-	case O_PORT: return parse_uint(arg, 65535, &o->port);
-	case O_CREDITS: return parse_uint(arg, 65535, &o->credits);
-	case O_PEER_CREDITS: return parse_uint(arg, 65535, &o->peer_credits);
-	case O_WINDOW: return parse_uint(arg, 16384, &o->window);
-	case O_BUFFERS: return parse_uint(arg, 16384, &o->buffers);
-	case O_SIZE: return parse_size(arg, &o->size);
-	case O_CROWD: return parse_crowd(o, arg);
-	case O_COUNT: return parse_num(arg, 1ull << PERF_ID_SHIFT, &o->count) && o->count;
-	case O_WARMUP: return parse_num(arg, 1u << 30, &o->warmup);
-	case O_INTERVAL: return parse_time(arg, &o->interval_ns) && o->interval_ns;
-	case O_DURATION: return parse_time(arg, &o->duration_ns) && o->duration_ns;
-	case O_TIMEOUT: return parse_time(arg, &o->timeout_ns) && o->timeout_ns;
-	case O_TIMELINE: return parse_time(arg, &o->timeline_ns) && o->timeline_ns;
-	case O_NAME: o->name = arg; return true;
-	case O_LOG: o->log = arg; return true;
-	case O_JSON: o->json = true; return true;
-	case O_VERIFY: o->verify = true; return true;
-	case O_STAY: o->stay = true; return true;
-	case O_MODE: case O_OP: case O_PLANT: return parse_choice(o, c, arg);
-	default: return false;
+	case O_PORT:
+		return parse_uint(arg, 65535, &o->port);
+	case O_CREDITS:
+		return parse_uint(arg, 65535, &o->credits);
+	case O_PEER_CREDITS:
+		return parse_uint(arg, 65535, &o->peer_credits);
+	case O_WINDOW:
+		return parse_uint(arg, 16384, &o->window);
+	case O_BUFFERS:
+		return parse_uint(arg, 16384, &o->buffers);
+	case O_SIZE:
+		return parse_size(arg, &o->size);
+	case O_CROWD:
+		return parse_crowd(o, arg);
+	case O_COUNT:
+		return parse_num(arg, 1ull << PERF_ID_SHIFT, &o->count) && o->count;
+	case O_WARMUP:
+		return parse_num(arg, 1u << 30, &o->warmup);
+	case O_INTERVAL:
+		return parse_time(arg, &o->interval_ns) && o->interval_ns;
+	case O_DURATION:
+		return parse_time(arg, &o->duration_ns) && o->duration_ns;
+	case O_TIMEOUT:
+		return parse_time(arg, &o->timeout_ns) && o->timeout_ns;
+	case O_TIMELINE:
+		return parse_time(arg, &o->timeline_ns) && o->timeline_ns;
+	case O_NAME:
+		o->name = arg;
+		return true;
+	case O_LOG:
+		o->log = arg;
+		return true;
+	case O_JSON:
+		o->json = true;
+		return true;
+	case O_VERIFY:
+		o->verify = true;
+		return true;
+	case O_STAY:
+		o->stay = true;
+		return true;
+	case O_MODE:
+	case O_OP:
+	case O_PLANT:
+		return parse_choice(o, c, arg);
+	default:
+		return false;
 	}
 }
 
-static int usage(const char *why)
+static int usage(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
+
+/* Prints why the command line is rejected; the exit status. */
+static int usage(const char *fmt, ...)
 {
-	fprintf(why ? stderr : stdout, "%s%s%s", why ? "lnetperf: " : "", why ? why : help,
-		why ? "; see lnetperf --help\n" : "");
-	return why ? 2 : 0;
+	va_list args;
+
+	fputs("lnetperf: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputs("; see lnetperf --help\n", stderr);
+	return EXIT_USAGE;
+}
+
+static int show(const char *text)
+{
+	puts(text);
+	return EXIT_DONE;
+}
+
+/* What getopt_long() rejects: ':' a missing value, '?' an unknown or ambiguous option. */
+static int usage_option(int c, char **argv)
+{
+	const char *word = argv[optind - 1];
+
+	if (c == ':')
+		return usage("%s needs a value: %s", word, accepted[optopt - O_FIRST - 1]);
+	if (optopt > O_FIRST)
+		return usage("--%s takes no value", options[optopt - O_FIRST - 1].name);
+	return usage("there is no option '%s'", word);
 }
 
 static int check(struct perf_opt *o)
@@ -229,27 +316,54 @@ static int check(struct perf_opt *o)
 	return -1;
 }
 
-int perf_opt_parse(struct perf_opt *o, int argc, char **argv)
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+	return !strcmp(word, a) || !strcmp(word, b) || (c && !strcmp(word, c));
+}
+
+static int options_parse(struct perf_opt *o, int argc, char **argv)
 {
 	int c;
 
-	*o = (struct perf_opt){ .port = 988, .credits = 1024, .peer_credits = 256, .window = 1,
-				.buffers = 16, .mode = LNET_PROGRESS_MANUAL, .op = PERF_PUT,
-				.size = 64 };
-	if (argc > 1 && !strcmp(argv[1], "--help"))
-		return usage(NULL);
-	if (argc < 2 || (strcmp(argv[1], "server") && strcmp(argv[1], "client")))
-		return usage("server or client");
-	o->role = argv[1][0] == 's' ? PERF_SERVER : PERF_CLIENT;
-	while ((c = getopt_long(argc - 1, argv + 1, "", options, NULL)) != -1) {
-		if (c == O_HELP)
-			return usage(NULL);
-		if (c == '?')
-			return usage("unknown option");
-		if (!parse_one(o, c, optarg)) {
-			fprintf(stderr, "lnetperf: '%s' is not possible there\n", optarg);
-			return 2;
-		}
+	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		char *value = optarg ? strdup(optarg) : NULL; /* parsing may cut it up */
+		bool good;
+
+		if (c == 'h' || c == O_HELP)
+			return show(help);
+		if (c == O_VERSION)
+			return show("lnetperf " LNET_VERSION);
+		if (c == '?' || c == ':')
+			return usage_option(c, argv);
+		good = parse_one(o, c, optarg);
+		if (!good)
+			usage("--%s must be %s, not '%s'", options[c - O_FIRST - 1].name,
+			      accepted[c - O_FIRST - 1], value ? value : "");
+		free(value);
+		if (!good)
+			return EXIT_USAGE;
 	}
-	return optind == argc - 1 ? check(o) : usage("too many words");
+	return optind == argc ? check(o) : usage("the word '%s' is too many", argv[optind]);
+}
+
+int perf_opt_parse(struct perf_opt *o, int argc, char **argv)
+{
+	*o = (struct perf_opt){ .port = 988,
+				.credits = 1024,
+				.peer_credits = 256,
+				.window = 1,
+				.buffers = 16,
+				.mode = LNET_PROGRESS_MANUAL,
+				.op = PERF_PUT,
+				.size = 64 };
+	if (argc > 1 && is_one_of(argv[1], "-h", "--help", "help"))
+		return show(help);
+	if (argc > 1 && is_one_of(argv[1], "-V", "--version", "version"))
+		return show("lnetperf " LNET_VERSION);
+	if (argc < 2)
+		return usage("the first word must be server or client");
+	if (!is_one_of(argv[1], "server", "client", NULL))
+		return usage("the first word must be server or client, not '%s'", argv[1]);
+	o->role = argv[1][0] == 's' ? PERF_SERVER : PERF_CLIENT;
+	return options_parse(o, argc - 1, argv + 1);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* lnetsim: many nodes in one process, virtual time, one seed; says whether the promises held. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,25 +8,15 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "../lib/output.h"
 #include "tests/sim/crowd.h"
 #include "tests/sim/selftest.h"
 #include "tests/sim/tree.h"
 #include "tests/sim/replay_file.h"
 #include "tests/sim/scenario.h"
+#include "options.h"
 
 #define U(x) ((unsigned long long)(x))
-
-struct options {
-	u64 first, last;
-	u32 nodes, jobs, partners;
-	u32 rate;		/* crowd: pushes, probes of a node in a second */
-	u32 verbose;
-	bool twice, hashes, sock, brief, selftest, tree, flat, core, faults, storm;
-	u32 loops;
-	const char *scenario, *record, *replay;
-	u32 record_node;
-	u64 record_bytes;
-};
 
 struct shared {			/* of each job */
 	u64 seed;		/* at work with it */
@@ -368,127 +357,20 @@ static int run_replay(const struct options *o)
 	return rc;
 }
 
-static const char usage[] =
-	"usage: lnetsim [--seed N | --seeds A..B] [--nodes N] [--lnd sim|sock] [--brief | "
-	"--scenario FILE] [--twice] [--hashes] [--jobs N] [--verbose]\n"
-	"       lnetsim --record FILE [--record-node N] [--record-size BYTES] ...\n"
-	"       lnetsim --replay FILE\n"
-	"       lnetsim --crowd PARTNERS [--nodes N] [--rate N] [--storm] "
-	"[--seed N | --seeds A..B] [--twice]\n"
-	"       lnetsim --selftest-tree [--nodes N] [--core] [--flat | --faults] [--loops N] "
-	"[--seed N | --seeds A..B] [--twice]\n"
-	"       lnetsim --selftest [--nodes N] [--seed N | --seeds A..B] [--twice]\n";
-
-static bool long_option(struct options *o, int c)
-{
-	if (c == 'r')
-		o->record = optarg;
-	else if (c == 'N')
-		o->record_node = strtoul(optarg, NULL, 0);
-	else if (c == 'p')
-		o->rate = strtoul(optarg, NULL, 0);
-	else if (c == 'B')
-		o->record_bytes = strtoull(optarg, NULL, 0);
-	else if (c == 'T')
-		o->selftest = true;
-	else if (c == 't')
-		o->tree = true;
-	else if (c == 'F')
-		o->flat = true;
-	else if (c == 'C')
-		o->core = true;
-	else if (c == 'X')
-		o->faults = true;
-	else if (c == 'L')
-		o->loops = strtoul(optarg, NULL, 0);
-	else if (c == 'W')
-		o->storm = true;
-	else if (c == 'b')
-		o->brief = true;
-	else if (c == 'R')
-		o->replay = optarg;
-	else
-		return false;
-	return true;
-}
-
-static const struct option longs[] = {
-	{ "seed", 1, NULL, 's' },  { "seeds", 1, NULL, 'S' },
-	{ "nodes", 1, NULL, 'n' }, { "scenario", 1, NULL, 'f' },
-	{ "twice", 0, NULL, '2' }, { "hashes", 0, NULL, 'H' },
-	{ "jobs", 1, NULL, 'j' },  { "verbose", 0, NULL, 'v' },
-	{ "lnd", 1, NULL, 'l' },       { "crowd", 1, NULL, 'c' },
-	{ "rate", 1, NULL, 'p' },      { "brief", 0, NULL, 'b' },
-	{ "record", 1, NULL, 'r' },    { "record-node", 1, NULL, 'N' },
-	{ "record-size", 1, NULL, 'B' }, { "replay", 1, NULL, 'R' },
-	{ "selftest", 0, NULL, 'T' },  { "selftest-tree", 0, NULL, 't' },
-	{ "flat", 0, NULL, 'F' },      { "core", 0, NULL, 'C' },
-	{ "faults", 0, NULL, 'X' },    { "loops", 1, NULL, 'L' },
-	{ "storm", 0, NULL, 'W' },
-	{ "help", 0, NULL, 'h' },  { NULL, 0, NULL, 0 },
-};
-
 int main(int argc, char **argv)
 {
-	struct options o = { .first = 1, .last = 1, .jobs = 1, .record_bytes = 256 << 20 };
-	unsigned long long a, b;
-	int c;
+	struct options o;
+	int rc;
 
-	while ((c = getopt_long(argc, argv, "s:S:n:f:l:c:2Hj:vh", longs, NULL)) != -1) {
-		switch (c) {
-		case 's':
-			o.first = o.last = strtoull(optarg, NULL, 0);
-			break;
-		case 'S':
-			if (sscanf(optarg, "%llu..%llu", &a, &b) != 2 || b < a)
-				goto bad;
-			o.first = a;
-			o.last = b;
-			break;
-		case 'n':
-			o.nodes = strtoul(optarg, NULL, 0);
-			break;
-		case 'f':
-			o.scenario = optarg;
-			break;
-		case '2':
-			o.twice = true;
-			break;
-		case 'H':
-			o.hashes = true;
-			break;
-		case 'j':
-			o.jobs = max_t(u32, strtoul(optarg, NULL, 0), 1);
-			break;
-		case 'l':
-			if (strcmp(optarg, "sim") && strcmp(optarg, "sock"))
-				goto bad;
-			o.sock = !strcmp(optarg, "sock");
-			break;
-		case 'c':
-			o.partners = strtoul(optarg, NULL, 0);
-			if (!o.partners)
-				goto bad;
-			break;
-		case 'v':
-			o.verbose++;
-			break;
-		default:
-			if (!long_option(&o, c))
-				goto bad;
-		}
-	}
-	if (optind == argc && o.replay)
+	output_check();
+	rc = options_read(&o, argc, argv);
+	if (rc != OPTIONS_RUN)
+		return rc;
+	if (o.replay)
 		return run_replay(&o);
-	if (optind == argc && o.partners && (!o.nodes || o.nodes > o.partners))
+	if (o.partners)
 		return run_crowd(&o);
 	if (o.tree)
 		return run_tree(&o);
-	if (o.selftest)
-		return run_selftest(&o);
-	if (optind == argc && !o.partners && (!o.nodes || o.nodes >= 2))
-		return run_all(&o);
-bad:
-	fputs(usage, stderr);
-	return 2;
+	return o.selftest ? run_selftest(&o) : run_all(&o);
 }

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "lnet/env.h"
+#include "utils/lib/exit_status.h"
+#include "utils/lib/output.h"
 #include "utils/nettest/nettest.h"
 
 #define STOP_MS 10000
@@ -271,13 +273,13 @@ static int serve(struct program *p)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static int usage(FILE *out)
+static int usage(void)
 {
 	fputs("mpirun -np P nettest WORDS...\n" NT_WORDS_HELP
 	      "  nNIDS        NIDs of the nodes, one each, as 10.0.0.[1-4]@tcp; again for each "
 	      "rail\n"
-	      "  pN           TCP port\n", out);
-	return out == stdout ? 0 : 2;
+	      "  pN           TCP port\n", stdout);
+	return EXIT_DONE;
 }
 
 static int words_read(struct nt_words *w, char **argv, bool tell)
@@ -329,24 +331,26 @@ int main(int argc, char **argv)
 {
 	struct program p = { .lock = PTHREAD_MUTEX_INITIALIZER,
 			     .changed = PTHREAD_COND_INITIALIZER };
+	bool misused;
 	int rc;
 
-	if (argc > 1 && (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help")))
-		return usage(stdout);
-	if (argc > 1 && !strcmp(argv[1], "--version"))
+	output_check();
+	if (argc > 1 && (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") ||
+			 !strcmp(argv[1], "-h")))
+		return usage();
+	if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")))
 		return puts("nettest " LNET_VERSION) < 0;
 	plat_print_set(log_line);
 	rc = launch(&p);
-	if (!rc)
-		rc = words_read(&p.words, argv + 1, !p.launched || !p.launch.rank);
-	if (!rc)
+	misused = !rc && words_read(&p.words, argv + 1, !p.launched || !p.launch.rank);
+	if (!rc && !misused)
 		rc = find_others(&p);
-	if (!rc)
+	if (!rc && !misused)
 		rc = fit(&p);
-	if (!rc)
+	if (!rc && !misused)
 		rc = serve(&p);
 	names_free(&p.names);
 	if (p.launched)
 		launch_end(&p.launch);
-	return rc ? 1 : 0;
+	return misused ? EXIT_USAGE : rc ? 1 : 0;
 }

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The other programs on the command line: help and version, and words that are rejected with what is accepted."""
+
+import os
+import subprocess
+
+from nodes import BIN, NOBODY, check, equal
+
+SERVER = "server --nid 127.0.0.1@tcp --port 10999 "
+# program and words, standard error up to the hint at --help
+REJECTED = {
+    "lnetperf": "lnetperf: the first word must be server or client",
+    "lnetperf frob": "lnetperf: the first word must be server or client, not 'frob'",
+    "lnetperf server --port abc": "lnetperf: --port must be 1 to 65535, not 'abc'",
+    "lnetperf server --port 65536": "lnetperf: --port must be 1 to 65535, not '65536'",
+    "lnetperf server --port": "lnetperf: --port needs a value: 1 to 65535",
+    "lnetperf server --frob": "lnetperf: there is no option '--frob'",
+    "lnetperf server --json=3": "lnetperf: --json takes no value",
+    "lnetperf server --op frob": "lnetperf: --op must be put, put-noack or get, not 'frob'",
+    "lnetperf server --duration 0": "lnetperf: --duration must be a time above 0, as 5, 300ms or 20us, not '0'",
+    "lnetperf server --nid 127.0.0.1@tcp x": "lnetperf: the word 'x' is too many",
+    "lnetperf server --nid nonsense": "lnetperf: --nid must be a NID as 10.0.0.1@tcp, not 'nonsense'",
+    "lnetperf " + SERVER + "--set nosuch=1": "lnetperf: there is no tunable 'nosuch'",
+    "lnetperf " + SERVER + "--set nosuch": "lnetperf: --set must be NAME=VALUE, not 'nosuch'",
+    "lnetperf " + SERVER + "--set retry_count=999": "lnetperf: tunable retry_count does not accept '999'",
+    "lnetsim --seed abc": "lnetsim: --seed must be 0 to 18446744073709551615, not 'abc'",
+    "lnetsim --seed -1": "lnetsim: --seed must be 0 to 18446744073709551615, not '-1'",
+    "lnetsim --seeds 5..1": "lnetsim: --seeds must be A..B with A <= B, not '5..1'",
+    "lnetsim --nodes 0": "lnetsim: --nodes must be 2 to 100000, not '0'",
+    "lnetsim --jobs 0": "lnetsim: --jobs must be 1 to 256, not '0'",
+    "lnetsim --lnd frob": "lnetsim: --lnd must be sim or sock, not 'frob'",
+    "lnetsim --nodes": "lnetsim: --nodes needs a value",
+    "lnetsim --twice=1": "lnetsim: --twice takes no value",
+    "lnetsim --frob": "lnetsim: there is no option '--frob'",
+    "lnetsim word": "lnetsim: the word 'word' is too many",
+    "lnetsim --crowd 8 --nodes 4": "lnetsim: --nodes must be above --crowd (8), not 4",
+    "lnetsim --selftest --selftest-tree":
+        "lnetsim: only one of --replay, --crowd, --selftest-tree and --selftest",
+    "nettest frob": "nettest: ",
+}
+
+
+def run(words, **how):
+    words = words.split()
+    done = subprocess.run([os.path.join(BIN, words[0])] + words[1:], capture_output=True, text=True, timeout=20,
+                          stdin=subprocess.DEVNULL, **how)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_programs():
+    for program in ("lnetperf", "lnetsim", "nettest"):
+        for word in ("-h", "--help", "help"):
+            code, out, err = run(program + " " + word)
+            equal("%s %s" % (program, word), (code, err), (0, ""))
+            check("%s %s prints the usage" % (program, word), program in out and len(out.splitlines()) > 3, out)
+        for word in ("-V", "--version"):
+            equal("%s %s" % (program, word), run(program + " " + word), (0, program + " 0.1\n", ""))
+    for words, want in REJECTED.items():
+        code, out, err = run(words)
+        equal("%s: status" % words, (code, out), (2, ""))
+        check("%s: what is wrong" % words, err.startswith(want) and err.count("\n") == 1, err)
+    if os.geteuid() == 0:
+        equal("a port below 1024 without the right to it",
+              run("lnetperf server --nid 127.0.0.1@tcp", user=NOBODY, group=NOBODY, extra_groups=[]),
+              (4, "", "lnetperf: port 988 needs CAP_NET_BIND_SERVICE; choose another with --port\n"))

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The command line of lnetsim. */
+#ifndef LNETSIM_OPTIONS_H
+#define LNETSIM_OPTIONS_H
+
+#include "plat.h"
+
+struct options {
+	u64 first, last; /* seeds */
+	u64 nodes;	 /* 0: each mode has a default */
+	u64 jobs, partners;
+	u64 rate; /* crowd: pushes and probes of a node per second */
+	u64 verbose;
+	bool twice, hashes, sock, brief, selftest, tree, flat, core, faults, storm;
+	u64 loops;
+	const char *scenario, *record, *replay;
+	u64 record_node, record_bytes;
+};
+
+#define OPTIONS_RUN (-1)
+/*
+ * Reads the command line. OPTIONS_RUN: @o is complete. Otherwise the exit status: help or version
+ * was printed, or standard error has the word that is wrong and the accepted values.
+ */
+int options_read(struct options *o, int argc, char **argv);
+
+#endif
