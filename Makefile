@@ -56,6 +56,12 @@ LIBS	:= -lnl-genl-3 -lnl-3 -lyaml -lreadline
 
 objs	= $(patsubst %.c,$(O)/%.o,$(wildcard $(1)))
 
+# A line such as "CC lnet/tx.o" for each command; V=1 prints the whole commands, `make -s' prints neither.
+short_flags := $(filter-out -%,$(firstword $(MAKEFLAGS)))
+quiet	:= $(findstring s,$(short_flags))$(filter 1,$(V))
+Q	:= $(if $(filter 1,$(V)),,@)
+says	= $(if $(quiet),,@printf '%-5s %s\n' '$(1)' '$(2)')
+
 # The library: core, environment and drivers of user space. The simulator's world and drivers are apart from it.
 LIB_OBJS := $(call objs,lnet/*.c lnet/user/*.c lnet/selftest/*.c lnet/am/*.c lnd/lolnd/*.c lnd/skellnd/*.c) \
 	    $(filter-out $(O)/lnd/socklnd/sim% $(O)/lnd/socklnd/kernel%,$(call objs,lnd/socklnd/*.c))
@@ -90,6 +96,19 @@ FUZZ_OBJS := $(filter-out $(O)/tests/fuzz/fuzz_%,$(call objs,tests/fuzz/*.c)) \
 	     $(call objs,tests/unit/node.c tests/unit/rails.c tests/unit/rails_run.c tests/unit/st_world.c \
 	     tests/sim/record.c)
 
+# What the build needs, checked before anything is compiled.
+HEADERS	:= /usr/include/libnl3/netlink/genl/genl.h /usr/include/yaml.h /usr/include/readline/readline.h
+BUILDS	:= all lib unit install $(PROGS)
+ifneq ($(filter $(BUILDS),$(or $(MAKECMDGOALS),all)),)
+missing_tools := $(strip $(if $(shell command -v $(firstword $(CC))),,$(firstword $(CC))) \
+	$(if $(shell command -v pkg-config),,pkg-config))
+missing_headers := $(if $(CPPFLAGS),,$(foreach h,$(HEADERS),$(if $(wildcard $(h)),,$(notdir $(h)))))
+ifneq ($(strip $(missing_tools)$(missing_headers)),)
+$(error The build needs $(strip $(missing_tools) $(missing_headers)), which this machine does not have. As root, run \
+	`config/deps build')
+endif
+endif
+
 all: lib $(PROGS:%=$(OUT)/%) $(NAMES:%=$(OUT)/%) $(EXAMPLES) $(TEST_PROGS)
 lib: $(LIB_A) $(LIB_SO) $(CTL_A)
 # Tests replace files of the library, which in release is one object.
@@ -111,27 +130,33 @@ COUNTS	:= $(O)/profile
 TRAINED	:= $(if $(filter yesreleasegcc,$(PROFILE)$(F)$(findstring gcc,$(CC))),$(COUNTS)/made)
 $(O)/%.o: %.c | $(TRAINED)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(call says,CC,$(<:.c=.o))
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 $(O)/replay/%.o: lnet/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(call says,CC,$(<:.c=.o) for replays)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 $(REPLAY): $(REPLAY_OBJS)
-	$(LD) -r -o $@ $^
-	$(OBJCOPY) --keep-global-symbol=sim_replay --keep-global-symbol=sim_replay_records $@
+	$(call says,LD,$@)
+	$(Q)$(LD) -r -o $@ $^
+	$(Q)$(OBJCOPY) --keep-global-symbol=sim_replay --keep-global-symbol=sim_replay_records $@
 
 $(O)/light/%.o: lnet/selftest/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(call says,CC,$(<:.c=.o) for light nodes)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 $(LIGHT): $(LIGHT_OBJS)
-	$(LD) -r -o $@ $^
-	$(OBJCOPY) --keep-global-symbol=sim_light --keep-global-symbol=sim_light_cfg $@
+	$(call says,LD,$@)
+	$(Q)$(LD) -r -o $@ $^
+	$(Q)$(OBJCOPY) --keep-global-symbol=sim_light --keep-global-symbol=sim_light_cfg $@
 
 # Archives are made anew, so that an object whose source is gone does not stay.
 define archive
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(AR) rcs $@ $(filter %.o,$^)
+	$(call says,AR,$@)
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 endef
 
 # Release: the core and what drivers share become one object, compiled as a whole, so that small functions of one file
@@ -155,7 +180,8 @@ $(COUNTS)/made:
 		echo "make: nothing could be counted: compiled without"
 	@rm -f $(WHOLE) $(O)/whole.o $(LIB_A) $(OUT)/lnetperf && touch $@
 $(O)/whole.o: $(WHOLE)
-	$(CC) -r -flto=auto -flinker-output=nolto-rel $(CFLAGS_ALL) $(FAST) -o $@ $^
+	$(call says,LTO,$@)
+	$(Q)$(CC) -r -flto=auto -flinker-output=nolto-rel $(CFLAGS_ALL) $(FAST) -o $@ $^
 LIB_OBJS := $(O)/whole.o $(filter-out $(WHOLE),$(LIB_OBJS))
 endif
 
@@ -168,7 +194,8 @@ $(O)/libsim.a: $(SIM_OBJS)
 
 $(LIB_SO).$(SOMAJOR): $(LIB_OBJS) $(MAP)
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,liblnet.so.$(SOMAJOR) $(MAP:%=-Wl,--version-script=%) \
+	$(call says,LD,$@)
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,liblnet.so.$(SOMAJOR) $(MAP:%=-Wl,--version-script=%) \
 		-o $@ $(LIB_OBJS) $(LIBS)
 $(LIB_SO): $(LIB_SO).$(SOMAJOR)
 	@ln -sf liblnet.so.$(SOMAJOR) $@
@@ -191,22 +218,26 @@ endif
 define prog_rule
 $(OUT)/$(1): $(call objs,utils/$(1)/*.c) $(OBJS_$(1)) $(if $(filter lnetsim,$(1)),$(SIM_A)) $(CTL_A) $(LIB_A)
 	@mkdir -p $$(@D)
-	$$(CC) $$(LDFLAGS_ALL) -o $$@ $$^ $$(LIBS) $(LIBS_$(1)) -lm
+	$$(call says,LD,$$@)
+	$$(Q)$$(CC) $$(LDFLAGS_ALL) -o $$@ $$^ $$(LIBS) $(LIBS_$(1)) -lm
 endef
 $(foreach prog,$(PROGS),$(eval $(call prog_rule,$(prog))))
 $(NAMES:%=$(OUT)/%): $(OUT)/lst
-	ln -sf lst $@
+	$(call says,LN,$@)
+	$(Q)ln -sf lst $@
 
 $(EXAMPLES) $(TEST_PROGS): $(OUT)/%: $(O)/%.o $(CTL_A) $(LIB_A)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lm
+	$(call says,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lm
 
 $(O)/tests/fuzz/%.o: CPPFLAGS_ALL += -iquote tests/unit
 $(FUZZ_A): $(FUZZ_OBJS)
 	$(archive)
 $(O)/fuzz/%: $(O)/tests/fuzz/%.o $(FUZZ_A) $(CTL_A) $(LIB_A)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lm
+	$(call says,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lm
 
 # One suite per file: its name is the file's.
 SUITES	:= $(sort $(patsubst tests/unit/test_%.c,%,$(wildcard tests/unit/test_*.c)))
@@ -215,7 +246,8 @@ $(O)/unit_suites.def: $(wildcard tests/unit/test_*.c)
 	@printf 'SUITE(%s)\n' $(SUITES) > $@.new && mv $@.new $@
 $(O)/tests/unit/main.o: $(O)/unit_suites.def
 $(O)/unit: $(UNIT_OBJS) $(SIM_A) $(CTL_A) $(LIB_A)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lcunit $(LIBS) -lm
+	$(call says,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -lcunit $(LIBS) -lm
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
@@ -226,7 +258,7 @@ asan tsan:
 	+$(call run_unit,$@)
 tidy:
 	@tests/tidy
-quick: deps
+quick: deps-test
 	@+tests/run quick
 check: deps
 	@+tests/run check
@@ -241,8 +273,10 @@ vm-bench: deps
 failover-vm: deps
 	@+$(MAKE) -s all build/tests/bench/paced/sockets && KVER=$${KVER:-6.12} SPARSE=no tests/kernel && \
 		tests/vm/bench/failover
-deps:
-	@config/deps
+# A target installs the packages of its group: demo the fewest, those with guests all.
+deps: deps-guest
+deps-demo deps-test deps-guest: deps-%:
+	@config/deps $*
 
 # Kernels that watch themselves: building them takes long, the first time.
 vm-debug: deps
@@ -250,7 +284,7 @@ vm-debug: deps
 		SPARSE=no KVER='debug-A debug-B' tests/kernel && \
 		KVER='debug-A debug-B' ROUNDS=200 ENDS=50 FUZZ=300 LEAST=1500 tests/vm/all
 
-fuzz: deps
+fuzz: deps-test
 	@+tests/fuzz/run
 fuzzers: $(FUZZERS)
 
@@ -266,7 +300,8 @@ peers_here = $(foreach p,zeromq libfabric openmpi,$(if $(shell pkg-config --exis
 	     $(OUT)/tests/bench/peers/$(p)))
 $(OUT)/tests/bench/peers/%: tests/bench/peers/%.c tests/bench/peers/peer.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $@ $< $$(pkg-config --cflags --libs $(PEER_$*))
+	$(call says,CC,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $@ $< $$(pkg-config --cflags --libs $(PEER_$*))
 # Others beside whom a rail is cut.
 PACED_knet := libknet
 PACED_mpi := ompi-c
@@ -274,53 +309,60 @@ paced_here = $(OUT)/tests/bench/paced/sockets $(foreach p,knet mpi,\
 	     $(if $(shell pkg-config --exists $(PACED_$(p)) && echo yes),$(OUT)/tests/bench/paced/$(p)))
 $(OUT)/tests/bench/paced/%: tests/bench/paced/%.c tests/bench/paced/paced.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -iquote . -Iinclude -o $@ $< \
+	$(call says,CC,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -iquote . -Iinclude -o $@ $< \
 		$(if $(PACED_$*),$$(pkg-config --cflags --libs $(PACED_$*)))
 bench-peers:
 	@+for p in $(peers_here) $(paced_here); do $(MAKE) -s $$p || exit 1; done
 bench-deps:
-	@config/deps iperf3 iproute2 ucx-utils libfabric-dev libzmq3-dev openmpi-bin libopenmpi-dev libknet-dev
-bench: deps
+	@config/deps bench
+bench: deps-test
 	@+$(MAKE) -s all $(if $(filter no,$(PEERS)),,bench-peers) && tests/bench/run
 
-failover: deps
+failover: deps-test
 	@+$(MAKE) -s all $(paced_here) && tests/bench/failover
 
 # The crowd of many thousands takes minutes and nearly 4 GB of memory; a few hundred run with the simulator's tests.
 # Memory in large pages: the nodes' state is read here and there, and addresses would be looked up as often.
-crowd: deps
+crowd: deps-test
 	@+$(MAKE) -s F=release build/lnetsim && GLIBC_TUNABLES=glibc.malloc.hugetlb=1 build/lnetsim --crowd 32 \
 		--nodes $${NODES:-10000} --rate $${RATE:-50}
 
 # The same crowd wants to probe all at once, and keeps within its budget.
-storm: deps
+storm: deps-test
 	@+$(MAKE) -s F=release build/lnetsim && GLIBC_TUNABLES=glibc.malloc.hugetlb=1 build/lnetsim --crowd 8 \
 		--nodes $${NODES:-10000} --storm
 
 # A session over a tree of so many real processes, beside the same one in the simulator; fewer that are killed.
-processes: deps
+processes: deps-test
 	@+$(MAKE) -s all && NODES=$${NODES:-1000} tests/netns/processes && tests/netns/processes_faults
 
 # Full load on rails that are whole, while others want the processors, too: nothing is taken for lost.
-oversubscribed: deps
+oversubscribed: deps-test
 	@+$(MAKE) -s all && TIME=$${TIME:-600} tests/netns/oversubscribed
 
 # New seeds, many, and a row in tests/sim/RUNS.
-seeds: deps
+seeds: deps-test
 	@+tests/sim/seeds
 
 # How long a change of interfaces keeps a node with 5000 peers from its traffic.
 stall:
 	@+$(MAKE) -s build/tests/tools/stall && build/tests/tools/stall
 
-demo sim netns requirements: %: deps
+demo: deps-demo
+sim netns requirements: deps-test
+demo sim netns requirements: %:
 	@test -x tests/$*/run || { echo "make $*: tests/$*/run does not exist"; exit 2; }
 	@+$(MAKE) -s all && tests/$*/run
 
-valgrind: deps
+# The quick start of README and the first steps of the manual, as a newcomer runs them.
+readme:
+	@tests/readme
+
+valgrind: deps-test
 	@+$(MAKE) -s all && tests/netns/valgrind
 # The same nodes, cuts and floods, watched for races.
-tsan-netns: deps
+tsan-netns: deps-test
 	@+$(MAKE) -s F=tsan all && tests/netns/races
 
 # --- installing ---------------------------------------------------------------------------------------------------
@@ -336,38 +378,69 @@ man:
 		LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z $$page 2>&1 >/dev/null || exit 1; done
 	@echo "$(words $(MAN)) man pages"
 
+INSTALL := PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' SYSCONFDIR='$(SYSCONFDIR)' UNITDIR='$(UNITDIR)' \
+	   DESTDIR='$(DESTDIR)' OUT='$(OUT)' VERSION='$(VERSION)' SOMAJOR='$(SOMAJOR)' PUBLIC='$(PUBLIC)' \
+	   PROGS='$(PROGS)' NAMES='$(NAMES)' config/install
 install: all
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/lnet $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(LIB_A) $(CTL_A) $(DESTDIR)$(LIBDIR)
-	install -m 755 $(LIB_SO).$(SOMAJOR) $(DESTDIR)$(LIBDIR)
-	ln -sf liblnet.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/liblnet.so
-	install -m 644 $(PUBLIC:%=include/lnet/%.h) $(DESTDIR)$(PREFIX)/include/lnet
-	$(if $(PROGS),install -m 755 $(PROGS:%=$(OUT)/%) $(DESTDIR)$(PREFIX)/bin)
-	$(foreach name,$(NAMES),ln -sf lst $(DESTDIR)$(PREFIX)/bin/$(name) &&) true
-	printf '%s\n' 'Name: liblnet' 'Description: multi-rail message transport' 'Version: $(VERSION)' \
-		'Libs: -L$(LIBDIR) -llnet' 'Libs.private: -pthread -lnl-genl-3 -lnl-3 -lyaml' \
-		'Cflags: -I$(PREFIX)/include' \
-		> $(DESTDIR)$(LIBDIR)/pkgconfig/liblnet.pc
-	set -e; for page in $(MAN); do d=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
-		install -d $$d; install -m 644 $$page $$d; done
-	set -e; install -d $(DESTDIR)$(UNITDIR); for unit in packaging/*.service; do \
-		sed 's|@BINDIR@|$(PREFIX)/bin|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' $$unit \
-			> $(DESTDIR)$(UNITDIR)/$${unit##*/}; done
-	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	install -m 644 packaging/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/lnetctl
-	install -d $(DESTDIR)$(SYSCONFDIR)/modprobe.d
-	$(call install_once,packaging/lnet.conf,$(SYSCONFDIR)/lnet.conf)
-	$(call install_once,packaging/modprobe.conf,$(SYSCONFDIR)/modprobe.d/lnet.conf)
-
-# What an administrator may have changed stays.
-install_once = test -e $(DESTDIR)$(2) || install -m 644 $(1) $(DESTDIR)$(2)
+	@$(INSTALL) add
+uninstall:
+	@$(INSTALL) remove
 
 clean:
 	rm -rf build
 
+# --- help: what each target does, and how long it takes on two cores ----------------------------------------------
+
+#: all			1 min	compiles libraries and programs into build/ (the default); V=1 prints whole commands
+#: lib			1 min	compiles the libraries only
+#: demo			2 min	installs what it needs, builds, and shows a rail cut under load
+#: quick		2 min	style, unit tests, small models: run it before each commit
+#: check		35 min	all tests; installs what they need; some of them need root
+#: install		seconds	puts programs, libraries, headers, man pages and examples below PREFIX (/usr/local)
+#: uninstall		seconds	removes what install put in place, but no configuration file
+#: clean		seconds	removes build/
+#: deps			1 min	installs the Debian packages of all tests; config/deps build installs those of the build
+#: help			seconds	prints this list
+#: unit			1 min	compiles the unit tests as build/FLAVOUR/unit (F=debug, asan, tsan, clang)
+#: unit-debug		1 min	the same, as build/debug/unit
+#: asan			minutes	runs the unit tests with the address and undefined-behaviour sanitizers
+#: tsan			5 min	runs the unit tests with the thread sanitizer
+#: tidy			seconds	checks the style of the tree
+#: format		seconds	breaks lines of C files that are too long
+#: man			seconds	formats each man page and fails on a warning
+#: readme		minutes	runs the command blocks of README in a fresh Debian 12 tree; needs root
+#: kernel		minutes	compiles the modules for Debian's kernels, with sparse
+#: vm			half an hour	boots guests and runs all their tests
+#: vm-bench		minutes	measures the modules in a guest
+#: vm-debug		hours	runs the guests on kernels with KASAN and lockdep, which it builds first
+#: failover-vm		minutes	cuts rails of kernel nodes and reports the stalls
+#: sim			minutes	runs the scenarios and seeds of the simulator
+#: seeds		hours	runs new seeds and adds a row to tests/sim/RUNS
+#: models		10 min	checks all protocol models, the large ones included
+#: netns		minutes	runs the tests with real processes in network namespaces
+#: valgrind		minutes	runs sessions of the daemon under valgrind
+#: tsan-netns		minutes	runs nodes, cuts and floods with the thread sanitizer
+#: fuzz			15 min	fuzzes each parser for a minute
+#: fuzzers		minutes	compiles the fuzzers
+#: requirements		seconds	lists every requirement with the tests that show it
+#: bench		half an hour	measures speed and prints ratios to other transports; needs a quiet machine
+#: bench-deps		1 min	installs the other transports that bench measures
+#: bench-peers		1 min	compiles the programs that measure them
+#: failover		minutes	cuts rails and reports how long nothing was completed, with other transports
+#: crowd		3 min	simulates 10,000 nodes that join, change and restart; needs 4 GB of memory
+#: storm		minutes	simulates 10,000 nodes that all probe at once
+#: stall		minutes	measures how long a change of interfaces delays traffic of 5,000 peers
+#: processes		2 min	runs a self-test over 1,000 real processes, and over fewer that are killed
+#: oversubscribed	10 min	loads whole rails on busy processors; no request may be taken for lost
+help:
+	@echo "make [TARGET] [F=FLAVOUR] [V=1]; targets, with their duration on two cores:"
+	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST)) | \
+		awk -F '\t+' '{ printf "  %-16s %-13s %s\n", $$1, $$2, $$3 }'
+
 .PHONY: all lib unit unit-debug asan tsan tidy quick check kernel vm vm-bench failover-vm vm-debug deps fuzz \
 	fuzzers demo bench bench-deps bench-peers failover crowd storm stall oversubscribed processes seeds sim models \
-	netns valgrind tsan-netns requirements man format install clean
+	netns valgrind tsan-netns requirements man format install uninstall readme help \
+	deps-demo deps-test deps-guest clean
 .SECONDARY:
 
 endif

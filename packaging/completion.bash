@@ -2,11 +2,10 @@
 # Completion of lnetctl in bash. Commands and options are what the tool itself says they are, nets, NIDs and tunables what
 # the node says.
 
-# Is "$@" a command? Then its help ends with 1: 1 is no; else it is a group, whose commands may be listed.
+# Is "$@" a command? Then its help begins with its own name; the help of a group begins with the name of its first command.
 _lnetctl_is_command()
 {
-	"$@" --help >/dev/null 2>&1 </dev/null
-	[ $? -eq 1 ]
+	[[ $("$@" --help 2>/dev/null </dev/null) == "${*:2}: "* ]]
 }
 
 _lnetctl_subcommands()
@@ -17,6 +16,12 @@ _lnetctl_subcommands()
 _lnetctl_options()
 {
 	"$@" --help 2>/dev/null </dev/null | sed -n 's/^\t\(--[a-z0-9_-]*\):.*/\1/p'
+}
+
+# The user-space nodes that run in this network namespace, and the kernel's.
+_lnet_nodes()
+{
+	timeout 2 lnetctl --json node list 2>/dev/null </dev/null | sed -n 's/^ *"name": "\(.*\)",*$/\1/p'
 }
 
 # Values of key $1 in what the other words show, asked of the node of "${base[@]}".
@@ -40,6 +45,7 @@ _lnetctl_nids()
 _lnetctl_values()
 {
 	case $1 in
+	--node) _lnet_nodes ;;
 	--net) _lnetctl_ask 'net type' net show ;;
 	--if) ls /sys/class/net 2>/dev/null ;;
 	--nid) case ${path[0]} in net) _lnetctl_nids local ;; *) _lnetctl_nids peer ;; esac ;;
@@ -66,6 +72,8 @@ _lnetctl_words()
 	case ${path[0]} in
 	set) timeout 2 "${base[@]}" global show 2>/dev/null </dev/null | sed -n 's/^ *\([a-z0-9_]*\): .*/\1/p' ;;
 	ping | discover | cpt-of-nid) _lnetctl_nids all ;;
+	drain | undrain) _lnetctl_nids local ;;
+	explain) _lnetctl_nids peer ;;
 	import | export | plan | apply) compgen -f -- "$1" ;;
 	esac
 }
@@ -92,7 +100,9 @@ _lnetctl()
 		i=$((i + 1))
 	done
 
-	if [ ${#path[@]} -eq 0 ] && [[ $cur == -* ]]; then
+	if [ "$before" = --node ]; then
+		found=$(_lnet_nodes)
+	elif [ ${#path[@]} -eq 0 ] && [[ $cur == -* ]]; then
 		found="--node --json"
 	elif [ -z "$command" ]; then
 		found=$(_lnetctl_subcommands "${words[0]}" "${path[@]}"; [ "${path[*]}" != set ] || _lnetctl_words "$cur")
@@ -108,4 +118,24 @@ _lnetctl()
 	[ "$behind" = "$cur" ] || COMPREPLY=("${COMPREPLY[@]#"${cur%"$behind"}"}")
 }
 
+# The other programs: options and commands are those that their help names.
+_lnet_program()
+{
+	local line=${COMP_LINE:0:COMP_POINT} words found
+	read -r -a words <<<"$line"
+	[[ $line == *[[:space:]] ]] && words+=("")
+	local last=$((${#words[@]} - 1))
+	local cur=${words[last]} before=${words[last - 1]} program=${words[0]##*/}
+
+	if [ "$before" = --node ]; then
+		found=$(_lnet_nodes)
+	elif [[ $cur == -* ]]; then
+		found=$("${words[0]}" --help 2>/dev/null </dev/null | grep -oE -e '--[a-z][a-z0-9_-]*' | sort -u)
+	elif [ "$last" -eq 1 ]; then
+		found=$("${words[0]}" --help 2>/dev/null </dev/null | sed -n "s/^ *$program \([a-z][a-z_]*\).*/\1/p" | sort -u)
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$found" -- "$cur")
+}
+
 complete -o default -F _lnetctl lnetctl
+complete -o default -F _lnet_program lnetd lnetperf lnetsim lst nettest bulk_server bulk_write

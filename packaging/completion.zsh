@@ -1,0 +1,17 @@
+#compdef lnetctl lnetd lnetperf lnetsim lst nettest bulk_server bulk_write
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Completion in zsh: the completion for bash finds the words, so that both shells offer the same.
+
+local script words_found
+for script in ${LNET_COMPLETION:-} /usr/local/share/bash-completion/completions/lnetctl \
+	/usr/share/bash-completion/completions/lnetctl; do
+	[[ -r $script ]] && break
+done
+words_found=(${(f)"$(bash -c '. "$1"; COMP_LINE=$2 COMP_POINT=${#2} COMPREPLY=()
+	case ${COMP_LINE%%[[:space:]]*} in *lnetctl) _lnetctl ;; *) _lnet_program ;; esac
+	printf "%s\n" "${COMPREPLY[@]}"' bash $script "${(j: :)words[1,CURRENT]}" 2>/dev/null)"})
+if (( ${#words_found} )); then
+	compadd -- $words_found
+else
+	_files
+fi
