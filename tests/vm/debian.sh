@@ -12,8 +12,15 @@ depends_of() {
 }
 
 # The package that is kind $1 (headers, image) of series $2 now. Debian's own series has a meta package without number.
+# A whole release, 6.12.9-amd64, names its package: modules that somebody else built need that kernel.
 concrete() {
 	local meta name
+	case $2 in
+	*-amd64)
+		[ -n "$(apt-cache show "linux-$1-$2" 2>/dev/null)" ] && echo "linux-$1-$2"
+		return
+		;;
+	esac
 	for meta in "linux-$1-$2-cloud-amd64" "linux-$1-cloud-amd64"; do
 		name=$(depends_of "$meta" | grep -E "^linux-$1-${2//./\\.}\." | head -1)
 		[ -n "$name" ] && { echo "$name"; return; }

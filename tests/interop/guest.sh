@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# For scripts in two guests: the modules and tools of stock LNet in /stock, and ours. Words of the kernel's command
+# line say which of them this guest uses: interop.tool and interop.modules, each stock or ours.
+
+# word NAME: its value on the kernel's command line
+word() { sed -n "s/.*\binterop\.$1=\([^ ]*\).*/\1/p" /proc/cmdline; }
+
+# Values that both sides accept, so that their texts can be equal.
+common='lnet_transaction_timeout=150 lnet_interfaces_max=128'
+
+load_stock() {
+	local module
+	for module in $(modinfo -F depends /stock/modules/*.ko | tr , ' '); do
+		[ -e "/stock/modules/$module.ko" ] || modprobe -q "$module"
+	done
+	# shellcheck disable=SC2086
+	{ [ ! -e /stock/modules/libcfs.ko ] || insmod /stock/modules/libcfs.ko; } &&
+		insmod /stock/modules/lnet.ko $common && insmod /stock/modules/ksocklnd.ko "$@"
+}
+# shellcheck disable=SC2086
+load_ours() { modprobe lnet $common && modprobe ksocklnd "$@"; }
+load_selftest_stock() { insmod /stock/modules/lnet_selftest.ko; }
+load_selftest_ours() { modprobe lnet_selftest; }
+load() { "load_$1" "${@:2}"; }
+load_selftest() { "load_selftest_$1"; }
+
+# lnetctl and lst of one side; ours leads the kernel's node.
+tool_stock() { "/stock/bin/$1" "${@:2}"; }
+tool_ours() { "build/$1" --node kernel "${@:2}"; }
+
+# Which side this guest is on in a live case: guest 1 is ours.
+side_of() { [ "$1" = 1 ] && echo ours || echo stock; }
+other=$((3 - GUEST))
+
+# Words between the guests: tell WORD, and hear WORD waits for it.
+(while :; do nc -l -p 7777 >> /tmp/mail; done) </dev/null >/dev/null 2>&1 &
+mailbox=$!
+tell() {
+	local until=$((SECONDS + 60))
+	while ! echo "$1" | nc -w 1 "10.9.0.$other" 7777 2>/dev/null; do
+		[ $SECONDS -lt $until ] || return 1
+		sleep 0.1
+	done
+}
+# hear WORD [SECONDS]
+hear() {
+	local until=$((SECONDS + ${2:-60}))
+	while ! grep -qx "$1" /tmp/mail 2>/dev/null; do
+		[ $SECONDS -lt $until ] || return 1
+		sleep 0.1
+	done
+}
+mailbox_ends() { kill $mailbox 2>/dev/null; }
+
+# A second rail between the guests over the same Ethernet.
+second_rail() {
+	ip link add link eth0 name rail1 type macvlan mode bridge && ip link set rail1 up &&
+		ip addr add "10.9.1.$GUEST/24" dev rail1
+}
+
+# interop NAME: what comes on standard input is handed to tests/interop/run
+interop() {
+	gzip -9 | base64 -w 0 | fold -w 2000 | sed "s/^/interop: $1 /"
+	echo
+}
