@@ -11,6 +11,8 @@
 #include <lnet/socklnd.h>
 #include "fuzz.h"
 #include "lnd/socklnd/user.h"
+#include "discover.h"
+#include "drain.h"
 #include "node.h"
 #include "router.h"
 
@@ -343,9 +345,17 @@ static void blocks(struct stream *s)
 	release();
 }
 
+/* Then it is asked, as before a deletion, whether the peers have acknowledged it. */
+static void drain(struct lnet_ni *ni, bool drained)
+{
+	BUG_ON(lnet_ni_drain(w.ln, &ni->nid, drained));
+	work();
+	lnet_push_is_known(w.ln, ni);
+}
+
 /*
- * What an operator does meanwhile: discovery off or on, a peer locked, credits of a router, or two
- * peers configured.
+ * What an operator does meanwhile: discovery off or on, a peer locked, credits of a router, an
+ * interface drained, or two peers configured.
  */
 static void configure(u8 how)
 {
@@ -359,6 +369,8 @@ static void configure(u8 how)
 		lnet_peer_set_state(w.ln, &two[which], LNET_PEER_STATE_LOCKED, ~0U);
 	else if (how & 8)
 		lnet_tunable_set(w.ln, "peer_buffer_credits", how >> 4);
+	else if (how & 16)
+		drain(w.ni[which], how & 32);
 	else
 		lnet_peer_add(w.ln, &two[which], &others[which], 1, true);
 	work();

@@ -135,7 +135,7 @@ def discovery_seeds():
         seed("conn", "push-of-two-" + name, conn(
             ("DIAL", 0), ("FEED", door), ("DIAL", 0), ("FEED", other + push[name]), ("PUT", 0x21), ("PICK", 0),
             ("FEED", push["two"]), ("RUN", 3), ("FEED", push["alone"]), ("PUT", 1), ("RUN", 99)))
-    for how in (0, 1, 2, 3, 4, 5):
+    for how in (0, 1, 2, 3, 4, 5, 16, 17, 48, 49):
         seed("conn", "push-set-%d" % how, conn(
             ("DIAL", 0), ("FEED", door), ("DIAL", 0), ("FEED", other), ("PUT", 1), ("PUT", 0x21), ("SET", how),
             ("FEED", push["two"]), ("RUN", 3), ("FEED", push["down"]), ("PICK", 0), ("FEED", push["two"]), ("RUN", 99),

@@ -102,6 +102,8 @@ def routes(show):
            ask(ROUTES, CREATE, good),
            ask(NETS, CREATE, [{"net type": "tcp2", "local NI(s)": [{"nid": "10.2.0.1@tcp2"}]}]),
            ask(PEERS, 0, [{"primary nid": "10.0.0.3@tcp"}]), ask(ROUTES, 0, good), ask(ROUTES, 0, good))
+    ctlreq("route-gateway", ask(ROUTES, CREATE, good + [{"net": "tcp4", "gateway": "10.0.0.3@tcp"}]),
+           *[ask(PEERS, 0, [{"primary nid": item["gateway"]}]) for item in good], *shown)
     ctlreq("route-wrong", *[ask(ROUTES, CREATE, [item]) for item in wrong], ask(ROUTES, CREATE), ask(ROUTES, 0, [{}]),
            ask(ROUTES, REPLACE, good), ask(ROUTES, 0, [{"net": "tcp7", "gateway": "10.0.0.3@tcp"}]))
     ctlreq("route-undone", ask(ROUTES, CREATE, good), ask(TRANSACTION, CREATE), ask(ROUTES, STAGED, [good[0]]),
@@ -136,6 +138,9 @@ def ctl_seeds():
                        ("gone", "tcp5(no9) *.*.*.*")):
         ctlreq("net-rules-" + name, ask(NETS, CREATE | EXCL, [{"net type": "tcp5", "ip2net": text}]),
                ask(NETS, CREATE | EXCL, [{"ip2net": text}]), show[2])
+    single = {"primary nid": "10.0.0.9@tcp", "Multi-Rail": 0}
+    ctlreq("peer-further", ask(PEERS, CREATE | EXCL, [dict(peer, **single)]), ask(PEERS, CREATE, [single]),
+           *[ask(PEERS, CREATE, [dict(single, **more)]) for more in (peer, {"peer ni": [{"nid": "10.0.0.8@tcp"}]})])
     ctlreq("peer-log", ask(PEERS, CREATE | EXCL, [peer]),
            ask(PEERS, REPLACE, [{"primary nid": "10.0.0.9@tcp", "log": 1}]),
            ask(PEERS, REPLACE, [{"primary nid": "10.1.0.9@tcp1", "log": 1, "peer state": 1 << 40}]),
