@@ -60,6 +60,22 @@ struct lnet_nid rails_nid(unsigned int node, unsigned int rail)
 	return *nid;
 }
 
+void rails_ni_del(unsigned int node, unsigned int rail)
+{
+	struct lnet_nid nid = rails_nid(node, rail);
+
+	UNIT_EQUAL(lnet_ni_del(rails.node[node].ln, &nid), 0, "removal");
+}
+
+void rails_ni_add(unsigned int node, unsigned int rail)
+{
+	struct lnet_ni_cfg cfg;
+
+	lnet_ni_cfg_init(&cfg);
+	cfg.nid = rails_nid(node, rail);
+	UNIT_EQUAL(lnet_ni_add(rails.node[node].ln, &cfg), 0, "addition");
+}
+
 static bool place_of(const struct lnet_nid *nid, int *node, int *rail)
 {
 	unsigned int i;

@@ -131,6 +131,9 @@ void rails_node_start(unsigned int ix);
 void rails_node_stop(unsigned int ix);
 void rails_restart(unsigned int ix);
 struct lnet_nid rails_nid(unsigned int node, unsigned int rail);
+/* Each is a check that the call succeeds. */
+void rails_ni_del(unsigned int node, unsigned int rail);
+void rails_ni_add(unsigned int node, unsigned int rail);
 struct lnet_ni *rails_ni(unsigned int node, unsigned int rail);	/* not counted */
 struct lnet_path *rails_path(unsigned int from, unsigned int to, unsigned int rail);
 struct lnet_peer *rails_peer(unsigned int from, unsigned int to);

@@ -81,22 +81,6 @@ static void test_first(void)
 	rails_end();
 }
 
-static void ni_del(unsigned int node, unsigned int rail)
-{
-	struct lnet_nid nid = rails_nid(node, rail);
-
-	UNIT_EQUAL(lnet_ni_del(rails.node[node].ln, &nid), 0, "removal");
-}
-
-static void ni_add(unsigned int node, unsigned int rail)
-{
-	struct lnet_ni_cfg cfg;
-
-	lnet_ni_cfg_init(&cfg);
-	cfg.nid = rails_nid(node, rail);
-	UNIT_EQUAL(lnet_ni_add(rails.node[node].ln, &cfg), 0, "addition");
-}
-
 /* management.md 3.2: what `peer show` tells; with bit 0, the record's, 273 if all is known. */
 static void test_bits(void)
 {
@@ -111,7 +95,7 @@ static void test_bits(void)
 	knows(0, 1, 2);
 	UNIT_EQUAL(rails_disc_bits(0, 1) | rails_peer(0, 1)->mr, 273, "known");
 	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
-	ni_del(0, 1);
+	rails_ni_del(0, 1);
 	send(0, 1);			/* heard of by the rail that is left */
 	rails_run(380 * RAILS_MS);
 	CU_ASSERT(rails_disc_bits(0, 1) & LNET_PEER_STATE_PUSH_SENT);
@@ -143,19 +127,19 @@ static void test_changes(void)
 	begin();
 	send(0, 1);
 	control();
-	ni_del(1, 1);
+	rails_ni_del(1, 1);
 	rails_run(2 * NSEC_PER_SEC);
 	knows(0, 1, 1);
 	UNIT_EQUAL(control(), 2, "one push");
 	send(0, 1);
-	ni_add(1, 1);
+	rails_ni_add(1, 1);
 	rails_run(2 * NSEC_PER_SEC);
 	knows(0, 1, 2);
 	UNIT_EQUAL(control(), 2, "one push");
-	ni_del(1, 1);
-	ni_add(1, 1);
-	ni_del(1, 1);
-	ni_add(1, 1);
+	rails_ni_del(1, 1);
+	rails_ni_add(1, 1);
+	rails_ni_del(1, 1);
+	rails_ni_add(1, 1);
 	rails_run(2 * NSEC_PER_SEC);
 	knows(0, 1, 2);
 	UNIT_EQUAL(control(), 2, "one push for four changes");
@@ -189,13 +173,13 @@ static void test_both_change(void)
 	begin();
 	send(0, 1);
 	send(1, 0);
-	ni_del(0, 1);
-	ni_del(1, 1);
+	rails_ni_del(0, 1);
+	rails_ni_del(1, 1);
 	rails_run(2 * NSEC_PER_SEC);
 	knows(0, 1, 1);
 	knows(1, 0, 1);
-	ni_add(0, 1);
-	ni_add(1, 1);
+	rails_ni_add(0, 1);
+	rails_ni_add(1, 1);
 	rails_run(2 * NSEC_PER_SEC);
 	knows(0, 1, 2);
 	knows(1, 0, 2);
@@ -486,7 +470,7 @@ static void test_change_in_doubt(void)
 	send(0, 1);
 	send(0, 1);
 	lose_all(0, 1);
-	ni_del(0, 1);
+	rails_ni_del(0, 1);
 	send(0, 1);
 	rails_run(2 * NSEC_PER_SEC);
 	knows(0, 1, 2);
@@ -505,7 +489,7 @@ static void test_bad_push(void)
 		send(0, 1);
 		rails_on(0, -1, RAILS_ANY, FATE_DELAY, LNET_OK, i ? -1 : 0);
 		if (i)
-			ni_del(0, 1);
+			rails_ni_del(0, 1);
 		rails_run(NSEC_PER_SEC);
 		UNIT_EQUAL(disc(0, 1)->state, i ? DISC_PUSH : DISC_DONE, "state");
 		if (!i)
@@ -528,7 +512,7 @@ static void test_news_while_pushing(void)
 	begin();
 	send(0, 1);
 	rails_on(0, -1, RAILS_ANY, FATE_DELAY, LNET_OK, -1);
-	ni_del(0, 1);
+	rails_ni_del(0, 1);
 	rails_run(NSEC_PER_SEC);
 	UNIT_EQUAL(disc(0, 1)->state, DISC_PUSH, "pushing");
 	push_wire(1, 0, FULL | LNET_FEAT_OPEN, 60, 2, LNET_NI_DOWN);
@@ -608,7 +592,7 @@ static void test_wait(void)
 			UNIT_EQUAL(rails_done(i) && !rails.req[i].status, true, "then");
 		CU_ASSERT(!wait || rails.req[1].on_rail[0] + rails.req[2].on_rail[0] == 1);
 		rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
-		ni_del(0, 1);
+		rails_ni_del(0, 1);
 		rails_run(300 * RAILS_MS);
 		tag = rails_get(0, 1, 8, 0);
 		rails_run(20 * RAILS_MS);

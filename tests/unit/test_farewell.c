@@ -29,22 +29,6 @@ static void send(unsigned int from, unsigned int to)
 	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "delivered");
 }
 
-static void ni_del(unsigned int node, unsigned int rail)
-{
-	struct lnet_nid nid = rails_nid(node, rail);
-
-	UNIT_EQUAL(lnet_ni_del(rails.node[node].ln, &nid), 0, "removal");
-}
-
-static void ni_add(unsigned int node, unsigned int rail)
-{
-	struct lnet_ni_cfg cfg;
-
-	lnet_ni_cfg_init(&cfg);
-	cfg.nid = rails_nid(node, rail);
-	UNIT_EQUAL(lnet_ni_add(rails.node[node].ln, &cfg), 0, "addition");
-}
-
 /*
  * Node 0 as stock and as ours: a drained interface leaves the list of a stock peer, which ignores
  * "down", unless none stays.
@@ -94,11 +78,11 @@ static void test_at_once(void)
 	begin();
 	nid = rails_nid(1, 1);
 	send(0, 1);
-	ni_del(1, 1);
+	rails_ni_del(1, 1);
 	rails_run(2 * NSEC_PER_SEC);
 	send(0, 1);
 	pushes();
-	ni_add(1, 1);
+	rails_ni_add(1, 1);
 	rails_run(20 * RAILS_MS);
 	UNIT_EQUAL(rails_nids(0, 1), 2, "interfaces known");
 	UNIT_EQUAL(pushes(), 1, "pushes");
@@ -117,7 +101,7 @@ static void test_leaves(void)
 	send(0, 1);
 	pushes();
 	rails.node[1].ln->tun.drain_time = NSEC_PER_SEC;
-	ni_del(1, 1);
+	rails_ni_del(1, 1);
 	rails_run(20 * RAILS_MS);
 	UNIT_EQUAL(rails_nids(0, 1), 1, "interfaces known");
 	UNIT_EQUAL(pushes(), 1, "pushes");
