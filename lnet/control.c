@@ -220,14 +220,14 @@ int lnet_control_dump_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct 
 /* Key tables at the end of @w wait for the piece that has the first of their values. */
 static int tables_hold(struct lnet_ctl_dump *d, struct lnet_nlw *w)
 {
-	u32 len = w->len - w->tables_at;
+	u32 len = w->b.len - w->tables_at;
 
 	if (len) {
-		d->held = kmemdup(w->buf + w->tables_at, len, GFP_KERNEL);
+		d->held = kmemdup(w->b.buf + w->tables_at, len, GFP_KERNEL);
 		if (!d->held)
 			return -ENOMEM;
 		d->held_len = len;
-		w->len = w->tables_at;
+		w->b.len = w->tables_at;
 	}
 	return 0;
 }
@@ -249,13 +249,13 @@ int lnet_control_dump_piece(struct lnet_ctl_dump *d, struct lnet_nlw *w, struct 
 	if (!tables_put(d, w))
 		return lnet_ctl_fail(e, -EMSGSIZE, "an item is too long to be sent");
 	rc = lnet_control_dump_next(d, &w->sink, e);
-	if (rc == 1 && !w->len)
+	if (rc == 1 && !w->b.len)
 		return lnet_ctl_fail(e, -EMSGSIZE, "an item is too long to be sent");
 	if (rc == 1 && !w->tables_at)
 		return 1;	/* no value fits behind the tables: they are sent alone */
 	if (rc == 1 && tables_hold(d, w))
 		return -ENOMEM;
-	w->len = w->tables_at;
+	w->b.len = w->tables_at;
 	return rc;
 }
 

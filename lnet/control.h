@@ -9,7 +9,7 @@
 #include "plat.h"
 #include <lnet/lnd.h>
 #include <lnet/nid.h>
-#include <uapi/lnet_nl.h>
+#include "nl_buf.h"
 #include "weight.h"
 
 struct lnet;
@@ -331,14 +331,10 @@ void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void
 /* Netlink messages into a flat buffer. */
 struct lnet_nlw {
 	struct lnet_sink sink;
-	u8 *buf;
-	u32 size, len;
+	struct lnet_nlbuf b;
 	u32 open[2 * LNET_NL_DEPTH_MAX];	/* offsets of what is open, the message first */
 	u32 tables_at;		/* offset of the key tables that no value follows; @len: none */
-	u32 portid, seq;
-	u16 type;
-	u8 cmd, depth;
-	bool full;
+	u8 depth;
 	bool replaces;		/* the first table replaces that of a comment */
 };
 

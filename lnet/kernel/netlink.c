@@ -120,7 +120,7 @@ static int answer_later(struct job *job, struct sk_buff *skb, struct netlink_cal
 
 	writer(job, skb, cb, &w);
 	lnet_control_dump_comment(&job->dump, &w);
-	skb_put(skb, w.len);
+	skb_put(skb, w.b.len);
 	return skb->len;
 }
 
@@ -131,7 +131,7 @@ static int fill(struct job *job, struct sk_buff *skb, struct netlink_callback *c
 
 	writer(job, skb, cb, &w);
 	rc = lnet_control_dump_piece(&job->dump, &w, &job->e);
-	skb_put(skb, w.len);
+	skb_put(skb, w.b.len);
 	return rc;
 }
 

@@ -8,6 +8,7 @@
 
 #include <lnet/lnet.h>
 #include <uapi/lnet_lst.h>
+#include "nl_buf.h"
 #include "selftest.h"
 #include "wire.h"
 
@@ -120,16 +121,6 @@ void lst_stock_word(struct lst_stock *s, const char *name, const char *fmt, ...)
 
 /* ---- stock_nl.c: the netlink family ---------------------------------------------------------- */
 
-/* Bytes of messages, each with its head. */
-struct lst_stock_nl {
-	u8 *buf;
-	u32 len, size;
-	bool full;			/* something did not fit, which was left out */
-	u16 type;			/* the family */
-	u32 seq, portid;
-	u8 cmd, version;
-};
-
 /*
  * What a session is to be named, or which groups are wanted and which of their nodes.
  * @attrs: the request's, behind both heads
@@ -148,12 +139,12 @@ struct lst_stock_filter {
 /* How many groups; 0: all, their names alone. -EINVAL. */
 int lst_stock_nl_groups(struct lst_stock_filter *filter, const u8 *attrs, u32 len);
 
-void lst_stock_nl_session(struct lst_stock_nl *w, const struct lst_view_session *s);
+void lst_stock_nl_session(struct lnet_nlbuf *w, const struct lst_view_session *s);
 /* The end of the answer to a request that is no dump. */
-void lst_stock_nl_done(struct lst_stock_nl *w);
-void lst_stock_nl_group_table(struct lst_stock_nl *w);
+void lst_stock_nl_done(struct lnet_nlbuf *w);
+void lst_stock_nl_group_table(struct lnet_nlbuf *w);
 /* @nodes: those of @group whose state is in @states; NULL: the name alone. */
-void lst_stock_nl_group(struct lst_stock_nl *w, const struct lst_view_group *group,
+void lst_stock_nl_group(struct lnet_nlbuf *w, const struct lst_view_group *group,
 			const struct lst_view_node *nodes, u32 states, bool first);
 
 #endif

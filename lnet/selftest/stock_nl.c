@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The netlink family of stock's lst: requests read, messages written, as lnet_nl.h has them. */
 #include <lnet/nid.h>
-#include <uapi/lnet_nl.h>
 #include "stock.h"
 
-#define ATTR_HDR	4U
-#define MSG_HDR		20U		/* of netlink and generic netlink */
 #define NL_DONE		3U
 #define TYPE_MASK	0x3fffU
 #define DEPTH_MAX	6U
-#define ALIGN4(n)	(((n) + 3U) & ~3U)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
@@ -25,16 +21,16 @@ static bool attr_read(struct attr *a, const u8 *at, const u8 *end)
 {
 	u16 len, type;
 
-	if (end - at < (ptrdiff_t)ATTR_HDR)
+	if (end - at < (ptrdiff_t)LNET_NL_ATTR_HDR)
 		return false;
 	memcpy(&len, at, 2);
 	memcpy(&type, at + 2, 2);
-	if (len < ATTR_HDR || len > end - at)
+	if (len < LNET_NL_ATTR_HDR || len > end - at)
 		return false;
 	a->type = type & TYPE_MASK;
-	a->data = at + ATTR_HDR;
-	a->len = len - ATTR_HDR;
-	a->next = at + min_t(u32, ALIGN4(len), (u32)(end - at));
+	a->data = at + LNET_NL_ATTR_HDR;
+	a->len = len - LNET_NL_ATTR_HDR;
+	a->next = at + min_t(u32, LNET_NL_ALIGN(len), (u32)(end - at));
 	return true;
 }
 
@@ -195,87 +191,6 @@ int lst_stock_nl_groups(struct lst_stock_filter *filter, const u8 *attrs, u32 le
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static u8 *nl_put(struct lst_stock_nl *w, u32 len)
-{
-	u8 *at = w->buf + w->len;
-
-	if (w->full || ALIGN4(len) > w->size - w->len) {
-		w->full = true;
-		return NULL;
-	}
-	memset(at, 0, ALIGN4(len));
-	w->len += ALIGN4(len);
-	return at;
-}
-
-static void nl_attr(struct lst_stock_nl *w, u16 type, const void *data, u32 len)
-{
-	u16 total = (u16)(len + ATTR_HDR);
-	u8 *at = nl_put(w, total);
-
-	if (!at)
-		return;
-	memcpy(at, &total, 2);
-	memcpy(at + 2, &type, 2);
-	if (len)
-		memcpy(at + ATTR_HDR, data, len);
-}
-
-static void nl_u16(struct lst_stock_nl *w, u16 type, u16 value)
-{
-	nl_attr(w, type, &value, sizeof(value));
-}
-
-static void nl_text(struct lst_stock_nl *w, u16 type, const char *text)
-{
-	nl_attr(w, type, text, (u32)strlen(text) + 1);
-}
-
-static u32 nest_begin(struct lst_stock_nl *w, u16 type)
-{
-	u32 at = w->len;
-
-	nl_attr(w, type | LNET_NL_NESTED, NULL, 0);
-	return at;
-}
-
-static void nest_end(struct lst_stock_nl *w, u32 at)
-{
-	u16 len = (u16)(w->len - at);
-
-	if (w->len - at > 0xfffc)
-		w->full = true;
-	if (!w->full)
-		memcpy(w->buf + at, &len, 2);
-}
-
-static u32 msg_begin(struct lst_stock_nl *w, u16 type, u16 flags)
-{
-	u32 at = w->len;
-	u8 *head = nl_put(w, MSG_HDR);
-
-	if (!head)
-		return at;
-	memcpy(head + 4, &type, 2);
-	memcpy(head + 6, &flags, 2);
-	memcpy(head + 8, &w->seq, 4);
-	memcpy(head + 12, &w->portid, 4);
-	head[16] = w->cmd;
-	head[17] = w->version;
-	return at;
-}
-
-/* A message that does not fit is left out as a whole. */
-static void msg_end(struct lst_stock_nl *w, u32 at)
-{
-	u32 len = w->len - at;
-
-	if (w->full)
-		w->len = at;
-	else
-		memcpy(w->buf + at, &len, 4);
-}
-
 struct nl_key {
 	const char *name;		/* "": a value without a key */
 	u16 type, format;
@@ -284,26 +199,26 @@ struct nl_key {
 };
 
 /* A table within a table, and no deeper. */
-static void table_put(struct lst_stock_nl *w, const struct nl_key *key, u16 nr)
+static void table_put(struct lnet_nlbuf *w, const struct nl_key *key, u16 nr)
 {
-	u32 list = nest_begin(w, LNET_NLA_LIST), at;
+	u32 list = lnet_nlbuf_nest(w, LNET_NLA_LIST), at;
 	u16 i;
 
 	for (i = 0; i < nr; i++, key++) {
-		at = nest_begin(w, (u16)(i + 1));
+		at = lnet_nlbuf_nest(w, (u16)(i + 1));
 		if (!i)
-			nl_u16(w, LNET_NLA_LIST_SIZE, nr);
-		nl_u16(w, LNET_NLA_INDEX, (u16)(i + 1));
+			lnet_nlbuf_u16(w, LNET_NLA_LIST_SIZE, nr);
+		lnet_nlbuf_u16(w, LNET_NLA_INDEX, (u16)(i + 1));
 		if (key->name[0])
-			nl_text(w, LNET_NLA_VALUE, key->name);
+			lnet_nlbuf_text(w, LNET_NLA_VALUE, key->name);
 		if (key->format)
-			nl_u16(w, LNET_NLA_KEY_FORMAT, key->format);
-		nl_u16(w, LNET_NLA_TYPE, key->type);
+			lnet_nlbuf_u16(w, LNET_NLA_KEY_FORMAT, key->format);
+		lnet_nlbuf_u16(w, LNET_NLA_TYPE, key->type);
 		if (key->child)
 			table_put(w, key->child, key->nr_child);
-		nest_end(w, at);
+		lnet_nlbuf_unnest(w, at);
 	}
-	nest_end(w, list);
+	lnet_nlbuf_unnest(w, list);
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */
@@ -317,33 +232,33 @@ static const struct nl_key session_keys[] = {
 	{ "nodes", LNET_NLT_U16, 0, NULL, 0 },
 };
 
-void lst_stock_nl_session(struct lst_stock_nl *w, const struct lst_view_session *s)
+void lst_stock_nl_session(struct lnet_nlbuf *w, const struct lst_view_session *s)
 {
 	char text[LNET_NIDSTR_SIZE];
 	struct lnet_nid nid;
-	u32 at = msg_begin(w, w->type, LNET_NL_F_CREATE | LNET_NL_F_MULTI);
+	u32 at = lnet_nlbuf_begin(w, w->type, LNET_NL_F_CREATE | LNET_NL_F_MULTI);
 
 	table_put(w, session_keys, ARRAY_SIZE(session_keys));
-	msg_end(w, at);
+	lnet_nlbuf_end(w, at);
 	lnet_nid_from_nid4(&nid, s->sid.nid);
-	at = msg_begin(w, w->type, LNET_NL_F_MULTI);
-	nl_text(w, 1, "");
-	nl_text(w, 2, s->name);
-	nl_attr(w, 3, &s->key, sizeof(s->key));
-	nl_attr(w, 4, &s->sid.stamp, sizeof(s->sid.stamp));
-	nl_text(w, 5, lnet_nid_str(&nid, text));
-	nl_u16(w, 6, (u16)min_t(u32, s->nr_nodes, U16_MAX));
-	msg_end(w, at);
+	at = lnet_nlbuf_begin(w, w->type, LNET_NL_F_MULTI);
+	lnet_nlbuf_text(w, 1, "");
+	lnet_nlbuf_text(w, 2, s->name);
+	lnet_nlbuf_attr(w, 3, &s->key, sizeof(s->key));
+	lnet_nlbuf_attr(w, 4, &s->sid.stamp, sizeof(s->sid.stamp));
+	lnet_nlbuf_text(w, 5, lnet_nid_str(&nid, text));
+	lnet_nlbuf_u16(w, 6, (u16)min_t(u32, s->nr_nodes, U16_MAX));
+	lnet_nlbuf_end(w, at);
 }
 
-void lst_stock_nl_done(struct lst_stock_nl *w)
+void lst_stock_nl_done(struct lnet_nlbuf *w)
 {
-	u32 at = msg_begin(w, NL_DONE, LNET_NL_F_MULTI);
+	u32 at = lnet_nlbuf_begin(w, NL_DONE, LNET_NL_F_MULTI);
 
 	/* The word behind the first head is the verdict, 0, and not a second head. */
 	if (!w->full)
 		memset(w->buf + w->len - 4, 0, 4);
-	msg_end(w, at);
+	lnet_nlbuf_end(w, at);
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -359,39 +274,39 @@ static const struct nl_key group_keys[] = {
 	  ARRAY_SIZE(node_keys) },
 };
 
-void lst_stock_nl_group_table(struct lst_stock_nl *w)
+void lst_stock_nl_group_table(struct lnet_nlbuf *w)
 {
-	u32 at = msg_begin(w, w->type, LNET_NL_F_CREATE | LNET_NL_F_MULTI);
+	u32 at = lnet_nlbuf_begin(w, w->type, LNET_NL_F_CREATE | LNET_NL_F_MULTI);
 
 	table_put(w, group_keys, ARRAY_SIZE(group_keys));
-	msg_end(w, at);
+	lnet_nlbuf_end(w, at);
 }
 
-static void node_put(struct lst_stock_nl *w, u16 index, const struct lst_view_node *node)
+static void node_put(struct lnet_nlbuf *w, u16 index, const struct lst_view_node *node)
 {
 	char id[LNET_NIDSTR_SIZE + 16];
-	u32 at = nest_begin(w, index);
+	u32 at = lnet_nlbuf_nest(w, index);
 
-	nl_text(w, 1, lnet_id_str(node->id.pid, &node->id.nid, id));
-	nl_text(w, 2, state_text(node->state));
-	nest_end(w, at);
+	lnet_nlbuf_text(w, 1, lnet_id_str(node->id.pid, &node->id.nid, id));
+	lnet_nlbuf_text(w, 2, state_text(node->state));
+	lnet_nlbuf_unnest(w, at);
 }
 
-void lst_stock_nl_group(struct lst_stock_nl *w, const struct lst_view_group *group,
+void lst_stock_nl_group(struct lnet_nlbuf *w, const struct lst_view_group *group,
 			const struct lst_view_node *nodes, u32 states, bool first)
 {
-	u32 at = msg_begin(w, w->type, LNET_NL_F_MULTI), list, i;
+	u32 at = lnet_nlbuf_begin(w, w->type, LNET_NL_F_MULTI), list, i;
 	u16 index = 1;
 
 	if (first)
-		nl_text(w, 1, "");
-	nl_text(w, 2, group->name);
+		lnet_nlbuf_text(w, 1, "");
+	lnet_nlbuf_text(w, 2, group->name);
 	if (nodes) {
-		list = nest_begin(w, 3);
+		list = lnet_nlbuf_nest(w, 3);
 		for (i = 0; i < group->nr; i++)
 			if (!states || nodes[i].state & states)
 				node_put(w, index++, &nodes[i]);
-		nest_end(w, list);
+		lnet_nlbuf_unnest(w, list);
 	}
-	msg_end(w, at);
+	lnet_nlbuf_end(w, at);
 }

@@ -243,8 +243,8 @@ static u32 fill(struct lnet_ctl_dump *d, const struct client *client, u8 cmd, vo
 	rc = lnet_control_dump_piece(d, &w, e);
 	*end = rc != -EINPROGRESS && rc != 1;
 	if (!*end)
-		return w.len;
-	return w.len + put_done((u8 *)buf + w.len, client, rc, e->text);
+		return w.b.len;
+	return w.b.len + put_done((u8 *)buf + w.b.len, client, rc, e->text);
 }
 
 /* ---- dumps under way ------------------------------------------------------------------------- */

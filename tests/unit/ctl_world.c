@@ -98,9 +98,9 @@ static int dump(struct world *w, const struct nlmsghdr *h, const struct lnet_ctl
 			w->piece(w);
 		if (rc == -EINPROGRESS && w->comments && !d.commented)
 			lnet_control_dump_comment(&d, &nlw);
-		w->nr_dull += piece_is_dull(buf, nlw.len);
-		if (nlw.len)
-			reply(to, buf, nlw.len);
+		w->nr_dull += piece_is_dull(buf, nlw.b.len);
+		if (nlw.b.len)
+			reply(to, buf, nlw.b.len);
 		if (rc == -EINPROGRESS) {
 			node_work(w->ln);
 			node_env.now_ns += NSEC_PER_MSEC;

@@ -550,8 +550,8 @@ static void test_comment_bytes(void)
 
 	lnet_nlw_init(&w, buf, sizeof(buf), LNET_NL_USER_TYPE, LNET_NL_PING, 0, 1);
 	lnet_nlw_comment(&w);
-	UNIT_EQUAL(w.len, 20 + sizeof(table_attrs) + 20 + sizeof(value_attrs), "length");
-	UNIT_EQUAL(w.tables_at, w.len, "a value is behind the table");
+	UNIT_EQUAL(w.b.len, 20 + sizeof(table_attrs) + 20 + sizeof(value_attrs), "length");
+	UNIT_EQUAL(w.tables_at, w.b.len, "a value is behind the table");
 	UNIT_EQUAL(h->nlmsg_flags, LNET_NL_F_CREATE | LNET_NL_F_MULTI, "flags");
 	CU_ASSERT(!memcmp((u8 *)h + 20, table_attrs, sizeof(table_attrs)));
 	h = (const void *)((const u8 *)h + h->nlmsg_len);

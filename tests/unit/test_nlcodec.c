@@ -431,9 +431,9 @@ static void test_tables(void)
 		lnet_nlw_init(&w, buf, sizeof(buf), want->nlmsg_type, ((u8 *)NLMSG_DATA(want))[0],
 			      want->nlmsg_pid, want->nlmsg_seq);
 		CU_ASSERT(w.sink.ops->table(&w.sink, rows[i].table, rows[i].lnd, rows[i].turn));
-		UNIT_EQUAL(w.len, want->nlmsg_len, rows[i].name);
-		CU_ASSERT(w.len == want->nlmsg_len &&
-			  !memcmp(buf, want, w.len));
+		UNIT_EQUAL(w.b.len, want->nlmsg_len, rows[i].name);
+		CU_ASSERT(w.b.len == want->nlmsg_len &&
+			  !memcmp(buf, want, w.b.len));
 		free(cap.bytes);
 	}
 }
@@ -490,7 +490,7 @@ static struct lnetctl_node *many_messages(unsigned int nr_nets, unsigned int nr_
 			net++;
 			ni = 0;
 		}
-		rest = (int)w.len;
+		rest = (int)w.b.len;
 		for (; NLMSG_OK(h, (unsigned int)rest); h = NLMSG_NEXT(h, rest))
 			UNIT_EQUAL(reply_feed(&reply, h->nlmsg_flags, (char *)h + 20,
 					      h->nlmsg_len - 20),
@@ -576,7 +576,7 @@ static int feed_item(const struct lnet_key *keys, u16 nr, void (*values)(struct 
 	values(&w.sink);
 	CU_ASSERT(w.sink.ops->close(&w.sink));
 	CU_ASSERT_FATAL(reply_init(&reply) == 0);
-	for (rest = (int)w.len; !rc && NLMSG_OK(h, (unsigned int)rest); h = NLMSG_NEXT(h, rest))
+	for (rest = (int)w.b.len; !rc && NLMSG_OK(h, (unsigned int)rest); h = NLMSG_NEXT(h, rest))
 		rc = reply_feed(&reply, h->nlmsg_flags, (char *)h + 20, h->nlmsg_len - 20);
 	*doc = reply_finish(&reply);
 	return rc;

@@ -136,14 +136,14 @@ static void garbage(void)
 
 static u8 out[2048];
 
-static struct lst_stock_nl writer(u32 size)
+static struct lnet_nlbuf writer(u32 size)
 {
 	memset(out, 0xee, sizeof(out));
-	return (struct lst_stock_nl){ .buf = out, .size = size, .type = 0x21, .seq = 7,
+	return (struct lnet_nlbuf){ .buf = out, .size = size, .type = 0x21, .seq = 7,
 				      .portid = 9, .cmd = 1, .version = 1 };
 }
 
-static void expect(const struct lst_stock_nl *w, const char *hex, const char *what)
+static void expect(const struct lnet_nlbuf *w, const char *hex, const char *what)
 {
 	char got[2 * sizeof(out) + 1] = "";
 	u32 i;
@@ -157,7 +157,7 @@ static void session_is_shown(void)
 {
 	struct lst_view_session s = { .sid = { 2ULL << 48 | 0x0a000001u, 4660 }, .key = 5,
 				      .nr_nodes = 3, .name = "lab" };
-	struct lst_stock_nl w = writer(sizeof(out));
+	struct lnet_nlbuf w = writer(sizeof(out));
 
 	lst_stock_nl_session(&w, &s);
 	lst_stock_nl_done(&w);
@@ -191,7 +191,7 @@ static void groups_are_shown(void)
 		struct lst_view_node node[2];
 	} g = { .group = { .name = "c", .nr = 2 },
 		.node = { { .id.pid = 12345, .state = 1 }, { .id.pid = 12345, .state = 4 } } };
-	struct lst_stock_nl w = writer(sizeof(out));
+	struct lnet_nlbuf w = writer(sizeof(out));
 	u32 table;
 
 	lnet_nid_parse(&g.node[0].id.nid, "10.0.0.1@tcp");

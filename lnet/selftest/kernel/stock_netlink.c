@@ -20,11 +20,11 @@ static bool may(const struct sk_buff *skb)
 	return netlink_ns_capable(skb, sock_net(skb->sk)->user_ns, CAP_NET_ADMIN);
 }
 
-static struct lst_stock_nl writer(const struct nlmsghdr *nlh, u32 portid, u8 *buf, u32 size)
+static struct lnet_nlbuf writer(const struct nlmsghdr *nlh, u32 portid, u8 *buf, u32 size)
 {
 	const struct genlmsghdr *hdr = nlmsg_data(nlh);
 
-	return (struct lst_stock_nl){ .buf = buf, .size = size, .type = nlh->nlmsg_type,
+	return (struct lnet_nlbuf){ .buf = buf, .size = size, .type = nlh->nlmsg_type,
 				      .seq = nlh->nlmsg_seq, .portid = portid, .cmd = hdr->cmd,
 				      .version = LNET_LST_FAMILY_VERSION };
 }
@@ -56,7 +56,7 @@ static struct lst_asked *session_ask(struct sk_buff *skb)
 static int session_reply(struct genl_info *info, const struct lst_view_session *session)
 {
 	struct sk_buff *skb = nlmsg_new(REPLY_SIZE, GFP_KERNEL);
-	struct lst_stock_nl w;
+	struct lnet_nlbuf w;
 
 	if (!skb)
 		return -ENOMEM;
@@ -169,7 +169,7 @@ static int on_sessions_start(struct netlink_callback *cb)
 static int on_sessions(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct dump *d = (struct dump *)cb->args[0];
-	struct lst_stock_nl w;
+	struct lnet_nlbuf w;
 
 	if (d->begun)
 		return 0;
@@ -231,7 +231,7 @@ static int on_groups_start(struct netlink_callback *cb)
 }
 
 /* One group; false: there is no room for it, and nothing was written. */
-static bool group_write(struct lst_stock_nl *w, struct dump *d, const struct lst_view_group *view)
+static bool group_write(struct lnet_nlbuf *w, struct dump *d, const struct lst_view_group *view)
 {
 	u32 before = w->len;
 
@@ -248,7 +248,7 @@ static int on_groups(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct dump *d = (struct dump *)cb->args[0];
 	const struct lst_view_group *view;
-	struct lst_stock_nl w;
+	struct lnet_nlbuf w;
 
 	w = writer(cb->nlh, NETLINK_CB(cb->skb).portid, skb_tail_pointer(skb), skb_tailroom(skb));
 	while (d->at < d->q->cmd.used) {
