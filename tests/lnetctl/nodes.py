@@ -103,8 +103,18 @@ class Node:
 
     def ok(self, *args, **kw):
         rc, out, err = self.ctl(*args, **kw)
-        equal("%s succeeds" % " ".join(args), (rc, unawaited(err)), (0, ""))
+        note = self.fault_note() if err.startswith("note: ") and args[-2:] == ("net", "show") else ""
+        equal("%s succeeds" % " ".join(args), (rc, unawaited(err)), (0, note))
         return unmarked(out) if args[0] == "export" and args[-1][0] != "/" else out
+
+    def fault_note(self):
+        """What `net show' notes of this node's fault rules."""
+        nr = 0
+        for kind in ("", "drop", "delay"):
+            words = ["fault", kind, "show"] if kind else ["fault", "show"]
+            doc = json.loads(self.ctl("--json", *words)[1] or "{}")
+            nr += sum(len(rules) for rules in doc.values())
+        return nr and "note: %d fault rule%s on this node ('lnetctl fault show')\n" % (nr, "s are" if nr > 1 else " is")
 
     def show(self, *args):
         """What --json says, after checking that the YAML says the same."""

@@ -4,7 +4,7 @@
 import os
 import subprocess
 
-from nodes import BIN, NOBODY, check, equal
+from nodes import BIN, NOBODY, check, equal, of_all
 
 SERVER = "server --nid 127.0.0.1@tcp --port 10999 "
 # program and words, standard error up to the hint at --help
@@ -40,10 +40,10 @@ REJECTED = {
 }
 
 
-def run(words, **how):
+def run(words, program=None, **how):
     words = words.split()
-    done = subprocess.run([os.path.join(BIN, words[0])] + words[1:], capture_output=True, text=True, timeout=20,
-                          stdin=subprocess.DEVNULL, **how)
+    done = subprocess.run([program or os.path.join(BIN, words[0])] + words[1:], capture_output=True, text=True,
+                          timeout=20, stdin=subprocess.DEVNULL, **how)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -61,5 +61,6 @@ def test_programs():
         check("%s: what is wrong" % words, err.startswith(want) and err.count("\n") == 1, err)
     if os.geteuid() == 0:
         equal("a port below 1024 without the right to it",
-              run("lnetperf server --nid 127.0.0.1@tcp", user=NOBODY, group=NOBODY, extra_groups=[]),
+              run("lnetperf server --nid 127.0.0.1@tcp", of_all("lnetperf"), user=NOBODY, group=NOBODY,
+                  extra_groups=[]),
               (4, "", "lnetperf: port 988 needs CAP_NET_BIND_SERVICE; choose another with --port\n"))
