@@ -194,9 +194,10 @@ struct lnet_lnd_ops {
 	/* may fill ni->ifname, ni->dev_cpt, ni->cpts, ni->conns_per_peer, ni->link_speed */
 	int  (*ni_start)(struct lnet_ni *ni);
 	/*
-	 * Optional; before ni_stop, called again until it is true or the core's patience is over.
-	 * Each connection ends in order: what was taken is written, what comes is received until
-	 * the peer has ended its side. None begins. True: none is left. May not wait.
+	 * Optional: close all connections of @ni gracefully. The driver opens no further one. It
+	 * writes all queued bytes, then receives until the peer has closed its side. Must not wait.
+	 * The core calls it repeatedly before ni_stop, until it returns true or 1 s has passed.
+	 * Return: true if no connection is left.
 	 */
 	bool (*ni_close)(struct lnet_ni *ni);
 	/*

@@ -208,7 +208,7 @@ struct lnet_event {
 	bool perhaps;			/* status != 0 and the request may have taken effect */
 	int status;			/* 0 or -errno */
 	uint16_t portal;
-	uint16_t outcome;		/* why: manual/outcomes.md; lnet_outcome_name() names it */
+	uint16_t outcome;		/* reason for @status, as manual/outcomes.md lists them */
 	uint32_t mlength, rlength, offset;
 	uint64_t match_bits, hdr_data;
 	struct lnet_process initiator;	/* primary NID of the peer */
@@ -227,14 +227,14 @@ struct lnet_event {
  * must not wait for them.
  */
 typedef void (*lnet_handler_t)(const struct lnet_event *ev);
-/* "GET", "PUT" ...; NULL: @kind is none of enum lnet_event_kind */
+/* Return "GET", "PUT" and so on; NULL if @kind is not in enum lnet_event_kind. */
 const char *lnet_event_name(unsigned int kind);
-/* "remote_timeout" ...; NULL: @outcome is not in manual/outcomes.md */
+/* Return "remote_timeout" and so on; NULL if @outcome is not in manual/outcomes.md. */
 const char *lnet_outcome_name(unsigned int outcome);
 #ifndef __KERNEL__
 /*
- * Writes what @ev means to @text, at most @size bytes with the final 0, as in "PUT to 10.0.0.2@tcp:
- * remote_timeout (Connection timed out); delivery unknown". Returns what snprintf() does.
+ * Describe @ev in @text: at most @size bytes with the final 0. Example: "PUT to 10.0.0.2@tcp:
+ * remote_timeout (Connection timed out); delivery unknown". Return values are those of snprintf().
  */
 int lnet_event_text(const struct lnet_event *ev, char *text, size_t size);
 #endif

@@ -45,7 +45,7 @@ struct lnetctl_node {
 	char *text;		/* scalars, as written */
 	unsigned char kind, quote;
 	bool incomplete;	/* a child is missing: there was no memory; cannot be sent */
-	/* in the file it came from, of its key if it has one, from 1; else 0 */
+	/* position of its key, else of its value, in the file, from 1; 0: it is from no file */
 	unsigned int line, column;
 };
 
@@ -85,9 +85,9 @@ enum lnetctl_style {
 void lnetctl_print(const struct lnetctl_node *doc, enum lnetctl_style style, FILE *out);
 
 /*
- * The whole of @in, one document, as a tree; no aliases, no tags. -EINVAL: @why (a sentence with
- * the line and column) is filled. An empty file is an empty mapping. An export whose last line is
- * missing is refused.
+ * Parse @in as one YAML document without aliases and tags. *@doc is its tree; an empty file is an
+ * empty mapping. An export without its last line is rejected. Return: 0; -EINVAL with the reason,
+ * the line and the column in @why.
  */
 int lnetctl_yaml_read(FILE *in, struct lnetctl_node **doc, char *why, size_t why_size);
 
@@ -112,16 +112,19 @@ struct lnetctl *lnetctl_open_local(lnetctl_serve_fn serve, void *arg);
 void lnetctl_close(struct lnetctl *c);
 
 /*
- * @wait_ms: how long a call waits for a node that sends nothing; 0: 30 s, longer where the node
- * has to wait for others. @silent, or NULL, is called once in a call, when a user-space node has
- * not answered for 2 s, or has not read a request that takes long. @pid 0: unknown; @ms: the call
- * ends after so much silence.
+ * Reports an unresponsive user-space node, at most once per call: the node has not replied for 2 s.
+ * During a request that may take longer, it has not even read the request.
+ * @pid: process of the node, or 0 if unknown; @ms: how long the call waits in total
  */
 typedef void (*lnetctl_silent_fn)(void *arg, const char *node, int pid, unsigned int ms);
+/*
+ * Set how long each later call waits for a reply: @wait_ms; 0: 30 s, or the longer time that a
+ * command itself needs. @silent may be NULL.
+ */
 void lnetctl_wait_set(struct lnetctl *c, unsigned int wait_ms, lnetctl_silent_fn silent, void *arg);
 /*
- * "nodes", of this network namespace: each with "name", "uid", "pid" if the caller may know it,
- * "answers", and if it does "version" and "configured".
+ * List the nodes of this network namespace under "nodes". Each has "name", "uid" and "answers";
+ * "pid" if the caller may see the process; "version" and "configured" if the node answers.
  */
 int lnetctl_nodes_list(struct lnetctl_node **doc);
 
@@ -133,7 +136,7 @@ struct lnetctl_error {
 	const char *text;
 };
 const struct lnetctl_error *lnetctl_error(const struct lnetctl *c);
-/* Did it fail because lnetctl_configure() is missing? */
+/* Did the last call fail because the node is not configured? See lnetctl_configure(). */
 bool lnetctl_unconfigured(const struct lnetctl *c);
 /* as the node's answers are printed: with markers, indent 6 */
 void lnetctl_error_print(const struct lnetctl *c, FILE *out);
@@ -180,37 +183,46 @@ struct lnetctl_net {
 	int64_t credits;		/* messages under way, 1 to 1048576 */
 	int64_t conns_per_peer;		/* connections of a kind, 0 (by link speed) to 127 */
 	int64_t tos;			/* IP type of service, 0 to 255 */
-	/* 1: add it drained, with its link down; as lnetctl_net_drain(), lnetctl_net_link() */
-	int64_t drained, link_down;
+	int64_t drained;		/* 1: add it drained, see lnetctl_net_drain() */
+	int64_t link_down;		/* 1: add it with its link down, see lnetctl_net_link() */
 };
 void lnetctl_net_init(struct lnetctl_net *n);
 /*
- * All of them or none. -EINVAL: not one of the three, no interface, a bad list, a NID of another
- * net; -ENOENT: unknown net; -EINVAL: no driver; -ENETDOWN: no such interface; -EADDRNOTAVAIL:
- * it has no address; -EEXIST: it is on that net already, or named twice; -EINVAL: a number out of
- * its range; -ERANGE: a CPT that this node does not have; -ENOSPC: more interfaces
- * than the tunable max_interfaces.
+ * Add all interfaces of @n, or none.
+ *
+ * -EINVAL: not exactly one of net, nids and ip2net; no interface; a bad list; a NID of another net;
+ * a net without a driver; a number out of range.
+ * -ENOENT: unknown net. -ENETDOWN: no such interface. -EADDRNOTAVAIL: the interface has no address.
+ * -EEXIST: the interface is on that net already, or named twice. -ERANGE: this node lacks the CPT.
+ * -ENOSPC: more interfaces than the tunable max_interfaces allows.
  */
 int lnetctl_net_add(struct lnetctl *c, const struct lnetctl_net *n);
 /*
- * Without interfaces all of the net. Waits as lnetctl_unconfigure(). If one of them is not there,
- * none is deleted: -EINVAL (a net), -ENODEV (an interface), -ENOENT (a NID). -EINVAL: a bad list;
- * -ENODEV: the loopback interface.
+ * Delete the named interfaces, or all of the net if @n names none. Waits as lnetctl_unconfigure().
+ * If one of them does not exist, none is deleted.
+ *
+ * -EINVAL: the net does not exist, or a bad list. -ENODEV: the interface does not exist, or is the
+ * loopback interface. -ENOENT: no interface has the NID.
  */
 int lnetctl_net_del(struct lnetctl *c, const struct lnetctl_net *n);
 /*
- * @nid NULL: all. LNETCTL_UNSET: leave. @health 0 (down) to 1000 (healthy; below, it recovers),
- * @conns_per_peer 0 to 127. -ENOENT: no interface has @nid; -EINVAL: it is no NID, or out of range.
+ * Set the health of the interface with @nid, 0 (down) to 1000 (healthy), and its connections per
+ * peer, 0 to 127. @nid NULL: all interfaces. LNETCTL_UNSET leaves a value as it is. An interface
+ * below 1000 recovers by itself.
+ * -ENOENT: no interface has @nid; -EINVAL: @nid is not a NID, or a value is out of range.
  */
 int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t conns_per_peer);
-/* As lnetctl_net_set(), of all interfaces on @net. -ENOENT: there is none. */
+/* lnetctl_net_set() for all interfaces on @net. -ENOENT: this node has none on it. */
 int lnetctl_net_set_on(struct lnetctl *c, const char *net, int64_t health, int64_t conns_per_peer);
 /*
  * How long a connection of @net's driver may make no progress: seconds, 0 to 3600; 0: the tunable
  * lnd_timeout. -EINVAL: a net whose driver has none; -ERANGE.
  */
 int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds);
-/* As if the link of @nid (NULL: of all) went down, or came back. -ENOENT, -EINVAL as above. */
+/*
+ * Treat the link of @nid (NULL: all interfaces) as down, or as up again. -ENOENT: no interface has
+ * @nid; -EINVAL: it is not a NID.
+ */
 int lnetctl_net_link(struct lnetctl *c, const char *nid, bool up);
 /*
  * Out of service, without loss or delay: used only for what can go no other way, and announced as
@@ -241,9 +253,10 @@ int lnetctl_peer_add(struct lnetctl *c, const char *primary, const char *nids, u
  */
 int lnetctl_peer_del(struct lnetctl *c, const char *primary, const char *nids, unsigned int flags);
 /*
- * @nid NULL: all. LNETCTL_UNSET: leave. @health of the interface, 0 to 1000; @state of the peer:
- * bits as `peer show -v 3` has them; those that can be set are multi-rail and locked, bits 0 and
- * 20. -ENOENT, -EINVAL.
+ * Set the health of the peer interface with @nid, 0 to 1000, and the state of its peer. @nid NULL:
+ * all. LNETCTL_UNSET leaves a value as it is. @state has the bits that `peer show -v 3` prints, of
+ * which bit 0 (multi-rail) and bit 20 (locked) can be set.
+ * -ENOENT: no peer has @nid; -EINVAL: @nid is not a NID, or a value is out of range.
  */
 int lnetctl_peer_set(struct lnetctl *c, const char *nid, int64_t health, int64_t state);
 /* "peer". @nid: only the peer that has it, or NULL. Levels as lnetctl_net_show(). -ENOENT. */
@@ -337,7 +350,10 @@ struct lnetctl_fault {
 	bool random;				/* drop: any moment of the interval */
 	bool drop_all;				/* drop: every message that matches */
 };
-/* -EINVAL: not exactly one of rate and interval, or what does not go together; -ENOSPC. */
+/*
+ * Add @f. -EINVAL: not exactly one of rate and interval, or fields that exclude each other;
+ * -ENOSPC: too many rules.
+ */
 int lnetctl_fault_add(struct lnetctl *c, const struct lnetctl_fault *f);
 /* All that have exactly @f's source and dest, NULL matches every one. -ENOENT: none has. */
 int lnetctl_fault_del(struct lnetctl *c, const struct lnetctl_fault *f);
@@ -411,48 +427,54 @@ enum lnetctl_import {
 	LNETCTL_IMPORT_SHOW,
 	LNETCTL_IMPORT_EXEC
 };
-/* apply and plan: a document without a section is meant, so that everything is deleted */
+/* plan and apply: accept a document without a section; it deletes everything */
 #define LNETCTL_FILE_EMPTY	1
-/* A key that nothing reads is an error; else it is a note. */
+/* An unknown key is an error. Without this flag it is a note. */
 #define LNETCTL_FILE_STRICT	2
-/* A configuration that was read, for the calls below. */
+/* A parsed configuration file, for the calls below. */
 struct lnetctl_file {
-	const struct lnetctl_node *doc;
+	const struct lnetctl_node *doc;	/* as lnetctl_yaml_read() returned it */
 	const char *name;		/* for errors and notes; may be NULL */
-	unsigned int flags;
-	FILE *notes;	/* gets a line for each key that nothing reads; may be NULL */
+	unsigned int flags;		/* LNETCTL_FILE_* */
+	FILE *notes;			/* receives a line per unknown key; may be NULL */
 };
 /*
- * Section by section, in the order of the file but "global" first (nets depend on it). ADD and DEL
- * change all that the file says or nothing, and what is wrong in it is found before anything
- * changes; only a node of another make, which has no transactions, keeps what went before the first
- * error. Added interfaces that are not there yet are waited for by the node. SHOW and EXEC add to
- * *@shown (may be NULL) what the node answered.
+ * Carry out each section of @file, in the order of the file, but "global" first: nets depend on it.
+ * ADD and DEL change everything that the file names, or nothing: the node checks all requests
+ * before it changes anything. A node without transactions (stock LNet) keeps the changes before the
+ * first error. The node waits for added interfaces that do not exist yet. SHOW and EXEC append the
+ * replies of the node to *@shown, which may be NULL.
  */
 int lnetctl_import(struct lnetctl *c, const struct lnetctl_file *file, enum lnetctl_import how,
 		   struct lnetctl_node **shown);
 /*
- * Compare the node with the file: *@plan has the keys "del", "set", "add" if they are needed, each
- * with sections as import takes them, and "notes", a list of sentences. Values under "set" are
- * mappings of "old" and "new". Nets, peers, routes, policies and fault rules that the file lacks
- * are deleted; values that it does not name stay. The node checks the requests as for
- * lnetctl_apply(); it does not change. A node that is not configured counts as empty. -ENODATA: the
- * document has no section, and LNETCTL_FILE_EMPTY is not given.
+ * Compare the node with @file. *@plan gets the keys "del", "set" and "add", each only if needed,
+ * with sections as lnetctl_import() reads them. Values under "set" are mappings of "old" and "new".
+ * "notes" is a list of sentences.
+ *
+ * Nets, peers, routes, policies and fault rules that @file lacks are deleted; values that it does
+ * not name stay. The node checks the requests as lnetctl_apply() would, but does not change. A node
+ * that is not configured counts as empty.
+ * -ENODATA: @file has no section, and its flags lack LNETCTL_FILE_EMPTY.
  */
 int lnetctl_plan(struct lnetctl *c, const struct lnetctl_file *file, struct lnetctl_node **plan);
 /*
- * Plan it and do it: all or nothing. Configures a node that is not configured. *@plan (if @plan is
- * not NULL) is what was done.
+ * Carry out the plan of lnetctl_plan(), as a whole or not at all. A node that is not configured is
+ * configured first. *@plan is the plan; @plan may be NULL.
  */
 int lnetctl_apply(struct lnetctl *c, const struct lnetctl_file *file, struct lnetctl_node **plan);
-/* "2 deleted, 0 changed, 1 added", or "no difference". False: the latter. */
+/*
+ * Summarize @plan in @text: "2 deleted, 0 changed, 1 added", or "no difference". Return: whether
+ * there is a difference.
+ */
 bool lnetctl_plan_summary(const struct lnetctl_node *plan, char *text, size_t size);
 #define LNETCTL_EXPORT_BACKUP	1	/* only what builds the same configuration again */
 #define LNETCTL_EXPORT_NO_FAULT	2	/* without fault rules */
-#define LNETCTL_EXPORT_BARE	4	/* without the first and the last line */
+#define LNETCTL_EXPORT_BARE	4	/* without the first and the last comment line */
 /*
- * net, peer, route, global, udsp, fault as lnetctl_import() reads them. To @out as text, each in
- * its own style, between two comments by which lnetctl_yaml_read() finds that it is whole.
+ * Write the configuration to @out, as text that lnetctl_import() reads: net, route, peer, routing,
+ * buffers, udsp, fault, faults, global. lnetctl_yaml_read() checks by the first and the last
+ * comment line that a file is complete.
  */
 int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out);
 

@@ -24,19 +24,19 @@
 enum lnet_ioc_nr {
 	LNET_IOC_UNCONFIGURE	= 56,	/* data */
 	LNET_IOC_CONFIGURE	= 59,	/* data; @flags not 0: with what parameters name */
-	LNET_IOC_LST		= 63,	/* data: the console of the self-test, see lnet_lst.h */
-	LNET_IOC_GET_PEER	= 76,	/* data: the peer of @nid, on @net, into the log */
+	LNET_IOC_LST		= 63,	/* data: request to the self-test's console, lnet_lst.h */
+	LNET_IOC_GET_PEER	= 76,	/* data: log the state of the peer with @nid on @net */
 	LNET_IOC_CONFIG_RTR	= 87,	/* config: routing on or off */
 	LNET_IOC_ADD_BUF	= 88,	/* config: router buffers */
 	LNET_IOC_GET_BUF	= 89,	/* buf: those of CPT @count; ENOENT: none */
 	LNET_IOC_GET_STATS	= 91,	/* stats */
 	LNET_IOC_SET_NUMA	= 98,	/* value */
 	LNET_IOC_GET_NUMA	= 99,	/* value */
-	LNET_IOC_ADD_UDSP	= 105,	/* udsp and the patterns, or @bulk points to these */
+	LNET_IOC_ADD_UDSP	= 105,	/* udsp; patterns follow it, or @bulk points to them */
 	LNET_IOC_DEL_UDSP	= 106,	/* udsp: @idx, -1 all */
-	LNET_IOC_GET_UDSP_SIZE	= 107,	/* udsp: the size of the policy @idx with it, into @idx */
-	LNET_IOC_GET_UDSP	= 108,	/* udsp; @bulk_size is the size from 107 less 32 */
-	LNET_IOC_RESET_STATS	= 110,	/* data */
+	LNET_IOC_GET_UDSP_SIZE	= 107,	/* udsp: returns in @idx the size of policy @idx */
+	LNET_IOC_GET_UDSP	= 108,	/* udsp; @bulk_size: the size from 107 minus 32 */
+	LNET_IOC_RESET_STATS	= 110,	/* data: set all statistics to 0 */
 };
 
 #define LNET_IOC_VERSION_DATA	0x0001000a
@@ -77,7 +77,7 @@ struct lnet_ioc_pool {
 	__u32 pages, buffers, credits, min_credits;
 };
 
-/* The pools begin where the last 4 bytes of @cfg, which pad it, would be. */
+/* The pools overlap the last 4 bytes of @cfg, which are padding. */
 struct lnet_ioc_buf {
 	union {
 		struct lnet_ioc_config cfg;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests of stock LNet's lst to the console of a self-test: ioctl 63 on /dev/lnet, and the
- * generic netlink family `lnet_selftest'. Layouts are those of 64-bit machines, in their byte
+ * Requests from stock LNet's lst to the console of the self-test: ioctl 63 on /dev/lnet, and the
+ * generic netlink family `lnet_selftest'. The layouts are those of 64-bit machines, in host byte
  * order.
  *
- * An ioctl has the data layout of lnet_ioctl.h: u32_[0] is the operation, pbuf1 and plen1 are its
- * arguments, pbuf2 and plen2 are a struct lnet_lst_stat that the console fills in. Fields ending in
- * _at are addresses in the memory of the caller. A length of a name does not count a final zero.
+ * The ioctl uses struct lnet_ioc_data of lnet_ioctl.h. u32_[0] is the operation. pbuf1 and plen1
+ * are the address and length of its arguments. pbuf2 and plen2 are those of a struct lnet_lst_stat
+ * that the console fills in. Fields ending in _at are addresses in the caller's memory. The length
+ * of a name does not include a final zero.
  */
 #ifndef UAPI_LNET_LST_H
 #define UAPI_LNET_LST_H
@@ -37,7 +38,7 @@ enum lnet_lst_op {
 	LNET_LST_STAT_QUERY	= 0xC30,
 };
 
-/* ---- memory that several operations share ---------------------------------------------------- */
+/* ---- structs used by several operations ------------------------------------------------------ */
 
 struct lnet_lst_sid {
 	__u64 nid;			/* net << 32 | IPv4 address */
@@ -62,7 +63,8 @@ struct lnet_lst_counts {
 #define LNET_LST_BATCH_IDLE	0xB0
 #define LNET_LST_BATCH_RUNNING	0xB1
 
-struct lnet_lst_side {			/* of a batch or a test, which @test_or_batch says */
+/* State of a test, or of a batch if lnet_lst_batch_info.test is 0. */
+struct lnet_lst_side {
 	struct lnet_lst_counts clients, servers;
 	union {
 		struct { __s32 type, loop, concurrency; } test;
@@ -70,7 +72,7 @@ struct lnet_lst_side {			/* of a batch or a test, which @test_or_batch says */
 	};
 };
 
-/* An entry of the list that the caller made; the console follows @next, and writes what follows. */
+/* An item of the caller's list. The console reads @next and writes all fields from @peer on. */
 struct lnet_lst_result {
 	__u64 next, prev;
 	struct lnet_lst_id peer;
@@ -78,16 +80,16 @@ struct lnet_lst_result {
 	__s32 state, rpc_errno;
 	struct lnet_lst_sid sid;
 	__s32 remote_errno;
-	__s32 private_[4];		/* [0]: a test or batch is active */
-	__u8 payload[4];		/* and more, by operation */
+	__s32 private_[4];		/* [0]: 1 if a test or batch is active */
+	__u8 payload[4];		/* longer for some operations */
 };
-#define LNET_LST_RESULT_PAYLOAD	92	/* its offset */
+#define LNET_LST_RESULT_PAYLOAD	92	/* offset of @payload */
 
 struct lnet_lst_stat {
-	__s32 rpc[4];			/* all, answered, failed */
-	__s32 rpc_errno;		/* the first, above 0 */
-	__s32 remote[8];		/* by operation */
-	__s32 remote_errno;		/* the first, above 0 */
+	__s32 rpc[4];			/* number of RPCs: all, with a reply, failed */
+	__s32 rpc_errno;		/* first errno of an RPC, positive */
+	__s32 remote[8];		/* counters, whose meaning depends on the operation */
+	__s32 remote_errno;		/* first errno of a node, positive */
 	__u64 private_;
 };
 
@@ -141,7 +143,7 @@ struct lnet_lst_named {
 enum lnet_lst_update { LNET_LST_CLEAN = 1, LNET_LST_REFRESH, LNET_LST_REMOVE };
 struct lnet_lst_group_update {
 	__s32 key, what;
-	__s32 states;			/* of LNET_LST_CLEAN */
+	__s32 states;			/* LNET_LST_CLEAN: remove nodes in these states */
 	__s32 name_len;
 	__u64 name_at;
 	__s32 count, pad;
@@ -158,16 +160,17 @@ struct lnet_lst_nodes_add {
 /* LNET_LST_GROUP_LIST, LNET_LST_BATCH_LIST */
 struct lnet_lst_list {
 	__s32 key, index;
-	__s32 name_len, pad;		/* room */
+	__s32 name_len, pad;		/* @name_len: size of the buffer at @name_at */
 	__u64 name_at;
 };
 
 struct lnet_lst_group_info {
 	__s32 key, name_len;
 	__u64 name_at;
-	__u64 counts_at;		/* 0: not wanted */
-	__u64 index_at, room_at;	/* s32 each: the first node; nodes that fit, then nodes */
-	__u64 nodes_at;			/* 0: not wanted */
+	__u64 counts_at;		/* 0: do not return counts */
+	__u64 index_at;			/* s32: first node to return; then the next one */
+	__u64 room_at;			/* s32: size of the array; then the nodes returned */
+	__u64 nodes_at;			/* array of struct lnet_lst_node; 0: do not return nodes */
 };
 
 /* LNET_LST_BATCH_START, _STOP */
@@ -222,8 +225,9 @@ struct lnet_lst_bulk_param {
 #define LNET_LST_FAMILY_VERSION	1
 
 enum lnet_lst_cmd {
-	LNET_LST_CMD_SESSIONS = 1,	/* do: CREATE (and REPLACE: by force), or none: end; dump */
-	LNET_LST_CMD_GROUPS,		/* dump */
+	/* do with CREATE: new session, by force with REPLACE; do without: end it; dump: show it */
+	LNET_LST_CMD_SESSIONS = 1,
+	LNET_LST_CMD_GROUPS,		/* dump: list groups and their nodes */
 };
 
 #endif
