@@ -397,6 +397,7 @@ struct lnet_ctl_req {
 	u32 from;		/* port id of the sender, 0: this process */
 	const void *attrs;
 	size_t len;
+	bool restores;		/* part of a transaction, which may restore any former state */
 };
 
 /* Does @cmd with these flags change anything? Then the platform asks who is calling. */

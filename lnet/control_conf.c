@@ -4,6 +4,7 @@
 #include "drain.h"
 #include "rule.h"
 #include "peer.h"
+#include "route.h"
 #include "router.h"
 #include "udsp.h"
 
@@ -468,7 +469,7 @@ static int routes_add(struct lnet *ln, const struct lnet_ctl_conf *now,
 		if (route_in(now, &conf->routes[i]))
 			continue;
 		do
-			one = lnet_route_add(ln, &conf->routes[i]);
+			one = lnet_route_restore(ln, &conf->routes[i]);
 		while (again(one, &tries));
 		rc = rc ? rc : one;
 	}

@@ -76,10 +76,10 @@ static const char *bad_gateway(const struct lnet_route_cfg *cfg)
 	return "it is an interface of this node, or not the NID of a node";
 }
 
-static int add(struct lnet *ln, const struct route_req *r, struct lnet_ctl_err *e)
+static int add(struct lnet *ln, const struct route_req *r, bool restores, struct lnet_ctl_err *e)
 {
 	char nid[LNET_NIDSTR_SIZE], net[LNET_NIDSTR_SIZE];
-	int rc = lnet_route_add(ln, &r->cfg);
+	int rc = restores ? lnet_route_restore(ln, &r->cfg) : lnet_route_add(ln, &r->cfg);
 
 	lnet_nid_str(&r->cfg.gateway, nid);
 	switch (rc) {
@@ -149,7 +149,7 @@ static int act(struct lnet_control *ctl, const struct lnet_ctl_req *req, bool ch
 		if (!rc && req->flags & LNET_NL_F_REPLACE)
 			rc = notify(ctl->ln, item, &r, checks, e);
 		else if (!rc && !checks)
-			rc = adds ? add(ctl->ln, &r, e) : del(ctl->ln, &r, e);
+			rc = adds ? add(ctl->ln, &r, req->restores, e) : del(ctl->ln, &r, e);
 	}
 	return rc;
 }

@@ -130,7 +130,7 @@ static int carry_out(struct lnet_control *ctl, const struct lnet_ctl_trans *t,
 	list_for_each_entry(s, &t->staged, link) {
 		struct lnet_ctl_req req = { .cmd = s->cmd, .version = s->version,
 					    .flags = s->flags, .from = t->from,
-					    .attrs = s->attrs, .len = s->len };
+					    .attrs = s->attrs, .len = s->len, .restores = true };
 
 		rc = lnet_ctl_carry_out(ctl, &req, e);
 		if (rc) {

@@ -28,6 +28,16 @@ bool lnet_routes_have(const struct lnet *ln, u32 net)
 	return lnet_routes_hops(ln, net) > 0;
 }
 
+bool lnet_routes_lead_by(const struct lnet *ln, const struct lnet_nid *nid)
+{
+	const struct lnet_route *route;
+
+	list_for_each_entry(route, &ln->routes->list, link)
+		if (lnet_nid_same(&route->named->nid, nid))
+			return true;
+	return false;
+}
+
 unsigned int lnet_routes_hops(const struct lnet *ln, u32 net)
 {
 	const struct lnet_route *route;
@@ -152,8 +162,6 @@ static int check(struct lnet *ln, const struct lnet_route_cfg *cfg)
 		return -EINVAL;
 	if (lnet_net_is_local(ln, cfg->net))
 		return -EEXIST;
-	if (!lnet_net_is_local(ln, local))
-		return -EHOSTUNREACH;
 	return lnet_nid_is_local(ln, &cfg->gateway) ? -EINVAL : 0;
 }
 
@@ -205,18 +213,38 @@ static int add_by(struct lnet *ln, const struct lnet_route_cfg *cfg, struct lnet
 	return 0;
 }
 
+/* cfg_mutex held. */
+static int add_checked(struct lnet *ln, const struct lnet_route_cfg *cfg)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_want(ln, &cfg->gateway);
+	int err = pni ? add_by(ln, cfg, pni) : -ENOMEM;
+
+	lnet_peer_ni_put(pni);
+	return err;
+}
+
 int lnet_route_add(struct lnet *ln, const struct lnet_route_cfg *cfg)
 {
-	struct lnet_peer_ni *pni;
 	int err;
 
 	mutex_lock(&ln->cfg_mutex);
 	err = check(ln, cfg);
-	if (!err) {
-		pni = lnet_peer_ni_want(ln, &cfg->gateway);
-		err = pni ? add_by(ln, cfg, pni) : -ENOMEM;
-		lnet_peer_ni_put(pni);
-	}
+	if (!err && !lnet_net_is_local(ln, lnet_nid_net(&cfg->gateway)))
+		err = -EHOSTUNREACH;
+	if (!err)
+		err = add_checked(ln, cfg);
+	mutex_unlock(&ln->cfg_mutex);
+	return err;
+}
+
+int lnet_route_restore(struct lnet *ln, const struct lnet_route_cfg *cfg)
+{
+	int err;
+
+	mutex_lock(&ln->cfg_mutex);
+	err = check(ln, cfg);
+	if (!err)
+		err = add_checked(ln, cfg);
 	mutex_unlock(&ln->cfg_mutex);
 	return err;
 }

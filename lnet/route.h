@@ -66,6 +66,14 @@ int lnet_routes_init(struct lnet *ln);
 void lnet_routes_fini(struct lnet *ln);		/* nothing is under way any more */
 /* shard or cfg held; some route leads to @net */
 bool lnet_routes_have(const struct lnet *ln, u32 net);
+/* shard or cfg held; some route names @nid as its gateway */
+bool lnet_routes_lead_by(const struct lnet *ln, const struct lnet_nid *nid);
+/*
+ * lnet_route_add(), which also succeeds if this node has no interface on the gateway's net: the
+ * interface may have been deleted after the route was added, or may be awaited. The route is down
+ * until there is one. Context and errors as lnet_route_add(), without -EHOSTUNREACH.
+ */
+int lnet_route_restore(struct lnet *ln, const struct lnet_route_cfg *cfg);
 /* shard or cfg held: hops to @net by the best route, 1 if not told; 0: there is none */
 unsigned int lnet_routes_hops(const struct lnet *ln, u32 net);
 /* shard or cfg held; the peer is a router */

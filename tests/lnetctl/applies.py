@@ -210,7 +210,7 @@ def test_under_repair():
     check("a transaction that fails", rc, err)
     equal("leaves them", repaired(node), want[2:])
     node.ok("drain", "127.0.0.4@tcp")
-    bad = saved + "route:\n- net: tcp7\n  gateway: 10.1.1.1@tcp66\n"
+    bad = saved + "route:\n- net: tcp\n  gateway: 10.1.1.1@tcp66\n"
     rc, out, err = node.ctl("apply", "-", stdin=bad.replace("credits: 256", "credits: 99"))
     check("a commit that fails", rc == 234, (rc, out, err))
     equal("puts them back", repaired(node), [("127.0.0.4@tcp", "drained", None), want[2]])

@@ -64,7 +64,7 @@ def test_route_files():
     check("a plan replaces what differs", plan.count("gateway: " + GATEWAY) == 2 and OTHER not in plan, plan)
     node.ok("apply", "-", stdin=changed)
     equal("apply", lines(node.ok("export", "--backup")), lines(changed))
-    rc, _, err = node.ctl("import", stdin="route:\n- net: tcp7\n  gateway: %s\n- net: tcp8\n  gateway: 10.0.0.1@tcp9\n"
+    rc, _, err = node.ctl("import", stdin="route:\n- net: tcp7\n  gateway: %s\n- net: tcp8\n  gateway: 10.0.0.1@tcp8\n"
                           % OTHER)
     check("all or nothing", rc == 234 and "line 4" in err, (rc, err))
     equal("nothing", lines(node.ok("export", "--backup")), lines(changed))

@@ -81,6 +81,8 @@ static void test_neighbours(void)
 	lnet_ni_cfg_init(&ni);
 	ni.nid = rails_nid(NEAR, RAIL_FAR);
 	UNIT_EQUAL(lnet_ni_add(ln_of(NEAR), &ni), -EUSERS, "routes lead there");
+	ni.nid = gateway;
+	UNIT_EQUAL(lnet_ni_add(ln_of(NEAR), &ni), -EUSERS, "the NID of a gateway");
 	UNIT_EQUAL(lnet_peer_del(ln_of(NEAR), &gateway, NULL, 0), -EBUSY, "a router is kept");
 	UNIT_EQUAL(lnet_route_del(ln_of(NEAR), cfg.net, &gateway), 0, "until no route names it");
 	UNIT_EQUAL(lnet_peer_del(ln_of(NEAR), &gateway, NULL, 0), 0, "then it may go");

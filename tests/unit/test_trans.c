@@ -337,7 +337,31 @@ static void test_waiting(void)
 	ctl_world_end(&w);
 }
 
+/* An export may hold a route whose interface was deleted: an import, and an undo, restore it. */
+static void test_route_without_interface(void)
+{
+	static const char file[] = "net:\n- net type: tcp\n  local NI(s):\n" NI("eth4", "64")
+		"route:\n- net: tcp9\n  gateway: 10.9.0.2@tcp8\n";
+	static const char bad[] = "net:\n- net type: tcp\n  local NI(s):\n" NI("eth4", "64")
+		"peer:\n- primary nid: 10.0.4.1@tcp\n";
+	struct lnetctl_route route = { .net = "tcp9", .gateway = "10.9.0.2@tcp8",
+				       .hops = LNETCTL_UNSET, .priority = LNETCTL_UNSET };
+	struct world w;
+	char *before;
+
+	ctl_world_begin(&w);
+	UNIT_EQUAL(lnetctl_route_add(w.c, &route), -EHOSTUNREACH, "alone");
+	UNIT_EQUAL(import(&w, file, LNETCTL_IMPORT_ADD), 0, "in a transaction");
+	before = state_of(&w);
+	CU_ASSERT_PTR_NOT_NULL(strstr(before, "10.9.0.2@tcp8"));
+	UNIT_EQUAL(apply(&w, bad), -EINVAL, "a configuration without it, with an error");
+	expect_state(&w, before, "undone");
+	free(before);
+	ctl_world_end(&w);
+}
+
 UNIT_SUITE(trans,
+	{ "a route whose interface was deleted is restored", test_route_without_interface },
 	{ "any allocation of an apply fails: the old or the new state", test_no_memory },
 	{ "what a commit has done is undone", test_undone },
 	{ "files are checked before anything changes", test_checked },
