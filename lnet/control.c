@@ -247,10 +247,10 @@ int lnet_control_dump_piece(struct lnet_ctl_dump *d, struct lnet_nlw *w, struct 
 
 	w->replaces = d->commented;
 	if (!tables_put(d, w))
-		return lnet_ctl_fail(e, -EMSGSIZE, "an item is too long to be sent");
+		return lnet_ctl_fail(e, -EMSGSIZE, "an item is too long for a message");
 	rc = lnet_control_dump_next(d, &w->sink, e);
 	if (rc == 1 && !w->b.len)
-		return lnet_ctl_fail(e, -EMSGSIZE, "an item is too long to be sent");
+		return lnet_ctl_fail(e, -EMSGSIZE, "an item is too long for a message");
 	if (rc == 1 && !w->tables_at)
 		return 1;	/* no value fits behind the tables: they are sent alone */
 	if (rc == 1 && tables_hold(d, w))
@@ -403,11 +403,10 @@ const char *lnet_ctl_why(int err)
 		{ -ENFILE, "too many open files on this machine" },
 		{ -EPERM, "not permitted" },
 		{ -EBUSY, "it is in use" },
-		{ -EALREADY, "it is there already" },
+		{ -EALREADY, "it exists already" },
 		{ -ENOTUNIQ, "a peer that is not multi-rail has one NID on a net" },
-		{ -EUSERS,
-		  "a route leads to that net or through that NID: delete the route first" },
-		{ -ESTALE, "the configuration was changed by others meanwhile" },
+		{ -EUSERS, "a route uses that net or that NID: delete the route first" },
+		{ -ESTALE, "another client has changed the configuration" },
 		{ -EOPNOTSUPP, "this node does not support it" },
 		{ -EAFNOSUPPORT, "this machine does not support that address family" },
 		{ -EPROTONOSUPPORT, "this machine does not support that protocol" },
@@ -415,7 +414,7 @@ const char *lnet_ctl_why(int err)
 		{ -EMSGSIZE, "it is too long for a message" },
 		{ -E2BIG, "more than allowed" },
 		{ -ENOMSG, "the request is empty" },
-		{ -ETIMEDOUT, "no answer in time" },
+		{ -ETIMEDOUT, "no reply in time" },
 		{ -EAGAIN, "not now: try again" },
 		{ -EINTR, "interrupted" },
 		{ -EIO, "input or output failed" },

@@ -113,8 +113,8 @@ static int fault_add(struct lnet *ln, struct lnet_req all, bool delay, struct ln
 		return rc;
 	rc = lnet_fault_add(ln, &rule);
 	if (rc == -EINVAL && !rule.rate == !rule.interval_s)
-		return lnet_ctl_fail(e, rc, "a rule needs either a rate or an interval, and that "
-				     "of 1 or more; rate is %u, interval %u", rule.rate,
+		return lnet_ctl_fail(e, rc, "a rule needs either a rate or an interval of at "
+				     "least 1; rate is %u, interval %u", rule.rate,
 				     rule.interval_s);
 	if (rc == -EINVAL)
 		return lnet_ctl_fail(e, rc, "the values of the rule exclude each other");

@@ -70,7 +70,7 @@ static int item_whole(const struct route_req *r, struct lnet_ctl_err *e)
 static const char *bad_gateway(const struct lnet_route_cfg *cfg)
 {
 	if (cfg->net == lnet_nid_net(&cfg->gateway))
-		return "a gateway is on another net than the one it leads to";
+		return "the gateway is on that net";
 	if (lnet_nid_is_lo(&cfg->gateway) || lnet_nid_is_any(&cfg->gateway))
 		return "it is not the NID of one interface";
 	return "it is an interface of this node, or not the NID of a node";

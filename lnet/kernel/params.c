@@ -68,10 +68,10 @@ static struct net *callers_net(void)
 	return current->nsproxy->net_ns;
 }
 
-/* As stock, the default for a number that is too small. */
+/* Replaces a number that is too small by the default, as stock does. */
 static u64 interfaces_few(const struct lnet_tunable_info *info, u64 value)
 {
-	pr_notice("lnet: parameter lnet_interfaces_max=%llu: below 16 it is the default, %llu\n",
+	pr_notice("lnet: parameter lnet_interfaces_max=%llu is below 16; using the default, %llu\n",
 		  value, info->def);
 	return info->def;
 }

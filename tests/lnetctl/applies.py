@@ -23,7 +23,7 @@ def unchanged(node, before, what):
 
 
 def test_empty_files():
-    """Neither a missing file nor an empty one, nor one that is cut off, empties a node."""
+    """Neither a missing file nor an empty one, nor a truncated one, empties a node."""
     node = configured("empty", "127.0.0.2@tcp")
     node.ok("import", stdin=PEERS)
     before = node.ok("export", "--backup")
@@ -35,7 +35,7 @@ def test_empty_files():
             for words in ((verb, "-"), (verb, write("empty.yaml", text))):
                 rc, out, err = node.ctl(*words, stdin=text)
                 check("%s of %r" % (" ".join(words[:1]), text),
-                      (rc, out) == (2, "") and "no section is here: --empty" in err, (rc, out, err))
+                      (rc, out) == (2, "") and "the document has no section: --empty" in err, (rc, out, err))
     unchanged(node, before, "none of them")
     whole = node.ctl("export", "--backup")[1]
     lines = whole.splitlines(True)
@@ -43,7 +43,7 @@ def test_empty_files():
         for command in (["apply", "-"], ["plan", "-"], ["import"], ["import", "--del"]):
             rc, out, err = node.ctl(*command, stdin="".join(lines[:nr]))
             check("%s of %d lines of %d" % (" ".join(command), nr, len(lines)),
-                  rc == 234 and "this export is cut off" in err, (rc, out, err))
+                  rc == 234 and "this export is truncated" in err, (rc, out, err))
     unchanged(node, before, "nor a part of an export")
     check("an export with more behind it is whole", node.ctl("plan", "-", stdin=whole + "\n# more\n")[0] == 0)
     equal("one of stock has no such lines", node.ok("plan", "-", stdin=before), NO_DIFFERENCE)

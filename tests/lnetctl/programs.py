@@ -18,7 +18,7 @@ REJECTED = {
     "lnetperf server --json=3": "lnetperf: --json takes no value",
     "lnetperf server --op frob": "lnetperf: --op must be put, put-noack or get, not 'frob'",
     "lnetperf server --duration 0": "lnetperf: --duration must be a time above 0, as 5, 300ms or 20us, not '0'",
-    "lnetperf server --nid 127.0.0.1@tcp x": "lnetperf: the word 'x' is too many",
+    "lnetperf server --nid 127.0.0.1@tcp x": "lnetperf: unexpected word 'x'",
     "lnetperf server --nid nonsense": "lnetperf: --nid must be a NID as 10.0.0.1@tcp, not 'nonsense'",
     "lnetperf " + SERVER + "--set nosuch=1": "lnetperf: there is no tunable 'nosuch'",
     "lnetperf " + SERVER + "--set nosuch": "lnetperf: --set must be NAME=VALUE, not 'nosuch'",
@@ -32,7 +32,7 @@ REJECTED = {
     "lnetsim --nodes": "lnetsim: --nodes needs a value",
     "lnetsim --twice=1": "lnetsim: --twice takes no value",
     "lnetsim --frob": "lnetsim: there is no option '--frob'",
-    "lnetsim word": "lnetsim: the word 'word' is too many",
+    "lnetsim word": "lnetsim: unexpected word 'word'",
     "lnetsim --crowd 8 --nodes 4": "lnetsim: --nodes must be above --crowd (8), not 4",
     "lnetsim --selftest --selftest-tree":
         "lnetsim: only one of --replay, --crowd, --selftest-tree and --selftest",

@@ -161,7 +161,7 @@ def test_sweep_acts():
     plain, before = drained(), state_of(node)
     for verb in ("drain", "undrain"):
         rc, out, err = node.ctl(verb, "127.0.0.2@tcp", "nonsense")
-        check("%s with a bad NID" % verb, (rc, out) == (2, "") and "nonsense is no interface" in err, (rc, err))
+        check("%s with a bad NID" % verb, (rc, out) == (2, "") and "nonsense is not an interface" in err, (rc, err))
         equal("%s changed nothing" % verb, (drained(), state_of(node)), (plain, before))
     equal("one of two is drained", node.ctl("drain", "127.0.0.2@tcp"), (0, "", ""))
     rc, out, err = node.ctl("drain", "127.0.0.3@tcp", "--wait", "3")
@@ -172,7 +172,7 @@ def test_sweep_acts():
     rc, out, err = node.ctl("net", "show")
     check("net show has a note", rc == 0 and "net type: tcp" in out and "note: 1 fault rule is on this node" in err,
           err)
-    for line, said in (("fault cut add --local_nid 10.9.9.9@tcp", "--local_nid 10.9.9.9@tcp is no interface"),
+    for line, said in (("fault cut add --local_nid 10.9.9.9@tcp", "--local_nid 10.9.9.9@tcp is not an interface"),
                        ("udsp add --src tcp --idx 9", "--idx must be 0 to 0, not 9"),
                        ("peer add --prim_nid 0.0.0.0@tcp", "0.0.0.0@tcp is not the address of a peer"),
                        ("peer add --prim_nid 10.9.9.9@tcp --nid ::@tcp", "not the address of a peer")):

@@ -152,8 +152,7 @@ static void test_words(void)
 		     "first");
 	route.gateway = "10.0.9.9@tcp8";
 	refused_with(&w, lnetctl_route_add(w.c, &route), -EINVAL,
-		     "10.0.9.9@tcp8 cannot be the gateway to tcp8: a gateway is on another net "
-		     "than the one it leads to");
+		     "10.0.9.9@tcp8 cannot be the gateway to tcp8: the gateway is on that net");
 	refused_with(&w, lnetctl_set(w.c, "transaction_timeout", "0"), -ERANGE,
 		     "invalid value '0' for key 'transaction_timeout': transaction_timeout must be "
 		     "1ms to 1h, not 0");

@@ -274,8 +274,8 @@ static void test_apply(void)
 	UNIT_TEXT(lnetctl_error(w.c)->text,
 		  "f line 2 column 3: a rule is deleted by its 'name' or its 'id'", "it says so");
 	UNIT_EQUAL(lnetctl_apply(w.c, FILE_OF(none, "f"), NULL), -ENODATA, "an empty section");
-	UNIT_TEXT(lnetctl_error(w.c)->text, "f: no section is here: --empty deletes all "
-		  "interfaces, peers and routes", "it names the remedy");
+	UNIT_TEXT(lnetctl_error(w.c)->text, "f: the document has no section: --empty "
+		  "deletes all interfaces, peers and routes", "it names the remedy");
 	UNIT_EQUAL(lnet_rule_last(w.ln), 4, "and deletes nothing");
 	empty.doc = none;
 	UNIT_EQUAL(lnetctl_apply(w.c, &empty, NULL), 0, "one that is meant");

@@ -7,7 +7,7 @@
 
 /* ---- the node -------------------------------------------------------------------------------- */
 
-/* As of an export, a stock module has none. */
+/* A stock module has no section `faults'. */
 static int faults_read(struct plan *p)
 {
 	int rc = lnetctl_rule_show(p->im.c, NULL, false, &p->faults);
@@ -70,7 +70,7 @@ static void node_forget(struct plan *p)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Rules, routes and peers go before the interfaces that they are about, and come after them. */
+/* Rules, routes and peers are deleted before the interfaces they refer to, and added after them. */
 static int carry_out(struct import *im, const struct lnetctl_node *part, bool add)
 {
 	static const char *const order[] = { "udsp", "fault", "faults", "route", "peer",
@@ -86,7 +86,7 @@ static int carry_out(struct import *im, const struct lnetctl_node *part, bool ad
 	return rc;
 }
 
-/* Each of a mapping of NIDs. */
+/* Calls @set for each NID of the mapping @section. */
 static int switch_all(struct import *im, const struct lnetctl_node *section,
 		      int (*set)(struct lnetctl *c, const char *nid, bool on))
 {
@@ -126,8 +126,8 @@ static int plan_read(struct plan *p, const struct lnetctl_file *file)
 }
 
 /*
- * The transaction begins before the node is read: what is planned is for what was read. Its
- * requests have their place in the file in @im, apart from that of the comparison.
+ * The transaction begins before the node is read, so that the commit fails if the node has changed
+ * since. @im holds the positions of its requests in the file; the comparison has separate ones.
  */
 static int plan_send(struct plan *p, const struct lnetctl_file *file, struct import *im,
 		     bool commit)
@@ -144,14 +144,14 @@ static int plan_send(struct plan *p, const struct lnetctl_file *file, struct imp
 	return planned ? rc : import_place(im, file->name, rc);
 }
 
-/* One that may only read, and a stock module, plan without the node's checks. */
+/* A caller without permission to change the node, or a stock module: plan without its checks. */
 static int trans_begin(struct import *im, bool commit)
 {
 	int rc = ctl_trans_begin(im->c, &im->trans, true);
 
 	if (rc == -EOPNOTSUPP && commit)
 		return ctl_fail(im->c, rc, "set", "apply",
-				"this node cannot change a configuration as a whole");
+				"this node has no transactions, which apply needs");
 	return commit || (rc != -EOPNOTSUPP && rc != -EPERM && rc != -EACCES) ? rc : 0;
 }
 
@@ -182,14 +182,14 @@ static bool has_section(const struct lnetctl_node *doc)
 	return false;
 }
 
-/* What a failed pipe or an empty file would delete is everything. */
+/* Rejects a document without a section: it would delete everything. */
 static int empty_check(struct lnetctl *c, const struct lnetctl_file *file)
 {
 	if (file->flags & LNETCTL_FILE_EMPTY || has_section(file->doc))
 		return 0;
-	return ctl_fail(c, -ENODATA, "add", "import", "%s%sno section is here: --empty deletes "
-			"all interfaces, peers and routes", file->name ? file->name : "",
-			file->name ? ": " : "");
+	return ctl_fail(c, -ENODATA, "add", "import", "%s%sthe document has no section: "
+			"--empty deletes all interfaces, peers and routes",
+			file->name ? file->name : "", file->name ? ": " : "");
 }
 
 static int file_check(struct lnetctl *c, const struct lnetctl_file *file)
@@ -221,7 +221,7 @@ int lnetctl_plan(struct lnetctl *c, const struct lnetctl_file *file, struct lnet
 	return rc ? rc : plan_run(c, file, false, plan);
 }
 
-/* *@made: it was not configured, and is now. */
+/* *@made: this call has configured the node. */
 static int configure(struct lnetctl *c, bool *made)
 {
 	struct lnetctl_node *shown;

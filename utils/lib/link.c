@@ -18,7 +18,7 @@
 #include "client.h"
 
 #define SILENCE_MS 30000
-#define REPORT_MS 2000		/* of silence, before it is reported */
+#define REPORT_MS 2000		/* without a reply, before the node is reported */
 #define UNREAD_LOOKS 5
 #define LOOK_MS 200		/* from one look whether the node is still there to the next */
 
@@ -30,7 +30,7 @@ struct link {
 	bool anybody;			/* any user may */
 	struct family family;		/* of the kernel */
 	char name[80];			/* of the node */
-	unsigned int wait_ms;		/* 0: as the call says */
+	unsigned int wait_ms;		/* 0: as struct link_call has it */
 	lnetctl_silent_fn silent;	/* or NULL */
 	void *silent_arg;
 	lnetctl_serve_fn serve;
@@ -108,7 +108,7 @@ static int node_user(const char *node, const char *slash, uid_t *uid)
 	return 0;
 }
 
-/* There is no such node: which ones are there? */
+/* There is no such node: the error lists the existing nodes. */
 static void none_text(const char *node, int err, char *why, size_t size)
 {
 	char netns[80], names[256];
@@ -267,7 +267,7 @@ struct talk {
 	struct link *l;
 	struct link_call *call;
 	bool done, reported;
-	unsigned int unread;	/* looks in turn that found requests unread */
+	unsigned int unread;	/* consecutive checks that found requests unread */
 	int err;
 };
 
@@ -278,7 +278,7 @@ static unsigned int wait_max(const struct link *l, const struct link_call *call)
 	return call->timeout_ms ? call->timeout_ms : SILENCE_MS;
 }
 
-/* A request that takes long is reported only if the node does not even read. */
+/* During a long request the node is reported only if it does not read its requests. */
 static void report_silence(struct talk *t, unsigned int waited)
 {
 	struct link *l = t->l;
@@ -293,7 +293,7 @@ static void report_silence(struct talk *t, unsigned int waited)
 	l->silent(l->silent_arg, l->name, presence_pid(l->port), wait_max(l, t->call));
 }
 
-/* Was it sent to change something, and may the change have been made? */
+/* Was the request to change something, and may the node have made the change? */
 static bool may_have_changed(const struct link_call *call)
 {
 	if ((call->flags & LNET_NL_F_DUMP) == LNET_NL_F_DUMP || call->cmd == LNET_NL_PING)
@@ -315,7 +315,7 @@ static void silence_text(const struct link *l, struct link_call *call, const cha
 		 l->name, process, ms / 1000.0, rest);
 }
 
-/* The words for a request that got no answer; others have their own. */
+/* Writes the error of a request without a reply. */
 static int unanswered(const struct link *l, struct link_call *call, int rc)
 {
 	const char *rest = may_have_changed(call) ? "; whether the change was made is unknown" : "";
@@ -332,7 +332,8 @@ static int unanswered(const struct link *l, struct link_call *call, int rc)
 		silence_text(l, call, rest);
 	else if (rc == -EAGAIN)
 		snprintf(call->text, sizeof(call->text),
-			 "node '%s' does not read requests: this one did not reach it", l->name);
+			 "node '%s' does not read its requests: this request did not reach it",
+			 l->name);
 	return rc == -EAGAIN ? -ETIMEDOUT : rc;
 }
 
@@ -453,7 +454,7 @@ static int wait_datagram(struct talk *t, unsigned int ms)
 		waited += LOOK_MS;
 		if (waited >= ms)
 			return -ETIMEDOUT;
-		report_silence(t, waited);	/* before the probe, which is unread as well */
+		report_silence(t, waited);	/* before the probe: it is unread at first */
 		if (l->port && probe(l) == -ECONNREFUSED)
 			return -ECONNRESET;
 	}
@@ -531,7 +532,7 @@ static int talk(struct link *l, struct link_call *call, struct nlmsghdr *h)
 	return rc ? rc : t.err;
 }
 
-/* The family has another number each time the module is loaded, and stock's has fewer commands. */
+/* The number changes with each load of the module, and stock's family has fewer commands. */
 int link_family_find(struct link *l)
 {
 	struct {
@@ -556,9 +557,9 @@ int link_family_find(struct link *l)
 }
 
 /*
- * Since Linux 6.1 the kernel refuses a command beyond the last one of a family with EINVAL, if the
- * request has flags of ours: before it finds that the command does not exist. So such a request is
- * not sent.
+ * Since Linux 6.1 the kernel checks flags before it checks that a command exists. It rejects a
+ * command above the family's last one with EINVAL if the request has further flags. So the library
+ * does not send such a request.
  */
 static bool is_served(const struct link *l, const struct link_call *call)
 {

@@ -72,7 +72,7 @@ static int read_map(struct reader *r, const yaml_node_t *n, struct lnetctl_node 
 			return reader_fail(r, n, -EINVAL, "a key must be a word");
 		if (lnetctl_find(map, (char *)key->data.scalar.value)) {
 			snprintf(r->why, r->why_size,
-				 "line %zu column %zu: the key '%s' stands twice",
+				 "line %zu column %zu: the key '%s' occurs twice",
 				 key->start_mark.line + 1, key->start_mark.column + 1,
 				 (char *)key->data.scalar.value);
 			return -EINVAL;
@@ -303,8 +303,8 @@ static bool ends(const char *line, size_t len, const char *with)
 }
 
 /*
- * Is each export in @text whole? A file cut off by `head', a full disk or a lost connection must
- * not be taken for a node with fewer peers. Exports of stock have no such lines.
+ * Is each export in @text complete? A file truncated by `head', a full disk or a lost connection
+ * must not be read as a node with fewer peers. Exports of stock LNet have no such lines.
  */
 static bool exports_whole(const char *text, size_t len)
 {
@@ -339,7 +339,7 @@ int lnetctl_yaml_read(FILE *in, struct lnetctl_node **doc, char *why, size_t why
 		return rc || *doc ? rc : -ENOMEM;
 	}
 	if (!exports_whole(text, len)) {
-		snprintf(why, why_size, "this export is cut off: its last line, '" YAML_EXPORT
+		snprintf(why, why_size, "this export is truncated: its last line, '" YAML_EXPORT
 			 "..." YAML_EXPORT_END "', is missing");
 		free(text);
 		return -EINVAL;

@@ -404,11 +404,11 @@ int run_drill(struct tool *t)
 }
 
 const struct opt drill_opts[] = {
-	{ "rail", 'r', ARG_NID, "NID of this node to cut; default: where a request would go" },
-	{ "peer", 'p', ARG_NID, "NID of the peer that requests go to" },
-	{ "count", 'c', ARG_NUM, "how often it is cut, 1 to 1000; default 1", 1, 1000 },
+	{ "rail", 'r', ARG_NID, "NID of this node to cut; default: the one a request would use" },
+	{ "peer", 'p', ARG_NID, "NID of the peer that receives the requests" },
+	{ "count", 'c', ARG_NUM, "number of cuts, 1 to 1000; default 1", 1, 1000 },
 	{ "rate", 0, ARG_NUM, "requests per second, 1 to 1000; default 100", 1, 1000 },
-	{ "duration", 'd', ARG_TIME, "how long it is cut, 100ms to 600s; default 2s",
+	{ "duration", 'd', ARG_TIME, "length of a cut, 100ms to 600s; default 2s",
 	  100 * TIME_MS, 600 * TIME_S },
 	{ .name = NULL }
 };

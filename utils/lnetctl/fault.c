@@ -213,24 +213,24 @@ static int run_reset(struct tool *t)
 }
 
 #define COMMON_OPTS										\
-	{ "source", 's', ARG_NID, "NID, *@net or *: where the message comes from" },		\
-	{ "dest", 'd', ARG_NID, "NID, *@net or *: where it goes" },				\
-	{ "rate", 'r', ARG_NUM, "one message in so many", 1, UINT32_MAX },			\
-	{ "interval", 'i', ARG_TIME, "one message in so many seconds", 1, TIME_DAY },		\
+	{ "source", 's', ARG_NID, "source of the message: NID, *@net or *" },			\
+	{ "dest", 'd', ARG_NID, "destination: NID, *@net or *" },				\
+	{ "rate", 'r', ARG_NUM, "act on one message in N", 1, UINT32_MAX },			\
+	{ "interval", 'i', ARG_TIME, "act on one message per N seconds", 1, TIME_DAY },	\
 	{ "portal", 'p', ARG_NUM, "only PUT and GET to portal 0 to 63; repeatable", 0, 63,	\
 	  .many = true },									\
 	{ "message", 'm', ARG_WORD, "only PUT, ACK, GET or REPLY; may be repeated",		\
 	  .words = message_names, .many = true },						\
 	{ "local_nid", 'o', ARG_NID, "only over this interface" },				\
 	{ "rule_type", 't', ARG_TEXT, "accepted" },						\
-	{ "permille", 0, ARG_TEXT, "the chance of each message, in place of the rate" },	\
-	{ "count", 0, ARG_TEXT, "at most so many" },						\
-	{ "seed", 0, ARG_TEXT, "of what the rule draws; the same again" },			\
-	{ "from", 0, ARG_TEXT, "it begins so long after it was added, as 500ms" },		\
-	{ "to", 0, ARG_TEXT, "it is over so long after it was added" },				\
-	{ "period", 0, ARG_TEXT, "on and off in turn; both together" },				\
-	{ "duty", 0, ARG_TEXT, "how much of a period it is on, permille" },			\
-	{ "name", 0, ARG_TEXT, "a name, to find the rule again" }
+	{ "permille", 0, ARG_TEXT, "probability per message, instead of the rate" },	\
+	{ "count", 0, ARG_TEXT, "act on at most N messages" },				\
+	{ "seed", 0, ARG_TEXT, "seed of the rule's random values" },				\
+	{ "from", 0, ARG_TEXT, "begin this time after the rule was added, as 500ms" },	\
+	{ "to", 0, ARG_TEXT, "end this time after the rule was added" },			\
+	{ "period", 0, ARG_TEXT, "length of an on-off period" },				\
+	{ "duty", 0, ARG_TEXT, "active part of a period, permille; needs period" },		\
+	{ "name", 0, ARG_TEXT, "name of the rule" }
 
 static const struct opt drop_opts[] = {
 	COMMON_OPTS,
@@ -247,15 +247,15 @@ static const struct opt drop_opts[] = {
 static const struct opt delay_opts[] = {
 	COMMON_OPTS,
 	{ "latency", 'l', ARG_TIME, "how long: seconds (1, 0.3) or 300ms", TIME_MS, TIME_DAY },
-	{ "jitter", 0, ARG_TEXT, "up to so much longer, as 5ms" },
+	{ "jitter", 0, ARG_TEXT, "random additional time, at most this, as 5ms" },
 	{ .name = NULL }
 };
 static const struct opt del_opts[] = {
 	{ "all", 'a', ARG_NONE, "all rules" },
-	{ "source", 's', ARG_NID, "those with this source" },
-	{ "dest", 'd', ARG_NID, "and this destination" },
-	{ "id", 'i', ARG_NUM, "the one of this number in `fault show'", 0, UINT32_MAX },
-	{ "name", 'n', ARG_TEXT, "the one of this name" },
+	{ "source", 's', ARG_NID, "only rules with this source" },
+	{ "dest", 'd', ARG_NID, "only rules with this destination" },
+	{ "id", 'i', ARG_NUM, "only the rule with this ID in `fault show'", 0, UINT32_MAX },
+	{ "name", 'n', ARG_TEXT, "only the rule with this name" },
 	{ .name = NULL }
 };
 

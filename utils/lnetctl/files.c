@@ -15,7 +15,7 @@ const struct opt import_opts[] = {
 	{ "show", 's', ARG_NONE, "show it as it is" },
 	{ "exec", 'e', ARG_NONE, "carry out what is a command (ping)" },
 	{ "old-api", 'o', ARG_NONE, "accepted" },
-	{ "strict", 0, ARG_NONE, "reject keys that nothing reads" },
+	{ "strict", 0, ARG_NONE, "reject unknown keys" },
 	{ .name = NULL }
 };
 
@@ -26,14 +26,14 @@ const struct opt export_opts[] = {
 
 const struct opt plan_opts[] = {
 	{ "check", 'c', ARG_NONE, "exit status 1 if there are differences" },
-	{ "empty", 0, ARG_NONE, "a file without a section is meant: delete everything" },
-	{ "strict", 0, ARG_NONE, "reject keys that nothing reads" },
+	{ "empty", 0, ARG_NONE, "accept a file without a section: delete everything" },
+	{ "strict", 0, ARG_NONE, "reject unknown keys" },
 	{ .name = NULL }
 };
 
 const struct opt apply_opts[] = {
-	{ "empty", 0, ARG_NONE, "a file without a section is meant: delete everything" },
-	{ "strict", 0, ARG_NONE, "reject keys that nothing reads" },
+	{ "empty", 0, ARG_NONE, "accept a file without a section: delete everything" },
+	{ "strict", 0, ARG_NONE, "reject unknown keys" },
 	{ .name = NULL }
 };
 
@@ -95,10 +95,10 @@ int run_import(struct tool *t)
 
 /* ---- export ---------------------------------------------------------------------------------- */
 
-/* A file that is written next to the one it is to replace. */
+/* A new file, written next to the file that it will replace. */
 struct replacement {
-	char *path;		/* without symbolic links: what they lead to is replaced */
-	char *next;		/* NULL: no regular file, which is written directly */
+	char *path;		/* symbolic links are resolved: their target is replaced */
+	char *next;		/* the new file; NULL: path is not a regular file, write to it */
 	FILE *out;
 };
 
@@ -107,7 +107,7 @@ static int export_refuse(const char *what, const char *name, int err)
 	return tool_refuse("yaml", "builder", -1, "cannot %s '%s': %s", what, name, strerror(err));
 }
 
-/* The rights of the old file, else those that fopen() would give. */
+/* The permissions of the old file, else those that fopen() would set. */
 static mode_t new_mode(const struct stat *old)
 {
 	mode_t mask = umask(0);
@@ -127,7 +127,7 @@ static int next_open(struct replacement *r, const struct stat *old)
 	fd = mkostemp(r->next, O_CLOEXEC);
 	r->out = fd < 0 || fchmod(fd, new_mode(old)) ? NULL : fdopen(fd, "w");
 	if (fd >= 0 && old->st_mode && fchown(fd, old->st_uid, old->st_gid))
-		errno = 0;	/* the caller's, then */
+		errno = 0;	/* the owner is then the caller */
 	if (r->out)
 		return 0;
 	if (fd >= 0)
@@ -153,7 +153,7 @@ static int replacement_open(struct replacement *r, const char *name)
 	return r->out ? 0 : errno;
 }
 
-/* The new name must survive a power cut as well. */
+/* Syncs the directory, so that the new name also survives a power failure. */
 static int directory_sync(char *path)
 {
 	int fd = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
@@ -164,7 +164,7 @@ static int directory_sync(char *path)
 	return err == EINVAL ? 0 : err;
 }
 
-/* @keep: replace the old file, else leave it as it is. 0 or an errno. */
+/* @keep: replace the old file; else leave it unchanged. 0 or an errno. */
 static int replacement_close(struct replacement *r, bool keep)
 {
 	int err = 0;
@@ -247,7 +247,7 @@ static int plan_show(struct tool *t, struct lnetctl_node *plan)
 	return tool_show(t, 0, plan, LNETCTL_WIDE);
 }
 
-/* The error of a plan; one that a document without a section gives is the caller's mistake. */
+/* The exit status of a failed plan. A document without a section is a usage error. */
 static int plan_failed(struct tool *t, int rc)
 {
 	int status = tool_done(t, rc);

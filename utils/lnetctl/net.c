@@ -28,7 +28,7 @@ static int net_target(struct tool *t, struct lnetctl_net *n, bool add)
 	return 0;
 }
 
-/* 0 is stock's "as it would be without the option". */
+/* Stock treats 0 as if the option was not given. */
 static int64_t net_number(struct tool *t, const char *name)
 {
 	int64_t val = tool_num(t, name);
@@ -93,7 +93,7 @@ static unsigned int length(struct lnetctl_node *doc, const char *key)
 	return nr;
 }
 
-/* On standard error: the answer is what stock's is. */
+/* On standard error, so that standard output stays equal to stock's. */
 static void faults_note(struct tool *t)
 {
 	struct lnetctl_node *doc;
@@ -121,7 +121,7 @@ static int run_net_show(struct tool *t)
 	return rc;
 }
 
-/* Stock prints the node's answer and then an error of its own. */
+/* Stock's tool prints the error of the node, and then a second error. */
 int tool_set_done(struct tool *t, int rc)
 {
 	if (!rc)
@@ -157,7 +157,7 @@ static int run_net_set(struct tool *t)
 
 /* ---- drain ----------------------------------------------------------------------------------- */
 
-/* All of them are interfaces of the node, so that none is drained if one is not. */
+/* Checks that all NIDs are interfaces of the node, before any of them is drained. */
 static int drain_check(struct tool *t)
 {
 	struct lnetctl_node *doc;
@@ -170,11 +170,11 @@ static int drain_check(struct tool *t)
 	lnetctl_doc_free(doc);
 	if (i == t->nr_rest)
 		return 0;
-	return tool_usage("%s is no interface of this node ('lnetctl net show' lists them); "
+	return tool_usage("%s is not an interface of this node ('lnetctl net show' lists them); "
 			  "nothing was changed", t->rest[i]);
 }
 
-/* A drained interface stays in use if the node has no other one. */
+/* Prints a note if the node has no other interface: then the drained one stays in use. */
 static void drain_note(struct tool *t)
 {
 	struct lnetctl_node *doc;
@@ -189,7 +189,7 @@ static void drain_note(struct tool *t)
 			"same\n", t->rest[0]);
 }
 
-/* Messages that the drained interfaces sent and received so far; -1: the node did not answer. */
+/* Messages sent and received by the drained interfaces so far; -1: no reply of the node. */
 static int64_t drain_count(struct tool *t)
 {
 	const struct lnetctl_node *net = NULL, *ni = NULL;
@@ -218,7 +218,7 @@ static int64_t drain_count(struct tool *t)
 #define QUIET_TRIES 5
 #define TRY_MS 100
 
-/* Until no message has passed by the interfaces for half a second. */
+/* Waits until the interfaces have sent and received no message for half a second. */
 static int drain_wait(struct tool *t)
 {
 	unsigned int ms = 10000, quiet = 0, waited;
@@ -236,7 +236,7 @@ static int drain_wait(struct tool *t)
 	}
 	if (quiet == QUIET_TRIES)
 		return 0;
-	return tool_refuse("drain", "net", -ETIMEDOUT, "\"messages still pass by %s after %u ms\"",
+	return tool_refuse("drain", "net", -ETIMEDOUT, "\"%s still carries messages after %u ms\"",
 			   t->rest[0], ms);
 }
 
@@ -266,7 +266,7 @@ int run_undrain(struct tool *t)
 }
 
 const struct opt drain_opts[] = {
-	{ "wait", 'w', ARG_TIME, "wait so long at most until no message passes by them",
+	{ "wait", 'w', ARG_TIME, "wait at most this time until they carry no messages",
 	  TIME_MS, TIME_DAY },
 	END
 };
@@ -276,9 +276,9 @@ static const char *const link_words[] = { "up", "down", NULL };
 static const struct opt net_add_opts[] = {
 	{ "net", 'n', ARG_NET, "net name, as tcp or tcp1" },
 	{ "if", 'i', ARG_TEXT, "interfaces, as eth0,eth1[0,1]" },
-	{ "nid", 0, ARG_NIDS, "NIDs to have, instead of net and interfaces" },
+	{ "nid", 0, ARG_NIDS, "NIDs to add, instead of net and interfaces" },
 	{ "ip2net", 'p', ARG_TEXT, "rules instead, as 'tcp(eth0) 10.0.*.*; tcp1 10.1.*.*'" },
-	{ "peer-timeout", 't', ARG_NUM, "seconds until a silent peer counts as dead; 0: never",
+	{ "peer-timeout", 't', ARG_NUM, "seconds until an unresponsive peer is dead; 0: never",
 	  NI_MIN_peer_timeout, NI_MAX_peer_timeout },
 	{ "peer-credits", 'c', ARG_NUM, "messages in flight to one peer interface",
 	  NI_MIN_peer_credits, NI_MAX_peer_credits },

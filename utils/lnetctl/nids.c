@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Interfaces of the node, as commands check NIDs against them before they change anything. */
+/* Interfaces of the node. Commands check NIDs against them before they change anything. */
 #include <stdlib.h>
 #include <string.h>
 #include "tool.h"
@@ -62,8 +62,8 @@ int tool_local_check(struct tool *t)
 	known = !nids->first || tool_is_ni(doc, nids->first->text);
 	lnetctl_doc_free(nids);
 	lnetctl_doc_free(doc);
-	return known ? 0 : tool_usage("--local_nid %s is no interface of this node ('lnetctl net "
-				      "show' lists them)", nid);
+	return known ? 0 : tool_usage("--local_nid %s is not an interface of this node ('lnetctl "
+				      "net show' lists them)", nid);
 }
 
 int tool_peer_check(const char *list)

@@ -50,22 +50,22 @@ static int run_show(struct tool *t)
 }
 
 static const struct opt add_opts[] = {
-	{ "net", 'n', ARG_NET, "the net that the route leads to" },
+	{ "net", 'n', ARG_NET, "the net that the route reaches" },
 	{ "gateway", 'g', ARG_NIDS, "NIDs of routers: a route by each" },
-	{ "hop", 'c', ARG_NUM, "routers on the way, 1 to 255", 1, HOPS_MAX },
+	{ "hop", 'c', ARG_NUM, "routers on the path, 1 to 255", 1, HOPS_MAX },
 	{ "hop-count", 'c', ARG_NUM, "the same", 1, HOPS_MAX },
 	{ "priority", 'p', ARG_NUM, "0 (best, default) and more", 0, UINT32_MAX },
 	END
 };
 static const struct opt del_opts[] = {
-	{ "net", 'n', ARG_NET, "the net that the route leads to" },
+	{ "net", 'n', ARG_NET, "the net that the route reaches" },
 	{ "gateway", 'g', ARG_NIDS, "NIDs of routers" },
 	END
 };
 static const struct opt show_opts[] = {
 	{ "net", 'n', ARG_NET, "only routes to this net" },
 	{ "gateway", 'g', ARG_NIDS, "only routes by this NID" },
-	{ "hop", 'c', ARG_NUM, "only routes with so many routers on the way", 1, HOPS_MAX },
+	{ "hop", 'c', ARG_NUM, "only routes with this many routers on the path", 1, HOPS_MAX },
 	{ "hop-count", 'c', ARG_NUM, "the same", 1, HOPS_MAX },
 	{ "priority", 'p', ARG_NUM, "only routes of this priority", 0, UINT32_MAX },
 	{ "verbose", 'v', ARG_NONE, "all that is known" },

@@ -77,7 +77,7 @@ int tool_selects(struct tool *t)
 			  t->cmd->name);
 }
 
-/* The newest rule of @kind: the one that was just added. */
+/* The newest rule of @kind. */
 int tool_rule_print(struct tool *t, const char *kind)
 {
 	struct lnetctl_node *all, *doc = lnetctl_add_map(NULL, NULL), *item = NULL;
@@ -148,7 +148,7 @@ static const char *const words_at[] = { "any", "send", "receive", NULL };
 static const char *const words_where[] = { "bit", "pages", NULL };
 static const char *const words_when[] = { "before", "posted", "completed", NULL };
 
-/* How an option of each type of faults.def is read; the node reads texts and lists. */
+/* How lnetctl reads an option of each type of faults.def. The node parses texts and lists. */
 #define OPT_NAME(text, min, max)	ARG_TEXT, text
 #define OPT_NID(text, min, max)		ARG_NID, text
 #define OPT_NIDS(text, min, max)	ARG_NIDS, text, .many = true
@@ -171,8 +171,8 @@ static const struct opt rule_opts[] = {
 };
 static const struct opt rule_del_opts[] = {
 	{ "all", 'a', ARG_NONE, "all of this kind" },
-	{ "id", 'i', ARG_NUM, "the one of this number", 0, UINT32_MAX },
-	{ "name", 'n', ARG_TEXT, "the one of this name" },
+	{ "id", 'i', ARG_NUM, "only the rule with this ID", 0, UINT32_MAX },
+	{ "name", 'n', ARG_TEXT, "only the rule with this name" },
 	{ .name = NULL }
 };
 const struct command rule_commands[] = {

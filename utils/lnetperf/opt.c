@@ -40,7 +40,7 @@ static const char help[] =
 	"  --stay              when done, do not end before a SIGTERM\n"
 	"Times: 5 (seconds), 300ms, 20us. Sizes: 64, 4K, 1M.";
 
-/* The options, with the values that each accepts; NULL: the option takes none. */
+/* The options and their accepted values; NULL: the option has no value. */
 #define PERF_OPTIONS(OPT)                                                        \
 	OPT("nid", O_NID, "a NID, or a list with commas, 16 in all")             \
 	OPT("peer", O_PEER, "the NIDs of one peer with commas, 16 peers in all") \
@@ -270,7 +270,7 @@ static bool parse_one(struct perf_opt *o, int c, char *arg)
 
 static int usage(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 
-/* Prints why the command line is rejected; the exit status. */
+/* Prints a usage error. Returns the exit status. */
 static int usage(const char *fmt, ...)
 {
 	va_list args;
@@ -289,7 +289,7 @@ static int show(const char *text)
 	return EXIT_DONE;
 }
 
-/* What getopt_long() rejects: ':' a missing value, '?' an unknown or ambiguous option. */
+/* Prints the error that getopt_long() found: ':' missing value, '?' unknown or ambiguous option. */
 static int usage_option(int c, char **argv)
 {
 	const char *word = argv[optind - 1];
@@ -326,7 +326,7 @@ static int options_parse(struct perf_opt *o, int argc, char **argv)
 	int c;
 
 	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-		char *value = optarg ? strdup(optarg) : NULL; /* parsing may cut it up */
+		char *value = optarg ? strdup(optarg) : NULL; /* the parser may modify it */
 		bool good;
 
 		if (c == 'h' || c == O_HELP)
@@ -343,7 +343,7 @@ static int options_parse(struct perf_opt *o, int argc, char **argv)
 		if (!good)
 			return EXIT_USAGE;
 	}
-	return optind == argc ? check(o) : usage("the word '%s' is too many", argv[optind]);
+	return optind == argc ? check(o) : usage("unexpected word '%s'", argv[optind]);
 }
 
 int perf_opt_parse(struct perf_opt *o, int argc, char **argv)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lnetsim: the options as a table of kinds and ranges, and the one place that rejects a word. */
+/* lnetsim: a table of the options with their ranges, and all usage errors. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -60,7 +60,7 @@ static const struct row rows[] = {
 	{ "version", 'V', SHOW },
 };
 #define NR_ROWS ARRAY_SIZE(rows)
-#define LONG	256 /* values of getopt_long() for rows, from here */
+#define LONG	256 /* getopt_long() returns LONG + row */
 
 static int usage(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 
@@ -81,7 +81,7 @@ static bool takes_value(const struct row *row)
 	return row->kind != FLAG && row->kind != COUNT && row->kind != SHOW;
 }
 
-/* All of @text up to @end, or up to its last byte if @end is NULL. */
+/* Parses @text up to @end, or all of @text if @end is NULL. */
 static bool number_read(const char *text, const char *end, u64 *num)
 {
 	char *stop;
@@ -185,11 +185,11 @@ static int show(const struct row *row)
 	return EXIT_DONE;
 }
 
-/* What no option alone can tell. */
+/* Checks combinations of options. */
 static int check(const struct options *o, int argc, char **argv)
 {
 	if (optind < argc)
-		return usage("the word '%s' is too many", argv[optind]);
+		return usage("unexpected word '%s'", argv[optind]);
 	if (!!o->replay + !!o->partners + o->tree + o->selftest > 1)
 		return usage("only one of --replay, --crowd, --selftest-tree and --selftest");
 	if (o->partners && o->nodes && o->nodes <= o->partners)

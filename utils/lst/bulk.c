@@ -36,9 +36,10 @@ static int bulk_failed(int rc)
 	case EHOSTDOWN:
 		return fail(rc, "node", "ask");
 	case EBUSY:
-		return failed("The node is in a session, of a console or of one of these");
+		return failed("The node belongs to a session of a console, bulk_server or "
+			      "bulk_write");
 	case ESRCH:
-		return failed("A console has taken the node over, or it was told to stop");
+		return failed("A console has taken the node over, or has ordered it to stop");
 	default:
 		return failed("%s", strerror(-rc));
 	}

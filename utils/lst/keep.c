@@ -48,7 +48,7 @@ static int append(struct measure *m, enum record_kind kind, const struct lnetctl
 	}
 	free(text);
 	if (rc)
-		failed("Nothing is kept in the history: %s: %s", path, strerror(-rc));
+		failed("The history keeps nothing: %s: %s", path, strerror(-rc));
 	return rc ? -1 : 0;
 }
 

@@ -105,8 +105,8 @@ static void print_closed(int err)
 	bool in_kernel = node && !strcmp(node, "kernel");
 
 	if ((!node || in_kernel) && !access("/sys/module/lnet_selftest", F_OK) && err != EACCES)
-		fputs("lst: the self-test of stock LNet is loaded: stock's lst leads it\n",
-		      stderr);
+		fputs("lst: the self-test of stock LNet is loaded; only stock's lst can control "
+		      "it\n", stderr);
 	else if (in_kernel && err == ENOENT)
 		fprintf(stderr, "lst: no node to talk to: node 'kernel' has no %s: 'modprobe "
 			"lnet_selftest' first\n", LST_DOOR_DEVICE);

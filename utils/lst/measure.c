@@ -314,9 +314,9 @@ static int one(struct measure *m, struct lnetctl_node **before)
 	m->sample = NULL;
 	rc = measure_take(m);
 	if (rc == -EOPNOTSUPP)
-		return failed("This console does not tell tallies of tests");
+		return failed("This console does not report tallies of tests");
 	if (rc == -EINVAL)
-		return failed("What the console tells of tests does not add up");
+		return failed("The console's figures of the tests do not add up");
 	if (rc)
 		return fail(rc, m->target ? m->target : m->batch ? m->batch : "batch",
 			    "query statistics");

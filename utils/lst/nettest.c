@@ -50,11 +50,11 @@ static int refused(const struct tour *t, int rc)
 {
 	switch (-rc) {
 	case EDOM:
-		return failed("lst: %s: two active nodes at least exchange messages, and "
-			       "each pair that makes noise is two more", t->group);
+		return failed("lst: %s: nettest needs two active nodes, and two more for "
+			       "each pair that makes noise", t->group);
 	case E2BIG:
-		return failed("lst: too much: 1 GiB of messages at each node, 64 MiB of figures, "
-			       "256 nodes with a matrix are the most");
+		return failed("lst: too much: the limits are 1 GiB of messages per node, "
+			       "64 MiB of figures, and 256 nodes with a matrix");
 	}
 	return fail(rc, t->group, "begin nettest");
 }

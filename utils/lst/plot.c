@@ -396,7 +396,7 @@ static int draw(const char *script, size_t len, const char *file)
 	rc = pclose(gnuplot);
 	if (rc && file)
 		unlink(file);
-	return rc ? failed("gnuplot is not there, or failed: --script prints what it is given")
+	return rc ? failed("gnuplot is not installed, or failed; --script prints its input")
 		  : 0;
 }
 

@@ -64,9 +64,9 @@ static int print_started(const struct lnetctl_node *doc, long long skew_ns)
 	if (print_steps(nodes))
 		return -1;
 	if (number(doc, "waiting"))
-		return failed("%s nodes have not begun", text(doc, "waiting"));
+		return failed("%s nodes have not started", text(doc, "waiting"));
 	if (skew_ns && skew > skew_ns)
-		return failed("That is not together: more than %lld us", skew_ns / 1000);
+		return failed("The clients did not start within %lld us", skew_ns / 1000);
 	return 0;
 }
 
@@ -113,7 +113,7 @@ int start_together(const char *name, long long skew_ns)
 	else if (print_errors(doc))
 		rc = -1;
 	else if (!number(doc, "running"))
-		rc = failed("Nothing was begun: clocks are known to %lld us only",
+		rc = failed("Nothing was started: the clocks are known only to %lld us",
 			     (long long)number(doc, "clock_error_ns") / 1000);
 	else
 		in_ns = number(doc, "in_ns");
