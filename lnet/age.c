@@ -135,7 +135,7 @@ bool lnet_age_full(const struct lnet *ln)
 	return READ_ONCE(ln->nr_peers) >= READ_ONCE(ln->tun.peers_max);
 }
 
-/* [sh] Nothing ever came from it: a NID that was mistyped has such a peer. */
+/* [sh] Nothing was ever received from @peer. Pinging a mistyped NID creates such a peer. */
 static bool is_unheard(const struct lnet_peer *peer)
 {
 	const struct lnet_peer_ni *pni;
@@ -146,7 +146,7 @@ static bool is_unheard(const struct lnet_peer *peer)
 	return true;
 }
 
-/* The driver still knows the peer, so it is deleted as by an operator. */
+/* The driver still references the peer, so it is deleted as an operator would delete it. */
 void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);

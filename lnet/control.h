@@ -146,7 +146,7 @@ struct lnet_view_ni_more {
 
 struct lnet_view_ni {
 	char nid[LNET_TEXT_MAX], status[16];
-	char service[8], link[8];	/* "drained", "down": by an operator; else "" */
+	char service[8], link[8];	/* "drained", "down" if an operator set it; else "" */
 	struct lnet_view_intf intf;
 	struct lnet_view_stat stat;
 	struct lnet_view_udsp udsp;

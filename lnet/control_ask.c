@@ -150,8 +150,8 @@ static void nid_told(const struct lnet_ctl_target *to, const struct lnet_nid *ni
 }
 
 /*
- * As the records have it; "<?>" without one. A node's own NIDs have none but for the loopback, of
- * which stock's discover shows the first NID of the node, and its ping the loopback itself.
+ * The primary NID as in the peer table; "<?>" without a peer. Local NIDs have no peer, except the
+ * loopback: for it stock's discover shows the first NID of the node, and stock's ping the loopback.
  */
 static void primary_of(const struct lnet_ctl_ask *ask, char *text)
 {
@@ -218,7 +218,7 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 	return lnet_ctl_item_end(d, s);
 }
 
-/* Of those that did not fail; of the others no peer is left, if asking made it. */
+/* Targets that did not fail. A peer that was created only for a failed request is deleted. */
 static void answer_all(struct lnet_ctl_asks *set)
 {
 	unsigned int i;

@@ -16,7 +16,7 @@ struct lnet_ctl_ask {			/* one of them */
 	struct lnet_ctl_target to;
 	int status;			/* [lock of @set] 1: under way */
 	/* the answer, when it has come */
-	char nets[LNET_TEXT_MAX];	/* without a link, so that nothing was asked; or empty */
+	char nets[LNET_TEXT_MAX];	/* nets without a link: nothing was sent; or empty */
 	bool mr;
 	unsigned int nr_nids;
 	struct lnet_nid *nids;
@@ -36,7 +36,7 @@ struct lnet_ctl_asks {
 	bool (*cancel)(struct lnet_ctl_ask *ask);
 	/* NULL, or: the answer is what the node knows now. 0, -ENOMEM, -ENOENT */
 	int (*answer)(struct lnet_ctl_ask *ask);
-	struct lnet_nid source;		/* ping's; ANY */
+	struct lnet_nid source;		/* ping: local NID to use, or ANY */
 	u64 timeout_ns;
 	bool force;			/* discover's */
 	spinlock_t lock;
@@ -55,8 +55,8 @@ void lnet_ctl_asks_start(struct lnet_ctl_asks *set, int (*start)(struct lnet_ctl
 /* Any thread, no lock held but what handlers hold. */
 void lnet_ctl_ask_ended(struct lnet_ctl_ask *ask, int status);
 /*
- * control_links.c. No lock held. 0; -EHOSTUNREACH: no interface that leads to the target has a
- * link, and @ask->nets names their nets.
+ * control_links.c. No lock held. 0; -EHOSTUNREACH: the links of all interfaces that reach the
+ * target are down, and @ask->nets lists their nets.
  */
 int lnet_ctl_ask_links(struct lnet_ctl_ask *ask);
 int lnet_ctl_discover_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,

@@ -36,7 +36,7 @@ int lnet_ctl_nets_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 const struct lnet_lnd_ops *lnet_ctl_driver(const struct lnet *ln, u32 net);
 int lnet_ctl_nets_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e);
-/* What an operator has said of an interface, and what outlives a restart. */
+/* States of an interface that an operator has set; they survive a restart. */
 struct lnet_ctl_marks {
 	bool drained, down;
 };

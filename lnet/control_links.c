@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Whether a node that is asked can be reached: an interface that leads there must have a link. */
+/* Checks whether a target can be reached: an interface that reaches it must have its link up. */
 #include "control_ask.h"
 #include "health.h"
 #include "peer.h"
 #include "route.h"
 
-#define NETS_MAX 4			/* named in a message */
+#define NETS_MAX 4			/* nets that a message lists */
 
-/* What was found so far. */
+/* State of the check. */
 struct links {
-	const struct lnet_nid *source;	/* ANY, or only this interface counts */
+	const struct lnet_nid *source;	/* check only this interface; ANY: all */
 	u32 net[NETS_MAX];
-	unsigned int nr;		/* nets without a link, beyond NETS_MAX not kept */
-	bool any;			/* an interface has a link */
+	unsigned int nr;		/* nets without a link; only NETS_MAX are kept */
+	bool any;			/* the link of an interface is up */
 };
 
 static void note(struct links *l, const struct lnet_ni *ni)
@@ -50,7 +50,7 @@ static bool peer_noted(struct lnet *ln, const struct lnet_nid *nid, struct links
 	return peer;
 }
 
-/* An unknown one: the interfaces on its net, or, if routes lead there, all. */
+/* An unknown peer: the interfaces on its net; all interfaces if a route reaches the net. */
 static void stranger_noted(struct lnet *ln, const struct lnet_nid *nid, struct links *l)
 {
 	u32 net = lnet_nid_net(nid);

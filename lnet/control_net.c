@@ -520,7 +520,7 @@ static int none_meant(struct ni_list *l, const struct ni_req *r)
 			     lnet_nid_str(&r->cfg.nid, nid));
 }
 
-/* All interfaces of the node, which may be none. */
+/* All interfaces of the node; the list may be empty. */
 static bool is_all(const struct ni_req *r)
 {
 	return r->all && r->net == LNET_NET_ANY;

@@ -100,7 +100,7 @@ static int add_check(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_
 	return 0;
 }
 
-/* The NID for which a peer that is not multi-rail has no room. */
+/* The second NID in a request for a peer that is not multi-rail. */
 static const struct lnet_nid *further_nid(const struct peer_req *r)
 {
 	unsigned int i, k;
@@ -139,7 +139,7 @@ static int peer_add(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_e
 	return lnet_ctl_fail(e, rc, "cannot add peer %s: %s", buf, lnet_ctl_why(rc));
 }
 
-/* Some of the nets that routes lead to by @primary's peer, and how many such routes there are. */
+/* Lists some nets to which routes use @primary's peer as gateway; returns the number of routes. */
 static unsigned int routes_by(struct lnet *ln, const struct lnet_nid *primary, char *nets,
 			      size_t size)
 {

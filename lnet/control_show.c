@@ -207,7 +207,7 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 	if (!level)
 		return;
 	ni_traffic(ni, v);
-	/* stock's: 0 until something was sent to this node itself */
+	/* as stock: 0 until the node has sent a message to itself */
 	v->health.value = !lo ? atomic_read(&ni->health) :
 			  v->stat.send_count ? LNET_HEALTH_MAX : 0;
 	ni_latency(ni, &v->stat);

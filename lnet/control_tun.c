@@ -11,7 +11,7 @@ struct setting {
 	u64 value;
 };
 
-/* A time in the largest unit of which it is a multiple, as it may be typed. */
+/* Prints a time in the largest unit that divides it, in the form that `set' accepts. */
 static void time_text(u64 ns, char *buf, size_t size)
 {
 	static const struct {
@@ -29,7 +29,7 @@ static void time_text(u64 ns, char *buf, size_t size)
 	scnprintf(buf, size, "%llu%s", nr, ns ? units[i].unit : "");
 }
 
-/* The values that are accepted. */
+/* Describes the accepted values. */
 static void range_text(const struct lnet_tunable_info *info, char *buf, size_t size)
 {
 	char min[24], max[24];
@@ -45,7 +45,7 @@ static void range_text(const struct lnet_tunable_info *info, char *buf, size_t s
 	}
 }
 
-/* The words before the colon are those of stock's tool. */
+/* The text before the colon equals that of stock's tool. */
 static int value_refuse(const struct lnet_tunable_info *info, const char *text, int rc,
 			struct lnet_ctl_err *e)
 {

@@ -272,7 +272,7 @@ struct lnet_ni {
 	u8 rising;			/* [nid_lock] the link is back, not all peers' paths know */
 	u8 fault_down;			/* dbg hook: interface down by a fault rule */
 	u8 drained;			/* [cfg] out of service by hand: drain.c, READ_ONCE */
-	u8 leaving;			/* [cfg] about to be removed: no peer is told of it */
+	u8 leaving;			/* [cfg] about to be removed: not advertised */
 	u8 unpinged;			/* a router's, and nobody asks for it: announced as down */
 	u64 pinged_ns;			/* a router's: of the last ping; WRITE_ONCE */
 	/* health fell to 0 and did not rise enough since: announced as down; health.c, READ_ONCE */
@@ -673,7 +673,7 @@ struct lnet {
 	spinlock_t ping_lock;		/* leaf */
 	/* what a ping GET is answered with: current buffer [ping_lock] */
 	struct lnet_copy *ping_info;
-	struct lnet_copy *ping_less;	/* without drained interfaces; NULL: the same */
+	struct lnet_copy *ping_less;	/* ping info without drained NIs; NULL: same list */
 	u32 ping_seq;			/* WRITE_ONCE */
 	struct lnet_discovery disc;
 	lnet_md_t ping_md, push_md;

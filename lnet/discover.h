@@ -88,7 +88,7 @@ struct lnet_discovery {			/* of an instance */
 	u8 walking;			/* it */
 	/* who was known before is told, whatever it has acknowledged; [lock] next walk, it: this */
 	u64 next_force_ns, force_ns;
-	u8 next_hurry, hurry;		/* [lock] next walk, it: who was heard of is told at once */
+	u8 next_hurry, hurry;		/* [lock] next, this walk: push to recent peers at once */
 	u32 walk_wanted, walk_done;	/* [lock], it: a change during a walk makes another one */
 	u32 on_nr;			/* [cfg] how often discovery was switched on; WRITE_ONCE */
 	u64 budget_ns;			/* [lock] when all so far had gone, had they gone evenly */
@@ -154,11 +154,11 @@ bool lnet_push_needed(const struct lnet_peer *peer);	/* [sh] wire.md 7.3 */
 bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] false: no reserve */
 /* cfg_mutex held: our info changed. @force: also those who need not know by wire.md 7.3 */
 void lnet_push_all(struct lnet *ln, bool force);
-/* cfg_mutex held: an operator has changed our interfaces: peers heard of lately are told at once */
+/* cfg_mutex held. After a change by an operator: push at once to peers heard from recently. */
 void lnet_push_now(struct lnet *ln);
 /*
- * cfg_mutex held. True: each peer that was heard of lately, may send to @ni and takes pushes has
- * acknowledged our present info, or can be reached by @ni alone.
+ * cfg_mutex held. Whether no acknowledgement is awaited: each peer that was heard from recently,
+ * may send to @ni and accepts pushes has acknowledged the current info, or is reached only by @ni.
  */
 bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni);
 /* worker of shard 0, no lock held: peers whose push is due soon get their time */
@@ -166,8 +166,9 @@ void lnet_push_work(struct lnet_pass *p);
 /* any lock; when the next ping or push may go */
 u64 lnet_disc_turn(struct lnet *ln, u64 now_ns);
 /*
- * ping.c. [sh] What @peer is told, counted, or NULL. A node of this project is told that a drained
- * interface is down. Others ignore that: their info is without it, unless all are drained.
+ * ping.c. [sh] The info to advertise to @peer, with a reference; or NULL. Peers with the
+ * exactly-once extension get drained interfaces with status down. Other peers ignore the status:
+ * their info omits drained interfaces, unless all are drained.
  */
 struct lnet_copy *lnet_ping_info_for(struct lnet *ln, const struct lnet_peer *peer);
 u32 lnet_ping_info_seq(const struct lnet_copy *info);

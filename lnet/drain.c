@@ -6,16 +6,16 @@
  * answers to what comes in leave, peers that know no other way are served. lnet_select() ranks it
  * behind all that are in service, what waits for its credits chooses again at once, and the ping
  * info tells peers that it is down, so that they cease to use it, too. Stock peers ignore that:
- * their info is without it (ping.c).
+ * their info omits the interface (ping.c).
  */
 #include "plat.h"
 #include "core.h"
 #include "drain.h"
 
-/* The most that a removal waits for acknowledgements of peers, and for the end of connections. */
+/* Limits of a removal: the wait for acknowledgements, and the wait for connections to close. */
 #define ACK_NS		((u64)NSEC_PER_SEC)
 #define CLOSE_NS	((u64)NSEC_PER_SEC)
-/* A peer acts on the list a little later than it acknowledges it. */
+/* A peer stops sending to the interface a little after it has acknowledged the list. */
 #define QUIET_NS	(100 * (u64)NSEC_PER_MSEC)
 
 static void set_drained(struct lnet_ni *ni, bool drained)
@@ -74,7 +74,7 @@ static bool is_known(struct lnet *ln, void *ni)
 
 struct quiet {
 	struct lnet_ni *ni;
-	u64 nr, since_ns;		/* messages received, and since when no more */
+	u64 nr, since_ns;		/* messages received; time of the last change of @nr */
 };
 
 static u64 nr_received(struct lnet *ln, const struct lnet_ni *ni)
@@ -109,7 +109,7 @@ void lnet_ni_leave(struct lnet_ni *ni, u64 limit_ns)
 	ni->leaving = 1;
 	set_drained(ni, true);
 	if (lnet_push_is_known(ln, ni))
-		return;			/* nobody is there to be told */
+		return;			/* no peer needs the list */
 	lnet_cfg_wait(ln, is_known, ni, min(limit_ns, ACK_NS));
 	lnet_cfg_wait(ln, is_quiet, &q, limit_ns);
 }

@@ -18,12 +18,12 @@ int lnet_ni_drain(struct lnet *ln, const struct lnet_nid *nid, bool drained);
 bool lnet_ni_is_empty(struct lnet *ln, struct lnet_ni *ni);
 
 /*
- * cfg_mutex held: @ni, active, is about to be removed. Peers that may send to it and take pushes
- * are told so; waits until they have acknowledged it, 1 s at most, and then until nothing comes or
- * is under way, @limit_ns at most.
+ * cfg_mutex held. Prepares the removal of the active @ni: pushes a list without it to peers that
+ * may send to it and accept pushes. Waits until they have acknowledged the list, 1 s at most. Then
+ * waits until @ni receives nothing and no message is in flight, @limit_ns at most.
  */
 void lnet_ni_leave(struct lnet_ni *ni, u64 limit_ns);
-/* cfg_mutex held: its connections end in order, within 1 s. */
+/* cfg_mutex held. Closes the connections of @ni gracefully, within 1 s. */
 void lnet_ni_close(struct lnet_ni *ni);
 
 #endif

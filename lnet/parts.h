@@ -157,7 +157,7 @@ bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid);	/* shard or
 void lnet_age_work(struct lnet_pass *p);
 void lnet_age_made(struct lnet *ln);	/* no lock held: traffic made a peer, or could not */
 bool lnet_age_full(const struct lnet *ln);	/* no unknown peer is taken in */
-/* no lock held: a ping of @nid failed; its peer goes if traffic made it and nothing came from it */
+/* no lock held; after a failed ping of @nid: delete a dynamic peer that was never heard from */
 void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid);
 
 /* ---- select.c -------------------------------------------------------------------------------- */
@@ -470,7 +470,8 @@ void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path);
  * request whose source was given, may leave over any. False: it stays bound.
  */
 bool lnet_op_unbind(struct lnet_op *op);
-bool lnet_op_source_leaves(const struct lnet_op *op);	/* and need not be its source */
+/* the source NI of @op is being removed, and @op may use another one */
+bool lnet_op_source_leaves(const struct lnet_op *op);
 bool lnet_ops_idle(struct lnet *ln);			/* no operation is unfinished */
 int lnet_ops_init(struct lnet *ln);
 void lnet_ops_fini(struct lnet *ln);

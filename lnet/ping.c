@@ -17,7 +17,7 @@ static u32 own_features(const struct lnet *ln)
 	return lnet_router_announced(ln) ? features : features | LNET_FEAT_RTE_DISABLED;
 }
 
-/* Those that are drained only with @all. */
+/* Drained interfaces are included only with @all. */
 static unsigned int collect(struct lnet *ln, struct lnet_pinginfo_ni *nis, unsigned int max,
 			    bool all)
 {
@@ -34,7 +34,7 @@ static unsigned int collect(struct lnet *ln, struct lnet_pinginfo_ni *nis, unsig
 	return nr;
 }
 
-/* Something is drained, and something else is there for all to use. */
+/* An interface is drained, and another one is in service. */
 static bool has_less(const struct lnet *ln)
 {
 	const struct lnet_ni *ni;
@@ -47,7 +47,7 @@ static bool has_less(const struct lnet *ln)
 	return drained && up;
 }
 
-/* Counted; NULL: no memory. */
+/* Returns a reference; NULL: no memory. */
 static struct lnet_copy *compose(struct lnet *ln, u32 seq, bool all)
 {
 	struct lnet_pinginfo_ni *nis = kcalloc(LNET_MAX_NIS, sizeof(*nis), GFP_KERNEL);
@@ -67,7 +67,7 @@ static struct lnet_copy *compose(struct lnet *ln, u32 seq, bool all)
 	return c;
 }
 
-/* 1: it says what @said says, which is no news for anybody. -ENOMEM */
+/* 1: the info equals @said, so there is no change to advertise. -ENOMEM */
 static int is_same(struct lnet *ln, const struct lnet_copy *said, bool all)
 {
 	struct lnet_copy *c = compose(ln, ln->ping_seq, all);

@@ -298,7 +298,7 @@ void lnet_push_now(struct lnet *ln)
 	lnet_look_by(ln, &d->walk_ns, ln->env->ops->now_ns(ln->env));
 }
 
-/* [sh] It may send to @ni, and there is another way to tell it that @ni goes. */
+/* [sh] @peer may send to @ni, and a path over another NI can carry the push. */
 static bool has_way_beside(const struct lnet_peer *peer, const struct lnet_ni *ni)
 {
 	const struct lnet_peer_ni *pni;

@@ -43,7 +43,7 @@ void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
 	lnet_ops_walk(p, visit_reselect, ni);
 }
 
-/* Pings of our own test the very interface that they are bound to. */
+/* A local ping tests the interface to which it is bound, so it cannot use another one. */
 bool lnet_op_source_leaves(const struct lnet_op *op)
 {
 	return op->src_ni && op->peer->mr && READ_ONCE(op->src_ni->leaving) &&

@@ -159,7 +159,7 @@ static void drop_noops(struct sock_conn *c)
 	c->nr_noops = 0;
 }
 
-/* The part of closing that all have in common. */
+/* The common part of all ways to close a connection. */
 void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 {
 	struct sock_ni *sn = c->sn;
@@ -180,7 +180,7 @@ void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 	sn->io->shut(c, abort);
 }
 
-/* L; the peer may have taken the HELLO of the dial, and then holds a connection of a lost set. */
+/* L; if the peer has accepted the HELLO of the dial, it holds a connection of a lost set. */
 static void dial_end(struct sock_peer *peer)
 {
 	if (peer->dial->state == CONN_WAIT_REPLY && list_empty(&peer->conns))
@@ -248,9 +248,9 @@ static void owe_lost(struct sock_peer *peer, enum lnet_outcome how)
 }
 
 /*
- * L; the set is closed. The peer may not have noticed: its connections would count against those of
- * the next set, unless the next set has another incarnation. A dial for the lost set has sent the
- * old incarnation and ends with it.
+ * L; the set is closed. If the peer did not notice, it still counts the old connections and may
+ * reject those of the next set. So the next set gets another incarnation. A dial for the lost set
+ * has sent the old incarnation, so it is closed as well.
  */
 static void set_reincarnate(struct lnet_pass *p, struct sock_peer *peer)
 {

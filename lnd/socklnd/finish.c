@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The orderly end of an NI's connections. Each one writes what it has, says that no more follows
- * (FIN), and is read until the peer says the same. An end by reset would lose what was received and
- * not read yet, and what the peer's stack has not sent yet.
+ * Graceful close of an NI's connections. Each connection writes its queued bytes, sends FIN, and
+ * receives until the peer's FIN. A reset would lose received bytes that were not read yet, and
+ * bytes that the peer's stack has not sent yet.
  */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-/* L; all that @c was given is with the peer's or our stack. */
+/* L; all bytes of @c were handed to the local TCP stack. */
 static bool is_written(const struct sock_conn *c)
 {
 	return !c->nr_segs && !c->writing && list_empty(&c->noops);
 }
 
-/* L; true: it still lives. */
+/* L; true: @c is still open. */
 static bool conn_finish(struct sock_conn *c)
 {
 	if (c->state != CONN_OPEN)

@@ -5,7 +5,7 @@
 
 #define NEED_MORE 1
 
-/* L; a refusal may go to a NID that is no peer. */
+/* L; a rejection may be sent to a NID that is not a peer. */
 static u64 incarnation_for(struct sock_ni *sn, const struct lnet_nid *to)
 {
 	const struct sock_peer *peer = sock_peer_find(sn, to);

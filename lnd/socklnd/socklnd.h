@@ -121,7 +121,7 @@ struct sock_io {
 	 * once none does: when the peer has it all, or the socket is gone.
 	 */
 	bool (*is_free)(struct sock_pin *pin);
-	/* Lock held, once. @c is open: its last byte is written, and the stream ends after it. */
+	/* Lock held, at most once per @c, which is open: end the stream after its last byte. */
 	void (*finish)(struct sock_conn *c);
 	/* Lock held. Optional. @c is open: what it carries is known. */
 	void (*opened)(struct sock_conn *c);
@@ -144,10 +144,10 @@ struct sock_ni {
 	struct lnet *ln;
 	const struct sock_io *io;
 	struct lnet_nid nid;
-	u64 incarnation;		/* the next one given to a set; it only rises */
+	u64 incarnation;		/* of the next set; never decreases */
 	u32 epochs;			/* last path epoch given to a set of this NI */
 	bool stopping;
-	bool closing;			/* sock_ni_close(): connections end, none begins */
+	bool closing;			/* sock_ni_close() was called: no new connections */
 	bool refuses;			/* no connection is handed to it any more */
 	atomic_t adopting;		/* threads that are handing it one */
 	u64 next_ns;			/* when sock_tick() is due */
@@ -215,7 +215,7 @@ struct sock_peer {
 	u16 nr_mine;			/* open ones that we dialled */
 	u32 version;			/* spoken with the set; 0: no set */
 	u64 incarnation;
-	u64 own_incarnation;		/* ours, in every HELLO of this set */
+	u64 own_incarnation;		/* local one, in each HELLO of this set */
 	u32 epoch;
 	struct list_head zc;		/* struct sock_zc by cookie */
 	u64 cookie;			/* next one */
@@ -276,7 +276,7 @@ struct sock_conn {
 	bool want_read, want_write;
 	bool more;			/* [writer] what write() has is followed by a payload */
 	bool requeue;			/* CLOSED: what is unsent goes back to the peer */
-	bool finished;			/* our side of the stream has ended */
+	bool finished;			/* the local side has sent FIN */
 	u64 start_ns, deadline_ns;	/* of the handshake */
 	/* out */
 	u8 *out;			/* SOCK_OUT_SIZE from the pool, NULL while empty */
@@ -457,8 +457,8 @@ void sock_arm(struct sock_ni *sn, u64 when_ns);			/* L */
 /* ops->ni_close */
 bool sock_ni_close(struct lnet_ni *ni);
 /*
- * L; the peer has ended its side of @c, or it broke. Its siblings live on if we had ended our side
- * and the last message is @whole.
+ * L; the peer has closed its side of @c, or @c failed. The other connections of the set stay open
+ * only if the local side was finished before and the last message is complete (@whole).
  */
 void sock_conn_ended(struct lnet_pass *p, struct sock_conn *c, bool whole);
 
@@ -468,7 +468,8 @@ struct sock_peer *sock_peer_find(struct sock_ni *sn, const struct lnet_nid *nid)
 struct sock_peer *sock_peer_make(struct sock_ni *sn, const struct lnet_nid *nid,
 				 struct lnet_peer_ni *pni);
 /*
- * L; the next set says another incarnation. Neither a set nor a dial that has sent its HELLO lives.
+ * L; gives the next set another incarnation. No connection of a set is open, and no dial has sent
+ * its HELLO.
  */
 void sock_peer_reincarnate(struct sock_peer *peer);
 void sock_peer_free(struct sock_peer *peer);			/* L; nothing left in it */

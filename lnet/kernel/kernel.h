@@ -76,7 +76,7 @@ int lnet_ioctl_init(void);
 void lnet_ioctl_fini(void);
 
 /* ---- lst_door.c ------------------------------------------------------------------------------ */
-/* A request of ioctl 63. -EOPNOTSUPP: the self-test is not loaded. */
+/* Carries out ioctl 63. -EOPNOTSUPP: the module of the self-test is not loaded. */
 int lnet_ioc_lst(struct lnet *ln, void *buf);
 
 /* ---- debugfs.c ------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ioctl 63 goes to the module of the self-test, if that is loaded. */
+/* Passes ioctl 63 to the module of the self-test, if that module is loaded. */
 #include <linux/module.h>
 #include <uapi/lnet_ioctl.h>
 #include "kernel.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* For the module of the self-test: ioctl 63 on /dev/lnet, which stock's lst leads a console by. */
+/* For the module of the self-test: ioctl 63 on /dev/lnet, by which stock's lst uses a console. */
 #ifndef LNET_KERNEL_LST_DOOR_H
 #define LNET_KERNEL_LST_DOOR_H
 
@@ -8,16 +8,16 @@
 struct lnet_lst_door {
 	struct module *owner;
 	/*
-	 * A request in the namespace of the caller, who has CAP_SYS_ADMIN there: operation,
-	 * arguments at @at, @len bytes, statistics to @stat_at. Addresses are of user space and not
-	 * checked. May sleep. 0 or -errno.
+	 * Carry out operation @op in the caller's namespace; the caller has CAP_SYS_ADMIN there.
+	 * Arguments are at @at, @len bytes; statistics are written to @stat_at. All addresses are
+	 * user-space addresses and not checked. May sleep. 0 or -errno.
 	 */
 	int (*act)(u32 op, u64 at, u32 len, u64 stat_at, u32 stat_len);
 };
 
-/* One at a time. @door stays until _close(). 0, -EBUSY. */
+/* Registers @door, which must stay valid until _close(). 0; -EBUSY: another one is registered. */
 int lnet_lst_door_open(const struct lnet_lst_door *door);
-/* No further request begins; the module is not unloaded while one runs. */
+/* Rejects further requests. The module is not unloaded while a request runs. */
 void lnet_lst_door_close(const struct lnet_lst_door *door);
 
 #endif

@@ -12,7 +12,7 @@ struct policy {
 	u32 words[LNET_UDSP_WORDS];
 };
 
-/* Behind the head, as stock's tool has them, or apart. */
+/* The patterns follow the head, as in requests of stock's tool, or are at a separate address. */
 static int words_read(const struct lnet_ioc_udsp *u, u32 *words)
 {
 	if (u->hdr.len > sizeof(*u) && u->hdr.len - sizeof(*u) < u->bulk_size)

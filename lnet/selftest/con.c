@@ -62,7 +62,7 @@ static bool text_grow(struct lst_command *user, u32 more)
 	return true;
 }
 
-/* A zero follows, which is not counted. */
+/* A zero byte follows; the length does not include it. */
 static void append(struct lst_command *user, const void *data, u32 len)
 {
 	if (user->used + len + 1 > user->size && !text_grow(user, len)) {

@@ -48,7 +48,7 @@ struct con_node {
 	u32 refs;			/* groups and requests */
 	u8 state;			/* enum con_node_state */
 	bool pinged;			/* the pinger's request is under way */
-	u32 mark;			/* of the last list that has it: con_stock.c */
+	u32 mark;			/* con_stock.c: number of the last list with this node */
 	u64 heard_ns;			/* of its last answer in this session */
 	u64 epoch;			/* the last it told; 0: none */
 	u32 lease;			/* seconds, as it told */
@@ -111,7 +111,7 @@ struct con_session {
 	u64 used_ns, pinger_ns;
 	u64 next_bid;
 	u32 next_key;			/* of tests */
-	u32 next_mark;			/* of nodes */
+	u32 next_mark;			/* last con_node.mark that was used */
 	struct list_head nodes, groups, batches;
 };
 
@@ -159,7 +159,7 @@ static inline const char *con_text(const struct con_cmd *cmd, const char *name)
 int con_number(const struct con_cmd *cmd, const char *name, s64 lo, s64 hi, s64 *value);
 /* Appends to the answer. */
 void con_say(struct con_cmd *cmd, const char *fmt, ...) __printf(2, 3);
-/* The same with memory, for who wants that; con_say() says nothing to him. */
+/* con_say() for callers whose reply is in memory (stock.h); con_say() ignores such callers. */
 void con_put(struct con_cmd *cmd, const void *data, u32 len);
 
 /* All want the lock. */
@@ -257,7 +257,7 @@ void con_map_say(struct con_cmd *cmd, const struct con_map *map);
 
 /* ---- con_stock.c ----------------------------------------------------------------------------- */
 
-/* The end of an answer in memory: a result for each node of the last step. */
+/* Appends to a reply in memory a result for each node of the last step. */
 void con_stock_end(struct con_cmd *cmd);
 
 /* ---- con_tree.c ------------------------------------------------------------------------------ */

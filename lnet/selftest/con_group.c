@@ -220,7 +220,7 @@ static int refresh(struct con_cmd *cmd, const struct con_group *group)
 
 #define STATES_ALL	(CON_NODE_ACTIVE | CON_NODE_BUSY | CON_NODE_DOWN | CON_NODE_UNKNOWN)
 
-/* "invalid" is all but active; a caller with numbers gives `states'. */
+/* "invalid" means all states except active. Callers with numbers use `states' instead. */
 static int clean(struct con_cmd *cmd, struct con_group *group)
 {
 	const char *text = con_text(cmd, "state");
@@ -260,7 +260,7 @@ static int take_out(struct con_cmd *cmd, struct con_group *group)
 	return 0;
 }
 
-/* name, op (refresh, clean, remove), state or states, nid */
+/* Arguments: name, op (refresh, clean, remove), state or states, nid. */
 int con_update_group(struct con_cmd *cmd)
 {
 	struct con_group *group = con_group_find(con_session(cmd), con_text(cmd, "name"));

@@ -42,7 +42,7 @@ static void debug_request(struct lst_msg *req, const struct con_session *s)
 	req->debug_req.sid = s->sid;
 }
 
-/* Any node may be asked whose session it is in; only members have counters for this one. */
+/* Any node can be queried for its session; only members have counters for this session. */
 static int ask_nid(struct con_cmd *cmd, const struct lnet_nid *nid, request_fn make)
 {
 	struct con_session *s = con_session(cmd);
@@ -56,7 +56,7 @@ static int ask_nid(struct con_cmd *cmd, const struct lnet_nid *nid, request_fn m
 	if (!node)
 		return -ENOMEM;
 	rc = ask(cmd, node, make);
-	con_node_put(s, node);		/* the request holds it until the answer has been read */
+	con_node_put(s, node);		/* the request references it until its reply is read */
 	return rc;
 }
 

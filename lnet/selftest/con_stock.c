@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Answers of the console as stock.h has them: memory in place of text. */
+/* Replies of the console in memory, in the layouts of stock.h, instead of text. */
 #include "con.h"
 #include "stock.h"
 
@@ -39,7 +39,7 @@ static void group_put(struct con_cmd *cmd, const struct con_group *group, bool n
 		node_put(cmd, group->node[i]);
 }
 
-/* name (any number; none: all, without their nodes) */
+/* Arguments: name, any number; without a name: all groups without their nodes. */
 int con_stock_groups(struct con_cmd *cmd)
 {
 	struct con_session *s = con_session(cmd);
@@ -61,7 +61,7 @@ int con_stock_groups(struct con_cmd *cmd)
 /* ---- batches --------------------------------------------------------------------------------- */
 
 struct side {
-	struct con_node **node;		/* each once */
+	struct con_node **node;		/* without duplicates */
 	u32 nr;
 };
 
@@ -77,7 +77,10 @@ static void side_add(struct side *side, const struct con_group *group, u32 mark)
 	}
 }
 
-/* The nodes of one side of all tests, or of one. kfree() of side->node, also after -ENOMEM. */
+/*
+ * Collects the nodes of one side of the test @index, 0: of all tests. The caller frees side->node
+ * with kfree(), also after -ENOMEM.
+ */
 static int side_make(struct side *side, struct con_session *s, const struct con_batch *batch,
 		     u32 index, bool server)
 {
@@ -153,7 +156,10 @@ static int batch_put(struct con_cmd *cmd, const struct con_batch *batch, u32 ind
 	return rc;
 }
 
-/* name (none: all, without their nodes), test (0: all of it), server: whose nodes follow */
+/*
+ * Arguments: name (none: all batches without their nodes), test (0: the whole batch), server (1:
+ * the server's nodes follow, 0: the clients').
+ */
 int con_stock_batches(struct con_cmd *cmd)
 {
 	struct con_session *s = con_session(cmd);

@@ -69,7 +69,7 @@ struct lst_command {
 	int status;			/* 0 or -errno */
 	char *answer;			/* YAML, kfree(); NULL: none */
 	u32 used, size;			/* bytes of text, of memory */
-	/* NULL: text; else the answer is as stock.h has it, and this is filled in */
+	/* NULL: the reply is text; else it has the layouts of stock.h, and this is filled in */
 	struct lst_memory *memory;
 	/* Once, perhaps before lst_command() returns. No lock held; must not call the above. */
 	void (*done)(struct lst_command *cmd);

@@ -108,7 +108,7 @@ static inline void lst_enter(struct lst *st) __acquires(&st->lock)
 void lst_run(struct lst *st);
 /* The first name of this node that is not 0@lo. Without the lock. */
 void lst_self(struct lst *st, struct lnet_process *id);
-/* From @x->self; if that interface has been removed meanwhile, from any. */
+/* Sends from @x->self, or from any interface if that one was removed meanwhile. */
 int lst_bulk_start(struct lst *st, struct lnet_xfer *x, bool get);
 
 /* ---- rpc.c: own requests ----------------------------------------------------------------- */

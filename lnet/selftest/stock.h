@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests of stock's lst: their arguments become a command to the console, and the answer of that
- * becomes memory of the caller. Nothing here knows a kernel: memory is reached by two functions.
+ * Requests of stock's lst. Their arguments are converted to a command to the console; the reply is
+ * written into the caller's memory. Two functions access that memory, so this code needs no kernel.
  */
 #ifndef LNET_SELFTEST_STOCK_H
 #define LNET_SELFTEST_STOCK_H
@@ -30,14 +30,14 @@ struct lst_view_node {
 	u32 state;			/* enum con_node_state */
 };
 
-/* An item of `stock_groups'; the nodes follow. */
+/* An item in the reply of `stock_groups'; its nodes follow. */
 struct lst_view_group {
 	char name[LST_NAME];
 	struct lst_view_counts counts;
 	u32 nr;				/* nodes that follow */
 };
 
-/* An item of `stock_batches', of a test of it if the command names one; the nodes follow. */
+/* An item in the reply of `stock_batches': a batch, or the test that the command names. */
 struct lst_view_batch {
 	char name[LST_NAME];
 	bool running, is_test, is_ping;
@@ -47,19 +47,19 @@ struct lst_view_batch {
 	u32 nr;				/* nodes that follow */
 };
 
-/* The end of every answer: an item for each node that the last step asked. */
+/* The end of each reply: an item for each node that the last step queried. */
 struct lst_result {
 	struct lnet_process id;
 	u32 state;
-	int rc;				/* 0, or -errno of the transfer: nothing below is known */
+	int rc;				/* 0; -errno of the transfer: no field below is valid */
 	u32 status;			/* errno of the node */
-	u32 active;			/* of a batch */
+	u32 active;			/* 1: the batch is active */
 	struct lst_sid sid;
 	char owner[LST_NAME];
 	struct lnet_lst_counters counters;
 };
 
-/* Of a command that succeeded. */
+/* Reply of a command that succeeded. */
 struct lst_memory {
 	bool has_session;
 	struct lst_view_session session;
@@ -68,7 +68,7 @@ struct lst_memory {
 
 /* ---- stock_take.c, stock_give.c: ioctl 63 ---------------------------------------------------- */
 
-/* The memory of the caller. Both return 0 or -EFAULT. */
+/* Access to the memory of the caller. Both return 0 or -EFAULT. */
 struct lst_stock_caller {
 	int (*get)(void *to, u64 from, u32 len);
 	int (*put)(u64 to, const void *from, u32 len);
@@ -99,35 +99,35 @@ struct lst_stock {
 	union lst_stock_args args;
 	char *words;			/* the command: lst_command.request */
 	u32 used, size;
-	int rc;				/* -errno while the command is written */
+	int rc;				/* first -errno while the command is written */
 };
 
 /*
- * Read the arguments at @at and write the command. May sleep. 0, -EINVAL, -EFAULT, -ENOMEM,
- * -EOPNOTSUPP (no such operation). lst_stock_end() follows in any case.
+ * Reads the arguments at @at and writes the command. May sleep. Call lst_stock_end() afterwards,
+ * also after an error. 0, -EINVAL, -EFAULT, -ENOMEM, -EOPNOTSUPP (no such operation).
  */
 int lst_stock_take(struct lst_stock *s, const struct lst_stock_caller *caller, u32 op, u64 at,
 		   u32 len);
 /*
- * The answer into the memory of the caller, statistics to @at. The command has succeeded. May
- * sleep. 0, -ENOENT (no such item of a list), -EINVAL, -EFAULT.
+ * Writes the reply of @cmd, which has succeeded, into the caller's memory, and the statistics to
+ * @at. May sleep. 0, -ENOENT (the list has no such item), -EINVAL, -EFAULT.
  */
 int lst_stock_give(struct lst_stock *s, const struct lst_command *cmd, u64 at, u32 len);
 void lst_stock_end(struct lst_stock *s);
 
-/* A command of other words, in one that is all zero: first its verb. s->rc tells of memory. */
+/* Write a command into @s, which starts zeroed: first the verb, then words. -ENOMEM in s->rc. */
 void lst_stock_verb(struct lst_stock *s, const char *name);
 void lst_stock_word(struct lst_stock *s, const char *name, const char *fmt, ...) __printf(3, 4);
 
 /* ---- stock_nl.c: the netlink family ---------------------------------------------------------- */
 
 /*
- * What a session is to be named, or which groups are wanted and which of their nodes.
- * @attrs: the request's, behind both heads
+ * Parse a request for a new session, or for groups and the states of their nodes.
+ * @attrs: the attributes, after both headers
  */
 struct lst_stock_new {
 	char name[LST_NAME];
-	s64 timeout;			/* seconds; 0: as the console has it */
+	s64 timeout;			/* seconds; 0: the console's default */
 };
 int lst_stock_nl_new(struct lst_stock_new *req, const u8 *attrs, u32 len);
 
@@ -136,14 +136,14 @@ struct lst_stock_filter {
 	u32 states;			/* 0: all */
 };
 #define LST_STOCK_FILTERS_MAX	64U
-/* How many groups; 0: all, their names alone. -EINVAL. */
+/* Returns the number of groups; 0: the names of all groups. -EINVAL. */
 int lst_stock_nl_groups(struct lst_stock_filter *filter, const u8 *attrs, u32 len);
 
 void lst_stock_nl_session(struct lnet_nlbuf *w, const struct lst_view_session *s);
-/* The end of the answer to a request that is no dump. */
+/* Ends the reply to a request that is not a dump. */
 void lst_stock_nl_done(struct lnet_nlbuf *w);
 void lst_stock_nl_group_table(struct lnet_nlbuf *w);
-/* @nodes: those of @group whose state is in @states; NULL: the name alone. */
+/* Writes @group with those of @nodes whose state is in @states; @nodes NULL: only the name. */
 void lst_stock_nl_group(struct lnet_nlbuf *w, const struct lst_view_group *group,
 			const struct lst_view_node *nodes, u32 states, bool first);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The answer of the console, written into the memory of who asked by ioctl 63. */
+/* Writes the reply of the console into the memory of the process that called ioctl 63. */
 #include <lnet/nid.h>
 #include "stock.h"
 
@@ -36,7 +36,7 @@ static int put(const struct lst_stock *s, u64 at, const void *data, u32 len)
 	return s->caller->put(at, data, len);
 }
 
-/* A name and its zero, or as much as fits. */
+/* Writes a name and a zero byte; truncates a name that does not fit. */
 static int name_put(const struct lst_stock *s, u64 at, s32 room, const char *name)
 {
 	char out[LST_NAME];
@@ -85,8 +85,9 @@ static void result_put(struct lst_stock *s, u64 at, const struct lst_result *r)
 }
 
 /*
- * The caller's list has its head at @head, and an entry for each node he counts on. A shorter list
- * ends it, as does one that leads back; one that leads elsewhere fails where no memory is.
+ * The caller has prepared a list at @head with an item per expected node. The results end at the
+ * last item of a shorter list. The number of results bounds a list with a loop. An invalid address
+ * fails with -EFAULT.
  */
 static void results_put(struct lst_stock *s, const struct lst_command *cmd, u64 head)
 {
@@ -106,7 +107,7 @@ static void results_put(struct lst_stock *s, const struct lst_command *cmd, u64 
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-/* Which of the operation's counters an answer belongs to. */
+/* The index of the operation's counter for @r. */
 static unsigned int counter_of(const struct lst_stock *s, const struct lst_result *r)
 {
 	switch (s->op) {
@@ -173,18 +174,18 @@ static void give_session_info(struct lst_stock *s, const struct lst_view_session
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* @size bytes of an item, and no nodes. */
+/* Items of @size bytes, which have no nodes. */
 static void give_name(struct lst_stock *s, const struct lst_command *cmd, u32 size)
 {
 	const struct lnet_lst_list *a = &s->args.list;
 	u64 at = (u64)(u32)a->index * size;
 
-	/* A name is first in both kinds of items. */
+	/* Both kinds of items begin with the name. */
 	s->rc = at + size > cmd->used ? -ENOENT :
 		name_put(s, a->name_at, a->name_len, cmd->answer + at);
 }
 
-/* Those from *@index_at on, as many as fit; both numbers are written back. */
+/* Writes nodes from *@index_at on, as many as fit, and updates both numbers. */
 static void nodes_put(struct lst_stock *s, const struct lst_view_node *node, u32 nr, u64 index_at,
 		      u64 room_at, u64 at)
 {

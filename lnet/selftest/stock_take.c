@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Arguments of ioctl 63, checked, and the command to the console that they mean. */
+/* Checks the arguments of ioctl 63 and converts them to a command to the console. */
 #include <lnet/nid.h>
 #include "stock.h"
 
@@ -58,7 +58,7 @@ void lst_stock_word(struct lst_stock *s, const char *name, const char *fmt, ...)
 	s->used += len + 1;
 }
 
-/* A name of the caller; its length may count the final zero. */
+/* Adds a name from the caller's memory; @len may include the final zero. */
 static void name_word(struct lst_stock *s, const char *word, u64 at, s32 len)
 {
 	char name[LST_NAME + 1] = "";
@@ -86,7 +86,7 @@ static void id_word(struct lst_stock *s, u64 at)
 	lst_stock_word(s, "nid", "%s", lnet_nid_str(&nid, text));
 }
 
-/* Nodes that the caller names; each is one word. */
+/* Adds a word for each node ID in the caller's memory. */
 static void ids_words(struct lst_stock *s, u64 at, s32 count)
 {
 	s32 i;
@@ -204,7 +204,7 @@ static void take_list(struct lst_stock *s)
 		s->rc = -EINVAL;
 }
 
-/* Nodes are wanted: then the three addresses that describe them are. */
+/* A request for nodes (@nodes_at) needs all three addresses. */
 static void check_nodes(struct lst_stock *s, u64 index_at, u64 room_at, u64 nodes_at)
 {
 	if (!s->rc && nodes_at && (!index_at || !room_at))

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The kinds SEND, ACK and REPLY end a request of this node; the others tell of a peer's. */
+/* SEND, ACK and REPLY are events of local requests; other kinds are events of a peer's request. */
 static bool is_own(const struct lnet_event *ev)
 {
 	return ev->kind == LNET_EVENT_SEND || ev->kind == LNET_EVENT_ACK ||

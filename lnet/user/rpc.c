@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Remote calls: a node of its own in this process, made and ended by one call each. */
+/* Remote calls: creates and ends a separate node in this process. */
 #include <errno.h>
 #include <lnet/socklnd.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Remote calls, inside: what the node, its services and its calls share. A user of the public API.
- */
+/* Remote calls, internal: structs shared by the node, its services and its calls. */
 #ifndef LNET_USER_RPC_H
 #define LNET_USER_RPC_H
 
@@ -12,10 +11,10 @@
 
 enum { RPC_PORTAL_REQUEST = 62, RPC_PORTAL_REPLY = 63 };
 
-#define RPC_BUFFERS	4 /* that receive requests; the portal queues requests while all are full */
-#define RPC_REPLIES_MAX 4096 /* replies in flight; a further request is dropped unserved */
+#define RPC_BUFFERS	4 /* for requests; if all are full, the portal queues requests */
+#define RPC_REPLIES_MAX 4096 /* replies in flight; further requests are dropped */
 
-/* Before the bytes of a reply. Both numbers are little-endian. */
+/* Precedes the bytes of a reply. Both numbers are little-endian. */
 struct rpc_reply_head {
 	uint32_t status;   /* 0 or -errno, two's complement */
 	uint32_t executed; /* 1: the handler ran */
@@ -49,7 +48,7 @@ struct lnet_rpc {
 	struct rpc_state *calls; /* protected by lock */
 };
 
-/* rpc_call.c: frees calls that no event ended, after lnet_destroy(). */
+/* rpc_call.c: frees calls without a final event, after lnet_destroy(). */
 void rpc_calls_free(struct lnet_rpc *rpc);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Remote calls, the calling side: a request, its reply, and what is known when neither ended. */
+/* Remote calls, caller: sends a request, receives its reply, reports whether the handler ran. */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -10,18 +10,18 @@
 #define RPC_TIMEOUT_NS 5000000000ULL
 
 /*
- * One call. The caller and each of the two memory descriptors hold a reference: a late reply may
- * still be received when the caller has returned. All fields are protected by lnet_rpc.lock.
+ * One call. The caller and both memory descriptors hold a reference, because a late reply may be
+ * received after the caller has returned. lnet_rpc.lock protects all fields.
  */
 struct rpc_state {
 	struct lnet_rpc *rpc;
 	struct rpc_state *next, **link;
 	unsigned int refs;
 	bool replied, failed, perhaps;
-	int status;	    /* of the request, if it failed */
+	int status;	    /* errno of the request, if it failed */
 	uint32_t len, rlen; /* of the reply with its head: received, sent */
 	uint64_t id;
-	uint8_t *request, *reply; /* behind this struct */
+	uint8_t *request, *reply; /* memory after this struct */
 };
 
 static struct rpc_state *state_alloc(struct lnet_rpc *rpc, const struct lnet_rpc_call *call)
@@ -49,7 +49,7 @@ static struct rpc_state *state_alloc(struct lnet_rpc *rpc, const struct lnet_rpc
 	return s;
 }
 
-/* The lock is held. */
+/* Drops a reference. The lock is held. */
 static void state_drop(struct rpc_state *s)
 {
 	if (--s->refs)
@@ -136,7 +136,7 @@ static void state_put(struct rpc_state *s)
 	pthread_mutex_unlock(&rpc->lock);
 }
 
-/* The reply is posted before the request is sent, as a reply may be fast. */
+/* Posts the buffer for the reply. Call it before the request is sent: a reply may be fast. */
 static int reply_post(struct rpc_state *s, uint32_t max, lnet_md_t *md)
 {
 	struct lnet_process anybody = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
@@ -191,7 +191,7 @@ static int request_send(struct rpc_state *s, const struct lnet_rpc_call *call,
 	return rc;
 }
 
-/* What the reply says: length of its data, or -errno. */
+/* Reads the reply. Returns the length of its data, or -errno. */
 static int reply_read(const struct rpc_state *s, const struct lnet_rpc_call *call,
 		      enum lnet_rpc_executed *executed)
 {
@@ -215,7 +215,7 @@ static int reply_read(const struct rpc_state *s, const struct lnet_rpc_call *cal
 	return (int)len;
 }
 
-/* @waited: why the caller waits no longer. */
+/* @waited: return value of the wait, used if neither request nor reply has ended. */
 static int call_result(struct rpc_state *s, const struct lnet_rpc_call *call, int waited,
 		       enum lnet_rpc_executed *executed)
 {
@@ -248,7 +248,7 @@ static int call_run(struct rpc_state *s, const struct lnet_rpc_call *call,
 		rc = lnet_progress_until(s->rpc->ln, call_has_ended, s, (int64_t)timeout);
 		rc = call_result(s, call, rc, executed);
 	}
-	/* -ENOENT if the reply came: its event has unlinked the descriptor */
+	/* -ENOENT if a reply was received: its event has unlinked the descriptor */
 	lnet_md_unlink(s->rpc->ln, reply_md);
 	return rc;
 }

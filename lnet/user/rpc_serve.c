@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Remote calls, the serving side: buffers that receive requests, handlers, replies. */
+/* Remote calls, server: buffers for requests, handlers, replies. */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static void on_request(const struct lnet_event *ev);
 
 struct rpc_reply {
 	struct lnet_rpc *rpc;
-	uint32_t len; /* bytes behind the head */
+	uint32_t len; /* bytes after the head */
 	struct rpc_reply_head head;
 	uint8_t data[];
 };
@@ -22,7 +22,7 @@ static void reply_free(struct rpc_reply *reply)
 	free(reply);
 }
 
-/* The descriptor keeps a use if no ACK came: without an unlink its memory would stay referenced. */
+/* Without an ACK the descriptor stays linked and references the reply, so it is unlinked here. */
 static void on_reply_sent(const struct lnet_event *ev)
 {
 	struct rpc_reply *reply = ev->user_ptr;
@@ -48,7 +48,7 @@ static struct rpc_reply *reply_alloc(struct lnet_rpc *rpc)
 	return NULL;
 }
 
-/* To the caller that sent @ev. The reply is freed by its last event, or here if there is none. */
+/* Sends @reply to the caller of @ev. Its last event frees it, or this function if it has none. */
 static void reply_send(struct rpc_reply *reply, const struct lnet_event *ev)
 {
 	struct lnet_md_cfg md = { .start = &reply->head,
@@ -107,7 +107,7 @@ static void request_serve(struct rpc_buffer *buffer, const struct lnet_event *ev
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-/* Room for at least 16 requests of the greatest length. */
+/* A buffer holds at least 16 requests of the maximum length. */
 static uint32_t buffer_len(const struct lnet_rpc *rpc)
 {
 	return 16 * rpc->len_max;
@@ -133,7 +133,7 @@ static int buffer_post(struct rpc_buffer *buffer)
 	return rc ? rc : lnet_md_attach(rpc->ln, me, &md, LNET_UNLINK, &handle);
 }
 
-/* Posts each buffer that is not posted, such as one for which memory was short before. */
+/* Posts each buffer that is not posted, for example after a lack of memory. */
 static int buffers_post(struct lnet_rpc *rpc)
 {
 	unsigned int i;

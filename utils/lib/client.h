@@ -25,10 +25,7 @@ struct lnetctl_node *node_add_text(struct lnetctl_node *parent, const char *key,
  */
 enum lnetctl_kind yaml_kind(const char *text);
 
-/*
- * The first line of an export has the node's name and the first end behind this, the last line the
- * same and the second end.
- */
+/* First line of an export: this text, the node's name, ", begin". Last line: the same, ", end". */
 #define YAML_EXPORT		"# lnetctl export of "
 #define YAML_EXPORT_BEGIN	", begin"
 #define YAML_EXPORT_END		", end"
@@ -69,11 +66,11 @@ struct lnetctl_node *reply_finish(struct reply *r);	/* the document; all else is
 
 struct family {
 	uint16_t id;			/* 0: unknown */
-	bool listed;			/* the operations are known */
+	bool listed;			/* does[] and dumps[] are known */
 	uint8_t does[32], dumps[32];	/* a bit per command */
 };
 
-/* The attributes of the controller's answer; attributes that cannot be read are skipped. */
+/* Reads the attributes of the controller's reply; skips malformed attributes. */
 void family_read(struct family *f, const void *attrs, size_t len);
 /* Does the family have the command? True also if it lists no operations. */
 bool family_has(const struct family *f, uint8_t cmd, bool dump);
@@ -87,26 +84,26 @@ struct link_call {
 	uint16_t flags;			/* beside REQUEST and ACK */
 	const void *attrs;
 	size_t len;
-	/* of silence; 0: 30 s, and an answer is expected at once */
+	/* how long to wait for a reply; 0: 30 s, and the node should reply at once */
 	unsigned int timeout_ms;
 	struct reply *reply;		/* for dumps, else NULL */
-	struct family *family;		/* for the controller's answer, else NULL */
+	struct family *family;		/* request to the controller: its result; else NULL */
 	char text[256];			/* result: the node's words, "" if it had none */
 };
 
 int link_open(struct link **l, const char *node, char *why, size_t why_size);
 int link_open_local(struct link **l, lnetctl_serve_fn serve, void *arg);
-/* The user-space node at @port, of any user: for requests that only show. 0 or -errno. */
+/* Opens the user-space node at @port, of any user, for requests that only show. 0 or -errno. */
 int link_open_port(struct link **l, uint32_t port);
 void link_close(struct link *l);
 /* As lnetctl_wait_set(). */
 void link_wait_set(struct link *l, unsigned int wait_ms, lnetctl_silent_fn silent, void *arg);
 bool link_is_kernel(const struct link *l);
-/* Ask the controller for the family. 0 or -errno: -ENOENT if the kernel does not have it. */
+/* Query the controller for the family. 0; -ENOENT: the kernel does not have it; -errno. */
 int link_family_find(struct link *l);
 /*
- * 0 or -errno, the node's or our own. -EOPNOTSUPP: the node does not have the command; if the
- * controller said so, the request was not sent.
+ * 0, or -errno of the node or of this process. -EOPNOTSUPP: the node does not have the command; the
+ * request is not sent if the controller reported so.
  */
 int link_talk(struct link *l, struct link_call *call);
 
@@ -123,15 +120,15 @@ struct presence {
 };
 
 /*
- * Asks each node, and waits 500 ms for one that does not answer. How many, sorted by name; a node
- * that neither answers nor shows its command line to the caller is left out.
+ * Queries each node and waits up to 500 ms for its reply. Returns the number of nodes, sorted by
+ * name. Omits an unresponsive node whose command line the caller may not read.
  */
 unsigned int presence_list(struct presence *all, unsigned int max);
-/* "a, 1000/b": as users of this process name them. "" if there is none. */
+/* Lists the nodes in the form that this user passes to --node: "a, 1000/b"; "" if none. */
 void presence_names(char *buf, size_t size);
-/* Its name in quotes, if 'ip netns' has one, else its number. */
+/* The network namespace: its name in quotes if `ip netns' has one, else its inode number. */
 void presence_namespace(char *buf, size_t size);
-/* Of the node at @port: the process, 0: unknown; has it requests that it has not read? */
+/* The process of the node at @port, 0: unknown; and whether requests to it are still unread. */
 int presence_pid(uint32_t port);
 bool presence_unread(uint32_t port);
 
@@ -199,7 +196,7 @@ int ctl_host_resolve(const char *host, char *addr, size_t size);
 
 /* ---- ctl_net.c ---- */
 
-#define LEVEL_OURS 5	/* of verbosity: with keys that only this project has */
+#define LEVEL_OURS 5	/* level of verbosity that shows keys of this project */
 
 /* What @n says of tunables, to the element @ni of "local NI(s)". 0 or -ENOMEM. */
 int ctl_net_numbers(struct lnetctl_node *ni, const struct lnetctl_net *n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The handle: one conversation at a time, and why the last one failed. */
+/* The handle: one request at a time, and the error of the last request. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ void lnetctl_error_print(const struct lnetctl *c, FILE *out)
 	lnetctl_doc_free(doc);
 }
 
-/* Stock's text, with the remedy behind it. */
+/* Stock's text; the remedy follows it. */
 #define STACK_DOWN "LNet stack down"
 #define REMEDY "this node is not configured: run 'lnetctl lnet configure' first"
 
@@ -104,7 +104,7 @@ bool lnetctl_unconfigured(const struct lnetctl *c)
 	return c->error.err && strstr(c->text, REMEDY);
 }
 
-/* Remember the verdict of a node, whose @text may be empty; returns @rc. */
+/* Stores the error of a node, whose @text may be empty; returns @rc. */
 static int node_refuses(struct lnetctl *c, const struct ctl_op *op, int rc, const char *text)
 {
 	if (!strcmp(text, STACK_DOWN))

@@ -26,7 +26,7 @@ static int export_part(struct lnetctl_node *doc, int rc, enum lnetctl_style styl
 	return rc;
 }
 
-/* What an operator said of @from, for @to. */
+/* Copies the operator's keys, service and link, from @from to @to. */
 static void marks_copy(struct lnetctl_node *to, const struct lnetctl_node *from)
 {
 	static const char *const keys[] = { "service", "link" };
@@ -49,7 +49,7 @@ static struct lnetctl_node *net_of_type(const struct lnetctl_node *doc, const ch
 	return net;
 }
 
-/* The interfaces of a net come in one order, whatever is shown of them. */
+/* Both documents list the interfaces of a net in the same order. */
 static void marks_add(struct lnetctl_node *doc, const struct lnetctl_node *backup)
 {
 	struct lnetctl_node *nets = lnetctl_find(doc, "net"), *net, *other, *to, *from;
@@ -128,8 +128,8 @@ static void routing_strip(struct lnetctl_node *doc)
 }
 
 /*
- * A number of buffers that was not set stays so: 0, which the import takes for stock's number. A
- * stock module does not say what was set.
+ * Exports 0 for a number of buffers that was not set; import reads 0 as the default. A stock module
+ * does not report which numbers were set.
  */
 static int buffers_set(struct lnetctl *c, struct lnetctl_node *doc)
 {

@@ -25,7 +25,7 @@ static int read_tunables(struct import *im, const struct lnetctl_node *map, stru
 	return rc;
 }
 
-/* @words: a key, and its values for 1 and 0 in *@val, which stays without the key. */
+/* @words: a key, its value for 1, its value for 0. Without the key *@val is unchanged. */
 static int read_switch(struct import *im, const struct lnetctl_node *ni, const char *const words[3],
 		       int64_t *val)
 {
@@ -42,7 +42,7 @@ static int read_switch(struct import *im, const struct lnetctl_node *ni, const c
 	return import_refuse(im, "net", lnetctl_find(ni, words[0]), text);
 }
 
-/* Keys of ours, which stock's import passes over. */
+/* Keys of this project; stock's import ignores them. */
 static int read_marks(struct import *im, const struct lnetctl_node *ni, struct lnetctl_net *n)
 {
 	static const char *const service[] = { "service", "drained", "normal" };

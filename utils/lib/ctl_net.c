@@ -76,7 +76,7 @@ int ctl_net_numbers(struct lnetctl_node *ni, const struct lnetctl_net *n)
 	return 0;
 }
 
-/* Stock's module passes them over when it adds. */
+/* Stock's module ignores these keys in an addition. */
 static int add_marks(struct lnetctl_node *ni, const struct lnetctl_net *n)
 {
 	struct lnetctl_node *group;
@@ -263,7 +263,7 @@ static int net_do(struct lnetctl *c, const struct ctl_op *op, const struct lnetc
 	return rc;
 }
 
-/* @rc of net add. If an interface does not exist, the error lists those of this host. */
+/* Returns @rc of net add. If an interface does not exist, the error lists those of this host. */
 static int interface_missing(struct lnetctl *c, const struct lnetctl_net *n, int rc)
 {
 	struct if_nameindex *all, *one;
@@ -298,7 +298,7 @@ int lnetctl_net_del(struct lnetctl *c, const struct lnetctl_net *n)
 	return net_do(c, &del_op, n);
 }
 
-/* Of the interface @nid on @net, or of all on it. */
+/* Sets the values of the interface @nid on @net, or of all interfaces on @net. */
 static int net_set(struct lnetctl *c, const char *net, const char *nid, int64_t health,
 		   int64_t conns_per_peer)
 {
@@ -357,7 +357,7 @@ int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds)
 	return rc;
 }
 
-/* A switch of one interface, or (@nid NULL) of all. */
+/* Sets a switch of the interface @nid, or of all interfaces (NULL). */
 static int net_switch(struct lnetctl *c, const char *nid, const char *key, bool on)
 {
 	struct lnetctl_node *item, *body = ctl_body(&item), *seq, *ni, *group;

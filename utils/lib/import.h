@@ -21,12 +21,12 @@ int import_refuse(struct import *im, const char *object, const struct lnetctl_no
 int import_keep(struct import *im, struct lnetctl_node *doc);
 /* Where in the file it was stands before the words of the last error; returns @rc. */
 int import_place(struct import *im, const char *name, int rc);
-/* @n stands for what is at @from in the file (NULL: nothing). */
+/* Gives @n the file position of @from (NULL: none). */
 void import_at(struct lnetctl_node *n, const struct lnetctl_node *from);
 /* An optional number of a mapping; absent: *@val stays. */
 int import_num(struct import *im, const char *object, const struct lnetctl_node *map,
 	       const char *key, int64_t *val);
-/* An optional true or false, as 1 or 0; absent: *@val stays. */
+/* Reads an optional true or false as 1 or 0. Without the key *@val is unchanged. */
 int import_flag(struct import *im, const char *object, const struct lnetctl_node *map,
 		const char *key, int64_t *val);
 /* An optional text of a mapping; absent or empty: NULL. */
@@ -44,12 +44,12 @@ int import_section(struct import *im, const struct lnetctl_node *n);
 
 /* ---- import_keys.c ---- */
 
-/* Notes about keys that nothing reads, or the error of the first one. */
+/* Prints a note for each unknown key, or fails at the first one. */
 int import_keys(struct lnetctl *c, const struct lnetctl_file *file, enum lnetctl_import how);
 
 /* ---- import_wait.c ---- */
 
-/* A note for each interface of the file that this machine does not have. */
+/* Prints a note for each interface of the file that this machine lacks. */
 void import_missing(const struct lnetctl_file *file);
 
 /* ---- ctl_import_net.c: sections net and ip2nets ---- */
@@ -77,7 +77,7 @@ int import_ip2nets_section(struct import *im, const struct lnetctl_node *section
 /* ---- ctl_import_peer.c: items of peer and fault ---- */
 
 int import_peer(struct import *im, const struct lnetctl_node *peer);
-/* A full export has it as one that traffic made: it is not made a configured one. */
+/* Whether a full export shows the peer as dynamically created. Import ignores such a peer. */
 bool import_peer_dynamic(const struct lnetctl_node *peer);
 /* The flag Multi-Rail, true without. */
 int import_peer_mr(struct import *im, const struct lnetctl_node *peer, bool *mr);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Keys of configuration files: which are read or only shown, and notes about all others. */
+/* The known keys of configuration files, and notes about unknown keys. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "import.h"
 
-/* A key of a mapping, or of the mappings in a sequence. The list ends with name NULL. */
+/* A key of a mapping, or of each mapping in a sequence. The list ends with name NULL. */
 struct key {
 	const char *name;
 	const struct key *sub;	/* keys of its mapping or sequence; NULL: any */
@@ -13,7 +13,7 @@ struct key {
 
 #define END { NULL, NULL }
 
-/* What exports show of an interface of this node or of a peer. */
+/* Keys that exports show for an interface of this node or of a peer. */
 #define COUNTERS								\
 	{ "statistics", NULL }, { "udsp info", NULL }, { "sent_stats", NULL },	\
 	{ "received_stats", NULL }, { "dropped_stats", NULL },			\
@@ -23,7 +23,7 @@ static const struct key tunables[] = {
 	{ "peer_timeout", NULL }, { "peer_credits", NULL }, { "peer_buffer_credits", NULL },
 	{ "credits", NULL }, END
 };
-/* The timeout is that of full exports. */
+/* Only full exports have "timeout". */
 static const struct key lnd_tunables[] = {
 	{ "conns_per_peer", NULL }, { "tos", NULL }, { "timeout", NULL }, END
 };
@@ -79,7 +79,7 @@ static const struct key ping[] = {
 };
 static const struct key discover[] = { { "nids", NULL }, { "force", NULL }, END };
 
-/* @ours: stock has no such section, so that no file of stock's relies on keys being ignored. */
+/* @ours: only this project has the section, so no file for stock relies on ignored keys. */
 static const struct {
 	const char *name;
 	const struct key *keys;
@@ -99,7 +99,7 @@ struct check {
 
 static const struct key *key_find(const struct key *keys, const char *name)
 {
-	/* of stock's older grammar: the number of a request, and how much it shows */
+	/* stock's older grammar: the sequence number of a request, and its level of detail */
 	static const struct key old = END;
 
 	for (; keys->name; keys++)
@@ -124,7 +124,7 @@ static int unknown(struct check *ck, const struct lnetctl_node *n, const char *g
 	return 0;
 }
 
-/* Nested as deep as the tables. */
+/* Recursion: the tables bound its depth. */
 static int keys_check(struct check *ck, const struct lnetctl_node *n, const struct key *keys,
 		      const char *group)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "import.h"
 
-/* The names of this machine's interfaces, with commas. */
+/* Lists the names of this machine's interfaces, separated by commas. */
 static void names_list(char *text, size_t size)
 {
 	struct if_nameindex *all = if_nameindex(), *i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Standard output of programs: a report that could not be written is a failure. */
+/* Standard output of programs: the program fails if it cannot write all output. */
 #ifndef LNET_OUTPUT_H
 #define LNET_OUTPUT_H
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "exit_status.h"
 
-/* A disk may be full although each printf() succeeded, and an earlier error may be forgotten. */
+/* printf() buffers, so it may succeed on a full disk; the error appears only at the flush. */
 static inline void output_end(int status, void *arg)
 {
 	int failed = ferror(stdout), err;
@@ -27,7 +27,7 @@ static inline void output_end(int status, void *arg)
 		_exit(EXIT_NO_OUTPUT);
 }
 
-/* First of all in main(). */
+/* main() calls this before it does anything else. */
 static inline void output_check(void)
 {
 	on_exit(output_end, NULL);

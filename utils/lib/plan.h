@@ -10,29 +10,29 @@ struct plan {
 	struct lnetctl_node *doc;		/* "del", "set", "add" */
 	struct lnetctl_node *was;		/* old values of "set" */
 	struct lnetctl_node *moved;		/* interfaces that are replaced */
-	/* what the node has; their lines are marks: 0 or what follows */
+	/* sections of the node; in these, `line' is 0 or PLAN_KEPT or PLAN_REPLACED */
 	struct lnetctl_node *nets, *peers, *rules[2], *global, *policies, *routes, *routing;
 	struct lnetctl_node *addresses;		/* the interfaces with their NIDs */
 	struct lnetctl_node *faults;		/* a stock module has none: no sections */
-	bool unconfigured;			/* then the node has only tunables */
+	bool unconfigured;			/* the node has nothing but tunables */
 };
-#define PLAN_KEPT	1		/* the file has it too */
-#define PLAN_REPLACED	2		/* the file has it, with other values */
+#define PLAN_KEPT	1		/* the file has the same object */
+#define PLAN_REPLACED	2		/* the file has the object with other values */
 
-/* ctl_plan.c: all sections of @doc, and those that it lacks. */
+/* ctl_plan.c: compares all sections of @doc, and those that it lacks, with the node. */
 int plan_all(struct plan *p, const struct lnetctl_node *doc);
 
 /* ---- plan_view.c ---- */
 
 int plan_begin(struct plan *p);
-int plan_end(struct plan *p);		/* from requests to what is shown */
+int plan_end(struct plan *p);		/* converts the requests to the printed plan */
 /* Section @name under @verb of the plan, made at first use; NULL: no memory. */
 struct lnetctl_node *plan_section(struct plan *p, const char *verb, const char *name,
 				  enum lnetctl_kind kind);
-/* @want, a line of the file, is to be set; it was @was. */
+/* Plans to set the value @want of the file; the node has @was. */
 int plan_set(struct plan *p, const char *section, const struct lnetctl_node *want,
 	     const char *was);
-/* @ni of @net is removed and added again, because of @what. */
+/* Notes that @ni of @net is removed and added again; @what is the difference. */
 int plan_moved(struct plan *p, const struct lnetctl_node *ni, const char *net, const char *what);
 int plan_nomem(struct plan *p);
 

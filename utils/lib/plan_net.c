@@ -73,7 +73,7 @@ static bool cpts_same(const struct lnetctl_node *ni, const char *cpts)
 	return has && cpts_set(cpts, a) && cpts_set(has, b) && !memcmp(a, b, sizeof(a));
 }
 
-/* Texts of what differs, with commas. */
+/* The differences as text, separated by commas. */
 struct differences {
 	char text[320];
 	size_t len;
@@ -87,7 +87,7 @@ static void difference_add(struct differences *d, const char *key, const char *h
 					   "%s%s: %s -> %s", d->len ? ", " : "", key, has, want);
 }
 
-/* @want: the number of the file, and the one that leaves it to the node. */
+/* @want: the number in the file; and the number that selects the node's default. */
 static void number_compare(struct differences *d, const struct lnetctl_node *group,
 			   const char *key, const int64_t want[2])
 {
@@ -117,7 +117,7 @@ static bool ni_same(const struct ni_item *item, const struct lnetctl_node *ni,
 	number_compare(d, tun, "peer_credits", (int64_t[]){ credits_of_peer(n), -1 });
 	number_compare(d, tun, "peer_buffer_credits", (int64_t[]){ n->peer_buffer_credits, -1 });
 	number_compare(d, tun, "credits", (int64_t[]){ n->credits, -1 });
-	/* 0: as the link is fast */
+	/* 0: the number depends on the link speed */
 	number_compare(d, lnd, "conns_per_peer", (int64_t[]){ n->conns_per_peer, 0 });
 	number_compare(d, lnd, "tos", (int64_t[]){ n->tos, LNETCTL_UNSET });
 	return !d->len;
@@ -125,7 +125,7 @@ static bool ni_same(const struct ni_item *item, const struct lnetctl_node *ni,
 
 /* ---- marks: they change without the interface being replaced ---- */
 
-/* A node shows them only then. */
+/* A node shows each key only if it is set. */
 static bool is_down(const struct lnetctl_node *ni)
 {
 	return lnetctl_find(ni, "link");
@@ -136,7 +136,7 @@ static bool is_drained(const struct lnetctl_node *ni)
 	return lnetctl_find(ni, "service");
 }
 
-/* The NID of @ni on @net; one that was added by its device has it only where it is shown. */
+/* The NID of @ni on @net. A backup lacks it if the interface was added by its device name. */
 static const char *nid_of(const struct plan *p, const char *net, const struct lnetctl_node *ni)
 {
 	const struct lnetctl_node *nets = lnetctl_find(p->addresses, "net"), *n, *nis, *other;
@@ -177,7 +177,7 @@ static int marks_plan(struct plan *p, const struct ni_item *item, const char *ni
 	return rc;
 }
 
-/* Of an interface that is not there yet, which can only be replaced. */
+/* An interface that does not exist yet can only be replaced. */
 static void marks_compare(const struct ni_item *item, const struct lnetctl_node *ni,
 			  struct differences *d)
 {
@@ -189,7 +189,7 @@ static void marks_compare(const struct ni_item *item, const struct lnetctl_node 
 			       item->n.link_down ? "down" : "up");
 }
 
-/* One that is replaced keeps what the file does not name. */
+/* A replaced interface keeps the states that the file does not name. */
 static void marks_keep(struct ni_item *item, const struct lnetctl_node *ni)
 {
 	if (item->n.drained == LNETCTL_UNSET && is_drained(ni))

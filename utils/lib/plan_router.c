@@ -31,7 +31,7 @@ int plan_routing(struct plan *p, const struct lnetctl_node *section)
 
 	if (rc || !at)
 		return rc;
-	now = enabler(lnetctl_find(p->routing, "routing"));	/* NULL: it never routed */
+	now = enabler(lnetctl_find(p->routing, "routing"));	/* NULL: it was never a router */
 	if (now)
 		lnetctl_num(lnetctl_find(now, "enable"), &has);
 	/* Starting is on, stopping is off. */
@@ -40,7 +40,7 @@ int plan_routing(struct plan *p, const struct lnetctl_node *section)
 	return set_number(p, "routing", lnetctl_find(at, "enable"), has);
 }
 
-/* Of the node: what was set, 0 for stock's number. */
+/* The number that was set on the node; 0: the default. */
 static int buffers_line(struct plan *p, const struct lnetctl_node *section, const char *key)
 {
 	const struct lnetctl_node *at = lnetctl_find(section, key);

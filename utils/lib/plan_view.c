@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Plans as they are shown: old values, rails that are replaced, a summary. */
+/* Printed plans: old values, replaced rails, a summary. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@ int plan_nomem(struct plan *p)
 	return ctl_fail(p->im.c, -ENOMEM, "show", "plan", NULL);
 }
 
-/* The parts are there from the beginning, so that they have their order. */
+/* All parts exist from the beginning, so their order is fixed. */
 int plan_begin(struct plan *p)
 {
 	p->doc = lnetctl_add_map(NULL, NULL);
@@ -58,7 +58,7 @@ int plan_moved(struct plan *p, const struct lnetctl_node *ni, const char *net, c
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-/* An interface of @net that stays, any net without it; NULL. */
+/* An interface that stays, on @net (NULL: on any net); NULL if there is none. */
 static const struct lnetctl_node *staying(const struct plan *p, const char *only)
 {
 	const struct lnetctl_node *nets = lnetctl_find(p->nets, "net"), *net, *nis, *ni;
@@ -115,7 +115,7 @@ static int notes_add(struct plan *p)
 
 /* ---- the document ---------------------------------------------------------------------------- */
 
-/* @line of "set" becomes a mapping of what was and what is to be. */
+/* Replaces the value of @line in "set" by a mapping of "old" and "new". */
 static int line_split(struct plan *p, struct lnetctl_node *line, const struct lnetctl_node *was)
 {
 	const struct lnetctl_node *old = lnetctl_find(was, line->key);
@@ -172,7 +172,7 @@ static unsigned int count(const struct lnetctl_node *list)
 	return nr;
 }
 
-/* Interfaces count one by one. */
+/* Counts objects; each interface of a net counts as one. */
 static unsigned int part_count(const struct lnetctl_node *part)
 {
 	const struct lnetctl_node *section, *net;

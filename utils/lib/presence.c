@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The nodes of this network namespace, as the kernel's table of netlink sockets has them. */
+/* The nodes of this network namespace, found in the kernel's table of netlink sockets. */
 #include <dirent.h>
 #include <errno.h>
 #include <linux/netlink.h>
@@ -21,7 +21,7 @@ struct netlink_socket {
 	unsigned long inode;
 };
 
-/* The next socket of a user-space node, or of another program with such a port. */
+/* Reads the next socket whose port has the form of a user-space node's port. */
 static bool socket_next(FILE *in, struct netlink_socket *s)
 {
 	unsigned int protocol;
@@ -76,7 +76,7 @@ static bool process_has(const char *pid, const char *link)
 	return found;
 }
 
-/* 0: nobody whose files the caller may see. */
+/* The process with this socket; 0: none whose files the caller may see. */
 static int inode_pid(unsigned long inode)
 {
 	DIR *dir = opendir("/proc");
@@ -109,7 +109,10 @@ static bool is_name(struct presence *p, const char *name)
 	return true;
 }
 
-/* A node that does not answer: its port is made of its user and of a word of its command line. */
+/*
+ * Finds the name of an unresponsive node: a word of its command line that gives, with its user, the
+ * same port.
+ */
 static void name_guess(struct presence *p)
 {
 	char path[64], text[4096];
@@ -147,7 +150,7 @@ static int64_t number_of(const struct lnetctl_node *map, const char *key)
 	return num;
 }
 
-/* False: the link does not lead to a node that answers. */
+/* False: no node answers on the link. */
 static bool node_ask(struct link *l, struct presence *p)
 {
 	struct lnetctl c = { .link = l };
@@ -186,7 +189,7 @@ static bool user_node(const struct netlink_socket *s, struct presence *p)
 	return p->name[0];
 }
 
-/* Stock's module does not have the request, and answers all others. */
+/* Stock's module does not have this request, but it answers all others. */
 static bool kernel_node(struct presence *p)
 {
 	struct link *l;
@@ -210,7 +213,7 @@ static int by_name(const void *a, const void *b)
 	return diff ? diff : (x->port > y->port) - (x->port < y->port);
 }
 
-/* The kernel's table may show a socket twice while others come and go. */
+/* The kernel's table may list a socket twice while other sockets are opened and closed. */
 static unsigned int without_doubles(struct presence *all, unsigned int nr)
 {
 	unsigned int i, left = 0;

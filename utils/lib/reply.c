@@ -380,7 +380,7 @@ static int feed_top(struct reply *r)
 	return r->top ? 0 : -ENOMEM;
 }
 
-/* A kernel that has no answer yet sends one of these first. */
+/* A kernel without a result yet sends this comment first. */
 static bool is_comment(const struct reply_table *t)
 {
 	const char *name = t->keys[0].name;

@@ -16,7 +16,7 @@
 static const char tags[NR_ENDS][4] = LNET_IOC_UDSP_ENDS;
 static const char *const keys[NR_ENDS] = { "src", "dst", "rte" };
 
-/* The header of a request, and the patterns that may follow it at once. */
+/* The header of a request, directly followed by the patterns, if any. */
 struct policy {
 	struct lnet_ioc_udsp u;
 	uint32_t words[MAX_WORDS];
@@ -167,7 +167,7 @@ static int get(const struct stock *s, int32_t idx, struct lnetctl_node *item, ui
 	return rc ? rc : rule_show(&u, words, bytes / sizeof(words[0]), item);
 }
 
-/* The module reports a size that includes the request; it accepts the size of the words alone. */
+/* The module reports a size that includes the header; it accepts the size of the patterns alone. */
 static int bytes_of(const struct stock *s, int32_t idx, uint32_t *bytes)
 {
 	struct lnet_ioc_udsp u = { .idx = idx };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Errors on standard error: in the layouts of stock's tool, or as JSON; and their exit statuses. */
+/* Errors on standard error, in the layouts of stock's tool or as JSON, and their exit statuses. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #define NAME "lnetctl"
 
-/* The command that runs; its words name the object of an error. */
+/* The current command; its name is the object of an error. */
 static struct tool *current;
 
 void tool_errors_of(struct tool *t)
@@ -20,7 +20,7 @@ static bool as_json(void)
 	return current && (current->json || current->json_always);
 }
 
-/* Stock's texts often have quotes of their own. */
+/* Stock's texts often contain quotes already. */
 static void json_error(const char *verb, const char *object, int err, const char *text)
 {
 	struct lnetctl_node *doc = lnetctl_add_map(NULL, NULL);
@@ -87,7 +87,7 @@ static void object_name(char *buf, size_t size)
 		snprintf(buf, size, "%s", current && current->cmd ? current->cmd->name : NAME);
 }
 
-/* As a scalar of YAML in double quotes. */
+/* Prints @text as a YAML scalar in double quotes. */
 static void quoted(const char *text, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -171,7 +171,7 @@ static bool is_unconfigured(const struct lnetctl_error *e)
 	return strstr(e->text, "stack down") || strstr(e->text, "not configured");
 }
 
-/* A node also answers EPERM where the request contradicts a peer's configuration. */
+/* A node also returns EPERM if the request contradicts a peer's configuration. */
 static bool is_not_permitted(const struct lnetctl_error *e)
 {
 	if (e->err == -EACCES)

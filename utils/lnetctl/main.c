@@ -20,7 +20,7 @@ int tool_show(struct tool *t, int rc, struct lnetctl_node *doc, enum lnetctl_sty
 	return 0;
 }
 
-/* As stock's tool: almost everything the node says is the exit status of -EINVAL. */
+/* As stock's tool: almost every error of the node becomes the exit status of -EINVAL. */
 int tool_done(struct tool *t, int rc)
 {
 	if (!rc)
@@ -214,7 +214,7 @@ static int wait_read(struct tool *t, const char *text)
 	return -1;
 }
 
-/* --node NAME, --json, --wait TIME, before the command. Number of words taken; -1: an error. */
+/* Reads --node NAME, --json and --wait TIME before the command. Number of words read, or -1. */
 static int global_options(struct tool *t, int argc, char **argv)
 {
 	int i, rc = 0;

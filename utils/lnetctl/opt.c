@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Options and words of a command, read by getopt_long and checked against its tables; and help. */
+/* Reads options and words by getopt_long(), checks them against the tables, and prints help. */
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -26,7 +26,7 @@ static int getopt_arg(enum arg arg)
 	return arg == ARG_LEVEL ? optional_argument : required_argument;
 }
 
-/* @letters begins with ':' so that getopt reports a missing value as such. */
+/* @letters begins with ':': getopt then returns ':' for a missing value. */
 static void table_for_getopt(const struct opt *opts, struct option *lopts, char *letters)
 {
 	int i;
@@ -60,7 +60,7 @@ static const struct opt *opt_of(const struct opt *opts, int c)
 
 /* ---- errors of the command line -------------------------------------------------------------- */
 
-/* "--net, --if"; those that begin with @prefix. Returns how many. */
+/* Lists the options that begin with @prefix, as "--net, --if". Returns their number. */
 static unsigned int options_list(const struct opt *opts, const char *prefix, char *buf, size_t size)
 {
 	unsigned int nr = 0;
@@ -100,7 +100,7 @@ static int value_missing(const struct opt *o)
 	return tool_usage("option '--%s' requires an argument: %s", o->name, accepted);
 }
 
-/* getopt returned @c, '?' or ':'. */
+/* Prints the error for @c, which getopt returned: '?' or ':'. */
 static int option_wrong(const struct tool *t, int c, char **argv)
 {
 	const struct opt *o = optopt ? opt_of(t->cmd->opts, optopt) : NULL;
@@ -143,7 +143,7 @@ static int option_add(struct tool *t, const struct opt *o, const char *val)
 	return 0;
 }
 
-/* A level may be a word of its own, as stock has it: -v 2. */
+/* A level may be a separate word, as in stock's tool: -v 2. */
 static const char *value_of(const struct opt *o, int argc, char **argv)
 {
 	if (o->arg != ARG_LEVEL || optarg)
@@ -175,7 +175,7 @@ static int options_read(struct tool *t, int argc, char **argv)
 	return rc;
 }
 
-/* Without options: every word is one of its words, but --json. */
+/* A command without options: each word except --json is an argument. */
 static void words_read(struct tool *t, int argc, char **argv)
 {
 	int i, nr = 0;
@@ -190,8 +190,8 @@ static void words_read(struct tool *t, int argc, char **argv)
 /* ---- sets of options ------------------------------------------------------------------------- */
 
 /*
- * The next set of "net nid;if nid" at *@sets; its options in @names, NULL behind the last. False:
- * none is left. @buf holds the names.
+ * Reads the next set of options at *@sets, for example of "net nid;if nid", into @names, which ends
+ * with NULL. False: no set is left. @buf holds the names.
  */
 #define SET_MAX 12
 
@@ -224,7 +224,7 @@ static int clash_check(const struct tool *t)
 		for (name = names; *name; name++) {
 			if (!tool_opt(t, *name))
 				continue;
-			if (first)	/* stock's words */
+			if (first)	/* stock's text */
 				return tool_usage("--%s is invalid with --%s option", first, *name);
 			first = *name;
 		}
@@ -244,7 +244,7 @@ static int need_check(const struct tool *t)
 				len += (size_t)snprintf(list + len, sizeof(list) - len, "%s'%s'",
 							!len ? "" : name[1] ? ", " : " or ",
 							*name);
-		if (!*name)	/* stock's words */
+		if (!*name)	/* stock's text */
 			return tool_usage("missing mandatory parameters: %s", list);
 	}
 	return 0;

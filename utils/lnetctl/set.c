@@ -31,7 +31,7 @@ static const struct check *check_of(const char *name)
 	return NULL;
 }
 
-/* The errno is stock's for a node that refuses. The node's own words follow stock's. */
+/* The errno is stock's for a rejection by the node. The node's reason follows stock's text. */
 static int refused(const struct tool *t, const char *name, int rc)
 {
 	const char *why = lnetctl_error(t->c)->text;
@@ -49,7 +49,7 @@ static int refused(const struct tool *t, const char *name, int rc)
 	return tool_status(t, rc);
 }
 
-/* Stock's words, and then the values that @name accepts. */
+/* Prints stock's text, and then the values that @name accepts. */
 static int not_read(const char *name, const char *accepted, const char *value)
 {
 	tool_refuse("parser", "set", -1, "\"cannot parse %s value: %s, not '%s'\"", name,
@@ -132,7 +132,7 @@ static unsigned int least(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-/* How many letters must be added, removed or replaced to make @a of @b. */
+/* The edit distance of @a and @b: letters to add, remove or replace. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[NAME_MAX_LEN + 1], i, j, nr = (unsigned int)strlen(b);
@@ -179,7 +179,7 @@ static const char *nearest(const struct lnetctl_node *doc, const char *name)
 	return best;
 }
 
-/* 0: the node has a tunable @name, or it cannot be asked. */
+/* 0: the node has a tunable @name, or the node cannot be queried. */
 static int name_check(struct tool *t, const char *name)
 {
 	struct lnetctl_node *doc;

@@ -6,16 +6,16 @@
 #include <lnet/lnetctl.h>
 #include "utils/lib/exit_status.h"
 
-/* The value of an option. */
+/* The kind of an option's value. */
 enum arg {
-	ARG_NONE,	/* it has none */
-	ARG_LEVEL,	/* a number may follow, else it is 1 */
+	ARG_NONE,	/* the option has no value */
+	ARG_LEVEL,	/* an optional number; without it 1 */
 	ARG_TEXT,	/* not empty; at most max characters, 0: any number */
-	ARG_NID, ARG_NIDS, ARG_NET, ARG_FILE,	/* texts that the library or the node reads */
+	ARG_NID, ARG_NIDS, ARG_NET, ARG_FILE,	/* the library or the node parses the text */
 	ARG_NUM,	/* min to max; decimal, octal or hexadecimal */
 	ARG_TIME,	/* min to max ns; a bare number is seconds */
-	ARG_SPAN,	/* the same, and a unit is required */
-	ARG_WORD,	/* one of words, in either case */
+	ARG_SPAN,	/* as ARG_TIME, but a unit is required */
+	ARG_WORD,	/* one of @words, in upper or lower case */
 };
 
 struct opt {
@@ -52,21 +52,21 @@ struct tool;
 struct command {
 	const char *name, *help;
 	/*
-	 * 0, a status of exit_status.h, or what the exit status is made of: a negative errno, or
-	 * -1. Of a group: runs a word that is none of its commands, with that word and the rest as
-	 * words; NULL: such a word is rejected.
+	 * Runs the command. Returns 0, a status of exit_status.h, or a negative errno or -1, of
+	 * which the exit status is the low byte. For a group: called if the next word is none of
+	 * its commands; NULL: the tool rejects such a word.
 	 */
 	int (*run)(struct tool *t);
 	const struct opt *opts;		/* ends with name NULL; may be NULL */
 	/* a group: ends with name NULL */
 	const struct command *sub;
 	bool offline;			/* needs no node */
-	bool raw;			/* its words may begin with '-': it has no options */
+	bool raw;			/* no options: a word may begin with '-' */
 	unsigned char words_min, words_max;
-	const char *word;		/* the kind of its words: "NID", "VALUE" */
+	const char *word;		/* kind of its words: "NID", "VALUE" */
 	/*
-	 * Sets of options, as "net nid;if nid": of a set of @clash at most one may be given, and of
-	 * a set of @need at least one must be.
+	 * Sets of options, for example "net nid;if nid". The caller may give at most one option of
+	 * each set of @clash, and must give at least one option of each set of @need.
 	 */
 	const char *clash, *need;
 };
@@ -92,7 +92,7 @@ extern const struct command lnetctl_commands[];
 /* opt.c */
 /*
  * Reads options and words and checks them against the tables of t->cmd. 0: t->cmd may run.
- * TOOL_ENDS: help was printed, or an error; *rc is the exit status.
+ * TOOL_ENDS: help or an error was printed; *rc is the exit status.
  */
 #define TOOL_ENDS 1
 int tool_parse(struct tool *t, int argc, char **argv, int *rc);
@@ -109,11 +109,11 @@ char *tool_words(const struct tool *t);
 
 /* value.c */
 /*
- * Is @val accepted by @o? ARG_WORD: *val becomes the word of the table. False: @why gets "--rate
- * must be 1 to 5, not 6".
+ * Whether @o accepts *@val. ARG_WORD: *@val becomes the word of the table. If false, @why has the
+ * reason: "--rate must be 1 to 5, not 6".
  */
 bool tool_value_check(const struct opt *o, const char **val, char *why, size_t size);
-/* "1 to 1000", "up or down", "a NID": the values that @o accepts. */
+/* Describes the values that @o accepts: "1 to 1000", "up or down", "a NID". */
 void tool_value_accepted(const struct opt *o, char *buf, size_t size);
 
 /* dump.c: the tables for programs: list-commands --json. */
@@ -121,42 +121,42 @@ int tool_dump(const char *path, const struct command *table);
 
 /* ---- errors.c: on standard error; as JSON after tool_errors_as_json() ---- */
 
-void tool_errors_of(struct tool *t);	/* the command that errors are about from now on */
-/* The command line is wrong: nothing was sent to the node. Returns EXIT_USAGE. */
+void tool_errors_of(struct tool *t);	/* later errors name the command of @t */
+/* Prints a usage error; nothing was sent to the node. Returns EXIT_USAGE. */
 int tool_usage(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 /* An error of stock's other kind, of four columns: verb, object, errno, text. Returns @err. */
 int tool_refuse(const char *verb, const char *object, int err, const char *fmt, ...)
 	__attribute__((__format__(printf, 4, 5)));
-/* Where stock prints a line: the text alone. With --json as all others. */
+/* Prints only the text, where stock's tool prints a line. With --json as all other errors. */
 void tool_plain(const char *verb, const char *object, int err, const char *fmt, ...)
 	__attribute__((__format__(printf, 4, 5)));
-int tool_missing(const char *what);		/* stock's words; EXIT_USAGE */
+int tool_missing(const char *what);		/* stock's text; EXIT_USAGE */
 int tool_unknown(const char *word);		/* no such command; EXIT_NO_COMMAND */
 int tool_no_command(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 int tool_no_node(const char *why);		/* EXIT_NO_NODE */
 void tool_error_print(struct tool *t);		/* the error of the last call of t->c */
 /*
- * The exit status of an error of the last call: EXIT_NO_NODE if no node answered or it is not
- * configured, EXIT_NOT_PERMITTED, else @otherwise.
+ * The exit status for the error of the last call. EXIT_NO_NODE: no node answered, or the node is
+ * not configured. EXIT_NOT_PERMITTED: the caller lacks permission. Other errors: @otherwise.
  */
 int tool_status(const struct tool *t, int otherwise);
 
-/* main.c: answers, with what the exit status is made of. */
+/* main.c: print replies; return the value of which the exit status is the low byte. */
 int tool_show(struct tool *t, int rc, struct lnetctl_node *doc, enum lnetctl_style style);
 int tool_done(struct tool *t, int rc);		/* of a change */
 int tool_set_done(struct tool *t, int rc);	/* of net set, peer set */
 
 /* ---- nids.c: the interfaces of the node; @doc: of lnetctl_net_show() ---- */
 
-/* The interface behind @ni, of @*net or a later one; NULL, NULL: the first. NULL: none is left. */
+/* The interface after @ni, on *@net or a later net; @ni and *@net NULL: the first. NULL: none. */
 const struct lnetctl_node *tool_ni_next(const struct lnetctl_node *doc,
 					const struct lnetctl_node **net,
 					const struct lnetctl_node *ni);
 bool tool_is_ni(const struct lnetctl_node *doc, const char *nid);
 unsigned int tool_nis_up(const struct lnetctl_node *doc);	/* without loopback */
-/* 0, or EXIT_USAGE: --local_nid is no interface of the node. */
+/* 0, or EXIT_USAGE: --local_nid is not an interface of the node. */
 int tool_local_check(struct tool *t);
-/* 0, or EXIT_USAGE: an address of @list (may be NULL) belongs to no host. */
+/* 0, or EXIT_USAGE: an address of @list (may be NULL) cannot be that of a host. */
 int tool_peer_check(const char *list);
 
 /* shell.c: commands from a terminal or a pipe; what the last one gave. */
@@ -185,9 +185,9 @@ int run_rules_show(struct tool *t);
 int run_rules_export(struct tool *t);
 /* An option as a parameter of a rule, if it is given; false: no memory. */
 bool rule_option(struct lnetctl_node *rule, const struct tool *t, const char *name);
-/* 0, or EXIT_USAGE: no option of the rule says which messages it acts on. */
+/* 0, or EXIT_USAGE: no option of the rule selects messages. */
 int tool_selects(struct tool *t);
-/* The number of the rule of @kind that was added last. 0. */
+/* Prints the number of the newest rule of @kind. Returns 0. */
 int tool_rule_print(struct tool *t, const char *kind);
 int run_drill(struct tool *t);
 extern const struct opt drill_opts[];

@@ -13,7 +13,7 @@
 
 /* ---- descriptions ---------------------------------------------------------------------------- */
 
-/* In the largest unit that it is a whole number of. */
+/* Prints a time in the largest unit that divides it. */
 static void time_text(uint64_t ns, char *buf, size_t size)
 {
 	static const struct {

@@ -13,7 +13,7 @@ static void on_signal(int sig)
 	perf_stop++;
 }
 
-/* Why the node did not start, as an exit status. */
+/* The exit status for a node that did not start. */
 static int start_status(int err)
 {
 	switch (err) {

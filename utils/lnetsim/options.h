@@ -19,8 +19,8 @@ struct options {
 
 #define OPTIONS_RUN (-1)
 /*
- * Reads the command line. OPTIONS_RUN: @o is complete. Otherwise the exit status: help or version
- * was printed, or standard error has the word that is wrong and the accepted values.
+ * Reads the command line. OPTIONS_RUN: @o is complete. Other values are the exit status: help, the
+ * version, or an error with the invalid word and the accepted values was printed.
  */
 int options_read(struct options *o, int argc, char **argv);
 

@@ -30,18 +30,18 @@ extern const char *link_node;	/* --node: "NAME", "UID/NAME" or "kernel"; NULL: w
 
 #define EXIT_FAILED	255	/* as stock's lst */
 #define EXIT_NODES	254	/* also: nodes failed, the command was right */
-/* Of the command that fails, by its first message; 0: none was printed, so it is misused. */
+/* Exit status of a failed command, by its first error; 0: no error was printed, a usage error. */
 extern int status_of_failure;
 /*
- * After a failure that is about the @kind of object @name (NULL: unknown) while @doing: stock's
- * words first. -1.
+ * Prints the error @rc of the object @name (NULL: unknown) of @kind while @doing: first stock's
+ * text, then the object. Returns -1.
  */
 int fail_of(int err, const char *kind, const char *name, const char *doing);
 int fail(int err, const char *kind, const char *doing);
 int misused(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* -1 */
 int failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* -1 */
-int nodes_failed(void);				/* -1; it was printed which */
-/* At most @max words behind the options; false: said which is too many. */
+int nodes_failed(void);				/* -1; the failed nodes were printed */
+/* Whether at most @max words follow the options; if not, prints the first extra word. */
 bool words_end(int argc, char **argv, int max);
 bool is_there(const char *verb, const char *name);	/* what list_group or list_batch lists */
 unsigned int nr_active(const char *group);
@@ -85,7 +85,7 @@ int tree_test(int argc, char **argv);	/* test.c */
 /* ---- start.c: all clients at one time ------------------------------------------------------ */
 
 /* @skew_ns: how far apart they may be, 0: any. 0 or -1, all is said. */
-int run_failed(int rc, const char *batch);	/* batch.c; -1, said why */
+int run_failed(int rc, const char *batch);	/* batch.c; prints the reason; -1 */
 int start_together(const char *name, long long skew_ns);
 
 /* ---- commands ------------------------------------------------------------------------------ */

@@ -90,7 +90,7 @@ static bool is_any(const char *word, const char *a, const char *b, const char *c
 	return word && (!strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c));
 }
 
-/* A number above 0 of 32 bits, and nothing behind it. */
+/* Parses a 32-bit number above 0; nothing may follow it. */
 static bool has_key(void)
 {
 	const char *key = getenv("LST_SESSION");

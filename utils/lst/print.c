@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What several commands of lst print and read: failed nodes, names, NIDs, numbers. */
+/* Printing and parsing shared by commands of lst: failed nodes, names, NIDs, numbers. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -162,7 +162,7 @@ static bool option(struct test *t, struct request *r, int c)
 	return false;
 }
 
-/* Which of the objects is not there, or not as it must be. */
+/* Prints which object is unknown or unsuitable. */
 static void add_failed(int rc, const struct test *t)
 {
 	if (rc == -ENOENT && !is_there("list_batch", t->batch))

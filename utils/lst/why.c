@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Why a command failed: stock's words, then the object that they are about and what helps. */
+/* Errors of commands: stock's text, then the object and the remedy. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 int status_of_failure;
 
-/* The first one counts. */
+/* Sets the exit status, unless an earlier error has set it. */
 static int failure(int status)
 {
 	if (!status_of_failure)
@@ -103,7 +103,7 @@ int fail_of(int err, const char *kind, const char *name, const char *doing)
 {
 	switch (-err) {
 	case EHOSTDOWN:
-		return failure(EXIT_NO_NODE);		/* it was said */
+		return failure(EXIT_NO_NODE);		/* the error was printed before */
 	case ESRCH:
 		return failed("No session exists: 'lst new_session' makes one");
 	case ESHUTDOWN:

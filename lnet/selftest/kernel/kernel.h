@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Inside lnet_selftest.ko: the services of network namespaces, and the ways to lead them. */
+/* Inside lnet_selftest.ko: the services of network namespaces, and how they are controlled. */
 #ifndef LNET_SELFTEST_KERNEL_H
 #define LNET_SELFTEST_KERNEL_H
 
@@ -19,7 +19,7 @@ int lst_door_open(void);		/* the device is there */
 void lst_door_close(void);
 
 /* stock_door.c */
-/* A command whose answer is memory; a caller that is killed leaves it to its end. */
+/* A command with a reply in memory. If its caller is killed, it continues without the caller. */
 struct lst_asked {
 	struct lst_command cmd;
 	struct lst_memory memory;
@@ -28,11 +28,12 @@ struct lst_asked {
 	char *words;
 };
 /*
- * Waits for a command that succeeds. @words: kvfree() comes with the last reference, also after an
- * error. May sleep. lst_asked_put(), or an error pointer: -EINTR (killed), or of the console.
+ * Runs the command @words and waits for its reply. The last reference frees @words by kvfree(),
+ * also after an error. May sleep. Returns the reply, for lst_asked_put(); or an error pointer:
+ * -EINTR (the caller was killed), or the console's errno.
  */
 struct lst_asked *lst_ask_wait(struct net *net, char *words, u32 len);
-void lst_asked_put(struct lst_asked *q);	/* NULL is fine */
+void lst_asked_put(struct lst_asked *q);	/* accepts NULL */
 int lst_stock_door_open(void);
 void lst_stock_door_close(void);
 

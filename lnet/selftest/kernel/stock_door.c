@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stock's lst leads the console of its network namespace by ioctl 63 on /dev/lnet. */
+/* Stock's lst controls the console of its network namespace by ioctl 63 on /dev/lnet. */
 #include <linux/completion.h>
 #include <linux/module.h>
 #include <linux/nsproxy.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The generic netlink family of stock's lst: sessions are made, shown and ended, groups are shown.
- * The key of a session is the netlink port of the caller, its features are the version of the
+ * The generic netlink family of stock's lst: it creates, shows and ends sessions, and shows groups.
+ * The key of a session is the netlink port of the caller. Its features are the version of the
  * request.
  */
 #include <linux/module.h>
@@ -29,7 +29,7 @@ static struct lnet_nlbuf writer(const struct nlmsghdr *nlh, u32 portid, u8 *buf,
 				      .version = LNET_LST_FAMILY_VERSION };
 }
 
-/* A command of the words that @s has, which are used up. */
+/* Runs the command in @s, and takes its words over. */
 static struct lst_asked *ask(struct sk_buff *skb, struct lst_stock *s)
 {
 	struct lst_asked *q;
@@ -119,7 +119,7 @@ static int on_session(struct sk_buff *skb, struct genl_info *info)
 /* At cb->args[0]. */
 struct dump {
 	struct lst_asked *q;
-	struct lst_stock_filter *filter;	/* NULL: names alone */
+	struct lst_stock_filter *filter;	/* NULL: only names */
 	u32 nr_filters, next;		/* next: item, its place, and whether the table was sent */
 	u32 at;
 	bool begun;
@@ -183,7 +183,7 @@ static int on_sessions(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/* The groups of the session that there is, whoever asks. */
+/* Shows the groups of the current session to any caller. */
 static struct lst_asked *groups_ask(struct sk_buff *skb, const struct lst_stock_filter *filter,
 				    u32 nr)
 {
@@ -219,7 +219,7 @@ static int on_groups_start(struct netlink_callback *cb)
 	}
 	if (rc || !nr)
 		kfree(filter);
-	if (rc == -ESRCH || rc == -ENOENT) {	/* stock does not tell these two apart */
+	if (rc == -ESRCH || rc == -ENOENT) {	/* stock does not distinguish these two */
 		NL_SET_ERR_MSG(cb->extack, "No groups found");
 		rc = -ENOENT;
 	}
@@ -230,7 +230,7 @@ static int on_groups_start(struct netlink_callback *cb)
 	return 0;
 }
 
-/* One group; false: there is no room for it, and nothing was written. */
+/* Writes one group. False: no room, and nothing was written. */
 static bool group_write(struct lnet_nlbuf *w, struct dump *d, const struct lst_view_group *view)
 {
 	u32 before = w->len;
@@ -274,7 +274,7 @@ static const struct genl_ops operations[] = {
 	  .dumpit = on_groups, .done = on_dump_done },
 };
 
-/* Nothing is sent to them; stock's tool asks for the group of a document's top key. */
+/* Multicast groups without messages: stock's tool looks up the group of a document's top key. */
 static const struct genl_multicast_group groups[] = {
 	{ .name = "sessions" }, { .name = "groups" },
 };
