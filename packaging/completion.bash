@@ -2,7 +2,7 @@
 # Completion of lnetctl in bash. Commands and options are what the tool itself says they are, nets, NIDs and tunables what
 # the node says.
 
-# Is "$@" a command? Then its help begins with its own name; the help of a group begins with the name of its first command.
+# Is "$@" a command? The help of a command begins with its name; that of a group begins with its first command's name.
 _lnetctl_is_command()
 {
 	[[ $("$@" --help 2>/dev/null </dev/null) == "${*:2}: "* ]]
@@ -18,7 +18,7 @@ _lnetctl_options()
 	"$@" --help 2>/dev/null </dev/null | sed -n 's/^\t\(--[a-z0-9_-]*\):.*/\1/p'
 }
 
-# The user-space nodes that run in this network namespace, and the kernel's.
+# Prints the names of the nodes of this network namespace, the kernel's included.
 _lnet_nodes()
 {
 	timeout 2 lnetctl --json node list 2>/dev/null </dev/null | sed -n 's/^ *"name": "\(.*\)",*$/\1/p'
@@ -118,7 +118,7 @@ _lnetctl()
 	[ "$behind" = "$cur" ] || COMPREPLY=("${COMPREPLY[@]#"${cur%"$behind"}"}")
 }
 
-# The other programs: options and commands are those that their help names.
+# Completes the other programs with the options and commands that their help lists.
 _lnet_program()
 {
 	local line=${COMP_LINE:0:COMP_POINT} words found

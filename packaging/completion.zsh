@@ -1,6 +1,6 @@
 #compdef lnetctl lnetd lnetperf lnetsim lst nettest bulk_server bulk_write
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Completion in zsh: the completion for bash finds the words, so that both shells offer the same.
+# Completion in zsh: runs the completion for bash, so both shells offer the same words.
 
 local script words_found
 for script in ${LNET_COMPLETION:-} /usr/local/share/bash-completion/completions/lnetctl \

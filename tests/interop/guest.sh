@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# For scripts in two guests: the modules and tools of stock LNet in /stock, and ours. Words of the kernel's command
-# line say which of them this guest uses: interop.tool and interop.modules, each stock or ours.
+# For scripts in two guests: selects the modules and tools of stock LNet in /stock, or ours. The kernel's command line
+# has interop.tool and interop.modules for this guest, each `stock' or `ours'.
 
-# word NAME: its value on the kernel's command line
+# word NAME: prints the value of NAME on the kernel's command line
 word() { sed -n "s/.*\binterop\.$1=\([^ ]*\).*/\1/p" /proc/cmdline; }
 
-# Values that both sides accept, so that their texts can be equal.
+# Sets values that both kinds of modules accept, so that their texts can be equal.
 common='lnet_transaction_timeout=150 lnet_interfaces_max=128'
 
 load_stock() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Texts of commands: read from what a guest hands over, masked, and compared."""
+"""Texts of commands: parsed from the output of a guest, masked, and compared."""
 
 import base64
 import gzip

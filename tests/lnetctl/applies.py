@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run about files that must not empty a node, and about plans as they are shown."""
+"""The cases of tests/lnetctl/run about files that must not empty a node, and about printed plans."""
 
 import json
 import os

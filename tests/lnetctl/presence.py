@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run about nodes that are not there, do not answer, or end while they are asked."""
+"""The cases of tests/lnetctl/run about nodes that do not exist, do not reply, or end during a request."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The other programs on the command line: help and version, and words that are rejected with what is accepted."""
+"""The command lines of the other programs: help, version, and rejected words with the accepted values."""
 
 import os
 import subprocess

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Every command of lnetctl's own list with every mistake of a command line: it fails, says why, and changes nothing."""
+"""Runs each command of lnetctl's list with each kind of usage error: it fails with a reason and changes nothing."""
 
 import json
 import re
 
 from nodes import check, configured, equal
 
-# Commands that need no word and no option, and change the node: what is done without an argument is meant.
+# Commands that change the node and need neither a word nor an option.
 ALONE = {"lnet configure": "succeeds if the node is configured, as stock", "lnet unconfigure": "changes the node",
          "stats reset": "changes counters", "import": "an empty file asks for nothing, as stock",
          "fault import": "an empty file asks for nothing, as import",

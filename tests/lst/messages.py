@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What lst prints where a command is wrong or fails, and its exit statuses."""
+"""The errors that lst prints for usage errors and failures, and its exit statuses."""
 
 import os
 import subprocess

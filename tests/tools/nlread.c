@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nlread COMMAND FLAGS VERSION [NID...]: a request to the kernel's LNet, and its answer read as
- * stock's library reads it: into a receive buffer of 32 KiB, slowly; a datagram without a value
- * ends the document, so there must be none before the end; nothing may follow the end.
+ * nlread COMMAND FLAGS VERSION [NID...]: sends a request to the kernel's LNet and reads the reply
+ * as stock's library does: slowly, with a receive buffer of 32 KiB. A datagram without a value ends
+ * the document for that library, so none may precede the end. Nothing may follow the end.
  *
- * Prints datagrams, values, bytes of the longest datagram, and the errno at the end. Exit 0: the
- * library has read the whole answer.
+ * Prints the numbers of datagrams and values, the bytes of the longest datagram, and the errno at
+ * the end. Exit 0: the library would have read the whole reply.
  */
 #include <errno.h>
 #include <linux/genetlink.h>

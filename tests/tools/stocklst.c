@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * stocklst CLIENT SERVER | garbage NUMBER | nobody: the requests of stock's lst to the kernel's
- * console, by the netlink family and ioctl 63. A session from begin to end, with a ping test from
- * one NID to another one; NUMBER ioctls of garbage; or one ioctl that must fail with EACCES.
+ * stocklst CLIENT SERVER | garbage NUMBER | nobody: sends the requests of stock's lst to the
+ * kernel's console, by the netlink family and ioctl 63. It runs a whole session with a ping test
+ * from CLIENT to SERVER; or NUMBER ioctls of garbage; or one ioctl that must fail with EACCES.
  *
- * Prints what is not as it must be. Exit 0: all is.
+ * Prints each failed check. Exit 0: no check failed.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Interfaces that an operator adds, drains or removes: what peers are told of them, and when. */
+/* Pushes after an operator adds, drains or removes an interface: their contents and times. */
 #include "drain.h"
 #include "rails.h"
 

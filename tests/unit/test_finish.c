@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The orderly end of an NI's connections: all is written, all that comes is received. */
+/* Graceful close of an NI's connections: all bytes are written and received. */
 #include "sock_fake.h"
 
 #define A "192.168.50.11@tcp"

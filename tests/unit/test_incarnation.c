@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Incarnations in HELLOs: each set has its own, and a stock peer takes the next set at once. */
+/* Incarnations in HELLOs: each set has another, and a stock peer accepts the next set at once. */
 #include "sock_fake.h"
 #include "worked.h"
 

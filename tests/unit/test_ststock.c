@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Does ioctl 63 do what stock's lst asks, byte for byte? Offsets are numbers here, as stock's
- * structures have them on 64-bit machines, and not those of lnet_lst.h.
+ * Does ioctl 63 read and write the structures of stock's lst, byte for byte? The offsets are
+ * numbers of stock's structures on 64-bit machines, independent of lnet_lst.h.
  */
 #include "selftest/stock.h"
 #include "st_con.h"
 
-/* The memory of the caller: what is not in it is not his. */
+/* The memory of the caller; an access outside of it fails. */
 #define BASE	0x7000u
 static u8 memory[32768];
 static u32 room, nr_touched, fail_at;	/* fail_at: the access that fails, from 1; 0: none */

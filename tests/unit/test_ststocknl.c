@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Are the requests of stock's lst by netlink read, and are the answers the bytes that it takes? */
+/* Netlink requests of stock's lst: are they parsed, and do the replies have stock's bytes? */
 #include "selftest/stock.h"
 #include "unit.h"
 
