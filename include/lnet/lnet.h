@@ -78,7 +78,7 @@ void lnet_ni_cfg_init(struct lnet_ni_cfg *cfg);	/* all defaults */
  * @cfg: what it is; lnet_ni_cfg_init() sets all defaults
  *
  * Return: 0; -EEXIST; -EINVAL; -ENOENT (no driver for the net); -ENOSPC (too many NIs); -ERANGE (no
- * such CPU partition); -EUSERS (a route leads to its net, or has its NID as gateway); or what the
+ * such CPU partition); -EUSERS (a route reaches its net, or has its NID as gateway); or what the
  * driver's ni_start said.
  */
 int lnet_ni_add(struct lnet *ln, const struct lnet_ni_cfg *cfg);

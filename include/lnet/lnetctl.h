@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * liblnetctl: everything that lnetctl can do, as calls. One handle talks to one node, the kernel's
- * LNet or a user-space node; calls and documents are the same for both.
+ * liblnetctl: the commands of lnetctl as calls. A handle is connected to one node, the kernel's
+ * LNet or a user-space node. Calls and documents are the same for both.
  *
- * Every call returns 0 or -errno. After a failure lnetctl_error() has the words, for people and as
- * the document that lnetctl prints. A handle belongs to one thread at a time. Documents that calls
- * hand out are freed by lnetctl_doc_free().
+ * Every call returns 0 or -errno. After a failure lnetctl_error() returns the message, and
+ * lnetctl_error_print() prints it as lnetctl does. Only one thread may use a handle at a time. The
+ * caller frees returned documents with lnetctl_doc_free().
  */
 #ifndef LNET_LNETCTL_H
 #define LNET_LNETCTL_H
@@ -35,8 +35,8 @@ enum lnetctl_quote {
 };
 
 /*
- * A YAML value: scalar, mapping or sequence, as a tree. All of it may be read; it is changed by the
- * calls below, as its memory is the document's.
+ * A YAML value: scalar, mapping or sequence, as a tree. The document owns the memory: the caller
+ * may read all fields, and changes them only by the calls below.
  */
 struct lnetctl_node {
 	struct lnetctl_node *next, *first, *last;
@@ -60,22 +60,22 @@ struct lnetctl_node *lnetctl_add_text(struct lnetctl_node *parent, const char *k
 struct lnetctl_node *lnetctl_add_num(struct lnetctl_node *parent, const char *key, int64_t num);
 struct lnetctl_node *lnetctl_add_map(struct lnetctl_node *parent, const char *key);
 struct lnetctl_node *lnetctl_add_seq(struct lnetctl_node *parent, const char *key);
-/* A copy of it. 0 or -ENOMEM: it is as before. */
+/* Replace the text or the key by a copy. 0; -ENOMEM: @n is unchanged. */
 int lnetctl_set_text(struct lnetctl_node *n, const char *text);
 int lnetctl_set_key(struct lnetctl_node *n, const char *key);
-/* @child, a root, becomes the last child */
+/* Make @child, a root, the last child of @parent. */
 void lnetctl_adopt(struct lnetctl_node *parent, struct lnetctl_node *child);
-/* the reverse: @child is a root again */
+/* Remove @child from @parent; @child becomes a root. */
 void lnetctl_take(struct lnetctl_node *parent, struct lnetctl_node *child);
 void lnetctl_doc_free(struct lnetctl_node *doc);				/* NULL is fine */
-/* NULL map: NULL */
+/* Return the value of @key, or NULL; @map may be NULL. */
 struct lnetctl_node *lnetctl_find(const struct lnetctl_node *map, const char *key);
-/* NULL when not a scalar there */
+/* Return the text of @key; NULL if it is absent or not a scalar. */
 const char *lnetctl_text(const struct lnetctl_node *map, const char *key);
-/* decimal, octal, hexadecimal; -EINVAL, -ERANGE */
+/* Parse a decimal, octal or hexadecimal number. -EINVAL: not a number; -ERANGE. */
 int lnetctl_num(const struct lnetctl_node *n, int64_t *num);
 
-/* How a document is laid out: stock's tools have three ways. */
+/* Layouts of a printed document. Stock's tool uses the first three. */
 enum lnetctl_style {
 	LNETCTL_WIDE,	/* net, peer, route: indent 6 */
 	LNETCTL_NARROW,	/* ping, discover, cpt-of-nid: indent 2 */
@@ -96,14 +96,14 @@ int lnetctl_yaml_read(FILE *in, struct lnetctl_node **doc, char *why, size_t why
 struct lnetctl;
 
 /*
- * @node: name of a user-space node, "NAME" (of this user, else root's) or "USER/NAME"; "kernel";
- * NULL: $LNET_NODE, else the kernel if it has LNet, else the node "lnetd". NULL with *err set; @why
- * gets the words.
+ * Connect to a node. @node: the name of a user-space node, as "NAME" (of this user, else of root)
+ * or "USER/NAME"; or "kernel". NULL: $LNET_NODE, else the kernel if it has LNet, else the node
+ * "lnetd". Return: a handle; NULL after an error, with -errno in *err and the message in @why.
  */
 struct lnetctl *lnetctl_open(const char *node, int *err, char *why, size_t why_size);
 /*
- * A node in this process: @serve gets one netlink message and hands every datagram of the answer to
- * @reply(to, ...) before it returns 0 or -errno.
+ * Connect to a node in this process. @serve gets one netlink message. It passes every datagram of
+ * the reply to @reply(to, ...) and then returns 0 or -errno.
  */
 typedef int (*lnetctl_reply_fn)(void *to, const void *msgs, size_t len);
 typedef int (*lnetctl_serve_fn)(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply,
@@ -128,9 +128,9 @@ void lnetctl_wait_set(struct lnetctl *c, unsigned int wait_ms, lnetctl_silent_fn
  */
 int lnetctl_nodes_list(struct lnetctl_node **doc);
 
-/* Of the last call that failed. Texts live until the next call. */
+/* The error of the last call that failed. Its texts are valid until the next call. */
 struct lnetctl_error {
-	int err;		/* -errno of the node, not folded */
+	int err;		/* -errno of the node, unchanged */
 	const char *verb;	/* "add" ... */
 	const char *object;	/* "net" ... */
 	const char *text;
@@ -138,49 +138,53 @@ struct lnetctl_error {
 const struct lnetctl_error *lnetctl_error(const struct lnetctl *c);
 /* Did the last call fail because the node is not configured? See lnetctl_configure(). */
 bool lnetctl_unconfigured(const struct lnetctl *c);
-/* as the node's answers are printed: with markers, indent 6 */
+/* Print it as a YAML document with markers, in the layout LNETCTL_WIDE. */
 void lnetctl_error_print(const struct lnetctl *c, FILE *out);
 
 /*
  * ---- commands ----
  *
- * One call per command of lnetctl. All of them may fail with -ENOMEM; with what the way to the node
- * gives: -ECONNREFUSED (there is no such node any more), -ECONNRESET, -ETIMEDOUT (it does not
- * answer), -EPROTO (what it answers makes no sense); with -EPERM where the caller may look but not
- * change; and, all but configure, the tunables, the statistics and node, with -ENETDOWN before
- * lnetctl_configure(), -ESHUTDOWN for additions of interfaces. Further errors are named at each
- * call. Nothing has changed after an error unless the call says so.
+ * One call per command of lnetctl. Each call may fail with:
+ * -ENOMEM;
+ * -ECONNREFUSED (the node has ended), -ECONNRESET (it ended during the call), -ETIMEDOUT (no
+ * reply),
+ * -EPROTO (its reply is malformed);
+ * -EPERM (the caller may read but not change the node);
+ * -ENETDOWN (the node is not configured; additions of interfaces: -ESHUTDOWN). Calls for configure,
+ * tunables, statistics and node work on a node that is not configured. Further errors are listed at
+ * each call. A call that fails changes nothing, unless stated.
  *
- * Calls that show give in *@doc a mapping with the key that is named, or an empty one where there
- * is nothing to show; NULL after an error.
+ * Calls that show something return in *@doc a mapping with the stated key, or an empty mapping if
+ * there is nothing to show; NULL after an error.
  */
 
 #define LNETCTL_CONF_ALL	1	/* also the nets that module parameters name */
 #define LNETCTL_CONF_LARGE	2	/* IPv6-capable NIDs; here they always are */
-/* Bring LNet up with its loopback interface. A second time: 0, and nothing happens. */
+/* Start LNet with its loopback interface. 0 and no effect if LNet is started already. */
 int lnetctl_configure(struct lnetctl *c, unsigned int flags);
 /*
- * Remove all interfaces, peers and rules. Waits for messages under way, each interface at most
- * the tunable drain_time. -EBUSY: others use LNet.
+ * Remove all interfaces, peers and rules. Waits for messages in flight, at most the tunable
+ * drain_time per interface. -EBUSY: other programs or modules use LNet.
  */
 int lnetctl_unconfigure(struct lnetctl *c);
 
 #define LNETCTL_UNSET INT64_MIN		/* of a number: not given */
 /*
- * Interfaces to add or delete. Exactly one of net, nids and ip2net. Absent: NULL and LNETCTL_UNSET;
- * start from lnetctl_net_init(). Numbers are for add only; LNETCTL_UNSET and -1 are the default.
+ * Interfaces to add or delete. Exactly one of net, nids and ip2net must be set. Initialize it with
+ * lnetctl_net_init(): NULL and LNETCTL_UNSET mean not given. The numbers are only for additions;
+ * LNETCTL_UNSET and -1 select the default.
  */
 struct lnetctl_net {
 	const char *net;		/* "tcp", "tcp1" */
 	const char *interfaces;		/* "eth0,eth1[0,1]": names below 128 bytes, with CPTs */
-	/* a NID list, at most 128; in an import beside interfaces: the one that is to have it */
+	/* at most 128 NIDs; an import also sets interfaces: the interface that gets the NID */
 	const char *nids;
 	const char *ip2net;		/* add: rules, as "tcp(eth0) 10.0.*.*; tcp1 10.1.*.*" */
-	const char *cpts;		/* "[0,1]", "[0-3]", "2": of those without their own */
+	const char *cpts;		/* "[0,1]", "[0-3]", "2": for interfaces without CPTs */
 	int64_t peer_timeout;		/* seconds, 0 (never) to 2^31 - 1 */
-	int64_t peer_credits;		/* messages under way to a peer interface, 1 to 65535 */
+	int64_t peer_credits;		/* messages in flight to a peer interface, 1 to 65535 */
 	int64_t peer_buffer_credits;	/* router buffers, 0 to 65535 */
-	int64_t credits;		/* messages under way, 1 to 1048576 */
+	int64_t credits;		/* messages in flight, 1 to 1048576 */
 	int64_t conns_per_peer;		/* connections of a kind, 0 (by link speed) to 127 */
 	int64_t tos;			/* IP type of service, 0 to 255 */
 	int64_t drained;		/* 1: add it drained, see lnetctl_net_drain() */
@@ -215,8 +219,8 @@ int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t 
 /* lnetctl_net_set() for all interfaces on @net. -ENOENT: this node has none on it. */
 int lnetctl_net_set_on(struct lnetctl *c, const char *net, int64_t health, int64_t conns_per_peer);
 /*
- * How long a connection of @net's driver may make no progress: seconds, 0 to 3600; 0: the tunable
- * lnd_timeout. -EINVAL: a net whose driver has none; -ERANGE.
+ * Set how long a connection of @net's driver may make no progress: 1 to 3600 seconds; 0: the
+ * tunable lnd_timeout. -EINVAL: the driver of @net has no such timeout; -ERANGE.
  */
 int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds);
 /*
@@ -225,13 +229,15 @@ int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds);
  */
 int lnetctl_net_link(struct lnetctl *c, const char *nid, bool up);
 /*
- * Out of service, without loss or delay: used only for what can go no other way, and announced as
- * down; or back. -ENOENT, -EINVAL.
+ * Take the interface @nid out of service, or put it back, without loss or delay. A drained
+ * interface carries only messages that have no other path, and is advertised as down.
+ * -ENOENT: no interface has @nid; -EINVAL: it is not a NID, or is the loopback.
  */
 int lnetctl_net_drain(struct lnetctl *c, const char *nid, bool drained);
 /*
- * "net". @net NULL: all. @level 0 to 4 as stock, 5: what only this project has; taken modulo 256.
- * @backup: only what builds the same again. -ENOENT: @net is no net; -ESRCH: there is none.
+ * Show interfaces under "net". @net NULL: all nets. @level modulo 256 is the level of detail: 0 to
+ * 4 as in stock LNet; 5 adds the keys of this project. @backup: only the keys that import needs.
+ * -ENOENT: @net is not a net; -ESRCH: the node has no interface on it.
  */
 int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, bool backup,
 		     struct lnetctl_node **doc);
@@ -240,16 +246,18 @@ int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, boo
 #define LNETCTL_PEER_LOCK	2	/* add: keep the primary NID */
 #define LNETCTL_PEER_FORCE	2	/* del: a locked one too */
 /*
- * Add a peer, or NIDs to one. @nids: a NID list of at most 128, or NULL. NIDs that it has are no
- * error. -EINVAL: not a NID, or one of this node; -EEXIST: a NID of another peer; -E2BIG: too many;
- * -EPERM: multi-rail or not does not match what was configured; -ENOTUNIQ: not multi-rail, with two
- * NIDs on a net; -EBUSY: the NID's own peer is in use, some may have been added.
+ * Add a peer, or NIDs to a peer. @nids: a list of at most 128 NIDs, or NULL. NIDs that the peer has
+ * already are no error.
+ * -EINVAL: not a NID, or a NID of this node; -EEXIST: a NID of another peer; -E2BIG: too many NIDs;
+ * -EPERM: the peer was configured with another multi-rail flag; -ENOTUNIQ: not multi-rail, but two
+ * NIDs on a net; -EBUSY: a NID has a separate peer that is in use; some NIDs may have been added.
  */
 int lnetctl_peer_add(struct lnetctl *c, const char *primary, const char *nids, unsigned int flags);
 /*
- * Without @nids, or with the primary among them, the whole peer; but one whose primary NID is
- * locked, without FORCE, keeps that. -ENOENT: no such peer, or it lacks one of the NIDs (the others
- * are deleted); -ENODEV: @primary is not its primary NID.
+ * Delete @nids of a peer. If @nids is NULL or contains the primary NID, delete the whole peer; a
+ * peer with a locked primary NID keeps that NID, unless @flags has FORCE.
+ * -ENOENT: no such peer, or it lacks one of the NIDs (the others are deleted); -ENODEV: @primary is
+ * not its primary NID.
  */
 int lnetctl_peer_del(struct lnetctl *c, const char *primary, const char *nids, unsigned int flags);
 /*
@@ -259,69 +267,75 @@ int lnetctl_peer_del(struct lnetctl *c, const char *primary, const char *nids, u
  * -ENOENT: no peer has @nid; -EINVAL: @nid is not a NID, or a value is out of range.
  */
 int lnetctl_peer_set(struct lnetctl *c, const char *nid, int64_t health, int64_t state);
-/* "peer". @nid: only the peer that has it, or NULL. Levels as lnetctl_net_show(). -ENOENT. */
+/*
+ * Show peers under "peer". @nid: only the peer with this NID; NULL: all. Levels as
+ * lnetctl_net_show(). -ENOENT: no peer has @nid.
+ */
 int lnetctl_peer_show(struct lnetctl *c, const char *nid, unsigned int level, bool backup,
 		      struct lnetctl_node **doc);
-/* "peer list": the primary NIDs. */
+/* List the primary NIDs of all peers under "peer list". */
 int lnetctl_peer_list(struct lnetctl *c, struct lnetctl_node **doc);
-/* The state of the peer that has @nid into the node's log. -ENOENT, -EINVAL. */
+/* Write the state of the peer with @nid to the node's log. -ENOENT: no peer; -EINVAL: no NID. */
 int lnetctl_peer_log(struct lnetctl *c, const char *nid);
 
 /*
- * "ping": what each of @nids has; at once. @nids: a NID list of at most 128; a target may be
- * PID-NID, which is then how its NIDs are told. @source: a NID of this node, or NULL. @timeout_ms:
- * for each, 0: the tunable transaction_timeout; at most 180 s count. 0 when the node has answered;
- * targets that failed are under "manage" in *@doc, with "errno" and "descr". -EINVAL: a bad list,
- * or @source is not of this node; -E2BIG.
+ * Ping all of @nids concurrently and show their interfaces under "ping". @nids: a list of at most
+ * 128 NIDs; a target may be PID-NID, and its NIDs are then shown in the same form. @source: a NID
+ * of this node, or NULL. @timeout_ms: per target, at most 180 s; 0: the tunable
+ * transaction_timeout. Returns 0 if the node has replied; failed targets are under "manage" in
+ * *@doc, with "errno" and "descr". -EINVAL: a bad list, or @source is not a NID of this node;
+ * -E2BIG.
  */
 int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsigned int timeout_ms,
 		 struct lnetctl_node **doc);
 /*
- * "discover": asks each of @nids what interfaces it has, at once, and with @force tells it ours
- * though it knows them; what the node knows of it then. @nids and failures as lnetctl_ping(). A
- * target has thrice the tunable transaction_timeout, at most 180 s. 0, -EINVAL, -E2BIG.
+ * Discover all of @nids concurrently and show the resulting peers under "discover". @force: push
+ * the local interfaces to each target, even if it knows them. @nids and failures as in
+ * lnetctl_ping(). A target may take three times the tunable transaction_timeout, at most 180 s. 0,
+ * -EINVAL, -E2BIG.
  */
 int lnetctl_discover(struct lnetctl *c, const char *nids, bool force, struct lnetctl_node **doc);
 /*
- * "explain": the path that a request to @nid, a peer's, would take now, which rank decided, all
- * paths with their ranks, and the times of a request. -ENOENT, -EINVAL.
+ * Show under "explain" the path that a request to the peer with @nid would take now, the rank that
+ * decided, all paths with their ranks, and the timeouts of a request. -ENOENT, -EINVAL.
  */
 int lnetctl_explain(struct lnetctl *c, const char *nid, struct lnetctl_node **doc);
 /*
- * The flight recorder: keeps what the node decides in @size bytes of memory, 0: 16 MiB. -EALREADY;
- * -EINVAL: too little
+ * Start the flight recorder, which keeps the decisions of the node in @size bytes of memory, 0: 16
+ * MiB. -EALREADY: it runs; -EINVAL: @size is too small.
  */
 int lnetctl_record_start(struct lnetctl *c, uint64_t size);
 int lnetctl_record_stop(struct lnetctl *c);		/* what it has stays; -EALREADY */
 int lnetctl_record_show(struct lnetctl *c, struct lnetctl_node **doc);	/* "record" */
 /*
- * What it has, into a file for `lnetsim --replay`. It does not record meanwhile; if it did before,
- * it starts anew. -ENODATA: it never recorded.
+ * Write the recording to a file for `lnetsim --replay`. The recorder pauses meanwhile; if it ran,
+ * it then starts a new recording. -ENODATA: nothing was recorded.
  */
 int lnetctl_record_dump(struct lnetctl *c, const char *file);
-/* "cpt-of-nid": of each of @nids, a NID list. -EINVAL, -E2BIG. */
+/* Show the CPT of each NID in the list @nids under "cpt-of-nid". -EINVAL, -E2BIG. */
 int lnetctl_cpt_of_nid(struct lnetctl *c, const char *nids, struct lnetctl_node **doc);
 
 /*
- * A tunable, by its name or stock's. @value: a number; a time in seconds ("0.3") or with a unit
- * ("300ms"); points also as "10%"; "default". -ENOENT: no tunable; -EINVAL: not a value of its
- * kind; -ERANGE: the text has the range. configuration.md has names, units, defaults and ranges.
+ * Set a tunable, by its name or stock's name. @value: a number; a time in seconds ("0.3") or with a
+ * unit ("300ms"); points also as "10%"; or "default". manual/configuration.md lists names, units,
+ * defaults and ranges. -ENOENT: unknown tunable; -EINVAL: not a value of its kind; -ERANGE: out of
+ * range, which the error text states.
  */
 int lnetctl_set(struct lnetctl *c, const char *name, const char *value);
-/* The same for all of @values, a mapping of names to values: all or nothing. */
+/* Set all of @values, a mapping of names to values, or none. */
 int lnetctl_set_many(struct lnetctl *c, const struct lnetctl_node *values);
 /* "global": stock's tunables in its order, then all others; times in seconds. */
 int lnetctl_global_show(struct lnetctl *c, struct lnetctl_node **doc);
 
 /* "statistics": stock's counters in its order, then all others. */
 int lnetctl_stats_show(struct lnetctl *c, struct lnetctl_node **doc);
-/* All of them to 0, also those of interfaces and peers; msgs_alloc is how many there are now. */
+/* Set all counters to 0, those of interfaces and peers included; msgs_alloc stays current. */
 int lnetctl_stats_reset(struct lnetctl *c);
 /* "Local NI recovery" or "Peer NI recovery": "nid-0": NID and so on. */
 int lnetctl_recovery_show(struct lnetctl *c, bool peers, struct lnetctl_node **doc);
-/* Routing on or off. -EBUSY: it is just being switched off. */
+/* Switch routing on or off. -EBUSY: it is being switched off. */
 int lnetctl_routing_set(struct lnetctl *c, bool on);
-/* Buffers of a router by size, of the whole node; -1: as it is; 0: as many as stock has. */
+/* Set the router buffers of the whole node, by size. -1: unchanged; 0: stock's default. */
 int lnetctl_buffers_set(struct lnetctl *c, int64_t tiny, int64_t small, int64_t large);
 /*
  * "routing": what each partition has, and "enable": 0 off, 1 on, 2 stopping, 3 starting;
@@ -331,13 +345,13 @@ int lnetctl_routing_show(struct lnetctl *c, struct lnetctl_node **doc);
 /* "node": name, version, process, user, and whether it is configured. */
 int lnetctl_node_show(struct lnetctl *c, struct lnetctl_node **doc);
 
-/* A rule that breaks messages. The first five are what a rule is found by, or applies to. */
+/* A fault rule. The first five fields identify a rule and select its messages. */
 struct lnetctl_fault {
 	bool delay;				/* else it drops */
 	const char *source, *dest, *local;	/* "*", "*@net" or a NID; NULL: any */
 	uint64_t portals;			/* bit per portal; 0: all */
 	unsigned int messages;			/* bits: 0 ACK, 1 PUT, 2 GET, 3 REPLY; 0: all */
-	unsigned int rate, interval;		/* 1 in rate, or one per interval of seconds */
+	unsigned int rate, interval;		/* 1 in @rate; or 1 per @interval seconds */
 	unsigned int latency_ms;		/* delay: 1 to 86400000 */
 	/*
 	 * drop: how sending fails. Bits: 1 local_interrupt, 2 local_dropped, 3 local_aborted, 4
@@ -355,22 +369,22 @@ struct lnetctl_fault {
  * -ENOSPC: too many rules.
  */
 int lnetctl_fault_add(struct lnetctl *c, const struct lnetctl_fault *f);
-/* All that have exactly @f's source and dest, NULL matches every one. -ENOENT: none has. */
+/* Delete all rules with exactly @f's source and dest; NULL matches any. -ENOENT: none matches. */
 int lnetctl_fault_del(struct lnetctl *c, const struct lnetctl_fault *f);
-/* Their counters to 0. */
+/* Set the counters of all drop or delay rules to 0. */
 int lnetctl_fault_reset(struct lnetctl *c, bool delay);
 /* "fault": the rules of that kind with their counters. */
 int lnetctl_fault_show(struct lnetctl *c, bool delay, struct lnetctl_node **doc);
 
 /*
- * A rule in the grammar of faults: a mapping with "kind" and parameters as texts, as "permille":
- * "5", "delay": "10ms". What beside is in an export ("id", "state", "matched", "hit") is passed
- * over. -EINVAL: the text names the parameter and what is wrong; -EEXIST: the name is taken.
+ * Add a rule in the grammar of faults: a mapping with "kind", and parameters as texts, for example
+ * "permille": "5", "delay": "10ms". Further keys of an export ("id", "state", "matched", "hit") are
+ * ignored. -EINVAL: the error text names the parameter; -EEXIST: another rule has the name.
  */
 int lnetctl_rule_add(struct lnetctl *c, const struct lnetctl_node *rule);
-/* All that are like what is given of "id", "kind" and "name" of @which. -ENOENT: none is. */
+/* Delete all rules that match the given keys "id", "kind", "name" of @which. -ENOENT: none. */
 int lnetctl_rule_del(struct lnetctl *c, const struct lnetctl_node *which);
-/* "faults": all, or of a kind, oldest first; @backup: only what makes them again. */
+/* Show rules under "faults", oldest first. @kind NULL: all. @backup: only keys import needs. */
 int lnetctl_rule_show(struct lnetctl *c, const char *kind, bool backup, struct lnetctl_node **doc);
 
 /* A selection policy. */
@@ -380,41 +394,42 @@ struct lnetctl_udsp {
 	int64_t priority;		/* of src or dst alone; LNETCTL_UNSET: they are preferred */
 };
 /*
- * A rule with the same patterns changes its priority. -EINVAL: no range, or patterns and priority
- * that do not go together; -EALREADY: it is there; -ENOSPC, -ERANGE.
+ * Add a policy. If a policy has the same patterns, change its priority. -EINVAL: not a range, or
+ * patterns and priority exclude each other; -EALREADY: the policy exists; -ENOSPC, -ERANGE.
  */
 int lnetctl_udsp_add(struct lnetctl *c, const struct lnetctl_udsp *u);
 int lnetctl_udsp_del(struct lnetctl *c, int64_t idx);	/* -1: all. -ENOENT, -ERANGE */
 /* A route, or a filter of them. */
 struct lnetctl_route {
 	const char *net, *gateway;	/* @gateway: one NID or more; NULL: not given */
-	int64_t hops, priority;		/* LNETCTL_UNSET: not told */
+	int64_t hops, priority;		/* LNETCTL_UNSET: not given */
 };
 /*
- * One for each gateway. -EINVAL, -EEXIST (it is there, or the net is the node's own), -EHOSTUNREACH
- * (no interface on the gateway's net).
+ * Add a route by each gateway. -EINVAL; -EEXIST: the route exists, or this node has an interface on
+ * the net; -EHOSTUNREACH: this node has no interface on the gateway's net.
  */
 int lnetctl_route_add(struct lnetctl *c, const struct lnetctl_route *r);
 int lnetctl_route_del(struct lnetctl *c, const struct lnetctl_route *r);	/* -ENOENT */
-/* "route": those that are like @r. @level: from 1 on all that is known. */
+/* Show under "route" the routes that match @r. @level 1 and above: all keys. */
 int lnetctl_route_show(struct lnetctl *c, const struct lnetctl_route *r, unsigned int level,
 		       bool backup, struct lnetctl_node **doc);
-/* "udsp": the rules in their order, or one. */
+/* Show all policies in order, or policy @idx, under "udsp". */
 int lnetctl_udsp_show(struct lnetctl *c, int64_t idx, struct lnetctl_node **doc);
 
 /* ---- without a node ---- */
 
 /*
- * Is @nid in @list, "10.0.[1-4/2].*@tcp1 192.168.0.0/16@tcp"? 1 or 0; -EINVAL: not a list, or not a
- * NID; -ENOMEM. @nid NULL: is @list one? 0 or -errno.
+ * Does @list, for example "10.0.[1-4/2].*@tcp1 192.168.0.0/16@tcp", contain @nid? 1 or 0; -EINVAL:
+ * not a list, or not a NID; -ENOMEM. @nid NULL: check only @list; 0 or -errno.
  */
 int lnetctl_nidlist_match(const char *list, const char *nid);
-/* Of o2ib, as a subnet manager knows it: from the driver's parameter, else its default. */
+/* The service ID of o2ib for a subnet manager: from the driver's parameter, else its default. */
 uint64_t lnetctl_service_id(void);
 /*
- * Run ksocklnd-config, the system's routes for interfaces on one net, or lnet-sysctl-config, its
- * neighbour tables: of /usr/sbin, or what $KSOCKLND_CONFIG or $LNET_SYSCTL_CONFIG names, if the
- * name is the same. Waits. -ENOENT: the system has none; -EINVAL: it failed; @why has the words.
+ * Run ksocklnd-config, which sets routes for several interfaces on one net, or lnet-sysctl-config,
+ * which sets the neighbour tables. The program is in /usr/sbin, or $KSOCKLND_CONFIG or
+ * $LNET_SYSCTL_CONFIG has its path; the file name must be the same. Waits for its end.
+ * -ENOENT: the system lacks the program; -EINVAL: it failed. @why has the message.
  */
 int lnetctl_setup_mrrouting(char *why, size_t why_size);
 int lnetctl_setup_sysctl(char *why, size_t why_size);
@@ -478,9 +493,9 @@ bool lnetctl_plan_summary(const struct lnetctl_node *plan, char *text, size_t si
  */
 int lnetctl_export(struct lnetctl *c, unsigned int flags, FILE *out);
 
-/* "a,b[0-3,7]@tcp" -> a sequence of texts; at most 128. */
+/* Expand a list such as "a,b[0-3,7]@tcp" to a sequence of at most 128 texts. */
 int lnetctl_nids_expand(const char *list, struct lnetctl_node **nids, char *why, size_t why_size);
-/* "5", "0.3", "300ms", "5s": seconds unless said otherwise; up to 1 day, at least 1 ms. */
+/* Parse a time of 1 ms to 1 day: "5", "0.3", "300ms", "5s". Without a unit: seconds. */
 int lnetctl_ms_parse(const char *text, unsigned int *ms);
 
 LNET_END_DECLS

@@ -50,7 +50,7 @@ static bool attr_text(const struct attr *a, char text[LST_NAME])
 	return true;
 }
 
-/* What is behind the end of a document is no value. */
+/* Data after the end of a document is not a value. */
 static bool is_value(const char *text)
 {
 	return text[0] && strncmp(text, "...", 3);
