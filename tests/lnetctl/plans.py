@@ -276,6 +276,8 @@ def test_thousand():
         if show[:2] == ["peer", "show"] or show[0] == "export":
             equal("%s: all NIDs" % " ".join(show), len(re.findall(r"^ +-     nid: 10\.", out, re.M)), 8000)
     equal("no difference", node.ok("plan", write("all.yaml", node.ok("export", "--backup"))), NO_DIFFERENCE)
+    equal("a JSON export is a file, too", node.ok("plan", write("all.json", node.ok("--json", "export", "--backup"))),
+          NO_DIFFERENCE)
     start = time.monotonic()
     node.ok("apply", "-", stdin=GLOBAL + "net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.2@tcp\n")
     print("# apply that deletes them: %.0f ms" % ((time.monotonic() - start) * 1000))

@@ -188,6 +188,34 @@ static int replacement_close(struct replacement *r, bool keep)
 	return err;
 }
 
+/* The export as a JSON document, without the comment lines. */
+static int export_json(struct tool *t, unsigned int flags, FILE *out)
+{
+	struct lnetctl_node *doc = NULL;
+	char *text = NULL, why[200];
+	size_t len = 0;
+	FILE *file = open_memstream(&text, &len);
+	int rc = file ? lnetctl_export(t->c, flags, file) : -ENOMEM;
+
+	if (file && fclose(file) && !rc)
+		rc = -ENOMEM;
+	file = rc ? NULL : fmemopen(text, len, "r");
+	if (!rc)
+		rc = file ? lnetctl_yaml_read(file, &doc, why, sizeof(why)) : -ENOMEM;
+	if (file)
+		fclose(file);
+	if (!rc)
+		lnetctl_print(doc, LNETCTL_JSON, out);
+	lnetctl_doc_free(doc);
+	free(text);
+	return rc;
+}
+
+static int export_write(struct tool *t, unsigned int flags, FILE *out)
+{
+	return t->json ? export_json(t, flags, out) : lnetctl_export(t->c, flags, out);
+}
+
 static int export_to(struct tool *t, const char *name, unsigned int flags)
 {
 	struct replacement r;
@@ -197,7 +225,7 @@ static int export_to(struct tool *t, const char *name, unsigned int flags)
 		replacement_close(&r, false);
 		return export_refuse("open", name, err);
 	}
-	rc = lnetctl_export(t->c, flags, r.out);
+	rc = export_write(t, flags, r.out);
 	err = replacement_close(&r, !rc);
 	return !rc && err ? export_refuse("write", name, err) : tool_done(t, rc);
 }
@@ -208,7 +236,7 @@ int run_export(struct tool *t)
 
 	if (t->nr_rest && strcmp(t->rest[0], "-"))
 		return export_to(t, t->rest[0], flags);
-	return tool_done(t, lnetctl_export(t->c, flags, stdout));
+	return tool_done(t, export_write(t, flags, stdout));
 }
 
 /* ---- plan, apply ----------------------------------------------------------------------------- */
