@@ -164,6 +164,16 @@ static int stage(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	return rc ? rc : lnet_ctl_trans_stage(ctl, req, e);
 }
 
+static int command_act(struct lnet_control *ctl, const struct lnet_ctl_cmd *c,
+		     const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
+{
+	int rc = c->act(ctl, req, e);
+
+	if (!rc)
+		lnet_ctl_log_change(ctl, req);
+	return rc;
+}
+
 int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		    struct lnet_ctl_err *e)
 {
@@ -174,7 +184,9 @@ int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		return rc;
 	if (req->flags & LNET_NL_F_STAGED)
 		return stage(ctl, req, c, e);
-	rc = c->act(ctl, req, e);
+	lnet_ctl_log_by(ctl, req);
+	rc = command_act(ctl, c, req, e);
+	lnet_ctl_log_by(ctl, NULL);
 	ctl->changes += !rc && req->cmd != LNET_NL_TRANSACTION && req->cmd != LNET_NL_RECORD;
 	return rc;
 }
@@ -185,7 +197,7 @@ int lnet_ctl_carry_out(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	const struct lnet_ctl_cmd *c = command_find(req->cmd);
 	int rc = request_check(ctl, req, c, false, e);
 
-	return rc ? rc : c->act(ctl, req, e);
+	return rc ? rc : command_act(ctl, c, req, e);
 }
 
 void lnet_control_fini(struct lnet_control *ctl)

@@ -147,6 +147,7 @@ struct lnet_view_ni_more {
 struct lnet_view_ni {
 	char nid[LNET_TEXT_MAX], status[16];
 	char service[8], link[8];	/* "drained", "down" if an operator set it; else "" */
+	char reason[LNET_TEXT_MAX];	/* of status "down"; else "" */
 	struct lnet_view_intf intf;
 	struct lnet_view_stat stat;
 	struct lnet_view_udsp udsp;
@@ -395,6 +396,7 @@ struct lnet_ctl_req {
 	u8 cmd, version;
 	u16 flags;		/* of nlmsghdr */
 	u32 from;		/* port id of the sender, 0: this process */
+	u32 uid, pid;		/* of the sender, for the log; pid 0: the node itself */
 	const void *attrs;
 	size_t len;
 	bool restores;		/* part of a transaction, which may restore any former state */
@@ -436,6 +438,7 @@ struct lnet_ctl_dump {
 	const struct lnet_ctl_cmd *ops;
 	const struct lnet_table *last;	/* the command's: of several tables, the one sent last */
 	/* the driver's part of the table sent last, and whose it is */
+	bool reasons;		/* nets: some interface is down, its reason is shown */
 	const struct lnet_lnd_ops *lnd_ops;
 	struct lnet_lnd_tables lnd;
 	struct lnet_table counters;

@@ -51,12 +51,19 @@ struct lnet_ctl_waiting {
 	u32 net;
 	struct lnet_nid seen;		/* address of the interface when it was last tried */
 	u32 looks;			/* since then */
+	int err;			/* why it is not there; WRITE_ONCE */
 };
 int lnet_ctl_wait_add(struct lnet_control *ctl, const struct lnet_ctl_waiting *like);
 /* NULL: all */
 void lnet_ctl_wait_del(struct lnet_control *ctl, const struct lnet_ctl_waiting *w);
 /* For an interface that cannot be added because of @err: will waiting help? */
 bool lnet_ctl_wait_helps(int err);
+/* What @w waits for, for an operator. */
+const char *lnet_ctl_wait_why(const struct lnet_ctl_waiting *w);
+/* control_log.c: @req was carried out. */
+void lnet_ctl_log_change(struct lnet_control *ctl, const struct lnet_ctl_req *req);
+/* Messages name the sender of @req until this is called with NULL. */
+void lnet_ctl_log_by(struct lnet_control *ctl, const struct lnet_ctl_req *req);
 /* control_conf.c: a configuration as a whole */
 struct lnet_ctl_conf;
 /* 0 or -ENOMEM; *@conf is for lnet_ctl_conf_free(). */

@@ -174,6 +174,14 @@ static const char *ni_status(struct lnet_ni *ni)
 	return lnet_ni_is_empty(ni->ln, ni) ? "drained" : "draining";
 }
 
+/* Why the status is "down". */
+static const char *ni_reason(const struct lnet_ni *ni)
+{
+	if (lnet_ctl_ni_fatal(ni))
+		return lnet_ni_link_why(ni);
+	return lnet_ni_usable(ni) ? "health 0" : "not started";
+}
+
 static void marks_view(const struct lnet_ctl_marks *marks, struct lnet_view_ni *v)
 {
 	if (marks->drained)
@@ -191,6 +199,8 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 	memset(v, 0, sizeof(*v));
 	lnet_nid_str(&ni->nid, v->nid);
 	strscpy(v->status, ni_status(ni), sizeof(v->status));
+	if (!strcmp(v->status, "down"))
+		strscpy(v->reason, ni_reason(ni), sizeof(v->reason));
 	lnet_ctl_marks_get(ni, &marks);
 	marks_view(&marks, v);
 	if (!lo)
@@ -225,6 +235,8 @@ static void waiting_view(const struct lnet_ctl_dump *d, const struct lnet_ctl_wa
 	memset(v, 0, sizeof(*v));
 	lnet_nid_str(&cfg->nid, v->nid);
 	strscpy(v->status, "down", sizeof(v->status));
+	scnprintf(v->reason, sizeof(v->reason), "not started: '%s': %s", cfg->ifname,
+		  lnet_ctl_wait_why(w));
 	marks_view(&w->marks, v);
 	strscpy(v->intf.name, cfg->ifname, sizeof(v->intf.name));
 	lnet_ctl_udsp_ni(ln, &cfg->nid, &v->udsp);
@@ -365,6 +377,8 @@ static bool element_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const str
 	if (d->backup && by_nid)
 		s->ops->str(s, 1, v->nid);
 	lnet_table_emit(s, &lnet_table_ni, v, d->level, d->backup, lnd_tables(d, n->ops));
+	if (d->reasons && d->level < LNET_LEVEL_MORE && v->reason[0])
+		s->ops->str(s, lnet_table_ni.nr, v->reason);
 	if (!s->ops->close(s))
 		return false;
 	d->sub++;
@@ -435,6 +449,22 @@ static bool net_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct 
 	return all;
 }
 
+/*
+ * The last key of an interface is named only where one is down: without it the tables are those of
+ * stock nodes.
+ */
+static bool has_reasons(const struct lnet_ctl_dump *d)
+{
+	const struct lnet_ni *ni;
+
+	if (d->backup)
+		return false;
+	list_for_each_entry(ni, &d->ctl->ln->nis, link)
+		if (!lnet_ctl_ni_up(ni))
+			return true;
+	return d->ctl->waiting;
+}
+
 int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct lnet *ln = d->ctl->ln;
@@ -445,6 +475,9 @@ int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 	if (!v)
 		return -ENOMEM;
 	mutex_lock(&ln->cfg_mutex);
+	if (!d->table)
+		d->reasons = has_reasons(d);
+	s->more |= d->reasons;
 	while (net_at(d, d->pos, &n)) {
 		if (!net_emit(d, s, &n, v)) {
 			rc = 1;

@@ -120,11 +120,11 @@ static void name_request(struct lnet_ctl_err *e, unsigned int nr, int rc)
 		  why.text[0] ? why.text : lnet_ctl_why(rc));
 }
 
-static int carry_out(struct lnet_control *ctl, const struct lnet_ctl_trans *t,
+/* @nr: how many were carried out. */
+static int carry_out(struct lnet_control *ctl, const struct lnet_ctl_trans *t, unsigned int *nr,
 		     struct lnet_ctl_err *e)
 {
 	const struct staged *s;
-	unsigned int nr = 0;
 	int rc = 0;
 
 	list_for_each_entry(s, &t->staged, link) {
@@ -134,10 +134,10 @@ static int carry_out(struct lnet_control *ctl, const struct lnet_ctl_trans *t,
 
 		rc = lnet_ctl_carry_out(ctl, &req, e);
 		if (rc) {
-			name_request(e, nr, rc);
+			name_request(e, *nr, rc);
 			break;
 		}
-		nr++;
+		++*nr;
 	}
 	return rc;
 }
@@ -145,6 +145,7 @@ static int carry_out(struct lnet_control *ctl, const struct lnet_ctl_trans *t,
 static int commit(struct lnet_control *ctl, const struct lnet_ctl_trans *t, struct lnet_ctl_err *e)
 {
 	struct lnet_ctl_conf *before;
+	unsigned int nr = 0;
 	int rc, bad;
 
 	if (t->alone && t->changes != ctl->changes)
@@ -152,9 +153,13 @@ static int commit(struct lnet_control *ctl, const struct lnet_ctl_trans *t, stru
 	rc = lnet_ctl_conf_read(ctl, &before);
 	if (rc)
 		return lnet_ctl_fail(e, rc, "nothing was changed: %s", lnet_ctl_why(rc));
-	rc = carry_out(ctl, t, e);
+	rc = carry_out(ctl, t, &nr, e);
 	ctl->changes++;
 	bad = rc ? lnet_ctl_conf_restore(ctl, before) : 0;
+	if (rc)
+		lnet_log_undone(ctl->ln, e->text);
+	else
+		lnet_log_committed(ctl->ln, nr);
 	if (bad)
 		pr_err("a transaction failed (%s) and could not be undone: %d\n", e->text, bad);
 	lnet_ctl_conf_free(before);

@@ -14,6 +14,8 @@ int lnet_ctl_wait_add(struct lnet_control *ctl, const struct lnet_ctl_waiting *l
 
 	if (!w)
 		return -ENOMEM;
+	w->err = ctl->ops->interface_nid(ctl->arg, like->cfg.ifname, like->net, &w->seen);
+	w->seen = LNET_NID_ANY;
 	w->cfg = like->cfg;
 	w->marks = like->marks;
 	w->net = like->net;
@@ -23,10 +25,26 @@ int lnet_ctl_wait_add(struct lnet_control *ctl, const struct lnet_ctl_waiting *l
 	if (nr < LNET_MAX_NIS)
 		*at = w;
 	mutex_unlock(&ctl->ln->cfg_mutex);
-	if (nr < LNET_MAX_NIS)
+	if (nr < LNET_MAX_NIS) {
+		lnet_log_ni_awaited(ctl->ln, w->cfg.ifname, w->net, lnet_ctl_wait_why(w));
 		return 0;
+	}
 	kfree(w);
 	return -ENOSPC;
+}
+
+const char *lnet_ctl_wait_why(const struct lnet_ctl_waiting *w)
+{
+	switch (READ_ONCE(w->err)) {
+	case -ENODEV:
+		return "there is no such interface";
+	case -EADDRNOTAVAIL:
+		return "the interface has no address";
+	case 0:
+		return "the interface has another address";
+	default:
+		return lnet_ctl_why(w->err);
+	}
 }
 
 void lnet_ctl_wait_del(struct lnet_control *ctl, const struct lnet_ctl_waiting *which)
@@ -56,6 +74,7 @@ static int join(struct lnet_control *ctl, struct lnet_ctl_waiting *w)
 	struct lnet_nid now;
 	int rc = ctl->ops->interface_nid(ctl->arg, cfg.ifname, w->net, &now);
 
+	WRITE_ONCE(w->err, rc);
 	if (rc)
 		return rc;
 	if (lnet_nid_same(&now, &w->seen) && ++w->looks < LOOKS_PER_TRY)
@@ -76,7 +95,6 @@ static int join(struct lnet_control *ctl, struct lnet_ctl_waiting *w)
 unsigned int lnet_control_join(struct lnet_control *ctl)
 {
 	struct lnet_ctl_waiting *w = ctl->waiting, *next;
-	char net[LNET_NIDSTR_SIZE];
 	unsigned int nr = 0;
 
 	for (; w; w = next) {
@@ -85,8 +103,7 @@ unsigned int lnet_control_join(struct lnet_control *ctl)
 		next = w->next;
 		if (rc && rc != -EEXIST)
 			continue;
-		pr_info("interface %s has joined net %s\n", w->cfg.ifname,
-			lnet_net_str(w->net, net));
+		lnet_log_ni_joined(ctl->ln, w->cfg.ifname, w->net);
 		lnet_ctl_wait_del(ctl, w);
 		ctl->changes++;
 		nr++;

@@ -148,6 +148,7 @@ extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
 
 #include "discover.h"
 #include "probe.h"
+#include "log.h"
 #include "record.h"
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -268,6 +269,7 @@ struct lnet_ni {
 	u8 state;			/* enum lnet_ni_state [cfg] */
 	/* link down or address gone; written by lnet_ni_link(), READ_ONCE */
 	u8 fatal;
+	u8 link_why;			/* fatal: enum lnet_link_why; with it */
 	u8 link_seen;			/* what the worker has acted on */
 	u8 rising;			/* [nid_lock] the link is back, not all peers' paths know */
 	u8 fault_down;			/* dbg hook: interface down by a fault rule */
@@ -658,6 +660,7 @@ struct lnet {
 	u64 age_ns;
 	/* weight.c, flap.c: when to look at interfaces; WRITE_ONCE */
 	u64 weigh_ns, flap_ns;
+	u64 rules_ns;			/* rule_table.c: when rules may have ended; the same */
 	struct lnet_peer *age_at;	/* [cfg] the next to look at in this walk, counted */
 	u8 age_left;			/* [cfg] it met some that traffic made */
 	spinlock_t nid_lock;		/* leaf */
@@ -680,6 +683,7 @@ struct lnet {
 	struct lnet_shard *shard;	/* nr_shards */
 	/* some shard's more_left, some NI's work is set; NIs, peers and their NIs not freed yet */
 	atomic_t bells, ni_work, nr_counted;
+	struct lnet_log log;
 	void *control;			/* control.c */
 	struct lnet_router *router;	/* router.h; NULL: it never was one */
 	struct lnet_routes *routes;	/* route.c */

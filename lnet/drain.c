@@ -44,10 +44,12 @@ int lnet_ni_drain(struct lnet *ln, const struct lnet_nid *nid, bool drained)
 		return -EINVAL;
 	mutex_lock(&ln->cfg_mutex);
 	ni = lnet_ni_by_nid(ln, nid);
-	if (!ni)
+	if (!ni) {
 		rc = -ENOENT;
-	else if (ni->drained != drained)
+	} else if (ni->drained != drained) {
 		set_drained(ni, drained);
+		lnet_log_ni_drained(ln, nid, drained);
+	}
 	mutex_unlock(&ln->cfg_mutex);
 	return rc;
 }

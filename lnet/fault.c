@@ -379,6 +379,11 @@ static int rule_add(struct lnet *ln, struct rule *rule)
 	return 0;
 }
 
+static const char *kind_name(bool delay)
+{
+	return delay ? "delay" : "drop";
+}
+
 int lnet_fault_add(struct lnet *ln, const struct lnet_fault_rule *r)
 {
 	struct rule *rule;
@@ -395,6 +400,8 @@ int lnet_fault_add(struct lnet *ln, const struct lnet_fault_rule *r)
 	mutex_unlock(&ln->cfg_mutex);
 	if (rc)
 		kfree(rule);
+	else
+		lnet_log_stock_rule_added(ln, kind_name(r->delay), &r->src, &r->dst);
 	return rc;
 }
 
@@ -424,6 +431,8 @@ int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src,
 	spin_unlock(&f->lock);
 	list_for_each_entry_safe(rule, next, &gone, link)
 		kfree(rule);
+	if (nr)
+		lnet_log_stock_rules_removed(ln, kind_name(delay), nr);
 	return nr;
 }
 
@@ -547,6 +556,7 @@ int lnet_fault_ni_down(struct lnet *ln, const struct lnet_nid *nid, bool down)
 	mutex_unlock(&ln->cfg_mutex);
 	if (!ni)
 		return -ENOENT;
+	lnet_log_ni_link_set(ln, nid, down);
 	WRITE_ONCE(ln->shard[0].link_work, 1);
 	ln->env->ops->kick(ln->env, 0);
 	return 0;

@@ -71,6 +71,10 @@ static void ni_announce(struct lnet_ni *ni, int health)
 	else
 		WRITE_ONCE(ni->rose_ns, now_ns);
 	WRITE_ONCE(ni->low, low);
+	if (low)
+		lnet_log_ni_down(ni->ln, &ni->nid, ni->ifname, "health 0");
+	else
+		lnet_log_ni_up(ni->ln, &ni->nid, ni->ifname, "its health is good again");
 	lnet_ni_announced(ni);
 }
 

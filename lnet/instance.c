@@ -26,6 +26,7 @@ static struct lnet *instance_alloc(const struct lnet_cfg *cfg)
 	ln->instance = cfg->instance;
 	while (!ln->instance)
 		ln->instance = cfg->env->ops->random(cfg->env);
+	lnet_log_init(ln, cfg);
 	lnet_tunables_init(&ln->tun);
 	mutex_init(&ln->cfg_mutex);
 	spin_lock_init(&ln->nid_lock);
@@ -147,6 +148,7 @@ void lnet_destroy(struct lnet *ln)
 	ops_shutdown(ln);		/* what was landing until the drivers stopped */
 	lnet_cfg_wait(ln, ops_ended, NULL, U64_MAX);
 	mutex_unlock(&ln->cfg_mutex);
+	lnet_log_flush(ln);
 	lnet_record_fini(ln);
 	lnet_fault_fini(ln);
 	lnet_udsp_fini(ln);

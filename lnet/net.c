@@ -348,6 +348,7 @@ static int add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 		return -ENOENT;
 	err = add(ln, ops, cfg);
 	if (!err) {
+		lnet_log_ni_added(ln, &cfg->nid, cfg->ifname);
 		lnet_ping_rebuild(ln);
 		lnet_push_now(ln);
 	}
@@ -442,6 +443,7 @@ static void stop(struct lnet_ni *ni)
 static void del(struct lnet_ni *ni, u64 limit_ns)
 {
 	struct lnet *ln = ni->ln;
+	bool lo = ln->lo == ni;
 
 	if (limit_ns && ni->state == NI_ACTIVE)
 		lnet_ni_leave(ni, limit_ns);
@@ -450,8 +452,10 @@ static void del(struct lnet_ni *ni, u64 limit_ns)
 		lnet_ni_close(ni);
 	stop(ni);
 	publish_del(ln, ni);
-	if (ln->lo == ni)
+	if (lo)
 		ln->lo = NULL;
+	else
+		lnet_log_ni_removed(ln, &ni->nid, ni->ifname);
 	module_put(ni->ops->owner);
 	lnet_ni_put(ni);
 }
@@ -518,10 +522,26 @@ void lnet_net_fini(struct lnet *ln)
 
 void lnet_ni_link(struct lnet_ni *ni, const struct lnet_link *link)
 {
+	WRITE_ONCE(ni->link_why, link->why);
 	WRITE_ONCE(ni->fatal, !link->up);
 	if (link->speed_mbit)
 		WRITE_ONCE(ni->link_speed, link->speed_mbit);
 	link_kick(ni->ln);
+}
+
+const char *lnet_ni_link_why(const struct lnet_ni *ni)
+{
+	static const char *const whys[] = {
+		[LNET_LINK_NO_CARRIER] = "no carrier",
+		[LNET_LINK_SET_DOWN] = "set down by an operator (ip link)",
+		[LNET_LINK_NO_ADDRESS] = "no address",
+		[LNET_LINK_GONE] = "interface gone",
+	};
+	u8 why = READ_ONCE(ni->link_why);
+
+	if (READ_ONCE(ni->fault_down))
+		return "set down by an operator (net set --link)";
+	return whys[why < ARRAY_SIZE(whys) ? why : LNET_LINK_NO_CARRIER];
 }
 
 static bool is_down(const struct lnet_ni *ni)
@@ -615,6 +635,19 @@ static void rise_work(struct lnet_pass *p)
 	link_kick(p->ln);
 }
 
+static void link_log(const struct lnet_ni *ni)
+{
+	if (ni->link_seen)
+		lnet_log_ni_down(ni->ln, &ni->nid, ni->ifname, lnet_ni_link_why(ni));
+	else
+		lnet_log_ni_up(ni->ln, &ni->nid, ni->ifname, "it has its link");
+}
+
+void lnet_ni_rejected(struct lnet_ni *ni, const char *from, const char *why)
+{
+	lnet_log_rejected(ni->ln, &ni->nid, from, why);
+}
+
 void lnet_ni_link_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
@@ -628,6 +661,7 @@ void lnet_ni_link_work(struct lnet_pass *p)
 		ni = next_changed(ln, p->now_ns);
 		if (!ni)
 			break;
+		link_log(ni);
 		if (ni->link_seen)
 			lnet_ops_ni_down(p, ni);
 		else

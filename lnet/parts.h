@@ -70,6 +70,7 @@ struct lnet_ni_cfg;
 void lnet_nis_order(struct lnet *ln, const struct lnet_ni_cfg *cfgs, unsigned int nr);
 void lnet_ni_get(struct lnet_ni *ni);
 bool lnet_ni_usable(const struct lnet_ni *ni);		/* ACTIVE */
+const char *lnet_ni_link_why(const struct lnet_ni *ni);	/* it has no link: words */
 void lnet_ni_link_work(struct lnet_pass *p);		/* worker: acts on lnet_ni_link() records */
 /* the only writer; all shard locks held once listed */
 void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to);

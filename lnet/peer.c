@@ -576,7 +576,7 @@ void lnet_peer_drop(struct lnet_peer *peer)
 
 int lnet_peers_init(struct lnet *ln)
 {
-	ln->age_ns = ln->weigh_ns = ln->flap_ns = U64_MAX;
+	ln->age_ns = ln->weigh_ns = ln->flap_ns = ln->rules_ns = U64_MAX;
 	ln->nid_bits = LNET_NID_HASH_BITS;
 	ln->nids = kvcalloc(1UL << ln->nid_bits, sizeof(*ln->nids), GFP_KERNEL);
 	return ln->nids ? 0 : -ENOMEM;

@@ -279,12 +279,46 @@ static void reset_later(struct lnet_pass *p, struct lnet_path *path)
 		list_add_tail(&path->reset, &p->resets);
 }
 
-static void path_down(struct lnet_path *path, u64 now_ns)
+static bool is_last(const struct lnet_peer *peer)
 {
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *path;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		list_for_each_entry(path, &pni->paths, link)
+			if (!path->down_ns && lnet_ni_has_link(path->ni))
+				return false;
+	return true;
+}
+
+static const char *ping_why(int status)
+{
+	switch (status) {
+	case -ETIMEDOUT:
+		return "no answer to a ping";
+	case -ECONNRESET:
+		return "its connections were lost";
+	case -ECONNREFUSED:
+		return "the peer refused the connection";
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+		return "the network has no route to it";
+	default:
+		return "a ping could not be sent";
+	}
+}
+
+static void path_down(struct lnet_path *path, int status, u64 now_ns)
+{
+	struct lnet *ln = path->ni->ln;
+
 	if (path->down_ns)
 		return;
 	path->down_ns = path->suspect_ns ? path->suspect_ns : now_ns;
 	lnet_trace(path, path);
+	if (lnet_log_is_on(ln))
+		lnet_log_path_failed(ln, &path->ni->nid, &path->pni->nid, ping_why(status),
+				     path->pni->peer && is_last(path->pni->peer));
 }
 
 /*
@@ -315,7 +349,7 @@ static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 	if (is_evidence(status) && lnet_ni_has_link(path->ni) &&
 	    !may_be_slow(p, path, status, alive)) {
 		ping_blame(p, path, status, alive);
-		path_down(path, p->now_ns);
+		path_down(path, status, p->now_ns);
 		if (!alive)
 			reset_later(p, path);
 	}

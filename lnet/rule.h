@@ -99,6 +99,8 @@ struct lnet_rule_which {
 	enum lnet_rule_kind kind;
 	char name[32];
 };
+/* Of shard 0: rules that ended by themselves, for the log. No lock held. */
+void lnet_rules_work(struct lnet *ln, u64 now_ns);
 /* What they hold goes. config, may sleep. The number of rules that are gone. */
 unsigned int lnet_rule_del(struct lnet *ln, const struct lnet_rule_which *which);
 /* The first with a number from @id on. -ENOENT: none */
@@ -156,6 +158,7 @@ struct lnet_rule_live {
 	struct lnet_rule r;
 	struct lnet_rule_info info;
 	u64 added_ns, rng;
+	bool over_told;			/* the log has its end */
 	u32 window_pos, window_hit;	/* rate */
 	u64 window_ns, hit_ns;		/* interval: begin of this window, U64_MAX: none yet */
 	u64 free_ns;			/* slow: when the link will have sent all */

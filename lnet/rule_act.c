@@ -197,6 +197,13 @@ static bool is_hit(struct lnet_rule_live *live, const struct lnet_nid *local,
 	return true;
 }
 
+/* [lock] It has hit all that it may: the log is to have its end. */
+static void note_end(struct lnet *ln, const struct lnet_rule_live *live, u64 now_ns)
+{
+	if (live->r.count && live->info.nr_hit >= live->r.count && lnet_log_is_on(ln))
+		lnet_look_by(ln, &ln->rules_ns, now_ns);
+}
+
 /* ---- what becomes of it ---------------------------------------------------------------------- */
 
 static void end(struct lnet_fate *fate, enum lnet_outcome how)
@@ -309,6 +316,7 @@ void lnet_rules_send(struct lnet_pass *p, struct lnet_ni *ni, const struct lnet_
 	list_for_each_entry(live, &f->more.list, link) {
 		if (!is_hit(live, &ni->nid, hdr, LNET_RULE_SEND, p->now_ns))
 			continue;
+		note_end(p->ln, live, p->now_ns);
 		act(live, fate, hdr, p->now_ns);
 		if (fate->end)
 			break;
@@ -342,6 +350,7 @@ bool lnet_rules_receive(struct lnet_pass *p, struct lnet_rx *rx, const struct ln
 	list_for_each_entry(live, &f->more.list, link) {
 		if (!is_hit(live, &rx->ni->nid, hdr, LNET_RULE_RECEIVE, p->now_ns))
 			continue;
+		note_end(p->ln, live, p->now_ns);
 		lost = live->r.kind != LNET_RULE_K_CORRUPT;
 		if (lost)
 			break;

@@ -29,6 +29,12 @@ static struct lnet_rule_live *named(struct lnet_rules *rules, const char *name)
 	return NULL;
 }
 
+/* Its end is written at @to_ns, or when somebody notices that it has hit @count messages. */
+static u64 end_ns(const struct lnet_rule_live *live)
+{
+	return live->r.to_ns && !live->over_told ? live->added_ns + live->r.to_ns : U64_MAX;
+}
+
 /* [lock] */
 static int table_add(struct lnet *ln, struct lnet_fault *f, struct lnet_rule_live *live)
 {
@@ -39,6 +45,8 @@ static int table_add(struct lnet *ln, struct lnet_fault *f, struct lnet_rule_liv
 	if (rules->nr == LNET_RULES_MAX)
 		return -ENOSPC;
 	live->info.id = ++rules->last_id;
+	if (lnet_log_is_on(ln))
+		lnet_look_by(ln, &ln->rules_ns, end_ns(live));
 	list_add(&live->link, &rules->list);
 	WRITE_ONCE(rules->nr, rules->nr + 1);
 	if (live->r.kind == LNET_RULE_K_REORDER)
@@ -52,6 +60,7 @@ int lnet_rule_add(struct lnet *ln, const struct lnet_rule *r)
 	struct lnet_rule_live *live = live_create(ln, r);
 	struct lnet_fault *f;
 	int rc = -ENOMEM;
+	u32 id = 0;
 
 	if (!live)
 		return -ENOMEM;
@@ -60,11 +69,14 @@ int lnet_rule_add(struct lnet *ln, const struct lnet_rule *r)
 	if (f) {
 		spin_lock(&f->lock);
 		rc = table_add(ln, f, live);
+		id = live->info.id;
 		spin_unlock(&f->lock);
 	}
 	mutex_unlock(&ln->cfg_mutex);
 	if (rc)
 		kfree(live);
+	else
+		lnet_log_rule_added(ln, id, lnet_rule_kind_name(r->kind), r->name);
 	return rc;
 }
 
@@ -111,9 +123,48 @@ unsigned int lnet_rule_del(struct lnet *ln, const struct lnet_rule_which *which)
 	spin_unlock(&f->lock);
 	list_for_each_entry_safe(live, next, &gone, link) {
 		lnet_att_release(ln, live->info.id);
+		lnet_log_rule_removed(ln, live->info.id, lnet_rule_kind_name(live->r.kind),
+				      live->info.nr_hit);
 		kfree(live);
 	}
 	return nr;
+}
+
+/* A rule that is over and not yet in the log. 0: none; *@next_ns: when the next one may be. */
+static u32 ended_take(struct lnet_fault *f, u64 now_ns, struct lnet_rule_live *ended, u64 *next_ns)
+{
+	struct lnet_rule_live *live;
+	u32 id = 0;
+
+	*next_ns = U64_MAX;
+	spin_lock(&f->lock);
+	list_for_each_entry(live, &f->more.list, link) {
+		if (id || live->over_told || lnet_rule_state(live, now_ns) != LNET_RULE_IS_OVER) {
+			*next_ns = min(*next_ns, end_ns(live));
+			continue;
+		}
+		live->over_told = true;
+		*ended = *live;
+		id = live->info.id;
+	}
+	spin_unlock(&f->lock);
+	return id;
+}
+
+void lnet_rules_work(struct lnet *ln, u64 now_ns)
+{
+	struct lnet_fault *f = READ_ONCE(ln->fault_table);
+	struct lnet_rule_live ended;
+	u64 next_ns;
+	u32 id;
+
+	if (now_ns < READ_ONCE(ln->rules_ns) || !f)
+		return;
+	WRITE_ONCE(ln->rules_ns, U64_MAX);
+	smp_mb();			/* before rules are read, as writers lower it after */
+	while ((id = ended_take(f, now_ns, &ended, &next_ns)))
+		lnet_log_rule_over(ln, id, lnet_rule_kind_name(ended.r.kind), ended.info.nr_hit);
+	lnet_look_by(ln, &ln->rules_ns, next_ns);
 }
 
 int lnet_rule_get(struct lnet *ln, u32 id, struct lnet_rule *r, struct lnet_rule_info *info)

@@ -540,10 +540,10 @@ static void ni_work(struct lnet_pass *p)
 
 static u64 first_look_ns(const struct lnet *ln)
 {
-	u64 next_ns = min3(READ_ONCE(ln->shard[0].park_ns), READ_ONCE(ln->age_ns),
-			   lnet_router_look_ns(ln));
+	u64 next_ns = min(READ_ONCE(ln->shard[0].park_ns), READ_ONCE(ln->age_ns));
 
 	next_ns = min3(next_ns, READ_ONCE(ln->weigh_ns), READ_ONCE(ln->flap_ns));
+	next_ns = min3(next_ns, lnet_log_look_ns(ln), lnet_router_look_ns(ln));
 	return min3(next_ns, lnet_disc_look_ns(ln), lnet_routes_next_ns(ln));
 }
 
@@ -561,6 +561,7 @@ static void look(struct lnet_pass *p, struct lnet_shard *sh)
 	lnet_flaps_work(p);
 	lnet_router_work(p);
 	lnet_routes_work(p);
+	lnet_log_work(p->ln, p->now_ns);
 	lower(&sh->look_ns, first_look_ns(p->ln));
 }
 
@@ -586,7 +587,6 @@ u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 	struct lnet_shard *sh = &ln->shard[shard];
 	struct lnet_pass p __uninitialized;
 
-	(void)budget;
 	if (came_for_nothing(ln, sh))
 		return lnet_shard_next_ns(ln, shard);
 	lnet_pass_begin(&p, ln, LNET_PASS_WORKER);

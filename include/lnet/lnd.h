@@ -329,8 +329,15 @@ void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_pee
 
 void lnet_ni_kick(struct lnet_ni *ni);	/* any context: ops->work will be called soon */
 
+enum lnet_link_why {
+	LNET_LINK_NO_CARRIER,
+	LNET_LINK_SET_DOWN,		/* the device, by an operator */
+	LNET_LINK_NO_ADDRESS,
+	LNET_LINK_GONE,			/* the device is not there any more */
+};
 struct lnet_link {
 	bool up;			/* carrier, operational state and address present */
+	u8 why;				/* not up: enum lnet_link_why */
 	u32 speed_mbit;			/* 0 unknown */
 };
 /*
@@ -338,6 +345,11 @@ struct lnet_link {
  * is slower than it was lowers the weight of @ni (lnd-025).
  */
 void lnet_ni_link(struct lnet_ni *ni, const struct lnet_link *link);
+/*
+ * Any context but hard irq, locks of the driver may be held: @ni rejected a connection from @from,
+ * for the log. Such lines are few, however many there are.
+ */
+void lnet_ni_rejected(struct lnet_ni *ni, const char *from, const char *why);
 /*
  * Task context, locks of the driver may be held. Since the last call @sent packets left over @ni,
  * those that were sent again included, and @lost of them were lost on the way, as far as the driver

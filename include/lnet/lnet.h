@@ -19,12 +19,30 @@ struct lnet_lnd_ops;
 
 /* ---- instance -------------------------------------------------------------------------------- */
 
+/* As syslog's. */
+enum lnet_log_level {
+	LNET_LOG_ERROR = 3,
+	LNET_LOG_WARNING = 4,
+	LNET_LOG_INFO = 6,
+	LNET_LOG_DEBUG = 7,
+};
+/*
+ * Takes one line of the log, without a newline; @text is valid during the call. Any thread, several
+ * at once, perhaps under locks of the core: it must neither wait for long nor call the core. A line
+ * that may take time to write is put into a queue here, and written by another thread.
+ */
+typedef void (*lnet_log_fn)(void *arg, enum lnet_log_level level, const char *text);
+
 struct lnet_cfg {
 	struct lnet_env *env;		/* borrowed; must outlive the instance */
 	uint32_t pid;			/* 0: LNET_PID (12345) */
 	unsigned int nr_shards;		/* 0: 1; at most 64 */
 	/* 0: drawn from env; value of the wire handle's interface cookie */
 	uint64_t instance;
+	lnet_log_fn log;		/* NULL: nothing is logged */
+	void *log_arg;
+	/* enum lnet_log_level: lines beyond it are not made; 0: LNET_LOG_INFO */
+	uint8_t log_level;
 };
 
 /* Create a node with only the loopback NI. May sleep. 0, -ENOMEM, -EINVAL. */

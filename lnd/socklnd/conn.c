@@ -318,6 +318,17 @@ static u64 most_halfs(const struct sock_ni *sn)
 	return sn->halfs_cap ? min_t(u64, most, sn->halfs_cap) : most;
 }
 
+void sock_rejected(struct sock_ni *sn, const u8 *addr, const char *why)
+{
+	struct lnet_nid from = sn->nid;
+	char text[LNET_NIDSTR_SIZE];
+
+	memcpy(from.addr, addr, from.size ? sizeof(from.addr) : sizeof(from.addr[0]));
+	lnet_nid_str(&from, text);
+	text[strcspn(text, "@")] = 0;
+	lnet_ni_rejected(sn->ni, text, why);
+}
+
 /* L; the bounds may have been lowered meanwhile: each that comes in makes room for two. */
 static void make_room(struct lnet_pass *p, struct sock_ni *sn, struct sock_conn *newest)
 {
@@ -333,6 +344,7 @@ static void make_room(struct lnet_pass *p, struct sock_ni *sn, struct sock_conn 
 			sock_count(sn, evicted_address);
 		else
 			sock_count(sn, evicted);
+		sock_rejected(sn, h->source->addr, "too many connections without HELLO");
 		sock_conn_close(p, conn_of(h), true);
 	}
 }
@@ -371,10 +383,12 @@ struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn,
 
 	sock_lock(p, sn);
 	sock_count(sn, accepted);
-	if (accept == 1 && !from->privileged)
+	if (accept == 1 && !from->privileged) {
 		sock_count(sn, accept_port);
-	else if (accept && !sn->stopping && !sn->closing)
+		sock_rejected(sn, from->addr, "its port is above 1023 (see accept)");
+	} else if (accept && !sn->stopping && !sn->closing) {
 		c = conn_accept(p, sn, from, setup, arg);
+	}
 	sock_unlock(p, sn);
 	return c;
 }
@@ -471,6 +485,7 @@ static void half_tick(struct lnet_pass *p, struct sock_ni *sn, u64 now_ns)
 			return;
 		}
 		sock_count(sn, accept_timeout);
+		sock_rejected(sn, c->half.source->addr, "no request and HELLO in time");
 		sock_conn_close(p, c, true);
 	}
 }

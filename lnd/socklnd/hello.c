@@ -126,6 +126,13 @@ static int reply_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *ne
 
 /* ---- their connection ---- */
 
+/* L; in the log. Nothing of a connection that is ours, or closed. */
+static void rejected(struct sock_conn *c, const char *why)
+{
+	if (c->half.source)
+		sock_rejected(c->sn, c->half.source->addr, why);
+}
+
 static void refuse(struct lnet_pass *p, struct sock_conn *c, u32 version,
 		   const struct lnet_hello *h)
 {
@@ -241,6 +248,7 @@ static int hello_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *ne
 		sock_lock(p, sn);
 		WRITE_ONCE(c->nr_hdr, 0);
 		sock_count(sn, bad_hello);
+		rejected(c, "its HELLO has a version that this node does not know");
 		if (c->state == CONN_WAIT_HELLO)
 			refuse(p, c, lnet_nid_is_nid4(&sn->nid) ? 3 : 4, NULL);
 		sock_flush_ring(p, sn);
@@ -258,6 +266,7 @@ static void acr_answer(struct lnet_pass *p, struct sock_conn *c)
 
 	sock_lock(p, sn);
 	sock_count(sn, bad_request);
+	rejected(c, "its request has a version that this node does not know");
 	if (c->state == CONN_WAIT_REQUEST) {
 		sock_out_raw(c, buf, lnet_acr_reply(buf));
 		sock_conn_set_state(c, CONN_REFUSING);
@@ -318,10 +327,13 @@ static bool in_handshake(const struct sock_conn *c)
 static void count_bad(struct lnet_pass *p, struct sock_conn *c)
 {
 	sock_lock(p, c->sn);
-	if (c->state == CONN_WAIT_REQUEST)
+	if (c->state == CONN_WAIT_REQUEST) {
 		sock_count(c->sn, bad_request);
-	else
+		rejected(c, "its request is malformed, or for another NID");
+	} else {
 		sock_count(c->sn, bad_hello);
+		rejected(c, "its HELLO is malformed");
+	}
 	sock_unlock(p, c->sn);
 }
 

@@ -27,6 +27,7 @@ struct kern_ni {
 	atomic_t port;			/* counts reserved source ports tried */
 	struct list_head watched;	/* all NIs [its lock, kernel_link.c] */
 	bool up;			/* as last reported [link's ready()] */
+	u8 why;				/* not up: enum lnet_link_why */
 	u32 mbit;			/* the same */
 	bool has_pinned;		/* a payload was sent by reference, ever [sn.lock] */
 };

@@ -41,8 +41,12 @@ static void look(const struct kern_ni *kn, struct lnet_link *now, char ifname[IF
 	dev = device_of(kn);
 	if (dev) {
 		now->up = (dev_get_flags(dev) & need) == need;
+		now->why = dev->flags & IFF_UP ? LNET_LINK_NO_CARRIER : LNET_LINK_SET_DOWN;
 		strscpy(ifname, dev->name, IFNAMSIZ);
 		*node = dev_to_node(&dev->dev);
+	} else {
+		now->why = dev_get_by_name_rcu(kn->net, lnet_ni_ifname(kn->sn.ni)) ?
+			   LNET_LINK_NO_ADDRESS : LNET_LINK_GONE;
 	}
 	rcu_read_unlock();
 }
@@ -76,9 +80,10 @@ static bool link_ready(struct lnet_poll *poll, unsigned long events)
 		now.speed_mbit = speed_of(kn->net, ifname);
 	if (!now.speed_mbit)
 		now.speed_mbit = kn->mbit;	/* without link many do not tell */
-	if (now.up == kn->up && now.speed_mbit == kn->mbit)
+	if (now.up == kn->up && now.speed_mbit == kn->mbit && (now.up || now.why == kn->why))
 		return false;
 	kn->up = now.up;
+	kn->why = now.why;
 	kn->mbit = now.speed_mbit;
 	lnet_ni_link(kn->sn.ni, &now);
 	return false;

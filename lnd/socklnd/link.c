@@ -80,6 +80,12 @@ static bool flags_up(unsigned int flags)
 	return flags & IFF_UP && flags & LINK_LOWER_UP && !(flags & LINK_DORMANT);
 }
 
+/* Of an interface that nobody finds by its address: has it lost that, or is it not there? */
+static u8 why_lost(const struct user_link *link)
+{
+	return if_nametoindex(link->ni->ifname) ? LNET_LINK_NO_ADDRESS : LNET_LINK_GONE;
+}
+
 static void look(const struct user_link *link, struct lnet_link *now, char ifname[16])
 {
 	const struct ifaddrs *ifa;
@@ -89,13 +95,18 @@ static void look(const struct user_link *link, struct lnet_link *now, char ifnam
 	ifname[0] = 0;
 	if (getifaddrs(&all)) {
 		now->up = link->up;	/* no news */
+		now->why = link->why;
 		return;
 	}
 	ifa = find(&link->addr, all);
 	if (ifa) {
 		now->up = flags_up(ifa->ifa_flags);
+		now->why = ifa->ifa_flags & IFF_UP ? LNET_LINK_NO_CARRIER :
+						     LNET_LINK_SET_DOWN;
 		strscpy(ifname, ifa->ifa_name, 16);
 		now->speed_mbit = max(read_number(ifname, "speed", 0), 0L);
+	} else {
+		now->why = why_lost(link);
 	}
 	freeifaddrs(all);
 }
@@ -110,10 +121,12 @@ static void report(struct user_link *link)
 	look(link, &now, ifname);
 	if (!now.speed_mbit)
 		now.speed_mbit = link->mbit;	/* without link many do not tell */
-	if (link->known && now.up == link->up && now.speed_mbit == link->mbit)
+	if (link->known && now.up == link->up && now.speed_mbit == link->mbit &&
+	    (now.up || now.why == link->why))
 		return;
 	link->known = true;
 	link->up = now.up;
+	link->why = now.why;
 	link->mbit = now.speed_mbit;
 	lnet_ni_link(link->ni, &now);
 }
@@ -220,6 +233,7 @@ int user_link_start(struct user_link *link, struct user_ni *un)
 	fill_in(link->ni, &now, ifname);
 	link->known = true;
 	link->up = now.up;
+	link->why = now.why;
 	link->mbit = now.speed_mbit;
 	if (!now.up)
 		lnet_ni_link(link->ni, &now);

@@ -351,6 +351,8 @@ struct sock_from {
 struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn,
 				const struct sock_from *from,
 				void (*setup)(struct sock_conn *c, void *arg), void *arg);
+/* Any lock may be held: for the log. @addr: 16 bytes, of the NI's family. */
+void sock_rejected(struct sock_ni *sn, const u8 *addr, const char *why);
 /*
  * The platform has no descriptor or memory for the next: counted, said now and then, and the oldest
  * half-open ones of who has most are closed. False: there were none, and the caller accepts nothing

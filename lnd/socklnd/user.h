@@ -16,6 +16,7 @@ struct user_link {
 	struct lnet_ni *ni;
 	struct sock_addr addr;
 	bool up;			/* as last reported */
+	u8 why;				/* not up: enum lnet_link_why */
 	u32 mbit;			/* the same */
 	bool known;
 };

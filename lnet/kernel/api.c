@@ -96,6 +96,7 @@ EXPORT_SYMBOL_GPL(lnet_path_evidence);
 EXPORT_SYMBOL_GPL(lnet_ni_kick);
 EXPORT_SYMBOL_GPL(lnet_ni_link);
 EXPORT_SYMBOL_GPL(lnet_ni_loss);
+EXPORT_SYMBOL_GPL(lnet_ni_rejected);
 EXPORT_SYMBOL_GPL(lnet_ni_instance);
 EXPORT_SYMBOL_GPL(lnet_ni_nid);
 EXPORT_SYMBOL_GPL(lnet_ni_ifname);

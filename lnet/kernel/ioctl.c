@@ -68,7 +68,9 @@ static int configure(struct lnet *ln, void *buf)
 
 static int unconfigure(struct lnet *ln, void *buf)
 {
-	struct lnet_ctl_req req = { .cmd = LNET_NL_CONFIGURE };
+	struct lnet_ctl_req req = { .cmd = LNET_NL_CONFIGURE,
+				    .uid = from_kuid(&init_user_ns, current_uid()),
+				    .pid = task_tgid_nr(current) };
 	struct lnet_ctl_err e = { "" };
 
 	return told(lnet_netns_act(lnet_netns_of(current->nsproxy->net_ns), &req, &e), &e);

@@ -30,6 +30,8 @@ static struct lnet_ctl_req request(const struct nlmsghdr *nlh, u32 from)
 
 	return (struct lnet_ctl_req){ .cmd = hdr->cmd, .version = hdr->version,
 				      .flags = nlh->nlmsg_flags, .from = from,
+				      .uid = from_kuid(&init_user_ns, current_uid()),
+				      .pid = task_tgid_nr(current),
 				      .attrs = genlmsg_data(hdr), .len = genlmsg_len(hdr) };
 }
 

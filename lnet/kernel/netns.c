@@ -76,9 +76,28 @@ static int drivers_add(struct lnet *ln)
 	return rc;
 }
 
+static void log_print(void *arg, enum lnet_log_level level, const char *text)
+{
+	const struct lnet_netns *ns = arg;
+
+	switch (level) {
+	case LNET_LOG_ERROR:
+		pr_err("lnet: netns %u: %s\n", ns->net->ns.inum, text);
+		break;
+	case LNET_LOG_WARNING:
+		pr_warn("lnet: netns %u: %s\n", ns->net->ns.inum, text);
+		break;
+	case LNET_LOG_INFO:
+		pr_info("lnet: netns %u: %s\n", ns->net->ns.inum, text);
+		break;
+	default:
+		pr_debug("lnet: netns %u: %s\n", ns->net->ns.inum, text);
+	}
+}
+
 static int instance_start(struct lnet_netns *ns)
 {
-	struct lnet_cfg cfg = { .nr_shards = lnet_cpts_nr() };
+	struct lnet_cfg cfg = { .nr_shards = lnet_cpts_nr(), .log = log_print, .log_arg = ns };
 	struct lnet *ln;
 	int rc = lnet_kernel_env_create(&ns->env, ns->net, cfg.nr_shards);
 
@@ -183,7 +202,9 @@ int lnet_netns_act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct
 int lnet_netns_configure(struct net *net, bool all, struct lnet_ctl_err *e)
 {
 	struct lnet_ctl_req req = { .cmd = LNET_NL_CONFIGURE,
-				    .flags = LNET_NL_F_CREATE | (all ? 0 : LNET_NL_F_EXCL) };
+				    .flags = LNET_NL_F_CREATE | (all ? 0 : LNET_NL_F_EXCL),
+				    .uid = from_kuid(&init_user_ns, current_uid()),
+				    .pid = task_tgid_nr(current) };
 	struct lnet_netns *ns;
 	int rc;
 

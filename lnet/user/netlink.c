@@ -31,6 +31,7 @@
 struct client {
 	u32 portid, seq;
 	uid_t uid;
+	pid_t pid;
 };
 
 /* A dump under way. */
@@ -399,7 +400,7 @@ static bool request_read(const struct nlmsghdr *h, struct lnet_ctl_req *req)
 	req->cmd = g->cmd;
 	req->version = g->version;
 	req->flags = h->nlmsg_flags;
-	req->from = 0;
+	req->from = req->uid = req->pid = 0;
 	req->attrs = (const u8 *)g + GENL_HDRLEN;
 	req->len = h->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN;
 	return true;
@@ -415,6 +416,8 @@ static void on_request(struct lnet_nl_server *srv, const struct nlmsghdr *h, str
 		return;
 	client->seq = h->nlmsg_seq;
 	req.from = client->portid;
+	req.uid = client->uid;
+	req.pid = (u32)client->pid;
 	rc = may(srv, client, &req, &e);
 	if (!rc && is_told(h, &req)) {
 		rc = job_start(srv, client, &req, &e);
@@ -424,6 +427,12 @@ static void on_request(struct lnet_nl_server *srv, const struct nlmsghdr *h, str
 		rc = act(srv, &req, &e);
 	}
 	send_to(srv, client->portid, srv->ack, put_ack(srv->ack, h, client->portid, rc, e.text));
+}
+
+static void client_named(struct client *client, const struct ucred *who)
+{
+	client->uid = who->uid;
+	client->pid = who->pid;
 }
 
 /* One datagram. False: there is none. */
@@ -445,7 +454,7 @@ static bool receive(struct lnet_nl_server *srv)
 		return false;
 	for (c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c))
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
-			client.uid = ((struct ucred *)CMSG_DATA(c))->uid;
+			client_named(&client, (const struct ucred *)CMSG_DATA(c));
 	if (!client.portid || (size_t)n > sizeof(srv->request))
 		return true;
 	for (rest = (int)n; rest > 0 && NLMSG_OK(h, (u32)rest); h = NLMSG_NEXT(h, rest))

@@ -10,6 +10,7 @@
 #define lnet_rules_keep act_t_keep
 #define lnet_rules_put_back act_t_put_back
 #define lnet_att_release act_t_release
+#define lnet_rules_work act_t_work
 #include "paths.h"
 #include "lnet/rule_table.c"
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <lnet/lnet.h>
 
 struct lnetctl;
 
@@ -38,6 +39,18 @@ struct selftest;
 int selftest_start(struct selftest **t, struct lnet *ln, const char *name);
 void selftest_stop(struct selftest *t);
 void selftest_free(struct selftest *t);
+
+/*
+ * log.c: lines on standard error. With syslog's priority before them if that is the journal, else
+ * with time and level; both with the name of the node. log_open() first, before other threads; 0 or
+ * -errno: lines are written without a queue. log_close() writes what is queued.
+ */
+int log_open(const char *node, int level);
+void log_close(void);
+int log_level_find(const char *name);	/* enum lnet_log_level, -1: none of that name */
+void log_text(void *arg, enum lnet_log_level level, const char *text);	/* lnet_log_fn */
+void log_line(enum lnet_log_level level, const char *fmt, ...)
+	__attribute__((__format__(__printf__, 2, 3)));
 
 /* notify.c: "READY=1" and the like; without systemd nothing happens. */
 void notify(const char *what);

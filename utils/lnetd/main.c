@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <getopt.h>
 #include <lnet/lnet.h>
+#include <lnet/nid.h>
 #include <lnet/progress.h>
 #include <lnet/socklnd.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -26,91 +28,161 @@ struct daemon {
 	struct lnet_nl_server *srv;
 	struct lnetctl *c;		/* to ourselves */
 	bool no_selftest;
+	int log_level;
 	struct selftest *selftest;
 };
 
-static volatile sig_atomic_t stopping;
+static volatile sig_atomic_t stopping, stopping_uid, stopping_pid;
 static struct lnet_nl_server *signal_server;
 
-static void on_signal(int sig)
+static void on_signal(int sig, siginfo_t *info, void *context)
 {
+	(void)context;
+	stopping_uid = (sig_atomic_t)info->si_uid;
+	stopping_pid = info->si_pid;
 	stopping = sig;
 	lnet_nl_server_wake(signal_server);
 }
 
-static enum plat_level log_level = PLAT_WARN;
-
-static void log_line(enum plat_level level, const char *text)
+static void log_plat(enum plat_level level, const char *text)
 {
-	size_t len = strlen(text);
+	static const enum lnet_log_level levels[] = {
+		[PLAT_ERR] = LNET_LOG_ERROR, [PLAT_WARN] = LNET_LOG_WARNING,
+		[PLAT_INFO] = LNET_LOG_INFO, [PLAT_DEBUG] = LNET_LOG_DEBUG,
+	};
 
-	if (level <= log_level)
-		fprintf(stderr, "lnetd: %s%s", text, len && text[len - 1] == '\n' ? "" : "\n");
+	log_text(NULL, levels[level], text);
 }
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
+enum { O_NAME = 'n', O_STATE = 's', O_CONFIG = 'c', O_SHARDS = 'S', O_LOG_LEVEL = 'l' };
+
 static const struct option options[] = {
-	{ "name", required_argument, NULL, 'n' }, { "state", required_argument, NULL, 's' },
-	{ "config", required_argument, NULL, 'c' }, { "shards", required_argument, NULL, 'S' },
+	{ "name", required_argument, NULL, O_NAME }, { "state", required_argument, NULL, O_STATE },
+	{ "config", required_argument, NULL, O_CONFIG },
+	{ "shards", required_argument, NULL, O_SHARDS },
+	{ "log-level", required_argument, NULL, O_LOG_LEVEL },
 	{ "service", no_argument, NULL, 'm' }, { "foreground", no_argument, NULL, 'f' },
 	{ "no-selftest", no_argument, NULL, 'T' },
 	{ "verbose", no_argument, NULL, 'v' }, { "version", no_argument, NULL, 'V' },
 	{ "help", no_argument, NULL, 'h' }, { 0 }
 };
 
-static int usage(FILE *out)
+static const struct {
+	int option;
+	const char *name, *accepted;
+} values[] = {
+	{ O_NAME, "name", "a name without '/'" },
+	{ O_STATE, "state", "a file" },
+	{ O_CONFIG, "config", "a file" },
+	{ O_SHARDS, "shards", "1 to 64" },
+	{ O_LOG_LEVEL, "log-level", "error, warning, info or debug" },
+};
+
+static int help(void)
 {
-	fputs("lnetd [--name NAME] [--state FILE] [--config FILE] [--shards N] [--service] "
-	      "[--no-selftest] [--verbose]\n"
-	      "  --name NAME    name of the node in this network namespace; "
-	      "default " LNET_NL_USER_NODE "\n"
-	      "  --state FILE   keep the configuration here and read it at start\n"
-	      "  --config FILE  YAML to import at start, unless there is a state already\n"
-	      "  --shards N     parts the peers are spread over, each with its thread; 1 to 64\n"
-	      "  --service      threads do everything; without it whoever waits may help\n"
-	      "  --no-selftest  take no part in network self-tests\n"
-	      "  --foreground   the only way there is\n"
-	      "  --verbose      say more on standard error\n",
-	      out);
-	return out == stdout ? 0 : 2;
+	puts("lnetd [--name NAME] [--state FILE] [--config FILE] [--shards N] [--service] "
+	     "[--no-selftest] [--log-level LEVEL]\n"
+	     "  --name NAME    name of the node in this network namespace; "
+	     "default " LNET_NL_USER_NODE "\n"
+	     "  --state FILE   keep the configuration here and read it at start\n"
+	     "  --config FILE  YAML to import at start, unless there is a state already\n"
+	     "  --shards N     parts the peers are spread over, each with its thread; 1 to 64\n"
+	     "  --service      threads do everything; without it whoever waits may help\n"
+	     "  --no-selftest  take no part in network self-tests\n"
+	     "  --log-level L  error, warning, info (the default) or debug\n"
+	     "  --foreground   the only way there is\n"
+	     "  --verbose      as --log-level debug");
+	return 0;
+}
+
+static int usage(const char *fmt, ...) __attribute__((__format__(__printf__, 1, 2)));
+
+static int usage(const char *fmt, ...)
+{
+	va_list args;
+
+	fputs("lnetd: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputs("; 'lnetd --help' lists the options\n", stderr);
+	return EXIT_USAGE;
+}
+
+static int usage_value(int option, const char *value)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(values) - 1 && values[i].option != option; i++)
+		;
+	if (!value)
+		return usage("--%s needs a value: %s", values[i].name, values[i].accepted);
+	return usage("--%s must be %s, not '%s'", values[i].name, values[i].accepted, value);
+}
+
+/* What getopt_long() rejects: ':' a missing value, '?' an unknown option. */
+static int usage_option(int c, char **argv)
+{
+	const char *word = argv[optind - 1];
+
+	if (c == ':')
+		return usage_value(optopt, NULL);
+	if (optopt && !strncmp(word, "--", 2))
+		return usage("--%.*s takes no value", (int)strcspn(word + 2, "="), word + 2);
+	if (optopt)
+		return usage("there is no option '-%c'", optopt);
+	return usage("there is no option '%s'", word);
+}
+
+static bool shards_parse(struct daemon *d, const char *text)
+{
+	char *end;
+
+	d->env_cfg.nr_shards = (unsigned int)strtoul(text, &end, 10);
+	return *text && !*end && d->env_cfg.nr_shards - 1 <= 63;
 }
 
 /* -1: go on, else exit status. */
 static int parse(struct daemon *d, int argc, char **argv)
 {
-	char *end;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "n:s:c:S:mfTvVh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":n:s:c:S:l:mfTvVh", options, NULL)) != -1) {
 		switch (c) {
-		case 'n': d->name = optarg; break;
-		case 's': d->state.path = optarg; break;
-		case 'c': d->config = optarg; break;
+		case O_NAME: d->name = optarg; break;
+		case O_STATE: d->state.path = optarg; break;
+		case O_CONFIG: d->config = optarg; break;
 		case 'm': d->env_cfg.mode = LNET_PROGRESS_SERVICE; break;
 		case 'f': break;
 		case 'T': d->no_selftest = true; break;
-		case 'v': log_level = PLAT_DEBUG; break;
+		case 'v': d->log_level = LNET_LOG_DEBUG; break;
 		case 'V': puts("lnetd " LNET_VERSION); return 0;
-		case 'h': return usage(stdout);
-		case 'S':
-			d->env_cfg.nr_shards = (unsigned int)strtoul(optarg, &end, 10);
-			if (!*optarg || *end || d->env_cfg.nr_shards - 1 > 63)
-				return usage(stderr);
+		case 'h': return help();
+		case O_SHARDS:
+			if (!shards_parse(d, optarg))
+				return usage_value(c, optarg);
 			break;
-		default: return usage(stderr);
+		case O_LOG_LEVEL:
+			d->log_level = log_level_find(optarg);
+			if (d->log_level < 0)
+				return usage_value(c, optarg);
+			break;
+		default: return usage_option(c, argv);
 		}
 	}
-	return optind == argc ? -1 : usage(stderr);
+	if (optind == argc)
+		return -1;
+	return usage("'%s' is no option, and lnetd takes nothing else", argv[optind]);
 }
 
 static void signals_set(void)
 {
-	struct sigaction stop = { .sa_handler = on_signal };
+	struct sigaction stop = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
 
 	sigaction(SIGTERM, &stop, NULL);
 	sigaction(SIGINT, &stop, NULL);
-	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);	/* an error of write() then */
 	signal(SIGHUP, SIG_IGN);
 }
@@ -161,13 +233,14 @@ static int end_change(void *arg, int rc, struct lnet_ctl_err *e)
 
 static int fail(const char *what, int err)
 {
-	fprintf(stderr, "lnetd: %s: %s\n", what, strerror(-err));
+	log_line(LNET_LOG_ERROR, "%s: %s", what, strerror(-err));
 	return err;
 }
 
 static int instance_start(struct daemon *d)
 {
-	struct lnet_cfg cfg = { .nr_shards = d->env_cfg.nr_shards };
+	struct lnet_cfg cfg = { .nr_shards = d->env_cfg.nr_shards, .log = log_text,
+				.log_level = (uint8_t)d->log_level };
 	int rc = lnet_user_env_create(&d->env, &d->env_cfg);
 
 	cfg.env = d->env;
@@ -187,8 +260,8 @@ static int server_start(struct daemon *d)
 	int rc = lnet_nl_server_create(&d->srv, &cfg);
 
 	if (rc == -EADDRINUSE)
-		fprintf(stderr, "lnetd: a node named '%s' of this user is there already\n",
-			d->name);
+		log_line(LNET_LOG_ERROR, "a node named '%s' of this user is there already",
+			 d->name);
 	else if (rc)
 		fail(d->name, rc);
 	if (rc)
@@ -237,11 +310,50 @@ static void daemon_stop(struct daemon *d)
 	free(d->state.next);
 }
 
+/* The nets of its interfaces, each once if they are listed net by net. */
+static void nets_write(struct daemon *d, char *to, size_t size)
+{
+	uint32_t net, last = 0;
+	struct lnet_process id;
+	char text[LNET_NIDSTR_SIZE];
+	unsigned int i;
+	size_t len = 0;
+
+	snprintf(to, size, "none");
+	for (i = 1; !lnet_get_id(d->ln, i, &id) && len < size; i++) {
+		net = lnet_nid_net(&id.nid);
+		if (net != last)
+			len += (size_t)snprintf(to + len, size - len, "%s%s", len ? " " : "",
+						lnet_net_str(net, text));
+		last = net;
+	}
+}
+
+static void log_started(struct daemon *d)
+{
+	char nets[200];
+
+	nets_write(d, nets, sizeof(nets));
+	log_line(LNET_LOG_INFO, "lnetd " LNET_VERSION " started: pid %d, uid %u; state file %s; "
+		 "nets %s", (int)getpid(), (unsigned int)getuid(),
+		 d->state.path ? d->state.path : "none", nets);
+}
+
+static void log_stops(void)
+{
+	if (stopping)
+		log_line(LNET_LOG_INFO, "lnetd stops: %s, by uid %u, pid %d", strsignal(stopping),
+			 (unsigned int)stopping_uid, (int)stopping_pid);
+	else
+		log_line(LNET_LOG_ERROR, "lnetd stops after an error");
+}
+
 static int serve(struct daemon *d)
 {
 	int rc = 0;
 
 	notify("READY=1");
+	log_started(d);
 	while (!stopping && !rc)
 		rc = lnet_nl_server_step(d->srv, 1000);
 	return rc ? fail("management socket", rc) : 0;
@@ -249,19 +361,23 @@ static int serve(struct daemon *d)
 
 int main(int argc, char **argv)
 {
-	struct daemon d = { .name = LNET_NL_USER_NODE, .state.fd = -1, .state.lock_fd = -1 };
+	struct daemon d = { .name = LNET_NL_USER_NODE, .log_level = LNET_LOG_INFO,
+			    .state.fd = -1, .state.lock_fd = -1 };
 	int rc;
 
 	output_check();
 	rc = parse(&d, argc, argv);
 	if (rc >= 0)
 		return rc;
-	setvbuf(stderr, NULL, _IOLBF, 0);
-	plat_print_set(log_line);
+	signal(SIGPIPE, SIG_IGN);
+	log_open(d.name, d.log_level);
+	plat_print_set(log_plat);
 	files_raise();
 	rc = d.state.path ? state_lock(&d.state) : 0;
-	if (rc)
+	if (rc) {
+		log_close();
 		return 1;
+	}
 	rc = instance_start(&d);
 	if (!rc)
 		rc = server_start(&d);
@@ -274,7 +390,11 @@ int main(int argc, char **argv)
 	}
 	if (!rc)
 		rc = serve(&d);
+	log_stops();
 	signal(SIGTERM, SIG_DFL);	/* a second one ends the wait for draining interfaces */
 	daemon_stop(&d);
+	log_line(LNET_LOG_INFO, "lnetd " LNET_VERSION " stopped: state file %s",
+		 d.state.path ? d.state.path : "none");
+	log_close();
 	return rc ? 1 : 0;
 }

@@ -14,7 +14,7 @@
 
 static int complain(const char *path, int err, const char *what)
 {
-	fprintf(stderr, "lnetd: %s: %s\n", path, what ? what : strerror(-err));
+	log_line(LNET_LOG_ERROR, "%s: %s", path, what ? what : strerror(-err));
 	return err;
 }
 
@@ -31,13 +31,27 @@ static int read_file(const char *path, struct lnetctl_node **doc)
 	return rc ? complain(path, rc, why) : 0;
 }
 
+static void notes_log(const char *path, char *notes)
+{
+	char *rest = notes, *note;
+
+	while ((note = strtok_r(rest, "\n", &rest)))
+		log_line(LNET_LOG_WARNING, "%s: %s", path, note);
+}
+
 static int apply(struct lnetctl *c, const char *path, const struct lnetctl_node *doc)
 {
-	const struct lnetctl_file file = { .doc = doc, .notes = stderr };
-	int rc = lnetctl_configure(c, 0);
+	char *notes = NULL;
+	size_t size;
+	FILE *out = open_memstream(&notes, &size);
+	const struct lnetctl_file file = { .doc = doc, .notes = out };
+	int rc = out ? lnetctl_configure(c, 0) : -ENOMEM;
 
 	if (!rc)
 		rc = lnetctl_import(c, &file, LNETCTL_IMPORT_ADD, NULL);
+	if (out && !fclose(out))
+		notes_log(path, notes);
+	free(notes);
 	return rc ? complain(path, rc, lnetctl_error(c)->text) : 0;
 }
 
@@ -133,7 +147,7 @@ int state_load(struct lnetctl *c, const char *path)
 static int explain(const char *path, int err, const char *what, char *why, size_t why_size)
 {
 	snprintf(why, why_size, "%s: %s: %s", what, strerror(-err), path);
-	fprintf(stderr, "lnetd: %s\n", why);
+	log_line(LNET_LOG_ERROR, "%s", why);
 	return err;
 }
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Changes of the configuration in the log: what was asked for, and by whom. */
+#include "control_cmd.h"
+
+#define WORDS_MAX 160
+
+/* Fault rules have messages of their own. */
+static const struct {
+	u8 cmd;
+	const char *add, *set, *del;	/* what a request with CREATE, REPLACE, neither does */
+} changes[] = {
+	{ LNET_NL_CONFIGURE, "lnet configure", "lnet configure", "lnet unconfigure" },
+	{ LNET_NL_NETS, "net add", "net set", "net del" },
+	{ LNET_NL_PEERS, "peer add", "peer set", "peer del" },
+	{ LNET_NL_ROUTES, "route add", "route set", "route del" },
+	{ LNET_NL_UDSP, "udsp add", "udsp set", "udsp del" },
+	{ LNET_NL_PEER_FAIL, "fault peer", "fault peer", "fault peer" },
+	{ LNET_NL_ROUTING, "routing", "set routing", "routing" },
+	{ LNET_NL_BUFFERS, "buffers", "set buffers", "buffers" },
+	{ LNET_NL_NUMA, "set numa_range", "set numa_range", "set numa_range" },
+	{ LNET_NL_TUNABLES, "set", "set", "set" },
+	{ LNET_NL_STATS_RESET, "stats reset", "stats reset", "stats reset" },
+};
+
+static const char *change_name(const struct lnet_ctl_req *req)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(changes); i++) {
+		if (changes[i].cmd != req->cmd)
+			continue;
+		if (req->flags & LNET_NL_F_CREATE)
+			return changes[i].add;
+		return req->flags & LNET_NL_F_REPLACE ? changes[i].set : changes[i].del;
+	}
+	return NULL;
+}
+
+struct text {
+	char to[WORDS_MAX];
+	int len;
+};
+
+static void value_write(struct text *t, const struct lnet_val *v, const char *before)
+{
+	size_t room = sizeof(t->to) - (size_t)t->len;
+
+	before = t->len ? before : "";
+	if (v->kind == LNET_VAL_INT)
+		t->len += scnprintf(t->to + t->len, room, "%s%lld", before, (long long)v->num);
+	else if (*v->text)
+		t->len += scnprintf(t->to + t->len, room, "%s%s", before, v->text);
+}
+
+/* Keys and values as they come: "net type tcp, local NI(s) interfaces 0 eth0". */
+static void list_write(struct text *t, struct lnet_req r, unsigned int depth)
+{
+	struct lnet_val v;
+	unsigned int nr;
+
+	for (nr = 0; lnet_req_next(&r, &v) && t->len < WORDS_MAX - 1; nr++) {
+		if (v.kind != LNET_VAL_LIST)
+			value_write(t, &v, nr && !(nr & 1) ? ", " : " ");
+		else if (depth < LNET_NL_DEPTH_MAX)
+			list_write(t, v.list, depth + 1);
+	}
+}
+
+/* Nobody writes control characters into a log. */
+static void clean(struct text *t)
+{
+	int i;
+
+	for (i = 0; i < t->len; i++)
+		if ((u8)t->to[i] < ' ' || t->to[i] == 0x7f)
+			t->to[i] = '?';
+}
+
+void lnet_ctl_log_change(struct lnet_control *ctl, const struct lnet_ctl_req *req)
+{
+	const char *name = change_name(req);
+	struct text t = { .len = 0 };
+	struct lnet_req all;
+
+	if (!name || !lnet_log_is_on(ctl->ln))
+		return;
+	lnet_req_init(&all, req->attrs, req->len);
+	list_write(&t, all, 0);
+	clean(&t);
+	lnet_log_config(ctl->ln, name, t.to);
+}
+
+void lnet_ctl_log_by(struct lnet_control *ctl, const struct lnet_ctl_req *req)
+{
+	char *by = ctl->ln->log.by;
+
+	if (!req)
+		by[0] = 0;
+	else if (req->pid)
+		scnprintf(by, LNET_LOG_BY_MAX, ", by uid %u, pid %u", req->uid, req->pid);
+	else
+		scnprintf(by, LNET_LOG_BY_MAX, ", by the node itself");
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Writes the messages of log.def to the callback of an instance, by level and within their rate. */
+#include "plat.h"
+#include <lnet/env.h>
+#include "core.h"
+#include "log.h"
+#include "rule.h"
+
+#define TEXT_MAX	360
+#define NIDS_MAX	2
+
+/* Texts of the NIDs and the net in one message. */
+struct words {
+	char nid[NIDS_MAX][LNET_NIDSTR_SIZE];
+	unsigned int nr;
+};
+
+static const struct {
+	const char *title;
+	u32 most;
+	u8 level;
+} messages[LNET_NR_LOGS] = {
+#define LOG(name, level_, most_, title_, ...)							\
+	[LNET_LOGM_##name] = { .title = title_, .most = most_, .level = LNET_LOG_##level_ },
+#include "log.def"
+#undef LOG
+};
+
+static char *word(struct words *w)
+{
+	return w->nid[min(w->nr++, NIDS_MAX - 1U)];
+}
+
+static const char *nid_word(struct words *w, const struct lnet_nid *nid)
+{
+	return lnet_nid_is_any(nid) ? "any" : lnet_nid_str(nid, word(w));
+}
+
+/* ---- the rate -------------------------------------------------------------------------------- */
+
+/* Under the lock. The first of a span begins it. */
+static bool rate_allows(struct lnet_log_rate *rate, u32 most, u64 now_ns)
+{
+	if (!rate->since_ns || (!rate->suppressed && now_ns - rate->since_ns >= LNET_LOG_SPAN_NS)) {
+		rate->since_ns = now_ns;
+		rate->nr = 0;
+	}
+	if (rate->nr < most) {
+		rate->nr++;
+		return true;
+	}
+	rate->suppressed++;
+	return false;
+}
+
+static bool may_write(struct lnet *ln, enum lnet_log_message m)
+{
+	struct lnet_log *log = &ln->log;
+	u64 now_ns, by_ns;
+	bool may;
+
+	if (!log->fn || messages[m].level > log->level)
+		return false;
+	if (!messages[m].most)
+		return true;
+	now_ns = ln->env->ops->now_ns(ln->env);
+	spin_lock(&log->lock);
+	may = rate_allows(&log->rate[m], messages[m].most, now_ns);
+	by_ns = log->rate[m].since_ns + LNET_LOG_SPAN_NS;
+	spin_unlock(&log->lock);
+	if (!may)
+		lnet_look_by(ln, &log->look_ns, by_ns);
+	return may;
+}
+
+/* The next message with suppressed lines whose span is over at @now_ns: their number, or 0. */
+static u32 suppressed_take(struct lnet_log *log, u64 now_ns, enum lnet_log_message *m, u64 *next_ns)
+{
+	struct lnet_log_rate *rate;
+	u32 nr = 0;
+
+	spin_lock(&log->lock);
+	for (; *m < LNET_NR_LOGS && !nr; (*m)++) {
+		rate = &log->rate[*m];
+		if (!rate->suppressed)
+			continue;
+		if (now_ns < rate->since_ns + LNET_LOG_SPAN_NS) {
+			*next_ns = min(*next_ns, rate->since_ns + LNET_LOG_SPAN_NS);
+			continue;
+		}
+		nr = rate->suppressed;
+		memset(rate, 0, sizeof(*rate));
+	}
+	spin_unlock(&log->lock);
+	return nr;
+}
+
+static u64 suppressed_write(struct lnet_log *log, u64 now_ns)
+{
+	enum lnet_log_message m = 0;
+	u64 next_ns = U64_MAX;
+	char text[TEXT_MAX];
+	u32 nr;
+
+	while ((nr = suppressed_take(log, now_ns, &m, &next_ns))) {
+		scnprintf(text, sizeof(text), "%s: %u more lines were suppressed",
+			  messages[m - 1].title, nr);
+		log->fn(log->arg, messages[m - 1].level, text);
+	}
+	return next_ns;
+}
+
+/* ---- for the instance ------------------------------------------------------------------------ */
+
+void lnet_log_init(struct lnet *ln, const struct lnet_cfg *cfg)
+{
+	ln->log.fn = cfg->log;
+	ln->log.arg = cfg->log_arg;
+	ln->log.level = cfg->log_level ? cfg->log_level : LNET_LOG_INFO;
+	ln->log.look_ns = U64_MAX;
+	spin_lock_init(&ln->log.lock);
+}
+
+bool lnet_log_is_on(const struct lnet *ln)
+{
+	return ln->log.fn;
+}
+
+u64 lnet_log_look_ns(const struct lnet *ln)
+{
+	return min(READ_ONCE(ln->log.look_ns), READ_ONCE(ln->rules_ns));
+}
+
+void lnet_log_work(struct lnet *ln, u64 now_ns)
+{
+	lnet_rules_work(ln, now_ns);
+	if (now_ns < READ_ONCE(ln->log.look_ns))
+		return;
+	WRITE_ONCE(ln->log.look_ns, U64_MAX);
+	smp_mb();			/* before the rates are read, as writers lower it after */
+	lnet_look_by(ln, &ln->log.look_ns, suppressed_write(&ln->log, now_ns));
+}
+
+void lnet_log_flush(struct lnet *ln)
+{
+	if (ln->log.fn)
+		suppressed_write(&ln->log, U64_MAX - LNET_LOG_SPAN_NS);
+	ln->log.fn = NULL;
+}
+
+/* ---- the messages ---------------------------------------------------------------------------- */
+
+#define NID(nid)	nid_word(&w, nid)
+#define NET(net)	lnet_net_str(net, word(&w))
+#define BY		ln->log.by
+#define LOG(name, level_, most, title, params, ...)						\
+void lnet_log_##name params									\
+{												\
+	struct words w = { .nr = 0 };								\
+	char text[TEXT_MAX];									\
+												\
+	if (!may_write(ln, LNET_LOGM_##name))							\
+		return;										\
+	scnprintf(text, sizeof(text), __VA_ARGS__);						\
+	ln->log.fn(ln->log.arg, LNET_LOG_##level_, text);					\
+	(void)w;										\
+}
+#include "log.def"

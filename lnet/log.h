@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The log of an instance: messages of log.def, with levels and limits of their rate. */
+#ifndef LNET_LOG_H
+#define LNET_LOG_H
+
+#include "plat.h"
+#include <lnet/lnet.h>
+
+#define LNET_LOG_SPAN_NS	(10 * (u64)NSEC_PER_SEC)
+#define LNET_LOG_BY_MAX		48
+
+enum lnet_log_message {
+#define LOG(name, ...) LNET_LOGM_##name,
+#include "log.def"
+#undef LOG
+	LNET_NR_LOGS
+};
+
+/* What was written of a message since @since_ns, 0: nothing yet. */
+struct lnet_log_rate {
+	u64 since_ns;
+	u32 nr, suppressed;
+};
+
+struct lnet_log {
+	lnet_log_fn fn;			/* [const] NULL: nothing is logged */
+	void *arg;			/* [const] */
+	u8 level;			/* [const] messages beyond it are not made */
+	u64 look_ns;			/* when to write what was suppressed; WRITE_ONCE */
+	spinlock_t lock;		/* leaf, may be taken under other leaves */
+	struct lnet_log_rate rate[LNET_NR_LOGS];	/* [lock] */
+	/* who asked for the change under way; control.c, whose requests come one at a time */
+	char by[LNET_LOG_BY_MAX];
+};
+
+/* log.c: each of log.def. Any context in which the core runs; a shard or leaf lock may be held. */
+#define LOG(name, level, most, title, params, ...) void lnet_log_##name params;
+#include "log.def"
+#undef LOG
+
+void lnet_log_init(struct lnet *ln, const struct lnet_cfg *cfg);
+/* Is anybody there to read it? For what is costly to find out. */
+bool lnet_log_is_on(const struct lnet *ln);
+/* When lnet_log_work() has something to do. */
+u64 lnet_log_look_ns(const struct lnet *ln);
+/*
+ * Of shard 0: rules that ended by themselves, and how many lines were suppressed, when their time
+ * is over. No lock held.
+ */
+void lnet_log_work(struct lnet *ln, u64 now_ns);
+/* The same at once: nothing is logged after it. */
+void lnet_log_flush(struct lnet *ln);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The log of an instance: which lines are made at which level, how many of one kind, how many more
+ * it says there were, and that it says so without another event.
+ */
+#include "lnet/drain.h"
+#include "rails.h"
+
+#define TEXTS_MAX 512
+
+static struct {
+	char text[TEXTS_MAX][200];
+	enum lnet_log_level level[TEXTS_MAX];
+	unsigned int nr;
+} got;
+
+static void take(void *arg, enum lnet_log_level level, const char *text)
+{
+	UNIT_EQUAL(arg == &got, 1, "the argument");
+	UNIT_EQUAL(strcspn(text, "\n"), strlen(text), "one line");
+	if (got.nr == TEXTS_MAX)
+		return;
+	got.level[got.nr] = level;
+	strscpy(got.text[got.nr++], text, sizeof(got.text[0]));
+}
+
+/* Lines that have @words. */
+static unsigned int lines(const char *words)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < got.nr; i++)
+		nr += strstr(got.text[i], words) != NULL;
+	return nr;
+}
+
+/* Node 0 of the rails logs here. */
+static struct lnet *log_begin(u8 level)
+{
+	struct lnet_cfg cfg = { .log = take, .log_arg = &got, .log_level = level };
+	struct lnet *ln;
+
+	memset(&got, 0, sizeof(got));
+	rails_begin(NULL);
+	ln = rails.node[0].ln;
+	lnet_log_init(ln, &cfg);
+	return ln;
+}
+
+static void test_levels(void)
+{
+	static const struct {
+		u8 level;
+		unsigned int info, warning;
+	} rows[] = {
+		{ 0, 1, 1 }, { LNET_LOG_DEBUG, 1, 1 }, { LNET_LOG_INFO, 1, 1 },
+		{ LNET_LOG_WARNING, 0, 1 }, { LNET_LOG_ERROR, 0, 0 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct lnet *ln = log_begin(rows[i].level);
+
+		lnet_log_committed(ln, 3);
+		lnet_log_undone(ln, "a reason");
+		UNIT_EQUAL(lines("3 changes"), rows[i].info, "info");
+		UNIT_EQUAL(lines("undone: a reason"), rows[i].warning, "warning");
+		UNIT_EQUAL(got.nr, rows[i].info + rows[i].warning, "nothing else");
+		if (rows[i].warning)
+			UNIT_EQUAL(got.level[got.nr - 1], LNET_LOG_WARNING, "its level");
+		rails_end();
+	}
+}
+
+static void rejected(struct lnet *ln, unsigned int nr)
+{
+	while (nr--)
+		lnet_ni_rejected(rails_ni(0, 0), "10.9.9.9", "it is garbage");
+}
+
+static void test_rate(void)
+{
+	struct lnet *ln = log_begin(0);
+
+	rejected(ln, 3000);
+	UNIT_EQUAL(lines("rejected a connection from 10.9.9.9: it is garbage"), 1, "one line");
+	UNIT_EQUAL(got.nr, 1, "no count yet");
+	rails_run(LNET_LOG_SPAN_NS - NSEC_PER_MSEC);
+	UNIT_EQUAL(lines("suppressed"), 0, "not before the span is over");
+	rails_run(2 * NSEC_PER_MSEC);
+	UNIT_EQUAL(lines("connections rejected: 2999 more lines were suppressed"), 1,
+		   "the count, without another event");
+	rails_run(2 * LNET_LOG_SPAN_NS);
+	UNIT_EQUAL(got.nr, 2, "nothing is said twice");
+	rejected(ln, 1);
+	UNIT_EQUAL(lines("10.9.9.9"), 2, "a new span");
+	rails_run(2 * LNET_LOG_SPAN_NS);
+	UNIT_EQUAL(got.nr, 3, "nothing was suppressed");
+	rails_end();
+}
+
+/* The rate of one message is none of another's; what has no limit has none. */
+static void test_apart(void)
+{
+	struct lnet *ln = log_begin(0);
+	unsigned int i;
+
+	rejected(ln, 5);
+	for (i = 0; i < 300; i++)
+		lnet_log_committed(ln, i);
+	UNIT_EQUAL(lines("changes of a transaction"), 300, "no limit");
+	for (i = 0; i < 25; i++)
+		lnet_log_path_recovered(ln, &LNET_NID_LO, &LNET_NID_LO, 1);
+	UNIT_EQUAL(lines("recovered after 1 ms"), 20, "another limit");
+	lnet_log_flush(ln);
+	UNIT_EQUAL(lines("connections rejected: 4 more"), 1, "at the end, before its time");
+	UNIT_EQUAL(lines("paths recovered: 5 more"), 1, "both");
+	rejected(ln, 1);
+	UNIT_EQUAL(lines("10.9.9.9"), 1, "nothing comes after the end");
+	rails_end();
+}
+
+static void test_by(void)
+{
+	struct lnet *ln = log_begin(0);
+
+	UNIT_EQUAL(lnet_ni_drain(ln, &rails_ni(0, 0)->nid, true), 0, "drain");
+	UNIT_EQUAL(lines("is drained"), 1, "said");
+	UNIT_EQUAL(lines(", by "), 0, "nobody is known");
+	scnprintf(ln->log.by, sizeof(ln->log.by), ", by uid 7, pid 8");
+	UNIT_EQUAL(lnet_ni_drain(ln, &rails_ni(0, 0)->nid, true), 0, "again");
+	UNIT_EQUAL(lines("is drained"), 1, "no change");
+	UNIT_EQUAL(lnet_ni_drain(ln, &rails_ni(0, 0)->nid, false), 0, "undrain");
+	UNIT_EQUAL(lines("is in service again (undrain), by uid 7, pid 8"), 1, "said");
+	rails_end();
+}
+
+static void test_link(void)
+{
+	static const char *const whys[] = {
+		[LNET_LINK_NO_CARRIER] = "is down: no carrier",
+		[LNET_LINK_SET_DOWN] = "is down: set down by an operator",
+		[LNET_LINK_NO_ADDRESS] = "is down: no address",
+		[LNET_LINK_GONE] = "is down: interface gone",
+	};
+	struct lnet_link link = { .up = false };
+
+	log_begin(0);
+	for (link.why = 0; link.why < ARRAY_SIZE(whys); link.why++) {
+		lnet_ni_link(rails_ni(0, 1), &link);
+		rails_pump();
+		UNIT_EQUAL(lines(whys[link.why]), 1, "its reason");
+		UNIT_EQUAL(lines(" is up: it has its link"), link.why, "up again");
+		lnet_ni_link(rails_ni(0, 1), &(struct lnet_link){ .up = true });
+		rails_pump();
+	}
+	UNIT_EQUAL(lines(" is up: it has its link"), link.why, "each time");
+	rails_end();
+}
+
+UNIT_SUITE(log,
+	{ "a line is made if its level is within that of the instance", test_levels },
+	{ "one line of 3000, then their number", test_rate },
+	{ "each message has its own rate; the end says what was suppressed", test_apart },
+	{ "a change names who asked for it, if that is known", test_by },
+	{ "a link that is down has one of four reasons", test_link })
