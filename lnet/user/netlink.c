@@ -397,12 +397,11 @@ static bool request_read(const struct nlmsghdr *h, struct lnet_ctl_req *req)
 	if (h->nlmsg_type != LNET_NL_USER_TYPE || !(h->nlmsg_flags & NLM_F_REQUEST) ||
 	    h->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN)
 		return false;
-	req->cmd = g->cmd;
-	req->version = g->version;
-	req->flags = h->nlmsg_flags;
-	req->from = req->uid = req->pid = 0;
-	req->attrs = (const u8 *)g + GENL_HDRLEN;
-	req->len = h->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN;
+	*req = (struct lnet_ctl_req){
+		.cmd = g->cmd, .version = g->version, .flags = h->nlmsg_flags,
+		.attrs = (const u8 *)g + GENL_HDRLEN,
+		.len = h->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN,
+	};
 	return true;
 }
 
