@@ -51,7 +51,7 @@ struct job {
 struct lnet_nl_server {
 	struct lnet_control ctl;
 	struct lnet_nl_server_cfg cfg;
-	char name[64], version[64];
+	char name[LNET_NL_NODE_NAME_SIZE], version[64];
 	int fd, wake_fd;
 	struct list_head jobs;
 	unsigned int nr_jobs;

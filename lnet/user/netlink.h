@@ -8,6 +8,8 @@
 struct lnet_nl_server;
 struct lnet_ctl_err;
 
+#define LNET_NL_NODE_NAME_SIZE	64	/* of a node's name, with the final 0 */
+
 struct lnet_nl_server_cfg {
 	struct lnet *ln;		/* outlives the server */
 	/* copied; the name is that of the node, see lnet_nl_user_port() */

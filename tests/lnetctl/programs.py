@@ -37,6 +37,14 @@ REJECTED = {
     "lnetsim --selftest --selftest-tree":
         "lnetsim: only one of --replay, --crowd, --selftest-tree and --selftest",
     "nettest frob": "nettest: ",
+    "lnetd frob": "lnetd: ",
+    "lnetd --frob": "lnetd: there is no option '--frob'; ",
+    "lnetd --shards 65": "lnetd: --shards must be 1 to 64, not '65'; ",
+    "lnetd --shards": "lnetd: --shards needs a value: 1 to 64; ",
+    "lnetd --name a/b": "lnetd: --name must be 1 to 63 characters without '/', not 'a/b'; ",
+    "lnetd --name " + 64 * "a": "lnetd: --name must be 1 to 63 characters without '/', not '" + 64 * "a" + "'; ",
+    "lnetd --log-level loud": "lnetd: --log-level must be error, warning, info or debug, not 'loud'; ",
+    "lnetd --verbose=3": "lnetd: --verbose takes no value; ",
 }
 
 

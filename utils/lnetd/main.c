@@ -73,7 +73,7 @@ static const struct {
 	int option;
 	const char *name, *accepted;
 } values[] = {
-	{ O_NAME, "name", "a name without '/'" },
+	{ O_NAME, "name", "1 to 63 characters without '/'" },
 	{ O_STATE, "state", "a file" },
 	{ O_CONFIG, "config", "a file" },
 	{ O_SHARDS, "shards", "1 to 64" },
@@ -144,6 +144,12 @@ static bool shards_parse(struct daemon *d, const char *text)
 	return *text && !*end && d->env_cfg.nr_shards - 1 <= 63;
 }
 
+static bool name_parse(struct daemon *d, const char *text)
+{
+	d->name = text;
+	return *text && strlen(text) < LNET_NL_NODE_NAME_SIZE && !strchr(text, '/');
+}
+
 /* -1: go on, else exit status. */
 static int parse(struct daemon *d, int argc, char **argv)
 {
@@ -151,7 +157,6 @@ static int parse(struct daemon *d, int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, ":n:s:c:S:l:mfTvVh", options, NULL)) != -1) {
 		switch (c) {
-		case O_NAME: d->name = optarg; break;
 		case O_STATE: d->state.path = optarg; break;
 		case O_CONFIG: d->config = optarg; break;
 		case 'm': d->env_cfg.mode = LNET_PROGRESS_SERVICE; break;
@@ -160,6 +165,10 @@ static int parse(struct daemon *d, int argc, char **argv)
 		case 'v': d->log_level = LNET_LOG_DEBUG; break;
 		case 'V': puts("lnetd " LNET_VERSION); return 0;
 		case 'h': return help();
+		case O_NAME:
+			if (!name_parse(d, optarg))
+				return usage_value(c, optarg);
+			break;
 		case O_SHARDS:
 			if (!shards_parse(d, optarg))
 				return usage_value(c, optarg);
