@@ -177,6 +177,8 @@ static void test_add(void)
 	static const struct lnetctl_udsp rules[] = {
 		{ .idx = LNETCTL_UNSET, .src = "10.5.*.[1-9]@tcp7", .priority = 3 },
 		{ .idx = 0, .src = "tcp", .dst = "10.5.0.7@tcp", .priority = LNETCTL_UNSET },
+		{ .idx = LNETCTL_UNSET, .dst = "tcp", .priority = LNETCTL_UNSET },
+		{ .idx = LNETCTL_UNSET, .dst = "tcp", .rte = "tcp1", .priority = LNETCTL_UNSET },
 	};
 	struct lnetctl *c = module_open();
 
@@ -197,6 +199,11 @@ static void test_add(void)
 	      "          priority: 3\n    - idx: 1\n      src: tcp\n      dst: 10.5.0.7@tcp\n",
 	      "all of them");
 	shows(c, 1, "udsp:\n    - idx: 1\n      src: tcp\n      dst: 10.5.0.7@tcp\n", "one");
+	UNIT_EQUAL(lnetctl_udsp_add(c, &rules[2]), 0, "one end without a priority");
+	UNIT_EQUAL(module.asked.action, 1, "has the best one, as by stock's tool");
+	UNIT_EQUAL(module.asked.priority, 0, "has the best one, as by stock's tool");
+	UNIT_EQUAL(lnetctl_udsp_add(c, &rules[3]), 0, "routers");
+	UNIT_EQUAL(module.asked.action, 2, "are a preference");
 	UNIT_EQUAL(lnetctl_udsp_del(c, 7), -ENOENT, "one that is not there");
 	UNIT_TEXT(lnetctl_error(c)->text, "there is no rule with the index 7", "words");
 	UNIT_EQUAL(lnetctl_udsp_del(c, -1), 0, "all go");
@@ -217,6 +224,10 @@ static void test_refused(void)
 		  "invalid value '1.2.3.4@tcp 1.2.3.5@tcp' for key 'dst'" },
 		{ { .src = "2001:db8::/32@tcp" }, -EOPNOTSUPP,
 		  "stock LNet has no policies for '2001:db8::/32@tcp'" },
+		{ { .src = "tcp", .rte = "tcp1", .priority = LNETCTL_UNSET }, -EINVAL,
+		  "'src' and 'rte' cannot be combined" },
+		{ { .src = "tcp", .dst = "o2ib", .rte = "gni", .priority = LNETCTL_UNSET }, -EINVAL,
+		  "'src' and 'rte' cannot be combined" },
 	};
 	struct lnetctl *c = module_open();
 	struct lnetctl_node *doc;

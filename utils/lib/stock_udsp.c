@@ -87,18 +87,44 @@ static int32_t idx_of(const struct lnetctl_node *item)
 	return (int32_t)idx;
 }
 
+static bool has(const struct lnetctl_node *item, const char *key)
+{
+	const char *text = lnetctl_text(item, key);
+
+	return text && text[0];
+}
+
+/*
+ * What stock's tool sends, since a stock module accepts any rule: 'src' or 'dst' alone without a
+ * priority has priority 0, and 'src' and 'rte' exclude each other.
+ */
+static int action_of(const struct lnetctl_node *item, struct lnet_ioc_udsp *u, char *why,
+		     size_t size)
+{
+	const struct lnetctl_node *priority = lnetctl_find(item, "priority");
+	bool src = has(item, "src"), rte = has(item, "rte");
+	int64_t num = 0;
+
+	if (src && rte) {
+		snprintf(why, size, "'src' and 'rte' cannot be combined");
+		return -EINVAL;
+	}
+	u->action = LNET_IOC_UDSP_PREFER;
+	if ((priority && !lnetctl_num(priority, &num)) || (!rte && src != has(item, "dst")))
+		u->action = LNET_IOC_UDSP_PRIORITY;
+	u->priority = (uint32_t)num;
+	return 0;
+}
+
 static int add(const struct stock *s, const struct lnetctl_node *item, char *why, size_t size)
 {
-	struct policy p = { .u = { .idx = idx_of(item), .action = LNET_IOC_UDSP_PREFER } };
-	const struct lnetctl_node *priority = lnetctl_find(item, "priority");
-	int64_t num = 0;
-	int rc = rule_words(item, p.words, why, size);
+	struct policy p = { .u = { .idx = idx_of(item) } };
+	int rc = action_of(item, &p.u, why, size);
 
+	if (!rc)
+		rc = rule_words(item, p.words, why, size);
 	if (rc < 0)
 		return rc;
-	if (priority && !lnetctl_num(priority, &num))
-		p.u.action = LNET_IOC_UDSP_PRIORITY;
-	p.u.priority = (uint32_t)num;
 	p.u.bulk_size = (uint32_t)rc * sizeof(p.words[0]);
 	p.u.bulk = (uintptr_t)p.words;
 	rc = ask_long(s, LNET_IOC_ADD_UDSP, &p.u, p.u.bulk_size);
