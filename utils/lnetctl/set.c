@@ -11,6 +11,7 @@ struct check {
 	const char *name;
 	int64_t min, max;
 	const char *words;
+	const char *object;		/* of the message; NULL: the name */
 };
 
 static const struct check checks[] = {
@@ -18,7 +19,8 @@ static const struct check checks[] = {
 	{ "drop_asym_route", 0, 1, "\"Valid values are: 0, 1, on or off\"" },
 	{ "response_tracking", 0, 3, "\"Valid values are: 0, 1, 2, or 3\"" },
 	{ "recovery_limit", 0, INT64_MAX, "\"Must be greater than or equal to 0\"" },
-	{ "max_recovery_ping_interval", 1, INT64_MAX, "\"Must be strictly positive\"" },
+	{ "max_recovery_ping_interval", 1, INT64_MAX, "\"must be strictly positive\"",
+	  "maximum recovery ping interval" },
 };
 
 static const struct check *check_of(const char *name)
@@ -31,18 +33,28 @@ static const struct check *check_of(const char *name)
 	return NULL;
 }
 
+/* The name of the tunable in stock's messages: @name with spaces, except for one. */
+static void stock_name(const char *name, char *words, size_t size)
+{
+	char *at;
+
+	if (!strcmp(name, "router_sensitivity"))
+		name = "router_health_sensitivity";
+	snprintf(words, size, "%s", name);
+	for (at = words; *at; at++)
+		if (*at == '_')
+			*at = ' ';
+}
+
 /* The errno is stock's for a rejection by the node. The node's reason follows stock's text. */
 static int refused(const struct tool *t, const char *name, int rc)
 {
 	const char *why = lnetctl_error(t->c)->text;
 	const char *stock = strerror(rc == -ERANGE ? EINVAL : -rc);
 	bool more = strcmp(why, stock);
-	char words[64], *at;
+	char words[64];
 
-	snprintf(words, sizeof(words), "%s", name);
-	for (at = words; *at; at++)
-		if (*at == '_')
-			*at = ' ';
+	stock_name(name, words, sizeof(words));
 	rc = rc == -EPERM ? rc : -ENODATA;
 	tool_refuse("add", name, rc, "\"cannot configure %s: %s%s%s\"", words, stock,
 		    more ? ": " : "", more ? why : "");
@@ -67,7 +79,8 @@ static int set(struct tool *t, const char *name, const char *value)
 	int rc;
 
 	if (whole && check && (num < check->min || num > check->max))
-		return tool_refuse("add", name, -EINVAL, "%s", check->words);
+		return tool_refuse("add", check->object ? check->object : name, -EINVAL, "%s",
+				   check->words);
 	if (whole) {
 		snprintf(number, sizeof(number), "%" PRId64, num);
 		value = number;
