@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The worker of a shard: it runs timers, periodic jobs, drivers that asked for a turn, and the
+ * handlers of events that calls left.
+ */
+#include "core.h"
+#include "route.h"
+#include "router.h"
+
+static void expire(struct lnet_pass *p, struct lnet_timer *t)
+{
+	switch (t->kind) {
+	case LNET_TIMER_OP:
+		lnet_op_timer(p, container_of(t, struct lnet_op, timer));
+		break;
+	case LNET_TIMER_PATH:
+		lnet_path_timer(p, container_of(t, struct lnet_path, timer));
+		break;
+	case LNET_TIMER_PEER:
+		lnet_peer_timer(p, container_of(t, struct lnet_peer, timer));
+		break;
+	case LNET_TIMER_WINDOW:
+		lnet_window_timer(p, t);
+		break;
+	case LNET_TIMER_ROUTER:
+		lnet_router_timer(p, t);
+		break;
+	case LNET_TIMER_DELAY:
+		lnet_delay_timer(p, t);
+		break;
+	case LNET_TIMER_GATEWAY:
+		lnet_gateway_timer(p, t);
+		break;
+	case LNET_TIMER_DISC:
+		lnet_disc_timer(p, container_of(t, struct lnet_peer, disc.timer));
+		break;
+	case LNET_TIMER_PROBE:
+		lnet_probes_run(p);
+		break;
+	default:
+		break;
+	}
+}
+
+/* And takes the events that calls have left. */
+static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	LIST_HEAD(due);
+
+	lnet_enter(p, sh);
+	lnet_wheel_advance(&sh->wheel, p->now_ns, &due, LNET_PASS_BURST);
+	while (!list_empty(&due)) {
+		struct lnet_timer *t = list_first_entry(&due, struct lnet_timer, link);
+
+		lnet_timer_fired(&sh->wheel, t);
+		expire(p, t);
+	}
+	WRITE_ONCE(sh->next_ns, lnet_wheel_next_ns(&sh->wheel));
+	list_splice_tail_init(&sh->ready, &p->ready);
+	lnet_leave(p);
+}
+
+static void park_work(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	u64 next;
+
+	if (p->now_ns < READ_ONCE(sh->park_ns))
+		return;
+	WRITE_ONCE(sh->park_ns, U64_MAX);
+	next = lnet_match_expire(p);
+	lnet_park_by(p->ln, next);
+}
+
+/* True: it was later. */
+static bool lower(u64 *at, u64 when_ns)
+{
+	u64 old = READ_ONCE(*at), was;
+
+	while (when_ns < old) {
+		was = cmpxchg(at, old, when_ns);
+		if (was == old)
+			return true;
+		old = was;
+	}
+	return false;
+}
+
+void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns)
+{
+	if (!lower(at, when_ns))
+		return;
+	lower(&ln->shard[0].look_ns, when_ns);
+	ln->env->ops->arm(ln->env, 0);
+}
+
+/* A request is parked until @when_ns at the latest. */
+void lnet_park_by(struct lnet *ln, u64 when_ns)
+{
+	lnet_look_by(ln, &ln->shard[0].park_ns, when_ns);
+}
+
+void lnet_ni_kick(struct lnet_ni *ni)
+{
+	atomic_set(&ni->work, 1);
+	atomic_set(&ni->ln->ni_work, 1);
+	ni->ln->env->ops->kick(ni->ln->env, 0);
+}
+
+/* Drivers that asked for a turn of the worker. */
+static void ni_work(struct lnet_pass *p)
+{
+	struct lnet_ni *due[LNET_MAX_NIS];
+	unsigned int nr = 0;
+	struct lnet_ni *ni;
+
+	lnet_enter(p, &p->ln->shard[0]);
+	list_for_each_entry(ni, &p->ln->nis, link) {
+		if (!atomic_xchg(&ni->work, 0))
+			continue;
+		lnet_ni_get(ni);
+		due[nr++] = ni;
+	}
+	lnet_leave(p);
+	while (nr) {
+		ni = due[--nr];
+		if (ni->ops->work)
+			ni->ops->work(p, ni);
+		lnet_pass_relax(p);
+		lnet_ni_put(ni);
+	}
+}
+
+static u64 first_look_ns(const struct lnet *ln)
+{
+	u64 next_ns = min(READ_ONCE(ln->shard[0].park_ns), READ_ONCE(ln->age_ns));
+
+	next_ns = min3(next_ns, READ_ONCE(ln->weigh_ns), READ_ONCE(ln->flap_ns));
+	next_ns = min3(next_ns, lnet_log_look_ns(ln), lnet_router_look_ns(ln));
+	return min3(next_ns, lnet_disc_look_ns(ln), lnet_routes_next_ns(ln));
+}
+
+/* Of shard 0: parked requests, and what changes the configuration as time passes. */
+static void look(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	/* before the times are read that others lower, who lower this one after that */
+	xchg(&sh->look_ns, U64_MAX);
+	park_work(p, sh);
+	lnet_merge_work(p);
+	lnet_push_work(p);
+	lnet_disc_ask_work(p);
+	lnet_age_work(p);
+	lnet_weights_work(p);
+	lnet_flaps_work(p);
+	lnet_router_work(p);
+	lnet_routes_work(p);
+	lnet_log_work(p->ln, p->now_ns);
+	lower(&sh->look_ns, first_look_ns(p->ln));
+}
+
+/* What it was to come for is over: most timers are cancelled before they are due. */
+static bool came_for_nothing(struct lnet *ln, struct lnet_shard *sh)
+{
+	u64 now_ns = ln->env->ops->now_ns(ln->env), next_ns;
+	bool nothing;
+
+	if (READ_ONCE(sh->link_work) || atomic_read(&ln->bells) || atomic_read(&ln->ni_work) ||
+	    now_ns >= READ_ONCE(sh->look_ns))
+		return false;
+	spin_lock(&sh->lock);
+	next_ns = lnet_wheel_next_ns(&sh->wheel);
+	nothing = next_ns > now_ns && list_empty(&sh->ready);
+	WRITE_ONCE(sh->next_ns, next_ns);
+	spin_unlock(&sh->lock);
+	return nothing;
+}
+
+u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
+{
+	struct lnet_shard *sh = &ln->shard[shard];
+	struct lnet_pass p __uninitialized;
+
+	if (came_for_nothing(ln, sh))
+		return lnet_shard_next_ns(ln, shard);
+	lnet_pass_begin(&p, ln, LNET_PASS_WORKER);
+	if (READ_ONCE(sh->link_work)) {
+		WRITE_ONCE(sh->link_work, 0);
+		lnet_ni_link_work(&p);
+	}
+	if (!shard && atomic_read(&ln->ni_work) && atomic_xchg(&ln->ni_work, 0))
+		ni_work(&p);
+	run_timers(&p, sh);
+	if (p.now_ns >= READ_ONCE(sh->look_ns))
+		look(&p, sh);
+	lnet_pass_end(&p);
+	return lnet_shard_next_ns(ln, shard);
+}
+
+u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard)
+{
+	const struct lnet_shard *sh = &ln->shard[shard];
+
+	return min(READ_ONCE(sh->next_ns), READ_ONCE(sh->look_ns));
+}
