@@ -35,6 +35,7 @@
 #define LNET_BELL_BURST		32U
 #define LNET_BELL_BURST_MAX	128U
 #define LNET_EVENTS_PER_PASS	128
+#define LNET_PASS_TURNS		8U	/* deliveries of events in one pass */
 /* A router may not read more of a message aside: larger ones stop a connection when they wait. */
 #define LNET_LARGE		65536U
 #define LNET_POOL_LOW		64	/* attempts a shard keeps */
@@ -221,11 +222,13 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
 void lnet_md_posts(struct lnet_pass *p);
 /*
  * Called at the end of passes, no lock held. DRIVER and WORKER passes: runs handlers of p->ready,
- * and then of what calls from them made ready, at most LNET_EVENTS_PER_PASS; the rest goes to
- * shard 0 and the env is kicked. CALL passes: all to shard 0; the env is kicked unless a handler
- * calls.
+ * and then of what calls from them made ready, at most LNET_EVENTS_PER_PASS and about 2 ms; the
+ * rest goes to shard 0 and the env is kicked. CALL passes: all to shard 0; the env is kicked unless
+ * a handler calls.
  */
 void lnet_md_deliver(struct lnet_pass *p);
+/* Moves p->ready to shard 0 for a later pass; kicks the env unless a handler calls. No lock held */
+void lnet_md_hand_over(struct lnet_pass *p);
 void lnet_md_take_ready(struct lnet_pass *p);	/* what CALL passes left is this pass's */
 int lnet_md_tables_init(struct lnet *ln);
 /* after all ops ended: unlinks and frees everything, no events */

@@ -6,7 +6,15 @@
 #include "plat.h"
 #include "md.h"
 
-#define BATCH 16U	/* events taken from an MD per hold of its lock */
+#define BATCH	16U	/* events taken from an MD per hold of its lock */
+/* Handlers of one delivery run this long. Then sockets and timers have their turn. */
+#define TURN_NS	(2 * (u64)NSEC_PER_MSEC)
+
+/* The events that one delivery may still pass to handlers, and the time of its end. */
+struct turn {
+	unsigned int left;
+	u64 end_ns;
+};
 
 bool lnet_md_queue_list(struct lnet_md *md, struct list_head *evts)
 {
@@ -79,20 +87,27 @@ static void handle_event(struct lnet_pass *p, struct lnet_md *md, struct lnet_ev
 		lnet_evt_recycle(p, e);
 }
 
-/* Uses up of @budget. False: @md has no more events and may be gone. */
-static bool deliver_md(struct lnet_pass *p, struct lnet_md *md, unsigned int *budget)
+static u64 clock_ns(const struct lnet_pass *p)
+{
+	return p->ln->env->ops->now_ns(p->ln->env);
+}
+
+/* Takes events from @turn. False: @md has no more events and may be gone. */
+static bool deliver_md(struct lnet_pass *p, struct lnet_md *md, struct turn *turn)
 {
 	struct lnet_evt *e, *next;
 	LIST_HEAD(batch);
 
-	while (take_events(md, &batch, min(BATCH, *budget))) {
-		if (!*budget)
+	while (take_events(md, &batch, min(BATCH, turn->left))) {
+		if (!turn->left)
 			return true;
 		list_for_each_entry_safe(e, next, &batch, link) {
 			handle_event(p, md, e);
-			--*budget;
+			turn->left--;
 		}
 		INIT_LIST_HEAD(&batch);
+		if (turn->left && clock_ns(p) >= turn->end_ns)
+			turn->left = 0;
 	}
 	return false;
 }
@@ -102,8 +117,7 @@ static void kick(struct lnet *ln)
 	ln->env->ops->kick(ln->env, 0);
 }
 
-/* Leaves what is ready to the pass of the handler that called, or to a worker. */
-static void hand_over(struct lnet_pass *p)
+void lnet_md_hand_over(struct lnet_pass *p)
 {
 	lnet_enter(p, &p->ln->shard[0]);
 	list_splice_tail_init(&p->ready, &p->sh->ready);
@@ -112,14 +126,14 @@ static void hand_over(struct lnet_pass *p)
 		kick(p->ln);
 }
 
-static void deliver(struct lnet_pass *p, unsigned int *budget)
+static void deliver(struct lnet_pass *p, struct turn *turn)
 {
 	struct lnet_md *md;
 
-	while (*budget && !list_empty(&p->ready)) {
+	while (turn->left && !list_empty(&p->ready)) {
 		md = list_first_entry(&p->ready, struct lnet_md, ready);
 		list_del_init(&md->ready);
-		if (deliver_md(p, md, budget))
+		if (deliver_md(p, md, turn))
 			list_add(&md->ready, &p->ready);
 	}
 }
@@ -140,12 +154,12 @@ static void deliver_all(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = &p->ln->shard[0];
 	bool mine = !cmpxchg(&sh->deliverer, NULL, plat_self());
-	unsigned int budget = LNET_EVENTS_PER_PASS;
+	struct turn turn = { LNET_EVENTS_PER_PASS, clock_ns(p) + TURN_NS };
 
-	deliver(p, &budget);
-	while (mine && budget && !list_empty(&sh->ready)) {
+	deliver(p, &turn);
+	while (mine && turn.left && !list_empty(&sh->ready)) {
 		lnet_md_take_ready(p);
-		deliver(p, &budget);
+		deliver(p, &turn);
 	}
 	if (!mine)
 		return;
@@ -161,5 +175,5 @@ void lnet_md_deliver(struct lnet_pass *p)
 	if (p->kind != LNET_PASS_CALL)
 		deliver_all(p);
 	if (!list_empty(&p->ready))
-		hand_over(p);
+		lnet_md_hand_over(p);
 }

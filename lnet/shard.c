@@ -8,6 +8,9 @@
 #include "router.h"
 #include "rule.h"
 
+/* A pass of this age delivers events no second time. */
+#define PASS_LONG_NS	(4 * (u64)NSEC_PER_MSEC)
+
 /* ---- entering and leaving -------------------------------------------------------------------- */
 
 static void take_more(struct lnet_pass *p, struct lnet_shard *sh)
@@ -378,8 +381,19 @@ void lnet_pass_flush(struct lnet_pass *p)
 	leave_and_send(p);
 }
 
+/* True: the pass has taken long enough for events, and sockets and timers wait for it. */
+static bool is_long(const struct lnet_pass *p, unsigned int turns)
+{
+	struct lnet_env *env = p->ln->env;
+
+	return turns >= LNET_PASS_TURNS ||
+	       (turns && env->ops->now_ns(env) - p->now_ns > PASS_LONG_NS);
+}
+
 void lnet_pass_end(struct lnet_pass *p)
 {
+	unsigned int turns = 0;
+
 	perform(p);
 	collect_more(p);
 	perform(p);
@@ -391,10 +405,14 @@ void lnet_pass_end(struct lnet_pass *p)
 		lnet_md_take_ready(p);
 	/*
 	 * Entering takes what LNET_MORE left there, and that may post events: a pass ends when
-	 * nothing is left in hand.
+	 * nothing is left in hand. Handlers that answer to this node could go on for ever. So a
+	 * long pass runs no more of them and leaves their events to the worker.
 	 */
 	do {
-		lnet_md_deliver(p);
+		if (is_long(p, turns++))
+			lnet_md_hand_over(p);
+		else
+			lnet_md_deliver(p);
 		lnet_evts_return(p, &p->ln->shard[0]);
 		collect_more(p);
 		do {

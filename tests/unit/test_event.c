@@ -113,6 +113,40 @@ static void test_calls(void)
 	mw_fini(&w);
 }
 
+static struct mw *slow_world;
+
+static void slow_handler(const struct lnet_event *ev)
+{
+	nr_handled++;
+	slow_world->now_ns += NSEC_PER_MSEC / 2;
+}
+
+/* Each handler takes 0.5 ms: a delivery ends after one batch of 16, not after 128 events. */
+static void test_slow(void)
+{
+	struct lnet_md_cfg cfg = { .threshold = LNET_THRESHOLD_INF, .handler = slow_handler };
+	unsigned int i, visits = 0;
+	struct lnet_md *md;
+	lnet_md_t h;
+	struct mw w;
+	int err;
+
+	mw_init(&w);
+	nr_handled = 0;
+	slow_world = &w;
+	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &h), 0, "bind");
+	md = md_use_one(&w.ln, h, &err);
+	for (i = 0; i < 100; i++)
+		mw_post(&w, LNET_PASS_CALL, md, LNET_EVENT_SEND, 0, false);
+	mw_visit(&w, LNET_PASS_WORKER);
+	UNIT_EQUAL(nr_handled, 16, "events until sockets and timers have their turn");
+	UNIT_EQUAL(w.nr_kicks, 2, "the worker is kicked for the other events");
+	while (visits++ < 6)
+		mw_visit(&w, LNET_PASS_WORKER);
+	UNIT_EQUAL(nr_handled, 100, "all events after seven visits");
+	mw_fini(&w);
+}
+
 static void test_discarded(void)
 {
 	struct lnet_md_cfg cfg = { .threshold = 1 };
@@ -281,6 +315,7 @@ UNIT_SUITE(event,
 	{ "events as text", test_text },
 	{ "callers never run handlers, others within a budget", test_passes },
 	{ "what a handler calls needs no worker", test_calls },
+	{ "slow handlers let sockets and timers have a turn", test_slow },
 	{ "no handler", test_discarded },
 	{ "descriptors of the core", test_core },
 	{ "two threads, one handler", test_threads })
