@@ -384,7 +384,7 @@ struct lnet_peer_ni {
 	u32 not_own_gen;		/* configuration in which it was seen not to be our own */
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_PEER */
 	u32 nr_wait;
-	atomic_t nr_answers;		/* ACKs and REPLYs to it, started and not done */
+	atomic_t nr_answers;		/* ACKs and REPLYs sent by it as next hop, not done */
 	struct list_head paths;
 	/* router.h: messages that want one of its router credits, that have one */
 	struct list_head rtr_wait, rtr_held;
@@ -420,6 +420,8 @@ struct lnet_peer {
 	u32 state_rest;			/* [cfg] bits of its state set by hand, without meaning */
 	u32 nr_pnis;
 	u64 made_ns;			/* [const] */
+	struct lnet_peer *claimer;	/* [const] its messages named this peer; or NULL */
+	atomic_t nr_claimed;		/* peers whose claimer this peer is */
 	struct lnet_rec_mark rec;
 	struct list_head pnis;		/* [cfg] */
 	/* [sh] from here */

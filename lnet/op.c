@@ -600,7 +600,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 		kfree(second);
 	}
 	if (lnet_op_answer(op))
-		atomic_dec(&op->dst_pni->nr_answers);
+		atomic_dec(&lnet_op_hop(op)->nr_answers);
 	if (op->src_ni)
 		lnet_ni_put(op->src_ni);
 	lnet_peer_ni_put(op->via);

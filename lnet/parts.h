@@ -143,6 +143,12 @@ int lnet_peer_set_state(struct lnet *ln, const struct lnet_nid *nid, u32 mask, u
 /* As lnet_peer_del(), but of a peer whose primary NID is locked that one stays. */
 int lnet_peer_del_unlocked(struct lnet *ln, const struct lnet_nid *primary,
 			   const struct lnet_nid *nids, unsigned int nr);
+/*
+ * As lnet_peer_ni_get(), for a NID that messages of @claimer name as their source. NULL also if
+ * @claimer has claims_max such peers.
+ */
+struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid *nid,
+					  struct lnet_peer *claimer);
 /* as lnet_peer_ni_get(), for requests of our own: never turned away */
 struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid);
 /* as lnet_peer_ni_lookup(), for new requests: its peer may be about to become another's part */
@@ -581,6 +587,11 @@ static inline bool lnet_op_answer(const struct lnet_op *op)
 {
 	return (op->type == LNET_OP_ACK || op->type == LNET_OP_REPLY) &&
 	       !(op->flags & LNET_OPF_FORWARD);
+}
+/* The interface that an answer is sent to: that of its gateway if it came by one. */
+static inline struct lnet_peer_ni *lnet_op_hop(const struct lnet_op *op)
+{
+	return op->via ? op->via : op->dst_pni;
 }
 
 bool lnet_op_over(const struct lnet_op *op);		/* its outcome is known */

@@ -81,6 +81,25 @@ void lnet_peer_get(struct lnet_peer *peer)
 	atomic_inc(&peer->refs);
 }
 
+/*
+ * @peer, which is new, is known by messages of @claimer only. A claimer that was claimed itself
+ * passes the claim on, so that releasing never recurses more than once.
+ */
+static void claim(struct lnet_peer *peer, struct lnet_peer *claimer)
+{
+	peer->claimer = claimer->claimer ? claimer->claimer : claimer;
+	lnet_peer_get(peer->claimer);
+	atomic_inc(&peer->claimer->nr_claimed);
+}
+
+static void unclaim(struct lnet_peer *peer)
+{
+	if (!peer->claimer)
+		return;
+	atomic_dec(&peer->claimer->nr_claimed);
+	lnet_peer_put(peer->claimer);
+}
+
 void lnet_peer_put(struct lnet_peer *peer)
 {
 	if (!peer || !atomic_dec_and_test(&peer->refs))
@@ -89,6 +108,7 @@ void lnet_peer_put(struct lnet_peer *peer)
 	lnet_disc_peer_free(peer);
 	if (peer->tx.op != peer->tx.few)
 		kfree(peer->tx.op);
+	unclaim(peer);
 	atomic_dec(&peer->ln->nr_counted);
 	kfree(peer);
 }
@@ -381,7 +401,9 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 	return err;
 }
 
-struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid)
+/* Finds or makes the interface @nid. @claimer: whose messages named it; NULL: nobody's. */
+static struct lnet_peer_ni *want(struct lnet *ln, const struct lnet_nid *nid,
+				 struct lnet_peer *claimer)
 {
 	struct lnet_peer_ni *pni;
 	struct lnet_peer *peer;
@@ -396,6 +418,8 @@ struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *n
 		peer = lnet_peer_new(ln, nid);
 		if (!peer)
 			return NULL;
+		if (claimer)
+			claim(peer, claimer);
 		err = lnet_peer_ni_make(peer, nid);
 		if (err)
 			lnet_peer_put(peer);
@@ -406,12 +430,20 @@ struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *n
 	}
 }
 
-static void turn_away(struct lnet *ln, const struct lnet_nid *nid)
+struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid)
+{
+	return want(ln, nid, NULL);
+}
+
+static void turn_away(struct lnet *ln, const struct lnet_nid *nid, bool by_claimer)
 {
 	struct lnet_shard *sh = shard_of(ln, nid);
 
 	spin_lock(&sh->lock);
-	lnet_count(sh, peers_refused);
+	if (by_claimer)
+		lnet_count(sh, claims_denied);
+	else
+		lnet_count(sh, peers_refused);
 	spin_unlock(&sh->lock);
 	lnet_age_made(ln);
 }
@@ -424,8 +456,21 @@ struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *ni
 		return lnet_peer_ni_want(ln, nid);
 	pni = lnet_peer_ni_lookup(ln, nid);
 	if (!pni)
-		turn_away(ln, nid);
+		turn_away(ln, nid, false);
 	return pni;
+}
+
+struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid *nid,
+					  struct lnet_peer *claimer)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
+
+	if (pni)
+		return pni;
+	if (!lnet_age_full(ln) && atomic_read(&claimer->nr_claimed) < READ_ONCE(ln->tun.claims_max))
+		return want(ln, nid, claimer);
+	turn_away(ln, nid, !lnet_age_full(ln));
+	return NULL;
 }
 
 /* ---- taking away ----------------------------------------------------------------------------- */

@@ -67,6 +67,10 @@ bool lnet_op_unbind(struct lnet_op *op)
 	if (op->src_ni)
 		lnet_ni_put(op->src_ni);
 	op->src_ni = NULL;
+	if (op->via && lnet_op_answer(op)) {
+		atomic_dec(&op->via->nr_answers);
+		atomic_inc(&op->dst_pni->nr_answers);
+	}
 	lnet_peer_ni_put(op->via);
 	op->via = NULL;
 	return true;

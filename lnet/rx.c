@@ -352,7 +352,7 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 				      const struct lnet_hdr *hdr)
 {
 	read_request(rx, hdr);
-	if (unlikely(atomic_read(&rx->src->nr_answers) >= READ_ONCE(p->ln->tun.answers_max))) {
+	if (unlikely(atomic_read(&rx->from->nr_answers) >= READ_ONCE(p->ln->tun.answers_max))) {
 		lnet_count(p->sh, not_reading);
 		return skip(p, rx, LNET_CANCELED);
 	}
@@ -393,10 +393,13 @@ static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct l
 /* The sender's interface, made if unknown; counted. No lock is held meanwhile. */
 static struct lnet_peer_ni *source_of(struct lnet_pass *p, const struct lnet_rx *rx)
 {
+	struct lnet_peer *claimer = rx->from->peer;
 	struct lnet_peer_ni *src;
 
+	lnet_peer_get(claimer);
 	lnet_leave(p);
-	src = lnet_peer_ni_get(p->ln, &rx->src_nid);
+	src = lnet_peer_ni_claimed(p->ln, &rx->src_nid, claimer);
+	lnet_peer_put(claimer);
 	lnet_enter_pni(p, src ? src : rx->from);
 	if (!src || !lnet_nid_is_lo(&src->nid))
 		return src;
@@ -412,16 +415,40 @@ static bool is_routers_word(const struct lnet_hdr *hdr)
 }
 
 /*
+ * A node on a net of ours sends its messages itself, or by a gateway of the route table. Otherwise
+ * any peer could send in the name of any other. The source may also be a further NID of the sender.
+ */
+static bool is_forged(struct lnet_pass *p, const struct lnet_rx *rx)
+{
+	struct lnet_peer_ni *src;
+	bool same;
+
+	if (rx->from->gw || !lnet_net_is_local(p->ln, lnet_nid_net(&rx->src_nid)))
+		return false;
+	src = lnet_peer_ni_lookup(p->ln, &rx->src_nid);
+	same = src && READ_ONCE(src->peer) == rx->from->peer;
+	lnet_peer_ni_put(src);
+	return !same;
+}
+
+/*
  * It came through a router: its sender is another node. From here on the shard is that node's.
- * Answers are taken from whom we asked only, so one from a node that can reach us itself comes by a
- * router that we use.
  */
 static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_word)
 {
 	bool answer = rx->type == LNET_MSG_ACK || rx->type == LNET_MSG_REPLY;
-	struct lnet_peer_ni *src = source_of(p, rx);
+	struct lnet_peer_ni *src;
 	struct lnet_path *path;
 
+	if (is_forged(p, rx)) {
+		if (answer)
+			lnet_count(p->sh, stranger_answer);
+		else
+			lnet_count(p->sh, forged_source);
+		lnet_rx_drop(p, rx, LNET_CANCELED);
+		return false;
+	}
+	src = source_of(p, rx);
 	if (!src) {
 		lnet_rx_drop(p, rx, LNET_CANCELED);
 		return false;
@@ -438,10 +465,6 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 		src->last_rx_ns = p->now_ns;
 	if (path)
 		return true;
-	if (answer && !rx->from->gw && lnet_net_is_local(p->ln, src->net)) {
-		lnet_count(p->sh, stranger_answer);
-		return false;
-	}
 	if (!READ_ONCE(p->ln->tun.drop_asym_route) || lnet_route_leads(rx))
 		return true;
 	lnet_count(p->sh, asym_drops);

@@ -97,7 +97,7 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 	lnet_stat_start(sh, op);
 	op->start_ns = p->now_ns;
 	if (lnet_op_answer(op))
-		atomic_inc(&op->dst_pni->nr_answers);
+		atomic_inc(&lnet_op_hop(op)->nr_answers);
 	if (!op->timeout_ns)
 		op->timeout_ns = READ_ONCE(p->ln->tun.transaction_timeout);
 	op->deadline_ns = p->now_ns + op->timeout_ns;

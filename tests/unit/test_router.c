@@ -46,11 +46,26 @@ static void test_header(void)
 	finish();
 }
 
+/* Node 2 takes the router for a gateway, and thus messages in the name of other nodes. */
+static void trust_router(void)
+{
+	struct lnet_route_cfg cfg = { .hops = -1 };
+
+	UNIT_EQUAL(lnet_net_parse(&cfg.net, "tcp9"), 0, "net");
+	cfg.gateway = rails_nid(ROUTER, 1);
+	UNIT_EQUAL(lnet_route_add(rails.node[2].ln, &cfg), 0, "a route by the router");
+}
+
 static void test_arrives(void)
 {
 	struct lnet_hdr hdr = hdr_of(0, 0, 2, 5000);
 
 	begin();
+	hdr.msg.put.match_bits = 6;
+	inject(&hdr, 0, false);
+	UNIT_EQUAL(rails.req[6].nr_effects, 0, "by a node that is no gateway");
+	UNIT_EQUAL(rails_stat(2, LNET_C_forged_source), 1, "counted");
+	trust_router();
 	hdr.msg.put.match_bits = 7;
 	inject(&hdr, 0, false);
 	UNIT_EQUAL(rails.req[7].nr_effects, 1, "it is there, once");

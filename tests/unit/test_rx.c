@@ -78,6 +78,83 @@ static void test_forged(void)
 	rails_end();
 }
 
+/* ---- requests in the name of others ---------------------------------------------------------- */
+
+/* A PUT to node 1 from @source, over the connection of @sender. */
+static enum lnet_verdict named(const char *source, const struct lnet_nid *sender)
+{
+	struct lnet_hdr hdr;
+
+	hdr_init(&hdr, LNET_MSG_PUT);
+	UNIT_EQUAL(lnet_nid_parse(&hdr.src_nid, source), 0, source);
+	hdr.msg.put.ptl_index = 60;
+	hdr.msg.put.match_bits = 1;
+	return receive_from(1, sender, &hdr);
+}
+
+static bool is_known(const char *text)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_nid want;
+
+	UNIT_EQUAL(lnet_nid_parse(&want, text), 0, text);
+	pni = lnet_peer_ni_lookup(rails.node[1].ln, &want);
+
+	lnet_peer_ni_put(pni);
+	return pni;
+}
+
+/* Node 0 sends in the name of a node on the same net, known or not, and of itself on rail 1. */
+static void test_forged_source(void)
+{
+	static const struct rails_cfg three = { .nr_nodes = 3, .quiet = true };
+	struct lnet_nid sender = rails_nid(0, 0), other;
+	char text[LNET_NIDSTR_SIZE];
+	unsigned int i;
+
+	rails_begin(&three);
+	rails_get(2, 1, 8, 0);
+	rails_get(0, 1, 8, 0);
+	rails_run(100 * RAILS_MS);
+	for (i = 0; i < 2; i++) {
+		u64 was = rails_stat(1, LNET_C_no_match);
+
+		other = rails_nid(2, i);
+		UNIT_EQUAL(named(lnet_nid_str(&other, text), &sender), LNET_SKIP, "dropped");
+		UNIT_EQUAL(rails_stat(1, LNET_C_forged_source), i + 1, "counted");
+		UNIT_EQUAL(rails_stat(1, LNET_C_no_match), was, "matched nothing");
+	}
+	UNIT_EQUAL(rails_peer(1, 0)->nr_pnis > 1, true, "rail 1 of node 0 is known");
+	other = rails_nid(0, 1);
+	named(lnet_nid_str(&other, text), &sender);
+	UNIT_EQUAL(rails_stat(1, LNET_C_forged_source), 2, "a further NID of the sender is not");
+	named("10.0.0.99@tcp", &sender);
+	UNIT_EQUAL(rails_stat(1, LNET_C_forged_source), 3, "a NID that nobody has");
+	CU_ASSERT(!is_known("10.0.0.99@tcp"));
+	rails_end();
+}
+
+/* Node 0 names sources on a net behind it, as a router does: few of them become peers. */
+static void test_claims(void)
+{
+	struct lnet_nid sender = rails_nid(0, 0);
+	char text[LNET_NIDSTR_SIZE];
+	unsigned int i, before;
+
+	rails_begin(&stock);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "claims_max", 16), 0, "bound");
+	named("1.2.3.4@tcp7", &sender);
+	before = rails.node[1].ln->nr_peers - 1;
+	for (i = 0; i < 100; i++) {
+		snprintf(text, sizeof(text), "1.2.4.%u@tcp7", i);
+		UNIT_EQUAL(named(text, &sender), LNET_SKIP, "nothing matches");
+	}
+	UNIT_EQUAL(rails.node[1].ln->nr_peers - before, 16, "peers that node 0 has named");
+	UNIT_EQUAL(rails_stat(1, LNET_C_claims_denied), 101 - 16, "counted");
+	CU_ASSERT(is_known("1.2.4.0@tcp7"));
+	rails_end();
+}
+
 /* ---- answers that nobody we asked would give ------------------------------------------------- */
 
 /* The answer of @node, over its connection, to what node 0 sent last, which @type says. */
@@ -351,6 +428,8 @@ static void test_not_reading(void)
 UNIT_SUITE(rx,
 	{ "who it is for", test_address },
 	{ "forged names and portals are dropped", test_forged },
+	{ "a request in the name of another node of the net is dropped", test_forged_source },
+	{ "a sender names a bounded number of unknown peers", test_claims },
 	{ "answers of those who were not asked", test_stranger_answers },
 	{ "answers to more than was asked", test_long_answers },
 	{ "a merged ACK for what was never sent", test_merged_bound },
