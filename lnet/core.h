@@ -534,51 +534,7 @@ struct lnet_op {
 	struct lnet_att *hedge;		/* second attempt; NULL mostly */
 };
 
-/* ---- receiver's windows: once.c, window.c ---------------------------------------------------- */
-
-enum lnet_entry_state { ENTRY_TAKEN, ENTRY_MATCHED, ENTRY_FINAL };
-/* [sh of its window] one marked request: exactly-once.md rule 7 */
-struct lnet_entry {
-	u64 seq;
-	u32 refs;			/* the window, each rx, each answer under way */
-	u8 state, type, noack, reason;	/* reason: enum lnet_refusal of a final entry, 0: done */
-	u8 acked, confirmed, detached, gone;
-	u8 whole;			/* nothing of it was cut off: a merged ACK says all */
-	u8 nr_answers;			/* under way */
-	u32 rlength, mlength, offset;	/* as it came; what of it was taken, and where to */
-	struct lnet_shard *sh;
-	struct lnet_window *w;		/* while not detached */
-	/* PUT: until landed; GET: until confirmed. The operation's reference */
-	struct lnet_md *md;
-	struct lnet_evt *evt;		/* PUT or GET event, filled at the match */
-	struct lnet_copy *copy;		/* GET: small answer */
-	struct list_head rxs;		/* waiting or landing */
-	u64 since_ns;			/* last change */
-	/* answers that ended in another shard, and the pass's list of entries to tell so */
-	atomic_t nr_back;
-	struct lnet_entry *next_back;
-};
-struct lnet_window {			/* [sh that the grant names] */
-	struct list_head link;		/* LRU in the shard */
-	struct lnet_window *hash_next;
-	struct lnet_shard *sh;
-	u64 grant, instance, nonce;
-	/* highest sequence seen; below floor all is finished at the sender */
-	u64 high, floor;
-	u32 W, cap, nr_unacked;
-	/* requests that were unfinished at the sender, as it says */
-	u32 nr_open;
-	struct lnet_entry **entry;	/* at seq mod cap */
-	u64 last_ns, hold_ns, ack_due_ns;
-	struct lnet_peer_ni *from;	/* where it was heard last; counted */
-	struct lnet_peer_ni *via;	/* the router it came by; counted, or NULL */
-	/* over which interface the last PUT landed that wants its ACK; counted, or NULL */
-	struct lnet_ni *ack_ni;
-	u8 ack_all;			/* some PUT to be acknowledged wants its ACK */
-	struct list_head ack_due;	/* in sh->ack_due */
-	struct lnet_timer timer;
-};
-#define LNET_WINDOW_HASH 64
+#include "window.h"
 
 /* ---- shards ---------------------------------------------------------------------------------- */
 

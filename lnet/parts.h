@@ -394,29 +394,7 @@ void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op);	/* starts it at pas
 void lnet_initiator(const struct lnet_rx *rx, struct lnet_nid *initiator);
 /* [sh of rx->src] the path that it came by; NULL: there is none */
 struct lnet_path *lnet_rx_path(const struct lnet_rx *rx);
-/* ---- the receiver's windows: once.c, window.c ---- */
-u64 lnet_grant_shard(const struct lnet *ln, u64 grant);
-struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant);	/* [sh] */
-/* once per (instance, nonce); may drop and retake the lock */
-struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms);
-/* room for @seq; may drop and retake the lock */
-bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **w, u64 grant, u64 seq);
-/* [sh] all below is confirmed */
-void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor);
-/* [sh] a request of it came, or has landed, the way @rx did */
-void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx);
-/* [sh] a PUT is done: its ACK leaves with those of this pass, or, if none is wanted, soon */
-void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted);
-void lnet_pass_acks(struct lnet_pass *p);	/* makes what windows owe for PUTs of this pass */
-void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] NULL is fine */
-/* [sh] zeroed, from those kept; NULL: none */
-struct lnet_entry *lnet_entry_take(struct lnet_shard *sh);
-/* [sh] the sender needs the answer no more */
-void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e);
-/* [sh] gives the event when nobody needs the memory */
-void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);
-/* held answers of @md are gone (NULL: shutdown, everything is given up); no lock held */
-void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);
+/* ---- once.c: the receiver's windows are in window.h ---- */
 /* [sh] may change shard */
 enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 				  const struct lnet_hdr *hdr);
@@ -646,9 +624,7 @@ void lnet_ping_rebuild(struct lnet *ln);	/* cfg_mutex held: NIs changed */
 struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path);
 /* [sh] recovery ping; answers lnet_path_ping_done() */
 void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
-void lnet_windows_fini(struct lnet_shard *sh);
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */
-void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t);	/* [sh] */
 /* [sh] delay.c: attempts held by a delay rule */
 void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t);
 void lnet_pass_cancels(struct lnet_pass *p);	/* tx.c: calls ops->cancel for p->cancel */

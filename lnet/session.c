@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The receiver's sessions: a window per session ID, found by it, made by session open requests
+ * only, and which of them are dropped.
+ */
+#include <lnet/hash.h>
+#include "core.h"
+
+#define WINDOW_FIRST 8U			/* entries of a new window; grows by use */
+#define GRANT_SHARD_MASK 63ULL		/* bits of a session ID that name the shard */
+
+u64 lnet_grant_shard(const struct lnet *ln, u64 grant)
+{
+	return ln->nr_shards > 1 ? (grant & GRANT_SHARD_MASK) % ln->nr_shards : 0;
+}
+
+static struct lnet_window **bucket(struct lnet_shard *sh, u64 grant)
+{
+	return &sh->winhash[lnet_hash64(grant) % LNET_WINDOW_HASH];
+}
+
+struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant)
+{
+	struct lnet_window *w;
+
+	if (!sh->winhash)
+		return NULL;
+	for (w = *bucket(sh, grant); w && w->grant != grant; w = w->hash_next)
+		;
+	return w;
+}
+
+/* ---- dropping windows ------------------------------------------------------------------------ */
+
+static void unhash(struct lnet_shard *sh, struct lnet_window *w)
+{
+	struct lnet_window **at = bucket(sh, w->grant);
+
+	while (*at != w)
+		at = &(*at)->hash_next;
+	*at = w->hash_next;
+	list_del_init(&w->link);
+	sh->nr_windows--;
+}
+
+bool lnet_window_is_busy(const struct lnet_window *w)
+{
+	u64 seq;
+
+	for (seq = w->floor; seq <= w->high; seq++) {
+		const struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
+
+		if (e && e->seq == seq && (e->state != ENTRY_FINAL || e->md || e->refs > 1))
+			return true;
+	}
+	return false;
+}
+
+static void window_free(struct lnet_pass *p, struct lnet_window *w)
+{
+	u32 ix;
+
+	for (ix = 0; ix < w->cap; ix++)
+		if (w->entry[ix])
+			lnet_entry_detach(p, w, ix);
+	lnet_peer_ni_put(w->from);
+	lnet_peer_ni_put(w->via);
+	if (w->ack_ni)
+		lnet_ni_put(w->ack_ni);
+	list_del_init(&w->ack_due);
+	kfree(w->entry);
+	kfree(w);
+}
+
+void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
+{
+	lnet_timer_cancel(&p->sh->wheel, &w->timer);
+	unhash(p->sh, w);
+	lnet_count(p->sh, windows_dropped);
+	window_free(p, w);
+}
+
+/* The least recently used that is not busy; of those, one that was never used. */
+static struct lnet_window *to_drop(struct lnet_shard *sh)
+{
+	struct lnet_window *w, *found = NULL;
+
+	list_for_each_entry_reverse(w, &sh->windows, link) {
+		if (lnet_window_is_busy(w))
+			continue;
+		if (!w->high)
+			return w;
+		found = found ? found : w;
+	}
+	return found;
+}
+
+static bool make_room(struct lnet_pass *p)
+{
+	struct lnet_shard *sh = p->sh;
+	struct lnet_window *w;
+
+	while (sh->nr_windows >= READ_ONCE(p->ln->tun.windows_max)) {
+		w = to_drop(sh);
+		if (!w) {
+			lnet_count(p->sh, openings_refused);
+			return false;
+		}
+		lnet_count(p->sh, windows_displaced);
+		lnet_window_drop(p, w);
+	}
+	return true;
+}
+
+void lnet_windows_fini(struct lnet_shard *sh)
+{
+	struct lnet_window *w, *next;
+	struct lnet_entry *e;
+	u32 ix;
+
+	list_for_each_entry_safe(w, next, &sh->windows, link) {
+		lnet_timer_cancel(&sh->wheel, &w->timer);
+		for (ix = 0; ix < w->cap; ix++) {
+			if (!w->entry[ix])
+				continue;
+			w->entry[ix]->md = NULL;
+			lnet_entry_put(NULL, w->entry[ix]);
+		}
+		lnet_peer_ni_put(w->from);
+		lnet_peer_ni_put(w->via);
+		if (w->ack_ni)
+			lnet_ni_put(w->ack_ni);
+		kfree(w->entry);
+		kfree(w);
+	}
+	while ((e = lnet_entry_take(sh)))
+		kfree(e);
+	INIT_LIST_HEAD(&sh->windows);
+	INIT_LIST_HEAD(&sh->ack_due);
+	kfree(sh->winhash);
+	sh->winhash = NULL;
+}
+
+/* ---- making windows -------------------------------------------------------------------------- */
+
+static struct lnet_window *window_of(struct lnet_shard *sh, u64 instance, u64 nonce)
+{
+	struct lnet_window *w;
+
+	list_for_each_entry(w, &sh->windows, link)
+		if (w->instance == instance && w->nonce == nonce)
+			return w;
+	return NULL;
+}
+
+static struct lnet_window *window_new(void)
+{
+	struct lnet_window *w = kzalloc(sizeof(*w), GFP_NOFS);
+
+	if (!w)
+		return NULL;
+	w->entry = kcalloc(WINDOW_FIRST, sizeof(*w->entry), GFP_NOFS);
+	if (!w->entry) {
+		kfree(w);
+		return NULL;
+	}
+	w->cap = WINDOW_FIRST;
+	w->floor = 1;
+	INIT_LIST_HEAD(&w->link);
+	INIT_LIST_HEAD(&w->ack_due);
+	lnet_timer_init(&w->timer, LNET_TIMER_WINDOW);
+	return w;
+}
+
+static u64 draw_grant(struct lnet *ln, const struct lnet_shard *sh)
+{
+	u64 grant;
+
+	do {
+		grant = (ln->env->ops->random(ln->env) & ~GRANT_SHARD_MASK) | sh->ix;
+	} while (!grant || grant == ~0ULL || grant == ln->instance ||
+		 lnet_window_find((struct lnet_shard *)sh, grant));
+	return grant;
+}
+
+/* As long as the sender says it may ask again, within what this node grants to anybody. */
+static u64 hold_ns(const struct lnet_tunables *tun, u32 hold_ms)
+{
+	u64 told = hold_ms ? (u64)hold_ms * NSEC_PER_MSEC : READ_ONCE(tun->hold_time);
+
+	return min(told, READ_ONCE(tun->hold_time_max));
+}
+
+static void window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, u32 hold_ms)
+{
+	struct lnet_shard *sh = p->sh;
+	struct lnet_window **at;
+
+	w->sh = sh;
+	w->instance = rx->handle.cookie[0];
+	w->nonce = rx->handle.cookie[1];
+	w->grant = draw_grant(p->ln, sh);
+	w->W = READ_ONCE(p->ln->tun.window);
+	w->hold_ns = hold_ns(&p->ln->tun, hold_ms);
+	w->last_ns = p->now_ns;
+	at = bucket(sh, w->grant);
+	w->hash_next = *at;
+	*at = w;
+	list_add(&w->link, &sh->windows);
+	sh->nr_windows++;
+	lnet_timer_set(&sh->wheel, &w->timer, p->now_ns + 2 * w->hold_ns);
+}
+
+struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms)
+{
+	struct lnet_window *w = window_of(p->sh, rx->handle.cookie[0], rx->handle.cookie[1]),
+			   *fresh;
+	struct lnet_window **hash = NULL;
+
+	if (w)
+		return w;
+	lnet_leave(p);
+	fresh = window_new();
+	hash = kcalloc(LNET_WINDOW_HASH, sizeof(*hash), GFP_NOFS);
+	lnet_enter_pni(p, rx->from);
+	if (!p->sh->winhash) {
+		p->sh->winhash = hash;
+		hash = NULL;
+	}
+	kfree(hash);
+	w = window_of(p->sh, rx->handle.cookie[0], rx->handle.cookie[1]);
+	if (!w && fresh && p->sh->winhash && make_room(p)) {
+		window_add(p, fresh, rx, hold_ms);
+		return fresh;
+	}
+	if (fresh)
+		kfree(fresh->entry);
+	kfree(fresh);
+	return w;
+}
