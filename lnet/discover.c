@@ -284,6 +284,7 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 		return 0;
 	lnet_copy_get(data);
 	lnet_copy_put(d->data);
+	WRITE_ONCE(d->whole, 0);
 	d->data = data;
 	d->data_len = len;
 	return 0;

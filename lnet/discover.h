@@ -31,6 +31,7 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u8 state;			/* enum lnet_disc_state */
 	u8 known;			/* an info was taken: the peer's features are true */
 	u8 met;				/* a round has ended */
+	u8 whole;			/* this entry has all NIDs of its info; WRITE_ONCE */
 	/* its features lack DISCOVERY, or ours did: its NIDs are not learned */
 	u8 off;
 	u8 want_ping;			/* what is known may be out of date */

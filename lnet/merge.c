@@ -344,14 +344,19 @@ static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy
 	return true;
 }
 
-/* [sh] @err: of the merge; @left: interfaces are not gone yet. True: come again. */
+/*
+ * [sh] @err: of the merge; @left: interfaces are not gone yet; @own: the info was of no other
+ * entry. True: come again.
+ */
 static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
-		   int err, bool left)
+		   int err, bool left, bool own)
 {
 	struct lnet_disc *d = &peer->disc;
 
 	if (peer->deleted)
 		return false;
+	if (data)
+		WRITE_ONCE(d->whole, own && !err && !d->data && !d->off && !peer->configured);
 	if (err == -EBUSY && try_again(p, d, data, len))
 		return true;
 	if (!left)
@@ -418,7 +423,7 @@ static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
 	}
 	left = reap(p, peer, late);
 	lnet_enter(p, peer->sh);
-	again = merged(p, peer, data, len, err, left);
+	again = merged(p, peer, data, len, err, left, to == peer);
 	lnet_leave(p);
 	if (to != peer)
 		handed_over(p, peer, to, data, len, err);

@@ -302,6 +302,10 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_count(p->sh, no_window);
 		return refuse(p, rx, NULL, LNET_REFUSED_NO_WINDOW);
 	}
+	if (unlikely(lnet_window_is_foreign(w, rx))) {
+		lnet_count(p->sh, not_opener);
+		return refuse(p, rx, NULL, LNET_REFUSED_NO_WINDOW);
+	}
 	lnet_window_heard(p, w, rx);
 	floor = min(lnet_name_floor(&rx->handle), seq);
 	w->nr_open = seq - floor + 1;
@@ -460,10 +464,14 @@ static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 	e->since_ns = p->now_ns;
 	list_for_each_entry(other, &e->rxs, link)
 		lnet_rx_want_stop(p, other);
-	if (e->w && (e->noack || e->whole))
-		lnet_window_ack(p, e->w, rx, !e->noack);
-	else if (!e->noack)	/* alone, as it says how far it was taken, or its window is gone */
+	if (e->w && !lnet_window_is_openers(e->w, rx)) {
+		e->acked = 1;	/* alone: acknowledgements for many are the opener's */
 		send_ack(p, rx, e, e->mlength);
+	} else if (e->w && (e->noack || e->whole)) {
+		lnet_window_ack(p, e->w, rx, !e->noack);
+	} else if (!e->noack) {	/* alone: it was cut off, or its window is gone */
+		send_ack(p, rx, e, e->mlength);
+	}
 }
 
 void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
@@ -536,7 +544,9 @@ enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
 	(void)hdr;
 	lnet_enter(p, &p->ln->shard[lnet_grant_shard(p->ln, grant)]);
 	w = lnet_window_find(p->sh, grant);
-	if (w)
+	if (w && lnet_window_is_foreign(w, rx))
+		lnet_count(p->sh, not_opener);
+	else if (w)
 		lnet_window_floor(p, w, min(lnet_name_seq(&rx->handle, &alone), w->high + 1));
 	return LNET_SKIP;
 }

@@ -8,6 +8,7 @@
 
 #define WINDOW_FIRST 8U			/* entries of a new window; grows by use */
 #define GRANT_SHARD_MASK 63ULL		/* bits of a session ID that name the shard */
+#define DRAWS_MAX 8U			/* values of the environment to try for one session ID */
 
 u64 lnet_grant_shard(const struct lnet *ln, u64 grant)
 {
@@ -30,7 +31,39 @@ struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant)
 	return w;
 }
 
-/* ---- dropping windows ------------------------------------------------------------------------ */
+/* ---- whose session it is: exactly-once rule 2 ------------------------------------------------ */
+
+/* Its entry was deleted since, and @peer has the NID: the same node, as far as anyone can know. */
+static bool is_opener_again(const struct lnet_window *w, const struct lnet_peer *peer)
+{
+	const struct lnet_peer_ni *pni;
+
+	if (!READ_ONCE(w->from->peer->deleted))
+		return false;
+	list_for_each_entry(pni, &peer->pnis, link)
+		if (lnet_nid_same(&pni->nid, &w->opener))
+			return true;
+	return false;
+}
+
+bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *rx)
+{
+	return likely(w->from == rx->src) || w->from->peer == rx->src->peer ||
+	       is_opener_again(w, rx->src->peer);
+}
+
+/* All its interfaces are known, so the session of another peer is not its session. */
+static bool is_described(const struct lnet_peer *peer)
+{
+	return READ_ONCE(peer->disc.whole) || (peer->configured && peer->nr_pnis > 1);
+}
+
+bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *rx)
+{
+	return !lnet_window_is_openers(w, rx) && is_described(rx->src->peer);
+}
+
+/* ---- dropping sessions ----------------------------------------------------------------------- */
 
 static void unhash(struct lnet_shard *sh, struct lnet_window *w)
 {
@@ -143,12 +176,17 @@ void lnet_windows_fini(struct lnet_shard *sh)
 
 /* ---- making windows -------------------------------------------------------------------------- */
 
-static struct lnet_window *window_of(struct lnet_shard *sh, u64 instance, u64 nonce)
+/*
+ * The session that @rx has opened already. Everyone that the opener sends to knows its instance and
+ * can count its nonces: the session ID is for the opener alone.
+ */
+static struct lnet_window *window_of(struct lnet_shard *sh, const struct lnet_rx *rx)
 {
 	struct lnet_window *w;
 
 	list_for_each_entry(w, &sh->windows, link)
-		if (w->instance == instance && w->nonce == nonce)
+		if (w->instance == rx->handle.cookie[0] && w->nonce == rx->handle.cookie[1] &&
+		    lnet_window_is_openers(w, rx))
 			return w;
 	return NULL;
 }
@@ -172,15 +210,20 @@ static struct lnet_window *window_new(void)
 	return w;
 }
 
-static u64 draw_grant(struct lnet *ln, const struct lnet_shard *sh)
+/* The holder of a session ID is taken for the opener: it must not be guessed. 0: none for now. */
+static u64 draw_grant(struct lnet *ln, struct lnet_shard *sh)
 {
-	u64 grant;
+	unsigned int i;
 
-	do {
-		grant = (ln->env->ops->random(ln->env) & ~GRANT_SHARD_MASK) | sh->ix;
-	} while (!grant || grant == ~0ULL || grant == ln->instance ||
-		 lnet_window_find((struct lnet_shard *)sh, grant));
-	return grant;
+	for (i = 0; i < DRAWS_MAX; i++) {
+		u64 secret = ln->env->ops->secret(ln->env) & ~GRANT_SHARD_MASK;
+		u64 grant = secret | sh->ix;
+
+		if (secret && grant != ~0ULL && grant != ln->instance &&
+		    !lnet_window_find(sh, grant))
+			return grant;
+	}
+	return 0;
 }
 
 /* As long as the sender says it may ask again, within what this node grants to anybody. */
@@ -191,7 +234,7 @@ static u64 hold_ns(const struct lnet_tunables *tun, u32 hold_ms)
 	return min(told, READ_ONCE(tun->hold_time_max));
 }
 
-static void window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, u32 hold_ms)
+static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, u32 hold_ms)
 {
 	struct lnet_shard *sh = p->sh;
 	struct lnet_window **at;
@@ -200,6 +243,11 @@ static void window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	w->instance = rx->handle.cookie[0];
 	w->nonce = rx->handle.cookie[1];
 	w->grant = draw_grant(p->ln, sh);
+	if (!w->grant)
+		return false;
+	w->opener = rx->src->peer->primary;
+	w->from = rx->src;
+	lnet_peer_ni_hold(w->from);
 	w->W = READ_ONCE(p->ln->tun.window);
 	w->hold_ns = hold_ns(&p->ln->tun, hold_ms);
 	w->last_ns = p->now_ns;
@@ -209,12 +257,12 @@ static void window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	list_add(&w->link, &sh->windows);
 	sh->nr_windows++;
 	lnet_timer_set(&sh->wheel, &w->timer, p->now_ns + 2 * w->hold_ns);
+	return true;
 }
 
 struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms)
 {
-	struct lnet_window *w = window_of(p->sh, rx->handle.cookie[0], rx->handle.cookie[1]),
-			   *fresh;
+	struct lnet_window *w = window_of(p->sh, rx), *fresh;
 	struct lnet_window **hash = NULL;
 
 	if (w)
@@ -228,11 +276,9 @@ struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u3
 		hash = NULL;
 	}
 	kfree(hash);
-	w = window_of(p->sh, rx->handle.cookie[0], rx->handle.cookie[1]);
-	if (!w && fresh && p->sh->winhash && make_room(p)) {
-		window_add(p, fresh, rx, hold_ms);
+	w = window_of(p->sh, rx);
+	if (!w && fresh && p->sh->winhash && make_room(p) && window_add(p, fresh, rx, hold_ms))
 		return fresh;
-	}
 	if (fresh)
 		kfree(fresh->entry);
 	kfree(fresh);

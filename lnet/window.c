@@ -161,7 +161,7 @@ void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	w->last_ns = p->now_ns;
 	if (w->link.prev != &p->sh->windows)
 		list_move(&w->link, &p->sh->windows);
-	if (likely(w->from == rx->src && w->via == via))
+	if (likely(w->from == rx->src && w->via == via) || !lnet_window_is_openers(w, rx))
 		return;
 	lnet_peer_ni_put(w->from);
 	lnet_peer_ni_put(w->via);
@@ -236,8 +236,6 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 {
 	struct lnet_op *op;
 
-	if (!w->from)
-		return true;
 	op = lnet_op_take(p->sh);
 	if (!op)
 		return false;

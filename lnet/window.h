@@ -43,7 +43,9 @@ struct lnet_window {			/* [sh that the grant names] */
 	u32 nr_open;
 	struct lnet_entry **entry;	/* at seq mod cap */
 	u64 last_ns, hold_ns, ack_due_ns;
-	struct lnet_peer_ni *from;	/* where it was heard last; counted */
+	struct lnet_nid opener;		/* primary NID of the peer that opened it */
+	/* that peer's interface which was heard last; counted */
+	struct lnet_peer_ni *from;
 	struct lnet_peer_ni *via;	/* the router it came by; counted, or NULL */
 	/* over which interface the last PUT landed that wants its ACK; counted, or NULL */
 	struct lnet_ni *ack_ni;
@@ -56,8 +58,15 @@ struct lnet_window {			/* [sh that the grant names] */
 /* ---- session.c ------------------------------------------------------------------------------- */
 u64 lnet_grant_shard(const struct lnet *ln, u64 grant);
 struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant);	/* [sh] */
-/* once per (instance, nonce); may drop and retake the lock */
+/* once per (opener, instance, nonce); NULL: none now; may drop and retake the lock */
 struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms);
+/* [any shard] @rx is of the peer that opened the session */
+bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *rx);
+/*
+ * [any shard] @rx is of a peer that is known to be another one. A NID that is not known yet may be
+ * a rail of the opener: it is not foreign.
+ */
+bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *rx);
 /* [sh] some request of it has no result yet, or its memory is in use */
 bool lnet_window_is_busy(const struct lnet_window *w);
 void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w);	/* [sh] frees it */
@@ -68,7 +77,10 @@ void lnet_windows_fini(struct lnet_shard *sh);
 bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **w, u64 grant, u64 seq);
 /* [sh] all below is confirmed */
 void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor);
-/* [sh] a request of it came, or has landed, the way @rx did */
+/*
+ * [sh] A request of it came, or has landed, the way @rx did. If that was the opener's,
+ * acknowledgements go there from now on.
+ */
 void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx);
 /* [sh] a PUT is done: its ACK leaves with those of this pass, or, if none is wanted, soon */
 void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted);

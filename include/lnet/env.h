@@ -10,12 +10,18 @@ struct lnet_env;
 
 /*
  * Every op: any thread; kernel: also softirq and hrtimer; shard lock may be held. Must not sleep,
- * allocate, log or call the core. All are idempotent hints except now_ns and random.
+ * allocate, log or call the core. All are idempotent hints except now_ns, random and secret.
  */
 struct lnet_env_ops {
 	/* monotonic; read once per pass, never per message */
 	u64 (*now_ns)(struct lnet_env *env);
-	u64 (*random)(struct lnet_env *env);	/* uniform over 64 bits; not for secrets */
+	/* uniform over 64 bits; for values that are sent */
+	u64 (*random)(struct lnet_env *env);
+	/*
+	 * Uniform over 64 bits, for session IDs and hash keys: no value of random() and no other
+	 * value of secret() says anything about it. 0: no value can be drawn now.
+	 */
+	u64 (*secret)(struct lnet_env *env);
 	/*
 	 * Run lnet_shard_work(ln, shard) soon in a worker (task context, no lock). Never lost, may
 	 * be merged.

@@ -548,7 +548,7 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 		INIT_HLIST_HEAD(&sn->hash[i]);
 	INIT_LIST_HEAD(&sn->peers);
 	INIT_LIST_HEAD(&sn->conns);
-	sock_halfs_init(&sn->halfs, env->ops->random(env));
+	sock_halfs_init(&sn->halfs, env->ops->secret(env));
 	INIT_LIST_HEAD(&sn->ring);
 	INIT_LIST_HEAD(&sn->work);
 	INIT_LIST_HEAD(&sn->broken);

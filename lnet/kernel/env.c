@@ -51,6 +51,14 @@ static u64 op_random(struct lnet_env *env)
 	return get_random_u64();
 }
 
+static u64 op_secret(struct lnet_env *env)
+{
+	u64 value;
+
+	get_random_bytes(&value, sizeof(value));
+	return value;
+}
+
 static void lane_queue(struct lane *lane)
 {
 	queue_work_on(lnet_place_cpu(&lane->place), workers, &lane->work);
@@ -99,6 +107,7 @@ static u32 op_distance(struct lnet_env *env, s32 a, s32 b)
 static const struct lnet_env_ops kernel_ops = {
 	.now_ns = op_now_ns,
 	.random = op_random,
+	.secret = op_secret,
 	.kick = op_kick,
 	.arm = op_arm,
 	.cpt_of = op_cpt_of,

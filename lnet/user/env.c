@@ -16,6 +16,7 @@
 #include "env_lane.h"
 
 #define SEED_STEP 0x9e3779b97f4a7c15ULL
+#define SECRET_SEED 0x5e551011d5ecce75ULL	/* sets the second stream of a seed apart */
 
 /* --- services --------------------------------------------------------------------------------- */
 
@@ -32,9 +33,32 @@ static u64 op_now_ns(struct lnet_env *env)
 	return env_clock_ns();
 }
 
-static u64 op_random(struct lnet_env *env)
+/* An observer of one value can compute all others of its stream: only for runs to be repeated. */
+static u64 stream_next(u64 *seed)
 {
-	return lnet_hash64(__atomic_add_fetch(&user_env(env)->seed, SEED_STEP, __ATOMIC_RELAXED));
+	return lnet_hash64(__atomic_add_fetch(seed, SEED_STEP, __ATOMIC_RELAXED));
+}
+
+static u64 system_random(void)
+{
+	u64 value;
+
+	return getrandom(&value, sizeof(value), 0) == sizeof(value) ? value : 0;
+}
+
+static u64 op_random(struct lnet_env *base)
+{
+	struct user_env *env = user_env(base);
+	u64 value = env->seeded ? 0 : system_random();
+
+	return value ? value : stream_next(&env->seed);
+}
+
+static u64 op_secret(struct lnet_env *base)
+{
+	struct user_env *env = user_env(base);
+
+	return env->seeded ? stream_next(&env->secret_seed) : system_random();
 }
 
 void env_bell(int evfd)
@@ -89,6 +113,7 @@ static void op_arm(struct lnet_env *base, unsigned int shard)
 static const struct lnet_env_ops user_ops = {
 	.now_ns = op_now_ns,
 	.random = op_random,
+	.secret = op_secret,
 	.kick = op_kick,
 	.arm = op_arm,
 };
@@ -206,7 +231,9 @@ int lnet_user_env_create(struct lnet_env **envp, const struct lnet_user_env_cfg 
 	env->mode = cfg->mode;
 	env->nr_shards = nr_shards;
 	env->nr_lanes = nr_lanes;
+	env->seeded = cfg->seed != 0;
 	env->seed = cfg->seed;
+	env->secret_seed = lnet_hash64(cfg->seed ^ SECRET_SEED);
 	env->spin_ns = spin_ns_of(cfg);
 	pthread_mutex_init(&env->lock, NULL);
 	env_cond_init(&env->changed);

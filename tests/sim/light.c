@@ -566,7 +566,9 @@ static u64 env_random(struct lnet_env *env)
 	return sim_random(&((struct lnet *)env)->rng);
 }
 
-static const struct lnet_env_ops env_ops = { .now_ns = env_now, .random = env_random };
+static const struct lnet_env_ops env_ops = {
+	.now_ns = env_now, .random = env_random, .secret = env_random
+};
 
 /* ---- a ground -------------------------------------------------------------------------------- */
 

@@ -450,7 +450,8 @@ static void env_nothing(struct lnet_env *env, unsigned int shard)
 }
 
 static const struct lnet_env_ops env_ops = {
-	.now_ns = env_now, .random = env_random, .kick = env_nothing, .arm = env_nothing,
+	.now_ns = env_now, .random = env_random, .secret = env_random,
+	.kick = env_nothing, .arm = env_nothing,
 };
 
 static void shard_make(struct replay *rp, u32 ix, const struct lnet_rec *rec)

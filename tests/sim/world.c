@@ -288,6 +288,11 @@ static u64 env_random(struct lnet_env *env)
 	return sim_random(&node_of_env(env)->rng);
 }
 
+static u64 env_secret(struct lnet_env *env)
+{
+	return sim_random(&node_of_env(env)->secret);
+}
+
 /* num: life << 8 | shard. */
 static bool is_due(const struct sim_node *node, u64 num)
 {
@@ -329,7 +334,8 @@ static void env_arm(struct lnet_env *env, unsigned int shard)
 }
 
 static const struct lnet_env_ops env_ops = {
-	.now_ns = env_now, .random = env_random, .kick = env_kick, .arm = env_arm,
+	.now_ns = env_now, .random = env_random, .secret = env_secret,
+	.kick = env_kick, .arm = env_arm,
 };
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -470,6 +476,7 @@ int sim_world_init(struct sim_world *w, u64 seed, u32 nr_nodes)
 		w->node[i].ix = i;
 		w->node[i].life = 1;
 		w->node[i].rng.state = lnet_hash64(seed ^ lnet_hash64(i + 1000));
+		w->node[i].secret.state = lnet_hash64(~seed ^ lnet_hash64(i + 1000));
 	}
 	return 0;
 }

@@ -61,7 +61,7 @@ struct sim_node {
 	u32 ix, life;
 	u8 kicked;				/* bit per shard: lnet_shard_work() is due */
 	u8 dying;				/* lnet_destroy() runs */
-	struct sim_rng rng;			/* what the core draws */
+	struct sim_rng rng, secret;		/* what the core draws: two streams */
 	struct simsock_ni *sock[SIM_RAILS];	/* the same of the TCP driver */
 	struct lnet_ni *lnet_ni[SIM_RAILS];	/* of either */
 	u8 link_down;			/* bit per rail */

@@ -37,7 +37,8 @@ static void still_hint(struct lnet_env *env, unsigned int shard)
 struct lnet_env *contract_env(void)
 {
 	static const struct lnet_env_ops ops = {
-		.now_ns = still_now, .random = still_random, .kick = still_hint, .arm = still_hint,
+		.now_ns = still_now, .random = still_random, .secret = still_random,
+		.kick = still_hint, .arm = still_hint,
 	};
 	static struct still_env still;
 

@@ -27,7 +27,8 @@ static void fake_arm(struct lnet_env *env, unsigned int shard)
 void fake_env_init(struct fake_env *fake)
 {
 	static const struct lnet_env_ops ops = {
-		.now_ns = fake_now, .random = fake_random, .kick = fake_kick, .arm = fake_arm,
+		.now_ns = fake_now, .random = fake_random, .secret = fake_random,
+		.kick = fake_kick, .arm = fake_arm,
 	};
 
 	memset(fake, 0, sizeof(*fake));

@@ -49,7 +49,8 @@ static inline void world_arm(struct lnet_env *env, unsigned int shard)
 }
 
 static const struct lnet_env_ops world_env_ops = {
-	.now_ns = world_now, .random = world_random, .kick = world_kick, .arm = world_arm,
+	.now_ns = world_now, .random = world_random, .secret = world_random,
+	.kick = world_kick, .arm = world_arm,
 };
 
 static inline struct world *world_create(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What joins the nodes of tests that need more than one: clock, driver, messages. */
+#include <lnet/hash.h>
 #include "rails.h"
 
 struct rails rails;
@@ -25,10 +26,15 @@ static u64 env_now(struct lnet_env *env)
 static u64 env_random(struct lnet_env *env)
 {
 	u64 x = rails.random += 0x9e3779b97f4a7c15ULL;
-
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
 	return x ^ x >> 31;
+}
+
+/* Another stream: no test finds its values by those that are sent. */
+static u64 env_secret(struct lnet_env *env)
+{
+	return lnet_hash64(rails.secret += 0xd1342543de82ef95ULL);
 }
 
 static void env_kick(struct lnet_env *env, unsigned int shard)
@@ -42,7 +48,8 @@ static void env_arm(struct lnet_env *env, unsigned int shard)
 }
 
 const struct lnet_env_ops rails_env_ops = {
-	.now_ns = env_now, .random = env_random, .kick = env_kick, .arm = env_arm,
+	.now_ns = env_now, .random = env_random, .secret = env_secret,
+	.kick = env_kick, .arm = env_arm,
 };
 
 /* ---- names ----------------------------------------------------------------------------------- */

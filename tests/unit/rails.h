@@ -97,7 +97,7 @@ struct rails_cfg {
 };
 
 struct rails {
-	u64 now_ns, random;
+	u64 now_ns, random, secret;
 	u64 ahead_ns[RAILS_NODES];	/* of nodes' clocks; only ever grows */
 	struct rails_node node[RAILS_NODES];
 	struct rails_cfg cfg;

@@ -207,6 +207,27 @@ static void test_cfg(void)
 	lnet_user_env_destroy(NULL);
 }
 
+/* Without a seed nothing repeats, and no value is the mixed counter that another one is. */
+static void test_secrets(void)
+{
+	struct lnet_user_env_cfg cfg = { .mode = LNET_PROGRESS_MANUAL, .nr_shards = 1 };
+	struct lnet_env *env;
+	u64 value[64];
+	unsigned int i, k;
+
+	CU_ASSERT_EQUAL_FATAL(lnet_user_env_create(&env, &cfg), 0);
+	for (i = 0; i < ARRAY_SIZE(value); i++)
+		value[i] = i & 1 ? env->ops->secret(env) : env->ops->random(env);
+	for (i = 0; i < ARRAY_SIZE(value); i++)
+		for (k = 0; k < i; k++)
+			CU_ASSERT(value[i] != value[k]);
+	user_env(env)->seed = 7;
+	value[0] = env->ops->random(env);
+	user_env(env)->seed = 7;
+	CU_ASSERT(value[0] != env->ops->random(env));
+	lnet_user_env_destroy(env);
+}
+
 static void test_services(void)
 {
 	struct lnet a, b;
@@ -217,6 +238,10 @@ static void test_services(void)
 	first = a.env->ops->random(a.env);
 	UNIT_EQUAL(first, b.env->ops->random(b.env), "same seed");
 	CU_ASSERT(first != a.env->ops->random(a.env));
+	first = a.env->ops->secret(a.env);
+	UNIT_EQUAL(first, b.env->ops->secret(b.env), "same seed, other stream");
+	UNIT_EQUAL(a.env->ops->random(a.env) == b.env->ops->random(b.env), false, "one ahead");
+	CU_ASSERT(first != a.env->ops->secret(a.env));
 	now = a.env->ops->now_ns(a.env);
 	usleep(1000);
 	CU_ASSERT(a.env->ops->now_ns(a.env) - now >= MS && a.env->ops->now_ns(a.env) - now < LONG);
@@ -617,6 +642,7 @@ static void test_fork(void)
 UNIT_SUITE(env,
 	{ "configuration is checked, nothing leaks", test_cfg },
 	{ "clock runs, random numbers follow the seed", test_services },
+	{ "without a seed no value says anything about another one", test_secrets },
 	{ "manual: everything in lnet_progress(), nothing outside", test_manual },
 	{ "a deadline ends the wait", test_timer },
 	{ "the hot descriptor is tried, the others get their turn", test_hot },

@@ -34,7 +34,8 @@ static void no_hint(struct lnet_env *env, unsigned int shard)
 }
 
 static const struct lnet_env_ops env_ops = {
-	.now_ns = still_now, .random = some_random, .kick = no_hint, .arm = no_hint
+	.now_ns = still_now, .random = some_random, .secret = some_random,
+	.kick = no_hint, .arm = no_hint
 };
 static struct lnet_env the_env = { .ops = &env_ops };
 

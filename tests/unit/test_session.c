@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Sessions belong to who opened them: nobody else completes, executes or ends what is in them. */
+#include "rails.h"
+
+static const struct rails_cfg three = { .nr_nodes = 3 };
+static const struct rails_cfg apart = { .apart = true };
+
+static unsigned int nr_data;		/* REPLYs with payload to node 2 */
+
+static void on_carry(struct rails_msg *m)
+{
+	nr_data += m->to == 2 && m->hdr.type == LNET_MSG_REPLY && m->hdr.payload_len;
+}
+
+/* The session of node 0 at node 1. */
+static struct lnet_window *window(void)
+{
+	return lnet_window_find(&rails.node[1].ln->shard[0], rails_peer(0, 1)->tx.grant);
+}
+
+/* To node 1, by @rail, from whoever says to be @src; node 2 alone has no other way to speak. */
+static struct rails_msg message(unsigned int from, unsigned int rail, u32 type, u64 cookie0,
+				u64 cookie1)
+{
+	static u8 nothing[1];
+	struct rails_msg m = { .from = (int)from, .to = 1, .rail = (int)rail, .type = RAILS_CORE,
+			       .data = nothing };
+
+	m.hdr.type = type;
+	m.hdr.src_nid = m.via = rails_nid(from, rail);
+	m.hdr.dest_nid = m.at = rails_nid(1, rail);
+	m.hdr.src_pid = m.hdr.dest_pid = LNET_PID;
+	if (type == LNET_MSG_PUT) {
+		m.hdr.msg.put.ack_wmd = (struct lnet_handle){ { cookie0, cookie1 } };
+		m.hdr.msg.put.ptl_index = LNET_PORTAL_MARK + RAILS_PORTAL;
+		m.hdr.msg.put.match_bits = 500;
+	} else {
+		m.hdr.msg.get.return_wmd = (struct lnet_handle){ { cookie0, cookie1 } };
+		m.hdr.msg.get.ptl_index = LNET_PORTAL_MARK + RAILS_PORTAL;
+		m.hdr.msg.get.sink_length = 64;
+	}
+	return m;
+}
+
+static void put_as(unsigned int from, unsigned int rail, u64 grant, u64 seq)
+{
+	struct rails_msg m = message(from, rail, LNET_MSG_PUT, grant, seq | LNET_NAME_ALONE);
+
+	rails_again(&m);
+	rails_pump();
+}
+
+static void confirm_as(unsigned int from, u64 grant, u64 seq)
+{
+	struct rails_msg m = message(from, 0, LNET_MSG_PUT, grant, seq);
+
+	m.hdr.msg.put.ptl_index = LNET_PORTAL_MARK;
+	m.hdr.msg.put.match_bits = LNET_CONFIRM_MATCHBITS;
+	rails_again(&m);
+	rails_pump();
+}
+
+static void open_as(unsigned int from, u64 instance, u64 nonce)
+{
+	struct rails_msg m = message(from, 0, LNET_MSG_GET, instance, nonce);
+
+	m.hdr.msg.get.ptl_index = LNET_PORTAL_MARK;
+	m.hdr.msg.get.match_bits = LNET_OPEN_MATCHBITS;
+	rails_again(&m);
+	rails_pump();
+}
+
+/* Known: the instance, which is sent, and the generator; it computes what the node draws next. */
+static void test_guess(void)
+{
+	struct lnet_env *env;
+	unsigned int i;
+	u64 grant, state;
+
+	rails_begin(NULL);
+	env = lnet_env_of(rails.node[1].ln);
+	state = rails.random;
+	open_as(0, 77, 1);
+	grant = list_first_entry(&rails.node[1].ln->shard[0].windows, struct lnet_window,
+				 link)->grant;
+	rails.random = state;
+	for (i = 0; i < 100; i++)
+		CU_ASSERT(env->ops->random(env) >> 6 != grant >> 6);
+	rails_end();
+}
+
+static void test_foreign_request(void)
+{
+	struct lnet_window *w;
+	unsigned int tag;
+	u64 high;
+
+	rails_begin(&three);
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(RAILS_MS);
+	w = window();
+	high = w->high;
+	put_as(2, 0, w->grant, high + 1);
+	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "rejected and counted");
+	UNIT_EQUAL(w->high, high, "it is not in the window");
+	CU_ASSERT(w->from->peer == rails_peer(1, 0));
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].status, 0, "the owner's request of this sequence is done");
+	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "and took effect");
+	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 0, "its session is there");
+	rails_end();
+}
+
+static void test_foreign_duplicate(void)
+{
+	struct lnet_window *w;
+	struct rails_msg m;
+	unsigned int tag;
+
+	rails_begin(&three);
+	nr_data = 0;
+	rails.on_carry = on_carry;
+	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	tag = rails_get(0, 1, 64, 0);
+	rails_run(RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 1, "done, and not confirmed");
+	w = window();
+	m = message(2, 0, LNET_MSG_GET, w->grant, w->high | LNET_NAME_ALONE);
+	rails_again(&m);
+	rails_pump();
+	UNIT_EQUAL(nr_data, 0, "the cached reply is not for others");
+	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "rejected and counted");
+	rails_end();
+}
+
+static void test_foreign_confirm(void)
+{
+	struct lnet_window *w;
+	u64 low;
+
+	rails_begin(&three);
+	w = window();
+	low = w->floor;
+	confirm_as(2, w->grant, w->high + 1);
+	UNIT_EQUAL(w->floor, low, "the low-water mark stays");
+	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "rejected and counted");
+	rails_end();
+}
+
+/* Instances are sent in every GET, and nonces count up. */
+static void test_foreign_open(void)
+{
+	u64 instance, nonce, grant;
+	struct lnet_shard *sh;
+	u32 nr;
+
+	rails_begin(&three);
+	sh = &rails.node[1].ln->shard[0];
+	instance = window()->instance;
+	nonce = window()->nonce;
+	grant = window()->grant;
+	nr = sh->nr_windows;
+	open_as(2, instance, nonce);
+	UNIT_EQUAL(sh->nr_windows, nr + 1, "another session");
+	CU_ASSERT(list_first_entry(&sh->windows, struct lnet_window, link)->grant != grant);
+	open_as(2, instance, nonce);
+	UNIT_EQUAL(sh->nr_windows, nr + 1, "once");
+	open_as(0, instance, nonce);
+	UNIT_EQUAL(sh->nr_windows, nr + 1, "the owner's is still the same");
+	rails_end();
+}
+
+/* A rail that is not known to be one is taken; acknowledgements for many stay with the opener. */
+static void test_unknown_rail(void)
+{
+	unsigned int i, tag[8], nr = 0;
+	struct lnet_peer_ni *from;
+
+	rails_begin(&apart);
+	from = window()->from;
+	for (i = 0; i < ARRAY_SIZE(tag); i++)
+		tag[i] = rails_put(0, 1, 64, i & 1 ? LNET_ACK : 0, 0);
+	rails_run(50 * RAILS_MS);
+	for (i = 0; i < ARRAY_SIZE(tag); i++) {
+		UNIT_EQUAL(rails.req[tag[i]].status, 0, "done");
+		UNIT_EQUAL(rails.req[tag[i]].nr_effects, 1, "once");
+		nr += rails.req[tag[i]].on_rail[1];
+	}
+	CU_ASSERT(nr > 0);
+	CU_ASSERT(window()->from->peer == from->peer);
+	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 0, "nothing is rejected");
+	rails_end();
+}
+
+/* The operator deletes the peer entry, and traffic makes it again. */
+static void test_opener_again(void)
+{
+	struct lnet_nid nid = rails_nid(0, 0);
+	unsigned int tag;
+
+	rails_begin(NULL);
+	UNIT_EQUAL(lnet_peer_del(rails.node[1].ln, &nid, NULL, 0), 0, "deleted");
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(50 * RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].status, 0, "done");
+	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 0, "it is the opener");
+	rails_end();
+}
+
+UNIT_SUITE(session,
+	{ "rule 2: a session ID cannot be computed from what is sent", test_guess },
+	{ "rule 2: a request in another peer's session is rejected", test_foreign_request },
+	{ "rule 8: a cached reply is for the owner of its session", test_foreign_duplicate },
+	{ "rule 9: a confirmation of another peer is rejected", test_foreign_confirm },
+	{ "rule 2: another peer's open request gets another session", test_foreign_open },
+	{ "rule 2: a NID that is not known yet is taken", test_unknown_rail },
+	{ "rule 2: the opener's peer entry is made again", test_opener_again })
