@@ -205,6 +205,15 @@ static bool is_stale(const struct lnet_pass *p, const struct lnet_peer *peer)
 	       tx->next == tx->oldest;
 }
 
+/*
+ * The session is of no use, whatever has happened to its window: rule 4. Requests in it keep their
+ * names and end as they may.
+ */
+static bool is_useless(const struct lnet_pass *p, const struct lnet_peer *peer)
+{
+	return lnet_window_stuck(&peer->tx) || lnet_window_silent(p, &peer->tx);
+}
+
 /* @hold_ms: what the opening told. */
 static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 grant, u32 W, u64 instance,
 		    u32 hold_ms)
@@ -247,11 +256,14 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 		if (!never_left(p, op) || !ask_opening(p, peer))
 			plain(p, peer, false);
 	} else if (peer->contact == CONTACT_DOUBT && good &&
-		   (instance != peer->tx.rx_instance || is_stale(p, peer))) {
+		   (instance != peer->tx.rx_instance || is_stale(p, peer) ||
+		    is_useless(p, peer))) {
+		if (instance == peer->tx.rx_instance && !is_stale(p, peer))
+			lnet_count(p->sh, sessions_renewed);
 		peer->void_until_ns = p->now_ns + VOID_KEEP_NS;
 		granted(p, peer, grant, W, instance, op->offset);
 	} else if (peer->contact == CONTACT_DOUBT) {	/* it answers pings: the window is there */
-		peer->contact_next_ns = 0;
+		peer->contact_next_ns = is_useless(p, peer) ? p->now_ns + CONTACT_RETRY_NS : 0;
 		set_state(peer, CONTACT_OPEN);
 		release_waiting(p, peer);
 	} else if (peer->contact == CONTACT_PINGING && !ask_ping(p, peer)) {
@@ -270,6 +282,10 @@ static void pinged(struct lnet_pass *p, struct lnet_op *op)
 	ours = good && (peer->features & LNET_FEAT_OPEN);
 	if (lnet_contact_granted(peer) && good && !ours) {
 		lnet_contact_grant_void(p, peer, peer->tx.grant);
+	} else if (peer->contact == CONTACT_OPEN && ours && lnet_window_silent(p, &peer->tx)) {
+		set_state(peer, CONTACT_DOUBT);
+		if (!ask_opening(p, peer))
+			still_in_doubt(p, peer);
 	} else if (peer->contact == CONTACT_DOUBT) {
 		if (!good || !ask_opening(p, peer))
 			still_in_doubt(p, peer);
@@ -344,6 +360,8 @@ bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
 	if (unlikely(peer->contact == CONTACT_OPEN &&
 		     (is_stale(p, peer) || lnet_window_spent(&peer->tx))))
 		lnet_contact_grant_void(p, peer, peer->tx.grant);
+	if (unlikely(peer->contact == CONTACT_OPEN && lnet_window_stuck(&peer->tx)))
+		set_state(peer, CONTACT_DOUBT);
 	if (likely(peer->contact == CONTACT_OPEN && !peer->held) || is_loopback(peer))
 		return true;
 	if (peer->contact == CONTACT_DOUBT)
@@ -404,12 +422,28 @@ void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_timer_set(&p->sh->wheel, &peer->timer, p->now_ns);
 }
 
+/* Requests wait until the peer has named another session. */
+static void another_session(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	if (list_empty(&peer->winwait) || peer->deleted || READ_ONCE(p->ln->stopping))
+		return;
+	if (peer->contact == CONTACT_OPEN)
+		set_state(peer, CONTACT_DOUBT);
+	if (peer->contact == CONTACT_DOUBT && !verify(p, peer))
+		lnet_timer_set(&p->sh->wheel, &peer->timer,
+			       max(peer->contact_next_ns, p->now_ns + NSEC_PER_MSEC));
+}
+
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_any(peer);
 	struct lnet_txwin *tx = &peer->tx;
 	struct lnet_op *op;
 
+	if (unlikely(lnet_window_stuck(tx))) {
+		another_session(p, peer);
+		return;
+	}
 	if (peer->contact != CONTACT_OPEN || tx->told >= tx->oldest || !pni ||
 	    READ_ONCE(p->ln->stopping))
 		return;

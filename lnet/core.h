@@ -399,10 +399,12 @@ struct lnet_txwin {			/* our requests to a peer that named us a grant */
 	u64 grant;			/* 0: none */
 	u64 rx_instance;		/* the receiver's */
 	u64 next, oldest;		/* sequences: next to draw, oldest unfinished */
+	u64 seen;			/* the highest one that was answered; 0: none */
 	u32 W, cap;			/* cap: size of @op, power of two */
 	u32 awaited;			/* requests that wait for a grant */
 	u64 told;			/* floor the receiver was told */
 	u64 used_ns;			/* when the last one was named */
+	u64 heard_ns;			/* of the last answer; not before those that are due */
 	u64 hold_ns;			/* what the receiver was told at the opening; 0: nothing */
 	struct lnet_op **op;		/* at seq mod cap; NULL finished; starts as @few */
 	struct lnet_op *few[8];

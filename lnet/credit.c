@@ -189,7 +189,7 @@ static bool may_leave(struct lnet_pass *p, struct lnet_att *att)
 		return true;
 	account(att, ATT_WAIT_NI, ATT_FREE);
 	if (!late)
-		lnet_op_park_window(op);
+		lnet_op_park_window(p, op);
 	return false;
 }
 

@@ -15,14 +15,31 @@
 
 /* ---- marked requests: exactly-once.md rules 3 and 4 ------------------------------------------ */
 
+/*
+ * Rule 4: newest - highest confirmed < 2 W, as the receiver accepts no more beyond what it saw. Few
+ * are unfinished, so the others were given up.
+ */
+bool lnet_window_stuck(const struct lnet_txwin *tx)
+{
+	return unlikely(tx->next - tx->seen >= 2ULL * tx->W) && tx->grant &&
+	       tx->next - tx->oldest < tx->W;
+}
+
 static bool window_full(const struct lnet_txwin *tx)
 {
-	return tx->next - tx->oldest >= min(tx->W, tx->cap) || tx->next > SEQ_MASK;
+	return tx->next - tx->oldest >= min(tx->W, tx->cap) || tx->next > SEQ_MASK ||
+	       lnet_window_stuck(tx);
 }
 
 bool lnet_window_spent(const struct lnet_txwin *tx)
 {
 	return tx->next > SEQ_MASK && tx->next == tx->oldest;
+}
+
+bool lnet_window_silent(const struct lnet_pass *p, const struct lnet_txwin *tx)
+{
+	return tx->grant && tx->seen + 1 < tx->next &&
+	       p->now_ns - tx->heard_ns >= READ_ONCE(p->ln->tun.transaction_timeout);
 }
 
 bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
@@ -34,6 +51,8 @@ bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
 		return true;
 	if (!tx->grant || window_full(tx))
 		return false;
+	if (tx->next == tx->oldest)
+		tx->heard_ns = p->now_ns;
 	op->seq = tx->next++;
 	tx->used_ns = p->now_ns;
 	cookie = op->seq | min_t(u64, op->seq - tx->oldest, DIST_MASK) << DIST_SHIFT;
@@ -47,9 +66,18 @@ bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
 	return true;
 }
 
-void lnet_op_park_window(struct lnet_op *op)
+/* Those that wait for room need another session, which contact.c gets. */
+static void check_stuck(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	if (unlikely(lnet_window_stuck(&peer->tx)) && !list_empty(&peer->winwait) &&
+	    !peer->deleted && !READ_ONCE(p->ln->stopping))
+		lnet_timer_set(&p->sh->wheel, &peer->timer, p->now_ns);
+}
+
+void lnet_op_park_window(struct lnet_pass *p, struct lnet_op *op)
 {
 	list_add_tail(&op->link, &op->peer->winwait);
+	check_stuck(p, op->peer);
 }
 
 /*
@@ -92,6 +120,14 @@ struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle
 	return tx->op[seq & (tx->cap - 1)];
 }
 
+/* The receiver has answered, whatever it says: it has seen the sequence. */
+static bool is_answered(const struct lnet_op *op)
+{
+	return likely(op->outcome == LNET_OK) || op->outcome == LNET_NO_MATCH ||
+	       op->outcome == LNET_TOO_LONG || op->outcome == LNET_NOT_PERMITTED ||
+	       op->outcome == LNET_ANSWER_GONE;
+}
+
 /* The request is finished: its sequence is never used again, and waiters may be named. */
 static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -100,6 +136,10 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 
 	if (op->wire.cookie[0] != tx->grant || !tx->grant)
 		return;
+	if (is_answered(op)) {
+		tx->seen = max(tx->seen, op->seq);
+		tx->heard_ns = p->now_ns;
+	}
 	tx->op[op->seq & (tx->cap - 1)] = NULL;
 	while (tx->oldest < tx->next && !tx->op[tx->oldest & (tx->cap - 1)])
 		tx->oldest++;
@@ -112,6 +152,7 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 		list_del_init(&next->link);
 		lnet_op_try(p, next);
 	}
+	check_stuck(p, peer);
 }
 
 #define AWAITED_MAX 1024U	/* room made before it is known how much is granted */
@@ -171,6 +212,7 @@ void lnet_window_void(struct lnet_peer *peer)
 	if (tx->op)
 		memset(tx->op, 0, tx->cap * sizeof(*tx->op));
 	tx->grant = 0;
+	tx->seen = 0;
 	tx->next = tx->oldest = tx->told = 1;
 }
 

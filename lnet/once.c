@@ -306,6 +306,11 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_count(p->sh, not_opener);
 		return refuse(p, rx, NULL, LNET_REFUSED_NO_WINDOW);
 	}
+	/* No honest sender is there, and the mark would never come back. */
+	if (unlikely(seq > w->high + 2ULL * w->W)) {
+		lnet_count(p->sh, too_far);
+		return refuse(p, rx, NULL, LNET_REFUSED_NO_WINDOW);
+	}
 	lnet_window_heard(p, w, rx);
 	floor = min(lnet_name_floor(&rx->handle), seq);
 	w->nr_open = seq - floor + 1;

@@ -526,6 +526,13 @@ void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance);	
 void lnet_window_void(struct lnet_peer *peer);		/* [sh] */
 /* [sh] all of its sequences were drawn and are finished: it takes another grant to go on */
 bool lnet_window_spent(const struct lnet_txwin *tx);
+/*
+ * [sh] So many requests were given up since the last answer that the receiver may reject the next
+ * one as too far ahead: it takes another session to go on.
+ */
+bool lnet_window_stuck(const struct lnet_txwin *tx);
+/* [sh] Requests had no answer for the time of a transaction, and nothing else had. */
+bool lnet_window_silent(const struct lnet_pass *p, const struct lnet_txwin *tx);
 void lnet_window_free(struct lnet_peer *peer);
 #define LNET_SLOTS_LOW 8	/* fewer free ones: make more before the next lock */
 int lnet_slots_reserve(struct lnet *ln);	/* outside locks; 0, -ENOMEM, -ENOSPC */
@@ -575,7 +582,8 @@ static inline struct lnet_peer_ni *lnet_op_hop(const struct lnet_op *op)
 bool lnet_op_over(const struct lnet_op *op);		/* its outcome is known */
 /* draws its sequence if it needs one; false: the window is full */
 bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op);
-void lnet_op_park_window(struct lnet_op *op);		/* waits for room in the window */
+/* waits for room in the window, or for another session */
+void lnet_op_park_window(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_wire(struct lnet_op *op);	/* api.c [sh] about to be given to a driver */
 void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);	/* [sh] */
 /* [sh] The same where nothing is to be done before @next_ns, which most do not live to see. */

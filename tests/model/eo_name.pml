@@ -10,11 +10,13 @@
  *
  * Bounds (-D): NREQ requests, NONCES openings, GRANTS the receivers draw, SLIVES and RLIVES lives
  * of sender and receiver, STOCK 1: between two lives the receiver may be a stock node, DROPS
- * windows dropped while the receiver lives, W window.
+ * windows dropped while the receiver lives, W window. JUMP: the bound of rule 4 for how far a
+ * message moves the mark. FAULTY: one message of the opener is far beyond it. FOREIGN: a third node
+ * knows the session ID (rule 2).
  * Mutants: see tests/model/run; each must fail.
  *
  * What must hold: at most one effect per request; success at the sender implies exactly one effect;
- * no unfinished request is below the window.
+ * no unfinished request is below the window; with JUMP, none is rejected as too far ahead.
  */
 #ifndef NREQ
 #define NREQ	3
@@ -37,7 +39,9 @@
 #ifndef DROPS
 #define DROPS	1
 #endif
-#define W	2
+#ifndef W
+#define W	2	/* 2 at most */
+#endif
 #ifndef WR
 #define WR	W	/* what the receiver keeps */
 #endif
@@ -82,6 +86,13 @@ byte under_way[NREQ];			/* attempts not yet come or lost, under the present name
 byte acks[4];				/* per grant: sequences acknowledged (bits) */
 byte refused[4];			/* per grant: sequences refused, no window (bits) */
 byte replies[NONCES + 1];		/* per nonce: grants given (bits) */
+
+#ifdef JUMP
+byte confirmed;				/* highest sequence answered under the present grant */
+#endif
+#ifdef FAULTY
+bool faulty;				/* the message was sent */
+#endif
 
 /* ---- receiver ---- */
 byte rlife = 1;
@@ -147,6 +158,13 @@ inline request_start(q) {
 	request_send(q)
 }
 
+/* newest - highest confirmed < 2 W */
+#if defined(JUMP) && !defined(NOCONF)
+#define may_start	(newest + 1 - oldest < WS && newest + 1 - confirmed < 2 * W)
+#else
+#define may_start	(newest + 1 - oldest < WS)
+#endif
+
 inline oldest_find() {
 	oldest = newest + 1;
 	for (i : 0 .. NREQ - 1) {
@@ -191,6 +209,10 @@ inline request_come(t) {
 #endif
 #ifdef INSTONLY
 		if :: !(windows & bit(g)) && grant_life[g] == rlife -> window_make(g) :: else fi;
+#endif
+#ifdef JUMP
+		assert(!((windows & bit(g)) && s >= high[g] + 2 * W &&
+			 req[r] == OPEN && g_of[r] == g && s_of[r] == s));
 #endif
 		if
 		:: !(windows & bit(g)) -> refused[g] = refused[g] | bit(s)
@@ -274,6 +296,9 @@ inline opening_come(n) {
 
 inline grant_void() {
 	grant = 0; newest = 0;
+#ifdef JUMP
+	confirmed = 0;
+#endif
 #ifdef SEQREUSE
 	free_seq = 0;
 #endif
@@ -316,10 +341,34 @@ end:
 		asked = 0; newest = 0 }
 	:: atomic { grant && started < NREQ -> oldest_find();
 		if
-		:: newest + 1 - oldest < WS -> r = started; started++; request_start(r)
+		:: may_start -> r = started; started++; request_start(r)
+#ifdef JUMP	/* it takes another grant to go on; requests under this one keep their names */
+		:: !may_start && newest + 1 - oldest < WS -> grant_void()
+#endif
 		:: else
 		fi;
 		clear_step() }
+#ifdef FAULTY
+	/* the opener's own, with a sequence that it never drew */
+	:: atomic { !faulty && grant && !stock && (windows & bit(grant)) ->
+		faulty = true;
+#ifdef NOBOUND
+		high[grant] = high[grant] + 2 * W + 1
+#endif
+		}
+#endif
+#ifdef FOREIGN
+	/* no request of the sender, under a name in its session */
+	:: atomic { select(g : 1 .. GRANTS); select(s : 1 .. NREQ);
+		if
+#ifdef NOOWNER
+		:: !stock && (windows & bit(g)) && s + WR > high[g] && entry_seq[e(g, s)] != s ->
+			request_take(0); entry_final[e(g, s)] = true
+#endif
+		:: else
+		fi;
+		clear_step() }
+#endif
 	:: atomic { slife < SLIVES -> slife++; grant_void(); asked = 0;
 		for (i : 0 .. NREQ - 1) {
 			if
@@ -330,7 +379,14 @@ end:
 		clear_step() }
 	:: atomic { select(r : 0 .. NREQ - 1);
 		if
-		:: answers(r) -> req[r] = OK; g_of[r] = 0; s_of[r] = 0; assert(effects[r] == 1)
+		:: answers(r) ->
+#ifdef JUMP
+			if
+			:: g_of[r] == grant && s_of[r] > confirmed -> confirmed = s_of[r]
+			:: else
+			fi;
+#endif
+			req[r] = OK; g_of[r] = 0; s_of[r] = 0; assert(effects[r] == 1)
 		/* given up */
 		:: req[r] == OPEN ->
 #ifdef SEQREUSE

@@ -173,7 +173,7 @@ NOTHING(lnet_att_again, struct lnet_pass *p, struct lnet_att *att, int before, i
 NOTHING(lnet_forward_substitute, struct lnet_op *op)
 NOTHING(lnet_ni_get, struct lnet_ni *ni)
 NOTHING(lnet_ni_put, struct lnet_ni *ni)
-NOTHING(lnet_op_park_window, struct lnet_op *op)
+NOTHING(lnet_op_park_window, struct lnet_pass *p, struct lnet_op *op)
 NOTHING(lnet_op_wire, struct lnet_op *op)
 NOTHING(lnet_peer_get, struct lnet_peer *peer)
 NOTHING(lnet_peer_put, struct lnet_peer *peer)

@@ -184,6 +184,7 @@ static void jump(u64 seq)
 	struct lnet_window *w = receiver();
 
 	sender()->next = sender()->oldest = sender()->told = seq;
+	sender()->seen = seq - 1;
 	w->floor = seq;
 	w->high = seq - 1;
 }

@@ -208,6 +208,102 @@ static void test_opener_again(void)
 	rails_end();
 }
 
+/* ---- rule 4: the bound of the mark ----------------------------------------------------------- */
+
+static unsigned int put(void)
+{
+	return rails_put(0, 1, 64, LNET_ACK, 0);
+}
+
+static void check_done(unsigned int tag, const char *what)
+{
+	UNIT_EQUAL(rails.req[tag].nr_final, 1, what);
+	UNIT_EQUAL(rails.req[tag].status, 0, what);
+	UNIT_EQUAL(rails.req[tag].nr_effects, 1, what);
+}
+
+/* One message of the opener, by a defect of its own, far ahead. */
+static void test_far_ahead(void)
+{
+	u64 grant, openings;
+	unsigned int tag;
+
+	rails_begin(NULL);
+	grant = window()->grant;
+	openings = rails_stat(1, LNET_C_openings);
+	put_as(0, 0, grant, 1ULL << 47);
+	put_as(0, 0, grant, window()->high + 2 * window()->W + 1);
+	UNIT_EQUAL(rails_stat(1, LNET_C_too_far), 2, "rejected and counted");
+	tag = put();
+	rails_run(RAILS_MS);
+	check_done(tag, "the session goes on");
+	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings, "the same session");
+	rails_end();
+}
+
+/* Within the bound one message may end the session: its sender notices the silence. */
+static void test_silent_session(void)
+{
+	u64 grant, openings;
+	unsigned int tag;
+
+	rails_begin(NULL);
+	grant = window()->grant;
+	openings = rails_stat(1, LNET_C_openings);
+	put_as(0, 0, grant, window()->high + 2 * window()->W);
+	UNIT_EQUAL(rails_stat(1, LNET_C_too_far), 0, "accepted");
+	tag = put();
+	rails_run(6 * NSEC_PER_SEC);
+	UNIT_EQUAL(rails.req[tag].perhaps, true, "no response: nobody knows");
+	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "below the window");
+	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 1, "another session");
+	UNIT_EQUAL(rails_stat(0, LNET_C_sessions_renewed), 1, "counted");
+	tag = put();
+	rails_run(10 * RAILS_MS);
+	check_done(tag, "after one transaction timeout");
+	rails_end();
+}
+
+/* @gap: all requests of a window are given up before the next ones begin. */
+static void outage(unsigned int W, bool gap)
+{
+	static const struct rails_cfg quiet = { .quiet = true };
+	unsigned int i, tag;
+
+	rails_begin(&quiet);
+	rails_tune(1, "window", W);
+	tag = put();
+	rails_run(50 * RAILS_MS);
+	check_done(tag, "before");
+	rails_on(0, -1, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	for (i = 0; i < 10 * W; i++) {
+		tag = rails_put(0, 1, 64, LNET_ACK, 20 * RAILS_MS);
+		if (!gap || i % W == W - 1)
+			rails_run(gap ? 30 * RAILS_MS : 3 * RAILS_MS);
+	}
+	rails_run(100 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 1, "given up");
+	CU_ASSERT(rails.req[tag].status != 0);
+	rails_clear();
+	tag = put();
+	rails_run(4 * NSEC_PER_SEC);
+	check_done(tag, "after the outage");
+	UNIT_EQUAL(rails_stat(1, LNET_C_too_far), 0, "nothing is rejected");
+	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 0, "for no other reason either");
+	CU_ASSERT(rails_stat(0, LNET_C_sessions_renewed) <= 1);
+	rails_end();
+}
+
+static void test_outage(void)
+{
+	static const unsigned int W[] = { 1, 2, 4, 16 };
+	unsigned int i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(W); i++)
+		outage(W[i / 2], i & 1);
+}
+
 UNIT_SUITE(session,
 	{ "rule 2: a session ID cannot be computed from what is sent", test_guess },
 	{ "rule 2: a request in another peer's session is rejected", test_foreign_request },
@@ -215,4 +311,7 @@ UNIT_SUITE(session,
 	{ "rule 9: a confirmation of another peer is rejected", test_foreign_confirm },
 	{ "rule 2: another peer's open request gets another session", test_foreign_open },
 	{ "rule 2: a NID that is not known yet is taken", test_unknown_rail },
-	{ "rule 2: the opener's peer entry is made again", test_opener_again })
+	{ "rule 2: the opener's peer entry is made again", test_opener_again },
+	{ "rule 4: a message far ahead does not end the session", test_far_ahead },
+	{ "rule 4: a session that is silent is replaced", test_silent_session },
+	{ "rule 4: nothing is rejected after an outage with 10 W requests given up", test_outage })
