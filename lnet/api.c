@@ -341,15 +341,16 @@ int lnet_get_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr)
 	return submit(ln, x, nr, LNET_OP_GET, 0);
 }
 
-int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x)
+int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x, u32 flags)
 {
-	return one(submit(ln, x, 1, LNET_OP_GET, LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT));
+	return one(submit(ln, x, 1, LNET_OP_GET,
+			  LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT | flags));
 }
 
 /* ---- for drivers ----------------------------------------------------------------------------- */
 
 /* What a header says beside the fields; written once, before a driver looks. */
-enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4 };
+enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4, WIRE_URGENT = 8 };
 
 void lnet_op_wire(struct lnet_op *op)
 {
@@ -361,8 +362,15 @@ void lnet_op_wire(struct lnet_op *op)
 		bits |= WIRE_MARK;
 	if (op->flags & LNET_OPF_FORWARD)
 		bits |= WIRE_FORWARD;
+	if (op->flags & LNET_OPF_URGENT)
+		bits |= WIRE_URGENT;
 	if (op->wire_bits != bits)
 		op->wire_bits = bits;
+}
+
+bool lnet_att_is_urgent(const struct lnet_att *att)
+{
+	return att->op->wire_bits & WIRE_URGENT;
 }
 
 static void put_fields(const struct lnet_op *op, struct lnet_hdr *hdr)

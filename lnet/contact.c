@@ -91,6 +91,8 @@ static struct lnet_op *ask(struct lnet_pass *p, struct lnet_peer *peer, u32 port
 	op->type = LNET_OP_GET;
 	op->cls = LNET_CLS_CONTROL;
 	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT;
+	if (!list_empty(&peer->disc.waiters))
+		op->flags |= LNET_OPF_URGENT;
 	op->peer = peer;
 	lnet_peer_get(peer);
 	op->sh = p->sh;

@@ -87,7 +87,8 @@ static int ping(struct lnet_ctl_ask *ask)
 {
 	struct lnet_ctl_asks *set = ask->set;
 
-	return lnet_ping(set->ctl->ln, &ask->to.nid, &set->source, set->timeout_ns, ping_done, ask);
+	return lnet_ping_urgent(set->ctl->ln, &ask->to.nid, &set->source, set->timeout_ns,
+				ping_done, ask);
 }
 
 static int ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,

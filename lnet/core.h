@@ -482,6 +482,8 @@ enum lnet_op_flag {
 	LNET_OPF_FORWARD = 0x100000,	/* another node's message: router.h */
 	LNET_OPF_ROUTED = 0x200000,	/* some attempt left by a router */
 	LNET_OPF_COPY = 0x400000,	/* @first is a copy, as @hedge always is */
+	/* an operator waits for it: ends when the last path rejects it, and pauses are short */
+	LNET_OPF_URGENT = 0x800000,
 };
 
 /* a counted small payload: ping replies, held answers, openings */
@@ -529,6 +531,7 @@ struct lnet_op {
 	u32 slot;			/* unmarked requests: index in ln->slots + 1 */
 	u32 rec;			/* the recorder's number of it; 0: none */
 	u8 state, type, hedges, outcome, cls, nr_held, pins;
+	u8 rejected;			/* LNET_ATTF_REJECTED bits of the last attempt */
 	u16 tries, unsent;		/* attempts; those among them that cost no try */
 	u8 wire_bits;			/* api.c: what drivers may look at without lock */
 	void *op_ptr;

@@ -214,7 +214,7 @@ static void was_cut(struct lnet_pass *p, struct lnet_peer *peer)
 bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_op *op)
 {
 	struct lnet_disc *d = &peer->disc;
-	int err = lnet_outcomes[op->outcome].err;
+	int err = lnet_op_err(op);
 
 	if (!err)
 		err = op->copy ? lnet_disc_take(p, peer, op->copy, op->mlength, false) : -ENOMEM;

@@ -571,7 +571,7 @@ static void final_event(struct lnet_pass *p, struct lnet_op *op, u64 now_ns)
 	op->evt[1] = NULL;
 	fill_event(op, e, kind);
 	e->ev.mlength = kind == LNET_EVENT_SEND && !how->err ? op->len : op->mlength;
-	e->ev.status = how->err;
+	e->ev.status = op->flags & LNET_OPF_INTERNAL ? lnet_op_err(op) : how->err;
 	e->ev.outcome = op->outcome;
 	e->ev.perhaps = how->err && (op->flags & LNET_OPF_MAYBE);
 	e->ev.final = true;

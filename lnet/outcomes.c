@@ -18,6 +18,15 @@ const char *lnet_outcome_name(unsigned int outcome)
 	return outcome < LNET_NR_OUTCOMES ? lnet_outcomes[outcome].name : NULL;
 }
 
+int lnet_op_err(const struct lnet_op *op)
+{
+	if (op->outcome != LNET_REMOTE_DROPPED || op->rejected & LNET_ATTF_UNREACHED)
+		return lnet_outcomes[op->outcome].err;
+	if (op->rejected & LNET_ATTF_RESET)
+		return -ECONNRESET;
+	return op->rejected ? -ECONNREFUSED : lnet_outcomes[op->outcome].err;
+}
+
 const char *lnet_event_name(unsigned int kind)
 {
 	static const char *const names[] = {

@@ -506,6 +506,11 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 		    u32 len);
 #define LNET_ATTF_RELEASED 2	/* a delay rule has let it go */
 #define LNET_ATTF_FAULT 4	/* a drop rule has ended it */
+/* no connection was made: nobody listens, the peer closed it, nobody has the address */
+#define LNET_ATTF_REFUSED 8
+#define LNET_ATTF_RESET 16
+#define LNET_ATTF_UNREACHED 32
+#define LNET_ATTF_REJECTED (LNET_ATTF_REFUSED | LNET_ATTF_RESET | LNET_ATTF_UNREACHED)
 /* att->given; TWICE: a rule wants it to go twice, and the driver has it for the first time */
 enum { LNET_GIVEN_POSTED = 1, LNET_GIVEN_DONE = 2, LNET_GIVEN_TWICE = 4 };
 /* [sh] chooses a path and enters an attempt */
@@ -557,8 +562,8 @@ void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] an answer came once more: perhaps the receiver does not know that it came before */
 void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer);
-/* lnet_get() of the core's own: may use portal 0, never waits for contact */
-int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x);
+/* lnet_get() of the core's own: may use portal 0, never waits for contact. @flags: LNET_OPF_x */
+int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x, u32 flags);
 /* answer.c [sh] an ACK came: nothing of @rx is kept */
 enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx,
 				const struct lnet_hdr *hdr);
@@ -588,6 +593,8 @@ void lnet_op_wire(struct lnet_op *op);	/* api.c [sh] about to be given to a driv
 void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);	/* [sh] */
 /* [sh] The same where nothing is to be done before @next_ns, which most do not live to see. */
 void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns);
+/* How @op ended: as its outcome says, or how it was rejected. */
+int lnet_op_err(const struct lnet_op *op);
 /* [sh] about to be finished: was any of it perhaps delivered? */
 void lnet_op_given_up(struct lnet_op *op);
 /* [sh] An attempt was perhaps delivered, unless the request was refused. */
@@ -630,6 +637,9 @@ void lnet_ping_fini(struct lnet *ln);
 void lnet_ping_rebuild(struct lnet *ln);	/* cfg_mutex held: NIs changed */
 /* [sh] a ping over @path alone, which its caller completes and starts; NULL: no reserve */
 struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path);
+/* As lnet_ping(), for an operator: ends as soon as the peer has rejected it by every path. */
+int lnet_ping_urgent(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
+		     u64 timeout_ns, lnet_ping_done_t done, void *arg);
 /* [sh] recovery ping; answers lnet_path_ping_done() */
 void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */

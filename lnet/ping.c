@@ -264,25 +264,19 @@ static void user_pinged(struct lnet_pass *p, void *arg, const struct lnet_event 
 		lnet_md_unlink(u->ln, ev->md);
 }
 
-int lnet_ping(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
-	      uint64_t timeout_ns, lnet_ping_done_t done, void *arg)
+/* Consumes @u, which says who waits for the answer. */
+static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 timeout_ns, u32 flags)
 {
-	struct lnet_md_cfg cfg = { .length = LNET_PINGINFO_MANUAL,
+	struct lnet_md_cfg cfg = { .start = u->info,
+				   .length = LNET_PINGINFO_MANUAL,
 				   .threshold = 2,
 				   .cpt = -1,
 				   .options = LNET_MD_TRUNCATE };
-	struct user_ping *u = kzalloc(sizeof(*u), GFP_KERNEL);
+	struct lnet *ln = u->ln;
 	struct lnet_xfer x;
 	lnet_md_t md;
 	int err;
 
-	if (!u)
-		return -ENOMEM;
-	u->ln = ln;
-	u->done = done;
-	u->arg = arg;
-	u->target = *nid;
-	cfg.start = u->info;
 	err = lnet_md_bind_core(ln, &cfg, user_pinged, u, &md);
 	if (err) {
 		kfree(u);
@@ -290,14 +284,44 @@ int lnet_ping(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid
 	}
 	lnet_xfer_init(&x);
 	x.md = md;
-	x.target.nid = *nid;
+	x.target.nid = u->target;
 	if (source)
 		x.self = *source;
 	x.portal = LNET_PORTAL_RESERVED;
 	x.match_bits = LNET_PING_MATCHBITS;
 	x.timeout_ns = timeout_ns;
-	err = lnet_get_core(ln, &x);
+	err = lnet_get_core(ln, &x, flags);
 	if (err)
-		lnet_md_unlink(ln, md);	/* its last event frees @u; @done is not called */
+		lnet_md_unlink(ln, md);	/* its last event frees @u; its ->done is not called */
 	return err;
+}
+
+static struct user_ping *user_ping_new(struct lnet *ln, const struct lnet_nid *nid,
+				       lnet_ping_done_t done, void *arg)
+{
+	struct user_ping *u = kzalloc(sizeof(*u), GFP_KERNEL);
+
+	if (!u)
+		return NULL;
+	u->ln = ln;
+	u->done = done;
+	u->arg = arg;
+	u->target = *nid;
+	return u;
+}
+
+int lnet_ping(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
+	      uint64_t timeout_ns, lnet_ping_done_t done, void *arg)
+{
+	struct user_ping *u = user_ping_new(ln, nid, done, arg);
+
+	return u ? user_ping(u, source, timeout_ns, 0) : -ENOMEM;
+}
+
+int lnet_ping_urgent(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
+		     u64 timeout_ns, lnet_ping_done_t done, void *arg)
+{
+	struct user_ping *u = user_ping_new(ln, nid, done, arg);
+
+	return u ? user_ping(u, source, timeout_ns, LNET_OPF_URGENT) : -ENOMEM;
 }

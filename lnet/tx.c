@@ -178,9 +178,15 @@ static void count_resend(struct lnet_pass *p, struct lnet_path *path, enum lnet_
 	}
 }
 
+/* An operator waits, and the last path was rejected as well. */
+static bool is_in_vain(const struct lnet_op *op, enum lnet_outcome how)
+{
+	return op->flags & LNET_OPF_URGENT && (op->rejected || how == LNET_LOCAL_NO_ROUTE);
+}
+
 /*
  * Another path not yet tried: at once. Else the time left is shared among the tries left; what cost
- * none comes again soon.
+ * none, or what an operator waits for, comes again soon.
  */
 static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how,
 		       bool unsent)
@@ -195,11 +201,11 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcom
 		try_by(p, op, path);	/* chosen anew, it might be a tried one's turn */
 		return;
 	}
-	if (is_stuck(p, op, NULL)) {
+	if (is_stuck(p, op, NULL) || is_in_vain(op, how)) {
 		lnet_op_finish(p, op, how);
 		return;
 	}
-	if (unsent)
+	if (unsent || op->flags & LNET_OPF_URGENT)
 		pause_ns = min(pause_ns, READ_ONCE(p->ln->tun.min_recovery_ping_interval));
 	lnet_op_set_state(op, OP_BACKOFF);
 	op->suspect_ns = p->now_ns + pause_ns;
@@ -292,6 +298,17 @@ void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 	if (lnet_outcomes[how].delivery == LNET_DELIVERY_YES && epoch)
 		att->epoch = epoch;
 	given(p, att, LNET_GIVEN_DONE);
+}
+
+void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err)
+{
+	if (err == -ECONNREFUSED)
+		att->flags |= LNET_ATTF_REFUSED;
+	else if (err == -ECONNRESET)
+		att->flags |= LNET_ATTF_RESET;
+	else if (err == -EHOSTUNREACH)
+		att->flags |= LNET_ATTF_UNREACHED;
+	lnet_att_done(p, att, LNET_REMOTE_DROPPED, 0);
 }
 
 static void was_posted(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
@@ -416,6 +433,7 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 		lnet_health_fail(p->sh, path->trunk, how, att->posted_ns);
 	if (att->state == ATT_POSTED && lnet_outcomes[how].delivery == LNET_DELIVERY_NOT)
 		how = LNET_NETWORK_TIMEOUT;	/* whatever became of it, it was posted */
+	op->rejected = att->flags & LNET_ATTF_REJECTED;
 	lnet_att_move(p, att, ATT_FREE);
 	op->unsent += unsent && !lnet_att_is_copy(att);
 	attempt_failed(p, op, path, how, unsent);

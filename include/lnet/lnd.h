@@ -318,6 +318,13 @@ void lnet_att_posted(struct lnet_pass *p, struct lnet_att *att, u32 epoch);
  * (the peer's driver has it all) or a failure after posting; not posted: why, a failure. */
 void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, u32 epoch);
 /*
+ * As lnet_att_done() with LNET_REMOTE_DROPPED: no connection to the peer was made, because of @err.
+ * -ECONNREFUSED, -ECONNRESET and -EHOSTUNREACH mean that it was rejected: waiting is in vain.
+ */
+void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err);
+/* An operator waits for its result: a driver connects now, whatever failed before. */
+bool lnet_att_is_urgent(const struct lnet_att *att);
+/*
  * All that was posted to @to over @ni under an epoch <= @epoch and is unanswered is now "perhaps
  * delivered": a connection set died.
  */

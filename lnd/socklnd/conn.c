@@ -284,7 +284,7 @@ void sock_set_close(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outco
 	owe_lost(peer, how);
 	peer->epoch = ++sn->epochs;
 	if (!requeue)
-		sock_peer_give_back(p, peer, LNET_REMOTE_DROPPED);
+		sock_peer_give_back(p, peer, LNET_REMOTE_DROPPED, 0);
 	sock_peer_arm(peer, sn->now_ns);
 }
 
@@ -590,7 +590,7 @@ void sock_ni_stop(struct lnet_pass *p, struct sock_ni *sn)
 	list_for_each_entry(peer, &sn->peers, link) {
 		peer->job = false;
 		sock_set_close(p, peer, LNET_SHUTDOWN, true);
-		sock_peer_give_back(p, peer, LNET_CANCELED);
+		sock_peer_give_back(p, peer, LNET_CANCELED, 0);
 	}
 	list_for_each_entry_safe(c, next, &sn->conns, all)
 		sock_conn_close(p, c, true);

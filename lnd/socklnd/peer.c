@@ -90,7 +90,8 @@ void sock_peer_queue(struct sock_peer *peer, struct lnet_att *att, unsigned int 
 	peer->nr_queue[q]++;
 }
 
-void sock_peer_give_back(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how)
+void sock_peer_give_back(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how,
+			 int err)
 {
 	struct lnet_att *att, *next;
 	unsigned int q;
@@ -98,7 +99,10 @@ void sock_peer_give_back(struct lnet_pass *p, struct sock_peer *peer, enum lnet_
 	for (q = 0; q < SOCK_NR_QUEUES; q++) {
 		list_for_each_entry_safe(att, next, &peer->queue[q], link) {
 			list_del_init(&att->link);
-			lnet_att_done(p, att, how, 0);
+			if (how == LNET_REMOTE_DROPPED)
+				lnet_att_unconnected(p, att, err);
+			else
+				lnet_att_done(p, att, how, 0);
 		}
 		peer->nr_queue[q] = 0;
 	}
@@ -231,7 +235,7 @@ void sock_dial_failed(struct lnet_pass *p, struct sock_peer *peer, int err, enum
 	peer->backoff_ns = err == -ETIMEDOUT ? least : clamp(peer->backoff_ns * 2, least, most);
 	peer->dial_ns = sn->now_ns + peer->backoff_ns;
 	if (!sock_peer_usable(peer))
-		sock_peer_give_back(p, peer, how);
+		sock_peer_give_back(p, peer, how, err);
 	sock_peer_arm(peer, peer->dial_ns);
 }
 
@@ -518,7 +522,7 @@ void sock_peer_gone(struct lnet_ni *ni, struct lnet_peer_ni *pni)
 		if (peer->dial)
 			sock_conn_close(&p, peer->dial, true);
 		sock_set_close(&p, peer, LNET_PATH_LOST, false);
-		sock_peer_give_back(&p, peer, LNET_REMOTE_DROPPED);
+		sock_peer_give_back(&p, peer, LNET_REMOTE_DROPPED, 0);
 		sock_peer_arm(peer, sn->now_ns);
 	}
 	sock_unlock(&p, sn);

@@ -506,6 +506,8 @@ static int queue_att(struct sock_ni *sn, struct lnet_att *att, struct sock_peer 
 		att->outcome = LNET_LOCAL_DROPPED;
 		return peer ? -ESHUTDOWN : -ENOMEM;
 	}
+	if (lnet_att_is_urgent(att) && !peer->dial)
+		peer->dial_ns = min(peer->dial_ns, sn->now_ns);
 	if (is_backed_off(peer)) {
 		att->outcome = LNET_REMOTE_DROPPED;
 		return -EHOSTUNREACH;

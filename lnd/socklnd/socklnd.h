@@ -484,8 +484,9 @@ void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer);	/* L */
 /* L; @att waits at @peer, behind all others or before them. */
 void sock_peer_queue(struct sock_peer *peer, struct lnet_att *att, unsigned int q, bool first);
 bool sock_peer_usable(const struct sock_peer *peer);		/* L; something can be sent now */
-/* L; all that is queued */
-void sock_peer_give_back(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how);
+/* L; all that is queued. @err: why there is no connection, if @how is LNET_REMOTE_DROPPED. */
+void sock_peer_give_back(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how,
+			 int err);
 /* L; may free @peer */
 void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns);
 

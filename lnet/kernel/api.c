@@ -87,6 +87,8 @@ EXPORT_SYMBOL_GPL(lnet_rx_needed);
 EXPORT_SYMBOL_GPL(lnet_rx_gone);
 EXPORT_SYMBOL_GPL(lnet_att_posted);
 EXPORT_SYMBOL_GPL(lnet_att_done);
+EXPORT_SYMBOL_GPL(lnet_att_unconnected);
+EXPORT_SYMBOL_GPL(lnet_att_is_urgent);
 EXPORT_SYMBOL_GPL(lnet_att_hdr);
 EXPORT_SYMBOL_GPL(lnet_att_hdr_like);
 EXPORT_SYMBOL_GPL(lnet_att_len);

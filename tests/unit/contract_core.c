@@ -428,6 +428,17 @@ void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 	msg->done_ns = contract_now(msg->node);
 }
 
+void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err)
+{
+	msg_of(att)->err = err;
+	lnet_att_done(p, att, LNET_REMOTE_DROPPED, 0);
+}
+
+bool lnet_att_is_urgent(const struct lnet_att *att)
+{
+	return msg_of(att)->urgent;
+}
+
 void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch,
 		    enum lnet_outcome how)
 {

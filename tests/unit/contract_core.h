@@ -27,7 +27,9 @@ struct msg {			/* sent */
 	u32 len;
 	unsigned int seq;
 	bool taken, posted;
+	bool urgent;
 	unsigned int nr_done;
+	int err;			/* of lnet_att_unconnected() */
 	enum lnet_outcome how;
 	u64 done_ns;
 };

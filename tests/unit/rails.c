@@ -378,6 +378,9 @@ static int rails_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *
 	if (r && r->fate == FATE_FAIL) {
 		lnet_att_done(p, att, r->how, 0);
 		rails_msg_free(m);
+	} else if (r && r->fate == FATE_REJECT) {
+		lnet_att_unconnected(p, att, -ECONNRESET);
+		rails_msg_free(m);
 	} else if (r && r->fate == FATE_KEEP) {
 		hold(&rails.kept, ni, m)->att = att;
 	} else {

@@ -29,6 +29,7 @@ enum rails_fate {
 	FATE_DELIVER,		/* posted, given back, carried */
 	FATE_REFUSE,		/* send() says no, with the rule's outcome */
 	FATE_FAIL,		/* given back unposted with the rule's outcome */
+	FATE_REJECT,		/* given back unposted: the peer resets the connection */
 	FATE_KEEP,		/* the driver sits on it, nothing on the wire */
 	FATE_LOSE,		/* posted, given back, lost on the way */
 	FATE_POST,		/* posted and carried, the driver still refers to the memory */

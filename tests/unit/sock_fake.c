@@ -296,6 +296,7 @@ struct msg *fake_send(const char *nid, u32 len, u64 timeout_ns)
 		abort();
 	msg->node = fw.node;
 	msg->len = len;
+	msg->urgent = fw.urgent;
 	msg->seq = (unsigned int)list_count_nodes(&fw.msgs);
 	msg->att.ni = ni;
 	msg->att.pni = lnet_peer_ni_get(&fw.node->ln, &to);

@@ -28,6 +28,7 @@ struct fake_world {
 	struct fake fake[FAKES_MAX];
 	unsigned int nr;
 	int dial_err;			/* what the next dials say */
+	bool urgent;			/* of the next messages */
 	struct list_head msgs;
 };
 

@@ -387,8 +387,25 @@ static void test_unreachable(void)
 			fake_connected(fake_last(), rows[i].err);
 		UNIT_EQUAL(msg->nr_done, 1, "given back");
 		UNIT_EQUAL(msg->how, rows[i].how, "outcome");
+		if (rows[i].how == LNET_REMOTE_DROPPED)
+			UNIT_EQUAL(msg->err, rows[i].err, "how it was rejected");
 		fake_end();
 	}
+}
+
+/* The peer takes the connection, and has no NI of that NID. */
+static void test_reset(void)
+{
+	struct msg *msg;
+
+	fake_begin(A);
+	msg = fake_send(B, 10, 60 * SEC);
+	fake_connected(fake_last(), 0);
+	fake_eof(fake_last());
+	UNIT_EQUAL(msg->nr_done, 1, "given back");
+	UNIT_EQUAL(msg->how, LNET_REMOTE_DROPPED, "outcome");
+	UNIT_EQUAL(msg->err, -ECONNRESET, "how it was rejected");
+	fake_end();
 }
 
 /* Pauses grow; who comes during a long one is turned away at once, during a short one waits. */
@@ -412,6 +429,11 @@ static void test_backoff(void)
 	fake_run(250 * MS);
 	fake_send(B, 10, 60 * SEC);
 	UNIT_EQUAL(fw.nr, 3, "dials after the pause");
+	fake_connected(fake_last(), -ECONNREFUSED);
+	fw.urgent = true;
+	msg = fake_send(B, 10, 60 * SEC);
+	UNIT_EQUAL(fw.nr, 4, "dials in the pause for an operator");
+	UNIT_EQUAL(msg->nr_done, 0, "which waits for that");
 	fake_end();
 }
 
@@ -629,6 +651,7 @@ UNIT_SUITE(conn,
 	{ "bad answers fail the dial", test_answers },
 	{ "dials again with the version it was told", test_version },
 	{ "tells why it could not connect", test_unreachable },
+	{ "closed before its HELLO", test_reset },
 	{ "pauses after failures", test_backoff },
 	{ "gives up a connection that hangs", test_hanging },
 	{ "siblings end together", test_siblings },

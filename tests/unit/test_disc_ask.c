@@ -165,6 +165,15 @@ static void test_failures(void)
 	rails_run(RAILS_MS);
 	is_told(0, -EPROTO, "nonsense");
 	rails_end();
+
+	/* half of 150 s would pass before a question is asked again */
+	rails_begin(&strangers);
+	rails_tune(0, "transaction_timeout", 150 * NSEC_PER_SEC);
+	rails_on(0, -1, RAILS_CORE, FATE_REJECT, LNET_OK, -1);
+	ask(0, 0, false);
+	rails_run(100 * RAILS_MS);
+	is_told(0, -ECONNRESET, "rejected");
+	rails_end();
 }
 
 /* Whatever keeps the machine from going on: the limit is the asker's. */

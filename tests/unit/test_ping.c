@@ -71,6 +71,51 @@ static void test_unsent(void)
 	rails_end();
 }
 
+/* With a timeout of 150 s, half of that would pass before a request is sent again. */
+static u64 urgent(const struct lnet_nid *nid)
+{
+	memset(&got, 0, sizeof(got));
+	UNIT_EQUAL(lnet_ping_urgent(rails.node[0].ln, nid, NULL, 150 * NSEC_PER_SEC, done, NULL), 0,
+		   "a ping");
+	return rails.now_ns;
+}
+
+static void test_rejected(void)
+{
+	struct lnet_nid nid = rails_nid(1, 0);
+	u64 start;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_CORE, FATE_REJECT, LNET_OK, -1);
+	start = urgent(&nid);
+	rails_run(NSEC_PER_SEC);
+	UNIT_EQUAL(got.nr, 1, "told once");
+	UNIT_EQUAL(got.status, -ECONNRESET, "rejected");
+	CU_ASSERT(got.at_ns - start <= 10 * RAILS_MS);
+	rails_clear();
+	rails_on(0, 0, RAILS_CORE, FATE_REJECT, LNET_OK, 1);
+	urgent(&nid);
+	rails_pump();
+	UNIT_EQUAL(got.nr, 1, "told once");
+	UNIT_EQUAL(got.status, 0, "another path is tried");
+	rails_end();
+}
+
+static void test_unconnected(void)
+{
+	struct lnet_nid nid = rails_nid(1, 0);
+	u64 start;
+
+	rails_begin(NULL);
+	rails_on(0, -1, RAILS_CORE, FATE_FAIL, LNET_REMOTE_DROPPED, -1);
+	start = urgent(&nid);
+	rails_run(10 * NSEC_PER_SEC);
+	UNIT_EQUAL(got.nr, 1, "told once");
+	UNIT_EQUAL(got.status, -EHOSTUNREACH, "not connected");
+	CU_ASSERT(got.at_ns - start >= NSEC_PER_SEC && got.at_ns - start <= 5 * NSEC_PER_SEC);
+	rails_end();
+}
+
 static void test_at_shutdown(void)
 {
 	rails_begin(NULL);
@@ -86,4 +131,6 @@ UNIT_SUITE(ping,
 	{ "answered, told once", test_answered },
 	{ "lnt-100, lnd-030: ends at its own time", test_timeout },
 	{ "lnd-030: also when the driver never sent it", test_unsent },
-	{ "told when the node ends", test_at_shutdown })
+	{ "told when the node ends", test_at_shutdown },
+	{ "an operator's: a rejection by the last path ends it", test_rejected },
+	{ "an operator's: pauses are short", test_unconnected })
