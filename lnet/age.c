@@ -146,6 +146,18 @@ static bool is_unheard(const struct lnet_peer *peer)
 	return true;
 }
 
+/* [sh] A program or an operator waits for @peer. What the core asks it by itself does not count. */
+static bool is_awaited(const struct lnet_peer *peer)
+{
+	const struct lnet_op *op;
+
+	list_for_each_entry(op, &peer->sh->live, all)
+		if (op->peer == peer && (op->md || !(op->flags & LNET_OPF_INTERNAL)))
+			return true;
+	return !list_empty(&peer->resolve) || !list_empty(&peer->winwait) ||
+	       !list_empty(&peer->disc.waiters);
+}
+
 /* The driver still references the peer, so it is deleted as an operator would delete it. */
 void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid)
 {
@@ -160,7 +172,7 @@ void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid)
 	mutex_lock(&ln->cfg_mutex);
 	spin_lock(&peer->sh->lock);
 	primary = peer->primary;
-	useless = made_by_traffic(peer) && is_unheard(peer) && lnet_peer_is_idle(peer);
+	useless = made_by_traffic(peer) && is_unheard(peer) && !is_awaited(peer);
 	spin_unlock(&peer->sh->lock);
 	mutex_unlock(&ln->cfg_mutex);
 	lnet_peer_put(peer);
