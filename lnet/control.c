@@ -402,6 +402,7 @@ const char *lnet_ctl_why(int err)
 		  "address and port are in use (another node of this machine? see accept_port)" },
 		{ -EADDRNOTAVAIL, "the address is not on this machine" },
 		{ -ENODEV, "no such interface" },
+		{ -ENXIO, "no such net" },
 		{ -EACCES, "ports below 1024 need root or CAP_NET_BIND_SERVICE; or set accept_port "
 			   "to 1024 or more" },
 		{ -ENETDOWN, "the interface is down" },

@@ -152,22 +152,25 @@ static void nid_told(const struct lnet_ctl_target *to, const struct lnet_nid *ni
 /*
  * The primary NID as in the peer table; "<?>" without a peer. Local NIDs have no peer, except the
  * loopback: for it stock's discover shows the first NID of the node, and stock's ping the loopback.
+ * Multi-Rail of a ping is what this node knows of the peer; the reply does not change that.
  */
-static void primary_of(const struct lnet_ctl_ask *ask, char *text)
+static void known_of(const struct lnet_ctl_ask *ask, struct lnet_view_ping *v)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ask->set->ctl->ln, &ask->to.nid);
 	struct lnet_peer *peer = pni ? lnet_peer_of(pni) : NULL;
 	struct lnet_nid nid = LNET_NID_ANY;
 
+	v->multi_rail = ask->mr;
 	if (peer) {
 		spin_lock(&peer->sh->lock);
 		nid = peer->primary;
+		v->multi_rail |= peer->mr && !lnet_nid_is_lo(&nid) && !ask->set->answer;
 		spin_unlock(&peer->sh->lock);
 	}
 	if (lnet_nid_is_lo(&nid))
 		nid = lnet_nid_is_lo(&ask->to.nid) && ask->set->answer && ask->nr_nids ?
 			      ask->nids[0] : ask->to.nid;
-	lnet_nid_str(&nid, text);
+	lnet_nid_str(&nid, v->primary);
 	lnet_peer_put(peer);
 	lnet_peer_ni_put(pni);
 }
@@ -175,13 +178,13 @@ static void primary_of(const struct lnet_ctl_ask *ask, char *text)
 static bool success_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 			 const struct lnet_ctl_ask *ask)
 {
-	struct lnet_view_ping v = { .multi_rail = ask->mr };
+	struct lnet_view_ping v = { 0 };
 	struct lnet_view_nid nid;
 	unsigned int i;
 
 	if (!lnet_ctl_table(d, s, &ask->set->told))
 		return false;
-	primary_of(ask, v.primary);
+	known_of(ask, &v);
 	lnet_ctl_item(d, s);
 	lnet_table_emit(s, &ask->set->told, &v, 0, false, NULL);
 	s->ops->open(s, LNET_OPEN_NEST, 5);
@@ -211,8 +214,7 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 		d->head = false;
 	}
 	scnprintf(v.descr, sizeof(v.descr), "failed to %s %s%s%s", ask->set->what,
-		  lnet_nid_str(&ask->to.nid, nid),
-		  ask->nets[0] ? ": no interface of this node is up on " : "", ask->nets);
+		  lnet_nid_str(&ask->to.nid, nid), ask->why[0] ? ": " : "", ask->why);
 	lnet_ctl_item(d, s);
 	lnet_table_emit(s, &ask->set->failed, &v, 0, false, NULL);
 	return lnet_ctl_item_end(d, s);

@@ -16,8 +16,8 @@ struct lnet_ctl_ask {			/* one of them */
 	struct lnet_ctl_target to;
 	int status;			/* [lock of @set] 1: under way */
 	/* the answer, when it has come */
-	char nets[LNET_TEXT_MAX];	/* nets without a link: nothing was sent; or empty */
-	bool mr;
+	char why[2 * LNET_TEXT_MAX];	/* why nothing was sent; or empty */
+	bool mr;			/* discover's */
 	unsigned int nr_nids;
 	struct lnet_nid *nids;
 	struct lnet_disc_ask disc;	/* discover's */
@@ -56,7 +56,7 @@ void lnet_ctl_asks_start(struct lnet_ctl_asks *set, int (*start)(struct lnet_ctl
 void lnet_ctl_ask_ended(struct lnet_ctl_ask *ask, int status);
 /*
  * control_links.c. No lock held. 0; -EHOSTUNREACH: the links of all interfaces that reach the
- * target are down, and @ask->nets lists their nets.
+ * target are down, and @ask->why lists their nets.
  */
 int lnet_ctl_ask_links(struct lnet_ctl_ask *ask);
 int lnet_ctl_discover_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,

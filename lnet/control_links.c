@@ -69,7 +69,7 @@ static void nets_write(const struct links *l, char *to, u32 size)
 {
 	char net[LNET_NIDSTR_SIZE];
 	unsigned int i;
-	u32 len = 0;
+	u32 len = scnprintf(to, size, "no interface of this node is up on ");
 
 	for (i = 0; i < min(l->nr, NETS_MAX); i++)
 		len += scnprintf(to + len, size - len, "%s%s", i ? ", " : "",
@@ -93,6 +93,6 @@ int lnet_ctl_ask_links(struct lnet_ctl_ask *ask)
 		stranger_noted(ln, &ask->to.nid, &l);
 	if (l.any || !l.nr)
 		return 0;
-	nets_write(&l, ask->nets, sizeof(ask->nets));
+	nets_write(&l, ask->why, sizeof(ask->why));
 	return -EHOSTUNREACH;
 }

@@ -251,8 +251,8 @@ static int rules(struct ni_list *l, const struct lnet_val *v)
 	struct rules rules = { { rules_net, rules_match }, l, l->nr, l->nr };
 	int rc = v->kind == LNET_VAL_TEXT ? lnet_ip2nets_walk(v->text, &rules.sink) : -EINVAL;
 
-	if (rc == -EINVAL)
-		return lnet_ctl_fail(l->e, rc, "the rules cannot be read");
+	if (rc == -EINVAL)	/* stock's errno */
+		return lnet_ctl_fail(l->e, -ENOENT, "the rules cannot be read");
 	if (rc)
 		return lnet_ctl_fail(l->e, rc, "an interface is missing: %s", lnet_ctl_why(rc));
 	return l->nr > rules.first ? 0 : lnet_ctl_fail(l->e, -ENOENT, "no rule matches");

@@ -21,10 +21,8 @@ static int read_info(struct lnet_ctl_ask *ask, const u8 *info, u32 len)
 		rc = -ENOMEM;
 	for (i = 0; !rc && i < pi.nr; i++)
 		ask->nids[i] = nis[i].nid;
-	if (!rc) {
+	if (!rc)
 		ask->nr_nids = pi.nr;
-		ask->mr = pi.features & LNET_FEAT_MULTI_RAIL;
-	}
 	kfree(nis);
 	return rc;
 }
@@ -60,33 +58,42 @@ static int timeout_of(struct lnet *ln, const struct lnet_ctl_req *req, u64 *time
 	return 0;
 }
 
-static int source_of(struct lnet *ln, const struct lnet_ctl_req *req, struct lnet_nid *source,
+static int source_of(const struct lnet_ctl_req *req, struct lnet_nid *source,
 		     struct lnet_ctl_err *e)
 {
-	char buf[LNET_NIDSTR_SIZE];
 	struct lnet_req all;
-	struct lnet_ni *ni;
 	struct lnet_val v;
-	int rc;
 
 	*source = LNET_NID_ANY;
 	lnet_req_init(&all, req->attrs, req->len);
 	if (!lnet_req_find(all, "source", &v))
 		return 0;
-	rc = lnet_ctl_nid(&v, "source", source, e);
-	if (rc)
-		return rc;
-	ni = lnet_ni_find(ln, source);
+	return lnet_ctl_nid(&v, "source", source, e);
+}
+
+/* As stock, an unknown source fails for each target. */
+static bool has_source(struct lnet_ctl_ask *ask)
+{
+	const struct lnet_nid *source = &ask->set->source;
+	char buf[LNET_NIDSTR_SIZE];
+	struct lnet_ni *ni;
+
+	if (lnet_nid_is_any(source))
+		return true;
+	ni = lnet_ni_find(ask->set->ctl->ln, source);
 	lnet_ni_put(ni);
-	return ni ? 0
-		  : lnet_ctl_fail(e, -EINVAL, "%s is not an interface of this node",
-				  lnet_nid_str(source, buf));
+	if (!ni)
+		scnprintf(ask->why, sizeof(ask->why), "%s is not an interface of this node",
+			  lnet_nid_str(source, buf));
+	return ni;
 }
 
 static int ping(struct lnet_ctl_ask *ask)
 {
 	struct lnet_ctl_asks *set = ask->set;
 
+	if (!has_source(ask))
+		return -EINVAL;
 	return lnet_ping_urgent(set->ctl->ln, &ask->to.nid, &set->source, set->timeout_ns,
 				ping_done, ask);
 }
@@ -100,7 +107,7 @@ static int ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 	if (!rc)
 		rc = timeout_of(d->ctl->ln, req, &set->timeout_ns, e);
 	if (!rc)
-		rc = source_of(d->ctl->ln, req, &set->source, e);
+		rc = source_of(req, &set->source, e);
 	if (rc) {
 		lnet_ctl_asks_free(set);
 		return rc;

@@ -138,11 +138,6 @@ bool lnet_ctl_ni_up(const struct lnet_ni *ni)
 	return lnet_ni_usable(ni) && !lnet_ctl_ni_fatal(ni) && atomic_read(&ni->health) > 0;
 }
 
-static s32 given_or(s32 given, s32 otherwise)
-{
-	return given == -1 ? otherwise : given;
-}
-
 /* "[0,1]", with the quotes that make it a text in YAML. @set 0: all. */
 static void cpts_text(u64 set, unsigned int nr_cpts, char *buf, size_t size)
 {
@@ -219,7 +214,7 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 	ni_traffic(ni, v);
 	/* as stock: 0 until the node has sent a message to itself */
 	v->health.value = !lo ? atomic_read(&ni->health) :
-			  v->stat.send_count ? LNET_HEALTH_MAX : 0;
+			  v->stat.send_count || ni->used ? LNET_HEALTH_MAX : 0;
 	ni_latency(ni, &v->stat);
 	if (level >= LNET_LEVEL_MORE && ni->ops->counters)
 		ni->ops->counters(ni, v->lnd_counters, false);
@@ -229,9 +224,10 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 static void waiting_view(const struct lnet_ctl_dump *d, const struct lnet_ctl_waiting *w,
 			 const struct lnet_lnd_ops *ops, struct lnet_view_ni *v)
 {
-	const struct lnet_ni_cfg *cfg = &w->cfg;
+	struct lnet_ni_cfg complete = w->cfg, *cfg = &complete;
 	const struct lnet *ln = d->ctl->ln;
 
+	lnet_ni_cfg_complete(ln, w->net, ops, cfg);
 	memset(v, 0, sizeof(*v));
 	lnet_nid_str(&cfg->nid, v->nid);
 	strscpy(v->status, "down", sizeof(v->status));
@@ -245,12 +241,8 @@ static void waiting_view(const struct lnet_ctl_dump *d, const struct lnet_ctl_wa
 	v->lnd.conns_per_peer = (u16)max(cfg->conns_per_peer, 0);
 	v->lnd.timeout = (u32)div_u64(lnet_sock_timeout_ns(&ln->tun), NSEC_PER_SEC);
 	v->lnd.tos = (s16)cfg->tos;
-	v->tunables = (struct lnet_view_tunables){
-		.peer_timeout = given_or(cfg->peer_timeout, ops->peer_timeout),
-		.peer_credits = given_or(cfg->peer_credits, ops->peer_credits),
-		.peer_buffer_credits = given_or(cfg->peer_buffer_credits, ops->peer_buffer_credits),
-		.credits = given_or(cfg->credits, ops->credits),
-	};
+	v->tunables = (struct lnet_view_tunables){ cfg->peer_timeout, cfg->peer_credits,
+						   cfg->peer_buffer_credits, cfg->credits };
 }
 
 /* ---- walking: cfg_mutex held ----------------------------------------------------------------- */

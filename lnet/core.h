@@ -288,6 +288,7 @@ struct lnet_ni {
 	u32 link_speed;			/* Mbit/s, 0 unknown */
 	u32 full_mbit;			/* [nid_lock] the most that it ever was */
 	u16 wear;			/* what is missing to full weight: weight.c, READ_ONCE */
+	u8 used;			/* [cfg] sent something before its counters were reset */
 	u8 held;			/* its link flaps, it is held back: flap.c, READ_ONCE */
 	struct lnet_loss loss;		/* [nid_lock] */
 	struct lnet_flap flap;		/* [nid_lock] */

@@ -224,16 +224,35 @@ static s32 given_or(s32 given, s32 otherwise)
 	return given == -1 ? otherwise : given;
 }
 
-static void apply_cfg(struct lnet_ni *ni, const struct lnet_ni_cfg *cfg)
+void lnet_ni_cfg_complete(const struct lnet *ln, u32 net, const struct lnet_lnd_ops *ops,
+			  struct lnet_ni_cfg *cfg)
 {
-	const struct lnet_lnd_ops *ops = ni->ops;
+	const struct lnet_ni *ni, *like = NULL;
 
+	list_for_each_entry(ni, &ln->nis, link)
+		if (!like && ni->net == net)
+			like = ni;
+	cfg->peer_timeout = given_or(cfg->peer_timeout,
+				     like ? like->peer_timeout : ops->peer_timeout);
+	cfg->credits = given_or(cfg->credits, like ? like->credits : ops->credits);
+	cfg->peer_credits = given_or(cfg->peer_credits,
+				     like ? like->peer_credits : ops->peer_credits);
+	cfg->peer_buffer_credits = given_or(cfg->peer_buffer_credits,
+					    like ? like->peer_buffer_credits :
+						   ops->peer_buffer_credits);
+}
+
+static void apply_cfg(struct lnet_ni *ni, const struct lnet_ni_cfg *given)
+{
+	struct lnet_ni_cfg complete = *given, *cfg = &complete;
+
+	lnet_ni_cfg_complete(ni->ln, ni->net, ni->ops, cfg);
 	memcpy(ni->ifname, cfg->ifname, sizeof(ni->ifname));
 	ni->by_name = cfg->ifname[0];
-	ni->peer_timeout = given_or(cfg->peer_timeout, ops->peer_timeout);
-	ni->credits = max(given_or(cfg->credits, ops->credits), 1);
-	ni->peer_credits = clamp(given_or(cfg->peer_credits, ops->peer_credits), 1, ni->credits);
-	ni->peer_buffer_credits = given_or(cfg->peer_buffer_credits, ops->peer_buffer_credits);
+	ni->peer_timeout = cfg->peer_timeout;
+	ni->credits = max(cfg->credits, 1);
+	ni->peer_credits = clamp(cfg->peer_credits, 1, ni->credits);
+	ni->peer_buffer_credits = cfg->peer_buffer_credits;
 	/* 0: the driver's choice in ni_start */
 	ni->conns_per_peer = max(cfg->conns_per_peer, 0);
 	ni->tos = cfg->tos;

@@ -71,6 +71,9 @@ void lnet_nis_order(struct lnet *ln, const struct lnet_ni_cfg *cfgs, unsigned in
 void lnet_ni_get(struct lnet_ni *ni);
 bool lnet_ni_usable(const struct lnet_ni *ni);		/* ACTIVE */
 const char *lnet_ni_link_why(const struct lnet_ni *ni);	/* it has no link: words */
+/* [cfg_mutex] fills in what is -1: from the first interface of @net, else @ops */
+void lnet_ni_cfg_complete(const struct lnet *ln, u32 net, const struct lnet_lnd_ops *ops,
+			  struct lnet_ni_cfg *cfg);
 void lnet_ni_link_work(struct lnet_pass *p);		/* worker: acts on lnet_ni_link() records */
 /* the only writer; all shard locks held once listed */
 void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to);

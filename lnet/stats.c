@@ -160,8 +160,10 @@ static void shard_reset(struct lnet *ln, struct lnet_shard *sh)
 		if (!is_gauge(c))
 			WRITE_ONCE(sh->c[c], 0);
 	WRITE_ONCE(sh->c[LNET_C_msgs_max], sh->c[LNET_C_msgs_alloc]);
-	list_for_each_entry(ni, &ln->nis, link)
+	list_for_each_entry(ni, &ln->nis, link) {
+		ni->used |= !!ni->sh[sh->ix].c[LNET_NIC_send_count];
 		memset(ni->sh[sh->ix].c, 0, sizeof(ni->sh[sh->ix].c));
+	}
 }
 
 /* What is under way stays counted. */

@@ -15,10 +15,10 @@ static void test_rules(void)
 		  "lo tcp:1", 0 },
 		{ "tcp,tcp1(eth7) 10.0.1.1 # both\ntcp1(eth8) 10.0.1.1", "lo tcp:1 tcp1:1", 0 },
 		{ "tcp 10.9.*.*", "lo", -ENOENT },
-		{ "tcp(eth1)", "lo", -EINVAL },
+		{ "tcp(eth1)", "lo", -ENOENT },
 		{ "tcp(wlan0) 10.0.*.*", "lo", -ENETDOWN },
 		{ "tcp(eth1[9]) 10.0.*.*", "lo", -ERANGE },
-		{ "10.0.1.1", "lo", -EINVAL },
+		{ "10.0.1.1", "lo", -ENOENT },
 		{ "tcp1(eth1) *.*.*.*; tcp2(wlan0) *.*.*.*", "lo", -ENETDOWN },
 	};
 	unsigned int i;

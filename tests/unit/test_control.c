@@ -527,7 +527,12 @@ static void test_ping(void)
 	CU_ASSERT(item &&
 		  !strncmp(lnetctl_text(item, "descr"), "failed to ping 10.9.0.1@o2ib: ", 30));
 	lnetctl_doc_free(doc);
-	UNIT_EQUAL(lnetctl_ping(w.c, "10.0.1.1@tcp", "10.0.5.1@tcp", 0, &doc), -EINVAL, "source");
+	UNIT_EQUAL(lnetctl_ping(w.c, "10.0.1.1@tcp", "10.0.5.1@tcp", 0, &doc), 0, "source");
+	item = lnetctl_find(doc, "manage") ? lnetctl_find(doc, "manage")->first : NULL;
+	UNIT_TEXT(lnetctl_text(item, "errno"), "-22", "as stock, a failure of the target");
+	UNIT_TEXT(lnetctl_text(item, "descr"), "failed to ping 10.0.1.1@tcp: 10.0.5.1@tcp is not "
+		  "an interface of this node", "source");
+	lnetctl_doc_free(doc);
 	ctl_world_end(&w);
 }
 

@@ -120,6 +120,38 @@ static void test_numbers(void)
 	node_end(ln);
 }
 
+/* As stock: an interface takes the tunables of the first one on its net, unless it has its own. */
+static void test_net_numbers(void)
+{
+	struct lnet *ln = node_begin(1);
+	struct lnet_ni_cfg cfg;
+	struct lnet_ni *ni;
+
+	lnet_ni_cfg_init(&cfg);
+	cfg.nid = nid("10.0.0.1@tcp");
+	cfg.peer_timeout = 100;
+	cfg.peer_credits = 16;
+	cfg.peer_buffer_credits = 4;
+	cfg.credits = 512;
+	UNIT_EQUAL(lnet_ni_add(ln, &cfg), 0, "the first");
+	lnet_ni_cfg_init(&cfg);
+	cfg.nid = nid("10.0.0.2@tcp");
+	cfg.credits = 64;
+	UNIT_EQUAL(lnet_ni_add(ln, &cfg), 0, "the second");
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.3@tcp1"), 0, "another net");
+	ni = find(ln, "10.0.0.2@tcp");
+	UNIT_EQUAL(ni->peer_timeout, 100, "as the first");
+	UNIT_EQUAL(ni->peer_credits, 16, "as the first");
+	UNIT_EQUAL(ni->peer_buffer_credits, 4, "as the first");
+	UNIT_EQUAL(ni->credits, 64, "its own");
+	lnet_ni_put(ni);
+	ni = find(ln, "10.0.0.3@tcp1");
+	UNIT_EQUAL(ni->peer_timeout, 180, "the driver's");
+	UNIT_EQUAL(ni->credits, 256, "the driver's");
+	lnet_ni_put(ni);
+	node_end(ln);
+}
+
 static void test_start_fails(void)
 {
 	struct lnet *ln = node_begin(1);
@@ -277,6 +309,7 @@ UNIT_SUITE(net,
 	{ "is found from ACTIVE on until it stops, freed with its last count", test_add_del },
 	{ "refuses impossible configurations", test_refusals },
 	{ "takes numbers, else the driver's, and clips them", test_numbers },
+	{ "numbers of the first one on the net", test_net_numbers },
 	{ "is not there when its driver does not start", test_start_fails },
 	{ "is not there without memory", test_no_memory },
 	{ "waits for what its driver has", test_drain },
