@@ -181,28 +181,38 @@ static int get_numa(struct lnet *ln, void *buf)
 	return 0;
 }
 
-/* Buffers of at least @size bytes; the data version's has its own rule of length. */
+/*
+ * Buffers of at least @size bytes; the data version's has its own rule of length. @change: of one
+ * that changes the configuration and does not log that itself, its name.
+ */
 static const struct request {
 	u8 nr;
 	u32 version, size;
 	int (*act)(struct lnet *ln, void *buf);
+	const char *change;
 } requests[] = {
 	{ LNET_IOC_UNCONFIGURE, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), unconfigure },
 	{ LNET_IOC_CONFIGURE, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), configure },
 	{ LNET_IOC_LST, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), lnet_ioc_lst },
 	{ LNET_IOC_GET_PEER, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), get_peer },
-	{ LNET_IOC_CONFIG_RTR, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), config_rtr },
-	{ LNET_IOC_ADD_BUF, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), add_buf },
+	{ LNET_IOC_CONFIG_RTR, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), config_rtr,
+	  "set routing" },
+	{ LNET_IOC_ADD_BUF, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), add_buf,
+	  "set buffers" },
 	{ LNET_IOC_GET_BUF, LNET_IOC_VERSION, sizeof(struct lnet_ioc_buf), get_buf },
 	{ LNET_IOC_GET_STATS, LNET_IOC_VERSION, sizeof(struct lnet_ioc_stats), get_stats },
-	{ LNET_IOC_SET_NUMA, LNET_IOC_VERSION, sizeof(struct lnet_ioc_value), set_numa },
+	{ LNET_IOC_SET_NUMA, LNET_IOC_VERSION, sizeof(struct lnet_ioc_value), set_numa,
+	  "set numa_range" },
 	{ LNET_IOC_GET_NUMA, LNET_IOC_VERSION, sizeof(struct lnet_ioc_value), get_numa },
-	{ LNET_IOC_ADD_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), lnet_ioc_udsp_add },
-	{ LNET_IOC_DEL_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), lnet_ioc_udsp_del },
+	{ LNET_IOC_ADD_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), lnet_ioc_udsp_add,
+	  "udsp add" },
+	{ LNET_IOC_DEL_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), lnet_ioc_udsp_del,
+	  "udsp del" },
 	{ LNET_IOC_GET_UDSP_SIZE, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp),
 	  lnet_ioc_udsp_size },
 	{ LNET_IOC_GET_UDSP, LNET_IOC_VERSION, sizeof(struct lnet_ioc_udsp), lnet_ioc_udsp_get },
-	{ LNET_IOC_RESET_STATS, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), reset_stats },
+	{ LNET_IOC_RESET_STATS, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), reset_stats,
+	  "stats reset" },
 };
 
 /* ---- from the caller and back ---------------------------------------------------------------- */
@@ -245,8 +255,25 @@ static void *take(const struct request *r, const void __user *from, struct lnet_
 	return ERR_PTR(-EINVAL);
 }
 
+/* What the log says of a change: the new values. */
+static void words_of(const struct request *r, const void *buf, char *words, size_t size)
+{
+	const struct lnet_ioc_config *cfg = buf;
+	const struct lnet_ioc_value *v = buf;
+
+	words[0] = 0;
+	if (r->nr == LNET_IOC_CONFIG_RTR)
+		scnprintf(words, size, "%u", cfg->enable);
+	else if (r->nr == LNET_IOC_ADD_BUF)
+		scnprintf(words, size, "tiny %d, small %d, large %d", (s32)cfg->tiny,
+			  (s32)cfg->small, (s32)cfg->large);
+	else if (r->nr == LNET_IOC_SET_NUMA)
+		scnprintf(words, size, "%llu", (u64)v->value);
+}
+
 static long act(const struct request *r, void __user *at)
 {
+	char words[64];
 	struct lnet_netns *ns;
 	struct lnet_ioc_hdr hdr;
 	void *buf = take(r, at, &hdr);
@@ -257,6 +284,10 @@ static long act(const struct request *r, void __user *at)
 	rc = lnet_netns_up(current->nsproxy->net_ns, &ns);
 	if (!rc)
 		rc = r->act(ns->ln, buf);
+	if (!rc && r->change) {
+		words_of(r, buf, words, sizeof(words));
+		lnet_netns_changed(ns, r->change, words);
+	}
 	if (!rc && copy_to_user(at, buf, hdr.len))
 		rc = -EFAULT;
 	kvfree(buf);

@@ -10,6 +10,8 @@
 #include <lnet/lnd.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
+#include "control_cmd.h"
+#include "log.h"
 
 /*
  * @netns_lock: which namespaces have an instance, who uses them, which drivers there are. Sleeps;
@@ -197,6 +199,18 @@ int lnet_netns_act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct
 	tend_later(ns);
 	mutex_unlock(&ns->cfg_lock);
 	return rc;
+}
+
+void lnet_netns_changed(struct lnet_netns *ns, const char *what, const char *words)
+{
+	const struct lnet_ctl_req req = { .uid = from_kuid(&init_user_ns, current_uid()),
+					  .pid = task_tgid_nr(current) };
+
+	mutex_lock(&ns->cfg_lock);
+	lnet_ctl_log_by(&ns->ctl, &req);
+	lnet_log_config(ns->ln, what, words);
+	lnet_ctl_log_by(&ns->ctl, NULL);
+	mutex_unlock(&ns->cfg_lock);
 }
 
 int lnet_netns_configure(struct net *net, bool all, struct lnet_ctl_err *e)

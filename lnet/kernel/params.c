@@ -236,6 +236,21 @@ static const char *text_of(const struct param *par)
 
 /* ---- the kernel's side ----------------------------------------------------------------------- */
 
+/* A parameter is written in a namespace that has an instance. Nobody writes control characters. */
+static void written(const char *name, const char *text)
+{
+	struct lnet_netns *ns = lnet_netns_of(callers_net());
+	char words[64];
+	int i, len = scnprintf(words, sizeof(words), "%s %.*s", name, (int)strcspn(text, "\n"),
+			       text);
+
+	for (i = 0; i < len; i++)
+		if ((u8)words[i] < ' ' || words[i] == 0x7f)
+			words[i] = '?';
+	if (READ_ONCE(ns->ln))
+		lnet_netns_changed(ns, "set", words);
+}
+
 static int param_set(const char *text, const struct kernel_param *kp)
 {
 	struct param *par = kp->arg;
@@ -249,6 +264,8 @@ static int param_set(const char *text, const struct kernel_param *kp)
 		rc = number_set(par, text);
 	else
 		rc = text_set(par, text);
+	if (!rc && live)
+		written(kp->name, text);
 	return rc ? complain(par, kp->name, text, rc) : 0;
 }
 
