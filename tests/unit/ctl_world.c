@@ -110,7 +110,7 @@ static int dump(struct world *w, const struct nlmsghdr *h, const struct lnet_ctl
 	return rc;
 }
 
-static int serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
+int ctl_world_serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
 {
 	const struct nlmsghdr *h = msg;
 	const struct genlmsghdr *g = NLMSG_DATA(h);
@@ -135,7 +135,7 @@ static int serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply,
 
 struct lnetctl *ctl_world_client(struct world *w)
 {
-	return lnetctl_open_local(serve, w);
+	return lnetctl_open_local(ctl_world_serve, w);
 }
 
 void ctl_world_begin(struct world *w)

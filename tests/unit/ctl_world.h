@@ -23,6 +23,8 @@ struct world {
 /* Configured; interfaces ethN have the address 10.0.N.1, this machine has eth1; 10.0.99.1 late. */
 void ctl_world_begin(struct world *w);
 void ctl_world_end(struct world *w);
+/* Serves one message, for lnetctl_open_local() with @arg a world. */
+int ctl_world_serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to);
 /* one more client, to be closed */
 struct lnetctl *ctl_world_client(struct world *w);
 int ctl_net_add(struct world *w, const char *net, const char *interfaces);

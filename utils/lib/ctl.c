@@ -104,6 +104,16 @@ bool lnetctl_unconfigured(const struct lnetctl *c)
 	return c->error.err && strstr(c->text, REMEDY);
 }
 
+bool ctl_is_stock(struct lnetctl *c)
+{
+	struct lnetctl_node *doc = NULL;
+	int rc = c->stock ? lnetctl_node_show(c, &doc) : 0;
+
+	lnetctl_doc_free(doc);
+	c->error.err = 0;
+	return rc == -EOPNOTSUPP;
+}
+
 /* Stores the error of a node, whose @text may be empty; returns @rc. */
 static int node_refuses(struct lnetctl *c, const struct ctl_op *op, int rc, const char *text)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Commands about the instance and its interfaces. */
 #include <errno.h>
+#include <lnet/nid.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
@@ -324,16 +325,70 @@ static int net_set(struct lnetctl *c, const char *net, const char *nid, int64_t 
 	return ctl_do(c, &set_op, body);
 }
 
+static bool is_meant(const char *text, const char *only)
+{
+	struct lnet_nid nid, wanted;
+
+	return !only || (!lnet_nid_parse(&nid, text) && !lnet_nid_parse(&wanted, only) &&
+			 lnet_nid_same(&nid, &wanted));
+}
+
+/* Calls net_set() for the interface @only (NULL: each interface) of the list @nets. */
+static int set_each(struct lnetctl *c, const struct lnetctl_node *nets, const char *only,
+		    int64_t health, int64_t conns_per_peer)
+{
+	const struct lnetctl_node *item = lnetctl_find(nets, "net"), *ni;
+	unsigned int nr = 0;
+	int rc = 0;
+
+	for (item = item ? item->first : NULL; item; item = item->next) {
+		ni = lnetctl_find(item, "local NI(s)");
+		for (ni = ni ? ni->first : NULL; ni && !rc; ni = ni->next) {
+			const char *nid = lnetctl_text(ni, "nid");
+
+			if (!nid || !is_meant(nid, only))
+				continue;
+			rc = net_set(c, lnetctl_text(item, "net type"), nid, health,
+				     conns_per_peer);
+			nr++;
+		}
+	}
+	return rc || nr ? rc : -ENOENT;
+}
+
+/*
+ * Sets values on a stock module. That module ignores an unknown NID. For all NIDs of one net it
+ * ignores connections, and applies a health value to all nets.
+ */
+static int net_set_stock(struct lnetctl *c, const char *net, const char *nid, int64_t health,
+			 int64_t conns_per_peer)
+{
+	struct lnetctl_node *doc;
+	int rc = lnetctl_net_show(c, net, 0, false, &doc);
+
+	if (!rc)
+		rc = set_each(c, doc, nid, health, conns_per_peer);
+	lnetctl_doc_free(doc);
+	if (rc != -ENOENT && rc != -ESRCH)
+		return rc;
+	return nid ? ctl_fail(c, -ENOENT, "set", "net", "there is no interface %s", nid) :
+		     ctl_fail(c, -EINVAL, "set", "net", "there is no net '%s'", net);
+}
+
 int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t conns_per_peer)
 {
 	const char *net = nid ? strchr(nid, '@') : NULL;
 
+	if (nid && ctl_is_stock(c))
+		return net_set_stock(c, NULL, nid, health, conns_per_peer);
 	return net_set(c, net ? net + 1 : nid ? "tcp" : "<255:65535>", nid, health,
 		       conns_per_peer);
 }
 
 int lnetctl_net_set_on(struct lnetctl *c, const char *net, int64_t health, int64_t conns_per_peer)
 {
+	if (ctl_is_stock(c))
+		return net_set_stock(c, net, NULL, health, conns_per_peer);
 	return net_set(c, net, NULL, health, conns_per_peer);
 }
 

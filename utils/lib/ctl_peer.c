@@ -90,22 +90,13 @@ int lnetctl_peer_set(struct lnetctl *c, const char *nid, int64_t health, int64_t
 	return ctl_do(c, &set_op, body);
 }
 
-/* A stock module takes what follows, does nothing, and calls it a success. */
-static bool is_stock(struct lnetctl *c)
-{
-	struct lnetctl_node *doc = NULL;
-	int rc = c->stock ? lnetctl_node_show(c, &doc) : 0;
-
-	lnetctl_doc_free(doc);
-	return rc == -EOPNOTSUPP;
-}
-
 int lnetctl_peer_log(struct lnetctl *c, const char *nid)
 {
 	struct lnetctl_node *item, *body;
 	int rc;
 
-	if (is_stock(c)) {
+	/* A stock module accepts the request, does nothing, and reports success. */
+	if (ctl_is_stock(c)) {
 		rc = stock_peer_log(c->stock, nid);
 		return rc ? ctl_fail(c, rc, "set", "peer", NULL) : 0;
 	}
