@@ -75,7 +75,7 @@ LIGHT_OBJS := $(patsubst lnet/selftest/%.c,$(O)/light/%.o,$(wildcard lnet/selfte
 SIM_OBJS := $(filter-out $(REPLAY_OBJS) $(LIGHT_OBJS),\
 	    $(call objs,lnd/simlnd/*.c lnd/socklnd/sim*.c tests/sim/*.c)) $(REPLAY) $(LIGHT)
 CTL_OBJS := $(call objs,utils/lib/*.c)
-UNIT_OBJS := $(call objs,tests/unit/*.c)
+UNIT_OBJS := $(call objs,tests/unit/*.c utils/lst/stock*.c)
 
 LIB_A	:= $(OUT)/liblnet.a
 LIB_SO	:= $(OUT)/liblnet.so

@@ -55,25 +55,35 @@ static void print_batch(const struct lnetctl_node *batch, long long index)
 	}
 }
 
-/* The nodes of one side of a test, as they are in its group. */
-static int print_members(const char *group, const char *wanted)
+static void print_nodes(const struct lnetctl_node *nodes, const char *wanted)
 {
 	const struct lnetctl_node *n;
-	struct lnetctl_node *doc;
-	struct request r;
-	int rc;
 
-	request_begin(&r, "list_group");
-	request_add(&r, "name", "%s", group);
-	rc = request_send(&r, &doc);
-	n = lnetctl_find(doc, "groups");
-	n = lnetctl_find(n ? n->first : NULL, "nodes");
-	for (n = rc || !n ? NULL : n->first; n; n = n->next) {
+	for (n = nodes ? nodes->first : NULL; n; n = n->next) {
 		bool active = !strcmp(text(n, "state"), "Active");
 
 		if (!strcmp(wanted, "all") || active == !strcmp(wanted, "active"))
 			printf("\t%s: %s\n", text(n, "id"), text(n, "state"));
 	}
+}
+
+/* The nodes of one side of a test: those it lists, or those of its group. */
+static int print_members(const struct lnetctl_node *side, const char *wanted)
+{
+	const struct lnetctl_node *nodes = lnetctl_find(side, "nodes");
+	struct lnetctl_node *doc = NULL;
+	struct request r;
+	int rc = 0;
+
+	if (!nodes) {
+		request_begin(&r, "list_group");
+		request_add(&r, "name", "%s", text(side, "name"));
+		rc = request_send(&r, &doc);
+		nodes = lnetctl_find(doc, "groups");
+		nodes = lnetctl_find(nodes ? nodes->first : NULL, "nodes");
+	}
+	if (!rc)
+		print_nodes(nodes, wanted);
 	lnetctl_doc_free(doc);
 	return rc;
 }
@@ -87,7 +97,7 @@ static int print_side_nodes(const struct lnetctl_node *batch, long long index, b
 	for (t = t ? t->first : NULL; t && !rc; t = t->next) {
 		side = lnetctl_find(t, server ? "servers" : "clients");
 		if (!index || number(t, "index") == index)
-			rc = print_members(text(side, "name"), wanted);
+			rc = print_members(side, wanted);
 	}
 	return rc;
 }

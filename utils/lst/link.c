@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The way to the console of a node: its socket, or the kernel's device. */
+/* The way to the console of a node: its socket, the kernel's device, or stock's ioctls. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "lnet/selftest/door.h"
-#include "lst.h"
+#include "stock.h"
 
 const char *link_node;
 static int door = -1;
@@ -98,16 +98,19 @@ static int door_open(void)
 	return fd == -ENOENT || fd == -ENXIO ? user_open("lnetd") : fd;
 }
 
+/* The kernel's node is wanted, and its self-test is stock's. */
+static bool is_stock(void)
+{
+	const char *node = link_node ? link_node : getenv("LNET_NODE");
+
+	return (!node || !strcmp(node, "kernel")) && stock_is_loaded();
+}
+
 static void print_closed(int err)
 {
 	const char *node = link_node ? link_node : getenv("LNET_NODE");
 
-	bool in_kernel = node && !strcmp(node, "kernel");
-
-	if ((!node || in_kernel) && !access("/sys/module/lnet_selftest", F_OK) && err != EACCES)
-		fputs("lst: the self-test of stock LNet is loaded; only stock's lst can control "
-		      "it\n", stderr);
-	else if (in_kernel && err == ENOENT)
+	if (node && !strcmp(node, "kernel") && err == ENOENT)
 		fprintf(stderr, "lst: no node to talk to: node 'kernel' has no %s: 'modprobe "
 			"lnet_selftest' first\n", LST_DOOR_DEVICE);
 	else
@@ -253,6 +256,8 @@ int request_send(struct request *r, struct lnetctl_node **doc)
 		*doc = NULL;
 	if (r->over || r->len > LST_REQUEST_MAX)
 		return -E2BIG;
+	if (door < 0 && is_stock())
+		return stock_send(&stock_kernel_door, r, doc);
 	if (door < 0)
 		door = door_open();
 	if (door < 0) {

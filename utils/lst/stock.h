@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The console of stock's self-test: requests of this program as its ioctls, and its replies as the
+ * documents that the console of this project would give.
+ */
+#ifndef LST_STOCK_H
+#define LST_STOCK_H
+
+#include <lnet/nid.h>
+#include <uapi/lnet_lst.h>
+#include "lst.h"
+
+#define STOCK_AT(p)	((uintptr_t)(p))
+
+/* ---- stock.c --------------------------------------------------------------------------------- */
+
+struct nlmsghdr;
+struct nl_msg;
+typedef void (*stock_reply_fn)(const struct nlmsghdr *h, void *arg);
+
+/* The ways to a module. Both return 0 or -errno. Tests have another door than the kernel's. */
+struct stock_door {
+	/* One operation of ioctl 63. */
+	int (*ask)(void *arg, uint32_t op, const void *args, uint32_t len);
+	/* Sends @msg to the netlink family from port @key (0: any). */
+	int (*talk)(void *arg, struct nl_msg *msg, uint32_t key, stock_reply_fn on_reply,
+		    void *reply_arg);
+	void *arg;
+};
+extern const struct stock_door stock_kernel_door;
+
+/* Whether the kernel has a self-test without the device of this project. */
+bool stock_is_loaded(void);
+/* As request_send(). -EOPNOTSUPP after a message: stock has no such command or option. */
+int stock_send(const struct stock_door *door, const struct request *r, struct lnetctl_node **doc);
+
+/* A request while it is served. */
+struct stock_call {
+	const struct stock_door *door;
+	const struct request *r;
+	struct lnetctl_node *doc;	/* the reply: a mapping */
+	int32_t key;
+	struct lnet_lst_id *ids;	/* of the words "nid" */
+	int nr_ids;
+	struct stock_result *results;
+	int nr_results;
+	struct { uint64_t next, prev; } head;	/* of the results' list */
+};
+
+int stock_ask(struct stock_call *c, uint32_t op, const void *args, size_t len);
+/* The value of the next word @name after @pos, which starts as NULL; NULL: there is none. */
+const char *stock_word(const struct stock_call *c, const char *name, const char **pos);
+const char *stock_text(const struct stock_call *c, const char *name);	/* "" */
+int32_t stock_number(const struct stock_call *c, const char *name, int32_t other);
+
+/* "Active" for 1, and so on. */
+const char *stock_state(int state);
+const char *stock_id(const struct lnet_lst_id *id, char text[LNET_IDSTR_SIZE]);
+
+/* ---- stock_nl.c: sessions and groups --------------------------------------------------------- */
+
+int stock_kernel_talk(void *arg, struct nl_msg *msg, uint32_t key, stock_reply_fn on_reply,
+		      void *reply_arg);
+int stock_new_session(struct stock_call *c);
+int stock_end_session(struct stock_call *c);
+int stock_show_session(struct stock_call *c);
+int stock_list_group(struct stock_call *c);
+/* How many nodes there are; -errno. */
+int stock_nodes_session(struct stock_call *c);
+int stock_nodes_group(struct stock_call *c, const char *name);
+
+/* ---- stock_batch.c --------------------------------------------------------------------------- */
+
+int stock_list_batch(struct stock_call *c);
+int stock_nodes_batch(struct stock_call *c, const char *name);	/* clients and servers */
+
+/* ---- stock_run.c: requests that nodes answer ------------------------------------------------- */
+
+int stock_ping(struct stock_call *c);
+int stock_add_nodes(struct stock_call *c);
+int stock_update_group(struct stock_call *c);
+int stock_add_test(struct stock_call *c);
+int stock_run(struct stock_call *c);
+int stock_stop(struct stock_call *c);
+int stock_query(struct stock_call *c);
+int stock_stat(struct stock_call *c);
+
+#endif
