@@ -176,10 +176,10 @@ VALUES = [
     ("set response_tracking", "0 1 2 3", {234: "4 -1", 2: "x"}),
     ("set recovery_limit", "0 10", {234: "-1", 2: "x"}),
     ("set max_recovery_ping_interval", "1 900", {234: "0 -1", 2: "x"}),
-    ("set routing", "1 0", {234: "2 -1", 2: "x ''"}),
-    ("set tiny_buffers", "-1 0 1 2048 0x10", {234: "-2 1000001", 2: "x"}),
-    ("set small_buffers", "-1 0 1 16384", {234: "-2", 2: "x 1k"}),
-    ("set large_buffers", "-1 0 1 1024", {234: "-2", 2: "x"}),
+    ("set routing", "1 0", {2: "2 -1 x ''"}),
+    ("set tiny_buffers", "-1 0 1 2048 0x10", {234: "1000001", 222: "-2", 2: "x"}),
+    ("set small_buffers", "-1 0 1 16384", {222: "-2", 2: "x 1k"}),
+    ("set large_buffers", "-1 0 1 1024", {222: "-2", 2: "x"}),
     ("set discovery", "0 1 on off default", {2: "x", 234: "7 -1"}),
     ("set drop_asym_route", "0 1", {2: "x", 234: "2"}),
     ("set numa_range", "0 5 0x10", {2: "x"}),
@@ -284,6 +284,10 @@ EXITS = [
      "add:\n    - response_tracking:\n          errno: -22\n          descr: \"Valid values are: 0, 1, 2, or 3\"\n"),
     ("set retry_count x", 2, "",
      "parser:\n    - set:\n          errno: -1\n          descr: \"cannot parse retry_count value: it takes "),
+    ("set large_buffers -5", 222, "",
+     "add:\n    - buf:\n          errno: -34\n          descr: \"tiny, small and large must be >= 0\"\n"),
+    ("set routing 2", 2, "", "parser:\n    - set:\n          errno: -1\n          descr: \"cannot parse routing value: "
+     "it takes 0 or 1, not '2'\"\n"),
     ("set retry_count -1", 195, "", "cannot configure retry count: Invalid argument: "),
     ("fault drop add --source *", 2, "", "source , dest"),
     ("fault drop add -s * -d *", 2, "", "exactly one"),
@@ -391,6 +395,9 @@ def test_conform_exits():
         if yaml and err and got[2].count("\n") > 3:
             parts = got[2].split("\n...\n")
             check("%s: the error is YAML" % line, all(isinstance(yaml.safe_load(part or "{}"), dict) for part in parts))
+    equal("a file that is absent", node.ctl("import", "/nowhere/x"),
+          (254, "", "yaml:\n    - builder:\n          errno: -1\n          descr: cannot open '/nowhere/x': "
+           "No such file or directory\n"))
     node.ok("net", "add", "--ip2net", "tcp8(lo) 10.99.*.*; tcp9(lo) 127.0.[0-1].1 # ours\ntcp9(nosuch0) *.*.*.*")
     equal("rules", [net["net type"] for net in node.show("net", "show")["net"]], ["lo", "tcp", "tcp9"])
     rc, _, err = node.ctl("net", "add", "--ip2net", "tcp8(lo) 10.99.*.*")
@@ -513,6 +520,29 @@ SAMPLES = [
     ("global show", "33-global-show"), ("stats show", "34-stats-show"), ("cpt-of-nid 10.77.0.3@tcp", "37-cpt-of-nid"),
     ("debug recovery --local", "28-debug-recovery-local"), ("debug recovery --peer", "29-debug-recovery-peer"),
 ]
+
+
+def test_conform_stock():
+    """What stock's node shows and accepts, seen beside it."""
+    node = configured("stock", "127.0.0.2@tcp", "127.0.0.3@tcp1")
+    node.ok("ping", "0@lo")
+    shown = json.loads(node.ok("net", "show", "--net", "lo", "-v", "2", "--json"))["net"][0]["local NI(s)"][0]
+    equal("health of 0@lo after a ping", shown["health stats"]["health value"], 1000)
+    node.ok("peer", "add", "--prim_nid", "10.77.0.3@tcp", "--nid", "10.77.1.3@tcp5")
+    for net in ("tcp5", "tcp6"):
+        node.ok("route", "add", "--net", net, "--gateway", "10.77.0.3@tcp", "--hop", "1")
+    types = {route["net"]: route["type"] for route in json.loads(node.ok("route", "show", "-v", "--json"))["route"]}
+    equal("single-hop: the gateway has an interface on that net", types, {"tcp5": "single-hop", "tcp6": "multi-hop"})
+    equal("few interfaces are accepted", node.ctl("set", "max_interfaces", "3"), (0, "", ""))
+    for command in ("set transaction_timeout 1", "set retry_count 5", "set health_sensitivity 0"):
+        equal("tunables are independent: " + command, node.ctl(*command.split()), (0, "", ""))
+    shown = json.loads(node.ok("global", "show", "--json"))["global"]
+    equal("they stay", [shown[name] for name in ("max_interfaces", "transaction_timeout", "retry_count",
+                                                 "health_sensitivity")], [3, 1, 5, 0])
+    rows = [line[:-1] for line in node.ok("export").split("\n") if re.match(r"[a-z]\w*:$", line)]
+    order = ["net", "route", "peer", "routing", "buffers", "global"]
+    equal("sections of an export", [name for name in rows if name in order], [name for name in order if name in rows])
+    node.stop()
 
 
 def test_conform_samples():

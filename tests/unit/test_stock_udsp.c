@@ -225,9 +225,9 @@ static void test_refused(void)
 		{ { .src = "2001:db8::/32@tcp" }, -EOPNOTSUPP,
 		  "stock LNet has no policies for '2001:db8::/32@tcp'" },
 		{ { .src = "tcp", .rte = "tcp1", .priority = LNETCTL_UNSET }, -EINVAL,
-		  "'src' and 'rte' cannot be combined" },
+		  "src and rte cannot be combined" },
 		{ { .src = "tcp", .dst = "o2ib", .rte = "gni", .priority = LNETCTL_UNSET }, -EINVAL,
-		  "'src' and 'rte' cannot be combined" },
+		  "src and rte cannot be combined" },
 	};
 	struct lnetctl *c = module_open();
 	struct lnetctl_node *doc;

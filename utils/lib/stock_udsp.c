@@ -106,7 +106,7 @@ static int action_of(const struct lnetctl_node *item, struct lnet_ioc_udsp *u, c
 	int64_t num = 0;
 
 	if (src && rte) {
-		snprintf(why, size, "'src' and 'rte' cannot be combined");
+		snprintf(why, size, "src and rte cannot be combined");
 		return -EINVAL;
 	}
 	u->action = LNET_IOC_UDSP_PREFER;

@@ -61,9 +61,11 @@ static int read_file(const struct tool *t, struct lnetctl_node **doc, struct lne
 	char why[200];
 	int rc;
 
-	if (!in)
-		return tool_refuse("yaml", "builder", -1, "cannot open '%s': %s", name,
-				   strerror(errno));
+	if (!in) {	/* stock prints -1, and exits with the errno */
+		rc = -errno;
+		tool_refuse("yaml", "builder", -1, "cannot open '%s': %s", name, strerror(-rc));
+		return rc;
+	}
 	rc = lnetctl_yaml_read(in, doc, why, sizeof(why));
 	if (name)
 		fclose(in);

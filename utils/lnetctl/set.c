@@ -97,7 +97,7 @@ static int run_set(struct tool *t)
 	return set(t, t->cmd->name, t->rest[0]);
 }
 
-/* In stock's words, which are of what was asked and not of the node. */
+/* Stock prints the text without a reason of the node. */
 static int router_refused(const struct tool *t, const char *name, int rc)
 {
 	const char *why = lnetctl_error(t->c)->text;
@@ -110,11 +110,8 @@ static int run_set_routing(struct tool *t)
 	struct lnetctl_node text = { .text = t->rest[0] };
 	int64_t on;
 
-	if (lnetctl_num(&text, &on))
+	if (lnetctl_num(&text, &on) || on < 0 || on > 1)
 		return not_read("routing", "it takes 0 or 1", text.text);
-	if (on < 0 || on > 1)
-		return tool_refuse("add", "routing", -EINVAL,
-				   "\"Invalid routing value. Valid values are: 0 or 1\"");
 	return router_refused(t, "routing", lnetctl_routing_set(t->c, on));
 }
 
@@ -127,9 +124,9 @@ static int run_set_buffers(struct tool *t)
 	/* 0 is the default number */
 	if (strcmp(text.text, "default") && lnetctl_num(&text, &nr))
 		return not_read(name, "it takes a number or 'default'", text.text);
-	if (nr < -1)
-		return tool_refuse("add", name, -EINVAL,
-				   "\"%s must be greater than or equal to -1\"", name);
+	if (nr < -1)	/* stock's object, text and errno */
+		return tool_refuse("add", "buf", -ERANGE,
+				   "\"tiny, small and large must be >= 0\"");
 	return router_refused(t, name,
 			      lnetctl_buffers_set(t->c, *name == 't' ? nr : -1,
 						  *name == 's' ? nr : -1,
