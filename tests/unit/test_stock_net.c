@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Do commands of lnetctl on interfaces have their effect on a stock module? A node stands for it.
- * As stock does, it ignores a NID that it does not have, and for all NIDs it ignores the net.
+ * As stock does, it ignores a NID that it does not have, and it ignores connections of one net.
  */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -46,7 +46,8 @@ static int serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply,
 	nr_wildcards += has_text(msg, len, "<?>");
 	if (++nr_set == err_at)
 		return verdict(h, err, reply, to);
-	if (has_text(msg, len, "<?>") || has_text(msg, len, "10.0.77.1@tcp"))
+	if ((has_text(msg, len, "conns_per_peer") && !has_text(msg, len, "<255:65535>")) ||
+	    has_text(msg, len, "10.0.77.1@tcp"))
 		return verdict(h, 0, reply, to);
 	return ctl_world_serve(arg, msg, len, reply, to);
 }
@@ -99,6 +100,10 @@ static void one_net(void)
 	UNIT_EQUAL(health("tcp", 0), 1000, "another net");
 	UNIT_EQUAL(nr_set, 2, "a request for each");
 	UNIT_EQUAL(nr_wildcards, 0, "none for all NIDs");
+	UNIT_EQUAL(lnetctl_net_set_on(c, "tcp1", LNETCTL_UNSET, 3), 0, "connections");
+	UNIT_EQUAL(nr_set == 3 && nr_wildcards == 1, true, "one request for all nets");
+	UNIT_EQUAL(lnetctl_net_set_on(c, "tcp9", LNETCTL_UNSET, 3), -EINVAL, "connections, no net");
+	UNIT_EQUAL(nr_set, 3, "nothing is sent");
 	UNIT_EQUAL(lnetctl_net_set_on(c, "tcp9", 600, LNETCTL_UNSET), -EINVAL, "no such net");
 	UNIT_TEXT(lnetctl_error(c)->text, "there is no net 'tcp9'", "its text");
 	err_at = nr_set + 2;
@@ -117,6 +122,9 @@ static void one_nid(void)
 	UNIT_EQUAL(lnetctl_net_set(c, "10.0.77.1@tcp", 500, LNETCTL_UNSET), -ENOENT, "no such NID");
 	UNIT_TEXT(lnetctl_error(c)->text, "there is no interface 10.0.77.1@tcp", "its text");
 	UNIT_EQUAL(nr_set, 1, "nothing is sent for it");
+	UNIT_EQUAL(lnetctl_net_set(c, "10.0.3.1@tcp1", LNETCTL_UNSET, 3), -EOPNOTSUPP,
+		   "connections of one NID");
+	UNIT_EQUAL(nr_set, 1, "nothing is sent for them");
 	UNIT_EQUAL(lnetctl_net_set(c, NULL, 400, LNETCTL_UNSET), 0, "all");
 	UNIT_EQUAL(nr_wildcards, 1, "one request for all NIDs of all nets");
 	end();

@@ -333,13 +333,17 @@ static bool is_meant(const char *text, const char *only)
 			 lnet_nid_same(&nid, &wanted));
 }
 
-/* Calls net_set() for the interface @only (NULL: each interface) of the list @nets. */
-static int set_each(struct lnetctl *c, const struct lnetctl_node *nets, const char *only,
-		    int64_t health, int64_t conns_per_peer)
+#define ALL_NETS "<255:65535>"
+
+/*
+ * Sets the health of the interface @only (NULL: of each interface) of the list @nets. Returns how
+ * many there are, or -errno.
+ */
+static int health_each(struct lnetctl *c, const struct lnetctl_node *nets, const char *only,
+		       int64_t health)
 {
 	const struct lnetctl_node *item = lnetctl_find(nets, "net"), *ni;
-	unsigned int nr = 0;
-	int rc = 0;
+	int rc = 0, nr = 0;
 
 	for (item = item ? item->first : NULL; item; item = item->next) {
 		ni = lnetctl_find(item, "local NI(s)");
@@ -348,28 +352,38 @@ static int set_each(struct lnetctl *c, const struct lnetctl_node *nets, const ch
 
 			if (!nid || !is_meant(nid, only))
 				continue;
-			rc = net_set(c, lnetctl_text(item, "net type"), nid, health,
-				     conns_per_peer);
 			nr++;
+			if (health != LNETCTL_UNSET)
+				rc = net_set(c, lnetctl_text(item, "net type"), nid, health,
+					     LNETCTL_UNSET);
 		}
 	}
-	return rc || nr ? rc : -ENOENT;
+	return rc ? rc : nr;
 }
 
 /*
- * Sets values on a stock module. That module ignores an unknown NID. For all NIDs of one net it
- * ignores connections, and applies a health value to all nets.
+ * Sets values on a stock module. That module ignores an unknown NID. For all NIDs of one net, it
+ * applies a health value to all nets. It ignores connections unless the request is for all nets:
+ * stock's tool sends that request also for one net, and for one NID it sends a request that has no
+ * effect.
  */
 static int net_set_stock(struct lnetctl *c, const char *net, const char *nid, int64_t health,
 			 int64_t conns_per_peer)
 {
 	struct lnetctl_node *doc;
-	int rc = lnetctl_net_show(c, net, 0, false, &doc);
+	int rc;
 
+	if (nid && conns_per_peer != LNETCTL_UNSET)
+		return ctl_fail(c, -EOPNOTSUPP, "set", "net", "stock LNet sets conns-per-peer of "
+				"all interfaces, not of %s: 'net set --all'", nid);
+	rc = lnetctl_net_show(c, net, 0, false, &doc);
 	if (!rc)
-		rc = set_each(c, doc, nid, health, conns_per_peer);
+		rc = health_each(c, doc, nid, health);
 	lnetctl_doc_free(doc);
-	if (rc != -ENOENT && rc != -ESRCH)
+	if (rc > 0)
+		return conns_per_peer == LNETCTL_UNSET ? 0 :
+			net_set(c, ALL_NETS, NULL, LNETCTL_UNSET, conns_per_peer);
+	if (rc && rc != -ENOENT && rc != -ESRCH)
 		return rc;
 	return nid ? ctl_fail(c, -ENOENT, "set", "net", "there is no interface %s", nid) :
 		     ctl_fail(c, -EINVAL, "set", "net", "there is no net '%s'", net);
@@ -381,7 +395,7 @@ int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t 
 
 	if (nid && ctl_is_stock(c))
 		return net_set_stock(c, NULL, nid, health, conns_per_peer);
-	return net_set(c, net ? net + 1 : nid ? "tcp" : "<255:65535>", nid, health,
+	return net_set(c, net ? net + 1 : nid ? "tcp" : ALL_NETS, nid, health,
 		       conns_per_peer);
 }
 

@@ -133,6 +133,16 @@ int tool_set_done(struct tool *t, int rc)
 	return rc;
 }
 
+/* The library applies connections of a net as stock's tool does: stock has no narrower request. */
+static void conns_note(struct tool *t)
+{
+	struct lnetctl_node *doc;
+
+	if (lnetctl_node_show(t->c, &doc) == -EOPNOTSUPP)
+		fputs("note: stock LNet sets conns-per-peer of all nets\n", stderr);
+	lnetctl_doc_free(doc);
+}
+
 static int run_net_set(struct tool *t)
 {
 	const char *nid = tool_opt(t, "nid"), *link = tool_opt(t, "link");
@@ -152,6 +162,8 @@ static int run_net_set(struct tool *t)
 	if (!rc && (health >= 0 || conns >= 0))
 		rc = net && !one ? lnetctl_net_set_on(t->c, net, health, conns) :
 				   lnetctl_net_set(t->c, nid, health, conns);
+	if (!rc && net && !one && conns >= 0)
+		conns_note(t);
 	return tool_set_done(t, rc);
 }
 
