@@ -123,7 +123,7 @@ static void print_bandwidth(const struct stat_opt *o, const struct lnetctl_node 
 			    const struct lnetctl_node *before)
 {
 	double scale = o->mbs ? 1e6 : 1048576;
-	const char *unit = o->mbs ? "MB/s" : "MiB/s";
+	const char *unit = o->mbs ? "MB/s " : "MiB/s";	/* stock's columns */
 	struct sum s;
 
 	s = rates(now, before, "recv_length", false);
