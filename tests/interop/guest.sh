@@ -28,8 +28,12 @@ load_selftest() { "load_selftest_$1"; }
 tool_stock() { "/stock/bin/$1" "${@:2}"; }
 tool_ours() { "build/$1" --node kernel "${@:2}"; }
 
-# Which side this guest is on in a live case: guest 1 is ours.
-side_of() { [ "$1" = 1 ] && echo ours || echo stock; }
+# side_of GUEST: which side a guest of a live case is on. Guest 1 is ours unless the case has a line `# sides:'.
+side_of() {
+	local first
+	first=$(word side)
+	if [ "$1" = 1 ]; then echo "${first:-ours}"; else echo stock; fi
+}
 other=$((3 - GUEST))
 
 # Words between the guests: tell WORD, and hear WORD waits for it.
