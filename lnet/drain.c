@@ -6,31 +6,78 @@
  * answers to what comes in leave, peers that know no other way are served. lnet_select() ranks it
  * behind all that are in service, what waits for its credits chooses again at once, and the ping
  * info tells peers that it is down, so that they cease to use it, too. Stock peers ignore that:
- * their info omits the interface (ping.c).
+ * their info omits the interface (ping.c). A peer that has taken such a list does not match
+ * requests from that NID to the node any more. So the list is pushed after the last request of the
+ * interface.
  */
 #include "plat.h"
 #include "core.h"
 #include "drain.h"
 
-/* Limits of a removal: the wait for acknowledgements, and the wait for connections to close. */
+/* Limits: of the waits for messages in flight, for acknowledgements, for connections to close. */
+#define SENT_NS		((u64)NSEC_PER_SEC)
 #define ACK_NS		((u64)NSEC_PER_SEC)
 #define CLOSE_NS	((u64)NSEC_PER_SEC)
-/* A peer stops sending to the interface a little after it has acknowledged the list. */
+/* A peer takes what was sent to it, and stops sending to the interface, within this time. */
 #define QUIET_NS	(100 * (u64)NSEC_PER_MSEC)
+
+/* ---- waiting until an interface is quiet ----------------------------------------------------- */
+
+struct quiet {
+	struct lnet_ni *ni;
+	unsigned int counter;		/* of messages: enum lnet_ni_counter */
+	u64 nr, since_ns;		/* its value; time of the last change of @nr */
+};
+
+static u64 nr_messages(struct lnet *ln, const struct quiet *q)
+{
+	unsigned int i;
+	u64 nr = 0;
+
+	for (i = 0; i < ln->nr_shards; i++) {
+		spin_lock(&ln->shard[i].lock);
+		nr += q->ni->sh[i].c[q->counter];
+		spin_unlock(&ln->shard[i].lock);
+	}
+	return nr;
+}
+
+static bool is_quiet(struct lnet *ln, void *arg)
+{
+	struct quiet *q = arg;
+	u64 now_ns = ln->env->ops->now_ns(ln->env), nr = nr_messages(ln, q);
+
+	if (nr != q->nr || !q->since_ns)
+		q->since_ns = now_ns;
+	q->nr = nr;
+	return now_ns - q->since_ns >= QUIET_NS && lnet_ni_is_empty(ln, q->ni);
+}
+
+/* ---- out of service, and back ---------------------------------------------------------------- */
+
+/* No request is sent by @ni any more, and peers have taken those that were sent. */
+static void cease(struct lnet_ni *ni)
+{
+	struct quiet sent = { .ni = ni, .counter = LNET_NIC_sent_put };
+	struct lnet *ln = ni->ln;
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	lnet_ops_reselect_ni(&p, ni);
+	lnet_pass_end(&p);
+	if (lnet_push_reaches_stock(ln, ni))
+		lnet_cfg_wait(ln, is_quiet, &sent, SENT_NS);
+}
 
 static void set_drained(struct lnet_ni *ni, bool drained)
 {
 	struct lnet *ln = ni->ln;
-	struct lnet_pass p;
 
 	lnet_shards_lock_all(ln);
 	WRITE_ONCE(ni->drained, drained);
 	lnet_shards_unlock_all(ln);
-	if (drained) {
-		lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-		lnet_ops_reselect_ni(&p, ni);
-		lnet_pass_end(&p);
-	}
+	if (drained)
+		cease(ni);
 	lnet_ping_rebuild(ln);
 	lnet_push_now(ln);
 }
@@ -74,46 +121,17 @@ static bool is_known(struct lnet *ln, void *ni)
 	return lnet_push_is_known(ln, ni);
 }
 
-struct quiet {
-	struct lnet_ni *ni;
-	u64 nr, since_ns;		/* messages received; time of the last change of @nr */
-};
-
-static u64 nr_received(struct lnet *ln, const struct lnet_ni *ni)
-{
-	unsigned int i;
-	u64 nr = 0;
-
-	for (i = 0; i < ln->nr_shards; i++) {
-		spin_lock(&ln->shard[i].lock);
-		nr += ni->sh[i].c[LNET_NIC_recv_count];
-		spin_unlock(&ln->shard[i].lock);
-	}
-	return nr;
-}
-
-static bool is_quiet(struct lnet *ln, void *arg)
-{
-	struct quiet *q = arg;
-	u64 now_ns = ln->env->ops->now_ns(ln->env), nr = nr_received(ln, q->ni);
-
-	if (nr != q->nr || !q->since_ns)
-		q->since_ns = now_ns;
-	q->nr = nr;
-	return now_ns - q->since_ns >= QUIET_NS && lnet_ni_is_empty(ln, q->ni);
-}
-
 void lnet_ni_leave(struct lnet_ni *ni, u64 limit_ns)
 {
-	struct quiet q = { .ni = ni };
+	struct quiet received = { .ni = ni, .counter = LNET_NIC_recv_count };
 	struct lnet *ln = ni->ln;
 
-	ni->leaving = 1;
+	WRITE_ONCE(ni->leaving, 1);
 	set_drained(ni, true);
 	if (lnet_push_is_known(ln, ni))
 		return;			/* no peer needs the list */
 	lnet_cfg_wait(ln, is_known, ni, min(limit_ns, ACK_NS));
-	lnet_cfg_wait(ln, is_quiet, &q, limit_ns);
+	lnet_cfg_wait(ln, is_quiet, &received, limit_ns);
 }
 
 static bool is_closed(struct lnet *ln, void *ni)

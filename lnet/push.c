@@ -33,6 +33,11 @@ static u32 seq_known(const struct lnet_peer *peer)
 	return d->acked;
 }
 
+static bool is_behind(const struct lnet_peer *peer)
+{
+	return (s32)(READ_ONCE(peer->ln->ping_seq) - seq_known(peer)) > 0;
+}
+
 bool lnet_push_needed(const struct lnet_peer *peer)
 {
 	const struct lnet_disc *d = &peer->disc;
@@ -43,7 +48,7 @@ bool lnet_push_needed(const struct lnet_peer *peer)
 	if (d->force_push)
 		return true;
 	return (peer->features & LNET_FEAT_DISCOVERY) && READ_ONCE(ln->tun.discovery) &&
-	       (s32)(READ_ONCE(ln->ping_seq) - seq_known(peer)) > 0;
+	       is_behind(peer);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -315,33 +320,47 @@ static bool has_way_beside(const struct lnet_peer *peer, const struct lnet_ni *n
 	return by && other;
 }
 
-/* [sh] */
-static bool is_awaited(const struct lnet_peer *peer, const struct lnet_ni *ni, u64 now_ns)
+/* [sh] @peer may send to @ni, and takes a push over another NI. */
+static bool is_reached(const struct lnet_peer *peer, const struct lnet_ni *ni, u64 now_ns)
 {
-	const struct lnet_disc *d = &peer->disc;
-	const struct lnet *ln = peer->ln;
+	return !peer->deleted && peer->mr && peer->disc.known && lnet_peer_is_heard(peer, now_ns) &&
+	       (peer->features & LNET_FEAT_DISCOVERY) && READ_ONCE(peer->ln->tun.discovery) &&
+	       has_way_beside(peer, ni);
+}
 
-	return !peer->deleted && peer->mr && d->known && lnet_peer_is_heard(peer, now_ns) &&
-	       (peer->features & LNET_FEAT_DISCOVERY) && READ_ONCE(ln->tun.discovery) &&
-	       (s32)(READ_ONCE(ln->ping_seq) - seq_known(peer)) > 0 && has_way_beside(peer, ni);
+static bool is_stock(const struct lnet_peer *peer)
+{
+	return !(peer->features & LNET_FEAT_OPEN);
+}
+
+/* Some peer @is so and is_reached() for @ni. */
+static bool any_reached(struct lnet *ln, const struct lnet_ni *ni,
+			bool (*is)(const struct lnet_peer *peer))
+{
+	u64 now_ns = ln->env->ops->now_ns(ln->env);
+	struct lnet_peer *peer = NULL;
+	bool found;
+
+	while ((peer = lnet_peer_next(ln, peer))) {
+		spin_lock(&peer->sh->lock);
+		found = is_reached(peer, ni, now_ns) && is(peer);
+		spin_unlock(&peer->sh->lock);
+		if (found) {
+			lnet_peer_put(peer);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool lnet_push_reaches_stock(struct lnet *ln, const struct lnet_ni *ni)
+{
+	return any_reached(ln, ni, is_stock);
 }
 
 bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni)
 {
-	u64 now_ns = ln->env->ops->now_ns(ln->env);
-	struct lnet_peer *peer = NULL;
-	bool awaited;
-
-	while ((peer = lnet_peer_next(ln, peer))) {
-		spin_lock(&peer->sh->lock);
-		awaited = is_awaited(peer, ni, now_ns);
-		spin_unlock(&peer->sh->lock);
-		if (awaited) {
-			lnet_peer_put(peer);
-			return false;
-		}
-	}
-	return true;
+	return !any_reached(ln, ni, is_behind);
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */

@@ -43,11 +43,24 @@ void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
 	lnet_ops_walk(p, visit_reselect, ni);
 }
 
-/* A local ping tests the interface to which it is bound, so it cannot use another one. */
+/*
+ * The list of NIDs that @peer knows is without @ni, or soon will be. A stock peer that has taken
+ * that list finds no match for a request from the NID of @ni: it compares primary NIDs.
+ */
+static bool is_unlisted(const struct lnet_ni *ni, const struct lnet_peer *peer)
+{
+	return READ_ONCE(ni->leaving) ||
+	       (READ_ONCE(ni->drained) && !(peer->features & LNET_FEAT_OPEN));
+}
+
+/* A ping tests the interface to which it is bound, so it cannot use another one. */
 bool lnet_op_source_leaves(const struct lnet_op *op)
 {
-	return op->src_ni && op->peer->mr && READ_ONCE(op->src_ni->leaving) &&
-	       (!(op->flags & LNET_OPF_INTERNAL) || lnet_op_answer(op));
+	if (!op->src_ni || !op->peer->mr || !is_unlisted(op->src_ni, op->peer))
+		return false;
+	if (lnet_op_answer(op))
+		return READ_ONCE(op->src_ni->leaving);
+	return !(op->flags & LNET_OPF_INTERNAL) && op->portal != LNET_PORTAL_RESERVED;
 }
 
 /*

@@ -68,9 +68,10 @@ static void try_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *pa
 		lnet_op_arm(p, op);
 		return;
 	}
+	if (unlikely(op->flags & LNET_OPF_PINNED_NI) &&
+	    lnet_rec_asked(p->sh, lnet_op_source_leaves(op)) && lnet_op_unbind(op))
+		path = NULL;
 	path = path ? path : lnet_op_choose(p, op);
-	if (!path && lnet_rec_asked(p->sh, lnet_op_source_leaves(op)) && lnet_op_unbind(op))
-		path = lnet_op_choose(p, op);
 	if (!path || is_stuck(p, op, path)) {
 		lnet_op_finish(p, op, LNET_NO_PATH);
 		return;

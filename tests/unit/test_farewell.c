@@ -108,8 +108,46 @@ static void test_leaves(void)
 	rails_end();
 }
 
+/* How often a request with node 0's interface of rail 1 as its source is sent over that rail. */
+static unsigned int by_source(bool stock, bool drained, bool leaving)
+{
+	struct lnet_xfer x;
+	unsigned int tag, nr;
+
+	rails_begin(NULL);
+	if (stock)
+		rails_peer(0, 1)->features &= ~LNET_FEAT_OPEN;
+	rails_ni(0, 1)->drained = drained;
+	rails_ni(0, 1)->leaving = leaving;
+	rails_xfer(&x, 1);
+	x.self = rails_nid(0, 1);
+	x.target.nid = rails_nid(1, 1);
+	x.flags = LNET_ACK;
+	tag = ++rails.nr_tags;
+	x.op_ptr = (void *)(unsigned long)tag;
+	UNIT_EQUAL(lnet_put(rails.node[0].ln, &x), 0, "put");
+	rails_run(NSEC_PER_SEC);
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
+	nr = rails.req[tag].on_rail[1];
+	UNIT_EQUAL(rails.req[tag].on_rail[0], 1 - nr, "one attempt");
+	rails_ni(0, 1)->drained = rails_ni(0, 1)->leaving = 0;
+	rails_end();
+	return nr;
+}
+
+/* A stock peer whose list is without an interface does not match requests from it. */
+static void test_source(void)
+{
+	UNIT_EQUAL(by_source(true, false, false), 1, "stock, in service");
+	UNIT_EQUAL(by_source(true, true, false), 0, "stock, drained");
+	UNIT_EQUAL(by_source(true, true, true), 0, "stock, removed");
+	UNIT_EQUAL(by_source(false, true, false), 1, "ours, drained");
+	UNIT_EQUAL(by_source(false, true, true), 0, "ours, removed");
+}
+
 UNIT_SUITE(farewell,
 	{ "a drained interface leaves the list of a stock peer", test_drained },
 	{ "peers are notified at once of changes by an operator", test_at_once },
 	{ "peers are notified of a removal before", test_leaves },
+	{ "no request has a source that the peer's list is without", test_source },
 )
