@@ -126,11 +126,14 @@ static int fault_add(struct lnet *ln, struct lnet_req all, bool delay, struct ln
 static int fault_del(struct lnet *ln, struct lnet_req all, bool delay, struct lnet_ctl_err *e)
 {
 	struct lnet_fault_rule rule;
+	u64 id = 0;
 	int rc = nids_of(all, &rule, e);
 
+	rc = rc ? rc : find_num(all, "id", U32_MAX, &id, e);
 	if (rc)
 		return rc;
-	rc = lnet_fault_del(ln, delay, &rule.src, &rule.dst);
+	rc = id ? lnet_fault_del_id(ln, delay, (u32)id)
+		: lnet_fault_del(ln, delay, &rule.src, &rule.dst);
 	return rc > 0 ? 0 : lnet_ctl_fail(e, rc ? rc : -ENOENT, "no matching rule");
 }
 
@@ -244,7 +247,8 @@ enum {
 	DA_RANDOM,
 	DA_DROP_ALL,
 	DA_WHEN,
-	LA_LATENCY_MS
+	LA_LATENCY_MS,
+	RULE_ID
 };
 
 static void emit_drop(struct lnet_sink *s, const struct lnet_fault_rule *rule, bool backup)
@@ -296,6 +300,8 @@ static bool rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 		emit_delay(s, rule, d->backup);
 	else
 		emit_drop(s, rule, d->backup);
+	if (s->more)
+		s->ops->num(s, RULE_ID, LNET_NLT_U32, rule->id);
 	return lnet_ctl_item_end(d, s);
 }
 

@@ -106,6 +106,16 @@ static int params_of(struct lnet_req item, struct lnet_rule *r, char *value,
 	return rc ? rc : lnet_rule_check(r, e->text);
 }
 
+/* A rule for all messages has the source "*", as files with rules need a selection. */
+static void say_source(struct lnet_rule *r)
+{
+	const u32 selects = 1u << LNET_RULE_SOURCE | 1u << LNET_RULE_DEST | 1u << LNET_RULE_LOCAL |
+			    1u << LNET_RULE_MESSAGE | 1u << LNET_RULE_PORTAL;
+
+	if (!(r->set & selects) && lnet_rule_may(r->kind, LNET_RULE_SOURCE))
+		r->set |= 1u << LNET_RULE_SOURCE;
+}
+
 static int rule_of(struct lnet_req item, struct lnet_rule *r, struct lnet_ctl_err *e)
 {
 	enum lnet_rule_kind kind;
@@ -123,6 +133,8 @@ static int rule_of(struct lnet_req item, struct lnet_rule *r, struct lnet_ctl_er
 	lnet_rule_init(r, kind);
 	rc = params_of(item, r, value, e);
 	kfree(value);
+	if (!rc)
+		say_source(r);
 	return rc;
 }
 
@@ -165,6 +177,21 @@ static int rule_add(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *
 	return rc;
 }
 
+static int rule_none(const struct lnet_rule_which *which, struct lnet_ctl_err *e)
+{
+	const char *kind = which->kind < LNET_NR_RULE_KINDS ? lnet_rule_kind_name(which->kind) : "";
+
+	if (which->name[0])
+		return lnet_ctl_fail(e, -ENOENT,
+				     "no matching rule: there is no %s rule with name '%s' "
+				     "('fault %s show')", kind, which->name, kind);
+	if (which->id)
+		return lnet_ctl_fail(e, -ENOENT,
+				     "no matching rule: there is no %s rule with id %u "
+				     "('fault %s show')", kind, which->id, kind);
+	return lnet_ctl_fail(e, -ENOENT, "no matching rule");
+}
+
 static int rule_del(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *e)
 {
 	struct lnet_rule_which which;
@@ -172,11 +199,7 @@ static int rule_del(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *
 
 	if (rc)
 		return rc;
-	if (lnet_rule_del(ln, &which))
-		return 0;
-	if (which.id)
-		return lnet_ctl_fail(e, -ENOENT, "no matching rule: there is no rule %u", which.id);
-	return lnet_ctl_fail(e, -ENOENT, "no matching rule");
+	return lnet_rule_del(ln, &which) ? 0 : rule_none(&which, e);
 }
 
 static int each(struct lnet_control *ctl, const struct lnet_ctl_req *req, struct lnet_ctl_err *e,

@@ -372,6 +372,8 @@ static int rule_add(struct lnet *ln, struct rule *rule)
 	if (f->nr[delay] == MAX_RULES)
 		return -ENOSPC;
 	spin_lock(&f->lock);
+	if (!rule->r.id)
+		rule->r.id = ++f->more.last_id;
 	list_add(&rule->link, &f->rules[delay]);
 	WRITE_ONCE(f->nr[delay], f->nr[delay] + 1);
 	lnet_fault_gate(ln);
@@ -388,6 +390,7 @@ int lnet_fault_add(struct lnet *ln, const struct lnet_fault_rule *r)
 {
 	struct rule *rule;
 	int rc = check(r);
+	u32 id;
 
 	if (rc)
 		return rc;
@@ -397,23 +400,31 @@ int lnet_fault_add(struct lnet *ln, const struct lnet_fault_rule *r)
 	rule->r.delay = !!r->delay;
 	mutex_lock(&ln->cfg_mutex);
 	rc = rule_add(ln, rule);
+	id = rule->r.id;
 	mutex_unlock(&ln->cfg_mutex);
 	if (rc)
 		kfree(rule);
 	else
-		lnet_log_stock_rule_added(ln, kind_name(r->delay), &r->src, &r->dst);
+		lnet_log_stock_rule_added(ln, id, kind_name(r->delay), &r->src, &r->dst);
 	return rc;
 }
 
 static bool selects(const struct lnet_nid *asked, const struct lnet_nid *of_rule)
 {
-	return !asked || lnet_nid_is_any(asked) || lnet_nid_same(asked, of_rule);
+	return lnet_nid_is_any(asked) || lnet_nid_same(asked, of_rule);
 }
 
-int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src,
-		   const struct lnet_nid *dst)
+static bool fault_meant(const struct lnet_fault_rule *r, const struct lnet_fault_rule *like)
+{
+	return (!like->id || like->id == r->id) && selects(&like->src, &r->src) &&
+	       selects(&like->dst, &r->dst);
+}
+
+/* Deletes the rules with the kind, the ID (0: any), the source and the destination of @like. */
+static int rules_del(struct lnet *ln, const struct lnet_fault_rule *like)
 {
 	struct lnet_fault *f = READ_ONCE(ln->fault_table);
+	bool delay = like->delay;
 	struct rule *rule, *next;
 	LIST_HEAD(gone);
 	int nr = 0;
@@ -422,7 +433,7 @@ int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src,
 		return 0;
 	spin_lock(&f->lock);
 	list_for_each_entry_safe(rule, next, &f->rules[delay], link)
-		if (selects(src, &rule->r.src) && selects(dst, &rule->r.dst)) {
+		if (fault_meant(&rule->r, like)) {
 			list_move(&rule->link, &gone);
 			nr++;
 		}
@@ -434,6 +445,24 @@ int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src,
 	if (nr)
 		lnet_log_stock_rules_removed(ln, kind_name(delay), nr);
 	return nr;
+}
+
+int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src,
+		   const struct lnet_nid *dst)
+{
+	const struct lnet_fault_rule like = { .delay = delay,
+					      .src = src ? *src : LNET_NID_ANY,
+					      .dst = dst ? *dst : LNET_NID_ANY };
+
+	return rules_del(ln, &like);
+}
+
+int lnet_fault_del_id(struct lnet *ln, bool delay, u32 id)
+{
+	const struct lnet_fault_rule like = { .delay = delay, .src = LNET_NID_ANY,
+					      .dst = LNET_NID_ANY, .id = id };
+
+	return rules_del(ln, &like);
 }
 
 int lnet_fault_get(struct lnet *ln, bool delay, unsigned int pos, struct lnet_fault_rule *r)

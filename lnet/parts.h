@@ -323,6 +323,7 @@ struct lnet_fault_rule {
 	 * is lost)
 	 */
 	u8 when;
+	u32 id;				/* common with rules of rule.h; addition: 0: the next */
 	u64 nr_match, nr_hit, nr_by_type[4];
 };
 /* config, may sleep. 0; -EINVAL; -ENOMEM; -ENOSPC */
@@ -330,6 +331,7 @@ int lnet_fault_add(struct lnet *ln, const struct lnet_fault_rule *rule);
 /* number removed */
 int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src,
 		   const struct lnet_nid *dst);
+int lnet_fault_del_id(struct lnet *ln, bool delay, u32 id);
 /* -ENOENT past the end */
 int lnet_fault_get(struct lnet *ln, bool delay, unsigned int pos, struct lnet_fault_rule *rule);
 void lnet_fault_reset(struct lnet *ln, bool delay);

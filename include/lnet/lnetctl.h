@@ -363,17 +363,21 @@ struct lnetctl_fault {
 	unsigned int when;
 	bool random;				/* drop: any moment of the interval */
 	bool drop_all;				/* drop: every message that matches */
+	unsigned int id;			/* deletion: only the rule with this ID; 0: all */
 };
 /*
  * Add @f. -EINVAL: not exactly one of rate and interval, or fields that exclude each other;
  * -ENOSPC: too many rules.
  */
 int lnetctl_fault_add(struct lnetctl *c, const struct lnetctl_fault *f);
-/* Delete all rules with exactly @f's source and dest; NULL matches any. -ENOENT: none matches. */
+/*
+ * Delete all rules with exactly @f's source and dest, or the one rule with its ID; NULL matches
+ * any. -ENOENT: none matches.
+ */
 int lnetctl_fault_del(struct lnetctl *c, const struct lnetctl_fault *f);
 /* Set the counters of all drop or delay rules to 0. */
 int lnetctl_fault_reset(struct lnetctl *c, bool delay);
-/* "fault": the rules of that kind with their counters. */
+/* "fault": the rules of that kind with their counters and, from a node of this project, IDs. */
 int lnetctl_fault_show(struct lnetctl *c, bool delay, struct lnetctl_node **doc);
 
 /*

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from __main__ import check, configured, equal
-from nodes import BIN, TMP, placed
+from nodes import BIN, NO_DIFFERENCE, TMP, placed
 
 A, B = "127.0.0.2@tcp", "127.0.0.3@tcp"
 
@@ -67,7 +67,7 @@ FILES = [
     ("faults: 5\n", "line 1: 'faults' must be a sequence"),
     ("faults:\n- 5\n", "line 2: a rule must be a mapping"),
     ("faults:\n- { permille: 5 }\n", "line 2: 'kind' is missing"),
-    ("faults:\n- kind: cut\n- kind: drop\n  permille: much\n",
+    ("faults:\n- { kind: cut, source: '*' }\n- kind: drop\n  permille: much\n",
      "line 4: 'permille': 'much' must be a number from 0 to 1000"),
     ("faults:\n- kind: cut\n  colour: red\n", "line 3: 'colour' is no parameter of a fault rule"),
     ("faults:\n- kind: explode\n", "line 2: 'explode' is no kind of fault"),
@@ -119,6 +119,34 @@ def test_rules_bad():
     node.stop()
 
 
+def test_rules_ids():
+    """B2: each addition prints the ID of its rule, in stock's form as well; exports have no IDs."""
+    node = configured("rule-ids", A)
+    who = ("--source", "10.1.1.1@tcp", "--dest", "*", "--rate", "3")
+    equal("drop", json.loads(node.ok("--json", "fault", "drop", "add", *who)),
+          {"fault": [{"id": 1, "rule_type": "drop"}]})
+    equal("delay", node.ok("fault", "delay", "add", *who, "--latency", "1"),
+          "fault:\n-     id: 2\n      rule_type: delay\n")
+    equal("one counter", json.loads(node.ok("--json", "fault", "cut", "add", "--source", A))["faults"][0]["id"], 3)
+    equal("the same rule twice", json.loads(node.ok("--json", "fault", "drop", "add", *who))["fault"][0]["id"], 4)
+    shown = lambda kind: [rule["id"] for rule in json.loads(node.ok("--json", "fault", kind, "show"))["fault"]]
+    equal("fault show has them", (shown("drop"), shown("delay")), ([4, 1], [2]))
+    for options in ((), ("--backup",)):
+        text = node.ok("export", *options)
+        equal("an export is no difference", node.ok("plan", "-", stdin=text), NO_DIFFERENCE)
+        check("it has no IDs", not re.search(r"(?m)^fault:\n(?:[ -].*\n)*[ -] +id:", text), text)
+    rc, _, err = node.ctl("apply", "-", stdin=text + "net:\n- net type: tcp\n  local NI(s):\n  - nid: 10.9.9.9@tcp\n")
+    check("an apply that fails", rc, err)
+    equal("keeps the IDs", shown("drop"), [4, 1])
+    for kind, which, said in (("drop", "2", "drop rule with id 2"), ("cut", "99", "cut rule with id 99")):
+        rc, out, err = node.ctl("fault", kind, "del", "--id", which)
+        check("%s del --id %s" % (kind, which), rc == 234 and not out and
+              "there is no %s ('fault %s show')" % (said, kind) in err, (rc, out, err))
+    node.ok("fault", "drop", "del", "--id", "1")
+    equal("one of two like it", shown("drop"), [4])
+    node.stop()
+
+
 def test_rules_kept():
     """dbg-005: rules are shown, exported, imported and deleted; stock's lists are as they were."""
     node = configured("rule-kept", A)
@@ -141,7 +169,7 @@ def test_rules_kept():
         out.write(node.ok("fault", "export"))
     check("no counters", "matched" not in open(file).read(), file)
     node.ok("fault", "drop", "del", "--name", "few")
-    node.ok("fault", "delay", "del", "--id", "2")
+    node.ok("fault", "delay", "del", "--id", "3")
     node.ok("fault", "partition", "del", "--all")
     equal("all gone", rules(node), [])
     equal("but stock's", len(json.loads(node.ok("--json", "fault", "drop", "show"))["fault"]), 1)
@@ -184,11 +212,12 @@ def test_rules_files():
     equal("the same rules", [rule["id"] for rule in before], [1, 2, 3])
     head = backup.split("faults:\n")[0]
     wanted = head + "faults:\n- { kind: drop, source: '*', count: 7, rate: 5 }\n" \
-                    "- { kind: flap, period: 2s, seed: 5, interval: 1s }\n"
+                    "- { kind: flap, source: '*', period: 2s, seed: 5, interval: 1s }\n"
     rc, out, err = apply(node, wanted, "plan")
     todo = json.loads(out)
     equal("what goes", [(rule["id"], rule["kind"]) for rule in todo["del"]["faults"]], [(1, "cut"), (3, "partition")])
-    equal("what comes", todo["add"], {"faults": [{"kind": "flap", "interval": "1s", "seed": 5, "period": "2s"}]})
+    equal("what comes", todo["add"],
+          {"faults": [{"kind": "flap", "source": "*", "interval": "1s", "seed": 5, "period": "2s"}]})
     equal("a plan changes nothing", rules(node), before)
     for text, said in FILES:
         for verb in ("plan", "apply"):
@@ -196,10 +225,16 @@ def test_rules_files():
             err = placed(err)
             line = "line %d: " % (int(re.match(r"line (\d+): ", said)[1]) + head.count("\n"))
             check("%s of %r: %s" % (verb, text, said), rc and line in err and said.split(": ", 1)[1] in err, err)
-    rc, _, err = apply(node, head + "faults:\n" + "- kind: cut\n" * 257)
+    rc, _, err = apply(node, head + "faults:\n" + "- { kind: cut, source: '*' }\n" * 257)
     check("too many", rc and "there are 256 rules, which is all there may be" in err, err)
+    for text in ("faults:\n- kind: cut\n", "fault:\n- rule_type: drop\n  da_rate: 3\n"):
+        for how in (("plan", "-"), ("apply", "-"), ("import",), ("fault", "import")):
+            rc, out, err = node.ctl(*how, stdin=head + text)
+            check("%s of %r: it selects no messages" % (how, text), rc == 234 and not out and
+                  "line %d: a rule needs a key that selects messages: " % (head.count("\n") + 2) in placed(err) and
+                  "'*' selects all" in err, (rc, out, err))
     equal("nothing of all this came or went", rules(node), before)
-    rc, _, err = node.ctl("fault", "import", stdin="faults:\n" + "- kind: cut\n" * 1000)
+    rc, _, err = node.ctl("fault", "import", stdin="faults:\n" + "- { kind: cut, source: '*' }\n" * 1000)
     check("a thousand", rc and "there are 256 rules, which is all there may be" in err, err)
     equal("nothing of them came", rules(node), before)
     equal("it is applied", apply(node, wanted)[::2], (0, ""))

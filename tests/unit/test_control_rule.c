@@ -155,7 +155,8 @@ static void test_export(void)
 /* A file of which one rule is wrong changes nothing, and says where. */
 static void test_import(void)
 {
-	struct lnetctl_node *doc = doc_of("faults:\n- kind: cut\n- kind: drop\n  rate: 0\n");
+	struct lnetctl_node *doc = doc_of("faults:\n- { kind: cut, source: '*' }\n- kind: drop\n"
+					  "  rate: 0\n");
 	struct world w;
 
 	ctl_world_begin(&w);
@@ -167,7 +168,8 @@ static void test_import(void)
 			       "'rate': '0' must be a number from 1 to 4294967295");
 	UNIT_EQUAL(lnet_rule_last(w.ln), 1, "nothing came");
 	lnetctl_doc_free(doc);
-	doc = doc_of("faults:\n- kind: cut\n- kind: drop\n  name: a\n- { kind: cut, name: a }\n");
+	doc = doc_of("faults:\n- { kind: cut, dest: '*' }\n- { kind: drop, source: '*', name: a }\n"
+		     "- { kind: cut, source: '*', name: a }\n");
 	UNIT_EQUAL(lnetctl_import(w.c, FILE_OF(doc, "f"), LNETCTL_IMPORT_ADD, NULL),
 		   -EEXIST, "twice");
 	UNIT_EQUAL(lnet_rule_last(w.ln), 1, "what came has gone again");
@@ -197,7 +199,8 @@ static char *plan(struct world *w, const char *text)
 
 #define HAS	"faults:\n- { kind: cut, source: 10.0.0.1, to: 3600s, seed: 1 }\n"	\
 		"- { kind: partition, left: [ 10.0.0.1@tcp, '*@tcp1' ], right: '*', name: p }\n"
-#define DROP	"        - kind: drop\n          rate: 5\n          seed: 7\n"
+#define DROP	"        - kind: drop\n          source: '*'\n          rate: 5\n"	\
+		"          seed: 7\n"
 
 static const struct {
 	const char *file, *said;
@@ -205,16 +208,16 @@ static const struct {
 	{ HAS, "" },
 	{ "faults:\n- { name: p, kind: partition, right: '*', left: '10.0.0.1@tcp,*@tcp1' }\n"
 	  "- { kind: cut, id: 9, state: over, seed: 01, to: 60m, source: 10.0.0.1@tcp }\n", "" },
-	{ HAS "- { kind: drop, rate: 05, seed: 7 }\n", "add:\n    faults:\n" DROP },
+	{ HAS "- { kind: drop, source: '*', rate: 05, seed: 7 }\n", "add:\n    faults:\n" DROP },
 	{ "faults:\n- { kind: partition, left: '10.0.0.1@tcp,*@tcp1', right: '*', name: p }\n"
-	  "- { kind: drop, rate: 5, seed: 7 }\n",
+	  "- { kind: drop, source: '*', rate: 5, seed: 7 }\n",
 	  "del:\n    faults:\n        - id: 1\n          kind: cut\n"
 	  "          source: 10.0.0.1@tcp\n          seed: 1\n          to: 1h\n"
 	  "add:\n    faults:\n" DROP },
 	{ "faults:\n- 5\n", "f line 2 column 3: a rule must be a mapping" },
 	{ "faults: 5\n", "f line 1 column 1: 'faults' must be a sequence" },
 	{ "faults:\n- rate: 5\n", "f line 2 column 3: 'kind' is missing" },
-	{ "faults:\n- kind: cut\n- kind: explode\n",
+	{ "faults:\n- { kind: cut, source: '*' }\n- kind: explode\n",
 	  "f line 3 column 3: 'explode' is no kind of fault" },
 	{ "faults:\n- kind: cut\n  rate: 0\n",
 	  "f line 3 column 3: 'rate': '0' must be a number from 1 to 4294967295" },
@@ -245,10 +248,11 @@ static void test_plan(void)
 /* What stays keeps its number and counters; what an apply that fails took away comes back. */
 static void test_apply(void)
 {
-	static const char new[] = "faults:\n- { kind: duplicate, count: 3 }\n"
-				  "- { kind: cut, seed: 9, permille: 10 }\n";
-	static const char bad[] = "faults:\n- { kind: duplicate, count: 3 }\n"
-				  "- { kind: cut, name: a }\n- { kind: cut, name: a }\n";
+	static const char new[] = "faults:\n- { kind: duplicate, source: '*', count: 3 }\n"
+				  "- { kind: cut, source: '*', seed: 9, permille: 10 }\n";
+	static const char bad[] = "faults:\n- { kind: duplicate, source: '*', count: 3 }\n"
+				  "- { kind: cut, source: '*', name: a }\n"
+				  "- { kind: cut, source: '*', name: a }\n";
 	struct lnetctl_node *doc = doc_of(new), *wrong = doc_of(bad), *none = doc_of("faults:\n");
 	struct lnetctl_file empty = { .flags = LNETCTL_FILE_EMPTY };
 	struct lnet_rule_info info;

@@ -4,6 +4,7 @@
  */
 #define lnet_fault_add fault_t_add
 #define lnet_fault_del fault_t_del
+#define lnet_fault_del_id fault_t_del_id
 #define lnet_fault_get fault_t_get
 #define lnet_fault_reset fault_t_reset
 #define lnet_fault_fini fault_t_fini
@@ -434,6 +435,12 @@ static void test_order(void)
 	UNIT_EQUAL(got.nr_match, 1, "looked at what was left");
 	UNIT_EQUAL(lnet_fault_get(&w->ln, false, 2, &got), -ENOENT, "past the end");
 	UNIT_EQUAL(lnet_fault_get(&w->ln, true, 0, &got), -ENOENT, "no delay rule");
+	UNIT_EQUAL(got.id, 1, "the oldest has the first ID");
+	UNIT_EQUAL(lnet_fault_del_id(&w->ln, true, 1), 0, "no delay rule has the ID");
+	UNIT_EQUAL(lnet_fault_del_id(&w->ln, false, 1), 1, "the drop rule with the ID");
+	UNIT_EQUAL(lnet_fault_get(&w->ln, false, 0, &got), 0, "the other one");
+	UNIT_EQUAL(got.id, 2, "has the next ID");
+	UNIT_EQUAL(lnet_fault_get(&w->ln, false, 1, &got), -ENOENT, "and is the only one");
 	teardown();
 }
 

@@ -85,7 +85,8 @@ static const char old_text[] =
 	"fault:\n- { rule_type: drop, fa_src: '*', fa_dst: 10.1.0.1@tcp, da_rate: 7 }\n"
 	"- { rule_type: drop, fa_src: '*', fa_dst: 10.1.0.1@tcp, da_rate: 8 }\n"
 	"faults:\n- { kind: cut, seed: 1, dest: 10.1.0.1@tcp, to: 60m, name: a }\n"
-	"- { kind: reorder, seed: 2, delay: 20ms }\n- { kind: flap, seed: 3, period: 1s }\n"
+	"- { kind: reorder, source: '*', seed: 2, delay: 20ms }\n"
+	"- { kind: flap, dest: '*', seed: 3, period: 1s }\n"
 	"udsp:\n- { idx: 0, src: tcp, action: { priority: 4 } }\n- { dst: tcp1, priority: 0 }\n"
 	"global:\n  retry_count: 5\n";
 
@@ -98,7 +99,8 @@ static const char new_text[] =
 	"- primary nid: 10.1.0.2@tcp\n"
 	"- primary nid: 10.1.1.1@tcp\n  peer ni: [ { nid: 10.1.1.2@tcp } ]\n"
 	"fault:\n- { rule_type: delay, fa_src: '*', fa_dst: '*', la_rate: 2, la_latency: 1 }\n"
-	"faults:\n- { kind: reorder, seed: 2, delay: 20ms }\n- { kind: drop, seed: 4, name: a }\n"
+	"faults:\n- { kind: reorder, source: '*', seed: 2, delay: 20ms }\n"
+	"- { kind: drop, source: '*', seed: 4, name: a }\n"
 	"- { kind: partition, seed: 5, left: [ 10.1.0.1@tcp, '*@tcp1' ], right: '*' }\n"
 	"udsp:\n- { src: tcp, dst: '10.1.*.*@tcp' }\n- { idx: 1, src: tcp, priority: 0 }\n"
 	"global:\n  retry_count: 1\n  health_step: 9\n";
@@ -215,7 +217,8 @@ static void test_checked(void)
 		  "file line 1 column 1: "
 		  "invalid value '256' for key 'retry_count': "
 		  "retry_count must be 0 to 255, not 256" },
-		{ "peer:\n- primary nid: 1.1.1.1@tcp\nfault:\n- rule_type: delay\n  la_rate: 1\n",
+		{ "peer:\n- primary nid: 1.1.1.1@tcp\nfault:\n"
+		  "- { rule_type: delay, fa_src: '*', la_rate: 1 }\n",
 		  "file line 4 column 3: a delay rule needs a latency" },
 		{ "net:\n- net type: tcp\n  CPT: '[2]'\n  interfaces: { 0: eth5 }\n",
 		  "file line 3 column 3: "

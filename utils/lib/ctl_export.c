@@ -79,6 +79,19 @@ static int export_nets(struct lnetctl *c, bool backup, FILE *out)
 	return export_part(doc, rc, LNETCTL_WIDE, out);
 }
 
+/* A file has no IDs of rules: an import gives each rule the next one. */
+static void ids_drop(struct lnetctl_node *doc)
+{
+	struct lnetctl_node *rules = lnetctl_find(doc, "fault"), *rule, *id;
+
+	for (rule = rules ? rules->first : NULL; rule; rule = rule->next) {
+		id = lnetctl_find(rule, "id");
+		if (id)
+			lnetctl_take(rule, id);
+		lnetctl_doc_free(id);
+	}
+}
+
 static int export_faults(struct lnetctl *c, FILE *out)
 {
 	struct import faults = { .c = c };
@@ -90,6 +103,7 @@ static int export_faults(struct lnetctl *c, FILE *out)
 	rc = lnetctl_fault_show(c, true, &delays);
 	if (!rc)
 		import_keep(&faults, delays);
+	ids_drop(faults.shown);
 	return export_part(faults.shown, rc, LNETCTL_WIDE, out);
 }
 

@@ -179,6 +179,12 @@ int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct
 	rc = rc ? rc : import_text(im, "fault", rule, "fa_local_nid", &f->local);
 	if (rc)
 		return rc;
+	if (im->how == LNETCTL_IMPORT_ADD && !f->source && !f->dest && !f->local && !f->portals &&
+	    !v.messages)
+		return import_refuse(im, "fault", rule,
+				     "a rule needs a key that selects messages: fa_src, fa_dst, "
+				     "fa_local_nid, fa_msg_mask or fa_ptl_mask; fa_src '*' selects "
+				     "all");
 	f->messages = (unsigned int)v.messages;
 	f->rate = (unsigned int)v.rate;
 	f->interval = (unsigned int)v.interval;

@@ -16,15 +16,17 @@ static int show(struct lnetctl *c, uint8_t cmd, const char *object, struct lnetc
 }
 
 /* ENOENT is how lists say that they are empty. */
-static int show_list(struct lnetctl *c, uint8_t cmd, const char *object, struct lnetctl_node *body,
+static int show_list(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body,
 		     struct lnetctl_node **doc)
 {
-	int rc = show(c, cmd, object, body, doc);
+	int rc;
 
+	*doc = NULL;
+	rc = ctl_dump(c, op, body, doc);
 	if (rc != -ENOENT)
 		return rc;
 	*doc = lnetctl_add_map(NULL, NULL);
-	return *doc ? 0 : ctl_fail(c, -ENOMEM, "show", object, NULL);
+	return *doc ? 0 : ctl_fail(c, -ENOMEM, op->verb, op->object, NULL);
 }
 
 int lnetctl_set_many(struct lnetctl *c, const struct lnetctl_node *values)
@@ -109,11 +111,13 @@ int lnetctl_explain(struct lnetctl *c, const char *nid, struct lnetctl_node **do
 
 int lnetctl_recovery_show(struct lnetctl *c, bool peers, struct lnetctl_node **doc)
 {
+	const struct ctl_op op = { LNET_NL_DBG_RECOV, LNET_NL_VERSION, LNET_NL_F_DUMP, 0, "show",
+				   "debug" };
 	struct lnetctl_node *body = lnetctl_add_map(NULL, NULL);
 
 	if (!body || !lnetctl_add_num(body, "queue_type", peers))
 		return ctl_fail(c, -ENOMEM, "show", "debug", NULL);
-	return show_list(c, LNET_NL_DBG_RECOV, "debug", body, doc);
+	return show_list(c, &op, body, doc);
 }
 
 /* ---- fault rules ---- */
@@ -184,7 +188,11 @@ int lnetctl_fault_add(struct lnetctl *c, const struct lnetctl_fault *f)
 
 int lnetctl_fault_del(struct lnetctl *c, const struct lnetctl_fault *f)
 {
-	return fault_do(c, "del", 0, fault_body(f, LNET_NL_DROP_DEL));
+	struct lnetctl_node *body = fault_body(f, LNET_NL_DROP_DEL);
+
+	if (body && f->id)
+		lnetctl_add_num(body, "id", f->id);
+	return fault_do(c, "del", 0, body);
 }
 
 int lnetctl_fault_reset(struct lnetctl *c, bool delay)
@@ -222,6 +230,7 @@ static void show_patterns(struct lnetctl_node *doc)
 
 int lnetctl_fault_show(struct lnetctl *c, bool delay, struct lnetctl_node **doc)
 {
+	const struct ctl_op op = { LNET_NL_FAULT, LEVEL_OURS, LNET_NL_F_DUMP, 0, "show", "fault" };
 	struct lnetctl_node *body = lnetctl_add_map(NULL, NULL);
 	int rc;
 
@@ -229,7 +238,7 @@ int lnetctl_fault_show(struct lnetctl *c, bool delay, struct lnetctl_node **doc)
 	if (!body ||
 	    !lnetctl_add_num(body, "rule_type", delay ? LNET_NL_DELAY_LIST : LNET_NL_DROP_LIST))
 		return ctl_fail(c, -ENOMEM, "show", "fault", NULL);
-	rc = show_list(c, LNET_NL_FAULT, "fault", body, doc);
+	rc = show_list(c, &op, body, doc);
 	if (!rc)
 		show_patterns(*doc);
 	return rc;

@@ -144,14 +144,31 @@ static int rule_show(struct import *im, const struct lnetctl_node *rule)
 	return 0;
 }
 
+int import_rule_selects(struct import *im, const struct lnetctl_node *rule)
+{
+	static const char *const keys[] = { "source", "dest", "local_nid", "message", "portal",
+					    "left", "right" };
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (lnetctl_find(rule, keys[i]))
+			return 0;
+	return import_refuse(im, "faults", rule,
+			     "a rule needs a key that selects messages: source, dest, local_nid, "
+			     "message or portal; source '*' selects all");
+}
+
 int import_rule(struct import *im, const struct lnetctl_node *rule)
 {
+	int rc;
+
 	im->trans.at = rule;
 	if (rule->kind != LNETCTL_MAP)
 		return import_refuse(im, "faults", rule, "a rule must be a mapping");
 	switch (im->how) {
 	case LNETCTL_IMPORT_ADD:
-		return lnetctl_rule_add(im->c, rule);
+		rc = lnetctl_rule_add(im->c, rule);
+		return rc ? rc : import_rule_selects(im, rule);	/* an error ends the transaction */
 	case LNETCTL_IMPORT_DEL:
 		return rule_del(im, rule);
 	case LNETCTL_IMPORT_SHOW:

@@ -93,6 +93,8 @@ int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct
 int import_rule(struct import *im, const struct lnetctl_node *rule);
 /* A sequence of scalars as a list with commas; false: it is too long. */
 bool import_rule_list(const struct lnetctl_node *seq, char *text, size_t size);
+/* 0, or an error if @rule of "faults" has no key that selects messages. */
+int import_rule_selects(struct import *im, const struct lnetctl_node *rule);
 
 /* ---- ctl_udsp.c ---- */
 

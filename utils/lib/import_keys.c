@@ -72,7 +72,7 @@ static const struct key fault[] = {
 	{ "da_drop_all", NULL }, { "da_when", NULL }, { "la_rate", NULL },
 	{ "la_interval", NULL }, { "la_latency", NULL }, { "la_latency_ms", NULL },
 	{ "fs_count", NULL }, { "fs_put", NULL }, { "fs_ack", NULL }, { "fs_get", NULL },
-	{ "fs_reply", NULL }, { "ds_dropped", NULL }, { "ls_delayed", NULL }, END
+	{ "fs_reply", NULL }, { "ds_dropped", NULL }, { "ls_delayed", NULL }, { "id", NULL }, END
 };
 static const struct key ping[] = {
 	{ "nids", NULL }, { "timeout", NULL }, { "source", NULL }, END

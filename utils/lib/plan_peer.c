@@ -203,6 +203,7 @@ static int rule_copy(struct plan *p, struct lnetctl_node *seq, const struct lnet
 
 	for (n = rule->first; item && n; n = n->next)
 		if (n->text && strncmp(n->key, "fs_", 3) && strcmp(n->key, "ds_dropped") &&
+		    strcmp(n->key, "id") &&
 		    strcmp(n->key, "ls_delayed") &&
 		    !lnetctl_add(item, n->key, (enum lnetctl_kind)n->kind, n->text))
 			return plan_nomem(p);

@@ -135,6 +135,7 @@ static int rules_add(struct plan *p, const struct lnetctl_node *section)
 
 	for (n = section ? section->first : NULL; n && !rc; n = n->next) {
 		rc = rule_read(p, n, &want);
+		rc = rc ? rc : import_rule_selects(&p->im, n);
 		rc = rc ? rc : find_same(p, &want, &found);
 		p->im.trans.at = n;
 		rc = rc || found ? rc : add_rule(p, "add", &want, n);

@@ -152,6 +152,31 @@ static int add_more(struct tool *t)
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
+/* Prints the ID of the newest rule; a stock module has no IDs. */
+static int id_print(struct tool *t, bool delay)
+{
+	struct lnetctl_node *all, *doc = lnetctl_add_map(NULL, NULL), *item = NULL;
+	const struct lnetctl_node *list, *rule;
+	int64_t id, newest = 0;
+
+	if (lnetctl_fault_show(t->c, delay, &all)) {
+		lnetctl_doc_free(doc);
+		return 0;
+	}
+	list = lnetctl_find(all, "fault");
+	for (rule = list ? list->first : NULL; rule; rule = rule->next)
+		if (!lnetctl_num(lnetctl_find(rule, "id"), &id) && id > newest)
+			newest = id;
+	lnetctl_doc_free(all);
+	if (doc && newest)
+		item = lnetctl_add_map(lnetctl_add_seq(doc, "fault"), NULL);
+	if (item) {
+		lnetctl_add_num(item, "id", newest);
+		lnetctl_add_text(item, "rule_type", delay ? "delay" : "drop");
+	}
+	return tool_show(t, 0, doc, LNETCTL_WIDE);
+}
+
 static int run_add(struct tool *t)
 {
 	struct lnetctl_fault f = { .delay = is_delay(t) };
@@ -167,7 +192,8 @@ static int run_add(struct tool *t)
 		return tool_missing("exactly one of --rate and --interval is needed");
 	rc = read_rule(t, &f);
 	rc = rc ? rc : tool_local_check(t);
-	return rc ? rc : done(t, lnetctl_fault_add(t->c, &f), "add", f.delay);
+	rc = rc ? rc : done(t, lnetctl_fault_add(t->c, &f), "add", f.delay);
+	return rc ? rc : id_print(t, f.delay);
 }
 
 /* Those with options of ours, too; an error if there are neither. */
@@ -184,6 +210,14 @@ static int del_all(struct tool *t)
 	return done(t, rc == -ENOENT && !more ? 0 : rc, "delete", f.delay);
 }
 
+/* Rules with options of ours have their IDs from the same counter. */
+static int del_id(struct tool *t)
+{
+	struct lnetctl_fault f = { .delay = is_delay(t), .id = (unsigned int)tool_num(t, "id") };
+
+	return f.id && !tool_opt(t, "name") && !lnetctl_fault_del(t->c, &f) ? 0 : run_rule_del(t);
+}
+
 static int run_del(struct tool *t)
 {
 	struct lnetctl_fault f = { .delay = is_delay(t),
@@ -191,7 +225,7 @@ static int run_del(struct tool *t)
 				   .dest = tool_opt(t, "dest") };
 
 	if (tool_opt(t, "id") || tool_opt(t, "name"))
-		return run_rule_del(t);
+		return del_id(t);
 	if (!tool_opt(t, "all") && (!f.source || !f.dest))
 		return tool_missing("missing mandatory parameters: 'source , dest' or 'all'");
 	if (tool_opt(t, "all"))

@@ -73,7 +73,7 @@ shown() { ctl A fault show | grep -v state:; }
 planned() {
 	ctl A export --backup > /tmp/whole && ctl A plan --check /tmp/whole > /tmp/said &&
 		shown > /tmp/before && ctl A apply /tmp/whole && shown > /tmp/after && cmp /tmp/before /tmp/after &&
-		{ cat /tmp/without && echo "faults: [ { kind: drop } ]"; } > /tmp/other &&
+		{ cat /tmp/without && echo "faults: [ { kind: drop, source: '*' } ]"; } > /tmp/other &&
 		ctl A plan /tmp/other > /tmp/said && [ "$(grep -c 'kind:' /tmp/said)" = 14 ] && [ "$(rules)" = 13 ]
 }
 # refuses WORDS FILE [RULES]: a file that is wrong, or too many rules; nothing of it stays.
@@ -137,7 +137,7 @@ files() {
 	check "what is exported makes the same" round_trip
 	check "plans and applies know what is there" planned
 	check "a kind that is none is refused" refuses "line 3 column [0-9]*: 'explode' is no kind of fault" \
-		$'faults:\n- kind: cut\n- kind: explode'
+		$'faults:\n- { kind: cut, dest: "*" }\n- kind: explode'
 	check "words that contradict each other are" refuses \
 		"only one of 'rate', 'interval' and 'permille' makes sense" \
 		$'faults:\n- { kind: cut, rate: 2, permille: 5 }'
