@@ -450,6 +450,11 @@ enum lnetctl_import {
 #define LNETCTL_FILE_EMPTY	1
 /* An unknown key is an error. Without this flag it is a note. */
 #define LNETCTL_FILE_STRICT	2
+/*
+ * plan: try as well whether added NIDs on tcp have an address on this machine, and a free port. The
+ * caller must be in the network namespace of the node.
+ */
+#define LNETCTL_FILE_PROBE	4
 /* A parsed configuration file, for the calls below. */
 struct lnetctl_file {
 	const struct lnetctl_node *doc;	/* as lnetctl_yaml_read() returned it */

@@ -3,6 +3,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import time
 
@@ -283,6 +284,18 @@ def test_plan_checks():
         planned = node.ctl("plan", "-", stdin=text)
         equal("plan of %r as apply" % text, planned, node.ctl("apply", "-", stdin=text))
         check("and it fails", planned[0] == 234 and "line " in planned[2], planned)
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.6", int(PORT)))
+        busy.listen()
+        for nid, errno, said in (("10.255.255.1@tcp", -99, "the address is not on this machine"),
+                                 ("127.0.0.6@tcp", -98, "address and port are in use")):
+            text = "net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.2@tcp\n  - nid: %s\n" % nid
+            planned = node.ctl("plan", "-", stdin=text)
+            equal("plan of %s as apply" % nid, planned, node.ctl("apply", "-", stdin=text))
+            check("and it fails: %s" % nid, planned[0] == 234 and "errno: %d\n" % errno in planned[2] and
+                  "cannot add %s: %s" % (nid, said) in planned[2], planned)
+    moved = before.replace("net type: tcp", "net type: tcp3").replace("127.0.0.2@tcp", "127.0.0.2@tcp3")
+    check("an address may move to another net", "1 deleted, 0 changed, 1 added" in node.ok("plan", "-", stdin=moved))
     unchanged(node, before, "none of them")
     node.stop()
 

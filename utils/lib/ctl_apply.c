@@ -122,6 +122,8 @@ static int plan_read(struct plan *p, const struct lnetctl_file *file)
 
 	rc = rc ? rc : node_read(p);
 	rc = rc ? rc : plan_all(p, file->doc);
+	if (!rc && file->flags & LNETCTL_FILE_PROBE)
+		rc = plan_probe(p);
 	return import_place(&p->im, file->name, rc);
 }
 

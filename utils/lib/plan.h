@@ -22,6 +22,9 @@ struct plan {
 /* ctl_plan.c: compares all sections of @doc, and those that it lacks, with the node. */
 int plan_all(struct plan *p, const struct lnetctl_node *doc);
 
+/* plan_probe.c: 0, or the error that the node will report for an address or port. Has no effect. */
+int plan_probe(struct plan *p);
+
 /* ---- plan_view.c ---- */
 
 int plan_begin(struct plan *p);

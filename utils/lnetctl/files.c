@@ -294,6 +294,7 @@ int run_plan(struct tool *t)
 
 	if (rc)
 		return rc;
+	file.flags |= LNETCTL_FILE_PROBE;
 	rc = lnetctl_plan(t->c, &file, &plan);
 	lnetctl_doc_free(doc);
 	if (rc)
