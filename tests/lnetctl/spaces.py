@@ -111,3 +111,47 @@ def interfaces(spaces):
     equal("import as stock's", keys(nodes[0].ok("net", "show", "--net", "tcp3", "-v", "1")),
           keys(captured("48-import-show")))
     equal("clean stops", [node.kill(15) for node in nodes], [0, 0])
+
+
+def test_reasons():
+    """C5: `reason' names the cause for each interface whose status is down."""
+    in_namespaces("reasons", reasons)
+
+
+def reasons(spaces):
+    node = Node("reasons", netns=spaces[0]).start()
+    node.ok("lnet", "configure")
+    node.ok("set", "flap_hold", "0")
+    node.ok("net", "add", "--net", "tcp", "--if", "eth0,eth1")
+    node.ctl("import", stdin="net:\n- net type: tcp2\n  local NI(s):\n  - interfaces: { 0: late0 }\n")
+    shown = lambda net: json.loads(node.ok("--json", "net", "show", "--net", net))["net"][0]["local NI(s)"]
+
+    def becomes(at, reason):
+        end = time.monotonic() + 10
+        while shown("tcp")[at].get("reason") != reason and time.monotonic() < end:
+            time.sleep(0.1)
+        equal("status and reason", (shown("tcp")[at]["status"], shown("tcp")[at].get("reason")),
+              ("down" if reason else "up", reason))
+    equal("not started", shown("tcp2")[0]["reason"], "not started: 'late0': there is no such interface")
+    node.ok("net", "set", "--nid", "10.77.0.2@tcp", "--health", "0")
+    becomes(0, "health 0")
+    node.ok("net", "set", "--nid", "10.77.0.2@tcp", "--health", "1000")
+    becomes(0, None)
+    node.ok("net", "set", "--nid", "10.77.0.2@tcp", "--link", "down")
+    becomes(0, "set down by an operator (net set --link)")
+    node.ok("net", "set", "--nid", "10.77.0.2@tcp", "--link", "up")
+    run("ip -n %s link set eth0 down" % spaces[1])
+    becomes(0, "no carrier")
+    run("ip -n %s link set eth0 up" % spaces[1])
+    becomes(0, None)
+    run("ip -n %s link set eth0 down" % spaces[0])
+    becomes(0, "set down by an operator (ip link)")
+    run("ip -n %s link set eth0 up" % spaces[0])
+    becomes(0, None)
+    run("ip -n %s addr flush dev eth0" % spaces[0])
+    becomes(0, "no address")
+    run("ip -n %s addr add 10.77.0.2/24 dev eth0" % spaces[0])
+    becomes(0, None)
+    run("ip -n %s link del eth1" % spaces[0])
+    becomes(1, "interface gone")
+    node.stop()
