@@ -10,20 +10,22 @@
 #include "tool.h"
 
 #define PROMPT "lnetctl > "
-#define WORDS_MAX 64
+#define WORDS_MAX 1024	/* of a line; a command has at most 128 NIDs */
 #define HISTORY_MAX 1000
 
-/* Words of @line, in place; quotes keep spaces. */
+/* Words of @line, in place; quotes keep spaces. -E2BIG: more than WORDS_MAX. */
 static int split(char *line, char **words)
 {
 	int nr = 0;
 
-	while (nr < WORDS_MAX) {
+	for (;;) {
 		char end = ' ';
 
 		line += strspn(line, " \t");
 		if (!*line)
 			break;
+		if (nr == WORDS_MAX)
+			return -E2BIG;
 		if (*line == '"' || *line == '\'')
 			end = *line++;
 		words[nr++] = line;
@@ -148,6 +150,18 @@ static bool ends_shell(const char *word)
 	return tool_is_builtin(word, "quit") || tool_is_builtin(word, "exit");
 }
 
+static int run_line(struct tool *t, int (*run)(struct tool *t, int argc, char **argv), int nr,
+		    char **words)
+{
+	int rc;
+
+	if (nr < 0)
+		return tool_usage("a line has at most %d words", WORDS_MAX);
+	rc = run(t, nr, words);
+	forget_gone(t, rc);
+	return rc;
+}
+
 int tool_shell(struct tool *t, int (*run)(struct tool *t, int argc, char **argv))
 {
 	char *words[WORDS_MAX + 1], *line;
@@ -159,12 +173,11 @@ int tool_shell(struct tool *t, int (*run)(struct tool *t, int argc, char **argv)
 	stifle_history(HISTORY_MAX);
 	while ((line = next_line())) {
 		int nr = split(line, words);
-		bool quit = nr && ends_shell(words[0]);
+		bool quit = nr > 0 && ends_shell(words[0]);
 
 		if (nr && !quit) {
-			ignore |= tool_is_builtin(words[0], "ignore_errors");
-			rc = run(t, nr, words);
-			forget_gone(t, rc);
+			ignore |= nr > 0 && tool_is_builtin(words[0], "ignore_errors");
+			rc = run_line(t, run, nr, words);
 			fflush(stdout);
 		}
 		free(line);
