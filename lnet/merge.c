@@ -20,6 +20,7 @@ struct merge {
 	struct lnet_peer *peer;		/* counted */
 	struct lnet_pinginfo pi;
 	struct lnet_pinginfo_ni *nis;
+	bool same_host;			/* the peer is a node of this host: it may list 127.x.y.z */
 	bool late;			/* it is for the last time that what is busy is tried */
 	bool busy;			/* something could not be done now */
 };
@@ -212,7 +213,9 @@ static int add_nid(struct merge *m, const struct lnet_nid *nid)
 	struct lnet_peer *owner;
 	int err = 0;
 
-	if (lnet_nid_is_lo(nid) || !lnet_nid_is_sane(nid) || lnet_nid_is_local(m->ln, nid))
+	if (!lnet_nid_is_host(nid) || lnet_nid_is_local(m->ln, nid))
+		return 0;
+	if (lnet_nid_is_own_host(nid) && !m->same_host)
 		return 0;
 	owner = lnet_peer_owner(m->ln, nid);
 	if (!owner)
@@ -307,7 +310,8 @@ static int merge(struct merge *m)
 static int merge_data(struct lnet_pass *p, struct lnet_peer **peer, struct lnet_copy *data, u32 len,
 		      bool late)
 {
-	struct merge m = { .p = p, .ln = p->ln, .peer = *peer, .late = late };
+	struct merge m = { .p = p, .ln = p->ln, .peer = *peer, .late = late,
+			   .same_host = lnet_nid_is_own_host(&(*peer)->primary) };
 	int err;
 
 	lnet_pinginfo_decode(&m.pi, data->data, len, NULL, 0);

@@ -476,6 +476,50 @@ int lnet_nid_parse_any(struct lnet_nid *nid, const char *text)
 	return lnet_nid_parse(nid, text);
 }
 
+/* ---- NIDs that another node claims ---- */
+
+static bool ip4_is_host(u32 ip)
+{
+	return ip && ip != ~0U && ip >> 28 != 0xe;
+}
+
+static bool ip6_is_host(const struct lnet_nid *nid)
+{
+	bool zero = !(nid->addr[0] | nid->addr[1] | nid->addr[2] | nid->addr[3]);
+
+	return !zero && be32_to_cpu(nid->addr[0]) >> 24 != 0xff;
+}
+
+static bool has_tail(const struct lnet_nid *nid)
+{
+	return nid->addr[1] | nid->addr[2] | nid->addr[3];
+}
+
+bool lnet_nid_is_host(const struct lnet_nid *nid)
+{
+	enum lnet_addr_form form = lnet_net_addr_form(lnet_nid_net(nid));
+
+	if (form == LNET_ADDR_IP && nid->size == LNET_NID_SIZE_MAX)
+		return ip6_is_host(nid);
+	if (nid->size || has_tail(nid))
+		return false;
+	if (form == LNET_ADDR_IP || form == LNET_ADDR_IP4)
+		return ip4_is_host(be32_to_cpu(nid->addr[0]));
+	return form == LNET_ADDR_NUM;
+}
+
+bool lnet_nid_is_own_host(const struct lnet_nid *nid)
+{
+	enum lnet_addr_form form = lnet_net_addr_form(lnet_nid_net(nid));
+
+	if (form != LNET_ADDR_IP && form != LNET_ADDR_IP4)
+		return false;
+	if (nid->size == LNET_NID_SIZE_MAX)
+		return !(nid->addr[0] | nid->addr[1] | nid->addr[2]) &&
+		       be32_to_cpu(nid->addr[3]) == 1;
+	return be32_to_cpu(nid->addr[0]) >> 24 == 127;
+}
+
 u32 lnet_nid_hash(const struct lnet_nid *nid)
 {
 	u64 sum = (u64)lnet_nid_net(nid) << 8 | nid->size;

@@ -130,7 +130,7 @@ static struct lnet_pinginfo_ni *next_ni(struct reader *r)
 	return r->out->nr < r->max ? &r->nis[r->out->nr++] : NULL;
 }
 
-/* An entry that is ANY names nobody: left out, as if it were not there. */
+/* An entry that no host can have is left out, as if it were not there. */
 static void smalls_read(struct reader *r, u32 nnis)
 {
 	const struct lnet_wire_ping_ni *w = (const struct lnet_wire_ping_ni *)(r->buf + HEAD_SIZE);
@@ -141,7 +141,7 @@ static void smalls_read(struct reader *r, u32 nnis)
 		struct lnet_nid nid;
 
 		lnet_nid_from_nid4(&nid, word64(r, w->nid));
-		ni = lnet_nid_is_any(&nid) ? NULL : next_ni(r);
+		ni = lnet_nid_is_host(&nid) ? next_ni(r) : NULL;
 		if (!ni)
 			continue;
 		ni->nid = nid;
@@ -161,12 +161,14 @@ static void primary_move(struct lnet_pinginfo_ni *nis, unsigned int from)
 static void large_read(struct reader *r, const u8 *p)
 {
 	bool first = (r->out->features & LNET_FEAT_PRIMARY_LARGE) && !r->out->has_primary;
-	struct lnet_pinginfo_ni *ni = next_ni(r);
+	struct lnet_pinginfo_ni *ni;
+	struct lnet_nid nid = { 0 };
 
+	memcpy(&nid, p + sizeof(u32), p[sizeof(u32)] + 8);
+	ni = lnet_nid_is_host(&nid) ? next_ni(r) : NULL;
 	if (!ni)
 		return;
-	memset(&ni->nid, 0, sizeof(ni->nid));
-	memcpy(&ni->nid, p + sizeof(u32), p[sizeof(u32)] + 8);
+	ni->nid = nid;
 	memcpy(&ni->status, p, sizeof(u32));
 	ni->status = word32(r, ni->status);
 	if (!first)
@@ -186,7 +188,7 @@ static void larges_read(struct reader *r, unsigned int pos)
 
 		if (end - pos < bytes)
 			return;
-		if (size <= LNET_NID_SIZE_MAX && p[sizeof(u32) + 1] != LNET_LND_ANY)
+		if (size <= LNET_NID_SIZE_MAX)
 			large_read(r, p);
 		pos += bytes;
 	}

@@ -472,9 +472,37 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 	return false;
 }
 
+/*
+ * [sh] The source is not the NID of the connection, which the driver has checked. It is false if it
+ * is a NID of this node, whose messages come by the loopback driver alone, or of no host.
+ */
+static bool has_false_source(struct lnet_pass *p, const struct lnet_rx *rx)
+{
+	const struct lnet_nid *src = &rx->src_nid;
+	bool is_false;
+
+	if (rx->ni == p->ln->lo)
+		return false;
+	is_false = !lnet_nid_is_host(src) || lnet_nid_is_local(p->ln, src) ||
+		   (lnet_nid_is_own_host(src) && !lnet_nid_is_own_host(&rx->from->nid));
+	if (is_false)
+		lnet_count(p->sh, false_source);
+	return is_false;
+}
+
+/* [sh] A router makes no peer of a destination that cannot exist. */
+static bool has_false_target(struct lnet_pass *p, const struct lnet_hdr *hdr)
+{
+	if (lnet_nid_is_host(&hdr->dest_nid) && !lnet_nid_is_own_host(&hdr->dest_nid))
+		return false;
+	lnet_count(p->sh, false_target);
+	return true;
+}
+
 static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 				  const struct lnet_hdr *hdr)
 {
+	bool is_sender = lnet_nid_same(&rx->src_nid, &rx->from->nid);
 	struct lnet_path *path;
 	int v = address(p, rx->ni, hdr);
 
@@ -482,6 +510,9 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_stat_drop(p->sh, rx->ni, rx->from, hdr->type, hdr->payload_len);
 		return v;
 	}
+	if ((unlikely(!is_sender) && has_false_source(p, rx)) ||
+	    (unlikely(v == FORWARD) && has_false_target(p, hdr)))
+		return skip(p, rx, LNET_CANCELED);
 	if (unlikely(READ_ONCE(p->ln->fault)) &&
 	    (lnet_fault_rx(p, rx->ni, hdr) || !lnet_rules_receive(p, rx, hdr))) {
 		lnet_count(p->sh, fault_drops);
@@ -499,8 +530,7 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_gateway_heard(p, rx, is_routers_word(hdr));
 	if (v == FORWARD)
 		return lnet_forward_begin(p, rx, hdr);
-	if (unlikely(!lnet_nid_same(&rx->src_nid, &rx->from->nid)) &&
-	    !came_routed(p, rx, is_routers_word(hdr)))
+	if (unlikely(!is_sender) && !came_routed(p, rx, is_routers_word(hdr)))
 		return LNET_SKIP;
 	switch (hdr->type) {
 	case LNET_MSG_ACK:

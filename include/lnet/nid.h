@@ -146,6 +146,15 @@ static inline void lnet_nid_from_nid4(struct lnet_nid *nid, uint64_t nid4)
 	addr[3] = nid4 & 0xff;
 }
 
+/*
+ * True if @nid may be the NID of one host: its network type is known and is not the loopback, the
+ * unused bytes are 0, and an IP address is not unspecified, broadcast or multicast. Required for
+ * each NID that another node claims to have.
+ */
+bool lnet_nid_is_host(const struct lnet_nid *nid);
+/* True for 127.0.0.0/8 and ::1: each host has these addresses. */
+bool lnet_nid_is_own_host(const struct lnet_nid *nid);
+
 /* The same number on every host, build and run; all 32 bits are good. */
 uint32_t lnet_nid_hash(const struct lnet_nid *nid);
 

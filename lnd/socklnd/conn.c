@@ -318,12 +318,18 @@ static u64 most_halfs(const struct sock_ni *sn)
 	return sn->halfs_cap ? min_t(u64, most, sn->halfs_cap) : most;
 }
 
+static void nid_of_addr(const struct sock_ni *sn, const u8 *addr, struct lnet_nid *nid)
+{
+	*nid = sn->nid;
+	memcpy(nid->addr, addr, nid->size ? sizeof(nid->addr) : sizeof(nid->addr[0]));
+}
+
 void sock_rejected(struct sock_ni *sn, const u8 *addr, const char *why)
 {
-	struct lnet_nid from = sn->nid;
 	char text[LNET_NIDSTR_SIZE];
+	struct lnet_nid from;
 
-	memcpy(from.addr, addr, from.size ? sizeof(from.addr) : sizeof(from.addr[0]));
+	nid_of_addr(sn, addr, &from);
 	lnet_nid_str(&from, text);
 	text[strcspn(text, "@")] = 0;
 	lnet_ni_rejected(sn->ni, text, why);
@@ -366,6 +372,7 @@ static struct sock_conn *conn_accept(struct lnet_pass *p, struct sock_ni *sn,
 	}
 	c->privileged = from->privileged;
 	c->same_host = from->same_host;
+	nid_of_addr(sn, from->addr, &c->from);
 	c->deadline_ns = sn->now_ns + READ_ONCE(sock_tun(sn)->accept_timeout);
 	sock_conn_set_state(c, CONN_WAIT_REQUEST);
 	make_room(p, sn, c);

@@ -208,18 +208,64 @@ static bool hello_is_acceptable(const struct sock_conn *c, const struct lnet_hel
 	       lnet_nid_net(&h->src_nid) == lnet_nid_net(&c->sn->nid);
 }
 
+static bool nid_is_ours(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_ni *ni = lnet_ni_find(ln, nid);
+
+	lnet_ni_put(ni);
+	return ni;
+}
+
+/*
+ * NULL, or why the sender of the HELLO cannot be the peer interface @pni. A node reaches its own
+ * NIDs by the loopback driver, whose peer entry has all of them.
+ */
+static const char *nid_is_false(const struct sock_conn *c, const struct lnet_nid *nid,
+				const struct lnet_peer_ni *pni)
+{
+	if (!lnet_nid_is_host(nid))
+		return "its HELLO has a NID that no host can have";
+	if (lnet_nid_is_own_host(nid) && !c->same_host && !lnet_nid_is_own_host(&c->from))
+		return "its HELLO has a loopback NID, and it comes from another host";
+	if (pni && lnet_nid_is_lo(lnet_peer_ni_nid(pni)))
+		return "its HELLO has a NID of this node";
+	if (pni && !lnet_nid_same(nid, &c->from) && nid_is_ours(c->sn->ln, nid))
+		return "its HELLO has a NID of this node, and it comes from another address";
+	return NULL;
+}
+
+/* Counts and logs a rejection that is final: the connection is closed without a reply. */
+static int reject(struct lnet_pass *p, struct sock_conn *c, enum sock_counter counter,
+		  const char *why)
+{
+	sock_lock(p, c->sn);
+	c->sn->c[counter]++;
+	rejected(c, why);
+	sock_unlock(p, c->sn);
+	return -EACCES;
+}
+
 static int hello_accept(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h)
 {
 	struct sock_ni *sn = c->sn;
 	struct lnet_peer_ni *pni;
 	struct sock_peer *peer;
+	const char *why;
 
 	if (!hello_is_acceptable(c, h))
 		return -EPROTO;
 	lnet_pass_relax(p);
-	pni = lnet_peer_ni_get(sn->ln, &h->src_nid);
-	if (!pni)
+	why = nid_is_false(c, &h->src_nid, NULL);
+	pni = why ? NULL : lnet_peer_ni_get(sn->ln, &h->src_nid);
+	if (!why && !pni)
 		return -ENOMEM;
+	if (!why)
+		why = nid_is_false(c, &h->src_nid, pni);
+	lnet_pass_relax(p);
+	if (why) {
+		lnet_peer_ni_put(pni);
+		return reject(p, c, SOCK_C_false_nid, why);
+	}
 	sock_lock(p, sn);
 	WRITE_ONCE(c->nr_hdr, 0);
 	peer = sock_peer_make(sn, &h->src_nid, pni);
@@ -347,7 +393,8 @@ int sock_hello_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u3
 		need = 0;
 		err = step(p, c, &need);
 		if (err < 0) {
-			count_bad(p, c);
+			if (err == -EPROTO)
+				count_bad(p, c);
 			return err;
 		}
 		if (err != NEED_MORE)

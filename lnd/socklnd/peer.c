@@ -147,6 +147,7 @@ static int dial_one(struct lnet_pass *p, struct sock_peer *peer, u32 type)
 	c->peer = peer;
 	peer->pins++;
 	c->mine = true;
+	c->from = peer->nid;
 	c->type = type;
 	c->version = version_for(peer);
 	c->deadline_ns = sn->now_ns + READ_ONCE(sock_tun(sn)->connect_timeout);

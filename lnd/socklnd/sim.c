@@ -410,10 +410,12 @@ static void accept_syn(struct simsock_ni *si, struct stream *s)
 {
 	struct stream *to = stream_new(s->w, s->peer, s->node, s->rail);
 	struct sock_from from = { .privileged = true };
+	struct lnet_nid nid;
 	struct lnet_pass p;
 
 	lnet_pass_begin(&p, si->sn.ln, LNET_PASS_DRIVER);
-	put_unaligned_le32(s->node, from.addr);
+	sim_nid(&nid, s->node, s->rail);
+	memcpy(from.addr, nid.addr, sizeof(nid.addr[0]));
 	to->c = sock_accepted(&p, &si->sn, &from, accept_setup, to);
 	lnet_pass_end(&p);
 	if (!to->c) {

@@ -272,6 +272,7 @@ struct sock_conn {
 	u32 epoch;			/* of the set */
 	u8 how;				/* CLOSED: outcome of what was half written */
 	bool mine, swapped, privileged, same_host;
+	struct lnet_nid from;		/* remote address, as a NID of this net [const] */
 	bool reading, writing, blocked;	/* blocked: waits for room in the socket */
 	bool want_read, want_write;
 	bool more;			/* [writer] what write() has is followed by a payload */

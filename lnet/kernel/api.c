@@ -62,6 +62,8 @@ EXPORT_SYMBOL_GPL(lnet_ping);
 EXPORT_SYMBOL_GPL(LNET_NID_ANY);
 EXPORT_SYMBOL_GPL(LNET_NID_LO);
 EXPORT_SYMBOL_GPL(lnet_nid_hash);
+EXPORT_SYMBOL_GPL(lnet_nid_is_host);
+EXPORT_SYMBOL_GPL(lnet_nid_is_own_host);
 EXPORT_SYMBOL_GPL(lnet_nid_parse);
 EXPORT_SYMBOL_GPL(lnet_nid_parse_any);
 EXPORT_SYMBOL_GPL(lnet_nid_str);

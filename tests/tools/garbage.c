@@ -57,12 +57,17 @@ static void judge(const char *what, bool good)
 
 /* ---- connections ---- */
 
+/* From the address of the NID that the HELLO will have. */
 static int dial(void)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+	struct sockaddr_in from = { .sin_family = AF_INET };
 
+	memcpy(&from.sin_addr, own_nid.addr, sizeof(from.sin_addr));
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (connect(fd, (struct sockaddr *)&node, sizeof(node))) {
+	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&from, sizeof(from)) ||
+	    connect(fd, (struct sockaddr *)&node, sizeof(node))) {
 		perror("connect");
 		exit(2);
 	}
@@ -584,10 +589,11 @@ static void names(unsigned int nr)
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		struct lnet_hello h = good_hello();
+		struct lnet_hello h;
 		u8 buf[128];
 
-		h.src_nid.addr[0] = (__force __be32)htonl(0x0b000000 + i);
+		own_nid.addr[0] = (__force __be32)htonl(0x7f470001 + i);
+		h = good_hello();
 		judge("a stranger is greeted", greet(buf, greeting(buf, &h)) == TAKEN);
 	}
 	own_nid = mine;

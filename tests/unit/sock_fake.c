@@ -212,20 +212,40 @@ static void setup(struct sock_conn *c, void *arg)
 
 struct fake *fake_accept(bool privileged)
 {
-	return fake_accept_from(privileged, 0);
+	char self[LNET_NIDSTR_SIZE];
+
+	lnet_nid_str(&fw.sn->nid, self);
+	return fake_accept_nid(privileged, strstr(self, "50.11") ? "192.168.50.12@tcp" :
+								   "192.168.50.11@tcp");
+}
+
+static struct fake *accept_from(const struct sock_from *from)
+{
+	struct fake *f = NULL;
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_DRIVER);
+	sock_accepted(&p, fw.sn, from, setup, &f);
+	lnet_pass_end(&p);
+	release_all();
+	return f;
 }
 
 struct fake *fake_accept_from(bool privileged, u8 host)
 {
 	struct sock_from from = { .addr = { 192, 168, 7, host }, .privileged = privileged };
-	struct fake *f = NULL;
-	struct lnet_pass p;
 
-	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_DRIVER);
-	sock_accepted(&p, fw.sn, &from, setup, &f);
-	lnet_pass_end(&p);
-	release_all();
-	return f;
+	return accept_from(&from);
+}
+
+struct fake *fake_accept_nid(bool privileged, const char *nid)
+{
+	struct sock_from from = { .privileged = privileged };
+	struct lnet_nid at;
+
+	CU_ASSERT_EQUAL(lnet_nid_parse(&at, nid), 0);
+	memcpy(from.addr, at.addr, at.size ? sizeof(at.addr) : sizeof(at.addr[0]));
+	return accept_from(&from);
 }
 
 void fake_connected(struct fake *f, int err)
@@ -364,7 +384,13 @@ u32 fake_request(u8 *buf)
 
 struct fake *fake_come(const char *nid, u32 ctype, u64 incarnation)
 {
-	struct fake *f = fake_accept(true);
+	return fake_come_from(nid, true, nid, ctype, incarnation);
+}
+
+struct fake *fake_come_from(const char *from, bool privileged, const char *nid, u32 ctype,
+			    u64 incarnation)
+{
+	struct fake *f = fake_accept_nid(privileged, from);
 	u8 buf[LNET_ACR_SIZE_MAX + LNET_HELLO_SIZE_MAX];
 	u32 len = fake_request(buf);
 

@@ -38,8 +38,10 @@ extern struct fake_world fw;
 void fake_begin(const char *self);
 void fake_end(void);			/* and checks that nothing is left */
 void fake_run(u64 ns);			/* time passes; timers run; closed sockets are released */
-struct fake *fake_accept(bool privileged);
+struct fake *fake_accept(bool privileged);	/* from the other node of the examples */
 struct fake *fake_accept_from(bool privileged, u8 host);	/* its address ends in @host */
+/* From the address of @nid. */
+struct fake *fake_accept_nid(bool privileged, const char *nid);
 void fake_connected(struct fake *f, int err);
 /* Bytes arrive, are read, and closed sockets released. */
 void fake_in(struct fake *f, const void *data, u32 len);
@@ -59,6 +61,9 @@ u32 fake_hello(u8 *buf, const char *nid, u32 ctype, u64 incarnation);
 u32 fake_request(u8 *buf);
 /* A peer dials us: request and HELLO; true if it was let in. */
 struct fake *fake_come(const char *nid, u32 ctype, u64 incarnation);
+/* The same from the address of the NID @from. */
+struct fake *fake_come_from(const char *from, bool privileged, const char *nid, u32 ctype,
+			    u64 incarnation);
 /* Answers our dial. */
 void fake_answer(struct fake *f, const char *nid, u32 ctype, u64 incarnation);
 /* A PUT frame from @nid; its length. */
