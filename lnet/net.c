@@ -84,6 +84,18 @@ struct lnet_ni *lnet_ni_find(struct lnet *ln, const struct lnet_nid *nid)
 	return ni;
 }
 
+bool lnet_ni_is_alone(const struct lnet_ni *ni)
+{
+	bool alone = true;
+	struct lnet_ni *at;
+
+	spin_lock(&ni->ln->nid_lock);
+	list_for_each_entry(at, &ni->ln->nis, link)
+		alone &= at == ni || at->net != ni->net;
+	spin_unlock(&ni->ln->nid_lock);
+	return alone;
+}
+
 struct lnet *lnet_ni_instance(const struct lnet_ni *ni)
 {
 	return ni->ln;

@@ -176,6 +176,8 @@ static const struct {
 	u64 value;
 } words[] = {
 	{ "accept", "none", 0 }, { "accept", "secure", 1 }, { "accept", "all", 2 },
+	{ "hello_address", "off", 0 }, { "hello_address", "set", 1 },
+	{ "hello_address", "strict", 2 }, { "hello_address", "auto", 3 },
 	{ "resend_ambiguous", "certain", 0 }, { "resend_ambiguous", "always", 1 },
 	{ "selection", "order", 0 }, { "selection", "expected-time", 1 },
 	{ "congestion", "system", 0 }, { "congestion", "reno", 1 }, { "congestion", "cubic", 2 },

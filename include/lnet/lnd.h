@@ -397,6 +397,8 @@ const struct lnet_tunables *lnet_tunables_of(const struct lnet *ln);
 /* The @n-th of the shards whose workers serve it, going round. */
 unsigned int lnet_ni_cpt(const struct lnet_ni *ni, unsigned int n);
 u32 lnet_ni_conns_per_peer(const struct lnet_ni *ni);	/* never 0 */
+/* No other NI is on its net. */
+bool lnet_ni_is_alone(const struct lnet_ni *ni);
 /* A local NID of this instance? (acceptor) Returns the NI, counted, or NULL. */
 struct lnet_ni *lnet_ni_find(struct lnet *ln, const struct lnet_nid *nid);
 void lnet_ni_put(struct lnet_ni *ni);

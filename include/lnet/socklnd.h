@@ -12,8 +12,8 @@ struct lnet_lnd_ops;
 /*
  * Speaks stock LNet's TCP protocol (versions 3 and 4). Keeps no state of its own: everything hangs
  * on the NI. NIs of several nets may have one address: they share a listener. Peers are named by
- * the source NID of their HELLO, also when accept is "all" and their port is above 1023 (stock
- * would name them by address and port then): who may connect is a matter of the network.
+ * the source NID of their HELLO. If accept is "all" and the port is above 1023, that NID must be
+ * the source address (stock LNet names such a peer by address and port).
  */
 extern const struct lnet_lnd_ops lnet_socklnd_ops;
 

@@ -206,6 +206,8 @@ void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *
 		peer->pins++;
 	c->peer = peer;
 	sock_conn_set_state(c, CONN_OPEN);
+	if (list_empty(&peer->conns))
+		peer->from = c->from;
 	list_move_tail(&c->set, &peer->conns);
 	c->last_rx_ns = sn->now_ns;
 	c->deadline_ns = 0;

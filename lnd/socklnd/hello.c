@@ -156,6 +156,22 @@ static void doubt_set(struct sock_peer *peer)
 		sock_keepalive(peer, sn->now_ns);
 }
 
+/*
+ * L; a set is open and belongs to another address: a stranger may neither end nor join it. If the
+ * peer has moved, the probe ends the set.
+ */
+static bool comes_from_elsewhere(struct lnet_pass *p, struct sock_conn *c,
+				 const struct lnet_hello *h, struct sock_peer *peer)
+{
+	if (!c->bound || list_empty(&peer->conns) || lnet_nid_same(&peer->from, &c->from))
+		return false;
+	sock_count(c->sn, refused_address);
+	rejected(c, "the peer of its HELLO is connected from another address (see hello_address)");
+	refuse(p, c, h->version, h);
+	doubt_set(peer);
+	return true;
+}
+
 /* Rows 4 to 8 of the passive side's decision. L */
 static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h,
 			struct sock_peer *peer)
@@ -163,6 +179,8 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 	struct sock_ni *sn = c->sn;
 	u32 type = lnet_ctype_invert(h->ctype);
 
+	if (comes_from_elsewhere(p, c, h, peer))
+		return;
 	/* Not while we only wait to try again: its path may work where ours does not. */
 	if (peer->dial && lnet_nid_cmp(&peer->nid, &sn->nid) < 0) {
 		sock_count(sn, refused_race);
@@ -245,6 +263,30 @@ static int reject(struct lnet_pass *p, struct sock_conn *c, enum sock_counter co
 	return -EACCES;
 }
 
+static u64 address_rule(const struct sock_ni *sn)
+{
+	u64 rule = READ_ONCE(sock_tun(sn)->hello_address);
+
+	if (rule != SOCK_ADDRESS_AUTO)
+		return rule;
+	return lnet_ni_is_alone(sn->ni) ? SOCK_ADDRESS_STRICT : SOCK_ADDRESS_SET;
+}
+
+/*
+ * NULL, or why that NID may not come from that address. Any user of a host may use a port above
+ * 1023, so such a connection speaks for its address alone, whatever the rule.
+ */
+static const char *address_is_false(const struct sock_conn *c, const struct lnet_nid *nid)
+{
+	if (lnet_nid_same(nid, &c->from))
+		return NULL;
+	if (!c->privileged)
+		return "its HELLO has another address as NID, and its port is above 1023";
+	if (address_rule(c->sn) == SOCK_ADDRESS_STRICT)
+		return "its HELLO has another address as NID (see hello_address)";
+	return NULL;
+}
+
 static int hello_accept(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h)
 {
 	struct sock_ni *sn = c->sn;
@@ -255,6 +297,9 @@ static int hello_accept(struct lnet_pass *p, struct sock_conn *c, const struct l
 	if (!hello_is_acceptable(c, h))
 		return -EPROTO;
 	lnet_pass_relax(p);
+	why = address_is_false(c, &h->src_nid);
+	if (why)
+		return reject(p, c, SOCK_C_false_address, why);
 	why = nid_is_false(c, &h->src_nid, NULL);
 	pni = why ? NULL : lnet_peer_ni_get(sn->ln, &h->src_nid);
 	if (!why && !pni)
@@ -266,6 +311,7 @@ static int hello_accept(struct lnet_pass *p, struct sock_conn *c, const struct l
 		lnet_peer_ni_put(pni);
 		return reject(p, c, SOCK_C_false_nid, why);
 	}
+	c->bound = address_rule(sn) != SOCK_ADDRESS_OFF;
 	sock_lock(p, sn);
 	WRITE_ONCE(c->nr_hdr, 0);
 	peer = sock_peer_make(sn, &h->src_nid, pni);

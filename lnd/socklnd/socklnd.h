@@ -202,6 +202,9 @@ struct sock_noop {
 
 enum { SOCK_SMALL, SOCK_BULK, SOCK_NR_QUEUES };
 
+/* Values of the tunable hello_address. */
+enum { SOCK_ADDRESS_OFF, SOCK_ADDRESS_SET, SOCK_ADDRESS_STRICT, SOCK_ADDRESS_AUTO };
+
 /* A remote NID as this NI sees it, with its set of connections. */
 struct sock_peer {
 	struct hlist_node hash;
@@ -209,6 +212,7 @@ struct sock_peer {
 	struct sock_ni *sn;
 	struct lnet_nid nid;
 	struct lnet_peer_ni *pni;	/* counted */
+	struct lnet_nid from;		/* remote address of the set, as a NID of this net */
 	/* the set */
 	struct list_head conns;		/* open ones */
 	u16 nr[4];			/* open ones by enum lnet_ctype */
@@ -272,6 +276,7 @@ struct sock_conn {
 	u32 epoch;			/* of the set */
 	u8 how;				/* CLOSED: outcome of what was half written */
 	bool mine, swapped, privileged, same_host;
+	bool bound;			/* may not join a set of another address */
 	struct lnet_nid from;		/* remote address, as a NID of this net [const] */
 	bool reading, writing, blocked;	/* blocked: waits for room in the socket */
 	bool want_read, want_write;

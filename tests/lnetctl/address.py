@@ -58,7 +58,7 @@ def requests():
     speaks_for("in one piece", 1, text)
     speaks_for("request and HELLO apart", 1, text[:16], text[16:])
     speaks_for("in many pieces", 1, text[:3], text[3:8], text[8:15], text[15:30], text[30:])
-    speaks_for("for the one that listens", 0, request(0, "127.0.0.2") + hello(0, "127.0.0.78", "127.0.0.2"))
+    speaks_for("for the one that listens", 0, request(0, "127.0.0.2") + hello(0, "127.0.0.77", "127.0.0.2"))
     large = struct.pack("=II", 0xacce7100, 2) + struct.pack(">BBH", 0, 2, 1) + socket.inet_aton("127.0.0.2") + bytes(12)
     speaks_for("a request of version 2 in pieces", 1, large[:20], large[20:] + text[16:])
     equal("for a net that is not here", dial(request(5, "127.0.0.2") + text[16:]), b"")
@@ -87,7 +87,7 @@ def test_address():
     requests()
     a.ok("net", "del", "--net", "tcp")
     speaks_for("at once after the one that listened went", 1,
-               request(1, "127.0.0.2") + hello(1, "127.0.0.79", "127.0.0.2"))
+               request(1, "127.0.0.2") + hello(1, "127.0.0.77", "127.0.0.2"))
     c = configured("late", "127.0.2.2@tcp", "127.0.2.2@tcp1", "127.0.2.2@tcp2")
     reaches("the one that listened went", c, all_nids[1:])
     check("and is gone", c.ctl("ping", "--timeout", "300ms", all_nids[0])[0] != 0)

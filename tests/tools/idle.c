@@ -45,7 +45,7 @@ static struct lnet_nid peer_nid(unsigned int i)
 {
 	struct lnet_nid nid = node_nid;
 
-	nid.addr[0] = (__force __be32)htonl(0x0a010000 + i);
+	nid.addr[0] = (__force __be32)htonl(0x7f480001 + i);
 	return nid;
 }
 
@@ -62,12 +62,15 @@ static int greet(unsigned int i)
 	struct lnet_hello h = { .version = 3, .src_pid = 12345, .ctype = LNET_CTYPE_CONTROL,
 				.src_nid = peer_nid(i), .dst_nid = node_nid,
 				.src_incarnation = 0x600d };
+	struct sockaddr_in from = { .sin_family = AF_INET };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	u8 buf[LNET_ACR_SIZE_MAX + LNET_HELLO_SIZE_MAX];
 	unsigned int len = lnet_acr_encode(buf, &acr);
 
 	len += lnet_hello_encode(buf + len, &h);
-	must(fd >= 0 && !connect(fd, (struct sockaddr *)&to, sizeof(to)), "connect");
+	memcpy(&from.sin_addr, h.src_nid.addr, sizeof(from.sin_addr));
+	must(fd >= 0 && !bind(fd, (struct sockaddr *)&from, sizeof(from)), "bind");
+	must(!connect(fd, (struct sockaddr *)&to, sizeof(to)), "connect");
 	must(send(fd, buf, len, 0) == len, "send");
 	get(fd, buf, HELLO_REPLY);
 	return fd;

@@ -301,6 +301,11 @@ void lnet_ni_loss(struct lnet_ni *ni, u32 sent, u32 lost)
 	ni->loss.lost += lost;
 }
 
+bool lnet_ni_is_alone(const struct lnet_ni *ni)
+{
+	return true;
+}
+
 struct lnet_ni *lnet_ni_find(struct lnet *ln, const struct lnet_nid *nid)
 {
 	struct lnet_ni *ni = node_of(ln)->ni;

@@ -26,6 +26,7 @@ static bool value_of(const char *text, double *val)
 		{ "off", 0 },	   { "on", 1 },	      { "no", 0 },     { "yes", 1 },
 		{ "false", 0 },	   { "true", 1 },     { "disabled", 0 }, { "enabled", 1 },
 		{ "none", 0 },	   { "secure", 1 },   { "all", 2 },    { "certain", 0 },
+		{ "set", 1 },	   { "strict", 2 },   { "auto", 3 },
 		{ "always", 1 },   { "system", 0 },   { "reno", 1 },   { "cubic", 2 },
 	};
 	char *end;
