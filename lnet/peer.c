@@ -133,6 +133,16 @@ const struct lnet_nid *lnet_peer_ni_nid(const struct lnet_peer_ni *pni)
 	return &pni->nid;
 }
 
+bool lnet_peer_ni_is_configured(struct lnet_peer_ni *pni)
+{
+	bool is;
+
+	spin_lock(&pni->ln->nid_lock);
+	is = pni->peer->configured || pni->gw;
+	spin_unlock(&pni->ln->nid_lock);
+	return is;
+}
+
 static struct lnet_shard *shard_of(struct lnet *ln, const struct lnet_nid *primary)
 {
 	return &ln->shard[lnet_nid_hash(primary) % ln->nr_shards];

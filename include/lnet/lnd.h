@@ -373,6 +373,8 @@ struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *ni
 void lnet_peer_ni_hold(struct lnet_peer_ni *pni);
 void lnet_peer_ni_put(struct lnet_peer_ni *pni);
 const struct lnet_nid *lnet_peer_ni_nid(const struct lnet_peer_ni *pni);
+/* An operator configured its peer, or named it as a gateway. */
+bool lnet_peer_ni_is_configured(struct lnet_peer_ni *pni);
 
 /*
  * What to send for @att: header in host form (source, destination, handle, everything) and payload.

@@ -167,6 +167,7 @@ void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 	drop_noops(c);
 	sock_conn_set_state(c, CONN_CLOSED);
 	sock_half_del(&sn->halfs, &c->half);
+	sock_half_del(&sn->opens, &c->guest);
 	list_move(&c->all, &sn->conns);		/* who releases looks there first */
 	list_del_init(&c->set);
 	list_del_init(&c->ring);
@@ -206,6 +207,8 @@ void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *
 		peer->pins++;
 	c->peer = peer;
 	sock_conn_set_state(c, CONN_OPEN);
+	if (!c->mine)
+		sock_guest_add(c);
 	if (list_empty(&peer->conns))
 		peer->from = c->from;
 	list_move_tail(&c->set, &peer->conns);
@@ -414,6 +417,7 @@ bool sock_accept_failed(struct lnet_pass *p, struct sock_ni *sn, int err)
 	char nid[LNET_NIDSTR_SIZE];
 	struct sock_half *h;
 	unsigned int i;
+	bool made;
 
 	sock_lock(p, sn);
 	sock_count(sn, accept_failed);
@@ -431,8 +435,9 @@ bool sock_accept_failed(struct lnet_pass *p, struct sock_ni *sn, int err)
 		sock_count(sn, evicted);
 		sock_conn_close(p, conn_of(h), true);
 	}
+	made = i || sock_guests_evict(p, sn);
 	sock_unlock(p, sn);
-	return i;
+	return made;
 }
 
 void sock_conn_connected(struct lnet_pass *p, struct sock_conn *c, int err)
@@ -558,6 +563,7 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 	INIT_LIST_HEAD(&sn->peers);
 	INIT_LIST_HEAD(&sn->conns);
 	sock_halfs_init(&sn->halfs, env->ops->secret(env));
+	sock_halfs_init(&sn->opens, env->ops->secret(env));
 	INIT_LIST_HEAD(&sn->ring);
 	INIT_LIST_HEAD(&sn->work);
 	INIT_LIST_HEAD(&sn->broken);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Accounting of half-open connections by address and age. */
+/* Accounting of connections by address and age: of half-open ones, and of open ones. */
 #include "plat.h"
 #include "lnd/socklnd/halfopen.h"
 
@@ -28,14 +28,30 @@ static struct hlist_head *bucket(struct sock_halfs *hs, const u8 *addr)
 	return &hs->hash[sum & (ARRAY_SIZE(hs->hash) - 1)];
 }
 
-static struct sock_source *source_get(struct sock_halfs *hs, const u8 *addr)
+static struct sock_source *source_find(struct hlist_head *in, const u8 *addr)
 {
-	struct hlist_head *in = bucket(hs, addr);
 	struct sock_source *s;
 
 	hlist_for_each_entry(s, in, hash)
 		if (!memcmp(s->addr, addr, sizeof(s->addr)))
 			return s;
+	return NULL;
+}
+
+u32 sock_half_nr(struct sock_halfs *hs, const u8 *addr)
+{
+	const struct sock_source *s = source_find(bucket(hs, addr), addr);
+
+	return s ? s->nr : 0;
+}
+
+static struct sock_source *source_get(struct sock_halfs *hs, const u8 *addr)
+{
+	struct hlist_head *in = bucket(hs, addr);
+	struct sock_source *s = source_find(in, addr);
+
+	if (s)
+		return s;
 	s = kzalloc(sizeof(*s), GFP_NOFS);
 	if (!s)
 		return NULL;

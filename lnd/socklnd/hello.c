@@ -172,6 +172,18 @@ static bool comes_from_elsewhere(struct lnet_pass *p, struct sock_conn *c,
 	return true;
 }
 
+/* L */
+static bool is_one_too_many(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h,
+			    struct sock_peer *peer)
+{
+	if (sock_guest_fits(p, c, peer))
+		return false;
+	sock_count(c->sn, refused_many);
+	rejected(c, "too many connections are open (see conns_per_address, conns_max)");
+	refuse(p, c, h->version, h);
+	return true;
+}
+
 /* Rows 4 to 8 of the passive side's decision. L */
 static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h,
 			struct sock_peer *peer)
@@ -211,6 +223,8 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 			doubt_set(peer);
 		return;
 	}
+	if (is_one_too_many(p, c, h, peer))
+		return;
 	peer->version = h->version;
 	peer->incarnation = h->src_incarnation;
 	c->version = h->version;
@@ -312,6 +326,7 @@ static int hello_accept(struct lnet_pass *p, struct sock_conn *c, const struct l
 		return reject(p, c, SOCK_C_false_nid, why);
 	}
 	c->bound = address_rule(sn) != SOCK_ADDRESS_OFF;
+	c->known = lnet_peer_ni_is_configured(pni);
 	sock_lock(p, sn);
 	WRITE_ONCE(c->nr_hdr, 0);
 	peer = sock_peer_make(sn, &h->src_nid, pni);

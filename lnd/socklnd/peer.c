@@ -208,6 +208,8 @@ void sock_peer_dial(struct lnet_pass *p, struct sock_peer *peer)
 		return;
 	}
 	err = dial_one(p, peer, type);
+	if (err == -EMFILE || err == -ENFILE)
+		sock_guests_evict(p, sn);
 	if (err)
 		sock_dial_failed(p, peer, err, dial_outcome(err));
 }

@@ -158,6 +158,8 @@ struct sock_ni {
 	struct sock_halfs halfs;	/* accepted, without HELLO */
 	/* most of them that the platform can bear, whatever the tunable says; 0: any [const] */
 	u32 halfs_cap;
+	struct sock_halfs opens;	/* open connections that others dialled, by address */
+	u32 opens_cap;			/* as halfs_cap, for these [const] */
 	u64 warned_ns;			/* when failing to accept was last said; 0 never */
 	u32 nr_peers, nr_conns;
 	struct list_head ring;		/* connections to be written */
@@ -266,6 +268,7 @@ struct sock_conn {
 	struct list_head all;		/* sn->conns */
 	struct list_head set;		/* peer->conns */
 	struct sock_half half;		/* in sn->halfs while the HELLO is missing */
+	struct sock_half guest;		/* in sn->opens while open, if the peer dialled */
 	struct list_head ring, broken, resume;
 	atomic_t refs;
 	struct sock_ni *sn;
@@ -277,6 +280,7 @@ struct sock_conn {
 	u8 how;				/* CLOSED: outcome of what was half written */
 	bool mine, swapped, privileged, same_host;
 	bool bound;			/* may not join a set of another address */
+	bool known;			/* an operator configured the peer */
 	struct lnet_nid from;		/* remote address, as a NID of this net [const] */
 	bool reading, writing, blocked;	/* blocked: waits for room in the socket */
 	bool want_read, want_write;
@@ -460,6 +464,14 @@ void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort);
 /* L; whatever @c is, it failed. */
 void sock_conn_fail(struct lnet_pass *p, struct sock_conn *c, enum lnet_outcome how, bool requeue);
 void sock_arm(struct sock_ni *sn, u64 when_ns);			/* L */
+
+/* guest.c: bounds of open connections that others dialled */
+/* L; false: @c, whose HELLO is good, is one too many. May close the idle set of another peer. */
+bool sock_guest_fits(struct lnet_pass *p, struct sock_conn *c, const struct sock_peer *peer);
+/* L; @c is open; it leaves by sock_conn_shut(). */
+void sock_guest_add(struct sock_conn *c);
+/* L; closes idle sets of the addresses that have most. False: there is none. */
+bool sock_guests_evict(struct lnet_pass *p, struct sock_ni *sn);
 
 /* finish.c */
 /* ops->ni_close */

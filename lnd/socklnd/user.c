@@ -354,14 +354,15 @@ static void stop_all(struct user_ni *un)
 	kfree(un->staging);
 }
 
-/* Half-open connections leave descriptors to others, of this NI and of all. */
-static u32 halfs_cap(void)
+/* Connections of others leave descriptors to this node's own, of this NI and of all. */
+static void set_caps(struct sock_ni *sn)
 {
 	struct rlimit files;
 
 	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur / 2 > U32_MAX)
-		return 0;
-	return max_t(u32, files.rlim_cur / 2, 16);
+		return;
+	sn->halfs_cap = max_t(u32, files.rlim_cur / 2, 16);
+	sn->opens_cap = max_t(u32, files.rlim_cur / 4 * 3, 16);
 }
 
 static int ni_start(struct lnet_ni *ni)
@@ -374,7 +375,7 @@ static int ni_start(struct lnet_ni *ni)
 	un->shard = lnet_ni_cpt(ni, ni->ix);
 	un->port = LNET_PORT_RESERVED_MAX;
 	err = sock_ni_init(&un->sn, ni, &user_io);
-	un->sn.halfs_cap = halfs_cap();
+	set_caps(&un->sn);
 	un->staging = kmalloc(SOCK_STAGING, GFP_KERNEL);
 	if (!err && !un->staging)
 		err = -ENOMEM;

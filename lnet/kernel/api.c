@@ -108,6 +108,7 @@ EXPORT_SYMBOL_GPL(lnet_ni_priv);
 EXPORT_SYMBOL_GPL(lnet_ni_conns_per_peer);
 EXPORT_SYMBOL_GPL(lnet_ni_find);
 EXPORT_SYMBOL_GPL(lnet_ni_is_alone);
+EXPORT_SYMBOL_GPL(lnet_peer_ni_is_configured);
 EXPORT_SYMBOL_GPL(lnet_ni_put);
 EXPORT_SYMBOL_GPL(lnet_peer_ni_get);
 EXPORT_SYMBOL_GPL(lnet_peer_ni_hold);

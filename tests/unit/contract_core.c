@@ -306,6 +306,11 @@ bool lnet_ni_is_alone(const struct lnet_ni *ni)
 	return true;
 }
 
+bool lnet_peer_ni_is_configured(struct lnet_peer_ni *pni)
+{
+	return false;
+}
+
 struct lnet_ni *lnet_ni_find(struct lnet *ln, const struct lnet_nid *nid)
 {
 	struct lnet_ni *ni = node_of(ln)->ni;

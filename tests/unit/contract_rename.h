@@ -43,6 +43,7 @@
 #define lnet_ni_find		contract_ni_find
 #define lnet_ni_put		contract_ni_put
 #define lnet_ni_is_alone	contract_ni_is_alone
+#define lnet_peer_ni_is_configured	contract_peer_ni_is_configured
 #define lnet_tunables_of	contract_tunables_of
 #define lnet_env_of		contract_env_of
 #define lnet_nr_shards		contract_nr_shards

@@ -8,6 +8,7 @@
 #include "lnd/socklnd/conn.c"
 #include "lnd/socklnd/peer.c"
 #include "lnd/socklnd/hello.c"
+#include "lnd/socklnd/guest.c"
 #include "lnd/socklnd/encode.c"
 #include "lnd/socklnd/send.c"
 #include "lnd/socklnd/answer.c"
@@ -40,5 +41,6 @@ void sock_world_check(void *priv)
 	UNIT_EQUAL(sn->nr_conns, 0, "connections left");
 	UNIT_EQUAL(sn->nr_peers, 0, "peers left");
 	UNIT_EQUAL(sn->halfs.nr, 0, "half-open connections left");
+	UNIT_EQUAL(sn->opens.nr, 0, "open connections of others left");
 	UNIT_EQUAL(sn->hold_bytes, 0, "bytes of held messages left");
 }
