@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include "lnet/record.h"
 #include "client.h"
+#include "create.h"
 
 #define WHAT "record"
 
@@ -155,11 +156,15 @@ static int write_all(struct lnetctl *c, struct dump *d)
 	return rc;
 }
 
-static int dump_to(struct lnetctl *c, struct dump *d, const char *file)
+/* @is_new: no other process shall have the file. */
+static int dump_to(struct lnetctl *c, struct dump *d, const char *file, bool is_new)
 {
+	int fd = is_new ? file_create_new(file, 0666) : file_create(file, O_WRONLY | O_TRUNC, 0666);
 	int rc;
 
-	d->f = fopen(file, "wb");
+	d->f = fd < 0 ? NULL : fdopen(fd, "wb");
+	if (fd >= 0 && !d->f)
+		close(fd);
 	if (!d->f)
 		return ctl_fail(c, -errno, "dump", WHAT, "cannot open '%s': %s", file,
 				strerror(errno));
@@ -177,10 +182,10 @@ static int dump_all(struct lnetctl *c, struct dump *d, const char *file)
 	int rc;
 
 	if (!stat(file, &st) && !S_ISREG(st.st_mode))
-		return dump_to(c, d, file);
+		return dump_to(c, d, file, false);
 	if (snprintf(name, sizeof(name), "%s.new", file) >= sizeof(name))
 		return ctl_fail(c, -ENAMETOOLONG, "dump", WHAT, NULL);
-	rc = dump_to(c, d, name);
+	rc = dump_to(c, d, name, true);
 	if (!rc && rename(name, file))
 		rc = ctl_fail(c, -errno, "dump", WHAT, "cannot write '%s': %s", file,
 			      strerror(errno));

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include "utils/lib/create.h"
 #include "utils/lib/nt.h"
 
 #define MB	1e6
@@ -40,12 +41,12 @@ static int file_failed(const char *name)
 
 int nt_files_open(const struct nt_words *w, FILE **out, FILE **matrix)
 {
-	*out = w->output ? fopen(w->output, "we") : stdout;
+	*out = w->output ? file_write(w->output) : stdout;
 	*matrix = NULL;
 	if (!*out)
 		return file_failed(w->output);
 	if (w->matrix)
-		*matrix = fopen(w->matrix, "we");
+		*matrix = file_write(w->matrix);
 	return w->matrix && !*matrix ? file_failed(w->matrix) : 0;
 }
 

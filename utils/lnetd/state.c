@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <lnet/lnetctl.h>
+#include "../lib/create.h"
 #include "lnetd.h"
 
 static int complain(const char *path, int err, const char *what)
@@ -95,7 +96,7 @@ static bool is_whole(const char *path)
 /*
  * Two that write one state would each lose what the other was told. The file itself is replaced, so
  * another one is locked, opened to read so that its file system may still be made read-only. Where
- * none can be made no state can be written either.
+ * none can be made no state can be written either. A FIFO would keep the daemon waiting.
  */
 int state_lock(struct state *s)
 {
@@ -104,7 +105,9 @@ int state_lock(struct state *s)
 
 	if (asprintf(&name, "%s.lock", s->path) < 0)
 		return -ENOMEM;
-	s->lock_fd = open(name, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+	s->lock_fd = file_create(name, O_RDONLY | O_NONBLOCK, 0600);
+	if (s->lock_fd < 0 && errno == ELOOP)
+		rc = complain(name, -ELOOP, "the lock file is a symbolic link; remove the link");
 	if (s->lock_fd >= 0 && flock(s->lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 		rc = complain(s->path, -EBUSY, "another lnetd keeps its state here");
 	free(name);
@@ -167,7 +170,7 @@ static int sync_directory(const char *path)
 static int reserve(int fd, const char *path, size_t change)
 {
 	struct stat st;
-	off_t size = stat(path, &st) ? 0 : st.st_size;
+	off_t size = lstat(path, &st) ? 0 : st.st_size;
 	int err = posix_fallocate(fd, 0, size + STATE_MORE + (off_t)(STATE_FACTOR * change));
 
 	return err == EOPNOTSUPP || err == EINVAL ? 0 : -err;
@@ -181,7 +184,7 @@ int state_begin(struct state *s, size_t change, char *why, size_t why_size)
 		s->next = NULL;
 	if (!s->next)
 		return -ENOMEM;
-	s->fd = open(s->next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	s->fd = file_create_new(s->next, 0600);
 	if (s->fd < 0)
 		rc = -errno;
 	else

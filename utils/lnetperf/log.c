@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The log in a mapped file: no record is lost with the process, none costs a call. */
 #include "perf.h"
+#include "../lib/create.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +80,7 @@ int perf_log_open(struct perf_log **logp, const char *path, enum perf_role role,
 		return -ENOMEM;
 	log->day_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_init(&log->lock, NULL);
-	log->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	log->fd = file_create(path, O_RDWR, 0644);
 	rc = log->fd < 0 ? -errno : map_old(log);
 	if (rc) {
 		if (log->fd >= 0)
@@ -174,7 +175,7 @@ void *perf_log_memory(struct perf_log *log, const char *path, size_t len)
 		mem = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		return mem == MAP_FAILED ? NULL : mem;
 	}
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	fd = file_create(path, O_RDWR, 0644);
 	if (fd < 0)
 		return NULL;
 	search_old(log, fd, len);

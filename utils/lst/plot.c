@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "../lib/create.h"
 #include "history.h"
 #include "sample.h"
 
@@ -380,7 +381,7 @@ static int script_make(const struct history *h, const struct kind *kind, uint64_
 /* The picture goes to @file, which is gone if there is none. */
 static int draw(const char *script, size_t len, const char *file)
 {
-	int fd = file ? open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : 1, rc;
+	int fd = file ? file_create(file, O_WRONLY | O_TRUNC, 0666) : 1, rc;
 	FILE *gnuplot;
 
 	if (fd < 0)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "lnet/selftest/crc32c.h"
+#include "../lib/create.h"
 #include "record.h"
 
 #define RECORD_MAX	(256u << 20)	/* bytes of a text */
@@ -204,7 +205,7 @@ static int open_locked(const char *path)
 	if (make_directory(dir))
 		return -errno;
 	for (;;) {
-		fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		fd = file_create(path, O_RDWR | O_APPEND, 0600);
 		if (fd < 0)
 			return -errno;
 		while (flock(fd, LOCK_EX) && errno == EINTR)
@@ -319,7 +320,7 @@ int records_purge(const char *path, bool (*purge)(const struct record *r, void *
 	if (!rc && (size_t)snprintf(other, sizeof(other), "%s.new", path) >= sizeof(other))
 		rc = -ENAMETOOLONG;
 	if (!rc) {
-		fd = open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		fd = file_create_new(other, 0600);
 		rc = fd < 0 ? -errno : write_kept(fd, &rs, purge, arg, nr);
 		if (fd >= 0)
 			close(fd);
