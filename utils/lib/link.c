@@ -28,6 +28,7 @@ struct link {
 	uint32_t port, seq;		/* the node's port id; 0: the kernel */
 	uid_t uid;			/* who may answer at that port */
 	bool anybody;			/* any user may */
+	bool checked;			/* a reply has come from @uid or root */
 	struct family family;		/* of the kernel */
 	char name[80];			/* of the node */
 	unsigned int wait_ms;		/* 0: as struct link_call has it */
@@ -479,12 +480,13 @@ static int receive(struct talk *t)
 			snprintf(t->call->text, sizeof(t->call->text),
 				 "the node answers as user %u, not as %u", creds ? creds->uid : 0,
 				 t->l->uid);
-			t->err = -EPERM;
-			t->done = true;
+			rc = -EPERM;
 		}
 		free(creds);
 		if (n > 0)
 			free(buf);
+		if (rc)
+			return rc;
 		if (n < 0 && n != -NLE_AGAIN)
 			return n == -NLE_NOMEM ? -ENOMEM : -EIO;
 	}
@@ -510,7 +512,8 @@ static struct nlmsghdr *message(const struct link_call *call)
 	return h;
 }
 
-static int talk(struct link *l, struct link_call *call, struct nlmsghdr *h)
+/* @err: the verdict of the node, if 0 is returned. */
+static int exchange(struct link *l, struct link_call *call, struct nlmsghdr *h, int *err)
 {
 	struct talk t = { .l = l, .call = call };
 	int rc;
@@ -529,7 +532,36 @@ static int talk(struct link *l, struct link_call *call, struct nlmsghdr *h)
 		if (!rc && !t.done)
 			rc = -EPROTO;
 	}
-	return rc ? rc : t.err;
+	*err = t.err;
+	return rc;
+}
+
+/*
+ * Any user can take a port of netlink. A request that contains nothing is sent first, and the
+ * credentials of the reply name the user behind the port.
+ */
+static int user_check(struct link *l, struct link_call *call)
+{
+	struct link_call ask = { .cmd = LNET_NL_NODE, .version = LNET_NL_VERSION,
+				 .flags = LNET_NL_F_DUMP, .timeout_ms = call->timeout_ms };
+	struct nlmsghdr *h = message(&ask);
+	int rc = h ? exchange(l, &ask, h, &(int){ 0 }) : -ENOMEM;
+
+	free(h);
+	l->checked = !rc;
+	if (rc)
+		snprintf(call->text, sizeof(call->text), "%s", ask.text);
+	return rc;
+}
+
+static int talk(struct link *l, struct link_call *call, struct nlmsghdr *h)
+{
+	bool check = l->port && !l->anybody && !l->checked;
+	int err = 0, rc = check ? user_check(l, call) : 0;
+
+	if (!rc)
+		rc = exchange(l, call, h, &err);
+	return rc ? rc : err;
 }
 
 /* The number changes with each load of the module, and stock's family has fewer commands. */

@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "lnet/control.h"
 #include "lnet/user/netlink.h"
 #include "uapi/lnet_nl.h"
 #include <lnet/lnetctl.h>
+#include "../lib/client.h"
 #include "../lib/output.h"
 #include "lnetd.h"
 
@@ -262,15 +264,30 @@ static int instance_start(struct daemon *d)
 	return rc ? fail("cannot start", rc) : 0;
 }
 
+/* The process that has the port of the node's name; nothing if it cannot be seen. */
+static const char *holder_text(const struct daemon *d, char *text, size_t size)
+{
+	int pid = presence_pid(lnet_nl_user_port(d->name, getuid()));
+	struct stat st;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	text[0] = 0;
+	if (pid && !stat(path, &st))
+		snprintf(text, size, " (pid %d of user %u has its port)", pid, st.st_uid);
+	return text;
+}
+
 static int server_start(struct daemon *d)
 {
+	char holder[80];
 	struct lnet_nl_server_cfg cfg = { .ln = d->ln, .name = d->name, .version = LNET_VERSION,
 					  .begin = begin_change, .end = end_change, .arg = d };
 	int rc = lnet_nl_server_create(&d->srv, &cfg);
 
 	if (rc == -EADDRINUSE)
-		log_line(LNET_LOG_ERROR, "a node named '%s' of this user is there already",
-			 d->name);
+		log_line(LNET_LOG_ERROR, "a node named '%s' of this user is there already%s",
+			 d->name, holder_text(d, holder, sizeof(holder)));
 	else if (rc)
 		fail(d->name, rc);
 	if (rc)
@@ -283,6 +300,11 @@ static int tests_start(struct daemon *d)
 {
 	int rc = d->no_selftest ? 0 : selftest_start(&d->selftest, d->ln, d->name);
 
+	if (rc == -EADDRINUSE) {	/* the log names the process that has the name */
+		selftest_free(d->selftest);
+		d->selftest = NULL;
+		return 0;
+	}
 	return rc ? fail("self-test", rc) : 0;
 }
 

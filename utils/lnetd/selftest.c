@@ -286,6 +286,25 @@ static void *loop(void *arg)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
+/* Names the process that listens at the address of the door. */
+static void holder_log(const struct sockaddr_un *at, socklen_t len, const char *name)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct ucred who = { .pid = 0 };
+	socklen_t size = sizeof(who);
+	bool known = fd >= 0 && !connect(fd, (const void *)at, len) &&
+		     !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
+
+	if (fd >= 0)
+		close(fd);
+	if (known)
+		log_line(LNET_LOG_WARNING, "no self-test: pid %d of user %u has the socket of node "
+			 "'%s'", (int)who.pid, who.uid, name);
+	else
+		log_line(LNET_LOG_WARNING, "no self-test: another process has the socket of node "
+			 "'%s'", name);
+}
+
 static int door_open(const char *name)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -301,6 +320,9 @@ static int door_open(const char *name)
 		int err = len >= (int)sizeof(at.sun_path) - 1 ? ENAMETOOLONG : errno;
 
 		close(fd);
+		if (err == EADDRINUSE)
+			holder_log(&at, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+						    len), name);
 		return -err;
 	}
 	return fd;

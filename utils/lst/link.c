@@ -48,6 +48,21 @@ void request_add(struct request *r, const char *name, const char *fmt, ...)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
+/* Any user can take the name first: so the user behind it is checked before a request is sent. */
+static bool is_served_by(int fd, unsigned int uid)
+{
+	struct ucred who;
+	socklen_t len = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len))
+		return false;
+	if (who.uid == uid || !who.uid)
+		return true;
+	fprintf(stderr, "lst: the socket of the node of user %u belongs to user %u (pid %d)\n", uid,
+		who.uid, (int)who.pid);
+	return false;
+}
+
 static int socket_open(unsigned int uid, const char *name)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -63,7 +78,10 @@ static int socket_open(unsigned int uid, const char *name)
 		close(fd);
 		return -err;
 	}
-	return fd;
+	if (is_served_by(fd, uid))
+		return fd;
+	close(fd);
+	return -EPERM;
 }
 
 static int device_open(void)
