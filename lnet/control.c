@@ -92,6 +92,11 @@ bool lnet_control_changes(u8 cmd, u16 flags)
 	return !is_dump(flags);
 }
 
+bool lnet_control_is_for_owner(u8 cmd, u16 flags)
+{
+	return lnet_control_changes(cmd, flags) || cmd == LNET_NL_PING || cmd == LNET_NL_EXPLAIN;
+}
+
 static bool is_commit(const struct lnet_ctl_req *req)
 {
 	return req->cmd == LNET_NL_TRANSACTION && req->flags & LNET_NL_F_REPLACE;

@@ -405,6 +405,11 @@ struct lnet_ctl_req {
 /* Does @cmd with these flags change anything? Then the platform asks who is calling. */
 bool lnet_control_changes(u8 cmd, u16 flags);
 /*
+ * Does it need the right to change the node? Changes do, and what sends messages to other nodes or
+ * is computed again for each request: ping, discover, explain.
+ */
+bool lnet_control_is_for_owner(u8 cmd, u16 flags);
+/*
  * Is the request no dump, but is answered as one? Then it is carried out as one, from
  * lnet_control_dump_start() on, and the verdict of a change follows the end of the dump.
  */

@@ -83,6 +83,10 @@ static int on_start(struct netlink_callback *cb)
 
 	if (!job)
 		return -ENOMEM;
+	if (lnet_control_is_for_owner(req.cmd, req.flags) && !may(cb->skb))
+		return refuse(cb, job, lnet_ctl_fail(&job->e, -EPERM,
+						     "CAP_NET_ADMIN is needed to ping, discover or "
+						     "explain at this node"));
 	rc = lnet_netns_up(sock_net(cb->skb->sk), &job->ns);
 	if (!rc)
 		rc = lnet_control_dump_start(&job->ns->ctl, &req, &job->dump, &job->e);

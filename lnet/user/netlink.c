@@ -19,8 +19,12 @@
 /* room kept for the end of a dump, or what a verdict adds to its request */
 #define TAIL_MAX	512
 #define ACK_MAX		(REQUEST_MAX + TAIL_MAX)
-#define JOBS_MAX	64	/* dumps under way */
+#define JOBS_MAX	64	/* dumps under way; the last ones are root's */
+#define JOBS_OWNER	48	/* of these, all but root's */
+#define JOBS_OTHERS	32	/* of these, all of neither root nor the node's owner */
+#define JOBS_PER_USER	16	/* of such a user */
 #define JOBS_PER_CLIENT	4
+#define GONE_MS		1000	/* between looks whether a client still waits */
 /* a reader whose queue is full is tried again after this, doubling */
 #define RETRY_MIN_MS	1
 #define RETRY_MAX_MS	50
@@ -45,6 +49,7 @@ struct job {
 	bool finished;		/* the end is in @buf or was sent */
 	u32 len;		/* bytes of @buf that the client has not taken */
 	u64 since_ms, retry_ms;	/* of the last progress; pause before the next try */
+	u64 look_ms;		/* of the last look whether the client is there */
 	u32 buf[DATAGRAM_MAX / sizeof(u32)];
 };
 
@@ -268,6 +273,27 @@ static int send_to(struct lnet_nl_server *srv, u32 portid, const void *buf, u32 
 	return 0;
 }
 
+/* A message that its reader passes over. */
+static bool is_there(struct lnet_nl_server *srv, const struct client *client)
+{
+	struct nlmsghdr noop = { .nlmsg_len = sizeof(noop), .nlmsg_type = NLMSG_NOOP,
+				 .nlmsg_seq = client->seq, .nlmsg_pid = client->portid };
+	int rc = send_to(srv, client->portid, &noop, sizeof(noop));
+
+	return !rc || rc == -EAGAIN;
+}
+
+/* It waits for other nodes. False: nobody waits for the job. */
+static bool job_is_awaited(struct lnet_nl_server *srv, struct job *job)
+{
+	u64 now = now_ms();
+
+	if (now - job->look_ms < GONE_MS)
+		return true;
+	job->look_ms = now;
+	return is_there(srv, &job->client);
+}
+
 static void job_fill(struct job *job)
 {
 	job->len = fill(&job->dump, &job->client, job->cmd, job->buf, &job->e, &job->finished);
@@ -285,7 +311,7 @@ static bool job_run(struct lnet_nl_server *srv, struct job *job)
 			job_fill(job);
 		job->waiting = !job->len;
 		if (job->waiting)
-			return true;
+			return job_is_awaited(srv, job);
 		rc = send_to(srv, job->client.portid, job->buf, job->len);
 		if (rc == -EAGAIN)
 			return now_ms() - job->since_ms < STALLED_MS;
@@ -308,36 +334,53 @@ static void jobs_run(struct lnet_nl_server *srv)
 	}
 }
 
-/* How long poll may sleep because of readers whose queue is full. */
+/* How long poll may sleep because of readers whose queue is full, or that may be gone. */
 static int jobs_pause(const struct lnet_nl_server *srv, int timeout_ms)
 {
 	const struct job *job;
+	int pause;
 
-	list_for_each_entry(job, &srv->jobs, link)
-		if (!job->waiting && (timeout_ms < 0 || (int)job->retry_ms < timeout_ms))
-			timeout_ms = (int)job->retry_ms;
+	list_for_each_entry(job, &srv->jobs, link) {
+		pause = job->waiting ? GONE_MS : (int)job->retry_ms;
+		if (timeout_ms < 0 || pause < timeout_ms)
+			timeout_ms = pause;
+	}
 	return timeout_ms;
-}
-
-static unsigned int jobs_of(const struct lnet_nl_server *srv, u32 portid)
-{
-	const struct job *job;
-	unsigned int nr = 0;
-
-	list_for_each_entry(job, &srv->jobs, link)
-		nr += job->client.portid == portid;
-	return nr;
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
+static bool is_owner(const struct lnet_nl_server *srv, const struct client *client)
+{
+	return client->uid == 0 || client->uid == srv->ctl.uid;
+}
+
 static int may(const struct lnet_nl_server *srv, const struct client *client,
 	       const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
 {
-	if (client->uid == 0 || client->uid == srv->ctl.uid ||
-	    !lnet_control_changes(req->cmd, req->flags))
+	if (is_owner(srv, client) || !lnet_control_is_for_owner(req->cmd, req->flags))
 		return 0;
-	return lnet_ctl_fail(e, -EPERM, "only root and user %u may change this node", srv->ctl.uid);
+	return lnet_ctl_fail(e, -EPERM, "only root and user %u may %s this node", srv->ctl.uid,
+			     lnet_control_changes(req->cmd, req->flags) ? "change" :
+			     "ping, discover or explain at");
+}
+
+/* One user leaves jobs for others, others for the node's owner, and the owner for root. */
+static bool has_job_left(const struct lnet_nl_server *srv, const struct client *client)
+{
+	unsigned int nr_client = 0, nr_user = 0, nr_others = 0;
+	const struct job *job;
+
+	list_for_each_entry(job, &srv->jobs, link) {
+		nr_client += job->client.portid == client->portid;
+		nr_user += job->client.uid == client->uid;
+		nr_others += !is_owner(srv, &job->client);
+	}
+	if (nr_client >= JOBS_PER_CLIENT || srv->nr_jobs >= JOBS_MAX)
+		return false;
+	if (client->uid && srv->nr_jobs >= JOBS_OWNER)
+		return false;
+	return is_owner(srv, client) || (nr_user < JOBS_PER_USER && nr_others < JOBS_OTHERS);
 }
 
 static int act(struct lnet_nl_server *srv, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
@@ -358,7 +401,7 @@ static int job_start(struct lnet_nl_server *srv, const struct client *client,
 	struct job *job;
 	int rc;
 
-	if (srv->nr_jobs == JOBS_MAX || jobs_of(srv, client->portid) == JOBS_PER_CLIENT)
+	if (!has_job_left(srv, client))
 		return lnet_ctl_fail(e, -EBUSY, "too many questions at once");
 	job = kzalloc(sizeof(*job), GFP_KERNEL);
 	if (!job)
@@ -370,7 +413,7 @@ static int job_start(struct lnet_nl_server *srv, const struct client *client,
 	}
 	job->client = *client;
 	job->cmd = req->cmd;
-	job->since_ms = now_ms();
+	job->since_ms = job->look_ms = now_ms();
 	job->retry_ms = RETRY_MIN_MS;
 	list_add_tail(&job->link, &srv->jobs);
 	srv->nr_jobs++;

@@ -137,7 +137,27 @@ static void test_pairs(void)
 	request_free(&r);
 }
 
+/* A command that sends messages to other nodes needs the right to change the node. */
+static void test_rights(void)
+{
+	static const struct { u8 cmd; u16 flags; bool owner; } rows[] = {
+		{ LNET_NL_NETS, LNET_NL_F_DUMP, false },
+		{ LNET_NL_NODE, LNET_NL_F_DUMP, false },
+		{ LNET_NL_STATS, LNET_NL_F_DUMP, false },
+		{ LNET_NL_NETS, LNET_NL_F_CREATE, true },
+		{ LNET_NL_PING, LNET_NL_F_DUMP, true },
+		{ LNET_NL_PING, LNET_NL_F_CREATE, true },
+		{ LNET_NL_EXPLAIN, LNET_NL_F_DUMP, true },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		UNIT_EQUAL(lnet_control_is_for_owner(rows[i].cmd, rows[i].flags), rows[i].owner,
+			   "the owner's");
+}
+
 UNIT_SUITE(control_req,
+	{ "ping, discover and explain need the right to change the node", test_rights },
 	{ "only well-formed attributes pass the check", test_check },
 	{ "YAML becomes attributes by the rules", test_encode },
 	{ "pairs are found among strays, with spaces, within range", test_pairs })
