@@ -361,6 +361,9 @@ readme:
 
 valgrind: deps-test
 	@+$(MAKE) -s all && tests/netns/valgrind
+# Attacks of remote hosts and local users on live nodes.
+hostile: deps-test
+	@+$(MAKE) -s all && tests/hostile/run
 # The same nodes, cuts and floods, watched for races.
 tsan-netns: deps-test
 	@+$(MAKE) -s F=tsan all && tests/netns/races
@@ -419,6 +422,7 @@ clean:
 #: models		10 min	checks all protocol models, the large ones included
 #: netns		minutes	runs the tests with real processes in network namespaces
 #: valgrind		minutes	runs sessions of the daemon under valgrind
+#: hostile		1 min	attacks nodes beside an honest pair
 #: tsan-netns		minutes	runs nodes, cuts and floods with the thread sanitizer
 #: fuzz			15 min	fuzzes each parser for a minute
 #: fuzzers		minutes	compiles the fuzzers
@@ -439,7 +443,7 @@ help:
 
 .PHONY: all lib unit unit-debug asan tsan tidy quick check kernel vm vm-bench failover-vm vm-debug deps fuzz \
 	fuzzers demo bench bench-deps bench-peers failover crowd storm stall oversubscribed processes seeds sim models \
-	netns valgrind tsan-netns requirements man format install uninstall readme help \
+	netns valgrind hostile tsan-netns requirements man format install uninstall readme help \
 	deps-demo deps-test deps-guest clean
 .SECONDARY:
 

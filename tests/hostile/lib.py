@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What hostile scenarios share: namespaces, an honest pair, the wire protocol, measurements, verdicts as TAP.
+
+    H (attacked node)   10.9.0.1 --.
+    P (honest client)   10.9.0.2 ---+-- bridge, one network namespace per host
+    X (attacker)        10.9.0.9 --'
+"""
+
+import ctypes
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OUT = os.environ.get("OUT", os.path.join(HERE, "../../build"))
+CONTROL, BULK_IN, BULK_OUT, NONE = 1, 2, 3, 0xffffffff
+PORT = 988
+NOBODY = 65534
+H, P, X = "10.9.0.1", "10.9.0.2", "10.9.0.9"
+
+
+# ---- wire protocol (manual/wire.md) -------------------------------------------------------------------------------
+
+def nid4(address, net=0, kind=2):
+    return kind << 48 | net << 32 | struct.unpack("!I", socket.inet_aton(address))[0]
+
+
+def request(nid):
+    return struct.pack("<IIQ", 0xacce7100, 1, nid)
+
+
+def hello(src, dst, ctype=CONTROL, incarnation=1):
+    return struct.pack("<IIQQIIQQII", 0x45726963, 3, src, dst, 12345, 0, incarnation, 0, ctype, 0)
+
+
+def message(src, dst, kind, body=b"", payload=b""):
+    """A frame of one LNet message: 0 ACK, 1 PUT, 2 GET, 3 REPLY."""
+    return struct.pack("<IIQQ", 0xc1, 0, 0, 0) + struct.pack("<QQIIII", dst, src, 12345, 12345, kind, len(payload)) + \
+        body.ljust(40, b"\0") + payload
+
+
+def ping(src, dst, cookie=7, size=1024):
+    return message(src, dst, 2, struct.pack("<QQQIII", cookie, cookie, 1 << 63, 0, 0, size))
+
+
+class Conn:
+    """A TCP connection of the attacker that has said its HELLO."""
+
+    def __init__(self, claims, to=H, source=X, port=0, ctype=CONTROL, incarnation=1, wait=2.0):
+        self.taken = False
+        self.sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.sock.settimeout(wait)
+        try:
+            self._bind(source, port)
+            self.sock.connect((to, PORT))
+            self.sock.sendall(request(nid4(to)) + hello(claims, nid4(to), ctype, incarnation))
+            reply = self.read(56)
+            self.taken = len(reply) == 56 and struct.unpack_from("<I", reply, 48)[0] != NONE
+        except OSError:
+            pass
+        if not self.taken:
+            self.sock.close()
+
+    def _bind(self, source, port):
+        ports = [port] if port else random.sample(range(512, 1023), 64)
+        for at in ports:
+            try:
+                self.sock.bind((source, at))
+                return
+            except OSError:
+                continue
+        raise OSError("no reserved port")
+
+    def read(self, size):
+        data = b""
+        while len(data) < size:
+            more = self.sock.recv(size - len(data))
+            if not more:
+                break
+            data += more
+        return data
+
+    def send(self, data):
+        try:
+            self.sock.sendall(data)
+            return True
+        except OSError:
+            return False
+
+    def frames(self, wait=0.2):
+        """How many bytes come within @wait seconds."""
+        self.sock.settimeout(wait)
+        try:
+            return len(self.sock.recv(65536))
+        except OSError:
+            return 0
+
+    def close(self):
+        self.sock.close()
+
+
+# ---- namespaces and processes --------------------------------------------------------------------------------------
+
+def run(*words, **more):
+    return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+
+
+class World:
+    """The hosts H, P and X, and what runs there; close() ends it all, by name and process id."""
+
+    def __init__(self, extra=()):
+        self.tag = "lnh%d" % os.getpid()
+        self.work = tempfile.mkdtemp(prefix="lnet-hostile.", dir="/dev/shm")
+        self.procs = []
+        self.spaces = []
+        self.home = os.open("/proc/self/ns/net", os.O_RDONLY)
+        self._space("b")
+        run("ip", "-n", self.space("b"), "link", "add", "br0", "type", "bridge")
+        run("ip", "-n", self.space("b"), "link", "set", "br0", "up")
+        for name, address in (("h", H), ("p", P), ("x", X)):
+            self._host(name, address)
+        for name, address in extra:
+            run("ip", "-n", self.space(name), "addr", "add", address + "/24", "dev", "e0")
+
+    def space(self, name):
+        return self.tag + name
+
+    def _space(self, name):
+        made = run("ip", "netns", "add", self.space(name))
+        if made.returncode:
+            raise RuntimeError(made.stdout)
+        self.spaces.append(self.space(name))
+        run("ip", "-n", self.space(name), "link", "set", "lo", "up")
+
+    def _host(self, name, address):
+        self._space(name)
+        run("ip", "link", "add", "e0", "netns", self.space(name), "type", "veth", "peer", "name", "v" + name, "netns",
+            self.space("b"))
+        run("ip", "-n", self.space("b"), "link", "set", "v" + name, "master", "br0", "up")
+        run("ip", "-n", self.space(name), "addr", "add", address + "/24", "dev", "e0")
+        run("ip", "-n", self.space(name), "link", "set", "e0", "up")
+
+    def enter(self, name):
+        """This process opens its sockets in the namespace of that host from now on; None: in its own."""
+        fd = os.open("/run/netns/" + self.space(name), os.O_RDONLY) if name else self.home
+        if ctypes.CDLL(None, use_errno=True).setns(fd, 0x40000000):
+            raise OSError(ctypes.get_errno(), "setns")
+        if name:
+            os.close(fd)
+
+    def start(self, name, program, *words, files=0, user=None, log="out"):
+        command = ["ip", "netns", "exec", self.space(name)]
+        if files:
+            command += ["bash", "-c", 'ulimit -n %d; exec "$@"' % files, "-"]
+        if user is not None:
+            command += ["setpriv", "--reuid", str(user), "--clear-groups"]
+        out = open(os.path.join(self.work, log), "w", encoding="utf-8")
+        proc = subprocess.Popen(command + [os.path.join(OUT, program), *words], stdout=out, stderr=subprocess.STDOUT)
+        proc.log = out.name
+        self.procs.append(proc)
+        return proc
+
+    def call(self, name, program, *words, user=None, wait=20):
+        command = ["ip", "netns", "exec", self.space(name)]
+        if user is not None:
+            command += ["setpriv", "--reuid", str(user), "--clear-groups"]
+        try:
+            return run(*command, os.path.join(OUT, program), *words, timeout=wait)
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess(words, 124, "no answer in %d s\n" % wait)
+
+    def close(self):
+        for proc in self.procs:
+            proc.kill()
+            proc.wait()
+        self.enter(None)
+        for space in self.spaces:
+            run("ip", "netns", "del", space)
+        shutil.rmtree(self.work)
+
+
+def wait_for(what, seconds=10.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if what():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def text_of(proc):
+    with open(proc.log, encoding="utf-8") as file:
+        return file.read()
+
+
+# ---- the honest pair and what is measured --------------------------------------------------------------------------
+
+class Pair:
+    """lnetperf at H serves, at P requests 200 PUTs of 1 KiB a second, the content checked at both ends."""
+
+    def __init__(self, world, files=0, settings=()):
+        self.world = world
+        tunables = [word for setting in settings for word in ("--set", setting)]
+        self.server = world.start("h", "lnetperf", "server", "--nid", H + "@tcp", "--name", "hostile", "--verify",
+                                  *tunables, files=files, log="server")
+        if not wait_for(lambda: "ready" in text_of(self.server)):
+            raise RuntimeError("no server: " + text_of(self.server))
+        self.client = None
+        self.before = self.measure()
+
+    def measure(self):
+        pid = self.server.pid
+        with open("/proc/%d/status" % pid, encoding="utf-8") as file:
+            rss = [int(line.split()[1]) for line in file if line.startswith("VmRSS")][0]
+        with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
+            words = file.read().rsplit(")", 1)[1].split()
+        return {"kB": rss, "descriptors": len(os.listdir("/proc/%d/fd" % pid)),
+                "cpu_s": (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")}
+
+    def load(self, seconds):
+        self.client = self.world.start("p", "lnetperf", "client", "--nid", P + "@tcp", "--peer", H + "@tcp",
+                                       "--interval", "5ms", "--size", "1K", "--verify", "--json", "--duration",
+                                       "%gs" % seconds, log="client")
+        time.sleep(0.5)
+
+    def result(self):
+        """What the honest client says of its requests, and the node before, during and after."""
+        during = self.measure()
+        self.client.wait(60)
+        said = [json.loads(line) for line in text_of(self.client).splitlines() if line.startswith("{")]
+        said = said[-1] if said else {"failed": -1, "perhaps": -1, "done": 0, "latency_us": {}, "gap_ms": -1}
+        late = said["latency_us"]
+        print("# honest: %d done, %d failed, %d unknown; p50 %.1f ms, p99 %.1f ms, worst %.1f ms, gap %.1f ms" %
+              (said["done"], said["failed"], said["perhaps"], late.get("p50", 0) / 1e3, late.get("p99", 0) / 1e3,
+               late.get("max", 0) / 1e3, said["gap_ms"]))
+        wait_for(lambda: self.measure()["descriptors"] <= self.before["descriptors"] + 4, 10)
+        for when, what in (("before", self.before), ("during", during), ("after", self.measure())):
+            print("# node %s: %d kB, %d descriptors, %.2f s of processor time" %
+                  (when, what["kB"], what["descriptors"], what["cpu_s"]))
+        return said
+
+    def counter(self, name):
+        text = self.world.call("h", "lnetctl", "--node", "hostile", "net", "show", "-v", "5").stdout
+        return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == [name + ":"])
+
+
+def has_tunable(name):
+    """Does the node under test have that tunable? The scenarios also run against older builds."""
+    with open(os.path.join(OUT, "lnetd"), "rb") as file:
+        return name.encode() + b"\0" in file.read()
+
+
+# ---- TAP -----------------------------------------------------------------------------------------------------------
+
+class Tap:
+    def __init__(self):
+        self.nr = self.failed = 0
+
+    def check(self, good, what):
+        self.nr += 1
+        self.failed += not good
+        print("%s %d - %s" % ("ok" if good else "not ok", self.nr, what), flush=True)
+
+    def honest(self, said, what):
+        self.check(said["done"] > 0 and not said["failed"] and not said["perhaps"],
+                   "%s: no honest request failed or ended unknown" % what)
+
+    def rate(self, what, number, seconds):
+        print("# %s: attacker: %d in %.1f s, %.0f/s" % (what, number, seconds, number / seconds if seconds else 0))
+
+    def end(self):
+        print("1..%d" % self.nr)
+        return 1 if self.failed else 0
+
+
+def end_children(signum, frame):
+    raise SystemExit(1)
+
+
+signal.signal(signal.SIGTERM, end_children)

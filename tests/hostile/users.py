@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A local user without privileges: questions without end, names taken first, symbolic links."""
+
+import os
+import socket
+import struct
+import subprocess
+import time
+
+from lib import NOBODY, World, text_of, wait_for
+
+NAME = "hostile"
+
+
+def port_of(name, uid):
+    number = 2166136261
+    for byte in struct.pack("<I", uid) + name.encode():
+        number = (number ^ byte) * 16777619 & 0xffffffff
+    return number & 0x3fffffff | 0x40000000
+
+
+def daemon(world, *words):
+    proc = world.start("h", "lnetd", "--name", NAME, *words, log="lnetd")
+    up = wait_for(lambda: "started" in text_of(proc) or proc.poll() is not None, 5)
+    return proc, up and proc.poll() is None
+
+
+def as_nobody(work):
+    """Runs @work in a child with the rights of nobody, in the namespace that this process has entered; its pid."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        work()
+    finally:
+        os._exit(0)
+
+
+def many_questions(tap):
+    """pings of a user without privileges, whose clients are then killed, keep root out."""
+    world = World()
+    try:
+        _, up = daemon(world)
+        tap.check(up, "questions: a daemon")
+        for words in (("lnet", "configure"), ("net", "add", "--nid", "10.9.0.1@tcp")):
+            world.call("h", "lnetctl", "--node", NAME, *words)
+        begin = time.monotonic()
+        asks = [world.start("h", "lnetctl", "--node", "0/" + NAME, "ping", "--timeout", "30000", "10.9.0.%d@tcp" % i,
+                            user=NOBODY, log="ask") for i in range(100, 166)]
+        time.sleep(2)
+        during = world.call("h", "lnetctl", "--node", NAME, "net", "show")
+        for ask in asks:
+            ask.kill()
+            ask.wait()
+        tap.rate("questions", len(asks), time.monotonic() - begin)
+        time.sleep(2.5)
+        after = world.call("h", "lnetctl", "--node", NAME, "net", "show")
+        print("# questions: root, during: %d %s; after: %d %s" %
+              (during.returncode, during.stdout.strip().splitlines()[-1:], after.returncode,
+               after.stdout.strip().splitlines()[-1:]))
+        tap.check(during.returncode == 0, "questions: root is answered meanwhile")
+        tap.check(after.returncode == 0, "questions: root is answered when their clients have gone")
+        own = world.call("h", "lnetctl", "--node", NAME, "ping", "10.9.0.1@tcp")
+        tap.check(own.returncode == 0, "questions: root pings")
+    finally:
+        world.close()
+
+
+def names_taken(tap):
+    """a user takes the netlink port and the socket of root's node; root's requests go to that user."""
+    world = World()
+    heard = os.path.join(world.work, "heard")
+    with open(heard, "wb"):
+        pass
+    os.chmod(heard, 0o666)
+    os.chmod(world.work, 0o755)
+
+    def take_port():
+        sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 2)
+        sock.bind((port_of(NAME, 0), 0))
+        while True:
+            data = sock.recv(65536)
+            if len(data) >= 20 and struct.unpack_from("<H", data, 4)[0] == 0x20:
+                with open(heard, "ab") as file:
+                    file.write(b"%d %d\n" % (data[16], len(data)))
+                sock.sendto(struct.pack("<IHHIIi", 36, 2, 0, struct.unpack_from("<I", data, 8)[0], port_of(NAME, 0), 0)
+                            + data[:16], (struct.unpack_from("<I", data, 12)[0], 0))
+
+    def take_door():
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        sock.bind("\0lnet-selftest/0/" + NAME)
+        sock.listen(8)
+        while True:
+            conn = sock.accept()[0]
+            conn.settimeout(2)
+            try:
+                data = conn.recv(4096)
+            except OSError:
+                data = b""
+            if data:
+                with open(heard, "ab") as file:
+                    file.write(b"door %d\n" % len(data))
+            conn.close()
+
+    pids = []
+    try:
+        world.enter("h")
+        pids = [as_nobody(take_port), as_nobody(take_door)]
+        time.sleep(0.3)
+        root = world.call("h", "lnetctl", "--node", NAME, "net", "add", "--nid", "10.9.0.1@tcp", wait=10)
+        os.environ["LST_SESSION"] = "7"
+        lst = world.call("h", "lst", "--node", NAME, "new_session", "secret", wait=10)
+        with open(heard, "rb") as file:
+            secrets = [line for line in file.read().splitlines() if line.split()[0] != b"66"]  # what a node is
+        print("# names: lnetctl: %d %s; lst: %d; heard by the user: %s" %
+              (root.returncode, root.stdout.strip().splitlines()[-1:], lst.returncode, secrets))
+        tap.check(not secrets, "names: no request reaches the user that has the name")
+        tap.check(root.returncode != 0, "names: lnetctl reports it")
+        os.kill(pids[0], 9)
+        os.waitpid(pids.pop(0), 0)
+        proc, up = daemon(world)
+        print("# names: lnetd without the socket: %s" % [line for line in text_of(proc).splitlines() if "self" in line])
+        tap.check(up, "names: lnetd starts without the self-test's socket")
+        tap.check("user %d" % NOBODY in text_of(proc), "names: and says who has it")
+    finally:
+        for pid in pids:
+            os.kill(pid, 9)
+            os.waitpid(pid, 0)
+        world.close()
+
+
+def links(tap):
+    """--state in a directory of another user, who puts a symbolic link there: root's files are overwritten."""
+    for suffix in (".new", ".lock"):
+        world = World()
+        try:
+            os.chmod(world.work, 0o755)
+            place = os.path.join(world.work, "place")
+            os.mkdir(place)
+            victim = os.path.join(world.work, "victim")
+            if suffix == ".new":
+                with open(victim, "w", encoding="utf-8") as file:
+                    file.write("precious\n")
+            os.symlink(victim, os.path.join(place, "state" + suffix))
+            os.chown(place, NOBODY, NOBODY)
+            proc, up = daemon(world, "--state", os.path.join(place, "state"))
+            if up:
+                world.call("h", "lnetctl", "--node", NAME, "lnet", "configure")
+            whole = not os.path.exists(victim)
+            if suffix == ".new":
+                with open(victim, encoding="utf-8") as file:
+                    whole = file.read() == "precious\n"
+            print("# links: %s: lnetd %s; the other file is %s" % (suffix, "runs" if up else text_of(proc).strip(),
+                                                                   "untouched" if whole else "changed"))
+            tap.check(whole, "links: %s is not followed" % suffix)
+        finally:
+            world.close()
+
+
+SCENARIOS = {"A12": many_questions, "A13": names_taken, "A24": links}
