@@ -231,11 +231,9 @@ static int cfg_check(const struct lnet_ni_cfg *cfg)
 	return 0;
 }
 
-static s32 given_or(s32 given, s32 otherwise)
-{
-	return given == -1 ? otherwise : given;
-}
-
+/* A field that @cfg leaves open is that of NI @like, or the driver's default. */
+#define COMPLETE(field) \
+	(cfg->field = cfg->field == -1 ? (like ? like->field : ops->field) : cfg->field)
 void lnet_ni_cfg_complete(const struct lnet *ln, u32 net, const struct lnet_lnd_ops *ops,
 			  struct lnet_ni_cfg *cfg)
 {
@@ -244,14 +242,10 @@ void lnet_ni_cfg_complete(const struct lnet *ln, u32 net, const struct lnet_lnd_
 	list_for_each_entry(ni, &ln->nis, link)
 		if (!like && ni->net == net)
 			like = ni;
-	cfg->peer_timeout = given_or(cfg->peer_timeout,
-				     like ? like->peer_timeout : ops->peer_timeout);
-	cfg->credits = given_or(cfg->credits, like ? like->credits : ops->credits);
-	cfg->peer_credits = given_or(cfg->peer_credits,
-				     like ? like->peer_credits : ops->peer_credits);
-	cfg->peer_buffer_credits = given_or(cfg->peer_buffer_credits,
-					    like ? like->peer_buffer_credits :
-						   ops->peer_buffer_credits);
+	COMPLETE(peer_timeout);
+	COMPLETE(credits);
+	COMPLETE(peer_credits);
+	COMPLETE(peer_buffer_credits);
 }
 
 static void apply_cfg(struct lnet_ni *ni, const struct lnet_ni_cfg *given)

@@ -545,6 +545,18 @@ def test_conform_stock():
     node.stop()
 
 
+def test_conform_loopback():
+    """As stock: 0@lo has health 0 until this node has sent a message to itself, and 1000 from then on."""
+    node = configured("lo", "127.0.0.2@tcp")
+    health = lambda: node.show("net", "show", "-v", "2")["net"][0]["local NI(s)"][0]["health stats"]["health value"]
+    equal("before", health(), 0)
+    node.ok("ping", "0@lo")
+    equal("after a ping", health(), 1000)
+    node.ok("stats", "reset")
+    equal("after a reset of the counters", health(), 1000)
+    node.stop()
+
+
 def test_conform_samples():
     node = configured("samples", "127.0.0.2@tcp")
     for line, name in SAMPLES:

@@ -659,8 +659,7 @@ static void rails_stop(struct lnet_ni *ni)
 
 	give_list(&rails.kept, ni, LNET_CANCELED);
 	give_list(&rails.posted, ni, LNET_ABORTED);
-	while (first_gone(ni))
-		;
+	while (first_gone(ni)) {}
 	list_for_each_entry_safe(h, next, &rails.landing, link) {
 		if (h->ni != ni)
 			continue;
@@ -697,7 +696,5 @@ void rails_lost(unsigned int from, unsigned int to, unsigned int rail, enum lnet
 
 void rails_link(unsigned int node, unsigned int rail, bool up)
 {
-	struct lnet_link link = { .up = up };
-
-	lnet_ni_link(rails_ni(node, rail), &link);
+	lnet_ni_link(rails_ni(node, rail), &(struct lnet_link){ .up = up });
 }
