@@ -575,6 +575,9 @@ struct lnet_shard {
 	struct list_head windows;	/* LRU, most recent first */
 	struct list_head ack_due;	/* windows with PUTs to acknowledge at the end of a pass */
 	struct lnet_window **winhash;	/* allocated at the first opening */
+	struct hlist_head *openers;	/* windows by the NID of their opener; with it */
+	/* the nth window of a peer is in [n]: the last list in use has the greediest */
+	struct list_head ranked[LNET_WINDOWS_PER_PEER + 1];
 	u32 nr_windows;
 	struct list_head delayed;	/* attempts held by delay rules, by time */
 	struct lnet_timer delay_timer;

@@ -9,6 +9,8 @@
 #define WINDOW_FIRST 8U			/* entries of a new window; grows by use */
 #define GRANT_SHARD_MASK 63ULL		/* bits of a session ID that name the shard */
 #define DRAWS_MAX 8U			/* values of the environment to try for one session ID */
+#define GREEDY_MAX 16U			/* peers to check for a window that can be dropped */
+#define OLD_MAX 256U			/* windows to check for one that can be dropped */
 
 u64 lnet_grant_shard(const struct lnet *ln, u64 grant)
 {
@@ -63,6 +65,82 @@ bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *r
 	return !lnet_window_is_openers(w, rx) && is_described(rx->src->peer);
 }
 
+/* ---- how many a peer has --------------------------------------------------------------------- */
+
+static struct hlist_head *openers(struct lnet_shard *sh, const struct lnet_nid *opener)
+{
+	return &sh->openers[lnet_nid_hash(opener) % LNET_WINDOW_HASH];
+}
+
+static void set_rank(struct lnet_shard *sh, struct lnet_window *w, unsigned int rank)
+{
+	w->rank = (u8)rank;
+	list_move(&w->ranked, &sh->ranked[rank]);
+}
+
+/* The one of @opener with the highest rank, which is the number of its windows; or NULL. */
+static struct lnet_window *last_of(struct lnet_shard *sh, const struct lnet_nid *opener)
+{
+	struct lnet_window *w, *last = NULL;
+
+	hlist_for_each_entry(w, openers(sh, opener), own)
+		if (lnet_nid_same(&w->opener, opener) && (!last || w->rank > last->rank))
+			last = w;
+	return last;
+}
+
+static void own_add(struct lnet_shard *sh, struct lnet_window *w)
+{
+	const struct lnet_window *last = last_of(sh, &w->opener);
+
+	set_rank(sh, w, last ? last->rank + 1 : 1);
+	hlist_add_head(&w->own, openers(sh, &w->opener));
+}
+
+/* The last one takes its rank, so that ranks have no gap. */
+static void own_del(struct lnet_shard *sh, struct lnet_window *w)
+{
+	struct lnet_window *last;
+
+	hlist_del_init(&w->own);
+	list_del_init(&w->ranked);
+	last = last_of(sh, &w->opener);
+	if (last && last->rank > w->rank)
+		set_rank(sh, last, w->rank);
+}
+
+/* Of those of @opener that are not busy: one that was never used, else the oldest; or NULL. */
+static struct lnet_window *oldest_of(struct lnet_shard *sh, const struct lnet_nid *opener)
+{
+	struct lnet_window *w, *found = NULL;
+
+	hlist_for_each_entry(w, openers(sh, opener), own) {
+		if (!lnet_nid_same(&w->opener, opener) || lnet_window_is_busy(w))
+			continue;
+		if (!found || !w->high > !found->high ||
+		    (!w->high == !found->high && w->last_ns <= found->last_ns))
+			found = w;
+	}
+	return found;
+}
+
+/* The oldest of a peer that has most, if it has more than one. */
+static struct lnet_window *greediest(struct lnet_shard *sh)
+{
+	unsigned int rank, tries = 0;
+	struct lnet_window *w, *found;
+
+	for (rank = LNET_WINDOWS_PER_PEER; rank > 1; rank--)
+		list_for_each_entry(w, &sh->ranked[rank], ranked) {
+			found = oldest_of(sh, &w->opener);
+			if (found)
+				return found;
+			if (++tries == GREEDY_MAX)
+				return NULL;
+		}
+	return NULL;
+}
+
 /* ---- dropping sessions ----------------------------------------------------------------------- */
 
 static void unhash(struct lnet_shard *sh, struct lnet_window *w)
@@ -73,6 +151,7 @@ static void unhash(struct lnet_shard *sh, struct lnet_window *w)
 		at = &(*at)->hash_next;
 	*at = w->hash_next;
 	list_del_init(&w->link);
+	own_del(sh, w);
 	sh->nr_windows--;
 }
 
@@ -117,8 +196,11 @@ void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 static struct lnet_window *to_drop(struct lnet_shard *sh)
 {
 	struct lnet_window *w, *found = NULL;
+	unsigned int nr = 0;
 
 	list_for_each_entry_reverse(w, &sh->windows, link) {
+		if (nr++ == OLD_MAX)
+			break;
 		if (lnet_window_is_busy(w))
 			continue;
 		if (!w->high)
@@ -128,21 +210,46 @@ static struct lnet_window *to_drop(struct lnet_shard *sh)
 	return found;
 }
 
-static bool make_room(struct lnet_pass *p)
+static bool displace(struct lnet_pass *p, struct lnet_window *w)
 {
-	struct lnet_shard *sh = p->sh;
-	struct lnet_window *w;
+	if (!w) {
+		lnet_count(p->sh, openings_refused);
+		return false;
+	}
+	lnet_count(p->sh, windows_displaced);
+	lnet_window_drop(p, w);
+	return true;
+}
 
-	while (sh->nr_windows >= READ_ONCE(p->ln->tun.windows_max)) {
-		w = to_drop(sh);
-		if (!w) {
-			lnet_count(p->sh, openings_refused);
+/* A peer displaces its own sessions first; beyond the node's bound the greediest peer loses one. */
+static bool make_room(struct lnet_pass *p, const struct lnet_nid *opener)
+{
+	u64 share = READ_ONCE(p->ln->tun.windows_per_peer);
+	struct lnet_shard *sh = p->sh;
+	struct lnet_window *last;
+
+	while ((last = last_of(sh, opener)) && last->rank >= share) {
+		if (!displace(p, oldest_of(sh, opener)))
 			return false;
-		}
-		lnet_count(p->sh, windows_displaced);
-		lnet_window_drop(p, w);
+		lnet_count(sh, windows_of_peer);
+	}
+	while (sh->nr_windows >= READ_ONCE(p->ln->tun.windows_max)) {
+		struct lnet_window *w = greediest(sh);
+
+		if (!displace(p, w ? w : to_drop(sh)))
+			return false;
 	}
 	return true;
+}
+
+void lnet_windows_init(struct lnet_shard *sh)
+{
+	unsigned int i;
+
+	INIT_LIST_HEAD(&sh->windows);
+	INIT_LIST_HEAD(&sh->ack_due);
+	for (i = 0; i < ARRAY_SIZE(sh->ranked); i++)
+		INIT_LIST_HEAD(&sh->ranked[i]);
 }
 
 void lnet_windows_fini(struct lnet_shard *sh)
@@ -168,10 +275,11 @@ void lnet_windows_fini(struct lnet_shard *sh)
 	}
 	while ((e = lnet_entry_take(sh)))
 		kfree(e);
-	INIT_LIST_HEAD(&sh->windows);
-	INIT_LIST_HEAD(&sh->ack_due);
+	lnet_windows_init(sh);
 	kfree(sh->winhash);
 	sh->winhash = NULL;
+	kfree(sh->openers);
+	sh->openers = NULL;
 }
 
 /* ---- making windows -------------------------------------------------------------------------- */
@@ -184,7 +292,9 @@ static struct lnet_window *window_of(struct lnet_shard *sh, const struct lnet_rx
 {
 	struct lnet_window *w;
 
-	list_for_each_entry(w, &sh->windows, link)
+	if (!sh->openers)
+		return NULL;
+	hlist_for_each_entry(w, openers(sh, &rx->src->peer->primary), own)
 		if (w->instance == rx->handle.cookie[0] && w->nonce == rx->handle.cookie[1] &&
 		    lnet_window_is_openers(w, rx))
 			return w;
@@ -205,6 +315,7 @@ static struct lnet_window *window_new(void)
 	w->cap = WINDOW_FIRST;
 	w->floor = 1;
 	INIT_LIST_HEAD(&w->link);
+	INIT_LIST_HEAD(&w->ranked);
 	INIT_LIST_HEAD(&w->ack_due);
 	lnet_timer_init(&w->timer, LNET_TIMER_WINDOW);
 	return w;
@@ -256,6 +367,7 @@ static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	*at = w;
 	list_add(&w->link, &sh->windows);
 	sh->nr_windows++;
+	own_add(sh, w);
 	lnet_timer_set(&sh->wheel, &w->timer, p->now_ns + 2 * w->hold_ns);
 	return true;
 }
@@ -264,20 +376,27 @@ struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u3
 {
 	struct lnet_window *w = window_of(p->sh, rx), *fresh;
 	struct lnet_window **hash = NULL;
+	struct hlist_head *own;
 
 	if (w)
 		return w;
 	lnet_leave(p);
 	fresh = window_new();
 	hash = kcalloc(LNET_WINDOW_HASH, sizeof(*hash), GFP_NOFS);
+	own = kcalloc(LNET_WINDOW_HASH, sizeof(*own), GFP_NOFS);
 	lnet_enter_pni(p, rx->from);
-	if (!p->sh->winhash) {
+	if (!p->sh->winhash && hash && own) {
 		p->sh->winhash = hash;
+		p->sh->openers = own;
 		hash = NULL;
+		own = NULL;
 	}
 	kfree(hash);
+	kfree(own);
 	w = window_of(p->sh, rx);
-	if (!w && fresh && p->sh->winhash && make_room(p) && window_add(p, fresh, rx, hold_ms))
+	if (!w && fresh && p->sh->winhash &&
+	    make_room(p, &rx->src->peer->primary) &&
+	    window_add(p, fresh, rx, hold_ms))
 		return fresh;
 	if (fresh)
 		kfree(fresh->entry);

@@ -449,8 +449,7 @@ static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
 	INIT_LIST_HEAD(&sh->stats_free);
 	INIT_LIST_HEAD(&sh->ready);
 	INIT_LIST_HEAD(&sh->live);
-	INIT_LIST_HEAD(&sh->windows);
-	INIT_LIST_HEAD(&sh->ack_due);
+	lnet_windows_init(sh);
 	INIT_LIST_HEAD(&sh->delayed);
 	INIT_LIST_HEAD(&sh->more);
 	sh->junk_frag.base = sh->junk;

@@ -34,6 +34,9 @@ struct lnet_entry {
 struct lnet_window {			/* [sh that the grant names] */
 	struct list_head link;		/* LRU in the shard */
 	struct lnet_window *hash_next;
+	struct hlist_node own;		/* in sh->openers */
+	struct list_head ranked;	/* in sh->ranked[rank] */
+	u8 rank;			/* 1 up to the number of windows of its opener */
 	struct lnet_shard *sh;
 	u64 grant, instance, nonce;
 	/* highest sequence seen; below floor all is finished at the sender */
@@ -53,7 +56,8 @@ struct lnet_window {			/* [sh that the grant names] */
 	struct list_head ack_due;	/* in sh->ack_due */
 	struct lnet_timer timer;
 };
-#define LNET_WINDOW_HASH 64
+#define LNET_WINDOW_HASH 128
+#define LNET_WINDOWS_PER_PEER 16	/* the most that windows_per_peer may be */
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 u64 lnet_grant_shard(const struct lnet *ln, u64 grant);
@@ -70,6 +74,7 @@ bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *r
 /* [sh] some request of it has no result yet, or its memory is in use */
 bool lnet_window_is_busy(const struct lnet_window *w);
 void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w);	/* [sh] frees it */
+void lnet_windows_init(struct lnet_shard *sh);	/* of a new shard: no windows */
 void lnet_windows_fini(struct lnet_shard *sh);
 
 /* ---- window.c -------------------------------------------------------------------------------- */

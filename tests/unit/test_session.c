@@ -304,6 +304,43 @@ static void test_outage(void)
 		outage(W[i / 2], i & 1);
 }
 
+/* ---- rule 13: shares of peers ---------------------------------------------------------------- */
+
+static const struct rails_cfg four = { .nr_nodes = 4 };
+
+/* One peer opens sessions without end; another one is idle. */
+static void test_share(void)
+{
+	struct lnet_shard *sh;
+	unsigned int i, tag;
+	u32 nr;
+
+	rails_begin(&four);
+	sh = &rails.node[1].ln->shard[0];
+	nr = sh->nr_windows;
+	rails_tune(1, "windows_max", nr + 4);
+	for (i = 1; i <= 40; i++)
+		open_as(2, 88, i);
+	UNIT_EQUAL(sh->nr_windows, nr + 4, "up to the node's bound");
+	CU_ASSERT(window() != NULL);
+	open_as(3, 99, 1);
+	UNIT_EQUAL(sh->nr_windows, nr + 4, "it is kept");
+	CU_ASSERT(window() != NULL);
+	rails_tune(1, "windows_max", 4096);
+	for (; i <= 80; i++)
+		open_as(2, 88, i);
+	UNIT_EQUAL(sh->nr_windows, nr + 1 + 8, "up to the share of a peer");
+	CU_ASSERT(rails_stat(1, LNET_C_windows_of_peer) >= 30);
+	rails_tune(1, "windows_per_peer", 1);
+	open_as(2, 88, i);
+	UNIT_EQUAL(sh->nr_windows, nr + 1 + 1, "a smaller share");
+	tag = rails_put(0, 1, 64, LNET_ACK, 0);
+	rails_run(RAILS_MS);
+	check_done(tag, "the idle peer has its session");
+	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 0, "all the time");
+	rails_end();
+}
+
 UNIT_SUITE(session,
 	{ "rule 2: a session ID cannot be computed from what is sent", test_guess },
 	{ "rule 2: a request in another peer's session is rejected", test_foreign_request },
@@ -314,4 +351,5 @@ UNIT_SUITE(session,
 	{ "rule 2: the opener's peer entry is made again", test_opener_again },
 	{ "rule 4: a message far ahead does not end the session", test_far_ahead },
 	{ "rule 4: a session that is silent is replaced", test_silent_session },
-	{ "rule 4: nothing is rejected after an outage with 10 W requests given up", test_outage })
+	{ "rule 4: nothing is rejected after an outage with 10 W requests given up", test_outage },
+	{ "rule 13: a peer displaces its own sessions only", test_share })
