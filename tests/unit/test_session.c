@@ -308,7 +308,7 @@ static void test_outage(void)
 
 static const struct rails_cfg four = { .nr_nodes = 4 };
 
-/* One peer opens sessions without end; another one is idle. */
+/* One peer opens sessions without end, and uses them; another one is idle. */
 static void test_share(void)
 {
 	struct lnet_shard *sh;
@@ -319,8 +319,10 @@ static void test_share(void)
 	sh = &rails.node[1].ln->shard[0];
 	nr = sh->nr_windows;
 	rails_tune(1, "windows_max", nr + 4);
-	for (i = 1; i <= 40; i++)
+	for (i = 1; i <= 40; i++) {
 		open_as(2, 88, i);
+		put_as(2, 0, list_first_entry(&sh->windows, struct lnet_window, link)->grant, 1);
+	}
 	UNIT_EQUAL(sh->nr_windows, nr + 4, "up to the node's bound");
 	CU_ASSERT(window() != NULL);
 	open_as(3, 99, 1);
