@@ -122,8 +122,8 @@ static void forge(struct play *play)
 
 	if (!m)
 		abort();
-	hdr.src_nid = rails_nid(from, rail);
-	hdr.dest_nid = rails_nid(!from, rail);
+	hdr.src_nid = m->via = rails_nid(from, rail);
+	hdr.dest_nid = m->at = rails_nid(!from, rail);
 	hdr.src_pid = hdr.dest_pid = LNET_PID;
 	fill(play, &hdr, &h);
 	m->data = fuzz_bytes(&play->in, &len);
