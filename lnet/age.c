@@ -146,7 +146,7 @@ static bool is_unheard(const struct lnet_peer *peer)
 	return true;
 }
 
-/* [sh] A program or an operator waits for @peer. What the core asks it by itself does not count. */
+/* [sh] True if a program or an operator waits for @peer. Requests of the core do not count. */
 static bool is_awaited(const struct lnet_peer *peer)
 {
 	const struct lnet_op *op;

@@ -208,8 +208,8 @@ static bool is_stale(const struct lnet_pass *p, const struct lnet_peer *peer)
 }
 
 /*
- * The session is of no use, whatever has happened to its window: rule 4. Requests in it keep their
- * names and end as they may.
+ * The sender needs another session, even if the receiver still has the window: rule 4. Requests of
+ * the old session keep their IDs, and end as usual.
  */
 static bool is_useless(const struct lnet_pass *p, const struct lnet_peer *peer)
 {
@@ -424,7 +424,7 @@ void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_timer_set(&p->sh->wheel, &peer->timer, p->now_ns);
 }
 
-/* Requests wait until the peer has named another session. */
+/* Requests wait until the peer has granted another session. */
 static void another_session(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (list_empty(&peer->winwait) || peer->deleted || READ_ONCE(p->ln->stopping))

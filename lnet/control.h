@@ -405,8 +405,8 @@ struct lnet_ctl_req {
 /* Does @cmd with these flags change anything? Then the platform asks who is calling. */
 bool lnet_control_changes(u8 cmd, u16 flags);
 /*
- * Does it need the right to change the node? Changes do, and what sends messages to other nodes or
- * is computed again for each request: ping, discover, explain.
+ * Does @cmd need the right to change the node? Changes need it. So do commands that send messages
+ * to other nodes, or compute a result for each request: ping, discover, explain.
  */
 bool lnet_control_is_for_owner(u8 cmd, u16 flags);
 /*

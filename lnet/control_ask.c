@@ -152,7 +152,7 @@ static void nid_told(const struct lnet_ctl_target *to, const struct lnet_nid *ni
 /*
  * The primary NID as in the peer table; "<?>" without a peer. Local NIDs have no peer, except the
  * loopback: for it stock's discover shows the first NID of the node, and stock's ping the loopback.
- * Multi-Rail of a ping is what this node knows of the peer; the reply does not change that.
+ * A ping reports Multi-Rail as this node's peer entry has it, and not as the reply has it.
  */
 static void known_of(const struct lnet_ctl_ask *ask, struct lnet_view_ping *v)
 {

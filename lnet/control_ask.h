@@ -16,8 +16,8 @@ struct lnet_ctl_ask {			/* one of them */
 	struct lnet_ctl_target to;
 	int status;			/* [lock of @set] 1: under way */
 	/* the answer, when it has come */
-	char why[2 * LNET_TEXT_MAX];	/* why nothing was sent; or empty */
-	bool mr;			/* discover's */
+	char why[2 * LNET_TEXT_MAX];	/* why no message was sent; or empty */
+	bool mr;			/* result of discover: Multi-Rail */
 	unsigned int nr_nids;
 	struct lnet_nid *nids;
 	struct lnet_disc_ask disc;	/* discover's */

@@ -106,7 +106,7 @@ static int params_of(struct lnet_req item, struct lnet_rule *r, char *value,
 	return rc ? rc : lnet_rule_check(r, e->text);
 }
 
-/* A rule for all messages has the source "*", as files with rules need a selection. */
+/* A rule for all messages gets the source "*", because a rule in a file must select messages. */
 static void say_source(struct lnet_rule *r)
 {
 	const u32 selects = 1u << LNET_RULE_SOURCE | 1u << LNET_RULE_DEST | 1u << LNET_RULE_LOCAL |

@@ -222,12 +222,12 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
 void lnet_md_posts(struct lnet_pass *p);
 /*
  * Called at the end of passes, no lock held. DRIVER and WORKER passes: runs handlers of p->ready,
- * and then of what calls from them made ready, at most LNET_EVENTS_PER_PASS and about 2 ms; the
- * rest goes to shard 0 and the env is kicked. CALL passes: all to shard 0; the env is kicked unless
- * a handler calls.
+ * then of events that calls from these handlers made ready. It runs at most LNET_EVENTS_PER_PASS,
+ * for about 2 ms, moves the rest to shard 0 and kicks the env. CALL passes: moves all events to
+ * shard 0, and kicks the env unless a handler is the caller.
  */
 void lnet_md_deliver(struct lnet_pass *p);
-/* Moves p->ready to shard 0 for a later pass; kicks the env unless a handler calls. No lock held */
+/* No lock held. Moves p->ready to shard 0 for a later pass. Kicks the env unless in a handler. */
 void lnet_md_hand_over(struct lnet_pass *p);
 void lnet_md_take_ready(struct lnet_pass *p);	/* what CALL passes left is this pass's */
 int lnet_md_tables_init(struct lnet *ln);
@@ -288,7 +288,7 @@ struct lnet_ni {
 	u32 link_speed;			/* Mbit/s, 0 unknown */
 	u32 full_mbit;			/* [nid_lock] the most that it ever was */
 	u16 wear;			/* what is missing to full weight: weight.c, READ_ONCE */
-	u8 used;			/* [cfg] sent something before its counters were reset */
+	u8 used;			/* [cfg] sent a message before its counters were reset */
 	u8 held;			/* its link flaps, it is held back: flap.c, READ_ONCE */
 	struct lnet_loss loss;		/* [nid_lock] */
 	struct lnet_flap flap;		/* [nid_lock] */
@@ -400,12 +400,12 @@ struct lnet_txwin {			/* our requests to a peer that named us a grant */
 	u64 grant;			/* 0: none */
 	u64 rx_instance;		/* the receiver's */
 	u64 next, oldest;		/* sequences: next to draw, oldest unfinished */
-	u64 seen;			/* the highest one that was answered; 0: none */
+	u64 seen;			/* highest sequence with a reply; 0: none */
 	u32 W, cap;			/* cap: size of @op, power of two */
 	u32 awaited;			/* requests that wait for a grant */
 	u64 told;			/* floor the receiver was told */
 	u64 used_ns;			/* when the last one was named */
-	u64 heard_ns;			/* of the last answer; not before those that are due */
+	u64 heard_ns;			/* of the last reply; or first request that awaits one */
 	u64 hold_ns;			/* what the receiver was told at the opening; 0: nothing */
 	struct lnet_op **op;		/* at seq mod cap; NULL finished; starts as @few */
 	struct lnet_op *few[8];
@@ -423,7 +423,7 @@ struct lnet_peer {
 	u32 state_rest;			/* [cfg] bits of its state set by hand, without meaning */
 	u32 nr_pnis;
 	u64 made_ns;			/* [const] */
-	struct lnet_peer *claimer;	/* [const] its messages named this peer; or NULL */
+	struct lnet_peer *claimer;	/* [const] peer whose messages named this one; or NULL */
 	atomic_t nr_claimed;		/* peers whose claimer this peer is */
 	struct lnet_rec_mark rec;
 	struct list_head pnis;		/* [cfg] */
@@ -483,7 +483,7 @@ enum lnet_op_flag {
 	LNET_OPF_FORWARD = 0x100000,	/* another node's message: router.h */
 	LNET_OPF_ROUTED = 0x200000,	/* some attempt left by a router */
 	LNET_OPF_COPY = 0x400000,	/* @first is a copy, as @hedge always is */
-	/* an operator waits for it: ends when the last path rejects it, and pauses are short */
+	/* an operator waits for it: it ends when the last path rejects it; short pauses */
 	LNET_OPF_URGENT = 0x800000,
 };
 
@@ -575,8 +575,8 @@ struct lnet_shard {
 	struct list_head windows;	/* LRU, most recent first */
 	struct list_head ack_due;	/* windows with PUTs to acknowledge at the end of a pass */
 	struct lnet_window **winhash;	/* allocated at the first opening */
-	struct hlist_head *openers;	/* windows by the NID of their opener; with it */
-	/* the nth window of a peer is in [n]: the last list in use has the greediest */
+	struct hlist_head *openers;	/* windows by NID of opener; allocated with winhash */
+	/* [n]: each peer's nth window; the highest list in use has peers with the most windows */
 	struct list_head ranked[LNET_WINDOWS_PER_PEER + 1];
 	u32 nr_windows;
 	struct list_head delayed;	/* attempts held by delay rules, by time */

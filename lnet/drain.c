@@ -6,27 +6,27 @@
  * answers to what comes in leave, peers that know no other way are served. lnet_select() ranks it
  * behind all that are in service, what waits for its credits chooses again at once, and the ping
  * info tells peers that it is down, so that they cease to use it, too. Stock peers ignore that:
- * their info omits the interface (ping.c). A peer that has taken such a list does not match
- * requests from that NID to the node any more. So the list is pushed after the last request of the
- * interface.
+ * their info omits the interface (ping.c). If a peer has taken such a list,
+ * requests from that NID match no buffer there. So the node pushes the list after the last request
+ * of the interface.
  */
 #include "plat.h"
 #include "core.h"
 #include "drain.h"
 
-/* Limits: of the waits for messages in flight, for acknowledgements, for connections to close. */
+/* Maximum waits: for messages in flight; for acknowledgements; for connections to close. */
 #define SENT_NS		((u64)NSEC_PER_SEC)
 #define ACK_NS		((u64)NSEC_PER_SEC)
 #define CLOSE_NS	((u64)NSEC_PER_SEC)
-/* A peer takes what was sent to it, and stops sending to the interface, within this time. */
+/* Within this time a peer takes messages in flight, and stops sending to the interface. */
 #define QUIET_NS	(100 * (u64)NSEC_PER_MSEC)
 
 /* ---- waiting until an interface is quiet ----------------------------------------------------- */
 
 struct quiet {
 	struct lnet_ni *ni;
-	unsigned int counter;		/* of messages: enum lnet_ni_counter */
-	u64 nr, since_ns;		/* its value; time of the last change of @nr */
+	unsigned int counter;		/* counter of messages: enum lnet_ni_counter */
+	u64 nr, since_ns;		/* last value of @counter; time of its last change */
 };
 
 static u64 nr_messages(struct lnet *ln, const struct quiet *q)
@@ -55,7 +55,7 @@ static bool is_quiet(struct lnet *ln, void *arg)
 
 /* ---- out of service, and back ---------------------------------------------------------------- */
 
-/* No request is sent by @ni any more, and peers have taken those that were sent. */
+/* Stops sending requests over @ni, and waits until peers have taken those in flight. */
 static void cease(struct lnet_ni *ni)
 {
 	struct quiet sent = { .ni = ni, .counter = LNET_NIC_sent_put };

@@ -7,10 +7,10 @@
 #include "md.h"
 
 #define BATCH	16U	/* events taken from an MD per hold of its lock */
-/* Handlers of one delivery run this long. Then sockets and timers have their turn. */
+/* One delivery runs handlers for this long. Then the worker serves sockets and timers. */
 #define TURN_NS	(2 * (u64)NSEC_PER_MSEC)
 
-/* The events that one delivery may still pass to handlers, and the time of its end. */
+/* The number of events that one delivery may still pass to handlers, and its end. */
 struct turn {
 	unsigned int left;
 	u64 end_ns;

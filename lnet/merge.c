@@ -20,7 +20,7 @@ struct merge {
 	struct lnet_peer *peer;		/* counted */
 	struct lnet_pinginfo pi;
 	struct lnet_pinginfo_ni *nis;
-	bool same_host;			/* the peer is a node of this host: it may list 127.x.y.z */
+	bool same_host;			/* the peer is on this host, so it may list 127.x.y.z */
 	bool late;			/* it is for the last time that what is busy is tried */
 	bool busy;			/* something could not be done now */
 };
@@ -349,8 +349,8 @@ static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy
 }
 
 /*
- * [sh] @err: of the merge; @left: interfaces are not gone yet; @own: the info was of no other
- * entry. True: come again.
+ * [sh] @err: result of the merge; @left: some interfaces still have to be removed; @own: the info
+ * was that of this entry. True: run the merge again later.
  */
 static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
 		   int err, bool left, bool own)

@@ -16,8 +16,8 @@
 /* ---- marked requests: exactly-once.md rules 3 and 4 ------------------------------------------ */
 
 /*
- * Rule 4: newest - highest confirmed < 2 W, as the receiver accepts no more beyond what it saw. Few
- * are unfinished, so the others were given up.
+ * Rule 4: newest - highest replied < 2 W, because the receiver rejects sequences beyond H + 2 W.
+ * Fewer than W requests are unfinished, so the others were aborted.
  */
 bool lnet_window_stuck(const struct lnet_txwin *tx)
 {
@@ -66,7 +66,7 @@ bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
 	return true;
 }
 
-/* Those that wait for room need another session, which contact.c gets. */
+/* Requests that wait for room need another session, which contact.c opens. */
 static void check_stuck(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (unlikely(lnet_window_stuck(&peer->tx)) && !list_empty(&peer->winwait) &&
@@ -120,7 +120,7 @@ struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle
 	return tx->op[seq & (tx->cap - 1)];
 }
 
-/* The receiver has answered, whatever it says: it has seen the sequence. */
+/* With these outcomes the receiver has certainly received the sequence. */
 static bool is_answered(const struct lnet_op *op)
 {
 	return likely(op->outcome == LNET_OK) || op->outcome == LNET_NO_MATCH ||

@@ -231,7 +231,7 @@ static int cfg_check(const struct lnet_ni_cfg *cfg)
 	return 0;
 }
 
-/* A field that @cfg leaves open is that of NI @like, or the driver's default. */
+/* If @field is -1, sets it from the NI @like, or from the driver's default. */
 #define COMPLETE(field) \
 	(cfg->field = cfg->field == -1 ? (like ? like->field : ops->field) : cfg->field)
 void lnet_ni_cfg_complete(const struct lnet *ln, u32 net, const struct lnet_lnd_ops *ops,

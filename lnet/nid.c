@@ -476,7 +476,7 @@ int lnet_nid_parse_any(struct lnet_nid *nid, const char *text)
 	return lnet_nid_parse(nid, text);
 }
 
-/* ---- NIDs that another node claims ---- */
+/* ---- NIDs that another node claims to have ---- */
 
 static bool ip4_is_host(u32 ip)
 {

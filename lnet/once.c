@@ -306,7 +306,7 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_count(p->sh, not_opener);
 		return refuse(p, rx, NULL, LNET_REFUSED_NO_WINDOW);
 	}
-	/* No honest sender is there, and the mark would never come back. */
+	/* No honest sender sends such a sequence, and H would never decrease again. */
 	if (unlikely(seq > w->high + 2ULL * w->W)) {
 		lnet_count(p->sh, too_far);
 		return refuse(p, rx, NULL, LNET_REFUSED_NO_WINDOW);
@@ -470,11 +470,11 @@ static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 	list_for_each_entry(other, &e->rxs, link)
 		lnet_rx_want_stop(p, other);
 	if (e->w && !lnet_window_is_openers(e->w, rx)) {
-		e->acked = 1;	/* alone: acknowledgements for many are the opener's */
+		e->acked = 1;	/* one ACK: only the opener gets cumulative ACKs */
 		send_ack(p, rx, e, e->mlength);
 	} else if (e->w && (e->noack || e->whole)) {
 		lnet_window_ack(p, e->w, rx, !e->noack);
-	} else if (!e->noack) {	/* alone: it was cut off, or its window is gone */
+	} else if (!e->noack) {	/* one ACK: truncated, or no window */
 		send_ack(p, rx, e, e->mlength);
 	}
 }

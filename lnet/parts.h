@@ -71,7 +71,7 @@ void lnet_nis_order(struct lnet *ln, const struct lnet_ni_cfg *cfgs, unsigned in
 void lnet_ni_get(struct lnet_ni *ni);
 bool lnet_ni_usable(const struct lnet_ni *ni);		/* ACTIVE */
 const char *lnet_ni_link_why(const struct lnet_ni *ni);	/* it has no link: words */
-/* [cfg_mutex] fills in what is -1: from the first interface of @net, else @ops */
+/* [cfg_mutex] sets fields that are -1: from the first interface of @net, else from @ops */
 void lnet_ni_cfg_complete(const struct lnet *ln, u32 net, const struct lnet_lnd_ops *ops,
 			  struct lnet_ni_cfg *cfg);
 void lnet_ni_link_work(struct lnet_pass *p);		/* worker: acts on lnet_ni_link() records */
@@ -323,7 +323,7 @@ struct lnet_fault_rule {
 	 * is lost)
 	 */
 	u8 when;
-	u32 id;				/* common with rules of rule.h; addition: 0: the next */
+	u32 id;				/* unique, with rules of rule.h; 0 in an add: the next */
 	u64 nr_match, nr_hit, nr_by_type[4];
 };
 /* config, may sleep. 0; -EINVAL; -ENOMEM; -ENOSPC */
@@ -511,7 +511,7 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 		    u32 len);
 #define LNET_ATTF_RELEASED 2	/* a delay rule has let it go */
 #define LNET_ATTF_FAULT 4	/* a drop rule has ended it */
-/* no connection was made: nobody listens, the peer closed it, nobody has the address */
+/* no connection was made: no listener; the peer closed it; no host has the address */
 #define LNET_ATTF_REFUSED 8
 #define LNET_ATTF_RESET 16
 #define LNET_ATTF_UNREACHED 32
@@ -537,11 +537,11 @@ void lnet_window_void(struct lnet_peer *peer);		/* [sh] */
 /* [sh] all of its sequences were drawn and are finished: it takes another grant to go on */
 bool lnet_window_spent(const struct lnet_txwin *tx);
 /*
- * [sh] So many requests were given up since the last answer that the receiver may reject the next
- * one as too far ahead: it takes another session to go on.
+ * [sh] So many requests were aborted since the last reply that the receiver may reject the next one
+ * as too far ahead. The sender needs another session.
  */
 bool lnet_window_stuck(const struct lnet_txwin *tx);
-/* [sh] Requests had no answer for the time of a transaction, and nothing else had. */
+/* [sh] True if requests await replies, and none was received for transaction_timeout. */
 bool lnet_window_silent(const struct lnet_pass *p, const struct lnet_txwin *tx);
 void lnet_window_free(struct lnet_peer *peer);
 #define LNET_SLOTS_LOW 8	/* fewer free ones: make more before the next lock */
@@ -567,7 +567,7 @@ void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] an answer came once more: perhaps the receiver does not know that it came before */
 void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer);
-/* lnet_get() of the core's own: may use portal 0, never waits for contact. @flags: LNET_OPF_x */
+/* lnet_get() for the core: may use portal 0; no session negotiation first. @flags: LNET_OPF_x */
 int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x, u32 flags);
 /* answer.c [sh] an ACK came: nothing of @rx is kept */
 enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx,
@@ -583,7 +583,7 @@ static inline bool lnet_op_answer(const struct lnet_op *op)
 	return (op->type == LNET_OP_ACK || op->type == LNET_OP_REPLY) &&
 	       !(op->flags & LNET_OPF_FORWARD);
 }
-/* The interface that an answer is sent to: that of its gateway if it came by one. */
+/* The peer NI that the reply @op is sent to: the gateway's if the request used a gateway. */
 static inline struct lnet_peer_ni *lnet_op_hop(const struct lnet_op *op)
 {
 	return op->via ? op->via : op->dst_pni;
@@ -598,7 +598,7 @@ void lnet_op_wire(struct lnet_op *op);	/* api.c [sh] about to be given to a driv
 void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);	/* [sh] */
 /* [sh] The same where nothing is to be done before @next_ns, which most do not live to see. */
 void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns);
-/* How @op ended: as its outcome says, or how it was rejected. */
+/* The errno of @op's end: that of its outcome, or of the connection that was rejected. */
 int lnet_op_err(const struct lnet_op *op);
 /* [sh] about to be finished: was any of it perhaps delivered? */
 void lnet_op_given_up(struct lnet_op *op);
@@ -642,7 +642,7 @@ void lnet_ping_fini(struct lnet *ln);
 void lnet_ping_rebuild(struct lnet *ln);	/* cfg_mutex held: NIs changed */
 /* [sh] a ping over @path alone, which its caller completes and starts; NULL: no reserve */
 struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path);
-/* As lnet_ping(), for an operator: ends as soon as the peer has rejected it by every path. */
+/* As lnet_ping(), for an operator: ends as soon as the peer has rejected it on every path. */
 int lnet_ping_urgent(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
 		     u64 timeout_ns, lnet_ping_done_t done, void *arg);
 /* [sh] recovery ping; answers lnet_path_ping_done() */

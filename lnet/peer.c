@@ -82,8 +82,8 @@ void lnet_peer_get(struct lnet_peer *peer)
 }
 
 /*
- * @peer, which is new, is known by messages of @claimer only. A claimer that was claimed itself
- * passes the claim on, so that releasing never recurses more than once.
+ * Only messages of @claimer name the new @peer. If @claimer has a claimer itself, that one becomes
+ * the claimer of @peer, so that the release of a peer recurses at most once.
  */
 static void claim(struct lnet_peer *peer, struct lnet_peer *claimer)
 {
@@ -411,7 +411,7 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 	return err;
 }
 
-/* Finds or makes the interface @nid. @claimer: whose messages named it; NULL: nobody's. */
+/* Finds or creates the peer NI @nid. @claimer: the peer whose messages named it, or NULL. */
 static struct lnet_peer_ni *want(struct lnet *ln, const struct lnet_nid *nid,
 				 struct lnet_peer *claimer)
 {

@@ -264,7 +264,7 @@ static void user_pinged(struct lnet_pass *p, void *arg, const struct lnet_event 
 		lnet_md_unlink(u->ln, ev->md);
 }
 
-/* Consumes @u, which says who waits for the answer. */
+/* Takes ownership of @u, which has the callback for the result. */
 static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 timeout_ns, u32 flags)
 {
 	struct lnet_md_cfg cfg = { .start = u->info,

@@ -130,7 +130,7 @@ static struct lnet_pinginfo_ni *next_ni(struct reader *r)
 	return r->out->nr < r->max ? &r->nis[r->out->nr++] : NULL;
 }
 
-/* An entry that no host can have is left out, as if it were not there. */
+/* Ignores entries with a NID that no host can have. */
 static void smalls_read(struct reader *r, u32 nnis)
 {
 	const struct lnet_wire_ping_ni *w = (const struct lnet_wire_ping_ni *)(r->buf + HEAD_SIZE);

@@ -320,7 +320,7 @@ static bool has_way_beside(const struct lnet_peer *peer, const struct lnet_ni *n
 	return by && other;
 }
 
-/* [sh] @peer may send to @ni, and takes a push over another NI. */
+/* [sh] True if @peer may send to @ni, and accepts a push over another NI. */
 static bool is_reached(const struct lnet_peer *peer, const struct lnet_ni *ni, u64 now_ns)
 {
 	return !peer->deleted && peer->mr && peer->disc.known && lnet_peer_is_heard(peer, now_ns) &&
@@ -333,7 +333,7 @@ static bool is_stock(const struct lnet_peer *peer)
 	return !(peer->features & LNET_FEAT_OPEN);
 }
 
-/* Some peer @is so and is_reached() for @ni. */
+/* True if @is and is_reached() are true for a peer. */
 static bool any_reached(struct lnet *ln, const struct lnet_ni *ni,
 			bool (*is)(const struct lnet_peer *peer))
 {

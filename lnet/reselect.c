@@ -44,8 +44,8 @@ void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
 }
 
 /*
- * The list of NIDs that @peer knows is without @ni, or soon will be. A stock peer that has taken
- * that list finds no match for a request from the NID of @ni: it compares primary NIDs.
+ * True if the list of NIDs that @peer has omits @ni, or soon will. With that list, a request from
+ * the NID of @ni matches no buffer of a stock peer, because the peer compares primary NIDs.
  */
 static bool is_unlisted(const struct lnet_ni *ni, const struct lnet_peer *peer)
 {

@@ -415,8 +415,9 @@ static bool is_routers_word(const struct lnet_hdr *hdr)
 }
 
 /*
- * A node on a net of ours sends its messages itself, or by a gateway of the route table. Otherwise
- * any peer could send in the name of any other. The source may also be a further NID of the sender.
+ * Only the source itself, or a gateway of the route table, may send messages of a node on a local
+ * net. Otherwise any peer could send messages in the name of any other. The source may also be
+ * another NID of the sender.
  */
 static bool is_forged(struct lnet_pass *p, const struct lnet_rx *rx)
 {
@@ -473,8 +474,9 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 }
 
 /*
- * [sh] The source is not the NID of the connection, which the driver has checked. It is false if it
- * is a NID of this node, whose messages come by the loopback driver alone, or of no host.
+ * [sh] The caller has found that the source is not the NID of the connection, which the driver has
+ * checked. The source is false if no host can have it, or if it is a NID of this node: only the
+ * loopback driver receives messages of this node.
  */
 static bool has_false_source(struct lnet_pass *p, const struct lnet_rx *rx)
 {
@@ -490,7 +492,7 @@ static bool has_false_source(struct lnet_pass *p, const struct lnet_rx *rx)
 	return is_false;
 }
 
-/* [sh] A router makes no peer of a destination that cannot exist. */
+/* [sh] True if no host can have the destination: a router creates no peer entry for it. */
 static bool has_false_target(struct lnet_pass *p, const struct lnet_hdr *hdr)
 {
 	if (lnet_nid_is_host(&hdr->dest_nid) && !lnet_nid_is_own_host(&hdr->dest_nid))

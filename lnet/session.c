@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The receiver's sessions: a window per session ID, found by it, made by session open requests
- * only, and which of them are dropped.
+ * The receiver's sessions: it finds the window of a session ID, creates windows for session open
+ * requests, and chooses windows to drop.
  */
 #include <lnet/hash.h>
 #include "core.h"
@@ -35,7 +35,7 @@ struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant)
 
 /* ---- whose session it is: exactly-once rule 2 ------------------------------------------------ */
 
-/* Its entry was deleted since, and @peer has the NID: the same node, as far as anyone can know. */
+/* The opener's entry was deleted, and @peer has its NID: assume that it is the same node. */
 static bool is_opener_again(const struct lnet_window *w, const struct lnet_peer *peer)
 {
 	const struct lnet_peer_ni *pni;
@@ -54,7 +54,7 @@ bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *r
 	       is_opener_again(w, rx->src->peer);
 }
 
-/* All its interfaces are known, so the session of another peer is not its session. */
+/* True if all interfaces of @peer are known, so it cannot be a rail of another opener. */
 static bool is_described(const struct lnet_peer *peer)
 {
 	return READ_ONCE(peer->disc.whole) || (peer->configured && peer->nr_pnis > 1);
@@ -65,7 +65,7 @@ bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *r
 	return !lnet_window_is_openers(w, rx) && is_described(rx->src->peer);
 }
 
-/* ---- how many a peer has --------------------------------------------------------------------- */
+/* ---- windows of one peer --------------------------------------------------------------------- */
 
 static struct hlist_head *openers(struct lnet_shard *sh, const struct lnet_nid *opener)
 {
@@ -78,7 +78,7 @@ static void set_rank(struct lnet_shard *sh, struct lnet_window *w, unsigned int 
 	list_move(&w->ranked, &sh->ranked[rank]);
 }
 
-/* The one of @opener with the highest rank, which is the number of its windows; or NULL. */
+/* The window of @opener with the highest rank, which is the number of its windows; or NULL. */
 static struct lnet_window *last_of(struct lnet_shard *sh, const struct lnet_nid *opener)
 {
 	struct lnet_window *w, *last = NULL;
@@ -97,7 +97,7 @@ static void own_add(struct lnet_shard *sh, struct lnet_window *w)
 	hlist_add_head(&w->own, openers(sh, &w->opener));
 }
 
-/* The last one takes its rank, so that ranks have no gap. */
+/* The last window of the opener takes the rank of @w, so that ranks have no gap. */
 static void own_del(struct lnet_shard *sh, struct lnet_window *w)
 {
 	struct lnet_window *last;
@@ -109,7 +109,7 @@ static void own_del(struct lnet_shard *sh, struct lnet_window *w)
 		set_rank(sh, last, w->rank);
 }
 
-/* Of those of @opener that are not busy: one that was never used, else the oldest; or NULL. */
+/* A window of @opener that is not busy: one that was never used, else the oldest; or NULL. */
 static struct lnet_window *oldest_of(struct lnet_shard *sh, const struct lnet_nid *opener)
 {
 	struct lnet_window *w, *found = NULL;
@@ -124,7 +124,7 @@ static struct lnet_window *oldest_of(struct lnet_shard *sh, const struct lnet_ni
 	return found;
 }
 
-/* The oldest of a peer that has most, if it has more than one. */
+/* The oldest window of a peer that has the most; NULL if no peer has more than one. */
 static struct lnet_window *greediest(struct lnet_shard *sh)
 {
 	unsigned int rank, tries = 0;
@@ -192,7 +192,7 @@ void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 	window_free(p, w);
 }
 
-/* The least recently used that is not busy; of those, one that was never used. */
+/* A window that is not busy: one that was never used, else the least recently used. */
 static struct lnet_window *to_drop(struct lnet_shard *sh)
 {
 	struct lnet_window *w, *found = NULL;
@@ -221,7 +221,7 @@ static bool displace(struct lnet_pass *p, struct lnet_window *w)
 	return true;
 }
 
-/* A peer displaces its own sessions first; beyond the node's bound the greediest peer loses one. */
+/* At windows_per_peer @opener loses a window; at windows_max a peer with the most loses one. */
 static bool make_room(struct lnet_pass *p, const struct lnet_nid *opener)
 {
 	u64 share = READ_ONCE(p->ln->tun.windows_per_peer);
@@ -285,8 +285,8 @@ void lnet_windows_fini(struct lnet_shard *sh)
 /* ---- making windows -------------------------------------------------------------------------- */
 
 /*
- * The session that @rx has opened already. Everyone that the opener sends to knows its instance and
- * can count its nonces: the session ID is for the opener alone.
+ * The session that @rx has opened already. Only the opener may get its session ID: all receivers of
+ * the opener know its instance, and can guess its nonces.
  */
 static struct lnet_window *window_of(struct lnet_shard *sh, const struct lnet_rx *rx)
 {
@@ -321,7 +321,7 @@ static struct lnet_window *window_new(void)
 	return w;
 }
 
-/* The holder of a session ID is taken for the opener: it must not be guessed. 0: none for now. */
+/* Unpredictable, because an unknown NID with a session ID may use the session. 0: none now. */
 static u64 draw_grant(struct lnet *ln, struct lnet_shard *sh)
 {
 	unsigned int i;
@@ -337,7 +337,7 @@ static u64 draw_grant(struct lnet *ln, struct lnet_shard *sh)
 	return 0;
 }
 
-/* As long as the sender says it may ask again, within what this node grants to anybody. */
+/* The hold time that the sender requests, or hold_time; at most hold_time_max. */
 static u64 hold_ns(const struct lnet_tunables *tun, u32 hold_ms)
 {
 	u64 told = hold_ms ? (u64)hold_ms * NSEC_PER_MSEC : READ_ONCE(tun->hold_time);

@@ -8,7 +8,7 @@
 #include "router.h"
 #include "rule.h"
 
-/* A pass of this age delivers events no second time. */
+/* A pass that is older than this does not deliver events again. */
 #define PASS_LONG_NS	(4 * (u64)NSEC_PER_MSEC)
 
 /* ---- entering and leaving -------------------------------------------------------------------- */
@@ -381,7 +381,7 @@ void lnet_pass_flush(struct lnet_pass *p)
 	leave_and_send(p);
 }
 
-/* True: the pass has taken long enough for events, and sockets and timers wait for it. */
+/* True: the pass has delivered events for long enough, and sockets and timers wait for it. */
 static bool is_long(const struct lnet_pass *p, unsigned int turns)
 {
 	struct lnet_env *env = p->ln->env;
@@ -405,8 +405,8 @@ void lnet_pass_end(struct lnet_pass *p)
 		lnet_md_take_ready(p);
 	/*
 	 * Entering takes what LNET_MORE left there, and that may post events: a pass ends when
-	 * nothing is left in hand. Handlers that answer to this node could go on for ever. So a
-	 * long pass runs no more of them and leaves their events to the worker.
+	 * nothing is left in hand. Handlers that send to this node could create events for
+	 * ever. So a long pass runs no more handlers, and leaves their events to the worker.
 	 */
 	do {
 		if (is_long(p, turns++))

@@ -179,15 +179,15 @@ static void count_resend(struct lnet_pass *p, struct lnet_path *path, enum lnet_
 	}
 }
 
-/* An operator waits, and the last path was rejected as well. */
+/* True if an operator waits for @op, and the last path was also rejected. */
 static bool is_in_vain(const struct lnet_op *op, enum lnet_outcome how)
 {
 	return op->flags & LNET_OPF_URGENT && (op->rejected || how == LNET_LOCAL_NO_ROUTE);
 }
 
 /*
- * Another path not yet tried: at once. Else the time left is shared among the tries left; what cost
- * none, or what an operator waits for, comes again soon.
+ * Another path not yet tried: at once. Else the time left is shared among the tries left; an
+ * attempt that cost no try, or a request that an operator waits for, is retried soon.
  */
 static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how,
 		       bool unsent)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a receiver's window holds: an entry per request not yet confirmed, merged acknowledgements,
- * and what time ends.
+ * The contents of a receiver's window: reply cache entries, cumulative ACKs, and their timers.
  */
 #include "core.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The worker of a shard: it runs timers, periodic jobs, drivers that asked for a turn, and the
- * handlers of events that calls left.
+ * The worker of a shard: it runs timers, periodic jobs, drivers that requested a call, and handlers
+ * of events that API calls left.
  */
 #include "core.h"
 #include "route.h"
@@ -42,7 +42,7 @@ static void expire(struct lnet_pass *p, struct lnet_timer *t)
 	}
 }
 
-/* And takes the events that calls have left. */
+/* Also takes the events that API calls have left. */
 static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
 {
 	LIST_HEAD(due);
@@ -71,7 +71,7 @@ static void park_work(struct lnet_pass *p, struct lnet_shard *sh)
 	lnet_park_by(p->ln, next);
 }
 
-/* True: it was later. */
+/* True: *@at was later. */
 static bool lower(u64 *at, u64 when_ns)
 {
 	u64 old = READ_ONCE(*at), was;
@@ -106,7 +106,7 @@ void lnet_ni_kick(struct lnet_ni *ni)
 	ni->ln->env->ops->kick(ni->ln->env, 0);
 }
 
-/* Drivers that asked for a turn of the worker. */
+/* Calls the drivers that requested a call from the worker. */
 static void ni_work(struct lnet_pass *p)
 {
 	struct lnet_ni *due[LNET_MAX_NIS];
@@ -139,10 +139,10 @@ static u64 first_look_ns(const struct lnet *ln)
 	return min3(next_ns, lnet_disc_look_ns(ln), lnet_routes_next_ns(ln));
 }
 
-/* Of shard 0: parked requests, and what changes the configuration as time passes. */
+/* Periodic jobs of shard 0: parked requests, and changes of the configuration. */
 static void look(struct lnet_pass *p, struct lnet_shard *sh)
 {
-	/* before the times are read that others lower, who lower this one after that */
+	/* before reading the times of the jobs: another thread lowers those first, then this one */
 	xchg(&sh->look_ns, U64_MAX);
 	park_work(p, sh);
 	lnet_merge_work(p);
@@ -157,7 +157,7 @@ static void look(struct lnet_pass *p, struct lnet_shard *sh)
 	lower(&sh->look_ns, first_look_ns(p->ln));
 }
 
-/* What it was to come for is over: most timers are cancelled before they are due. */
+/* True if no job is due: most timers are cancelled before they are due. */
 static bool came_for_nothing(struct lnet *ln, struct lnet_shard *sh)
 {
 	u64 now_ns = ln->env->ops->now_ns(ln->env), next_ns;

@@ -18,8 +18,8 @@ struct lnet_env_ops {
 	/* uniform over 64 bits; for values that are sent */
 	u64 (*random)(struct lnet_env *env);
 	/*
-	 * Uniform over 64 bits, for session IDs and hash keys: no value of random() and no other
-	 * value of secret() says anything about it. 0: no value can be drawn now.
+	 * Uniform over 64 bits, for session IDs and hash keys. It cannot be computed from values
+	 * of random() or from other values of secret(). 0: no value can be drawn now.
 	 */
 	u64 (*secret)(struct lnet_env *env);
 	/*

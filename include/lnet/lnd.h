@@ -319,10 +319,11 @@ void lnet_att_posted(struct lnet_pass *p, struct lnet_att *att, u32 epoch);
 void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, u32 epoch);
 /*
  * As lnet_att_done() with LNET_REMOTE_DROPPED: no connection to the peer was made, because of @err.
- * -ECONNREFUSED, -ECONNRESET and -EHOSTUNREACH mean that it was rejected: waiting is in vain.
+ * -ECONNREFUSED, -ECONNRESET and -EHOSTUNREACH mean that the peer rejected the connection. Then the
+ * core ends an urgent request after the last path, and does not wait.
  */
 void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err);
-/* An operator waits for its result: a driver connects now, whatever failed before. */
+/* An operator waits for its result: the driver must connect now, also after recent failures. */
 bool lnet_att_is_urgent(const struct lnet_att *att);
 /*
  * All that was posted to @to over @ni under an epoch <= @epoch and is unanswered is now "perhaps
@@ -373,7 +374,7 @@ struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *ni
 void lnet_peer_ni_hold(struct lnet_peer_ni *pni);
 void lnet_peer_ni_put(struct lnet_peer_ni *pni);
 const struct lnet_nid *lnet_peer_ni_nid(const struct lnet_peer_ni *pni);
-/* An operator configured its peer, or named it as a gateway. */
+/* True if an operator configured the peer of @pni, or configured @pni as a gateway. */
 bool lnet_peer_ni_is_configured(struct lnet_peer_ni *pni);
 
 /*
@@ -399,7 +400,7 @@ const struct lnet_tunables *lnet_tunables_of(const struct lnet *ln);
 /* The @n-th of the shards whose workers serve it, going round. */
 unsigned int lnet_ni_cpt(const struct lnet_ni *ni, unsigned int n);
 u32 lnet_ni_conns_per_peer(const struct lnet_ni *ni);	/* never 0 */
-/* No other NI is on its net. */
+/* True if no other NI is on the net of @ni. */
 bool lnet_ni_is_alone(const struct lnet_ni *ni);
 /* A local NID of this instance? (acceptor) Returns the NI, counted, or NULL. */
 struct lnet_ni *lnet_ni_find(struct lnet *ln, const struct lnet_nid *nid);

@@ -371,13 +371,13 @@ struct lnetctl_fault {
  */
 int lnetctl_fault_add(struct lnetctl *c, const struct lnetctl_fault *f);
 /*
- * Delete all rules with exactly @f's source and dest, or the one rule with its ID; NULL matches
- * any. -ENOENT: none matches.
+ * Delete all rules with exactly @f's source and dest, where NULL matches any; or the one rule with
+ * @f's ID. -ENOENT: no rule matches.
  */
 int lnetctl_fault_del(struct lnetctl *c, const struct lnetctl_fault *f);
 /* Set the counters of all drop or delay rules to 0. */
 int lnetctl_fault_reset(struct lnetctl *c, bool delay);
-/* "fault": the rules of that kind with their counters and, from a node of this project, IDs. */
+/* "fault": the rules of that kind with their counters. A node of this project adds their IDs. */
 int lnetctl_fault_show(struct lnetctl *c, bool delay, struct lnetctl_node **doc);
 
 /*
@@ -451,7 +451,7 @@ enum lnetctl_import {
 /* An unknown key is an error. Without this flag it is a note. */
 #define LNETCTL_FILE_STRICT	2
 /*
- * plan: try as well whether added NIDs on tcp have an address on this machine, and a free port. The
+ * plan: check also that added NIDs on tcp have an address on this machine, and a free port. The
  * caller must be in the network namespace of the node.
  */
 #define LNETCTL_FILE_PROBE	4

@@ -26,7 +26,7 @@ enum lnet_progress_mode {
 struct lnet_user_env_cfg {
 	enum lnet_progress_mode mode;
 	unsigned int nr_shards;		/* 1 to 64; 0: 1 */
-	/* of the random numbers, for tests: session IDs can be guessed then; 0: the system's */
+	/* of the random numbers, for tests only: session IDs are predictable; 0: from the system */
 	uint64_t seed;
 	/* poll that long without traffic before sleeping; 0: 100; UINT32_MAX: never spin */
 	unsigned int spin_us;

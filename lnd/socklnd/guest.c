@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bounds of open connections that others dialled, and the idle sets that are closed for them. */
+/* Bounds open connections that peers dialled, and closes idle sets to make room for others. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-#define RESERVE		8U	/* one in so many is for peers configured or were dialled */
-#define SHARE		4U	/* an address has one in so many at most */
-#define ADDRESSES_MAX	16U	/* searched for an idle set */
-#define CONNS_MAX	64U	/* of each of these */
+#define RESERVE		8U	/* 1/8 is reserved for peers that are configured or were dialled */
+#define SHARE		4U	/* an address has at most 1/4 */
+#define ADDRESSES_MAX	16U	/* that are searched for an idle set */
+#define CONNS_MAX	64U	/* that are searched of each address */
 
 static struct sock_conn *guest_conn(struct sock_half *h)
 {
@@ -26,7 +26,7 @@ static u64 conns_max(const struct sock_ni *sn)
 	return sn->opens_cap ? min_t(u64, most, sn->opens_cap) : most;
 }
 
-/* Enough for a peer that replaces its set, whatever the tunable says. */
+/* At least two sets, whatever the tunable is, so that a peer can replace its set. */
 static u64 per_address(const struct sock_ni *sn)
 {
 	u64 share = min(READ_ONCE(sock_tun(sn)->conns_per_address), conns_max(sn) / SHARE);
@@ -40,7 +40,7 @@ static bool conn_is_idle(const struct sock_conn *c)
 	       !c->hold && !READ_ONCE(c->nr_hdr) && list_empty(&c->txs);
 }
 
-/* Nothing is lost if the set is closed. */
+/* True if no message is lost when the set is closed. */
 static bool set_is_idle(const struct sock_peer *peer)
 {
 	const struct sock_conn *c;
@@ -73,7 +73,7 @@ static struct sock_conn *idle_of(const struct sock_source *s, const struct sock_
 	return NULL;
 }
 
-/* The oldest idle one of an address with most connections; NULL: none was found. */
+/* The oldest idle connection of an address with the most connections; NULL: none was found. */
 static struct sock_conn *idle_of_greediest(struct sock_ni *sn, const struct sock_peer *not)
 {
 	unsigned int i, nr = 0;
@@ -91,7 +91,7 @@ static struct sock_conn *idle_of_greediest(struct sock_ni *sn, const struct sock
 	return NULL;
 }
 
-/* False: nothing is idle. */
+/* False: no set is idle. */
 static bool evict_one(struct lnet_pass *p, struct sock_ni *sn, const struct sock_peer *not)
 {
 	struct sock_conn *c = idle_of_greediest(sn, not);

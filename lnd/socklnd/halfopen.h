@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Half-open connections: accepted, but their request and HELLO are not whole yet. How many each
- * address has, which is the oldest, and which one goes when there are too many. guest.c counts open
- * connections by the same code.
+ * address has, which is the oldest, and which one is closed when there are too many. guest.c counts
+ * open connections with the same code.
  */
 #ifndef SOCKLND_HALFOPEN_H
 #define SOCKLND_HALFOPEN_H
@@ -41,7 +41,7 @@ struct sock_half {
 void sock_halfs_init(struct sock_halfs *hs, u64 key);
 /* The youngest from now on; @addr: 16 bytes. 0 or -ENOMEM. May sleep (GFP_NOFS). */
 int sock_half_add(struct sock_halfs *hs, struct sock_half *h, const u8 *addr);
-/* How many the address has. */
+/* The number of connections of the address. */
 u32 sock_half_nr(struct sock_halfs *hs, const u8 *addr);
 /* Nothing happens to one that is not half open. */
 void sock_half_del(struct sock_halfs *hs, struct sock_half *h);

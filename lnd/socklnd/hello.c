@@ -157,8 +157,8 @@ static void doubt_set(struct sock_peer *peer)
 }
 
 /*
- * L; a set is open and belongs to another address: a stranger may neither end nor join it. If the
- * peer has moved, the probe ends the set.
+ * L; true: rejected, since another address has an open set of the peer. The sender may neither end
+ * nor join that set. If the peer has moved, the keepalive ends the set.
  */
 static bool comes_from_elsewhere(struct lnet_pass *p, struct sock_conn *c,
 				 const struct lnet_hello *h, struct sock_peer *peer)
@@ -249,8 +249,8 @@ static bool nid_is_ours(struct lnet *ln, const struct lnet_nid *nid)
 }
 
 /*
- * NULL, or why the sender of the HELLO cannot be the peer interface @pni. A node reaches its own
- * NIDs by the loopback driver, whose peer entry has all of them.
+ * NULL, or why the sender of the HELLO cannot be the peer interface @pni. A node reaches its
+ * local NIDs through the loopback driver, whose peer entry has all of them.
  */
 static const char *nid_is_false(const struct sock_conn *c, const struct lnet_nid *nid,
 				const struct lnet_peer_ni *pni)
@@ -288,7 +288,7 @@ static u64 address_rule(const struct sock_ni *sn)
 
 /*
  * NULL, or why that NID may not come from that address. Any user of a host may use a port above
- * 1023, so such a connection speaks for its address alone, whatever the rule.
+ * 1023, so such a connection may have the NID of its address only, whatever the tunable is.
  */
 static const char *address_is_false(const struct sock_conn *c, const struct lnet_nid *nid)
 {

@@ -158,7 +158,7 @@ struct sock_ni {
 	struct sock_halfs halfs;	/* accepted, without HELLO */
 	/* most of them that the platform can bear, whatever the tunable says; 0: any [const] */
 	u32 halfs_cap;
-	struct sock_halfs opens;	/* open connections that others dialled, by address */
+	struct sock_halfs opens;	/* open connections that peers dialled, by address */
 	u32 opens_cap;			/* as halfs_cap, for these [const] */
 	u64 warned_ns;			/* when failing to accept was last said; 0 never */
 	u32 nr_peers, nr_conns;
@@ -465,12 +465,12 @@ void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort);
 void sock_conn_fail(struct lnet_pass *p, struct sock_conn *c, enum lnet_outcome how, bool requeue);
 void sock_arm(struct sock_ni *sn, u64 when_ns);			/* L */
 
-/* guest.c: bounds of open connections that others dialled */
-/* L; false: @c, whose HELLO is good, is one too many. May close the idle set of another peer. */
+/* guest.c: bounds of open connections that peers dialled */
+/* L; @c has a good HELLO. False: too many are open. May close the idle set of another peer. */
 bool sock_guest_fits(struct lnet_pass *p, struct sock_conn *c, const struct sock_peer *peer);
-/* L; @c is open; it leaves by sock_conn_shut(). */
+/* L; @c is open; sock_conn_shut() removes it. */
 void sock_guest_add(struct sock_conn *c);
-/* L; closes idle sets of the addresses that have most. False: there is none. */
+/* L; closes idle sets of the addresses that have the most. False: no set is idle. */
 bool sock_guests_evict(struct lnet_pass *p, struct sock_ni *sn);
 
 /* finish.c */
@@ -502,7 +502,7 @@ void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer);	/* L */
 /* L; @att waits at @peer, behind all others or before them. */
 void sock_peer_queue(struct sock_peer *peer, struct lnet_att *att, unsigned int q, bool first);
 bool sock_peer_usable(const struct sock_peer *peer);		/* L; something can be sent now */
-/* L; all that is queued. @err: why there is no connection, if @how is LNET_REMOTE_DROPPED. */
+/* L; completes all queued attempts. @err: the errno if @how is LNET_REMOTE_DROPPED; or 0. */
 void sock_peer_give_back(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how,
 			 int err);
 /* L; may free @peer */

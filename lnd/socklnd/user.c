@@ -354,7 +354,7 @@ static void stop_all(struct user_ni *un)
 	kfree(un->staging);
 }
 
-/* Connections of others leave descriptors to this node's own, of this NI and of all. */
+/* Connections that peers dialled leave descriptors for connections that this node dials. */
 static void set_caps(struct sock_ni *sn)
 {
 	struct rlimit files;

@@ -182,8 +182,8 @@ static int get_numa(struct lnet *ln, void *buf)
 }
 
 /*
- * Buffers of at least @size bytes; the data version's has its own rule of length. @change: of one
- * that changes the configuration and does not log that itself, its name.
+ * @size: minimum size of the buffer; the data version's buffer has another rule of length.
+ * @change: the name of a request that changes the configuration and does not log the change itself.
  */
 static const struct request {
 	u8 nr;
@@ -255,7 +255,7 @@ static void *take(const struct request *r, const void __user *from, struct lnet_
 	return ERR_PTR(-EINVAL);
 }
 
-/* What the log says of a change: the new values. */
+/* The text of a change in the log: the new values. */
 static void words_of(const struct request *r, const void *buf, char *words, size_t size)
 {
 	const struct lnet_ioc_config *cfg = buf;

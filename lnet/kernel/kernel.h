@@ -61,7 +61,7 @@ struct lnet_netns *lnet_netns_of(const struct net *net);
 int lnet_netns_up(struct net *net, struct lnet_netns **ns);
 /* A change. 0 or -errno with @e. */
 int lnet_netns_act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct lnet_ctl_err *e);
-/* Logs a change that the caller has made without lnet_netns_act(). cfg_lock not held. */
+/* Logs a change that did not use lnet_netns_act(). cfg_lock not held. */
 void lnet_netns_changed(struct lnet_netns *ns, const char *what, const char *words);
 /* As `lnetctl lnet configure', with --all or without. 0 or -errno with @e. */
 int lnet_netns_configure(struct net *net, bool all, struct lnet_ctl_err *e);

@@ -236,7 +236,7 @@ static const char *text_of(const struct param *par)
 
 /* ---- the kernel's side ----------------------------------------------------------------------- */
 
-/* A parameter is written in a namespace that has an instance. Nobody writes control characters. */
+/* Logs a parameter that was written, if the namespace has an instance; no control characters. */
 static void written(const char *name, const char *text)
 {
 	struct lnet_netns *ns = lnet_netns_of(callers_net());

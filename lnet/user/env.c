@@ -16,7 +16,7 @@
 #include "env_lane.h"
 
 #define SEED_STEP 0x9e3779b97f4a7c15ULL
-#define SECRET_SEED 0x5e551011d5ecce75ULL	/* sets the second stream of a seed apart */
+#define SECRET_SEED 0x5e551011d5ecce75ULL	/* separates the second stream of a seed */
 
 /* --- services --------------------------------------------------------------------------------- */
 
@@ -33,7 +33,7 @@ static u64 op_now_ns(struct lnet_env *env)
 	return env_clock_ns();
 }
 
-/* An observer of one value can compute all others of its stream: only for runs to be repeated. */
+/* One value reveals all others of its stream, so this is only for runs that must be repeatable. */
 static u64 stream_next(u64 *seed)
 {
 	return lnet_hash64(__atomic_add_fetch(seed, SEED_STEP, __ATOMIC_RELAXED));

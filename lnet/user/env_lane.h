@@ -92,7 +92,7 @@ struct user_env {
 	unsigned int nr_shards, nr_lanes;
 	u64 spin_ns;
 	u64 seed, secret_seed;		/* atomic; step by a constant, mixed on the way out */
-	bool seeded;			/* by the caller: all values can be repeated */
+	bool seeded;			/* the caller set @seed: all values are repeatable */
 	u32 stopped;
 	u32 no_pwait2;			/* the kernel does not know epoll_pwait2() */
 	u32 *mine;			/* 1; a page that is zero in a child after fork() */

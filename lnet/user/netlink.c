@@ -19,12 +19,12 @@
 /* room kept for the end of a dump, or what a verdict adds to its request */
 #define TAIL_MAX	512
 #define ACK_MAX		(REQUEST_MAX + TAIL_MAX)
-#define JOBS_MAX	64	/* dumps under way; the last ones are root's */
-#define JOBS_OWNER	48	/* of these, all but root's */
-#define JOBS_OTHERS	32	/* of these, all of neither root nor the node's owner */
-#define JOBS_PER_USER	16	/* of such a user */
+#define JOBS_MAX	64	/* dumps in progress; the last 16 are reserved for root */
+#define JOBS_OWNER	48	/* maximum for all users but root */
+#define JOBS_OTHERS	32	/* maximum for all users but root and the node's owner */
+#define JOBS_PER_USER	16	/* maximum for one of these users */
 #define JOBS_PER_CLIENT	4
-#define GONE_MS		1000	/* between looks whether a client still waits */
+#define GONE_MS		1000	/* between checks that a client still waits */
 /* a reader whose queue is full is tried again after this, doubling */
 #define RETRY_MIN_MS	1
 #define RETRY_MAX_MS	50
@@ -49,7 +49,7 @@ struct job {
 	bool finished;		/* the end is in @buf or was sent */
 	u32 len;		/* bytes of @buf that the client has not taken */
 	u64 since_ms, retry_ms;	/* of the last progress; pause before the next try */
-	u64 look_ms;		/* of the last look whether the client is there */
+	u64 look_ms;		/* time of the last check that the client waits */
 	u32 buf[DATAGRAM_MAX / sizeof(u32)];
 };
 
@@ -273,7 +273,7 @@ static int send_to(struct lnet_nl_server *srv, u32 portid, const void *buf, u32 
 	return 0;
 }
 
-/* A message that its reader passes over. */
+/* Sends a message that the reader ignores. False: the client has closed its socket. */
 static bool is_there(struct lnet_nl_server *srv, const struct client *client)
 {
 	struct nlmsghdr noop = { .nlmsg_len = sizeof(noop), .nlmsg_type = NLMSG_NOOP,
@@ -283,7 +283,7 @@ static bool is_there(struct lnet_nl_server *srv, const struct client *client)
 	return !rc || rc == -EAGAIN;
 }
 
-/* It waits for other nodes. False: nobody waits for the job. */
+/* For a job that waits for other nodes. False: its client no longer waits. */
 static bool job_is_awaited(struct lnet_nl_server *srv, struct job *job)
 {
 	u64 now = now_ms();
@@ -365,7 +365,7 @@ static int may(const struct lnet_nl_server *srv, const struct client *client,
 			     "ping, discover or explain at");
 }
 
-/* One user leaves jobs for others, others for the node's owner, and the owner for root. */
+/* Reserves jobs: from one user for others, from others for the owner, from the owner for root. */
 static bool has_job_left(const struct lnet_nl_server *srv, const struct client *client)
 {
 	unsigned int nr_client = 0, nr_user = 0, nr_others = 0;
