@@ -153,7 +153,7 @@ struct lnetctl {
 int ctl_fail(struct lnetctl *c, int err, const char *verb, const char *object, const char *fmt, ...)
 	__attribute__((__format__(printf, 5, 6)));
 
-/* Whether the node is a stock module. The answer is not an error of @c. */
+/* True if the node is a stock module. Does not set the error of @c. */
 bool ctl_is_stock(struct lnetctl *c);
 
 struct ctl_op {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Files that programs write, in directories that other users may write as well. */
+/* Creates files in directories that other users may also write to. */
 #ifndef LNET_CREATE_H
 #define LNET_CREATE_H
 
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * As open() with O_CREAT. If another user put a symbolic link at @path, open() would write the file
- * it points to: so a link is -1 with ELOOP. /dev/stdout and the like are links of the system.
+ * As open() with O_CREAT, but a symbolic link at @path is an error (-1, ELOOP): if another user
+ * made it, open() would write to its target. Links of the system, as /dev/stdout, are allowed.
  */
 static inline int file_create(const char *path, int flags, mode_t mode)
 {
@@ -21,8 +21,8 @@ static inline int file_create(const char *path, int flags, mode_t mode)
 }
 
 /*
- * The same for a temporary name, which no other process shall have: what is there is removed, and
- * nothing that appears there meanwhile is opened.
+ * The same for a temporary name. Removes a file at @path first, and then creates a new file. If
+ * another process creates one meanwhile, the function fails.
  */
 static inline int file_create_new(const char *path, mode_t mode)
 {

@@ -79,7 +79,7 @@ static int export_nets(struct lnetctl *c, bool backup, FILE *out)
 	return export_part(doc, rc, LNETCTL_WIDE, out);
 }
 
-/* A file has no IDs of rules: an import gives each rule the next one. */
+/* A file contains no IDs of rules, because an import assigns a new ID to each rule. */
 static void ids_drop(struct lnetctl_node *doc)
 {
 	struct lnetctl_node *rules = lnetctl_find(doc, "fault"), *rule, *id;

@@ -336,8 +336,8 @@ static bool is_meant(const char *text, const char *only)
 #define ALL_NETS "<255:65535>"
 
 /*
- * Sets the health of the interface @only (NULL: of each interface) of the list @nets. Returns how
- * many there are, or -errno.
+ * Sets the health of the interface @only (NULL: of each interface) of the list @nets. Returns
+ * the number of interfaces that match, or -errno.
  */
 static int health_each(struct lnetctl *c, const struct lnetctl_node *nets, const char *only,
 		       int64_t health)
@@ -363,8 +363,8 @@ static int health_each(struct lnetctl *c, const struct lnetctl_node *nets, const
 
 /*
  * Sets values on a stock module. That module ignores an unknown NID. For all NIDs of one net, it
- * applies a health value to all nets. It ignores connections unless the request is for all nets:
- * stock's tool sends that request also for one net, and for one NID it sends a request that has no
+ * applies a health value to all nets. It ignores connections unless the request is for all nets.
+ * For one net, stock's tool therefore sends a request for all nets. For one NID, its request has no
  * effect.
  */
 static int net_set_stock(struct lnetctl *c, const char *net, const char *nid, int64_t health,

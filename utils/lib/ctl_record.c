@@ -156,7 +156,7 @@ static int write_all(struct lnetctl *c, struct dump *d)
 	return rc;
 }
 
-/* @is_new: no other process shall have the file. */
+/* @is_new: create the file; no other process may have it open. */
 static int dump_to(struct lnetctl *c, struct dump *d, const char *file, bool is_new)
 {
 	int fd = is_new ? file_create_new(file, 0666) : file_create(file, O_WRONLY | O_TRUNC, 0666);

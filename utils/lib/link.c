@@ -28,7 +28,7 @@ struct link {
 	uint32_t port, seq;		/* the node's port id; 0: the kernel */
 	uid_t uid;			/* who may answer at that port */
 	bool anybody;			/* any user may */
-	bool checked;			/* a reply has come from @uid or root */
+	bool checked;			/* a reply of @uid or root was received */
 	struct family family;		/* of the kernel */
 	char name[80];			/* of the node */
 	unsigned int wait_ms;		/* 0: as struct link_call has it */
@@ -512,7 +512,7 @@ static struct nlmsghdr *message(const struct link_call *call)
 	return h;
 }
 
-/* @err: the verdict of the node, if 0 is returned. */
+/* If the function returns 0, @err is the result from the node. */
 static int exchange(struct link *l, struct link_call *call, struct nlmsghdr *h, int *err)
 {
 	struct talk t = { .l = l, .call = call };
@@ -537,8 +537,8 @@ static int exchange(struct link *l, struct link_call *call, struct nlmsghdr *h, 
 }
 
 /*
- * Any user can take a port of netlink. A request that contains nothing is sent first, and the
- * credentials of the reply name the user behind the port.
+ * Any user can bind a netlink port. So this function first sends an empty request. The credentials
+ * of the reply identify the user that has the port.
  */
 static int user_check(struct link *l, struct link_call *call)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tries whether the interfaces that a plan adds have an address here, and a free port. */
+/* Checks that interfaces which a plan adds have an address on this machine, and a free port. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "plan.h"
 
-/* The port of the node's listeners once the plan is carried out. */
+/* The port of the node's listeners after the plan was applied. */
 static unsigned int port_of(const struct plan *p)
 {
 	const struct lnetctl_node *set = lnetctl_find(p->doc, "set");
@@ -57,7 +57,7 @@ static int bind_try(const char *nid, unsigned int port)
 	return rc;
 }
 
-/* The node listens at that address already, on this net or another one. */
+/* True if the node already listens at the address of @nid, on this net or another one. */
 static bool node_has(const struct plan *p, const char *nid)
 {
 	const struct lnetctl_node *nets = lnetctl_find(p->addresses, "net"), *net, *nis, *ni;
@@ -75,7 +75,7 @@ static bool node_has(const struct plan *p, const char *nid)
 	return false;
 }
 
-/* The node waits for a named interface that is missing or has no address. */
+/* True if the interface is missing or has no address: the node will wait for it. */
 static bool is_awaited(const struct lnetctl_node *ni)
 {
 	const struct lnetctl_node *intf = lnetctl_find(ni, "interfaces");
@@ -104,7 +104,7 @@ static int ni_probe(struct plan *p, const struct lnetctl_node *ni, unsigned int 
 		return ctl_fail(p->im.c, rc, "add", "import",
 				"cannot add %s: address and port are in use (another node of this "
 				"machine? see accept_port)", nid);
-	return 0;	/* another error may be that of the caller, who is not the node */
+	return 0;	/* other errors may concern only the caller, and not the node */
 }
 
 int plan_probe(struct plan *p)

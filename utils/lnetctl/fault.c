@@ -210,7 +210,7 @@ static int del_all(struct tool *t)
 	return done(t, rc == -ENOENT && !more ? 0 : rc, "delete", f.delay);
 }
 
-/* Rules with options of ours have their IDs from the same counter. */
+/* Rules with options of this project get their IDs from the same counter. */
 static int del_id(struct tool *t)
 {
 	struct lnetctl_fault f = { .delay = is_delay(t), .id = (unsigned int)tool_num(t, "id") };

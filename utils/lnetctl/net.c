@@ -133,7 +133,7 @@ int tool_set_done(struct tool *t, int rc)
 	return rc;
 }
 
-/* The library applies connections of a net as stock's tool does: stock has no narrower request. */
+/* As stock's tool, the library sets connections on all nets: stock has no narrower request. */
 static void conns_note(struct tool *t)
 {
 	struct lnetctl_node *doc;

@@ -97,7 +97,7 @@ static int run_set(struct tool *t)
 	return set(t, t->cmd->name, t->rest[0]);
 }
 
-/* Stock prints the text without a reason of the node. */
+/* Stock's tool prints this text, and no reason from the node. */
 static int router_refused(const struct tool *t, const char *name, int rc)
 {
 	const char *why = lnetctl_error(t->c)->text;

@@ -10,10 +10,10 @@
 #include "tool.h"
 
 #define PROMPT "lnetctl > "
-#define WORDS_MAX 1024	/* of a line; a command has at most 128 NIDs */
+#define WORDS_MAX 1024	/* in a line; a command has at most 128 NIDs */
 #define HISTORY_MAX 1000
 
-/* Words of @line, in place; quotes keep spaces. -E2BIG: more than WORDS_MAX. */
+/* Splits @line in place; quotes keep spaces. Returns how many words; -E2BIG: above WORDS_MAX. */
 static int split(char *line, char **words)
 {
 	int nr = 0;

@@ -264,7 +264,7 @@ static int instance_start(struct daemon *d)
 	return rc ? fail("cannot start", rc) : 0;
 }
 
-/* The process that has the port of the node's name; nothing if it cannot be seen. */
+/* The process that has the port of the node's name; empty if the process is not visible. */
 static const char *holder_text(const struct daemon *d, char *text, size_t size)
 {
 	int pid = presence_pid(lnet_nl_user_port(d->name, getuid()));

@@ -286,7 +286,7 @@ static void *loop(void *arg)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* Names the process that listens at the address of the door. */
+/* Logs the process that listens at @at. */
 static void holder_log(const struct sockaddr_un *at, socklen_t len, const char *name)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -67,7 +67,7 @@ static void print_nodes(const struct lnetctl_node *nodes, const char *wanted)
 	}
 }
 
-/* The nodes of one side of a test: those it lists, or those of its group. */
+/* Prints the nodes of one side of a test: the listed nodes, or the nodes of its group. */
 static int print_members(const struct lnetctl_node *side, const char *wanted)
 {
 	const struct lnetctl_node *nodes = lnetctl_find(side, "nodes");

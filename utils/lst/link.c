@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The way to the console of a node: its socket, the kernel's device, or stock's ioctls. */
+/* Connects to the console of a node: by its socket, the kernel's device, or stock's ioctls. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -48,7 +48,7 @@ void request_add(struct request *r, const char *name, const char *fmt, ...)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* Any user can take the name first: so the user behind it is checked before a request is sent. */
+/* Any user can take the name first. So check the user before a request is sent. */
 static bool is_served_by(int fd, unsigned int uid)
 {
 	struct ucred who;
@@ -116,7 +116,7 @@ static int door_open(void)
 	return fd == -ENOENT || fd == -ENXIO ? user_open("lnetd") : fd;
 }
 
-/* The kernel's node is wanted, and its self-test is stock's. */
+/* True if the kernel's node is selected, and its self-test is stock's. */
 static bool is_stock(void)
 {
 	const char *node = link_node ? link_node : getenv("LNET_NODE");

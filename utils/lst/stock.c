@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Requests to stock's self-test: the words of each, checked, and the ioctl that carries it. */
+/* Requests to stock's self-test: checks their arguments, and sends each by its ioctl. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "stock.h"
 
 #define DEVICE	"/dev/" LNET_IOC_DEVICE
-#define PID	12345	/* of all nodes */
+#define PID	12345	/* the process ID of all nodes */
 
 bool stock_is_loaded(void)
 {
@@ -19,7 +19,7 @@ bool stock_is_loaded(void)
 	       !access(DEVICE, F_OK);
 }
 
-/* /dev/lnet can be opened by root only. */
+/* Only root can open /dev/lnet. */
 static int device_ask(void *arg, uint32_t op, const void *args, uint32_t len)
 {
 	struct lnet_lst_stat stat;
@@ -61,8 +61,8 @@ const char *stock_state(int state)
 }
 
 /*
- * Stock's module writes the first bytes of a 20-byte NID where its structure has a 4-byte NID and
- * the process ID. The module of this project writes what the structure has.
+ * The structure has a 4-byte NID and the process ID. Stock's module writes the first bytes of a
+ * 20-byte NID in their place. The module of this project writes the fields of the structure.
  */
 const char *stock_id(const struct lnet_lst_id *id, char text[LNET_IDSTR_SIZE])
 {
@@ -79,7 +79,7 @@ const char *stock_id(const struct lnet_lst_id *id, char text[LNET_IDSTR_SIZE])
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* The word after @at, or the first one; NULL: there is none. */
+/* The argument after @at, or the first one if @at is NULL; NULL: no further one. */
 static const char *word_after(const struct request *r, const char *at)
 {
 	at = (at ? at : r->text) + strlen(at ? at : r->text) + 1;
@@ -148,7 +148,7 @@ static int del_group(struct stock_call *c) { return add_named(c, LNET_LST_GROUP_
 static int add_batch(struct stock_call *c) { return add_named(c, LNET_LST_BATCH_ADD); }
 
 static const struct verb {
-	const char *name, *words;	/* those it takes, each between blanks */
+	const char *name, *words;	/* accepted arguments, each between blanks */
 	int (*serve)(struct stock_call *c);
 } verbs[] = {
 	{ "new_session", " name timeout feats force ", stock_new_session },
@@ -170,7 +170,7 @@ static const struct verb {
 	{ "stat", " group nid wait ", stock_stat },
 };
 
-/* Prints the verb or the first word that stock does not have. */
+/* NULL: stock does not have the verb or an argument; the function has printed it. */
 static const struct verb *verb_find(const struct request *r)
 {
 	const struct verb *v = verbs, *end = verbs + sizeof(verbs) / sizeof(verbs[0]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The console of stock's self-test: requests of this program as its ioctls, and its replies as the
- * documents that the console of this project would give.
+ * The console of stock's self-test. It translates requests of this program to stock's ioctls, and
+ * stock's replies to the documents of this project's console.
  */
 #ifndef LST_STOCK_H
 #define LST_STOCK_H
@@ -18,7 +18,7 @@ struct nlmsghdr;
 struct nl_msg;
 typedef void (*stock_reply_fn)(const struct nlmsghdr *h, void *arg);
 
-/* The ways to a module. Both return 0 or -errno. Tests have another door than the kernel's. */
+/* Two calls to a module. Both return 0 or -errno. Tests implement them without the kernel. */
 struct stock_door {
 	/* One operation of ioctl 63. */
 	int (*ask)(void *arg, uint32_t op, const void *args, uint32_t len);
@@ -29,31 +29,31 @@ struct stock_door {
 };
 extern const struct stock_door stock_kernel_door;
 
-/* Whether the kernel has a self-test without the device of this project. */
+/* True if the kernel has a self-test, but not the device of this project. */
 bool stock_is_loaded(void);
 /* As request_send(). -EOPNOTSUPP after a message: stock has no such command or option. */
 int stock_send(const struct stock_door *door, const struct request *r, struct lnetctl_node **doc);
 
-/* A request while it is served. */
+/* A request in progress. */
 struct stock_call {
 	const struct stock_door *door;
 	const struct request *r;
 	struct lnetctl_node *doc;	/* the reply: a mapping */
 	int32_t key;
-	struct lnet_lst_id *ids;	/* of the words "nid" */
+	struct lnet_lst_id *ids;	/* from the "nid" arguments */
 	int nr_ids;
 	struct stock_result *results;
 	int nr_results;
-	struct { uint64_t next, prev; } head;	/* of the results' list */
+	struct { uint64_t next, prev; } head;	/* of the list of results */
 };
 
 int stock_ask(struct stock_call *c, uint32_t op, const void *args, size_t len);
-/* The value of the next word @name after @pos, which starts as NULL; NULL: there is none. */
+/* The value of the next argument @name after @pos. @pos starts as NULL. NULL: no further one. */
 const char *stock_word(const struct stock_call *c, const char *name, const char **pos);
-const char *stock_text(const struct stock_call *c, const char *name);	/* "" */
+const char *stock_text(const struct stock_call *c, const char *name);	/* "" if missing */
 int32_t stock_number(const struct stock_call *c, const char *name, int32_t other);
 
-/* "Active" for 1, and so on. */
+/* The name of @state, for example "Active" for 1. */
 const char *stock_state(int state);
 const char *stock_id(const struct lnet_lst_id *id, char text[LNET_IDSTR_SIZE]);
 
@@ -65,7 +65,7 @@ int stock_new_session(struct stock_call *c);
 int stock_end_session(struct stock_call *c);
 int stock_show_session(struct stock_call *c);
 int stock_list_group(struct stock_call *c);
-/* How many nodes there are; -errno. */
+/* The number of nodes, or -errno. */
 int stock_nodes_session(struct stock_call *c);
 int stock_nodes_group(struct stock_call *c, const char *name);
 

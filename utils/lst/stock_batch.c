@@ -5,7 +5,7 @@
 #include <string.h>
 #include "stock.h"
 
-#define BATCHES_MAX	65536	/* of a module whose list has no end */
+#define BATCHES_MAX	65536	/* limit if the list of a module has no end */
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
@@ -77,7 +77,7 @@ static int side_nodes(struct stock_call *c, struct lnetctl_node *map, struct lne
 	return rc;
 }
 
-/* Stock reports the nodes of a side, and not the group's name. */
+/* Stock reports the nodes of a side, but not the name of its group. */
 static int side_show(struct stock_call *c, struct lnetctl_node *test,
 		     struct lnet_lst_batch_info *a, const struct lnet_lst_counts *counts)
 {

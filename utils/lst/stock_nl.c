@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sessions and groups of stock's self-test, by the netlink family that it has for them. The key of
- * a session is the port of the socket that asked for it.
+ * Sessions and groups of stock's self-test, which use its netlink family. The key of a session is
+ * the port of the socket that requested the session.
  */
 #include <errno.h>
 #include <netlink/genl/ctrl.h>
@@ -38,7 +38,7 @@ static int on_end(struct nl_msg *msg, void *arg)
 	struct talk *t = arg;
 
 	t->done = true;
-	/* The end of a dump has its status. */
+	/* The last message of a dump contains the status. */
 	if (h->nlmsg_type == NLMSG_DONE && (size_t)nlmsg_datalen(h) >= sizeof(t->rc))
 		memcpy(&t->rc, nlmsg_data(h), sizeof(t->rc));
 	return NL_STOP;
@@ -54,7 +54,7 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 	return NL_STOP;
 }
 
-/* 0 or -errno; errno is that of the last system call of the library. */
+/* 0 or -errno, which is the errno of the library's last system call. */
 static int socket_open(struct nl_sock *sk, uint32_t key, struct talk *t)
 {
 	struct timeval wait = { .tv_sec = WAIT_SECONDS };
@@ -79,7 +79,7 @@ static int exchange(struct nl_sock *sk, struct nl_msg *msg, struct talk *t)
 	int rc, family;
 
 	family = genl_ctrl_resolve(sk, LNET_LST_FAMILY);
-	*t = (struct talk){ t->on_reply, t->arg, false, 0 };	/* the controller's reply is read */
+	*t = (struct talk){ t->on_reply, t->arg, false, 0 };	/* controller's reply was read */
 	if (family < 0)
 		return -EOPNOTSUPP;
 	nlmsg_hdr(msg)->nlmsg_type = (uint16_t)family;
@@ -182,7 +182,7 @@ struct session {
 
 enum { NAME = 2, KEY, STAMP, NID, NODES, SESSION_MAX = NODES };
 
-/* The first message of a reply has the keys of the values. */
+/* Skips the first message of a reply: it contains the keys, and no values. */
 static bool values_read(const struct nlmsghdr *h, struct nlattr **a, int max)
 {
 	return !(h->nlmsg_flags & NLM_F_CREATE) &&
@@ -209,7 +209,7 @@ static void session_read(const struct nlmsghdr *h, void *arg)
 		s->nodes = nla_get_u16(a[NODES]);
 }
 
-/* 0, -ESRCH (there is none), another -errno. */
+/* 0; -ESRCH: no session exists; or another -errno. */
 static int session_find(struct stock_call *c, struct session *s)
 {
 	struct nl_msg *msg = message(NLM_F_DUMP, LNET_LST_CMD_SESSIONS, 1);
@@ -221,8 +221,8 @@ static int session_find(struct stock_call *c, struct session *s)
 }
 
 /*
- * Stock ends an existing session, also without REPLACE, and then makes no new one. So this function
- * sends nothing if there is one.
+ * If a session exists, stock ends it also without REPLACE, and does not create a new one. So this
+ * function sends no request without @force if a session exists.
  */
 int stock_new_session(struct stock_call *c)
 {
@@ -241,7 +241,7 @@ int stock_new_session(struct stock_call *c)
 	return -ENOMEM;
 }
 
-/* Stock ends the session for any key. */
+/* Stock does not check the key, so this function checks it. */
 int stock_end_session(struct stock_call *c)
 {
 	struct session s;
@@ -334,7 +334,7 @@ static void group_read(const struct nlmsghdr *h, void *arg)
 	}
 }
 
-/* Reads the group @name with its nodes. -ENOENT: there is none. */
+/* Reads the group @name with its nodes. -ENOENT: no such group. */
 static int group_find(struct stock_call *c, const char *name, struct groups *g)
 {
 	struct nl_msg *msg = message(NLM_F_DUMP, LNET_LST_CMD_GROUPS, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Requests to stock's self-test that nodes answer: a result per node, in a list of the caller. */
+/* Requests to stock's self-test with one result per node, in a list of the caller. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const void *payload_of(const struct stock_result *result)
 	return (const char *)result + LNET_LST_RESULT_PAYLOAD;
 }
 
-/* Makes a list of @nr results: 0, -ENOMEM, or @nr if it is an error. The address is c->head. */
+/* Creates a list of @nr results at c->head. 0; -ENOMEM; a negative @nr is returned. */
 static int results_make(struct stock_call *c, int nr)
 {
 	uint64_t before = STOCK_AT(&c->head);
@@ -42,13 +42,13 @@ static int results_make(struct stock_call *c, int nr)
 	return 0;
 }
 
-/* The console leaves the items empty that it has no node for. */
+/* False: the console had no node for the item. */
 static bool is_filled(const struct stock_result *result)
 {
 	return result->r.peer.nid != 0;
 }
 
-/* Above 0; stock's module writes the errors of a transfer below 0. */
+/* A positive errno; stock's module writes negative ones for errors of a transfer. */
 static int error_of(const struct stock_result *result)
 {
 	return result->r.rpc_errno ? abs(result->r.rpc_errno) : result->r.remote_errno;
@@ -227,7 +227,7 @@ static int bulk_read(const struct stock_call *c, struct lnet_lst_test_add *a,
 	return 0;
 }
 
-/* Both groups are asked. */
+/* The nodes of both groups send results. */
 static int results_of_test(struct stock_call *c, const char *from, const char *to)
 {
 	int nr = stock_nodes_group(c, from), more = nr < 0 ? nr : stock_nodes_group(c, to);
