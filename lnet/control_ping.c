@@ -71,7 +71,7 @@ static int source_of(const struct lnet_ctl_req *req, struct lnet_nid *source,
 	return lnet_ctl_nid(&v, "source", source, e);
 }
 
-/* False: unknown source. As in stock LNet, each target then reports a failure of its own. */
+/* False: unknown source. As in stock LNet, each target then reports a separate failure. */
 static bool has_source(struct lnet_ctl_ask *ask)
 {
 	const struct lnet_nid *source = &ask->set->source;

@@ -162,7 +162,10 @@ void lnet_push_now(struct lnet *ln);
  * may send to @ni and accepts pushes has acknowledged the current info, or is reached only by @ni.
  */
 bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni);
-/* cfg_mutex held. The same peers: true if one is a stock node. Its list omits a drained @ni. */
+/*
+ * cfg_mutex held. True if a stock peer that was heard from recently may send to @ni, and accepts a
+ * push over another NI. The list that it gets omits a drained @ni.
+ */
 bool lnet_push_reaches_stock(struct lnet *ln, const struct lnet_ni *ni);
 /* worker of shard 0, no lock held: peers whose push is due soon get their time */
 void lnet_push_work(struct lnet_pass *p);

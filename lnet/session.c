@@ -33,7 +33,7 @@ struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant)
 	return w;
 }
 
-/* ---- whose session it is: exactly-once rule 2 ------------------------------------------------ */
+/* ---- owner of a session: exactly-once rule 2 ------------------------------------------------- */
 
 /* The opener's entry was deleted, and @peer has its NID: assume that it is the same node. */
 static bool is_opener_again(const struct lnet_window *w, const struct lnet_peer *peer)

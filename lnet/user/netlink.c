@@ -334,7 +334,7 @@ static void jobs_run(struct lnet_nl_server *srv)
 	}
 }
 
-/* How long poll may sleep because of readers whose queue is full, or that may be gone. */
+/* The maximum time of a poll, because readers may have a full queue or have closed their socket. */
 static int jobs_pause(const struct lnet_nl_server *srv, int timeout_ms)
 {
 	const struct job *job;

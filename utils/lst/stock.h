@@ -74,7 +74,7 @@ int stock_nodes_group(struct stock_call *c, const char *name);
 int stock_list_batch(struct stock_call *c);
 int stock_nodes_batch(struct stock_call *c, const char *name);	/* clients and servers */
 
-/* ---- stock_run.c: requests that nodes answer ------------------------------------------------- */
+/* ---- stock_run.c: requests with a result per node -------------------------------------------- */
 
 int stock_ping(struct stock_call *c);
 int stock_add_nodes(struct stock_call *c);
