@@ -152,27 +152,41 @@ static int add_more(struct tool *t)
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
+/* The command has done its work, so its status is 0. */
+static int id_unknown(const char *why)
+{
+	fprintf(stderr, "lnetctl: the rule is added, but its ID could not be read: %s\n", why);
+	return 0;
+}
+
+static bool id_add(struct lnetctl_node *doc, int64_t id, bool delay)
+{
+	struct lnetctl_node *list = doc ? lnetctl_add_seq(doc, "fault") : NULL;
+	struct lnetctl_node *item = list ? lnetctl_add_map(list, NULL) : NULL;
+
+	return item && lnetctl_add_num(item, "id", id) &&
+	       lnetctl_add_text(item, "rule_type", delay ? "delay" : "drop");
+}
+
 /* Prints the ID of the newest rule; a stock module has no IDs. */
 static int id_print(struct tool *t, bool delay)
 {
-	struct lnetctl_node *all, *doc = lnetctl_add_map(NULL, NULL), *item = NULL;
+	struct lnetctl_node *all, *doc = lnetctl_add_map(NULL, NULL);
 	const struct lnetctl_node *list, *rule;
 	int64_t id, newest = 0;
 
 	if (lnetctl_fault_show(t->c, delay, &all)) {
 		lnetctl_doc_free(doc);
-		return 0;
+		return id_unknown(lnetctl_error(t->c)->text);
 	}
 	list = lnetctl_find(all, "fault");
 	for (rule = list ? list->first : NULL; rule; rule = rule->next)
 		if (!lnetctl_num(lnetctl_find(rule, "id"), &id) && id > newest)
 			newest = id;
 	lnetctl_doc_free(all);
-	if (doc && newest)
-		item = lnetctl_add_map(lnetctl_add_seq(doc, "fault"), NULL);
-	if (item) {
-		lnetctl_add_num(item, "id", newest);
-		lnetctl_add_text(item, "rule_type", delay ? "delay" : "drop");
+	if (newest && !id_add(doc, newest, delay)) {
+		lnetctl_doc_free(doc);
+		return id_unknown("Cannot allocate memory");
 	}
 	return tool_show(t, 0, doc, LNETCTL_WIDE);
 }
