@@ -38,12 +38,29 @@ def silence(node, *args):
     return took, rc, out, err, words
 
 
+def asked_before(node, option, value, *command):
+    """A shell that the node has answered once: its next request is sent to the frozen node."""
+    shell = subprocess.Popen([BIN + "/lnetctl", "--node", node.name, option, value], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    shell.stdin.write("net show\n")
+    shell.stdin.flush()
+    time.sleep(1)
+    words = frozen(node)
+    shell.stdin.write(" ".join(command) + "\n")
+    shell.stdin.flush()
+    return shell, words
+
+
 def test_frozen():
     node = configured("frozen", "127.0.0.2@tcp")
     took, rc, out, err, words = silence(node, "--wait", "3", "set", "retry_count", "4")
     check("it ends after --wait", 2.9 < took < 20 and rc and not out, (took, rc, out))
     equal("a line after 2 s", err.split("\n")[0], "lnetctl: " + words + "2 s; waiting up to 3 s (--wait)")
-    check("then the node, the time, and the doubt", words + "3 s" + UNKNOWN in err, err)
+    check("nothing was sent, so there is no doubt", words + "3 s" in err and UNKNOWN not in err, err)
+    asks, words = asked_before(node, "--wait", "3", "set", "retry_count", "4")
+    _, err = asks.communicate(timeout=60)
+    thawed(node)
+    check("after a request: the node, the time, and the doubt", words + "3 s" + UNKNOWN in err, err)
     took, rc, out, err, words = silence(node, "--wait=300ms", "net", "show")
     check("a short --wait", 0.2 < took < 15 and rc and words + "0.3 s" in err, (took, rc, err))
     check("a command that only shows leaves no doubt", UNKNOWN not in err and "for 2 s" not in err, err)
@@ -61,8 +78,7 @@ def test_frozen():
 def test_killed():
     for args, doubt in ((("net", "add", "--nid", "127.0.0.3@tcp"), True), (("net", "show"), False)):
         node = configured("killed", "127.0.0.2@tcp")
-        frozen(node)
-        asks = tool(node, *args)
+        asks, _ = asked_before(node, "--wait", "20", *args)
         time.sleep(0.5)
         node.kill()
         _, err = asks.communicate(timeout=60)
