@@ -51,7 +51,7 @@ static int command(struct lst_stock *s)
 	return result();
 }
 
-/* What ioctl 63 does; stock has no operation for sessions and groups there. */
+/* Operations of ioctl 63. Stock has none for sessions and groups there. */
 static int serve(void *unused, uint32_t op, const void *args, uint32_t len)
 {
 	struct lst_stock s;

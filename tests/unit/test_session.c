@@ -222,7 +222,7 @@ static void check_done(unsigned int tag, const char *what)
 	UNIT_EQUAL(rails.req[tag].nr_effects, 1, what);
 }
 
-/* One message of the opener, by a defect of its own, far ahead. */
+/* The opener has a defect: one of its messages has a sequence far ahead. */
 static void test_far_ahead(void)
 {
 	u64 grant, openings;
