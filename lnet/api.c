@@ -350,7 +350,20 @@ int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x, u32 flags)
 /* ---- for drivers ----------------------------------------------------------------------------- */
 
 /* What a header says beside the fields; written once, before a driver looks. */
-enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4, WIRE_URGENT = 8 };
+enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4, WIRE_URGENT = 8, WIRE_ONCE = 16 };
+
+/*
+ * True if neither end retransmits @op when its connection is lost. The peer asks for a lost answer
+ * again if its request is tracked (ANY_PATH) or a ping (the reply is a copy).
+ */
+static bool is_sent_once(const struct lnet_op *op)
+{
+	if (op->flags & LNET_OPF_FORWARD)
+		return !lnet_forward_resendable(op);
+	if (op->type == LNET_OP_ACK || op->type == LNET_OP_REPLY)
+		return !op->copy && !(op->flags & LNET_OPF_ANY_PATH);
+	return !(op->flags & LNET_OPF_RECOVERY) && !lnet_op_is_repeatable(op);
+}
 
 void lnet_op_wire(struct lnet_op *op)
 {
@@ -364,6 +377,8 @@ void lnet_op_wire(struct lnet_op *op)
 		bits |= WIRE_FORWARD;
 	if (op->flags & LNET_OPF_URGENT)
 		bits |= WIRE_URGENT;
+	if (is_sent_once(op))
+		bits |= WIRE_ONCE;
 	if (op->wire_bits != bits)
 		op->wire_bits = bits;
 }
@@ -371,6 +386,11 @@ void lnet_op_wire(struct lnet_op *op)
 bool lnet_att_is_urgent(const struct lnet_att *att)
 {
 	return att->op->wire_bits & WIRE_URGENT;
+}
+
+bool lnet_att_is_sent_once(const struct lnet_att *att)
+{
+	return att->op->wire_bits & WIRE_ONCE;
 }
 
 static void put_fields(const struct lnet_op *op, struct lnet_hdr *hdr)

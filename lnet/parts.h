@@ -470,6 +470,12 @@ int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni 
 /* [sh] the attempt over @path is FREE */
 void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
 			    enum lnet_outcome how);
+/* A request: a second delivery is recognised, or does no harm, or the operator allows it. */
+static inline bool lnet_op_is_repeatable(const struct lnet_op *op)
+{
+	return (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT | LNET_OPF_ANY_PATH)) ||
+	       READ_ONCE(op->sh->ln->tun.resend_ambiguous);
+}
 /* [sh] if an attempt of it failed now */
 bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool perhaps);
 /* [sh] paths that did not answer in time */

@@ -21,8 +21,7 @@ static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
 		return false;
 	if (unlikely(op->flags & LNET_OPF_FORWARD))
 		return lnet_rec_asked(p->sh, lnet_forward_resendable(op));
-	return (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT | LNET_OPF_ANY_PATH)) ||
-	       READ_ONCE(p->ln->tun.resend_ambiguous);
+	return lnet_op_is_repeatable(op);
 }
 
 /*

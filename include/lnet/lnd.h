@@ -326,6 +326,12 @@ void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err);
 /* An operator waits for its result: the driver must connect now, also after recent failures. */
 bool lnet_att_is_urgent(const struct lnet_att *att);
 /*
+ * True if neither end retransmits @att after the loss of its connection: most messages to and from
+ * a stock peer. While such bytes are unacknowledged, the driver keeps a connection that the core
+ * only suspects.
+ */
+bool lnet_att_is_sent_once(const struct lnet_att *att);
+/*
  * All that was posted to @to over @ni under an epoch <= @epoch and is unanswered is now "perhaps
  * delivered": a connection set died.
  */

@@ -351,14 +351,35 @@ static bool cookie_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns,
 	return true;
 }
 
+/* A reset would lose a message that neither end retransmits. */
+static bool holds_once(const struct sock_peer *peer)
+{
+	struct sock_conn *c;
+
+	list_for_each_entry(c, &peer->conns, set) {
+		/* the unacknowledged bytes may begin with the HELLO, which @written lacks */
+		unsigned long unacked = min_t(u64, c->sn->io->unacked(c), c->written);
+
+		if ((long)(c->once_end - (c->written - unacked)) > 0)
+			return true;
+	}
+	return false;
+}
+
+/* The peer takes bytes, or the writing thread has not come to them yet. */
+static bool is_moving(const struct sock_conn *c, u64 now_ns)
+{
+	return c->stuck_ns ? c->stuck_ns + SOCK_MOVING_NS > now_ns : !c->blocked;
+}
+
 /*
  * Messages encoded but not wholly written when their time is over: true if the set must end for it.
- * While the peer takes bytes, however slowly, only the message is given back and a copy of it stays
- * in the stream.
+ * Else only the message is given back, and a copy of it stays in the stream: while bytes move,
+ * however slowly, and for a small message of a set that holds what is sent once.
  */
 static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
-	bool moves = c->stuck_ns + SOCK_MOVING_NS > now_ns;
+	bool moves = is_moving(c, now_ns), once = holds_once(c->peer);
 	struct lnet_att *att, *n;
 
 	list_for_each_entry_safe(att, n, &c->txs, link) {
@@ -366,7 +387,7 @@ static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *
 			*next_ns = min(*next_ns, att->deadline_ns);
 			continue;
 		}
-		if (!moves)
+		if (!moves && !(once && lnet_att_len(att) <= SOCK_STUCK_COPY_MAX))
 			return true;
 		if (c->writing || !sock_out_detach(p, c, att, LNET_NETWORK_TIMEOUT))
 			*next_ns = min(*next_ns, now_ns + SOCK_TICK_NS);
@@ -394,7 +415,8 @@ static bool is_stuck(struct sock_conn *c, u64 now_ns)
 		if (list_empty(&peer->work))
 			list_add_tail(&peer->work, &c->sn->work);
 	}
-	if (acked == c->total && !c->nr_segs)
+	/* with all acknowledged and room in the socket, only the writing thread is late */
+	if (acked == c->total && !(c->nr_segs && c->blocked))
 		c->stuck_ns = 0;
 	return c->stuck_ns && c->stuck_ns != now_ns;
 }
@@ -546,6 +568,16 @@ bool sock_set_is_stuck(struct sock_peer *peer, u64 now_ns)
 	return false;
 }
 
+static void stuck_set_end(struct lnet_pass *p, struct sock_peer *peer)
+{
+	if (holds_once(peer)) {
+		sock_count(peer->sn, resets_held_off);
+		return;
+	}
+	sock_count(peer->sn, path_resets);
+	sock_set_close(p, peer, LNET_NETWORK_TIMEOUT, false);
+}
+
 void sock_path_reset(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *pni)
 {
 	struct sock_ni *sn = sock_ni_of(ni);
@@ -561,9 +593,7 @@ void sock_path_reset(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_n
 		sock_conn_close(p, c, true);
 		sock_dial_failed(p, peer, -ETIMEDOUT, LNET_REMOTE_DROPPED);
 	}
-	if (peer && !list_empty(&peer->conns) && sock_set_is_stuck(peer, sn->now_ns)) {
-		sock_count(sn, path_resets);
-		sock_set_close(p, peer, LNET_NETWORK_TIMEOUT, false);
-	}
+	if (peer && !list_empty(&peer->conns) && sock_set_is_stuck(peer, sn->now_ns))
+		stuck_set_end(p, peer);
 	sock_unlock(p, sn);
 }

@@ -147,6 +147,8 @@ static void encode_att(struct sock_conn *c, struct lnet_att *att,
 		s->pin = k.zc_cookie[0] ? sock_pin_new(c, att, &payload) : NULL;
 		c->queued += payload.len;
 	}
+	if (lnet_att_is_sent_once(att))
+		c->once_end = c->queued;
 	att->lnd[0] = (void *)begin;
 	att->lnd[1] = (void *)c->queued;
 	list_add_tail(&att->link, &c->txs);

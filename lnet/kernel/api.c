@@ -91,6 +91,7 @@ EXPORT_SYMBOL_GPL(lnet_att_posted);
 EXPORT_SYMBOL_GPL(lnet_att_done);
 EXPORT_SYMBOL_GPL(lnet_att_unconnected);
 EXPORT_SYMBOL_GPL(lnet_att_is_urgent);
+EXPORT_SYMBOL_GPL(lnet_att_is_sent_once);
 EXPORT_SYMBOL_GPL(lnet_att_hdr);
 EXPORT_SYMBOL_GPL(lnet_att_hdr_like);
 EXPORT_SYMBOL_GPL(lnet_att_len);

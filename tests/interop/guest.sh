@@ -62,6 +62,18 @@ second_rail() {
 		ip addr add "10.9.1.$GUEST/24" dev rail1
 }
 
+# silent DEVICE: no packet arrives or leaves. A drop in the egress hook of nft would be an error to TCP, which ends its
+# connections after some seconds; TCP gets no error from netem.
+silent() {
+	tc qdisc add dev "$1" root netem loss 100% && nft -f - <<-RULES
+		table netdev cut {
+			chain in { type filter hook ingress device "$1" priority 0; policy drop; }
+		}
+	RULES
+}
+# back DEVICE
+back() { nft delete table netdev cut && tc qdisc del dev "$1" root; }
+
 # interop NAME: what comes on standard input is handed to tests/interop/run
 interop() {
 	gzip -9 | base64 -w 0 | fold -w 2000 | sed "s/^/interop: $1 /"

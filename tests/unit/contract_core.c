@@ -449,6 +449,11 @@ bool lnet_att_is_urgent(const struct lnet_att *att)
 	return msg_of(att)->urgent;
 }
 
+bool lnet_att_is_sent_once(const struct lnet_att *att)
+{
+	return msg_of(att)->once;
+}
+
 void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch,
 		    enum lnet_outcome how)
 {

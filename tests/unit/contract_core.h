@@ -27,7 +27,7 @@ struct msg {			/* sent */
 	u32 len;
 	unsigned int seq;
 	bool taken, posted;
-	bool urgent;
+	bool urgent, once;
 	unsigned int nr_done;
 	int err;			/* of lnet_att_unconnected() */
 	enum lnet_outcome how;

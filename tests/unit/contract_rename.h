@@ -21,6 +21,7 @@
 #define lnet_att_done		contract_att_done
 #define lnet_att_unconnected	contract_att_unconnected
 #define lnet_att_is_urgent	contract_att_is_urgent
+#define lnet_att_is_sent_once	contract_att_is_sent_once
 #define lnet_att_hdr		contract_att_hdr
 #define lnet_att_payload	contract_att_payload
 #define lnet_att_len		contract_att_len

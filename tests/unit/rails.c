@@ -316,6 +316,7 @@ static void note_sent(const struct lnet_att *att, const struct rails_msg *m)
 		rails.req[tag].on_rail[m->rail]++;
 	}
 	rails.nr_carried[m->type]++;
+	rails.nr_once[m->type] += lnet_att_is_sent_once(att);
 	rails_order("apgrc"[m->type]);
 }
 
@@ -404,10 +405,7 @@ static void rails_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_at
 			}
 }
 
-/*
- * Gives back all of @ni (NULL: of all). Taken off first: what the core does about one of them may
- * cancel another, which is on its way back already.
- */
+/* Gives back all of @ni, or of all NIs. Each is off its list first: the core may cancel others. */
 static void give_list(struct list_head *list, struct lnet_ni *ni, enum lnet_outcome how)
 {
 	struct held *h, *next;

@@ -35,7 +35,11 @@ static ssize_t io_fake_write(struct sock_conn *c, const struct kvec *vec, unsign
 {
 	struct fake *f = fake_of(c);
 	u32 most = min(f->room, f->chunk ? f->chunk : FAKE_BUFFER), n = 0, part;
+	void (*during_write)(void) = fw.during_write;
 
+	fw.during_write = NULL;
+	if (during_write)
+		during_write();
 	if (f->err)
 		return f->err;
 	for (; nr && n < most; nr--, vec++) {
@@ -317,6 +321,7 @@ struct msg *fake_send(const char *nid, u32 len, u64 timeout_ns)
 	msg->node = fw.node;
 	msg->len = len;
 	msg->urgent = fw.urgent;
+	msg->once = fw.once;
 	msg->seq = (unsigned int)list_count_nodes(&fw.msgs);
 	msg->att.ni = ni;
 	msg->att.pni = lnet_peer_ni_get(&fw.node->ln, &to);

@@ -28,7 +28,8 @@ struct fake_world {
 	struct fake fake[FAKES_MAX];
 	unsigned int nr;
 	int dial_err;			/* what the next dials say */
-	bool urgent;			/* of the next messages */
+	void (*during_write)(void);	/* called once, before the next write takes bytes */
+	bool urgent, once;		/* of the next messages */
 	struct list_head msgs;
 };
 

@@ -547,32 +547,6 @@ static void test_stalled(void)
 	fake_end();
 }
 
-static void send_and_reset(void)
-{
-	struct lnet_ni *ni = fw.node->ni;
-	struct lnet_pass p;
-	struct msg *msg = fake_send(A, 10, 60 * SEC);
-
-	fake_run(100 * MS);
-	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_WORKER);
-	ni->ops->path_reset(&p, ni, msg->att.pni);
-	lnet_pass_end(&p);
-}
-
-static void test_path_reset(void)
-{
-	fake_begin(B);
-	open_set(A, INC_A);
-	send_and_reset();
-	/* all acknowledged: nothing speaks against it */
-	CU_ASSERT(fake_is_open(&fw.fake[0]));
-	fw.fake[0].unacked = 106;
-	send_and_reset();
-	CU_ASSERT(fw.fake[0].shut && fw.fake[0].aborted);
-	UNIT_EQUAL(fake_nr_lost(), 1, "reports");
-	fake_end();
-}
-
 /* What comes leaves nothing behind; of what was dialled the pauses are remembered for a while. */
 static void test_leaves(void)
 {
@@ -660,5 +634,4 @@ UNIT_SUITE(conn,
 	{ "who came leaves nothing behind", test_leaves },
 	{ "a peer taken away loses its connections", test_gone },
 	{ "a peer taken away is not dialled", test_gone_dialling },
-	{ "a suspect path loses connections without progress only", test_path_reset },
 )

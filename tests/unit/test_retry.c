@@ -324,7 +324,42 @@ static void test_lost_in_turn(void)
 	}
 }
 
+static void check_once(unsigned int times, const char *what)
+{
+	unsigned int i;
+
+	memset(rails.nr_once, 0, sizeof(rails.nr_once));
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_get(0, 1, 8, 0);
+	rails_run(RAILS_MS);
+	for (i = RAILS_ACK; i <= RAILS_REPLY; i++)
+		UNIT_EQUAL(rails.nr_once[i], times, what);
+	UNIT_EQUAL(rails.nr_once[RAILS_CORE], 0, "pings and session requests are repeated");
+}
+
+/* A driver keeps a suspect connection for them. */
+static void test_sent_once(void)
+{
+	static const struct rails_cfg quiet = { .quiet = true };
+
+	rails_begin(NULL);
+	check_once(0, "between nodes of this project each message is repeated");
+	rails_end();
+	rails_begin(&quiet);
+	rails.node[1].stock = true;
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(RAILS_MS);
+	check_once(1, "a stock peer gets each message once");
+	rails_tune(0, "resend_ambiguous", 1);
+	memset(rails.nr_once, 0, sizeof(rails.nr_once));
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(RAILS_MS);
+	UNIT_EQUAL(rails.nr_once[RAILS_PUT], 0, "unless the operator allows more");
+	rails_end();
+}
+
 UNIT_SUITE(retry,
+	   { "only what is not tracked is lost with its connection", test_sent_once },
 	   { "lnt-060, lnt-065, lnt-075: over random faults at most R resends, none after the end",
 	     test_schedules },
 	   { "lnt-060, lnt-065, lnt-090: R + 1 attempts when all fail, one when it succeeds",

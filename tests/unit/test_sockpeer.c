@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* When the TCP driver gives up a connection set whose peer is silent, and when it keeps the set. */
+#include "sock_fake.h"
+
+#define A "192.168.50.11@tcp"
+#define B "192.168.50.12@tcp"
+#define INC_A 0x17f0a1b2c3d4e5f6ULL
+#define SEC ((u64)NSEC_PER_SEC)
+#define MS ((u64)NSEC_PER_MSEC)
+
+/* A has connected: CONTROL is fake[0], BULK_OUT of this node fake[1]. */
+static void open_set(void)
+{
+	fake_begin(B);
+	fake_come(A, LNET_CTYPE_CONTROL, INC_A);
+	fake_come(A, LNET_CTYPE_BULK_IN, INC_A);
+	fake_come(A, LNET_CTYPE_BULK_OUT, INC_A);
+	fake_run(50 * MS);
+}
+
+static void long_write(void)
+{
+	fake_run(600 * MS);
+}
+
+/* The writing thread gets no processor until the message's time is over: no fault of the peer. */
+static void test_slow_writer(void)
+{
+	struct msg *msg;
+
+	open_set();
+	fw.during_write = long_write;
+	msg = fake_send(A, 10, 500 * MS);
+	UNIT_EQUAL(msg->how, LNET_OK, "sent");
+	CU_ASSERT(fake_is_open(&fw.fake[0]) && fake_is_open(&fw.fake[1]));
+	fake_end();
+}
+
+/* A stuck set stays for what is sent once. What cannot be copied cheaply ends it. */
+static void test_stalled_once(void)
+{
+	struct msg *once, *half;
+
+	open_set();
+	fw.fake[1].room = 5100;
+	fw.fake[1].unacked = 5100;
+	fw.once = true;
+	once = fake_send(A, 4096, 500 * MS);
+	fw.once = false;
+	half = fake_send(A, 65536, 500 * MS);
+	fake_run(510 * MS);
+	UNIT_EQUAL(once->how, LNET_OK, "written, not acknowledged");
+	UNIT_EQUAL(half->how, LNET_NETWORK_TIMEOUT, "half written");
+	CU_ASSERT(fake_is_open(&fw.fake[0]) && fake_is_open(&fw.fake[1]));
+	half = fake_send(A, 65537, 500 * MS);
+	fw.fake[1].room = 66000;
+	fake_run(510 * MS);
+	CU_ASSERT(half->how != LNET_OK);
+	fake_run(50 * SEC);
+	CU_ASSERT(fw.fake[1].shut);
+	fake_end();
+}
+
+static void send_and_reset(void)
+{
+	struct lnet_ni *ni = fw.node->ni;
+	struct lnet_pass p;
+	struct msg *msg = fake_send(A, 10, 60 * SEC);
+
+	fake_run(100 * MS);
+	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_WORKER);
+	ni->ops->path_reset(&p, ni, msg->att.pni);
+	lnet_pass_end(&p);
+}
+
+static void test_path_reset(void)
+{
+	open_set();
+	send_and_reset();
+	/* all acknowledged: nothing speaks against it */
+	CU_ASSERT(fake_is_open(&fw.fake[0]));
+	fw.fake[0].unacked = 106;
+	send_and_reset();
+	CU_ASSERT(fw.fake[0].shut && fw.fake[0].aborted);
+	UNIT_EQUAL(fake_nr_lost(), 1, "reports");
+	fake_end();
+}
+
+/* A reset would lose what is sent once and not acknowledged. What follows it does not matter. */
+static void test_path_reset_once(void)
+{
+	open_set();
+	fw.once = true;
+	fw.fake[0].unacked = 106;
+	send_and_reset();
+	CU_ASSERT(fake_is_open(&fw.fake[0]));
+	UNIT_EQUAL(fw.sn->c[SOCK_C_resets_held_off], 1, "resets held off");
+	fw.once = false;
+	send_and_reset();
+	CU_ASSERT(fw.fake[0].shut && fw.fake[0].aborted);
+	UNIT_EQUAL(fake_nr_lost(), 1, "reports");
+	fake_end();
+}
+
+UNIT_SUITE(sockpeer,
+	   { "a late thread does not end a set", test_slow_writer },
+	   { "a stuck set stays for what is sent once", test_stalled_once },
+	   { "a suspect path loses connections without progress only", test_path_reset },
+	   { "a suspect path keeps what is sent once and not acknowledged", test_path_reset_once },
+)
