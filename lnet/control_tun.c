@@ -8,7 +8,7 @@
 
 struct setting {
 	const struct lnet_tunable_info *info;
-	u64 value;
+	u64 value, asked;
 };
 
 /* Prints a time in the largest unit that divides it, in the form that `set' accepts. */
@@ -72,11 +72,12 @@ static int setting_parse(const struct lnet_val *key, const struct lnet_val *val,
 	if (lnet_val_text(val, text, sizeof(text)))
 		return lnet_ctl_fail(e, -EINVAL, "no value specified for key '%s'", name);
 	if (!strcmp(text, "default")) {
-		set->value = set->info->def;
+		set->value = set->asked = set->info->def;
 		return 0;
 	}
 	rc = lnet_tunable_parse(name, text, &value);
-	set->value = value;
+	set->asked = value;
+	set->value = lnet_tunable_taken(set->info, value);
 	if (rc == -EINVAL)
 		return value_refuse(set->info, text, rc, e);
 	if (rc || set->value < set->info->min || set->value > set->info->max)
@@ -126,6 +127,9 @@ int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *r
 		if (rc)
 			rc = lnet_ctl_fail(e, rc, "cannot set '%s': %s", set[i].info->name,
 					   lnet_ctl_why(rc));
+		else if (set[i].value != set[i].asked)
+			lnet_log_value_taken(ctl->ln, set[i].info->name, set[i].value,
+					     set[i].asked);
 	}
 	kvfree(set);
 	return rc;

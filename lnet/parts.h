@@ -296,6 +296,11 @@ void lnet_tunables_init(struct lnet_tunables *tun);	/* defaults */
 const struct lnet_tunable_info *lnet_tunable_find(const char *name);	/* NULL: none */
 u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info);
 /*
+ * The value that a node uses for @value: as in stock LNet, a number of interfaces below the minimum
+ * means the default, and one above the maximum means the maximum. All other values stay.
+ */
+u64 lnet_tunable_taken(const struct lnet_tunable_info *info, u64 value);
+/*
  * `5`, `0.3`, `300ms`, `10%`, `64k`, `all` by unit; the range is lnet_tunable_set()'s to check.
  * -ENOENT, -EINVAL (no such value), -ERANGE (negative, too large for u64)
  */

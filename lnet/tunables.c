@@ -44,6 +44,13 @@ u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info
 	return READ_ONCE(*(const u64 *)((const char *)&ln->tun + info->off));
 }
 
+u64 lnet_tunable_taken(const struct lnet_tunable_info *info, u64 value)
+{
+	if (info->off != offsetof(struct lnet_tunables, max_interfaces) || value > INT_MAX)
+		return value;
+	return value < info->min ? info->def : min(value, info->max);
+}
+
 int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(name);

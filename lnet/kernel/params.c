@@ -68,26 +68,21 @@ static struct net *callers_net(void)
 	return current->nsproxy->net_ns;
 }
 
-/* Replaces a number that is too small by the default, as stock does. */
-static u64 interfaces_few(const struct lnet_tunable_info *info, u64 value)
-{
-	pr_notice("lnet: parameter lnet_interfaces_max=%llu is below 16; using the default, %llu\n",
-		  value, info->def);
-	return info->def;
-}
-
-/* Stock says it the other way round, and allows more interfaces than there can be. */
+/* As stock, which says `discovery' the other way round. */
 static int tuned_parse(const struct param *par, const char *text, u64 *value)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(par->tunable);
-	int rc = info ? lnet_tunable_parse(par->tunable, text, value) : -ENOENT;
+	u64 asked;
+	int rc = info ? lnet_tunable_parse(par->tunable, text, &asked) : -ENOENT;
 
 	if (rc)
 		return rc;
+	*value = lnet_tunable_taken(info, asked);
+	if (*value != asked)
+		pr_notice("lnet: parameter %s=%llu is out of range; using %llu\n", info->stock,
+			  asked, *value);
 	if (par == &param_lnet_peer_discovery_disabled)
 		*value = *value > 1 ? *value : !*value;
-	if (par == &param_lnet_interfaces_max && *value <= INT_MAX)
-		*value = *value < 16 ? interfaces_few(info, *value) : min(*value, info->max);
 	return *value < info->min || *value > info->max ? -ERANGE : 0;
 }
 

@@ -533,12 +533,16 @@ def test_conform_stock():
         node.ok("route", "add", "--net", net, "--gateway", "10.77.0.3@tcp", "--hop", "1")
     types = {route["net"]: route["type"] for route in json.loads(node.ok("route", "show", "-v", "--json"))["route"]}
     equal("single-hop: the gateway has an interface on that net", types, {"tcp5": "single-hop", "tcp6": "multi-hop"})
-    equal("few interfaces are accepted", node.ctl("set", "max_interfaces", "3"), (0, "", ""))
+    for value, note in (("3", "smaller"), ("200", "larger"), ("4096", "larger")):
+        node.ok("set", "max_interfaces", "16")
+        equal("max_interfaces %s is replaced" % value, node.ctl("set", "max_interfaces", value),
+              (0, "", "note: max_interfaces is 128, not %s: the node accepts no %s number\n" % (value, note)))
+    equal("too many to count", node.ctl("set", "max_interfaces", "4294967296")[0], 195)
     for command in ("set transaction_timeout 1", "set retry_count 5", "set health_sensitivity 0"):
         equal("tunables are independent: " + command, node.ctl(*command.split()), (0, "", ""))
     shown = json.loads(node.ok("global", "show", "--json"))["global"]
     equal("they stay", [shown[name] for name in ("max_interfaces", "transaction_timeout", "retry_count",
-                                                 "health_sensitivity")], [3, 1, 5, 0])
+                                                 "health_sensitivity")], [128, 1, 5, 0])
     rows = [line[:-1] for line in node.ok("export").split("\n") if re.match(r"[a-z]\w*:$", line)]
     order = ["net", "route", "peer", "routing", "buffers", "global"]
     equal("sections of an export", [name for name in rows if name in order], [name for name in order if name in rows])

@@ -175,9 +175,28 @@ static void test_texts(void)
 	}
 }
 
+static void test_taken(void)
+{
+	static const struct {
+		const char *name;
+		u64 value, taken;
+	} rows[] = {
+		{ "max_interfaces", 0, 128 }, { "max_interfaces", 15, 128 },
+		{ "max_interfaces", 16, 16 }, { "max_interfaces", 128, 128 },
+		{ "max_interfaces", 200, 128 }, { "max_interfaces", INT_MAX, 128 },
+		{ "max_interfaces", 1ULL << 32, 1ULL << 32 }, { "retry_count", 999, 999 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		UNIT_EQUAL(lnet_tunable_taken(lnet_tunable_find(rows[i].name), rows[i].value),
+			   rows[i].taken, rows[i].name);
+}
+
 UNIT_SUITE(tunables,
 	   { "cfg-005 cfg-015 cfg-025: each takes both ends of its range and nothing beyond",
 	     test_ranges },
+	   { "a number of interfaces out of range is replaced", test_taken },
 	   { "recovery_interval is accepted and ignored", test_ignored },
 	   { "cfg-015: setting one changes no other", test_independent },
 	   { "lnt-070 cfg-020 cfg-025: defaults", test_defaults },

@@ -69,6 +69,23 @@ static int not_read(const char *name, const char *accepted, const char *value)
 	return EXIT_USAGE;
 }
 
+/* As stock, a node replaces some numbers of interfaces. */
+static void taken_note(struct tool *t, const char *name, const char *value)
+{
+	const struct lnetctl_node *taken;
+	struct lnetctl_node *doc;
+
+	if (strcmp(name, "max_interfaces") || lnetctl_global_show(t->c, &doc))
+		return;
+	taken = lnetctl_find(lnetctl_find(doc, "global"), name);
+	if (taken && taken->text && strcmp(taken->text, value) && strcmp(value, "default"))
+		fprintf(stderr, "note: %s is %s, not %s: the node accepts no %s number\n", name,
+			taken->text, value,
+			strtoll(value, NULL, 10) < strtoll(taken->text, NULL, 10) ? "smaller" :
+										    "larger");
+	lnetctl_doc_free(doc);
+}
+
 static int set(struct tool *t, const char *name, const char *value)
 {
 	const struct check *check = check_of(name);
@@ -89,7 +106,10 @@ static int set(struct tool *t, const char *name, const char *value)
 	if (rc == -EINVAL && !whole)
 		return not_read(name, "it takes a number, a time or 'default' as 'lnetctl global "
 				"show' has it", value);
-	return rc ? refused(t, name, rc) : 0;
+	if (rc)
+		return refused(t, name, rc);
+	taken_note(t, name, value);
+	return 0;
 }
 
 static int run_set(struct tool *t)
@@ -241,7 +261,7 @@ const struct command set_commands[] = {
 	  run_set_buffers, ONE_VALUE },
 	{ "routing", "1: pass on messages for other nodes; 0: do not", run_set_routing, ONE_VALUE },
 	SET("numa_range", "NUMA distances below this count as equal"),
-	SET("max_interfaces", "most interfaces of this node, 2 to 128"),
+	SET("max_interfaces", "most interfaces of this node, 16 to 128; 128 for any other number"),
 	SET("discovery", "1: learn the interfaces of peers from them; 0: do not"),
 	SET("drop_asym_route", "1: drop messages that came by a router this node would not use"),
 	SET("retry_count", "how often a message is sent again, 0 to 255; 0: never"),
