@@ -67,13 +67,33 @@ static int item_whole(const struct route_req *r, struct lnet_ctl_err *e)
 
 /* ---- changing them --------------------------------------------------------------------------- */
 
-static const char *bad_gateway(const struct lnet_route_cfg *cfg)
+static const char *bad_gateway(struct lnet *ln, const struct lnet_route_cfg *cfg)
 {
+	bool local;
+
 	if (cfg->net == lnet_nid_net(&cfg->gateway))
 		return "the gateway is on that net";
 	if (lnet_nid_is_lo(&cfg->gateway) || lnet_nid_is_any(&cfg->gateway))
 		return "it is not the NID of one interface";
-	return "it is an interface of this node, or not the NID of a node";
+	mutex_lock(&ln->cfg_mutex);
+	local = lnet_nid_is_local(ln, &cfg->gateway);
+	mutex_unlock(&ln->cfg_mutex);
+	return local ? "it is an interface of this node" : "it is not the NID of a node";
+}
+
+/* Stock's text covers both reasons. */
+static int route_exists(struct lnet *ln, const struct lnet_route_cfg *cfg, struct lnet_ctl_err *e)
+{
+	char nid[LNET_NIDSTR_SIZE], net[LNET_NIDSTR_SIZE];
+	bool local;
+
+	mutex_lock(&ln->cfg_mutex);
+	local = lnet_net_is_local(ln, cfg->net);
+	mutex_unlock(&ln->cfg_mutex);
+	return lnet_ctl_fail(e, -EEXIST, "Route already exists or the specified network is local: "
+			     "%s %s%s", lnet_net_str(cfg->net, net),
+			     local ? "is local" : "has a route by ",
+			     local ? "" : lnet_nid_str(&cfg->gateway, nid));
 }
 
 static int add(struct lnet *ln, const struct route_req *r, bool restores, struct lnet_ctl_err *e)
@@ -86,13 +106,12 @@ static int add(struct lnet *ln, const struct route_req *r, bool restores, struct
 	case 0:
 		return 0;
 	case -EEXIST:
-		return lnet_ctl_fail(e, rc, "Route already exists or the specified network is "
-				     "local");
+		return route_exists(ln, &r->cfg, e);
 	case -EHOSTUNREACH:
 		return lnet_ctl_fail(e, rc, "no interface is on the net of gateway %s", nid);
 	case -EINVAL:
 		return lnet_ctl_fail(e, rc, "%s cannot be the gateway to %s: %s", nid,
-				     lnet_net_str(r->cfg.net, net), bad_gateway(&r->cfg));
+				     lnet_net_str(r->cfg.net, net), bad_gateway(ln, &r->cfg));
 	case -EBUSY:
 		return lnet_ctl_fail(e, rc, "gateway %s is being talked to without a pause", nid);
 	default:

@@ -128,8 +128,7 @@ static void refused_with(struct world *w, int rc, int want, const char *why)
 static void test_words(void)
 {
 	struct lnetctl_route route = { .net = "tcp7", .gateway = "10.0.9.9@tcp",
-				       .hops = LNETCTL_UNSET,
-				       .priority = LNETCTL_UNSET };
+				       .hops = LNETCTL_UNSET, .priority = LNETCTL_UNSET };
 	struct lnetctl_net net;
 	struct world w;
 
@@ -150,9 +149,17 @@ static void test_words(void)
 	refused_with(&w, lnetctl_peer_del(w.c, "10.0.9.9@tcp", NULL, 0), -EBUSY,
 		     "peer 10.0.9.9@tcp is the gateway of 2 routes (tcp7, tcp8): delete the routes "
 		     "first");
+	refused_with(&w, lnetctl_route_add(w.c, &route), -EEXIST, "Route already exists or the "
+		     "specified network is local: tcp8 has a route by 10.0.9.9@tcp");
+	route.gateway = "10.0.0.1@tcp";
+	refused_with(&w, lnetctl_route_add(w.c, &route), -EINVAL,
+		     "10.0.0.1@tcp cannot be the gateway to tcp8: it is an interface of this node");
 	route.gateway = "10.0.9.9@tcp8";
 	refused_with(&w, lnetctl_route_add(w.c, &route), -EINVAL,
 		     "10.0.9.9@tcp8 cannot be the gateway to tcp8: the gateway is on that net");
+	route.net = "tcp";
+	refused_with(&w, lnetctl_route_add(w.c, &route), -EEXIST, "Route already exists or the "
+		     "specified network is local: tcp is local");
 	refused_with(&w, lnetctl_set(w.c, "transaction_timeout", "0"), -ERANGE,
 		     "invalid value '0' for key 'transaction_timeout': transaction_timeout must be "
 		     "1ms to 1h, not 0");
