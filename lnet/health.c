@@ -193,6 +193,7 @@ void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_o
 	if (lnet_outcomes[how].blame == LNET_BLAME_NONE || READ_ONCE(sh->ln->stopping))
 		return;
 	lnet_health_charge(sh, path, how, LNET_BLAME_BOTH, since_ns);
+	lnet_path_log_outcome(path, how, since_ns);
 	if (!path->recovering)
 		lnet_path_recover(sh, path);
 }

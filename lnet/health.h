@@ -54,4 +54,21 @@ bool lnet_path_heard_within(const struct lnet_path *path, u64 now_ns, u64 span_n
 /* lnet_path_recover() at a time that is known */
 void lnet_path_recover_at(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns);
 
+/* ---- path_log.c ------------------------------------------------------------------------------ */
+/* Logs the failure of @path, unless an earlier one is logged from which it has not recovered. */
+void lnet_path_log_failed(struct lnet_path *path, const char *why, u64 since_ns);
+/*
+ * The same, for a message that ended with @how. Nothing if the interface has no link, for which it
+ * has a line, or if the silence since @since_ns began before the path recovered.
+ */
+void lnet_path_log_outcome(struct lnet_path *path, enum lnet_outcome how, u64 since_ns);
+/* Logs that @path has recovered, if its failure is logged. */
+void lnet_path_log_recovered(struct lnet_path *path, u64 now_ns);
+/* The same, if no failure is left that its health shows. */
+static inline void lnet_path_log_whole(struct lnet_path *path, u64 now_ns)
+{
+	if (unlikely(path->logged_ns) && path->health == LNET_HEALTH_MAX)
+		lnet_path_log_recovered(path, now_ns);
+}
+
 #endif

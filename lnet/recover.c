@@ -76,12 +76,13 @@ static void recovering_set(struct lnet_path *path, u8 to)
 	lnet_trace(path, path);
 }
 
-static void stop(struct lnet_shard *sh, struct lnet_path *path)
+static void stop(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 {
 	recovering_set(path, RECOVER_NOT);
 	path->pni->next_ping_ns = 0;
 	lnet_timer_cancel(&sh->wheel, &path->timer);
 	lnet_probe_leave(path);
+	lnet_path_log_whole(path, now_ns);
 }
 
 /* As soon as the budget allows. */
@@ -153,7 +154,7 @@ bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
 	lockdep_assert_held(&p->sh->lock);
 	lnet_rec_path(p->sh, p->now_ns, PROBE, path, 0, 0);
 	if (!worth_it(p->sh, path, p->now_ns)) {
-		stop(p->sh, path);
+		stop(p->sh, path, p->now_ns);
 		return false;
 	}
 	if (path->pinging >= pings_wanted(p->ln, path))
@@ -228,7 +229,7 @@ static bool ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 	lnet_path_alive(sh, path, p->now_ns, rtt_ns);
 	lnet_health_ok(sh, path, true);
 	if (!worth_it(sh, path, p->now_ns)) {
-		stop(sh, path);
+		stop(sh, path, p->now_ns);
 		return first;
 	}
 	recovering_set(path, RECOVER_QUICK);
@@ -316,9 +317,9 @@ static void path_down(struct lnet_path *path, int status, u64 now_ns)
 		return;
 	path->down_ns = path->suspect_ns ? path->suspect_ns : now_ns;
 	lnet_trace(path, path);
-	if (lnet_log_is_on(ln))
-		lnet_log_path_failed(ln, &path->ni->nid, &path->pni->nid, ping_why(status),
-				     path->pni->peer && is_last(path->pni->peer));
+	lnet_path_log_failed(path, ping_why(status), path->down_ns);
+	if (lnet_log_is_on(ln) && path->pni->peer && is_last(path->pni->peer))
+		lnet_log_peer_cut(ln, &path->pni->peer->primary);
 }
 
 /*

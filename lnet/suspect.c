@@ -120,11 +120,12 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 	}
 	if (rtt_ns)
 		measured(sh->ln, path, now_ns, rtt_ns);
+	if (was_down)
+		lnet_path_log_recovered(path, now_ns);
+	else
+		lnet_path_log_whole(path, now_ns);
 	if (likely(!was_bad))
 		return;
-	if (was_down)
-		lnet_log_path_recovered(sh->ln, &path->ni->nid, &path->pni->nid,
-					div_u64(now_ns - path->down_ns, NSEC_PER_MSEC));
 	path->suspect_ns = 0;
 	path->down_ns = 0;
 	lnet_trace(path, path);

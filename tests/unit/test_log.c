@@ -158,9 +158,97 @@ static void test_link(void)
 	rails_end();
 }
 
+/* Messages of node 0 on rail 0 fail, and are sent again on rail 1. */
+static void messages_fail(void)
+{
+	unsigned int i, nr = rails_stat(0, LNET_C_local_error_count);
+
+	rails_on(0, 0, RAILS_PUT, FATE_FAIL, LNET_LOCAL_ERROR, -1);
+	for (i = 0; i < 6; i++)
+		rails_put(0, 1, 64, LNET_ACK, 20 * NSEC_PER_SEC);
+	rails_pump();
+	rails_clear();
+	CU_ASSERT_TRUE(rails_stat(0, LNET_C_local_error_count) > nr);
+}
+
+#define PATH_0 "path 10.0.0.1@tcp to 10.0.0.2@tcp "
+
+static void test_path_message(void)
+{
+	log_begin(0);
+	messages_fail();
+	UNIT_EQUAL(lines(PATH_0 "failed: its interface could not send a message"), 1, "once");
+	UNIT_EQUAL(lines("recovered"), 0, "its health is not whole");
+	rails_run(20 * NSEC_PER_SEC);
+	UNIT_EQUAL(lines(PATH_0 "recovered after"), 1, "once");
+	UNIT_EQUAL(lines("failed"), 1, "nothing else failed");
+	messages_fail();
+	UNIT_EQUAL(lines(PATH_0 "failed"), 2, "the next failure");
+	rails_end();
+}
+
+static void test_path_lost(void)
+{
+	log_begin(0);
+	rails_on(0, 0, RAILS_PUT, FATE_LOSE, LNET_OK, -1);
+	rails_on(0, 0, RAILS_CORE, FATE_REJECT, LNET_OK, -1);
+	rails_put(0, 1, 64, LNET_ACK, 20 * NSEC_PER_SEC);
+	rails_put(0, 1, 64, LNET_ACK, 20 * NSEC_PER_SEC);
+	rails_lost(0, 1, 0, LNET_PATH_LOST);
+	rails_pump();
+	UNIT_EQUAL(lines(PATH_0 "failed: its connections were lost"), 1, "the reason");
+	rails_run(5 * NSEC_PER_SEC);
+	UNIT_EQUAL(lines(PATH_0 "failed"), 1, "pings that fail add no line");
+	UNIT_EQUAL(lines("no path to peer"), 0, "the other rail works");
+	rails_clear();
+	rails_run(20 * NSEC_PER_SEC);
+	UNIT_EQUAL(lines(PATH_0 "recovered after"), 1, "once");
+	rails_end();
+}
+
+static void test_peer_cut(void)
+{
+	unsigned int rail;
+
+	log_begin(0);
+	rails_on(0, -1, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+	for (rail = 0; rail < 4; rail++)
+		rails_put(0, 1, 64, LNET_ACK, 5 * NSEC_PER_SEC);
+	rails_run(20 * NSEC_PER_SEC);
+	UNIT_EQUAL(lines(PATH_0 "failed"), 1, "the first path");
+	UNIT_EQUAL(lines("path 10.1.0.1@tcp1 to 10.1.0.2@tcp1 failed"), 1, "the second path");
+	UNIT_EQUAL(lines("no path to peer 10.0.0.2@tcp works"), 1, "the peer");
+	rails_clear();
+	rails_run(20 * NSEC_PER_SEC);
+	UNIT_EQUAL(lines("recovered after"), 2, "both");
+	rails_end();
+}
+
+/* The interface has a line; its paths fail with it. */
+static void test_path_linkless(void)
+{
+	log_begin(0);
+	rails_on(0, 0, RAILS_PUT, FATE_KEEP, LNET_OK, -1);
+	rails_put(0, 1, 64, LNET_ACK, 5 * NSEC_PER_SEC);
+	rails_put(0, 1, 64, LNET_ACK, 5 * NSEC_PER_SEC);
+	rails_link(0, 0, false);
+	rails_give(LNET_LOCAL_DROPPED);
+	rails_pump();
+	UNIT_EQUAL(lines("is down"), 1, "the interface");
+	UNIT_EQUAL(lines("failed"), 0, "no path");
+	rails_clear();
+	rails_link(0, 0, true);
+	rails_run(5 * NSEC_PER_SEC);
+	rails_end();
+}
+
 UNIT_SUITE(log,
 	{ "a line is made if its level is within that of the instance", test_levels },
 	{ "one line of 3000, then their number", test_rate },
 	{ "each message has its own rate; the end says what was suppressed", test_apart },
 	{ "a change names who asked for it, if that is known", test_by },
-	{ "a link that is down has one of four reasons", test_link })
+	{ "a link that is down has one of four reasons", test_link },
+	{ "a path that fails messages has one line, and one when it recovers", test_path_message },
+	{ "a path that loses its connections has one line, pings add none", test_path_lost },
+	{ "a peer without a path has a line", test_peer_cut },
+	{ "paths of an interface without link have no line", test_path_linkless })
