@@ -528,6 +528,11 @@ def test_conform_stock():
     node.ok("ping", "0@lo")
     shown = json.loads(node.ok("net", "show", "--net", "lo", "-v", "2", "--json"))["net"][0]["local NI(s)"][0]
     equal("health of 0@lo after a ping", shown["health stats"]["health value"], 1000)
+    equal("ping 0@lo", re.findall("nid: (.*)", node.ok("ping", "0@lo"))[0], "0@lo")
+    for words, why in (("net del --net tcp77", "there is no net 'tcp77'"),
+                       ("net add --net o2ib --if lo", "no driver for net 'o2ib'")):
+        rc, _, err = node.ctl(*words.split())
+        check("errno of " + words, rc == 234 and "errno: -22" in err and why in err, (rc, err))
     node.ok("peer", "add", "--prim_nid", "10.77.0.3@tcp", "--nid", "10.77.1.3@tcp5")
     for net in ("tcp5", "tcp6"):
         node.ok("route", "add", "--net", net, "--gateway", "10.77.0.3@tcp", "--hop", "1")
