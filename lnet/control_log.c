@@ -66,16 +66,6 @@ static void list_write(struct text *t, struct lnet_req r, unsigned int depth)
 	}
 }
 
-/* Nobody writes control characters into a log. */
-static void clean(struct text *t)
-{
-	int i;
-
-	for (i = 0; i < t->len; i++)
-		if ((u8)t->to[i] < ' ' || t->to[i] == 0x7f)
-			t->to[i] = '?';
-}
-
 void lnet_ctl_log_change(struct lnet_control *ctl, const struct lnet_ctl_req *req)
 {
 	const char *name = change_name(req);
@@ -86,7 +76,6 @@ void lnet_ctl_log_change(struct lnet_control *ctl, const struct lnet_ctl_req *re
 		return;
 	lnet_req_init(&all, req->attrs, req->len);
 	list_write(&t, all, 0);
-	clean(&t);
 	lnet_log_config(ctl->ln, name, t.to);
 }
 

@@ -150,6 +150,14 @@ void lnet_log_flush(struct lnet *ln)
 
 /* ---- the messages ---------------------------------------------------------------------------- */
 
+/* Names and values that others chose have no control characters in a log. */
+static void clean(char *text)
+{
+	for (; *text; text++)
+		if ((u8)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 #define NID(nid)	nid_word(&w, nid)
 #define NET(net)	lnet_net_str(net, word(&w))
 #define BY		ln->log.by
@@ -162,6 +170,7 @@ void lnet_log_##name params									\
 	if (!may_write(ln, LNET_LOGM_##name))							\
 		return;										\
 	scnprintf(text, sizeof(text), __VA_ARGS__);						\
+	clean(text);										\
 	ln->log.fn(ln->log.arg, LNET_LOG_##level_, text);					\
 	(void)w;										\
 }

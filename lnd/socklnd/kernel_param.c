@@ -44,12 +44,16 @@ static int param_set(const char *text, const struct kernel_param *kp)
 	if (!err && (value < sp->min || value > sp->max))
 		err = -ERANGE;
 	if (err) {
-		pr_err("ksocklnd: %s=%.*s: a number from %d to %d is needed\n", sp->name,
+		pr_err("ksocklnd: %s=%*pE: a number from %d to %d is needed\n", sp->name,
 		       (int)strcspn(text, "\n"), text, sp->min, sp->max);
 		return err;
 	}
-	if (READ_ONCE(is_loaded))
-		return set_here(sp, value);
+	if (READ_ONCE(is_loaded)) {
+		err = set_here(sp, value);
+		if (!err)
+			lnet_param_written(sp->name, text);
+		return err;
+	}
 	sp->value = value;
 	sp->given = true;
 	return 0;

@@ -53,7 +53,7 @@ static int get_peer(struct lnet *ln, void *buf)
 static int told(int rc, const struct lnet_ctl_err *e)
 {
 	if (rc && e->text[0])
-		pr_info("lnet: ioctl: %s\n", e->text);
+		pr_info("lnet: ioctl: %*pE\n", (int)strlen(e->text), e->text);
 	return rc;
 }
 

@@ -12,7 +12,7 @@ static void configure(struct work_struct *work)
 	int rc = lnet_netns_configure(&init_net, true, &e);
 
 	if (rc)
-		pr_err("lnet: config_on_load: %s (%d)\n", e.text, rc);
+		pr_err("lnet: config_on_load: %*pE (%d)\n", (int)strlen(e.text), e.text, rc);
 }
 
 static DECLARE_WORK(configure_work, configure);
@@ -45,6 +45,7 @@ static int __init lnet_module_begin(void)
 	lnet_params_live(true);
 	if (lnet_params_config_on_load())
 		schedule_work(&configure_work);
+	pr_info("lnet: lnet.ko %s is loaded\n", LNET_VERSION);
 	return 0;
 no_ioctl:
 	lnet_netlink_fini();
@@ -68,6 +69,7 @@ static void __exit lnet_module_end(void)
 	lnet_netns_fini();
 	lnet_kernel_env_fini();
 	lnet_cpts_fini();
+	pr_info("lnet: lnet.ko %s is unloaded\n", LNET_VERSION);
 }
 
 module_init(lnet_module_begin);

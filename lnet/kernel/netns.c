@@ -6,6 +6,7 @@
 #include "cpt.h"
 #include "kernel.h"
 #include "netns.h"
+#include <linux/nsproxy.h>
 #include <linux/rtnetlink.h>
 #include <lnet/lnd.h>
 #include <net/net_namespace.h>
@@ -97,6 +98,14 @@ static void log_print(void *arg, enum lnet_log_level level, const char *text)
 	}
 }
 
+/* Unprivileged users may make namespaces, so the number of these lines has a limit. */
+static void life_log(const struct lnet_netns *ns, const char *what)
+{
+	pr_info_ratelimited("lnet: netns %u: lnet %s %s, by uid %u, pid %d\n", ns->net->ns.inum,
+			    LNET_VERSION, what, from_kuid(&init_user_ns, current_uid()),
+			    task_tgid_nr(current));
+}
+
 static int instance_start(struct lnet_netns *ns)
 {
 	struct lnet_cfg cfg = { .nr_shards = lnet_cpts_nr(), .log = log_print, .log_arg = ns };
@@ -120,6 +129,7 @@ static int instance_start(struct lnet_netns *ns)
 	/* Who finds it without our lock finds all of it. */
 	smp_store_release(&ns->ln, ln);
 	list_add_tail(&ns->link, &instances);
+	life_log(ns, "started");
 	return 0;
 }
 
@@ -184,6 +194,7 @@ static void instance_stop(struct lnet_netns *ns)
 	lnet_kernel_env_stop(ns->env);
 	lnet_destroy(ln);
 	lnet_kernel_env_destroy(ns->env);
+	life_log(ns, "stopped");
 }
 
 int lnet_netns_act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
@@ -212,6 +223,17 @@ void lnet_netns_changed(struct lnet_netns *ns, const char *what, const char *wor
 	lnet_ctl_log_by(&ns->ctl, NULL);
 	mutex_unlock(&ns->cfg_lock);
 }
+
+void lnet_param_written(const char *name, const char *text)
+{
+	struct lnet_netns *ns = lnet_netns_of(current->nsproxy->net_ns);
+	char words[64];
+
+	scnprintf(words, sizeof(words), "%s %.*s", name, (int)strcspn(text, "\n"), text);
+	if (READ_ONCE(ns->ln))
+		lnet_netns_changed(ns, "set", words);
+}
+EXPORT_SYMBOL_GPL(lnet_param_written);
 
 int lnet_netns_configure(struct net *net, bool all, struct lnet_ctl_err *e)
 {

@@ -5,6 +5,7 @@
  */
 #include "kernel.h"
 #include "cpt.h"
+#include "netns.h"
 #include "networks.h"
 #include <linux/moduleparam.h>
 #include <linux/nsproxy.h>
@@ -162,7 +163,7 @@ static int complain(const struct param *par, const char *name, const char *text,
 		scnprintf(wanted, sizeof(wanted), "a number from %d to %d is", par->min, par->max);
 	else if (rc == -ENOSPC)
 		scnprintf(wanted, sizeof(wanted), "a text of at most %d bytes is", TEXT_MAX - 1);
-	pr_err("lnet: parameter %s=%.*s: %s needed\n", name, (int)strcspn(text, "\n"), text,
+	pr_err("lnet: parameter %s=%*pE: %s needed\n", name, (int)strcspn(text, "\n"), text,
 	       wanted);
 	return rc == -ERANGE ? -EINVAL : rc;	/* as stock */
 }
@@ -231,21 +232,6 @@ static const char *text_of(const struct param *par)
 
 /* ---- the kernel's side ----------------------------------------------------------------------- */
 
-/* Logs a parameter that was written, if the namespace has an instance; no control characters. */
-static void written(const char *name, const char *text)
-{
-	struct lnet_netns *ns = lnet_netns_of(callers_net());
-	char words[64];
-	int i, len = scnprintf(words, sizeof(words), "%s %.*s", name, (int)strcspn(text, "\n"),
-			       text);
-
-	for (i = 0; i < len; i++)
-		if ((u8)words[i] < ' ' || words[i] == 0x7f)
-			words[i] = '?';
-	if (READ_ONCE(ns->ln))
-		lnet_netns_changed(ns, "set", words);
-}
-
 static int param_set(const char *text, const struct kernel_param *kp)
 {
 	struct param *par = kp->arg;
@@ -260,7 +246,7 @@ static int param_set(const char *text, const struct kernel_param *kp)
 	else
 		rc = text_set(par, text);
 	if (!rc && live)
-		written(kp->name, text);
+		lnet_param_written(kp->name, text);
 	return rc ? complain(par, kp->name, text, rc) : 0;
 }
 

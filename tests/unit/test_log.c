@@ -158,6 +158,16 @@ static void test_link(void)
 	rails_end();
 }
 
+/* Texts of others, such as names in requests. */
+static void test_control_characters(void)
+{
+	struct lnet *ln = log_begin(0);
+
+	lnet_log_config(ln, "set", "a\nb\x1b[2J\x7f \xc3\xa4");
+	UNIT_EQUAL(lines("configuration: set (a?b?[2J? \xc3\xa4)"), 1, "replaced, letters stay");
+	rails_end();
+}
+
 /* Messages of node 0 on rail 0 fail, and are sent again on rail 1. */
 static void messages_fail(void)
 {
@@ -248,6 +258,7 @@ UNIT_SUITE(log,
 	{ "each message has its own rate; the end says what was suppressed", test_apart },
 	{ "a change names who asked for it, if that is known", test_by },
 	{ "a link that is down has one of four reasons", test_link },
+	{ "no line has control characters", test_control_characters },
 	{ "a path that fails messages has one line, and one when it recovers", test_path_message },
 	{ "a path that loses its connections has one line, pings add none", test_path_lost },
 	{ "a peer without a path has a line", test_peer_cut },
