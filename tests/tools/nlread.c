@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nlread COMMAND FLAGS VERSION [NID...]: sends a request to the kernel's LNet and reads the reply
- * as stock's library does: slowly, with a receive buffer of 32 KiB. A datagram without a value ends
- * the document for that library, so none may precede the end. Nothing may follow the end.
+ * nlread COMMAND FLAGS VERSION [source=NID] [NID...]: sends a request to the kernel's LNet and
+ * reads the reply as stock's library does: slowly, with a receive buffer of 32 KiB. A datagram
+ * without a value ends the document for that library, so none may precede the end. Nothing may
+ * follow the end. The library reads values as YAML, so no text may have ": ". @source: the
+ * interface that a ping uses.
  *
  * Prints the numbers of datagrams and values, the bytes of the longest datagram, and the errno at
  * the end. Exit 0: the library would have read the whole reply.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -49,14 +52,30 @@ static struct nl_msg *request(int family, char **argv)
 
 	genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags,
 		    (uint8_t)strtoul(argv[1], NULL, 0), (uint8_t)strtoul(argv[3], NULL, 0));
-	if (!argv[4])
+	argv += 4;
+	if (*argv && !strncmp(*argv, "source=", 7)) {
+		nla_put_string(msg, LNET_NLA_VALUE, "source");
+		nla_put_string(msg, LNET_NLA_VALUE, *argv++ + 7);
+	}
+	if (!*argv)
 		return msg;
 	nla_put_string(msg, LNET_NLA_VALUE, "nids");
 	list = nla_nest_start(msg, LNET_NLA_LIST | LNET_NL_NESTED);
-	for (argv += 4; *argv; argv++)
+	for (; *argv; argv++)
 		nla_put_string(msg, LNET_NLA_VALUE, *argv);
 	nla_nest_end(msg, list);
 	return msg;
+}
+
+static bool has_colon(const struct nlmsghdr *h)
+{
+	const unsigned char *at = NLMSG_DATA(h);
+	unsigned int i;
+
+	for (i = 0; i + 4 <= NLMSG_PAYLOAD(h, 0); i++)
+		if (isprint(at[i]) && at[i + 1] == ':' && at[i + 2] == ' ' && isprint(at[i + 3]))
+			return true;
+	return false;
 }
 
 /* False: the library would end here. */
@@ -75,6 +94,8 @@ static bool datagram_read(const unsigned char *buf, int len)
 		}
 		values += h->nlmsg_type >= NLMSG_MIN_TYPE &&
 			  !(h->nlmsg_flags & LNET_NL_F_CREATE);
+		if (h->nlmsg_type >= NLMSG_MIN_TYPE && has_colon(h))
+			return false;
 	}
 	seen.values += values;
 	return values || seen.ended;
@@ -93,7 +114,7 @@ static int answer_read(int fd)
 		if (n < 0)
 			return failed("a message was lost", errno);
 		if (!datagram_read(buf, (int)n))
-			return failed("a datagram without a value", 0);
+			return failed("a datagram without a value, or a text with a colon", 0);
 	}
 	return poll(&more, 1, AFTER_MS) ? failed("a message behind the end", 0) : 0;
 }

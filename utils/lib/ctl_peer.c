@@ -211,7 +211,21 @@ static int body_with_nids(struct lnetctl *c, const struct ctl_op *op, const char
 	return 0;
 }
 
-/* Old nodes send half a sentence; the other half is what errno means. */
+/*
+ * A node sends what failed, and in parentheses the reason if errno does not state it. The text
+ * becomes "WHAT: REASON".
+ */
+static void failure_text(const char *descr, int err, char *text, size_t size)
+{
+	const char *why = strstr(descr, " ("), *end = descr + strlen(descr) - 1;
+
+	if (why && *end == ')')
+		snprintf(text, size, "%.*s: %.*s", (int)(why - descr), descr,
+			 (int)(end - why - 2), why + 2);
+	else
+		snprintf(text, size, "%s: %s", descr, strerror(-err));
+}
+
 static void finish_failures(struct lnetctl_node *doc)
 {
 	struct lnetctl_node *manage = lnetctl_find(doc, "manage"), *item;
@@ -227,7 +241,7 @@ static void finish_failures(struct lnetctl_node *doc)
 		if (strncmp(descr->text, "failed to ", 10) || strstr(descr->text, ": ") ||
 		    lnetctl_num(lnetctl_find(item, "errno"), &err))
 			continue;
-		snprintf(text, sizeof(text), "%s: %s", descr->text, strerror((int)-err));
+		failure_text(descr->text, (int)err, text, sizeof(text));
 		lnetctl_set_text(descr, text);
 	}
 }
