@@ -32,7 +32,8 @@ timed='[a-z0-9_]+_nsec|next_ping|ping_count|get_rtt_samples|samples'
 plain() {
 	sed -E 's/^( *"?('"$timed"')"?: ).*[0-9](,?)$/\1-\3/
 		s/^( *"?(name|pid|uid)"?: )[^,]*(,?)$/\1-\3/
-		s/^(# lnetctl export of )[^,]*/\1-/'
+		s/^(# lnetctl export of )[^,]*/\1-/
+		/^lnetctl: node .* has not answered for 2 s/d'
 }
 
 says() {
