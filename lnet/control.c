@@ -308,7 +308,7 @@ int lnet_ctl_nid(const struct lnet_val *v, const char *what, struct lnet_nid *ni
 	if (lnet_val_text(v, text, sizeof(text)))
 		return lnet_ctl_fail(e, -EINVAL, "'%s' is no NID", what);
 	if (lnet_nid_parse(nid, text))
-		return lnet_ctl_fail(e, -EINVAL, "'%s' is no NID", text);
+		return lnet_ctl_fail(e, -EINVAL, "'%s' is no " LNET_CTL_A_NID, text);
 	return 0;
 }
 
@@ -334,8 +334,9 @@ static int target_of(const struct lnet_val *v, struct lnet_ctl_target *to, struc
 	if (lnet_val_text(v, buf, sizeof(buf)))
 		return lnet_ctl_fail(e, -EINVAL, "'nids' is no NID");
 	to->pid = pid_take(&text);
-	return lnet_nid_parse(&to->nid, text) ? lnet_ctl_fail(e, -EINVAL, "'%s' is no NID", buf)
-					      : 0;
+	if (!lnet_nid_parse(&to->nid, text))
+		return 0;
+	return lnet_ctl_fail(e, -EINVAL, "'%s' is no " LNET_CTL_A_NID, buf);
 }
 
 int lnet_ctl_targets(const struct lnet_ctl_req *req, struct lnet_ctl_target *targets,

@@ -352,6 +352,10 @@ struct lnet_ctl_err {
 	char text[224];		/* names what is wrong; "" if errno says it all */
 };
 
+/* What messages accept; the tables of lnetctl have the same words. */
+#define LNET_CTL_A_NID "NID such as 10.0.0.1@tcp"
+#define LNET_CTL_A_NET "net such as tcp or o2ib1"
+
 /* Sets the text, gives the errno back. */
 #define lnet_ctl_fail(e, rc, ...) (scnprintf((e)->text, sizeof((e)->text), __VA_ARGS__), (rc))
 

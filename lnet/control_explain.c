@@ -123,6 +123,7 @@ static void see(struct explain_view *v, struct lnet_peer_ni *pni)
 int lnet_ctl_explain_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			   struct lnet_ctl_err *e)
 {
+	char text[LNET_NIDSTR_SIZE];
 	struct lnet_peer_ni *pni;
 	struct lnet_req all;
 	struct lnet_pass p;
@@ -137,7 +138,8 @@ int lnet_ctl_explain_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *r
 		return rc;
 	pni = lnet_peer_ni_lookup(d->ctl->ln, &d->nid);
 	if (!pni)
-		return lnet_ctl_fail(e, -ENOENT, "no peer has this NID");
+		return lnet_ctl_fail(e, -ENOENT, "no peer has the NID %s ('lnetctl peer show' "
+				     "lists them)", lnet_nid_str(&d->nid, text));
 	d->priv = kvzalloc(sizeof(struct explain_view), GFP_KERNEL);
 	if (d->priv) {
 		lnet_pass_begin(&p, d->ctl->ln, LNET_PASS_CALL);

@@ -26,10 +26,18 @@ static int find_num(struct lnet_req r, const char *key, s64 max, u64 *num, struc
 static int find_nid(struct lnet_req r, const char *key, struct lnet_nid *nid,
 		    struct lnet_ctl_err *e)
 {
+	char text[LNET_NIDSTR_SIZE] = "";
+	unsigned int every;
 	struct lnet_val v;
 
 	*nid = LNET_NID_ANY;
-	return lnet_req_find(r, key, &v) ? lnet_ctl_nid(&v, key, nid, e) : 0;
+	if (!lnet_req_find(r, key, &v))
+		return 0;
+	if (!lnet_val_text(&v, text, sizeof(text)) && !lnet_nid_parse(nid, text))
+		return 0;
+	every = strncmp(text, "255.255.255.255@", 16) ? 0 : 15;
+	return lnet_ctl_fail(e, -EINVAL, "'%s%s' is no NID, *@net or *", every ? "*" : "",
+			     text + every);
 }
 
 static int op_of(const struct lnet_ctl_req *req, struct lnet_req *all, u64 *op,

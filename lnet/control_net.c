@@ -37,7 +37,7 @@ static int net_text(const struct lnet_val *v, u32 *net, struct lnet_ctl_err *e)
 		return 0;
 	}
 	if (lnet_net_parse(net, text))
-		return lnet_ctl_fail(e, -ENOENT, "unknown net '%s'", text);
+		return lnet_ctl_fail(e, -ENOENT, "unknown net '%s': no " LNET_CTL_A_NET, text);
 	return 0;
 }
 
@@ -249,10 +249,12 @@ static bool rules_match(struct lnet_net_sink *s, const struct lnet_nidlist *list
 static int rules(struct ni_list *l, const struct lnet_val *v)
 {
 	struct rules rules = { { rules_net, rules_match }, l, l->nr, l->nr };
-	int rc = v->kind == LNET_VAL_TEXT ? lnet_ip2nets_walk(v->text, &rules.sink) : -EINVAL;
+	const char *text = v->kind == LNET_VAL_TEXT ? v->text : "";
+	int rc = lnet_ip2nets_walk(text, &rules.sink);
 
 	if (rc == -EINVAL)	/* stock's errno */
-		return lnet_ctl_fail(l->e, -ENOENT, "the rules cannot be read");
+		return lnet_ctl_fail(l->e, -ENOENT, "'%.80s' cannot be read: no rules such as "
+				     "tcp(eth0) 10.0.*.*; tcp1 10.1.*.*", text);
 	if (rc)
 		return lnet_ctl_fail(l->e, rc, "an interface is missing: %s", lnet_ctl_why(rc));
 	return l->nr > rules.first ? 0 : lnet_ctl_fail(l->e, -ENOENT, "no rule matches");

@@ -35,7 +35,7 @@ static int net_of(struct lnet_req item, struct route_req *r, struct lnet_ctl_err
 	if (lnet_val_text(&v, text, sizeof(text)))
 		return lnet_ctl_fail(e, -EINVAL, "'net' is no net");
 	if (lnet_net_parse(&r->cfg.net, text))	/* stock's errno */
-		return lnet_ctl_fail(e, -ENXIO, "'%s' is no net", text);
+		return lnet_ctl_fail(e, -ENXIO, "'%s' is no " LNET_CTL_A_NET, text);
 	return 0;
 }
 

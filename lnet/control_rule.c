@@ -155,7 +155,10 @@ static int which_of(struct lnet_req item, struct lnet_rule_which *which, struct 
 	if (!rc && lnet_req_find(item, "name", &v)) {
 		rc = lnet_val_text(&v, which->name, sizeof(which->name));
 		if (rc)
-			return lnet_ctl_fail(e, -EINVAL, "'name' must be a word");
+			return lnet_ctl_fail(e, -EINVAL, "'name': '%.*s' must be up to %d letters, "
+					     "digits, . - _", v.kind == LNET_VAL_TEXT ? 40 : 0,
+					     v.kind == LNET_VAL_TEXT ? v.text : "",
+					     (int)sizeof(which->name) - 1);
 	}
 	return rc;
 }

@@ -18,7 +18,7 @@ static void time_text(u64 ns, char *buf, size_t size)
 		u64 ns;
 		const char *unit;
 	} units[] = {
-		{ 3600 * NSEC_PER_SEC, "h" }, { 60 * NSEC_PER_SEC, "min" }, { NSEC_PER_SEC, "s" },
+		{ 3600 * NSEC_PER_SEC, "h" }, { 60 * NSEC_PER_SEC, "m" }, { NSEC_PER_SEC, "s" },
 		{ NSEC_PER_MSEC, "ms" }, { NSEC_PER_USEC, "us" }, { 1, "ns" },
 	};
 	u64 nr = ns;
@@ -34,8 +34,8 @@ static void range_text(const struct lnet_tunable_info *info, char *buf, size_t s
 {
 	char min[24], max[24];
 
-	if (!strcmp(info->name, "accept")) {
-		scnprintf(buf, size, "none, secure or all");
+	if (info->unit == LNET_UNIT_E) {
+		lnet_tunable_words(info, buf, size);
 	} else if (info->unit == LNET_UNIT_NS) {
 		time_text(info->min, min, sizeof(min));
 		time_text(info->max, max, sizeof(max));

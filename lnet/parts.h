@@ -294,6 +294,8 @@ enum lnet_unit { LNET_UNIT_N, LNET_UNIT_NS, LNET_UNIT_PT, LNET_UNIT_B, LNET_UNIT
 struct lnet_tunable_info;
 void lnet_tunables_init(struct lnet_tunables *tun);	/* defaults */
 const struct lnet_tunable_info *lnet_tunable_find(const char *name);	/* NULL: none */
+/* Of LNET_UNIT_E: the accepted words, as "none, secure or all". */
+void lnet_tunable_words(const struct lnet_tunable_info *info, char *buf, size_t size);
 u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info);
 /*
  * The value that a node uses for @value: as in stock LNet, a number of interfaces below the minimum

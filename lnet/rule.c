@@ -281,6 +281,18 @@ static int add_portal(const struct param *p, u64 *portals, const char *one, char
 	return 0;
 }
 
+/* Lists the accepted outcomes. */
+static int outcome_refuse(const struct param *p, const char *one, char *err)
+{
+	unsigned int i, len = scnprintf(err, LNET_RULE_ERR, "'%s': '%.30s' must be ", p->name, one);
+
+	for (i = LNET_LOCAL_INTERRUPT; i <= LNET_NETWORK_TIMEOUT; i++)
+		len += scnprintf(err + len, LNET_RULE_ERR - len, "%s%s", lnet_outcomes[i].name,
+				 i == LNET_NETWORK_TIMEOUT ? "" :
+				 i + 1 == LNET_NETWORK_TIMEOUT ? " or " : ", ");
+	return -EINVAL;
+}
+
 static int add_outcome(const struct param *p, u32 *outcomes, const char *one, char *err)
 {
 	unsigned int i;
@@ -290,7 +302,7 @@ static int add_outcome(const struct param *p, u32 *outcomes, const char *one, ch
 			*outcomes |= 1u << i;
 			return 0;
 		}
-	return fail(err, "'%s': there is no outcome '%s'", p->name, one);
+	return outcome_refuse(p, one, err);
 }
 
 static int add_one(const struct param *p, void *at, const char *one, char *err)
@@ -332,6 +344,18 @@ static int set_value(const struct param *p, void *at, const char *text, char *er
 	return set_list(p, at, text, err);
 }
 
+/* Lists the parameters of the kind. */
+static int param_refuse(enum lnet_rule_kind kind, const char *name, char *err)
+{
+	unsigned int i, len = scnprintf(err, LNET_RULE_ERR, "'%s' is no parameter of '%s', which "
+					"has", name, kinds[kind].name);
+
+	for (i = 0; i < LNET_NR_RULE_PARAMS; i++)
+		if (lnet_rule_may(kind, i))
+			len += scnprintf(err + len, LNET_RULE_ERR - len, " %s", params[i].name);
+	return -EINVAL;
+}
+
 int lnet_rule_set(struct lnet_rule *r, const char *name, const char *text, char *err)
 {
 	enum lnet_rule_param i = lnet_rule_param_find(name);
@@ -339,7 +363,7 @@ int lnet_rule_set(struct lnet_rule *r, const char *name, const char *text, char 
 	if (i == LNET_NR_RULE_PARAMS)
 		return fail(err, "'%.40s' is no parameter of a fault rule", name);
 	if (!lnet_rule_may(r->kind, i))
-		return fail(err, "'%s' is no parameter of '%s'", name, kinds[r->kind].name);
+		return param_refuse(r->kind, name, err);
 	if (r->set & 1u << i)
 		return fail(err, "'%s' is given twice", name);
 	if (strlen(text) > 512)

@@ -14,7 +14,7 @@
 
 #define LNET_RULE_NIDS	8U
 #define LNET_RULES_MAX	256U
-#define LNET_RULE_ERR	160U		/* bytes for what is wrong */
+#define LNET_RULE_ERR	224U		/* bytes for what is wrong */
 
 enum { LNET_RULE_SEND = 1, LNET_RULE_RECEIVE = 2, LNET_RULE_BOTH = 3 };
 enum { LNET_SPOIL_BIT, LNET_SPOIL_PAGES };

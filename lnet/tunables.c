@@ -207,6 +207,22 @@ static bool word_find(const struct lnet_tunable_info *info, const char *text, u6
 	return false;
 }
 
+void lnet_tunable_words(const struct lnet_tunable_info *info, char *buf, size_t size)
+{
+	unsigned int i, len = 0;
+
+	buf[0] = 0;
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		if (!words[i].name || strcmp(words[i].name, info->name))
+			continue;
+		len += scnprintf(buf + len, size - len, "%s%s",
+				 !words[i].value ? "" :
+				 words[i].value == info->max ? " or " : ", ", words[i].word);
+	}
+	if (!len)
+		strscpy(buf, "0, 1, on or off", size);
+}
+
 static int text_parse(const char *name, const char *text, u64 *value)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(name);

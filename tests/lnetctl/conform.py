@@ -283,7 +283,8 @@ EXITS = [
     ("set response_tracking 4", 234, "",
      "add:\n    - response_tracking:\n          errno: -22\n          descr: \"Valid values are: 0, 1, 2, or 3\"\n"),
     ("set retry_count x", 2, "",
-     "parser:\n    - set:\n          errno: -1\n          descr: \"cannot parse retry_count value: it takes "),
+     "parser:\n    - set:\n          errno: -1\n          descr: \"cannot parse retry_count value: retry_count must "
+     "be 0 to 255, not 'x'\"\n"),
     ("set large_buffers -5", 222, "",
      "add:\n    - buf:\n          errno: -34\n          descr: \"tiny, small and large must be >= 0\"\n"),
     ("set routing 2", 2, "", "parser:\n    - set:\n          errno: -1\n          descr: \"cannot parse routing value: "

@@ -12,9 +12,10 @@ from nodes import BIN, NO_DIFFERENCE, TMP, placed
 
 A, B = "127.0.0.2@tcp", "127.0.0.3@tcp"
 
+CUT_HAS = "name source dest local_nid at rate interval permille count seed from to period duty"
 # The words after KIND add, and what is said.
 BAD = [
-    ("cut --delay 5ms", "'delay' is no parameter of 'cut'"),
+    ("cut --delay 5ms", "'delay' is no parameter of 'cut', which has " + CUT_HAS),
     ("cut --source 1.2.3", "'source': '1.2.3' is no NID, *@net or *"),
     ("cut --dest *@nonet", "'dest': '*@nonet' is no NID, *@net or *"),
     ("cut --local_nid x", "'local_nid': 'x' is no NID, *@net or *"),
@@ -48,14 +49,15 @@ BAD = [
     ("degrade --loss 1001 --over 1m", "--loss must be 0 to 1000, not 1001"),
     ("degrade --loss 5 --over x", "--over must be 1ns to 24h, with a unit (ns, us, ms, s, m or h), not 'x'"),
     ("outcome", "'outcome' needs 'outcome', or 'when' posted or completed"),
-    ("outcome --outcome bad", "'outcome': there is no outcome 'bad'"),
+    ("outcome --outcome bad", "'outcome': 'bad' must be local_interrupt, local_dropped, local_aborted, local_no_route, "
+     "local_error, local_timeout, remote_error, remote_dropped, remote_timeout or network_timeout"),
     ("outcome --when never", "--when must be before, posted or completed, not 'never'"),
-    ("ack-timeout --message PUT", "'message' is no parameter of 'ack-timeout'"),
-    ("reply-timeout --delay 5ms", "'delay' is no parameter of 'reply-timeout'"),
-    ("drop --permille x", "'permille': 'x' must be a number from 0 to 1000"),
+    ("ack-timeout --message PUT", "'message' is no parameter of 'ack-timeout', which has " + CUT_HAS),
+    ("reply-timeout --delay 5ms", "'delay' is no parameter of 'reply-timeout', which has " + CUT_HAS),
+    ("drop --permille x", "--permille must be 0 to 1000, not 'x'"),
     ("drop --count 1 --random", "--random is invalid with --count option: it belongs to 'fault outcome add'"),
     ("delay --count 1", "missing mandatory parameters: 'latency'"),
-    ("delay --latency 5ms --jitter 5", "'jitter': '5' has no unit: ns, us, ms, s, m or h"),
+    ("delay --latency 5ms --jitter 5", "--jitter must be 0 to 24h, with a unit (ns, us, ms, s, m or h), not 5"),
 ]
 
 # Rules that would act on every message of the node.

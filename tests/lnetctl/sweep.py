@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Runs each command of lnetctl's list with each kind of usage error: it fails with a reason and changes nothing."""
+"""Runs each command of lnetctl's list with each kind of usage error. It fails, changes nothing, and its message names
+the wrong option or word, the received value, and the accepted values."""
 
 import json
+import os
 import re
 
-from nodes import check, configured, equal
+from nodes import TMP, check, configured, equal
 
 # Commands that change the node and need neither a word nor an option.
 ALONE = {"lnet configure": "succeeds if the node is configured, as stock", "lnet unconfigure": "changes the node",
@@ -16,7 +18,49 @@ ALONE = {"lnet configure": "succeeds if the node is configured, as stock", "lnet
 STATE = ("export --backup", "net show -v 1", "peer show", "route show", "routing show", "fault show", "fault drop show",
          "fault delay show", "udsp show", "global show", "debug record show")
 GOOD = {"nid": "10.9.9.9@tcp", "nids": "10.9.9.9@tcp", "net": "tcp9", "text": "abc", "file": "abc", "time": "2s",
-        "span": "2s", "level": "1"}
+        "span": "2s", "level": "1", "match": "*@tcp9"}
+# Values that the library or the node cannot read, by the kind of an option or a word.
+UNREADABLE = {
+    "nid": ("nonsense", "10.0.0.300@tcp", "10.0.0.1@nosuch"),
+    "nids": ("nonsense", "10.0.0.300@tcp", "10.0.0.1@nosuch", "10.9.9.[3-1]@tcp", "10.9.9.9@tcp,"),
+    "net": ("nonsense", "tcp99999999"),
+    "match": ("nonsense", "*@nosuch"),
+    "file": ("/nonexistent/file",),
+}
+# The same of options that are texts, by their names.
+UNREADABLE_TEXT = {
+    "if": ("@?/", "eth0["), "cpt": ("x", "[3-1]", "[999]"), "ip2net": ("@?", "nosuch(lo)"), "size": ("x", "-1"),
+    "src": ("@?", "nosuch"), "dst": ("@?",), "rte": ("@?",), "name": ("a/b", 32 * "n"), "message": ("HELLO",),
+    "portal": ("64", "x"), "outcome": ("nosuch",), "traffic-class": (128 * "x",)}
+ANY_TEXT = {"rule_type": "accepted and not used, as stock"}
+# Further options that make a command complete, so that only the option under test is wrong. An option that excludes the
+# one under test is left out.
+COMPLETE = {
+    "net add": {"net": "tcp9", "if": "lo"}, "net del": {"net": "tcp"},
+    "net set": {"nid": "127.0.0.2@tcp", "health": "7"},
+    "net set net": {"lnd-timeout": "5"},
+    "peer add": {"prim_nid": "10.9.9.9@tcp"}, "peer del": {"prim_nid": "10.9.0.1@tcp"},
+    "peer set": {"nid": "10.9.0.1@tcp", "health": "7"},
+    "route add": {"net": "tcp8", "gateway": "127.0.0.9@tcp"}, "route del": {"net": "tcp7", "gateway": "127.0.0.9@tcp"},
+    "udsp add": {"dst": "tcp"}, "drill": {"peer": "127.0.0.2@tcp"}, "debug record start": {},
+    "fault drop add": {"source": "*", "dest": "*", "rate": "9"},
+    "fault delay add": {"source": "*", "dest": "*", "rate": "9", "latency": "1"},
+    "fault drop del": {"source": "*", "dest": "*"}, "fault delay del": {"source": "*", "dest": "*"},
+    "fault reorder add": {"source": "*", "delay": "5ms"}, "fault partition add": {"left": "*", "right": "*"},
+    "fault slow add": {"source": "*", "bandwidth": "1000"}, "fault flap add": {"source": "*", "period": "1s"},
+    "fault degrade add": {"source": "*", "over": "1s", "loss": "1"},
+    "fault outcome add": {"source": "*", "outcome": "local_error"},
+}
+FURTHER_WORDS = {"ping": ["127.0.0.2@tcp"]}
+# Texts of stock's tool, which scripts look at: they have no value.
+STOCK_WORDS = {"discovery": ("Valid values are: ",), "drop_asym_route": ("Valid values are: ",),
+               "response_tracking": ("Valid values are: ",), "recovery_limit": ("Must be greater than or equal to 0",),
+               "max_recovery_ping_interval": ("must be strictly positive",),
+               "tiny_buffers": ("tiny, small and large must be >= 0",),
+               "small_buffers": ("tiny, small and large must be >= 0",),
+               "large_buffers": ("tiny, small and large must be >= 0",)}
+# Messages that refer to a list of what is there instead of a form.
+LISTED = ("lists them)", " here)", "is no parameter of '", "CPTs of this node are ", " show')")
 
 
 def commands(node):
@@ -59,36 +103,89 @@ def out_of_range(option):
 
 
 def option_mistakes(option):
-    """(words, what the message must name) for each mistake with one option."""
-    name = "--" + option["name"]
+    """(words, what the message must have) for each mistake with one option."""
+    name, accepted = "--" + option["name"], option["accepted"]
     if option["value"] == "flag":
-        yield [name + "=1"], name
-        yield [name, name], name
+        yield [name + "=1"], (name, "not '%s=1'" % name, "takes no value")
+        yield [name, name], (name, "given twice", "once")
         return
     if option["value"] != "level":
-        yield [name], name
-        yield [name, "--json"], name
-    bad = "@?" if option["value"] in ("number", "time", "span", "word", "level") else ""
-    yield [name + "=" + bad], name
-    for value in out_of_range(option):
-        yield [name + "=" + value], name
+        yield [name], (name, accepted)
+        yield [name, "--json"], (name, accepted)
+    values = out_of_range(option)
+    values += ["@?"] if option["value"] in ("number", "time", "span", "word", "level") else []
+    for value in values:
+        yield [name + "=" + value], (name, value, accepted)
+    yield [name + "="], (name, "not ''", accepted)
     if not option["repeatable"]:
-        yield [name + "=" + good_value(option)] * 2, name
+        good = good_value(option)
+        yield [name + "=" + good] * 2, (name, "twice, as '%s' and '%s'" % (good, good), "once")
 
 
 def mistakes(command):
-    words = command["name"].split()
-    enough = ["1"] * command["words_min"]
+    """(words, what the message must have) for each mistake that the tool finds itself."""
+    words, name = command["name"].split(), command["name"]
+    enough, takes = ["1"] * command["words_min"], ["--" + option["name"] for option in command.get("options", ())]
+    more = command["words_max"] + 1
     if command["raw"]:
-        yield words + ["x"] * (command["words_max"] + 1), "unexpected word 'x'"
+        yield words + ["x"] * more, ("unexpected word 'x'", name, command["word"])
         return
-    yield words + ["--frobnicate"] + enough, "'--frobnicate'"
-    yield words + ["-Z"] + enough, "'-Z'"
-    if command["words_max"] >= 0:
-        yield words + ["x"] * (command["words_max"] + 1), "unexpected word 'x'"
+    for wrong in ("--frobnicate", "-Z"):
+        yield words + [wrong] + enough, ("'%s'" % wrong, name, *(takes or ["takes no option"]))
+    if more > 0:
+        yield words + ["x"] * more, ("unexpected word 'x'", name, command["word"] or "takes no word")
     for option in command.get("options", ()):
-        for more, said in option_mistakes(option):
-            yield words + more, said
+        for line, said in option_mistakes(option):
+            yield words + line, said
+
+
+def completing(command, option):
+    """Options that make the command complete, without those that exclude @option."""
+    name = option["name"]
+    clash = {other for row in command["clash"].split(";") if name in row.split() for other in row.split()} | {name}
+    rule = {"source": "*"} if re.match(r"fault [\w-]+ add", command["name"]) else {}
+    others = COMPLETE.get(command["name"] + " " + name) or COMPLETE.get(command["name"], rule)
+    return ["--%s=%s" % (other, value) for other, value in others.items() if other not in clash]
+
+
+def unreadable(command):
+    """(words, wrong value, accepted) for values that the library or the node reads."""
+    words = command["name"].split()
+    for option in command.get("options", ()):
+        values = UNREADABLE.get(option["value"], ())
+        if option["value"] == "text" and option["name"] not in ANY_TEXT:
+            values = UNREADABLE_TEXT[option["name"]]
+        for value in values:
+            yield (words + completing(command, option) + ["--%s=%s" % (option["name"], value)] +
+                   FURTHER_WORDS.get(command["name"], []), value, option["accepted"])
+    for value in UNREADABLE.get(command["word_value"], ()):
+        if "export" not in words:
+            yield words + [value], value, "cannot open" if command["word_value"] == "file" else "NID such as"
+
+
+def names_value(said, value):
+    """The message has the value, or the part of it that is wrong. A long value may be cut."""
+    parts = ["'%s'" % part for part in re.split(r"[,@\[\]]|\(lo\)", value) if part]
+    return value[:80] in said or any(part in said for part in parts) or re.search("is no parameter of '", said)
+
+
+def says_accepted(said, accepted):
+    forms = (accepted, re.sub("^an? ", "", accepted), "net such as tcp")
+    if "NID" in accepted:
+        forms += ("NID such as", "NIDs such as")
+    return any(form in said for form in forms + LISTED)
+
+
+def sweep_unreadable(node, command):
+    count = 0
+    for words, value, accepted in unreadable(command):
+        rc, out, err = node.ctl(*words)
+        said = err + (out if "manage:" in out else "")
+        check("'%s' fails, names the value and what is accepted" % " ".join(words),
+              rc and (not out or said != err) and names_value(said, value) and says_accepted(said, accepted),
+              (rc, out, err))
+        count += 1
+    return count
 
 
 def alone_fails(command):
@@ -104,11 +201,15 @@ def sweep(node, command, before):
     for words, said in mistakes(command):
         line = " ".join(words)
         rc, out, err = node.ctl(*words)
-        check("'%s' is a usage error on standard error" % line, (rc, out) == (2, "") and said in err, (rc, out, err))
+        check("'%s' is a usage error on standard error" % line, (rc, out) == (2, ""), (rc, out, err))
+        check("'%s': the message has all parts" % line, all(part in err for part in said), (said, err))
         count += 1
+    count += sweep_unreadable(node, command)
     if alone_fails(command):
         rc, out, err = node.ctl(*command["name"].split())
-        check("'%s' alone fails and says why" % command["name"], rc and not out and err, (rc, out, err))
+        named = [option["name"] for option in command.get("options", ())] + command["word"].split()
+        check("'%s' alone fails and names what is missing" % command["name"],
+              rc and not out and (any(name in err for name in named) or not named), (rc, out, err))
         count += 1
     after = state_of(node)
     if not check("no mistake with '%s' changed the node" % command["name"], after == before):
@@ -136,7 +237,8 @@ def test_sweep_errors():
     """Errors are JSON with --json, whoever finds them; values of set are checked as well."""
     node = configured("sweep-json", "127.0.0.2@tcp")
     for line, rc, said in (("net add --frob", 2, "unrecognized option '--frob'"), ("net show --net tcp9", 234, "net"),
-                           ("set retry_count -1", 195, "0 to 255"), ("set retry_count x", 2, "it takes"),
+                           ("set retry_count -1", 195, "0 to 255"),
+                           ("set retry_count x", 2, "must be 0 to 255, not 'x'"),
                            ("set nosuch 1", 255, "no tunable"), ("nosuch", 255, "not a valid command"),
                            ("fault drop del --all", 254, "failed to delete"),
                            ("peer show --nid 10.8.8.8@tcp", 234, "")):
@@ -144,13 +246,26 @@ def test_sweep_errors():
         error = json.loads(err)["error"]
         check("%s: an error as JSON" % line, (got, out) == (rc, "") and said in error["descr"] and
               error["errno"] < 0 and error["verb"] and error["object"], (got, out, err))
-    before = state_of(node)
-    for name in [command["name"] for command in commands(node) if command["name"].startswith("set ")]:
-        for value in ("@?", "-99", "99999999999999999999"):
-            rc, out, err = node.ctl(*name.split(), value)
-            check("%s %s fails" % (name, value), rc and err and not out, (rc, out, err))
-    check("no value changed the node", state_of(node) == before)
+    sweep_tunables(node)
     node.stop()
+
+
+def sweep_tunables(node):
+    before = state_of(node)
+    names = [command["name"].split()[1] for command in commands(node) if command["name"].startswith("set ")]
+    names += [name for name in node.show("global", "show")["global"] if name not in names and name != "lnd_timeout"]
+    check("there are many tunables", len(names) > 60, len(names))
+    for name in names:
+        for value in ("@?", "-99", "99999999999999999999"):
+            rc, out, err = node.ctl("set", name, value)
+            if rc == 0 and name in ("max_interfaces", "recovery_interval"):
+                continue    # as stock: the default is taken, and recovery_interval has no effect
+            check("set %s %s fails" % (name, value), rc and err and not out, (rc, out, err))
+            fixed = name in STOCK_WORDS and any(words in err for words in STOCK_WORDS[name])
+            check("set %s %s: the message has name, value and what is accepted" % (name, value),
+                  fixed or re.search("must be .*, not '?%s" % re.escape(value), err) and name in err or
+                  "it takes " in err and "not '%s'" % value in err, err)
+    check("no value changed the node", state_of(node) == before)
 
 
 def test_sweep_acts():

@@ -106,7 +106,7 @@ static const struct { const char *line, *err; } reads[] = {
 	{ "outcome", "'outcome' needs 'outcome', or 'when' posted or completed" },
 	{ "outcome when=completed", "" },
 	{ "outcome outcome=remote_timeout,local_error when=posted", "" },
-	{ "outcome outcome=ok", "'outcome': there is no outcome 'ok'" },
+	{ "outcome outcome=ok", "'outcome': 'ok' must be local_interrupt, local_dropped, " },
 	{ "outcome when=never", "'when': 'never' must be before, posted or completed" },
 	{ "ack-timeout permille=500", "" },
 	{ "ack-timeout message=PUT", "'message' is no parameter of 'ack-timeout'" },

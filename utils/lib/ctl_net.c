@@ -198,7 +198,7 @@ static int body_of_nids(struct lnetctl *c, const struct ctl_op *op, const struct
 			struct lnetctl_node *body)
 {
 	struct lnetctl_node *nids;
-	char why[160];
+	char why[240];
 	int rc = lnetctl_nids_expand(n->nids, &nids, why, sizeof(why));
 
 	if (rc)
@@ -227,8 +227,8 @@ static int body_of_net(struct lnetctl *c, const struct ctl_op *op, const struct 
 	if (!rc && !seq->first)
 		rc = -EINVAL;
 	if (rc)
-		return ctl_fail(c, rc, op->verb, op->object, "bad interface list '%s'",
-				n->interfaces);
+		return ctl_fail(c, rc, op->verb, op->object, "--if '%s': expected interfaces such "
+				"as eth0,eth1[0,1]", n->interfaces);
 	return 0;
 }
 
@@ -409,12 +409,13 @@ int lnetctl_net_set_on(struct lnetctl *c, const char *net, int64_t health, int64
 /* In the node it is the driver's; of the other drivers it has none. */
 int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds)
 {
-	size_t name = strcspn(net, "0123456789");
 	char text[24];
+	uint32_t id;
 	int rc;
 
-	if (strncmp(net, "tcp", name) || name != 3)
-		return ctl_fail(c, -EINVAL, "set", "net", "net '%s' has no lnd_timeout", net);
+	if (lnet_net_parse(&id, net) || lnet_net_type(id) != LNET_LND_TCP)
+		return ctl_fail(c, -EINVAL, "set", "net", "net '%s' has no lnd_timeout: no net "
+				"such as tcp or tcp1", net);
 	if (seconds < 0)
 		return ctl_fail(c, -EINVAL, "set", "net", "lnd_timeout must be 0 or more");
 	snprintf(text, sizeof(text), "%lld", (long long)seconds);

@@ -16,7 +16,7 @@ static int add_nids(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_n
 		    const char *list)
 {
 	struct lnetctl_node *nids, *nid, *seq;
-	char why[160];
+	char why[240];
 	int rc = lnetctl_nids_expand(list, &nids, why, sizeof(why));
 
 	if (rc)
@@ -195,7 +195,7 @@ static int body_with_nids(struct lnetctl *c, const struct ctl_op *op, const char
 			  struct lnetctl_node **body)
 {
 	struct lnetctl_node *nids;
-	char why[160];
+	char why[240];
 	int rc = lnetctl_nids_expand(list, &nids, why, sizeof(why));
 
 	*body = NULL;

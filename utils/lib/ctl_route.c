@@ -21,7 +21,7 @@ static int route_do(struct lnetctl *c, const char *verb, uint16_t flags,
 {
 	const struct ctl_op op = { LNET_NL_ROUTES, LNET_NL_VERSION, flags, 0, verb, "route" };
 	struct lnetctl_node *item, *body = ctl_body(&item), *nids, *nid;
-	char why[160];
+	char why[240];
 	int rc = lnetctl_nids_expand(r->gateway ? r->gateway : "", &nids, why, sizeof(why));
 
 	if (rc) {

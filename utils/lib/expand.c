@@ -20,7 +20,8 @@ struct expansion {
 
 static int refuse(struct expansion *x, const char *what, const char *text)
 {
-	snprintf(x->why, x->why_size, "%s: '%s'", what, text);
+	snprintf(x->why, x->why_size, "%s: '%.60s' (accepted: NIDs such as "
+		 "10.0.0.1@tcp,10.0.1.[2-4]@tcp)", what, text);
 	return -EINVAL;
 }
 
@@ -137,6 +138,7 @@ static size_t item_len(const char *list)
 
 int lnetctl_nids_expand(const char *list, struct lnetctl_node **nids, char *why, size_t why_size)
 {
+	const char *all = list;
 	struct expansion x = { .nids = lnetctl_add_seq(NULL, NULL),
 			       .why = why,
 			       .why_size = why_size };
@@ -149,7 +151,7 @@ int lnetctl_nids_expand(const char *list, struct lnetctl_node **nids, char *why,
 		char item[ITEM_MAX];
 
 		if (!len || len >= sizeof(item)) {
-			rc = refuse(&x, "an empty or too long item in the list", list);
+			rc = refuse(&x, "an empty or too long item in the list", all);
 			break;
 		}
 		memcpy(item, list, len);

@@ -382,6 +382,21 @@ static int guarded(struct drill *d)
 	return rc;
 }
 
+/* 0, EXIT_USAGE, or the status of the node's error. */
+static int rail_check(struct tool *t, const char *rail)
+{
+	struct lnetctl_node *doc;
+	int rc = rail ? lnetctl_net_show(t->c, NULL, 0, false, &doc) : 0;
+	bool known;
+
+	if (!rail || rc)
+		return tool_done(t, rc);
+	known = tool_is_ni(doc, rail);
+	lnetctl_doc_free(doc);
+	return known ? 0 : tool_usage("--rail %s is not an interface of this node ('lnetctl net "
+				      "show' lists them)", rail);
+}
+
 int run_drill(struct tool *t)
 {
 	struct drill d = { .t = t, .peer = tool_opt(t, "peer"), .rate = 100, .cut_ms = 2000,
@@ -391,6 +406,9 @@ int run_drill(struct tool *t)
 	int rc;
 
 	options_read(&d);
+	rc = rail_check(t, rail);
+	if (rc)
+		return rc;
 	rc = lnetctl_ping(t->c, d.peer, NULL, TIMEOUT_MS, &doc);	/* it is known then */
 	lnetctl_doc_free(doc);
 	if (rc)

@@ -4,9 +4,9 @@
 #include "tool.h"
 
 static const char *const arg_names[] = {
-	[ARG_NONE] = "flag",   [ARG_LEVEL] = "level", [ARG_TEXT] = "text", [ARG_NID] = "nid",
-	[ARG_NIDS] = "nids",   [ARG_NET] = "net",     [ARG_FILE] = "file", [ARG_NUM] = "number",
-	[ARG_TIME] = "time",   [ARG_SPAN] = "span",   [ARG_WORD] = "word",
+	[ARG_NONE] = "flag",   [ARG_LEVEL] = "level", [ARG_TEXT] = "text",   [ARG_NID] = "nid",
+	[ARG_NIDS] = "nids",   [ARG_NET] = "net",     [ARG_FILE] = "file",   [ARG_NUM] = "number",
+	[ARG_TIME] = "time",   [ARG_SPAN] = "span",   [ARG_MATCH] = "match", [ARG_WORD] = "word",
 };
 
 static bool option_dump(struct lnetctl_node *list, const struct opt *o)
@@ -34,6 +34,7 @@ static bool command_dump(struct lnetctl_node *list, const char *path, const stru
 	ok = map && lnetctl_add_text(map, "name", name) &&
 	     lnetctl_add_text(map, "help", cmd->help) &&
 	     lnetctl_add_text(map, "word", cmd->word ? cmd->word : "") &&
+	     lnetctl_add_text(map, "word_value", cmd->word_arg ? arg_names[cmd->word_arg] : "") &&
 	     lnetctl_add_num(map, "words_min", cmd->words_min) &&
 	     lnetctl_add_num(map, "words_max", cmd->words_max == WORDS_ANY ? -1 : cmd->words_max) &&
 	     lnetctl_add(map, "raw", LNETCTL_BOOL, cmd->raw ? "true" : "false") &&

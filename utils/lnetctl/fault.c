@@ -261,24 +261,25 @@ static int run_reset(struct tool *t)
 }
 
 #define COMMON_OPTS										\
-	{ "source", 's', ARG_NID, "source of the message: NID, *@net or *" },			\
-	{ "dest", 'd', ARG_NID, "destination: NID, *@net or *" },				\
+	{ "source", 's', ARG_MATCH, "source of the message: NID, *@net or *" },			\
+	{ "dest", 'd', ARG_MATCH, "destination: NID, *@net or *" },				\
 	{ "rate", 'r', ARG_NUM, "act on one message in N", 1, UINT32_MAX },			\
 	{ "interval", 'i', ARG_TIME, "act on one message per N seconds", 1, TIME_DAY },	\
 	{ "portal", 'p', ARG_NUM, "only PUT and GET to portal 0 to 63; repeatable", 0, 63,	\
 	  .many = true },									\
 	{ "message", 'm', ARG_WORD, "only PUT, ACK, GET or REPLY; may be repeated",		\
 	  .words = message_names, .many = true },						\
-	{ "local_nid", 'o', ARG_NID, "only over this interface" },				\
+	{ "local_nid", 'o', ARG_MATCH, "only over this interface" },				\
 	{ "rule_type", 't', ARG_TEXT, "accepted" },						\
-	{ "permille", 0, ARG_TEXT, "probability per message, instead of the rate" },	\
-	{ "count", 0, ARG_TEXT, "act on at most N messages" },				\
-	{ "seed", 0, ARG_TEXT, "seed of the rule's random values" },				\
-	{ "from", 0, ARG_TEXT, "begin this time after the rule was added, as 500ms" },	\
-	{ "to", 0, ARG_TEXT, "end this time after the rule was added" },			\
-	{ "period", 0, ARG_TEXT, "length of an on-off period" },				\
-	{ "duty", 0, ARG_TEXT, "active part of a period, permille; needs period" },		\
-	{ "name", 0, ARG_TEXT, "name of the rule" }
+	{ "permille", 0, ARG_NUM, "probability per message, instead of the rate", 0, 1000 },	\
+	{ "count", 0, ARG_NUM, "act on at most N messages", 1, UINT64_MAX },			\
+	{ "seed", 0, ARG_NUM, "seed of the rule's random values", 0, UINT64_MAX },		\
+	{ "from", 0, ARG_SPAN, "begin this time after the rule was added, as 500ms", 0,	\
+	  TIME_DAY },										\
+	{ "to", 0, ARG_SPAN, "end this time after the rule was added", 1, TIME_DAY },		\
+	{ "period", 0, ARG_SPAN, "length of an on-off period", 2, TIME_DAY },			\
+	{ "duty", 0, ARG_NUM, "active part of a period, permille; needs period", 1, 999 },	\
+	{ "name", 0, ARG_TEXT, "name of the rule", .form = RULE_NAME_FORM }
 
 static const struct opt drop_opts[] = {
 	COMMON_OPTS,
@@ -295,15 +296,15 @@ static const struct opt drop_opts[] = {
 static const struct opt delay_opts[] = {
 	COMMON_OPTS,
 	{ "latency", 'l', ARG_TIME, "how long: seconds (1, 0.3) or 300ms", TIME_MS, TIME_DAY },
-	{ "jitter", 0, ARG_TEXT, "random additional time, at most this, as 5ms" },
+	{ "jitter", 0, ARG_SPAN, "random additional time, at most this, as 5ms", 0, TIME_DAY },
 	{ .name = NULL }
 };
 static const struct opt del_opts[] = {
 	{ "all", 'a', ARG_NONE, "all rules" },
-	{ "source", 's', ARG_NID, "only rules with this source" },
-	{ "dest", 'd', ARG_NID, "only rules with this destination" },
-	{ "id", 'i', ARG_NUM, "only the rule with this ID in `fault show'", 0, UINT32_MAX },
-	{ "name", 'n', ARG_TEXT, "only the rule with this name" },
+	{ "source", 's', ARG_MATCH, "only rules with this source" },
+	{ "dest", 'd', ARG_MATCH, "only rules with this destination" },
+	{ "id", 'i', ARG_NUM, "only the rule with this ID in `fault show'", 1, UINT32_MAX },
+	{ "name", 'n', ARG_TEXT, "only the rule with this name", .form = RULE_NAME_FORM },
 	{ .name = NULL }
 };
 

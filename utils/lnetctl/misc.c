@@ -69,7 +69,8 @@ static int run_record_dump(struct tool *t)
 }
 
 static const struct opt record_start_opts[] = {
-	{ "size", 's', ARG_TEXT, "memory for it, in bytes (16M, 64k); default 16M" },
+	{ "size", 's', ARG_TEXT, "memory for it, in bytes (16M, 64k); default 16M",
+	  .form = "a number of bytes, as 16M or 64k" },
 	{ .name = NULL }
 };
 static const struct command record_commands[] = {

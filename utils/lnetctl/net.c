@@ -153,6 +153,9 @@ static int run_net_set(struct tool *t)
 
 	if (!one && (link || (!net && (health >= 0 || conns >= 0))))
 		return tool_missing("missing mandatory parameters: 'nid' or 'all'");
+	if (one && net && !tool_opt(t, "lnd-timeout"))
+		return tool_usage("--net is invalid with --%s option, unless it is for "
+				  "--lnd-timeout", nid ? "nid" : "all");
 	if (!net && tool_opt(t, "lnd-timeout"))
 		return tool_missing("missing mandatory parameters: 'net'");
 	if (tool_opt(t, "lnd-timeout"))
@@ -283,13 +286,16 @@ const struct opt drain_opts[] = {
 	END
 };
 
+#define INTERFACES_FORM "interfaces such as eth0,eth1[0,1]"
+
 static const char *const link_words[] = { "up", "down", NULL };
 
 static const struct opt net_add_opts[] = {
 	{ "net", 'n', ARG_NET, "net name, as tcp or tcp1" },
-	{ "if", 'i', ARG_TEXT, "interfaces, as eth0,eth1[0,1]" },
+	{ "if", 'i', ARG_TEXT, "interfaces, as eth0,eth1[0,1]", .form = INTERFACES_FORM },
 	{ "nid", 0, ARG_NIDS, "NIDs to add, instead of net and interfaces" },
-	{ "ip2net", 'p', ARG_TEXT, "rules instead, as 'tcp(eth0) 10.0.*.*; tcp1 10.1.*.*'" },
+	{ "ip2net", 'p', ARG_TEXT, "rules instead, as 'tcp(eth0) 10.0.*.*; tcp1 10.1.*.*'",
+	  .form = "rules such as tcp(eth0) 10.0.*.*; tcp1 10.1.*.*" },
 	{ "peer-timeout", 't', ARG_NUM, "seconds until an unresponsive peer is dead; 0: never",
 	  NI_MIN_peer_timeout, NI_MAX_peer_timeout },
 	{ "peer-credits", 'c', ARG_NUM, "messages in flight to one peer interface",
@@ -298,7 +304,7 @@ static const struct opt net_add_opts[] = {
 	  NI_MIN_peer_buffer_credits, NI_MAX_peer_buffer_credits },
 	{ "credits", 'r', ARG_NUM, "messages in flight over the interface",
 	  NI_MIN_credits, NI_MAX_credits },
-	{ "cpt", 's', ARG_TEXT, "CPTs to use, as [0,1]" },
+	{ "cpt", 's', ARG_TEXT, "CPTs to use, as [0,1]", .form = "a list such as [0,1] or 0-3" },
 	{ "conns-per-peer", 'm', ARG_NUM, "connections of a kind per peer; 0: by link speed",
 	  NI_MIN_conns_per_peer, NI_MAX_conns_per_peer },
 	{ "skip-mr-route-setup", 'k', ARG_NONE, "do not run ksocklnd-config afterwards" },
@@ -310,7 +316,7 @@ static const struct opt net_add_opts[] = {
 };
 static const struct opt net_del_opts[] = {
 	{ "net", 'n', ARG_NET, "net name" },
-	{ "if", 'i', ARG_TEXT, "only these interfaces of it" },
+	{ "if", 'i', ARG_TEXT, "only these interfaces of it", .form = INTERFACES_FORM },
 	{ "nid", 0, ARG_NIDS, "NIDs, instead of net and interfaces" },
 	END
 };

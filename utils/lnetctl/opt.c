@@ -109,8 +109,8 @@ static int option_wrong(const struct tool *t, int c, char **argv)
 	if (c == ':' && o)
 		return value_missing(o);
 	if (o)
-		return tool_usage("option '--%s' doesn't allow an argument: '%s'", o->name,
-				  argv[optind - 1]);
+		return tool_usage("option '--%s' doesn't allow an argument: it takes no value, "
+				  "not '%s'", o->name, argv[optind - 1]);
 	return option_unknown(t, optopt && optopt < 128 ? word : argv[optind - 1]);
 }
 
@@ -126,12 +126,20 @@ static bool is_digits(const char *text)
 	return true;
 }
 
+static int given_twice(const struct opt *o, const char *first, const char *val)
+{
+	if (o->arg == ARG_NONE)
+		return tool_usage("option '--%s' is given twice; it may be given once", o->name);
+	return tool_usage("option '--%s' is given twice, as '%.100s' and '%.100s'; it may be given "
+			  "once", o->name, first, val);
+}
+
 static int option_add(struct tool *t, const struct opt *o, const char *val)
 {
 	char why[400];
 
 	if (!o->many && tool_opt(t, o->name))
-		return tool_usage("option '--%s' is given twice", o->name);
+		return given_twice(o, tool_opt(t, o->name), val);
 	if (t->nr_found == FOUND_MAX)
 		return tool_usage("more than %d options", FOUND_MAX);
 	if (o->arg != ARG_NONE && o->arg != ARG_LEVEL && !strncmp(val, "--", 2))

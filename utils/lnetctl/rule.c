@@ -149,12 +149,16 @@ static const char *const words_where[] = { "bit", "pages", NULL };
 static const char *const words_when[] = { "before", "posted", "completed", NULL };
 
 /* How lnetctl reads an option of each type of faults.def. The node parses texts and lists. */
-#define OPT_NAME(text, min, max)	ARG_TEXT, text
-#define OPT_NID(text, min, max)		ARG_NID, text
-#define OPT_NIDS(text, min, max)	ARG_NIDS, text, .many = true
-#define OPT_TYPES(text, min, max)	ARG_TEXT, text, .many = true
-#define OPT_PORTALS(text, min, max)	ARG_TEXT, text, .many = true
-#define OPT_OUTCOMES(text, min, max)	ARG_TEXT, text, .many = true
+#define LIST(text, accepted)		ARG_TEXT, text, .many = true, .form = accepted
+#define OPT_NAME(text, min, max)	ARG_TEXT, text, .form = RULE_NAME_FORM
+#define OPT_NID(text, min, max)		ARG_MATCH, text
+#define OPT_NIDS(text, min, max)	ARG_MATCH, text, .many = true
+#define OPT_TYPES(text, min, max)	LIST(text, "PUT, ACK, GET or REPLY")
+#define OPT_PORTALS(text, min, max)	LIST(text, "a portal from 0 to 63")
+#define OPT_OUTCOMES(text, min, max)							\
+	LIST(text, "local_interrupt, local_dropped, local_aborted, local_no_route, "	\
+	     "local_error, local_timeout, remote_error, remote_dropped, remote_timeout "	\
+	     "or network_timeout")
 #define OPT_NUM(text, min, max)		ARG_NUM, text, min, max
 #define OPT_TIME(text, min, max)	ARG_SPAN, text, min, max
 #define OPT_WORD_AT(text, min, max)	ARG_WORD, text, .words = words_at
@@ -171,8 +175,8 @@ static const struct opt rule_opts[] = {
 };
 static const struct opt rule_del_opts[] = {
 	{ "all", 'a', ARG_NONE, "all of this kind" },
-	{ "id", 'i', ARG_NUM, "only the rule with this ID", 0, UINT32_MAX },
-	{ "name", 'n', ARG_TEXT, "only the rule with this name" },
+	{ "id", 'i', ARG_NUM, "only the rule with this ID", 1, UINT32_MAX },
+	{ "name", 'n', ARG_TEXT, "only the rule with this name", .form = RULE_NAME_FORM },
 	{ .name = NULL }
 };
 const struct command rule_commands[] = {

@@ -86,6 +86,29 @@ static void taken_note(struct tool *t, const char *name, const char *value)
 	lnetctl_doc_free(doc);
 }
 
+/* The node's reason follows its "invalid value 'x' for key 'NAME': "; a stock module has none. */
+static int value_wrong(const struct tool *t, const char *name, const char *value)
+{
+	const char *why = lnetctl_error(t->c)->text, *reason = strstr(why, "': ");
+
+	if (strncmp(why, "invalid value", 13) || !reason)
+		return not_read(name, "it takes a number, a time or 'default' as 'lnetctl global "
+				"show' has it", value);
+	tool_refuse("parser", "set", -1, "\"cannot parse %s value: %s\"", name, reason + 3);
+	return EXIT_USAGE;
+}
+
+/* The node rejects a whole number as out of range, and other texts as unreadable. */
+static int set_done(struct tool *t, const char *name, const char *value, int rc)
+{
+	if (rc == -EINVAL && (!*value || value[strspn(value, "-0123456789")]))
+		return value_wrong(t, name, value);
+	if (rc)
+		return refused(t, name, rc);
+	taken_note(t, name, value);
+	return 0;
+}
+
 static int set(struct tool *t, const char *name, const char *value)
 {
 	const struct check *check = check_of(name);
@@ -103,13 +126,7 @@ static int set(struct tool *t, const char *name, const char *value)
 		value = number;
 	}
 	rc = lnetctl_set(t->c, name, value);
-	if (rc == -EINVAL && !whole)
-		return not_read(name, "it takes a number, a time or 'default' as 'lnetctl global "
-				"show' has it", value);
-	if (rc)
-		return refused(t, name, rc);
-	taken_note(t, name, value);
-	return 0;
+	return set_done(t, name, value, rc);
 }
 
 static int run_set(struct tool *t)
@@ -241,7 +258,7 @@ int run_set_other(struct tool *t)
 	else
 		rc = -ENOENT;
 	if (rc != -ENOENT)
-		return rc ? refused(t, name, rc) : 0;
+		return set_done(t, name, t->rest[1], rc);
 	rc = name_check(t, name);
 	if (rc)
 		return rc;

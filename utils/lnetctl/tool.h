@@ -12,6 +12,7 @@ enum arg {
 	ARG_LEVEL,	/* an optional number; without it 1 */
 	ARG_TEXT,	/* not empty; at most max characters, 0: any number */
 	ARG_NID, ARG_NIDS, ARG_NET, ARG_FILE,	/* the library or the node parses the text */
+	ARG_MATCH,	/* a NID, *@net or *; the library or the node parses it */
 	ARG_NUM,	/* min to max; decimal, octal or hexadecimal */
 	ARG_TIME,	/* min to max ns; a bare number is seconds */
 	ARG_SPAN,	/* as ARG_TIME, but a unit is required */
@@ -27,8 +28,10 @@ struct opt {
 	uint64_t max;
 	const char *const *words;	/* ends with NULL */
 	bool many;			/* may be repeated */
+	const char *form;		/* of ARG_TEXT: describes the accepted texts */
 };
 
+#define RULE_NAME_FORM "up to 31 letters, digits, . - _"
 #define TIME_MS 1000000ULL
 #define TIME_S (1000 * TIME_MS)
 #define HEALTH_MAX 1000
@@ -64,6 +67,7 @@ struct command {
 	bool raw;			/* no options: a word may begin with '-' */
 	unsigned char words_min, words_max;
 	const char *word;		/* kind of its words: "NID", "VALUE" */
+	enum arg word_arg;		/* how its words are read; ARG_NONE: see the help */
 	/*
 	 * Sets of options, for example "net nid;if nid". The caller may give at most one option of
 	 * each set of @clash, and must give at least one option of each set of @need.

@@ -66,10 +66,14 @@ static int run_show(struct tool *t)
 	return rc ? rc : tool_show(t, rc, doc, LNETCTL_HAND);
 }
 
+#define RANGE_FORM "a range of NIDs or nets, as 10.0.[1-4].*@tcp or tcp[1-2]"
+
 static const struct opt add_opts[] = {
-	{ "src", 's', ARG_TEXT, "NIDs of this node, or nets: 10.0.[1-4].*@tcp, tcp[1-2]" },
-	{ "dst", 'd', ARG_TEXT, "NIDs of peers, or nets" },
-	{ "rte", 'r', ARG_TEXT, "NIDs of routers that are preferred for --dst" },
+	{ "src", 's', ARG_TEXT, "NIDs of this node, or nets: 10.0.[1-4].*@tcp, tcp[1-2]",
+	  .form = RANGE_FORM },
+	{ "dst", 'd', ARG_TEXT, "NIDs of peers, or nets", .form = RANGE_FORM },
+	{ "rte", 'r', ARG_TEXT, "NIDs of routers that are preferred for --dst",
+	  .form = RANGE_FORM },
 	{ "priority", 'p', ARG_NUM, "of --src or --dst alone: 0 (best, default) and more", 0,
 	  INT32_MAX },
 	{ "idx", 'i', ARG_NUM, "which rule it is to be, from 0; default: the last", 0, INT32_MAX },

@@ -40,9 +40,14 @@ static void words_text(const char *const *words, char *buf, size_t size)
 
 void tool_value_accepted(const struct opt *o, char *buf, size_t size)
 {
-	static const char *const texts[] = { [ARG_TEXT] = "a text", [ARG_NID] = "a NID",
-					     [ARG_NIDS] = "a list of NIDs", [ARG_NET] = "a net",
-					     [ARG_FILE] = "a file" };
+	static const char *const texts[] = {
+		[ARG_TEXT] = "a text",
+		[ARG_NID] = "a NID such as 10.0.0.1@tcp",
+		[ARG_NIDS] = "NIDs such as 10.0.0.1@tcp,10.0.1.[2-4]@tcp",
+		[ARG_NET] = "a net such as tcp or o2ib1",
+		[ARG_FILE] = "a file",
+		[ARG_MATCH] = "a NID, *@net or *",
+	};
 	char min[32], max[32];
 
 	switch (o->arg) {
@@ -65,7 +70,7 @@ void tool_value_accepted(const struct opt *o, char *buf, size_t size)
 		words_text(o->words, buf, size);
 		break;
 	default:
-		snprintf(buf, size, "%s", texts[o->arg]);
+		snprintf(buf, size, "%s", o->form ? o->form : texts[o->arg]);
 		if (o->max)
 			snprintf(buf, size, "1 to %" PRIu64 " characters", o->max);
 	}
