@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""bash completes each command and each option that the tool's tables have, and nothing else; and values that the node
-has."""
+"""bash and zsh complete each command and each option that the tool's tables have, and nothing else; and values that the
+node has."""
 
 import importlib.machinery
 import importlib.util
 import os
+import pty
+import re
+import select
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 from nodes import BIN, ROOT, TMP, check, configured, equal, skip
 
@@ -96,3 +101,106 @@ def check_values(node):
     os.chdir(here)
     for line, names in wanted.items():
         equal("after '%s'" % line, got[line], names)
+
+
+# ---- zsh -------------------------------------------------------------------------------------------------------
+
+# A completion prints its matches instead of inserting them. Without -O, compadd is asked for other things than matches.
+ZSHRC = """PROMPT='ready> '
+unset zle_bracketed_paste
+fpath=(%s $fpath)
+autoload -Uz compinit && compinit -u -D
+typeset -ga matches
+compadd() {
+	local -a added
+	case " $* " in *' -'[AOD]' '*) builtin compadd "$@"; return ;; esac
+	builtin compadd -O added "$@"
+	matches+=($added)
+	return $(( ! $#added ))
+}
+report() {
+	matches=()
+	_main_complete
+	print -r -- "<<matches ${(j: :)${(u)matches}}>>"
+	compstate[insert]= compstate[list]=
+}
+zle -C report complete-word report
+bindkey -e
+bindkey '^I' report
+"""
+
+
+class Zsh:
+    """An interactive zsh on a terminal."""
+
+    def __init__(self, node):
+        home = os.path.join(TMP, "zsh")
+        os.makedirs(home, exist_ok=True)
+        shutil.copy(os.path.join(ROOT, "packaging/completion.zsh"), os.path.join(home, "_lnet"))
+        with open(os.path.join(home, ".zshrc"), "w") as file:
+            file.write(ZSHRC % home)
+        env = dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], ZDOTDIR=home, LNET_NODE=node, TERM="vt100",
+                   LNET_COMPLETION=os.path.join(ROOT, "packaging/completion.bash"))
+        self.process, self.terminal = pty.fork()
+        if not self.process:
+            os.chdir(ROOT)
+            os.execvpe("zsh", ["zsh", "-d", "-i"], env)
+        self.hear("ready> ")
+
+    def hear(self, end, seconds=20):
+        heard, until = "", time.time() + seconds
+        while end not in heard and time.time() < until:
+            if select.select([self.terminal], [], [], 0.1)[0]:
+                try:
+                    heard += os.read(self.terminal, 65536).decode("utf-8", "replace")
+                except OSError:
+                    break
+        return heard
+
+    def completed(self, line):
+        """The words that zsh offers behind LINE; None: it did not answer."""
+        os.write(self.terminal, line.encode() + b"\t")
+        match = re.search(r"<<matches (.*?)>>", self.hear(">>"))
+        os.write(self.terminal, b"\x15")
+        return set(match.group(1).split()) if match else None
+
+    def stop(self):
+        os.kill(self.process, signal.SIGKILL)
+        os.waitpid(self.process, 0)
+        os.close(self.terminal)
+
+
+def options_of(program):
+    done = subprocess.run([os.path.join(BIN, program), "--help"], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL)
+    return set(re.findall(r"--[a-z][a-z0-9_-]*", done.stdout))
+
+
+def test_completion_zsh():
+    if not shutil.which("zsh"):
+        return skip("completion", "no zsh")
+    node = configured("completion-zsh", "127.0.0.2@tcp")
+    node.ok("peer", "add", "--prim_nid", "127.0.0.9@tcp")
+    wanted = {
+        "lnetctl net ": {"add", "del", "set", "show"} | BUILTINS,
+        "lnetctl net add --peer-c": {"--peer-credits"},
+        "lnetctl --node %s peer del --prim_nid " % node.name: {"127.0.0.9@tcp"},
+        "lnetctl --node %s" % node.name[:-1]: {node.name},
+        "lnetctl drain ": {"0@lo", "127.0.0.2@tcp"},
+        "lnetctl drain 127.0.0.2@t": {"127.0.0.2@tcp"},
+        "lnetctl undrain 127": {"127.0.0.2@tcp"},
+        "lnetctl explain ": {"127.0.0.9@tcp"},
+        "lnetctl peer show --nid 127.0.0.9@t": {"127.0.0.9@tcp"},
+        "lnetctl net set --nid 127.0.0.2@tcp --link ": {"up", "down"},
+        "lnetctl set retry": {"retry_count"},
+        "lnetctl import packaging/lnet.c": {"lnet.conf"},
+    }
+    zsh = Zsh(node.name)
+    for line, names in wanted.items():
+        equal("zsh after '%s'" % line, zsh.completed(line), names)
+    for program in ("lnetd", "lnetperf", "lnetsim", "lst", "nettest"):
+        wants = {name for name in options_of(program) if name.startswith("--")}
+        equal("zsh: options of %s" % program, zsh.completed(program + " --"), wants)
+    check("zsh: commands of lst", {"new_session", "stat"} <= (zsh.completed("lst ") or set()))
+    zsh.stop()
+    node.stop()
