@@ -300,6 +300,25 @@ bool lnet_ctl_items(const struct lnet_ctl_req *req, struct lnet_req *items)
 	return lnet_req_item(&all, items);
 }
 
+int lnet_ctl_must(const struct lnet_val *v, const char *key, const char *accepted,
+		  struct lnet_ctl_err *e)
+{
+	if (v->kind == LNET_VAL_INT)
+		return lnet_ctl_fail(e, -EINVAL, "'%s' must be %s, not %lld", key, accepted,
+				     (long long)v->num);
+	return lnet_ctl_fail(e, -EINVAL, "'%s' must be %s, not %.60s", key, accepted,
+			     v->kind == LNET_VAL_TEXT ? v->text : "a list");
+}
+
+int lnet_ctl_must_range(const struct lnet_val *v, const char *key, s64 min, s64 max,
+			struct lnet_ctl_err *e)
+{
+	char range[48];
+
+	scnprintf(range, sizeof(range), "%lld to %lld", (long long)min, (long long)max);
+	return lnet_ctl_must(v, key, range, e);
+}
+
 int lnet_ctl_nid(const struct lnet_val *v, const char *what, struct lnet_nid *nid,
 		 struct lnet_ctl_err *e)
 {

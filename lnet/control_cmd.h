@@ -195,6 +195,12 @@ int lnet_ctl_buffers_check(struct lnet_control *ctl, const struct lnet_ctl_req *
 
 /* The items of a request: its outer list. False: the request does not begin with a list. */
 bool lnet_ctl_items(const struct lnet_ctl_req *req, struct lnet_req *items);
+/* Returns -EINVAL with the text "'KEY' must be ACCEPTED, not VALUE". */
+int lnet_ctl_must(const struct lnet_val *v, const char *key, const char *accepted,
+		  struct lnet_ctl_err *e);
+/* The same with "MIN to MAX". */
+int lnet_ctl_must_range(const struct lnet_val *v, const char *key, s64 min, s64 max,
+			struct lnet_ctl_err *e);
 /* A NID in a request. @what is its key, for the text. */
 int lnet_ctl_nid(const struct lnet_val *v, const char *what, struct lnet_nid *nid,
 		 struct lnet_ctl_err *e);

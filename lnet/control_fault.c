@@ -11,7 +11,7 @@ static int find_num(struct lnet_req r, const char *key, s64 max, u64 *num, struc
 	if (!lnet_req_find(r, key, &v))
 		return 0;
 	if (lnet_val_int(&v, S64_MIN, S64_MAX, &val))
-		return lnet_ctl_fail(e, -EINVAL, "'%s' is not a number", key);
+		return lnet_ctl_must(&v, key, "a number", e);
 	if (max >= 0 && (val < 0 || val > max))
 		return lnet_ctl_fail(e, -EINVAL, "invalid value '%lld' for key '%s': it must be 0 "
 				     "to %lld", val, key, max);
@@ -112,6 +112,19 @@ static int rule_of(struct lnet_req all, bool delay, struct lnet_fault_rule *rule
 	return rc;
 }
 
+/* Why lnet_fault_add() rejects values that are valid alone. */
+static const char *contradiction(const struct lnet_fault_rule *r)
+{
+	if (r->random && !r->interval_s)
+		return "'random' needs an interval";
+	if (r->delay && !lnet_nid_is_any(&r->local))
+		return "a delay rule has no 'local_nid'";
+	if (r->portal_mask && r->msg_mask && !(r->msg_mask & (1u << LNET_MSG_PUT |
+							      1u << LNET_MSG_GET)))
+		return "'portal' needs the message PUT or GET";
+	return "the values of the rule exclude each other";
+}
+
 static int fault_add(struct lnet *ln, struct lnet_req all, bool delay, struct lnet_ctl_err *e)
 {
 	struct lnet_fault_rule rule;
@@ -125,7 +138,7 @@ static int fault_add(struct lnet *ln, struct lnet_req all, bool delay, struct ln
 				     "least 1; rate is %u, interval %u", rule.rate,
 				     rule.interval_s);
 	if (rc == -EINVAL)
-		return lnet_ctl_fail(e, rc, "the values of the rule exclude each other");
+		return lnet_ctl_fail(e, rc, "%s", contradiction(&rule));
 	return rc ? lnet_ctl_fail(e, rc, "cannot add the rule: %s",
 				  rc == -ENOSPC ? "too many" : lnet_ctl_why(rc))
 		  : 0;

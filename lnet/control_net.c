@@ -69,7 +69,7 @@ static int numbers(const struct lnet_val *v, bool lnd, struct lnet_ni_cfg *cfg,
 		if (num_keys[i].lnd != lnd || !lnet_req_find(v->list, num_keys[i].name, &val))
 			continue;
 		if (lnet_val_int(&val, S64_MIN, S64_MAX, &num))
-			return lnet_ctl_fail(e, -EINVAL, "'%s' must be a number", num_keys[i].name);
+			return lnet_ctl_must(&val, num_keys[i].name, "a number", e);
 		if (num != -1 && (num < num_keys[i].min || num > num_keys[i].max))
 			return lnet_ctl_fail(e, -EINVAL,
 					     "invalid value '%lld' for key '%s': it must be %lld "
@@ -86,11 +86,11 @@ static int health(const struct lnet_val *v, struct ni_req *r, struct lnet_ctl_er
 
 	if (lnet_req_find(v->list, "health value", &val) &&
 	    lnet_val_int(&val, 0, LNET_HEALTH_MAX, &r->health))
-		return lnet_ctl_fail(e, -EINVAL, "'health value' must be 0 to %d", LNET_HEALTH_MAX);
+		return lnet_ctl_must_range(&val, "health value", 0, LNET_HEALTH_MAX, e);
 	if (lnet_req_find(v->list, "fatal_error", &val) && lnet_val_int(&val, 0, 1, &r->fatal))
-		return lnet_ctl_fail(e, -EINVAL, "'fatal_error' must be 0 or 1");
+		return lnet_ctl_must(&val, "fatal_error", "0 or 1", e);
 	if (lnet_req_find(v->list, "drained", &val) && lnet_val_int(&val, 0, 1, &r->drained))
-		return lnet_ctl_fail(e, -EINVAL, "'drained' must be 0 or 1");
+		return lnet_ctl_must(&val, "drained", "0 or 1", e);
 	return 0;
 }
 

@@ -30,7 +30,7 @@ static int pni_element(struct lnet_req elem, struct peer_req *r, struct lnet_ctl
 	if (!rc && lnet_req_find(elem, "health stats", &v) &&
 	    lnet_req_find(v.list, "health value", &val) &&
 	    lnet_val_int(&val, 0, LNET_HEALTH_MAX, &r->health))
-		return lnet_ctl_fail(e, -EINVAL, "'health value' must be 0 to %d", LNET_HEALTH_MAX);
+		return lnet_ctl_must_range(&val, "health value", 0, LNET_HEALTH_MAX, e);
 	return rc;
 }
 
@@ -42,7 +42,7 @@ static int peer_set_keys(struct lnet_req item, struct peer_req *r, struct lnet_c
 	r->state = STATE_UNSET;
 	r->log = lnet_req_find(item, "log", &v);
 	if (lnet_req_find(item, "peer state", &v) && lnet_val_int(&v, 0, U32_MAX, &r->state))
-		return lnet_ctl_fail(e, -EINVAL, "'peer state' must be 0 to %u", U32_MAX);
+		return lnet_ctl_must_range(&v, "peer state", 0, U32_MAX, e);
 	return 0;
 }
 
@@ -63,7 +63,7 @@ static int peer_item(struct lnet_req item, struct peer_req *r, struct lnet_ctl_e
 		return rc;
 	if (lnet_req_find(item, "Multi-Rail", &v)) {
 		if (lnet_val_int(&v, 0, 1, &mr))
-			return lnet_ctl_fail(e, -EINVAL, "'Multi-Rail' must be true or false");
+			return lnet_ctl_must(&v, "Multi-Rail", "true or false", e);
 		r->mr = mr;
 	}
 	rc = peer_set_keys(item, r, e);
@@ -88,9 +88,9 @@ static int add_check(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_
 		const struct lnet_nid *nid = i < r->nr ? &r->nids[i] : &r->primary;
 		struct lnet_ni *ni;
 
-		if (lnet_nid_is_any(nid) || lnet_nid_is_lo(nid))
-			return lnet_ctl_fail(e, -EINVAL, "%s cannot be a peer",
-					     lnet_nid_str(nid, buf));
+		if (!lnet_nid_is_host(nid) || lnet_nid_is_lo(nid))
+			return lnet_ctl_fail(e, -EINVAL, "%s cannot be a peer: it is not the NID "
+					     "of one host", lnet_nid_str(nid, buf));
 		ni = lnet_ni_find(ln, nid);
 		lnet_ni_put(ni);
 		if (ni)

@@ -21,7 +21,7 @@ static int num_of(struct lnet_req item, const char *key, s64 min, s64 max, s64 *
 	*has = lnet_req_find(item, key, &v);
 	if (!*has || !lnet_val_int(&v, min, max, num))
 		return 0;
-	return lnet_ctl_fail(e, -EINVAL, "'%s' must be %lld to %lld", key, min, max);
+	return lnet_ctl_must_range(&v, key, min, max, e);
 }
 
 static int net_of(struct lnet_req item, struct route_req *r, struct lnet_ctl_err *e)
@@ -52,7 +52,7 @@ static int item_read(struct lnet_req item, struct route_req *r, struct lnet_ctl_
 	rc = rc ? rc : num_of(item, "hop", -1, HOPS_MAX, &hops, &r->has_hops, e);
 	rc = rc ? rc : num_of(item, "priority", 0, U32_MAX, &priority, &r->has_priority, e);
 	if (!rc && !hops)
-		rc = lnet_ctl_fail(e, -EINVAL, "'hop' must be 1 to %d, or -1", HOPS_MAX);
+		rc = lnet_ctl_fail(e, -EINVAL, "'hop' must be 1 to %d, or -1, not 0", HOPS_MAX);
 	r->cfg.hops = (s32)hops;
 	r->cfg.priority = (u32)priority;
 	return rc;
@@ -73,7 +73,7 @@ static const char *bad_gateway(struct lnet *ln, const struct lnet_route_cfg *cfg
 
 	if (cfg->net == lnet_nid_net(&cfg->gateway))
 		return "the gateway is on that net";
-	if (lnet_nid_is_lo(&cfg->gateway) || lnet_nid_is_any(&cfg->gateway))
+	if (lnet_nid_is_lo(&cfg->gateway) || !lnet_nid_is_host(&cfg->gateway))
 		return "it is not the NID of one interface";
 	mutex_lock(&ln->cfg_mutex);
 	local = lnet_nid_is_local(ln, &cfg->gateway);
@@ -99,8 +99,10 @@ static int route_exists(struct lnet *ln, const struct lnet_route_cfg *cfg, struc
 static int add(struct lnet *ln, const struct route_req *r, bool restores, struct lnet_ctl_err *e)
 {
 	char nid[LNET_NIDSTR_SIZE], net[LNET_NIDSTR_SIZE];
-	int rc = restores ? lnet_route_restore(ln, &r->cfg) : lnet_route_add(ln, &r->cfg);
+	int rc = lnet_nid_is_host(&r->cfg.gateway) ? 0 : -EINVAL;
 
+	if (!rc)
+		rc = restores ? lnet_route_restore(ln, &r->cfg) : lnet_route_add(ln, &r->cfg);
 	lnet_nid_str(&r->cfg.gateway, nid);
 	switch (rc) {
 	case 0:
@@ -146,7 +148,7 @@ static int notify(struct lnet *ln, struct lnet_req item, const struct route_req 
 		state[0] = 0;
 	up = !strcmp(state, "up");
 	if (!up && strcmp(state, "down"))
-		return lnet_ctl_fail(e, -EINVAL, "'state' must be up or down");
+		return lnet_ctl_fail(e, -EINVAL, "'state' must be up or down, not '%s'", state);
 	rc = checks ? 0 : lnet_route_notify(ln, &r->cfg.gateway, up, when_s);
 	return rc ? lnet_ctl_fail(e, rc, "%s is on no net of this node",
 				  lnet_nid_str(&r->cfg.gateway, nid)) : 0;

@@ -13,7 +13,7 @@ static int routing_read(const struct lnet_ctl_req *req, s64 *on, struct lnet_ctl
 
 	lnet_req_init(&all, req->attrs, req->len);
 	if (lnet_req_find(all, "enable", &v) && lnet_val_int(&v, 0, 1, on))
-		return lnet_ctl_fail(e, -EINVAL, "'enable' must be 0 or 1");
+		return lnet_ctl_must(&v, "enable", "0 or 1", e);
 	return 0;
 }
 
@@ -64,8 +64,7 @@ static int buffers_read(const struct lnet_ctl_req *req, s64 nr[LNET_NR_RTR],
 		info = lnet_tunable_find(buffers[cls].tunable);
 		if (lnet_req_find(all, buffers[cls].key, &v) &&
 		    lnet_val_int(&v, -1, (s64)info->max, &nr[cls]))
-			return lnet_ctl_fail(e, -EINVAL, "'%s' must be -1 to %llu",
-					     buffers[cls].key, info->max);
+			return lnet_ctl_must_range(&v, buffers[cls].key, -1, (s64)info->max, e);
 	}
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import time
@@ -76,6 +77,10 @@ def test_plan_shown():
     equal("then nothing is left", node.ctl("plan", "--check", path), (0, NO_DIFFERENCE, ""))
     one = "net:\n- net type: tcp1\n  local NI(s):\n  - { nid: 127.0.0.4@tcp1, tunables: { credits: 9 } }\n"
     check("the last one", "its traffic has no other interface" in node.ok("plan", write("one.yaml", one)))
+    node.ok("net", "add", "--net", "tcp2", "--if", "lo")
+    text = re.sub(r"(?s)(net type: tcp2.*?credits: )256", r"\g<1>64", node.ok("export", "--backup"))
+    out = node.ok("plan", "-", stdin=text)
+    check("a rail without a NID in the file", "rail lo on tcp2 is removed and added again" in out, out)
     node.stop()
 
 

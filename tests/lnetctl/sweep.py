@@ -5,8 +5,9 @@ the wrong option or word, the received value, and the accepted values."""
 import json
 import os
 import re
+import subprocess
 
-from nodes import TMP, check, configured, equal
+from nodes import BIN, check, configured, equal
 
 # Commands that change the node and need neither a word nor an option.
 ALONE = {"lnet configure": "succeeds if the node is configured, as stock", "lnet unconfigure": "changes the node",
@@ -268,15 +269,37 @@ def sweep_tunables(node):
     check("no value changed the node", state_of(node) == before)
 
 
+def test_sweep_before():
+    """Options before the command: the same mistakes, and the same messages, also as JSON."""
+    node = configured("before", "127.0.0.2@tcp")
+    for line, said in (("--frob net show", ("unrecognized option '--frob'", "--node, --wait and --json")),
+                       ("-x", ("unrecognized option '-x'", "--node, --wait and --json")),
+                       ("--node", ("option '--node' requires an argument: the name of a node",)),
+                       ("--node a --node b net show", ("option '--node' is given twice", "once")),
+                       ("--node= net show", ("--node must be the name of a node", "not ''")),
+                       ("--json=1 net show", ("option '--json' doesn't allow an argument", "takes no value, not '1'")),
+                       ("--wait", ("option '--wait' requires an argument: a time from 1ms to 1 day",)),
+                       ("--wait 2 --wait 3 net show", ("option '--wait' is given twice", "once")),
+                       ("--wait 2d net show", ("--wait must be a time from 1ms to 1 day", "not '2d'"))):
+        for json_too in ([], ["--json"]):
+            done = subprocess.run([BIN + "/lnetctl", *json_too, *line.split()], capture_output=True, text=True,
+                                  stdin=subprocess.DEVNULL, env=dict(os.environ, LNET_NODE=node.name), timeout=10)
+            err = json.loads(done.stderr)["error"]["descr"] if json_too and done.stderr[0] == "{" else done.stderr
+            check("lnetctl %s" % " ".join(json_too + line.split()), (done.returncode, done.stdout) == (2, "") and
+                  all(part in err for part in said) and (err != done.stderr) == bool(json_too), done)
+    node.stop()
+
+
 def test_sweep_acts():
     """Commands check all that they are given before they act, and name what stays as it was."""
     node = configured("acts", "127.0.0.2@tcp", "127.0.0.3@tcp")
     drained = lambda: re.findall(r"drain\w*: .*", node.ctl("net", "show", "-v", "5")[1] + node.ok("export", "--backup"))
     plain, before = drained(), state_of(node)
     for verb in ("drain", "undrain"):
-        rc, out, err = node.ctl(verb, "127.0.0.2@tcp", "nonsense")
-        check("%s with a bad NID" % verb, (rc, out) == (2, "") and "nonsense is not an interface" in err, (rc, err))
-        equal("%s changed nothing" % verb, (drained(), state_of(node)), (plain, before))
+        for nid, said in (("nonsense", "'nonsense' is not an interface"), ("0@lo", "loopback interface 0@lo cannot")):
+            rc, out, err = node.ctl(verb, "127.0.0.2@tcp", nid)
+            check("%s with %s" % (verb, nid), (rc, out) == (2, "") and said in err, (rc, err))
+            equal("%s changed nothing" % verb, (drained(), state_of(node)), (plain, before))
     equal("one of two is drained", node.ctl("drain", "127.0.0.2@tcp"), (0, "", ""))
     rc, out, err = node.ctl("drain", "127.0.0.3@tcp", "--wait", "3")
     check("the last one stays in use", rc == 0 and "no other interface of this node is up" in err, (rc, err))
@@ -286,12 +309,29 @@ def test_sweep_acts():
     rc, out, err = node.ctl("net", "show")
     check("net show has a note", rc == 0 and "net type: tcp" in out and "note: 1 fault rule is on this node" in err,
           err)
+    node.ok("set", "routing", "on")
+    check("set routing on", "enable: 3\n" in node.ok("routing", "show"), node.ok("routing", "show"))
+    for word in ("off", "default"):
+        node.ok("set", "routing", word)
+    check("it is off, or stops", re.search(r"enable: [02]\n", node.ok("routing", "show")), node.ok("routing", "show"))
     for line, said in (("fault cut add --local_nid 10.9.9.9@tcp", "--local_nid 10.9.9.9@tcp is not an interface"),
                        ("udsp add --src tcp --idx 9", "--idx must be 0 to 0, not 9"),
                        ("peer add --prim_nid 0.0.0.0@tcp", "0.0.0.0@tcp is not the address of a peer"),
+                       ("drain", "Missing nid argument: drain [--wait TIME] NID...: take interfaces of this node"),
+                       ("set hedge", "Missing value argument: set hedge VALUE"),
+                       ("set retry_count", "VALUE (how often a message is sent again, 0 to 255; 0: never)"),
                        ("peer add --prim_nid 10.9.9.9@tcp --nid ::@tcp", "not the address of a peer")):
         rc, out, err = node.ctl(*line.split())
         check(line, (rc, out) == (2, "") and said in err, (rc, err))
+    for nid in ("255.255.255.255@tcp", "224.0.0.1@tcp", "ff02::1@tcp"):
+        rc, _, err = node.ctl("peer", "add", "--prim_nid", nid)
+        check("%s is no peer" % nid, rc == 234 and nid + " cannot be a peer: it is not the NID of one host" in err, err)
+        rc, _, err = node.ctl("route", "add", "--net", "tcp9", "--gateway", nid)
+        check("%s is no gateway" % nid, rc == 234 and nid + " cannot be the gateway to tcp9: it is not the NID of one "
+              "interface" in err, err)
+    rc, _, err = node.ctl("route", "add", "--net", "tcp9", "--gateway", "0.0.0.0@tcp")
+    check("0.0.0.0 is no gateway", rc == 234 and "it is not the NID of one interface" in err, err)
+    equal("none is a peer", node.ok("peer", "list"), "")
     node.ok("peer", "add", "--prim_nid", "127.0.0.9@tcp")
     node.ok("net", "set", "--all", "--link", "down")
     check("explain says that nothing works",

@@ -49,7 +49,9 @@ static const struct {
 	{ "{ kind: drop, permille: }", -EINVAL,
 	  "'permille': '' must be a number from 0 to 1000" },
 	{ "{ kind: drop, colour: red }", -EINVAL, "'colour' is no parameter of a fault rule" },
-	{ "{ kind: drop, delay: 5ms }", -EINVAL, "'delay' is no parameter of 'drop'" },
+	{ "{ kind: drop, delay: 5ms }", -EINVAL,
+	  "'delay' is no parameter of 'drop', which has name source dest local_nid message portal "
+	  "at rate interval permille count seed from to period duty" },
 	{ "{ kind: delay }", -EINVAL, "'delay' needs 'delay'" },
 	{ "{ kind: delay, delay: 5 }", -EINVAL,
 	  "'delay': '5' has no unit: ns, us, ms, s, m or h" },

@@ -27,6 +27,9 @@ static const char *read_rule(const char *line)
 	return err;
 }
 
+#define WHO "name source dest local_nid "
+#define PLAN "rate interval permille count seed from to period duty"
+
 static const struct { const char *line, *err; } reads[] = {
 	{ "drop", "" },
 	{ "drop permille=1000", "" },
@@ -67,7 +70,8 @@ static const struct { const char *line, *err; } reads[] = {
 	{ "drop duty=100", "'duty' needs 'period'" },
 	{ "drop period=1ns", "'period': '1ns' must be from 2ns to 24h" },
 	{ "drop duty=1000", "'duty': '1000' must be a number from 1 to 999" },
-	{ "drop delay=1s", "'delay' is no parameter of 'drop'" },
+	{ "drop delay=1s",
+	  "'delay' is no parameter of 'drop', which has " WHO "message portal at " PLAN },
 	{ "drop colour=red", "'colour' is no parameter of a fault rule" },
 	{ "drop name=a-b_c.9", "" },
 	{ "drop name=a/b", "'name': 'a/b' must be up to 31 letters, digits, . - _" },
@@ -77,7 +81,9 @@ static const struct { const char *line, *err; } reads[] = {
 	{ "delay", "'delay' needs 'delay'" },
 	{ "delay delay=10ms jitter=5ms", "" },
 	{ "delay delay=0ms", "'delay': '0ms' must be from 1ns to 24h" },
-	{ "delay delay=1s at=send", "'at' is no parameter of 'delay'" },
+	{ "delay delay=1s at=send",
+	  "'at' is no parameter of 'delay', which has " WHO "message portal " PLAN
+	  " delay jitter" },
 	{ "duplicate permille=100", "" },
 	{ "reorder behind=3", "'reorder' needs 'delay'" },
 	{ "reorder behind=3 delay=20ms", "" },
@@ -86,7 +92,7 @@ static const struct { const char *line, *err; } reads[] = {
 	{ "corrupt where=there", "'where': 'there' must be bit or pages" },
 	{ "cut source=10.0.0.1@tcp to=5s", "" },
 	{ "cut permille=3 count=5", "" },
-	{ "cut delay=3s", "'delay' is no parameter of 'cut'" },
+	{ "cut delay=3s", "'delay' is no parameter of 'cut', which has " WHO "at " PLAN },
 	{ "partition left=10.0.0.1@tcp", "'partition' needs 'right'" },
 	{ "partition left=10.0.0.1@tcp,10.0.0.2@tcp right=*@tcp", "" },
 	{ "partition left=10.0.0.1@tcp,x right=*@tcp", "'left': 'x' is no NID, *@net or *" },
@@ -106,10 +112,14 @@ static const struct { const char *line, *err; } reads[] = {
 	{ "outcome", "'outcome' needs 'outcome', or 'when' posted or completed" },
 	{ "outcome when=completed", "" },
 	{ "outcome outcome=remote_timeout,local_error when=posted", "" },
-	{ "outcome outcome=ok", "'outcome': 'ok' must be local_interrupt, local_dropped, " },
+	{ "outcome outcome=ok",
+	  "'outcome': 'ok' must be local_interrupt, local_dropped, local_aborted, local_no_route, "
+	  "local_error, local_timeout, remote_error, remote_dropped, remote_timeout or "
+	  "network_timeout" },
 	{ "outcome when=never", "'when': 'never' must be before, posted or completed" },
 	{ "ack-timeout permille=500", "" },
-	{ "ack-timeout message=PUT", "'message' is no parameter of 'ack-timeout'" },
+	{ "ack-timeout message=PUT",
+	  "'message' is no parameter of 'ack-timeout', which has " WHO "at " PLAN },
 	{ "reply-timeout at=receive count=3", "" },
 };
 

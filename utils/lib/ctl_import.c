@@ -65,7 +65,8 @@ int import_flag(struct import *im, const char *object, const struct lnetctl_node
 
 	if (!n)
 		return 0;
-	snprintf(text, sizeof(text), "'%s' must be true or false", key);
+	snprintf(text, sizeof(text), "'%s' must be true or false, not %.40s", key,
+		 n->text ? n->text : "a list");
 	if (n->kind != LNETCTL_BOOL)
 		return import_refuse(im, object, n, text);
 	*val = strchr("yYtT", n->text[0]) || !strcasecmp(n->text, "on");

@@ -30,7 +30,7 @@ static int read_switch(struct import *im, const struct lnetctl_node *ni, const c
 		       int64_t *val)
 {
 	const char *word;
-	char text[80];
+	char text[120];
 	int rc = import_text(im, "net", ni, words[0], &word);
 
 	if (rc || !word)
@@ -38,7 +38,8 @@ static int read_switch(struct import *im, const struct lnetctl_node *ni, const c
 	*val = !strcmp(word, words[1]);
 	if (*val || !strcmp(word, words[2]))
 		return 0;
-	snprintf(text, sizeof(text), "'%s' must be %s or %s", words[0], words[1], words[2]);
+	snprintf(text, sizeof(text), "'%s' must be %s or %s, not '%.40s'", words[0], words[1],
+		 words[2], word);
 	return import_refuse(im, "net", lnetctl_find(ni, words[0]), text);
 }
 

@@ -164,13 +164,17 @@ int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct
 {
 	const char *type = lnetctl_text(rule, "rule_type");
 	struct rule_numbers v = { 0 };
+	char text[100];
 	int rc;
 
 	memset(f, 0, sizeof(*f));
 	if (rule->kind != LNETCTL_MAP)
 		return import_refuse(im, "fault", rule, "a rule must be a mapping");
-	if (!type || (strcmp(type, "drop") && strcmp(type, "delay")))
-		return import_refuse(im, "fault", rule, "'rule_type' must be drop or delay");
+	if (!type || (strcmp(type, "drop") && strcmp(type, "delay"))) {
+		snprintf(text, sizeof(text), "'rule_type' must be drop or delay, not '%.40s'",
+			 type ? type : "");
+		return import_refuse(im, "fault", rule, text);
+	}
 	f->delay = !strcmp(type, "delay");
 	rc = numbers_read(im, rule, f->delay, &v);
 	rc = rc ? rc : portals_read(im, rule, &f->portals);

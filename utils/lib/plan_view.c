@@ -44,13 +44,24 @@ int plan_set(struct plan *p, const char *section, const struct lnetctl_node *wan
 	return 0;
 }
 
+static const char *name_of(const struct lnetctl_node *ni)
+{
+	const struct lnetctl_node *intf = lnetctl_find(ni, "interfaces");
+	const char *nid = lnetctl_text(ni, "nid");
+
+	return nid ? nid : intf && intf->first && intf->first->text ? intf->first->text : "";
+}
+
 int plan_moved(struct plan *p, const struct lnetctl_node *ni, const char *net, const char *what)
 {
 	struct lnetctl_node *m = lnetctl_add_map(p->moved, NULL);
 	const char *nid = lnetctl_text(ni, "nid");
+	char name[160];
 
-	if (m && nid)
-		lnetctl_add_text(m, "nid", nid);
+	/* an exported interface has a name instead of a NID */
+	snprintf(name, sizeof(name), "%s%s%s", name_of(ni), nid ? "" : " on ", nid ? "" : net);
+	if (m)
+		lnetctl_add_text(m, "nid", name);
 	if (m)
 		lnetctl_add_text(m, "net", net);
 	return m && lnetctl_add_text(m, "what", what) && !m->incomplete ? 0 : plan_nomem(p);
@@ -74,14 +85,6 @@ static const struct lnetctl_node *staying(const struct plan *p, const char *only
 	return NULL;
 }
 
-static const char *name_of(const struct lnetctl_node *ni)
-{
-	const struct lnetctl_node *intf = lnetctl_find(ni, "interfaces");
-	const char *nid = lnetctl_text(ni, "nid");
-
-	return nid ? nid : intf && intf->first && intf->first->text ? intf->first->text : "";
-}
-
 static int note_moved(struct plan *p, struct lnetctl_node *notes, const struct lnetctl_node *m)
 {
 	const char *nid = lnetctl_text(m, "nid"), *net = lnetctl_text(m, "net");
@@ -90,7 +93,7 @@ static int note_moved(struct plan *p, struct lnetctl_node *notes, const struct l
 
 	other = other ? other : staying(p, NULL);
 	snprintf(text, sizeof(text), "rail %s is removed and added again: its traffic %s%s (%s)",
-		 nid ? nid : net, other ? "moves to " : "has no other interface",
+		 nid, other ? "moves to " : "has no other interface",
 		 other ? name_of(other) : "", lnetctl_text(m, "what"));
 	return lnetctl_add_text(notes, NULL, text) ? 0 : plan_nomem(p);
 }

@@ -205,45 +205,94 @@ static int run(struct tool *t, int argc, char **argv)
 
 /* ---- main ------------------------------------------------------------------------------------ */
 
-static int wait_read(struct tool *t, const char *text)
+enum { G_NODE, G_WAIT, G_JSON, NR_GLOBAL };
+
+static const struct {
+	const char *name, *accepted;	/* NULL: it has no value */
+} global_opts[NR_GLOBAL] = {
+	[G_NODE] = { "--node", "the name of a node ('lnetctl node list')" },
+	[G_WAIT] = { "--wait", "a time from 1ms to 1 day, such as 5 or 300ms" },
+	[G_JSON] = { "--json", NULL },
+};
+
+/* 0, or EXIT_USAGE. @value NULL: it is missing. */
+static int global_set(struct tool *t, unsigned int i, const char *value)
 {
-	if (!lnetctl_ms_parse(text, &t->wait_ms))
-		return 0;
-	fprintf(stderr, NAME ": --wait must be a time from 1ms to 1 day, such as 5 or 300ms, "
-		"not '%s'\n", text);
-	return -1;
+	const char *name = global_opts[i].name, *accepted = global_opts[i].accepted;
+
+	if (!accepted && value)
+		return tool_usage("option '%s' doesn't allow an argument: it takes no value, not "
+				  "'%s'", name, value);
+	if (accepted && !value)
+		return tool_usage("option '%s' requires an argument: %s", name, accepted);
+	if ((i == G_NODE && t->node) || (i == G_WAIT && t->wait_ms))
+		return tool_usage("option '%s' is given twice; it may be given once", name);
+	if (i == G_JSON)
+		t->json_always = true;
+	else if (i == G_NODE && *value)
+		t->node = value;
+	else if (i == G_NODE || lnetctl_ms_parse(value, &t->wait_ms))
+		return tool_usage("%s must be %s, not '%s'", name, accepted, value);
+	return 0;
 }
 
-/* Reads --node NAME, --json and --wait TIME before the command. Number of words read, or -1. */
-static int global_options(struct tool *t, int argc, char **argv)
+/* Reads the option @argv[*at] and its value. 0, EXIT_USAGE, or -ENOENT: no option of all commands. */
+static int global_read(struct tool *t, int argc, char **argv, int *at)
 {
-	int i, rc = 0;
+	const char *word = argv[*at];
+	size_t len = strcspn(word, "=");
+	const char *value = word[len] ? word + len + 1 : NULL;
+	unsigned int i;
 
-	for (i = 1; i < argc && !rc; i++) {
-		if (!strncmp(argv[i], "--wait=", 7))
-			rc = wait_read(t, argv[i] + 7);
-		else if (!strcmp(argv[i], "--wait") && i + 1 < argc)
-			rc = wait_read(t, argv[++i]);
-		else if (!strcmp(argv[i], "--json"))
-			t->json_always = true;
-		else if (!strncmp(argv[i], "--node=", 7))
-			t->node = argv[i] + 7;
-		else if (!strcmp(argv[i], "--node") && i + 1 < argc)
-			t->node = argv[++i];
-		else
+	for (i = 0; i < NR_GLOBAL; i++)
+		if (strlen(global_opts[i].name) == len && !strncmp(global_opts[i].name, word, len))
+			break;
+	if (i == NR_GLOBAL)
+		return -ENOENT;
+	if (global_opts[i].accepted && !value && *at + 1 < argc)
+		value = argv[++*at];
+	return global_set(t, i, value);
+}
+
+/* True: the word is an option, and no command or built-in command. */
+static bool is_option(const char *word)
+{
+	size_t i;
+
+	if (*word != '-' || !strcmp(word, "-h"))
+		return false;
+	for (i = 0; i < sizeof(builtins) / sizeof(builtins[0]); i++)
+		if (tool_is_builtin(word, builtins[i]))
+			return false;
+	return true;
+}
+
+/* Reads the options before the command. *@first: the number of words read. 0 or EXIT_USAGE. */
+static int global_options(struct tool *t, int argc, char **argv, int *first)
+{
+	int rc = 0;
+
+	for (*first = 1; *first < argc; ++*first) {
+		rc = global_read(t, argc, argv, first);
+		if (rc)
 			break;
 	}
-	return rc ? rc : i;
+	if (rc == -ENOENT && is_option(argv[*first]))
+		return tool_usage("unrecognized option '%s': before a command lnetctl takes "
+				  "--node, --wait and --json", argv[*first]);
+	return rc == -ENOENT ? 0 : rc;
 }
 
 int main(int argc, char **argv)
 {
 	struct tool t = { 0 };
-	int first = global_options(&t, argc, argv), rc;
+	int first, rc;
 
 	output_check();
-	if (first < 0)
-		return EXIT_USAGE;
+	tool_errors_of(&t);
+	rc = global_options(&t, argc, argv, &first);
+	if (rc)
+		return rc;
 	if (first == argc)
 		rc = tool_shell(&t, run);
 	else

@@ -28,11 +28,13 @@ static int run_nidlist(struct tool *t)
 {
 	const char *list = t->rest[0], *nid = t->nr_rest > 1 ? t->rest[1] : NULL;
 	int matches = lnetctl_nidlist_match(list, nid);
+	bool is_bad = lnetctl_nidlist_match(list, NULL) < 0;
 
 	if (matches < 0)
-		return tool_refuse("debug", "nidlist", matches, "cannot parse %s '%s'",
-				   lnetctl_nidlist_match(list, NULL) < 0 ? "nidlist" : "NID",
-				   lnetctl_nidlist_match(list, NULL) < 0 ? list : nid);
+		return tool_refuse("debug", "nidlist", matches,
+				   "cannot parse %s '%s' (expected one such as %s)",
+				   is_bad ? "nidlist" : "NID", is_bad ? list : nid,
+				   is_bad ? "10.0.[1-4].*@tcp" : "10.0.0.1@tcp");
 	printf("nidlist parsed to: %s\n", list);
 	if (nid)
 		printf("%s %s nidlist %s\n", nid, matches ? "matches" : "does not match", list);

@@ -183,10 +183,13 @@ static int drain_check(struct tool *t)
 	for (i = 0; i < t->nr_rest && tool_is_ni(doc, t->rest[i]); i++)
 		;
 	lnetctl_doc_free(doc);
-	if (i == t->nr_rest)
-		return 0;
-	return tool_usage("%s is not an interface of this node ('lnetctl net show' lists them); "
-			  "nothing was changed", t->rest[i]);
+	if (i < t->nr_rest)
+		return tool_usage("'%s' is not an interface of this node ('lnetctl net show' lists "
+				  "them); nothing was changed", t->rest[i]);
+	for (i = 0; i < t->nr_rest && strcmp(t->rest[i], "0@lo"); i++)
+		;
+	return i == t->nr_rest ? 0 : tool_usage("the loopback interface 0@lo cannot be drained; "
+						"nothing was changed");
 }
 
 /* Prints a note if the node has no other interface: then the drained one stays in use. */

@@ -278,7 +278,10 @@ static int words_check(const struct tool *t)
 	for (i = 0; cmd->word[i] && i + 1 < sizeof(word); i++)
 		word[i] = (char)tolower((unsigned char)cmd->word[i]);
 	word[i] = 0;
-	return tool_usage("Missing %s argument: %s%s %s", word, t->path, cmd->name, cmd->word);
+	if (!strncmp(cmd->help, cmd->name, strlen(cmd->name)))
+		return tool_usage("Missing %s argument: %s%s", word, t->path, cmd->help);
+	return tool_usage("Missing %s argument: %s%s %s (%s)", word, t->path, cmd->name, cmd->word,
+			  cmd->help);
 }
 
 static bool asks_for_help(int argc, char **argv)

@@ -144,11 +144,16 @@ static int router_refused(const struct tool *t, const char *name, int rc)
 
 static int run_set_routing(struct tool *t)
 {
+	static const char *const words[] = { "off", "on", "default", NULL };
 	struct lnetctl_node text = { .text = t->rest[0] };
 	int64_t on;
 
-	if (lnetctl_num(&text, &on) || on < 0 || on > 1)
-		return not_read("routing", "it takes 0 or 1", text.text);
+	for (on = 0; words[on] && strcmp(words[on], text.text); on++)
+		;
+	if (words[on])
+		on = on == 1;
+	else if (lnetctl_num(&text, &on) || on < 0 || on > 1)
+		return not_read("routing", "it takes 0, 1, on, off or 'default' (off)", text.text);
 	return router_refused(t, "routing", lnetctl_routing_set(t->c, on));
 }
 
