@@ -36,8 +36,8 @@ static const char *const builtins[] = { "help", "version", "list-commands",
 
 bool tool_is_builtin(const char *word, const char *name)
 {
-	if (!strcmp(word, "-h"))
-		return !strcmp(name, "help");
+	if (!strcmp(word, "-h") || !strcmp(word, "-V"))
+		return !strcmp(name, word[1] == 'h' ? "help" : "version");
 	return !strcmp(word, name) || (!strncmp(word, "--", 2) && !strcmp(word + 2, name));
 }
 
@@ -236,7 +236,7 @@ static int global_set(struct tool *t, unsigned int i, const char *value)
 	return 0;
 }
 
-/* Reads the option @argv[*at] and its value. 0, EXIT_USAGE, or -ENOENT: no option of all commands. */
+/* Reads the option @argv[*at] and its value. 0, EXIT_USAGE, or -ENOENT: it is none of these. */
 static int global_read(struct tool *t, int argc, char **argv, int *at)
 {
 	const char *word = argv[*at];
@@ -259,7 +259,7 @@ static bool is_option(const char *word)
 {
 	size_t i;
 
-	if (*word != '-' || !strcmp(word, "-h"))
+	if (*word != '-')
 		return false;
 	for (i = 0; i < sizeof(builtins) / sizeof(builtins[0]); i++)
 		if (tool_is_builtin(word, builtins[i]))

@@ -157,6 +157,8 @@ static int parse(struct daemon *d, int argc, char **argv)
 {
 	int c;
 
+	if (argc > 1 && !strcmp(argv[1], "help"))
+		return help();
 	while ((c = getopt_long(argc, argv, ":n:s:c:S:l:mfTvVh", options, NULL)) != -1) {
 		switch (c) {
 		case O_STATE: d->state.path = optarg; break;

@@ -206,7 +206,7 @@ int options_read(struct options *o, int argc, char **argv)
 
 	*o = (struct options){ .first = 1, .last = 1, .jobs = 1, .record_bytes = 256 << 20 };
 	table_for_getopt(longs, letters);
-	if (argc == 2 && !strcmp(argv[1], "help"))
+	if (argc > 1 && !strcmp(argv[1], "help"))
 		return show(row_of('h'));
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (c == '?' || c == ':')

@@ -121,6 +121,9 @@ static int dispatch(int argc, char **argv)
 		return puts("lst " LNET_VERSION) < 0;
 	if (c && is_any(argv[1], "--help", "-h", "--help"))
 		return help(argv[0]);
+	if (!c && *argv[0] == '-')
+		return misused("lst: there is no option '%s'; options are --node, --help and "
+			       "--version", argv[0]);
 	if (!c) {
 		status_of_failure = EXIT_NO_COMMAND;
 		return misused("lst: '%s' is not a command. See 'lst help'.", argv[0]);
@@ -132,6 +135,18 @@ static int dispatch(int argc, char **argv)
 	return c->run(argc, argv);
 }
 
+/* bulk_server and bulk_write are names of this program. */
+static int bulk(int argc, char **argv)
+{
+	if (argc > 1 && is_any(argv[1], "version", "--version", "-V"))
+		return printf("%s " LNET_VERSION "\n", argv[0]) < 0;
+	if (argc > 1 && is_any(argv[1], "help", "--help", "-h"))
+		return help(argv[0]);
+	return dispatch(argc, argv);
+}
+
+#define WORDS_MAX 255	/* in a line */
+
 static int status_of(int rc)
 {
 	if (rc && !status_of_failure)
@@ -142,7 +157,7 @@ static int status_of(int rc)
 /* Lines of commands, as typed or piped; the status is the last one's. */
 static int interactive(void)
 {
-	char line[4096], *argv[256], *save, *word;
+	char line[4096], *argv[WORDS_MAX + 1], *save, *word;
 	bool typed = isatty(0);
 	int argc, rc = 0;
 
@@ -154,12 +169,16 @@ static int interactive(void)
 		if (!fgets(line, sizeof(line), stdin))
 			return rc;
 		argc = 0;
-		for (word = strtok_r(line, " \t\n", &save); word && argc < 255;
+		for (word = strtok_r(line, " \t\n", &save); word && argc < WORDS_MAX;
 		     word = strtok_r(NULL, " \t\n", &save))
 			argv[argc++] = word;
 		argv[argc] = NULL;
 		if (!argc || argv[0][0] == '#')
 			continue;
+		if (word) {
+			rc = misused("lst: a line has at most %d words", WORDS_MAX);
+			continue;
+		}
 		if (!strcmp(argv[0], "quit") || !strcmp(argv[0], "exit"))
 			return rc;
 		rc = dispatch(argc, argv);
@@ -175,7 +194,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	argv[0] = name ? argv[0] + (name + 1 - argv[0]) : argv[0];
 	if (!strncmp(argv[0], "bulk_", 5))
-		return status_of(dispatch(argc, argv));
+		return status_of(bulk(argc, argv));
 	if (argc > 1 && !strcmp(argv[1], "--node")) {
 		if (argc == 2)
 			return status_of(misused("lst: --node needs the name of a node"));
