@@ -462,6 +462,7 @@ int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 {
 	struct lnet *ln = d->ctl->ln;
 	struct lnet_view_ni *v = kzalloc(sizeof(*v), GFP_KERNEL);
+	char net[LNET_NIDSTR_SIZE];
 	struct shown_net n;
 	int rc = 0;
 
@@ -482,6 +483,7 @@ int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 	mutex_unlock(&ln->cfg_mutex);
 	kfree(v);
 	if (!rc && d->filtered && !d->pos)
-		return lnet_ctl_fail(e, -ESRCH, "no interface is on that net");
+		return lnet_ctl_fail(e, -ESRCH, "no interface is on that net: %s",
+				     lnet_net_str(d->net, net));
 	return rc;
 }

@@ -19,7 +19,7 @@ ALONE = {"lnet configure": "succeeds if the node is configured, as stock", "lnet
 STATE = ("export --backup", "net show -v 1", "peer show", "route show", "routing show", "fault show", "fault drop show",
          "fault delay show", "udsp show", "global show", "debug record show")
 GOOD = {"nid": "10.9.9.9@tcp", "nids": "10.9.9.9@tcp", "net": "tcp9", "text": "abc", "file": "abc", "time": "2s",
-        "span": "2s", "level": "1", "match": "*@tcp9"}
+        "span": "2s", "level": "1", "wait": "2s", "match": "*@tcp9"}
 # Values that the library or the node cannot read, by the kind of an option or a word.
 UNREADABLE = {
     "nid": ("nonsense", "10.0.0.300@tcp", "10.0.0.1@nosuch"),
@@ -93,7 +93,7 @@ def good_value(option):
 
 def out_of_range(option):
     """Values beyond both ends of the range, as far as there are any."""
-    if option["value"] in ("time", "span"):
+    if option["value"] in ("time", "span", "wait"):
         return ["99999h"]
     if option["value"] == "level":
         return ["99999999999"]
@@ -110,11 +110,11 @@ def option_mistakes(option):
         yield [name + "=1"], (name, "not '%s=1'" % name, "takes no value")
         yield [name, name], (name, "given twice", "once")
         return
-    if option["value"] != "level":
+    if option["value"] not in ("level", "wait"):
         yield [name], (name, accepted)
         yield [name, "--json"], (name, accepted)
     values = out_of_range(option)
-    values += ["@?"] if option["value"] in ("number", "time", "span", "word", "level") else []
+    values += ["@?"] if option["value"] in ("number", "time", "span", "word", "level", "wait") else []
     for value in values:
         yield [name + "=" + value], (name, value, accepted)
     yield [name + "="], (name, "not ''", accepted)
@@ -304,6 +304,9 @@ def test_sweep_acts():
     rc, out, err = node.ctl("drain", "127.0.0.3@tcp", "--wait", "3")
     check("the last one stays in use", rc == 0 and "no other interface of this node is up" in err, (rc, err))
     node.ok("undrain", "127.0.0.2@tcp", "127.0.0.3@tcp")
+    equal("--wait without a time", node.ctl("drain", "--wait", "127.0.0.2@tcp"), (0, "", ""))
+    equal("-w with one", node.ctl("drain", "-w", "5s", "127.0.0.2@tcp"), (0, "", ""))
+    node.ok("undrain", "127.0.0.2@tcp")
     equal("the id of a rule", json.loads(node.ok("--json", "fault", "cut", "add", "--source", "10.9.9.9@tcp")),
           {"faults": [{"id": 1, "kind": "cut"}]})
     rc, out, err = node.ctl("net", "show")
@@ -317,7 +320,7 @@ def test_sweep_acts():
     for line, said in (("fault cut add --local_nid 10.9.9.9@tcp", "--local_nid 10.9.9.9@tcp is not an interface"),
                        ("udsp add --src tcp --idx 9", "--idx must be 0 to 0, not 9"),
                        ("peer add --prim_nid 0.0.0.0@tcp", "0.0.0.0@tcp is not the address of a peer"),
-                       ("drain", "Missing nid argument: drain [--wait TIME] NID...: take interfaces of this node"),
+                       ("drain", "Missing nid argument: drain [--wait [TIME]] NID...: take interfaces of this node"),
                        ("set hedge", "Missing value argument: set hedge VALUE"),
                        ("set retry_count", "VALUE (how often a message is sent again, 0 to 255; 0: never)"),
                        ("peer add --prim_nid 10.9.9.9@tcp --nid ::@tcp", "not the address of a peer")):

@@ -208,7 +208,7 @@ static void test_checked(void)
 		  "file line 6 column 5: "
 		  "invalid value '0' for key 'credits': it must be 1 to 1048576" },
 		{ "peer:\n- primary nid: 1.1.1.1@tcp\n- primary nid: bogus\n",
-		  "file line 3 column 3: 'bogus' is no NID" },
+		  "file line 3 column 3: 'bogus' is no NID such as 10.0.0.1@tcp" },
 		{ "peer:\n- primary nid: 1.1.1.1@tcp\nglobal:\n  retry_count: 256\n",
 		  "file line 4 column 3: "
 		  "invalid value '256' for key 'retry_count': "

@@ -237,7 +237,7 @@ const struct command lnetctl_commands[] = {
 	{ "drill", "drill --peer NID: cut a rail for a while, and tell what requests noticed",
 	  run_drill, drill_opts, .need = "peer" },
 	{ "drain",
-	  "drain [--wait TIME] NID...: take interfaces of this node out of service without loss",
+	  "drain [--wait [TIME]] NID...: take interfaces of this node out of service without loss",
 	  run_drain, drain_opts,
 	  .words_min = 1, .words_max = WORDS_ANY, .word = "NID", .word_arg = ARG_NIDS },
 	{ "undrain", "undrain NID...: put drained interfaces back into service", run_undrain,

@@ -7,6 +7,7 @@ static const char *const arg_names[] = {
 	[ARG_NONE] = "flag",   [ARG_LEVEL] = "level", [ARG_TEXT] = "text",   [ARG_NID] = "nid",
 	[ARG_NIDS] = "nids",   [ARG_NET] = "net",     [ARG_FILE] = "file",   [ARG_NUM] = "number",
 	[ARG_TIME] = "time",   [ARG_SPAN] = "span",   [ARG_MATCH] = "match", [ARG_WORD] = "word",
+	[ARG_WAIT] = "wait",
 };
 
 static bool option_dump(struct lnetctl_node *list, const struct opt *o)

@@ -239,11 +239,10 @@ static int64_t drain_count(struct tool *t)
 /* Waits until the interfaces have sent and received no message for half a second. */
 static int drain_wait(struct tool *t)
 {
-	unsigned int ms = 10000, quiet = 0, waited;
+	unsigned int ms = 0, quiet = 0, waited;
 	int64_t last = drain_count(t), now;
 
-	if (tool_opt(t, "wait"))
-		lnetctl_ms_parse(tool_opt(t, "wait"), &ms);
+	lnetctl_ms_parse(tool_opt(t, "wait"), &ms);
 	for (waited = 0; quiet < QUIET_TRIES && waited < ms; waited += TRY_MS) {
 		struct timespec pause = { 0, TRY_MS * 1000000L };
 
@@ -284,7 +283,8 @@ int run_undrain(struct tool *t)
 }
 
 const struct opt drain_opts[] = {
-	{ "wait", 'w', ARG_TIME, "wait at most this time until they carry no messages",
+	{ "wait", 'w', ARG_WAIT,
+	  "wait at most this time (default 10s) until they carry no messages",
 	  TIME_MS, TIME_DAY },
 	END
 };

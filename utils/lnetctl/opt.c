@@ -19,11 +19,16 @@ void tool_help(const char *path, const struct command *cmd, FILE *out)
 		fprintf(out, "\t--%s: %s\n", o->name, o->help);
 }
 
+static bool may_lack_value(enum arg arg)
+{
+	return arg == ARG_LEVEL || arg == ARG_WAIT;
+}
+
 static int getopt_arg(enum arg arg)
 {
 	if (arg == ARG_NONE)
 		return no_argument;
-	return arg == ARG_LEVEL ? optional_argument : required_argument;
+	return may_lack_value(arg) ? optional_argument : required_argument;
 }
 
 /* @letters begins with ':': getopt then returns ':' for a missing value. */
@@ -39,7 +44,7 @@ static void table_for_getopt(const struct opt *opts, struct option *lopts, char 
 		*letters++ = opts[i].letter;
 		if (opts[i].arg != ARG_NONE)
 			*letters++ = ':';
-		if (opts[i].arg == ARG_LEVEL)
+		if (may_lack_value(opts[i].arg))
 			*letters++ = ':';
 	}
 	lopts[i] = (struct option){ "json", no_argument, NULL, OPT_JSON };
@@ -142,7 +147,7 @@ static int option_add(struct tool *t, const struct opt *o, const char *val)
 		return given_twice(o, tool_opt(t, o->name), val);
 	if (t->nr_found == FOUND_MAX)
 		return tool_usage("more than %d options", FOUND_MAX);
-	if (o->arg != ARG_NONE && o->arg != ARG_LEVEL && !strncmp(val, "--", 2))
+	if (o->arg != ARG_NONE && !may_lack_value(o->arg) && !strncmp(val, "--", 2))
 		return value_missing(o);
 	if (!tool_value_check(o, &val, why, sizeof(why)))
 		return tool_usage("%s", why);
@@ -151,12 +156,18 @@ static int option_add(struct tool *t, const struct opt *o, const char *val)
 	return 0;
 }
 
-/* A level may be a separate word, as in stock's tool: -v 2. */
+/* An optional value may be a separate word, as in stock's tool: -v 2. */
 static const char *value_of(const struct opt *o, int argc, char **argv)
 {
-	if (o->arg != ARG_LEVEL || optarg)
+	const char *next = optind < argc ? argv[optind] : NULL;
+	char why[400];
+
+	if (!may_lack_value(o->arg) || optarg)
 		return optarg;
-	return optind < argc && is_digits(argv[optind]) ? argv[optind++] : "1";
+	if (next && (o->arg == ARG_WAIT ? tool_value_check(o, &next, why, sizeof(why)) :
+					  is_digits(next)))
+		return argv[optind++];
+	return o->arg == ARG_WAIT ? WAIT_DEFAULT : "1";
 }
 
 static int options_read(struct tool *t, int argc, char **argv)

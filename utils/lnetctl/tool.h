@@ -16,6 +16,7 @@ enum arg {
 	ARG_NUM,	/* min to max; decimal, octal or hexadecimal */
 	ARG_TIME,	/* min to max ns; a bare number is seconds */
 	ARG_SPAN,	/* as ARG_TIME, but a unit is required */
+	ARG_WAIT,	/* as ARG_TIME, but optional; without it WAIT_DEFAULT */
 	ARG_WORD,	/* one of @words, in upper or lower case */
 };
 
@@ -32,6 +33,7 @@ struct opt {
 };
 
 #define RULE_NAME_FORM "up to 31 letters, digits, . - _"
+#define WAIT_DEFAULT "10s"
 #define TIME_MS 1000000ULL
 #define TIME_S (1000 * TIME_MS)
 #define HEALTH_MAX 1000

@@ -61,6 +61,7 @@ void tool_value_accepted(const struct opt *o, char *buf, size_t size)
 		snprintf(buf, size, "%" PRId64 " to %" PRIu64, o->min, o->max);
 		break;
 	case ARG_TIME:
+	case ARG_WAIT:
 	case ARG_SPAN:
 		time_text((uint64_t)o->min, min, sizeof(min));
 		time_text(o->max, max, sizeof(max));
@@ -134,6 +135,7 @@ static bool value_good(const struct opt *o, const char **val)
 	case ARG_NUM:
 		return num_good(*val, o->min, o->max);
 	case ARG_TIME:
+	case ARG_WAIT:
 	case ARG_SPAN:
 		return time_good(o, *val);
 	case ARG_WORD:
