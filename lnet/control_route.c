@@ -67,18 +67,15 @@ static int item_whole(const struct route_req *r, struct lnet_ctl_err *e)
 
 /* ---- changing them --------------------------------------------------------------------------- */
 
-static const char *bad_gateway(struct lnet *ln, const struct lnet_route_cfg *cfg)
+static const char *bad_gateway(const struct lnet_route_cfg *cfg)
 {
-	bool local;
-
+	if (lnet_net_type(cfg->net) == LNET_LND_LO)
+		return "no route reaches a loopback interface";
 	if (cfg->net == lnet_nid_net(&cfg->gateway))
 		return "the gateway is on that net";
 	if (lnet_nid_is_lo(&cfg->gateway) || !lnet_nid_is_host(&cfg->gateway))
 		return "it is not the NID of one interface";
-	mutex_lock(&ln->cfg_mutex);
-	local = lnet_nid_is_local(ln, &cfg->gateway);
-	mutex_unlock(&ln->cfg_mutex);
-	return local ? "it is an interface of this node" : "it is not the NID of a node";
+	return "it is an interface of this node";
 }
 
 /* Stock's text covers both reasons. */
@@ -113,7 +110,7 @@ static int add(struct lnet *ln, const struct route_req *r, bool restores, struct
 		return lnet_ctl_fail(e, rc, "no interface is on the net of gateway %s", nid);
 	case -EINVAL:
 		return lnet_ctl_fail(e, rc, "%s cannot be the gateway to %s: %s", nid,
-				     lnet_net_str(r->cfg.net, net), bad_gateway(ln, &r->cfg));
+				     lnet_net_str(r->cfg.net, net), bad_gateway(&r->cfg));
 	case -EBUSY:
 		return lnet_ctl_fail(e, rc, "gateway %s is being talked to without a pause", nid);
 	default:
@@ -123,11 +120,12 @@ static int add(struct lnet *ln, const struct route_req *r, bool restores, struct
 
 static int del(struct lnet *ln, const struct route_req *r, struct lnet_ctl_err *e)
 {
-	char nid[LNET_NIDSTR_SIZE];
+	char nid[LNET_NIDSTR_SIZE], net[LNET_NIDSTR_SIZE];
 	int rc = lnet_route_del(ln, r->cfg.net, &r->cfg.gateway);
 
 	if (rc)
-		return lnet_ctl_fail(e, rc, "there is no such route by %s",
+		return lnet_ctl_fail(e, rc, "there is no route to %s by %s ('lnetctl route show' "
+				     "lists them)", lnet_net_str(r->cfg.net, net),
 				     lnet_nid_str(&r->cfg.gateway, nid));
 	return 0;
 }

@@ -96,6 +96,8 @@ UNKNOWN = [
      "peer ni"),
     ("route:\n- net: tcp7\n  gateway: 127.0.0.9@tcp\n  hops: 2\n", "line 4 column 3", "hops", "route"),
     ("buffers:\n  tin: 1\n", "line 2 column 3", "tin", "buffers"),
+    ("routing:\n- enabel: 1\n", "line 2 column 3", "enabel", "routing"),
+    ("routing:\n  enabled: 1\n", "line 2 column 3", "enabled", "routing"),
     ("numa:\n  ranges: 1\n", "line 2 column 3", "ranges", "numa"),
     ("udsp:\n- idx: 0\n  src: tcp\n  action: { prio: 1, priority: 1 }\n", "line 4 column 13", "prio", "action"),
     ("ip2nets:\n- net-spec: tcp9\n  ip_range: 1\n  interfaces: { 0: lo }\n", "line 3 column 3", "ip_range", "ip2nets"),

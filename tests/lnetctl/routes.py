@@ -39,6 +39,12 @@ def test_route_show():
                   "net add --nid 127.0.0.2@tcp5", "peer del --prim_nid 127.0.0.8@tcp"):
         rc, out, err = node.ctl(*words.split())
         check("%s is refused" % words, rc and not out and error_of(err), (rc, out, err))
+    for words, said in (("add --net lo --gateway " + GATEWAY, "no route reaches a loopback interface"),
+                        ("add --net tcp9 --gateway " + OWN, "it is an interface of this node"),
+                        ("add --net tcp9 --gateway 10.0.0.9@tcp9", "the gateway is on that net"),
+                        ("del --net tcp9 --gateway " + GATEWAY, "there is no route to tcp9 by " + GATEWAY)):
+        rc, _, err = node.ctl("route", *words.split())
+        check("route %s says why" % words, rc == 234 and said in err, (rc, err))
     node.ok("route", "del", "--net", "tcp6", "--gateway", GATEWAY + "," + OTHER)
     node.ok("route", "del", "--net", "tcp5", "--gateway", GATEWAY)
     equal("all are gone", node.ok("route", "show"), "")

@@ -59,6 +59,8 @@ static const struct key route[] = {
 static const struct key buffers[] = {
 	{ "tiny", NULL }, { "small", NULL }, { "large", NULL }, END
 };
+/* "cpt[0]" and so on show the buffers of each CPT. */
+static const struct key routing[] = { { "enable", NULL }, { "cpt[", NULL }, END };
 static const struct key numa[] = { { "range", NULL }, END };
 static const struct key udsp_action[] = { { "priority", NULL }, END };
 static const struct key udsp[] = {
@@ -88,7 +90,7 @@ static const struct {
 	{ "net", net, false },	       { "ip2nets", ip2nets, false }, { "peer", peer, false },
 	{ "route", route, false },     { "buffers", buffers, false }, { "numa", numa, false },
 	{ "udsp", udsp, false },       { "fault", fault, true },      { "ping", ping, false },
-	{ "discover", discover, false },
+	{ "discover", discover, false }, { "routing", routing, false },
 };
 
 struct check {
@@ -103,7 +105,8 @@ static const struct key *key_find(const struct key *keys, const char *name)
 	static const struct key old = END;
 
 	for (; keys->name; keys++)
-		if (!strcmp(keys->name, name))
+		if (!strcmp(keys->name, name) ||
+		    (!strcmp(keys->name, "cpt[") && !strncmp(name, "cpt[", 4)))
 			return keys;
 	return strcmp(name, "seq_no") && strcmp(name, "detail") ? NULL : &old;
 }
