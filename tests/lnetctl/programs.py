@@ -4,7 +4,7 @@
 import os
 import subprocess
 
-from nodes import BIN, NOBODY, check, equal, of_all
+from nodes import BIN, NOBODY, check, configured, equal, of_all, skip
 
 SERVER = "server --nid 127.0.0.1@tcp --port 10999 "
 # program and words, standard error up to the hint at --help
@@ -75,6 +75,9 @@ def test_programs():
     for line in ("lnetctl help net add", "lnetctl help ping", "lst help stat", "lnetperf help client", "lnetd help me",
                  "lnetsim help me", "nettest help me", "bulk_write help me"):
         equal(line, run(line)[0::2], (0, ""))
+    out = run("lnetctl help")[1]
+    check("lnetctl help names what every command has", all(word in out for word in (
+        "--node:", "--wait:", "--json:", "LNET_NODE")), out[-400:])
     for words, want in REJECTED.items():
         code, out, err = run(words)
         equal("%s: status" % words, (code, out), (2, ""))
@@ -84,3 +87,18 @@ def test_programs():
               run("lnetperf server --nid 127.0.0.1@tcp", of_all("lnetperf"), user=NOBODY, group=NOBODY,
                   extra_groups=[]),
               (4, "", "lnetperf: port 988 needs CAP_NET_BIND_SERVICE; choose another with --port\n"))
+
+
+def test_interfaces_example():
+    """The example of liblnetctl(3) prints the interfaces of a node, or why it cannot."""
+    if not os.path.exists(os.path.join(BIN, "examples/interfaces")):
+        return skip("examples/interfaces", "it is not built")
+    node = configured("example", "127.0.0.2@tcp")
+    node.ok("net", "set", "--nid", "127.0.0.2@tcp", "--link", "down")
+    equal("interfaces", run("examples/interfaces " + node.name), (0, "0@lo up\n127.0.0.2@tcp down\n", ""))
+    node.ok("lnet", "unconfigure")
+    code, out, err = run("examples/interfaces " + node.name)
+    check("of a node that is not configured", (code, out) == (1, "") and "not configured" in err, (code, out, err))
+    code, out, err = run("examples/interfaces nobody.there")
+    check("of no node", (code, out) == (1, "") and err.startswith("interfaces: no node 'nobody.there'"), err)
+    node.stop()

@@ -93,6 +93,12 @@ static int help(const char *path, const struct command *table, int argc, char **
 	} else {
 		help_all(path, table);
 	}
+	if (!*path && !cmd)
+		puts("before a command:\n"
+		     "\t--node: name of the node; default: LNET_NODE, else the kernel, else lnetd\n"
+		     "\t--wait: how long to wait for its replies, as 5 or 300ms; default 30s\n"
+		     "\t--json: print JSON instead of YAML\n"
+		     "manual: lnetctl(8)");
 	return 0;
 }
 
