@@ -514,11 +514,11 @@ static int none_meant(struct ni_list *l, const struct ni_req *r)
 		return lnet_ctl_fail(l->e, -ENODEV, "the loopback interface cannot be changed");
 	lnet_net_str(r->net, net);
 	if (r->by_name)
-		return lnet_ctl_fail(l->e, -ENODEV, "interface '%s' is not on net '%s'",
-				     r->cfg.ifname, net);
+		return lnet_ctl_fail(l->e, -ENODEV, "interface '%s' is not on net '%s' "
+				     "('net show')", r->cfg.ifname, net);
 	if (r->whole_net || r->all)
-		return lnet_ctl_fail(l->e, -EINVAL, "there is no net '%s'", net);
-	return lnet_ctl_fail(l->e, -ENOENT, "there is no interface %s",
+		return lnet_ctl_fail(l->e, -EINVAL, "there is no net '%s' ('net show')", net);
+	return lnet_ctl_fail(l->e, -ENOENT, "there is no interface %s ('net show')",
 			     lnet_nid_str(&r->cfg.nid, nid));
 }
 
