@@ -349,9 +349,13 @@ seeds: deps-test
 stall:
 	@+$(MAKE) -s build/tests/tools/stall && build/tests/tools/stall
 
+# All seeds of the simulator's group.
+sim: deps-test
+	@+tests/sim/run
+
 demo: deps-demo
-sim netns requirements: deps-test
-demo sim netns requirements: %:
+netns requirements: deps-test
+demo netns requirements: %:
 	@test -x tests/$*/run || { echo "make $*: tests/$*/run does not exist"; exit 2; }
 	@+$(MAKE) -s all && tests/$*/run
 
@@ -417,7 +421,7 @@ clean:
 #: vm-bench		minutes	measures the modules in a guest
 #: vm-debug		hours	runs the guests on kernels with KASAN and lockdep, which it builds first
 #: failover-vm		minutes	cuts rails of kernel nodes and reports the stalls
-#: sim			minutes	runs the scenarios and seeds of the simulator
+#: sim			15 min	runs the scenarios of the simulator, and 1,000 seeds twice
 #: seeds		hours	runs new seeds and adds a row to tests/sim/RUNS
 #: models		10 min	checks all protocol models, the large ones included
 #: netns		minutes	runs the tests with real processes in network namespaces
