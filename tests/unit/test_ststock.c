@@ -436,9 +436,9 @@ static void running(void)
 	UNIT_EQUAL(batch_query(1, 0), 0, "the server of a test");
 	UNIT_EQUAL(at64(entries[0] + 16), nid_of(2), "which that is");
 	UNIT_EQUAL(batch_query(9, 1), -ENOENT, "no such test");
-	st_run(NSEC_PER_SEC);
+	st_run(NSEC_PER_SEC / 10);
 	UNIT_EQUAL(stat_query("c", 1), 0, "counters");
-	UNIT_EQUAL(at32(entries[0] + 92) > 900, true, "milliseconds of the session");
+	UNIT_EQUAL(at32(entries[0] + 92) >= 100, true, "milliseconds of the session");
 	UNIT_EQUAL(at32(entries[0] + 92 + 24) > 0, true, "requests sent");
 	UNIT_EQUAL(at32(entries[0] + 92 + 68) > 0, true, "messages sent");
 	UNIT_EQUAL(batch_run(0xC22), 0, "stop");
