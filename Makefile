@@ -245,16 +245,34 @@ $(O)/unit_suites.def: $(wildcard tests/unit/test_*.c)
 	@mkdir -p $(@D)
 	@printf 'SUITE(%s)\n' $(SUITES) > $@.new && mv $@.new $@
 $(O)/tests/unit/main.o: $(O)/unit_suites.def
+# The program counts the threads that a suite starts.
+UNIT_LINK = $(CC) $(LDFLAGS_ALL) -Wl,--wrap=pthread_create -o $@ $(filter %.o %.a,$^) -lcunit $(LIBS) -lm
 $(O)/unit: $(UNIT_OBJS) $(SIM_A) $(CTL_A) $(LIB_A)
 	$(call says,LD,$@)
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -lcunit $(LIBS) -lm
+	$(Q)$(UNIT_LINK)
+
+# The unit tests of the suites SOME alone: `make F=tsan SOME="env park" build/tsan/unit-some`.
+$(O)/some/unit_suites.def: FORCE
+	@mkdir -p $(@D)
+	@printf 'SUITE(%s)\n' $(SOME) > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(O)/some/main.o: tests/unit/main.c $(O)/some/unit_suites.def
+	$(call says,CC,$(<:.c=.o) for some suites)
+	$(Q)$(CC) -iquote $(@D) -iquote tests/unit $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+# What suites share: each takes what it needs.
+$(O)/some/libunit.a: $(filter-out $(O)/tests/unit/main.o $(O)/tests/unit/test_%,$(UNIT_OBJS))
+	$(archive)
+$(O)/unit-some: $(O)/some/main.o $(SOME:%=$(O)/tests/unit/test_%.o) $(O)/some/libunit.a $(SIM_A) $(CTL_A) $(LIB_A)
+	$(call says,LD,$@)
+	$(Q)$(UNIT_LINK)
+FORCE:
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
 # --- tests ------------------------------------------------------------------------------------------------------
 
 run_unit = $(MAKE) -s F=$(1) unit && build/$(1)/unit
-asan tsan:
+asan tsan clang:
 	+$(call run_unit,$@)
 tidy:
 	@tests/tidy
@@ -412,6 +430,7 @@ clean:
 #: unit-debug		1 min	the same, as build/debug/unit
 #: asan			minutes	runs the unit tests with the address and undefined-behaviour sanitizers
 #: tsan			5 min	runs the unit tests with the thread sanitizer
+#: clang			2 min	compiles the unit tests with clang, which checks locks, and runs them
 #: tidy			seconds	checks the style of the tree
 #: format		seconds	breaks lines of C files that are too long
 #: man			seconds	formats each man page and fails on a warning
@@ -445,7 +464,7 @@ help:
 	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST)) | \
 		awk -F '\t+' '{ printf "  %-16s %-13s %s\n", $$1, $$2, $$3 }'
 
-.PHONY: all lib unit unit-debug asan tsan tidy quick check kernel vm vm-bench failover-vm vm-debug deps fuzz \
+.PHONY: all lib unit unit-debug asan tsan clang tidy quick check kernel vm vm-bench failover-vm vm-debug deps fuzz \
 	fuzzers demo bench bench-deps bench-peers failover crowd storm stall oversubscribed processes seeds sim models \
 	netns valgrind hostile tsan-netns requirements man format install uninstall readme help \
 	deps-demo deps-test deps-guest clean

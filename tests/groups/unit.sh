@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Read by the groups that run the unit tests: builds them in one flavour, runs them, and says the sum line.
 
+# unit_build FLAVOUR [PROGRAM [VARIABLE=VALUE...]]: PROGRAM is unit or unit-some.
 unit_build() {
-	make -s -j2 F="$1" unit && return
-	echo "unit tests do not build as $1"
+	local flavour=$1 goal=unit
+	[ $# -eq 1 ] || goal=build/$flavour/$2
+	make -s -j2 F="$flavour" "${@:3}" "$goal" && return
+	echo "unit tests do not build as $flavour"
 	echo "0 passed, 1 failed, 0 skipped"
 	return 1
 }
 
+# unit_run FLAVOUR [PROGRAM [SUITE...]]: leaves the names of the suites that started threads in PROGRAM-threaded.
 unit_run() {
-	local flavour=$1 out line
-	out=$(timeout 900 "build/$flavour/unit" 2>&1)
+	local flavour=$1 out line program=build/$1/${2:-unit}
+	out=$(timeout 900 "$program" -T "$program-threaded" "${@:3}" 2>&1)
 	local status=$?
 	line=$(grep -E '^unit: [0-9]+ passed, [0-9]+ failed$' <<< "$out" | tail -1)
 	grep -vFx "$line" <<< "$out"
@@ -24,4 +28,15 @@ unit_run() {
 	[ "$status" -ne 0 ] && [ "$failed" -eq 0 ] && failed=1
 	echo "$passed passed, $failed failed, 0 skipped"
 	return "$status"
+}
+
+# Prints the suites that start threads, as the last run of the debug flavour found them; runs it if there is none.
+unit_threaded() {
+	local list=build/debug/unit-threaded
+	if ! [ "$list" -nt build/debug/unit ]; then
+		unit_build debug >&2 && unit_run debug > /dev/null
+	fi
+	[ -s "$list" ] && tr '\n' ' ' < "$list" && return
+	echo "FAIL no suite of the unit tests starts threads" >&2
+	return 1
 }

@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Runs all unit tests, or those named on the command line, and says how many passed. */
+/*
+ * Runs all unit tests, or those named on the command line, and says how many passed.
+ *
+ *	build/FLAVOUR/unit [-l] [-t] [-T FILE] [SUITE[/PART OF A NAME]]...
+ *
+ * -l lists the cases and runs none. -t prints the processor time of each case in ms, children
+ * included. -T writes the names of the suites that started a thread to FILE, one a line.
+ */
 #include "unit.h"
 #include "edges.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #define SUITE(noun) void suite_##noun(void);
 #include "unit_suites.def"
@@ -14,6 +26,21 @@ static const char *all_suites[MAX_CASES];
 static unsigned int nr_all;
 static unsigned int alloc_left;
 static unsigned int nr_listed;
+/* Threads that all cases so far and their child processes started; shared with the children. */
+static unsigned int *nr_threads;
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+			  void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+			  void *arg);
+
+/* The linker (--wrap) replaces calls of pthread_create() by calls of this function. */
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+			  void *arg)
+{
+	__atomic_add_fetch(nr_threads, 1, __ATOMIC_RELAXED);
+	return __real_pthread_create(thread, attr, run, arg);
+}
 
 static bool fail_this_alloc(size_t size)
 {
@@ -115,31 +142,90 @@ static unsigned int run_case(unsigned int i)
 	return 1;
 }
 
+/* Adds the suite of case @i to @file unless it was the last one added. */
+static void note_threaded(FILE *file, unsigned int i)
+{
+	static const char *last;
+
+	if (last != all_suites[i])
+		fprintf(file, "%s\n", all_suites[i]);
+	last = all_suites[i];
+}
+
+static unsigned int used_ms(int who)
+{
+	struct rusage use;
+
+	getrusage(who, &use);
+	return (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000 +
+	       (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1000;
+}
+
+struct options {
+	bool list, times;
+	FILE *threaded;
+};
+
+/* Returns 1 if case @i failed. */
+static unsigned int run_with(const struct options *opt, unsigned int i)
+{
+	unsigned int threads = *nr_threads;
+	unsigned int before = used_ms(RUSAGE_SELF) + used_ms(RUSAGE_CHILDREN);
+	unsigned int failed = run_case(i);
+
+	if (opt->times)
+		printf("%6u %s/%s\n", used_ms(RUSAGE_SELF) + used_ms(RUSAGE_CHILDREN) - before,
+		       all_suites[i], all_cases[i]->name);
+	if (opt->threaded && *nr_threads != threads)
+		note_threaded(opt->threaded, i);
+	return failed;
+}
+
+static void options_read(struct options *opt, int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "+ltT:")) != -1) {
+		if (c == 'l')
+			opt->list = true;
+		else if (c == 't')
+			opt->times = true;
+		else if (c != 'T' || !(opt->threaded = fopen(optarg, "w")))
+			exit(2);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	bool list = argc > 1 && strcmp(argv[1], "-l") == 0;
-	char **names = argv + 1 + list;
-	int nr_names = argc - 1 - list;
+	struct options opt = {};
 	unsigned int nr_run = 0, nr_failed = 0, i;
+	int nr_names;
 
-	if (CU_initialize_registry() != CUE_SUCCESS)
+	nr_threads = mmap(NULL, sizeof(*nr_threads), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (nr_threads == MAP_FAILED || CU_initialize_registry() != CUE_SUCCESS)
 		return 2;
+	options_read(&opt, argc, argv);
+	argv += optind;
+	nr_names = argc - optind;
 	add_all();
 	for (i = 0; i < nr_all; i++) {
-		if (!wanted(all_suites[i], all_cases[i]->name, names, nr_names))
+		if (!wanted(all_suites[i], all_cases[i]->name, argv, nr_names))
 			continue;
 		nr_run++;
-		if (list)
+		if (opt.list)
 			printf("%s/%s\n", all_suites[i], all_cases[i]->name);
 		else
-			nr_failed += run_case(i);
+			nr_failed += run_with(&opt, i);
 	}
 	CU_cleanup_registry();
-	if (!list && nr_names == 0) {
+	if (!opt.list && nr_names == 0) {
 		nr_run++;
 		nr_failed += edges_check() != 0;
 	}
-	if (!list)
+	if (opt.threaded && fclose(opt.threaded))
+		return 2;
+	if (!opt.list)
 		printf("unit: %u passed, %u failed\n", nr_run - nr_failed, nr_failed);
 	return nr_run == 0 || nr_failed ? 1 : 0;
 }
