@@ -72,6 +72,7 @@ EXPORT_SYMBOL_GPL(lnet_net_str);
 EXPORT_SYMBOL_GPL(lnet_id_str);
 EXPORT_SYMBOL_GPL(lnet_nidlist_words);
 EXPORT_SYMBOL_GPL(lnet_nidlist_free);
+EXPORT_SYMBOL_GPL(lnet_nidlist_match);
 EXPORT_SYMBOL_GPL(lnet_nidlist_parse);
 
 /* ---- for drivers ----------------------------------------------------------------------------- */

@@ -29,6 +29,7 @@
 #include "plat.h"
 
 struct lnet;
+struct lnet_nidlist;
 struct lst;
 struct lst_memory;
 
@@ -44,10 +45,13 @@ struct lst_cfg {
 	struct lnet *ln;		/* outlives the service */
 	struct lst_host *host;		/* also */
 	u32 nr_messages;		/* of others that wait for us at one time; 0: 512 */
+	/* NIDs that may lead this node, in addition to its own; outlives the service. NULL: all */
+	const struct lnet_nidlist *consoles;
 };
 
 /*
- * Begin to serve: any node may take this one into its session. May sleep. 0, -ENOMEM.
+ * Begin to serve: a console of @cfg->consoles may take this node into its session. May sleep. 0,
+ * -ENOMEM.
  */
 int lst_create(struct lst **stp, const struct lst_cfg *cfg);
 /*

@@ -430,6 +430,7 @@ static struct lst_call *call_new_locked(struct lst *st, const struct lnet_event 
 	call->req = *req;
 	call->self = ev->target.nid;
 	call->from = (struct lnet_process){ ev->source, ev->initiator.pid };
+	call->primary = ev->initiator.nid;
 	call->rpy.version = LST_VERSION;
 	call->rpy.type = lst_rpc_kind_of_req(req->type)->rpy;
 	call->rpy.feats = st->session ? st->session->feats : LST_FEATS;
@@ -454,9 +455,8 @@ static void call_locked(struct lst *st, const struct lnet_event *ev, const struc
 		return;
 	}
 	st->c[LST_C_rpcs_rcvd]++;
-	if (rc)
-		call->rpy.status = EPROTO;
-	else
+	call->rpy.status = rc ? EPROTO : lst_session_allows_locked(call, kind->service);
+	if (!call->rpy.status)
 		verdict = serve(call);
 	if (verdict == LST_DROP) {
 		st->c[LST_C_rpcs_dropped]++;

@@ -113,6 +113,7 @@ int lst_create(struct lst **stp, const struct lst_cfg *cfg)
 		return -ENOMEM;
 	st->ln = cfg->ln;
 	st->host = cfg->host;
+	st->consoles = cfg->consoles;
 	spin_lock_init(&st->lock);
 	INIT_LIST_HEAD(&st->jobs);
 	INIT_LIST_HEAD(&st->rpcs);

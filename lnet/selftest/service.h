@@ -23,6 +23,7 @@
 #define LST_CALLS_MAX		4096U		/* requests of others being served at one time */
 #define LST_UNITS_MAX		65536U		/* of a test */
 #define LST_DESTS_MAX		(256U * LST_DESTS_PER_PAGE)
+#define LST_REFUSED_LOG_NS	(10ULL * NSEC_PER_SEC)
 #define LST_RETRY_NS		(1ULL * NSEC_PER_SEC)	/* to post a buffer */
 #define LST_PAUSE_NS		(10ULL * NSEC_PER_MSEC)	/* after a failure, before the next try */
 
@@ -62,6 +63,7 @@ struct lst {
 	u64 start_ns;			/* no batch is to begin before */
 	struct list_head nettests;
 	u32 nr_messages;		/* as it was asked for */
+	const struct lnet_nidlist *consoles;	/* that may lead this node; NULL: all */
 	bool drills_served;		/* there are buffers for them */
 	u32 nr_calls, nr_outs;
 	struct list_head spares;	/* large memory of calls that are over */
@@ -86,6 +88,7 @@ struct lst {
 	u32 nr_trees;			/* these, and those that end */
 	u32 nr_commands;
 	u64 c[LST_NR_COUNTERS];
+	u64 refused_log_ns;		/* no line about refused requests before */
 	struct lst_buffer buffer[LST_BUFFERS];
 };
 
@@ -184,6 +187,7 @@ struct lst_call {
 	struct list_head link;
 	struct lst_job job;
 	struct lnet_process from;	/* whom to answer */
+	struct lnet_nid primary;	/* of that peer; all ones: not known */
 	struct lnet_nid self;		/* the interface that was addressed */
 	struct lst_msg req, rpy;
 	u8 nr_open;			/* transfers that are not over */
@@ -241,6 +245,8 @@ struct lst_session {
 	struct list_head link;		/* st->zombies */
 	struct lst_job job;
 	struct lst_sid sid;
+	/* NIDs of the console; all ones: the session was made over a tree, or here */
+	struct lnet_nid console, primary;
 	char name[LST_NAME];
 	u8 state;			/* enum lst_lease */
 	bool ours;			/* its console knows epochs */
@@ -267,6 +273,8 @@ u32 lst_session_make_locked(struct lst *st, const struct lst_msg *msg);
 void lst_session_end_locked(struct lst *st, enum lst_lease how);
 void lst_session_put_locked(struct lst *st, struct lst_session *s);	/* a unit ended */
 u64 lst_session_expire_locked(struct lst *st, u64 now);		/* its deadline */
+/* May the sender of @call ask this? 0, or the status of the answer: EACCES. */
+u32 lst_session_allows_locked(struct lst_call *call, u32 service);
 
 /* ---- batch.c: batches and tests ---------------------------------------------------------- */
 

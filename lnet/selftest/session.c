@@ -142,20 +142,52 @@ u32 lst_session_make_locked(struct lst *st, const struct lst_msg *msg)
 	s->ours = req->lease;
 	s->lease = s->ours ? min(max(req->lease, LST_LEASE_MIN), LST_LEASE_MAX) : LST_LEASE;
 	s->refs = 1;
+	s->console = s->primary = LNET_NID_ANY;
 	s->start_ns = s->used_ns = lst_now(st);
 	INIT_LIST_HEAD(&s->batches);
 	st->session = s;
 	return 0;
 }
 
-/* Another one than it is in, if any. */
-static u32 may_make(const struct lst *st, const struct lst_make_session_req *req)
+static bool is_from_here(const struct lst_call *call)
 {
+	return lnet_nid_same(&call->from.nid, &call->self) ||
+	       lnet_nid_same(&call->from.nid, &LNET_NID_LO);
+}
+
+/*
+ * Did the console of session @s send @call, or this node itself? Over a tree other nodes ask for a
+ * console, so there the NID in the session's name decides.
+ */
+static bool is_from_console(const struct lst_session *s, const struct lst_call *call)
+{
+	if (is_from_here(call))
+		return true;
+	if (lnet_nid_is_any(&s->console))
+		return s->sid.nid == call->req.make_session_req.sid.nid;
+	return lnet_nid_same(&s->console, &call->from.nid) ||
+	       lnet_nid_same(&s->primary, &call->primary);
+}
+
+/* A console that lives is heard before three quarters of its lease have passed. */
+static bool is_silent(const struct lst_session *s)
+{
+	return s->lease && lst_now(s->st) - s->used_ns >= s->lease * (NSEC_PER_SEC / 4 * 3);
+}
+
+/* Another session than the one it is in, if any. */
+static u32 may_make(const struct lst_call *call)
+{
+	const struct lst_make_session_req *req = &call->req.make_session_req;
+	const struct lst *st = call->st;
+	const struct lst_session *s = st->session;
 	bool seen = !req->lease || req->epoch == st->epoch;
 
 	if (!seen && lst_session_fenced_locked(st, &req->sid))
 		return ESTALE;
-	return st->session && !(req->force && seen) ? EBUSY : 0;
+	if (!s)
+		return 0;
+	return req->force && seen && (is_from_console(s, call) || is_silent(s)) ? 0 : EBUSY;
 }
 
 static void make_session_locked(struct lst_call *call)
@@ -174,9 +206,13 @@ static void make_session_locked(struct lst_call *call)
 		st->session->refs++;
 		st->session->used_ns = lst_now(st);
 	} else {
-		rpy->status = may_make(st, req);
+		rpy->status = may_make(call);
 		if (!rpy->status)
 			rpy->status = lst_session_make_locked(st, &call->req);
+		if (!rpy->status) {
+			st->session->console = call->from.nid;
+			st->session->primary = call->primary;
+		}
 	}
 	rpy->sid = lst_session_sid_locked(st);
 	rpy->epoch = st->epoch;
@@ -233,4 +269,54 @@ enum lst_verdict lst_session_serve_locked(struct lst_call *call)
 	else
 		debug_locked(call);
 	return LST_REPLY;
+}
+
+/* ---- who may ask ----------------------------------------------------------------------------- */
+
+static bool is_test_traffic(u32 service)
+{
+	return service == LST_SERVICE_PING || service == LST_SERVICE_BRW ||
+	       service == LST_SERVICE_DRILL || service == LST_SERVICE_TREE_TELL;
+}
+
+static bool may_lead(const struct lst_call *call)
+{
+	const struct lst *st = call->st;
+
+	return !st->consoles || is_from_here(call) ||
+	       lnet_nidlist_match(st->consoles, &call->from.nid) ||
+	       lnet_nidlist_match(st->consoles, &call->primary);
+}
+
+static void refused_log(const struct lst_call *call)
+{
+	char nid[LNET_NIDSTR_SIZE];
+	struct lst *st = call->st;
+	u64 now = lst_now(st);
+
+	if (now < st->refused_log_ns)
+		return;
+	st->refused_log_ns = now + LST_REFUSED_LOG_NS;
+	pr_warn("selftest: %s may not lead this node: it is not in the list of consoles; %llu "
+		"requests were refused so far\n", lnet_nid_str(&call->from.nid, nid),
+		(unsigned long long)st->c[LST_C_rpcs_refused]);
+}
+
+/*
+ * Nodes of a session send each other tests, so these need a session and no place in the list. An
+ * answer that refuses names no session.
+ */
+u32 lst_session_allows_locked(struct lst_call *call, u32 service)
+{
+	struct lst *st = call->st;
+
+	if (is_test_traffic(service) ? !st->consoles || st->session : may_lead(call))
+		return 0;
+	st->c[LST_C_rpcs_refused]++;
+	refused_log(call);
+	if (service == LST_SERVICE_MAKE_SESSION)
+		call->rpy.make_session_rpy.sid = LST_NO_SID;
+	else if (service == LST_SERVICE_DEBUG)
+		call->rpy.debug_rpy.sid = LST_NO_SID;
+	return EACCES;
 }

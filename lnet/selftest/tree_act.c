@@ -24,6 +24,7 @@ struct joining {
 	u64 wave;
 	s64 lease;
 	bool force;
+	const struct lst_call *asked;
 };
 
 /* Who comes late, after another console has taken the node by force, does not get it back. */
@@ -41,8 +42,12 @@ static u32 make_session_locked(struct lst_tree *tree, const struct joining *j)
 	req->lease = (u32)j->lease;
 	req->epoch = lst_session_fenced_locked(st, &tree->sid) ? 0 : st->epoch;
 	strscpy(req->name, j->name, LST_NAME);
+	call->from = j->asked->from;
+	call->primary = j->asked->primary;
 	lst_session_serve_locked(call);
 	status = call->rpy.make_session_rpy.status;
+	if (!status)
+		st->session->console = st->session->primary = LNET_NID_ANY;
 	kfree(call);
 	return status;
 }
@@ -86,7 +91,8 @@ u32 lst_tree_join(struct lst_call *call)
 	const struct lst_tree_ask_req *req = &call->req.tree_ask_req;
 	const char *text = call->bulk;
 	struct joining j = { .name = lst_body_word(text, call->bulk_len, "name"),
-			     .wave = req->wave, .lease = LST_LEASE, .force = req->force };
+			     .wave = req->wave, .lease = LST_LEASE, .force = req->force,
+			     .asked = call };
 	const char *ranges = lst_body_word(text, call->bulk_len, "ranges");
 	struct lst_tree *tree = NULL;
 	struct lst *st = call->st;

@@ -45,6 +45,10 @@ REJECTED = {
     "lnetd --name a/b": "lnetd: --name must be 1 to 63 characters without '/', not 'a/b'; ",
     "lnetd --name " + 64 * "a": "lnetd: --name must be 1 to 63 characters without '/', not '" + 64 * "a" + "'; ",
     "lnetd --log-level loud": "lnetd: --log-level must be error, warning, info or debug, not 'loud'; ",
+    "lnetd --selftest": "lnetd: --selftest needs a value: '*' or a list of NIDs, such as "
+                        "'10.0.0.[1-4]@tcp 10.1.0.1@tcp1'; ",
+    "lnetd --selftest 10.0.0.1": "lnetd: --selftest must be '*' or a list of NIDs, such as "
+                                 "'10.0.0.[1-4]@tcp 10.1.0.1@tcp1', not '10.0.0.1'; ",
     "lnetd --verbose=3": "lnetd: --verbose takes no value; ",
 }
 

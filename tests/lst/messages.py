@@ -148,6 +148,7 @@ def no_node():
     done = subprocess.run([LST, "--node", "nosuch%d" % os.getpid(), "list_group"], env=ENV, capture_output=True,
                           text=True, timeout=10)
     assert "nosuch%d" % os.getpid() in done.stderr, done.stderr
+    assert "'lnetd --selftest CONSOLES' starts one" in done.stderr, done.stderr
     equal(done.returncode, NO_NODE, "status")
     if not os.path.exists("/dev/lnet_selftest") and not os.path.exists("/sys/module/lnet_selftest"):
         done = subprocess.run([LST, "--node", "kernel", "list_group"], env=ENV, capture_output=True, text=True,

@@ -15,7 +15,8 @@ ctl() { "in_$1" "$out/lnetctl" --node "st$1$$" "${@:2}"; }
 
 node_start() {
 	local r
-	ip netns exec "${!1}" "$out/lnetd" --name "st$1$$" > "$work/$1.log" 2>&1 &
+	ip netns exec "${!1}" \
+		"$out/lnetd" --name "st$1$$" --selftest "10.0.0.[1-2]@tcp 10.1.0.[1-2]@tcp1" > "$work/$1.log" 2>&1 &
 	eval "pid_$1=$!"
 	pids+=($!)
 	wait_for 10 ctl "$1" lnet configure 2>/dev/null || return 1

@@ -49,7 +49,7 @@ all_listen() { [ "$(in_A ss -Hltn | wc -l)" -eq $((nodes + 1)) ]; }
 processes_start() {
 	# shellcheck disable=SC2016
 	in_A bash -c 'for ((i = 0; i <= $1; i++)); do
-			"$2/lnetd" --name "p$i" --config "$3/$i.yaml" >> "$3/log" 2>&1 &
+			"$2/lnetd" --name "p$i" --selftest "*" --config "$3/$i.yaml" >> "$3/log" 2>&1 &
 			echo $!
 		done > "$3/pids.new"
 		mv "$3/pids.new" "$3/pids"

@@ -19,6 +19,13 @@ struct lst *st_of(unsigned int node)
 	return st_nodes[node].st;
 }
 
+void st_silence(unsigned int node)
+{
+	struct lst_session *s = st_of(node)->session;
+
+	s->used_ns = lst_now(st_of(node)) - s->lease * (NSEC_PER_SEC / 4 * 3);
+}
+
 static bool work(void)
 {
 	bool any = false;

@@ -71,6 +71,11 @@ static void busy_nodes(void)
 	UNIT_EQUAL(tell(1, "new_session|name=mine|key=8|force=1|"), 0, "by force");
 	tell(1, "add_group|key=8|name=g|");
 	UNIT_EQUAL(tell(1, "add_nodes|key=8|name=g|nid=10.0.0.3@tcp|"), 0, "asked");
+	UNIT_EQUAL(said("errno: 16") && said("owner: \"lab\""), true, "its console lives");
+	st_silence(2);
+	tell(1, "del_group|key=8|name=g|");
+	tell(1, "add_group|key=8|name=g|");
+	UNIT_EQUAL(tell(1, "add_nodes|key=8|name=g|nid=10.0.0.3@tcp|"), 0, "asked");
 	UNIT_EQUAL(said("joined: 1"), true, "taken over");
 	UNIT_EQUAL(tell(0, "ping|key=5|nid=10.0.0.2@tcp|"), 0, "any node");
 	UNIT_EQUAL(said("state: Unknown"), true, "it is in no session");

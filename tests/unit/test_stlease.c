@@ -195,7 +195,83 @@ static void taken_meanwhile(void)
 	st_end();
 }
 
+/* The same request, but from node @from. */
+static int make_from(unsigned int from, const struct lst_sid *sid, u32 force)
+{
+	struct lst_msg req = { .type = LST_MAKE_SESSION_REQ, .feats = LST_FEATS,
+			       .make_session_req = { .sid = *sid, .force = force,
+						     .epoch = epoch_now(), .lease = LEASE,
+						     .name = "lab" } };
+	int rc = st_ask(from, 1, &req, &rpy);
+
+	return rc ? rc : (int)rpy.status;
+}
+
+/* The name of a session is the console's word; the NID that sent the request decides. */
+static void force_needs_the_console_or_silence(void)
+{
+	st_begin(3);
+	UNIT_EQUAL(make(&first, 0, 0, LEASE), 0, "made");
+	UNIT_EQUAL(make_from(2, &second, 1), EBUSY, "another node");
+	UNIT_EQUAL(is_held_by(&first), true, "unchanged");
+	st_run((LEASE - 3) * NSEC_PER_SEC);
+	UNIT_EQUAL(make_from(2, &second, 1), EBUSY, "its console may live");
+	st_run(NSEC_PER_SEC);
+	UNIT_EQUAL(make_from(2, &second, 0), EBUSY, "only by force");
+	UNIT_EQUAL(make_from(2, &second, 1), 0, "its console is silent");
+	UNIT_EQUAL(is_held_by(&second), true, "taken");
+	UNIT_EQUAL(make_from(0, &first, 1), EBUSY, "and its console lives");
+	UNIT_EQUAL(make_from(2, &(struct lst_sid){ second.nid, 1 }, 1), 0, "the same console");
+	st_end();
+}
+
+/* What @type asks of node 1, whose list of consoles has node 2 alone, from node @from. */
+static int ask(unsigned int from, u32 type)
+{
+	struct lst_msg req = { .type = type, .feats = LST_FEATS };
+
+	if (type == LST_MAKE_SESSION_REQ)
+		req.make_session_req.sid = first;
+	if (type == LST_BRW_REQ)
+		req.brw_req = (struct lst_brw_req){ .rw = LST_BRW_READ, .len = 4096 };
+	return st_ask(from, 1, &req, &rpy) ? -1 : (int)rpy.status;
+}
+
+static void only_listed_consoles_lead(void)
+{
+	static const u32 types[] = { LST_MAKE_SESSION_REQ, LST_REMOVE_SESSION_REQ, LST_DEBUG_REQ,
+				     LST_BATCH_REQ, LST_TEST_REQ, LST_QUERY_STAT_REQ, LST_ADD_REQ,
+				     LST_TALLY_REQ, LST_START_REQ, LST_TREE_ASK_REQ,
+				     LST_NETTEST_REQ, LST_BRW_REQ };
+	struct lnet_nidlist list;
+	unsigned int i;
+
+	st_begin(3);
+	UNIT_EQUAL(lnet_nidlist_parse(&list, "10.0.0.[3-9]@tcp"), 0, "a list");
+	st_of(1)->consoles = &list;
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		UNIT_EQUAL(ask(0, types[i]), EACCES, "a node that is not listed");
+	UNIT_EQUAL(st_of(1)->c[LST_C_rpcs_refused], ARRAY_SIZE(types), "counted");
+	UNIT_EQUAL(st_of(1)->session == NULL, true, "no session");
+	UNIT_EQUAL(ask(0, LST_MAKE_SESSION_REQ), EACCES, "again");
+	UNIT_EQUAL(rpy.make_session_rpy.sid.nid == LST_NO_NID, true, "no session is named");
+	UNIT_EQUAL(make_from(2, &first, 0), 0, "a node that is listed");
+	UNIT_EQUAL(stat_of(&first), EACCES, "in a session still");
+	UNIT_EQUAL(ask(0, LST_BRW_REQ) != EACCES, true, "tests come from any node of it");
+	st_end();
+	lnet_nidlist_free(&list);
+
+	st_begin(3);
+	UNIT_EQUAL(lnet_nidlist_parse(&list, "10.9.9.9@tcp"), 0, "a list");
+	st_of(1)->consoles = &list;
+	UNIT_EQUAL(make_from(1, &first, 0), 0, "the node itself");
+	st_end();
+	lnet_nidlist_free(&list);
+}
+
 UNIT_SUITE(stlease,
+	   { "force needs the same console, or a silent one", force_needs_the_console_or_silence },
+	   { "only consoles of the list lead a node", only_listed_consoles_lead },
 	   { "each session of a node has an epoch", an_epoch_each },
 	   { "force that comes late changes nothing", late_force_changes_nothing },
 	   { "r.c2.net.self-test.session.node-exclusivity: who lost a node is refused",

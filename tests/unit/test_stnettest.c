@@ -196,6 +196,8 @@ static void ended(void)
 	endless();
 	tell(1, "new_session|name=other|key=6|force=1|");
 	tell(1, "add_group|key=6|name=x|");
+	st_silence(0);
+	st_silence(2);
 	UNIT_EQUAL(tell(1, "add_nodes|key=6|name=x|nid=10.0.0.1@tcp|nid=10.0.0.3@tcp|"), 0,
 		   "taken over");
 	UNIT_EQUAL(said("joined: 2"), true, "taken over");

@@ -193,6 +193,16 @@ static void removed(void)
 	end();
 }
 
+/* Of nodes 1 and 2, if they are in a session. */
+static void silence(void)
+{
+	unsigned int i;
+
+	for (i = 1; i < 3; i++)
+		if (st_of(i)->session)
+			st_silence(i);
+}
+
 /* Taken over, stopped and run again before and while rails are looked at. */
 static void at_once(void)
 {
@@ -211,6 +221,8 @@ static void at_once(void)
 			tell(1, "new_session|name=mine|key=6|force=1|");
 		if (round & 4)
 			tell(1, "add_group|key=6|name=g|");
+		if (round & 8)
+			silence();
 		if (round & 8)
 			tell(1, "add_nodes|key=6|name=g|nid=10.0.0.3@tcp|nid=10.0.0.2@tcp|");
 		st_run(20 * RAILS_MS);

@@ -348,6 +348,7 @@ static void who_is_taken_over_refuses(void)
 	UNIT_EQUAL(tell(0, JOIN), 0, "join");
 	UNIT_EQUAL(tell(3, "new_session|name=other|key=6|force=1|"), 0, "another console");
 	tell(3, "add_group|key=6|name=g|");
+	st_silence(2);
 	UNIT_EQUAL(tell(3, "add_nodes|key=6|name=g|nid=10.0.0.3@tcp|"), 0, "takes node 2");
 	UNIT_TEXT(st_of(2)->session->name, "other", "it has");
 	UNIT_EQUAL(tell(0, "tree_sample" KEY), 0, "sample");

@@ -32,11 +32,12 @@ void state_drop(struct state *s);
 
 /*
  * selftest.c: the network self-test of a node. All accept NULL. Stopped while the node still runs,
- * freed when it is destroyed; what selftest_start() left is freed also if it failed.
+ * freed when it is destroyed; what selftest_start() left is freed also if it failed. @consoles: the
+ * NIDs that may lead the node, "*" or a list that lnet_nidlist_parse() accepts; else -EINVAL.
  */
 struct lnet;
 struct selftest;
-int selftest_start(struct selftest **t, struct lnet *ln, const char *name);
+int selftest_start(struct selftest **t, struct lnet *ln, const char *name, const char *consoles);
 void selftest_stop(struct selftest *t);
 void selftest_free(struct selftest *t);
 

@@ -23,13 +23,13 @@
 
 struct daemon {
 	const char *name, *config;
+	const char *consoles;		/* that may lead self-tests; NULL: no self-test */
 	struct state state;
 	struct lnet_user_env_cfg env_cfg;
 	struct lnet_env *env;
 	struct lnet *ln;
 	struct lnet_nl_server *srv;
 	struct lnetctl *c;		/* to ourselves */
-	bool no_selftest;
 	int log_level;
 	struct selftest *selftest;
 };
@@ -58,7 +58,8 @@ static void log_plat(enum plat_level level, const char *text)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-enum { O_NAME = 'n', O_STATE = 's', O_CONFIG = 'c', O_SHARDS = 'S', O_LOG_LEVEL = 'l' };
+enum { O_NAME = 'n', O_STATE = 's', O_CONFIG = 'c', O_SHARDS = 'S', O_LOG_LEVEL = 'l',
+       O_SELFTEST = 't' };
 
 static const struct option options[] = {
 	{ "name", required_argument, NULL, O_NAME }, { "state", required_argument, NULL, O_STATE },
@@ -66,6 +67,7 @@ static const struct option options[] = {
 	{ "shards", required_argument, NULL, O_SHARDS },
 	{ "log-level", required_argument, NULL, O_LOG_LEVEL },
 	{ "service", no_argument, NULL, 'm' }, { "foreground", no_argument, NULL, 'f' },
+	{ "selftest", required_argument, NULL, O_SELFTEST },
 	{ "no-selftest", no_argument, NULL, 'T' },
 	{ "verbose", no_argument, NULL, 'v' }, { "version", no_argument, NULL, 'V' },
 	{ "help", no_argument, NULL, 'h' }, { 0 }
@@ -79,20 +81,24 @@ static const struct {
 	{ O_STATE, "state", "a file" },
 	{ O_CONFIG, "config", "a file" },
 	{ O_SHARDS, "shards", "1 to 64" },
+	{ O_SELFTEST, "selftest",
+	  "'*' or a list of NIDs, such as '10.0.0.[1-4]@tcp 10.1.0.1@tcp1'" },
 	{ O_LOG_LEVEL, "log-level", "error, warning, info or debug" },
 };
 
 static int help(void)
 {
 	puts("lnetd [--name NAME] [--state FILE] [--config FILE] [--shards N] [--service] "
-	     "[--no-selftest] [--log-level LEVEL]\n"
+	     "[--selftest CONSOLES] [--log-level LEVEL]\n"
 	     "  --name NAME    name of the node in this network namespace; "
 	     "default " LNET_NL_USER_NODE "\n"
 	     "  --state FILE   keep the configuration here and read it at start\n"
 	     "  --config FILE  YAML to import at start, unless there is a state already\n"
 	     "  --shards N     parts the peers are spread over, each with its thread; 1 to 64\n"
 	     "  --service      threads do everything; without it whoever waits may help\n"
-	     "  --no-selftest  take no part in network self-tests\n"
+	     "  --selftest C   take part in network self-tests; C: NIDs of the nodes that may lead "
+	     "them, or '*'\n"
+	     "  --no-selftest  take no part in network self-tests: the default\n"
 	     "  --log-level L  error, warning, info (the default) or debug\n"
 	     "  --foreground   the only way there is\n"
 	     "  --verbose      as --log-level debug");
@@ -152,6 +158,17 @@ static bool name_parse(struct daemon *d, const char *text)
 	return *text && strlen(text) < LNET_NL_NODE_NAME_SIZE && !strchr(text, '/');
 }
 
+static bool consoles_parse(struct daemon *d, const char *text)
+{
+	struct lnet_nidlist list;
+	bool good = !strcmp(text, "*") || !lnet_nidlist_parse(&list, text);
+
+	if (good && strcmp(text, "*"))
+		lnet_nidlist_free(&list);
+	d->consoles = text;
+	return good;
+}
+
 /* -1: go on, else exit status. */
 static int parse(struct daemon *d, int argc, char **argv)
 {
@@ -159,13 +176,13 @@ static int parse(struct daemon *d, int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "help"))
 		return help();
-	while ((c = getopt_long(argc, argv, ":n:s:c:S:l:mfTvVh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":n:s:c:S:l:t:mfTvVh", options, NULL)) != -1) {
 		switch (c) {
 		case O_STATE: d->state.path = optarg; break;
 		case O_CONFIG: d->config = optarg; break;
 		case 'm': d->env_cfg.mode = LNET_PROGRESS_SERVICE; break;
 		case 'f': break;
-		case 'T': d->no_selftest = true; break;
+		case 'T': d->consoles = NULL; break;
 		case 'v': d->log_level = LNET_LOG_DEBUG; break;
 		case 'V': puts("lnetd " LNET_VERSION); return 0;
 		case 'h': return help();
@@ -175,6 +192,10 @@ static int parse(struct daemon *d, int argc, char **argv)
 			break;
 		case O_SHARDS:
 			if (!shards_parse(d, optarg))
+				return usage_value(c, optarg);
+			break;
+		case O_SELFTEST:
+			if (!consoles_parse(d, optarg))
 				return usage_value(c, optarg);
 			break;
 		case O_LOG_LEVEL:
@@ -300,7 +321,7 @@ static int server_start(struct daemon *d)
 
 static int tests_start(struct daemon *d)
 {
-	int rc = d->no_selftest ? 0 : selftest_start(&d->selftest, d->ln, d->name);
+	int rc = d->consoles ? selftest_start(&d->selftest, d->ln, d->name, d->consoles) : 0;
 
 	if (rc == -EADDRINUSE) {	/* the log names the process that has the name */
 		selftest_free(d->selftest);

@@ -40,6 +40,7 @@ struct selftest {
 	struct lst_host host;		/* first */
 	struct lnet *ln;
 	struct lst *st;
+	struct lnet_nidlist consoles;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	int listen_fd, wake_fd;
@@ -328,10 +329,11 @@ static int door_open(const char *name)
 	return fd;
 }
 
-int selftest_start(struct selftest **tp, struct lnet *ln, const char *name)
+int selftest_start(struct selftest **tp, struct lnet *ln, const char *name, const char *consoles)
 {
 	struct selftest *t = calloc(1, sizeof(*t));
 	struct lst_cfg cfg = { .ln = ln, .host = t ? &t->host : NULL };
+	bool all = !strcmp(consoles, "*");
 	unsigned int i;
 	int rc;
 
@@ -344,6 +346,11 @@ int selftest_start(struct selftest **tp, struct lnet *ln, const char *name)
 	pthread_mutex_init(&t->lock, NULL);
 	for (i = 0; i < CLIENTS_MAX; i++)
 		t->client[i].fd = -1;
+	t->listen_fd = -1;
+	rc = all ? 0 : lnet_nidlist_parse(&t->consoles, consoles);
+	if (rc)
+		return rc;
+	cfg.consoles = all ? NULL : &t->consoles;
 	t->listen_fd = door_open(name);
 	if (t->listen_fd < 0)
 		return t->listen_fd;
@@ -389,6 +396,7 @@ void selftest_free(struct selftest *t)
 		close(t->listen_fd);
 	if (t->wake_fd >= 0)
 		close(t->wake_fd);
+	lnet_nidlist_free(&t->consoles);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
 }

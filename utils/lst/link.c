@@ -131,6 +131,10 @@ static void print_closed(int err)
 	if (node && !strcmp(node, "kernel") && err == ENOENT)
 		fprintf(stderr, "lst: no node to talk to: node 'kernel' has no %s: 'modprobe "
 			"lnet_selftest' first\n", LST_DOOR_DEVICE);
+	else if (err == ECONNREFUSED)
+		fprintf(stderr, "lst: no node to talk to: node '%s' takes no part in self-tests, "
+			"or does not run: 'lnetd --selftest CONSOLES' starts one\n",
+			node ? node : "lnetd");
 	else
 		fprintf(stderr, "lst: no node to talk to: node '%s': %s\n",
 			node ? node : "lnetd", strerror(err));

@@ -21,10 +21,25 @@ const char *text(const struct lnetctl_node *map, const char *key)
 	return found ? found : "";
 }
 
-/* What a node says; ESTALE has a meaning of its own there. */
+/* What a node says; ESTALE and EACCES have a meaning of their own there. */
 const char *error_text(int err)
 {
-	return err == ESTALE ? "Taken over by another console" : strerror(err);
+	switch (err) {
+	case ESTALE:
+		return "Taken over by another console";
+	case EACCES:
+		return "This node is not in its list of consoles; there, "
+		       "'lnetd --selftest LIST' or 'modprobe lnet_selftest consoles=LIST' "
+		       "sets the list";
+	default:
+		return strerror(err);
+	}
+}
+
+/* The node has no portal for self-tests. */
+static bool is_without(const struct lnetctl_node *e)
+{
+	return number(e, "errno") == ENOENT && !strcmp(text(e, "remote"), "false");
 }
 
 static void print_error(const struct lnetctl_node *e)
@@ -32,7 +47,9 @@ static void print_error(const struct lnetctl_node *e)
 	const char *owner = text(e, "owner");
 
 	fprintf(stderr, "%s RPC failed on %s: %s", text(e, "what"), text(e, "id"),
-		error_text((int)number(e, "errno")));
+		is_without(e) ? "It takes no part in self-tests; there, 'lnetd --selftest LIST' or "
+				"'modprobe lnet_selftest' starts them" :
+				error_text((int)number(e, "errno")));
 	if (number(e, "errno") == EBUSY && *owner)
 		fprintf(stderr, " (in session %s)", owner);
 	fputc('\n', stderr);

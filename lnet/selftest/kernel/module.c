@@ -27,6 +27,11 @@ struct service {
 	struct hrtimer timer;		/* raises it when something is due */
 };
 
+static char *consoles = "*";
+module_param(consoles, charp, 0444);
+MODULE_PARM_DESC(consoles, "NIDs that may lead this node: a list of ranges; * (the default): all");
+static struct lnet_nidlist console_list;	/* of @consoles, while the module is loaded */
+
 static LIST_HEAD(services);
 static DEFINE_MUTEX(services_lock);	/* the list; not taken when services are stopped */
 static struct workqueue_struct *queue;
@@ -128,7 +133,8 @@ static void reap(void)
 
 static int service_begin(struct service *s)
 {
-	struct lst_cfg cfg = { .host = &s->host };
+	struct lst_cfg cfg = { .host = &s->host,
+			       .consoles = console_list.nr ? &console_list : NULL };
 	int rc = lnet_client_open(&s->client, s->net);
 
 	if (rc)
@@ -217,13 +223,25 @@ static void services_end(void)
 		WARN_ON_ONCE(1);
 }
 
+static int __init consoles_parse(void)
+{
+	int rc = strcmp(consoles, "*") ? lnet_nidlist_parse(&console_list, consoles) : 0;
+
+	if (rc == -EINVAL)
+		pr_err("lnet_selftest: consoles must be * or a list of NIDs, not '%s'\n", consoles);
+	return rc;
+}
+
 static int __init selftest_begin(void)
 {
-	int rc;
+	int rc = consoles_parse();
 
+	if (rc)
+		return rc;
+	rc = -ENOMEM;
 	queue = alloc_workqueue("lnet_selftest", WQ_UNBOUND, 0);
 	if (!queue)
-		return -ENOMEM;
+		goto no_queue;
 	rc = lst_net_start(&init_net);
 	if (rc)
 		goto no_service;
@@ -243,6 +261,8 @@ no_door:
 	services_end();
 no_service:
 	destroy_workqueue(queue);
+no_queue:
+	lnet_nidlist_free(&console_list);
 	return rc;
 }
 
@@ -253,6 +273,7 @@ static void __exit selftest_end(void)
 	lst_door_close();
 	services_end();
 	destroy_workqueue(queue);
+	lnet_nidlist_free(&console_list);
 }
 
 module_init(selftest_begin);
