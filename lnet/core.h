@@ -580,6 +580,9 @@ struct lnet_shard {
 	/* [n]: each peer's nth window; the highest list in use has peers with the most windows */
 	struct list_head ranked[LNET_WINDOWS_PER_PEER + 1];
 	u32 nr_windows;
+	u64 window_bytes;		/* of windows and their entries */
+	/* windows by the number of their entries: window_place.c */
+	struct list_head heavy[LNET_WINDOW_WEIGHTS];
 	struct list_head delayed;	/* attempts held by delay rules, by time */
 	struct lnet_timer delay_timer;
 	/* when to look at parked requests again; shard 0; WRITE_ONCE */

@@ -175,10 +175,14 @@ static u32 refusal_of(enum lnet_outcome why)
 static enum lnet_verdict not_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e,
 				     enum lnet_outcome why)
 {
+	u32 reason = refusal_of(why);
+
 	lnet_rx_drop(p, rx, why);
 	e->state = ENTRY_FINAL;
-	e->reason = refusal_of(why);
-	return refuse(p, rx, e, e->reason);
+	e->reason = (u8)reason;
+	lnet_window_reject(e->w, e);
+	lnet_entry_put(p, e);
+	return refuse(p, rx, NULL, reason);
 }
 
 static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
@@ -269,9 +273,16 @@ static struct lnet_entry *entry_new(struct lnet_pass *p, struct lnet_rx *rx, str
 	e->sh = p->sh;
 	e->w = w;
 	e->since_ns = p->now_ns;
-	w->entry[seq & (w->cap - 1)] = e;
+	lnet_window_place(w, seq, e);
 	w->high = max(w->high, seq);
 	return e;
+}
+
+/* Only its ID and the reason are stored, so its type and length are not compared. */
+static enum lnet_verdict rejected_before(struct lnet_pass *p, struct lnet_rx *rx, u32 reason)
+{
+	lnet_count(p->sh, dup_final);
+	return refuse(p, rx, NULL, reason);
 }
 
 /* Rule 4: neither finished, nor so old that it must be, nor beyond what a sender may have open. */
@@ -321,9 +332,17 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_count(p->sh, dup_old);
 		return LNET_SKIP;
 	}
-	e = w->entry[seq & (w->cap - 1)];
-	if (e && e->seq == seq)
-		return duplicate(p, rx, w, e);
+	if (seq <= w->high) {
+		e = lnet_window_entry(w, seq);
+		if (e)
+			return duplicate(p, rx, w, e);
+		if (lnet_window_rejected(w, seq))
+			return rejected_before(p, rx, lnet_window_rejected(w, seq));
+	}
+	if (unlikely(!lnet_window_room(p, w))) {
+		lnet_count(p->sh, memory_denied);
+		return LNET_SKIP;
+	}
 	if (!rx->spare || (rx->type == LNET_OP_GET && !rx->answer) || !lnet_rx_reserve(p, rx)) {
 		lnet_count(p->sh, rx_no_memory);	/* not taken, the sender may come again */
 		return LNET_SKIP;
@@ -352,8 +371,8 @@ static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 		owe_land(p, other, LNET_SKIP);
 		lnet_entry_put(p, e);
 	}
-	if (w && w->entry[e->seq & (w->cap - 1)] == e) {
-		w->entry[e->seq & (w->cap - 1)] = NULL;
+	if (w && e->w == w) {
+		lnet_window_unplace(w, e->seq & (w->cap - 1));
 		e->w = NULL;
 		lnet_entry_put(p, e);
 	}

@@ -159,10 +159,10 @@ bool lnet_window_is_busy(const struct lnet_window *w)
 {
 	u64 seq;
 
-	for (seq = w->floor; seq <= w->high; seq++) {
-		const struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
+	for (seq = w->floor; seq <= w->high && w->nr_entries; seq++) {
+		const struct lnet_entry *e = lnet_window_entry(w, seq);
 
-		if (e && e->seq == seq && (e->state != ENTRY_FINAL || e->md || e->refs > 1))
+		if (e && (e->state != ENTRY_FINAL || e->md || e->refs > 1))
 			return true;
 	}
 	return false;
@@ -173,8 +173,9 @@ static void window_free(struct lnet_pass *p, struct lnet_window *w)
 	u32 ix;
 
 	for (ix = 0; ix < w->cap; ix++)
-		if (w->entry[ix])
-			lnet_entry_detach(p, w, ix);
+		lnet_entry_detach(p, w, ix);
+	list_del_init(&w->heavy);
+	lnet_window_count(w, false);
 	lnet_peer_ni_put(w->from);
 	lnet_peer_ni_put(w->via);
 	if (w->ack_ni)
@@ -250,6 +251,8 @@ void lnet_windows_init(struct lnet_shard *sh)
 	INIT_LIST_HEAD(&sh->ack_due);
 	for (i = 0; i < ARRAY_SIZE(sh->ranked); i++)
 		INIT_LIST_HEAD(&sh->ranked[i]);
+	for (i = 0; i < ARRAY_SIZE(sh->heavy); i++)
+		INIT_LIST_HEAD(&sh->heavy[i]);
 }
 
 void lnet_windows_fini(struct lnet_shard *sh)
@@ -261,11 +264,13 @@ void lnet_windows_fini(struct lnet_shard *sh)
 	list_for_each_entry_safe(w, next, &sh->windows, link) {
 		lnet_timer_cancel(&sh->wheel, &w->timer);
 		for (ix = 0; ix < w->cap; ix++) {
-			if (!w->entry[ix])
-				continue;
-			w->entry[ix]->md = NULL;
-			lnet_entry_put(NULL, w->entry[ix]);
+			e = lnet_window_unplace(w, ix);
+			if (e)
+				e->md = NULL;
+			lnet_entry_put(NULL, e);
 		}
+		list_del_init(&w->heavy);
+		lnet_window_count(w, false);
 		lnet_peer_ni_put(w->from);
 		lnet_peer_ni_put(w->via);
 		if (w->ack_ni)
@@ -316,6 +321,7 @@ static struct lnet_window *window_new(void)
 	w->floor = 1;
 	INIT_LIST_HEAD(&w->link);
 	INIT_LIST_HEAD(&w->ranked);
+	INIT_LIST_HEAD(&w->heavy);
 	INIT_LIST_HEAD(&w->ack_due);
 	lnet_timer_init(&w->timer, LNET_TIMER_WINDOW);
 	return w;
@@ -367,6 +373,8 @@ static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	*at = w;
 	list_add(&w->link, &sh->windows);
 	sh->nr_windows++;
+	list_add(&w->heavy, &sh->heavy[0]);
+	lnet_window_count(w, true);
 	own_add(sh, w);
 	lnet_timer_set(&sh->wheel, &w->timer, p->now_ns + 2 * w->hold_ns);
 	return true;

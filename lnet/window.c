@@ -97,9 +97,10 @@ void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e)
 /* The window needs the place of @e: what runs goes on without it. */
 void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix)
 {
-	struct lnet_entry *e = w->entry[ix];
+	struct lnet_entry *e = lnet_window_unplace(w, ix);
 
-	w->entry[ix] = NULL;
+	if (!e)
+		return;
 	e->w = NULL;
 	e->detached = 1;
 	e->confirmed = 1;
@@ -119,7 +120,7 @@ void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor)
 	for (seq = w->floor; seq < end; seq++) {
 		u32 ix = seq & (w->cap - 1);
 
-		if (w->entry[ix] && w->entry[ix]->seq == seq)
+		if (w->entry[ix])
 			lnet_entry_detach(p, w, ix);
 	}
 	w->floor = max(w->floor, floor);
@@ -134,14 +135,12 @@ static void install(struct lnet_window *w, struct lnet_entry **bigger, u32 cap)
 {
 	u64 seq;
 
-	for (seq = w->floor; seq <= w->high; seq++) {
-		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
-
-		if (e && e->seq == seq)
-			bigger[seq & (cap - 1)] = e;
-	}
+	for (seq = w->floor; seq <= w->high; seq++)
+		bigger[seq & (cap - 1)] = w->entry[seq & (w->cap - 1)];
+	lnet_window_count(w, false);
 	w->entry = bigger;
 	w->cap = cap;
+	lnet_window_count(w, true);
 }
 
 static void ack_over(struct lnet_window *w, struct lnet_ni *ni)
@@ -221,9 +220,9 @@ static u64 done_prefix(const struct lnet_window *w)
 	u64 seq, last = 0;
 
 	for (seq = w->floor; seq <= w->high; seq++) {
-		const struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
+		const struct lnet_entry *e = lnet_window_entry(w, seq);
 
-		if (!e || e->seq != seq || (e->type == LNET_OP_PUT && !merges(e)))
+		if (!e || (e->type == LNET_OP_PUT && !merges(e)))
 			break;
 		if (e->type == LNET_OP_PUT && !e->acked)
 			last = seq;
@@ -261,7 +260,7 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 	op->wire.cookie[1] = seq;
 	if (alone) {
 		op->wire.cookie[1] |= LNET_NAME_ALONE;
-		op->mlength = w->entry[seq & (w->cap - 1)]->mlength;
+		op->mlength = lnet_window_entry(w, seq)->mlength;
 	} else if (w->ack_all) {
 		op->wire.cookie[1] |= LNET_NAME_ALL;
 	}
@@ -278,9 +277,9 @@ static void flush_acks(struct lnet_pass *p, struct lnet_window *w)
 	if (prefix && !ack_seq(p, w, prefix, false))
 		prefix = 0;
 	for (seq = w->floor; seq <= w->high; seq++) {
-		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
+		struct lnet_entry *e = lnet_window_entry(w, seq);
 
-		if (!e || e->seq != seq || e->type != LNET_OP_PUT || e->acked || !merges(e))
+		if (!e || e->type != LNET_OP_PUT || e->acked || !merges(e))
 			continue;
 		e->acked = seq <= prefix || ack_seq(p, w, seq, true);
 		left += !e->acked;
@@ -347,10 +346,9 @@ static void expire_entries(struct lnet_pass *p, struct lnet_window *w)
 	u64 seq;
 
 	for (seq = w->floor; seq <= w->high; seq++) {
-		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
+		struct lnet_entry *e = lnet_window_entry(w, seq);
 
-		if (!e || e->seq != seq || !e->md || p->now_ns - e->since_ns < w->hold_ns ||
-		    !list_empty(&e->rxs))
+		if (!e || !e->md || p->now_ns - e->since_ns < w->hold_ns || !list_empty(&e->rxs))
 			continue;
 		entry_fail(p, e);
 	}
@@ -379,9 +377,9 @@ static void window_md_aborted(struct lnet_pass *p, struct lnet_window *w, struct
 	u64 seq;
 
 	for (seq = w->floor; seq <= w->high; seq++) {
-		struct lnet_entry *e = w->entry[seq & (w->cap - 1)];
+		struct lnet_entry *e = lnet_window_entry(w, seq);
 
-		if (!e || e->seq != seq || !e->md)
+		if (!e || !e->md)
 			continue;
 		if (!md && list_empty(&e->rxs))
 			entry_fail(p, e);

@@ -44,7 +44,11 @@ struct lnet_window {			/* [shard that the session ID selects] */
 	u32 W, cap, nr_unacked;
 	/* unfinished requests at the sender, from its last request */
 	u32 nr_open;
-	struct lnet_entry **entry;	/* at seq mod cap */
+	/* at seq mod cap: an entry, the mark of a rejection, or NULL; window_place.c */
+	struct lnet_entry **entry;
+	u32 nr_entries;			/* without rejections */
+	struct list_head heavy;		/* in sh->heavy[weight] */
+	u8 weight;			/* base 2 logarithm of nr_entries, with hysteresis */
 	u64 last_ns, hold_ns, ack_due_ns;
 	struct lnet_nid opener;		/* primary NID of the peer that opened it */
 	/* the opener's interface that sent last; reference held */
@@ -58,6 +62,7 @@ struct lnet_window {			/* [shard that the session ID selects] */
 };
 #define LNET_WINDOW_HASH 128
 #define LNET_WINDOWS_PER_PEER 16	/* the maximum of windows_per_peer */
+#define LNET_WINDOW_WEIGHTS 15		/* window is at most 16,383 */
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 u64 lnet_grant_shard(const struct lnet *ln, u64 grant);
@@ -76,6 +81,24 @@ bool lnet_window_is_busy(const struct lnet_window *w);
 void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w);	/* [sh] frees it */
 void lnet_windows_init(struct lnet_shard *sh);	/* for a new shard: no windows */
 void lnet_windows_fini(struct lnet_shard *sh);
+
+/* ---- window_place.c -------------------------------------------------------------------------- */
+/* [sh] the entry of @seq, which is from w->floor to w->high; NULL: none, or a rejection */
+struct lnet_entry *lnet_window_entry(const struct lnet_window *w, u64 seq);
+/* [sh] the reason for which @seq was rejected; 0: it was not */
+u32 lnet_window_rejected(const struct lnet_window *w, u64 seq);
+void lnet_window_place(struct lnet_window *w, u64 seq, struct lnet_entry *e);	/* [sh] */
+/* [sh] a mark of a few bits replaces the entry; the caller has the window's reference */
+void lnet_window_reject(struct lnet_window *w, struct lnet_entry *e);
+/* [sh] empties the place @ix; the entry, whose reference the caller gets, or NULL */
+struct lnet_entry *lnet_window_unplace(struct lnet_window *w, u32 ix);
+/* [sh] the memory of @w, without entries, counts for the shard; false: not any more */
+void lnet_window_count(struct lnet_window *w, bool there);
+/*
+ * [sh] Makes room for an entry below window_memory, by dropping windows other than @w. False: none
+ * can be dropped.
+ */
+bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w);
 
 /* ---- window.c -------------------------------------------------------------------------------- */
 /* makes room for @seq; may drop and retake the lock */

@@ -211,9 +211,9 @@ static void check_windows_quiet(struct sim_world *w, u32 n, struct lnet_shard *s
 
 	list_for_each_entry(win, &sh->windows, link)
 		for (seq = win->floor; seq <= win->high; seq++) {
-			const struct lnet_entry *e = win->entry[seq & (win->cap - 1)];
+			const struct lnet_entry *e = lnet_window_entry(win, seq);
 
-			if (e && e->seq == seq && (e->md || e->nr_answers || !list_empty(&e->rxs)))
+			if (e && (e->md || e->nr_answers || !list_empty(&e->rxs)))
 				sim_fail(w,
 					 "node %u: the entry of a finished request (state %u) "
 					 "holds memory",

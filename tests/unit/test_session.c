@@ -343,7 +343,100 @@ static void test_share(void)
 	rails_end();
 }
 
+static struct lnet_window *newest(void)
+{
+	return list_first_entry(&rails.node[1].ln->shard[0].windows, struct lnet_window, link);
+}
+
+/* A request whose sender keeps all earlier ones unfinished. RAILS_PORTAL + 1 has no match. */
+static void put_open(unsigned int from, u32 portal, u64 grant, u64 seq)
+{
+	struct rails_msg m = message(from, 0, LNET_MSG_PUT, grant,
+				     seq | (seq - 1) << 48 | LNET_NAME_ALONE);
+
+	m.hdr.msg.put.ptl_index = LNET_PORTAL_MARK + portal;
+	rails_again(&m);
+	rails_pump();
+}
+
+static void test_rejections(void)
+{
+	struct lnet_shard *sh;
+	struct lnet_window *w;
+	u64 seq, bytes;
+
+	rails_begin(&three);
+	sh = &rails.node[1].ln->shard[0];
+	open_as(2, 88, 1);
+	w = newest();
+	bytes = sh->window_bytes;
+	for (seq = 1; seq <= 1000; seq++)
+		put_open(2, RAILS_PORTAL + 1, w->grant, seq);
+	UNIT_EQUAL(w->high, 1000, "all were received");
+	UNIT_EQUAL(w->nr_entries, 0, "and have no entry");
+	UNIT_EQUAL(sh->window_bytes, bytes + (1024 - 8) * sizeof(void *), "but a place");
+	put_open(2, RAILS_PORTAL + 1, w->grant, 7);
+	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 1, "a duplicate is rejected again");
+	put_open(2, RAILS_PORTAL, w->grant, 8);
+	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 2, "also where it would match");
+	UNIT_EQUAL(w->nr_entries, 0, "it has no effect");
+	put_open(2, RAILS_PORTAL, w->grant, 1001);
+	UNIT_EQUAL(w->nr_entries, 1, "a request that matches has an entry");
+	confirm_as(2, w->grant, 1002);
+	UNIT_EQUAL(w->nr_entries, 0, "until it is acknowledged");
+	rails_end();
+}
+
+/* @nr requests in a new session of @from, all of which match. */
+static struct lnet_window *fill(unsigned int from, u64 nonce, u64 nr)
+{
+	struct lnet_window *w;
+	u64 seq;
+
+	open_as(from, 80 + from, nonce);
+	w = newest();
+	for (seq = 1; seq <= nr; seq++)
+		put_open(from, RAILS_PORTAL, w->grant, seq);
+	UNIT_EQUAL(w->nr_entries, nr, "entries");
+	return w;
+}
+
+/* Node 2 has a small window and is lost, node 0 a large one, then node 2 comes again. */
+static void test_memory(void)
+{
+	struct lnet_shard *sh;
+	struct lnet_window *w;
+	u64 gone, large, seq;
+
+	rails_begin(&three);
+	sh = &rails.node[1].ln->shard[0];
+	gone = fill(2, 1, 400)->grant;
+	large = fill(0, 1, 800)->grant;
+	rails_run(RAILS_MS);
+	rails_lost(1, 2, 0, LNET_PATH_LOST);
+	rails_tune(1, "window_memory", sh->window_bytes);
+	w = fill(0, 2, 4);
+	CU_ASSERT(!lnet_window_find(sh, gone));
+	CU_ASSERT(lnet_window_find(sh, large) != NULL);
+	UNIT_EQUAL(rails_stat(1, LNET_C_windows_for_memory), 1, "the window of the lost peer");
+	rails_tune(1, "window_memory", sh->window_bytes);
+	for (seq = 5; seq <= 8; seq++)
+		put_open(0, RAILS_PORTAL, w->grant, seq);
+	CU_ASSERT(!lnet_window_find(sh, large));
+	UNIT_EQUAL(rails_stat(1, LNET_C_windows_for_memory), 2, "then the largest");
+	UNIT_EQUAL(rails_stat(1, LNET_C_memory_denied), 0, "no request is dropped");
+	rails_tune(1, "window_memory", 65536);
+	for (seq = 9; seq <= 1000; seq++)
+		put_open(0, RAILS_PORTAL, w->grant, seq);
+	CU_ASSERT(sh->window_bytes <= 65536 + 1024 * sizeof(void *));
+	CU_ASSERT(rails_stat(1, LNET_C_memory_denied) > 0);
+	rails_end();
+}
+
 UNIT_SUITE(session,
+	{ "rule 7: a rejection takes no entry", test_rejections },
+	{ "rule 13: at window_memory lost peers lose windows first, then the largest",
+	  test_memory },
 	{ "rule 2: a session ID cannot be computed from what is sent", test_guess },
 	{ "rule 2: a request in another peer's session is rejected", test_foreign_request },
 	{ "rule 8: a cached reply is for the owner of its session", test_foreign_duplicate },

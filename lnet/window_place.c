@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The places of a receiver's windows and their memory: a place holds an entry or the mark of a
+ * rejection, and at window_memory the node drops windows of lost peers, then the largest ones.
+ */
+#include "core.h"
+
+#define MARK_REASON_SHIFT 1
+#define LOST_MAX 256U			/* windows to check for one whose peer is lost */
+#define LARGE_MAX 16U			/* windows to check for one that is not busy */
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* Entries are aligned, so an odd pointer is a mark. */
+static bool is_mark(const struct lnet_entry *place)
+{
+	return (uintptr_t)place & 1;
+}
+
+struct lnet_entry *lnet_window_entry(const struct lnet_window *w, u64 seq)
+{
+	struct lnet_entry *place = w->entry[seq & (w->cap - 1)];
+
+	return is_mark(place) ? NULL : place;
+}
+
+u32 lnet_window_rejected(const struct lnet_window *w, u64 seq)
+{
+	const struct lnet_entry *place = w->entry[seq & (w->cap - 1)];
+
+	return is_mark(place) ? (u32)((uintptr_t)place >> MARK_REASON_SHIFT) : 0;
+}
+
+/* A window that changes size around a power of 2 stays in its list. */
+static void weigh(struct lnet_window *w)
+{
+	u8 weight = w->weight;
+
+	if (w->nr_entries >= 2U << weight && weight < LNET_WINDOW_WEIGHTS - 1)
+		weight++;
+	else if (weight && w->nr_entries < 1U << (weight - 1))
+		weight--;
+	if (likely(weight == w->weight))
+		return;
+	w->weight = weight;
+	list_move(&w->heavy, &w->sh->heavy[weight]);
+}
+
+void lnet_window_place(struct lnet_window *w, u64 seq, struct lnet_entry *e)
+{
+	w->entry[seq & (w->cap - 1)] = e;
+	w->nr_entries++;
+	w->sh->window_bytes += sizeof(*e);
+	weigh(w);
+}
+
+struct lnet_entry *lnet_window_unplace(struct lnet_window *w, u32 ix)
+{
+	struct lnet_entry *e = w->entry[ix];
+
+	w->entry[ix] = NULL;
+	if (!e || is_mark(e))
+		return NULL;
+	w->nr_entries--;
+	w->sh->window_bytes -= sizeof(*e);
+	weigh(w);
+	return e;
+}
+
+void lnet_window_reject(struct lnet_window *w, struct lnet_entry *e)
+{
+	u32 ix = e->seq & (w->cap - 1);
+
+	lnet_window_unplace(w, ix);
+	e->w = NULL;
+	w->entry[ix] = (struct lnet_entry *)((uintptr_t)e->reason << MARK_REASON_SHIFT | 1);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+void lnet_window_count(struct lnet_window *w, bool there)
+{
+	u64 bytes = sizeof(*w) + (u64)w->cap * sizeof(*w->entry);
+
+	if (there)
+		w->sh->window_bytes += bytes;
+	else
+		w->sh->window_bytes -= bytes;
+}
+
+/* The opener's connections ended after its last request. Unknown, so false, in another shard. */
+static bool is_lost(const struct lnet_window *w)
+{
+	const struct lnet_path *path;
+	bool lost = false;
+
+	if (READ_ONCE(w->from->sh) != w->sh)
+		return false;
+	list_for_each_entry(path, &w->from->paths, link) {
+		if (path->evidence_ns > path->lost_ns)
+			return false;
+		lost |= path->lost_ns >= w->last_ns;
+	}
+	return lost;
+}
+
+static bool may_drop(const struct lnet_window *w, const struct lnet_window *keep)
+{
+	return w != keep && !lnet_window_is_busy(w);
+}
+
+/* A window of a lost peer, the largest first; or NULL. */
+static struct lnet_window *lost_one(struct lnet_shard *sh, const struct lnet_window *keep)
+{
+	unsigned int weight = LNET_WINDOW_WEIGHTS, nr = 0;
+	struct lnet_window *w;
+
+	while (weight--)
+		list_for_each_entry(w, &sh->heavy[weight], heavy) {
+			if (is_lost(w) && may_drop(w, keep))
+				return w;
+			if (++nr == LOST_MAX)
+				return NULL;
+		}
+	return NULL;
+}
+
+/* One of the largest windows, but not one that is smaller than @keep; or NULL. */
+static struct lnet_window *large_one(struct lnet_shard *sh, const struct lnet_window *keep)
+{
+	unsigned int weight = LNET_WINDOW_WEIGHTS, nr = 0;
+	struct lnet_window *w;
+
+	while (weight-- > keep->weight)
+		list_for_each_entry(w, &sh->heavy[weight], heavy) {
+			if (may_drop(w, keep))
+				return w;
+			if (++nr == LARGE_MAX)
+				return NULL;
+		}
+	return NULL;
+}
+
+bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w)
+{
+	u64 max = READ_ONCE(p->ln->tun.window_memory);
+
+	while (unlikely(p->sh->window_bytes + sizeof(struct lnet_entry) > max)) {
+		struct lnet_window *out = lost_one(p->sh, w);
+
+		if (!out)
+			out = large_one(p->sh, w);
+		if (!out)
+			return false;
+		lnet_count(p->sh, windows_displaced);
+		lnet_count(p->sh, windows_for_memory);
+		lnet_window_drop(p, out);
+	}
+	return true;
+}
