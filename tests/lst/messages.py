@@ -133,6 +133,25 @@ def key():
     equal(status, USAGE, "features")
 
 
+@case("each command rejects an unknown option and names what it accepts, before it asks a node")
+def options_are_checked():
+    said = subprocess.run([LST, "help"], env=ENV, capture_output=True, text=True, timeout=10).stdout
+    verbs = {line.split()[1]: line for line in said.splitlines() if line.startswith("lst ")}
+    assert len(verbs) > 20, said
+    for line, what in (("tree leave x", "no word"), ("tree show x", "no word"), ("tree run a b", "the name of a batch"),
+                       ("tree stop a b", "one word too many"), ("add_batch --force", "add_batch NAME")):
+        where = console()
+        status, err, _ = run(where, *line.split(), LST_SESSION="1")
+        equal((status, where.asked), (USAGE, []), line)
+        assert what in err, (line, err)
+    for verb, line in verbs.items():
+        words = [verb] + {"tree": ["run"], "history": ["list"]}.get(verb, [])
+        where = console()
+        status, err, out = run(where, *words, "--frobnicate", LST_SESSION="1")
+        equal((status, out, where.asked), (USAGE, "", []), verb)
+        assert "--frobnicate'" in err and (verb in ("tree", "history") or line.rstrip() in err), (verb, err)
+
+
 @case("-h, --help, --version and help COMMAND are answered, with status 0")
 def help_is_there():
     for words in (["-h"], ["--help"], ["help"], ["--version"], ["help", "stat"], ["stat", "--help"], ["run", "-h"]):

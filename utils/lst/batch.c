@@ -143,7 +143,7 @@ int verb_list_batch(int argc, char **argv)
 	struct request r;
 	int c, rc;
 
-	while ((c = getopt_long(argc, argv, "t:sail", options, NULL)) != -1) {
+	while ((c = option_next(argc, argv, "t:sail", options, NULL)) != -1) {
 		if (c == '?' || (c == 't' && !parse_number("--test", optarg, 1, INT_MAX, &index)))
 			return -1;
 		server = server || c == 's';
@@ -210,7 +210,7 @@ int verb_run(int argc, char **argv)
 	struct request r;
 	int c, rc;
 
-	while ((c = getopt_long(argc, argv, "t:", options, NULL)) != -1) {
+	while ((c = option_next(argc, argv, "t:", options, NULL)) != -1) {
 		if (c == '?' || (c == 's' && !time_of(optarg, &skew_ns)))
 			return -1;
 		if (c == 't' && !parse_number("--timeout", optarg, 1, INT_MAX, &timeout))
@@ -263,7 +263,7 @@ int verb_stop(int argc, char **argv)
 	struct request r;
 	int c, rc;
 
-	while ((c = getopt_long(argc, argv, "f", options, NULL)) != -1) {
+	while ((c = option_next(argc, argv, "f", options, NULL)) != -1) {
 		if (c != 'f')
 			return -1;
 		force = true;
@@ -390,7 +390,7 @@ int verb_query(int argc, char **argv)
 	struct query q = { .wait = 5, .delay = 5, .loop = 1 };
 	int c, rc = 0;
 
-	while ((c = getopt_long(argc, argv, "o:d:c:t:saiel", options, NULL)) != -1)
+	while ((c = option_next(argc, argv, "o:d:c:t:saiel", options, NULL)) != -1)
 		if (!query_option(&q, c))
 			return -1;
 	if (!words_end(argc, argv, 1))

@@ -119,7 +119,7 @@ static bool take(struct bulk *b, int argc, char **argv)
 	request_begin(&b->r, "alone_start");
 	request_add(&b->r, "server", "%d", b->server);
 	request_add(&b->r, "lease", "%d", LEASE);
-	while ((c = getopt_long(argc, argv, b->server ? "s:c:" : "s:l:t:",
+	while ((c = option_next(argc, argv, b->server ? "s:c:" : "s:l:t:",
 				b->server ? server : client, NULL)) != -1)
 		if (!option(b, c))
 			return false;

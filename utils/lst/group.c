@@ -101,7 +101,7 @@ int verb_update_group(int argc, char **argv)
 	int c, rc, nr = 0;
 
 	request_begin(&r, "update_group");
-	while ((c = getopt_long(argc, argv, "fc:r:", options, NULL)) != -1) {
+	while ((c = option_next(argc, argv, "fc:r:", options, NULL)) != -1) {
 		nr++;
 		if (c == '?' || (c == 'r' && !add_ids(&r, optarg)))
 			return -1;
@@ -199,7 +199,7 @@ int verb_list_group(int argc, char **argv)
 	struct request r;
 	int c, rc;
 
-	while ((c = getopt_long(argc, argv, "abdul", options, NULL)) != -1) {
+	while ((c = option_next(argc, argv, "abdul", options, NULL)) != -1) {
 		if (c == '?')
 			return -1;
 		flags |= c == 'l' ? 15u : 1u << (strcspn("abdu", (char[]){ (char)c, 0 }));

@@ -119,6 +119,8 @@ static int list(const struct history *h, int argc, char **argv)
 	char from[32], to[32];
 	const struct past *p;
 
+	if (argc > 1)
+		return misused("history list: '%s' is one word too many", argv[1]);
 	printf("%6s %-32s %-20s %-20s %8s %10s %s\n", "ID", "SESSION", "BEGUN", "LAST", "samples",
 	       "bytes", "state");
 	for (p = h->past; p < h->past + h->nr; p++)

@@ -41,6 +41,9 @@ int fail(int err, const char *kind, const char *doing);
 int misused(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* -1 */
 int failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* -1 */
 int nodes_failed(void);				/* -1; the failed nodes were printed */
+/* As getopt_long(); for '?' it prints what is wrong and what the command accepts. */
+int option_next(int argc, char **argv, const char *letters, const struct option *options,
+		int *index);
 /* Whether at most @max words follow the options; if not, prints the first extra word. */
 bool words_end(int argc, char **argv, int max);
 bool is_there(const char *verb, const char *name);	/* what list_group or list_batch lists */

@@ -85,6 +85,52 @@ static int help(const char *name)
 	return 0;
 }
 
+/* The command's words, all forms. */
+static void words_of(const char *name, char *buf, size_t size)
+{
+	const struct command *c;
+	size_t len = 0;
+
+	buf[0] = 0;
+	for (c = commands; c->name && len < size; c++)
+		if (!strcmp(c->name, name))
+			len += (size_t)snprintf(buf + len, size - len, "%slst %s %s",
+						len ? "; or " : "", name, c->help);
+}
+
+int option_next(int argc, char **argv, const char *letters, const struct option *options,
+		int *index)
+{
+	char words[900];
+	int c;
+
+	opterr = 0;
+	c = getopt_long(argc, argv, letters, options, index);
+	if (c != '?')
+		return c;
+	words_of(argv[0], words, sizeof(words));
+	if (optopt && (optopt > 127 || strchr(letters, optopt)))
+		misused("%s: option '%s' lacks its value or has one too many: %s", argv[0],
+			argv[optind - 1], words);
+	else
+		misused("%s: there is no option '%s': %s", argv[0], argv[optind - 1], words);
+	return c;
+}
+
+/* Checks the words of a command without options: a name such as --frob would be a mistake. */
+static bool no_options(const struct command *c, int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc && !strchr(c->help, '-'); i++)
+		if (*argv[i] == '-') {
+			misused("%s: there is no option '%s': lst %s %s", argv[0], argv[i], c->name,
+				c->help);
+			return false;
+		}
+	return true;
+}
+
 static bool is_any(const char *word, const char *a, const char *b, const char *c)
 {
 	return word && (!strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c));
@@ -131,6 +177,8 @@ static int dispatch(int argc, char **argv)
 	if (c->needs_key && !has_key())
 		return failed("Can't find env LST_SESSION or value is not valid: set LST_SESSION "
 			      "first: export LST_SESSION=$$");
+	if (!no_options(c, argc, argv))
+		return -1;
 	optind = 0;
 	return c->run(argc, argv);
 }

@@ -358,7 +358,7 @@ int verb_topo(int argc, char **argv)
 	int c;
 
 	nt_words_init(&t.words);
-	while (ok && (c = getopt_long(argc, argv, "g:o:", options, NULL)) != -1) {
+	while (ok && (c = option_next(argc, argv, "g:o:", options, NULL)) != -1) {
 		if (c == '?')
 			ok = false;
 		else if (c == 'g')

@@ -438,7 +438,7 @@ int verb_plot(int argc, char **argv)
 	long long id;
 	int c, rc;
 
-	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+	while ((c = option_next(argc, argv, "o:", options, NULL)) != -1) {
 		if (c != 'f' && c != 'o' && c != 's')
 			return -1;
 		file = c == 'f' ? optarg : file;

@@ -43,7 +43,7 @@ int verb_new_session(int argc, char **argv)
 	struct request r;
 	int c, rc;
 
-	while ((c = getopt_long(argc, argv, "t:f", options, NULL)) != -1) {
+	while ((c = option_next(argc, argv, "t:f", options, NULL)) != -1) {
 		if (c == 'f')
 			force = true;
 		else if (c == 'l' && parse_number("--lease", optarg, LEASE_MIN, LEASE_MAX, &lease))
@@ -139,7 +139,7 @@ int verb_ping(int argc, char **argv)
 	int c, rc;
 
 	request_begin(&r, "ping");
-	while ((c = getopt_long(argc, argv, "b:g:n:t:sv", options, NULL)) != -1) {
+	while ((c = option_next(argc, argv, "b:g:n:t:sv", options, NULL)) != -1) {
 		if (c == '?' || (c == 't' && !parse_number("--timeout", optarg, 1, 3600, &wait)))
 			return -1;
 		if (c == 'v')

@@ -283,7 +283,7 @@ int verb_stat(int argc, char **argv)
 	struct stat_opt o = { .wait = 5, .delay = 5, .count = -1 };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "barwgnxlcmt:d:o:", options, NULL)) != -1)
+	while ((c = option_next(argc, argv, "barwgnxlcmt:d:o:", options, NULL)) != -1)
 		if (!option(&o, c))
 			return -1;
 	if (o.beyond)
@@ -344,7 +344,7 @@ int verb_show_error(int argc, char **argv)
 	bool session = false;
 	int c, rc = 0;
 
-	while ((c = getopt_long(argc, argv, "s", options, NULL)) != -1) {
+	while ((c = option_next(argc, argv, "s", options, NULL)) != -1) {
 		if (c != 's')
 			return -1;
 		session = true;

@@ -214,7 +214,7 @@ static bool take_options(struct test *t, struct request *r, int argc, char **arg
 	int c, ix;
 
 	*own = 0;
-	while ((c = getopt_long(argc, argv, "+b:c:d:f:l:n:t:", options, &ix)) != -1) {
+	while ((c = option_next(argc, argv, "+b:c:d:f:l:n:t:", options, &ix)) != -1) {
 		*own += !c;
 		if (c ? !option(t, r, c == 'n' ? 'l' : c) :
 			!plan_add(r, options[ix].name, strlen(options[ix].name), optarg))

@@ -72,7 +72,7 @@ static int join(int argc, char **argv)
 	int c;
 
 	request_begin(&r, "tree_join");
-	while ((c = getopt_long(argc, argv, "k:", options, NULL)) != -1) {
+	while ((c = option_next(argc, argv, "k:", options, NULL)) != -1) {
 		if (c != 'k' || !parse_number("--k", optarg, 2, 64, &k))
 			return -1;
 		request_add(&r, "k", "%lld", k);
@@ -104,11 +104,13 @@ static int stop(int argc, char **argv)
 	int c;
 
 	request_begin(&r, "tree_stop");
-	while ((c = getopt_long(argc, argv, "f", options, NULL)) != -1) {
+	while ((c = option_next(argc, argv, "f", options, NULL)) != -1) {
 		if (c != 'f')
 			return -1;
 		request_add(&r, "force", "1");
 	}
+	if (!words_end(argc, argv, 1))
+		return -1;
 	request_add(&r, "batch", "%s", optind < argc ? argv[optind] : BATCH_DEFAULT);
 	return ask(&r, "tree or batch", "stop");
 }
@@ -132,8 +134,26 @@ static int show(int argc, char **argv)
 static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
-} commands[] = { { "join", join }, { "add_test", tree_test }, { "run", run }, { "stop", stop },
-		 { "leave", leave }, { "show", show }, { NULL } };
+	int words_max;			/* without options; -1: the command checks its words */
+} commands[] = { { "join", join, -1 }, { "add_test", tree_test, -1 }, { "run", run, 1 },
+		 { "stop", stop, -1 }, { "leave", leave, 0 }, { "show", show, 0 }, { NULL } };
+
+/* Checks the words of a command without options. */
+static bool words_good(const struct command *c, int argc, char **argv)
+{
+	int i;
+
+	if (c->words_max < 0)
+		return true;
+	for (i = 1; i < argc; i++)
+		if (*argv[i] == '-' || i > c->words_max) {
+			misused("tree %s: '%s' is %s; it takes %s", c->name, argv[i],
+				*argv[i] == '-' ? "no option" : "one word too many",
+				c->words_max ? "the name of a batch" : "no word");
+			return false;
+		}
+	return true;
+}
 
 int verb_tree(int argc, char **argv)
 {
@@ -143,5 +163,5 @@ int verb_tree(int argc, char **argv)
 		c++;
 	if (!c->name)
 		return misused("tree join, add_test, run, stop, leave or show");
-	return c->run(argc - 1, argv + 1);
+	return words_good(c, argc - 1, argv + 1) ? c->run(argc - 1, argv + 1) : -1;
 }

@@ -143,7 +143,7 @@ int verb_wait(int argc, char **argv)
 	long long seconds;
 	int c, rc;
 
-	while ((c = getopt_long(argc, argv, "t:", options, NULL)) != -1) {
+	while ((c = option_next(argc, argv, "t:", options, NULL)) != -1) {
 		if (c != 't' || !parse_number("--timeout", optarg, 1, INT_MAX, &seconds))
 			return -1;
 		clock_gettime(CLOCK_MONOTONIC, &end);
