@@ -498,6 +498,30 @@ static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 	}
 }
 
+/*
+ * Rule 7: the memory that a broken receive held is for whoever comes next. It is not kept for the
+ * next attempt if the sender was too slow or others wait for it.
+ */
+static bool gives_way(const struct lnet_rx *rx, const struct lnet_entry *e, enum lnet_outcome how)
+{
+	if (how == LNET_OK || e->state != ENTRY_MATCHED || !e->w || !list_empty(&e->rxs))
+		return false;
+	return (how == LNET_ABORTED && lnet_md_is_pooled(e->md)) ||
+	       lnet_md_is_wanted(e->md, rx->from);
+}
+
+/* Nothing of @e took effect: its event says so, and the next attempt is the first one. */
+static void unmatch(struct lnet_pass *p, struct lnet_entry *e)
+{
+	e->state = ENTRY_FINAL;
+	e->evt->ev.status = -EIO;
+	e->evt->ev.outcome = LNET_ABORTED;
+	e->w->entry[e->seq & (e->w->cap - 1)] = NULL;
+	e->w = NULL;
+	lnet_count(p->sh, unmatched);
+	lnet_entry_put(p, e);
+}
+
 void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
 	struct lnet_entry *e = rx->entry;
@@ -510,6 +534,8 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 	else if (e->state == ENTRY_FINAL && !e->confirmed &&
 		 (how == LNET_OK || how == LNET_STOPPED))
 		answer_final(p, rx, e);	/* a duplicate asks for the answer on its own path */
+	else if (gives_way(rx, e, how))
+		unmatch(p, e);
 	else if (e->detached && e->state == ENTRY_MATCHED && list_empty(&e->rxs)) {
 		e->state = ENTRY_FINAL;
 		if (e->evt) {

@@ -170,6 +170,12 @@ bool lnet_age_full(const struct lnet *ln);	/* no unknown peer is taken in */
 /* no lock held; after a failed ping of @nid: delete a dynamic peer that was never heard from */
 void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid);
 
+/* ---- wanted.c -------------------------------------------------------------------------------- */
+/* Its portal is lazy: its memory is for whoever comes next. */
+bool lnet_md_is_pooled(const struct lnet_md *md);
+/* [any lock] Messages of other interfaces than @from wait on the portal of @md. */
+bool lnet_md_is_wanted(const struct lnet_md *md, const struct lnet_peer_ni *from);
+
 /* ---- select.c -------------------------------------------------------------------------------- */
 /* route_up, gw_priority, hops and gw_health are equal for pairs on one net. */
 #define PATH_RANKS(RANK)						\

@@ -130,6 +130,14 @@ void lnet_forward_free(struct lnet_rx *rx)
 	kfree(fwd);
 }
 
+bool lnet_forward_is_wanted(const struct lnet_rx *rx)
+{
+	const struct lnet_rtr_pool *pool = &rx->fwd->rs->pool[rx->fwd->cls];
+	u32 nr = READ_ONCE(pool->nr), used = READ_ONCE(pool->used);
+
+	return READ_ONCE(pool->nr_wait) && nr - min(used, nr) < nr / 2;
+}
+
 /* ---- on its way ------------------------------------------------------------------------------ */
 
 /* What is marked has a sender who understands, and no copy of it was ever given to a wire. */

@@ -308,6 +308,14 @@ void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how
 bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx);
 
 /*
+ * @rx is being received. True: messages of other peers wait for a buffer like the one it has. If it
+ * comes slowly, the driver gives it up with lnet_rx_done(LNET_ABORTED): a tracked request that
+ * shares its buffers with others is forgotten then, and may be sent again. A driver lock may be
+ * held.
+ */
+bool lnet_rx_is_wanted(const struct lnet_rx *rx);
+
+/*
  * All bytes handed to the fabric under path epoch @epoch, the driver may still refer to the memory:
  * lnet_att_done() follows.
  * These two only append to the pass (no lock): @att->link must be off the driver's lists. */

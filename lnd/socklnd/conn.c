@@ -120,6 +120,7 @@ struct sock_conn *sock_conn_new(struct sock_ni *sn)
 	INIT_LIST_HEAD(&c->resume);
 	INIT_LIST_HEAD(&c->noops);
 	INIT_LIST_HEAD(&c->txs);
+	INIT_LIST_HEAD(&c->queued_at);
 	list_add_tail(&c->all, &sn->conns);
 	sn->nr_conns++;
 	c->start_ns = sn->now_ns;
@@ -145,6 +146,7 @@ void sock_conn_released(struct sock_conn *c)
 	sn->nr_conns--;
 	if (c->peer)
 		c->peer->pins--;
+	sock_host_put(sn, c->host);
 	mutex_unlock(&sn->lock);
 	sock_conn_put(c);
 }
@@ -171,6 +173,7 @@ void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 	list_move(&c->all, &sn->conns);		/* who releases looks there first */
 	list_del_init(&c->set);
 	list_del_init(&c->ring);
+	sock_host_shut(c);
 	if (!c->reading && (c->rx || c->hold)) {
 		/* Until tell_broken(): the platform may release it before, in another thread. */
 		atomic_inc(&c->refs);
@@ -209,6 +212,7 @@ void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *
 	sock_conn_set_state(c, CONN_OPEN);
 	if (!c->mine)
 		sock_guest_add(c);
+	sock_host_open(c);
 	if (list_empty(&peer->conns))
 		peer->from = c->from;
 	list_move_tail(&c->set, &peer->conns);
@@ -530,6 +534,7 @@ void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size)
 	sn->next_ns = U64_MAX;
 	half_tick(p, sn, now_ns);
 	sock_pins_reap(p, sn);
+	sock_hosts_tick(sn, now_ns);
 	list_for_each_entry_safe(peer, next, &sn->peers, link) {
 		if (peer->next_ns <= now_ns)
 			sock_peer_tick(p, peer, now_ns);
@@ -560,6 +565,8 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 	sn->now_ns = env->ops->now_ns(env);
 	for (i = 0; i < ARRAY_SIZE(sn->hash); i++)
 		INIT_HLIST_HEAD(&sn->hash[i]);
+	for (i = 0; i < ARRAY_SIZE(sn->hosts); i++)
+		INIT_HLIST_HEAD(&sn->hosts[i]);
 	INIT_LIST_HEAD(&sn->peers);
 	INIT_LIST_HEAD(&sn->conns);
 	sock_halfs_init(&sn->halfs, env->ops->secret(env));
@@ -569,6 +576,7 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 	INIT_LIST_HEAD(&sn->broken);
 	INIT_LIST_HEAD(&sn->resume);
 	INIT_LIST_HEAD(&sn->holds);
+	INIT_LIST_HEAD(&sn->slow);
 	INIT_LIST_HEAD(&sn->pins);
 	return 0;
 }
@@ -579,9 +587,7 @@ static void drop_hold(struct lnet_pass *p, struct sock_ni *sn, struct sock_hold 
 	struct lnet_rx *rx = h->rx;
 	bool landed = h->landed;
 
-	list_del(&h->link);
-	sn->hold_bytes -= h->cost;
-	h->peer->pins--;
+	sock_hold_forget(sn, h);
 	if (rx)
 		rx->lnd[0] = rx->lnd[1] = NULL;
 	mutex_unlock(&sn->lock);
@@ -639,6 +645,9 @@ void sock_ni_fini(struct sock_ni *sn)
 {
 	struct sock_peer *peer, *next;
 
+	mutex_lock(&sn->lock);
+	sock_hosts_tick(sn, U64_MAX);
+	mutex_unlock(&sn->lock);
 	list_for_each_entry_safe(peer, next, &sn->peers, link)
 		sock_peer_free(peer);
 	while (sn->nr_pool)

@@ -37,7 +37,7 @@ static u64 per_address(const struct sock_ni *sn)
 static bool conn_is_idle(const struct sock_conn *c)
 {
 	return !c->reading && !c->writing && !c->nr_segs && !c->stuck_ns && !READ_ONCE(c->rx) &&
-	       !c->hold && !READ_ONCE(c->nr_hdr) && list_empty(&c->txs);
+	       !c->hold && !c->stash && !READ_ONCE(c->nr_hdr) && list_empty(&c->txs);
 }
 
 /* True if no message is lost when the set is closed. */

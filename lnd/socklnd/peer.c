@@ -452,6 +452,8 @@ static bool conn_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 
 			return false;
 		*next_ns = min(*next_ns, last_rx_ns + timeout);
 	}
+	if (sock_receive_is_late(c, now_ns, next_ns))
+		return false;
 	if (c->stuck_ns) {
 		packets_tick(c, now_ns);
 		*next_ns = min(*next_ns, now_ns + SOCK_TICK_NS);

@@ -70,15 +70,6 @@ static void batch_add(struct lnet_pass *p, struct sock_conn *c, struct batch *b,
 
 /* ---- messages read aside ---- */
 
-/* L */
-static void hold_free(struct sock_ni *sn, struct sock_hold *h)
-{
-	list_del(&h->link);
-	sn->hold_bytes -= h->cost;
-	h->peer->pins--;
-	kfree(h);
-}
-
 /*
  * L; dropped and taken again: @h, which has all its bytes and its verdict, goes where it belongs.
  */
@@ -100,34 +91,7 @@ static void hold_finish(struct lnet_pass *p, struct sock_ni *sn, struct sock_hol
 		sock_count(sn, zc_answered);
 		sock_noop(peer, NULL, h->cookie);
 	}
-	hold_free(sn, h);
-}
-
-static struct sock_hold *hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 len)
-{
-	struct sock_ni *sn = c->sn;
-	const struct lnet_tunables *tun = sock_tun(sn);
-	u32 cost = sizeof(struct sock_hold) + sizeof(*rx) + len;
-	struct sock_hold *h;
-
-	if (len > READ_ONCE(tun->hold_max) || sn->hold_bytes + cost > READ_ONCE(tun->hold_budget))
-		return NULL;
-	h = kmalloc(sizeof(*h) + len, GFP_NOFS | __GFP_NOWARN);
-	if (!h)
-		return NULL;
-	memset(h, 0, sizeof(*h));
-	h->rx = rx;
-	h->peer = c->peer;
-	h->peer->pins++;
-	h->epoch = c->epoch;
-	h->cookie = c->cookie;
-	h->len = len;
-	h->cost = cost;
-	sn->hold_bytes += cost;
-	list_add_tail(&h->link, &sn->holds);
-	rx->lnd[1] = h;
-	sock_count(sn, held);
-	return h;
+	sock_hold_free(sn, h);
 }
 
 /* ---- the message under way ---- */
@@ -135,15 +99,17 @@ static struct sock_hold *hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 l
 static void land_begin(struct sock_conn *c, struct lnet_rx *rx, u32 payload_len)
 {
 	WRITE_ONCE(c->rx, rx);
+	WRITE_ONCE(c->nr_receives, c->nr_receives + 1);
 	c->into = rx->into;
 	c->pos = 0;
-	c->want = min(rx->want, payload_len);
+	WRITE_ONCE(c->want, min(rx->want, payload_len));
 	c->skip = payload_len - c->want;
 }
 
 static void hold_begin(struct sock_conn *c, struct sock_hold *h)
 {
 	c->hold = h;
+	WRITE_ONCE(c->nr_receives, c->nr_receives + 1);
 	c->hold_frag.base = h->data;
 	c->hold_frag.len = h->len;
 	c->into = (struct lnet_buf){ .frags = &c->hold_frag, .nr = 1, .len = h->len };
@@ -169,6 +135,7 @@ static void land_end(struct lnet_pass *p, struct sock_conn *c, struct batch *b)
 	c->stop = false;
 	c->rx = NULL;
 	c->hold = NULL;
+	sock_receive_unclaim(c);
 	if (h) {
 		h->full = true;
 		if (h->landed || !h->rx)
@@ -192,6 +159,7 @@ static void land_stopped(struct lnet_pass *p, struct sock_conn *c)
 		c->stop = false;
 		c->rx = NULL;
 		c->skip += c->want - c->pos;
+		sock_receive_unclaim(c);
 	}
 	sock_unlock(p, c->sn);
 	if (rx)
@@ -212,9 +180,11 @@ static bool later(struct lnet_pass *p, struct sock_conn *c, struct lnet_rx *rx, 
 		} else {
 			c->skip = payload_len;
 			rx->lnd[0] = NULL;
+			sock_receive_unclaim(c);
 		}
 	} else {
-		h = hold_new(c, rx, payload_len);
+		sock_receive_unclaim(c);
+		h = sock_hold_new(c, rx, payload_len);
 		if (h) {
 			hold_begin(c, h);
 		} else {
@@ -263,6 +233,30 @@ struct stage {
 	struct sock_came came;
 };
 
+/* True: the payload of the message may be received now. @s: its header is still there. */
+static bool claim(struct lnet_pass *p, struct sock_conn *c, const struct stage *s, u32 size)
+{
+	u32 payload_len = s->came.hdr.payload_len;
+	bool fits;
+
+	if (payload_len <= SOCK_INLINE_MAX && payload_len + (c->nr_hdr ? 0 : size) <= s->len)
+		return true;
+	sock_lock(p, c->sn);
+	fits = sock_receive_claim(c, payload_len, false);
+	sock_unlock(p, c->sn);
+	return fits;
+}
+
+/* No payload is received, or one that is not counted. */
+static void unclaim(struct lnet_pass *p, struct sock_conn *c)
+{
+	if (!READ_ONCE(c->claim))
+		return;
+	sock_lock(p, c->sn);
+	sock_receive_unclaim(c);
+	sock_unlock(p, c->sn);
+}
+
 /*
  * The verdict on a message whose header has come; @s stands behind the header. 0, 1: stop reading,
  * or -errno.
@@ -298,8 +292,10 @@ static int message(struct lnet_pass *p, struct sock_conn *c, struct batch *b, st
 		return later(p, c, rx, hdr->payload_len);
 	case LNET_CLOSE:
 		batch_flush(p, c, b);
+		unclaim(p, c);
 		return frame_error(p, c, SOCK_C_bad_header);
 	default:
+		unclaim(p, c);
 		c->skip = hdr->payload_len;
 		batch_cookie(p, c, b, cookie);
 		return 0;
@@ -356,6 +352,8 @@ static int frame(struct lnet_pass *p, struct sock_conn *c, struct batch *b, stru
 	if (!at)
 		return 0;
 	err = sock_decode_hdr(c, at + LNET_KSOCK_SIZE, &s->came);
+	if (!err && !claim(p, c, s, size))
+		return 1;
 	header_done(c, s, size);
 	if (err)
 		return frame_error(p, c, SOCK_C_bad_header);
@@ -381,14 +379,21 @@ static void take_payload(struct lnet_pass *p, struct sock_conn *c, struct batch 
 		land_end(p, c, b);
 }
 
-/* The rest of the staging memory, for when reading goes on. */
+/* A header that has no claim yet, and the rest of the staging memory: for when reading goes on. */
 static int stash(struct lnet_pass *p, struct sock_conn *c, const struct stage *s)
 {
-	if (!s->len)
+	u32 nr_hdr = c->nr_hdr;
+
+	if (!nr_hdr && !s->len)
 		return 0;
-	c->stash = kmemdup(s->data, s->len, GFP_NOFS);
-	c->stash_len = s->len;
-	return c->stash ? 0 : -ENOMEM;
+	c->stash = kmalloc(nr_hdr + s->len, GFP_NOFS);
+	if (!c->stash)
+		return -ENOMEM;
+	memcpy(c->stash, c->hdr, nr_hdr);
+	memcpy(c->stash + nr_hdr, s->data, s->len);
+	c->stash_len = nr_hdr + s->len;
+	WRITE_ONCE(c->nr_hdr, 0);
+	return 0;
 }
 
 int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len)
@@ -523,21 +528,6 @@ static void read_failed(struct lnet_pass *p, struct sock_conn *c, int err)
 	sock_conn_ended(p, c, err == -ENODATA && between);
 }
 
-/* L; the connection may be read again, by the thread that reads it. */
-static void resume(struct sock_conn *c)
-{
-	struct sock_ni *sn = c->sn;
-
-	WRITE_ONCE(c->waits, false);
-	if (c->reading)
-		return;
-	c->want_read = true;
-	sn->io->want(c);
-	if (list_empty(&c->resume))
-		list_add_tail(&c->resume, &sn->resume);
-	sock_arm(sn, sn->now_ns);
-}
-
 /* The end of a turn: reading starts again when there is something, if it may. */
 static void read_end(struct lnet_pass *p, struct sock_conn *c, int err)
 {
@@ -555,7 +545,8 @@ static void read_end(struct lnet_pass *p, struct sock_conn *c, int err)
 		sn->io->want(c);
 	}
 	if (c->stash && !c->waits && c->state != CONN_CLOSED)
-		resume(c);	/* land() came while this thread was reading */
+		sock_conn_resume(c);	/* land() came while this thread was reading */
+	sock_receive_watch(c);
 	abandon = c->state == CONN_CLOSED && is_landing(c);
 	sock_flush_ring(p, sn);
 	sock_unlock(p, sn);
@@ -594,19 +585,21 @@ void sock_rx_abandon(struct lnet_pass *p, struct sock_conn *c)
 	struct sock_ni *sn = c->sn;
 	struct lnet_rx *rx;
 	struct sock_hold *h;
-	bool waited;
+	bool waited, slow;
 
 	sock_lock(p, sn);
 	rx = c->rx;
 	h = c->hold;
 	waited = c->waits;
+	slow = c->slow;
 	WRITE_ONCE(c->waits, false);
 	WRITE_ONCE(c->rx, NULL);
 	WRITE_ONCE(c->hold, NULL);
+	sock_receive_unclaim(c);
 	if (h) {
 		rx = h->rx;
 		waited = !h->landed;
-		hold_free(sn, h);
+		sock_hold_free(sn, h);
 	}
 	if (rx)
 		rx->lnd[0] = rx->lnd[1] = NULL;
@@ -614,7 +607,7 @@ void sock_rx_abandon(struct lnet_pass *p, struct sock_conn *c)
 	if (rx && waited)
 		lnet_rx_gone(p, rx);
 	else if (rx)
-		lnet_rx_done(p, rx, LNET_PATH_LOST);
+		lnet_rx_done(p, rx, slow ? LNET_ABORTED : LNET_PATH_LOST);
 }
 
 /* ---- ops ---- */
@@ -639,11 +632,13 @@ static bool land(struct lnet_pass *p, struct sock_ni *sn, struct lnet_rx *rx, bo
 		rx->lnd_flags |= RX_LANDED;
 		return false;
 	}
-	if (skip)
+	if (skip) {
 		WRITE_ONCE(c->rx, NULL);
-	else
+	} else {
 		land_begin(c, rx, c->skip);
-	resume(c);
+		sock_receive_claim(c, c->want, true);
+	}
+	sock_conn_resume(c);
 	return false;
 }
 
@@ -675,6 +670,7 @@ static bool stop(struct sock_ni *sn, const struct lnet_rx *rx)
 		}
 		WRITE_ONCE(c->rx, NULL);
 		c->skip += c->want - c->pos;
+		sock_receive_unclaim(c);
 		return true;
 	}
 	list_for_each_entry(h, &sn->holds, link) {

@@ -170,10 +170,25 @@ struct sock_ni {
 	struct list_head resume;	/* connections to be read again, by the reading thread */
 	struct list_head holds;
 	u64 hold_bytes;
+	struct hlist_head hosts[1 << SOCK_HASH_BITS];	/* struct sock_host by address */
+	struct list_head slow;		/* hosts that sent too slowly of late, first one first */
 	struct list_head pins;
 	u8 *pool[SOCK_OUT_POOL];
 	u32 nr_pool;
 	u64 c[SOCK_NR_COUNTERS];
+};
+
+/* An address that has open connections, and what it uses of this NI. */
+struct sock_host {
+	struct hlist_node hash;		/* sn->hosts */
+	struct lnet_nid from;
+	u32 refs;			/* connections, payloads that have a claim, holds */
+	u32 nr;				/* payloads that have a claim */
+	u64 receiving;			/* their bytes */
+	struct list_head slow;		/* sn->slow, counted */
+	u64 slow_ns;			/* in sn->slow until then: one payload at a time */
+	u64 held;			/* bytes of sn->hold_bytes */
+	struct list_head queue;		/* connections that wait for a claim */
 };
 
 /* A message read aside because no buffer is there yet. */
@@ -181,6 +196,7 @@ struct sock_hold {
 	struct list_head link;		/* sn->holds */
 	struct lnet_rx *rx;		/* NULL: dropped meanwhile */
 	struct sock_peer *peer;		/* pinned by peer->pins */
+	struct sock_host *host;		/* counted; NULL: not known */
 	u32 epoch;			/* of the set it came by */
 	u64 cookie;
 	u32 len;
@@ -317,9 +333,20 @@ struct sock_conn {
 	u32 pos, want;			/* of the landing payload */
 	u32 skip;			/* bytes of the stream to drop after that */
 	u64 cookie;			/* to answer at the end of this message; 0 none */
-	/* [lock] rx was answered LATER and is not held: nothing is read until land() */
+	/*
+	 * [lock] nothing is read: until land(), as rx was answered LATER and is not held, or while
+	 * in host->queue
+	 */
 	bool waits;
 	bool stop;			/* [lock] rx must not be written any more */
+	struct sock_host *host;		/* [lock] counted while open; NULL: no memory for it */
+	struct list_head queued_at;	/* [lock] host->queue */
+	u32 claim;			/* [lock] of host->receiving, or wanted of it while queued */
+	bool slow;			/* [lock] CLOSED: as it received too slowly */
+	u32 nr_receives;		/* WRITE_ONCE; payloads begun */
+	/* [lock] how long the payload number @aged_nr is being received, as of aged_ns */
+	u32 aged_nr;
+	u64 age_ns, aged_ns;
 	/* the last message was large: read little beyond the next */
 	bool large;
 	bool busy;			/* the last turn needed more than one read */
@@ -475,6 +502,38 @@ bool sock_guest_fits(struct lnet_pass *p, struct sock_conn *c, const struct sock
 void sock_guest_add(struct sock_conn *c);
 /* L; closes idle sets of the addresses that have the most. False: no set is idle. */
 bool sock_guests_evict(struct lnet_pass *p, struct sock_ni *sn);
+
+/* receive.c */
+/* L; the connection may be read again, by the thread that reads it. */
+void sock_conn_resume(struct sock_conn *c);
+/* L; bytes of a payload are awaited. */
+bool sock_receives(const struct sock_conn *c);
+/*
+ * L; true: the payload that @c receives takes longer than receive_rate and receive_time allow, or
+ * comes slower than receive_rate while others wait for its buffer. @c is closed then.
+ */
+bool sock_receive_is_late(struct sock_conn *c, u64 now_ns, u64 *next_ns);
+void sock_hosts_tick(struct sock_ni *sn, u64 now_ns);	/* L */
+/* L; a turn of reading has ended: the time of the payload that goes on is measured from now on. */
+void sock_receive_watch(struct sock_conn *c);
+/*
+ * L; @c is about to receive a payload of @len bytes. False: its address receives as much as it may,
+ * and @c waits. @force: no bound applies.
+ */
+bool sock_receive_claim(struct sock_conn *c, u32 len, bool force);
+void sock_receive_unclaim(struct sock_conn *c);		/* L; others of the address go on */
+void sock_host_open(struct sock_conn *c);		/* L; @c is open */
+void sock_host_shut(struct sock_conn *c);		/* L; @c is closed: it waits no more */
+void sock_host_put(struct sock_ni *sn, struct sock_host *host);	/* L; NULL is fine */
+
+/*
+ * L; a message of @len bytes that has no buffer yet. NULL: no memory, or hold_budget or the share
+ * of its address is used up.
+ */
+struct sock_hold *sock_hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 len);
+void sock_hold_free(struct sock_ni *sn, struct sock_hold *h);	/* L */
+/* L; it uses nothing of the NI any more; the caller frees it. */
+void sock_hold_forget(struct sock_ni *sn, struct sock_hold *h);
 
 /* finish.c */
 /* ops->ni_close */

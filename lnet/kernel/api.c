@@ -88,6 +88,7 @@ EXPORT_SYMBOL_GPL(lnet_rx_begin);
 EXPORT_SYMBOL_GPL(lnet_rx_done);
 EXPORT_SYMBOL_GPL(lnet_rx_needed);
 EXPORT_SYMBOL_GPL(lnet_rx_gone);
+EXPORT_SYMBOL_GPL(lnet_rx_is_wanted);
 EXPORT_SYMBOL_GPL(lnet_att_posted);
 EXPORT_SYMBOL_GPL(lnet_att_done);
 EXPORT_SYMBOL_GPL(lnet_att_unconnected);

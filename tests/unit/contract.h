@@ -43,6 +43,7 @@ struct contract_node {
 	struct list_head rxs;		/* every rx there ever was */
 	struct list_head lost;		/* reports of lnet_path_lost() */
 	bool stopped;			/* ni_stop returned: no upcall may come */
+	bool wanted;			/* lnet_rx_is_wanted(): others wait for buffers */
 	bool kicked;
 	unsigned int link_ups;
 };

@@ -545,6 +545,11 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 	return verdict;
 }
 
+bool lnet_rx_is_wanted(const struct lnet_rx *rx)
+{
+	return node_of(rx->ni->ln)->wanted;
+}
+
 void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
 	struct got *got = got_of(rx);

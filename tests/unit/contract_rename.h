@@ -17,6 +17,7 @@
 #define lnet_rx_get		contract_rx_get
 #define lnet_rx_begin		contract_rx_begin
 #define lnet_rx_done		contract_rx_done
+#define lnet_rx_is_wanted	contract_rx_is_wanted
 #define lnet_att_posted		contract_att_posted
 #define lnet_att_done		contract_att_done
 #define lnet_att_unconnected	contract_att_unconnected

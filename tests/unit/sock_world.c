@@ -9,6 +9,7 @@
 #include "lnd/socklnd/peer.c"
 #include "lnd/socklnd/hello.c"
 #include "lnd/socklnd/guest.c"
+#include "lnd/socklnd/receive.c"
 #include "lnd/socklnd/encode.c"
 #include "lnd/socklnd/send.c"
 #include "lnd/socklnd/answer.c"

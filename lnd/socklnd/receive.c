@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Bounds of messages that are being received: the time that a payload may take, from its size and
+ * a least rate, the bytes that one address may receive at a time, and the memory for messages that
+ * wait for a buffer.
+ */
+#include "plat.h"
+#include "lnd/socklnd/socklnd.h"
+
+/*
+ * The time of a receive is summed up in steps of this length. One step counts at most twice as
+ * much: a time in which this node was not running, and so did not read, does not count.
+ */
+#define STEP_NS		(100 * (u64)NSEC_PER_MSEC)
+/*
+ * A payload whose buffer others wait for has this time at any rate, divided by the number of
+ * payloads that its address sends at a time.
+ */
+#define WANTED_NS	((u64)NSEC_PER_SEC)
+/* After a payload that was too slow, its address sends one payload at a time for so long. */
+#define SLOW_NS		(10 * (u64)NSEC_PER_SEC)
+
+void sock_conn_resume(struct sock_conn *c)
+{
+	struct sock_ni *sn = c->sn;
+
+	WRITE_ONCE(c->waits, false);
+	if (c->reading)
+		return;
+	c->want_read = true;
+	sn->io->want(c);
+	if (list_empty(&c->resume))
+		list_add_tail(&c->resume, &sn->resume);
+	sock_arm(sn, sn->now_ns);
+}
+
+/* ---- shares of addresses ---- */
+
+static struct sock_host *host_get(struct sock_ni *sn, const struct lnet_nid *from)
+{
+	struct hlist_head *in = &sn->hosts[lnet_nid_hash(from) & ((1 << SOCK_HASH_BITS) - 1)];
+	struct sock_host *host;
+
+	hlist_for_each_entry(host, in, hash) {
+		if (lnet_nid_same(&host->from, from)) {
+			host->refs++;
+			return host;
+		}
+	}
+	host = kzalloc(sizeof(*host), GFP_NOFS);
+	if (!host)
+		return NULL;
+	host->from = *from;
+	host->refs = 1;
+	INIT_LIST_HEAD(&host->queue);
+	INIT_LIST_HEAD(&host->slow);
+	hlist_add_head(&host->hash, in);
+	return host;
+}
+
+void sock_host_put(struct sock_ni *sn, struct sock_host *host)
+{
+	lockdep_assert_held(&sn->lock);
+	if (!host || --host->refs)
+		return;
+	hlist_del(&host->hash);
+	kfree(host);
+}
+
+/* How many more bytes the address may receive now; U64_MAX: any number. */
+static u64 room(const struct sock_ni *sn, const struct sock_host *host)
+{
+	u64 most = READ_ONCE(sock_tun(sn)->receive_per_address);
+
+	if (!list_empty(&host->slow))
+		return 0;
+	return most ? most - min(most, host->receiving) : U64_MAX;
+}
+
+/* The first connections of the queue that find room are read again, and claim then. */
+static void wake(struct sock_ni *sn, struct sock_host *host)
+{
+	u64 left = room(sn, host);
+	bool first = !host->receiving;	/* one payload, whatever the bound is */
+	struct sock_conn *c;
+
+	while (!list_empty(&host->queue)) {
+		c = list_first_entry(&host->queue, struct sock_conn, queued_at);
+		if (c->claim > left && !first)
+			return;
+		first = false;
+		left -= min_t(u64, left, c->claim);
+		c->claim = 0;
+		list_del_init(&c->queued_at);
+		sock_conn_resume(c);
+	}
+}
+
+bool sock_receive_claim(struct sock_conn *c, u32 len, bool force)
+{
+	struct sock_host *host = c->host;
+
+	if (!host || !len || c->state != CONN_OPEN)
+		return true;
+	if (!force && host->receiving && len > room(c->sn, host)) {
+		sock_count(c->sn, throttled);
+		c->waits = true;
+		c->claim = len;
+		list_add_tail(&c->queued_at, &host->queue);
+		return false;
+	}
+	c->claim = len;
+	host->receiving += len;
+	host->nr++;
+	host->refs++;
+	return true;
+}
+
+void sock_receive_unclaim(struct sock_conn *c)
+{
+	struct sock_host *host = c->host;
+
+	if (!c->claim || !list_empty(&c->queued_at))
+		return;
+	host->receiving -= c->claim;
+	host->nr--;
+	c->claim = 0;
+	wake(c->sn, host);
+	sock_host_put(c->sn, host);
+}
+
+void sock_host_open(struct sock_conn *c)
+{
+	c->host = host_get(c->sn, &c->from);
+}
+
+void sock_host_shut(struct sock_conn *c)
+{
+	if (!c->host)
+		return;
+	if (!list_empty(&c->queued_at)) {
+		list_del_init(&c->queued_at);
+		c->claim = 0;
+	}
+	wake(c->sn, c->host);
+}
+
+/* ---- time ---- */
+
+/* The longest time that @len bytes may take; U64_MAX: any time. */
+static u64 longest_ns(const struct lnet_tunables *tun, u32 len)
+{
+	u64 rate = READ_ONCE(tun->receive_rate);
+
+	if (!rate)
+		return U64_MAX;
+	return max(READ_ONCE(tun->receive_time), div64_u64((u64)len * NSEC_PER_SEC, rate));
+}
+
+bool sock_receives(const struct sock_conn *c)
+{
+	return (READ_ONCE(c->rx) || READ_ONCE(c->hold)) && !c->waits;
+}
+
+/* L; another message than at the last visit begins with no time. */
+static void age(struct sock_conn *c, u64 now_ns)
+{
+	u32 nr = READ_ONCE(c->nr_receives);
+
+	if (c->aged_nr == nr && !c->reading)
+		c->age_ns += min(now_ns - min(c->aged_ns, now_ns), 2 * STEP_NS);
+	else if (c->aged_nr != nr)
+		c->age_ns = 0;
+	c->aged_nr = nr;
+	c->aged_ns = now_ns;
+}
+
+/* It comes slower than the least rate, and another peer waits for the buffer that it has. */
+static bool is_in_the_way(const struct sock_conn *c)
+{
+	u64 rate = READ_ONCE(sock_tun(c->sn)->receive_rate);
+	u32 nr = c->host && c->host->nr ? c->host->nr : 1;
+
+	if (!rate || c->reading || c->stop || !c->rx || c->age_ns < max(WANTED_NS / nr, STEP_NS))
+		return false;
+	if (c->pos >= div_u64(div_u64(c->age_ns, NSEC_PER_MSEC) * rate, MSEC_PER_SEC))
+		return false;
+	return lnet_rx_is_wanted(c->rx);
+}
+
+/* From now on its address sends one payload at a time. */
+static void slow_down(struct sock_ni *sn, struct sock_host *host)
+{
+	if (!host)
+		return;
+	if (list_empty(&host->slow))
+		host->refs++;
+	host->slow_ns = sn->now_ns + SLOW_NS;
+	list_move_tail(&host->slow, &sn->slow);
+	sock_arm(sn, host->slow_ns);
+}
+
+void sock_hosts_tick(struct sock_ni *sn, u64 now_ns)
+{
+	struct sock_host *host, *next;
+
+	list_for_each_entry_safe(host, next, &sn->slow, slow) {
+		if (host->slow_ns > now_ns) {
+			sock_arm(sn, host->slow_ns);
+			return;
+		}
+		list_del_init(&host->slow);
+		wake(sn, host);
+		sock_host_put(sn, host);
+	}
+}
+
+bool sock_receive_is_late(struct sock_conn *c, u64 now_ns, u64 *next_ns)
+{
+	u64 longest;
+
+	if (!sock_receives(c))
+		return false;
+	longest = longest_ns(sock_tun(c->sn), READ_ONCE(c->want));
+	age(c, now_ns);
+	if (c->age_ns >= longest || is_in_the_way(c)) {
+		sock_count(c->sn, too_slow);
+		c->slow = true;
+		slow_down(c->sn, c->host);
+		return true;
+	}
+	if (longest != U64_MAX)
+		*next_ns = min(*next_ns, now_ns + min(STEP_NS, longest - c->age_ns));
+	return false;
+}
+
+void sock_receive_watch(struct sock_conn *c)
+{
+	if (c->state == CONN_OPEN && sock_receives(c))
+		sock_peer_arm(c->peer, c->sn->now_ns + STEP_NS);
+}
+
+/* ---- messages read aside ---- */
+
+struct sock_hold *sock_hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 len)
+{
+	struct sock_ni *sn = c->sn;
+	const struct lnet_tunables *tun = sock_tun(sn);
+	u32 cost = sizeof(struct sock_hold) + sizeof(*rx) + len;
+	struct sock_host *host = c->host;
+	struct sock_hold *h;
+
+	if (len > READ_ONCE(tun->hold_max) || sn->hold_bytes + cost > READ_ONCE(tun->hold_budget) ||
+	    (host && host->held + cost > READ_ONCE(tun->hold_per_address)))
+		return NULL;
+	h = kmalloc(sizeof(*h) + len, GFP_NOFS | __GFP_NOWARN);
+	if (!h)
+		return NULL;
+	memset(h, 0, sizeof(*h));
+	h->rx = rx;
+	h->peer = c->peer;
+	h->peer->pins++;
+	h->epoch = c->epoch;
+	h->cookie = c->cookie;
+	h->len = len;
+	h->cost = cost;
+	sn->hold_bytes += cost;
+	h->host = host;
+	if (host) {
+		host->held += cost;
+		host->refs++;
+	}
+	list_add_tail(&h->link, &sn->holds);
+	rx->lnd[1] = h;
+	sock_count(sn, held);
+	return h;
+}
+
+void sock_hold_forget(struct sock_ni *sn, struct sock_hold *h)
+{
+	list_del_init(&h->link);
+	sn->hold_bytes -= h->cost;
+	if (h->host)
+		h->host->held -= h->cost;
+	sock_host_put(sn, h->host);
+	h->peer->pins--;
+}
+
+void sock_hold_free(struct sock_ni *sn, struct sock_hold *h)
+{
+	sock_hold_forget(sn, h);
+	kfree(h);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Whether the buffer that a message has while it is being received is wanted by others. */
+#include "plat.h"
+#include "md.h"
+#include "router.h"
+
+#define WAITING_MAX	16U	/* parked messages that one check compares */
+
+static const struct lnet_portal *lazy_portal_of(const struct lnet_md *md)
+{
+	struct lnet_md_dom *dom = lnet_md_full(md)->dom;
+
+	if (dom->ix < LNET_MD_BUCKETS || !READ_ONCE(lnet_portal_of(dom)->lazy))
+		return NULL;
+	return lnet_portal_of(dom);
+}
+
+bool lnet_md_is_pooled(const struct lnet_md *md)
+{
+	return lazy_portal_of(md);
+}
+
+bool lnet_md_is_wanted(const struct lnet_md *md, const struct lnet_peer_ni *from)
+{
+	const struct lnet_md_tables *tables = md->ln->md_tables;
+	const struct lnet_portal *portal = lazy_portal_of(md);
+	const struct lnet_rx *rx;
+	bool wanted = false;
+	u32 nr = 0;
+
+	if (!portal || !atomic_read(&tables->nr_parked))
+		return false;
+	spin_lock(md->lock);
+	list_for_each_entry(rx, &portal->parked, link) {
+		wanted = rx->from != from;
+		if (wanted || ++nr == WAITING_MAX)
+			break;
+	}
+	spin_unlock(md->lock);
+	return wanted;
+}
+
+bool lnet_rx_is_wanted(const struct lnet_rx *rx)
+{
+	if (rx->fwd)
+		return lnet_forward_is_wanted(rx);
+	return rx->md && lnet_md_is_wanted(rx->md, rx->from);
+}

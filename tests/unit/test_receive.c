@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Bounds of payloads that the TCP driver receives: their time, and the share of an address. */
+#include "sock_fake.h"
+
+#define A "192.168.50.11@tcp"
+#define C "192.168.50.13@tcp"
+#define B "192.168.50.12@tcp"
+#define INC_A 0x17f0a1b2c3d4e5f6ULL
+#define SEC ((u64)NSEC_PER_SEC)
+#define MS ((u64)NSEC_PER_MSEC)
+
+static u8 frames[FAKE_BUFFER / 2];
+
+/* as we, the accepting side, call the peer's CONTROL, BULK_IN, BULK_OUT */
+enum { CONTROL, OUT, IN };
+
+static void begin(void)
+{
+	unsigned int i;
+
+	fake_begin(B);
+	for (i = LNET_CTYPE_CONTROL; i <= LNET_CTYPE_BULK_OUT; i++)
+		fake_out_clear(fake_come(A, i, INC_A));
+}
+
+static void one_landed(unsigned int n, u32 len, const char *what)
+{
+	struct got *got = fake_got(n);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(got);
+	UNIT_EQUAL(got->nr_done, 1, what);
+	UNIT_EQUAL(got->how, LNET_OK, what);
+	UNIT_EQUAL(got->rx.payload_len, len, what);
+	CU_ASSERT(contract_payload_ok(got));
+}
+
+/* A payload that comes byte by byte ends its connections after its longest time. */
+static void test_too_slow(void)
+{
+	struct lnet_tunables *tun;
+	u32 at, len;
+
+	begin();
+	tun = &fw.node->ln.tun;
+	tun->receive_time = 2 * SEC;
+	tun->receive_rate = 10000;
+	len = fake_put(frames, A, PLAN_LAND, 0, 30000, 0);
+	fake_in(&fw.fake[IN], frames, 200);
+	for (at = 200; at < 200 + 29; at++) {
+		fake_run(100 * MS);
+		fake_in(&fw.fake[IN], frames + at, 1);
+	}
+	CU_ASSERT(!fw.fake[IN].shut);
+	fake_run(400 * MS);
+	CU_ASSERT(fw.fake[IN].shut && fw.fake[CONTROL].shut);
+	UNIT_EQUAL(fw.sn->c[SOCK_C_too_slow], 1, "counted");
+	UNIT_EQUAL(fake_got(0)->how, LNET_ABORTED, "the receive");
+	UNIT_EQUAL(fake_got(0)->nr_done, 1, "the receive");
+	CU_ASSERT(at < len);
+	fake_end();
+}
+
+/* At a little more than the least rate it is received; so is one that this node did not read. */
+static void test_slow_enough(void)
+{
+	struct lnet_tunables *tun;
+	u32 at, len;
+
+	begin();
+	tun = &fw.node->ln.tun;
+	tun->receive_time = SEC;
+	tun->receive_rate = 10000;
+	len = fake_put(frames, A, PLAN_LAND, 0, 30000, 0);
+	for (at = 0; at < len; at += 1100) {
+		fake_in(&fw.fake[IN], frames + at, min(1100U, len - at));
+		fake_run(100 * MS);
+	}
+	one_landed(0, 30000, "a slow one");
+	fake_in(&fw.fake[IN], frames, 1000);
+	fake_run(300 * MS);
+	contract_env_run(&fw.pair, 20 * SEC);
+	fake_run(100 * MS);
+	fake_in(&fw.fake[IN], frames + 1000, len - 1000);
+	one_landed(1, 30000, "after this node slept");
+	UNIT_EQUAL(fw.sn->c[SOCK_C_too_slow], 0, "none was too slow");
+	fake_end();
+}
+
+/*
+ * An address receives no more than its share; the next payload waits for the end of another, and
+ * other addresses do not wait.
+ */
+static void test_share(void)
+{
+	struct fake *other;
+	u32 len, i;
+
+	begin();
+	fw.node->ln.tun.receive_per_address = 100000;
+	len = fake_put(frames, A, PLAN_LAND, 0, 90000, 0);
+	for (i = CONTROL; i <= IN; i++)
+		fake_in(&fw.fake[i], frames, i == OUT ? 60 : 200);
+	UNIT_EQUAL(fake_nr_got(), 1, "received at a time");
+	UNIT_EQUAL(fw.sn->c[SOCK_C_throttled], 1, "one waits");
+	other = fake_come(C, LNET_CTYPE_CONTROL, INC_A);
+	fake_in(other, frames, fake_put(frames, C, PLAN_LAND, 1, 90000, 0));
+	one_landed(1, 90000, "of another address");
+	len = fake_put(frames, A, PLAN_LAND, 0, 90000, 0);
+	fake_in(&fw.fake[CONTROL], frames + 200, len - 200);
+	one_landed(0, 90000, "the first");
+	fake_run(10 * MS);
+	fake_in(&fw.fake[OUT], frames + 60, len - 60);
+	fake_in(&fw.fake[IN], frames + 200, len - 200);
+	fake_run(10 * MS);
+	fake_in(&fw.fake[OUT], frames, 0);
+	fake_run(10 * MS);
+	one_landed(2, 90000, "the second");
+	one_landed(3, 90000, "the third");
+	UNIT_EQUAL(fake_nr_got(), 4, "received");
+	fake_end();
+}
+
+/* A connection that waits for its share may end; another takes its place. */
+static void test_share_ends(void)
+{
+	struct fake *other;
+	u32 len;
+
+	begin();
+	fw.node->ln.tun.receive_per_address = 100000;
+	len = fake_put(frames, A, PLAN_LAND, 0, 90000, 0);
+	fake_in(&fw.fake[CONTROL], frames, 200);
+	fake_in(&fw.fake[IN], frames, 200);
+	fake_in(&fw.fake[OUT], frames, 200);
+	UNIT_EQUAL(fw.sn->c[SOCK_C_throttled], 2, "two wait");
+	fake_eof(&fw.fake[CONTROL]);
+	CU_ASSERT(fw.fake[IN].shut && fw.fake[OUT].shut);
+	other = fake_come(A, LNET_CTYPE_CONTROL, INC_A);
+	fake_in(other, frames, len);
+	one_landed(1, 90000, "of the next set");
+	fake_end();
+}
+
+/* Messages that wait for a buffer: of one address up to its share, the next is not read. */
+static void test_share_of_hold(void)
+{
+	u32 len, i;
+
+	begin();
+	fw.node->ln.tun.hold_per_address = 100000;
+	for (i = 0; i < 3; i++) {
+		len = fake_put(frames, A, PLAN_LATER_LAND, i, 40000, 0);
+		fake_in(&fw.fake[IN], frames, len);
+	}
+	UNIT_EQUAL(fw.sn->c[SOCK_C_held], 2, "read aside");
+	UNIT_EQUAL(fw.sn->c[SOCK_C_stopped], 1, "not read");
+	fake_end();
+}
+
+/*
+ * While others wait for its buffer a payload that trickles ends within a second; its address then
+ * sends one payload at a time, for ten seconds.
+ */
+static void test_in_the_way(void)
+{
+	struct fake *again;
+	u32 len, i;
+
+	begin();
+	len = fake_put(frames, A, PLAN_LAND, 0, 90000, 0);
+	fake_in(&fw.fake[IN], frames, 200);
+	fake_run(2 * SEC);
+	CU_ASSERT(!fw.fake[IN].shut);
+	fw.node->wanted = true;
+	fake_run(300 * MS);
+	CU_ASSERT(fw.fake[IN].shut);
+	UNIT_EQUAL(fw.sn->c[SOCK_C_too_slow], 1, "counted");
+	UNIT_EQUAL(fake_got(0)->how, LNET_ABORTED, "the core is told why");
+	fw.node->wanted = false;
+	fw.node->ln.tun.receive_time = 60 * SEC;
+	for (i = LNET_CTYPE_CONTROL; i <= LNET_CTYPE_BULK_OUT; i++) {
+		again = fake_come(A, i, INC_A);
+		fake_in(again, frames, 200);
+	}
+	UNIT_EQUAL(fake_nr_got(), 2, "one at a time");
+	again = fake_last() - 2;
+	fake_in(again, frames + 200, len - 200);
+	one_landed(1, 90000, "that one");
+	fake_run(10200 * MS);
+	UNIT_EQUAL(fake_nr_got(), 4, "all, after the time");
+	fake_end();
+}
+
+/* One that comes at the least rate stays, whoever waits. */
+static void test_in_nobodys_way(void)
+{
+	u32 len, at;
+
+	begin();
+	fw.node->wanted = true;
+	len = fake_put(frames, A, PLAN_LAND, 0, 200000, 0);
+	for (at = 0; at < len; at += 4000) {
+		fake_in(&fw.fake[IN], frames + at, min(4000U, len - at));
+		fake_run(100 * MS);
+	}
+	one_landed(0, 200000, "40 KiB a second");
+	fake_end();
+}
+
+UNIT_SUITE(receive,
+	{ "a payload slower than the least rate ends its connections", test_too_slow },
+	{ "one at that rate does not, nor one that was not read", test_slow_enough },
+	{ "one address receives no more than its share", test_share },
+	{ "a connection that waits for its share may end", test_share_ends },
+	{ "one address has a share of the memory for messages that wait", test_share_of_hold },
+	{ "a slow payload gives way to others that wait for its buffer", test_in_the_way },
+	{ "one at the least rate does not", test_in_nobodys_way },
+)
