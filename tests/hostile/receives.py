@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A remote host that sends headers of large messages, and then one byte a second: buffers are taken at the header."""
+
+import struct
+import time
+
+import lib
+from lib import BULK_OUT, CONTROL, H, P, X, Conn, Pair, World, nid4
+
+PORTAL = 11                     # of lnetperf's verified PUTs
+MTU = 1 << 20
+
+
+def put_header(src, dst, size=MTU):
+    body = b"\xff" * 16 + struct.pack("<QQII", 1, 1, PORTAL, 0)
+    return struct.pack("<IIQQ", 0xc1, 0, 0, 0) + struct.pack("<QQIIII", dst, src, 12345, 12345, 1, size) + body
+
+
+class Trickle:
+    """Connections with these NIDs, each with a PUT of 1 MiB that goes on by one byte a second; closed ones come again."""
+
+    def __init__(self, nids, sources=(X,), dst=H, to=None):
+        self.dst, self.to, self.sources = dst, nid4(to or dst), sources
+        self.conns = {(nid, i): None for i, nid in enumerate(nids)}
+        self.headers = 0
+
+    def ctype(self, key):
+        """The first connection of each NID must be one for control."""
+        return CONTROL if key == next(k for k in self.conns if k[0] == key[0]) else BULK_OUT
+
+    def turn(self):
+        for key, conn in self.conns.items():
+            if conn and conn.send(b"x"):
+                continue
+            if conn:
+                conn.close()
+            source = self.sources[key[1] % len(self.sources)]
+            conn = Conn(key[0], to=self.dst, source=source, ctype=self.ctype(key), wait=0.3)
+            self.conns[key] = conn if conn.taken and conn.send(put_header(key[0], self.to)) else None
+            self.headers += self.conns[key] is not None
+
+    def run(self, seconds, pause=0.1):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.turn()
+            time.sleep(pause)
+
+    def close(self):
+        for conn in self.conns.values():
+            if conn:
+                conn.close()
+
+
+def trickled_puts(tap):
+    """40 PUT headers of 1 MiB, then a byte now and then, take all buffers of a portal; closed ones come again."""
+    many = ["10.9.0.%d" % i for i in range(100, 140)]
+    for rule, nids, sources in (("strict", [nid4(X)] * 40, [X]), ("off", [nid4("10.9.1.%d" % i) for i in range(40)], [X]),
+                                ("addresses", [nid4(address) for address in many], many)):
+        world = World(extra=[("x", address) for address in many])
+        attack = Trickle(nids, sources)
+        settings = ("hello_address=off",) if rule == "off" and lib.has_tunable("hello_address") else ()
+        try:
+            pair = Pair(world, settings=settings)
+            pair.load(7)
+            world.enter("x")
+            begin = time.monotonic()
+            attack.run(5)
+            tap.rate("trickled PUTs, " + rule, attack.headers, time.monotonic() - begin)
+            said = pair.result()
+            print("# trickled PUTs, %s: the node closed %d receives as too slow; %d waited for the share of the address" %
+                  (rule, pair.counter("too_slow"), pair.counter("throttled")))
+            tap.honest(said, "trickled PUTs, " + rule)
+            tap.check(said["done"] > 700, "trickled PUTs, %s: half of the honest requests or more are done (%d)" %
+                      (rule, said["done"]))
+        finally:
+            attack.close()
+            world.close()
+
+
+SCENARIOS = {"A11": trickled_puts}
