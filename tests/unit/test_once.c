@@ -121,6 +121,34 @@ static void test_broken_landing(void)
 	rails_end();
 }
 
+/*
+ * A lazy portal's buffer is not kept for a request whose sender was too slow: its event fails, and
+ * the next attempt is matched again and takes effect once.
+ */
+static void test_slow_landing(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	UNIT_EQUAL(lnet_portal_lazy(rails.node[1].ln, RAILS_PORTAL, true), 0, "lazy");
+	rails_tune(0, "hedge", 0);
+	rails_on(0, -1, RAILS_PUT, FATE_HALF, LNET_OK, 1);
+	tag = rails_put(0, 1, 4096, LNET_ACK, 0);
+	rails_pump();
+	rails_land(0, LNET_ABORTED);
+	rails_pump();
+	UNIT_EQUAL(rails.req[tag].nr_target, 1, "its memory is the user's again");
+	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "without effect");
+	UNIT_EQUAL(rails_stat(1, LNET_C_unmatched), 1, "counted");
+	rails_lost(0, 1, 0, LNET_PATH_LOST);
+	rails_lost(0, 1, 1, LNET_PATH_LOST);
+	rails_pump();
+	check(tag, 0, 1, false);
+	UNIT_EQUAL(rails.req[tag].nr_target, 2, "matched again");
+	CU_ASSERT(!memcmp(rails.node[1].dst, rails.node[0].src, 4096));
+	rails_end();
+}
+
 static void parked_begin(void)
 {
 	rails_begin(&parking);
@@ -609,6 +637,7 @@ UNIT_SUITE(once,
 	{ "rule 7: a duplicate joins a landing, the first complete one wins", test_join_landing },
 	{ "rule 7: a broken landing stays matched, the next attempt lands there",
 	  test_broken_landing },
+	{ "rule 7: one that was too slow loses its buffer", test_slow_landing },
 	{ "rule 7: a duplicate joins what waits for a buffer", test_join_waiting },
 	{ "rule 7: a duplicate of another length is none", test_other_length },
 	{ "rule 7: one of them loses its connection, the other waits on", test_waiting_gone },
