@@ -56,6 +56,26 @@ static bool is_wanted(const struct lnet_peer *peer)
 	return peer->disc.want_ping || lnet_push_needed(peer);
 }
 
+/* No ping or push before. A peer that is about to become a rail of another one needs none. */
+static u64 not_before_ns(const struct lnet_disc *d)
+{
+	return d->rail ? max(d->next_ns, d->prove_by_ns) : d->next_ns;
+}
+
+/* Nothing is left to do. The first ping of each NID that the peer lists has some time to end. */
+static void over(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_disc *d = &peer->disc;
+
+	lnet_timer_cancel(&p->sh->wheel, &d->timer);
+	if (!d->known && !d->status)
+		return;
+	if (p->now_ns < d->prove_by_ns)
+		lnet_timer_set(&p->sh->wheel, &d->timer, d->prove_by_ns);
+	else
+		round_over(p, peer, d->status);
+}
+
 /* Nothing is under way now. What is wanted later has its timer. */
 static void rest(struct lnet_pass *p, struct lnet_peer *peer)
 {
@@ -66,9 +86,9 @@ static void rest(struct lnet_pass *p, struct lnet_peer *peer)
 	else if (d->known)
 		set_state(peer, DISC_DONE);
 	if (is_wanted(peer))
-		lnet_timer_set(&p->sh->wheel, &d->timer, max(d->next_ns, p->now_ns + 1));
-	else if (d->known || d->status)
-		round_over(p, peer, d->status);
+		lnet_timer_set(&p->sh->wheel, &d->timer, max(not_before_ns(d), p->now_ns + 1));
+	else
+		over(p, peer);
 }
 
 /*
@@ -141,7 +161,7 @@ void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_merge_due(p, peer);
 	} else if (is_busy(peer)) {
 		return;			/* whose end comes here again */
-	} else if (is_wanted(peer) && p->now_ns >= d->next_ns && has_turn(p, peer)) {
+	} else if (is_wanted(peer) && p->now_ns >= not_before_ns(d) && has_turn(p, peer)) {
 		go(p, peer);
 	} else {
 		rest(p, peer);
@@ -190,7 +210,7 @@ void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err)
 u32 lnet_disc_asked(struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
-	u32 size = clamp(d->size, LNET_PINGINFO_MIN, LNET_PINGINFO_MAX);
+	u32 size = clamp(d->size, LNET_PINGINFO_MIN, LNET_INFO_BYTES);
 
 	d->want_ping = 0;
 	d->overtaken = 0;
@@ -267,6 +287,8 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 
 	if (rc == -EPROTO)
 		return rc;
+	if (rc == -EMSGSIZE && len >= LNET_INFO_BYTES)
+		rc = 0;			/* more NIDs than are used */
 	if (pushed && !(pi.features & LNET_FEAT_MULTI_RAIL))
 		return -EOPNOTSUPP;
 	d->size = pi.size;
@@ -358,6 +380,7 @@ void lnet_disc_peer_end(struct lnet_peer *peer)
 {
 	lockdep_assert_held(&peer->sh->lock);
 	lnet_timer_cancel(&peer->sh->wheel, &peer->disc.timer);
+	lnet_proofs_stop(peer);
 	tell_waiters(peer, -ECANCELED);
 }
 
@@ -365,6 +388,7 @@ void lnet_disc_peer_free(struct lnet_peer *peer)
 {
 	WARN_ON_ONCE(!list_empty(&peer->disc.timer.link) || !list_empty(&peer->disc.waiters));
 	lnet_copy_put(peer->disc.data);
+	lnet_proofs_free(peer);
 }
 
 int lnet_disc_init(struct lnet *ln)
@@ -373,6 +397,7 @@ int lnet_disc_init(struct lnet *ln)
 
 	spin_lock_init(&d->lock);
 	INIT_LIST_HEAD(&d->todo);
+	INIT_LIST_HEAD(&d->proved);
 	INIT_LIST_HEAD(&d->asked);
 	INIT_LIST_HEAD(&d->over);
 	d->todo_ns = d->walk_ns = d->ask_ns = U64_MAX;
@@ -392,5 +417,6 @@ void lnet_disc_fini(struct lnet *ln)
 		list_del_init(&peer->disc.todo);
 		lnet_peer_put(peer);
 	}
+	lnet_proofs_fini(ln);
 	lnet_disc_asks_end(ln);
 }

@@ -14,7 +14,9 @@ struct lnet_pass;
 struct lnet_peer;
 struct lnet_peer_ni;
 struct lnet_rx;
+struct lnet_proofs;
 struct lnet_shard;
+struct lnet_timer;
 
 enum lnet_disc_state {
 #define STATE(s) s,
@@ -35,6 +37,8 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	/* its features lack DISCOVERY, or ours did: its NIDs are not learned */
 	u8 off;
 	u8 want_ping;			/* what is known may be out of date */
+	/* its info has the primary NID of another entry: perhaps a rail of that peer, not proven */
+	u8 rail;
 	u8 force_push, force_merge;
 	u8 inherits;			/* [cfg] new requests to busy records come to it */
 	u8 pushing;			/* a push is under way */
@@ -53,6 +57,8 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u32 data_len;
 	u8 overtaken;			/* a push was taken since the last ping left */
 	u8 had_force;			/* the push under way has taken @force_push */
+	struct lnet_proofs *proofs;	/* [cfg], [sh]: prove.c; NULL: none */
+	u64 prove_by_ns;		/* a round waits for them until then; 0: it does not */
 	struct lnet_timer timer;
 	struct list_head waiters;	/* struct lnet_disc_ask */
 	struct list_head todo;		/* [disc lock] in ln->disc.todo, which counts the peer */
@@ -81,7 +87,8 @@ struct lnet_disc_ask {
 struct lnet_discovery {			/* of an instance */
 	spinlock_t lock;		/* leaf */
 	struct list_head todo;		/* [lock] peers whose records are to change; bound: peers */
-	u64 todo_ns;			/* when the worker looks at @todo; WRITE_ONCE */
+	struct list_head proved;	/* [lock] struct lnet_proof whose ping has ended */
+	u64 todo_ns;			/* when the worker looks at both; WRITE_ONCE */
 	u64 walk_ns;			/* when it walks the peers for pushes; WRITE_ONCE */
 	u8 walk_taken;			/* [lock] somebody walks now: "it" */
 	struct lnet_peer *walk_at;	/* it: counted */
@@ -145,10 +152,50 @@ void lnet_disc_ask_work(struct lnet_pass *p);	/* worker of shard 0, no lock held
 void lnet_disc_asks_end(struct lnet *ln);	/* all peers have gone */
 
 /* ---- merge.c --------------------------------------------------------------------------------- */
+/*
+ * cfg_mutex held, no shard locked. The list of *@peer, @len bytes in @data, changes the peer
+ * entries. *@peer becomes the entry that has its primary NID then; the caller's reference moves
+ * there. @late: the last attempt if something is busy. 0: done; -EBUSY: not all of it; -ENOMEM
+ */
+int lnet_merge_info(struct lnet_pass *p, struct lnet_peer **peer, struct lnet_copy *data, u32 len,
+		    bool late);
+/* The same. Ends interfaces that were removed, if nothing is in flight there. True: some stay. */
+bool lnet_merge_reap(struct lnet_pass *p, struct lnet_peer *peer, bool late);
+
+/* ---- merge_work.c ---------------------------------------------------------------------------- */
 /* [sh] the records are to follow peer->disc.data; the worker comes */
 void lnet_merge_due(struct lnet_pass *p, struct lnet_peer *peer);
 /* worker of shard 0, no lock held */
 void lnet_merge_work(struct lnet_pass *p);
+
+/* ---- prove.c --------------------------------------------------------------------------------- */
+/* NIDs of an info that are used; the node uses 2 x max_interfaces of them. */
+#define LNET_LISTED_MAX	256U
+/* So many bytes of an info have them: a large NID takes 28. */
+#define LNET_INFO_BYTES	(32U + LNET_LISTED_MAX * 28U)
+unsigned int lnet_nids_max(const struct lnet *ln);
+/*
+ * cfg_mutex held, no shard locked. The list of @peer is walked: begin, want for each NID that is
+ * not proven, end. @info: the list, to be merged again when a NID was proven.
+ */
+void lnet_proofs_begin(struct lnet_peer *peer);
+/* @anew: an earlier proof does not count. 0, -ENOMEM, -ENOSPC: max_interfaces are wanted */
+int lnet_proof_want(struct lnet_peer *peer, const struct lnet_nid *nid, bool anew);
+void lnet_proofs_end(struct lnet_peer *peer, struct lnet_copy *info, u32 len);
+/* cfg_mutex held: the node that has @nid lists @peer, too */
+bool lnet_proof_given(const struct lnet_peer *peer, const struct lnet_nid *nid);
+/* cfg_mutex held: a NID that @peer lists is neither merged nor refused yet */
+bool lnet_proofs_open(const struct lnet_peer *peer);
+/* cfg_mutex held, no shard locked: sends the pings that are due, at most 8 at a time */
+void lnet_proofs_run(struct lnet_pass *p, struct lnet_peer *peer);
+/* cfg_mutex held, no shard locked: evaluates the replies */
+void lnet_proofs_take(struct lnet_pass *p);
+void lnet_proofs_timer(struct lnet_pass *p, struct lnet_timer *t);	/* [sh] */
+void lnet_proofs_stop(struct lnet_peer *peer);	/* [sh] it is no peer any more */
+/* all shards locked */
+void lnet_proofs_move(struct lnet_peer *peer, struct lnet_shard *to);
+void lnet_proofs_free(struct lnet_peer *peer);	/* nobody has it any more */
+void lnet_proofs_fini(struct lnet *ln);		/* operations have ended */
 
 /* ---- push.c ---------------------------------------------------------------------------------- */
 bool lnet_push_needed(const struct lnet_peer *peer);	/* [sh] wire.md 7.3 */

@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The records of peers follow what their ping infos say: interfaces come and go, two records turn
- * out to be one node. What is configured wins. What is busy is not waited for: the worker comes
- * again.
+ * out to be one node. A NID that others have, or that is unknown, is proven first: prove.c. What is
+ * configured wins. What is busy is not waited for: the worker comes again.
  */
-#include <lnet/hash.h>
 #include "core.h"
 #include "record_hook.h"
 #include "peer.h"
 #include "route.h"
 
-#define VISITS		32U	/* peers in one visit of the worker */
-#define AGAIN_NS	((u64)NSEC_PER_MSEC)
+
+#define SLOTS		512U	/* of the hash of listed NIDs; a power of two */
+
+/* The NIDs of an info, and a hash to find them: numbers from 1 on, 0: free. */
+struct listing {
+	struct lnet_pinginfo_ni nis[LNET_LISTED_MAX];
+	u16 slot[SLOTS];
+};
 
 /* One info and the record that it is for. cfg_mutex held. */
 struct merge {
 	struct lnet_pass *p;
 	struct lnet *ln;
-	struct lnet_peer *peer;		/* counted */
+	struct lnet_peer *from;		/* whose info it is */
+	struct lnet_peer *peer;		/* the one with its primary NID; counted */
+	struct lnet_copy *info;
+	u32 len;
 	struct lnet_pinginfo pi;
-	struct lnet_pinginfo_ni *nis;
+	struct listing *list;
 	bool same_host;			/* the peer is on this host, so it may list 127.x.y.z */
 	bool late;			/* it is for the last time that what is busy is tried */
 	bool busy;			/* something could not be done now */
@@ -34,12 +42,30 @@ static bool learns(const struct merge *m)
 
 static const struct lnet_pinginfo_ni *listed(const struct merge *m, const struct lnet_nid *nid)
 {
-	unsigned int i;
+	const struct listing *l = m->list;
+	u32 at;
 
-	for (i = 0; i < m->pi.nr; i++)
-		if (lnet_nid_same(&m->nis[i].nid, nid))
-			return &m->nis[i];
+	for (at = lnet_nid_hash(nid); l->slot[at % SLOTS]; at++)
+		if (lnet_nid_same(&l->nis[l->slot[at % SLOTS] - 1].nid, nid))
+			return &l->nis[l->slot[at % SLOTS] - 1];
 	return NULL;
+}
+
+/* A NID that is listed twice counts the first time. At least half of the slots stay free. */
+static void list_hash(struct merge *m)
+{
+	struct listing *l = m->list;
+	unsigned int i;
+	u32 at;
+
+	static_assert(SLOTS >= 2 * LNET_LISTED_MAX);
+	for (i = 0; i < m->pi.nr; i++) {
+		if (listed(m, &l->nis[i].nid))
+			continue;
+		for (at = lnet_nid_hash(&l->nis[i].nid); l->slot[at % SLOTS]; at++)
+			;
+		l->slot[at % SLOTS] = i + 1;
+	}
 }
 
 /* Of an interface that it names, and of one that it does not name any more. */
@@ -144,8 +170,7 @@ static struct lnet_peer_ni *next_hidden(struct lnet_peer *peer, struct lnet_peer
 	return NULL;
 }
 
-/* Hidden ones go when nothing is under way there. True: some are left. */
-static bool reap(struct lnet_pass *p, struct lnet_peer *peer, bool late)
+bool lnet_merge_reap(struct lnet_pass *p, struct lnet_peer *peer, bool late)
 {
 	struct lnet_peer_ni *pni = next_hidden(peer, NULL), *next;
 	bool left = false, idle;
@@ -168,43 +193,194 @@ static bool reap(struct lnet_pass *p, struct lnet_peer *peer, bool late)
 
 /* ---- interfaces that came -------------------------------------------------------------------- */
 
-static void rename_to(struct merge *m, const struct lnet_nid *primary, bool lock)
+static void rename_to(struct merge *m, struct lnet_peer *peer, const struct lnet_nid *primary,
+		      bool lock)
 {
-	lnet_enter(m->p, m->peer->sh);
+	lnet_enter(m->p, peer->sh);
 	spin_lock(&m->ln->nid_lock);
-	m->peer->primary = *primary;
-	m->peer->locked |= lock;
+	peer->primary = *primary;
+	peer->locked |= lock;
 	spin_unlock(&m->ln->nid_lock);
 	lnet_leave(m->p);
+}
+
+/* The first interface of @peer that stays and is not @nid; or NULL. */
+static struct lnet_peer_ni *another(const struct lnet_peer *peer, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		if (!pni->deleted && !lnet_nid_same(&pni->nid, nid))
+			return pni;
+	return NULL;
 }
 
 /* The conflict table of behaviour.md 5.8: who loses @nid to whom. */
 static bool may_take(const struct merge *m, const struct lnet_peer *from,
 		     const struct lnet_nid *nid)
 {
-	char mine[LNET_NIDSTR_SIZE], text[LNET_NIDSTR_SIZE];
-
 	if (from->configured || lnet_nid_is_lo(&from->primary))
 		return false;
 	if (!from->locked || !lnet_nid_same(&from->primary, nid) || from->nr_pnis == 1)
 		return true;
-	pr_warn("%s says that it has %s, which is the locked primary NID of another peer\n",
-		lnet_nid_str(&m->peer->primary, mine), lnet_nid_str(nid, text));
+	lnet_log_nid_locked(m->ln, &m->peer->primary, nid);
 	return false;
+}
+
+/* A peer interface that nobody can reach now: no path leads to it, and nothing came from it. */
+static bool is_alias(struct merge *m, struct lnet_peer_ni *pni)
+{
+	bool is;
+
+	lnet_enter_pni(m->p, pni);
+	is = pni->alias || (!lnet_paths_live(pni) && !pni->last_rx_ns);
+	lnet_leave(m->p);
+	return is;
+}
+
+/*
+ * A router does not forward to its own NIDs, so those on remote nets cannot be pinged. The peer is
+ * configured as a gateway: its word is taken, if nothing came from the NID.
+ */
+static bool is_gateways(struct merge *m, const struct lnet_nid *nid)
+{
+	return !lnet_net_is_local(m->ln, lnet_nid_net(nid)) && lnet_routes_name(m->ln, m->from);
+}
+
+static bool nid_is_alias(struct merge *m, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(m->ln, nid);
+	bool is = pni && (is_alias(m, pni) || (is_gateways(m, nid) && !pni->last_rx_ns));
+
+	lnet_peer_ni_put(pni);
+	return is;
+}
+
+/* It was proven that @owner has a listed NID. */
+static bool any_given(const struct merge *m, const struct lnet_peer *owner)
+{
+	const struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &owner->pnis, link)
+		if (!pni->deleted && !pni->alias && listed(m, &pni->nid) &&
+		    lnet_proof_given(m->from, &pni->nid))
+			return true;
+	return false;
+}
+
+/*
+ * True if @owner, which has the listed @nid, is the node whose info it is. A NID that cannot be
+ * pinged is a mere name: it follows the other NIDs of its peer, and is free if it has none.
+ */
+static bool is_same_node(struct merge *m, const struct lnet_peer *owner,
+			 const struct lnet_nid *nid)
+{
+	if (owner == m->from || owner == m->peer || lnet_proof_given(m->from, nid))
+		return true;
+	return nid_is_alias(m, nid) && (owner->nr_pnis == 1 || any_given(m, owner));
+}
+
+/* Each NID of @from is listed, and proven to be of the same node. */
+static bool all_its(struct merge *m, const struct lnet_peer *from)
+{
+	const struct lnet_peer_ni *pni;
+
+	if (from == m->from)
+		return true;
+	list_for_each_entry(pni, &from->pnis, link)
+		if (!pni->deleted && !pni->alias &&
+		    (!listed(m, &pni->nid) || !lnet_proof_given(m->from, &pni->nid)))
+			return false;
+	return true;
+}
+
+/* @from keeps its other NIDs, one of which becomes its primary NID. */
+static void take_one(struct merge *m, struct lnet_peer *from, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *next = another(from, nid);
+
+	if (lnet_peer_take_over(from, m->peer, nid, !m->late))
+		m->busy = true;
+	else if (next && lnet_nid_same(&from->primary, nid))
+		rename_to(m, from, &next->nid, false);
 }
 
 static void take_over(struct merge *m, struct lnet_peer *from, const struct lnet_nid *nid)
 {
-	bool whole = lnet_nid_same(&from->primary, nid);
-	bool lock = whole && from->locked && !m->peer->locked;
+	bool primary = lnet_nid_same(&from->primary, nid);
+	bool lock = primary && from->locked && !m->peer->locked;
 
-	if (!may_take(m, from, nid))
-		return;
 	lnet_leave(m->p);
-	if (lnet_peer_take_over(from, m->peer, whole ? NULL : nid, !m->late))
+	if (!primary || (!all_its(m, from) && another(from, nid))) {
+		take_one(m, from, nid);
+		return;
+	}
+	if (lnet_peer_take_over(from, m->peer, NULL, !m->late))
 		m->busy = true;
 	else if (lock)
-		rename_to(m, nid, true);
+		rename_to(m, m->peer, nid, true);
+}
+
+static void alias_mark(struct merge *m, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(m->ln, nid);
+
+	if (!pni || is_gateways(m, nid)) {
+		lnet_peer_ni_put(pni);
+		return;
+	}
+	lnet_enter_pni(m->p, pni);
+	if (pni->peer == m->peer && !lnet_paths_live(pni) && !pni->last_rx_ns)
+		pni->alias = 1;
+	lnet_leave(m->p);
+	lnet_peer_ni_put(pni);
+}
+
+static void nid_ignored(struct merge *m, unsigned int nr)
+{
+	lnet_enter(m->p, m->peer->sh);
+	lnet_count_add(m->p->sh, nids_ignored, nr);
+	lnet_leave(m->p);
+}
+
+static bool can_be_pinged(struct merge *m, const struct lnet_nid *nid)
+{
+	u32 net = lnet_nid_net(nid);
+
+	return lnet_net_is_local(m->ln, net) || lnet_routes_have(m->ln, net);
+}
+
+/* Nobody has @nid. If it can be pinged, it gets an entry of its own until it is proven. */
+static int add_unknown(struct merge *m, const struct lnet_nid *nid)
+{
+	int err;
+
+	if (can_be_pinged(m, nid) && !is_gateways(m, nid))
+		return lnet_proof_want(m->from, nid, true);
+	if (m->peer->nr_pnis >= lnet_nids_max(m->ln))
+		return -ENOSPC;
+	err = lnet_peer_ni_make(m->peer, nid);
+	if (!err)
+		alias_mark(m, nid);
+	return err;
+}
+
+/* Of another peer entry. */
+static int add_known(struct merge *m, struct lnet_peer *owner, const struct lnet_nid *nid)
+{
+	int err = 0;
+
+	if (!may_take(m, owner, nid))
+		return 0;
+	if (!is_same_node(m, owner, nid))
+		return nid_is_alias(m, nid) ? 0 : lnet_proof_want(m->from, nid, true);
+	if (m->peer->nr_pnis >= lnet_nids_max(m->ln))
+		return -ENOSPC;
+	take_over(m, owner, nid);
+	if (m->busy && lnet_proof_given(m->from, nid))
+		err = lnet_proof_want(m->from, nid, false);	/* for the next time */
+	alias_mark(m, nid);
+	return err;
 }
 
 /* -ENOMEM, else 0. */
@@ -219,12 +395,16 @@ static int add_nid(struct merge *m, const struct lnet_nid *nid)
 		return 0;
 	owner = lnet_peer_owner(m->ln, nid);
 	if (!owner)
-		err = lnet_peer_ni_make(m->peer, nid);
+		err = add_unknown(m, nid);
 	else if (owner != m->peer)
-		take_over(m, owner, nid);
+		err = add_known(m, owner, nid);
 	lnet_peer_put(owner);
 	if (err == -EEXIST) {		/* traffic made it just now */
 		m->busy = true;
+		err = 0;
+	}
+	if (err == -ENOSPC) {
+		nid_ignored(m, 1);
 		err = 0;
 	}
 	return err;
@@ -235,25 +415,57 @@ static int add_all(struct merge *m)
 	unsigned int i;
 	int err = 0;
 
+	if (m->pi.nr < m->pi.nr_seen)
+		nid_ignored(m, m->pi.nr_seen - m->pi.nr);
+	lnet_proofs_begin(m->from);
 	for (i = 0; i < m->pi.nr && !err; i++)
-		err = add_nid(m, &m->nis[i].nid);
+		err = add_nid(m, &m->list->nis[i].nid);
+	lnet_proofs_end(m->from, m->info, m->len);
 	return err;
+}
+
+/* A mere name that can be pinged now is nobody's until it is proven. */
+static void aliases_hide(struct merge *m)
+{
+	struct lnet_peer_ni *pni, *next = NULL;
+
+	list_for_each_entry(pni, &m->peer->pnis, link) {
+		if (pni->deleted || !pni->alias || !lnet_paths_possible(pni))
+			continue;
+		next = another(m->peer, &pni->nid);
+		if (!next)
+			continue;
+		if (lnet_nid_same(&pni->nid, &m->peer->primary))
+			rename_to(m, m->peer, &next->nid, false);
+		pni_hide(m, pni);
+	}
 }
 
 /* ---- one info -------------------------------------------------------------------------------- */
 
+static void rail_set(struct merge *m, bool rail)
+{
+	lnet_enter(m->p, m->from->sh);
+	m->from->disc.rail = rail;
+	lnet_leave(m->p);
+}
+
 /*
- * Whose record it is: that of whoever has the primary NID, as far as configuration allows it to
- * get the others.
+ * Whose record it is: that of whoever has the primary NID, if that is the same node and
+ * configuration allows it to get the others.
  */
 static void choose_record(struct merge *m)
 {
-	struct lnet_peer *owner = lnet_peer_owner(m->ln, &m->nis[0].nid);
+	const struct lnet_nid *primary = &m->list->nis[0].nid;
+	struct lnet_peer *owner = lnet_peer_owner(m->ln, primary);
 
-	if (!owner || owner == m->peer || m->peer->configured || lnet_nid_is_lo(&owner->primary)) {
+	if (!owner || owner == m->peer || m->peer->configured || lnet_nid_is_lo(&owner->primary) ||
+	    !is_same_node(m, owner, primary)) {
+		rail_set(m, owner && owner != m->peer);
 		lnet_peer_put(owner);
 		return;
 	}
+	rail_set(m, false);
 	lnet_peer_put(m->peer);
 	m->peer = owner;
 }
@@ -266,7 +478,8 @@ static bool turned_off(const struct merge *m)
 
 static int learn(struct merge *m)
 {
-	const struct lnet_nid *primary = &m->nis[0].nid;
+	const struct lnet_nid *primary = &m->list->nis[0].nid;
+	struct lnet_peer *owner;
 	int err;
 
 	choose_record(m);
@@ -275,11 +488,14 @@ static int learn(struct merge *m)
 		statuses(m);
 		return 0;
 	}
+	aliases_hide(m);
 	err = add_all(m);
 	if (err)
 		return err;
-	if (!m->peer->locked && !lnet_nid_is_local(m->ln, primary))
-		rename_to(m, primary, false);
+	owner = lnet_peer_owner(m->ln, primary);
+	if (!m->peer->locked && owner == m->peer)
+		rename_to(m, m->peer, primary, false);
+	lnet_peer_put(owner);
 	statuses(m);
 	shed(m, false);
 	return 0;
@@ -306,218 +522,24 @@ static int merge(struct merge *m)
 	return 0;
 }
 
-/* 0: done; -EBUSY: not all of it; -ENOMEM */
-static int merge_data(struct lnet_pass *p, struct lnet_peer **peer, struct lnet_copy *data, u32 len,
-		      bool late)
+int lnet_merge_info(struct lnet_pass *p, struct lnet_peer **peer, struct lnet_copy *data, u32 len,
+		    bool late)
 {
-	struct merge m = { .p = p, .ln = p->ln, .peer = *peer, .late = late,
+	struct merge m = { .p = p, .ln = p->ln, .from = *peer, .peer = *peer, .info = data,
+			   .len = len, .late = late,
 			   .same_host = lnet_nid_is_own_host(&(*peer)->primary) };
 	int err;
 
-	lnet_pinginfo_decode(&m.pi, data->data, len, NULL, 0);
-	m.nis = kvcalloc(m.pi.nr_seen + 1, sizeof(*m.nis), GFP_KERNEL);
-	if (!m.nis)
+	m.list = kvzalloc(sizeof(*m.list), GFP_KERNEL);
+	if (!m.list)
 		return -ENOMEM;
-	err = lnet_pinginfo_decode(&m.pi, data->data, len, m.nis, m.pi.nr_seen + 1);
+	err = lnet_pinginfo_decode(&m.pi, data->data, len, m.list->nis, lnet_nids_max(p->ln));
+	if (err == -ENOBUFS || err == -EMSGSIZE)	/* the rest is ignored */
+		err = 0;
+	list_hash(&m);
 	if (!err)
 		err = merge(&m);
-	kvfree(m.nis);
+	kvfree(m.list);
 	*peer = m.peer;
 	return !err && m.busy ? -EBUSY : err;
-}
-
-/* ---- the worker ------------------------------------------------------------------------------ */
-
-static u64 limit_ns(const struct lnet *ln)
-{
-	return READ_ONCE(ln->tun.transaction_timeout);
-}
-
-/* [sh] What is left to do is tried again, for a while. */
-static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy *data, u32 len)
-{
-	if (!d->merge_by_ns)
-		d->merge_by_ns = p->now_ns + limit_ns(p->ln);
-	if (p->now_ns >= d->merge_by_ns)
-		return false;
-	if (!d->data && data) {
-		d->data = data;
-		d->data_len = len;
-		lnet_copy_get(data);
-	}
-	return true;
-}
-
-/*
- * [sh] @err: result of the merge; @left: some interfaces still have to be removed; @own: the info
- * was that of this entry. True: run the merge again later.
- */
-static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
-		   int err, bool left, bool own)
-{
-	struct lnet_disc *d = &peer->disc;
-
-	if (peer->deleted)
-		return false;
-	if (data)
-		WRITE_ONCE(d->whole, own && !err && !d->data && !d->off && !peer->configured);
-	if (err == -EBUSY && try_again(p, d, data, len))
-		return true;
-	if (!left)
-		d->merge_by_ns = 0;
-	else if (!d->merge_by_ns)
-		d->merge_by_ns = p->now_ns + limit_ns(p->ln);
-	if (data)
-		d->hash = err ? 0 : lnet_hash_bytes(data->data, len, 1);
-	d->force_merge = 0;
-	if (err == -ENOMEM) {
-		d->want_ping = 1;
-		lnet_disc_failed(p, peer, err);
-	}
-	lnet_disc_step(p, peer);
-	return left || d->data;
-}
-
-/*
- * @to took the info of another record, and with that its facts. If it took the record as well, what
- * could not be done yet is left to it. [sh of none]
- */
-static void handed_over(struct lnet_pass *p, struct lnet_peer *from, struct lnet_peer *to,
-			struct lnet_copy *data, u32 len, int err)
-{
-	struct lnet_disc *d = &to->disc;
-
-	lnet_enter(p, to->sh);
-	if (from->deleted && !to->deleted) {
-		d->seq = from->disc.seq;
-		d->size = from->disc.size;
-		d->hash = err ? 0 : lnet_hash_bytes(data->data, len, 1);
-		if (err == -EBUSY)
-			try_again(p, d, data, len);
-	}
-	lnet_disc_step(p, to);
-	lnet_leave(p);
-}
-
-/* Of a peer that is counted. True: come again. */
-static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	struct lnet_disc *d = &peer->disc;
-	struct lnet_peer *to = peer;
-	struct lnet_copy *data;
-	bool again, late, left;
-	int err = 0;
-	u32 len;
-
-	lnet_enter(p, peer->sh);
-	data = d->data;
-	len = d->data_len;
-	d->data = NULL;
-	late = d->merge_by_ns && p->now_ns >= d->merge_by_ns;
-	again = peer->deleted;
-	lnet_leave(p);
-	if (again) {
-		lnet_copy_put(data);
-		return false;
-	}
-	lnet_peer_get(peer);
-	if (data) {
-		err = merge_data(p, &to, data, len, late);
-		lnet_routes_learned(p, to, data->data, len);
-	}
-	left = reap(p, peer, late);
-	lnet_enter(p, peer->sh);
-	again = merged(p, peer, data, len, err, left, to == peer);
-	lnet_leave(p);
-	if (to != peer)
-		handed_over(p, peer, to, data, len, err);
-	lnet_peer_put(to);
-	lnet_copy_put(data);
-	return again;
-}
-
-/* The first whose time has come; its count is the caller's. */
-static struct lnet_peer *next_due(struct lnet_discovery *d, u64 now_ns)
-{
-	struct lnet_peer *peer = NULL, *at;
-
-	spin_lock(&d->lock);
-	list_for_each_entry(at, &d->todo, disc.todo)
-		if (at->disc.todo_ns <= now_ns) {
-			list_del_init(&at->disc.todo);
-			peer = at;
-			break;
-		}
-	spin_unlock(&d->lock);
-	return peer;
-}
-
-/* Takes a count of @peer, or gives back the caller's if it is there already. */
-static void todo_add(struct lnet *ln, struct lnet_peer *peer, u64 when_ns)
-{
-	struct lnet_discovery *d = &ln->disc;
-	bool there;
-
-	spin_lock(&d->lock);
-	there = !list_empty(&peer->disc.todo);
-	if (!there || when_ns < peer->disc.todo_ns)
-		peer->disc.todo_ns = when_ns;
-	if (!there)
-		list_add_tail(&peer->disc.todo, &d->todo);
-	spin_unlock(&d->lock);
-	if (there)
-		lnet_peer_put(peer);
-	lnet_look_by(ln, &d->todo_ns, when_ns);
-}
-
-void lnet_merge_due(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	bool again = peer->disc.merge_by_ns;	/* something was busy just now */
-
-	lnet_peer_get(peer);
-	todo_add(p->ln, peer, p->now_ns + (again ? AGAIN_NS : 0));
-}
-
-static bool any_todo(struct lnet_discovery *d)
-{
-	bool any;
-
-	spin_lock(&d->lock);
-	any = !list_empty(&d->todo);
-	spin_unlock(&d->lock);
-	return any;
-}
-
-static void visit_all(struct lnet_pass *p)
-{
-	struct lnet_peer *peer;
-	unsigned int nr;
-
-	for (nr = 0; nr < VISITS; nr++) {
-		peer = next_due(&p->ln->disc, p->now_ns);
-		if (!peer)
-			return;
-		if (visit(p, peer))
-			todo_add(p->ln, peer, p->now_ns + AGAIN_NS);
-		else
-			lnet_peer_put(peer);
-	}
-}
-
-/* By trying only: who owns the mutex may wait in this very thread for what the worker does. */
-void lnet_merge_work(struct lnet_pass *p)
-{
-	struct lnet *ln = p->ln;
-
-	if (p->now_ns < READ_ONCE(ln->disc.todo_ns))
-		return;
-	WRITE_ONCE(ln->disc.todo_ns, U64_MAX);
-	if (READ_ONCE(ln->stopping))
-		return;
-	if (mutex_trylock(&ln->cfg_mutex)) {
-		visit_all(p);
-		mutex_unlock(&ln->cfg_mutex);
-	}
-	if (any_todo(&ln->disc))
-		lnet_look_by(ln, &ln->disc.todo_ns, p->now_ns + AGAIN_NS);
 }

@@ -169,6 +169,41 @@ int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare)
 	return err;
 }
 
+bool lnet_paths_live(const struct lnet_peer_ni *pni)
+{
+	const struct lnet_path *path;
+
+	list_for_each_entry(path, &pni->paths, link)
+		if (!path->gone)
+			return true;
+	return false;
+}
+
+bool lnet_paths_possible(struct lnet_peer_ni *pni)
+{
+	bool possible;
+
+	spin_lock(&pni->sh->lock);
+	possible = lnet_paths_live(pni) || paths_missing(pni);
+	spin_unlock(&pni->sh->lock);
+	return possible;
+}
+
+bool lnet_paths_withheld(struct lnet_peer_ni *pni)
+{
+	struct lnet_disc *d = &pni->peer->disc;
+	bool withheld;
+
+	spin_lock(&pni->sh->lock);
+	withheld = pni->alias;
+	if (withheld && !d->want_ping && paths_missing(pni)) {
+		d->want_ping = d->force_merge = 1;
+		lnet_push_all(pni->ln, false);
+	}
+	spin_unlock(&pni->sh->lock);
+	return withheld;
+}
+
 bool lnet_path_is_idle(const struct lnet_path *path)
 {
 	return !path->nr_wire && list_empty(&path->asked) && !path->pinging &&
@@ -200,7 +235,7 @@ int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni)
 
 	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer))
 		list_for_each_entry(pni, &peer->pnis, link) {
-			if (err || pni->net != ni->net)
+			if (err || pni->net != ni->net || lnet_paths_withheld(pni))
 				continue;
 			err = lnet_paths_lock(pni, &spare);
 			if (!err)

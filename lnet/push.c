@@ -377,7 +377,8 @@ static void take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_rx *rx
 	if (rc) {		/* nonsense, or too long: it is asked */
 		d->want_ping = 1;
 		if (rc == -EMSGSIZE)
-			WRITE_ONCE(p->ln->disc.push_len, max(p->ln->disc.push_len, d->size));
+			WRITE_ONCE(p->ln->disc.push_len,
+				   clamp(d->size, p->ln->disc.push_len, LNET_INFO_BYTES));
 	} else {
 		d->fails = 0;
 		d->status = 0;

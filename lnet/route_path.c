@@ -254,7 +254,7 @@ static int sync_pni(struct lnet_peer_ni *pni)
 	LIST_HEAD(spare);
 	int err = lnet_peer_anchor(pni->peer, false);
 
-	if (err)
+	if (err || lnet_paths_withheld(pni))
 		return err;
 	err = lnet_paths_lock(pni, &spare);
 	if (!err)
@@ -305,8 +305,8 @@ void lnet_routes_sync(struct lnet *ln)
 		lnet_routes_sync_peer(peer);
 	if (unwanted || !list_empty(&ln->routes->dying)) {
 		leave_gone(ln, false);
-		if (!reap(ln, NULL))
-			look_again(ln);
+		reap(ln, NULL);
+		look_again(ln);		/* another route may want a path where one has ended */
 	}
 }
 

@@ -37,6 +37,9 @@ static void expire(struct lnet_pass *p, struct lnet_timer *t)
 	case LNET_TIMER_PROBE:
 		lnet_probes_run(p);
 		break;
+	case LNET_TIMER_PROOF:
+		lnet_proofs_timer(p, t);
+		break;
 	default:
 		break;
 	}

@@ -118,6 +118,60 @@ void node_work(struct lnet *ln)
 		lnet_shard_work(ln, i, LNET_EVENTS_PER_PASS);
 }
 
+static struct lnet_op *asked(struct lnet_shard *sh)
+{
+	u32 flags = LNET_OPF_INTERNAL | LNET_OPF_PINNED_DST;
+	struct lnet_op *op;
+
+	list_for_each_entry(op, &sh->live, all)
+		if (op->type == LNET_OP_GET && op->copy && (op->flags & flags) == flags &&
+		    !lnet_op_over(op))
+			return op;
+	return NULL;
+}
+
+static u32 info_of(const struct lnet_nid *nid, u8 *out, u32 room)
+{
+	struct lnet_pinginfo_ni ni = { .nid = *nid, .status = LNET_NI_UP };
+
+	return (u32)lnet_pinginfo_encode(out, room, LNET_FEAT_MULTI_RAIL | LNET_FEAT_DISCOVERY,
+					 LNET_PID, 1, &ni, 1);
+}
+
+static bool answer_one(struct lnet *ln, struct lnet_shard *sh, const void *info, u32 len,
+		       bool (*refuses)(const struct lnet_nid *nid))
+{
+	struct lnet_pass p;
+	struct lnet_op *op;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
+	lnet_enter(&p, sh);
+	op = asked(sh);
+	if (op && refuses && refuses(&op->target)) {
+		op->mlength = info_of(&op->target, op->copy->data, op->len);
+	} else if (op) {
+		op->mlength = min(len, op->len);
+		memcpy(op->copy->data, info, op->mlength);
+	}
+	if (op)
+		lnet_op_answered(&p, op, NULL);
+	lnet_pass_end(&p);
+	node_work(ln);
+	return op;
+}
+
+void node_answer(struct lnet *ln, const void *info, u32 len,
+		 bool (*refuses)(const struct lnet_nid *nid))
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < lnet_nr_shards(ln); i++)
+		while (answer_one(ln, &ln->shard[i], info, len, refuses))
+			CU_ASSERT_FATAL(nr++ < 1000);
+	if (nr)
+		node_answer(ln, info, len, refuses);
+}
+
 struct lnet_nid nid(const char *text)
 {
 	struct lnet_nid out;

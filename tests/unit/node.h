@@ -36,6 +36,12 @@ extern const struct lnet_lnd_ops fake_tcp_ops;
 struct lnet *node_begin(unsigned int nr_shards);
 void node_end(struct lnet *ln);
 void node_work(struct lnet *ln);	/* what the worker of each shard would do now */
+/*
+ * Answers pings of NIDs that a peer lists: each of these NIDs says @len bytes of @info, but for
+ * those that @refuses. Until no such ping is left.
+ */
+void node_answer(struct lnet *ln, const void *info, u32 len,
+		 bool (*refuses)(const struct lnet_nid *nid));
 struct lnet_nid nid(const char *text);
 int node_ni_add(struct lnet *ln, const char *nid_text);
 extern struct fake_env node_env;

@@ -110,6 +110,8 @@ static void says_it_is(struct lnet *ln, const char *one, const char *two)
 	UNIT_EQUAL(lnet_disc_take(&p, pni->peer, c, (u32)len, false), 0, two);
 	lnet_disc_step(&p, pni->peer);
 	lnet_pass_end(&p);
+	node_work(ln);
+	node_answer(ln, c->data, (u32)len, NULL);
 	lnet_copy_put(c);
 	lnet_peer_ni_put(pni);
 	pass_time(ln, 8 * NSEC_PER_SEC);

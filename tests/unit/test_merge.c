@@ -96,15 +96,19 @@ static void arrange(struct lnet *ln, const char *text)
 	}
 }
 
-/* The peer that has @via says that it has @nids. */
-static void say(struct lnet *ln, char via, u32 features, const char *nids)
+static const char *apart = "";		/* NIDs whose nodes list nothing else */
+
+static bool is_apart(const struct lnet_nid *nid)
 {
-	struct lnet_nid to = nid_of(via);
-	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &to);
+	return strchr(apart, name_of(nid));
+}
+
+/* An info that lists @nids; the caller frees it. */
+static struct lnet_copy *info_of(u32 features, const char *nids)
+{
 	struct lnet_copy *c = lnet_copy_new(512);
 	struct lnet_pinginfo_ni nis[16];
 	unsigned int i;
-	struct lnet_pass p;
 	int len;
 
 	for (i = 0; nids[i]; i++) {
@@ -113,15 +117,39 @@ static void say(struct lnet *ln, char via, u32 features, const char *nids)
 	}
 	len = lnet_pinginfo_encode(c->data, 512, features, LNET_PID, 1, nis, i);
 	CU_ASSERT_FATAL(len > 0);
+	c->len = (u32)len;
+	return c;
+}
+
+/* Each NID that is pinged says that its node has @nids, but for those of @apart. */
+static void answer(struct lnet *ln, const char *nids)
+{
+	struct lnet_copy *c = info_of(FULL, nids);
+
+	node_answer(ln, c->data, c->len, is_apart);
+	node_env.now_ns += 2 * NSEC_PER_MSEC;
+	node_work(ln);
+	lnet_copy_put(c);
+}
+
+/* The peer that has @via says that it has @nids, and so does each of these. */
+static void say(struct lnet *ln, char via, u32 features, const char *nids)
+{
+	struct lnet_copy *c = info_of(features, nids);
+	struct lnet_nid to = nid_of(via);
+	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &to);
+	struct lnet_pass p;
+
 	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
 	lnet_enter_pni(&p, pni);
 	pni->peer->disc.acked = 1000;	/* nothing need be told */
-	UNIT_EQUAL(lnet_disc_take(&p, pni->peer, c, (u32)len, false), 0, nids);
+	UNIT_EQUAL(lnet_disc_take(&p, pni->peer, c, c->len, false), 0, nids);
 	lnet_disc_step(&p, pni->peer);
 	lnet_pass_end(&p);
-	lnet_copy_put(c);
 	lnet_peer_ni_put(pni);
+	lnet_copy_put(c);
 	node_work(ln);
+	answer(ln, nids);
 }
 
 static void test_table(void)
@@ -131,18 +159,19 @@ static void test_table(void)
 		char via;
 		const char *says, *after;
 		u32 less;		/* features it lacks */
+		const char *apart;
 	} rows[] = {
 		{ "NIDs are learned", "a", 'a', "aAb", "aAb*" },
 		{ "what vanished is deleted, what came is added", "a", 'a', "ac", "ac*" },
 		{ "another primary NID, unknown", "a", 'a', "Aa", "Aa*" },
-		{ "another primary NID, and it is not in the list", "a", 'a', "bc", "bc*" },
+		{ "a list without the NID that it came from", "a", 'a', "bc", "a* b c" },
 		{ "the primary NID of another record", "a b", 'a', "ba", "ba*" },
 		{ "NIDs of two other records", "a b c", 'a', "abc", "abc*" },
 		{ "as it is configured", "+aA", 'a', "aAb", "aA*" },
 		{ "configured, and a NID vanished", "+aA", 'a', "a", "aA*" },
 		{ "configured without multi-rail", "-a", 'a', "aAb", "a" },
 		{ "a NID of a configured peer", "a +bB", 'a', "abA", "aA* bB*" },
-		{ "the primary NID of a configured peer", "a +bB", 'a', "ba", "a bB*" },
+		{ "the primary NID of a configured peer", "a +bB", 'a', "ba", "a* bB*" },
 		{ "a locked primary NID stays", "!a", 'a', "ba", "ab*" },
 		{ "a locked one with one NID joins, and its name lasts", "a !b", 'a', "ab", "ba*" },
 		{ "not multi-rail: one NID", "a", 'a', "aAb", "a", LNET_FEAT_MULTI_RAIL },
@@ -150,6 +179,10 @@ static void test_table(void)
 		{ "no discovery: two records", "a b", 'a', "ba", "a b", LNET_FEAT_DISCOVERY },
 		{ "a NID of ours is not its", "a", 'a', "aob", "ab*" },
 		{ "nor is it its primary NID", "a", 'a', "oab", "ab*" },
+		{ "a NID that others have", "a b", 'a', "ab", "a* b", 0, "b" },
+		{ "its primary NID is that of others", "a b", 'a', "ba", "a* b", 0, "b" },
+		{ "a NID that was never heard", "a", 'a', "ab", "a* b", 0, "b" },
+		{ "one of two NIDs is that of others", "a b c", 'a', "cab", "b ca*", 0, "b" },
 	};
 	unsigned int i;
 	char after[256];
@@ -159,7 +192,9 @@ static void test_table(void)
 		ln = node_begin(2);
 		UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
 		arrange(ln, rows[i].before);
+		apart = rows[i].apart ? rows[i].apart : "";
 		say(ln, rows[i].via, FULL & ~rows[i].less, rows[i].says);
+		apart = "";
 		tell(ln, after);
 		if (strcmp(after, rows[i].after))
 			printf("%s: \"%s\", want \"%s\"\n", rows[i].name, after, rows[i].after);
@@ -321,6 +356,7 @@ static void test_busy_ends(void)
 		}
 		node_env.now_ns += 10 * NSEC_PER_MSEC;
 		node_work(ln);
+		answer(ln, "abc");
 		tell(ln, after);
 		UNIT_EQUAL(strcmp(after, configured ? "a* dbc*" : "abc*"), 0, after);
 		UNIT_EQUAL(atomic_read(&pa->refs), refs, "nobody refers to it any more");
@@ -354,7 +390,7 @@ static void test_busy_third(void)
 	pc->nr_wait--;
 	for (i = 0; i < 100; i++) {
 		node_env.now_ns += NSEC_PER_MSEC;
-		node_work(ln);
+		answer(ln, "abc");
 	}
 	tell(ln, after);
 	UNIT_EQUAL(strcmp(after, "abc*"), 0, "joined when it is idle");
@@ -366,20 +402,16 @@ static void test_busy_third(void)
 	node_end(ln);
 }
 
-/* As much as an info may list. */
-static void test_many(void)
+/* An info with @nr NIDs, every other one large; the caller frees it. */
+static struct lnet_copy *long_info(unsigned int nr, u32 *len)
 {
-	struct lnet *ln = node_begin(1);
-	struct lnet_nid first = nid("10.9.0.1@tcp");
-	struct lnet_peer_ni *pni;
-	struct lnet_pinginfo_ni *nis = calloc(3000, sizeof(*nis));
-	struct lnet_copy *c = lnet_copy_new(64 * 3000);
-	struct lnet_pass p;
-	unsigned int i;
+	struct lnet_pinginfo_ni *nis = calloc(nr, sizeof(*nis));
+	struct lnet_copy *c = lnet_copy_new(64 * nr);
 	char text[48];
-	int len;
+	unsigned int i;
+	int rc;
 
-	for (i = 0; i < 3000; i++) {
+	for (i = 0; i < nr; i++) {
 		if (i & 1)
 			snprintf(text, sizeof(text), "fd00::%x@tcp", i + 1);
 		else
@@ -387,20 +419,158 @@ static void test_many(void)
 		nis[i].nid = nid(text);
 		nis[i].status = LNET_NI_UP;
 	}
-	len = lnet_pinginfo_encode(c->data, 64 * 3000, FULL, LNET_PID, 1, nis, 3000);
-	CU_ASSERT_FATAL(len > 0);
-	pni = lnet_peer_ni_get(ln, &first);
+	rc = lnet_pinginfo_encode(c->data, 64 * nr, FULL, LNET_PID, 1, nis, nr);
+	CU_ASSERT_FATAL(rc > 0);
+	*len = (u32)rc;
+	free(nis);
+	return c;
+}
+
+static void push_long(struct lnet *ln, struct lnet_peer_ni *pni, struct lnet_copy *c, u32 len)
+{
+	struct lnet_pass p;
+
 	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
 	lnet_enter_pni(&p, pni);
 	pni->peer->disc.acked = 1000;
-	UNIT_EQUAL(lnet_disc_take(&p, pni->peer, c, (u32)len, true), 0, "taken");
+	UNIT_EQUAL(lnet_disc_take(&p, pni->peer, c, len, true), 0, "taken");
 	lnet_disc_step(&p, pni->peer);
 	lnet_pass_end(&p);
 	node_work(ln);
-	UNIT_EQUAL(pni->peer->nr_pnis, 3000, "all of them, large ones too");
+}
+
+/* Of 3,000 NIDs 256 are used. Those without a path are names; 129 others are pinged in 0.5 s. */
+static void test_many(void)
+{
+	struct lnet_nid first = nid("10.9.0.1@tcp");
+	struct lnet_peer_ni *pni;
+	struct lnet_copy *c;
+	unsigned int paths, i;
+	struct lnet *ln;
+	u32 len;
+
+	for (paths = 0; paths < 2; paths++) {
+		ln = node_begin(1);
+		if (paths)
+			UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+		c = long_info(3000, &len);
+		pni = lnet_peer_ni_get(ln, &first);
+		push_long(ln, pni, c, len);
+		for (i = 0; i < 100; i++) {
+			node_env.now_ns += 5 * NSEC_PER_MSEC;
+			node_answer(ln, c->data, len, is_apart);
+		}
+		UNIT_EQUAL(pni->peer->nr_pnis, paths ? 130 : 256, "merged");
+		UNIT_EQUAL(ln->nr_peers, 2, "peers, with the loopback");
+		UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_nids_asked), paths ? 129 : 0, "pinged");
+		CU_ASSERT(lnet_stat_sum(ln, LNET_C_nids_ignored) >= 2744);
+		lnet_peer_ni_put(pni);
+		lnet_copy_put(c);
+		node_end(ln);
+	}
+}
+
+/* Nobody answers: few pings at a time, and fewer with time. */
+static void test_unanswered(void)
+{
+	struct lnet *ln = node_begin(1);
+	struct lnet_nid first = nid("10.9.0.1@tcp");
+	struct lnet_peer_ni *pni;
+	struct lnet_copy *c;
+	u64 asked, before;
+	unsigned int i;
+	u32 len;
+
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+	c = long_info(100, &len);
+	pni = lnet_peer_ni_get(ln, &first);
+	push_long(ln, pni, c, len);
+	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_nids_asked), 8, "at once");
+	for (i = 0; i < 12000; i++) {		/* 10 minutes */
+		node_env.now_ns += 50 * NSEC_PER_MSEC;
+		node_work(ln);
+	}
+	before = lnet_stat_sum(ln, LNET_C_nids_asked);
+	for (i = 0; i < 12000; i++) {
+		node_env.now_ns += 50 * NSEC_PER_MSEC;
+		node_work(ln);
+	}
+	asked = lnet_stat_sum(ln, LNET_C_nids_asked) - before;
+	UNIT_EQUAL(asked > 0 && asked <= 300, true, "in 10 minutes, of 99 NIDs");
+	UNIT_EQUAL(pni->peer->nr_pnis, 1, "nothing is merged");
 	lnet_peer_ni_put(pni);
 	lnet_copy_put(c);
-	free(nis);
+	node_end(ln);
+}
+
+static void is_now(struct lnet *ln, const char *want, const char *what)
+{
+	char now[256];
+
+	tell(ln, now);
+	UNIT_TEXT(now, want, what);
+}
+
+/* An address that belongs to another host now; and addresses that several peers claim. */
+static void test_moved(void)
+{
+	struct lnet *ln = node_begin(2);
+
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+	say(ln, 'a', FULL, "ac");
+	say(ln, 'b', FULL, "bc");
+	is_now(ln, "a* bc*", "it moves");
+	apart = "c";
+	say(ln, 'a', FULL, "acd");
+	apart = "";
+	is_now(ln, "ad* bc*", "who lists it only does not get it");
+	node_env.now_ns += 61 * NSEC_PER_SEC;
+	say(ln, 'b', FULL, "bca");
+	is_now(ln, "bac* d*", "a primary NID moves, the others stay");
+	apart = "f";
+	say(ln, 'b', FULL, "bacf");
+	say(ln, 'd', FULL, "df");
+	say(ln, 'd', FULL, "fd");
+	apart = "";
+	is_now(ln, "bac* d* f", "two claim the NID of a third");
+	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_nids_refused), 4, "refused, one of them twice in 61 s");
+	node_end(ln);
+}
+
+/* Each list has other NIDs, and no host answers: one ping per second, after max_interfaces. */
+static void test_other_lists(void)
+{
+	struct lnet *ln = node_begin(1);
+	struct lnet_nid a = nid_of('a');
+	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &a);
+	struct lnet_pinginfo_ni nis[64];
+	struct lnet_copy *c;
+	unsigned int i, k;
+	char text[48];
+	u64 asked;
+	int len;
+
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+	for (i = 0; i < 1000; i++) {
+		for (k = 0; k < ARRAY_SIZE(nis); k++) {
+			snprintf(text, sizeof(text), "10.%u.%u.%u@tcp", 20 + i / 200, i % 200 + 1,
+				 k + 1);
+			nis[k].nid = k ? nid(text) : a;
+			nis[k].status = LNET_NI_UP;
+		}
+		c = lnet_copy_new(2048);
+		len = lnet_pinginfo_encode(c->data, 2048, FULL, LNET_PID, i + 1, nis, k);
+		CU_ASSERT_FATAL(len > 0);
+		push_long(ln, pni, c, (u32)len);
+		lnet_copy_put(c);
+		node_env.now_ns += 60 * NSEC_PER_MSEC;
+		node_answer(ln, "", 0, NULL);
+		node_work(ln);
+	}
+	asked = lnet_stat_sum(ln, LNET_C_nids_asked);
+	UNIT_EQUAL(asked >= 128 && asked <= 128 + 61, true, "pings in 60 s");
+	UNIT_EQUAL(pni->peer->nr_pnis, 1, "nothing is merged");
+	lnet_peer_ni_put(pni);
 	node_end(ln);
 }
 
@@ -411,4 +581,7 @@ UNIT_SUITE(merge,
 	{ "what is busy and no longer listed is left alone", test_busy_left },
 	{ "what is busy and goes, or is configured, refers to nobody", test_busy_ends },
 	{ "nor forgotten with the record by which the info came", test_busy_third },
-	{ "thousands of NIDs, large ones too", test_many })
+	{ "thousands of NIDs, large ones too: 2 x max_interfaces are used", test_many },
+	{ "NIDs that nobody answers for are pinged less and less", test_unanswered },
+	{ "an address that moved is proven for its new owner", test_moved },
+	{ "a peer that lists other NIDs each time causes few pings", test_other_lists })

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The worker's part of merging: it merges the lists of peers one after another, and tries again
+ * later if something was busy.
+ */
+#include <lnet/hash.h>
+#include "core.h"
+#include "peer.h"
+#include "route.h"
+
+#define VISITS		32U	/* peers in one visit of the worker */
+#define AGAIN_NS	((u64)NSEC_PER_MSEC)
+
+static u64 limit_ns(const struct lnet *ln)
+{
+	return READ_ONCE(ln->tun.transaction_timeout);
+}
+
+/* [sh] What is left to do is tried again, for a while. */
+static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy *data, u32 len)
+{
+	if (!d->merge_by_ns)
+		d->merge_by_ns = p->now_ns + limit_ns(p->ln);
+	if (p->now_ns >= d->merge_by_ns)
+		return false;
+	if (!d->data && data) {
+		d->data = data;
+		d->data_len = len;
+		lnet_copy_get(data);
+	}
+	return true;
+}
+
+/*
+ * [sh] @err: result of the merge; @left: some interfaces still have to be removed; @own: the info
+ * was that of this entry. True: run the merge again later.
+ */
+static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
+		   int err, bool left, bool own)
+{
+	struct lnet_disc *d = &peer->disc;
+
+	if (peer->deleted)
+		return false;
+	if (data)
+		WRITE_ONCE(d->whole, own && !err && !d->data && !d->off && !peer->configured &&
+				     !lnet_proofs_open(peer));
+	if (err == -EBUSY && try_again(p, d, data, len))
+		return true;
+	if (!left)
+		d->merge_by_ns = 0;
+	else if (!d->merge_by_ns)
+		d->merge_by_ns = p->now_ns + limit_ns(p->ln);
+	if (data)
+		d->hash = err ? 0 : lnet_hash_bytes(data->data, len, 1);
+	d->force_merge = 0;
+	if (err == -ENOMEM) {
+		d->want_ping = 1;
+		lnet_disc_failed(p, peer, err);
+	}
+	lnet_disc_step(p, peer);
+	return left || d->data;
+}
+
+/*
+ * @to took the info of another record, and with that its facts. If it took the record as well, what
+ * could not be done yet is left to it. [sh of none]
+ */
+static void handed_over(struct lnet_pass *p, struct lnet_peer *from, struct lnet_peer *to,
+			struct lnet_copy *data, u32 len, int err)
+{
+	struct lnet_disc *d = &to->disc;
+
+	lnet_enter(p, to->sh);
+	if (from->deleted && !to->deleted) {
+		d->seq = from->disc.seq;
+		d->size = from->disc.size;
+		d->hash = err ? 0 : lnet_hash_bytes(data->data, len, 1);
+		if (err == -EBUSY || lnet_proofs_open(from))
+			try_again(p, d, data, len);
+	}
+	lnet_disc_step(p, to);
+	lnet_leave(p);
+}
+
+/* Of a peer that is counted. True: come again. */
+static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_disc *d = &peer->disc;
+	struct lnet_peer *to = peer;
+	struct lnet_copy *data;
+	bool again, late, left;
+	int err = 0;
+	u32 len;
+
+	lnet_enter(p, peer->sh);
+	data = d->data;
+	len = d->data_len;
+	d->data = NULL;
+	late = d->merge_by_ns && p->now_ns >= d->merge_by_ns;
+	again = peer->deleted;
+	lnet_leave(p);
+	if (again) {
+		lnet_copy_put(data);
+		return false;
+	}
+	lnet_peer_get(peer);
+	if (data) {
+		err = lnet_merge_info(p, &to, data, len, late);
+		lnet_routes_learned(p, to, data->data, len);
+	}
+	left = lnet_merge_reap(p, peer, late);
+	lnet_proofs_run(p, peer);
+	lnet_enter(p, peer->sh);
+	again = merged(p, peer, data, len, err, left, to == peer);
+	lnet_leave(p);
+	if (to != peer)
+		handed_over(p, peer, to, data, len, err);
+	lnet_peer_put(to);
+	lnet_copy_put(data);
+	return again;
+}
+
+/* The first whose time has come; its count is the caller's. */
+static struct lnet_peer *next_due(struct lnet_discovery *d, u64 now_ns)
+{
+	struct lnet_peer *peer = NULL, *at;
+
+	spin_lock(&d->lock);
+	list_for_each_entry(at, &d->todo, disc.todo)
+		if (at->disc.todo_ns <= now_ns) {
+			list_del_init(&at->disc.todo);
+			peer = at;
+			break;
+		}
+	spin_unlock(&d->lock);
+	return peer;
+}
+
+/* Takes a count of @peer, or gives back the caller's if it is there already. */
+static void todo_add(struct lnet *ln, struct lnet_peer *peer, u64 when_ns)
+{
+	struct lnet_discovery *d = &ln->disc;
+	bool there;
+
+	spin_lock(&d->lock);
+	there = !list_empty(&peer->disc.todo);
+	if (!there || when_ns < peer->disc.todo_ns)
+		peer->disc.todo_ns = when_ns;
+	if (!there)
+		list_add_tail(&peer->disc.todo, &d->todo);
+	spin_unlock(&d->lock);
+	if (there)
+		lnet_peer_put(peer);
+	lnet_look_by(ln, &d->todo_ns, when_ns);
+}
+
+void lnet_merge_due(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	bool again = peer->disc.merge_by_ns;	/* something was busy just now */
+
+	lnet_peer_get(peer);
+	todo_add(p->ln, peer, p->now_ns + (again ? AGAIN_NS : 0));
+}
+
+/* When the worker has something to do; U64_MAX: nothing. */
+static u64 next_todo_ns(struct lnet_discovery *d)
+{
+	struct lnet_peer *peer;
+	u64 ns = U64_MAX;
+
+	spin_lock(&d->lock);
+	list_for_each_entry(peer, &d->todo, disc.todo)
+		ns = min(ns, peer->disc.todo_ns);
+	if (!list_empty(&d->proved))
+		ns = 0;
+	spin_unlock(&d->lock);
+	return ns;
+}
+
+static void visit_all(struct lnet_pass *p)
+{
+	struct lnet_peer *peer;
+	unsigned int nr;
+
+	for (nr = 0; nr < VISITS; nr++) {
+		peer = next_due(&p->ln->disc, p->now_ns);
+		if (!peer)
+			return;
+		if (visit(p, peer))
+			todo_add(p->ln, peer, p->now_ns + AGAIN_NS);
+		else
+			lnet_peer_put(peer);
+	}
+}
+
+/* By trying only: who owns the mutex may wait in this very thread for what the worker does. */
+void lnet_merge_work(struct lnet_pass *p)
+{
+	struct lnet *ln = p->ln;
+	u64 next_ns;
+
+	if (p->now_ns < READ_ONCE(ln->disc.todo_ns))
+		return;
+	WRITE_ONCE(ln->disc.todo_ns, U64_MAX);
+	if (READ_ONCE(ln->stopping))
+		return;
+	if (mutex_trylock(&ln->cfg_mutex)) {
+		lnet_proofs_take(p);
+		visit_all(p);
+		mutex_unlock(&ln->cfg_mutex);
+	}
+	next_ns = next_todo_ns(&ln->disc);
+	if (next_ns != U64_MAX)
+		lnet_look_by(ln, &ln->disc.todo_ns, max(next_ns, p->now_ns + AGAIN_NS));
+}

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Proofs: a NID that a peer lists becomes the peer's only after the node that has the NID was
+ * pinged at it, and lists the peer as well. Otherwise any peer could take the NID of another.
+ */
+#include "core.h"
+#include "peer.h"
+
+#define FEW		8U	/* pings of one peer's NIDs in flight */
+#define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause after a failure, doubling */
+#define RETRY_STEPS	16U			/* up to this many times */
+#define KNOWN_MAX_NS	(60 * (u64)NSEC_PER_SEC)	/* longest one if the NID was heard */
+#define CHECK_NS	(5 * (u64)NSEC_PER_SEC)	/* how often to check whether it was heard */
+#define PING_NS		((u64)NSEC_PER_SEC)	/* per ping, beyond a burst of max_interfaces */
+#define ROUND_NS	(500 * (u64)NSEC_PER_MSEC)	/* a round of discovery waits for it */
+#define NOT_DISCOVERY	4U	/* bytes that tell such a ping from one of discovery: ping.c */
+#define VISITS		32U	/* replies in one visit of the worker */
+
+/* One NID. cfg_mutex held, except for @over and @answer. */
+struct lnet_proof {
+	struct list_head link;		/* in the list of its peer */
+	struct list_head over;		/* [disc lock] in ln->disc.proved: its ping has ended */
+	struct lnet_peer *peer;		/* that lists @nid; counted while a ping is in flight */
+	struct lnet_nid nid;
+	u8 asked, given, refused;	/* ping in flight; agreed; another node has it */
+	u8 wanted;			/* the current info lists it */
+	u8 paid;			/* has its turn in the budget of pings */
+	u8 fails;			/* in a row, capped */
+	u64 next_ns, asked_ns;
+	struct lnet_copy *answer;	/* [disc lock] list of the node that has @nid; or NULL */
+	u32 len;
+};
+
+/* All of a peer. Bound: max_interfaces. */
+struct lnet_proofs {
+	struct lnet_peer *peer;
+	struct list_head list;		/* [cfg] struct lnet_proof */
+	struct lnet_timer timer;	/* [sh] */
+	struct lnet_copy *info;		/* [cfg] that lists them; NULL: none */
+	u32 len, nr, nr_asked;		/* [cfg] */
+	u64 turn_ns;			/* [cfg] when all pings were due at one per PING_NS */
+};
+
+unsigned int lnet_nids_max(const struct lnet *ln)
+{
+	return min_t(u64, 2 * READ_ONCE(ln->tun.max_interfaces), LNET_LISTED_MAX);
+}
+
+/* ---- which NIDs ------------------------------------------------------------------------------ */
+
+static struct lnet_proof *find(const struct lnet_peer *peer, const struct lnet_nid *nid)
+{
+	struct lnet_proof *f;
+
+	if (!peer->disc.proofs)
+		return NULL;
+	list_for_each_entry(f, &peer->disc.proofs->list, link)
+		if (lnet_nid_same(&f->nid, nid))
+			return f;
+	return NULL;
+}
+
+static struct lnet_proofs *proofs_of(struct lnet_peer *peer)
+{
+	struct lnet_proofs *all = peer->disc.proofs;
+
+	if (all)
+		return all;
+	all = kzalloc(sizeof(*all), GFP_KERNEL);
+	if (!all)
+		return NULL;
+	all->peer = peer;
+	INIT_LIST_HEAD(&all->list);
+	lnet_timer_init(&all->timer, LNET_TIMER_PROOF);
+	spin_lock(&peer->sh->lock);
+	peer->disc.proofs = all;
+	spin_unlock(&peer->sh->lock);
+	return all;
+}
+
+bool lnet_proof_given(const struct lnet_peer *peer, const struct lnet_nid *nid)
+{
+	const struct lnet_proof *f = find(peer, nid);
+
+	return f && f->given;
+}
+
+void lnet_proofs_begin(struct lnet_peer *peer)
+{
+	struct lnet_proof *f;
+
+	if (!peer->disc.proofs)
+		return;
+	list_for_each_entry(f, &peer->disc.proofs->list, link)
+		f->wanted = 0;
+}
+
+int lnet_proof_want(struct lnet_peer *peer, const struct lnet_nid *nid, bool anew)
+{
+	struct lnet_proof *f = find(peer, nid);
+	struct lnet_proofs *all;
+
+	if (f) {
+		f->wanted = 1;
+		f->given &= !anew;
+		return 0;
+	}
+	all = proofs_of(peer);
+	if (!all)
+		return -ENOMEM;
+	if (all->nr >= READ_ONCE(peer->ln->tun.max_interfaces))
+		return -ENOSPC;
+	f = kzalloc(sizeof(*f), GFP_KERNEL);
+	if (!f)
+		return -ENOMEM;
+	f->peer = peer;
+	f->nid = *nid;
+	f->wanted = 1;
+	INIT_LIST_HEAD(&f->over);
+	list_add_tail(&f->link, &all->list);
+	all->nr++;
+	return 0;
+}
+
+static void forget(struct lnet_proofs *all, struct lnet_proof *f)
+{
+	list_del(&f->link);
+	all->nr--;
+	kfree(f);
+}
+
+static void info_set(struct lnet_proofs *all, struct lnet_copy *info, u32 len)
+{
+	if (info)
+		lnet_copy_get(info);
+	lnet_copy_put(all->info);
+	all->info = info;
+	all->len = len;
+}
+
+/* A ping in flight keeps its proof; the worker frees it after the end of the ping. */
+void lnet_proofs_end(struct lnet_peer *peer, struct lnet_copy *info, u32 len)
+{
+	struct lnet_proofs *all = peer->disc.proofs;
+	struct lnet_proof *f, *next;
+
+	if (!all)
+		return;
+	list_for_each_entry_safe(f, next, &all->list, link)
+		if (!f->wanted && !f->asked)
+			forget(all, f);
+	info_set(all, all->nr ? info : NULL, len);
+}
+
+bool lnet_proofs_open(const struct lnet_peer *peer)
+{
+	const struct lnet_proof *f;
+
+	if (!peer->disc.proofs)
+		return false;
+	list_for_each_entry(f, &peer->disc.proofs->list, link)
+		if (f->wanted && !f->refused)
+			return true;
+	return false;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+/* [sh] of the peer entry that has the NID. The worker evaluates the reply. */
+static void answered(struct lnet_pass *p, struct lnet_op *op)
+{
+	struct lnet_discovery *d = &p->ln->disc;
+	struct lnet_proof *f = op->arg;
+
+	spin_lock(&d->lock);
+	if (op->outcome == LNET_OK && op->copy) {
+		f->answer = op->copy;
+		f->len = op->mlength;
+		lnet_copy_get(f->answer);
+	}
+	list_add_tail(&f->over, &d->proved);
+	spin_unlock(&d->lock);
+	lnet_look_by(p->ln, &d->todo_ns, p->now_ns);
+}
+
+static u32 size_for(const struct lnet_peer *peer)
+{
+	u32 size = clamp(peer->disc.size, LNET_PINGINFO_MIN, LNET_INFO_BYTES);
+
+	return DIV_ROUND_UP(size, LNET_PINGINFO_MIN) * LNET_PINGINFO_MIN + NOT_DISCOVERY;
+}
+
+/* [sh] of @pni. NULL: no path, or no reserve. */
+static struct lnet_op *ping_new(struct lnet_pass *p, struct lnet_peer_ni *pni)
+{
+	struct lnet_op *op = lnet_paths_live(pni) ? lnet_op_take(p->sh) : NULL;
+
+	if (op && lnet_slot_take(p->ln, op)) {
+		lnet_op_recycle(p->sh, op);
+		op = NULL;
+	}
+	if (!op)
+		return NULL;
+	op->type = LNET_OP_GET;
+	op->cls = LNET_CLS_CONTROL;
+	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT | LNET_OPF_PINNED_DST;
+	op->peer = pni->peer;
+	lnet_peer_get(op->peer);
+	op->sh = p->sh;
+	op->dst_pni = pni;
+	lnet_peer_ni_hold(pni);
+	op->target = pni->nid;
+	op->target_pid = LNET_PID;
+	op->portal = LNET_PORTAL_RESERVED;
+	op->match_bits = LNET_PING_MATCHBITS;
+	op->timeout_ns = div_u64(READ_ONCE(p->ln->tun.transaction_timeout),
+				 max_t(u32, READ_ONCE(p->ln->tun.retry_count), 1));
+	op->done = answered;
+	return op;
+}
+
+/* [sh] Only the list of a peer names @pni, and nothing was received from it. */
+static bool is_unheard(const struct lnet_peer_ni *pni)
+{
+	return pni->peer->claimer && !pni->last_rx_ns;
+}
+
+/* No lock held but cfg_mutex. False: not now. */
+static bool ask(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof *f)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_claimed(p->ln, &f->nid, all->peer);
+	struct lnet_op *op;
+
+	if (!pni)
+		return false;
+	lnet_enter_pni(p, pni);
+	if (is_unheard(pni) && pni->said == LNET_SAID_NOTHING)
+		pni->said = LNET_SAID_DOWN;	/* no recovery pings */
+	op = ping_new(p, pni);
+	if (op) {
+		op->len = size_for(all->peer);
+		op->arg = f;
+		lnet_count(p->sh, nids_asked);
+		lnet_op_defer(p, op);
+	}
+	lnet_leave(p);
+	lnet_peer_ni_put(pni);
+	if (!op)
+		return false;
+	lnet_peer_get(all->peer);
+	f->asked = 1;
+	f->paid = 0;
+	all->turn_ns = max(all->turn_ns, p->now_ns) + PING_NS;
+	f->asked_ns = p->now_ns;
+	all->nr_asked++;
+	return true;
+}
+
+/* True if a message was received from the NID since it was pinged: it may reply now. */
+static bool is_heard(struct lnet *ln, const struct lnet_proof *f)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, &f->nid);
+	bool heard = pni && READ_ONCE(pni->last_rx_ns) > f->asked_ns;
+
+	lnet_peer_ni_put(pni);
+	return heard;
+}
+
+/* From half of the pause to all of it. A NID that was never heard is pinged less and less often. */
+static u64 pause_ns(struct lnet_pass *p, const struct lnet_proof *f)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(p->ln, &f->nid);
+	bool known = pni && READ_ONCE(pni->last_rx_ns);
+	u64 most = known ? KNOWN_MAX_NS : READ_ONCE(p->ln->tun.max_recovery_ping_interval);
+	u64 ns = min(RETRY_NS << min_t(u32, f->fails, RETRY_STEPS), most);
+
+	lnet_peer_ni_put(pni);
+	return ns - lnet_disc_random(p->ln, ns / 2);
+}
+
+/* [none] True if a program or a user waits for the round: it does not wait for the budget. */
+static bool is_awaited(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	bool is;
+
+	lnet_enter_peer(p, peer);
+	is = peer->held || !list_empty(&peer->disc.waiters);
+	lnet_leave(p);
+	return is;
+}
+
+/* Its turn in the budget of the node, once. */
+static bool has_turn(struct lnet_pass *p, struct lnet_proof *f)
+{
+	if (!f->paid && !is_awaited(p, f->peer)) {
+		f->paid = 1;
+		f->next_ns = max(f->next_ns, lnet_disc_turn(p->ln, p->now_ns));
+	}
+	return p->now_ns >= f->next_ns;
+}
+
+/* The list is merged again with what is known now. [none] */
+static void merge_again(struct lnet_pass *p, struct lnet_peer *peer, bool changed)
+{
+	struct lnet_proofs *all = peer->disc.proofs;
+	struct lnet_disc *d = &peer->disc;
+
+	lnet_enter_peer(p, peer);
+	if (changed && !d->data && all->info) {
+		d->data = all->info;
+		d->data_len = all->len;
+		lnet_copy_get(d->data);
+	}
+	if (d->data && !d->pushing)
+		lnet_disc_step(p, peer);
+	else if (!peer->deleted)
+		lnet_merge_due(p, peer);
+	lnet_leave(p);
+}
+
+/* A peer that lists other NIDs again and again causes few pings. When the next one may be sent. */
+static u64 share_ns(const struct lnet_proofs *all)
+{
+	u64 burst_ns = READ_ONCE(all->peer->ln->tun.max_interfaces) * PING_NS;
+
+	return all->turn_ns < burst_ns ? 0 : all->turn_ns - burst_ns;
+}
+
+/* When to come again for it; U64_MAX: not by time. */
+static u64 try_one(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof *f)
+{
+	if (f->given || f->asked || !f->wanted)
+		return U64_MAX;
+	if (p->now_ns < f->next_ns && f->fails && !f->refused && is_heard(p->ln, f))
+		f->next_ns = p->now_ns;
+	if (p->now_ns < f->next_ns)
+		return min(f->next_ns, p->now_ns + CHECK_NS);
+	if (all->nr_asked >= FEW)
+		return U64_MAX;		/* the end of one in flight comes here again */
+	if (p->now_ns < share_ns(all))
+		return share_ns(all);
+	if (has_turn(p, f) && !ask(p, all, f)) {
+		f->fails = min(f->fails + 1, U8_MAX);
+		f->next_ns = p->now_ns + pause_ns(p, f);
+		merge_again(p, all->peer, f->fails == 1);	/* it may be a mere name */
+	}
+	return f->asked ? U64_MAX : f->next_ns;
+}
+
+/* [sh] A round of discovery waits for the first ping of each NID, but not for long. */
+static void round_mark(struct lnet_pass *p, struct lnet_peer *peer, bool waits)
+{
+	struct lnet_disc *d = &peer->disc;
+
+	if (!waits)
+		d->prove_by_ns = 0;
+	else if (!d->prove_by_ns)
+		d->prove_by_ns = p->now_ns + ROUND_NS;
+}
+
+void lnet_proofs_run(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_proofs *all = peer->disc.proofs;
+	u64 next_ns = U64_MAX;
+	struct lnet_proof *f;
+	bool waits = false;
+
+	if (!all || READ_ONCE(p->ln->stopping))
+		return;
+	list_for_each_entry(f, &all->list, link) {
+		next_ns = min(next_ns, try_one(p, all, f));
+		waits |= f->wanted && !f->given && !f->fails;
+	}
+	lnet_enter_peer(p, peer);
+	if (!peer->deleted) {
+		round_mark(p, peer, waits);
+		if (next_ns != U64_MAX)
+			lnet_timer_set(&p->sh->wheel, &all->timer, next_ns);
+	}
+	lnet_leave(p);
+}
+
+void lnet_proofs_timer(struct lnet_pass *p, struct lnet_timer *t)
+{
+	struct lnet_peer *peer = container_of(t, struct lnet_proofs, timer)->peer;
+
+	if (!peer->deleted)
+		lnet_merge_due(p, peer);
+}
+
+/* ---- replies --------------------------------------------------------------------------------- */
+
+static bool is_its(struct lnet *ln, const struct lnet_peer *peer, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
+	bool its = pni && pni->peer == peer && !pni->alias;
+
+	lnet_peer_ni_put(pni);
+	return its;
+}
+
+/* The list in @info has a NID that is known to be @peer's. */
+static bool lists_peer(struct lnet *ln, const struct lnet_peer *peer, const struct lnet_copy *info,
+		       u32 len)
+{
+	struct lnet_pinginfo_ni *nis = kvcalloc(LNET_LISTED_MAX, sizeof(*nis), GFP_KERNEL);
+	struct lnet_pinginfo pi;
+	bool does = false;
+	unsigned int i;
+
+	if (!nis)
+		return false;
+	lnet_pinginfo_decode(&pi, info->data, len, nis, LNET_LISTED_MAX);
+	for (i = 0; i < pi.nr && !does; i++)
+		does = is_its(ln, peer, &nis[i].nid);
+	kvfree(nis);
+	return does;
+}
+
+static void count_result(struct lnet_pass *p, struct lnet_peer *peer, const struct lnet_proof *f)
+{
+	lnet_enter_peer(p, peer);
+	if (f->given)
+		lnet_count(p->sh, nids_proven);
+	else if (f->refused)
+		lnet_count(p->sh, nids_refused);
+	lnet_leave(p);
+	if (f->refused)
+		lnet_log_nid_refused(p->ln, &peer->primary, &f->nid);
+}
+
+/* @answer: the list of the node that has the NID, or NULL. */
+static void evaluate(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_proof *f,
+		     const struct lnet_copy *answer, u32 len)
+{
+	bool was_refused = f->refused;
+
+	f->given = answer && lists_peer(p->ln, peer, answer, len);
+	f->refused = answer && !f->given;
+	if (!f->given) {
+		f->fails = min(f->fails + 1, U8_MAX);
+		f->next_ns = p->now_ns + pause_ns(p, f);
+	}
+	count_result(p, peer, f);
+	merge_again(p, peer, f->given || f->refused != was_refused || f->fails == 1);
+}
+
+static struct lnet_proof *next_over(struct lnet_discovery *d)
+{
+	struct lnet_proof *f;
+
+	spin_lock(&d->lock);
+	f = list_first_entry_or_null(&d->proved, struct lnet_proof, over);
+	if (f)
+		list_del_init(&f->over);
+	spin_unlock(&d->lock);
+	return f;
+}
+
+/* Ends the ping of @f. With @p the result is used. */
+static void take_over(struct lnet_pass *p, struct lnet_proof *f)
+{
+	struct lnet_copy *answer = f->answer;
+	struct lnet_peer *peer = f->peer;
+	struct lnet_proofs *all = peer->disc.proofs;
+
+	f->answer = NULL;
+	f->asked = 0;
+	all->nr_asked--;
+	if (p && f->wanted && !peer->deleted)
+		evaluate(p, peer, f, answer, f->len);
+	else
+		forget(all, f);
+	lnet_copy_put(answer);
+	lnet_peer_put(peer);
+}
+
+void lnet_proofs_take(struct lnet_pass *p)
+{
+	struct lnet_proof *f;
+	unsigned int nr;
+
+	for (nr = 0; nr < VISITS && (f = next_over(&p->ln->disc)); nr++)
+		take_over(p, f);
+}
+
+/* ---- end ------------------------------------------------------------------------------------- */
+
+void lnet_proofs_fini(struct lnet *ln)
+{
+	struct lnet_proof *f;
+
+	while ((f = next_over(&ln->disc)))
+		take_over(NULL, f);
+}
+
+void lnet_proofs_stop(struct lnet_peer *peer)
+{
+	lockdep_assert_held(&peer->sh->lock);
+	if (peer->disc.proofs)
+		lnet_timer_cancel(&peer->sh->wheel, &peer->disc.proofs->timer);
+}
+
+void lnet_proofs_move(struct lnet_peer *peer, struct lnet_shard *to)
+{
+	struct lnet_proofs *all = peer->disc.proofs;
+	bool armed = all && !list_empty(&all->timer.link);
+
+	lnet_proofs_stop(peer);
+	if (armed)
+		lnet_timer_set(&to->wheel, &all->timer, all->timer.when_ns);
+}
+
+void lnet_proofs_free(struct lnet_peer *peer)
+{
+	struct lnet_proofs *all = peer->disc.proofs;
+	struct lnet_proof *f, *next;
+
+	if (!all)
+		return;
+	WARN_ON_ONCE(!list_empty(&all->timer.link));
+	list_for_each_entry_safe(f, next, &all->list, link)
+		forget(all, f);
+	lnet_copy_put(all->info);
+	kfree(all);
+}

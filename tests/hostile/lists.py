@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Lists of NIDs: a stranger pushes a ping info that lists NIDs of others."""
+
+import struct
+import threading
+import time
+
+import connections
+import lib
+from lib import H, P, X, Conn, nid4
+
+FULL = 0x1e		# status, no routing, multi-rail, discovery
+
+
+def info(nids, seq):
+    """A ping info (manual/wire.md)."""
+    head = struct.pack("<IIII", 0x70696e67, FULL, 12345, len(nids) + 1)
+    return head + struct.pack("<QII", 9 << 48, seq, 0) + \
+        b"".join(struct.pack("<QII", nid, 0x15aac0de, 0) for nid in nids)
+
+
+def push(nids, seq):
+    body = struct.pack("<QQQQII", 2**64 - 1, 2**64 - 1, 1 << 63, 0, 0, 0)
+    return lib.message(nid4(X), nid4(H), 1, body, info(nids, seq))
+
+
+class Liar(threading.Thread):
+    """The attacker's node: it lists what it is told to, and acknowledges each PUT that it gets."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.conn = Conn(nid4(X), ctype=lib.CONTROL)
+        self.nids = [nid4(X)]
+        self.puts = self.gets = self.seq = 0
+        self.ends = []
+        self.listener = lib.socket.socket()
+        self.listener.setsockopt(lib.socket.SOL_SOCKET, lib.socket.SO_REUSEADDR, 1)
+        self.listener.bind((X, lib.PORT))
+        self.listener.listen(16)
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        """What the node dials is answered as an honest peer would."""
+        while True:
+            try:
+                sock, _ = self.listener.accept()
+            except OSError:
+                return
+            conn = Conn.__new__(Conn)
+            conn.sock, conn.taken = sock, True
+            threading.Thread(target=self.greet, args=(conn,), daemon=True).start()
+
+    def greet(self, conn):
+        try:
+            conn.sock.settimeout(5)
+            data = conn.read(16 + 56)
+            ctype = struct.unpack_from("<I", data, 16 + 48)[0]
+            conn.sock.sendall(lib.hello(nid4(X), nid4(H), {2: 3, 3: 2}.get(ctype, ctype)))
+            self.serve(conn)
+        except (OSError, struct.error):
+            pass
+
+    def run(self):
+        self.serve(self.conn)
+
+    def serve(self, conn):
+        conn.sock.settimeout(30)
+        self.ends.append(conn)
+        while True:
+            try:
+                if not self.one(conn):
+                    return
+            except (OSError, struct.error):
+                return
+
+    def one(self, conn):
+        head = conn.read(24)
+        if len(head) < 24:
+            return False
+        if struct.unpack_from("<I", head)[0] != 0xc1:
+            return True
+        head = conn.read(72)
+        dst, src, _, _, kind, size = struct.unpack_from("<QQIIII", head)
+        body, payload = head[32:], conn.read(size) if size else b""
+        if kind == 1 and struct.unpack_from("<I", body, 32)[0] != 0:
+            self.puts += 1
+        if kind == 1:
+            return conn.send(lib.message(dst, src, 0, body[:24] + struct.pack("<I", len(payload))))
+        if kind == 2 and struct.unpack_from("<I", body, 24)[0] == 0:
+            self.gets += 1
+            room = struct.unpack_from("<I", body, 32)[0]
+            return conn.send(lib.message(dst, src, 3, body[:16], info(self.nids, self.seq)[:room]))
+        return True
+
+    def push(self, nids):
+        self.nids = nids
+        self.seq += 1
+        return self.conn.send(push(nids, self.seq))
+
+    def close(self):
+        for conn in self.ends + [self.conn]:
+            conn.close()
+        self.listener.close()
+
+
+def pings(pair, number):
+    """Requests of H to P, as a user sends them: how many were answered, and how many with a list of P alone."""
+    texts = []
+    for _ in range(number):
+        asked = pair.world.call("h", "lnetctl", "--node", "hostile", "ping", "--timeout", "2000", P + "@tcp")
+        texts.append(asked.stdout)
+    return sum("primary nid" in text for text in texts), sum(P in text and X not in text for text in texts)
+
+
+def counters(pair):
+    names = ("pushes_received", "nids_asked", "nids_proven", "nids_refused", "nids_ignored")
+    text = pair.world.call("h", "lnetctl", "--node", "hostile", "stats", "show").stdout
+    words = dict(line.split()[:2] for line in text.splitlines() if len(line.split()) == 2)
+    found = {name: int(words[name + ":"]) for name in names if name + ":" in words}
+    print("# node: " + ", ".join("%s %d" % pair for pair in found.items()))
+    return found
+
+
+def takes_nid(tap):
+    """a stranger lists the NID of a peer, or lists it as its own primary NID: it must get no request of that peer."""
+    for what, nids in (("lists the peer", [nid4(X), nid4(P)]), ("has its primary NID", [nid4(P), nid4(X)])):
+        world, pair = connections.world_and_pair(8)
+        try:
+            liar = Liar()
+            liar.start()
+            tap.check(liar.conn.taken, "%s: the stranger is connected" % what)
+            begin, tries, answered, right = time.monotonic(), 0, 0, 0
+            while time.monotonic() - begin < 4:
+                tries += liar.push(nids)
+                got = pings(pair, 2)
+                answered, right = answered + got[0], right + got[1]
+            tap.rate(what, tries, time.monotonic() - begin)
+            counters(pair)
+            said = pair.result()
+            print("# %s: %d pings answered, %d by the peer alone; %d pings and %d PUTs reached the stranger" %
+                  (what, answered, right, liar.gets, liar.puts))
+            tap.check(answered and answered == right and not liar.puts, "%s: no request to the peer is answered by "
+                      "the stranger" % what)
+            tap.honest(said, what)
+            liar.close()
+        finally:
+            world.close()
+
+
+SCENARIOS = {"A8": takes_nid}
