@@ -309,6 +309,7 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 	WRITE_ONCE(d->whole, 0);
 	d->data = data;
 	d->data_len = len;
+	d->merge_free = 0;
 	return 0;
 }
 

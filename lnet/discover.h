@@ -40,6 +40,7 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	/* its info has the primary NID of another entry: perhaps a rail of that peer, not proven */
 	u8 rail;
 	u8 force_push, force_merge;
+	u8 merge_free;			/* @data was merged before: it pays no merge_pause */
 	u8 inherits;			/* [cfg] new requests to busy records come to it */
 	u8 pushing;			/* a push is under way */
 	u8 paid;			/* the next ping or push has its turn in the budget */
@@ -53,6 +54,8 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u64 hash;			/* of the info merged last; 0: none */
 	u64 next_ns;			/* no ping or push of discovery before */
 	u64 merge_by_ns;		/* what is busy is waited for until then; 0: not waiting */
+	/* when the lists merged so far were due at one per merge_pause; 0: none */
+	u64 merge_turn_ns;
 	struct lnet_copy *data;		/* the info that waits for the merge */
 	u32 data_len;
 	u8 overtaken;			/* a push was taken since the last ping left */

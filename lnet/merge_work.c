@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The worker's part of merging: it merges the lists of peers one after another, and tries again
- * later if something was busy.
+ * The worker's part of merging: it merges the lists of peers one after another, each peer's at most
+ * once per merge_pause, and tries again later if something was busy.
  */
 #include <lnet/hash.h>
 #include "core.h"
@@ -10,6 +10,17 @@
 
 #define VISITS		32U	/* peers in one visit of the worker */
 #define AGAIN_NS	((u64)NSEC_PER_MSEC)
+#define BURST		8U	/* lists of a peer that may be merged at once */
+
+/* [sh] When the list of @d may be merged: a peer that sends many waits. */
+static u64 turn_ns(const struct lnet *ln, const struct lnet_disc *d)
+{
+	u64 burst_ns = BURST * READ_ONCE(ln->tun.merge_pause);
+
+	if (!d->data || d->merge_free || d->merge_turn_ns < burst_ns)
+		return 0;
+	return d->merge_turn_ns - burst_ns;
+}
 
 static u64 limit_ns(const struct lnet *ln)
 {
@@ -26,6 +37,7 @@ static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy
 	if (!d->data && data) {
 		d->data = data;
 		d->data_len = len;
+		d->merge_free = 1;
 		lnet_copy_get(data);
 	}
 	return true;
@@ -59,7 +71,7 @@ static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 		lnet_disc_failed(p, peer, err);
 	}
 	lnet_disc_step(p, peer);
-	return left || d->data;
+	return left || (d->data && turn_ns(p->ln, d) <= p->now_ns);
 }
 
 /*
@@ -96,7 +108,13 @@ static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
 	lnet_enter(p, peer->sh);
 	data = d->data;
 	len = d->data_len;
-	d->data = NULL;
+	if (turn_ns(p->ln, d) > p->now_ns)
+		data = NULL;
+	else
+		d->data = NULL;
+	if (data && !d->merge_free)
+		d->merge_turn_ns = max(d->merge_turn_ns, p->now_ns) +
+				   READ_ONCE(p->ln->tun.merge_pause);
 	late = d->merge_by_ns && p->now_ns >= d->merge_by_ns;
 	again = peer->deleted;
 	lnet_leave(p);
@@ -137,8 +155,8 @@ static struct lnet_peer *next_due(struct lnet_discovery *d, u64 now_ns)
 	return peer;
 }
 
-/* Takes a count of @peer, or gives back the caller's if it is there already. */
-static void todo_add(struct lnet *ln, struct lnet_peer *peer, u64 when_ns)
+/* Adds @peer with the caller's count of it, or puts that. False: it was there. */
+static bool todo_add(struct lnet *ln, struct lnet_peer *peer, u64 when_ns)
 {
 	struct lnet_discovery *d = &ln->disc;
 	bool there;
@@ -153,14 +171,18 @@ static void todo_add(struct lnet *ln, struct lnet_peer *peer, u64 when_ns)
 	if (there)
 		lnet_peer_put(peer);
 	lnet_look_by(ln, &d->todo_ns, when_ns);
+	return !there;
 }
 
 void lnet_merge_due(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	bool again = peer->disc.merge_by_ns;	/* something was busy just now */
+	u64 at_ns = turn_ns(p->ln, &peer->disc);
 
 	lnet_peer_get(peer);
-	todo_add(p->ln, peer, p->now_ns + (again ? AGAIN_NS : 0));
+	if (todo_add(p->ln, peer, max(at_ns, p->now_ns + (again ? AGAIN_NS : 0))) &&
+	    at_ns > p->now_ns)
+		lnet_count(p->sh, merges_delayed);
 }
 
 /* When the worker has something to do; U64_MAX: nothing. */

@@ -308,6 +308,7 @@ static void merge_again(struct lnet_pass *p, struct lnet_peer *peer, bool change
 	lnet_enter_peer(p, peer);
 	if (changed && !d->data && all->info) {
 		d->data = all->info;
+		d->merge_free = 1;
 		d->data_len = all->len;
 		lnet_copy_get(d->data);
 	}

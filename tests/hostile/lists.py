@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Lists of NIDs: a stranger pushes a ping info that lists NIDs of others."""
+"""Lists of NIDs: a stranger pushes a ping info that lists NIDs of others, or thousands of NIDs."""
 
 import struct
 import threading
@@ -113,7 +113,7 @@ def pings(pair, number):
 
 
 def counters(pair):
-    names = ("pushes_received", "nids_asked", "nids_proven", "nids_refused", "nids_ignored")
+    names = ("pushes_received", "nids_asked", "nids_proven", "nids_refused", "nids_ignored", "merges_delayed")
     text = pair.world.call("h", "lnetctl", "--node", "hostile", "stats", "show").stdout
     words = dict(line.split()[:2] for line in text.splitlines() if len(line.split()) == 2)
     found = {name: int(words[name + ":"]) for name in names if name + ":" in words}
@@ -147,4 +147,32 @@ def takes_nid(tap):
             world.close()
 
 
-SCENARIOS = {"A8": takes_nid}
+def lists_thousands(tap):
+    """a stranger pushes lists of 4,094 NIDs: the node must serve others meanwhile, and ping few of them."""
+    world, pair = connections.world_and_pair(7)
+    try:
+        liar = Liar()
+        liar.start()
+        begin, tries = time.monotonic(), 0
+        while time.monotonic() - begin < 4:
+            first = nid4("10.9.%d.0" % (16 + tries % 64))
+            if not liar.push([nid4(X)] + [first + i for i in range(1, 4094)]):
+                break
+            tries += 1
+            time.sleep(0.02)
+        seconds = time.monotonic() - begin
+        tap.rate("long lists", tries, seconds)
+        found = counters(pair)
+        said = pair.result()
+        cpu_s = pair.measure()["cpu_s"] - pair.before["cpu_s"]
+        print("# long lists: %.2f s of processor time in %.1f s" % (cpu_s, seconds))
+        tap.check(said["latency_us"].get("p50", 1e9) < 200e3, "long lists: half of the honest requests take less than "
+                  "200 ms")
+        tap.check(found.get("nids_asked", 9999) <= 256, "long lists: few NIDs are pinged")
+        tap.honest(said, "long lists")
+        liar.close()
+    finally:
+        world.close()
+
+
+SCENARIOS = {"A8": takes_nid, "A9": lists_thousands}

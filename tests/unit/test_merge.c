@@ -569,6 +569,7 @@ static void test_other_lists(void)
 	}
 	asked = lnet_stat_sum(ln, LNET_C_nids_asked);
 	UNIT_EQUAL(asked >= 128 && asked <= 128 + 61, true, "pings in 60 s");
+	CU_ASSERT(lnet_stat_sum(ln, LNET_C_merges_delayed) > 300);
 	UNIT_EQUAL(pni->peer->nr_pnis, 1, "nothing is merged");
 	lnet_peer_ni_put(pni);
 	node_end(ln);
