@@ -339,9 +339,9 @@ struct sock_conn {
 	 */
 	bool waits;
 	bool stop;			/* [lock] rx must not be written any more */
-	struct sock_host *host;		/* [lock] counted while open; NULL: no memory for it */
+	struct sock_host *host;		/* [lock] counted while open; NULL: no memory */
 	struct list_head queued_at;	/* [lock] host->queue */
-	u32 claim;			/* [lock] of host->receiving, or wanted of it while queued */
+	u32 claim;			/* [lock] of host->receiving; queued: what it wants of it */
 	bool slow;			/* [lock] CLOSED: as it received too slowly */
 	u32 nr_receives;		/* WRITE_ONCE; payloads begun */
 	/* [lock] how long the payload number @aged_nr is being received, as of aged_ns */

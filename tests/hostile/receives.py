@@ -17,7 +17,7 @@ def put_header(src, dst, size=MTU):
 
 
 class Trickle:
-    """Connections with these NIDs, each with a PUT of 1 MiB that goes on by one byte a second; closed ones come again."""
+    """Connections with these NIDs, each with a PUT of 1 MiB that goes on byte by byte; closed ones come again."""
 
     def __init__(self, nids, sources=(X,), dst=H, to=None):
         self.dst, self.to, self.sources = dst, nid4(to or dst), sources
@@ -54,7 +54,8 @@ class Trickle:
 def trickled_puts(tap):
     """40 PUT headers of 1 MiB, then a byte now and then, take all buffers of a portal; closed ones come again."""
     many = ["10.9.0.%d" % i for i in range(100, 140)]
-    for rule, nids, sources in (("strict", [nid4(X)] * 40, [X]), ("off", [nid4("10.9.1.%d" % i) for i in range(40)], [X]),
+    made_up = [nid4("10.9.1.%d" % i) for i in range(40)]
+    for rule, nids, sources in (("strict", [nid4(X)] * 40, [X]), ("off", made_up, [X]),
                                 ("addresses", [nid4(address) for address in many], many)):
         world = World(extra=[("x", address) for address in many])
         attack = Trickle(nids, sources)
@@ -67,7 +68,7 @@ def trickled_puts(tap):
             attack.run(5)
             tap.rate("trickled PUTs, " + rule, attack.headers, time.monotonic() - begin)
             said = pair.result()
-            print("# trickled PUTs, %s: the node closed %d receives as too slow; %d waited for the share of the address" %
+            print("# trickled PUTs, %s: %d receives closed as too slow; %d waited for the share of their address" %
                   (rule, pair.counter("too_slow"), pair.counter("throttled")))
             tap.honest(said, "trickled PUTs, " + rule)
             tap.check(said["done"] > 700, "trickled PUTs, %s: half of the honest requests or more are done (%d)" %
