@@ -397,52 +397,6 @@ static void test_pushed(void)
 	}
 }
 
-/* From node 2 to node 0: its NID, and those of node 1, in any order. */
-static void push_false(u32 seq, const struct lnet_nid *first, const struct lnet_nid *second)
-{
-	struct lnet_pinginfo_ni nis[2] = { { .nid = *first, .status = LNET_NI_UP },
-					   { .nid = *second, .status = LNET_NI_UP } };
-	u8 buf[256];
-	int len;
-
-	len = lnet_pinginfo_encode(buf, sizeof(buf), FULL, LNET_PID, seq, nis, 2);
-	CU_ASSERT_FATAL(len > 0);
-	push_info(2, 0, buf, (u32)len);
-}
-
-/* A stranger lists NIDs of a peer: it gets neither these nor the peer's requests. */
-static void test_false_list(void)
-{
-	struct rails_cfg cfg = strangers;
-	struct lnet_nid own, primary, other;
-	unsigned int i, tag;
-	u64 heard;
-
-	cfg.nr_nodes = 3;
-	rails_begin(&cfg);
-	own = rails_nid(2, 0);
-	primary = rails_nid(1, 0);
-	other = rails_nid(1, 1);
-	send(0, 1);
-	knows(0, 1, 2);
-	push_false(1000, &own, &primary);
-	push_false(1001, &primary, &own);
-	push_false(1002, &own, &other);
-	rails_run(20 * RAILS_MS);
-	CU_ASSERT(rails_stat(0, LNET_C_nids_refused) >= 2);	/* each was pinged, and does not agree */
-	UNIT_EQUAL(rails_nids(0, 1), 2, "the peer has its NIDs");
-	UNIT_EQUAL(rails_nids(0, 2), 1, "the stranger has its own");
-	UNIT_EQUAL(lnet_nid_same(&rails_peer(0, 1)->primary, &primary), true, "primary NID");
-	heard = rails_stat(2, LNET_C_recv_count);
-	for (i = 0; i < 10; i++) {
-		tag = rails_put(0, 1, 8, LNET_ACK, 0);
-		rails_run(20 * RAILS_MS);
-		UNIT_EQUAL(rails.req[tag].nr_effects, 1, "the peer gets the request");
-	}
-	UNIT_EQUAL(rails_stat(2, LNET_C_recv_count), heard, "the stranger gets none");
-	rails_end();
-}
-
 /* Known to discover, it says that it does no more; and that it does again. */
 static void test_toggled(void)
 {
@@ -717,7 +671,6 @@ UNIT_SUITE(discover,
 	{ "LU-15512: nonsense is no loop", test_nonsense },
 	{ "wire.md 6.4: what is cut is asked again with more room", test_cut },
 	{ "wire.md 7.4: what pushes do", test_pushed },
-	{ "a stranger that lists NIDs of a peer does not get them", test_false_list },
 	{ "LU-11641: off and on again at the other end", test_toggled },
 	{ "LU-14661: off and on again here", test_late },
 	{ "behaviour.md 5.6: DOWN and UP", test_status },

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Lists of NIDs that are not the sender's own: the node pings them, and believes none. */
+#include "rails.h"
+
+#define FULL (LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | \
+	      LNET_FEAT_DISCOVERY)
+
+static void push_info(unsigned int from, unsigned int to, u8 *buf, u32 len)
+{
+	struct rails_msg m = { .from = (int)from, .to = (int)to, .type = RAILS_CORE, .data = buf };
+
+	m.len = m.hdr.payload_len = len;
+	m.hdr.type = LNET_MSG_PUT;
+	m.hdr.src_nid = m.via = rails_nid(from, 0);
+	m.hdr.dest_nid = m.at = rails_nid(to, 0);
+	m.hdr.src_pid = m.hdr.dest_pid = LNET_PID;
+	m.hdr.msg.put.ptl_index = LNET_PORTAL_RESERVED;
+	m.hdr.msg.put.match_bits = LNET_PING_MATCHBITS;
+	lnet_handle_set_none(&m.hdr.msg.put.ack_wmd);
+	rails_again(&m);
+	rails_pump();
+}
+
+/* From node 2 to node 0: its NID, and those of node 1, in any order. */
+static void push_false(u32 seq, const struct lnet_nid *first, const struct lnet_nid *second)
+{
+	struct lnet_pinginfo_ni nis[2] = { { .nid = *first, .status = LNET_NI_UP },
+					   { .nid = *second, .status = LNET_NI_UP } };
+	u8 buf[256];
+	int len;
+
+	len = lnet_pinginfo_encode(buf, sizeof(buf), FULL, LNET_PID, seq, nis, 2);
+	CU_ASSERT_FATAL(len > 0);
+	push_info(2, 0, buf, (u32)len);
+}
+
+/* A stranger lists NIDs of a peer: it gets neither these nor the peer's requests. */
+static void test_false_list(void)
+{
+	struct rails_cfg cfg = { .nr_nodes = 3, .quiet = true, .discover = true,
+				 .strangers = true };
+	struct lnet_nid own, primary, other;
+	unsigned int i, tag;
+	u64 heard;
+
+	rails_begin(&cfg);
+	own = rails_nid(2, 0);
+	primary = rails_nid(1, 0);
+	other = rails_nid(1, 1);
+	tag = rails_get(0, 1, 8, 0);
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(rails_nids(0, 1), 2, "both rails are known");
+	push_false(1000, &own, &primary);
+	push_false(1001, &primary, &own);
+	push_false(1002, &own, &other);
+	rails_run(20 * RAILS_MS);
+	CU_ASSERT(rails_stat(0, LNET_C_nids_refused) >= 2);	/* each was pinged */
+	UNIT_EQUAL(rails_nids(0, 1), 2, "the peer has its NIDs");
+	UNIT_EQUAL(rails_nids(0, 2), 1, "the stranger has its own");
+	UNIT_EQUAL(lnet_nid_same(&rails_peer(0, 1)->primary, &primary), true, "primary NID");
+	heard = rails_stat(2, LNET_C_recv_count);
+	for (i = 0; i < 10; i++) {
+		tag = rails_put(0, 1, 8, LNET_ACK, 0);
+		rails_run(20 * RAILS_MS);
+		UNIT_EQUAL(rails.req[tag].nr_effects, 1, "the peer gets the request");
+	}
+	UNIT_EQUAL(rails_stat(2, LNET_C_recv_count), heard, "the stranger gets none");
+	rails_end();
+}
+
+UNIT_SUITE(proof,
+	{ "a stranger that lists NIDs of a peer does not get them", test_false_list })
