@@ -245,13 +245,13 @@ $(O)/unit_suites.def: $(wildcard tests/unit/test_*.c)
 	@mkdir -p $(@D)
 	@printf 'SUITE(%s)\n' $(SUITES) > $@.new && mv $@.new $@
 $(O)/tests/unit/main.o: $(O)/unit_suites.def
-# The program counts the threads that a suite starts.
+# Calls of pthread_create() pass through the program, which counts the threads of each suite.
 UNIT_LINK = $(CC) $(LDFLAGS_ALL) -Wl,--wrap=pthread_create -o $@ $(filter %.o %.a,$^) -lcunit $(LIBS) -lm
 $(O)/unit: $(UNIT_OBJS) $(SIM_A) $(CTL_A) $(LIB_A)
 	$(call says,LD,$@)
 	$(Q)$(UNIT_LINK)
 
-# The unit tests of the suites SOME alone: `make F=tsan SOME="env park" build/tsan/unit-some`.
+# A program with only the suites SOME: `make F=tsan SOME="env park" build/tsan/unit-some`.
 $(O)/some/unit_suites.def: FORCE
 	@mkdir -p $(@D)
 	@printf 'SUITE(%s)\n' $(SOME) > $@.new
@@ -259,7 +259,7 @@ $(O)/some/unit_suites.def: FORCE
 $(O)/some/main.o: tests/unit/main.c $(O)/some/unit_suites.def
 	$(call says,CC,$(<:.c=.o) for some suites)
 	$(Q)$(CC) -iquote $(@D) -iquote tests/unit $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
-# What suites share: each takes what it needs.
+# Code that suites share; the linker takes the objects that are needed.
 $(O)/some/libunit.a: $(filter-out $(O)/tests/unit/main.o $(O)/tests/unit/test_%,$(UNIT_OBJS))
 	$(archive)
 $(O)/unit-some: $(O)/some/main.o $(SOME:%=$(O)/tests/unit/test_%.o) $(O)/some/libunit.a $(SIM_A) $(CTL_A) $(LIB_A)
@@ -367,7 +367,7 @@ seeds: deps-test
 stall:
 	@+$(MAKE) -s build/tests/tools/stall && build/tests/tools/stall
 
-# All seeds of the simulator's group.
+# The simulator's group with all seeds; `make check' runs fewer.
 sim: deps-test
 	@+tests/sim/run
 

@@ -353,8 +353,8 @@ int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x, u32 flags)
 enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4, WIRE_URGENT = 8, WIRE_ONCE = 16 };
 
 /*
- * True if neither end retransmits @op when its connection is lost. The peer asks for a lost answer
- * again if its request is tracked (ANY_PATH) or a ping (the reply is a copy).
+ * True if neither end retransmits @op after its connection was lost. If @op is an ACK or a REPLY,
+ * the peer retries its request only if that is tracked (LNET_OPF_ANY_PATH) or a ping (@op->copy).
  */
 static bool is_sent_once(const struct lnet_op *op)
 {

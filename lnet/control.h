@@ -352,7 +352,7 @@ struct lnet_ctl_err {
 	char text[224];		/* names what is wrong; "" if errno says it all */
 };
 
-/* What messages accept; the tables of lnetctl have the same words. */
+/* Accepted values, as error messages name them; the tables of lnetctl have the same words. */
 #define LNET_CTL_A_NID "NID such as 10.0.0.1@tcp"
 #define LNET_CTL_A_NET "net such as tcp or o2ib1"
 

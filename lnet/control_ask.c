@@ -213,7 +213,7 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 		d->last = &ask->set->failed;
 		d->head = false;
 	}
-	/* Stock's tool reads values as YAML, where ": " is no text; it appends the errno's text. */
+	/* Stock's tool reads the text as YAML, so it has no ": ". The tool appends errno's text. */
 	scnprintf(v.descr, sizeof(v.descr), "failed to %s %s%s%s%s", ask->set->what,
 		  lnet_nid_str(&ask->to.nid, nid), ask->why[0] ? " (" : "", ask->why,
 		  ask->why[0] ? ")" : "");

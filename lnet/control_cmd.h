@@ -198,7 +198,7 @@ bool lnet_ctl_items(const struct lnet_ctl_req *req, struct lnet_req *items);
 /* Returns -EINVAL with the text "'KEY' must be ACCEPTED, not VALUE". */
 int lnet_ctl_must(const struct lnet_val *v, const char *key, const char *accepted,
 		  struct lnet_ctl_err *e);
-/* The same with "MIN to MAX". */
+/* The same; ACCEPTED is "MIN to MAX". */
 int lnet_ctl_must_range(const struct lnet_val *v, const char *key, s64 min, s64 max,
 			struct lnet_ctl_err *e);
 /* A NID in a request. @what is its key, for the text. */

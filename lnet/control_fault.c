@@ -112,7 +112,7 @@ static int rule_of(struct lnet_req all, bool delay, struct lnet_fault_rule *rule
 	return rc;
 }
 
-/* Why lnet_fault_add() rejects values that are valid alone. */
+/* Returns why lnet_fault_add() rejects a rule each of whose values is valid. */
 static const char *contradiction(const struct lnet_fault_rule *r)
 {
 	if (r->random && !r->interval_s)

@@ -78,7 +78,7 @@ static const char *bad_gateway(const struct lnet_route_cfg *cfg)
 	return "it is an interface of this node";
 }
 
-/* Stock's text covers both reasons. */
+/* Stock's text names two reasons; the node adds which of them it is. */
 static int route_exists(struct lnet *ln, const struct lnet_route_cfg *cfg, struct lnet_ctl_err *e)
 {
 	char nid[LNET_NIDSTR_SIZE], net[LNET_NIDSTR_SIZE];

@@ -231,7 +231,7 @@ static void waiting_view(const struct lnet_ctl_dump *d, const struct lnet_ctl_wa
 	memset(v, 0, sizeof(*v));
 	lnet_nid_str(&cfg->nid, v->nid);
 	strscpy(v->status, "down", sizeof(v->status));
-	/* no ": ", which stock's tool does not read as text */
+	/* Stock's tool reads the text as YAML, so it has no ": ". */
 	scnprintf(v->reason, sizeof(v->reason), "not started ('%s', %s)", cfg->ifname,
 		  lnet_ctl_wait_why(w));
 	marks_view(&w->marks, v);

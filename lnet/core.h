@@ -336,7 +336,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u64 down_ns;			/* since when the path fails; 0: works */
 	u64 failed_ns;			/* when it last did and was not heard since; 0: blame.c */
 	u64 back_ns;			/* when it last ceased to be suspect or down */
-	u64 logged_ns;			/* since when it fails in the log; 0: it does not */
+	u64 logged_ns;			/* begin of the failure in the log; 0: none is logged */
 	u64 lost_ns;			/* when it last lost its connections; 0: never */
 	struct lnet_timer timer;	/* recovery: a pause */
 	struct list_head line;		/* in sh->probes: its ping waits for the budget */

@@ -55,16 +55,20 @@ bool lnet_path_heard_within(const struct lnet_path *path, u64 now_ns, u64 span_n
 void lnet_path_recover_at(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns);
 
 /* ---- path_log.c ------------------------------------------------------------------------------ */
-/* Logs the failure of @path, unless an earlier one is logged from which it has not recovered. */
+/*
+ * Logs that @path failed because of @why. Does nothing if the log has an earlier failure from which
+ * @path has not recovered. @since_ns: begin of the failure.
+ */
 void lnet_path_log_failed(struct lnet_path *path, const char *why, u64 since_ns);
 /*
- * The same, for a message that ended with @how. Nothing if the interface has no link, for which it
- * has a line, or if the silence since @since_ns began before the path recovered.
+ * The same, for a message that ended with @how. Does nothing if the interface has no link: the log
+ * has a line for the interface. Also does nothing if @path was suspect or down after @since_ns, the
+ * time from which there was no response.
  */
 void lnet_path_log_outcome(struct lnet_path *path, enum lnet_outcome how, u64 since_ns);
 /* Logs that @path has recovered, if its failure is logged. */
 void lnet_path_log_recovered(struct lnet_path *path, u64 now_ns);
-/* The same, if no failure is left that its health shows. */
+/* The same, but only if the health of @path is at its maximum. */
 static inline void lnet_path_log_whole(struct lnet_path *path, u64 now_ns)
 {
 	if (unlikely(path->logged_ns) && path->health == LNET_HEALTH_MAX)

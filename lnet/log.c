@@ -150,7 +150,7 @@ void lnet_log_flush(struct lnet *ln)
 
 /* ---- the messages ---------------------------------------------------------------------------- */
 
-/* Names and values that others chose have no control characters in a log. */
+/* Replaces control characters: peers and users choose some of the names and values in a log. */
 static void clean(char *text)
 {
 	for (; *text; text++)

@@ -278,7 +278,7 @@ static struct lnet_entry *entry_new(struct lnet_pass *p, struct lnet_rx *rx, str
 	return e;
 }
 
-/* Only its ID and the reason are stored, so its type and length are not compared. */
+/* The window has only the reason, so type and length of the duplicate are not compared. */
 static enum lnet_verdict rejected_before(struct lnet_pass *p, struct lnet_rx *rx, u32 reason)
 {
 	lnet_count(p->sh, dup_final);

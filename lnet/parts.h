@@ -300,12 +300,12 @@ enum lnet_unit { LNET_UNIT_N, LNET_UNIT_NS, LNET_UNIT_PT, LNET_UNIT_B, LNET_UNIT
 struct lnet_tunable_info;
 void lnet_tunables_init(struct lnet_tunables *tun);	/* defaults */
 const struct lnet_tunable_info *lnet_tunable_find(const char *name);	/* NULL: none */
-/* Of LNET_UNIT_E: the accepted words, as "none, secure or all". */
+/* Writes the accepted words of a tunable of LNET_UNIT_E, as "none, secure or all", to @buf. */
 void lnet_tunable_words(const struct lnet_tunable_info *info, char *buf, size_t size);
 u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info);
 /*
- * The value that a node uses for @value: as in stock LNet, a number of interfaces below the minimum
- * means the default, and one above the maximum means the maximum. All other values stay.
+ * Returns the value that a node uses if @value is set. As in stock LNet, max_interfaces below the
+ * minimum means the default, and above the maximum it means the maximum. All other values stay.
  */
 u64 lnet_tunable_taken(const struct lnet_tunable_info *info, u64 value);
 /*
@@ -483,7 +483,10 @@ int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni 
 /* [sh] the attempt over @path is FREE */
 void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
 			    enum lnet_outcome how);
-/* A request: a second delivery is recognised, or does no harm, or the operator allows it. */
+/*
+ * True if the request @op may be delivered twice: the receiver discards the duplicate, the request
+ * is idempotent, or the operator allows duplicates (resend_ambiguous).
+ */
 static inline bool lnet_op_is_repeatable(const struct lnet_op *op)
 {
 	return (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT | LNET_OPF_ANY_PATH)) ||

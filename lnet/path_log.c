@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Logs paths: a line when one fails, under traffic or in recovery, and one when it recovers. */
+/* Logs the failure of a path, under traffic or in recovery, and its recovery: one line each. */
 #include "plat.h"
 #include "health.h"
 #include "log.h"
 
-/* Reasons of failures that cost health. */
+/* Reasons of failures that lower health. */
 static const char *const whys[LNET_NR_OUTCOMES] = {
 	[LNET_LOCAL_INTERRUPT] = "its interface interrupted a message",
 	[LNET_LOCAL_DROPPED] = "its interface dropped a message",

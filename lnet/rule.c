@@ -281,7 +281,7 @@ static int add_portal(const struct param *p, u64 *portals, const char *one, char
 	return 0;
 }
 
-/* Lists the accepted outcomes. */
+/* Writes the accepted outcomes to @err. */
 static int outcome_refuse(const struct param *p, const char *one, char *err)
 {
 	unsigned int i, len = scnprintf(err, LNET_RULE_ERR, "'%s': '%.30s' must be ", p->name, one);
@@ -344,7 +344,7 @@ static int set_value(const struct param *p, void *at, const char *text, char *er
 	return set_list(p, at, text, err);
 }
 
-/* Lists the parameters of the kind. */
+/* Writes the parameters of rules of @kind to @err. */
 static int param_refuse(enum lnet_rule_kind kind, const char *name, char *err)
 {
 	unsigned int i, len = scnprintf(err, LNET_RULE_ERR, "'%s' is no parameter of '%s', which "

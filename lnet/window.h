@@ -44,7 +44,7 @@ struct lnet_window {			/* [shard that the session ID selects] */
 	u32 W, cap, nr_unacked;
 	/* unfinished requests at the sender, from its last request */
 	u32 nr_open;
-	/* at seq mod cap: an entry, the mark of a rejection, or NULL; window_place.c */
+	/* places, at seq mod cap: an entry, the mark of a rejection, or NULL (window_place.c) */
 	struct lnet_entry **entry;
 	u32 nr_entries;			/* without rejections */
 	struct list_head heavy;		/* in sh->heavy[weight] */
@@ -62,7 +62,7 @@ struct lnet_window {			/* [shard that the session ID selects] */
 };
 #define LNET_WINDOW_HASH 128
 #define LNET_WINDOWS_PER_PEER 16	/* the maximum of windows_per_peer */
-#define LNET_WINDOW_WEIGHTS 15		/* window is at most 16,383 */
+#define LNET_WINDOW_WEIGHTS 15		/* the tunable `window' is at most 16,383 */
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 u64 lnet_grant_shard(const struct lnet *ln, u64 grant);
@@ -88,15 +88,15 @@ struct lnet_entry *lnet_window_entry(const struct lnet_window *w, u64 seq);
 /* [sh] the reason for which @seq was rejected; 0: it was not */
 u32 lnet_window_rejected(const struct lnet_window *w, u64 seq);
 void lnet_window_place(struct lnet_window *w, u64 seq, struct lnet_entry *e);	/* [sh] */
-/* [sh] a mark of a few bits replaces the entry; the caller has the window's reference */
+/* [sh] a mark with e->reason replaces @e; the caller gets the window's reference to @e */
 void lnet_window_reject(struct lnet_window *w, struct lnet_entry *e);
-/* [sh] empties the place @ix; the entry, whose reference the caller gets, or NULL */
+/* [sh] empties the place @ix; returns its entry with the window's reference, or NULL */
 struct lnet_entry *lnet_window_unplace(struct lnet_window *w, u32 ix);
-/* [sh] the memory of @w, without entries, counts for the shard; false: not any more */
+/* [sh] adds the memory of @w without its entries to sh->window_bytes; @there false: subtracts it */
 void lnet_window_count(struct lnet_window *w, bool there);
 /*
- * [sh] Makes room for an entry below window_memory, by dropping windows other than @w. False: none
- * can be dropped.
+ * [sh] Drops windows other than @w until window_memory has room for one more entry. False: there is
+ * no room, and no other window may be dropped for @w.
  */
 bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The places of a receiver's windows and their memory: a place holds an entry or the mark of a
- * rejection, and at window_memory the node drops windows of lost peers, then the largest ones.
+ * The places of duplicate windows, one per request, and the limit of the windows' memory. A place
+ * holds an entry or the mark of a rejection. At window_memory the node drops windows of lost peers,
+ * then the largest windows.
  */
 #include "core.h"
 
@@ -31,7 +32,7 @@ u32 lnet_window_rejected(const struct lnet_window *w, u64 seq)
 	return is_mark(place) ? (u32)((uintptr_t)place >> MARK_REASON_SHIFT) : 0;
 }
 
-/* A window that changes size around a power of 2 stays in its list. */
+/* A window whose size varies around a power of 2 stays in its list. */
 static void weigh(struct lnet_window *w)
 {
 	u8 weight = w->weight;
@@ -88,7 +89,10 @@ void lnet_window_count(struct lnet_window *w, bool there)
 		w->sh->window_bytes -= bytes;
 }
 
-/* The opener's connections ended after its last request. Unknown, so false, in another shard. */
+/*
+ * True if the opener lost its connections after its last request. False if the paths to the opener
+ * are in another shard, whose lock the caller lacks.
+ */
 static bool is_lost(const struct lnet_window *w)
 {
 	const struct lnet_path *path;

@@ -334,9 +334,9 @@ void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err);
 /* An operator waits for its result: the driver must connect now, also after recent failures. */
 bool lnet_att_is_urgent(const struct lnet_att *att);
 /*
- * True if neither end retransmits @att after the loss of its connection: most messages to and from
- * a stock peer. While such bytes are unacknowledged, the driver keeps a connection that the core
- * only suspects.
+ * True if neither end retransmits @att after the loss of its connection, as for most messages to
+ * and from a stock peer. While TCP has not acknowledged such a message, the driver keeps the
+ * connection even if the core suspects the path.
  */
 bool lnet_att_is_sent_once(const struct lnet_att *att);
 /*

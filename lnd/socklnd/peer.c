@@ -351,13 +351,13 @@ static bool cookie_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns,
 	return true;
 }
 
-/* A reset would lose a message that neither end retransmits. */
+/* True if a reset of the set would lose a message that neither end retransmits. */
 static bool holds_once(const struct sock_peer *peer)
 {
 	struct sock_conn *c;
 
 	list_for_each_entry(c, &peer->conns, set) {
-		/* the unacknowledged bytes may begin with the HELLO, which @written lacks */
+		/* unacknowledged bytes may include the HELLO, which @written does not count */
 		unsigned long unacked = min_t(u64, c->sn->io->unacked(c), c->written);
 
 		if ((long)(c->once_end - (c->written - unacked)) > 0)
@@ -366,7 +366,7 @@ static bool holds_once(const struct sock_peer *peer)
 	return false;
 }
 
-/* The peer takes bytes, or the writing thread has not come to them yet. */
+/* True if the peer receives bytes, or only the writing thread is late. */
 static bool is_moving(const struct sock_conn *c, u64 now_ns)
 {
 	return c->stuck_ns ? c->stuck_ns + SOCK_MOVING_NS > now_ns : !c->blocked;
@@ -374,8 +374,9 @@ static bool is_moving(const struct sock_conn *c, u64 now_ns)
 
 /*
  * Messages encoded but not wholly written when their time is over: true if the set must end for it.
- * Else only the message is given back, and a copy of it stays in the stream: while bytes move,
- * however slowly, and for a small message of a set that holds what is sent once.
+ * Else the driver completes only the message and keeps a copy of its bytes in the stream. It does
+ * so while bytes move, however slowly. It also does so for a small message if the set holds a
+ * message that is sent once.
  */
 static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
@@ -415,7 +416,7 @@ static bool is_stuck(struct sock_conn *c, u64 now_ns)
 		if (list_empty(&peer->work))
 			list_add_tail(&peer->work, &c->sn->work);
 	}
-	/* with all acknowledged and room in the socket, only the writing thread is late */
+	/* if all is acknowledged and the socket has room, only the writing thread is late */
 	if (acked == c->total && !(c->nr_segs && c->blocked))
 		c->stuck_ns = 0;
 	return c->stuck_ns && c->stuck_ns != now_ns;

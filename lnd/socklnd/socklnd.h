@@ -22,7 +22,7 @@
 #define SOCK_SEGS	16U
 #define SOCK_VECS	32U
 #define SOCK_INLINE_MAX	4096U
-/* largest message that is copied when its time is over, so that a stuck set can stay */
+/* largest message of a stuck set that is copied at its deadline, so that the set can stay */
 #define SOCK_STUCK_COPY_MAX	65536U
 #define SOCK_DETACH_MAX	1048576U	/* largest rest of a message copied to free its memory */
 #define SOCK_STAGING	262144U
@@ -316,7 +316,7 @@ struct sock_conn {
 	/* attempts encoded; att->lnd[] = stream position of begin and end */
 	struct list_head txs;
 	unsigned long queued, written;	/* stream positions */
-	unsigned long once_end;		/* end of the last message that is sent once only */
+	unsigned long once_end;		/* position: end of the last message sent once */
 	u64 total;			/* bytes written */
 	u64 acked;			/* of which known to have been acknowledged */
 	/* since when something is unacknowledged without progress; 0: nothing */

@@ -98,7 +98,7 @@ static void log_print(void *arg, enum lnet_log_level level, const char *text)
 	}
 }
 
-/* Unprivileged users may make namespaces, so the number of these lines has a limit. */
+/* Unprivileged users may create namespaces, so the rate of these lines is limited. */
 static void life_log(const struct lnet_netns *ns, const char *what)
 {
 	pr_info_ratelimited("lnet: netns %u: lnet %s %s, by uid %u, pid %d\n", ns->net->ns.inum,

@@ -29,8 +29,8 @@ struct lnet_client {
  */
 int lnet_client_open(struct lnet_client *client, struct net *net);
 /*
- * Logs that the caller has written @text to a module's parameter, if its namespace has an instance.
- * Process context, may sleep.
+ * Logs that the caller has written @text to the module parameter @name. Does nothing if the
+ * caller's namespace has no instance. Process context, may sleep.
  */
 void lnet_param_written(const char *name, const char *text);
 /* After it gone() is not called; waits for one that runs. Neither from there nor from a handler. */

@@ -69,7 +69,7 @@ static struct net *callers_net(void)
 	return current->nsproxy->net_ns;
 }
 
-/* As stock, which says `discovery' the other way round. */
+/* Parses as stock's module does. lnet_peer_discovery_disabled is the negation of `discovery'. */
 static int tuned_parse(const struct param *par, const char *text, u64 *value)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(par->tunable);

@@ -88,7 +88,7 @@ struct lst {
 	u32 nr_trees;			/* these, and those that end */
 	u32 nr_commands;
 	u64 c[LST_NR_COUNTERS];
-	u64 refused_log_ns;		/* no line about refused requests before */
+	u64 refused_log_ns;		/* earliest time of the next line about rejections */
 	struct lst_buffer buffer[LST_BUFFERS];
 };
 
@@ -187,7 +187,7 @@ struct lst_call {
 	struct list_head link;
 	struct lst_job job;
 	struct lnet_process from;	/* whom to answer */
-	struct lnet_nid primary;	/* of that peer; all ones: not known */
+	struct lnet_nid primary;	/* NID of that peer; all ones: unknown */
 	struct lnet_nid self;		/* the interface that was addressed */
 	struct lst_msg req, rpy;
 	u8 nr_open;			/* transfers that are not over */
@@ -245,7 +245,7 @@ struct lst_session {
 	struct list_head link;		/* st->zombies */
 	struct lst_job job;
 	struct lst_sid sid;
-	/* NIDs of the console; all ones: the session was made over a tree, or here */
+	/* NIDs of the console; all ones: a tree or a tool on this node made the session */
 	struct lnet_nid console, primary;
 	char name[LST_NAME];
 	u8 state;			/* enum lst_lease */
@@ -273,7 +273,7 @@ u32 lst_session_make_locked(struct lst *st, const struct lst_msg *msg);
 void lst_session_end_locked(struct lst *st, enum lst_lease how);
 void lst_session_put_locked(struct lst *st, struct lst_session *s);	/* a unit ended */
 u64 lst_session_expire_locked(struct lst *st, u64 now);		/* its deadline */
-/* May the sender of @call ask this? 0, or the status of the answer: EACCES. */
+/* May the sender of @call request @service? 0, or the status of the reply: EACCES. */
 u32 lst_session_allows_locked(struct lst_call *call, u32 service);
 
 /* ---- batch.c: batches and tests ---------------------------------------------------------- */

@@ -156,8 +156,8 @@ static bool is_from_here(const struct lst_call *call)
 }
 
 /*
- * Did the console of session @s send @call, or this node itself? Over a tree other nodes ask for a
- * console, so there the NID in the session's name decides.
+ * Did the console of session @s or this node itself send @call? In a tree other nodes forward the
+ * requests of a console, so there the function compares the NIDs in the session IDs.
  */
 static bool is_from_console(const struct lst_session *s, const struct lst_call *call)
 {
@@ -169,13 +169,13 @@ static bool is_from_console(const struct lst_session *s, const struct lst_call *
 	       lnet_nid_same(&s->primary, &call->primary);
 }
 
-/* A console that lives is heard before three quarters of its lease have passed. */
+/* A live console sends a request before three quarters of its lease have passed. */
 static bool is_silent(const struct lst_session *s)
 {
 	return s->lease && lst_now(s->st) - s->used_ns >= s->lease * (NSEC_PER_SEC / 4 * 3);
 }
 
-/* Another session than the one it is in, if any. */
+/* May @call replace the node's session, if it is in one? 0, or the status of the reply. */
 static u32 may_make(const struct lst_call *call)
 {
 	const struct lst_make_session_req *req = &call->req.make_session_req;
@@ -271,7 +271,7 @@ enum lst_verdict lst_session_serve_locked(struct lst_call *call)
 	return LST_REPLY;
 }
 
-/* ---- who may ask ----------------------------------------------------------------------------- */
+/* ---- permission of requests ------------------------------------------------------------------ */
 
 static bool is_test_traffic(u32 service)
 {
@@ -303,8 +303,8 @@ static void refused_log(const struct lst_call *call)
 }
 
 /*
- * Nodes of a session send each other tests, so these need a session and no place in the list. An
- * answer that refuses names no session.
+ * Any node of a session sends test traffic to this node, so test traffic needs a session, but no
+ * sender in the list of consoles. A reply that rejects a request names no session.
  */
 u32 lst_session_allows_locked(struct lst_call *call, u32 service)
 {

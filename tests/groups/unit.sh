@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Read by the groups that run the unit tests: builds them in one flavour, runs them, and says the sum line.
 
-# unit_build FLAVOUR [PROGRAM [VARIABLE=VALUE...]]: PROGRAM is unit or unit-some.
+# unit_build FLAVOUR [PROGRAM [VARIABLE=VALUE...]]: builds PROGRAM, which is unit (the default) or unit-some.
 unit_build() {
 	local flavour=$1 goal=unit
 	[ $# -eq 1 ] || goal=build/$flavour/$2
@@ -30,7 +30,7 @@ unit_run() {
 	return "$status"
 }
 
-# Prints the suites that start threads, as the last run of the debug flavour found them; runs it if there is none.
+# Prints the suites that start threads, as the last run of the debug flavour listed them. Without a list, runs it first.
 unit_threaded() {
 	local list=build/debug/unit-threaded
 	if ! [ "$list" -nt build/debug/unit ]; then

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A stranger leads the self-test of a node: it makes the node send, and takes the node from its console by force."""
+"""An unknown peer leads the self-test of a node: the node sends it bulk data, and leaves the session of its console."""
 
 import os
 import time
@@ -36,7 +36,7 @@ def received(world, host):
 
 
 def attack(world, seconds):
-    """What the attacker is answered, and the bytes that the node sent it."""
+    """Returns the outputs of the attacker's commands, and the number of bytes that the attacker received."""
     begin = received(world, "x")
     said = [lst(world, "x", "new_session", "--force", "mine"),
             lst(world, "x", "add_group", "g", TARGET + "@tcp"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A peer and its sessions: requests without end that the node must remember, and session open requests."""
+"""A peer opens many sessions and sends tracked requests in them, which the node must store."""
 
 import struct
 import time
@@ -40,7 +40,7 @@ def frame(conn):
 
 
 def session(conn, nonce, source=X):
-    """A session ID; 0: no reply."""
+    """Opens a session and returns its ID; 0: no reply."""
     conn.send(opening(nonce, source))
     while True:
         got = frame(conn)
@@ -51,7 +51,7 @@ def session(conn, nonce, source=X):
 
 
 def drain(conn):
-    """Reads what is there."""
+    """Discards all bytes that were received so far."""
     conn.sock.settimeout(0)
     try:
         while conn.sock.recv(1 << 20):
@@ -61,7 +61,7 @@ def drain(conn):
 
 
 def fill(conn, source):
-    """Eight sessions of 1,024 unfinished requests; how many were sent."""
+    """Sends 1,024 unfinished requests in each of eight sessions; returns how many were sent."""
     sent = 0
     for nonce in range(1, 9):
         conn.sock.settimeout(2)

@@ -62,8 +62,8 @@ second_rail() {
 		ip addr add "10.9.1.$GUEST/24" dev rail1
 }
 
-# silent DEVICE: no packet arrives or leaves. A drop in the egress hook of nft would be an error to TCP, which ends its
-# connections after some seconds; TCP gets no error from netem.
+# silent DEVICE: the device loses all packets in both directions. If nft dropped them in its egress hook, TCP would get
+# errors and end its connections after some seconds. From netem TCP gets no error.
 silent() {
 	tc qdisc add dev "$1" root netem loss 100% && nft -f - <<-RULES
 		table netdev cut {

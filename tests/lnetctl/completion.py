@@ -105,7 +105,7 @@ def check_values(node):
 
 # ---- zsh -------------------------------------------------------------------------------------------------------
 
-# A completion prints its matches instead of inserting them. Without -O, compadd is asked for other things than matches.
+# The widget `report' prints the matches instead of inserting one. With -A, -O or -D, compadd adds no matches.
 ZSHRC = """PROMPT='ready> '
 unset zle_bracketed_paste
 fpath=(%s $fpath)
@@ -158,7 +158,7 @@ class Zsh:
         return heard
 
     def completed(self, line):
-        """The words that zsh offers behind LINE; None: it did not answer."""
+        """The words that zsh offers after LINE; None: zsh printed no list."""
         os.write(self.terminal, line.encode() + b"\t")
         match = re.search(r"<<matches (.*?)>>", self.hear(">>"))
         os.write(self.terminal, b"\x15")

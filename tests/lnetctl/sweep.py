@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Runs each command of lnetctl's list with each kind of usage error. It fails, changes nothing, and its message names
-the wrong option or word, the received value, and the accepted values."""
+"""Runs each command of lnetctl's list with each kind of usage error. Each run must fail and change nothing. Its message
+must name the wrong option or argument, the received value, and the accepted values."""
 
 import json
 import os
@@ -20,7 +20,7 @@ STATE = ("export --backup", "net show -v 1", "peer show", "route show", "routing
          "fault delay show", "udsp show", "global show", "debug record show")
 GOOD = {"nid": "10.9.9.9@tcp", "nids": "10.9.9.9@tcp", "net": "tcp9", "text": "abc", "file": "abc", "time": "2s",
         "span": "2s", "level": "1", "wait": "2s", "match": "*@tcp9"}
-# Values that the library or the node cannot read, by the kind of an option or a word.
+# Values that the library or the node cannot read, by the kind of the option or argument.
 UNREADABLE = {
     "nid": ("nonsense", "10.0.0.300@tcp", "10.0.0.1@nosuch"),
     "nids": ("nonsense", "10.0.0.300@tcp", "10.0.0.1@nosuch", "10.9.9.[3-1]@tcp", "10.9.9.9@tcp,"),
@@ -28,7 +28,7 @@ UNREADABLE = {
     "match": ("nonsense", "*@nosuch"),
     "file": ("/nonexistent/file",),
 }
-# The same of options that are texts, by their names.
+# The same for options of the kind text, by their names.
 UNREADABLE_TEXT = {
     "if": ("@?/", "eth0["), "cpt": ("x", "[3-1]", "[999]"), "ip2net": ("@?", "nosuch(lo)"), "size": ("x", "-1"),
     "src": ("@?", "nosuch"), "dst": ("@?",), "rte": ("@?",), "name": ("a/b", 32 * "n"), "message": ("HELLO",),
@@ -53,14 +53,14 @@ COMPLETE = {
     "fault outcome add": {"source": "*", "outcome": "local_error"},
 }
 FURTHER_WORDS = {"ping": ["127.0.0.2@tcp"]}
-# Texts of stock's tool, which scripts look at: they have no value.
+# Texts of stock's tool, which scripts compare. They do not name the received value.
 STOCK_WORDS = {"discovery": ("Valid values are: ",), "drop_asym_route": ("Valid values are: ",),
                "response_tracking": ("Valid values are: ",), "recovery_limit": ("Must be greater than or equal to 0",),
                "max_recovery_ping_interval": ("must be strictly positive",),
                "tiny_buffers": ("tiny, small and large must be >= 0",),
                "small_buffers": ("tiny, small and large must be >= 0",),
                "large_buffers": ("tiny, small and large must be >= 0",)}
-# Messages that refer to a list of what is there instead of a form.
+# Parts of messages that list the existing objects, or name a command that does, instead of an accepted form.
 LISTED = ("lists them)", " here)", "is no parameter of '", "CPTs of this node are ", " show')")
 
 

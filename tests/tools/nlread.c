@@ -3,8 +3,8 @@
  * nlread COMMAND FLAGS VERSION [source=NID] [NID...]: sends a request to the kernel's LNet and
  * reads the reply as stock's library does: slowly, with a receive buffer of 32 KiB. A datagram
  * without a value ends the document for that library, so none may precede the end. Nothing may
- * follow the end. The library reads values as YAML, so no text may have ": ". @source: the
- * interface that a ping uses.
+ * follow the end. The library reads values as YAML, so no text may have ": ". source=NID names
+ * the interface that sends a ping.
  *
  * Prints the numbers of datagrams and values, the bytes of the longest datagram, and the errno at
  * the end. Exit 0: the library would have read the whole reply.

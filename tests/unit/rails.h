@@ -108,7 +108,7 @@ struct rails {
 	struct list_head wire, delayed, kept, posted, waiting, landing;
 	struct rails_req req[RAILS_TAGS];
 	unsigned int nr_tags, nr_carried[8];
-	unsigned int nr_once[8];	/* of these, lost with their connection */
+	unsigned int nr_once[8];	/* of these, sent once: lost with their connection */
 	unsigned int nr_bells;	/* times that drivers were told that all is handed over */
 	u32 epoch[RAILS_NODES][RAILS_RAILS];
 	unsigned long stack_low, stack_high;	/* of send(), as it was called */

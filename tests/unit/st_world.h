@@ -20,7 +20,7 @@ void st_begin(unsigned int nr_nodes);
 void st_end(void);				/* all that was under way has ended */
 void st_run(u64 ns);
 struct lst *st_of(unsigned int node);
-/* The console of its session was last heard so long ago that another one may take it by force. */
+/* Makes the console of the node's session unresponsive, so another one may take it by force. */
 void st_silence(unsigned int node);
 /* Asks @to from @from; the answer's type is right if 0. */
 int st_ask(unsigned int from, unsigned int to, struct lst_msg *req, struct lst_msg *rpy);

@@ -158,7 +158,7 @@ static void test_link(void)
 	rails_end();
 }
 
-/* Texts of others, such as names in requests. */
+/* A peer or a user may choose a text in a line, such as a name in a request. */
 static void test_control_characters(void)
 {
 	struct lnet *ln = log_begin(0);
@@ -168,7 +168,7 @@ static void test_control_characters(void)
 	rails_end();
 }
 
-/* Messages of node 0 on rail 0 fail, and are sent again on rail 1. */
+/* Messages of node 0 on rail 0 fail; node 0 retransmits them on rail 1. */
 static void messages_fail(void)
 {
 	unsigned int i, nr = rails_stat(0, LNET_C_local_error_count);
@@ -234,7 +234,7 @@ static void test_peer_cut(void)
 	rails_end();
 }
 
-/* The interface has a line; its paths fail with it. */
+/* The log has a line for the interface and none for its paths, which fail with the interface. */
 static void test_path_linkless(void)
 {
 	log_begin(0);
@@ -259,7 +259,7 @@ UNIT_SUITE(log,
 	{ "a change names who asked for it, if that is known", test_by },
 	{ "a link that is down has one of four reasons", test_link },
 	{ "no line has control characters", test_control_characters },
-	{ "a path that fails messages has one line, and one when it recovers", test_path_message },
+	{ "a path whose messages fail has one line, and one when it recovers", test_path_message },
 	{ "a path that loses its connections has one line, pings add none", test_path_lost },
 	{ "a peer without a path has a line", test_peer_cut },
 	{ "paths of an interface without link have no line", test_path_linkless })

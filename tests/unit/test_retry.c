@@ -337,7 +337,7 @@ static void check_once(unsigned int times, const char *what)
 	UNIT_EQUAL(rails.nr_once[RAILS_CORE], 0, "pings and session requests are repeated");
 }
 
-/* A driver keeps a suspect connection for them. */
+/* A driver keeps a suspect connection while it holds messages that are sent once. */
 static void test_sent_once(void)
 {
 	static const struct rails_cfg quiet = { .quiet = true };
@@ -359,7 +359,7 @@ static void test_sent_once(void)
 }
 
 UNIT_SUITE(retry,
-	   { "only what is not tracked is lost with its connection", test_sent_once },
+	   { "only messages that are not tracked are lost with their connection", test_sent_once },
 	   { "lnt-060, lnt-065, lnt-075: over random faults at most R resends, none after the end",
 	     test_schedules },
 	   { "lnt-060, lnt-065, lnt-090: R + 1 attempts when all fail, one when it succeeds",

@@ -401,7 +401,10 @@ static struct lnet_window *fill(unsigned int from, u64 nonce, u64 nr)
 	return w;
 }
 
-/* Node 2 has a small window and is lost, node 0 a large one, then node 2 comes again. */
+/*
+ * Node 2 has a window of 400 entries and loses its connections. Node 0 has a window of 800 entries,
+ * and then another session, whose entries need room.
+ */
 static void test_memory(void)
 {
 	struct lnet_shard *sh;
@@ -435,7 +438,7 @@ static void test_memory(void)
 
 UNIT_SUITE(session,
 	{ "rule 7: a rejection takes no entry", test_rejections },
-	{ "rule 13: at window_memory lost peers lose windows first, then the largest",
+	{ "rule 13: at window_memory windows of lost peers are dropped first, then the largest",
 	  test_memory },
 	{ "rule 2: a session ID cannot be computed from what is sent", test_guess },
 	{ "rule 2: a request in another peer's session is rejected", test_foreign_request },

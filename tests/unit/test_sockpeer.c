@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* When the TCP driver gives up a connection set whose peer is silent, and when it keeps the set. */
+/* Does the TCP driver close or keep a connection set whose peer is unresponsive? */
 #include "sock_fake.h"
 
 #define A "192.168.50.11@tcp"
@@ -23,7 +23,7 @@ static void long_write(void)
 	fake_run(600 * MS);
 }
 
-/* The writing thread gets no processor until the message's time is over: no fault of the peer. */
+/* The writing thread runs only after the message's deadline: the peer is not at fault. */
 static void test_slow_writer(void)
 {
 	struct msg *msg;
@@ -36,7 +36,10 @@ static void test_slow_writer(void)
 	fake_end();
 }
 
-/* A stuck set stays for what is sent once. What cannot be copied cheaply ends it. */
+/*
+ * A stuck set stays while it holds a message that is sent once. A message that is too large to copy
+ * ends the set at its deadline.
+ */
 static void test_stalled_once(void)
 {
 	struct msg *once, *half;
@@ -77,7 +80,7 @@ static void test_path_reset(void)
 {
 	open_set();
 	send_and_reset();
-	/* all acknowledged: nothing speaks against it */
+	/* all bytes are acknowledged, so the set stays */
 	CU_ASSERT(fake_is_open(&fw.fake[0]));
 	fw.fake[0].unacked = 106;
 	send_and_reset();
@@ -86,7 +89,7 @@ static void test_path_reset(void)
 	fake_end();
 }
 
-/* A reset would lose what is sent once and not acknowledged. What follows it does not matter. */
+/* An unacknowledged message that is sent once keeps the set. An acknowledged one does not. */
 static void test_path_reset_once(void)
 {
 	open_set();
@@ -103,8 +106,9 @@ static void test_path_reset_once(void)
 }
 
 UNIT_SUITE(sockpeer,
-	   { "a late thread does not end a set", test_slow_writer },
-	   { "a stuck set stays for what is sent once", test_stalled_once },
-	   { "a suspect path loses connections without progress only", test_path_reset },
-	   { "a suspect path keeps what is sent once and not acknowledged", test_path_reset_once },
+	   { "a late writing thread does not end a set", test_slow_writer },
+	   { "a stuck set stays while it holds a message that is sent once", test_stalled_once },
+	   { "a suspect path loses only connections without progress", test_path_reset },
+	   { "a suspect path keeps an unacknowledged message that is sent once",
+	     test_path_reset_once },
 )

@@ -207,7 +207,7 @@ static int make_from(unsigned int from, const struct lst_sid *sid, u32 force)
 	return rc ? rc : (int)rpy.status;
 }
 
-/* The name of a session is the console's word; the NID that sent the request decides. */
+/* A console may write any NID in the session ID, so the NID that sent the request decides. */
 static void force_needs_the_console_or_silence(void)
 {
 	st_begin(3);
@@ -225,7 +225,10 @@ static void force_needs_the_console_or_silence(void)
 	st_end();
 }
 
-/* What @type asks of node 1, whose list of consoles has node 2 alone, from node @from. */
+/*
+ * Node @from sends a request of @type to node 1, whose list of consoles has only node 2. Returns
+ * the status of the reply; -1: none.
+ */
 static int ask(unsigned int from, u32 type)
 {
 	struct lst_msg req = { .type = type, .feats = LST_FEATS };
@@ -270,7 +273,8 @@ static void only_listed_consoles_lead(void)
 }
 
 UNIT_SUITE(stlease,
-	   { "force needs the same console, or a silent one", force_needs_the_console_or_silence },
+	   { "force needs the same console, or an unresponsive one",
+	     force_needs_the_console_or_silence },
 	   { "only consoles of the list lead a node", only_listed_consoles_lead },
 	   { "each session of a node has an epoch", an_epoch_each },
 	   { "force that comes late changes nothing", late_force_changes_nothing },

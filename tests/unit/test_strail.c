@@ -193,7 +193,7 @@ static void removed(void)
 	end();
 }
 
-/* Of nodes 1 and 2, if they are in a session. */
+/* Makes the consoles of nodes 1 and 2 unresponsive, if the nodes are in a session. */
 static void silence(void)
 {
 	unsigned int i;

@@ -59,7 +59,7 @@ static const struct key route[] = {
 static const struct key buffers[] = {
 	{ "tiny", NULL }, { "small", NULL }, { "large", NULL }, END
 };
-/* "cpt[0]" and so on show the buffers of each CPT. */
+/* `routing show' prints the buffers of each CPT under the keys "cpt[0]", "cpt[1]" and so on. */
 static const struct key routing[] = { { "enable", NULL }, { "cpt[", NULL }, END };
 static const struct key numa[] = { { "range", NULL }, END };
 static const struct key udsp_action[] = { { "priority", NULL }, END };

@@ -58,7 +58,7 @@ int plan_moved(struct plan *p, const struct lnetctl_node *ni, const char *net, c
 	const char *nid = lnetctl_text(ni, "nid");
 	char name[160];
 
-	/* an exported interface has a name instead of a NID */
+	/* an interface of an export has a name and no NID */
 	snprintf(name, sizeof(name), "%s%s%s", name_of(ni), nid ? "" : " on ", nid ? "" : net);
 	if (m)
 		lnetctl_add_text(m, "nid", name);

@@ -242,7 +242,7 @@ static int global_set(struct tool *t, unsigned int i, const char *value)
 	return 0;
 }
 
-/* Reads the option @argv[*at] and its value. 0, EXIT_USAGE, or -ENOENT: it is none of these. */
+/* Reads the option @argv[*at] and its value. 0, EXIT_USAGE, or -ENOENT: no global option. */
 static int global_read(struct tool *t, int argc, char **argv, int *at)
 {
 	const char *word = argv[*at];

@@ -69,7 +69,7 @@ static int not_read(const char *name, const char *accepted, const char *value)
 	return EXIT_USAGE;
 }
 
-/* As stock, a node replaces some numbers of interfaces. */
+/* Reports that the node replaced the value: as stock, it does so for some max_interfaces. */
 static void taken_note(struct tool *t, const char *name, const char *value)
 {
 	const struct lnetctl_node *taken;
@@ -86,7 +86,7 @@ static void taken_note(struct tool *t, const char *name, const char *value)
 	lnetctl_doc_free(doc);
 }
 
-/* The node's reason follows its "invalid value 'x' for key 'NAME': "; a stock module has none. */
+/* A node's text is "invalid value 'x' for key 'NAME': REASON"; a stock module sends no reason. */
 static int value_wrong(const struct tool *t, const char *name, const char *value)
 {
 	const char *why = lnetctl_error(t->c)->text, *reason = strstr(why, "': ");
@@ -98,7 +98,7 @@ static int value_wrong(const struct tool *t, const char *name, const char *value
 	return EXIT_USAGE;
 }
 
-/* The node rejects a whole number as out of range, and other texts as unreadable. */
+/* If the node returns -EINVAL, a whole number is out of range, and another text is unreadable. */
 static int set_done(struct tool *t, const char *name, const char *value, int rc)
 {
 	if (rc == -EINVAL && (!*value || value[strspn(value, "-0123456789")]))

@@ -16,7 +16,7 @@ enum arg {
 	ARG_NUM,	/* min to max; decimal, octal or hexadecimal */
 	ARG_TIME,	/* min to max ns; a bare number is seconds */
 	ARG_SPAN,	/* as ARG_TIME, but a unit is required */
-	ARG_WAIT,	/* as ARG_TIME, but optional; without it WAIT_DEFAULT */
+	ARG_WAIT,	/* as ARG_TIME, but optional; default WAIT_DEFAULT */
 	ARG_WORD,	/* one of @words, in upper or lower case */
 };
 

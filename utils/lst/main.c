@@ -183,7 +183,7 @@ static int dispatch(int argc, char **argv)
 	return c->run(argc, argv);
 }
 
-/* bulk_server and bulk_write are names of this program. */
+/* bulk_server and bulk_write are further names of this program. */
 static int bulk(int argc, char **argv)
 {
 	if (argc > 1 && is_any(argv[1], "version", "--version", "-V"))

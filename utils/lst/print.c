@@ -21,7 +21,7 @@ const char *text(const struct lnetctl_node *map, const char *key)
 	return found ? found : "";
 }
 
-/* What a node says; ESTALE and EACCES have a meaning of their own there. */
+/* The text of a node's error; in a self-test ESTALE and EACCES have special meanings. */
 const char *error_text(int err)
 {
 	switch (err) {
@@ -36,7 +36,7 @@ const char *error_text(int err)
 	}
 }
 
-/* The node has no portal for self-tests. */
+/* True if the node has no portal for self-tests. */
 static bool is_without(const struct lnetctl_node *e)
 {
 	return number(e, "errno") == ENOENT && !strcmp(text(e, "remote"), "false");
