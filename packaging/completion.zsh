@@ -10,7 +10,7 @@ done
 words_found=(${(f)"$(bash -c '. "$1"; COMP_LINE=$2 COMP_POINT=${#2} COMPREPLY=()
 	case ${COMP_LINE%%[[:space:]]*} in *lnetctl) _lnetctl ;; *) _lnet_program ;; esac
 	printf "%s\n" "${COMPREPLY[@]}"' bash $script "${(j: :)words[1,CURRENT-1]} $PREFIX" 2>/dev/null)"})
-# bash replaces what follows the last of these characters, zsh the whole word.
+# bash completes the part of a word after the last of these characters, zsh the whole word.
 cut=${PREFIX%"${PREFIX##*[@:=]}"}
 if (( ! ${#words_found} )) || [[ -e $cut$words_found[1] ]]; then
 	_files
