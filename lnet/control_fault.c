@@ -118,7 +118,7 @@ static const char *contradiction(const struct lnet_fault_rule *r)
 	if (r->random && !r->interval_s)
 		return "'random' needs an interval";
 	if (r->delay && !lnet_nid_is_any(&r->local))
-		return "a delay rule has no 'local_nid'";
+		return "a delay rule cannot have 'local_nid'";
 	if (r->portal_mask && r->msg_mask && !(r->msg_mask & (1u << LNET_MSG_PUT |
 							      1u << LNET_MSG_GET)))
 		return "'portal' needs the message PUT or GET";

@@ -37,7 +37,7 @@ static int net_text(const struct lnet_val *v, u32 *net, struct lnet_ctl_err *e)
 		return 0;
 	}
 	if (lnet_net_parse(net, text))
-		return lnet_ctl_fail(e, -ENOENT, "unknown net '%s': no " LNET_CTL_A_NET, text);
+		return lnet_ctl_fail(e, -ENOENT, "unknown net '%s': use a " LNET_CTL_A_NET, text);
 	return 0;
 }
 
@@ -253,8 +253,8 @@ static int rules(struct ni_list *l, const struct lnet_val *v)
 	int rc = lnet_ip2nets_walk(text, &rules.sink);
 
 	if (rc == -EINVAL)	/* stock's errno */
-		return lnet_ctl_fail(l->e, -ENOENT, "'%.80s' cannot be read: no rules such as "
-				     "tcp(eth0) 10.0.*.*; tcp1 10.1.*.*", text);
+		return lnet_ctl_fail(l->e, -ENOENT, "'%.80s' cannot be read: expected rules such "
+				     "as tcp(eth0) 10.0.*.*; tcp1 10.1.*.*", text);
 	if (rc)
 		return lnet_ctl_fail(l->e, rc, "an interface is missing: %s", lnet_ctl_why(rc));
 	return l->nr > rules.first ? 0 : lnet_ctl_fail(l->e, -ENOENT, "no rule matches");
@@ -515,10 +515,11 @@ static int none_meant(struct ni_list *l, const struct ni_req *r)
 	lnet_net_str(r->net, net);
 	if (r->by_name)
 		return lnet_ctl_fail(l->e, -ENODEV, "interface '%s' is not on net '%s' "
-				     "('net show')", r->cfg.ifname, net);
+				     "('net show' lists them)", r->cfg.ifname, net);
 	if (r->whole_net || r->all)
-		return lnet_ctl_fail(l->e, -EINVAL, "there is no net '%s' ('net show')", net);
-	return lnet_ctl_fail(l->e, -ENOENT, "there is no interface %s ('net show')",
+		return lnet_ctl_fail(l->e, -EINVAL, "there is no net '%s' ('net show' lists them)",
+				     net);
+	return lnet_ctl_fail(l->e, -ENOENT, "there is no interface %s ('net show' lists them)",
 			     lnet_nid_str(&r->cfg.nid, nid));
 }
 

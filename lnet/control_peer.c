@@ -187,8 +187,9 @@ static int peer_del(struct lnet *ln, const struct peer_req *r, bool force, struc
 		return 0;
 	case -ENOENT:
 		return lnet_ctl_fail(e, rc,
-				     r->nr ? "there is no peer %s with all these NIDs ('peer show')"
-					   : "there is no peer %s ('peer show')", buf);
+				     r->nr ? "there is no peer %s with all these NIDs ('peer show' "
+					     "lists them)"
+					   : "there is no peer %s ('peer show' lists them)", buf);
 	case -ENODEV:
 		return lnet_ctl_fail(e, rc, "%s is not the primary NID of its peer", buf);
 	case -EBUSY:
@@ -218,7 +219,7 @@ static int peer_set(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_e
 		rc = lnet_peer_set_state(ln, &r->primary, U32_MAX, (u32)r->state);
 	if (!rc && r->health != HEALTH_UNSET)
 		rc = lnet_health_set_peer(ln, &r->primary, (int)r->health);
-	return rc ? lnet_ctl_fail(e, rc, "there is no peer interface %s ('peer show')",
+	return rc ? lnet_ctl_fail(e, rc, "there is no peer interface %s ('peer show' lists them)",
 				  lnet_nid_str(&r->primary, buf))
 		  : 0;
 }
@@ -300,7 +301,7 @@ int lnet_ctl_peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 	pni = lnet_peer_ni_lookup(d->ctl->ln, &d->nid);
 	if (!pni || lnet_nid_is_lo(&pni->nid)) {
 		lnet_peer_ni_put(pni);
-		return lnet_ctl_fail(e, -ENOENT, "there is no peer %s ('peer show')",
+		return lnet_ctl_fail(e, -ENOENT, "there is no peer %s ('peer show' lists them)",
 				     lnet_nid_str(&d->nid, buf));
 	}
 	d->peer = lnet_peer_of(pni);

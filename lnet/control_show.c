@@ -16,7 +16,7 @@ int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 	if (lnet_val_text(&v, text, sizeof(text)))
 		return lnet_ctl_fail(e, -EINVAL, "the net has no name");
 	if (lnet_net_parse(&d->net, text))
-		return lnet_ctl_fail(e, -ENOENT, "unknown net '%s': no " LNET_CTL_A_NET, text);
+		return lnet_ctl_fail(e, -ENOENT, "unknown net '%s': use a " LNET_CTL_A_NET, text);
 	d->filtered = true;
 	return 0;
 }

@@ -14,7 +14,7 @@ static const char *const whys[LNET_NR_OUTCOMES] = {
 	[LNET_LOCAL_TIMEOUT] = "its interface did not send a message in time",
 	[LNET_REMOTE_ERROR] = "the peer reported an error",
 	[LNET_REMOTE_DROPPED] = "the peer could not be reached",
-	[LNET_REMOTE_TIMEOUT] = "the peer did not answer a message in time",
+	[LNET_REMOTE_TIMEOUT] = "the peer did not reply to a message in time",
 	[LNET_NETWORK_TIMEOUT] = "no response to a message",
 	[LNET_PATH_LOST] = "its connections were lost",
 };

@@ -298,7 +298,7 @@ static void refused_log(const struct lst_call *call)
 		return;
 	st->refused_log_ns = now + LST_REFUSED_LOG_NS;
 	pr_warn("selftest: %s may not lead this node: it is not in the list of consoles; %llu "
-		"requests were refused so far\n", lnet_nid_str(&call->from.nid, nid),
+		"requests were rejected so far\n", lnet_nid_str(&call->from.nid, nid),
 		(unsigned long long)st->c[LST_C_rpcs_refused]);
 }
 

@@ -295,7 +295,7 @@ EXITS = [
     ("fault drop add -s * -d * -r 1 -i 1", 2, "", "--rate is invalid with --interval option"),
     ("fault delay add -s * -d * -r 1", 2, "", "latency"),
     ("fault drop add -s * -d * -r 2 --random", 234, "", "'random' needs an interval"),
-    ("fault delay add -s * -d * -r 2 -l 1 -o 127.0.0.2@tcp", 234, "", "a delay rule has no 'local_nid'"),
+    ("fault delay add -s * -d * -r 2 -l 1 -o 127.0.0.2@tcp", 234, "", "a delay rule cannot have 'local_nid'"),
     ("fault drop add -s * -d * -r 2 -m ACK -p 5", 234, "", "'portal' needs the message PUT or GET"),
     ("fault drop del", 2, "", "source , dest"),
     ("fault drop del --all", 254, "", "failed to delete drop rule: "),
@@ -542,10 +542,10 @@ def test_conform_stock():
         node.ok("route", "add", "--net", net, "--gateway", "10.77.0.3@tcp", "--hop", "1")
     types = {route["net"]: route["type"] for route in json.loads(node.ok("route", "show", "-v", "--json"))["route"]}
     equal("single-hop: the gateway has an interface on that net", types, {"tcp5": "single-hop", "tcp6": "multi-hop"})
-    for value, note in (("3", "smaller"), ("200", "larger"), ("4096", "larger")):
+    for value, note in (("3", "small"), ("200", "large"), ("4096", "large")):
         node.ok("set", "max_interfaces", "16")
         equal("max_interfaces %s is replaced" % value, node.ctl("set", "max_interfaces", value),
-              (0, "", "note: max_interfaces is 128, not %s: the node accepts no %s number\n" % (value, note)))
+              (0, "", "note: max_interfaces is 128, not %s, which is too %s\n" % (value, note)))
     equal("too many to count", node.ctl("set", "max_interfaces", "4294967296")[0], 195)
     for command in ("set transaction_timeout 1", "set retry_count 5", "set health_sensitivity 0"):
         equal("tunables are independent: " + command, node.ctl(*command.split()), (0, "", ""))

@@ -414,8 +414,8 @@ int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds)
 	int rc;
 
 	if (lnet_net_parse(&id, net) || lnet_net_type(id) != LNET_LND_TCP)
-		return ctl_fail(c, -EINVAL, "set", "net", "net '%s' has no lnd_timeout: no net "
-				"such as tcp or tcp1", net);
+		return ctl_fail(c, -EINVAL, "set", "net", "net '%s' has no lnd_timeout: "
+				"expected a net such as tcp or tcp1", net);
 	if (seconds < 0)
 		return ctl_fail(c, -EINVAL, "set", "net", "lnd_timeout must be 0 or more");
 	snprintf(text, sizeof(text), "%lld", (long long)seconds);

@@ -79,10 +79,10 @@ static void taken_note(struct tool *t, const char *name, const char *value)
 		return;
 	taken = lnetctl_find(lnetctl_find(doc, "global"), name);
 	if (taken && taken->text && strcmp(taken->text, value) && strcmp(value, "default"))
-		fprintf(stderr, "note: %s is %s, not %s: the node accepts no %s number\n", name,
+		fprintf(stderr, "note: %s is %s, not %s, which is too %s\n", name,
 			taken->text, value,
-			strtoll(value, NULL, 10) < strtoll(taken->text, NULL, 10) ? "smaller" :
-										    "larger");
+			strtoll(value, NULL, 10) < strtoll(taken->text, NULL, 10) ? "small" :
+										    "large");
 	lnetctl_doc_free(doc);
 }
 

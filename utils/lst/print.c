@@ -28,7 +28,7 @@ const char *error_text(int err)
 	case ESTALE:
 		return "Taken over by another console";
 	case EACCES:
-		return "This node is not in its list of consoles; there, "
+		return "This node is not in that node's list of consoles; on that node, "
 		       "'lnetd --selftest LIST' or 'modprobe lnet_selftest consoles=LIST' "
 		       "sets the list";
 	default:
@@ -47,8 +47,9 @@ static void print_error(const struct lnetctl_node *e)
 	const char *owner = text(e, "owner");
 
 	fprintf(stderr, "%s RPC failed on %s: %s", text(e, "what"), text(e, "id"),
-		is_without(e) ? "It takes no part in self-tests; there, 'lnetd --selftest LIST' or "
-				"'modprobe lnet_selftest' starts them" :
+		is_without(e) ? "It takes no part in self-tests; on that node, "
+				"'lnetd --selftest LIST' or 'modprobe lnet_selftest' "
+				"enables them" :
 				error_text((int)number(e, "errno")));
 	if (number(e, "errno") == EBUSY && *owner)
 		fprintf(stderr, " (in session %s)", owner);
