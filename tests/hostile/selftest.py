@@ -70,8 +70,8 @@ def commands(tap):
                 held = lst(world, "p", "ping", "--group", "h")
                 print("# self-test, %s: then: %s" % (what, held.splitlines()))
                 tap.check("Active" in held, "self-test, %s: its console still has it" % what)
-                tap.check("list of consoles" in said[1], "self-test, %s: the stranger is told why" % what)
-                tap.check("10.9.0.9@tcp may not lead this node" in text_of(node), "self-test, %s: and the log" % what)
+                tap.check("list of consoles" in said[1], "self-test, %s: the stranger gets the reason" % what)
+                tap.check("10.9.0.9@tcp may not lead this node" in text_of(node), "self-test, %s: it is logged" % what)
             tap.honest(pair.result(), "self-test, " + what)
         finally:
             world.close()
