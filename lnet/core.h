@@ -380,7 +380,7 @@ struct lnet_peer_ni {
 	u8 deleted : 1, sticky_set : 1;
 	u8 said : 2;			/* enum lnet_said */
 	u8 gw;				/* one of a router that routes name: route.h; 0: not */
-	u8 alias;			/* listed by the peer, but not proven: merge.c */
+	u8 alias;			/* cannot be pinged, so not proven: merge.c */
 	u32 ping_count;
 	s32 credits, min_credits, rtr_credits, min_rtr_credits;
 	u32 max_credits;

@@ -56,13 +56,13 @@ static bool is_wanted(const struct lnet_peer *peer)
 	return peer->disc.want_ping || lnet_push_needed(peer);
 }
 
-/* No ping or push before. A peer that is about to become a rail of another one needs none. */
+/* No ping or push before. A peer entry that may become a rail of another peer needs none yet. */
 static u64 not_before_ns(const struct lnet_disc *d)
 {
 	return d->rail ? max(d->next_ns, d->prove_by_ns) : d->next_ns;
 }
 
-/* Nothing is left to do. The first ping of each NID that the peer lists has some time to end. */
+/* Ends the round. If first pings of listed NIDs are in flight, waits until prove_by_ns at most. */
 static void over(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
@@ -288,7 +288,7 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 	if (rc == -EPROTO)
 		return rc;
 	if (rc == -EMSGSIZE && len >= LNET_INFO_BYTES)
-		rc = 0;			/* more NIDs than are used */
+		rc = 0;			/* the node does not use the rest */
 	if (pushed && !(pi.features & LNET_FEAT_MULTI_RAIL))
 		return -EOPNOTSUPP;
 	d->size = pi.size;

@@ -37,10 +37,10 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	/* its features lack DISCOVERY, or ours did: its NIDs are not learned */
 	u8 off;
 	u8 want_ping;			/* what is known may be out of date */
-	/* its info has the primary NID of another entry: perhaps a rail of that peer, not proven */
+	/* its info has the primary NID of another entry: perhaps an unproven rail of that peer */
 	u8 rail;
 	u8 force_push, force_merge;
-	u8 merge_free;			/* @data was merged before: it pays no merge_pause */
+	u8 merge_free;			/* merge_pause does not delay @data: it was merged before */
 	u8 inherits;			/* [cfg] new requests to busy records come to it */
 	u8 pushing;			/* a push is under way */
 	u8 paid;			/* the next ping or push has its turn in the budget */
@@ -54,14 +54,14 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u64 hash;			/* of the info merged last; 0: none */
 	u64 next_ns;			/* no ping or push of discovery before */
 	u64 merge_by_ns;		/* what is busy is waited for until then; 0: not waiting */
-	/* when the lists merged so far were due at one per merge_pause; 0: none */
+	/* time of the next merge at one per merge_pause; 0: no list was merged */
 	u64 merge_turn_ns;
 	struct lnet_copy *data;		/* the info that waits for the merge */
 	u32 data_len;
 	u8 overtaken;			/* a push was taken since the last ping left */
 	u8 had_force;			/* the push under way has taken @force_push */
 	struct lnet_proofs *proofs;	/* [cfg], [sh]: prove.c; NULL: none */
-	u64 prove_by_ns;		/* a round waits for them until then; 0: it does not */
+	u64 prove_by_ns;		/* a round waits for proofs until then; 0: it does not */
 	struct lnet_timer timer;
 	struct list_head waiters;	/* struct lnet_disc_ask */
 	struct list_head todo;		/* [disc lock] in ln->disc.todo, which counts the peer */
@@ -156,38 +156,38 @@ void lnet_disc_asks_end(struct lnet *ln);	/* all peers have gone */
 
 /* ---- merge.c --------------------------------------------------------------------------------- */
 /*
- * cfg_mutex held, no shard locked. The list of *@peer, @len bytes in @data, changes the peer
- * entries. *@peer becomes the entry that has its primary NID then; the caller's reference moves
- * there. @late: the last attempt if something is busy. 0: done; -EBUSY: not all of it; -ENOMEM
+ * cfg_mutex held, no shard locked. Changes the peer entries as the list of *@peer requires: @len
+ * bytes in @data. Then *@peer is the entry that has the listed primary NID, and the caller's
+ * reference moves there. @late: last attempt. 0; -EBUSY: something is busy, retry; -ENOMEM
  */
 int lnet_merge_info(struct lnet_pass *p, struct lnet_peer **peer, struct lnet_copy *data, u32 len,
 		    bool late);
-/* The same. Ends interfaces that were removed, if nothing is in flight there. True: some stay. */
+/* Same locks. Frees removed interfaces if nothing is in flight there. True: some remain. */
 bool lnet_merge_reap(struct lnet_pass *p, struct lnet_peer *peer, bool late);
 
 /* ---- merge_work.c ---------------------------------------------------------------------------- */
-/* [sh] the records are to follow peer->disc.data; the worker comes */
+/* [sh] makes the worker visit @peer and merge peer->disc.data */
 void lnet_merge_due(struct lnet_pass *p, struct lnet_peer *peer);
 /* worker of shard 0, no lock held */
 void lnet_merge_work(struct lnet_pass *p);
 
 /* ---- prove.c --------------------------------------------------------------------------------- */
-/* NIDs of an info that are used; the node uses 2 x max_interfaces of them. */
+/* Most NIDs of an info that a node decodes. It uses at most 2 x max_interfaces of them. */
 #define LNET_LISTED_MAX	256U
-/* So many bytes of an info have them: a large NID takes 28. */
+/* Bytes of an info with that many NIDs: a large NID takes 28. */
 #define LNET_INFO_BYTES	(32U + LNET_LISTED_MAX * 28U)
 unsigned int lnet_nids_max(const struct lnet *ln);
 /*
- * cfg_mutex held, no shard locked. The list of @peer is walked: begin, want for each NID that is
- * not proven, end. @info: the list, to be merged again when a NID was proven.
+ * cfg_mutex held, no shard locked. A merge calls begin, then want for each listed NID that is not
+ * proven, then end. @info: the list, which is merged again after a NID was proven.
  */
 void lnet_proofs_begin(struct lnet_peer *peer);
 /* @anew: an earlier proof does not count. 0, -ENOMEM, -ENOSPC: max_interfaces are wanted */
 int lnet_proof_want(struct lnet_peer *peer, const struct lnet_nid *nid, bool anew);
 void lnet_proofs_end(struct lnet_peer *peer, struct lnet_copy *info, u32 len);
-/* cfg_mutex held: the node that has @nid lists @peer, too */
+/* cfg_mutex held: it is proven that @peer has @nid */
 bool lnet_proof_given(const struct lnet_peer *peer, const struct lnet_nid *nid);
-/* cfg_mutex held: a NID that @peer lists is neither merged nor refused yet */
+/* cfg_mutex held: true if a NID that @peer lists is neither merged nor rejected yet */
 bool lnet_proofs_open(const struct lnet_peer *peer);
 /* cfg_mutex held, no shard locked: sends the pings that are due, at most 8 at a time */
 void lnet_proofs_run(struct lnet_pass *p, struct lnet_peer *peer);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The records of peers follow what their ping infos say: interfaces come and go, two records turn
- * out to be one node. A NID that others have, or that is unknown, is proven first: prove.c. What is
- * configured wins. What is busy is not waited for: the worker comes again.
+ * Changes peer entries as ping infos require: adds and removes NIDs, and merges two entries of one
+ * node. A NID that is unknown, or that another entry has, must be proven first (prove.c).
+ * Configuration wins. If something is busy, the worker retries later.
  */
 #include "core.h"
 #include "record_hook.h"
@@ -12,7 +12,7 @@
 
 #define SLOTS		512U	/* of the hash of listed NIDs; a power of two */
 
-/* The NIDs of an info, and a hash to find them: numbers from 1 on, 0: free. */
+/* The NIDs of an info, and a hash to find them. A slot has the index of a NID + 1; 0: free. */
 struct listing {
 	struct lnet_pinginfo_ni nis[LNET_LISTED_MAX];
 	u16 slot[SLOTS];
@@ -22,8 +22,8 @@ struct listing {
 struct merge {
 	struct lnet_pass *p;
 	struct lnet *ln;
-	struct lnet_peer *from;		/* whose info it is */
-	struct lnet_peer *peer;		/* the one with its primary NID; counted */
+	struct lnet_peer *from;		/* sent the info */
+	struct lnet_peer *peer;		/* gets the NIDs; referenced */
 	struct lnet_copy *info;
 	u32 len;
 	struct lnet_pinginfo pi;
@@ -227,7 +227,7 @@ static bool may_take(const struct merge *m, const struct lnet_peer *from,
 	return false;
 }
 
-/* A peer interface that nobody can reach now: no path leads to it, and nothing came from it. */
+/* True for a NID that cannot be pinged: no path leads to it, and nothing was received from it. */
 static bool is_alias(struct merge *m, struct lnet_peer_ni *pni)
 {
 	bool is;
@@ -239,8 +239,9 @@ static bool is_alias(struct merge *m, struct lnet_peer_ni *pni)
 }
 
 /*
- * A router does not forward to its own NIDs, so those on remote nets cannot be pinged. The peer is
- * configured as a gateway: its word is taken, if nothing came from the NID.
+ * True if @nid is on a remote net and its peer is a configured gateway. A gateway does not forward
+ * to its own NIDs, so they cannot be pinged. The node believes the list of a configured gateway,
+ * except for a NID from which a message was received.
  */
 static bool is_gateways(struct merge *m, const struct lnet_nid *nid)
 {
@@ -256,7 +257,7 @@ static bool nid_is_alias(struct merge *m, const struct lnet_nid *nid)
 	return is;
 }
 
-/* It was proven that @owner has a listed NID. */
+/* True if a NID of @owner is listed and was proven to belong to the node that sent the info. */
 static bool any_given(const struct merge *m, const struct lnet_peer *owner)
 {
 	const struct lnet_peer_ni *pni;
@@ -269,8 +270,8 @@ static bool any_given(const struct merge *m, const struct lnet_peer *owner)
 }
 
 /*
- * True if @owner, which has the listed @nid, is the node whose info it is. A NID that cannot be
- * pinged is a mere name: it follows the other NIDs of its peer, and is free if it has none.
+ * True if @owner, which has the listed @nid, is the node that sent the info. A NID that cannot be
+ * pinged is an alias: it moves if another NID of @owner was proven, or if @owner has no other.
  */
 static bool is_same_node(struct merge *m, const struct lnet_peer *owner,
 			 const struct lnet_nid *nid)
@@ -280,7 +281,7 @@ static bool is_same_node(struct merge *m, const struct lnet_peer *owner,
 	return nid_is_alias(m, nid) && (owner->nr_pnis == 1 || any_given(m, owner));
 }
 
-/* Each NID of @from is listed, and proven to be of the same node. */
+/* True if each NID of @from is listed and was proven to belong to the node that sent the info. */
 static bool all_its(struct merge *m, const struct lnet_peer *from)
 {
 	const struct lnet_peer_ni *pni;
@@ -350,7 +351,7 @@ static bool can_be_pinged(struct merge *m, const struct lnet_nid *nid)
 	return lnet_net_is_local(m->ln, net) || lnet_routes_have(m->ln, net);
 }
 
-/* Nobody has @nid. If it can be pinged, it gets an entry of its own until it is proven. */
+/* No peer has @nid. If it can be pinged, it has a separate peer entry until it is proven. */
 static int add_unknown(struct merge *m, const struct lnet_nid *nid)
 {
 	int err;
@@ -365,7 +366,7 @@ static int add_unknown(struct merge *m, const struct lnet_nid *nid)
 	return err;
 }
 
-/* Of another peer entry. */
+/* The other peer entry @owner has @nid. */
 static int add_known(struct merge *m, struct lnet_peer *owner, const struct lnet_nid *nid)
 {
 	int err = 0;
@@ -424,7 +425,7 @@ static int add_all(struct merge *m)
 	return err;
 }
 
-/* A mere name that can be pinged now is nobody's until it is proven. */
+/* Removes aliases that can be pinged now: the peer gets them again when they are proven. */
 static void aliases_hide(struct merge *m)
 {
 	struct lnet_peer_ni *pni, *next = NULL;
@@ -451,8 +452,8 @@ static void rail_set(struct merge *m, bool rail)
 }
 
 /*
- * Whose record it is: that of whoever has the primary NID, if that is the same node and
- * configuration allows it to get the others.
+ * Chooses the peer entry that gets the NIDs: the one that has the primary NID, if it is the same
+ * node and the configuration allows it.
  */
 static void choose_record(struct merge *m)
 {

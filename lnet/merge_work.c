@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The worker's part of merging: it merges the lists of peers one after another, each peer's at most
- * once per merge_pause, and tries again later if something was busy.
+ * Merges in the worker: it merges one list of NIDs after another, each peer's at most once per
+ * merge_pause. If something is busy, it retries later.
  */
 #include <lnet/hash.h>
 #include "core.h"
 #include "peer.h"
 #include "route.h"
 
-#define VISITS		32U	/* peers in one visit of the worker */
-#define AGAIN_NS	((u64)NSEC_PER_MSEC)
-#define BURST		8U	/* lists of a peer that may be merged at once */
+#define VISITS		32U	/* most peers in one visit of the worker */
+#define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* pause before a retry */
+#define BURST		8U	/* lists of one peer that are merged without a pause */
 
-/* [sh] When the list of @d may be merged: a peer that sends many waits. */
+/* [sh] Returns when the list in @d may be merged; 0: now. If a peer sends many lists, they wait. */
 static u64 turn_ns(const struct lnet *ln, const struct lnet_disc *d)
 {
 	u64 burst_ns = BURST * READ_ONCE(ln->tun.merge_pause);
@@ -27,7 +27,10 @@ static u64 limit_ns(const struct lnet *ln)
 	return READ_ONCE(ln->tun.transaction_timeout);
 }
 
-/* [sh] What is left to do is tried again, for a while. */
+/*
+ * [sh] True if the merge of @data may be retried, which is until merge_by_ns. Then @data waits in
+ * @d, unless a newer list waits there.
+ */
 static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy *data, u32 len)
 {
 	if (!d->merge_by_ns)
@@ -45,7 +48,7 @@ static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy
 
 /*
  * [sh] @err: result of the merge; @left: some interfaces still have to be removed; @own: the info
- * was that of this entry. True: run the merge again later.
+ * was merged into this peer entry, not into another one. True: visit @peer again.
  */
 static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
 		   int err, bool left, bool own)
@@ -75,8 +78,8 @@ static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 }
 
 /*
- * @to took the info of another record, and with that its facts. If it took the record as well, what
- * could not be done yet is left to it. [sh of none]
+ * [none] The info of @from was merged into @to. If the merge also removed the peer entry @from, @to
+ * inherits its discovery state. The worker then retries an unfinished merge for @to.
  */
 static void handed_over(struct lnet_pass *p, struct lnet_peer *from, struct lnet_peer *to,
 			struct lnet_copy *data, u32 len, int err)
@@ -95,7 +98,7 @@ static void handed_over(struct lnet_pass *p, struct lnet_peer *from, struct lnet
 	lnet_leave(p);
 }
 
-/* Of a peer that is counted. True: come again. */
+/* Merges the list of @peer. The caller holds a reference to @peer. True: visit it again. */
 static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
@@ -139,7 +142,7 @@ static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
 	return again;
 }
 
-/* The first whose time has come; its count is the caller's. */
+/* Takes the first peer that is due off the queue. The caller gets its reference. NULL: none. */
 static struct lnet_peer *next_due(struct lnet_discovery *d, u64 now_ns)
 {
 	struct lnet_peer *peer = NULL, *at;
@@ -155,7 +158,7 @@ static struct lnet_peer *next_due(struct lnet_discovery *d, u64 now_ns)
 	return peer;
 }
 
-/* Adds @peer with the caller's count of it, or puts that. False: it was there. */
+/* Queues @peer with the caller's reference. False: it was queued; that reference is dropped. */
 static bool todo_add(struct lnet *ln, struct lnet_peer *peer, u64 when_ns)
 {
 	struct lnet_discovery *d = &ln->disc;
@@ -185,7 +188,7 @@ void lnet_merge_due(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_count(p->sh, merges_delayed);
 }
 
-/* When the worker has something to do; U64_MAX: nothing. */
+/* Returns when the worker is needed next; U64_MAX: the queues are empty. */
 static u64 next_todo_ns(struct lnet_discovery *d)
 {
 	struct lnet_peer *peer;
@@ -216,7 +219,7 @@ static void visit_all(struct lnet_pass *p)
 	}
 }
 
-/* By trying only: who owns the mutex may wait in this very thread for what the worker does. */
+/* Only tries the mutex: its owner may run in this thread, and may be waiting for the worker. */
 void lnet_merge_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;

@@ -499,8 +499,8 @@ static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 }
 
 /*
- * Rule 7: the memory that a broken receive held is for whoever comes next. It is not kept for the
- * next attempt if the sender was too slow or others wait for it.
+ * Rule 7: true if @e loses its buffer after an aborted receive. All peers share the buffers of a
+ * lazy portal, so @e loses its buffer if the sender was too slow or other peers wait.
  */
 static bool gives_way(const struct lnet_rx *rx, const struct lnet_entry *e, enum lnet_outcome how)
 {
@@ -510,7 +510,7 @@ static bool gives_way(const struct lnet_rx *rx, const struct lnet_entry *e, enum
 	       lnet_md_is_wanted(e->md, rx->from);
 }
 
-/* Nothing of @e took effect: its event says so, and the next attempt is the first one. */
+/* @e took no effect: its event reports that, and the next attempt is matched like a new request. */
 static void unmatch(struct lnet_pass *p, struct lnet_entry *e)
 {
 	e->state = ENTRY_FINAL;

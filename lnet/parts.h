@@ -171,9 +171,9 @@ bool lnet_age_full(const struct lnet *ln);	/* no unknown peer is taken in */
 void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid);
 
 /* ---- wanted.c -------------------------------------------------------------------------------- */
-/* Its portal is lazy: its memory is for whoever comes next. */
+/* True if the portal of @md is lazy: all peers share its buffers. */
 bool lnet_md_is_pooled(const struct lnet_md *md);
-/* [any lock] Messages of other interfaces than @from wait on the portal of @md. */
+/* [any lock] True if messages of other interfaces than @from are queued on the portal of @md. */
 bool lnet_md_is_wanted(const struct lnet_md *md, const struct lnet_peer_ni *from);
 
 /* ---- select.c -------------------------------------------------------------------------------- */

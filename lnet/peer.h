@@ -19,13 +19,13 @@ void lnet_path_detach(struct lnet_path *path, struct list_head *gone);
 void lnet_paths_free(struct list_head *paths);	/* no lock held; @paths is empty afterwards */
 /* [sh] no attempt, no unanswered request, no ping */
 bool lnet_path_is_idle(const struct lnet_path *path);
-/* no lock held: @pni has a path, or there is an interface or a route to make one of */
 /*
- * cfg_mutex held. True if @pni gets no paths, as it is listed but not proven. If there could be
- * paths now, its peer is asked for its list again: then it can be proven.
+ * cfg_mutex held. True if @pni gets no paths, because it is an alias (core.h). If paths are now
+ * possible, the node pings the peer for its list again, and can then prove @pni.
  */
 bool lnet_paths_withheld(struct lnet_peer_ni *pni);
 bool lnet_paths_live(const struct lnet_peer_ni *pni);	/* [sh] one that is not about to end */
+/* no lock held: @pni has a path, or there is an interface or a route for one */
 bool lnet_paths_possible(struct lnet_peer_ni *pni);
 u32 lnet_path_ix_take(struct lnet_peer *peer);	/* [sh] */
 void lnet_path_ix_recount(struct lnet_peer *peer);	/* [sh] after paths were detached */

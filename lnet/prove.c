@@ -1,44 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Proofs: a NID that a peer lists becomes the peer's only after the node that has the NID was
- * pinged at it, and lists the peer as well. Otherwise any peer could take the NID of another.
+ * Proves listed NIDs: the node pings each NID that a peer lists, and the peer gets the NID only if
+ * the reply lists the peer as well. Otherwise any peer could take the NID of another peer.
  */
 #include "core.h"
 #include "peer.h"
 
-#define FEW		8U	/* pings of one peer's NIDs in flight */
-#define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause after a failure, doubling */
-#define RETRY_STEPS	16U			/* up to this many times */
-#define KNOWN_MAX_NS	(60 * (u64)NSEC_PER_SEC)	/* longest one if the NID was heard */
-#define CHECK_NS	(5 * (u64)NSEC_PER_SEC)	/* how often to check whether it was heard */
-#define PING_NS		((u64)NSEC_PER_SEC)	/* per ping, beyond a burst of max_interfaces */
-#define ROUND_NS	(500 * (u64)NSEC_PER_MSEC)	/* a round of discovery waits for it */
-#define NOT_DISCOVERY	4U	/* bytes that tell such a ping from one of discovery: ping.c */
-#define VISITS		32U	/* replies in one visit of the worker */
+#define FEW		8U	/* most pings in flight for the list of one peer */
+#define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause; each failure doubles it */
+#define RETRY_STEPS	16U			/* most doublings of that pause */
+/* longest pause if a message was ever received from the NID */
+#define KNOWN_MAX_NS	(60 * (u64)NSEC_PER_SEC)
+/* how often to check whether a message was received from the NID */
+#define CHECK_NS	(5 * (u64)NSEC_PER_SEC)
+/* interval of pings for the list of one peer, after the first max_interfaces of them */
+#define PING_NS		((u64)NSEC_PER_SEC)
+/* longest time that a discovery round waits for the first pings */
+#define ROUND_NS	(500 * (u64)NSEC_PER_MSEC)
+/* extra bytes of the requested length: by them ping.c sees that the ping is no discovery */
+#define NOT_DISCOVERY	4U
+#define VISITS		32U	/* most replies that one visit of the worker evaluates */
 
-/* One NID. cfg_mutex held, except for @over and @answer. */
+/* A listed NID. Protected by cfg_mutex, except for @over and @answer. */
 struct lnet_proof {
 	struct list_head link;		/* in the list of its peer */
-	struct list_head over;		/* [disc lock] in ln->disc.proved: its ping has ended */
-	struct lnet_peer *peer;		/* that lists @nid; counted while a ping is in flight */
+	struct list_head over;		/* [disc lock] in ln->disc.proved after the ping ended */
+	struct lnet_peer *peer;		/* lists @nid; referenced while a ping is in flight */
 	struct lnet_nid nid;
-	u8 asked, given, refused;	/* ping in flight; agreed; another node has it */
-	u8 wanted;			/* the current info lists it */
-	u8 paid;			/* has its turn in the budget of pings */
-	u8 fails;			/* in a row, capped */
-	u64 next_ns, asked_ns;
-	struct lnet_copy *answer;	/* [disc lock] list of the node that has @nid; or NULL */
+	/* ping in flight; proven; rejected, as the last reply did not list @peer */
+	u8 asked, given, refused;
+	u8 wanted;			/* the current info of @peer needs this proof */
+	u8 paid;			/* the next ping has its turn in the node's budget */
+	u8 fails;			/* failed pings in a row, capped */
+	u64 next_ns, asked_ns;		/* no ping before; time of the last ping */
+	struct lnet_copy *answer;	/* [disc lock] info in the reply, referenced; or NULL */
 	u32 len;
 };
 
-/* All of a peer. Bound: max_interfaces. */
+/* The listed NIDs of a peer that are not merged yet. Bound: max_interfaces. */
 struct lnet_proofs {
 	struct lnet_peer *peer;
 	struct list_head list;		/* [cfg] struct lnet_proof */
 	struct lnet_timer timer;	/* [sh] */
-	struct lnet_copy *info;		/* [cfg] that lists them; NULL: none */
+	struct lnet_copy *info;		/* [cfg] the info that lists them; NULL: none */
 	u32 len, nr, nr_asked;		/* [cfg] */
-	u64 turn_ns;			/* [cfg] when all pings were due at one per PING_NS */
+	u64 turn_ns;			/* [cfg] time of the next ping at one per PING_NS */
 };
 
 unsigned int lnet_nids_max(const struct lnet *ln)
@@ -138,7 +144,7 @@ static void info_set(struct lnet_proofs *all, struct lnet_copy *info, u32 len)
 	all->len = len;
 }
 
-/* A ping in flight keeps its proof; the worker frees it after the end of the ping. */
+/* A proof stays while its ping is in flight; the worker frees the proof when the ping has ended. */
 void lnet_proofs_end(struct lnet_peer *peer, struct lnet_copy *info, u32 len)
 {
 	struct lnet_proofs *all = peer->disc.proofs;
@@ -166,7 +172,7 @@ bool lnet_proofs_open(const struct lnet_peer *peer)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-/* [sh] of the peer entry that has the NID. The worker evaluates the reply. */
+/* Under [sh] of the peer entry that has the NID. The worker evaluates the reply later. */
 static void answered(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_discovery *d = &p->ln->disc;
@@ -190,7 +196,7 @@ static u32 size_for(const struct lnet_peer *peer)
 	return DIV_ROUND_UP(size, LNET_PINGINFO_MIN) * LNET_PINGINFO_MIN + NOT_DISCOVERY;
 }
 
-/* [sh] of @pni. NULL: no path, or no reserve. */
+/* [sh] of @pni. NULL: @pni has no path, or no operation is free. */
 static struct lnet_op *ping_new(struct lnet_pass *p, struct lnet_peer_ni *pni)
 {
 	struct lnet_op *op = lnet_paths_live(pni) ? lnet_op_take(p->sh) : NULL;
@@ -219,13 +225,13 @@ static struct lnet_op *ping_new(struct lnet_pass *p, struct lnet_peer_ni *pni)
 	return op;
 }
 
-/* [sh] Only the list of a peer names @pni, and nothing was received from it. */
+/* [sh] True if only another peer has named @pni, and no message was received from @pni. */
 static bool is_unheard(const struct lnet_peer_ni *pni)
 {
 	return pni->peer->claimer && !pni->last_rx_ns;
 }
 
-/* No lock held but cfg_mutex. False: not now. */
+/* Pings the NID of @f. Only cfg_mutex is held. False: no ping can be sent now. */
 static bool ask(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof *f)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_claimed(p->ln, &f->nid, all->peer);
@@ -256,7 +262,7 @@ static bool ask(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof 
 	return true;
 }
 
-/* True if a message was received from the NID since it was pinged: it may reply now. */
+/* True if a message was received from the NID after the last ping: the next ping may succeed. */
 static bool is_heard(struct lnet *ln, const struct lnet_proof *f)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, &f->nid);
@@ -266,7 +272,10 @@ static bool is_heard(struct lnet *ln, const struct lnet_proof *f)
 	return heard;
 }
 
-/* From half of the pause to all of it. A NID that was never heard is pinged less and less often. */
+/*
+ * Returns a random time from half of the pause to the pause, which doubles with each failure. The
+ * longest pause is KNOWN_MAX_NS, or max_recovery_ping_interval if the NID never sent a message.
+ */
 static u64 pause_ns(struct lnet_pass *p, const struct lnet_proof *f)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(p->ln, &f->nid);
@@ -278,7 +287,7 @@ static u64 pause_ns(struct lnet_pass *p, const struct lnet_proof *f)
 	return ns - lnet_disc_random(p->ln, ns / 2);
 }
 
-/* [none] True if a program or a user waits for the round: it does not wait for the budget. */
+/* [none] True if requests or a user wait for the round: then its pings ignore the budget. */
 static bool is_awaited(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	bool is;
@@ -289,7 +298,7 @@ static bool is_awaited(struct lnet_pass *p, struct lnet_peer *peer)
 	return is;
 }
 
-/* Its turn in the budget of the node, once. */
+/* True if the ping of @f may be sent now. Each ping takes one turn in the budget of the node. */
 static bool has_turn(struct lnet_pass *p, struct lnet_proof *f)
 {
 	if (!f->paid && !is_awaited(p, f->peer)) {
@@ -299,7 +308,7 @@ static bool has_turn(struct lnet_pass *p, struct lnet_proof *f)
 	return p->now_ns >= f->next_ns;
 }
 
-/* The list is merged again with what is known now. [none] */
+/* [none] Makes the worker visit @peer. If @changed, the worker also merges the info again. */
 static void merge_again(struct lnet_pass *p, struct lnet_peer *peer, bool changed)
 {
 	struct lnet_proofs *all = peer->disc.proofs;
@@ -319,7 +328,10 @@ static void merge_again(struct lnet_pass *p, struct lnet_peer *peer, bool change
 	lnet_leave(p);
 }
 
-/* A peer that lists other NIDs again and again causes few pings. When the next one may be sent. */
+/*
+ * Returns when the next ping for the list of this peer may be sent; 0: now. So a peer whose lists
+ * change all the time causes few pings.
+ */
 static u64 share_ns(const struct lnet_proofs *all)
 {
 	u64 burst_ns = READ_ONCE(all->peer->ln->tun.max_interfaces) * PING_NS;
@@ -327,7 +339,7 @@ static u64 share_ns(const struct lnet_proofs *all)
 	return all->turn_ns < burst_ns ? 0 : all->turn_ns - burst_ns;
 }
 
-/* When to come again for it; U64_MAX: not by time. */
+/* Pings the NID of @f if the ping is due. Returns when to try again; U64_MAX: needs no timer. */
 static u64 try_one(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof *f)
 {
 	if (f->given || f->asked || !f->wanted)
@@ -337,18 +349,18 @@ static u64 try_one(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_pro
 	if (p->now_ns < f->next_ns)
 		return min(f->next_ns, p->now_ns + CHECK_NS);
 	if (all->nr_asked >= FEW)
-		return U64_MAX;		/* the end of one in flight comes here again */
+		return U64_MAX;		/* the end of a ping in flight tries again */
 	if (p->now_ns < share_ns(all))
 		return share_ns(all);
 	if (has_turn(p, f) && !ask(p, all, f)) {
 		f->fails = min(f->fails + 1, U8_MAX);
 		f->next_ns = p->now_ns + pause_ns(p, f);
-		merge_again(p, all->peer, f->fails == 1);	/* it may be a mere name */
+		merge_again(p, all->peer, f->fails == 1);	/* it may be an alias */
 	}
 	return f->asked ? U64_MAX : f->next_ns;
 }
 
-/* [sh] A round of discovery waits for the first ping of each NID, but not for long. */
+/* [sh] A discovery round waits for the first ping of each NID, but at most ROUND_NS. */
 static void round_mark(struct lnet_pass *p, struct lnet_peer *peer, bool waits)
 {
 	struct lnet_disc *d = &peer->disc;
@@ -400,7 +412,7 @@ static bool is_its(struct lnet *ln, const struct lnet_peer *peer, const struct l
 	return its;
 }
 
-/* The list in @info has a NID that is known to be @peer's. */
+/* True if @info lists a NID that @peer is known to have. */
 static bool lists_peer(struct lnet *ln, const struct lnet_peer *peer, const struct lnet_copy *info,
 		       u32 len)
 {
@@ -430,7 +442,7 @@ static void count_result(struct lnet_pass *p, struct lnet_peer *peer, const stru
 		lnet_log_nid_refused(p->ln, &peer->primary, &f->nid);
 }
 
-/* @answer: the list of the node that has the NID, or NULL. */
+/* @answer: the info of the node that has the NID; NULL: no reply. */
 static void evaluate(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_proof *f,
 		     const struct lnet_copy *answer, u32 len)
 {
@@ -458,7 +470,7 @@ static struct lnet_proof *next_over(struct lnet_discovery *d)
 	return f;
 }
 
-/* Ends the ping of @f. With @p the result is used. */
+/* Completes the ping of @f. If @p is NULL, the result is discarded. */
 static void take_over(struct lnet_pass *p, struct lnet_proof *f)
 {
 	struct lnet_copy *answer = f->answer;

@@ -306,7 +306,7 @@ void lnet_routes_sync(struct lnet *ln)
 	if (unwanted || !list_empty(&ln->routes->dying)) {
 		leave_gone(ln, false);
 		reap(ln, NULL);
-		look_again(ln);		/* another route may want a path where one has ended */
+		look_again(ln);		/* another route may need a path where one ended */
 	}
 }
 

@@ -116,7 +116,7 @@ bool lnet_forward_gone(struct lnet_pass *p, struct lnet_rx *rx);	/* as lnet_rx_g
 /* no lock held: it waited and may land; without memory its verdict becomes SKIP */
 void lnet_forward_land(struct lnet_pass *p, struct lnet_rx *rx);
 void lnet_forward_free(struct lnet_rx *rx);	/* with its rx */
-/* Any lock may be held: it is being received, and others wait for a buffer as few are left. */
+/* [any lock] True if messages wait for buffers of this size, and less than half are free. */
 bool lnet_forward_is_wanted(const struct lnet_rx *rx);
 /* what is to be sent of it; the destination is the attempt's */
 void lnet_forward_hdr(const struct lnet_op *op, struct lnet_hdr *hdr);

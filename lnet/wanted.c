@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Whether the buffer that a message has while it is being received is wanted by others. */
+/* Checks whether other messages wait for the buffer into which a message is being received. */
 #include "plat.h"
 #include "md.h"
 #include "router.h"
 
-#define WAITING_MAX	16U	/* parked messages that one check compares */
+#define WAITING_MAX	16U	/* most queued messages that one check compares */
 
 static const struct lnet_portal *lazy_portal_of(const struct lnet_md *md)
 {

@@ -308,10 +308,10 @@ void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how
 bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx);
 
 /*
- * @rx is being received. True: messages of other peers wait for a buffer like the one it has. If it
- * comes slowly, the driver gives it up with lnet_rx_done(LNET_ABORTED): a tracked request that
- * shares its buffers with others is forgotten then, and may be sent again. A driver lock may be
- * held.
+ * True if messages of other peers wait for a buffer like that of @rx, which is being received. If
+ * @rx is slow, the driver then aborts it with lnet_rx_done(LNET_ABORTED). If @rx is a tracked
+ * request on a lazy portal, the core removes its entry, and a retransmission is matched again. A
+ * driver lock may be held.
  */
 bool lnet_rx_is_wanted(const struct lnet_rx *rx);
 

@@ -233,7 +233,7 @@ struct stage {
 	struct sock_came came;
 };
 
-/* True: the payload of the message may be received now. @s: its header is still there. */
+/* True: the payload of the message may be received now. @s still has the header. */
 static bool claim(struct lnet_pass *p, struct sock_conn *c, const struct stage *s, u32 size)
 {
 	u32 payload_len = s->came.hdr.payload_len;
@@ -247,7 +247,7 @@ static bool claim(struct lnet_pass *p, struct sock_conn *c, const struct stage *
 	return fits;
 }
 
-/* No payload is received, or one that is not counted. */
+/* Drops the claim of @c: the payload is not received, or it needs no claim. */
 static void unclaim(struct lnet_pass *p, struct sock_conn *c)
 {
 	if (!READ_ONCE(c->claim))
@@ -379,7 +379,7 @@ static void take_payload(struct lnet_pass *p, struct sock_conn *c, struct batch 
 		land_end(p, c, b);
 }
 
-/* A header that has no claim yet, and the rest of the staging memory: for when reading goes on. */
+/* Keeps a header whose payload has no claim yet, and the unparsed bytes, until reading resumes. */
 static int stash(struct lnet_pass *p, struct sock_conn *c, const struct stage *s)
 {
 	u32 nr_hdr = c->nr_hdr;

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Bounds of messages that are being received: the time that a payload may take, from its size and
- * a least rate, the bytes that one address may receive at a time, and the memory for messages that
- * wait for a buffer.
+ * Bounds the receipt of messages: the time of a payload, the bytes that the node receives from one
+ * address at a time, and the memory for messages that wait for a buffer.
  */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
 /*
- * The time of a receive is summed up in steps of this length. One step counts at most twice as
- * much: a time in which this node was not running, and so did not read, does not count.
+ * The driver measures the time of a receive in steps of this length. If a step takes longer, the
+ * driver counts twice this length at most: the node may not have run, and then it did not read.
  */
 #define STEP_NS		(100 * (u64)NSEC_PER_MSEC)
 /*
- * A payload whose buffer others wait for has this time at any rate, divided by the number of
- * payloads that its address sends at a time.
+ * If others wait for the buffer of a payload, the payload may take this time at any rate. The time
+ * is divided by the number of payloads that the node is receiving from the same address.
  */
 #define WANTED_NS	((u64)NSEC_PER_SEC)
-/* After a payload that was too slow, its address sends one payload at a time for so long. */
+/* After a payload was too slow, its address may send only one payload at a time for this time. */
 #define SLOW_NS		(10 * (u64)NSEC_PER_SEC)
 
 void sock_conn_resume(struct sock_conn *c)
@@ -67,7 +66,7 @@ void sock_host_put(struct sock_ni *sn, struct sock_host *host)
 	kfree(host);
 }
 
-/* How many more bytes the address may receive now; U64_MAX: any number. */
+/* How many more bytes the node may receive from the address now; U64_MAX: any number. */
 static u64 room(const struct sock_ni *sn, const struct sock_host *host)
 {
 	u64 most = READ_ONCE(sock_tun(sn)->receive_per_address);
@@ -77,7 +76,7 @@ static u64 room(const struct sock_ni *sn, const struct sock_host *host)
 	return most ? most - min(most, host->receiving) : U64_MAX;
 }
 
-/* The first connections of the queue that find room are read again, and claim then. */
+/* Resumes the first queued connections whose payloads fit. They claim when they are read again. */
 static void wake(struct sock_ni *sn, struct sock_host *host)
 {
 	u64 left = room(sn, host);
@@ -162,7 +161,10 @@ bool sock_receives(const struct sock_conn *c)
 	return (READ_ONCE(c->rx) || READ_ONCE(c->hold)) && !c->waits;
 }
 
-/* L; another message than at the last visit begins with no time. */
+/*
+ * L; adds the time since the last visit to the time of the payload that @c receives. If @c received
+ * another payload at that visit, the time starts at 0.
+ */
 static void age(struct sock_conn *c, u64 now_ns)
 {
 	u32 nr = READ_ONCE(c->nr_receives);
@@ -175,7 +177,7 @@ static void age(struct sock_conn *c, u64 now_ns)
 	c->aged_ns = now_ns;
 }
 
-/* It comes slower than the least rate, and another peer waits for the buffer that it has. */
+/* True if the payload is slower than receive_rate, and another peer waits for its buffer. */
 static bool is_in_the_way(const struct sock_conn *c)
 {
 	u64 rate = READ_ONCE(sock_tun(c->sn)->receive_rate);
@@ -188,7 +190,7 @@ static bool is_in_the_way(const struct sock_conn *c)
 	return lnet_rx_is_wanted(c->rx);
 }
 
-/* From now on its address sends one payload at a time. */
+/* For SLOW_NS from now on, the node receives one payload at a time from the address of @host. */
 static void slow_down(struct sock_ni *sn, struct sock_host *host)
 {
 	if (!host)

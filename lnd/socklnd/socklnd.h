@@ -171,23 +171,23 @@ struct sock_ni {
 	struct list_head holds;
 	u64 hold_bytes;
 	struct hlist_head hosts[1 << SOCK_HASH_BITS];	/* struct sock_host by address */
-	struct list_head slow;		/* hosts that sent too slowly of late, first one first */
+	struct list_head slow;		/* hosts with a payload that was too slow, oldest first */
 	struct list_head pins;
 	u8 *pool[SOCK_OUT_POOL];
 	u32 nr_pool;
 	u64 c[SOCK_NR_COUNTERS];
 };
 
-/* An address that has open connections, and what it uses of this NI. */
+/* A remote address with open connections, and the share of this NI that it uses. */
 struct sock_host {
 	struct hlist_node hash;		/* sn->hosts */
 	struct lnet_nid from;
-	u32 refs;			/* connections, payloads that have a claim, holds */
+	u32 refs;			/* connections, claims, holds, sn->slow */
 	u32 nr;				/* payloads that have a claim */
 	u64 receiving;			/* their bytes */
-	struct list_head slow;		/* sn->slow, counted */
+	struct list_head slow;		/* sn->slow, which has a reference */
 	u64 slow_ns;			/* in sn->slow until then: one payload at a time */
-	u64 held;			/* bytes of sn->hold_bytes */
+	u64 held;			/* its share of sn->hold_bytes */
 	struct list_head queue;		/* connections that wait for a claim */
 };
 
@@ -196,7 +196,7 @@ struct sock_hold {
 	struct list_head link;		/* sn->holds */
 	struct lnet_rx *rx;		/* NULL: dropped meanwhile */
 	struct sock_peer *peer;		/* pinned by peer->pins */
-	struct sock_host *host;		/* counted; NULL: not known */
+	struct sock_host *host;		/* referenced; NULL: no memory for it */
 	u32 epoch;			/* of the set it came by */
 	u64 cookie;
 	u32 len;
@@ -334,17 +334,17 @@ struct sock_conn {
 	u32 skip;			/* bytes of the stream to drop after that */
 	u64 cookie;			/* to answer at the end of this message; 0 none */
 	/*
-	 * [lock] nothing is read: until land(), as rx was answered LATER and is not held, or while
-	 * in host->queue
+	 * [lock] the connection is not read: until land(), if the core answered LATER for rx and
+	 * there is no hold; or while the connection is in host->queue
 	 */
 	bool waits;
 	bool stop;			/* [lock] rx must not be written any more */
-	struct sock_host *host;		/* [lock] counted while open; NULL: no memory */
+	struct sock_host *host;		/* [lock] referenced once open; NULL: no memory */
 	struct list_head queued_at;	/* [lock] host->queue */
-	u32 claim;			/* [lock] of host->receiving; queued: what it wants of it */
-	bool slow;			/* [lock] CLOSED: as it received too slowly */
+	u32 claim;			/* [lock] bytes in host->receiving; queued: wanted */
+	bool slow;			/* [lock] CLOSED, because its payload was too slow */
 	u32 nr_receives;		/* WRITE_ONCE; payloads begun */
-	/* [lock] how long the payload number @aged_nr is being received, as of aged_ns */
+	/* [lock] time of payload number @aged_nr so far, measured at aged_ns */
 	u32 aged_nr;
 	u64 age_ns, aged_ns;
 	/* the last message was large: read little beyond the next */
@@ -504,35 +504,35 @@ void sock_guest_add(struct sock_conn *c);
 bool sock_guests_evict(struct lnet_pass *p, struct sock_ni *sn);
 
 /* receive.c */
-/* L; the connection may be read again, by the thread that reads it. */
+/* L; lets the reading thread of @c read it again. */
 void sock_conn_resume(struct sock_conn *c);
-/* L; bytes of a payload are awaited. */
+/* L; true: @c waits for bytes of a payload. */
 bool sock_receives(const struct sock_conn *c);
 /*
- * L; true: the payload that @c receives takes longer than receive_rate and receive_time allow, or
- * comes slower than receive_rate while others wait for its buffer. @c is closed then.
+ * L; true: the payload of @c takes longer than receive_rate and receive_time allow, or it is slower
+ * than receive_rate while others wait for its buffer. The caller then closes the set of @c.
  */
 bool sock_receive_is_late(struct sock_conn *c, u64 now_ns, u64 *next_ns);
 void sock_hosts_tick(struct sock_ni *sn, u64 now_ns);	/* L */
-/* L; a turn of reading has ended: the time of the payload that goes on is measured from now on. */
+/* L; after a turn of reading: if the payload is not complete, its time is checked again soon. */
 void sock_receive_watch(struct sock_conn *c);
 /*
- * L; @c is about to receive a payload of @len bytes. False: its address receives as much as it may,
- * and @c waits. @force: no bound applies.
+ * L; before @c receives a payload of @len bytes. False: its address has used up its share, and @c
+ * waits in the queue. @force: no bound applies.
  */
 bool sock_receive_claim(struct sock_conn *c, u32 len, bool force);
-void sock_receive_unclaim(struct sock_conn *c);		/* L; others of the address go on */
+void sock_receive_unclaim(struct sock_conn *c);		/* L; resumes queued connections */
 void sock_host_open(struct sock_conn *c);		/* L; @c is open */
-void sock_host_shut(struct sock_conn *c);		/* L; @c is closed: it waits no more */
+void sock_host_shut(struct sock_conn *c);		/* L; @c is closed: leaves the queue */
 void sock_host_put(struct sock_ni *sn, struct sock_host *host);	/* L; NULL is fine */
 
 /*
- * L; a message of @len bytes that has no buffer yet. NULL: no memory, or hold_budget or the share
- * of its address is used up.
+ * L; allocates memory for a message of @len bytes that has no buffer yet. NULL: no memory, or
+ * hold_max, hold_budget or hold_per_address forbids it.
  */
 struct sock_hold *sock_hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 len);
 void sock_hold_free(struct sock_ni *sn, struct sock_hold *h);	/* L */
-/* L; it uses nothing of the NI any more; the caller frees it. */
+/* L; ends the accounting of @h; the caller frees @h. */
 void sock_hold_forget(struct sock_ni *sn, struct sock_hold *h);
 
 /* finish.c */

@@ -25,7 +25,7 @@ def push(nids, seq):
 
 
 class Liar(threading.Thread):
-    """The attacker's node: it lists what it is told to, and acknowledges each PUT that it gets."""
+    """The attacker's node: it replies to pings with the list that it pushed last, and acknowledges each PUT."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -40,7 +40,7 @@ class Liar(threading.Thread):
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
-        """What the node dials is answered as an honest peer would."""
+        """Accepts the connections of the node as an honest peer does."""
         while True:
             try:
                 sock, _ = self.listener.accept()
@@ -104,7 +104,7 @@ class Liar(threading.Thread):
 
 
 def pings(pair, number):
-    """Requests of H to P, as a user sends them: how many were answered, and how many with a list of P alone."""
+    """Pings P from H with lnetctl. Returns the number of replies, and of replies that list P but not X."""
     texts = []
     for _ in range(number):
         asked = pair.world.call("h", "lnetctl", "--node", "hostile", "ping", "--timeout", "2000", P + "@tcp")

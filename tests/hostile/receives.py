@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A remote host that sends headers of large messages, and then one byte a second: buffers are taken at the header."""
+"""A remote host sends headers of large messages, and then one byte a second. The node assigns buffers at the header."""
 
 import struct
 import time
@@ -7,7 +7,7 @@ import time
 import lib
 from lib import BULK_OUT, CONTROL, H, P, X, Conn, Pair, World, nid4
 
-PORTAL = 11                     # of lnetperf's verified PUTs
+PORTAL = 11                     # lnetperf sends its verified PUTs there
 MTU = 1 << 20
 
 
@@ -17,7 +17,7 @@ def put_header(src, dst, size=MTU):
 
 
 class Trickle:
-    """Connections with these NIDs, each with a PUT of 1 MiB that goes on byte by byte; closed ones come again."""
+    """Connections with these NIDs. Each sends a PUT of 1 MiB byte by byte. Trickle opens closed ones again."""
 
     def __init__(self, nids, sources=(X,), dst=H, to=None):
         self.dst, self.to, self.sources = dst, nid4(to or dst), sources
@@ -25,7 +25,7 @@ class Trickle:
         self.headers = 0
 
     def ctype(self, key):
-        """The first connection of each NID must be one for control."""
+        """The first connection of each NID must be of the type CONTROL."""
         return CONTROL if key == next(k for k in self.conns if k[0] == key[0]) else BULK_OUT
 
     def turn(self):

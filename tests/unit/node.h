@@ -37,8 +37,8 @@ struct lnet *node_begin(unsigned int nr_shards);
 void node_end(struct lnet *ln);
 void node_work(struct lnet *ln);	/* what the worker of each shard would do now */
 /*
- * Answers pings of NIDs that a peer lists: each of these NIDs says @len bytes of @info, but for
- * those that @refuses. Until no such ping is left.
+ * Replies to all pings of listed NIDs until no such ping is left. The reply is @len bytes of @info;
+ * if @refuses(nid), it lists only that NID.
  */
 void node_answer(struct lnet *ln, const void *info, u32 len,
 		 bool (*refuses)(const struct lnet_nid *nid));

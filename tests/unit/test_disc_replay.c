@@ -227,7 +227,7 @@ static struct lnet_hdr same(u32 type, unsigned int nth, const char *what)
 
 /* ---- our node -------------------------------------------------------------------------------- */
 
-/* A ping of a NID that the other has listed, or NULL: its room is none of a discovery. */
+/* A ping of a listed NID, or NULL. Its requested length differs from that of a discovery ping. */
 static struct rails_msg *proof_asked(void)
 {
 	struct rails_msg *m;
@@ -239,7 +239,7 @@ static struct rails_msg *proof_asked(void)
 	return NULL;
 }
 
-/* Each NID that ours pings says what @s said. */
+/* Replies to each ping of a listed NID with the info of @s. */
 static void prove(const struct said *s)
 {
 	struct rails_msg *m;

@@ -96,7 +96,7 @@ static void arrange(struct lnet *ln, const char *text)
 	}
 }
 
-static const char *apart = "";		/* NIDs whose nodes list nothing else */
+static const char *apart = "";		/* NIDs whose nodes list only that NID */
 
 static bool is_apart(const struct lnet_nid *nid)
 {
@@ -121,7 +121,7 @@ static struct lnet_copy *info_of(u32 features, const char *nids)
 	return c;
 }
 
-/* Each NID that is pinged says that its node has @nids, but for those of @apart. */
+/* Each pinged NID replies with the list @nids. NIDs in @apart reply with only themselves. */
 static void answer(struct lnet *ln, const char *nids)
 {
 	struct lnet_copy *c = info_of(FULL, nids);
@@ -132,7 +132,7 @@ static void answer(struct lnet *ln, const char *nids)
 	lnet_copy_put(c);
 }
 
-/* The peer that has @via says that it has @nids, and so does each of these. */
+/* The peer that has @via sends the list @nids, and each of these NIDs replies with this list. */
 static void say(struct lnet *ln, char via, u32 features, const char *nids)
 {
 	struct lnet_copy *c = info_of(features, nids);
@@ -439,7 +439,7 @@ static void push_long(struct lnet *ln, struct lnet_peer_ni *pni, struct lnet_cop
 	node_work(ln);
 }
 
-/* Of 3,000 NIDs 256 are used. Those without a path are names; 129 others are pinged in 0.5 s. */
+/* The node uses 256 of 3,000 NIDs. Those without a path are aliases; it pings 129 others. */
 static void test_many(void)
 {
 	struct lnet_nid first = nid("10.9.0.1@tcp");
@@ -470,7 +470,7 @@ static void test_many(void)
 	}
 }
 
-/* Nobody answers: few pings at a time, and fewer with time. */
+/* No NID replies: the node sends few pings at a time, and fewer later. */
 static void test_unanswered(void)
 {
 	struct lnet *ln = node_begin(1);
@@ -511,7 +511,7 @@ static void is_now(struct lnet *ln, const char *want, const char *what)
 	UNIT_TEXT(now, want, what);
 }
 
-/* An address that belongs to another host now; and addresses that several peers claim. */
+/* A NID moves to another host; and several peers list the same NID. */
 static void test_moved(void)
 {
 	struct lnet *ln = node_begin(2);
@@ -537,7 +537,7 @@ static void test_moved(void)
 	node_end(ln);
 }
 
-/* Each list has other NIDs, and no host answers: one ping per second, after max_interfaces. */
+/* Each list has other NIDs, and none replies: after max_interfaces pings, one per second. */
 static void test_other_lists(void)
 {
 	struct lnet *ln = node_begin(1);

@@ -122,8 +122,8 @@ static void test_broken_landing(void)
 }
 
 /*
- * A lazy portal's buffer is not kept for a request whose sender was too slow: its event fails, and
- * the next attempt is matched again and takes effect once.
+ * If the sender of a request was too slow, a lazy portal does not keep the buffer: the event fails.
+ * The next attempt is matched again and takes effect once.
  */
 static void test_slow_landing(void)
 {

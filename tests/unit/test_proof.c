@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Lists of NIDs that are not the sender's own: the node pings them, and believes none. */
+/* A peer lists NIDs of other nodes: the node pings these NIDs, and believes none of the lists. */
 #include "rails.h"
 
 #define FULL (LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | \
@@ -21,7 +21,7 @@ static void push_info(unsigned int from, unsigned int to, u8 *buf, u32 len)
 	rails_pump();
 }
 
-/* From node 2 to node 0: its NID, and those of node 1, in any order. */
+/* Node 2 pushes a list of two NIDs to node 0: its NID and NIDs of node 1, in any order. */
 static void push_false(u32 seq, const struct lnet_nid *first, const struct lnet_nid *second)
 {
 	struct lnet_pinginfo_ni nis[2] = { { .nid = *first, .status = LNET_NI_UP },
@@ -34,7 +34,7 @@ static void push_false(u32 seq, const struct lnet_nid *first, const struct lnet_
 	push_info(2, 0, buf, (u32)len);
 }
 
-/* A stranger lists NIDs of a peer: it gets neither these nor the peer's requests. */
+/* An unknown peer lists NIDs of another peer: it gets neither these NIDs nor requests for them. */
 static void test_false_list(void)
 {
 	struct rails_cfg cfg = { .nr_nodes = 3, .quiet = true, .discover = true,

@@ -11,7 +11,7 @@
 
 static u8 frames[FAKE_BUFFER / 2];
 
-/* as we, the accepting side, call the peer's CONTROL, BULK_IN, BULK_OUT */
+/* the accepting side's names of the peer's CONTROL, BULK_IN, BULK_OUT */
 enum { CONTROL, OUT, IN };
 
 static void begin(void)
@@ -60,7 +60,7 @@ static void test_too_slow(void)
 	fake_end();
 }
 
-/* At a little more than the least rate it is received; so is one that this node did not read. */
+/* A payload slightly faster than receive_rate is received. Time without reading does not count. */
 static void test_slow_enough(void)
 {
 	struct lnet_tunables *tun;
@@ -87,8 +87,8 @@ static void test_slow_enough(void)
 }
 
 /*
- * An address receives no more than its share; the next payload waits for the end of another, and
- * other addresses do not wait.
+ * The node receives no more than its share from one address. The next payload waits until another
+ * one is complete; payloads of other addresses do not wait.
  */
 static void test_share(void)
 {
@@ -120,7 +120,7 @@ static void test_share(void)
 	fake_end();
 }
 
-/* A connection that waits for its share may end; another takes its place. */
+/* If a connection ends while it waits for its share, the next set can use the share. */
 static void test_share_ends(void)
 {
 	struct fake *other;
@@ -141,7 +141,7 @@ static void test_share_ends(void)
 	fake_end();
 }
 
-/* Messages that wait for a buffer: of one address up to its share, the next is not read. */
+/* The node holds messages without a buffer up to the share of an address, then reads no more. */
 static void test_share_of_hold(void)
 {
 	u32 len, i;
@@ -158,8 +158,8 @@ static void test_share_of_hold(void)
 }
 
 /*
- * While others wait for its buffer a payload that trickles ends within a second; its address then
- * sends one payload at a time, for ten seconds.
+ * If others wait for its buffer, a payload that is too slow ends within a second. For ten seconds
+ * the node then receives one payload at a time from its address.
  */
 static void test_in_the_way(void)
 {
@@ -191,7 +191,7 @@ static void test_in_the_way(void)
 	fake_end();
 }
 
-/* One that comes at the least rate stays, whoever waits. */
+/* A payload at receive_rate is received, also if others wait. */
 static void test_in_nobodys_way(void)
 {
 	u32 len, at;

@@ -41,7 +41,7 @@ int fail(int err, const char *kind, const char *doing);
 int misused(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* -1 */
 int failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* -1 */
 int nodes_failed(void);				/* -1; the failed nodes were printed */
-/* As getopt_long(); for '?' it prints what is wrong and what the command accepts. */
+/* As getopt_long(). Before it returns '?', it prints the error and what the command accepts. */
 int option_next(int argc, char **argv, const char *letters, const struct option *options,
 		int *index);
 /* Whether at most @max words follow the options; if not, prints the first extra word. */

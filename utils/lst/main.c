@@ -85,7 +85,7 @@ static int help(const char *name)
 	return 0;
 }
 
-/* The command's words, all forms. */
+/* Writes the accepted arguments of the command @name, in all forms, to @buf. */
 static void words_of(const char *name, char *buf, size_t size)
 {
 	const struct command *c;

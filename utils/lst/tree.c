@@ -134,11 +134,11 @@ static int show(int argc, char **argv)
 static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	int words_max;			/* without options; -1: the command checks its words */
+	int words_max;			/* most arguments; -1: the command checks its arguments */
 } commands[] = { { "join", join, -1 }, { "add_test", tree_test, -1 }, { "run", run, 1 },
 		 { "stop", stop, -1 }, { "leave", leave, 0 }, { "show", show, 0 }, { NULL } };
 
-/* Checks the words of a command without options. */
+/* Checks the arguments of a command that has no options. */
 static bool words_good(const struct command *c, int argc, char **argv)
 {
 	int i;
