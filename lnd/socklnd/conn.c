@@ -146,6 +146,7 @@ void sock_conn_released(struct sock_conn *c)
 	sn->nr_conns--;
 	if (c->peer)
 		c->peer->pins--;
+	sock_receive_unclaim(c);	/* closed with a claim, but without a message */
 	sock_host_put(sn, c->host);
 	mutex_unlock(&sn->lock);
 	sock_conn_put(c);

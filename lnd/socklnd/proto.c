@@ -192,7 +192,8 @@ static bool later(struct lnet_pass *p, struct sock_conn *c, struct lnet_rx *rx, 
 			c->want = 0;
 			c->pos = 0;
 			c->skip = payload_len;
-			c->waits = stops = true;
+			stops = true;
+			WRITE_ONCE(c->waits, true);
 			sock_count(sn, stopped);
 		}
 	}

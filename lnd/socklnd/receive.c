@@ -76,21 +76,34 @@ static u64 room(const struct sock_ni *sn, const struct sock_host *host)
 	return most ? most - min(most, host->receiving) : U64_MAX;
 }
 
-/* Resumes the first queued connections whose payloads fit. They claim when they are read again. */
+/* One payload is received whatever the bound is. */
+static bool fits(const struct sock_ni *sn, const struct sock_host *host, u32 len)
+{
+	return !host->receiving || len <= room(sn, host);
+}
+
+static void grant(struct sock_conn *c, u32 len)
+{
+	struct sock_host *host = c->host;
+
+	c->claim = len;
+	host->receiving += len;
+	host->nr++;
+	host->refs++;
+}
+
+/* Resumes the first queued connections whose payloads fit. Their bytes are reserved. */
 static void wake(struct sock_ni *sn, struct sock_host *host)
 {
-	u64 left = room(sn, host);
-	bool first = !host->receiving;	/* one payload, whatever the bound is */
 	struct sock_conn *c;
 
 	while (!list_empty(&host->queue)) {
 		c = list_first_entry(&host->queue, struct sock_conn, queued_at);
-		if (c->claim > left && !first)
+		if (!fits(sn, host, c->claim))
 			return;
-		first = false;
-		left -= min_t(u64, left, c->claim);
-		c->claim = 0;
 		list_del_init(&c->queued_at);
+		grant(c, c->claim);
+		c->reserved = true;
 		sock_conn_resume(c);
 	}
 }
@@ -101,17 +114,18 @@ bool sock_receive_claim(struct sock_conn *c, u32 len, bool force)
 
 	if (!host || !len || c->state != CONN_OPEN)
 		return true;
-	if (!force && host->receiving && len > room(c->sn, host)) {
+	if (c->reserved) {
+		c->reserved = false;
+		return true;
+	}
+	if (!force && (!list_empty(&host->queue) || !fits(c->sn, host, len))) {
 		sock_count(c->sn, throttled);
-		c->waits = true;
+		WRITE_ONCE(c->waits, true);
 		c->claim = len;
 		list_add_tail(&c->queued_at, &host->queue);
 		return false;
 	}
-	c->claim = len;
-	host->receiving += len;
-	host->nr++;
-	host->refs++;
+	grant(c, len);
 	return true;
 }
 
@@ -124,6 +138,7 @@ void sock_receive_unclaim(struct sock_conn *c)
 	host->receiving -= c->claim;
 	host->nr--;
 	c->claim = 0;
+	c->reserved = false;
 	wake(c->sn, host);
 	sock_host_put(c->sn, host);
 }

@@ -342,6 +342,7 @@ struct sock_conn {
 	struct sock_host *host;		/* [lock] referenced once open; NULL: no memory */
 	struct list_head queued_at;	/* [lock] host->queue */
 	u32 claim;			/* [lock] bytes in host->receiving; queued: wanted */
+	bool reserved;			/* [lock] the claim is for the message that is read next */
 	bool slow;			/* [lock] CLOSED, because its payload was too slow */
 	u32 nr_receives;		/* WRITE_ONCE; payloads begun */
 	/* [lock] time of payload number @aged_nr so far, measured at aged_ns */

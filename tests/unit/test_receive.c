@@ -120,6 +120,29 @@ static void test_share(void)
 	fake_end();
 }
 
+/* A small payload does not pass a large one that waits. */
+static void test_share_order(void)
+{
+	static u8 small[16384];
+	u32 len, small_len;
+
+	begin();
+	fw.node->ln.tun.receive_per_address = 100000;
+	len = fake_put(frames, A, PLAN_LAND, 0, 90000, 0);
+	fake_in(&fw.fake[CONTROL], frames, 200);
+	fake_in(&fw.fake[IN], frames, 200);
+	small_len = fake_put(small, A, PLAN_LAND, 0, 8000, 0);
+	fake_in(&fw.fake[OUT], small, small_len);
+	UNIT_EQUAL(fake_nr_got(), 1, "one is received, two wait");
+	fake_in(&fw.fake[CONTROL], frames + 200, len - 200);
+	fake_run(10 * MS);
+	fake_in(&fw.fake[IN], frames + 200, len - 200);
+	fake_in(&fw.fake[OUT], small, 0);
+	fake_run(10 * MS);
+	UNIT_EQUAL(fake_nr_got(), 3, "all are received");
+	fake_end();
+}
+
 /* If a connection ends while it waits for its share, the next set can use the share. */
 static void test_share_ends(void)
 {
@@ -211,6 +234,7 @@ UNIT_SUITE(receive,
 	{ "a payload slower than the least rate ends its connections", test_too_slow },
 	{ "one at that rate does not, nor one that was not read", test_slow_enough },
 	{ "one address receives no more than its share", test_share },
+	{ "connections get their share in the order in which they wait", test_share_order },
 	{ "a connection that waits for its share may end", test_share_ends },
 	{ "one address has a share of the memory for messages that wait", test_share_of_hold },
 	{ "a slow payload gives way to others that wait for its buffer", test_in_the_way },
