@@ -189,10 +189,14 @@ static void answered(struct lnet_pass *p, struct lnet_op *op)
 	lnet_look_by(p->ln, &d->todo_ns, p->now_ns);
 }
 
-static u32 size_for(const struct lnet_peer *peer)
+/* [none] */
+static u32 size_for(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	u32 size = clamp(peer->disc.size, LNET_PINGINFO_MIN, LNET_INFO_BYTES);
+	u32 size;
 
+	lnet_enter_peer(p, peer);
+	size = clamp(peer->disc.size, LNET_PINGINFO_MIN, LNET_INFO_BYTES);
+	lnet_leave(p);
 	return DIV_ROUND_UP(size, LNET_PINGINFO_MIN) * LNET_PINGINFO_MIN + NOT_DISCOVERY;
 }
 
@@ -235,6 +239,7 @@ static bool is_unheard(const struct lnet_peer_ni *pni)
 static bool ask(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof *f)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_claimed(p->ln, &f->nid, all->peer);
+	u32 size = size_for(p, all->peer);
 	struct lnet_op *op;
 
 	if (!pni)
@@ -244,7 +249,7 @@ static bool ask(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof 
 		pni->said = LNET_SAID_DOWN;	/* no recovery pings */
 	op = ping_new(p, pni);
 	if (op) {
-		op->len = size_for(all->peer);
+		op->len = size;
 		op->arg = f;
 		lnet_count(p->sh, nids_asked);
 		lnet_op_defer(p, op);

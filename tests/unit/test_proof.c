@@ -68,5 +68,44 @@ static void test_false_list(void)
 	rails_end();
 }
 
+/* Node 2 pushes a list of its NID and nine others, which no node has. */
+static void push_nobody(u32 seq, unsigned int first)
+{
+	struct lnet_pinginfo_ni nis[10] = { { .nid = rails_nid(2, 0), .status = LNET_NI_UP } };
+	char text[LNET_NIDSTR_SIZE];
+	unsigned int i;
+	u8 buf[512];
+	int len;
+
+	for (i = 1; i < ARRAY_SIZE(nis); i++) {
+		snprintf(text, sizeof(text), "10.0.0.%u@tcp", first + i);
+		CU_ASSERT(!lnet_nid_parse(&nis[i].nid, text));
+		nis[i].status = LNET_NI_UP;
+	}
+	len = lnet_pinginfo_encode(buf, sizeof(buf), FULL, LNET_PID, seq, nis, ARRAY_SIZE(nis));
+	CU_ASSERT_FATAL(len > 0);
+	push_info(2, 0, buf, (u32)len);
+}
+
+/* Eight pings are in flight when a newer list makes them useless. Their end starts the others. */
+static void test_replaced(void)
+{
+	struct rails_cfg cfg = { .nr_nodes = 3, .quiet = true, .discover = true,
+				 .strangers = true };
+
+	rails_begin(&cfg);
+	rails_on(0, -1, RAILS_CORE, FATE_KEEP, LNET_OK, -1);
+	push_nobody(1000, 100);
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(rails_stat(0, LNET_C_nids_asked), 8, "pings of the first list");
+	push_nobody(1001, 120);
+	rails_run(200 * RAILS_MS);
+	UNIT_EQUAL(rails_stat(0, LNET_C_nids_asked), 8, "these are in flight");
+	rails_run(6 * NSEC_PER_SEC);
+	CU_ASSERT(rails_stat(0, LNET_C_nids_asked) >= 16);
+	rails_end();
+}
+
 UNIT_SUITE(proof,
-	{ "a stranger that lists NIDs of a peer does not get them", test_false_list })
+	{ "a stranger that lists NIDs of a peer does not get them", test_false_list },
+	{ "a list that is replaced does not stop the proofs of the next", test_replaced })
