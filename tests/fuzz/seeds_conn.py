@@ -109,6 +109,50 @@ def ping_info(nids, features=0x1e, seq=1, status=0x15aac0de, count=None):
     return head + u64(9 << 48) + u32(seq) + u32(0) + b"".join(nid4(nid) + u32(status) + u32(0) for nid in nids)
 
 
+def push_of(info):
+    return frame(put4(portal=0, handle=u64(3) + u64(4), bits=PING, payload=info))
+
+
+def proof_seeds(infos, push, nids):
+    """The node pings a listed NID: by a connection that the NID has, or by one that it dials."""
+    one, two, three = nids
+    door = request1() + hello3()
+    both = (("DIAL", 0), ("FEED", door), ("DIAL", 0), ("FEED", request1() + hello3(source=two)))
+    dialled = (("PICK", 1), ("CONNECTED", 0), ("FEED", hello3(1, source=three, to="10.78.0.3@tcp9")), ("RUN", 1))
+    alias, five, rest = "10.99.0.1@tcp99", "10.77.0.5@tcp", ("RUN", 99)
+    for name, first, second in (
+            ("alias", (two, alias), (one, alias, two)), ("alias-last", (two, alias), (one, two, alias)),
+            ("part", (two, five), (one, two)), ("part-other", (five, two), (one, five)),
+            ("part-alias", (two, five, alias), (one, alias, two))):
+        whole = ping_info(sorted({*first, *second}), seq=9)
+        theirs = push_of(ping_info(first, seq=5)).replace(nid4(one), nid4(two), 1)
+        said = [frame(hdr4(3, b"H" * 16, info, source=source)) for info, source in (
+            (ping_info(first), five), (whole, two), (ping_info(second), two), (whole, five))]
+        seed("conn", "proof-of-" + name, conn(
+            *both, ("FEED", theirs), ("RUN", 1), ("PICK", 2), ("CONNECTED", 0), ("FEED", hello3(1, source=five)),
+            ("RUN", 1), ("FEED", said[0]), ("RUN", 1), ("FEED", said[0]), ("RUN", 5), ("PICK", 0),
+            ("FEED", push_of(ping_info(second))), ("RUN", 1), ("PICK", 1), ("FEED", said[1]), ("RUN", 1),
+            ("FEED", said[2]), ("RUN", 9), ("PICK", 2), ("FEED", said[3]), ("RUN", 9), ("PICK", 1), ("FEED", said[1]),
+            rest, ("PICK", 0), ("FEED", push["alone"]), rest))
+    for name, info in infos.items():
+        said = frame(hdr4(3, b"H" * 16, info, source=two))
+        listed = (("PICK", 0), ("FEED", push["two"]), ("RUN", 1))
+        answers = (("PICK", 1), ("FEED", said), ("RUN", 1), ("FEED", said), ("RUN", 20), ("FEED", said), rest)
+        seed("conn", "proof-" + name, conn(*both, *listed, *answers))
+        seed("conn", "proof-first-" + name, conn(
+            *both, ("PICK", 0), ("FEED", push["other-first"]), ("RUN", 1), *answers, ("PICK", 0),
+            ("FEED", push["alone"]), ("PUT", 0x21), rest))
+        seed("conn", "proof-used-" + name, conn(
+            *both, ("PUT", 1), ("PUT", 0x21), ("RUN", 1), ("FEED", said), *listed, *answers, ("PUT", 0x21), rest))
+        for how in (0, 1, 4, 5):
+            seed("conn", "proof-set-%d-%s" % (how, name), conn(
+                *both, ("SET", how), *listed, *answers, ("PUT", 0x21), ("PICK", 0), ("FEED", push["alone"]), rest))
+        far = frame(hdr4(3, b"H" * 16, info, source=three, to="10.78.0.3@tcp9"))
+        seed("conn", "proof-far-" + name, conn(("DIAL", 0), ("FEED", door), ("FEED", push["far"]), ("RUN", 1), *dialled,
+                                               ("FEED", far), ("RUN", 1), ("FEED", far), ("RUN", 99), ("PICK", 0),
+                                               ("FEED", push["alone"]), ("RUN", 99), ("RUN", 255)))
+
+
 def discovery_seeds():
     """What a stranger says of itself, asked or not."""
     door = request1() + hello3()
@@ -121,10 +165,12 @@ def discovery_seeds():
         "ours": ping_info((one, two), 0x4000001e), "our-nids": ping_info((one, "10.77.0.3@tcp")),
         "none": ping_info(()), "many": ping_info(["10.77.1.%d@tcp" % n for n in range(30)]),
         "cut": ping_info((one, two), count=9), "noise": b"x" * 48, "short": b"gnip", "later": ping_info((one,), seq=9),
+        "crowd": ping_info(["10.77.1.%d@tcp" % n for n in range(140)]),
+        "crowd-far": ping_info(["10.77.%d.%d@tcp" % (n // 200 + 1, n % 200 + 1) for n in range(280)]),
+        "aliases": ping_info((one, "10.99.0.1@tcp99", two, "10.99.0.2@tcp99")),
         "twice": ping_info((one, one, two, two)), "strange": ping_info((one, "10.99.0.1@tcp99")),
     }
-    handle = u64(3) + u64(4)
-    push = {name: frame(put4(portal=0, handle=handle, bits=PING, payload=info)) for name, info in infos.items()}
+    push = {name: push_of(info) for name, info in infos.items()}
     told = {name: frame(reply4(b"H" * 16, info)) for name, info in infos.items()}
     start = (("DIAL", 0), ("FEED", door), ("PUT", 1))
     for name in infos:
@@ -140,6 +186,7 @@ def discovery_seeds():
             ("DIAL", 0), ("FEED", door), ("DIAL", 0), ("FEED", other), ("PUT", 1), ("PUT", 0x21), ("SET", how),
             ("FEED", push["two"]), ("RUN", 3), ("FEED", push["down"]), ("PICK", 0), ("FEED", push["two"]), ("RUN", 99),
             ("SET", how ^ 1), ("FEED", push["alone"]), ("RUN", 99), ("FEED", push["far"]), ("RUN", 255)))
+    proof_seeds(infos, push, (one, two, three))
     taken = frame(ack4(b"H" * 16, 64))
     seed("conn", "push-acknowledged", conn(*start, ("FEED", told["two"]), ("RUN", 1), ("FEED", taken), ("RUN", 9),
                                            ("FEED", push["quiet"]), ("RUN", 9), ("FEED", push["two"])))
