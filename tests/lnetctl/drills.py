@@ -17,7 +17,7 @@ BAD = [
     (["--peer", RAILS[1][0], "--count", "0"], "--count must be 1 to 1000, not 0"),
     (["--peer", RAILS[1][0], "--rate", "x"], "--rate must be 1 to 1000, not 'x'"),
     (["--peer", RAILS[1][0], "--duration", "50ms"], "--duration must be 100ms to 10m, not '50ms'"),
-    (["--peer", RAILS[1][0], "--rail", "10.9.9.9@tcp"], "no request to %s goes over 10.9.9.9@tcp" % RAILS[1][0]),
+    (["--peer", RAILS[1][0], "--rail", "10.9.9.9@tcp"], "--rail 10.9.9.9@tcp is not an interface of this node"),
     (["--peer", "127.0.0.9@tcp"], ""),
 ]
 

@@ -28,7 +28,8 @@ def test_route_show():
     check("a gateway that is known on that net", "type: single-hop" in node.ok("route", "show", "-v"))
     node.ok("peer", "del", "--prim_nid", GATEWAY, "--nid", "10.5.0.8@tcp5")
     rc, out, err = node.ctl("route", "add", "--net", "tcp5", "--gateway", GATEWAY)
-    equal("a duplicate", (rc, out, err), (234, "", captured("23-route-add-dup")))
+    theirs = captured("23-route-add-dup").replace('local"', 'local: tcp5 has a route by %s"' % GATEWAY)
+    equal("a duplicate: stock's text, and then the reason", (rc, out, err), (234, "", theirs))
     node.ok("route", "add", "--net", "tcp6", "--gateway", GATEWAY + "," + OTHER)
     equal("all", node.ok("route", "show").count("gateway: "), 3)
     for words, nr in (("--net tcp6", 2), ("--gateway " + GATEWAY, 2), ("--hop 2", 1), ("--priority 0", 2),

@@ -32,7 +32,8 @@ def test_samples():
     node.stop()
     in_namespaces("the sample in use", in_use)
     known = {"lnet": params("lnet/kernel/params.def", "TUNED|NUMBER|TEXT"),
-             "ksocklnd": params("lnd/socklnd/params.def", "PARAM")}
+             "ksocklnd": params("lnd/socklnd/params.def", "PARAM"),
+             "lnet_selftest": params("lnet/selftest/kernel/module.c", "module_param")}
     lines = used(sample("modprobe.conf")).split("\n")[:-1]
     check("modprobe.conf has examples", len(lines) >= 4, lines)
     for line in lines:
