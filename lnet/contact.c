@@ -88,22 +88,11 @@ static struct lnet_op *ask(struct lnet_pass *p, struct lnet_peer *peer, u32 port
 		lnet_op_free(op);
 		return NULL;
 	}
-	op->type = LNET_OP_GET;
-	op->cls = LNET_CLS_CONTROL;
-	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT;
+	lnet_op_control(p, op, pni, LNET_OP_GET);
 	if (!list_empty(&peer->disc.waiters))
 		op->flags |= LNET_OPF_URGENT;
-	op->peer = peer;
-	lnet_peer_get(peer);
-	op->sh = p->sh;
-	op->dst_pni = pni;
-	lnet_peer_ni_hold(pni);
-	op->target = pni->nid;
-	op->target_pid = LNET_PID;
 	op->portal = portal;
 	op->match_bits = match_bits;
-	op->timeout_ns = div_u64(READ_ONCE(p->ln->tun.transaction_timeout),
-				 max_t(u32, READ_ONCE(p->ln->tun.retry_count), 1));
 	lnet_count(p->sh, pings_sent);
 	return op;
 }

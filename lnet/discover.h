@@ -182,7 +182,7 @@ unsigned int lnet_nids_max(const struct lnet *ln);
  * proven, then end. @info: the list, which is merged again after a NID was proven.
  */
 void lnet_proofs_begin(struct lnet_peer *peer);
-/* @anew: an earlier proof does not count. 0, -ENOMEM, -ENOSPC: max_interfaces are wanted */
+/* @anew: discard an earlier proof. Returns 0, -ENOMEM, or -ENOSPC if max_interfaces wait. */
 int lnet_proof_want(struct lnet_peer *peer, const struct lnet_nid *nid, bool anew);
 void lnet_proofs_end(struct lnet_peer *peer, struct lnet_copy *info, u32 len);
 /* cfg_mutex held: it is proven that @peer has @nid */

@@ -480,6 +480,12 @@ int lnet_ops_init(struct lnet *ln);
 void lnet_ops_fini(struct lnet *ln);
 /* [sh] takes the reference of @pni; 0, -ENOMEM, -ENOSPC: nothing done */
 int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni);
+/*
+ * [sh] Makes @op, taken from the pool, a request of the core to @pni: idempotent, on the reserved
+ * portal with the match bits of a ping, for one message timeout.
+ */
+void lnet_op_control(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni,
+		     enum lnet_op_type type);
 /* [sh] the attempt over @path is FREE */
 void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
 			    enum lnet_outcome how);

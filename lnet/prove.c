@@ -211,20 +211,8 @@ static struct lnet_op *ping_new(struct lnet_pass *p, struct lnet_peer_ni *pni)
 	}
 	if (!op)
 		return NULL;
-	op->type = LNET_OP_GET;
-	op->cls = LNET_CLS_CONTROL;
-	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT | LNET_OPF_PINNED_DST;
-	op->peer = pni->peer;
-	lnet_peer_get(op->peer);
-	op->sh = p->sh;
-	op->dst_pni = pni;
-	lnet_peer_ni_hold(pni);
-	op->target = pni->nid;
-	op->target_pid = LNET_PID;
-	op->portal = LNET_PORTAL_RESERVED;
-	op->match_bits = LNET_PING_MATCHBITS;
-	op->timeout_ns = div_u64(READ_ONCE(p->ln->tun.transaction_timeout),
-				 max_t(u32, READ_ONCE(p->ln->tun.retry_count), 1));
+	lnet_op_control(p, op, pni, LNET_OP_GET);
+	op->flags |= LNET_OPF_PINNED_DST;
 	op->done = answered;
 	return op;
 }

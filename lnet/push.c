@@ -98,22 +98,10 @@ static void follow_ping(struct lnet_op *op)
 static void fill(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni,
 		 struct lnet_copy *info)
 {
-	op->type = LNET_OP_PUT;
-	op->cls = LNET_CLS_CONTROL;
-	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT | LNET_OPF_ACK;
-	op->peer = pni->peer;
-	lnet_peer_get(op->peer);
-	op->sh = p->sh;
-	op->dst_pni = pni;
-	lnet_peer_ni_hold(pni);
-	op->target = pni->nid;
-	op->target_pid = LNET_PID;
-	op->portal = LNET_PORTAL_RESERVED;
-	op->match_bits = LNET_PING_MATCHBITS;
+	lnet_op_control(p, op, pni, LNET_OP_PUT);
+	op->flags |= LNET_OPF_ACK;
 	op->copy = info;
 	op->len = info->len;
-	op->timeout_ns = div_u64(READ_ONCE(p->ln->tun.transaction_timeout),
-				 max_t(u32, READ_ONCE(p->ln->tun.retry_count), 1));
 	op->done = pushed;
 }
 

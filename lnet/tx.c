@@ -132,6 +132,25 @@ void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool met)
 	lnet_op_try(p, op);
 }
 
+void lnet_op_control(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni,
+		     enum lnet_op_type type)
+{
+	op->type = type;
+	op->cls = LNET_CLS_CONTROL;
+	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT;
+	op->peer = pni->peer;
+	lnet_peer_get(op->peer);
+	op->sh = p->sh;
+	op->dst_pni = pni;
+	lnet_peer_ni_hold(pni);
+	op->target = pni->nid;
+	op->target_pid = LNET_PID;
+	op->portal = LNET_PORTAL_RESERVED;
+	op->match_bits = LNET_PING_MATCHBITS;
+	op->timeout_ns = div_u64(READ_ONCE(p->ln->tun.transaction_timeout),
+				 max_t(u32, READ_ONCE(p->ln->tun.retry_count), 1));
+}
+
 int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni)
 {
 	int err = 0;

@@ -198,7 +198,7 @@ static void test_in_the_way(void)
 	fake_run(300 * MS);
 	CU_ASSERT(fw.fake[IN].shut);
 	UNIT_EQUAL(fw.sn->c[SOCK_C_too_slow], 1, "counted");
-	UNIT_EQUAL(fake_got(0)->how, LNET_ABORTED, "the core is told why");
+	UNIT_EQUAL(fake_got(0)->how, LNET_ABORTED, "the reason");
 	fw.node->wanted = false;
 	fw.node->ln.tun.receive_time = 60 * SEC;
 	for (i = LNET_CTYPE_CONTROL; i <= LNET_CTYPE_BULK_OUT; i++) {
