@@ -428,3 +428,23 @@ u32 fake_put(u8 *buf, const char *nid, enum plan plan, unsigned int seq, u32 len
 		buf[at + i] = contract_byte(seq, i);
 	return at + len;
 }
+
+void fake_begin_with(const char *self, const char *peer, u64 incarnation)
+{
+	unsigned int i;
+
+	fake_begin(self);
+	for (i = LNET_CTYPE_CONTROL; i <= LNET_CTYPE_BULK_OUT; i++)
+		fake_out_clear(fake_come(peer, i, incarnation));
+}
+
+void fake_landed(unsigned int n, u32 len, const char *what)
+{
+	struct got *got = fake_got(n);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(got);
+	UNIT_EQUAL(got->nr_done, 1, what);
+	UNIT_EQUAL(got->how, LNET_OK, what);
+	UNIT_EQUAL(got->rx.payload_len, len, what);
+	CU_ASSERT(contract_payload_ok(got));
+}

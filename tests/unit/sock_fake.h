@@ -37,6 +37,10 @@ extern struct fake_world fw;
 
 /* @self is the NI's NID; incarnation as of node B or A of the worked examples if it is that one. */
 void fake_begin(const char *self);
+/* The same, and @peer has connected; its connections are fake[CONTROL], fake[OUT], fake[IN]. */
+void fake_begin_with(const char *self, const char *peer, u64 incarnation);
+/* the accepting side's names of CONTROL, BULK_IN and BULK_OUT of the peer */
+enum { CONTROL, OUT, IN };
 void fake_end(void);			/* and checks that nothing is left */
 void fake_run(u64 ns);			/* time passes; timers run; closed sockets are released */
 struct fake *fake_accept(bool privileged);	/* from the other node of the examples */
@@ -55,6 +59,8 @@ struct fake *fake_last(void);
 /* A PUT to @nid with @plan for its receiver. */
 struct msg *fake_send(const char *nid, u32 len, u64 timeout_ns);
 struct got *fake_got(unsigned int n);	/* the @nth message received, NULL */
+/* The @nth message was received once, with all of its @len bytes. */
+void fake_landed(unsigned int n, u32 len, const char *what);
 unsigned int fake_nr_got(void);
 unsigned int fake_nr_lost(void);
 /* HELLO of a peer into @buf, its length; @version 3. */

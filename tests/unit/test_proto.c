@@ -11,27 +11,9 @@
 
 static u8 frames[FAKE_BUFFER / 2];
 
-/* as we, the accepting side, call the peer's CONTROL, BULK_IN, BULK_OUT */
-enum { CONTROL, OUT, IN };
-
 static void begin(void)
 {
-	unsigned int i;
-
-	fake_begin(B);
-	for (i = LNET_CTYPE_CONTROL; i <= LNET_CTYPE_BULK_OUT; i++)
-		fake_out_clear(fake_come(A, i, INC_A));
-}
-
-static void one_landed(unsigned int n, u32 len, const char *what)
-{
-	struct got *got = fake_got(n);
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(got);
-	UNIT_EQUAL(got->nr_done, 1, what);
-	UNIT_EQUAL(got->how, LNET_OK, what);
-	UNIT_EQUAL(got->rx.payload_len, len, what);
-	CU_ASSERT(contract_payload_ok(got));
+	fake_begin_with(B, A, INC_A);
 }
 
 /* Three frames and a NOOP, cut at every place. */
@@ -50,7 +32,7 @@ static void test_cuts(void)
 		fake_in(&fw.fake[CONTROL], frames, cut);
 		fake_in(&fw.fake[CONTROL], frames + cut, len - cut);
 		for (i = 0; i < 3; i++)
-			one_landed(cut * 3 + i, lens[i], "landing");
+			fake_landed(cut * 3 + i, lens[i], "landing");
 	}
 	UNIT_EQUAL(fake_nr_got(), 3 * (len + 1), "messages");
 	fake_end();
@@ -72,7 +54,7 @@ static void test_sizes(void)
 		fake_in(&fw.fake[IN], frames, len);
 		for (i = 0; i < ARRAY_SIZE(lens); i++)
 			if (chunks[k] != 1 || lens[i] < 5000)
-				one_landed(n++, lens[i], "landing");
+				fake_landed(n++, lens[i], "landing");
 	}
 	fake_end();
 }
@@ -93,7 +75,7 @@ static void test_verdicts(void)
 	fake_in(&fw.fake[IN], frames, len);
 	for (i = 0; i < ARRAY_SIZE(plans); i++)
 		if (plans[i] != PLAN_SKIP)
-			one_landed(i, lens[i], "landing");
+			fake_landed(i, lens[i], "landing");
 	len = fake_put(frames, A, PLAN_CLOSE, 0, 100, 0);
 	fake_in(&fw.fake[IN], frames, len);
 	CU_ASSERT(fw.fake[CONTROL].shut && fw.fake[IN].shut);
@@ -110,7 +92,7 @@ static void test_skipped(void)
 	len += fake_put(frames, A, PLAN_SKIP, 0, 1 << 20, 0);
 	len += fake_put(frames + len, A, PLAN_LAND, 1, 100, 0);
 	fake_in(&fw.fake[IN], frames, len);
-	one_landed(1, 100, "behind it");
+	fake_landed(1, 100, "behind it");
 	CU_ASSERT(fw.fake[IN].nr_reads <= 2 + DIV_ROUND_UP(len, SOCK_STAGING));
 	fake_end();
 }
@@ -194,7 +176,7 @@ static void test_answer_lost(void)
 	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_CALL);
 	ni->ops->land(&p, ni, &got->rx);
 	lnet_pass_end(&p);
-	one_landed(0, 30000, "all bytes had come");
+	fake_landed(0, 30000, "all bytes had come");
 	fake_out_is(fake_last(), frames, 0, "answers on the new set");
 	fake_end();
 }
@@ -321,21 +303,21 @@ static void test_waiting(void)
 		len = fake_put(frames, A, PLAN_LATER_LAND, 0, 3000, 0);
 		len += fake_put(frames + len, A, PLAN_LAND, 1, 10, 0);
 		fake_in(&fw.fake[CONTROL], frames, len);
-		one_landed(1, 10, "behind a held one");
+		fake_landed(1, 10, "behind a held one");
 		len = fake_put(frames, A, PLAN_LATER_LAND, 2, 100000, 0);
 		len += fake_put(frames + len, A, PLAN_LAND, 3, 10, 0);
 		fake_in(&fw.fake[IN], frames, len);
 		UNIT_EQUAL(fake_nr_got(), 3, "behind one too large to hold");
 		len = fake_put(frames, A, PLAN_LAND, 4, 10, 0);
 		fake_in(&fw.fake[CONTROL], frames, len);
-		one_landed(3, 10, "on another connection");
+		fake_landed(3, 10, "on another connection");
 		land(0, verdict);
 		land(2, verdict);
 		if (verdict == LNET_LAND) {
-			one_landed(0, 3000, "held");
-			one_landed(2, 100000, "stopped");
+			fake_landed(0, 3000, "held");
+			fake_landed(2, 100000, "stopped");
 		}
-		one_landed(4, 10, "read on");
+		fake_landed(4, 10, "read on");
 		UNIT_EQUAL(fw.sn->hold_bytes, 0, "bytes held");
 		fake_end();
 	}
@@ -391,7 +373,7 @@ static void test_stop(void)
 	lnet_pass_end(&p);
 	fake_in(&fw.fake[IN], frames + 50000, len - 50000);
 	UNIT_EQUAL(got->memory[90000], 0xa5, "written after the stop");
-	one_landed(1, 10, "what follows");
+	fake_landed(1, 10, "what follows");
 	fake_end();
 }
 

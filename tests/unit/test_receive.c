@@ -11,27 +11,9 @@
 
 static u8 frames[FAKE_BUFFER / 2];
 
-/* the accepting side's names of the peer's CONTROL, BULK_IN, BULK_OUT */
-enum { CONTROL, OUT, IN };
-
 static void begin(void)
 {
-	unsigned int i;
-
-	fake_begin(B);
-	for (i = LNET_CTYPE_CONTROL; i <= LNET_CTYPE_BULK_OUT; i++)
-		fake_out_clear(fake_come(A, i, INC_A));
-}
-
-static void one_landed(unsigned int n, u32 len, const char *what)
-{
-	struct got *got = fake_got(n);
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(got);
-	UNIT_EQUAL(got->nr_done, 1, what);
-	UNIT_EQUAL(got->how, LNET_OK, what);
-	UNIT_EQUAL(got->rx.payload_len, len, what);
-	CU_ASSERT(contract_payload_ok(got));
+	fake_begin_with(B, A, INC_A);
 }
 
 /* A payload that comes byte by byte ends its connections after its longest time. */
@@ -75,13 +57,13 @@ static void test_slow_enough(void)
 		fake_in(&fw.fake[IN], frames + at, min(1100U, len - at));
 		fake_run(100 * MS);
 	}
-	one_landed(0, 30000, "a slow one");
+	fake_landed(0, 30000, "a slow one");
 	fake_in(&fw.fake[IN], frames, 1000);
 	fake_run(300 * MS);
 	contract_env_run(&fw.pair, 20 * SEC);
 	fake_run(100 * MS);
 	fake_in(&fw.fake[IN], frames + 1000, len - 1000);
-	one_landed(1, 30000, "after this node slept");
+	fake_landed(1, 30000, "after this node slept");
 	UNIT_EQUAL(fw.sn->c[SOCK_C_too_slow], 0, "none was too slow");
 	fake_end();
 }
@@ -104,18 +86,18 @@ static void test_share(void)
 	UNIT_EQUAL(fw.sn->c[SOCK_C_throttled], 1, "one waits");
 	other = fake_come(C, LNET_CTYPE_CONTROL, INC_A);
 	fake_in(other, frames, fake_put(frames, C, PLAN_LAND, 1, 90000, 0));
-	one_landed(1, 90000, "of another address");
+	fake_landed(1, 90000, "of another address");
 	len = fake_put(frames, A, PLAN_LAND, 0, 90000, 0);
 	fake_in(&fw.fake[CONTROL], frames + 200, len - 200);
-	one_landed(0, 90000, "the first");
+	fake_landed(0, 90000, "the first");
 	fake_run(10 * MS);
 	fake_in(&fw.fake[OUT], frames + 60, len - 60);
 	fake_in(&fw.fake[IN], frames + 200, len - 200);
 	fake_run(10 * MS);
 	fake_in(&fw.fake[OUT], frames, 0);
 	fake_run(10 * MS);
-	one_landed(2, 90000, "the second");
-	one_landed(3, 90000, "the third");
+	fake_landed(2, 90000, "the second");
+	fake_landed(3, 90000, "the third");
 	UNIT_EQUAL(fake_nr_got(), 4, "received");
 	fake_end();
 }
@@ -160,7 +142,7 @@ static void test_share_ends(void)
 	CU_ASSERT(fw.fake[IN].shut && fw.fake[OUT].shut);
 	other = fake_come(A, LNET_CTYPE_CONTROL, INC_A);
 	fake_in(other, frames, len);
-	one_landed(1, 90000, "of the next set");
+	fake_landed(1, 90000, "of the next set");
 	fake_end();
 }
 
@@ -208,7 +190,7 @@ static void test_in_the_way(void)
 	UNIT_EQUAL(fake_nr_got(), 2, "one at a time");
 	again = fake_last() - 2;
 	fake_in(again, frames + 200, len - 200);
-	one_landed(1, 90000, "that one");
+	fake_landed(1, 90000, "that one");
 	fake_run(10200 * MS);
 	UNIT_EQUAL(fake_nr_got(), 4, "all, after the time");
 	fake_end();
@@ -226,7 +208,7 @@ static void test_in_nobodys_way(void)
 		fake_in(&fw.fake[IN], frames + at, min(4000U, len - at));
 		fake_run(100 * MS);
 	}
-	one_landed(0, 200000, "40 KiB a second");
+	fake_landed(0, 200000, "40 KiB a second");
 	fake_end();
 }
 
