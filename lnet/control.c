@@ -78,6 +78,10 @@ static const struct lnet_ctl_cmd commands[] = {
 	  .start = lnet_ctl_record_start,
 	  .next = lnet_ctl_record_next,
 	  .end = lnet_ctl_record_end },
+	{ .cmd = LNET_NL_LIMITS,
+	  .start = lnet_ctl_limits_start,
+	  .next = lnet_ctl_limits_next,
+	  .end = lnet_ctl_limits_end },
 	{ .cmd = LNET_NL_NODE, .down = true, .next = lnet_ctl_node_next },
 	{ .cmd = LNET_NL_TRANSACTION, .down = true, .act = lnet_ctl_trans_act },
 };

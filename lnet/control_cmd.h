@@ -138,6 +138,11 @@ int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *r
 int lnet_ctl_tunables_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 int lnet_ctl_numa_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		      struct lnet_ctl_err *e);
+/* control_limits.c */
+int lnet_ctl_limits_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			  struct lnet_ctl_err *e);
+int lnet_ctl_limits_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+void lnet_ctl_limits_end(struct lnet_ctl_dump *d);
 int lnet_ctl_stats_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 int lnet_ctl_stats_reset(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);

@@ -178,6 +178,25 @@ struct lnet_rx {
  */
 #define LNET_LND_COUNTERS_MAX 48
 
+/* How much of a bound is in use. Units are those of the bound's tunable. */
+struct lnet_use {
+	u64 bound;			/* in effect; preset to the value of the tunable */
+	u64 most;			/* largest use by one peer, address, interface or shard */
+	struct lnet_nid by;		/* the peer or address with this use; LNET_NID_ANY: none */
+};
+
+/* A bound on what peers can make a driver use. */
+struct lnet_lnd_limit {
+	const char *tunable;		/* name of the bound, in tunables.def */
+	const char *per;		/* whose use is bounded: "address", "interface" */
+	const char *counter;		/* of counter_names: how often the bound acted */
+	/*
+	 * Fills @use for @ni. May take the driver's locks. The NI has started and does not stop
+	 * meanwhile.
+	 */
+	void (*use)(struct lnet_ni *ni, struct lnet_use *use);
+};
+
 struct lnet_lnd_ops {
 	struct module *owner;		/* NULL in user space */
 	const char *name;
@@ -261,6 +280,9 @@ struct lnet_lnd_ops {
 	const char *const *counter_names;
 	u16 nr_counters;
 	void (*counters)(struct lnet_ni *ni, u64 *values, bool reset);
+	/* Optional: bounds of the driver that `lnetctl limits show` lists, [const]. */
+	const struct lnet_lnd_limit *limits;
+	u16 nr_limits;
 };
 
 /*

@@ -329,6 +329,12 @@ int lnetctl_global_show(struct lnetctl *c, struct lnetctl_node **doc);
 
 /* "statistics": stock's counters in its order, then all others. */
 int lnetctl_stats_show(struct lnetctl *c, struct lnetctl_node **doc);
+/*
+ * "limits": for each bound on what others can make the node use: its tunable and value, the largest
+ * use by one ("most") and by whom, and how often the bound acted since the last reset of counters.
+ * With @at_bound only bounds that are reached now or have acted.
+ */
+int lnetctl_limits_show(struct lnetctl *c, bool at_bound, struct lnetctl_node **doc);
 /* Set all counters to 0, those of interfaces and peers included; msgs_alloc stays current. */
 int lnetctl_stats_reset(struct lnetctl *c);
 /* "Local NI recovery" or "Peer NI recovery": "nid-0": NID and so on. */

@@ -72,6 +72,10 @@ enum lnet_nl_cmd {
 	 * in hexadecimal; with "from" #n records from number n on, many but perhaps not all, while
 	 * it is stopped: header "records", items with "data", some records in hexadecimal.
 	 *
+	 * LIMITS: dump: "at bound" #1: only bounds that are reached now or have acted. Header
+	 * "limits", a sequence: "limit" str (its tunable), "per" str, "bound" u64, "most" u64,
+	 * "by" str, "at bound" flag, "counter" str, "hits" u64.
+	 *
 	 * TRANSACTION: do, no attributes. CREATE: begin; what any socket had begun is forgotten.
 	 * With EXCL it ends with ESTALE if the configuration was changed by others meanwhile.
 	 * Requests with LNET_NL_F_STAGED (NETS, PEERS, UDSP, FAULT: CREATE or delete; RULES:
@@ -86,6 +90,7 @@ enum lnet_nl_cmd {
 	LNET_NL_EXPLAIN		= 68,
 	LNET_NL_RULES		= 69,
 	LNET_NL_RECORD		= 70,
+	LNET_NL_LIMITS		= 71,
 };
 
 /* Attributes of requests and of key tables. */

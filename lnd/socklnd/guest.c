@@ -19,7 +19,7 @@ static void addr_of(const struct sock_conn *c, u8 addr[16])
 	memcpy(addr, c->from.addr, c->from.size ? 16 : sizeof(c->from.addr[0]));
 }
 
-static u64 conns_max(const struct sock_ni *sn)
+u64 sock_guests_max(const struct sock_ni *sn)
 {
 	u64 most = READ_ONCE(sock_tun(sn)->conns_max);
 
@@ -27,9 +27,9 @@ static u64 conns_max(const struct sock_ni *sn)
 }
 
 /* At least two sets, whatever the tunable is, so that a peer can replace its set. */
-static u64 per_address(const struct sock_ni *sn)
+u64 sock_guests_per_address(const struct sock_ni *sn)
 {
-	u64 share = min(READ_ONCE(sock_tun(sn)->conns_per_address), conns_max(sn) / SHARE);
+	u64 share = min(READ_ONCE(sock_tun(sn)->conns_per_address), sock_guests_max(sn) / SHARE);
 
 	return max_t(u64, share, 2 * (1 + 2 * lnet_ni_conns_per_peer(sn->ni)));
 }
@@ -118,11 +118,11 @@ bool sock_guests_evict(struct lnet_pass *p, struct sock_ni *sn)
 bool sock_guest_fits(struct lnet_pass *p, struct sock_conn *c, const struct sock_peer *peer)
 {
 	struct sock_ni *sn = c->sn;
-	u64 most = conns_max(sn);
+	u64 most = sock_guests_max(sn);
 	u8 addr[16];
 
 	addr_of(c, addr);
-	if (sock_half_nr(&sn->opens, addr) >= per_address(sn))
+	if (sock_half_nr(&sn->opens, addr) >= sock_guests_per_address(sn))
 		return false;
 	if (!is_chosen(c, peer))
 		most -= most / RESERVE;

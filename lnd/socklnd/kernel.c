@@ -540,4 +540,6 @@ struct lnet_lnd_ops kern_socklnd_ops = {
 	.counter_names = sock_counter_names,
 	.nr_counters = SOCK_NR_COUNTERS,
 	.counters = sock_counters,
+	.limits = sock_limits,
+	.nr_limits = SOCK_NR_LIMITS,
 };

@@ -58,6 +58,8 @@ enum sock_counter {
 };
 static_assert(SOCK_NR_COUNTERS <= LNET_LND_COUNTERS_MAX, "all can be shown");
 extern const char *const sock_counter_names[SOCK_NR_COUNTERS];
+#define SOCK_NR_LIMITS 7
+extern const struct lnet_lnd_limit sock_limits[SOCK_NR_LIMITS];	/* limits.c: for ops->limits */
 
 struct sock_ni;
 struct sock_conn;
@@ -497,6 +499,8 @@ void sock_conn_fail(struct lnet_pass *p, struct sock_conn *c, enum lnet_outcome 
 void sock_arm(struct sock_ni *sn, u64 when_ns);			/* L */
 
 /* guest.c: bounds of open connections that peers dialled */
+u64 sock_guests_max(const struct sock_ni *sn);		/* conns_max, or less: sn->opens_cap */
+u64 sock_guests_per_address(const struct sock_ni *sn);	/* conns_per_address in effect */
 /* L; @c has a good HELLO. False: too many are open. May close the idle set of another peer. */
 bool sock_guest_fits(struct lnet_pass *p, struct sock_conn *c, const struct sock_peer *peer);
 /* L; @c is open; sock_conn_shut() removes it. */

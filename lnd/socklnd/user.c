@@ -440,5 +440,7 @@ const struct lnet_lnd_ops lnet_socklnd_ops = {
 	.counter_names = sock_counter_names,
 	.nr_counters = SOCK_NR_COUNTERS,
 	.counters = sock_counters,
+	.limits = sock_limits,
+	.nr_limits = SOCK_NR_LIMITS,
 	.peer_gone = sock_peer_gone,
 };

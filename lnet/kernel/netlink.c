@@ -233,7 +233,7 @@ static const struct genl_ops operations[] = {
 	OP(BUFFERS, DO), OP(NUMA, DO), OP(STATS, DUMP), OP(TUNABLES, DO, DUMP),
 	OP(STATS_RESET, DO), OP(NODE, DUMP), OP(TRANSACTION, DO), OP(EXPLAIN, DUMP),
 	OP(RULES, DO, DUMP),
-	OP(RECORD, DO, DUMP),
+	OP(RECORD, DO, DUMP), OP(LIMITS, DUMP),
 };
 
 /* Nothing is sent to them; stock's tool asks for the group of a document's top key. */

@@ -481,7 +481,7 @@ static void test_empty(void)
 	for (cmd = 2; cmd < 256; cmd++) {
 		for (i = 0; i < ARRAY_SIZE(flags); i++) {
 			struct ctl_op op = { (u8)cmd, 4, flags[i], 0, "x", "y" };
-			bool known = (cmd <= 16 || (cmd >= 64 && cmd <= LNET_NL_RECORD));
+			bool known = (cmd <= 16 || (cmd >= 64 && cmd <= LNET_NL_LIMITS));
 			int rc = flags[i] == LNET_NL_F_DUMP ? ctl_dump(w.c, &op, NULL, &doc) :
 							      ctl_do(w.c, &op, NULL);
 

@@ -92,6 +92,20 @@ int lnetctl_stats_reset(struct lnetctl *c)
 	return ctl_do(c, &op, NULL);
 }
 
+int lnetctl_limits_show(struct lnetctl *c, bool at_bound, struct lnetctl_node **doc)
+{
+	const struct ctl_op op = { LNET_NL_LIMITS, LNET_NL_VERSION, LNET_NL_F_DUMP, 0, "show",
+				   "limits" };
+	struct lnetctl_node *body = lnetctl_add_map(NULL, NULL);
+
+	*doc = NULL;
+	if (!body || !lnetctl_add_num(body, "at bound", at_bound)) {
+		lnetctl_doc_free(body);
+		return ctl_fail(c, -ENOMEM, "show", "limits", NULL);
+	}
+	return ctl_dump(c, &op, body, doc);
+}
+
 int lnetctl_node_show(struct lnetctl *c, struct lnetctl_node **doc)
 {
 	return show(c, LNET_NL_NODE, "node", NULL, doc);

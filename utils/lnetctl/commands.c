@@ -179,6 +179,23 @@ static const struct command global_commands[] = {
 	{ "show", "show the tunables", run_global_show },
 	END
 };
+static int run_limits_show(struct tool *t)
+{
+	struct lnetctl_node *doc;
+	int rc = lnetctl_limits_show(t->c, tool_opt(t, "at-bound"), &doc);
+
+	return tool_show(t, rc, doc, LNETCTL_HAND);
+}
+
+static const struct opt limits_opts[] = {
+	{ "at-bound", 0, ARG_NONE, "only bounds that are reached now or have acted" },
+	END
+};
+static const struct command limits_commands[] = {
+	{ "show", "show how much of each bound others use, and who uses most", run_limits_show,
+	  limits_opts },
+	END
+};
 static const struct command stats_commands[] = {
 	{ "show", "show the statistics", run_stats_show },
 	{ "reset", "start all statistics again", run_stats_reset },
@@ -214,6 +231,7 @@ const struct command lnetctl_commands[] = {
 	{ "apply", "apply FILE: make the node equal to the file", run_apply, apply_opts,
 	  .words_min = 1, .words_max = 1, .word = "FILE", .word_arg = ARG_FILE },
 	{ "stats", "stats {show | reset}", .sub = stats_commands },
+	{ "limits", "limits {show}", .sub = limits_commands },
 	{ "debug", "debug {recovery | peer | record | nidlist}", .sub = debug_commands },
 	{ "global", "global {show}", .sub = global_commands },
 	{ "peer", "peer {add | del | show | list | set}", .sub = peer_commands },

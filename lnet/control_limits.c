@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * limits: how much of each bound on peers is in use, who uses most, and how often the bound acted.
+ */
+#include "control_cmd.h"
+#include "router.h"
+
+#define LIMITS_MAX 64		/* of the core and all drivers */
+
+enum { K_LIMIT = 2, K_PER, K_BOUND, K_MOST, K_BY, K_AT_BOUND, K_COUNTER, K_HITS };
+static const struct lnet_key keys[] = {
+	{ .name = "limits", .type = LNET_NLT_NUL_STRING,
+	  .format = LNET_NL_SEQUENCE | LNET_NL_MAPPING },
+	{ .name = "limit", .type = LNET_NLT_STRING },
+	{ .name = "per", .type = LNET_NLT_STRING },
+	{ .name = "bound", .type = LNET_NLT_U64 },
+	{ .name = "most", .type = LNET_NLT_U64 },
+	{ .name = "by", .type = LNET_NLT_STRING },
+	{ .name = "at bound", .type = LNET_NLT_FLAG },
+	{ .name = "counter", .type = LNET_NLT_STRING },
+	{ .name = "hits", .type = LNET_NLT_U64 },
+};
+static const struct lnet_table table = { keys, ARRAY_SIZE(keys) };
+
+struct limit_row {
+	const char *tunable, *per, *counter;
+	struct lnet_use use;
+	u64 hits;
+};
+
+struct limits_view {
+	bool at_bound;			/* only these are shown */
+	unsigned int nr;
+	struct limit_row row[LIMITS_MAX];
+};
+
+/* ---- use of the bounds of the core ----------------------------------------------------------- */
+
+static void use_max(struct lnet_use *use, u64 nr, const struct lnet_nid *by)
+{
+	if (nr <= use->most)
+		return;
+	use->most = nr;
+	use->by = by ? *by : LNET_NID_ANY;
+}
+
+static void limit_windows_per_peer(struct lnet *ln, struct lnet_use *use)
+{
+	const struct lnet_window *w;
+	struct lnet_shard *sh;
+	unsigned int i, rank;
+
+	for (i = 0; i < ln->nr_shards; i++) {
+		sh = &ln->shard[i];
+		spin_lock(&sh->lock);
+		for (rank = LNET_WINDOWS_PER_PEER; rank > use->most; rank--) {
+			w = list_first_entry_or_null(&sh->ranked[rank], struct lnet_window, ranked);
+			if (w)
+				use_max(use, rank, &w->opener);
+		}
+		spin_unlock(&sh->lock);
+	}
+}
+
+static void limit_windows_max(struct lnet *ln, struct lnet_use *use)
+{
+	unsigned int i;
+
+	for (i = 0; i < ln->nr_shards; i++)
+		use_max(use, READ_ONCE(ln->shard[i].nr_windows), NULL);
+}
+
+static void limit_window_memory(struct lnet *ln, struct lnet_use *use)
+{
+	unsigned int i;
+
+	for (i = 0; i < ln->nr_shards; i++)
+		use_max(use, READ_ONCE(ln->shard[i].window_bytes), NULL);
+}
+
+static void limit_copy_budget(struct lnet *ln, struct lnet_use *use)
+{
+	unsigned int i;
+
+	for (i = 0; i < ln->nr_shards; i++)
+		use_max(use, READ_ONCE(ln->shard[i].copy_bytes), NULL);
+}
+
+static void limit_requests_max(struct lnet *ln, struct lnet_use *use)
+{
+	unsigned int i;
+
+	for (i = 0; i < ln->nr_shards; i++)
+		use_max(use, READ_ONCE(ln->shard[i].nr_live), NULL);
+}
+
+static void limit_answers_max(struct lnet *ln, struct lnet_use *use)
+{
+	const struct lnet_peer_ni *pni;
+	struct lnet_peer *peer;
+
+	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer)) {
+		spin_lock(&peer->sh->lock);
+		list_for_each_entry(pni, &peer->pnis, link)
+			use_max(use, (u64)atomic_read(&pni->nr_answers), &pni->nid);
+		spin_unlock(&peer->sh->lock);
+	}
+}
+
+static void limit_claims_max(struct lnet *ln, struct lnet_use *use)
+{
+	struct lnet_peer *peer;
+
+	mutex_lock(&ln->cfg_mutex);
+	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer))
+		use_max(use, (u64)atomic_read(&peer->nr_claimed), &peer->primary);
+	mutex_unlock(&ln->cfg_mutex);
+}
+
+static void limit_peers_max(struct lnet *ln, struct lnet_use *use)
+{
+	use->most = READ_ONCE(ln->nr_peers);
+}
+
+static void router_use(struct lnet *ln, struct lnet_use *use, enum lnet_rtr_class cls)
+{
+	const struct lnet_router *r = READ_ONCE(ln->router);
+	unsigned int i;
+
+	use->bound = lnet_rtr_share(ln, cls);
+	for (i = 0; r && i < ln->nr_shards; i++)
+		use_max(use, READ_ONCE(r->sh[i].pool[cls].used), NULL);
+}
+
+static void limit_tiny_router_buffers(struct lnet *ln, struct lnet_use *use)
+{
+	router_use(ln, use, LNET_RTR_tiny);
+}
+
+static void limit_small_router_buffers(struct lnet *ln, struct lnet_use *use)
+{
+	router_use(ln, use, LNET_RTR_small);
+}
+
+static void limit_large_router_buffers(struct lnet *ln, struct lnet_use *use)
+{
+	router_use(ln, use, LNET_RTR_large);
+}
+
+static const struct {
+	const char *tunable, *per;
+	enum lnet_counter counter;
+	void (*use)(struct lnet *ln, struct lnet_use *use);
+} limits[] = {
+#define LIMIT(name, whose, count) { #name, #whose, LNET_C_##count, limit_##name },
+#include "limits.def"
+#undef LIMIT
+};
+
+/* ---- gathering ------------------------------------------------------------------------------- */
+
+static struct limit_row *row_get(struct limits_view *v, const struct lnet *ln, const char *tunable)
+{
+	const struct lnet_tunable_info *info = lnet_tunable_find(tunable);
+	struct limit_row *row = v->row;
+	unsigned int i;
+
+	for (i = 0; i < v->nr; i++, row++)
+		if (!strcmp(row->tunable, tunable))
+			return row;
+	if (WARN_ON_ONCE(!info || v->nr == LIMITS_MAX))
+		return NULL;
+	v->nr++;
+	row->tunable = tunable;
+	row->use = (struct lnet_use){ .bound = lnet_tunable_get(ln, info), .by = LNET_NID_ANY };
+	return row;
+}
+
+static void core_fill(struct limits_view *v, struct lnet *ln)
+{
+	struct limit_row *row;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++) {
+		row = row_get(v, ln, limits[i].tunable);
+		if (!row)
+			continue;
+		row->per = limits[i].per;
+		row->counter = lnet_counter_names[limits[i].counter];
+		row->hits = lnet_stat_sum(ln, limits[i].counter);
+		limits[i].use(ln, &row->use);
+	}
+}
+
+static u64 counter_of(const struct lnet_lnd_ops *ops, const u64 *values, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ops->nr_counters; i++)
+		if (!strcmp(ops->counter_names[i], name))
+			return values[i];
+	return 0;
+}
+
+/* Of several interfaces the row shows the one with the largest use. */
+static void ni_fill(struct limits_view *v, struct lnet_ni *ni)
+{
+	u64 values[LNET_LND_COUNTERS_MAX];
+	const struct lnet_lnd_limit *limit;
+	struct limit_row *row;
+	struct lnet_use use;
+
+	ni->ops->counters(ni, values, false);
+	for (limit = ni->ops->limits; limit < ni->ops->limits + ni->ops->nr_limits; limit++) {
+		row = row_get(v, ni->ln, limit->tunable);
+		if (!row)
+			continue;
+		use = (struct lnet_use){ .bound = row->use.bound, .by = LNET_NID_ANY };
+		limit->use(ni, &use);
+		row->per = limit->per;
+		row->counter = limit->counter;
+		row->hits += counter_of(ni->ops, values, limit->counter);
+		if (use.most >= row->use.most)
+			row->use = use;
+	}
+}
+
+static void drivers_fill(struct limits_view *v, struct lnet *ln)
+{
+	struct lnet_ni *ni;
+
+	mutex_lock(&ln->cfg_mutex);
+	list_for_each_entry(ni, &ln->nis, link)
+		if (ni->ops->nr_limits)
+			ni_fill(v, ni);
+	mutex_unlock(&ln->cfg_mutex);
+}
+
+int lnet_ctl_limits_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			  struct lnet_ctl_err *e)
+{
+	struct limits_view *v;
+	s64 at_bound = 0;
+	struct lnet_req all;
+	struct lnet_val val;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	if (lnet_req_find(all, "at bound", &val) && lnet_val_int(&val, 0, 1, &at_bound))
+		return lnet_ctl_fail(e, -EINVAL, "'at bound' must be 0 or 1");
+	v = kvzalloc(sizeof(*v), GFP_KERNEL);
+	if (!v)
+		return -ENOMEM;
+	v->at_bound = at_bound;
+	core_fill(v, d->ctl->ln);
+	drivers_fill(v, d->ctl->ln);
+	d->priv = v;
+	return 0;
+}
+
+/* ---- showing --------------------------------------------------------------------------------- */
+
+/* A bound of 0 is none; router buffers without routing are none, too. */
+static bool is_at_bound(const struct limit_row *row)
+{
+	return row->use.bound && row->use.most >= row->use.bound;
+}
+
+static bool row_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct limit_row *row)
+{
+	char text[LNET_NIDSTR_SIZE];
+
+	lnet_ctl_item(d, s);
+	s->ops->str(s, K_LIMIT, row->tunable);
+	s->ops->str(s, K_PER, row->per);
+	s->ops->num(s, K_BOUND, LNET_NLT_U64, row->use.bound);
+	s->ops->num(s, K_MOST, LNET_NLT_U64, row->use.most);
+	if (!lnet_nid_same(&row->use.by, &LNET_NID_ANY))
+		s->ops->str(s, K_BY, lnet_nid_str(&row->use.by, text));
+	if (is_at_bound(row))
+		s->ops->num(s, K_AT_BOUND, LNET_NLT_FLAG, 1);
+	s->ops->str(s, K_COUNTER, row->counter);
+	s->ops->num(s, K_HITS, LNET_NLT_U64, row->hits);
+	return lnet_ctl_item_end(d, s);
+}
+
+int lnet_ctl_limits_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	const struct limits_view *v = d->priv;
+	const struct limit_row *row;
+
+	for (; d->pos < v->nr; d->pos++) {
+		row = &v->row[d->pos];
+		if (v->at_bound && !is_at_bound(row) && !row->hits)
+			continue;
+		if (!lnet_ctl_table(d, s, &table) || !row_emit(d, s, row))
+			return 1;
+	}
+	return 0;
+}
+
+void lnet_ctl_limits_end(struct lnet_ctl_dump *d)
+{
+	kvfree(d->priv);
+	d->priv = NULL;
+}
