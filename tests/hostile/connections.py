@@ -7,11 +7,15 @@ import lib
 from lib import BULK_OUT, CONTROL, H, P, X, Conn, Pair, World, nid4
 
 
-def world_and_pair(seconds, **more):
-    world = World(extra=(("p", "10.9.0.3"),))
-    pair = Pair(world, **more)
-    pair.load(seconds)
-    world.enter("x")
+def world_and_pair(seconds, hosts=(), **more):
+    world = World(extra=(("p", "10.9.0.3"), *hosts))
+    try:
+        pair = Pair(world, **more)
+        pair.load(seconds)
+        world.enter("x")
+    except BaseException:
+        world.close()
+        raise
     return world, pair
 
 

@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -168,6 +169,17 @@ class World:
         self.procs.append(proc)
         return proc
 
+    def count_dials(self):
+        """From now on counts connections that H begins to others than P and X. It has a route to all addresses."""
+        run("ip", "-n", self.space("h"), "route", "add", "10.0.0.0/8", "dev", "e0")
+        run("ip", "netns", "exec", self.space("h"), "nft", "add table ip dials; "
+            "add chain ip dials out { type filter hook output priority 0; }; "
+            "add rule ip dials out ip daddr != { 10.9.0.0/28 } tcp flags & (syn | ack) == syn counter")
+
+    def dials(self):
+        text = run("ip", "netns", "exec", self.space("h"), "nft", "list", "table", "ip", "dials").stdout
+        return int(re.search(r"packets (\d+)", text)[1])
+
     def call(self, name, program, *words, user=None, wait=20):
         command = ["ip", "netns", "exec", self.space(name)]
         if user is not None:
@@ -250,6 +262,16 @@ class Pair:
     def counter(self, name):
         text = self.world.call("h", "lnetctl", "--node", "hostile", "net", "show", "-v", "5").stdout
         return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == [name + ":"])
+
+
+    def stat(self, name):
+        """A counter of the node; 0 if it has none of that name."""
+        text = self.world.call("h", "lnetctl", "--node", "hostile", "stats", "show").stdout
+        return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == [name + ":"])
+
+    def peers(self):
+        """How many the node knows; 0: it does not answer."""
+        return self.world.call("h", "lnetctl", "--node", "hostile", "peer", "show").stdout.count("primary nid:")
 
 
 def has_tunable(name):
