@@ -452,6 +452,8 @@ struct lnet_peer {
 	u64 turn;
 	/* thousandths short of a full bucket, <= 0: a new peer starts full */
 	s64 hedge_tokens;
+	/* time until which recovery_ping_rate pays for the recovery pings sent; 0: none sent */
+	u64 pings_paid_ns;
 };
 
 /* ---- operations ------------------------------------------------------------------------------ */

@@ -695,6 +695,6 @@ void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path 
 	if (att && att == op->hedge)
 		lnet_count(p->sh, hedge_wins);
 	if (!(op->flags & LNET_OPF_INTERNAL))
-		lnet_hedge_earn(p->sh, op->peer);
+		lnet_peer_earn(p, op->peer);
 	lnet_op_finish(p, op, LNET_OK);
 }

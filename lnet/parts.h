@@ -283,7 +283,8 @@ u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
 bool lnet_att_slow(const struct lnet_pass *p, const struct lnet_att *att);
 /* [sh] takes from the retry budget */
 bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer);
-void lnet_hedge_earn(struct lnet_shard *sh, struct lnet_peer *peer);	/* [sh] one success */
+/* [sh] a request of a program succeeded: pays for second copies and for one recovery ping */
+void lnet_peer_earn(struct lnet_pass *p, struct lnet_peer *peer);
 
 /* ---- stats.c --------------------------------------------------------------------------------- */
 void lnet_times_add(struct lnet_times *t, u64 ns, u32 nr);	/* @nr times */

@@ -2,6 +2,7 @@
 /*
  * The line in which paths of a shard wait for the budget of recovery pings. Each has its turn, in
  * order, and only the first is looked at: when a switch fails thousands of paths wait at once.
+ * Each peer also has a bucket of pings, which bounds those that one peer can cause.
  */
 #include "core.h"
 #include "record_hook.h"
@@ -58,6 +59,36 @@ static void budget_take(struct lnet_shard *sh, u64 now_ns)
 	u64 floor_ns = now_ns > slack_ns ? now_ns - slack_ns : 0;
 
 	sh->probes.budget_ns = max(sh->probes.budget_ns, floor_ns) + gap_ns;
+}
+
+static u64 ping_gap(const struct lnet *ln)
+{
+	return div64_u64(NSEC_PER_SEC, READ_ONCE(ln->tun.recovery_ping_rate));
+}
+
+/*
+ * A peer that answers pings and fails requests would be pinged for ever. A token bucket, kept as
+ * one time, bounds this. Each path must recover by its own pings, so each adds a burst.
+ */
+u64 lnet_probe_pay(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	u64 gap_ns = ping_gap(p->ln);
+	u64 burst = READ_ONCE(p->ln->tun.recovery_ping_burst) * max(peer->nr_paths, 1U);
+	u64 most_ns = p->now_ns + burst * gap_ns;
+
+	lockdep_assert_held(&p->sh->lock);
+	/* A changed tunable makes no debt that is more than an empty bucket. */
+	peer->pings_paid_ns = min(max(peer->pings_paid_ns, p->now_ns), most_ns);
+	if (peer->pings_paid_ns + gap_ns > most_ns)
+		return peer->pings_paid_ns + gap_ns - most_ns;
+	peer->pings_paid_ns += gap_ns;
+	return 0;
+}
+
+void lnet_probe_refund(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	lockdep_assert_held(&p->sh->lock);
+	peer->pings_paid_ns -= min(peer->pings_paid_ns, ping_gap(p->ln));
 }
 
 void lnet_probes_run(struct lnet_pass *p)

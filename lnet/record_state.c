@@ -226,7 +226,8 @@ static void peer_write(struct lnet_shard *sh, struct lnet_peer *peer, bool chang
 
 	tell(sh, (struct lnet_rec){
 		.kind = LNET_RK_PEER, .peer = id, .cls = peer_flags(peer), .att = changed,
-		.a = { (u64)peer->hedge_tokens, peer->nr_pnis } });
+		.a = { (u64)peer->hedge_tokens, pair(peer->nr_pnis, peer->nr_paths),
+		       peer->pings_paid_ns } });
 	list_for_each_entry(pni, &peer->pnis, link) {
 		list_for_each_entry(path, &pni->paths, link)
 			ni_write(sh, path->ni);

@@ -5,8 +5,9 @@
  * A path is whole while it and both ends stand at 1000 and it is neither suspect nor down;
  * otherwise it recovers. Slow: one ping at a time, after each failure a pause of a quarter of the
  * time it has been down, with jitter. Quick, from the first answer on: a few at once, each giving a
- * point to the path and both ends, until all are whole. All pings of a node share one budget. A
- * failed ping lowers the path until it is at 0, and the far end if that is to blame, but the near
+ * point to the path and both ends, until all are whole. All pings of a node share one budget, and
+ * the pings of each peer a bucket: if it is empty, the paths are pinged at the rate of its refill.
+ * A failed ping lowers the path until it is at 0, and the far end if that is to blame, but the near
  * end only once an outage: an NI is not to blame for each second that one of its peers is dead.
  * That NI then heals by its other paths, whose recovery lnet_select() starts when it meets them.
  *
@@ -149,6 +150,19 @@ static void ping_send(struct lnet_pass *p, struct lnet_path *path)
 		ping_soon(p->sh, path, p->now_ns);
 }
 
+/* [sh] If the bucket of the peer does not pay for a ping, @path waits until the bucket does. */
+static bool ping_is_paid(struct lnet_pass *p, struct lnet_path *path)
+{
+	u64 wait_ns = lnet_probe_pay(p, path->pni->peer);
+
+	if (likely(!wait_ns))
+		return true;
+	lnet_count(p->sh, recovery_limited);
+	lnet_rec_path(p->sh, p->now_ns, PAUSE, path, wait_ns, 0);
+	ping_after(p, path, wait_ns);
+	return false;
+}
+
 bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
 {
 	lockdep_assert_held(&p->sh->lock);
@@ -159,6 +173,8 @@ bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
 	}
 	if (path->pinging >= pings_wanted(p->ln, path))
 		return false;			/* lnet_path_ping_done() goes on */
+	if (!ping_is_paid(p, path))
+		return false;
 	ping_send(p, path);
 	return true;
 }

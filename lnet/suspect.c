@@ -169,9 +169,11 @@ bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer)
 	return true;
 }
 
-void lnet_hedge_earn(struct lnet_shard *sh, struct lnet_peer *peer)
+void lnet_peer_earn(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (unlikely(peer->hedge_tokens < 0))
 		peer->hedge_tokens =
-			min(peer->hedge_tokens + (s64)READ_ONCE(sh->ln->tun.hedge_budget), (s64)0);
+			min(peer->hedge_tokens + (s64)READ_ONCE(p->ln->tun.hedge_budget), (s64)0);
+	if (unlikely(peer->pings_paid_ns > p->now_ns))
+		lnet_probe_refund(p, peer);
 }

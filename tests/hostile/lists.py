@@ -33,6 +33,9 @@ class Liar(threading.Thread):
         self.nids = [nid4(X)]
         self.puts = self.gets = self.seq = 0
         self.ends = []
+        self.listen()
+
+    def listen(self):
         self.listener = lib.socket.socket()
         self.listener.setsockopt(lib.socket.SOL_SOCKET, lib.socket.SO_REUSEADDR, 1)
         self.listener.bind((X, lib.PORT))
@@ -54,8 +57,8 @@ class Liar(threading.Thread):
         try:
             conn.sock.settimeout(5)
             data = conn.read(16 + 56)
-            ctype = struct.unpack_from("<I", data, 16 + 48)[0]
-            conn.sock.sendall(lib.hello(nid4(X), nid4(H), {2: 3, 3: 2}.get(ctype, ctype)))
+            node, ctype = struct.unpack_from("<Q", data, 16 + 8)[0], struct.unpack_from("<I", data, 16 + 48)[0]
+            conn.sock.sendall(lib.hello(nid4(X), node, {2: 3, 3: 2}.get(ctype, ctype)))
             self.serve(conn)
         except (OSError, struct.error):
             pass

@@ -218,12 +218,15 @@ static void peer_set(struct replay *rp, const struct lnet_rec *r)
 		rp->peers[r->peer % REPLAY_HASH] = at;
 	} else {
 		replay_same(rp, r, "the budget of copies", r->a[0], (u64)peer->hedge_tokens);
+		replay_same(rp, r, "the bucket of pings", r->a[2], peer->pings_paid_ns);
 	}
 	peer->sh = shard_of(rp, r);
 	peer->mr = r->cls & 1;
 	peer->deleted = r->cls >> 1 & 1;
 	peer->configured = r->cls >> 2 & 1;
 	peer->hedge_tokens = (s64)r->a[0];
+	peer->nr_paths = high(r->a[1]);
+	peer->pings_paid_ns = r->a[2];
 	list_for_each_entry(pni, &peer->pnis, link) {
 		((struct replay_pni *)pni)->stale = true;
 		list_for_each_entry(path, &pni->paths, link)

@@ -70,6 +70,83 @@ static void test_budget(void)
 	teardown();
 }
 
+static void earn(unsigned int nr)
+{
+	begin();
+	while (nr--)
+		lnet_peer_earn(&pass, &w->peer);
+	end();
+}
+
+/* Runs for @sec seconds. Each ping is answered, and a request fails each 20 ms. */
+static void hostile(unsigned int sec)
+{
+	unsigned int i;
+
+	for (i = 0; i < sec * 50; i++) {
+		fail_at(0, LNET_REMOTE_TIMEOUT);
+		run(20 * MS, MS, &lively);
+	}
+}
+
+static void setup_bucket(unsigned int nr_paths)
+{
+	setup(1);
+	w->peer.nr_paths = nr_paths;
+	w->ln.tun.recovery_ping_burst = 200;
+}
+
+/* A peer that answers all pings and fails all requests does not keep the node pinging. */
+static void test_peer_bucket(void)
+{
+	unsigned int nr;
+
+	setup_bucket(1);
+	hostile(5);
+	nr = nr_pings;
+	CU_ASSERT_TRUE(nr > 200 + 4 * 20 && nr <= 200 + 5 * 20);
+	CU_ASSERT_TRUE(w->sh.c[LNET_C_recovery_limited] > 0);
+	hostile(5);
+	CU_ASSERT_TRUE(nr_pings - nr >= 4 * 20 && nr_pings - nr <= 5 * 20);
+	w->ln.tun.recovery_ping_rate = 100;
+	nr = nr_pings;
+	hostile(5);
+	CU_ASSERT_TRUE(nr_pings - nr >= 4 * 100 && nr_pings - nr <= 200 + 5 * 100);
+	teardown();
+}
+
+/* Each path has a burst. */
+static void test_bucket_paths(void)
+{
+	setup_bucket(3);
+	hostile(5);
+	CU_ASSERT_TRUE(nr_pings > 600 + 2 * 20 && nr_pings <= 600 + 5 * 20);
+	teardown();
+}
+
+/* Each success of a request pays for a ping: a peer that is of use recovers after many outages. */
+static void test_bucket_earns(void)
+{
+	unsigned int nr;
+
+	setup_bucket(1);
+	hostile(5);
+	run(5 * SEC, MS, &lively);
+	CU_ASSERT_FALSE(lnet_path_whole(&w->path[0]));
+	earn(1000);
+	UNIT_EQUAL(w->peer.pings_paid_ns <= w->now_ns, 1, "the bucket is full");
+	nr = nr_pings;
+	hostile(5);
+	CU_ASSERT_TRUE(nr_pings - nr > 200 && nr_pings - nr <= 200 + 5 * 20);
+	while (!lnet_path_whole(&w->path[0]) && nr_pings - nr < 2000) {
+		earn(1);
+		run(MS, MS / 4, &lively);
+	}
+	CU_ASSERT_TRUE(lnet_path_whole(&w->path[0]));
+	CU_ASSERT_TRUE(nr_pings - nr <= 200 + 1000 + 10 * 20);
+	teardown();
+}
+
 /* The rate is that of the node, not of each of its shards. */
 static void test_budget_shards(void)
 {
@@ -443,21 +520,19 @@ static void test_rtt(void)
 
 static void test_hedge(void)
 {
-	unsigned int i, nr = 0;
+	unsigned int nr = 0;
 
 	setup(1);
 	while (lnet_hedge_allowed(&w->sh, &w->peer))
 		nr++;
 	UNIT_EQUAL(nr, 1024, "a new peer has a whole burst");
 	UNIT_EQUAL(w->sh.c[LNET_C_hedges_denied], 1, "then it is denied");
-	for (i = 0; i < 4; i++)
-		lnet_hedge_earn(&w->sh, &w->peer);
+	earn(4);
 	CU_ASSERT_FALSE(lnet_hedge_allowed(&w->sh, &w->peer));
-	lnet_hedge_earn(&w->sh, &w->peer);
+	earn(1);
 	CU_ASSERT_TRUE(lnet_hedge_allowed(&w->sh, &w->peer));
 	CU_ASSERT_FALSE(lnet_hedge_allowed(&w->sh, &w->peer));
-	for (i = 0; i < 100000; i++)
-		lnet_hedge_earn(&w->sh, &w->peer);
+	earn(100000);
 	for (nr = 0; lnet_hedge_allowed(&w->sh, &w->peer); nr++)
 		;
 	UNIT_EQUAL(nr, 1024, "no more than a burst is saved");
@@ -470,6 +545,9 @@ UNIT_SUITE(recovery,
 	   { "lnt-035: a thousand points come back within a second", test_thousand_in_a_second },
 	   { "lnt-035: all recovery pings of a shard share one rate", test_budget },
 	   { "lnt-035: and the shards share the node's", test_budget_shards },
+	   { "A26: a burst and a rate bound the recovery pings of a peer", test_peer_bucket },
+	   { "A26: the burst is that of each path", test_bucket_paths },
+	   { "A26: requests that succeed pay for recovery pings", test_bucket_earns },
 	   { "lnt-035: those who wait for it have their turns", test_line },
 	   { "lnt-035: pauses between failing pings grow with the outage", test_backoff },
 	   { "lnt-035: pauses have bounds, a shorter one for a peer in use", test_backoff_bounds },
