@@ -216,6 +216,7 @@ static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 grant, u32 
 	peer->tx.hold_ns = (u64)hold_ms * NSEC_PER_MSEC;
 	peer->contact_next_ns = 0;
 	set_state(peer, CONTACT_OPEN);
+	peer->plain_before = 0;
 	peer->contact_fails = 0;
 	release_all(p, peer, true);
 }
@@ -229,6 +230,16 @@ static bool never_left(const struct lnet_pass *p, const struct lnet_op *op)
 	return op->outcome != LNET_OK && !(op->flags & LNET_OPF_MAYBE) &&
 	       p->now_ns >= op->deadline_ns && !list_empty(&op->peer->resolve) &&
 	       !READ_ONCE(p->ln->stopping);
+}
+
+/*
+ * The peer grants no session now. Later requests do not wait while it is queried again, as this
+ * would take an attempt timeout each time: exactly-once rule 2.
+ */
+static void unopened(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	plain(p, peer, false);
+	peer->plain_before = 1;
 }
 
 static void opened(struct lnet_pass *p, struct lnet_op *op)
@@ -245,7 +256,7 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 		granted(p, peer, grant, W, instance, op->offset);
 	} else if (peer->contact == CONTACT_OPENING) {
 		if (!never_left(p, op) || !ask_opening(p, peer))
-			plain(p, peer, false);
+			unopened(p, peer);
 	} else if (peer->contact == CONTACT_DOUBT && good &&
 		   (instance != peer->tx.rx_instance || is_stale(p, peer) ||
 		    is_useless(p, peer))) {

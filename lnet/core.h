@@ -435,7 +435,9 @@ struct lnet_peer {
 	u8 contact;			/* enum lnet_contact_state */
 	u8 contact_busy;		/* in doubt: it is being asked */
 	u8 held;			/* requests wait for its first round of discovery */
-	u8 plain_before;		/* requests may go unmarked while it is asked again */
+	u8 plain_before;		/* requests are sent untracked while it is queried again */
+	/* session open requests of the peer: when the last one would be due at openings_rate */
+	u64 open_due_ns;
 	u32 contact_fails;
 	u32 features;
 	/* a grant became void lately: look for its requests the slow way */

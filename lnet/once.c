@@ -550,39 +550,7 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 	lnet_rx_free(p, rx);
 }
 
-/* ---- openings and confirmations -------------------------------------------------------------- */
-
-enum lnet_verdict lnet_once_open(struct lnet_pass *p, struct lnet_rx *rx,
-				 const struct lnet_hdr *hdr)
-{
-	struct lnet_window *w;
-	struct lnet_copy *c;
-	struct lnet_op *op;
-
-	rx->answer = lnet_op_take(p->sh);
-	lnet_leave(p);
-	c = lnet_copy_new(LNET_GRANT_SIZE);
-	if (!rx->answer)
-		rx->answer = lnet_op_new();
-	lnet_enter_pni(p, rx->from);
-	w = c && rx->answer ? lnet_window_open(p, rx, hdr->msg.get.src_offset) : NULL;
-	if (!w || hdr->msg.get.sink_length < LNET_GRANT_SIZE) {
-		if (!c || !rx->answer)
-			lnet_count(p->sh, rx_no_memory);
-		lnet_copy_put(c);
-		return LNET_SKIP;
-	}
-	lnet_count(p->sh, openings);
-	lnet_window_heard(p, w, rx);
-	lnet_grant_encode(c->data, w->W, p->ln->instance, w->grant);
-	op = lnet_answer(p, rx, LNET_OP_REPLY);
-	op->copy = c;
-	op->cls = LNET_CLS_CONTROL;
-	op->len = LNET_GRANT_SIZE;
-	op->flags |= LNET_OPF_ANY_PATH;
-	lnet_op_defer(p, op);
-	return LNET_SKIP;
-}
+/* ---- confirm messages ------------------------------------------------------------------------ */
 
 enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr)

@@ -422,8 +422,8 @@ void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdic
 		       enum lnet_outcome why);
 void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
 bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx);
-enum lnet_verdict lnet_once_open(struct lnet_pass *p, struct lnet_rx *rx,
-				 const struct lnet_hdr *hdr);
+enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
+				    const struct lnet_hdr *hdr);	/* session.c */
 enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr);
 #define LNET_GRANT_SIZE 32	/* REPLY to an opening */

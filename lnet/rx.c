@@ -360,7 +360,7 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 		return skip(p, rx, LNET_NO_MATCH);
 	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_OPEN_MATCHBITS &&
 	    rx->type == LNET_OP_GET)
-		return lnet_once_open(p, rx, hdr);
+		return lnet_session_open(p, rx, hdr);
 	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_CONFIRM_MATCHBITS &&
 	    rx->type == LNET_OP_PUT)
 		return lnet_once_confirm(p, rx, hdr);

@@ -9,6 +9,7 @@
 #define WINDOW_FIRST 8U			/* entries of a new window; grows by use */
 #define GRANT_SHARD_MASK 63ULL		/* bits of a session ID that name the shard */
 #define DRAWS_MAX 8U			/* values of the environment to try for one session ID */
+#define OPEN_BURST 16U			/* session open requests of a peer at one time */
 #define GREEDY_MAX 16U			/* peers to check for a window that can be dropped */
 #define OLD_MAX 256U			/* windows to check for one that can be dropped */
 
@@ -410,4 +411,62 @@ struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u3
 		kfree(fresh->entry);
 	kfree(fresh);
 	return w;
+}
+
+/* ---- session open requests ------------------------------------------------------------------- */
+
+/* [any shard] A lost update lets one request more pass. */
+static bool is_too_often(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	u64 step_ns = div_u64(NSEC_PER_SEC, (u32)READ_ONCE(p->ln->tun.openings_rate));
+	u64 due_ns = max(READ_ONCE(peer->open_due_ns), p->now_ns) + step_ns;
+
+	if (due_ns > p->now_ns + OPEN_BURST * step_ns)
+		return true;
+	WRITE_ONCE(peer->open_due_ns, due_ns);
+	return false;
+}
+
+/* @c: the session; NULL: an empty REPLY, so that the sender does not wait for a session. */
+static void open_reply(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_copy *c)
+{
+	struct lnet_op *op = lnet_answer(p, rx, LNET_OP_REPLY);
+
+	op->copy = c;
+	op->cls = LNET_CLS_CONTROL;
+	op->len = c ? LNET_GRANT_SIZE : 0;
+	op->flags |= LNET_OPF_ANY_PATH;
+	lnet_op_defer(p, op);
+}
+
+enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
+				    const struct lnet_hdr *hdr)
+{
+	struct lnet_window *w;
+	struct lnet_copy *c;
+
+	if (is_too_often(p, rx->src->peer)) {
+		lnet_count(p->sh, openings_limited);
+		return LNET_SKIP;
+	}
+	rx->answer = lnet_op_take(p->sh);
+	lnet_leave(p);
+	c = lnet_copy_new(LNET_GRANT_SIZE);
+	if (!rx->answer)
+		rx->answer = lnet_op_new();
+	lnet_enter_pni(p, rx->from);
+	w = c && rx->answer ? lnet_window_open(p, rx, hdr->msg.get.src_offset) : NULL;
+	if (!w || hdr->msg.get.sink_length < LNET_GRANT_SIZE) {
+		if (!c || !rx->answer)
+			lnet_count(p->sh, rx_no_memory);
+		else if (!w)
+			open_reply(p, rx, NULL);
+		lnet_copy_put(c);
+		return LNET_SKIP;
+	}
+	lnet_count(p->sh, openings);
+	lnet_window_heard(p, w, rx);
+	lnet_grant_encode(c->data, w->W, p->ln->instance, w->grant);
+	open_reply(p, rx, c);
+	return LNET_SKIP;
 }

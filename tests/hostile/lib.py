@@ -16,6 +16,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -180,6 +181,12 @@ class World:
         text = run("ip", "netns", "exec", self.space("h"), "nft", "list", "table", "ip", "dials").stdout
         return int(re.search(r"packets (\d+)", text)[1])
 
+    def sink(self, name, port):
+        """A program at that host reads one TCP connection to @port and discards all bytes."""
+        code = "import socket\nconn = socket.create_server(('', %d)).accept()[0]\nwhile conn.recv(1 << 20):\n pass"
+        command = ["ip", "netns", "exec", self.space(name), sys.executable, "-c", code % port]
+        self.procs.append(subprocess.Popen(command))
+
     def call(self, name, program, *words, user=None, wait=20):
         command = ["ip", "netns", "exec", self.space(name)]
         if user is not None:
@@ -258,6 +265,14 @@ class Pair:
             print("# node %s: %d kB, %d descriptors, %.2f s of processor time" %
                   (when, what["kB"], what["descriptors"], what["cpu_s"]))
         return said
+
+    def stats(self, *names):
+        """Those of the counters @names that the node has."""
+        text = self.world.call("h", "lnetctl", "--node", "hostile", "stats", "show").stdout
+        words = dict(line.split()[:2] for line in text.splitlines() if len(line.split()) == 2)
+        found = {name: int(words[name + ":"]) for name in names if name + ":" in words}
+        print("# node: " + ", ".join("%s %d" % pair for pair in found.items()))
+        return found
 
     def counter(self, name):
         text = self.world.call("h", "lnetctl", "--node", "hostile", "net", "show", "-v", "5").stdout

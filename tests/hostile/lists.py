@@ -117,11 +117,7 @@ def pings(pair, number):
 
 def counters(pair):
     names = ("pushes_received", "nids_asked", "nids_proven", "nids_refused", "nids_ignored", "merges_delayed")
-    text = pair.world.call("h", "lnetctl", "--node", "hostile", "stats", "show").stdout
-    words = dict(line.split()[:2] for line in text.splitlines() if len(line.split()) == 2)
-    found = {name: int(words[name + ":"]) for name in names if name + ":" in words}
-    print("# node: " + ", ".join("%s %d" % pair for pair in found.items()))
-    return found
+    return pair.stats(*names)
 
 
 def takes_nid(tap):

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A peer opens many sessions and sends tracked requests in them, which the node must store."""
 
+import json
 import struct
 import time
 
 import lib
+import receives
 from lib import H, X, Conn, Pair, World, nid4
 
 MARK, OPEN, FEATURE = 64, 0x8000000000000002, 1 << 62
+IDLE = "10.9.0.4"       # another honest client on the host P
 
 
 def opening(nonce, source=X, hold_ms=600000):
@@ -16,11 +19,12 @@ def opening(nonce, source=X, hold_ms=600000):
     return lib.message(nid4(source), nid4(H), 2, body)
 
 
-def put(grant, seq, source=X, portal=40):
-    """A tracked PUT whose sender has finished no request; nothing matches it."""
+def put(grant, seq, source=X, portal=40, size=0):
+    """A tracked PUT whose sender has finished no request; nothing matches it at portal 40. @size: without payload."""
     distance = min(seq - 1, 1023)
     body = struct.pack("<QQQQII", grant, seq | distance << 48 | FEATURE, seq, 0, MARK + portal, 0)
-    return lib.message(nid4(source), nid4(H), 1, body)
+    message = lib.message(nid4(source), nid4(H), 1, body)
+    return message[:52] + struct.pack("<I", size) + message[56:]
 
 
 def frame(conn):
@@ -104,4 +108,124 @@ def many_entries(tap):
         world.close()
 
 
-SCENARIOS = {"A16": many_entries}
+class Idle:
+    """An honest peer, whose session the node must keep: it sends a request every 3 s."""
+
+    def __init__(self, world):
+        self.proc = world.start("p", "lnetperf", "client", "--nid", IDLE + "@tcp", "--peer", H + "@tcp", "--interval",
+                                "3s", "--json", "--duration", "11s", log="idle")
+
+    def check(self, tap, what):
+        self.proc.wait(30)
+        said = [json.loads(line) for line in lib.text_of(self.proc).splitlines() if line.startswith("{")][-1]
+        print("# idle peer: %d done, %d failed, %d unknown" % (said["done"], said["failed"], said["perhaps"]))
+        tap.honest(said, what + ", idle peer")
+
+
+def paced(send, seconds=8):
+    """Sends 103,600 messages in 8 s, in batches of 256. Returns how many were sent, and the time."""
+    begin, sent = time.monotonic(), 0
+    while time.monotonic() - begin < seconds:
+        if sent > 12950 * (time.monotonic() - begin):
+            time.sleep(0.002)
+        elif send(sent):
+            sent += 256
+        else:
+            break
+    return sent, time.monotonic() - begin
+
+
+def plain_load():
+    """The p99 of the honest pair in us, while a plain TCP connection carries the load of many_openings()."""
+    world = World()
+    try:
+        pair = Pair(world)
+        world.sink("h", 5000)
+        pair.load(9)
+        world.enter("x")
+        sock = lib.socket.create_connection((H, 5000))
+        sent, seconds = paced(lambda nr: not sock.sendall(b"".join(opening(nonce) for nonce in range(nr, nr + 256))))
+        print("# plain TCP: %.0f messages/s" % (sent / seconds))
+        return pair.result()["latency_us"].get("p99", 0)
+    finally:
+        world.close()
+
+
+def many_openings(tap):
+    """103,600 session open requests in 8 s: each would make a window, and displace one of the peer."""
+    plain_us = plain_load()
+    world = World(extra=[("p", IDLE)])
+    try:
+        pair = Pair(world)
+        idle = Idle(world)
+        pair.load(9)
+        world.enter("x")
+        conn = Conn(nid4(X))
+
+        def send(nr):
+            conn.sock.settimeout(2)
+            done = conn.send(b"".join(opening(nonce) for nonce in range(nr + 1, nr + 257)))
+            drain(conn)
+            return done
+
+        sent, seconds = paced(send)
+        tap.rate("openings", sent, seconds)
+        said = pair.result()
+        found = pair.stats("openings", "openings_limited", "windows_displaced", "windows_of_peer", "no_window")
+        p99_us = said["latency_us"].get("p99", 1e9)
+        print("# openings: honest p99 %.1f ms; with an equal load of plain TCP %.1f ms" %
+              (p99_us / 1e3, plain_us / 1e3))
+        tap.check(sent > 90000, "openings: the attack reaches the node")
+        tap.check(found["openings"] < 400, "openings: the node serves 32 requests of a peer per second")
+        tap.check(found["windows_displaced"] == found["windows_of_peer"] and not found["no_window"],
+                  "openings: no other peer loses a window")
+        tap.check(p99_us <= max(5e3, 2 * plain_us), "openings: p99 is at most 5 ms, or twice that with plain TCP")
+        tap.honest(said, "openings")
+        idle.check(tap, "openings")
+    finally:
+        world.close()
+
+
+def busy_session(source):
+    """A session of that address with a PUT whose payload never arrives: its window stays busy. None: rejected."""
+    conns = [Conn(nid4(source), source=source), Conn(nid4(source), source=source, ctype=lib.BULK_OUT)]
+    conns[0].sock.settimeout(1)
+    try:
+        grant = session(conns[0], 1, source) if conns[1].taken else 0
+    except OSError:
+        grant = 0
+    if grant:
+        conns[1].send(put(grant, 1, source, portal=receives.PORTAL, size=4096))
+    return conns if grant else None
+
+
+def busy_windows(tap):
+    """all windows of the node are busy: requests of new peers must not wait for a session."""
+    many = ["10.9.0.%d" % i for i in range(100, 108)]
+    world = World(extra=[("x", address) for address in many] + [("p", IDLE)])
+    try:
+        pair = Pair(world, settings=("windows_max=8",))
+        pair.load(8)
+        world.enter("x")
+        begin = time.monotonic()
+        held = [conns for conns in map(busy_session, many) if conns]
+        tap.rate("busy windows", len(held), time.monotonic() - begin)
+        tap.check(len(held) >= 7, "busy windows: the attack reaches the node")
+        fresh = world.start("p", "lnetperf", "client", "--nid", IDLE + "@tcp", "--peer", H + "@tcp", "--interval",
+                            "5ms", "--json", "--duration", "4s", log="fresh")
+        fresh.wait(30)
+        new = json.loads([line for line in lib.text_of(fresh).splitlines() if line.startswith("{")][-1])
+        print("# new peer: %d done, %d failed, %d unknown, gap %.1f ms" %
+              (new["done"], new["failed"], new["perhaps"], new["gap_ms"]))
+        said = pair.result()
+        pair.stats("openings", "openings_refused", "windows_displaced", "no_window")
+        tap.honest(new, "busy windows, new peer")
+        tap.check(new["gap_ms"] <= 500, "busy windows: the requests of a new peer do not wait")
+        tap.honest(said, "busy windows")
+        for conn in sum(held, []):
+            conn.close()
+    finally:
+        world.close()
+
+
+SCENARIOS = {"A3": busy_windows, "A16": many_entries, "A19": many_openings}

@@ -220,7 +220,7 @@ static void test_last_sequence(void)
 static void test_all_busy(void)
 {
 	struct rails_cfg cfg = { .quiet = true, .nr_nodes = 4 };
-	unsigned int held[2], tag[2], i;
+	unsigned int held[2], tag[2], later, i;
 
 	rails_begin(&cfg);
 	rails_tune(3, "windows_max", 2);
@@ -230,8 +230,17 @@ static void test_all_busy(void)
 	rails_run(RAILS_MS);
 	UNIT_EQUAL(rails.node[3].ln->shard[0].nr_windows, 2, "as many as may be");
 	tag[0] = rails_put(2, 3, 64, LNET_ACK, 0);
-	rails_run(4 * NSEC_PER_SEC);
+	rails_run(RAILS_MS);
 	CU_ASSERT(rails_stat(3, LNET_C_openings_refused) > 0);
+	UNIT_EQUAL(rails_done(tag[0]), 1, "the sender does not wait for a session");
+	rails_run(1500 * RAILS_MS);
+	rails_on(2, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	later = rails_put(2, 3, 64, LNET_ACK, 0);
+	rails_run(RAILS_MS);
+	UNIT_EQUAL(rails_peer(2, 3)->contact, CONTACT_PINGING, "it is queried again");
+	UNIT_EQUAL(rails_done(later), 1, "and requests do not wait for that");
+	UNIT_EQUAL(rails.req[later].nr_effects, 1, "each is sent once");
+	rails_run(4 * NSEC_PER_SEC);
 	UNIT_EQUAL(rails_stat(3, LNET_C_windows_displaced), 0, "none that is in use goes");
 	UNIT_EQUAL(lnet_contact_granted(rails_peer(2, 3)), 0, "no grant");
 	UNIT_EQUAL(rails.req[tag[0]].nr_plain, 1, "unmarked");

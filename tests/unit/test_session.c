@@ -320,6 +320,7 @@ static void test_share(void)
 	nr = sh->nr_windows;
 	rails_tune(1, "windows_max", nr + 4);
 	for (i = 1; i <= 40; i++) {
+		rails_run(NSEC_PER_SEC / 32);
 		open_as(2, 88, i);
 		put_as(2, 0, list_first_entry(&sh->windows, struct lnet_window, link)->grant, 1);
 	}
@@ -329,8 +330,10 @@ static void test_share(void)
 	UNIT_EQUAL(sh->nr_windows, nr + 4, "it is kept");
 	CU_ASSERT(window() != NULL);
 	rails_tune(1, "windows_max", 4096);
-	for (; i <= 80; i++)
+	for (; i <= 80; i++) {
+		rails_run(NSEC_PER_SEC / 32);
 		open_as(2, 88, i);
+	}
 	UNIT_EQUAL(sh->nr_windows, nr + 1 + 8, "up to the share of a peer");
 	CU_ASSERT(rails_stat(1, LNET_C_windows_of_peer) >= 30);
 	rails_tune(1, "windows_per_peer", 1);
@@ -340,6 +343,25 @@ static void test_share(void)
 	rails_run(RAILS_MS);
 	check_done(tag, "the idle peer has its session");
 	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 0, "all the time");
+	rails_end();
+}
+
+static void test_rate(void)
+{
+	u64 openings, i;
+
+	rails_begin(&three);
+	openings = rails_stat(1, LNET_C_openings);
+	for (i = 1; i <= 1000; i++)
+		open_as(2, 88, i);
+	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 16, "a burst");
+	UNIT_EQUAL(rails_stat(1, LNET_C_openings_limited), 1000 - 16, "the others are dropped");
+	rails_run(NSEC_PER_SEC / 8);
+	for (; i <= 2000; i++)
+		open_as(2, 88, i);
+	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 16 + 4, "32 per second");
+	open_as(0, 88, 1);
+	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 16 + 5, "of each peer");
 	rails_end();
 }
 
@@ -437,6 +459,7 @@ static void test_memory(void)
 }
 
 UNIT_SUITE(session,
+	{ "rule 2: session open requests of one peer have a rate", test_rate },
 	{ "rule 7: a rejection takes no entry", test_rejections },
 	{ "rule 13: at window_memory windows of lost peers are dropped first, then the largest",
 	  test_memory },

@@ -172,13 +172,17 @@ static void test_dropped(void)
 	u64 used, i;
 
 	rails_begin(NULL);
+	rails_tune(1, "openings_rate", 1000000);
+	rails_run(NSEC_PER_SEC);
 	open_as(77, 1);
 	used = first()->grant;
 	put_as(used, 1, 0);
 	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "windows_max", shard()->nr_windows + 3), 0,
 		   "bound");
-	for (i = 2; i < 20; i++)
+	for (i = 2; i < 20; i++) {
+		rails_run(RAILS_MS);
 		open_as(77, i);
+	}
 	CU_ASSERT(shard()->nr_windows <= 10);
 	UNIT_EQUAL(lnet_window_find(shard(), used) != NULL, 1, "unused ones go first");
 	CU_ASSERT(rails_stat(1, LNET_C_windows_displaced) >= 10);
