@@ -516,7 +516,7 @@ static void unmatch(struct lnet_pass *p, struct lnet_entry *e)
 	e->state = ENTRY_FINAL;
 	e->evt->ev.status = -EIO;
 	e->evt->ev.outcome = LNET_ABORTED;
-	e->w->entry[e->seq & (e->w->cap - 1)] = NULL;
+	lnet_window_unplace(e->w, e->seq & (e->w->cap - 1));
 	e->w = NULL;
 	lnet_count(p->sh, unmatched);
 	lnet_entry_put(p, e);

@@ -279,6 +279,7 @@ void lnet_windows_fini(struct lnet_shard *sh)
 		kfree(w->entry);
 		kfree(w);
 	}
+	WARN_ON_ONCE(sh->window_bytes);
 	while ((e = lnet_entry_take(sh)))
 		kfree(e);
 	lnet_windows_init(sh);

@@ -128,8 +128,10 @@ static void test_broken_landing(void)
 static void test_slow_landing(void)
 {
 	unsigned int tag;
+	u64 bytes;
 
 	rails_begin(NULL);
+	bytes = rails.node[1].ln->shard[0].window_bytes;
 	UNIT_EQUAL(lnet_portal_lazy(rails.node[1].ln, RAILS_PORTAL, true), 0, "lazy");
 	rails_tune(0, "hedge", 0);
 	rails_on(0, -1, RAILS_PUT, FATE_HALF, LNET_OK, 1);
@@ -140,6 +142,7 @@ static void test_slow_landing(void)
 	UNIT_EQUAL(rails.req[tag].nr_target, 1, "its memory is the user's again");
 	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "without effect");
 	UNIT_EQUAL(rails_stat(1, LNET_C_unmatched), 1, "counted");
+	UNIT_EQUAL(rails.node[1].ln->shard[0].window_bytes, bytes, "its entry is removed");
 	rails_lost(0, 1, 0, LNET_PATH_LOST);
 	rails_lost(0, 1, 1, LNET_PATH_LOST);
 	rails_pump();
