@@ -12,7 +12,8 @@
  * Kinds (-D): PUT (acknowledged later, merged), PUTACK, GET. Bounds: NREQ requests, ATT attempts
  * each, RESETS in all. ROUTED: a confirm is a message of its own and goes by either rail; else it
  * is the zero-copy answer, on the rail of the answer it confirms. GIVEUP: the sender may give up at
- * any moment. GONE: the receiver restarts or becomes a stock node.
+ * any moment. GONE: the receiver restarts or becomes a stock node. LAZY: the buffers are those of a
+ * lazy portal, so a matched PUT may lose its buffer when its last receive is aborted (rule 7).
  * Mutants: see tests/model/rows; each must fail.
  *
  * What must hold: one match, one effect, success implies the effect; nothing is read from or
@@ -55,7 +56,7 @@ bool landing_s[2 * NREQ];		/* answer landing in the sender's memory */
 bool confirm[2 * NREQ];			/* to be confirmed on this rail */
 
 /* ---- receiver ---- */
-mtype = { NONE, TAKEN, MATCHED, FINAL };
+mtype = { NONE, TAKEN, MATCHED, FINAL, LOST };	/* LOST: of the mutant LAZY_LOST only */
 mtype entry[NREQ] = NONE;
 byte matches[NREQ], effects[NREQ];
 byte hold[2 * NREQ];			/* waits for a buffer: 1 half here, 2 all here */
@@ -82,6 +83,47 @@ byte i, k;				/* of the step going on */
 #define quiet(q)	(c_idle(0) && c_idle(1) && still(q))
 #define memory_back(q)	(entry[q] == NONE || event[q])
 
+#ifdef W_LAZY
+bool again[NREQ];
+#define UNMATCHED(q)	again[q] = true
+#else
+#define UNMATCHED(q)	skip
+#endif
+
+/* an entry without effect loses its buffer: the next attempt is matched like a new request */
+inline unmatch(q) {
+	event[q] = true;		/* of status -EIO: memory is the user's again */
+#if defined(LAZY_KEPT)			/* the place still has the entry */
+	entry[q] = FINAL
+#elif defined(LAZY_LOST)		/* the entry is neither removed nor matched again */
+	entry[q] = LOST
+#else
+	entry[q] = NONE; matches[q]--; UNMATCHED(q)
+#endif
+}
+
+#if defined(LAZY_DONE)			/* also after its effect */
+#define may_unmatch(q)	((entry[q] == MATCHED || entry[q] == FINAL) && !landings_r(q) && !holds(q))
+#elif defined(LAZY_JOINED)		/* also while another receive goes on */
+#define may_unmatch(q)	(entry[q] == MATCHED && !holds(q))
+#else
+#define may_unmatch(q)	(entry[q] == MATCHED && !landings_r(q) && !holds(q))
+#endif
+
+/* in LAZY the receiver chooses: other peers wait for the buffer, or not */
+inline receive_abort(q, c) {
+	if
+#ifdef LAZY
+	:: landing_r[at(q, c)] -> landing_r[at(q, c)] = false;
+		if
+		:: may_unmatch(q) -> unmatch(q)
+		:: else
+		fi
+#endif
+	:: true -> landing_r[at(q, c)] = false
+	fi
+}
+
 inline rail_reset(c) {
 	do
 	:: nempty(fwd[c]) -> fwd[c]?_, _
@@ -98,7 +140,7 @@ inline rail_reset(c) {
 		/* a zero-copy answer: never across the loss of its set */
 		confirm[at(i, c)] = false;
 #endif
-		landing_r[at(i, c)] = false;
+		receive_abort(i, c);
 		hold[at(i, c)] = (hold[at(i, c)] == 2 -> 2 : 0);
 #ifdef REMATCH
 		entry[i] = (entry[i] == MATCHED && !landings_r(i) -> NONE : entry[i]);
@@ -213,13 +255,20 @@ inline sender_take(c) {
 	:: req[q] == FINISHING && sender_free(q) -> req[q] = OVER \
 	GIVE_UP(q) \
 	/* receiver */ \
-	:: entry[q] == TAKEN -> entry[q] = MATCHED; matches[q]++; assert(matches[q] == 1) \
+	:: entry[q] == TAKEN -> entry[q] = MATCHED; matches[q]++; assert(matches[q] == 1); \
+		event[q] = false \
+	FORGET(q) \
 	:: ack_due[q] && nfull(rev[0]) && !rev_busy[0] -> ack_due[q] = false; rev[0]!ACK, q \
 	:: ack_due[q] && nfull(rev[1]) && !rev_busy[1] -> ack_due[q] = false; rev[1]!ACK, q \
 	:: !IS_GET && entry[q] == FINAL && !event[q] && EVENT_FREE(q) -> event[q] = true \
 	:: IS_GET && !event[q] && RELEASE(q) -> event[q] = true \
 	HOLD_OVER(q)
 
+#ifdef LAZY		/* the request that waited for a buffer is gone with its connection */
+#define FORGET(q)	:: entry[q] == TAKEN && !holds(q) -> entry[q] = NONE
+#else
+#define FORGET(q)
+#endif
 #ifdef GIVEUP
 #define GIVE_UP(q)	:: req[q] == OPEN -> gave_up[q] = true; request_finish(q, false)
 #elif defined(GONE)	/* the deadline, when even the last attempt brought nothing */
@@ -286,7 +335,7 @@ inline receiver_take(c) {
 			:: entry[k] == NONE -> entry[k] = TAKEN; hold[at(k, c)] = 1
 			:: entry[k] == NONE ->
 				matches[k]++; assert(matches[k] == 1);
-				entry[k] = MATCHED; landing_r[at(k, c)] = true
+				entry[k] = MATCHED; event[k] = false; landing_r[at(k, c)] = true
 #ifndef TAKENDROP
 			:: entry[k] == TAKEN -> hold[at(k, c)] = 1
 #endif
@@ -413,6 +462,8 @@ end:
 #elif defined(W_AGAIN)		/* witness: answer lost, sent again, confirmed */
 	atomic { resets == RESETS && confirmed[0] && tries[0] == 1 && req[0] == OVER ->
 		 assert(false) }
+#elif defined(W_LAZY)		/* witness: lost its buffer, was matched again, and was done */
+	atomic { again[0] && good[0] && req[0] == OVER && event[0] -> assert(false) }
 #else
 	false
 #endif

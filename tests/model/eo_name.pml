@@ -12,11 +12,15 @@
  * of sender and receiver, STOCK 1: between two lives the receiver may be a stock node, DROPS
  * windows dropped while the receiver lives, W window. JUMP: the bound of rule 4 for how far a
  * message moves the mark. FAULTY: one message of the opener is far beyond it. FOREIGN: a third node
- * knows the session ID (rule 2).
- * Mutants: see tests/model/run; each must fail.
+ * knows the session ID (rule 2); the receiver knows which NIDs a node has from discovery only.
+ * REJECT: a request may match nothing (rule 7). LAZY: work may end without effect, and the receiver
+ * removes its entry (rule 7).
+ * Mutants: see tests/model/rows; each must fail.
  *
  * What must hold: at most one effect per request; success at the sender implies exactly one effect;
- * no unfinished request is below the window; with JUMP, none is rejected as too far ahead.
+ * no unfinished request is below the window; with JUMP, none is rejected as too far ahead; with
+ * REJECT, a rejected request has no effect, and none is rejected that did not fail to match; with
+ * FOREIGN, no request of the opener is rejected as another node's.
  */
 #ifndef NREQ
 #define NREQ	3
@@ -59,7 +63,8 @@
 #define NAMES	(NREQ + 1)
 #define bit(i)	(1 << (i))
 
-mtype = { NEW, OPEN, OK, END };		/* END: given up, perhaps, or the sender's life is over */
+/* NO: rejected for good; END: given up, perhaps, or the sender's life is over */
+mtype = { NEW, OPEN, OK, NO, END };
 
 /* ---- sender ---- */
 mtype req[NREQ] = NEW;
@@ -86,6 +91,9 @@ byte under_way[NREQ];			/* attempts not yet come or lost, under the present name
 byte acks[4];				/* per grant: sequences acknowledged (bits) */
 byte refused[4];			/* per grant: sequences refused, no window (bits) */
 byte replies[NONCES + 1];		/* per nonce: grants given (bits) */
+#ifdef REJECT
+byte rejected[4];			/* per grant: sequences that matched nothing (bits) */
+#endif
 
 #ifdef JUMP
 byte confirmed;				/* highest sequence answered under the present grant */
@@ -104,8 +112,21 @@ byte windows;				/* grants that have a window (bits) */
 byte high[4];				/* highest sequence seen */
 byte entry_seq[4 * 2];			/* per grant and slot; 0 free */
 bool entry_final[4 * 2];
+#ifdef REJECT
+bool mark[4 * 2];			/* per grant and slot: rejected; a mark has no sequence */
+#endif
 #ifdef INSTONLY
 byte grant_life[4];
+#endif
+#ifdef FOREIGN
+/* NIDs 0 and 1 are the opener's, NID 2 is the third node's; peers have the number of a NID */
+#ifndef FOREIGN_KNOWN
+#define FOREIGN_KNOWN true
+#endif
+byte peer_of[3] = { 0, 1, 2 };
+bool whole[3] = { false, false, FOREIGN_KNOWN };	/* per peer: all of its NIDs are known */
+byte from[4];				/* per grant: the opener's NID that sent last */
+byte nid;				/* of the step going on */
 #endif
 /* work under way: two threads */
 mtype = { IDLE, DECIDED, TAKEN, EFFECT };
@@ -116,15 +137,26 @@ byte effects[NREQ];
 byte i, g, s, r, slot, oldest;		/* of the step going on */
 
 #define e(gr, sq)	((gr) * 2 + (sq) % W)
+/* (g, s) is in the window and has no entry */
+#define no_entry	((windows & bit(g)) && s + WR > high[g] && entry_seq[e(g, s)] != s)
 #define clear_step()	i = 0; g = 0; s = 0; r = 0; oldest = 0
 
 inline window_clear(gr) {
 	high[gr] = 0;
 	entry_seq[(gr) * 2] = 0; entry_seq[(gr) * 2 + 1] = 0;
-	entry_final[(gr) * 2] = false; entry_final[(gr) * 2 + 1] = false
+	entry_final[(gr) * 2] = false; entry_final[(gr) * 2 + 1] = false;
+#ifdef REJECT
+	mark[(gr) * 2] = false; mark[(gr) * 2 + 1] = false;
+#endif
+#ifdef FOREIGN
+	from[gr] = 0
+#endif
 }
 
 inline window_make(gr) {
+#ifdef FOREIGN
+	select(nid : 0 .. 1); from[gr] = nid; nid = 0;
+#endif
 	window_clear(gr);
 	windows = windows | bit(gr)
 }
@@ -175,13 +207,57 @@ inline oldest_find() {
 	}
 }
 
-/* the request with its name (g, s) has come to a free thread t */
-inline request_take(t) {
+#ifdef REJECT
+#define is_marked	(mark[e(g, s)] && s <= high[g])
+/* the window moves up to s: the places of the sequences that it gets are empty */
+inline marks_clear() {
+	if
+	:: s > high[g] -> mark[e(g, s)] = false;
+#ifndef REJ_STALE
+		if
+		:: s > high[g] + 1 -> mark[e(g, s + 1)] = false
+		:: else
+		fi
+#endif
+	:: else
+	fi
+}
+
+/* a mark takes the place, and the reason is sent */
+inline request_reject() {
+	marks_clear();
+	high[g] = (s > high[g] -> s : high[g]);
+	entry_seq[e(g, s)] = 0; entry_final[e(g, s)] = false;
+#ifndef REJ_FORGOT
+	mark[e(g, s)] = true;
+#endif
+	rejected[g] = rejected[g] | bit(s)
+}
+#else
+#define is_marked	false
+#define marks_clear()	skip
+#endif
+
+inline request_take() {
+	marks_clear();
 	high[g] = (s > high[g] -> s : high[g]);
 	entry_seq[e(g, s)] = s;
 	entry_final[e(g, s)] = false
 }
 
+#ifdef FOREIGN
+/* rule 2: the NID is known to belong to another peer than the NID that sent last */
+#ifdef NOOWNER
+#define is_foreign(n)	false
+#else
+#define is_foreign(n)	(peer_of[n] != peer_of[from[g]] && whole[peer_of[n]])
+#endif
+inline owner_heard(n) {
+	from[g] = (peer_of[n] == peer_of[from[g]] -> n : from[g])
+}
+#endif
+
+/* the request with its name (g, s) has come to a free thread t */
 inline request_come(t) {
 	if
 	:: stock ->
@@ -210,6 +286,13 @@ inline request_come(t) {
 #ifdef INSTONLY
 		if :: !(windows & bit(g)) && grant_life[g] == rlife -> window_make(g) :: else fi;
 #endif
+#ifdef FOREIGN
+		/* by either of its NIDs */
+		select(nid : 0 .. 1);
+		assert(!((windows & bit(g)) && is_foreign(nid)));
+		owner_heard(nid);
+		nid = 0;
+#endif
 #ifdef JUMP
 		assert(!((windows & bit(g)) && s >= high[g] + 2 * W &&
 			 req[r] == OPEN && g_of[r] == g && s_of[r] == s));
@@ -224,12 +307,19 @@ inline request_come(t) {
 			:: entry_final[e(g, s)] -> acks[g] = acks[g] | bit(s)
 			:: else	/* joins */
 			fi
-		:: (windows & bit(g)) && s + WR > high[g] && entry_seq[e(g, s)] != s ->
+#ifdef REJECT
+		:: no_entry && is_marked ->
+			/* rejected again: it was rejected before */
+			assert(rejected[g] & bit(s))
+		:: no_entry && !is_marked ->
+			request_reject()
+#endif
+		:: no_entry && !is_marked ->
 			work_r[t] = r; work_g[t] = g; work_s[t] = s;
 #if defined(RACE) || defined(EFFECTFIRST)
 			work[t] = DECIDED
 #else
-			request_take(t); work[t] = TAKEN
+			request_take(); work[t] = TAKEN
 #endif
 		fi
 	fi
@@ -244,10 +334,26 @@ inline work_step(t) {
 	if
 #ifdef EFFECTFIRST
 	:: work[t] == DECIDED -> effects[work_r[t]]++; work[t] = TAKEN
-	:: work[t] == TAKEN -> request_take(t); work[t] = EFFECT
+	:: work[t] == TAKEN -> request_take(); work[t] = EFFECT
 #else
-	:: work[t] == DECIDED -> request_take(t); work[t] = TAKEN
+	:: work[t] == DECIDED -> request_take(); work[t] = TAKEN
 	:: work[t] == TAKEN -> effects[work_r[t]]++; work[t] = EFFECT
+#endif
+#ifdef LAZY	/* its last receive was aborted, or it was dropped while it waited */
+#ifdef LAZY_LATE
+	:: work[t] == EFFECT ->
+#else
+	:: work[t] == TAKEN ->
+#endif
+		if
+#ifdef LAZY_ANY
+		:: windows & bit(g) -> entry_seq[e(g, s)] = 0
+#else
+		:: (windows & bit(g)) && entry_seq[e(g, s)] == s -> entry_seq[e(g, s)] = 0
+#endif
+		:: else
+		fi;
+		work_end(t)
 #endif
 	:: work[t] == EFFECT ->
 		if
@@ -358,16 +464,19 @@ end:
 		}
 #endif
 #ifdef FOREIGN
-	/* no request of the sender, under a name in its session */
+	/* the third node sends a request under a name in the session */
 	:: atomic { select(g : 1 .. GRANTS); select(s : 1 .. NREQ);
 		if
-#ifdef NOOWNER
-		:: !stock && (windows & bit(g)) && s + WR > high[g] && entry_seq[e(g, s)] != s ->
-			request_take(0); entry_final[e(g, s)] = true
-#endif
+		:: !stock && no_entry && !is_foreign(2) ->
+			owner_heard(2); request_take(); entry_final[e(g, s)] = true
 		:: else
 		fi;
 		clear_step() }
+	/* the lists of both NIDs of the opener have been proven */
+	:: atomic { peer_of[0] == 0 && peer_of[1] == 1 -> peer_of[1] = 0; whole[0] = true }
+#ifdef NOPROOF
+	:: atomic { peer_of[1] != 2 -> peer_of[1] = 2 }
+#endif
 #endif
 	:: atomic { slife < SLIVES -> slife++; grant_void(); asked = 0;
 		for (i : 0 .. NREQ - 1) {
@@ -387,6 +496,10 @@ end:
 			fi;
 #endif
 			req[r] = OK; g_of[r] = 0; s_of[r] = 0; assert(effects[r] == 1)
+#ifdef REJECT
+		:: req[r] == OPEN && (rejected[g_of[r]] & bit(s_of[r])) ->
+			req[r] = NO; g_of[r] = 0; s_of[r] = 0; assert(effects[r] == 0)
+#endif
 		/* given up */
 		:: req[r] == OPEN ->
 #ifdef SEQREUSE
@@ -456,6 +569,8 @@ end:
 	od
 }
 
+#define is_done_after_no(q)	(req[q] == NO && effects[q])
+
 active proctype monitor() {
 end:
 #if defined(W_SUCCESS)		/* witness: all requests succeed, over two grants */
@@ -465,10 +580,13 @@ end:
 #elif defined(W_DUP)	/* witness: joined while the work goes on, after a receiver restart */
 	atomic { rlife == RLIVES && effects[0] == 1 && req[0] == END && req[1] == OK ->
 		 assert(false) }
+#elif defined(W_REJECTED)	/* witness: rejected, another done, an original may still come */
+	atomic { req[0] == NO && req[1] == OK && nonces == 1 -> assert(false) }
 #elif defined(W_REBOUND)	/* witness: refused, named anew, done */
 	atomic { req[0] == OK && (sent[0] & 4) -> assert(false) }
 #else
 	atomic { effects[0] > 1 || effects[1] > 1 || effects[NREQ - 1] > 1 ||
-		 effects[NREQ - 2] > 1 -> assert(false) }
+		 effects[NREQ - 2] > 1 || is_done_after_no(0) || is_done_after_no(1) ||
+		 is_done_after_no(NREQ - 1) -> assert(false) }
 #endif
 }
