@@ -416,8 +416,8 @@ static bool is_routers_word(const struct lnet_hdr *hdr)
 
 /*
  * Only the source itself, or a gateway of the route table, may send messages of a node on a local
- * net. Otherwise any peer could send messages in the name of any other. The source may also be
- * another NID of the sender.
+ * net, also if this node only forwards them: the next hop trusts this node. Otherwise any peer
+ * could send messages in the name of any other. The source may also be another NID of the sender.
  */
 static bool is_forged(struct lnet_pass *p, const struct lnet_rx *rx)
 {
@@ -432,23 +432,29 @@ static bool is_forged(struct lnet_pass *p, const struct lnet_rx *rx)
 	return !same;
 }
 
+/* [sh] True: dropped and counted, as its source is forged. */
+static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	if (!is_forged(p, rx))
+		return false;
+	if (rx->type == LNET_MSG_ACK || rx->type == LNET_MSG_REPLY)
+		lnet_count(p->sh, stranger_answer);
+	else
+		lnet_count(p->sh, forged_source);
+	lnet_rx_drop(p, rx, LNET_CANCELED);
+	return true;
+}
+
 /*
  * It came through a router: its sender is another node. From here on the shard is that node's.
  */
 static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_word)
 {
-	bool answer = rx->type == LNET_MSG_ACK || rx->type == LNET_MSG_REPLY;
 	struct lnet_peer_ni *src;
 	struct lnet_path *path;
 
-	if (is_forged(p, rx)) {
-		if (answer)
-			lnet_count(p->sh, stranger_answer);
-		else
-			lnet_count(p->sh, forged_source);
-		lnet_rx_drop(p, rx, LNET_CANCELED);
+	if (drop_forged(p, rx))
 		return false;
-	}
 	src = source_of(p, rx);
 	if (!src) {
 		lnet_rx_drop(p, rx, LNET_CANCELED);
@@ -530,6 +536,8 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 		return LNET_CLOSE;
 	if (unlikely(rx->from->gw))
 		lnet_gateway_heard(p, rx, is_routers_word(hdr));
+	if (v == FORWARD && unlikely(!is_sender) && drop_forged(p, rx))
+		return LNET_SKIP;
 	if (v == FORWARD)
 		return lnet_forward_begin(p, rx, hdr);
 	if (unlikely(!is_sender) && !came_routed(p, rx, is_routers_word(hdr)))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* NIDs that others claim to have: in a header, in a ping info. */
 #include "rails.h"
+#include "router.h"
 
 static const struct { const char *nid; bool host, own_host; } nids[] = {
 	{ "10.0.0.1@tcp", true, false },
@@ -99,8 +100,51 @@ static void test_info(void)
 	CU_ASSERT_STRING_EQUAL(lnet_nid_str(&nis[1].nid, text), listed[4]);
 }
 
+/* Node 0 gives node 1, a router, a PUT from @src to node 2 on the other net. */
+static void forward(const char *src, unsigned int rail)
+{
+	struct rails_msg *m = calloc(1, sizeof(*m));
+
+	m->hdr = (struct lnet_hdr){ .type = LNET_MSG_PUT, .src_pid = LNET_PID,
+				    .dest_pid = LNET_PID, .dest_nid = rails_nid(2, !rail) };
+	CU_ASSERT_EQUAL(lnet_nid_parse(&m->hdr.src_nid, src), 0);
+	lnet_handle_set_none(&m->hdr.msg.put.ack_wmd);
+	m->hdr.msg.put.ptl_index = RAILS_PORTAL;
+	m->via = rails_nid(0, rail);
+	m->at = rails_nid(1, rail);
+	m->to = 1;
+	m->data = malloc(1);
+	list_add_tail(&m->link, &rails.wire);
+	rails_pump();
+}
+
+/* A router is a gateway of the next hop, which believes the sources in what the router forwards. */
+static void test_forwarded(void)
+{
+	static const struct { const char *src; bool forged; } senders[] = {
+		{ "10.0.0.1@tcp", false },	/* the sender */
+		{ "10.0.0.3@tcp", true },	/* node 2 */
+		{ "10.0.0.77@tcp", true },	/* nobody */
+		{ "10.1.0.1@tcp1", false },	/* the sender's other interface */
+		{ "9.9.9.9@tcp9", false },	/* behind the sender */
+	};
+	unsigned int i, forged = 0, sent = 0;
+
+	rails_begin(&(struct rails_cfg){ .nr_nodes = 3, .quiet = true });
+	UNIT_EQUAL(lnet_router_enable(rails.node[1].ln, true), 0, "a router");
+	for (i = 0; i < ARRAY_SIZE(senders); i++) {
+		forward(senders[i].src, 0);
+		forged += senders[i].forged;
+		sent += !senders[i].forged;
+		UNIT_EQUAL(rails_stat(1, LNET_C_forged_source), forged, senders[i].src);
+		UNIT_EQUAL(rails_stat(1, LNET_C_route_count), sent, senders[i].src);
+	}
+	rails_end();
+}
+
 UNIT_SUITE(claims,
 	{ "NIDs of hosts are told from all others", test_hosts },
 	{ "a header from a NID of this node or of no host is dropped", test_header },
 	{ "a ping info's NIDs of no host are left out", test_info },
+	{ "a router forwards nothing in the name of another node of a local net", test_forwarded },
 )
