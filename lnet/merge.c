@@ -351,6 +351,12 @@ static bool can_be_pinged(struct merge *m, const struct lnet_nid *nid)
 	return lnet_net_is_local(m->ln, net) || lnet_routes_have(m->ln, net);
 }
 
+/* An alias needs no proof, so only this bounds the aliases that many peer entries list. */
+static bool has_many_nids(const struct lnet *ln)
+{
+	return READ_ONCE(ln->nr_nids) >= READ_ONCE(ln->tun.peers_max);
+}
+
 /* No peer has @nid. If it can be pinged, it has a separate peer entry until it is proven. */
 static int add_unknown(struct merge *m, const struct lnet_nid *nid)
 {
@@ -358,7 +364,7 @@ static int add_unknown(struct merge *m, const struct lnet_nid *nid)
 
 	if (can_be_pinged(m, nid) && !is_gateways(m, nid))
 		return lnet_proof_want(m->from, nid, true);
-	if (m->peer->nr_pnis >= lnet_nids_max(m->ln))
+	if (m->peer->nr_pnis >= lnet_nids_max(m->ln) || has_many_nids(m->ln))
 		return -ENOSPC;
 	err = lnet_peer_ni_make(m->peer, nid);
 	if (!err)

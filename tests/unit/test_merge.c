@@ -402,8 +402,8 @@ static void test_busy_third(void)
 	node_end(ln);
 }
 
-/* An info with @nr NIDs, every other one large; the caller frees it. */
-static struct lnet_copy *long_info(unsigned int nr, u32 *len)
+/* An info with @nr NIDs from number @at on, every other one large; the caller frees it. */
+static struct lnet_copy *info_from(unsigned int at, unsigned int nr, u32 *len)
 {
 	struct lnet_pinginfo_ni *nis = calloc(nr, sizeof(*nis));
 	struct lnet_copy *c = lnet_copy_new(64 * nr);
@@ -412,10 +412,12 @@ static struct lnet_copy *long_info(unsigned int nr, u32 *len)
 	int rc;
 
 	for (i = 0; i < nr; i++) {
-		if (i & 1)
-			snprintf(text, sizeof(text), "fd00::%x@tcp", i + 1);
+		unsigned int k = at + i;
+
+		if (k & 1)
+			snprintf(text, sizeof(text), "fd00::%x@tcp", k + 1);
 		else
-			snprintf(text, sizeof(text), "10.9.%u.%u@tcp", i / 200, i % 200 + 1);
+			snprintf(text, sizeof(text), "10.9.%u.%u@tcp", k / 200, k % 200 + 1);
 		nis[i].nid = nid(text);
 		nis[i].status = LNET_NI_UP;
 	}
@@ -424,6 +426,11 @@ static struct lnet_copy *long_info(unsigned int nr, u32 *len)
 	*len = (u32)rc;
 	free(nis);
 	return c;
+}
+
+static struct lnet_copy *long_info(unsigned int nr, u32 *len)
+{
+	return info_from(0, nr, len);
 }
 
 static void push_long(struct lnet *ln, struct lnet_peer_ni *pni, struct lnet_copy *c, u32 len)
@@ -468,6 +475,35 @@ static void test_many(void)
 		lnet_copy_put(c);
 		node_end(ln);
 	}
+}
+
+/* Three peers list 255 aliases each: all NIDs of the node together stay below peers_max. */
+static void test_many_aliases(void)
+{
+	static const char *const from[] = { "10.9.0.1@tcp", "10.9.0.3@tcp", "10.9.0.5@tcp" };
+	struct lnet *ln = node_begin(1);
+	struct lnet_peer_ni *pni[3];
+	struct lnet_nid first;
+	struct lnet_copy *c;
+	unsigned int i;
+	u32 len;
+
+	UNIT_EQUAL(lnet_tunable_set(ln, "peers_max", 300), 0, "peers_max");
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		first = nid(from[i]);
+		pni[i] = lnet_peer_ni_get(ln, &first);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(pni[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		c = info_from(100 + 1000 * i, 256, &len);
+		push_long(ln, pni[i], c, len);
+		lnet_copy_put(c);
+	}
+	UNIT_EQUAL(ln->nr_nids > 256 && ln->nr_nids <= 300, true, "NIDs");
+	CU_ASSERT(lnet_stat_sum(ln, LNET_C_nids_ignored) >= 3 * 255 - 300);
+	for (i = 0; i < ARRAY_SIZE(from); i++)
+		lnet_peer_ni_put(pni[i]);
+	node_end(ln);
 }
 
 /* No NID replies: the node sends few pings at a time, and fewer later. */
@@ -583,6 +619,7 @@ UNIT_SUITE(merge,
 	{ "what is busy and goes, or is configured, refers to nobody", test_busy_ends },
 	{ "nor forgotten with the record by which the info came", test_busy_third },
 	{ "thousands of NIDs, large ones too: 2 x max_interfaces are used", test_many },
+	{ "aliases of many peers are bounded together", test_many_aliases },
 	{ "NIDs that nobody answers for are pinged less and less", test_unanswered },
 	{ "an address that moved is proven for its new owner", test_moved },
 	{ "a peer that lists other NIDs each time causes few pings", test_other_lists })
