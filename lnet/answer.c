@@ -87,7 +87,7 @@ static bool merged_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_path
 	return true;
 }
 
-/* The same for requests under a grant that became void since. */
+/* The same for requests of a session that became void since: the list has no others. */
 static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last, struct lnet_path *via)
 {
 	struct lnet_peer *peer = rx->src->peer;
@@ -96,9 +96,8 @@ static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last, struc
 
 	while (more) {		/* the end of one may begin or end others */
 		more = false;
-		list_for_each_entry(op, &p->sh->live, all) {
-			if (op->peer != peer || !(op->flags & LNET_OPF_NAMED) || op->seq > last ||
-			    op->wire.cookie[0] != rx->handle.cookie[0])
+		list_for_each_entry(op, &peer->voided, voided) {
+			if (op->seq > last || op->wire.cookie[0] != rx->handle.cookie[0])
 				continue;
 			more = merged_one(p, op, via,
 					  rx->handle.cookie[1] & LNET_NAME_ALL);
@@ -124,7 +123,7 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path
 		return;
 	}
 	if (!tx->grant || rx->handle.cookie[0] != tx->grant) {
-		if (peer->void_until_ns)
+		if (!list_empty(&peer->voided))
 			merged_slow(p, rx, last, via);
 		else
 			lnet_count(p->sh, bad_handle);

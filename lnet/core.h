@@ -440,7 +440,7 @@ struct lnet_peer {
 	u64 open_due_ns;
 	u32 contact_fails;
 	u32 features;
-	/* a grant became void lately: look for its requests the slow way */
+	/* a session became void lately; nothing reads it */
 	u64 void_until_ns;
 	u64 contact_next_ns;		/* not before: next ping of a peer that did not answer */
 	struct lnet_timer timer;	/* confirm and contact */
@@ -451,6 +451,7 @@ struct lnet_peer {
 	struct list_head resolve;	/* ops in OP_RESOLVE */
 	/* ops whose name does not fit into the window yet (OP_TRY, no attempt) */
 	struct list_head winwait;
+	struct list_head voided;	/* ops with a name of a session that is void */
 	u64 turn;
 	/* thousandths short of a full bucket, <= 0: a new peer starts full */
 	s64 hedge_tokens;
@@ -507,6 +508,7 @@ struct lnet_op {
 	struct list_head all;		/* sh->live */
 	struct lnet_timer timer;	/* the earliest of deadline, attempt deadline, suspicion */
 	struct list_head landings;	/* rx: REPLYs landing for this GET */
+	struct list_head voided;	/* in peer->voided */
 	struct lnet_att first;
 	/* set when it starts */
 	struct lnet_peer *peer;		/* counted */

@@ -97,13 +97,13 @@ u64 lnet_name_floor(const struct lnet_handle *h)
 	return seq > dist ? seq - dist : 1;
 }
 
-static struct lnet_op *by_name_slow(struct lnet_peer *peer, const struct lnet_handle *h)
+/* A request of a session that is void. The list has few, whatever handles a peer sends. */
+static struct lnet_op *by_void_name(struct lnet_peer *peer, const struct lnet_handle *h)
 {
 	struct lnet_op *op;
 
-	list_for_each_entry(op, &peer->sh->live, all)
-		if (op->peer == peer && (op->flags & LNET_OPF_NAMED) &&
-		    op->wire.cookie[0] == h->cookie[0] && op->seq == (h->cookie[1] & SEQ_MASK))
+	list_for_each_entry(op, &peer->voided, voided)
+		if (op->wire.cookie[0] == h->cookie[0] && op->seq == (h->cookie[1] & SEQ_MASK))
 			return op;
 	return NULL;
 }
@@ -114,7 +114,7 @@ struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle
 	u64 seq = h->cookie[1] & SEQ_MASK;
 
 	if (h->cookie[0] != tx->grant || !tx->grant)
-		return peer->void_until_ns ? by_name_slow(peer, h) : NULL;
+		return by_void_name(peer, h);
 	if (seq < tx->oldest || seq >= tx->next)
 		return NULL;
 	return tx->op[seq & (tx->cap - 1)];
@@ -205,10 +205,25 @@ void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned in
 	}
 }
 
+/* Requests in flight keep their names, by which replies find them. */
+static void void_all(struct lnet_peer *peer)
+{
+	struct lnet_txwin *tx = &peer->tx;
+	struct lnet_op *op;
+	u64 seq;
+
+	for (seq = tx->oldest; tx->op && seq < tx->next; seq++) {
+		op = tx->op[seq & (tx->cap - 1)];
+		if (op)
+			list_add_tail(&op->voided, &peer->voided);
+	}
+}
+
 void lnet_window_void(struct lnet_peer *peer)
 {
 	struct lnet_txwin *tx = &peer->tx;
 
+	void_all(peer);
 	if (tx->op)
 		memset(tx->op, 0, tx->cap * sizeof(*tx->op));
 	tx->grant = 0;
@@ -352,6 +367,7 @@ void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op)
 {
 	if (op->flags & LNET_OPF_HASSLOT)
 		slot_give(p->ln, op);
+	list_del_init(&op->voided);
 	op->flags &= ~(LNET_OPF_NAMED | LNET_OPF_MARKED | LNET_OPF_NOACKREQ);
 }
 
@@ -359,6 +375,7 @@ void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)
 {
 	if (op->flags & LNET_OPF_HASSLOT)
 		slot_give(p->ln, op);
+	list_del_init(&op->voided);
 	if (op->flags & LNET_OPF_NAMED)
 		window_finish(p, op);
 }

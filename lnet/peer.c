@@ -171,6 +171,7 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 	INIT_LIST_HEAD(&peer->pnis);
 	INIT_LIST_HEAD(&peer->resolve);
 	INIT_LIST_HEAD(&peer->winwait);
+	INIT_LIST_HEAD(&peer->voided);
 	lnet_timer_init(&peer->timer, LNET_TIMER_PEER);
 	peer->ln = ln;
 	lnet_disc_peer_init(peer);

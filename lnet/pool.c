@@ -17,6 +17,7 @@ void lnet_op_init(struct lnet_op *op)
 	INIT_LIST_HEAD(&op->link);
 	INIT_LIST_HEAD(&op->all);
 	INIT_LIST_HEAD(&op->landings);
+	INIT_LIST_HEAD(&op->voided);
 	INIT_LIST_HEAD(&op->first.link);
 	lnet_timer_init(&op->timer, LNET_TIMER_OP);
 	op->first.op = op;
@@ -37,7 +38,8 @@ static void op_clean_again(struct lnet_op *op)
 	const size_t kept = offsetof(struct lnet_op, md);
 
 	WARN_ON_ONCE(op->first.state != ATT_FREE || !list_empty(&op->timer.link) ||
-		     !list_empty(&op->all) || !list_empty(&op->landings));
+		     !list_empty(&op->all) || !list_empty(&op->landings) ||
+		     !list_empty(&op->voided));
 	memset((u8 *)op + kept, 0, sizeof(*op) - kept);
 }
 

@@ -214,6 +214,7 @@ static void peer_set(struct replay *rp, const struct lnet_rec *r)
 		INIT_LIST_HEAD(&peer->pnis);
 		INIT_LIST_HEAD(&peer->resolve);
 		INIT_LIST_HEAD(&peer->winwait);
+		INIT_LIST_HEAD(&peer->voided);
 		at->next = rp->peers[r->peer % REPLAY_HASH];
 		rp->peers[r->peer % REPLAY_HASH] = at;
 	} else {

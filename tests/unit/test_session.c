@@ -458,8 +458,63 @@ static void test_memory(void)
 	rails_end();
 }
 
+/* Node 1 acknowledges to node 0 all requests of session @grant up to @seq at once. */
+static void ack_all(u64 grant, u64 seq)
+{
+	struct rails_msg m = message(1, 0, LNET_MSG_ACK, 0, 0);
+
+	m.hdr.dest_nid = m.at = rails_nid(0, 0);
+	m.to = 0;
+	memset(&m.hdr.msg, 0, sizeof(m.hdr.msg));
+	m.hdr.msg.ack.dst_wmd = (struct lnet_handle){ { grant, seq | LNET_NAME_ALL } };
+	rails_again(&m);
+	rails_pump();
+}
+
+/* What a reply for a void session is compared with: requests of this peer's void sessions only. */
+static void test_void(void)
+{
+	struct lnet_handle h = { { 0 } };
+	unsigned int tag[3], other, i;
+	struct lnet_peer *peer;
+	struct lnet_pass p;
+	u64 grant, seq;
+
+	rails_begin(&three);
+	peer = rails_peer(0, 1);
+	grant = peer->tx.grant;
+	seq = peer->tx.next;
+	rails_on(-1, -1, RAILS_ACK, FATE_LOSE, LNET_OK, -1);
+	other = rails_put(0, 2, 8, LNET_ACK, 0);
+	for (i = 0; i < ARRAY_SIZE(tag); i++)
+		tag[i] = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	UNIT_EQUAL(list_empty(&peer->voided), true, "none while the session lives");
+	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_CALL);
+	lnet_enter_peer(&p, peer);
+	lnet_contact_grant_void(&p, peer, grant);
+	h = (struct lnet_handle){ { grant, seq + 1 } };
+	CU_ASSERT(lnet_op_by_name(peer, &h) != NULL);
+	h.cookie[0]++;
+	CU_ASSERT(!lnet_op_by_name(peer, &h));
+	lnet_leave(&p);
+	lnet_pass_end(&p);
+	UNIT_EQUAL(rails_count(&peer->voided), ARRAY_SIZE(tag), "not those to other peers");
+	ack_all(grant, seq + 2);
+	for (i = 0; i < ARRAY_SIZE(tag); i++)
+		UNIT_EQUAL(rails_done(tag[i]), 1, "its reply finds it");
+	UNIT_EQUAL(list_empty(&peer->voided), true, "none is left");
+	ack_all(grant, seq + 2);
+	UNIT_EQUAL(rails_stat(0, LNET_C_bad_handle), 1, "a reply to nothing");
+	UNIT_EQUAL(rails_done(other), 0, "the other still waits");
+	rails_clear();
+	rails_run(6000 * RAILS_MS);
+	rails_end();
+}
+
 UNIT_SUITE(session,
 	{ "rule 2: session open requests of one peer have a rate", test_rate },
+	{ "replies for a void session are compared with its requests only", test_void },
 	{ "rule 7: a rejection takes no entry", test_rejections },
 	{ "rule 13: at window_memory windows of lost peers are dropped first, then the largest",
 	  test_memory },
