@@ -646,6 +646,7 @@ struct lnet {
 	u8 age_left;			/* [cfg] it met some that traffic made */
 	spinlock_t nid_lock;		/* leaf */
 	struct hlist_head *nids;	/* [nid_lock] 1 << nid_bits */
+	u64 nid_key;			/* [const] of the hash, secret */
 	u32 nid_bits, nr_nids, pni_ix;	/* @pni_ix: the last one's */
 	void *md_tables;		/* md.c, match.c */
 	spinlock_t slot_lock;		/* leaf */

@@ -2,6 +2,7 @@
 /* Peers and their interfaces: found by NID, made by traffic, counted. */
 #include "plat.h"
 #include <lnet/env.h>
+#include <lnet/hash.h>
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
@@ -11,9 +12,15 @@
 
 /* ---- the hash of NIDs: nid_lock held --------------------------------------------------------- */
 
+/* Keyed: other hosts choose NIDs, and could else choose many that share one chain. */
 static struct hlist_head *bucket(struct lnet *ln, const struct lnet_nid *nid)
 {
-	return &ln->nids[lnet_nid_hash(nid) >> (32 - ln->nid_bits)];
+	u64 sum = ln->nid_key ^ ((u64)lnet_nid_net(nid) << 8 | nid->size);
+	unsigned int i, words = nid->size ? ARRAY_SIZE(nid->addr) : 1;
+
+	for (i = 0; i < words; i++)
+		sum = lnet_hash64(sum ^ be32_to_cpu(nid->addr[i]));
+	return &ln->nids[sum >> (64 - ln->nid_bits)];
 }
 
 static struct lnet_peer_ni *hash_find(struct lnet *ln, const struct lnet_nid *nid)
@@ -633,6 +640,7 @@ void lnet_peer_drop(struct lnet_peer *peer)
 int lnet_peers_init(struct lnet *ln)
 {
 	ln->age_ns = ln->weigh_ns = ln->flap_ns = ln->rules_ns = U64_MAX;
+	ln->nid_key = ln->env->ops->secret(ln->env);
 	ln->nid_bits = LNET_NID_HASH_BITS;
 	ln->nids = kvcalloc(1UL << ln->nid_bits, sizeof(*ln->nids), GFP_KERNEL);
 	return ln->nids ? 0 : -ENOMEM;

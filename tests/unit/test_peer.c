@@ -307,7 +307,46 @@ static void test_no_memory(void)
 	node_end(ln);
 }
 
+/* The longest chain of the hash of NIDs. */
+static unsigned int longest_chain(const struct lnet *ln)
+{
+	unsigned int i, nr, most = 0;
+	struct hlist_node *at;
+
+	for (i = 0; i < 1U << ln->nid_bits; i++) {
+		nr = 0;
+		hlist_for_each(at, &ln->nids[i])
+			nr++;
+		most = max(most, nr);
+	}
+	return most;
+}
+
+/* 500 peers whose addresses a host chose for the hash that everybody can compute. */
+static void test_chosen(void)
+{
+	struct lnet *ln = node_begin(1);
+	struct lnet_peer_ni *pni;
+	unsigned int i, nr = 0;
+	struct lnet_nid n;
+	char text[32];
+
+	for (i = 0; nr < 500; i++) {
+		snprintf(text, sizeof(text), "2001:db8::%x:%x@tcp", i >> 16, i & 0xffff);
+		n = nid(text);
+		if (lnet_nid_hash(&n) >> 24)
+			continue;
+		pni = lnet_peer_ni_get(ln, &n);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(pni);
+		lnet_peer_ni_put(pni);
+		nr++;
+	}
+	UNIT_EQUAL(longest_chain(ln) <= 16, true, "steps to find one of them");
+	node_end(ln);
+}
+
 UNIT_SUITE(peer,
+	{ "addresses that a host chooses do not share one chain", test_chosen },
 	{ "is made by traffic and found again", test_get },
 	{ "is found among thousands", test_many },
 	{ "has a path for each NI of the net", test_paths },
