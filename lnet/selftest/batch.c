@@ -170,9 +170,15 @@ static struct lst_test *test_make(const struct lst_call *call, int *rc)
 
 u32 lst_test_link_locked(struct lst_session *s, u64 bid, u32 index, struct lst_test *test)
 {
+	u32 nr_parts = test->drill ? test->drill->nr_slots : test->nr_units;
+
+	if (s->nr_tests >= LST_TESTS_MAX || nr_parts > LST_PARTS_MAX - s->nr_parts)
+		return ENOMEM;
 	test->batch = batch_get_locked(s, bid);
 	if (!test->batch)
 		return ENOMEM;
+	s->nr_tests++;
+	s->nr_parts += nr_parts;
 	test->session = s;
 	test->index = index ? index : test->batch->nr_tests + 1;
 	test->batch->nr_tests = max(test->batch->nr_tests, test->index);

@@ -115,7 +115,7 @@ int con_nettest(struct con_cmd *cmd)
 {
 	struct con_group *group = con_group_find(con_session(cmd), con_text(cmd, "group"));
 	struct lst_nettest_plan p = { .nr = group ? con_nr_active(group) : 0 };
-	u32 i, rank = 0, run = (u32)cmd->st->next_id++;
+	u32 i, rank = 0, run = (u32)lst_id_draw(cmd->st);
 	int rc;
 
 	if (!group)

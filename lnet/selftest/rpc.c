@@ -12,8 +12,8 @@ void lst_rpc_init_locked(struct lst_rpc *rpc, struct lst *st, const struct lnet_
 	lockdep_assert_held(&st->lock);
 	rpc->st = st;
 	rpc->target = *target;
-	rpc->rpyid = st->next_id++;
-	rpc->bulkid = st->next_id++;
+	rpc->rpyid = lst_id_draw(st);
+	rpc->bulkid = rpc->rpyid + 1;
 	rpc->bulk = NULL;
 	rpc->session = NULL;
 	rpc->nr_open = 0;

@@ -125,8 +125,7 @@ int lst_create(struct lst **stp, const struct lst_cfg *cfg)
 	INIT_LIST_HEAD(&st->drills);
 	INIT_LIST_HEAD(&st->nettests);
 	INIT_LIST_HEAD(&st->spares);
-	st->next_id = env->ops->random(env);
-	st->epoch = st->next_id >> 32 | 1;
+	st->epoch = env->ops->random(env) >> 32 | 1;
 	st->armed_ns = st->retry_ns = st->start_ns = U64_MAX;
 	rc = lst_serve_start(st, max(cfg->nr_messages ? cfg->nr_messages : MESSAGES, MESSAGES_MIN));
 	if (rc) {

@@ -22,6 +22,8 @@
 #define LST_FENCED_MAX		16U		/* sessions that lost this node and are known */
 #define LST_CALLS_MAX		4096U		/* requests of others being served at one time */
 #define LST_UNITS_MAX		65536U		/* of a test */
+#define LST_TESTS_MAX		1024U		/* of a session */
+#define LST_PARTS_MAX		262144U		/* units and slots of a session */
 #define LST_DESTS_MAX		(256U * LST_DESTS_PER_PAGE)
 #define LST_REFUSED_LOG_NS	(10ULL * NSEC_PER_SEC)
 #define LST_RETRY_NS		(1ULL * NSEC_PER_SEC)	/* to post a buffer */
@@ -69,7 +71,6 @@ struct lst {
 	struct list_head spares;	/* large memory of calls that are over */
 	u32 nr_spares;
 	u32 nr_inside;			/* threads between lst_enter() and lst_run() */
-	u64 next_id;
 	u64 armed_ns;			/* when lst_work() will come */
 	u64 retry_ns;			/* to post buffers for which there was no memory */
 	bool stopping;
@@ -97,6 +98,17 @@ static inline u64 lst_now(const struct lst *st)
 	struct lnet_env *env = lnet_env_of(st->ln);
 
 	return env->ops->now_ns(env);
+}
+
+/*
+ * An ID by which a node finds memory that this node posted. It cannot be computed from other IDs,
+ * because any node may put to or get from that memory.
+ */
+static inline u64 lst_id_draw(struct lst *st)
+{
+	struct lnet_env *env = lnet_env_of(st->ln);
+
+	return env->ops->secret(env);
 }
 
 /* ---- service.c ------------------------------------------------------------------------------- */
@@ -255,6 +267,7 @@ struct lst_session {
 	u64 start_ns, used_ns;
 	struct list_head batches;
 	struct lst_nettest *nettest;	/* the last one, or NULL */
+	u32 nr_tests, nr_parts;		/* parts: units and slots of these tests */
 	u32 nr_running;			/* units, and who ends it: it stays for them */
 	u32 brw_errors, ping_errors;
 };

@@ -451,8 +451,8 @@ static void begin_locked(struct lst_slot *slot, u64 now)
 	slot->seq = ++slot->dest->seq;
 	slot->start_ns = now;
 	slot->deadline_ns = now + drill->plan.timeout;
-	slot->bulkid = drill->st->next_id;
-	drill->st->next_id += drill->nr_offers;
+	if (drill->nr_offers)	/* the first of so many */
+		slot->bulkid = lst_id_draw(drill->st);
 	list_add_tail(&slot->link, &drill->asked);
 	list_add_tail(&slot->of_dest, &slot->dest->asked);
 	drill->max_asked = max(drill->max_asked, ++drill->nr_asked);
@@ -535,7 +535,7 @@ void lst_drill_run_locked(struct lst_drill *drill)
 	drill->tally.nr_nodes = 1;
 	drill->finding = (struct lst_finding){ 0 };
 	drill->max_asked = 0;
-	drill->cookie = st->next_id++;
+	drill->cookie = lst_id_draw(st);
 	drill->nr_rails = 0;
 	for (i = 0; i < drill->nr_dests; i++) {
 		drill->dest[i].seq = 0;

@@ -201,7 +201,55 @@ static void patterns(void)
 	}
 }
 
+/* A session has so many tests and parts; more are rejected, whatever batch they are for. */
+static void bounds(void)
+{
+	struct lst_session s = { .batches = LIST_HEAD_INIT(s.batches) };
+	struct lst_test *test;
+	u32 i, nr_ok = 0;
+
+	for (i = 0; i < LST_TESTS_MAX + 5; i++) {
+		test = kzalloc(sizeof(*test), GFP_KERNEL);
+		if (!lst_test_link_locked(&s, i / 2, 0, test))
+			nr_ok++;
+		else
+			lst_test_free(test);
+	}
+	UNIT_EQUAL(nr_ok, LST_TESTS_MAX, "tests");
+	lst_batches_free(&s);
+	s.nr_tests = nr_ok = 0;
+	for (i = 0; i < 6; i++) {
+		test = kzalloc(sizeof(*test), GFP_KERNEL);
+		test->nr_units = LST_UNITS_MAX;
+		if (!lst_test_link_locked(&s, i, 0, test))
+			nr_ok++;
+		else
+			lst_test_free(test);
+	}
+	UNIT_EQUAL(nr_ok, LST_PARTS_MAX / LST_UNITS_MAX, "tests with the most units");
+	lst_batches_free(&s);
+}
+
+/* Each request of node 1 has an ID that says nothing of the next one's. */
+static void ids(void)
+{
+	struct lnet_process to = { .pid = LNET_PID };
+	struct lst_rpc rpc[3];
+	unsigned int i;
+
+	begin();
+	spin_lock(&st_of(1)->lock);
+	for (i = 0; i < ARRAY_SIZE(rpc); i++)
+		lst_rpc_init_locked(&rpc[i], st_of(1), &to);
+	spin_unlock(&st_of(1)->lock);
+	for (i = 1; i < ARRAY_SIZE(rpc); i++)
+		CU_ASSERT(abs_diff(rpc[i].rpyid, rpc[i - 1].rpyid) > U32_MAX);
+	st_end();
+}
+
 UNIT_SUITE(sttest,
+	   { "a session has a bounded number of tests and parts", bounds },
+	   { "the ID of a request is not computed from that of another one", ids },
 	   { "pings are sent as often as asked", pings },
 	   { "r.c2.net.self-test.test.duration.simple: 12000 loops are 12000 pings", exactly },
 	   { "r.c2.net.self-test.test.bulk: moved the right way, whatever its length", bulk },
