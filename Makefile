@@ -385,7 +385,7 @@ valgrind: deps-test
 	@+$(MAKE) -s all && tests/netns/valgrind
 # Attacks of remote hosts and local users on live nodes.
 hostile: deps-test
-	@+$(MAKE) -s all && tests/hostile/run
+	@+$(MAKE) -s all && SECONDS=600 tests/hostile/run
 # The same nodes, cuts and floods, watched for races.
 tsan-netns: deps-test
 	@+$(MAKE) -s F=tsan all && tests/netns/races
@@ -445,7 +445,7 @@ clean:
 #: models		10 min	checks all protocol models, the large ones included
 #: netns		minutes	runs the tests with real processes in network namespaces
 #: valgrind		minutes	runs sessions of the daemon under valgrind
-#: hostile		1 min	attacks nodes beside an honest pair
+#: hostile		14 min	attacks nodes beside an honest pair
 #: tsan-netns		minutes	runs nodes, cuts and floods with the thread sanitizer
 #: fuzz			15 min	fuzzes each parser for a minute
 #: fuzzers		minutes	compiles the fuzzers

@@ -118,7 +118,8 @@ def run(*words, **more):
 class World:
     """The hosts H, P and X, and what runs there; close() ends it all, by name and process id."""
 
-    def __init__(self, extra=()):
+    def __init__(self, extra=(), hosts=(("x", X),)):
+        """@extra: further addresses of hosts; @hosts: instead of the one attacker."""
         self.tag = "lnh%d" % os.getpid()
         self.work = tempfile.mkdtemp(prefix="lnet-hostile.", dir="/dev/shm")
         self.procs = []
@@ -127,7 +128,7 @@ class World:
         self._space("b")
         run("ip", "-n", self.space("b"), "link", "add", "br0", "type", "bridge")
         run("ip", "-n", self.space("b"), "link", "set", "br0", "up")
-        for name, address in (("h", H), ("p", P), ("x", X)):
+        for name, address in (("h", H), ("p", P), *hosts):
             self._host(name, address)
         for name, address in extra:
             run("ip", "-n", self.space(name), "addr", "add", address + "/24", "dev", "e0")
