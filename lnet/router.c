@@ -41,28 +41,57 @@ static struct lnet_fwd *fwd_new(struct lnet *ln, struct lnet_rx *rx, const struc
 	return fwd;
 }
 
+/*
+ * No lock held. The node whose share @rx uses: the peer at the address from which it came, because
+ * a peer may claim other NIDs than that of its address. @sender becomes the NID of rx->from if it
+ * is that one.
+ */
+static void sender_of(struct lnet_pass *p, const struct lnet_rx *rx, struct lnet_nid *sender)
+{
+	struct lnet_peer_ni *pni;
+
+	*sender = rx->from->nid;
+	if (rx->ni->ops->rx_address)
+		rx->ni->ops->rx_address(rx->ni, rx, sender);
+	if (likely(lnet_nid_same(sender, &rx->from->nid)))
+		return;
+	pni = lnet_peer_ni_lookup(p->ln, sender);
+	if (!pni)
+		return;
+	lnet_enter_pni(p, pni);
+	*sender = pni->peer->primary;
+	lnet_leave(p);
+	lnet_peer_ni_put(pni);
+}
+
 /* Drops the lock and takes it again. False: no memory, or too many unknown peers. */
 static bool prepare(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
-	struct lnet_rtr_dst *spare;
+	struct lnet_rtr_shard *rs = &p->ln->router->sh[p->sh->ix];
+	struct lnet_rtr_spare spare = rs->spare;
+	struct lnet_nid dst, sender;
 	struct lnet_fwd *fwd;
-	struct lnet_nid node;
 
+	rs->spare = (struct lnet_rtr_spare){ 0 };
 	rx->answer = lnet_op_take(p->sh);
 	lnet_leave(p);
 	fwd = fwd_new(p->ln, rx, hdr);
-	spare = kzalloc(sizeof(*spare), GFP_NOFS);
+	lnet_rtr_spare_fill(&spare);
+	sender_of(p, rx, &sender);
 	if (fwd) {
 		lnet_enter_pni(p, fwd->dst);
-		node = fwd->dst->peer->primary;
+		dst = fwd->dst->peer->primary;
 	}
 	lnet_enter_pni(p, rx->from);
+	rs = &p->ln->router->sh[p->sh->ix];
+	if (lnet_nid_same(&sender, &rx->from->nid))
+		sender = rx->from->peer->primary;
 	if (fwd) {
-		fwd->rs = &p->ln->router->sh[p->sh->ix];
-		fwd->at = lnet_rtr_dst_get(fwd->rs, &node, &spare);
+		fwd->rs = rs;
+		fwd->flow = lnet_rtr_flow_get(rs, &sender, &dst, &spare);
 	}
-	kfree(spare);
-	return fwd && fwd->at;
+	lnet_rtr_spare_keep(rs, &spare);
+	return fwd && fwd->flow;
 }
 
 static void drop(struct lnet_pass *p, const struct lnet_rx *rx)
@@ -125,17 +154,22 @@ void lnet_forward_free(struct lnet_rx *rx)
 {
 	struct lnet_fwd *fwd = rx->fwd;
 
-	WARN_ON_ONCE(fwd->at || fwd->buf);
+	WARN_ON_ONCE(fwd->flow || fwd->buf);
 	lnet_peer_ni_put(fwd->dst);
 	kfree(fwd);
 }
 
 bool lnet_forward_is_wanted(const struct lnet_rx *rx)
 {
-	const struct lnet_rtr_pool *pool = &rx->fwd->rs->pool[rx->fwd->cls];
+	const struct lnet_fwd *fwd = rx->fwd;
+	const struct lnet_rtr_pool *pool = &fwd->rs->pool[fwd->cls];
+	const struct lnet_rtr_flow *flow = fwd->flow;
 	u32 nr = READ_ONCE(pool->nr), used = READ_ONCE(pool->used);
 
-	return READ_ONCE(pool->nr_wait) && nr - min(used, nr) < nr / 2;
+	if (READ_ONCE(flow->dst->nr_wait[fwd->cls]) > READ_ONCE(flow->nr_wait[fwd->cls]))
+		return true;
+	return READ_ONCE(pool->nr_wait) > READ_ONCE(flow->sender->nr_wait[fwd->cls]) &&
+	       nr - min(used, nr) < nr / 2;
 }
 
 /* ---- on its way ------------------------------------------------------------------------------ */

@@ -32,23 +32,40 @@ struct lnet_rtr_buf {			/* where a message lands that is on its way to others */
 	u8 data[];
 };
 
-/* [sh] What a shard has under way to one node, whichever of its NIDs is asked for. */
-struct lnet_rtr_dst {
-	struct list_head link;		/* in rs->dsts */
-	struct lnet_nid node;		/* primary NID, or the only one known */
-	u32 refs;			/* messages that name it */
-	u32 used[LNET_NR_RTR];		/* buffers with messages to it */
-	struct list_head wait[LNET_NR_RTR];	/* fwd->wait of those that want one */
+/* [sh] What a shard has in receipt or in flight to one destination, or from one sender. */
+struct lnet_rtr_node {
+	struct list_head link;		/* in rs->dsts or rs->senders */
+	struct lnet_nid nid;		/* primary NID, or the only one known */
+	u32 refs;			/* flows */
+	u32 used[LNET_NR_RTR];		/* buffers with messages to it, or from it */
+	u32 nr_wait[LNET_NR_RTR];	/* such messages that wait for a buffer */
+};
+
+/* [sh] The same from one sender to one destination. */
+struct lnet_rtr_flow {
+	struct list_head link;		/* in rs->flows */
+	struct lnet_rtr_node *dst, *sender;	/* referenced */
+	u32 refs;			/* messages */
+	u32 used[LNET_NR_RTR];
+	u32 nr_wait[LNET_NR_RTR];
+	struct list_head wait[LNET_NR_RTR];	/* fwd->wait of those that want a buffer */
 	struct list_head turn[LNET_NR_RTR];	/* in pool->turn while there are some */
+};
+
+/* Memory for lnet_rtr_flow_get(), which may need it while the lock is held. */
+struct lnet_rtr_spare {
+	struct lnet_rtr_node *dst, *sender;
+	struct lnet_rtr_flow *flow;
 };
 
 struct lnet_rtr_pool {			/* [sh] */
 	u32 nr;				/* buffers that may be in use */
+	u32 sender_most;		/* of these, by messages of one sender */
 	u32 used, made, nr_free;	/* made: those that exist */
 	s32 min_credits;
 	u32 nr_wait;
 	struct list_head free;
-	struct list_head turn;		/* destinations that messages wait for, next first */
+	struct list_head turn;		/* flows whose messages wait, next first */
 };
 
 #define LNET_RTR_HASH 64
@@ -57,7 +74,8 @@ struct lnet_rtr_shard {			/* [sh] */
 	struct lnet_rtr_pool pool[LNET_NR_RTR];
 	struct list_head waiting;	/* fwd->all in RX_WAIT_*, in order of arrival */
 	struct lnet_timer timer;	/* when the first of them has waited too long */
-	struct list_head dsts[LNET_RTR_HASH];
+	struct list_head dsts[LNET_RTR_HASH], senders[LNET_RTR_HASH], flows[LNET_RTR_HASH];
+	struct lnet_rtr_spare spare;	/* for the next flow */
 };
 
 struct lnet_router {			/* made when routing is first enabled */
@@ -73,9 +91,9 @@ struct lnet_fwd {
 	struct lnet_rx *rx;
 	struct lnet_rtr_shard *rs;	/* whose buffer it has, or waits for */
 	struct lnet_peer_ni *dst;	/* its destination; counted */
-	struct lnet_rtr_dst *at;	/* counted */
+	struct lnet_rtr_flow *flow;	/* referenced */
 	struct lnet_rtr_buf *buf;	/* NULL: there is no payload, or not yet */
-	struct list_head wait;		/* in from->rtr_wait, or at->wait */
+	struct list_head wait;		/* in from->rtr_wait, or flow->wait */
 	struct list_head all;		/* in rs->waiting while it waits */
 	struct list_head held;		/* in from->rtr_held while it has a credit */
 	u8 cls;				/* enum lnet_rtr_class */
@@ -116,7 +134,10 @@ bool lnet_forward_gone(struct lnet_pass *p, struct lnet_rx *rx);	/* as lnet_rx_g
 /* no lock held: it waited and may land; without memory its verdict becomes SKIP */
 void lnet_forward_land(struct lnet_pass *p, struct lnet_rx *rx);
 void lnet_forward_free(struct lnet_rx *rx);	/* with its rx */
-/* [any lock] True if messages wait for buffers of this size, and less than half are free. */
+/*
+ * [any lock] True if messages of other senders wait for a buffer of this size: for one of the same
+ * destination, or for any while less than half are free.
+ */
 bool lnet_forward_is_wanted(const struct lnet_rx *rx);
 /* what is to be sent of it; the destination is the attempt's */
 void lnet_forward_hdr(const struct lnet_op *op, struct lnet_hdr *hdr);
@@ -155,12 +176,19 @@ void lnet_rtr_credits_set(struct lnet_pass *p, struct lnet_peer_ni *from);
 void lnet_rtr_arm(struct lnet_rtr_shard *rs);	/* its timer, for the one that waits longest */
 /* more is free than was: those who may land */
 void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs);
-/* by the NID of a node; NULL: no memory */
-struct lnet_rtr_dst *lnet_rtr_dst_get(struct lnet_rtr_shard *rs, const struct lnet_nid *node,
-				      struct lnet_rtr_dst **spare);
-void lnet_rtr_dst_put(struct lnet_rtr_dst *dst);
+/* No lock held: allocates what @spare lacks, if there is memory. */
+void lnet_rtr_spare_fill(struct lnet_rtr_spare *spare);
+/* The rest of @spare is for the next message, or is freed. */
+void lnet_rtr_spare_keep(struct lnet_rtr_shard *rs, const struct lnet_rtr_spare *spare);
+void lnet_rtr_spare_free(const struct lnet_rtr_spare *spare);
+/* Finds or makes the flow between two nodes, with another reference. NULL: @spare has no memory. */
+struct lnet_rtr_flow *lnet_rtr_flow_get(struct lnet_rtr_shard *rs, const struct lnet_nid *sender,
+					const struct lnet_nid *dst, struct lnet_rtr_spare *spare);
+void lnet_rtr_flow_put(struct lnet_rtr_shard *rs, struct lnet_rtr_flow *flow);	/* NULL is fine */
 enum lnet_rtr_class lnet_rtr_class(u32 payload_len);
 u32 lnet_rtr_share(const struct lnet *ln, enum lnet_rtr_class cls);	/* a shard's */
+/* Of @nr buffers one sender may have so many: router_share percent, but at least 8. */
+u32 lnet_rtr_sender_most(const struct lnet *ln, u32 nr);
 
 /* ---- rtr_state.c: configuration, may sleep --------------------------------------------------- */
 int lnet_router_enable(struct lnet *ln, bool on);	/* 0, -ENOMEM, -EBUSY */

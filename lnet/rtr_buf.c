@@ -2,12 +2,16 @@
 /*
  * Router buffers and the credits that senders have of them: who gets one, who waits, who is next.
  *
- * Of what is free a destination gets a buffer only while more are free than it has: alone it gets
- * half of a pool, one of many its share, and something is left for the next. A sender's credits are
- * given to its destinations by the same rule. So one that is slow stops neither the others nor
- * those who send to others.
+ * A destination gets a buffer of a pool only if more buffers are free than it has. So one
+ * destination alone gets half of the pool, and each of many gets an equal part. Of the buffers that
+ * a destination may still get, each sender gets twice as many at most. Each sender has a fixed
+ * share of the pool, and gives it to its destinations by the first rule, as it does its router
+ * credits. So a slow destination does not stop others, and a slow sender does not stop others to
+ * the same destination.
  */
 #include "router.h"
+
+#define SENDER_LEAST	8U	/* buffers that a sender may have, whatever its percentage is */
 
 static const struct {
 	u8 credit, buffer;
@@ -55,46 +59,134 @@ u32 lnet_rtr_share(const struct lnet *ln, enum lnet_rtr_class cls)
 	return max_t(u32, lnet_rtr_total(ln, cls) / ln->nr_shards, 1);
 }
 
-/* ---- what is under way to a node ------------------------------------------------------------- */
-
-static struct lnet_rtr_dst *dst_find(struct list_head *bucket, const struct lnet_nid *node)
+u32 lnet_rtr_sender_most(const struct lnet *ln, u32 nr)
 {
-	struct lnet_rtr_dst *dst;
+	u64 share = div_u64(nr * READ_ONCE(ln->tun.router_share), 100);
 
-	list_for_each_entry(dst, bucket, link)
-		if (lnet_nid_same(&dst->node, node))
-			return dst;
+	return max_t(u32, (u32)share, min(nr, SENDER_LEAST));
+}
+
+/* ---- flows ----------------------------------------------------------------------------------- */
+
+static struct lnet_rtr_node *node_get(struct list_head *table, const struct lnet_nid *nid,
+				      struct lnet_rtr_node **spare)
+{
+	struct list_head *bucket = &table[lnet_nid_hash(nid) % LNET_RTR_HASH];
+	struct lnet_rtr_node *node;
+
+	list_for_each_entry(node, bucket, link)
+		if (lnet_nid_same(&node->nid, nid))
+			return node;
+	node = *spare;
+	if (!node)
+		return NULL;
+	*spare = NULL;
+	node->nid = *nid;
+	list_add(&node->link, bucket);
+	return node;
+}
+
+/* The memory is kept for the next node if there is none. */
+static void node_put(struct lnet_rtr_node *node, struct lnet_rtr_node **spare)
+{
+	if (--node->refs)
+		return;
+	list_del(&node->link);
+	if (*spare) {
+		kfree(node);
+		return;
+	}
+	memset(node, 0, sizeof(*node));
+	*spare = node;
+}
+
+static struct list_head *flow_bucket(struct lnet_rtr_shard *rs, const struct lnet_nid *sender,
+				     const struct lnet_nid *dst)
+{
+	return &rs->flows[(lnet_nid_hash(sender) * 31 + lnet_nid_hash(dst)) % LNET_RTR_HASH];
+}
+
+static struct lnet_rtr_flow *flow_find(const struct list_head *bucket,
+				       const struct lnet_nid *sender, const struct lnet_nid *dst)
+{
+	struct lnet_rtr_flow *flow;
+
+	list_for_each_entry(flow, bucket, link)
+		if (lnet_nid_same(&flow->sender->nid, sender) &&
+		    lnet_nid_same(&flow->dst->nid, dst))
+			return flow;
 	return NULL;
 }
 
-struct lnet_rtr_dst *lnet_rtr_dst_get(struct lnet_rtr_shard *rs, const struct lnet_nid *node,
-				      struct lnet_rtr_dst **spare)
+void lnet_rtr_spare_fill(struct lnet_rtr_spare *spare)
 {
-	struct list_head *bucket = &rs->dsts[lnet_nid_hash(node) % LNET_RTR_HASH];
-	struct lnet_rtr_dst *dst = dst_find(bucket, node);
-	unsigned int cls;
-
-	if (!dst && *spare) {
-		dst = *spare;
-		*spare = NULL;
-		dst->node = *node;
-		for (cls = 0; cls < LNET_NR_RTR; cls++) {
-			INIT_LIST_HEAD(&dst->wait[cls]);
-			INIT_LIST_HEAD(&dst->turn[cls]);
-		}
-		list_add(&dst->link, bucket);
-	}
-	if (dst)
-		dst->refs++;
-	return dst;
+	if (!spare->dst)
+		spare->dst = kzalloc(sizeof(*spare->dst), GFP_NOFS);
+	if (!spare->sender)
+		spare->sender = kzalloc(sizeof(*spare->sender), GFP_NOFS);
+	if (!spare->flow)
+		spare->flow = kzalloc(sizeof(*spare->flow), GFP_NOFS);
 }
 
-void lnet_rtr_dst_put(struct lnet_rtr_dst *dst)
+void lnet_rtr_spare_free(const struct lnet_rtr_spare *spare)
 {
-	if (!dst || --dst->refs)
+	kfree(spare->dst);
+	kfree(spare->sender);
+	kfree(spare->flow);
+}
+
+void lnet_rtr_spare_keep(struct lnet_rtr_shard *rs, const struct lnet_rtr_spare *spare)
+{
+	lnet_rtr_spare_free(&rs->spare);
+	rs->spare = *spare;
+}
+
+static struct lnet_rtr_flow *flow_make(struct lnet_rtr_shard *rs, const struct lnet_nid *sender,
+				       const struct lnet_nid *dst, struct lnet_rtr_spare *spare)
+{
+	struct lnet_rtr_flow *flow = spare->flow;
+	unsigned int cls;
+
+	if (!spare->dst || !spare->sender || !flow)
+		return NULL;
+	spare->flow = NULL;
+	flow->sender = node_get(rs->senders, sender, &spare->sender);
+	flow->dst = node_get(rs->dsts, dst, &spare->dst);
+	flow->sender->refs++;
+	flow->dst->refs++;
+	for (cls = 0; cls < LNET_NR_RTR; cls++) {
+		INIT_LIST_HEAD(&flow->wait[cls]);
+		INIT_LIST_HEAD(&flow->turn[cls]);
+	}
+	list_add(&flow->link, flow_bucket(rs, sender, dst));
+	return flow;
+}
+
+struct lnet_rtr_flow *lnet_rtr_flow_get(struct lnet_rtr_shard *rs, const struct lnet_nid *sender,
+					const struct lnet_nid *dst, struct lnet_rtr_spare *spare)
+{
+	struct lnet_rtr_flow *flow = flow_find(flow_bucket(rs, sender, dst), sender, dst);
+
+	if (!flow)
+		flow = flow_make(rs, sender, dst, spare);
+	if (flow)
+		flow->refs++;
+	return flow;
+}
+
+void lnet_rtr_flow_put(struct lnet_rtr_shard *rs, struct lnet_rtr_flow *flow)
+{
+	if (!flow || --flow->refs)
 		return;
-	list_del(&dst->link);
-	kfree(dst);
+	list_del(&flow->link);
+	node_put(flow->sender, &rs->spare.sender);
+	node_put(flow->dst, &rs->spare.dst);
+	if (rs->spare.flow) {
+		kfree(flow);
+		return;
+	}
+	memset(flow, 0, sizeof(*flow));
+	rs->spare.flow = flow;
 }
 
 /* ---- taking and giving back ------------------------------------------------------------------ */
@@ -127,7 +219,9 @@ static void move_buffer(struct lnet_fwd *fwd, bool take)
 	int by = take ? 1 : -1;
 
 	pool->used += by;
-	fwd->at->used[fwd->cls] += by;
+	fwd->flow->used[fwd->cls] += by;
+	fwd->flow->dst->used[fwd->cls] += by;
+	fwd->flow->sender->used[fwd->cls] += by;
 	note_min(pool);
 }
 
@@ -171,44 +265,63 @@ static bool may_have_credit(const struct lnet_fwd *fwd)
 	s32 mine = 0;
 
 	list_for_each_entry(other, &fwd->rx->from->rtr_held, held)
-		mine += other->at == fwd->at && is_large(other) == is_large(fwd);
+		mine += other->flow->dst == fwd->flow->dst && is_large(other) == is_large(fwd);
 	return free_credits(fwd) > mine;
+}
+
+/* True if the sender has its share, or this destination has half of what is left of the share. */
+static bool is_over_share(const struct lnet_fwd *fwd)
+{
+	u32 most = pool_of(fwd)->sender_most, used = fwd->flow->sender->used[fwd->cls];
+
+	return used >= most || fwd->flow->used[fwd->cls] >= most - used;
 }
 
 static bool may_have_buffer(const struct lnet_fwd *fwd)
 {
 	const struct lnet_rtr_pool *pool = pool_of(fwd);
+	u32 free = pool->nr - min(pool->used, pool->nr), of_dst = fwd->flow->dst->used[fwd->cls];
 
-	return pool->nr > pool->used && pool->nr - pool->used > fwd->at->used[fwd->cls];
+	return free > of_dst && fwd->flow->used[fwd->cls] < 2 * (free - of_dst) &&
+	       !is_over_share(fwd);
+}
+
+static void count_wait(struct lnet_fwd *fwd, int by)
+{
+	struct lnet_rtr_flow *flow = fwd->flow;
+
+	pool_of(fwd)->nr_wait += by;
+	flow->nr_wait[fwd->cls] += by;
+	flow->dst->nr_wait[fwd->cls] += by;
+	flow->sender->nr_wait[fwd->cls] += by;
 }
 
 static void wait_buffer(struct lnet_fwd *fwd)
 {
-	struct lnet_rtr_pool *pool = pool_of(fwd);
-	struct lnet_rtr_dst *at = fwd->at;
+	struct lnet_rtr_flow *flow = fwd->flow;
 
-	if (list_empty(&at->wait[fwd->cls]))
-		list_add_tail(&at->turn[fwd->cls], &pool->turn);
-	list_add_tail(&fwd->wait, &at->wait[fwd->cls]);
-	pool->nr_wait++;
-	note_min(pool);
+	if (list_empty(&flow->wait[fwd->cls]))
+		list_add_tail(&flow->turn[fwd->cls], &pool_of(fwd)->turn);
+	list_add_tail(&fwd->wait, &flow->wait[fwd->cls]);
+	count_wait(fwd, 1);
+	note_min(pool_of(fwd));
 }
 
 static void wait_buffer_no_more(struct lnet_fwd *fwd)
 {
-	struct lnet_rtr_dst *at = fwd->at;
-
 	list_del_init(&fwd->wait);
-	pool_of(fwd)->nr_wait--;
-	if (list_empty(&at->wait[fwd->cls]))
-		list_del_init(&at->turn[fwd->cls]);
+	count_wait(fwd, -1);
+	if (list_empty(&fwd->flow->wait[fwd->cls]))
+		list_del_init(&fwd->flow->turn[fwd->cls]);
 }
 
 /* It has its credit. True: and a buffer. */
 static bool ask_buffer(struct lnet_fwd *fwd)
 {
 	move(fwd, RX_WAIT_BUFFER);
-	if (!may_have_buffer(fwd) || !list_empty(&fwd->at->wait[fwd->cls])) {
+	if (!may_have_buffer(fwd) || !list_empty(&fwd->flow->wait[fwd->cls])) {
+		if (is_over_share(fwd))
+			lnet_count(fwd->rs->sh, sender_waits);
 		wait_buffer(fwd);
 		return false;
 	}
@@ -323,14 +436,14 @@ static void wake(struct lnet_pass *p, struct lnet_fwd *fwd)
 /* The first in turn that may have a buffer; it goes behind the others. */
 static struct lnet_fwd *next_for(struct lnet_rtr_pool *pool, unsigned int cls)
 {
-	struct lnet_rtr_dst *dst;
+	struct lnet_rtr_flow *flow;
 	struct lnet_fwd *fwd;
 
-	list_for_each_entry(dst, &pool->turn, turn[cls]) {
-		fwd = list_first_entry(&dst->wait[cls], struct lnet_fwd, wait);
+	list_for_each_entry(flow, &pool->turn, turn[cls]) {
+		fwd = list_first_entry(&flow->wait[cls], struct lnet_fwd, wait);
 		if (!may_have_buffer(fwd))
 			continue;
-		list_move_tail(&dst->turn[cls], &pool->turn);
+		list_move_tail(&flow->turn[cls], &pool->turn);
 		return fwd;
 	}
 	return NULL;
@@ -409,8 +522,8 @@ struct lnet_rtr_buf *lnet_rtr_return(struct lnet_pass *p, struct lnet_fwd *fwd)
 	if (fwd->rx->state == RX_WAIT_PEER_RTR || fwd->rx->state == RX_WAIT_BUFFER)
 		stop_waiting(fwd);
 	move(fwd, RX_DONE);
-	lnet_rtr_dst_put(fwd->at);
-	fwd->at = NULL;
+	lnet_rtr_flow_put(fwd->rs, fwd->flow);
+	fwd->flow = NULL;
 	fwd->buf = NULL;
 	if (buf && pool->made > pool->nr) {
 		pool->made--;

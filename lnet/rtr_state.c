@@ -51,9 +51,11 @@ static void free_all(struct list_head *bufs)
 }
 
 /* [sh] What is not in use and too many goes to @gone; the rest does when it comes back. */
-static void pool_resize(struct lnet_rtr_pool *pool, u32 nr, struct list_head *gone)
+static void pool_resize(struct lnet_rtr_pool *pool, u32 nr, u32 sender_most,
+			struct list_head *gone)
 {
 	pool->nr = nr;
+	pool->sender_most = sender_most;
 	pool->min_credits = (s32)(nr - pool->used - pool->nr_wait);
 	while (pool->made > nr && pool->nr_free) {
 		list_move(pool->free.next, gone);
@@ -66,10 +68,13 @@ static void shard_resize(struct lnet_pass *p, struct lnet_rtr_shard *rs, bool on
 {
 	LIST_HEAD(gone);
 	unsigned int cls;
+	u32 nr;
 
 	lnet_enter(p, rs->sh);
-	for (cls = 0; cls < LNET_NR_RTR; cls++)
-		pool_resize(&rs->pool[cls], on ? lnet_rtr_share(p->ln, cls) : 0, &gone);
+	for (cls = 0; cls < LNET_NR_RTR; cls++) {
+		nr = on ? lnet_rtr_share(p->ln, cls) : 0;
+		pool_resize(&rs->pool[cls], nr, lnet_rtr_sender_most(p->ln, nr), &gone);
+	}
 	if (on)
 		lnet_rtr_wake(p, rs);
 	else
@@ -93,11 +98,15 @@ void lnet_router_resize(struct lnet *ln)
 {
 	unsigned int cls;
 
-	for (cls = 0; lnet_router_forwards(ln) && cls < LNET_NR_RTR; cls++)
-		if (ln->router->sh[0].pool[cls].nr != lnet_rtr_share(ln, cls)) {
+	for (cls = 0; lnet_router_forwards(ln) && cls < LNET_NR_RTR; cls++) {
+		const struct lnet_rtr_pool *pool = &ln->router->sh[0].pool[cls];
+		u32 nr = lnet_rtr_share(ln, cls);
+
+		if (pool->nr != nr || pool->sender_most != lnet_rtr_sender_most(ln, nr)) {
 			resize(ln, true);
 			return;
 		}
+	}
 }
 
 static void peer_credits_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
@@ -137,8 +146,11 @@ static void shard_init(struct lnet_rtr_shard *rs, struct lnet_shard *sh)
 	rs->sh = sh;
 	INIT_LIST_HEAD(&rs->waiting);
 	lnet_timer_init(&rs->timer, LNET_TIMER_ROUTER);
-	for (i = 0; i < LNET_RTR_HASH; i++)
+	for (i = 0; i < LNET_RTR_HASH; i++) {
 		INIT_LIST_HEAD(&rs->dsts[i]);
+		INIT_LIST_HEAD(&rs->senders[i]);
+		INIT_LIST_HEAD(&rs->flows[i]);
+	}
 	for (i = 0; i < LNET_NR_RTR; i++) {
 		INIT_LIST_HEAD(&rs->pool[i].free);
 		INIT_LIST_HEAD(&rs->pool[i].turn);
@@ -170,6 +182,7 @@ void lnet_router_fini(struct lnet *ln)
 	for (i = 0; r && i < ln->nr_shards; i++) {
 		WARN_ON_ONCE(!list_empty(&r->sh[i].waiting));
 		lnet_timer_cancel(&ln->shard[i].wheel, &r->sh[i].timer);
+		lnet_rtr_spare_free(&r->sh[i].spare);
 		for (cls = 0; cls < LNET_NR_RTR; cls++) {
 			WARN_ON_ONCE(r->sh[i].pool[cls].used);
 			free_all(&r->sh[i].pool[cls].free);

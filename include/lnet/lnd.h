@@ -260,6 +260,12 @@ struct lnet_lnd_ops {
 	 */
 	void (*rx_stop)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 	/*
+	 * Optional: @nid becomes the NID, on the net of @ni, of the network address from which @rx
+	 * came. Without it, or if @nid is not written, that is the NID of the peer interface.
+	 * Called only in lnet_rx_begin() of @rx, with no lock held.
+	 */
+	void (*rx_address)(struct lnet_ni *ni, const struct lnet_rx *rx, struct lnet_nid *nid);
+	/*
 	 * Optional: the path to @pni is suspect or was found dead: connections older than this call
 	 * should be given up (path_lost upcall) so that the
 	 * next attempt dials anew instead of waiting in a backed-off stream. */

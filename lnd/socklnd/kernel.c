@@ -535,6 +535,7 @@ struct lnet_lnd_ops kern_socklnd_ops = {
 	.cancel = sock_cancel,
 	.land = sock_land,
 	.rx_stop = sock_rx_stop,
+	.rx_address = sock_rx_address,
 	.path_reset = sock_path_reset,
 	.peer_gone = sock_peer_gone,
 	.counter_names = sock_counter_names,

@@ -159,6 +159,14 @@ void sock_host_shut(struct sock_conn *c)
 	wake(c->sn, c->host);
 }
 
+void sock_rx_address(struct lnet_ni *ni, const struct lnet_rx *rx, struct lnet_nid *nid)
+{
+	const struct sock_conn *c = rx->lnd[0];
+
+	if (c)
+		*nid = c->from;
+}
+
 /* ---- time ---- */
 
 /* The longest time that @len bytes may take; U64_MAX: any time. */

@@ -591,6 +591,7 @@ const struct lnet_lnd_ops simsock_ops = {
 	.cancel = sock_cancel,
 	.land = sock_land,
 	.rx_stop = sock_rx_stop,
+	.rx_address = sock_rx_address,
 	.path_reset = sock_path_reset,
 	.counter_names = sock_counter_names,
 	.nr_counters = SOCK_NR_COUNTERS,

@@ -445,6 +445,7 @@ void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 		 enum lnet_cancel how);
 void sock_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 void sock_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
+void sock_rx_address(struct lnet_ni *ni, const struct lnet_rx *rx, struct lnet_nid *nid);
 /* L; asks by some connection of the set whether the peer is there */
 void sock_keepalive(struct sock_peer *peer, u64 now_ns);
 /* L; something is outstanding and nothing was acknowledged or read for a while */

@@ -118,8 +118,8 @@ def run(*words, **more):
 class World:
     """The hosts H, P and X, and what runs there; close() ends it all, by name and process id."""
 
-    def __init__(self, extra=(), hosts=(("x", X),)):
-        """@extra: further addresses of hosts; @hosts: instead of the one attacker."""
+    def __init__(self, extra=(), hosts=(), attackers=(("x", X),)):
+        """@extra: further addresses of hosts; @hosts: further hosts; @attackers: instead of X."""
         self.tag = "lnh%d" % os.getpid()
         self.work = tempfile.mkdtemp(prefix="lnet-hostile.", dir="/dev/shm")
         self.procs = []
@@ -128,7 +128,7 @@ class World:
         self._space("b")
         run("ip", "-n", self.space("b"), "link", "add", "br0", "type", "bridge")
         run("ip", "-n", self.space("b"), "link", "set", "br0", "up")
-        for name, address in (("h", H), ("p", P), *hosts):
+        for name, address in (("h", H), ("p", P), *attackers, *hosts):
             self._host(name, address)
         for name, address in extra:
             run("ip", "-n", self.space(name), "addr", "add", address + "/24", "dev", "e0")
@@ -257,10 +257,7 @@ class Pair:
         self.client.wait(60)
         said = [json.loads(line) for line in text_of(self.client).splitlines() if line.startswith("{")]
         said = said[-1] if said else {"failed": -1, "perhaps": -1, "done": 0, "latency_us": {}, "gap_ms": -1}
-        late = said["latency_us"]
-        print("# honest: %d done, %d failed, %d unknown; p50 %.1f ms, p99 %.1f ms, worst %.1f ms, gap %.1f ms" %
-              (said["done"], said["failed"], said["perhaps"], late.get("p50", 0) / 1e3, late.get("p99", 0) / 1e3,
-               late.get("max", 0) / 1e3, said["gap_ms"]))
+        print_honest(said)
         wait_for(lambda: self.measure()["descriptors"] <= self.before["descriptors"] + 4, 10)
         for when, what in (("before", self.before), ("during", during), ("after", self.measure())):
             print("# node %s: %d kB, %d descriptors, %.2f s of processor time" %
@@ -288,6 +285,13 @@ class Pair:
     def peers(self):
         """How many the node knows; 0: it does not answer."""
         return self.world.call("h", "lnetctl", "--node", "hostile", "peer", "show").stdout.count("primary nid:")
+
+
+def print_honest(said):
+    late = said["latency_us"]
+    print("# honest: %d done, %d failed, %d unknown; p50 %.1f ms, p99 %.1f ms, worst %.1f ms, gap %.1f ms" %
+          (said["done"], said["failed"], said["perhaps"], late.get("p50", 0) / 1e3, late.get("p99", 0) / 1e3,
+           late.get("max", 0) / 1e3, said["gap_ms"]))
 
 
 def has_tunable(name):

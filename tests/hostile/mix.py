@@ -188,7 +188,7 @@ def together(tap):
     """all attacks at random, from four hostile nodes at once (SECONDS, SEED)."""
     seconds, seed = float(os.environ.get("SECONDS", 12)), int(os.environ.get("SEED", random.randrange(1 << 31)))
     print("# together: SEED=%d" % seed, flush=True)
-    world = World(hosts=list(ATTACKERS.items()))
+    world = World(attackers=list(ATTACKERS.items()))
     try:
         pair = Pair(world)
         world.count_dials()

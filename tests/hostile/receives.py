@@ -20,7 +20,7 @@ class Trickle:
     """Connections with these NIDs. Each sends a PUT of 1 MiB byte by byte. Trickle opens closed ones again."""
 
     def __init__(self, nids, sources=(X,), dst=H, to=None):
-        self.dst, self.to, self.sources = dst, nid4(to or dst), sources
+        self.dst, self.to, self.sources = dst, to or nid4(dst), sources
         self.conns = {(nid, i): None for i, nid in enumerate(nids)}
         self.headers = 0
 

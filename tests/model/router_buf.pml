@@ -9,7 +9,7 @@
  * for the other have ended, whenever that is. Who waits is woken in any order.
  *
  * Bounds (-D): CREDITS of a sender, POOL buffers, BREAKS landings that break, GONES that give up.
- * Mutants (-DM_...): see tests/model/rows; each must fail.
+ * One sender has at most two buffers. Mutants (-DM_...): see tests/model/rows; each must fail.
  *
  * What must hold:
  *	only edges of the table; credits and buffers are as many as the states say, never fewer than
@@ -36,6 +36,8 @@
 /* messages 0, 1, 5 and 3: to the slow one; 3, 4 and 6 are the second sender's */
 #define sender(m)	(m == 3 || m == 4 || m == 6)
 #define to(m)		(m == 2 || m == 4 || m == 6)
+#define flow(m)		(2 * sender(m) + to(m))
+#define SENDER_MOST	2
 
 #define STATE(n, credit, buffer)	mtype = { n };
 #define EDGE(a, b)
@@ -54,6 +56,8 @@ byte mover;			/* whose */
 byte free_credits[2] = CREDITS;	/* of the senders */
 byte used;			/* buffers */
 byte used_by[2];		/* ... by messages to a destination */
+byte used_from[2];		/* ... from a sender */
+byte used_flow[4];		/* ... from a sender to a destination */
 byte breaks, gones;
 byte i, mine, cur;
 byte k, held[2], bufs;		/* of check() */
@@ -92,8 +96,10 @@ inline move(m, s) {
 	:: else
 	fi;
 	if
-	:: c_expr { buffer_column[now.was] < buffer_column[now.next] } -> used++; used_by[to(m)]++
-	:: c_expr { buffer_column[now.was] > buffer_column[now.next] } -> used--; used_by[to(m)]--
+	:: c_expr { buffer_column[now.was] < buffer_column[now.next] } ->
+		used++; used_by[to(m)]++; used_from[sender(m)]++; used_flow[flow(m)]++
+	:: c_expr { buffer_column[now.was] > buffer_column[now.next] } ->
+		used--; used_by[to(m)]--; used_from[sender(m)]--; used_flow[flow(m)]--
 	:: else
 	fi;
 #ifdef M_TWICE			/* its end gives the buffer back, and so did the driver */
@@ -130,7 +136,13 @@ inline count_mine(m) {
 #ifdef M_NOQUOTA		/* buffers are for whoever comes first */
 #define may_have_buffer(m)	(used < POOL)
 #else
-#define may_have_buffer(m)	(used < POOL && POOL - used > used_by[to(m)])
+#ifdef M_NOFLOW			/* a sender's share is for whoever comes first */
+#define in_share(m)		(used_from[sender(m)] < SENDER_MOST)
+#else
+#define in_share(m)		(used_flow[flow(m)] < SENDER_MOST - used_from[sender(m)])
+#endif
+#define may_have_buffer(m)	(used < POOL && POOL - used > used_by[to(m)] && in_share(m) && \
+				 used_flow[flow(m)] < 2 * (POOL - used - used_by[to(m)]))
 #endif
 
 inline ask_buffer(m) {
@@ -206,6 +218,8 @@ inline check() {
 	od;
 	assert(held[0] + free_credits[0] == CREDITS && held[1] + free_credits[1] == CREDITS);
 	assert(bufs == used && used <= POOL && used_by[0] + used_by[1] == used);
+	assert(used_from[0] <= SENDER_MOST && used_from[1] <= SENDER_MOST);
+	assert(used_from[0] + used_from[1] == used);
 	k = 0; held[0] = 0; held[1] = 0; bufs = 0; mine = 0
 }
 

@@ -114,7 +114,8 @@ static void check_home(void)
 			CU_ASSERT(list_empty(&rs->pool[cls].turn));
 		}
 		for (cls = 0; cls < LNET_RTR_HASH; cls++)
-			CU_ASSERT(list_empty(&rs->dsts[cls]));
+			CU_ASSERT(list_empty(&rs->dsts[cls]) && list_empty(&rs->senders[cls]) &&
+				  list_empty(&rs->flows[cls]));
 	}
 	for (rail = 0; rail < RAILS_RAILS; rail++) {
 		struct lnet_peer_ni *pni = sender(0, rail);

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A remote host sends large messages through a router, slowly: it must not take the buffers of others.
+
+    P (client) 10.9.0.2, X (attacker) 10.9.0.9 --- net tcp --- 10.9.0.1 H (router) 10.9.2.1 --- net tcp2 --- 10.9.2.7 S
+"""
+
+import json
+import time
+
+import lib
+import receives
+from lib import H, P, X, World, nid4, text_of, wait_for
+
+S, FAR = "10.9.2.7", "10.9.2.1"
+NAME = "hostile"
+
+
+class Routed:
+    """An honest pair that sends 256 KiB 50 times a second through the router, which has buffers for 64 messages."""
+
+    def __init__(self, world, settings=()):
+        self.world = world
+        self.router = world.start("h", "lnetd", "--name", NAME, log="lnetd")
+        wait_for(lambda: "started" in text_of(self.router), 5)
+        for words in (("lnet", "configure"), ("net", "add", "--nid", H + "@tcp"),
+                      ("net", "add", "--nid", FAR + "@tcp2"), ("set", "routing", "1"), ("set", "large_buffers", "64"),
+                      *(("set", *setting) for setting in settings)):
+            done = world.call("h", "lnetctl", "--node", NAME, *words)
+            if done.returncode:
+                raise RuntimeError("%s: %s" % (" ".join(words), done.stdout))
+        self.server = world.start("s", "lnetperf", "server", "--nid", S + "@tcp2", "--route", "tcp,%s@tcp2" % FAR,
+                                  "--verify", log="server")
+        if not wait_for(lambda: "ready" in text_of(self.server)):
+            raise RuntimeError("no server: " + text_of(self.server))
+
+    def load(self, seconds):
+        self.client = self.world.start("p", "lnetperf", "client", "--nid", P + "@tcp", "--peer", S + "@tcp2", "--route",
+                                       "tcp2,%s@tcp" % H, "--interval", "20ms", "--size", "256K", "--verify", "--json",
+                                       "--duration", "%gs" % seconds, log="client")
+
+    def counter(self, name):
+        text = self.world.call("h", "lnetctl", "--node", NAME, "net", "show", "-v", "5").stdout + \
+            self.world.call("h", "lnetctl", "--node", NAME, "stats", "show").stdout
+        return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == [name + ":"])
+
+    def result(self):
+        self.client.wait(60)
+        said = [json.loads(line) for line in text_of(self.client).splitlines() if line.startswith("{")]
+        if not said:
+            raise RuntimeError("no figures: " + text_of(self.client))
+        lib.print_honest(said[-1])
+        return said[-1]
+
+
+def world_of(many=()):
+    world = World(extra=[("h", FAR)] + [("x", address) for address in many], hosts=[("s", S)])
+    for name, net, gateway in (("p", "10.9.2.0/24", H), ("s", "10.9.0.0/24", FAR)):
+        lib.run("ip", "-n", world.space(name), "route", "add", net, "via", gateway)
+    return world
+
+
+def trickled_through(tap):
+    """80 PUT headers of 1 MiB through a router, then a byte now and then: routed bulk of others must go on."""
+    made_up = [nid4("10.9.1.%d" % i) for i in range(80)]
+    for rule, nids, sources in (("strict", [nid4(X)] * 80, [X]), ("off", made_up, [X])):
+        world = world_of()
+        attack = receives.Trickle(nids, sources, to=nid4(S, net=2))
+        settings = [("hello_address", "off")] if rule == "off" and lib.has_tunable("hello_address") else []
+        try:
+            pair = Routed(world, settings)
+            pair.load(7)
+            time.sleep(0.5)
+            world.enter("x")
+            begin = time.monotonic()
+            attack.run(5)
+            what = "routed, " + rule
+            tap.rate(what, attack.headers, time.monotonic() - begin)
+            said = pair.result()
+            print("# %s: %d receives closed as too slow; %d waited for the share of their address; %d for a buffer" %
+                  (what, pair.counter("too_slow"), pair.counter("throttled"), pair.counter("forward_waits")))
+            tap.honest(said, what)
+            tap.check(said["done"] > 315, "%s: nine of ten honest requests or more are done (%d)" %
+                      (what, said["done"]))
+        finally:
+            attack.close()
+            world.close()
+
+
+SCENARIOS = {"A20": trickled_through}

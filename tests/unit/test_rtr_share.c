@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Shares of a router's buffers: of one gateway, of one address, of many senders to one destination.
+ * Node 1 is the router; what it receives is written by the test.
+ */
+#include "routed.h"
+
+#define LARGE 4097U		/* needs a large buffer */
+#define POOL 64U
+#define SHARE (POOL / 4)	/* of a sender; half of it to one destination */
+
+static struct lnet_nid address;	/* from which all messages of rail 0 come */
+
+static void rx_address(struct lnet_ni *ni, const struct lnet_rx *rx, struct lnet_nid *nid)
+{
+	(void)rx;
+	if (lnet_nid_net(&address) == ni->net)
+		*nid = address;
+}
+
+static struct lnet_nid made_up(const char *format, unsigned int i)
+{
+	struct lnet_nid nid;
+	char text[64];
+
+	snprintf(text, sizeof(text), format, i);
+	UNIT_EQUAL(lnet_nid_parse(&nid, text), 0, text);
+	return nid;
+}
+
+/* A message in the name of @src, by a connection with the NID @via, to node 2. */
+static void inject_as(const struct lnet_nid *src, const struct lnet_nid *via)
+{
+	struct rails_msg *m = calloc(1, sizeof(*m));
+
+	m->hdr = hdr_of(0, 0, 2, LARGE);
+	m->hdr.src_nid = *src;
+	m->via = *via;
+	m->at = rails_nid(ROUTER, 0);
+	m->to = ROUTER;
+	m->len = LARGE;
+	m->data = calloc(1, LARGE);
+	list_add_tail(&m->link, &rails.wire);
+	rails_pump();
+}
+
+/* Nothing that the router sends leaves. */
+static void begin_full(u32 credits)
+{
+	begin();
+	set("large_router_buffers", POOL);
+	set("peer_buffer_credits", credits);
+	rails_on(ROUTER, -1, RAILS_ANY, FATE_KEEP, LNET_OK, -1);
+}
+
+static void end_full(void)
+{
+	rails_clear();
+	while (!list_empty(&rails.kept)) {
+		rails_give(LNET_OK);
+		rails_pump();
+	}
+	set("peer_buffer_credits", 0);
+	finish();
+}
+
+static u32 used(void)
+{
+	return pool(LNET_RTR_large)->used;
+}
+
+/* Another peer sends to the same destination. */
+static void other_passes(void)
+{
+	struct lnet_nid other = made_up("10.99.0.%u@tcp", 7);
+	u32 before = used();
+
+	other.num = rails_nid(0, 0).num;
+	inject_as(&other, &other);
+	UNIT_EQUAL(used(), before + 1, "another peer has its buffer at once");
+}
+
+static void test_gateway(void)
+{
+	struct lnet_nid via, src;
+	unsigned int i;
+
+	begin_full(1000);
+	via = rails_nid(0, 0);
+	for (i = 0; i < 100; i++) {
+		src = made_up("10.7.0.%u@tcp77", i + 1);
+		inject_as(&src, &via);
+	}
+	UNIT_EQUAL(used(), SHARE / 2, "a gateway with 100 sources has its share");
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_sender_waits), 100 - SHARE / 2, "the rest waits");
+	other_passes();
+	end_full();
+}
+
+/* A destination that takes nothing does not use up the share of a sender. */
+static void test_destinations(void)
+{
+	unsigned int i;
+
+	begin_full(1000);
+	for (i = 0; i < 20; i++)
+		put(0, 0, 2, LARGE);
+	UNIT_EQUAL(used(), SHARE / 2, "half of the share");
+	for (i = 0; i < 20; i++)
+		put(0, 0, 0, LARGE);
+	UNIT_EQUAL(used(), SHARE * 3 / 4, "half of the rest");
+	end_full();
+}
+
+static void test_address(void)
+{
+	struct lnet_ni *ni;
+	struct lnet_lnd_ops ops;
+	const struct lnet_lnd_ops *old;
+	struct lnet_nid src;
+	unsigned int i;
+
+	begin_full(0);
+	ni = rails_ni(ROUTER, 0);
+	old = ni->ops;
+	ops = *old;
+	ops.rx_address = rx_address;
+	ni->ops = &ops;
+	address = made_up("10.98.0.%u@tcp", 1);
+	address.num = rails_nid(0, 0).num;
+	for (i = 0; i < 100; i++) {
+		src = made_up("10.97.0.%u@tcp", i + 1);
+		src.num = address.num;
+		inject_as(&src, &src);
+	}
+	UNIT_EQUAL(used(), SHARE / 2, "one address with 100 NIDs has its share");
+	ni->ops = old;
+	other_passes();
+	end_full();
+}
+
+/* Also if the share is all of the pool: a sender leaves some of what its destination may have. */
+static void test_destination(void)
+{
+	unsigned int i;
+
+	begin_full(1000);
+	set("router_share", 100);
+	for (i = 0; i < 100; i++)
+		put(0, 0, 2, LARGE);
+	CU_ASSERT(used() < POOL / 2);
+	other_passes();
+	end_full();
+}
+
+/* A sender may have 8 buffers, whatever the percentage is. */
+static void test_least(void)
+{
+	unsigned int i;
+
+	begin_full(1000);
+	set("router_share", 1);
+	for (i = 0; i < 20; i++)
+		put(0, 0, 2, LARGE);
+	UNIT_EQUAL(used(), 4, "half of the least");
+	set("router_share", 20);
+	rails_pump();
+	UNIT_EQUAL(used(), 6, "half of the share that was set");
+	end_full();
+}
+
+/* A slow message to a destination is in the way of another sender's message to it. */
+static void test_wanted(void)
+{
+	struct lnet_hdr hdr;
+	const struct lnet_fwd *slow;
+	struct lnet_nid other;
+	unsigned int i;
+
+	begin_full(1000);
+	set("large_router_buffers", 8);
+	hdr = hdr_of(0, 0, 2, LARGE);
+	for (i = 0; i < 6; i++)
+		inject(&hdr, 0, true);
+	UNIT_EQUAL(used(), 4, "half of the pool");
+	slow = list_first_entry(&sender(0, 0)->rtr_held, struct lnet_fwd, held);
+	UNIT_EQUAL(lnet_forward_is_wanted(slow->rx), false, "only its sender waits");
+	other = made_up("10.99.0.%u@tcp", 7);
+	other.num = hdr.src_nid.num;
+	inject_as(&other, &other);
+	UNIT_EQUAL(used(), 4, "the destination has its half");
+	UNIT_EQUAL(lnet_forward_is_wanted(slow->rx), true, "another one waits");
+	rails_clear();
+	while (!list_empty(&rails.landing)) {
+		rails_land(0, LNET_OK);
+		rails_pump();
+	}
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_route_count), 7, "all went");
+	end_full();
+}
+
+UNIT_SUITE(rtr_share,
+	   { "a gateway has its share, however many sources it has", test_gateway },
+	   { "a sender has its share for several destinations", test_destinations },
+	   { "an address has its share, however many NIDs it has", test_address },
+	   { "a sender leaves buffers to others with the same destination", test_destination },
+	   { "the share is a tunable, with a least value", test_least },
+	   { "a slow sender is in the way of others with the same destination", test_wanted })
