@@ -147,8 +147,8 @@ int lnet_peer_set_state(struct lnet *ln, const struct lnet_nid *nid, u32 mask, u
 int lnet_peer_del_unlocked(struct lnet *ln, const struct lnet_nid *primary,
 			   const struct lnet_nid *nids, unsigned int nr);
 /*
- * As lnet_peer_ni_get(), for a NID that messages of @claimer name as their source. NULL also if
- * @claimer has claims_max such peers.
+ * As lnet_peer_ni_get(), for a NID that messages of @claimer name as their source, or as their
+ * destination in a router. NULL also if @claimer has claims_max such peers.
  */
 struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid *nid,
 					  struct lnet_peer *claimer);

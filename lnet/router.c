@@ -15,8 +15,9 @@ static bool is_mr(struct lnet *ln, const struct lnet_nid *nid)
 	return mr;
 }
 
-/* No lock held. */
-static struct lnet_fwd *fwd_new(struct lnet *ln, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+/* No lock held. @claimer: the peer that sent the message. */
+static struct lnet_fwd *fwd_new(struct lnet *ln, struct lnet_rx *rx, const struct lnet_hdr *hdr,
+				struct lnet_peer *claimer)
 {
 	struct lnet_fwd *fwd = kzalloc(sizeof(*fwd), GFP_NOFS);
 
@@ -25,7 +26,7 @@ static struct lnet_fwd *fwd_new(struct lnet *ln, struct lnet_rx *rx, const struc
 	if (!rx->answer)
 		rx->answer = lnet_op_new();
 	if (rx->answer)
-		fwd->dst = lnet_peer_ni_get(ln, &hdr->dest_nid);
+		fwd->dst = lnet_peer_ni_claimed(ln, &hdr->dest_nid, claimer);
 	if (!fwd->dst) {
 		kfree(fwd);
 		return NULL;
@@ -69,13 +70,16 @@ static bool prepare(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_h
 {
 	struct lnet_rtr_shard *rs = &p->ln->router->sh[p->sh->ix];
 	struct lnet_rtr_spare spare = rs->spare;
+	struct lnet_peer *claimer = rx->from->peer;
 	struct lnet_nid dst, sender;
 	struct lnet_fwd *fwd;
 
 	rs->spare = (struct lnet_rtr_spare){ 0 };
 	rx->answer = lnet_op_take(p->sh);
+	lnet_peer_get(claimer);
 	lnet_leave(p);
-	fwd = fwd_new(p->ln, rx, hdr);
+	fwd = fwd_new(p->ln, rx, hdr, claimer);
+	lnet_peer_put(claimer);
 	lnet_rtr_spare_fill(&spare);
 	sender_of(p, rx, &sender);
 	if (fwd) {

@@ -276,7 +276,6 @@ class Pair:
         text = self.world.call("h", "lnetctl", "--node", "hostile", "net", "show", "-v", "5").stdout
         return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == [name + ":"])
 
-
     def stat(self, name):
         """A counter of the node; 0 if it has none of that name."""
         text = self.world.call("h", "lnetctl", "--node", "hostile", "stats", "show").stdout

@@ -199,10 +199,31 @@ static void test_wanted(void)
 	end_full();
 }
 
+/* One peer cannot make a router keep many peers that nobody knows. */
+static void test_invented(void)
+{
+	struct lnet_hdr hdr;
+	unsigned int i;
+
+	begin();
+	set("claims_max", 16);
+	hdr = hdr_of(0, 0, 2, 8);
+	for (i = 0; i < 40; i++) {
+		hdr.dest_nid = made_up("10.96.0.%u@tcp78", i + 1);
+		inject(&hdr, 0, false);
+	}
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_forward_drops), 40, "no net leads there");
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_claims_denied), 24, "those without peer");
+	put(0, 0, 2, 8);
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_route_count), 1, "known ones are reached");
+	finish();
+}
+
 UNIT_SUITE(rtr_share,
 	   { "a gateway has its share, however many sources it has", test_gateway },
 	   { "a sender has its share for several destinations", test_destinations },
 	   { "an address has its share, however many NIDs it has", test_address },
 	   { "a sender leaves buffers to others with the same destination", test_destination },
 	   { "the share is a tunable, with a least value", test_least },
-	   { "a slow sender is in the way of others with the same destination", test_wanted })
+	   { "a slow sender is in the way of others with the same destination", test_wanted },
+	   { "a sender names few destinations that are unknown", test_invented })
