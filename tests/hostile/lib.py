@@ -7,6 +7,7 @@
 """
 
 import ctypes
+import glob
 import json
 import os
 import random
@@ -166,6 +167,7 @@ class World:
         if user is not None:
             command += ["setpriv", "--reuid", str(user), "--clear-groups"]
         out = open(os.path.join(self.work, log), "w", encoding="utf-8")
+        words = words if user else self._logged(program, words)
         proc = subprocess.Popen(command + [os.path.join(OUT, program), *words], stdout=out, stderr=subprocess.STDOUT)
         proc.log = out.name
         self.procs.append(proc)
@@ -192,10 +194,26 @@ class World:
         command = ["ip", "netns", "exec", self.space(name)]
         if user is not None:
             command += ["setpriv", "--reuid", str(user), "--clear-groups"]
+        words = words if user else self._logged(program, words)
         try:
             return run(*command, os.path.join(OUT, program), *words, timeout=wait)
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(words, 124, "no answer in %d s\n" % wait)
+
+    def _logged(self, program, words):
+        """Each lnetperf logs its requests for the oracle."""
+        if program != "lnetperf" or "--log" in words:
+            return words
+        return (*words, "--log", os.path.join(self.work, "%d.requests" % len(glob.glob(self.work + "/*.requests"))))
+
+    def judge(self):
+        """The oracle joins the logs of all lnetperf: did each request that is done run, and none twice?"""
+        logs = sorted(glob.glob(self.work + "/*.requests"))
+        said = run(os.path.join(OUT, "tests/netns/oracle"), "--strangers", *logs)
+        print("".join("# %s\n" % line for line in said.stdout.splitlines()), end="")
+        found = re.search(r"(\d+) lost, (\d+) duplicated, (\d+) corrupted, (\d+) not ended once, (\d+) falsely",
+                          said.stdout)
+        return found is not None and not any(int(number) for number in found.groups())
 
     def close(self):
         for proc in self.procs:
@@ -262,6 +280,7 @@ class Pair:
         for when, what in (("before", self.before), ("during", during), ("after", self.measure())):
             print("# node %s: %d kB, %d descriptors, %.2f s of processor time" %
                   (when, what["kB"], what["descriptors"], what["cpu_s"]))
+        said["oracle"] = self.world.judge()
         return said
 
     def stats(self, *names):
@@ -313,6 +332,8 @@ class Tap:
     def honest(self, said, what):
         self.check(said["done"] > 0 and not said["failed"] and not said["perhaps"],
                    "%s: no honest request failed or ended unknown" % what)
+        if "oracle" in said:
+            self.check(said["oracle"], "%s: each honest request that is done ran, and none twice" % what)
 
     def rate(self, what, number, seconds):
         print("# %s: attacker: %d in %.1f s, %.0f/s" % (what, number, seconds, number / seconds if seconds else 0))

@@ -7,9 +7,10 @@ import struct
 import subprocess
 import time
 
-from lib import NOBODY, World, text_of, wait_for
+from lib import NOBODY, Pair, World, text_of, wait_for
 
-NAME = "hostile"
+NAME = "daemon"
+ADDRESS = "10.9.0.4"            # of lnetd; the node of the honest pair is on the same host
 
 
 def port_of(name, uid):
@@ -23,6 +24,13 @@ def daemon(world, *words):
     proc = world.start("h", "lnetd", "--name", NAME, *words, log="lnetd")
     up = wait_for(lambda: "started" in text_of(proc) or proc.poll() is not None, 5)
     return proc, up and proc.poll() is None
+
+
+def world_and_pair(seconds):
+    world = World(extra=(("h", ADDRESS),))
+    pair = Pair(world)
+    pair.load(seconds)
+    return world, pair
 
 
 def as_nobody(work):
@@ -41,15 +49,15 @@ def as_nobody(work):
 
 def many_questions(tap):
     """pings of a user without privileges, whose clients are then killed, keep root out."""
-    world = World()
+    world, pair = world_and_pair(6)
     try:
         _, up = daemon(world)
         tap.check(up, "questions: a daemon")
-        for words in (("lnet", "configure"), ("net", "add", "--nid", "10.9.0.1@tcp")):
+        for words in (("lnet", "configure"), ("net", "add", "--nid", ADDRESS + "@tcp")):
             world.call("h", "lnetctl", "--node", NAME, *words)
         begin = time.monotonic()
-        asks = [world.start("h", "lnetctl", "--node", "0/" + NAME, "ping", "--timeout", "30000", "10.9.0.%d@tcp" % i,
-                            user=NOBODY, log="ask") for i in range(100, 166)]
+        asks = [world.start("h", "lnetctl", "--node", "0/" + name, "ping", "--timeout", "30000", "10.9.0.%d@tcp" % i,
+                            user=NOBODY, log="ask") for name in (NAME, "hostile") for i in range(100, 166)]
         time.sleep(2)
         during = world.call("h", "lnetctl", "--node", NAME, "net", "show")
         for ask in asks:
@@ -63,15 +71,16 @@ def many_questions(tap):
                after.stdout.strip().splitlines()[-1:]))
         tap.check(during.returncode == 0, "questions: root is answered meanwhile")
         tap.check(after.returncode == 0, "questions: root is answered when their clients have gone")
-        own = world.call("h", "lnetctl", "--node", NAME, "ping", "10.9.0.1@tcp")
+        own = world.call("h", "lnetctl", "--node", NAME, "ping", ADDRESS + "@tcp")
         tap.check(own.returncode == 0, "questions: root pings")
+        tap.honest(pair.result(), "questions")
     finally:
         world.close()
 
 
 def names_taken(tap):
     """a user takes the netlink port and the socket of root's node; root's requests go to that user."""
-    world = World()
+    world, pair = world_and_pair(6)
     heard = os.path.join(world.work, "heard")
     with open(heard, "wb"):
         pass
@@ -110,7 +119,7 @@ def names_taken(tap):
         world.enter("h")
         pids = [as_nobody(take_port), as_nobody(take_door)]
         time.sleep(0.3)
-        root = world.call("h", "lnetctl", "--node", NAME, "net", "add", "--nid", "10.9.0.1@tcp", wait=10)
+        root = world.call("h", "lnetctl", "--node", NAME, "net", "add", "--nid", ADDRESS + "@tcp", wait=10)
         os.environ["LST_SESSION"] = "7"
         lst = world.call("h", "lst", "--node", NAME, "new_session", "secret", wait=10)
         with open(heard, "rb") as file:
@@ -125,6 +134,7 @@ def names_taken(tap):
         print("# names: lnetd without the socket: %s" % [line for line in text_of(proc).splitlines() if "self" in line])
         tap.check(up, "names: lnetd starts without the self-test's socket")
         tap.check("user %d" % NOBODY in text_of(proc), "names: and says who has it")
+        tap.honest(pair.result(), "names")
     finally:
         for pid in pids:
             os.kill(pid, 9)
@@ -135,7 +145,7 @@ def names_taken(tap):
 def links(tap):
     """--state in a directory of another user, who puts a symbolic link there: root's files are overwritten."""
     for suffix in (".new", ".lock"):
-        world = World()
+        world, pair = world_and_pair(1)
         try:
             os.chmod(world.work, 0o755)
             place = os.path.join(world.work, "place")
@@ -156,6 +166,7 @@ def links(tap):
             print("# links: %s: lnetd %s; the other file is %s" % (suffix, "runs" if up else text_of(proc).strip(),
                                                                    "untouched" if whole else "changed"))
             tap.check(whole, "links: %s is not followed" % suffix)
+            tap.honest(pair.result(), "links: " + suffix)
         finally:
             world.close()
 

@@ -3,13 +3,15 @@
  * The judge: joins the logs that lnetperf wrote at both sides with the marks of what was done to
  * them, and says what was lost, duplicated, corrupted, reordered, and how long nothing happened.
  *
- *	oracle [--limit KIND=MEDIAN_MS,WORST_MS]... [--in-order] [--through] [--marks FILE] LOG...
+ *	oracle [--limit KIND=MEDIAN_MS,WORST_MS]... [--in-order] [--through] [--strangers]
+ *	       [--marks FILE] LOG...
  *
  * Marks are lines "TIME WHAT [RAIL]", TIME in seconds of the day. WHAT: "cut-KIND" begins a fault,
  * "heal" with the index of the client's rail ends one, "kill" and "up" enclose the time in which
  * requests may fail. With --through a fault counts until the next one, and not until its end: what
- * does not go round it goes on some time after. Exit status: 0 all well, 1 a rule was broken, 2 the
- * logs cannot be judged.
+ * does not go round it goes on some time after. With --strangers requests that no client issued do
+ * not count: attackers keep no log. Exit status: 0 all well, 1 a rule was broken, 2 the logs cannot
+ * be judged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +71,7 @@ static struct mark marks[MAX_MARKS];
 static unsigned int nr_marks;
 static struct samples samples[MAX_KINDS];
 static unsigned int nr_kinds;
-static bool in_order, through;
+static bool in_order, through, strangers;
 
 static struct {
 	unsigned long long issued, ok, failed, perhaps, lost, duplicated, corrupted, ends, wrong;
@@ -246,10 +248,20 @@ static void judge_end(const struct request *r)
 						 "failed, without need");
 }
 
+static bool is_issued(const struct event *e, unsigned int nr)
+{
+	while (nr--)
+		if (e[nr].kind == PERF_ISSUE)
+			return true;
+	return false;
+}
+
 static void judge(const struct event *e, unsigned int nr)
 {
 	struct request r = { 0 };
 
+	if (strangers && !is_issued(e, nr))
+		return;
 	collect(&r, e, nr);
 	sum.issued += r.nr_issues != 0;
 	sum.landed += r.nr_landed && !r.nr_delivered;
@@ -542,6 +554,8 @@ int main(int argc, char **argv)
 			in_order = true;
 		else if (!strcmp(argv[i], "--through"))
 			through = true;
+		else if (!strcmp(argv[i], "--strangers"))
+			strangers = true;
 		else
 			read_log(argv[i]);
 	}
