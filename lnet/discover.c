@@ -11,6 +11,8 @@
 #define RETRY_STEPS	6U			/* up to this many times */
 #define RETRY_MAX_NS	(60 * (u64)NSEC_PER_SEC)
 #define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* no reserve of operations */
+/* interval of the pings that a peer causes by pushes */
+#define DOUBT_NS	(100 * (u64)NSEC_PER_MSEC)
 
 static const u8 edges[LNET_NR_DISC_STATES][LNET_NR_DISC_STATES] = {
 #define STATE(s)
@@ -246,7 +248,7 @@ bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet
 	} else {
 		d->fails = 0;
 		d->status = 0;
-		d->next_ns = 0;
+		d->next_ns = d->want_ping ? d->doubt_ns : 0;
 	}
 	return !err || err == -EMSGSIZE;
 }
@@ -278,6 +280,15 @@ static bool is_old(const struct lnet_disc *d, u32 seq, bool pushed)
 	return (pushed ? d->known : d->overtaken) && (s32)(seq - d->seq) < 0;
 }
 
+void lnet_disc_doubt(struct lnet_pass *p, struct lnet_disc *d)
+{
+	if (d->want_ping)
+		return;
+	d->want_ping = 1;
+	d->doubt_ns = max(p->now_ns, d->doubt_ns + DOUBT_NS);
+	d->next_ns = max(d->next_ns, d->doubt_ns);
+}
+
 int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
 		   bool pushed)
 {
@@ -293,6 +304,8 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 		return -EOPNOTSUPP;
 	d->size = pi.size;
 	if (is_old(d, pi.seq, pushed)) {
+		if (pushed)
+			lnet_disc_doubt(p, d);
 		d->want_ping = 1;
 		return 0;
 	}

@@ -67,7 +67,7 @@ static void pushed(struct lnet_pass *p, struct lnet_op *op)
 		d->acked = lnet_ping_info_seq(op->copy);
 		d->fails = 0;
 		d->status = 0;
-		d->next_ns = 0;
+		d->next_ns = d->want_ping ? d->doubt_ns : 0;
 	}
 	lnet_disc_step(p, peer);
 }
@@ -363,7 +363,7 @@ static void take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_rx *rx
 	if (rc == -EOPNOTSUPP)
 		return;
 	if (rc) {		/* nonsense, or too long: it is asked */
-		d->want_ping = 1;
+		lnet_disc_doubt(p, d);
 		if (rc == -EMSGSIZE)
 			WRITE_ONCE(p->ln->disc.push_len,
 				   clamp(d->size, p->ln->disc.push_len, LNET_INFO_BYTES));

@@ -373,6 +373,49 @@ static void test_data(void)
 	rails_end();
 }
 
+/* ---- pushes that only cause a ping ----------------------------------------------------------- */
+
+#define INFO_SEQ 24	/* where an info has its sequence */
+
+/* What node 1 pushed before its last push. */
+static void push_old(void)
+{
+	struct lnet_copy *now = rails.node[1].ln->ping_info, *old = lnet_copy_new(now->len);
+	struct lnet_peer *peer = rails_peer(0, 1);
+	u32 seq = peer->disc.seq - 1;
+	struct lnet_pass p;
+
+	memcpy(old->data, now->data, now->len);
+	memcpy(old->data + INFO_SEQ, &seq, sizeof(seq));
+	lnet_pass_begin(&p, ln0(), LNET_PASS_DRIVER);
+	lnet_enter_peer(&p, peer);
+	UNIT_EQUAL(lnet_disc_take(&p, peer, old, old->len, true), 0, "taken");
+	lnet_disc_step(&p, peer);
+	lnet_pass_end(&p);
+	lnet_copy_put(old);
+}
+
+static void test_old_pushes(void)
+{
+	unsigned int i;
+	u64 pings;
+
+	rails_begin(&strangers);
+	known();
+	pings = rails_stat(0, LNET_C_pings_sent);
+	push_old();
+	rails_pump();
+	UNIT_EQUAL(rails_stat(0, LNET_C_pings_sent), pings + 1, "the first one causes a ping");
+	for (i = 0; i < 500; i++) {
+		push_old();
+		rails_run(RAILS_MS);
+	}
+	pings = rails_stat(0, LNET_C_pings_sent) - pings;
+	UNIT_EQUAL(pings >= 5 && pings <= 6, true, "few pings in 500 ms");
+	rails_end();
+}
+
 UNIT_SUITE(disc_flags,
+	{ "old pushes of a peer cause few pings", test_old_pushes },
 	{ "behaviour.md 15.3: discovery flags by event", test_rows },
 	{ "behaviour.md 15.3: data by event", test_data })
