@@ -230,9 +230,12 @@ static int text_open(struct inode *inode, struct file *file)
 static ssize_t text_write(struct file *file, const char __user *from, size_t len, loff_t *pos)
 {
 	const struct text *text = file_inode(file)->i_private;
+	struct user_namespace *user_ns = current->nsproxy->net_ns->user_ns;
 	struct lnet *ln = callers_node();
 
-	if (!text->reset || !ns_capable(current->nsproxy->net_ns->user_ns, CAP_NET_ADMIN))
+	/* both the writer and the opener, who may have passed the descriptor on */
+	if (!text->reset || !ns_capable(user_ns, CAP_NET_ADMIN) ||
+	    !file_ns_capable(file, user_ns, CAP_NET_ADMIN))
 		return -EPERM;
 	if (ln)
 		text->reset(ln);

@@ -101,9 +101,11 @@ static struct question *question_read(const char __user *from, size_t len)
 	return q;
 }
 
-static void ask(struct door *d, struct question *q)
+/* Acts for the opener of @file: the writer may have inherited the descriptor and not know it. */
+static void ask(struct file *file, struct question *q)
 {
-	bool may = ns_capable(d->net->user_ns, CAP_NET_ADMIN);
+	struct door *d = file->private_data;
+	bool may = file_ns_capable(file, d->net->user_ns, CAP_NET_ADMIN);
 	int rc = -EPERM;
 
 	if (may || !lst_command_changes(&q->cmd))
@@ -129,7 +131,7 @@ static ssize_t door_write(struct file *file, const char __user *from, size_t len
 	}
 	d->q = q;
 	d->at = 0;
-	ask(d, q);
+	ask(file, q);
 	mutex_unlock(&d->lock);
 	return (ssize_t)len;
 }
