@@ -600,6 +600,7 @@ struct lnet_shard {
 	u64 c[LNET_NR_COUNTERS];
 	struct lnet_probes probes;
 	u64 copy_bytes;			/* held small answers */
+	u32 nr_held;			/* entries of windows whose reply is the memory itself */
 	/* some NI's link changed: lnet_shard_work() acts (WRITE_ONCE, any context) */
 	u8 link_work;
 	/* attempts in ATT_WIRE that LNET_MORE leaves to the next pass without it */

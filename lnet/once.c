@@ -139,18 +139,18 @@ static void get_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_ent
 	e->state = ENTRY_FINAL;
 	if (!rx->copy || e->mlength > rx->copy->len) {
 		/* too long to be copied: the memory it reads is held */
-	} else if (p->sh->copy_bytes + rx->copy->len > READ_ONCE(p->ln->tun.copy_budget)) {
-		lnet_count(p->sh, copies_denied);
-	} else {
+	} else if (lnet_window_may_copy(p, e->w, rx->copy->len)) {
 		struct lnet_buf from;
 
 		p->sh->copy_bytes += rx->copy->len;
-
+		e->w->copy_bytes += rx->copy->len;
 		lnet_md_buf(e->md, e->offset, e->mlength, &from);
 		lnet_buf_read(&from, 0, rx->copy->data, e->mlength);
 		e->copy = rx->copy;
 		rx->copy = NULL;
 	}
+	if (!e->copy)
+		lnet_entry_hold(e);
 	send_reply(p, rx, e);
 }
 
@@ -343,6 +343,8 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_count(p->sh, memory_denied);
 		return LNET_SKIP;
 	}
+	if (rx->type == LNET_OP_GET && !lnet_window_may_hold(p, w))
+		return LNET_SKIP;
 	if (!rx->spare || (rx->type == LNET_OP_GET && !rx->answer) || !lnet_rx_reserve(p, rx)) {
 		lnet_count(p->sh, rx_no_memory);	/* not taken, the sender may come again */
 		return LNET_SKIP;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The receiver's sessions: it finds the window of a session ID, creates windows for session open
- * requests, and chooses windows to drop.
+ * requests, and chooses windows to drop. All windows of a peer share what one peer may use.
  */
 #include <lnet/hash.h>
 #include "core.h"
@@ -142,6 +142,47 @@ static struct lnet_window *greediest(struct lnet_shard *sh)
 	return NULL;
 }
 
+/* ---- shares of replies -------------------------------------------------------------------- */
+
+bool lnet_window_may_copy(struct lnet_pass *p, const struct lnet_window *w, u32 len)
+{
+	u64 share = READ_ONCE(p->ln->tun.copy_per_peer), bytes = len;
+	const struct lnet_window *at;
+	struct lnet_shard *sh = p->sh;
+
+	if (sh->copy_bytes + len > READ_ONCE(p->ln->tun.copy_budget)) {
+		lnet_count(sh, copies_denied);
+		return false;
+	}
+	if (likely(sh->copy_bytes + len <= share))
+		return true;
+	hlist_for_each_entry(at, openers(sh, &w->opener), own)
+		if (lnet_nid_same(&at->opener, &w->opener))
+			bytes += at->copy_bytes;
+	if (bytes <= share)
+		return true;
+	lnet_count(sh, copies_denied);
+	lnet_count(sh, copies_of_peer);
+	return false;
+}
+
+bool lnet_window_may_hold(struct lnet_pass *p, const struct lnet_window *w)
+{
+	u64 share = max(READ_ONCE(p->ln->tun.held_per_peer), (u64)w->W), nr = 0;
+	const struct lnet_window *at;
+	struct lnet_shard *sh = p->sh;
+
+	if (likely(sh->nr_held < share))
+		return true;
+	hlist_for_each_entry(at, openers(sh, &w->opener), own)
+		if (lnet_nid_same(&at->opener, &w->opener))
+			nr += at->nr_held;
+	if (nr < share)
+		return true;
+	lnet_count(sh, held_denied);
+	return false;
+}
+
 /* ---- dropping sessions ----------------------------------------------------------------------- */
 
 static void unhash(struct lnet_shard *sh, struct lnet_window *w)
@@ -248,6 +289,7 @@ void lnet_windows_init(struct lnet_shard *sh)
 {
 	unsigned int i;
 
+	sh->nr_held = 0;
 	INIT_LIST_HEAD(&sh->windows);
 	INIT_LIST_HEAD(&sh->ack_due);
 	for (i = 0; i < ARRAY_SIZE(sh->ranked); i++)

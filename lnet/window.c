@@ -53,6 +53,22 @@ static bool reads_md(const struct lnet_entry *e)
 	return e->type == LNET_OP_GET && !e->copy;
 }
 
+void lnet_entry_hold(struct lnet_entry *e)
+{
+	e->held = 1;
+	e->w->nr_held++;
+	e->sh->nr_held++;
+}
+
+static void unhold(struct lnet_entry *e)
+{
+	if (!e->held)
+		return;
+	e->held = 0;
+	e->w->nr_held--;
+	e->sh->nr_held--;
+}
+
 /* The event of a request whose memory nobody uses any more; once. */
 void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
 {
@@ -64,6 +80,7 @@ void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
 		return;
 	if (reads_md(e) && (e->nr_answers || (!e->confirmed && !e->gone)))
 		return;
+	unhold(e);
 	e->md = NULL;
 	e->evt = NULL;
 	evt->ev.mlength = e->mlength;
@@ -101,6 +118,9 @@ void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix)
 
 	if (!e)
 		return;
+	unhold(e);
+	if (e->copy)
+		w->copy_bytes -= e->copy->len;
 	e->w = NULL;
 	e->detached = 1;
 	e->confirmed = 1;

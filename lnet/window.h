@@ -18,6 +18,7 @@ struct lnet_entry {
 	u8 acked, confirmed, detached, gone;
 	u8 whole;			/* not truncated: a cumulative ACK may cover it */
 	u8 nr_answers;			/* replies in flight */
+	u8 held;			/* counted in w->nr_held */
 	u32 rlength, mlength, offset;	/* requested length; accepted length; place in the MD */
 	struct lnet_shard *sh;
 	struct lnet_window *w;		/* while not detached */
@@ -47,6 +48,8 @@ struct lnet_window {			/* [shard that the session ID selects] */
 	/* places, at seq mod cap: an entry, the mark of a rejection, or NULL (window_place.c) */
 	struct lnet_entry **entry;
 	u32 nr_entries;			/* without rejections */
+	u32 nr_held;			/* entries whose reply is sent from the memory itself */
+	u64 copy_bytes;			/* small buffers of the entries */
 	struct list_head heavy;		/* in sh->heavy[weight] */
 	u8 weight;			/* base 2 logarithm of nr_entries, with hysteresis */
 	u64 last_ns, hold_ns, ack_due_ns;
@@ -76,6 +79,13 @@ bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *r
  * which may be a rail of the opener.
  */
 bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *rx);
+/*
+ * [sh] True if a REPLY of @len bytes in @w may be kept in a small buffer. False, and counted, if
+ * copy_budget or the share of the peer is used up.
+ */
+bool lnet_window_may_copy(struct lnet_pass *p, const struct lnet_window *w, u32 len);
+/* [sh] True if the peer of @w may have one more held reply. False, and counted, otherwise. */
+bool lnet_window_may_hold(struct lnet_pass *p, const struct lnet_window *w);
 /* [sh] true if a request of @w has no result yet, or its memory is in use */
 bool lnet_window_is_busy(const struct lnet_window *w);
 void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w);	/* [sh] frees it */
@@ -118,6 +128,8 @@ void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] NULL is 
 void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix);
 /* [sh] a zeroed entry from the pool; NULL: the pool is empty */
 struct lnet_entry *lnet_entry_take(struct lnet_shard *sh);
+/* [sh] the reply of @e is sent from the memory itself */
+void lnet_entry_hold(struct lnet_entry *e);
 /* [sh] the sender no longer needs the reply */
 void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e);
 /* [sh] posts the event if no receive and no reply uses the memory */
