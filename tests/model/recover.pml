@@ -9,7 +9,8 @@
  *
  * Bounds (-D): MAX, STEP and COST of health; FAILS of its messages and pings, OTHERS: failures of
  *	other paths of its ends, OKS: successes of messages, SILENCES, LINKS: changes of the link,
- *	HANDS: values set by hand, WAITS: times the budget is used up.
+ *	HANDS: values set by hand, WAITS: times the budget of the node or of the
+ *	peer is used up.
  * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
  * What must hold:
@@ -139,6 +140,7 @@ inline lnet_path_probe() {
 		pings_wanted();
 		if
 		:: pinging >= wanted -> skip	/* lnet_path_ping_done() goes on */
+		:: pinging < wanted && waits -> waits--; timer = true	/* ping_is_paid(): not yet */
 		:: pinging < wanted ->
 			pinging++;
 			if
