@@ -11,12 +11,20 @@
  * driver counts twice this length at most: the node may not have run, and then it did not read.
  */
 #define STEP_NS		(100 * (u64)NSEC_PER_MSEC)
+/* The length of a step while a payload of some address was too slow lately. */
+#define SHORT_STEP_NS	(25 * (u64)NSEC_PER_MSEC)
 /*
  * If others wait for the buffer of a payload, the payload may take this time at any rate. The time
- * is divided by the number of payloads that the node is receiving from the same address.
+ * is divided by the number of payloads of the interface that are slower than receive_rate.
  */
 #define WANTED_NS	((u64)NSEC_PER_SEC)
-/* After a payload was too slow, its address may send only one payload at a time for this time. */
+/*
+ * After a payload was too slow, the node receives no payload from its address in a pause. If the
+ * next one is too slow as well, the pause doubles. After a pause the node receives one payload at a
+ * time from the address, for SLOW_NS.
+ */
+#define SLOW_PAUSE_NS	((u64)NSEC_PER_SEC)
+#define SLOW_PAUSE_MAX_NS	(64 * (u64)NSEC_PER_SEC)
 #define SLOW_NS		(10 * (u64)NSEC_PER_SEC)
 
 void sock_conn_resume(struct sock_conn *c)
@@ -76,10 +84,10 @@ static u64 room(const struct sock_ni *sn, const struct sock_host *host)
 	return most ? most - min(most, host->receiving) : U64_MAX;
 }
 
-/* One payload is received whatever the bound is. */
+/* One payload is received whatever the bound is, except in a pause. */
 static bool fits(const struct sock_ni *sn, const struct sock_host *host, u32 len)
 {
-	return !host->receiving || len <= room(sn, host);
+	return !host->pause_ns && (!host->receiving || len <= room(sn, host));
 }
 
 static void grant(struct sock_conn *c, u32 len)
@@ -129,10 +137,18 @@ bool sock_receive_claim(struct sock_conn *c, u32 len, bool force)
 	return true;
 }
 
+/* L; counts @c among the connections whose payload is slower than receive_rate, or no more. */
+static void set_lags(struct sock_conn *c, bool lags)
+{
+	c->sn->nr_lags += lags - c->lags;
+	c->lags = lags;
+}
+
 void sock_receive_unclaim(struct sock_conn *c)
 {
 	struct sock_host *host = c->host;
 
+	set_lags(c, false);
 	if (!c->claim || !list_empty(&c->queued_at))
 		return;
 	host->receiving -= c->claim;
@@ -150,6 +166,7 @@ void sock_host_open(struct sock_conn *c)
 
 void sock_host_shut(struct sock_conn *c)
 {
+	set_lags(c, false);
 	if (!c->host)
 		return;
 	if (!list_empty(&c->queued_at)) {
@@ -179,6 +196,11 @@ static u64 longest_ns(const struct lnet_tunables *tun, u32 len)
 	return max(READ_ONCE(tun->receive_time), div64_u64((u64)len * NSEC_PER_SEC, rate));
 }
 
+static u64 step_ns(const struct sock_ni *sn)
+{
+	return list_empty(&sn->slow) ? STEP_NS : SHORT_STEP_NS;
+}
+
 bool sock_receives(const struct sock_conn *c)
 {
 	return (READ_ONCE(c->rx) || READ_ONCE(c->hold)) && !c->waits;
@@ -200,44 +222,67 @@ static void age(struct sock_conn *c, u64 now_ns)
 	c->aged_ns = now_ns;
 }
 
-/* True if the payload is slower than receive_rate, and another peer waits for its buffer. */
-static bool is_in_the_way(const struct sock_conn *c)
+/* True if the payload is slower than receive_rate so far. */
+static bool lags(const struct sock_conn *c)
 {
 	u64 rate = READ_ONCE(sock_tun(c->sn)->receive_rate);
-	u32 nr = c->host && c->host->nr ? c->host->nr : 1;
 
-	if (!rate || c->reading || c->stop || !c->rx || c->age_ns < max(WANTED_NS / nr, STEP_NS))
-		return false;
-	if (c->pos >= div_u64(div_u64(c->age_ns, NSEC_PER_MSEC) * rate, MSEC_PER_SEC))
-		return false;
-	return lnet_rx_is_wanted(c->rx);
+	return rate && !c->reading && !c->stop && c->rx && c->age_ns >= SHORT_STEP_NS &&
+	       c->pos < div_u64(div_u64(c->age_ns, NSEC_PER_MSEC) * rate, MSEC_PER_SEC);
 }
 
-/* For SLOW_NS from now on, the node receives one payload at a time from the address of @host. */
+/* True if the payload is slower than receive_rate, and another peer waits for its buffer. */
+static bool is_in_the_way(struct sock_conn *c)
+{
+	set_lags(c, lags(c));
+	return c->lags && c->age_ns >= WANTED_NS / c->sn->nr_lags && lnet_rx_is_wanted(c->rx);
+}
+
+/* The next payload from the address of @host is received after a pause. */
 static void slow_down(struct sock_ni *sn, struct sock_host *host)
 {
-	if (!host)
+	if (!host || host->pause_ns)
 		return;
-	if (list_empty(&host->slow))
+	if (list_empty(&host->slow)) {
 		host->refs++;
-	host->slow_ns = sn->now_ns + SLOW_NS;
-	list_move_tail(&host->slow, &sn->slow);
-	sock_arm(sn, host->slow_ns);
+		host->last_pause_ns = 0;
+		list_add_tail(&host->slow, &sn->slow);
+	}
+	host->last_pause_ns = clamp(2 * host->last_pause_ns, SLOW_PAUSE_NS, SLOW_PAUSE_MAX_NS);
+	host->pause_ns = sn->now_ns + host->last_pause_ns;
+	host->slow_ns = host->pause_ns + SLOW_NS;
+	sn->hosts_ns = min(sn->hosts_ns, host->pause_ns);
+	sock_arm(sn, sn->hosts_ns);
+}
+
+/* Ends the pause of @host, or its time with one payload at a time. Returns when the next ends. */
+static u64 host_tick(struct sock_ni *sn, struct sock_host *host, u64 now_ns)
+{
+	if (host->pause_ns > now_ns)
+		return host->pause_ns;
+	host->pause_ns = 0;
+	if (host->slow_ns > now_ns) {
+		wake(sn, host);
+		return host->slow_ns;
+	}
+	list_del_init(&host->slow);
+	wake(sn, host);
+	sock_host_put(sn, host);
+	return U64_MAX;
 }
 
 void sock_hosts_tick(struct sock_ni *sn, u64 now_ns)
 {
 	struct sock_host *host, *next;
+	u64 next_ns = U64_MAX;
 
-	list_for_each_entry_safe(host, next, &sn->slow, slow) {
-		if (host->slow_ns > now_ns) {
-			sock_arm(sn, host->slow_ns);
-			return;
-		}
-		list_del_init(&host->slow);
-		wake(sn, host);
-		sock_host_put(sn, host);
+	if (now_ns >= sn->hosts_ns) {
+		list_for_each_entry_safe(host, next, &sn->slow, slow)
+			next_ns = min(next_ns, host_tick(sn, host, now_ns));
+		sn->hosts_ns = next_ns == U64_MAX ? U64_MAX : max(next_ns, now_ns + STEP_NS);
 	}
+	if (sn->hosts_ns != U64_MAX)
+		sock_arm(sn, sn->hosts_ns);
 }
 
 bool sock_receive_is_late(struct sock_conn *c, u64 now_ns, u64 *next_ns)
@@ -255,14 +300,14 @@ bool sock_receive_is_late(struct sock_conn *c, u64 now_ns, u64 *next_ns)
 		return true;
 	}
 	if (longest != U64_MAX)
-		*next_ns = min(*next_ns, now_ns + min(STEP_NS, longest - c->age_ns));
+		*next_ns = min(*next_ns, now_ns + min(step_ns(c->sn), longest - c->age_ns));
 	return false;
 }
 
 void sock_receive_watch(struct sock_conn *c)
 {
 	if (c->state == CONN_OPEN && sock_receives(c))
-		sock_peer_arm(c->peer, c->sn->now_ns + STEP_NS);
+		sock_peer_arm(c->peer, c->sn->now_ns + step_ns(c->sn));
 }
 
 /* ---- messages read aside ---- */

@@ -173,7 +173,9 @@ struct sock_ni {
 	struct list_head holds;
 	u64 hold_bytes;
 	struct hlist_head hosts[1 << SOCK_HASH_BITS];	/* struct sock_host by address */
-	struct list_head slow;		/* hosts with a payload that was too slow, oldest first */
+	struct list_head slow;		/* hosts with a payload that was too slow */
+	u64 hosts_ns;			/* when the next host of that list is due; U64_MAX: none */
+	u32 nr_lags;			/* connections with c->lags */
 	struct list_head pins;
 	u8 *pool[SOCK_OUT_POOL];
 	u32 nr_pool;
@@ -189,6 +191,8 @@ struct sock_host {
 	u64 receiving;			/* their bytes */
 	struct list_head slow;		/* sn->slow, which has a reference */
 	u64 slow_ns;			/* in sn->slow until then: one payload at a time */
+	u64 pause_ns;			/* no payload until then; 0: no pause */
+	u64 last_pause_ns;		/* length of the last pause while in sn->slow */
 	u64 held;			/* its share of sn->hold_bytes */
 	struct list_head queue;		/* connections that wait for a claim */
 };
@@ -346,6 +350,7 @@ struct sock_conn {
 	u32 claim;			/* [lock] bytes in host->receiving; queued: wanted */
 	bool reserved;			/* [lock] the claim is for the message that is read next */
 	bool slow;			/* [lock] CLOSED, because its payload was too slow */
+	bool lags;			/* [lock] its payload is slower than receive_rate */
 	u32 nr_receives;		/* WRITE_ONCE; payloads begun */
 	/* [lock] time of payload number @aged_nr so far, measured at aged_ns */
 	u32 aged_nr;

@@ -73,6 +73,8 @@ def trickled_puts(tap):
             tap.honest(said, "trickled PUTs, " + rule)
             tap.check(said["done"] > 700, "trickled PUTs, %s: half of the honest requests or more are done (%d)" %
                       (rule, said["done"]))
+            tap.check(said["latency_us"].get("p50", 1e9) < 200e3, "trickled PUTs, %s: half of the honest requests take "
+                      "less than 200 ms" % rule)
         finally:
             attack.close()
             world.close()

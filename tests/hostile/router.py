@@ -61,9 +61,11 @@ def world_of(many=()):
 
 def trickled_through(tap):
     """80 PUT headers of 1 MiB through a router, then a byte now and then: routed bulk of others must go on."""
+    many = ["10.9.0.%d" % i for i in range(100, 180)]
     made_up = [nid4("10.9.1.%d" % i) for i in range(80)]
-    for rule, nids, sources in (("strict", [nid4(X)] * 80, [X]), ("off", made_up, [X])):
-        world = world_of()
+    for rule, nids, sources in (("strict", [nid4(X)] * 80, [X]), ("off", made_up, [X]),
+                                ("addresses", [nid4(address) for address in many], many)):
+        world = world_of(many)
         attack = receives.Trickle(nids, sources, to=nid4(S, net=2))
         settings = [("hello_address", "off")] if rule == "off" and lib.has_tunable("hello_address") else []
         try:

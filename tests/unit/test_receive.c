@@ -163,8 +163,8 @@ static void test_share_of_hold(void)
 }
 
 /*
- * If others wait for its buffer, a payload that is too slow ends within a second. For ten seconds
- * the node then receives one payload at a time from its address.
+ * If others wait for its buffer, a payload that is too slow ends within a second. Then the node
+ * receives no payload from its address for a second, and one at a time for ten seconds.
  */
 static void test_in_the_way(void)
 {
@@ -187,12 +187,69 @@ static void test_in_the_way(void)
 		again = fake_come(A, i, INC_A);
 		fake_in(again, frames, 200);
 	}
+	fake_run(600 * MS);
+	UNIT_EQUAL(fake_nr_got(), 1, "none in the pause");
+	fake_run(600 * MS);
 	UNIT_EQUAL(fake_nr_got(), 2, "one at a time");
 	again = fake_last() - 2;
 	fake_in(again, frames + 200, len - 200);
 	fake_landed(1, 90000, "that one");
 	fake_run(10200 * MS);
 	UNIT_EQUAL(fake_nr_got(), 4, "all, after the time");
+	fake_end();
+}
+
+static void run_until_too_slow(u64 number)
+{
+	u32 i;
+
+	for (i = 0; i < 100 && fw.sn->c[SOCK_C_too_slow] < number; i++)
+		fake_run(20 * MS);
+	UNIT_EQUAL(fw.sn->c[SOCK_C_too_slow], number, "payloads that were too slow");
+}
+
+/* The pause of an address that is too slow again is twice as long. */
+static void test_pauses(void)
+{
+	u32 i;
+
+	begin();
+	fake_put(frames, A, PLAN_LAND, 0, 90000, 0);
+	fake_in(&fw.fake[IN], frames, 200);
+	fw.node->wanted = true;
+	for (i = 1; i <= 3; i++) {
+		run_until_too_slow(i);
+		fake_in(fake_come(A, LNET_CTYPE_CONTROL, INC_A), frames, 200);
+		fake_run((SEC << (i - 1)) - 100 * MS);
+		UNIT_EQUAL(fake_nr_got(), i, "not before the pause ends");
+		fake_run(200 * MS);
+		UNIT_EQUAL(fake_nr_got(), i + 1, "after it");
+	}
+	fake_end();
+}
+
+/* The more payloads are slow, the less time each of them has while others wait. */
+static void test_many_in_the_way(void)
+{
+	struct fake *slow[12];
+	char nid[32];
+	u32 i, shut = 0;
+
+	begin();
+	fw.node->wanted = true;
+	for (i = 0; i < ARRAY_SIZE(slow); i++) {
+		snprintf(nid, sizeof(nid), "192.168.50.%u@tcp", 100 + i);
+		slow[i] = fake_come(nid, LNET_CTYPE_CONTROL, INC_A);
+		fake_put(frames, nid, PLAN_LAND, i, 90000, 0);
+		fake_in(slow[i], frames, 200);
+	}
+	fake_run(300 * MS);
+	for (i = 0; i < ARRAY_SIZE(slow); i++)
+		shut += slow[i]->shut;
+	CU_ASSERT(shut > ARRAY_SIZE(slow) / 2);
+	fake_run(900 * MS);
+	UNIT_EQUAL(fw.sn->c[SOCK_C_too_slow], ARRAY_SIZE(slow), "all, after a second");
+	UNIT_EQUAL(fw.sn->nr_lags, 0, "none is left");
 	fake_end();
 }
 
@@ -220,5 +277,7 @@ UNIT_SUITE(receive,
 	{ "a connection that waits for its share may end", test_share_ends },
 	{ "one address has a share of the memory for messages that wait", test_share_of_hold },
 	{ "a slow payload gives way to others that wait for its buffer", test_in_the_way },
+	{ "an address that is slow again and again waits longer each time", test_pauses },
+	{ "many slow payloads give way sooner", test_many_in_the_way },
 	{ "one at the least rate does not", test_in_nobodys_way },
 )
