@@ -409,6 +409,89 @@ static void test_rejections(void)
 	rails_end();
 }
 
+static u32 last_reason;		/* of the rejection that node 2 got last */
+
+static void on_reject(struct rails_msg *m)
+{
+	if (m->to == 2 && m->hdr.type == LNET_MSG_ACK && m->hdr.msg.ack.mlength >= LNET_REFUSED)
+		last_reason = m->hdr.msg.ack.mlength - LNET_REFUSED;
+}
+
+static u32 reason_of(u32 portal, u32 len, u64 grant, u64 seq)
+{
+	static u8 payload[16];
+	struct rails_msg m = message(2, 0, LNET_MSG_PUT, grant,
+				     seq | (seq - 1) << 48 | LNET_NAME_ALONE);
+
+	m.hdr.msg.put.ptl_index = LNET_PORTAL_MARK + portal;
+	m.hdr.payload_len = m.len = len;
+	m.data = payload;
+	last_reason = 0;
+	rails_again(&m);
+	rails_pump();
+	return last_reason;
+}
+
+static void on_event(const struct lnet_event *ev)
+{
+	(void)ev;
+}
+
+/* A buffer of 8 bytes for any PUT to RAILS_PORTAL + 2 that is not longer. */
+static void attach_small(void)
+{
+	static u8 small[8];
+	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
+	struct lnet_md_cfg md = { .start = small, .length = sizeof(small), .cpt = -1,
+				  .threshold = LNET_THRESHOLD_INF, .options = LNET_MD_OP_PUT,
+				  .handler = on_event };
+	struct lnet *ln = rails.node[1].ln;
+	lnet_md_t target;
+	lnet_me_t me;
+
+	UNIT_EQUAL(lnet_me_attach(ln, RAILS_PORTAL + 2, &any, 0, ~0ULL, LNET_RETAIN,
+				  LNET_INS_AFTER, &me), 0, "an entry");
+	UNIT_EQUAL(lnet_md_attach(ln, me, &md, LNET_RETAIN, &target), 0, "a buffer");
+}
+
+static void test_same_reason(void)
+{
+	u64 grant;
+
+	rails_begin(&three);
+	rails.on_carry = on_reject;
+	attach_small();
+	open_as(2, 88, 1);
+	grant = newest()->grant;
+	UNIT_EQUAL(reason_of(RAILS_PORTAL + 1, 0, grant, 1), LNET_REFUSED_NO_MATCH, "no match");
+	UNIT_EQUAL(reason_of(RAILS_PORTAL + 2, 9, grant, 2), LNET_REFUSED_TOO_LONG, "too long");
+	UNIT_EQUAL(reason_of(RAILS_PORTAL, 0, grant, 1), LNET_REFUSED_NO_MATCH, "again");
+	UNIT_EQUAL(reason_of(RAILS_PORTAL, 0, grant, 2), LNET_REFUSED_TOO_LONG, "again");
+	UNIT_EQUAL(newest()->nr_entries, 0, "no effect");
+	rails_end();
+}
+
+/* The window moves past rejections. Requests that then use their places are received late. */
+static void test_places_reused(void)
+{
+	struct lnet_window *w;
+	u64 seq;
+
+	rails_begin(&three);
+	open_as(2, 88, 1);
+	w = newest();
+	for (seq = 1; seq <= 8; seq++)
+		put_open(2, RAILS_PORTAL + 1, w->grant, seq);
+	confirm_as(2, w->grant, 9);
+	put_as(2, 0, w->grant, 16 | 7ULL << 48);
+	UNIT_EQUAL(w->cap, 8, "the places are the same");
+	for (seq = 9; seq < 16; seq++)
+		put_as(2, 0, w->grant, seq | (seq - 9) << 48);
+	UNIT_EQUAL(w->nr_entries, 8, "all match");
+	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 0, "none is rejected");
+	rails_end();
+}
+
 /* @nr requests in a new session of @from, all of which match. */
 static struct lnet_window *fill(unsigned int from, u64 nonce, u64 nr)
 {
@@ -593,6 +676,8 @@ UNIT_SUITE(session,
 	{ "rule 2: session open requests of one peer have a rate", test_rate },
 	{ "replies for a void session are compared with its requests only", test_void },
 	{ "rule 7: a rejection takes no entry", test_rejections },
+	{ "rule 7: a duplicate is rejected for the same reason", test_same_reason },
+	{ "rule 7: a place is empty after the window moved past a rejection", test_places_reused },
 	{ "rule 13: at window_memory windows of lost peers are dropped first, then the largest",
 	  test_memory },
 	{ "rule 2: a session ID cannot be computed from what is sent", test_guess },
