@@ -53,7 +53,7 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	int status;			/* 0 or -errno: how the last round ended */
 	u64 hash;			/* of the info merged last; 0: none */
 	u64 next_ns;			/* no ping or push of discovery before */
-	u64 doubt_ns;			/* when the last ping that a push causes may leave; 0: none yet */
+	u64 doubt_ns;			/* no ping that a push causes before; 0: none yet */
 	u64 merge_by_ns;		/* what is busy is waited for until then; 0: not waiting */
 	/* time of the next merge at one per merge_pause; 0: no list was merged */
 	u64 merge_turn_ns;

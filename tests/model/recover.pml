@@ -140,7 +140,8 @@ inline lnet_path_probe() {
 		pings_wanted();
 		if
 		:: pinging >= wanted -> skip	/* lnet_path_ping_done() goes on */
-		:: pinging < wanted && waits -> waits--; timer = true	/* ping_is_paid(): not yet */
+		/* ping_is_paid(): not yet */
+		:: pinging < wanted && waits -> waits--; timer = true
 		:: pinging < wanted ->
 			pinging++;
 			if
