@@ -13,7 +13,9 @@ from sessions import drain, frame, put, session
 
 RAW = 10                # portal of lnetperf's server that any PUT matches
 REASONS = 0xffffff00    # a rejection: an ACK with this plus a reason in place of its length
-NO_WINDOW = 1
+NO_WINDOW, NO_MATCH = 1, 2
+# A request that the window lets pass: the load of the kernel has no memory at RAW.
+SERVED = ("done", NO_MATCH) if lib.KERNEL else ("done",)
 OTHER = "10.9.0.10"     # another address of X, another peer
 
 
@@ -37,18 +39,18 @@ def of_another(tap):
     world, pair = world_and_pair(6, hosts=(("x", OTHER),))
     try:
         # Two NIDs: so the node knows that the thief is no rail of the owner.
-        world.call("h", "lnetctl", "--node", "hostile", "peer", "add", "--prim_nid", OTHER + "@tcp", "--nid",
+        world.call("h", "lnetctl", "--node", lib.NODE, "peer", "add", "--prim_nid", OTHER + "@tcp", "--nid",
                    "10.9.1.10@tcp")
         owner, thief = Conn(nid4(X)), Conn(nid4(OTHER), source=OTHER)
         grant = session(owner, 1)
         owner.send(put(grant, 1, portal=RAW))
-        tap.check(outcome(owner) == "done", "session: its owner's request takes effect")
+        tap.check(outcome(owner) in SERVED, "session: its owner's request takes effect")
         # The first has a cached reply, which the thief must not get.
         for seq in (1, 2):
             thief.send(put(grant, seq, source=OTHER, portal=RAW))
             tap.check(outcome(thief) == NO_WINDOW, "session: request %d of another peer is rejected" % seq)
         owner.send(put(grant, 2, portal=RAW))
-        tap.check(outcome(owner) == "done", "session: the same of its owner takes effect")
+        tap.check(outcome(owner) in SERVED, "session: the same of its owner takes effect")
         begin, tries = time.monotonic(), 0
         while time.monotonic() - begin < 3:
             guesses = [grant + random.choice((1, -1)) * random.randint(1, 1 << 20) for _ in range(32)]
@@ -76,7 +78,7 @@ def far_beyond(tap):
             conn.send(put(grant, 1 << 47, portal=RAW))
             reason = outcome(conn)
             conn.send(put(grant, seq, portal=RAW))
-            done += outcome(conn) == "done"
+            done += outcome(conn) in SERVED
         tap.rate("far sequences", seq, time.monotonic() - begin)
         print("# far sequences: rejected with reason %s; %d of %d requests of the same session done" %
               (reason, done, seq))

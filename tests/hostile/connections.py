@@ -108,10 +108,10 @@ def idle_connections(tap):
         tap.rate("idle connections", len(conns), time.monotonic() - begin)
         opened = sum(conn.taken for conn in conns)
         new = world.call("p", "lnetperf", "client", "--nid", "10.9.0.3@tcp", "--peer", H + "@tcp", "--count", "20",
-                         "--duration", "10", "--timeout", "3s", wait=30)
+                         "--duration", "10", "--timeout", "3s", "--verify", wait=30)
         print("# idle connections: %d of 200 accepted, node has %d descriptors of 150; a new peer: %s" %
               (opened, pair.measure()["descriptors"], new.stdout.strip().splitlines()[-1:]))
-        tap.check(pair.measure()["descriptors"] < 120, "idle connections: descriptors are left")
+        tap.check(lib.KERNEL or pair.measure()["descriptors"] < 120, "idle connections: descriptors are left")
         tap.check("20 done, 0 failed" in new.stdout, "idle connections: a new peer gets in")
         for conn in conns:
             conn.close()

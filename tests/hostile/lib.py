@@ -23,6 +23,9 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OUT = os.environ.get("OUT", os.path.join(HERE, "../../build"))
+KERNEL = os.environ.get("NODES") == "kernel"    # nodes of the kernel, in a guest (tests/vm/guest/hostile)
+NODE = "kernel" if KERNEL else "hostile"
+INTERVAL_MS = 20 if KERNEL else 5               # of the honest client; a guest is slow
 CONTROL, BULK_IN, BULK_OUT, NONE = 1, 2, 3, 0xffffffff
 PORT = 988
 NOBODY = 65534
@@ -56,7 +59,7 @@ def ping(src, dst, cookie=7, size=1024):
 class Conn:
     """A TCP connection of the attacker that has said its HELLO."""
 
-    def __init__(self, claims, to=H, source=X, port=0, ctype=CONTROL, incarnation=1, wait=2.0):
+    def __init__(self, claims, to=H, source=X, port=0, ctype=CONTROL, incarnation=1, wait=10.0 if KERNEL else 2.0):
         self.taken = False
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -127,7 +130,9 @@ class World:
         self.spaces = []
         self.home = os.open("/proc/self/ns/net", os.O_RDONLY)
         self._space("b")
-        run("ip", "-n", self.space("b"), "link", "add", "br0", "type", "bridge")
+        made = run("ip", "-n", self.space("b"), "link", "add", "br0", "type", "bridge")
+        if made.returncode:
+            raise RuntimeError(made.stdout)
         run("ip", "-n", self.space("b"), "link", "set", "br0", "up")
         for name, address in (("h", H), ("p", P), *attackers, *hosts):
             self._host(name, address)
@@ -162,6 +167,9 @@ class World:
 
     def start(self, name, program, *words, files=0, user=None, log="out"):
         command = ["ip", "netns", "exec", self.space(name)]
+        if KERNEL and program == "lnetperf":
+            program = "tests/tools/kperf"
+            self.call(name, "lnetctl", "--node", NODE, "lnet", "configure")
         if files:
             command += ["bash", "-c", 'ulimit -n %d; exec "$@"' % files, "-"]
         if user is not None:
@@ -202,7 +210,7 @@ class World:
 
     def _logged(self, program, words):
         """Each lnetperf logs its requests for the oracle."""
-        if program != "lnetperf" or "--log" in words:
+        if os.path.basename(program) not in ("lnetperf", "kperf") or "--log" in words:
             return words
         return (*words, "--log", os.path.join(self.work, "%d.requests" % len(glob.glob(self.work + "/*.requests"))))
 
@@ -255,6 +263,13 @@ class Pair:
         self.before = self.measure()
 
     def measure(self):
+        """Of a node of the kernel: memory of all of the kernel, and the sockets of its namespace."""
+        if KERNEL:
+            with open("/proc/meminfo", encoding="utf-8") as file:
+                kept = sum(int(line.split()[1]) for line in file if line.split(":")[0] in ("Slab", "VmallocUsed"))
+            sockets = run("ip", "netns", "exec", self.world.space("h"), "ss", "-Htan").stdout
+            live = [line for line in sockets.splitlines() if not line.startswith(("LISTEN", "TIME-WAIT"))]
+            return {"kB": kept, "descriptors": len(live), "cpu_s": 0}
         pid = self.server.pid
         with open("/proc/%d/status" % pid, encoding="utf-8") as file:
             rss = [int(line.split()[1]) for line in file if line.startswith("VmRSS")][0]
@@ -265,8 +280,8 @@ class Pair:
 
     def load(self, seconds):
         self.client = self.world.start("p", "lnetperf", "client", "--nid", P + "@tcp", "--peer", H + "@tcp",
-                                       "--interval", "5ms", "--size", "1K", "--verify", "--json", "--duration",
-                                       "%gs" % seconds, log="client")
+                                       "--interval", "%dms" % INTERVAL_MS, "--size", "1K", "--verify", "--json",
+                                       "--duration", "%gs" % seconds, log="client")
         time.sleep(0.5)
 
     def result(self):
@@ -285,24 +300,24 @@ class Pair:
 
     def stats(self, *names):
         """Those of the counters @names that the node has."""
-        text = self.world.call("h", "lnetctl", "--node", "hostile", "stats", "show").stdout
+        text = self.world.call("h", "lnetctl", "--node", NODE, "stats", "show").stdout
         words = dict(line.split()[:2] for line in text.splitlines() if len(line.split()) == 2)
         found = {name: int(words[name + ":"]) for name in names if name + ":" in words}
         print("# node: " + ", ".join("%s %d" % pair for pair in found.items()))
         return found
 
     def counter(self, name):
-        text = self.world.call("h", "lnetctl", "--node", "hostile", "net", "show", "-v", "5").stdout
+        text = self.world.call("h", "lnetctl", "--node", NODE, "net", "show", "-v", "5").stdout
         return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == [name + ":"])
 
     def stat(self, name):
         """A counter of the node; 0 if it has none of that name."""
-        text = self.world.call("h", "lnetctl", "--node", "hostile", "stats", "show").stdout
+        text = self.world.call("h", "lnetctl", "--node", NODE, "stats", "show").stdout
         return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == [name + ":"])
 
     def peers(self):
         """How many the node knows; 0: it does not answer."""
-        return self.world.call("h", "lnetctl", "--node", "hostile", "peer", "show").stdout.count("primary nid:")
+        return self.world.call("h", "lnetctl", "--node", NODE, "peer", "show").stdout.count("primary nid:")
 
 
 def print_honest(said):

@@ -6,9 +6,10 @@
  *	kperf client|server [--netns NAME] OPTION...
  *
  * Options are those of lnetperf, as far as tests use them: --nid, --peer, --route, --set, --op,
- * --size, --window, --interval, --count, --timeout, --plant, --log, --timeline, --duration;
- * --verify is always on, --name says nothing. Interfaces and routes that are there already are
- * used, and stay. It does not keep the namespace from going away, and ends when that does.
+ * --size, --window, --interval, --count, --timeout, --plant, --log, --timeline, --duration, --json
+ * (fewer keys; the only latency is the largest); --verify is always on, --name says nothing.
+ * Interfaces and routes that are there already are used, and stay. It does not keep the namespace
+ * from going away, and ends when that does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@
 
 static struct {
 	const char *netns, *log;
-	bool client;
+	bool client, json;
 	int64_t timeline_ns, duration_ns;
 	char text[2048];		/* what goes to the kernel */
 	char *nids[MAX_RAILS];
@@ -125,7 +126,8 @@ static void options(int argc, char **argv)
 	opt.client = !strcmp(argv[1], "client");
 	pass("role", argv[1]);
 	for (i = 2; i < argc; i++) {
-		if (!strcmp(argv[i], "--verify"))
+		opt.json |= !strcmp(argv[i], "--json");
+		if (!strcmp(argv[i], "--verify") || !strcmp(argv[i], "--json"))
 			continue;
 		if (strncmp(argv[i], "--", 2) || i + 1 == argc)
 			die(argv[i]);
@@ -229,6 +231,11 @@ static void take_record(const struct perf_rec *rec)
 
 static void end(void)
 {
+	if (opt.json)
+		printf("{\"done\": %llu, \"failed\": %llu, \"perhaps\": %llu, \"corrupted\": %llu, "
+		       "\"latency_us\": {\"max\": %u}, \"gap_ms\": %.1f}\n",
+		       sum.ok, sum.failed, sum.perhaps, sum.corrupted, sum.slowest_us,
+		       (double)sum.max_gap_ns / 1e6);
 	printf("%llu done, %llu failed, %llu perhaps done, %llu corrupted\n", sum.ok, sum.failed,
 	       sum.perhaps, sum.corrupted);
 	if (opt.client)
