@@ -173,7 +173,11 @@ void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid);
 /* ---- wanted.c -------------------------------------------------------------------------------- */
 /* True if the portal of @md is lazy: all peers share its buffers. */
 bool lnet_md_is_pooled(const struct lnet_md *md);
-/* [any lock] True if messages of other interfaces than @from are queued on the portal of @md. */
+/*
+ * [any lock] True if @md must not stay with a request of @from whose receive ended early: others
+ * may need it, because all peers share the buffers of a lazy portal. The loopback loses no
+ * connection.
+ */
 bool lnet_md_is_wanted(const struct lnet_md *md, const struct lnet_peer_ni *from);
 
 /* ---- select.c -------------------------------------------------------------------------------- */

@@ -22,27 +22,33 @@ bool lnet_md_is_pooled(const struct lnet_md *md)
 
 bool lnet_md_is_wanted(const struct lnet_md *md, const struct lnet_peer_ni *from)
 {
-	const struct lnet_md_tables *tables = md->ln->md_tables;
-	const struct lnet_portal *portal = lazy_portal_of(md);
-	const struct lnet_rx *rx;
-	bool wanted = false;
+	return lnet_md_is_pooled(md) && !lnet_nid_is_lo(&from->nid);
+}
+
+/* True if messages of other interfaces than that of the sender of @rx are queued on the portal. */
+static bool others_are_queued(const struct lnet_rx *rx)
+{
+	const struct lnet_md_tables *tables = rx->md->ln->md_tables;
+	const struct lnet_portal *portal = lazy_portal_of(rx->md);
+	const struct lnet_rx *queued;
+	bool others = false;
 	u32 nr = 0;
 
 	if (!portal || !atomic_read(&tables->nr_parked))
 		return false;
-	spin_lock(md->lock);
-	list_for_each_entry(rx, &portal->parked, link) {
-		wanted = rx->from != from;
-		if (wanted || ++nr == WAITING_MAX)
+	spin_lock(rx->md->lock);
+	list_for_each_entry(queued, &portal->parked, link) {
+		others = queued->from != rx->from;
+		if (others || ++nr == WAITING_MAX)
 			break;
 	}
-	spin_unlock(md->lock);
-	return wanted;
+	spin_unlock(rx->md->lock);
+	return others;
 }
 
 bool lnet_rx_is_wanted(const struct lnet_rx *rx)
 {
 	if (rx->fwd)
 		return lnet_forward_is_wanted(rx);
-	return rx->md && lnet_md_is_wanted(rx->md, rx->from);
+	return rx->md && others_are_queued(rx);
 }

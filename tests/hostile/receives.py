@@ -5,14 +5,14 @@ import struct
 import time
 
 import lib
+import sessions
 from lib import BULK_OUT, CONTROL, H, P, X, Conn, Pair, World, nid4
 
 PORTAL = 11                     # lnetperf sends its verified PUTs there
 MTU = 1 << 20
 
 
-def put_header(src, dst, size=MTU):
-    body = b"\xff" * 16 + struct.pack("<QQII", 1, 1, PORTAL, 0)
+def put_header(src, dst, size=MTU, body=b"\xff" * 16 + struct.pack("<QQII", 1, 1, PORTAL, 0)):
     return struct.pack("<IIQQ", 0xc1, 0, 0, 0) + struct.pack("<QQIIII", dst, src, 12345, 12345, 1, size) + body
 
 
@@ -80,4 +80,39 @@ def trickled_puts(tap):
             world.close()
 
 
-SCENARIOS = {"A11": trickled_puts}
+def close_inside(seconds, tracked):
+    """Sends the header of a PUT of 1 MiB and closes the connection, again and again. Returns the number of headers."""
+    end, headers, grant, conn = time.monotonic() + seconds, 0, 0, None
+    while time.monotonic() < end:
+        conn = Conn(nid4(X), wait=1)
+        if tracked and not grant and conn.taken:
+            grant = sessions.session(conn, 1)
+        if conn.taken and (grant or not tracked):
+            more = {"body": sessions.put_body(grant, headers + 1, portal=PORTAL)} if tracked else {}
+            headers += conn.send(put_header(nid4(X), nid4(H), **more) + b"x" * 100)
+            time.sleep(0.01)
+        conn.close()
+    return headers
+
+
+def closed_puts(tap):
+    """PUT headers of 1 MiB whose connections close before the payload is complete: no buffer may be held for them."""
+    for what, tracked in (("closed PUTs", False), ("closed tracked PUTs", True)):
+        world = World()
+        try:
+            pair = Pair(world)
+            world.enter("x")
+            begin = time.monotonic()
+            pair.load(6)
+            headers = close_inside(3, tracked)
+            tap.rate(what, headers, time.monotonic() - begin)
+            said = pair.result()
+            tap.check(headers > 20, "%s: the attack reaches the node" % what)
+            tap.honest(said, what)
+            tap.check(said["done"] > 600 and said["latency_us"].get("p50", 1e9) < 200e3,
+                      "%s: half of the honest requests or more take less than 200 ms" % what)
+        finally:
+            world.close()
+
+
+SCENARIOS = {"A11": trickled_puts, "A11b": closed_puts}

@@ -19,11 +19,14 @@ def opening(nonce, source=X, hold_ms=600000):
     return lib.message(nid4(source), nid4(H), 2, body)
 
 
+def put_body(grant, seq, portal):
+    distance = min(seq - 1, 1023)
+    return struct.pack("<QQQQII", grant, seq | distance << 48 | FEATURE, seq, 0, MARK + portal, 0)
+
+
 def put(grant, seq, source=X, portal=40, size=0):
     """A tracked PUT whose sender has finished no request; nothing matches it at portal 40. @size: without payload."""
-    distance = min(seq - 1, 1023)
-    body = struct.pack("<QQQQII", grant, seq | distance << 48 | FEATURE, seq, 0, MARK + portal, 0)
-    message = lib.message(nid4(source), nid4(H), 1, body)
+    message = lib.message(nid4(source), nid4(H), 1, put_body(grant, seq, portal))
     return message[:52] + struct.pack("<I", size) + message[56:]
 
 
