@@ -6,11 +6,8 @@ static char text[256];
 
 static void on_event(const struct lnet_event *ev)
 {
-	if (!ev->final)
-		return;
-	if (!ev->status)
-		printf("%.*s\n", (int)ev->mlength, text);
-	__atomic_store_n(&node_status, ev->status, __ATOMIC_RELEASE);
+	if (ev->final)
+		node_ends(ev);
 }
 
 int main(int argc, char **argv)
@@ -34,6 +31,8 @@ int main(int argc, char **argv)
 		rc = node_wait(ln);
 	if (rc)
 		fprintf(stderr, "get: %s\n", strerror(-rc));
+	else
+		printf("%.*s\n", (int)node_event.mlength, text);
 	node_end(ln);
 	return rc != 0;
 }

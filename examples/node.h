@@ -48,8 +48,18 @@ static inline int node_post(struct lnet *ln, unsigned int portal, uint64_t bits,
 	return rc ? rc : lnet_md_attach(ln, me, md, LNET_RETAIN, &handle);
 }
 
-/* Handlers set it; node_wait() waits for it. */
+/*
+ * A handler stores the event that ends the program, and node_wait() waits for it. A handler must
+ * not block: so main() prints, not the handler.
+ */
+static struct lnet_event node_event;
 static int node_status = 1;
+
+static inline void node_ends(const struct lnet_event *ev)
+{
+	node_event = *ev;
+	__atomic_store_n(&node_status, ev->status, __ATOMIC_RELEASE);
+}
 
 static inline bool node_ended(void *arg)
 {

@@ -4,12 +4,8 @@
 
 static void on_event(const struct lnet_event *ev)
 {
-	if (!ev->final)
-		return;
-	if (!ev->status)
-		printf("taken, %u bytes at %u, after %llu us\n", ev->mlength, ev->offset,
-		       (unsigned long long)ev->latency_ns / 1000);
-	__atomic_store_n(&node_status, ev->status, __ATOMIC_RELEASE);
+	if (ev->final)
+		node_ends(ev);
 }
 
 int main(int argc, char **argv)
@@ -36,6 +32,9 @@ int main(int argc, char **argv)
 		rc = node_wait(ln);
 	if (rc)
 		fprintf(stderr, "put: %s\n", strerror(-rc));
+	else
+		printf("taken, %u bytes at %u, after %llu us\n", node_event.mlength,
+		       node_event.offset, (unsigned long long)node_event.latency_ns / 1000);
 	node_end(ln);
 	return rc != 0;
 }

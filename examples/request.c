@@ -8,18 +8,15 @@ static char answer[256];
 
 static void on_answer(const struct lnet_event *ev)
 {
-	if (ev->kind != LNET_EVENT_PUT)
-		return;
-	if (!ev->status)
-		printf("%.*s\n", (int)ev->mlength, answer);
-	__atomic_store_n(&node_status, ev->status, __ATOMIC_RELEASE);
+	if (ev->kind == LNET_EVENT_PUT)
+		node_ends(ev);
 }
 
 /* The end of the request matters only if it failed: the answer says the rest. */
 static void on_request(const struct lnet_event *ev)
 {
 	if (ev->final && ev->status)
-		__atomic_store_n(&node_status, ev->status, __ATOMIC_RELEASE);
+		node_ends(ev);
 }
 
 int main(int argc, char **argv)
@@ -50,6 +47,8 @@ int main(int argc, char **argv)
 		rc = node_wait(ln);
 	if (rc)
 		fprintf(stderr, "request: %s\n", strerror(-rc));
+	else
+		printf("%.*s\n", (int)node_event.mlength, answer);
 	node_end(ln);
 	return rc != 0;
 }

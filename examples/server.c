@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* server OWN-NID: prints texts, says who it is, answers requests with their text in capitals. */
 #include <ctype.h>
+#include <pthread.h>
 #include "node.h"
+
+/* Texts on their way from the handler, which must not block, to the thread that prints them. */
+enum { LINES = 16 };
+static struct { unsigned int len; char text[4096]; } lines[LINES];
+static unsigned int nr_in, nr_out, nr_dropped;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
 
 static struct lnet *ln;
 static char text[4096], hello[256], requests[4096], answers[16][256];
@@ -9,9 +17,40 @@ static lnet_md_t answer_md;
 
 static void on_text(const struct lnet_event *ev)
 {
-	if (ev->kind == LNET_EVENT_PUT && !ev->status)
-		printf("text: %.*s\n", (int)ev->mlength, text + ev->offset);
-	fflush(stdout);
+	if (ev->kind != LNET_EVENT_PUT || ev->status)
+		return;
+	pthread_mutex_lock(&lock);	/* held for a copy at most, never while a line is written */
+	if (nr_in - nr_out < LINES) {
+		lines[nr_in % LINES].len = ev->mlength;
+		memcpy(lines[nr_in++ % LINES].text, text + ev->offset, ev->mlength);
+		pthread_cond_signal(&filled);
+	} else {
+		nr_dropped++;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void *print_lines(void *arg)
+{
+	unsigned int dropped;
+
+	for (;;) {
+		pthread_mutex_lock(&lock);
+		while (nr_in == nr_out)
+			pthread_cond_wait(&filled, &lock);
+		dropped = nr_dropped;
+		nr_dropped = 0;
+		pthread_mutex_unlock(&lock);
+		printf("text: %.*s\n", (int)lines[nr_out % LINES].len,
+		       lines[nr_out % LINES].text);
+		if (dropped)
+			printf("%u texts dropped: this output was not read\n", dropped);
+		fflush(stdout);
+		pthread_mutex_lock(&lock);
+		nr_out++;
+		pthread_mutex_unlock(&lock);
+	}
+	return arg;
 }
 
 /* The request says by its header data which match bits its answer needs. */
@@ -38,8 +77,10 @@ static void on_request(const struct lnet_event *ev)
 int main(int argc, char **argv)
 {
 	struct lnet_md_cfg md = { .threshold = LNET_THRESHOLD_INF, .cpt = -1 };
+	pthread_t printer;
 
-	if (argc != 2 || node_start(&ln, argv[1]))
+	if (argc != 2 || node_start(&ln, argv[1]) ||
+	    pthread_create(&printer, NULL, print_lines, NULL))
 		return 1;
 	md.start = answers, md.length = sizeof(answers);
 	lnet_md_bind(ln, &md, LNET_RETAIN, &answer_md);
