@@ -613,6 +613,14 @@ struct lnet_shard {
 	struct lnet_rec_ring *rec;	/* record.h; NULL: nothing is recorded */
 };
 
+#define LNET_WATCHES	16		/* threads in handlers that are watched at a time */
+
+/* watch.c: a thread in handlers; read and written without a lock */
+struct lnet_watch {
+	u64 begin_ns;			/* of the handler or batch; 0: free; lowest bit: counted */
+	u32 what;			/* portal and kind of the event */
+};
+
 struct lnet_slot {			/* names of unmarked requests */
 	struct lnet_op *op;
 	u64 gen;			/* of the last user; a handle is never used twice */
@@ -667,6 +675,8 @@ struct lnet {
 	/* some shard's more_left, some NI's work is set; NIs, peers and their NIs not freed yet */
 	atomic_t bells, ni_work, nr_counted;
 	struct lnet_log log;
+	struct lnet_watch watch[LNET_WATCHES];	/* watch.c */
+	u32 watch_idle;			/* atomic: no call of lnet_handlers_watch() is due */
 	void *control;			/* control.c */
 	struct lnet_router *router;	/* router.h; NULL: it never was one */
 	struct lnet_routes *routes;	/* route.c */

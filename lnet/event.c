@@ -13,7 +13,7 @@
 /* The number of events that one delivery may still pass to handlers, and its end. */
 struct turn {
 	unsigned int left;
-	u64 end_ns;
+	u64 end_ns, now_ns;
 };
 
 bool lnet_md_queue_list(struct lnet_md *md, struct list_head *evts)
@@ -92,24 +92,38 @@ static u64 clock_ns(const struct lnet_pass *p)
 	return p->ln->env->ops->now_ns(p->ln->env);
 }
 
+/* At most BATCH events. */
+static void handle_batch(struct lnet_pass *p, struct lnet_md *md, struct list_head *batch,
+			 struct lnet_watch *watch, struct turn *turn)
+{
+	struct lnet_evt *e, *next;
+	unsigned int nr = 0;
+
+	list_for_each_entry_safe(e, next, batch, link) {
+		lnet_watch_event(watch, &e->ev);
+		handle_event(p, md, e);
+		nr++;
+	}
+	turn->left -= nr;
+	turn->now_ns = clock_ns(p);
+	lnet_watch_batch(p->ln, watch, nr, turn->now_ns);
+	if (turn->now_ns >= turn->end_ns)
+		turn->left = 0;
+}
+
 /* Takes events from @turn. False: @md has no more events and may be gone. */
 static bool deliver_md(struct lnet_pass *p, struct lnet_md *md, struct turn *turn)
 {
-	struct lnet_evt *e, *next;
+	struct lnet_watch *watch = lnet_watch_begin(md, turn->now_ns);
+	bool more;
 	LIST_HEAD(batch);
 
-	while (take_events(md, &batch, min(BATCH, turn->left))) {
-		if (!turn->left)
-			return true;
-		list_for_each_entry_safe(e, next, &batch, link) {
-			handle_event(p, md, e);
-			turn->left--;
-		}
+	while ((more = take_events(md, &batch, min(BATCH, turn->left))) && turn->left) {
+		handle_batch(p, md, &batch, watch, turn);
 		INIT_LIST_HEAD(&batch);
-		if (turn->left && clock_ns(p) >= turn->end_ns)
-			turn->left = 0;
 	}
-	return false;
+	lnet_watch_end(watch);
+	return more;
 }
 
 static void kick(struct lnet *ln)
@@ -154,8 +168,9 @@ static void deliver_all(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = &p->ln->shard[0];
 	bool mine = !cmpxchg(&sh->deliverer, NULL, plat_self());
-	struct turn turn = { LNET_EVENTS_PER_PASS, clock_ns(p) + TURN_NS };
+	struct turn turn = { .left = LNET_EVENTS_PER_PASS, .now_ns = clock_ns(p) };
 
+	turn.end_ns = turn.now_ns + TURN_NS;
 	deliver(p, &turn);
 	while (mine && turn.left && !list_empty(&sh->ready)) {
 		lnet_md_take_ready(p);
@@ -168,11 +183,18 @@ static void deliver_all(struct lnet_pass *p)
 		kick(p->ln);
 }
 
+static bool defer(struct lnet_pass *p)
+{
+	struct lnet_env *env = p->ln->env;
+
+	return p->kind != LNET_PASS_EVENTS && env->ops->defer && env->ops->defer(env, &p->ready);
+}
+
 void lnet_md_deliver(struct lnet_pass *p)
 {
 	if (list_empty(&p->ready))
 		return;
-	if (p->kind != LNET_PASS_CALL)
+	if (p->kind != LNET_PASS_CALL && !defer(p))
 		deliver_all(p);
 	if (!list_empty(&p->ready))
 		lnet_md_hand_over(p);

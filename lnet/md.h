@@ -26,6 +26,20 @@ int lnet_md_attach_core(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg 
 			enum lnet_unlink unlink, lnet_core_handler_t handler, void *arg,
 			lnet_md_t *out);
 
+/* ---- watch.c: handlers that run for too long ------------------------------------------------- */
+
+/* The calling thread begins to run handlers of @md. NULL, which the others accept: not watched. */
+struct lnet_watch *lnet_watch_begin(struct lnet_md *md, u64 now_ns);
+static inline void lnet_watch_event(struct lnet_watch *w, const struct lnet_event *ev)
+{
+	if (w)
+		WRITE_ONCE(w->what, (u32)ev->portal << 8 | ev->kind);
+}
+
+/* @nr handlers have ended at @now_ns; the next may begin. */
+void lnet_watch_batch(struct lnet *ln, struct lnet_watch *w, unsigned int nr, u64 now_ns);
+void lnet_watch_end(struct lnet_watch *w);
+
 /* ---- domains: a leaf lock and the handles of what it protects -------------------------------- */
 
 /*

@@ -198,6 +198,15 @@ u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 	return lnet_shard_next_ns(ln, shard);
 }
 
+void lnet_deliver(struct lnet *ln, struct list_head *ready)
+{
+	struct lnet_pass p __uninitialized;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_EVENTS);
+	list_splice_tail_init(ready, &p.ready);
+	lnet_pass_end(&p);
+}
+
 u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard)
 {
 	const struct lnet_shard *sh = &ln->shard[shard];

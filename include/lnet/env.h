@@ -40,6 +40,18 @@ struct lnet_env_ops {
 	 */
 	s32 (*cpt_of)(struct lnet_env *env, const void *base);
 	u32 (*distance)(struct lnet_env *env, s32 a, s32 b);
+	/*
+	 * Optional. A pass that may run handlers has events in @ready. True: the env has emptied
+	 * the list, and the calling thread passes it to lnet_deliver() as soon as it is in no
+	 * callback of a driver. So another thread can take over from a handler that blocks.
+	 * False: the pass runs the handlers.
+	 */
+	bool (*defer)(struct lnet_env *env, struct list_head *ready);
+	/*
+	 * Optional. A handler begins, and no call of lnet_handlers_watch() is due: one is to be
+	 * made at @when_ns. No lock is held.
+	 */
+	void (*watch)(struct lnet_env *env, u64 when_ns);
 };
 
 /* First member of what an environment keeps; the core sees only this. */
@@ -57,6 +69,17 @@ unsigned int lnet_nr_shards(const struct lnet *ln);
  * deadline, U64_MAX for none, a time that has passed when work is left.
  */
 u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget);
+/*
+ * Runs the handlers of what ops->defer() took, within the budget of a pass; the worker of shard 0
+ * is kicked for the rest. Task context, no lock held; several threads may call it at once.
+ */
+void lnet_deliver(struct lnet *ln, struct list_head *ready);
+/*
+ * Counts and logs handlers that run for longer than the tunable `handler_limit`. Any thread but one
+ * that runs handlers; task context, no lock held. Returns when to call again; U64_MAX: no handler
+ * runs, ops->watch() reports the next one.
+ */
+u64 lnet_handlers_watch(struct lnet *ln);
 /* lock-free; U64_MAX: none */
 u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard);
 

@@ -32,6 +32,7 @@ enum lnet_pass_kind {
 	LNET_PASS_CALL,
 	LNET_PASS_DRIVER,	/* reader of a driver, progress: everything */
 	LNET_PASS_WORKER,	/* env worker: everything, and the timers */
+	LNET_PASS_EVENTS,	/* lnet_deliver(): handlers whose events other passes left */
 };
 
 /*

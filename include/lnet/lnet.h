@@ -241,9 +241,17 @@ struct lnet_event {
 	uint64_t latency_ns;
 };
 /*
- * Runs in a reader or worker, no lock held, one at a time per MD. May call the data API; not
- * configuration nor lnet_destroy(). Events of what it calls may come only after it has returned: it
- * must not wait for them.
+ * A handler runs in a thread that serves sockets and timers, at the end of a pass, with no lock
+ * held; handlers of one MD run one at a time. It hands the event over, for example to a queue, and
+ * returns. It must not block: no output to a pipe or terminal, no wait for a lock that is held for
+ * long, no sleep. The aim is less than 100 us. Meanwhile its thread serves nobody. The node counts
+ * and logs a handler that runs for longer than the tunable `handler_limit` (10 ms); another thread
+ * then serves the sockets and timers, if the progress mode has one (manual/architecture.md).
+ *
+ * It may call the data API: lnet_put(), lnet_get(), their list forms, lnet_flush(),
+ * lnet_rail_get(), lnet_ping(), attach, bind and unlink. It must not call the configuration or
+ * lnet_destroy(); lnet_progress() returns -EDEADLK. Events of its own calls may arrive only after
+ * it has returned, so it must not wait for them.
  */
 typedef void (*lnet_handler_t)(const struct lnet_event *ev);
 /* Return "GET", "PUT" and so on; NULL if @kind is not in enum lnet_event_kind. */
@@ -269,7 +277,7 @@ struct lnet_md_cfg {
 	/* CPU partition (in user space NUMA node) of the memory; -1: as its first page, if known */
 	int32_t cpt;
 	void *user_ptr;
-	lnet_handler_t handler;		/* NULL: events are discarded */
+	lnet_handler_t handler;		/* must not block; NULL: events are discarded */
 	/* with LNET_MD_BULK_HANDLE: whose memory decides locality */
 	lnet_md_t bulk;
 };
@@ -302,7 +310,7 @@ int lnet_me_unlink(struct lnet *ln, lnet_me_t me);
  * lnet_md_attach - say which memory a match entry's requests are for (behaviour.md 1.4)
  * @ln: the node
  * @me: the entry; on error it is destroyed
- * @cfg: the memory and what may be done with it
+ * @cfg: the memory, what may be done with it, and its handler, which must not block
  * @unlink: LNET_UNLINK: it goes when it takes no more
  * @md: the answer
  *
@@ -313,7 +321,7 @@ int lnet_md_attach(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
 /**
  * lnet_md_bind - describe memory for requests of one's own
  * @ln: the node
- * @cfg: the memory and what may be done with it
+ * @cfg: the memory, what may be done with it, and its handler, which must not block
  * @unlink: LNET_UNLINK: it goes when it takes no more
  * @md: the answer
  *
@@ -457,8 +465,8 @@ int lnet_rail_get(struct lnet *ln, const struct lnet_nid *peer, unsigned int pos
 int lnet_counter_get(const struct lnet *ln, const char *name, uint64_t *value);
 
 /*
- * Ping @nid: asynchronous; @done runs like a handler, once, with the raw ping buffer (valid during
- * the call) or status < 0.
+ * Ping @nid: asynchronous; @done is a handler (lnet_handler_t: it must not block). It runs once,
+ * with the raw ping buffer (valid during the call) or status < 0.
  */
 typedef void (*lnet_ping_done_t)(void *arg, int status, const uint8_t *info, uint32_t len,
 				 const struct lnet_nid *primary, uint64_t rtt_ns);

@@ -27,6 +27,7 @@ struct kernel_env {
 	struct lnet_env env;
 	struct lnet *ln;		/* NULL before the start and after the end */
 	struct net *net;
+	struct delayed_work watch;	/* of handlers: on any CPU, as theirs may be busy */
 	unsigned int nr_shards;
 	struct lane lanes[];
 };
@@ -104,6 +105,32 @@ static u32 op_distance(struct lnet_env *env, s32 a, s32 b)
 	return lnet_cpt_distance(a, b);
 }
 
+static void watch_at(struct kernel_env *env, u64 when_ns)
+{
+	u64 now_ns = ktime_get_ns();
+
+	queue_delayed_work(system_unbound_wq, &env->watch,
+			   when_ns > now_ns ? nsecs_to_jiffies(when_ns - now_ns) + 1 : 0);
+}
+
+static void op_watch(struct lnet_env *base, u64 when_ns)
+{
+	struct kernel_env *env = kernel_env(base);
+
+	if (READ_ONCE(env->ln))
+		watch_at(env, when_ns);
+}
+
+static void watch_work(struct work_struct *work)
+{
+	struct kernel_env *env = container_of(to_delayed_work(work), struct kernel_env, watch);
+	struct lnet *ln = READ_ONCE(env->ln);
+	u64 next_ns = ln ? lnet_handlers_watch(ln) : U64_MAX;
+
+	if (next_ns != U64_MAX)
+		watch_at(env, next_ns);
+}
+
 static const struct lnet_env_ops kernel_ops = {
 	.now_ns = op_now_ns,
 	.random = op_random,
@@ -112,6 +139,7 @@ static const struct lnet_env_ops kernel_ops = {
 	.arm = op_arm,
 	.cpt_of = op_cpt_of,
 	.distance = op_distance,
+	.watch = op_watch,
 };
 
 /* ---- the shards' workers --------------------------------------------------------------------- */
@@ -166,6 +194,7 @@ int lnet_kernel_env_create(struct lnet_env **envp, struct net *net, unsigned int
 	env->env.ops = &kernel_ops;
 	env->net = net;
 	env->nr_shards = nr_shards;
+	INIT_DELAYED_WORK(&env->watch, watch_work);
 	for (i = 0; i < nr_shards; i++)
 		lane_init(&env->lanes[i], env, i);
 	*envp = &env->env;
@@ -197,6 +226,7 @@ void lnet_kernel_env_stop(struct lnet_env *base)
 		hrtimer_cancel(&env->lanes[i].timer);
 		cancel_work_sync(&env->lanes[i].work);
 	}
+	cancel_delayed_work_sync(&env->watch);
 }
 
 /* Again, for what a driver's worker was about to kick when the instance was taken away. */

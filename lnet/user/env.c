@@ -116,6 +116,8 @@ static const struct lnet_env_ops user_ops = {
 	.secret = op_secret,
 	.kick = op_kick,
 	.arm = op_arm,
+	.defer = env_defer,
+	.watch = env_watch,
 };
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -237,6 +239,9 @@ int lnet_user_env_create(struct lnet_env **envp, const struct lnet_user_env_cfg 
 	env->spin_ns = spin_ns_of(cfg);
 	pthread_mutex_init(&env->lock, NULL);
 	env_cond_init(&env->changed);
+	pthread_mutex_init(&env->watch_lock, NULL);
+	env_cond_init(&env->watch_rang);
+	env->watch_ns = U64_MAX;
 	for (i = 0; i < nr_lanes; i++)
 		lane_init(&env->lanes[i], env, i, nr_lanes == 1 ? nr_shards : 1);
 	rc = mark_map(&env->mine);
@@ -278,6 +283,8 @@ void lnet_user_env_stop(struct lnet_env *base)
 	if (!*env->mine)
 		return;
 	seq_store(&env->stopped, 1);
+	env_watch_stop(env);
+	env_publish(env);
 	for (i = 0; i < env->nr_lanes; i++)
 		lane_thread_stop(&env->lanes[i]);
 	env_publish(env);
@@ -290,6 +297,8 @@ void lnet_user_env_stop(struct lnet_env *base)
 		}
 		lane_token_release(lane);
 	}
+	while (__atomic_load_n(&env->nr_lost, __ATOMIC_SEQ_CST))
+		usleep(100);		/* their handlers still run */
 }
 
 void lnet_user_env_destroy(struct lnet_env *base)
@@ -305,6 +314,8 @@ void lnet_user_env_destroy(struct lnet_env *base)
 		lane_close(&env->lanes[i]);
 	pthread_mutex_destroy(&env->lock);
 	pthread_cond_destroy(&env->changed);
+	pthread_mutex_destroy(&env->watch_lock);
+	pthread_cond_destroy(&env->watch_rang);
 	kfree(env);
 }
 

@@ -16,6 +16,7 @@
 #ifndef LNET_USER_ENV_LANE_H
 #define LNET_USER_ENV_LANE_H
 
+#include <sys/epoll.h>
 #include "env.h"
 
 #define LANE_BATCH		16
@@ -40,10 +41,37 @@
 #define SVC_TICK_NS		2000000
 /* the token was in one hand for so many ticks: sleep until it is given back */
 #define SVC_DEEP_TICKS		8
+/* service threads of a lane: one, and those that replace it while its handlers block */
+#define LANE_THREADS		5
+#define TAKEOVER_LOOKS		2	/* of the watch, at one delivery, before it is taken over */
 #define MAX_SHARDS		64
 #define LANE_BELL		U64_MAX		/* instead of slot and generation */
 
 struct user_env;
+
+/* Values of a lane's token: free, held, or this bit and a number: held, and handlers run. */
+#define TOKEN_FREE		0U
+#define TOKEN_HELD		1U
+#define TOKEN_HANDLERS		0x80000000U
+
+/*
+ * A call of lane_poll(), on the stack of its thread. Handlers may poll another environment, so
+ * calls nest.
+ */
+struct lane_visit {
+	struct lane *lane;
+	struct lane_visit *outer;
+	bool lost;			/* the watch has taken the token away */
+	struct list_head ready;		/* MDs whose handlers are to run */
+};
+
+/* A service thread: it serves its lane while the lane names it, else it is parked. */
+struct lane_thread {
+	struct lane *lane;
+	pthread_t id;
+	pthread_t self;			/* the same, from its start on; atomic */
+	bool exists, parked;		/* [lock of the environment] */
+};
 
 /*
  * A watched descriptor is known to the kernel by slot and generation, so an answer about a deleted
@@ -62,7 +90,8 @@ struct lane {
 	/* hybrid: what the service thread sleeps on: @epfd, once, and its own wake */
 	int outer, svc_evfd;
 	unsigned int first, nr;		/* shards */
-	u32 token;			/* 1: somebody polls */
+	u32 token;			/* see above */
+	u32 turn;			/* numbers the deliveries; the holder's */
 	pthread_t owner;		/* of the token */
 	u32 visits;			/* how often the token was taken */
 	u32 nudged;			/* the holder should ask its done() */
@@ -70,8 +99,10 @@ struct lane {
 	u64 until, svc_until;		/* see above */
 	/* the service thread waits for the token to be given back */
 	u32 svc_deep;
-	pthread_t thread;
-	bool has_thread;
+	struct lane_thread threads[LANE_THREADS];
+	u32 serving;			/* which of them */
+	/* Only the watch: the token at its last look, and how often it was the same. */
+	u32 seen_token, seen_looks;
 	/* Only the token's holder: */
 	unsigned int misses, tries;
 	u64 now_ns, looked_ns;		/* the last step; the last that looked at all descriptors */
@@ -102,6 +133,13 @@ struct user_env {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	u32 kicked[MAX_SHARDS];
+	/* The watch, a thread that is started when the first handler runs. */
+	pthread_mutex_t watch_lock;
+	pthread_cond_t watch_rang;
+	pthread_t watch;
+	bool has_watch;			/* [watch_lock] */
+	u64 watch_ns;			/* [watch_lock] when to look; U64_MAX: no handler runs */
+	u32 nr_lost;			/* atomic: callers whose token was taken away */
 	struct lane lanes[];
 };
 
@@ -130,6 +168,21 @@ void env_publish(struct user_env *env);
 bool lane_token_try(struct lane *lane);
 void lane_token_release(struct lane *lane);
 bool lane_mine(struct lane *lane);		/* the calling thread holds the token */
+/*
+ * Gives up the token that lane_poll() got, unless the watch has taken it away meanwhile. A caller
+ * uses the environment no more after the latter.
+ */
+void lane_poll_end(struct lane *lane);
+/*
+ * The watch: takes @token, which says that handlers run, away from its holder, for the others that
+ * poll or serve. False: the handlers have ended.
+ */
+bool lane_take_over(struct lane *lane, u32 token);
+/* As lnet_env_ops has it. */
+bool env_defer(struct lnet_env *env, struct list_head *ready);
+/* env_watch.c; the first as lnet_env_ops has it */
+void env_watch(struct lnet_env *env, u64 when_ns);
+void env_watch_stop(struct user_env *env);
 bool lane_has_kicks(struct lane *lane);
 u64 lane_next_ns(struct lane *lane);
 /*
@@ -138,7 +191,13 @@ u64 lane_next_ns(struct lane *lane);
  * as one spins, or somebody wants the token. Things done, or -ESHUTDOWN.
  */
 int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadline_ns, bool yield);
+/* Blocks all signals in the new thread. 0 or -errno. */
+int env_thread_create(pthread_t *id, void *(*main_fn)(void *arg), void *arg);
 int lane_thread_start(struct lane *lane);
 void lane_thread_stop(struct lane *lane);
+/* @thread is its service thread, and not parked. */
+bool lane_is_served_by(struct lane *lane, pthread_t thread);
+/* The thread that serves @lane is in a handler: another one replaces it, if one is left. */
+void lane_thread_replace(struct lane *lane);
 
 #endif

@@ -13,9 +13,15 @@
 
 /* --- token ------------------------------------------------------------------------------------ */
 
+static bool token_change(struct lane *lane, u32 from, u32 to)
+{
+	return __atomic_compare_exchange_n(&lane->token, &from, to, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
+}
+
 bool lane_token_try(struct lane *lane)
 {
-	if (READ_ONCE(lane->token) || __atomic_exchange_n(&lane->token, 1, __ATOMIC_SEQ_CST)) {
+	if (READ_ONCE(lane->token) || !token_change(lane, TOKEN_FREE, TOKEN_HELD)) {
 		WRITE_ONCE(lane->wanted, 1);
 		return false;
 	}
@@ -68,7 +74,7 @@ void lane_token_release(struct lane *lane)
 	u64 svc_until;
 
 	__atomic_store_n(&lane->owner, (pthread_t)0, __ATOMIC_RELAXED);
-	seq_store(&lane->token, 0);
+	seq_store(&lane->token, TOKEN_FREE);
 	wake_waiting(lane->env);
 	if (seq_load(&lane->svc_deep) && __atomic_exchange_n(&lane->svc_deep, 0, __ATOMIC_SEQ_CST))
 		env_bell(lane->svc_evfd);
@@ -77,10 +83,67 @@ void lane_token_release(struct lane *lane)
 		env_bell(lane->evfd);
 }
 
+void lane_poll_end(struct lane *lane)
+{
+	if (lane_mine(lane))
+		lane_token_release(lane);
+	else
+		__atomic_sub_fetch(&lane->env->nr_lost, 1, __ATOMIC_SEQ_CST);
+}
+
 void env_publish(struct user_env *env)
 {
 	__atomic_add_fetch(&env->gen, 1, __ATOMIC_SEQ_CST);
 	wake_waiting(env);
+}
+
+/* --- handlers --------------------------------------------------------------------------------- */
+
+/* The innermost call of lane_poll() of this thread. */
+static __thread struct lane_visit *visiting;
+
+static bool is_lost(void)
+{
+	return visiting->lost;
+}
+
+bool env_defer(struct lnet_env *base, struct list_head *ready)
+{
+	if (!visiting || visiting->lane->env != user_env(base) ||
+	    visiting->lane->env->mode == LNET_PROGRESS_MANUAL)
+		return false;
+	list_splice_tail_init(ready, &visiting->ready);
+	return true;
+}
+
+bool lane_take_over(struct lane *lane, u32 token)
+{
+	if (!token_change(lane, token, TOKEN_HELD))
+		return false;
+	if (lane_is_served_by(lane, __atomic_load_n(&lane->owner, __ATOMIC_RELAXED)))
+		lane_thread_replace(lane);
+	__atomic_add_fetch(&lane->env->nr_lost, 1, __ATOMIC_SEQ_CST);
+	lane_token_release(lane);
+	return true;
+}
+
+/*
+ * Runs the handlers that the passes of a callback left. Nothing of the lane is in use meanwhile, so
+ * its token can be taken away.
+ */
+static void run_handlers(struct lane *lane)
+{
+	u32 token;
+
+	if (list_empty(&visiting->ready))
+		return;
+	token = TOKEN_HANDLERS | ++lane->turn;
+	seq_store(&lane->token, token);
+	lnet_deliver(lane->env->ln, &visiting->ready);
+	visiting->lost = !token_change(lane, token, TOKEN_HELD);
+	/* The watch writes the owner after the token. */
+	while (visiting->lost && lane_mine(lane))
+		sched_yield();
 }
 
 /* --- one step --------------------------------------------------------------------------------- */
@@ -124,6 +187,7 @@ static bool run_claimed(struct lane *lane, struct lnet_poll *poll, u32 events)
 		pthread_cond_broadcast(&lane->ran);
 		pthread_mutex_unlock(&lane->lock);
 	}
+	run_handlers(lane);
 	return got;
 }
 
@@ -159,7 +223,7 @@ static int collect(struct lane *lane, u64 timeout_ns)
 	int nr, i, got = 0;
 
 	nr = env_epoll_wait(lane->env, lane->epfd, events, LANE_BATCH, timeout_ns);
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr && !is_lost(); i++) {
 		if (events[i].data.u64 == LANE_BELL)
 			env_bell_clear(lane->evfd);
 		else
@@ -183,7 +247,11 @@ static int poll_descriptors(struct lane *lane)
 {
 	lane->tries++;
 	if (READ_ONCE(lane->hot)) {
-		if (try_hot(lane)) {
+		bool got = try_hot(lane);
+
+		if (is_lost())
+			return got;
+		if (got) {
 			lane->misses = 0;
 			return lane->tries % LANE_HOT_TRIES && looked_lately(lane) ? 1
 										   : 1 + look(lane);
@@ -211,7 +279,7 @@ static int run_shards(struct lane *lane, u64 now)
 	unsigned int i;
 	int nr = 0;
 
-	for (i = lane->first; i < lane->first + lane->nr; i++) {
+	for (i = lane->first; i < lane->first + lane->nr && !is_lost(); i++) {
 		u64 next = lnet_shard_next_ns(env->ln, i);
 
 		if (!READ_ONCE(env->kicked[i]) && now < next)
@@ -222,8 +290,23 @@ static int run_shards(struct lane *lane, u64 now)
 		/* Work was left: next time again, whatever the deadline that is published says. */
 		if (next != U64_MAX && next <= env_clock_ns())
 			WRITE_ONCE(env->kicked[i], 1);
+		run_handlers(lane);
 	}
 	return nr;
+}
+
+static int step(struct lane *lane, u64 *now)
+{
+	int got;
+
+	WRITE_ONCE(lane->nudged, 0);
+	got = poll_descriptors(lane);
+	*now = env_clock_ns();
+	if (is_lost())
+		return got;
+	lane->now_ns = *now;
+	got += look_before_timers(lane);
+	return is_lost() ? got : got + run_shards(lane, *now);
 }
 
 /* --- spinning and sleeping -------------------------------------------------------------------- */
@@ -241,7 +324,8 @@ static int sleep_until(struct lane *lane, u64 now, u64 until)
 	if (until > now && !lane_has_kicks(lane) && !seq_load(&lane->nudged) &&
 	    !seq_load(&env->stopped))
 		got = collect(lane, until == U64_MAX ? U64_MAX : until - now);
-	seq_store(&lane->until, 0);
+	if (!is_lost())
+		seq_store(&lane->until, 0);
 	return got;
 }
 
@@ -270,25 +354,25 @@ static int rest(struct lane *lane, u64 idle_ns, u64 now, u64 until)
 	return 0;
 }
 
-int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadline_ns, bool yield)
+static int poll_until(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadline_ns,
+		      bool yield)
 {
 	struct user_env *env = lane->env;
-	u64 idle_ns = 0, now;
+	u64 idle_ns = 0, now = 0;
 	int nr = 0, got = 0;
 
 	for (;;) {
 		if (seq_load(&env->stopped))
 			return -ESHUTDOWN;
-		WRITE_ONCE(lane->nudged, 0);
-		got += poll_descriptors(lane);
-		now = lane->now_ns = env_clock_ns();
-		got += look_before_timers(lane);
-		got += run_shards(lane, now);
+		if (!is_lost())
+			got += step(lane, &now);
 		if (got) {
 			nr += got;
 			idle_ns = 0;
 			env_publish(env);
 		}
+		if (is_lost())
+			return max(nr, 1);
 		if (done ? done(arg) : nr != 0 && !yield)
 			return max(nr, 1);
 		if (yield && READ_ONCE(lane->wanted))
@@ -301,6 +385,18 @@ int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadlin
 			return nr;
 		got = got ? 0 : rest(lane, idle_ns, now, deadline_ns);
 	}
+}
+
+int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadline_ns, bool yield)
+{
+	struct lane_visit visit = { .lane = lane, .outer = visiting };
+	int nr;
+
+	INIT_LIST_HEAD(&visit.ready);
+	visiting = &visit;
+	nr = poll_until(lane, done, arg, deadline_ns, yield);
+	visiting = visit.outer;
+	return nr;
 }
 
 /* --- the calls -------------------------------------------------------------------------------- */
@@ -337,14 +433,14 @@ static struct lane *callers_lane(struct user_env *env)
 
 static int may_wait(struct user_env *env)
 {
-	unsigned int i;
+	const struct lane_visit *visit;
 
 	if (!*env->mine)
 		return -EPERM;
 	if (!READ_ONCE(env->ln) || seq_load(&env->stopped))
 		return -ESHUTDOWN;
-	for (i = 0; i < env->nr_lanes; i++)
-		if (lane_mine(&env->lanes[i]))
+	for (visit = visiting; visit; visit = visit->outer)
+		if (visit->lane->env == env)
 			return -EDEADLK;
 	return 0;
 }
@@ -370,7 +466,7 @@ int lnet_progress(struct lnet *ln, int64_t timeout_ns)
 	while (rc == 0) {
 		if (lane && lane_token_try(lane)) {
 			rc = lane_poll(lane, NULL, NULL, deadline_ns, false);
-			lane_token_release(lane);
+			lane_poll_end(lane);
 			return rc;
 		}
 		if (!wait_change(env, lane, gen, deadline_ns))
@@ -405,7 +501,7 @@ int lnet_progress_until(struct lnet *ln, bool (*done)(void *arg), void *arg, int
 			continue;
 		}
 		rc = lane_poll(lane, done, arg, deadline_ns, false);
-		lane_token_release(lane);
+		lane_poll_end(lane);
 		if (rc < 0)
 			return rc;
 		in_time = env_clock_ns() < deadline_ns;

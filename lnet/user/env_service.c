@@ -11,17 +11,24 @@
 
 #include "env_lane.h"
 
-static void *service_main(void *arg)
+static bool serves(const struct lane_thread *thread)
 {
-	struct lane *lane = arg;
+	const struct lane *lane = thread->lane;
 
-	/* Nobody else ever takes this token, but for a moment at the end. */
+	return &lane->threads[seq_load(&lane->serving)] == thread &&
+	       !seq_load(&lane->env->stopped);
+}
+
+/* Nobody else ever takes this token, but for a moment at the end. */
+static void service_turn(struct lane_thread *thread)
+{
+	struct lane *lane = thread->lane;
+
 	while (!lane_token_try(lane))
 		usleep(100);
-	while (lane_poll(lane, NULL, NULL, U64_MAX, false) >= 0)
+	while (lane_poll(lane, NULL, NULL, U64_MAX, false) >= 0 && lane_mine(lane))
 		;
-	lane_token_release(lane);
-	return NULL;
+	lane_poll_end(lane);
 }
 
 /* Ask to be woken, once, when a descriptor of the lane is ready. */
@@ -84,13 +91,12 @@ static void svc_stand_by(struct lane *lane)
 		 (READ_ONCE(lane->token) || READ_ONCE(lane->visits) != seen));
 }
 
-static void *hybrid_main(void *arg)
+static void hybrid_turn(struct lane_thread *thread)
 {
-	struct lane *lane = arg;
-	struct user_env *env = lane->env;
+	struct lane *lane = thread->lane;
 	u32 mine = READ_ONCE(lane->visits);
 
-	while (!seq_load(&env->stopped)) {
+	while (serves(thread)) {
 		if (READ_ONCE(lane->visits) != mine || READ_ONCE(lane->wanted) ||
 		    !lane_token_try(lane)) {
 			svc_stand_by(lane);
@@ -99,36 +105,113 @@ static void *hybrid_main(void *arg)
 		}
 		mine = READ_ONCE(lane->visits);
 		lane_poll(lane, NULL, NULL, U64_MAX, true);
-		lane_token_release(lane);
-		if (!READ_ONCE(lane->wanted))
+		lane_poll_end(lane);
+		if (serves(thread) && !READ_ONCE(lane->wanted))
 			svc_guard(lane);
+	}
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* Returns when the lane needs this thread again, or at the end of the environment. */
+static void park(struct lane_thread *thread)
+{
+	struct user_env *env = thread->lane->env;
+
+	pthread_mutex_lock(&env->lock);
+	__atomic_add_fetch(&env->nr_waiting, 1, __ATOMIC_SEQ_CST);
+	thread->parked = true;
+	while (!serves(thread) && !seq_load(&env->stopped))
+		pthread_cond_wait(&env->changed, &env->lock);
+	thread->parked = false;
+	__atomic_sub_fetch(&env->nr_waiting, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&env->lock);
+}
+
+static void *thread_main(void *arg)
+{
+	struct lane_thread *thread = arg;
+	struct user_env *env = thread->lane->env;
+
+	__atomic_store_n(&thread->self, pthread_self(), __ATOMIC_RELAXED);
+	while (!seq_load(&env->stopped)) {
+		if (!serves(thread))
+			park(thread);
+		else if (env->mode == LNET_PROGRESS_SERVICE)
+			service_turn(thread);
+		else
+			hybrid_turn(thread);
 	}
 	return NULL;
 }
 
-int lane_thread_start(struct lane *lane)
+int env_thread_create(pthread_t *id, void *(*main_fn)(void *arg), void *arg)
 {
-	void *(*main_fn)(void *arg) =
-		lane->env->mode == LNET_PROGRESS_SERVICE ? service_main : hybrid_main;
 	sigset_t all, before;
 	int rc;
 
 	/* Signals are the application's, and splice() has no way to ask for no SIGPIPE. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&lane->thread, NULL, main_fn, lane);
+	rc = pthread_create(id, NULL, main_fn, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	lane->has_thread = rc == 0;
 	return -rc;
+}
+
+/* The environment's lock held, or no thread exists. */
+static int thread_create(struct lane *lane, unsigned int nr)
+{
+	struct lane_thread *thread = &lane->threads[nr];
+	int rc;
+
+	thread->lane = lane;
+	rc = env_thread_create(&thread->id, thread_main, thread);
+	thread->exists = rc == 0;
+	return rc;
+}
+
+int lane_thread_start(struct lane *lane)
+{
+	return thread_create(lane, 0);
+}
+
+bool lane_is_served_by(struct lane *lane, pthread_t thread)
+{
+	const struct lane_thread *serving = &lane->threads[seq_load(&lane->serving)];
+
+	return pthread_equal(__atomic_load_n(&serving->self, __ATOMIC_RELAXED), thread);
+}
+
+void lane_thread_replace(struct lane *lane)
+{
+	struct user_env *env = lane->env;
+	u32 before = lane->serving, nr;
+
+	pthread_mutex_lock(&env->lock);
+	for (nr = 0; nr < LANE_THREADS; nr++)
+		if (lane->threads[nr].parked || !lane->threads[nr].exists)
+			break;
+	if (nr < LANE_THREADS) {
+		seq_store(&lane->serving, nr);
+		if (!lane->threads[nr].exists && thread_create(lane, nr))
+			seq_store(&lane->serving, before);
+		pthread_cond_broadcast(&env->changed);
+	}
+	pthread_mutex_unlock(&env->lock);
 }
 
 void lane_thread_stop(struct lane *lane)
 {
-	if (!lane->has_thread)
+	unsigned int i;
+
+	if (!lane->threads[0].exists)
 		return;
 	env_bell(lane->evfd);
 	if (lane->svc_evfd >= 0)
 		env_bell(lane->svc_evfd);
-	pthread_join(lane->thread, NULL);
-	lane->has_thread = false;
+	for (i = 0; i < LANE_THREADS; i++) {
+		if (lane->threads[i].exists)
+			pthread_join(lane->threads[i].id, NULL);
+		lane->threads[i].exists = false;
+	}
 }

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Finds handlers that run for longer than handler_limit, also while they run: counts and logs them.
+ */
+#include "plat.h"
+#include <lnet/env.h>
+#include "log.h"
+#include "md.h"
+
+#define COUNTED		1ULL		/* in begin_ns */
+#define LOOKS		4		/* at a handler within handler_limit */
+
+static u64 limit_ns(const struct lnet *ln)
+{
+	return READ_ONCE(ln->tun.handler_limit);
+}
+
+/* Never 0, and the mark is clear. */
+static u64 begin_of(u64 now_ns)
+{
+	return (now_ns | 2 * COUNTED) & ~COUNTED;
+}
+
+static u64 look_ns(const struct lnet *ln, u64 now_ns)
+{
+	return now_ns + max_t(u64, limit_ns(ln) / LOOKS, NSEC_PER_USEC);
+}
+
+static void count(struct lnet *ln)
+{
+	struct lnet_shard *sh = &ln->shard[0];
+
+	spin_lock(&sh->lock);
+	/* read without the lock, while the handler still runs */
+	WRITE_ONCE(sh->c[LNET_C_slow_handlers], sh->c[LNET_C_slow_handlers] + 1);
+	spin_unlock(&sh->lock);
+}
+
+struct lnet_watch *lnet_watch_begin(struct lnet_md *md, u64 now_ns)
+{
+	struct lnet *ln = md->ln;
+	unsigned int first = (unsigned int)(md->cookie >> 8), i;
+
+	if (!limit_ns(ln))
+		return NULL;
+	for (i = 0; i < LNET_WATCHES; i++) {
+		struct lnet_watch *w = &ln->watch[(first + i) % LNET_WATCHES];
+
+		if (READ_ONCE(w->begin_ns) || cmpxchg(&w->begin_ns, 0, begin_of(now_ns)))
+			continue;
+		/* The watch first says that it is idle, and then reads begin_ns again. */
+		if (READ_ONCE(ln->watch_idle) && xchg(&ln->watch_idle, 0) &&
+		    ln->env->ops->watch)
+			ln->env->ops->watch(ln->env, look_ns(ln, now_ns));
+		return w;
+	}
+	return NULL;
+}
+
+static void took_long(struct lnet *ln, struct lnet_watch *w, unsigned int nr, u64 took_ns)
+{
+	u32 what = READ_ONCE(w->what);
+
+	lnet_log_handler_slow(ln, what >> 8, lnet_event_name(what & 0xff),
+			      div64_u64(took_ns, NSEC_PER_MSEC), nr);
+}
+
+void lnet_watch_batch(struct lnet *ln, struct lnet_watch *w, unsigned int nr, u64 now_ns)
+{
+	u64 begin_ns;
+
+	if (!w)
+		return;
+	begin_ns = READ_ONCE(w->begin_ns) & ~COUNTED;
+	if (now_ns < begin_ns || now_ns - begin_ns < limit_ns(ln)) {
+		WRITE_ONCE(w->begin_ns, begin_of(now_ns));
+		return;
+	}
+	if (!(xchg(&w->begin_ns, begin_of(now_ns)) & COUNTED))
+		count(ln);
+	took_long(ln, w, nr, now_ns - begin_ns);
+}
+
+void lnet_watch_end(struct lnet_watch *w)
+{
+	if (w)
+		smp_store_release(&w->begin_ns, 0);
+}
+
+/* True: a handler runs. */
+static bool look_at(struct lnet *ln, struct lnet_watch *w, u64 now_ns)
+{
+	u64 begin_ns = READ_ONCE(w->begin_ns);
+	u32 what;
+
+	if (!begin_ns)
+		return false;
+	if (begin_ns & COUNTED || now_ns < begin_ns || now_ns - begin_ns < limit_ns(ln))
+		return true;
+	what = READ_ONCE(w->what);
+	if (cmpxchg(&w->begin_ns, begin_ns, begin_ns | COUNTED) != begin_ns)
+		return true;
+	count(ln);
+	lnet_log_handler_blocks(ln, what >> 8, lnet_event_name(what & 0xff),
+				div64_u64(now_ns - begin_ns, NSEC_PER_MSEC));
+	return true;
+}
+
+static bool look_at_all(struct lnet *ln, u64 now_ns)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < LNET_WATCHES; i++)
+		any |= look_at(ln, &ln->watch[i], now_ns);
+	return any;
+}
+
+u64 lnet_handlers_watch(struct lnet *ln)
+{
+	u64 now_ns = ln->env->ops->now_ns(ln->env);
+
+	if (look_at_all(ln, now_ns))
+		return look_ns(ln, now_ns);
+	xchg(&ln->watch_idle, 1);
+	if (look_at_all(ln, now_ns) && xchg(&ln->watch_idle, 0))
+		return look_ns(ln, now_ns);
+	return U64_MAX;
+}
