@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How programs reach the console of a node: a stream in an abstract Unix socket of its network
- * namespace, or the kernel's device. Who asks writes a request with its head, reads an answer with
- * its head, and may ask again.
+ * How programs reach the console of a node: a stream in a Unix socket (utils/lib/door.h), or the
+ * kernel's device. Who asks writes a request with its head, reads an answer with its head, and may
+ * ask again.
  */
 #ifndef LNET_SELFTEST_DOOR_H
 #define LNET_SELFTEST_DOOR_H
@@ -10,8 +10,6 @@
 #include <linux/types.h>
 
 #define LST_DOOR_DEVICE		"/dev/lnet_selftest"
-/* Behind the zero that makes a name abstract: user's number, name of the node. */
-#define LST_DOOR_SOCKET		"lnet-selftest/%u/%s"
 #define LST_REQUEST_MAX		65536U
 
 struct lst_door_request {

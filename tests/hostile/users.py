@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A local user without privileges: questions without end, names taken first, symbolic links."""
 
+import glob
 import os
 import socket
+import stat
 import struct
 import subprocess
 import time
@@ -131,15 +133,78 @@ def names_taken(tap):
         os.kill(pids[0], 9)
         os.waitpid(pids.pop(0), 0)
         proc, up = daemon(world, "--selftest", "*")
-        print("# names: lnetd without the socket: %s" % [line for line in text_of(proc).splitlines() if "self" in line])
-        tap.check(up, "names: lnetd starts without the self-test's socket")
-        tap.check("user %d" % NOBODY in text_of(proc), "names: and says who has it")
+        print("# names: lnetd: %s" % [line for line in text_of(proc).splitlines() if "self" in line])
+        tap.check(up, "names: lnetd starts")
+        tap.check(answers(world, "h"), "names: its self-test has a socket that no other user can take")
         tap.honest(pair.result(), "names")
     finally:
         for pid in pids:
             os.kill(pid, 9)
             os.waitpid(pid, 0)
+        sockets_remove(world)
         world.close()
+
+
+def answers(world, host, name=NAME, user=None):
+    """Does the self-test of that node answer?"""
+    return "No session" in world.call(host, "lst", "--node", name, "show_session", user=user, wait=10).stdout
+
+
+def sockets_remove(world):
+    """What killed daemons left."""
+    for space in world.spaces:
+        for path in glob.glob("/run/lnet/selftest.%d.*" % os.stat("/run/netns/" + space).st_ino):
+            os.unlink(path)
+
+
+def sockets(tap):
+    """the sockets of self-tests: other users cannot make or replace them; a killed lnetd leaves one behind."""
+    world = World()
+    os.environ["LST_SESSION"] = "7"
+
+    def intrude():
+        for work in (lambda: os.unlink(door), lambda: os.rename(door, door + "x"),
+                     lambda: socket.socket(socket.AF_UNIX).bind("/run/lnet/selftest.1.mine")):
+            try:
+                work()
+                os._exit(1)
+            except OSError:
+                continue
+        os._exit(0)
+
+    try:
+        proc, up = daemon(world, "--selftest", "*")
+        tap.check(up, "sockets: a daemon")
+        world.enter("h")
+        door = "/run/lnet/selftest.%d.%s" % (os.stat("/proc/thread-self/ns/net").st_ino, NAME)
+        info = os.stat(door)
+        tap.check(stat.S_ISSOCK(info.st_mode) and not info.st_uid, "sockets: a file of root, with the inode")
+        tap.check(os.waitpid(as_nobody(intrude), 0)[1] == 0, "sockets: another user cannot touch them")
+        tap.check(answers(world, "h", "0/" + NAME, NOBODY), "sockets: another user may ask")
+        for host, name in (("h", "other"), ("p", NAME)):
+            more = world.start(host, "lnetd", "--name", name, "--selftest", "*", log=host + name)
+            up = wait_for(lambda: "started" in text_of(more), 5)
+            tap.check(up, "sockets: node %s in namespace %s" % (name, host))
+        asked = [answers(world, host, name) for host, name in (("h", NAME), ("h", "other"), ("p", NAME))]
+        tap.check(all(asked), "sockets: each has its own: %s" % asked)
+        proc.kill()
+        proc.wait()
+        tap.check(os.path.exists(door), "sockets: the killed daemon leaves its socket")
+        tap.check(not answers(world, "h"), "sockets: which nobody serves")
+        again, up = daemon(world, "--selftest", "*")
+        tap.check(up and answers(world, "h"), "sockets: the next one replaces it")
+        again.terminate()
+        again.wait()
+        tap.check(not os.path.exists(door), "sockets: and removes it at its end")
+    finally:
+        sockets_remove(world)
+        world.close()
+
+
+def names(tap):
+    """a user takes the netlink port and the socket of root's node, or attacks the socket's file."""
+    names_taken(tap)
+    sockets(tap)
 
 
 def links(tap):
@@ -171,4 +236,4 @@ def links(tap):
             world.close()
 
 
-SCENARIOS = {"A12": many_questions, "A13": names_taken, "A24": links}
+SCENARIOS = {"A12": many_questions, "A13": names, "A24": links}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A console that is none: it answers lst's requests with what a test wants, and tallies made of known times."""
 
+import atexit
 import os
 import socket
 import struct
@@ -67,9 +68,19 @@ class Console:
         self.verbs = {"show_session": SESSION, "list_group": GROUPS, "list_batch": BATCHES, "stat": counters(), **verbs}
         self.asked, self.all_of = [], None
         self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind("\0lnet-selftest/%d/%s" % (os.getuid(), self.name))
+        self.listener.bind(self.address())
         self.listener.listen(64)
         threading.Thread(target=self.accept, daemon=True).start()
+
+    def address(self):
+        """The socket of a node of this name (utils/lib/door.h)."""
+        uid = os.getuid()
+        runtime = os.environ.get("XDG_RUNTIME_DIR", "/run/user/%d" % uid)
+        place = os.path.join(runtime, "lnet") if uid else "/run/lnet"
+        os.makedirs(place, 0o755, exist_ok=True)
+        path = "%s/selftest.%d.%s" % (place, os.stat("/proc/thread-self/ns/net").st_ino, self.name)
+        atexit.register(os.unlink, path)
+        return path
 
     def accept(self):
         while True:

@@ -323,7 +323,7 @@ static int tests_start(struct daemon *d)
 {
 	int rc = d->consoles ? selftest_start(&d->selftest, d->ln, d->name, d->consoles) : 0;
 
-	if (rc == -EADDRINUSE) {	/* the log names the process that has the name */
+	if (rc == -ENOTCONN) {		/* no socket; the log has the reason */
 		selftest_free(d->selftest);
 		d->selftest = NULL;
 		return 0;

@@ -4,12 +4,12 @@
 #include <lnet/progress.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +17,7 @@
 #include "lnet/selftest/selftest.h"
 #include <lnet/env.h>
 #include "lnetd.h"
+#include "utils/lib/door.h"
 
 #define CLIENTS_MAX	64
 #define STOP_MS		10000	/* for what is under way; the rest ends with the node */
@@ -44,6 +45,7 @@ struct selftest {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	int listen_fd, wake_fd;
+	struct sockaddr_un at;		/* of @listen_fd */
 	uint64_t turn;
 	bool stop, started;
 	struct client client[CLIENTS_MAX];
@@ -287,46 +289,65 @@ static void *loop(void *arg)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* Logs the process that listens at @at. */
-static void holder_log(const struct sockaddr_un *at, socklen_t len, const char *name)
+/* Root makes /run/lnet once. The directory of a user is in the one that the login makes. */
+static int door_directory_make(void)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct ucred who = { .pid = 0 };
-	socklen_t size = sizeof(who);
-	bool known = fd >= 0 && !connect(fd, (const void *)at, len) &&
-		     !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
+	char dir[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	int rc = door_directory(dir, sizeof(dir), getuid());
 
-	if (fd >= 0)
-		close(fd);
-	if (known)
-		log_line(LNET_LOG_WARNING, "no self-test: pid %d of user %u has the socket of node "
-			 "'%s'", (int)who.pid, who.uid, name);
+	if (rc)
+		return rc;
+	if (mkdir(dir, 0755) ? errno != EEXIST : chmod(dir, 0755))
+		rc = -errno;
 	else
-		log_line(LNET_LOG_WARNING, "no self-test: another process has the socket of node "
-			 "'%s'", name);
+		rc = door_directory_check(dir, getuid());
+	if (rc)
+		log_line(LNET_LOG_WARNING, "no self-test: directory %s: %s", dir,
+			 rc == -EPERM ? "another user owns it or may write in it" : strerror(-rc));
+	return rc;
 }
 
-static int door_open(const char *name)
+/*
+ * The node has its name already, by the port of its netlink socket. So a file of that name is left
+ * from a node that was killed, and is replaced. It appears when the socket accepts connections.
+ */
+static int door_bind(int fd, const struct sockaddr_un *at)
 {
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	int len = snprintf(at.sun_path + 1, sizeof(at.sun_path) - 1, LST_DOOR_SOCKET, getuid(),
-			   name);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un new = { .sun_family = AF_UNIX };
+	int len = snprintf(new.sun_path, sizeof(new.sun_path), "%s~", at->sun_path), rc = 0;
 
-	if (fd < 0)
+	if (len >= (int)sizeof(new.sun_path))
+		return -ENAMETOOLONG;
+	unlink(new.sun_path);
+	if (bind(fd, (const void *)&new, sizeof(new)))
 		return -errno;
-	if (len >= (int)sizeof(at.sun_path) - 1 ||
-	    bind(fd, (void *)&at, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) ||
-	    listen(fd, 16)) {
-		int err = len >= (int)sizeof(at.sun_path) - 1 ? ENAMETOOLONG : errno;
-
-		close(fd);
-		if (err == EADDRINUSE)
-			holder_log(&at, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-						    len), name);
-		return -err;
+	/* Any user may ask; may() decides. */
+	if (chmod(new.sun_path, 0666) || listen(fd, 16) || rename(new.sun_path, at->sun_path)) {
+		rc = -errno;
+		unlink(new.sun_path);
 	}
-	return fd;
+	return rc;
+}
+
+static int door_open(struct sockaddr_un *at, const char *name)
+{
+	int rc = door_directory_make(), fd;
+
+	if (rc)
+		return rc;
+	rc = door_address(at, getuid(), name);
+	fd = rc ? rc : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (!rc && fd < 0)
+		rc = -errno;
+	if (!rc)
+		rc = door_bind(fd, at);
+	if (!rc)
+		return fd;
+	log_line(LNET_LOG_WARNING, "no self-test: socket %s: %s", at->sun_path, strerror(-rc));
+	if (fd >= 0)
+		close(fd);
+	at->sun_path[0] = 0;
+	return rc;
 }
 
 int selftest_start(struct selftest **tp, struct lnet *ln, const char *name, const char *consoles)
@@ -351,9 +372,9 @@ int selftest_start(struct selftest **tp, struct lnet *ln, const char *name, cons
 	if (rc)
 		return rc;
 	cfg.consoles = all ? NULL : &t->consoles;
-	t->listen_fd = door_open(name);
+	t->listen_fd = door_open(&t->at, name);
 	if (t->listen_fd < 0)
-		return t->listen_fd;
+		return -ENOTCONN;
 	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (t->wake_fd < 0)
 		return -errno;
@@ -392,8 +413,10 @@ void selftest_free(struct selftest *t)
 	for (i = 0; i < CLIENTS_MAX; i++)
 		if (t->client[i].fd >= 0)
 			client_free(&t->client[i]);
-	if (t->listen_fd >= 0)
+	if (t->listen_fd >= 0) {
+		unlink(t->at.sun_path);
 		close(t->listen_fd);
+	}
 	if (t->wake_fd >= 0)
 		close(t->wake_fd);
 	lnet_nidlist_free(&t->consoles);

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 #include "lnet/selftest/door.h"
 #include "stock.h"
+#include "utils/lib/door.h"
 
 const char *link_node;
 static int door = -1;
@@ -48,7 +48,7 @@ void request_add(struct request *r, const char *name, const char *fmt, ...)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* Any user can take the name first. So check the user before a request is sent. */
+/* The directory may have been made by another user. So check the user before a request is sent. */
 static bool is_served_by(int fd, unsigned int uid)
 {
 	struct ucred who;
@@ -66,17 +66,18 @@ static bool is_served_by(int fd, unsigned int uid)
 static int socket_open(unsigned int uid, const char *name)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	int len = snprintf(to.sun_path + 1, sizeof(to.sun_path) - 1, LST_DOOR_SOCKET, uid, name);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int rc = door_address(&to, uid, name), fd;
 
+	if (rc)
+		return rc == -ENOENT ? -ECONNREFUSED : rc;	/* no node of this user has one */
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	len += (int)offsetof(struct sockaddr_un, sun_path) + 1;
-	if (connect(fd, (void *)&to, (socklen_t)len)) {
+	if (connect(fd, (void *)&to, sizeof(to))) {
 		int err = errno;
 
 		close(fd);
-		return -err;
+		return err == ENOENT ? -ECONNREFUSED : -err;
 	}
 	if (is_served_by(fd, uid))
 		return fd;
