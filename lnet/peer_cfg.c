@@ -502,6 +502,7 @@ static unsigned int pni_take(struct lnet_peer *from, struct lnet_peer *to,
 		if (!lnet_nid_same(&pni->nid, nid) || pni->deleted)
 			continue;
 		pni_rehome(pni, to);
+		lnet_windows_rehome(from, pni);
 		from->nr_pnis--;
 		lnet_path_ix_recount(from);
 		return 1;

@@ -172,6 +172,34 @@ static void ack_over(struct lnet_window *w, struct lnet_ni *ni)
 		lnet_ni_get(ni);
 }
 
+/* The opener gets its ACKs at @from from now on; @via: the router, or NULL. */
+static void ack_to(struct lnet_window *w, struct lnet_peer_ni *from, struct lnet_peer_ni *via)
+{
+	lnet_peer_ni_put(w->from);
+	lnet_peer_ni_put(w->via);
+	w->from = from;
+	lnet_peer_ni_hold(w->from);
+	w->via = via;
+	if (via)
+		lnet_peer_ni_hold(via);
+	ack_over(w, NULL);
+}
+
+void lnet_windows_rehome(const struct lnet_peer *from, const struct lnet_peer_ni *pni)
+{
+	struct lnet_peer_ni *other = NULL, *at;
+	struct lnet_window *w;
+	unsigned int i;
+
+	list_for_each_entry(at, &from->pnis, link)
+		if (!at->deleted && !other)
+			other = at;
+	for (i = 0; other && i < from->ln->nr_shards; i++)
+		list_for_each_entry(w, &from->ln->shard[i].windows, link)
+			if (w->from == pni)
+				ack_to(w, other, NULL);
+}
+
 void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx)
 {
 	struct lnet_peer_ni *via = rx->src != rx->from ? rx->from : NULL;
@@ -181,14 +209,7 @@ void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 		list_move(&w->link, &p->sh->windows);
 	if (likely(w->from == rx->src && w->via == via) || !lnet_window_is_openers(w, rx))
 		return;
-	lnet_peer_ni_put(w->from);
-	lnet_peer_ni_put(w->via);
-	w->from = rx->src;
-	lnet_peer_ni_hold(w->from);
-	w->via = via;
-	if (via)
-		lnet_peer_ni_hold(via);
-	ack_over(w, NULL);
+	ack_to(w, rx->src, via);
 }
 
 bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **wp, u64 grant, u64 seq)

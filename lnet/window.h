@@ -120,6 +120,11 @@ void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor);
  * sent it, ACKs use that path from now on.
  */
 void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx);
+/*
+ * [all shards] @pni has just left the peer @from. Sessions of @from whose last request was received
+ * from @pni stay sessions of @from, and their ACKs are sent to another of its interfaces.
+ */
+void lnet_windows_rehome(const struct lnet_peer *from, const struct lnet_peer_ni *pni);
 /* [sh] a PUT is done: its ACK is sent at pass end if @wanted, else as in rule 10 */
 void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted);
 void lnet_pass_acks(struct lnet_pass *p);	/* makes the ACKs for PUTs of this pass */

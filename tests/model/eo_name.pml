@@ -126,6 +126,7 @@ byte grant_life[4];
 byte peer_of[3] = { 0, 1, 2 };
 bool whole[3] = { false, false, FOREIGN_KNOWN };	/* per peer: all of its NIDs are known */
 byte from[4];				/* per grant: the opener's NID that sent last */
+bool moved;				/* NID 1 is the third node's now */
 byte nid;				/* of the step going on */
 #endif
 /* work under way: two threads */
@@ -155,7 +156,7 @@ inline window_clear(gr) {
 
 inline window_make(gr) {
 #ifdef FOREIGN
-	select(nid : 0 .. 1); from[gr] = nid; nid = 0;
+	select(nid : 0 .. 1); from[gr] = (moved -> 0 : nid); nid = 0;
 #endif
 	window_clear(gr);
 	windows = windows | bit(gr)
@@ -289,6 +290,7 @@ inline request_come(t) {
 #ifdef FOREIGN
 		/* by either of its NIDs */
 		select(nid : 0 .. 1);
+		nid = (moved -> 0 : nid);
 		assert(!((windows & bit(g)) && is_foreign(nid)));
 		owner_heard(nid);
 		nid = 0;
@@ -474,6 +476,12 @@ end:
 		clear_step() }
 	/* the lists of both NIDs of the opener have been proven */
 	:: atomic { peer_of[0] == 0 && peer_of[1] == 1 -> peer_of[1] = 0; whole[0] = true }
+	/* the address of NID 1 moves to the third node, and is proven */
+	:: atomic { !moved -> moved = true; peer_of[1] = 2;
+#ifndef MOVEDFROM
+		for (g : 1 .. GRANTS) { from[g] = (from[g] == 1 -> 0 : from[g]) };
+#endif
+		clear_step() }
 #ifdef NOPROOF
 	:: atomic { peer_of[1] != 2 -> peer_of[1] = 2 }
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Sessions belong to who opened them: nobody else completes, executes or ends what is in them. */
 #include "rails.h"
+#include "peer.h"
 
 static const struct rails_cfg three = { .nr_nodes = 3 };
 static const struct rails_cfg apart = { .apart = true };
@@ -205,6 +206,34 @@ static void test_opener_again(void)
 	rails_run(50 * RAILS_MS);
 	UNIT_EQUAL(rails.req[tag].status, 0, "done");
 	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 0, "it is the opener");
+	rails_end();
+}
+
+/* The address of the NID that the opener used last now belongs to node 2. */
+static void test_nid_moves(void)
+{
+	struct lnet *ln;
+	struct lnet_nid nid = rails_nid(0, 1);
+	struct lnet_peer *opener, *third;
+	struct lnet_window *w;
+
+	rails_begin(&three);
+	ln = rails.node[1].ln;
+	rails_run(50 * RAILS_MS);
+	w = window();
+	put_as(0, 1, w->grant, w->high + 1);
+	CU_ASSERT(lnet_nid_same(&w->from->nid, &nid));
+	opener = rails_peer(1, 0);
+	third = rails_peer(1, 2);
+	mutex_lock(&ln->cfg_mutex);
+	UNIT_EQUAL(lnet_peer_take_over(opener, third, &nid, false), 0, "it moves");
+	mutex_unlock(&ln->cfg_mutex);
+	opener->disc.whole = 1;		/* its one NID is known to be its only one */
+	put_as(0, 0, w->grant, w->high + 1);
+	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 0, "the opener keeps its session");
+	CU_ASSERT(w->from->peer == opener);
+	put_as(0, 1, w->grant, w->high + 1);
+	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "the other node does not get it");
 	rails_end();
 }
 
@@ -687,6 +716,7 @@ UNIT_SUITE(session,
 	{ "rule 2: another peer's open request gets another session", test_foreign_open },
 	{ "rule 2: a NID that is not known yet is taken", test_unknown_rail },
 	{ "rule 2: the opener's peer entry is made again", test_opener_again },
+	{ "rule 2: a NID of the opener moves to another peer", test_nid_moves },
 	{ "rule 4: a message far ahead does not end the session", test_far_ahead },
 	{ "rule 4: a session that is silent is replaced", test_silent_session },
 	{ "rule 4: nothing is rejected after an outage with 10 W requests given up", test_outage },
