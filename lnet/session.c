@@ -11,6 +11,7 @@
 #define DRAWS_MAX 8U			/* values of the environment to try for one session ID */
 #define OPEN_BURST 16U			/* session open requests of a peer at one time */
 #define GREEDY_MAX 16U			/* peers to check for a window that can be dropped */
+#define REST_NS ((u64)NSEC_PER_SEC)	/* a window used within this time is in use */
 #define OLD_MAX 256U			/* windows to check for one that can be dropped */
 
 u64 lnet_grant_shard(const struct lnet *ln, u64 grant)
@@ -235,8 +236,11 @@ void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 	window_free(p, w);
 }
 
-/* A window that is not busy: one that was never used, else the least recently used. */
-static struct lnet_window *to_drop(struct lnet_shard *sh)
+/*
+ * A window that is not busy: one that was never used, else the least recently used. The sender of a
+ * request may have sent it twice, and its end would be unknown: a window in use stays.
+ */
+static struct lnet_window *to_drop(struct lnet_shard *sh, u64 now_ns)
 {
 	struct lnet_window *w, *found = NULL;
 	unsigned int nr = 0;
@@ -248,7 +252,8 @@ static struct lnet_window *to_drop(struct lnet_shard *sh)
 			continue;
 		if (!w->high)
 			return w;
-		found = found ? found : w;
+		if (now_ns - w->last_ns >= REST_NS)
+			found = found ? found : w;
 	}
 	return found;
 }
@@ -279,7 +284,7 @@ static bool make_room(struct lnet_pass *p, const struct lnet_nid *opener)
 	while (sh->nr_windows >= READ_ONCE(p->ln->tun.windows_max)) {
 		struct lnet_window *w = greediest(sh);
 
-		if (!displace(p, w ? w : to_drop(sh)))
+		if (!displace(p, w ? w : to_drop(sh, p->now_ns)))
 			return false;
 	}
 	return true;

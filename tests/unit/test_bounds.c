@@ -257,6 +257,31 @@ static void test_all_busy(void)
 	rails_end();
 }
 
+/* A window without unfinished requests, whose last request is less than a second old. */
+static void test_used_now(void)
+{
+	struct rails_cfg cfg = { .quiet = true, .nr_nodes = 3 };
+	unsigned int first, tag[2];
+
+	rails_begin(&cfg);
+	rails_tune(2, "windows_max", 1);
+	first = rails_put(0, 2, 64, LNET_ACK, 0);
+	rails_run(100 * RAILS_MS);
+	tag[0] = rails_put(1, 2, 64, LNET_ACK, 0);
+	rails_run(100 * RAILS_MS);
+	UNIT_EQUAL(rails_stat(2, LNET_C_windows_displaced), 0, "it stays");
+	UNIT_EQUAL(rails_stat(2, LNET_C_openings_refused), 1, "the other peer is rejected");
+	UNIT_EQUAL(rails.req[tag[0]].nr_plain, 1, "and sends without a session");
+	rails_run(1500 * RAILS_MS);
+	tag[1] = rails_put(1, 2, 64, LNET_ACK, 0);
+	rails_run(100 * RAILS_MS);
+	UNIT_EQUAL(rails_stat(2, LNET_C_windows_displaced), 1, "an idle one goes");
+	UNIT_EQUAL(lnet_contact_granted(rails_peer(1, 2)), 1, "for the other peer");
+	check_all(first, first);
+	check_all(tag[0], tag[1]);
+	rails_end();
+}
+
 /* ---- rule 8: copies, answers ----------------------------------------------------------------- */
 
 /* As many copies as there is memory for, to the byte; of the others the memory is held. */
@@ -444,6 +469,7 @@ UNIT_SUITE(bounds,
 	{ "rule 4: the first one holds up all that do not fit beside it", test_held_up },
 	{ "rule 3: after the last sequence a new opening", test_last_sequence },
 	{ "rule 13: all windows are in use", test_all_busy },
+	{ "rule 13: a window that was used in the last second stays", test_used_now },
 	{ "rule 8: copies to the last byte", test_copies },
 	{ "rule 8: as many answers as may wait", test_answers },
 	{ "rule 8: an answer that is lost with its connection goes by another path",
