@@ -2,6 +2,7 @@
 /* Sessions belong to who opened them: nobody else completes, executes or ends what is in them. */
 #include "rails.h"
 #include "peer.h"
+#include "sessions.h"
 
 static const struct rails_cfg three = { .nr_nodes = 3 };
 static const struct rails_cfg apart = { .apart = true };
@@ -19,54 +20,11 @@ static struct lnet_window *window(void)
 	return lnet_window_find(&rails.node[1].ln->shard[0], rails_peer(0, 1)->tx.grant);
 }
 
-/* To node 1, by @rail, from whoever says to be @src; node 2 alone has no other way to speak. */
-static struct rails_msg message(unsigned int from, unsigned int rail, u32 type, u64 cookie0,
-				u64 cookie1)
-{
-	static u8 nothing[1];
-	struct rails_msg m = { .from = (int)from, .to = 1, .rail = (int)rail, .type = RAILS_CORE,
-			       .data = nothing };
-
-	m.hdr.type = type;
-	m.hdr.src_nid = m.via = rails_nid(from, rail);
-	m.hdr.dest_nid = m.at = rails_nid(1, rail);
-	m.hdr.src_pid = m.hdr.dest_pid = LNET_PID;
-	if (type == LNET_MSG_PUT) {
-		m.hdr.msg.put.ack_wmd = (struct lnet_handle){ { cookie0, cookie1 } };
-		m.hdr.msg.put.ptl_index = LNET_PORTAL_MARK + RAILS_PORTAL;
-		m.hdr.msg.put.match_bits = 500;
-	} else {
-		m.hdr.msg.get.return_wmd = (struct lnet_handle){ { cookie0, cookie1 } };
-		m.hdr.msg.get.ptl_index = LNET_PORTAL_MARK + RAILS_PORTAL;
-		m.hdr.msg.get.sink_length = 64;
-	}
-	return m;
-}
-
 static void put_as(unsigned int from, unsigned int rail, u64 grant, u64 seq)
 {
-	struct rails_msg m = message(from, rail, LNET_MSG_PUT, grant, seq | LNET_NAME_ALONE);
+	struct rails_msg m = sessions_message(from, rail, LNET_MSG_PUT, grant,
+					      seq | LNET_NAME_ALONE);
 
-	rails_again(&m);
-	rails_pump();
-}
-
-static void confirm_as(unsigned int from, u64 grant, u64 seq)
-{
-	struct rails_msg m = message(from, 0, LNET_MSG_PUT, grant, seq);
-
-	m.hdr.msg.put.ptl_index = LNET_PORTAL_MARK;
-	m.hdr.msg.put.match_bits = LNET_CONFIRM_MATCHBITS;
-	rails_again(&m);
-	rails_pump();
-}
-
-static void open_as(unsigned int from, u64 instance, u64 nonce)
-{
-	struct rails_msg m = message(from, 0, LNET_MSG_GET, instance, nonce);
-
-	m.hdr.msg.get.ptl_index = LNET_PORTAL_MARK;
-	m.hdr.msg.get.match_bits = LNET_OPEN_MATCHBITS;
 	rails_again(&m);
 	rails_pump();
 }
@@ -81,7 +39,7 @@ static void test_guess(void)
 	rails_begin(NULL);
 	env = lnet_env_of(rails.node[1].ln);
 	state = rails.random;
-	open_as(0, 77, 1);
+	sessions_open(0, 77, 1);
 	grant = list_first_entry(&rails.node[1].ln->shard[0].windows, struct lnet_window,
 				 link)->grant;
 	rails.random = state;
@@ -127,7 +85,7 @@ static void test_foreign_duplicate(void)
 	rails_run(RAILS_MS);
 	UNIT_EQUAL(rails_done(tag), 1, "done, and not confirmed");
 	w = window();
-	m = message(2, 0, LNET_MSG_GET, w->grant, w->high | LNET_NAME_ALONE);
+	m = sessions_message(2, 0, LNET_MSG_GET, w->grant, w->high | LNET_NAME_ALONE);
 	rails_again(&m);
 	rails_pump();
 	UNIT_EQUAL(nr_data, 0, "the cached reply is not for others");
@@ -143,7 +101,7 @@ static void test_foreign_confirm(void)
 	rails_begin(&three);
 	w = window();
 	low = w->floor;
-	confirm_as(2, w->grant, w->high + 1);
+	sessions_confirm(2, w->grant, w->high + 1);
 	UNIT_EQUAL(w->floor, low, "the low-water mark stays");
 	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "rejected and counted");
 	rails_end();
@@ -162,12 +120,12 @@ static void test_foreign_open(void)
 	nonce = window()->nonce;
 	grant = window()->grant;
 	nr = sh->nr_windows;
-	open_as(2, instance, nonce);
+	sessions_open(2, instance, nonce);
 	UNIT_EQUAL(sh->nr_windows, nr + 1, "another session");
 	CU_ASSERT(list_first_entry(&sh->windows, struct lnet_window, link)->grant != grant);
-	open_as(2, instance, nonce);
+	sessions_open(2, instance, nonce);
 	UNIT_EQUAL(sh->nr_windows, nr + 1, "once");
-	open_as(0, instance, nonce);
+	sessions_open(0, instance, nonce);
 	UNIT_EQUAL(sh->nr_windows, nr + 1, "the owner's is still the same");
 	rails_end();
 }
@@ -350,23 +308,23 @@ static void test_share(void)
 	rails_tune(1, "windows_max", nr + 4);
 	for (i = 1; i <= 40; i++) {
 		rails_run(NSEC_PER_SEC / 32);
-		open_as(2, 88, i);
+		sessions_open(2, 88, i);
 		put_as(2, 0, list_first_entry(&sh->windows, struct lnet_window, link)->grant, 1);
 	}
 	UNIT_EQUAL(sh->nr_windows, nr + 4, "up to the node's bound");
 	CU_ASSERT(window() != NULL);
-	open_as(3, 99, 1);
+	sessions_open(3, 99, 1);
 	UNIT_EQUAL(sh->nr_windows, nr + 4, "it is kept");
 	CU_ASSERT(window() != NULL);
 	rails_tune(1, "windows_max", 4096);
 	for (; i <= 80; i++) {
 		rails_run(NSEC_PER_SEC / 32);
-		open_as(2, 88, i);
+		sessions_open(2, 88, i);
 	}
 	UNIT_EQUAL(sh->nr_windows, nr + 1 + 8, "up to the share of a peer");
 	CU_ASSERT(rails_stat(1, LNET_C_windows_of_peer) >= 30);
 	rails_tune(1, "windows_per_peer", 1);
-	open_as(2, 88, i);
+	sessions_open(2, 88, i);
 	UNIT_EQUAL(sh->nr_windows, nr + 1 + 1, "a smaller share");
 	tag = rails_put(0, 1, 64, LNET_ACK, 0);
 	rails_run(RAILS_MS);
@@ -382,32 +340,16 @@ static void test_rate(void)
 	rails_begin(&three);
 	openings = rails_stat(1, LNET_C_openings);
 	for (i = 1; i <= 1000; i++)
-		open_as(2, 88, i);
+		sessions_open(2, 88, i);
 	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 16, "a burst");
 	UNIT_EQUAL(rails_stat(1, LNET_C_openings_limited), 1000 - 16, "the others are dropped");
 	rails_run(NSEC_PER_SEC / 8);
 	for (; i <= 2000; i++)
-		open_as(2, 88, i);
+		sessions_open(2, 88, i);
 	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 16 + 4, "32 per second");
-	open_as(0, 88, 1);
+	sessions_open(0, 88, 1);
 	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 16 + 5, "of each peer");
 	rails_end();
-}
-
-static struct lnet_window *newest(void)
-{
-	return list_first_entry(&rails.node[1].ln->shard[0].windows, struct lnet_window, link);
-}
-
-/* A request whose sender keeps all earlier ones unfinished. RAILS_PORTAL + 1 has no match. */
-static void put_open(unsigned int from, u32 portal, u64 grant, u64 seq)
-{
-	struct rails_msg m = message(from, 0, LNET_MSG_PUT, grant,
-				     seq | (seq - 1) << 48 | LNET_NAME_ALONE);
-
-	m.hdr.msg.put.ptl_index = LNET_PORTAL_MARK + portal;
-	rails_again(&m);
-	rails_pump();
 }
 
 static void test_rejections(void)
@@ -418,22 +360,22 @@ static void test_rejections(void)
 
 	rails_begin(&three);
 	sh = &rails.node[1].ln->shard[0];
-	open_as(2, 88, 1);
-	w = newest();
+	sessions_open(2, 88, 1);
+	w = sessions_newest();
 	bytes = sh->window_bytes;
 	for (seq = 1; seq <= 1000; seq++)
-		put_open(2, RAILS_PORTAL + 1, w->grant, seq);
+		sessions_put(2, RAILS_PORTAL + 1, w->grant, seq);
 	UNIT_EQUAL(w->high, 1000, "all were received");
 	UNIT_EQUAL(w->nr_entries, 0, "and have no entry");
 	UNIT_EQUAL(sh->window_bytes, bytes + (1024 - 8) * sizeof(void *), "but a place");
-	put_open(2, RAILS_PORTAL + 1, w->grant, 7);
+	sessions_put(2, RAILS_PORTAL + 1, w->grant, 7);
 	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 1, "a duplicate is rejected again");
-	put_open(2, RAILS_PORTAL, w->grant, 8);
+	sessions_put(2, RAILS_PORTAL, w->grant, 8);
 	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 2, "also where it would match");
 	UNIT_EQUAL(w->nr_entries, 0, "it has no effect");
-	put_open(2, RAILS_PORTAL, w->grant, 1001);
+	sessions_put(2, RAILS_PORTAL, w->grant, 1001);
 	UNIT_EQUAL(w->nr_entries, 1, "a request that matches has an entry");
-	confirm_as(2, w->grant, 1002);
+	sessions_confirm(2, w->grant, 1002);
 	UNIT_EQUAL(w->nr_entries, 0, "until it is acknowledged");
 	rails_end();
 }
@@ -449,7 +391,7 @@ static void on_reject(struct rails_msg *m)
 static u32 reason_of(u32 portal, u32 len, u64 grant, u64 seq)
 {
 	static u8 payload[16];
-	struct rails_msg m = message(2, 0, LNET_MSG_PUT, grant,
+	struct rails_msg m = sessions_message(2, 0, LNET_MSG_PUT, grant,
 				     seq | (seq - 1) << 48 | LNET_NAME_ALONE);
 
 	m.hdr.msg.put.ptl_index = LNET_PORTAL_MARK + portal;
@@ -490,13 +432,13 @@ static void test_same_reason(void)
 	rails_begin(&three);
 	rails.on_carry = on_reject;
 	attach_small();
-	open_as(2, 88, 1);
-	grant = newest()->grant;
+	sessions_open(2, 88, 1);
+	grant = sessions_newest()->grant;
 	UNIT_EQUAL(reason_of(RAILS_PORTAL + 1, 0, grant, 1), LNET_REFUSED_NO_MATCH, "no match");
 	UNIT_EQUAL(reason_of(RAILS_PORTAL + 2, 9, grant, 2), LNET_REFUSED_TOO_LONG, "too long");
 	UNIT_EQUAL(reason_of(RAILS_PORTAL, 0, grant, 1), LNET_REFUSED_NO_MATCH, "again");
 	UNIT_EQUAL(reason_of(RAILS_PORTAL, 0, grant, 2), LNET_REFUSED_TOO_LONG, "again");
-	UNIT_EQUAL(newest()->nr_entries, 0, "no effect");
+	UNIT_EQUAL(sessions_newest()->nr_entries, 0, "no effect");
 	rails_end();
 }
 
@@ -507,11 +449,11 @@ static void test_places_reused(void)
 	u64 seq;
 
 	rails_begin(&three);
-	open_as(2, 88, 1);
-	w = newest();
+	sessions_open(2, 88, 1);
+	w = sessions_newest();
 	for (seq = 1; seq <= 8; seq++)
-		put_open(2, RAILS_PORTAL + 1, w->grant, seq);
-	confirm_as(2, w->grant, 9);
+		sessions_put(2, RAILS_PORTAL + 1, w->grant, seq);
+	sessions_confirm(2, w->grant, 9);
 	put_as(2, 0, w->grant, 16 | 7ULL << 48);
 	UNIT_EQUAL(w->cap, 8, "the places are the same");
 	for (seq = 9; seq < 16; seq++)
@@ -527,10 +469,10 @@ static struct lnet_window *fill(unsigned int from, u64 nonce, u64 nr)
 	struct lnet_window *w;
 	u64 seq;
 
-	open_as(from, 80 + from, nonce);
-	w = newest();
+	sessions_open(from, 80 + from, nonce);
+	w = sessions_newest();
 	for (seq = 1; seq <= nr; seq++)
-		put_open(from, RAILS_PORTAL, w->grant, seq);
+		sessions_put(from, RAILS_PORTAL, w->grant, seq);
 	UNIT_EQUAL(w->nr_entries, nr, "entries");
 	return w;
 }
@@ -558,13 +500,13 @@ static void test_memory(void)
 	UNIT_EQUAL(rails_stat(1, LNET_C_windows_for_memory), 1, "the window of the lost peer");
 	rails_tune(1, "window_memory", sh->window_bytes);
 	for (seq = 5; seq <= 8; seq++)
-		put_open(0, RAILS_PORTAL, w->grant, seq);
+		sessions_put(0, RAILS_PORTAL, w->grant, seq);
 	CU_ASSERT(!lnet_window_find(sh, large));
 	UNIT_EQUAL(rails_stat(1, LNET_C_windows_for_memory), 2, "then the largest");
 	UNIT_EQUAL(rails_stat(1, LNET_C_memory_denied), 0, "no request is dropped");
 	rails_tune(1, "window_memory", 65536);
 	for (seq = 9; seq <= 1000; seq++)
-		put_open(0, RAILS_PORTAL, w->grant, seq);
+		sessions_put(0, RAILS_PORTAL, w->grant, seq);
 	CU_ASSERT(sh->window_bytes <= 65536 + 1024 * sizeof(void *));
 	CU_ASSERT(rails_stat(1, LNET_C_memory_denied) > 0);
 	rails_end();
@@ -573,7 +515,7 @@ static void test_memory(void)
 /* Node 1 acknowledges to node 0 all requests of session @grant up to @seq at once. */
 static void ack_all(u64 grant, u64 seq)
 {
-	struct rails_msg m = message(1, 0, LNET_MSG_ACK, 0, 0);
+	struct rails_msg m = sessions_message(1, 0, LNET_MSG_ACK, 0, 0);
 
 	m.hdr.dest_nid = m.at = rails_nid(0, 0);
 	m.to = 0;
@@ -624,84 +566,7 @@ static void test_void(void)
 	rails_end();
 }
 
-/* A GET of @len bytes whose sender keeps all earlier requests unfinished. */
-static void get_open(unsigned int from, u64 grant, u64 seq, u32 len)
-{
-	struct rails_msg m = message(from, 0, LNET_MSG_GET, grant,
-				     seq | (seq - 1) << 48 | LNET_NAME_ALONE);
-
-	m.hdr.msg.get.sink_length = len;
-	rails_again(&m);
-	rails_pump();
-}
-
-/* @nr GETs in each of two sessions of @from. */
-static void gets(unsigned int from, u64 nr, u32 len)
-{
-	u64 nonce, seq;
-
-	for (nonce = 1; nonce <= 2; nonce++) {
-		open_as(from, 80 + from, nonce);
-		for (seq = 1; seq <= nr; seq++)
-			get_open(from, newest()->grant, seq, len);
-	}
-}
-
-/* One peer confirms no reply. It uses up its share of small buffers, but not that of another. */
-static void test_copies_share(void)
-{
-	struct lnet_shard *sh;
-
-	rails_begin(&three);
-	sh = &rails.node[1].ln->shard[0];
-	rails_tune(1, "copy_per_peer", 6 * 64);
-	gets(2, 4, 64);
-	UNIT_EQUAL(sh->copy_bytes, 6 * 64, "the share, over both sessions");
-	UNIT_EQUAL(sh->nr_held, 2, "beyond it memory is held");
-	UNIT_EQUAL(rails_stat(1, LNET_C_copies_of_peer), 2, "counted");
-	UNIT_EQUAL(rails_stat(1, LNET_C_copies_denied), 2, "counted");
-	gets(0, 1, 64);
-	UNIT_EQUAL(sh->copy_bytes, 8 * 64, "another peer has its share");
-	confirm_as(0, newest()->grant, 2);
-	UNIT_EQUAL(sh->copy_bytes, 7 * 64, "until it confirms");
-	UNIT_EQUAL(newest()->copy_bytes, 0, "also of the session");
-	rails_tune(1, "windows_per_peer", 1);
-	open_as(0, 80, 3);
-	UNIT_EQUAL(sh->copy_bytes, 6 * 64, "or its windows are dropped");
-	rails_end();
-}
-
-/* The same for replies that are sent from the memory itself. */
-static void test_held_share(void)
-{
-	struct lnet_shard *sh;
-	struct lnet_window *w;
-
-	rails_begin(&three);
-	sh = &rails.node[1].ln->shard[0];
-	rails_tune(1, "copy_max", 0);
-	rails_tune(1, "window", 4);
-	rails_tune(1, "held_per_peer", 6);
-	gets(2, 4, 64);
-	w = newest();
-	UNIT_EQUAL(sh->nr_held, 6, "the share, over both sessions");
-	UNIT_EQUAL(rails_stat(1, LNET_C_held_denied), 2, "beyond it GETs are dropped");
-	UNIT_EQUAL(w->nr_entries, 2, "they are not taken");
-	put_open(2, RAILS_PORTAL, w->grant, 3);
-	UNIT_EQUAL(w->nr_entries, 3, "PUTs are");
-	gets(0, 1, 64);
-	UNIT_EQUAL(sh->nr_held, 8, "another peer has its share");
-	confirm_as(2, w->grant, 3);
-	UNIT_EQUAL(w->nr_held, 0, "confirmed");
-	get_open(2, w->grant, 4, 64);
-	UNIT_EQUAL(w->nr_held, 1, "the retransmission is taken");
-	UNIT_EQUAL(sh->nr_held, 7, "in all");
-	rails_end();
-}
-
 UNIT_SUITE(session,
-	{ "rule 8: a peer has its share of small buffers", test_copies_share },
-	{ "rule 8: a peer has its share of held replies", test_held_share },
 	{ "rule 2: session open requests of one peer have a rate", test_rate },
 	{ "replies for a void session are compared with its requests only", test_void },
 	{ "rule 7: a rejection takes no entry", test_rejections },
