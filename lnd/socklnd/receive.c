@@ -235,7 +235,8 @@ static bool lags(const struct sock_conn *c)
 static bool is_in_the_way(struct sock_conn *c)
 {
 	set_lags(c, lags(c));
-	return c->lags && c->age_ns >= WANTED_NS / c->sn->nr_lags && lnet_rx_is_wanted(c->rx);
+	return c->lags && c->age_ns >= div_u64(WANTED_NS, c->sn->nr_lags) &&
+	       lnet_rx_is_wanted(c->rx);
 }
 
 /* The next payload from the address of @host is received after a pause. */

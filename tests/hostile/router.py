@@ -5,13 +5,16 @@
 """
 
 import json
+import socket
+import struct
+import threading
 import time
 
 import lib
 import receives
-from lib import H, P, X, World, nid4, text_of, wait_for
+from lib import H, P, X, Conn, World, nid4, text_of, wait_for
 
-S, FAR = "10.9.2.7", "10.9.2.1"
+S, FAR, DEAF = "10.9.2.7", "10.9.2.1", "10.9.2.9"
 NAME = "hostile"
 
 
@@ -59,6 +62,71 @@ def world_of(many=()):
     return world
 
 
+class Deaf(threading.Thread):
+    """A node on the far net that accepts connections and never reads a message."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.listener = socket.socket()
+        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.listener.bind((DEAF, lib.PORT))
+        self.listener.listen(16)
+        self.conns = []
+
+    def run(self):
+        while True:
+            try:
+                conn = Conn.__new__(Conn)
+                conn.sock, _ = self.listener.accept()
+                conn.sock.settimeout(5)
+                ctype = struct.unpack_from("<I", conn.read(16 + 56), 16 + 48)[0]
+                conn.send(lib.hello(nid4(DEAF, net=2), nid4(FAR, net=2), {2: 3, 3: 2}.get(ctype, ctype)))
+                self.conns.append(conn)
+            except (OSError, struct.error):
+                return
+
+    def close(self):
+        for conn in self.conns:
+            conn.close()
+        self.listener.close()
+
+
+def deaf_receiver(tap):
+    """PUTs of 64 KiB from 20 addresses to a node behind a router that reads nothing: bulk to others must go on."""
+    many = ["10.9.0.%d" % i for i in range(100, 120)]
+    world = world_of(many)
+    lib.run("ip", "-n", world.space("x"), "addr", "add", DEAF + "/24", "dev", "e0")
+    conns, sent = [], 0
+    try:
+        pair = Routed(world)
+        pair.load(7)
+        world.enter("x")
+        deaf = Deaf()
+        deaf.start()
+        begin = time.monotonic()
+        conns = [Conn(nid4(address), source=address, wait=0.3) for address in many]
+        heads = [receives.put_header(nid4(address), nid4(DEAF, net=2), size=65536) for address in many]
+        live = [(conn, head) for conn, head in zip(conns, heads) if conn.taken]
+        while time.monotonic() - begin < 5:
+            live = [(conn, head) for conn, head in live if conn.send(head + b"x" * 65536)]
+            sent += len(live)
+            time.sleep(0.01)
+        tap.rate("deaf receiver", sent, time.monotonic() - begin)
+        said = pair.result()
+        print("# deaf receiver: %d connections to it; %d messages waited" %
+              (len(deaf.conns), pair.counter("forward_waits")))
+        tap.check(len(deaf.conns) > 0 and pair.counter("forward_waits") > 20,
+                  "deaf receiver: the attack fills its share")
+        tap.honest(said, "deaf receiver")
+        tap.check(said["done"] > 315, "deaf receiver: nine of ten honest requests or more are done (%d)" % said["done"])
+        deaf.close()
+    finally:
+        for conn in conns:
+            conn.close()
+        world.close()
+
+
 def trickled_through(tap):
     """80 PUT headers of 1 MiB through a router, then a byte now and then: routed bulk of others must go on."""
     many = ["10.9.0.%d" % i for i in range(100, 180)]
@@ -88,4 +156,4 @@ def trickled_through(tap):
             world.close()
 
 
-SCENARIOS = {"A20": trickled_through}
+SCENARIOS = {"A20": trickled_through, "A20b": deaf_receiver}

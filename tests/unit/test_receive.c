@@ -102,6 +102,21 @@ static void test_share(void)
 	fake_end();
 }
 
+/* The core may ask for the address of a message, whose share of a router's buffers it uses. */
+static void test_address(void)
+{
+	struct lnet_nid nid, from;
+
+	begin();
+	fake_put(frames, A, PLAN_LAND, 0, 90000, 0);
+	fake_in(&fw.fake[IN], frames, 200);
+	memset(&nid, 0, sizeof(nid));
+	sock_rx_address(fw.node->ni, &fake_got(0)->rx, &nid);
+	UNIT_EQUAL(lnet_nid_parse(&from, A), 0, "address");
+	UNIT_EQUAL(lnet_nid_same(&nid, &from), true, "the address of the connection");
+	fake_end();
+}
+
 /* A small payload does not pass a large one that waits. */
 static void test_share_order(void)
 {
@@ -273,6 +288,7 @@ UNIT_SUITE(receive,
 	{ "a payload slower than the least rate ends its connections", test_too_slow },
 	{ "one at that rate does not, nor one that was not read", test_slow_enough },
 	{ "one address receives no more than its share", test_share },
+	{ "a message has the address of its connection", test_address },
 	{ "connections get their share in the order in which they wait", test_share_order },
 	{ "a connection that waits for its share may end", test_share_ends },
 	{ "one address has a share of the memory for messages that wait", test_share_of_hold },
