@@ -101,6 +101,31 @@ bool lnet_control_is_for_owner(u8 cmd, u16 flags)
 	return lnet_control_changes(cmd, flags) || cmd == LNET_NL_PING || cmd == LNET_NL_EXPLAIN;
 }
 
+static void questions_denied(struct lnet *ln)
+{
+	struct lnet_shard *sh = &ln->shard[0];
+
+	spin_lock(&sh->lock);
+	lnet_count(sh, questions_denied);
+	spin_unlock(&sh->lock);
+}
+
+/* Reserves some from one user for others, from others for the owner, from the owner for root. */
+int lnet_control_may_ask(struct lnet_control *ctl, const struct lnet_ctl_questions *q,
+			 struct lnet_ctl_err *e)
+{
+	const struct lnet_tunables *tun = &ctl->ln->tun;
+	u64 most = READ_ONCE(tun->questions_max);
+
+	if (q->nr < most && q->nr_client < READ_ONCE(tun->questions_per_client) &&
+	    (q->root || q->nr < most - most / 4) &&
+	    (q->owner || (q->nr_user < READ_ONCE(tun->questions_per_user) &&
+			  q->nr_others < most / 2)))
+		return 0;
+	questions_denied(ctl->ln);
+	return lnet_ctl_fail(e, -EBUSY, "too many questions at once");
+}
+
 static bool is_commit(const struct lnet_ctl_req *req)
 {
 	return req->cmd == LNET_NL_TRANSACTION && req->flags & LNET_NL_F_REPLACE;

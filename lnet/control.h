@@ -413,6 +413,16 @@ bool lnet_control_changes(u8 cmd, u16 flags);
  * to other nodes, or compute a result for each request: ping, discover, explain.
  */
 bool lnet_control_is_for_owner(u8 cmd, u16 flags);
+/* Dumps and pings in progress when a client asks for another one, and who the client is. */
+struct lnet_ctl_questions {
+	unsigned int nr, nr_client, nr_user;
+	unsigned int nr_others;		/* those of users who are neither root nor the owner */
+	bool root, owner;		/* the client is root; it is root or the owner */
+};
+
+/* 0, or -EBUSY: questions_max or a share of it is reached, and the denial is counted. */
+int lnet_control_may_ask(struct lnet_control *ctl, const struct lnet_ctl_questions *q,
+			 struct lnet_ctl_err *e);
 /*
  * Is the request no dump, but is answered as one? Then it is carried out as one, from
  * lnet_control_dump_start() on, and the verdict of a change follows the end of the dump.

@@ -19,11 +19,6 @@
 /* room kept for the end of a dump, or what a verdict adds to its request */
 #define TAIL_MAX	512
 #define ACK_MAX		(REQUEST_MAX + TAIL_MAX)
-#define JOBS_MAX	64	/* dumps in progress; the last 16 are reserved for root */
-#define JOBS_OWNER	48	/* maximum for all users but root */
-#define JOBS_OTHERS	32	/* maximum for all users but root and the node's owner */
-#define JOBS_PER_USER	16	/* maximum for one of these users */
-#define JOBS_PER_CLIENT	4
 #define GONE_MS		1000	/* between checks that a client still waits */
 /* a reader whose queue is full is tried again after this, doubling */
 #define RETRY_MIN_MS	1
@@ -365,22 +360,19 @@ static int may(const struct lnet_nl_server *srv, const struct client *client,
 			     "ping, discover or explain at");
 }
 
-/* Reserves jobs: from one user for others, from others for the owner, from the owner for root. */
-static bool has_job_left(const struct lnet_nl_server *srv, const struct client *client)
+static int may_start(struct lnet_nl_server *srv, const struct client *client,
+		     struct lnet_ctl_err *e)
 {
-	unsigned int nr_client = 0, nr_user = 0, nr_others = 0;
+	struct lnet_ctl_questions q = { .nr = srv->nr_jobs, .root = client->uid == 0,
+					.owner = is_owner(srv, client) };
 	const struct job *job;
 
 	list_for_each_entry(job, &srv->jobs, link) {
-		nr_client += job->client.portid == client->portid;
-		nr_user += job->client.uid == client->uid;
-		nr_others += !is_owner(srv, &job->client);
+		q.nr_client += job->client.portid == client->portid;
+		q.nr_user += job->client.uid == client->uid;
+		q.nr_others += !is_owner(srv, &job->client);
 	}
-	if (nr_client >= JOBS_PER_CLIENT || srv->nr_jobs >= JOBS_MAX)
-		return false;
-	if (client->uid && srv->nr_jobs >= JOBS_OWNER)
-		return false;
-	return is_owner(srv, client) || (nr_user < JOBS_PER_USER && nr_others < JOBS_OTHERS);
+	return lnet_control_may_ask(&srv->ctl, &q, e);
 }
 
 static int act(struct lnet_nl_server *srv, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
@@ -399,10 +391,10 @@ static int job_start(struct lnet_nl_server *srv, const struct client *client,
 		     const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
 {
 	struct job *job;
-	int rc;
+	int rc = may_start(srv, client, e);
 
-	if (!has_job_left(srv, client))
-		return lnet_ctl_fail(e, -EBUSY, "too many questions at once");
+	if (rc)
+		return rc;
 	job = kzalloc(sizeof(*job), GFP_KERNEL);
 	if (!job)
 		return -ENOMEM;

@@ -9,7 +9,7 @@ import struct
 import subprocess
 import time
 
-from lib import NOBODY, Pair, World, text_of, wait_for
+from lib import NOBODY, Pair, World, has_tunable, text_of, wait_for
 
 NAME = "daemon"
 ADDRESS = "10.9.0.4"            # of lnetd; the node of the honest pair is on the same host
@@ -49,6 +49,26 @@ def as_nobody(work):
         os._exit(0)
 
 
+def bounds(world, tap):
+    """Root sets the bound to 16, and asks 20 times."""
+    def denied():
+        text = world.call("h", "lnetctl", "--node", NAME, "stats", "show").stdout
+        return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == ["questions_denied:"])
+
+    before = denied()
+    world.call("h", "lnetctl", "--node", NAME, "set", "questions_max", "16")
+    asks = [world.start("h", "lnetctl", "--node", NAME, "ping", "--timeout", "3000", "10.9.0.%d@tcp" % i,
+                        log="ask%d" % i) for i in range(100, 120)]
+    for ask in asks:
+        ask.wait(20)
+    refused = sum("too many questions" in text_of(ask) for ask in asks)
+    counted = denied() - before
+    print("# questions: %d of 20 refused at a bound of 16; counter: %d" % (refused, counted))
+    tap.check(refused == 4, "questions: questions_max is the bound")
+    tap.check(counted >= refused, "questions: and refusals are counted")
+    world.call("h", "lnetctl", "--node", NAME, "set", "questions_max", "64")
+
+
 def many_questions(tap):
     """pings of a user without privileges, whose clients are then killed, keep root out."""
     world, pair = world_and_pair(6)
@@ -73,6 +93,8 @@ def many_questions(tap):
                after.stdout.strip().splitlines()[-1:]))
         tap.check(during.returncode == 0, "questions: root is answered meanwhile")
         tap.check(after.returncode == 0, "questions: root is answered when their clients have gone")
+        if has_tunable("questions_max"):
+            bounds(world, tap)
         own = world.call("h", "lnetctl", "--node", NAME, "ping", ADDRESS + "@tcp")
         tap.check(own.returncode == 0, "questions: root pings")
         tap.honest(pair.result(), "questions")
