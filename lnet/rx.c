@@ -415,16 +415,18 @@ static bool is_routers_word(const struct lnet_hdr *hdr)
 }
 
 /*
- * Only the source itself, or a gateway of the route table, may send messages of a node on a local
- * net, also if this node only forwards them: the next hop trusts this node. Otherwise any peer
- * could send messages in the name of any other. The source may also be another NID of the sender.
+ * Only the source itself, or a gateway of the route table, may send messages of a node, also if
+ * this node only forwards them: the next hop trusts this node. Otherwise any peer could send
+ * messages in the name of any other, and claim many nodes of a remote net, each with its own share
+ * of all bounds. A gateway of any route may forward messages of any source, because routes may be
+ * asymmetric. The source may also be another NID of the sender.
  */
 static bool is_forged(struct lnet_pass *p, const struct lnet_rx *rx)
 {
 	struct lnet_peer_ni *src;
 	bool same;
 
-	if (rx->from->gw || !lnet_net_is_local(p->ln, lnet_nid_net(&rx->src_nid)))
+	if (rx->from->gw)
 		return false;
 	src = lnet_peer_ni_lookup(p->ln, &rx->src_nid);
 	same = src && READ_ONCE(src->peer) == rx->from->peer;

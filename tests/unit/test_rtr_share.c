@@ -82,11 +82,15 @@ static void other_passes(void)
 
 static void test_gateway(void)
 {
+	struct lnet_route_cfg cfg = { .hops = -1 };
 	struct lnet_nid via, src;
 	unsigned int i;
 
 	begin_full(1000);
 	via = rails_nid(0, 0);
+	cfg.gateway = via;
+	UNIT_EQUAL(lnet_net_parse(&cfg.net, "tcp77"), 0, "net");
+	UNIT_EQUAL(lnet_route_add(router(), &cfg), 0, "a route by node 0");
 	for (i = 0; i < 100; i++) {
 		src = made_up("10.7.0.%u@tcp77", i + 1);
 		inject_as(&src, &via);
