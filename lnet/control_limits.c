@@ -62,6 +62,35 @@ static void limit_windows_per_peer(struct lnet *ln, struct lnet_use *use)
 	}
 }
 
+/* Each peer with windows has one of rank 1. */
+static void reply_use(struct lnet *ln, struct lnet_use *use, bool held)
+{
+	const struct lnet_window *w;
+	struct lnet_shard *sh;
+	u64 bytes, nr;
+	unsigned int i;
+
+	for (i = 0; i < ln->nr_shards; i++) {
+		sh = &ln->shard[i];
+		spin_lock(&sh->lock);
+		list_for_each_entry(w, &sh->ranked[1], ranked) {
+			lnet_windows_share(sh, &w->opener, &bytes, &nr);
+			use_max(use, held ? nr : bytes, &w->opener);
+		}
+		spin_unlock(&sh->lock);
+	}
+}
+
+static void limit_copy_per_peer(struct lnet *ln, struct lnet_use *use)
+{
+	reply_use(ln, use, false);
+}
+
+static void limit_held_per_peer(struct lnet *ln, struct lnet_use *use)
+{
+	reply_use(ln, use, true);
+}
+
 static void limit_windows_max(struct lnet *ln, struct lnet_use *use)
 {
 	unsigned int i;
@@ -130,6 +159,25 @@ static void router_use(struct lnet *ln, struct lnet_use *use, enum lnet_rtr_clas
 	use->bound = lnet_rtr_share(ln, cls);
 	for (i = 0; r && i < ln->nr_shards; i++)
 		use_max(use, READ_ONCE(r->sh[i].pool[cls].used), NULL);
+}
+
+/* Of large buffers, which are the fewest. */
+static void limit_router_share(struct lnet *ln, struct lnet_use *use)
+{
+	const struct lnet_router *r = READ_ONCE(ln->router);
+	const struct lnet_rtr_node *sender;
+	struct lnet_rtr_shard *rs;
+	unsigned int i, bucket;
+
+	use->bound = lnet_rtr_sender_most(ln, lnet_rtr_share(ln, LNET_RTR_large));
+	for (i = 0; r && i < ln->nr_shards; i++) {
+		rs = &ln->router->sh[i];
+		spin_lock(&rs->sh->lock);
+		for (bucket = 0; bucket < LNET_RTR_HASH; bucket++)
+			list_for_each_entry(sender, &rs->senders[bucket], link)
+				use_max(use, sender->used[LNET_RTR_large], &sender->nid);
+		spin_unlock(&rs->sh->lock);
+	}
 }
 
 static void limit_tiny_router_buffers(struct lnet *ln, struct lnet_use *use)

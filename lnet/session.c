@@ -145,10 +145,24 @@ static struct lnet_window *greediest(struct lnet_shard *sh)
 
 /* ---- shares of replies -------------------------------------------------------------------- */
 
+void lnet_windows_share(struct lnet_shard *sh, const struct lnet_nid *opener, u64 *copy_bytes,
+			u64 *nr_held)
+{
+	const struct lnet_window *w;
+
+	*copy_bytes = 0;
+	*nr_held = 0;
+	hlist_for_each_entry(w, openers(sh, opener), own) {
+		if (!lnet_nid_same(&w->opener, opener))
+			continue;
+		*copy_bytes += w->copy_bytes;
+		*nr_held += w->nr_held;
+	}
+}
+
 bool lnet_window_may_copy(struct lnet_pass *p, const struct lnet_window *w, u32 len)
 {
-	u64 share = READ_ONCE(p->ln->tun.copy_per_peer), bytes = len;
-	const struct lnet_window *at;
+	u64 share = READ_ONCE(p->ln->tun.copy_per_peer), bytes, nr;
 	struct lnet_shard *sh = p->sh;
 
 	if (sh->copy_bytes + len > READ_ONCE(p->ln->tun.copy_budget)) {
@@ -157,10 +171,8 @@ bool lnet_window_may_copy(struct lnet_pass *p, const struct lnet_window *w, u32 
 	}
 	if (likely(sh->copy_bytes + len <= share))
 		return true;
-	hlist_for_each_entry(at, openers(sh, &w->opener), own)
-		if (lnet_nid_same(&at->opener, &w->opener))
-			bytes += at->copy_bytes;
-	if (bytes <= share)
+	lnet_windows_share(sh, &w->opener, &bytes, &nr);
+	if (bytes + len <= share)
 		return true;
 	lnet_count(sh, copies_denied);
 	lnet_count(sh, copies_of_peer);
@@ -169,15 +181,12 @@ bool lnet_window_may_copy(struct lnet_pass *p, const struct lnet_window *w, u32 
 
 bool lnet_window_may_hold(struct lnet_pass *p, const struct lnet_window *w)
 {
-	u64 share = max(READ_ONCE(p->ln->tun.held_per_peer), (u64)w->W), nr = 0;
-	const struct lnet_window *at;
+	u64 share = max(READ_ONCE(p->ln->tun.held_per_peer), (u64)w->W), bytes, nr;
 	struct lnet_shard *sh = p->sh;
 
 	if (likely(sh->nr_held < share))
 		return true;
-	hlist_for_each_entry(at, openers(sh, &w->opener), own)
-		if (lnet_nid_same(&at->opener, &w->opener))
-			nr += at->nr_held;
+	lnet_windows_share(sh, &w->opener, &bytes, &nr);
 	if (nr < share)
 		return true;
 	lnet_count(sh, held_denied);

@@ -74,6 +74,9 @@ struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant);	/* [sh] 
 struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms);
 /* [any shard] true if the opener of @w sent @rx */
 bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *rx);
+/* [sh] small buffers with replies to @opener, in bytes; replies to it that hold memory */
+void lnet_windows_share(struct lnet_shard *sh, const struct lnet_nid *opener, u64 *copy_bytes,
+			u64 *nr_held);
 /*
  * [any shard] True if a known peer sent @rx that is not the opener of @w. False for an unknown NID,
  * which may be a rail of the opener.
