@@ -93,6 +93,8 @@ int lst_serve_start(struct lst *st, u32 nr_messages)
 	unsigned int i;
 	int rc = 0;
 
+	for (i = 0; i < LST_SENDERS_MAX; i++)
+		INIT_LIST_HEAD(&st->share[i].waits);
 	st->nr_messages = nr_messages;
 	for (i = 0; i < ARRAY_SIZE(portals) && !rc; i++)
 		rc = buffer_make(st, i, portals[i], DIV_ROUND_UP(nr_messages, ARRAY_SIZE(portals)) *
@@ -195,6 +197,95 @@ void lst_spares_free(struct lst *st)
 		kvfree(spare);
 }
 
+/* ---- shares of bulk memory ------------------------------------------------------------------- */
+
+static void bulk_run(struct lst_job *job);
+
+static u64 mem_size(u32 len)
+{
+	return is_large(len) ? LNET_MTU : len;
+}
+
+static bool is_unused(const struct lst_share *share)
+{
+	return !share->used && list_empty(&share->waits);
+}
+
+/* The share of @sender, an unused one, or the last one, which all further senders use. */
+static struct lst_share *share_of_locked(struct lst *st, const struct lnet_nid *sender)
+{
+	struct lst_share *unused = NULL;
+	unsigned int i;
+
+	for (i = 0; i < LST_SENDERS_MAX; i++) {
+		struct lst_share *share = &st->share[i];
+
+		if (!is_unused(share) && lnet_nid_same(&share->sender, sender))
+			return share;
+		if (!unused && is_unused(share))
+			unused = share;
+	}
+	if (!unused)
+		return &st->share[LST_SENDERS_MAX - 1];
+	unused->sender = *sender;
+	return unused;
+}
+
+/* A call of any size may start if no other one has memory. */
+static bool has_room(const struct lst *st, const struct lst_share *share, u64 size)
+{
+	return (!share->used || share->used + size <= LST_BULK_SHARE) &&
+	       (!st->bulk_used || st->bulk_used + size <= LST_BULK_MAX);
+}
+
+static void bulk_start_locked(struct lst_call *call)
+{
+	call->share->used += mem_size(call->bulk_len);
+	call->st->bulk_used += mem_size(call->bulk_len);
+	lst_queue_locked(call->st, &call->job, bulk_run);
+}
+
+/* Starts the transfer, now or when calls that have the memory are over. */
+static void bulk_want_locked(struct lst_call *call)
+{
+	bool known = !lnet_nid_is_any(&call->primary);
+	struct lst *st = call->st;
+
+	call->share = share_of_locked(st, known ? &call->primary : &call->from.nid);
+	if (list_empty(&call->share->waits) &&
+	    has_room(st, call->share, mem_size(call->bulk_len))) {
+		bulk_start_locked(call);
+		return;
+	}
+	st->c[LST_C_bulk_waits]++;
+	list_add_tail(&call->job.link, &call->share->waits);
+}
+
+/*
+ * Each share may start one call, in turn. If more calls could start, one that has memory is still
+ * there, and the end of that one starts further calls.
+ */
+static void bulk_return_locked(struct lst_call *call)
+{
+	struct lst *st = call->st;
+	u32 i, first = st->share_turn;
+
+	call->share->used -= mem_size(call->bulk_len);
+	st->bulk_used -= mem_size(call->bulk_len);
+	for (i = 0; i < LST_SENDERS_MAX; i++) {
+		u32 at = (first + i) % LST_SENDERS_MAX;
+		struct lst_share *share = &st->share[at];
+		struct lst_call *next = list_first_entry_or_null(&share->waits, struct lst_call,
+								 job.link);
+
+		if (!next || !has_room(st, share, mem_size(next->bulk_len)))
+			continue;
+		list_del_init(&next->job.link);
+		bulk_start_locked(next);
+		st->share_turn = at + 1;
+	}
+}
+
 /* ---- answers and bulk ------------------------------------------------------------------------ */
 
 /* One transfer less, or what was held while they were begun. The last one frees it. */
@@ -213,6 +304,11 @@ static void call_put(struct lst_call *call)
 	if (!over)
 		return;
 	mem_put(st, call->bulk, call->bulk_len);
+	if (call->share) {
+		spin_lock(&st->lock);
+		bulk_return_locked(call);
+		spin_unlock(&st->lock);
+	}
 	kfree(call);
 }
 
@@ -466,7 +562,7 @@ static void call_locked(struct lst *st, const struct lnet_event *ev, const struc
 		return;
 	}
 	if (verdict == LST_BULK)
-		lst_queue_locked(st, &call->job, bulk_run);
+		bulk_want_locked(call);
 	else if (verdict == LST_REPLY)
 		lst_reply_locked(call);
 }

@@ -21,6 +21,9 @@
 #define LST_LEASE_MAX		3600U
 #define LST_FENCED_MAX		16U		/* sessions that lost this node and are known */
 #define LST_CALLS_MAX		4096U		/* requests of others being served at one time */
+#define LST_BULK_MAX		(256ULL << 20)	/* bytes of bulk memory of all calls */
+#define LST_BULK_SHARE		(64ULL << 20)	/* of these, for the calls of one sender */
+#define LST_SENDERS_MAX		64U		/* that have a share; further ones use the last */
 #define LST_UNITS_MAX		65536U		/* of a test */
 #define LST_TESTS_MAX		1024U		/* of a session */
 #define LST_PARTS_MAX		262144U		/* units and slots of a session */
@@ -52,6 +55,12 @@ struct lst_buffer {			/* where requests of others land */
 };
 #define LST_BUFFERS	6		/* two for each portal */
 
+struct lst_share {			/* bulk memory of the calls of one sender */
+	struct lnet_nid sender;
+	u64 used;			/* bytes */
+	struct list_head waits;		/* calls, by job.link */
+};
+
 struct lst {
 	struct lnet *ln;
 	struct lst_host *host;
@@ -68,6 +77,9 @@ struct lst {
 	const struct lnet_nidlist *consoles;	/* that may lead this node; NULL: all */
 	bool drills_served;		/* there are buffers for them */
 	u32 nr_calls, nr_outs;
+	struct lst_share share[LST_SENDERS_MAX];
+	u64 bulk_used;			/* bytes of all shares */
+	u32 share_turn;			/* the share that may start the next waiting call */
 	struct list_head spares;	/* large memory of calls that are over */
 	u32 nr_spares;
 	u32 nr_inside;			/* threads between lst_enter() and lst_run() */
@@ -205,6 +217,7 @@ struct lst_call {
 	u8 nr_open;			/* transfers that are not over */
 	void *bulk;			/* kvfree() at the end */
 	u32 bulk_len;
+	struct lst_share *share;	/* that pays for @bulk, or NULL */
 	bool bulk_get;			/* from the caller, else to it */
 	u64 bulkid;
 	int bulk_status;

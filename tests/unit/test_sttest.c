@@ -90,6 +90,27 @@ static void bulk(void)
 	}
 }
 
+/* A sender has 64 MiB of memory for its bulk: further requests of it wait, and all are served. */
+static void share(void)
+{
+	struct lst_query_stat_rpy client, server;
+	struct lst *st;
+
+	begin();
+	st = st_of(2);
+	UNIT_EQUAL(st_test(1, 2, 1, 100, 1048576, LST_BRW_WRITE, LST_CHECK_SIMPLE), 0, "added");
+	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run");
+	st_run(NSEC_PER_SEC);
+	UNIT_EQUAL(st->c[LST_C_bulk_waits], 36, "waited");
+	UNIT_EQUAL(st->bulk_used, 0, "all memory is returned");
+	st_stat(1, &client);
+	st_stat(2, &server);
+	UNIT_EQUAL(client.brw_errors + server.brw_errors, 0, "no error");
+	UNIT_EQUAL(client.rpc_errors + server.rpc_errors, 0, "no error");
+	UNIT_EQUAL(server.bulk_get, 100ULL << 20, "all were served");
+	st_end();
+}
+
 /* LNet is in no hurry to say that what was fetched has arrived: nobody waits for that. */
 static void answered(void)
 {
@@ -253,6 +274,7 @@ UNIT_SUITE(sttest,
 	   { "pings are sent as often as asked", pings },
 	   { "r.c2.net.self-test.test.duration.simple: 12000 loops are 12000 pings", exactly },
 	   { "r.c2.net.self-test.test.bulk: moved the right way, whatever its length", bulk },
+	   { "one sender has a share of the memory for bulk", share },
 	   { "a write is over when it is answered", answered },
 	   { "what a node refuses", refusals },
 	   { "a batch stops and runs again", stops },
