@@ -10,6 +10,7 @@
 #define GRANT_SHARD_MASK 63ULL		/* bits of a session ID that name the shard */
 #define DRAWS_MAX 8U			/* values of the environment to try for one session ID */
 #define OPEN_BURST 16U			/* session open requests of a peer at one time */
+#define HOLD_MIN_NS (100ULL * NSEC_PER_MSEC)	/* hold time that a sender can request */
 #define GREEDY_MAX 16U			/* peers to check for a window that can be dropped */
 #define REST_NS ((u64)NSEC_PER_SEC)	/* a window used within this time is in use */
 #define OLD_MAX 256U			/* windows to check for one that can be dropped */
@@ -401,10 +402,15 @@ static u64 draw_grant(struct lnet *ln, struct lnet_shard *sh)
 	return 0;
 }
 
-/* The hold time that the sender requests, or hold_time; at most hold_time_max. */
+/*
+ * The hold time that the sender requests, or hold_time; at most hold_time_max. The timer of a
+ * window walks its places four times per hold time, so the sender cannot request less than
+ * HOLD_MIN_NS.
+ */
 static u64 hold_ns(const struct lnet_tunables *tun, u32 hold_ms)
 {
-	u64 told = hold_ms ? (u64)hold_ms * NSEC_PER_MSEC : READ_ONCE(tun->hold_time);
+	u64 told = hold_ms ? max((u64)hold_ms * NSEC_PER_MSEC, HOLD_MIN_NS) :
+			     READ_ONCE(tun->hold_time);
 
 	return min(told, READ_ONCE(tun->hold_time_max));
 }

@@ -29,6 +29,27 @@ static void put_as(unsigned int from, unsigned int rail, u64 grant, u64 seq)
 	rails_pump();
 }
 
+/* The timer of a window runs four times per hold time. */
+static void test_hold(void)
+{
+	static const u32 ms[][2] = { { 1, 100 }, { 99, 100 }, { 101, 101 }, { 0, 10000 },
+				     { ~0U, 600000 } };
+	struct rails_msg m;
+	unsigned int i;
+
+	rails_begin(NULL);
+	for (i = 0; i < ARRAY_SIZE(ms); i++) {
+		m = sessions_message(0, 0, LNET_MSG_GET, 77, i + 1);
+		m.hdr.msg.get.src_offset = ms[i][0];
+		m.hdr.msg.get.ptl_index = LNET_PORTAL_MARK;
+		m.hdr.msg.get.match_bits = LNET_OPEN_MATCHBITS;
+		rails_again(&m);
+		rails_pump();
+		UNIT_EQUAL(sessions_newest()->hold_ns, ms[i][1] * RAILS_MS, "hold time");
+	}
+	rails_end();
+}
+
 /* Known: the instance, which is sent, and the generator; it computes what the node draws next. */
 static void test_guess(void)
 {
@@ -567,6 +588,7 @@ static void test_void(void)
 }
 
 UNIT_SUITE(session,
+	{ "rule 12: a sender cannot request a hold time below 100 ms", test_hold },
 	{ "rule 2: session open requests of one peer have a rate", test_rate },
 	{ "replies for a void session are compared with its requests only", test_void },
 	{ "rule 7: a rejection takes no entry", test_rejections },
