@@ -56,17 +56,29 @@ static bool trunk_is_well(const struct lnet_path *path)
 }
 
 /*
+ * True if another peer has named the peer of @path, and nothing was ever received from it, so it
+ * may be no node at all.
+ */
+static bool is_invented(struct lnet_shard *sh, const struct lnet_path *path)
+{
+	u64 rx_ns = lnet_rec_value(sh, path->pni->last_rx_ns);
+
+	return lnet_rec_asked(sh, path->pni->peer && path->pni->peer->claimer) && !rx_ns &&
+	       !path->evidence_ns;
+}
+
+/*
  * Without link nothing can pass, here or there; lnet_select() starts anew when it is back, and a
  * peer says when its interface is.
  */
-static bool worth_it(const struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
+static bool worth_it(struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
 {
 	const struct lnet *ln = sh->ln;
 
 	return !lnet_path_whole(path) && path->ni != ln->lo && path->ni->state == NI_ACTIVE &&
 	       lnet_ni_has_link(path->ni) && path->pni->said != LNET_SAID_DOWN &&
 	       trunk_is_well(path) && !path->gone && !path->pni->deleted &&
-	       !READ_ONCE(ln->stopping) && !given_up(ln, path, now_ns);
+	       !READ_ONCE(ln->stopping) && !is_invented(sh, path) && !given_up(ln, path, now_ns);
 }
 
 static void recovering_set(struct lnet_path *path, u8 to)
