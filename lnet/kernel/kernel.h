@@ -59,6 +59,8 @@ struct lnet_netns *lnet_netns_of(const struct net *net);
  * -ENOMEM, -ESHUTDOWN: it is being taken down.
  */
 int lnet_netns_up(struct net *net, struct lnet_netns **ns);
+/* The same, but makes none: -ENETDOWN. For callers that may not change the namespace. */
+int lnet_netns_found(struct net *net, struct lnet_netns **ns);
 /* A change. 0 or -errno with @e. */
 int lnet_netns_act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct lnet_ctl_err *e);
 /* Logs a change that did not use lnet_netns_act(). cfg_lock not held. */

@@ -35,12 +35,24 @@ static struct lnet_ctl_req request(const struct nlmsghdr *nlh, u32 from)
 				      .attrs = genlmsg_data(hdr), .len = genlmsg_len(hdr) };
 }
 
-/* ---- changes --------------------------------------------------------------------------------- */
-
 static bool may(struct sk_buff *skb)
 {
 	return netlink_ns_capable(skb, sock_net(skb->sk)->user_ns, CAP_NET_ADMIN);
 }
+
+/* The instance of the namespace. Only callers that may change the namespace make it. */
+static int instance(struct sk_buff *skb, struct lnet_netns **ns, struct lnet_ctl_err *e)
+{
+	struct net *net = sock_net(skb->sk);
+	int rc = may(skb) ? lnet_netns_up(net, ns) : lnet_netns_found(net, ns);
+
+	if (!rc)
+		return 0;
+	return lnet_ctl_fail(e, rc, rc == -ENETDOWN ? "LNet stack down" :
+						      "no instance in this namespace");
+}
+
+/* ---- changes --------------------------------------------------------------------------------- */
 
 static int change(struct sk_buff *skb, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
 {
@@ -52,9 +64,8 @@ static int change(struct sk_buff *skb, const struct lnet_ctl_req *req, struct ln
 	if (req->flags & LNET_NL_F_CREATE &&
 	    (req->cmd == LNET_NL_CONFIGURE || req->cmd == LNET_NL_NETS))
 		lnet_driver_want(LNET_LND_TCP);
-	rc = lnet_netns_up(sock_net(skb->sk), &ns);
-	return rc ? lnet_ctl_fail(e, rc, "no instance in this namespace") :
-		    lnet_netns_act(ns, req, e);
+	rc = instance(skb, &ns, e);
+	return rc ? rc : lnet_netns_act(ns, req, e);
 }
 
 /* ---- dump ------------------------------------------------------------------------------------ */
@@ -87,7 +98,7 @@ static int on_start(struct netlink_callback *cb)
 		return refuse(cb, job, lnet_ctl_fail(&job->e, -EPERM,
 						     "CAP_NET_ADMIN is needed to ping, discover or "
 						     "explain at this node"));
-	rc = lnet_netns_up(sock_net(cb->skb->sk), &job->ns);
+	rc = instance(cb->skb, &job->ns, &job->e);
 	if (!rc)
 		rc = lnet_control_dump_start(&job->ns->ctl, &req, &job->dump, &job->e);
 	if (rc)

@@ -159,6 +159,20 @@ static int instance_want(struct lnet_netns *ns)
 	return ns->ln ? 0 : instance_start(ns);
 }
 
+int lnet_netns_found(struct net *net, struct lnet_netns **nsp)
+{
+	int rc = 0;
+
+	*nsp = lnet_netns_of(net);
+	mutex_lock(&netns_lock);
+	if ((*nsp)->dying)
+		rc = -ESHUTDOWN;
+	else if (!(*nsp)->ln)
+		rc = -ENETDOWN;
+	mutex_unlock(&netns_lock);
+	return rc;
+}
+
 int lnet_netns_up(struct net *net, struct lnet_netns **nsp)
 {
 	int rc;

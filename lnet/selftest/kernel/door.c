@@ -47,6 +47,14 @@ static void on_done(struct lst_command *cmd)
 	question_put(q);
 }
 
+/* Only who may change the namespace starts its service, and with it its instance. */
+static int service_open(struct net *net)
+{
+	if (ns_capable(net->user_ns, CAP_NET_ADMIN))
+		return lst_net_start(net);
+	return lst_net_is_started(net) ? 0 : -EPERM;
+}
+
 static int door_file_open(struct inode *inode, struct file *file)
 {
 	struct door *d = kzalloc(sizeof(*d), GFP_KERNEL);
@@ -54,7 +62,7 @@ static int door_file_open(struct inode *inode, struct file *file)
 
 	if (!d)
 		return -ENOMEM;
-	rc = lst_net_start(current->nsproxy->net_ns);
+	rc = service_open(current->nsproxy->net_ns);
 	if (rc) {
 		kfree(d);
 		return rc;

@@ -171,6 +171,16 @@ static struct service *service_new(struct net *net)
 	return ERR_PTR(rc);
 }
 
+bool lst_net_is_started(struct net *net)
+{
+	bool started;
+
+	mutex_lock(&services_lock);
+	started = service_find(net);
+	mutex_unlock(&services_lock);
+	return started;
+}
+
 int lst_net_start(struct net *net)
 {
 	struct service *s, *other;
