@@ -7,6 +7,7 @@
 #include "route.h"
 #include "record_hook.h"
 
+#define RXS_MAX 16		/* receives of one request at a time, without the first */
 #define ANSWERS_MAX 16	/* answers to one request under way at a time */
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -214,6 +215,18 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 	return LNET_LAND;
 }
 
+/* True if @e has RXS_MAX receives, which wait for a buffer or receive payload. */
+static bool is_crowded(const struct lnet_entry *e)
+{
+	const struct list_head *at;
+	unsigned int nr = 0;
+
+	list_for_each(at, &e->rxs)
+		if (++nr == RXS_MAX)
+			return true;
+	return false;
+}
+
 static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_window *w,
 				   struct lnet_entry *e)
 {
@@ -227,8 +240,13 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
 		answer_final(p, rx, e);
 		return LNET_SKIP;
 	}
-	lnet_count(p->sh, dup_taken);
 	(void)w;
+	/* As if it had been lost: the others have not ended. */
+	if (is_crowded(e)) {
+		lnet_count(p->sh, dup_denied);
+		return LNET_SKIP;
+	}
+	lnet_count(p->sh, dup_taken);
 	join(rx, e);
 	if (e->state == ENTRY_MATCHED) {
 		land(p, rx, e);

@@ -77,4 +77,39 @@ def commands(tap):
             world.close()
 
 
-SCENARIOS = {"A18": commands}
+def of_itself(tap):
+    """a node tests itself with requests that never end: it must still serve its peers and its operator."""
+    os.environ["LST_SESSION"] = "7"
+    world = World(extra=(("h", TARGET), ("p", CONSOLE)))
+    try:
+        pair = Pair(world)
+        pair.load(6)
+        daemon(world, "h", TARGET, TARGET + "@tcp")
+        daemon(world, "p", CONSOLE, None)
+        said = [lst(world, "h", "new_session", "own"), lst(world, "h", "add_group", "me", TARGET + "@tcp"),
+                lst(world, "h", "add_test", "--concurrency", "64", "--loop", "-1", "--from", "me", "--to", "me",
+                    "ping"),
+                lst(world, "h", "run")]
+        slowest, served, begin = 0, 0, time.monotonic()
+        for _ in range(20):
+            at = time.monotonic()
+            asked = world.call("p", "lnetctl", "--node", NAME, "ping", "--timeout", "1000ms", TARGET + "@tcp")
+            served += asked.returncode == 0
+            slowest = max(slowest, time.monotonic() - at)
+        shown = world.call("h", "lnetctl", "--node", NAME, "stats", "show")
+        words = dict(line.split()[:2] for line in shown.stdout.splitlines() if len(line.split()) == 2)
+        tap.rate("own test: messages", int(words.get("send_count:", 0)), time.monotonic() - begin)
+        print("# own test: %s; %d of 20 pings served, the slowest in %.0f ms" % (said[1:], served, slowest * 1e3))
+        lst(world, "h", "end_session")
+        tap.check(int(words.get("send_count:", 0)) > 10000, "own test: the test runs")
+        tap.check(served == 20, "own test: a peer is served meanwhile")
+        tap.check(slowest < 1, "own test: within a second")
+        ended = time.monotonic()
+        tap.check(world.call("h", "lnetctl", "--node", NAME, "net", "show").returncode == 0 and
+                  time.monotonic() - ended < 2, "own test: the operator is served after it")
+        tap.honest(pair.result(), "own test")
+    finally:
+        world.close()
+
+
+SCENARIOS = {"A4": of_itself, "A18": commands}

@@ -204,6 +204,33 @@ static void test_other_length(void)
 	}
 }
 
+/* A peer sends one request again and again while it waits for a buffer. */
+static void test_many_waiting(void)
+{
+	unsigned int tag, i;
+	struct rails_msg *m;
+
+	rails_begin(&parking);
+	lnet_portal_lazy(rails.node[1].ln, RAILS_PORTAL, true);
+	rails_on(0, -1, RAILS_PUT, FATE_LATE, LNET_OK, 1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(50 * RAILS_MS);
+	m = list_first_entry(&rails.delayed, struct rails_msg, link);
+	for (i = 0; i < 20; i++)
+		rails_again(m);
+	rails_pump();
+	UNIT_EQUAL(rails_count(&rails.waiting), 17, "the first and 16 more wait");
+	UNIT_EQUAL(rails_stat(1, LNET_C_dup_taken), 16, "no more have joined");
+	CU_ASSERT(rails_stat(1, LNET_C_dup_denied) >= 4);	/* and second copies */
+	rails_attach(1, LNET_MD_OP_PUT | LNET_MD_OP_GET);
+	rails_release();
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 1, "it ends");
+	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "it took effect once");
+	UNIT_EQUAL(rails_count(&rails.waiting), 0, "nobody waits");
+	rails_end();
+}
+
 /* Whichever of them loses its connection, the other waits on. */
 static void test_waiting_gone(void)
 {
@@ -642,6 +669,7 @@ UNIT_SUITE(once,
 	  test_broken_landing },
 	{ "rule 7: one that was too slow loses its buffer", test_slow_landing },
 	{ "rule 7: a duplicate joins what waits for a buffer", test_join_waiting },
+	{ "rule 7: 16 duplicates of a request wait, others are dropped", test_many_waiting },
 	{ "rule 7: a duplicate of another length is none", test_other_length },
 	{ "rule 7: one of them loses its connection, the other waits on", test_waiting_gone },
 	{ "rule 7: both lose their connection, a later attempt is taken", test_waiting_all_gone },
