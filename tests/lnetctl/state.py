@@ -126,3 +126,14 @@ def test_torn():
         check(name, not started and os.path.join(TMP, name) in said, said)
         if name != "nul":
             check("%s: it says what to do" % name, "remove it to start without one" in said, said)
+
+
+def test_fifo():
+    """cfg-010: lnetd does not wait for the writer of a FIFO, and reads no directory as its state."""
+    for kind, make in (("FIFO", os.mkfifo), ("directory", os.mkdir)):
+        path = os.path.join(TMP, "state." + kind)
+        make(path)
+        run = subprocess.run([BIN + "/lnetd", "--name", "fifo%d" % os.getpid(), "--state", path], capture_output=True,
+                             text=True, timeout=10, check=False)
+        check("a %s is no state" % kind, run.returncode and "the state is not a regular file" in run.stderr and
+              path in run.stderr, (run.returncode, run.stderr))

@@ -124,8 +124,13 @@ static bool says_unconfigured(const struct lnetctl_node *doc)
 int state_load(struct lnetctl *c, const char *path)
 {
 	struct lnetctl_node *doc;
-	int rc = read_file(path, &doc);
+	struct stat st;
+	int rc;
 
+	/* To open a FIFO would wait for a writer. */
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return complain(path, -EINVAL, "the state is not a regular file");
+	rc = read_file(path, &doc);
 	if (rc == -ENOENT)
 		return rc;
 	if (rc)
