@@ -58,10 +58,14 @@ class Liar(threading.Thread):
             conn.sock.settimeout(5)
             data = conn.read(16 + 56)
             node, ctype = struct.unpack_from("<Q", data, 16 + 8)[0], struct.unpack_from("<I", data, 16 + 48)[0]
+            self.greeted(struct.unpack_from("<Q", data, 16 + 32)[0])
             conn.sock.sendall(lib.hello(nid4(X), node, {2: 3, 3: 2}.get(ctype, ctype)))
             self.serve(conn)
         except (OSError, struct.error):
             pass
+
+    def greeted(self, incarnation):
+        """The node has sent a HELLO with that incarnation."""
 
     def run(self):
         self.serve(self.conn)
@@ -174,4 +178,56 @@ def lists_thousands(tap):
         world.close()
 
 
-SCENARIOS = {"A8": takes_nid, "A9": lists_thousands}
+class Keeper(Liar):
+    """Only listens at X, and notes the incarnation of each HELLO of the node."""
+
+    def __init__(self):
+        threading.Thread.__init__(self, daemon=True)
+        self.nids, self.seq, self.puts, self.gets = [nid4(X)], 1, 0, 0
+        self.ends, self.incarnations = [], []
+        self.listen()
+
+    def greeted(self, incarnation):
+        self.incarnations.append(incarnation)
+
+    def close(self):
+        for conn in self.ends:
+            conn.close()
+        self.listener.close()
+
+
+def new_incarnations(tap):
+    """HELLOs with new incarnations in the name of a connected peer: the node's set must not end or get another one."""
+    other = "10.9.0.10"
+    world, pair = connections.world_and_pair(8, hosts=(("x", other),))
+    try:
+        keeper = Keeper()
+
+        def is_pinged():
+            asked = world.call("h", "lnetctl", "--node", lib.NODE, "ping", "--timeout", "2000ms", X + "@tcp")
+            return asked.returncode == 0
+
+        tap.check(is_pinged(), "incarnation: the node has a set with the peer")
+        begin, tries, served = time.monotonic(), 0, 0
+        while time.monotonic() - begin < 3:
+            for ctype in (lib.CONTROL, lib.BULK_IN, lib.BULK_OUT):
+                Conn(nid4(X), source=other, ctype=ctype, incarnation=2 + tries, wait=0.3).close()
+                tries += 1
+            served += is_pinged()
+        tap.rate("incarnation: HELLOs", tries, time.monotonic() - begin)
+        first = set(keeper.incarnations)
+        print("# incarnation: %d connections of the node, %d incarnations; %d pings served meanwhile" %
+              (len(keeper.incarnations), len(first), served))
+        tap.check(len(first) == 1, "incarnation: it stays while the set lives")
+        tap.check(served > 0 and is_pinged(), "incarnation: the set lives")
+        for conn in keeper.ends:
+            conn.sock.shutdown(lib.socket.SHUT_RDWR)
+        lib.wait_for(lambda: is_pinged() and len(set(keeper.incarnations)) > 1, 3)
+        tap.check(max(keeper.incarnations) > max(first), "incarnation: the next set has a higher one")
+        tap.honest(pair.result(), "incarnation")
+        keeper.close()
+    finally:
+        world.close()
+
+
+SCENARIOS = {"A8": takes_nid, "A9": lists_thousands, "A15": new_incarnations}
