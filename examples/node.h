@@ -49,8 +49,8 @@ static inline int node_post(struct lnet *ln, unsigned int portal, uint64_t bits,
 }
 
 /*
- * A handler stores the event that ends the program, and node_wait() waits for it. A handler must
- * not block: so main() prints, not the handler.
+ * The event that ends the program. The handler only stores it, because a handler must not block.
+ * main() waits for it in node_wait() and prints.
  */
 static struct lnet_event node_event;
 static int node_status = 1;

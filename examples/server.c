@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include "node.h"
 
-/* Texts on their way from the handler, which must not block, to the thread that prints them. */
+/* The handler, which must not block, queues texts here for the thread that prints them. */
 enum { LINES = 16 };
 static struct { unsigned int len; char text[4096]; } lines[LINES];
 static unsigned int nr_in, nr_out, nr_dropped;
@@ -19,7 +19,7 @@ static void on_text(const struct lnet_event *ev)
 {
 	if (ev->kind != LNET_EVENT_PUT || ev->status)
 		return;
-	pthread_mutex_lock(&lock);	/* held for a copy at most, never while a line is written */
+	pthread_mutex_lock(&lock);	/* no thread holds it while it prints */
 	if (nr_in - nr_out < LINES) {
 		lines[nr_in % LINES].len = ev->mlength;
 		memcpy(lines[nr_in++ % LINES].text, text + ev->offset, ev->mlength);
@@ -44,7 +44,7 @@ static void *print_lines(void *arg)
 		printf("text: %.*s\n", (int)lines[nr_out % LINES].len,
 		       lines[nr_out % LINES].text);
 		if (dropped)
-			printf("%u texts dropped: this output was not read\n", dropped);
+			printf("%u texts dropped: the output was too slow\n", dropped);
 		fflush(stdout);
 		pthread_mutex_lock(&lock);
 		nr_out++;

@@ -41,15 +41,16 @@ struct lnet_env_ops {
 	s32 (*cpt_of)(struct lnet_env *env, const void *base);
 	u32 (*distance)(struct lnet_env *env, s32 a, s32 b);
 	/*
-	 * Optional. A pass that may run handlers has events in @ready. True: the env has emptied
-	 * the list, and the calling thread passes it to lnet_deliver() as soon as it is in no
-	 * callback of a driver. So another thread can take over from a handler that blocks.
-	 * False: the pass runs the handlers.
+	 * Optional. @ready: MDs with events for handlers. True: the env has moved them to a list
+	 * of its own. It calls lnet_deliver() with that list in the same thread, after the
+	 * driver's callback or lnet_shard_work() has returned. So another thread can take over
+	 * from a handler that blocks. False: the pass runs the handlers. No lock is held.
 	 */
 	bool (*defer)(struct lnet_env *env, struct list_head *ready);
 	/*
-	 * Optional. A handler begins, and no call of lnet_handlers_watch() is due: one is to be
-	 * made at @when_ns. No lock is held.
+	 * Optional. The core calls it when a handler starts and no lnet_handlers_watch() is
+	 * scheduled. The env then calls lnet_handlers_watch() at @when_ns, in time of now_ns(). No
+	 * lock is held.
 	 */
 	void (*watch)(struct lnet_env *env, u64 when_ns);
 };
@@ -70,14 +71,15 @@ unsigned int lnet_nr_shards(const struct lnet *ln);
  */
 u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget);
 /*
- * Runs the handlers of what ops->defer() took, within the budget of a pass; the worker of shard 0
- * is kicked for the rest. Task context, no lock held; several threads may call it at once.
+ * Runs the handlers of the MDs in @ready, which ops->defer() has taken, within the budget of one
+ * pass. If events are left, it hands them over to shard 0 and kicks its worker; @ready is empty on
+ * return. Task context, no lock held. Several threads may call it at once, each with its list.
  */
 void lnet_deliver(struct lnet *ln, struct list_head *ready);
 /*
- * Counts and logs handlers that run for longer than the tunable `handler_limit`. Any thread but one
- * that runs handlers; task context, no lock held. Returns when to call again; U64_MAX: no handler
- * runs, ops->watch() reports the next one.
+ * Counts and logs handlers that run for longer than the tunable `handler_limit`. Called in a thread
+ * that runs no handlers; task context, no lock held, one call at a time. Returns the time of the
+ * next call; U64_MAX: no handler runs, and ops->watch() schedules the next call.
  */
 u64 lnet_handlers_watch(struct lnet *ln);
 /* lock-free; U64_MAX: none */

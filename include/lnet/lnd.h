@@ -32,7 +32,7 @@ enum lnet_pass_kind {
 	LNET_PASS_CALL,
 	LNET_PASS_DRIVER,	/* reader of a driver, progress: everything */
 	LNET_PASS_WORKER,	/* env worker: everything, and the timers */
-	LNET_PASS_EVENTS,	/* lnet_deliver(): handlers whose events other passes left */
+	LNET_PASS_EVENTS,	/* lnet_deliver(): events that ops->defer() took */
 };
 
 /*
@@ -179,9 +179,9 @@ struct lnet_rx {
  */
 #define LNET_LND_COUNTERS_MAX 48
 
-/* How much of a bound is in use. Units are those of the bound's tunable. */
+/* How much of a bound is in use, in the unit of its tunable. */
 struct lnet_use {
-	u64 bound;			/* in effect; preset to the value of the tunable */
+	u64 bound;			/* in effect; the core presets it to the tunable */
 	u64 most;			/* largest use by one peer, address, interface or shard */
 	struct lnet_nid by;		/* the peer or address with this use; LNET_NID_ANY: none */
 };
@@ -189,11 +189,11 @@ struct lnet_use {
 /* A bound on what peers can make a driver use. */
 struct lnet_lnd_limit {
 	const char *tunable;		/* name of the bound, in tunables.def */
-	const char *per;		/* whose use is bounded: "address", "interface" */
+	const char *per;		/* the user that it bounds: "address", "interface" */
 	const char *counter;		/* of counter_names: how often the bound acted */
 	/*
-	 * Fills @use for @ni. May take the driver's locks. The NI has started and does not stop
-	 * meanwhile.
+	 * Writes the use of @ni to @use. Called with ln->cfg_mutex held and no other lock, so the
+	 * NI cannot stop during the call. It may take the driver's locks.
 	 */
 	void (*use)(struct lnet_ni *ni, struct lnet_use *use);
 };
@@ -261,9 +261,9 @@ struct lnet_lnd_ops {
 	 */
 	void (*rx_stop)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 	/*
-	 * Optional: @nid becomes the NID, on the net of @ni, of the network address from which @rx
-	 * came. Without it, or if @nid is not written, that is the NID of the peer interface.
-	 * Called only in lnet_rx_begin() of @rx, with no lock held.
+	 * Optional: writes to @nid the network address that sent @rx, as a NID on the net of @ni.
+	 * Without this function, or if it does not write @nid, the core uses the NID of the peer
+	 * interface. Called only in lnet_rx_begin() of @rx, with no lock held.
 	 */
 	void (*rx_address)(struct lnet_ni *ni, const struct lnet_rx *rx, struct lnet_nid *nid);
 	/*
@@ -287,7 +287,7 @@ struct lnet_lnd_ops {
 	const char *const *counter_names;
 	u16 nr_counters;
 	void (*counters)(struct lnet_ni *ni, u64 *values, bool reset);
-	/* Optional: bounds of the driver that `lnetctl limits show` lists, [const]. */
+	/* Optional: the driver's bounds, listed by `lnetctl limits show` [const]. */
 	const struct lnet_lnd_limit *limits;
 	u16 nr_limits;
 };

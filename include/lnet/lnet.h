@@ -244,14 +244,15 @@ struct lnet_event {
  * A handler runs in a thread that serves sockets and timers, at the end of a pass, with no lock
  * held; handlers of one MD run one at a time. It hands the event over, for example to a queue, and
  * returns. It must not block: no output to a pipe or terminal, no wait for a lock that is held for
- * long, no sleep. The aim is less than 100 us. Meanwhile its thread serves nobody. The node counts
- * and logs a handler that runs for longer than the tunable `handler_limit` (10 ms); another thread
- * then serves the sockets and timers, if the progress mode has one (manual/architecture.md).
+ * long, no sleep. It should return within 100 us, because its thread serves no socket or timer
+ * meanwhile. The node counts and logs a handler that runs for longer than the tunable
+ * `handler_limit` (10 ms). If the progress mode has another thread, that thread takes over the
+ * sockets and timers (manual/architecture.md).
  *
  * It may call the data API: lnet_put(), lnet_get(), their list forms, lnet_flush(),
  * lnet_rail_get(), lnet_ping(), attach, bind and unlink. It must not call the configuration or
- * lnet_destroy(); lnet_progress() returns -EDEADLK. Events of its own calls may arrive only after
- * it has returned, so it must not wait for them.
+ * lnet_destroy(); lnet_progress() returns -EDEADLK. The node may deliver the events of these calls
+ * only after the handler has returned, so the handler must not wait for them.
  */
 typedef void (*lnet_handler_t)(const struct lnet_event *ev);
 /* Return "GET", "PUT" and so on; NULL if @kind is not in enum lnet_event_kind. */

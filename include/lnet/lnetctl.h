@@ -330,9 +330,9 @@ int lnetctl_global_show(struct lnetctl *c, struct lnetctl_node **doc);
 /* "statistics": stock's counters in its order, then all others. */
 int lnetctl_stats_show(struct lnetctl *c, struct lnetctl_node **doc);
 /*
- * "limits": for each bound on what others can make the node use: its tunable and value, the largest
- * use by one ("most") and by whom, and how often the bound acted since the last reset of counters.
- * With @at_bound only bounds that are reached now or have acted.
+ * "limits": the bounds on the resources of the node that other nodes can use. For each bound: its
+ * tunable and value, the largest use ("most") and its user, and how often the bound acted since the
+ * last reset of counters. @at_bound: only bounds that are reached now or have acted.
  */
 int lnetctl_limits_show(struct lnetctl *c, bool at_bound, struct lnetctl_node **doc);
 /* Set all counters to 0, those of interfaces and peers included; msgs_alloc stays current. */

@@ -71,7 +71,7 @@ struct lnet_rpc_request {
  * negative errno for the caller.
  *
  * Runs in a thread that makes progress, with no lock held; several threads may run it at once. It
- * must not block or run for long, as lnet_handler_t in lnet.h: lnet_rpc_call() and lnet_rpc_run()
+ * must not block or run for long (lnet_handler_t in lnet.h). lnet_rpc_call() and lnet_rpc_run()
  * return -EDEADLK in it.
  */
 typedef int (*lnet_rpc_handler_t)(void *arg, const struct lnet_rpc_request *request, void *reply,

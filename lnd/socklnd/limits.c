@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tells management how much of each bound of the driver is in use, and which address uses most. */
+/* Reports how much of each bound of the driver is in use, and the address that uses most. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-#define SOURCES_MAX 256U	/* addresses that are compared */
+#define SOURCES_MAX 256U	/* addresses to compare */
 
-/* The address with the most connections in @hs; NULL: there is none. */
+/*
+ * [L] The address with the most connections in @hs, among the first SOURCES_MAX of the highest
+ * class; NULL: @hs is empty.
+ */
 static const struct sock_source *greediest(const struct sock_halfs *hs)
 {
 	const struct sock_source *s, *most = NULL;
@@ -81,7 +84,7 @@ static void hold_use(struct lnet_ni *ni, struct lnet_use *use)
 	mutex_unlock(&sn->lock);
 }
 
-/* @held: bytes of messages that wait for a buffer; else bytes of payloads in receipt. */
+/* @held true: bytes of messages that wait for a buffer; false: bytes of payloads being received. */
 static void host_use(struct sock_ni *sn, struct lnet_use *use, bool held)
 {
 	const struct sock_host *host;

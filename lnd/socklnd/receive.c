@@ -11,7 +11,7 @@
  * driver counts twice this length at most: the node may not have run, and then it did not read.
  */
 #define STEP_NS		(100 * (u64)NSEC_PER_MSEC)
-/* The length of a step while a payload of some address was too slow lately. */
+/* The length of a step while sn->slow lists an address whose payload was too slow. */
 #define SHORT_STEP_NS	(25 * (u64)NSEC_PER_MSEC)
 /*
  * If others wait for the buffer of a payload, the payload may take this time at any rate. The time
@@ -84,7 +84,7 @@ static u64 room(const struct sock_ni *sn, const struct sock_host *host)
 	return most ? most - min(most, host->receiving) : U64_MAX;
 }
 
-/* One payload is received whatever the bound is, except in a pause. */
+/* Outside a pause one payload always fits, even if it is longer than receive_per_address. */
 static bool fits(const struct sock_ni *sn, const struct sock_host *host, u32 len)
 {
 	return !host->pause_ns && (!host->receiving || len <= room(sn, host));
@@ -137,7 +137,7 @@ bool sock_receive_claim(struct sock_conn *c, u32 len, bool force)
 	return true;
 }
 
-/* L; counts @c among the connections whose payload is slower than receive_rate, or no more. */
+/* L; sets c->lags, and counts in sn->nr_lags the connections where it is true. */
 static void set_lags(struct sock_conn *c, bool lags)
 {
 	c->sn->nr_lags += lags - c->lags;
@@ -222,7 +222,7 @@ static void age(struct sock_conn *c, u64 now_ns)
 	c->aged_ns = now_ns;
 }
 
-/* True if the payload is slower than receive_rate so far. */
+/* True if the average rate of the payload so far is below receive_rate. */
 static bool lags(const struct sock_conn *c)
 {
 	u64 rate = READ_ONCE(sock_tun(c->sn)->receive_rate);
@@ -231,7 +231,7 @@ static bool lags(const struct sock_conn *c)
 	       c->pos < div_u64(div_u64(c->age_ns, NSEC_PER_MSEC) * rate, MSEC_PER_SEC);
 }
 
-/* True if the payload is slower than receive_rate, and another peer waits for its buffer. */
+/* L; true if @c lags, has had its part of WANTED_NS, and others wait for its buffer. */
 static bool is_in_the_way(struct sock_conn *c)
 {
 	set_lags(c, lags(c));
@@ -239,7 +239,7 @@ static bool is_in_the_way(struct sock_conn *c)
 	       lnet_rx_is_wanted(c->rx);
 }
 
-/* The next payload from the address of @host is received after a pause. */
+/* L; starts a pause, in which the node receives no payload from the address of @host. */
 static void slow_down(struct sock_ni *sn, struct sock_host *host)
 {
 	if (!host || host->pause_ns)
@@ -256,7 +256,10 @@ static void slow_down(struct sock_ni *sn, struct sock_host *host)
 	sock_arm(sn, sn->hosts_ns);
 }
 
-/* Ends the pause of @host, or its time with one payload at a time. Returns when the next ends. */
+/*
+ * L; ends the pause of @host if it is over, then the time with one payload at a time. Returns the
+ * time of the next such end; U64_MAX: none, and @host is no longer in sn->slow.
+ */
 static u64 host_tick(struct sock_ni *sn, struct sock_host *host, u64 now_ns)
 {
 	if (host->pause_ns > now_ns)

@@ -174,7 +174,7 @@ struct sock_ni {
 	u64 hold_bytes;
 	struct hlist_head hosts[1 << SOCK_HASH_BITS];	/* struct sock_host by address */
 	struct list_head slow;		/* hosts with a payload that was too slow */
-	u64 hosts_ns;			/* when the next host of that list is due; U64_MAX: none */
+	u64 hosts_ns;			/* when the first host of that list is due; U64_MAX: none */
 	u32 nr_lags;			/* connections with c->lags */
 	struct list_head pins;
 	u8 *pool[SOCK_OUT_POOL];
@@ -192,7 +192,7 @@ struct sock_host {
 	struct list_head slow;		/* sn->slow, which has a reference */
 	u64 slow_ns;			/* in sn->slow until then: one payload at a time */
 	u64 pause_ns;			/* no payload until then; 0: no pause */
-	u64 last_pause_ns;		/* length of the last pause while in sn->slow */
+	u64 last_pause_ns;		/* length of the last pause; 0: not in sn->slow */
 	u64 held;			/* its share of sn->hold_bytes */
 	struct list_head queue;		/* connections that wait for a claim */
 };
@@ -505,7 +505,7 @@ void sock_conn_fail(struct lnet_pass *p, struct sock_conn *c, enum lnet_outcome 
 void sock_arm(struct sock_ni *sn, u64 when_ns);			/* L */
 
 /* guest.c: bounds of open connections that peers dialled */
-u64 sock_guests_max(const struct sock_ni *sn);		/* conns_max, or less: sn->opens_cap */
+u64 sock_guests_max(const struct sock_ni *sn);		/* conns_max, at most sn->opens_cap */
 u64 sock_guests_per_address(const struct sock_ni *sn);	/* conns_per_address in effect */
 /* L; @c has a good HELLO. False: too many are open. May close the idle set of another peer. */
 bool sock_guest_fits(struct lnet_pass *p, struct sock_conn *c, const struct sock_peer *peer);
