@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How programs reach the console of a node: a stream in a Unix socket (utils/lib/door.h), or the
- * kernel's device. Who asks writes a request with its head, reads an answer with its head, and may
- * ask again.
+ * kernel's device. A program writes a request with its header, reads the reply with its header,
+ * and may then write the next request.
  */
 #ifndef LNET_SELFTEST_DOOR_H
 #define LNET_SELFTEST_DOOR_H

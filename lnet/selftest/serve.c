@@ -231,7 +231,7 @@ static struct lst_share *share_of_locked(struct lst *st, const struct lnet_nid *
 	return unused;
 }
 
-/* A call of any size may start if no other one has memory. */
+/* If no other call has memory, a call of any size may start. */
 static bool has_room(const struct lst *st, const struct lst_share *share, u64 size)
 {
 	return (!share->used || share->used + size <= LST_BULK_SHARE) &&
@@ -245,7 +245,7 @@ static void bulk_start_locked(struct lst_call *call)
 	lst_queue_locked(call->st, &call->job, bulk_run);
 }
 
-/* Starts the transfer, now or when calls that have the memory are over. */
+/* Starts the transfer now, or queues @call until other calls have returned enough memory. */
 static void bulk_want_locked(struct lst_call *call)
 {
 	bool known = !lnet_nid_is_any(&call->primary);
@@ -262,8 +262,8 @@ static void bulk_want_locked(struct lst_call *call)
 }
 
 /*
- * Each share may start one call, in turn. If more calls could start, one that has memory is still
- * there, and the end of that one starts further calls.
+ * Returns the memory of @call, and starts at most one waiting call of each share, round-robin. If
+ * more calls could start, a call that has memory exists, and its end starts further calls.
  */
 static void bulk_return_locked(struct lst_call *call)
 {

@@ -22,10 +22,10 @@
 #define LST_FENCED_MAX		16U		/* sessions that lost this node and are known */
 #define LST_CALLS_MAX		4096U		/* requests of others being served at one time */
 #define LST_BULK_MAX		(256ULL << 20)	/* bytes of bulk memory of all calls */
-#define LST_BULK_SHARE		(64ULL << 20)	/* of these, for the calls of one sender */
-#define LST_SENDERS_MAX		64U		/* that have a share; further ones use the last */
+#define LST_BULK_SHARE		(64ULL << 20)	/* of these, bytes for the calls of one sender */
+#define LST_SENDERS_MAX		64U		/* with a share; further senders use the last one */
 #define LST_UNITS_MAX		65536U		/* of a test */
-#define LST_TESTS_MAX		1024U		/* of a session */
+#define LST_TESTS_MAX		1024U		/* tests of a session */
 #define LST_PARTS_MAX		262144U		/* units and slots of a session */
 #define LST_DESTS_MAX		(256U * LST_DESTS_PER_PAGE)
 #define LST_REFUSED_LOG_NS	(10ULL * NSEC_PER_SEC)
@@ -58,7 +58,7 @@ struct lst_buffer {			/* where requests of others land */
 struct lst_share {			/* bulk memory of the calls of one sender */
 	struct lnet_nid sender;
 	u64 used;			/* bytes */
-	struct list_head waits;		/* calls, by job.link */
+	struct list_head waits;		/* calls that wait for memory, by job.link */
 };
 
 struct lst {
@@ -79,7 +79,7 @@ struct lst {
 	u32 nr_calls, nr_outs;
 	struct lst_share share[LST_SENDERS_MAX];
 	u64 bulk_used;			/* bytes of all shares */
-	u32 share_turn;			/* the share that may start the next waiting call */
+	u32 share_turn;			/* round-robin position in share[] */
 	struct list_head spares;	/* large memory of calls that are over */
 	u32 nr_spares;
 	u32 nr_inside;			/* threads between lst_enter() and lst_run() */
@@ -113,8 +113,8 @@ static inline u64 lst_now(const struct lst *st)
 }
 
 /*
- * An ID by which a node finds memory that this node posted. It cannot be computed from other IDs,
- * because any node may put to or get from that memory.
+ * A secret ID: match bits of memory that this node posts. Any node that knows the ID may put to or
+ * get from that memory, so nodes must not be able to compute it from other IDs.
  */
 static inline u64 lst_id_draw(struct lst *st)
 {
@@ -217,7 +217,7 @@ struct lst_call {
 	u8 nr_open;			/* transfers that are not over */
 	void *bulk;			/* kvfree() at the end */
 	u32 bulk_len;
-	struct lst_share *share;	/* that pays for @bulk, or NULL */
+	struct lst_share *share;	/* the share that counts @bulk; NULL: not counted */
 	bool bulk_get;			/* from the caller, else to it */
 	u64 bulkid;
 	int bulk_status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where the socket of a node's self-test is: a file that no other user can make or replace. */
+/* The path of a self-test socket. Its directory prevents that other users make or replace it. */
 #ifndef UTILS_LIB_DOOR_H
 #define UTILS_LIB_DOOR_H
 
@@ -31,7 +31,7 @@ static inline int door_directory(char *path, size_t size, unsigned int uid)
 	return len < (int)size ? 0 : -ENAMETOOLONG;
 }
 
-/* 0, or -EPERM: the directory belongs to another user, or others may write in it. */
+/* 0, -errno of lstat(), or -EPERM: neither root nor @uid owns @path, or others may write in it. */
 static inline int door_directory_check(const char *path, unsigned int uid)
 {
 	struct stat st;
@@ -44,8 +44,9 @@ static inline int door_directory_check(const char *path, unsigned int uid)
 }
 
 /*
- * The socket of node @name of user @uid in the caller's network namespace. Nodes of two namespaces
- * may have the same name, so the file has the number of the namespace. 0 or -errno.
+ * Writes to @at the socket of node @name of user @uid in the caller's network namespace, and checks
+ * its directory. Nodes of two namespaces may have the same name, so the path has the number of the
+ * namespace. 0 or -errno; -ENOENT: the directory does not exist.
  */
 static inline int door_address(struct sockaddr_un *at, unsigned int uid, const char *name)
 {

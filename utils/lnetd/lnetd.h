@@ -34,7 +34,7 @@ void state_drop(struct state *s);
  * selftest.c: the network self-test of a node. All accept NULL. Stopped while the node still runs,
  * freed when it is destroyed; what selftest_start() left is freed also if it failed. @consoles: the
  * NIDs that may lead the node, "*" or a list that lnet_nidlist_parse() accepts; else -EINVAL.
- * -ENOTCONN: there is no place for its socket, and the log has the reason.
+ * -ENOTCONN: the socket cannot be created, and the log has the reason.
  */
 struct lnet;
 struct selftest;

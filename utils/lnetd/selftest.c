@@ -289,7 +289,7 @@ static void *loop(void *arg)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* Root makes /run/lnet once. The directory of a user is in the one that the login makes. */
+/* Makes the directory of the socket. The login creates its parent, /run/user/UID. */
 static int door_directory_make(void)
 {
 	char dir[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
@@ -308,8 +308,8 @@ static int door_directory_make(void)
 }
 
 /*
- * The node has its name already, by the port of its netlink socket. So a file of that name is left
- * from a node that was killed, and is replaced. It appears when the socket accepts connections.
+ * The port of its netlink socket already reserves the name of this node. So a socket of that name
+ * is left from a killed node, and rename() replaces it. The file appears when the socket listens.
  */
 static int door_bind(int fd, const struct sockaddr_un *at)
 {
@@ -321,7 +321,7 @@ static int door_bind(int fd, const struct sockaddr_un *at)
 	unlink(new.sun_path);
 	if (bind(fd, (const void *)&new, sizeof(new)))
 		return -errno;
-	/* Any user may ask; may() decides. */
+	/* Any user may connect; may() checks each request. */
 	if (chmod(new.sun_path, 0666) || listen(fd, 16) || rename(new.sun_path, at->sun_path)) {
 		rc = -errno;
 		unlink(new.sun_path);

@@ -48,7 +48,7 @@ void request_add(struct request *r, const char *name, const char *fmt, ...)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* The directory may have been made by another user. So check the user before a request is sent. */
+/* Another user may own the directory, so check the server's user before sending a request. */
 static bool is_served_by(int fd, unsigned int uid)
 {
 	struct ucred who;

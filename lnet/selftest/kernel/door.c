@@ -47,7 +47,7 @@ static void on_done(struct lst_command *cmd)
 	question_put(q);
 }
 
-/* Only who may change the namespace starts its service, and with it its instance. */
+/* If the caller may change the namespace, this starts its service, and with it its instance. */
 static int service_open(struct net *net)
 {
 	if (ns_capable(net->user_ns, CAP_NET_ADMIN))
@@ -109,7 +109,7 @@ static struct question *question_read(const char __user *from, size_t len)
 	return q;
 }
 
-/* Acts for the opener of @file: the writer may have inherited the descriptor and not know it. */
+/* Checks the rights of the opener of @file: the writer may have inherited the descriptor. */
 static void ask(struct file *file, struct question *q)
 {
 	struct door *d = file->private_data;

@@ -11,7 +11,7 @@ struct net;
 /* module.c */
 /* The namespace has a service from then on. May sleep. 0, -ENOMEM, -ESHUTDOWN. */
 int lst_net_start(struct net *net);
-/* The namespace has a service. May sleep. */
+/* True if the namespace has a service. May sleep. */
 bool lst_net_is_started(struct net *net);
 /* As lst_command(); -ENXIO: the namespace has no service, and no done() follows. */
 int lst_net_command(struct net *net, struct lst_command *cmd);
