@@ -92,7 +92,7 @@ static u64 clock_ns(const struct lnet_pass *p)
 	return p->ln->env->ops->now_ns(p->ln->env);
 }
 
-/* At most BATCH events. */
+/* Runs the handlers of @batch, at most BATCH events, and ends @turn if its time is over. */
 static void handle_batch(struct lnet_pass *p, struct lnet_md *md, struct list_head *batch,
 			 struct lnet_watch *watch, struct turn *turn)
 {

@@ -28,7 +28,10 @@ int lnet_md_attach_core(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg 
 
 /* ---- watch.c: handlers that run for too long ------------------------------------------------- */
 
-/* The calling thread begins to run handlers of @md. NULL, which the others accept: not watched. */
+/*
+ * No lock held. The calling thread starts to run handlers of @md. NULL: it is not watched, because
+ * handler_limit is 0 or LNET_WATCHES threads are watched. The functions below accept NULL.
+ */
 struct lnet_watch *lnet_watch_begin(struct lnet_md *md, u64 now_ns);
 static inline void lnet_watch_event(struct lnet_watch *w, const struct lnet_event *ev)
 {
@@ -36,7 +39,10 @@ static inline void lnet_watch_event(struct lnet_watch *w, const struct lnet_even
 		WRITE_ONCE(w->what, (u32)ev->portal << 8 | ev->kind);
 }
 
-/* @nr handlers have ended at @now_ns; the next may begin. */
+/*
+ * No lock held. A batch of @nr handlers ended at @now_ns, and the next may start. If the batch took
+ * handler_limit or longer, it is logged, and counted once.
+ */
 void lnet_watch_batch(struct lnet *ln, struct lnet_watch *w, unsigned int nr, u64 now_ns);
 void lnet_watch_end(struct lnet_watch *w);
 

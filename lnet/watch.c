@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds handlers that run for longer than handler_limit, also while they run: counts and logs them.
+ * Counts and logs handlers that run for longer than handler_limit, also while they still run.
  */
 #include "plat.h"
 #include <lnet/env.h>
 #include "log.h"
 #include "md.h"
 
-#define COUNTED		1ULL		/* in begin_ns */
-#define LOOKS		4		/* at a handler within handler_limit */
+#define COUNTED		1ULL		/* bit of begin_ns: the batch is counted */
+#define LOOKS		4		/* checks of a handler within handler_limit */
 
 static u64 limit_ns(const struct lnet *ln)
 {
 	return READ_ONCE(ln->tun.handler_limit);
 }
 
-/* Never 0, and the mark is clear. */
+/* @now_ns as begin_ns: never 0, and COUNTED is clear. */
 static u64 begin_of(u64 now_ns)
 {
 	return (now_ns | 2 * COUNTED) & ~COUNTED;
@@ -31,7 +31,7 @@ static void count(struct lnet *ln)
 	struct lnet_shard *sh = &ln->shard[0];
 
 	spin_lock(&sh->lock);
-	/* read without the lock, while the handler still runs */
+	/* lnet_counter_get() reads it without the lock. */
 	WRITE_ONCE(sh->c[LNET_C_slow_handlers], sh->c[LNET_C_slow_handlers] + 1);
 	spin_unlock(&sh->lock);
 }
@@ -48,7 +48,7 @@ struct lnet_watch *lnet_watch_begin(struct lnet_md *md, u64 now_ns)
 
 		if (READ_ONCE(w->begin_ns) || cmpxchg(&w->begin_ns, 0, begin_of(now_ns)))
 			continue;
-		/* The watch first says that it is idle, and then reads begin_ns again. */
+		/* lnet_handlers_watch() sets watch_idle, and then reads begin_ns again. */
 		if (READ_ONCE(ln->watch_idle) && xchg(&ln->watch_idle, 0) &&
 		    ln->env->ops->watch)
 			ln->env->ops->watch(ln->env, look_ns(ln, now_ns));
@@ -87,7 +87,7 @@ void lnet_watch_end(struct lnet_watch *w)
 		smp_store_release(&w->begin_ns, 0);
 }
 
-/* True: a handler runs. */
+/* Counts and logs the handler of @w if it is too slow. True: a handler runs. */
 static bool look_at(struct lnet *ln, struct lnet_watch *w, u64 now_ns)
 {
 	u64 begin_ns = READ_ONCE(w->begin_ns);

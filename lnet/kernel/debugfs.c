@@ -233,7 +233,7 @@ static ssize_t text_write(struct file *file, const char __user *from, size_t len
 	struct user_namespace *user_ns = current->nsproxy->net_ns->user_ns;
 	struct lnet *ln = callers_node();
 
-	/* both the writer and the opener, who may have passed the descriptor on */
+	/* The opener may have passed the descriptor to another process: check opener and writer. */
 	if (!text->reset || !ns_capable(user_ns, CAP_NET_ADMIN) ||
 	    !file_ns_capable(file, user_ns, CAP_NET_ADMIN))
 		return -EPERM;

@@ -27,7 +27,7 @@ struct kernel_env {
 	struct lnet_env env;
 	struct lnet *ln;		/* NULL before the start and after the end */
 	struct net *net;
-	struct delayed_work watch;	/* of handlers: on any CPU, as theirs may be busy */
+	struct delayed_work watch;	/* of handlers; unbound: a handler may block its CPU */
 	unsigned int nr_shards;
 	struct lane lanes[];
 };

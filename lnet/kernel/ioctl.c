@@ -299,7 +299,7 @@ static long on_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	struct user_namespace *user_ns = current->nsproxy->net_ns->user_ns;
 	const struct request *r = request_find(_IOC_NR(cmd));
 
-	/* both the caller and the opener, who may have passed the descriptor on */
+	/* The opener may have passed the descriptor to another process: check opener and caller. */
 	if (!ns_capable(user_ns, CAP_SYS_ADMIN) || !file_ns_capable(file, user_ns, CAP_SYS_ADMIN))
 		return -EACCES;
 	if (_IOC_TYPE(cmd) != LNET_IOC_TYPE || _IOC_NR(cmd) < LNET_IOC_MIN ||

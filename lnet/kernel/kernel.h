@@ -59,7 +59,10 @@ struct lnet_netns *lnet_netns_of(const struct net *net);
  * -ENOMEM, -ESHUTDOWN: it is being taken down.
  */
 int lnet_netns_up(struct net *net, struct lnet_netns **ns);
-/* The same, but makes none: -ENETDOWN. For callers that may not change the namespace. */
+/*
+ * Finds the instance of @net without creating it, for callers that may not change the namespace.
+ * May sleep. 0, -ENETDOWN: there is none, -ESHUTDOWN: it is being taken down.
+ */
 int lnet_netns_found(struct net *net, struct lnet_netns **ns);
 /* A change. 0 or -errno with @e. */
 int lnet_netns_act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct lnet_ctl_err *e);

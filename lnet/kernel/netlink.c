@@ -40,7 +40,7 @@ static bool may(struct sk_buff *skb)
 	return netlink_ns_capable(skb, sock_net(skb->sk)->user_ns, CAP_NET_ADMIN);
 }
 
-/* The instance of the namespace. Only callers that may change the namespace make it. */
+/* The instance of the namespace. It is created only if the caller may change it. */
 static int instance(struct sk_buff *skb, struct lnet_netns **ns, struct lnet_ctl_err *e)
 {
 	struct net *net = sock_net(skb->sk);

@@ -298,7 +298,7 @@ void lnet_user_env_stop(struct lnet_env *base)
 		lane_token_release(lane);
 	}
 	while (__atomic_load_n(&env->nr_lost, __ATOMIC_SEQ_CST))
-		usleep(100);		/* their handlers still run */
+		usleep(100);		/* these callers still run handlers */
 }
 
 void lnet_user_env_destroy(struct lnet_env *base)

@@ -43,13 +43,13 @@
 #define SVC_DEEP_TICKS		8
 /* service threads of a lane: one, and those that replace it while its handlers block */
 #define LANE_THREADS		5
-#define TAKEOVER_LOOKS		2	/* of the watch, at one delivery, before it is taken over */
+#define TAKEOVER_LOOKS		2	/* checks of a delivery before the watch takes over */
 #define MAX_SHARDS		64
 #define LANE_BELL		U64_MAX		/* instead of slot and generation */
 
 struct user_env;
 
-/* Values of a lane's token: free, held, or this bit and a number: held, and handlers run. */
+/* Values of a lane's token. TOKEN_HANDLERS | lane->turn: the holder runs handlers. */
 #define TOKEN_FREE		0U
 #define TOKEN_HELD		1U
 #define TOKEN_HANDLERS		0x80000000U
@@ -65,11 +65,11 @@ struct lane_visit {
 	struct list_head ready;		/* MDs whose handlers are to run */
 };
 
-/* A service thread: it serves its lane while the lane names it, else it is parked. */
+/* A service thread: while lane->serving is its index it polls the lane, else it is parked. */
 struct lane_thread {
 	struct lane *lane;
 	pthread_t id;
-	pthread_t self;			/* the same, from its start on; atomic */
+	pthread_t self;			/* @id, written by the thread itself; atomic */
 	bool exists, parked;		/* [lock of the environment] */
 };
 
@@ -91,7 +91,7 @@ struct lane {
 	int outer, svc_evfd;
 	unsigned int first, nr;		/* shards */
 	u32 token;			/* see above */
-	u32 turn;			/* numbers the deliveries; the holder's */
+	u32 turn;			/* number of the last delivery; written by the holder */
 	pthread_t owner;		/* of the token */
 	u32 visits;			/* how often the token was taken */
 	u32 nudged;			/* the holder should ask its done() */
@@ -100,8 +100,8 @@ struct lane {
 	/* the service thread waits for the token to be given back */
 	u32 svc_deep;
 	struct lane_thread threads[LANE_THREADS];
-	u32 serving;			/* which of them */
-	/* Only the watch: the token at its last look, and how often it was the same. */
+	u32 serving;			/* index of the thread that serves */
+	/* Only the watch: the token at its last check, and how many checks found no change. */
 	u32 seen_token, seen_looks;
 	/* Only the token's holder: */
 	unsigned int misses, tries;
@@ -133,12 +133,12 @@ struct user_env {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	u32 kicked[MAX_SHARDS];
-	/* The watch, a thread that is started when the first handler runs. */
+	/* The watch is a thread that starts when the first handler runs. */
 	pthread_mutex_t watch_lock;
 	pthread_cond_t watch_rang;
 	pthread_t watch;
 	bool has_watch;			/* [watch_lock] */
-	u64 watch_ns;			/* [watch_lock] when to look; U64_MAX: no handler runs */
+	u64 watch_ns;			/* [watch_lock] next check; U64_MAX: no handler runs */
 	u32 nr_lost;			/* atomic: callers whose token was taken away */
 	struct lane lanes[];
 };
@@ -169,18 +169,18 @@ bool lane_token_try(struct lane *lane);
 void lane_token_release(struct lane *lane);
 bool lane_mine(struct lane *lane);		/* the calling thread holds the token */
 /*
- * Gives up the token that lane_poll() got, unless the watch has taken it away meanwhile. A caller
- * uses the environment no more after the latter.
+ * Releases the token after lane_poll(), unless the watch has taken it. A caller must not use the
+ * environment after this, because the environment may be freed once nr_lost is 0.
  */
 void lane_poll_end(struct lane *lane);
 /*
- * The watch: takes @token, which says that handlers run, away from its holder, for the others that
- * poll or serve. False: the handlers have ended.
+ * Called by the watch: takes @token, a value with TOKEN_HANDLERS, from its holder and releases it
+ * to other callers and service threads. False: the delivery has ended.
  */
 bool lane_take_over(struct lane *lane, u32 token);
-/* As lnet_env_ops has it. */
+/* lnet_env_ops.defer; false in manual mode */
 bool env_defer(struct lnet_env *env, struct list_head *ready);
-/* env_watch.c; the first as lnet_env_ops has it */
+/* env_watch.c; env_watch() is lnet_env_ops.watch, and does nothing in manual mode */
 void env_watch(struct lnet_env *env, u64 when_ns);
 void env_watch_stop(struct user_env *env);
 bool lane_has_kicks(struct lane *lane);
@@ -195,9 +195,12 @@ int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadlin
 int env_thread_create(pthread_t *id, void *(*main_fn)(void *arg), void *arg);
 int lane_thread_start(struct lane *lane);
 void lane_thread_stop(struct lane *lane);
-/* @thread is its service thread, and not parked. */
+/* True if @thread is the service thread that serves @lane. */
 bool lane_is_served_by(struct lane *lane, pthread_t thread);
-/* The thread that serves @lane is in a handler: another one replaces it, if one is left. */
+/*
+ * Called by the watch: a parked or new service thread replaces the one that serves @lane. If all
+ * LANE_THREADS are in handlers, nothing changes.
+ */
 void lane_thread_replace(struct lane *lane);
 
 #endif

@@ -128,8 +128,8 @@ bool lane_take_over(struct lane *lane, u32 token)
 }
 
 /*
- * Runs the handlers that the passes of a callback left. Nothing of the lane is in use meanwhile, so
- * its token can be taken away.
+ * Runs the handlers that the passes of a callback deferred. This thread uses nothing of the lane
+ * meanwhile, so the watch can take its token.
  */
 static void run_handlers(struct lane *lane)
 {
@@ -141,7 +141,7 @@ static void run_handlers(struct lane *lane)
 	seq_store(&lane->token, token);
 	lnet_deliver(lane->env->ln, &visiting->ready);
 	visiting->lost = !token_change(lane, token, TOKEN_HELD);
-	/* The watch writes the owner after the token. */
+	/* lane_take_over() clears the owner after it changed the token: wait for that. */
 	while (visiting->lost && lane_mine(lane))
 		sched_yield();
 }

@@ -19,7 +19,7 @@ static bool serves(const struct lane_thread *thread)
 	       !seq_load(&lane->env->stopped);
 }
 
-/* Nobody else ever takes this token, but for a moment at the end. */
+/* Other threads hold this token only for a moment: at the end, or while the watch takes over. */
 static void service_turn(struct lane_thread *thread)
 {
 	struct lane *lane = thread->lane;
@@ -158,7 +158,7 @@ int env_thread_create(pthread_t *id, void *(*main_fn)(void *arg), void *arg)
 	return -rc;
 }
 
-/* The environment's lock held, or no thread exists. */
+/* The caller holds the lock of the environment, or no thread exists yet. */
 static int thread_create(struct lane *lane, unsigned int nr)
 {
 	struct lane_thread *thread = &lane->threads[nr];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The watch of the user-space environment: a thread that looks at handlers while they run, and
- * hands the lanes of those that block to other threads.
+ * The watch of the user-space environment: a thread that checks running handlers. If a handler
+ * blocks, the watch gives the lane of its thread to another thread.
  */
 #include "plat.h"
 
@@ -22,7 +22,7 @@ static void look_at(struct lane *lane)
 	}
 }
 
-/* Under the lock. */
+/* env->watch_lock held; the wait releases it. */
 static void sleep_until(struct user_env *env, u64 when_ns)
 {
 	struct timespec ts = { (time_t)(when_ns / NSEC_PER_SEC), (long)(when_ns % NSEC_PER_SEC) };
