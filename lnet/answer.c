@@ -87,7 +87,7 @@ static bool merged_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_path
 	return true;
 }
 
-/* The same for requests of a session that became void since: the list has no others. */
+/* The same for requests of an expired session, which are in peer->voided. */
 static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last, struct lnet_path *via)
 {
 	struct lnet_peer *peer = rx->src->peer;

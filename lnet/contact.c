@@ -233,8 +233,8 @@ static bool never_left(const struct lnet_pass *p, const struct lnet_op *op)
 }
 
 /*
- * The peer grants no session now. Later requests do not wait while it is queried again, as this
- * would take an attempt timeout each time: exactly-once rule 2.
+ * The negotiation gave no session. Later requests do not wait for the next session open request,
+ * which may take an attempt timeout: exactly-once rule 2.
  */
 static void unopened(struct lnet_pass *p, struct lnet_peer *peer)
 {

@@ -110,7 +110,7 @@ static void questions_denied(struct lnet *ln)
 	spin_unlock(&sh->lock);
 }
 
-/* Reserves some from one user for others, from others for the owner, from the owner for root. */
+/* A quarter of questions_max is reserved for root, and a quarter for root and the owner. */
 int lnet_control_may_ask(struct lnet_control *ctl, const struct lnet_ctl_questions *q,
 			 struct lnet_ctl_err *e)
 {

@@ -413,14 +413,17 @@ bool lnet_control_changes(u8 cmd, u16 flags);
  * to other nodes, or compute a result for each request: ping, discover, explain.
  */
 bool lnet_control_is_for_owner(u8 cmd, u16 flags);
-/* Dumps and pings in progress when a client asks for another one, and who the client is. */
+/* Dumps and pings in progress when a client requests another one, and the rights of the client. */
 struct lnet_ctl_questions {
-	unsigned int nr, nr_client, nr_user;
-	unsigned int nr_others;		/* those of users who are neither root nor the owner */
-	bool root, owner;		/* the client is root; it is root or the owner */
+	unsigned int nr, nr_client, nr_user;	/* of all; of the client; of its user */
+	unsigned int nr_others;		/* of all users but root and the owner */
+	bool root, owner;		/* the client is root; is root or the owner */
 };
 
-/* 0, or -EBUSY: questions_max or a share of it is reached, and the denial is counted. */
+/*
+ * 0; -EBUSY with @e: questions_max or a share of it is used up. Takes the lock of shard 0 to count
+ * the denial.
+ */
 int lnet_control_may_ask(struct lnet_control *ctl, const struct lnet_ctl_questions *q,
 			 struct lnet_ctl_err *e);
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * limits: how much of each bound on peers is in use, who uses most, and how often the bound acted.
+ * The command limits: how much of each bound on peers is in use, the peer that uses most, and how
+ * often the bound acted.
  */
 #include "control_cmd.h"
 #include "router.h"
@@ -29,7 +30,7 @@ struct limit_row {
 };
 
 struct limits_view {
-	bool at_bound;			/* only these are shown */
+	bool at_bound;			/* skip bounds that are not reached and never acted */
 	unsigned int nr;
 	struct limit_row row[LIMITS_MAX];
 };
@@ -62,7 +63,7 @@ static void limit_windows_per_peer(struct lnet *ln, struct lnet_use *use)
 	}
 }
 
-/* Each peer with windows has one of rank 1. */
+/* Each peer with windows has exactly one of rank 1, so this list has each peer once. */
 static void reply_use(struct lnet *ln, struct lnet_use *use, bool held)
 {
 	const struct lnet_window *w;
@@ -161,7 +162,7 @@ static void router_use(struct lnet *ln, struct lnet_use *use, enum lnet_rtr_clas
 		use_max(use, READ_ONCE(r->sh[i].pool[cls].used), NULL);
 }
 
-/* Of large buffers, which are the fewest. */
+/* Shows the share of large buffers, because a router has the fewest of these. */
 static void limit_router_share(struct lnet *ln, struct lnet_use *use)
 {
 	const struct lnet_router *r = READ_ONCE(ln->router);
@@ -250,7 +251,7 @@ static u64 counter_of(const struct lnet_lnd_ops *ops, const u64 *values, const c
 	return 0;
 }
 
-/* Of several interfaces the row shows the one with the largest use. */
+/* The row shows the interface with the largest use, and the sum of the counters of all. */
 static void ni_fill(struct limits_view *v, struct lnet_ni *ni)
 {
 	u64 values[LNET_LND_COUNTERS_MAX];
@@ -307,7 +308,7 @@ int lnet_ctl_limits_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *re
 
 /* ---- showing --------------------------------------------------------------------------------- */
 
-/* A bound of 0 is none; router buffers without routing are none, too. */
+/* A bound of 0 means that there is no bound. */
 static bool is_at_bound(const struct limit_row *row)
 {
 	return row->use.bound && row->use.most >= row->use.bound;

@@ -435,8 +435,9 @@ struct lnet_peer {
 	u8 contact;			/* enum lnet_contact_state */
 	u8 contact_busy;		/* in doubt: it is being asked */
 	u8 held;			/* requests wait for its first round of discovery */
-	u8 plain_before;		/* requests are sent untracked while it is queried again */
-	/* session open requests of the peer: when the last one would be due at openings_rate */
+	/* the last negotiation failed: requests are sent untracked, and do not wait for the next */
+	u8 plain_before;
+	/* the time at which its last session open request would be received at openings_rate */
 	u64 open_due_ns;
 	u32 contact_fails;
 	u32 features;
@@ -451,11 +452,11 @@ struct lnet_peer {
 	struct list_head resolve;	/* ops in OP_RESOLVE */
 	/* ops whose name does not fit into the window yet (OP_TRY, no attempt) */
 	struct list_head winwait;
-	struct list_head voided;	/* ops with a name of a session that is void */
+	struct list_head voided;	/* ops with a request ID of an expired session */
 	u64 turn;
 	/* thousandths short of a full bucket, <= 0: a new peer starts full */
 	s64 hedge_tokens;
-	/* time until which recovery_ping_rate pays for the recovery pings sent; 0: none sent */
+	/* token bucket as one time: full if not after now; each recovery ping adds 1/rate */
 	u64 pings_paid_ns;
 };
 
@@ -600,7 +601,7 @@ struct lnet_shard {
 	u64 c[LNET_NR_COUNTERS];
 	struct lnet_probes probes;
 	u64 copy_bytes;			/* held small answers */
-	u32 nr_held;			/* entries of windows whose reply is the memory itself */
+	u32 nr_held;			/* entries with memory held for a retransmitted REPLY */
 	/* some NI's link changed: lnet_shard_work() acts (WRITE_ONCE, any context) */
 	u8 link_work;
 	/* attempts in ATT_WIRE that LNET_MORE leaves to the next pass without it */
@@ -613,12 +614,12 @@ struct lnet_shard {
 	struct lnet_rec_ring *rec;	/* record.h; NULL: nothing is recorded */
 };
 
-#define LNET_WATCHES	16		/* threads in handlers that are watched at a time */
+#define LNET_WATCHES	16		/* further threads in handlers are not watched */
 
-/* watch.c: a thread in handlers; read and written without a lock */
+/* watch.c: a thread that runs handlers; atomic, without a lock */
 struct lnet_watch {
-	u64 begin_ns;			/* of the handler or batch; 0: free; lowest bit: counted */
-	u32 what;			/* portal and kind of the event */
+	u64 begin_ns;			/* start of the batch of events; 0: free; bit 0: counted */
+	u32 what;			/* portal << 8 | kind of the event being handled */
 };
 
 struct lnet_slot {			/* names of unmarked requests */
@@ -655,7 +656,7 @@ struct lnet {
 	u8 age_left;			/* [cfg] it met some that traffic made */
 	spinlock_t nid_lock;		/* leaf */
 	struct hlist_head *nids;	/* [nid_lock] 1 << nid_bits */
-	u64 nid_key;			/* [const] of the hash, secret */
+	u64 nid_key;			/* [const] secret key of the hash */
 	u32 nid_bits, nr_nids, pni_ix;	/* @pni_ix: the last one's */
 	void *md_tables;		/* md.c, match.c */
 	spinlock_t slot_lock;		/* leaf */

@@ -11,7 +11,7 @@
 #define RETRY_STEPS	6U			/* up to this many times */
 #define RETRY_MAX_NS	(60 * (u64)NSEC_PER_SEC)
 #define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* no reserve of operations */
-/* interval of the pings that a peer causes by pushes */
+/* least time between two pings that pushes of a peer cause */
 #define DOUBT_NS	(100 * (u64)NSEC_PER_MSEC)
 
 static const u8 edges[LNET_NR_DISC_STATES][LNET_NR_DISC_STATES] = {

@@ -53,7 +53,7 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	int status;			/* 0 or -errno: how the last round ended */
 	u64 hash;			/* of the info merged last; 0: none */
 	u64 next_ns;			/* no ping or push of discovery before */
-	u64 doubt_ns;			/* no ping that a push causes before; 0: none yet */
+	u64 doubt_ns;			/* due time of the last ping for a push; 0: none */
 	u64 merge_by_ns;		/* what is busy is waited for until then; 0: not waiting */
 	/* time of the next merge at one per merge_pause; 0: no list was merged */
 	u64 merge_turn_ns;
@@ -127,7 +127,7 @@ u32 lnet_disc_asked(struct lnet_peer *peer);
 bool lnet_disc_learns(const struct lnet *ln, u32 features);
 /* [sh] it ended. True: with an info, so that the peer's features are true */
 bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_op *op);
-/* [sh] a push shows that what is known may be out of date: @d is pinged, but not often */
+/* [sh] a push was old or unreadable: schedules a ping of @d, at most one per DOUBT_NS */
 void lnet_disc_doubt(struct lnet_pass *p, struct lnet_disc *d);
 /*
  * [sh] @len bytes in @data came. 0; -EPROTO: no info; -EMSGSIZE: not all of it; -EOPNOTSUPP: a push

@@ -351,7 +351,7 @@ static bool can_be_pinged(struct merge *m, const struct lnet_nid *nid)
 	return lnet_net_is_local(m->ln, net) || lnet_routes_have(m->ln, net);
 }
 
-/* An alias needs no proof, so only this bounds the aliases that many peer entries list. */
+/* An alias needs no proof. Without this bound, the aliases of many peers could fill the memory. */
 static bool has_many_nids(const struct lnet *ln)
 {
 	return READ_ONCE(ln->nr_nids) >= READ_ONCE(ln->tun.peers_max);

@@ -97,7 +97,7 @@ u64 lnet_name_floor(const struct lnet_handle *h)
 	return seq > dist ? seq - dist : 1;
 }
 
-/* A request of a session that is void. The list has few, whatever handles a peer sends. */
+/* The request @h of an expired session. Only requests to @peer are compared. */
 static struct lnet_op *by_void_name(struct lnet_peer *peer, const struct lnet_handle *h)
 {
 	struct lnet_op *op;
@@ -205,7 +205,7 @@ void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned in
 	}
 }
 
-/* Requests in flight keep their names, by which replies find them. */
+/* Requests in flight keep their request IDs, so that replies in flight find them. */
 static void void_all(struct lnet_peer *peer)
 {
 	struct lnet_txwin *tx = &peer->tx;

@@ -147,8 +147,8 @@ int lnet_peer_set_state(struct lnet *ln, const struct lnet_nid *nid, u32 mask, u
 int lnet_peer_del_unlocked(struct lnet *ln, const struct lnet_nid *primary,
 			   const struct lnet_nid *nids, unsigned int nr);
 /*
- * As lnet_peer_ni_get(), for a NID that messages of @claimer name as their source, or as their
- * destination in a router. NULL also if @claimer has claims_max such peers.
+ * As lnet_peer_ni_get(), for a NID that a message of @claimer names: its source, or on a router its
+ * destination. NULL also if @claimer has named claims_max unknown peers.
  */
 struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid *nid,
 					  struct lnet_peer *claimer);
@@ -174,9 +174,9 @@ void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid);
 /* True if the portal of @md is lazy: all peers share its buffers. */
 bool lnet_md_is_pooled(const struct lnet_md *md);
 /*
- * [any lock] True if @md must not stay with a request of @from whose receive ended early: others
- * may need it, because all peers share the buffers of a lazy portal. The loopback loses no
- * connection.
+ * [any lock] True if a request of @from whose receive ended early must give up its match with @md.
+ * All peers share the buffers of a lazy portal, so others may need @md. False for the loopback,
+ * which never loses a connection.
  */
 bool lnet_md_is_wanted(const struct lnet_md *md, const struct lnet_peer_ni *from);
 
@@ -287,7 +287,7 @@ u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
 bool lnet_att_slow(const struct lnet_pass *p, const struct lnet_att *att);
 /* [sh] takes from the retry budget */
 bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer);
-/* [sh] a request of a program succeeded: pays for second copies and for one recovery ping */
+/* [sh] a request of a program succeeded: adds to the budgets of hedges and of recovery pings */
 void lnet_peer_earn(struct lnet_pass *p, struct lnet_peer *peer);
 
 /* ---- stats.c --------------------------------------------------------------------------------- */

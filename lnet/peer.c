@@ -12,7 +12,7 @@
 
 /* ---- the hash of NIDs: nid_lock held --------------------------------------------------------- */
 
-/* Keyed: other hosts choose NIDs, and could else choose many that share one chain. */
+/* The secret key prevents that other hosts choose many NIDs of the same chain. */
 static struct hlist_head *bucket(struct lnet *ln, const struct lnet_nid *nid)
 {
 	u64 sum = ln->nid_key ^ ((u64)lnet_nid_net(nid) << 8 | nid->size);

@@ -2,7 +2,7 @@
 /*
  * The line in which paths of a shard wait for the budget of recovery pings. Each has its turn, in
  * order, and only the first is looked at: when a switch fails thousands of paths wait at once.
- * Each peer also has a bucket of pings, which bounds those that one peer can cause.
+ * Each peer also has a token bucket, which bounds the pings that one peer can cause.
  */
 #include "core.h"
 #include "record_hook.h"
@@ -67,8 +67,9 @@ static u64 ping_gap(const struct lnet *ln)
 }
 
 /*
- * A peer that answers pings and fails requests would be pinged for ever. A token bucket, kept as
- * one time, bounds this. Each path must recover by its own pings, so each adds a burst.
+ * A node would ping a peer for ever that replies to pings and fails all requests. A token bucket,
+ * stored as one time, bounds these pings. Each path recovers by separate pings, so each path adds a
+ * burst.
  */
 u64 lnet_probe_pay(struct lnet_pass *p, struct lnet_peer *peer)
 {
@@ -77,7 +78,7 @@ u64 lnet_probe_pay(struct lnet_pass *p, struct lnet_peer *peer)
 	u64 most_ns = p->now_ns + burst * gap_ns;
 
 	lockdep_assert_held(&p->sh->lock);
-	/* A changed tunable makes no debt that is more than an empty bucket. */
+	/* After a change of the tunables the bucket is empty at worst. */
 	peer->pings_paid_ns = min(max(peer->pings_paid_ns, p->now_ns), most_ns);
 	if (peer->pings_paid_ns + gap_ns > most_ns)
 		return peer->pings_paid_ns + gap_ns - most_ns;

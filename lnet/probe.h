@@ -21,9 +21,9 @@ void lnet_probe_join(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns);
 /* [sh] the same at its head, and the line moves on now */
 void lnet_probe_first(struct lnet_pass *p, struct lnet_path *path);
 void lnet_probe_leave(struct lnet_path *path);	/* [sh] */
-/* [sh] a ping of @peer: 0 if its bucket pays for it, else the time until the bucket can */
+/* [sh] takes one ping from the bucket of @peer: 0, or the time in ns until the bucket has one */
 u64 lnet_probe_pay(struct lnet_pass *p, struct lnet_peer *peer);
-void lnet_probe_refund(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] for one ping */
+void lnet_probe_refund(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] adds one ping */
 /* [sh] the ping of those whose turn it is, as far as the budget goes */
 void lnet_probes_run(struct lnet_pass *p);
 /* recover.c [sh] its turn has come; true: a ping leaves */

@@ -5,8 +5,8 @@
  * A path is whole while it and both ends stand at 1000 and it is neither suspect nor down;
  * otherwise it recovers. Slow: one ping at a time, after each failure a pause of a quarter of the
  * time it has been down, with jitter. Quick, from the first answer on: a few at once, each giving a
- * point to the path and both ends, until all are whole. All pings of a node share one budget, and
- * the pings of each peer a bucket: if it is empty, the paths are pinged at the rate of its refill.
+ * point to the path and both ends, until all are whole. All pings of a node share one budget.
+ * All pings of a peer share a token bucket; when it is empty, they follow recovery_ping_rate.
  * A failed ping lowers the path until it is at 0, and the far end if that is to blame, but the near
  * end only once an outage: an NI is not to blame for each second that one of its peers is dead.
  * That NI then heals by its other paths, whose recovery lnet_select() starts when it meets them.
@@ -56,8 +56,8 @@ static bool trunk_is_well(const struct lnet_path *path)
 }
 
 /*
- * True if another peer has named the peer of @path, and nothing was ever received from it, so it
- * may be no node at all.
+ * True if only messages of other peers named the peer of @path, and the node has received nothing
+ * from it. Such a peer may not exist.
  */
 static bool is_invented(struct lnet_shard *sh, const struct lnet_path *path)
 {
@@ -162,7 +162,7 @@ static void ping_send(struct lnet_pass *p, struct lnet_path *path)
 		ping_soon(p->sh, path, p->now_ns);
 }
 
-/* [sh] If the bucket of the peer does not pay for a ping, @path waits until the bucket does. */
+/* [sh] True if the bucket of the peer had a ping. False: a timer pings @path when it has one. */
 static bool ping_is_paid(struct lnet_pass *p, struct lnet_path *path)
 {
 	u64 wait_ns = lnet_probe_pay(p, path->pni->peer);

@@ -43,9 +43,10 @@ static struct lnet_fwd *fwd_new(struct lnet *ln, struct lnet_rx *rx, const struc
 }
 
 /*
- * No lock held. The node whose share @rx uses: the peer at the address from which it came, because
- * a peer may claim other NIDs than that of its address. @sender becomes the NID of rx->from if it
- * is that one.
+ * No lock held. Writes to @sender the NID of the peer whose share of the buffers @rx uses. This is
+ * the peer at the address that sent @rx, because a peer may claim NIDs of other addresses. If the
+ * address is that of rx->from, @sender is the NID of rx->from. Else it is the primary NID of the
+ * peer at the address, or the address if there is no such peer.
  */
 static void sender_of(struct lnet_pass *p, const struct lnet_rx *rx, struct lnet_nid *sender)
 {

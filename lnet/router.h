@@ -32,27 +32,27 @@ struct lnet_rtr_buf {			/* where a message lands that is on its way to others */
 	u8 data[];
 };
 
-/* [sh] What a shard has in receipt or in flight to one destination, or from one sender. */
+/* [sh] The messages that a shard forwards to one destination, or from one sender. */
 struct lnet_rtr_node {
 	struct list_head link;		/* in rs->dsts or rs->senders */
 	struct lnet_nid nid;		/* primary NID, or the only one known */
 	u32 refs;			/* flows */
 	u32 used[LNET_NR_RTR];		/* buffers with messages to it, or from it */
-	u32 nr_wait[LNET_NR_RTR];	/* such messages that wait for a buffer */
+	u32 nr_wait[LNET_NR_RTR];	/* its messages that wait for a buffer */
 };
 
-/* [sh] The same from one sender to one destination. */
+/* [sh] The messages that a shard forwards from one sender to one destination. */
 struct lnet_rtr_flow {
 	struct list_head link;		/* in rs->flows */
 	struct lnet_rtr_node *dst, *sender;	/* referenced */
 	u32 refs;			/* messages */
 	u32 used[LNET_NR_RTR];
 	u32 nr_wait[LNET_NR_RTR];
-	struct list_head wait[LNET_NR_RTR];	/* fwd->wait of those that want a buffer */
-	struct list_head turn[LNET_NR_RTR];	/* in pool->turn while there are some */
+	struct list_head wait[LNET_NR_RTR];	/* fwd->wait of messages that wait for a buffer */
+	struct list_head turn[LNET_NR_RTR];	/* in pool->turn while @wait is not empty */
 };
 
-/* Memory for lnet_rtr_flow_get(), which may need it while the lock is held. */
+/* Memory for lnet_rtr_flow_get(), which cannot allocate because its caller holds the lock. */
 struct lnet_rtr_spare {
 	struct lnet_rtr_node *dst, *sender;
 	struct lnet_rtr_flow *flow;
@@ -135,8 +135,8 @@ bool lnet_forward_gone(struct lnet_pass *p, struct lnet_rx *rx);	/* as lnet_rx_g
 void lnet_forward_land(struct lnet_pass *p, struct lnet_rx *rx);
 void lnet_forward_free(struct lnet_rx *rx);	/* with its rx */
 /*
- * [any lock] True if messages of other senders wait for a buffer of this size: for one of the same
- * destination, or for any while less than half are free.
+ * [any lock] True if messages of other senders wait for a buffer of this size. They have the same
+ * destination, or any while less than half of these buffers are free.
  */
 bool lnet_forward_is_wanted(const struct lnet_rx *rx);
 /* what is to be sent of it; the destination is the attempt's */
@@ -178,16 +178,19 @@ void lnet_rtr_arm(struct lnet_rtr_shard *rs);	/* its timer, for the one that wai
 void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs);
 /* No lock held: allocates what @spare lacks, if there is memory. */
 void lnet_rtr_spare_fill(struct lnet_rtr_spare *spare);
-/* The rest of @spare is for the next message, or is freed. */
+/* Keeps the unused part of @spare for the next message, and frees the part that @rs had. */
 void lnet_rtr_spare_keep(struct lnet_rtr_shard *rs, const struct lnet_rtr_spare *spare);
 void lnet_rtr_spare_free(const struct lnet_rtr_spare *spare);
-/* Finds or makes the flow between two nodes, with another reference. NULL: @spare has no memory. */
+/*
+ * Finds or makes the flow between two nodes, and takes a reference. NULL: it is new, and @spare has
+ * no memory for it.
+ */
 struct lnet_rtr_flow *lnet_rtr_flow_get(struct lnet_rtr_shard *rs, const struct lnet_nid *sender,
 					const struct lnet_nid *dst, struct lnet_rtr_spare *spare);
 void lnet_rtr_flow_put(struct lnet_rtr_shard *rs, struct lnet_rtr_flow *flow);	/* NULL is fine */
 enum lnet_rtr_class lnet_rtr_class(u32 payload_len);
 u32 lnet_rtr_share(const struct lnet *ln, enum lnet_rtr_class cls);	/* a shard's */
-/* Of @nr buffers one sender may have so many: router_share percent, but at least 8. */
+/* How many of @nr buffers one sender may have: router_share percent, at least min(@nr, 8). */
 u32 lnet_rtr_sender_most(const struct lnet *ln, u32 nr);
 
 /* ---- rtr_state.c: configuration, may sleep --------------------------------------------------- */

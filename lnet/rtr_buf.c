@@ -3,15 +3,15 @@
  * Router buffers and the credits that senders have of them: who gets one, who waits, who is next.
  *
  * A destination gets a buffer of a pool only if more buffers are free than it has. So one
- * destination alone gets half of the pool, and each of many gets an equal part. Of the buffers that
- * a destination may still get, each sender gets twice as many at most. Each sender has a fixed
- * share of the pool, and gives it to its destinations by the first rule, as it does its router
- * credits. So a slow destination does not stop others, and a slow sender does not stop others to
- * the same destination.
+ * destination alone gets half of the pool, and each of many gets an equal part. For one destination
+ * a sender gets at most twice as many buffers as this destination may still get. A sender also has
+ * a fixed share of the pool. The first rule divides this share, and the router credits of the
+ * sender, among its destinations. So a slow destination does not stop other destinations, and a
+ * slow sender does not stop other senders to the same destination.
  */
 #include "router.h"
 
-#define SENDER_LEAST	8U	/* buffers that a sender may have, whatever its percentage is */
+#define SENDER_LEAST	8U	/* buffers that a sender may have at any router_share */
 
 static const struct {
 	u8 credit, buffer;
@@ -86,7 +86,7 @@ static struct lnet_rtr_node *node_get(struct list_head *table, const struct lnet
 	return node;
 }
 
-/* The memory is kept for the next node if there is none. */
+/* Keeps the memory of an unused node in @spare if that is NULL, else frees it. */
 static void node_put(struct lnet_rtr_node *node, struct lnet_rtr_node **spare)
 {
 	if (--node->refs)
@@ -269,7 +269,7 @@ static bool may_have_credit(const struct lnet_fwd *fwd)
 	return free_credits(fwd) > mine;
 }
 
-/* True if the sender has its share, or this destination has half of what is left of the share. */
+/* True if the sender has its whole share, or this flow has as much as is left of the share. */
 static bool is_over_share(const struct lnet_fwd *fwd)
 {
 	u32 most = pool_of(fwd)->sender_most, used = fwd->flow->sender->used[fwd->cls];

@@ -415,11 +415,11 @@ static bool is_routers_word(const struct lnet_hdr *hdr)
 }
 
 /*
- * Only the source itself, or a gateway of the route table, may send messages of a node, also if
- * this node only forwards them: the next hop trusts this node. Otherwise any peer could send
- * messages in the name of any other, and claim many nodes of a remote net, each with its own share
- * of all bounds. A gateway of any route may forward messages of any source, because routes may be
- * asymmetric. The source may also be another NID of the sender.
+ * Only the source node itself, by any of its NIDs, or a gateway of the route table may send a
+ * message. This also holds if this node only forwards it, because the next hop trusts this node.
+ * Otherwise a peer could send messages in the name of any other peer. It could also claim many
+ * nodes of a remote net, each with a separate share of all bounds. A gateway of any route may
+ * forward messages of any source, because routes may be asymmetric.
  */
 static bool is_forged(struct lnet_pass *p, const struct lnet_rx *rx)
 {
@@ -434,7 +434,7 @@ static bool is_forged(struct lnet_pass *p, const struct lnet_rx *rx)
 	return !same;
 }
 
-/* [sh] True: dropped and counted, as its source is forged. */
+/* [sh] True: the source of @rx is forged, and this function has dropped and counted @rx. */
 static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	if (!is_forged(p, rx))

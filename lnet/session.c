@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The receiver's sessions: it finds the window of a session ID, creates windows for session open
- * requests, and chooses windows to drop. All windows of a peer share what one peer may use.
+ * requests, and chooses windows to drop. All windows of a peer share the bounds of that peer.
  */
 #include <lnet/hash.h>
 #include "core.h"
@@ -9,10 +9,10 @@
 #define WINDOW_FIRST 8U			/* entries of a new window; grows by use */
 #define GRANT_SHARD_MASK 63ULL		/* bits of a session ID that name the shard */
 #define DRAWS_MAX 8U			/* values of the environment to try for one session ID */
-#define OPEN_BURST 16U			/* session open requests of a peer at one time */
-#define HOLD_MIN_NS (100ULL * NSEC_PER_MSEC)	/* hold time that a sender can request */
+#define OPEN_BURST 16U			/* session open requests that a peer may send at once */
+#define HOLD_MIN_NS (100ULL * NSEC_PER_MSEC)	/* shortest hold time that a sender can request */
 #define GREEDY_MAX 16U			/* peers to check for a window that can be dropped */
-#define REST_NS ((u64)NSEC_PER_SEC)	/* a window used within this time is in use */
+#define REST_NS ((u64)NSEC_PER_SEC)	/* a window that was used within this time is kept */
 #define OLD_MAX 256U			/* windows to check for one that can be dropped */
 
 u64 lnet_grant_shard(const struct lnet *ln, u64 grant)
@@ -247,8 +247,9 @@ void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 }
 
 /*
- * A window that is not busy: one that was never used, else the least recently used. The sender of a
- * request may have sent it twice, and its end would be unknown: a window in use stays.
+ * A window that is not busy: one that was never used, else the least recently used. A window that
+ * was used within REST_NS is kept: the sender may still retransmit a request, and without the
+ * window its delivery would be unknown.
  */
 static struct lnet_window *to_drop(struct lnet_shard *sh, u64 now_ns)
 {
@@ -478,7 +479,7 @@ struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u3
 
 /* ---- session open requests ------------------------------------------------------------------- */
 
-/* [any shard] A lost update lets one request more pass. */
+/* [any shard] True if @peer exceeds openings_rate. Two shards may race and accept one more. */
 static bool is_too_often(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	u64 step_ns = div_u64(NSEC_PER_SEC, (u32)READ_ONCE(p->ln->tun.openings_rate));
@@ -490,7 +491,7 @@ static bool is_too_often(struct lnet_pass *p, struct lnet_peer *peer)
 	return false;
 }
 
-/* @c: the session; NULL: an empty REPLY, so that the sender does not wait for a session. */
+/* @c: the session. NULL: sends an empty REPLY, so that the sender does not wait for a timeout. */
 static void open_reply(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_copy *c)
 {
 	struct lnet_op *op = lnet_answer(p, rx, LNET_OP_REPLY);

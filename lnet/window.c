@@ -172,7 +172,7 @@ static void ack_over(struct lnet_window *w, struct lnet_ni *ni)
 		lnet_ni_get(ni);
 }
 
-/* The opener gets its ACKs at @from from now on; @via: the router, or NULL. */
+/* From now on ACKs are sent to the opener's interface @from. @via: the router, or NULL. */
 static void ack_to(struct lnet_window *w, struct lnet_peer_ni *from, struct lnet_peer_ni *via)
 {
 	lnet_peer_ni_put(w->from);

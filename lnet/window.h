@@ -48,8 +48,8 @@ struct lnet_window {			/* [shard that the session ID selects] */
 	/* places, at seq mod cap: an entry, the mark of a rejection, or NULL (window_place.c) */
 	struct lnet_entry **entry;
 	u32 nr_entries;			/* without rejections */
-	u32 nr_held;			/* entries whose reply is sent from the memory itself */
-	u64 copy_bytes;			/* small buffers of the entries */
+	u32 nr_held;			/* entries with memory held for a retransmitted REPLY */
+	u64 copy_bytes;			/* bytes in small buffers of the entries */
 	struct list_head heavy;		/* in sh->heavy[weight] */
 	u8 weight;			/* base 2 logarithm of nr_entries, with hysteresis */
 	u64 last_ns, hold_ns, ack_due_ns;
@@ -74,7 +74,7 @@ struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant);	/* [sh] 
 struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms);
 /* [any shard] true if the opener of @w sent @rx */
 bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *rx);
-/* [sh] small buffers with replies to @opener, in bytes; replies to it that hold memory */
+/* [sh] bytes in small buffers with replies to @opener; number of replies to it that hold memory */
 void lnet_windows_share(struct lnet_shard *sh, const struct lnet_nid *opener, u64 *copy_bytes,
 			u64 *nr_held);
 /*
@@ -83,11 +83,11 @@ void lnet_windows_share(struct lnet_shard *sh, const struct lnet_nid *opener, u6
  */
 bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *rx);
 /*
- * [sh] True if a REPLY of @len bytes in @w may be kept in a small buffer. False, and counted, if
- * copy_budget or the share of the peer is used up.
+ * [sh] True if the node may cache a REPLY of @len bytes of @w in a small buffer. If copy_budget or
+ * the share of the peer is used up, it counts the denial and returns false.
  */
 bool lnet_window_may_copy(struct lnet_pass *p, const struct lnet_window *w, u32 len);
-/* [sh] True if the peer of @w may have one more held reply. False, and counted, otherwise. */
+/* [sh] True if the peer of @w may have one more held reply; else it counts the denial. */
 bool lnet_window_may_hold(struct lnet_pass *p, const struct lnet_window *w);
 /* [sh] true if a request of @w has no result yet, or its memory is in use */
 bool lnet_window_is_busy(const struct lnet_window *w);
@@ -124,8 +124,9 @@ void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor);
  */
 void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx);
 /*
- * [all shards] @pni has just left the peer @from. Sessions of @from whose last request was received
- * from @pni stay sessions of @from, and their ACKs are sent to another of its interfaces.
+ * [all shards] @pni has just left the peer @from. Sessions whose last request was received from
+ * @pni stay with @from, and their ACKs are sent to another interface of @from. If @from has none,
+ * the sessions stay with @pni.
  */
 void lnet_windows_rehome(const struct lnet_peer *from, const struct lnet_peer_ni *pni);
 /* [sh] a PUT is done: its ACK is sent at pass end if @wanted, else as in rule 10 */
@@ -136,7 +137,7 @@ void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e);	/* [sh] NULL is 
 void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix);
 /* [sh] a zeroed entry from the pool; NULL: the pool is empty */
 struct lnet_entry *lnet_entry_take(struct lnet_shard *sh);
-/* [sh] the reply of @e is sent from the memory itself */
+/* [sh] counts @e as held: its reply is sent from the memory that the GET reads */
 void lnet_entry_hold(struct lnet_entry *e);
 /* [sh] the sender no longer needs the reply */
 void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e);
