@@ -192,7 +192,7 @@ static const struct opt limits_opts[] = {
 	END
 };
 static const struct command limits_commands[] = {
-	{ "show", "show how much of each bound others use, and who uses most", run_limits_show,
+	{ "show", "show how much of each bound is in use, and its largest user", run_limits_show,
 	  limits_opts },
 	END
 };
