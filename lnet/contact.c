@@ -8,7 +8,6 @@
 /* a peer that did not answer is asked again after this, doubling */
 #define CONTACT_RETRY_NS 1000000000ULL
 #define CONTACT_RETRY_MAX_NS 60000000000ULL
-#define VOID_KEEP_NS 600000000000ULL	/* requests under a void grant are looked for this long */
 
 static const u8 edges[LNET_NR_CONTACT_STATES][LNET_NR_CONTACT_STATES] = {
 #define STATE(s)
@@ -262,7 +261,6 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 		    is_useless(p, peer))) {
 		if (instance == peer->tx.rx_instance && !is_stale(p, peer))
 			lnet_count(p->sh, sessions_renewed);
-		peer->void_until_ns = p->now_ns + VOID_KEEP_NS;
 		granted(p, peer, grant, W, instance, op->offset);
 	} else if (peer->contact == CONTACT_DOUBT) {	/* it answers pings: the window is there */
 		peer->contact_next_ns = is_useless(p, peer) ? p->now_ns + CONTACT_RETRY_NS : 0;
@@ -377,7 +375,6 @@ void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 gr
 	if (!lnet_contact_granted(peer) || peer->tx.grant != grant)
 		return;
 	lnet_window_void(peer);
-	peer->void_until_ns = p->now_ns + VOID_KEEP_NS;
 	set_state(peer, CONTACT_PLAIN);
 	peer->plain_before = 0;
 	peer->contact_next_ns = 0;

@@ -441,8 +441,6 @@ struct lnet_peer {
 	u64 open_due_ns;
 	u32 contact_fails;
 	u32 features;
-	/* a session became void lately; nothing reads it */
-	u64 void_until_ns;
 	u64 contact_next_ns;		/* not before: next ping of a peer that did not answer */
 	struct lnet_timer timer;	/* confirm and contact */
 	struct lnet_frag sink_frag;
