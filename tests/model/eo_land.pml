@@ -12,8 +12,8 @@
  * Kinds (-D): PUT (acknowledged later, merged), PUTACK, GET. Bounds: NREQ requests, ATT attempts
  * each, RESETS in all. ROUTED: a confirm is a message of its own and goes by either rail; else it
  * is the zero-copy answer, on the rail of the answer it confirms. GIVEUP: the sender may give up at
- * any moment. GONE: the receiver restarts or becomes a stock node. LAZY: the buffers are those of a
- * lazy portal, so a matched PUT may lose its buffer when its last receive is aborted (rule 7).
+ * any moment. GONE: the receiver restarts or becomes a stock node. LAZY: the portal is lazy, so a
+ * matched PUT may lose its buffer when its last receive is aborted (rule 7).
  * Mutants: see tests/model/rows; each must fail.
  *
  * What must hold: one match, one effect, success implies the effect; nothing is read from or
@@ -56,7 +56,7 @@ bool landing_s[2 * NREQ];		/* answer landing in the sender's memory */
 bool confirm[2 * NREQ];			/* to be confirmed on this rail */
 
 /* ---- receiver ---- */
-mtype = { NONE, TAKEN, MATCHED, FINAL, LOST };	/* LOST: of the mutant LAZY_LOST only */
+mtype = { NONE, TAKEN, MATCHED, FINAL, LOST };	/* LOST: only in the mutant LAZY_LOST */
 mtype entry[NREQ] = NONE;
 byte matches[NREQ], effects[NREQ];
 byte hold[2 * NREQ];			/* waits for a buffer: 1 half here, 2 all here */
@@ -90,10 +90,10 @@ bool again[NREQ];
 #define UNMATCHED(q)	skip
 #endif
 
-/* an entry without effect loses its buffer: the next attempt is matched like a new request */
+/* An entry without effect loses its buffer, and the next attempt is matched like a new request. */
 inline unmatch(q) {
-	event[q] = true;		/* of status -EIO: memory is the user's again */
-#if defined(LAZY_KEPT)			/* the place still has the entry */
+	event[q] = true;		/* with -EIO: buffer ownership returns to the program */
+#if defined(LAZY_KEPT)			/* the entry stays in its place */
 	entry[q] = FINAL
 #elif defined(LAZY_LOST)		/* the entry is neither removed nor matched again */
 	entry[q] = LOST
@@ -102,15 +102,15 @@ inline unmatch(q) {
 #endif
 }
 
-#if defined(LAZY_DONE)			/* also after its effect */
+#if defined(LAZY_DONE)			/* mutant: also after the effect */
 #define may_unmatch(q)	((entry[q] == MATCHED || entry[q] == FINAL) && !landings_r(q) && !holds(q))
-#elif defined(LAZY_JOINED)		/* also while another receive goes on */
+#elif defined(LAZY_JOINED)		/* mutant: also while another receive is in progress */
 #define may_unmatch(q)	(entry[q] == MATCHED && !holds(q))
 #else
 #define may_unmatch(q)	(entry[q] == MATCHED && !landings_r(q) && !holds(q))
 #endif
 
-/* in LAZY the receiver chooses: other peers wait for the buffer, or not */
+/* with LAZY the receiver may choose: other peers wait for the buffer or do not */
 inline receive_abort(q, c) {
 	if
 #ifdef LAZY
@@ -264,7 +264,7 @@ inline sender_take(c) {
 	:: IS_GET && !event[q] && RELEASE(q) -> event[q] = true \
 	HOLD_OVER(q)
 
-#ifdef LAZY		/* the request that waited for a buffer is gone with its connection */
+#ifdef LAZY		/* the connection of a request that waited for a buffer was lost */
 #define FORGET(q)	:: entry[q] == TAKEN && !holds(q) -> entry[q] = NONE
 #else
 #define FORGET(q)
@@ -462,7 +462,7 @@ end:
 #elif defined(W_AGAIN)		/* witness: answer lost, sent again, confirmed */
 	atomic { resets == RESETS && confirmed[0] && tries[0] == 1 && req[0] == OVER ->
 		 assert(false) }
-#elif defined(W_LAZY)		/* witness: lost its buffer, was matched again, and was done */
+#elif defined(W_LAZY)		/* witness: lost its buffer, was matched again, and succeeded */
 	atomic { again[0] && good[0] && req[0] == OVER && event[0] -> assert(false) }
 #else
 	false

@@ -12,15 +12,15 @@
  * of sender and receiver, STOCK 1: between two lives the receiver may be a stock node, DROPS
  * windows dropped while the receiver lives, W window. JUMP: the bound of rule 4 for how far a
  * message moves the mark. FAULTY: one message of the opener is far beyond it. FOREIGN: a third node
- * knows the session ID (rule 2); the receiver knows which NIDs a node has from discovery only.
- * REJECT: a request may match nothing (rule 7). LAZY: work may end without effect, and the receiver
- * removes its entry (rule 7).
+ * knows the session ID (rule 2); the receiver learns only from discovery which NIDs a node has.
+ * REJECT: a request may match nothing (rule 7). LAZY: a receive may be aborted without effect, and
+ * the receiver then removes the entry (rule 7).
  * Mutants: see tests/model/rows; each must fail.
  *
  * What must hold: at most one effect per request; success at the sender implies exactly one effect;
  * no unfinished request is below the window; with JUMP, none is rejected as too far ahead; with
- * REJECT, a rejected request has no effect, and none is rejected that did not fail to match; with
- * FOREIGN, no request of the opener is rejected as another node's.
+ * REJECT, a rejected request has no effect, and only a request that matched nothing is rejected;
+ * with FOREIGN, no request of the opener is rejected as that of another node.
  */
 #ifndef NREQ
 #define NREQ	3
@@ -92,7 +92,7 @@ byte acks[4];				/* per grant: sequences acknowledged (bits) */
 byte refused[4];			/* per grant: sequences refused, no window (bits) */
 byte replies[NONCES + 1];		/* per nonce: grants given (bits) */
 #ifdef REJECT
-byte rejected[4];			/* per grant: sequences that matched nothing (bits) */
+byte rejected[4];			/* per session ID: rejected sequences (bits) */
 #endif
 
 #ifdef JUMP
@@ -113,20 +113,20 @@ byte high[4];				/* highest sequence seen */
 byte entry_seq[4 * 2];			/* per grant and slot; 0 free */
 bool entry_final[4 * 2];
 #ifdef REJECT
-bool mark[4 * 2];			/* per grant and slot: rejected; a mark has no sequence */
+bool mark[4 * 2];			/* per session ID and slot: rejection without sequence */
 #endif
 #ifdef INSTONLY
 byte grant_life[4];
 #endif
 #ifdef FOREIGN
-/* NIDs 0 and 1 are the opener's, NID 2 is the third node's; peers have the number of a NID */
+/* The opener has NIDs 0 and 1, the third node has NID 2. A peer has the number of its first NID. */
 #ifndef FOREIGN_KNOWN
 #define FOREIGN_KNOWN true
 #endif
 byte peer_of[3] = { 0, 1, 2 };
 bool whole[3] = { false, false, FOREIGN_KNOWN };	/* per peer: all of its NIDs are known */
-byte from[4];				/* per grant: the opener's NID that sent last */
-bool moved;				/* NID 1 is the third node's now */
+byte from[4];				/* per session ID: the opener's NID that sent last */
+bool moved;				/* the third node has NID 1 now */
 byte nid;				/* of the step going on */
 #endif
 /* work under way: two threads */
@@ -210,7 +210,7 @@ inline oldest_find() {
 
 #ifdef REJECT
 #define is_marked	(mark[e(g, s)] && s <= high[g])
-/* the window moves up to s: the places of the sequences that it gets are empty */
+/* the window moves up to s: it empties the places of the new sequences */
 inline marks_clear() {
 	if
 	:: s > high[g] -> mark[e(g, s)] = false;
@@ -224,7 +224,7 @@ inline marks_clear() {
 	fi
 }
 
-/* a mark takes the place, and the reason is sent */
+/* the place records the rejection, and the receiver sends the reason */
 inline request_reject() {
 	marks_clear();
 	high[g] = (s > high[g] -> s : high[g]);
@@ -247,7 +247,7 @@ inline request_take() {
 }
 
 #ifdef FOREIGN
-/* rule 2: the NID is known to belong to another peer than the NID that sent last */
+/* rule 2: the receiver knows that NID n belongs to another peer than from[g] */
 #ifdef NOOWNER
 #define is_foreign(n)	false
 #else
@@ -288,7 +288,7 @@ inline request_come(t) {
 		if :: !(windows & bit(g)) && grant_life[g] == rlife -> window_make(g) :: else fi;
 #endif
 #ifdef FOREIGN
-		/* by either of its NIDs */
+		/* the request was sent by any NID that the opener has */
 		select(nid : 0 .. 1);
 		nid = (moved -> 0 : nid);
 		assert(!((windows & bit(g)) && is_foreign(nid)));
@@ -311,7 +311,7 @@ inline request_come(t) {
 			fi
 #ifdef REJECT
 		:: no_entry && is_marked ->
-			/* rejected again: it was rejected before */
+			/* a duplicate of a rejected request is rejected again */
 			assert(rejected[g] & bit(s))
 		:: no_entry && !is_marked ->
 			request_reject()
@@ -341,7 +341,7 @@ inline work_step(t) {
 	:: work[t] == DECIDED -> request_take(); work[t] = TAKEN
 	:: work[t] == TAKEN -> effects[work_r[t]]++; work[t] = EFFECT
 #endif
-#ifdef LAZY	/* its last receive was aborted, or it was dropped while it waited */
+#ifdef LAZY	/* its last receive was aborted, or it was dropped while queued */
 #ifdef LAZY_LATE
 	:: work[t] == EFFECT ->
 #else
@@ -466,7 +466,7 @@ end:
 		}
 #endif
 #ifdef FOREIGN
-	/* the third node sends a request under a name in the session */
+	/* the third node sends a request with a request ID of the session */
 	:: atomic { select(g : 1 .. GRANTS); select(s : 1 .. NREQ);
 		if
 		:: !stock && no_entry && !is_foreign(2) ->
@@ -474,9 +474,9 @@ end:
 		:: else
 		fi;
 		clear_step() }
-	/* the lists of both NIDs of the opener have been proven */
+	/* discovery has proven that the opener has both NIDs */
 	:: atomic { peer_of[0] == 0 && peer_of[1] == 1 -> peer_of[1] = 0; whole[0] = true }
-	/* the address of NID 1 moves to the third node, and is proven */
+	/* NID 1 moves to the third node, and discovery has proven this */
 	:: atomic { !moved -> moved = true; peer_of[1] = 2;
 #ifndef MOVEDFROM
 		for (g : 1 .. GRANTS) { from[g] = (from[g] == 1 -> 0 : from[g]) };
@@ -588,7 +588,7 @@ end:
 #elif defined(W_DUP)	/* witness: joined while the work goes on, after a receiver restart */
 	atomic { rlife == RLIVES && effects[0] == 1 && req[0] == END && req[1] == OK ->
 		 assert(false) }
-#elif defined(W_REJECTED)	/* witness: rejected, another done, an original may still come */
+#elif defined(W_REJECTED)	/* witness: one rejected, another one done */
 	atomic { req[0] == NO && req[1] == OK && nonces == 1 -> assert(false) }
 #elif defined(W_REBOUND)	/* witness: refused, named anew, done */
 	atomic { req[0] == OK && (sent[0] & 4) -> assert(false) }

@@ -9,8 +9,8 @@
  *
  * Bounds (-D): MAX, STEP and COST of health; FAILS of its messages and pings, OTHERS: failures of
  *	other paths of its ends, OKS: successes of messages, SILENCES, LINKS: changes of the link,
- *	HANDS: values set by hand, WAITS: times the budget of the node or of the
- *	peer is used up.
+ *	HANDS: values set manually, WAITS: how often the budget of the node or of
+ *	the peer is used up.
  * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
  * What must hold:
@@ -140,7 +140,7 @@ inline lnet_path_probe() {
 		pings_wanted();
 		if
 		:: pinging >= wanted -> skip	/* lnet_path_ping_done() goes on */
-		/* ping_is_paid(): not yet */
+		/* ping_is_paid() is false */
 		:: pinging < wanted && waits -> waits--; timer = true
 		:: pinging < wanted ->
 			pinging++;

@@ -56,8 +56,8 @@ byte mover;			/* whose */
 byte free_credits[2] = CREDITS;	/* of the senders */
 byte used;			/* buffers */
 byte used_by[2];		/* ... by messages to a destination */
-byte used_from[2];		/* ... from a sender */
-byte used_flow[4];		/* ... from a sender to a destination */
+byte used_from[2];		/* buffers with messages from a sender */
+byte used_flow[4];		/* buffers with messages from a sender to a destination */
 byte breaks, gones;
 byte i, mine, cur;
 byte k, held[2], bufs;		/* of check() */
@@ -136,7 +136,7 @@ inline count_mine(m) {
 #ifdef M_NOQUOTA		/* buffers are for whoever comes first */
 #define may_have_buffer(m)	(used < POOL)
 #else
-#ifdef M_NOFLOW			/* a sender's share is for whoever comes first */
+#ifdef M_NOFLOW			/* mutant: a sender's share is not divided among destinations */
 #define in_share(m)		(used_from[sender(m)] < SENDER_MOST)
 #else
 #define in_share(m)		(used_flow[flow(m)] < SENDER_MOST - used_from[sender(m)])
