@@ -9,9 +9,9 @@
  * Marks are lines "TIME WHAT [RAIL]", TIME in seconds of the day. WHAT: "cut-KIND" begins a fault,
  * "heal" with the index of the client's rail ends one, "kill" and "up" enclose the time in which
  * requests may fail. With --through a fault counts until the next one, and not until its end: what
- * does not go round it goes on some time after. With --strangers requests that no client issued do
- * not count: attackers keep no log. Exit status: 0 all well, 1 a rule was broken, 2 the logs cannot
- * be judged.
+ * does not go round it goes on some time after. With --strangers the judge ignores requests that no
+ * client issued, because attackers keep no log. Exit status: 0 all well, 1 a rule was broken, 2 the
+ * logs cannot be judged.
  */
 #include <errno.h>
 #include <fcntl.h>

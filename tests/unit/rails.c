@@ -203,7 +203,7 @@ static int type_of(const struct lnet_op *op)
 {
 	if (op->flags & LNET_OPF_INTERNAL && lnet_op_request(op))
 		return RAILS_CORE;
-	/* The answer to a ping or an opening has a copy and no entry, or is empty. */
+	/* The REPLY to a ping or a session open request has a copy and no entry, or is empty. */
 	if (op->type == LNET_OP_REPLY && !op->entry && (op->copy || (!op->md && !op->len)))
 		return RAILS_CORE;
 	return op->type;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Messages of sessions to node 1 that any node may send. */
+/* Session messages from any node to node 1. */
 #include "sessions.h"
 
 struct rails_msg sessions_message(unsigned int from, unsigned int rail, u32 type, u64 cookie0,

@@ -237,9 +237,9 @@ static void test_all_busy(void)
 	rails_on(2, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
 	later = rails_put(2, 3, 64, LNET_ACK, 0);
 	rails_run(RAILS_MS);
-	UNIT_EQUAL(rails_peer(2, 3)->contact, CONTACT_PINGING, "it is queried again");
-	UNIT_EQUAL(rails_done(later), 1, "and requests do not wait for that");
-	UNIT_EQUAL(rails.req[later].nr_effects, 1, "each is sent once");
+	UNIT_EQUAL(rails_peer(2, 3)->contact, CONTACT_PINGING, "node 2 pings the peer again");
+	UNIT_EQUAL(rails_done(later), 1, "the request does not wait for the ping");
+	UNIT_EQUAL(rails.req[later].nr_effects, 1, "the request is sent once");
 	rails_run(4 * NSEC_PER_SEC);
 	UNIT_EQUAL(rails_stat(3, LNET_C_windows_displaced), 0, "none that is in use goes");
 	UNIT_EQUAL(lnet_contact_granted(rails_peer(2, 3)), 0, "no grant");
@@ -257,7 +257,7 @@ static void test_all_busy(void)
 	rails_end();
 }
 
-/* A window without unfinished requests, whose last request is less than a second old. */
+/* A new peer does not displace an idle window whose last request is less than a second old. */
 static void test_used_now(void)
 {
 	struct rails_cfg cfg = { .quiet = true, .nr_nodes = 3 };
@@ -269,14 +269,14 @@ static void test_used_now(void)
 	rails_run(100 * RAILS_MS);
 	tag[0] = rails_put(1, 2, 64, LNET_ACK, 0);
 	rails_run(100 * RAILS_MS);
-	UNIT_EQUAL(rails_stat(2, LNET_C_windows_displaced), 0, "it stays");
+	UNIT_EQUAL(rails_stat(2, LNET_C_windows_displaced), 0, "the window stays");
 	UNIT_EQUAL(rails_stat(2, LNET_C_openings_refused), 1, "the other peer is rejected");
-	UNIT_EQUAL(rails.req[tag[0]].nr_plain, 1, "and sends without a session");
+	UNIT_EQUAL(rails.req[tag[0]].nr_plain, 1, "it sends without a session");
 	rails_run(1500 * RAILS_MS);
 	tag[1] = rails_put(1, 2, 64, LNET_ACK, 0);
 	rails_run(100 * RAILS_MS);
-	UNIT_EQUAL(rails_stat(2, LNET_C_windows_displaced), 1, "an idle one goes");
-	UNIT_EQUAL(lnet_contact_granted(rails_peer(1, 2)), 1, "for the other peer");
+	UNIT_EQUAL(rails_stat(2, LNET_C_windows_displaced), 1, "an older window is dropped");
+	UNIT_EQUAL(lnet_contact_granted(rails_peer(1, 2)), 1, "the other peer gets a session");
 	check_all(first, first);
 	check_all(tag[0], tag[1]);
 	rails_end();
@@ -469,7 +469,7 @@ UNIT_SUITE(bounds,
 	{ "rule 4: the first one holds up all that do not fit beside it", test_held_up },
 	{ "rule 3: after the last sequence a new opening", test_last_sequence },
 	{ "rule 13: all windows are in use", test_all_busy },
-	{ "rule 13: a window that was used in the last second stays", test_used_now },
+	{ "rule 13: a window that was used in the last second is not displaced", test_used_now },
 	{ "rule 8: copies to the last byte", test_copies },
 	{ "rule 8: as many answers as may wait", test_answers },
 	{ "rule 8: an answer that is lost with its connection goes by another path",

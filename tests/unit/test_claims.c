@@ -100,7 +100,7 @@ static void test_info(void)
 	CU_ASSERT_STRING_EQUAL(lnet_nid_str(&nis[1].nid, text), listed[4]);
 }
 
-/* Node 0 gives node 1, a router, a PUT from @src to node 2 on the other net. */
+/* Node 0 sends a PUT from @src to node 2 on the other net, through the router node 1. */
 static void forward(const char *src, unsigned int rail)
 {
 	struct rails_msg *m = calloc(1, sizeof(*m));
@@ -118,7 +118,7 @@ static void forward(const char *src, unsigned int rail)
 	rails_pump();
 }
 
-/* A router is a gateway of the next hop, which believes the sources in what the router forwards. */
+/* A router must check sources: the next hop accepts any source from it, because it is a gateway. */
 static void test_forwarded(void)
 {
 	static const struct { const char *src; bool forged; } senders[] = {
@@ -131,7 +131,7 @@ static void test_forwarded(void)
 	unsigned int i, forged = 0, sent = 0;
 
 	rails_begin(&(struct rails_cfg){ .nr_nodes = 3, .quiet = true });
-	UNIT_EQUAL(lnet_router_enable(rails.node[1].ln, true), 0, "a router");
+	UNIT_EQUAL(lnet_router_enable(rails.node[1].ln, true), 0, "routing is on");
 	for (i = 0; i < ARRAY_SIZE(senders); i++) {
 		forward(senders[i].src, 0);
 		forged += senders[i].forged;
@@ -146,5 +146,5 @@ UNIT_SUITE(claims,
 	{ "NIDs of hosts are told from all others", test_hosts },
 	{ "a header from a NID of this node or of no host is dropped", test_header },
 	{ "a ping info's NIDs of no host are left out", test_info },
-	{ "a router forwards nothing in the name of another node of a local net", test_forwarded },
+	{ "a router forwards no message with the source of another node", test_forwarded },
 )

@@ -375,9 +375,9 @@ static void test_data(void)
 
 /* ---- pushes that only cause a ping ----------------------------------------------------------- */
 
-#define INFO_SEQ 24	/* where an info has its sequence */
+#define INFO_SEQ 24	/* offset of the sequence in a ping info */
 
-/* What node 1 pushed before its last push. */
+/* Node 0 receives a push of node 1 with an old sequence. */
 static void push_old(void)
 {
 	struct lnet_copy *now = rails.node[1].ln->ping_info, *old = lnet_copy_new(now->len);

@@ -90,7 +90,7 @@ u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 
 void lnet_deliver(struct lnet *ln, struct list_head *ready)
 {
-	INIT_LIST_HEAD(ready);		/* never called: test_watch.c has handlers */
+	INIT_LIST_HEAD(ready);		/* never called: no test here has handlers */
 }
 
 u64 lnet_handlers_watch(struct lnet *ln)

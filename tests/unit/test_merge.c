@@ -402,7 +402,7 @@ static void test_busy_third(void)
 	node_end(ln);
 }
 
-/* An info with @nr NIDs from number @at on, every other one large; the caller frees it. */
+/* A ping info with @nr NIDs from number @at on, every second one large; the caller frees it. */
 static struct lnet_copy *info_from(unsigned int at, unsigned int nr, u32 *len)
 {
 	struct lnet_pinginfo_ni *nis = calloc(nr, sizeof(*nis));
@@ -477,7 +477,7 @@ static void test_many(void)
 	}
 }
 
-/* Three peers list 255 aliases each: all NIDs of the node together stay below peers_max. */
+/* Three peers list 255 aliases each: peers_max bounds the NIDs of all peers together. */
 static void test_many_aliases(void)
 {
 	static const char *const from[] = { "10.9.0.1@tcp", "10.9.0.3@tcp", "10.9.0.5@tcp" };
@@ -619,7 +619,7 @@ UNIT_SUITE(merge,
 	{ "what is busy and goes, or is configured, refers to nobody", test_busy_ends },
 	{ "nor forgotten with the record by which the info came", test_busy_third },
 	{ "thousands of NIDs, large ones too: 2 x max_interfaces are used", test_many },
-	{ "aliases of many peers are bounded together", test_many_aliases },
+	{ "peers_max bounds the aliases of all peers together", test_many_aliases },
 	{ "NIDs that nobody answers for are pinged less and less", test_unanswered },
 	{ "an address that moved is proven for its new owner", test_moved },
 	{ "a peer that lists other NIDs each time causes few pings", test_other_lists })

@@ -307,7 +307,7 @@ static void test_no_memory(void)
 	node_end(ln);
 }
 
-/* The longest chain of the hash of NIDs. */
+/* The length of the longest chain in the hash of NIDs. */
 static unsigned int longest_chain(const struct lnet *ln)
 {
 	unsigned int i, nr, most = 0;
@@ -322,7 +322,7 @@ static unsigned int longest_chain(const struct lnet *ln)
 	return most;
 }
 
-/* 500 peers whose addresses a host chose for the hash that everybody can compute. */
+/* A host chose 500 addresses with equal bits in lnet_nid_hash(), which has no key. */
 static void test_chosen(void)
 {
 	struct lnet *ln = node_begin(1);
@@ -341,7 +341,7 @@ static void test_chosen(void)
 		lnet_peer_ni_put(pni);
 		nr++;
 	}
-	UNIT_EQUAL(longest_chain(ln) <= 16, true, "steps to find one of them");
+	UNIT_EQUAL(longest_chain(ln) <= 16, true, "the longest chain is short");
 	node_end(ln);
 }
 

@@ -102,7 +102,7 @@ static void test_share(void)
 	fake_end();
 }
 
-/* The core may ask for the address of a message, whose share of a router's buffers it uses. */
+/* ops->rx_address() returns the address of the connection of a message. */
 static void test_address(void)
 {
 	struct lnet_nid nid, from;
@@ -178,8 +178,8 @@ static void test_share_of_hold(void)
 }
 
 /*
- * If others wait for its buffer, a payload that is too slow ends within a second. Then the node
- * receives no payload from its address for a second, and one at a time for ten seconds.
+ * If others wait for its buffer, the node ends a payload that is too slow within a second. Then it
+ * receives no payload from that address for a second, and one at a time for ten seconds.
  */
 static void test_in_the_way(void)
 {
@@ -223,7 +223,7 @@ static void run_until_too_slow(u64 number)
 	UNIT_EQUAL(fw.sn->c[SOCK_C_too_slow], number, "payloads that were too slow");
 }
 
-/* The pause of an address that is too slow again is twice as long. */
+/* If an address is too slow again, its pause doubles. */
 static void test_pauses(void)
 {
 	u32 i;
@@ -243,7 +243,7 @@ static void test_pauses(void)
 	fake_end();
 }
 
-/* The more payloads are slow, the less time each of them has while others wait. */
+/* While others wait, slow payloads share WANTED_NS: each of many ends sooner. */
 static void test_many_in_the_way(void)
 {
 	struct fake *slow[12];
@@ -263,7 +263,7 @@ static void test_many_in_the_way(void)
 		shut += slow[i]->shut;
 	CU_ASSERT(shut > ARRAY_SIZE(slow) / 2);
 	fake_run(900 * MS);
-	UNIT_EQUAL(fw.sn->c[SOCK_C_too_slow], ARRAY_SIZE(slow), "all, after a second");
+	UNIT_EQUAL(fw.sn->c[SOCK_C_too_slow], ARRAY_SIZE(slow), "all have ended after a second");
 	UNIT_EQUAL(fw.sn->nr_lags, 0, "none is left");
 	fake_end();
 }
@@ -288,12 +288,12 @@ UNIT_SUITE(receive,
 	{ "a payload slower than the least rate ends its connections", test_too_slow },
 	{ "one at that rate does not, nor one that was not read", test_slow_enough },
 	{ "one address receives no more than its share", test_share },
-	{ "a message has the address of its connection", test_address },
+	{ "the address of a message is that of its connection", test_address },
 	{ "connections get their share in the order in which they wait", test_share_order },
 	{ "a connection that waits for its share may end", test_share_ends },
 	{ "one address has a share of the memory for messages that wait", test_share_of_hold },
 	{ "a slow payload gives way to others that wait for its buffer", test_in_the_way },
-	{ "an address that is slow again and again waits longer each time", test_pauses },
-	{ "many slow payloads give way sooner", test_many_in_the_way },
+	{ "the pause of an address doubles each time it is too slow", test_pauses },
+	{ "many slow payloads end sooner", test_many_in_the_way },
 	{ "one at the least rate does not", test_in_nobodys_way },
 )

@@ -78,7 +78,7 @@ static void earn(unsigned int nr)
 	end();
 }
 
-/* Runs for @sec seconds. Each ping is answered, and a request fails each 20 ms. */
+/* Runs for @sec seconds. The peer replies to each ping, and fails a request every 20 ms. */
 static void hostile(unsigned int sec)
 {
 	unsigned int i;
@@ -96,7 +96,7 @@ static void setup_bucket(unsigned int nr_paths)
 	w->ln.tun.recovery_ping_burst = 200;
 }
 
-/* A peer that answers all pings and fails all requests does not keep the node pinging. */
+/* If a peer replies to all pings and fails all requests, a burst and a rate bound the pings. */
 static void test_peer_bucket(void)
 {
 	unsigned int nr;
@@ -115,7 +115,7 @@ static void test_peer_bucket(void)
 	teardown();
 }
 
-/* Each path has a burst. */
+/* Each path adds a burst to the bucket of its peer. */
 static void test_bucket_paths(void)
 {
 	setup_bucket(3);
@@ -124,7 +124,7 @@ static void test_bucket_paths(void)
 	teardown();
 }
 
-/* Each success of a request pays for a ping: a peer that is of use recovers after many outages. */
+/* Each success of a request adds a ping, so a useful peer recovers after many outages. */
 static void test_bucket_earns(void)
 {
 	unsigned int nr;
@@ -546,8 +546,8 @@ UNIT_SUITE(recovery,
 	   { "lnt-035: all recovery pings of a shard share one rate", test_budget },
 	   { "lnt-035: and the shards share the node's", test_budget_shards },
 	   { "A26: a burst and a rate bound the recovery pings of a peer", test_peer_bucket },
-	   { "A26: the burst is that of each path", test_bucket_paths },
-	   { "A26: requests that succeed pay for recovery pings", test_bucket_earns },
+	   { "A26: each path adds a burst to the bucket of its peer", test_bucket_paths },
+	   { "A26: each request that succeeds adds a recovery ping", test_bucket_earns },
 	   { "lnt-035: those who wait for it have their turns", test_line },
 	   { "lnt-035: pauses between failing pings grow with the outage", test_backoff },
 	   { "lnt-035: pauses have bounds, a shorter one for a peer in use", test_backoff_bounds },

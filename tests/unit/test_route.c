@@ -132,7 +132,7 @@ static void test_same_way(void)
 	rails_end();
 }
 
-/* @at knows the router as the gateway to another net. */
+/* Node @at has a route to another net with that gateway. */
 static void add_other(unsigned int at, unsigned int gateway)
 {
 	struct lnet_route_cfg cfg = route_by(gateway, at);
@@ -142,8 +142,8 @@ static void add_other(unsigned int at, unsigned int gateway)
 }
 
 /*
- * The far end does not use the router to the sender: replies take the one that it uses. Each end
- * must know the router by which it receives as a gateway to some net.
+ * Asymmetric routes: replies take another router than requests. Each end must have a route, to any
+ * net, whose gateway is the router that it receives from.
  */
 static void test_asymmetric(void)
 {
@@ -154,7 +154,7 @@ static void test_asymmetric(void)
 	rails_run(NSEC_PER_SEC);
 	tag = rails_put(NEAR, FAR, 64, LNET_ACK, 0);
 	rails_run(6 * NSEC_PER_SEC);
-	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "the sender is no gateway");
+	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "the router is no gateway of the receiver");
 	CU_ASSERT(rails_stat(FAR, LNET_C_forged_source) > 0);
 	add_other(FAR, R1);
 	add_other(NEAR, R2);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Shares of a router's buffers: of one gateway, of one address, of many senders to one destination.
- * Node 1 is the router; what it receives is written by the test.
+ * Shares of a router's buffers: for one gateway, one address, and many senders to one destination.
+ * Node 1 is the router. The test writes the messages that it receives.
  */
 #include "routed.h"
 
 #define LARGE 4097U		/* needs a large buffer */
 #define POOL 64U
-#define SHARE (POOL / 4)	/* of a sender; half of it to one destination */
+#define SHARE (POOL / 4)	/* buffers of a sender; half of them for one destination */
 
-static struct lnet_nid address;	/* from which all messages of rail 0 come */
+static struct lnet_nid address;	/* the sender of all messages of rail 0 */
 
 static void rx_address(struct lnet_ni *ni, const struct lnet_rx *rx, struct lnet_nid *nid)
 {
@@ -28,7 +28,7 @@ static struct lnet_nid made_up(const char *format, unsigned int i)
 	return nid;
 }
 
-/* A message in the name of @src, by a connection with the NID @via, to node 2. */
+/* A message to node 2 with the source @src, by a connection of the NID @via. */
 static void inject_as(const struct lnet_nid *src, const struct lnet_nid *via)
 {
 	struct rails_msg *m = calloc(1, sizeof(*m));
@@ -44,7 +44,7 @@ static void inject_as(const struct lnet_nid *src, const struct lnet_nid *via)
 	rails_pump();
 }
 
-/* Nothing that the router sends leaves. */
+/* The driver of the router completes no message, so all buffers stay in use. */
 static void begin_full(u32 credits)
 {
 	begin();
@@ -77,7 +77,7 @@ static void other_passes(void)
 
 	other.num = rails_nid(0, 0).num;
 	inject_as(&other, &other);
-	UNIT_EQUAL(used(), before + 1, "another peer has its buffer at once");
+	UNIT_EQUAL(used(), before + 1, "another peer gets a buffer at once");
 }
 
 static void test_gateway(void)
@@ -101,7 +101,7 @@ static void test_gateway(void)
 	end_full();
 }
 
-/* A destination that takes nothing does not use up the share of a sender. */
+/* If a destination receives nothing, it cannot use up the share of a sender. */
 static void test_destinations(void)
 {
 	unsigned int i;
@@ -143,7 +143,7 @@ static void test_address(void)
 	end_full();
 }
 
-/* Also if the share is all of the pool: a sender leaves some of what its destination may have. */
+/* Even if the share is the whole pool, a sender leaves buffers of a destination to others. */
 static void test_destination(void)
 {
 	unsigned int i;
@@ -157,7 +157,7 @@ static void test_destination(void)
 	end_full();
 }
 
-/* A sender may have 8 buffers, whatever the percentage is. */
+/* A sender may have 8 buffers at any router_share. */
 static void test_least(void)
 {
 	unsigned int i;
@@ -166,14 +166,14 @@ static void test_least(void)
 	set("router_share", 1);
 	for (i = 0; i < 20; i++)
 		put(0, 0, 2, LARGE);
-	UNIT_EQUAL(used(), 4, "half of the least");
+	UNIT_EQUAL(used(), 4, "half of the least share");
 	set("router_share", 20);
 	rails_pump();
 	UNIT_EQUAL(used(), 6, "half of the share that was set");
 	end_full();
 }
 
-/* A slow message to a destination is in the way of another sender's message to it. */
+/* The buffer of a slow message is wanted if another sender waits for the same destination. */
 static void test_wanted(void)
 {
 	struct lnet_hdr hdr;
@@ -199,11 +199,11 @@ static void test_wanted(void)
 		rails_land(0, LNET_OK);
 		rails_pump();
 	}
-	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_route_count), 7, "all went");
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_route_count), 7, "all are sent");
 	end_full();
 }
 
-/* One peer cannot make a router keep many peers that nobody knows. */
+/* claims_max bounds the unknown destinations for which one peer makes a router create peers. */
 static void test_invented(void)
 {
 	struct lnet_hdr hdr;
@@ -216,10 +216,10 @@ static void test_invented(void)
 		hdr.dest_nid = made_up("10.96.0.%u@tcp78", i + 1);
 		inject(&hdr, 0, false);
 	}
-	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_forward_drops), 40, "no net leads there");
-	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_claims_denied), 24, "those without peer");
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_forward_drops), 40, "no route to them");
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_claims_denied), 24, "destinations beyond claims_max");
 	put(0, 0, 2, 8);
-	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_route_count), 1, "known ones are reached");
+	UNIT_EQUAL(rails_stat(ROUTER, LNET_C_route_count), 1, "known destinations are reached");
 	finish();
 }
 
@@ -248,6 +248,6 @@ UNIT_SUITE(rtr_share,
 	   { "an address has its share, however many NIDs it has", test_address },
 	   { "a sender leaves buffers to others with the same destination", test_destination },
 	   { "the share is a tunable, with a least value", test_least },
-	   { "a slow sender is in the way of others with the same destination", test_wanted },
-	   { "a sender names few destinations that are unknown", test_invented },
-	   { "a router does not ping a destination that nobody has heard", test_unheard })
+	   { "a slow message is wanted if another sender waits for its destination", test_wanted },
+	   { "claims_max bounds the unknown destinations of a sender", test_invented },
+	   { "a router does not ping a destination that has never sent to it", test_unheard })

@@ -134,7 +134,7 @@ static void test_forged_source(void)
 	rails_end();
 }
 
-/* Node 1 takes @gateway for a router. */
+/* Node 1 gets a route to @net by @gateway. */
 static void route_by(const char *net, const struct lnet_nid *gateway)
 {
 	struct lnet_route_cfg cfg = { .hops = -1, .gateway = *gateway };
@@ -144,8 +144,8 @@ static void route_by(const char *net, const struct lnet_nid *gateway)
 }
 
 /*
- * Only a gateway sends in the name of nodes on a remote net. It may be the gateway of another
- * route, and the route may be down.
+ * Only a gateway may send a message with a source on a remote net. It may be the gateway of a route
+ * to another net, and the route may be down.
  */
 static void test_remote_source(void)
 {
@@ -462,7 +462,7 @@ UNIT_SUITE(rx,
 	{ "who it is for", test_address },
 	{ "forged names and portals are dropped", test_forged },
 	{ "a request in the name of another node of the net is dropped", test_forged_source },
-	{ "only a gateway sends requests in the name of remote nodes", test_remote_source },
+	{ "only a gateway may send requests with a remote source", test_remote_source },
 	{ "a sender names a bounded number of unknown peers", test_claims },
 	{ "answers of those who were not asked", test_stranger_answers },
 	{ "answers to more than was asked", test_long_answers },

@@ -188,7 +188,7 @@ static void test_opener_again(void)
 	rails_end();
 }
 
-/* The address of the NID that the opener used last now belongs to node 2. */
+/* The NID that the opener used last moves to the third node. */
 static void test_nid_moves(void)
 {
 	struct lnet *ln;
@@ -205,14 +205,14 @@ static void test_nid_moves(void)
 	opener = rails_peer(1, 0);
 	third = rails_peer(1, 2);
 	mutex_lock(&ln->cfg_mutex);
-	UNIT_EQUAL(lnet_peer_take_over(opener, third, &nid, false), 0, "it moves");
+	UNIT_EQUAL(lnet_peer_take_over(opener, third, &nid, false), 0, "the NID moves");
 	mutex_unlock(&ln->cfg_mutex);
-	opener->disc.whole = 1;		/* its one NID is known to be its only one */
+	opener->disc.whole = 1;		/* discovery: it has no other NID */
 	put_as(0, 0, w->grant, w->high + 1);
 	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 0, "the opener keeps its session");
 	CU_ASSERT(w->from->peer == opener);
 	put_as(0, 1, w->grant, w->high + 1);
-	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "the other node does not get it");
+	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "the third node is rejected");
 	rails_end();
 }
 
@@ -401,7 +401,7 @@ static void test_rejections(void)
 	rails_end();
 }
 
-static u32 last_reason;		/* of the rejection that node 2 got last */
+static u32 last_reason;		/* of the last rejection that node 2 received */
 
 static void on_reject(struct rails_msg *m)
 {
@@ -429,7 +429,7 @@ static void on_event(const struct lnet_event *ev)
 	(void)ev;
 }
 
-/* A buffer of 8 bytes for any PUT to RAILS_PORTAL + 2 that is not longer. */
+/* A buffer for PUTs of at most 8 bytes to RAILS_PORTAL + 2. */
 static void attach_small(void)
 {
 	static u8 small[8];
@@ -463,7 +463,7 @@ static void test_same_reason(void)
 	rails_end();
 }
 
-/* The window moves past rejections. Requests that then use their places are received late. */
+/* The window moves past rejections, and late requests then use the same places. */
 static void test_places_reused(void)
 {
 	struct lnet_window *w;
@@ -546,7 +546,7 @@ static void ack_all(u64 grant, u64 seq)
 	rails_pump();
 }
 
-/* What a reply for a void session is compared with: requests of this peer's void sessions only. */
+/* A reply of an expired session is compared only with requests of such sessions of its peer. */
 static void test_void(void)
 {
 	struct lnet_handle h = { { 0 } };
@@ -590,10 +590,10 @@ static void test_void(void)
 UNIT_SUITE(session,
 	{ "rule 12: a sender cannot request a hold time below 100 ms", test_hold },
 	{ "rule 2: session open requests of one peer have a rate", test_rate },
-	{ "replies for a void session are compared with its requests only", test_void },
+	{ "replies of an expired session are compared with its requests only", test_void },
 	{ "rule 7: a rejection takes no entry", test_rejections },
 	{ "rule 7: a duplicate is rejected for the same reason", test_same_reason },
-	{ "rule 7: a place is empty after the window moved past a rejection", test_places_reused },
+	{ "rule 7: the window empties a place as it moves past a rejection", test_places_reused },
 	{ "rule 13: at window_memory windows of lost peers are dropped first, then the largest",
 	  test_memory },
 	{ "rule 2: a session ID cannot be computed from what is sent", test_guess },
@@ -603,7 +603,7 @@ UNIT_SUITE(session,
 	{ "rule 2: another peer's open request gets another session", test_foreign_open },
 	{ "rule 2: a NID that is not known yet is taken", test_unknown_rail },
 	{ "rule 2: the opener's peer entry is made again", test_opener_again },
-	{ "rule 2: a NID of the opener moves to another peer", test_nid_moves },
+	{ "rule 2: a session stays with its opener when a NID moves", test_nid_moves },
 	{ "rule 4: a message far ahead does not end the session", test_far_ahead },
 	{ "rule 4: a session that is silent is replaced", test_silent_session },
 	{ "rule 4: nothing is rejected after an outage with 10 W requests given up", test_outage },

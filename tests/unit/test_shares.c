@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The shares of one peer of cached and of held replies. */
+/* The bounds of one peer on cached replies and on held replies. */
 #include "peer.h"
 #include "rails.h"
 #include "sessions.h"
 
 static const struct rails_cfg three = { .nr_nodes = 3 };
 
-/* A GET of @len bytes whose sender keeps all earlier requests unfinished. */
+/* A GET of @len bytes that leaves all earlier sequences unfinished. */
 static void get_open(unsigned int from, u64 grant, u64 seq, u32 len)
 {
 	struct rails_msg m = sessions_message(from, 0, LNET_MSG_GET, grant,
@@ -29,7 +29,7 @@ static void gets(unsigned int from, u64 nr, u32 len)
 	}
 }
 
-/* One peer confirms no reply. It uses up its share of small buffers, but not that of another. */
+/* A peer that acknowledges no reply uses up its share of small buffers, but not another share. */
 static void test_copies_share(void)
 {
 	struct lnet_shard *sh;
@@ -43,13 +43,13 @@ static void test_copies_share(void)
 	UNIT_EQUAL(rails_stat(1, LNET_C_copies_of_peer), 2, "counted");
 	UNIT_EQUAL(rails_stat(1, LNET_C_copies_denied), 2, "counted");
 	gets(0, 1, 64);
-	UNIT_EQUAL(sh->copy_bytes, 8 * 64, "another peer has its share");
+	UNIT_EQUAL(sh->copy_bytes, 8 * 64, "another peer has a separate share");
 	sessions_confirm(0, sessions_newest()->grant, 2);
-	UNIT_EQUAL(sh->copy_bytes, 7 * 64, "until it confirms");
+	UNIT_EQUAL(sh->copy_bytes, 7 * 64, "until it acknowledges one");
 	UNIT_EQUAL(sessions_newest()->copy_bytes, 0, "also of the session");
 	rails_tune(1, "windows_per_peer", 1);
 	sessions_open(0, 80, 3);
-	UNIT_EQUAL(sh->copy_bytes, 6 * 64, "or its windows are dropped");
+	UNIT_EQUAL(sh->copy_bytes, 6 * 64, "until its window is dropped");
 	rails_end();
 }
 
@@ -68,11 +68,11 @@ static void test_held_share(void)
 	w = sessions_newest();
 	UNIT_EQUAL(sh->nr_held, 6, "the share, over both sessions");
 	UNIT_EQUAL(rails_stat(1, LNET_C_held_denied), 2, "beyond it GETs are dropped");
-	UNIT_EQUAL(w->nr_entries, 2, "they are not taken");
+	UNIT_EQUAL(w->nr_entries, 2, "the dropped GETs have no entry");
 	sessions_put(2, RAILS_PORTAL, w->grant, 3);
-	UNIT_EQUAL(w->nr_entries, 3, "PUTs are");
+	UNIT_EQUAL(w->nr_entries, 3, "a PUT has an entry");
 	gets(0, 1, 64);
-	UNIT_EQUAL(sh->nr_held, 8, "another peer has its share");
+	UNIT_EQUAL(sh->nr_held, 8, "another peer has a separate share");
 	sessions_confirm(2, w->grant, 3);
 	UNIT_EQUAL(w->nr_held, 0, "confirmed");
 	get_open(2, w->grant, 4, 64);

@@ -90,7 +90,7 @@ static void bulk(void)
 	}
 }
 
-/* A sender has 64 MiB of memory for its bulk: further requests of it wait, and all are served. */
+/* One sender gets 64 MiB of bulk memory. Its further requests wait, and all are served. */
 static void share(void)
 {
 	struct lst_query_stat_rpy client, server;
@@ -222,7 +222,7 @@ static void patterns(void)
 	}
 }
 
-/* A session has so many tests and parts; more are rejected, whatever batch they are for. */
+/* LST_TESTS_MAX and LST_PARTS_MAX bound a session with all its batches. */
 static void bounds(void)
 {
 	struct lst_session s = { .batches = LIST_HEAD_INIT(s.batches) };
@@ -251,7 +251,7 @@ static void bounds(void)
 	lst_batches_free(&s);
 }
 
-/* Each request of node 1 has an ID that says nothing of the next one's. */
+/* The IDs of requests of node 1 are not consecutive. */
 static void ids(void)
 {
 	struct lnet_process to = { .pid = LNET_PID };
@@ -270,7 +270,7 @@ static void ids(void)
 
 UNIT_SUITE(sttest,
 	   { "a session has a bounded number of tests and parts", bounds },
-	   { "the ID of a request is not computed from that of another one", ids },
+	   { "the ID of a request cannot be computed from another ID", ids },
 	   { "pings are sent as often as asked", pings },
 	   { "r.c2.net.self-test.test.duration.simple: 12000 loops are 12000 pings", exactly },
 	   { "r.c2.net.self-test.test.bulk: moved the right way, whatever its length", bulk },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Exactly-once rule 7 on lazy portals: which aborted receives give their buffer back. */
+/* Exactly-once rule 7: aborted receives after which a request on a lazy portal keeps its buffer. */
 #include "rails.h"
 
 /* Two copies of a PUT to a lazy portal, half received; the ACK for the first is lost. */
@@ -48,5 +48,5 @@ static void test_other_goes_on(void)
 }
 
 UNIT_SUITE(unmatch,
-	{ "rule 7: aborted after another copy was complete, nothing changes", test_after_effect },
-	{ "rule 7: aborted while another copy is received, nothing changes", test_other_goes_on })
+	{ "rule 7: an abort after another copy is complete changes nothing", test_after_effect },
+	{ "rule 7: an abort while another copy is received changes nothing", test_other_goes_on })

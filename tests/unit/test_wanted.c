@@ -54,5 +54,5 @@ static void test_not_lazy(void)
 }
 
 UNIT_SUITE(wanted,
-	   { "on a lazy portal a lost request loses its buffer at once", test_lazy },
-	   { "elsewhere it keeps its buffer", test_not_lazy })
+	   { "on a lazy portal a request loses its buffer with its connections", test_lazy },
+	   { "on other portals a request keeps its buffer without connections", test_not_lazy })

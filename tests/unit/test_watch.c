@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of lnet/watch.c, over the environment of user space: handlers that block are counted and
- * logged while they do, and other threads take over what their thread polled.
+ * Tests of lnet/watch.c with the environment of user space. Handlers that block are counted and
+ * logged while they block, and other threads take over the polling of their thread.
  */
 #include "unit.h"
 #include <lnet/env.h>
@@ -9,7 +9,7 @@
 #include <lnet/progress.h>
 
 #define MS		NSEC_PER_MSEC
-#define LONG		(10000 * MS)	/* far more than anything here takes */
+#define LONG		(10000 * MS)	/* longer than any step of these tests */
 #define NR_PORTALS	8U
 
 /* A node whose handlers of portal n block as long as bit n is set. */
@@ -19,11 +19,11 @@ struct world {
 	u32 blocking;
 	u32 nr_entered[NR_PORTALS], nr_left[NR_PORTALS];
 	u32 nr_running[NR_PORTALS];	/* log lines about handlers that still run */
-	u32 nr_long;			/* about those that have ended */
+	u32 nr_long;			/* log lines about handlers that have ended */
 	char memory[NR_PORTALS][64];
 };
 
-static struct world *world;	/* handlers have the portal in the event, and no room for more */
+static struct world *world;	/* global, because handlers get no argument */
 
 static u64 now_ns(void)
 {
@@ -145,7 +145,7 @@ static void test_running(void)
 	world_down(&w);
 }
 
-/* Without another thread a handler is counted when it returns. */
+/* In manual mode no other thread exists, so a handler is counted when it returns. */
 static void blocked_manually(struct world *w)
 {
 	w->blocking = 1 << 1;
@@ -191,7 +191,7 @@ static void test_off(void)
 	put(&w, 2);
 	usleep_range(50000, 50000);
 	UNIT_EQUAL(READ_ONCE(w.nr_entered[2]), 0, "nobody takes over");
-	UNIT_EQUAL(slow_handlers(&w), 0, "nor counts");
+	UNIT_EQUAL(slow_handlers(&w), 0, "and nobody counts");
 	WRITE_ONCE(w.blocking, 0);
 	CU_ASSERT(reaches(&w.nr_left[2], 1));
 	world_down(&w);
@@ -199,7 +199,7 @@ static void test_off(void)
 
 /* ---- other threads --------------------------------------------------------------------------- */
 
-/* As many handlers block as there are threads to replace theirs; then all goes on. */
+/* @nr handlers block, and other threads replace theirs. After they return, all portals work. */
 static void replace_all(enum lnet_progress_mode mode, u32 nr)
 {
 	struct world w;
@@ -215,7 +215,7 @@ static void replace_all(enum lnet_progress_mode mode, u32 nr)
 	CU_ASSERT(reaches(&w.nr_left[NR_PORTALS - 1], 1));
 	for (portal = 1; portal <= nr; portal++) {
 		CU_ASSERT(reaches(&w.nr_running[portal], 1));
-		UNIT_EQUAL(READ_ONCE(w.nr_left[portal]), 0, "they block still");
+		UNIT_EQUAL(READ_ONCE(w.nr_left[portal]), 0, "the handler still blocks");
 	}
 	UNIT_EQUAL(slow_handlers(&w), nr, "each is counted");
 	WRITE_ONCE(w.blocking, 0);
@@ -262,7 +262,7 @@ static void *calls(void *arg)
 	return NULL;
 }
 
-/* The thread of the application is in the handler: the service thread serves the rest. */
+/* The thread of the application runs the handler, and the service thread takes over. */
 static void test_caller(void)
 {
 	struct caller caller;
@@ -281,11 +281,11 @@ static void test_caller(void)
 	UNIT_EQUAL(READ_ONCE(caller.ended), 0, "the call lasts as long as the handler");
 	WRITE_ONCE(w.blocking, 0);
 	pthread_join(thread, NULL);
-	UNIT_EQUAL(caller.rc, 0, "and then ends as it should");
+	UNIT_EQUAL(caller.rc, 0, "the call ends without error");
 	world_down(&w);
 }
 
-/* The end of a node waits for handlers of threads that were replaced. */
+/* lnet_user_env_stop() waits for handlers of threads that were replaced. */
 static void *stops(void *arg)
 {
 	struct caller *caller = arg;
@@ -320,10 +320,10 @@ static void test_stop(void)
 }
 
 UNIT_SUITE(watch,
-	{ "a handler that blocks is counted and logged while it does", test_running },
-	{ "without a thread that watches, when it has ended", test_manual },
+	{ "a handler that blocks is counted and logged while it blocks", test_running },
+	{ "manual: a handler that blocks is counted when it returns", test_manual },
 	{ "handler_limit 0: nothing is watched, nobody takes over", test_off },
 	{ "service: other threads take over from handlers that block", test_service },
-	{ "hybrid: also when nobody polls", test_hybrid },
-	{ "hybrid: the service thread takes over from a caller", test_caller },
-	{ "the end waits for handlers that lost their turn", test_stop })
+	{ "hybrid: other threads take over while no caller polls", test_hybrid },
+	{ "hybrid: the service thread takes over from a caller that blocks", test_caller },
+	{ "stop waits for handlers of threads that were replaced", test_stop })
