@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Requests of a stranger: in the session of another node, far beyond the window, and in the name of other nodes."""
+"""Requests of an unknown peer: in the session of another node, far beyond the window, with false sources."""
 
 import random
 import struct
@@ -20,7 +20,7 @@ OTHER = "10.9.0.10"     # another address of X, another peer
 
 
 def outcome(conn):
-    """Of the next ACK: "done", a reason, or None if nothing came."""
+    """Returns the result of the next ACK: "done", a reason, or None if no ACK was received."""
     conn.sock.settimeout(2)
     try:
         got = frame(conn)
@@ -38,14 +38,14 @@ def of_another(tap):
     """a request in the session of another peer must not take effect, and a guessed session ID finds none."""
     world, pair = world_and_pair(6, hosts=(("x", OTHER),))
     try:
-        # Two NIDs: so the node knows that the thief is no rail of the owner.
+        # Two NIDs, so that the node knows that the thief is not the owner.
         world.call("h", "lnetctl", "--node", lib.NODE, "peer", "add", "--prim_nid", OTHER + "@tcp", "--nid",
                    "10.9.1.10@tcp")
         owner, thief = Conn(nid4(X)), Conn(nid4(OTHER), source=OTHER)
         grant = session(owner, 1)
         owner.send(put(grant, 1, portal=RAW))
         tap.check(outcome(owner) in SERVED, "session: its owner's request takes effect")
-        # The first has a cached reply, which the thief must not get.
+        # The reply to request 1 is cached, and the thief must not receive it.
         for seq in (1, 2):
             thief.send(put(grant, seq, source=OTHER, portal=RAW))
             tap.check(outcome(thief) == NO_WINDOW, "session: request %d of another peer is rejected" % seq)
@@ -90,7 +90,7 @@ def far_beyond(tap):
 
 
 class Flood(threading.Thread):
-    """GETs of the server's memory as fast as one connection takes them, each in the name of the next of @sources."""
+    """GETs of the server's memory at the rate of one connection; each has the next of @sources as its source."""
 
     def __init__(self, conn, sources, limit=2000000):
         super().__init__()
@@ -114,7 +114,7 @@ class Flood(threading.Thread):
 
 
 def in_the_name(tap, what, sources, seconds):
-    """The node must neither store nor answer requests in the names of @sources, nor dial them."""
+    """The node must neither store nor reply to requests with the sources @sources, nor connect to them."""
     world, pair = world_and_pair(seconds + 2)
     try:
         world.count_dials()

@@ -17,7 +17,7 @@ def put(portal, payload):
 
 
 def served(world, count):
-    """Sends @count requests as the honest peer: how many got an answer, and the longest time of one."""
+    """Sends @count requests as the honest peer: returns how many got a reply, and the longest time of one."""
     good, worst = 0, 0.0
     for _ in range(count):
         begin = time.monotonic()

@@ -18,7 +18,7 @@ import sessions
 from lib import BULK_OUT, H, P, Conn, Pair, World, nid4
 
 ATTACKERS = {"w": "10.9.0.9", "x": "10.9.0.10", "y": "10.9.0.11", "z": "10.9.0.12"}
-LONGEST = 8.0           # of one attack, seconds
+LONGEST = 8.0           # longest time of one attack in seconds
 
 
 def connected(me):
@@ -155,7 +155,7 @@ def ring(signum, frame):
 
 
 def attacker(world, name, seconds, seed):
-    """A process at that host. Prints how much it sent in each attack."""
+    """Forks a process at that host, which attacks and prints how much it sent. Returns its ID."""
     pid = os.fork()
     if pid:
         return pid
@@ -170,7 +170,7 @@ def attacker(world, name, seconds, seed):
             order = order or rng.sample(ATTACKS, len(ATTACKS))
             attack = order.pop()
             until = min(end, time.monotonic() + rng.uniform(1, LONGEST))
-            # A node that does not read would hold the attacker for longer.
+            # The alarm ends an attack that blocks because the node does not read.
             signal.setitimer(signal.ITIMER_REAL, until + 1 - time.monotonic(), 0.5)
             try:
                 sent[attack.__name__] += attack(ATTACKERS[name], until)
@@ -213,7 +213,7 @@ def together(tap):
         tap.check(peak - pair.before["kB"] < 65536, "together: the node grows by less than 64 MB")
         tap.check(lib.KERNEL or said["latency_us"].get("p99", 1e9) < 3 * 20e3,
                   "together: p99 of the honest pair is below 60 ms")
-        # Proofs of listed NIDs: 128 of each peer, then one per second. A connection attempt sends two SYNs.
+        # The node proves 128 listed NIDs per peer, then one per second. A connection attempt sends two SYNs.
         tap.check(world.dials() <= 2 * len(ATTACKERS) * (128 + seconds), "together: it dials few listed NIDs")
     finally:
         world.close()

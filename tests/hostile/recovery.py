@@ -13,7 +13,7 @@ SECONDS = 12
 
 
 class Refuser(lists.Liar):
-    """Listens at X. Replies to each ping; a PUT it discards, or resets its connection."""
+    """Listens at X. Replies to each ping. Discards each PUT, or resets its connection."""
 
     def __init__(self, resets):
         super(lists.Liar, self).__init__(daemon=True)

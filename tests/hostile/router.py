@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A remote host sends large messages through a router, slowly: it must not take the buffers of others.
+"""A remote host sends large messages through a router, slowly: it must not use up the buffers of others.
 
     P (client) 10.9.0.2, X (attacker) 10.9.0.9 --- net tcp --- 10.9.0.1 H (router) 10.9.2.1 --- net tcp2 --- 10.9.2.7 S
 """

@@ -25,7 +25,7 @@ def put_body(grant, seq, portal):
 
 
 def put(grant, seq, source=X, portal=40, size=0):
-    """A tracked PUT whose sender has finished no request; nothing matches it at portal 40. @size: without payload."""
+    """A tracked PUT that leaves all earlier ones unfinished. Portal 40 has no match. @size is only in the header."""
     message = lib.message(nid4(source), nid4(H), 1, put_body(grant, seq, portal))
     return message[:52] + struct.pack("<I", size) + message[56:]
 
@@ -112,7 +112,7 @@ def many_entries(tap):
 
 
 class Idle:
-    """An honest peer, whose session the node must keep: it sends a request every 3 s."""
+    """An honest peer that sends a request every 3 s. The node must keep its session."""
 
     def __init__(self, world):
         self.proc = world.start("p", "lnetperf", "client", "--nid", IDLE + "@tcp", "--peer", H + "@tcp", "--interval",
@@ -192,7 +192,7 @@ def many_openings(tap):
 
 
 def busy_session(source):
-    """A session of that address with a PUT whose payload never arrives: its window stays busy. None: rejected."""
+    """Opens a session with a PUT whose payload never arrives, so its window stays busy. None: rejected."""
     conns = [Conn(nid4(source), source=source), Conn(nid4(source), source=source, ctype=lib.BULK_OUT)]
     conns[0].sock.settimeout(1)
     try:

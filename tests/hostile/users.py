@@ -50,7 +50,7 @@ def as_nobody(work):
 
 
 def bounds(world, tap):
-    """Root sets the bound to 16, and asks 20 times."""
+    """Root sets the bound to 16, and starts 20 pings."""
     def denied():
         text = world.call("h", "lnetctl", "--node", NAME, "stats", "show").stdout
         return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == ["questions_denied:"])
@@ -173,7 +173,7 @@ def answers(world, host, name=NAME, user=None):
 
 
 def sockets_remove(world):
-    """What killed daemons left."""
+    """Removes the sockets of killed daemons."""
     for space in world.spaces:
         for path in glob.glob("/run/lnet/selftest.%d.*" % os.stat("/run/netns/" + space).st_ino):
             os.unlink(path)

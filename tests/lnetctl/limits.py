@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run about bounds: how much of each is in use, who uses most, how often it acted."""
+"""Cases of tests/lnetctl/run about bounds: how much of each is in use, the largest user, how often it acted."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def comes(condition):
 
 
 def test_limits():
-    """lmt: bounds have a tunable and a counter; an address at its bound is named, and is gone from the list after."""
+    """lmt: each bound has a tunable and a counter; the list names an address at its bound until counters are reset."""
     node = configured("limits", A)
     found = limits(node)
     tunables = json.loads(node.ok("--json", "global", "show"))["global"]
@@ -55,13 +55,13 @@ def test_limits():
 
     check("at the bound, and it acted", comes(is_reached), reached)
     item = reached["half_open_per_address"]
-    equal("who uses most", (item["per"], item["bound"], item["most"], item["by"], item["at bound"]),
+    equal("the largest user", (item["per"], item["bound"], item["most"], item["by"], item["at bound"]),
           ("address", 3, 3, "127.0.0.77@tcp", True))
     check("as YAML", re.search(r"^limits:\n +- limit: half_open_per_address\n +per: address\n",
                                node.ok("limits", "show", "--at-bound")), node.ok("limits", "show", "--at-bound"))
     for one in open_ones:
         one.close()
     check("none is left", comes(lambda: limits(node)["half_open_per_address"]["most"] == 0))
-    equal("what acted is still shown", limits(node, "--at-bound")["half_open_per_address"]["at bound"], False)
+    equal("a bound that acted is still shown", limits(node, "--at-bound")["half_open_per_address"]["at bound"], False)
     node.ok("stats", "reset")
     equal("until counters are reset", limits(node, "--at-bound"), {})
