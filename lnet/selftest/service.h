@@ -114,7 +114,7 @@ static inline u64 lst_now(const struct lst *st)
 
 /*
  * A secret ID: match bits of memory that this node posts. Any node that knows the ID may put to or
- * get from that memory, so nodes must not be able to compute it from other IDs.
+ * get from that memory. So no node can compute it from the IDs of other requests.
  */
 static inline u64 lst_id_draw(struct lst *st)
 {
