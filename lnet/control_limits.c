@@ -25,6 +25,7 @@ static const struct lnet_table table = { keys, ARRAY_SIZE(keys) };
 
 struct limit_row {
 	const char *tunable, *per, *counter;
+	u64 value;			/* of the tunable */
 	struct lnet_use use;
 	u64 hits;
 };
@@ -89,6 +90,7 @@ static void limit_copy_per_peer(struct lnet *ln, struct lnet_use *use)
 
 static void limit_held_per_peer(struct lnet *ln, struct lnet_use *use)
 {
+	use->bound = max(use->bound, READ_ONCE(ln->tun.window));
 	reply_use(ln, use, true);
 }
 
@@ -221,7 +223,8 @@ static struct limit_row *row_get(struct limits_view *v, const struct lnet *ln, c
 		return NULL;
 	v->nr++;
 	row->tunable = tunable;
-	row->use = (struct lnet_use){ .bound = lnet_tunable_get(ln, info), .by = LNET_NID_ANY };
+	row->value = lnet_tunable_get(ln, info);
+	row->use = (struct lnet_use){ .bound = row->value, .by = LNET_NID_ANY };
 	return row;
 }
 
@@ -264,7 +267,7 @@ static void ni_fill(struct limits_view *v, struct lnet_ni *ni)
 		row = row_get(v, ni->ln, limit->tunable);
 		if (!row)
 			continue;
-		use = (struct lnet_use){ .bound = row->use.bound, .by = LNET_NID_ANY };
+		use = (struct lnet_use){ .bound = row->value, .by = LNET_NID_ANY };
 		limit->use(ni, &use);
 		row->per = limit->per;
 		row->counter = limit->counter;

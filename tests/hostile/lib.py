@@ -109,6 +109,13 @@ class Conn:
         except OSError:
             return 0
 
+    def end(self):
+        """Ends the connection, even if another thread reads from it."""
+        try:
+            self.sock.shutdown(socket.SHUT_RDWR)
+        except OSError:         # it has ended
+            pass
+
     def close(self):
         self.sock.close()
 

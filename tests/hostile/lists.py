@@ -221,7 +221,7 @@ def new_incarnations(tap):
         tap.check(len(first) == 1, "incarnation: it stays while the set lives")
         tap.check(served > 0 and is_pinged(), "incarnation: the set lives")
         for conn in keeper.ends:
-            conn.sock.shutdown(lib.socket.SHUT_RDWR)
+            conn.end()
         lib.wait_for(lambda: is_pinged() and len(set(keeper.incarnations)) > 1, 3)
         tap.check(max(keeper.incarnations) > max(first), "incarnation: the next set has a higher one")
         tap.honest(pair.result(), "incarnation")
