@@ -98,6 +98,13 @@ def router_seeds():
         frame(hdr4(0, u64(5) + u64(6) + u64(1) + u32(9), to=far)) + frame(hdr4(3, u64(5) + u64(6), b"r" * 99, to=far))
     seed("conn", "route-others", conn(("ROUTE", 1), ("DIAL", 0), ("FEED", door + pass_on), ("CONNECTED", 0),
                                       ("FEED", hello), ("BLOCK",), ("RUN", 200), ("BLOCK",)))
+    # The sender has the address of another peer, 10.0.0.0: byte 10 of DIAL.
+    first = request1() + hello3(source="10.0.0.0@tcp")
+    second = request1() + hello3(source=near)
+    by_second = frame(hdr4(1, NONE + u64(1) + u64(5) + u32(4) + u32(0), b"p" * 50, source=near, to=far), cookie=5)
+    seed("conn", "route-address", conn(
+        ("ROUTE", 1), ("DIAL", 10 << 3), ("FEED", first), ("DIAL", 10 << 3), ("FEED", second + by_second * 3),
+        ("RUN", 9), ("CONNECTED", 0), ("FEED", hello), ("RUN", 99)))
     seed("conn", "route-none", conn(("ROUTE", 0), ("DIAL", 0), ("FEED", door + pass_on)))
 
 
@@ -188,6 +195,14 @@ def discovery_seeds():
             ("SET", how ^ 1), ("FEED", push["alone"]), ("RUN", 99), ("FEED", push["far"]), ("RUN", 255)))
     proof_seeds(infos, push, (one, two, three))
     taken = frame(ack4(b"H" * 16, 64))
+    # No NID is listed that needs a proof, so the push is the last message of the node.
+    for pause in (1, 9, 99):
+        seed("conn", "push-taken-%d" % pause, conn(*start, ("FEED", told["alone"]), ("RUN", pause), ("PICK", 0),
+                                                   ("FEED", taken), ("RUN", 99), ("PICK", 0), ("FEED", push["alone"])))
+    seed("conn", "push-old-again", conn(
+        *start, ("FEED", told["alone"]), ("RUN", 1), ("PICK", 0), ("FEED", push["later"]), ("RUN", 99), ("PICK", 0),
+        ("FEED", push["alone"] + push["alone"]), ("RUN", 99), ("FEED", told["later"]), ("RUN", 99), ("PICK", 0),
+        ("FEED", push["alone"] + push["noise"]), ("RUN", 255)))
     seed("conn", "push-acknowledged", conn(*start, ("FEED", told["two"]), ("RUN", 1), ("FEED", taken), ("RUN", 9),
                                            ("FEED", push["quiet"]), ("RUN", 9), ("FEED", push["two"])))
 
