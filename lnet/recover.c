@@ -56,18 +56,6 @@ static bool trunk_is_well(const struct lnet_path *path)
 }
 
 /*
- * True if only messages of other peers named the peer of @path, and the node has received nothing
- * from it. Such a peer may not exist.
- */
-static bool is_invented(struct lnet_shard *sh, const struct lnet_path *path)
-{
-	u64 rx_ns = lnet_rec_value(sh, path->pni->last_rx_ns);
-
-	return lnet_rec_asked(sh, path->pni->peer && path->pni->peer->claimer) && !rx_ns &&
-	       !path->evidence_ns;
-}
-
-/*
  * Without link nothing can pass, here or there; lnet_select() starts anew when it is back, and a
  * peer says when its interface is.
  */
@@ -78,7 +66,7 @@ static bool worth_it(struct lnet_shard *sh, const struct lnet_path *path, u64 no
 	return !lnet_path_whole(path) && path->ni != ln->lo && path->ni->state == NI_ACTIVE &&
 	       lnet_ni_has_link(path->ni) && path->pni->said != LNET_SAID_DOWN &&
 	       trunk_is_well(path) && !path->gone && !path->pni->deleted &&
-	       !READ_ONCE(ln->stopping) && !is_invented(sh, path) && !given_up(ln, path, now_ns);
+	       !READ_ONCE(ln->stopping) && !given_up(ln, path, now_ns);
 }
 
 static void recovering_set(struct lnet_path *path, u8 to)
