@@ -415,18 +415,18 @@ static bool is_routers_word(const struct lnet_hdr *hdr)
 }
 
 /*
- * Only the source node itself, by any of its NIDs, or a gateway of the route table may send a
- * message. This also holds if this node only forwards it, because the next hop trusts this node.
- * Otherwise a peer could send messages in the name of any other peer. It could also claim many
- * nodes of a remote net, each with a separate share of all bounds. A gateway of any route may
- * forward messages of any source, because routes may be asymmetric.
+ * If the source is on a local net, only the source node itself, by any of its NIDs, or a gateway of
+ * the route table may send a message. This also holds if this node only forwards it, because the
+ * next hop trusts this node. Otherwise a peer could send messages in the name of any other peer.
+ * Each peer may send messages of nodes on remote nets: a router whose NIDs have changed is no known
+ * gateway at first.
  */
 static bool is_forged(struct lnet_pass *p, const struct lnet_rx *rx)
 {
 	struct lnet_peer_ni *src;
 	bool same;
 
-	if (rx->from->gw)
+	if (rx->from->gw || !lnet_net_is_local(p->ln, lnet_nid_net(&rx->src_nid)))
 		return false;
 	src = lnet_peer_ni_lookup(p->ln, &rx->src_nid);
 	same = src && READ_ONCE(src->peer) == rx->from->peer;

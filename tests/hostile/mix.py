@@ -178,7 +178,7 @@ def attacker(world, name, seconds, seed):
                 sent[attack.__name__ + " (broken off)"] += 1
             signal.setitimer(signal.ITIMER_REAL, 0)
         print("# attacker %s: %s" % (ATTACKERS[name], ", ".join("%s %d" % pair for pair in sorted(sent.items()))))
-        status = 0 if sum(sent.values()) > 100 else 1
+        status = 0 if sum(sent.values()) > 0 else 1
     finally:
         sys.stdout.flush()
         os._exit(status)

@@ -126,7 +126,7 @@ static void test_forwarded(void)
 		{ "10.0.0.3@tcp", true },	/* node 2 */
 		{ "10.0.0.77@tcp", true },	/* nobody */
 		{ "10.1.0.1@tcp1", false },	/* the sender's other interface */
-		{ "9.9.9.9@tcp9", true },	/* behind the sender, which is no gateway */
+		{ "9.9.9.9@tcp9", false },	/* behind the sender */
 	};
 	unsigned int i, forged = 0, sent = 0;
 

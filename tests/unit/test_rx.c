@@ -143,29 +143,6 @@ static void route_by(const char *net, const struct lnet_nid *gateway)
 	UNIT_EQUAL(lnet_route_add(rails.node[1].ln, &cfg), 0, "a route");
 }
 
-/*
- * Only a gateway may send a message with a source on a remote net. It may be the gateway of a route
- * to another net, and the route may be down.
- */
-static void test_remote_source(void)
-{
-	struct lnet_nid sender = rails_nid(0, 0), other = rails_nid(2, 0);
-
-	rails_begin(&stock);
-	UNIT_EQUAL(named("1.2.3.4@tcp7", &sender), LNET_SKIP, "without any route");
-	route_by("tcp7", &other);
-	named("1.2.3.4@tcp7", &sender);
-	UNIT_EQUAL(rails_stat(1, LNET_C_forged_source), 2, "another node is the gateway");
-	UNIT_EQUAL(rails_stat(1, LNET_C_no_match), 0, "matched nothing");
-	CU_ASSERT(!is_known("1.2.3.4@tcp7"));
-	route_by("tcp8", &sender);
-	named("1.2.3.4@tcp7", &sender);
-	UNIT_EQUAL(rails_stat(1, LNET_C_forged_source), 2, "a gateway, of a route to another net");
-	UNIT_EQUAL(rails_stat(1, LNET_C_no_match), 1, "received");
-	CU_ASSERT(is_known("1.2.3.4@tcp7"));
-	rails_end();
-}
-
 /* Node 0 names sources on a net behind it, as a router does: few of them become peers. */
 static void test_claims(void)
 {
@@ -462,7 +439,6 @@ UNIT_SUITE(rx,
 	{ "who it is for", test_address },
 	{ "forged names and portals are dropped", test_forged },
 	{ "a request in the name of another node of the net is dropped", test_forged_source },
-	{ "only a gateway may send requests with a remote source", test_remote_source },
 	{ "a sender names a bounded number of unknown peers", test_claims },
 	{ "answers of those who were not asked", test_stranger_answers },
 	{ "answers to more than was asked", test_long_answers },
