@@ -451,18 +451,11 @@ void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_confirm_due(p, peer);
 		return;
 	}
-	op->type = LNET_OP_PUT;
-	op->cls = LNET_CLS_CONTROL;
-	op->flags = LNET_OPF_INTERNAL | LNET_OPF_HANDLE | LNET_OPF_IDEMPOTENT;
-	op->peer = peer;
-	lnet_peer_get(peer);
-	op->sh = p->sh;
-	op->dst_pni = pni;
-	lnet_peer_ni_hold(pni);
-	op->target = pni->nid;
-	op->target_pid = LNET_PID;
+	lnet_op_control(p, op, pni, LNET_OP_PUT);
+	op->flags |= LNET_OPF_HANDLE;
 	op->portal = LNET_PORTAL_MARK;
 	op->match_bits = LNET_CONFIRM_MATCHBITS;
+	op->timeout_ns = 0;		/* that of a request */
 	op->wire.cookie[0] = tx->grant;
 	op->wire.cookie[1] = tx->oldest;
 	tx->told = tx->oldest;

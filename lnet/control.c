@@ -101,15 +101,6 @@ bool lnet_control_is_for_owner(u8 cmd, u16 flags)
 	return lnet_control_changes(cmd, flags) || cmd == LNET_NL_PING || cmd == LNET_NL_EXPLAIN;
 }
 
-static void questions_denied(struct lnet *ln)
-{
-	struct lnet_shard *sh = &ln->shard[0];
-
-	spin_lock(&sh->lock);
-	lnet_count(sh, questions_denied);
-	spin_unlock(&sh->lock);
-}
-
 /* A quarter of questions_max is reserved for root, and a quarter for root and the owner. */
 int lnet_control_may_ask(struct lnet_control *ctl, const struct lnet_ctl_questions *q,
 			 struct lnet_ctl_err *e)
@@ -122,7 +113,7 @@ int lnet_control_may_ask(struct lnet_control *ctl, const struct lnet_ctl_questio
 	    (q->owner || (q->nr_user < READ_ONCE(tun->questions_per_user) &&
 			  q->nr_others < most / 2)))
 		return 0;
-	questions_denied(ctl->ln);
+	lnet_stat_count(ctl->ln, LNET_C_questions_denied);
 	return lnet_ctl_fail(e, -EBUSY, "too many questions at once");
 }
 

@@ -94,37 +94,20 @@ static void limit_held_per_peer(struct lnet *ln, struct lnet_use *use)
 	reply_use(ln, use, true);
 }
 
-static void limit_windows_max(struct lnet *ln, struct lnet_use *use)
-{
-	unsigned int i;
-
-	for (i = 0; i < ln->nr_shards; i++)
-		use_max(use, READ_ONCE(ln->shard[i].nr_windows), NULL);
+/* A bound per shard: @member of a shard is what the shard uses. */
+#define SHARD_LIMIT(name, member)						\
+static void limit_##name(struct lnet *ln, struct lnet_use *use)			\
+{										\
+	unsigned int i;								\
+										\
+	for (i = 0; i < ln->nr_shards; i++)					\
+		use_max(use, READ_ONCE(ln->shard[i].member), NULL);		\
 }
-
-static void limit_window_memory(struct lnet *ln, struct lnet_use *use)
-{
-	unsigned int i;
-
-	for (i = 0; i < ln->nr_shards; i++)
-		use_max(use, READ_ONCE(ln->shard[i].window_bytes), NULL);
-}
-
-static void limit_copy_budget(struct lnet *ln, struct lnet_use *use)
-{
-	unsigned int i;
-
-	for (i = 0; i < ln->nr_shards; i++)
-		use_max(use, READ_ONCE(ln->shard[i].copy_bytes), NULL);
-}
-
-static void limit_requests_max(struct lnet *ln, struct lnet_use *use)
-{
-	unsigned int i;
-
-	for (i = 0; i < ln->nr_shards; i++)
-		use_max(use, READ_ONCE(ln->shard[i].nr_live), NULL);
-}
+SHARD_LIMIT(windows_max, nr_windows)
+SHARD_LIMIT(window_memory, window_bytes)
+SHARD_LIMIT(copy_budget, copy_bytes)
+SHARD_LIMIT(requests_max, nr_live)
+#undef SHARD_LIMIT
 
 static void limit_answers_max(struct lnet *ln, struct lnet_use *use)
 {

@@ -306,7 +306,8 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 	if (is_old(d, pi.seq, pushed)) {
 		if (pushed)
 			lnet_disc_doubt(p, d);
-		d->want_ping = 1;
+		else
+			d->want_ping = 1;
 		return 0;
 	}
 	peer->features = pi.features;

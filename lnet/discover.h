@@ -185,8 +185,8 @@ unsigned int lnet_nids_max(const struct lnet *ln);
  * proven, then end. @info: the list, which is merged again after a NID was proven.
  */
 void lnet_proofs_begin(struct lnet_peer *peer);
-/* @anew: discard an earlier proof. Returns 0, -ENOMEM, or -ENOSPC if max_interfaces wait. */
-int lnet_proof_want(struct lnet_peer *peer, const struct lnet_nid *nid, bool anew);
+/* @discard: an earlier proof does not count. 0, -ENOMEM, or -ENOSPC if max_interfaces wait. */
+int lnet_proof_want(struct lnet_peer *peer, const struct lnet_nid *nid, bool discard);
 void lnet_proofs_end(struct lnet_peer *peer, struct lnet_copy *info, u32 len);
 /* cfg_mutex held: it is proven that @peer has @nid */
 bool lnet_proof_given(const struct lnet_peer *peer, const struct lnet_nid *nid);

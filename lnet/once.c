@@ -520,14 +520,15 @@ static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 
 /*
  * Rule 7: true if @e loses its buffer after an aborted receive. All peers share the buffers of a
- * lazy portal, so @e loses its buffer if the sender was too slow or other peers wait.
+ * lazy portal, so @e loses such a buffer if the sender was too slow or its connection was lost. The
+ * loopback never loses a connection.
  */
 static bool gives_way(const struct lnet_rx *rx, const struct lnet_entry *e, enum lnet_outcome how)
 {
 	if (how == LNET_OK || e->state != ENTRY_MATCHED || !e->w || !list_empty(&e->rxs))
 		return false;
-	return (how == LNET_ABORTED && lnet_md_is_pooled(e->md)) ||
-	       lnet_md_is_wanted(e->md, rx->from);
+	return lnet_md_is_pooled(e->md) &&
+	       (how == LNET_ABORTED || !lnet_nid_is_lo(&rx->from->nid));
 }
 
 /* @e took no effect: its event reports that, and the next attempt is matched like a new request. */

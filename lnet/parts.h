@@ -173,12 +173,6 @@ void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid);
 /* ---- wanted.c -------------------------------------------------------------------------------- */
 /* True if the portal of @md is lazy: all peers share its buffers. */
 bool lnet_md_is_pooled(const struct lnet_md *md);
-/*
- * [any lock] True if a request of @from whose receive ended early must give up its match with @md.
- * All peers share the buffers of a lazy portal, so others may need @md. False for the loopback,
- * which never loses a connection.
- */
-bool lnet_md_is_wanted(const struct lnet_md *md, const struct lnet_peer_ni *from);
 
 /* ---- select.c -------------------------------------------------------------------------------- */
 /* route_up, gw_priority, hops and gw_health are equal for pairs on one net. */
@@ -299,6 +293,8 @@ void lnet_hist_add(struct lnet_hist *h, u64 ns, u32 nr);
 /* upper edge of the bucket, ns, at most @max_ns */
 u64 lnet_hist_quantile(const struct lnet_hist *h, u64 max_ns, unsigned int permille);
 u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c);
+/* no shard lock held: adds 1 to a counter of an event that belongs to no shard */
+void lnet_stat_count(struct lnet *ln, enum lnet_counter c);
 void lnet_stats_reset(struct lnet *ln);
 /* ---- tunables.c: names are ours or stock's --------------------------------------------------- */
 enum lnet_unit { LNET_UNIT_N, LNET_UNIT_NS, LNET_UNIT_PT, LNET_UNIT_B, LNET_UNIT_E };

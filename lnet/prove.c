@@ -101,14 +101,14 @@ void lnet_proofs_begin(struct lnet_peer *peer)
 		f->wanted = 0;
 }
 
-int lnet_proof_want(struct lnet_peer *peer, const struct lnet_nid *nid, bool anew)
+int lnet_proof_want(struct lnet_peer *peer, const struct lnet_nid *nid, bool discard)
 {
 	struct lnet_proof *f = find(peer, nid);
 	struct lnet_proofs *all;
 
 	if (f) {
 		f->wanted = 1;
-		f->given &= !anew;
+		f->given &= !discard;
 		return 0;
 	}
 	all = proofs_of(peer);

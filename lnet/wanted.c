@@ -20,11 +20,6 @@ bool lnet_md_is_pooled(const struct lnet_md *md)
 	return lazy_portal_of(md);
 }
 
-bool lnet_md_is_wanted(const struct lnet_md *md, const struct lnet_peer_ni *from)
-{
-	return lnet_md_is_pooled(md) && !lnet_nid_is_lo(&from->nid);
-}
-
 /* True if messages of interfaces other than rx->from are queued on the lazy portal of @rx. */
 static bool others_are_queued(const struct lnet_rx *rx)
 {

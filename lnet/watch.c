@@ -26,16 +26,6 @@ static u64 look_ns(const struct lnet *ln, u64 now_ns)
 	return now_ns + max_t(u64, limit_ns(ln) / LOOKS, NSEC_PER_USEC);
 }
 
-static void count(struct lnet *ln)
-{
-	struct lnet_shard *sh = &ln->shard[0];
-
-	spin_lock(&sh->lock);
-	/* lnet_counter_get() reads it without the lock. */
-	WRITE_ONCE(sh->c[LNET_C_slow_handlers], sh->c[LNET_C_slow_handlers] + 1);
-	spin_unlock(&sh->lock);
-}
-
 struct lnet_watch *lnet_watch_begin(struct lnet_md *md, u64 now_ns)
 {
 	struct lnet *ln = md->ln;
@@ -77,7 +67,7 @@ void lnet_watch_batch(struct lnet *ln, struct lnet_watch *w, unsigned int nr, u6
 		return;
 	}
 	if (!(xchg(&w->begin_ns, begin_of(now_ns)) & COUNTED))
-		count(ln);
+		lnet_stat_count(ln, LNET_C_slow_handlers);
 	took_long(ln, w, nr, now_ns - begin_ns);
 }
 
@@ -100,7 +90,7 @@ static bool look_at(struct lnet *ln, struct lnet_watch *w, u64 now_ns)
 	what = READ_ONCE(w->what);
 	if (cmpxchg(&w->begin_ns, begin_ns, begin_ns | COUNTED) != begin_ns)
 		return true;
-	count(ln);
+	lnet_stat_count(ln, LNET_C_slow_handlers);
 	lnet_log_handler_blocks(ln, what >> 8, lnet_event_name(what & 0xff),
 				div64_u64(now_ns - begin_ns, NSEC_PER_MSEC));
 	return true;

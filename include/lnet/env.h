@@ -41,8 +41,8 @@ struct lnet_env_ops {
 	s32 (*cpt_of)(struct lnet_env *env, const void *base);
 	u32 (*distance)(struct lnet_env *env, s32 a, s32 b);
 	/*
-	 * Optional. @ready: MDs with events for handlers. True: the env has moved them to a list
-	 * of its own. It calls lnet_deliver() with that list in the same thread, after the
+	 * Optional. @ready: MDs with events for handlers. True: the env has moved them to another
+	 * list. It calls lnet_deliver() with that list in the same thread, after the
 	 * driver's callback or lnet_shard_work() has returned. So another thread can take over
 	 * from a handler that blocks. False: the pass runs the handlers. No lock is held.
 	 */

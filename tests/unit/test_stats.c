@@ -9,6 +9,7 @@
 #define lnet_times_add stats_times_add
 #define lnet_hist_quantile stats_hist_quantile
 #define lnet_stat_sum stats_stat_sum
+#define lnet_stat_count stats_stat_count
 #define lnet_stats_reset stats_stats_reset
 #define lnet_pass_begin stats_pass_begin
 #define lnet_pass_end stats_pass_end
