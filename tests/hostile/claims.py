@@ -59,9 +59,9 @@ def of_another(tap):
             tries += len(guesses)
             drain(thief)
         tap.rate("session: guesses", tries, time.monotonic() - begin)
-        print("# session: %d requests rejected: no window" % pair.stat("no_window"))
+        print("# session: %d requests rejected: no window" % pair.counter("no_window"))
         tap.honest(pair.result(), "session")
-        tap.check(pair.stat("not_opener") >= 2, "session: not_opener counts them")
+        tap.check(pair.counter("not_opener") >= 2, "session: not_opener counts them")
     finally:
         world.close()
 
@@ -83,7 +83,7 @@ def far_beyond(tap):
         print("# far sequences: rejected with reason %s; %d of %d requests of the same session done" %
               (reason, done, seq))
         tap.check(done == 100, "far sequences: each ordinary request of the session takes effect")
-        tap.check(pair.stat("too_far") == 100, "far sequences: too_far counts them")
+        tap.check(pair.counter("too_far") == 100, "far sequences: too_far counts them")
         tap.honest(pair.result(), "far sequences")
     finally:
         world.close()
@@ -128,7 +128,7 @@ def in_the_name(tap, what, sources, seconds):
         said = pair.result()
         kept = pair.measure()
         print("# %s: node grew by %d kB, kept %d kB; %d requests dropped as forged, %d peers" %
-              (what, peak["kB"] - pair.before["kB"], kept["kB"] - pair.before["kB"], pair.stat("forged_source"),
+              (what, peak["kB"] - pair.before["kB"], kept["kB"] - pair.before["kB"], pair.counter("forged_source"),
                pair.peers()))
         tap.check(flood.sent >= 4096, "%s: the attack reaches the node" % what)
         tap.check(peak["kB"] - pair.before["kB"] < 65536, "%s: the node grows by less than 64 MB" % what)

@@ -216,6 +216,16 @@ class World:
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(words, 124, "no answer in %d s\n" % wait)
 
+    def counters(self, host, node):
+        """All counters of that node and of its interfaces, by name; equal names are added up."""
+        text = self.call(host, "lnetctl", "--node", node, "stats", "show").stdout + \
+            self.call(host, "lnetctl", "--node", node, "net", "show", "-v", "5").stdout
+        found = {}
+        for words in map(str.split, text.splitlines()):
+            if len(words) == 2 and words[0].endswith(":") and words[1].isdigit():
+                found[words[0][:-1]] = found.get(words[0][:-1], 0) + int(words[1])
+        return found
+
     def _logged(self, program, words):
         """Each lnetperf logs its requests for the oracle."""
         if os.path.basename(program) not in ("lnetperf", "kperf") or "--log" in words:
@@ -249,6 +259,12 @@ def wait_for(what, seconds=10.0):
             return True
         time.sleep(0.02)
     return False
+
+
+def figures_of(proc):
+    """What lnetperf printed last as JSON; None: nothing."""
+    lines = [line for line in text_of(proc).splitlines() if line.startswith("{")]
+    return json.loads(lines[-1]) if lines else None
 
 
 def text_of(proc):
@@ -297,8 +313,7 @@ class Pair:
         """What the honest client says of its requests, and the node before, during and after."""
         during = self.measure()
         self.client.wait(60)
-        said = [json.loads(line) for line in text_of(self.client).splitlines() if line.startswith("{")]
-        said = said[-1] if said else {"failed": -1, "perhaps": -1, "done": 0, "latency_us": {}, "gap_ms": -1}
+        said = figures_of(self.client) or {"failed": -1, "perhaps": -1, "done": 0, "latency_us": {}, "gap_ms": -1}
         print_honest(said)
         wait_for(lambda: self.measure()["descriptors"] <= self.before["descriptors"] + 4, 10)
         for when, what in (("before", self.before), ("during", during), ("after", self.measure())):
@@ -309,20 +324,14 @@ class Pair:
 
     def stats(self, *names):
         """Those of the counters @names that the node has."""
-        text = self.world.call("h", "lnetctl", "--node", NODE, "stats", "show").stdout
-        words = dict(line.split()[:2] for line in text.splitlines() if len(line.split()) == 2)
-        found = {name: int(words[name + ":"]) for name in names if name + ":" in words}
+        counters = self.world.counters("h", NODE)
+        found = {name: counters[name] for name in names if name in counters}
         print("# node: " + ", ".join("%s %d" % pair for pair in found.items()))
         return found
 
     def counter(self, name):
-        text = self.world.call("h", "lnetctl", "--node", NODE, "net", "show", "-v", "5").stdout
-        return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == [name + ":"])
-
-    def stat(self, name):
-        """A counter of the node; 0 if it has none of that name."""
-        text = self.world.call("h", "lnetctl", "--node", NODE, "stats", "show").stdout
-        return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == [name + ":"])
+        """0 if the node has no counter of that name."""
+        return self.world.counters("h", NODE).get(name, 0)
 
     def peers(self):
         """How many the node knows; 0: it does not answer."""

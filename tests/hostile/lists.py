@@ -24,18 +24,14 @@ def push(nids, seq):
     return lib.message(nid4(X), nid4(H), 1, body, info(nids, seq))
 
 
-class Liar(threading.Thread):
-    """The attacker's node: it replies to pings with the list that it pushed last, and acknowledges each PUT."""
+class Imitation(threading.Thread):
+    """A node at X that listens as an honest peer does, replies to pings with the list @nids, and acknowledges PUTs."""
 
     def __init__(self):
         super().__init__(daemon=True)
-        self.conn = Conn(nid4(X), ctype=lib.CONTROL)
-        self.nids = [nid4(X)]
-        self.puts = self.gets = self.seq = 0
+        self.nids, self.seq = [nid4(X)], 1
+        self.puts = self.gets = 0       # of programs; pings
         self.ends = []
-        self.listen()
-
-    def listen(self):
         self.listener = lib.socket.socket()
         self.listener.setsockopt(lib.socket.SOL_SOCKET, lib.socket.SO_REUSEADDR, 1)
         self.listener.bind((X, lib.PORT))
@@ -43,7 +39,6 @@ class Liar(threading.Thread):
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
-        """Accepts the connections of the node as an honest peer does."""
         while True:
             try:
                 sock, _ = self.listener.accept()
@@ -67,9 +62,6 @@ class Liar(threading.Thread):
     def greeted(self, incarnation):
         """The node has sent a HELLO with that incarnation."""
 
-    def run(self):
-        self.serve(self.conn)
-
     def serve(self, conn):
         conn.sock.settimeout(30)
         self.ends.append(conn)
@@ -81,6 +73,7 @@ class Liar(threading.Thread):
                 return
 
     def one(self, conn):
+        """Serves the next message. False: the connection ends."""
         head = conn.read(24)
         if len(head) < 24:
             return False
@@ -89,15 +82,38 @@ class Liar(threading.Thread):
         head = conn.read(72)
         dst, src, _, _, kind, size = struct.unpack_from("<QQIIII", head)
         body, payload = head[32:], conn.read(size) if size else b""
-        if kind == 1 and struct.unpack_from("<I", body, 32)[0] != 0:
-            self.puts += 1
         if kind == 1:
-            return conn.send(lib.message(dst, src, 0, body[:24] + struct.pack("<I", len(payload))))
+            return self.put(conn, dst, src, body, payload)
         if kind == 2 and struct.unpack_from("<I", body, 24)[0] == 0:
-            self.gets += 1
-            room = struct.unpack_from("<I", body, 32)[0]
-            return conn.send(lib.message(dst, src, 3, body[:16], info(self.nids, self.seq)[:room]))
+            return self.ping(conn, dst, src, body)
         return True
+
+    def put(self, conn, dst, src, body, payload):
+        self.puts += struct.unpack_from("<I", body, 32)[0] != 0
+        return conn.send(lib.message(dst, src, 0, body[:24] + struct.pack("<I", len(payload))))
+
+    def ping(self, conn, dst, src, body):
+        self.gets += 1
+        room = struct.unpack_from("<I", body, 32)[0]
+        return conn.send(lib.message(dst, src, 3, body[:16], info(self.nids, self.seq)[:room]))
+
+    def close(self):
+        for conn in self.ends:
+            conn.end()
+            conn.close()
+        self.listener.close()
+
+
+class Liar(Imitation):
+    """It also connects to the node, and pushes lists."""
+
+    def __init__(self):
+        super().__init__()
+        self.conn = Conn(nid4(X), ctype=lib.CONTROL)
+        self.seq = 0
+
+    def run(self):
+        self.serve(self.conn)
 
     def push(self, nids):
         self.nids = nids
@@ -105,9 +121,8 @@ class Liar(threading.Thread):
         return self.conn.send(push(nids, self.seq))
 
     def close(self):
-        for conn in self.ends + [self.conn]:
-            conn.close()
-        self.listener.close()
+        super().close()
+        self.conn.close()
 
 
 def pings(pair, number):
@@ -178,22 +193,15 @@ def lists_thousands(tap):
         world.close()
 
 
-class Keeper(Liar):
-    """Only listens at X, and notes the incarnation of each HELLO of the node."""
+class Keeper(Imitation):
+    """It notes the incarnation of each HELLO of the node."""
 
     def __init__(self):
-        threading.Thread.__init__(self, daemon=True)
-        self.nids, self.seq, self.puts, self.gets = [nid4(X)], 1, 0, 0
-        self.ends, self.incarnations = [], []
-        self.listen()
+        self.incarnations = []
+        super().__init__()
 
     def greeted(self, incarnation):
         self.incarnations.append(incarnation)
-
-    def close(self):
-        for conn in self.ends:
-            conn.close()
-        self.listener.close()
 
 
 def new_incarnations(tap):

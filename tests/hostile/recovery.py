@@ -6,50 +6,30 @@ import time
 
 import lib
 import lists
-from lib import X, Pair, World, nid4
+from lib import X, Pair, World
 
 VICTIM = "10.9.0.3"     # a client on the host H
 SECONDS = 12
 
 
-class Refuser(lists.Liar):
-    """Listens at X. Replies to each ping. Discards each PUT, or resets its connection."""
+class Refuser(lists.Imitation):
+    """It replies to each ping. It discards each PUT, or resets its connection."""
 
     def __init__(self, resets):
-        super(lists.Liar, self).__init__(daemon=True)
-        self.resets, self.nids, self.seq = resets, [nid4(X)], 1
-        self.puts = 0
+        self.resets = resets
         self.pings = []         # time of each ping
-        self.ends = []
-        self.listen()
+        super().__init__()
 
-    def one(self, conn):
-        head = conn.read(24)
-        if len(head) < 24:
-            return False
-        if struct.unpack_from("<I", head)[0] != 0xc1:
-            return True
-        head = conn.read(72)
-        dst, src, _, _, kind, size = struct.unpack_from("<QQIIII", head)
-        body = head[32:]
-        if size:
-            conn.read(size)
-        if kind == 1:
-            self.puts += 1
-            if self.resets:
-                conn.sock.setsockopt(lib.socket.SOL_SOCKET, lib.socket.SO_LINGER, struct.pack("ii", 1, 0))
-                conn.close()
-            return not self.resets
-        if kind == 2 and struct.unpack_from("<I", body, 24)[0] == 0:
-            self.pings.append(time.monotonic())
-            room = struct.unpack_from("<I", body, 32)[0]
-            return conn.send(lib.message(dst, src, 3, body[:16], lists.info(self.nids, self.seq)[:room]))
-        return True
-
-    def close(self):
-        for conn in self.ends:
+    def put(self, conn, dst, src, body, payload):
+        self.puts += 1
+        if self.resets:
+            conn.sock.setsockopt(lib.socket.SOL_SOCKET, lib.socket.SO_LINGER, struct.pack("ii", 1, 0))
             conn.close()
-        self.listener.close()
+        return not self.resets
+
+    def ping(self, conn, dst, src, body):
+        self.pings.append(time.monotonic())
+        return super().ping(conn, dst, src, body)
 
 
 def endless_pings(tap):

@@ -4,7 +4,6 @@
     P (client) 10.9.0.2, X (attacker) 10.9.0.9 --- net tcp --- 10.9.0.1 H (router) 10.9.2.1 --- net tcp2 --- 10.9.2.7 S
 """
 
-import json
 import socket
 import struct
 import threading
@@ -42,17 +41,16 @@ class Routed:
                                        "--duration", "%gs" % seconds, log="client")
 
     def counter(self, name):
-        text = self.world.call("h", "lnetctl", "--node", NAME, "net", "show", "-v", "5").stdout + \
-            self.world.call("h", "lnetctl", "--node", NAME, "stats", "show").stdout
-        return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == [name + ":"])
+        return self.world.counters("h", NAME).get(name, 0)
 
     def result(self):
         self.client.wait(60)
-        said = [json.loads(line) for line in text_of(self.client).splitlines() if line.startswith("{")]
+        said = lib.figures_of(self.client)
         if not said:
             raise RuntimeError("no figures: " + text_of(self.client))
-        lib.print_honest(said[-1])
-        return said[-1]
+        lib.print_honest(said)
+        said["oracle"] = self.world.judge()
+        return said
 
 
 def world_of(many=()):

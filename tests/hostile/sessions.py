@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A peer opens many sessions and sends tracked requests in them, which the node must store."""
 
-import json
 import struct
 import time
 
@@ -120,7 +119,7 @@ class Idle:
 
     def check(self, tap, what):
         self.proc.wait(30)
-        said = [json.loads(line) for line in lib.text_of(self.proc).splitlines() if line.startswith("{")][-1]
+        said = lib.figures_of(self.proc)
         print("# idle peer: %d done, %d failed, %d unknown" % (said["done"], said["failed"], said["perhaps"]))
         tap.honest(said, what + ", idle peer")
 
@@ -220,7 +219,7 @@ def busy_windows(tap):
         fresh = world.start("p", "lnetperf", "client", "--nid", IDLE + "@tcp", "--peer", H + "@tcp", "--interval",
                             "5ms", "--json", "--duration", "4s", log="fresh")
         fresh.wait(30)
-        new = json.loads([line for line in lib.text_of(fresh).splitlines() if line.startswith("{")][-1])
+        new = lib.figures_of(fresh)
         print("# new peer: %d done, %d failed, %d unknown, gap %.1f ms" %
               (new["done"], new["failed"], new["perhaps"], new["gap_ms"]))
         said = pair.result()

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from __main__ import check, configured, equal
-from nodes import BIN
+from nodes import BIN, until
 
 RAILS = ["127.0.0.2@tcp", "127.0.1.2@tcp1"], ["127.0.0.3@tcp", "127.0.1.3@tcp1"]
 BAD = [
@@ -67,13 +67,6 @@ def begin(node, *args):
     until(lambda: drill.poll() is not None or "on" in [rule["state"] for rule in rules(node)])
     equal("the rail is cut", [(rule["name"], rule["state"]) for rule in rules(node)], [("drill", "on")])
     return drill
-
-
-def until(done, seconds=20):
-    end = time.monotonic() + seconds
-    while not done() and time.monotonic() < end:
-        time.sleep(0.05)
-    return done()
 
 
 def test_drill_killed():

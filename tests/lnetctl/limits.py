@@ -5,9 +5,8 @@ import json
 import os
 import re
 import socket
-import time
 
-from nodes import PORT, ROOT, check, configured, equal
+from nodes import PORT, ROOT, check, configured, equal, until
 
 A = "127.0.0.2@tcp"
 
@@ -15,16 +14,6 @@ A = "127.0.0.2@tcp"
 def limits(node, *words):
     shown = node.ok("--json", "limits", "show", *words)
     return {item["limit"]: item for item in json.loads(shown or "{}").get("limits", [])}
-
-
-def comes(condition):
-    """Is it true within 5 s?"""
-    end = time.monotonic() + 5
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def test_limits():
@@ -53,7 +42,7 @@ def test_limits():
         reached.update(limits(node, "--at-bound"))
         return reached.get("half_open_per_address", {}).get("hits") == 2
 
-    check("at the bound, and it acted", comes(is_reached), reached)
+    check("at the bound, and it acted", until(is_reached), reached)
     item = reached["half_open_per_address"]
     equal("the largest user", (item["per"], item["bound"], item["most"], item["by"], item["at bound"]),
           ("address", 3, 3, "127.0.0.77@tcp", True))
@@ -61,7 +50,7 @@ def test_limits():
                                node.ok("limits", "show", "--at-bound")), node.ok("limits", "show", "--at-bound"))
     for one in open_ones:
         one.close()
-    check("none is left", comes(lambda: limits(node)["half_open_per_address"]["most"] == 0))
+    check("none is left", until(lambda: limits(node)["half_open_per_address"]["most"] == 0))
     equal("a bound that acted is still shown", limits(node, "--at-bound")["half_open_per_address"]["at bound"], False)
     node.ok("stats", "reset")
     equal("until counters are reset", limits(node, "--at-bound"), {})

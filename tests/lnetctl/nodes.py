@@ -179,6 +179,14 @@ def placed(err):
     return re.sub(r"(line \d+) column \d+", r"\1", err)
 
 
+def until(done, seconds=20):
+    """Is it true within that time?"""
+    end = time.monotonic() + seconds
+    while not done() and time.monotonic() < end:
+        time.sleep(0.05)
+    return done()
+
+
 def configured(name, *nids, **kw):
     node = Node(name, **kw).start()
     node.ok("lnet", "configure")
