@@ -120,6 +120,8 @@ class Idle:
     def check(self, tap, what):
         self.proc.wait(30)
         said = lib.figures_of(self.proc)
+        if not said:
+            raise RuntimeError("no idle peer: " + lib.text_of(self.proc))
         print("# idle peer: %d done, %d failed, %d unknown" % (said["done"], said["failed"], said["perhaps"]))
         tap.honest(said, what + ", idle peer")
 
@@ -179,7 +181,7 @@ def many_openings(tap):
         p99_us = said["latency_us"].get("p99", 1e9)
         print("# openings: honest p99 %.1f ms; with an equal load of plain TCP %.1f ms" %
               (p99_us / 1e3, plain_us / 1e3))
-        tap.check(sent > 90000, "openings: the attack reaches the node")
+        tap.check(sent > (20000 if lib.KERNEL else 90000), "openings: the attack reaches the node")
         tap.check(found["openings"] < 400, "openings: the node serves 32 requests of a peer per second")
         tap.check(found["windows_displaced"] == found["windows_of_peer"] and not found["no_window"],
                   "openings: no other peer loses a window")

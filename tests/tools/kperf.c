@@ -42,6 +42,8 @@ static struct {
 	uint32_t resent, hedged, slowest_us;
 	uint32_t sent[MAX_RAILS], base[MAX_RAILS];	/* now; sums of lives before */
 	int64_t first_ns, last_ns, gap_ns, max_gap_ns;
+	uint32_t *took_us;		/* of each request that is done */
+	size_t nr_took, room;
 } sum;
 
 static volatile sig_atomic_t asked;
@@ -153,6 +155,32 @@ static void take_rail(const struct perf_rec *rec)
 	sum.sent[rec->id] = rec->a;
 }
 
+static void take_time(uint32_t us)
+{
+	if (us > sum.slowest_us)
+		sum.slowest_us = us;
+	if (sum.nr_took == sum.room) {
+		sum.room = sum.room ? 2 * sum.room : 4096;
+		sum.took_us = realloc(sum.took_us, sum.room * sizeof(*sum.took_us));
+		if (!sum.took_us)
+			die("memory for latencies");
+	}
+	sum.took_us[sum.nr_took++] = us;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of the sorted times. */
+static uint32_t quantile_us(unsigned int percent)
+{
+	return sum.nr_took ? sum.took_us[(sum.nr_took - 1) * percent / 100] : 0;
+}
+
 static void take_final(const struct perf_rec *rec)
 {
 	int64_t gap = rec->time_ns - sum.last_ns;
@@ -164,8 +192,7 @@ static void take_final(const struct perf_rec *rec)
 		return;
 	}
 	sum.ok++;
-	if (rec->b > sum.slowest_us)
-		sum.slowest_us = rec->b;
+	take_time(rec->b);
 	if (sum.last_ns && gap > sum.gap_ns)
 		sum.gap_ns = gap;
 	if (sum.gap_ns > sum.max_gap_ns)
@@ -231,10 +258,13 @@ static void take_record(const struct perf_rec *rec)
 
 static void end(void)
 {
+	if (sum.nr_took)
+		qsort(sum.took_us, sum.nr_took, sizeof(*sum.took_us), by_value);
 	if (opt.json)
 		printf("{\"done\": %llu, \"failed\": %llu, \"perhaps\": %llu, \"corrupted\": %llu, "
-		       "\"latency_us\": {\"max\": %u}, \"gap_ms\": %.1f}\n",
-		       sum.ok, sum.failed, sum.perhaps, sum.corrupted, sum.slowest_us,
+		       "\"latency_us\": {\"p50\": %u, \"p99\": %u, \"max\": %u}, \"gap_ms\": %.1f}\n",
+		       sum.ok, sum.failed, sum.perhaps, sum.corrupted, quantile_us(50),
+		       quantile_us(99), sum.slowest_us,
 		       (double)sum.max_gap_ns / 1e6);
 	printf("%llu done, %llu failed, %llu perhaps done, %llu corrupted\n", sum.ok, sum.failed,
 	       sum.perhaps, sum.corrupted);

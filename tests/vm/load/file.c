@@ -213,7 +213,7 @@ static int option(struct load *ld, const char *name, char *value)
 	if (!strcmp(name, "window"))
 		return number32(&o->window, value, 1024);
 	if (!strcmp(name, "interval"))
-		return number(&o->interval_ns, value, NSEC_PER_SEC);
+		return number(&o->interval_ns, value, 60 * NSEC_PER_SEC);
 	if (!strcmp(name, "count"))
 		return number(&o->count, value, 1ULL << PERF_ID_SHIFT);
 	if (!strcmp(name, "timeout"))
