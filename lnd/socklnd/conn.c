@@ -553,7 +553,6 @@ void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size)
 int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *io)
 {
 	struct lnet_env *env;
-	unsigned int i;
 
 	mutex_init(&sn->lock);
 	sn->ni = ni;
@@ -564,10 +563,8 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 	sn->incarnation = (env->ops->random(env) & S64_MAX) | 1;
 	sn->next_ns = U64_MAX;
 	sn->now_ns = env->ops->now_ns(env);
-	for (i = 0; i < ARRAY_SIZE(sn->hash); i++)
-		INIT_HLIST_HEAD(&sn->hash[i]);
-	for (i = 0; i < ARRAY_SIZE(sn->hosts); i++)
-		INIT_HLIST_HEAD(&sn->hosts[i]);
+	sock_table_init(&sn->by_nid, env->ops->secret(env));
+	sock_table_init(&sn->hosts, env->ops->secret(env));
 	INIT_LIST_HEAD(&sn->peers);
 	INIT_LIST_HEAD(&sn->conns);
 	sock_halfs_init(&sn->halfs, env->ops->secret(env));
@@ -652,6 +649,10 @@ void sock_ni_fini(struct sock_ni *sn)
 	mutex_unlock(&sn->lock);
 	list_for_each_entry_safe(peer, next, &sn->peers, link)
 		sock_peer_free(peer);
+	sock_table_fini(&sn->by_nid);
+	sock_table_fini(&sn->hosts);
+	sock_halfs_fini(&sn->halfs);
+	sock_halfs_fini(&sn->opens);
 	while (sn->nr_pool)
 		kfree(sn->pool[--sn->nr_pool]);
 	mutex_destroy(&sn->lock);

@@ -8,31 +8,27 @@ void sock_halfs_init(struct sock_halfs *hs, u64 key)
 	unsigned int i;
 
 	memset(hs, 0, sizeof(*hs));
-	hs->key = key;
+	sock_table_init(&hs->sources, key);
 	INIT_LIST_HEAD(&hs->all);
 	for (i = 0; i < ARRAY_SIZE(hs->classes); i++)
 		INIT_LIST_HEAD(&hs->classes[i]);
-	for (i = 0; i < ARRAY_SIZE(hs->hash); i++)
-		INIT_HLIST_HEAD(&hs->hash[i]);
 }
 
-static struct hlist_head *bucket(struct sock_halfs *hs, const u8 *addr)
+void sock_halfs_fini(struct sock_halfs *hs)
 {
-	u64 sum = hs->key;
-	unsigned int i;
-
-	for (i = 0; i < 16; i += 4) {
-		sum = (sum ^ get_unaligned_le32(addr + i)) * 0x9e3779b97f4a7c15ULL;
-		sum ^= sum >> 32;
-	}
-	return &hs->hash[sum & (ARRAY_SIZE(hs->hash) - 1)];
+	sock_table_fini(&hs->sources);
 }
 
-static struct sock_source *source_find(struct hlist_head *in, const u8 *addr)
+static u32 hash_of(const struct sock_halfs *hs, const u8 *addr)
+{
+	return sock_table_hash(&hs->sources, addr, 16);
+}
+
+static struct sock_source *source_find(const struct sock_halfs *hs, const u8 *addr, u32 hash)
 {
 	struct sock_source *s;
 
-	hlist_for_each_entry(s, in, hash)
+	hlist_for_each_entry(s, sock_table_chain(&hs->sources, hash), hash.link)
 		if (!memcmp(s->addr, addr, sizeof(s->addr)))
 			return s;
 	return NULL;
@@ -40,15 +36,15 @@ static struct sock_source *source_find(struct hlist_head *in, const u8 *addr)
 
 u32 sock_half_nr(struct sock_halfs *hs, const u8 *addr)
 {
-	const struct sock_source *s = source_find(bucket(hs, addr), addr);
+	const struct sock_source *s = source_find(hs, addr, hash_of(hs, addr));
 
 	return s ? s->nr : 0;
 }
 
 static struct sock_source *source_get(struct sock_halfs *hs, const u8 *addr)
 {
-	struct hlist_head *in = bucket(hs, addr);
-	struct sock_source *s = source_find(in, addr);
+	u32 hash = hash_of(hs, addr);
+	struct sock_source *s = source_find(hs, addr, hash);
 
 	if (s)
 		return s;
@@ -58,7 +54,7 @@ static struct sock_source *source_get(struct sock_halfs *hs, const u8 *addr)
 	memcpy(s->addr, addr, sizeof(s->addr));
 	INIT_LIST_HEAD(&s->link);
 	INIT_LIST_HEAD(&s->halfs);
-	hlist_add_head(&s->hash, in);
+	sock_table_add(&hs->sources, &s->hash, hash);
 	return s;
 }
 
@@ -100,7 +96,7 @@ void sock_half_del(struct sock_halfs *hs, struct sock_half *h)
 		source_set_nr(hs, s, s->nr - 1);
 		return;
 	}
-	hlist_del(&s->hash);
+	sock_table_del(&hs->sources, &s->hash);
 	list_del(&s->link);
 	kfree(s);
 }

@@ -7,9 +7,8 @@
 #ifndef SOCKLND_HALFOPEN_H
 #define SOCKLND_HALFOPEN_H
 
-#include "plat.h"
+#include "lnd/socklnd/table.h"
 
-#define SOCK_HALF_HASH_BITS	8
 /* Class k: addresses with 2^k to 2^(k+1) - 1 of them. */
 #define SOCK_HALF_CLASSES	32
 
@@ -17,14 +16,13 @@
 struct sock_halfs {
 	struct list_head all;		/* oldest first */
 	struct list_head classes[SOCK_HALF_CLASSES];	/* of struct sock_source */
-	struct hlist_head hash[1 << SOCK_HALF_HASH_BITS];
-	u64 key;			/* of the hash: strangers choose the addresses */
+	struct sock_table sources;	/* by address */
 	u32 nr;
 };
 
 /* An address that has half-open connections. */
 struct sock_source {
-	struct hlist_node hash;
+	struct sock_node hash;		/* halfs->sources */
 	struct list_head link;		/* halfs->classes[] */
 	struct list_head halfs;		/* oldest first */
 	u32 nr;
@@ -39,6 +37,7 @@ struct sock_half {
 };
 
 void sock_halfs_init(struct sock_halfs *hs, u64 key);
+void sock_halfs_fini(struct sock_halfs *hs);	/* empty */
 /* The youngest from now on; @addr: 16 bytes. 0 or -ENOMEM. May sleep (GFP_NOFS). */
 int sock_half_add(struct sock_halfs *hs, struct sock_half *h, const u8 *addr);
 /* The number of connections of the address. */

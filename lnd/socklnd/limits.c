@@ -92,8 +92,8 @@ static void host_use(struct sock_ni *sn, struct lnet_use *use, bool held)
 	u64 bytes;
 
 	mutex_lock(&sn->lock);
-	for (i = 0; i < ARRAY_SIZE(sn->hosts); i++) {
-		hlist_for_each_entry(host, &sn->hosts[i], hash) {
+	for (i = 0; i < 1U << sn->hosts.bits; i++) {
+		hlist_for_each_entry(host, &sn->hosts.heads[i], hash.link) {
 			bytes = held ? host->held : host->receiving;
 			if (bytes <= use->most)
 				continue;

@@ -3,16 +3,12 @@
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-static struct hlist_head *bucket(struct sock_ni *sn, const struct lnet_nid *nid)
-{
-	return &sn->hash[lnet_nid_hash(nid) & ((1 << SOCK_HASH_BITS) - 1)];
-}
-
 struct sock_peer *sock_peer_find(struct sock_ni *sn, const struct lnet_nid *nid)
 {
+	const struct sock_table *t = &sn->by_nid;
 	struct sock_peer *peer;
 
-	hlist_for_each_entry(peer, bucket(sn, nid), hash)
+	hlist_for_each_entry(peer, sock_table_chain(t, sock_nid_hash(t, nid)), hash.link)
 		if (lnet_nid_same(&peer->nid, nid))
 			return peer;
 	return NULL;
@@ -42,7 +38,7 @@ struct sock_peer *sock_peer_make(struct sock_ni *sn, const struct lnet_nid *nid,
 	INIT_LIST_HEAD(&peer->queue[SOCK_SMALL]);
 	INIT_LIST_HEAD(&peer->queue[SOCK_BULK]);
 	INIT_LIST_HEAD(&peer->work);
-	hlist_add_head(&peer->hash, bucket(sn, nid));
+	sock_table_add(&sn->by_nid, &peer->hash, sock_nid_hash(&sn->by_nid, nid));
 	list_add_tail(&peer->link, &sn->peers);
 	sn->nr_peers++;
 	sock_peer_arm(peer, sn->now_ns + SOCK_TICK_NS);
@@ -56,7 +52,7 @@ void sock_peer_reincarnate(struct sock_peer *peer)
 
 void sock_peer_free(struct sock_peer *peer)
 {
-	hlist_del_init(&peer->hash);
+	sock_table_del(&peer->sn->by_nid, &peer->hash);
 	list_del(&peer->link);
 	list_del(&peer->work);
 	peer->sn->nr_peers--;
@@ -544,7 +540,7 @@ void sock_peer_gone(struct lnet_ni *ni, struct lnet_peer_ni *pni)
 	sock_lock(&p, sn);
 	peer = sock_peer_find(sn, lnet_peer_ni_nid(pni));
 	if (peer && peer->pni == pni) {
-		hlist_del_init(&peer->hash);
+		sock_table_del(&sn->by_nid, &peer->hash);
 		peer->gone = true;
 		peer->job = false;
 		if (peer->dial)

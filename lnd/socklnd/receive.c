@@ -45,10 +45,10 @@ void sock_conn_resume(struct sock_conn *c)
 
 static struct sock_host *host_get(struct sock_ni *sn, const struct lnet_nid *from)
 {
-	struct hlist_head *in = &sn->hosts[lnet_nid_hash(from) & ((1 << SOCK_HASH_BITS) - 1)];
+	u32 hash = sock_nid_hash(&sn->hosts, from);
 	struct sock_host *host;
 
-	hlist_for_each_entry(host, in, hash) {
+	hlist_for_each_entry(host, sock_table_chain(&sn->hosts, hash), hash.link) {
 		if (lnet_nid_same(&host->from, from)) {
 			host->refs++;
 			return host;
@@ -61,7 +61,7 @@ static struct sock_host *host_get(struct sock_ni *sn, const struct lnet_nid *fro
 	host->refs = 1;
 	INIT_LIST_HEAD(&host->queue);
 	INIT_LIST_HEAD(&host->slow);
-	hlist_add_head(&host->hash, in);
+	sock_table_add(&sn->hosts, &host->hash, hash);
 	return host;
 }
 
@@ -70,7 +70,7 @@ void sock_host_put(struct sock_ni *sn, struct sock_host *host)
 	lockdep_assert_held(&sn->lock);
 	if (!host || --host->refs)
 		return;
-	hlist_del(&host->hash);
+	sock_table_del(&sn->hosts, &host->hash);
 	kfree(host);
 }
 

@@ -8,6 +8,7 @@
 #include <lnet/lnd.h>
 #include "lnet/core.h"
 #include "lnd/socklnd/halfopen.h"
+#include "lnd/socklnd/table.h"
 #include "lnd/socklnd/wire.h"
 
 /*
@@ -29,7 +30,6 @@
 #define SOCK_NOOPS_MAX	4096U	/* answers to cookies that wait for room in a socket */
 #define SOCK_ROOM_FOR	16U	/* half-open ones closed when no more can be accepted */
 #define SOCK_WARN_NS	60000000000ULL	/* between two warnings of one kind */
-#define SOCK_HASH_BITS	6
 #define SOCK_TICK_NS	10000000ULL
 #define SOCK_PACKETS_NS	200000000ULL	/* between two questions for packets lost */
 /* a stream whose bytes were acknowledged this recently moves */
@@ -156,7 +156,7 @@ struct sock_ni {
 	atomic_t adopting;		/* threads that are handing it one */
 	u64 next_ns;			/* when sock_tick() is due */
 	u64 now_ns;			/* of the last entry; for functions without a pass */
-	struct hlist_head hash[1 << SOCK_HASH_BITS];	/* peers by NID */
+	struct sock_table by_nid;	/* peers */
 	struct list_head peers;
 	struct list_head conns;		/* all, until released */
 	struct sock_halfs halfs;	/* accepted, without HELLO */
@@ -172,7 +172,7 @@ struct sock_ni {
 	struct list_head resume;	/* connections to be read again, by the reading thread */
 	struct list_head holds;
 	u64 hold_bytes;
-	struct hlist_head hosts[1 << SOCK_HASH_BITS];	/* struct sock_host by address */
+	struct sock_table hosts;	/* struct sock_host by address */
 	struct list_head slow;		/* hosts with a payload that was too slow */
 	u64 hosts_ns;			/* when the first host of that list is due; U64_MAX: none */
 	u32 nr_lags;			/* connections with c->lags */
@@ -184,7 +184,7 @@ struct sock_ni {
 
 /* A remote address with open connections, and the share of this NI that it uses. */
 struct sock_host {
-	struct hlist_node hash;		/* sn->hosts */
+	struct sock_node hash;		/* sn->hosts */
 	struct lnet_nid from;
 	u32 refs;			/* connections, claims, holds, sn->slow */
 	u32 nr;				/* payloads that have a claim */
@@ -233,7 +233,7 @@ enum { SOCK_ADDRESS_OFF, SOCK_ADDRESS_SET, SOCK_ADDRESS_STRICT, SOCK_ADDRESS_AUT
 
 /* A remote NID as this NI sees it, with its set of connections. */
 struct sock_peer {
-	struct hlist_node hash;
+	struct sock_node hash;		/* sn->by_nid */
 	struct list_head link;		/* sn->peers */
 	struct sock_ni *sn;
 	struct lnet_nid nid;
@@ -480,6 +480,12 @@ struct sock_came {
 };
 /* The same; reads the header @from into in->hdr. 0, or what lnet_hdr_decode() says. */
 int sock_decode_hdr(const struct sock_conn *c, const u8 *from, struct sock_came *in);
+
+/* Of @nid in a table of the NI. */
+static inline u32 sock_nid_hash(const struct sock_table *t, const struct lnet_nid *nid)
+{
+	return sock_table_hash(t, nid->addr, nid->size ? sizeof(nid->addr) : sizeof(nid->addr[0]));
+}
 
 /* conn.c */
 void sock_lock(struct lnet_pass *p, struct sock_ni *sn);	/* relaxes the pass first */

@@ -31,8 +31,8 @@ static void end(void)
 	CU_ASSERT(list_empty(&hs.all));
 	for (i = 0; i < ARRAY_SIZE(hs.classes); i++)
 		CU_ASSERT(list_empty(&hs.classes[i]));
-	for (i = 0; i < ARRAY_SIZE(hs.hash); i++)
-		CU_ASSERT(hlist_empty(&hs.hash[i]));
+	UNIT_EQUAL(hs.sources.nr, 0, "addresses left");
+	sock_halfs_fini(&hs);
 }
 
 static int excess(unsigned int newest, u64 per_address, u64 total)

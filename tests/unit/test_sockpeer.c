@@ -105,7 +105,59 @@ static void test_path_reset_once(void)
 	fake_end();
 }
 
+#define MANY 1800
+
+/* Peers without connections, which the driver forgets as soon as it serves them. */
+static void make_peers(unsigned int nr, void (*choose)(struct lnet_nid *nid))
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_nid nid;
+	unsigned int i;
+
+	CU_ASSERT_EQUAL(lnet_nid_parse(&nid, "10.1.0.0@tcp"), 0);
+	for (i = 0; i < nr; i++) {
+		choose(&nid);
+		pni = lnet_peer_ni_get(&fw.node->ln, &nid);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(sock_peer_make(fw.sn, &nid, pni));
+		lnet_peer_ni_put(pni);
+	}
+}
+
+static void choose_next(struct lnet_nid *nid)
+{
+	nid->addr[0] = cpu_to_be32(be32_to_cpu(nid->addr[0]) + 1);
+}
+
+/* The hash that the driver had before would put all of these into one chain. */
+static void choose_same(struct lnet_nid *nid)
+{
+	do
+		choose_next(nid);
+	while (lnet_nid_hash(nid) & 63);
+}
+
+static void test_chains(void)
+{
+	struct sock_table *t;
+	struct sock_peer *peer;
+	unsigned int i, nr, most = 0;
+
+	fake_begin(B);
+	t = &fw.sn->by_nid;
+	make_peers(MANY, choose_same);
+	for (i = 0; i < 1U << t->bits; i++) {
+		nr = 0;
+		hlist_for_each_entry(peer, &t->heads[i], hash.link)
+			nr++;
+		most = max(most, nr);
+	}
+	UNIT_EQUAL(t->nr, MANY, "peers");
+	CU_ASSERT(most < 12);
+	fake_end();
+}
+
 UNIT_SUITE(sockpeer,
+	   { "nobody can choose NIDs of the same chain", test_chains },
 	   { "a late writing thread does not end a set", test_slow_writer },
 	   { "a stuck set stays while it holds a message that is sent once", test_stalled_once },
 	   { "a suspect path loses only connections without progress", test_path_reset },
