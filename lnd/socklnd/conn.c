@@ -525,9 +525,33 @@ static void resume_reading(struct lnet_pass *p, struct sock_ni *sn, u8 *staging,
 	}
 }
 
+/*
+ * L; serves the peers of which something is due, at most SOCK_TICK_PEERS in SOCK_TICK_NS, however
+ * often it is called: a peer that acknowledges nothing is due every SOCK_TICK_NS.
+ */
+static void peers_tick(struct lnet_pass *p, struct sock_ni *sn, u64 now_ns)
+{
+	struct sock_peer *peer;
+
+	if (now_ns >= sn->served_ns + SOCK_TICK_NS) {
+		sn->served_ns = now_ns;
+		sn->nr_served = 0;
+	}
+	if (list_empty(&sn->due))
+		lnet_wheel_advance(&sn->wheel, now_ns, &sn->due, SOCK_TICK_PEERS - sn->nr_served);
+	for (; sn->nr_served < SOCK_TICK_PEERS && !list_empty(&sn->due); sn->nr_served++) {
+		peer = list_first_entry(&sn->due, struct sock_peer, timer.link);
+		lnet_timer_fired(&sn->wheel, &peer->timer);
+		sock_peer_tick(p, peer, now_ns);
+	}
+	if (sn->nr_served < SOCK_TICK_PEERS)
+		sock_arm(sn, lnet_wheel_next_ns(&sn->wheel));
+	else
+		sock_arm(sn, sn->served_ns + SOCK_TICK_NS);
+}
+
 void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size)
 {
-	struct sock_peer *peer, *next;
 	u64 now_ns;
 
 	sock_lock(p, sn);
@@ -536,12 +560,7 @@ void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size)
 	half_tick(p, sn, now_ns);
 	sock_pins_reap(p, sn);
 	sock_hosts_tick(sn, now_ns);
-	list_for_each_entry_safe(peer, next, &sn->peers, link) {
-		if (peer->next_ns <= now_ns)
-			sock_peer_tick(p, peer, now_ns);
-		else
-			sock_arm(sn, peer->next_ns);
-	}
+	peers_tick(p, sn, now_ns);
 	sock_flush_ring(p, sn);
 	if (staging)
 		resume_reading(p, sn, staging, size);
@@ -566,6 +585,8 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 	sock_table_init(&sn->by_nid, env->ops->secret(env));
 	sock_table_init(&sn->hosts, env->ops->secret(env));
 	INIT_LIST_HEAD(&sn->peers);
+	lnet_wheel_init(&sn->wheel, sn->now_ns);
+	INIT_LIST_HEAD(&sn->due);
 	INIT_LIST_HEAD(&sn->conns);
 	sock_halfs_init(&sn->halfs, env->ops->secret(env));
 	sock_halfs_init(&sn->opens, env->ops->secret(env));

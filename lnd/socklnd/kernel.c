@@ -439,9 +439,12 @@ static bool raise_closed(struct kern_ni *kn)
 
 	if (!kn->nr_closed)
 		return false;
-	list_for_each_entry(c, &kn->sn.conns, all)
-		if (c->state == CONN_CLOSED && !kern_conn(c)->released)
+	list_for_each_entry(c, &kn->sn.conns, all) {
+		if (c->state != CONN_CLOSED)
+			break;		/* those that are closed are the first */
+		if (!kern_conn(c)->released)
 			lnet_env_poll_raise(&kern_conn(c)->poll, LNET_POLL_TURN);
+	}
 	return true;
 }
 

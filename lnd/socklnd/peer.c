@@ -31,7 +31,7 @@ struct sock_peer *sock_peer_make(struct sock_ni *sn, const struct lnet_nid *nid,
 	peer->epoch = ++sn->epochs;
 	sock_peer_reincarnate(peer);
 	peer->cookie = LNET_ZC_COOKIE_FIRST;
-	peer->next_ns = U64_MAX;
+	lnet_timer_init(&peer->timer, LNET_TIMER_PEER);
 	peer->alive_ns = sn->now_ns;
 	INIT_LIST_HEAD(&peer->conns);
 	INIT_LIST_HEAD(&peer->zc);
@@ -55,6 +55,7 @@ void sock_peer_free(struct sock_peer *peer)
 	sock_table_del(&peer->sn->by_nid, &peer->hash);
 	list_del(&peer->link);
 	list_del(&peer->work);
+	lnet_timer_cancel(&peer->sn->wheel, &peer->timer);
 	peer->sn->nr_peers--;
 	lnet_peer_ni_put(peer->pni);
 	kfree(peer);
@@ -62,8 +63,13 @@ void sock_peer_free(struct sock_peer *peer)
 
 void sock_peer_arm(struct sock_peer *peer, u64 when_ns)
 {
-	peer->next_ns = min(peer->next_ns, when_ns);
-	sock_arm(peer->sn, when_ns);
+	struct sock_ni *sn = peer->sn;
+
+	if (when_ns == U64_MAX ||
+	    (!list_empty(&peer->timer.link) && peer->timer.when_ns <= when_ns))
+		return;
+	lnet_timer_set(&sn->wheel, &peer->timer, when_ns);
+	sock_arm(sn, ALIGN(when_ns, 1ULL << LNET_TICK_SHIFT));
 }
 
 bool sock_peer_usable(const struct sock_peer *peer)
@@ -509,7 +515,6 @@ void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns)
 	bool waited = !queue_is_empty(peer);
 	u64 next_ns = U64_MAX;
 
-	peer->next_ns = U64_MAX;
 	expire_queue(p, peer, now_ns, &next_ns);
 	dial_tick(p, peer, now_ns, waited, &next_ns);
 	if (!list_empty(&peer->conns) && !set_tick(p, peer, now_ns, &next_ns)) {

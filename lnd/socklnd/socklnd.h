@@ -31,6 +31,7 @@
 #define SOCK_ROOM_FOR	16U	/* half-open ones closed when no more can be accepted */
 #define SOCK_WARN_NS	60000000000ULL	/* between two warnings of one kind */
 #define SOCK_TICK_NS	10000000ULL
+#define SOCK_TICK_PEERS	512U	/* served in SOCK_TICK_NS */
 #define SOCK_PACKETS_NS	200000000ULL	/* between two questions for packets lost */
 /* a stream whose bytes were acknowledged this recently moves */
 #define SOCK_MOVING_NS	100000000ULL
@@ -158,6 +159,10 @@ struct sock_ni {
 	u64 now_ns;			/* of the last entry; for functions without a pass */
 	struct sock_table by_nid;	/* peers */
 	struct list_head peers;
+	struct lnet_wheel wheel;	/* peer->timer */
+	struct list_head due;		/* the same, expired */
+	u64 served_ns;			/* since then peers_tick() served nr_served */
+	u32 nr_served;
 	struct list_head conns;		/* all, until released */
 	struct sock_halfs halfs;	/* accepted, without HELLO */
 	/* most of them that the platform can bear, whatever the tunable says; 0: any [const] */
@@ -266,7 +271,7 @@ struct sock_peer {
 	u32 nr_queue[SOCK_NR_QUEUES];
 	/* att->lnd[0] of a queued one: its place among those of all queues */
 	long seq_first, seq_last;
-	u64 next_ns;			/* when something of this peer is due */
+	struct lnet_timer timer;	/* sn->wheel, sn->due: when something of it is due */
 	u64 alive_ns;			/* last sign of life */
 	u64 keepalive_ns;		/* last keepalive sent */
 	u32 pins;			/* connections not yet released, messages held */

@@ -239,7 +239,9 @@ static struct sock_conn *claim_closed(struct user_ni *un)
 	mutex_lock(&un->sn.lock);
 	if (un->nr_closed) {
 		list_for_each_entry(c, &un->sn.conns, all) {
-			if (c->state != CONN_CLOSED || c->writing || user_conn(c)->releasing)
+			if (c->state != CONN_CLOSED)
+				break;	/* those that are closed are the first */
+			if (c->writing || user_conn(c)->releasing)
 				continue;
 			found = c;
 			user_conn(c)->releasing = true;

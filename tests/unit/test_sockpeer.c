@@ -136,6 +136,39 @@ static void choose_same(struct lnet_nid *nid)
 	while (lnet_nid_hash(nid) & 63);
 }
 
+static void tick(void)
+{
+	static u8 staging[4096];
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_DRIVER);
+	sock_tick(&p, fw.sn, staging, sizeof(staging));
+	lnet_pass_end(&p);
+}
+
+/* In 10 ms the driver serves a bounded number of peers, however often a closed connection asks. */
+static void test_many_due(void)
+{
+	unsigned int i;
+
+	fake_begin(B);
+	make_peers(MANY, choose_next);
+	contract_env_run(&fw.pair, 20 * MS);
+	for (i = 0; i < 10; i++) {
+		sock_arm(fw.sn, 0);
+		tick();
+	}
+	UNIT_EQUAL(fw.sn->nr_peers, MANY - SOCK_TICK_PEERS, "left at once");
+	contract_env_run(&fw.pair, 5 * MS);
+	tick();
+	UNIT_EQUAL(fw.sn->nr_peers, MANY - SOCK_TICK_PEERS, "left after 5 ms");
+	fake_run(10 * MS);
+	UNIT_EQUAL(fw.sn->nr_peers, MANY - 2 * SOCK_TICK_PEERS, "left after 15 ms");
+	fake_run(30 * MS);
+	UNIT_EQUAL(fw.sn->nr_peers, 0, "left after 45 ms");
+	fake_end();
+}
+
 static void test_chains(void)
 {
 	struct sock_table *t;
@@ -157,6 +190,7 @@ static void test_chains(void)
 }
 
 UNIT_SUITE(sockpeer,
+	   { "a tick serves a bounded number of peers", test_many_due },
 	   { "nobody can choose NIDs of the same chain", test_chains },
 	   { "a late writing thread does not end a set", test_slow_writer },
 	   { "a stuck set stays while it holds a message that is sent once", test_stalled_once },
