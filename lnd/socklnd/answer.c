@@ -3,6 +3,10 @@
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
+/* Answers that wait for room in a socket. A peer with more unanswered questions does not read. */
+#define NOOPS_MAX	1024U
+#define NOOPS_OWN	16U
+
 static struct sock_conn *noop_conn(struct sock_peer *peer, struct sock_conn *via)
 {
 	struct sock_conn *c, *other = via && via->state == CONN_OPEN ? via : NULL;
@@ -18,25 +22,69 @@ static struct sock_conn *noop_conn(struct sock_peer *peer, struct sock_conn *via
 	return other;
 }
 
-void sock_noop(struct sock_peer *peer, struct sock_conn *via, u64 cookie)
+/* L; the first NOOPS_OWN of a connection are no part of unsent_budget. NULL: too many. */
+static struct sock_noop *noop_new(struct sock_conn *c)
+{
+	bool own = c->nr_noops < NOOPS_OWN;
+	struct sock_noop *n;
+
+	if (c->nr_noops == NOOPS_MAX || (!own && !sock_unsent_take(c, sizeof(*n))))
+		return NULL;
+	n = kzalloc(sizeof(*n), GFP_NOFS);
+	if (n) {
+		list_add_tail(&n->link, &c->noops);
+		c->nr_noops++;
+	} else if (!own) {
+		sock_unsent_give(c, sizeof(*n));
+	}
+	return n;
+}
+
+void sock_noop_free(struct sock_conn *c, struct sock_noop *n)
+{
+	list_del(&n->link);
+	if (--c->nr_noops >= NOOPS_OWN)
+		sock_unsent_give(c, sizeof(*n));
+	kfree(n);
+}
+
+/* L; answer or keepalive. False: there is no room for it. */
+static bool noop_add(struct sock_peer *peer, struct sock_conn *via, u64 cookie)
 {
 	struct sock_conn *c = noop_conn(peer, via);
 	struct sock_noop *n;
 
 	if (!c)
-		return;
+		return true;
 	sock_ring(c);
 	n = list_empty(&c->noops) ? NULL : list_last_entry(&c->noops, struct sock_noop, link);
 	if (cookie == LNET_ZC_COOKIE_KEEPALIVE && (n || c->nr_segs))
-		return;
+		return true;
 	if (n && lnet_zcack_merge(n->pair, cookie))
+		return true;
+	n = noop_new(c);
+	if (n)
+		n->pair[1] = cookie;
+	return n;
+}
+
+void sock_zc_answer(struct lnet_pass *p, struct sock_peer *peer, struct sock_conn *via, u64 cookie)
+{
+	struct sock_ni *sn = peer->sn;
+
+	sock_count(sn, zc_answered);
+	if (noop_add(peer, via, cookie))
 		return;
-	n = c->nr_noops < SOCK_NOOPS_MAX ? kzalloc(sizeof(*n), GFP_NOFS) : NULL;
-	if (!n)
-		return;		/* the peer's patience ends the set */
-	n->pair[1] = cookie;
-	list_add_tail(&n->link, &c->noops);
-	c->nr_noops++;
+	sock_count(sn, unread);
+	sock_rejected(sn, (const u8 *)peer->from.addr, "it does not read zero-copy answers");
+	sock_set_close(p, peer, LNET_NETWORK_TIMEOUT, false);
+}
+
+void sock_keepalive(struct sock_peer *peer, u64 now_ns)
+{
+	noop_add(peer, NULL, LNET_ZC_COOKIE_KEEPALIVE);
+	sock_count(peer->sn, keepalives);
+	peer->keepalive_ns = now_ns;
 }
 
 static bool ack_one(struct lnet_pass *p, struct sock_peer *peer, u64 cookie)

@@ -157,9 +157,7 @@ static void drop_noops(struct sock_conn *c)
 	struct sock_noop *n, *next;
 
 	list_for_each_entry_safe(n, next, &c->noops, link)
-		kfree(n);
-	INIT_LIST_HEAD(&c->noops);
-	c->nr_noops = 0;
+		sock_noop_free(c, n);
 }
 
 /* The common part of all ways to close a connection. */

@@ -75,6 +75,15 @@ static void conns_address_use(struct lnet_ni *ni, struct lnet_use *use)
 	mutex_unlock(&sn->lock);
 }
 
+static void unsent_use(struct lnet_ni *ni, struct lnet_use *use)
+{
+	struct sock_ni *sn = sock_ni_of(ni);
+
+	mutex_lock(&sn->lock);
+	use->most = sn->unsent;
+	mutex_unlock(&sn->lock);
+}
+
 static void hold_use(struct lnet_ni *ni, struct lnet_use *use)
 {
 	struct sock_ni *sn = sock_ni_of(ni);
@@ -122,4 +131,5 @@ const struct lnet_lnd_limit sock_limits[SOCK_NR_LIMITS] = {
 	{ "receive_per_address", "address", "throttled", receive_use },
 	{ "hold_per_address", "address", "stopped", hold_address_use },
 	{ "hold_budget", "interface", "stopped", hold_use },
+	{ "unsent_budget", "interface", "unsent_denied", unsent_use },
 };

@@ -377,13 +377,14 @@ static bool is_moving(const struct sock_conn *c, u64 now_ns)
 /*
  * Messages encoded but not wholly written when their time is over: true if the set must end for it.
  * Else the driver completes only the message and keeps a copy of its bytes in the stream. It does
- * so while bytes move, however slowly. It also does so for a small message if the set holds a
- * message that is sent once.
+ * so while bytes move, however slowly, and unsent_budget permits it. It also does so for a small
+ * message if the set holds a message that is sent once.
  */
 static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
 	bool moves = is_moving(c, now_ns), once = holds_once(c->peer);
 	struct lnet_att *att, *n;
+	int err;
 
 	list_for_each_entry_safe(att, n, &c->txs, link) {
 		if (att->deadline_ns > now_ns) {
@@ -392,7 +393,10 @@ static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *
 		}
 		if (!moves && !(once && lnet_att_len(att) <= SOCK_STUCK_COPY_MAX))
 			return true;
-		if (c->writing || !sock_out_detach(p, c, att, LNET_NETWORK_TIMEOUT))
+		err = c->writing ? -EBUSY : sock_out_detach(p, c, att, LNET_NETWORK_TIMEOUT);
+		if (err == -ENOBUFS && moves)
+			return true;
+		if (err)
 			*next_ns = min(*next_ns, now_ns + SOCK_TICK_NS);
 	}
 	return false;
@@ -474,13 +478,6 @@ static bool set_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u6
 		if (txs_tick(p, c, now_ns, next_ns) || !conn_tick(p, c, now_ns, next_ns))
 			return false;
 	return true;
-}
-
-void sock_keepalive(struct sock_peer *peer, u64 now_ns)
-{
-	sock_noop(peer, NULL, LNET_ZC_COOKIE_KEEPALIVE);
-	sock_count(peer->sn, keepalives);
-	peer->keepalive_ns = now_ns;
 }
 
 static void keepalive_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)

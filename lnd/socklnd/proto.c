@@ -42,10 +42,8 @@ static void batch_flush(struct lnet_pass *p, struct sock_conn *c, struct batch *
 	if (!b->nr_cookies)
 		return;
 	sock_lock(p, c->sn);
-	for (i = 0; i < b->nr_cookies && c->state == CONN_OPEN; i++) {
-		sock_count(c->sn, zc_answered);
-		sock_noop(c->peer, c, b->cookie[i]);
-	}
+	for (i = 0; i < b->nr_cookies && c->state == CONN_OPEN; i++)
+		sock_zc_answer(p, c->peer, c, b->cookie[i]);
 	sock_unlock(p, c->sn);
 	b->nr_cookies = 0;
 }
@@ -87,10 +85,8 @@ static void hold_finish(struct lnet_pass *p, struct sock_ni *sn, struct sock_hol
 	}
 	lnet_pass_relax(p);
 	mutex_lock(&sn->lock);
-	if (h->cookie && h->epoch == peer->epoch) {
-		sock_count(sn, zc_answered);
-		sock_noop(peer, NULL, h->cookie);
-	}
+	if (h->cookie && h->epoch == peer->epoch)
+		sock_zc_answer(p, peer, NULL, h->cookie);
 	sock_hold_free(sn, h);
 }
 

@@ -6,12 +6,6 @@
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-/*
- * Room that any message needs in the out buffer, its payload by reference if it is larger than this
- * allows.
- */
-#define ENCODE_MAX (SOCK_HDR_MAX + SOCK_INLINE_MAX)
-
 static unsigned long att_begin(const struct lnet_att *att)
 {
 	return (unsigned long)att->lnd[0];
@@ -29,28 +23,10 @@ static bool pos_before(unsigned long a, unsigned long b)
 
 /* ---- the out buffer ---- */
 
-static bool out_get(struct sock_conn *c)
+/* Larger payloads are written by reference. */
+static u32 inline_max(const struct sock_conn *c)
 {
-	struct sock_ni *sn = c->sn;
-
-	if (c->out)
-		return true;
-	c->out = sn->nr_pool ? sn->pool[--sn->nr_pool]
-			     : kmalloc(SOCK_OUT_SIZE, GFP_NOFS | __GFP_NOWARN);
-	c->head = 0;
-	c->tail = 0;
-	return c->out;
-}
-
-static void out_put(struct sock_conn *c)
-{
-	struct sock_ni *sn = c->sn;
-
-	if (c->out && sn->nr_pool < SOCK_OUT_POOL)
-		sn->pool[sn->nr_pool++] = c->out;
-	else
-		kfree(c->out);
-	c->out = NULL;
+	return min(SOCK_INLINE_MAX, c->out_size / 2);
 }
 
 static struct sock_seg *seg_at(struct sock_conn *c, u32 i)
@@ -85,7 +61,7 @@ static void out_grew(struct sock_conn *c, u32 len)
 
 void sock_out_raw(struct sock_conn *c, const void *data, u32 len)
 {
-	if (!out_get(c))
+	if (!sock_out_get(c))
 		return;		/* nothing leaves: the handshake times out */
 	memcpy(c->out + c->tail, data, len);
 	out_grew(c, len);
@@ -93,7 +69,7 @@ void sock_out_raw(struct sock_conn *c, const void *data, u32 len)
 
 static bool out_has_room(const struct sock_conn *c)
 {
-	return c->nr_segs + 2 <= SOCK_SEGS && c->tail + ENCODE_MAX <= SOCK_OUT_SIZE;
+	return c->nr_segs + 2 <= SOCK_SEGS && c->tail + SOCK_HDR_MAX + inline_max(c) <= c->out_size;
 }
 
 /* ---- encoding ---- */
@@ -136,12 +112,12 @@ static void encode_att(struct sock_conn *c, struct lnet_att *att,
 	k.zc_cookie[0] = cookie_for(c, att, payload.len);
 	len = lnet_ksock_encode(to, &k, false);
 	len += sock_encode_hdr(c, att, to + len, b);
-	if (payload.len && payload.len <= SOCK_INLINE_MAX) {
+	if (payload.len && payload.len <= inline_max(c)) {
 		lnet_buf_read(&payload, 0, to + len, payload.len);
 		len += payload.len;
 	}
 	out_grew(c, len);
-	if (payload.len > SOCK_INLINE_MAX) {
+	if (payload.len > inline_max(c)) {
 		struct sock_seg *s = seg_add(c, att, payload.len);
 
 		s->pin = k.zc_cookie[0] ? sock_pin_new(c, att, &payload) : NULL;
@@ -156,18 +132,15 @@ static void encode_att(struct sock_conn *c, struct lnet_att *att,
 
 static void encode_noops(struct sock_conn *c)
 {
+	struct lnet_ksock_hdr k = { .type = LNET_KSOCK_NOOP };
 	struct sock_noop *n, *next;
 
 	list_for_each_entry_safe(n, next, &c->noops, link) {
-		struct lnet_ksock_hdr k = { .type = LNET_KSOCK_NOOP,
-					    .zc_cookie = { n->pair[0], n->pair[1] } };
-
 		if (!out_has_room(c))
 			return;
+		memcpy(k.zc_cookie, n->pair, sizeof(n->pair));
 		out_grew(c, lnet_ksock_encode(c->out + c->tail, &k, false));
-		list_del(&n->link);
-		kfree(n);
-		c->nr_noops--;
+		sock_noop_free(c, n);
 	}
 }
 
@@ -223,7 +196,7 @@ static void fill(struct sock_conn *c)
 	struct sock_before before = { NULL };
 	struct lnet_att *att;
 
-	if (!has_work(c) || !out_get(c))
+	if (!has_work(c) || !sock_out_get(c))
 		return;
 	encode_noops(c);
 	while (out_has_room(c)) {
@@ -307,6 +280,15 @@ static void finish_written(struct lnet_pass *p, struct sock_conn *c)
 	}
 }
 
+static void copy_free(struct sock_conn *c, struct sock_seg *s)
+{
+	if (!s->copy)
+		return;
+	sock_unsent_give(c, s->pos + s->len);
+	kfree(s->copy);
+	s->copy = NULL;
+}
+
 static void wrote(struct lnet_pass *p, struct sock_conn *c, u32 n)
 {
 	c->written += n;
@@ -322,7 +304,7 @@ static void wrote(struct lnet_pass *p, struct sock_conn *c, u32 n)
 		n -= part;
 		if (s->len)
 			break;
-		kfree(s->copy);
+		copy_free(c, s);
 		sock_seg_unpin(c, s);
 		c->seg_first = (c->seg_first + 1) % SOCK_SEGS;
 		c->nr_segs--;
@@ -392,7 +374,7 @@ static void conn_write(struct lnet_pass *p, struct sock_conn *c)
 		sock_out_drop(p, c);
 		sock_arm(c->sn, 0);	/* now it can be released */
 	} else if (!c->nr_segs) {
-		out_put(c);
+		sock_out_put(c);
 	}
 	if (c->state == CONN_REFUSING && !c->nr_segs)
 		sock_conn_close(p, c, false);
@@ -465,11 +447,11 @@ void sock_out_drop(struct lnet_pass *p, struct sock_conn *c)
 
 	while (c->nr_segs) {
 		sock_seg_unpin(c, seg_at(c, --c->nr_segs));
-		kfree(seg_at(c, c->nr_segs)->copy);
+		copy_free(c, seg_at(c, c->nr_segs));
 	}
 	list_for_each_entry_safe_reverse(att, next, &c->txs, link)
 		drop_att(p, c, att);
-	out_put(c);
+	sock_out_put(c);
 }
 
 /* ---- ops ---- */
@@ -604,33 +586,38 @@ static bool cancel_queued(struct lnet_pass *p, struct sock_peer *peer, struct ln
 	return false;
 }
 
-/*
- * The rest of a referenced payload becomes ours, so that the stream stays whole. False: too much,
- * or no memory.
- */
-static bool detach(struct sock_conn *c, struct lnet_att *att)
+static int seg_detach(struct sock_conn *c, struct sock_seg *s)
 {
 	struct lnet_buf payload;
-	struct sock_seg *s;
+
+	if (s->len > SOCK_DETACH_MAX || (s->pin && s->pos))
+		return -EBUSY;
+	if (!sock_unsent_take(c, s->len))
+		return -ENOBUFS;
+	s->copy = kmalloc(s->len, GFP_NOFS | __GFP_NOWARN);
+	if (!s->copy) {
+		sock_unsent_give(c, s->len);
+		return -ENOMEM;
+	}
+	lnet_att_payload(s->att, &payload);
+	lnet_buf_read(&payload, s->pos, s->copy, s->len);
+	sock_seg_unpin(c, s);
+	s->att = NULL;
+	s->pos = 0;
+	sock_count(c->sn, detached);
+	return 0;
+}
+
+/* The rest of a referenced payload becomes ours, so that the stream stays whole. */
+static int detach(struct sock_conn *c, struct lnet_att *att)
+{
+	int err = 0;
 	u32 i;
 
-	for (i = 0; i < c->nr_segs; i++) {
-		s = seg_at(c, i);
-		if (s->att != att)
-			continue;
-		if (s->len > SOCK_DETACH_MAX || (s->pin && s->pos))
-			return false;
-		s->copy = kmalloc(s->len, GFP_NOFS | __GFP_NOWARN);
-		if (!s->copy)
-			return false;
-		lnet_att_payload(att, &payload);
-		lnet_buf_read(&payload, s->pos, s->copy, s->len);
-		sock_seg_unpin(c, s);
-		s->att = NULL;
-		s->pos = 0;
-		sock_count(c->sn, detached);
-	}
-	return true;
+	for (i = 0; i < c->nr_segs && !err; i++)
+		if (seg_at(c, i)->att == att)
+			err = seg_detach(c, seg_at(c, i));
+	return err;
 }
 
 static void forget_cookie(struct sock_peer *peer, const struct lnet_att *att)
@@ -641,21 +628,23 @@ static void forget_cookie(struct sock_peer *peer, const struct lnet_att *att)
 		zc->att = NULL;
 }
 
-bool sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att,
-		     enum lnet_outcome how)
+int sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att,
+		    enum lnet_outcome how)
 {
-	if (!detach(c, att))
-		return false;
+	int err = detach(c, att);
+
+	if (err)
+		return err;
 	forget_cookie(c->peer, att);
 	list_del_init(&att->link);
 	sock_att_done(p, c->sn, att, how, c->epoch);
-	return true;
+	return 0;
 }
 
 /* While the writer is at it the core asks again. */
 static void cancel_encoded(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att)
 {
-	if (!c->writing && !sock_out_detach(p, c, att, LNET_ABORTED))
+	if (!c->writing && sock_out_detach(p, c, att, LNET_ABORTED))
 		sock_set_close(p, c->peer, LNET_ABORTED, true);
 }
 

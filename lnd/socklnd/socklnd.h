@@ -27,7 +27,6 @@
 #define SOCK_STUCK_COPY_MAX	65536U
 #define SOCK_DETACH_MAX	1048576U	/* largest rest of a message copied to free its memory */
 #define SOCK_STAGING	262144U
-#define SOCK_NOOPS_MAX	4096U	/* answers to cookies that wait for room in a socket */
 #define SOCK_ROOM_FOR	16U	/* half-open ones closed when no more can be accepted */
 #define SOCK_WARN_NS	60000000000ULL	/* between two warnings of one kind */
 #define SOCK_TICK_NS	10000000ULL
@@ -59,7 +58,7 @@ enum sock_counter {
 };
 static_assert(SOCK_NR_COUNTERS <= LNET_LND_COUNTERS_MAX, "all can be shown");
 extern const char *const sock_counter_names[SOCK_NR_COUNTERS];
-#define SOCK_NR_LIMITS 7
+#define SOCK_NR_LIMITS 8
 extern const struct lnet_lnd_limit sock_limits[SOCK_NR_LIMITS];	/* limits.c: for ops->limits */
 
 struct sock_ni;
@@ -177,6 +176,7 @@ struct sock_ni {
 	struct list_head resume;	/* connections to be read again, by the reading thread */
 	struct list_head holds;
 	u64 hold_bytes;
+	u64 unsent;			/* bytes of unsent_budget in use */
 	struct sock_table hosts;	/* struct sock_host by address */
 	struct list_head slow;		/* hosts with a payload that was too slow */
 	u64 hosts_ns;			/* when the first host of that list is due; U64_MAX: none */
@@ -199,6 +199,7 @@ struct sock_host {
 	u64 pause_ns;			/* no payload until then; 0: no pause */
 	u64 last_pause_ns;		/* length of the last pause; 0: not in sn->slow */
 	u64 held;			/* its share of sn->hold_bytes */
+	u64 unsent;			/* its share of sn->unsent */
 	struct list_head queue;		/* connections that wait for a claim */
 };
 
@@ -318,7 +319,8 @@ struct sock_conn {
 	bool finished;			/* the local side has sent FIN */
 	u64 start_ns, deadline_ns;	/* of the handshake */
 	/* out */
-	u8 *out;			/* SOCK_OUT_SIZE from the pool, NULL while empty */
+	u8 *out;			/* NULL while empty */
+	u32 out_size;			/* SOCK_OUT_SIZE, or less: see unsent.c */
 	u32 head, tail;
 	struct sock_seg seg[SOCK_SEGS];
 	u32 seg_first, nr_segs;
@@ -456,8 +458,6 @@ void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 void sock_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 void sock_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 void sock_rx_address(struct lnet_ni *ni, const struct lnet_rx *rx, struct lnet_nid *nid);
-/* L; asks by some connection of the set whether the peer is there */
-void sock_keepalive(struct sock_peer *peer, u64 now_ns);
 /* L; something is outstanding and nothing was acknowledged or read for a while */
 bool sock_set_is_stuck(struct sock_peer *peer, u64 now_ns);
 void sock_peer_gone(struct lnet_ni *ni, struct lnet_peer_ni *pni);
@@ -604,15 +604,30 @@ void sock_out_raw(struct sock_conn *c, const void *data, u32 len);	/* L; handsha
 void sock_out_drop(struct lnet_pass *p, struct sock_conn *c);
 /*
  * L; gives back an attempt whose bytes stay in the stream, with a copy of what is unsent. Nobody is
- * writing. False: too much, or no memory.
+ * writing. 0, -EBUSY: it cannot be copied, -ENOBUFS: unsent_budget forbids it, -ENOMEM.
  */
-bool sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att,
-		     enum lnet_outcome how);
+int sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att,
+		    enum lnet_outcome how);
 /* L; to be written by sock_flush_ring() */
 void sock_ring(struct sock_conn *c);
 /* L; whoever may carry what is queued */
 void sock_ring_peer(struct sock_peer *peer);
 void sock_flush_ring(struct lnet_pass *p, struct sock_ni *sn);	/* L; dropped and taken again */
+
+/* unsent.c */
+/*
+ * L; true: @bytes more may be allocated for bytes of @c that its socket does not take. Afterwards
+ * at least as much of unsent_budget is free as the address of @c uses, so that each further address
+ * finds some. False: counted.
+ */
+bool sock_unsent_take(struct sock_conn *c, u32 bytes);
+void sock_unsent_give(struct sock_conn *c, u32 bytes);
+/*
+ * L; an out buffer, if @c has none: of SOCK_OUT_SIZE if unsent_budget permits it, else a small one,
+ * so that @c can write at any time. False: no memory.
+ */
+bool sock_out_get(struct sock_conn *c);
+void sock_out_put(struct sock_conn *c);		/* L; @c needs none */
 
 /* pin.c */
 /* L; the payload of @att, encoded for @c, is sent by reference from now on. NULL: it is not. */
@@ -631,8 +646,11 @@ void sock_att_done(struct lnet_pass *p, struct sock_ni *sn, struct lnet_att *att
 void sock_pins_reap(struct lnet_pass *p, struct sock_ni *sn);
 
 /* answer.c */
-/* L; answer or keepalive */
-void sock_noop(struct sock_peer *peer, struct sock_conn *via, u64 cookie);
+/* L; answers a question that came by @via, NULL: not known. Ends a set that reads no answers. */
+void sock_zc_answer(struct lnet_pass *p, struct sock_peer *peer, struct sock_conn *via, u64 cookie);
+void sock_noop_free(struct sock_conn *c, struct sock_noop *n);	/* L; of c->noops */
+/* L; asks by some connection of the set whether the peer is there */
+void sock_keepalive(struct sock_peer *peer, u64 now_ns);
 /* L; false: unknown cookie */
 bool sock_zc_ack(struct lnet_pass *p, struct sock_peer *peer, const struct lnet_zcack *ack);
 

@@ -13,6 +13,7 @@
 #include "lnd/socklnd/encode.c"
 #include "lnd/socklnd/send.c"
 #include "lnd/socklnd/answer.c"
+#include "lnd/socklnd/unsent.c"
 #include "lnd/socklnd/meant.c"
 #include "lnd/socklnd/pin.c"
 #include "lnd/socklnd/proto.c"
@@ -44,4 +45,5 @@ void sock_world_check(void *priv)
 	UNIT_EQUAL(sn->halfs.nr, 0, "half-open connections left");
 	UNIT_EQUAL(sn->opens.nr, 0, "open connections of others left");
 	UNIT_EQUAL(sn->hold_bytes, 0, "bytes of held messages left");
+	UNIT_EQUAL(sn->unsent, 0, "bytes of unsent_budget left");
 }
