@@ -132,7 +132,6 @@ void sock_conn_put(struct sock_conn *c)
 {
 	if (!atomic_dec_and_test(&c->refs))
 		return;
-	kfree(c->stash);
 	kfree(c);
 }
 
@@ -147,6 +146,7 @@ void sock_conn_released(struct sock_conn *c)
 	if (c->peer)
 		c->peer->pins--;
 	sock_receive_unclaim(c);	/* closed with a claim, but without a message */
+	sock_stash_drop(c);
 	sock_host_put(sn, c->host);
 	mutex_unlock(&sn->lock);
 	sock_conn_put(c);

@@ -9,7 +9,6 @@
 #define BATCH_MAX	32U	/* answers to the first leave while the rest is handled */
 #define DIRECT_MIN	2048U	/* smaller rests of a payload go through the staging memory */
 #define LARGE_MIN	65536U
-#define LARGE_AHEAD	4096U	/* read beyond a large message */
 #define READS_MAX	16	/* of one turn while large messages come */
 #define READS_SMALL	2	/* while small ones do: thousands, for which all others wait */
 
@@ -376,23 +375,6 @@ static void take_payload(struct lnet_pass *p, struct sock_conn *c, struct batch 
 		land_end(p, c, b);
 }
 
-/* Keeps a header whose payload has no claim yet, and the unparsed bytes, until reading resumes. */
-static int stash(struct lnet_pass *p, struct sock_conn *c, const struct stage *s)
-{
-	u32 nr_hdr = c->nr_hdr;
-
-	if (!nr_hdr && !s->len)
-		return 0;
-	c->stash = kmalloc(nr_hdr + s->len, GFP_NOFS);
-	if (!c->stash)
-		return -ENOMEM;
-	memcpy(c->stash, c->hdr, nr_hdr);
-	memcpy(c->stash + nr_hdr, s->data, s->len);
-	c->stash_len = nr_hdr + s->len;
-	WRITE_ONCE(c->nr_hdr, 0);
-	return 0;
-}
-
 int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len)
 {
 	struct stage s = { .data = data, .len = len };
@@ -416,7 +398,7 @@ int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u
 		}
 	}
 	batch_flush(p, c, &b);
-	return err == 1 ? stash(p, c, &s) : err;
+	return err == 1 ? sock_stash_put(p, c, s.data, s.len) : err;
 }
 
 /* ---- reading ---- */
@@ -440,7 +422,7 @@ static unsigned int read_vec(struct sock_conn *c, struct kvec *vec, u8 *staging,
 			return nr;
 	}
 	vec[nr].iov_base = staging;
-	vec[nr].iov_len = c->large ? min(size, c->skip + LARGE_AHEAD) : size;
+	vec[nr].iov_len = min(size, c->skip + sock_read_ahead(c, size));
 	return nr + 1;
 }
 
@@ -463,11 +445,10 @@ static int feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 le
 /* What was read before the connection stopped. */
 static int feed_stash(struct lnet_pass *p, struct sock_conn *c)
 {
-	u8 *old = c->stash;
-	int err;
+	u32 len = c->stash_len;
+	u8 *old = sock_stash_take(p, c);
+	int err = feed(p, c, old, len);
 
-	c->stash = NULL;
-	err = feed(p, c, old, c->stash_len);
 	kfree(old);
 	return err;
 }

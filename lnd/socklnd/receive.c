@@ -314,6 +314,91 @@ void sock_receive_watch(struct sock_conn *c)
 		sock_peer_arm(c->peer, c->sn->now_ns + step_ns(c->sn));
 }
 
+/* ---- memory for what waits ---- */
+
+/*
+ * A read takes this part of the free share of hold_budget at most, because the connection may have
+ * to keep all of it. It always takes AHEAD_LEAST.
+ */
+#define AHEAD_PART	16
+#define AHEAD_LEAST	4096U
+
+static u64 hold_room(u64 most, u64 used)
+{
+	return most - min(most, used);
+}
+
+u32 sock_read_ahead(const struct sock_conn *c, u32 size)
+{
+	const struct lnet_tunables *tun = sock_tun(c->sn);
+	const struct sock_host *host = c->host;
+	u64 least = min(size, AHEAD_LEAST), most;
+
+	if (c->large || READ_ONCE(c->state) != CONN_OPEN)
+		return least;
+	most = hold_room(READ_ONCE(tun->hold_budget), READ_ONCE(c->sn->hold_bytes));
+	if (host)
+		most = min(most, hold_room(READ_ONCE(tun->hold_per_address),
+					   READ_ONCE(host->held)));
+	return clamp_t(u64, most / AHEAD_PART, least, size);
+}
+
+static void hold_add(struct sock_ni *sn, struct sock_host *host, u32 bytes)
+{
+	lockdep_assert_held(&sn->lock);
+	WRITE_ONCE(sn->hold_bytes, sn->hold_bytes + bytes);
+	if (host)
+		WRITE_ONCE(host->held, host->held + bytes);
+}
+
+static void hold_sub(struct sock_ni *sn, struct sock_host *host, u32 bytes)
+{
+	lockdep_assert_held(&sn->lock);
+	WRITE_ONCE(sn->hold_bytes, sn->hold_bytes - bytes);
+	if (host)
+		WRITE_ONCE(host->held, host->held - bytes);
+}
+
+int sock_stash_put(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len)
+{
+	u32 nr_hdr = c->nr_hdr;
+	u8 *stash;
+
+	if (!nr_hdr && !len)
+		return 0;
+	stash = kmalloc(nr_hdr + len, GFP_NOFS);
+	if (!stash)
+		return -ENOMEM;
+	memcpy(stash, c->hdr, nr_hdr);
+	memcpy(stash + nr_hdr, data, len);
+	sock_lock(p, c->sn);
+	c->stash = stash;
+	c->stash_len = nr_hdr + len;
+	WRITE_ONCE(c->nr_hdr, 0);
+	hold_add(c->sn, c->host, c->stash_len);
+	sock_unlock(p, c->sn);
+	return 0;
+}
+
+u8 *sock_stash_take(struct lnet_pass *p, struct sock_conn *c)
+{
+	u8 *stash = c->stash;
+
+	sock_lock(p, c->sn);
+	c->stash = NULL;
+	hold_sub(c->sn, c->host, c->stash_len);
+	sock_unlock(p, c->sn);
+	return stash;
+}
+
+void sock_stash_drop(struct sock_conn *c)
+{
+	if (c->stash)
+		hold_sub(c->sn, c->host, c->stash_len);
+	kfree(c->stash);
+	c->stash = NULL;
+}
+
 /* ---- messages read aside ---- */
 
 struct sock_hold *sock_hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 len)
@@ -338,12 +423,10 @@ struct sock_hold *sock_hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 len
 	h->cookie = c->cookie;
 	h->len = len;
 	h->cost = cost;
-	sn->hold_bytes += cost;
+	hold_add(sn, host, cost);
 	h->host = host;
-	if (host) {
-		host->held += cost;
+	if (host)
 		host->refs++;
-	}
 	list_add_tail(&h->link, &sn->holds);
 	rx->lnd[1] = h;
 	sock_count(sn, held);
@@ -353,9 +436,7 @@ struct sock_hold *sock_hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 len
 void sock_hold_forget(struct sock_ni *sn, struct sock_hold *h)
 {
 	list_del_init(&h->link);
-	sn->hold_bytes -= h->cost;
-	if (h->host)
-		h->host->held -= h->cost;
+	hold_sub(sn, h->host, h->cost);
 	sock_host_put(sn, h->host);
 	h->peer->pins--;
 }

@@ -175,7 +175,7 @@ struct sock_ni {
 	struct list_head broken;	/* closed connections with a message half received */
 	struct list_head resume;	/* connections to be read again, by the reading thread */
 	struct list_head holds;
-	u64 hold_bytes;
+	u64 hold_bytes;			/* WRITE_ONCE; of sn->holds, and of all c->stash */
 	u64 unsent;			/* bytes of unsent_budget in use */
 	struct sock_table hosts;	/* struct sock_host by address */
 	struct list_head slow;		/* hosts with a payload that was too slow */
@@ -198,7 +198,7 @@ struct sock_host {
 	u64 slow_ns;			/* in sn->slow until then: one payload at a time */
 	u64 pause_ns;			/* no payload until then; 0: no pause */
 	u64 last_pause_ns;		/* length of the last pause; 0: not in sn->slow */
-	u64 held;			/* its share of sn->hold_bytes */
+	u64 held;			/* WRITE_ONCE; its share of sn->hold_bytes */
 	u64 unsent;			/* its share of sn->unsent */
 	struct list_head queue;		/* connections that wait for a claim */
 };
@@ -371,7 +371,7 @@ struct sock_conn {
 	u8 io[] __aligned(8);
 };
 
-/* [reader] Its next turn begins with a read of all the staging memory. */
+/* [reader] Its next turn begins with a read into the staging memory. */
 static inline bool sock_conn_between(const struct sock_conn *c)
 {
 	return !READ_ONCE(c->rx) && !READ_ONCE(c->hold) && !c->stash && !c->large;
@@ -547,6 +547,16 @@ void sock_receive_unclaim(struct sock_conn *c);		/* L; resumes queued connection
 void sock_host_open(struct sock_conn *c);		/* L; @c is open */
 void sock_host_shut(struct sock_conn *c);		/* L; @c is closed: leaves the queue */
 void sock_host_put(struct sock_ni *sn, struct sock_host *host);	/* L; NULL is fine */
+
+/* [reader] how much of @size to read beyond what @c receives or skips: it may have to be kept. */
+u32 sock_read_ahead(const struct sock_conn *c, u32 size);
+/*
+ * [reader] keeps a header whose payload may not be received yet (in c->hdr, if it is not in @data),
+ * and the bytes @data behind it, until reading resumes. 0 or -ENOMEM.
+ */
+int sock_stash_put(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len);
+u8 *sock_stash_take(struct lnet_pass *p, struct sock_conn *c);	/* [reader] the caller frees it */
+void sock_stash_drop(struct sock_conn *c);			/* L; nobody reads @c */
 
 /*
  * L; allocates memory for a message of @len bytes that has no buffer yet. NULL: no memory, or

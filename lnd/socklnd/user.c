@@ -144,7 +144,7 @@ static bool in_vain(struct user_ni *un, struct sock_conn *c)
 
 	if (READ_ONCE(c->state) != CONN_OPEN || READ_ONCE(c->waits) || !sock_conn_between(c))
 		return false;
-	uc->ahead = read_some(uc->poll.fd, un->staging, SOCK_STAGING);
+	uc->ahead = read_some(uc->poll.fd, un->staging, sock_read_ahead(c, SOCK_STAGING));
 	uc->is_ahead = uc->ahead != -EAGAIN;
 	return !uc->is_ahead;
 }

@@ -177,6 +177,62 @@ static void test_share_of_hold(void)
 	fake_end();
 }
 
+#define WAITING 40
+
+static struct fake *waiting[WAITING];
+
+/* Connections of one address; the payloads of all but the first may not be received yet. */
+static u64 fill(enum plan plan)
+{
+	u32 len, i, k;
+	char nid[32];
+	u64 nr = 0;
+
+	begin();
+	fw.node->ln.tun.hello_address = SOCK_ADDRESS_OFF;
+	fw.node->ln.tun.receive_per_address = 100000;
+	fw.node->ln.tun.hold_per_address = 1 << 20;
+	for (i = 0; i < WAITING; i++) {
+		snprintf(nid, sizeof(nid), "10.1.0.%u@tcp", 1 + i);
+		waiting[i] = fake_come_from(A, true, nid, LNET_CTYPE_CONTROL, 1);
+		for (k = 0, len = 0; k < 3; k++)
+			len += fake_put(frames + len, nid, plan, i * 3 + k, 90000, 0);
+		fake_in(waiting[i], frames, i ? len : 200);
+		nr += waiting[i]->at_in;
+	}
+	return nr;
+}
+
+/* Bytes that were read and have to wait are a part of the memory for messages that wait. */
+static void test_share_of_ahead(void)
+{
+	u32 len, i, k, round;
+
+	CU_ASSERT(fill(PLAN_LAND) < (1 << 20) + WAITING * 4500);
+	CU_ASSERT(fw.sn->hold_bytes < (1 << 20) + WAITING * 4500);
+	for (k = 0, len = 0; k < 3; k++)
+		len += fake_put(frames + len, "10.1.0.1@tcp", PLAN_LAND, k, 90000, 0);
+	fake_in(waiting[0], frames + 200, len - 200);
+	for (round = 0; round < 3 * WAITING; round++) {
+		fake_run(5 * MS);
+		for (i = 0; i < WAITING; i++)
+			fake_in(waiting[i], frames, 0);
+	}
+	UNIT_EQUAL(fake_nr_got(), 3 * WAITING, "all are received");
+	for (i = 0; i < 3 * WAITING; i++)
+		fake_landed(i, 90000, "each");
+	UNIT_EQUAL(fw.sn->hold_bytes, 0, "nothing waits");
+	fake_end();
+}
+
+/* The same for messages that are too large to be read aside. */
+static void test_share_of_stopped(void)
+{
+	CU_ASSERT(fill(PLAN_LATER_LAND) < (1 << 20) + WAITING * 4500);
+	UNIT_EQUAL(fw.sn->c[SOCK_C_stopped], WAITING, "none is read");
+	fake_end();
+}
+
 /*
  * If others wait for its buffer, the node ends a payload that is too slow within a second. Then it
  * receives no payload from that address for a second, and one at a time for ten seconds.
@@ -292,6 +348,8 @@ UNIT_SUITE(receive,
 	{ "connections get their share in the order in which they wait", test_share_order },
 	{ "a connection that waits for its share may end", test_share_ends },
 	{ "one address has a share of the memory for messages that wait", test_share_of_hold },
+	{ "bytes that wait behind a header are a part of it", test_share_of_ahead },
+	{ "also if the message is too large for it", test_share_of_stopped },
 	{ "a slow payload gives way to others that wait for its buffer", test_in_the_way },
 	{ "the pause of an address doubles each time it is too slow", test_pauses },
 	{ "many slow payloads end sooner", test_many_in_the_way },
