@@ -6,6 +6,7 @@
 #include <net/tcp.h>
 
 #define LINGER_NS	1000000000ULL	/* for the last bytes of a refusal */
+#define LINGERS_MAX	256U		/* if more are closed, the others are reset */
 #define STAGING_SIZE	65536U
 #define STAGING_KEPT	8U
 
@@ -199,7 +200,8 @@ static void io_shut(struct sock_conn *c, bool abort)
 
 	if (!abort && kc->sock) {
 		kernel_sock_shutdown(kc->sock, SHUT_WR);
-		kc->linger_ns = c->sn->now_ns + LINGER_NS;
+		if (kern_ni(c->sn)->nr_closed < LINGERS_MAX)
+			kc->linger_ns = c->sn->now_ns + LINGER_NS;
 		sock_arm(c->sn, c->sn->now_ns + SOCK_TICK_NS);
 	}
 	kern_ni(c->sn)->nr_closed++;

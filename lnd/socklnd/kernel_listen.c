@@ -172,19 +172,20 @@ static void listen_here(struct kern_ni *kn, struct socket *listener,
 	lnet_env_poll_raise(&kn->accept, LNET_POLL_READ);
 }
 
+/* Unprivileged users may create namespaces, so the rate of these lines is limited. */
 static void say_why(const struct lnet_ni *ni, u16 port, int err)
 {
 	char nid[LNET_NIDSTR_SIZE];
 
 	lnet_nid_str(lnet_ni_nid(ni), nid);
 	if (err == -EADDRINUSE)
-		pr_err("socklnd: %s: port %u of this address is in use: another node runs here "
-		       "(lnetd, another module), or set accept_port\n",
-		       nid, port);
+		pr_err_ratelimited("socklnd: %s: port %u of this address is in use: another node "
+				   "runs here (lnetd, another module), or set accept_port\n",
+				   nid, port);
 	else if (err == -EADDRNOTAVAIL)
-		pr_err("socklnd: %s: no interface has this address\n", nid);
+		pr_err_ratelimited("socklnd: %s: no interface has this address\n", nid);
 	else
-		pr_err("socklnd: %s: port %u: error %d\n", nid, port, err);
+		pr_err_ratelimited("socklnd: %s: port %u: error %d\n", nid, port, err);
 }
 
 /* In a worker: who configures may not be allowed to use reserved ports. */
