@@ -18,6 +18,7 @@ void lnet_wheel_init(struct lnet_wheel *w, u64 now_ns)
 	w->now_tick = now_ns >> LNET_TICK_SHIFT;
 	w->soonest_ns = U64_MAX;
 	INIT_LIST_HEAD(&w->queue);
+	INIT_LIST_HEAD(&w->begun);
 	memset(w->level_ns, 0xff, sizeof(w->level_ns));
 	for (level = 0; level < LNET_WHEEL_LEVELS; level++)
 		for (slot = 0; slot < LNET_WHEEL_SLOTS; slot++)
@@ -163,6 +164,10 @@ u64 lnet_wheel_next_ns(struct lnet_wheel *w)
 	u64 next_ns = U64_MAX;
 	unsigned int level;
 
+	if (unlikely(!list_empty(&w->begun))) {
+		w->soonest_ns = U64_MAX;
+		return w->now_tick << LNET_TICK_SHIFT;
+	}
 	for (level = 0; w->nr && level < LNET_WHEEL_LEVELS; level++) {
 		if (tick_of(w->level_ns[level]) <= w->now_tick)
 			w->level_ns[level] = level_first_ns(w, level);
@@ -176,34 +181,38 @@ u64 lnet_wheel_next_ns(struct lnet_wheel *w)
 	return min(next_ns, list_first_entry(&w->queue, struct lnet_timer, link)->when_ns);
 }
 
-/* Spreads the slot of @level that begins now over the levels below. */
-static void cascade(struct lnet_wheel *w, unsigned int level)
+/* The slot of @level that begins now: its timers are due, or belong to a lower level. */
+static void begin_slot(struct lnet_wheel *w, unsigned int level)
 {
 	unsigned int slot = (w->now_tick >> (LEVEL_SHIFT * level)) & SLOT_MASK;
-	LIST_HEAD(list);
-	struct lnet_timer *t;
 
-	list_splice_init(&w->slot[level][slot].timers, &list);
+	list_splice_tail_init(&w->slot[level][slot].timers, &w->begun);
 	w->used[level] &= ~(1ULL << slot);
-	while (!list_empty(&list)) {
-		t = list_first_entry(&list, struct lnet_timer, link);
-		list_del_init(&t->link);
-		place(w, t, max(tick_of(t->when_ns), w->now_tick));
-	}
 }
 
-static unsigned int expire_slot(struct lnet_wheel *w, struct list_head *due)
+/*
+ * A slot of a high level can have all timers of a shard. So the caller continues later if more than
+ * *@moves timers belong to lower levels.
+ */
+static unsigned int expire_begun(struct lnet_wheel *w, struct list_head *due, unsigned int max,
+				 unsigned int *moves)
 {
-	unsigned int slot = w->now_tick & SLOT_MASK, nr = 0;
-	struct list_head *timers = &w->slot[0][slot].timers;
+	unsigned int nr = 0;
 	struct lnet_timer *t;
+	u64 tick;
 
-	while (!list_empty(timers)) {
-		t = list_first_entry(timers, struct lnet_timer, link);
-		list_move_tail(&t->link, due);
-		nr++;
+	while (nr < max && *moves && !list_empty(&w->begun)) {
+		t = list_first_entry(&w->begun, struct lnet_timer, link);
+		tick = tick_of(t->when_ns);
+		if (tick <= w->now_tick) {
+			list_move_tail(&t->link, due);
+			nr++;
+			continue;
+		}
+		list_del_init(&t->link);
+		place(w, t, tick);
+		(*moves)--;
 	}
-	w->used[0] &= ~(1ULL << slot);
 	return nr;
 }
 
@@ -222,23 +231,42 @@ static unsigned int expire_queue(struct lnet_wheel *w, u64 now_ns, struct list_h
 	return nr;
 }
 
-unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
-				unsigned int max)
+static void begin_tick(struct lnet_wheel *w, u64 tick)
 {
-	u64 target = now_ns >> LNET_TICK_SHIFT, next;
-	unsigned int nr = expire_queue(w, now_ns, due, max), level;
+	unsigned int level;
 
-	while (w->now_tick < target && nr < max) {
+	w->now_tick = tick;
+	for (level = TOP; level > 0; level--)
+		if (!(tick & ((1ULL << (LEVEL_SHIFT * level)) - 1)))
+			begin_slot(w, level);
+	begin_slot(w, 0);
+}
+
+static unsigned int expire_wheel(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
+				 unsigned int max)
+{
+	unsigned int moves = LNET_TIMER_MOVES, nr = 0;
+	u64 target = now_ns >> LNET_TICK_SHIFT, next;
+
+	for (;;) {
+		nr += expire_begun(w, due, max - nr, &moves);
+		if (!list_empty(&w->begun) || nr == max || !moves || w->now_tick >= target)
+			return nr;
 		next = w->nr ? next_tick(w) : U64_MAX;
 		if (next > target) {
 			w->now_tick = target;
-			break;
+			return nr;
 		}
-		w->now_tick = next;
-		for (level = LNET_WHEEL_LEVELS - 1; level > 0; level--)
-			if (!(w->now_tick & ((1ULL << (LEVEL_SHIFT * level)) - 1)))
-				cascade(w, level);
-		nr += expire_slot(w, due);
+		begin_tick(w, next);
 	}
-	return nr;
+}
+
+/* Neither the queue nor the wheel delays the other for long, whichever has more. */
+unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
+				unsigned int max)
+{
+	unsigned int nr = expire_queue(w, now_ns, due, max / 2);
+
+	nr += expire_wheel(w, now_ns, due, max - nr);
+	return nr + expire_queue(w, now_ns, due, max - nr);
 }

@@ -181,21 +181,113 @@ static void test_beyond(void)
 	UNIT_EQUAL(lnet_wheel_next_ns(&wheel), WHEEL + WHEEL / 16, "then this one");
 }
 
+/* A slot is divided: its timers expire in order of insertion, each once, before later slots. */
 static void test_order(void)
+{
+	unsigned int i, nr;
+	LIST_HEAD(due);
+
+	lnet_wheel_init(&wheel, 0);
+	for (i = 0; i < NR; i++) {
+		lnet_timer_init(&timers[i], LNET_TIMER_OP);
+		lnet_timer_set(&wheel, &timers[i], (10 + 5 * (i >= NR / 2)) * TICK);
+	}
+	for (nr = 0; nr < NR; nr += 5) {
+		UNIT_EQUAL(lnet_wheel_advance(&wheel, 20 * TICK, &due, 5), min(5U, NR - nr),
+			   "as many as asked for");
+		for (i = nr; i < min(nr + 5, (unsigned int)NR); i++) {
+			CU_ASSERT(list_first_entry(&due, struct lnet_timer, link) == &timers[i]);
+			lnet_timer_fired(&wheel, &timers[i]);
+		}
+		CU_ASSERT(i == NR || lnet_wheel_next_ns(&wheel) <= 20 * TICK);
+	}
+	UNIT_EQUAL(wheel.nr, 0, "none is lost");
+	UNIT_EQUAL(lnet_wheel_next_ns(&wheel), U64_MAX, "nothing to wait for");
+}
+
+/* While a slot is divided, its timers can be cancelled and set. */
+static void test_divided(void)
 {
 	LIST_HEAD(due);
 	unsigned int i;
 
 	lnet_wheel_init(&wheel, 0);
-	for (i = 0; i < NR; i++) {
+	for (i = 0; i < 4; i++) {
 		lnet_timer_init(&timers[i], LNET_TIMER_OP);
 		lnet_timer_set(&wheel, &timers[i], 10 * TICK);
 	}
-	UNIT_EQUAL(lnet_wheel_advance(&wheel, 20 * TICK, &due, 1), NR, "a slot is not divided");
+	UNIT_EQUAL(lnet_wheel_advance(&wheel, 12 * TICK, &due, 1), 1, "the first");
+	lnet_timer_fired(&wheel, &timers[0]);
+	lnet_timer_cancel(&wheel, &timers[1]);
+	lnet_timer_set(&wheel, &timers[2], 11 * TICK);
+	lnet_timer_set(&wheel, &timers[0], TICK);
+	UNIT_EQUAL(lnet_wheel_advance(&wheel, 12 * TICK, &due, 1), 1, "the last of the slot");
+	CU_ASSERT(list_first_entry(&due, struct lnet_timer, link) == &timers[3]);
+	lnet_timer_fired(&wheel, &timers[3]);
+	UNIT_EQUAL(lnet_wheel_advance(&wheel, 12 * TICK, &due, 8), 2, "those of the next tick");
+	lnet_timer_fired(&wheel, &timers[2]);
+	lnet_timer_fired(&wheel, &timers[0]);
+	UNIT_EQUAL(wheel.nr, 0, "none is left");
+}
+
+/* The queue and the wheel share what one call may expire. */
+static void test_shared(void)
+{
+	unsigned int i, of_wheel = 0;
+	struct lnet_timer *t;
+	LIST_HEAD(due);
+
+	lnet_wheel_init(&wheel, 0);
 	for (i = 0; i < NR; i++) {
-		CU_ASSERT(list_first_entry(&due, struct lnet_timer, link) == &timers[i]);
-		lnet_timer_fired(&wheel, &timers[i]);
+		lnet_timer_init(&timers[i], LNET_TIMER_OP);
+		if (i % 2)
+			lnet_timer_queue(&wheel, &timers[i], 10 * TICK);
+		else
+			lnet_timer_set(&wheel, &timers[i], 10 * TICK);
 	}
+	UNIT_EQUAL(lnet_wheel_advance(&wheel, 20 * TICK, &due, 8), 8, "as many as asked for");
+	while (!list_empty(&due)) {
+		t = list_first_entry(&due, struct lnet_timer, link);
+		of_wheel += (t - timers) % 2 == 0;
+		lnet_timer_fired(&wheel, t);
+	}
+	UNIT_EQUAL(of_wheel, 4, "half of them");
+}
+
+#define MANY (8 * LNET_TIMER_MOVES)
+
+/* All timers are in one slot of a high level: a call moves a bounded number of them. */
+static void test_moves(void)
+{
+	struct lnet_timer *many = calloc(MANY, sizeof(*many));
+	unsigned int i, calls = 0, nr = 0;
+	struct list_head *at;
+	LIST_HEAD(due);
+	u64 now_ns = 0;
+
+	lnet_wheel_init(&wheel, 0);
+	for (i = 0; i < MANY; i++) {
+		lnet_timer_init(&many[i], LNET_TIMER_OP);
+		lnet_timer_set(&wheel, &many[i], (4096 + 64 + i % 128) * TICK);
+	}
+	now_ns = 4096 * TICK;
+	UNIT_EQUAL(lnet_wheel_advance(&wheel, now_ns, &due, UINT_MAX), 0, "none is due");
+	list_for_each(at, &wheel.begun)
+		nr++;
+	UNIT_EQUAL(nr, MANY - LNET_TIMER_MOVES, "those that wait for their place");
+	UNIT_EQUAL(lnet_wheel_next_ns(&wheel), now_ns, "at once again");
+	for (nr = 0; wheel.nr && calls < 1000; calls++) {
+		now_ns = max(now_ns, lnet_wheel_next_ns(&wheel));
+		nr += lnet_wheel_advance(&wheel, now_ns, &due, 64);
+		while (!list_empty(&due)) {
+			struct lnet_timer *t = list_first_entry(&due, struct lnet_timer, link);
+
+			CU_ASSERT(t->when_ns <= now_ns && t->when_ns + TICK > now_ns);
+			lnet_timer_fired(&wheel, t);
+		}
+	}
+	UNIT_EQUAL(nr, MANY, "each once, in time");
+	free(many);
 }
 
 static void test_bounded(void)
@@ -222,5 +314,8 @@ UNIT_SUITE(timer,
 	{ "waking at the next time finds each, in few steps", test_next },
 	{ "those that wait equally long go in order", test_queue },
 	{ "a time beyond the wheel's hides no earlier one", test_beyond },
-	{ "order of insertion within a slot", test_order },
+	{ "a slot is divided, in order of insertion", test_order },
+	{ "timers of a divided slot are cancelled and set", test_divided },
+	{ "the queue and the wheel share one call", test_shared },
+	{ "a call moves a bounded number of timers to lower levels", test_moves },
 	{ "at most so many at a time, the rest is due at once", test_bounded })
