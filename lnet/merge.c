@@ -9,15 +9,6 @@
 #include "peer.h"
 #include "route.h"
 
-
-#define SLOTS		512U	/* of the hash of listed NIDs; a power of two */
-
-/* The NIDs of an info, and a hash to find them. A slot has the index of a NID + 1; 0: free. */
-struct listing {
-	struct lnet_pinginfo_ni nis[LNET_LISTED_MAX];
-	u16 slot[SLOTS];
-};
-
 /* One info and the record that it is for. cfg_mutex held. */
 struct merge {
 	struct lnet_pass *p;
@@ -27,7 +18,7 @@ struct merge {
 	struct lnet_copy *info;
 	u32 len;
 	struct lnet_pinginfo pi;
-	struct listing *list;
+	struct lnet_listing *list;
 	bool same_host;			/* the peer is on this host, so it may list 127.x.y.z */
 	bool late;			/* it is for the last time that what is busy is tried */
 	bool busy;			/* something could not be done now */
@@ -42,30 +33,7 @@ static bool learns(const struct merge *m)
 
 static const struct lnet_pinginfo_ni *listed(const struct merge *m, const struct lnet_nid *nid)
 {
-	const struct listing *l = m->list;
-	u32 at;
-
-	for (at = lnet_nid_hash(nid); l->slot[at % SLOTS]; at++)
-		if (lnet_nid_same(&l->nis[l->slot[at % SLOTS] - 1].nid, nid))
-			return &l->nis[l->slot[at % SLOTS] - 1];
-	return NULL;
-}
-
-/* A NID that is listed twice counts the first time. At least half of the slots stay free. */
-static void list_hash(struct merge *m)
-{
-	struct listing *l = m->list;
-	unsigned int i;
-	u32 at;
-
-	static_assert(SLOTS >= 2 * LNET_LISTED_MAX);
-	for (i = 0; i < m->pi.nr; i++) {
-		if (listed(m, &l->nis[i].nid))
-			continue;
-		for (at = lnet_nid_hash(&l->nis[i].nid); l->slot[at % SLOTS]; at++)
-			;
-		l->slot[at % SLOTS] = i + 1;
-	}
+	return lnet_listing_find(m->ln, m->list, nid);
 }
 
 /* Of an interface that it names, and of one that it does not name any more. */
@@ -543,9 +511,10 @@ int lnet_merge_info(struct lnet_pass *p, struct lnet_peer **peer, struct lnet_co
 	err = lnet_pinginfo_decode(&m.pi, data->data, len, m.list->nis, lnet_nids_max(p->ln));
 	if (err == -ENOBUFS || err == -EMSGSIZE)	/* the rest is ignored */
 		err = 0;
-	list_hash(&m);
-	if (!err)
+	if (!err) {
+		lnet_listing_fill(p->ln, m.list, m.pi.nr);
 		err = merge(&m);
+	}
 	kvfree(m.list);
 	*peer = m.peer;
 	return !err && m.busy ? -EBUSY : err;

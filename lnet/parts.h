@@ -83,6 +83,8 @@ void lnet_net_stop(struct lnet *ln);
 void lnet_net_fini(struct lnet *ln);
 
 /* ---- peer.c ---------------------------------------------------------------------------------- */
+/* Hash with the secret key of @ln, so that hosts cannot choose many NIDs of the same chain. */
+u64 lnet_nid_keyed(const struct lnet *ln, const struct lnet_nid *nid);
 /* counted or NULL; any context */
 struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid *nid);
 /* [sh] the first of those that can be reached, or NULL */

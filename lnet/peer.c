@@ -12,15 +12,19 @@
 
 /* ---- the hash of NIDs: nid_lock held --------------------------------------------------------- */
 
-/* The secret key prevents that other hosts choose many NIDs of the same chain. */
-static struct hlist_head *bucket(struct lnet *ln, const struct lnet_nid *nid)
+u64 lnet_nid_keyed(const struct lnet *ln, const struct lnet_nid *nid)
 {
 	u64 sum = ln->nid_key ^ ((u64)lnet_nid_net(nid) << 8 | nid->size);
 	unsigned int i, words = nid->size ? ARRAY_SIZE(nid->addr) : 1;
 
 	for (i = 0; i < words; i++)
 		sum = lnet_hash64(sum ^ be32_to_cpu(nid->addr[i]));
-	return &ln->nids[sum >> (64 - ln->nid_bits)];
+	return sum;
+}
+
+static struct hlist_head *bucket(struct lnet *ln, const struct lnet_nid *nid)
+{
+	return &ln->nids[lnet_nid_keyed(ln, nid) >> (64 - ln->nid_bits)];
 }
 
 static struct lnet_peer_ni *hash_find(struct lnet *ln, const struct lnet_nid *nid)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What peer.c, path.c and peer_cfg.c offer each other; nobody else needs it. */
+/* What peer.c, path.c, peer_cfg.c and listing.c offer each other and merge.c. */
 #ifndef LNET_PEER_H
 #define LNET_PEER_H
 
@@ -78,5 +78,18 @@ void lnet_peer_drop(struct lnet_peer *peer);		/* idle: tells, drops all and itse
  * @wait: waits for that as long as a removed interface may take. 0, -EBUSY.
  */
 int lnet_peer_anchor(struct lnet_peer *peer, bool wait);
+
+/* ---- listing.c ------------------------------------------------------------------------------- */
+#define LNET_LISTING_SLOTS	512U	/* a power of two */
+/* The NIDs of a ping info. A slot has the index of a NID + 1; 0: free. */
+struct lnet_listing {
+	struct lnet_pinginfo_ni nis[LNET_LISTED_MAX];
+	u16 slot[LNET_LISTING_SLOTS];
+};
+/* Hashes the first @nr of @l->nis; a NID that is listed twice counts the first time. */
+void lnet_listing_fill(const struct lnet *ln, struct lnet_listing *l, unsigned int nr);
+/* NULL: not listed */
+const struct lnet_pinginfo_ni *lnet_listing_find(const struct lnet *ln, struct lnet_listing *l,
+						 const struct lnet_nid *nid);
 
 #endif

@@ -72,7 +72,7 @@ bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *r
 
 static struct hlist_head *openers(struct lnet_shard *sh, const struct lnet_nid *opener)
 {
-	return &sh->openers[lnet_nid_hash(opener) % LNET_WINDOW_HASH];
+	return &sh->openers[lnet_nid_keyed(sh->ln, opener) % LNET_WINDOW_HASH];
 }
 
 static void set_rank(struct lnet_shard *sh, struct lnet_window *w, unsigned int rank)

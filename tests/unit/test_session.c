@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Sessions belong to who opened them: nobody else completes, executes or ends what is in them. */
 #include "rails.h"
+#include "node.h"
 #include "peer.h"
 #include "sessions.h"
 
@@ -587,7 +588,48 @@ static void test_void(void)
 	rails_end();
 }
 
+static void open_as(struct lnet *ln, const struct lnet_nid *opener)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, opener);
+	struct lnet_rx rx = { .src = pni, .from = pni, .handle = { { 77, 1 } } };
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
+	lnet_enter_pni(&p, pni);
+	CU_ASSERT_PTR_NOT_NULL(lnet_window_open(&p, &rx, 0));
+	lnet_pass_end(&p);
+	lnet_peer_ni_put(pni);
+}
+
+/* Hosts chose 500 addresses with equal bits in lnet_nid_hash(), which has no key. */
+static void test_chosen(void)
+{
+	struct lnet *ln = node_begin(1);
+	unsigned int i, nr = 0, most = 0;
+	struct hlist_node *at;
+	struct lnet_nid n;
+	char text[48];
+
+	for (i = 0; nr < 500; i++) {
+		snprintf(text, sizeof(text), "2001:db8::%x:%x@tcp", i >> 16, i & 0xffff);
+		n = nid(text);
+		if (lnet_nid_hash(&n) % LNET_WINDOW_HASH)
+			continue;
+		open_as(ln, &n);
+		nr++;
+	}
+	for (i = 0; i < LNET_WINDOW_HASH; i++) {
+		nr = 0;
+		hlist_for_each(at, &ln->shard[0].openers[i])
+			nr++;
+		most = max(most, nr);
+	}
+	UNIT_EQUAL(most <= 20, true, "the longest chain is short");
+	node_end(ln);
+}
+
 UNIT_SUITE(session,
+	{ "openers whose addresses a host chooses do not share one chain", test_chosen },
 	{ "rule 12: a sender cannot request a hold time below 100 ms", test_hold },
 	{ "rule 2: session open requests of one peer have a rate", test_rate },
 	{ "replies of an expired session are compared with its requests only", test_void },
