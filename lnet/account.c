@@ -5,6 +5,9 @@
  */
 #include "core.h"
 
+/* replies that may always wait for an interface of a peer; below the minimum of answers_max */
+#define ANSWERS_FEW 16
+
 static const u8 sent_ni[] = { LNET_NIC_sent_ack, LNET_NIC_sent_put, LNET_NIC_sent_get,
 			      LNET_NIC_sent_reply };
 static const u8 recv_ni[] = { LNET_NIC_recv_ack, LNET_NIC_recv_put, LNET_NIC_recv_get,
@@ -142,6 +145,7 @@ static bool tracked(const struct lnet *ln, const struct lnet_op *op)
 void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op)
 {
 	WRITE_ONCE(sh->nr_live, sh->nr_live + 1);
+	sh->nr_answers += lnet_op_answer(op);
 	sh->c[LNET_C_msgs_max] = max(sh->c[LNET_C_msgs_max], ++sh->c[LNET_C_msgs_alloc]);
 	if (!tracked(sh->ln, op))
 		return;
@@ -152,9 +156,25 @@ void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op)
 void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op)
 {
 	WRITE_ONCE(sh->nr_live, sh->nr_live - 1);
+	sh->nr_answers -= lnet_op_answer(op);
 	sh->c[LNET_C_msgs_alloc]--;
 	if (op->flags & LNET_OPF_TRACKED)
 		sh->c[LNET_C_rst_alloc]--;
+}
+
+bool lnet_answers_full(struct lnet_pass *p, const struct lnet_peer_ni *from)
+{
+	u32 nr = (u32)atomic_read(&from->nr_answers);
+
+	if (likely(nr < ANSWERS_FEW))
+		return false;
+	if (nr >= READ_ONCE(p->ln->tun.answers_max))
+		lnet_count(p->sh, not_reading);
+	else if (p->sh->nr_answers >= READ_ONCE(p->ln->tun.answers_budget))
+		lnet_count(p->sh, answers_denied);
+	else
+		return false;
+	return true;
 }
 
 #define STATS_WANT_MAX 8	/* blocks allocated at once */

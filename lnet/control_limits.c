@@ -106,6 +106,7 @@ static void limit_##name(struct lnet *ln, struct lnet_use *use)			\
 SHARD_LIMIT(windows_max, nr_windows)
 SHARD_LIMIT(window_memory, window_bytes)
 SHARD_LIMIT(copy_budget, copy_bytes)
+SHARD_LIMIT(answers_budget, nr_answers)
 SHARD_LIMIT(requests_max, nr_live)
 #undef SHARD_LIMIT
 

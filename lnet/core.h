@@ -607,6 +607,7 @@ struct lnet_shard {
 	u32 nr_more;			/* calls that left some */
 	u8 more_left;			/* there are some (READ_ONCE without the lock) */
 	u32 nr_live;			/* ops that are not free */
+	u32 nr_answers;			/* of these, ACKs and REPLYs of this node */
 	struct list_head stats_free;	/* blocks for paths that want one */
 	u32 stats_want;			/* how many to allocate, outside the lock */
 	struct lnet_rec_ring *rec;	/* record.h; NULL: nothing is recorded */

@@ -535,6 +535,8 @@ void lnet_books_close(struct lnet_pass *p);	/* [sh] before it is left */
 /* [sh] an operation is begun; is over */
 void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op);
 void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op);
+/* [sh] True, and counted: too many replies wait for @from, or for all peers of the shard */
+bool lnet_answers_full(struct lnet_pass *p, const struct lnet_peer_ni *from);
 void lnet_stat_answer(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
 void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
 		    u32 len);

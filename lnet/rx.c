@@ -352,10 +352,8 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 				      const struct lnet_hdr *hdr)
 {
 	read_request(rx, hdr);
-	if (unlikely(atomic_read(&rx->from->nr_answers) >= READ_ONCE(p->ln->tun.answers_max))) {
-		lnet_count(p->sh, not_reading);
+	if (unlikely(lnet_answers_full(p, rx->from)))
 		return skip(p, rx, LNET_CANCELED);
-	}
 	if (rx->portal >= 2 * LNET_PORTAL_MARK)
 		return skip(p, rx, LNET_NO_MATCH);
 	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_OPEN_MATCHBITS &&

@@ -333,6 +333,37 @@ static void test_answers(void)
 	rails_end();
 }
 
+static const struct rails_cfg three = { .nr_nodes = 3 };
+
+/* Node 2 does not take its replies, and they use up the bound of all: node 0 is served. */
+static void test_answers_of_all(void)
+{
+	unsigned int first, honest, last, i;
+
+	rails_begin(&three);
+	rails_tune(1, "answers_budget", 64);
+	rails_on(1, -1, RAILS_REPLY, FATE_KEEP, LNET_OK, -1);
+	first = rails.nr_tags + 1;
+	for (i = 0; i < 200; i++)
+		rails_get(2, 1, 64, 0);
+	honest = rails.nr_tags + 1;
+	rails_run(5 * RAILS_MS);
+	CU_ASSERT(rails_stat(1, LNET_C_answers_denied) > 0);
+	UNIT_EQUAL(rails.node[1].ln->shard[0].nr_answers <= 64 + 16, 1, "bounded");
+	rails_clear();
+	for (i = 0; i < 100; i++)
+		rails_get(0, 1, 64, 0);
+	last = rails.nr_tags;
+	rails_run(NSEC_PER_SEC);
+	check_all(honest, last);
+	UNIT_EQUAL(rails_done(honest - 1), 0, "node 2 has no more replies meanwhile");
+	rails_give(LNET_LOCAL_DROPPED);
+	rails_run(10 * NSEC_PER_SEC);
+	check_all(first, honest - 1);
+	UNIT_EQUAL(rails.node[1].ln->shard[0].nr_answers, 0, "none is left");
+	rails_end();
+}
+
 /* A large answer was on the wire when its connection was lost: over the other path, unasked. */
 static void test_answer_again(void)
 {
@@ -472,6 +503,7 @@ UNIT_SUITE(bounds,
 	{ "rule 13: a window that was used in the last second is not displaced", test_used_now },
 	{ "rule 8: copies to the last byte", test_copies },
 	{ "rule 8: as many answers as may wait", test_answers },
+	{ "the bound of all replies leaves some to each peer", test_answers_of_all },
 	{ "rule 8: an answer that is lost with its connection goes by another path",
 	  test_answer_again },
 	{ "rule 9: a lost confirmation comes again when it is asked for", test_confirm_lost },

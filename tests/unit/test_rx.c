@@ -435,6 +435,39 @@ static void test_not_reading(void)
 	rails_end();
 }
 
+/* At the bound of all replies, who waits for few is served. */
+static void test_answers_budget(void)
+{
+	struct lnet_nid src = rails_nid(0, 0);
+	struct lnet_peer_ni *from;
+	struct lnet_hdr hdr;
+
+	rails_begin(&stock);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "answers_budget", 100), 0, "bound");
+	from = lnet_peer_ni_get(rails.node[1].ln, &src);
+	hdr_init(&hdr, LNET_MSG_GET);
+	hdr.msg.get.match_bits = LNET_PING_MATCHBITS;
+	hdr.msg.get.sink_length = 272;
+	hdr.msg.get.return_wmd.cookie[1] = 77;
+	rails.node[1].ln->shard[0].nr_answers += 100;
+	atomic_set(&from->nr_answers, 16);
+	receive(&hdr);
+	UNIT_EQUAL(rails_stat(1, LNET_C_answers_denied), 1, "counted");
+	UNIT_EQUAL(rails_stat(1, LNET_C_msgs_max), 0, "answers begun");
+	atomic_dec(&from->nr_answers);
+	receive(&hdr);
+	UNIT_EQUAL(rails_stat(1, LNET_C_answers_denied), 1, "a peer with few is served");
+	UNIT_EQUAL(rails_stat(1, LNET_C_msgs_max), 1, "answers begun");
+	atomic_inc(&from->nr_answers);
+	rails.node[1].ln->shard[0].nr_answers -= 1;
+	receive(&hdr);
+	UNIT_EQUAL(rails_stat(1, LNET_C_answers_denied), 1, "below the bound all are served");
+	rails.node[1].ln->shard[0].nr_answers -= 99;
+	atomic_sub(16, &from->nr_answers);
+	lnet_peer_ni_put(from);
+	rails_end();
+}
+
 UNIT_SUITE(rx,
 	{ "who it is for", test_address },
 	{ "forged names and portals are dropped", test_forged },
@@ -449,4 +482,5 @@ UNIT_SUITE(rx,
 	{ "rule 8: a REPLY breaks off", test_reply_breaks },
 	{ "no memory for a request", test_no_memory },
 	{ "stock rules", test_stock_requests },
-	{ "a peer that does not take its answers is dropped", test_not_reading })
+	{ "a peer that does not take its answers is dropped", test_not_reading },
+	{ "at the bound of all answers, a peer with few is served", test_answers_budget })
