@@ -580,6 +580,8 @@ struct lnet_shard {
 	const void *deliverer;
 	struct list_head live;		/* all unfinished ops, in order of creation */
 	struct list_head windows;	/* LRU, most recent first */
+	struct list_head made;		/* the same windows, newest first */
+	struct list_head window_walks;	/* struct lnet_window_walk */
 	struct list_head ack_due;	/* windows with PUTs to acknowledge at the end of a pass */
 	struct lnet_window **winhash;	/* allocated at the first opening */
 	struct hlist_head *openers;	/* windows by NID of opener; allocated with winhash */

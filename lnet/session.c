@@ -204,6 +204,7 @@ static void unhash(struct lnet_shard *sh, struct lnet_window *w)
 		at = &(*at)->hash_next;
 	*at = w->hash_next;
 	list_del_init(&w->link);
+	lnet_window_unwalk(w);
 	own_del(sh, w);
 	sh->nr_windows--;
 }
@@ -307,6 +308,8 @@ void lnet_windows_init(struct lnet_shard *sh)
 
 	sh->nr_held = 0;
 	INIT_LIST_HEAD(&sh->windows);
+	INIT_LIST_HEAD(&sh->made);
+	INIT_LIST_HEAD(&sh->window_walks);
 	INIT_LIST_HEAD(&sh->ack_due);
 	for (i = 0; i < ARRAY_SIZE(sh->ranked); i++)
 		INIT_LIST_HEAD(&sh->ranked[i]);
@@ -380,6 +383,7 @@ static struct lnet_window *window_new(void)
 	w->cap = WINDOW_FIRST;
 	w->floor = 1;
 	INIT_LIST_HEAD(&w->link);
+	INIT_LIST_HEAD(&w->made);
 	INIT_LIST_HEAD(&w->ranked);
 	INIT_LIST_HEAD(&w->heavy);
 	INIT_LIST_HEAD(&w->ack_due);
@@ -437,6 +441,7 @@ static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	w->hash_next = *at;
 	*at = w;
 	list_add(&w->link, &sh->windows);
+	list_add(&w->made, &sh->made);
 	sh->nr_windows++;
 	list_add(&w->heavy, &sh->heavy[0]);
 	lnet_window_count(w, true);

@@ -431,16 +431,52 @@ static void window_md_aborted(struct lnet_pass *p, struct lnet_window *w, struct
 	}
 }
 
-void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md)
+void lnet_window_walk_begin(struct lnet_shard *sh, struct lnet_window_walk *walk)
+{
+	walk->at = sh->made.next;
+	list_add(&walk->link, &sh->window_walks);
+}
+
+bool lnet_window_walk_slice(struct lnet_pass *p, struct lnet_window_walk *walk, struct lnet_md *md)
 {
 	struct lnet_window *w;
-	unsigned int i;
+	u64 nr = 0;
 
-	for (i = 0; i < p->ln->nr_shards; i++) {
+	for (; walk->at != &p->sh->made; nr += w->high - min(w->floor, w->high) + 2) {
+		if (nr >= LNET_WINDOW_SLICE)
+			return true;
+		w = list_entry(walk->at, struct lnet_window, made);
+		walk->at = w->made.next;
+		window_md_aborted(p, w, md);
+	}
+	list_del(&walk->link);
+	return false;
+}
+
+void lnet_window_unwalk(struct lnet_window *w)
+{
+	struct lnet_window_walk *walk;
+
+	list_for_each_entry(walk, &w->sh->window_walks, link)
+		if (walk->at == &w->made)
+			walk->at = w->made.next;
+	list_del_init(&w->made);
+}
+
+void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md)
+{
+	struct lnet_window_walk walk;
+	struct lnet_shard *sh;
+
+	for (sh = p->ln->shard; sh < p->ln->shard + p->ln->nr_shards; sh++) {
 		lnet_leave(p);
-		lnet_enter(p, &p->ln->shard[i]);
-		list_for_each_entry(w, &p->sh->windows, link)
-			window_md_aborted(p, w, md);
+		lnet_enter(p, sh);
+		lnet_window_walk_begin(sh, &walk);
+		while (lnet_window_walk_slice(p, &walk, md)) {
+			lnet_leave(p);
+			cond_resched();
+			lnet_enter(p, sh);
+		}
 		lnet_leave(p);
 	}
 }

@@ -34,6 +34,7 @@ struct lnet_entry {
 };
 struct lnet_window {			/* [shard that the session ID selects] */
 	struct list_head link;		/* LRU in the shard */
+	struct list_head made;		/* in sh->made */
 	struct lnet_window *hash_next;
 	struct hlist_node own;		/* in sh->openers */
 	struct list_head ranked;	/* in sh->ranked[rank] */
@@ -63,7 +64,13 @@ struct lnet_window {			/* [shard that the session ID selects] */
 	struct list_head ack_due;	/* in sh->ack_due */
 	struct lnet_timer timer;
 };
+/* [sh] A walk over all windows of a shard in slices; on the stack of the caller. */
+struct lnet_window_walk {
+	struct list_head link;		/* in sh->window_walks */
+	struct list_head *at;		/* in sh->made: next to visit */
+};
 #define LNET_WINDOW_HASH 128
+#define LNET_WINDOW_SLICE 1024U		/* places that one slice of a walk visits, and one window */
 #define LNET_WINDOWS_PER_PEER 16	/* the maximum of windows_per_peer */
 #define LNET_WINDOW_WEIGHTS 15		/* the tunable `window' is at most 16,383 */
 
@@ -145,6 +152,11 @@ void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e);
 void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);
 /* discards held replies of @md (NULL: shutdown, aborts all); no lock held */
 void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);
+/* [sh] the same in slices; newer windows are not visited, as nothing in them uses @md */
+void lnet_window_walk_begin(struct lnet_shard *sh, struct lnet_window_walk *walk);
+/* [sh] False: this was the last slice. The lock may be released between two slices. */
+bool lnet_window_walk_slice(struct lnet_pass *p, struct lnet_window_walk *walk, struct lnet_md *md);
+void lnet_window_unwalk(struct lnet_window *w);	/* [sh] @w leaves sh->made */
 void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t);	/* [sh] */
 
 #endif

@@ -214,7 +214,38 @@ static void test_acks_in_turn(void)
 	rails_end();
 }
 
+/* A walk visits all windows in slices, also if the next window is dropped between two of them. */
+static void test_walk(void)
+{
+	struct lnet_window_walk walk;
+	unsigned int i, slices = 0;
+	struct lnet_window *next;
+	struct lnet_pass p;
+	struct lnet_md md;
+
+	rails_begin(NULL);
+	for (i = 0; i < 6; i++) {
+		open_as(77, i + 1);
+		put_as(first()->grant, 900, 899);
+	}
+	UNIT_EQUAL(first()->high - first()->floor, 899, "places to visit");
+	lnet_pass_begin(&p, rails.node[1].ln, LNET_PASS_DRIVER);
+	lnet_enter(&p, shard());
+	lnet_window_walk_begin(shard(), &walk);
+	UNIT_EQUAL(lnet_window_walk_slice(&p, &walk, &md), true, "the first slice");
+	next = list_entry(walk.at, struct lnet_window, made);
+	UNIT_EQUAL(shard()->made.next->next->next == &next->made, true, "two windows");
+	lnet_window_drop(&p, next);
+	while (lnet_window_walk_slice(&p, &walk, &md))
+		slices++;
+	UNIT_EQUAL(slices, 1, "four windows and the last slice");
+	UNIT_EQUAL(list_empty(&shard()->window_walks), true, "the walk is over");
+	lnet_pass_end(&p);
+	rails_end();
+}
+
 UNIT_SUITE(window,
+	{ "a walk visits windows in slices", test_walk },
 	{ "rule 2: one grant for a nonce, another for another", test_open },
 	{ "rule 5: without a window nothing is taken", test_no_window },
 	{ "rule 12: the hold time is what the sender says, within bounds", test_hold_time },
