@@ -146,6 +146,7 @@ void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op)
 {
 	WRITE_ONCE(sh->nr_live, sh->nr_live + 1);
 	sh->nr_answers += lnet_op_answer(op);
+	op->peer->nr_ops++;
 	sh->c[LNET_C_msgs_max] = max(sh->c[LNET_C_msgs_max], ++sh->c[LNET_C_msgs_alloc]);
 	if (!tracked(sh->ln, op))
 		return;
@@ -157,6 +158,7 @@ void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op)
 {
 	WRITE_ONCE(sh->nr_live, sh->nr_live - 1);
 	sh->nr_answers -= lnet_op_answer(op);
+	op->peer->nr_ops--;
 	sh->c[LNET_C_msgs_alloc]--;
 	if (op->flags & LNET_OPF_TRACKED)
 		sh->c[LNET_C_rst_alloc]--;

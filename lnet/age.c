@@ -151,9 +151,11 @@ static bool is_awaited(const struct lnet_peer *peer)
 {
 	const struct lnet_op *op;
 
-	list_for_each_entry(op, &peer->sh->live, all)
-		if (op->peer == peer && (op->md || !(op->flags & LNET_OPF_INTERNAL)))
-			return true;
+	if (peer->nr_ops) {
+		list_for_each_entry(op, &peer->sh->live, all)
+			if (op->peer == peer && (op->md || !(op->flags & LNET_OPF_INTERNAL)))
+				return true;
+	}
 	return !list_empty(&peer->resolve) || !list_empty(&peer->winwait) ||
 	       !list_empty(&peer->disc.waiters);
 }

@@ -249,6 +249,7 @@ struct lnet_ni_shard {			/* [sh] */
 	s32 credits, min_credits;	/* negative: -n waiters */
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_NI */
 	u32 nr_wait;			/* of them */
+	u32 avoid_walk;			/* the walk in which these choose again; 0: none */
 	u32 holds;			/* attempts in WIRE/POSTED, rx in LAND */
 	u64 turn;			/* round robin: lower was used longer ago */
 	u64 share_turn;			/* degraded: its share is used up until then */
@@ -432,6 +433,8 @@ struct lnet_peer {
 	/* [sh] from here */
 	u64 paths_used;			/* bitmap of path ix */
 	u32 nr_paths;
+	u32 nr_ops;			/* unfinished operations */
+	u32 back_walk;			/* the walk in which its operations try; 0: none */
 	u8 contact;			/* enum lnet_contact_state */
 	u8 contact_busy;		/* in doubt: it is being asked */
 	u8 held;			/* requests wait for its first round of discovery */
@@ -547,6 +550,7 @@ struct lnet_op {
 	struct lnet_att *hedge;		/* second attempt; NULL mostly */
 };
 
+#include "walk.h"
 #include "window.h"
 
 /* ---- shards ---------------------------------------------------------------------------------- */
@@ -608,6 +612,7 @@ struct lnet_shard {
 	struct list_head more;
 	u32 nr_more;			/* calls that left some */
 	u8 more_left;			/* there are some (READ_ONCE without the lock) */
+	struct lnet_walk walk;
 	u32 nr_live;			/* ops that are not free */
 	u32 nr_answers;			/* of these, ACKs and REPLYs of this node */
 	struct list_head stats_free;	/* blocks for paths that want one */

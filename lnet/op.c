@@ -587,7 +587,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 	lnet_op_set_state(op, OP_DONE);
 	count_end(sh, op);
 	lnet_timer_cancel(&sh->wheel, &op->timer);
-	list_del_init(&op->all);
+	lnet_walk_leave(&sh->walk, op);
 	lnet_stat_end(sh, op);
 	final_event(p, op, p->now_ns);
 	if (op->done)

@@ -448,12 +448,6 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
 /* pass end: what drivers posted or gave back */
 void lnet_att_given(struct lnet_pass *p, struct list_head *given);
-/*
- * walk.c, no lock held: @visit, [sh], for each unfinished op of each shard; ops may end during the
- * walk. The lock is given up from time to time.
- */
-void lnet_ops_walk(struct lnet_pass *p,
-		   void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg);
 /* peer deleted; NULL: all, shutdown. No lock held */
 void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);
 /* no lock held: what is in flight there is ambiguous at once, what waits is re-selected */
@@ -469,8 +463,11 @@ static inline bool lnet_att_is_copy(const struct lnet_att *att)
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
 /* no lock held: all that wait for credits of @ni */
 void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni);
-/* [sh] those that wait to go by a path that became suspect, or for its interface */
-void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path);
+/*
+ * [sh] @op waits to use a suspect path, or with @by_ni for the interface of such a path: it chooses
+ * again. False: there is no better path, so @op keeps its place.
+ */
+bool lnet_op_avoid(struct lnet_pass *p, struct lnet_op *op, bool by_ni);
 /*
  * [sh] The way that it was bound to failed or is silent: an answer to a named request, and a named
  * request whose source was given, may leave over any. False: it stays bound.
@@ -519,8 +516,11 @@ void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);	/* [sh] may free it
 void lnet_op_back(struct lnet_pass *p, struct lnet_op *op);
 /* rx.c [sh] its landing is to stop at pass end */
 void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
-/* [sh] ops in OP_BACKOFF try again */
-void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer);
+/*
+ * [sh] A path to the peer of @op works again: @op tries if it pauses between two tries, or looks at
+ * the silence of its attempts. False: there was nothing to do.
+ */
+bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
 /* delay.c, no lock held: takes it from those held back; false: it was not among them */
 bool lnet_att_undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
 /* account.c; no lock held: allocates the blocks that paths want */

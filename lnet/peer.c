@@ -512,15 +512,12 @@ bool lnet_peer_ni_is_idle(const struct lnet_peer_ni *pni)
 bool lnet_peer_is_idle(const struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni;
-	struct lnet_op *op;
 
 	list_for_each_entry(pni, &peer->pnis, link)
 		if (!lnet_peer_ni_is_idle(pni))
 			return false;
-	list_for_each_entry(op, &peer->sh->live, all)
-		if (op->peer == peer)
-			return false;
-	return !peer->contact_busy && list_empty(&peer->resolve) && list_empty(&peer->winwait);
+	return !peer->nr_ops && !peer->contact_busy && list_empty(&peer->resolve) &&
+	       list_empty(&peer->winwait);
 }
 
 /* [sh] Not to be found any more. */

@@ -438,6 +438,7 @@ static void peer_move(struct lnet_peer *peer, struct lnet_shard *to)
 	timer_move(&peer->timer, peer->sh, to);
 	timer_move(&peer->disc.timer, peer->sh, to);
 	lnet_proofs_move(peer, to);
+	peer->back_walk = 0;
 	WRITE_ONCE(peer->sh, to);
 }
 

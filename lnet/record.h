@@ -146,7 +146,6 @@ void lnet_rec_note_ni(struct lnet_shard *sh, enum lnet_rec_kind kind, const stru
 		      u64 a);
 void lnet_rec_note_select(struct lnet_shard *sh, const struct lnet_path *path, u64 how, u64 tried,
 			  u64 exclude, const s64 *rank);
-void lnet_rec_note_peer(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_peer *peer);
 void lnet_rec_note_shard(struct lnet_pass *p, enum lnet_rec_kind kind, u64 a);
 /* the line of recovery pings is looked at */
 void lnet_rec_note_line(struct lnet_pass *p);

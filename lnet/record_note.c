@@ -101,13 +101,6 @@ void lnet_rec_note_pni(struct lnet_shard *sh, enum lnet_rec_kind kind,
 	lnet_rec_put(sh, pni->peer, &r);
 }
 
-void lnet_rec_note_peer(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_peer *peer)
-{
-	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns };
-
-	lnet_rec_put(p->sh, peer, &r);
-}
-
 void lnet_rec_note_shard(struct lnet_pass *p, enum lnet_rec_kind kind, u64 a)
 {
 	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns, .a = { a } };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What waits for credits of a path or an interface that is no good any more chooses again. */
+/* An attempt that waits for credits of a suspect path, or of its interface, chooses again. */
 #include "core.h"
 #include "record_hook.h"
 
@@ -89,100 +89,28 @@ bool lnet_op_unbind(struct lnet_op *op)
 	return true;
 }
 
-/* Attempts that wait by @path, or whoever their peer is by its interface, and are to leave it. */
-struct leave {
-	const struct lnet_path *path;
-	bool ni;
-	struct list_head *wait;		/* of each class */
-	struct list_head *turns;	/* not NULL: the only list */
-};
-
-static bool is_by(const struct leave *l, const struct lnet_path *path)
+/* @chosen is no better than the path that @att waits for, or with @by_ni than its interface. */
+static bool is_same(const struct lnet_att *att, const struct lnet_path *chosen, bool by_ni)
 {
-	return l->ni ? path->ni == l->path->ni : path == l->path || path->trunk == l->path;
+	const struct lnet_path *path = att->path;
+
+	if (by_ni)
+		return chosen->ni == path->ni;
+	if (path->trunk->suspect_ns)
+		path = path->trunk;
+	return chosen == path || chosen->trunk == path;
 }
 
-/* A copy stays where it is. */
-static bool is_movable(const struct lnet_att *att)
+bool lnet_op_avoid(struct lnet_pass *p, struct lnet_op *op, bool by_ni)
 {
-	return att == &att->op->first && att->op->state == OP_TRY;
-}
-
-static void take_from(const struct leave *l, struct list_head *list, struct list_head *due)
-{
-	struct lnet_att *att, *next;
-
-	list_for_each_entry_safe(att, next, list, link)
-		if (is_by(l, att->path) && is_movable(att) && lnet_op_unbind(att->op))
-			list_move_tail(&att->link, due);
-}
-
-static void take(const struct leave *l, struct list_head *due)
-{
-	unsigned int cls;
-
-	if (l->turns)
-		take_from(l, l->turns, due);
-	for (cls = LNET_CLS_REPLY; !l->turns && cls < LNET_NR_CLASSES; cls++)
-		take_from(l, &l->wait[cls], due);
-}
-
-/* Back to the head, in their order. */
-static void put_back(const struct leave *l, struct list_head *stay)
-{
-	struct lnet_att *att;
-
-	while (!list_empty(stay)) {
-		att = list_last_entry(stay, struct lnet_att, link);
-		list_move(&att->link, l->turns ? l->turns : &l->wait[att->cls]);
-	}
-}
-
-/* No better way for one without wishes of its own: there is none for the others to its peer. */
-static bool speaks_for_all(const struct lnet_op *op)
-{
-	return !op->tried && !(op->flags & LNET_OPF_FORWARD);
-}
-
-static void leave(struct lnet_pass *p, const struct leave *l)
-{
-	const struct lnet_peer *stuck = NULL;
 	const struct lnet_path *chosen;
-	struct lnet_att *att;
-	LIST_HEAD(stay);
-	LIST_HEAD(due);
 
-	take(l, &due);
-	while (!list_empty(&due)) {
-		att = list_first_entry(&due, struct lnet_att, link);
-		if (att->op->peer != stuck) {
-			chosen = lnet_op_choose(p, att->op);
-			if (!chosen || !is_by(l, chosen)) {
-				lnet_op_reselect(p, att->op, att);
-				continue;
-			}
-			stuck = speaks_for_all(att->op) ? att->op->peer : stuck;
-		}
-		list_move_tail(&att->link, &stay);
-	}
-	put_back(l, &stay);
-}
-
-/*
- * Those that wait for a credit of the peer's interface, or the router's, to go by @path, or for
- * their turn; and for a credit of our interface, as what holds those is silent.
- */
-void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
-{
-	struct lnet_ni_shard *ns = &path->ni->sh[p->sh->ix];
-	struct lnet_path *behind;
-
-	if (path->trunk->nr_turns)
-		leave(p, &(struct leave){ .path = path, .turns = &path->turns });
-	if (!lnet_path_routed(path) && path->nr_turns)
-		list_for_each_entry(behind, &path->carried, carry)
-			leave(p, &(struct leave){ .path = path, .turns = &behind->turns });
-	leave(p, &(struct leave){ .path = path, .wait = path->hop->wait });
-	if (ns->nr_wait)
-		leave(p, &(struct leave){ .path = path, .ni = true, .wait = ns->wait });
+	lnet_rec_op(p, AVOID, op, by_ni, 0);
+	if (!lnet_op_unbind(op))
+		return true;
+	chosen = lnet_op_choose(p, op);
+	if (chosen && is_same(&op->first, chosen, by_ni))
+		return false;
+	lnet_op_reselect(p, op, &op->first);
+	return true;
 }

@@ -455,6 +455,7 @@ static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
 	sh->junk_frag.base = sh->junk;
 	sh->junk_frag.len = sizeof(sh->junk);
 	lnet_timer_init(&sh->delay_timer, LNET_TIMER_DELAY);
+	lnet_timer_init(&sh->walk.timer, LNET_TIMER_WALK);
 	lnet_probes_init(&sh->probes);
 }
 
@@ -483,7 +484,8 @@ void lnet_shards_fini(struct lnet *ln)
 		struct lnet_evt *e, *after;
 
 		WARN_ON_ONCE(sh->wheel.nr > !list_empty(&sh->probes.timer.link) +
-				!list_empty(&sh->delay_timer.link)); /* of what is freed */
+				!list_empty(&sh->delay_timer.link) +
+				!list_empty(&sh->walk.timer.link)); /* of what is freed */
 		list_for_each_entry_safe(op, next, &sh->ops.free, link)
 			lnet_op_free(op);
 		list_for_each_entry_safe(att, more, &sh->atts.free, link)

@@ -652,25 +652,18 @@ void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni)
 	lnet_ops_walk(p, visit_ni_down, ni);
 }
 
-/* What waits between tries, or in a silence, may go as soon as a path to the peer lives again. */
-void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer)
+bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op)
 {
-	struct lnet_op *op;
-	LIST_HEAD(seen);
-
-	if (lnet_recs(p->sh))
-		lnet_rec_note_peer(p, LNET_RK_PATH_BACK, peer);
-	while (!list_empty(&p->sh->live)) {
-		op = list_first_entry(&p->sh->live, struct lnet_op, all);
-		list_move_tail(&op->all, &seen);
-		if (op->peer == peer && op->state == OP_BACKOFF) {
-			op->pins++;
-			lnet_op_try(p, op);
-			lnet_op_unpin(p, op);
-		} else if (op->peer == peer && !lnet_op_over(op) && !list_empty(&op->timer.link)) {
-			op->suspect_ns = min(op->suspect_ns, p->now_ns);
-			lnet_op_arm(p, op);
-		}
+	if (op->state != OP_BACKOFF && (lnet_op_over(op) || list_empty(&op->timer.link)))
+		return false;
+	lnet_rec_op(p, PATH_BACK, op, 0, 0);
+	if (op->state != OP_BACKOFF) {
+		op->suspect_ns = min(op->suspect_ns, p->now_ns);
+		lnet_op_arm(p, op);
+		return true;
 	}
-	list_splice(&seen, &p->sh->live);
+	op->pins++;
+	lnet_op_try(p, op);
+	lnet_op_unpin(p, op);
+	return true;
 }

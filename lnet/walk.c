@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Walks over all operations that keep nobody from a shard for long. */
+/* Walks over all operations, which hold the lock of a shard for a bounded number of them. */
 #include "plat.h"
 #include "core.h"
 #include "record_hook.h"
 
 #define WALK_HOLD 64		/* operations per lock hold */
+#define SLICE 256U		/* operations that one slice visits */
+#define SLICE_ACTS 64U		/* of these, as many try or choose again at most */
+#define REST_NS ((u64)NSEC_PER_MSEC)	/* between two walks */
 
 /* [sh] The one behind @op, pinned; NULL: there is none, or @left are seen. */
 static struct lnet_op *next_pinned(struct lnet_pass *p, struct lnet_op *op, u32 left)
@@ -58,4 +61,132 @@ void lnet_ops_walk(struct lnet_pass *p,
 		lnet_leave(p);
 		walk_shard(p, &p->ln->shard[i], visit, arg);
 	}
+}
+
+/* ---- slices: a path works again, or is suspect ----------------------------------------------- */
+
+/* The peer or interface with @nr wants this walk, or a later one. */
+static bool is_due(const struct lnet_walk *w, u32 nr)
+{
+	return nr && (s32)(nr - w->nr) >= 0;
+}
+
+/* Waits for credits, and may choose another path. A copy stays where it is. */
+static bool is_movable(const struct lnet_op *op)
+{
+	return op->state == OP_TRY && lnet_att_waits(&op->first);
+}
+
+/* It waits to use a path that is silent, or to a router that is. */
+static bool waits_for_suspect(const struct lnet_att *att)
+{
+	return att->state != ATT_WAIT_NI && (att->path->suspect_ns || att->path->trunk->suspect_ns);
+}
+
+/* The interface that it waits for is in use by messages on a suspect path. */
+static bool waits_for_ni(const struct lnet_shard *sh, const struct lnet_att *att)
+{
+	return att->state == ATT_WAIT_NI && is_due(&sh->walk, att->ni->sh[sh->ix].avoid_walk);
+}
+
+/* If there is no better path for @op, there is none for other operations to its peer either. */
+static bool speaks_for_all(const struct lnet_op *op)
+{
+	return !op->tried && !(op->flags & LNET_OPF_FORWARD);
+}
+
+/* True: @op did something that takes time. @stuck: peers without a better path or interface. */
+static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_peer *stuck[2])
+{
+	bool by_ni;
+
+	if (is_due(&p->sh->walk, op->peer->back_walk))
+		return lnet_op_path_back(p, op);
+	if (!is_movable(op))
+		return false;
+	by_ni = waits_for_ni(p->sh, &op->first);
+	if ((!by_ni && !waits_for_suspect(&op->first)) || op->peer == stuck[by_ni])
+		return false;
+	if (!lnet_op_avoid(p, op, by_ni) && speaks_for_all(op))
+		stuck[by_ni] = op->peer;
+	return true;
+}
+
+static void begin(struct lnet_shard *sh)
+{
+	struct lnet_walk *w = &sh->walk;
+
+	lnet_timer_cancel(&sh->wheel, &w->timer);
+	w->nr++;
+	w->at = sh->live.next;
+	w->left = sh->nr_live;
+	w->again = 0;
+}
+
+static void end(struct lnet_pass *p)
+{
+	struct lnet_walk *w = &p->sh->walk;
+
+	w->at = NULL;
+	w->rest_ns = p->now_ns + REST_NS;
+	if (w->again)
+		lnet_timer_set(&p->sh->wheel, &w->timer, w->rest_ns);
+}
+
+static void slice(struct lnet_pass *p)
+{
+	const struct lnet_peer *stuck[2] = { NULL, NULL };
+	struct lnet_walk *w = &p->sh->walk;
+	unsigned int nr, acts = 0;
+	struct lnet_op *op;
+
+	for (nr = 0; nr < SLICE && acts < SLICE_ACTS; nr++) {
+		if (w->at == &p->sh->live || !w->left) {
+			end(p);
+			return;
+		}
+		op = list_entry(w->at, struct lnet_op, all);
+		w->at = op->all.next;	/* moved if that operation ends */
+		w->left--;
+		acts += visit(p, op, stuck);
+	}
+	lnet_timer_set(&p->sh->wheel, &w->timer, p->now_ns);
+}
+
+void lnet_walk_timer(struct lnet_pass *p)
+{
+	if (!p->sh->walk.at)
+		begin(p->sh);
+	slice(p);
+}
+
+void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_walk *w = &p->sh->walk;
+
+	if (!peer->nr_ops)
+		return;
+	peer->back_walk = w->nr + 1;
+	if (w->at) {
+		w->again = 1;
+		return;
+	}
+	begin(p->sh);
+	slice(p);
+}
+
+/* Many operations notice the same silence, so walks for them have pauses. */
+void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
+{
+	struct lnet_ni_shard *ns = &path->ni->sh[p->sh->ix];
+	struct lnet_walk *w = &p->sh->walk;
+
+	if (!path->hop->nr_wait && !path->trunk->nr_turns && !ns->nr_wait)
+		return;
+	if (ns->nr_wait)
+		ns->avoid_walk = w->nr + 1;
+	if (w->at)
+		w->again = 1;
+	else if (list_empty(&w->timer.link))
+		lnet_timer_set(&p->sh->wheel, &w->timer, max(p->now_ns, w->rest_ns));
 }

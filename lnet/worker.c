@@ -40,6 +40,9 @@ static void expire(struct lnet_pass *p, struct lnet_timer *t)
 	case LNET_TIMER_PROOF:
 		lnet_proofs_timer(p, t);
 		break;
+	case LNET_TIMER_WALK:
+		lnet_walk_timer(p);
+		break;
 	default:
 		break;
 	}

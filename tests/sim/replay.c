@@ -275,15 +275,6 @@ static void touched(struct replay *rp, struct lnet_pass *p, const struct lnet_re
 		lnet_att_drop(p, att);
 }
 
-static void path_back(struct replay *rp, struct lnet_pass *p, const struct lnet_rec *r)
-{
-	struct lnet_peer *peer = replay_peer(rp, r->peer);
-
-	if (!peer)
-		replay_differs(rp, r, "it names a peer that was not told of");
-	lnet_ops_path_back(p, peer);
-}
-
 static void lost(struct replay *rp, struct lnet_pass *p, const struct lnet_rec *r)
 {
 	struct lnet_path *path = path_of(rp, r);
@@ -314,6 +305,12 @@ static void op_call(struct replay *rp, struct lnet_pass *p, const struct lnet_re
 	case LNET_RK_ANSWERED:
 		lnet_op_answered(p, op, via_of(rp, r));
 		break;
+	case LNET_RK_PATH_BACK:
+		lnet_op_path_back(p, op);
+		break;
+	case LNET_RK_AVOID:
+		lnet_op_avoid(p, op, r->a[0]);
+		break;
 	default:
 		lnet_op_set_state(op, (enum lnet_op_state)r->a[1]);
 	}
@@ -342,9 +339,10 @@ static void call(struct replay *rp, const struct lnet_rec *r)
 		[LNET_RK_START] = op_call, [LNET_RK_TRY] = op_call, [LNET_RK_RELEASE] = op_call,
 		[LNET_RK_STOPPED] = op_call, [LNET_RK_FINISH] = op_call,
 		[LNET_RK_ANSWERED] = op_call, [LNET_RK_STATE] = op_call,
+		[LNET_RK_PATH_BACK] = op_call, [LNET_RK_AVOID] = op_call,
 		[LNET_RK_GIVEN] = given, [LNET_RK_LOST] = lost, [LNET_RK_TIMER] = timer,
 		[LNET_RK_NI_DOWN] = walked, [LNET_RK_GONE] = walked, [LNET_RK_RESELECT] = walked,
-		[LNET_RK_GIVE_UP] = walked, [LNET_RK_PATH_BACK] = path_back,
+		[LNET_RK_GIVE_UP] = walked,
 		[LNET_RK_PIN] = touched, [LNET_RK_UNPIN] = touched, [LNET_RK_DROP] = touched,
 		[LNET_RK_HELD] = touched,
 		[LNET_RK_ALIVE] = path_call, [LNET_RK_RECOVER] = path_call,
