@@ -138,6 +138,11 @@ static void limit_peers_max(struct lnet *ln, struct lnet_use *use)
 	use->most = READ_ONCE(ln->nr_peers);
 }
 
+static void limit_lists_budget(struct lnet *ln, struct lnet_use *use)
+{
+	use->most = READ_ONCE(ln->disc.list_bytes);
+}
+
 static void router_use(struct lnet *ln, struct lnet_use *use, enum lnet_rtr_class cls)
 {
 	const struct lnet_router *r = READ_ONCE(ln->router);

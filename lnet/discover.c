@@ -13,6 +13,7 @@
 #define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* no reserve of operations */
 /* least time between two pings that pushes of a peer cause */
 #define DOUBT_NS	(100 * (u64)NSEC_PER_MSEC)
+#define LIST_SHORT	512U	/* bytes of a list that lists_budget does not bound */
 
 static const u8 edges[LNET_NR_DISC_STATES][LNET_NR_DISC_STATES] = {
 #define STATE(s)
@@ -289,6 +290,31 @@ void lnet_disc_doubt(struct lnet_pass *p, struct lnet_disc *d)
 	d->next_ns = max(d->next_ns, d->doubt_ns);
 }
 
+static u64 list_size(const struct lnet_copy *data)
+{
+	return data ? sizeof(*data) + data->len : 0;
+}
+
+void lnet_disc_list_set(struct lnet *ln, struct lnet_copy **at, struct lnet_copy *data)
+{
+	struct lnet_copy *old = *at;
+
+	if (data)
+		lnet_copy_get(data);
+	spin_lock(&ln->disc.lock);
+	ln->disc.list_bytes += list_size(data) - list_size(old);
+	spin_unlock(&ln->disc.lock);
+	*at = data;
+	lnet_copy_put(old);
+}
+
+/* A short list always has room, so a peer with few NIDs is known while others use up the memory. */
+static bool has_room(struct lnet *ln, const struct lnet_copy *data)
+{
+	return list_size(data) <= LIST_SHORT ||
+	       READ_ONCE(ln->disc.list_bytes) + list_size(data) <= READ_ONCE(ln->tun.lists_budget);
+}
+
 int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
 		   bool pushed)
 {
@@ -318,10 +344,12 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 	d->overtaken |= pushed;
 	if (!is_news(peer, pi.features, lnet_hash_bytes(data->data, len, 1)))
 		return 0;
-	lnet_copy_get(data);
-	lnet_copy_put(d->data);
+	if (!has_room(p->ln, data)) {
+		lnet_count(p->sh, lists_denied);
+		return -ENOBUFS;
+	}
 	WRITE_ONCE(d->whole, 0);
-	d->data = data;
+	lnet_disc_list_set(p->ln, &d->data, data);
 	d->data_len = len;
 	d->merge_free = 0;
 	return 0;
@@ -402,7 +430,7 @@ void lnet_disc_peer_end(struct lnet_peer *peer)
 void lnet_disc_peer_free(struct lnet_peer *peer)
 {
 	WARN_ON_ONCE(!list_empty(&peer->disc.timer.link) || !list_empty(&peer->disc.waiters));
-	lnet_copy_put(peer->disc.data);
+	lnet_disc_list_set(peer->ln, &peer->disc.data, NULL);
 	lnet_proofs_free(peer);
 }
 

@@ -105,6 +105,7 @@ struct lnet_discovery {			/* of an instance */
 	u32 on_nr;			/* [cfg] how often discovery was switched on; WRITE_ONCE */
 	u64 budget_ns;			/* [lock] when all so far had gone, had they gone evenly */
 	u32 push_len;			/* room for a push that comes in; WRITE_ONCE */
+	u64 list_bytes;			/* [lock] lists that wait for a merge or for proofs */
 	/* [lock] struct lnet_disc_ask: waiting, who has least time first; to be told */
 	struct list_head asked, over;
 	u64 ask_ns;			/* when the worker looks at them; WRITE_ONCE */
@@ -131,10 +132,15 @@ bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet
 void lnet_disc_doubt(struct lnet_pass *p, struct lnet_disc *d);
 /*
  * [sh] @len bytes in @data came. 0; -EPROTO: no info; -EMSGSIZE: not all of it; -EOPNOTSUPP: a push
- * of one that is not multi-rail
+ * of one that is not multi-rail; -ENOBUFS: lists_budget is used up
  */
 int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
 		   bool pushed);
+/*
+ * Any lock. *@at, the place of a list that waits, gets @data with another reference, or NULL; the
+ * reference to the old list is dropped.
+ */
+void lnet_disc_list_set(struct lnet *ln, struct lnet_copy **at, struct lnet_copy *data);
 /* [sh] @err: 0, or why the round failed; the next one is not at once */
 void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err);
 /* [sh] A user asks for it: the peer is asked anew, and told anew if @force. */

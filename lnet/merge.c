@@ -9,6 +9,8 @@
 #include "peer.h"
 #include "route.h"
 
+#define FEW_NIDS	4U	/* NIDs that each peer may have */
+
 /* One info and the record that it is for. cfg_mutex held. */
 struct merge {
 	struct lnet_pass *p;
@@ -325,14 +327,29 @@ static bool has_many_nids(const struct lnet *ln)
 	return READ_ONCE(ln->nr_nids) >= READ_ONCE(ln->tun.peers_max);
 }
 
+/*
+ * True if the peer gets no further NID, although it is proven. Each peer may have FEW_NIDS. All
+ * peers together get more only while the node has fewer than FEW_NIDS x peers_max NIDs.
+ */
+static bool is_full(const struct merge *m)
+{
+	u32 nr = m->peer->nr_pnis;
+
+	return nr >= lnet_nids_max(m->ln) ||
+	       (nr >= FEW_NIDS &&
+		READ_ONCE(m->ln->nr_nids) >= FEW_NIDS * READ_ONCE(m->ln->tun.peers_max));
+}
+
 /* No peer has @nid. If it can be pinged, it has a separate peer entry until it is proven. */
 static int add_unknown(struct merge *m, const struct lnet_nid *nid)
 {
 	int err;
 
+	if (is_full(m))
+		return -ENOSPC;
 	if (can_be_pinged(m, nid) && !is_gateways(m, nid))
 		return lnet_proof_want(m->from, nid, true);
-	if (m->peer->nr_pnis >= lnet_nids_max(m->ln) || has_many_nids(m->ln))
+	if (has_many_nids(m->ln))
 		return -ENOSPC;
 	err = lnet_peer_ni_make(m->peer, nid);
 	if (!err)
@@ -349,7 +366,7 @@ static int add_known(struct merge *m, struct lnet_peer *owner, const struct lnet
 		return 0;
 	if (!is_same_node(m, owner, nid))
 		return nid_is_alias(m, nid) ? 0 : lnet_proof_want(m->from, nid, true);
-	if (m->peer->nr_pnis >= lnet_nids_max(m->ln))
+	if (is_full(m))
 		return -ENOSPC;
 	take_over(m, owner, nid);
 	if (m->busy && lnet_proof_given(m->from, nid))

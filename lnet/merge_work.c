@@ -38,10 +38,9 @@ static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy
 	if (p->now_ns >= d->merge_by_ns)
 		return false;
 	if (!d->data && data) {
-		d->data = data;
+		lnet_disc_list_set(p->ln, &d->data, data);
 		d->data_len = len;
 		d->merge_free = 1;
-		lnet_copy_get(data);
 	}
 	return true;
 }
@@ -109,12 +108,12 @@ static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
 	u32 len;
 
 	lnet_enter(p, peer->sh);
-	data = d->data;
+	data = turn_ns(p->ln, d) > p->now_ns ? NULL : d->data;
 	len = d->data_len;
-	if (turn_ns(p->ln, d) > p->now_ns)
-		data = NULL;
-	else
-		d->data = NULL;
+	if (data) {
+		lnet_copy_get(data);
+		lnet_disc_list_set(p->ln, &d->data, NULL);
+	}
 	if (data && !d->merge_free)
 		d->merge_turn_ns = max(d->merge_turn_ns, p->now_ns) +
 				   READ_ONCE(p->ln->tun.merge_pause);

@@ -137,10 +137,7 @@ static void forget(struct lnet_proofs *all, struct lnet_proof *f)
 
 static void info_set(struct lnet_proofs *all, struct lnet_copy *info, u32 len)
 {
-	if (info)
-		lnet_copy_get(info);
-	lnet_copy_put(all->info);
-	all->info = info;
+	lnet_disc_list_set(all->peer->ln, &all->info, info);
 	all->len = len;
 }
 
@@ -309,10 +306,9 @@ static void merge_again(struct lnet_pass *p, struct lnet_peer *peer, bool change
 
 	lnet_enter_peer(p, peer);
 	if (changed && !d->data && all->info) {
-		d->data = all->info;
+		lnet_disc_list_set(p->ln, &d->data, all->info);
 		d->merge_free = 1;
 		d->data_len = all->len;
-		lnet_copy_get(d->data);
 	}
 	if (d->data && !d->pushing)
 		lnet_disc_step(p, peer);
@@ -527,6 +523,6 @@ void lnet_proofs_free(struct lnet_peer *peer)
 	WARN_ON_ONCE(!list_empty(&all->timer.link));
 	list_for_each_entry_safe(f, next, &all->list, link)
 		forget(all, f);
-	lnet_copy_put(all->info);
+	info_set(all, NULL, 0);
 	kfree(all);
 }

@@ -1,7 +1,114 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Lists of NIDs: how a NID in one is found. */
+/* Lists of NIDs: how a NID in one is found, and bounds on the lists and NIDs of all peers. */
 #include "node.h"
 #include "peer.h"
+
+#define FULL (LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | \
+	      LNET_FEAT_DISCOVERY)
+
+/* A ping info with @nr NIDs from number @at on; the caller frees it. */
+static struct lnet_copy *info_from(unsigned int at, unsigned int nr, u32 *len)
+{
+	struct lnet_pinginfo_ni *nis = calloc(nr, sizeof(*nis));
+	struct lnet_copy *c = lnet_copy_new(64 * nr);
+	unsigned int i;
+	char text[48];
+	int rc;
+
+	for (i = 0; i < nr; i++) {
+		snprintf(text, sizeof(text), "10.9.%u.%u@tcp", (at + i) / 200, (at + i) % 200 + 1);
+		nis[i].nid = nid(text);
+		nis[i].status = LNET_NI_UP;
+	}
+	rc = lnet_pinginfo_encode(c->data, 64 * nr, FULL, LNET_PID, 1, nis, nr);
+	CU_ASSERT_FATAL(rc > 0);
+	*len = (u32)rc;
+	free(nis);
+	return c;
+}
+
+static int push(struct lnet *ln, const char *from, struct lnet_copy *c, u32 len)
+{
+	struct lnet_nid first = nid(from);
+	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &first);
+	struct lnet_pass p;
+	int rc;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
+	lnet_enter_pni(&p, pni);
+	pni->peer->disc.acked = 1000;	/* it needs no push */
+	rc = lnet_disc_take(&p, pni->peer, c, len, true);
+	lnet_disc_step(&p, pni->peer);
+	lnet_pass_end(&p);
+	lnet_peer_ni_put(pni);
+	return rc;
+}
+
+/* Lists wait while the configuration is busy: lists_budget bounds those of all peers together. */
+static void test_many_lists(void)
+{
+	u32 len, short_len, nr = 0, i, size;
+	struct lnet *ln = node_begin(1);
+	struct lnet_copy *c, *few;
+	char text[32];
+
+	UNIT_EQUAL(lnet_tunable_set(ln, "lists_budget", 65536), 0, "lists_budget");
+	c = info_from(100, 64, &len);
+	few = info_from(100, 4, &short_len);
+	size = sizeof(*c) + c->len;
+	mutex_lock(&ln->cfg_mutex);
+	for (i = 1; i <= 100; i++) {
+		snprintf(text, sizeof(text), "10.8.0.%u@tcp", i);
+		nr += !push(ln, text, c, len);
+	}
+	UNIT_EQUAL(nr, 65536 / size, "lists that have room");
+	UNIT_EQUAL(ln->disc.list_bytes, nr * size, "their memory");
+	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_lists_denied), 100 - nr, "others");
+	UNIT_EQUAL(push(ln, "10.8.0.1@tcp", c, len), -ENOBUFS, "not even in its own place");
+	UNIT_EQUAL(push(ln, "10.8.1.1@tcp", few, short_len), 0, "a short list has room");
+	mutex_unlock(&ln->cfg_mutex);
+	for (i = 0; i < 100; i++) {
+		node_env.now_ns += 5 * NSEC_PER_MSEC;
+		node_work(ln);
+	}
+	UNIT_EQUAL(ln->disc.list_bytes, 0, "all are merged");
+	UNIT_EQUAL(push(ln, "10.8.0.100@tcp", c, len), 0, "there is room again");
+	lnet_copy_put(c);
+	lnet_copy_put(few);
+	node_end(ln);
+}
+
+/* Each NID replies: all peers together have about 4 x peers_max, and each peer may have 4. */
+static void test_many_proven(void)
+{
+	struct lnet_nid first[2] = { nid("10.9.0.1@tcp"), nid("10.9.5.1@tcp") };
+	struct lnet *ln = node_begin(1);
+	struct lnet_peer_ni *pni;
+	unsigned int i, k;
+	struct lnet_copy *c;
+	u32 len;
+
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+	UNIT_EQUAL(lnet_tunable_set(ln, "peers_max", 20), 0, "peers_max");
+	for (k = 0; k < 2; k++) {
+		c = info_from(1000 * k, 256, &len);
+		pni = lnet_peer_ni_get(ln, &first[k]);
+		UNIT_EQUAL(push(ln, k ? "10.9.5.1@tcp" : "10.9.0.1@tcp", c, len), 0, "taken");
+		for (i = 0; i < 200; i++) {
+			node_env.now_ns += 5 * NSEC_PER_MSEC;
+			node_work(ln);
+			node_answer(ln, c->data, len, NULL);
+		}
+		if (k)
+			UNIT_EQUAL(pni->peer->nr_pnis, 4, "NIDs of the second peer");
+		else
+			CU_ASSERT(pni->peer->nr_pnis > 60 && pni->peer->nr_pnis <= 80);
+		CU_ASSERT(ln->nr_nids <= 80 + 4 + 20);	/* and those that wait for a proof */
+		lnet_peer_ni_put(pni);
+		lnet_copy_put(c);
+	}
+	node_end(ln);
+}
 
 /* Slots that follow each other without a free one: no search visits more. */
 static unsigned int longest_run(const struct lnet_listing *l)
@@ -40,4 +147,6 @@ static void test_chosen(void)
 }
 
 UNIT_SUITE(listing,
-	{ "NIDs that a host chooses are found in few steps", test_chosen })
+	{ "NIDs that a host chooses are found in few steps", test_chosen },
+	{ "lists_budget bounds the lists that wait", test_many_lists },
+	{ "peers_max bounds the proven NIDs of all peers together", test_many_proven })
