@@ -630,7 +630,8 @@ struct lnet_watch {
 
 struct lnet_slot {			/* names of unmarked requests */
 	struct lnet_op *op;
-	u64 gen;			/* of the last user; a handle is never used twice */
+	u64 gen;			/* number of uses */
+	u64 tag;			/* in the handle, unique: other nodes cannot compute it */
 	u32 next;			/* when free: next free slot + 1, 0: none */
 };
 
@@ -668,6 +669,7 @@ struct lnet {
 	spinlock_t slot_lock;		/* leaf */
 	struct lnet_slot *slots;	/* [slot_lock] */
 	u32 nr_slots, slot_free, nr_slot_free;
+	u64 slot_key[2];		/* [const] secret key of the tags */
 	/* fault.c; @fault NULL: no rule is there; @fault_table NULL: none was ever made */
 	struct lnet_fault *fault, *fault_table;
 	struct lnet_udsp *udsp;		/* [cfg] udsp.c; NULL: no rule */

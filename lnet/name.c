@@ -3,6 +3,7 @@
  * Names of our requests: (grant, sequence) with peers that gave us a grant, (instance, slot) with
  * all others.
  */
+#include <lnet/hash.h>
 #include "core.h"
 
 #define SEQ_MASK ((1ULL << 48) - 1)
@@ -10,6 +11,7 @@
 #define DIST_MASK 0x3fffULL
 #define ACK_BIT LNET_NAME_ALONE
 #define SLOT_BITS 24
+#define TAG_BITS (62 - SLOT_BITS)
 #define SLOT_FIRST 16U
 #define COOKIE_MD 1ULL		/* low two bits of an object cookie, as other nodes set them */
 
@@ -254,6 +256,8 @@ void lnet_window_free(struct lnet_peer *peer)
 int lnet_ops_init(struct lnet *ln)
 {
 	spin_lock_init(&ln->slot_lock);
+	ln->slot_key[0] = ln->env->ops->secret(ln->env);
+	ln->slot_key[1] = ln->env->ops->secret(ln->env);
 	return lnet_slots_reserve(ln);
 }
 
@@ -304,6 +308,25 @@ int lnet_slots_reserve(struct lnet *ln)
 	return 0;
 }
 
+/*
+ * Only the target of a request and the routers on the path know the tag in its handle, so no other
+ * node can send a reply, even in the name of the target. The tag is a permutation of the number of
+ * uses with a secret key, a Feistel network of three rounds. So no handle is used twice.
+ */
+static u64 tag_of(const struct lnet *ln, u32 slot, u64 gen)
+{
+	const u64 mask = (1ULL << TAG_BITS / 2) - 1;
+	u64 left = gen >> TAG_BITS / 2 & mask, right = gen & mask, round;
+
+	for (round = 0; round < 3; round++) {
+		u64 mix = lnet_siphash(ln->slot_key, round << 60 | (u64)slot << 32 | right) & mask;
+
+		swap(left, right);
+		right ^= mix;
+	}
+	return left << TAG_BITS / 2 | right;
+}
+
 int lnet_slot_take(struct lnet *ln, struct lnet_op *op)
 {
 	struct lnet_slot *s;
@@ -319,9 +342,10 @@ int lnet_slot_take(struct lnet *ln, struct lnet_op *op)
 	WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free - 1);
 	s->op = op;
 	s->gen++;
+	s->tag = tag_of(ln, op->slot - 1, s->gen);
 	op->flags |= LNET_OPF_HASSLOT;
 	op->wire.cookie[0] = ln->instance;
-	op->wire.cookie[1] = (s->gen << SLOT_BITS | (op->slot - 1)) << 2 | COOKIE_MD;
+	op->wire.cookie[1] = (s->tag << SLOT_BITS | (op->slot - 1)) << 2 | COOKIE_MD;
 	spin_unlock(&ln->slot_lock);
 	return 0;
 }
@@ -354,7 +378,7 @@ struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
 	if (h->cookie[0] != ln->instance || (h->cookie[1] & 3) != COOKIE_MD)
 		return NULL;
 	spin_lock(&ln->slot_lock);
-	if (ix < ln->nr_slots && ln->slots[ix].op && ln->slots[ix].gen == object >> SLOT_BITS)
+	if (ix < ln->nr_slots && ln->slots[ix].op && ln->slots[ix].tag == object >> SLOT_BITS)
 		op = ln->slots[ix].op;
 	if (op && op->sh != sh)
 		op = NULL;

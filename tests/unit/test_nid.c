@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Do NIDs and nets read, print, compare and hash as they should? */
+#include <lnet/hash.h>
 #include "unit.h"
 #include "lnet/nid.h"
 
@@ -248,6 +249,14 @@ static void hash_is_the_same_everywhere(void)
 	UNIT_EQUAL(hash_of("fd00::12@tcp"), 0x2560cd65, "fd00::12@tcp");
 }
 
+/* The authors of SipHash published this value for the key 00 01 .. 0f and the bytes 00 .. 07. */
+static void siphash_is_the_published_one(void)
+{
+	static const u64 key[2] = { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL };
+
+	UNIT_EQUAL(lnet_siphash(key, 0x0706050403020100ULL), 0x93f5f5799a932462ULL, "8 bytes");
+}
+
 /* Neighbouring addresses and nets spread over few buckets: none gets thrice its share. */
 static void hash_spreads(void)
 {
@@ -332,6 +341,7 @@ UNIT_SUITE(nid,
 	   { "types without a name are printed", unknown_types_print },
 	   { "process ids are printed", ids_print },
 	   { "the hash is the same everywhere", hash_is_the_same_everywhere },
+	   { "SipHash gives the published value", siphash_is_the_published_one },
 	   { "the hash spreads neighbours", hash_spreads },
 	   { "garbage does no harm", garbage_does_no_harm },
 	   { "any bytes print", any_bytes_print })

@@ -243,6 +243,29 @@ static void test_stranger_answers(void)
 	}
 }
 
+/* The target of a request cannot compute the handle of the next one, and no other node can. */
+static void test_guessed_handle(void)
+{
+	struct lnet_nid peer = rails_nid(1, 0);
+	struct lnet_hdr hdr;
+	unsigned int tag;
+	u64 first, shift;
+
+	begin_three(false);
+	rails_put(0, 1, 100, LNET_ACK, 0);
+	first = rails.last.hdr.msg.put.ack_wmd.cookie[1];
+	tag = unanswered(false);
+	for (shift = 2; shift < 62; shift++) {
+		answer_init(&hdr, 1, LNET_MSG_ACK);
+		hdr.msg.ack.dst_wmd.cookie[1] = first + (1ULL << shift);
+		strange(tag, &peer, &hdr, 1);
+	}
+	answer_init(&hdr, 1, LNET_MSG_ACK);
+	UNIT_EQUAL(receive_from(0, &peer, &hdr), LNET_SKIP, "taken");
+	UNIT_EQUAL(rails_done(tag), 1, "by its handle");
+	rails_end();
+}
+
 /* An ACK for more than was sent, a REPLY of more than was asked for. */
 static void test_long_answers(void)
 {
@@ -473,6 +496,7 @@ UNIT_SUITE(rx,
 	{ "forged names and portals are dropped", test_forged },
 	{ "a request in the name of another node of the net is dropped", test_forged_source },
 	{ "a sender names a bounded number of unknown peers", test_claims },
+	{ "the handle of the next request cannot be computed", test_guessed_handle },
 	{ "answers of those who were not asked", test_stranger_answers },
 	{ "answers to more than was asked", test_long_answers },
 	{ "a merged ACK for what was never sent", test_merged_bound },
