@@ -58,6 +58,7 @@ static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 		lnet_count(p->sh, stranger_answer);
 		return NULL;
 	}
+	lnet_rx_proven(p, rx);
 	return op;
 }
 
@@ -133,6 +134,7 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path
 		lnet_count(p->sh, long_answer);
 		return;
 	}
+	lnet_rx_proven(p, rx);
 	for (seq = tx->oldest; seq <= last; seq++) {
 		struct lnet_op *op = tx->op[seq & (tx->cap - 1)];
 

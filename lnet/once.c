@@ -341,6 +341,8 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 		return refuse(p, rx, NULL, LNET_REFUSED_NO_WINDOW);
 	}
 	lnet_window_heard(p, w, rx);
+	if (unlikely(rx->claimed) && lnet_window_is_openers(w, rx))
+		lnet_rx_proven(p, rx);
 	floor = min(lnet_name_floor(&rx->handle), seq);
 	w->nr_open = seq - floor + 1;
 	lnet_window_floor(p, w, floor);

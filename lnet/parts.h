@@ -415,6 +415,8 @@ void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op);	/* starts it at pas
 void lnet_initiator(const struct lnet_rx *rx, struct lnet_nid *initiator);
 /* [sh of rx->src] the path that it came by; NULL: there is none */
 struct lnet_path *lnet_rx_path(const struct lnet_rx *rx);
+/* [any shard] @rx has a session ID or a handle that only its source and routers to it know */
+void lnet_rx_proven(const struct lnet_pass *p, const struct lnet_rx *rx);
 /* ---- once.c: the receiver's windows are in window.h ---- */
 /* [sh] may change shard */
 enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,

@@ -374,8 +374,22 @@ static void take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_rx *rx
 	lnet_disc_step(p, peer);
 }
 
+/* [sh] No gateway sent the push of @peer, so it may be forged: a known peer is asked. */
+static void ask(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	lnet_count(p->sh, pushes_received);
+	if (!peer->disc.known)
+		return;
+	lnet_disc_doubt(p, &peer->disc);
+	lnet_disc_step(p, peer);
+}
+
 void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx)
 {
-	if (!rx->src->deleted && !lnet_nid_is_lo(&rx->src->peer->primary))
+	if (rx->src->deleted || lnet_nid_is_lo(&rx->src->peer->primary))
+		return;
+	if (unlikely(rx->claimed))
+		ask(p, rx->src->peer);
+	else
 		take(p, rx->src->peer, rx);
 }

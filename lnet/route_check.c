@@ -148,6 +148,31 @@ static void check_by(struct lnet_pass *p, struct lnet_gateway *gw, u64 when_ns)
 		lnet_timer_set(&p->sh->wheel, &gw->timer, when_ns);
 }
 
+/* [sh 0] the last ping info of some gateway lists @nid */
+static bool is_listed(const struct lnet *ln, const struct lnet_nid *nid)
+{
+	const struct lnet_gateway *gw;
+
+	list_for_each_entry(gw, &ln->routes->gateways, link)
+		if (gw->known && said_of(gw, nid))
+			return true;
+	return false;
+}
+
+bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx)
+{
+	bool is;
+
+	if (likely(rx->from->gw))
+		return true;
+	if (list_empty(&p->ln->routes->gateways))
+		return false;
+	lnet_enter(p, &p->ln->shard[0]);
+	is = is_listed(p->ln, &rx->from->nid);
+	lnet_enter_pni(p, rx->from);
+	return is;
+}
+
 /* What comes through a router proves that it forwards from there, whatever it said. */
 static void passed(struct lnet_gateway *gw, u32 net)
 {

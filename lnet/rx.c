@@ -146,6 +146,12 @@ void lnet_initiator(const struct lnet_rx *rx, struct lnet_nid *initiator)
 	*initiator = rx->src->peer->primary;
 }
 
+void lnet_rx_proven(const struct lnet_pass *p, const struct lnet_rx *rx)
+{
+	if (unlikely(rx->claimed))
+		WRITE_ONCE(rx->src->last_rx_ns, p->now_ns);
+}
+
 struct lnet_path *lnet_rx_path(const struct lnet_rx *rx)
 {
 	return lnet_path_via(rx->src, rx->ni, rx->from);
@@ -413,18 +419,20 @@ static bool is_routers_word(const struct lnet_hdr *hdr)
 }
 
 /*
- * If the source is on a local net, only the source node itself, by any of its NIDs, or a gateway of
- * the route table may send a message. This also holds if this node only forwards it, because the
- * next hop trusts this node. Otherwise a peer could send messages in the name of any other peer.
- * Each peer may send messages of nodes on remote nets: a router whose NIDs have changed is no known
- * gateway at first.
+ * Only the source node itself, by any of its NIDs, or a gateway of the route table may send a
+ * message. The next hop trusts this node, so this holds for each message to forward. A message to
+ * this node with a source on a remote net is accepted from each peer, because routes may be
+ * asymmetric, but is marked as claimed.
  */
-static bool is_forged(struct lnet_pass *p, const struct lnet_rx *rx)
+static bool is_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 {
 	struct lnet_peer_ni *src;
 	bool same;
 
-	if (rx->from->gw || !lnet_net_is_local(p->ln, lnet_nid_net(&rx->src_nid)))
+	if (lnet_gateway_sent(p, rx))
+		return false;
+	rx->claimed = 1;
+	if (!forward && !lnet_net_is_local(p->ln, lnet_nid_net(&rx->src_nid)))
 		return false;
 	src = lnet_peer_ni_lookup(p->ln, &rx->src_nid);
 	same = src && READ_ONCE(src->peer) == rx->from->peer;
@@ -433,9 +441,9 @@ static bool is_forged(struct lnet_pass *p, const struct lnet_rx *rx)
 }
 
 /* [sh] True: the source of @rx is forged, and this function has dropped and counted @rx. */
-static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx)
+static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 {
-	if (!is_forged(p, rx))
+	if (!is_forged(p, rx, forward))
 		return false;
 	if (rx->type == LNET_MSG_ACK || rx->type == LNET_MSG_REPLY)
 		lnet_count(p->sh, stranger_answer);
@@ -453,7 +461,7 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 	struct lnet_peer_ni *src;
 	struct lnet_path *path;
 
-	if (drop_forged(p, rx))
+	if (drop_forged(p, rx, false))
 		return false;
 	src = source_of(p, rx);
 	if (!src) {
@@ -461,6 +469,7 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 		return false;
 	}
 	if (src->peer == rx->from->peer) {	/* by another name than its connection's */
+		rx->claimed = 0;
 		lnet_peer_ni_put(src);
 		return true;
 	}
@@ -468,7 +477,7 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 	path = lnet_rx_path(rx);
 	if (path && !routers_word)
 		lnet_path_alive(p->sh, path, p->now_ns, 0);
-	if (!routers_word)
+	if (!routers_word && !rx->claimed)
 		src->last_rx_ns = p->now_ns;
 	if (path)
 		return true;
@@ -536,7 +545,7 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 		return LNET_CLOSE;
 	if (unlikely(rx->from->gw))
 		lnet_gateway_heard(p, rx, is_routers_word(hdr));
-	if (v == FORWARD && unlikely(!is_sender) && drop_forged(p, rx))
+	if (v == FORWARD && unlikely(!is_sender) && drop_forged(p, rx, true))
 		return LNET_SKIP;
 	if (v == FORWARD)
 		return lnet_forward_begin(p, rx, hdr);
@@ -565,6 +574,7 @@ static void read_header(struct lnet_rx *rx, struct lnet_ni *ni, const struct lne
 	rx->src_nid = hdr->src_nid;
 	rx->dest_nid = hdr->dest_nid;
 	rx->src_pid = hdr->src_pid;
+	rx->claimed = 0;
 }
 
 bool lnet_rx_needed(const struct lnet_ni *ni, const struct lnet_hdr *hdr)

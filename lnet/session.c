@@ -70,6 +70,15 @@ bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *r
 
 /* ---- windows of one peer --------------------------------------------------------------------- */
 
+/*
+ * The peer whose share a session of @rx uses: the source, or the sender if it only claims that it
+ * forwards for the source.
+ */
+static struct lnet_peer *payer_of(const struct lnet_rx *rx)
+{
+	return unlikely(rx->claimed) ? rx->from->peer : rx->src->peer;
+}
+
 static struct hlist_head *openers(struct lnet_shard *sh, const struct lnet_nid *opener)
 {
 	return &sh->openers[lnet_nid_keyed(sh->ln, opener) % LNET_WINDOW_HASH];
@@ -112,13 +121,26 @@ static void own_del(struct lnet_shard *sh, struct lnet_window *w)
 		set_rank(sh, last, w->rank);
 }
 
-/* A window of @opener that is not busy: one that was never used, else the oldest; or NULL. */
-static struct lnet_window *oldest_of(struct lnet_shard *sh, const struct lnet_nid *opener)
+/* The sender may still retransmit a request, and without @w its delivery would be unknown. */
+static bool is_fresh(const struct lnet_window *w, u64 now_ns)
 {
+	return w->high && now_ns - w->last_ns < REST_NS;
+}
+
+/*
+ * A window of @opener that is not busy: one that was never used, else the oldest; or NULL. If
+ * @rx is not NULL, windows of other sources than @rx that were used within REST_NS are kept.
+ */
+static struct lnet_window *oldest_of(struct lnet_pass *p, const struct lnet_nid *opener,
+				     const struct lnet_rx *rx)
+{
+	struct lnet_shard *sh = p->sh;
 	struct lnet_window *w, *found = NULL;
 
 	hlist_for_each_entry(w, openers(sh, opener), own) {
 		if (!lnet_nid_same(&w->opener, opener) || lnet_window_is_busy(w))
+			continue;
+		if (rx && w->from->peer != rx->src->peer && is_fresh(w, p->now_ns))
 			continue;
 		if (!found || !w->high > !found->high ||
 		    (!w->high == !found->high && w->last_ns <= found->last_ns))
@@ -128,14 +150,15 @@ static struct lnet_window *oldest_of(struct lnet_shard *sh, const struct lnet_ni
 }
 
 /* The oldest window of a peer that has the most; NULL if no peer has more than one. */
-static struct lnet_window *greediest(struct lnet_shard *sh)
+static struct lnet_window *greediest(struct lnet_pass *p)
 {
+	struct lnet_shard *sh = p->sh;
 	unsigned int rank, tries = 0;
 	struct lnet_window *w, *found;
 
 	for (rank = LNET_WINDOWS_PER_PEER; rank > 1; rank--)
 		list_for_each_entry(w, &sh->ranked[rank], ranked) {
-			found = oldest_of(sh, &w->opener);
+			found = oldest_of(p, &w->opener, NULL);
 			if (found)
 				return found;
 			if (++tries == GREEDY_MAX)
@@ -249,8 +272,7 @@ void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 
 /*
  * A window that is not busy: one that was never used, else the least recently used. A window that
- * was used within REST_NS is kept: the sender may still retransmit a request, and without the
- * window its delivery would be unknown.
+ * was used within REST_NS is kept.
  */
 static struct lnet_window *to_drop(struct lnet_shard *sh, u64 now_ns)
 {
@@ -264,7 +286,7 @@ static struct lnet_window *to_drop(struct lnet_shard *sh, u64 now_ns)
 			continue;
 		if (!w->high)
 			return w;
-		if (now_ns - w->last_ns >= REST_NS)
+		if (!is_fresh(w, now_ns))
 			found = found ? found : w;
 	}
 	return found;
@@ -281,20 +303,21 @@ static bool displace(struct lnet_pass *p, struct lnet_window *w)
 	return true;
 }
 
-/* At windows_per_peer @opener loses a window; at windows_max a peer with the most loses one. */
-static bool make_room(struct lnet_pass *p, const struct lnet_nid *opener)
+/* At windows_per_peer the payer loses a window; at windows_max a peer with the most loses one. */
+static bool make_room(struct lnet_pass *p, const struct lnet_rx *rx)
 {
+	const struct lnet_nid *opener = &payer_of(rx)->primary;
 	u64 share = READ_ONCE(p->ln->tun.windows_per_peer);
 	struct lnet_shard *sh = p->sh;
 	struct lnet_window *last;
 
 	while ((last = last_of(sh, opener)) && last->rank >= share) {
-		if (!displace(p, oldest_of(sh, opener)))
+		if (!displace(p, oldest_of(p, opener, rx)))
 			return false;
 		lnet_count(sh, windows_of_peer);
 	}
 	while (sh->nr_windows >= READ_ONCE(p->ln->tun.windows_max)) {
-		struct lnet_window *w = greediest(sh);
+		struct lnet_window *w = greediest(p);
 
 		if (!displace(p, w ? w : to_drop(sh, p->now_ns)))
 			return false;
@@ -362,7 +385,7 @@ static struct lnet_window *window_of(struct lnet_shard *sh, const struct lnet_rx
 
 	if (!sh->openers)
 		return NULL;
-	hlist_for_each_entry(w, openers(sh, &rx->src->peer->primary), own)
+	hlist_for_each_entry(w, openers(sh, &payer_of(rx)->primary), own)
 		if (w->instance == rx->handle.cookie[0] && w->nonce == rx->handle.cookie[1] &&
 		    lnet_window_is_openers(w, rx))
 			return w;
@@ -431,7 +454,7 @@ static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	w->grant = draw_grant(p->ln, sh);
 	if (!w->grant)
 		return false;
-	w->opener = rx->src->peer->primary;
+	w->opener = payer_of(rx)->primary;
 	w->from = rx->src;
 	lnet_peer_ni_hold(w->from);
 	w->W = READ_ONCE(p->ln->tun.window);
@@ -472,9 +495,7 @@ struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u3
 	kfree(hash);
 	kfree(own);
 	w = window_of(p->sh, rx);
-	if (!w && fresh && p->sh->winhash &&
-	    make_room(p, &rx->src->peer->primary) &&
-	    window_add(p, fresh, rx, hold_ms))
+	if (!w && fresh && p->sh->winhash && make_room(p, rx) && window_add(p, fresh, rx, hold_ms))
 		return fresh;
 	if (fresh)
 		kfree(fresh->entry);
@@ -514,7 +535,7 @@ enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 	struct lnet_window *w;
 	struct lnet_copy *c;
 
-	if (is_too_often(p, rx->src->peer)) {
+	if (is_too_often(p, payer_of(rx))) {
 		lnet_count(p->sh, openings_limited);
 		return LNET_SKIP;
 	}

@@ -54,7 +54,11 @@ struct lnet_window {			/* [shard that the session ID selects] */
 	struct list_head heavy;		/* in sh->heavy[weight] */
 	u8 weight;			/* base 2 logarithm of nr_entries, with hysteresis */
 	u64 last_ns, hold_ns, ack_due_ns;
-	struct lnet_nid opener;		/* primary NID of the peer that opened it */
+	/*
+	 * primary NID of the peer whose share it uses: its opener, or the peer that sent the
+	 * session open request in the name of the opener
+	 */
+	struct lnet_nid opener;
 	/* the opener's interface that sent last; reference held */
 	struct lnet_peer_ni *from;
 	struct lnet_peer_ni *via;	/* the router that it used; reference held, or NULL */

@@ -150,6 +150,7 @@ struct lnet_rx {
 	/* --- the core's from here --- */
 	u8 state, type, marked, landed, wants_ack, parked, stopping, dead;
 	u8 hold_shard;
+	u8 claimed;			/* from a peer that is neither the source nor a gateway */
 	struct list_head stop;		/* in p->stop */
 	struct list_head owed;		/* in p->land, p->routed */
 	/* the sender's: @from, or one behind that router, counted then */

@@ -126,8 +126,9 @@ static void test_forwarded(void)
 		{ "10.0.0.3@tcp", true },	/* node 2 */
 		{ "10.0.0.77@tcp", true },	/* nobody */
 		{ "10.1.0.1@tcp1", false },	/* the sender's other interface */
-		{ "9.9.9.9@tcp9", false },	/* behind the sender */
+		{ "9.9.9.9@tcp9", true },	/* behind the sender, which is no gateway */
 	};
+	struct lnet_route_cfg cfg = { .hops = -1 };
 	unsigned int i, forged = 0, sent = 0;
 
 	rails_begin(&(struct rails_cfg){ .nr_nodes = 3, .quiet = true });
@@ -139,6 +140,11 @@ static void test_forwarded(void)
 		UNIT_EQUAL(rails_stat(1, LNET_C_forged_source), forged, senders[i].src);
 		UNIT_EQUAL(rails_stat(1, LNET_C_route_count), sent, senders[i].src);
 	}
+	cfg.gateway = rails_nid(0, 0);
+	UNIT_EQUAL(lnet_net_parse(&cfg.net, "tcp8"), 0, "net");
+	UNIT_EQUAL(lnet_route_add(rails.node[1].ln, &cfg), 0, "a route by the sender");
+	forward("9.9.9.9@tcp9", 0);
+	UNIT_EQUAL(rails_stat(1, LNET_C_route_count), sent + 1, "behind a gateway");
 	rails_end();
 }
 

@@ -165,6 +165,138 @@ static void test_claims(void)
 	rails_end();
 }
 
+/* ---- nodes on remote nets that a peer claims to forward for ---------------------------------- */
+
+#define BEHIND "1.2.3.4@tcp7"	/* behind node 2, which is the gateway of node 1 */
+
+static void begin_behind(void)
+{
+	static const struct rails_cfg cfg = { .nr_nodes = 3, .quiet = true };
+	struct lnet_nid gateway = rails_nid(2, 0);
+
+	rails_begin(&cfg);
+	route_by("tcp7", &gateway);
+}
+
+/* A message of @type from BEHIND to node 1, over the connection of node @by. */
+static void behind(unsigned int by, struct lnet_hdr *hdr, u8 *data)
+{
+	struct rails_msg m = { .from = (int)by, .to = 1, .type = RAILS_CORE, .hdr = *hdr,
+			       .via = rails_nid(by, 0), .at = rails_nid(1, 0), .data = data,
+			       .len = hdr->payload_len };
+
+	UNIT_EQUAL(lnet_nid_parse(&m.hdr.src_nid, BEHIND), 0, BEHIND);
+	m.hdr.src_pid = m.hdr.dest_pid = LNET_PID;
+	rails_again(&m);
+	rails_pump();
+}
+
+static void open_session(unsigned int by, u64 nonce)
+{
+	static u8 nothing[1];
+	struct lnet_hdr hdr;
+
+	hdr_init(&hdr, LNET_MSG_GET);
+	hdr.msg.get.return_wmd = (struct lnet_handle){ { 77, nonce } };
+	hdr.msg.get.ptl_index = LNET_PORTAL_MARK;
+	hdr.msg.get.match_bits = LNET_OPEN_MATCHBITS;
+	hdr.msg.get.sink_length = 64;
+	behind(by, &hdr, nothing);
+}
+
+static unsigned int windows_of(const struct lnet_nid *opener)
+{
+	const struct lnet_window *w;
+	unsigned int nr = 0;
+
+	list_for_each_entry(w, &rails.node[1].ln->shard[0].windows, link)
+		nr += lnet_nid_same(&w->opener, opener);
+	return nr;
+}
+
+/* Node 0 opens sessions in the name of a node that has one through the gateway. */
+static void test_claimed_sessions(void)
+{
+	struct lnet_nid claimer = rails_nid(0, 0), source;
+	u64 i;
+
+	begin_behind();
+	UNIT_EQUAL(lnet_nid_parse(&source, BEHIND), 0, BEHIND);
+	open_session(2, 1);
+	UNIT_EQUAL(windows_of(&source), 1, "through the gateway");
+	for (i = 2; i < 40; i++)
+		open_session(0, i);
+	UNIT_EQUAL(windows_of(&source), 1, "it is not displaced");
+	UNIT_EQUAL(windows_of(&claimer), 8, "the claimer has its share: windows_per_peer");
+	CU_ASSERT(rails_stat(1, LNET_C_openings_limited) > 0);
+	open_session(2, 40);
+	UNIT_EQUAL(windows_of(&source), 2, "openings_rate counts for the claimer");
+	rails_run(10 * NSEC_PER_SEC);
+	rails_end();
+}
+
+/* A push in the name of a known node on a remote net, by node @by. */
+static void push(unsigned int by, u32 seq)
+{
+	struct lnet_pinginfo_ni nis[2] = { { .status = LNET_NI_UP }, { .status = LNET_NI_UP } };
+	u8 buf[512] = { 0 };
+	struct lnet_hdr hdr;
+	int len;
+
+	UNIT_EQUAL(lnet_nid_parse(&nis[0].nid, BEHIND), 0, BEHIND);
+	UNIT_EQUAL(lnet_nid_parse(&nis[1].nid, "1.2.3.99@tcp99"), 0, "another");
+	len = lnet_pinginfo_encode(buf, sizeof(buf), LNET_FEAT_MULTI_RAIL | LNET_FEAT_DISCOVERY |
+				   LNET_FEAT_NI_STATUS, LNET_PID, seq, nis, 2);
+	CU_ASSERT_FATAL(len > 0);
+	hdr_init(&hdr, LNET_MSG_PUT);
+	hdr.payload_len = (u32)len;
+	lnet_handle_set_none(&hdr.msg.put.ack_wmd);
+	hdr.msg.put.match_bits = LNET_PING_MATCHBITS;
+	behind(by, &hdr, buf);
+}
+
+static void test_claimed_push(void)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_nid source;
+
+	begin_behind();
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "discovery", 1), 0, "discovery");
+	UNIT_EQUAL(lnet_nid_parse(&source, BEHIND), 0, BEHIND);
+	push(2, 5);
+	rails_run(100 * RAILS_MS);
+	pni = lnet_peer_ni_lookup(rails.node[1].ln, &source);
+	CU_ASSERT_FATAL(pni != NULL);
+	UNIT_EQUAL(pni->peer->disc.seq, 5, "the gateway's is taken");
+	push(0, 6);
+	rails_run(RAILS_MS);
+	UNIT_EQUAL(pni->peer->disc.seq, 5, "the claimer's is not");
+	UNIT_EQUAL(pni->peer->disc.want_ping, 1, "but the peer is asked");
+	UNIT_EQUAL(rails_stat(1, LNET_C_pushes_received), 2, "counted");
+	lnet_peer_ni_put(pni);
+	rails_run(10 * NSEC_PER_SEC);
+	rails_end();
+}
+
+/* A claimed message does not prove that its source is alive. */
+static void test_claimed_life(void)
+{
+	struct lnet_nid claimer = rails_nid(0, 0), gateway = rails_nid(2, 0), source;
+	struct lnet_peer_ni *pni;
+
+	begin_behind();
+	UNIT_EQUAL(lnet_nid_parse(&source, BEHIND), 0, BEHIND);
+	named(BEHIND, &claimer);
+	pni = lnet_peer_ni_lookup(rails.node[1].ln, &source);
+	CU_ASSERT_FATAL(pni != NULL);
+	UNIT_EQUAL(pni->last_rx_ns, 0, "by a peer that is no gateway");
+	UNIT_EQUAL(rails_stat(1, LNET_C_no_match), 1, "but it is received");
+	named(BEHIND, &gateway);
+	CU_ASSERT(pni->last_rx_ns > 0);
+	lnet_peer_ni_put(pni);
+	rails_end();
+}
+
 /* ---- answers that nobody we asked would give ------------------------------------------------- */
 
 /* The answer of @node, over its connection, to what node 0 sent last, which @type says. */
@@ -496,6 +628,9 @@ UNIT_SUITE(rx,
 	{ "forged names and portals are dropped", test_forged },
 	{ "a request in the name of another node of the net is dropped", test_forged_source },
 	{ "a sender names a bounded number of unknown peers", test_claims },
+	{ "a claimed session uses the share of its sender", test_claimed_sessions },
+	{ "a claimed push is not applied", test_claimed_push },
+	{ "a claimed message does not prove that its source is alive", test_claimed_life },
 	{ "the handle of the next request cannot be computed", test_guessed_handle },
 	{ "answers of those who were not asked", test_stranger_answers },
 	{ "answers to more than was asked", test_long_answers },
