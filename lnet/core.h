@@ -428,6 +428,8 @@ struct lnet_peer {
 	u64 made_ns;			/* [const] */
 	struct lnet_peer *claimer;	/* [const] peer whose messages named this one; or NULL */
 	atomic_t nr_claimed;		/* peers whose claimer this peer is */
+	/* token bucket as one time: recovery pings to such peers that were never heard */
+	u64 claimed_pings_ns;
 	struct lnet_rec_mark rec;
 	struct list_head pnis;		/* [cfg] */
 	/* [sh] from here */

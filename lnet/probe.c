@@ -8,6 +8,7 @@
 #include "record_hook.h"
 
 #define BUDGET_BURST	8	/* pings that may follow each other at once */
+#define CLAIMED_BURST_S	10ULL	/* seconds of recovery_ping_rate in the bucket of a claimer */
 
 void lnet_probes_init(struct lnet_probes *probes)
 {
@@ -84,6 +85,21 @@ u64 lnet_probe_pay(struct lnet_pass *p, struct lnet_peer *peer)
 		return peer->pings_paid_ns + gap_ns - most_ns;
 	peer->pings_paid_ns += gap_ns;
 	return 0;
+}
+
+/* Two shards may race and pay once for two pings. A replay knows no claimers. */
+bool lnet_probe_pay_claimed(struct lnet_pass *p, const struct lnet_peer *peer)
+{
+	struct lnet_peer *claimer = peer->claimer;
+	u64 gap_ns = ping_gap(p->ln), paid_ns;
+
+	if (!claimer)
+		return true;
+	paid_ns = max(READ_ONCE(claimer->claimed_pings_ns), p->now_ns);
+	if (paid_ns + gap_ns > p->now_ns + CLAIMED_BURST_S * NSEC_PER_SEC)
+		return false;
+	WRITE_ONCE(claimer->claimed_pings_ns, paid_ns + gap_ns);
+	return true;
 }
 
 void lnet_probe_refund(struct lnet_pass *p, struct lnet_peer *peer)

@@ -56,6 +56,18 @@ static bool trunk_is_well(const struct lnet_path *path)
 }
 
 /*
+ * True if only messages of another peer named the peer of @path, and the node has received nothing
+ * from it. Such a peer may not exist.
+ */
+static bool is_unheard(struct lnet_shard *sh, const struct lnet_path *path)
+{
+	u64 rx_ns = lnet_rec_value(sh, path->pni->last_rx_ns);
+
+	return lnet_rec_asked(sh, path->pni->peer && path->pni->peer->claimer) && !rx_ns &&
+	       !path->evidence_ns;
+}
+
+/*
  * Without link nothing can pass, here or there; lnet_select() starts anew when it is back, and a
  * peer says when its interface is.
  */
@@ -163,11 +175,24 @@ static bool ping_is_paid(struct lnet_pass *p, struct lnet_path *path)
 	return false;
 }
 
+/*
+ * [sh] The peer that named an unheard peer pays for all pings to such peers. If it cannot, @path is
+ * pinged when the next message meets it.
+ */
+static bool claimer_pays(struct lnet_pass *p, const struct lnet_path *path)
+{
+	if (likely(!is_unheard(p->sh, path)) ||
+	    lnet_rec_asked(p->sh, lnet_probe_pay_claimed(p, path->pni->peer)))
+		return true;
+	lnet_count(p->sh, recovery_limited);
+	return false;
+}
+
 bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
 {
 	lockdep_assert_held(&p->sh->lock);
 	lnet_rec_path(p->sh, p->now_ns, PROBE, path, 0, 0);
-	if (!worth_it(p->sh, path, p->now_ns)) {
+	if (!worth_it(p->sh, path, p->now_ns) || !claimer_pays(p, path)) {
 		stop(p->sh, path, p->now_ns);
 		return false;
 	}

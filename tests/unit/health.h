@@ -31,6 +31,7 @@
 #define lnet_att_silence HEALTH_T(att_silence)
 #define lnet_hedge_allowed HEALTH_T(hedge_allowed)
 #define lnet_probe_pay HEALTH_T(probe_pay)
+#define lnet_probe_pay_claimed HEALTH_T(probe_pay_claimed)
 #define lnet_probe_refund HEALTH_T(probe_refund)
 #define lnet_peer_earn HEALTH_T(peer_earn)
 #define lnet_peers_walk HEALTH_T(peers_walk)

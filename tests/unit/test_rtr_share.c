@@ -203,6 +203,43 @@ static void test_wanted(void)
 	end_full();
 }
 
+/* The @ith of many NIDs on the net of rail 1 that no node has. */
+static struct lnet_nid nobody(unsigned int i)
+{
+	struct lnet_nid nid = rails_nid(2, 1);
+
+	nid.addr[0] = cpu_to_be32(0x0a020000 + i);
+	return nid;
+}
+
+/*
+ * A sender names 500 destinations that cannot be reached. The recovery pings to all of them share
+ * the bucket of the sender.
+ */
+static void test_unheard(void)
+{
+	struct lnet_hdr hdr;
+	unsigned int i;
+	u64 pings;
+
+	begin();
+	set("peer_buffer_credits", 2000);
+	hdr = hdr_of(0, 0, 2, 8);
+	rails_on(ROUTER, -1, RAILS_ANY, FATE_FAIL, LNET_REMOTE_DROPPED, -1);
+	pings = rails_stat(ROUTER, LNET_C_recovery_pings);
+	for (i = 0; i < 500; i++) {
+		hdr.dest_nid = nobody(i);
+		inject(&hdr, 0, false);
+	}
+	rails_run(20 * NSEC_PER_SEC);
+	pings = rails_stat(ROUTER, LNET_C_recovery_pings) - pings;
+	CU_ASSERT(pings >= 200 && pings <= 200 + 20 * 21);
+	CU_ASSERT(rails_stat(ROUTER, LNET_C_recovery_limited) > 0);
+	rails_clear();
+	set("peer_buffer_credits", 0);
+	finish();
+}
+
 /* claims_max bounds the unknown destinations for which one peer makes a router create peers. */
 static void test_invented(void)
 {
@@ -230,4 +267,5 @@ UNIT_SUITE(rtr_share,
 	   { "a sender leaves buffers to others with the same destination", test_destination },
 	   { "the share is a tunable, with a least value", test_least },
 	   { "a slow message is wanted if another sender waits for its destination", test_wanted },
-	   { "claims_max bounds the unknown destinations of a sender", test_invented })
+	   { "claims_max bounds the unknown destinations of a sender", test_invented },
+	   { "unheard destinations of a sender share its recovery pings", test_unheard })
