@@ -390,8 +390,11 @@ struct lnet_peer_ni {
 	u32 nr_wait;
 	atomic_t nr_answers;		/* ACKs and REPLYs sent by it as next hop, not done */
 	struct list_head paths;
-	/* router.h: messages that want one of its router credits, that have one */
-	struct list_head rtr_wait, rtr_held;
+	/*
+	 * router.h: the first of each queue of messages that wait for one of its router credits,
+	 * small and large ones; messages that have a credit
+	 */
+	struct list_head rtr_wait[2], rtr_held;
 	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */
 	u64 turn;
 	u64 last_rx_ns;

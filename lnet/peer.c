@@ -211,7 +211,8 @@ static struct lnet_peer_ni *pni_alloc(struct lnet_peer *peer, const struct lnet_
 	INIT_HLIST_NODE(&pni->hash);
 	INIT_LIST_HEAD(&pni->link);
 	INIT_LIST_HEAD(&pni->paths);
-	INIT_LIST_HEAD(&pni->rtr_wait);
+	INIT_LIST_HEAD(&pni->rtr_wait[0]);
+	INIT_LIST_HEAD(&pni->rtr_wait[1]);
 	INIT_LIST_HEAD(&pni->rtr_held);
 	for (cls = 0; cls < LNET_NR_CLASSES; cls++)
 		INIT_LIST_HEAD(&pni->wait[cls]);
@@ -505,7 +506,8 @@ bool lnet_peer_ni_is_idle(const struct lnet_peer_ni *pni)
 	list_for_each_entry(path, &pni->paths, link)
 		if (!lnet_path_is_idle(path))
 			return false;
-	return !pni->nr_wait && list_empty(&pni->rtr_wait) && list_empty(&pni->rtr_held);
+	return !pni->nr_wait && list_empty(&pni->rtr_wait[0]) && list_empty(&pni->rtr_wait[1]) &&
+	       list_empty(&pni->rtr_held);
 }
 
 /* [sh] No operation is unfinished, nothing is under way. */

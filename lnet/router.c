@@ -34,6 +34,8 @@ static struct lnet_fwd *fwd_new(struct lnet *ln, struct lnet_rx *rx, const struc
 	INIT_LIST_HEAD(&fwd->wait);
 	INIT_LIST_HEAD(&fwd->all);
 	INIT_LIST_HEAD(&fwd->held);
+	INIT_LIST_HEAD(&fwd->lead);
+	INIT_LIST_HEAD(&fwd->behind);
 	fwd->hdr = *hdr;
 	fwd->rx = rx;
 	fwd->cls = lnet_rtr_class(hdr->payload_len);
@@ -410,6 +412,7 @@ void lnet_router_timer(struct lnet_pass *p, struct lnet_timer *t)
 	struct lnet_rtr_shard *rs = container_of(t, struct lnet_rtr_shard, timer);
 
 	expire(p, rs, p->now_ns - READ_ONCE(p->ln->tun.transaction_timeout));
+	lnet_rtr_scan(p, rs);
 	lnet_rtr_arm(rs);
 }
 

@@ -49,7 +49,10 @@ struct lnet_rtr_flow {
 	u32 used[LNET_NR_RTR];
 	u32 nr_wait[LNET_NR_RTR];
 	struct list_head wait[LNET_NR_RTR];	/* fwd->wait of messages that wait for a buffer */
-	struct list_head turn[LNET_NR_RTR];	/* in pool->turn while @wait is not empty */
+	/* in pool->turn or pool->checked while @wait is not empty */
+	struct list_head turn[LNET_NR_RTR];
+	/* fwd->lead of small and large messages: one for each interface of the sender */
+	struct list_head leaders[2];
 };
 
 /* Memory for lnet_rtr_flow_get(), which cannot allocate because its caller holds the lock. */
@@ -65,15 +68,21 @@ struct lnet_rtr_pool {			/* [sh] */
 	s32 min_credits;
 	u32 nr_wait;
 	struct list_head free;
-	struct list_head turn;		/* flows whose messages wait, next first */
+	/*
+	 * flows whose messages wait: to be checked, next first; found to have what they may have
+	 * since a buffer was released
+	 */
+	struct list_head turn, checked;
 };
 
-#define LNET_RTR_HASH 64
+#define LNET_RTR_HASH_BITS 10
+#define LNET_RTR_HASH (1 << LNET_RTR_HASH_BITS)
 struct lnet_rtr_shard {			/* [sh] */
 	struct lnet_shard *sh;
 	struct lnet_rtr_pool pool[LNET_NR_RTR];
 	struct list_head waiting;	/* fwd->all in RX_WAIT_*, in order of arrival */
-	struct lnet_timer timer;	/* when the first of them has waited too long */
+	/* when the first of them has waited too long, or there are flows to check */
+	struct lnet_timer timer;
 	struct list_head dsts[LNET_RTR_HASH], senders[LNET_RTR_HASH], flows[LNET_RTR_HASH];
 	struct lnet_rtr_spare spare;	/* for the next flow */
 };
@@ -93,7 +102,12 @@ struct lnet_fwd {
 	struct lnet_peer_ni *dst;	/* its destination; counted */
 	struct lnet_rtr_flow *flow;	/* referenced */
 	struct lnet_rtr_buf *buf;	/* NULL: there is no payload, or not yet */
-	struct list_head wait;		/* in from->rtr_wait, or flow->wait */
+	struct list_head wait;		/* in from->rtr_wait, leader->behind, or flow->wait */
+	/*
+	 * Messages of a flow that wait for a credit of the same interface are a queue. The first
+	 * one is in flow->leaders, and has the others in @behind.
+	 */
+	struct list_head lead, behind;
 	struct list_head all;		/* in rs->waiting while it waits */
 	struct list_head held;		/* in from->rtr_held while it has a credit */
 	u8 cls;				/* enum lnet_rtr_class */
@@ -176,6 +190,8 @@ void lnet_rtr_credits_set(struct lnet_pass *p, struct lnet_peer_ni *from);
 void lnet_rtr_arm(struct lnet_rtr_shard *rs);	/* its timer, for the one that waits longest */
 /* more is free than was: those who may land */
 void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs);
+/* checks some more of the flows that are left since a buffer was released */
+void lnet_rtr_scan(struct lnet_pass *p, struct lnet_rtr_shard *rs);
 /* No lock held: allocates what @spare lacks, if there is memory. */
 void lnet_rtr_spare_fill(struct lnet_rtr_spare *spare);
 /* Keeps the unused part of @spare for the next message, and frees the part that @rs had. */

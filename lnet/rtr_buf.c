@@ -12,6 +12,7 @@
 #include "router.h"
 
 #define SENDER_LEAST	8U	/* buffers that a sender may have at any router_share */
+#define SCAN_MAX	64U	/* flows to check under one lock hold */
 
 static const struct {
 	u8 credit, buffer;
@@ -68,10 +69,11 @@ u32 lnet_rtr_sender_most(const struct lnet *ln, u32 nr)
 
 /* ---- flows ----------------------------------------------------------------------------------- */
 
-static struct lnet_rtr_node *node_get(struct list_head *table, const struct lnet_nid *nid,
-				      struct lnet_rtr_node **spare)
+static struct lnet_rtr_node *node_get(const struct lnet *ln, struct list_head *table,
+				      const struct lnet_nid *nid, struct lnet_rtr_node **spare)
 {
-	struct list_head *bucket = &table[lnet_nid_hash(nid) % LNET_RTR_HASH];
+	struct list_head *bucket =
+		&table[lnet_nid_keyed(ln, nid) >> (64 - LNET_RTR_HASH_BITS)];
 	struct lnet_rtr_node *node;
 
 	list_for_each_entry(node, bucket, link)
@@ -103,7 +105,10 @@ static void node_put(struct lnet_rtr_node *node, struct lnet_rtr_node **spare)
 static struct list_head *flow_bucket(struct lnet_rtr_shard *rs, const struct lnet_nid *sender,
 				     const struct lnet_nid *dst)
 {
-	return &rs->flows[(lnet_nid_hash(sender) * 31 + lnet_nid_hash(dst)) % LNET_RTR_HASH];
+	const struct lnet *ln = rs->sh->ln;
+	u64 sum = lnet_nid_keyed(ln, sender) * 31 + lnet_nid_keyed(ln, dst);
+
+	return &rs->flows[sum >> (64 - LNET_RTR_HASH_BITS)];
 }
 
 static struct lnet_rtr_flow *flow_find(const struct list_head *bucket,
@@ -150,14 +155,16 @@ static struct lnet_rtr_flow *flow_make(struct lnet_rtr_shard *rs, const struct l
 	if (!spare->dst || !spare->sender || !flow)
 		return NULL;
 	spare->flow = NULL;
-	flow->sender = node_get(rs->senders, sender, &spare->sender);
-	flow->dst = node_get(rs->dsts, dst, &spare->dst);
+	flow->sender = node_get(rs->sh->ln, rs->senders, sender, &spare->sender);
+	flow->dst = node_get(rs->sh->ln, rs->dsts, dst, &spare->dst);
 	flow->sender->refs++;
 	flow->dst->refs++;
 	for (cls = 0; cls < LNET_NR_RTR; cls++) {
 		INIT_LIST_HEAD(&flow->wait[cls]);
 		INIT_LIST_HEAD(&flow->turn[cls]);
 	}
+	INIT_LIST_HEAD(&flow->leaders[0]);
+	INIT_LIST_HEAD(&flow->leaders[1]);
 	list_add(&flow->link, flow_bucket(rs, sender, dst));
 	return flow;
 }
@@ -301,7 +308,7 @@ static void wait_buffer(struct lnet_fwd *fwd)
 	struct lnet_rtr_flow *flow = fwd->flow;
 
 	if (list_empty(&flow->wait[fwd->cls]))
-		list_add_tail(&flow->turn[fwd->cls], &pool_of(fwd)->turn);
+		list_add_tail(&flow->turn[fwd->cls], &pool_of(fwd)->checked);
 	list_add_tail(&fwd->wait, &flow->wait[fwd->cls]);
 	count_wait(fwd, 1);
 	note_min(pool_of(fwd));
@@ -313,6 +320,47 @@ static void wait_buffer_no_more(struct lnet_fwd *fwd)
 	count_wait(fwd, -1);
 	if (list_empty(&fwd->flow->wait[fwd->cls]))
 		list_del_init(&fwd->flow->turn[fwd->cls]);
+}
+
+/* The first message that waits for a credit of the same interface, flow and size; or NULL. */
+static struct lnet_fwd *leader_of(const struct lnet_fwd *fwd)
+{
+	struct lnet_fwd *leader;
+
+	list_for_each_entry(leader, &fwd->flow->leaders[is_large(fwd)], lead)
+		if (leader->rx->from == fwd->rx->from)
+			return leader;
+	return NULL;
+}
+
+static void lead(struct lnet_fwd *fwd)
+{
+	list_add_tail(&fwd->wait, &fwd->rx->from->rtr_wait[is_large(fwd)]);
+	list_add_tail(&fwd->lead, &fwd->flow->leaders[is_large(fwd)]);
+}
+
+static void wait_credit(struct lnet_fwd *fwd)
+{
+	struct lnet_fwd *leader = leader_of(fwd);
+
+	if (leader)
+		list_add_tail(&fwd->wait, &leader->behind);
+	else
+		lead(fwd);
+}
+
+/* The next message of its queue leads the queue, which goes behind the others. */
+static void wait_credit_no_more(struct lnet_fwd *fwd)
+{
+	struct lnet_fwd *next = list_first_entry_or_null(&fwd->behind, struct lnet_fwd, wait);
+
+	list_del_init(&fwd->wait);
+	list_del_init(&fwd->lead);
+	if (!next)
+		return;
+	list_del_init(&next->wait);
+	list_splice_init(&fwd->behind, &next->behind);
+	lead(next);
 }
 
 /* It has its credit. True: and a buffer. */
@@ -353,7 +401,7 @@ bool lnet_rtr_ask(struct lnet_pass *p, struct lnet_fwd *fwd)
 {
 	lnet_rx_set_state(fwd->rx, RX_WAIT_PEER_RTR);
 	if (!may_have_credit(fwd)) {
-		list_add_tail(&fwd->wait, &fwd->rx->from->rtr_wait);
+		wait_credit(fwd);
 	} else if (ask_buffer(fwd)) {
 		granted(fwd);
 		return true;
@@ -433,34 +481,50 @@ static void wake(struct lnet_pass *p, struct lnet_fwd *fwd)
 	list_add_tail(&fwd->rx->owed, &p->land);
 }
 
-/* The first in turn that may have a buffer; it goes behind the others. */
-static struct lnet_fwd *next_for(struct lnet_rtr_pool *pool, unsigned int cls)
+/* The first message of the flow whose turn it is lands if it may; then others have their turn. */
+static void check_next(struct lnet_pass *p, struct lnet_rtr_pool *pool, unsigned int cls)
 {
-	struct lnet_rtr_flow *flow;
-	struct lnet_fwd *fwd;
+	struct lnet_rtr_flow *flow = list_first_entry(&pool->turn, struct lnet_rtr_flow, turn[cls]);
+	struct lnet_fwd *fwd = list_first_entry(&flow->wait[cls], struct lnet_fwd, wait);
 
-	list_for_each_entry(flow, &pool->turn, turn[cls]) {
-		fwd = list_first_entry(&flow->wait[cls], struct lnet_fwd, wait);
-		if (!may_have_buffer(fwd))
-			continue;
-		list_move_tail(&flow->turn[cls], &pool->turn);
-		return fwd;
+	if (!may_have_buffer(fwd)) {
+		list_move_tail(&flow->turn[cls], &pool->checked);
+		return;
 	}
-	return NULL;
+	list_move_tail(&flow->turn[cls], &pool->turn);
+	wait_buffer_no_more(fwd);
+	move(fwd, RX_LAND_ROUTED);
+	wake(p, fwd);
 }
 
-static void wake_buffers(struct lnet_pass *p, struct lnet_rtr_pool *pool, unsigned int cls)
+/*
+ * Checks SCAN_MAX flows that wait for a buffer. A sender can make many of them, with as many
+ * destinations, so the timer checks the rest. Flows that were not checked since the last release
+ * have their turn before the others.
+ */
+static void scan(struct lnet_pass *p, struct lnet_rtr_shard *rs, unsigned int cls)
 {
-	struct lnet_fwd *fwd;
+	struct lnet_rtr_pool *pool = &rs->pool[cls];
+	unsigned int nr;
 
-	while (pool->nr_wait) {
-		fwd = next_for(pool, cls);
-		if (!fwd)
-			return;
-		wait_buffer_no_more(fwd);
-		move(fwd, RX_LAND_ROUTED);
-		wake(p, fwd);
-	}
+	for (nr = 0; nr < SCAN_MAX && !list_empty(&pool->turn); nr++)
+		check_next(p, pool, cls);
+	if (!list_empty(&pool->turn))
+		lnet_timer_set(&rs->sh->wheel, &rs->timer, p->now_ns);
+}
+
+void lnet_rtr_scan(struct lnet_pass *p, struct lnet_rtr_shard *rs)
+{
+	unsigned int cls;
+
+	for (cls = 0; cls < LNET_NR_RTR; cls++)
+		scan(p, rs, cls);
+}
+
+static void wake_buffers(struct lnet_pass *p, struct lnet_rtr_shard *rs, unsigned int cls)
+{
+	list_splice_tail_init(&rs->pool[cls].checked, &rs->pool[cls].turn);
+	scan(p, rs, cls);
 }
 
 void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs)
@@ -468,26 +532,37 @@ void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs)
 	unsigned int cls;
 
 	for (cls = 0; cls < LNET_NR_RTR; cls++)
-		wake_buffers(p, &rs->pool[cls], cls);
+		wake_buffers(p, rs, cls);
+}
+
+/*
+ * The first of the queues of @from that may have a credit. A queue may have none while its
+ * destination has messages with credits, so at most as many queues as such messages are checked.
+ */
+static struct lnet_fwd *next_for_credit(const struct lnet_peer_ni *from, bool large)
+{
+	struct lnet_fwd *fwd;
+
+	list_for_each_entry(fwd, &from->rtr_wait[large], wait) {
+		if (free_credits(fwd) <= 0)
+			return NULL;
+		if (may_have_credit(fwd))
+			return fwd;
+	}
+	return NULL;
 }
 
 static void wake_credits(struct lnet_pass *p, struct lnet_peer_ni *from)
 {
-	struct lnet_fwd *fwd, *next;
-	bool none[2] = { false, false };
+	struct lnet_fwd *fwd;
+	unsigned int large;
 
-	list_for_each_entry_safe(fwd, next, &from->rtr_wait, wait) {
-		if (none[0] && none[1])
-			return;
-		if (none[is_large(fwd)])
-			continue;
-		none[is_large(fwd)] = free_credits(fwd) <= 0;
-		if (!may_have_credit(fwd))
-			continue;
-		list_del_init(&fwd->wait);
-		if (ask_buffer(fwd))
-			wake(p, fwd);
-	}
+	for (large = 0; large < 2; large++)
+		while ((fwd = next_for_credit(from, large))) {
+			wait_credit_no_more(fwd);
+			if (ask_buffer(fwd))
+				wake(p, fwd);
+		}
 }
 
 void lnet_rtr_credits_set(struct lnet_pass *p, struct lnet_peer_ni *from)
@@ -510,7 +585,7 @@ static void stop_waiting(struct lnet_fwd *fwd)
 	if (fwd->rx->state == RX_WAIT_BUFFER)
 		wait_buffer_no_more(fwd);
 	else
-		list_del_init(&fwd->wait);
+		wait_credit_no_more(fwd);
 	list_del_init(&fwd->all);
 }
 
@@ -532,7 +607,7 @@ struct lnet_rtr_buf *lnet_rtr_return(struct lnet_pass *p, struct lnet_fwd *fwd)
 		pool->nr_free++;
 		buf = NULL;
 	}
-	wake_buffers(p, pool, fwd->cls);
+	wake_buffers(p, fwd->rs, fwd->cls);
 	wake_credits(p, fwd->rx->from);
 	return buf;
 }

@@ -154,6 +154,7 @@ static void shard_init(struct lnet_rtr_shard *rs, struct lnet_shard *sh)
 	for (i = 0; i < LNET_NR_RTR; i++) {
 		INIT_LIST_HEAD(&rs->pool[i].free);
 		INIT_LIST_HEAD(&rs->pool[i].turn);
+		INIT_LIST_HEAD(&rs->pool[i].checked);
 	}
 }
 

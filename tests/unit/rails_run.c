@@ -292,7 +292,8 @@ static void check_pni(const struct lnet_peer_ni *pni)
 	if (pni->max_credits)
 		UNIT_EQUAL(pni->credits, pni->max_credits, "peer credits are back");
 	UNIT_EQUAL(pni->nr_wait, 0, "nobody waits for the peer");
-	CU_ASSERT(list_empty(&pni->rtr_wait) && list_empty(&pni->rtr_held));
+	CU_ASSERT(list_empty(&pni->rtr_wait[0]) && list_empty(&pni->rtr_wait[1]));
+	CU_ASSERT(list_empty(&pni->rtr_held));
 	list_for_each_entry(path, &pni->paths, link) {
 		UNIT_EQUAL(path->nr_wire, 0, "nothing with a driver");
 		UNIT_EQUAL(path->nr_large, 0, "no turn is taken");

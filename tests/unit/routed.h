@@ -112,6 +112,7 @@ static void check_home(void)
 			UNIT_EQUAL(rs->pool[cls].nr_wait, 0, "nobody waits");
 			UNIT_EQUAL(rs->pool[cls].made, rs->pool[cls].nr_free, "all are free");
 			CU_ASSERT(list_empty(&rs->pool[cls].turn));
+			CU_ASSERT(list_empty(&rs->pool[cls].checked));
 		}
 		for (cls = 0; cls < LNET_RTR_HASH; cls++)
 			CU_ASSERT(list_empty(&rs->dsts[cls]) && list_empty(&rs->senders[cls]) &&

@@ -212,6 +212,97 @@ static struct lnet_nid nobody(unsigned int i)
 	return nid;
 }
 
+/* A message to node 2 with the source @src, by a connection of that NID on rail 1. */
+static void inject_back(const struct lnet_nid *src)
+{
+	struct rails_msg *m = calloc(1, sizeof(*m));
+
+	m->hdr = hdr_of(0, 1, 2, LARGE);
+	m->hdr.src_nid = m->via = *src;
+	m->at = rails_nid(ROUTER, 1);
+	m->to = ROUTER;
+	m->len = LARGE;
+	m->data = calloc(1, LARGE);
+	list_add_tail(&m->link, &rails.wire);
+	rails_pump();
+}
+
+/*
+ * One sender has messages for 1,000 destinations, which wait for its share. A released buffer does
+ * not make the router check all of them under one lock hold, and another sender gets it.
+ */
+static void test_many_queues(void)
+{
+	struct lnet_nid other = made_up("10.1.99.%u@tcp1", 7);
+	struct lnet_hdr hdr;
+	unsigned int i;
+
+	begin_full(2000);
+	hdr = hdr_of(0, 0, 2, LARGE);
+	for (i = 0; i < SHARE / 2; i++)
+		inject_back(&other);
+	for (i = 0; i < 1000; i++) {
+		hdr.dest_nid = nobody(i);
+		inject(&hdr, 0, false);
+	}
+	for (i = 0; i < 3; i++)
+		inject_back(&other);
+	UNIT_EQUAL(used(), SHARE / 2 + SHARE, "each sender has what it may have");
+	rails_give_rail(ROUTER, 0, LNET_OK);
+	UNIT_EQUAL(used(), SHARE, "not all queues are checked at once");
+	rails_run(50 * RAILS_MS);
+	UNIT_EQUAL(used(), SHARE + 3, "the rest is checked later");
+	end_full();
+}
+
+/* Destinations of the same chain, if the hash had no secret key. */
+static void test_chains(void)
+{
+	unsigned int i, nr = 0, most = 0;
+	const struct list_head *at;
+	struct lnet_hdr hdr;
+
+	begin_full(1000);
+	hdr = hdr_of(0, 0, 2, LARGE);
+	for (i = 0; nr < 64; i++) {
+		hdr.dest_nid = nobody(i);
+		if (lnet_nid_hash(&hdr.dest_nid) % LNET_RTR_HASH)
+			continue;
+		inject(&hdr, 0, false);
+		nr++;
+	}
+	for (i = 0; i < LNET_RTR_HASH; i++) {
+		nr = 0;
+		list_for_each(at, &router()->router->sh[0].dsts[i])
+			nr++;
+		most = max(most, nr);
+	}
+	CU_ASSERT(most > 0 && most < 8);
+	end_full();
+}
+
+/* The destinations of a sender take turns for its router credits. */
+static void test_turns(void)
+{
+	const struct lnet_fwd *last;
+	struct lnet_nid own;
+	unsigned int i;
+
+	begin_full(2);
+	for (i = 0; i < 3; i++)
+		put(0, 0, 2, 8);
+	for (i = 0; i < 2; i++)
+		put(0, 0, 0, 8);
+	UNIT_EQUAL(rails_count(&rails.waiting), 3, "one of each destination has a credit");
+	set("peer_buffer_credits", 6);
+	rails_pump();
+	UNIT_EQUAL(rails_count(&rails.waiting), 1, "the second of each");
+	last = list_last_entry(&sender(0, 0)->rtr_held, struct lnet_fwd, held);
+	own = rails_nid(0, 1);
+	UNIT_EQUAL(lnet_nid_same(&last->hdr.dest_nid, &own), true, "in turn");
+	end_full();
+}
+
 /*
  * A sender names 500 destinations that cannot be reached. The recovery pings to all of them share
  * the bucket of the sender.
@@ -268,4 +359,7 @@ UNIT_SUITE(rtr_share,
 	   { "the share is a tunable, with a least value", test_least },
 	   { "a slow message is wanted if another sender waits for its destination", test_wanted },
 	   { "claims_max bounds the unknown destinations of a sender", test_invented },
+	   { "many queues of one sender are not checked under one lock hold", test_many_queues },
+	   { "nobody can choose destinations of the same chain", test_chains },
+	   { "the destinations of a sender take turns for its credits", test_turns },
 	   { "unheard destinations of a sender share its recovery pings", test_unheard })
