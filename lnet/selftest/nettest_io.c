@@ -56,8 +56,9 @@ void nettest_errors_locked(struct nettest *nt, u32 nr)
 void nettest_wrong_locked(struct nettest *nt, const struct lnet_event *ev)
 {
 	nettest_errors_locked(nt, 1);
-	pr_warn("nettest: node %u got what it did not wait for: %llx, %u bytes at %u\n",
-		nt->cfg.rank, (unsigned long long)ev->hdr_data, ev->mlength, ev->offset);
+	if (nettest_may_log(nt))
+		pr_warn("nettest: node %u got an unexpected message: %llx, %u bytes at %u\n",
+			nt->cfg.rank, (unsigned long long)ev->hdr_data, ev->mlength, ev->offset);
 }
 
 static void part_locked(struct nettest_chan *c, const struct lnet_event *ev)

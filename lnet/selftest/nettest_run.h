@@ -66,6 +66,7 @@ struct nettest {
 	u32 nr_out;			/* own requests whose last event is to come */
 	u32 nr_inside;			/* threads between enter and leave */
 	u32 nr_rounds;
+	u32 nr_lines;			/* logged about wrong messages */
 
 	u32 index, iteration;
 	struct nettest_measure m;
@@ -109,6 +110,14 @@ struct nettest_put {
 	u64 hdr_data;
 	bool more;
 };
+
+#define NETTEST_LINES_MAX 16U
+
+/* Counts a line about a wrong message. False: the run has logged enough of them. */
+static inline bool nettest_may_log(struct nettest *nt)
+{
+	return nt->nr_lines < NETTEST_LINES_MAX && ++nt->nr_lines;
+}
 
 static inline u64 nettest_now(const struct nettest *nt)
 {
@@ -167,7 +176,7 @@ void nettest_noise_begin(struct nettest *nt);
 bool nettest_noise_step(struct nettest *nt);
 bool nettest_noise_over(const struct nettest *nt);
 /* At rest, without the lock: how many of the slots @used hold something wrong. */
-u32 nettest_noise_check(const struct nettest *nt, u32 used);
+u32 nettest_noise_check(struct nettest *nt, u32 used);
 
 /* ---- nettest_check.c ------------------------------------------------------------------------- */
 

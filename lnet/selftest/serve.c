@@ -197,7 +197,7 @@ void lst_spares_free(struct lst *st)
 		kvfree(spare);
 }
 
-/* ---- shares of bulk memory ------------------------------------------------------------------- */
+/* ---- shares of the senders ------------------------------------------------------------------- */
 
 static void bulk_run(struct lst_job *job);
 
@@ -208,7 +208,7 @@ static u64 mem_size(u32 len)
 
 static bool is_unused(const struct lst_share *share)
 {
-	return !share->used && list_empty(&share->waits);
+	return !share->nr_calls;
 }
 
 /* The share of @sender, an unused one, or the last one, which all further senders use. */
@@ -231,6 +231,21 @@ static struct lst_share *share_of_locked(struct lst *st, const struct lnet_nid *
 	return unused;
 }
 
+/* A sender with many calls must leave as many free as it has. */
+static bool may_call(const struct lst *st, const struct lst_share *share)
+{
+	u32 free = st->nr_calls < LST_CALLS_MAX ? LST_CALLS_MAX - st->nr_calls : 0;
+
+	return share->nr_calls < max(free, LST_CALLS_FEW);
+}
+
+static void call_unlink_locked(struct lst_call *call)
+{
+	list_del(&call->link);
+	call->share->nr_calls--;
+	call->st->nr_calls--;
+}
+
 /* If no other call has memory, a call of any size may start. */
 static bool has_room(const struct lst *st, const struct lst_share *share, u64 size)
 {
@@ -240,6 +255,7 @@ static bool has_room(const struct lst *st, const struct lst_share *share, u64 si
 
 static void bulk_start_locked(struct lst_call *call)
 {
+	call->bulk_counted = true;
 	call->share->used += mem_size(call->bulk_len);
 	call->st->bulk_used += mem_size(call->bulk_len);
 	lst_queue_locked(call->st, &call->job, bulk_run);
@@ -248,10 +264,8 @@ static void bulk_start_locked(struct lst_call *call)
 /* Starts the transfer now, or queues @call until other calls have returned enough memory. */
 static void bulk_want_locked(struct lst_call *call)
 {
-	bool known = !lnet_nid_is_any(&call->primary);
 	struct lst *st = call->st;
 
-	call->share = share_of_locked(st, known ? &call->primary : &call->from.nid);
 	if (list_empty(&call->share->waits) &&
 	    has_room(st, call->share, mem_size(call->bulk_len))) {
 		bulk_start_locked(call);
@@ -296,19 +310,15 @@ static void call_put(struct lst_call *call)
 
 	spin_lock(&st->lock);
 	over = !--call->nr_open;
-	if (over) {
-		list_del(&call->link);
-		st->nr_calls--;
-	}
 	spin_unlock(&st->lock);
 	if (!over)
 		return;
 	mem_put(st, call->bulk, call->bulk_len);
-	if (call->share) {
-		spin_lock(&st->lock);
+	spin_lock(&st->lock);
+	if (call->bulk_counted)
 		bulk_return_locked(call);
-		spin_unlock(&st->lock);
-	}
+	call_unlink_locked(call);
+	spin_unlock(&st->lock);
 	kfree(call);
 }
 
@@ -507,18 +517,21 @@ static enum lst_verdict (*serve_of(u32 service))(struct lst_call *call)
 	return NULL;
 }
 
-/* NULL: nobody serves it, or too much is being served. */
+/* NULL: the service stops, there is no memory, or too many calls of the sender are being served. */
 static struct lst_call *call_new_locked(struct lst *st, const struct lnet_event *ev,
 					const struct lst_msg *req, const u8 *raw)
 {
+	bool known = !lnet_nid_is_any(&ev->initiator.nid);
+	struct lst_share *share = share_of_locked(st, known ? &ev->initiator.nid : &ev->source);
 	struct lst_call *call;
 
-	if (st->stopping || st->nr_calls >= LST_CALLS_MAX)
+	if (st->stopping || !may_call(st, share))
 		return NULL;
 	call = kzalloc(sizeof(*call), GFP_NOWAIT);
 	if (!call)
 		return NULL;
 	call->st = st;
+	call->share = share;
 	call->nr_open = 1;
 	call->len = ev->mlength;
 	call->rpy_len = LST_MSG_SIZE;
@@ -531,6 +544,7 @@ static struct lst_call *call_new_locked(struct lst *st, const struct lnet_event 
 	call->rpy.type = lst_rpc_kind_of_req(req->type)->rpy;
 	call->rpy.feats = st->session ? st->session->feats : LST_FEATS;
 	list_add_tail(&call->link, &st->calls);
+	share->nr_calls++;
 	st->nr_calls++;
 	return call;
 }
@@ -556,8 +570,7 @@ static void call_locked(struct lst *st, const struct lnet_event *ev, const struc
 		verdict = serve(call);
 	if (verdict == LST_DROP) {
 		st->c[LST_C_rpcs_dropped]++;
-		list_del(&call->link);
-		st->nr_calls--;
+		call_unlink_locked(call);
 		kfree(call);
 		return;
 	}

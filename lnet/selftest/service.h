@@ -20,7 +20,8 @@
 #define LST_LEASE_MIN		4U
 #define LST_LEASE_MAX		3600U
 #define LST_FENCED_MAX		16U		/* sessions that lost this node and are known */
-#define LST_CALLS_MAX		4096U		/* requests of others being served at one time */
+#define LST_CALLS_MAX		8192U		/* requests of others being served at one time */
+#define LST_CALLS_FEW		32U		/* beyond it, if the sender has no more than these */
 #define LST_BULK_MAX		(256ULL << 20)	/* bytes of bulk memory of all calls */
 #define LST_BULK_SHARE		(64ULL << 20)	/* of these, bytes for the calls of one sender */
 #define LST_SENDERS_MAX		64U		/* with a share; further senders use the last one */
@@ -55,9 +56,10 @@ struct lst_buffer {			/* where requests of others land */
 };
 #define LST_BUFFERS	6		/* two for each portal */
 
-struct lst_share {			/* bulk memory of the calls of one sender */
+struct lst_share {			/* the calls of one sender, and their bulk memory */
 	struct lnet_nid sender;
-	u64 used;			/* bytes */
+	u32 nr_calls;
+	u64 used;			/* bytes of bulk memory */
 	struct list_head waits;		/* calls that wait for memory, by job.link */
 };
 
@@ -217,7 +219,8 @@ struct lst_call {
 	u8 nr_open;			/* transfers that are not over */
 	void *bulk;			/* kvfree() at the end */
 	u32 bulk_len;
-	struct lst_share *share;	/* the share that counts @bulk; NULL: not counted */
+	struct lst_share *share;	/* of its sender */
+	bool bulk_counted;		/* @share counts the memory @bulk */
 	bool bulk_get;			/* from the caller, else to it */
 	u64 bulkid;
 	int bulk_status;

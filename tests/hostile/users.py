@@ -178,6 +178,27 @@ def sockets_remove(world):
             os.unlink(path)
 
 
+def kept_out(door):
+    """Opens 200 connections as nobody. True: the self-test has kept the older connection of root."""
+    root = socket.socket(socket.AF_UNIX)
+    root.connect(door)
+    root.settimeout(0.5)
+
+    def crowd():
+        kept = [socket.socket(socket.AF_UNIX) for _ in range(200)]
+        for sock in kept:
+            sock.connect(door)
+        time.sleep(1)
+
+    os.waitpid(as_nobody(crowd), 0)
+    try:
+        return bool(root.recv(1))
+    except socket.timeout:
+        return True
+    finally:
+        root.close()
+
+
 def sockets(tap):
     """the sockets of self-tests: other users cannot make or replace them; a killed lnetd leaves one behind."""
     world = World()
@@ -202,6 +223,7 @@ def sockets(tap):
         tap.check(stat.S_ISSOCK(info.st_mode) and not info.st_uid, "sockets: a file of root, with the inode")
         tap.check(os.waitpid(as_nobody(intrude), 0)[1] == 0, "sockets: another user cannot touch them")
         tap.check(answers(world, "h", "0/" + NAME, NOBODY), "sockets: another user may ask")
+        tap.check(kept_out(door), "sockets: 200 connections of a user leave root's connection alone")
         for host, name in (("h", "other"), ("p", NAME)):
             more = world.start(host, "lnetd", "--name", name, "--selftest", "*", log=host + name)
             up = wait_for(lambda: "started" in text_of(more), 5)

@@ -111,6 +111,51 @@ static void share(void)
 	st_end();
 }
 
+/* That of node @from; NULL: the node has none. */
+static struct lst_share *share_of(struct lst *st, unsigned int from)
+{
+	struct lnet_nid nid = rails_nid(from, 0);
+	unsigned int i;
+
+	for (i = 0; i < LST_SENDERS_MAX; i++)
+		if (lnet_nid_same(&st->share[i].sender, &nid))
+			return &st->share[i];
+	return NULL;
+}
+
+/* A sender with many calls must leave as many free as it has; other senders are served. */
+static void calls(void)
+{
+	struct lst_query_stat_rpy console;
+	struct lst_share *share;
+	struct lst *st;
+	u64 dropped;
+
+	begin();
+	st = st_of(2);
+	UNIT_EQUAL(st_test(1, 2, 1, 1, 4096, LST_BRW_WRITE, LST_CHECK_SIMPLE), 0, "added");
+	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run");
+	st_run(NSEC_PER_SEC);
+	share = share_of(st, 1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(share);
+	UNIT_EQUAL(st->nr_calls + share->nr_calls, 0, "all calls have ended");
+	/* The node serves so many of the client, which is its only sender. */
+	share->nr_calls += LST_CALLS_MAX / 2;
+	st->nr_calls += LST_CALLS_MAX / 2;
+	dropped = st->c[LST_C_rpcs_dropped];
+	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run again");
+	st_run(NSEC_PER_SEC);
+	UNIT_EQUAL(st->c[LST_C_rpcs_dropped] > dropped, true, "no call beyond the share");
+	dropped = st->c[LST_C_rpcs_dropped];
+	st->nr_calls += LST_CALLS_MAX / 2;
+	st_stat(2, &console);
+	UNIT_EQUAL(console.rpcs_dropped, dropped, "another sender is served");
+	st_run(NSEC_PER_SEC);
+	share->nr_calls -= LST_CALLS_MAX / 2;
+	st->nr_calls -= LST_CALLS_MAX;
+	st_end();
+}
+
 /* LNet is in no hurry to say that what was fetched has arrived: nobody waits for that. */
 static void answered(void)
 {
@@ -275,6 +320,7 @@ UNIT_SUITE(sttest,
 	   { "r.c2.net.self-test.test.duration.simple: 12000 loops are 12000 pings", exactly },
 	   { "r.c2.net.self-test.test.bulk: moved the right way, whatever its length", bulk },
 	   { "one sender has a share of the memory for bulk", share },
+	   { "one sender leaves calls for others", calls },
 	   { "a write is over when it is answered", answered },
 	   { "what a node refuses", refusals },
 	   { "a batch stops and runs again", stops },

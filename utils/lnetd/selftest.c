@@ -20,6 +20,8 @@
 #include "utils/lib/door.h"
 
 #define CLIENTS_MAX	64
+#define CLIENTS_PER_USER 16	/* of a user who is neither root nor the node's owner */
+#define CLIENTS_OF_USERS 48	/* of all such users */
 #define STOP_MS		10000	/* for what is under way; the rest ends with the node */
 
 /* Who asks. A request is read, run, answered, one at a time. */
@@ -97,9 +99,14 @@ static size_t wanted(const struct client *c)
 	return sizeof(head) + (head.len <= LST_REQUEST_MAX ? head.len : 0);
 }
 
+static bool is_owner(uid_t uid)
+{
+	return uid == 0 || uid == getuid();
+}
+
 static bool may(const struct client *c)
 {
-	return c->uid == 0 || c->uid == getuid() || !lst_command_changes(&c->cmd);
+	return is_owner(c->uid) || !lst_command_changes(&c->cmd);
 }
 
 static void start(struct client *c)
@@ -198,33 +205,57 @@ static struct client *first_to_go(struct client *a, struct client *b)
 	return a->turn < b->turn ? a : b;
 }
 
-/*
- * A free place, or that of who has asked for nothing for longest, or else has not taken his answer
- * for longest: he keeps nobody out. NULL: all are being served.
- */
-static struct client *place(struct selftest *t)
+/* Counts of clients, and those of them that may give way. */
+struct crowd {
+	unsigned int nr;
+	struct client *out;
+};
+
+static void join(struct crowd *crowd, struct client *c)
 {
-	struct client *c, *out = NULL;
+	crowd->nr++;
+	if (!c->running || c->stuck)
+		crowd->out = first_to_go(crowd->out, c);
+}
+
+/*
+ * A free place for a client of @uid, or the place of a client without a request, or else of a
+ * client that does not read its reply. At its bound a user takes only a place of its own. NULL:
+ * there is none.
+ */
+static struct client *place(struct selftest *t, uid_t uid)
+{
+	struct crowd all = { 0 }, users = { 0 }, own = { 0 };
+	struct client *c, *unused = NULL;
 
 	for (c = t->client; c < t->client + CLIENTS_MAX; c++) {
-		if (c->fd < 0)
-			return c;
-		if (!c->running || c->stuck)
-			out = first_to_go(out, c);
+		if (c->fd < 0) {
+			unused = c;
+			continue;
+		}
+		join(&all, c);
+		if (!is_owner(c->uid))
+			join(&users, c);
+		if (c->uid == uid)
+			join(&own, c);
 	}
-	return out;
+	if (!is_owner(uid) && own.nr >= CLIENTS_PER_USER)
+		return own.out;
+	if (!is_owner(uid) && users.nr >= CLIENTS_OF_USERS)
+		return users.out;
+	return unused ? unused : all.out;
 }
 
 static void client_new(struct selftest *t)
 {
-	struct client *c = place(t);
-	int fd = c ? accept4(t->listen_fd, NULL, NULL, SOCK_CLOEXEC) : -1;
+	int fd = accept4(t->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	struct ucred who = { 0 };
 	socklen_t len = sizeof(who);
+	struct client *c;
 
 	if (fd < 0)
 		return;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len)) {
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) || !(c = place(t, who.uid))) {
 		close(fd);
 		return;
 	}
@@ -272,7 +303,7 @@ static void *loop(void *arg)
 			fds[i] = (struct pollfd){ c->running && !done ? -1 : c->fd,
 						  done ? POLLOUT : POLLIN, 0 };
 		}
-		fds[i] = (struct pollfd){ place(t) ? t->listen_fd : -1, POLLIN, 0 };
+		fds[i] = (struct pollfd){ place(t, 0) ? t->listen_fd : -1, POLLIN, 0 };
 		fds[i + 1] = (struct pollfd){ t->wake_fd, POLLIN, 0 };
 		if (ppoll(fds, CLIENTS_MAX + 2, pause, NULL) < 0 && errno != EINTR)
 			break;
