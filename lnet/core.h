@@ -390,10 +390,7 @@ struct lnet_peer_ni {
 	u32 nr_wait;
 	atomic_t nr_answers;		/* ACKs and REPLYs sent by it as next hop, not done */
 	struct list_head paths;
-	/*
-	 * router.h: the first of each queue of messages that wait for one of its router credits,
-	 * small and large ones; messages that have a credit
-	 */
+	/* router.h: heads of the queues for its router credits, by size; messages with a credit */
 	struct list_head rtr_wait[2], rtr_held;
 	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */
 	u64 turn;

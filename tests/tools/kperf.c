@@ -262,7 +262,8 @@ static void end(void)
 		qsort(sum.took_us, sum.nr_took, sizeof(*sum.took_us), by_value);
 	if (opt.json)
 		printf("{\"done\": %llu, \"failed\": %llu, \"perhaps\": %llu, \"corrupted\": %llu, "
-		       "\"latency_us\": {\"p50\": %u, \"p99\": %u, \"max\": %u}, \"gap_ms\": %.1f}\n",
+		       "\"latency_us\": {\"p50\": %u, \"p99\": %u, \"max\": %u}, "
+		       "\"gap_ms\": %.1f}\n",
 		       sum.ok, sum.failed, sum.perhaps, sum.corrupted, quantile_us(50),
 		       quantile_us(99), sum.slowest_us,
 		       (double)sum.max_gap_ns / 1e6);
