@@ -169,23 +169,26 @@ static void test_claims(void)
 
 #define BEHIND "1.2.3.4@tcp7"	/* behind node 2, which is the gateway of node 1 */
 
+static const char *behind_it;	/* the source of the messages of behind() */
+
 static void begin_behind(void)
 {
 	static const struct rails_cfg cfg = { .nr_nodes = 3, .quiet = true };
 	struct lnet_nid gateway = rails_nid(2, 0);
 
+	behind_it = BEHIND;
 	rails_begin(&cfg);
 	route_by("tcp7", &gateway);
 }
 
-/* A message of @type from BEHIND to node 1, over the connection of node @by. */
+/* A message from behind_it to node 1, over the connection of node @by. */
 static void behind(unsigned int by, struct lnet_hdr *hdr, u8 *data)
 {
 	struct rails_msg m = { .from = (int)by, .to = 1, .type = RAILS_CORE, .hdr = *hdr,
 			       .via = rails_nid(by, 0), .at = rails_nid(1, 0), .data = data,
 			       .len = hdr->payload_len };
 
-	UNIT_EQUAL(lnet_nid_parse(&m.hdr.src_nid, BEHIND), 0, BEHIND);
+	UNIT_EQUAL(lnet_nid_parse(&m.hdr.src_nid, behind_it), 0, behind_it);
 	m.hdr.src_pid = m.hdr.dest_pid = LNET_PID;
 	rails_again(&m);
 	rails_pump();
@@ -231,6 +234,39 @@ static void test_claimed_sessions(void)
 	CU_ASSERT(rails_stat(1, LNET_C_openings_limited) > 0);
 	open_session(2, 40);
 	UNIT_EQUAL(windows_of(&source), 2, "openings_rate counts for the claimer");
+	rails_run(10 * NSEC_PER_SEC);
+	rails_end();
+}
+
+/*
+ * Two nodes are behind a router that is no gateway. Sessions of the second one do not displace
+ * sessions that the first one uses.
+ */
+static void test_claimed_in_use(void)
+{
+	struct lnet_shard *sh;
+	struct lnet_hdr hdr;
+	u8 nothing[1];
+	u64 i;
+
+	begin_behind();
+	sh = &rails.node[1].ln->shard[0];
+	hdr_init(&hdr, LNET_MSG_PUT);
+	hdr.msg.put.ptl_index = LNET_PORTAL_MARK + RAILS_PORTAL + 1;
+	hdr.msg.put.ack_wmd.cookie[1] = 1 | LNET_NAME_ALONE;
+	for (i = 1; i <= 8; i++) {
+		open_session(0, i);
+		hdr.msg.put.ack_wmd.cookie[0] =
+			list_first_entry(&sh->windows, struct lnet_window, link)->grant;
+		behind(0, &hdr, nothing);
+	}
+	behind_it = "1.2.3.5@tcp7";
+	open_session(0, 9);
+	UNIT_EQUAL(rails_stat(1, LNET_C_openings_refused), 1, "all sessions are in use");
+	UNIT_EQUAL(rails_stat(1, LNET_C_windows_dropped), 0, "none is dropped");
+	rails_run(2 * NSEC_PER_SEC);
+	open_session(0, 10);
+	UNIT_EQUAL(rails_stat(1, LNET_C_windows_of_peer), 1, "later the oldest one is");
 	rails_run(10 * NSEC_PER_SEC);
 	rails_end();
 }
@@ -629,6 +665,7 @@ UNIT_SUITE(rx,
 	{ "a request in the name of another node of the net is dropped", test_forged_source },
 	{ "a sender names a bounded number of unknown peers", test_claims },
 	{ "a claimed session uses the share of its sender", test_claimed_sessions },
+	{ "a claimed session displaces none in use", test_claimed_in_use },
 	{ "a claimed push is not applied", test_claimed_push },
 	{ "a claimed message does not prove that its source is alive", test_claimed_life },
 	{ "the handle of the next request cannot be computed", test_guessed_handle },
