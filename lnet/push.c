@@ -378,9 +378,8 @@ static void take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_rx *rx
 static void ask(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	lnet_count(p->sh, pushes_received);
-	if (!peer->disc.known)
-		return;
-	lnet_disc_doubt(p, &peer->disc);
+	if (peer->disc.known)
+		lnet_disc_doubt(p, &peer->disc);
 	lnet_disc_step(p, peer);
 }
 

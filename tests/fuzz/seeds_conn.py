@@ -203,6 +203,9 @@ def discovery_seeds():
         *start, ("FEED", told["alone"]), ("RUN", 1), ("PICK", 0), ("FEED", push["later"]), ("RUN", 99), ("PICK", 0),
         ("FEED", push["alone"] + push["alone"]), ("RUN", 99), ("FEED", told["later"]), ("RUN", 99), ("PICK", 0),
         ("FEED", push["alone"] + push["noise"]), ("RUN", 255)))
+    claimed = push["two"].replace(nid4("10.77.0.2@tcp"), nid4("10.88.0.2@tcp9"), 1)
+    seed("conn", "push-claimed", conn(("DIAL", 0), ("FEED", door + claimed), ("RUN", 1), ("FEED", claimed),
+                                      ("RUN", 99)))
     seed("conn", "push-acknowledged", conn(*start, ("FEED", told["two"]), ("RUN", 1), ("FEED", taken), ("RUN", 9),
                                            ("FEED", push["quiet"]), ("RUN", 9), ("FEED", push["two"])))
 
