@@ -5,7 +5,7 @@
  */
 #include "core.h"
 
-/* replies that may always wait for an interface of a peer; below the minimum of answers_max */
+/* answers_budget permits these for each interface of a peer; less than the least answers_max */
 #define ANSWERS_FEW 16
 
 static const u8 sent_ni[] = { LNET_NIC_sent_ack, LNET_NIC_sent_put, LNET_NIC_sent_get,

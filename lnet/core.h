@@ -249,7 +249,7 @@ struct lnet_ni_shard {			/* [sh] */
 	s32 credits, min_credits;	/* negative: -n waiters */
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_NI */
 	u32 nr_wait;			/* of them */
-	u32 avoid_walk;			/* the walk in which these choose again; 0: none */
+	u32 avoid_walk;			/* walk in which these attempts choose again; 0: none */
 	u32 holds;			/* attempts in WIRE/POSTED, rx in LAND */
 	u64 turn;			/* round robin: lower was used longer ago */
 	u64 share_turn;			/* degraded: its share is used up until then */
@@ -390,7 +390,7 @@ struct lnet_peer_ni {
 	u32 nr_wait;
 	atomic_t nr_answers;		/* ACKs and REPLYs sent by it as next hop, not done */
 	struct list_head paths;
-	/* router.h: heads of the queues for its router credits, by size; messages with a credit */
+	/* router.h: first of each queue for its router credits, by size; messages with a credit */
 	struct list_head rtr_wait[2], rtr_held;
 	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */
 	u64 turn;
@@ -428,7 +428,7 @@ struct lnet_peer {
 	u64 made_ns;			/* [const] */
 	struct lnet_peer *claimer;	/* [const] peer whose messages named this one; or NULL */
 	atomic_t nr_claimed;		/* peers whose claimer this peer is */
-	/* token bucket as one time: recovery pings to such peers that were never heard */
+	/* token bucket as one time: recovery pings to those of them that never sent a message */
 	u64 claimed_pings_ns;
 	struct lnet_rec_mark rec;
 	struct list_head pnis;		/* [cfg] */
@@ -436,7 +436,7 @@ struct lnet_peer {
 	u64 paths_used;			/* bitmap of path ix */
 	u32 nr_paths;
 	u32 nr_ops;			/* unfinished operations */
-	u32 back_walk;			/* the walk in which its operations try; 0: none */
+	u32 back_walk;			/* walk in which its operations try; 0: none */
 	u8 contact;			/* enum lnet_contact_state */
 	u8 contact_busy;		/* in doubt: it is being asked */
 	u8 held;			/* requests wait for its first round of discovery */
@@ -633,7 +633,7 @@ struct lnet_watch {
 struct lnet_slot {			/* names of unmarked requests */
 	struct lnet_op *op;
 	u64 gen;			/* number of uses */
-	u64 tag;			/* in the handle, unique: other nodes cannot compute it */
+	u64 tag;			/* unique, in the handle; others cannot compute it */
 	u32 next;			/* when free: next free slot + 1, 0: none */
 };
 

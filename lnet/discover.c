@@ -13,7 +13,7 @@
 #define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* no reserve of operations */
 /* least time between two pings that pushes of a peer cause */
 #define DOUBT_NS	(100 * (u64)NSEC_PER_MSEC)
-#define LIST_SHORT	512U	/* bytes of a list that lists_budget does not bound */
+#define LIST_SHORT	512U	/* longest list that is accepted beyond lists_budget */
 
 static const u8 edges[LNET_NR_DISC_STATES][LNET_NR_DISC_STATES] = {
 #define STATE(s)
@@ -308,7 +308,7 @@ void lnet_disc_list_set(struct lnet *ln, struct lnet_copy **at, struct lnet_copy
 	lnet_copy_put(old);
 }
 
-/* A short list always has room, so a peer with few NIDs is known while others use up the memory. */
+/* True also for each short list, so the node learns peers with few NIDs at any time. */
 static bool has_room(struct lnet *ln, const struct lnet_copy *data)
 {
 	return list_size(data) <= LIST_SHORT ||

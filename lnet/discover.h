@@ -137,8 +137,8 @@ void lnet_disc_doubt(struct lnet_pass *p, struct lnet_disc *d);
 int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
 		   bool pushed);
 /*
- * Any lock. *@at, the place of a list that waits, gets @data with another reference, or NULL; the
- * reference to the old list is dropped.
+ * Any lock may be held. Replaces the waiting list *@at by @data or NULL: takes a reference to
+ * @data, and drops the reference to the old list.
  */
 void lnet_disc_list_set(struct lnet *ln, struct lnet_copy **at, struct lnet_copy *data);
 /* [sh] @err: 0, or why the round failed; the next one is not at once */

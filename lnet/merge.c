@@ -9,7 +9,7 @@
 #include "peer.h"
 #include "route.h"
 
-#define FEW_NIDS	4U	/* NIDs that each peer may have */
+#define FEW_NIDS	4U	/* NIDs that each peer may have in any case */
 
 /* One info and the record that it is for. cfg_mutex held. */
 struct merge {
@@ -328,8 +328,8 @@ static bool has_many_nids(const struct lnet *ln)
 }
 
 /*
- * True if the peer gets no further NID, although it is proven. Each peer may have FEW_NIDS. All
- * peers together get more only while the node has fewer than FEW_NIDS x peers_max NIDs.
+ * True if the peer gets no further NID, not even a proven one. Each peer may have FEW_NIDS. A peer
+ * gets more only while the node has fewer than FEW_NIDS x peers_max NIDs.
  */
 static bool is_full(const struct merge *m)
 {

@@ -309,9 +309,9 @@ int lnet_slots_reserve(struct lnet *ln)
 }
 
 /*
- * Only the target of a request and the routers on the path know the tag in its handle, so no other
- * node can send a reply, even in the name of the target. The tag is a permutation of the number of
- * uses with a secret key, a Feistel network of three rounds. So no handle is used twice.
+ * Only the target of a request and the routers on the path know the tag in the handle, so no other
+ * node can send a reply in the name of the target. The tag is the number of uses, permuted by a
+ * Feistel network of three rounds with a secret key. So no handle is used twice.
  */
 static u64 tag_of(const struct lnet *ln, u32 slot, u64 gen)
 {

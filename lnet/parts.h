@@ -415,7 +415,7 @@ void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op);	/* starts it at pas
 void lnet_initiator(const struct lnet_rx *rx, struct lnet_nid *initiator);
 /* [sh of rx->src] the path that it came by; NULL: there is none */
 struct lnet_path *lnet_rx_path(const struct lnet_rx *rx);
-/* [any shard] @rx has a session ID or a handle that only its source and routers to it know */
+/* [any shard] The source of @rx is alive: only it and routers know the session ID or handle. */
 void lnet_rx_proven(const struct lnet_pass *p, const struct lnet_rx *rx);
 /* ---- once.c: the receiver's windows are in window.h ---- */
 /* [sh] may change shard */
@@ -466,8 +466,8 @@ void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 /* no lock held: all that wait for credits of @ni */
 void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni);
 /*
- * [sh] @op waits to use a suspect path, or with @by_ni for the interface of such a path: it chooses
- * again. False: there is no better path, so @op keeps its place.
+ * [sh] @op waits for a suspect path, or with @by_ni for the interface of a suspect path: chooses
+ * its path again. False: no path is better, so @op keeps its place in the queue.
  */
 bool lnet_op_avoid(struct lnet_pass *p, struct lnet_op *op, bool by_ni);
 /*
@@ -519,8 +519,8 @@ void lnet_op_back(struct lnet_pass *p, struct lnet_op *op);
 /* rx.c [sh] its landing is to stop at pass end */
 void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
 /*
- * [sh] A path to the peer of @op works again: @op tries if it pauses between two tries, or looks at
- * the silence of its attempts. False: there was nothing to do.
+ * [sh] A path to the peer of @op works again. If @op pauses between two tries, it tries now; else
+ * it checks its unresponsive attempts. False: there was nothing to do.
  */
 bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
 /* delay.c, no lock held: takes it from those held back; false: it was not among them */
@@ -537,7 +537,7 @@ void lnet_books_close(struct lnet_pass *p);	/* [sh] before it is left */
 /* [sh] an operation is begun; is over */
 void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op);
 void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op);
-/* [sh] True, and counted: too many replies wait for @from, or for all peers of the shard */
+/* [sh] True, after it is counted: too many replies wait for @from, or for all peers of the shard */
 bool lnet_answers_full(struct lnet_pass *p, const struct lnet_peer_ni *from);
 void lnet_stat_answer(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
 void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What peer.c, path.c, peer_cfg.c and listing.c offer each other and merge.c. */
+/* Functions that peer.c, path.c, peer_cfg.c and listing.c offer to each other and to merge.c. */
 #ifndef LNET_PEER_H
 #define LNET_PEER_H
 

@@ -87,7 +87,7 @@ u64 lnet_probe_pay(struct lnet_pass *p, struct lnet_peer *peer)
 	return 0;
 }
 
-/* Two shards may race and pay once for two pings. A replay knows no claimers. */
+/* Two shards may race and pay once for two pings. In a replay, no peer has a claimer. */
 bool lnet_probe_pay_claimed(struct lnet_pass *p, const struct lnet_peer *peer)
 {
 	struct lnet_peer *claimer = peer->claimer;

@@ -24,8 +24,8 @@ void lnet_probe_leave(struct lnet_path *path);	/* [sh] */
 /* [sh] takes one ping from the bucket of @peer: 0, or the time in ns until the bucket has one */
 u64 lnet_probe_pay(struct lnet_pass *p, struct lnet_peer *peer);
 /*
- * [sh of @peer] Takes one ping from the bucket of the claimer of @peer. All unheard peers of this
- * claimer share it: ten seconds of recovery_ping_rate. False: it is empty.
+ * [sh of @peer] Takes one ping from the bucket of the claimer of @peer. All its claimed peers that
+ * never sent a message share the bucket: ten seconds of recovery_ping_rate. False: it is empty.
  */
 bool lnet_probe_pay_claimed(struct lnet_pass *p, const struct lnet_peer *peer);
 void lnet_probe_refund(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] adds one ping */

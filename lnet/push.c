@@ -374,7 +374,7 @@ static void take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_rx *rx
 	lnet_disc_step(p, peer);
 }
 
-/* [sh] No gateway sent the push of @peer, so it may be forged: a known peer is asked. */
+/* [sh] No gateway sent the push of @peer, so it may be forged: pings @peer if the node knows it. */
 static void ask(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	lnet_count(p->sh, pushes_received);

@@ -57,7 +57,7 @@ static bool trunk_is_well(const struct lnet_path *path)
 
 /*
  * True if only messages of another peer named the peer of @path, and the node has received nothing
- * from it. Such a peer may not exist.
+ * from the NID of @path. Such a peer may not exist.
  */
 static bool is_unheard(struct lnet_shard *sh, const struct lnet_path *path)
 {
@@ -176,8 +176,8 @@ static bool ping_is_paid(struct lnet_pass *p, struct lnet_path *path)
 }
 
 /*
- * [sh] The peer that named an unheard peer pays for all pings to such peers. If it cannot, @path is
- * pinged when the next message meets it.
+ * [sh] If the peer of @path is unheard, the peer that named it pays for the ping. False: that peer
+ * cannot pay, and the node does not ping @path until it next considers @path for a message.
  */
 static bool claimer_pays(struct lnet_pass *p, const struct lnet_path *path)
 {

@@ -89,7 +89,7 @@ bool lnet_op_unbind(struct lnet_op *op)
 	return true;
 }
 
-/* @chosen is no better than the path that @att waits for, or with @by_ni than its interface. */
+/* True if @chosen uses the suspect path of @att, or with @by_ni the same interface. */
 static bool is_same(const struct lnet_att *att, const struct lnet_path *chosen, bool by_ni)
 {
 	const struct lnet_path *path = att->path;

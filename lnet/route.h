@@ -122,8 +122,8 @@ static inline bool lnet_route_usable(const struct lnet_path *path)
 	return path->route->up && path->hop->gw == LNET_GW_UP && !path->trunk->down_ns;
 }
 /*
- * [sh of rx->from] True if a gateway sent @rx, by any of its NIDs. May drop and take the lock. A
- * router whose NIDs change uses new ones before they are proven, so its last ping info suffices.
+ * [sh of rx->from] True if a gateway sent @rx, by any of its NIDs. May release and take the lock. A
+ * gateway may use a new NID before it is proven, so a NID in the last ping info suffices.
  */
 bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx);
 /* [sh of rx->from] a message came from or through a router */

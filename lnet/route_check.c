@@ -148,7 +148,7 @@ static void check_by(struct lnet_pass *p, struct lnet_gateway *gw, u64 when_ns)
 		lnet_timer_set(&p->sh->wheel, &gw->timer, when_ns);
 }
 
-/* [sh 0] the last ping info of some gateway lists @nid */
+/* [sh 0] True if the last ping info of a gateway lists @nid. */
 static bool is_listed(const struct lnet *ln, const struct lnet_nid *nid)
 {
 	const struct lnet_gateway *gw;

@@ -69,8 +69,8 @@ struct lnet_rtr_pool {			/* [sh] */
 	u32 nr_wait;
 	struct list_head free;
 	/*
-	 * flows whose messages wait: to be checked, next first; found to have what they may have
-	 * since a buffer was released
+	 * flows whose messages wait for a buffer: those to check, next first; those that were
+	 * checked after the last release of a buffer
 	 */
 	struct list_head turn, checked;
 };
@@ -105,7 +105,7 @@ struct lnet_fwd {
 	struct list_head wait;		/* in from->rtr_wait, leader->behind, or flow->wait */
 	/*
 	 * Messages of a flow that wait for a credit of the same interface are a queue. The first
-	 * one is in flow->leaders, and has the others in @behind.
+	 * message is in flow->leaders, and its list @behind has the others.
 	 */
 	struct list_head lead, behind;
 	struct list_head all;		/* in rs->waiting while it waits */
@@ -190,7 +190,7 @@ void lnet_rtr_credits_set(struct lnet_pass *p, struct lnet_peer_ni *from);
 void lnet_rtr_arm(struct lnet_rtr_shard *rs);	/* its timer, for the one that waits longest */
 /* more is free than was: those who may land */
 void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs);
-/* checks some more of the flows that are left since a buffer was released */
+/* checks some of the flows that were not checked after the last release of a buffer */
 void lnet_rtr_scan(struct lnet_pass *p, struct lnet_rtr_shard *rs);
 /* No lock held: allocates what @spare lacks, if there is memory. */
 void lnet_rtr_spare_fill(struct lnet_rtr_spare *spare);

@@ -349,7 +349,7 @@ static void wait_credit(struct lnet_fwd *fwd)
 		lead(fwd);
 }
 
-/* The next message of its queue leads the queue, which goes behind the others. */
+/* The message behind @fwd leads their queue, and the queue moves behind the others. */
 static void wait_credit_no_more(struct lnet_fwd *fwd)
 {
 	struct lnet_fwd *next = list_first_entry_or_null(&fwd->behind, struct lnet_fwd, wait);
@@ -481,7 +481,7 @@ static void wake(struct lnet_pass *p, struct lnet_fwd *fwd)
 	list_add_tail(&fwd->rx->owed, &p->land);
 }
 
-/* The first message of the flow whose turn it is lands if it may; then others have their turn. */
+/* The first message of the next flow gets a buffer if it may; then the flow moves behind others. */
 static void check_next(struct lnet_pass *p, struct lnet_rtr_pool *pool, unsigned int cls)
 {
 	struct lnet_rtr_flow *flow = list_first_entry(&pool->turn, struct lnet_rtr_flow, turn[cls]);
@@ -498,9 +498,9 @@ static void check_next(struct lnet_pass *p, struct lnet_rtr_pool *pool, unsigned
 }
 
 /*
- * Checks SCAN_MAX flows that wait for a buffer. A sender can make many of them, with as many
- * destinations, so the timer checks the rest. Flows that were not checked since the last release
- * have their turn before the others.
+ * Checks at most SCAN_MAX flows that wait for a buffer. A sender can make many flows by naming many
+ * destinations, so the timer checks the rest. Flows that were not checked after the last release
+ * precede the others.
  */
 static void scan(struct lnet_pass *p, struct lnet_rtr_shard *rs, unsigned int cls)
 {
@@ -536,8 +536,8 @@ void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs)
 }
 
 /*
- * The first of the queues of @from that may have a credit. A queue may have none while its
- * destination has messages with credits, so at most as many queues as such messages are checked.
+ * The first message of a queue of @from that may have a credit. The loop skips only queues whose
+ * destinations have messages with credits, so at most as many queues as such messages.
  */
 static struct lnet_fwd *next_for_credit(const struct lnet_peer_ni *from, bool large)
 {

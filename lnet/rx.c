@@ -419,10 +419,10 @@ static bool is_routers_word(const struct lnet_hdr *hdr)
 }
 
 /*
- * Only the source node itself, by any of its NIDs, or a gateway of the route table may send a
- * message. The next hop trusts this node, so this holds for each message to forward. A message to
- * this node with a source on a remote net is accepted from each peer, because routes may be
- * asymmetric, but is marked as claimed.
+ * True if neither the source node, by any of its NIDs, nor a gateway of the route table sent @rx.
+ * The function checks each message to forward, because the next hop trusts this node. Routes may be
+ * asymmetric, so any peer may send this node a message with a source on a remote net. The function
+ * then marks @rx as claimed.
  */
 static bool is_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 {

@@ -71,8 +71,8 @@ bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *r
 /* ---- windows of one peer --------------------------------------------------------------------- */
 
 /*
- * The peer whose share a session of @rx uses: the source, or the sender if it only claims that it
- * forwards for the source.
+ * The peer whose share a session of @rx uses: the source; or the sender, if it claims to forward
+ * for the source and is no gateway.
  */
 static struct lnet_peer *payer_of(const struct lnet_rx *rx)
 {
@@ -121,15 +121,15 @@ static void own_del(struct lnet_shard *sh, struct lnet_window *w)
 		set_rank(sh, last, w->rank);
 }
 
-/* The sender may still retransmit a request, and without @w its delivery would be unknown. */
+/* True: the sender may still retransmit a request, whose delivery would be unknown without @w. */
 static bool is_fresh(const struct lnet_window *w, u64 now_ns)
 {
 	return w->high && now_ns - w->last_ns < REST_NS;
 }
 
 /*
- * A window of @opener that is not busy: one that was never used, else the oldest; or NULL. If
- * @rx is not NULL, windows of other sources than @rx that were used within REST_NS are kept.
+ * A window of @opener that is not busy: one that was never used, else the oldest; or NULL. If @rx
+ * is not NULL, windows that other sources than that of @rx used within REST_NS are kept.
  */
 static struct lnet_window *oldest_of(struct lnet_pass *p, const struct lnet_nid *opener,
 				     const struct lnet_rx *rx)

@@ -181,7 +181,7 @@ u64 lnet_wheel_next_ns(struct lnet_wheel *w)
 	return min(next_ns, list_first_entry(&w->queue, struct lnet_timer, link)->when_ns);
 }
 
-/* The slot of @level that begins now: its timers are due, or belong to a lower level. */
+/* Moves the slot of @level that begins now to @begun. Its timers are due or for lower levels. */
 static void begin_slot(struct lnet_wheel *w, unsigned int level)
 {
 	unsigned int slot = (w->now_tick >> (LEVEL_SHIFT * level)) & SLOT_MASK;
@@ -191,8 +191,8 @@ static void begin_slot(struct lnet_wheel *w, unsigned int level)
 }
 
 /*
- * A slot of a high level can have all timers of a shard. So the caller continues later if more than
- * *@moves timers belong to lower levels.
+ * A slot of a high level can have all timers of a shard. So the function moves at most *@moves of
+ * them to lower levels, and the caller continues later.
  */
 static unsigned int expire_begun(struct lnet_wheel *w, struct list_head *due, unsigned int max,
 				 unsigned int *moves)
@@ -261,7 +261,7 @@ static unsigned int expire_wheel(struct lnet_wheel *w, u64 now_ns, struct list_h
 	}
 }
 
-/* Neither the queue nor the wheel delays the other for long, whichever has more. */
+/* Half of @max is for the queue first, so neither the queue nor the wheel delays the other. */
 unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
 				unsigned int max)
 {

@@ -22,7 +22,7 @@ struct lnet_timer {
 #define LNET_WHEEL_LEVELS	5
 #define LNET_WHEEL_SLOTS	64
 #define LNET_TICK_SHIFT		17
-#define LNET_TIMER_MOVES	1024U	/* to a lower level, in one call */
+#define LNET_TIMER_MOVES	1024U	/* timers that a call moves to lower levels */
 struct lnet_wheel_slot {
 	struct list_head timers;
 	u64 first_ns;			/* of @timers and, while there are some, those cancelled */
@@ -37,7 +37,7 @@ struct lnet_wheel {
 	u64 used[LNET_WHEEL_LEVELS];	/* bitmap of non-empty slots */
 	struct lnet_wheel_slot slot[LNET_WHEEL_LEVELS][LNET_WHEEL_SLOTS];
 	struct list_head queue;		/* of lnet_timer_queue(), in order of time */
-	/* of slots whose tick has begun: due, or to be placed in a lower level */
+	/* timers of slots whose tick has begun: due, or to be placed in a lower level */
 	struct list_head begun;
 };
 /* timer.c, all [sh] */
@@ -52,10 +52,10 @@ void lnet_timer_set(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
 void lnet_timer_queue(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
 void lnet_timer_cancel(struct lnet_wheel *w, struct lnet_timer *t);
 /*
- * Moves at most @max timers that are due to @due: half of them from the queue, then in order of
- * slots, then insertion. Also moves at most LNET_TIMER_MOVES timers to lower levels. If due timers
- * remain, lnet_wheel_next_ns() is not in the future. The caller takes each timer off @due by
- * lnet_timer_fired().
+ * Moves at most @max expired timers to @due. The order is: up to half of @max from the queue, the
+ * wheel by slot and insertion, the rest of the queue. Also moves at most LNET_TIMER_MOVES timers to
+ * lower levels. If timers are left, lnet_wheel_next_ns() is not in the future. The caller removes
+ * each timer from @due by lnet_timer_fired().
  */
 unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
 				unsigned int max);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Walks over all operations, which hold the lock of a shard for a bounded number of them. */
+/* Walks over all operations, in steps of a bounded number of operations per lock hold. */
 #include "plat.h"
 #include "core.h"
 #include "record_hook.h"
 
 #define WALK_HOLD 64		/* operations per lock hold */
 #define SLICE 256U		/* operations that one slice visits */
-#define SLICE_ACTS 64U		/* of these, as many try or choose again at most */
+#define SLICE_ACTS 64U		/* of these, at most so many try or choose again */
 #define REST_NS ((u64)NSEC_PER_MSEC)	/* between two walks */
 
 /* [sh] The one behind @op, pinned; NULL: there is none, or @left are seen. */
@@ -65,37 +65,37 @@ void lnet_ops_walk(struct lnet_pass *p,
 
 /* ---- slices: a path works again, or is suspect ----------------------------------------------- */
 
-/* The peer or interface with @nr wants this walk, or a later one. */
+/* True if a peer or an interface with the walk number @nr wants this walk, or a later one. */
 static bool is_due(const struct lnet_walk *w, u32 nr)
 {
 	return nr && (s32)(nr - w->nr) >= 0;
 }
 
-/* Waits for credits, and may choose another path. A copy stays where it is. */
+/* True if @op waits for credits, and may choose another path. A hedge keeps its path. */
 static bool is_movable(const struct lnet_op *op)
 {
 	return op->state == OP_TRY && lnet_att_waits(&op->first);
 }
 
-/* It waits to use a path that is silent, or to a router that is. */
+/* True if @att waits for credits of a path that is suspect, or whose first-hop path is. */
 static bool waits_for_suspect(const struct lnet_att *att)
 {
 	return att->state != ATT_WAIT_NI && (att->path->suspect_ns || att->path->trunk->suspect_ns);
 }
 
-/* The interface that it waits for is in use by messages on a suspect path. */
+/* True if @att waits for credits of an interface that messages on a suspect path use. */
 static bool waits_for_ni(const struct lnet_shard *sh, const struct lnet_att *att)
 {
 	return att->state == ATT_WAIT_NI && is_due(&sh->walk, att->ni->sh[sh->ix].avoid_walk);
 }
 
-/* If there is no better path for @op, there is none for other operations to its peer either. */
+/* True: if @op has no better path, no other operation to its peer has a better path either. */
 static bool speaks_for_all(const struct lnet_op *op)
 {
 	return !op->tried && !(op->flags & LNET_OPF_FORWARD);
 }
 
-/* True: @op did something that takes time. @stuck: peers without a better path or interface. */
+/* True: @op tried or chose again. @stuck: peers without a better path, without a better NI. */
 static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_peer *stuck[2])
 {
 	bool by_ni;
@@ -146,7 +146,7 @@ static void slice(struct lnet_pass *p)
 			return;
 		}
 		op = list_entry(w->at, struct lnet_op, all);
-		w->at = op->all.next;	/* moved if that operation ends */
+		w->at = op->all.next;	/* lnet_walk_leave() moves it */
 		w->left--;
 		acts += visit(p, op, stuck);
 	}
@@ -175,7 +175,7 @@ void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer)
 	slice(p);
 }
 
-/* Many operations notice the same silence, so walks for them have pauses. */
+/* Many operations notice the same suspect path, so there are pauses between these walks. */
 void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 {
 	struct lnet_ni_shard *ns = &path->ni->sh[p->sh->ix];

@@ -55,8 +55,8 @@ struct lnet_window {			/* [shard that the session ID selects] */
 	u8 weight;			/* base 2 logarithm of nr_entries, with hysteresis */
 	u64 last_ns, hold_ns, ack_due_ns;
 	/*
-	 * primary NID of the peer whose share it uses: its opener, or the peer that sent the
-	 * session open request in the name of the opener
+	 * primary NID of the peer whose share the window uses: the opener, or the peer that sent
+	 * the session open request in the name of the opener
 	 */
 	struct lnet_nid opener;
 	/* the opener's interface that sent last; reference held */
@@ -74,7 +74,7 @@ struct lnet_window_walk {
 	struct list_head *at;		/* in sh->made: next to visit */
 };
 #define LNET_WINDOW_HASH 128
-#define LNET_WINDOW_SLICE 1024U		/* places that one slice of a walk visits, and one window */
+#define LNET_WINDOW_SLICE 1024U		/* places after which a slice ends, at a whole window */
 #define LNET_WINDOWS_PER_PEER 16	/* the maximum of windows_per_peer */
 #define LNET_WINDOW_WEIGHTS 15		/* the tunable `window' is at most 16,383 */
 
@@ -156,7 +156,7 @@ void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e);
 void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);
 /* discards held replies of @md (NULL: shutdown, aborts all); no lock held */
 void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);
-/* [sh] the same in slices; newer windows are not visited, as nothing in them uses @md */
+/* [sh] the same in slices; skips windows newer than the walk, because they do not use @md */
 void lnet_window_walk_begin(struct lnet_shard *sh, struct lnet_window_walk *walk);
 /* [sh] False: this was the last slice. The lock may be released between two slices. */
 bool lnet_window_walk_slice(struct lnet_pass *p, struct lnet_window_walk *walk, struct lnet_md *md);

@@ -3,7 +3,7 @@
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-/* Answers that wait for room in a socket. A peer with more unanswered questions does not read. */
+/* Acknowledgements that wait for a socket: the maximum; those that unsent_budget excludes. */
 #define NOOPS_MAX	1024U
 #define NOOPS_OWN	16U
 
@@ -22,7 +22,7 @@ static struct sock_conn *noop_conn(struct sock_peer *peer, struct sock_conn *via
 	return other;
 }
 
-/* L; the first NOOPS_OWN of a connection are no part of unsent_budget. NULL: too many. */
+/* L; unsent_budget does not include the first NOOPS_OWN of @c. NULL: too many, or no memory. */
 static struct sock_noop *noop_new(struct sock_conn *c)
 {
 	bool own = c->nr_noops < NOOPS_OWN;
@@ -48,7 +48,7 @@ void sock_noop_free(struct sock_conn *c, struct sock_noop *n)
 	kfree(n);
 }
 
-/* L; answer or keepalive. False: there is no room for it. */
+/* L; queues an acknowledgement of @cookie, or a keepalive. False: too many, or no memory. */
 static bool noop_add(struct sock_peer *peer, struct sock_conn *via, u64 cookie)
 {
 	struct sock_conn *c = noop_conn(peer, via);

@@ -524,8 +524,8 @@ static void resume_reading(struct lnet_pass *p, struct sock_ni *sn, u8 *staging,
 }
 
 /*
- * L; serves the peers of which something is due, at most SOCK_TICK_PEERS in SOCK_TICK_NS, however
- * often it is called: a peer that acknowledges nothing is due every SOCK_TICK_NS.
+ * L; serves the peers whose timers are due: at most SOCK_TICK_PEERS in SOCK_TICK_NS, in any number
+ * of calls. A peer that acknowledges nothing is due every SOCK_TICK_NS.
  */
 static void peers_tick(struct lnet_pass *p, struct sock_ni *sn, u64 now_ns)
 {

@@ -37,7 +37,7 @@ struct sock_half {
 };
 
 void sock_halfs_init(struct sock_halfs *hs, u64 key);
-void sock_halfs_fini(struct sock_halfs *hs);	/* empty */
+void sock_halfs_fini(struct sock_halfs *hs);	/* @hs is empty */
 /* The youngest from now on; @addr: 16 bytes. 0 or -ENOMEM. May sleep (GFP_NOFS). */
 int sock_half_add(struct sock_halfs *hs, struct sock_half *h, const u8 *addr);
 /* The number of connections of the address. */

@@ -6,7 +6,7 @@
 #include <net/tcp.h>
 
 #define LINGER_NS	1000000000ULL	/* for the last bytes of a refusal */
-#define LINGERS_MAX	256U		/* if more are closed, the others are reset */
+#define LINGERS_MAX	256U		/* further closed connections are reset */
 #define STAGING_SIZE	65536U
 #define STAGING_KEPT	8U
 
@@ -443,7 +443,7 @@ static bool raise_closed(struct kern_ni *kn)
 		return false;
 	list_for_each_entry(c, &kn->sn.conns, all) {
 		if (c->state != CONN_CLOSED)
-			break;		/* those that are closed are the first */
+			break;		/* closed connections precede the others */
 		if (!kern_conn(c)->released)
 			lnet_env_poll_raise(&kern_conn(c)->poll, LNET_POLL_TURN);
 	}

@@ -172,7 +172,7 @@ static void listen_here(struct kern_ni *kn, struct socket *listener,
 	lnet_env_poll_raise(&kn->accept, LNET_POLL_READ);
 }
 
-/* Unprivileged users may create namespaces, so the rate of these lines is limited. */
+/* Limits the rate of its log lines, because unprivileged users may create namespaces. */
 static void say_why(const struct lnet_ni *ni, u16 port, int err)
 {
 	char nid[LNET_NIDSTR_SIZE];

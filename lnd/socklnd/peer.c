@@ -377,8 +377,8 @@ static bool is_moving(const struct sock_conn *c, u64 now_ns)
 /*
  * Messages encoded but not wholly written when their time is over: true if the set must end for it.
  * Else the driver completes only the message and keeps a copy of its bytes in the stream. It does
- * so while bytes move, however slowly, and unsent_budget permits it. It also does so for a small
- * message if the set holds a message that is sent once.
+ * so while bytes move, however slowly, if unsent_budget permits the copy. It also does so for a
+ * small message if the set holds a message that is sent once.
  */
 static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {

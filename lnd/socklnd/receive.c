@@ -314,11 +314,11 @@ void sock_receive_watch(struct sock_conn *c)
 		sock_peer_arm(c->peer, c->sn->now_ns + step_ns(c->sn));
 }
 
-/* ---- memory for what waits ---- */
+/* ---- memory for bytes and messages that wait ---- */
 
 /*
- * A read takes this part of the free share of hold_budget at most, because the connection may have
- * to keep all of it. It always takes AHEAD_LEAST.
+ * A read takes at most the free memory divided by AHEAD_PART, because the connection may have to
+ * keep all bytes of the read. AHEAD_LEAST bytes are always permitted.
  */
 #define AHEAD_PART	16
 #define AHEAD_LEAST	4096U

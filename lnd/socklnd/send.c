@@ -23,7 +23,7 @@ static bool pos_before(unsigned long a, unsigned long b)
 
 /* ---- the out buffer ---- */
 
-/* Larger payloads are written by reference. */
+/* The driver copies payloads up to this length, and sends longer ones by reference. */
 static u32 inline_max(const struct sock_conn *c)
 {
 	return min(SOCK_INLINE_MAX, c->out_size / 2);
@@ -608,7 +608,7 @@ static int seg_detach(struct sock_conn *c, struct sock_seg *s)
 	return 0;
 }
 
-/* The rest of a referenced payload becomes ours, so that the stream stays whole. */
+/* Copies the rest of a referenced payload, so that the driver can complete the stream. */
 static int detach(struct sock_conn *c, struct lnet_att *att)
 {
 	int err = 0;

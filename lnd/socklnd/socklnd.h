@@ -159,8 +159,8 @@ struct sock_ni {
 	struct sock_table by_nid;	/* peers */
 	struct list_head peers;
 	struct lnet_wheel wheel;	/* peer->timer */
-	struct list_head due;		/* the same, expired */
-	u64 served_ns;			/* since then peers_tick() served nr_served */
+	struct list_head due;		/* expired timers of the wheel */
+	u64 served_ns;			/* peers_tick() has served nr_served since then */
 	u32 nr_served;
 	struct list_head conns;		/* all, until released */
 	struct sock_halfs halfs;	/* accepted, without HELLO */
@@ -272,7 +272,7 @@ struct sock_peer {
 	u32 nr_queue[SOCK_NR_QUEUES];
 	/* att->lnd[0] of a queued one: its place among those of all queues */
 	long seq_first, seq_last;
-	struct lnet_timer timer;	/* sn->wheel, sn->due: when something of it is due */
+	struct lnet_timer timer;	/* in sn->wheel or sn->due: when to serve the peer */
 	u64 alive_ns;			/* last sign of life */
 	u64 keepalive_ns;		/* last keepalive sent */
 	u32 pins;			/* connections not yet released, messages held */
@@ -371,7 +371,7 @@ struct sock_conn {
 	u8 io[] __aligned(8);
 };
 
-/* [reader] Its next turn begins with a read into the staging memory. */
+/* [reader] The next turn of @c begins with a read into the staging memory. */
 static inline bool sock_conn_between(const struct sock_conn *c)
 {
 	return !READ_ONCE(c->rx) && !READ_ONCE(c->hold) && !c->stash && !c->large;
@@ -486,7 +486,7 @@ struct sock_came {
 /* The same; reads the header @from into in->hdr. 0, or what lnet_hdr_decode() says. */
 int sock_decode_hdr(const struct sock_conn *c, const u8 *from, struct sock_came *in);
 
-/* Of @nid in a table of the NI. */
+/* The hash of @nid in a table of the NI. */
 static inline u32 sock_nid_hash(const struct sock_table *t, const struct lnet_nid *nid)
 {
 	return sock_table_hash(t, nid->addr, nid->size ? sizeof(nid->addr) : sizeof(nid->addr[0]));
@@ -548,11 +548,11 @@ void sock_host_open(struct sock_conn *c);		/* L; @c is open */
 void sock_host_shut(struct sock_conn *c);		/* L; @c is closed: leaves the queue */
 void sock_host_put(struct sock_ni *sn, struct sock_host *host);	/* L; NULL is fine */
 
-/* [reader] how much of @size to read beyond what @c receives or skips: it may have to be kept. */
+/* [reader] bytes to read behind the payload of @c, at most @size; @c may have to keep them all */
 u32 sock_read_ahead(const struct sock_conn *c, u32 size);
 /*
- * [reader] keeps a header whose payload may not be received yet (in c->hdr, if it is not in @data),
- * and the bytes @data behind it, until reading resumes. 0 or -ENOMEM.
+ * [reader] Keeps the header of a payload that must wait, and bytes behind the header, until reading
+ * resumes. The header is in c->hdr or at @data, the bytes are at @data. 0 or -ENOMEM.
  */
 int sock_stash_put(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len);
 u8 *sock_stash_take(struct lnet_pass *p, struct sock_conn *c);	/* [reader] the caller frees it */
@@ -613,8 +613,8 @@ void sock_out_raw(struct sock_conn *c, const void *data, u32 len);	/* L; handsha
 /* L; closed: gives back what was encoded */
 void sock_out_drop(struct lnet_pass *p, struct sock_conn *c);
 /*
- * L; gives back an attempt whose bytes stay in the stream, with a copy of what is unsent. Nobody is
- * writing. 0, -EBUSY: it cannot be copied, -ENOBUFS: unsent_budget forbids it, -ENOMEM.
+ * L; completes an attempt whose bytes stay in the stream, and copies its unsent bytes. No thread
+ * writes to @c. 0; -EBUSY: no copy is possible; -ENOBUFS: unsent_budget forbids it; -ENOMEM.
  */
 int sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att,
 		    enum lnet_outcome how);
@@ -626,18 +626,18 @@ void sock_flush_ring(struct lnet_pass *p, struct sock_ni *sn);	/* L; dropped and
 
 /* unsent.c */
 /*
- * L; true: @bytes more may be allocated for bytes of @c that its socket does not take. Afterwards
- * at least as much of unsent_budget is free as the address of @c uses, so that each further address
- * finds some. False: counted.
+ * L; reserves @bytes of unsent_budget for memory of @c. Afterwards at least as much of the budget
+ * is free as the address of @c uses, so some is left for each further address. False: the budget
+ * does not suffice, and the driver has counted this.
  */
 bool sock_unsent_take(struct sock_conn *c, u32 bytes);
-void sock_unsent_give(struct sock_conn *c, u32 bytes);
+void sock_unsent_give(struct sock_conn *c, u32 bytes);	/* L; the reverse */
 /*
- * L; an out buffer, if @c has none: of SOCK_OUT_SIZE if unsent_budget permits it, else a small one,
- * so that @c can write at any time. False: no memory.
+ * L; allocates an out buffer if @c has none. Its size is SOCK_OUT_SIZE if unsent_budget permits it,
+ * else less, so that @c can write at any time. False: no memory.
  */
 bool sock_out_get(struct sock_conn *c);
-void sock_out_put(struct sock_conn *c);		/* L; @c needs none */
+void sock_out_put(struct sock_conn *c);		/* L; frees that buffer */
 
 /* pin.c */
 /* L; the payload of @att, encoded for @c, is sent by reference from now on. NULL: it is not. */
@@ -656,10 +656,10 @@ void sock_att_done(struct lnet_pass *p, struct sock_ni *sn, struct lnet_att *att
 void sock_pins_reap(struct lnet_pass *p, struct sock_ni *sn);
 
 /* answer.c */
-/* L; answers a question that came by @via, NULL: not known. Ends a set that reads no answers. */
+/* L; acknowledges @cookie, received by @via (NULL: unknown), or closes a set that does not read. */
 void sock_zc_answer(struct lnet_pass *p, struct sock_peer *peer, struct sock_conn *via, u64 cookie);
-void sock_noop_free(struct sock_conn *c, struct sock_noop *n);	/* L; of c->noops */
-/* L; asks by some connection of the set whether the peer is there */
+void sock_noop_free(struct sock_conn *c, struct sock_noop *n);	/* L; @n is in c->noops */
+/* L; sends a keepalive over a connection of the set */
 void sock_keepalive(struct sock_peer *peer, u64 now_ns);
 /* L; false: unknown cookie */
 bool sock_zc_ack(struct lnet_pass *p, struct sock_peer *peer, const struct lnet_zcack *ack);

@@ -7,15 +7,15 @@
 
 #define SOCK_TABLE_BITS 6		/* first size */
 
-/* Part of an entry; zeroed: in no table. */
+/* Part of an entry. If zeroed, the entry is in no table. */
 struct sock_node {
 	struct hlist_node link;
 	u32 hash;
 };
 
-/* Whoever embeds it says who protects it. */
+/* The struct that contains a table names its lock. */
 struct sock_table {
-	struct hlist_head *heads;	/* first, or allocated */
+	struct hlist_head *heads;	/* @first, or allocated */
 	struct hlist_head first[1 << SOCK_TABLE_BITS];
 	u64 key;			/* [const] */
 	u32 nr;
@@ -23,15 +23,15 @@ struct sock_table {
 };
 
 void sock_table_init(struct sock_table *t, u64 key);
-void sock_table_fini(struct sock_table *t);	/* empty */
-/* Of the @len bytes at @addr: 4 or 16. */
+void sock_table_fini(struct sock_table *t);	/* @t is empty */
+/* The hash of the @len bytes at @addr; @len is 4 or 16. */
 u32 sock_table_hash(const struct sock_table *t, const void *addr, unsigned int len);
 static inline struct hlist_head *sock_table_chain(const struct sock_table *t, u32 hash)
 {
 	return &t->heads[hash >> (32 - t->bits)];
 }
-/* May sleep (GFP_NOFS). If there are two entries per chain, the table grows if there is memory. */
+/* May sleep (GFP_NOFS). At two entries per chain, the table grows if there is memory. */
 void sock_table_add(struct sock_table *t, struct sock_node *node, u32 hash);
-void sock_table_del(struct sock_table *t, struct sock_node *node);	/* twice is once */
+void sock_table_del(struct sock_table *t, struct sock_node *node);	/* may be repeated */
 
 #endif

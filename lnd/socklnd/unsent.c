@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bounds the memory for bytes that sockets do not take: buffers, copies, zero-copy answers. */
+/* Bounds the memory for unsent bytes: out buffers, copies, zero-copy acknowledgements. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-#define SMALL_SIZE	2048U	/* buffer that each connection may have */
+#define SMALL_SIZE	2048U	/* out buffer that each connection may have */
 
 bool sock_unsent_take(struct sock_conn *c, u32 bytes)
 {

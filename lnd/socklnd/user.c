@@ -240,7 +240,7 @@ static struct sock_conn *claim_closed(struct user_ni *un)
 	if (un->nr_closed) {
 		list_for_each_entry(c, &un->sn.conns, all) {
 			if (c->state != CONN_CLOSED)
-				break;	/* those that are closed are the first */
+				break;	/* closed connections precede the others */
 			if (c->writing || user_conn(c)->releasing)
 				continue;
 			found = c;

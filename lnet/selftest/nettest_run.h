@@ -113,7 +113,7 @@ struct nettest_put {
 
 #define NETTEST_LINES_MAX 16U
 
-/* Counts a line about a wrong message. False: the run has logged enough of them. */
+/* Counts a line about a wrong message. False: the run has logged NETTEST_LINES_MAX of them. */
 static inline bool nettest_may_log(struct nettest *nt)
 {
 	return nt->nr_lines < NETTEST_LINES_MAX && ++nt->nr_lines;

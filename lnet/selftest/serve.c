@@ -231,7 +231,7 @@ static struct lst_share *share_of_locked(struct lst *st, const struct lnet_nid *
 	return unused;
 }
 
-/* A sender with many calls must leave as many free as it has. */
+/* True if the sender of @share has fewer calls than are free, or fewer than LST_CALLS_FEW. */
 static bool may_call(const struct lst *st, const struct lst_share *share)
 {
 	u32 free = st->nr_calls < LST_CALLS_MAX ? LST_CALLS_MAX - st->nr_calls : 0;

@@ -21,7 +21,7 @@
 #define LST_LEASE_MAX		3600U
 #define LST_FENCED_MAX		16U		/* sessions that lost this node and are known */
 #define LST_CALLS_MAX		8192U		/* requests of others being served at one time */
-#define LST_CALLS_FEW		32U		/* beyond it, if the sender has fewer */
+#define LST_CALLS_FEW		32U		/* calls of each sender permitted beyond it */
 #define LST_BULK_MAX		(256ULL << 20)	/* bytes of bulk memory of all calls */
 #define LST_BULK_SHARE		(64ULL << 20)	/* of these, bytes for the calls of one sender */
 #define LST_SENDERS_MAX		64U		/* with a share; further senders use the last one */

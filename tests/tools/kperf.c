@@ -175,7 +175,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of the sorted times. */
+/* The value below which @percent of the sorted times are. */
 static uint32_t quantile_us(unsigned int percent)
 {
 	return sum.nr_took ? sum.took_us[(sum.nr_took - 1) * percent / 100] : 0;

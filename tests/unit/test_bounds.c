@@ -335,7 +335,7 @@ static void test_answers(void)
 
 static const struct rails_cfg three = { .nr_nodes = 3 };
 
-/* Node 2 does not take its replies, and they use up the bound of all: node 0 is served. */
+/* Replies that node 2 does not read use up answers_budget. Node 1 still serves node 0. */
 static void test_answers_of_all(void)
 {
 	unsigned int first, honest, last, i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Lists of NIDs: how a NID in one is found, and bounds on the lists and NIDs of all peers. */
+/* Does the node find NIDs in a list, and bound the lists and the NIDs of all peers? */
 #include "node.h"
 #include "peer.h"
 
@@ -78,7 +78,7 @@ static void test_many_lists(void)
 	node_end(ln);
 }
 
-/* Each NID replies: all peers together have about 4 x peers_max, and each peer may have 4. */
+/* Each NID replies. All peers together get about 4 x peers_max NIDs, and each may have 4. */
 static void test_many_proven(void)
 {
 	struct lnet_nid first[2] = { nid("10.9.0.1@tcp"), nid("10.9.5.1@tcp") };
@@ -110,7 +110,7 @@ static void test_many_proven(void)
 	node_end(ln);
 }
 
-/* Slots that follow each other without a free one: no search visits more. */
+/* The most slots between two free ones: no search visits more. */
 static unsigned int longest_run(const struct lnet_listing *l)
 {
 	unsigned int i, run = 0, most = 0;

@@ -203,7 +203,7 @@ static u64 fill(enum plan plan)
 	return nr;
 }
 
-/* Bytes that were read and have to wait are a part of the memory for messages that wait. */
+/* hold_per_address includes bytes that the node has read behind a header that must wait. */
 static void test_share_of_ahead(void)
 {
 	u32 len, i, k, round;

@@ -228,8 +228,8 @@ static void inject_back(const struct lnet_nid *src)
 }
 
 /*
- * One sender has messages for 1,000 destinations, which wait for its share. A released buffer does
- * not make the router check all of them under one lock hold, and another sender gets it.
+ * Messages of one sender for 1,000 destinations wait for its share. When a buffer is released, the
+ * router does not check all their queues under one lock hold. Another sender gets the buffer.
  */
 static void test_many_queues(void)
 {
@@ -255,7 +255,7 @@ static void test_many_queues(void)
 	end_full();
 }
 
-/* Destinations of the same chain, if the hash had no secret key. */
+/* Destinations that would be in one chain if the hash had no secret key. */
 static void test_chains(void)
 {
 	unsigned int i, nr = 0, most = 0;
@@ -281,7 +281,7 @@ static void test_chains(void)
 	end_full();
 }
 
-/* The destinations of a sender take turns for its router credits. */
+/* The destinations of a sender get its router credits in round-robin order. */
 static void test_turns(void)
 {
 	const struct lnet_fwd *last;

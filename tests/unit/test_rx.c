@@ -626,7 +626,7 @@ static void test_not_reading(void)
 	rails_end();
 }
 
-/* At the bound of all replies, who waits for few is served. */
+/* At answers_budget, the node serves an interface for which few replies wait. */
 static void test_answers_budget(void)
 {
 	struct lnet_nid src = rails_nid(0, 0);

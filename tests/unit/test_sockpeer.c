@@ -107,7 +107,7 @@ static void test_path_reset_once(void)
 
 #define MANY 1800
 
-/* Peers without connections, which the driver forgets as soon as it serves them. */
+/* Peers without connections: the driver frees a peer as soon as it serves the peer. */
 static void make_peers(unsigned int nr, void (*choose)(struct lnet_nid *nid))
 {
 	struct lnet_peer_ni *pni;
@@ -128,7 +128,7 @@ static void choose_next(struct lnet_nid *nid)
 	nid->addr[0] = cpu_to_be32(be32_to_cpu(nid->addr[0]) + 1);
 }
 
-/* The hash that the driver had before would put all of these into one chain. */
+/* The former hash of the driver would put all these NIDs into one chain. */
 static void choose_same(struct lnet_nid *nid)
 {
 	do
@@ -146,7 +146,7 @@ static void tick(void)
 	lnet_pass_end(&p);
 }
 
-/* In 10 ms the driver serves a bounded number of peers, however often a closed connection asks. */
+/* In 10 ms the driver serves a bounded number of peers, in any number of ticks. */
 static void test_many_due(void)
 {
 	unsigned int i;

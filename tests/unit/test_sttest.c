@@ -111,7 +111,7 @@ static void share(void)
 	st_end();
 }
 
-/* That of node @from; NULL: the node has none. */
+/* The share of node @from; NULL: the node has none. */
 static struct lst_share *share_of(struct lst *st, unsigned int from)
 {
 	struct lnet_nid nid = rails_nid(from, 0);
@@ -123,7 +123,7 @@ static struct lst_share *share_of(struct lst *st, unsigned int from)
 	return NULL;
 }
 
-/* A sender with many calls must leave as many free as it has; other senders are served. */
+/* A sender gets a further call only while more are free than it has; others are served. */
 static void calls(void)
 {
 	struct lst_query_stat_rpy console;
@@ -139,7 +139,7 @@ static void calls(void)
 	share = share_of(st, 1);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(share);
 	UNIT_EQUAL(st->nr_calls + share->nr_calls, 0, "all calls have ended");
-	/* The node serves so many of the client, which is its only sender. */
+	/* As if the node served this many calls of the client, which is its only sender. */
 	share->nr_calls += LST_CALLS_MAX / 2;
 	st->nr_calls += LST_CALLS_MAX / 2;
 	dropped = st->c[LST_C_rpcs_dropped];

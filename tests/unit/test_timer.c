@@ -181,7 +181,7 @@ static void test_beyond(void)
 	UNIT_EQUAL(lnet_wheel_next_ns(&wheel), WHEEL + WHEEL / 16, "then this one");
 }
 
-/* A slot is divided: its timers expire in order of insertion, each once, before later slots. */
+/* Several calls expire a slot: each timer once, in order of insertion, before later slots. */
 static void test_order(void)
 {
 	unsigned int i, nr;
@@ -205,7 +205,7 @@ static void test_order(void)
 	UNIT_EQUAL(lnet_wheel_next_ns(&wheel), U64_MAX, "nothing to wait for");
 }
 
-/* While a slot is divided, its timers can be cancelled and set. */
+/* Between the calls that expire a slot, its timers can be cancelled and set. */
 static void test_divided(void)
 {
 	LIST_HEAD(due);
@@ -230,7 +230,7 @@ static void test_divided(void)
 	UNIT_EQUAL(wheel.nr, 0, "none is left");
 }
 
-/* The queue and the wheel share what one call may expire. */
+/* One call expires as many timers of the queue as of the wheel. */
 static void test_shared(void)
 {
 	unsigned int i, of_wheel = 0;

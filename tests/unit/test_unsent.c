@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bounds of the memory for bytes that peers do not read. */
+/* Does the driver bound the memory for bytes that peers do not read? */
 #include "sock_fake.h"
 
 #define A "192.168.50.11@tcp"
@@ -54,7 +54,7 @@ static void unblock(struct fake *f)
 	lnet_pass_end(&p);
 }
 
-/* All messages to peer @i, whole and in order. */
+/* Peer @i has received all messages, complete and in order. */
 static void received(unsigned int i)
 {
 	u32 hdr = LNET_KSOCK_SIZE + lnet_hdr_size(false), k, n;
@@ -73,8 +73,8 @@ static void received(unsigned int i)
 }
 
 /*
- * Beyond unsent_budget a connection gets a small buffer: nothing waits for the others, and nothing
- * is closed.
+ * Beyond unsent_budget a connection gets a small buffer. It does not wait for other connections,
+ * and the driver closes none of them.
  */
 static void test_buffers(void)
 {
@@ -121,7 +121,7 @@ static void test_share(void)
 	fake_end();
 }
 
-/* Answers that cannot be merged, to a peer that reads none: the number that ends its set. */
+/* Questions of a peer that reads no acknowledgements: how many, until the driver closes the set. */
 static unsigned int ask(unsigned int most)
 {
 	unsigned int i;
@@ -153,7 +153,7 @@ static void test_answers(void)
 	fake_end();
 }
 
-/* A peer that reads slowly: the copy of a message whose time is over, or else its set ends. */
+/* A peer reads slowly. At the deadline the driver copies the message, or it closes the set. */
 static void test_copies(void)
 {
 	struct lnet_pass p;

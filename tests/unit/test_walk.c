@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Walks over the operations of a shard that hold its lock for a bounded number of them. */
+/* Does each lock hold of a walk visit a bounded number of operations? */
 #include "rails.h"
 
-#define ACTS 64			/* operations that one slice lets try, and that it visits */
+#define ACTS 64			/* operations that try in one slice; that it visits */
 #define VISITS 256
 
 static const struct rails_cfg three = { .nr_nodes = 3 };
@@ -23,7 +23,7 @@ static unsigned int pausing(unsigned int to)
 	return nr;
 }
 
-/* @nr requests fail on each path, and pause for a second or so. The first tag. */
+/* Sends @nr requests that fail on each path and then pause for a second. The first tag. */
 static unsigned int put_in_vain(unsigned int to, unsigned int nr)
 {
 	unsigned int first = rails.nr_tags + 1, i;
@@ -61,7 +61,7 @@ static void look_first(struct lnet_pass *p)
 	UNIT_EQUAL(pausing(1), 200 - ACTS, "requests that still pause");
 }
 
-/* A path works again: the requests try in slices, and none is left to its pause. */
+/* A path works again: the requests try in slices, before their pauses end. */
 static void test_back(void)
 {
 	unsigned int first;
@@ -77,7 +77,7 @@ static void test_back(void)
 	rails_end();
 }
 
-/* The walk stands at an operation that ends now, and the peer has another path that works again. */
+/* The next operation to visit ends now, and a second path to node 1 works again. */
 static void look_at_cursor(struct lnet_pass *p)
 {
 	struct list_head *at = shard()->walk.at;
@@ -92,7 +92,7 @@ static void look_at_cursor(struct lnet_pass *p)
 	lnet_ops_path_back(p, rails_peer(0, 1));
 }
 
-/* Operations to other peers are visited, and nothing else happens to them. */
+/* The walk visits operations to other peers, which do nothing. */
 static void test_others(void)
 {
 	unsigned int first, others;

@@ -214,7 +214,7 @@ static void test_acks_in_turn(void)
 	rails_end();
 }
 
-/* A walk visits all windows in slices, also if the next window is dropped between two of them. */
+/* A walk visits all windows in slices, even if the next window is dropped between two slices. */
 static void test_walk(void)
 {
 	struct lnet_window_walk walk;

@@ -205,7 +205,7 @@ static struct client *first_to_go(struct client *a, struct client *b)
 	return a->turn < b->turn ? a : b;
 }
 
-/* Counts of clients, and those of them that may give way. */
+/* The number of some clients, and the first of them to replace; NULL: none may be replaced. */
 struct crowd {
 	unsigned int nr;
 	struct client *out;
@@ -219,9 +219,9 @@ static void join(struct crowd *crowd, struct client *c)
 }
 
 /*
- * A free place for a client of @uid, or the place of a client without a request, or else of a
- * client that does not read its reply. At its bound a user takes only a place of its own. NULL:
- * there is none.
+ * A free place for a client of @uid; else the place of a client without a request; else that of a
+ * client that does not read its reply. At a bound on users, the place of a client that the bound
+ * counts. NULL: there is no such client.
  */
 static struct client *place(struct selftest *t, uid_t uid)
 {
