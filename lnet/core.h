@@ -286,6 +286,7 @@ struct lnet_ni {
 	u8 falls;			/* in a row, soon after it rose; health.c, WRITE_ONCE */
 	u64 rose_ns;			/* when it was announced as up last; the same */
 	struct lnet_peer *rise_at;	/* [nid_lock] @rising: the last that does; counted */
+	u32 since_seq;			/* of the first ping info that lists it; WRITE_ONCE */
 	u32 link_speed;			/* Mbit/s, 0 unknown */
 	u32 full_mbit;			/* [nid_lock] the most that it ever was */
 	u16 wear;			/* what is missing to full weight: weight.c, READ_ONCE */

@@ -12,6 +12,12 @@ static inline bool lnet_ni_has_link(const struct lnet_ni *ni)
 {
 	return !READ_ONCE(ni->fatal) && !READ_ONCE(ni->fault_down);
 }
+/* True if @a works better than @b: first one that is not down, then one that is not suspect. */
+static inline bool lnet_path_is_better(const struct lnet_path *a, const struct lnet_path *b)
+{
+	return !b || (b->down_ns && !a->down_ns) ||
+	       (!b->down_ns == !a->down_ns && b->suspect_ns && !a->suspect_ns);
+}
 /* 0..1000: the least of the pair's own and those of the ends that it answers for */
 static inline int lnet_path_health(const struct lnet_path *path)
 {

@@ -88,6 +88,16 @@ static int is_said(struct lnet *ln, bool less)
 	return less ? is_same(ln, ln->ping_less, false) : 1;
 }
 
+/* The info with sequence @seq is the first one that lists the NIs added since the last one. */
+static void mark_new(struct lnet *ln, u32 seq)
+{
+	struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &ln->nis, link)
+		if (!ni->since_seq)
+			WRITE_ONCE(ni->since_seq, seq);
+}
+
 void lnet_ping_rebuild(struct lnet *ln)
 {
 	bool less = has_less(ln);
@@ -102,6 +112,7 @@ void lnet_ping_rebuild(struct lnet *ln)
 		lnet_copy_put(c[1]);
 		return;
 	}
+	mark_new(ln, ln->ping_seq + 1);
 	spin_lock(&ln->ping_lock);
 	swap(ln->ping_info, c[0]);
 	swap(ln->ping_less, c[1]);

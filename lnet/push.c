@@ -95,6 +95,46 @@ static void follow_ping(struct lnet_op *op)
 	lnet_ni_get(op->src_ni);
 }
 
+/* [sh] A stock peer drops messages from a drained NI. */
+static bool may_carry(const struct lnet_path *path, const struct lnet_peer *peer)
+{
+	return !path->gone && lnet_ni_usable(path->ni) && lnet_ni_has_link(path->ni) &&
+	       (!READ_ONCE(path->ni->drained) || (peer->features & LNET_FEAT_OPEN));
+}
+
+/*
+ * [sh] The best path over an NI that the peer knows, if it does not know some other NI. The peer
+ * takes a push from an unknown NI for one of an unknown node, and the NI that could prove the
+ * contrary may be removed at once. NULL: any path.
+ */
+static struct lnet_path *known_path(const struct lnet_peer *peer)
+{
+	u32 seq = seq_known(peer);
+	struct lnet_path *path, *best = NULL;
+	const struct lnet_peer_ni *pni;
+	bool unknown = false;
+
+	list_for_each_entry(pni, &peer->pnis, link) {
+		list_for_each_entry(path, &pni->paths, link) {
+			if (pni->deleted || !may_carry(path, peer))
+				continue;
+			if ((s32)(READ_ONCE(path->ni->since_seq) - seq) > 0)
+				unknown = true;
+			else if (lnet_path_is_better(path, best))
+				best = path;
+		}
+	}
+	return unknown ? best : NULL;
+}
+
+/* If it fails, the push uses any path. */
+static void leave_by(struct lnet_op *op, struct lnet_ni *ni)
+{
+	op->flags |= LNET_OPF_PINNED_NI | LNET_OPF_ANY_PATH;
+	op->src_ni = ni;
+	lnet_ni_get(ni);
+}
+
 static void fill(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni,
 		 struct lnet_copy *info)
 {
@@ -108,7 +148,8 @@ static void fill(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *p
 bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *first = peer->disc.acked ? NULL : pinged_at(peer);
-	struct lnet_peer_ni *pni = first ? first : lnet_peer_ni_any(peer);
+	struct lnet_path *known = first ? NULL : known_path(peer);
+	struct lnet_peer_ni *pni = first ? first : known ? known->pni : lnet_peer_ni_any(peer);
 	struct lnet_op *op = pni ? lnet_op_take(p->sh) : NULL;
 	struct lnet_copy *info;
 
@@ -123,6 +164,8 @@ bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 	fill(p, op, pni, info);
 	if (first)
 		follow_ping(op);
+	else if (known)
+		leave_by(op, known->ni);
 	peer->disc.had_force = peer->disc.force_push;
 	peer->disc.force_push = 0;
 	peer->disc.pushing = 1;

@@ -10,6 +10,7 @@
  */
 #include <lnet/hash.h>
 #include "core.h"
+#include "health.h"
 #include "route.h"
 
 #define NETS_MAX	LNET_MAX_NIS
@@ -270,12 +271,6 @@ int lnet_route_notify(struct lnet *ln, const struct lnet_nid *gateway, bool up, 
 
 /* ---- checking -------------------------------------------------------------------------------- */
 
-static bool better(const struct lnet_path *a, const struct lnet_path *b)
-{
-	return !b || (b->down_ns && !a->down_ns) ||
-	       (!b->down_ns == !a->down_ns && b->suspect_ns && !a->suspect_ns);
-}
-
 /* The best path to the router on @net; NULL: its interfaces here are gone. */
 static struct lnet_path *path_on(const struct lnet_gateway *gw, u32 net)
 {
@@ -287,7 +282,7 @@ static struct lnet_path *path_on(const struct lnet_gateway *gw, u32 net)
 			continue;
 		list_for_each_entry(path, &hop->paths, link)
 			if (!lnet_path_routed(path) && path->ni->state == NI_ACTIVE &&
-			    better(path, best))
+			    lnet_path_is_better(path, best))
 				best = path;
 	}
 	return best;

@@ -108,6 +108,39 @@ static void test_leaves(void)
 	rails_end();
 }
 
+static u64 sent(unsigned int node, unsigned int rail, enum lnet_ni_counter counter)
+{
+	struct lnet *ln = rails.node[node].ln;
+	struct lnet_ni *ni = rails_ni(node, rail);
+	unsigned int i;
+	u64 nr = 0;
+
+	for (i = 0; i < ln->nr_shards; i++)
+		nr += ni->sh[i].c[counter];
+	return nr;
+}
+
+/* A push from an interface that the peer does not know yet looks like one of another node. */
+static void test_known_source(void)
+{
+	unsigned int i;
+
+	begin();
+	send(0, 1);
+	for (i = 0; i < 4; i++) {
+		rails_ni_del(1, 1);
+		rails_run(2 * NSEC_PER_SEC);
+		send(0, 1);
+		pushes();
+		rails_ni_add(1, 1);
+		rails_run(20 * RAILS_MS);
+		UNIT_EQUAL(pushes(), 1, "pushes");
+		UNIT_EQUAL(sent(1, 1, LNET_NIC_sent_put), 0, "pushes from the new interface");
+		UNIT_EQUAL(rails_nids(0, 1), 2, "interfaces known");
+	}
+	rails_end();
+}
+
 /* How often a request with node 0's interface of rail 1 as its source is sent over that rail. */
 static unsigned int by_source(bool stock, bool drained, bool leaving)
 {
@@ -149,5 +182,6 @@ UNIT_SUITE(farewell,
 	{ "a drained interface leaves the list of a stock peer", test_drained },
 	{ "peers are notified at once of changes by an operator", test_at_once },
 	{ "peers are notified of a removal before", test_leaves },
+	{ "a push leaves by an interface that the peer knows", test_known_source },
 	{ "no request has a source that the peer's list is without", test_source },
 )
