@@ -53,13 +53,24 @@ static bool is_unlisted(const struct lnet_ni *ni, const struct lnet_peer *peer)
 	       (READ_ONCE(ni->drained) && !(peer->features & LNET_FEAT_OPEN));
 }
 
+/*
+ * A reply from an NI that the peer does not know yet is dropped there. The peer proves the new NIDs
+ * of this node by pings of the old ones, so their replies leave by the pinged NI until it stops. A
+ * peer without the extension accepts a reply from each NI.
+ */
+static bool is_proof(const struct lnet_op *op)
+{
+	return op->type == LNET_OP_REPLY && op->copy && (op->peer->features & LNET_FEAT_OPEN) &&
+	       READ_ONCE(op->src_ni->state) < NI_STOPPING;
+}
+
 /* A ping tests the interface to which it is bound, so it cannot use another one. */
 bool lnet_op_source_leaves(const struct lnet_op *op)
 {
 	if (!op->src_ni || !op->peer->mr || !is_unlisted(op->src_ni, op->peer))
 		return false;
 	if (lnet_op_answer(op))
-		return READ_ONCE(op->src_ni->leaving);
+		return READ_ONCE(op->src_ni->leaving) && !is_proof(op);
 	return !(op->flags & LNET_OPF_INTERNAL) && op->portal != LNET_PORTAL_RESERVED;
 }
 

@@ -141,6 +141,42 @@ static void test_known_source(void)
 	rails_end();
 }
 
+static void ignore(void *arg, int status, const u8 *info, u32 len, const struct lnet_nid *primary,
+		   uint64_t rtt_ns)
+{
+	*(int *)arg = status;
+}
+
+/* Replies to one ping of a leaving interface of node 1 that leave by this interface. */
+static u64 ping_replies(bool stock)
+{
+	struct lnet_nid nid;
+	int status = 1;
+	u64 nr;
+
+	rails_begin(NULL);
+	nid = rails_nid(1, 0);
+	if (stock)
+		rails_peer(1, 0)->features &= ~LNET_FEAT_OPEN;
+	rails_ni(1, 0)->drained = rails_ni(1, 0)->leaving = 1;
+	nr = sent(1, 0, LNET_NIC_sent_reply);
+	UNIT_EQUAL(lnet_ping(rails.node[0].ln, &nid, NULL, NSEC_PER_SEC, ignore, &status), 0,
+		   "a ping");
+	rails_pump();
+	UNIT_EQUAL(status, 0, "reply");
+	nr = sent(1, 0, LNET_NIC_sent_reply) - nr;
+	rails_ni(1, 0)->drained = rails_ni(1, 0)->leaving = 0;
+	rails_end();
+	return nr;
+}
+
+/* By its reply the peer proves the new interface, which it may not know yet. */
+static void test_ping_reply(void)
+{
+	UNIT_EQUAL(ping_replies(false), 1, "ours");
+	UNIT_EQUAL(ping_replies(true), 0, "stock");
+}
+
 /* How often a request with node 0's interface of rail 1 as its source is sent over that rail. */
 static unsigned int by_source(bool stock, bool drained, bool leaving)
 {
@@ -183,5 +219,6 @@ UNIT_SUITE(farewell,
 	{ "peers are notified at once of changes by an operator", test_at_once },
 	{ "peers are notified of a removal before", test_leaves },
 	{ "a push leaves by an interface that the peer knows", test_known_source },
+	{ "a leaving interface replies to its pings", test_ping_reply },
 	{ "no request has a source that the peer's list is without", test_source },
 )
