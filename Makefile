@@ -63,7 +63,8 @@ Q	:= $(if $(filter 1,$(V)),,@)
 says	= $(if $(quiet),,@printf '%-5s %s\n' '$(1)' '$(2)')
 
 # The library: core, environment and drivers of user space. The simulator's world and drivers are apart from it.
-LIB_OBJS := $(call objs,lnet/*.c lnet/user/*.c lnet/selftest/*.c lnet/am/*.c lnd/lolnd/*.c lnd/skellnd/*.c) \
+CORE	:= lnet $(addprefix lnet/,$(shell sed -n 's/^\([a-z]\{1,\}\)\t.*/\1/p' lnet/LAYERS))
+LIB_OBJS := $(call objs,$(CORE:=/*.c) lnet/user/*.c lnet/selftest/*.c lnet/am/*.c lnd/lolnd/*.c lnd/skellnd/*.c) \
 	    $(filter-out $(O)/lnd/socklnd/sim% $(O)/lnd/socklnd/kernel%,$(call objs,lnd/socklnd/*.c))
 # What decides, a second time, with what stands for all else in a replay: one object that shows nothing but its door.
 REPLAY	:= $(O)/replay/all.o
