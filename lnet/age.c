@@ -7,7 +7,7 @@
 #include <lnet/env.h>
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
-#include "core.h"
+#include "model/core.h"
 #include "peer.h"
 
 #define SLICE		128U		/* peers looked at in one visit of the worker */

@@ -2,7 +2,7 @@
 /*
  * Answers to our requests: whose they are, one or many at once, and where a REPLY lands.
  */
-#include "core.h"
+#include "model/core.h"
 #include "record_hook.h"
 
 /* @rx came, and says that it comes, from @peer, by whichever of its interfaces. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The data calls of the API, and what a driver sends for an attempt. */
-#include "core.h"
+#include "model/core.h"
 #include "route.h"
 #include "router.h"
 

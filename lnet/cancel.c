@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Attempts that are asked back of their drivers. */
-#include "core.h"
+#include "model/core.h"
 #include "record_hook.h"
 
 /* Of one that is to go twice the driver may have said that it is posted. */

@@ -3,7 +3,7 @@
  * First contact with a peer: one ping for its features, which is discovery's too, one opening for a
  * grant; and what tells it our floor.
  */
-#include "core.h"
+#include "model/core.h"
 
 /* a peer that did not answer is asked again after this, doubling */
 #define CONTACT_RETRY_NS 1000000000ULL
@@ -12,7 +12,7 @@
 static const u8 edges[LNET_NR_CONTACT_STATES][LNET_NR_CONTACT_STATES] = {
 #define STATE(s)
 #define EDGE(a, b) [a][b] = 1,
-#include "states/contact.def"
+#include "model/states/contact.def"
 #undef STATE
 #undef EDGE
 };

@@ -4,7 +4,7 @@
 #define LNET_CONTROL_CMD_H
 
 #include "control.h"
-#include "core.h"
+#include "model/core.h"
 
 struct lnet_ctl_cmd {
 	u8 cmd;

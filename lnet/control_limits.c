@@ -193,7 +193,7 @@ static const struct {
 	void (*use)(struct lnet *ln, struct lnet_use *use);
 } limits[] = {
 #define LIMIT(name, whose, count) { #name, #whose, LNET_C_##count, limit_##name },
-#include "limits.def"
+#include "model/limits.def"
 #undef LIMIT
 };
 

@@ -51,7 +51,7 @@ static const struct {
 #define IS_lnd true
 #define NI_NUMBER(table, name, min, max)							\
 	{ #name, min, max, offsetof(struct lnet_ni_cfg, name), IS_##table },
-#include "ni_numbers.def"
+#include "model/ni_numbers.def"
 #undef NI_NUMBER
 };
 

@@ -3,7 +3,7 @@
  * Attempts take a peer credit, then a credit of the NI, and give them back by changing state;
  * waiters queue by class. Large requests to a peer behind a router take turns before that.
  */
-#include "core.h"
+#include "model/core.h"
 #include "record_hook.h"
 
 /*
@@ -16,7 +16,7 @@
 enum {
 #define ASTATE(s, pc, nc, drv, mem) s##_PEER = pc, s##_NI = nc, s##_DRIVER = drv,
 #define AEDGE(a, b)
-#include "states/att.def"
+#include "model/states/att.def"
 #undef ASTATE
 #undef AEDGE
 };
@@ -28,7 +28,7 @@ struct edge {
 static const struct edge edges[LNET_NR_ATT_STATES][LNET_NR_ATT_STATES] = {
 #define ASTATE(s, pc, nc, drv, mem)
 #define AEDGE(a, b) [a][b] = { 1, a##_PEER - b##_PEER, a##_NI - b##_NI, b##_DRIVER - a##_DRIVER },
-#include "states/att.def"
+#include "model/states/att.def"
 #undef ASTATE
 #undef AEDGE
 };

@@ -3,7 +3,7 @@
  * Who asks for discovery of a NID: waits for the end of a round of the record that has it, and is
  * told once. The record may go meanwhile; then that which has the NID now is waited for.
  */
-#include "core.h"
+#include "model/core.h"
 #include "peer.h"
 
 #define ROUNDS	3U	/* times the transaction timeout: ping, merge and push */

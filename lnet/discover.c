@@ -4,7 +4,7 @@
  * pause after a failure. Requests never wait for it.
  */
 #include <lnet/hash.h>
-#include "core.h"
+#include "model/core.h"
 #include "peer.h"
 
 #define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause after a failure, doubling */
@@ -18,7 +18,7 @@
 static const u8 edges[LNET_NR_DISC_STATES][LNET_NR_DISC_STATES] = {
 #define STATE(s)
 #define EDGE(a, b) [a][b] = 1,
-#include "states/discover.def"
+#include "model/states/discover.def"
 #undef STATE
 #undef EDGE
 };

@@ -21,7 +21,7 @@ struct lnet_timer;
 enum lnet_disc_state {
 #define STATE(s) s,
 #define EDGE(a, b)
-#include "states/discover.def"
+#include "model/states/discover.def"
 #undef STATE
 #undef EDGE
 	LNET_NR_DISC_STATES

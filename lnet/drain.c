@@ -11,7 +11,7 @@
  * of the interface.
  */
 #include "plat.h"
-#include "core.h"
+#include "model/core.h"
 #include "drain.h"
 
 /* Maximum waits: for messages in flight; for acknowledgements; for connections to close. */

@@ -8,7 +8,7 @@
  */
 #include "plat.h"
 #include <lnet/env.h>
-#include "core.h"
+#include "model/core.h"
 #include "health.h"
 
 #define HOLD_FIRST_NS	(100 * (u64)NSEC_PER_MSEC)

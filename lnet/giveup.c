@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Operations that are given up: all to a peer, all of a memory descriptor, all of the node. */
-#include "core.h"
+#include "model/core.h"
 #include "record_hook.h"
 
 struct fail_all {

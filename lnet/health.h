@@ -3,7 +3,7 @@
 #ifndef LNET_HEALTH_H
 #define LNET_HEALTH_H
 
-#include "core.h"
+#include "model/core.h"
 
 #define LNET_FLAP_NS	(60 * (u64)NSEC_PER_SEC)	/* what happens again within this flaps */
 

@@ -4,7 +4,7 @@
 #include <lnet/env.h>
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
-#include "core.h"
+#include "model/core.h"
 #include "route.h"
 #include "router.h"
 #include "udsp.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The NIDs of one list, in a hash with the secret key of the instance. */
-#include "core.h"
+#include "model/core.h"
 #include "peer.h"
 
 /* The slot of @nid, or the free slot where its chain ends. */

@@ -2,7 +2,7 @@
 /* Writes the messages of log.def to the callback of an instance, by level and within their rate. */
 #include "plat.h"
 #include <lnet/env.h>
-#include "core.h"
+#include "model/core.h"
 #include "log.h"
 #include "rule.h"
 
@@ -22,7 +22,7 @@ static const struct {
 } messages[LNET_NR_LOGS] = {
 #define LOG(name, level_, most_, title_, ...)							\
 	[LNET_LOGM_##name] = { .title = title_, .most = most_, .level = LNET_LOG_##level_ },
-#include "log.def"
+#include "model/log.def"
 #undef LOG
 };
 
@@ -174,4 +174,4 @@ void lnet_log_##name params									\
 	ln->log.fn(ln->log.arg, LNET_LOG_##level_, text);					\
 	(void)w;										\
 }
-#include "log.def"
+#include "model/log.def"

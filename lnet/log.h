@@ -11,7 +11,7 @@
 
 enum lnet_log_message {
 #define LOG(name, ...) LNET_LOGM_##name,
-#include "log.def"
+#include "model/log.def"
 #undef LOG
 	LNET_NR_LOGS
 };
@@ -35,7 +35,7 @@ struct lnet_log {
 
 /* log.c: each of log.def. Any context in which the core runs; a shard or leaf lock may be held. */
 #define LOG(name, level, most, title, params, ...) void lnet_log_##name params;
-#include "log.def"
+#include "model/log.def"
 #undef LOG
 
 void lnet_log_init(struct lnet *ln, const struct lnet_cfg *cfg);

@@ -6,7 +6,7 @@
 #ifndef LNET_MD_H
 #define LNET_MD_H
 
-#include "core.h"
+#include "model/core.h"
 
 /* ---- for the core: descriptors whose events go to the core itself ---------------------------- */
 

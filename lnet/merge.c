@@ -4,7 +4,7 @@
  * node. A NID that is unknown, or that another entry has, must be proven first (prove.c).
  * Configuration wins. If something is busy, the worker retries later.
  */
-#include "core.h"
+#include "model/core.h"
 #include "record_hook.h"
 #include "peer.h"
 #include "route.h"

@@ -4,7 +4,7 @@
  * merge_pause. If something is busy, it retries later.
  */
 #include <lnet/hash.h>
-#include "core.h"
+#include "model/core.h"
 #include "peer.h"
 #include "route.h"
 

@@ -4,7 +4,7 @@
  * all others.
  */
 #include <lnet/hash.h>
-#include "core.h"
+#include "model/core.h"
 
 #define SEQ_MASK ((1ULL << 48) - 1)
 #define DIST_SHIFT 48

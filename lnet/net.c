@@ -5,7 +5,7 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
-#include "core.h"
+#include "model/core.h"
 #include "drain.h"
 #include "route.h"
 #include "lnd/lolnd/lolnd.h"
@@ -13,7 +13,7 @@
 static const u8 legal[LNET_NR_NI_STATES][LNET_NR_NI_STATES] = {
 #define STATE(s)
 #define EDGE(a, b) [a][b] = 1,
-#include "states/ni.def"
+#include "model/states/ni.def"
 #undef STATE
 #undef EDGE
 };

@@ -2,7 +2,7 @@
 /* The little languages of the module's parameters: networks, ip2nets, routes. */
 #include "plat.h"
 #include <lnet/nid.h>
-#include "core.h"
+#include "model/core.h"
 #include "netrules.h"
 
 /* ---- pieces ---------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * Marked requests at the receiver: taken once, duplicates join or are answered again; and the
  * sender's end of refusals.
  */
-#include "core.h"
+#include "model/core.h"
 #include "route.h"
 #include "record_hook.h"
 

@@ -3,7 +3,7 @@
  * The life of an operation: its state, its one timer, silence and second copies, its end and its
  * events.
  */
-#include "core.h"
+#include "model/core.h"
 #include "record_hook.h"
 #include "route.h"
 
@@ -22,7 +22,7 @@
 static const u8 edges[LNET_NR_OP_STATES][LNET_NR_OP_STATES] = {
 #define STATE(s)
 #define EDGE(a, b) [a][b] = 1,
-#include "states/op.def"
+#include "model/states/op.def"
 #undef STATE
 #undef EDGE
 };

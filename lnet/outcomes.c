@@ -3,13 +3,13 @@
  * How transfers end, as a table: name, error number, whom to blame, what may have been delivered.
  */
 #include "plat.h"
-#include "core.h"
+#include "model/core.h"
 
 const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES] = {
 #define OUTCOME(name_, num, errno_, blame_, delivery_, text)		\
 	[num] = { .name = text, .err = errno_,				\
 		  .blame = LNET_BLAME_##blame_, .delivery = LNET_DELIVERY_##delivery_ },
-#include "outcomes.def"
+#include "model/outcomes.def"
 #undef OUTCOME
 };
 

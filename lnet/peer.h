@@ -3,7 +3,7 @@
 #ifndef LNET_PEER_H
 #define LNET_PEER_H
 
-#include "core.h"
+#include "model/core.h"
 
 /* ---- path.c ---------------------------------------------------------------------------------- */
 /*

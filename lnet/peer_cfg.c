@@ -5,7 +5,7 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
-#include "core.h"
+#include "model/core.h"
 #include "peer.h"
 #include "route.h"
 

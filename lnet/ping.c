@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Pings: what this node answers, pings it sends to test a path, and pings a user asks for. */
-#include "core.h"
+#include "model/core.h"
 #include "md.h"
 #include "router.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Operations, attempts, events and small copies, and what a shard keeps of them for reuse. */
-#include "core.h"
+#include "model/core.h"
 
 /*
  * Operations and events kept ready in a shard: few at first, of each kind twice as many each time

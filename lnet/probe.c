@@ -4,7 +4,7 @@
  * order, and only the first is looked at: when a switch fails thousands of paths wait at once.
  * Each peer also has a token bucket, which bounds the pings that one peer can cause.
  */
-#include "core.h"
+#include "model/core.h"
 #include "record_hook.h"
 
 #define BUDGET_BURST	8	/* pings that may follow each other at once */

@@ -3,7 +3,7 @@
  * Proves listed NIDs: the node pings each NID that a peer lists, and the peer gets the NID only if
  * the reply lists the peer as well. Otherwise any peer could take the NID of another peer.
  */
-#include "core.h"
+#include "model/core.h"
 #include "peer.h"
 
 #define FEW		8U	/* most pings in flight for the list of one peer */

@@ -3,7 +3,7 @@
  * Pushes: to whom our ping info is sent unasked, when, and what becomes of those that come in. Many
  * peers are told of a change one after the other, those heard of lately first.
  */
-#include "core.h"
+#include "model/core.h"
 #include "health.h"
 #include "peer.h"
 

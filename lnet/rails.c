@@ -2,7 +2,7 @@
 /* The rails to a peer as users see them: how well they are, and what they failed. */
 #include "plat.h"
 #include "health.h"
-#include "parts.h"
+#include "model/parts.h"
 
 /* [sh] */
 static const struct lnet_path *path_at(const struct lnet_peer *peer, unsigned int pos)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The ring of the flight recorder: made and ended by hand, written under the lock of its shard. */
-#include "core.h"
+#include "model/core.h"
 #include "record.h"
 
 #define RECORDS_MIN	1024U		/* of a ring */

@@ -3,7 +3,7 @@
 #ifndef LNET_RECORD_HOOK_H
 #define LNET_RECORD_HOOK_H
 
-#include "core.h"
+#include "model/core.h"
 
 #define lnet_recs(sh) unlikely((sh)->rec)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Makes records of what the core of decisions is called for and what it decides. */
-#include "core.h"
+#include "model/core.h"
 #include "record.h"
 
 /* The place of an interface in the list of its peer. */

@@ -4,7 +4,7 @@
  * something under way or waits for a ping; any other peer is told of when it is first met after it.
  * A peer whose facts changed, which others than the core of decisions change, is told of anew.
  */
-#include "core.h"
+#include "model/core.h"
 #include "record.h"
 #include "route.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* An attempt that waits for credits of a suspect path, or of its interface, chooses again. */
-#include "core.h"
+#include "model/core.h"
 #include "record_hook.h"
 
 static bool waits(const struct lnet_att *att)

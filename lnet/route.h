@@ -9,7 +9,7 @@
 #ifndef LNET_ROUTE_H
 #define LNET_ROUTE_H
 
-#include "core.h"
+#include "model/core.h"
 
 /* What is known of a router's interface: pni->gw; 0: it is none of a router's. [sh 0] */
 enum lnet_gw_state {

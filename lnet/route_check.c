@@ -9,7 +9,7 @@
  * its paths unusable, and a message makes it alive again.
  */
 #include <lnet/hash.h>
-#include "core.h"
+#include "model/core.h"
 #include "health.h"
 #include "route.h"
 

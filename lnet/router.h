@@ -3,12 +3,12 @@
 #ifndef LNET_ROUTER_H
 #define LNET_ROUTER_H
 
-#include "core.h"
+#include "model/core.h"
 
 enum lnet_router_state {
 #define STATE(s) s,
 #define EDGE(a, b)
-#include "states/router.def"
+#include "model/states/router.def"
 #undef STATE
 #undef EDGE
 	LNET_NR_ROUTER_STATES

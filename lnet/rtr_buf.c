@@ -19,7 +19,7 @@ static const struct {
 } holds[LNET_NR_RX_STATES] = {
 #define STATE(s, pc, buf) [s] = { pc, buf },
 #define EDGE(a, b)
-#include "states/rx.def"
+#include "model/states/rx.def"
 #undef STATE
 #undef EDGE
 };

@@ -12,7 +12,7 @@
 static const u8 edges[LNET_NR_ROUTER_STATES][LNET_NR_ROUTER_STATES] = {
 #define STATE(s)
 #define EDGE(a, b) [a][b] = 1,
-#include "states/router.def"
+#include "model/states/router.def"
 #undef STATE
 #undef EDGE
 };

@@ -10,7 +10,7 @@
 #ifndef LNET_RULE_H
 #define LNET_RULE_H
 
-#include "core.h"
+#include "model/core.h"
 
 #define LNET_RULE_NIDS	8U
 #define LNET_RULES_MAX	256U

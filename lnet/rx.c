@@ -3,7 +3,7 @@
  * What comes in: is it for us, whose answer or which request is it, where does it go, and what is
  * owed for it.
  */
-#include "core.h"
+#include "model/core.h"
 #include "route.h"
 #include "router.h"
 #include "rule.h"
@@ -11,7 +11,7 @@
 static const u8 edges[LNET_NR_RX_STATES][LNET_NR_RX_STATES] = {
 #define STATE(s, pc, buf)
 #define EDGE(a, b) [a][b] = 1,
-#include "states/rx.def"
+#include "model/states/rx.def"
 #undef STATE
 #undef EDGE
 };

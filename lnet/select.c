@@ -13,7 +13,7 @@
  * there is nothing else.
  */
 #include "plat.h"
-#include "core.h"
+#include "model/core.h"
 #include "health.h"
 #include "record_hook.h"
 #include "route.h"

@@ -4,7 +4,7 @@
  * requests, and chooses windows to drop. All windows of a peer share the bounds of that peer.
  */
 #include <lnet/hash.h>
-#include "core.h"
+#include "model/core.h"
 
 #define WINDOW_FIRST 8U			/* entries of a new window; grows by use */
 #define GRANT_SHARD_MASK 63ULL		/* bits of a session ID that name the shard */

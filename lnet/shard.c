@@ -3,7 +3,7 @@
  * Shards and passes: who visits the core locks a shard, decides, leaves, and then performs what it
  * owes.
  */
-#include "core.h"
+#include "model/core.h"
 #include "record_hook.h"
 #include "router.h"
 #include "rule.h"

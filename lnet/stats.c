@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Counters and latency histograms: adding, summing over the shards, quantiles, reset, names. */
 #include "plat.h"
-#include "core.h"
+#include "model/core.h"
 
 /* Each table takes its kind from the one list and drops the others. */
 #define NI_COUNTER(name, text)
 #define PNI_COUNTER(name, text)
 #define COUNTER(name, text) [LNET_C_##name] = #name,
 const char *const lnet_counter_names[LNET_NR_COUNTERS] = {
-#include "counters.def"
+#include "model/counters.def"
 };
 #undef COUNTER
 #undef NI_COUNTER
 #define COUNTER(name, text)
 #define NI_COUNTER(name, text) [LNET_NIC_##name] = #name,
 const char *const lnet_ni_counter_names[LNET_NR_NI_COUNTERS] = {
-#include "counters.def"
+#include "model/counters.def"
 };
 #undef NI_COUNTER
 #undef PNI_COUNTER
 #define NI_COUNTER(name, text)
 #define PNI_COUNTER(name, text) [LNET_PNIC_##name] = #name,
 const char *const lnet_pni_counter_names[LNET_NR_PNI_COUNTERS] = {
-#include "counters.def"
+#include "model/counters.def"
 };
 #undef COUNTER
 #undef NI_COUNTER

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The tunables: their table, their defaults, reading them from text and changing them. */
 #include "plat.h"
-#include "core.h"
+#include "model/core.h"
 #include "router.h"
 
 const struct lnet_tunable_info lnet_tunable_table[] = {
 #define TUNABLE(name_, unit_, def_, min_, max_, stock_, text_)		\
 	{ .name = #name_, .stock = stock_, .text = text_, .unit = LNET_UNIT_##unit_,	\
 	  .def = def_, .min = min_, .max = max_, .off = offsetof(struct lnet_tunables, name_) },
-#include "tunables.def"
+#include "model/tunables.def"
 #undef TUNABLE
 };
 const unsigned int lnet_nr_tunables = ARRAY_SIZE(lnet_tunable_table);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Operations on their way: start, choice of a path, what drivers gave back, sending again. */
-#include "core.h"
+#include "model/core.h"
 #include "record_hook.h"
 #include "route.h"
 #include "router.h"

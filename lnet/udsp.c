@@ -11,7 +11,7 @@
  * order, as stock LNet chooses the net before the interfaces. What no rule names comes last.
  */
 #include "plat.h"
-#include "core.h"
+#include "model/core.h"
 #include "udsp.h"
 
 struct rule {

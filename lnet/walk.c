@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Walks over all operations, in steps of a bounded number of operations per lock hold. */
 #include "plat.h"
-#include "core.h"
+#include "model/core.h"
 #include "record_hook.h"
 
 #define WALK_HOLD 64		/* operations per lock hold */

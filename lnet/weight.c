@@ -10,7 +10,7 @@
 #include "plat.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
-#include "core.h"
+#include "model/core.h"
 #include "health.h"
 
 #define SAMPLE_SENT	256U				/* packets at least */

@@ -2,7 +2,7 @@
 /*
  * The contents of a receiver's window: reply cache entries, cumulative ACKs, and their timers.
  */
-#include "core.h"
+#include "model/core.h"
 
 #define NOACKS_MIN 8U			/* PUTs without ACK that share one at least, unless late */
 #define ENTRIES_KEPT 128U		/* free ones that a shard keeps */

@@ -3,7 +3,7 @@
  * The worker of a shard: it runs timers, periodic jobs, drivers that requested a call, and handlers
  * of events that API calls left.
  */
-#include "core.h"
+#include "model/core.h"
 #include "route.h"
 #include "router.h"
 

@@ -14,12 +14,12 @@ struct lnet_att;
 struct lnet_rx;
 
 /*
- * How an attempt or a landing ended: generated from lnet/outcomes.def (errno, blame, delivery,
- * counter).
+ * How an attempt or a landing ended: generated from lnet/model/outcomes.def (errno, blame,
+ * delivery, counter).
  */
 enum lnet_outcome {
 #define OUTCOME(name, num, errno_, blame, delivery, text) LNET_##name = num,
-#include "../../lnet/outcomes.def"
+#include "../../lnet/model/outcomes.def"
 #undef OUTCOME
 	LNET_NR_OUTCOMES
 };

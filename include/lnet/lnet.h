@@ -63,9 +63,10 @@ void lnet_lnd_unregister(struct lnet *ln, const struct lnet_lnd_ops *ops);
 uint32_t lnet_pid(const struct lnet *ln);
 
 /*
- * Tunables: names, units, ranges and defaults are in lnet/tunables.def (manual: configuration).
- * Times are nanoseconds here. May sleep. 0, -ENOENT (no such name), -ERANGE. lnet_tunable_parse()
- * reads the text an operator writes: `5`, `0.3`, `300ms` (bare numbers are seconds), `10%`; 0,
+ * Tunables: names, units, ranges and defaults are in lnet/model/tunables.def (manual:
+ * configuration). Times are nanoseconds here. May sleep. 0, -ENOENT (no such name), -ERANGE.
+ * lnet_tunable_parse() reads the text an operator writes: `5`, `0.3`, `300ms` (bare numbers are
+ * seconds), `10%`; 0,
  * -ENOENT, -EINVAL, -ERANGE.
  */
 int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value);

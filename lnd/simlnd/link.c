@@ -4,7 +4,7 @@
  */
 #include "lnd/simlnd/simlnd.h"
 #include "lnd/socklnd/sim.h"
-#include "lnet/core.h"
+#include "lnet/model/core.h"
 #include "lnet/drain.h"
 
 bool simlnd_active(const struct sim_world *w, const struct sim_fault *f, u64 now_ns)

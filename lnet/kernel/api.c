@@ -5,7 +5,7 @@
 #include <lnet/hash.h>
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
-#include "core.h"
+#include "model/core.h"
 
 /**
  * DOC: Using LNet from another module

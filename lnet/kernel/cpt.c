@@ -8,7 +8,7 @@
 #include <linux/seq_file.h>
 #include <linux/topology.h>
 #include <linux/vmalloc.h>
-#include "core.h"
+#include "model/core.h"
 
 struct cpts {
 	unsigned int nr;

@@ -8,7 +8,7 @@
 #include <linux/user_namespace.h>
 #include <net/net_namespace.h>
 #include "control_cmd.h"
-#include "core.h"
+#include "model/core.h"
 #include "router.h"
 
 static struct dentry *directory;

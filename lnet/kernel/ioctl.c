@@ -10,7 +10,7 @@
 #include <lnet/nid.h>
 #include <net/net_namespace.h>
 #include <uapi/lnet_ioctl.h>
-#include "core.h"
+#include "model/core.h"
 #include "router.h"
 #include "udsp_ioc.h"
 

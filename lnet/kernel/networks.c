@@ -2,7 +2,7 @@
 /* The interfaces that the module's parameters mean. */
 #include "networks.h"
 #include <lnet/nid.h>
-#include "core.h"
+#include "model/core.h"
 
 struct adder {
 	struct lnet_net_sink sink;

@@ -10,7 +10,7 @@
 #include <linux/moduleparam.h>
 #include <linux/nsproxy.h>
 #include <net/net_namespace.h>
-#include "core.h"
+#include "model/core.h"
 #include "router.h"
 
 #define TEXT_MAX 4096

@@ -3,7 +3,7 @@
 #include "env.h"
 #include <lnet/nid.h>
 #include <net/net_namespace.h>
-#include "core.h"
+#include "model/core.h"
 #include "router.h"
 
 /* A checker has nothing to find in what the kernel's macros make of it. */
@@ -20,29 +20,29 @@ EXPORT_TRACEPOINT_SYMBOL_GPL(lnet_conn);
 #define AEDGE(a, b)
 #define STATE(s) [s] = #s,
 static const char *const op_names[] = {
-#include "states/op.def"
+#include "model/states/op.def"
 };
 static const char *const ni_names[] = {
-#include "states/ni.def"
+#include "model/states/ni.def"
 };
 static const char *const contact_names[] = {
-#include "states/contact.def"
+#include "model/states/contact.def"
 };
 static const char *const router_names[] = {
-#include "states/router.def"
+#include "model/states/router.def"
 };
 static const char *const discover_names[] = {
-#include "states/discover.def"
+#include "model/states/discover.def"
 };
 #undef STATE
 #define STATE(s, pc, buf) [s] = #s,
 static const char *const rx_names[] = {
-#include "states/rx.def"
+#include "model/states/rx.def"
 };
 #undef STATE
 #define ASTATE(s, pc, nc, drv, mem) [s] = #s,
 static const char *const att_names[] = {
-#include "states/att.def"
+#include "model/states/att.def"
 };
 #undef ASTATE
 #undef EDGE

@@ -3,7 +3,7 @@
 #include "kernel.h"
 #include <linux/uaccess.h>
 #include <uapi/lnet_ioctl.h>
-#include "core.h"
+#include "model/core.h"
 #include "udsp_ioc.h"
 
 /* A rule with the words of its patterns. */

@@ -3,7 +3,7 @@
  * Credits: attempts to two peers over one interface, which take a credit of the peer, then one of
  * the interface, wait by class, leave, are cancelled, choose again, or are late.
  *
- * The table is lnet/states/att.def itself: a step that is no edge fails, credits move by its
+ * The table is lnet/model/states/att.def itself: a step that is no edge fails, credits move by its
  * columns. One atomic step = one lock hold of the shard. Inlines are named as what they stand for
  * in lnet/credit.c, name.c and tx.c. Attempts 0 and 1 are control messages, the others data.
  *
@@ -42,7 +42,7 @@
 
 #define ASTATE(n, peer, ni, driver, memory)	mtype = { n };
 #define AEDGE(a, b)
-#include "../../lnet/states/att.def"
+#include "../../lnet/model/states/att.def"
 #undef ASTATE
 #undef AEDGE
 
@@ -98,7 +98,7 @@ inline tables_fill() {
 		driver_column[now.was] = driver; \
 	};
 #define AEDGE(x, y)	was = x; next = y; c_code { legal[now.was][now.next] = 1; };
-#include "../../lnet/states/att.def"
+#include "../../lnet/model/states/att.def"
 	was = 0; next = 0
 }
 

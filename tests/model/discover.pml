@@ -3,8 +3,8 @@
  * Discovery between two nodes: both change their interfaces, start anew, are switched off and on,
  * while pings, pushes, answers and acknowledgements are lost, late, doubled, cut, and cross.
  *
- * The table is lnet/states/discover.def itself: a step that is no edge fails. One atomic step = one
- * lock hold of the peer's shard. Inlines are named as what they stand for in lnet/discover.c,
+ * The table is lnet/model/states/discover.def itself: a step that is no edge fails. One atomic step
+ * = one lock hold of the peer's shard. Inlines are named as what they stand for in lnet/discover.c,
  * push.c, merge.c and contact.c. An info is one byte: sequence, life of its node, whether discovery
  * is on, whether it is long. What a node knows of the other is the info that it merged last.
  *
@@ -45,8 +45,8 @@
 
 #define STATE(n)	mtype = { n };
 #define EDGE(a, b)
-#include "../../lnet/states/discover.def"
-#include "../../lnet/states/contact.def"
+#include "../../lnet/model/states/discover.def"
+#include "../../lnet/model/states/contact.def"
 #undef STATE
 #undef EDGE
 
@@ -103,8 +103,8 @@ bool got_push_in_ping, got_cut, got_older;	/* for the witnesses */
 inline tables_fill() {
 #define STATE(n)
 #define EDGE(a, b)	was = a; next = b; c_code { legal[now.was][now.next] = 1; };
-#include "../../lnet/states/discover.def"
-#include "../../lnet/states/contact.def"
+#include "../../lnet/model/states/discover.def"
+#include "../../lnet/model/states/contact.def"
 #undef STATE
 #undef EDGE
 	was = 0; next = 0

@@ -4,7 +4,7 @@
  * drivers' own answers, over streams that are full, while a request waits for a buffer that is
  * posted when the other node's acknowledgement has come.
  *
- * The table is lnet/states/att.def itself: a step that is no edge fails, credits move by its
+ * The table is lnet/model/states/att.def itself: a step that is no edge fails, credits move by its
  * columns. One atomic step = one hold of a node's shard, or one message written or read. Each node
  * has one stream for what is small and one for bulk; ONECONN: one for both. The driver's answers
  * need no credit. Messages 0 to 2 are node 0's, 3 to 5 node 1's, 6 to 11 acknowledge them.
@@ -39,7 +39,7 @@
 
 #define ASTATE(n, peer, ni, driver, memory)	mtype = { n };
 #define AEDGE(a, b)
-#include "../../lnet/states/att.def"
+#include "../../lnet/model/states/att.def"
 #undef ASTATE
 #undef AEDGE
 
@@ -72,7 +72,7 @@ inline tables_fill() {
 #define ASTATE(s, peer, ni, driver, memory) was = s; \
 	c_code { peer_column[now.was] = peer; ni_column[now.was] = ni; };
 #define AEDGE(a, b)	was = a; next = b; c_code { legal[now.was][now.next] = 1; };
-#include "../../lnet/states/att.def"
+#include "../../lnet/model/states/att.def"
 	was = 0; next = 0
 }
 

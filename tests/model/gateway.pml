@@ -3,10 +3,10 @@
  * Messages by two routers that die and come back, silently: who waits for a credit, is with the
  * driver, or is unanswered when its router dies, and which one is chosen.
  *
- * The table is lnet/states/att.def itself: a step that is no edge fails, the router's credit moves
- * by its column. One atomic step = one hold of the shard. Inlines are named as what they stand for
- * in lnet/tx.c, op.c, select.c, route_check.c and recover.c. Slices, suspicion, pings and checks
- * come at any time. The end of a transaction comes last: when nothing else can happen.
+ * The table is lnet/model/states/att.def itself: a step that is no edge fails, the router's credit
+ * moves by its column. One atomic step = one hold of the shard. Inlines are named as what they
+ * stand for in lnet/tx.c, op.c, select.c, route_check.c and recover.c. Slices, suspicion, pings and
+ * checks come at any time. The end of a transaction comes last: when nothing else can happen.
  *
  * Bounds (-D): NR messages, CREDITS of each router, LIMIT failures of a message, DEATHS, REVIVALS,
  *	CHECKS of routers.
@@ -39,7 +39,7 @@
 
 #define ASTATE(n, peer, ni, driver, memory)	mtype = { n };
 #define AEDGE(a, b)
-#include "../../lnet/states/att.def"
+#include "../../lnet/model/states/att.def"
 #undef ASTATE
 #undef AEDGE
 
@@ -75,7 +75,7 @@ bool stop, again, told;
 inline tables_fill() {
 #define ASTATE(n, peer, ni, driver, memory) was = n; c_code { peer_column[now.was] = peer; };
 #define AEDGE(x, y)	was = x; next = y; c_code { legal[now.was][now.next] = 1; };
-#include "../../lnet/states/att.def"
+#include "../../lnet/model/states/att.def"
 	was = 0; next = 0
 }
 

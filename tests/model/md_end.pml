@@ -4,10 +4,10 @@
  * with their drivers, are answered, land, run out of time, while it is unlinked or used up, and its
  * events are delivered.
  *
- * The table is lnet/states/op.def itself: a step that is no edge fails. One atomic step = one hold
- * of the MD's lock, or of a request's shard; each request has a shard of its own. Inlines are named
- * as what they stand for in lnet/md.c, event.c, op.c and answer.c. Request 0 waits for an ACK,
- * request 1 for a REPLY.
+ * The table is lnet/model/states/op.def itself: a step that is no edge fails. One atomic step = one
+ * hold of the MD's lock, or of a request's shard; each request has a shard of its own. Inlines are
+ * named as what they stand for in lnet/md.c, event.c, op.c and answer.c. Request 0 waits for an
+ * ACK, request 1 for a REPLY.
  *
  * Bounds (-D): THRESHOLD (0: unlimited), AUTO: it goes when it is used up, UNLINKS, DELIVERERS,
  *	ANSWERS of each request. SLOT: both requests have the same slot, one after the other.
@@ -37,7 +37,7 @@
 
 #define STATE(n)	mtype = { n };
 #define EDGE(a, b)
-#include "../../lnet/states/op.def"
+#include "../../lnet/model/states/op.def"
 #undef STATE
 #undef EDGE
 
@@ -78,7 +78,7 @@ byte x;
 inline tables_fill() {
 #define STATE(n)
 #define EDGE(a, b)	was = a; next = b; c_code { legal[now.was][now.next] = 1; };
-#include "../../lnet/states/op.def"
+#include "../../lnet/model/states/op.def"
 	was = 0; next = 0
 }
 

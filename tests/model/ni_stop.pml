@@ -4,10 +4,10 @@
  * wait for answers, a path is being probed, a connection opened, a message lands or is parked, and
  * somebody looks at it. Then one with the same NID is added.
  *
- * The tables are lnet/states/ni.def and att.def: a step that is no edge fails, credits and holds
- * move by the columns. One atomic step = one lock hold of a shard, or of all where a state of the
- * interface is published, or a driver call without any. Inlines are named as what they stand for
- * in lnet/net.c, tx.c, credit.c, match.c and path.c. Requests are 0 and 1, the probe is 2.
+ * The tables are lnet/model/states/ni.def and att.def: a step that is no edge fails, credits and
+ * holds move by the columns. One atomic step = one lock hold of a shard, or of all where a state of
+ * the interface is published, or a driver call without any. Inlines are named as what they stand
+ * for in lnet/net.c, tx.c, credit.c, match.c and path.c. Requests are 0 and 1, the probe is 2.
  *
  * -DOTHER: there is another interface; else the whole net goes. -DAGAIN: the same NID is added.
  * Bounds (-D): REQUESTS, PROBES, DIALS, LANDS, PARKS, LOOKS, 0 or 1 (REQUESTS: 2), and TRIES.
@@ -41,12 +41,12 @@
 
 #define STATE(n)	mtype = { n };
 #define EDGE(a, b)
-#include "../../lnet/states/ni.def"
+#include "../../lnet/model/states/ni.def"
 #undef STATE
 #undef EDGE
 #define ASTATE(n, peer, ni, driver, memory)	mtype = { n };
 #define AEDGE(a, b)
-#include "../../lnet/states/att.def"
+#include "../../lnet/model/states/att.def"
 #undef ASTATE
 #undef AEDGE
 
@@ -98,8 +98,8 @@ inline tables_fill() {
 	};
 #define EDGE(a, b)	was = a; next = b; c_code { legal[now.was][now.next] = 1; };
 #define AEDGE(a, b)	EDGE(a, b)
-#include "../../lnet/states/ni.def"
-#include "../../lnet/states/att.def"
+#include "../../lnet/model/states/ni.def"
+#include "../../lnet/model/states/att.def"
 	was = 0; next = 0
 }
 

@@ -4,11 +4,12 @@
  * are with their driver or unanswered, wait between two tries; while a request comes in and is
  * answered, a path is pinged, events are delivered, and handlers send again.
  *
- * The tables are lnet/states/op.def, att.def and ni.def: a step that is no edge fails, credits and
- * holds move by the columns. One atomic step = one hold of a shard, or of all where a state of the
- * interface is published, or a driver call without any. Inlines are named as what they stand for in
- * lnet/instance.c, tx.c, op.c, net.c and recover.c. Operations 0 and 1 are requests: the handler of
- * the first one's final event makes the second; 2 answers a message that came in, 3 is a ping.
+ * The tables are lnet/model/states/op.def, att.def and ni.def: a step that is no edge fails,
+ * credits and holds move by the columns. One atomic step = one hold of a shard, or of all where a
+ * state of the interface is published, or a driver call without any. Inlines are named as what they
+ * stand for in lnet/instance.c, tx.c, op.c, net.c and recover.c. Operations 0 and 1 are requests:
+ * the handler of the first one's final event makes the second; 2 answers a message that came in, 3
+ * is a ping.
  *
  * Bounds (-D): TRIES of a request, PINGS.
  * Mutants (-DM_...): see tests/model/rows; each must fail.
@@ -28,13 +29,13 @@
 
 #define STATE(n)	mtype = { n };
 #define EDGE(a, b)
-#include "../../lnet/states/ni.def"
-#include "../../lnet/states/op.def"
+#include "../../lnet/model/states/ni.def"
+#include "../../lnet/model/states/op.def"
 #undef STATE
 #undef EDGE
 #define ASTATE(n, peer, ni, driver, memory)	mtype = { n };
 #define AEDGE(a, b)
-#include "../../lnet/states/att.def"
+#include "../../lnet/model/states/att.def"
 #undef ASTATE
 #undef AEDGE
 
@@ -79,9 +80,9 @@ inline tables_fill() {
 	};
 #define EDGE(a, b)	was = a; next = b; c_code { legal[now.was][now.next] = 1; };
 #define AEDGE(a, b)	EDGE(a, b)
-#include "../../lnet/states/ni.def"
-#include "../../lnet/states/op.def"
-#include "../../lnet/states/att.def"
+#include "../../lnet/model/states/ni.def"
+#include "../../lnet/model/states/op.def"
+#include "../../lnet/model/states/att.def"
 	was = 0; next = 0
 }
 

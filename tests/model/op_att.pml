@@ -3,9 +3,9 @@
  * One operation with its embedded attempt and at most one hedge: every order of driver calls,
  * upcalls, answers and timers.
  *
- * The tables are lnet/states/op.def and att.def themselves: a step that is no edge fails, credits
- * move by the columns. One atomic step = one lock hold of the shard, or one driver call made
- * without it. Inlines are named as what they stand for in lnet/tx.c and lnet/credit.c.
+ * The tables are lnet/model/states/op.def and att.def themselves: a step that is no edge fails,
+ * credits move by the columns. One atomic step = one lock hold of the shard, or one driver call
+ * made without it. Inlines are named as what they stand for in lnet/tx.c and lnet/credit.c.
  *
  * Kinds of operation (-D): WANT_NONE (done when posted or confirmed), WANT_REPLY (the answer lands
  *	in memory), WANT_ACK. REFER: the driver refers to the payload after it was posted; else it
@@ -53,12 +53,12 @@
 
 #define STATE(n)	mtype = { n };
 #define EDGE(a, b)
-#include "../../lnet/states/op.def"
+#include "../../lnet/model/states/op.def"
 #undef STATE
 #undef EDGE
 #define ASTATE(n, peer, ni, driver, memory)	mtype = { n };
 #define AEDGE(a, b)
-#include "../../lnet/states/att.def"
+#include "../../lnet/model/states/att.def"
 #undef ASTATE
 #undef AEDGE
 
@@ -90,8 +90,8 @@ inline tables_fill() {
 	};
 #define EDGE(a, b)				TRANSITION(a, b)
 #define AEDGE(a, b)				TRANSITION(a, b)
-#include "../../lnet/states/op.def"
-#include "../../lnet/states/att.def"
+#include "../../lnet/model/states/op.def"
+#include "../../lnet/model/states/att.def"
 	was = 0; next = 0
 }
 

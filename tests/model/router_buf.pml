@@ -3,10 +3,10 @@
  * A router's buffers and the router credits of two senders: every order in which messages for two
  * destinations come, land, break, are sent on, and are given up while they wait.
  *
- * The table is lnet/states/rx.def itself: a step that is no edge fails, credits and buffers move by
- * its columns. One atomic step = one lock hold of the shard. Inlines are named as what they stand
- * for in lnet/rtr_buf.c. Destination 0 is slow: what is with it comes back only when all messages
- * for the other have ended, whenever that is. Who waits is woken in any order.
+ * The table is lnet/model/states/rx.def itself: a step that is no edge fails, credits and buffers
+ * move by its columns. One atomic step = one lock hold of the shard. Inlines are named as what they
+ * stand for in lnet/rtr_buf.c. Destination 0 is slow: what is with it comes back only when all
+ * messages for the other have ended, whenever that is. Who waits is woken in any order.
  *
  * Bounds (-D): CREDITS of a sender, POOL buffers, BREAKS landings that break, GONES that give up.
  * One sender has at most two buffers. Mutants (-DM_...): see tests/model/rows; each must fail.
@@ -41,7 +41,7 @@
 
 #define STATE(n, credit, buffer)	mtype = { n };
 #define EDGE(a, b)
-#include "../../lnet/states/rx.def"
+#include "../../lnet/model/states/rx.def"
 #undef STATE
 #undef EDGE
 
@@ -66,7 +66,7 @@ inline tables_fill() {
 #define STATE(n, credit, buffer) was = n; \
 	c_code { credit_column[now.was] = credit; buffer_column[now.was] = buffer; };
 #define EDGE(a, b)	was = a; next = b; c_code { legal[now.was][now.next] = 1; };
-#include "../../lnet/states/rx.def"
+#include "../../lnet/model/states/rx.def"
 #undef STATE
 #undef EDGE
 	was = 0; next = 0

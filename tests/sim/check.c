@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The invariants: at any time, of each request (lnt-075), and when nothing is under way. */
 #include "tests/sim/scenario.h"
-#include "lnet/core.h"
+#include "lnet/model/core.h"
 
 /* ---- credits --------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "tests/sim/crowd.h"
 #include "lnd/simlnd/simlnd.h"
-#include "lnet/core.h"
+#include "lnet/model/core.h"
 
 #define RAILS		3U
 #define LOST_RAIL	1U

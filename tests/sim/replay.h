@@ -7,7 +7,7 @@
 #define TESTS_SIM_REPLAY_H
 
 #include <setjmp.h>
-#include "lnet/core.h"
+#include "lnet/model/core.h"
 #include "lnet/record.h"
 #include "lnet/route.h"
 #include "tests/sim/replay_file.h"

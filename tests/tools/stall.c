@@ -17,7 +17,7 @@
 #include <lnet/lnd.h>
 #include <lnet/nid.h>
 #include <lnet/progress.h>
-#include "lnet/core.h"
+#include "lnet/model/core.h"
 
 #include <fcntl.h>
 #include <pthread.h>

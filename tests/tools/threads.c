@@ -5,7 +5,7 @@
  */
 #include <lnet/progress.h>
 #include <lnet/socklnd.h>
-#include "lnet/core.h"
+#include "lnet/model/core.h"
 
 #include <pthread.h>
 #include <stdio.h>

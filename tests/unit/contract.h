@@ -7,7 +7,7 @@
 #define TESTS_UNIT_CONTRACT_H
 
 #include "contract_rename.h"
-#include "core.h"
+#include "model/core.h"
 #include "unit.h"
 
 struct contract_pair;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which legal edges of the core's machines the unit tests took; those they cannot, and why. */
-#include "core.h"
+#include "model/core.h"
 #include "edges.h"
 #include "router.h"
 
@@ -14,37 +14,37 @@ struct edge {
 static const struct edge all[] = {
 #define STATE(s)
 #define EDGE(a, b) { PLAT_MACHINE_op, a, b, #a " -> " #b },
-#include "states/op.def"
+#include "model/states/op.def"
 #undef STATE
 #undef EDGE
 #define ASTATE(s, pc, nc, drv, mem)
 #define AEDGE(a, b) { PLAT_MACHINE_att, a, b, #a " -> " #b },
-#include "states/att.def"
+#include "model/states/att.def"
 #undef ASTATE
 #undef AEDGE
 #define STATE(s, pc, buf)
 #define EDGE(a, b) { PLAT_MACHINE_rx, a, b, #a " -> " #b },
-#include "states/rx.def"
+#include "model/states/rx.def"
 #undef STATE
 #undef EDGE
 #define STATE(s)
 #define EDGE(a, b) { PLAT_MACHINE_ni, a, b, #a " -> " #b },
-#include "states/ni.def"
+#include "model/states/ni.def"
 #undef STATE
 #undef EDGE
 #define STATE(s)
 #define EDGE(a, b) { PLAT_MACHINE_contact, a, b, #a " -> " #b },
-#include "states/contact.def"
+#include "model/states/contact.def"
 #undef STATE
 #undef EDGE
 #define STATE(s)
 #define EDGE(a, b) { PLAT_MACHINE_router, a, b, #a " -> " #b },
-#include "states/router.def"
+#include "model/states/router.def"
 #undef STATE
 #undef EDGE
 #define STATE(s)
 #define EDGE(a, b) { PLAT_MACHINE_discover, a, b, #a " -> " #b },
-#include "states/discover.def"
+#include "model/states/discover.def"
 #undef STATE
 #undef EDGE
 };

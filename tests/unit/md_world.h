@@ -68,7 +68,7 @@
 #define lnet_ops_md_aborted	mw_ops_md_aborted
 
 #include "unit.h"
-#include "../../lnet/core.h"
+#include "../../lnet/model/core.h"
 #include "../../lnet/md.h"
 
 #define MW_TIMEOUT_NS	1000ULL		/* transaction timeout of the world */

@@ -8,7 +8,7 @@
 #define TESTS_UNIT_PATHS_H
 
 #include "unit.h"
-#include "core.h"
+#include "model/core.h"
 
 #define WORLD_MAX 8
 

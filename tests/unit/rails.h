@@ -15,7 +15,7 @@
 #ifndef TESTS_UNIT_RAILS_H
 #define TESTS_UNIT_RAILS_H
 
-#include "core.h"
+#include "model/core.h"
 #include "unit.h"
 
 #define RAILS_NODES	4

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The timer wheel against a list that is searched. */
-#include "core.h"
+#include "model/core.h"
 #include "unit.h"
 
 #define NR 64

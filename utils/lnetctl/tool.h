@@ -42,7 +42,7 @@ struct opt {
 /* NI_MIN_credits and so on. */
 enum {
 #define NI_NUMBER(table, name, min, max) NI_MIN_##name = min, NI_MAX_##name = max,
-#include "lnet/ni_numbers.def"
+#include "lnet/model/ni_numbers.def"
 #undef NI_NUMBER
 };
 

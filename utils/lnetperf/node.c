@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core.h"
+#include "model/core.h"
 #include "lnet/user/netlink.h"
 
 volatile int perf_stop;

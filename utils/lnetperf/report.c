@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "core.h"
+#include "model/core.h"
 
 #define RAIL_NS	(50ull * NSEC_PER_MSEC)
 

@@ -48,7 +48,7 @@
 /* read with READ_ONCE; written under cfg_mutex by lnet_tunable_set() */
 struct lnet_tunables {
 #define TUNABLE(name, unit, def, min, max, stock, text) u64 name;
-#include "tunables.def"
+#include "model/tunables.def"
 #undef TUNABLE
 };
 
@@ -71,7 +71,7 @@ enum lnet_counter {			/* of an instance, summed over shards */
 #define COUNTER(name, text) LNET_C_##name,
 #define NI_COUNTER(name, text)
 #define PNI_COUNTER(name, text)
-#include "counters.def"
+#include "model/counters.def"
 	LNET_NR_COUNTERS
 };
 enum lnet_ni_counter {
@@ -79,7 +79,7 @@ enum lnet_ni_counter {
 #undef NI_COUNTER
 #define COUNTER(name, text)
 #define NI_COUNTER(name, text) LNET_NIC_##name,
-#include "counters.def"
+#include "model/counters.def"
 	LNET_NR_NI_COUNTERS
 };
 enum lnet_pni_counter {
@@ -87,7 +87,7 @@ enum lnet_pni_counter {
 #undef PNI_COUNTER
 #define NI_COUNTER(name, text)
 #define PNI_COUNTER(name, text) LNET_PNIC_##name,
-#include "counters.def"
+#include "model/counters.def"
 	LNET_NR_PNI_COUNTERS
 };
 #undef COUNTER
@@ -97,7 +97,7 @@ enum lnet_pni_counter {
 enum lnet_op_state {
 #define STATE(s) s,
 #define EDGE(a, b)
-#include "states/op.def"
+#include "model/states/op.def"
 #undef STATE
 #undef EDGE
 	LNET_NR_OP_STATES
@@ -105,7 +105,7 @@ enum lnet_op_state {
 enum lnet_att_state {
 #define ASTATE(s, pc, nc, drv, mem) s,
 #define AEDGE(a, b)
-#include "states/att.def"
+#include "model/states/att.def"
 #undef ASTATE
 #undef AEDGE
 	LNET_NR_ATT_STATES
@@ -113,7 +113,7 @@ enum lnet_att_state {
 enum lnet_rx_state {
 #define STATE(s, pc, buf) s,
 #define EDGE(a, b)
-#include "states/rx.def"
+#include "model/states/rx.def"
 #undef STATE
 #undef EDGE
 	LNET_NR_RX_STATES
@@ -121,7 +121,7 @@ enum lnet_rx_state {
 enum lnet_ni_state {
 #define STATE(s) s,
 #define EDGE(a, b)
-#include "states/ni.def"
+#include "model/states/ni.def"
 #undef STATE
 #undef EDGE
 	LNET_NR_NI_STATES
@@ -130,7 +130,7 @@ enum lnet_ni_state {
 enum lnet_contact_state {
 #define STATE(s) s,
 #define EDGE(a, b)
-#include "states/contact.def"
+#include "model/states/contact.def"
 #undef STATE
 #undef EDGE
 	LNET_NR_CONTACT_STATES
@@ -695,6 +695,6 @@ struct lnet {
 	struct lnet_recorder *recorder;	/* [cfg] record.c; NULL: there was none */
 };
 
-#include "parts.h"
+#include "model/parts.h"
 
 #endif
