@@ -145,7 +145,7 @@ struct lnet_outcome_info {
 };
 extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
 
-#include "timer.h"
+#include "base/timer.h"
 
 #include "discover.h"
 #include "probe.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/buf.c: copies into, out of and pieces of fragmented buffers. */
+/* Tests of lnet/base/buf.c: copies into, out of and pieces of fragmented buffers. */
 #include "unit.h"
 #include <lnet/lnd.h>
 
