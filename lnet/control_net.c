@@ -3,7 +3,7 @@
 #include "control_cmd.h"
 #include "rule.h"
 #include "drain.h"
-#include "netrules.h"
+#include "names/net_params.h"
 #include "udsp.h"
 
 #define HEALTH_UNSET	(-1)

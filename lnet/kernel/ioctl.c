@@ -12,7 +12,7 @@
 #include <uapi/lnet_ioctl.h>
 #include "model/core.h"
 #include "router.h"
-#include "udsp_ioc.h"
+#include "names/udsp_words.h"
 
 /* ---- the requests ---------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #define LNET_KERNEL_NETWORKS_H
 
 #include "kernel.h"
-#include "netrules.h"
+#include "names/net_params.h"
 
 /*
  * Adds the interfaces that are meant, those that are there already left out. What fails is undone.

@@ -4,7 +4,7 @@
 #include <linux/uaccess.h>
 #include <uapi/lnet_ioctl.h>
 #include "model/core.h"
-#include "udsp_ioc.h"
+#include "names/udsp_words.h"
 
 /* A rule with the words of its patterns. */
 struct policy {

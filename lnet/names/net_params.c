@@ -3,7 +3,7 @@
 #include "plat.h"
 #include <lnet/nid.h>
 #include "model/core.h"
-#include "netrules.h"
+#include "names/net_params.h"
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
