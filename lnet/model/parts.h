@@ -431,7 +431,7 @@ enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr);
 #define LNET_GRANT_SIZE 32	/* REPLY to an opening */
-void lnet_grant_encode(u8 *buf, u32 W, u64 instance, u64 grant);	/* grant.c */
+void lnet_grant_encode(u8 *buf, u32 W, u64 instance, u64 grant);	/* session_reply.c */
 /* -EPROTO */
 int lnet_grant_decode(const u8 *buf, u32 len, u32 *W, u64 *instance, u64 *grant);
 /* [sh] sender: a refusal came */
