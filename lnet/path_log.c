@@ -2,7 +2,7 @@
 /* Logs the failure of a path, under traffic or in recovery, and its recovery: one line each. */
 #include "plat.h"
 #include "health.h"
-#include "log.h"
+#include "shard/log.h"
 
 /* Reasons of failures that lower health. */
 static const char *const whys[LNET_NR_OUTCOMES] = {

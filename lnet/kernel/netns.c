@@ -12,7 +12,7 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include "control_cmd.h"
-#include "log.h"
+#include "shard/log.h"
 
 /*
  * @netns_lock: which namespaces have an instance, who uses them, which drivers there are. Sleeps;

@@ -149,7 +149,7 @@ extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
 
 #include "discover.h"
 #include "probe.h"
-#include "log.h"
+#include "shard/log.h"
 #include "record.h"
 /* ---- events ---------------------------------------------------------------------------------- */
 

@@ -525,7 +525,7 @@ void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
 bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
 /* delay.c, no lock held: takes it from those held back; false: it was not among them */
 bool lnet_att_undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
-/* account.c; no lock held: allocates the blocks that paths want */
+/* traffic_stats.c; no lock held: allocates the blocks that paths want */
 void lnet_stats_reserve(struct lnet_shard *sh);
 void lnet_stats_pool_fini(struct lnet_shard *sh);
 /* [sh] hand-over took @ns */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/stats.c: histograms and their quantiles, sums over shards, reset, names. */
+/* Tests of lnet/shard/stats.c: histograms and their quantiles, sums over shards, reset, names. */
 #define lnet_counter_names stats_counter_names
 #define lnet_ni_counter_names stats_ni_counter_names
 #define lnet_pni_counter_names stats_pni_counter_names
@@ -19,7 +19,7 @@
 #define lnet_fault_count stats_fault_count
 #define lnet_fault_count_reset stats_fault_count_reset
 #include "paths.h"
-#include "lnet/stats.c"
+#include "lnet/shard/stats.c"
 
 static u64 fault_hits[2];
 

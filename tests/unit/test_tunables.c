@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/tunables.c: ranges, defaults, units. */
+/* Tests of lnet/shard/tunables.c: ranges, defaults, units. */
 #include "lnet/record.h"
 #include "paths.h"
 

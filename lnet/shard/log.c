@@ -3,7 +3,7 @@
 #include "plat.h"
 #include <lnet/env.h>
 #include "model/core.h"
-#include "log.h"
+#include "shard/log.h"
 #include "rule.h"
 
 #define TEXT_MAX	360
