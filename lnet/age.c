@@ -8,7 +8,7 @@
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
 #include "model/core.h"
-#include "peer.h"
+#include "topology/peer.h"
 
 #define SLICE		128U		/* peers looked at in one visit of the worker */
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)		/* between two slices of a walk */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The data calls of the API, and what a driver sends for an attempt. */
 #include "model/core.h"
-#include "route.h"
+#include "topology/route.h"
 #include "router.h"
 
 #define SLOT_TRIES 16

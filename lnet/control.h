@@ -10,7 +10,7 @@
 #include <lnet/lnd.h>
 #include <lnet/nid.h>
 #include "nl_buf.h"
-#include "weight.h"
+#include "topology/link_quality.h"
 
 struct lnet;
 struct lnet_peer;

@@ -3,10 +3,10 @@
 #include "control_cmd.h"
 #include "drain.h"
 #include "rule.h"
-#include "peer.h"
-#include "route.h"
+#include "topology/peer.h"
+#include "topology/route.h"
 #include "router.h"
-#include "udsp.h"
+#include "topology/udsp.h"
 
 /* Memory may be short for a moment; a node that is neither old nor new would be worse. */
 #define TRIES_MAX 100

@@ -2,8 +2,8 @@
 /* Checks whether a target can be reached: an interface that reaches it must have its link up. */
 #include "control_ask.h"
 #include "health.h"
-#include "peer.h"
-#include "route.h"
+#include "topology/peer.h"
+#include "topology/route.h"
 
 #define NETS_MAX 4			/* nets that a message lists */
 

@@ -4,7 +4,7 @@
 #include "rule.h"
 #include "drain.h"
 #include "names/net_params.h"
-#include "udsp.h"
+#include "topology/udsp.h"
 
 #define HEALTH_UNSET	(-1)
 

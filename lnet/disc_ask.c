@@ -4,7 +4,7 @@
  * told once. The record may go meanwhile; then that which has the NID now is waited for.
  */
 #include "model/core.h"
-#include "peer.h"
+#include "topology/peer.h"
 
 #define ROUNDS	3U	/* times the transaction timeout: ping, merge and push */
 #define MAX_NS	(180 * (u64)NSEC_PER_SEC)

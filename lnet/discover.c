@@ -5,7 +5,7 @@
  */
 #include <lnet/hash.h>
 #include "model/core.h"
-#include "peer.h"
+#include "topology/peer.h"
 
 #define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause after a failure, doubling */
 #define RETRY_STEPS	6U			/* up to this many times */

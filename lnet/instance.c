@@ -5,9 +5,9 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include "model/core.h"
-#include "route.h"
+#include "topology/route.h"
 #include "router.h"
-#include "udsp.h"
+#include "topology/udsp.h"
 
 #define WAIT_NAP_MIN_US	100U
 #define WAIT_NAP_MAX_US	5000U

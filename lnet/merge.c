@@ -6,8 +6,8 @@
  */
 #include "model/core.h"
 #include "record_hook.h"
-#include "peer.h"
-#include "route.h"
+#include "topology/peer.h"
+#include "topology/route.h"
 
 #define FEW_NIDS	4U	/* NIDs that each peer may have in any case */
 

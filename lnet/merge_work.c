@@ -5,8 +5,8 @@
  */
 #include <lnet/hash.h>
 #include "model/core.h"
-#include "peer.h"
-#include "route.h"
+#include "topology/peer.h"
+#include "topology/route.h"
 
 #define VISITS		32U	/* most peers in one visit of the worker */
 #define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* pause before a retry */

@@ -7,7 +7,7 @@
 #include <lnet/nid.h>
 #include "model/core.h"
 #include "drain.h"
-#include "route.h"
+#include "topology/route.h"
 #include "lnd/lolnd/lolnd.h"
 
 static const u8 legal[LNET_NR_NI_STATES][LNET_NR_NI_STATES] = {

@@ -4,7 +4,7 @@
  * sender's end of refusals.
  */
 #include "model/core.h"
-#include "route.h"
+#include "topology/route.h"
 #include "record_hook.h"
 
 #define RXS_MAX 16		/* receives of one request at a time, without the first */

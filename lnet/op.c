@@ -5,7 +5,7 @@
  */
 #include "model/core.h"
 #include "record_hook.h"
-#include "route.h"
+#include "topology/route.h"
 
 /* after an attempt's deadline the driver has this long before the core takes it back */
 #define ABORT_GRACE_NS 5000000ULL

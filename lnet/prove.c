@@ -4,7 +4,7 @@
  * the reply lists the peer as well. Otherwise any peer could take the NID of another peer.
  */
 #include "model/core.h"
-#include "peer.h"
+#include "topology/peer.h"
 
 #define FEW		8U	/* most pings in flight for the list of one peer */
 #define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause; each failure doubles it */

@@ -5,7 +5,7 @@
  */
 #include "model/core.h"
 #include "health.h"
-#include "peer.h"
+#include "topology/peer.h"
 
 #define SLICE		128U	/* peers looked at in one visit of the worker */
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)	/* between two slices of a walk */

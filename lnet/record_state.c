@@ -6,7 +6,7 @@
  */
 #include "model/core.h"
 #include "record.h"
-#include "route.h"
+#include "topology/route.h"
 
 #define NR_TUNABLES	(sizeof(struct lnet_tunables) / sizeof(u64))
 

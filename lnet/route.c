@@ -6,8 +6,8 @@
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
 #include "model/core.h"
-#include "peer.h"
-#include "route.h"
+#include "topology/peer.h"
+#include "topology/route.h"
 
 #define HOPS_MAX 255
 

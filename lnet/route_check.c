@@ -11,7 +11,7 @@
 #include <lnet/hash.h>
 #include "model/core.h"
 #include "health.h"
-#include "route.h"
+#include "topology/route.h"
 
 #define NETS_MAX	LNET_MAX_NIS
 /* a router that is not wholly up is asked again, at first */

@@ -4,7 +4,7 @@
  * owed for it.
  */
 #include "model/core.h"
-#include "route.h"
+#include "topology/route.h"
 #include "router.h"
 #include "rule.h"
 

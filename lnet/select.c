@@ -16,7 +16,7 @@
 #include "model/core.h"
 #include "health.h"
 #include "record_hook.h"
-#include "route.h"
+#include "topology/route.h"
 #include "router.h"
 
 #define NUMA_LOCAL	10	/* distances as firmware tables have them */

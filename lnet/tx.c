@@ -2,7 +2,7 @@
 /* Operations on their way: start, choice of a path, what drivers gave back, sending again. */
 #include "model/core.h"
 #include "record_hook.h"
-#include "route.h"
+#include "topology/route.h"
 #include "router.h"
 #include "rule.h"
 

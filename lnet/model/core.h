@@ -8,7 +8,7 @@
 
 #include "plat.h"
 #include "path_stats.h"
-#include "weight.h"
+#include "topology/link_quality.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
@@ -289,9 +289,9 @@ struct lnet_ni {
 	u32 since_seq;			/* of the first ping info that lists it; WRITE_ONCE */
 	u32 link_speed;			/* Mbit/s, 0 unknown */
 	u32 full_mbit;			/* [nid_lock] the most that it ever was */
-	u16 wear;			/* what is missing to full weight: weight.c, READ_ONCE */
+	u16 wear;			/* missing to full weight: link_quality.c, READ_ONCE */
 	u8 used;			/* [cfg] sent a message before its counters were reset */
-	u8 held;			/* its link flaps, it is held back: flap.c, READ_ONCE */
+	u8 held;			/* its link flaps: link_damping.c, READ_ONCE */
 	struct lnet_loss loss;		/* [nid_lock] */
 	struct lnet_flap flap;		/* [nid_lock] */
 	s32 dev_cpt;			/* partition near the device; -1 unknown */
@@ -659,7 +659,7 @@ struct lnet {
 	u64 peer_seq;			/* [nid_lock] of the last peer */
 	/* age.c: when to look for peers to forget; WRITE_ONCE */
 	u64 age_ns;
-	/* weight.c, flap.c: when to look at interfaces; WRITE_ONCE */
+	/* link_quality.c, link_damping.c: when to look at interfaces; WRITE_ONCE */
 	u64 weigh_ns, flap_ns;
 	u64 rules_ns;			/* rule_table.c: when rules may have ended; the same */
 	struct lnet_peer *age_at;	/* [cfg] the next to look at in this walk, counted */

@@ -3,7 +3,7 @@
 #ifndef LNET_UDSP_IOC_H
 #define LNET_UDSP_IOC_H
 
-#include "udsp.h"
+#include "topology/udsp.h"
 
 /* Of a rule whose texts have LNET_UDSP_TEXT bytes, and more than enough. */
 #define LNET_UDSP_WORDS	(LNET_NR_UDSP_ENDS * (1 + LNET_NIDLIST_WORDS))

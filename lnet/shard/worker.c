@@ -4,7 +4,7 @@
  * of events that API calls left.
  */
 #include "model/core.h"
-#include "route.h"
+#include "topology/route.h"
 #include "router.h"
 
 static void expire(struct lnet_pass *p, struct lnet_timer *t)

@@ -9,7 +9,7 @@
 #include <setjmp.h>
 #include "lnet/model/core.h"
 #include "lnet/record.h"
-#include "lnet/route.h"
+#include "lnet/topology/route.h"
 #include "tests/sim/replay_file.h"
 
 #define REPLAY_HASH 4096U

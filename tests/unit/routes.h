@@ -6,7 +6,7 @@
 #define TESTS_UNIT_ROUTES_H
 
 #include "rails.h"
-#include "route.h"
+#include "topology/route.h"
 #include "router.h"
 
 enum { NEAR, R1, R2, FAR };

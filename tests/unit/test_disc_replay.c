@@ -6,7 +6,7 @@
  * features.
  */
 #include "rails.h"
-#include "route.h"
+#include "topology/route.h"
 #include "router.h"
 #include "lnd/socklnd/wire.h"
 

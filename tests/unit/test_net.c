@@ -4,7 +4,7 @@
  * does.
  */
 #include "node.h"
-#include "peer.h"
+#include "topology/peer.h"
 
 static struct lnet_ni *find(struct lnet *ln, const char *text)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The bounds of one peer on cached replies and on held replies. */
-#include "peer.h"
+#include "topology/peer.h"
 #include "rails.h"
 #include "sessions.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of lnet/udsp.c: which rules there may be, in which order they count, what they make of each
- * path, at once and for those to come.
+ * Tests of lnet/topology/udsp.c: which rules there may be, in which order they count, what they
+ * make of each path, at once and for those to come.
  */
 #include "node.h"
-#include "udsp.h"
+#include "topology/udsp.h"
 
 #define NO LNET_UDSP_NONE
 

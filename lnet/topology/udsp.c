@@ -12,7 +12,7 @@
  */
 #include "plat.h"
 #include "model/core.h"
-#include "udsp.h"
+#include "topology/udsp.h"
 
 struct rule {
 	struct lnet_udsp_rule say;

@@ -9,9 +9,9 @@
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
 #include "model/core.h"
-#include "peer.h"
-#include "udsp.h"
-#include "route.h"
+#include "topology/peer.h"
+#include "topology/udsp.h"
+#include "topology/route.h"
 
 #define SLICE	128U	/* peers that the worker looks at in one visit */
 

@@ -11,9 +11,9 @@
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
 #include "model/core.h"
-#include "peer.h"
-#include "route.h"
-#include "udsp.h"
+#include "topology/peer.h"
+#include "topology/route.h"
+#include "topology/udsp.h"
 
 #define AGAIN_NS	(100 * (u64)NSEC_PER_MSEC)	/* what could not be done now */
 

@@ -7,8 +7,8 @@
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
 #include "model/core.h"
-#include "peer.h"
-#include "route.h"
+#include "topology/peer.h"
+#include "topology/route.h"
 
 /* ---- the hash of NIDs: nid_lock held --------------------------------------------------------- */
 
