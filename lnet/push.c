@@ -4,7 +4,7 @@
  * peers are told of a change one after the other, those heard of lately first.
  */
 #include "model/core.h"
-#include "health.h"
+#include "path/health.h"
 #include "topology/peer.h"
 
 #define SLICE		128U	/* peers looked at in one visit of the worker */

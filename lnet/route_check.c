@@ -10,7 +10,7 @@
  */
 #include <lnet/hash.h>
 #include "model/core.h"
-#include "health.h"
+#include "path/health.h"
 #include "topology/route.h"
 
 #define NETS_MAX	LNET_MAX_NIS

@@ -7,7 +7,7 @@
 #define LNET_CORE_H
 
 #include "plat.h"
-#include "path_stats.h"
+#include "path/path_stats.h"
 #include "topology/link_quality.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
@@ -148,7 +148,7 @@ extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
 #include "base/timer.h"
 
 #include "discover.h"
-#include "probe.h"
+#include "path/probe_queue.h"
 #include "shard/log.h"
 #include "record.h"
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -253,7 +253,7 @@ struct lnet_ni_shard {			/* [sh] */
 	u32 holds;			/* attempts in WIRE/POSTED, rx in LAND */
 	u64 turn;			/* round robin: lower was used longer ago */
 	u64 share_turn;			/* degraded: its share is used up until then */
-	struct lnet_seen heard[2], failed[2];	/* the last partners that were or did: blame.c */
+	struct lnet_seen heard[2], failed[2];	/* last partners that were or did: attribution.c */
 	u64 c[LNET_NR_NI_COUNTERS];
 };
 
@@ -336,7 +336,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u64 gap_ns, gap_set_ns;		/* longest pause between signs of life; halved then */
 	u64 suspect_ns;			/* since when suspect; 0: not */
 	u64 down_ns;			/* since when the path fails; 0: works */
-	u64 failed_ns;			/* when it last did and was not heard since; 0: blame.c */
+	u64 failed_ns;			/* last failure, not heard since; 0: attribution.c */
 	u64 back_ns;			/* when it last ceased to be suspect or down */
 	u64 logged_ns;			/* begin of the failure in the log; 0: none is logged */
 	u64 lost_ns;			/* when it last lost its connections; 0: never */

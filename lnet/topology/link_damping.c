@@ -9,7 +9,7 @@
 #include "plat.h"
 #include <lnet/env.h>
 #include "model/core.h"
-#include "health.h"
+#include "path/health.h"
 
 #define HOLD_FIRST_NS	(100 * (u64)NSEC_PER_MSEC)
 #define FLAPS_MAX	16U

@@ -11,7 +11,7 @@
 #include <lnet/env.h>
 #include <lnet/lnd.h>
 #include "model/core.h"
-#include "health.h"
+#include "path/health.h"
 
 #define SAMPLE_SENT	256U				/* packets at least */
 #define SAMPLE_NS	(200 * (u64)NSEC_PER_MSEC)	/* and time */

@@ -4,8 +4,8 @@
  * signs of life, pings, their line and timers, the link, values set by hand, and its end.
  *
  * One atomic step = one hold of the shard. Inlines are named as what they stand for in
- * lnet/health.c, recover.c, probe.c and suspect.c. When the budget allows a ping, and how long a
- * pause is, is left open.
+ * lnet/path/health.c, recover.c, probe_queue.c and suspect.c. When the budget allows a ping, and
+ * how long a pause is, is left open.
  *
  * Bounds (-D): MAX, STEP and COST of health; FAILS of its messages and pings, OTHERS: failures of
  *	other paths of its ends, OKS: successes of messages, SILENCES, LINKS: changes of the link,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lnet/health.c among stand-ins for what it calls, in a node with some rails to one peer; for the
- * tests of it, each of which defines HEALTH_T(name), the names it has there.
+ * lnet/path/health.c among stand-ins for what it calls, in a node with some rails to one peer; for
+ * the tests of it, each of which defines HEALTH_T(name), the names it has there.
  */
 #ifndef TESTS_UNIT_HEALTH_H
 #define TESTS_UNIT_HEALTH_H
@@ -55,11 +55,11 @@
 #define lnet_blame_clear HEALTH_T(blame_clear)
 #define lnet_path_heard_within HEALTH_T(path_heard_within)
 #define lnet_path_recover_at HEALTH_T(path_recover_at)
-#include "lnet/health.c"
-#include "lnet/blame.c"
-#include "lnet/probe.c"
-#include "lnet/recover.c"
-#include "lnet/suspect.c"
+#include "lnet/path/health.c"
+#include "lnet/path/attribution.c"
+#include "lnet/path/probe_queue.c"
+#include "lnet/path/recover.c"
+#include "lnet/path/suspect.c"
 
 #define MS ((u64)NSEC_PER_MSEC)
 #define SEC ((u64)NSEC_PER_SEC)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/blame.c: when a path fails, who is charged beside it. */
+/* Tests of lnet/path/attribution.c: when a path fails, who is charged beside it. */
 #define HEALTH_T(name) blame_t_##name
 #include "health.h"
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/load.c: expected times of paths, and what they make of unequal rails. */
+/*
+ * Tests of lnet/path/expected_time.c: expected times of paths, and what they make of unequal rails.
+ */
 #define lnet_load_due_ns load_t_due_ns
 #define lnet_load_add load_t_add
 #define lnet_load_sub load_t_sub
 #define lnet_op_request load_t_op_request
 #include "unit.h"
-#include "lnet/load.c"
+#include "lnet/path/expected_time.c"
 
 #define RAILS	2
 #define WINDOW	32

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of the rule in lnet/select.c alone: winner and deciding rank (lnt-030, cfg-020). */
+/* Tests of the rule in lnet/path/select.c alone: winner and deciding rank (lnt-030, cfg-020). */
 #define lnet_path_rank_names rank_t_path_rank_names
 #define lnet_rank_best rank_t_rank_best
 #define lnet_select rank_t_select
@@ -9,7 +9,7 @@
 #define lnet_path_whole rank_t_path_whole
 #define lnet_path_recover rank_t_path_recover
 #include "paths.h"
-#include "lnet/select.c"
+#include "lnet/path/select.c"
 
 static unsigned int nr_recover;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/health.c: recovery and its pace, suspicion, the budget of second copies. */
+/* Tests of lnet/path/health.c: recovery and its pace, suspicion, the budget of second copies. */
 #define HEALTH_T(name) recovery_t_##name
 #include "health.h"
 

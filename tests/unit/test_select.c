@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of lnet/select.c: candidate sets with winner and deciding rank (lnt-030, cfg-020), filters,
- * round robin.
+ * Tests of lnet/path/select.c: candidate sets with winner and deciding rank (lnt-030, cfg-020),
+ * filters, round robin.
  */
 #define lnet_path_rank_names select_path_rank_names
 #define lnet_rank_best select_rank_best
@@ -12,7 +12,7 @@
 #define lnet_path_whole select_path_whole
 #define lnet_path_recover select_path_recover
 #include "paths.h"
-#include "lnet/select.c"
+#include "lnet/path/select.c"
 
 static unsigned int nr_recover;
 

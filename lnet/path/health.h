@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What health.c, blame.c, recover.c and suspect.c offer each other. All [sh of the path]. */
+/* What health.c, attribution.c, recover.c and suspect.c offer each other. All [sh of the path]. */
 #ifndef LNET_HEALTH_H
 #define LNET_HEALTH_H
 
@@ -27,11 +27,13 @@ static inline int lnet_path_health(const struct lnet_path *path)
 		return least;
 	return min_t(int, least, atomic_read(&path->ni->health));
 }
-/* counts, lowers the path, and the ends of those in @ends that @how blames, if blame.c agrees */
+/*
+ * counts, lowers the path, and the ends of those in @ends that @how blames, if attribution.c agrees
+ */
 void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
 			u8 ends, u64 since_ns);
 
-/* ---- blame.c --------------------------------------------------------------------------------- */
+/* ---- attribution.c --------------------------------------------------------------------------- */
 /*
  * Whom of @ends (enum lnet_blame) a failure of @path is to be charged to, beside the path: it was
  * silent since @since_ns. Remembers it as a witness against them.

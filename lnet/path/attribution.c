@@ -16,7 +16,7 @@
  * interface are our interfaces and the routers that lead to it: its other paths.
  */
 #include "plat.h"
-#include "health.h"
+#include "path/health.h"
 #include "record_hook.h"
 
 #define LATELY_NS	(60 * (u64)NSEC_PER_SEC)

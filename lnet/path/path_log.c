@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Logs the failure of a path, under traffic or in recovery, and its recovery: one line each. */
 #include "plat.h"
-#include "health.h"
+#include "path/health.h"
 #include "shard/log.h"
 
 /* Reasons of failures that lower health. */

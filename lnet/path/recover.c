@@ -15,7 +15,7 @@
  * path's own pings go to the far end, while the trunk is well.
  */
 #include "plat.h"
-#include "health.h"
+#include "path/health.h"
 #include "record_hook.h"
 
 enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };

@@ -4,7 +4,7 @@
 #define LNET_PATH_STATS_H
 
 #include "plat.h"
-#include "load.h"
+#include "path/expected_time.h"
 
 /* log2 with 2 bits of mantissa, 512 ns to 6.4 s: see stats.c */
 #define LNET_HIST_BUCKETS 96

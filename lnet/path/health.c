@@ -3,9 +3,9 @@
  * Health of paths and interfaces: what raises and lowers it.
  *
  * A failure costs its path the sensitivity, and those of the ends that its outcome blames too, if
- * they are to blame for more than this pair: blame.c. A success gives back the step. What fails by
- * an interface without link costs the path alone: that nothing passes there is known, and says
- * nothing of its ends when the link is back. As in stock LNet our own NIDs are never blamed as
+ * they are to blame for more than this pair: attribution.c. A success gives back the step. What
+ * fails by an interface without link costs the path alone: that nothing passes there is known, and
+ * says nothing of its ends when the link is back. As in stock LNet our own NIDs are never blamed as
  * peers; other than there, a peer's only NID is: it changes no choice, but it is shown and starts
  * the pings that tell when the peer is back.
  *
@@ -14,7 +14,7 @@
  * the router lives, are charged to the path, and to the far end if all ways to it agree.
  */
 #include "plat.h"
-#include "health.h"
+#include "path/health.h"
 #include "record_hook.h"
 
 #define UP_AFTER	16U	/* successes until an interface that was at 0 is announced as up */

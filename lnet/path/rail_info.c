@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The rails to a peer as users see them: how well they are, and what they failed. */
 #include "plat.h"
-#include "health.h"
+#include "path/health.h"
 #include "model/parts.h"
 
 /* [sh] */

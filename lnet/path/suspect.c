@@ -4,7 +4,7 @@
  * second copies that suspicion asks for.
  */
 #include "plat.h"
-#include "health.h"
+#include "path/health.h"
 #include "record_hook.h"
 
 /* ---- suspicion and signs of life ------------------------------------------------------------- */

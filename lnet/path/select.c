@@ -14,7 +14,7 @@
  */
 #include "plat.h"
 #include "model/core.h"
-#include "health.h"
+#include "path/health.h"
 #include "record_hook.h"
 #include "topology/route.h"
 #include "router.h"
