@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Pings: what this node answers, pings it sends to test a path, and pings a user asks for. */
 #include "model/core.h"
-#include "md.h"
+#include "memory/md.h"
 #include "router.h"
 
 #define RECOVERY_SINK 48

@@ -6,8 +6,8 @@
  *
  * The table is lnet/model/states/op.def itself: a step that is no edge fails. One atomic step = one
  * hold of the MD's lock, or of a request's shard; each request has a shard of its own. Inlines are
- * named as what they stand for in lnet/md.c, event.c, op.c and answer.c. Request 0 waits for an
- * ACK, request 1 for a REPLY.
+ * named as what they stand for in lnet/memory/md.c, event.c, op.c and answer.c. Request 0 waits for
+ * an ACK, request 1 for a REPLY.
  *
  * Bounds (-D): THRESHOLD (0: unlimited), AUTO: it goes when it is used up, UNLINKS, DELIVERERS,
  *	ANSWERS of each request. SLOT: both requests have the same slot, one after the other.

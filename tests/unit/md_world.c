@@ -5,11 +5,11 @@
  */
 #include "md_world.h"
 
-#include "../../lnet/event.c"
-#include "../../lnet/match.c"
-#include "../../lnet/md.c"
-#include "../../lnet/md_table.c"
-#include "../../lnet/portal.c"
+#include "../../lnet/memory/event.c"
+#include "../../lnet/memory/match.c"
+#include "../../lnet/memory/md.c"
+#include "../../lnet/memory/handle.c"
+#include "../../lnet/memory/portal.c"
 
 struct mw *mw_of(struct lnet *ln)
 {

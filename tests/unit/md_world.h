@@ -69,7 +69,7 @@
 
 #include "unit.h"
 #include "../../lnet/model/core.h"
-#include "../../lnet/md.h"
+#include "../../lnet/memory/md.h"
 
 #define MW_TIMEOUT_NS	1000ULL		/* transaction timeout of the world */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of lnet/match.c and portal.c: which entry takes a message, and where in it.
+ * Tests of lnet/memory/match.c and portal.c: which entry takes a message, and where in it.
  */
 #include "match_rows.h"
 

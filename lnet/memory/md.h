@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What md.c, md_table.c, event.c, portal.c and match.c share: handles, portals, match entries, and
+ * What md.c, handle.c, event.c, portal.c and match.c share: handles, portals, match entries, and
  * the core's own descriptors.
  */
 #ifndef LNET_MD_H
@@ -83,7 +83,7 @@ struct lnet_md_tables {
 	atomic_t nr_parked;		/* over all portals */
 };
 
-/* md_table.c. NULL: no such domain (yet), or the kind differs. */
+/* handle.c. NULL: no such domain (yet), or the kind differs. */
 struct lnet_md_dom *lnet_handle_dom(const struct lnet *ln, u64 cookie, enum lnet_handle_kind kind);
 /* makes it; may sleep; NULL: no memory */
 struct lnet_md_dom *lnet_md_dom_get(struct lnet *ln, unsigned int ix);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Decides which memory a PUT or GET goes to, and keeps the PUTs that wait on lazy portals. */
 #include "plat.h"
-#include "md.h"
+#include "memory/md.h"
 
 static atomic_t *nr_parked(const struct lnet *ln)
 {

@@ -4,7 +4,7 @@
  * budget per pass.
  */
 #include "plat.h"
-#include "md.h"
+#include "memory/md.h"
 
 #define BATCH	16U	/* events taken from an MD per hold of its lock */
 /* One delivery runs handlers for this long. Then the worker serves sockets and timers. */
