@@ -237,7 +237,7 @@ void lnet_md_tables_fini(struct lnet *ln);
  * Unlinking gives up the requests that use the MD (rx.c/tx.c look at lnet_md_aborted()); md.c calls
  * this after marking, no lock held:
  */
-void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);	/* giveup.c */
+void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);	/* abort.c */
 
 /* ---- NI -------------------------------------------------------------------------------------- */
 
@@ -345,7 +345,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	/* in p->resets, taken off under the shard lock: until then the path is not idle */
 	struct list_head reset;
 	u32 nr_wire;			/* attempts in WIRE or POSTED */
-	/* routed: large requests that have their turn, and attempts in WAIT_TURN: credit.c */
+	/* routed: large requests that have their turn, and attempts in WAIT_TURN: attempt.c */
 	u32 nr_large;
 	u32 nr_turns;			/* a trunk's: attempts in WAIT_TURN by it */
 	u32 lost_epoch;			/* what was posted under this epoch or before is lost */
@@ -553,7 +553,7 @@ struct lnet_op {
 	struct lnet_att *hedge;		/* second attempt; NULL mostly */
 };
 
-#include "walk.h"
+#include "xfer/walk.h"
 #include "window.h"
 
 /* ---- shards ---------------------------------------------------------------------------------- */

@@ -437,7 +437,7 @@ int lnet_grant_decode(const u8 *buf, u32 len, u32 *W, u64 *instance, u64 *grant)
 /* [sh] sender: a refusal came */
 void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via);
 
-/* ---- tx.c: operations ------------------------------------------------------------------------ */
+/* ---- send.c: operations ---------------------------------------------------------------------- */
 /* [sh of op->peer] OP_NEW -> ... */
 void lnet_op_start(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state);	/* the only writer */
@@ -555,7 +555,7 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 enum { LNET_GIVEN_POSTED = 1, LNET_GIVEN_DONE = 2, LNET_GIVEN_TWICE = 4 };
 /* [sh] chooses a path and enters an attempt */
 void lnet_op_try(struct lnet_pass *p, struct lnet_op *op);
-/* ---- name.c ---- */
+/* ---- request_id.c ---------------------------------------------------------------------------- */
 /*
  * In the second half of an answer's handle: for this one request alone; for all PUTs up to it. With
  * neither: for those of them that want no ACK.
@@ -641,7 +641,7 @@ void lnet_op_given_up(struct lnet_op *op);
 void lnet_op_doubt(struct lnet_op *op);
 /* [sh] marked request by (grant, sequence) */
 struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h);
-/* ---- credit.c -------------------------------------------------------------------------------- */
+/* ---- attempt.c ------------------------------------------------------------------------------- */
 /* It has a place in a queue, and nothing of it has left. */
 static inline bool lnet_att_waits(const struct lnet_att *att)
 {
@@ -685,7 +685,7 @@ void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */
 /* [sh] delay.c: attempts held by a delay rule */
 void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t);
-void lnet_pass_cancels(struct lnet_pass *p);	/* tx.c: calls ops->cancel for p->cancel */
+void lnet_pass_cancels(struct lnet_pass *p);	/* send.c: calls ops->cancel for p->cancel */
 void lnet_pass_stops(struct lnet_pass *p);	/* rx.c: calls ops->rx_stop for p->stop */
 void lnet_pass_backs(struct lnet_pass *p);	/* once.c: answers that ended in another shard */
 /* recover.c: calls ops->path_reset for p->resets; no lock held */

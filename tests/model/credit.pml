@@ -5,7 +5,8 @@
  *
  * The table is lnet/model/states/att.def itself: a step that is no edge fails, credits move by its
  * columns. One atomic step = one lock hold of the shard. Inlines are named as what they stand for
- * in lnet/credit.c, name.c and tx.c. Attempts 0 and 1 are control messages, the others data.
+ * in lnet/xfer/attempt.c, request_id.c and send.c. Attempts 0 and 1 are control messages, the
+ * others data.
  *
  * Bounds (-D): NR attempts, CREDITS of each peer, NI_CREDITS, WINDOW requests that a peer lets be
  *	under way, LATES whose time ends, MOVES choices made again. REFER: the driver refers to the

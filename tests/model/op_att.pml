@@ -5,7 +5,8 @@
  *
  * The tables are lnet/model/states/op.def and att.def themselves: a step that is no edge fails,
  * credits move by the columns. One atomic step = one lock hold of the shard, or one driver call
- * made without it. Inlines are named as what they stand for in lnet/tx.c and lnet/credit.c.
+ * made without it. Inlines are named as what they stand for in lnet/xfer/send.c and
+ * lnet/xfer/attempt.c.
  *
  * Kinds of operation (-D): WANT_NONE (done when posted or confirmed), WANT_REPLY (the answer lands
  *	in memory), WANT_ACK. REFER: the driver refers to the payload after it was posted; else it
