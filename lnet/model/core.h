@@ -554,7 +554,7 @@ struct lnet_op {
 };
 
 #include "xfer/walk.h"
-#include "window.h"
+#include "receive/window.h"
 
 /* ---- shards ---------------------------------------------------------------------------------- */
 

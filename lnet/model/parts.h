@@ -417,7 +417,7 @@ void lnet_initiator(const struct lnet_rx *rx, struct lnet_nid *initiator);
 struct lnet_path *lnet_rx_path(const struct lnet_rx *rx);
 /* [any shard] The source of @rx is alive: only it and routers know the session ID or handle. */
 void lnet_rx_proven(const struct lnet_pass *p, const struct lnet_rx *rx);
-/* ---- once.c: the receiver's windows are in window.h ---- */
+/* ---- dedup.c: the receiver's windows are in window.h ----------------------------------------- */
 /* [sh] may change shard */
 enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 				  const struct lnet_hdr *hdr);
@@ -427,7 +427,7 @@ void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdic
 void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
 bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx);
 enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
-				    const struct lnet_hdr *hdr);	/* session.c */
+				    const struct lnet_hdr *hdr);	/* window_table.c */
 enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr);
 #define LNET_GRANT_SIZE 32	/* REPLY to an opening */
@@ -598,18 +598,18 @@ enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 				   const struct lnet_hdr *hdr);
 /* push.c [sh of rx->src] a push landed in rx->copy */
 void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);
-/* [sh] once.c: tell the receiver the new floor soon */
+/* [sh] dedup.c: tell the receiver the new floor soon */
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] an answer came once more: perhaps the receiver does not know that it came before */
 void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer);
 /* lnet_get() for the core: may use portal 0; no session negotiation first. @flags: LNET_OPF_x */
 int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x, u32 flags);
-/* answer.c [sh] an ACK came: nothing of @rx is kept */
+/* reply.c [sh] an ACK came: nothing of @rx is kept */
 enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx,
 				const struct lnet_hdr *hdr);
 enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
 				  const struct lnet_hdr *hdr);
-/* answer.c: its landing ended; enters the shard of its GET */
+/* reply.c: its landing ended; enters the shard of its GET */
 void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
 bool lnet_op_request(const struct lnet_op *op);		/* our PUT or GET */
 /* our ACK or REPLY */
@@ -661,7 +661,7 @@ void lnet_credits_ni_init(struct lnet_ni *ni);
 void lnet_credits_pni_init(struct lnet_peer_ni *pni);
 /* [sh] messages that a router may have of it at a time; 0: no path leads there */
 s32 lnet_credits_rtr(const struct lnet_peer_ni *pni);
-/* ---- once.c, contact.c, ping.c --------------------------------------------------------------- */
+/* ---- dedup.c, contact.c, ping.c -------------------------------------------------------------- */
 /* [sh] start ping and opening if due */
 void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] a round of discovery is over: what waited for it goes */
@@ -687,7 +687,7 @@ void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */
 void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t);
 void lnet_pass_cancels(struct lnet_pass *p);	/* send.c: calls ops->cancel for p->cancel */
 void lnet_pass_stops(struct lnet_pass *p);	/* rx.c: calls ops->rx_stop for p->stop */
-void lnet_pass_backs(struct lnet_pass *p);	/* once.c: answers that ended in another shard */
+void lnet_pass_backs(struct lnet_pass *p);	/* dedup.c: answers that ended in another shard */
 /* recover.c: calls ops->path_reset for p->resets; no lock held */
 void lnet_path_resets(struct lnet_pass *p);
 

@@ -6,7 +6,7 @@
  *
  * The table is lnet/model/states/op.def itself: a step that is no edge fails. One atomic step = one
  * hold of the MD's lock, or of a request's shard; each request has a shard of its own. Inlines are
- * named as what they stand for in lnet/memory/md.c, event.c, op.c and answer.c. Request 0 waits for
+ * named as what they stand for in lnet/memory/md.c, event.c, op.c and reply.c. Request 0 waits for
  * an ACK, request 1 for a REPLY.
  *
  * Bounds (-D): THRESHOLD (0: unlimited), AUTO: it goes when it is used up, UNLINKS, DELIVERERS,

@@ -122,7 +122,7 @@ static enum lnet_verdict skip(struct lnet_pass *p, struct lnet_rx *rx, enum lnet
 	return LNET_SKIP;
 }
 
-/* ---- helpers shared with once.c -------------------------------------------------------------- */
+/* ---- helpers shared with dedup.c ------------------------------------------------------------- */
 
 void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md, u32 offset,
 		     u32 len)

@@ -78,7 +78,7 @@ struct lnet_window_walk {
 #define LNET_WINDOWS_PER_PEER 16	/* the maximum of windows_per_peer */
 #define LNET_WINDOW_WEIGHTS 15		/* the tunable `window' is at most 16,383 */
 
-/* ---- session.c ------------------------------------------------------------------------------- */
+/* ---- window_table.c -------------------------------------------------------------------------- */
 u64 lnet_grant_shard(const struct lnet *ln, u64 grant);
 struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant);	/* [sh] */
 /* one window per (opener, instance, nonce); NULL: no room; may drop and retake the lock */
