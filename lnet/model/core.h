@@ -147,7 +147,7 @@ extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
 
 #include "base/timer.h"
 
-#include "discover.h"
+#include "service/discover.h"
 #include "path/probe_queue.h"
 #include "shard/log.h"
 #include "record.h"
@@ -657,7 +657,7 @@ struct lnet {
 	struct list_head peers;		/* [cfg] + nid_lock for adding */
 	u32 nr_peers;
 	u64 peer_seq;			/* [nid_lock] of the last peer */
-	/* age.c: when to look for peers to forget; WRITE_ONCE */
+	/* peer_expiry.c: when to look for peers to forget; WRITE_ONCE */
 	u64 age_ns;
 	/* link_quality.c, link_damping.c: when to look at interfaces; WRITE_ONCE */
 	u64 weigh_ns, flap_ns;

@@ -164,7 +164,7 @@ int lnet_peers_init(struct lnet *ln);
 void lnet_peers_fini(struct lnet *ln);			/* all ops ended, all drivers stopped */
 bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid);	/* shard or cfg held */
 
-/* ---- age.c ----------------------------------------------------------------------------------- */
+/* ---- peer_expiry.c --------------------------------------------------------------------------- */
 /* worker of shard 0, no lock held: forgets peers that traffic made, if the time has come */
 void lnet_age_work(struct lnet_pass *p);
 void lnet_age_made(struct lnet *ln);	/* no lock held: traffic made a peer, or could not */
@@ -661,7 +661,7 @@ void lnet_credits_ni_init(struct lnet_ni *ni);
 void lnet_credits_pni_init(struct lnet_peer_ni *pni);
 /* [sh] messages that a router may have of it at a time; 0: no path leads there */
 s32 lnet_credits_rtr(const struct lnet_peer_ni *pni);
-/* ---- dedup.c, contact.c, ping.c -------------------------------------------------------------- */
+/* ---- dedup.c, session.c, ping.c -------------------------------------------------------------- */
 /* [sh] start ping and opening if due */
 void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] a round of discovery is over: what waited for it goes */

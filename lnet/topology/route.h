@@ -113,7 +113,7 @@ void lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare);
 void lnet_routes_work(struct lnet_pass *p);
 u64 lnet_routes_next_ns(const struct lnet *ln);
 
-/* ---- route_check.c --------------------------------------------------------------------------- */
+/* ---- gateway.c ------------------------------------------------------------------------------- */
 /* [sh 0] the router is known to have an interface on @net */
 bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net);
 /* [sh 0] Of two paths through routers one that is not usable is taken only for want of others. */

@@ -68,7 +68,7 @@ bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
 	return true;
 }
 
-/* Requests that wait for room need another session, which contact.c opens. */
+/* Requests that wait for room need another session, which session.c opens. */
 static void check_stuck(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (unlikely(lnet_window_stuck(&peer->tx)) && !list_empty(&peer->winwait) &&

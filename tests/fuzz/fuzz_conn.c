@@ -11,7 +11,7 @@
 #include <lnet/socklnd.h>
 #include "fuzz.h"
 #include "lnd/socklnd/user.h"
-#include "discover.h"
+#include "service/discover.h"
 #include "drain.h"
 #include "node.h"
 #include "router.h"

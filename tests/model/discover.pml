@@ -4,9 +4,10 @@
  * while pings, pushes, answers and acknowledgements are lost, late, doubled, cut, and cross.
  *
  * The table is lnet/model/states/discover.def itself: a step that is no edge fails. One atomic step
- * = one lock hold of the peer's shard. Inlines are named as what they stand for in lnet/discover.c,
- * push.c, merge.c and contact.c. An info is one byte: sequence, life of its node, whether discovery
- * is on, whether it is long. What a node knows of the other is the info that it merged last.
+ * = one lock hold of the peer's shard. Inlines are named as what they stand for in
+ * lnet/service/discover.c, push.c, merge.c and session.c. An info is one byte: sequence, life of
+ * its node, whether discovery is on, whether it is long. What a node knows of the other is the info
+ * that it merged last.
  *
  * Bounds (-D): CHANGES, LIVES (restarts), SWITCHES (off or on), GROWS (the info becomes long),
  * LOSSES, DUPS (pushes that come once more, perhaps much later), AGAIN (pings sent twice) and

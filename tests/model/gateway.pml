@@ -5,7 +5,7 @@
  *
  * The table is lnet/model/states/att.def itself: a step that is no edge fails, the router's credit
  * moves by its column. One atomic step = one hold of the shard. Inlines are named as what they
- * stand for in lnet/xfer/send.c, op.c, select.c, route_check.c and recover.c. Slices, suspicion,
+ * stand for in lnet/xfer/send.c, op.c, select.c, gateway.c and recover.c. Slices, suspicion,
  * pings and checks come at any time. The end of a transaction comes last: when nothing else can
  * happen.
  *

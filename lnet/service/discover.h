@@ -151,7 +151,7 @@ u64 lnet_disc_random(struct lnet *ln, u64 range_ns);
 /* cfg_mutex held: the tunable was set */
 void lnet_disc_switched(struct lnet *ln);
 
-/* ---- disc_ask.c ------------------------------------------------------------------------------ */
+/* ---- discover_wait.c ------------------------------------------------------------------------- */
 /*
  * Discover @ask->nid. 0: done() is called, perhaps before this returns, unless it is cancelled;
  * -EINVAL. Its status: 0, -EHOSTUNREACH (no way there), -ETIMEDOUT, -ESHUTDOWN or what failed.
