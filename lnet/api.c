@@ -2,7 +2,7 @@
 /* The data calls of the API, and what a driver sends for an attempt. */
 #include "model/core.h"
 #include "topology/route.h"
-#include "router.h"
+#include "router/router.h"
 
 #define SLOT_TRIES 16
 

@@ -5,7 +5,7 @@
 #include "rule.h"
 #include "topology/peer.h"
 #include "topology/route.h"
-#include "router.h"
+#include "router/router.h"
 #include "topology/udsp.h"
 
 /* Memory may be short for a moment; a node that is neither old nor new would be worse. */

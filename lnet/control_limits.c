@@ -4,7 +4,7 @@
  * often the bound acted.
  */
 #include "control_cmd.h"
-#include "router.h"
+#include "router/router.h"
 
 #define LIMITS_MAX 64		/* of the core and all drivers */
 

@@ -6,7 +6,7 @@
 #include <lnet/lnet.h>
 #include "model/core.h"
 #include "topology/route.h"
-#include "router.h"
+#include "router/router.h"
 #include "topology/udsp.h"
 
 #define WAIT_NAP_MIN_US	100U

@@ -9,7 +9,7 @@
 #include <net/net_namespace.h>
 #include "control_cmd.h"
 #include "model/core.h"
-#include "router.h"
+#include "router/router.h"
 
 static struct dentry *directory;
 

@@ -11,7 +11,7 @@
 #include <net/net_namespace.h>
 #include <uapi/lnet_ioctl.h>
 #include "model/core.h"
-#include "router.h"
+#include "router/router.h"
 #include "names/udsp_words.h"
 
 /* ---- the requests ---------------------------------------------------------------------------- */

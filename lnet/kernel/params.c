@@ -11,7 +11,7 @@
 #include <linux/nsproxy.h>
 #include <net/net_namespace.h>
 #include "model/core.h"
-#include "router.h"
+#include "router/router.h"
 
 #define TEXT_MAX 4096
 

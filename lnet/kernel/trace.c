@@ -4,7 +4,7 @@
 #include <lnet/nid.h>
 #include <net/net_namespace.h>
 #include "model/core.h"
-#include "router.h"
+#include "router/router.h"
 
 /* A checker has nothing to find in what the kernel's macros make of it. */
 #ifndef __CHECKER__

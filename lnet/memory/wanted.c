@@ -2,7 +2,7 @@
 /* Checks whether other messages wait for the buffer into which a message is being received. */
 #include "plat.h"
 #include "memory/md.h"
-#include "router.h"
+#include "router/router.h"
 
 #define WAITING_MAX	16U	/* most queued messages that one check compares */
 

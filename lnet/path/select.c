@@ -17,7 +17,7 @@
 #include "path/health.h"
 #include "record_hook.h"
 #include "topology/route.h"
-#include "router.h"
+#include "router/router.h"
 
 #define NUMA_LOCAL	10	/* distances as firmware tables have them */
 #define NUMA_REMOTE	20

@@ -5,7 +5,7 @@
  */
 #include "model/core.h"
 #include "topology/route.h"
-#include "router.h"
+#include "router/router.h"
 #include "rule.h"
 
 static const u8 edges[LNET_NR_RX_STATES][LNET_NR_RX_STATES] = {

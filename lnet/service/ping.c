@@ -2,7 +2,7 @@
 /* Pings: what this node answers, pings it sends to test a path, and pings a user asks for. */
 #include "model/core.h"
 #include "memory/md.h"
-#include "router.h"
+#include "router/router.h"
 
 #define RECOVERY_SINK 48
 

@@ -5,7 +5,7 @@
  */
 #include "model/core.h"
 #include "record_hook.h"
-#include "router.h"
+#include "router/router.h"
 #include "rule.h"
 
 /* A pass that is older than this does not deliver events again. */

@@ -2,7 +2,7 @@
 /* The tunables: their table, their defaults, reading them from text and changing them. */
 #include "plat.h"
 #include "model/core.h"
-#include "router.h"
+#include "router/router.h"
 
 const struct lnet_tunable_info lnet_tunable_table[] = {
 #define TUNABLE(name_, unit_, def_, min_, max_, stock_, text_)		\

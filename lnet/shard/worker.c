@@ -5,7 +5,7 @@
  */
 #include "model/core.h"
 #include "topology/route.h"
-#include "router.h"
+#include "router/router.h"
 
 static void expire(struct lnet_pass *p, struct lnet_timer *t)
 {

@@ -3,7 +3,7 @@
 #include "model/core.h"
 #include "record_hook.h"
 #include "topology/route.h"
-#include "router.h"
+#include "router/router.h"
 #include "rule.h"
 
 /* ---- start ----------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
 #include "service/discover.h"
 #include "drain.h"
 #include "node.h"
-#include "router.h"
+#include "router/router.h"
 
 enum step {
 	DIAL, FEED, PICK, RUN, PUT, GET, CONNECTED, END, BUFFER, BREAK, BLOCK, ROUTE, SET, NR_STEPS

@@ -5,8 +5,8 @@
  *
  * The table is lnet/model/states/rx.def itself: a step that is no edge fails, credits and buffers
  * move by its columns. One atomic step = one lock hold of the shard. Inlines are named as what they
- * stand for in lnet/rtr_buf.c. Destination 0 is slow: what is with it comes back only when all
- * messages for the other have ended, whenever that is. Who waits is woken in any order.
+ * stand for in lnet/router/buffers.c. Destination 0 is slow: what is with it comes back only when
+ * all messages for the other have ended, whenever that is. Who waits is woken in any order.
  *
  * Bounds (-D): CREDITS of a sender, POOL buffers, BREAKS landings that break, GONES that give up.
  * One sender has at most two buffers. Mutants (-DM_...): see tests/model/rows; each must fail.

@@ -2,7 +2,7 @@
 /* Which legal edges of the core's machines the unit tests took; those they cannot, and why. */
 #include "model/core.h"
 #include "edges.h"
-#include "router.h"
+#include "router/router.h"
 
 #include <stdio.h>
 

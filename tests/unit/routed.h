@@ -4,7 +4,7 @@
 #define TESTS_UNIT_ROUTED_H
 
 #include "rails.h"
-#include "router.h"
+#include "router/router.h"
 
 enum { ROUTER = 1 };
 

@@ -7,7 +7,7 @@
 
 #include "rails.h"
 #include "topology/route.h"
-#include "router.h"
+#include "router/router.h"
 
 enum { NEAR, R1, R2, FAR };
 enum { RAIL_NEAR, RAIL_FAR };

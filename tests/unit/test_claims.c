@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* NIDs that others claim to have: in a header, in a ping info. */
 #include "rails.h"
-#include "router.h"
+#include "router/router.h"
 
 static const struct { const char *nid; bool host, own_host; } nids[] = {
 	{ "10.0.0.1@tcp", true, false },

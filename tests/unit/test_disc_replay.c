@@ -7,7 +7,7 @@
  */
 #include "rails.h"
 #include "topology/route.h"
-#include "router.h"
+#include "router/router.h"
 #include "lnd/socklnd/wire.h"
 
 #define INFO_MAX 64			/* longest info in the captures */

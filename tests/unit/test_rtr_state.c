@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Routing on and off, and what the node says of itself meanwhile. */
 #include "rails.h"
-#include "router.h"
+#include "router/router.h"
 
 #define SETTLE (110 * NSEC_PER_SEC)
 

@@ -116,7 +116,7 @@ struct lnet_fwd {
 	u8 told;			/* what is under way is that answer */
 };
 
-/* ---- router.c -------------------------------------------------------------------------------- */
+/* ---- forward.c ------------------------------------------------------------------------------- */
 static inline bool lnet_router_forwards(const struct lnet *ln)
 {
 	const struct lnet_router *r = READ_ONCE(ln->router);
@@ -175,7 +175,7 @@ void lnet_router_timer(struct lnet_pass *p, struct lnet_timer *t);
 /* [sh] All that waits there is dropped. */
 void lnet_router_drop_waiting(struct lnet_pass *p, struct lnet_rtr_shard *rs);
 
-/* ---- rtr_buf.c: all [sh], by the shard of fwd->rs -------------------------------------------- */
+/* ---- buffers.c: all [sh], by the shard of fwd->rs -------------------------------------------- */
 /* RX_NEW -> RX_LAND_ROUTED without memory yet: true; else it waits. */
 bool lnet_rtr_ask(struct lnet_pass *p, struct lnet_fwd *fwd);
 /* Its memory; may drop and retake the lock. False: there is none, all is given back. */
@@ -209,7 +209,7 @@ u32 lnet_rtr_share(const struct lnet *ln, enum lnet_rtr_class cls);	/* a shard's
 /* How many of @nr buffers one sender may have: router_share percent, at least min(@nr, 8). */
 u32 lnet_rtr_sender_most(const struct lnet *ln, u32 nr);
 
-/* ---- rtr_state.c: configuration, may sleep --------------------------------------------------- */
+/* ---- state.c: configuration, may sleep ------------------------------------------------------- */
 int lnet_router_enable(struct lnet *ln, bool on);	/* 0, -ENOMEM, -EBUSY */
 void lnet_router_resize(struct lnet *ln);		/* cfg_mutex held: the tunables changed */
 void lnet_router_credits(struct lnet *ln);		/* the same of peer_buffer_credits */

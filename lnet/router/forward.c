@@ -3,7 +3,7 @@
  * Messages for other nodes: each is taken in whole, then sent on as it came by an operation of its
  * own; what it held goes back when that has ended, whichever way.
  */
-#include "router.h"
+#include "router/router.h"
 
 /* Multi-rail, as far as this node knows. */
 static bool is_mr(struct lnet *ln, const struct lnet_nid *nid)

@@ -3,7 +3,7 @@
  * Routing switched on and off, slowly, as others need time to hear of it; what a router says of
  * interfaces that nobody pings any more.
  */
-#include "router.h"
+#include "router/router.h"
 
 #define LOOK_NS		NSEC_PER_SEC	/* between two looks at what time has changed */
 #define SOON_NS		NSEC_PER_MSEC	/* the configuration was busy */

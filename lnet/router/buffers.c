@@ -9,7 +9,7 @@
  * sender, among its destinations. So a slow destination does not stop other destinations, and a
  * slow sender does not stop other senders to the same destination.
  */
-#include "router.h"
+#include "router/router.h"
 
 #define SENDER_LEAST	8U	/* buffers that a sender may have at any router_share */
 #define SCAN_MAX	64U	/* flows to check under one lock hold */
