@@ -2,7 +2,7 @@
 /* A configuration as a whole: read before a transaction, and made again when that fails. */
 #include "control_cmd.h"
 #include "drain.h"
-#include "rule.h"
+#include "fault/rule.h"
 #include "topology/peer.h"
 #include "topology/route.h"
 #include "router/router.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Commands that change the local interfaces: configure, net add, del and set. */
 #include "control_cmd.h"
-#include "rule.h"
+#include "fault/rule.h"
 #include "drain.h"
 #include "names/net_params.h"
 #include "topology/udsp.h"

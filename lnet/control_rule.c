@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Fault rules in the grammar of faults.def: add, delete, show. */
 #include "control_cmd.h"
-#include "rule.h"
+#include "fault/rule.h"
 
 #define VALUE_SIZE 544		/* a list of NIDs */
 
@@ -30,7 +30,7 @@ static const struct lnet_key keys[] = {
 #define T_WORD_WHEN LNET_NLT_STRING
 #define FAULT_PARAM(id, name_, type_, ...) { .name = name_, .type = T_##type_ },
 #define FAULT_KIND(...)
-#include "faults.def"
+#include "fault/faults.def"
 #undef FAULT_PARAM
 #undef FAULT_KIND
 };

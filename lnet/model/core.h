@@ -673,7 +673,7 @@ struct lnet {
 	struct lnet_slot *slots;	/* [slot_lock] */
 	u32 nr_slots, slot_free, nr_slot_free;
 	u64 slot_key[2];		/* [const] secret key of the tags */
-	/* fault.c; @fault NULL: no rule is there; @fault_table NULL: none was ever made */
+	/* stock_rules.c; @fault NULL: no rule is there; @fault_table NULL: none was ever made */
 	struct lnet_fault *fault, *fault_table;
 	struct lnet_udsp *udsp;		/* [cfg] udsp.c; NULL: no rule */
 	spinlock_t ping_lock;		/* leaf */

@@ -323,7 +323,7 @@ extern const char *const lnet_counter_names[LNET_NR_COUNTERS];
 extern const char *const lnet_ni_counter_names[LNET_NR_NI_COUNTERS];
 extern const char *const lnet_pni_counter_names[LNET_NR_PNI_COUNTERS];
 
-/* ---- fault.c: rules of behaviour.md section 7 and the dbg-* hooks ---------------------------- */
+/* ---- stock_rules.c: rules of behaviour.md section 7 and the dbg-* hooks ---------------------- */
 struct lnet_fault_rule {
 	u8 delay;			/* else drop */
 	struct lnet_nid src, dst, local;	/* any; or 255.255.255.255@net: any on the net */
@@ -523,7 +523,7 @@ void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
  * it checks its unresponsive attempts. False: there was nothing to do.
  */
 bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
-/* delay.c, no lock held: takes it from those held back; false: it was not among them */
+/* hold.c, no lock held: takes it from those held back; false: it was not among them */
 bool lnet_att_undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
 /* traffic_stats.c; no lock held: allocates the blocks that paths want */
 void lnet_stats_reserve(struct lnet_shard *sh);
@@ -683,7 +683,7 @@ int lnet_ping_urgent(struct lnet *ln, const struct lnet_nid *nid, const struct l
 /* [sh] recovery ping; answers lnet_path_ping_done() */
 void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */
-/* [sh] delay.c: attempts held by a delay rule */
+/* [sh] hold.c: attempts held by a delay rule */
 void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t);
 void lnet_pass_cancels(struct lnet_pass *p);	/* send.c: calls ops->cancel for p->cancel */
 void lnet_pass_stops(struct lnet_pass *p);	/* rx.c: calls ops->rx_stop for p->stop */

@@ -6,7 +6,7 @@
 #include "model/core.h"
 #include "topology/route.h"
 #include "router/router.h"
-#include "rule.h"
+#include "fault/rule.h"
 
 static const u8 edges[LNET_NR_RX_STATES][LNET_NR_RX_STATES] = {
 #define STATE(s, pc, buf)

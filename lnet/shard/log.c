@@ -4,7 +4,7 @@
 #include <lnet/env.h>
 #include "model/core.h"
 #include "shard/log.h"
-#include "rule.h"
+#include "fault/rule.h"
 
 #define TEXT_MAX	360
 #define NIDS_MAX	2

@@ -6,7 +6,7 @@
 #include "model/core.h"
 #include "record_hook.h"
 #include "router/router.h"
-#include "rule.h"
+#include "fault/rule.h"
 
 /* A pass that is older than this does not deliver events again. */
 #define PASS_LONG_NS	(4 * (u64)NSEC_PER_MSEC)

@@ -4,7 +4,7 @@
 #include "record_hook.h"
 #include "topology/route.h"
 #include "router/router.h"
-#include "rule.h"
+#include "fault/rule.h"
 
 /* ---- start ----------------------------------------------------------------------------------- */
 

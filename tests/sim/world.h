@@ -93,7 +93,7 @@ enum sim_fault_kind {
 	SIM_DRAIN,		/* lnet_ni_drain(), and back */
 	SIM_GONE,		/* lnet_ni_del(), and lnet_ni_add() */
 	SIM_SPEED,		/* the link has @permille of its speed, and says so */
-	SIM_GRAMMAR,		/* a rule of lnet/faults.def; the scenario has it */
+	SIM_GRAMMAR,		/* a rule of lnet/fault/faults.def; the scenario has it */
 	SIM_NR_FAULTS
 };
 extern const char *const sim_fault_names[SIM_NR_FAULTS];

@@ -168,7 +168,7 @@ static yaml_node_t *value_of(struct reader *r, const yaml_node_t *map, const cha
 	return NULL;
 }
 
-/* ---- rules of lnet/faults.def ---------------------------------------------------------------- */
+/* ---- rules of lnet/fault/faults.def ---------------------------------------------------------- */
 
 static bool is_fault_key(const char *name)
 {

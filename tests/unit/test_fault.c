@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of lnet/fault.c: what a rule matches, when it hits, what it does, and how rules are kept.
+ * Tests of lnet/fault/stock_rules.c: what a rule matches, when it hits, what it does, and how rules
+ * are kept.
  */
 #define lnet_fault_add fault_t_add
 #define lnet_fault_del fault_t_del
@@ -22,7 +23,7 @@
 #define lnet_att_hdr fault_t_att_hdr
 #define lnet_ni_by_nid fault_t_ni_by_nid
 #include "paths.h"
-#include "lnet/fault.c"
+#include "lnet/fault/stock_rules.c"
 
 #define SEC ((u64)NSEC_PER_SEC)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of lnet/rule_act.c and rule_table.c: what a rule matches, when it hits, what becomes of the
- * message, and how rules are kept.
+ * Tests of lnet/fault/rule_apply.c and rule_table.c: what a rule matches, when it hits, what
+ * becomes of the message, and how rules are kept.
  */
 #define lnet_rule_add act_t_add
 #define lnet_rule_del act_t_del
@@ -12,7 +12,7 @@
 #define lnet_att_release act_t_release
 #define lnet_rules_work act_t_work
 #include "paths.h"
-#include "lnet/rule_table.c"
+#include "lnet/fault/rule_table.c"
 
 static struct lnet_hdr msg;	/* what is sent or received next */
 static struct world *w;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fault rules in the grammar of lnet/faults.def: calls, and items of "faults" in files. */
+/* Fault rules in the grammar of lnet/fault/faults.def: calls, and items of "faults" in files. */
 #include <errno.h>
 #include <string.h>
 #include "import.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fault rules in the grammar of lnet/faults.def: of a file beside those of a node. */
+/* Fault rules in the grammar of lnet/fault/faults.def: of a file beside those of a node. */
 #include <errno.h>
 #include <string.h>
-#include "lnet/rule.h"
+#include "lnet/fault/rule.h"
 #include "plan.h"
 
 #define WORDS_SIZE 2048		/* two lists of NIDs and all else that a rule may say */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* fault KIND: rules in the grammar of lnet/faults.def. */
+/* fault KIND: rules in the grammar of lnet/fault/faults.def. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,7 +168,7 @@ static const struct opt rule_opts[] = {
 #define FAULT_PARAM(id, name, type, member, min, max, text)					\
 	{ name, 0, OPT_##type(text, min, max) },
 #define FAULT_KIND(...)
-#include "lnet/faults.def"
+#include "lnet/fault/faults.def"
 #undef FAULT_PARAM
 #undef FAULT_KIND
 	{ .name = NULL }

@@ -7,7 +7,7 @@
  * direction, and the same rule may be given to both ends.
  */
 #include "plat.h"
-#include "rule.h"
+#include "fault/rule.h"
 #include <lnet/hash.h>
 
 #define PAGE_BYTES 4096U

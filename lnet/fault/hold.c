@@ -5,7 +5,7 @@
  */
 #include "plat.h"
 #include "record_hook.h"
-#include "rule.h"
+#include "fault/rule.h"
 
 enum { ATTF_DELAYED = 1 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Fault rules as text: the tables of faults.def, parameters read, written and checked. */
 #include "plat.h"
-#include "rule.h"
+#include "fault/rule.h"
 
 enum type { NAME_, NID, NIDS, TYPES, PORTALS, OUTCOMES, NUM, TIME, WORD_AT, WORD_WHERE, WORD_WHEN };
 
@@ -30,7 +30,7 @@ static const struct param params[] = {
 	[LNET_RULE_##id] = { name_, type_, (u8)sizeof(((struct lnet_rule *)0)->member),		\
 			     offsetof(struct lnet_rule, member), min_, max_ },
 #define FAULT_KIND(id, ...)
-#include "faults.def"
+#include "fault/faults.def"
 #undef FAULT_PARAM
 #undef FAULT_KIND
 #undef NAME
@@ -40,7 +40,7 @@ static const struct param params[] = {
 enum {
 #define FAULT_PARAM(id, ...) P_##id = 1u << LNET_RULE_##id,
 #define FAULT_KIND(id, ...)
-#include "faults.def"
+#include "fault/faults.def"
 #undef FAULT_PARAM
 #undef FAULT_KIND
 	P_WHO = P_SOURCE | P_DEST | P_LOCAL,
@@ -57,7 +57,7 @@ static const struct kind {
 #define FAULT_PARAM(id, ...)
 #define FAULT_KIND(id, name_, sides_, may_, must_, text)					\
 	[LNET_RULE_K_##id] = { name_, sides_, P_NAME | (may_), must_ },
-#include "faults.def"
+#include "fault/faults.def"
 #undef FAULT_PARAM
 #undef FAULT_KIND
 };

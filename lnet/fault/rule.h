@@ -5,7 +5,7 @@
  *
  * A rule is a kind with parameters: whom it concerns, when it hits, what it then does. It draws
  * from a generator of its own, so that the same seed and the same messages give the same faults
- * again. Rules that stock's tool knows are in fault.c; both act, those first.
+ * again. Rules that stock's tool knows are in stock_rules.c; both act, those first.
  */
 #ifndef LNET_RULE_H
 #define LNET_RULE_H
@@ -22,7 +22,7 @@ enum { LNET_SPOIL_BIT, LNET_SPOIL_PAGES };
 enum lnet_rule_kind {
 #define FAULT_PARAM(id, name, type, member, min, max, text)
 #define FAULT_KIND(id, ...) LNET_RULE_K_##id,
-#include "faults.def"
+#include "fault/faults.def"
 	LNET_NR_RULE_KINDS
 #undef FAULT_PARAM
 #undef FAULT_KIND
@@ -31,7 +31,7 @@ enum lnet_rule_kind {
 enum lnet_rule_param {
 #define FAULT_PARAM(id, ...) LNET_RULE_##id,
 #define FAULT_KIND(id, ...)
-#include "faults.def"
+#include "fault/faults.def"
 	LNET_NR_RULE_PARAMS
 #undef FAULT_PARAM
 #undef FAULT_KIND
@@ -117,7 +117,7 @@ int lnet_rules_keep(struct lnet *ln, struct lnet_rules_kept **kept);
  */
 int lnet_rules_put_back(struct lnet *ln, const struct lnet_rules_kept *kept);
 
-/* ---- fault.c: the table of both kinds of rules ----------------------------------------------- */
+/* ---- stock_rules.c: the table of both kinds of rules ----------------------------------------- */
 
 struct lnet_rules {
 	struct list_head list;		/* [lock] most recent first */
@@ -150,7 +150,7 @@ struct lnet_fault *lnet_fault_want(struct lnet *ln);
 void lnet_fault_gate(struct lnet *ln);
 bool lnet_fault_nid_matches(const struct lnet_nid *pattern, const struct lnet_nid *nid);
 
-/* ---- rule_act.c: what they do ---------------------------------------------------------------- */
+/* ---- rule_apply.c: what they do -------------------------------------------------------------- */
 
 /* A rule that acts: the rule, its generator, and where it stands. */
 struct lnet_rule_live {
@@ -184,7 +184,7 @@ bool lnet_rules_receive(struct lnet_pass *p, struct lnet_rx *rx, const struct ln
 /* It has landed, and is spoilt as rx->spoil says. */
 void lnet_rx_spoil(struct lnet_rx *rx);
 
-/* ---- delay.c: what is held ------------------------------------------------------------------- */
+/* ---- hold.c: what is held -------------------------------------------------------------------- */
 
 /*
  * Rules for an attempt that is to be given to its driver. true: it is not, it ended or is held. No

@@ -14,7 +14,7 @@
  * of behaviour.md 7.1 is kept: of a rate of 2 the very first match is dropped.
  */
 #include "plat.h"
-#include "rule.h"
+#include "fault/rule.h"
 
 #define MAX_RULES	256
 #define MAX_FAILS	LNET_FAULT_FAILS
