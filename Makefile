@@ -71,7 +71,7 @@ REPLAY	:= $(O)/replay/all.o
 REPLAY_OBJS := $(patsubst %,$(O)/replay/%.o,xfer/send xfer/reselect xfer/op xfer/attempt path/select \
 	       path/expected_time path/health path/attribution path/recover path/suspect \
 	       path/probe_queue) \
-	       $(O)/replay/xfer/abort.o $(O)/replay/record_note.o $(call objs,tests/sim/replay*.c)
+	       $(O)/replay/xfer/abort.o $(O)/replay/recorder/events.o $(call objs,tests/sim/replay*.c)
 # The self-test a second time, on light nodes: thousands of them fit where the core's do not. One object, too.
 LIGHT	:= $(O)/light/all.o
 LIGHT_OBJS := $(patsubst lnet/selftest/%.c,$(O)/light/%.o,$(wildcard lnet/selftest/*.c)) $(O)/tests/sim/light.o

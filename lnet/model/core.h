@@ -150,7 +150,7 @@ extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
 #include "service/discover.h"
 #include "path/probe_queue.h"
 #include "shard/log.h"
-#include "record.h"
+#include "recorder/record.h"
 /* ---- events ---------------------------------------------------------------------------------- */
 
 struct lnet_evt {			/* an event waiting for its handler; pool per shard */
@@ -692,7 +692,7 @@ struct lnet {
 	void *control;			/* control.c */
 	struct lnet_router *router;	/* router.h; NULL: it never was one */
 	struct lnet_routes *routes;	/* route.c */
-	struct lnet_recorder *recorder;	/* [cfg] record.c; NULL: there was none */
+	struct lnet_recorder *recorder;	/* [cfg] ring.c; NULL: there was none */
 };
 
 #include "model/parts.h"

@@ -15,7 +15,7 @@
  */
 #include "plat.h"
 #include "path/health.h"
-#include "record_hook.h"
+#include "recorder/record_hook.h"
 
 #define UP_AFTER	16U	/* successes until an interface that was at 0 is announced as up */
 #define FALLS_MAX	6	/* UP_AFTER twice as often, up to 1000 */

@@ -5,7 +5,7 @@
  * Each peer also has a token bucket, which bounds the pings that one peer can cause.
  */
 #include "model/core.h"
-#include "record_hook.h"
+#include "recorder/record_hook.h"
 
 #define BUDGET_BURST	8	/* pings that may follow each other at once */
 #define CLAIMED_BURST_S	10ULL	/* seconds of recovery_ping_rate in the bucket of a claimer */

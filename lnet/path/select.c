@@ -15,7 +15,7 @@
 #include "plat.h"
 #include "model/core.h"
 #include "path/health.h"
-#include "record_hook.h"
+#include "recorder/record_hook.h"
 #include "topology/route.h"
 #include "router/router.h"
 

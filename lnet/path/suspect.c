@@ -5,7 +5,7 @@
  */
 #include "plat.h"
 #include "path/health.h"
-#include "record_hook.h"
+#include "recorder/record_hook.h"
 
 /* ---- suspicion and signs of life ------------------------------------------------------------- */
 

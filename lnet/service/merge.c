@@ -5,7 +5,7 @@
  * Configuration wins. If something is busy, the worker retries later.
  */
 #include "model/core.h"
-#include "record_hook.h"
+#include "recorder/record_hook.h"
 #include "topology/peer.h"
 #include "topology/route.h"
 

@@ -4,7 +4,7 @@
  * owes.
  */
 #include "model/core.h"
-#include "record_hook.h"
+#include "recorder/record_hook.h"
 #include "router/router.h"
 #include "fault/rule.h"
 

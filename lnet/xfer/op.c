@@ -4,7 +4,7 @@
  * events.
  */
 #include "model/core.h"
-#include "record_hook.h"
+#include "recorder/record_hook.h"
 #include "topology/route.h"
 
 /* after an attempt's deadline the driver has this long before the core takes it back */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Operations on their way: start, choice of a path, what drivers gave back, sending again. */
 #include "model/core.h"
-#include "record_hook.h"
+#include "recorder/record_hook.h"
 #include "topology/route.h"
 #include "router/router.h"
 #include "fault/rule.h"

@@ -8,7 +8,7 @@
 
 #include <setjmp.h>
 #include "lnet/model/core.h"
-#include "lnet/record.h"
+#include "lnet/recorder/record.h"
 #include "lnet/topology/route.h"
 #include "tests/sim/replay_file.h"
 

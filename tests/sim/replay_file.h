@@ -4,7 +4,7 @@
 #define TESTS_SIM_REPLAY_FILE_H
 
 #include "plat.h"
-#include "lnet/record.h"
+#include "lnet/recorder/record.h"
 
 struct replay_report {
 	u64 records, calls, decisions, values, states, skipped, lost;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "lnet/record.h"
+#include "lnet/recorder/record.h"
 #include "client.h"
 #include "create.h"
 

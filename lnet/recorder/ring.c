@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The ring of the flight recorder: made and ended by hand, written under the lock of its shard. */
 #include "model/core.h"
-#include "record.h"
+#include "recorder/record.h"
 
 #define RECORDS_MIN	1024U		/* of a ring */
 #define LATE_AGAIN	256U		/* until a snapshot that was put off is tried again */
@@ -9,13 +9,13 @@
 const char *const lnet_rec_names[LNET_NR_RECS] = {
 	"none",
 #define REC(name, class, text) #name,
-#include "record.def"
+#include "recorder/record.def"
 #undef REC
 };
 const u8 lnet_rec_classes[LNET_NR_RECS] = {
 	LNET_REC_STATE,
 #define REC(name, class, text) LNET_REC_##class,
-#include "record.def"
+#include "recorder/record.def"
 #undef REC
 };
 

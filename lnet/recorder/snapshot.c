@@ -5,7 +5,7 @@
  * A peer whose facts changed, which others than the core of decisions change, is told of anew.
  */
 #include "model/core.h"
-#include "record.h"
+#include "recorder/record.h"
 #include "topology/route.h"
 
 #define NR_TUNABLES	(sizeof(struct lnet_tunables) / sizeof(u64))

@@ -25,7 +25,7 @@ enum lnet_rec_class {
 enum lnet_rec_kind {
 	LNET_REC_NONE,
 #define REC(name, class, text) LNET_RK_##name,
-#include "record.def"
+#include "recorder/record.def"
 #undef REC
 	LNET_NR_RECS
 };
@@ -96,7 +96,7 @@ struct lnet_recorder {
 	struct lnet_rec_ring ring[];
 };
 
-/* ---- record.c: by hand; cfg_mutex is taken --------------------------------------------------- */
+/* ---- ring.c: by hand; cfg_mutex is taken ----------------------------------------------------- */
 /* At most @bytes of memory for the node. 0, -EINVAL (too little), -ENOMEM, -EALREADY */
 int lnet_record_start(struct lnet *ln, u64 bytes);
 int lnet_record_stop(struct lnet *ln);		/* what is there stays; -EALREADY */
@@ -118,11 +118,11 @@ extern const char *const lnet_rec_names[LNET_NR_RECS];
 extern const u8 lnet_rec_classes[LNET_NR_RECS];
 
 /* ---- one record; [sh] all -------------------------------------------------------------------- */
-/* record.c: @peer is told of before, if it is not known as it is; NULL: of none */
+/* ring.c: @peer is told of before, if it is not known as it is; NULL: of none */
 void lnet_rec_put(struct lnet_shard *sh, struct lnet_peer *peer, struct lnet_rec *r);
 void lnet_rec_write(struct lnet_shard *sh, struct lnet_rec *r);	/* as it is */
 u32 lnet_rec_op_id(struct lnet_shard *sh, struct lnet_op *op);	/* given now if it had none */
-/* record_state.c: a snapshot; @peer alone */
+/* snapshot.c: a snapshot; @peer alone */
 void lnet_rec_snapshot(struct lnet_shard *sh);
 void lnet_rec_peer(struct lnet_shard *sh, struct lnet_peer *peer);
 u32 lnet_rec_facts(const struct lnet_peer *peer);
@@ -130,7 +130,7 @@ void lnet_rec_tunables(struct lnet_shard *sh);
 void lnet_rec_resync(struct lnet_shard *sh, struct lnet_op *op);
 u16 lnet_rec_place(const struct lnet_peer_ni *pni);
 void lnet_rec_visit(struct lnet_pass *p);	/* the shard was locked just now */
-/* record_note.c */
+/* events.c */
 u64 lnet_rec_note_value(struct lnet_shard *sh, u64 value);
 void lnet_rec_note_op(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
 		      struct lnet_op *op, u64 a, u64 b);
