@@ -2,7 +2,7 @@
 /* Commands that change the local interfaces: configure, net add, del and set. */
 #include "control_cmd.h"
 #include "fault/rule.h"
-#include "drain.h"
+#include "manage/ni_drain.h"
 #include "names/net_params.h"
 #include "topology/udsp.h"
 

@@ -5,7 +5,7 @@
 #include "lnd/simlnd/simlnd.h"
 #include "lnd/socklnd/sim.h"
 #include "lnet/model/core.h"
-#include "lnet/drain.h"
+#include "lnet/manage/ni_drain.h"
 
 bool simlnd_active(const struct sim_world *w, const struct sim_fault *f, u64 now_ns)
 {

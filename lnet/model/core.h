@@ -277,7 +277,7 @@ struct lnet_ni {
 	u8 link_seen;			/* what the worker has acted on */
 	u8 rising;			/* [nid_lock] the link is back, not all peers' paths know */
 	u8 fault_down;			/* dbg hook: interface down by a fault rule */
-	u8 drained;			/* [cfg] out of service by hand: drain.c, READ_ONCE */
+	u8 drained;			/* [cfg] out of service by hand: ni_drain.c, READ_ONCE */
 	u8 leaving;			/* [cfg] about to be removed: not advertised */
 	u8 unpinged;			/* a router's, and nobody asks for it: announced as down */
 	u64 pinged_ns;			/* a router's: of the last ping; WRITE_ONCE */
@@ -691,7 +691,7 @@ struct lnet {
 	u32 watch_idle;			/* atomic: no call of lnet_handlers_watch() is due */
 	void *control;			/* control.c */
 	struct lnet_router *router;	/* router.h; NULL: it never was one */
-	struct lnet_routes *routes;	/* route.c */
+	struct lnet_routes *routes;	/* route_config.c */
 	struct lnet_recorder *recorder;	/* [cfg] ring.c; NULL: there was none */
 };
 

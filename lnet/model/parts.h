@@ -62,7 +62,7 @@ void lnet_copy_put(struct lnet_copy *c);		/* NULL is fine */
 bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg,
 		   u64 limit_ns);
 
-/* ---- net.c ----------------------------------------------------------------------------------- */
+/* ---- ni_config.c ----------------------------------------------------------------------------- */
 /* shard or cfg_mutex held; not counted */
 struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid);
 /* Interfaces with these NIDs stand in this order, behind all others. */

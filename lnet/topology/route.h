@@ -61,7 +61,7 @@ struct lnet_routes {
 	u64 look_ns;			/* when the worker is to look again; WRITE_ONCE */
 };
 
-/* ---- route.c --------------------------------------------------------------------------------- */
+/* ---- route_config.c -------------------------------------------------------------------------- */
 int lnet_routes_init(struct lnet *ln);
 void lnet_routes_fini(struct lnet *ln);		/* nothing is under way any more */
 /* shard or cfg held; some route leads to @net */

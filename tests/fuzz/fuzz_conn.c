@@ -12,7 +12,7 @@
 #include "fuzz.h"
 #include "lnd/socklnd/user.h"
 #include "service/discover.h"
-#include "drain.h"
+#include "manage/ni_drain.h"
 #include "node.h"
 #include "router/router.h"
 

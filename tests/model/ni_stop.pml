@@ -7,7 +7,8 @@
  * The tables are lnet/model/states/ni.def and att.def: a step that is no edge fails, credits and
  * holds move by the columns. One atomic step = one lock hold of a shard, or of all where a state of
  * the interface is published, or a driver call without any. Inlines are named as what they stand
- * for in lnet/net.c, send.c, attempt.c, match.c and path.c. Requests are 0 and 1, the probe is 2.
+ * for in lnet/manage/ni_config.c, send.c, attempt.c, match.c and path.c. Requests are 0 and 1, the
+ * probe is 2.
  *
  * -DOTHER: there is another interface; else the whole net goes. -DAGAIN: the same NID is added.
  * Bounds (-D): REQUESTS, PROBES, DIALS, LANDS, PARKS, LOOKS, 0 or 1 (REQUESTS: 2), and TRIES.

@@ -7,9 +7,9 @@
  * The tables are lnet/model/states/op.def, att.def and ni.def: a step that is no edge fails,
  * credits and holds move by the columns. One atomic step = one hold of a shard, or of all where a
  * state of the interface is published, or a driver call without any. Inlines are named as what they
- * stand for in lnet/instance.c, send.c, op.c, net.c and recover.c. Operations 0 and 1 are requests:
- * the handler of the first one's final event makes the second; 2 answers a message that came in, 3
- * is a ping.
+ * stand for in lnet/instance.c, send.c, op.c, ni_config.c and recover.c. Operations 0 and 1 are
+ * requests: the handler of the first one's final event makes the second; 2 answers a message that
+ * came in, 3 is a ping.
  *
  * Bounds (-D): TRIES of a request, PINGS.
  * Mutants (-DM_...): see tests/model/rows; each must fail.

@@ -12,7 +12,7 @@
  */
 #include "plat.h"
 #include "model/core.h"
-#include "drain.h"
+#include "manage/ni_drain.h"
 
 /* Maximum waits: for messages in flight; for acknowledgements; for connections to close. */
 #define SENT_NS		((u64)NSEC_PER_SEC)

@@ -6,7 +6,7 @@
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
 #include "model/core.h"
-#include "drain.h"
+#include "manage/ni_drain.h"
 #include "topology/route.h"
 #include "lnd/lolnd/lolnd.h"
 
