@@ -7,7 +7,7 @@
 #include <linux/seq_file.h>
 #include <linux/user_namespace.h>
 #include <net/net_namespace.h>
-#include "control_cmd.h"
+#include "control/command.h"
 #include "model/core.h"
 #include "router/router.h"
 

@@ -6,7 +6,7 @@
 #include "compat.h"
 #include "env.h"
 #include <lnet/lnet.h>
-#include "lnet/control.h"
+#include "lnet/control/control.h"
 
 /* ---- env.c ----------------------------------------------------------------------------------- */
 int lnet_kernel_env_init(void);		/* the workqueue. 0, -ENOMEM */

@@ -11,7 +11,7 @@
 #include <lnet/lnd.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
-#include "control_cmd.h"
+#include "control/command.h"
 #include "shard/log.h"
 
 /*

@@ -689,7 +689,7 @@ struct lnet {
 	struct lnet_log log;
 	struct lnet_watch watch[LNET_WATCHES];	/* watch.c */
 	u32 watch_idle;			/* atomic: no call of lnet_handlers_watch() is due */
-	void *control;			/* control.c */
+	void *control;			/* dispatch.c */
 	struct lnet_router *router;	/* router.h; NULL: it never was one */
 	struct lnet_routes *routes;	/* route_config.c */
 	struct lnet_recorder *recorder;	/* [cfg] ring.c; NULL: there was none */

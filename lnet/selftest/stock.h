@@ -8,7 +8,7 @@
 
 #include <lnet/lnet.h>
 #include <uapi/lnet_lst.h>
-#include "nl_buf.h"
+#include "control/nl_buf.h"
 #include "selftest.h"
 #include "wire.h"
 

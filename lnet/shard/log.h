@@ -29,7 +29,7 @@ struct lnet_log {
 	u64 look_ns;			/* when to write what was suppressed; WRITE_ONCE */
 	spinlock_t lock;		/* leaf, may be taken under other leaves */
 	struct lnet_log_rate rate[LNET_NR_LOGS];	/* [lock] */
-	/* who asked for the change under way; control.c, whose requests come one at a time */
+	/* who asked for the change under way; dispatch.c, whose requests come one at a time */
 	char by[LNET_LOG_BY_MAX];
 };
 

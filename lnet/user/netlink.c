@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-#include "control.h"
+#include "control/control.h"
 #include "netlink.h"
 
 #define REQUEST_MAX	65536	/* longest request, bytes */

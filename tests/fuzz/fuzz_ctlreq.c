@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "fuzz.h"
-#include "control.h"
+#include "control/control.h"
 #include "lnet/user/netlink.h"
 #include "node.h"
 #include "utils/lib/client.h"

@@ -4,7 +4,7 @@
  * imported into a node, which then exports what can be read again.
  */
 #include "fuzz.h"
-#include "control.h"
+#include "control/control.h"
 #include "lnet/user/netlink.h"
 #include "node.h"
 #include "utils/lib/client.h"

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_CTL_WORLD_H
 #define TESTS_UNIT_CTL_WORLD_H
 
-#include "control.h"
+#include "control/control.h"
 #include "node.h"
 #include "utils/lib/client.h"
 

@@ -5,7 +5,7 @@
  */
 #include <glob.h>
 #include <linux/netlink.h>
-#include "control_cmd.h"
+#include "control/command.h"
 #include "ctl_world.h"
 
 /* Everything that can be shown, as one text, with wakes and clocks that do not count left out. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Requests: what YAML becomes, what passes the check, what the walkers find. */
-#include "control.h"
+#include "control/control.h"
 #include "utils/lib/client.h"
 #include "unit.h"
 #include "words.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/control_rule.c and utils/lib/ctl_rule.c: rules over the management protocol. */
+/* Tests of lnet/control/cmd_rule.c and utils/lib/ctl_rule.c: rules over the management protocol. */
 #include "ctl_world.h"
 #include "lnet/fault/rule.h"
 

@@ -5,7 +5,7 @@
  */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
-#include "control.h"
+#include "control/control.h"
 #include "utils/lib/client.h"
 #include "unit.h"
 #include "words.h"

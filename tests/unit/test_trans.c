@@ -3,7 +3,7 @@
  * Transactions of management: all or nothing, whatever fails in the middle; interfaces that are
  * configured before they are there.
  */
-#include "control_cmd.h"
+#include "control/command.h"
 #include "ctl_world.h"
 
 static struct lnetctl_node *parse(const char *text)

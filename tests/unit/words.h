@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_WORDS_H
 #define TESTS_UNIT_WORDS_H
 
-#include "control.h"
+#include "control/control.h"
 
 /* "text", #number, { list }; the length */
 static inline size_t words(const void *attrs, size_t len, char *out, size_t size)

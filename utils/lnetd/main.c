@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "lnet/control.h"
+#include "lnet/control/control.h"
 #include "lnet/user/netlink.h"
 #include "uapi/lnet_nl.h"
 #include <lnet/lnetctl.h>

@@ -2,7 +2,7 @@
 /*
  * Requests: walking the attributes that a client sent, after one check that they are well formed.
  */
-#include "control.h"
+#include "control/control.h"
 
 #define ATTR_ALIGN(n) (((n) + 3u) & ~3u)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tunables, statistics, and what the node says of itself. */
-#include "control_cmd.h"
+#include "control/command.h"
 
 #define TUNABLES_MAX 128
 

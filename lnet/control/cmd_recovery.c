@@ -3,7 +3,7 @@
  * debug recovery: which interfaces of ours, or of peers, are below full health and watched for
  * their return.
  */
-#include "control_cmd.h"
+#include "control/command.h"
 
 #define RECOV_MAX 256		/* told at most: all of them stand in one message */
 

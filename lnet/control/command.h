@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Between control.c and the files with the commands. */
+/* Between dispatch.c and the files with the commands. */
 #ifndef LNET_CONTROL_CMD_H
 #define LNET_CONTROL_CMD_H
 
-#include "control.h"
+#include "control/control.h"
 #include "model/core.h"
 
 struct lnet_ctl_cmd {
@@ -27,7 +27,7 @@ struct lnet_ctl_cmd {
 
 #define LNET_CTL_NIDS_MAX 128	/* in one request */
 
-/* control_net.c */
+/* cmd_net.c */
 int lnet_ctl_configure(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e);
 int lnet_ctl_nets_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -43,7 +43,7 @@ struct lnet_ctl_marks {
 void lnet_ctl_marks_get(const struct lnet_ni *ni, struct lnet_ctl_marks *marks);
 void lnet_ctl_marks_set(struct lnet *ln, const struct lnet_nid *nid,
 			const struct lnet_ctl_marks *marks);
-/* control_wait.c: interfaces that are to be added when they have come */
+/* pending_ni.c: interfaces that are to be added when they have come */
 struct lnet_ctl_waiting {
 	struct lnet_ctl_waiting *next;
 	struct lnet_ni_cfg cfg;		/* NID any: the one that the interface will have */
@@ -60,11 +60,11 @@ void lnet_ctl_wait_del(struct lnet_control *ctl, const struct lnet_ctl_waiting *
 bool lnet_ctl_wait_helps(int err);
 /* What @w waits for, for an operator. */
 const char *lnet_ctl_wait_why(const struct lnet_ctl_waiting *w);
-/* control_log.c: @req was carried out. */
+/* cmd_log.c: @req was carried out. */
 void lnet_ctl_log_change(struct lnet_control *ctl, const struct lnet_ctl_req *req);
 /* Messages name the sender of @req until this is called with NULL. */
 void lnet_ctl_log_by(struct lnet_control *ctl, const struct lnet_ctl_req *req);
-/* control_conf.c: a configuration as a whole */
+/* snapshot.c: a configuration as a whole */
 struct lnet_ctl_conf;
 /* 0 or -ENOMEM; *@conf is for lnet_ctl_conf_free(). */
 int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **conf);
@@ -74,7 +74,7 @@ int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **conf);
  */
 int lnet_ctl_conf_restore(struct lnet_control *ctl, const struct lnet_ctl_conf *conf);
 void lnet_ctl_conf_free(struct lnet_ctl_conf *conf);
-/* control_trans.c */
+/* transaction.c */
 int lnet_ctl_trans_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e);
 /* @req, which was checked, is kept. */
@@ -82,16 +82,16 @@ int lnet_ctl_trans_stage(struct lnet_control *ctl, const struct lnet_ctl_req *re
 			 struct lnet_ctl_err *e);
 size_t lnet_ctl_trans_size(const struct lnet_control *ctl);
 void lnet_ctl_trans_drop(struct lnet_control *ctl);
-/* control.c: carry out what was staged */
+/* dispatch.c: carry out what was staged */
 int lnet_ctl_carry_out(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e);
-/* control_show.c */
+/* cmd_net_show.c */
 int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e);
 int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 bool lnet_ctl_ni_fatal(const struct lnet_ni *ni);	/* no link, really or by a rule */
 bool lnet_ctl_ni_up(const struct lnet_ni *ni);		/* its status as shown */
-/* control_peer.c */
+/* cmd_peer.c */
 int lnet_ctl_peers_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);
 int lnet_ctl_peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -100,10 +100,10 @@ int lnet_ctl_peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 			 struct lnet_ctl_err *e);
 int lnet_ctl_peers_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_peers_end(struct lnet_ctl_dump *d);
-/* control_ask.c: ping and discover */
+/* query.c: ping and discover */
 int lnet_ctl_asks_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_asks_end(struct lnet_ctl_dump *d);
-/* control_ping.c */
+/* cmd_ping.c */
 int lnet_ctl_ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e);
 int lnet_ctl_cpt_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
@@ -111,7 +111,7 @@ int lnet_ctl_cpt_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 int lnet_ctl_cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 int lnet_ctl_dist_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_cpt_end(struct lnet_ctl_dump *d);
-/* control_fault.c */
+/* cmd_fault.c */
 int lnet_ctl_fault_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);
 int lnet_ctl_fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -121,7 +121,7 @@ int lnet_ctl_fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 int lnet_ctl_fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 int lnet_ctl_peer_fail_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			   struct lnet_ctl_err *e);
-/* control_rule.c */
+/* cmd_rule.c */
 int lnet_ctl_rules_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);
 int lnet_ctl_rules_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -130,7 +130,7 @@ int lnet_ctl_rules_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 			 struct lnet_ctl_err *e);
 int lnet_ctl_rules_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_rules_end(struct lnet_ctl_dump *d);
-/* control_tun.c */
+/* cmd_tunables.c */
 int lnet_ctl_tunables_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			    struct lnet_ctl_err *e);
 int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -138,7 +138,7 @@ int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *r
 int lnet_ctl_tunables_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 int lnet_ctl_numa_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		      struct lnet_ctl_err *e);
-/* control_limits.c */
+/* cmd_limits.c */
 int lnet_ctl_limits_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			  struct lnet_ctl_err *e);
 int lnet_ctl_limits_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
@@ -147,24 +147,24 @@ int lnet_ctl_stats_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lne
 int lnet_ctl_stats_reset(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);
 int lnet_ctl_node_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-/* control_recov.c */
+/* cmd_recovery.c */
 int lnet_ctl_recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);
 int lnet_ctl_recov_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_recov_end(struct lnet_ctl_dump *d);
-/* control_explain.c */
+/* cmd_explain.c */
 int lnet_ctl_explain_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			   struct lnet_ctl_err *e);
 int lnet_ctl_explain_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_explain_end(struct lnet_ctl_dump *d);
-/* control_record.c */
+/* cmd_record.c */
 int lnet_ctl_record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e);
 int lnet_ctl_record_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			  struct lnet_ctl_err *e);
 int lnet_ctl_record_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_record_end(struct lnet_ctl_dump *d);
-/* control_udsp.c */
+/* cmd_udsp.c */
 int lnet_ctl_udsp_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e);
 int lnet_ctl_udsp_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -175,7 +175,7 @@ int lnet_ctl_udsp_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 /* What rules say of an interface of ours (cfg_mutex held), of a peer's ([sh]). */
 void lnet_ctl_udsp_ni(const struct lnet *ln, const struct lnet_nid *nid, struct lnet_view_udsp *v);
 void lnet_ctl_udsp_pni(const struct lnet_peer_ni *pni, struct lnet_view_udsp *v);
-/* control_route.c */
+/* cmd_route.c */
 int lnet_ctl_routes_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e);
 int lnet_ctl_routes_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -184,7 +184,7 @@ int lnet_ctl_routes_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *re
 			  struct lnet_ctl_err *e);
 int lnet_ctl_routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_routes_end(struct lnet_ctl_dump *d);
-/* control_router.c */
+/* cmd_router.c */
 int lnet_ctl_routing_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);
 int lnet_ctl_routing_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -196,7 +196,7 @@ int lnet_ctl_buffers_check(struct lnet_control *ctl, const struct lnet_ctl_req *
 			   struct lnet_ctl_err *e);
 
 
-/* control.c: what they share. */
+/* dispatch.c: what they share. */
 
 /* The items of a request: its outer list. False: the request does not begin with a list. */
 bool lnet_ctl_items(const struct lnet_ctl_req *req, struct lnet_req *items);

@@ -9,13 +9,13 @@
 #include "plat.h"
 #include <lnet/lnd.h>
 #include <lnet/nid.h>
-#include "nl_buf.h"
+#include "control/nl_buf.h"
 #include "topology/link_quality.h"
 
 struct lnet;
 struct lnet_peer;
 
-/* ---- requests: control_req.c ---- */
+/* ---- requests: request.c --------------------------------------------------------------------- */
 
 /*
  * A list of attributes, walked from the front. Copies are cheap; the bytes belong to whoever
@@ -59,7 +59,7 @@ int lnet_val_text(const struct lnet_val *v, char *buf, size_t size);
  */
 int lnet_val_int(const struct lnet_val *v, s64 min, s64 max, s64 *num);
 
-/* ---- tables: control.def, control_table.c ---- */
+/* ---- tables: control.def, table.c ------------------------------------------------------------ */
 
 /* member offset of keys that lnet_table_emit() leaves to its caller */
 #define LNET_KEY_BY_HAND 0xffff
@@ -273,7 +273,7 @@ const struct lnet_table *lnet_key_child(const struct lnet_key *k,
 #define LIST(t, name, format, child)
 #define MORE(t, name, format, child)
 #define END(t)
-#include "control.def"
+#include "control/control.def"
 #undef TABLE
 #undef KEY
 #undef NEST
@@ -282,7 +282,7 @@ const struct lnet_table *lnet_key_child(const struct lnet_key *k,
 #undef MORE
 #undef END
 
-/* ---- where values go: control_nl.c, tests ---- */
+/* ---- where values go: reply.c, tests --------------------------------------------------------- */
 
 struct lnet_sink;
 
@@ -346,7 +346,7 @@ void lnet_nlw_comment(struct lnet_nlw *w);
 /* Append whole messages, all of them key tables. False: no room, @w is unchanged. */
 bool lnet_nlw_put(struct lnet_nlw *w, const void *msgs, u32 len);
 
-/* ---- commands: control.c and the control_*.c it calls ---- */
+/* ---- commands: dispatch.c and the control_*.c it calls --------------------------------------- */
 
 struct lnet_ctl_err {
 	char text[224];		/* names what is wrong; "" if errno says it all */

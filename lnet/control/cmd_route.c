@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Routes: route add, del and show. */
-#include "control_cmd.h"
+#include "control/command.h"
 #include "topology/route.h"
 
 #define HOPS_MAX 255

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Commands about peers: add, del, set, show. */
-#include "control_cmd.h"
+#include "control/command.h"
 
 #define HEALTH_UNSET (-1)
 #define STATE_UNSET (-1)

@@ -3,7 +3,7 @@
  * The sink that writes netlink messages into a flat buffer; the platform sends it, or writes into
  * its socket buffer directly.
  */
-#include "control.h"
+#include "control/control.h"
 
 static struct lnet_nlw *nlw(struct lnet_sink *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Checks whether a target can be reached: an interface that reaches it must have its link up. */
-#include "control_ask.h"
+#include "control/query.h"
 #include "path/health.h"
 #include "topology/peer.h"
 #include "topology/route.h"

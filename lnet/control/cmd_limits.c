@@ -3,7 +3,7 @@
  * The command limits: how much of each bound on peers is in use, the peer that uses most, and how
  * often the bound acted.
  */
-#include "control_cmd.h"
+#include "control/command.h"
 #include "router/router.h"
 
 #define LIMITS_MAX 64		/* of the core and all drivers */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The key tables as data, and the walk that emits what a view holds. */
-#include "control.h"
+#include "control/control.h"
 
 #define NONE 0
 #define MAPPING LNET_NL_MAPPING
@@ -22,7 +22,7 @@
 	{ .name = text, .type = LNET_NLT_NESTED, .format = fmt, .child = &lnet_table_##sub,	\
 	  .off = LNET_KEY_BY_HAND, .level = LNET_LEVEL_MORE },
 #define END(t) }; const struct lnet_table lnet_table_##t = { t##_keys, ARRAY_SIZE(t##_keys) };
-#include "control.def"
+#include "control/control.def"
 
 const struct lnet_table lnet_table_lnd_counters = { NULL, 0 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Several nodes asked at once, each answer or failure told: what ping and discover share. */
-#include "control_ask.h"
+#include "control/query.h"
 
 static void set_free(struct lnet_ctl_asks *set)
 {

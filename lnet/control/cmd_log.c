@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Changes of the configuration in the log: what was asked for, and by whom. */
-#include "control_cmd.h"
+#include "control/command.h"
 
 #define WORDS_MAX 160
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* ping; and where the NIDs of a node are handled. */
-#include "control_ask.h"
+#include "control/query.h"
 
 #define PING_MS_MAX	180000
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A configuration as a whole: read before a transaction, and made again when that fails. */
-#include "control_cmd.h"
+#include "control/command.h"
 #include "manage/ni_drain.h"
 #include "fault/rule.h"
 #include "topology/peer.h"

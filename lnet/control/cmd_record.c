@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The flight recorder by hand: start, stop, what it has, and its records in slices. */
-#include "control_cmd.h"
+#include "control/command.h"
 #include "recorder/record.h"
 
 #define SIZE_DEFAULT	(16ULL << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Management of an instance: which command goes where, and what the commands share. */
-#include "control_cmd.h"
+#include "control/command.h"
 
 static const struct lnet_ctl_cmd commands[] = {
 	{ .cmd = LNET_NL_CONFIGURE, .down = true, .act = lnet_ctl_configure },

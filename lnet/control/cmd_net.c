@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Commands that change the local interfaces: configure, net add, del and set. */
-#include "control_cmd.h"
+#include "control/command.h"
 #include "fault/rule.h"
 #include "manage/ni_drain.h"
 #include "names/net_params.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* explain: the path that a request to a peer would take now, why, and when it would be given up. */
-#include "control_cmd.h"
+#include "control/command.h"
 #include "path/health.h"
 
 #define NS_PER_US 1000

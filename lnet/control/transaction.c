@@ -7,7 +7,7 @@
  * anybody having to notice: what it had sent waits for the next begin, or a minute. The commit is
  * one request; what fails in it is undone by making the configuration be what it was before.
  */
-#include "control_cmd.h"
+#include "control/command.h"
 
 #define IDLE_S 60		/* a sender that is silent for so long has gone */
 #define BYTES_MAX (16u << 20)	/* of requests in a transaction: more than 100,000 peers */

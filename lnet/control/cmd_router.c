@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Routing as it is managed: on and off, how many buffers, what they are used for. */
-#include "control_cmd.h"
+#include "control/command.h"
 #include "router/router.h"
 
 /* ---- on and off ------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* discover: peers are asked what they have, and what this node knows of them then is told. */
-#include "control_ask.h"
+#include "control/query.h"
 #include "topology/peer.h"
 
 /* ---- asking ---------------------------------------------------------------------------------- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Several nodes asked at once: between control_ask.c and the commands that do. */
+/* Several nodes asked at once: between query.c and the commands that do. */
 #ifndef LNET_CONTROL_ASK_H
 #define LNET_CONTROL_ASK_H
 
-#include "control_cmd.h"
+#include "control/command.h"
 #include "service/discover.h"
 
 #define LNET_CTL_PING_KEYS	5	/* of lnet_table_ping, of lnet_table_failure */
@@ -55,7 +55,7 @@ void lnet_ctl_asks_start(struct lnet_ctl_asks *set, int (*start)(struct lnet_ctl
 /* Any thread, no lock held but what handlers hold. */
 void lnet_ctl_ask_ended(struct lnet_ctl_ask *ask, int status);
 /*
- * control_links.c. No lock held. 0; -EHOSTUNREACH: the links of all interfaces that reach the
+ * cmd_links.c. No lock held. 0; -EHOSTUNREACH: the links of all interfaces that reach the
  * target are down, and @ask->why lists their nets.
  */
 int lnet_ctl_ask_links(struct lnet_ctl_ask *ask);
