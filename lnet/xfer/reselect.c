@@ -60,7 +60,8 @@ static bool is_unlisted(const struct lnet_ni *ni, const struct lnet_peer *peer)
  */
 static bool is_proof(const struct lnet_op *op)
 {
-	return op->type == LNET_OP_REPLY && op->copy && (op->peer->features & LNET_FEAT_OPEN) &&
+	return op->type == LNET_OP_REPLY && op->cls == LNET_CLS_CONTROL &&
+	       op->match_bits == LNET_PING_MATCHBITS && (op->peer->features & LNET_FEAT_OPEN) &&
 	       READ_ONCE(op->src_ni->state) < NI_STOPPING;
 }
 

@@ -177,6 +177,24 @@ static void test_ping_reply(void)
 	UNIT_EQUAL(ping_replies(true), 0, "stock");
 }
 
+/* The peer may have removed a leaving interface, and closes the connection of a reply from it. */
+static void test_get_reply(void)
+{
+	unsigned int i;
+	u64 nr;
+
+	begin();
+	for (i = 0; i < 4; i++)
+		send(0, 1);
+	rails_ni(1, 0)->drained = rails_ni(1, 0)->leaving = 1;
+	nr = sent(1, 0, LNET_NIC_sent_reply);
+	for (i = 0; i < 8; i++)
+		send(0, 1);
+	UNIT_EQUAL(sent(1, 0, LNET_NIC_sent_reply), nr, "replies by the leaving interface");
+	rails_ni(1, 0)->drained = rails_ni(1, 0)->leaving = 0;
+	rails_end();
+}
+
 /* How often a request with node 0's interface of rail 1 as its source is sent over that rail. */
 static unsigned int by_source(bool stock, bool drained, bool leaving)
 {
@@ -220,5 +238,6 @@ UNIT_SUITE(farewell,
 	{ "peers are notified of a removal before", test_leaves },
 	{ "a push leaves by an interface that the peer knows", test_known_source },
 	{ "a leaving interface replies to its pings", test_ping_reply },
+	{ "a leaving interface sends no reply to a GET", test_get_reply },
 	{ "no request has a source that the peer's list is without", test_source },
 )
