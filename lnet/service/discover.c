@@ -251,7 +251,7 @@ bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet
 		d->status = 0;
 		d->next_ns = d->want_ping ? d->doubt_ns : 0;
 	}
-	return !err || err == -EMSGSIZE;
+	return !err || err == -EMSGSIZE || err == -ENOBUFS;
 }
 
 /* ---- an info --------------------------------------------------------------------------------- */

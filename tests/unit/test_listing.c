@@ -44,6 +44,29 @@ static int push(struct lnet *ln, const char *from, struct lnet_copy *c, u32 len)
 	return rc;
 }
 
+/* @from replies to a ping with the list @c. True: the node takes it as a reply. */
+static bool answered(struct lnet *ln, const char *from, struct lnet_copy *c, u32 len)
+{
+	struct lnet_nid first = nid(from);
+	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &first);
+	struct lnet_op *op;
+	struct lnet_pass p;
+	bool taken;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
+	lnet_enter_pni(&p, pni);
+	op = lnet_op_take(p.sh);
+	lnet_copy_get(c);
+	op->copy = c;
+	op->mlength = len;
+	op->outcome = LNET_OK;
+	taken = lnet_disc_answered(&p, pni->peer, op);
+	lnet_op_free(op);
+	lnet_pass_end(&p);
+	lnet_peer_ni_put(pni);
+	return taken;
+}
+
 /* Lists wait while the configuration is busy: lists_budget bounds those of all peers together. */
 static void test_many_lists(void)
 {
@@ -65,6 +88,7 @@ static void test_many_lists(void)
 	UNIT_EQUAL(ln->disc.list_bytes, nr * size, "their memory");
 	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_lists_denied), 100 - nr, "others");
 	UNIT_EQUAL(push(ln, "10.8.0.1@tcp", c, len), -ENOBUFS, "not even in its own place");
+	UNIT_EQUAL(answered(ln, "10.8.0.1@tcp", c, len), true, "the ping counts as answered");
 	UNIT_EQUAL(push(ln, "10.8.1.1@tcp", few, short_len), 0, "a short list has room");
 	mutex_unlock(&ln->cfg_mutex);
 	for (i = 0; i < 100; i++) {
