@@ -109,7 +109,7 @@ static bool may_carry(const struct lnet_path *path, const struct lnet_peer *peer
  */
 static struct lnet_path *known_path(const struct lnet_peer *peer)
 {
-	u32 seq = seq_known(peer);
+	u32 seq = seq_known(peer), since;
 	struct lnet_path *path, *best = NULL;
 	const struct lnet_peer_ni *pni;
 	bool unknown = false;
@@ -118,7 +118,8 @@ static struct lnet_path *known_path(const struct lnet_peer *peer)
 		list_for_each_entry(path, &pni->paths, link) {
 			if (pni->deleted || !may_carry(path, peer))
 				continue;
-			if ((s32)(READ_ONCE(path->ni->since_seq) - seq) > 0)
+			since = READ_ONCE(path->ni->since_seq);	/* 0: in no list yet */
+			if (!since || (s32)(since - seq) > 0)
 				unknown = true;
 			else if (lnet_path_is_better(path, best))
 				best = path;
