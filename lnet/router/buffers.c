@@ -509,7 +509,9 @@ static void scan(struct lnet_pass *p, struct lnet_rtr_shard *rs, unsigned int cl
 
 	for (nr = 0; nr < SCAN_MAX && !list_empty(&pool->turn); nr++)
 		check_next(p, pool, cls);
-	if (!list_empty(&pool->turn))
+	/* A timer that is due must not move: releases come faster than ticks. */
+	if (!list_empty(&pool->turn) &&
+	    (list_empty(&rs->timer.link) || rs->timer.when_ns > p->now_ns))
 		lnet_timer_set(&rs->sh->wheel, &rs->timer, p->now_ns);
 }
 
