@@ -474,8 +474,9 @@ static bool set_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u6
 
 	if (!cookie_tick(p, peer, now_ns, next_ns))
 		return false;
+	/* conn_tick() first: it sees the acknowledged bytes, and so whether the bytes move. */
 	list_for_each_entry(c, &peer->conns, set)
-		if (txs_tick(p, c, now_ns, next_ns) || !conn_tick(p, c, now_ns, next_ns))
+		if (!conn_tick(p, c, now_ns, next_ns) || txs_tick(p, c, now_ns, next_ns))
 			return false;
 	return true;
 }

@@ -256,6 +256,25 @@ static void test_asking_half_written(void)
 	}
 }
 
+/* The peer acknowledges bytes, but many peers are due and this one is served late. */
+static void test_asking_served_late(void)
+{
+	struct msg *half;
+
+	begin();
+	fw.node->ln.tun.zc_min_payload = 16384;
+	fw.fake[OUT].room = 5000;
+	fw.fake[OUT].unacked = 5000;
+	half = fake_send(A, 100000, 300 * MS);
+	fake_run(10 * MS);
+	fw.fake[OUT].unacked = 4000;
+	contract_env_run(&fw.pair, 291 * MS);
+	fake_run(MS);
+	UNIT_EQUAL(half->nr_done, 1, "given back at its time");
+	CU_ASSERT(!fw.fake[CONTROL].shut);
+	fake_end();
+}
+
 static void land(unsigned int n, enum lnet_verdict verdict)
 {
 	struct got *got = fake_got(n);
@@ -549,6 +568,7 @@ UNIT_SUITE(proto,
 	{ "asks for answers and takes them once", test_asking },
 	{ "gives messages back that are never answered", test_asking_in_vain },
 	{ "and once those that are half written then", test_asking_half_written },
+	{ "and the set stays if the peer acknowledges bytes", test_asking_served_late },
 	{ "messages wait without holding up others", test_waiting },
 	{ "empty messages that wait are bounded too", test_waiting_empty },
 	{ "a connection may die in the middle of anything", test_dying },
