@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What health.c, attribution.c, recover.c and suspect.c offer each other. All [sh of the path]. */
+/* Functions that health.c, attribution.c, recover.c and suspect.c share. All [sh of the path]. */
 #ifndef LNET_HEALTH_H
 #define LNET_HEALTH_H
 

@@ -5,6 +5,7 @@
  * Each peer also has a token bucket, which bounds the pings that one peer can cause.
  */
 #include "model/core.h"
+#include "base/bucket.h"
 #include "recorder/record_hook.h"
 
 #define BUDGET_BURST	8	/* pings that may follow each other at once */
@@ -68,38 +69,26 @@ static u64 ping_gap(const struct lnet *ln)
 }
 
 /*
- * A node would ping a peer for ever that replies to pings and fails all requests. A token bucket,
- * stored as one time, bounds these pings. Each path recovers by separate pings, so each path adds a
+ * A node would ping a peer for ever that replies to pings and fails all requests. A token bucket
+ * bounds these pings. Each path recovers by separate pings, so each path adds a
  * burst.
  */
 u64 lnet_probe_pay(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	u64 gap_ns = ping_gap(p->ln);
 	u64 burst = READ_ONCE(p->ln->tun.recovery_ping_burst) * max(peer->nr_paths, 1U);
-	u64 most_ns = p->now_ns + burst * gap_ns;
 
 	lockdep_assert_held(&p->sh->lock);
-	/* After a change of the tunables the bucket is empty at worst. */
-	peer->pings_paid_ns = min(max(peer->pings_paid_ns, p->now_ns), most_ns);
-	if (peer->pings_paid_ns + gap_ns > most_ns)
-		return peer->pings_paid_ns + gap_ns - most_ns;
-	peer->pings_paid_ns += gap_ns;
-	return 0;
+	return lnet_bucket_take(&peer->pings_paid_ns, p->now_ns, gap_ns, burst * gap_ns);
 }
 
-/* Two shards may race and pay once for two pings. In a replay, no peer has a claimer. */
+/* In a replay, no peer has a claimer. */
 bool lnet_probe_pay_claimed(struct lnet_pass *p, const struct lnet_peer *peer)
 {
 	struct lnet_peer *claimer = peer->claimer;
-	u64 gap_ns = ping_gap(p->ln), paid_ns;
 
-	if (!claimer)
-		return true;
-	paid_ns = max(READ_ONCE(claimer->claimed_pings_ns), p->now_ns);
-	if (paid_ns + gap_ns > p->now_ns + CLAIMED_BURST_S * NSEC_PER_SEC)
-		return false;
-	WRITE_ONCE(claimer->claimed_pings_ns, paid_ns + gap_ns);
-	return true;
+	return !claimer || !lnet_bucket_take(&claimer->claimed_pings_ns, p->now_ns,
+					     ping_gap(p->ln), CLAIMED_BURST_S * NSEC_PER_SEC);
 }
 
 void lnet_probe_refund(struct lnet_pass *p, struct lnet_peer *peer)

@@ -5,6 +5,7 @@
  */
 #include <lnet/hash.h>
 #include "model/core.h"
+#include "base/bucket.h"
 
 #define WINDOW_FIRST 8U			/* entries of a new window; grows by use */
 #define GRANT_SHARD_MASK 63ULL		/* bits of a session ID that name the shard */
@@ -505,16 +506,12 @@ struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u3
 
 /* ---- session open requests ------------------------------------------------------------------- */
 
-/* [any shard] True if @peer exceeds openings_rate. Two shards may race and accept one more. */
+/* [any shard] True if @peer exceeds openings_rate. */
 static bool is_too_often(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	u64 step_ns = div_u64(NSEC_PER_SEC, (u32)READ_ONCE(p->ln->tun.openings_rate));
-	u64 due_ns = max(READ_ONCE(peer->open_due_ns), p->now_ns) + step_ns;
+	u64 gap_ns = div_u64(NSEC_PER_SEC, (u32)READ_ONCE(p->ln->tun.openings_rate));
 
-	if (due_ns > p->now_ns + OPEN_BURST * step_ns)
-		return true;
-	WRITE_ONCE(peer->open_due_ns, due_ns);
-	return false;
+	return lnet_bucket_take(&peer->open_due_ns, p->now_ns, gap_ns, OPEN_BURST * gap_ns);
 }
 
 /* @c: the session. NULL: sends an empty REPLY, so that the sender does not wait for a timeout. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/path/health.c: what raises and lowers health, and who is told. */
+/* Tests of lnet/path/health.c: which events raise and lower health, and which nodes learn of it. */
 #define HEALTH_T(name) health_t_##name
 #include "health.h"
 
