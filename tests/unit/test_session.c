@@ -1,652 +1,286 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sessions belong to who opened them: nobody else completes, executes or ends what is in them. */
+/* First contact, restarts and replacements: who is asked what, how often, and who waits for it. */
 #include "rails.h"
-#include "node.h"
-#include "topology/peer.h"
-#include "sessions.h"
 
-static const struct rails_cfg three = { .nr_nodes = 3 };
-static const struct rails_cfg apart = { .apart = true };
+static const struct rails_cfg quiet = { .quiet = true };
 
-static unsigned int nr_data;		/* REPLYs with payload to node 2 */
-
-static void on_carry(struct rails_msg *m)
+static unsigned int contact(unsigned int from, unsigned int to)
 {
-	nr_data += m->to == 2 && m->hdr.type == LNET_MSG_REPLY && m->hdr.payload_len;
+	return rails_peer(from, to)->contact;
 }
 
-/* The session of node 0 at node 1. */
-static struct lnet_window *window(void)
+static void test_once(void)
 {
-	return lnet_window_find(&rails.node[1].ln->shard[0], rails_peer(0, 1)->tx.grant);
-}
-
-static void put_as(unsigned int from, unsigned int rail, u64 grant, u64 seq)
-{
-	struct rails_msg m = sessions_message(from, rail, LNET_MSG_PUT, grant,
-					      seq | LNET_NAME_ALONE);
-
-	rails_again(&m);
-	rails_pump();
-}
-
-/* The timer of a window runs four times per hold time. */
-static void test_hold(void)
-{
-	static const u32 ms[][2] = { { 1, 100 }, { 99, 100 }, { 101, 101 }, { 0, 10000 },
-				     { ~0U, 600000 } };
-	struct rails_msg m;
 	unsigned int i;
-
-	rails_begin(NULL);
-	for (i = 0; i < ARRAY_SIZE(ms); i++) {
-		m = sessions_message(0, 0, LNET_MSG_GET, 77, i + 1);
-		m.hdr.msg.get.src_offset = ms[i][0];
-		m.hdr.msg.get.ptl_index = LNET_PORTAL_MARK;
-		m.hdr.msg.get.match_bits = LNET_OPEN_MATCHBITS;
-		rails_again(&m);
-		rails_pump();
-		UNIT_EQUAL(sessions_newest()->hold_ns, ms[i][1] * RAILS_MS, "hold time");
-	}
-	rails_end();
-}
-
-/* Known: the instance, which is sent, and the generator; it computes what the node draws next. */
-static void test_guess(void)
-{
-	struct lnet_env *env;
-	unsigned int i;
-	u64 grant, state;
-
-	rails_begin(NULL);
-	env = lnet_env_of(rails.node[1].ln);
-	state = rails.random;
-	sessions_open(0, 77, 1);
-	grant = list_first_entry(&rails.node[1].ln->shard[0].windows, struct lnet_window,
-				 link)->grant;
-	rails.random = state;
-	for (i = 0; i < 100; i++)
-		CU_ASSERT(env->ops->random(env) >> 6 != grant >> 6);
-	rails_end();
-}
-
-static void test_foreign_request(void)
-{
-	struct lnet_window *w;
-	unsigned int tag;
-	u64 high;
-
-	rails_begin(&three);
-	tag = rails_put(0, 1, 64, LNET_ACK, 0);
-	rails_run(RAILS_MS);
-	w = window();
-	high = w->high;
-	put_as(2, 0, w->grant, high + 1);
-	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "rejected and counted");
-	UNIT_EQUAL(w->high, high, "it is not in the window");
-	CU_ASSERT(w->from->peer == rails_peer(1, 0));
-	tag = rails_put(0, 1, 64, LNET_ACK, 0);
-	rails_run(RAILS_MS);
-	UNIT_EQUAL(rails.req[tag].status, 0, "the owner's request of this sequence is done");
-	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "and took effect");
-	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 0, "its session is there");
-	rails_end();
-}
-
-static void test_foreign_duplicate(void)
-{
-	struct lnet_window *w;
-	struct rails_msg m;
-	unsigned int tag;
-
-	rails_begin(&three);
-	nr_data = 0;
-	rails.on_carry = on_carry;
-	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
-	tag = rails_get(0, 1, 64, 0);
-	rails_run(RAILS_MS);
-	UNIT_EQUAL(rails_done(tag), 1, "done, and not confirmed");
-	w = window();
-	m = sessions_message(2, 0, LNET_MSG_GET, w->grant, w->high | LNET_NAME_ALONE);
-	rails_again(&m);
-	rails_pump();
-	UNIT_EQUAL(nr_data, 0, "the cached reply is not for others");
-	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "rejected and counted");
-	rails_end();
-}
-
-static void test_foreign_confirm(void)
-{
-	struct lnet_window *w;
-	u64 low;
-
-	rails_begin(&three);
-	w = window();
-	low = w->floor;
-	sessions_confirm(2, w->grant, w->high + 1);
-	UNIT_EQUAL(w->floor, low, "the low-water mark stays");
-	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "rejected and counted");
-	rails_end();
-}
-
-/* Instances are sent in every GET, and nonces count up. */
-static void test_foreign_open(void)
-{
-	u64 instance, nonce, grant;
-	struct lnet_shard *sh;
-	u32 nr;
-
-	rails_begin(&three);
-	sh = &rails.node[1].ln->shard[0];
-	instance = window()->instance;
-	nonce = window()->nonce;
-	grant = window()->grant;
-	nr = sh->nr_windows;
-	sessions_open(2, instance, nonce);
-	UNIT_EQUAL(sh->nr_windows, nr + 1, "another session");
-	CU_ASSERT(list_first_entry(&sh->windows, struct lnet_window, link)->grant != grant);
-	sessions_open(2, instance, nonce);
-	UNIT_EQUAL(sh->nr_windows, nr + 1, "once");
-	sessions_open(0, instance, nonce);
-	UNIT_EQUAL(sh->nr_windows, nr + 1, "the owner's is still the same");
-	rails_end();
-}
-
-/* A rail that is not known to be one is taken; acknowledgements for many stay with the opener. */
-static void test_unknown_rail(void)
-{
-	unsigned int i, tag[8], nr = 0;
-	struct lnet_peer_ni *from;
-
-	rails_begin(&apart);
-	from = window()->from;
-	for (i = 0; i < ARRAY_SIZE(tag); i++)
-		tag[i] = rails_put(0, 1, 64, i & 1 ? LNET_ACK : 0, 0);
-	rails_run(50 * RAILS_MS);
-	for (i = 0; i < ARRAY_SIZE(tag); i++) {
-		UNIT_EQUAL(rails.req[tag[i]].status, 0, "done");
-		UNIT_EQUAL(rails.req[tag[i]].nr_effects, 1, "once");
-		nr += rails.req[tag[i]].on_rail[1];
-	}
-	CU_ASSERT(nr > 0);
-	CU_ASSERT(window()->from->peer == from->peer);
-	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 0, "nothing is rejected");
-	rails_end();
-}
-
-/* The operator deletes the peer entry, and traffic makes it again. */
-static void test_opener_again(void)
-{
-	struct lnet_nid nid = rails_nid(0, 0);
-	unsigned int tag;
-
-	rails_begin(NULL);
-	UNIT_EQUAL(lnet_peer_del(rails.node[1].ln, &nid, NULL, 0), 0, "deleted");
-	tag = rails_put(0, 1, 64, LNET_ACK, 0);
-	rails_run(50 * RAILS_MS);
-	UNIT_EQUAL(rails.req[tag].status, 0, "done");
-	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 0, "it is the opener");
-	rails_end();
-}
-
-/* The NID that the opener used last moves to the third node. */
-static void test_nid_moves(void)
-{
-	struct lnet *ln;
-	struct lnet_nid nid = rails_nid(0, 1);
-	struct lnet_peer *opener, *third;
-	struct lnet_window *w;
-
-	rails_begin(&three);
-	ln = rails.node[1].ln;
-	rails_run(50 * RAILS_MS);
-	w = window();
-	put_as(0, 1, w->grant, w->high + 1);
-	CU_ASSERT(lnet_nid_same(&w->from->nid, &nid));
-	opener = rails_peer(1, 0);
-	third = rails_peer(1, 2);
-	mutex_lock(&ln->cfg_mutex);
-	UNIT_EQUAL(lnet_peer_take_over(opener, third, &nid, false), 0, "the NID moves");
-	mutex_unlock(&ln->cfg_mutex);
-	opener->disc.whole = 1;		/* discovery: it has no other NID */
-	put_as(0, 0, w->grant, w->high + 1);
-	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 0, "the opener keeps its session");
-	CU_ASSERT(w->from->peer == opener);
-	put_as(0, 1, w->grant, w->high + 1);
-	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "the third node is rejected");
-	rails_end();
-}
-
-/* ---- rule 4: the bound of the mark ----------------------------------------------------------- */
-
-static unsigned int put(void)
-{
-	return rails_put(0, 1, 64, LNET_ACK, 0);
-}
-
-static void check_done(unsigned int tag, const char *what)
-{
-	UNIT_EQUAL(rails.req[tag].nr_final, 1, what);
-	UNIT_EQUAL(rails.req[tag].status, 0, what);
-	UNIT_EQUAL(rails.req[tag].nr_effects, 1, what);
-}
-
-/* The opener has a defect: one of its messages has a sequence far ahead. */
-static void test_far_ahead(void)
-{
-	u64 grant, openings;
-	unsigned int tag;
-
-	rails_begin(NULL);
-	grant = window()->grant;
-	openings = rails_stat(1, LNET_C_openings);
-	put_as(0, 0, grant, 1ULL << 47);
-	put_as(0, 0, grant, window()->high + 2 * window()->W + 1);
-	UNIT_EQUAL(rails_stat(1, LNET_C_too_far), 2, "rejected and counted");
-	tag = put();
-	rails_run(RAILS_MS);
-	check_done(tag, "the session goes on");
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings, "the same session");
-	rails_end();
-}
-
-/* Within the bound one message may end the session: its sender notices the silence. */
-static void test_silent_session(void)
-{
-	u64 grant, openings;
-	unsigned int tag;
-
-	rails_begin(NULL);
-	grant = window()->grant;
-	openings = rails_stat(1, LNET_C_openings);
-	put_as(0, 0, grant, window()->high + 2 * window()->W);
-	UNIT_EQUAL(rails_stat(1, LNET_C_too_far), 0, "accepted");
-	tag = put();
-	rails_run(6 * NSEC_PER_SEC);
-	UNIT_EQUAL(rails.req[tag].perhaps, true, "no response: nobody knows");
-	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "below the window");
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 1, "another session");
-	UNIT_EQUAL(rails_stat(0, LNET_C_sessions_renewed), 1, "counted");
-	tag = put();
-	rails_run(10 * RAILS_MS);
-	check_done(tag, "after one transaction timeout");
-	rails_end();
-}
-
-/* @gap: all requests of a window are given up before the next ones begin. */
-static void outage(unsigned int W, bool gap)
-{
-	static const struct rails_cfg quiet = { .quiet = true };
-	unsigned int i, tag;
 
 	rails_begin(&quiet);
-	rails_tune(1, "window", W);
-	tag = put();
-	rails_run(50 * RAILS_MS);
-	check_done(tag, "before");
-	rails_on(0, -1, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+	for (i = 0; i < 20; i++)
+		rails_put(0, 1, 8, LNET_ACK, 0);
+	UNIT_EQUAL(rails.nr_carried[RAILS_PUT], 0, "they wait");
+	UNIT_EQUAL(rails.nr_carried[RAILS_CORE], 1, "for one ping");
+	rails_pump();
+	UNIT_EQUAL(rails.nr_carried[RAILS_CORE], 4, "and one opening, each answered");
+	UNIT_EQUAL(rails_stat(1, LNET_C_openings), 1, "one window");
+	for (i = 1; i <= 20; i++)
+		UNIT_EQUAL(rails.req[i].status || !rails_done(i), 0, "done");
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
+	UNIT_EQUAL(rails.last.type, RAILS_ACK, "marked all");
+	rails_end();
+}
+
+static void test_silent(void)
+{
+	unsigned int tag, asked;
+
+	rails_begin(&quiet);
 	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
-	for (i = 0; i < 10 * W; i++) {
-		tag = rails_put(0, 1, 64, LNET_ACK, 20 * RAILS_MS);
-		if (!gap || i % W == W - 1)
-			rails_run(gap ? 30 * RAILS_MS : 3 * RAILS_MS);
-	}
-	rails_run(100 * RAILS_MS);
-	UNIT_EQUAL(rails_done(tag), 1, "given up");
-	CU_ASSERT(rails.req[tag].status != 0);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(2400 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 0, "waits a slice");
+	rails_run(200 * RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "then goes under stock rules");
+	UNIT_EQUAL(contact(0, 1), CONTACT_PLAIN, "plain");
+	asked = rails.nr_carried[RAILS_CORE];
 	rails_clear();
-	tag = put();
-	rails_run(4 * NSEC_PER_SEC);
-	check_done(tag, "after the outage");
-	UNIT_EQUAL(rails_stat(1, LNET_C_too_far), 0, "nothing is rejected");
-	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 0, "for no other reason either");
-	CU_ASSERT(rails_stat(0, LNET_C_sessions_renewed) <= 1);
-	rails_end();
-}
-
-static void test_outage(void)
-{
-	static const unsigned int W[] = { 1, 2, 4, 16 };
-	unsigned int i;
-
-	for (i = 0; i < 2 * ARRAY_SIZE(W); i++)
-		outage(W[i / 2], i & 1);
-}
-
-/* ---- rule 13: shares of peers ---------------------------------------------------------------- */
-
-static const struct rails_cfg four = { .nr_nodes = 4 };
-
-/* One peer opens sessions without end, and uses them; another one is idle. */
-static void test_share(void)
-{
-	struct lnet_shard *sh;
-	unsigned int i, tag;
-	u32 nr;
-
-	rails_begin(&four);
-	sh = &rails.node[1].ln->shard[0];
-	nr = sh->nr_windows;
-	rails_tune(1, "windows_max", nr + 4);
-	for (i = 1; i <= 40; i++) {
-		rails_run(NSEC_PER_SEC / 32);
-		sessions_open(2, 88, i);
-		put_as(2, 0, list_first_entry(&sh->windows, struct lnet_window, link)->grant, 1);
-	}
-	UNIT_EQUAL(sh->nr_windows, nr + 4, "up to the node's bound");
-	CU_ASSERT(window() != NULL);
-	sessions_open(3, 99, 1);
-	UNIT_EQUAL(sh->nr_windows, nr + 4, "it is kept");
-	CU_ASSERT(window() != NULL);
-	rails_tune(1, "windows_max", 4096);
-	for (; i <= 80; i++) {
-		rails_run(NSEC_PER_SEC / 32);
-		sessions_open(2, 88, i);
-	}
-	UNIT_EQUAL(sh->nr_windows, nr + 1 + 8, "up to the share of a peer");
-	CU_ASSERT(rails_stat(1, LNET_C_windows_of_peer) >= 30);
-	rails_tune(1, "windows_per_peer", 1);
-	sessions_open(2, 88, i);
-	UNIT_EQUAL(sh->nr_windows, nr + 1 + 1, "a smaller share");
-	tag = rails_put(0, 1, 64, LNET_ACK, 0);
-	rails_run(RAILS_MS);
-	check_done(tag, "the idle peer has its session");
-	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 0, "all the time");
-	rails_end();
-}
-
-static void test_rate(void)
-{
-	u64 openings, i;
-
-	rails_begin(&three);
-	openings = rails_stat(1, LNET_C_openings);
-	for (i = 1; i <= 1000; i++)
-		sessions_open(2, 88, i);
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 16, "a burst");
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings_limited), 1000 - 16, "the others are dropped");
-	rails_run(NSEC_PER_SEC / 8);
-	for (; i <= 2000; i++)
-		sessions_open(2, 88, i);
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 16 + 4, "32 per second");
-	sessions_open(0, 88, 1);
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 16 + 5, "of each peer");
-	rails_end();
-}
-
-static void test_rejections(void)
-{
-	struct lnet_shard *sh;
-	struct lnet_window *w;
-	u64 seq, bytes;
-
-	rails_begin(&three);
-	sh = &rails.node[1].ln->shard[0];
-	sessions_open(2, 88, 1);
-	w = sessions_newest();
-	bytes = sh->window_bytes;
-	for (seq = 1; seq <= 1000; seq++)
-		sessions_put(2, RAILS_PORTAL + 1, w->grant, seq);
-	UNIT_EQUAL(w->high, 1000, "all were received");
-	UNIT_EQUAL(w->nr_entries, 0, "and have no entry");
-	UNIT_EQUAL(sh->window_bytes, bytes + (1024 - 8) * sizeof(void *), "but a place");
-	sessions_put(2, RAILS_PORTAL + 1, w->grant, 7);
-	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 1, "a duplicate is rejected again");
-	sessions_put(2, RAILS_PORTAL, w->grant, 8);
-	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 2, "also where it would match");
-	UNIT_EQUAL(w->nr_entries, 0, "it has no effect");
-	sessions_put(2, RAILS_PORTAL, w->grant, 1001);
-	UNIT_EQUAL(w->nr_entries, 1, "a request that matches has an entry");
-	sessions_confirm(2, w->grant, 1002);
-	UNIT_EQUAL(w->nr_entries, 0, "until it is acknowledged");
-	rails_end();
-}
-
-static u32 last_reason;		/* of the last rejection that node 2 received */
-
-static void on_reject(struct rails_msg *m)
-{
-	if (m->to == 2 && m->hdr.type == LNET_MSG_ACK && m->hdr.msg.ack.mlength >= LNET_REFUSED)
-		last_reason = m->hdr.msg.ack.mlength - LNET_REFUSED;
-}
-
-static u32 reason_of(u32 portal, u32 len, u64 grant, u64 seq)
-{
-	static u8 payload[16];
-	struct rails_msg m = sessions_message(2, 0, LNET_MSG_PUT, grant,
-				     seq | (seq - 1) << 48 | LNET_NAME_ALONE);
-
-	m.hdr.msg.put.ptl_index = LNET_PORTAL_MARK + portal;
-	m.hdr.payload_len = m.len = len;
-	m.data = payload;
-	last_reason = 0;
-	rails_again(&m);
+	rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_pump();
-	return last_reason;
-}
-
-static void on_event(const struct lnet_event *ev)
-{
-	(void)ev;
-}
-
-/* A buffer for PUTs of at most 8 bytes to RAILS_PORTAL + 2. */
-static void attach_small(void)
-{
-	static u8 small[8];
-	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
-	struct lnet_md_cfg md = { .start = small, .length = sizeof(small), .cpt = -1,
-				  .threshold = LNET_THRESHOLD_INF, .options = LNET_MD_OP_PUT,
-				  .handler = on_event };
-	struct lnet *ln = rails.node[1].ln;
-	lnet_md_t target;
-	lnet_me_t me;
-
-	UNIT_EQUAL(lnet_me_attach(ln, RAILS_PORTAL + 2, &any, 0, ~0ULL, LNET_RETAIN,
-				  LNET_INS_AFTER, &me), 0, "an entry");
-	UNIT_EQUAL(lnet_md_attach(ln, me, &md, LNET_RETAIN, &target), 0, "a buffer");
-}
-
-static void test_same_reason(void)
-{
-	u64 grant;
-
-	rails_begin(&three);
-	rails.on_carry = on_reject;
-	attach_small();
-	sessions_open(2, 88, 1);
-	grant = sessions_newest()->grant;
-	UNIT_EQUAL(reason_of(RAILS_PORTAL + 1, 0, grant, 1), LNET_REFUSED_NO_MATCH, "no match");
-	UNIT_EQUAL(reason_of(RAILS_PORTAL + 2, 9, grant, 2), LNET_REFUSED_TOO_LONG, "too long");
-	UNIT_EQUAL(reason_of(RAILS_PORTAL, 0, grant, 1), LNET_REFUSED_NO_MATCH, "again");
-	UNIT_EQUAL(reason_of(RAILS_PORTAL, 0, grant, 2), LNET_REFUSED_TOO_LONG, "again");
-	UNIT_EQUAL(sessions_newest()->nr_entries, 0, "no effect");
-	rails_end();
-}
-
-/* The window moves past rejections, and late requests then use the same places. */
-static void test_places_reused(void)
-{
-	struct lnet_window *w;
-	u64 seq;
-
-	rails_begin(&three);
-	sessions_open(2, 88, 1);
-	w = sessions_newest();
-	for (seq = 1; seq <= 8; seq++)
-		sessions_put(2, RAILS_PORTAL + 1, w->grant, seq);
-	sessions_confirm(2, w->grant, 9);
-	put_as(2, 0, w->grant, 16 | 7ULL << 48);
-	UNIT_EQUAL(w->cap, 8, "the places are the same");
-	for (seq = 9; seq < 16; seq++)
-		put_as(2, 0, w->grant, seq | (seq - 9) << 48);
-	UNIT_EQUAL(w->nr_entries, 8, "all match");
-	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 0, "none is rejected");
-	rails_end();
-}
-
-/* @nr requests in a new session of @from, all of which match. */
-static struct lnet_window *fill(unsigned int from, u64 nonce, u64 nr)
-{
-	struct lnet_window *w;
-	u64 seq;
-
-	sessions_open(from, 80 + from, nonce);
-	w = sessions_newest();
-	for (seq = 1; seq <= nr; seq++)
-		sessions_put(from, RAILS_PORTAL, w->grant, seq);
-	UNIT_EQUAL(w->nr_entries, nr, "entries");
-	return w;
-}
-
-/*
- * Node 2 has a window of 400 entries and loses its connections. Node 0 has a window of 800 entries,
- * and then another session, whose entries need room.
- */
-static void test_memory(void)
-{
-	struct lnet_shard *sh;
-	struct lnet_window *w;
-	u64 gone, large, seq;
-
-	rails_begin(&three);
-	sh = &rails.node[1].ln->shard[0];
-	gone = fill(2, 1, 400)->grant;
-	large = fill(0, 1, 800)->grant;
-	rails_run(RAILS_MS);
-	rails_lost(1, 2, 0, LNET_PATH_LOST);
-	rails_tune(1, "window_memory", sh->window_bytes);
-	w = fill(0, 2, 4);
-	CU_ASSERT(!lnet_window_find(sh, gone));
-	CU_ASSERT(lnet_window_find(sh, large) != NULL);
-	UNIT_EQUAL(rails_stat(1, LNET_C_windows_for_memory), 1, "the window of the lost peer");
-	rails_tune(1, "window_memory", sh->window_bytes);
-	for (seq = 5; seq <= 8; seq++)
-		sessions_put(0, RAILS_PORTAL, w->grant, seq);
-	CU_ASSERT(!lnet_window_find(sh, large));
-	UNIT_EQUAL(rails_stat(1, LNET_C_windows_for_memory), 2, "then the largest");
-	UNIT_EQUAL(rails_stat(1, LNET_C_memory_denied), 0, "no request is dropped");
-	rails_tune(1, "window_memory", 65536);
-	for (seq = 9; seq <= 1000; seq++)
-		sessions_put(0, RAILS_PORTAL, w->grant, seq);
-	CU_ASSERT(sh->window_bytes <= 65536 + 1024 * sizeof(void *));
-	CU_ASSERT(rails_stat(1, LNET_C_memory_denied) > 0);
-	rails_end();
-}
-
-/* Node 1 acknowledges to node 0 all requests of session @grant up to @seq at once. */
-static void ack_all(u64 grant, u64 seq)
-{
-	struct rails_msg m = sessions_message(1, 0, LNET_MSG_ACK, 0, 0);
-
-	m.hdr.dest_nid = m.at = rails_nid(0, 0);
-	m.to = 0;
-	memset(&m.hdr.msg, 0, sizeof(m.hdr.msg));
-	m.hdr.msg.ack.dst_wmd = (struct lnet_handle){ { grant, seq | LNET_NAME_ALL } };
-	rails_again(&m);
+	UNIT_EQUAL(rails.nr_carried[RAILS_CORE], asked, "not asked again at once");
+	rails_run(2 * NSEC_PER_SEC);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_pump();
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "asked again after a second");
+	UNIT_EQUAL(rails_done(tag), 1, "without waiting");
+	rails_end();
 }
 
-/* A reply of an expired session is compared only with requests of such sessions of its peer. */
-static void test_void(void)
+/* The opening is lost for good, or answered with nonsense. */
+static void test_opening_fails(void)
 {
-	struct lnet_handle h = { { 0 } };
-	unsigned int tag[3], other, i;
-	struct lnet_peer *peer;
-	struct lnet_pass p;
-	u64 grant, seq;
+	unsigned int tag;
 
-	rails_begin(&three);
-	peer = rails_peer(0, 1);
-	grant = peer->tx.grant;
-	seq = peer->tx.next;
-	rails_on(-1, -1, RAILS_ACK, FATE_LOSE, LNET_OK, -1);
-	other = rails_put(0, 2, 8, LNET_ACK, 0);
-	for (i = 0; i < ARRAY_SIZE(tag); i++)
+	rails_begin(&quiet);
+	rails_on(0, -1, RAILS_CORE, FATE_DELIVER, LNET_OK, 1);
+	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPENING, "opening");
+	rails_run(2600 * RAILS_MS);
+	UNIT_EQUAL(contact(0, 1), CONTACT_PLAIN, "plain");
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "under stock rules");
+	rails_end();
+}
+
+/* What waits for room in the window when the grant becomes void goes on under the new one. */
+static void test_void_while_full(void)
+{
+	unsigned int i, tag[8], bad = 0;
+
+	rails_begin(&quiet);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "window", 2), 0, "window");
+	UNIT_EQUAL(lnet_tunable_set(rails.node[0].ln, "hedge", 0), 0, "hedge");
+	rails_get(0, 1, 8, 0);
+	rails_run(50 * RAILS_MS);
+	rails_on(0, -1, RAILS_PUT, FATE_DELAY, LNET_OK, 2);
+	for (i = 0; i < 8; i++)
 		tag[i] = rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_pump();
-	UNIT_EQUAL(list_empty(&peer->voided), true, "none while the session lives");
-	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_CALL);
-	lnet_enter_peer(&p, peer);
-	lnet_contact_grant_void(&p, peer, grant);
-	h = (struct lnet_handle){ { grant, seq + 1 } };
-	CU_ASSERT(lnet_op_by_name(peer, &h) != NULL);
-	h.cookie[0]++;
-	CU_ASSERT(!lnet_op_by_name(peer, &h));
-	lnet_leave(&p);
-	lnet_pass_end(&p);
-	UNIT_EQUAL(rails_count(&peer->voided), ARRAY_SIZE(tag), "not those to other peers");
-	ack_all(grant, seq + 2);
-	for (i = 0; i < ARRAY_SIZE(tag); i++)
-		UNIT_EQUAL(rails_done(tag[i]), 1, "its reply finds it");
-	UNIT_EQUAL(list_empty(&peer->voided), true, "none is left");
-	ack_all(grant, seq + 2);
-	UNIT_EQUAL(rails_stat(0, LNET_C_bad_handle), 1, "a reply to nothing");
-	UNIT_EQUAL(rails_done(other), 0, "the other still waits");
-	rails_clear();
-	rails_run(6000 * RAILS_MS);
+	rails_restart(1);
+	rails_release();
+	rails_run(100 * RAILS_MS);
+	for (i = 0; i < 8; i++) {
+		UNIT_EQUAL(rails_done(tag[i]), 1, "not left behind");
+		bad += rails.req[tag[i]].status != 0;
+	}
+	UNIT_EQUAL(bad, 0, "all done, under new names");
 	rails_end();
 }
 
-static void open_as(struct lnet *ln, const struct lnet_nid *opener)
+/* Between the void grant and the new one, a request is named too late for the old one. */
+static void test_named_between(void)
 {
-	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, opener);
-	struct lnet_rx rx = { .src = pni, .from = pni, .handle = { { 77, 1 } } };
-	struct lnet_pass p;
+	unsigned int tag[3], i;
+	struct rails_cfg cfg = { .one_rail = true, .peer_credits = 1 };
 
-	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
-	lnet_enter_pni(&p, pni);
-	CU_ASSERT_PTR_NOT_NULL(lnet_window_open(&p, &rx, 0));
-	lnet_pass_end(&p);
-	lnet_peer_ni_put(pni);
+	rails_begin(&cfg);
+	UNIT_EQUAL(lnet_tunable_set(rails.node[0].ln, "hedge", 0), 0, "hedge");
+	rails_on(0, -1, RAILS_PUT, FATE_DELIVER, LNET_OK, 1);
+	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, 1);
+	rails_restart(1);
+	for (i = 0; i < 3; i++)
+		tag[i] = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	rails_give(LNET_LOCAL_DROPPED);
+	rails_run(4 * NSEC_PER_SEC);
+	for (i = 0; i < 3; i++)
+		UNIT_EQUAL(rails_done(tag[i]), 1, "not left behind");
+	UNIT_EQUAL(rails.req[tag[2]].status, 0, "never sent under the old name");
+	rails_end();
 }
 
-/* Hosts chose 500 addresses with equal bits in lnet_nid_hash(), which has no key. */
-static void test_chosen(void)
+/* Both rails were heard, and lose their connections. */
+static void begin_and_lose(void)
 {
-	struct lnet *ln = node_begin(1);
-	unsigned int i, nr = 0, most = 0;
-	struct hlist_node *at;
-	struct lnet_nid n;
-	char text[48];
+	unsigned int i;
 
-	for (i = 0; nr < 500; i++) {
-		snprintf(text, sizeof(text), "2001:db8::%x:%x@tcp", i >> 16, i & 0xffff);
-		n = nid(text);
-		if (lnet_nid_hash(&n) % LNET_WINDOW_HASH)
-			continue;
-		open_as(ln, &n);
-		nr++;
-	}
-	for (i = 0; i < LNET_WINDOW_HASH; i++) {
-		nr = 0;
-		hlist_for_each(at, &ln->shard[0].openers[i])
-			nr++;
-		most = max(most, nr);
-	}
-	UNIT_EQUAL(most <= 20, true, "the longest chain is short");
-	node_end(ln);
+	rails_begin(NULL);
+	for (i = 0; i < 4; i++)
+		rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	rails_lost(0, 1, 0, LNET_PATH_LOST);
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "while there is another");
+	rails_run(RAILS_MS);
+	rails_lost(0, 1, 1, LNET_PATH_LOST);
+	UNIT_EQUAL(contact(0, 1), CONTACT_DOUBT, "the last one is gone");
+}
+
+/* Under another grant than @grant, and no copy of it was refused. */
+static void done_anew(unsigned int tag, u64 grant)
+{
+	rails_pump();
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
+	CU_ASSERT(rails_peer(0, 1)->tx.grant != grant);
+	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 0, "refused");
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
+	rails_end();
+}
+
+static void test_doubt_restarted(void)
+{
+	unsigned int tag, puts;
+	u64 grant;
+
+	begin_and_lose();
+	grant = rails_peer(0, 1)->tx.grant;
+	puts = rails.nr_carried[RAILS_PUT];
+	rails_restart(1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	UNIT_EQUAL(rails.nr_carried[RAILS_PUT], puts, "waits");
+	done_anew(tag, grant);
+}
+
+/* Nothing but the connections was lost: the window goes on. */
+static void test_doubt_unfounded(void)
+{
+	unsigned int tag;
+	u64 grant, next;
+
+	begin_and_lose();
+	grant = rails_peer(0, 1)->tx.grant;
+	next = rails_peer(0, 1)->tx.next;
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
+	CU_ASSERT(rails_peer(0, 1)->tx.grant == grant);
+	UNIT_EQUAL(rails_peer(0, 1)->tx.next, next + 1, "named in turn");
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
+	rails_end();
+}
+
+/* The same instance, but after so much silence that it has dropped the window. */
+static void test_doubt_stale(void)
+{
+	unsigned int tag;
+	u64 grant;
+
+	begin_and_lose();
+	grant = rails_peer(0, 1)->tx.grant;
+	rails_run(rails_peer(0, 1)->tx.hold_ns * 5 / 2);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	done_anew(tag, grant);
+}
+
+/* The question is not answered: requests go under the grant there is, later ones ask again. */
+static void test_doubt_remains(void)
+{
+	unsigned int tag;
+
+	begin_and_lose();
+	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(2400 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 0, "waits a slice");
+	rails_run(200 * RAILS_MS);
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
+	UNIT_EQUAL(contact(0, 1), CONTACT_DOUBT, "nobody said so");
+	rails_clear();
+	rails_run(200 * RAILS_MS);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
+	rails_end();
+}
+
+static void test_doubt_stock(void)
+{
+	unsigned int tag;
+
+	begin_and_lose();
+	rails.node[1].stock = true;
+	rails_restart(1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_run(RAILS_MS);
+	UNIT_EQUAL(contact(0, 1), CONTACT_PLAIN, "a stock node has taken its place");
+	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done under stock rules");
+	rails_end();
+}
+
+/* No timer stays with a peer that is removed. */
+static void test_removed(void)
+{
+	struct lnet_nid nid = rails_nid(1, 0);
+	struct lnet_peer *peer;
+
+	rails_begin(NULL);
+	peer = rails_peer(0, 1);
+	lnet_peer_get(peer);
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	CU_ASSERT(!list_empty(&peer->timer.link));	/* a confirmation is due */
+	UNIT_EQUAL(lnet_peer_del(rails.node[0].ln, &nid, NULL, 0), 0, "removal");
+	CU_ASSERT(list_empty(&peer->timer.link));
+	rails_run(100 * RAILS_MS);
+	CU_ASSERT(list_empty(&peer->timer.link));
+	lnet_peer_put(peer);
+	rails_end();
+}
+
+/* Something comes from a peer that has just been removed: nothing is answered, nothing breaks. */
+static void test_from_removed(void)
+{
+	struct lnet_nid nid = rails_nid(1, 0);
+	struct lnet_peer_ni *pni;
+	struct lnet_hdr hdr = { .type = LNET_MSG_GET };
+	struct lnet_pass p;
+
+	rails_begin(NULL);
+	pni = lnet_peer_ni_get(rails.node[0].ln, &nid);
+	UNIT_EQUAL(lnet_peer_del(rails.node[0].ln, &nid, NULL, 0), 0, "removal");
+	hdr.src_nid = nid;
+	hdr.dest_nid = rails_nid(0, 0);
+	hdr.msg.get.ptl_index = LNET_PORTAL_RESERVED;
+	hdr.msg.get.match_bits = LNET_PING_MATCHBITS;
+	hdr.msg.get.sink_length = 48;
+	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_DRIVER);
+	UNIT_EQUAL(lnet_rx_begin(&p, rails_ni(0, 0), lnet_rx_get(&p), &hdr, pni), LNET_CLOSE,
+		   "verdict");
+	lnet_pass_end(&p);
+	UNIT_EQUAL(rails.nr_carried[RAILS_CORE], 0, "no answer");
+	lnet_peer_ni_put(pni);
+	rails_end();
 }
 
 UNIT_SUITE(session,
-	{ "openers whose addresses a host chooses do not share one chain", test_chosen },
-	{ "rule 12: a sender cannot request a hold time below 100 ms", test_hold },
-	{ "rule 2: session open requests of one peer have a rate", test_rate },
-	{ "replies of an expired session are compared with its requests only", test_void },
-	{ "rule 7: a rejection takes no entry", test_rejections },
-	{ "rule 7: a duplicate is rejected for the same reason", test_same_reason },
-	{ "rule 7: the window empties a place as it moves past a rejection", test_places_reused },
-	{ "rule 13: at window_memory windows of lost peers are dropped first, then the largest",
-	  test_memory },
-	{ "rule 2: a session ID cannot be computed from what is sent", test_guess },
-	{ "rule 2: a request in another peer's session is rejected", test_foreign_request },
-	{ "rule 8: a cached reply is for the owner of its session", test_foreign_duplicate },
-	{ "rule 9: a confirmation of another peer is rejected", test_foreign_confirm },
-	{ "rule 2: another peer's open request gets another session", test_foreign_open },
-	{ "rule 2: a NID that is not known yet is taken", test_unknown_rail },
-	{ "rule 2: the opener's peer entry is made again", test_opener_again },
-	{ "rule 2: a session stays with its opener when a NID moves", test_nid_moves },
-	{ "rule 4: a message far ahead does not end the session", test_far_ahead },
-	{ "rule 4: a session that is silent is replaced", test_silent_session },
-	{ "rule 4: nothing is rejected after an outage with 10 W requests given up", test_outage },
-	{ "rule 13: a peer displaces its own sessions only", test_share })
+	{ "rule 2: one ping, one opening, for all that wait", test_once },
+	{ "rule 2: a silent peer is talked to under stock rules and asked again", test_silent },
+	{ "rule 2: the opening is not answered", test_opening_fails },
+	{ "rule 11: a void grant leaves nothing that waits for room behind", test_void_while_full },
+	{ "rule 11: nor what is named between two grants", test_named_between },
+	{ "rule 11: without connections the peer is asked before it is trusted",
+	  test_doubt_restarted },
+	{ "rule 11: one that lives keeps its window", test_doubt_unfounded },
+	{ "rule 11: but not one that it has dropped", test_doubt_stale },
+	{ "rule 11: one that does not answer is asked again", test_doubt_remains },
+	{ "rule 11: a stock node in its place is talked to under stock rules", test_doubt_stock },
+	{ "no timer of a removed peer is armed", test_removed },
+	{ "a message of a removed peer is not answered", test_from_removed })

@@ -351,7 +351,7 @@ static void test_invented(void)
 	finish();
 }
 
-UNIT_SUITE(rtr_share,
+UNIT_SUITE(router_share,
 	   { "a gateway has its share, however many sources it has", test_gateway },
 	   { "a sender has its share for several destinations", test_destinations },
 	   { "an address has its share, however many NIDs it has", test_address },

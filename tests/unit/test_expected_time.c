@@ -262,7 +262,7 @@ static void test_none(void)
 	rails_free(w);
 }
 
-UNIT_SUITE(load, { "unequal rails get their shares", test_unequal },
+UNIT_SUITE(expected_time, { "unequal rails get their shares", test_unequal },
 	   { "a rail that changes is noticed", test_changes },
 	   { "what was left alone is tried again", test_tried_again },
 	   { "silence is no rate", test_silence },

@@ -363,7 +363,7 @@ static void test_route_without_interface(void)
 	ctl_world_end(&w);
 }
 
-UNIT_SUITE(trans,
+UNIT_SUITE(transaction,
 	{ "a route whose interface was deleted is restored", test_route_without_interface },
 	{ "any allocation of an apply fails: the old or the new state", test_no_memory },
 	{ "what a commit has done is undone", test_undone },

@@ -331,7 +331,7 @@ static void garbage_does_no_harm(void)
 	CU_ASSERT(accepted > 1000);
 }
 
-UNIT_SUITE(pinginfo,
+UNIT_SUITE(ping_info,
 	   { "the worked examples are read and written", worked_examples },
 	   { "mixtures of small and large NIDs survive", mixtures_survive },
 	   { "feature bits are set by what is there", feature_bits },

@@ -544,7 +544,7 @@ static void test_peer_fails(void)
 	teardown();
 }
 
-UNIT_SUITE(fault,
+UNIT_SUITE(stock_rules,
 	   { "dbg-005: rules that make no sense are refused", test_checks },
 	   { "dbg-005: out of memory leaves no half rule", test_no_memory },
 	   { "dbg-005: what a rule matches", test_matching },

@@ -384,7 +384,7 @@ static void test_ping(void)
 	rails_end();
 }
 
-UNIT_SUITE(disc_ask,
+UNIT_SUITE(discover_wait,
 	{ "a round is asked for", test_rounds },
 	{ "a peer asked by a NID that its record does not have", test_other_nid },
 	{ "many share one", test_many },

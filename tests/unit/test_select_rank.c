@@ -679,7 +679,7 @@ static void test_look_routed(void)
 	CU_ASSERT(deciders[LNET_RANK_gw_health] > 200 && deciders[LNET_RANK_turn] > 500);
 }
 
-UNIT_SUITE(rank, { "lnt-030 cfg-020: candidate sets: winner and deciding rank", test_sets },
+UNIT_SUITE(select_rank, { "lnt-030 cfg-020: candidate sets: winner and deciding rank", test_sets },
 	   { "lnt-030: the one-pass rule equals filtering rank by rank", test_against_filter },
 	   { "lnt-030: the walk over whole paths chooses as all ranks do", test_whole },
 	   { "lnt-030: what is explained is what is chosen, in 100,000 states", test_look },

@@ -455,7 +455,7 @@ static void test_between(void)
 	rails_end();
 }
 
-UNIT_SUITE(disc_replay,
+UNIT_SUITE(discover_replay,
 	{ "our node discovers the stock node", test_asking },
 	{ "the stock node discovers ours", test_asked },
 	{ "our node is the router between", test_between })

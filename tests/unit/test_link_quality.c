@@ -301,7 +301,7 @@ static void test_leaves_past(void)
 	rails_end();
 }
 
-UNIT_SUITE(weight,
+UNIT_SUITE(link_quality,
 	{ "lnd-020, lnd-025: a slower link weighs less and has its turn more seldom", test_speed },
 	{ "lnd-025: where there is no better one its weight keeps nothing from it", test_alone },
 	{ "lnd-020, lnd-025: loss that rises lowers the weight, a burst does not", test_loss },

@@ -196,7 +196,7 @@ static void test_shutdown(void)
 	CU_ASSERT_EQUAL(node.status, -ESHUTDOWN);
 }
 
-UNIT_SUITE(tx,
+UNIT_SUITE(send,
 	{ "PUT with ACK: SEND, ACK, PUT, bytes in place", test_put_ack },
 	{ "PUT without ACK: SEND is final", test_put_noack },
 	{ "GET reads at the remote offset", test_get },

@@ -172,7 +172,7 @@ static void test_shutdown(void)
 	rails_end();
 }
 
-UNIT_SUITE(rtr_state,
+UNIT_SUITE(router_state,
 	   { "a router says so when all had time to look", test_on },
 	   { "it stops when all had time to hear", test_off },
 	   { "how long that takes can be said", test_times },

@@ -85,5 +85,5 @@ static void test_files(void)
 	}
 }
 
-UNIT_SUITE(record,
+UNIT_SUITE(recorder,
 	{ "what is no recording is refused", test_files })

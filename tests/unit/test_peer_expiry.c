@@ -248,7 +248,7 @@ static void test_never(void)
 	node_end(ln);
 }
 
-UNIT_SUITE(age,
+UNIT_SUITE(peer_expiry,
 	{ "strangers are forgotten after peer_age, and drivers told", test_forgotten },
 	{ "who is configured or in use is kept", test_kept },
 	{ "an age begins when a peer was last heard", test_heard },

@@ -246,7 +246,7 @@ static void garbage_does_no_harm(void)
 	CU_ASSERT(accepted > 100);
 }
 
-UNIT_SUITE(nidlist,
+UNIT_SUITE(nid_list,
 	   { "lists match what they say", lists_match },
 	   { "what means nothing is refused", bad_lists_refused },
 	   { "an empty list matches nothing", empty_matches_nothing },

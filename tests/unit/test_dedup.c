@@ -660,7 +660,7 @@ static void test_plain_peer(void)
 	}
 }
 
-UNIT_SUITE(once,
+UNIT_SUITE(dedup,
 	{ "rules 1, 3: marked, named, in sequence", test_mark },
 	{ "rule 3: the same name in every attempt", test_same_name },
 	{ "rule 7: duplicates of what is done are answered from the window", test_dup_final },

@@ -233,7 +233,7 @@ static void test_late_gives_on(void)
 	rails_end();
 }
 
-UNIT_SUITE(credit,
+UNIT_SUITE(attempt,
 	{ "waiting in turn", test_queue },
 	{ "control messages have two of their own", test_classes },
 	{ "waiting for the NI", test_wait_ni },

@@ -252,7 +252,7 @@ static void test_by_hand(void)
 	teardown();
 }
 
-UNIT_SUITE(blame,
+UNIT_SUITE(attribution,
 	   { "lnt-020: a pair that alone fails lowers neither end", test_port },
 	   { "lnt-020: one silent pair is not enough", test_one_is_not_enough },
 	   { "lnt-020: two partners that fail agree", test_two_agree },

@@ -131,7 +131,7 @@ static void test_shown(void)
 	rails_end();
 }
 
-UNIT_SUITE(disc_switch,
+UNIT_SUITE(discover_switch,
 	{ "off at both ends, then on, one after the other", test_on_at_both },
 	{ "both at once", test_at_once },
 	{ "who has it off is asked once each time", test_asked_once },

@@ -292,7 +292,7 @@ static void test_apply(void)
 	ctl_world_end(&w);
 }
 
-UNIT_SUITE(control_rule, { "dbg-005: rules are added, or refused in words", test_add },
+UNIT_SUITE(cmd_rule, { "dbg-005: rules are added, or refused in words", test_add },
 	   { "dbg-005: rules are deleted by number, name and kind", test_del },
 	   { "dbg-005: rules are exported as they are imported", test_export },
 	   { "dbg-005: a file adds all of its rules or none", test_import },

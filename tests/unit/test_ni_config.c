@@ -305,7 +305,7 @@ static void test_rise(void)
 	node_end(ln);
 }
 
-UNIT_SUITE(net,
+UNIT_SUITE(ni_config,
 	{ "is found from ACTIVE on until it stops, freed with its last count", test_add_del },
 	{ "refuses impossible configurations", test_refusals },
 	{ "takes numbers, else the driver's, and clips them", test_numbers },

@@ -156,7 +156,7 @@ static void test_rights(void)
 			   "the owner's");
 }
 
-UNIT_SUITE(control_req,
+UNIT_SUITE(control_request,
 	{ "ping, discover and explain need the right to change the node", test_rights },
 	{ "only well-formed attributes pass the check", test_check },
 	{ "YAML becomes attributes by the rules", test_encode },

@@ -415,7 +415,7 @@ static void test_old_pushes(void)
 	rails_end();
 }
 
-UNIT_SUITE(disc_flags,
+UNIT_SUITE(discover_flags,
 	{ "old pushes of a peer cause few pings", test_old_pushes },
 	{ "behaviour.md 15.3: discovery flags by event", test_rows },
 	{ "behaviour.md 15.3: data by event", test_data })

@@ -491,7 +491,7 @@ static void test_no_memory(void)
 	}
 }
 
-UNIT_SUITE(rule_act, { "dbg-005 dbg-035 dbg-040: what is lost", test_losses },
+UNIT_SUITE(rule_apply, { "dbg-005 dbg-035 dbg-040: what is lost", test_losses },
 	   { "dbg-005: of the same seed the same", test_seed },
 	   { "dbg-005: from, to, period, duty", test_plans },
 	   { "dbg-005: one in each interval", test_interval },
