@@ -7,166 +7,9 @@
 #include <lnet/nid.h>
 #include "model/core.h"
 #include "manage/ni_drain.h"
+#include "topology/ni.h"
 #include "topology/route.h"
 #include "lnd/lolnd/lolnd.h"
-
-static const u8 legal[LNET_NR_NI_STATES][LNET_NR_NI_STATES] = {
-#define STATE(s)
-#define EDGE(a, b) [a][b] = 1,
-#include "model/states/ni.def"
-#undef STATE
-#undef EDGE
-};
-
-void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to)
-{
-	WARN_ON_ONCE(!legal[ni->state][to]);
-	lnet_edge(ni, ni, ni->state, to);
-	WRITE_ONCE(ni->state, to);
-}
-
-bool lnet_ni_usable(const struct lnet_ni *ni)
-{
-	return READ_ONCE(ni->state) == NI_ACTIVE;
-}
-
-/* ---- counting and finding -------------------------------------------------------------------- */
-
-void lnet_ni_get(struct lnet_ni *ni)
-{
-	atomic_inc(&ni->refs);
-}
-
-void lnet_ni_put(struct lnet_ni *ni)
-{
-	if (!ni || !atomic_dec_and_test(&ni->refs))
-		return;
-	WARN_ON_ONCE(ni->state != NI_GONE && ni->state != NI_NEW);
-	kfree(ni->priv);
-	atomic_dec(&ni->ln->nr_counted);
-	kvfree(ni);
-}
-
-/* Any of the listed, whatever its state. cfg_mutex, a shard lock or nid_lock held. */
-static struct lnet_ni *find_listed(struct lnet *ln, const struct lnet_nid *nid)
-{
-	struct lnet_ni *ni;
-
-	list_for_each_entry(ni, &ln->nis, link)
-		if (lnet_nid_same(&ni->nid, nid))
-			return ni;
-	return NULL;
-}
-
-struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid)
-{
-	struct lnet_ni *ni = find_listed(ln, nid);
-
-	if (ni && (ni->state == NI_ACTIVE || ni->state == NI_DRAINING))
-		return ni;
-	return NULL;
-}
-
-bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid)
-{
-	return find_listed(ln, nid) != NULL;
-}
-
-struct lnet_ni *lnet_ni_find(struct lnet *ln, const struct lnet_nid *nid)
-{
-	struct lnet_ni *ni;
-
-	spin_lock(&ln->nid_lock);
-	ni = lnet_ni_by_nid(ln, nid);
-	if (ni)
-		lnet_ni_get(ni);
-	spin_unlock(&ln->nid_lock);
-	return ni;
-}
-
-bool lnet_ni_is_alone(const struct lnet_ni *ni)
-{
-	bool alone = true;
-	struct lnet_ni *at;
-
-	spin_lock(&ni->ln->nid_lock);
-	list_for_each_entry(at, &ni->ln->nis, link)
-		alone &= at == ni || at->net != ni->net;
-	spin_unlock(&ni->ln->nid_lock);
-	return alone;
-}
-
-struct lnet *lnet_ni_instance(const struct lnet_ni *ni)
-{
-	return ni->ln;
-}
-
-const struct lnet_nid *lnet_ni_nid(const struct lnet_ni *ni)
-{
-	return &ni->nid;
-}
-
-const char *lnet_ni_ifname(const struct lnet_ni *ni)
-{
-	return ni->ifname;
-}
-
-void *lnet_ni_priv(struct lnet_ni *ni)
-{
-	return ni->priv;
-}
-
-unsigned int lnet_ni_cpt(const struct lnet_ni *ni, unsigned int n)
-{
-	unsigned int nr = ni->ln->nr_shards, i;
-
-	if (!ni->cpts)
-		return n % nr;
-	for (i = 0; !(ni->cpts >> i & 1) || n--; i = (i + 1) % nr)
-		;
-	return i;
-}
-
-u32 lnet_ni_conns_per_peer(const struct lnet_ni *ni)
-{
-	u32 nr = READ_ONCE(ni->conns_per_peer);
-
-	return nr ? nr : 1;
-}
-
-/* ---- publishing ------------------------------------------------------------------------------ */
-
-/* Who reads the list holds cfg_mutex, any shard lock or nid_lock; so the writer holds them all. */
-static void publish_begin(struct lnet *ln) __acquires(&ln->nid_lock)
-{
-	lnet_shards_lock_all(ln);
-	spin_lock(&ln->nid_lock);
-}
-
-static void publish_end(struct lnet *ln) __releases(&ln->nid_lock)
-{
-	WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
-	spin_unlock(&ln->nid_lock);
-	lnet_shards_unlock_all(ln);
-}
-
-static void publish_state(struct lnet_ni *ni, enum lnet_ni_state state)
-{
-	publish_begin(ni->ln);
-	lnet_ni_set_state(ni, state);
-	publish_end(ni->ln);
-}
-
-/*
- * Listed while STARTING: nobody selects or finds it, but peers made from now on get a path to it.
- */
-static void publish_add(struct lnet *ln, struct lnet_ni *ni)
-{
-	publish_begin(ln);
-	list_add_tail(&ni->link, &ln->nis);
-	ln->nr_nis++;
-	publish_end(ln);
-}
 
 /*
  * Its link is back: the paths of all peers are told, from the first on also if that is under way.
@@ -186,11 +29,11 @@ static void rise_anew(struct lnet_ni *ni)
 
 static void publish_del(struct lnet *ln, struct lnet_ni *ni)
 {
-	publish_begin(ln);
+	lnet_nis_publish_begin(ln);
 	list_del_init(&ni->link);
 	ln->nr_nis--;
 	lnet_ni_set_state(ni, NI_GONE);
-	publish_end(ln);
+	lnet_nis_publish_end(ln);
 	rise_anew(ni);
 }
 
@@ -327,7 +170,7 @@ static int add(struct lnet *ln, const struct lnet_lnd_ops *ops, const struct lne
 		return err;
 	}
 	ln->next_ni_ix++;
-	publish_add(ln, ni);
+	lnet_ni_publish(ln, ni);
 	err = lnet_paths_for_ni(ln, ni);
 	if (err) {
 		ops->ni_stop(ni);
@@ -337,7 +180,7 @@ static int add(struct lnet *ln, const struct lnet_lnd_ops *ops, const struct lne
 		lnet_ni_put(ni);
 		return err;
 	}
-	publish_state(ni, NI_ACTIVE);
+	lnet_ni_publish_state(ni, NI_ACTIVE);
 	if (lnet_nid_is_lo(&ni->nid))
 		ln->lo = ni;
 	link_kick(ln);			/* a link found down while starting */
@@ -361,7 +204,7 @@ static int add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 
 	if (READ_ONCE(ln->stopping))
 		return -ESHUTDOWN;
-	if (find_listed(ln, &cfg->nid))
+	if (lnet_ni_listed(ln, &cfg->nid))
 		return -EEXIST;
 	if (lnet_routes_have(ln, lnet_nid_net(&cfg->nid)) || lnet_routes_lead_by(ln, &cfg->nid))
 		return -EUSERS;
@@ -398,13 +241,13 @@ void lnet_nis_order(struct lnet *ln, const struct lnet_ni_cfg *cfgs, unsigned in
 	unsigned int i;
 
 	mutex_lock(&ln->cfg_mutex);
-	publish_begin(ln);
+	lnet_nis_publish_begin(ln);
 	for (i = 0; i < nr; i++) {
-		ni = find_listed(ln, &cfgs[i].nid);
+		ni = lnet_ni_listed(ln, &cfgs[i].nid);
 		if (ni)
 			list_move_tail(&ni->link, &ln->nis);
 	}
-	publish_end(ln);
+	lnet_nis_publish_end(ln);
 	mutex_unlock(&ln->cfg_mutex);
 }
 
@@ -439,7 +282,7 @@ static void drain(struct lnet_ni *ni, u64 limit_ns)
 {
 	struct lnet_pass p;
 
-	publish_state(ni, NI_DRAINING);
+	lnet_ni_publish_state(ni, NI_DRAINING);
 	lnet_pass_begin(&p, ni->ln, LNET_PASS_CALL);
 	lnet_ops_reselect_ni(&p, ni);
 	lnet_pass_end(&p);
@@ -452,7 +295,7 @@ static void stop(struct lnet_ni *ni)
 {
 	struct lnet_pass p;
 
-	publish_state(ni, NI_STOPPING);
+	lnet_ni_publish_state(ni, NI_STOPPING);
 	lnet_pass_begin(&p, ni->ln, LNET_PASS_CALL);
 	lnet_match_drop_ni(&p, ni);
 	lnet_pass_end(&p);
@@ -493,7 +336,7 @@ int lnet_ni_del(struct lnet *ln, const struct lnet_nid *nid)
 	if (lnet_nid_is_lo(nid))
 		return -EINVAL;
 	mutex_lock(&ln->cfg_mutex);
-	ni = find_listed(ln, nid);
+	ni = lnet_ni_listed(ln, nid);
 	if (ni) {
 		del(ni, READ_ONCE(ln->tun.drain_time));
 		if (!READ_ONCE(ln->stopping)) {

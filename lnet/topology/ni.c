@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Local interfaces (NIs): state, references, look-up and publication. */
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnd.h>
+#include <lnet/lnet.h>
+#include <lnet/nid.h>
+#include "model/core.h"
+#include "topology/ni.h"
+
+static const u8 legal[LNET_NR_NI_STATES][LNET_NR_NI_STATES] = {
+#define STATE(s)
+#define EDGE(a, b) [a][b] = 1,
+#include "model/states/ni.def"
+#undef STATE
+#undef EDGE
+};
+
+void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to)
+{
+	WARN_ON_ONCE(!legal[ni->state][to]);
+	lnet_edge(ni, ni, ni->state, to);
+	WRITE_ONCE(ni->state, to);
+}
+
+bool lnet_ni_usable(const struct lnet_ni *ni)
+{
+	return READ_ONCE(ni->state) == NI_ACTIVE;
+}
+
+/* ---- counting and finding -------------------------------------------------------------------- */
+
+void lnet_ni_get(struct lnet_ni *ni)
+{
+	atomic_inc(&ni->refs);
+}
+
+void lnet_ni_put(struct lnet_ni *ni)
+{
+	if (!ni || !atomic_dec_and_test(&ni->refs))
+		return;
+	WARN_ON_ONCE(ni->state != NI_GONE && ni->state != NI_NEW);
+	kfree(ni->priv);
+	atomic_dec(&ni->ln->nr_counted);
+	kvfree(ni);
+}
+
+struct lnet_ni *lnet_ni_listed(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &ln->nis, link)
+		if (lnet_nid_same(&ni->nid, nid))
+			return ni;
+	return NULL;
+}
+
+struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_ni *ni = lnet_ni_listed(ln, nid);
+
+	if (ni && (ni->state == NI_ACTIVE || ni->state == NI_DRAINING))
+		return ni;
+	return NULL;
+}
+
+bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid)
+{
+	return lnet_ni_listed(ln, nid) != NULL;
+}
+
+struct lnet_ni *lnet_ni_find(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_ni *ni;
+
+	spin_lock(&ln->nid_lock);
+	ni = lnet_ni_by_nid(ln, nid);
+	if (ni)
+		lnet_ni_get(ni);
+	spin_unlock(&ln->nid_lock);
+	return ni;
+}
+
+bool lnet_ni_is_alone(const struct lnet_ni *ni)
+{
+	bool alone = true;
+	struct lnet_ni *at;
+
+	spin_lock(&ni->ln->nid_lock);
+	list_for_each_entry(at, &ni->ln->nis, link)
+		alone &= at == ni || at->net != ni->net;
+	spin_unlock(&ni->ln->nid_lock);
+	return alone;
+}
+
+struct lnet *lnet_ni_instance(const struct lnet_ni *ni)
+{
+	return ni->ln;
+}
+
+const struct lnet_nid *lnet_ni_nid(const struct lnet_ni *ni)
+{
+	return &ni->nid;
+}
+
+const char *lnet_ni_ifname(const struct lnet_ni *ni)
+{
+	return ni->ifname;
+}
+
+void *lnet_ni_priv(struct lnet_ni *ni)
+{
+	return ni->priv;
+}
+
+unsigned int lnet_ni_cpt(const struct lnet_ni *ni, unsigned int n)
+{
+	unsigned int nr = ni->ln->nr_shards, i;
+
+	if (!ni->cpts)
+		return n % nr;
+	for (i = 0; !(ni->cpts >> i & 1) || n--; i = (i + 1) % nr)
+		;
+	return i;
+}
+
+u32 lnet_ni_conns_per_peer(const struct lnet_ni *ni)
+{
+	u32 nr = READ_ONCE(ni->conns_per_peer);
+
+	return nr ? nr : 1;
+}
+
+/* ---- publishing ------------------------------------------------------------------------------ */
+
+void lnet_nis_publish_begin(struct lnet *ln)
+{
+	lnet_shards_lock_all(ln);
+	spin_lock(&ln->nid_lock);
+}
+
+void lnet_nis_publish_end(struct lnet *ln)
+{
+	WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
+	spin_unlock(&ln->nid_lock);
+	lnet_shards_unlock_all(ln);
+}
+
+void lnet_ni_publish_state(struct lnet_ni *ni, enum lnet_ni_state state)
+{
+	lnet_nis_publish_begin(ni->ln);
+	lnet_ni_set_state(ni, state);
+	lnet_nis_publish_end(ni->ln);
+}
+
+void lnet_ni_publish(struct lnet *ln, struct lnet_ni *ni)
+{
+	lnet_nis_publish_begin(ln);
+	list_add_tail(&ni->link, &ln->nis);
+	ln->nr_nis++;
+	lnet_nis_publish_end(ln);
+}
