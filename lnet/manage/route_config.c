@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The table of routes: adding, taking away and looking up; behaviour as stock's. */
+/* Changes of the table of routes: routes are added and deleted; behaviour as stock's. */
 #include "plat.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
@@ -10,78 +10,6 @@
 #include "topology/route.h"
 
 #define HOPS_MAX 255
-
-/* ---- looking up ------------------------------------------------------------------------------ */
-
-bool lnet_net_is_local(const struct lnet *ln, u32 net)
-{
-	const struct lnet_ni *ni;
-
-	list_for_each_entry(ni, &ln->nis, link)
-		if (ni->net == net)
-			return true;
-	return false;
-}
-
-bool lnet_routes_have(const struct lnet *ln, u32 net)
-{
-	return lnet_routes_hops(ln, net) > 0;
-}
-
-bool lnet_routes_lead_by(const struct lnet *ln, const struct lnet_nid *nid)
-{
-	const struct lnet_route *route;
-
-	list_for_each_entry(route, &ln->routes->list, link)
-		if (lnet_nid_same(&route->named->nid, nid))
-			return true;
-	return false;
-}
-
-unsigned int lnet_routes_hops(const struct lnet *ln, u32 net)
-{
-	const struct lnet_route *route;
-	unsigned int least = 0;
-
-	list_for_each_entry(route, &ln->routes->list, link) {
-		unsigned int hops = route->hops > 0 ? (unsigned int)route->hops : 1;
-
-		if (route->net == net)
-			least = least ? min(least, hops) : hops;
-	}
-	return least;
-}
-
-/* cfg or a shard held. A router's records may become one: then they have one peer. */
-static struct lnet_route *find(const struct lnet *ln, u32 net, const struct lnet_peer *peer)
-{
-	struct lnet_route *route;
-
-	list_for_each_entry(route, &ln->routes->list, link)
-		if (route->net == net && route->named->peer == peer)
-			return route;
-	return NULL;
-}
-
-bool lnet_route_leads(const struct lnet_rx *rx)
-{
-	return find(rx->ni->ln, lnet_nid_net(&rx->src_nid), rx->from->peer);
-}
-
-struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_peer *peer)
-{
-	struct lnet_gateway *gw;
-
-	list_for_each_entry(gw, &ln->routes->gateways, link)
-		if (gw->pni->peer == peer)
-			return gw;
-	return NULL;
-}
-
-bool lnet_routes_name(const struct lnet *ln, const struct lnet_peer *peer)
-{
-	return lnet_gateway_of(ln, peer);
-}
 
 /* ---- routers --------------------------------------------------------------------------------- */
 
@@ -192,7 +120,7 @@ static int add_by(struct lnet *ln, const struct lnet_route_cfg *cfg, struct lnet
 	struct lnet_gateway *gw;
 	int err = -ENOMEM;
 
-	if (find(ln, cfg->net, pni->peer))
+	if (lnet_route_find(ln, cfg->net, pni->peer))
 		return -EEXIST;
 	route = route_new(cfg, pni);
 	gw = route ? gateway_get(ln, pni, &err) : NULL;
@@ -295,7 +223,7 @@ int lnet_route_del(struct lnet *ln, uint32_t net, const struct lnet_nid *gateway
 	mutex_lock(&ln->cfg_mutex);
 	pni = lnet_peer_ni_lookup(ln, gateway);
 	if (pni)
-		route = find(ln, net, pni->peer);
+		route = lnet_route_find(ln, net, pni->peer);
 	if (route)
 		del(ln, route);
 	lnet_peer_ni_put(pni);

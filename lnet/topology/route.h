@@ -88,6 +88,11 @@ bool lnet_route_leads(const struct lnet_rx *rx);
 bool lnet_net_is_local(const struct lnet *ln, u32 net);
 /* [sh 0] the gateway that has @pni, or NULL */
 struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_peer *peer);
+/*
+ * route_table.c; cfg or a shard held: the route to @net by @peer, or NULL. If the entries of a
+ * router become one, they have one peer.
+ */
+struct lnet_route *lnet_route_find(const struct lnet *ln, u32 net, const struct lnet_peer *peer);
 
 /* ---- route_path.c ---------------------------------------------------------------------------- */
 /*
