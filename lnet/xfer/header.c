@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The header and the payload of an attempt, as drivers read them. */
+#include "model/core.h"
+#include "router/router.h"
+
+/* What a header says beside the fields; written once, before a driver looks. */
+enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4, WIRE_URGENT = 8, WIRE_ONCE = 16 };
+
+/*
+ * True if neither end retransmits @op after its connection was lost. If @op is an ACK or a REPLY,
+ * the peer retries its request only if that is tracked (LNET_OPF_ANY_PATH) or a ping (@op->copy).
+ */
+static bool is_sent_once(const struct lnet_op *op)
+{
+	if (op->flags & LNET_OPF_FORWARD)
+		return !lnet_forward_resendable(op);
+	if (op->type == LNET_OP_ACK || op->type == LNET_OP_REPLY)
+		return !op->copy && !(op->flags & LNET_OPF_ANY_PATH);
+	return !(op->flags & LNET_OPF_RECOVERY) && !lnet_op_is_repeatable(op);
+}
+
+void lnet_op_wire(struct lnet_op *op)
+{
+	u8 bits = 0;
+
+	if (op->flags & (LNET_OPF_ACK | LNET_OPF_NAMED | LNET_OPF_HANDLE))
+		bits |= WIRE_HANDLE;
+	if (op->flags & LNET_OPF_NAMED)
+		bits |= WIRE_MARK;
+	if (op->flags & LNET_OPF_FORWARD)
+		bits |= WIRE_FORWARD;
+	if (op->flags & LNET_OPF_URGENT)
+		bits |= WIRE_URGENT;
+	if (is_sent_once(op))
+		bits |= WIRE_ONCE;
+	if (op->wire_bits != bits)
+		op->wire_bits = bits;
+}
+
+bool lnet_att_is_urgent(const struct lnet_att *att)
+{
+	return att->op->wire_bits & WIRE_URGENT;
+}
+
+bool lnet_att_is_sent_once(const struct lnet_att *att)
+{
+	return att->op->wire_bits & WIRE_ONCE;
+}
+
+static void put_fields(const struct lnet_op *op, struct lnet_hdr *hdr)
+{
+	if (op->wire_bits & WIRE_HANDLE)
+		hdr->msg.put.ack_wmd = op->wire;
+	else
+		lnet_handle_set_none(&hdr->msg.put.ack_wmd);
+	hdr->payload_len = op->len;
+	hdr->msg.put.match_bits = op->match_bits;
+	hdr->msg.put.hdr_data = op->hdr_data;
+	hdr->msg.put.ptl_index = op->portal + (op->wire_bits & WIRE_MARK ? LNET_PORTAL_MARK : 0);
+	hdr->msg.put.offset = op->offset;
+}
+
+static void get_fields(const struct lnet_op *op, struct lnet_hdr *hdr)
+{
+	hdr->msg.get.return_wmd = op->wire;
+	hdr->msg.get.match_bits = op->match_bits;
+	hdr->msg.get.ptl_index = op->portal + (op->wire_bits & WIRE_MARK ? LNET_PORTAL_MARK : 0);
+	hdr->msg.get.src_offset = op->offset;
+	hdr->msg.get.sink_length = op->len;
+}
+
+void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
+{
+	const struct lnet_op *op = att->op;
+
+	hdr->dest_nid = att->path->pni->nid;
+	if (unlikely(op->wire_bits & WIRE_FORWARD)) {
+		lnet_forward_hdr(op, hdr);
+		return;
+	}
+	hdr->src_nid = att->ni->nid;
+	hdr->dest_pid = op->target_pid;
+	hdr->src_pid = att->ni->ln->pid;
+	hdr->type = op->type;
+	hdr->payload_len = 0;
+	switch (op->type) {
+	case LNET_OP_PUT:
+		put_fields(op, hdr);
+		break;
+	case LNET_OP_GET:
+		get_fields(op, hdr);
+		break;
+	case LNET_OP_ACK:
+		hdr->msg.ack.dst_wmd = op->wire;
+		hdr->msg.ack.match_bits = op->match_bits;
+		hdr->msg.ack.mlength = op->mlength;
+		break;
+	default:
+		hdr->msg.reply.dst_wmd = op->wire;
+		hdr->payload_len = op->len;
+		break;
+	}
+}
+
+bool lnet_att_hdr_like(const struct lnet_att *att, const struct lnet_att *before,
+		       struct lnet_hdr *hdr)
+{
+	const struct lnet_op *op = att->op, *was = before->op;
+
+	if (att->path != before->path || op->type != LNET_OP_PUT || was->type != LNET_OP_PUT ||
+	    op->target_pid != was->target_pid ||
+	    unlikely((op->wire_bits | was->wire_bits) & WIRE_FORWARD))
+		return false;
+	put_fields(op, hdr);
+	return true;
+}
+
+u32 lnet_att_len(const struct lnet_att *att)
+{
+	const struct lnet_op *op = att->op;
+	struct lnet_buf buf;
+
+	if (op->type == LNET_OP_ACK || op->type == LNET_OP_GET)
+		return 0;
+	if (likely(op->md))
+		return op->len;
+	lnet_att_payload(att, &buf);
+	return buf.len;
+}
+
+void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf)
+{
+	const struct lnet_op *op = att->op;
+
+	memset(buf, 0, sizeof(*buf));
+	if (op->type == LNET_OP_ACK || op->type == LNET_OP_GET || !op->len)
+		return;
+	if (unlikely(op->wire_bits & WIRE_FORWARD)) {
+		lnet_forward_payload(op, buf);
+	} else if (op->copy) {
+		buf->frags = &op->copy->frag;
+		buf->nr = 1;
+		buf->offset = op->md_off;
+		buf->len = op->len;
+	} else if (op->md) {
+		lnet_md_buf(op->md, op->md_off, op->len, buf);
+	}
+}
