@@ -9,11 +9,6 @@
 #include "router/router.h"
 #include "topology/udsp.h"
 
-#define WAIT_NAP_MIN_US	100U
-#define WAIT_NAP_MAX_US	5000U
-#define WAIT_LONG_NS	(60ULL * NSEC_PER_SEC)
-#define WAIT_STILL_MAX	1000U		/* rounds with a clock that does not move */
-
 static struct lnet *instance_alloc(const struct lnet_cfg *cfg)
 {
 	struct lnet *ln = kzalloc(sizeof(*ln), GFP_KERNEL);
@@ -217,43 +212,4 @@ unsigned int lnet_nr_shards(const struct lnet *ln)
 const struct lnet_tunables *lnet_tunables_of(const struct lnet *ln)
 {
 	return &ln->tun;
-}
-
-/* The work that the caller may be the only one to do, once for each shard. */
-static void work_all(struct lnet *ln)
-{
-	unsigned int i;
-
-	for (i = 0; i < ln->nr_shards; i++)
-		lnet_shard_work(ln, i, LNET_EVENTS_PER_PASS);
-}
-
-bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg,
-		   u64 limit_ns)
-{
-	u64 start = ln->env->ops->now_ns(ln->env), now = start, before;
-	unsigned int nap_us = WAIT_NAP_MIN_US, still = 0;
-
-	for (;;) {
-		if (done(ln, arg))
-			return true;
-		work_all(ln);
-		if (done(ln, arg))
-			return true;
-		if (now - start >= limit_ns)
-			return false;
-		WARN_ON_ONCE(now - start > WAIT_LONG_NS);
-		usleep_range(nap_us, 2 * nap_us);
-		nap_us = min(2 * nap_us, WAIT_NAP_MAX_US);
-		before = now;
-		now = ln->env->ops->now_ns(ln->env);
-		if (now != before)
-			continue;
-		/* The clock of a simulation stands still meanwhile: nothing comes by waiting. */
-		if (limit_ns != U64_MAX)
-			return false;
-		nap_us = 1;
-		if (WARN_ON_ONCE(++still > WAIT_STILL_MAX))
-			return false;
-	}
 }
