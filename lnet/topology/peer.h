@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions that peer.c, path.c, peer_config.c and listing.c offer to each other and to merge.c. */
+/* Functions that peer.c, path.c, peer_move.c and listing.c offer to each other and to merge.c. */
 #ifndef LNET_PEER_H
 #define LNET_PEER_H
 
@@ -57,7 +57,7 @@ bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine);
 void lnet_peer_ni_tell(struct lnet_peer_ni *pni);	/* no lock held */
 /* idle: its paths end, the count of the hash is put */
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
-/* ---- peer_config.c: cfg_mutex held ----------------------------------------------------------- */
+/* ---- peer_move.c: cfg_mutex held ------------------------------------------------------------- */
 /*
  * The interfaces of @from, or only that of @nid, become @to's. -EBUSY: something is under way to
  * @from. With @heirs its new requests go to @to from then on, until it is tried again.
@@ -69,10 +69,18 @@ void lnet_peer_heir_end(struct lnet_peer_ni *pni);	/* the same; @pni may be hidd
 /* cfg_mutex held, no shard locked: ends this for all whose requests go to @to, unless @still */
 void lnet_peer_heirs_review(struct lnet_peer *to,
 			    bool (*still)(const struct lnet_peer *from, void *arg), void *arg);
+/*
+ * As lnet_peer_take_over(), but for new heirs; what moves has none any more. @wait: waits for that
+ * as long as a removed interface may take.
+ */
+int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
+		     bool wait);
+/* for lnet_cfg_wait(): lnet_peer_is_idle() of @peer */
+bool lnet_peer_is_free(struct lnet *ln, void *peer);
 
 /* ---- peer.c, continued */
 void lnet_peer_drop(struct lnet_peer *peer);		/* idle: tells, drops all and itself */
-/* ---- peer_config.c --------------------------------------------------------------------------- */
+/* ---- peer_move.c ----------------------------------------------------------------------------- */
 /*
  * Config: to shard 0, as routers and those behind them are; only while nothing is under way to it,
  * @wait: waits for that as long as a removed interface may take. 0, -EBUSY.

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Peers that move: to another shard, or as interfaces of another peer. */
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnd.h>
+#include <lnet/lnet.h>
+#include <lnet/nid.h>
+#include "model/core.h"
+#include "topology/peer.h"
+#include "topology/route.h"
+
+bool lnet_peer_is_free(struct lnet *ln, void *arg)
+{
+	struct lnet_peer *peer = arg;
+	bool idle;
+
+	(void)ln;
+	spin_lock(&peer->sh->lock);
+	idle = lnet_peer_is_idle(peer);
+	spin_unlock(&peer->sh->lock);
+	return idle;
+}
+
+static void timer_move(struct lnet_timer *t, struct lnet_shard *from, struct lnet_shard *to)
+{
+	bool armed = !list_empty(&t->link);
+	u64 when_ns = t->when_ns;
+
+	lnet_timer_cancel(&from->wheel, t);
+	if (armed)
+		lnet_timer_set(&to->wheel, t, when_ns);
+}
+
+/* Its pause, and its place in the line of those that wait for a ping. */
+static void path_move(struct lnet_path *path, struct lnet_shard *from, struct lnet_shard *to)
+{
+	timer_move(&path->timer, from, to);
+	if (list_empty(&path->line))
+		return;
+	lnet_probe_leave(path);
+	lnet_probe_join(to, path, 0);
+}
+
+/* All shards locked; @pni is idle. */
+static void path_rehome(struct lnet_path *path, struct lnet_shard *from, struct lnet_peer *to)
+{
+	path->ix = lnet_path_ix_take(to);
+	path_move(path, from, to->sh);
+}
+
+static void pni_rehome(struct lnet_peer_ni *pni, struct lnet_peer *to)
+{
+	struct lnet_path *path;
+
+	list_for_each_entry(path, &pni->paths, link)
+		path_rehome(path, pni->sh, to);
+	list_move_tail(&pni->link, &to->pnis);
+	to->nr_pnis++;
+	lnet_peer_get(to);
+	pni->peer = to;
+	WRITE_ONCE(pni->sh, to->sh);
+}
+
+/*
+ * All shards locked. Empties @from, which traffic made, and takes it off the list; its counts are
+ * the caller's to put.
+ */
+static unsigned int peer_rehome(struct lnet_peer *from, struct lnet_peer *to)
+{
+	struct lnet_peer_ni *pni, *next;
+	unsigned int nr = 1;
+
+	lockdep_assert_held(&from->ln->cfg_mutex);
+
+	list_for_each_entry_safe(pni, next, &from->pnis, link) {
+		pni_rehome(pni, to);
+		nr++;
+	}
+	lnet_timer_cancel(&from->sh->wheel, &from->timer);
+	lnet_disc_peer_end(from);
+	from->nr_pnis = 0;
+	from->deleted = 1;
+	spin_lock(&from->ln->nid_lock);
+	list_del_init(&from->link);
+	WRITE_ONCE(from->ln->nr_peers, from->ln->nr_peers - 1);
+	spin_unlock(&from->ln->nid_lock);
+	return nr;
+}
+
+/* A timer may have come to the shard: its next time is told on leaving it. */
+static void announce_timers(struct lnet_shard *sh)
+{
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, sh->ln, LNET_PASS_CALL);
+	lnet_enter(&p, sh);
+	lnet_leave(&p);
+	lnet_pass_end(&p);
+}
+
+/* All shards locked, idle. */
+static void peer_move(struct lnet_peer *peer, struct lnet_shard *to)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_path *path;
+
+	list_for_each_entry(pni, &peer->pnis, link) {
+		list_for_each_entry(path, &pni->paths, link)
+			path_move(path, pni->sh, to);
+		WRITE_ONCE(pni->sh, to);
+	}
+	timer_move(&peer->timer, peer->sh, to);
+	timer_move(&peer->disc.timer, peer->sh, to);
+	lnet_proofs_move(peer, to);
+	peer->back_walk = 0;
+	WRITE_ONCE(peer->sh, to);
+}
+
+int lnet_peer_anchor(struct lnet_peer *peer, bool wait)
+{
+	struct lnet *ln = peer->ln;
+	bool idle;
+
+	if (peer->sh == &ln->shard[0])
+		return 0;
+	if (wait)
+		lnet_cfg_wait(ln, lnet_peer_is_free, peer, READ_ONCE(ln->tun.drain_time));
+	lnet_shards_lock_all(ln);
+	idle = lnet_peer_is_idle(peer);
+	if (idle)
+		peer_move(peer, &ln->shard[0]);
+	lnet_shards_unlock_all(ln);
+	if (idle)
+		announce_timers(&ln->shard[0]);
+	return idle ? 0 : -EBUSY;
+}
+
+/* A router, or one behind routers, stays in the shard it must be in. */
+static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to, bool wait)
+{
+	const struct lnet_peer_ni *pni;
+
+	if (from->sh == to->sh)
+		return 0;
+	list_for_each_entry(pni, &from->pnis, link)
+		if (pni->gw || lnet_routes_have(from->ln, pni->net))
+			return lnet_peer_anchor(to, wait);
+	return 0;
+}
+
+void lnet_peer_heir_end(struct lnet_peer_ni *pni)
+{
+	struct lnet_peer_ni *heir;
+
+	spin_lock(&pni->ln->nid_lock);
+	heir = pni->heir;
+	pni->heir = NULL;
+	spin_unlock(&pni->ln->nid_lock);
+	lnet_peer_ni_put(heir);
+}
+
+void lnet_peer_heirs_end(struct lnet_peer *peer)
+{
+	struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		lnet_peer_heir_end(pni);
+}
+
+/* All shards locked. One interface of an idle peer that keeps others. */
+static unsigned int pni_take(struct lnet_peer *from, struct lnet_peer *to,
+			     const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &from->pnis, link) {
+		if (!lnet_nid_same(&pni->nid, nid) || pni->deleted)
+			continue;
+		pni_rehome(pni, to);
+		lnet_windows_rehome(from, pni);
+		from->nr_pnis--;
+		lnet_path_ix_recount(from);
+		return 1;
+	}
+	return 0;
+}
+
+/* The same of the interface that has @nid now. */
+static void heir_end_at(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
+
+	if (pni)
+		lnet_peer_heir_end(pni);
+	lnet_peer_ni_put(pni);
+}
+
+int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
+		     bool wait)
+{
+	struct lnet *ln = to->ln;
+	unsigned int nr = 0;
+	int err;
+
+	if (!nid)
+		lnet_peer_heirs_end(from);
+	err = anchor_as(from, to, wait);
+	if (err)
+		return err;
+	if (wait)
+		lnet_cfg_wait(ln, lnet_peer_is_free, from, READ_ONCE(ln->tun.drain_time));
+	lnet_shards_lock_all(ln);
+	if (lnet_peer_is_idle(from))
+		nr = nid ? pni_take(from, to, nid) : peer_rehome(from, to);
+	WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
+	lnet_shards_unlock_all(ln);
+	if (!nr)
+		return -EBUSY;
+	announce_timers(to->sh);
+	if (nid)
+		heir_end_at(ln, nid);
+	while (nr--)
+		lnet_peer_put(from);
+	return 0;
+}
+
+/* New requests to @from's interfaces go to @to's. */
+static void heirs_set(struct lnet_peer *from, struct lnet_peer *to)
+{
+	struct lnet_peer_ni *heir = lnet_peer_ni_lookup(to->ln, &to->primary), *pni;
+
+	if (!heir || heir->peer != to) {
+		lnet_peer_ni_put(heir);
+		return;
+	}
+	spin_lock(&from->ln->nid_lock);
+	list_for_each_entry(pni, &from->pnis, link) {
+		if (pni->heir)
+			continue;
+		lnet_peer_ni_hold(heir);
+		pni->heir = heir;
+	}
+	spin_unlock(&from->ln->nid_lock);
+	lnet_peer_ni_put(heir);
+	to->disc.inherits = 1;
+}
+
+/* nid_lock held. */
+static bool inherits_from(const struct lnet_peer *to, const struct lnet_peer *from)
+{
+	const struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &from->pnis, link)
+		if (pni->heir && pni->heir->peer == to)
+			return true;
+	return false;
+}
+
+void lnet_peer_heirs_review(struct lnet_peer *to,
+			    bool (*still)(const struct lnet_peer *from, void *arg), void *arg)
+{
+	struct lnet *ln = to->ln;
+	struct lnet_peer *from;
+	bool any;
+
+	if (!to->disc.inherits)
+		return;
+	to->disc.inherits = 0;
+	for (from = lnet_peer_next(ln, NULL); from; from = lnet_peer_next(ln, from)) {
+		spin_lock(&ln->nid_lock);
+		any = inherits_from(to, from);
+		spin_unlock(&ln->nid_lock);
+		if (any && still(from, arg))
+			to->disc.inherits = 1;
+		else if (any)
+			lnet_peer_heirs_end(from);
+	}
+}
+
+int lnet_peer_take_over(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
+			bool heirs)
+{
+	int err = lnet_peer_absorb(from, to, nid, false);
+
+	if (err && !nid && heirs && to->mr)
+		heirs_set(from, to);
+	return err;
+}
