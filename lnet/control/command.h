@@ -196,7 +196,7 @@ int lnet_ctl_buffers_check(struct lnet_control *ctl, const struct lnet_ctl_req *
 			   struct lnet_ctl_err *e);
 
 
-/* dispatch.c: what they share. */
+/* request.c, reply.c: what they share. */
 
 /* The items of a request: its outer list. False: the request does not begin with a list. */
 bool lnet_ctl_items(const struct lnet_ctl_req *req, struct lnet_req *items);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The sink that writes netlink messages into a flat buffer; the platform sends it, or writes into
- * its socket buffer directly.
+ * its socket buffer directly. Also the items and the words that several commands write.
  */
-#include "control/control.h"
+#include "control/command.h"
 
 static struct lnet_nlw *nlw(struct lnet_sink *s)
 {
@@ -183,4 +183,100 @@ bool lnet_nlw_put(struct lnet_nlw *w, const void *msgs, u32 len)
 	else
 		w->b.full = false;
 	return at;
+}
+
+/* ---- items that commands share --------------------------------------------------------------- */
+
+bool lnet_ctl_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_table *t)
+{
+	if (!d->table)
+		d->table = s->ops->table(s, t, NULL, LNET_TABLE_FIRST);
+	return d->table;
+}
+
+void lnet_ctl_item(struct lnet_ctl_dump *d, struct lnet_sink *s)
+{
+	s->ops->open(s, LNET_OPEN_ITEM, 0);
+	if (!d->head)
+		s->ops->str(s, 1, "");
+}
+
+bool lnet_ctl_item_end(struct lnet_ctl_dump *d, struct lnet_sink *s)
+{
+	if (!s->ops->close(s))
+		return false;
+	d->head = true;
+	return true;
+}
+
+struct lnet_peer *lnet_ctl_peer_next(struct lnet_ctl_dump *d)
+{
+	do {
+		d->peer = lnet_peer_next(d->ctl->ln, d->peer);
+		d->pos++;
+	} while (d->peer && lnet_nid_is_lo(&d->peer->primary));
+	return d->peer;
+}
+
+const char *lnet_ctl_why(int err)
+{
+	static const struct {
+		int err;
+		const char *text;
+	} whys[] = {
+		{ -ENOENT, "not found" },
+		{ -EEXIST, "it exists already" },
+		{ -ENOSPC, "too many interfaces (max_interfaces)" },
+		{ -EINVAL, "not a valid value" },
+		{ -EADDRINUSE,
+		  "address and port are in use (another node of this machine? see accept_port)" },
+		{ -EADDRNOTAVAIL, "the address is not on this machine" },
+		{ -ENODEV, "no such interface" },
+		{ -ENXIO, "no such net" },
+		{ -EACCES, "ports below 1024 need root or CAP_NET_BIND_SERVICE; or set accept_port "
+			   "to 1024 or more" },
+		{ -ENETDOWN, "the interface is down" },
+		{ -ENOMEM, "out of memory" },
+		{ -ENOBUFS, "out of memory" },
+		{ -ERANGE, "out of range" },
+		{ -ESHUTDOWN, "the node is stopping" },
+		{ -ENETUNREACH, "network unreachable" },
+		{ -EHOSTUNREACH, "no interface of this node is on that net" },
+		{ -EMFILE, "too many open files" },
+		{ -ENFILE, "too many open files on this machine" },
+		{ -EPERM, "not permitted" },
+		{ -EBUSY, "it is in use" },
+		{ -EALREADY, "it exists already" },
+		{ -ENOTUNIQ, "a peer that is not multi-rail has one NID on a net" },
+		{ -EUSERS, "a route uses that net or that NID: delete the route first" },
+		{ -ESTALE, "another client has changed the configuration" },
+		{ -EOPNOTSUPP, "this node does not support it" },
+		{ -EAFNOSUPPORT, "this machine does not support that address family" },
+		{ -EPROTONOSUPPORT, "this machine does not support that protocol" },
+		{ -ENAMETOOLONG, "the name is too long" },
+		{ -EMSGSIZE, "it is too long for a message" },
+		{ -E2BIG, "more than allowed" },
+		{ -ENOMSG, "the request is empty" },
+		{ -ETIMEDOUT, "no reply in time" },
+		{ -EAGAIN, "not now: try again" },
+		{ -EINTR, "interrupted" },
+		{ -EIO, "input or output failed" },
+		{ -EFAULT, "the buffer cannot be read or written" },
+		{ -EROFS, "the file system is read-only" },
+		{ -EINPROGRESS, "it is not finished yet" },
+		{ -ENODATA, "there is no data" },
+		{ -ESRCH, "there is none" },
+		{ -ECANCELED, "cancelled" },
+		{ -EPROTO, "the message is malformed" },
+		{ -ECONNRESET, "the connection was reset" },
+		{ -ECONNREFUSED, "the connection was refused" },
+		{ -EDEADLK, "called from a handler" },
+		{ -ENOSYS, "this node does not support it" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(whys); i++)
+		if (whys[i].err == err)
+			return whys[i].text;
+	return "the cause is unknown";
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests: walking the attributes that a client sent, after one check that they are well formed.
+ * Requests: walking the attributes that a client sent, after one check that they are well formed,
+ * and the values that several commands read.
  */
-#include "control/control.h"
+#include "control/command.h"
 
 #define ATTR_ALIGN(n) (((n) + 3u) & ~3u)
 
@@ -212,4 +213,96 @@ int lnet_val_int(const struct lnet_val *v, s64 min, s64 max, s64 *num)
 		return -ERANGE;
 	*num = val;
 	return 0;
+}
+
+/* ---- values that commands share -------------------------------------------------------------- */
+
+bool lnet_ctl_items(const struct lnet_ctl_req *req, struct lnet_req *items)
+{
+	struct lnet_req all;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	return lnet_req_item(&all, items);
+}
+
+int lnet_ctl_must(const struct lnet_val *v, const char *key, const char *accepted,
+		  struct lnet_ctl_err *e)
+{
+	if (v->kind == LNET_VAL_INT)
+		return lnet_ctl_fail(e, -EINVAL, "'%s' must be %s, not %lld", key, accepted,
+				     (long long)v->num);
+	return lnet_ctl_fail(e, -EINVAL, "'%s' must be %s, not %.60s", key, accepted,
+			     v->kind == LNET_VAL_TEXT ? v->text : "a list");
+}
+
+int lnet_ctl_must_range(const struct lnet_val *v, const char *key, s64 min, s64 max,
+			struct lnet_ctl_err *e)
+{
+	char range[48];
+
+	scnprintf(range, sizeof(range), "%lld to %lld", (long long)min, (long long)max);
+	return lnet_ctl_must(v, key, range, e);
+}
+
+int lnet_ctl_nid(const struct lnet_val *v, const char *what, struct lnet_nid *nid,
+		 struct lnet_ctl_err *e)
+{
+	char text[LNET_NIDSTR_SIZE];
+
+	if (lnet_val_text(v, text, sizeof(text)))
+		return lnet_ctl_fail(e, -EINVAL, "'%s' is no NID", what);
+	if (lnet_nid_parse(nid, text))
+		return lnet_ctl_fail(e, -EINVAL, "'%s' is no " LNET_CTL_A_NID, text);
+	return 0;
+}
+
+/* What stands before the NID in "12345-10.0.0.1@tcp"; @text moves behind it. */
+static s64 pid_take(const char **text)
+{
+	const char *at = *text;
+	s64 pid = 0;
+
+	while (isdigit((unsigned char)*at) && pid <= U32_MAX)
+		pid = pid * 10 + (*at++ - '0');
+	if (at == *text || *at != '-' || pid > U32_MAX)
+		return LNET_CTL_NO_PID;
+	*text = at + 1;
+	return pid;
+}
+
+static int target_of(const struct lnet_val *v, struct lnet_ctl_target *to, struct lnet_ctl_err *e)
+{
+	char buf[LNET_NIDSTR_SIZE + 12];
+	const char *text = buf;
+
+	if (lnet_val_text(v, buf, sizeof(buf)))
+		return lnet_ctl_fail(e, -EINVAL, "'nids' is no NID");
+	to->pid = pid_take(&text);
+	if (!lnet_nid_parse(&to->nid, text))
+		return 0;
+	return lnet_ctl_fail(e, -EINVAL, "'%s' is no " LNET_CTL_A_NID, buf);
+}
+
+int lnet_ctl_targets(const struct lnet_ctl_req *req, struct lnet_ctl_target *targets,
+		     struct lnet_ctl_err *e)
+{
+	struct lnet_req all, list;
+	struct lnet_val v;
+	int nr = 0, rc;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	if (!lnet_req_item(&all, &list))
+		return lnet_ctl_fail(e, -ENOENT, "no NID is given");
+	while (lnet_req_next(&list, &v)) {
+		if (v.kind == LNET_VAL_TEXT && v.text[0] == '.')
+			continue;	/* old tools end a list with "..." */
+		if (nr == LNET_CTL_NIDS_MAX)
+			return lnet_ctl_fail(e, -E2BIG, "more NIDs than allowed (%d)",
+					     LNET_CTL_NIDS_MAX);
+		rc = target_of(&v, &targets[nr], e);
+		if (rc)
+			return rc;
+		nr++;
+	}
+	return nr ? nr : lnet_ctl_fail(e, -ENOENT, "no NID is given");
 }
