@@ -5,6 +5,7 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include "model/core.h"
+#include "recorder/record.h"
 #include "topology/route.h"
 #include "router/router.h"
 #include "topology/udsp.h"

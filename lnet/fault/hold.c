@@ -4,7 +4,7 @@
  * that are held back, by time in their shard, and those that go twice.
  */
 #include "plat.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 #include "fault/rule.h"
 
 enum { ATTF_DELAYED = 1 };

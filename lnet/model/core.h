@@ -150,7 +150,7 @@ extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
 #include "service/discover.h"
 #include "path/probe_queue.h"
 #include "shard/log.h"
-#include "recorder/record.h"
+#include "model/trace.h"
 /* ---- events ---------------------------------------------------------------------------------- */
 
 struct lnet_evt {			/* an event waiting for its handler; pool per shard */
@@ -620,7 +620,7 @@ struct lnet_shard {
 	u32 nr_answers;			/* of these, ACKs and REPLYs of this node */
 	struct list_head stats_free;	/* blocks for paths that want one */
 	u32 stats_want;			/* how many to allocate, outside the lock */
-	struct lnet_rec_ring *rec;	/* record.h; NULL: nothing is recorded */
+	struct lnet_trace *rec;		/* NULL: nothing is recorded */
 };
 
 #define LNET_WATCHES	16		/* further threads in handlers are not watched */

@@ -17,7 +17,7 @@
  */
 #include "plat.h"
 #include "path/health.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 
 #define LATELY_NS	(60 * (u64)NSEC_PER_SEC)
 

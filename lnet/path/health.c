@@ -15,7 +15,7 @@
  */
 #include "plat.h"
 #include "path/health.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 
 #define UP_AFTER	16U	/* successes until an interface that was at 0 is announced as up */
 #define FALLS_MAX	6	/* UP_AFTER twice as often, up to 1000 */
@@ -268,7 +268,7 @@ static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 		lnet_trace(health, pni->ln, &pni->nid, pni->health, h->value);
 		pni->health = h->value;
 		if (lnet_recs(p->sh))
-			lnet_rec_note_pni(p->sh, LNET_RK_HEALTH_SET, pni, pni->health);
+			p->sh->rec->ops->note_pni(p->sh, LNET_RK_HEALTH_SET, pni, pni->health);
 		h->nr++;
 		follow(p, pni, h);
 	}
@@ -280,7 +280,7 @@ static void ni_set(struct lnet_pass *p, struct lnet_ni *ni, struct by_hand *h)
 	atomic_set(&ni->health, h->value);
 	lnet_enter(p, &ni->ln->shard[0]);
 	if (lnet_recs(p->sh))
-		lnet_rec_note_ni(p->sh, LNET_RK_NI_HEALTH, ni, (u64)h->value);
+		p->sh->rec->ops->note_ni(p->sh, LNET_RK_NI_HEALTH, ni, (u64)h->value);
 	lnet_leave(p);
 	ni_announce(ni, h->value);
 	h->ni = ni;

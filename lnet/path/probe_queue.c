@@ -6,7 +6,7 @@
  */
 #include "model/core.h"
 #include "base/bucket.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 
 #define BUDGET_BURST	8	/* pings that may follow each other at once */
 #define CLAIMED_BURST_S	10ULL	/* seconds of recovery_ping_rate in the bucket of a claimer */
@@ -104,7 +104,7 @@ void lnet_probes_run(struct lnet_pass *p)
 
 	lockdep_assert_held(&p->sh->lock);
 	if (lnet_recs(p->sh))
-		lnet_rec_note_line(p);
+		p->sh->rec->ops->note_line(p);
 	for (nr = 0; nr < LNET_PASS_BURST && probes->budget_ns <= p->now_ns; nr++) {
 		struct lnet_path *path =
 			list_first_entry_or_null(&probes->line, struct lnet_path, line);

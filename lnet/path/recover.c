@@ -16,7 +16,7 @@
  */
 #include "plat.h"
 #include "path/health.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 
 enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 

@@ -15,7 +15,7 @@
 #include "plat.h"
 #include "model/core.h"
 #include "path/health.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 #include "topology/route.h"
 #include "router/router.h"
 
@@ -587,7 +587,7 @@ static void record(struct lnet_shard *sh, const struct lnet_select *s,
 
 	if (path)
 		rank_path(sh, s, path, rank);
-	lnet_rec_note_select(sh, path, s->decided_by | s->nr_cand << 8, s->tried, s->exclude,
+	sh->rec->ops->note_select(sh, path, s->decided_by | s->nr_cand << 8, s->tried, s->exclude,
 			     path ? rank : NULL);
 }
 

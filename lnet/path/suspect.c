@@ -5,7 +5,7 @@
  */
 #include "plat.h"
 #include "path/health.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 
 /* ---- suspicion and signs of life ------------------------------------------------------------- */
 

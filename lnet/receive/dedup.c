@@ -5,7 +5,7 @@
  */
 #include "model/core.h"
 #include "topology/route.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 
 #define RXS_MAX 16		/* receives of one request at a time, without the first */
 #define ANSWERS_MAX 16	/* answers to one request under way at a time */

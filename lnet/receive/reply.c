@@ -3,7 +3,7 @@
  * Answers to our requests: whose they are, one or many at once, and where a REPLY lands.
  */
 #include "model/core.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 
 /* @rx came, and says that it comes, from @peer, by whichever of its interfaces. */
 static bool is_from(const struct lnet_rx *rx, const struct lnet_peer *peer)

@@ -17,7 +17,7 @@ u16 lnet_rec_place(const struct lnet_peer_ni *pni)
 	return U16_MAX;
 }
 
-u64 lnet_rec_note_value(struct lnet_shard *sh, u64 value)
+static u64 note_value(struct lnet_shard *sh, u64 value)
 {
 	struct lnet_rec r = { .kind = LNET_RK_VALUE, .a = { value } };
 
@@ -25,8 +25,8 @@ u64 lnet_rec_note_value(struct lnet_shard *sh, u64 value)
 	return r.a[0];
 }
 
-void lnet_rec_note_op(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
-		      struct lnet_op *op, u64 a, u64 b)
+static void note_op(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
+		    struct lnet_op *op, u64 a, u64 b)
 {
 	struct lnet_rec r = { .kind = kind, .now_ns = now_ns, .a = { a, b, 0, op->flags } };
 
@@ -36,12 +36,12 @@ void lnet_rec_note_op(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind
 	lnet_rec_put(sh, op->peer, &r);
 }
 
-void lnet_rec_note_start(struct lnet_pass *p, struct lnet_op *op)
+static void note_start(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_rec r = { .kind = LNET_RK_START, .now_ns = p->now_ns };
 
 	r.op = lnet_rec_op_id(p->sh, op);
-	if (op->peer->rec.seg != p->sh->rec->seg)
+	if (op->peer->rec.seg != lnet_rec_ring(p->sh)->seg)
 		lnet_rec_peer(p->sh, op->peer);
 	lnet_rec_resync(p->sh, op);
 	r.a[3] = op->flags;
@@ -53,8 +53,8 @@ static void set_path(struct lnet_rec *r, const struct lnet_path *path)
 	r->path = (u16)path->ix;
 }
 
-void lnet_rec_note_via(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_op *op,
-		       const struct lnet_path *path)
+static void note_via(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_op *op,
+		     const struct lnet_path *path)
 {
 	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns, .a = { !!path, 0, 0, op->flags } };
 
@@ -67,8 +67,8 @@ void lnet_rec_note_via(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet
 	lnet_rec_put(p->sh, path ? path->pni->peer : op->peer, &r);
 }
 
-void lnet_rec_note_att(struct lnet_pass *p, enum lnet_rec_kind kind, const struct lnet_att *att,
-		       u64 a, u64 b)
+static void note_att(struct lnet_pass *p, enum lnet_rec_kind kind, const struct lnet_att *att,
+		     u64 a, u64 b)
 {
 	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns,
 			      .a = { a, b, 0, att->op->flags } };
@@ -81,8 +81,8 @@ void lnet_rec_note_att(struct lnet_pass *p, enum lnet_rec_kind kind, const struc
 	lnet_rec_put(p->sh, att->path->pni->peer, &r);
 }
 
-void lnet_rec_note_path(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
-			const struct lnet_path *path, u64 a, u64 b)
+static void note_path(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
+		      const struct lnet_path *path, u64 a, u64 b)
 {
 	struct lnet_rec r = { .kind = kind, .now_ns = now_ns, .a = { a, b } };
 
@@ -90,8 +90,8 @@ void lnet_rec_note_path(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind ki
 	lnet_rec_put(sh, path->pni->peer, &r);
 }
 
-void lnet_rec_note_pni(struct lnet_shard *sh, enum lnet_rec_kind kind,
-		       const struct lnet_peer_ni *pni, u64 a)
+static void note_pni(struct lnet_shard *sh, enum lnet_rec_kind kind,
+		     const struct lnet_peer_ni *pni, u64 a)
 {
 	struct lnet_rec r = { .kind = kind };
 
@@ -101,7 +101,7 @@ void lnet_rec_note_pni(struct lnet_shard *sh, enum lnet_rec_kind kind,
 	lnet_rec_put(sh, pni->peer, &r);
 }
 
-void lnet_rec_note_shard(struct lnet_pass *p, enum lnet_rec_kind kind, u64 a)
+static void note_shard(struct lnet_pass *p, enum lnet_rec_kind kind, u64 a)
 {
 	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns, .a = { a } };
 
@@ -109,7 +109,7 @@ void lnet_rec_note_shard(struct lnet_pass *p, enum lnet_rec_kind kind, u64 a)
 }
 
 /* Whose turn may come is told of before, if it has changed: an interface may be another peer's. */
-void lnet_rec_note_line(struct lnet_pass *p)
+static void note_line(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = p->sh;
 	struct lnet_path *path;
@@ -120,15 +120,15 @@ void lnet_rec_note_line(struct lnet_pass *p)
 
 		if (nr++ == LNET_PASS_BURST)
 			break;
-		if (peer && (peer->rec.seg != sh->rec->seg ||
+		if (peer && (peer->rec.seg != lnet_rec_ring(sh)->seg ||
 			     lnet_rec_facts(peer) != peer->rec.facts))
 			lnet_rec_peer(sh, peer);
 	}
-	lnet_rec_note_shard(p, LNET_RK_PROBES, sh->probes.budget_ns);
+	note_shard(p, LNET_RK_PROBES, sh->probes.budget_ns);
 }
 
-void lnet_rec_note_ni(struct lnet_shard *sh, enum lnet_rec_kind kind, const struct lnet_ni *ni,
-		      u64 a)
+static void note_ni(struct lnet_shard *sh, enum lnet_rec_kind kind, const struct lnet_ni *ni,
+		    u64 a)
 {
 	struct lnet_rec r = { .kind = kind, .op = ni->ix, .a = { a } };
 
@@ -154,8 +154,8 @@ static void ranks(struct lnet_shard *sh, const struct lnet_path *path, const s64
 	}
 }
 
-void lnet_rec_note_select(struct lnet_shard *sh, const struct lnet_path *path, u64 how, u64 tried,
-			  u64 exclude, const s64 *rank)
+static void note_select(struct lnet_shard *sh, const struct lnet_path *path, u64 how, u64 tried,
+			u64 exclude, const s64 *rank)
 {
 	struct lnet_rec r = { .kind = LNET_RK_SELECT, .path = U16_MAX,
 			      .a = { how, tried, exclude, sh->turn } };
@@ -166,3 +166,10 @@ void lnet_rec_note_select(struct lnet_shard *sh, const struct lnet_path *path, u
 	if (path && rank)
 		ranks(sh, path, rank);
 }
+
+const struct lnet_trace_ops lnet_rec_trace = {
+	.visit = lnet_rec_visit, .note_value = note_value, .note_op = note_op,
+	.note_start = note_start, .resync = lnet_rec_resync, .note_via = note_via,
+	.note_att = note_att, .note_path = note_path, .note_pni = note_pni, .note_ni = note_ni,
+	.note_select = note_select, .note_line = note_line,
+};

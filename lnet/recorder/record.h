@@ -8,28 +8,14 @@
 
 #include "plat.h"
 #include <lnet/hash.h>
+#include "model/trace.h"
 
 struct lnet;
-struct lnet_shard;
-struct lnet_pass;
-struct lnet_op;
-struct lnet_att;
-struct lnet_path;
 struct lnet_peer;
-struct lnet_peer_ni;
-struct lnet_ni;
 
 enum lnet_rec_class {
 	LNET_REC_STATE, LNET_REC_SET, LNET_REC_CALL, LNET_REC_VALUE, LNET_REC_CHOICE
 };
-enum lnet_rec_kind {
-	LNET_REC_NONE,
-#define REC(name, class, text) LNET_RK_##name,
-#include "recorder/record.def"
-#undef REC
-	LNET_NR_RECS
-};
-
 /* One record, as it is in the ring and in a dump, in the byte order of the machine. */
 struct lnet_rec {
 	u64 seq;		/* over all shards, from 1 on; 0: none */
@@ -54,14 +40,11 @@ struct lnet_rec_head {
 	u64 spare[2];
 };
 
-struct lnet_rec_mark {		/* [sh] of a peer: what the recorder knows of it */
-	u32 id, seg;		/* its number; the last snapshot that has it */
-	u32 facts, queues;
-};
-
 /* @queue of a QUEUE record, in its @att. */
 enum lnet_rec_queue { LNET_RQ_PEER, LNET_RQ_NI, LNET_RQ_ASKED, LNET_RQ_LINE, LNET_RQ_CARRIED,
 		      LNET_RQ_TURN };
+
+#define lnet_rec_ring(sh) container_of((sh)->rec, struct lnet_rec_ring, trace)
 
 /* The sum in the head: of all records, from LNET_REC_MAGIC on. */
 static inline u64 lnet_rec_sum(u64 sum, const struct lnet_rec *at, u64 nr)
@@ -77,6 +60,7 @@ static inline u64 lnet_rec_sum(u64 sum, const struct lnet_rec *at, u64 nr)
 #define LNET_REC_SNAPSHOTS	4U	/* in a ring that is full */
 
 struct lnet_rec_ring {		/* [sh] */
+	struct lnet_trace trace;	/* sh->rec points here */
 	struct lnet_recorder *owner;
 	struct lnet_rec *at;
 	u64 nr, head;		/* room, a power of two; written so far */
@@ -130,25 +114,7 @@ void lnet_rec_tunables(struct lnet_shard *sh);
 void lnet_rec_resync(struct lnet_shard *sh, struct lnet_op *op);
 u16 lnet_rec_place(const struct lnet_peer_ni *pni);
 void lnet_rec_visit(struct lnet_pass *p);	/* the shard was locked just now */
-/* events.c */
-u64 lnet_rec_note_value(struct lnet_shard *sh, u64 value);
-void lnet_rec_note_op(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
-		      struct lnet_op *op, u64 a, u64 b);
-void lnet_rec_note_via(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_op *op,
-		       const struct lnet_path *path);
-void lnet_rec_note_att(struct lnet_pass *p, enum lnet_rec_kind kind, const struct lnet_att *att,
-		       u64 a, u64 b);
-void lnet_rec_note_path(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
-			const struct lnet_path *path, u64 a, u64 b);
-void lnet_rec_note_pni(struct lnet_shard *sh, enum lnet_rec_kind kind,
-		       const struct lnet_peer_ni *pni, u64 a);
-void lnet_rec_note_ni(struct lnet_shard *sh, enum lnet_rec_kind kind, const struct lnet_ni *ni,
-		      u64 a);
-void lnet_rec_note_select(struct lnet_shard *sh, const struct lnet_path *path, u64 how, u64 tried,
-			  u64 exclude, const s64 *rank);
-void lnet_rec_note_shard(struct lnet_pass *p, enum lnet_rec_kind kind, u64 a);
-/* the line of recovery pings is looked at */
-void lnet_rec_note_line(struct lnet_pass *p);
-void lnet_rec_note_start(struct lnet_pass *p, struct lnet_op *op);
+/* events.c: installed while @sh is recorded */
+extern const struct lnet_trace_ops lnet_rec_trace;
 
 #endif

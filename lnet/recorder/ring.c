@@ -9,13 +9,13 @@
 const char *const lnet_rec_names[LNET_NR_RECS] = {
 	"none",
 #define REC(name, class, text) #name,
-#include "recorder/record.def"
+#include "model/record.def"
 #undef REC
 };
 const u8 lnet_rec_classes[LNET_NR_RECS] = {
 	LNET_REC_STATE,
 #define REC(name, class, text) LNET_REC_##class,
-#include "recorder/record.def"
+#include "model/record.def"
 #undef REC
 };
 
@@ -23,7 +23,7 @@ const u8 lnet_rec_classes[LNET_NR_RECS] = {
 
 void lnet_rec_write(struct lnet_shard *sh, struct lnet_rec *r)
 {
-	struct lnet_rec_ring *ring = sh->rec;
+	struct lnet_rec_ring *ring = lnet_rec_ring(sh);
 
 	r->seq = (u64)atomic64_inc_return(&ring->owner->seq);
 	r->shard = (u8)sh->ix;
@@ -34,7 +34,7 @@ void lnet_rec_put(struct lnet_shard *sh, struct lnet_peer *peer, struct lnet_rec
 {
 	bool call = lnet_rec_classes[r->kind] == LNET_REC_CALL;
 
-	if (peer && (peer->rec.seg != sh->rec->seg ||
+	if (peer && (peer->rec.seg != lnet_rec_ring(sh)->seg ||
 		     (call && lnet_rec_facts(peer) != peer->rec.facts)))
 		lnet_rec_peer(sh, peer);
 	if (peer)
@@ -45,14 +45,14 @@ void lnet_rec_put(struct lnet_shard *sh, struct lnet_peer *peer, struct lnet_rec
 u32 lnet_rec_op_id(struct lnet_shard *sh, struct lnet_op *op)
 {
 	if (!op->rec)
-		op->rec = (u32)atomic_inc_return(&sh->rec->owner->ops) & 0x7fffffff;
+		op->rec = (u32)atomic_inc_return(&lnet_rec_ring(sh)->owner->ops) & 0x7fffffff;
 	return op->rec;
 }
 
 void lnet_rec_visit(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = p->sh;
-	struct lnet_rec_ring *ring = sh->rec;
+	struct lnet_rec_ring *ring = lnet_rec_ring(sh);
 
 	if (ring->head < ring->snap_due) {
 		lnet_rec_tunables(sh);
@@ -83,6 +83,7 @@ static void recorder_free(struct lnet_recorder *rec)
 
 static int ring_make(struct lnet_recorder *rec, struct lnet_rec_ring *ring, u64 nr)
 {
+	ring->trace.ops = &lnet_rec_trace;
 	ring->owner = rec;
 	ring->nr = nr;
 	ring->at = kvcalloc(nr, sizeof(*ring->at), GFP_KERNEL);
@@ -115,7 +116,7 @@ static void publish(struct lnet *ln, struct lnet_recorder *rec)
 
 	lnet_shards_lock_all(ln);
 	for (i = 0; i < ln->nr_shards; i++)
-		ln->shard[i].rec = rec ? &rec->ring[i] : NULL;
+		ln->shard[i].rec = rec ? &rec->ring[i].trace : NULL;
 	lnet_shards_unlock_all(ln);
 }
 

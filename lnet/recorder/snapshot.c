@@ -30,7 +30,7 @@ static void tell(struct lnet_shard *sh, struct lnet_rec r)
 static void tunables_write(struct lnet_shard *sh)
 {
 	struct lnet_rec r = { .kind = LNET_RK_TUNABLES };
-	const u64 *tun = sh->rec->tun;
+	const u64 *tun = lnet_rec_ring(sh)->tun;
 	u32 i, k;
 
 	for (i = 0; i < NR_TUNABLES; i += 4) {
@@ -43,7 +43,7 @@ static void tunables_write(struct lnet_shard *sh)
 
 void lnet_rec_tunables(struct lnet_shard *sh)
 {
-	struct lnet_rec_ring *ring = sh->rec;
+	struct lnet_rec_ring *ring = lnet_rec_ring(sh);
 	struct lnet *ln = sh->ln;
 
 	if (unlikely(READ_ONCE(ln->stopping) != ring->stopping)) {
@@ -213,7 +213,7 @@ static void hops_write(struct lnet_shard *sh, struct lnet_peer *peer)
 	list_for_each_entry(pni, &peer->pnis, link)
 		list_for_each_entry(path, &pni->paths, link)
 			if (unlikely(path->hop->peer != peer) &&
-			    path->hop->peer->rec.seg != sh->rec->seg)
+			    path->hop->peer->rec.seg != lnet_rec_ring(sh)->seg)
 				lnet_rec_peer(sh, path->hop->peer);
 }
 
@@ -290,7 +290,7 @@ static void op_write(struct lnet_shard *sh, struct lnet_op *op)
 /* Peers that it refers to have numbers. */
 static void op_peers(struct lnet_shard *sh, struct lnet_op *op)
 {
-	u32 seg = sh->rec->seg;
+	u32 seg = lnet_rec_ring(sh)->seg;
 
 	if (op->peer->rec.seg != seg)
 		lnet_rec_peer(sh, op->peer);
@@ -308,12 +308,12 @@ void lnet_rec_resync(struct lnet_shard *sh, struct lnet_op *op)
 
 void lnet_rec_peer(struct lnet_shard *sh, struct lnet_peer *peer)
 {
-	bool changed = peer->rec.seg == sh->rec->seg;
+	bool changed = peer->rec.seg == lnet_rec_ring(sh)->seg;
 	struct lnet_op *op;
 
 	if (!peer->rec.id)
-		peer->rec.id = (u32)atomic_inc_return(&sh->rec->owner->peers) & 0xffffff;
-	peer->rec.seg = sh->rec->seg;
+		peer->rec.id = (u32)atomic_inc_return(&lnet_rec_ring(sh)->owner->peers) & 0xffffff;
+	peer->rec.seg = lnet_rec_ring(sh)->seg;
 	hops_write(sh, peer);
 	peer->rec.facts = lnet_rec_facts(peer);
 	peer_write(sh, peer, changed);
@@ -373,7 +373,7 @@ static void carried_write(struct lnet_shard *sh, const struct lnet_path *trunk)
 	q.r.peer = trunk->pni->peer->rec.id;
 	q.r.path = (u16)trunk->ix;
 	list_for_each_entry(path, &trunk->carried, carry)
-		if (path->pni->peer->rec.seg == sh->rec->seg)
+		if (path->pni->peer->rec.seg == lnet_rec_ring(sh)->seg)
 			queue_add(&q, path_ref(path));
 	queue_end(&q);
 }
@@ -403,9 +403,9 @@ static void peer_queues(struct lnet_shard *sh, struct lnet_peer *peer)
 	struct lnet_path *path;
 	u16 place = 0;
 
-	if (peer->rec.queues == sh->rec->seg)
+	if (peer->rec.queues == lnet_rec_ring(sh)->seg)
 		return;
-	peer->rec.queues = sh->rec->seg;
+	peer->rec.queues = lnet_rec_ring(sh)->seg;
 	list_for_each_entry(pni, &peer->pnis, link) {
 		pni_queues(sh, pni, place++);
 		list_for_each_entry(path, &pni->paths, link)
@@ -441,7 +441,7 @@ static void queues_write(struct lnet_shard *sh)
 
 void lnet_rec_snapshot(struct lnet_shard *sh)
 {
-	struct lnet_rec_ring *ring = sh->rec;
+	struct lnet_rec_ring *ring = lnet_rec_ring(sh);
 	struct lnet_path *path;
 	struct lnet_op *op;
 	struct lnet_ni *ni;

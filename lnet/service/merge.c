@@ -5,7 +5,7 @@
  * Configuration wins. If something is busy, the worker retries later.
  */
 #include "model/core.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 #include "topology/peer.h"
 #include "topology/route.h"
 
@@ -68,7 +68,7 @@ static void pni_said(struct merge *m, struct lnet_peer_ni *pni, enum lnet_said s
 		pni->health = min(pni->health + cost, LNET_HEALTH_MAX);
 	pni->said = said;
 	if (lnet_recs(m->p->sh))
-		lnet_rec_note_pni(m->p->sh, LNET_RK_HEALTH_SET, pni, pni->health);
+		m->p->sh->rec->ops->note_pni(m->p->sh, LNET_RK_HEALTH_SET, pni, pni->health);
 	if (said == LNET_SAID_UP)
 		list_for_each_entry(path, &pni->paths, link)
 			lnet_path_recover(m->p->sh, path);

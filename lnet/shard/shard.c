@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Shards: a pass enters one, which locks it, and leaves it; creation and end of the shards. */
 #include "model/core.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 #include "shard/pass.h"
 
 /* ---- entering and leaving -------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ static noinline void enter(struct lnet_pass *p, struct lnet_shard *sh)
 	/* Another pass, begun later, was here first: what it stamped is not in the future. */
 	p->now_ns = max(p->now_ns, sh->now_ns);
 	if (lnet_recs(sh))
-		lnet_rec_visit(p);
+		sh->rec->ops->visit(p);
 	if (unlikely(sh->more_left) && !p->more)
 		take_more(p, sh);
 }

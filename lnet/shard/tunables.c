@@ -2,7 +2,7 @@
 /* The tunables: their table, their defaults, reading them from text and changing them. */
 #include "plat.h"
 #include "model/core.h"
-#include "router/router.h"
+#include "shard/hooks.h"
 
 const struct lnet_tunable_info lnet_tunable_table[] = {
 #define TUNABLE(name_, unit_, def_, min_, max_, stock_, text_)		\
@@ -54,7 +54,7 @@ u64 lnet_tunable_taken(const struct lnet_tunable_info *info, u64 value)
 int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(name);
-	bool switched;
+	bool changed;
 
 	if (!info)
 		return -ENOENT;
@@ -66,15 +66,9 @@ int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value)
 		return 0;
 	}
 	mutex_lock(&ln->cfg_mutex);
-	switched = slot(&ln->tun, info) == &ln->tun.discovery && ln->tun.discovery != value;
+	changed = *slot(&ln->tun, info) != value;
 	WRITE_ONCE(*slot(&ln->tun, info), value);
-	if (switched)
-		lnet_disc_switched(ln);
-	if (slot(&ln->tun, info) == &ln->tun.record_size)
-		lnet_record_tune(ln);
-	lnet_router_resize(ln);
-	if (slot(&ln->tun, info) == &ln->tun.peer_buffer_credits)
-		lnet_router_credits(ln);
+	lnet_hook_tuned(ln, slot(&ln->tun, info), changed);
 	mutex_unlock(&ln->cfg_mutex);
 	return 0;
 }

@@ -4,7 +4,7 @@
  * waiters queue by class. Large requests to a peer behind a router take turns before that.
  */
 #include "model/core.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 
 /*
  * Credits that only control messages (pings, ACKs, openings) may use, on top of the configured

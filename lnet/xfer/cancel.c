@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Attempts that are asked back of their drivers. */
 #include "model/core.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 
 /* Of one that is to go twice the driver may have said that it is posted. */
 static bool is_given(struct lnet_att *att)

@@ -4,7 +4,7 @@
  * events.
  */
 #include "model/core.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 #include "topology/route.h"
 
 /* after an attempt's deadline the driver has this long before the core takes it back */
@@ -33,7 +33,7 @@ void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state)
 		return;
 	WARN_ON_ONCE(!edges[op->state][state]);
 	if (lnet_recs(op->sh))
-		lnet_rec_note_op(op->sh, 0, LNET_RK_STATE, op, op->state, state);
+		op->sh->rec->ops->note_op(op->sh, 0, LNET_RK_STATE, op, op->state, state);
 	lnet_edge(op, op, op->state, state);
 	op->state = state;
 }

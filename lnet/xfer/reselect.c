@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* An attempt that waits for credits of a suspect path, or of its interface, chooses again. */
 #include "model/core.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 
 static bool waits(const struct lnet_att *att)
 {

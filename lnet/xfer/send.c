@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Operations on their way: start, choice of a path, what drivers gave back, sending again. */
 #include "model/core.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 #include "topology/route.h"
 #include "router/router.h"
 #include "fault/rule.h"
@@ -92,7 +92,7 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_shard *sh = p->sh;
 
 	if (lnet_recs(sh))
-		lnet_rec_note_start(p, op);
+		p->sh->rec->ops->note_start(p, op);
 	list_add_tail(&op->all, &sh->live);
 	lnet_stat_start(sh, op);
 	op->start_ns = p->now_ns;

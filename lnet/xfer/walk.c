@@ -2,7 +2,7 @@
 /* Walks over all operations, in steps of a bounded number of operations per lock hold. */
 #include "plat.h"
 #include "model/core.h"
-#include "recorder/record_hook.h"
+#include "shard/trace.h"
 
 #define WALK_HOLD 64		/* operations per lock hold */
 #define SLICE 256U		/* operations that one slice visits */

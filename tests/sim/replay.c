@@ -454,7 +454,8 @@ static const struct lnet_env_ops env_ops = {
 
 static void shard_make(struct replay *rp, u32 ix, const struct lnet_rec *rec)
 {
-	static struct lnet_rec_ring on;		/* a recorder is there: who writes compares */
+	/* a recorder is there: who writes compares */
+	static struct lnet_rec_ring on = { .trace.ops = &lnet_rec_trace };
 	struct lnet_shard *sh = &rp->ln->shard[ix];
 	struct replay_shard *rs = &rp->shard[ix];
 	u64 i;
@@ -462,7 +463,7 @@ static void shard_make(struct replay *rp, u32 ix, const struct lnet_rec *rec)
 	spin_lock_init(&sh->lock);
 	sh->ln = rp->ln;
 	sh->ix = ix;
-	sh->rec = &on;
+	sh->rec = &on.trace;
 	INIT_LIST_HEAD(&sh->live);
 	INIT_LIST_HEAD(&sh->atts.free);
 	lnet_wheel_init(&sh->wheel, rp->head.nr ? rec[0].now_ns : 0);

@@ -199,6 +199,7 @@ u32 lnet_rec_op_id(struct lnet_shard *sh, struct lnet_op *op)
 
 NOTHING(lnet_rec_peer, struct lnet_shard *sh, struct lnet_peer *peer)
 NOTHING(lnet_rec_resync, struct lnet_shard *sh, struct lnet_op *op)
+NOTHING(lnet_rec_visit, struct lnet_pass *p)
 
 void lnet_rec_put(struct lnet_shard *sh, struct lnet_peer *peer, struct lnet_rec *r)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the core calls at each thing worth recording: nothing but a look while nothing records. */
-#ifndef LNET_RECORD_HOOK_H
-#define LNET_RECORD_HOOK_H
+/*
+ * Trace points. While nothing records, each one is a branch on sh->rec; else it calls the table of
+ * the flight recorder, so that no lower folder calls lnet/recorder.
+ */
+#ifndef LNET_SHARD_TRACE_H
+#define LNET_SHARD_TRACE_H
 
 #include "model/core.h"
 
@@ -10,50 +13,50 @@
 /* What was learned from outside; in a replay it is what it was then. */
 static inline u64 lnet_rec_value(struct lnet_shard *sh, u64 value)
 {
-	return lnet_recs(sh) ? lnet_rec_note_value(sh, value) : value;
+	return lnet_recs(sh) ? sh->rec->ops->note_value(sh, value) : value;
 }
 
 static inline bool lnet_rec_asked(struct lnet_shard *sh, bool yes)
 {
-	return lnet_recs(sh) ? lnet_rec_note_value(sh, yes) : yes;
+	return lnet_recs(sh) ? sh->rec->ops->note_value(sh, yes) : yes;
 }
 
 /* Something outside was called that may have come back meanwhile. */
 static inline void lnet_rec_back(struct lnet_shard *sh)
 {
 	if (lnet_recs(sh))
-		lnet_rec_note_value(sh, 0);
+		sh->rec->ops->note_value(sh, 0);
 }
 
 #define lnet_rec_op(p, kind, op, a, b) do {							\
 	if (lnet_recs((p)->sh))									\
-		lnet_rec_note_op((p)->sh, (p)->now_ns, LNET_RK_##kind, op, a, b);		\
+		(p)->sh->rec->ops->note_op((p)->sh, (p)->now_ns, LNET_RK_##kind, op, a, b);	\
 } while (0)
 #define lnet_rec_via(p, kind, op, path) do {							\
 	if (lnet_recs((p)->sh))									\
-		lnet_rec_note_via(p, LNET_RK_##kind, op, path);					\
+		(p)->sh->rec->ops->note_via(p, LNET_RK_##kind, op, path);			\
 } while (0)
 #define lnet_rec_att(p, kind, att, a, b) do {							\
 	if (lnet_recs((p)->sh))									\
-		lnet_rec_note_att(p, LNET_RK_##kind, att, a, b);				\
+		(p)->sh->rec->ops->note_att(p, LNET_RK_##kind, att, a, b);			\
 } while (0)
 #define lnet_rec_path(sh, now_ns, kind, path, a, b) do {					\
 	if (lnet_recs(sh))									\
-		lnet_rec_note_path(sh, now_ns, LNET_RK_##kind, path, a, b);			\
+		(sh)->rec->ops->note_path(sh, now_ns, LNET_RK_##kind, path, a, b);		\
 } while (0)
 
 #define lnet_rec_health(sh, kind, path, more) do {						\
 	if (lnet_recs(sh))									\
-		lnet_rec_note_path(sh, 0, LNET_RK_##kind, path,					\
-				   (u64)atomic_read(&(path)->ni->health) |			\
-				   (u64)(path)->pni->health << 16, more);			\
+		(sh)->rec->ops->note_path(sh, 0, LNET_RK_##kind, path,				\
+					 (u64)atomic_read(&(path)->ni->health) |		\
+					 (u64)(path)->pni->health << 16, more);			\
 } while (0)
 
 /* Others than the core of decisions changed it. */
 static inline void lnet_rec_op_anew(struct lnet_pass *p, struct lnet_op *op)
 {
 	if (lnet_recs(p->sh) && op->rec)
-		lnet_rec_resync(p->sh, op);
+		p->sh->rec->ops->resync(p->sh, op);
 }
 
 #endif

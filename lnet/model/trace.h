@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The trace of an instance: kinds of records, and the table by which the lower folders write them.
+ * lnet/recorder installs the table while it records.
+ */
+#ifndef LNET_MODEL_TRACE_H
+#define LNET_MODEL_TRACE_H
+
+#include "plat.h"
+
+struct lnet_shard;
+struct lnet_pass;
+struct lnet_op;
+struct lnet_att;
+struct lnet_path;
+struct lnet_peer_ni;
+struct lnet_ni;
+
+enum lnet_rec_kind {
+	LNET_REC_NONE,
+#define REC(name, class, text) LNET_RK_##name,
+#include "model/record.def"
+#undef REC
+	LNET_NR_RECS
+};
+
+struct lnet_rec_mark {		/* [sh] of a peer: what the recorder knows of it */
+	u32 id, seg;		/* its number; the last snapshot that has it */
+	u32 facts, queues;
+};
+
+/* [sh] all */
+struct lnet_trace_ops {
+	void (*visit)(struct lnet_pass *p);	/* the shard was locked just now */
+	/* @value was learned from outside; in a replay returns what it was then */
+	u64 (*note_value)(struct lnet_shard *sh, u64 value);
+	void (*note_op)(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
+			struct lnet_op *op, u64 a, u64 b);
+	void (*note_start)(struct lnet_pass *p, struct lnet_op *op);
+	/* callers that are not recorded have changed @op */
+	void (*resync)(struct lnet_shard *sh, struct lnet_op *op);
+	void (*note_via)(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_op *op,
+			 const struct lnet_path *path);
+	void (*note_att)(struct lnet_pass *p, enum lnet_rec_kind kind, const struct lnet_att *att,
+			 u64 a, u64 b);
+	void (*note_path)(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
+			  const struct lnet_path *path, u64 a, u64 b);
+	void (*note_pni)(struct lnet_shard *sh, enum lnet_rec_kind kind,
+			 const struct lnet_peer_ni *pni, u64 a);
+	void (*note_ni)(struct lnet_shard *sh, enum lnet_rec_kind kind, const struct lnet_ni *ni,
+			u64 a);
+	void (*note_select)(struct lnet_shard *sh, const struct lnet_path *path, u64 how, u64 tried,
+			    u64 exclude, const s64 *rank);
+	void (*note_line)(struct lnet_pass *p);	/* the queue of recovery pings is checked */
+};
+
+struct lnet_trace {			/* begins the ring of a shard */
+	const struct lnet_trace_ops *ops;
+};
+
+#endif
