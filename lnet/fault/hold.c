@@ -7,8 +7,6 @@
 #include "shard/trace.h"
 #include "fault/rule.h"
 
-enum { ATTF_DELAYED = 1 };
-
 /* While it is held the driver's words are free: the rule that holds it, later ones to let pass. */
 static unsigned long *holder_of(struct lnet_att *att)
 {
@@ -44,7 +42,7 @@ static void hold(struct lnet_pass *p, struct lnet_att *att, const struct lnet_fa
 		}
 	}
 	list_add(&att->link, pos);
-	WRITE_ONCE(att->flags, ATTF_DELAYED);
+	WRITE_ONCE(att->flags, LNET_ATTF_DELAYED);
 	at = list_first_entry(&sh->delayed, struct lnet_att, link);
 	lnet_timer_set(&sh->wheel, &sh->delay_timer, at->posted_ns);
 	lnet_leave(p);
@@ -71,23 +69,6 @@ void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t)
 		}
 		let_go(p, att);
 	}
-}
-
-bool lnet_att_undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
-{
-	bool was;
-
-	if (!(READ_ONCE(att->flags) & ATTF_DELAYED))
-		return false;
-	lnet_enter(p, op->sh);
-	was = att->flags & ATTF_DELAYED;
-	if (was) {
-		unhold(att);
-		WRITE_ONCE(att->flags, 0);
-		list_del_init(&att->link);
-	}
-	lnet_leave(p);
-	return was;
 }
 
 void lnet_att_release(struct lnet *ln, u32 id)
@@ -150,18 +131,4 @@ bool lnet_fault_seam(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *a
 	else if (READ_ONCE(f->more.nr_reorder))
 		passed(p, att);
 	return fate.delay_ns;
-}
-
-void lnet_att_again(struct lnet_pass *p, struct lnet_att *att, int before, int what)
-{
-	if (!(what & LNET_GIVEN_DONE))
-		return;			/* the second one will be posted, too */
-	if (lnet_outcomes[att->outcome].delivery != LNET_DELIVERY_YES) {
-		atomic_set(&att->given, LNET_GIVEN_DONE | (before & LNET_GIVEN_POSTED));
-		list_add_tail(&att->link, &p->given);
-		return;
-	}
-	atomic_set(&att->given, 0);
-	WRITE_ONCE(att->flags, LNET_ATTF_RELEASED);
-	list_add_tail(&att->link, &p->send);
 }

@@ -193,10 +193,5 @@ void lnet_rx_spoil(struct lnet_rx *rx);
 bool lnet_fault_seam(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
 /* What rule @id holds goes now. No lock held. */
 void lnet_att_release(struct lnet *ln, u32 id);
-/*
- * The driver said @what, LNET_GIVEN_x, of an attempt that is to go twice, and @before already. No
- * lock needed.
- */
-void lnet_att_again(struct lnet_pass *p, struct lnet_att *att, int before, int what);
 
 #endif

@@ -523,8 +523,6 @@ void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
  * it checks its unresponsive attempts. False: there was nothing to do.
  */
 bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
-/* hold.c, no lock held: takes it from those held back; false: it was not among them */
-bool lnet_att_undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
 /* traffic_stats.c; no lock held: allocates the blocks that paths want */
 void lnet_stats_reserve(struct lnet_shard *sh);
 void lnet_stats_pool_fini(struct lnet_shard *sh);
@@ -544,6 +542,7 @@ void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 		    u32 len);
 void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
 		    u32 len);
+#define LNET_ATTF_DELAYED 1	/* a fault rule holds it: it is in sh->delayed */
 #define LNET_ATTF_RELEASED 2	/* a delay rule has let it go */
 #define LNET_ATTF_FAULT 4	/* a drop rule has ended it */
 /* no connection was made: no listener; the peer closed it; no host has the address */

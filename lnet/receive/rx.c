@@ -4,9 +4,9 @@
  * owed for it.
  */
 #include "model/core.h"
+#include "shard/hooks.h"
 #include "topology/route.h"
 #include "router/router.h"
-#include "fault/rule.h"
 
 static const u8 edges[LNET_NR_RX_STATES][LNET_NR_RX_STATES] = {
 #define STATE(s, pc, buf)
@@ -530,8 +530,7 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 	if ((unlikely(!is_sender) && has_false_source(p, rx)) ||
 	    (unlikely(v == FORWARD) && has_false_target(p, hdr)))
 		return skip(p, rx, LNET_CANCELED);
-	if (unlikely(READ_ONCE(p->ln->fault)) &&
-	    (lnet_fault_rx(p, rx->ni, hdr) || !lnet_rules_receive(p, rx, hdr))) {
+	if (unlikely(READ_ONCE(p->ln->fault)) && lnet_hook_fault_drops(p, rx, hdr)) {
 		lnet_count(p->sh, fault_drops);
 		return skip(p, rx, LNET_FAULT);
 	}
@@ -622,7 +621,7 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
 	if (unlikely(rx->spoil) && how == LNET_OK)
-		lnet_rx_spoil(rx);
+		lnet_hook_fault_spoil(rx);
 	if (unlikely(rx->fwd))
 		lnet_forward_done(p, rx, how);
 	else if (rx->get)

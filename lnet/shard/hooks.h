@@ -11,4 +11,17 @@
 /* cfg_mutex held: *@tunable, one of ln->tun, was set; @changed: to another value */
 void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed);
 
+/*
+ * Fault rules. The first two only if ln->fault, whose rules may be gone in the call. No lock held:
+ * true if @att is not given to its driver, as it ended or is held.
+ */
+bool lnet_hook_fault_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
+/* [sh of rx->from] true: @rx is lost; else may set rx->spoil */
+bool lnet_hook_fault_drops(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr);
+/* no lock held: rx->spoil says how the payload, which is in place, is changed */
+void lnet_hook_fault_spoil(struct lnet_rx *rx);
+/* messages that rules failed, or delayed, while they were sent */
+u64 lnet_hook_fault_count(const struct lnet *ln, bool delay);
+void lnet_hook_fault_count_reset(struct lnet *ln);
+
 #endif

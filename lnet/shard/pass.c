@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A pass from begin to end: after it has left its shards it performs what it owes. */
 #include "model/core.h"
+#include "shard/hooks.h"
 #include "shard/pass.h"
 #include "router/router.h"
-#include "fault/rule.h"
 
 /* A pass that is older than this does not deliver events again. */
 #define PASS_LONG_NS	(4 * (u64)NSEC_PER_MSEC)
@@ -69,7 +69,7 @@ static void send_one(struct lnet_pass *p, struct lnet_att *att)
 {
 	struct lnet_ni *ni = att->ni;
 
-	if (unlikely(READ_ONCE(p->ln->fault)) && lnet_fault_seam(p, ni, att))
+	if (unlikely(READ_ONCE(p->ln->fault)) && lnet_hook_fault_send(p, ni, att))
 		return;
 	WRITE_ONCE(att->flags, 0);
 	att->outcome = LNET_LOCAL_ERROR;

@@ -2,6 +2,7 @@
 /* Counters and latency histograms: adding, summing over the shards, quantiles, reset, names. */
 #include "plat.h"
 #include "model/core.h"
+#include "shard/hooks.h"
 
 /* Each table takes its kind from the one list and drops the others. */
 #define NI_COUNTER(name, text)
@@ -128,7 +129,7 @@ u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c)
 	for (i = 0; i < ln->nr_shards; i++)
 		sum += READ_ONCE(ln->shard[i].c[c]);
 	if (c == LNET_C_fault_drops || c == LNET_C_fault_delays)
-		sum += lnet_fault_count(ln, c == LNET_C_fault_delays);
+		sum += lnet_hook_fault_count(ln, c == LNET_C_fault_delays);
 	return sum;
 }
 
@@ -227,7 +228,7 @@ void lnet_stats_reset(struct lnet *ln)
 		WRITE_ONCE(ni->nr_up, 0);
 	}
 	lnet_peers_walk(&p, peer_reset, NULL);
-	lnet_fault_count_reset(ln);
+	lnet_hook_fault_count_reset(ln);
 	lnet_pass_end(&p);
 	drivers_reset(ln);
 	mutex_unlock(&ln->cfg_mutex);

@@ -11,6 +11,24 @@ static bool is_given(struct lnet_att *att)
 	return given & LNET_GIVEN_TWICE ? given & LNET_GIVEN_DONE : given;
 }
 
+/* No lock held: takes @att from those that a fault rule holds; false: it was not among them. */
+static bool undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
+{
+	bool was;
+
+	if (!(READ_ONCE(att->flags) & LNET_ATTF_DELAYED))
+		return false;
+	lnet_enter(p, op->sh);
+	was = att->flags & LNET_ATTF_DELAYED;
+	if (was) {
+		att->lnd[0] = att->lnd[1] = NULL;
+		WRITE_ONCE(att->flags, 0);
+		list_del_init(&att->link);
+	}
+	lnet_leave(p);
+	return was;
+}
+
 static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	struct lnet_peer_ni *pni;
@@ -33,7 +51,7 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 	lnet_leave(p);
 	if (!take)
 		return;
-	if (lnet_att_undelay(p, op, att))
+	if (undelay(p, op, att))
 		lnet_att_done(p, att, LNET_CANCELED, 0);
 	else
 		ni->ops->cancel(p, ni, att, LNET_CANCEL_ABORT);

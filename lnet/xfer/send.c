@@ -4,7 +4,6 @@
 #include "shard/trace.h"
 #include "topology/route.h"
 #include "router/router.h"
-#include "fault/rule.h"
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
@@ -295,6 +294,24 @@ void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op)
 
 /* ---- what drivers gave back ------------------------------------------------------------------ */
 
+/*
+ * A fault rule wants @att to go twice. The driver said @what of it, LNET_GIVEN_x, and @before
+ * already. No lock needed.
+ */
+static void go_again(struct lnet_pass *p, struct lnet_att *att, int before, int what)
+{
+	if (!(what & LNET_GIVEN_DONE))
+		return;			/* the second one will be posted */
+	if (lnet_outcomes[att->outcome].delivery != LNET_DELIVERY_YES) {
+		atomic_set(&att->given, LNET_GIVEN_DONE | (before & LNET_GIVEN_POSTED));
+		list_add_tail(&att->link, &p->given);
+		return;
+	}
+	atomic_set(&att->given, 0);
+	WRITE_ONCE(att->flags, LNET_ATTF_RELEASED);
+	list_add_tail(&att->link, &p->send);
+}
+
 static void given(struct lnet_pass *p, struct lnet_att *att, int what)
 {
 	int before = atomic_fetch_or(what, &att->given);
@@ -302,7 +319,7 @@ static void given(struct lnet_pass *p, struct lnet_att *att, int what)
 	if (!before)
 		list_add_tail(&att->link, &p->given);
 	else if (before & LNET_GIVEN_TWICE)
-		lnet_att_again(p, att, before, what);
+		go_again(p, att, before, what);
 }
 
 void lnet_att_posted(struct lnet_pass *p, struct lnet_att *att, u32 epoch)

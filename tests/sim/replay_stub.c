@@ -169,7 +169,6 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
 }
 
 #define NOTHING(name, ...) void name(__VA_ARGS__) { }
-NOTHING(lnet_att_again, struct lnet_pass *p, struct lnet_att *att, int before, int what)
 NOTHING(lnet_forward_substitute, struct lnet_op *op)
 NOTHING(lnet_ni_get, struct lnet_ni *ni)
 NOTHING(lnet_ni_put, struct lnet_ni *ni)

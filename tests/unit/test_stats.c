@@ -16,8 +16,8 @@
 #define lnet_enter stats_enter
 #define lnet_leave stats_leave
 #define lnet_peers_walk stats_peers_walk
-#define lnet_fault_count stats_fault_count
-#define lnet_fault_count_reset stats_fault_count_reset
+#define lnet_hook_fault_count stats_fault_count
+#define lnet_hook_fault_count_reset stats_fault_count_reset
 #include "paths.h"
 #include "lnet/shard/stats.c"
 
