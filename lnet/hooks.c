@@ -4,6 +4,7 @@
 #include "fault/rule.h"
 #include "recorder/record.h"
 #include "router/router.h"
+#include "topology/route.h"
 
 void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed)
 {
@@ -15,6 +16,104 @@ void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed)
 	if (tunable == &ln->tun.peer_buffer_credits)
 		lnet_router_credits(ln);
 }
+
+/* ---- timers ---------------------------------------------------------------------------------- */
+
+static void op_due(struct lnet_pass *p, struct lnet_timer *t)
+{
+	lnet_op_timer(p, container_of(t, struct lnet_op, timer));
+}
+
+static void path_due(struct lnet_pass *p, struct lnet_timer *t)
+{
+	lnet_path_timer(p, container_of(t, struct lnet_path, timer));
+}
+
+static void peer_due(struct lnet_pass *p, struct lnet_timer *t)
+{
+	lnet_peer_timer(p, container_of(t, struct lnet_peer, timer));
+}
+
+static void disc_due(struct lnet_pass *p, struct lnet_timer *t)
+{
+	lnet_disc_timer(p, container_of(t, struct lnet_peer, disc.timer));
+}
+
+static void probe_due(struct lnet_pass *p, struct lnet_timer *t)
+{
+	lnet_probes_run(p);
+}
+
+static void walk_due(struct lnet_pass *p, struct lnet_timer *t)
+{
+	lnet_walk_timer(p);
+}
+
+const lnet_timer_fn lnet_timer_kinds[LNET_NR_TIMERS] = {
+	[LNET_TIMER_OP] = op_due,
+	[LNET_TIMER_PATH] = path_due,
+	[LNET_TIMER_PEER] = peer_due,
+	[LNET_TIMER_WINDOW] = lnet_window_timer,
+	[LNET_TIMER_ROUTER] = lnet_router_timer,
+	[LNET_TIMER_DELAY] = lnet_delay_timer,
+	[LNET_TIMER_GATEWAY] = lnet_gateway_timer,
+	[LNET_TIMER_DISC] = disc_due,
+	[LNET_TIMER_PROBE] = probe_due,
+	[LNET_TIMER_PROOF] = lnet_proofs_timer,
+	[LNET_TIMER_WALK] = walk_due,
+};
+
+/* ---- periodic jobs --------------------------------------------------------------------------- */
+
+static void park_work(struct lnet_pass *p)
+{
+	struct lnet_shard *sh = &p->ln->shard[0];
+
+	if (p->now_ns < READ_ONCE(sh->park_ns))
+		return;
+	WRITE_ONCE(sh->park_ns, U64_MAX);
+	lnet_park_by(p->ln, lnet_match_expire(p));
+}
+
+static void rules_work(struct lnet_pass *p)
+{
+	lnet_rules_work(p->ln, p->now_ns);
+}
+
+static void log_work(struct lnet_pass *p)
+{
+	lnet_log_work(p->ln, p->now_ns);
+}
+
+#define WHEN(job, field)				\
+static u64 job##_when(const struct lnet *ln)		\
+{							\
+	return READ_ONCE(ln->field);			\
+}
+WHEN(park, shard[0].park_ns)
+WHEN(merge, disc.todo_ns)
+WHEN(push, disc.walk_ns)
+WHEN(ask, disc.ask_ns)
+WHEN(age, age_ns)
+WHEN(weights, weigh_ns)
+WHEN(flaps, flap_ns)
+WHEN(rules, rules_ns)
+
+const struct lnet_job lnet_jobs[LNET_NR_JOBS] = {
+	{ park_when, park_work },
+	{ merge_when, lnet_merge_work },
+	{ push_when, lnet_push_work },
+	{ ask_when, lnet_disc_ask_work },
+	{ age_when, lnet_age_work },
+	{ weights_when, lnet_weights_work },
+	{ flaps_when, lnet_flaps_work },
+	{ lnet_router_look_ns, lnet_router_work },
+	{ lnet_routes_next_ns, lnet_routes_work },
+	{ rules_when, rules_work },
+	{ lnet_log_look_ns, log_work },
+};
+
+/* ---- fault rules ----------------------------------------------------------------------------- */
 
 bool lnet_hook_fault_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {

@@ -12,7 +12,8 @@ enum lnet_timer_kind {
 	LNET_TIMER_WINDOW,
 	LNET_TIMER_ROUTER,
 	LNET_TIMER_DELAY, LNET_TIMER_GATEWAY, LNET_TIMER_DISC, LNET_TIMER_PROBE,
-	LNET_TIMER_PROOF, LNET_TIMER_WALK
+	LNET_TIMER_PROOF, LNET_TIMER_WALK,
+	LNET_NR_TIMERS
 };
 struct lnet_timer {
 	struct list_head link;		/* in a slot; empty when idle */

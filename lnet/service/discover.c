@@ -182,12 +182,6 @@ void lnet_disc_timer(struct lnet_pass *p, struct lnet_peer *peer)
 	lnet_disc_step(p, peer);
 }
 
-u64 lnet_disc_look_ns(const struct lnet *ln)
-{
-	return min3(READ_ONCE(ln->disc.todo_ns), READ_ONCE(ln->disc.walk_ns),
-		    READ_ONCE(ln->disc.ask_ns));
-}
-
 u64 lnet_disc_random(struct lnet *ln, u64 range_ns)
 {
 	return range_ns * (ln->env->ops->random(ln->env) >> 44) >> 20;

@@ -121,7 +121,6 @@ void lnet_disc_peer_free(struct lnet_peer *peer);	/* nobody has it any more */
 void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer);
 void lnet_disc_anew(struct lnet_peer *peer);	/* [sh] it has forgotten what it knew of us */
 void lnet_disc_timer(struct lnet_pass *p, struct lnet_peer *peer);	/* [sh] */
-u64 lnet_disc_look_ns(const struct lnet *ln);	/* when the worker of shard 0 is to look */
 /* [sh] a ping leaves; bytes its answer may have */
 u32 lnet_disc_asked(struct lnet_peer *peer);
 /* Of one with these @features NIDs are learned. */

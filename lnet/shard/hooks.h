@@ -11,6 +11,18 @@
 /* cfg_mutex held: *@tunable, one of ln->tun, was set; @changed: to another value */
 void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed);
 
+/* by enum lnet_timer_kind: @t, of p->sh, is due; [sh] */
+typedef void (*lnet_timer_fn)(struct lnet_pass *p, struct lnet_timer *t);
+extern const lnet_timer_fn lnet_timer_kinds[LNET_NR_TIMERS];
+
+/* Periodic jobs of the worker of shard 0, in their order. No lock held. */
+struct lnet_job {
+	u64 (*when)(const struct lnet *ln);	/* the next time it has something to do */
+	void (*run)(struct lnet_pass *p);	/* does nothing before that time */
+};
+#define LNET_NR_JOBS 11
+extern const struct lnet_job lnet_jobs[LNET_NR_JOBS];
+
 /*
  * Fault rules. The first two only if ln->fault, whose rules may be gone in the call. No lock held:
  * true if @att is not given to its driver, as it ended or is held.

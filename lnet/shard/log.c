@@ -4,7 +4,6 @@
 #include <lnet/env.h>
 #include "model/core.h"
 #include "shard/log.h"
-#include "fault/rule.h"
 
 #define TEXT_MAX	360
 #define NIDS_MAX	2
@@ -128,12 +127,11 @@ bool lnet_log_is_on(const struct lnet *ln)
 
 u64 lnet_log_look_ns(const struct lnet *ln)
 {
-	return min(READ_ONCE(ln->log.look_ns), READ_ONCE(ln->rules_ns));
+	return READ_ONCE(ln->log.look_ns);
 }
 
 void lnet_log_work(struct lnet *ln, u64 now_ns)
 {
-	lnet_rules_work(ln, now_ns);
 	if (now_ns < READ_ONCE(ln->log.look_ns))
 		return;
 	WRITE_ONCE(ln->log.look_ns, U64_MAX);

@@ -43,10 +43,7 @@ void lnet_log_init(struct lnet *ln, const struct lnet_cfg *cfg);
 bool lnet_log_is_on(const struct lnet *ln);
 /* When lnet_log_work() has something to do. */
 u64 lnet_log_look_ns(const struct lnet *ln);
-/*
- * Of shard 0: rules that ended by themselves, and how many lines were suppressed, when their time
- * is over. No lock held.
- */
+/* Of shard 0: how many lines were suppressed, when their time is over. No lock held. */
 void lnet_log_work(struct lnet *ln, u64 now_ns);
 /* The same at once: nothing is logged after it. */
 void lnet_log_flush(struct lnet *ln);

@@ -4,54 +4,12 @@
  * of events that API calls left. A configuration change that waits does the same work.
  */
 #include "model/core.h"
-#include "topology/route.h"
-#include "router/router.h"
+#include "shard/hooks.h"
 
 #define WAIT_NAP_MIN_US	100U
 #define WAIT_NAP_MAX_US	5000U
 #define WAIT_LONG_NS	(60ULL * NSEC_PER_SEC)
 #define WAIT_STILL_MAX	1000U		/* rounds with a clock that does not move */
-
-static void expire(struct lnet_pass *p, struct lnet_timer *t)
-{
-	switch (t->kind) {
-	case LNET_TIMER_OP:
-		lnet_op_timer(p, container_of(t, struct lnet_op, timer));
-		break;
-	case LNET_TIMER_PATH:
-		lnet_path_timer(p, container_of(t, struct lnet_path, timer));
-		break;
-	case LNET_TIMER_PEER:
-		lnet_peer_timer(p, container_of(t, struct lnet_peer, timer));
-		break;
-	case LNET_TIMER_WINDOW:
-		lnet_window_timer(p, t);
-		break;
-	case LNET_TIMER_ROUTER:
-		lnet_router_timer(p, t);
-		break;
-	case LNET_TIMER_DELAY:
-		lnet_delay_timer(p, t);
-		break;
-	case LNET_TIMER_GATEWAY:
-		lnet_gateway_timer(p, t);
-		break;
-	case LNET_TIMER_DISC:
-		lnet_disc_timer(p, container_of(t, struct lnet_peer, disc.timer));
-		break;
-	case LNET_TIMER_PROBE:
-		lnet_probes_run(p);
-		break;
-	case LNET_TIMER_PROOF:
-		lnet_proofs_timer(p, t);
-		break;
-	case LNET_TIMER_WALK:
-		lnet_walk_timer(p);
-		break;
-	default:
-		break;
-	}
-}
 
 /* Also takes the events that API calls have left. */
 static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
@@ -64,22 +22,11 @@ static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
 		struct lnet_timer *t = list_first_entry(&due, struct lnet_timer, link);
 
 		lnet_timer_fired(&sh->wheel, t);
-		expire(p, t);
+		lnet_timer_kinds[t->kind](p, t);
 	}
 	WRITE_ONCE(sh->next_ns, lnet_wheel_next_ns(&sh->wheel));
 	list_splice_tail_init(&sh->ready, &p->ready);
 	lnet_leave(p);
-}
-
-static void park_work(struct lnet_pass *p, struct lnet_shard *sh)
-{
-	u64 next;
-
-	if (p->now_ns < READ_ONCE(sh->park_ns))
-		return;
-	WRITE_ONCE(sh->park_ns, U64_MAX);
-	next = lnet_match_expire(p);
-	lnet_park_by(p->ln, next);
 }
 
 /* True: *@at was later. */
@@ -141,31 +88,19 @@ static void ni_work(struct lnet_pass *p)
 	}
 }
 
-static u64 first_look_ns(const struct lnet *ln)
-{
-	u64 next_ns = min(READ_ONCE(ln->shard[0].park_ns), READ_ONCE(ln->age_ns));
-
-	next_ns = min3(next_ns, READ_ONCE(ln->weigh_ns), READ_ONCE(ln->flap_ns));
-	next_ns = min3(next_ns, lnet_log_look_ns(ln), lnet_router_look_ns(ln));
-	return min3(next_ns, lnet_disc_look_ns(ln), lnet_routes_next_ns(ln));
-}
-
 /* Periodic jobs of shard 0: parked requests, and changes of the configuration. */
 static void look(struct lnet_pass *p, struct lnet_shard *sh)
 {
+	u64 next_ns = U64_MAX;
+	unsigned int i;
+
 	/* before reading the times of the jobs: another thread lowers those first, then this one */
 	xchg(&sh->look_ns, U64_MAX);
-	park_work(p, sh);
-	lnet_merge_work(p);
-	lnet_push_work(p);
-	lnet_disc_ask_work(p);
-	lnet_age_work(p);
-	lnet_weights_work(p);
-	lnet_flaps_work(p);
-	lnet_router_work(p);
-	lnet_routes_work(p);
-	lnet_log_work(p->ln, p->now_ns);
-	lower(&sh->look_ns, first_look_ns(p->ln));
+	for (i = 0; i < LNET_NR_JOBS; i++)
+		lnet_jobs[i].run(p);
+	for (i = 0; i < LNET_NR_JOBS; i++)
+		next_ns = min(next_ns, lnet_jobs[i].when(p->ln));
+	lower(&sh->look_ns, next_ns);
 }
 
 /* True if no job is due: most timers are cancelled before they are due. */
