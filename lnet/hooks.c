@@ -17,6 +17,17 @@ void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed)
 		lnet_router_credits(ln);
 }
 
+void lnet_hook_shard_init(struct lnet_shard *sh)
+{
+	lnet_windows_init(sh);
+	lnet_probes_init(&sh->probes);
+}
+
+void lnet_hook_shard_fini(struct lnet_shard *sh)
+{
+	lnet_rx_pool_fini(sh);
+}
+
 /* ---- timers ---------------------------------------------------------------------------------- */
 
 static void op_due(struct lnet_pass *p, struct lnet_timer *t)

@@ -610,7 +610,13 @@ enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
 				  const struct lnet_hdr *hdr);
 /* reply.c: its landing ended; enters the shard of its GET */
 void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
-bool lnet_op_request(const struct lnet_op *op);		/* our PUT or GET */
+/* our PUT or GET */
+static inline bool lnet_op_request(const struct lnet_op *op)
+{
+	return (op->type == LNET_OP_PUT || op->type == LNET_OP_GET) &&
+	       !(op->flags & LNET_OPF_FORWARD);
+}
+
 /* our ACK or REPLY */
 static inline bool lnet_op_answer(const struct lnet_op *op)
 {

@@ -667,29 +667,3 @@ bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
 	lnet_rx_free(p, rx);
 	return true;
 }
-
-/* ---- landings that must stop ----------------------------------------------------------------- */
-
-void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx)
-{
-	if (rx->state != RX_LAND || rx->stopping)
-		return;
-	rx->stopping = 1;
-	list_add_tail(&rx->stop, &p->stop);
-}
-
-void lnet_pass_stops(struct lnet_pass *p)
-{
-	while (!list_empty(&p->stop)) {
-		struct lnet_rx *rx = list_first_entry(&p->stop, struct lnet_rx, stop);
-
-		list_del_init(&rx->stop);
-		if (!READ_ONCE(rx->dead))
-			rx->ni->ops->rx_stop(p, rx->ni, rx);
-		lnet_enter(p, &p->ln->shard[rx->hold_shard]);
-		rx->stopping = 0;
-		if (rx->dead)
-			lnet_rx_free(p, rx);
-		lnet_leave(p);
-	}
-}

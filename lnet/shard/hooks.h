@@ -11,6 +11,33 @@
 /* cfg_mutex held: *@tunable, one of ln->tun, was set; @changed: to another value */
 void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed);
 
+/*
+ * Steps of a pass. They are the functions themselves, since a module would not inline a wrapper. No
+ * lock is held, unless it says so.
+ */
+void lnet_pass_acks(struct lnet_pass *p);	/* makes the ACKs for PUTs of this pass */
+void lnet_pass_starts(struct lnet_pass *p);	/* starts operations of p->defer */
+void lnet_pass_cancels(struct lnet_pass *p);	/* asks drivers for what is in p->cancel */
+void lnet_path_resets(struct lnet_pass *p);	/* closes connections of p->resets */
+void lnet_pass_lands(struct lnet_pass *p);	/* lets drivers receive what is in p->land */
+void lnet_pass_stops(struct lnet_pass *p);	/* stops landings of p->stop */
+void lnet_att_given(struct lnet_pass *p, struct list_head *given);	/* from drivers */
+void lnet_pass_backs(struct lnet_pass *p);	/* replies that ended in another shard */
+void lnet_pass_routed(struct lnet_pass *p);	/* forwards p->routed */
+void lnet_forward_land(struct lnet_pass *p, struct lnet_rx *rx);	/* rx->fwd, in p->land */
+void lnet_md_posts(struct lnet_pass *p);	/* [sh] events of p->posts become ready */
+void lnet_md_take_ready(struct lnet_pass *p);	/* takes events that calls left behind */
+void lnet_md_deliver(struct lnet_pass *p);	/* runs handlers */
+void lnet_md_hand_over(struct lnet_pass *p);	/* leaves events to the worker */
+/* @att was not taken by its driver */
+void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, u32 epoch);
+void lnet_ni_link_work(struct lnet_pass *p);	/* worker: acts on lnet_ni_link() records */
+/* before a shard is locked: request IDs, if few are free */
+int lnet_slots_reserve(struct lnet *ln);
+/* parts of a shard that higher folders own; fini: no caller uses @sh any more */
+void lnet_hook_shard_init(struct lnet_shard *sh);
+void lnet_hook_shard_fini(struct lnet_shard *sh);
+
 /* by enum lnet_timer_kind: @t, of p->sh, is due; [sh] */
 typedef void (*lnet_timer_fn)(struct lnet_pass *p, struct lnet_timer *t);
 extern const lnet_timer_fn lnet_timer_kinds[LNET_NR_TIMERS];

@@ -3,7 +3,6 @@
 #include "model/core.h"
 #include "shard/hooks.h"
 #include "shard/pass.h"
-#include "router/router.h"
 
 /* A pass that is older than this does not deliver events again. */
 #define PASS_LONG_NS	(4 * (u64)NSEC_PER_MSEC)
@@ -118,68 +117,9 @@ static void send_all(struct lnet_pass *p)
 	}
 }
 
-static void land_all(struct lnet_pass *p)
-{
-	while (!list_empty(&p->land)) {
-		struct lnet_rx *rx = list_first_entry(&p->land, struct lnet_rx, owed);
-		bool skip;
-
-		list_del_init(&rx->owed);
-		if (unlikely(rx->fwd))
-			lnet_forward_land(p, rx);
-		skip = rx->verdict == LNET_SKIP;
-		rx->ni->ops->land(p, rx->ni, rx);
-		if (skip)
-			lnet_rx_free(p, rx);
-	}
-}
-
 void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
 {
 	list_add_tail(&op->link, &p->defer);
-}
-
-/* The peer may have moved since @op was made, or its interface become another's. */
-static void enter_home(struct lnet_pass *p, struct lnet_op *op)
-{
-	struct lnet_peer *peer;
-
-	lnet_enter_pni(p, op->dst_pni);
-	op->sh = p->sh;
-	peer = op->dst_pni->peer;
-	if (likely(op->peer == peer))
-		return;
-	lnet_peer_get(peer);
-	lnet_peer_put(op->peer);
-	op->peer = peer;
-}
-
-/* A ping of discovery, whose answer may be long. */
-static bool wants_sink(const struct lnet_op *op)
-{
-	return op->type == LNET_OP_GET && !op->md && !op->sink;
-}
-
-/* Without memory the ping goes all the same, for what it says of the path. */
-static void sink_make(struct lnet_pass *p, struct lnet_op *op)
-{
-	lnet_leave(p);
-	op->copy = lnet_copy_new(op->len);
-	op->sink = op->copy ? &op->copy->frag : &op->sh->junk_frag;
-	op->len = min_t(u32, op->len, op->sink->len);
-}
-
-static void defer_all(struct lnet_pass *p)
-{
-	while (!list_empty(&p->defer)) {
-		struct lnet_op *op = list_first_entry(&p->defer, struct lnet_op, link);
-
-		list_del_init(&op->link);
-		if (unlikely(wants_sink(op)))
-			sink_make(p, op);
-		enter_home(p, op);
-		lnet_op_start(p, op);
-	}
 }
 
 /* What is to be sent, and then the bells of their drivers. */
@@ -203,12 +143,14 @@ static void perform(struct lnet_pass *p)
 		lnet_more_leave(p);
 	while (owes(p)) {
 		lnet_pass_acks(p);
-		defer_all(p);
+		if (!list_empty(&p->defer))
+			lnet_pass_starts(p);
 		leave_and_send(p);
 		lnet_pass_cancels(p);
 		if (!list_empty(&p->resets))
 			lnet_path_resets(p);
-		land_all(p);
+		if (!list_empty(&p->land))
+			lnet_pass_lands(p);
 		lnet_pass_stops(p);
 		if (!list_empty(&p->given))
 			lnet_att_given(p, &p->given);
@@ -222,7 +164,8 @@ static void perform(struct lnet_pass *p)
 void lnet_pass_flush(struct lnet_pass *p)
 {
 	lnet_pass_acks(p);
-	defer_all(p);
+	if (!list_empty(&p->defer))
+		lnet_pass_starts(p);
 	leave_and_send(p);
 	/* Handlers keep up with what is read: at the end of a long pass it would be too much. */
 	lnet_md_deliver(p);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Shards: a pass enters one, which locks it, and leaves it; creation and end of the shards. */
 #include "model/core.h"
-#include "shard/trace.h"
+#include "shard/hooks.h"
 #include "shard/pass.h"
+#include "shard/trace.h"
 
 /* ---- entering and leaving -------------------------------------------------------------------- */
 
@@ -167,14 +168,13 @@ static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
 	INIT_LIST_HEAD(&sh->stats_free);
 	INIT_LIST_HEAD(&sh->ready);
 	INIT_LIST_HEAD(&sh->live);
-	lnet_windows_init(sh);
 	INIT_LIST_HEAD(&sh->delayed);
 	INIT_LIST_HEAD(&sh->more);
 	sh->junk_frag.base = sh->junk;
 	sh->junk_frag.len = sizeof(sh->junk);
 	lnet_timer_init(&sh->delay_timer, LNET_TIMER_DELAY);
 	lnet_timer_init(&sh->walk.timer, LNET_TIMER_WALK);
-	lnet_probes_init(&sh->probes);
+	lnet_hook_shard_init(sh);
 }
 
 int lnet_shards_init(struct lnet *ln)
@@ -211,7 +211,7 @@ void lnet_shards_fini(struct lnet *ln)
 		list_for_each_entry_safe(e, after, &sh->evts.free, link)
 			kfree(e);
 		lnet_evts_free(sh);
-		lnet_rx_pool_fini(sh);
+		lnet_hook_shard_fini(sh);
 		lnet_stats_pool_fini(sh);
 	}
 	kfree(ln->shard);

@@ -38,12 +38,6 @@ void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state)
 	op->state = state;
 }
 
-bool lnet_op_request(const struct lnet_op *op)
-{
-	return (op->type == LNET_OP_PUT || op->type == LNET_OP_GET) &&
-	       !(op->flags & LNET_OPF_FORWARD);
-}
-
 bool lnet_op_over(const struct lnet_op *op)
 {
 	return op->state == OP_RECALL || op->state == OP_DONE;

@@ -5,7 +5,6 @@
 #define lnet_load_due_ns load_t_due_ns
 #define lnet_load_add load_t_add
 #define lnet_load_sub load_t_sub
-#define lnet_op_request load_t_op_request
 #include "unit.h"
 #include "lnet/path/expected_time.c"
 
@@ -13,11 +12,6 @@
 #define WINDOW	32
 #define US	((u64)NSEC_PER_USEC)
 #define MS	((u64)NSEC_PER_MSEC)
-
-bool load_t_op_request(const struct lnet_op *op)
-{
-	return op->type == LNET_OP_PUT;
-}
 
 /* Rails that get one request done after the other, and what is under way on them. */
 struct rail {

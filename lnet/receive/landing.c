@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Steps of a pass for payloads: drivers receive them in place, or are to stop. */
+#include "model/core.h"
+#include "shard/hooks.h"
+
+void lnet_pass_lands(struct lnet_pass *p)
+{
+	while (!list_empty(&p->land)) {
+		struct lnet_rx *rx = list_first_entry(&p->land, struct lnet_rx, owed);
+		bool skip;
+
+		list_del_init(&rx->owed);
+		if (unlikely(rx->fwd))
+			lnet_forward_land(p, rx);
+		skip = rx->verdict == LNET_SKIP;
+		rx->ni->ops->land(p, rx->ni, rx);
+		if (skip)
+			lnet_rx_free(p, rx);
+	}
+}
+
+void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	if (rx->state != RX_LAND || rx->stopping)
+		return;
+	rx->stopping = 1;
+	list_add_tail(&rx->stop, &p->stop);
+}
+
+void lnet_pass_stops(struct lnet_pass *p)
+{
+	while (!list_empty(&p->stop)) {
+		struct lnet_rx *rx = list_first_entry(&p->stop, struct lnet_rx, stop);
+
+		list_del_init(&rx->stop);
+		if (!READ_ONCE(rx->dead))
+			rx->ni->ops->rx_stop(p, rx->ni, rx);
+		lnet_enter(p, &p->ln->shard[rx->hold_shard]);
+		rx->stopping = 0;
+		if (rx->dead)
+			lnet_rx_free(p, rx);
+		lnet_leave(p);
+	}
+}
