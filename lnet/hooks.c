@@ -124,6 +124,14 @@ const struct lnet_job lnet_jobs[LNET_NR_JOBS] = {
 	{ lnet_log_look_ns, log_work },
 };
 
+/* ---- kinds of received messages -------------------------------------------------------------- */
+
+const struct lnet_rx_kind lnet_rx_forward = {
+	.is_accepted = lnet_router_forwards, .begin = lnet_forward_begin,
+	.land = lnet_forward_land, .done = lnet_forward_done, .gone = lnet_forward_gone,
+	.is_wanted = lnet_forward_is_wanted, .free = lnet_forward_free,
+};
+
 /* ---- fault rules ----------------------------------------------------------------------------- */
 
 bool lnet_hook_fault_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)

@@ -2,7 +2,7 @@
 /* Checks whether other messages wait for the buffer into which a message is being received. */
 #include "plat.h"
 #include "memory/md.h"
-#include "router/router.h"
+#include "shard/hooks.h"
 
 #define WAITING_MAX	16U	/* most queued messages that one check compares */
 
@@ -44,6 +44,6 @@ static bool others_are_queued(const struct lnet_rx *rx)
 bool lnet_rx_is_wanted(const struct lnet_rx *rx)
 {
 	if (rx->fwd)
-		return lnet_forward_is_wanted(rx);
+		return lnet_rx_forward.is_wanted(rx);
 	return rx->md && others_are_queued(rx);
 }

@@ -11,7 +11,7 @@ void lnet_pass_lands(struct lnet_pass *p)
 
 		list_del_init(&rx->owed);
 		if (unlikely(rx->fwd))
-			lnet_forward_land(p, rx);
+			lnet_rx_forward.land(p, rx);
 		skip = rx->verdict == LNET_SKIP;
 		rx->ni->ops->land(p, rx->ni, rx);
 		if (skip)

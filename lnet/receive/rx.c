@@ -6,7 +6,6 @@
 #include "model/core.h"
 #include "shard/hooks.h"
 #include "topology/route.h"
-#include "router/router.h"
 
 static const u8 edges[LNET_NR_RX_STATES][LNET_NR_RX_STATES] = {
 #define STATE(s, pc, buf)
@@ -83,7 +82,7 @@ void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx)
 	if (rx->spare)
 		kfree(rx->spare);
 	if (rx->fwd)
-		lnet_forward_free(rx);
+		lnet_rx_forward.free(rx);
 	if (unlikely(rx->src != rx->from))
 		lnet_peer_ni_put(rx->src);
 	if (rx->from)
@@ -388,7 +387,7 @@ static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct l
 		lnet_count(p->sh, bad_header);
 		return LNET_CLOSE;
 	}
-	if (lnet_router_forwards(p->ln))
+	if (lnet_rx_forward.is_accepted(p->ln))
 		return FORWARD;
 	lnet_count(p->sh, not_for_me);
 	return LNET_SKIP;
@@ -547,7 +546,7 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 	if (v == FORWARD && unlikely(!is_sender) && drop_forged(p, rx, true))
 		return LNET_SKIP;
 	if (v == FORWARD)
-		return lnet_forward_begin(p, rx, hdr);
+		return lnet_rx_forward.begin(p, rx, hdr);
 	if (unlikely(!is_sender) && !came_routed(p, rx, is_routers_word(hdr)))
 		return LNET_SKIP;
 	switch (hdr->type) {
@@ -623,7 +622,7 @@ void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how
 	if (unlikely(rx->spoil) && how == LNET_OK)
 		lnet_hook_fault_spoil(rx);
 	if (unlikely(rx->fwd))
-		lnet_forward_done(p, rx, how);
+		lnet_rx_forward.done(p, rx, how);
 	else if (rx->get)
 		lnet_reply_done(p, rx, how);
 	else if (rx->marked)
@@ -656,7 +655,7 @@ void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict 
 bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	if (rx->fwd)
-		return lnet_forward_gone(p, rx);
+		return lnet_rx_forward.gone(p, rx);
 	if (rx->marked)
 		return lnet_once_gone(p, rx);
 	lnet_leave(p);

@@ -24,7 +24,6 @@ void lnet_pass_stops(struct lnet_pass *p);	/* stops landings of p->stop */
 void lnet_att_given(struct lnet_pass *p, struct list_head *given);	/* from drivers */
 void lnet_pass_backs(struct lnet_pass *p);	/* replies that ended in another shard */
 void lnet_pass_routed(struct lnet_pass *p);	/* forwards p->routed */
-void lnet_forward_land(struct lnet_pass *p, struct lnet_rx *rx);	/* rx->fwd, in p->land */
 void lnet_md_posts(struct lnet_pass *p);	/* [sh] events of p->posts become ready */
 void lnet_md_take_ready(struct lnet_pass *p);	/* takes events that calls left behind */
 void lnet_md_deliver(struct lnet_pass *p);	/* runs handlers */
@@ -49,6 +48,31 @@ struct lnet_job {
 };
 #define LNET_NR_JOBS 11
 extern const struct lnet_job lnet_jobs[LNET_NR_JOBS];
+
+/* A kind of received messages that a higher folder handles. */
+struct lnet_rx_kind {
+	bool (*is_accepted)(const struct lnet *ln);
+	/* [sh of rx->from] as lnet_rx_begin(); may release and take the lock */
+	enum lnet_verdict (*begin)(struct lnet_pass *p, struct lnet_rx *rx,
+				   const struct lnet_hdr *hdr);
+	/* no lock held: @rx waited and may land; without memory its verdict becomes SKIP */
+	void (*land)(struct lnet_pass *p, struct lnet_rx *rx);
+	void (*done)(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
+	bool (*gone)(struct lnet_pass *p, struct lnet_rx *rx);	/* as lnet_rx_gone() */
+	bool (*is_wanted)(const struct lnet_rx *rx);		/* as lnet_rx_is_wanted() */
+	void (*free)(struct lnet_rx *rx);	/* what @rx has of this kind */
+};
+extern const struct lnet_rx_kind lnet_rx_forward;	/* rx->fwd: for another node */
+
+/* The reserved portal. [sh of rx->src] a ping was received; a push was received in rx->copy */
+enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
+				   const struct lnet_hdr *hdr);
+void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);
+/* no lock held: a request that was parked has found memory, or its time is over */
+void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
+		     enum lnet_outcome why);
+/* [sh of rx->from] @rx came from or through a gateway */
+void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word);
 
 /*
  * Fault rules. The first two only if ln->fault, whose rules may be gone in the call. No lock held:
