@@ -124,12 +124,18 @@ const struct lnet_job lnet_jobs[LNET_NR_JOBS] = {
 	{ lnet_log_look_ns, log_work },
 };
 
-/* ---- kinds of received messages -------------------------------------------------------------- */
+/* ---- kinds of received messages and of operations -------------------------------------------- */
 
 const struct lnet_rx_kind lnet_rx_forward = {
 	.is_accepted = lnet_router_forwards, .begin = lnet_forward_begin,
 	.land = lnet_forward_land, .done = lnet_forward_done, .gone = lnet_forward_gone,
 	.is_wanted = lnet_forward_is_wanted, .free = lnet_forward_free,
+};
+
+const struct lnet_op_kind lnet_op_forward = {
+	.hdr = lnet_forward_hdr, .payload = lnet_forward_payload,
+	.is_resendable = lnet_forward_resendable, .is_stuck = lnet_forward_stuck,
+	.substitute = lnet_forward_substitute, .avoid = lnet_forward_avoid,
 };
 
 /* ---- fault rules ----------------------------------------------------------------------------- */

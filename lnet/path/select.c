@@ -15,9 +15,9 @@
 #include "plat.h"
 #include "model/core.h"
 #include "path/health.h"
+#include "shard/hooks.h"
 #include "shard/trace.h"
 #include "topology/route.h"
-#include "router/router.h"
 
 #define NUMA_LOCAL	10	/* distances as firmware tables have them */
 #define NUMA_REMOTE	20
@@ -654,7 +654,7 @@ static struct lnet_path *select_for(struct lnet_pass *p, struct lnet_op *op)
 	};
 
 	if (unlikely(op->flags & LNET_OPF_FORWARD))
-		s.exclude = lnet_rec_value(p->sh, lnet_forward_avoid(op));
+		s.exclude = lnet_rec_value(p->sh, lnet_op_forward.avoid(op));
 	return lnet_select(p->sh, &s);
 }
 

@@ -64,6 +64,20 @@ struct lnet_rx_kind {
 };
 extern const struct lnet_rx_kind lnet_rx_forward;	/* rx->fwd: for another node */
 
+/* A kind of operations that a higher folder makes. */
+struct lnet_op_kind {
+	/* what is to be sent; the destination is the attempt's */
+	void (*hdr)(const struct lnet_op *op, struct lnet_hdr *hdr);
+	void (*payload)(const struct lnet_op *op, struct lnet_buf *buf);
+	/* [sh] may be sent again although it perhaps arrived: exactly-once.md rule 15 */
+	bool (*is_resendable)(const struct lnet_op *op);
+	/* [sh] ends now, as @path has no link, or (NULL) as all paths were tried */
+	bool (*is_stuck)(const struct lnet_op *op, const struct lnet_path *path);
+	void (*substitute)(struct lnet_op *op);	/* [sh] another NID of the node may replace it */
+	u64 (*avoid)(const struct lnet_op *op);	/* [sh] paths not to take */
+};
+extern const struct lnet_op_kind lnet_op_forward;	/* LNET_OPF_FORWARD: for another node */
+
 /* The reserved portal. [sh of rx->src] a ping was received; a push was received in rx->copy */
 enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 				   const struct lnet_hdr *hdr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The header and the payload of an attempt, as drivers read them. */
 #include "model/core.h"
-#include "router/router.h"
+#include "shard/hooks.h"
 
 /* What a header says beside the fields; written once, before a driver looks. */
 enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4, WIRE_URGENT = 8, WIRE_ONCE = 16 };
@@ -13,7 +13,7 @@ enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4, WIRE_URGENT = 8, WIRE_O
 static bool is_sent_once(const struct lnet_op *op)
 {
 	if (op->flags & LNET_OPF_FORWARD)
-		return !lnet_forward_resendable(op);
+		return !lnet_op_forward.is_resendable(op);
 	if (op->type == LNET_OP_ACK || op->type == LNET_OP_REPLY)
 		return !op->copy && !(op->flags & LNET_OPF_ANY_PATH);
 	return !(op->flags & LNET_OPF_RECOVERY) && !lnet_op_is_repeatable(op);
@@ -75,7 +75,7 @@ void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
 
 	hdr->dest_nid = att->path->pni->nid;
 	if (unlikely(op->wire_bits & WIRE_FORWARD)) {
-		lnet_forward_hdr(op, hdr);
+		lnet_op_forward.hdr(op, hdr);
 		return;
 	}
 	hdr->src_nid = att->ni->nid;
@@ -136,7 +136,7 @@ void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf)
 	if (op->type == LNET_OP_ACK || op->type == LNET_OP_GET || !op->len)
 		return;
 	if (unlikely(op->wire_bits & WIRE_FORWARD)) {
-		lnet_forward_payload(op, buf);
+		lnet_op_forward.payload(op, buf);
 	} else if (op->copy) {
 		buf->frags = &op->copy->frag;
 		buf->nr = 1;

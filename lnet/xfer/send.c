@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Operations on their way: start, choice of a path, what drivers gave back, sending again. */
 #include "model/core.h"
+#include "shard/hooks.h"
 #include "shard/trace.h"
 #include "topology/route.h"
-#include "router/router.h"
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
@@ -19,7 +19,7 @@ static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
 	if (op->flags & LNET_OPF_RECOVERY)
 		return false;
 	if (unlikely(op->flags & LNET_OPF_FORWARD))
-		return lnet_rec_asked(p->sh, lnet_forward_resendable(op));
+		return lnet_rec_asked(p->sh, lnet_op_forward.is_resendable(op));
 	return lnet_op_is_repeatable(op);
 }
 
@@ -51,7 +51,7 @@ static bool is_stuck(const struct lnet_pass *p, const struct lnet_op *op,
 		     const struct lnet_path *path)
 {
 	return unlikely(op->flags & LNET_OPF_FORWARD) &&
-	       lnet_rec_asked(p->sh, lnet_forward_stuck(op, path));
+	       lnet_rec_asked(p->sh, lnet_op_forward.is_stuck(op, path));
 }
 
 /* @path NULL: by whatever is chosen now. */
@@ -267,7 +267,7 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 	}
 	lnet_op_unbind(op);
 	if (unlikely(op->flags & LNET_OPF_FORWARD)) {
-		lnet_forward_substitute(op);
+		lnet_op_forward.substitute(op);
 		op->flags = (u32)lnet_rec_value(p->sh, op->flags);
 	}
 	if (op->state != OP_TRY && op->state != OP_ANSWER)

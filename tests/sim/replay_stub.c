@@ -4,6 +4,7 @@
  * it said is in the recording.
  */
 #include <stdlib.h>
+#include "lnet/shard/hooks.h"
 #include "tests/sim/replay.h"
 
 struct replay *replay_of(const struct lnet *ln)
@@ -67,24 +68,33 @@ bool lnet_contact_granted(const struct lnet_peer *peer)
 	return false;
 }
 
-bool lnet_forward_resendable(const struct lnet_op *op)
+static bool resendable(const struct lnet_op *op)
 {
 	(void)op;
 	return false;
 }
 
-bool lnet_forward_stuck(const struct lnet_op *op, const struct lnet_path *path)
+static bool stuck(const struct lnet_op *op, const struct lnet_path *path)
 {
 	(void)op;
 	(void)path;
 	return false;
 }
 
-u64 lnet_forward_avoid(const struct lnet_op *op)
+static u64 avoid(const struct lnet_op *op)
 {
 	(void)op;
 	return 0;
 }
+
+static void substitute(struct lnet_op *op)
+{
+	(void)op;
+}
+
+const struct lnet_op_kind lnet_op_forward = {
+	.is_resendable = resendable, .is_stuck = stuck, .substitute = substitute, .avoid = avoid,
+};
 
 bool lnet_md_aborted(const struct lnet_md *md)
 {
@@ -169,7 +179,6 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
 }
 
 #define NOTHING(name, ...) void name(__VA_ARGS__) { }
-NOTHING(lnet_forward_substitute, struct lnet_op *op)
 NOTHING(lnet_ni_get, struct lnet_ni *ni)
 NOTHING(lnet_ni_put, struct lnet_ni *ni)
 NOTHING(lnet_op_park_window, struct lnet_pass *p, struct lnet_op *op)
