@@ -4,6 +4,7 @@
 #include "path/health.h"
 #include "topology/peer.h"
 #include "topology/route.h"
+#include "topology/ni.h"
 
 #define NETS_MAX 4			/* nets that a message lists */
 

@@ -2,6 +2,7 @@
 /* net show: the local interfaces with their counters. */
 #include "control/command.h"
 #include "manage/ni_drain.h"
+#include "topology/ni.h"
 
 int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e)
@@ -87,7 +88,7 @@ static void ni_counters(const struct lnet_ni *ni, u64 *c)
 
 bool lnet_ctl_ni_fatal(const struct lnet_ni *ni)
 {
-	return READ_ONCE(ni->fatal) || READ_ONCE(ni->fault_down);
+	return !lnet_ni_has_link(ni);
 }
 
 #define MSGS(side)                                                                             \
@@ -164,8 +165,8 @@ static const char *ni_status(struct lnet_ni *ni)
 {
 	if (!lnet_ctl_ni_up(ni))
 		return "down";
-	if (!READ_ONCE(ni->drained))
-		return READ_ONCE(ni->held) ? "held" : "up";
+	if (lnet_ni_service(ni) != LNET_NI_DRAINED)
+		return lnet_ni_service(ni) == LNET_NI_DAMPED ? "held" : "up";
 	return lnet_ni_is_empty(ni->ln, ni) ? "drained" : "draining";
 }
 

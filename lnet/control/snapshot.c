@@ -7,6 +7,7 @@
 #include "topology/route.h"
 #include "router/router.h"
 #include "topology/udsp.h"
+#include "topology/ni.h"
 
 /* Memory may be short for a moment; a node that is neither old nor new would be worse. */
 #define TRIES_MAX 100
@@ -83,8 +84,8 @@ static void ni_read(const struct lnet_ni *ni, struct lnet_ni_cfg *cfg)
 
 void lnet_ctl_marks_get(const struct lnet_ni *ni, struct lnet_ctl_marks *marks)
 {
-	marks->drained = READ_ONCE(ni->drained);
-	marks->down = READ_ONCE(ni->fault_down);
+	marks->drained = lnet_ni_marked(ni, LNET_MARK(DRAINED));
+	marks->down = lnet_ni_marked(ni, LNET_MARK(RULE_DOWN));
 }
 
 void lnet_ctl_marks_set(struct lnet *ln, const struct lnet_nid *nid,

@@ -15,6 +15,7 @@
  */
 #include "plat.h"
 #include "fault/rule.h"
+#include "topology/ni.h"
 
 #define MAX_RULES	256
 #define MAX_FAILS	LNET_FAULT_FAILS
@@ -581,7 +582,7 @@ int lnet_fault_ni_down(struct lnet *ln, const struct lnet_nid *nid, bool down)
 	mutex_lock(&ln->cfg_mutex);
 	ni = lnet_ni_by_nid(ln, nid);
 	if (ni)
-		WRITE_ONCE(ni->fault_down, down);
+		lnet_ni_mark(ni, LNET_MARK(RULE_DOWN), down);
 	mutex_unlock(&ln->cfg_mutex);
 	if (!ni)
 		return -ENOENT;

@@ -391,7 +391,7 @@ void lnet_net_fini(struct lnet *ln)
 void lnet_ni_link(struct lnet_ni *ni, const struct lnet_link *link)
 {
 	WRITE_ONCE(ni->link_why, link->why);
-	WRITE_ONCE(ni->fatal, !link->up);
+	lnet_ni_mark(ni, LNET_MARK(LINK_DOWN), !link->up);
 	if (link->speed_mbit)
 		WRITE_ONCE(ni->link_speed, link->speed_mbit);
 	link_kick(ni->ln);
@@ -407,14 +407,14 @@ const char *lnet_ni_link_why(const struct lnet_ni *ni)
 	};
 	u8 why = READ_ONCE(ni->link_why);
 
-	if (READ_ONCE(ni->fault_down))
+	if (lnet_ni_marked(ni, LNET_MARK(RULE_DOWN)))
 		return "set down by an operator (net set --link)";
 	return whys[why < ARRAY_SIZE(whys) ? why : LNET_LINK_NO_CARRIER];
 }
 
 static bool is_down(const struct lnet_ni *ni)
 {
-	return READ_ONCE(ni->fatal) || READ_ONCE(ni->fault_down);
+	return !lnet_ni_has_link(ni);
 }
 
 /* One whose link is not as the worker last saw it; counted. */

@@ -13,6 +13,7 @@
 #include "plat.h"
 #include "model/core.h"
 #include "manage/ni_drain.h"
+#include "topology/ni.h"
 
 /* Maximum waits: for messages in flight; for acknowledgements; for connections to close. */
 #define SENT_NS		((u64)NSEC_PER_SEC)
@@ -74,7 +75,7 @@ static void set_drained(struct lnet_ni *ni, bool drained)
 	struct lnet *ln = ni->ln;
 
 	lnet_shards_lock_all(ln);
-	WRITE_ONCE(ni->drained, drained);
+	lnet_ni_mark(ni, LNET_MARK(DRAINED), drained);
 	lnet_shards_unlock_all(ln);
 	if (drained)
 		cease(ni);
@@ -93,7 +94,7 @@ int lnet_ni_drain(struct lnet *ln, const struct lnet_nid *nid, bool drained)
 	ni = lnet_ni_by_nid(ln, nid);
 	if (!ni) {
 		rc = -ENOENT;
-	} else if (ni->drained != drained) {
+	} else if (lnet_ni_marked(ni, LNET_MARK(DRAINED)) != drained) {
 		set_drained(ni, drained);
 		lnet_log_ni_drained(ln, nid, drained);
 	}
@@ -126,7 +127,7 @@ void lnet_ni_leave(struct lnet_ni *ni, u64 limit_ns)
 	struct quiet received = { .ni = ni, .counter = LNET_NIC_recv_count };
 	struct lnet *ln = ni->ln;
 
-	WRITE_ONCE(ni->leaving, 1);
+	lnet_ni_mark(ni, LNET_MARK(LEAVING), true);
 	set_drained(ni, true);
 	if (lnet_push_is_known(ln, ni))
 		return;			/* no peer needs the list */

@@ -146,6 +146,7 @@ struct lnet_outcome_info {
 extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
 
 #include "base/timer.h"
+#include "model/ni_service.h"
 
 #include "service/discover.h"
 #include "path/probe_queue.h"
@@ -271,18 +272,12 @@ struct lnet_ni {
 	atomic_t health;		/* 0..1000 */
 	atomic_t work;			/* lnet_ni_kick() */
 	u8 state;			/* enum lnet_ni_state [cfg] */
-	/* link down or address gone; written by lnet_ni_link(), READ_ONCE */
-	u8 fatal;
-	u8 link_why;			/* fatal: enum lnet_link_why; with it */
+	/* enum lnet_ni_service, and above it the marks: lnet_ni_mark(), any context */
+	atomic_t service;
+	u8 link_why;			/* enum lnet_link_why; valid with the mark LINK_DOWN */
 	u8 link_seen;			/* what the worker has acted on */
 	u8 rising;			/* [nid_lock] the link is back, not all peers' paths know */
-	u8 fault_down;			/* dbg hook: interface down by a fault rule */
-	u8 drained;			/* [cfg] out of service by hand: ni_drain.c, READ_ONCE */
-	u8 leaving;			/* [cfg] about to be removed: not advertised */
-	u8 unpinged;			/* a router's, and nobody asks for it: announced as down */
 	u64 pinged_ns;			/* a router's: of the last ping; WRITE_ONCE */
-	/* health fell to 0 and did not rise enough since: announced as down; health.c, READ_ONCE */
-	u8 low;
 	u8 falls;			/* in a row, soon after it rose; health.c, WRITE_ONCE */
 	u64 rose_ns;			/* when it was announced as up last; the same */
 	struct lnet_peer *rise_at;	/* [nid_lock] @rising: the last that does; counted */
@@ -291,7 +286,6 @@ struct lnet_ni {
 	u32 full_mbit;			/* [nid_lock] the most that it ever was */
 	u16 wear;			/* missing to full weight: link_quality.c, READ_ONCE */
 	u8 used;			/* [cfg] sent a message before its counters were reset */
-	u8 held;			/* its link flaps: link_damping.c, READ_ONCE */
 	struct lnet_loss loss;		/* [nid_lock] */
 	struct lnet_flap flap;		/* [nid_lock] */
 	s32 dev_cpt;			/* partition near the device; -1 unknown */

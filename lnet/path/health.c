@@ -16,6 +16,7 @@
 #include "plat.h"
 #include "path/health.h"
 #include "shard/trace.h"
+#include "topology/ni.h"
 
 #define UP_AFTER	16U	/* successes until an interface that was at 0 is announced as up */
 #define FALLS_MAX	6	/* UP_AFTER twice as often, up to 1000 */
@@ -24,8 +25,7 @@
 
 bool lnet_ni_up(const struct lnet_ni *ni)
 {
-	return lnet_ni_has_link(ni) && !READ_ONCE(ni->low) && !READ_ONCE(ni->unpinged) &&
-	       !READ_ONCE(ni->drained) && !READ_ONCE(ni->held);
+	return lnet_ni_service(ni) == LNET_NI_OK;
 }
 
 void lnet_ni_announced(struct lnet_ni *ni)
@@ -60,17 +60,18 @@ static void fell(struct lnet_ni *ni, u64 now_ns)
 /* A worker makes the new ping info. */
 static void ni_announce(struct lnet_ni *ni, int health)
 {
-	u8 low = health == 0 ? 1 : health >= up_at(ni) ? 0 : READ_ONCE(ni->low);
+	bool was = lnet_ni_marked(ni, LNET_MARK(NO_HEALTH));
+	bool low = health == 0 || (was && health < up_at(ni));
 	u64 now_ns;
 
-	if (likely(low == READ_ONCE(ni->low)))
+	if (likely(low == was))
 		return;
 	now_ns = ni->ln->env->ops->now_ns(ni->ln->env);
 	if (low)
 		fell(ni, now_ns);
 	else
 		WRITE_ONCE(ni->rose_ns, now_ns);
-	WRITE_ONCE(ni->low, low);
+	lnet_ni_mark(ni, LNET_MARK(NO_HEALTH), low);
 	if (low)
 		lnet_log_ni_down(ni->ln, &ni->nid, ni->ifname, "health 0");
 	else

@@ -3,6 +3,7 @@
 #include "plat.h"
 #include "path/health.h"
 #include "shard/log.h"
+#include "topology/ni.h"
 
 /* Reasons of failures that lower health. */
 static const char *const whys[LNET_NR_OUTCOMES] = {

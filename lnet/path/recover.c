@@ -17,6 +17,7 @@
 #include "plat.h"
 #include "path/health.h"
 #include "shard/trace.h"
+#include "topology/ni.h"
 
 enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 

@@ -18,6 +18,7 @@
 #include "shard/hooks.h"
 #include "shard/trace.h"
 #include "topology/route.h"
+#include "topology/ni.h"
 
 #define NUMA_LOCAL	10	/* distances as firmware tables have them */
 #define NUMA_REMOTE	20
@@ -130,8 +131,7 @@ static s64 numa_distance(const struct lnet *ln, s32 a, s32 b)
 
 static bool link_up(const struct lnet_path *path)
 {
-	return !READ_ONCE(path->ni->fatal) && !READ_ONCE(path->ni->fault_down) &&
-	       path->pni->said != LNET_SAID_DOWN;
+	return lnet_ni_has_link(path->ni) && path->pni->said != LNET_SAID_DOWN;
 }
 
 /* A router's silence is that of all behind it. */
@@ -156,15 +156,14 @@ static void rank_route(const struct lnet_path *path, s64 *rank)
 	rank[LNET_RANK_turn] -= (s64)path->pni->turn;
 }
 
-/*
- * One that is out of service by hand, or held back as it flaps, is better than one without link,
- * and worse than all others.
- */
+/* A drained or damped interface ranks above one without link, and below all others. */
 static s64 rank_link(const struct lnet_path *path)
 {
+	enum lnet_ni_service service = lnet_ni_service(path->ni);
+
 	if (!link_up(path))
 		return -1;
-	return !READ_ONCE(path->ni->drained) && !READ_ONCE(path->ni->held);
+	return service == LNET_NI_OK || service == LNET_NI_DEGRADED;
 }
 
 /*
@@ -522,7 +521,7 @@ static struct lnet_ni *sticky_ni(const struct lnet_select *s)
 	if (s->peer->mr || !s->request || !s->pni)
 		return NULL;
 	if (s->pni->sticky)
-		return READ_ONCE(s->pni->sticky->drained) ? NULL : s->pni->sticky;
+		return lnet_ni_marked(s->pni->sticky, LNET_MARK(DRAINED)) ? NULL : s->pni->sticky;
 	list_for_each_entry(pni, &s->peer->pnis, link)
 		if (pni->net == s->pni->net && pni->sticky)
 			return pni->sticky;

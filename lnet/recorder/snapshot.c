@@ -7,6 +7,7 @@
 #include "model/core.h"
 #include "recorder/record.h"
 #include "topology/route.h"
+#include "topology/ni.h"
 
 #define NR_TUNABLES	(sizeof(struct lnet_tunables) / sizeof(u64))
 
@@ -60,9 +61,10 @@ void lnet_rec_tunables(struct lnet_shard *sh)
 
 static u8 ni_flags(const struct lnet_ni *ni)
 {
-	return flag(READ_ONCE(ni->fatal), 0) | flag(READ_ONCE(ni->fault_down), 1) |
-	       flag(READ_ONCE(ni->drained), 2) | flag(ni == ni->ln->lo, 3) |
-	       flag(READ_ONCE(ni->held), 4);
+	return flag(lnet_ni_marked(ni, LNET_MARK(LINK_DOWN)), 0) |
+	       flag(lnet_ni_marked(ni, LNET_MARK(RULE_DOWN)), 1) |
+	       flag(lnet_ni_marked(ni, LNET_MARK(DRAINED)), 2) | flag(ni == ni->ln->lo, 3) |
+	       flag(lnet_ni_marked(ni, LNET_MARK(DAMPED)), 4);
 }
 
 static void seen_write(struct lnet_shard *sh, u8 kind, u32 ix, const struct lnet_seen *seen)

@@ -4,6 +4,7 @@
  * own; what it held goes back when that has ended, whichever way.
  */
 #include "router/router.h"
+#include "topology/ni.h"
 
 /* Multi-rail, as far as this node knows. */
 static bool is_mr(struct lnet *ln, const struct lnet_nid *nid)
@@ -310,7 +311,7 @@ bool lnet_forward_resendable(const struct lnet_op *op)
 bool lnet_forward_stuck(const struct lnet_op *op, const struct lnet_path *path)
 {
 	return lnet_forward_resendable(op) && !(op->flags & LNET_OPF_MAYBE) &&
-	       (!path || READ_ONCE(path->ni->fatal) || READ_ONCE(path->ni->fault_down));
+	       (!path || !lnet_ni_has_link(path->ni));
 }
 
 /* ---- its end --------------------------------------------------------------------------------- */

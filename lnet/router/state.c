@@ -4,6 +4,7 @@
  * interfaces that nobody pings any more.
  */
 #include "router/router.h"
+#include "topology/ni.h"
 
 #define LOOK_NS		NSEC_PER_SEC	/* between two looks at what time has changed */
 #define SOON_NS		NSEC_PER_MSEC	/* the configuration was busy */
@@ -297,7 +298,7 @@ static void nis_up(struct lnet *ln)
 	struct lnet_ni *ni;
 
 	list_for_each_entry(ni, &ln->nis, link)
-		WRITE_ONCE(ni->unpinged, 0);
+		lnet_ni_mark(ni, LNET_MARK(UNPINGED), false);
 }
 
 static void end(struct lnet *ln)
@@ -327,10 +328,10 @@ static void look_at_nis(struct lnet *ln, u64 now_ns)
 	bool changed = false;
 
 	list_for_each_entry(ni, &ln->nis, link) {
-		if (ni == ln->lo || READ_ONCE(ni->unpinged) ||
+		if (ni == ln->lo || lnet_ni_marked(ni, LNET_MARK(UNPINGED)) ||
 		    now_ns < last_ping_ns(ln, ni->net) + settle_ns(ln))
 			continue;
-		WRITE_ONCE(ni->unpinged, 1);
+		lnet_ni_mark(ni, LNET_MARK(UNPINGED), true);
 		changed = true;
 	}
 	if (!changed)
@@ -344,9 +345,10 @@ void lnet_router_pinged(struct lnet_pass *p, struct lnet_rx *rx)
 	struct lnet_ni *ni = rx->ni;
 
 	WRITE_ONCE(ni->pinged_ns, p->now_ns);
-	if (likely(!READ_ONCE(ni->unpinged)) || lnet_nid_is_local(p->ln, &rx->src_nid))
+	if (likely(!lnet_ni_marked(ni, LNET_MARK(UNPINGED))) ||
+	    lnet_nid_is_local(p->ln, &rx->src_nid))
 		return;
-	WRITE_ONCE(ni->unpinged, 0);
+	lnet_ni_mark(ni, LNET_MARK(UNPINGED), false);
 	lnet_ni_announced(ni);
 }
 

@@ -3,6 +3,7 @@
 #include "model/core.h"
 #include "memory/md.h"
 #include "router/router.h"
+#include "topology/ni.h"
 
 #define RECOVERY_SINK 48
 
@@ -25,7 +26,8 @@ static unsigned int collect(struct lnet *ln, struct lnet_pinginfo_ni *nis, unsig
 	unsigned int nr = 0;
 
 	list_for_each_entry(ni, &ln->nis, link) {
-		if (ni == ln->lo || nr == max || ni->leaving || (ni->drained && !all))
+		if (ni == ln->lo || nr == max || lnet_ni_marked(ni, LNET_MARK(LEAVING)) ||
+		    (lnet_ni_marked(ni, LNET_MARK(DRAINED)) && !all))
 			continue;
 		nis[nr].nid = ni->nid;
 		nis[nr].status = lnet_ni_up(ni) ? LNET_NI_UP : LNET_NI_DOWN;
@@ -41,7 +43,8 @@ static bool has_less(const struct lnet *ln)
 	bool drained = false, up = false;
 
 	list_for_each_entry(ni, &ln->nis, link) {
-		drained |= ni->drained && !ni->leaving;
+		drained |= lnet_ni_marked(ni, LNET_MARK(DRAINED)) &&
+			   !lnet_ni_marked(ni, LNET_MARK(LEAVING));
 		up |= ni != ln->lo && lnet_ni_up(ni);
 	}
 	return drained && up;

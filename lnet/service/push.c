@@ -6,6 +6,7 @@
 #include "model/core.h"
 #include "path/health.h"
 #include "topology/peer.h"
+#include "topology/ni.h"
 
 #define SLICE		128U	/* peers looked at in one visit of the worker */
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)	/* between two slices of a walk */
@@ -79,7 +80,8 @@ static struct lnet_peer_ni *pinged_at(const struct lnet_peer *peer)
 
 	list_for_each_entry(pni, &peer->pnis, link)
 		if (!pni->deleted && pni->sticky && pni->sticky->state == NI_ACTIVE &&
-		    !READ_ONCE(pni->sticky->fatal) && !READ_ONCE(pni->sticky->drained))
+		    lnet_ni_has_link(pni->sticky) &&
+		    lnet_ni_service(pni->sticky) != LNET_NI_DRAINED)
 			return pni;
 	return NULL;
 }
@@ -99,7 +101,8 @@ static void follow_ping(struct lnet_op *op)
 static bool may_carry(const struct lnet_path *path, const struct lnet_peer *peer)
 {
 	return !path->gone && lnet_ni_usable(path->ni) && lnet_ni_has_link(path->ni) &&
-	       (!READ_ONCE(path->ni->drained) || (peer->features & LNET_FEAT_OPEN));
+	       (lnet_ni_service(path->ni) != LNET_NI_DRAINED ||
+		(peer->features & LNET_FEAT_OPEN));
 }
 
 /*

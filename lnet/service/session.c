@@ -4,6 +4,7 @@
  * grant; and what tells it our floor.
  */
 #include "model/core.h"
+#include "topology/ni.h"
 
 /* a peer that did not answer is asked again after this, doubling */
 #define CONTACT_RETRY_NS 1000000000ULL
@@ -144,7 +145,7 @@ static bool has_live_path(const struct lnet_peer *peer)
 	list_for_each_entry(pni, &peer->pnis, link)
 		list_for_each_entry(path, &pni->paths, link)
 			if (!pni->deleted && path->evidence_ns > path->lost_ns &&
-			    !READ_ONCE(path->ni->fatal))
+			    lnet_ni_has_link(path->ni))
 				return true;
 	return false;
 }

@@ -10,6 +10,7 @@
 #include <lnet/env.h>
 #include "model/core.h"
 #include "path/health.h"
+#include "topology/ni.h"
 
 #define HOLD_FIRST_NS	(100 * (u64)NSEC_PER_MSEC)
 #define FLAPS_MAX	16U
@@ -26,7 +27,7 @@ void lnet_flap_seen(struct lnet_ni *ni, bool down, u64 now_ns)
 	struct lnet_flap *flap = &ni->flap;
 	bool soon;
 
-	WRITE_ONCE(ni->held, 0);
+	lnet_ni_mark(ni, LNET_MARK(DAMPED), false);
 	if (down) {
 		soon = flap->up_ns && now_ns - min(now_ns, flap->up_ns) < LNET_FLAP_NS;
 		flap->nr = soon ? min(flap->nr + 1U, FLAPS_MAX) : 0;
@@ -36,7 +37,7 @@ void lnet_flap_seen(struct lnet_ni *ni, bool down, u64 now_ns)
 	flap->until_ns = now_ns + hold_ns(ni);
 	if (flap->until_ns == now_ns)
 		return;
-	WRITE_ONCE(ni->held, 1);
+	lnet_ni_mark(ni, LNET_MARK(DAMPED), true);
 	lnet_look_by(ni->ln, &ni->ln->flap_ns, flap->until_ns);
 }
 
@@ -50,13 +51,13 @@ void lnet_flaps_work(struct lnet_pass *p)
 		return;
 	spin_lock(&ln->nid_lock);
 	list_for_each_entry(ni, &ln->nis, link) {
-		if (!ni->held)
+		if (!lnet_ni_marked(ni, LNET_MARK(DAMPED)))
 			continue;
 		if (p->now_ns < ni->flap.until_ns) {
 			next_ns = min(next_ns, ni->flap.until_ns);
 			continue;
 		}
-		WRITE_ONCE(ni->held, 0);
+		lnet_ni_mark(ni, LNET_MARK(DAMPED), false);
 		lnet_ni_announced(ni);
 	}
 	WRITE_ONCE(ln->flap_ns, next_ns);

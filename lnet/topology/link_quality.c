@@ -12,6 +12,7 @@
 #include <lnet/lnd.h>
 #include "model/core.h"
 #include "path/health.h"
+#include "topology/ni.h"
 
 #define SAMPLE_SENT	256U				/* packets at least */
 #define SAMPLE_NS	(200 * (u64)NSEC_PER_MSEC)	/* and time */
@@ -172,7 +173,7 @@ void lnet_weight_look(struct lnet_ni *ni, struct lnet_weight_view *v)
 		.loss_ppm = ni->loss.ppm, .sent = ni->loss.sent, .lost = ni->loss.lost,
 		.flaps = ni->flap.nr,
 	};
-	if (ni->held)
+	if (lnet_ni_marked(ni, LNET_MARK(DAMPED)))
 		v->held_ms = (u32)div_u64(ni->flap.until_ns - min(now_ns, ni->flap.until_ns),
 					  NSEC_PER_MSEC);
 	spin_unlock(&ni->ln->nid_lock);

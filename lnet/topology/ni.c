@@ -28,6 +28,20 @@ bool lnet_ni_usable(const struct lnet_ni *ni)
 	return READ_ONCE(ni->state) == NI_ACTIVE;
 }
 
+bool lnet_ni_mark(struct lnet_ni *ni, u32 mark, bool set)
+{
+	int old = atomic_read(&ni->service);
+	u32 marks;
+
+	do {
+		marks = (u32)old >> LNET_SERVICE_BITS << LNET_SERVICE_BITS;
+		marks = set ? marks | mark : marks & ~mark;
+		if (marks == ((u32)old >> LNET_SERVICE_BITS << LNET_SERVICE_BITS))
+			return false;
+	} while (!atomic_try_cmpxchg(&ni->service, &old, (int)(marks | lnet_service_of(marks))));
+	return true;
+}
+
 /* ---- counting and finding -------------------------------------------------------------------- */
 
 void lnet_ni_get(struct lnet_ni *ni)

@@ -2,6 +2,7 @@
 /* Attempts that are asked back of their drivers. */
 #include "model/core.h"
 #include "shard/trace.h"
+#include "topology/ni.h"
 
 /* Of one that is to go twice the driver may have said that it is posted. */
 static bool is_given(struct lnet_att *att)
@@ -41,7 +42,7 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) &&
 	       !is_given(att) &&
 	       (lnet_op_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) ||
-		READ_ONCE(att->ni->fatal) || READ_ONCE(att->ni->fault_down) || att->path->gone);
+		!lnet_ni_has_link(att->ni) || att->path->gone);
 	ni = att->ni;
 	pni = att->pni;
 	if (take) {	/* another thread may get it back while the driver is asked for it */

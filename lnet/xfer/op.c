@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The life of an operation: its state, its one timer, silence and second copies, its end and its
- * events.
- */
+/* The life of an operation: state, its one timer, silence and second copies, end and events. */
 #include "model/core.h"
 #include "shard/trace.h"
+#include "topology/ni.h"
 #include "topology/route.h"
 
 /* after an attempt's deadline the driver has this long before the core takes it back */
@@ -223,7 +221,7 @@ static struct lnet_path *copy_path(struct lnet_pass *p, const struct lnet_op *op
 {
 	struct lnet_path *path = other_path(p, op, silent);
 
-	if (!path || READ_ONCE(path->ni->drained) ||
+	if (!path || lnet_ni_marked(path->ni, LNET_MARK(DRAINED)) ||
 	    (path->suspect_ns && path->evidence_ns <= silent->path->evidence_ns))
 		return NULL;
 	return path;
@@ -298,7 +296,7 @@ static u64 silent_ns(const struct lnet_path *path)
 
 static bool is_closed(const struct lnet_path *path)
 {
-	return READ_ONCE(path->ni->drained) || silent_ns(path) ||
+	return lnet_ni_marked(path->ni, LNET_MARK(DRAINED)) || silent_ns(path) ||
 	       (lnet_path_routed(path) &&
 		!lnet_rec_asked(path->pni->sh, lnet_route_usable(path)));
 }

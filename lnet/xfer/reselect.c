@@ -2,6 +2,7 @@
 /* An attempt that waits for credits of a suspect path, or of its interface, chooses again. */
 #include "model/core.h"
 #include "shard/trace.h"
+#include "topology/ni.h"
 
 static bool waits(const struct lnet_att *att)
 {
@@ -49,8 +50,8 @@ void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
  */
 static bool is_unlisted(const struct lnet_ni *ni, const struct lnet_peer *peer)
 {
-	return READ_ONCE(ni->leaving) ||
-	       (READ_ONCE(ni->drained) && !(peer->features & LNET_FEAT_OPEN));
+	return lnet_ni_marked(ni, LNET_MARK(LEAVING)) ||
+	       (lnet_ni_marked(ni, LNET_MARK(DRAINED)) && !(peer->features & LNET_FEAT_OPEN));
 }
 
 /*
@@ -71,7 +72,7 @@ bool lnet_op_source_leaves(const struct lnet_op *op)
 	if (!op->src_ni || !op->peer->mr || !is_unlisted(op->src_ni, op->peer))
 		return false;
 	if (lnet_op_answer(op))
-		return READ_ONCE(op->src_ni->leaving) && !is_proof(op);
+		return lnet_ni_marked(op->src_ni, LNET_MARK(LEAVING)) && !is_proof(op);
 	return !(op->flags & LNET_OPF_INTERNAL) && op->portal != LNET_PORTAL_RESERVED;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include "tests/sim/replay_state.h"
+#include "topology/ni.h"
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
@@ -152,10 +153,10 @@ static void ni_set(struct replay *rp, const struct lnet_rec *r)
 	ni->net = low(r->a[3]);
 	ni->dev_cpt = (s32)high(r->a[3]);
 	ni->state = r->att;
-	ni->fatal = r->cls & 1;
-	ni->fault_down = r->cls >> 1 & 1;
-	ni->drained = r->cls >> 2 & 1;
-	ni->held = r->cls >> 4 & 1;
+	lnet_ni_mark(ni, LNET_MARK(LINK_DOWN), r->cls & 1);
+	lnet_ni_mark(ni, LNET_MARK(RULE_DOWN), r->cls >> 1 & 1);
+	lnet_ni_mark(ni, LNET_MARK(DRAINED), r->cls >> 2 & 1);
+	lnet_ni_mark(ni, LNET_MARK(DAMPED), r->cls >> 4 & 1);
 	if (r->cls & 8)
 		rp->ln->lo = ni;
 }

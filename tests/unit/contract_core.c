@@ -4,6 +4,7 @@
  * upcall.
  */
 #include "contract_core.h"
+#include "topology/ni.h"
 
 #define FRAME 7			/* guard bytes before and behind each fragment */
 #define GUARD 0xa5
@@ -290,7 +291,7 @@ void lnet_ni_link(struct lnet_ni *ni, const struct lnet_link *link)
 	struct contract_node *node = node_of(ni->ln);
 
 	must_run(node);
-	ni->fatal = !link->up;
+	lnet_ni_mark(ni, LNET_MARK(LINK_DOWN), !link->up);
 	node->link_ups += link->up;
 }
 

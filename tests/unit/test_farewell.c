@@ -2,6 +2,7 @@
 /* Pushes after an operator adds, drains or removes an interface: their contents and times. */
 #include "manage/ni_drain.h"
 #include "rails.h"
+#include "topology/ni.h"
 
 static const struct rails_cfg strangers = { .quiet = true, .discover = true, .strangers = true };
 
@@ -158,14 +159,14 @@ static u64 ping_replies(bool stock)
 	nid = rails_nid(1, 0);
 	if (stock)
 		rails_peer(1, 0)->features &= ~LNET_FEAT_OPEN;
-	rails_ni(1, 0)->drained = rails_ni(1, 0)->leaving = 1;
+	lnet_ni_mark(rails_ni(1, 0), LNET_MARK(DRAINED) | LNET_MARK(LEAVING), 1);
 	nr = sent(1, 0, LNET_NIC_sent_reply);
 	UNIT_EQUAL(lnet_ping(rails.node[0].ln, &nid, NULL, NSEC_PER_SEC, ignore, &status), 0,
 		   "a ping");
 	rails_pump();
 	UNIT_EQUAL(status, 0, "reply");
 	nr = sent(1, 0, LNET_NIC_sent_reply) - nr;
-	rails_ni(1, 0)->drained = rails_ni(1, 0)->leaving = 0;
+	lnet_ni_mark(rails_ni(1, 0), LNET_MARK(DRAINED) | LNET_MARK(LEAVING), 0);
 	rails_end();
 	return nr;
 }
@@ -186,12 +187,12 @@ static void test_get_reply(void)
 	begin();
 	for (i = 0; i < 4; i++)
 		send(0, 1);
-	rails_ni(1, 0)->drained = rails_ni(1, 0)->leaving = 1;
+	lnet_ni_mark(rails_ni(1, 0), LNET_MARK(DRAINED) | LNET_MARK(LEAVING), 1);
 	nr = sent(1, 0, LNET_NIC_sent_reply);
 	for (i = 0; i < 8; i++)
 		send(0, 1);
 	UNIT_EQUAL(sent(1, 0, LNET_NIC_sent_reply), nr, "replies by the leaving interface");
-	rails_ni(1, 0)->drained = rails_ni(1, 0)->leaving = 0;
+	lnet_ni_mark(rails_ni(1, 0), LNET_MARK(DRAINED) | LNET_MARK(LEAVING), 0);
 	rails_end();
 }
 
@@ -204,8 +205,8 @@ static unsigned int by_source(bool stock, bool drained, bool leaving)
 	rails_begin(NULL);
 	if (stock)
 		rails_peer(0, 1)->features &= ~LNET_FEAT_OPEN;
-	rails_ni(0, 1)->drained = drained;
-	rails_ni(0, 1)->leaving = leaving;
+	lnet_ni_mark(rails_ni(0, 1), LNET_MARK(DRAINED), drained);
+	lnet_ni_mark(rails_ni(0, 1), LNET_MARK(LEAVING), leaving);
 	rails_xfer(&x, 1);
 	x.self = rails_nid(0, 1);
 	x.target.nid = rails_nid(1, 1);
@@ -217,7 +218,7 @@ static unsigned int by_source(bool stock, bool drained, bool leaving)
 	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
 	nr = rails.req[tag].on_rail[1];
 	UNIT_EQUAL(rails.req[tag].on_rail[0], 1 - nr, "one attempt");
-	rails_ni(0, 1)->drained = rails_ni(0, 1)->leaving = 0;
+	lnet_ni_mark(rails_ni(0, 1), LNET_MARK(DRAINED) | LNET_MARK(LEAVING), 0);
 	rails_end();
 	return nr;
 }

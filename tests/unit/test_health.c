@@ -2,6 +2,7 @@
 /* Tests of lnet/path/health.c: which events raise and lower health, and which nodes learn of it. */
 #define HEALTH_T(name) health_t_##name
 #include "health.h"
+#include "topology/ni.h"
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -169,18 +170,18 @@ static void test_no_link(void)
 	unsigned int i;
 
 	setup(2);
-	w->ni[0]->fatal = 1;
+	lnet_ni_mark(w->ni[0], LNET_MARK(LINK_DOWN), 1);
 	for (i = 0; i < ARRAY_SIZE(blames); i++)
 		fail_at(0, blames[i].how);
 	UNIT_EQUAL(ni_health(0) + w->pni[0].health, 2000, "no link: both ends stay");
-	UNIT_EQUAL(w->ni[0]->low, 0, "it is not announced as failed");
+	CU_ASSERT_FALSE(lnet_ni_marked(w->ni[0], LNET_MARK(NO_HEALTH)));	/* not announced */
 	CU_ASSERT_FALSE(lnet_path_whole(&w->path[0]));
 	UNIT_EQUAL(w->sh.c[LNET_C_local_dropped_count], 1, "counted it is");
-	w->ni[0]->fatal = 0;
-	w->ni[0]->fault_down = 1;
+	lnet_ni_mark(w->ni[0], LNET_MARK(LINK_DOWN), 0);
+	lnet_ni_mark(w->ni[0], LNET_MARK(RULE_DOWN), 1);
 	fail_at(0, LNET_LOCAL_DROPPED);
 	UNIT_EQUAL(ni_health(0), 1000, "down by a rule: the same");
-	w->ni[0]->fault_down = 0;
+	lnet_ni_mark(w->ni[0], LNET_MARK(RULE_DOWN), 0);
 	fail_at(0, LNET_LOCAL_DROPPED);
 	UNIT_EQUAL(ni_health(0), 900, "the link is back");
 	teardown();

@@ -4,6 +4,7 @@
  * does.
  */
 #include "node.h"
+#include "topology/ni.h"
 #include "topology/peer.h"
 
 static struct lnet_ni *find(struct lnet *ln, const char *text)
@@ -219,7 +220,7 @@ static void test_link(void)
 	ni = find(ln, "10.0.0.1@tcp");
 	kicks = node_env.nr_kicks;
 	lnet_ni_link(ni, &down);
-	CU_ASSERT(ni->fatal && node_env.nr_kicks > kicks);
+	CU_ASSERT(lnet_ni_marked(ni, LNET_MARK(LINK_DOWN)) && node_env.nr_kicks > kicks);
 	UNIT_EQUAL(ni->nr_down, 0, "nothing but a record before the worker comes");
 	node_work(ln);
 	UNIT_EQUAL(ni->nr_down, 1, "times down");
@@ -229,7 +230,7 @@ static void test_link(void)
 	node_work(ln);
 	UNIT_EQUAL(ni->nr_up, 1, "times up");
 	UNIT_EQUAL(ni->link_speed, 1000, "speed");
-	CU_ASSERT_FALSE(ni->fatal);
+	CU_ASSERT_FALSE(lnet_ni_marked(ni, LNET_MARK(LINK_DOWN)));
 	UNIT_EQUAL(ln->ping_stale, 0, "ping info is fresh");
 	lnet_ni_put(ni);
 	node_end(ln);
@@ -305,6 +306,39 @@ static void test_rise(void)
 	node_end(ln);
 }
 
+/* The states in the order in which they take precedence, with their marks. */
+static enum lnet_ni_service service_wanted(u32 marks)
+{
+	if (marks & (LNET_MARK(LINK_DOWN) | LNET_MARK(RULE_DOWN)))
+		return LNET_NI_NO_LINK;
+	if (marks & (LNET_MARK(DRAINED) | LNET_MARK(LEAVING)))
+		return LNET_NI_DRAINED;
+	if (marks & LNET_MARK(DAMPED))
+		return LNET_NI_DAMPED;
+	return marks & (LNET_MARK(NO_HEALTH) | LNET_MARK(UNPINGED)) ? LNET_NI_DEGRADED :
+								     LNET_NI_OK;
+}
+
+static void test_service(void)
+{
+	struct lnet_ni ni = { .ix = 1 };
+	u32 set, bit, one;
+
+	for (set = 0; set < 1U << LNET_NR_MARKS; set++) {
+		u32 marks = set << LNET_SERVICE_BITS;
+
+		UNIT_EQUAL(lnet_ni_mark(&ni, ~0U << LNET_SERVICE_BITS, false), set > 1, "cleared");
+		UNIT_EQUAL(lnet_ni_service(&ni), LNET_NI_OK, "no mark");
+		for (bit = 0; bit < LNET_NR_MARKS; bit++) {
+			one = 1U << (LNET_SERVICE_BITS + bit);
+			UNIT_EQUAL(lnet_ni_mark(&ni, one, marks & one), !!(marks & one), "changed");
+			UNIT_EQUAL(lnet_ni_marked(&ni, one), !!(marks & one), "the mark");
+		}
+		UNIT_EQUAL(lnet_ni_service(&ni), service_wanted(marks), "the state");
+		UNIT_EQUAL(lnet_ni_has_link(&ni), lnet_ni_service(&ni) != LNET_NI_NO_LINK, "link");
+	}
+}
+
 UNIT_SUITE(ni_config,
 	{ "is found from ACTIVE on until it stops, freed with its last count", test_add_del },
 	{ "refuses impossible configurations", test_refusals },
@@ -315,4 +349,5 @@ UNIT_SUITE(ni_config,
 	{ "waits for what its driver has", test_drain },
 	{ "leaves link changes to the worker, which counts them", test_link },
 	{ "tells many peers that a link is back in slices", test_rise },
+	{ "computes the service state from the marks, whatever their order", test_service },
 )

@@ -2,6 +2,7 @@
 /* Tests of lnet/path/health.c: recovery and its pace, suspicion, the budget of second copies. */
 #define HEALTH_T(name) recovery_t_##name
 #include "health.h"
+#include "topology/ni.h"
 
 /* ---- recovery -------------------------------------------------------------------------------- */
 
@@ -438,11 +439,11 @@ static void test_timeout(void)
 static void test_no_pings(void)
 {
 	setup(2);
-	w->ni[0]->fatal = 1;
+	lnet_ni_mark(w->ni[0], LNET_MARK(LINK_DOWN), 1);
 	fail_at(0, LNET_LOCAL_ERROR);
 	run(SEC, MS, &silent);
 	UNIT_EQUAL(nr_pings, 0, "no link");
-	w->ni[0]->fatal = 0;
+	lnet_ni_mark(w->ni[0], LNET_MARK(LINK_DOWN), 0);
 	begin();
 	lnet_path_recover(&w->sh, &w->path[0]);
 	end();

@@ -13,6 +13,7 @@
 #define lnet_path_recover select_path_recover
 #include "paths.h"
 #include "lnet/path/select.c"
+#include "topology/ni.h"
 
 static unsigned int nr_recover;
 
@@ -354,9 +355,9 @@ static void ends_build(struct world *w, const struct end *ni, const struct end *
 		atomic_set(&at->health, LNET_HEALTH_MAX - ni[i].lost);
 		at->sh[0].credits = 8 - ni[i].used;
 		at->sh[0].turn = ni[i].turn;
-		at->fatal = ni[i].fatal;
-		at->drained = ni[i].out;
-		at->fault_down = ni[i].down;
+		lnet_ni_mark(at, LNET_MARK(LINK_DOWN), ni[i].fatal);
+		lnet_ni_mark(at, LNET_MARK(DRAINED), ni[i].out);
+		lnet_ni_mark(at, LNET_MARK(RULE_DOWN), ni[i].down);
 		at->dev_cpt = ni[i].cpt - 1;
 		at->state = ni[i].draining ? NI_DRAINING : NI_ACTIVE;
 	}

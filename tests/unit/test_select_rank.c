@@ -10,6 +10,7 @@
 #define lnet_path_recover rank_t_path_recover
 #include "paths.h"
 #include "lnet/path/select.c"
+#include "topology/ni.h"
 
 static unsigned int nr_recover;
 
@@ -491,8 +492,8 @@ static void disturb(struct world *w)
 	w->peer.mr = below(w, 4) > 0;
 	for (i = 0; i < w->nr_ni; i++) {
 		atomic_set(&w->ni[i]->health, below(w, 3) ? LNET_HEALTH_MAX : 850 + below(w, 150));
-		w->ni[i]->fatal = !below(w, 8);
-		w->ni[i]->drained = !below(w, 6);
+		lnet_ni_mark(w->ni[i], LNET_MARK(LINK_DOWN), !below(w, 8));
+		lnet_ni_mark(w->ni[i], LNET_MARK(DRAINED), !below(w, 6));
 		w->ni[i]->state = below(w, 10) ? NI_ACTIVE : NI_DRAINING;
 	}
 	for (i = 0; i < w->nr_pni; i++) {

@@ -24,6 +24,7 @@
 #define lnet_ni_by_nid fault_t_ni_by_nid
 #include "paths.h"
 #include "lnet/fault/stock_rules.c"
+#include "topology/ni.h"
 
 #define SEC ((u64)NSEC_PER_SEC)
 
@@ -491,12 +492,12 @@ static void test_ni_down(void)
 	UNIT_EQUAL(lnet_fault_ni_down(&w->ln, &none, true), -ENOENT, "no such NI");
 	UNIT_EQUAL(w->kicks, 0, "nobody is woken for nothing");
 	UNIT_EQUAL(lnet_fault_ni_down(&w->ln, &w->ni[1]->nid, true), 0, "down");
-	UNIT_EQUAL(w->ni[1]->fault_down, 1, "down");
-	UNIT_EQUAL(w->ni[0]->fault_down, 0, "not the other");
+	UNIT_EQUAL(lnet_ni_marked(w->ni[1], LNET_MARK(RULE_DOWN)), 1, "down");
+	UNIT_EQUAL(lnet_ni_marked(w->ni[0], LNET_MARK(RULE_DOWN)), 0, "not the other");
 	UNIT_EQUAL(w->sh.link_work, 1, "a worker acts");
 	UNIT_EQUAL(w->kicks, 1, "and is woken");
 	UNIT_EQUAL(lnet_fault_ni_down(&w->ln, &w->ni[1]->nid, false), 0, "up");
-	UNIT_EQUAL(w->ni[1]->fault_down, 0, "up");
+	UNIT_EQUAL(lnet_ni_marked(w->ni[1], LNET_MARK(RULE_DOWN)), 0, "up");
 	UNIT_EQUAL(w->kicks, 2, "again");
 	teardown();
 }
