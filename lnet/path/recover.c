@@ -178,7 +178,8 @@ static bool ping_is_paid(struct lnet_pass *p, struct lnet_path *path)
 
 /*
  * [sh] If the peer of @path is unheard, the peer that named it pays for the ping. False: that peer
- * cannot pay, and the node does not ping @path until it next considers @path for a message.
+ * cannot pay, and the node does not ping @path until it next considers @path for a message. Call it
+ * last: it pays for a ping that is sent.
  */
 static bool claimer_pays(struct lnet_pass *p, const struct lnet_path *path)
 {
@@ -193,7 +194,7 @@ bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
 {
 	lockdep_assert_held(&p->sh->lock);
 	lnet_rec_path(p->sh, p->now_ns, PROBE, path, 0, 0);
-	if (!worth_it(p->sh, path, p->now_ns) || !claimer_pays(p, path)) {
+	if (!worth_it(p->sh, path, p->now_ns)) {
 		stop(p->sh, path, p->now_ns);
 		return false;
 	}
@@ -201,6 +202,11 @@ bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
 		return false;			/* lnet_path_ping_done() goes on */
 	if (!ping_is_paid(p, path))
 		return false;
+	if (!claimer_pays(p, path)) {
+		lnet_probe_refund(p, path->pni->peer);
+		stop(p->sh, path, p->now_ns);
+		return false;
+	}
 	ping_send(p, path);
 	return true;
 }

@@ -148,6 +148,47 @@ static void test_bucket_earns(void)
 	teardown();
 }
 
+/* The peer that named an unheard peer pays once per ping, even if the ping is delayed. */
+static void test_claimer_pays(void)
+{
+	struct lnet_peer claimer = { 0 };
+	u64 until_ns;
+
+	setup_bucket(1);
+	w->peer.claimer = &claimer;
+	w->peer.pings_paid_ns = w->now_ns + 1000 * SEC;
+	until_ns = w->now_ns + SEC;
+	fail_at(0, LNET_NETWORK_TIMEOUT);
+	while (!w->sh.c[LNET_C_recovery_limited] && w->now_ns < until_ns)
+		run(MS, MS, &silent);
+	CU_ASSERT_TRUE(w->sh.c[LNET_C_recovery_limited] > 0);
+	UNIT_EQUAL(nr_pings, 0, "pings");
+	UNIT_EQUAL(claimer.claimed_pings_ns, 0, "paid for a delayed ping");
+	while (!nr_pings && w->now_ns < until_ns)
+		run(MS, MS, &silent);
+	UNIT_EQUAL(nr_pings, 1, "pings");
+	UNIT_EQUAL(claimer.claimed_pings_ns, w->now_ns + ping_gap(&w->ln), "paid for a ping");
+	teardown();
+}
+
+/* A ping that the claimer cannot pay for costs the unheard peer nothing. */
+static void test_claimer_cannot_pay(void)
+{
+	struct lnet_peer claimer = { 0 };
+	u64 begun_ns;
+
+	setup_bucket(1);
+	w->peer.claimer = &claimer;
+	begun_ns = w->now_ns;
+	claimer.claimed_pings_ns = w->now_ns + 1000 * SEC;
+	fail_at(0, LNET_NETWORK_TIMEOUT);
+	run(SEC, MS, &silent);
+	UNIT_EQUAL(nr_pings, 0, "pings");
+	CU_ASSERT_TRUE(w->sh.c[LNET_C_recovery_limited] > 0);
+	CU_ASSERT_TRUE(w->peer.pings_paid_ns <= begun_ns + 2 * MS);
+	teardown();
+}
+
 /* The rate is that of the node, not of each of its shards. */
 static void test_budget_shards(void)
 {
@@ -549,6 +590,8 @@ UNIT_SUITE(recovery,
 	   { "A26: a burst and a rate bound the recovery pings of a peer", test_peer_bucket },
 	   { "A26: each path adds a burst to the bucket of its peer", test_bucket_paths },
 	   { "A26: each request that succeeds adds a recovery ping", test_bucket_earns },
+	   { "A26: the peer that named an unheard peer pays once per ping", test_claimer_pays },
+	   { "A26: a ping that is not sent costs no peer anything", test_claimer_cannot_pay },
 	   { "lnt-035: those who wait for it have their turns", test_line },
 	   { "lnt-035: pauses between failing pings grow with the outage", test_backoff },
 	   { "lnt-035: pauses have bounds, a shorter one for a peer in use", test_backoff_bounds },
