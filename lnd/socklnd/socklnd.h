@@ -633,8 +633,9 @@ void sock_flush_ring(struct lnet_pass *p, struct sock_ni *sn);	/* L; dropped and
 bool sock_unsent_take(struct sock_conn *c, u32 bytes);
 void sock_unsent_give(struct sock_conn *c, u32 bytes);	/* L; the reverse */
 /*
- * L; allocates an out buffer if @c has none. Its size is SOCK_OUT_SIZE if unsent_budget permits it,
- * else less, so that @c can write at any time. False: no memory.
+ * L; before bytes are encoded: allocates an out buffer if @c has none. Its size is SOCK_OUT_SIZE if
+ * unsent_budget permits it, else less, so that @c can write at any time. Replaces such a smaller
+ * buffer once it is empty and the budget permits it. False: no memory.
  */
 bool sock_out_get(struct sock_conn *c);
 void sock_out_put(struct sock_conn *c);		/* L; frees that buffer */

@@ -44,18 +44,23 @@ static u8 *large_get(struct sock_conn *c)
 	return buf;
 }
 
+/* A small buffer that has bytes stays, because the buffer of a connection does not move. */
+static bool may_replace(const struct sock_conn *c)
+{
+	return !c->out || (c->out_size < SOCK_OUT_SIZE && !c->nr_segs);
+}
+
 bool sock_out_get(struct sock_conn *c)
 {
-	if (c->out)
+	u8 *large = c->state == CONN_OPEN && may_replace(c) ? large_get(c) : NULL;
+
+	if (c->out && !large)
 		return true;
+	kfree(c->out);
 	c->head = 0;
 	c->tail = 0;
-	c->out_size = SOCK_OUT_SIZE;
-	c->out = c->state == CONN_OPEN ? large_get(c) : NULL;
-	if (c->out)
-		return true;
-	c->out_size = SMALL_SIZE;
-	c->out = kmalloc(SMALL_SIZE, GFP_NOFS);
+	c->out_size = large ? SOCK_OUT_SIZE : SMALL_SIZE;
+	c->out = large ? large : kmalloc(SMALL_SIZE, GFP_NOFS);
 	return c->out;
 }
 

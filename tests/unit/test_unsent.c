@@ -44,14 +44,20 @@ static unsigned int nr_large(void)
 	return nr;
 }
 
-static void unblock(struct fake *f)
+/* The socket of @f takes @room bytes. */
+static void unblock_for(struct fake *f, u32 room)
 {
 	struct lnet_pass p;
 
-	f->room = FAKE_BUFFER;
+	f->room = room;
 	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_WORKER);
 	sock_conn_writable(&p, f->c);
 	lnet_pass_end(&p);
+}
+
+static void unblock(struct fake *f)
+{
+	unblock_for(f, FAKE_BUFFER);
 }
 
 /* Peer @i has received all messages, complete and in order. */
@@ -91,6 +97,36 @@ static void test_buffers(void)
 		unblock(&fw.fake[i]);
 		received(i);
 	}
+	UNIT_EQUAL(fw.sn->unsent, 0, "bytes in use");
+	fake_end();
+}
+
+/* A small buffer that is empty is replaced by a large one as soon as the budget permits it. */
+static void test_grows(void)
+{
+	u32 size = LNET_KSOCK_SIZE + lnet_hdr_size(false) + 900;
+	struct msg *last = NULL;
+	struct fake *f;
+	unsigned int i;
+
+	fake_begin_with(B, A, INC_A);
+	f = &fw.fake[CONTROL];
+	f->room = 0;
+	fw.node->ln.tun.unsent_budget = 0;
+	for (i = 0; i < 20; i++)
+		last = fake_send(A, 900, 5 * SEC);
+	UNIT_EQUAL(nr_large(), 0, "large buffers without a budget");
+	unblock_for(f, size);
+	UNIT_EQUAL(nr_large(), 0, "large buffers without a budget");
+	fw.node->ln.tun.unsent_budget = 4 * SOCK_OUT_SIZE;
+	unblock_for(f, 1);
+	UNIT_EQUAL(nr_large(), 0, "the small buffer has bytes");
+	unblock_for(f, size - 1);
+	UNIT_EQUAL(nr_large(), 1, "large buffers");
+	UNIT_EQUAL(fw.sn->unsent, SOCK_OUT_SIZE, "bytes in use");
+	unblock(f);
+	UNIT_EQUAL(last->how, LNET_OK, "sent");
+	UNIT_EQUAL(f->nr_out, 20 * size, "bytes");
 	UNIT_EQUAL(fw.sn->unsent, 0, "bytes in use");
 	fake_end();
 }
@@ -186,6 +222,7 @@ static void test_copies(void)
 
 UNIT_SUITE(unsent,
 	{ "beyond the budget buffers are small", test_buffers },
+	{ "an empty small buffer is replaced by a large one", test_grows },
 	{ "an address uses half of the budget at most", test_share },
 	{ "a peer that does not read answers loses its set", test_answers },
 	{ "so does one that reads slowly, if nothing may be copied", test_copies },
