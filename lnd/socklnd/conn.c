@@ -555,6 +555,7 @@ void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size)
 	sock_lock(p, sn);
 	now_ns = sn->now_ns;
 	sn->next_ns = U64_MAX;
+	sock_receive_clock(sn, now_ns);
 	half_tick(p, sn, now_ns);
 	sock_pins_reap(p, sn);
 	sock_hosts_tick(sn, now_ns);
@@ -580,6 +581,7 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 	sn->incarnation = (env->ops->random(env) & S64_MAX) | 1;
 	sn->next_ns = U64_MAX;
 	sn->now_ns = env->ops->now_ns(env);
+	sn->ticked_ns = sn->now_ns;
 	sock_table_init(&sn->by_nid, env->ops->secret(env));
 	sock_table_init(&sn->hosts, env->ops->secret(env));
 	INIT_LIST_HEAD(&sn->peers);

@@ -7,8 +7,9 @@
 #include "lnd/socklnd/socklnd.h"
 
 /*
- * The driver measures the time of a receive in steps of this length. If a step takes longer, the
- * driver counts twice this length at most: the node may not have run, and then it did not read.
+ * The driver measures the time of a receive in steps of this length. While it receives, it also
+ * ticks at least so often. If the pause between two ticks is longer, the driver counts twice this
+ * length at most: the node may not have run, and then it did not read.
  */
 #define STEP_NS		(100 * (u64)NSEC_PER_MSEC)
 /* The length of a step while sn->slow lists an address whose payload was too slow. */
@@ -206,20 +207,28 @@ bool sock_receives(const struct sock_conn *c)
 	return (READ_ONCE(c->rx) || READ_ONCE(c->hold)) && !c->waits;
 }
 
+void sock_receive_clock(struct sock_ni *sn, u64 now_ns)
+{
+	sn->ran_ns += min(now_ns - sn->ticked_ns, 2 * STEP_NS);
+	sn->ticked_ns = now_ns;
+}
+
 /*
  * L; adds the time since the last visit to the time of the payload that @c receives. If @c received
- * another payload at that visit, the time starts at 0.
+ * another payload at that visit, the time starts at 0. If many peers are due, visits are late, but
+ * the driver runs.
  */
-static void age(struct sock_conn *c, u64 now_ns)
+static void age(struct sock_conn *c)
 {
 	u32 nr = READ_ONCE(c->nr_receives);
+	u64 ran_ns = c->sn->ran_ns;
 
 	if (c->aged_nr == nr && !c->reading)
-		c->age_ns += min(now_ns - min(c->aged_ns, now_ns), 2 * STEP_NS);
+		c->age_ns += ran_ns - c->aged_ns;
 	else if (c->aged_nr != nr)
 		c->age_ns = 0;
 	c->aged_nr = nr;
-	c->aged_ns = now_ns;
+	c->aged_ns = ran_ns;
 }
 
 /* True if the average rate of the payload so far is below receive_rate. */
@@ -296,7 +305,7 @@ bool sock_receive_is_late(struct sock_conn *c, u64 now_ns, u64 *next_ns)
 	if (!sock_receives(c))
 		return false;
 	longest = longest_ns(sock_tun(c->sn), READ_ONCE(c->want));
-	age(c, now_ns);
+	age(c);
 	if (c->age_ns >= longest || is_in_the_way(c)) {
 		sock_count(c->sn, too_slow);
 		c->slow = true;

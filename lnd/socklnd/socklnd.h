@@ -160,6 +160,7 @@ struct sock_ni {
 	struct list_head peers;
 	struct lnet_wheel wheel;	/* peer->timer */
 	struct list_head due;		/* expired timers of the wheel */
+	u64 ticked_ns, ran_ns;		/* last tick; time in which the driver ran so far */
 	u64 served_ns;			/* peers_tick() has served nr_served since then */
 	u32 nr_served;
 	struct list_head conns;		/* all, until released */
@@ -359,7 +360,7 @@ struct sock_conn {
 	bool slow;			/* [lock] CLOSED, because its payload was too slow */
 	bool lags;			/* [lock] its payload is slower than receive_rate */
 	u32 nr_receives;		/* WRITE_ONCE; payloads begun */
-	/* [lock] time of payload number @aged_nr so far, measured at aged_ns */
+	/* [lock] time of payload number @aged_nr so far, measured when sn->ran_ns was @aged_ns */
 	u32 aged_nr;
 	u64 age_ns, aged_ns;
 	/* the last message was large: read little beyond the next */
@@ -535,6 +536,7 @@ bool sock_receives(const struct sock_conn *c);
  * than receive_rate while others wait for its buffer. The caller then closes the set of @c.
  */
 bool sock_receive_is_late(struct sock_conn *c, u64 now_ns, u64 *next_ns);
+void sock_receive_clock(struct sock_ni *sn, u64 now_ns);	/* L; each tick; moves sn->ran_ns */
 void sock_hosts_tick(struct sock_ni *sn, u64 now_ns);	/* L */
 /* L; after a turn of reading: if the payload is not complete, its time is checked again soon. */
 void sock_receive_watch(struct sock_conn *c);

@@ -68,6 +68,55 @@ static void test_slow_enough(void)
 	fake_end();
 }
 
+/* Peers that are due in every tick: a pinned peer without connections is. */
+static void crowd(unsigned int nr)
+{
+	struct lnet_peer_ni *pni;
+	struct sock_peer *peer;
+	struct lnet_nid nid;
+
+	CU_ASSERT_EQUAL(lnet_nid_parse(&nid, "10.1.0.0@tcp"), 0);
+	while (nr--) {
+		nid.addr[0] = cpu_to_be32(be32_to_cpu(nid.addr[0]) + 1);
+		pni = lnet_peer_ni_get(&fw.node->ln, &nid);
+		peer = sock_peer_make(fw.sn, &nid, pni);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(peer);
+		peer->pins++;
+		lnet_peer_ni_put(pni);
+	}
+}
+
+static void crowd_end(void)
+{
+	struct sock_peer *peer;
+
+	list_for_each_entry(peer, &fw.sn->peers, link)
+		if (peer->pins && list_empty(&peer->conns))
+			peer->pins--;
+	fake_run(2 * SEC);
+}
+
+/* If so many peers are due that each is visited every 0.5 s, all time of a payload counts. */
+static void test_crowd(void)
+{
+	struct lnet_tunables *tun;
+
+	begin();
+	tun = &fw.node->ln.tun;
+	tun->receive_time = 5 * SEC;
+	tun->receive_rate = 1000000;
+	fake_put(frames, A, PLAN_LAND, 0, 30000, 0);
+	fake_in(&fw.fake[IN], frames, 200);
+	crowd(50 * SOCK_TICK_PEERS);
+	fake_run(4 * SEC);
+	CU_ASSERT(!fw.fake[IN].shut);
+	fake_run(3 * SEC);
+	CU_ASSERT(fw.fake[IN].shut);
+	UNIT_EQUAL(fw.sn->c[SOCK_C_too_slow], 1, "counted");
+	crowd_end();
+	fake_end();
+}
+
 /*
  * The node receives no more than its share from one address. The next payload waits until another
  * one is complete; payloads of other addresses do not wait.
@@ -343,6 +392,7 @@ static void test_in_nobodys_way(void)
 UNIT_SUITE(receive,
 	{ "a payload slower than the least rate ends its connections", test_too_slow },
 	{ "one at that rate does not, nor one that was not read", test_slow_enough },
+	{ "the time of a payload counts while many peers are due", test_crowd },
 	{ "one address receives no more than its share", test_share },
 	{ "the address of a message is that of its connection", test_address },
 	{ "connections get their share in the order in which they wait", test_share_order },
