@@ -448,6 +448,17 @@ static void packets_tick(struct sock_conn *c, u64 now_ns)
 	c->sent = sent;
 }
 
+/*
+ * Time until the next check for progress of @c: the longer there was none, the longer. So many
+ * peers that acknowledge nothing do not delay the timers of the others.
+ */
+static u64 check_pause_ns(const struct sock_conn *c, u64 now_ns)
+{
+	u64 stuck_ns = now_ns - min(now_ns, c->stuck_ns);
+
+	return clamp(stuck_ns / 16, SOCK_TICK_NS, SOCK_CHECK_MAX_NS);
+}
+
 /* False: no progress in either direction for too long. */
 static bool conn_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
@@ -463,7 +474,8 @@ static bool conn_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 
 		return false;
 	if (c->stuck_ns) {
 		packets_tick(c, now_ns);
-		*next_ns = min(*next_ns, now_ns + SOCK_TICK_NS);
+		*next_ns = min3(*next_ns, now_ns + check_pause_ns(c, now_ns),
+				c->stuck_ns + timeout);
 	}
 	return !stuck || c->stuck_ns + timeout > now_ns;
 }

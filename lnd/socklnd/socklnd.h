@@ -31,6 +31,7 @@
 #define SOCK_WARN_NS	60000000000ULL	/* between two warnings of one kind */
 #define SOCK_TICK_NS	10000000ULL
 #define SOCK_TICK_PEERS	512U	/* served in SOCK_TICK_NS */
+#define SOCK_CHECK_MAX_NS	500000000ULL	/* between two checks for progress */
 #define SOCK_PACKETS_NS	200000000ULL	/* between two questions for packets lost */
 /* a stream whose bytes were acknowledged this recently moves */
 #define SOCK_MOVING_NS	100000000ULL

@@ -88,6 +88,7 @@ static void io_fake_finish(struct sock_conn *c)
 
 static u64 io_fake_unacked(struct sock_conn *c)
 {
+	fake_of(c)->nr_unacked++;
 	return fake_of(c)->unacked;
 }
 

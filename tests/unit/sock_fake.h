@@ -19,6 +19,7 @@ struct fake {				/* one socket */
 	u32 room;			/* bytes that writes may still take */
 	u32 nr_reads;			/* that brought something */
 	u64 unacked;
+	u32 nr_unacked;			/* calls that asked for @unacked */
 };
 
 struct fake_world {

@@ -105,6 +105,44 @@ static void test_path_reset_once(void)
 	fake_end();
 }
 
+/* How often the driver asks for unacknowledged bytes in a second: several times per check. */
+static unsigned int checks_per_s(void)
+{
+	u32 before = fw.fake[0].nr_unacked;
+
+	fake_run(SEC);
+	return fw.fake[0].nr_unacked - before;
+}
+
+/*
+ * The longer a peer acknowledges nothing, the less often the driver checks it. It notices progress
+ * soon, and closes the set in time.
+ */
+static void test_check_pause(void)
+{
+	struct sock_peer *peer;
+	u64 stuck_ns;
+
+	open_set();
+	peer = fw.fake[0].c->peer;
+	fw.fake[0].unacked = 106;
+	fake_send(A, 10, 500 * MS);
+	CU_ASSERT(checks_per_s() >= 100);
+	fake_run(9 * SEC);
+	CU_ASSERT(checks_per_s() <= 10);
+	fw.fake[0].unacked = 53;
+	stuck_ns = contract_now(fw.node);
+	fake_run(500 * MS);
+	CU_ASSERT(peer->alive_ns > stuck_ns);
+	CU_ASSERT(checks_per_s() >= 100);
+	fake_run(peer->alive_ns + lnet_sock_timeout_ns(&fw.node->ln.tun) -
+		 contract_now(fw.node) - 20 * MS);
+	CU_ASSERT(fake_is_open(&fw.fake[0]));
+	fake_run(40 * MS);
+	CU_ASSERT(fw.fake[0].shut);
+	fake_end();
+}
+
 #define MANY 1800
 
 /* Peers without connections: the driver frees a peer as soon as it serves the peer. */
@@ -191,6 +229,7 @@ static void test_chains(void)
 
 UNIT_SUITE(sockpeer,
 	   { "a tick serves a bounded number of peers", test_many_due },
+	   { "a peer is checked less often the longer it is stuck", test_check_pause },
 	   { "nobody can choose NIDs of the same chain", test_chains },
 	   { "a late writing thread does not end a set", test_slow_writer },
 	   { "a stuck set stays while it holds a message that is sent once", test_stalled_once },
