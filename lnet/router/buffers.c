@@ -420,6 +420,7 @@ static struct lnet_rtr_buf *free_take(struct lnet_rtr_pool *pool)
 	buf = list_first_entry(&pool->free, struct lnet_rtr_buf, link);
 	list_del_init(&buf->link);
 	pool->nr_free--;
+	pool->nr_idle = min(pool->nr_idle, pool->nr_free);
 	return buf;
 }
 

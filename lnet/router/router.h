@@ -65,6 +65,7 @@ struct lnet_rtr_pool {			/* [sh] */
 	u32 nr;				/* buffers that may be in use */
 	u32 sender_most;		/* of these, by messages of one sender */
 	u32 used, made, nr_free;	/* made: those that exist */
+	u32 nr_idle;			/* least nr_free since lnet_router_work() trimmed last */
 	s32 min_credits;
 	u32 nr_wait;
 	struct list_head free;
@@ -91,6 +92,7 @@ struct lnet_router {			/* made when routing is first enabled */
 	u8 state;			/* enum lnet_router_state [cfg], READ_ONCE */
 	u64 since_ns;			/* [cfg] of the state */
 	u64 look_ns;			/* when the worker looks; WRITE_ONCE */
+	u64 trim_ns;			/* [worker] the next trim of idle buffers, not before */
 	struct lnet_rtr_shard sh[];	/* nr_shards */
 };
 

@@ -8,6 +8,8 @@
 
 #define LOOK_NS		NSEC_PER_SEC	/* between two looks at what time has changed */
 #define SOON_NS		NSEC_PER_MSEC	/* the configuration was busy */
+#define TRIM_NS		(NSEC_PER_SEC / 2)	/* least time between two trims of buffers */
+#define TRIM_BYTES	(128U << 20)	/* most memory of one size that a trim releases */
 #define STOP_TIMES	3		/* the settling time: then it ends, whatever waits */
 
 static const u8 edges[LNET_NR_ROUTER_STATES][LNET_NR_ROUTER_STATES] = {
@@ -51,6 +53,16 @@ static void free_all(struct list_head *bufs)
 	}
 }
 
+/* [sh] Moves @nr free buffers, those that were used least lately, to @gone. */
+static void pool_release(struct lnet_rtr_pool *pool, u32 nr, struct list_head *gone)
+{
+	pool->made -= nr;
+	pool->nr_free -= nr;
+	pool->nr_idle = min(pool->nr_idle, pool->nr_free);
+	while (nr--)
+		list_move(pool->free.prev, gone);
+}
+
 /* [sh] What is not in use and too many goes to @gone; the rest does when it comes back. */
 static void pool_resize(struct lnet_rtr_pool *pool, u32 nr, u32 sender_most,
 			struct list_head *gone)
@@ -58,11 +70,7 @@ static void pool_resize(struct lnet_rtr_pool *pool, u32 nr, u32 sender_most,
 	pool->nr = nr;
 	pool->sender_most = sender_most;
 	pool->min_credits = (s32)(nr - pool->used - pool->nr_wait);
-	while (pool->made > nr && pool->nr_free) {
-		list_move(pool->free.next, gone);
-		pool->nr_free--;
-		pool->made--;
-	}
+	pool_release(pool, min(pool->nr_free, pool->made - min(nr, pool->made)), gone);
 }
 
 static void shard_resize(struct lnet_pass *p, struct lnet_rtr_shard *rs, bool on)
@@ -108,6 +116,34 @@ void lnet_router_resize(struct lnet *ln)
 			return;
 		}
 	}
+}
+
+/* [sh] Moves free buffers that no message has used since the last call to @gone, up to @bytes. */
+static void pool_trim(struct lnet_rtr_pool *pool, u32 bytes, struct list_head *gone)
+{
+	if (pool->nr_idle) {
+		u32 size = list_last_entry(&pool->free, struct lnet_rtr_buf, link)->frag.len;
+
+		pool_release(pool, min(pool->nr_idle, max(bytes / size, 1U)), gone);
+	}
+	pool->nr_idle = pool->nr_free;
+}
+
+/* Messages of an attack or a burst may have needed all buffers, and the node keeps none of them. */
+static void trim(struct lnet_pass *p)
+{
+	struct lnet_router *r = p->ln->router;
+	unsigned int i, cls;
+	LIST_HEAD(gone);
+
+	for (i = 0; i < p->ln->nr_shards; i++) {
+		lnet_enter(p, r->sh[i].sh);
+		for (cls = 0; cls < LNET_NR_RTR; cls++)
+			pool_trim(&r->sh[i].pool[cls], TRIM_BYTES / p->ln->nr_shards, &gone);
+		lnet_leave(p);
+	}
+	free_all(&gone);
+	r->trim_ns = p->now_ns + TRIM_NS;
 }
 
 static void peer_credits_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
@@ -381,6 +417,8 @@ void lnet_router_work(struct lnet_pass *p)
 	WRITE_ONCE(r->look_ns, U64_MAX);
 	if (READ_ONCE(ln->stopping))
 		return;
+	if (p->now_ns >= r->trim_ns)
+		trim(p);
 	if (mutex_trylock(&ln->cfg_mutex)) {
 		look(ln, p->now_ns);
 		next_ns = min(LOOK_NS, max(settle_ns(ln) / 4, SOON_NS));

@@ -43,6 +43,9 @@ class Routed:
     def counter(self, name):
         return self.world.counters("h", NAME).get(name, 0)
 
+    def memory(self):
+        return lib.own_memory(self.router.pid)
+
     def result(self):
         self.client.wait(60)
         said = lib.figures_of(self.client)
@@ -90,39 +93,78 @@ class Deaf(threading.Thread):
         self.listener.close()
 
 
+class DeafAttack:
+    """20 addresses send PUTs of @size bytes through the router to a node that reads nothing."""
+
+    def __init__(self, size):
+        self.many = ["10.9.0.%d" % i for i in range(100, 120)]
+        self.size = size
+        self.world = world_of(self.many)
+        lib.run("ip", "-n", self.world.space("x"), "addr", "add", DEAF + "/24", "dev", "e0")
+        self.conns, self.sent = [], 0
+
+    def run(self, seconds):
+        """Returns the most memory that the router had."""
+        self.world.enter("x")
+        self.deaf = Deaf()
+        self.deaf.start()
+        most, begin = 0, time.monotonic()
+        self.conns = [Conn(nid4(address), source=address, wait=0.3) for address in self.many]
+        heads = [receives.put_header(nid4(address), nid4(DEAF, net=2), size=self.size) for address in self.many]
+        live = [(conn, head) for conn, head in zip(self.conns, heads) if conn.taken]
+        while time.monotonic() - begin < seconds:
+            live = [(conn, head) for conn, head in live if conn.send(head + b"x" * self.size)]
+            self.sent += len(live)
+            most = max(most, self.pair.memory())
+            time.sleep(0.01)
+        return most
+
+    def close(self):
+        for conn in self.conns:
+            conn.close()
+        self.conns = []
+
+    def end(self):
+        self.close()
+        self.world.close()
+
+
 def deaf_receiver(tap):
     """PUTs of 64 KiB from 20 addresses to a node behind a router that reads nothing: bulk to others must go on."""
-    many = ["10.9.0.%d" % i for i in range(100, 120)]
-    world = world_of(many)
-    lib.run("ip", "-n", world.space("x"), "addr", "add", DEAF + "/24", "dev", "e0")
-    conns, sent = [], 0
+    attack = DeafAttack(65536)
     try:
-        pair = Routed(world)
+        pair = attack.pair = Routed(attack.world)
         pair.load(7)
-        world.enter("x")
-        deaf = Deaf()
-        deaf.start()
-        begin = time.monotonic()
-        conns = [Conn(nid4(address), source=address, wait=0.3) for address in many]
-        heads = [receives.put_header(nid4(address), nid4(DEAF, net=2), size=65536) for address in many]
-        live = [(conn, head) for conn, head in zip(conns, heads) if conn.taken]
-        while time.monotonic() - begin < 5:
-            live = [(conn, head) for conn, head in live if conn.send(head + b"x" * 65536)]
-            sent += len(live)
-            time.sleep(0.01)
-        tap.rate("deaf receiver", sent, time.monotonic() - begin)
+        attack.run(5)
+        tap.rate("deaf receiver", attack.sent, 5)
         said = pair.result()
         print("# deaf receiver: %d connections to it; %d messages waited" %
-              (len(deaf.conns), pair.counter("forward_waits")))
-        tap.check(len(deaf.conns) > 0 and pair.counter("forward_waits") > 20,
+              (len(attack.deaf.conns), pair.counter("forward_waits")))
+        tap.check(len(attack.deaf.conns) > 0 and pair.counter("forward_waits") > 20,
                   "deaf receiver: the attack fills its share")
         tap.honest(said, "deaf receiver")
         tap.check(said["done"] > 315, "deaf receiver: nine of ten honest requests or more are done (%d)" % said["done"])
-        deaf.close()
+        attack.deaf.close()
     finally:
-        for conn in conns:
-            conn.close()
-        world.close()
+        attack.end()
+
+
+def buffers_kept(tap):
+    """PUTs of 1 MiB as in A20b fill buffers of a router: it must give their memory back."""
+    attack = DeafAttack(1 << 20)
+    try:
+        pair = attack.pair = Routed(attack.world, [("large_buffers", "0")])
+        before = pair.memory()
+        most = attack.run(4)
+        attack.deaf.close()
+        attack.close()
+        wait_for(lambda: pair.memory() - before < 8192, 10)
+        kept = pair.memory() - before
+        print("# buffers: %d PUTs; the router grew by %d kB and kept %d kB" % (attack.sent, most - before, kept))
+        tap.check(most - before > 32768, "buffers: the attack fills buffers")
+        tap.check(kept < 8192, "buffers: the router gives their memory back")
+    finally:
+        attack.end()
 
 
 def trickled_through(tap):
@@ -154,4 +196,4 @@ def trickled_through(tap):
             world.close()
 
 
-SCENARIOS = {"A20": trickled_through, "A20b": deaf_receiver}
+SCENARIOS = {"A20": trickled_through, "A20b": deaf_receiver, "A20c": buffers_kept}

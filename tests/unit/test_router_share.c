@@ -53,13 +53,18 @@ static void begin_full(u32 credits)
 	rails_on(ROUTER, -1, RAILS_ANY, FATE_KEEP, LNET_OK, -1);
 }
 
-static void end_full(void)
+static void let_go(void)
 {
 	rails_clear();
 	while (!list_empty(&rails.kept)) {
 		rails_give(LNET_OK);
 		rails_pump();
 	}
+}
+
+static void end_full(void)
+{
+	let_go();
 	set("peer_buffer_credits", 0);
 	finish();
 }
@@ -113,6 +118,28 @@ static void test_destinations(void)
 	for (i = 0; i < 20; i++)
 		put(0, 0, 0, LARGE);
 	UNIT_EQUAL(used(), SHARE * 3 / 4, "half of the rest");
+	end_full();
+}
+
+/* Buffers that no message needs lose their memory. One that is in use each second keeps it. */
+static void test_trim(void)
+{
+	unsigned int i;
+
+	begin_full(1000);
+	for (i = 0; i < 20; i++)
+		put(0, 0, 2, LARGE);
+	let_go();
+	UNIT_EQUAL(pool(LNET_RTR_large)->made, SHARE / 2, "buffers of a burst");
+	for (i = 0; i < 40; i++) {
+		put(0, 0, 2, LARGE);
+		rails_run(100 * RAILS_MS);
+	}
+	UNIT_EQUAL(pool(LNET_RTR_large)->made, 1, "buffers in use");
+	rails_run(4 * NSEC_PER_SEC);
+	UNIT_EQUAL(pool(LNET_RTR_large)->made, 0, "buffers of an idle router");
+	put(0, 0, 2, LARGE);
+	UNIT_EQUAL(pool(LNET_RTR_large)->made, 1, "buffers for the next message");
 	end_full();
 }
 
@@ -359,6 +386,7 @@ UNIT_SUITE(router_share,
 	   { "the share is a tunable, with a least value", test_least },
 	   { "a slow message is wanted if another sender waits for its destination", test_wanted },
 	   { "claims_max bounds the unknown destinations of a sender", test_invented },
+	   { "A20: buffers that no message needs lose their memory", test_trim },
 	   { "many queues of one sender are not checked under one lock hold", test_many_queues },
 	   { "nobody can choose destinations of the same chain", test_chains },
 	   { "the destinations of a sender take turns for its credits", test_turns },
