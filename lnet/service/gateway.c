@@ -88,6 +88,30 @@ static bool routes_judge(struct lnet_gateway *gw)
 	return all;
 }
 
+/* True if the last info of the router is complete and lists an interface that has a path here. */
+static bool lists_a_hop(const struct lnet_gateway *gw)
+{
+	const struct lnet_peer_ni *hop;
+	const struct lnet_path *path;
+
+	if (!gw->whole)
+		return false;
+	list_for_each_entry(hop, &gw->pni->peer->pnis, link) {
+		if (hop->deleted || !said_of(gw, &hop->nid))
+			continue;
+		list_for_each_entry(path, &hop->paths, link)
+			if (!lnet_path_routed(path))
+				return true;
+	}
+	return false;
+}
+
+/* True if the router has other interfaces instead of @hop. */
+static bool is_replaced(const struct lnet_gateway *gw, const struct lnet_peer_ni *hop)
+{
+	return gw->lists_hop && !said_of(gw, &hop->nid);
+}
+
 /* Whether all its interfaces here are. */
 static bool hops_judge(struct lnet_gateway *gw)
 {
@@ -95,7 +119,12 @@ static bool hops_judge(struct lnet_gateway *gw)
 	struct lnet_peer_ni *hop;
 	bool all = true;
 
+	gw->lists_hop = lists_a_hop(gw);
 	list_for_each_entry(hop, &gw->pni->peer->pnis, link) {
+		if (is_replaced(gw, hop)) {
+			hop->gw = LNET_GW_DOWN;
+			continue;
+		}
 		said = said_of(gw, &hop->nid);
 		hop->gw = said && said->status == LNET_NI_DOWN ? LNET_GW_DOWN :
 								     LNET_GW_UP;
@@ -122,6 +151,7 @@ void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *in
 	err = lnet_pinginfo_decode(&gw->info, info, len, gw->nis, ARRAY_SIZE(gw->nis));
 	/* what did not fit is missed, what did is true */
 	gw->known = !err || err == -EMSGSIZE || err == -ENOBUFS;
+	gw->whole = !err;
 	if (!gw->known)
 		return;
 	all = routes_judge(gw);
@@ -271,14 +301,14 @@ int lnet_route_notify(struct lnet *ln, const struct lnet_nid *gateway, bool up, 
 
 /* ---- checking -------------------------------------------------------------------------------- */
 
-/* The best path to the router on @net; NULL: its interfaces here are gone. */
+/* The best path to the router on @net; NULL: its interfaces here are gone, or replaced. */
 static struct lnet_path *path_on(const struct lnet_gateway *gw, u32 net)
 {
 	struct lnet_path *path, *best = NULL;
 	struct lnet_peer_ni *hop;
 
 	list_for_each_entry(hop, &gw->pni->peer->pnis, link) {
-		if (hop->net != net || hop->deleted)
+		if (hop->net != net || hop->deleted || is_replaced(gw, hop))
 			continue;
 		list_for_each_entry(path, &hop->paths, link)
 			if (!lnet_path_routed(path) && path->ni->state == NI_ACTIVE &&
@@ -341,6 +371,8 @@ static void checked(struct lnet_pass *p, struct lnet_op *op)
 			check_by(p, gw, p->now_ns + again_ns(gw));
 		if (gw->known)
 			meet(p, gw);
+	} else if (is_replaced(gw, op->dst_pni)) {
+		check_by(p, gw, p->now_ns + SOON_NS);
 	} else if (op->outcome != LNET_CANCELED && op->outcome != LNET_SHUTDOWN) {
 		gw->nr_failed++;
 		gw->met = 0;

@@ -109,14 +109,20 @@ static void pni_hide(struct merge *m, struct lnet_peer_ni *pni)
 	lnet_leave(m->p);
 }
 
+/* Routes keep the interfaces of a router that they name. */
+static bool may_shed(const struct merge *m, const struct lnet_peer_ni *pni)
+{
+	return !pni->deleted && !lnet_nid_same(&pni->nid, &m->peer->primary) &&
+	       !(pni->gw && lnet_routes_need(pni));
+}
+
 /* All but the primary one, or those that are not listed. */
 static void shed(struct merge *m, bool all)
 {
 	struct lnet_peer_ni *pni;
 
 	list_for_each_entry(pni, &m->peer->pnis, link)
-		if (!pni->deleted && !pni->gw && !lnet_nid_same(&pni->nid, &m->peer->primary) &&
-		    (all || !listed(m, &pni->nid)))
+		if ((all || !listed(m, &pni->nid)) && may_shed(m, pni))
 			pni_hide(m, pni);
 }
 
@@ -140,6 +146,17 @@ static struct lnet_peer_ni *next_hidden(struct lnet_peer *peer, struct lnet_peer
 	return NULL;
 }
 
+/* [sh] True if no path to @pni is in use, nor one through @pni, which lnet_routes_sync() ends. */
+static bool is_idle(const struct lnet_peer_ni *pni)
+{
+	const struct lnet_path *path;
+
+	list_for_each_entry(path, &pni->paths, link)
+		if (lnet_path_carries(path))
+			return false;
+	return lnet_peer_ni_is_idle(pni);
+}
+
 bool lnet_merge_reap(struct lnet_pass *p, struct lnet_peer *peer, bool late)
 {
 	struct lnet_peer_ni *pni = next_hidden(peer, NULL), *next;
@@ -150,7 +167,7 @@ bool lnet_merge_reap(struct lnet_pass *p, struct lnet_peer *peer, bool late)
 		if (late)
 			pni_lost(p, pni);
 		lnet_enter(p, peer->sh);
-		idle = lnet_peer_ni_is_idle(pni);
+		idle = is_idle(pni);
 		lnet_leave(p);
 		left |= !idle;
 		if (!idle)

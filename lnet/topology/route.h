@@ -27,6 +27,9 @@ struct lnet_gateway {			/* a router, while a route names it */
 	struct lnet_timer timer;	/* the next check */
 	u8 busy;			/* a check is under way: @check */
 	u8 known;			/* @info is what it said last */
+	u8 whole;			/* @nis are all interfaces of the router */
+	/* @nis has an interface with a path here, so one that it lacks is out of use */
+	u8 lists_hop;
 	u8 refused;			/* it could not pass something on, and said nothing since */
 	u8 met;				/* discovery asked it, when its info had @met_seq */
 	u32 met_seq;
@@ -68,6 +71,8 @@ void lnet_routes_fini(struct lnet *ln);		/* nothing is under way any more */
 bool lnet_routes_have(const struct lnet *ln, u32 net);
 /* shard or cfg held; some route names @nid as its gateway */
 bool lnet_routes_lead_by(const struct lnet *ln, const struct lnet_nid *nid);
+/* cfg held; a route or the check of a router refers to @pni */
+bool lnet_routes_need(const struct lnet_peer_ni *pni);
 /*
  * lnet_route_add(), which also succeeds if this node has no interface on the gateway's net: the
  * interface may have been deleted after the route was added, or may be awaited. The route is down

@@ -74,3 +74,18 @@ bool lnet_routes_name(const struct lnet *ln, const struct lnet_peer *peer)
 {
 	return lnet_gateway_of(ln, peer);
 }
+
+bool lnet_routes_need(const struct lnet_peer_ni *pni)
+{
+	const struct lnet_routes *routes = pni->ln->routes;
+	const struct lnet_gateway *gw;
+	const struct lnet_route *route;
+
+	list_for_each_entry(gw, &routes->gateways, link)
+		if (gw->pni == pni)
+			return true;
+	list_for_each_entry(route, &routes->dying, link)
+		if (route->named == pni)
+			return true;
+	return lnet_routes_lead_by(pni->ln, &pni->nid);
+}

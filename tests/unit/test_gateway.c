@@ -92,22 +92,25 @@ static void pass_time(struct lnet *ln, u64 ns)
 	}
 }
 
-/* @one says that it has @two as well. */
-static void says_it_is(struct lnet *ln, const char *one, const char *two)
+/* The node with the NID @one says that it has the @nr NIDs @text, and no other. */
+static void says(struct lnet *ln, const char *one, const char *const *text, unsigned int nr)
 {
 	struct lnet_nid to = nid(one);
 	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &to);
-	struct lnet_pinginfo_ni nis[2] = { { .nid = to, .status = LNET_NI_UP },
-					   { .nid = nid(two), .status = LNET_NI_UP } };
 	struct lnet_copy *c = lnet_copy_new(512);
+	struct lnet_pinginfo_ni nis[2];
 	struct lnet_pass p;
-	int len = lnet_pinginfo_encode(c->data, 512, GW_FEATURES, LNET_PID, 1, nis, 2);
+	unsigned int i;
+	int len;
 
+	for (i = 0; i < nr; i++)
+		nis[i] = (struct lnet_pinginfo_ni){ .nid = nid(text[i]), .status = LNET_NI_UP };
+	len = lnet_pinginfo_encode(c->data, 512, GW_FEATURES, LNET_PID, 1, nis, nr);
 	CU_ASSERT_FATAL(len > 0);
 	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
 	lnet_enter_pni(&p, pni);
 	pni->peer->disc.acked = 1000;	/* nothing need be told */
-	UNIT_EQUAL(lnet_disc_take(&p, pni->peer, c, (u32)len, false), 0, two);
+	UNIT_EQUAL(lnet_disc_take(&p, pni->peer, c, (u32)len, false), 0, one);
 	lnet_disc_step(&p, pni->peer);
 	lnet_pass_end(&p);
 	node_work(ln);
@@ -115,6 +118,14 @@ static void says_it_is(struct lnet *ln, const char *one, const char *two)
 	lnet_copy_put(c);
 	lnet_peer_ni_put(pni);
 	pass_time(ln, 8 * NSEC_PER_SEC);
+}
+
+/* @one says that it has @two as well. */
+static void says_it_is(struct lnet *ln, const char *one, const char *two)
+{
+	const char *const both[] = { one, two };
+
+	says(ln, one, both, 2);
 }
 
 static unsigned int nr_gateways(const struct lnet *ln)
@@ -222,6 +233,60 @@ static void test_two_interfaces(void)
 	pass_time(ln, 62 * NSEC_PER_SEC);
 	CU_ASSERT_TRUE(gw->nr_checks >= checks + 2);	/* over each net in an interval */
 	CU_ASSERT_TRUE(a->gw == LNET_GW_SILENT && b->gw == LNET_GW_SILENT);
+	node_end(ln);
+}
+
+/* ---- a router that changes its NIDs ---------------------------------------------------------- */
+
+#define NEW "10.0.0.3@tcp"
+
+static struct lnet_peer_ni *known(struct lnet *ln, const char *text)
+{
+	struct lnet_nid at = nid(text);
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, &at);
+
+	lnet_peer_ni_put(pni);
+	return pni;
+}
+
+/* Checks of @gw in 200 s that were not sent to @to. None is answered. */
+static unsigned int checks_elsewhere(struct lnet *ln, struct lnet_gateway *gw, const char *to)
+{
+	unsigned int i, nr = 0;
+	u64 before = gw->nr_checks;
+
+	for (i = 0; i < 2000; i++) {
+		pass_time(ln, 100 * RAILS_MS);
+		nr += gw->check && gw->check->dst_pni != known(ln, to);
+	}
+	CU_ASSERT(gw->nr_checks > before + 2);
+	return nr;
+}
+
+/* A NID that the router has replaced is not checked. It goes, unless a route names it. */
+static void test_renumbered(void)
+{
+	static const char *const both[] = { NEW, ONE };
+	struct lnet *ln = node_on_two_nets(1);
+	struct lnet_gateway *gw;
+	bool gone = false;
+
+	UNIT_EQUAL(route_to(ln, 9, ONE, 0), 0, "a route");
+	says_it_is(ln, ONE, NEW);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(known(ln, NEW));
+	gw = lnet_gateway_of(ln, known(ln, NEW)->peer);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(gw);
+	UNIT_EQUAL(ways_to(ln, BEHIND, &gone), 2, "by each of its interfaces");
+	says(ln, NEW, both, 1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(known(ln, ONE));
+	UNIT_EQUAL(known(ln, ONE)->gw, LNET_GW_DOWN, "the old interface");
+	UNIT_EQUAL(checks_elsewhere(ln, gw, NEW), 0, "checks of the old interface");
+	says(ln, NEW, both, 2);
+	says(ln, ONE, both + 1, 1);
+	CU_ASSERT_PTR_NULL(known(ln, NEW));
+	UNIT_EQUAL(known(ln, ONE)->peer->nr_pnis, 1, "interfaces");
+	UNIT_EQUAL(ways_to(ln, BEHIND, &gone), 1, "by the one that is left");
+	UNIT_EQUAL(checks_elsewhere(ln, gw, ONE), 0, "checks of the new interface");
 	node_end(ln);
 }
 
@@ -434,6 +499,7 @@ UNIT_SUITE(gateway,
 	   { "but never back to the one that it came from", test_to_and_fro },
 	   { "two routers that turn out to be one", test_become_one },
 	   { "a router with an interface on each of our nets", test_two_interfaces },
+	   { "a router that changes its NIDs is checked at those that it has", test_renumbered },
 	   { "a router that is never idle is refused after drain_time", test_never_idle },
 	   { "checks that are lost take no route down while messages pass", test_check_lost },
 	   { "an end that dies takes no route down", test_end_dies },
