@@ -257,12 +257,12 @@ bool lnet_disc_learns(const struct lnet *ln, u32 features)
 	return READ_ONCE(ln->tun.discovery) && (features & both) == both;
 }
 
-/* Also the same as before, if discovery was switched here since. */
+/* Also the same as before, if discovery was switched here since, or if NIDs were ignored. */
 static bool is_news(const struct lnet_peer *peer, u32 features, u64 hash)
 {
 	const struct lnet_disc *d = &peer->disc;
 
-	return d->force_merge || d->data || hash != d->hash ||
+	return d->force_merge || d->full || d->data || hash != d->hash ||
 	       d->off == lnet_disc_learns(peer->ln, features);
 }
 

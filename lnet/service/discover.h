@@ -27,6 +27,8 @@ enum lnet_disc_state {
 	LNET_NR_DISC_STATES
 };
 
+/* Why NIDs of an info were ignored: the peer or the node has too many NIDs, or the node aliases. */
+enum lnet_full { LNET_FULL_NIDS = 1, LNET_FULL_ALIASES = 2 };
 enum lnet_said { LNET_SAID_NOTHING, LNET_SAID_UP, LNET_SAID_DOWN };	/* of an interface */
 
 struct lnet_disc {			/* [sh] of its peer, but for @todo */
@@ -40,6 +42,7 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	/* its info has the primary NID of another entry: perhaps an unproven rail of that peer */
 	u8 rail;
 	u8 force_push, force_merge;
+	u8 full;			/* enum lnet_full, of the info merged last */
 	u8 merge_free;			/* merge_pause does not delay @data: it was merged before */
 	u8 inherits;			/* [cfg] new requests to busy records come to it */
 	u8 pushing;			/* a push is under way */
@@ -172,6 +175,8 @@ int lnet_merge_info(struct lnet_pass *p, struct lnet_peer **peer, struct lnet_co
 		    bool late);
 /* Same locks. Frees removed interfaces if nothing is in flight there. True: some remain. */
 bool lnet_merge_reap(struct lnet_pass *p, struct lnet_peer *peer, bool late);
+/* [sh] NIDs of the last info of @peer were ignored. True: there is room for some now. */
+bool lnet_merge_has_room(const struct lnet_peer *peer);
 
 /* ---- merge_work.c ---------------------------------------------------------------------------- */
 /* [sh] makes the worker visit @peer and merge peer->disc.data */

@@ -24,6 +24,7 @@ struct merge {
 	bool same_host;			/* the peer is on this host, so it may list 127.x.y.z */
 	bool late;			/* it is for the last time that what is busy is tried */
 	bool busy;			/* something could not be done now */
+	u8 full;			/* enum lnet_full: why NIDs were ignored */
 };
 
 /* ---- facts about the peer -------------------------------------------------------------------- */
@@ -348,13 +349,26 @@ static bool has_many_nids(const struct lnet *ln)
  * True if the peer gets no further NID, not even a proven one. Each peer may have FEW_NIDS. A peer
  * gets more only while the node has fewer than FEW_NIDS x peers_max NIDs.
  */
-static bool is_full(const struct merge *m)
+static bool is_full(const struct lnet_peer *peer)
 {
-	u32 nr = m->peer->nr_pnis;
+	const struct lnet *ln = peer->ln;
+	u32 nr = peer->nr_pnis;
 
-	return nr >= lnet_nids_max(m->ln) ||
+	return nr >= lnet_nids_max(ln) ||
 	       (nr >= FEW_NIDS &&
-		READ_ONCE(m->ln->nr_nids) >= FEW_NIDS * READ_ONCE(m->ln->tun.peers_max));
+		READ_ONCE(ln->nr_nids) >= FEW_NIDS * READ_ONCE(ln->tun.peers_max));
+}
+
+static int refuse(struct merge *m, enum lnet_full why)
+{
+	m->full |= why;
+	return -ENOSPC;
+}
+
+bool lnet_merge_has_room(const struct lnet_peer *peer)
+{
+	return !is_full(peer) &&
+	       !((peer->disc.full & LNET_FULL_ALIASES) && has_many_nids(peer->ln));
 }
 
 /* No peer has @nid. If it can be pinged, it has a separate peer entry until it is proven. */
@@ -362,12 +376,12 @@ static int add_unknown(struct merge *m, const struct lnet_nid *nid)
 {
 	int err;
 
-	if (is_full(m))
-		return -ENOSPC;
+	if (is_full(m->peer))
+		return refuse(m, LNET_FULL_NIDS);
 	if (can_be_pinged(m, nid) && !is_gateways(m, nid))
 		return lnet_proof_want(m->from, nid, true);
 	if (has_many_nids(m->ln))
-		return -ENOSPC;
+		return refuse(m, LNET_FULL_ALIASES);
 	err = lnet_peer_ni_make(m->peer, nid);
 	if (!err)
 		alias_mark(m, nid);
@@ -383,8 +397,8 @@ static int add_known(struct merge *m, struct lnet_peer *owner, const struct lnet
 		return 0;
 	if (!is_same_node(m, owner, nid))
 		return nid_is_alias(m, nid) ? 0 : lnet_proof_want(m->from, nid, true);
-	if (is_full(m))
-		return -ENOSPC;
+	if (is_full(m->peer))
+		return refuse(m, LNET_FULL_NIDS);
 	take_over(m, owner, nid);
 	if (m->busy && lnet_proof_given(m->from, nid))
 		err = lnet_proof_want(m->from, nid, false);	/* for the next time */
@@ -485,6 +499,18 @@ static bool turned_off(const struct merge *m)
 	return READ_ONCE(m->ln->tun.discovery) && !m->peer->configured && m->peer->mr;
 }
 
+/* Ignored NIDs are tried again: at once if the peer loses others, else when there is room. */
+static void note_full(struct merge *m)
+{
+	m->busy |= m->full && next_hidden(m->peer, NULL);
+	lnet_enter(m->p, m->from->sh);
+	m->from->disc.full = m->full;
+	lnet_leave(m->p);
+	lnet_enter(m->p, m->peer->sh);
+	m->peer->disc.full = m->full;
+	lnet_leave(m->p);
+}
+
 static int learn(struct merge *m)
 {
 	const struct lnet_nid *primary = &m->list->nis[0].nid;
@@ -507,6 +533,7 @@ static int learn(struct merge *m)
 	lnet_peer_put(owner);
 	statuses(m);
 	shed(m, false);
+	note_full(m);
 	return 0;
 }
 

@@ -72,6 +72,10 @@ static void look_at(struct lnet_pass *p, struct lnet_peer *peer)
 		if (gone)
 			lnet_count(p->sh, peers_forgotten);
 	}
+	if (!gone && peer->disc.full && lnet_merge_has_room(peer)) {
+		lnet_disc_doubt(p, &peer->disc);
+		lnet_disc_step(p, peer);
+	}
 	lnet_leave(p);
 	if (gone)
 		lnet_peer_drop(peer);
