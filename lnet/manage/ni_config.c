@@ -531,7 +531,7 @@ void lnet_ni_link_work(struct lnet_pass *p)
 			break;
 		link_log(ni);
 		if (ni->link_seen)
-			lnet_ops_ni_down(p, ni);
+			lnet_ops_link_down(p, ni);
 		else
 			rise_anew(ni);
 		lnet_ni_put(ni);

@@ -251,6 +251,7 @@ struct lnet_ni_shard {			/* [sh] */
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_NI */
 	u32 nr_wait;			/* of them */
 	u32 avoid_walk;			/* walk in which these attempts choose again; 0: none */
+	u32 down_walk;			/* walk in which all attempts leave this interface */
 	u32 holds;			/* attempts in WIRE/POSTED, rx in LAND */
 	u64 turn;			/* round robin: lower was used longer ago */
 	u64 share_turn;			/* degraded: its share is used up until then */

@@ -454,6 +454,7 @@ void lnet_att_given(struct lnet_pass *p, struct list_head *given);
 void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);
 /* no lock held: what is in flight there is ambiguous at once, what waits is re-selected */
 void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni);
+void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, struct lnet_ni *ni);	/* [sh] */
 /* no lock held: the same of paths that are gone; @force false: of what waits for credits only */
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
 /* [sh] It goes, or waits to go, beside another one: it is none of the tries. */

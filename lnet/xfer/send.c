@@ -636,9 +636,8 @@ static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 		lost(p, op, att, LNET_PATH_LOST);
 }
 
-static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *arg)
+void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, struct lnet_ni *ni)
 {
-	struct lnet_ni *ni = arg;
 	struct lnet_att *att[2] = { &op->first, op->hedge };
 	unsigned int i;
 
@@ -646,6 +645,11 @@ static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *arg)
 	for (i = 0; i < 2; i++)
 		if (alive(att[i]) && att[i]->ni == ni && !lnet_op_over(op))
 			leave_path(p, op, att[i], true);
+}
+
+static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni)
+{
+	lnet_op_ni_down(p, op, ni);
 }
 
 static void visit_gone(struct lnet_pass *p, struct lnet_op *op, void *force)

@@ -63,7 +63,7 @@ void lnet_ops_walk(struct lnet_pass *p,
 	}
 }
 
-/* ---- slices: a path works again, or is suspect ----------------------------------------------- */
+/* ---- slices: a path works again, or is suspect; an interface has lost its link --------------- */
 
 /* True if a peer or an interface with the walk number @nr wants this walk, or a later one. */
 static bool is_due(const struct lnet_walk *w, u32 nr)
@@ -95,11 +95,36 @@ static bool speaks_for_all(const struct lnet_op *op)
 	return !op->tried && !(op->flags & LNET_OPF_FORWARD);
 }
 
+/* True if @att uses an interface that has lost its link. */
+static bool is_cut(const struct lnet_shard *sh, const struct lnet_att *att)
+{
+	return att && att->state != ATT_FREE &&
+	       is_due(&sh->walk, att->ni->sh[sh->ix].down_walk);
+}
+
+/* The attempts of @op leave the interface of @att. @op may end, so it is pinned. */
+static void leave_ni(struct lnet_pass *p, struct lnet_op *op, const struct lnet_att *att)
+{
+	struct lnet_ni *ni = att->ni;
+
+	lnet_rec_op(p, PIN, op, 0, 0);
+	op->pins++;
+	lnet_op_ni_down(p, op, ni);
+	if (is_cut(p->sh, op->hedge) && op->hedge->ni != ni)
+		lnet_op_ni_down(p, op, op->hedge->ni);
+	lnet_rec_op(p, UNPIN, op, 0, 0);
+	lnet_op_unpin(p, op);
+}
+
 /* True: @op tried or chose again. @stuck: peers without a better path, without a better NI. */
 static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_peer *stuck[2])
 {
 	bool by_ni;
 
+	if (is_cut(p->sh, &op->first) || is_cut(p->sh, op->hedge)) {
+		leave_ni(p, op, is_cut(p->sh, &op->first) ? &op->first : op->hedge);
+		return true;
+	}
 	if (is_due(&p->sh->walk, op->peer->back_walk))
 		return lnet_op_path_back(p, op);
 	if (!is_movable(op))
@@ -160,19 +185,37 @@ void lnet_walk_timer(struct lnet_pass *p)
 	slice(p);
 }
 
-void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer)
+/* Begins a walk, or notes that the next one is wanted as soon as this one ends. */
+static void walk_now(struct lnet_pass *p)
 {
 	struct lnet_walk *w = &p->sh->walk;
 
-	if (!peer->nr_ops)
-		return;
-	peer->back_walk = w->nr + 1;
 	if (w->at) {
 		w->again = 1;
 		return;
 	}
 	begin(p->sh);
 	slice(p);
+}
+
+void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	if (!peer->nr_ops)
+		return;
+	peer->back_walk = p->sh->walk.nr + 1;
+	walk_now(p);
+}
+
+void lnet_ops_link_down(struct lnet_pass *p, struct lnet_ni *ni)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->ln->nr_shards; i++) {
+		lnet_enter(p, &p->ln->shard[i]);
+		ni->sh[i].down_walk = p->sh->walk.nr + 1;
+		walk_now(p);
+		lnet_leave(p);
+	}
 }
 
 /* Many operations notice the same suspect path, so there are pauses between these walks. */

@@ -3,13 +3,15 @@
 #ifndef LNET_WALK_H
 #define LNET_WALK_H
 
+struct lnet_ni;
 struct lnet_pass;
 struct lnet_path;
 struct lnet_peer;
 
 /*
- * [sh] A walk in slices, for all peers with a path that works again and all interfaces with a
- * suspect path. In back_walk and avoid_walk, they have the number of the walk that serves them.
+ * [sh] A walk in slices, for all peers with a path that works again and all interfaces that have a
+ * suspect path or lost their link. In back_walk, avoid_walk, and down_walk, they have the number of
+ * the walk that serves them.
  */
 struct lnet_walk {
 	struct list_head *at;		/* in sh->live: next to visit; NULL: no walk */
@@ -36,6 +38,11 @@ void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer);
  * wait for a suspect path, and for those that wait for the interface of @path.
  */
 void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path);
+/*
+ * No lock held. @ni has no link: calls lnet_op_ni_down() for the operations of all shards. The
+ * function does the first slice of each shard; the others are in the next ticks.
+ */
+void lnet_ops_link_down(struct lnet_pass *p, struct lnet_ni *ni);
 void lnet_walk_timer(struct lnet_pass *p);	/* [sh] the next slice */
 /* [sh] takes @op off sh->live */
 static inline void lnet_walk_leave(struct lnet_walk *walk, struct lnet_op *op)

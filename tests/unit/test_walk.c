@@ -158,7 +158,51 @@ static void test_suspect(void)
 	rails_end();
 }
 
+/* Attempts of node 0 that use rail 0, in any state. */
+static unsigned int using(const struct lnet_ni *ni)
+{
+	const struct lnet_op *op;
+	unsigned int nr = 0;
+
+	list_for_each_entry(op, &shard()->live, all)
+		nr += op->first.state != ATT_FREE && op->first.ni == ni;
+	return nr;
+}
+
+/* An interface loses its link: messages leave it in slices, those that wait and those in flight. */
+static void test_link_down(void)
+{
+	struct rails_cfg cfg = { .peer_credits = 1 };
+	struct lnet_ni *ni;
+	unsigned int i, first, before;
+	struct lnet_pass p;
+
+	rails_begin(&cfg);
+	rails_tune(0, "hedge", 0);
+	first = rails.nr_tags + 1;
+	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, 2);
+	for (i = 0; i < 402; i++)
+		rails_put(0, 1, 8, LNET_ACK, 0);
+	ni = rails_ni(0, 0);
+	before = using(ni);
+	UNIT_EQUAL(before > 2 * ACTS, true, "half of them use this rail");
+	rails_link(0, 0, false);
+	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_WORKER);
+	lnet_ni_link_work(&p);
+	UNIT_EQUAL(before - using(ni) > 0 && before - using(ni) <= ACTS, true, "one slice");
+	lnet_pass_end(&p);
+	rails_clear();
+	rails_run(5 * RAILS_MS);
+	UNIT_EQUAL(using(ni) <= 1, true, "all but the one in flight");
+	rails_give(LNET_LOCAL_DROPPED);
+	rails_give(LNET_LOCAL_DROPPED);
+	rails_run(NSEC_PER_SEC);
+	UNIT_EQUAL(nr_done(first, 402), 402, "done");
+	rails_end();
+}
+
 UNIT_SUITE(walk,
 	{ "when a path works again, requests try in slices", test_back },
 	{ "operations of other peers delay a walk by some ticks", test_others },
+	{ "messages leave an interface without link in slices", test_link_down },
 	{ "messages that wait leave a suspect path in slices", test_suspect })
