@@ -250,8 +250,7 @@ struct lnet_ni_shard {			/* [sh] */
 	s32 credits, min_credits;	/* negative: -n waiters */
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_NI */
 	u32 nr_wait;			/* of them */
-	u32 avoid_walk;			/* walk in which these attempts choose again; 0: none */
-	u32 down_walk;			/* walk in which all attempts leave this interface */
+	u32 avoid_walk, down_walk;	/* walks in which these, or all, choose again; 0: none */
 	u32 holds;			/* attempts in WIRE/POSTED, rx in LAND */
 	u64 turn;			/* round robin: lower was used longer ago */
 	u64 share_turn;			/* degraded: its share is used up until then */
@@ -385,13 +384,13 @@ struct lnet_peer_ni {
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_PEER */
 	u32 nr_wait;
 	atomic_t nr_answers;		/* ACKs and REPLYs sent by it as next hop, not done */
+	atomic_t nr_windows;		/* duplicate windows of any shard whose ->from it is */
 	struct list_head paths;
 	/* router.h: first of each queue for its router credits, by size; messages with a credit */
 	struct list_head rtr_wait[2], rtr_held;
 	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */
 	u64 turn;
-	u64 last_rx_ns;
-	u64 next_ping_ns;
+	u64 last_rx_ns, next_ping_ns;
 	u64 *c;				/* LNET_NR_PNI_COUNTERS, which follow it in memory */
 };
 

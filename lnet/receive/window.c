@@ -172,13 +172,24 @@ static void ack_over(struct lnet_window *w, struct lnet_ni *ni)
 		lnet_ni_get(ni);
 }
 
+void lnet_window_from(struct lnet_window *w, struct lnet_peer_ni *pni)
+{
+	if (pni) {
+		lnet_peer_ni_hold(pni);
+		atomic_inc(&pni->nr_windows);
+	}
+	if (w->from) {
+		atomic_dec(&w->from->nr_windows);
+		lnet_peer_ni_put(w->from);
+	}
+	w->from = pni;
+}
+
 /* From now on ACKs are sent to the opener's interface @from. @via: the router, or NULL. */
 static void ack_to(struct lnet_window *w, struct lnet_peer_ni *from, struct lnet_peer_ni *via)
 {
-	lnet_peer_ni_put(w->from);
+	lnet_window_from(w, from);
 	lnet_peer_ni_put(w->via);
-	w->from = from;
-	lnet_peer_ni_hold(w->from);
 	w->via = via;
 	if (via)
 		lnet_peer_ni_hold(via);
@@ -194,7 +205,7 @@ void lnet_windows_rehome(const struct lnet_peer *from, const struct lnet_peer_ni
 	list_for_each_entry(at, &from->pnis, link)
 		if (!at->deleted && !other)
 			other = at;
-	for (i = 0; other && i < from->ln->nr_shards; i++)
+	for (i = 0; other && i < from->ln->nr_shards && atomic_read(&pni->nr_windows); i++)
 		list_for_each_entry(w, &from->ln->shard[i].windows, link)
 			if (w->from == pni)
 				ack_to(w, other, NULL);

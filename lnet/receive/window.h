@@ -129,6 +129,8 @@ bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w);
 bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **w, u64 grant, u64 seq);
 /* [sh] all replies below @floor are acknowledged */
 void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor);
+/* [sh] w->from becomes @pni, which is referenced; NULL: none */
+void lnet_window_from(struct lnet_window *w, struct lnet_peer_ni *pni);
 /*
  * [sh] A request of @w was received, or its payload is complete, on the path of @rx. If the opener
  * sent it, ACKs use that path from now on.

@@ -254,7 +254,7 @@ static void window_free(struct lnet_pass *p, struct lnet_window *w)
 		lnet_entry_detach(p, w, ix);
 	list_del_init(&w->heavy);
 	lnet_window_count(w, false);
-	lnet_peer_ni_put(w->from);
+	lnet_window_from(w, NULL);
 	lnet_peer_ni_put(w->via);
 	if (w->ack_ni)
 		lnet_ni_put(w->ack_ni);
@@ -357,7 +357,7 @@ void lnet_windows_fini(struct lnet_shard *sh)
 		}
 		list_del_init(&w->heavy);
 		lnet_window_count(w, false);
-		lnet_peer_ni_put(w->from);
+		lnet_window_from(w, NULL);
 		lnet_peer_ni_put(w->via);
 		if (w->ack_ni)
 			lnet_ni_put(w->ack_ni);
@@ -456,8 +456,7 @@ static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	if (!w->grant)
 		return false;
 	w->opener = payer_of(rx)->primary;
-	w->from = rx->src;
-	lnet_peer_ni_hold(w->from);
+	lnet_window_from(w, rx->src);
 	w->W = READ_ONCE(p->ln->tun.window);
 	w->hold_ns = hold_ns(&p->ln->tun, hold_ms);
 	w->last_ns = p->now_ns;

@@ -133,7 +133,7 @@ void lnet_peer_ni_put(struct lnet_peer_ni *pni)
 {
 	if (!pni || !atomic_dec_and_test(&pni->refs))
 		return;
-	WARN_ON_ONCE(!list_empty(&pni->paths) || pni->nr_wait);
+	WARN_ON_ONCE(!list_empty(&pni->paths) || pni->nr_wait || atomic_read(&pni->nr_windows));
 	atomic_dec(&pni->ln->nr_counted);
 	lnet_peer_put(pni->peer);
 	kfree(pni);
