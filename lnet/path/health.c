@@ -28,15 +28,6 @@ bool lnet_ni_up(const struct lnet_ni *ni)
 	return lnet_ni_service(ni) == LNET_NI_OK;
 }
 
-void lnet_ni_announced(struct lnet_ni *ni)
-{
-	struct lnet *ln = ni->ln;
-
-	WRITE_ONCE(ln->ping_stale, 1);
-	WRITE_ONCE(ln->shard[0].link_work, 1);
-	ln->env->ops->kick(ln->env, 0);
-}
-
 /*
  * Announced as up again is an interface after so many successes in a row: more would leave peers
  * without it for as long as the budget of pings lasts. Each time it falls soon after it rose it
@@ -213,18 +204,6 @@ void lnet_health_silence(struct lnet_shard *sh, const struct lnet_att *att)
 }
 
 /* ---- by hand --------------------------------------------------------------------------------- */
-
-void lnet_peers_walk(struct lnet_pass *p,
-		     void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg)
-{
-	struct lnet_peer *peer;
-
-	for (peer = lnet_peer_next(p->ln, NULL); peer; peer = lnet_peer_next(p->ln, peer)) {
-		lnet_enter(p, peer->sh);
-		fn(p, peer, arg);
-		lnet_leave(p);
-	}
-}
 
 struct by_hand {
 	const struct lnet_nid *nid;

@@ -19,14 +19,6 @@ void lnet_pass_lands(struct lnet_pass *p)
 	}
 }
 
-void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx)
-{
-	if (rx->state != RX_LAND || rx->stopping)
-		return;
-	rx->stopping = 1;
-	list_add_tail(&rx->stop, &p->stop);
-}
-
 void lnet_pass_stops(struct lnet_pass *p)
 {
 	while (!list_empty(&p->stop)) {

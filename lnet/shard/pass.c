@@ -117,6 +117,14 @@ static void send_all(struct lnet_pass *p)
 	}
 }
 
+void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx)
+{
+	if (rx->state != RX_LAND || rx->stopping)
+		return;
+	rx->stopping = 1;
+	list_add_tail(&rx->stop, &p->stop);
+}
+
 void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
 {
 	list_add_tail(&op->link, &p->defer);

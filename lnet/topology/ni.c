@@ -174,3 +174,12 @@ void lnet_ni_publish(struct lnet *ln, struct lnet_ni *ni)
 	ln->nr_nis++;
 	lnet_nis_publish_end(ln);
 }
+
+void lnet_ni_announced(struct lnet_ni *ni)
+{
+	struct lnet *ln = ni->ln;
+
+	WRITE_ONCE(ln->ping_stale, 1);
+	WRITE_ONCE(ln->shard[0].link_work, 1);
+	ln->env->ops->kick(ln->env, 0);
+}

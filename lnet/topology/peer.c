@@ -257,6 +257,18 @@ struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev)
 	return next;
 }
 
+void lnet_peers_walk(struct lnet_pass *p,
+		     void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg)
+{
+	struct lnet_peer *peer;
+
+	for (peer = lnet_peer_next(p->ln, NULL); peer; peer = lnet_peer_next(p->ln, peer)) {
+		lnet_enter(p, peer->sh);
+		fn(p, peer, arg);
+		lnet_leave(p);
+	}
+}
+
 /* Lists stay sorted by the numbers, by which walkers find on when theirs has gone. */
 static void peer_place(struct lnet *ln, struct lnet_peer *peer, u64 seq)
 {

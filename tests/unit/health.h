@@ -34,7 +34,6 @@
 #define lnet_probe_pay_claimed HEALTH_T(probe_pay_claimed)
 #define lnet_probe_refund HEALTH_T(probe_refund)
 #define lnet_peer_earn HEALTH_T(peer_earn)
-#define lnet_peers_walk HEALTH_T(peers_walk)
 #define lnet_peer_is_heard HEALTH_T(peer_is_heard)
 #define lnet_ping_path HEALTH_T(ping_path)
 #define lnet_pass_begin HEALTH_T(pass_begin)
@@ -43,12 +42,12 @@
 #define lnet_enter_pni HEALTH_T(enter_pni)
 #define lnet_leave HEALTH_T(leave)
 #define lnet_nid_is_local HEALTH_T(nid_is_local)
-#define lnet_ni_announced HEALTH_T(ni_announced)
 #define lnet_ni_get HEALTH_T(ni_get)
 #define lnet_ni_put HEALTH_T(ni_put)
 #define lnet_peer_ni_hold HEALTH_T(peer_ni_hold)
 #define lnet_peer_ni_put HEALTH_T(peer_ni_put)
 #define lnet_peer_next HEALTH_T(peer_next)
+#define lnet_peers_walk HEALTH_T(peers_walk)
 #include "paths.h"
 #define lnet_health_charge HEALTH_T(health_charge)
 #define lnet_blame HEALTH_T(blame)
@@ -138,6 +137,18 @@ struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev)
 	if (!prev)
 		return list_first_entry(&ln->peers, struct lnet_peer, link);
 	return list_is_last(&prev->link, &ln->peers) ? NULL : list_next_entry(prev, link);
+}
+
+void lnet_peers_walk(struct lnet_pass *p,
+		     void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg)
+{
+	struct lnet_peer *peer;
+
+	for (peer = lnet_peer_next(p->ln, NULL); peer; peer = lnet_peer_next(p->ln, peer)) {
+		lnet_enter(p, peer->sh);
+		fn(p, peer, arg);
+		lnet_leave(p);
+	}
 }
 
 static __maybe_unused void path_reset(struct lnet_pass *p, struct lnet_ni *ni,
