@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Pings: what this node answers, pings it sends to test a path, and pings a user asks for. */
+/* Pings: what this node answers, and pings it sends to test a path. */
 #include "model/core.h"
-#include "memory/md.h"
 #include "router/router.h"
 #include "topology/ni.h"
 
@@ -252,90 +251,4 @@ void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
 	op->timeout_ns = timeout_ns;
 	op->done = path_pinged;
 	lnet_op_defer(p, op);
-}
-
-/* ---- pings of the user ----------------------------------------------------------------------- */
-
-struct user_ping {
-	struct lnet *ln;
-	lnet_ping_done_t done;
-	void *arg;
-	struct lnet_nid target;
-	u8 info[LNET_PINGINFO_MANUAL];
-};
-
-static void user_pinged(struct lnet_pass *p, void *arg, const struct lnet_event *ev)
-{
-	struct user_ping *u = arg;
-
-	(void)p;
-	if (ev->final)
-		u->done(u->arg, ev->status, u->info, ev->status ? 0 : ev->mlength, &u->target,
-			ev->latency_ns);
-	if (ev->unlinked)
-		kfree(u);
-	else if (ev->final)	/* it failed before its threshold was used up */
-		lnet_md_unlink(u->ln, ev->md);
-}
-
-/* Takes ownership of @u, which has the callback for the result. */
-static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 timeout_ns, u32 flags)
-{
-	struct lnet_md_cfg cfg = { .start = u->info,
-				   .length = LNET_PINGINFO_MANUAL,
-				   .threshold = 2,
-				   .cpt = -1,
-				   .options = LNET_MD_TRUNCATE };
-	struct lnet *ln = u->ln;
-	struct lnet_xfer x;
-	lnet_md_t md;
-	int err;
-
-	err = lnet_md_bind_core(ln, &cfg, user_pinged, u, &md);
-	if (err) {
-		kfree(u);
-		return err;
-	}
-	lnet_xfer_init(&x);
-	x.md = md;
-	x.target.nid = u->target;
-	if (source)
-		x.self = *source;
-	x.portal = LNET_PORTAL_RESERVED;
-	x.match_bits = LNET_PING_MATCHBITS;
-	x.timeout_ns = timeout_ns;
-	err = lnet_get_core(ln, &x, flags);
-	if (err)
-		lnet_md_unlink(ln, md);	/* its last event frees @u; its ->done is not called */
-	return err;
-}
-
-static struct user_ping *user_ping_new(struct lnet *ln, const struct lnet_nid *nid,
-				       lnet_ping_done_t done, void *arg)
-{
-	struct user_ping *u = kzalloc(sizeof(*u), GFP_KERNEL);
-
-	if (!u)
-		return NULL;
-	u->ln = ln;
-	u->done = done;
-	u->arg = arg;
-	u->target = *nid;
-	return u;
-}
-
-int lnet_ping(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
-	      uint64_t timeout_ns, lnet_ping_done_t done, void *arg)
-{
-	struct user_ping *u = user_ping_new(ln, nid, done, arg);
-
-	return u ? user_ping(u, source, timeout_ns, 0) : -ENOMEM;
-}
-
-int lnet_ping_urgent(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
-		     u64 timeout_ns, lnet_ping_done_t done, void *arg)
-{
-	struct user_ping *u = user_ping_new(ln, nid, done, arg);
-
-	return u ? user_ping(u, source, timeout_ns, LNET_OPF_URGENT) : -ENOMEM;
 }
