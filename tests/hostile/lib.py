@@ -17,9 +17,10 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 import time
+
+import load
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OUT = os.environ.get("OUT", os.path.join(HERE, "../../build"))
@@ -29,6 +30,7 @@ INTERVAL_MS = 20 if KERNEL else 5               # of the honest client; a guest 
 CONTROL, BULK_IN, BULK_OUT, NONE = 1, 2, 3, 0xffffffff
 PORT = 988
 NOBODY = 65534
+P99_US, WORST_US = 5e3, 100e3
 H, P, X = "10.9.0.1", "10.9.0.2", "10.9.0.9"
 
 
@@ -129,8 +131,10 @@ def run(*words, **more):
 class World:
     """The hosts H, P and X, and what runs there; close() ends it all, by name and process id."""
 
-    def __init__(self, extra=(), hosts=(), attackers=(("x", X),)):
-        """@extra: further addresses of hosts; @hosts: further hosts; @attackers: instead of X."""
+    def __init__(self, extra=(), hosts=(), attackers=(("x", X),), routes=()):
+        """@extra: further addresses of hosts; @hosts: further hosts; @attackers: instead of X; @routes: of a host, to a
+        net, by a gateway."""
+        self.made = {"extra": extra, "hosts": hosts, "attackers": attackers, "routes": routes}
         self.tag = "lnh%d" % os.getpid()
         self.work = tempfile.mkdtemp(prefix="lnet-hostile.", dir="/dev/shm")
         self.procs = []
@@ -146,6 +150,8 @@ class World:
             self._host(name, address)
         for name, address in extra:
             run("ip", "-n", self.space(name), "addr", "add", address + "/24", "dev", "e0")
+        for name, net, gateway in routes:
+            run("ip", "-n", self.space(name), "route", "add", net, "via", gateway)
 
     def space(self, name):
         return self.tag + name
@@ -172,8 +178,11 @@ class World:
             raise OSError(ctypes.get_errno(), "setns")
         if name:
             os.close(fd)
+        load.enter(name)
 
     def start(self, name, program, *words, files=0, user=None, log="out"):
+        if program == "lnetctl":        # an attack with processes: the replay has as many, which do nothing
+            load.command("start", name, "/bin/sleep", "60", user=user, log=log)
         command = ["ip", "netns", "exec", self.space(name)]
         if KERNEL and program == "lnetperf":
             program = "tests/tools/kperf"
@@ -200,13 +209,12 @@ class World:
         text = run("ip", "netns", "exec", self.space("h"), "nft", "list", "table", "ip", "dials").stdout
         return int(re.search(r"packets (\d+)", text)[1])
 
-    def sink(self, name, port):
-        """A program at that host reads one TCP connection to @port and discards all bytes."""
-        code = "import socket\nconn = socket.create_server(('', %d)).accept()[0]\nwhile conn.recv(1 << 20):\n pass"
-        command = ["ip", "netns", "exec", self.space(name), sys.executable, "-c", code % port]
-        self.procs.append(subprocess.Popen(command))
+    def command(self, what, *words, **more):
+        """Repeats a recorded call of call() or start()."""
+        (self.call if what == "call" else self.start)(*words, **more)
 
     def call(self, name, program, *words, user=None, wait=20):
+        load.command("call", name, program, *words, user=user, wait=wait)
         command = ["ip", "netns", "exec", self.space(name)]
         if user is not None:
             command += ["setpriv", "--reuid", str(user), "--clear-groups"]
@@ -285,6 +293,7 @@ class Pair:
 
     def __init__(self, world, files=0, settings=()):
         self.world = world
+        self.made = {"files": files, "settings": settings}
         tunables = [word for setting in settings for word in ("--set", setting)]
         self.server = world.start("h", "lnetperf", "server", "--nid", H + "@tcp", "--name", "hostile", "--verify",
                                   *tunables, files=files, log="server")
@@ -308,6 +317,11 @@ class Pair:
                 "cpu_s": (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")}
 
     def load(self, seconds):
+        self.seconds = seconds
+        load.begin()
+        self.load_begin(seconds)
+
+    def load_begin(self, seconds):
         self.client = self.world.start("p", "lnetperf", "client", "--nid", P + "@tcp", "--peer", H + "@tcp",
                                        "--interval", "%dms" % INTERVAL_MS, "--size", "1K", "--verify", "--json",
                                        "--duration", "%gs" % seconds, log="client")
@@ -317,13 +331,14 @@ class Pair:
         """What the honest client says of its requests, and the node before, during and after."""
         during = self.measure()
         self.client.wait(60)
+        records = load.end()
         said = figures_of(self.client) or {"failed": -1, "perhaps": -1, "done": 0, "latency_us": {}, "gap_ms": -1}
         print_honest(said)
         wait_for(lambda: self.measure()["descriptors"] <= self.before["descriptors"] + 4, 10)
         for when, what in (("before", self.before), ("during", during), ("after", self.measure())):
             print("# node %s: %d kB, %d descriptors, %.2f s of processor time" %
                   (when, what["kB"], what["descriptors"], what["cpu_s"]))
-        said["oracle"] = self.world.judge()
+        said.update(oracle=self.world.judge(), compare=Comparison(self, records))
         return said
 
     def stats(self, *names):
@@ -349,6 +364,38 @@ def print_honest(said):
            late.get("max", 0) / 1e3, said["gap_ms"]))
 
 
+# ---- the same load of plain TCP ------------------------------------------------------------------------------------
+
+class Comparison:
+    """What is needed to serve an honest pair again while the same host receives the same load as plain TCP."""
+
+    def __init__(self, pair, records):
+        self.world, self.pair, self.options = pair.world.made, type(pair), pair.made
+        self.seconds, self.records = pair.seconds, records
+
+    def plain(self):
+        """Returns (p99, worst) in us. None: the scenario sends nothing that can be replayed."""
+        if not self.records:
+            return None
+        print("# load: " + load.text_of(self.records), flush=True)
+        world = World(**self.world)
+        try:
+            pair = self.pair(world, **self.options)
+            sink = world.start("h", "tests/tools/sink", str(load.PORT), log="sink")
+            wait_for(lambda: "ready" in text_of(sink))
+            seconds = min(self.seconds, load.LONGEST_S)
+            pids = [load.start(world, record, H, seconds) for record in self.records]
+            pair.load_begin(seconds)
+            late = sum(os.waitpid(pid, 0)[1] != 0 for pid in pids)
+            pair.client.wait(60)
+            said = figures_of(pair.client)
+            if late:
+                print("# plain TCP: %d of %d processes did not send all in time" % (late, len(pids)))
+            return (said["latency_us"]["p99"], said["latency_us"]["max"])
+        finally:
+            world.close()
+
+
 def has_tunable(name):
     """Does the node under test have that tunable? The scenarios also run against older builds."""
     with open(os.path.join(OUT, "lnetd"), "rb") as file:
@@ -360,6 +407,7 @@ def has_tunable(name):
 class Tap:
     def __init__(self):
         self.nr = self.failed = 0
+        self.pending = []
 
     def check(self, good, what):
         self.nr += 1
@@ -371,9 +419,31 @@ class Tap:
                    "%s: no honest request failed or ended unknown" % what)
         if "oracle" in said:
             self.check(said["oracle"], "%s: each honest request that is done ran, and none twice" % what)
+        if "compare" in said and not KERNEL:
+            self.pending.append((what, said))
 
     def rate(self, what, number, seconds):
         print("# %s: attacker: %d in %.1f s, %.0f/s" % (what, number, seconds, number / seconds if seconds else 0))
+
+    def latencies(self):
+        """Judges the latencies of the honest pairs since the last call. No other world exists."""
+        for what, said in self.pending:
+            self.latency(what, said)
+        self.pending = []
+
+    def latency(self, what, said):
+        """The aim: p99 is 5 ms, or twice the p99 with the same load of plain TCP; the longest time is 100 ms. The limit
+        is three times the aim, because tests also run on busy machines."""
+        p99, worst = said["latency_us"].get("p99", 1e9), said["latency_us"].get("max", 1e9)
+        times = said.get("p99_times", 1)
+        plain = said["compare"].plain() if p99 > P99_US * times else None
+        aim = times * max(P99_US, 2 * plain[0] if plain else 0)
+        print("# %s: honest p99 %.1f ms, worst %.1f ms; %s; aim: p99 %.1f ms, worst %.0f ms: %s" %
+              (what, p99 / 1e3, worst / 1e3,
+               "same load of plain TCP: p99 %.1f ms, worst %.1f ms" % (plain[0] / 1e3, plain[1] / 1e3) if plain else
+               "no load of plain TCP", aim / 1e3, WORST_US / 1e3,
+               "met" if p99 <= aim and worst <= WORST_US else "missed"))
+        self.check(p99 <= 3 * aim and worst <= 3 * WORST_US, "%s: p99 and the longest time are bounded" % what)
 
     def end(self):
         print("1..%d" % self.nr)

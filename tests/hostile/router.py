@@ -10,6 +10,7 @@ import threading
 import time
 
 import lib
+import load
 import receives
 from lib import H, P, X, Conn, World, nid4, text_of, wait_for
 
@@ -21,7 +22,7 @@ class Routed:
     """An honest pair that sends 256 KiB 50 times a second through the router, which has buffers for 64 messages."""
 
     def __init__(self, world, settings=()):
-        self.world = world
+        self.world, self.made = world, {"settings": settings}
         self.router = world.start("h", "lnetd", "--name", NAME, log="lnetd")
         wait_for(lambda: "started" in text_of(self.router), 5)
         for words in (("lnet", "configure"), ("net", "add", "--nid", H + "@tcp"),
@@ -36,6 +37,11 @@ class Routed:
             raise RuntimeError("no server: " + text_of(self.server))
 
     def load(self, seconds):
+        self.seconds = seconds
+        load.begin()
+        self.load_begin(seconds)
+
+    def load_begin(self, seconds):
         self.client = self.world.start("p", "lnetperf", "client", "--nid", P + "@tcp", "--peer", S + "@tcp2", "--route",
                                        "tcp2,%s@tcp" % H, "--interval", "20ms", "--size", "256K", "--verify", "--json",
                                        "--duration", "%gs" % seconds, log="client")
@@ -48,19 +54,18 @@ class Routed:
 
     def result(self):
         self.client.wait(60)
+        records = load.end()
         said = lib.figures_of(self.client)
         if not said:
             raise RuntimeError("no figures: " + text_of(self.client))
         lib.print_honest(said)
-        said["oracle"] = self.world.judge()
+        said.update(oracle=self.world.judge(), compare=lib.Comparison(self, records))
         return said
 
 
 def world_of(many=()):
-    world = World(extra=[("h", FAR)] + [("x", address) for address in many], hosts=[("s", S)])
-    for name, net, gateway in (("p", "10.9.2.0/24", H), ("s", "10.9.0.0/24", FAR)):
-        lib.run("ip", "-n", world.space(name), "route", "add", net, "via", gateway)
-    return world
+    return World(extra=[("h", FAR), ("x", DEAF)] + [("x", address) for address in many], hosts=[("s", S)],
+                 routes=(("p", "10.9.2.0/24", H), ("s", "10.9.0.0/24", FAR)))
 
 
 class Deaf(threading.Thread):
@@ -100,7 +105,6 @@ class DeafAttack:
         self.many = ["10.9.0.%d" % i for i in range(100, 120)]
         self.size = size
         self.world = world_of(self.many)
-        lib.run("ip", "-n", self.world.space("x"), "addr", "add", DEAF + "/24", "dev", "e0")
         self.conns, self.sent = [], 0
 
     def run(self, seconds):
