@@ -596,6 +596,7 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 	INIT_LIST_HEAD(&sn->resume);
 	INIT_LIST_HEAD(&sn->holds);
 	INIT_LIST_HEAD(&sn->slow);
+	INIT_LIST_HEAD(&sn->newcomers);
 	sn->hosts_ns = U64_MAX;
 	INIT_LIST_HEAD(&sn->pins);
 	return 0;

@@ -130,7 +130,7 @@ static void land_end(struct lnet_pass *p, struct sock_conn *c, struct batch *b)
 	c->stop = false;
 	c->rx = NULL;
 	c->hold = NULL;
-	sock_receive_unclaim(c);
+	sock_receive_done(c);
 	if (h) {
 		h->full = true;
 		if (h->landed || !h->rx)

@@ -12,7 +12,7 @@
  * length at most: the node may not have run, and then it did not read.
  */
 #define STEP_NS		(100 * (u64)NSEC_PER_MSEC)
-/* The length of a step while sn->slow lists an address whose payload was too slow. */
+/* The length of a step of a young or slow payload, and while sn->slow is not empty. */
 #define SHORT_STEP_NS	(25 * (u64)NSEC_PER_MSEC)
 /*
  * If others wait for the buffer of a payload, the payload may take this time at any rate. The time
@@ -27,6 +27,13 @@
 #define SLOW_PAUSE_NS	((u64)NSEC_PER_SEC)
 #define SLOW_PAUSE_MAX_NS	(64 * (u64)NSEC_PER_SEC)
 #define SLOW_NS		(10 * (u64)NSEC_PER_SEC)
+/*
+ * An address is new until a payload from it was received in full, and again after each pause. A
+ * payload from a new address is young for SHORT_STEP_NS. Further ones wait while the interface has
+ * this number of payloads that are young or slower than receive_rate. So many new addresses cannot
+ * take all buffers before the driver knows how slow they are.
+ */
+#define NEW_MAX		16U
 
 void sock_conn_resume(struct sock_conn *c)
 {
@@ -62,6 +69,7 @@ static struct sock_host *host_get(struct sock_ni *sn, const struct lnet_nid *fro
 	host->refs = 1;
 	INIT_LIST_HEAD(&host->queue);
 	INIT_LIST_HEAD(&host->slow);
+	INIT_LIST_HEAD(&host->newcomer);
 	sock_table_add(&sn->hosts, &host->hash, hash);
 	return host;
 }
@@ -86,15 +94,40 @@ static u64 room(const struct sock_ni *sn, const struct sock_host *host)
 }
 
 /* Outside a pause one payload always fits, even if it is longer than receive_per_address. */
-static bool fits(const struct sock_ni *sn, const struct sock_host *host, u32 len)
+static bool fits_share(const struct sock_ni *sn, const struct sock_host *host, u32 len)
 {
 	return !host->pause_ns && (!host->receiving || len <= room(sn, host));
+}
+
+/* True if a payload of @len bytes counts as one of a new address. */
+static bool is_new(const struct sock_host *host, u32 len)
+{
+	return !list_empty(&host->slow) || (!host->proven && len > SOCK_INLINE_MAX);
+}
+
+/* Without a least rate, no payload lags. */
+static bool is_full(const struct sock_ni *sn)
+{
+	return READ_ONCE(sock_tun(sn)->receive_rate) && sn->nr_young + sn->nr_lags >= NEW_MAX;
+}
+
+static bool fits(const struct sock_ni *sn, const struct sock_host *host, u32 len)
+{
+	return fits_share(sn, host, len) && !(is_new(host, len) && is_full(sn));
+}
+
+/* L; sets c->young, and counts in sn->nr_young the connections where it is true. */
+static void set_young(struct sock_conn *c, bool young)
+{
+	c->sn->nr_young += young - c->young;
+	c->young = young;
 }
 
 static void grant(struct sock_conn *c, u32 len)
 {
 	struct sock_host *host = c->host;
 
+	set_young(c, is_new(host, len));
 	c->claim = len;
 	host->receiving += len;
 	host->nr++;
@@ -106,15 +139,26 @@ static void wake(struct sock_ni *sn, struct sock_host *host)
 {
 	struct sock_conn *c;
 
+	list_del_init(&host->newcomer);
 	while (!list_empty(&host->queue)) {
 		c = list_first_entry(&host->queue, struct sock_conn, queued_at);
-		if (!fits(sn, host, c->claim))
+		if (!fits(sn, host, c->claim)) {
+			if (fits_share(sn, host, c->claim))
+				list_add_tail(&host->newcomer, &sn->newcomers);
 			return;
+		}
 		list_del_init(&c->queued_at);
 		grant(c, c->claim);
 		c->reserved = true;
 		sock_conn_resume(c);
 	}
+}
+
+/* L; after sn->nr_young or sn->nr_lags was reduced. */
+static void wake_newcomers(struct sock_ni *sn)
+{
+	while (!list_empty(&sn->newcomers) && !is_full(sn))
+		wake(sn, list_first_entry(&sn->newcomers, struct sock_host, newcomer));
 }
 
 bool sock_receive_claim(struct sock_conn *c, u32 len, bool force)
@@ -128,10 +172,15 @@ bool sock_receive_claim(struct sock_conn *c, u32 len, bool force)
 		return true;
 	}
 	if (!force && (!list_empty(&host->queue) || !fits(c->sn, host, len))) {
-		sock_count(c->sn, throttled);
+		if (fits_share(c->sn, host, len))
+			sock_count(c->sn, newcomer_waits);
+		else
+			sock_count(c->sn, throttled);
 		WRITE_ONCE(c->waits, true);
 		c->claim = len;
 		list_add_tail(&c->queued_at, &host->queue);
+		if (list_empty(&host->newcomer))
+			wake(c->sn, host);
 		return false;
 	}
 	grant(c, len);
@@ -152,12 +201,21 @@ void sock_receive_unclaim(struct sock_conn *c)
 	set_lags(c, false);
 	if (!c->claim || !list_empty(&c->queued_at))
 		return;
+	set_young(c, false);
 	host->receiving -= c->claim;
 	host->nr--;
 	c->claim = 0;
 	c->reserved = false;
+	wake_newcomers(c->sn);
 	wake(c->sn, host);
 	sock_host_put(c->sn, host);
+}
+
+void sock_receive_done(struct sock_conn *c)
+{
+	if (c->claim && c->host)
+		c->host->proven = true;
+	sock_receive_unclaim(c);
 }
 
 void sock_host_open(struct sock_conn *c)
@@ -168,6 +226,7 @@ void sock_host_open(struct sock_conn *c)
 void sock_host_shut(struct sock_conn *c)
 {
 	set_lags(c, false);
+	set_young(c, false);
 	if (!c->host)
 		return;
 	if (!list_empty(&c->queued_at)) {
@@ -175,6 +234,7 @@ void sock_host_shut(struct sock_conn *c)
 		c->claim = 0;
 	}
 	wake(c->sn, c->host);
+	wake_newcomers(c->sn);
 }
 
 void sock_rx_address(struct lnet_ni *ni, const struct lnet_rx *rx, struct lnet_nid *nid)
@@ -197,9 +257,9 @@ static u64 longest_ns(const struct lnet_tunables *tun, u32 len)
 	return max(READ_ONCE(tun->receive_time), div64_u64((u64)len * NSEC_PER_SEC, rate));
 }
 
-static u64 step_ns(const struct sock_ni *sn)
+static u64 step_ns(const struct sock_conn *c)
 {
-	return list_empty(&sn->slow) ? STEP_NS : SHORT_STEP_NS;
+	return list_empty(&c->sn->slow) && !c->young && !c->lags ? STEP_NS : SHORT_STEP_NS;
 }
 
 bool sock_receives(const struct sock_conn *c)
@@ -240,12 +300,20 @@ static bool lags(const struct sock_conn *c)
 	       c->pos < div_u64(div_u64(c->age_ns, NSEC_PER_MSEC) * rate, MSEC_PER_SEC);
 }
 
-/* L; true if @c lags, has had its part of WANTED_NS, and others wait for its buffer. */
-static bool is_in_the_way(struct sock_conn *c)
+/* L; notes whether @c lags. From then on its payload is not young. */
+static void judge(struct sock_conn *c)
 {
 	set_lags(c, lags(c));
+	if (c->age_ns >= SHORT_STEP_NS && !c->reading)
+		set_young(c, false);
+	wake_newcomers(c->sn);
+}
+
+/* L; true if @c lags, has had its part of WANTED_NS, and others wait for it or its buffer. */
+static bool is_in_the_way(const struct sock_conn *c)
+{
 	return c->lags && c->age_ns >= div_u64(WANTED_NS, c->sn->nr_lags) &&
-	       lnet_rx_is_wanted(c->rx);
+	       (!list_empty(&c->sn->newcomers) || lnet_rx_is_wanted(c->rx));
 }
 
 /* L; starts a pause, in which the node receives no payload from the address of @host. */
@@ -258,6 +326,7 @@ static void slow_down(struct sock_ni *sn, struct sock_host *host)
 		host->last_pause_ns = 0;
 		list_add_tail(&host->slow, &sn->slow);
 	}
+	host->proven = false;
 	host->last_pause_ns = clamp(2 * host->last_pause_ns, SLOW_PAUSE_NS, SLOW_PAUSE_MAX_NS);
 	host->pause_ns = sn->now_ns + host->last_pause_ns;
 	host->slow_ns = host->pause_ns + SLOW_NS;
@@ -306,6 +375,7 @@ bool sock_receive_is_late(struct sock_conn *c, u64 now_ns, u64 *next_ns)
 		return false;
 	longest = longest_ns(sock_tun(c->sn), READ_ONCE(c->want));
 	age(c);
+	judge(c);
 	if (c->age_ns >= longest || is_in_the_way(c)) {
 		sock_count(c->sn, too_slow);
 		c->slow = true;
@@ -313,14 +383,14 @@ bool sock_receive_is_late(struct sock_conn *c, u64 now_ns, u64 *next_ns)
 		return true;
 	}
 	if (longest != U64_MAX)
-		*next_ns = min(*next_ns, now_ns + min(step_ns(c->sn), longest - c->age_ns));
+		*next_ns = min(*next_ns, now_ns + min(step_ns(c), longest - c->age_ns));
 	return false;
 }
 
 void sock_receive_watch(struct sock_conn *c)
 {
 	if (c->state == CONN_OPEN && sock_receives(c))
-		sock_peer_arm(c->peer, c->sn->now_ns + step_ns(c->sn));
+		sock_peer_arm(c->peer, c->sn->now_ns + step_ns(c));
 }
 
 /* ---- memory for bytes and messages that wait ---- */

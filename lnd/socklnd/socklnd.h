@@ -183,6 +183,8 @@ struct sock_ni {
 	struct list_head slow;		/* hosts with a payload that was too slow */
 	u64 hosts_ns;			/* when the first host of that list is due; U64_MAX: none */
 	u32 nr_lags;			/* connections with c->lags */
+	u32 nr_young;			/* connections with c->young */
+	struct list_head newcomers;	/* hosts that wait until there are fewer of these */
 	struct list_head pins;
 	u8 *pool[SOCK_OUT_POOL];
 	u32 nr_pool;
@@ -200,6 +202,8 @@ struct sock_host {
 	u64 slow_ns;			/* in sn->slow until then: one payload at a time */
 	u64 pause_ns;			/* no payload until then; 0: no pause */
 	u64 last_pause_ns;		/* length of the last pause; 0: not in sn->slow */
+	bool proven;			/* a payload came in full since the last pause */
+	struct list_head newcomer;	/* sn->newcomers */
 	u64 held;			/* WRITE_ONCE; its share of sn->hold_bytes */
 	u64 unsent;			/* its share of sn->unsent */
 	struct list_head queue;		/* connections that wait for a claim */
@@ -360,6 +364,7 @@ struct sock_conn {
 	bool reserved;			/* [lock] the claim is for the message that is read next */
 	bool slow;			/* [lock] CLOSED, because its payload was too slow */
 	bool lags;			/* [lock] its payload is slower than receive_rate */
+	bool young;			/* [lock] payload of a new address; its rate is unknown */
 	u32 nr_receives;		/* WRITE_ONCE; payloads begun */
 	/* [lock] time of payload number @aged_nr so far, measured when sn->ran_ns was @aged_ns */
 	u32 aged_nr;
@@ -547,6 +552,7 @@ void sock_receive_watch(struct sock_conn *c);
  */
 bool sock_receive_claim(struct sock_conn *c, u32 len, bool force);
 void sock_receive_unclaim(struct sock_conn *c);		/* L; resumes queued connections */
+void sock_receive_done(struct sock_conn *c);		/* L; the same, all bytes were received */
 void sock_host_open(struct sock_conn *c);		/* L; @c is open */
 void sock_host_shut(struct sock_conn *c);		/* L; @c is closed: leaves the queue */
 void sock_host_put(struct sock_ni *sn, struct sock_host *host);	/* L; NULL is fine */

@@ -373,6 +373,85 @@ static void test_many_in_the_way(void)
 	fake_end();
 }
 
+#define NEWCOMERS 40
+
+static void newcomer_nid(char *nid, size_t size, u32 i)
+{
+	snprintf(nid, size, "192.168.50.%u@tcp", 100 + i);
+}
+
+/* @nr new addresses begin a payload and send no more of it. */
+static void newcomers_come(u32 first, u32 nr, u32 payload)
+{
+	char nid[32];
+	u32 i;
+
+	for (i = first; i < first + nr; i++) {
+		newcomer_nid(nid, sizeof(nid), i);
+		fake_put(frames, nid, PLAN_LAND, i, payload, 0);
+		fake_in(fake_come(nid, LNET_CTYPE_CONTROL, INC_A), frames, 200);
+	}
+}
+
+/* Many new addresses cannot take all buffers. An address that completed a payload does not wait. */
+static void test_newcomers(void)
+{
+	struct fake *known;
+	u32 len, nr;
+
+	begin();
+	fw.node->ln.tun.receive_time = 60 * SEC;
+	known = fake_come(C, LNET_CTYPE_CONTROL, INC_A);
+	fake_in(known, frames, fake_put(frames, C, PLAN_LAND, 0, 90000, 0));
+	fake_landed(0, 90000, "of the known one");
+	newcomers_come(0, NEWCOMERS, 90000);
+	nr = fake_nr_got();
+	UNIT_EQUAL(nr, 1 + 16, "16 new ones are received");
+	fake_in(known, frames, fake_put(frames, C, PLAN_LAND, 1, 90000, 0));
+	fake_landed(nr, 90000, "of the known one, at once");
+	len = fake_put(frames, A, PLAN_LAND, 2, 3000, 0);
+	fake_in(&fw.fake[IN], frames, 200);
+	fake_in(&fw.fake[IN], frames + 200, len - 200);
+	fake_landed(nr + 1, 3000, "of a new one, but small");
+	fake_run(200 * MS);
+	UNIT_EQUAL(fake_nr_got() > nr + 2, true, "slow ones give way to others");
+	fake_run(2 * SEC);
+	CU_ASSERT(fw.sn->nr_young + fw.sn->nr_lags <= 16);
+	CU_ASSERT(fake_nr_got() >= nr + 2 + NEWCOMERS - 16);
+	fake_end();
+	UNIT_EQUAL(fw.sn->nr_young, 0, "none is left");
+}
+
+/* Payloads of new addresses that come fast enough do not keep others waiting. */
+static void test_fast_newcomers(void)
+{
+	u32 i;
+
+	begin();
+	for (i = 0; i < NEWCOMERS; i++) {
+		newcomers_come(i, 1, 90000);
+		fake_in(fake_last(), frames + 200, 20000);
+	}
+	UNIT_EQUAL(fake_nr_got(), 16, "16 at once");
+	fake_run(30 * MS);
+	for (i = 0; i < NEWCOMERS; i++)
+		fake_in(fake_last() - i, frames, 0);
+	fake_run(30 * MS);
+	UNIT_EQUAL(fake_nr_got() >= 32, true, "more of them after a short time");
+	UNIT_EQUAL(fw.sn->c[SOCK_C_too_slow], 0, "none is too slow");
+	fake_end();
+}
+
+/* Without a least rate, new addresses do not wait. */
+static void test_newcomers_any(void)
+{
+	begin();
+	fw.node->ln.tun.receive_rate = 0;
+	newcomers_come(0, NEWCOMERS, 90000);
+	UNIT_EQUAL(fake_nr_got(), NEWCOMERS, "all are received");
+	fake_end();
+}
+
 /* A payload at receive_rate is received, also if others wait. */
 static void test_in_nobodys_way(void)
 {
@@ -404,4 +483,7 @@ UNIT_SUITE(receive,
 	{ "the pause of an address doubles each time it is too slow", test_pauses },
 	{ "many slow payloads end sooner", test_many_in_the_way },
 	{ "one at the least rate does not", test_in_nobodys_way },
+	{ "many new addresses leave buffers to others", test_newcomers },
+	{ "new addresses that are fast do not wait long", test_fast_newcomers },
+	{ "without a least rate they do not wait", test_newcomers_any },
 )
