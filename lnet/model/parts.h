@@ -49,8 +49,6 @@ void lnet_evt_free(struct lnet_evt *e);			/* kfree */
 struct lnet_copy *lnet_copy_new(u32 len);		/* one reference; outside locks */
 void lnet_copy_get(struct lnet_copy *c);
 void lnet_copy_put(struct lnet_copy *c);		/* NULL is fine */
-#define lnet_count(sh, name) ((sh)->c[LNET_C_##name]++)
-#define lnet_count_add(sh, name, n) ((sh)->c[LNET_C_##name] += (n))
 
 /* ---- instance.c ------------------------------------------------------------------------------ */
 /*
@@ -122,24 +120,6 @@ struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
  */
 void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsigned int nr);
 
-/* Bits of stock's "peer state" that have a meaning here. */
-#define LNET_PEER_STATE_MULTI_RAIL	BIT(0)
-#define LNET_PEER_STATE_CONFIGURED	BIT(3)
-#define LNET_PEER_STATE_NO_DISCOVERY	BIT(1)
-#define LNET_PEER_STATE_ROUTER		BIT(2)
-#define LNET_PEER_STATE_DISCOVERED	BIT(4)
-#define LNET_PEER_STATE_REDISCOVER	BIT(5)
-#define LNET_PEER_STATE_DISCOVERING	BIT(6)
-#define LNET_PEER_STATE_DATA		BIT(7)
-#define LNET_PEER_STATE_UPTODATE	BIT(8)
-#define LNET_PEER_STATE_PING_SENT	BIT(9)
-#define LNET_PEER_STATE_PUSH_SENT	BIT(10)
-#define LNET_PEER_STATE_LOCKED		BIT(20)
-#define LNET_PEER_STATE_KNOWN                                                                     \
-	(LNET_PEER_STATE_MULTI_RAIL | LNET_PEER_STATE_CONFIGURED | LNET_PEER_STATE_DISCOVERED |   \
-	 LNET_PEER_STATE_REDISCOVER | LNET_PEER_STATE_DISCOVERING | LNET_PEER_STATE_DATA |        \
-	 LNET_PEER_STATE_UPTODATE | LNET_PEER_STATE_PING_SENT | LNET_PEER_STATE_PUSH_SENT |       \
-	 LNET_PEER_STATE_LOCKED)
 /*
  * Of the peer that has @nid, by hand: the bits of @mask become those of @state; what says how far
  * discovery is stays true. Config. 0, -ENOENT.
@@ -299,7 +279,6 @@ u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c);
 void lnet_stat_count(struct lnet *ln, enum lnet_counter c);
 void lnet_stats_reset(struct lnet *ln);
 /* ---- tunables.c: names are ours or stock's --------------------------------------------------- */
-enum lnet_unit { LNET_UNIT_N, LNET_UNIT_NS, LNET_UNIT_PT, LNET_UNIT_B, LNET_UNIT_E };
 struct lnet_tunable_info;
 void lnet_tunables_init(struct lnet_tunables *tun);	/* defaults */
 const struct lnet_tunable_info *lnet_tunable_find(const char *name);	/* NULL: none */
@@ -311,11 +290,6 @@ u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info
  * minimum means the default, and above the maximum it means the maximum. All other values stay.
  */
 u64 lnet_tunable_taken(const struct lnet_tunable_info *info, u64 value);
-/*
- * `5`, `0.3`, `300ms`, `10%`, `64k`, `all` by unit; the range is lnet_tunable_set()'s to check.
- * -ENOENT, -EINVAL (no such value), -ERANGE (negative, too large for u64)
- */
-struct lnet_tunable_info { const char *name, *stock, *text; u8 unit; u64 def, min, max; u16 off; };
 extern const struct lnet_tunable_info lnet_tunable_table[];
 extern const unsigned int lnet_nr_tunables;
 /* ---- stats.c, continued */
@@ -457,11 +431,6 @@ void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni);
 void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, struct lnet_ni *ni);	/* [sh] */
 /* no lock held: the same of paths that are gone; @force false: of what waits for credits only */
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
-/* [sh] It goes, or waits to go, beside another one: it is none of the tries. */
-static inline bool lnet_att_is_copy(const struct lnet_att *att)
-{
-	return att != &att->op->first || att->op->flags & LNET_OPF_COPY;
-}
 /* reselect.c; [sh] @att of @op waits for credits: another choice, which may be the same */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
 /* no lock held: all that wait for credits of @ni */
@@ -544,15 +513,6 @@ void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
 		    u32 len);
 #define LNET_ATTF_DELAYED 1	/* a fault rule holds it: it is in sh->delayed */
-#define LNET_ATTF_RELEASED 2	/* a delay rule has let it go */
-#define LNET_ATTF_FAULT 4	/* a drop rule has ended it */
-/* no connection was made: no listener; the peer closed it; no host has the address */
-#define LNET_ATTF_REFUSED 8
-#define LNET_ATTF_RESET 16
-#define LNET_ATTF_UNREACHED 32
-#define LNET_ATTF_REJECTED (LNET_ATTF_REFUSED | LNET_ATTF_RESET | LNET_ATTF_UNREACHED)
-/* att->given; TWICE: a rule wants it to go twice, and the driver has it for the first time */
-enum { LNET_GIVEN_POSTED = 1, LNET_GIVEN_DONE = 2, LNET_GIVEN_TWICE = 4 };
 /* [sh] chooses a path and enters an attempt */
 void lnet_op_try(struct lnet_pass *p, struct lnet_op *op);
 /* ---- request_id.c ---------------------------------------------------------------------------- */
@@ -579,7 +539,6 @@ bool lnet_window_stuck(const struct lnet_txwin *tx);
 /* [sh] True if requests await replies, and none was received for transaction_timeout. */
 bool lnet_window_silent(const struct lnet_pass *p, const struct lnet_txwin *tx);
 void lnet_window_free(struct lnet_peer *peer);
-#define LNET_SLOTS_LOW 8	/* fewer free ones: make more before the next lock */
 int lnet_slots_reserve(struct lnet *ln);	/* outside locks; 0, -ENOMEM, -ENOSPC */
 /* any lock; -ENOMEM: none is free */
 int lnet_slot_take(struct lnet *ln, struct lnet_op *op);
@@ -611,26 +570,7 @@ enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
 				  const struct lnet_hdr *hdr);
 /* reply.c: its landing ended; enters the shard of its GET */
 void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
-/* our PUT or GET */
-static inline bool lnet_op_request(const struct lnet_op *op)
-{
-	return (op->type == LNET_OP_PUT || op->type == LNET_OP_GET) &&
-	       !(op->flags & LNET_OPF_FORWARD);
-}
 
-/* our ACK or REPLY */
-static inline bool lnet_op_answer(const struct lnet_op *op)
-{
-	return (op->type == LNET_OP_ACK || op->type == LNET_OP_REPLY) &&
-	       !(op->flags & LNET_OPF_FORWARD);
-}
-/* The peer NI that the reply @op is sent to: the gateway's if the request used a gateway. */
-static inline struct lnet_peer_ni *lnet_op_hop(const struct lnet_op *op)
-{
-	return op->via ? op->via : op->dst_pni;
-}
-
-bool lnet_op_over(const struct lnet_op *op);		/* its outcome is known */
 /* draws its sequence if it needs one; false: the window is full */
 bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op);
 /* waits for room in the window, or for another session */
@@ -648,12 +588,6 @@ void lnet_op_doubt(struct lnet_op *op);
 /* [sh] marked request by (grant, sequence) */
 struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h);
 /* ---- attempt.c ------------------------------------------------------------------------------- */
-/* It has a place in a queue, and nothing of it has left. */
-static inline bool lnet_att_waits(const struct lnet_att *att)
-{
-	return att->state == ATT_WAIT_TURN || att->state == ATT_WAIT_PEER ||
-	       att->state == ATT_WAIT_NI;
-}
 
 /* [sh] FREE (-> WAIT_TURN) -> WAIT_PEER -> WAIT_NI -> WIRE */
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);

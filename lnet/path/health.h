@@ -5,8 +5,6 @@
 
 #include "model/core.h"
 
-#define LNET_FLAP_NS	(60 * (u64)NSEC_PER_SEC)	/* what happens again within this flaps */
-
 /* ---- health.c -------------------------------------------------------------------------------- */
 /* True if @a works better than @b: first one that is not down, then one that is not suspect. */
 static inline bool lnet_path_is_better(const struct lnet_path *a, const struct lnet_path *b)

@@ -3,17 +3,12 @@
 #ifndef LNET_PROBE_H
 #define LNET_PROBE_H
 
+#include "model/path.h"
+
 struct lnet_pass;
 struct lnet_path;
 struct lnet_peer;
 struct lnet_shard;
-
-struct lnet_probes {			/* [sh] */
-	struct list_head line;		/* paths, by @line; bound: paths */
-	struct lnet_timer timer;	/* armed while somebody is in the line */
-	/* when all pings so far would have gone, had they gone evenly */
-	u64 budget_ns;
-};
 
 void lnet_probes_init(struct lnet_probes *probes);
 /* [sh] at the end of the line, unless it is in it; its turn is not before @now_ns */

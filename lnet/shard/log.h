@@ -3,35 +3,9 @@
 #ifndef LNET_LOG_H
 #define LNET_LOG_H
 
+#include "model/log.h"
 #include "plat.h"
 #include <lnet/lnet.h>
-
-#define LNET_LOG_SPAN_NS	(10 * (u64)NSEC_PER_SEC)
-#define LNET_LOG_BY_MAX		48
-
-enum lnet_log_message {
-#define LOG(name, ...) LNET_LOGM_##name,
-#include "model/log.def"
-#undef LOG
-	LNET_NR_LOGS
-};
-
-/* What was written of a message since @since_ns, 0: nothing yet. */
-struct lnet_log_rate {
-	u64 since_ns;
-	u32 nr, suppressed;
-};
-
-struct lnet_log {
-	lnet_log_fn fn;			/* [const] NULL: nothing is logged */
-	void *arg;			/* [const] */
-	u8 level;			/* [const] messages beyond it are not made */
-	u64 look_ns;			/* when to write what was suppressed; WRITE_ONCE */
-	spinlock_t lock;		/* leaf, may be taken under other leaves */
-	struct lnet_log_rate rate[LNET_NR_LOGS];	/* [lock] */
-	/* who asked for the change under way; dispatch.c, whose requests come one at a time */
-	char by[LNET_LOG_BY_MAX];
-};
 
 /* log.c: each of log.def. Any context in which the core runs; a shard or leaf lock may be held. */
 #define LOG(name, level, most, title, params, ...) void lnet_log_##name params;

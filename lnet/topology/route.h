@@ -11,59 +11,6 @@
 
 #include "model/core.h"
 
-/* What is known of a router's interface: pni->gw; 0: it is none of a router's. [sh 0] */
-enum lnet_gw_state {
-	LNET_GW_UP = 1,
-	LNET_GW_SILENT,	/* a check got no answer, or, if asked for, none was made yet */
-	LNET_GW_DOWN	/* the router says so */
-};
-
-struct lnet_gateway {			/* a router, while a route names it */
-	struct list_head link;		/* [cfg] in routes->gateways */
-	struct lnet *ln;
-	struct lnet_peer_ni *pni;	/* one that a route names; counted */
-	u32 nr_routes;			/* [cfg] */
-	/* [sh 0] from here */
-	struct lnet_timer timer;	/* the next check */
-	u8 busy;			/* a check is under way: @check */
-	u8 known;			/* @info is what it said last */
-	u8 whole;			/* @nis are all interfaces of the router */
-	/* @nis has an interface with a path here, so one that it lacks is out of use */
-	u8 lists_hop;
-	u8 refused;			/* it could not pass something on, and said nothing since */
-	u8 met;				/* discovery asked it, when its info had @met_seq */
-	u32 met_seq;
-	struct lnet_op *check;
-	u32 turn;			/* of the nets that it is checked over */
-	u32 doubts;			/* the same answer in a row, by which it is not wholly up */
-	u64 hash;			/* of what it said last */
-	s64 told_s;			/* when what lnet_route_notify() heard was noticed */
-	u64 nr_checks, nr_failed;
-	struct lnet_pinginfo info;
-	struct lnet_pinginfo_ni nis[LNET_MAX_NIS];
-	struct lnet_frag frag;		/* where the answer to a check lands: @sink */
-	u8 sink[LNET_PINGINFO_MANUAL];
-};
-
-struct lnet_route {
-	struct list_head link;		/* [cfg] in routes->list */
-	u32 net;
-	struct lnet_gateway *gw;	/* [cfg] */
-	struct lnet_peer_ni *named;	/* the router's interface it was added with; counted */
-	s32 hops;			/* 1..255; -1: not told */
-	u32 priority;			/* less is better */
-	u8 up;				/* [sh 0] the router leads there, as it says */
-	u8 gone;			/* [cfg] in routes->dying */
-};
-
-struct lnet_routes {
-	struct list_head list;		/* [cfg] in the order of configuration */
-	struct list_head dying;		/* [cfg] taken away, while paths have them */
-	struct list_head gateways;	/* [cfg] */
-	u32 nr;				/* [cfg] */
-	u64 look_ns;			/* when the worker is to look again; WRITE_ONCE */
-};
-
 /* ---- route_config.c -------------------------------------------------------------------------- */
 int lnet_routes_init(struct lnet *ln);
 void lnet_routes_fini(struct lnet *ln);		/* nothing is under way any more */
@@ -126,11 +73,6 @@ u64 lnet_routes_next_ns(const struct lnet *ln);
 /* ---- gateway.c ------------------------------------------------------------------------------- */
 /* [sh 0] the router is known to have an interface on @net */
 bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net);
-/* [sh 0] Of two paths through routers one that is not usable is taken only for want of others. */
-static inline bool lnet_route_usable(const struct lnet_path *path)
-{
-	return path->route->up && path->hop->gw == LNET_GW_UP && !path->trunk->down_ns;
-}
 /*
  * [sh of rx->from] True if a gateway sent @rx, by any of its NIDs. May release and take the lock. A
  * gateway may use a new NID before it is proven, so a NID in the last ping info suffices.

@@ -36,11 +36,6 @@ void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state)
 	op->state = state;
 }
 
-bool lnet_op_over(const struct lnet_op *op)
-{
-	return op->state == OP_RECALL || op->state == OP_DONE;
-}
-
 static bool with_driver(const struct lnet_att *att)
 {
 	return att && (att->state == ATT_WIRE || att->state == ATT_POSTED);

@@ -3,24 +3,12 @@
 #ifndef LNET_WALK_H
 #define LNET_WALK_H
 
+#include "model/op.h"
+
 struct lnet_ni;
 struct lnet_pass;
 struct lnet_path;
 struct lnet_peer;
-
-/*
- * [sh] A walk in slices, for all peers with a path that works again and all interfaces that have a
- * suspect path or lost their link. In back_walk, avoid_walk, and down_walk, they have the number of
- * the walk that serves them.
- */
-struct lnet_walk {
-	struct list_head *at;		/* in sh->live: next to visit; NULL: no walk */
-	u32 left;			/* operations to visit */
-	u32 nr;				/* number of this walk, or of the last one */
-	u8 again;			/* another walk is wanted */
-	u64 rest_ns;			/* earliest start of the next walk by @timer */
-	struct lnet_timer timer;
-};
 
 /*
  * No lock held. Calls @visit, [sh], for each unfinished op of each shard; ops may end during the

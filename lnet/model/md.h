@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Memory descriptors and the events for their handlers. memory/ writes all of it. */
+#ifndef LNET_MODEL_MD_H
+#define LNET_MODEL_MD_H
+
+#include "plat.h"
+#include <lnet/lnd.h>
+#include <lnet/lnet.h>
+
+struct lnet;
+struct lnet_md;
+struct lnet_me;
+
+struct lnet_evt {			/* an event waiting for its handler; pool per shard */
+	struct list_head link;		/* free list, p->posts or md->done */
+	struct lnet_md *md;		/* in p->posts */
+	struct lnet_evt *next;		/* in sh->evts_back */
+	bool last;			/* the operation's reference goes with it */
+	struct lnet_event ev;
+};
+
+struct lnet_md {
+	spinlock_t *lock;		/* its portal's, or its bucket's */
+	struct lnet *ln;
+	u64 cookie;
+	struct lnet_me *me;		/* [lock] NULL when bound or detached */
+	struct list_head done;		/* [lock] events to deliver */
+	struct list_head ready;		/* [lock] in a pass's or shard's ready list */
+	u32 refs;			/* [lock] operations in flight */
+	s32 threshold;			/* [lock] */
+	u32 length, max_size, options;	/* [const] */
+	bool unlimited;			/* [const] threshold is LNET_THRESHOLD_INF and stays so */
+	u64 offset;			/* [lock] local offset */
+	u8 delivering, aborted, auto_unlink, dead;	/* [lock] */
+	u8 gone_sent, exhausted;	/* [lock]; @exhausted is not used */
+	/* [const] from here */
+	s32 cpt;
+	void *user_ptr;
+	lnet_handler_t handler;
+	/* internal MDs: pings */
+	void (*core_handler)(struct lnet_pass *p, void *arg, const struct lnet_event *ev);
+	u32 nr_frags;
+	struct lnet_frag one;
+	struct lnet_frag *frags;	/* &one or an allocated copy */
+};
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A local interface (NI): its state, its link, and the part of it that each shard has. */
+#ifndef LNET_MODEL_NI_H
+#define LNET_MODEL_NI_H
+
+#include "plat.h"
+#include "model/ni_service.h"
+#include "model/tunables.h"
+#include <lnet/lnd.h>
+#include <lnet/nid.h>
+
+struct lnet;
+struct lnet_peer;
+
+enum lnet_ni_state {
+#define STATE(s) s,
+#define EDGE(a, b)
+#include "model/states/ni.def"
+#undef STATE
+#undef EDGE
+	LNET_NR_NI_STATES
+};
+
+/* ---- what a shard has of it ------------------------------------------------------------------ */
+
+struct lnet_seen {			/* WRITE_ONCE [sh]; other shards read it */
+	u64 ns;
+	u32 who;			/* ix of a peer interface; 0: nobody */
+};
+struct lnet_ni_shard {			/* [sh] */
+	/* xfer/: */
+	s32 credits, min_credits;	/* negative: -n waiters */
+	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_NI */
+	u32 nr_wait;			/* of them */
+	u32 avoid_walk, down_walk;	/* walks in which these, or all, choose again; 0: none */
+	u32 holds;			/* attempts in WIRE/POSTED; receive/ adds rx in LAND */
+	/* path/: */
+	u64 turn;			/* round robin: lower was used longer ago */
+	u64 share_turn;			/* degraded: its share is used up until then */
+	struct lnet_seen heard[2], failed[2];	/* last partners that were or did: attribution.c */
+	/* shard/: */
+	u64 c[LNET_NR_NI_COUNTERS];
+};
+
+/* ---- its link -------------------------------------------------------------------------------- */
+
+#define LNET_WEIGHT_MAX		1000U
+/* Loss up to this, in millionths of the packets, is what TCP makes itself on a full link. */
+#define LNET_LOSS_FREE_PPM	5000U
+#define LNET_LOSS_SAMPLES	3U
+
+/* [nid_lock] topology/: the loss on the link of an NI, as its driver reports it */
+struct lnet_loss {
+	u64 sent, lost;			/* packets, in all */
+	u32 now_sent, now_lost;		/* in the sample that is being taken */
+	u64 since_ns;			/* its begin; 0: nothing was told yet */
+	u64 told_ns;			/* when the last one ended, or was counted half */
+	u64 whole_ns;			/* when the loss was last found to be gone; 0: never */
+	u32 last[LNET_LOSS_SAMPLES - 1];	/* ppm of the samples before */
+	u32 ppm;			/* what counts */
+	u8 relapses;			/* in a row, soon after it was gone */
+};
+
+struct lnet_flap {			/* [nid_lock] topology/: of an NI */
+	u64 up_ns;			/* when its link last came back; 0: it never went */
+	u64 until_ns;			/* held back until then */
+	u8 nr;				/* times it went soon after it had come, in a row */
+};
+
+/* What management shows of the link. */
+struct lnet_weight_view {
+	u32 weight, full_mbit, loss_ppm, flaps, held_ms;
+	u64 sent, lost;
+};
+
+/* ---- the interface --------------------------------------------------------------------------- */
+
+struct lnet_ni {
+	struct list_head link;		/* [cfg] in ln->nis, configuration order */
+	/* [const] from here */
+	struct lnet *ln;
+	const struct lnet_lnd_ops *ops;
+	void *priv;			/* ops->ni_priv_size bytes */
+	struct lnet_nid nid;
+	u32 net;
+	char ifname[16];
+	bool by_name;			/* was added by @ifname */
+	u32 ix;				/* small number unique in the instance */
+	/* topology/: counts references */
+	atomic_t refs;
+	/* path/: */
+	atomic_t health;		/* 0..1000 */
+	/* shard/: */
+	atomic_t work;			/* lnet_ni_kick() */
+	/* topology/: */
+	u8 state;			/* enum lnet_ni_state [cfg] */
+	/* enum lnet_ni_service, and above it the marks: lnet_ni_mark(), any context */
+	atomic_t service;
+	/* manage/: */
+	u8 link_why;			/* enum lnet_link_why; valid with the mark LINK_DOWN */
+	u8 link_seen;			/* what the worker has acted on */
+	u8 rising;			/* [nid_lock] the link is back, not all peers' paths know */
+	/* router/: */
+	u64 pinged_ns;			/* a router's: of the last ping; WRITE_ONCE */
+	/* path/: */
+	u8 falls;			/* in a row, soon after it rose; health.c, WRITE_ONCE */
+	u64 rose_ns;			/* when it was announced as up last; the same */
+	/* manage/: */
+	struct lnet_peer *rise_at;	/* [nid_lock] @rising: the last that does; counted */
+	/* service/: */
+	u32 since_seq;			/* of the first ping info that lists it; WRITE_ONCE */
+	/* the driver at its start, then manage/ */
+	u32 link_speed;			/* Mbit/s, 0 unknown */
+	/* topology/: */
+	u32 full_mbit;			/* [nid_lock] the most that it ever was */
+	u16 wear;			/* missing to full weight: link_quality.c, READ_ONCE */
+	/* shard/: */
+	u8 used;			/* [cfg] sent a message before its counters were reset */
+	/* topology/: */
+	struct lnet_loss loss;		/* [nid_lock] */
+	struct lnet_flap flap;		/* [nid_lock] */
+	/* [const] from here; manage/ sets them, and the driver at its start */
+	s32 dev_cpt;			/* partition near the device; -1 unknown */
+	u64 cpts;			/* bits of those that serve it; 0: all */
+	s32 peer_timeout, peer_credits, peer_buffer_credits, credits;
+	u32 conns_per_peer;
+	s32 tos;
+	/* manage/, and shard/ to reset them */
+	u32 nr_down, nr_up;		/* stt-020/025 */
+	u64 ping_count, next_ping_ns;	/* always 0; management shows them */
+	struct lnet_ni_shard sh[];	/* nr_shards */
+};
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* An operation: a PUT, GET, ACK or REPLY with its attempts. */
+#ifndef LNET_MODEL_OP_H
+#define LNET_MODEL_OP_H
+
+#include "plat.h"
+#include "model/timer.h"
+#include <lnet/lnd.h>
+#include <lnet/nid.h>
+#include <lnet/wire.h>
+
+struct lnet_copy;
+struct lnet_entry;
+struct lnet_evt;
+struct lnet_md;
+struct lnet_op;
+struct lnet_peer;
+struct lnet_shard;
+
+/* ---- attempts: struct lnet_att of lnet/lnd.h ------------------------------------------------- */
+
+enum lnet_att_state {
+#define ASTATE(s, pc, nc, drv, mem) s,
+#define AEDGE(a, b)
+#include "model/states/att.def"
+#undef ASTATE
+#undef AEDGE
+	LNET_NR_ATT_STATES
+};
+
+/* att->flags */
+#define LNET_ATTF_RELEASED 2	/* a delay rule has let it go */
+#define LNET_ATTF_FAULT 4	/* a drop rule has ended it */
+/* no connection was made: no listener; the peer closed it; no host has the address */
+#define LNET_ATTF_REFUSED 8
+#define LNET_ATTF_RESET 16
+#define LNET_ATTF_UNREACHED 32
+#define LNET_ATTF_REJECTED (LNET_ATTF_REFUSED | LNET_ATTF_RESET | LNET_ATTF_UNREACHED)
+/* att->given; TWICE: a rule wants it to go twice, and the driver has it for the first time */
+enum { LNET_GIVEN_POSTED = 1, LNET_GIVEN_DONE = 2, LNET_GIVEN_TWICE = 4 };
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+enum lnet_op_state {
+#define STATE(s) s,
+#define EDGE(a, b)
+#include "model/states/op.def"
+#undef STATE
+#undef EDGE
+	LNET_NR_OP_STATES
+};
+enum lnet_op_type { LNET_OP_ACK, LNET_OP_PUT, LNET_OP_GET, LNET_OP_REPLY };	/* wire numbers */
+
+enum lnet_op_flag {
+	LNET_OPF_ACK = 0x1,		/* an answer is wanted by the user */
+	LNET_OPF_MARKED = 0x2,		/* portal + 64, named (grant, seq) */
+	LNET_OPF_NAMED = 0x4,		/* sequence drawn */
+	LNET_OPF_IDEMPOTENT = 0x8,	/* ping, opening, confirm: may always be sent again */
+	LNET_OPF_RECOVERY = 0x10,	/* pinned to one path, never resent */
+	LNET_OPF_PINNED_NI = 0x20,	/* source given */
+	LNET_OPF_SENT = 0x40,		/* SEND event posted */
+	LNET_OPF_STARTED = 0x80,	/* transaction clock runs: a driver took an attempt */
+	/* marked PUT without ACK: acknowledged unseen by the user */
+	LNET_OPF_NOACKREQ = 0x100,
+	LNET_OPF_INTERNAL = 0x200,	/* made by the core: no contact gate */
+	LNET_OPF_RECALLED = 0x400,	/* its link is in a pass's list of cancels, which pins it */
+	/* waited for first contact: its time runs since the start */
+	LNET_OPF_RESOLVED = 0x800,
+	LNET_OPF_HASSLOT = 0x1000,
+	LNET_OPF_MAYBE = 0x2000,	/* some attempt was perhaps delivered */
+	LNET_OPF_PINNED_DST = 0x4000,	/* only to dst_pni */
+	LNET_OPF_HANDLE = 0x10000,	/* carries @wire though no answer is expected */
+	/* an answer that may leave over another path if the first one fails */
+	LNET_OPF_ANY_PATH = 0x20000,
+	LNET_OPF_ANSWERED = 0x8000,	/* the answer used the MD once */
+	LNET_OPF_NOSEND = 0x80000,	/* its success is one event: that of the answer */
+	LNET_OPF_TRACKED = 0x40000,	/* counted: waits for an answer, missed it */
+	LNET_OPF_FORWARD = 0x100000,	/* another node's message: model/router.h */
+	LNET_OPF_ROUTED = 0x200000,	/* some attempt left by a router */
+	LNET_OPF_COPY = 0x400000,	/* @first is a copy, as @hedge always is */
+	/* an operator waits for it: it ends when the last path rejects it; short pauses */
+	LNET_OPF_URGENT = 0x800000,
+};
+
+/* a counted small payload: ping replies, held answers, openings; shard/ allocates and frees it */
+struct lnet_copy {
+	atomic_t refs;
+	u32 len;
+	struct lnet_frag frag;
+	u8 data[];
+};
+
+struct lnet_op {
+	/* the folder that has it in its list: */
+	/* at most one of: pool, peer->resolve, peer->winwait, p->defer, entry's answers */
+	struct list_head link;
+	/* xfer/ from here: */
+	struct list_head all;		/* sh->live */
+	struct lnet_timer timer;	/* the earliest of deadline, attempt deadline, suspicion */
+	/* receive/: */
+	struct list_head landings;	/* rx: REPLYs landing for this GET */
+	/* xfer/: */
+	struct list_head voided;	/* in peer->voided */
+	struct lnet_att first;
+	/* set when it starts */
+	struct lnet_peer *peer;		/* counted */
+	struct lnet_shard *sh;		/* where it lives */
+	u64 deadline_ns, start_ns;
+	u64 suspect_ns;			/* next look at the silence of the attempts */
+	/* the folder that makes the operation, from here: from here on cleared for each: pool.c */
+	struct lnet_md *md;		/* PUT payload, GET sink, REPLY source; NULL with @copy */
+	struct lnet_copy *copy;
+	/* internal GET: where the REPLY lands; @len bytes at least */
+	const struct lnet_frag *sink;
+	struct lnet_evt *evt[2];	/* SEND, final; preallocated */
+	/* internal ops: instead of events, [sh] held; arg in @arg */
+	void (*done)(struct lnet_pass *p, struct lnet_op *op);
+	void *arg;
+	struct lnet_handle wire;	/* request: our name of it; answer: the handle to echo */
+	/* NID asked for (header destination may be another of the peer) */
+	struct lnet_nid target;
+	struct lnet_ni *src_ni;		/* PINNED_NI: counted */
+	struct lnet_peer_ni *dst_pni;	/* of the NID asked for: counted */
+	/* a router's, to go by if it leads there: counted */
+	struct lnet_peer_ni *via;
+	u64 match_bits, hdr_data;
+	/* xfer/ writes all but @timeout_ns: */
+	u64 timeout_ns, first_wire_ns;
+	u64 seq;			/* name, with tx grant in @wire */
+	u64 tried;			/* bitmap of path ix */
+	/* the maker of the operation; receive/ writes @mlength of a GET, many write @flags: */
+	u32 portal, offset, md_off, len, mlength, target_pid;
+	u32 flags;
+	/* xfer/: */
+	u32 slot;			/* unmarked requests: index in ln->slots + 1 */
+	/* recorder/: */
+	u32 rec;			/* the recorder's number of it; 0: none */
+	/* xfer/; the maker writes @type and @cls: */
+	u8 state, type, hedges, outcome, cls, nr_held, pins;
+	u8 rejected;			/* LNET_ATTF_REJECTED bits of the last attempt */
+	u16 tries, unsent;		/* attempts; those among them that cost no try */
+	u8 wire_bits;			/* api.c: what drivers may look at without lock */
+	/* the folder that makes the operation: */
+	void *op_ptr;
+	/* receive/: */
+	struct lnet_entry *entry;	/* answers of marked requests: counted */
+	/* xfer/: */
+	struct lnet_att *hedge;		/* second attempt; NULL mostly */
+};
+
+/* ---- questions about them -------------------------------------------------------------------- */
+
+/* [sh] A hedge: it is sent, or waits to be sent, in addition to another attempt. It is no try. */
+static inline bool lnet_att_is_copy(const struct lnet_att *att)
+{
+	return att != &att->op->first || att->op->flags & LNET_OPF_COPY;
+}
+
+/* It has a place in a queue, and nothing of it has left. */
+static inline bool lnet_att_waits(const struct lnet_att *att)
+{
+	return att->state == ATT_WAIT_TURN || att->state == ATT_WAIT_PEER ||
+	       att->state == ATT_WAIT_NI;
+}
+
+/* A PUT or GET of this node. */
+static inline bool lnet_op_request(const struct lnet_op *op)
+{
+	return (op->type == LNET_OP_PUT || op->type == LNET_OP_GET) &&
+	       !(op->flags & LNET_OPF_FORWARD);
+}
+
+/* The outcome of @op is known. */
+static inline bool lnet_op_over(const struct lnet_op *op)
+{
+	return op->state == OP_RECALL || op->state == OP_DONE;
+}
+
+/* our ACK or REPLY */
+static inline bool lnet_op_answer(const struct lnet_op *op)
+{
+	return (op->type == LNET_OP_ACK || op->type == LNET_OP_REPLY) &&
+	       !(op->flags & LNET_OPF_FORWARD);
+}
+
+/* The peer NI that the reply @op is sent to: the gateway's if the request used a gateway. */
+static inline struct lnet_peer_ni *lnet_op_hop(const struct lnet_op *op)
+{
+	return op->via ? op->via : op->dst_pni;
+}
+
+/* ---- walks over them ------------------------------------------------------------------------- */
+
+/*
+ * [sh] A walk in slices, for all peers with a path that works again and all interfaces that have a
+ * suspect path or lost their link. In back_walk, avoid_walk, and down_walk, they have the number of
+ * the walk that serves them.
+ */
+struct lnet_walk {
+	struct list_head *at;		/* in sh->live: next to visit; NULL: no walk */
+	u32 left;			/* operations to visit */
+	u32 nr;				/* number of this walk, or of the last one */
+	u8 again;			/* another walk is wanted */
+	u64 rest_ns;			/* earliest start of the next walk by @timer */
+	struct lnet_timer timer;
+};
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What an outcome of outcomes.def means: whom it blames, and whether the message was delivered. */
+#ifndef LNET_MODEL_OUTCOME_H
+#define LNET_MODEL_OUTCOME_H
+
+#include "plat.h"
+
+enum lnet_blame { LNET_BLAME_NONE, LNET_BLAME_LOCAL, LNET_BLAME_REMOTE, LNET_BLAME_BOTH };
+enum lnet_delivery { LNET_DELIVERY_NOT, LNET_DELIVERY_PERHAPS, LNET_DELIVERY_YES };
+struct lnet_outcome_info {
+	const char *name;
+	int err;			/* -errno or 0 */
+	u8 blame, delivery;
+};
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A peer, its interfaces, and the sender's side of a session with it. */
+#ifndef LNET_MODEL_PEER_H
+#define LNET_MODEL_PEER_H
+
+#include "plat.h"
+#include "model/discovery.h"
+#include "model/timer.h"
+#include "model/trace.h"
+#include <lnet/lnd.h>
+#include <lnet/nid.h>
+
+struct lnet;
+struct lnet_ni;
+struct lnet_op;
+struct lnet_peer;
+struct lnet_shard;
+
+/* what we know of a peer: ping once, open once (exactly-once.md rule 2) */
+enum lnet_contact_state {
+#define STATE(s) s,
+#define EDGE(a, b)
+#include "model/states/contact.def"
+#undef STATE
+#undef EDGE
+	LNET_NR_CONTACT_STATES
+};
+
+/* Bits of stock's "peer state" that have a meaning here. */
+#define LNET_PEER_STATE_MULTI_RAIL	BIT(0)
+#define LNET_PEER_STATE_CONFIGURED	BIT(3)
+#define LNET_PEER_STATE_NO_DISCOVERY	BIT(1)
+#define LNET_PEER_STATE_ROUTER		BIT(2)
+#define LNET_PEER_STATE_DISCOVERED	BIT(4)
+#define LNET_PEER_STATE_REDISCOVER	BIT(5)
+#define LNET_PEER_STATE_DISCOVERING	BIT(6)
+#define LNET_PEER_STATE_DATA		BIT(7)
+#define LNET_PEER_STATE_UPTODATE	BIT(8)
+#define LNET_PEER_STATE_PING_SENT	BIT(9)
+#define LNET_PEER_STATE_PUSH_SENT	BIT(10)
+#define LNET_PEER_STATE_LOCKED		BIT(20)
+#define LNET_PEER_STATE_KNOWN                                                                     \
+	(LNET_PEER_STATE_MULTI_RAIL | LNET_PEER_STATE_CONFIGURED | LNET_PEER_STATE_DISCOVERED |   \
+	 LNET_PEER_STATE_REDISCOVER | LNET_PEER_STATE_DISCOVERING | LNET_PEER_STATE_DATA |        \
+	 LNET_PEER_STATE_UPTODATE | LNET_PEER_STATE_PING_SENT | LNET_PEER_STATE_PUSH_SENT |       \
+	 LNET_PEER_STATE_LOCKED)
+
+struct lnet_peer_ni {
+	/* topology/: */
+	struct hlist_node hash;		/* [nid_lock] in ln->nids */
+	struct list_head link;		/* [cfg] in peer->pnis */
+	struct lnet *ln;
+	/* topology/, and service/ when peers merge: */
+	struct lnet_peer *peer;		/* [cfg], [sh] */
+	struct lnet_peer_ni *heir;	/* [nid_lock] counted: new requests go to its peer */
+	struct lnet_shard *sh;		/* re-checked after locking, as peers merge */
+	/* topology/: */
+	struct lnet_nid nid;
+	u32 net, ix;			/* @ix: unique in the instance, from 1 on */
+	atomic_t refs;
+	/* [sh] from here */
+	u16 health;			/* path/ */
+	/* topology/; path/ writes @sticky_set: */
+	u8 deleted : 1, sticky_set : 1;
+	/* service/: */
+	u8 said : 2;			/* enum lnet_said */
+	/* topology/, service/ and manage/, for routes: */
+	u8 gw;				/* enum lnet_gw_state; 0: of no router that routes name */
+	/* service/: */
+	u8 alias;			/* cannot be pinged, so not proven: merge.c */
+	/* path/: */
+	u32 ping_count;
+	/* xfer/; router/ writes the router credits: */
+	s32 credits, min_credits, rtr_credits, min_rtr_credits;
+	u32 max_credits;
+	/* the public calls (api.c): */
+	u32 not_own_gen;		/* configuration in which it was seen not to be our own */
+	/* xfer/: */
+	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_PEER */
+	u32 nr_wait;
+	/* shard/: */
+	atomic_t nr_answers;		/* ACKs and REPLYs sent by it as next hop, not done */
+	atomic_t nr_windows;		/* duplicate windows of any shard whose ->from it is */
+	/* topology/: */
+	struct list_head paths;
+	/* router/: */
+	/* first of each queue for its router credits, by size; messages with a credit */
+	struct list_head rtr_wait[2], rtr_held;
+	/* path/; topology/ resets @sticky: */
+	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */
+	u64 turn;
+	/* receive/, and path/ the second: */
+	u64 last_rx_ns, next_ping_ns;
+	/* shard/: */
+	u64 *c;				/* LNET_NR_PNI_COUNTERS, which follow it in memory */
+};
+
+/* [sh of its peer] xfer/: our requests to a peer that named us a grant */
+struct lnet_txwin {
+	u64 grant;			/* 0: none */
+	u64 rx_instance;		/* the receiver's */
+	u64 next, oldest;		/* sequences: next to draw, oldest unfinished */
+	u64 seen;			/* highest sequence with a reply; 0: none */
+	u32 W, cap;			/* cap: size of @op, power of two */
+	u32 awaited;			/* requests that wait for a grant; service/ resets it */
+	u64 told;			/* floor the receiver was told; service/ as well */
+	u64 used_ns;			/* when the last one was named */
+	u64 heard_ns;			/* of the last reply; or first request that awaits one */
+	/* service/: the time that the receiver was told at the opening; 0: none */
+	u64 hold_ns;
+	struct lnet_op **op;		/* at seq mod cap; NULL finished; starts as @few */
+	struct lnet_op *few[8];
+};
+
+struct lnet_peer {
+	/* topology/: */
+	struct list_head link;		/* [cfg] in ln->peers */
+	u64 seq;			/* [nid_lock] the higher, the later in ln->peers */
+	struct lnet *ln;
+	struct lnet_shard *sh;
+	atomic_t refs;
+	/* topology/ for a new peer, manage/, and service/ when peers merge: */
+	struct lnet_nid primary;	/* [cfg] */
+	u8 configured, mr, multi_set, deleted;	/* [cfg]; @multi_set is not used */
+	u8 locked;			/* [cfg] the primary NID stays, unless it is forced */
+	u32 state_rest;			/* [cfg] bits of its state set by hand, without meaning */
+	/* topology/; service/ when peers merge: */
+	u32 nr_pnis;
+	/* topology/: */
+	u64 made_ns;			/* [const] */
+	struct lnet_peer *claimer;	/* [const] peer whose messages named this one; or NULL */
+	atomic_t nr_claimed;		/* peers whose claimer this peer is */
+	/* path/: */
+	/* token bucket as one time: recovery pings to those of them that never sent a message */
+	u64 claimed_pings_ns;
+	/* recorder/: */
+	struct lnet_rec_mark rec;
+	/* topology/; service/ when peers merge: */
+	struct list_head pnis;		/* [cfg] */
+	/* topology/: [sh] from here */
+	u64 paths_used;			/* bitmap of path ix */
+	u32 nr_paths;
+	/* shard/: */
+	u32 nr_ops;			/* unfinished operations */
+	/* xfer/: */
+	u32 back_walk;			/* walk in which its operations try; 0: none */
+	/* service/: */
+	u8 contact;			/* enum lnet_contact_state */
+	u8 contact_busy;		/* in doubt: it is being asked */
+	u8 held;			/* requests wait for its first round of discovery */
+	/* the last negotiation failed: requests are sent untracked, and do not wait for the next */
+	u8 plain_before;
+	/* receive/: */
+	/* the time at which its last session open request would be received at openings_rate */
+	u64 open_due_ns;
+	/* service/: */
+	u32 contact_fails;
+	u32 features;
+	u64 contact_next_ns;		/* not before: next ping of a peer that did not answer */
+	struct lnet_timer timer;	/* confirm and contact */
+	struct lnet_frag sink_frag;
+	u8 sink[32];			/* its answer to our opening */
+	struct lnet_disc disc;
+	/* xfer/: */
+	struct lnet_txwin tx;
+	/* xfer/ adds, service/ removes: */
+	struct list_head resolve;	/* ops in OP_RESOLVE */
+	/* xfer/; service/ when a session begins or ends: */
+	/* ops whose name does not fit into the window yet (OP_TRY, no attempt) */
+	struct list_head winwait;
+	/* xfer/: */
+	struct list_head voided;	/* ops with a request ID of an expired session */
+	/* path/: */
+	u64 turn;			/* not used */
+	/* thousandths short of a full bucket, <= 0: a new peer starts full */
+	s64 hedge_tokens;
+	/* token bucket as one time: full if not after now; each recovery ping adds 1/rate */
+	u64 pings_paid_ns;
+};
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tunables and counters of an instance: the tables tunables.def and counters.def as types. */
+#ifndef LNET_MODEL_TUNABLES_H
+#define LNET_MODEL_TUNABLES_H
+
+#include "plat.h"
+
+/* ---- tunables -------------------------------------------------------------------------------- */
+
+/* read with READ_ONCE; written under cfg_mutex by lnet_tunable_set() */
+struct lnet_tunables {
+#define TUNABLE(name, unit, def, min, max, stock, text) u64 name;
+#include "model/tunables.def"
+#undef TUNABLE
+};
+
+enum lnet_unit { LNET_UNIT_N, LNET_UNIT_NS, LNET_UNIT_PT, LNET_UNIT_B, LNET_UNIT_E };
+
+struct lnet_tunable_info {
+	const char *name, *stock, *text;	/* names: ours, and stock's */
+	u8 unit;			/* enum lnet_unit */
+	u64 def, min, max;
+	u16 off;			/* in struct lnet_tunables */
+};
+
+/* The value that `global show` calls lnd_timeout: the share of a try in the time of a request. */
+static inline u64 lnet_lnd_timeout_ns(const struct lnet_tunables *tun)
+{
+	return div64_u64(READ_ONCE(tun->transaction_timeout),
+			 max_t(u64, READ_ONCE(tun->retry_count), 1));
+}
+
+/* How long a socket may make no progress: sock_timeout; if 0 the above, but at least a second. */
+static inline u64 lnet_sock_timeout_ns(const struct lnet_tunables *tun)
+{
+	u64 ns = READ_ONCE(tun->sock_timeout);
+
+	return ns ? ns : max_t(u64, lnet_lnd_timeout_ns(tun), NSEC_PER_SEC);
+}
+
+/* ---- counters -------------------------------------------------------------------------------- */
+
+enum lnet_counter {			/* of an instance, summed over shards */
+#define COUNTER(name, text) LNET_C_##name,
+#define NI_COUNTER(name, text)
+#define PNI_COUNTER(name, text)
+#include "model/counters.def"
+	LNET_NR_COUNTERS
+};
+enum lnet_ni_counter {
+#undef COUNTER
+#undef NI_COUNTER
+#define COUNTER(name, text)
+#define NI_COUNTER(name, text) LNET_NIC_##name,
+#include "model/counters.def"
+	LNET_NR_NI_COUNTERS
+};
+enum lnet_pni_counter {
+#undef NI_COUNTER
+#undef PNI_COUNTER
+#define NI_COUNTER(name, text)
+#define PNI_COUNTER(name, text) LNET_PNIC_##name,
+#include "model/counters.def"
+	LNET_NR_PNI_COUNTERS
+};
+#undef COUNTER
+#undef NI_COUNTER
+#undef PNI_COUNTER
+
+#endif
