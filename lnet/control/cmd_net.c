@@ -3,7 +3,7 @@
 #include "control/command.h"
 #include "fault/rule.h"
 #include "manage/ni_drain.h"
-#include "names/net_params.h"
+#include "names/names.h"
 #include "topology/udsp.h"
 
 #define HEALTH_UNSET	(-1)

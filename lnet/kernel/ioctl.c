@@ -12,7 +12,7 @@
 #include <uapi/lnet_ioctl.h>
 #include "model/core.h"
 #include "router/router.h"
-#include "names/udsp_words.h"
+#include "kernel/kernel.h"
 
 /* ---- the requests ---------------------------------------------------------------------------- */
 

@@ -109,4 +109,10 @@ bool lnet_params_config_on_load(void);
 /* The interfaces that they name; cfg_lock held. 0 or -errno with @e. */
 int lnet_params_networks(struct lnet_netns *ns, struct lnet_ctl_err *e);
 
+/* ---- udsp.c: @buf is a struct lnet_ioc_udsp that was copied in ------------------------------- */
+int lnet_ioc_udsp_add(struct lnet *ln, void *buf);
+int lnet_ioc_udsp_del(struct lnet *ln, void *buf);
+int lnet_ioc_udsp_size(struct lnet *ln, void *buf);
+int lnet_ioc_udsp_get(struct lnet *ln, void *buf);
+
 #endif

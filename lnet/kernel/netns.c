@@ -12,7 +12,7 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include "control/command.h"
-#include "shard/log.h"
+#include "shard/shard.h"
 
 /*
  * @netns_lock: which namespaces have an instance, who uses them, which drivers there are. Sleeps;

@@ -4,7 +4,6 @@
 #define LNET_KERNEL_NETWORKS_H
 
 #include "kernel.h"
-#include "names/net_params.h"
 
 /*
  * Adds the interfaces that are meant, those that are there already left out. What fails is undone.

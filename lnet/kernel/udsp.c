@@ -4,7 +4,8 @@
 #include <linux/uaccess.h>
 #include <uapi/lnet_ioctl.h>
 #include "model/core.h"
-#include "names/udsp_words.h"
+#include "kernel/kernel.h"
+#include "names/names.h"
 
 /* A rule with the words of its patterns. */
 struct policy {

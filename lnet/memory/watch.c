@@ -4,7 +4,7 @@
  */
 #include "plat.h"
 #include <lnet/env.h>
-#include "shard/log.h"
+#include "shard/shard.h"
 #include "memory/md.h"
 
 #define COUNTED		1ULL		/* bit of begin_ns: the batch is counted */

@@ -4,16 +4,13 @@
 #define LNET_CORE_H
 
 #include "model/model.h"
-#include "base/timer.h"
 #include "path/expected_time.h"
 #include "path/probe_queue.h"
-#include "shard/log.h"
 #include "topology/link_quality.h"
 #include "service/discover.h"
 #include "xfer/walk.h"
 #include "receive/window.h"
 
-extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
 /*
  * for put/get: active, not attached; takes threshold and ref *@nr times, or as often as its
  * threshold lets, which *@nr is then: once at least

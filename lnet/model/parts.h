@@ -3,62 +3,13 @@
 #ifndef LNET_PARTS_H
 #define LNET_PARTS_H
 
-/* ---- shard.c --------------------------------------------------------------------------------- */
-/* any context: refill before the next lock */
-bool lnet_pool_low(const struct lnet_shard *sh);
-void lnet_pool_refill(struct lnet_shard *sh);	/* pool.c; no lock held */
-void lnet_evt_keep(struct lnet_shard *sh, struct lnet_evt *e);	/* [sh] NULL is fine */
-/* locks @sh, dropping another one held */
-void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh);
-/* re-checks as it may move */
-void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni);
-void lnet_enter_peer(struct lnet_pass *p, const struct lnet_peer *peer);
-void lnet_leave(struct lnet_pass *p);
-/* What a handler calls leaves its events to the pass that runs the handler: it looks again. */
-static inline bool lnet_pass_in_handler(const struct lnet_pass *p)
-{
-	return p->kind == LNET_PASS_CALL && READ_ONCE(p->ln->shard[0].deliverer) == plat_self();
-}
-/* the worker of shard 0 looks by then: *@at is moved, never to later; any lock may be held */
-void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns);
-void lnet_park_by(struct lnet *ln, u64 when_ns);	/* any lock may be held */
-int lnet_shards_init(struct lnet *ln);
-void lnet_shards_fini(struct lnet *ln);
-void lnet_shards_lock_all(struct lnet *ln);	/* publish a configuration; cfg_mutex held */
-void lnet_shards_unlock_all(struct lnet *ln);
-/* zeroed, lists and first attempt set up; outside locks; NULL: no memory */
-struct lnet_op *lnet_op_new(void);
-/* frees it, its events and its copy; NULL is fine */
-void lnet_op_free(struct lnet_op *op);
-/* [sh] into the shard's reserve, with its events */
-void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op);
-struct lnet_evt *lnet_evt_take(struct lnet_shard *sh);	/* [sh] NULL: empty */
-/* any lock or none: kept when @p next leaves a shard */
-void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e);
-void lnet_evts_keep(struct lnet_pass *p, struct lnet_shard *sh);	/* [sh] all of those */
-/* any context: what @p has delivered waits for the next refill of @sh */
-void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh);
-void lnet_evts_free(struct lnet_shard *sh);	/* nobody uses @sh any more */
-void lnet_rx_pool_fini(struct lnet_shard *sh);	/* rx.c */
-/* [sh] from the shard's reserve (refilled by lnet_enter()); NULL: empty */
-struct lnet_op *lnet_op_take(struct lnet_shard *sh);
-void lnet_op_init(struct lnet_op *op);			/* as new, in nobody's list */
-struct lnet_att *lnet_att_take(struct lnet_shard *sh);	/* [sh] for a hedge; NULL: empty */
-struct lnet_evt *lnet_evt_new(struct lnet *ln);		/* kmalloc; any context that may sleep */
-void lnet_evt_free(struct lnet_evt *e);			/* kfree */
-struct lnet_copy *lnet_copy_new(u32 len);		/* one reference; outside locks */
-void lnet_copy_get(struct lnet_copy *c);
-void lnet_copy_put(struct lnet_copy *c);		/* NULL is fine */
+#include "base/base.h"
+#include "names/names.h"
+#include "wire/wire.h"
+#include "shard/shard.h"
 
-/* ---- instance.c ------------------------------------------------------------------------------ */
-/*
- * cfg_mutex held. Until done() or @limit_ns passed (U64_MAX: no limit): does the work of all shards
- * in between, as the caller may be the only thread,
- * and sleeps. Ends early when the clock stands still (simulator), where waiting brings nothing.
- * What done() said last.
- */
-bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg,
-		   u64 limit_ns);
+/* ---- shard.c --------------------------------------------------------------------------------- */
+void lnet_rx_pool_fini(struct lnet_shard *sh);	/* rx.c */
 
 /* ---- ni_config.c ----------------------------------------------------------------------------- */
 /* shard or cfg_mutex held; not counted */
@@ -266,37 +217,8 @@ bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer);
 /* [sh] a request of a program succeeded: adds to the budgets of hedges and of recovery pings */
 void lnet_peer_earn(struct lnet_pass *p, struct lnet_peer *peer);
 
-/* ---- stats.c --------------------------------------------------------------------------------- */
-void lnet_times_add(struct lnet_times *t, u64 ns, u32 nr);	/* @nr times */
-/* @sum becomes both */
-void lnet_times_sum(struct lnet_times *sum, const struct lnet_times *a, const struct lnet_times *b);
-/* a bucket that is full halves all: what is long ago counts less */
-void lnet_hist_add(struct lnet_hist *h, u64 ns, u32 nr);
-/* upper edge of the bucket, ns, at most @max_ns */
-u64 lnet_hist_quantile(const struct lnet_hist *h, u64 max_ns, unsigned int permille);
-u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c);
-/* no shard lock held: adds 1 to a counter of an event that belongs to no shard */
-void lnet_stat_count(struct lnet *ln, enum lnet_counter c);
-void lnet_stats_reset(struct lnet *ln);
 /* ---- tunables.c: names are ours or stock's --------------------------------------------------- */
 struct lnet_tunable_info;
-void lnet_tunables_init(struct lnet_tunables *tun);	/* defaults */
-const struct lnet_tunable_info *lnet_tunable_find(const char *name);	/* NULL: none */
-/* Writes the accepted words of a tunable of LNET_UNIT_E, as "none, secure or all", to @buf. */
-void lnet_tunable_words(const struct lnet_tunable_info *info, char *buf, size_t size);
-u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info);
-/*
- * Returns the value that a node uses if @value is set. As in stock LNet, max_interfaces below the
- * minimum means the default, and above the maximum it means the maximum. All other values stay.
- */
-u64 lnet_tunable_taken(const struct lnet_tunable_info *info, u64 value);
-extern const struct lnet_tunable_info lnet_tunable_table[];
-extern const unsigned int lnet_nr_tunables;
-/* ---- stats.c, continued */
-extern const char *const lnet_counter_names[LNET_NR_COUNTERS];
-extern const char *const lnet_ni_counter_names[LNET_NR_NI_COUNTERS];
-extern const char *const lnet_pni_counter_names[LNET_NR_PNI_COUNTERS];
-
 /* ---- stock_rules.c: rules of behaviour.md section 7 and the dbg-* hooks ---------------------- */
 struct lnet_fault_rule {
 	u8 delay;			/* else drop */
@@ -385,7 +307,6 @@ struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind);
  * and calls lnet_op_defer().
  */
 struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type);
-void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op);	/* starts it at pass end */
 void lnet_initiator(const struct lnet_rx *rx, struct lnet_nid *initiator);
 /* [sh of rx->src] the path that it came by; NULL: there is none */
 struct lnet_path *lnet_rx_path(const struct lnet_rx *rx);
@@ -404,10 +325,6 @@ enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr);	/* window_table.c */
 enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr);
-#define LNET_GRANT_SIZE 32	/* REPLY to an opening */
-void lnet_grant_encode(u8 *buf, u32 W, u64 instance, u64 grant);	/* session_reply.c */
-/* -EPROTO */
-int lnet_grant_decode(const u8 *buf, u32 len, u32 *W, u64 *instance, u64 *grant);
 /* [sh] sender: a refusal came */
 void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via);
 
@@ -486,32 +403,11 @@ void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *
 void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);	/* [sh] may free it */
 /* [sh] a landing ended; may free it */
 void lnet_op_back(struct lnet_pass *p, struct lnet_op *op);
-/* rx.c [sh] its landing is to stop at pass end */
-void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
 /*
  * [sh] A path to the peer of @op works again. If @op pauses between two tries, it tries now; else
  * it checks its unresponsive attempts. False: there was nothing to do.
  */
 bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
-/* traffic_stats.c; no lock held: allocates the blocks that paths want */
-void lnet_stats_reserve(struct lnet_shard *sh);
-void lnet_stats_pool_fini(struct lnet_shard *sh);
-/* [sh] hand-over took @ns */
-void lnet_stat_posted(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op,
-		      u64 ns);
-/* [sh] counters of a message that left */
-void lnet_stat_sent(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
-void lnet_books_close(struct lnet_pass *p);	/* [sh] before it is left */
-/* [sh] an operation is begun; is over */
-void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op);
-void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op);
-/* [sh] True, after it is counted: too many replies wait for @from, or for all peers of the shard */
-bool lnet_answers_full(struct lnet_pass *p, const struct lnet_peer_ni *from);
-void lnet_stat_answer(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
-void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
-		    u32 len);
-void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
-		    u32 len);
 #define LNET_ATTF_DELAYED 1	/* a fault rule holds it: it is in sh->delayed */
 /* [sh] chooses a path and enters an attempt */
 void lnet_op_try(struct lnet_pass *p, struct lnet_op *op);
@@ -579,8 +475,6 @@ void lnet_op_wire(struct lnet_op *op);	/* api.c [sh] about to be given to a driv
 void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);	/* [sh] */
 /* [sh] The same where nothing is to be done before @next_ns, which most do not live to see. */
 void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns);
-/* The errno of @op's end: that of its outcome, or of the connection that was rejected. */
-int lnet_op_err(const struct lnet_op *op);
 /* [sh] about to be finished: was any of it perhaps delivered? */
 void lnet_op_given_up(struct lnet_op *op);
 /* [sh] An attempt was perhaps delivered, unless the request was refused. */

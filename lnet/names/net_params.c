@@ -3,7 +3,7 @@
 #include "plat.h"
 #include <lnet/nid.h>
 #include "model/core.h"
-#include "names/net_params.h"
+#include "names/names.h"
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 /* Lists of NID ranges: what configuration writes to mean many NIDs. */
 #include "plat.h"
 #include "lnet/nid.h"
-#include "names/nid_list.h"
+#include "names/names.h"
 
 /* A piece of the text, and the list as far as it is built. */
 struct parse {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Ranges of NIDs as numbers, the form in which ioctls carry them. */
 #include "plat.h"
-#include "names/nid_list.h"
+#include "names/names.h"
 
 #define RANGE 3	/* words: lo, hi, stride */
 

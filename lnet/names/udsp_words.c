@@ -2,7 +2,7 @@
 /* The patterns of selection policies as words, end by end, as ioctls carry them. */
 #include "plat.h"
 #include <uapi/lnet_ioctl.h>
-#include "names/udsp_words.h"
+#include "names/names.h"
 
 static u32 tag_of(unsigned int end)
 {

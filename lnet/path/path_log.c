@@ -2,7 +2,7 @@
 /* Logs the failure of a path, under traffic or in recovery, and its recovery: one line each. */
 #include "plat.h"
 #include "path/health.h"
-#include "shard/log.h"
+#include "shard/shard.h"
 #include "topology/ni.h"
 
 /* Reasons of failures that lower health. */

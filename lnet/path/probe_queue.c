@@ -5,7 +5,7 @@
  * Each peer also has a token bucket, which bounds the pings that one peer can cause.
  */
 #include "model/core.h"
-#include "base/bucket.h"
+#include "base/base.h"
 #include "shard/trace.h"
 
 #define BUDGET_BURST	8	/* pings that may follow each other at once */

@@ -5,7 +5,7 @@
  */
 #include <lnet/hash.h>
 #include "model/core.h"
-#include "base/bucket.h"
+#include "base/base.h"
 
 #define WINDOW_FIRST 8U			/* entries of a new window; grows by use */
 #define GRANT_SHARD_MASK 63ULL		/* bits of a session ID that name the shard */

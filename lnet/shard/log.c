@@ -3,7 +3,7 @@
 #include "plat.h"
 #include <lnet/env.h>
 #include "model/core.h"
-#include "shard/log.h"
+#include "shard/shard.h"
 
 #define TEXT_MAX	360
 #define NIDS_MAX	2

@@ -2,7 +2,7 @@
 /* A pass from begin to end: after it has left its shards it performs what it owes. */
 #include "model/core.h"
 #include "shard/hooks.h"
-#include "shard/pass.h"
+#include "shard/shard.h"
 
 /* A pass that is older than this does not deliver events again. */
 #define PASS_LONG_NS	(4 * (u64)NSEC_PER_MSEC)

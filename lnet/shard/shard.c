@@ -2,7 +2,7 @@
 /* Shards: a pass enters one, which locks it, and leaves it; creation and end of the shards. */
 #include "model/core.h"
 #include "shard/hooks.h"
-#include "shard/pass.h"
+#include "shard/shard.h"
 #include "shard/trace.h"
 
 /* ---- entering and leaving -------------------------------------------------------------------- */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Functions of base/: timers, scatter lists, outcomes. They know no instance. */
+#ifndef LNET_BASE_BASE_H
+#define LNET_BASE_BASE_H
+
+#include "plat.h"
+#include "model/outcome.h"
+#include "model/timer.h"
+#include <lnet/lnd.h>
+
+struct lnet_op;
+
+/* ---- timer.c --------------------------------------------------------------------------------- */
+/* All [sh]. */
+
+/* Makes @w an empty wheel. */
+void lnet_wheel_init(struct lnet_wheel *w, u64 now_ns);
+/* Makes @t an idle timer. */
+void lnet_timer_init(struct lnet_timer *t, enum lnet_timer_kind kind);
+/* Makes @t idle; nothing if it is. */
+void lnet_timer_cancel(struct lnet_wheel *w, struct lnet_timer *t);
+/* Removes @t from the list @due of lnet_wheel_advance(). */
+void lnet_timer_fired(struct lnet_wheel *w, struct lnet_timer *t);
+/* Arms @t, or moves it if it is armed. */
+void lnet_timer_set(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
+/*
+ * For many that wait equally long, most of which are cancelled before: an idle one goes behind the
+ * last one queued. Into the wheel if its time is earlier.
+ */
+void lnet_timer_queue(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
+/* Not later than the first expiry; U64_MAX: no timer is armed. */
+u64 lnet_wheel_next_ns(struct lnet_wheel *w);
+/*
+ * Moves at most @max expired timers to @due. The order is: up to half of @max from the queue, the
+ * wheel by slot and insertion, the rest of the queue. Also moves at most LNET_TIMER_MOVES timers to
+ * lower levels. If timers are left, lnet_wheel_next_ns() is not in the future. The caller removes
+ * each timer from @due by lnet_timer_fired().
+ */
+unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
+				unsigned int max);
+
+/* ---- outcomes.c ------------------------------------------------------------------------------ */
+extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
+/* The errno of the end of @op: that of its outcome, or of the connection that the peer rejected. */
+int lnet_op_err(const struct lnet_op *op);
+
+/* ---- a token bucket that is stored as one time ----------------------------------------------- */
+
+/*
+ * Takes one token from the bucket *@paid_ns. A token returns each @gap_ns; a full bucket has
+ * @span_ns / @gap_ns of them. Returns 0, or the time in ns until the bucket has a token. After a
+ * change of the rate the bucket is empty at worst. Two threads that race may take one token twice.
+ */
+static inline u64 lnet_bucket_take(u64 *paid_ns, u64 now_ns, u64 gap_ns, u64 span_ns)
+{
+	u64 most_ns = now_ns + span_ns;
+	u64 from_ns = min(max(READ_ONCE(*paid_ns), now_ns), most_ns);
+
+	if (from_ns + gap_ns > most_ns) {
+		WRITE_ONCE(*paid_ns, from_ns);
+		return from_ns + gap_ns - most_ns;
+	}
+	WRITE_ONCE(*paid_ns, from_ns + gap_ns);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Functions of names/: NIDs, nets, ranges and parameters as text. */
+#ifndef LNET_NAMES_NAMES_H
+#define LNET_NAMES_NAMES_H
+
+#include "plat.h"
+#include "model/udsp.h"
+#include <lnet/nid.h>
+
+/* ---- nid_list.c ------------------------------------------------------------------------------ */
+enum lnet_nidlist_kind {
+	ITEM_ALL,		/* every address of the net */
+	ITEM_MASK,		/* the first bits of the address */
+	ITEM_RANGES,		/* a number, or four bytes, each out of a set */
+};
+
+struct lnet_nidlist_item {
+	u32 net;		/* without its number if that is a range */
+	u16 first_net, nr_nets;	/* expressions of the number; none: it stands in @net */
+	u8 kind;
+	u8 bits;		/* MASK: how many are compared */
+	bool large;		/* MASK: of a 16-byte address */
+	u8 nr_parts;		/* RANGES: 1 or 4 */
+	u8 ip[16];		/* MASK: network order */
+	u16 first[4], nr[4];	/* RANGES: expressions of each part */
+};
+
+/* lo <= v <= hi and (v - lo) % stride == 0; stride is never 0. */
+struct lnet_nidlist_expr {
+	u32 lo, hi, stride;
+};
+
+/* ---- net_params.c ---------------------------------------------------------------------------- */
+/* The consumer of a text: called in the order of the text. */
+struct lnet_net_sink {
+	/* an interface of a net; "" is the driver's choice; @cpts 0: all. Not 0 ends the walk. */
+	int (*net)(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts);
+	/* ip2nets: has this machine an address in @list, of NIDs on tcp? Once for each rule. */
+	bool (*matches)(struct lnet_net_sink *s, const struct lnet_nidlist *list);
+};
+
+#define LNET_RANGE_MAX 65536
+
+/*
+ * Reads "0-3,8-30/2]": sets these of the @nr bits, and moves *@at behind the bracket. @bits may be
+ * NULL. 0, -EINVAL, -ERANGE.
+ */
+int lnet_ranges_take(const char **at, unsigned long *bits, unsigned int nr);
+/*
+ * Calls s->net() for each net of @text, in order. May sleep. 0, -EINVAL, -ENOMEM, or the result of
+ * net().
+ */
+int lnet_networks_walk(const char *text, struct lnet_net_sink *s);
+/*
+ * Checks a text like "tcp0(eth0[0],eth1),o2ib(ib0)[0,1]". The empty text is valid. May sleep. 0,
+ * -EINVAL, -ENOMEM.
+ */
+int lnet_networks_check(const char *text);
+/* As lnet_networks_walk(), for the nets of each rule for which s->matches() returns true. */
+int lnet_ip2nets_walk(const char *text, struct lnet_net_sink *s);
+/* As lnet_networks_check(), for "tcp(eth0) 10.0.[1-4/2].*; o2ib 10.1.*.* # comment". */
+int lnet_ip2nets_check(const char *text);
+/* As lnet_networks_check(), for "tcp[1-3] 2 10.0.0.1@tcp:5; ...". */
+int lnet_routes_check(const char *text);
+
+/* ---- udsp_words.c ---------------------------------------------------------------------------- */
+/* Of a rule whose texts have LNET_UDSP_TEXT bytes, and more than enough. */
+#define LNET_UDSP_WORDS	(LNET_NR_UDSP_ENDS * (1 + LNET_NIDLIST_WORDS))
+
+/*
+ * The patterns of @rule as @words, which has room for LNET_UDSP_WORDS. May sleep. How many there
+ * are; -EINVAL; -EOPNOTSUPP: the layout has no IPv6 addresses; -ENOMEM.
+ */
+int lnet_udsp_words(const struct lnet_udsp_rule *rule, u32 *words);
+/* Sets the texts of @rule. 0; -EINVAL; -E2BIG: one would be longer than a text may be. */
+int lnet_udsp_unwords(struct lnet_udsp_rule *rule, const u32 *words, unsigned int nr);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Functions of shard/: the lock of a shard, passes, pools, counters, tunables, the log. */
+#ifndef LNET_SHARD_SHARD_H
+#define LNET_SHARD_SHARD_H
+
+#include "model/model.h"
+#include "recorder/record.h"
+
+/* ---- shard.c --------------------------------------------------------------------------------- */
+/*
+ * Locks @sh, and releases another shard that @p holds. Refills the pools of @sh before if they are
+ * low.
+ */
+void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh);
+/* Locks the shard of @pni, also if @pni moves to another shard meanwhile. */
+void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni);
+/* Locks the shard of @peer, also if @peer moves to another shard meanwhile. */
+void lnet_enter_peer(struct lnet_pass *p, const struct lnet_peer *peer);
+/*
+ * Releases the shard that @p holds, if any: posts events, books statistics, and returns used events
+ * before.
+ */
+void lnet_leave(struct lnet_pass *p);
+/*
+ * LNET_MORE: leaves the messages of @p in the shard, for the next pass without it or for the
+ * worker; those of a handler, for the pass that called it. A burst is sent at once.
+ */
+void lnet_more_leave(struct lnet_pass *p);
+/* Moves the messages that calls with LNET_MORE left to @p. */
+void lnet_more_collect(struct lnet_pass *p);
+/* 0, -ENOMEM */
+int lnet_shards_init(struct lnet *ln);
+/* All operations have ended: frees the shards and their pools. */
+void lnet_shards_fini(struct lnet *ln);
+/* cfg_mutex held: locks all shards, to publish a configuration. */
+void lnet_shards_lock_all(struct lnet *ln);
+/* Undoes lnet_shards_lock_all(). */
+void lnet_shards_unlock_all(struct lnet *ln);
+
+/*
+ * True if a handler called: its events are left to the pass that runs the handler, which checks
+ * again.
+ */
+static inline bool lnet_pass_in_handler(const struct lnet_pass *p)
+{
+	return p->kind == LNET_PASS_CALL && READ_ONCE(p->ln->shard[0].deliverer) == plat_self();
+}
+
+/* ---- pass.c ---------------------------------------------------------------------------------- */
+/* [sh] Aborts the receive of @rx at the end of the pass. */
+void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
+/* [sh] Starts @op at the end of the pass. */
+void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op);
+
+/* ---- worker.c -------------------------------------------------------------------------------- */
+/*
+ * Any lock may be held. The worker of shard 0 runs the periodic job with the time *@at at @when_ns
+ * or earlier; *@at never becomes later.
+ */
+void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns);
+/* Any lock may be held. The worker of shard 0 checks parked requests at @when_ns or earlier. */
+void lnet_park_by(struct lnet *ln, u64 when_ns);
+/*
+ * cfg_mutex held. Waits until done() returns true, or for @limit_ns (U64_MAX: no limit). Meanwhile
+ * it does the work of all shards, as the caller may be the only thread, and sleeps. Ends early if
+ * the clock stands still (simulator), because waiting has no effect there. Returns the last result
+ * of done().
+ */
+bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg,
+		   u64 limit_ns);
+
+/* ---- pool.c ---------------------------------------------------------------------------------- */
+/* Makes @op as new, in nobody's list. */
+void lnet_op_init(struct lnet_op *op);
+/* A zeroed operation, lists and first attempt set up. No lock held. NULL: no memory. */
+struct lnet_op *lnet_op_new(void);
+/* [sh] Puts @e into the pool. NULL is fine. */
+void lnet_evt_keep(struct lnet_shard *sh, struct lnet_evt *e);
+/* [sh] Puts @op with its events into the pool of @sh. */
+void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op);
+/* [sh] An event from the pool; NULL: it is empty. */
+struct lnet_evt *lnet_evt_take(struct lnet_shard *sh);
+/* Any lock or none. @e returns to a pool when @p next leaves a shard. */
+void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e);
+/* [sh] Puts all events of p->evts, which lnet_evt_recycle() filled, into the pool of @sh. */
+void lnet_evts_keep(struct lnet_pass *p, struct lnet_shard *sh);
+/* Any context: the delivered events of @p wait for the next refill of @sh. */
+void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh);
+/* Nobody uses @sh any more: frees the events of its pool. */
+void lnet_evts_free(struct lnet_shard *sh);
+/* Frees @op, its events and its copy. NULL is fine. */
+void lnet_op_free(struct lnet_op *op);
+/* Allocates an event; any context that may sleep. NULL: no memory. */
+struct lnet_evt *lnet_evt_new(struct lnet *ln);
+/* Frees an event that is in no pool. */
+void lnet_evt_free(struct lnet_evt *e);
+/* A small buffer with one reference. No lock held. NULL: no memory. */
+struct lnet_copy *lnet_copy_new(u32 len);
+/* Takes a reference. */
+void lnet_copy_get(struct lnet_copy *c);
+/* Drops a reference; the last one frees @c. NULL is fine. */
+void lnet_copy_put(struct lnet_copy *c);
+/* [sh] An operation from the pool, which lnet_enter() refills. NULL: it is empty. */
+struct lnet_op *lnet_op_take(struct lnet_shard *sh);
+/* [sh] An attempt for a hedge from the pool. NULL: it is empty. */
+struct lnet_att *lnet_att_take(struct lnet_shard *sh);
+/* No lock held: fills the pools of @sh. */
+void lnet_pool_refill(struct lnet_shard *sh);
+/* [any context] True if an object may be missing: call lnet_pool_refill() before the next lock. */
+bool lnet_pool_low(const struct lnet_shard *sh);
+
+/* ---- stats.c --------------------------------------------------------------------------------- */
+extern const char *const lnet_counter_names[LNET_NR_COUNTERS];
+extern const char *const lnet_ni_counter_names[LNET_NR_NI_COUNTERS];
+extern const char *const lnet_pni_counter_names[LNET_NR_PNI_COUNTERS];
+/* Adds @ns, measured @nr times, to @t. */
+void lnet_times_add(struct lnet_times *t, u64 ns, u32 nr);
+/* Makes @sum the sum of @a and @b. */
+void lnet_times_sum(struct lnet_times *sum, const struct lnet_times *a, const struct lnet_times *b);
+/* Adds @ns, measured @nr times. If a bucket is full, all are halved: old values count less. */
+void lnet_hist_add(struct lnet_hist *h, u64 ns, u32 nr);
+/* The upper edge of the bucket with the quantile @permille, in ns, at most @max_ns. */
+u64 lnet_hist_quantile(const struct lnet_hist *h, u64 max_ns, unsigned int permille);
+/* The counter @c summed over shards, with the hits of fault rules. No lock needed. */
+u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c);
+/* No shard lock held. Adds 1 to the counter of an event that belongs to no shard. */
+void lnet_stat_count(struct lnet *ln, enum lnet_counter c);
+/* Takes cfg_mutex. Sets counters, histograms and link counts of the instance to zero. */
+void lnet_stats_reset(struct lnet *ln);
+
+/* ---- traffic_stats.c ------------------------------------------------------------------------- */
+/* [sh] Books the messages that p->books has, before the shard is left. */
+void lnet_books_close(struct lnet_pass *p);
+/* [sh] Counts a message of @op that was given to the driver, in p->books. */
+void lnet_stat_sent(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
+/* [sh of @from] Counts a received message of @type with @len bytes of payload. */
+void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
+		    u32 len);
+/*
+ * [sh] Counts a received message that is dropped. @from may belong to another shard, and is not
+ * counted then.
+ */
+void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
+		    u32 len);
+/* [sh] @op begins: counts it as unfinished. */
+void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op);
+/* [sh] @op is over: undoes lnet_stat_start(). */
+void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op);
+/* [sh] True, and counted: too many replies wait for @from, or for all peers of the shard. */
+bool lnet_answers_full(struct lnet_pass *p, const struct lnet_peer_ni *from);
+/* No lock held: allocates the statistics that paths of @sh want. */
+void lnet_stats_reserve(struct lnet_shard *sh);
+/* Frees the statistics that no path has taken. */
+void lnet_stats_pool_fini(struct lnet_shard *sh);
+/* [sh] The hand-over of @op to the driver of @path took @ns. */
+void lnet_stat_posted(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op,
+		      u64 ns);
+/* [sh] The reply to @op was received on @path: adds its response time. */
+void lnet_stat_answer(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
+
+/* ---- tunables.c ------------------------------------------------------------------------------ */
+extern const struct lnet_tunable_info lnet_tunable_table[];
+extern const unsigned int lnet_nr_tunables;
+/* Sets all tunables to their defaults. */
+void lnet_tunables_init(struct lnet_tunables *tun);
+/* Finds a tunable by our name or by that of stock LNet. NULL: none. */
+const struct lnet_tunable_info *lnet_tunable_find(const char *name);
+/* The value of a tunable. No lock needed. */
+u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info);
+/*
+ * Returns the value that a node uses if @value is set. As in stock LNet, max_interfaces below the
+ * minimum means the default, and above the maximum it means the maximum. All other values stay.
+ */
+u64 lnet_tunable_taken(const struct lnet_tunable_info *info, u64 value);
+/* Writes the accepted words of a tunable of LNET_UNIT_E, as "none, secure or all", to @buf. */
+void lnet_tunable_words(const struct lnet_tunable_info *info, char *buf, size_t size);
+
+/* ---- log.c ----------------------------------------------------------------------------------- */
+/* Each message of log.def. Any context in which the core runs; a shard or leaf lock may be held. */
+#define LOG(name, level, most, title, params, ...) void lnet_log_##name params;
+#include "model/log.def"
+#undef LOG
+
+/* Before all other functions of the log. */
+void lnet_log_init(struct lnet *ln, const struct lnet_cfg *cfg);
+/* True if messages are written. For messages whose arguments are costly to compute. */
+bool lnet_log_is_on(const struct lnet *ln);
+/* The time at which lnet_log_work() has something to do. */
+u64 lnet_log_look_ns(const struct lnet *ln);
+/*
+ * Worker of shard 0, no lock held. Logs fault rules that have ended, and the number of suppressed
+ * lines, if it is time.
+ */
+void lnet_log_work(struct lnet *ln, u64 now_ns);
+/* As lnet_log_work(), at once. Nothing is logged afterwards. */
+void lnet_log_flush(struct lnet *ln);
+
+#endif
