@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The data calls of the API, and pings that a user asks for. */
-#include "model/core.h"
-#include "memory/md.h"
-#include "topology/route.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "memory/memory.h"
+#include "xfer/xfer.h"
+#include "fault/fault.h"
+#include "lnet_core.h"
+#include "shard/hooks.h"
 
 #define SLOT_TRIES 16
 

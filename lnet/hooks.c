@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The calls from lower folders of the core to higher ones: one line each. */
 #include "shard/hooks.h"
-#include "fault/rule.h"
-#include "recorder/record.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "memory/memory.h"
+#include "xfer/xfer.h"
+#include "receive/receive.h"
+#include "service/service.h"
 #include "router/router.h"
-#include "topology/route.h"
+#include "fault/fault.h"
+#include "recorder/recorder.h"
 
 void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed)
 {

@@ -4,11 +4,16 @@
 #include <lnet/env.h>
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
-#include "model/core.h"
-#include "recorder/record.h"
-#include "topology/route.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "memory/memory.h"
+#include "xfer/xfer.h"
+#include "receive/receive.h"
+#include "service/service.h"
 #include "router/router.h"
-#include "topology/udsp.h"
+#include "fault/fault.h"
+#include "recorder/recorder.h"
+#include "manage/manage.h"
 
 static struct lnet *instance_alloc(const struct lnet_cfg *cfg)
 {

@@ -6,7 +6,7 @@
 #include "plat.h"
 #include <lnet/lnd.h>
 #include <lnet/wire.h>
-#include "model/core.h"
+#include "model/model.h"
 #include "lolnd.h"
 
 #define LO_EPOCH	1U	/* no connection, so none ever dies */

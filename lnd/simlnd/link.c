@@ -4,8 +4,8 @@
  */
 #include "lnd/simlnd/simlnd.h"
 #include "lnd/socklnd/sim.h"
-#include "lnet/model/core.h"
-#include "lnet/manage/ni_drain.h"
+#include "lnet/fault/fault.h"
+#include "lnet/manage/manage.h"
 
 bool simlnd_active(const struct sim_world *w, const struct sim_fault *f, u64 now_ns)
 {

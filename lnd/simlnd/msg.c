@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Messages on simulated links: posted, carried, landed, and given back. */
 #include "lnd/simlnd/simlnd.h"
-#include "lnet/model/core.h"
+#include "lnet/model/model.h"
 
 /* this much is taken by the link beforehand; the rest waits as unsent */
 #define TX_AHEAD_NS (2 * SIM_MS)

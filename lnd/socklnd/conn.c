@@ -5,6 +5,7 @@
  */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
+#include "lnet/base/base.h"
 
 const char *const sock_conn_state_names[SOCK_NR_CONN_STATES] = {
 #define STATE(s) #s,

@@ -2,6 +2,7 @@
 /* Remote NIDs as one NI sees them: finding them, dialling them, and their timers. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
+#include "lnet/base/base.h"
 
 struct sock_peer *sock_peer_find(struct sock_ni *sn, const struct lnet_nid *nid)
 {

@@ -6,7 +6,7 @@
 #include "plat.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
-#include "lnet/model/core.h"
+#include "lnet/model/model.h"
 #include "lnd/socklnd/halfopen.h"
 #include "lnd/socklnd/table.h"
 #include "lnd/socklnd/wire.h"

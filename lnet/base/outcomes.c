@@ -3,7 +3,8 @@
  * How transfers end, as a table: name, error number, whom to blame, what may have been delivered.
  */
 #include "plat.h"
-#include "model/core.h"
+#include "model/op.h"
+#include "base/base.h"
 
 const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES] = {
 #define OUTCOME(name_, num, errno_, blame_, delivery_, text)		\

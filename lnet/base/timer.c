@@ -3,7 +3,7 @@
  * The timer wheel of a shard: five levels of 64 slots, tick 2^17 ns; arming and cancelling are
  * O(1). Beside it a queue of those that wait equally long, where they cost less.
  */
-#include "model/core.h"
+#include "base/base.h"
 
 #define SLOT_MASK (LNET_WHEEL_SLOTS - 1)
 #define LEVEL_SHIFT 6

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* discover: peers are asked what they have, and what this node knows of them then is told. */
 #include "control/query.h"
-#include "topology/peer.h"
+#include "topology/topology.h"
+#include "service/service.h"
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 

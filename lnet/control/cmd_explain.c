@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* explain: the path that a request to a peer would take now, why, and when it would be given up. */
 #include "control/command.h"
-#include "path/health.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
 
 #define NS_PER_US 1000
 

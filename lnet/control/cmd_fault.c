@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Fault rules: add, del, reset, show. */
 #include "control/command.h"
+#include "fault/fault.h"
 
 static int find_num(struct lnet_req r, const char *key, s64 max, u64 *num, struct lnet_ctl_err *e)
 {

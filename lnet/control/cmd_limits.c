@@ -4,6 +4,9 @@
  * often the bound acted.
  */
 #include "control/command.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "receive/receive.h"
 #include "router/router.h"
 
 #define LIMITS_MAX 64		/* of the core and all drivers */

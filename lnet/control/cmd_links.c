@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Checks whether a target can be reached: an interface that reaches it must have its link up. */
 #include "control/query.h"
-#include "path/health.h"
-#include "topology/peer.h"
-#include "topology/route.h"
-#include "topology/ni.h"
+#include "topology/topology.h"
 
 #define NETS_MAX 4			/* nets that a message lists */
 

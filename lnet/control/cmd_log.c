@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Changes of the configuration in the log: what was asked for, and by whom. */
 #include "control/command.h"
+#include "shard/shard.h"
 
 #define WORDS_MAX 160
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Commands that change the local interfaces: configure, net add, del and set. */
 #include "control/command.h"
-#include "fault/rule.h"
-#include "manage/ni_drain.h"
 #include "names/names.h"
-#include "topology/udsp.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "fault/fault.h"
+#include "manage/manage.h"
 
 #define HEALTH_UNSET	(-1)
 
@@ -529,10 +530,7 @@ static bool is_all(const struct ni_req *r)
 	return r->all && r->net == LNET_NET_ANY;
 }
 
-/*
- * Calls @fn for every NID meant by the list; all of the list must mean something before the first
- * is called.
- */
+/* Calls @fn for every NID that the list means. No call if a part of the list means nothing. */
 static int for_meant(struct ni_list *l, int (*fn)(struct ni_list *l, const struct ni_req *r,
 						  const struct lnet_nid *nid))
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* net show: the local interfaces with their counters. */
 #include "control/command.h"
-#include "manage/ni_drain.h"
-#include "topology/ni.h"
+#include "topology/topology.h"
+#include "manage/manage.h"
 
 int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e)

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Commands about peers: add, del, set, show. */
 #include "control/command.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "service/service.h"
+#include "manage/manage.h"
 
 #define HEALTH_UNSET (-1)
 #define STATE_UNSET (-1)

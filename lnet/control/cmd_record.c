@@ -2,6 +2,7 @@
 /* The flight recorder by hand: start, stop, what it has, and its records in slices. */
 #include "control/command.h"
 #include "recorder/record.h"
+#include "recorder/recorder.h"
 
 #define SIZE_DEFAULT	(16ULL << 20)
 #define SIZE_MAX_BYTES	(1ULL << 30)

@@ -4,6 +4,7 @@
  * their return.
  */
 #include "control/command.h"
+#include "topology/topology.h"
 
 #define RECOV_MAX 256		/* told at most: all of them stand in one message */
 

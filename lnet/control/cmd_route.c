@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Routes: route add, del and show. */
 #include "control/command.h"
-#include "topology/route.h"
+#include "topology/topology.h"
+#include "service/service.h"
+#include "manage/manage.h"
 
 #define HOPS_MAX 255
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Routing as it is managed: on and off, how many buffers, what they are used for. */
 #include "control/command.h"
+#include "shard/shard.h"
 #include "router/router.h"
 
 /* ---- on and off ------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Fault rules in the grammar of faults.def: add, delete, show. */
 #include "control/command.h"
-#include "fault/rule.h"
+#include "fault/fault.h"
 
 #define VALUE_SIZE 544		/* a list of NIDs */
 

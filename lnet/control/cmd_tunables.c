@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tunables, statistics, and what the node says of itself. */
 #include "control/command.h"
+#include "shard/shard.h"
 
 #define TUNABLES_MAX 128
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Selection policies: udsp add, del and show, and what they make of interfaces. */
 #include "control/command.h"
-#include "topology/udsp.h"
+#include "topology/topology.h"
 
 #define PRIORITY_MAX S32_MAX	/* of what is shown -1 means none */
 

@@ -4,7 +4,7 @@
 #define LNET_CONTROL_CMD_H
 
 #include "control/control.h"
-#include "model/core.h"
+#include "model/model.h"
 
 struct lnet_ctl_cmd {
 	u8 cmd;

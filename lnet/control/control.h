@@ -10,7 +10,7 @@
 #include <lnet/lnd.h>
 #include <lnet/nid.h>
 #include "control/nl_buf.h"
-#include "topology/link_quality.h"
+#include "model/ni.h"
 
 struct lnet;
 struct lnet_peer;

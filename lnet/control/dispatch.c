@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Management of an instance: which command goes where. */
 #include "control/command.h"
+#include "shard/shard.h"
 
 static const struct lnet_ctl_cmd commands[] = {
 	{ .cmd = LNET_NL_CONFIGURE, .down = true, .act = lnet_ctl_configure },

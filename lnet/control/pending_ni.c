@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Interfaces that were configured before their device or address was there, and join when it is. */
 #include "control/command.h"
+#include "shard/shard.h"
 
 bool lnet_ctl_wait_helps(int err)
 {

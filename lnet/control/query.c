@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Several nodes asked at once, each answer or failure told: what ping and discover share. */
 #include "control/query.h"
+#include "topology/topology.h"
+#include "service/service.h"
 
 static void set_free(struct lnet_ctl_asks *set)
 {

@@ -4,7 +4,6 @@
 #define LNET_CONTROL_ASK_H
 
 #include "control/command.h"
-#include "service/discover.h"
 
 #define LNET_CTL_PING_KEYS	5	/* of lnet_table_ping, of lnet_table_failure */
 #define LNET_CTL_FAILURE_KEYS	4

@@ -4,6 +4,7 @@
  * its socket buffer directly. Also the items and the words that several commands write.
  */
 #include "control/command.h"
+#include "topology/topology.h"
 
 static struct lnet_nlw *nlw(struct lnet_sink *s)
 {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A configuration as a whole: read before a transaction, and made again when that fails. */
 #include "control/command.h"
-#include "manage/ni_drain.h"
-#include "fault/rule.h"
-#include "topology/peer.h"
-#include "topology/route.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
 #include "router/router.h"
-#include "topology/udsp.h"
-#include "topology/ni.h"
+#include "fault/fault.h"
+#include "manage/manage.h"
 
 /* Memory may be short for a moment; a node that is neither old nor new would be worse. */
 #define TRIES_MAX 100

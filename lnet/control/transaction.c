@@ -8,6 +8,7 @@
  * one request; what fails in it is undone by making the configuration be what it was before.
  */
 #include "control/command.h"
+#include "shard/shard.h"
 
 #define IDLE_S 60		/* a sender that is silent for so long has gone */
 #define BYTES_MAX (16u << 20)	/* of requests in a transaction: more than 100,000 peers */

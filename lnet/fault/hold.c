@@ -5,7 +5,10 @@
  */
 #include "plat.h"
 #include "shard/trace.h"
-#include "fault/rule.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "xfer/xfer.h"
+#include "fault/fault.h"
 
 /* While it is held the driver's words are free: the rule that holds it, later ones to let pass. */
 static unsigned long *holder_of(struct lnet_att *att)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Fault rules as text: the tables of faults.def, parameters read, written and checked. */
 #include "plat.h"
-#include "fault/rule.h"
+#include "base/base.h"
+#include "fault/fault.h"
 
 enum type { NAME_, NID, NIDS, TYPES, PORTALS, OUTCOMES, NUM, TIME, WORD_AT, WORD_WHERE, WORD_WHEN };
 

@@ -7,7 +7,8 @@
  * direction, and the same rule may be given to both ends.
  */
 #include "plat.h"
-#include "fault/rule.h"
+#include "shard/shard.h"
+#include "fault/fault.h"
 #include <lnet/hash.h>
 
 #define PAGE_BYTES 4096U

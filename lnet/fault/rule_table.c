@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The fault rules of an instance: added, deleted, looked at, kept and put back. */
 #include "plat.h"
-#include "fault/rule.h"
+#include "shard/shard.h"
+#include "fault/fault.h"
 
 static struct lnet_rule_live *live_create(struct lnet *ln, const struct lnet_rule *r)
 {

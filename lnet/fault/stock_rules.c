@@ -14,8 +14,9 @@
  * of behaviour.md 7.1 is kept: of a rate of 2 the very first match is dropped.
  */
 #include "plat.h"
-#include "fault/rule.h"
-#include "topology/ni.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "fault/fault.h"
 
 #define MAX_RULES	256
 #define MAX_FAILS	LNET_FAULT_FAILS

@@ -5,7 +5,8 @@
 #include <lnet/hash.h>
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
-#include "model/core.h"
+#include "model/model.h"
+#include "base/base.h"
 
 /**
  * DOC: Using LNet from another module

@@ -8,7 +8,8 @@
 #include <linux/seq_file.h>
 #include <linux/topology.h>
 #include <linux/vmalloc.h>
-#include "model/core.h"
+#include "model/model.h"
+#include "names/names.h"
 
 struct cpts {
 	unsigned int nr;

@@ -8,7 +8,8 @@
 #include <linux/user_namespace.h>
 #include <net/net_namespace.h>
 #include "control/command.h"
-#include "model/core.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
 #include "router/router.h"
 
 static struct dentry *directory;

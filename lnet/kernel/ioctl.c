@@ -10,9 +10,9 @@
 #include <lnet/nid.h>
 #include <net/net_namespace.h>
 #include <uapi/lnet_ioctl.h>
-#include "model/core.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
 #include "router/router.h"
-#include "kernel/kernel.h"
 
 /* ---- the requests ---------------------------------------------------------------------------- */
 

@@ -2,7 +2,8 @@
 /* The interfaces that the module's parameters mean. */
 #include "networks.h"
 #include <lnet/nid.h>
-#include "model/core.h"
+#include "model/model.h"
+#include "names/names.h"
 
 struct adder {
 	struct lnet_net_sink sink;

@@ -10,7 +10,8 @@
 #include <linux/moduleparam.h>
 #include <linux/nsproxy.h>
 #include <net/net_namespace.h>
-#include "model/core.h"
+#include "names/names.h"
+#include "shard/shard.h"
 #include "router/router.h"
 
 #define TEXT_MAX 4096

@@ -3,8 +3,8 @@
 #include "env.h"
 #include <lnet/nid.h>
 #include <net/net_namespace.h>
-#include "model/core.h"
-#include "router/router.h"
+#include "base/base.h"
+#include "path/path.h"
 
 /* A checker has nothing to find in what the kernel's macros make of it. */
 #ifndef __CHECKER__

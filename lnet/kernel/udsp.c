@@ -3,9 +3,8 @@
 #include "kernel.h"
 #include <linux/uaccess.h>
 #include <uapi/lnet_ioctl.h>
-#include "model/core.h"
-#include "kernel/kernel.h"
 #include "names/names.h"
+#include "topology/topology.h"
 
 /* A rule with the words of its patterns. */
 struct policy {

@@ -5,11 +5,14 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
-#include "model/core.h"
-#include "manage/ni_drain.h"
-#include "topology/ni.h"
-#include "topology/route.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "memory/memory.h"
+#include "xfer/xfer.h"
+#include "service/service.h"
+#include "manage/manage.h"
 #include "lnd/lolnd/lolnd.h"
+#include "shard/hooks.h"
 
 /*
  * Its link is back: the paths of all peers are told, from the first on also if that is under way.

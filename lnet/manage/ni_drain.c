@@ -11,9 +11,11 @@
  * of the interface.
  */
 #include "plat.h"
-#include "model/core.h"
-#include "manage/ni_drain.h"
-#include "topology/ni.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "xfer/xfer.h"
+#include "service/service.h"
+#include "manage/manage.h"
 
 /* Maximum waits: for messages in flight; for acknowledgements; for connections to close. */
 #define SENT_NS		((u64)NSEC_PER_SEC)

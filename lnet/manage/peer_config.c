@@ -5,9 +5,11 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
-#include "model/core.h"
-#include "topology/peer.h"
-#include "topology/route.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "xfer/xfer.h"
+#include "service/service.h"
+#include "manage/manage.h"
 
 /* ---- configuration: taking away -------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * lock each.
  */
 #include "plat.h"
-#include "memory/md.h"
+#include "memory/memory.h"
 
 #define COOKIE_DOM	0x7fU
 #define COOKIE_KIND	0x80U

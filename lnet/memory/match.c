@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Decides which memory a PUT or GET goes to, and keeps the PUTs that wait on lazy portals. */
 #include "plat.h"
-#include "memory/md.h"
+#include "shard/shard.h"
+#include "memory/memory.h"
+#include "shard/hooks.h"
 
 static atomic_t *nr_parked(const struct lnet *ln)
 {

@@ -4,7 +4,10 @@
  * event.
  */
 #include "plat.h"
-#include "memory/md.h"
+#include "shard/shard.h"
+#include "memory/memory.h"
+#include "xfer/xfer.h"
+#include "shard/hooks.h"
 
 /* ---- making ---------------------------------------------------------------------------------- */
 

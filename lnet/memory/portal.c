@@ -2,7 +2,7 @@
 /* Portals and their match entries: typed by the first entry, searched in order, lazy or not. */
 #include "plat.h"
 #include <lnet/hash.h>
-#include "memory/md.h"
+#include "memory/memory.h"
 
 #define GROW_AT		16U	/* MEs: more of them get LNET_PORTAL_MANY buckets */
 

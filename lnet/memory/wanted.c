@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Checks whether other messages wait for the buffer into which a message is being received. */
 #include "plat.h"
-#include "memory/md.h"
+#include "memory/memory.h"
 #include "shard/hooks.h"
 
 #define WAITING_MAX	16U	/* most queued messages that one check compares */

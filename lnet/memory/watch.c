@@ -5,7 +5,7 @@
 #include "plat.h"
 #include <lnet/env.h>
 #include "shard/shard.h"
-#include "memory/md.h"
+#include "memory/memory.h"
 
 #define COUNTED		1ULL		/* bit of begin_ns: the batch is counted */
 #define LOOKS		4		/* checks of a handler within handler_limit */

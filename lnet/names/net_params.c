@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The little languages of the module's parameters: networks, ip2nets, routes. */
 #include "plat.h"
+#include <lnet/lnet.h>
 #include <lnet/nid.h>
-#include "model/core.h"
+#include "model/limits.h"
 #include "names/names.h"
 
 /* ---- pieces ---------------------------------------------------------------------------------- */

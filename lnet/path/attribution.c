@@ -16,7 +16,7 @@
  * interface are our interfaces and the routers that lead to it: its other paths.
  */
 #include "plat.h"
-#include "path/health.h"
+#include "path/path.h"
 #include "shard/trace.h"
 
 #define LATELY_NS	(60 * (u64)NSEC_PER_SEC)

@@ -9,7 +9,7 @@
  * gets done in the time that the fast ones take for the rest.
  */
 #include "plat.h"
-#include "model/core.h"
+#include "path/path.h"
 
 #define HEADER_BYTES	256		/* what a message costs beside its payload */
 /* A sample of the rate: so much time and so many ends, as they come in bursts; or so much time. */

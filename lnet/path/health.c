@@ -14,9 +14,11 @@
  * the router lives, are charged to the path, and to the far end if all ways to it agree.
  */
 #include "plat.h"
-#include "path/health.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
 #include "shard/trace.h"
-#include "topology/ni.h"
 
 #define UP_AFTER	16U	/* successes until an interface that was at 0 is announced as up */
 #define FALLS_MAX	6	/* UP_AFTER twice as often, up to 1000 */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Logs the failure of a path, under traffic or in recovery, and its recovery: one line each. */
 #include "plat.h"
-#include "path/health.h"
 #include "shard/shard.h"
-#include "topology/ni.h"
+#include "topology/topology.h"
+#include "path/path.h"
 
 /* Reasons of failures that lower health. */
 static const char *const whys[LNET_NR_OUTCOMES] = {

@@ -4,8 +4,8 @@
  * order, and only the first is looked at: when a switch fails thousands of paths wait at once.
  * Each peer also has a token bucket, which bounds the pings that one peer can cause.
  */
-#include "model/core.h"
 #include "base/base.h"
+#include "path/path.h"
 #include "shard/trace.h"
 
 #define BUDGET_BURST	8	/* pings that may follow each other at once */

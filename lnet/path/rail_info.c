@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The rails to a peer as users see them: how well they are, and what they failed. */
 #include "plat.h"
-#include "path/health.h"
-#include "model/parts.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
 
 /* [sh] */
 static const struct lnet_path *path_at(const struct lnet_peer *peer, unsigned int pos)

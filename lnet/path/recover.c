@@ -15,9 +15,13 @@
  * path's own pings go to the far end, while the trunk is well.
  */
 #include "plat.h"
-#include "path/health.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "service/service.h"
 #include "shard/trace.h"
-#include "topology/ni.h"
+#include "shard/hooks.h"
 
 enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 

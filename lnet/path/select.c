@@ -13,12 +13,10 @@
  * there is nothing else.
  */
 #include "plat.h"
-#include "model/core.h"
-#include "path/health.h"
+#include "topology/topology.h"
+#include "path/path.h"
 #include "shard/hooks.h"
 #include "shard/trace.h"
-#include "topology/route.h"
-#include "topology/ni.h"
 
 #define NUMA_LOCAL	10	/* distances as firmware tables have them */
 #define NUMA_REMOTE	20

@@ -4,7 +4,7 @@
  * second copies that suspicion asks for.
  */
 #include "plat.h"
-#include "path/health.h"
+#include "path/path.h"
 #include "shard/trace.h"
 
 /* ---- suspicion and signs of life ------------------------------------------------------------- */

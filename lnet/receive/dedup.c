@@ -3,9 +3,14 @@
  * Marked requests at the receiver: taken once, duplicates join or are answered again; and the
  * sender's end of refusals.
  */
-#include "model/core.h"
-#include "topology/route.h"
+#include "shard/shard.h"
+#include "path/path.h"
+#include "memory/memory.h"
+#include "xfer/xfer.h"
+#include "receive/receive.h"
+#include "service/service.h"
 #include "shard/trace.h"
+#include "shard/hooks.h"
 
 #define RXS_MAX 16		/* receives of one request at a time, without the first */
 #define ANSWERS_MAX 16	/* answers to one request under way at a time */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Steps of a pass for payloads: drivers receive them in place, or are to stop. */
-#include "model/core.h"
+#include "shard/shard.h"
+#include "receive/receive.h"
 #include "shard/hooks.h"
 
 void lnet_pass_lands(struct lnet_pass *p)

@@ -2,7 +2,11 @@
 /*
  * Answers to our requests: whose they are, one or many at once, and where a REPLY lands.
  */
-#include "model/core.h"
+#include "shard/shard.h"
+#include "memory/memory.h"
+#include "xfer/xfer.h"
+#include "receive/receive.h"
+#include "service/service.h"
 #include "shard/trace.h"
 
 /* @rx came, and says that it comes, from @peer, by whichever of its interfaces. */

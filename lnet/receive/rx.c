@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What comes in: is it for us, whose answer or which request is it, where does it go, and what is
- * owed for it.
- */
-#include "model/core.h"
+/* Received messages: for which node, which request or reply, where to, and what is owed for it. */
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "memory/memory.h"
+#include "receive/receive.h"
+#include "service/service.h"
 #include "shard/hooks.h"
-#include "topology/route.h"
 
 static const u8 edges[LNET_NR_RX_STATES][LNET_NR_RX_STATES] = {
 #define STATE(s, pc, buf)

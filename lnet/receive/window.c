@@ -2,7 +2,13 @@
 /*
  * The contents of a receiver's window: reply cache entries, cumulative ACKs, and their timers.
  */
-#include "model/core.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "memory/memory.h"
+#include "xfer/xfer.h"
+#include "receive/receive.h"
+#include "shard/hooks.h"
 
 #define NOACKS_MIN 8U			/* PUTs without ACK that share one at least, unless late */
 #define ENTRIES_KEPT 128U		/* free ones that a shard keeps */

@@ -4,7 +4,7 @@
  * holds an entry or the mark of a rejection. At window_memory the node drops windows of lost peers,
  * then the largest windows.
  */
-#include "model/core.h"
+#include "receive/receive.h"
 
 #define MARK_REASON_SHIFT 1
 #define LOST_MAX 256U			/* windows to check for one whose peer is lost */

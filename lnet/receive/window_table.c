@@ -4,8 +4,11 @@
  * requests, and chooses windows to drop. All windows of a peer share the bounds of that peer.
  */
 #include <lnet/hash.h>
-#include "model/core.h"
 #include "base/base.h"
+#include "wire/wire.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "receive/receive.h"
 
 #define WINDOW_FIRST 8U			/* entries of a new window; grows by use */
 #define GRANT_SHARD_MASK 63ULL		/* bits of a session ID that name the shard */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Makes records of what the core of decisions is called for and what it decides. */
-#include "model/core.h"
 #include "recorder/record.h"
+#include "path/path.h"
+#include "recorder/recorder.h"
 
 /* The place of an interface in the list of its peer. */
 u16 lnet_rec_place(const struct lnet_peer_ni *pni)

@@ -80,41 +80,4 @@ struct lnet_recorder {
 	struct lnet_rec_ring ring[];
 };
 
-/* ---- ring.c: by hand; cfg_mutex is taken ----------------------------------------------------- */
-/* At most @bytes of memory for the node. 0, -EINVAL (too little), -ENOMEM, -EALREADY */
-int lnet_record_start(struct lnet *ln, u64 bytes);
-int lnet_record_stop(struct lnet *ln);		/* what is there stays; -EALREADY */
-void lnet_record_tune(struct lnet *ln);	/* the tunable was set; cfg_mutex held */
-void lnet_record_fini(struct lnet *ln);		/* nobody uses @ln any more */
-struct lnet_record_view {
-	u64 bytes, records, lost, snapshots, put_off;
-	bool running, there;
-};
-void lnet_record_show(struct lnet *ln, struct lnet_record_view *v);
-/*
- * Records in order of their numbers from *@seq on, at most @max into @at; *@seq becomes the number
- * behind the last one. cfg_mutex is taken. How many.
- */
-unsigned int lnet_record_read(struct lnet *ln, u64 *seq, struct lnet_rec *at, unsigned int max);
-/* lnet_record_head()->hash and nr are the reader's to fill, as records come and go */
-void lnet_record_head(struct lnet *ln, struct lnet_rec_head *head);
-extern const char *const lnet_rec_names[LNET_NR_RECS];
-extern const u8 lnet_rec_classes[LNET_NR_RECS];
-
-/* ---- one record; [sh] all -------------------------------------------------------------------- */
-/* ring.c: @peer is told of before, if it is not known as it is; NULL: of none */
-void lnet_rec_put(struct lnet_shard *sh, struct lnet_peer *peer, struct lnet_rec *r);
-void lnet_rec_write(struct lnet_shard *sh, struct lnet_rec *r);	/* as it is */
-u32 lnet_rec_op_id(struct lnet_shard *sh, struct lnet_op *op);	/* given now if it had none */
-/* snapshot.c: a snapshot; @peer alone */
-void lnet_rec_snapshot(struct lnet_shard *sh);
-void lnet_rec_peer(struct lnet_shard *sh, struct lnet_peer *peer);
-u32 lnet_rec_facts(const struct lnet_peer *peer);
-void lnet_rec_tunables(struct lnet_shard *sh);
-void lnet_rec_resync(struct lnet_shard *sh, struct lnet_op *op);
-u16 lnet_rec_place(const struct lnet_peer_ni *pni);
-void lnet_rec_visit(struct lnet_pass *p);	/* the shard was locked just now */
-/* events.c: installed while @sh is recorded */
-extern const struct lnet_trace_ops lnet_rec_trace;
-
 #endif

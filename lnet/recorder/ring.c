@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The ring of the flight recorder: made and ended by hand, written under the lock of its shard. */
-#include "model/core.h"
 #include "recorder/record.h"
+#include "shard/shard.h"
+#include "recorder/recorder.h"
 
 #define RECORDS_MIN	1024U		/* of a ring */
 #define LATE_AGAIN	256U		/* until a snapshot that was put off is tried again */

@@ -4,10 +4,9 @@
  * something under way or waits for a ping; any other peer is told of when it is first met after it.
  * A peer whose facts changed, which others than the core of decisions change, is told of anew.
  */
-#include "model/core.h"
 #include "recorder/record.h"
-#include "topology/route.h"
-#include "topology/ni.h"
+#include "topology/topology.h"
+#include "recorder/recorder.h"
 
 #define NR_TUNABLES	(sizeof(struct lnet_tunables) / sizeof(u64))
 

@@ -9,6 +9,10 @@
  * sender, among its destinations. So a slow destination does not stop other destinations, and a
  * slow sender does not stop other senders to the same destination.
  */
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "receive/receive.h"
 #include "router/router.h"
 
 #define SENDER_LEAST	8U	/* buffers that a sender may have at any router_share */

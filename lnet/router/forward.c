@@ -3,8 +3,13 @@
  * Messages for other nodes: each is taken in whole, then sent on as it came by an operation of its
  * own; what it held goes back when that has ended, whichever way.
  */
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "xfer/xfer.h"
+#include "receive/receive.h"
 #include "router/router.h"
-#include "topology/ni.h"
+#include "shard/hooks.h"
 
 /* Multi-rail, as far as this node knows. */
 static bool is_mr(struct lnet *ln, const struct lnet_nid *nid)

@@ -3,8 +3,11 @@
  * Routing switched on and off, slowly, as others need time to hear of it; what a router says of
  * interfaces that nobody pings any more.
  */
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "service/service.h"
 #include "router/router.h"
-#include "topology/ni.h"
 
 #define LOOK_NS		NSEC_PER_SEC	/* between two looks at what time has changed */
 #define SOON_NS		NSEC_PER_MSEC	/* the configuration was busy */

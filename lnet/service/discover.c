@@ -4,8 +4,10 @@
  * pause after a failure. Requests never wait for it.
  */
 #include <lnet/hash.h>
-#include "model/core.h"
-#include "topology/peer.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "service/service.h"
 
 #define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause after a failure, doubling */
 #define RETRY_STEPS	6U			/* up to this many times */

@@ -3,8 +3,9 @@
  * Who asks for discovery of a NID: waits for the end of a round of the record that has it, and is
  * told once. The record may go meanwhile; then that which has the NID now is waited for.
  */
-#include "model/core.h"
-#include "topology/peer.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "service/service.h"
 
 #define ROUNDS	3U	/* times the transaction timeout: ping, merge and push */
 #define MAX_NS	(180 * (u64)NSEC_PER_SEC)

@@ -9,9 +9,13 @@
  * its paths unusable, and a message makes it alive again.
  */
 #include <lnet/hash.h>
-#include "model/core.h"
-#include "path/health.h"
-#include "topology/route.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "xfer/xfer.h"
+#include "service/service.h"
+#include "shard/hooks.h"
 
 #define NETS_MAX	LNET_MAX_NIS
 /* a router that is not wholly up is asked again, at first */

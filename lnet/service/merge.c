@@ -4,10 +4,11 @@
  * node. A NID that is unknown, or that another entry has, must be proven first (prove.c).
  * Configuration wins. If something is busy, the worker retries later.
  */
-#include "model/core.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "service/service.h"
 #include "shard/trace.h"
-#include "topology/peer.h"
-#include "topology/route.h"
 
 #define FEW_NIDS	4U	/* NIDs that each peer may have in any case */
 

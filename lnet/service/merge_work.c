@@ -4,9 +4,9 @@
  * merge_pause. If something is busy, it retries later.
  */
 #include <lnet/hash.h>
-#include "model/core.h"
-#include "topology/peer.h"
-#include "topology/route.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "service/service.h"
 
 #define VISITS		32U	/* most peers in one visit of the worker */
 #define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* pause before a retry */

@@ -7,8 +7,9 @@
 #include <lnet/env.h>
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
-#include "model/core.h"
-#include "topology/peer.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "service/service.h"
 
 #define SLICE		128U		/* peers looked at in one visit of the worker */
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)		/* between two slices of a walk */

@@ -5,9 +5,12 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
-#include "model/core.h"
-#include "topology/peer.h"
-#include "topology/route.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "receive/receive.h"
+#include "service/service.h"
 
 bool lnet_peer_is_free(struct lnet *ln, void *arg)
 {

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Pings: what this node answers, and pings it sends to test a path. */
-#include "model/core.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "xfer/xfer.h"
+#include "receive/receive.h"
+#include "service/service.h"
 #include "router/router.h"
-#include "topology/ni.h"
+#include "shard/hooks.h"
 
 #define RECOVERY_SINK 48
 

@@ -3,8 +3,11 @@
  * Proves listed NIDs: the node pings each NID that a peer lists, and the peer gets the NID only if
  * the reply lists the peer as well. Otherwise any peer could take the NID of another peer.
  */
-#include "model/core.h"
-#include "topology/peer.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "xfer/xfer.h"
+#include "service/service.h"
 
 #define FEW		8U	/* most pings in flight for the list of one peer */
 #define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause; each failure doubles it */

@@ -3,10 +3,13 @@
  * Pushes: to whom our ping info is sent unasked, when, and what becomes of those that come in. Many
  * peers are told of a change one after the other, those heard of lately first.
  */
-#include "model/core.h"
-#include "path/health.h"
-#include "topology/peer.h"
-#include "topology/ni.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "xfer/xfer.h"
+#include "service/service.h"
+#include "shard/hooks.h"
 
 #define SLICE		128U	/* peers looked at in one visit of the worker */
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)	/* between two slices of a walk */

@@ -3,8 +3,12 @@
  * First contact with a peer: one ping for its features, which is discovery's too, one opening for a
  * grant; and what tells it our floor.
  */
-#include "model/core.h"
-#include "topology/ni.h"
+#include "base/base.h"
+#include "wire/wire.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "xfer/xfer.h"
+#include "service/service.h"
 
 /* a peer that did not answer is asked again after this, doubling */
 #define CONTACT_RETRY_NS 1000000000ULL

@@ -6,7 +6,7 @@
 #ifndef LNET_SHARD_HOOKS_H
 #define LNET_SHARD_HOOKS_H
 
-#include "model/core.h"
+#include "model/model.h"
 
 /* cfg_mutex held: *@tunable, one of ln->tun, was set; @changed: to another value */
 void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed);

@@ -2,7 +2,6 @@
 /* Writes the messages of log.def to the callback of an instance, by level and within their rate. */
 #include "plat.h"
 #include <lnet/env.h>
-#include "model/core.h"
 #include "shard/shard.h"
 
 #define TEXT_MAX	360

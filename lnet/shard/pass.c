@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A pass from begin to end: after it has left its shards it performs what it owes. */
-#include "model/core.h"
-#include "shard/hooks.h"
 #include "shard/shard.h"
+#include "topology/topology.h"
+#include "shard/hooks.h"
 
 /* A pass that is older than this does not deliver events again. */
 #define PASS_LONG_NS	(4 * (u64)NSEC_PER_MSEC)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Operations, attempts, events and small copies, and what a shard keeps of them for reuse. */
-#include "model/core.h"
+#include "base/base.h"
+#include "shard/shard.h"
 
 /*
  * Operations and events kept ready in a shard: few at first, of each kind twice as many each time

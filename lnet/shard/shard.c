@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Shards: a pass enters one, which locks it, and leaves it; creation and end of the shards. */
-#include "model/core.h"
-#include "shard/hooks.h"
+#include "base/base.h"
 #include "shard/shard.h"
+#include "shard/hooks.h"
 #include "shard/trace.h"
 
 /* ---- entering and leaving -------------------------------------------------------------------- */

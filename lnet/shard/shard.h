@@ -4,7 +4,6 @@
 #define LNET_SHARD_SHARD_H
 
 #include "model/model.h"
-#include "recorder/record.h"
 
 /* ---- shard.c --------------------------------------------------------------------------------- */
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Counters and latency histograms: adding, summing over the shards, quantiles, reset, names. */
 #include "plat.h"
-#include "model/core.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
 #include "shard/hooks.h"
 
 /* Each table takes its kind from the one list and drops the others. */

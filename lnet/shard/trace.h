@@ -6,7 +6,7 @@
 #ifndef LNET_SHARD_TRACE_H
 #define LNET_SHARD_TRACE_H
 
-#include "model/core.h"
+#include "model/model.h"
 
 #define lnet_recs(sh) unlikely((sh)->rec)
 

@@ -3,7 +3,7 @@
  * Books what was sent, received, dropped and answered, per instance, interface, peer interface and
  * path.
  */
-#include "model/core.h"
+#include "shard/shard.h"
 
 /* answers_budget permits these for each interface of a peer; less than the least answers_max */
 #define ANSWERS_FEW 16

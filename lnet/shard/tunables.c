@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The tunables: their table, their defaults, reading them from text and changing them. */
 #include "plat.h"
-#include "model/core.h"
+#include "shard/shard.h"
 #include "shard/hooks.h"
 
 const struct lnet_tunable_info lnet_tunable_table[] = {

@@ -3,7 +3,9 @@
  * The worker of a shard: it runs timers, periodic jobs, drivers that requested a call, and handlers
  * of events that API calls left. A configuration change that waits does the same work.
  */
-#include "model/core.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
 #include "shard/hooks.h"
 
 #define WAIT_NAP_MIN_US	100U

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Initial credits of an interface, of a peer interface, and of a router's buffers. */
-#include "model/core.h"
+#include "topology/topology.h"
 
 s32 lnet_credits_ni_quota(const struct lnet_ni *ni)
 {

@@ -8,9 +8,8 @@
  */
 #include "plat.h"
 #include <lnet/env.h>
-#include "model/core.h"
-#include "path/health.h"
-#include "topology/ni.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
 
 #define HOLD_FIRST_NS	(100 * (u64)NSEC_PER_MSEC)
 #define FLAPS_MAX	16U

@@ -10,9 +10,8 @@
 #include "plat.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
-#include "model/core.h"
-#include "path/health.h"
-#include "topology/ni.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
 
 #define SAMPLE_SENT	256U				/* packets at least */
 #define SAMPLE_NS	(200 * (u64)NSEC_PER_MSEC)	/* and time */

@@ -5,8 +5,8 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
-#include "model/core.h"
-#include "topology/ni.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
 
 static const u8 legal[LNET_NR_NI_STATES][LNET_NR_NI_STATES] = {
 #define STATE(s)

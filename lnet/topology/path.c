@@ -8,10 +8,11 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
-#include "model/core.h"
-#include "topology/peer.h"
-#include "topology/udsp.h"
-#include "topology/route.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "service/service.h"
 
 #define SLICE	128U	/* peers that the worker looks at in one visit */
 

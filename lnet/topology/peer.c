@@ -6,9 +6,10 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
-#include "model/core.h"
-#include "topology/peer.h"
-#include "topology/route.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "service/service.h"
 
 /* ---- the hash of NIDs: nid_lock held --------------------------------------------------------- */
 

@@ -10,10 +10,11 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
-#include "model/core.h"
-#include "topology/peer.h"
-#include "topology/route.h"
-#include "topology/udsp.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "xfer/xfer.h"
+#include "service/service.h"
+#include "manage/manage.h"
 
 #define AGAIN_NS	(100 * (u64)NSEC_PER_MSEC)	/* what could not be done now */
 

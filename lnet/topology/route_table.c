@@ -3,8 +3,7 @@
 #include "plat.h"
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
-#include "model/core.h"
-#include "topology/route.h"
+#include "topology/topology.h"
 
 bool lnet_net_is_local(const struct lnet *ln, u32 net)
 {

@@ -11,8 +11,8 @@
  * order, as stock LNet chooses the net before the interfaces. What no rule names comes last.
  */
 #include "plat.h"
-#include "model/core.h"
-#include "topology/udsp.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
 
 struct rule {
 	struct lnet_udsp_rule say;

@@ -3,7 +3,7 @@
  * The REPLY to an opening: 32 bytes, little-endian: magic, version, window, 0, receiver instance,
  * grant.
  */
-#include "model/core.h"
+#include "wire/wire.h"
 
 #define GRANT_MAGIC 0x6e65706fU	/* "open" */
 #define GRANT_VERSION 1

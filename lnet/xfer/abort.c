@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Operations that are given up: all to a peer, all of a memory descriptor, all of the node. */
-#include "model/core.h"
+#include "xfer/xfer.h"
+#include "receive/receive.h"
 #include "shard/trace.h"
 
 struct fail_all {

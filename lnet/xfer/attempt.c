@@ -3,7 +3,8 @@
  * Attempts take a peer credit, then a credit of the NI, and give them back by changing state;
  * waiters queue by class. Large requests to a peer behind a router take turns before that.
  */
-#include "model/core.h"
+#include "path/path.h"
+#include "xfer/xfer.h"
 #include "shard/trace.h"
 
 /*

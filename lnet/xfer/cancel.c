@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Attempts that are asked back of their drivers. */
-#include "model/core.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "xfer/xfer.h"
 #include "shard/trace.h"
-#include "topology/ni.h"
+#include "shard/hooks.h"
 
 /* Of one that is to go twice the driver may have said that it is posted. */
 static bool is_given(struct lnet_att *att)

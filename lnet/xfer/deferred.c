@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Operations that a pass made under a lock and starts after it has left the shard. */
-#include "model/core.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "xfer/xfer.h"
 #include "shard/hooks.h"
 
 /* The peer may have moved since @op was made, or its interface become another's. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The header and the payload of an attempt, as drivers read them. */
-#include "model/core.h"
+#include "memory/memory.h"
+#include "xfer/xfer.h"
 #include "shard/hooks.h"
 
 /* What a header says beside the fields; written once, before a driver looks. */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The life of an operation: state, its one timer, silence and second copies, end and events. */
-#include "model/core.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "memory/memory.h"
+#include "xfer/xfer.h"
+#include "service/service.h"
 #include "shard/trace.h"
-#include "topology/ni.h"
-#include "topology/route.h"
 
 /* after an attempt's deadline the driver has this long before the core takes it back */
 #define ABORT_GRACE_NS 5000000ULL

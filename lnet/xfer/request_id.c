@@ -4,7 +4,11 @@
  * all others.
  */
 #include <lnet/hash.h>
-#include "model/core.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "xfer/xfer.h"
+#include "service/service.h"
+#include "shard/hooks.h"
 
 #define SEQ_MASK ((1ULL << 48) - 1)
 #define DIST_SHIFT 48

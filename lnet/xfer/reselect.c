@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* An attempt that waits for credits of a suspect path, or of its interface, chooses again. */
-#include "model/core.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "xfer/xfer.h"
 #include "shard/trace.h"
-#include "topology/ni.h"
 
 static bool waits(const struct lnet_att *att)
 {

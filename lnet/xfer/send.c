@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Operations on their way: start, choice of a path, what drivers gave back, sending again. */
-#include "model/core.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
+#include "memory/memory.h"
+#include "xfer/xfer.h"
+#include "service/service.h"
 #include "shard/hooks.h"
 #include "shard/trace.h"
-#include "topology/route.h"
 
 /* ---- start ----------------------------------------------------------------------------------- */
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Walks over all operations, in steps of a bounded number of operations per lock hold. */
 #include "plat.h"
-#include "model/core.h"
+#include "base/base.h"
+#include "shard/shard.h"
+#include "xfer/xfer.h"
 #include "shard/trace.h"
 
 #define WALK_HOLD 64		/* operations per lock hold */

@@ -11,10 +11,11 @@
 #include <lnet/socklnd.h>
 #include "fuzz.h"
 #include "lnd/socklnd/user.h"
-#include "service/discover.h"
-#include "manage/ni_drain.h"
-#include "node.h"
+#include "wire/wire.h"
+#include "service/service.h"
 #include "router/router.h"
+#include "manage/manage.h"
+#include "node.h"
 
 enum step {
 	DIAL, FEED, PICK, RUN, PUT, GET, CONNECTED, END, BUFFER, BREAK, BLOCK, ROUTE, SET, NR_STEPS

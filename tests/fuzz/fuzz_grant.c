@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include "fuzz.h"
 #include "rails.h"
+#include "lnet/wire/wire.h"
 
 enum step { PUT, GET, RULE, RUN, RELEASE, RESTART, FORGE, LIE, LAND, GIVE, LOST, TUNE, AGAIN, PARK,
 	    CODEC, CLEAR, GONE, NR_STEPS };

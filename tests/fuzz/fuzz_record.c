@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "fuzz.h"
-#include "lnet/model/core.h"
+#include "lnet/model/model.h"
 #include "tests/sim/replay_file.h"
 
 enum { MEND_HEAD = 1, MEND_NR = 2, MEND_SUM = 4, SPOIL = 8, LONG = 0xff };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The invariants: at any time, of each request (lnt-075), and when nothing is under way. */
 #include "tests/sim/scenario.h"
-#include "lnet/model/core.h"
+#include "lnet/xfer/xfer.h"
+#include "lnet/receive/receive.h"
 
 /* ---- credits --------------------------------------------------------------------------------- */
 

@@ -9,7 +9,8 @@
 #include <string.h>
 #include "tests/sim/crowd.h"
 #include "lnd/simlnd/simlnd.h"
-#include "lnet/model/core.h"
+#include "lnet/shard/shard.h"
+#include "lnet/topology/topology.h"
 
 #define RAILS		3U
 #define LOST_RAIL	1U

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Nodes of a self-test that stand on the core; and time for members of either ground. */
 #include "tests/sim/ground.h"
-#include "lnet/model/core.h"
+#include "lnet/model/model.h"
 
 void sim_member_tick(struct sim_member *m, u64 (*work)(struct lst *st), u64 due_ns)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "tests/sim/load.h"
 #include "lnd/simlnd/simlnd.h"
-#include "lnet/model/core.h"
+#include "lnet/model/model.h"
 
 #define PORTAL 10U
 #define GRACE_NS (200 * SIM_MS)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tests/sim/replay_file.h"
-#include "lnet/model/core.h"
+#include "lnet/recorder/recorder.h"
 
 static int bad(char *why, size_t size, const char *text)
 {

@@ -10,6 +10,11 @@
 #include <string.h>
 #include <lnet/hash.h>
 #include "tests/sim/replay.h"
+#include "lnet/base/base.h"
+#include "lnet/path/path.h"
+#include "lnet/xfer/xfer.h"
+#include "lnet/recorder/recorder.h"
+#include "shard/hooks.h"
 
 #define CONTEXT 12U		/* records shown before a difference */
 

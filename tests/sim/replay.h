@@ -7,9 +7,7 @@
 #define TESTS_SIM_REPLAY_H
 
 #include <setjmp.h>
-#include "lnet/model/core.h"
-#include "lnet/recorder/record.h"
-#include "lnet/topology/route.h"
+#include "lnet/model/model.h"
 #include "tests/sim/replay_file.h"
 
 #define REPLAY_HASH 4096U

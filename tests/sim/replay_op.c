@@ -2,6 +2,8 @@
 /* Rebuilds operations, their attempts, and the queues in which these and paths wait. */
 #include <stdlib.h>
 #include "tests/sim/replay_state.h"
+#include "lnet/base/base.h"
+#include "lnet/shard/shard.h"
 
 struct lnet_op *replay_op(struct replay *rp, u32 id)
 {

@@ -5,7 +5,8 @@
  */
 #include <stdlib.h>
 #include "tests/sim/replay_state.h"
-#include "topology/ni.h"
+#include "base/base.h"
+#include "topology/topology.h"
 
 /* ---- finding --------------------------------------------------------------------------------- */
 

@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include "lnet/shard/hooks.h"
 #include "tests/sim/replay.h"
+#include "lnet/shard/shard.h"
+#include "lnet/topology/topology.h"
+#include "lnet/memory/memory.h"
+#include "lnet/xfer/xfer.h"
+#include "lnet/receive/receive.h"
+#include "lnet/service/service.h"
+#include "lnet/recorder/recorder.h"
 
 struct replay *replay_of(const struct lnet *ln)
 {

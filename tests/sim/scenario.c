@@ -10,7 +10,8 @@
 #include "tests/sim/replay_file.h"
 #include "lnd/simlnd/simlnd.h"
 #include "lnd/socklnd/sim.h"
-#include "lnet/model/core.h"
+#include "lnet/shard/shard.h"
+#include "lnet/recorder/recorder.h"
 
 #define SAMPLE_NS (20 * SIM_MS)
 #define REST_MAX_NS (120000 * SIM_MS)

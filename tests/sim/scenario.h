@@ -7,7 +7,7 @@
 #define TESTS_SIM_SCENARIO_H
 
 #include "tests/sim/load.h"
-#include "lnet/fault/rule.h"
+#include "lnet/fault/fault.h"
 
 #define SIM_MAX_RULES 16U
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "tests/sim/console.h"
 #include "tests/sim/selftest.h"
-#include "lnet/model/core.h"
+#include "lnet/shard/shard.h"
 #include "selftest/service.h"
 
 #define RAILS		2U

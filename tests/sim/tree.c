@@ -10,7 +10,6 @@
 #include <string.h>
 #include "tests/sim/console.h"
 #include "tests/sim/tree.h"
-#include "lnet/model/core.h"
 #include "selftest/tree.h"
 
 #define RUN_MAX_NS	(100ULL * NSEC_PER_SEC)

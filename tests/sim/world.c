@@ -7,7 +7,6 @@
 #include "tests/sim/world.h"
 #include "lnd/simlnd/simlnd.h"
 #include "lnd/socklnd/sim.h"
-#include "lnet/model/core.h"
 #include "lnet/router/router.h"
 
 #define SAME_MAX 2000000ULL	/* events without time passing: the world stands still */

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lnet/fault/rule.h"
+#include "lnet/fault/fault.h"
 
 #define LOADERS 2
 #define POLLERS 2		/* of the node that sends; the other has one */

@@ -17,7 +17,8 @@
 #include <lnet/lnd.h>
 #include <lnet/nid.h>
 #include <lnet/progress.h>
-#include "lnet/model/core.h"
+#include "lnet/shard/shard.h"
+#include "lnet/topology/topology.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
  */
 #include <lnet/progress.h>
 #include <lnet/socklnd.h>
-#include "lnet/model/core.h"
+#include "lnet/topology/topology.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #define TESTS_UNIT_CONTRACT_H
 
 #include "contract_rename.h"
-#include "model/core.h"
+#include "model/model.h"
 #include "unit.h"
 
 struct contract_pair;

@@ -4,7 +4,7 @@
  * upcall.
  */
 #include "contract_core.h"
-#include "topology/ni.h"
+#include "topology/topology.h"
 
 #define FRAME 7			/* guard bytes before and behind each fragment */
 #define GUARD 0xa5

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which legal edges of the core's machines the unit tests took; those they cannot, and why. */
-#include "model/core.h"
+#include "model/model.h"
 #include "edges.h"
-#include "router/router.h"
 
 #include <stdio.h>
 

@@ -68,8 +68,10 @@
 #define lnet_ops_md_aborted	mw_ops_md_aborted
 
 #include "unit.h"
-#include "../../lnet/model/core.h"
-#include "../../lnet/memory/md.h"
+#include "shard/shard.h"
+#include "memory/memory.h"
+#include "xfer/xfer.h"
+#include "receive/receive.h"
 
 #define MW_TIMEOUT_NS	1000ULL		/* transaction timeout of the world */
 

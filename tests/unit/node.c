@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The node of unit tests: its clock, its driver. */
 #include "node.h"
+#include "shard/shard.h"
+#include "xfer/xfer.h"
 
 struct fake_env node_env;
 struct fake_lnd fake_lnd;

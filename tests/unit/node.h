@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_NODE_H
 #define TESTS_UNIT_NODE_H
 
-#include "model/core.h"
+#include "model/model.h"
 #include "unit.h"
 
 struct fake_env {

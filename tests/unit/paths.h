@@ -8,7 +8,7 @@
 #define TESTS_UNIT_PATHS_H
 
 #include "unit.h"
-#include "model/core.h"
+#include "shard/shard.h"
 
 #define WORLD_MAX 8
 

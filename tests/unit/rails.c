@@ -2,6 +2,7 @@
 /* What joins the nodes of tests that need more than one: clock, driver, messages. */
 #include <lnet/hash.h>
 #include "rails.h"
+#include "service/service.h"
 
 struct rails rails;
 

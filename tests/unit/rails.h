@@ -15,7 +15,9 @@
 #ifndef TESTS_UNIT_RAILS_H
 #define TESTS_UNIT_RAILS_H
 
-#include "model/core.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "xfer/xfer.h"
 #include "unit.h"
 
 #define RAILS_NODES	4

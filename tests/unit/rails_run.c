@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The nodes of tests that need more than one: time, requests, begin and end. */
 #include "rails.h"
+#include "base/base.h"
 
 /* Tests of a lack of memory let one allocation fail: who asks again gets what it asks for. */
 #define ENOUGH(call)				\

@@ -6,7 +6,7 @@
 #define TESTS_UNIT_ROUTES_H
 
 #include "rails.h"
-#include "topology/route.h"
+#include "path/path.h"
 #include "router/router.h"
 
 enum { NEAR, R1, R2, FAR };

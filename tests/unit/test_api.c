@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The data calls: what they refuse, what they promise. */
 #include "rails.h"
+#include "fault/fault.h"
 
 static void test_refused(void)
 {

@@ -4,6 +4,8 @@
  * answers that are all in use, the last sequence, and what comes later than it should.
  */
 #include "rails.h"
+#include "receive/receive.h"
+#include "service/service.h"
 
 #define LARGE 8192
 #define SEQ_LAST ((1ULL << 48) - 1)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* liblnetctl call by call: what each does, and the errors that its declaration names. */
 #include "ctl_world.h"
+#include "topology/topology.h"
 
 /* Interfaces by rules: of each net the first rule that matches. */
 static void test_rules(void)

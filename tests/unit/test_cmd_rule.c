@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tests of lnet/control/cmd_rule.c and utils/lib/ctl_rule.c: rules over the management protocol. */
 #include "ctl_world.h"
-#include "lnet/fault/rule.h"
+#include "lnet/fault/fault.h"
 
 /* A flow mapping as a document, to free. */
 static struct lnetctl_node *doc_of(const char *text)

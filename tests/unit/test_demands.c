@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Demands of the requirements that are of whole nodes: each as its check reads. */
 #include "rails.h"
+#include "path/path.h"
 
 static const struct rails_cfg quiet = { .quiet = true };
 

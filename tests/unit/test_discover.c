@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Discovery: who is asked and told what, how often, what becomes of it, and what does not stop. */
-#include "manage/ni_drain.h"
+#include "manage/manage.h"
 #include "rails.h"
 
 static const struct rails_cfg strangers = { .quiet = true, .discover = true, .strangers = true };

@@ -7,6 +7,7 @@
  * PUSH_FAILED mark work for stock's thread, which here is done at the event.
  */
 #include "rails.h"
+#include "service/service.h"
 
 #define FORCE_PING	0x10000000U	/* beside the bits that `peer show' has */
 #define FORCE_PUSH	0x20000000U

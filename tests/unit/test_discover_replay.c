@@ -6,7 +6,7 @@
  * features.
  */
 #include "rails.h"
-#include "topology/route.h"
+#include "service/service.h"
 #include "router/router.h"
 #include "lnd/socklnd/wire.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Discovery switched on late, at one end or both: who is asked, how often, what is shown. */
 #include "rails.h"
+#include "service/service.h"
 
 static const struct rails_cfg strangers = { .quiet = true, .discover = true, .strangers = true };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Who asks for discovery is told once, whatever becomes of the peer, its record and the node. */
 #include "rails.h"
+#include "service/service.h"
 
 #define ASKS 100
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tests of lnet/memory/event.c: who runs handlers, how many, and that they run one at a time. */
 #include "md_world.h"
+#include "base/base.h"
 
 static const struct lnet_process anyone = { .nid.size = 0xff,
 					    .nid.type = LNET_LND_ANY,

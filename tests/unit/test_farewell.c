@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Pushes after an operator adds, drains or removes an interface: their contents and times. */
-#include "manage/ni_drain.h"
+#include "service/service.h"
+#include "manage/manage.h"
 #include "rails.h"
-#include "topology/ni.h"
 
 static const struct rails_cfg strangers = { .quiet = true, .discover = true, .strangers = true };
 

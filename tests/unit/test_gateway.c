@@ -5,6 +5,7 @@
  */
 #include "routes.h"
 #include "node.h"
+#include "service/service.h"
 
 /* ---- to and fro ------------------------------------------------------------------------------ */
 

@@ -2,7 +2,6 @@
 /* Tests of lnet/path/health.c: which events raise and lower health, and which nodes learn of it. */
 #define HEALTH_T(name) health_t_##name
 #include "health.h"
-#include "topology/ni.h"
 
 /* ---- values ---------------------------------------------------------------------------------- */
 

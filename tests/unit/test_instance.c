@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* An instance comes with its loopback, survives a lack of memory and leaves nothing behind. */
 #include "node.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
 
 static void test_create(void)
 {

@@ -5,6 +5,7 @@
  */
 #include <lnet/lnd.h>
 #include "rails.h"
+#include "path/path.h"
 
 #define SEC	((u64)NSEC_PER_SEC)
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Does the node find NIDs in a list, and bound the lists and the NIDs of all peers? */
 #include "node.h"
-#include "topology/peer.h"
+#include "shard/shard.h"
+#include "service/service.h"
 
 #define FULL (LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | \
 	      LNET_FEAT_DISCOVERY)

@@ -3,7 +3,7 @@
  * The log of an instance: which lines are made at which level, how many of one kind, how many more
  * it says there were, and that it says so without another event.
  */
-#include "lnet/manage/ni_drain.h"
+#include "manage/manage.h"
 #include "rails.h"
 
 #define TEXTS_MAX 512

@@ -4,6 +4,8 @@
  * two rails whose driver takes everything and answers nothing, or refuses.
  */
 #include "node.h"
+#include "path/path.h"
+#include "xfer/xfer.h"
 
 #define MANUAL		"manual/configuration.md"
 #define RAILS		2

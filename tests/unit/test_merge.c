@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Records of peers after what their ping infos say: the conflict table of behaviour.md 5.8. */
 #include "node.h"
-#include "topology/peer.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "service/service.h"
 
 #define FULL (LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | \
 	      LNET_FEAT_DISCOVERY)

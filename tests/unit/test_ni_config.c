@@ -4,8 +4,7 @@
  * does.
  */
 #include "node.h"
-#include "topology/ni.h"
-#include "topology/peer.h"
+#include "topology/topology.h"
 
 static struct lnet_ni *find(struct lnet *ln, const char *text)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The life of an operation between real nodes: clocks, silence, second copies, ends. */
 #include "rails.h"
+#include "memory/memory.h"
 
 #define T (5 * NSEC_PER_SEC)
 

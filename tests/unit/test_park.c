@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tests of lnet/memory/match.c: PUTs that wait on lazy portals, for what and for how long. */
 #include "match_rows.h"
+#include "base/base.h"
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 

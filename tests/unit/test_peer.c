@@ -4,6 +4,7 @@
  * of their nets.
  */
 #include "node.h"
+#include "topology/topology.h"
 
 static struct lnet_peer_ni *get(struct lnet *ln, const char *text)
 {

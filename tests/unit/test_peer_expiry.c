@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Peers that traffic made are forgotten in time, others are not, and there are never too many. */
 #include "node.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "path/path.h"
 
 #define SEC ((u64)NSEC_PER_SEC)
 #define AGE (300 * SEC)

@@ -4,7 +4,7 @@
  * is for tests/sim/replay to show.
  */
 #include "unit.h"
-#include "model/core.h"
+#include "model/model.h"
 #include "tests/sim/replay_file.h"
 
 #define FEW 3U

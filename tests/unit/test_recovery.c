@@ -2,7 +2,6 @@
 /* Tests of lnet/path/health.c: recovery and its pace, suspicion, the budget of second copies. */
 #define HEALTH_T(name) recovery_t_##name
 #include "health.h"
-#include "topology/ni.h"
 
 /* ---- recovery -------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Sending again over random faults, and each outcome of a driver with all that follows from it. */
 #include "rails.h"
+#include "base/base.h"
 
 #define MS		RAILS_MS
 #define T_MS		1000

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* NIDs of a peer that were ignored, because the peer or the node had too many, are merged later. */
 #include "node.h"
+#include "shard/shard.h"
+#include "service/service.h"
 
 #define FULL (LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | \
 	      LNET_FEAT_DISCOVERY)

@@ -4,6 +4,7 @@
  * ways die. Nodes 1 and 2 are routers between node 0 and node 3, which share no net.
  */
 #include "routes.h"
+#include "service/service.h"
 
 /* ---- the table ------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tests of lnet/fault/rule.c: rules as text, what is refused and with which words, and back. */
 #include "unit.h"
-#include "lnet/fault/rule.h"
+#include "lnet/fault/fault.h"
 
 /* "kind name=text name=text": the words of the first that is refused, or of the check, or "". */
 static struct lnet_rule rule;

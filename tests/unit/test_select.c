@@ -13,7 +13,6 @@
 #define lnet_path_recover select_path_recover
 #include "paths.h"
 #include "lnet/path/select.c"
-#include "topology/ni.h"
 
 static unsigned int nr_recover;
 

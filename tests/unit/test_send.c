@@ -2,7 +2,7 @@
 /* Operations over the loopback of one real instance: events, answers, ends. */
 #include <lnet/lnet.h>
 #include <lnet/progress.h>
-#include "model/core.h"
+#include "shard/shard.h"
 #include "unit.h"
 
 #define SIZE 4096

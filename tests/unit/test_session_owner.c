@@ -2,7 +2,8 @@
 /* Sessions belong to who opened them: nobody else completes, executes or ends what is in them. */
 #include "rails.h"
 #include "node.h"
-#include "topology/peer.h"
+#include "receive/receive.h"
+#include "service/service.h"
 #include "sessions.h"
 
 static const struct rails_cfg three = { .nr_nodes = 3 };

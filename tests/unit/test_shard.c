@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Passes: what is owed is done in order, by who may. */
 #include "rails.h"
+#include "memory/memory.h"
+#include "shard/hooks.h"
 
 /* ---- order ----------------------------------------------------------------------------------- */
 

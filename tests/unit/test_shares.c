@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The bounds of one peer on cached replies and on held replies. */
-#include "topology/peer.h"
 #include "rails.h"
 #include "sessions.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Paths that were silent and came back: what is measured of them, and what waited for them. */
 #include "rails.h"
+#include "path/path.h"
 
 #define T (5 * NSEC_PER_SEC)
 

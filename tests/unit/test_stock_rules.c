@@ -24,7 +24,6 @@
 #define lnet_ni_by_nid fault_t_ni_by_nid
 #include "paths.h"
 #include "lnet/fault/stock_rules.c"
-#include "topology/ni.h"
 
 #define SEC ((u64)NSEC_PER_SEC)
 

@@ -5,7 +5,7 @@
  */
 #include <linux/netlink.h>
 #include <uapi/lnet_ioctl.h>
-#include "lnet/names/names.h"
+#include "names/names.h"
 #include "utils/lib/client.h"
 #include "unit.h"
 #include "no_family.h"

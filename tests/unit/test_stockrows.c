@@ -5,6 +5,7 @@
  * so, and that is what is checked. 15.2 is test_md.c's table of lives.
  */
 #include "rails.h"
+#include "path/path.h"
 #include "router/router.h"
 
 #define T (5 * NSEC_PER_SEC)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The timer wheel against a list that is searched. */
-#include "model/core.h"
+#include "model/model.h"
+#include "base/base.h"
 #include "unit.h"
 
 #define NR 64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tests of lnet/shard/tunables.c: ranges, defaults, units. */
-#include "lnet/recorder/record.h"
+#include "lnet/recorder/recorder.h"
 #include "paths.h"
 
 static u64 get(struct lnet *ln, const char *name)

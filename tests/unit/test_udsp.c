@@ -4,7 +4,8 @@
  * make of each path, at once and for those to come.
  */
 #include "node.h"
-#include "topology/udsp.h"
+#include "topology/topology.h"
+#include "path/path.h"
 
 #define NO LNET_UDSP_NONE
 

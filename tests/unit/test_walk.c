@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Does each lock hold of a walk visit a bounded number of operations? */
 #include "rails.h"
+#include "manage/manage.h"
+#include "shard/hooks.h"
 
 #define ACTS 64			/* operations that try in one slice; that it visits */
 #define VISITS 256

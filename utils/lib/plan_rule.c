@@ -2,7 +2,7 @@
 /* Fault rules in the grammar of lnet/fault/faults.def: of a file beside those of a node. */
 #include <errno.h>
 #include <string.h>
-#include "lnet/fault/rule.h"
+#include "lnet/fault/fault.h"
 #include "plan.h"
 
 #define WORDS_SIZE 2048		/* two lists of NIDs and all else that a rule may say */

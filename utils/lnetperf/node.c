@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "model/core.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
 #include "lnet/user/netlink.h"
 
 volatile int perf_stop;

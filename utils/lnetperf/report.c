@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "model/core.h"
+#include "shard/shard.h"
 
 #define RAIL_NS	(50ull * NSEC_PER_MSEC)
 

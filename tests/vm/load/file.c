@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The file that a load is: its options, its thread, its log. */
 #include "load.h"
-#include "model/core.h"
+#include "model/model.h"
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/nsproxy.h>

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Functions of memory/: memory descriptors, handles, portals, matching, events. */
+#ifndef LNET_MEMORY_MEMORY_H
+#define LNET_MEMORY_MEMORY_H
+
+#include "model/model.h"
+
+struct lnet_md_dom;
+struct lnet_portal;
+
+/* ---- md.c ------------------------------------------------------------------------------------ */
+/*
+ * An operation that uses an MD takes one of its threshold, and holds one reference until
+ * lnet_md_post() with @last.
+ */
+
+/*
+ * Runs where a user's handler would: no lock held, the sends of @p already performed. It may post
+ * events in @p and enter a shard, which is left for it; what it starts or sends goes in a pass of
+ * its own. @arg is the MD's user_ptr.
+ */
+typedef void (*lnet_core_handler_t)(struct lnet_pass *p, void *arg, const struct lnet_event *ev);
+
+/* The whole of a descriptor: lnet_md_full(). */
+struct lnet_md_full {
+	struct lnet_md md;		/* first: what the rest of the core sees */
+	struct lnet_md_dom *dom;	/* [const] md.lock is its lock */
+	struct list_head all;		/* [lock] in dom->mds */
+	u32 pins;			/* [lock] keep the memory, say nothing about use */
+	struct lnet_evt last;		/* the UNLINK event, when no completion carries the end */
+};
+
+/* NULL is fine. */
+void lnet_md_free(struct lnet_md *md);
+/*
+ * As lnet_md_bind() without auto-unlink, for the core: @handler gets the events. cfg->handler and
+ * cfg->user_ptr are ignored.
+ */
+int lnet_md_bind_core(struct lnet *ln, const struct lnet_md_cfg *cfg, lnet_core_handler_t handler,
+		      void *arg, lnet_md_t *out);
+/*
+ * As lnet_md_attach(), for the core: @handler gets the events. cfg->handler and cfg->user_ptr are
+ * ignored.
+ */
+int lnet_md_attach_core(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
+			enum lnet_unlink unlink, lnet_core_handler_t handler, void *arg,
+			lnet_md_t *out);
+/* [lock] An operation starts: takes threshold and reference. */
+void lnet_md_take(struct lnet_md *md);
+/*
+ * For a PUT or GET: the MD must be active and not attached. Takes threshold and reference *@nr
+ * times. If the threshold allows fewer, *@nr becomes that number, at least 1. NULL: *@err is why.
+ */
+struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, unsigned int *nr,
+				  int *err);
+/*
+ * An ACK or REPLY was received for an operation that holds a reference: takes threshold only.
+ * False: the MD was aborted, or is exhausted.
+ */
+bool lnet_md_use_again(struct lnet_md *md);
+/*
+ * [lock] The handle is invalid from now on, and the ME has no MD. An ME with LNET_UNLINK is freed.
+ */
+void lnet_md_detach(struct lnet_md *md);
+/* Undoes one use of lnet_md_use_bound() if the operation was never started. */
+void lnet_md_unuse(struct lnet_pass *p, struct lnet_md *md);
+/* Takes a plain reference, as a held reply does. */
+void lnet_md_hold(struct lnet_md *md);
+/* Drops a reference that lnet_md_hold() took. */
+void lnet_md_release(struct lnet_pass *p, struct lnet_md *md);
+/* Makes @buf the @len bytes of @md from @offset on. */
+void lnet_md_buf(const struct lnet_md *md, u32 offset, u32 len, struct lnet_buf *buf);
+/* True after lnet_md_unlink(). No lock needed. */
+bool lnet_md_aborted(const struct lnet_md *md);
+/*
+ * [any shard] Queues @e for the handler of the MD, in order. @last: the reference of the operation
+ * is dropped with it. If that was the last one of an unlinked MD, e->ev.unlinked is set. Status 0
+ * becomes -ETIMEDOUT if lnet_md_unlink() aborted the MD.
+ */
+void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, bool last);
+/* [lock] Unlinks @md by request, and pins it for lnet_md_aborted_finish(). */
+void lnet_md_abort(struct lnet_md *md);
+/*
+ * No lock held, after lnet_md_abort(): aborts the operations, or posts the UNLINK event; drops the
+ * pin.
+ */
+void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md);
+
+static inline struct lnet_md_full *lnet_md_full(const struct lnet_md *md)
+{
+	return container_of(md, struct lnet_md_full, md);
+}
+
+/* [lock] exhausted: takes no further operation */
+static inline bool lnet_md_spent(const struct lnet_md *md)
+{
+	return md->threshold == 0 ||
+	       ((md->options & LNET_MD_MAX_SIZE) && md->offset + md->max_size > md->length);
+}
+
+/* ---- handle.c -------------------------------------------------------------------------------- */
+/*
+ * A handle is bits 0..6 the domain + 1, bit 7 the kind, bits 8..31 the slot, bits 32..63 the slot's
+ * generation. It names its domain, so one lock finds the object and protects it. Bound MDs are
+ * spread over the buckets; an ME and its MD are in the domain of their portal. Domains are made at
+ * first use and live as long as the instance.
+ */
+#define LNET_MD_BUCKETS		16
+#define LNET_MD_DOMS		(LNET_MD_BUCKETS + LNET_PORTALS)
+#define LNET_HANDLE_LEVELS	18	/* level n: 8 << n slots; together 2 million per domain */
+
+enum lnet_handle_kind { LNET_HANDLE_MD, LNET_HANDLE_ME };
+
+struct lnet_handle_slot {
+	void *obj;			/* NULL: free */
+	u32 gen;
+	u32 next;			/* free list: index + 1 */
+};
+
+struct lnet_md_dom {
+	spinlock_t lock;
+	u8 ix;				/* [const] */
+	u8 nr_levels;			/* [lock] */
+	/* [lock] slots in use; first never used; head of the free list + 1 */
+	u32 nr_used, fresh, free;
+	struct lnet_handle_slot *level[LNET_HANDLE_LEVELS];
+	/* [lock] all descriptors not yet freed, struct lnet_md_full.all */
+	struct list_head mds;
+};
+
+struct lnet_md_tables {
+	struct lnet_md_dom *dom[LNET_MD_DOMS];	/* buckets, then portals; set once */
+	atomic_t turn;			/* next bucket */
+	atomic_t nr_parked;		/* over all portals */
+};
+
+/* The domain with this index; NULL: not made yet. */
+struct lnet_md_dom *lnet_md_dom_peek(const struct lnet *ln, unsigned int ix);
+/* The domain with this index, made if necessary. May sleep. NULL: no memory. */
+struct lnet_md_dom *lnet_md_dom_get(struct lnet *ln, unsigned int ix);
+/* The domain of a handle. NULL: there is none yet, or the handle has another kind. */
+struct lnet_md_dom *lnet_handle_dom(const struct lnet *ln, u64 cookie, enum lnet_handle_kind kind);
+/* Locks @dom in any case; may sleep before. 0: lnet_handle_add() has a slot. -ENOMEM */
+int lnet_md_dom_lock_slot(struct lnet_md_dom *dom) __acquires(&dom->lock);
+/* Gives @obj a slot. Returns the handle. */
+u64 lnet_handle_add(struct lnet_md_dom *dom, enum lnet_handle_kind kind, void *obj)
+	__must_hold(&dom->lock);
+/* Frees the slot: the handle is stale. */
+void lnet_handle_del(struct lnet_md_dom *dom, u64 cookie) __must_hold(&dom->lock);
+/* The object of a handle; NULL: the handle is stale. */
+void *lnet_handle_find(const struct lnet_md_dom *dom, u64 cookie) __must_hold(&dom->lock);
+/* 0, -ENOMEM */
+int lnet_md_tables_init(struct lnet *ln);
+/* All operations have ended: unlinks and frees everything, without events. */
+void lnet_md_tables_fini(struct lnet *ln);
+
+/* ---- portal.c -------------------------------------------------------------------------------- */
+struct lnet_me {
+	struct list_head link;		/* in its bucket */
+	struct lnet_portal *portal;
+	struct lnet_md *md;		/* NULL: matches nothing */
+	u64 cookie, match_bits, ignore_bits;
+	struct lnet_process match;
+	u8 unlink;			/* enum lnet_unlink: goes with its MD */
+	u8 warned;
+};
+
+enum lnet_portal_type { LNET_PORTAL_UNTYPED, LNET_PORTAL_UNIQUE, LNET_PORTAL_WILDCARD };
+
+#define LNET_PORTAL_FEW		4	/* buckets of a portal with few MEs */
+#define LNET_PORTAL_MANY	256
+
+struct lnet_portal {			/* all [dom.lock] */
+	struct lnet_md_dom dom;		/* first */
+	u8 type, lazy;
+	u32 nr_me, nr_buckets;
+	struct list_head ignore;	/* MEs with ignore bits: searched first */
+	struct list_head few[LNET_PORTAL_FEW];
+	struct list_head *bucket;	/* by match bits: few, or an allocation */
+	struct list_head parked;	/* rx in order of arrival */
+};
+
+/* Makes @portal empty. */
+void lnet_portal_init(struct lnet_portal *portal);
+/* Frees the MEs. */
+void lnet_portal_fini(struct lnet_portal *portal);
+/* [lock] The list for MEs with these bits. */
+struct list_head *lnet_portal_bucket(struct lnet_portal *portal, u64 match_bits, u64 ignore_bits);
+/* [lock] Frees @me, whose MD is detached. */
+void lnet_me_free(struct lnet_me *me);
+
+static inline struct lnet_portal *lnet_portal_of(struct lnet_md_dom *dom)
+{
+	return container_of(dom, struct lnet_portal, dom);
+}
+
+/* ---- match.c --------------------------------------------------------------------------------- */
+/*
+ * Decides where a PUT or GET goes. Uses rx->{type,portal,match_bits,rlength,offset,src_pid} and
+ * @initiator, the primary NID of the peer. LAND: sets rx->md (reference and threshold taken),
+ * rx->offset and rx->mlength. SKIP: *@why is LNET_NO_MATCH or LNET_TOO_LONG. LATER: @rx is parked
+ * on the portal (rx->link).
+ */
+enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx,
+			     const struct lnet_nid *initiator, enum lnet_outcome *why);
+/*
+ * [lock] A new MD takes the parked requests that match. They move to @taken in order; rx->md is
+ * NULL if the request is too long.
+ */
+void lnet_match_parked(struct lnet_portal *portal, struct lnet_me *me, struct list_head *taken);
+/* [lock] Moves the parked requests that @ni received (NULL: all) to @list, in order. */
+void lnet_match_unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni,
+			   struct list_head *list);
+/* No lock held. Gives each of @taken its verdict; those without MD end with @why. */
+void lnet_match_tell(struct lnet *ln, struct list_head *taken, enum lnet_outcome why);
+/* Takes a parked @rx off its portal. False: it was matched meanwhile. */
+bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx);
+/* No lock held. Drops the parked requests that @ni received (NULL: all). */
+void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni);
+/*
+ * No lock held. Drops requests that were parked for too long, by lnet_rx_matched() with LNET_SKIP.
+ * Returns the time of the next call; U64_MAX: nothing is parked.
+ */
+u64 lnet_match_expire(struct lnet_pass *p);
+
+/* ---- event.c --------------------------------------------------------------------------------- */
+/* [lock] As lnet_md_queue(), for a list of events. */
+bool lnet_md_queue_list(struct lnet_md *md, struct list_head *evts);
+/*
+ * [lock] Queues @e. True: the caller now has the right to deliver, and passes it on by
+ * lnet_md_wake() after unlocking.
+ */
+bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e);
+/* No lock needed. @p delivers the events of @md at its end. */
+void lnet_md_wake(struct lnet_pass *p, struct lnet_md *md);
+/* [lock] True if @md has ended: the caller unlocks, and calls lnet_md_free(). */
+bool lnet_md_gone(struct lnet_md *md);
+
+/* ---- watch.c --------------------------------------------------------------------------------- */
+/* Handlers that run for too long. */
+
+/*
+ * No lock held. The calling thread starts to run handlers of @md. NULL: it is not watched, because
+ * handler_limit is 0 or LNET_WATCHES threads are watched. The functions below accept NULL.
+ */
+struct lnet_watch *lnet_watch_begin(struct lnet_md *md, u64 now_ns);
+/*
+ * No lock held. A batch of @nr handlers ended at @now_ns, and the next may start. If the batch took
+ * handler_limit or longer, it is logged, and counted once.
+ */
+void lnet_watch_batch(struct lnet *ln, struct lnet_watch *w, unsigned int nr, u64 now_ns);
+/* Handlers have returned. @w may be NULL. */
+void lnet_watch_end(struct lnet_watch *w);
+
+static inline void lnet_watch_event(struct lnet_watch *w, const struct lnet_event *ev)
+{
+	if (w)
+		WRITE_ONCE(w->what, (u32)ev->portal << 8 | ev->kind);
+}
+
+/* ---- wanted.c -------------------------------------------------------------------------------- */
+/* True if the portal of @md is lazy: all peers share its buffers. */
+bool lnet_md_is_pooled(const struct lnet_md *md);
+
+#endif

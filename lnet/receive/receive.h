@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Functions of receive/: incoming messages, replies, duplicate suppression, windows. */
+#ifndef LNET_RECEIVE_RECEIVE_H
+#define LNET_RECEIVE_RECEIVE_H
+
+#include "model/model.h"
+
+/* ---- rx.c ------------------------------------------------------------------------------------ */
+/* The only writer of the state. */
+void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state);
+/*
+ * [any shard, or none] Frees @rx and all that it holds; the shard that @p holds keeps the memory.
+ */
+void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx);
+/* Nobody uses @sh any more: frees the pool of rx. */
+void lnet_rx_pool_fini(struct lnet_shard *sh);
+/* [sh] Counts that the request @rx is rejected because of @why. */
+void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why);
+/*
+ * [sh] The payload of @rx goes to @len bytes of @md from @offset on: sets rx->into, rx->want and
+ * the state.
+ */
+void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md, u32 offset,
+		     u32 len);
+/* [sh of rx->src] Writes the primary NID of the sender. */
+void lnet_initiator(const struct lnet_rx *rx, struct lnet_nid *initiator);
+/* [any shard] The source of @rx is alive: only it and routers know the session ID or handle. */
+void lnet_rx_proven(const struct lnet_pass *p, const struct lnet_rx *rx);
+/* [sh of rx->src] The path on which @rx was received; NULL: there is none. */
+struct lnet_path *lnet_rx_path(const struct lnet_rx *rx);
+/* The event that lnet_rx_reserve() reserved, filled from @rx. @rx has none afterwards. */
+struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind);
+/*
+ * [sh] An ACK or REPLY to @rx on the path on which @rx was received; NULL: no memory. The caller
+ * fills the rest and calls lnet_op_defer().
+ */
+struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type);
+/*
+ * [sh] Reserves the event of the request @rx, before the request has an effect. False: the pool is
+ * empty.
+ */
+bool lnet_rx_reserve(struct lnet_pass *p, struct lnet_rx *rx);
+
+/* ---- reply.c --------------------------------------------------------------------------------- */
+/* [sh] An ACK was received. Nothing of @rx is kept. */
+enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx,
+				const struct lnet_hdr *hdr);
+/* [sh] A REPLY was received: LAND to the MD of its GET, or SKIP. */
+enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
+				  const struct lnet_hdr *hdr);
+/* The payload of a REPLY ended. Enters the shard of its GET, and frees @rx. */
+void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
+
+/* ---- dedup.c --------------------------------------------------------------------------------- */
+/* [sh] A tracked request was received: finds or makes its entry. May change the shard. */
+enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
+				  const struct lnet_hdr *hdr);
+/* No lock held. The tracked request @rx, which was parked, got its verdict. */
+void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
+		       enum lnet_outcome why);
+/* As lnet_rx_gone(), for a tracked request. Releases the lock. */
+bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx);
+/* The payload of the tracked request @rx ended. Enters the shard of its entry. */
+void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
+/*
+ * [sh] A confirm message was received: the window advances to the low-water mark. May change the
+ * shard.
+ */
+enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
+				    const struct lnet_hdr *hdr);
+/* [sh] The receiver, or a router on @via, rejected the tracked request @op for @reason. */
+void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via);
+
+/* ---- window.c -------------------------------------------------------------------------------- */
+/* [sh] Drops a reference. NULL is fine. */
+void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e);
+/* [sh] A zeroed entry from the pool; NULL: the pool is empty. */
+struct lnet_entry *lnet_entry_take(struct lnet_shard *sh);
+/* [sh] Counts @e as held: its reply is sent from the memory that the GET reads. */
+void lnet_entry_hold(struct lnet_entry *e);
+/* [sh] Posts the event if no receive and no reply uses the memory. */
+void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);
+/* [sh] The sender no longer needs the reply. */
+void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e);
+/* [sh] The window needs the place @ix: a request in progress continues without the window. */
+void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix);
+/* [sh] All replies below @floor are acknowledged. */
+void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor);
+/* [sh] w->from becomes @pni, which is referenced; NULL: none */
+void lnet_window_from(struct lnet_window *w, struct lnet_peer_ni *pni);
+/*
+ * [all shards] @pni has just left the peer @from. Sessions whose last request was received from
+ * @pni stay with @from, and their ACKs are sent to another interface of @from. If @from has none,
+ * the sessions stay with @pni.
+ */
+void lnet_windows_rehome(const struct lnet_peer *from, const struct lnet_peer_ni *pni);
+/*
+ * [sh] A request of @w was received, or its payload is complete, on the path of @rx. If the opener
+ * sent it, ACKs use that path from now on.
+ */
+void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx);
+/* [sh] Makes room for @seq; may release and take the lock. False: there is none. */
+bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **w, u64 grant, u64 seq);
+/* [sh] A PUT is done: its ACK is sent at the end of the pass if @wanted, else as in rule 10. */
+void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted);
+/* [sh] Sends delayed ACKs, expires entries, and drops a window that was unused for long. */
+void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t);
+/*
+ * [sh] Begins a walk, in slices, that discards the held replies of an MD. It skips windows newer
+ * than the walk, because they do not use the MD.
+ */
+void lnet_window_walk_begin(struct lnet_shard *sh, struct lnet_window_walk *walk);
+/*
+ * [sh] Does a slice for @md (NULL: all). False: it was the last one. The lock may be released
+ * between two slices.
+ */
+bool lnet_window_walk_slice(struct lnet_pass *p, struct lnet_window_walk *walk, struct lnet_md *md);
+/* [sh] @w leaves sh->made. */
+void lnet_window_unwalk(struct lnet_window *w);
+/* No lock held. Discards the held replies of @md. NULL: shutdown, discards all. */
+void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);
+
+/* ---- window_table.c -------------------------------------------------------------------------- */
+/* The index of the shard that a session ID selects. */
+u64 lnet_grant_shard(const struct lnet *ln, u64 grant);
+/* [sh] The window of a session ID; NULL: none. */
+struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant);
+/* [any shard] True if the opener of @w sent @rx. */
+bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *rx);
+/*
+ * [any shard] True if a known peer sent @rx that is not the opener of @w. False for an unknown NID,
+ * which may be a rail of the opener.
+ */
+bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *rx);
+/*
+ * [sh] Bytes in small buffers with replies to @opener, and the number of replies to it that hold
+ * memory.
+ */
+void lnet_windows_share(struct lnet_shard *sh, const struct lnet_nid *opener, u64 *copy_bytes,
+			u64 *nr_held);
+/*
+ * [sh] True if the node may cache a REPLY of @len bytes of @w in a small buffer. If copy_budget or
+ * the share of the peer is used up, it counts the denial and returns false.
+ */
+bool lnet_window_may_copy(struct lnet_pass *p, const struct lnet_window *w, u32 len);
+/* [sh] True if the peer of @w may have one more held reply; else it counts the denial. */
+bool lnet_window_may_hold(struct lnet_pass *p, const struct lnet_window *w);
+/* [sh] True if a request of @w has no result yet, or its memory is in use. */
+bool lnet_window_is_busy(const struct lnet_window *w);
+/* [sh] Frees @w. */
+void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w);
+/* A new shard has no windows. */
+void lnet_windows_init(struct lnet_shard *sh);
+/* All operations have ended: frees all windows. */
+void lnet_windows_fini(struct lnet_shard *sh);
+/*
+ * [sh] The window of (opener, instance, nonce), made if necessary; NULL: no room. May release and
+ * take the lock.
+ */
+struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms);
+/* [sh of rx->from] A session open request was received. May release and take the lock. */
+enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
+				    const struct lnet_hdr *hdr);
+
+/* ---- window_place.c -------------------------------------------------------------------------- */
+/* [sh] The entry of @seq, which is from w->floor to w->high; NULL: none, or a rejection. */
+struct lnet_entry *lnet_window_entry(const struct lnet_window *w, u64 seq);
+/* [sh] The reason for which @seq was rejected; 0: it was not. */
+u32 lnet_window_rejected(const struct lnet_window *w, u64 seq);
+/* [sh] Puts @e at the place of @seq. */
+void lnet_window_place(struct lnet_window *w, u64 seq, struct lnet_entry *e);
+/* [sh] Empties the place @ix. Returns its entry with the window's reference, or NULL. */
+struct lnet_entry *lnet_window_unplace(struct lnet_window *w, u32 ix);
+/* [sh] A mark with e->reason replaces @e; the caller gets the window's reference to @e. */
+void lnet_window_reject(struct lnet_window *w, struct lnet_entry *e);
+/*
+ * [sh] Adds the memory of @w without its entries to sh->window_bytes; @there false: subtracts it.
+ */
+void lnet_window_count(struct lnet_window *w, bool there);
+/*
+ * [sh] Drops windows other than @w until window_memory has room for one more entry. False: there is
+ * no room, and no other window may be dropped for @w.
+ */
+bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w);
+
+#endif

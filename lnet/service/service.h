@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Functions of service/: sessions, pings, discovery, pushes, gateways, expiry of peers. */
+#ifndef LNET_SERVICE_SERVICE_H
+#define LNET_SERVICE_SERVICE_H
+
+#include "model/model.h"
+
+/* ---- session.c ------------------------------------------------------------------------------- */
+/* [sh] True if there is a session: requests are tracked. */
+bool lnet_contact_granted(const struct lnet_peer *peer);
+/* [sh] A path of @peer lost its connections. If no other path is alive, the session is in doubt. */
+void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer);
+/*
+ * [sh] Sends a ping of discovery. False: another one is in flight, a pool is empty, or there is no
+ * path.
+ */
+bool lnet_contact_ask(struct lnet_pass *p, struct lnet_peer *peer);
+/* [sh] A round of discovery is over: requests that waited for it are released. */
+void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer);
+/* [sh] Starts session negotiation if it is due. */
+void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer);
+/* [sh] True if requests may be sent. Else session negotiation is in progress, or starts. */
+bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);
+/*
+ * [sh] The session @grant has expired, or the receiver does not know it: starts negotiation again.
+ */
+void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);
+/* [sh] Tracked requests got no reply: pings @peer to find whether it still has the session. */
+void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);
+/* [sh] Requests have finished: sends the low-water mark to the receiver soon. */
+void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);
+/*
+ * [sh] A reply was received again, so the receiver may not know the low-water mark: sends it now.
+ */
+void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer);
+/* [sh] Sends the low-water mark, or requests another session if the window is stuck. */
+void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);
+
+/* ---- ping.c ---------------------------------------------------------------------------------- */
+/*
+ * cfg_mutex held. Interfaces have changed: composes the ping infos again if their content differs.
+ */
+void lnet_ping_rebuild(struct lnet *ln);
+/*
+ * [sh] The info to advertise to @peer, with a reference; or NULL. Peers with the exactly-once
+ * extension get drained interfaces with status down. Other peers ignore the status: their info
+ * omits drained interfaces, unless all are drained.
+ */
+struct lnet_copy *lnet_ping_info_for(struct lnet *ln, const struct lnet_peer *peer);
+/* 0, -ENOMEM */
+int lnet_ping_init(struct lnet *ln);
+/* Frees the ping infos. */
+void lnet_ping_fini(struct lnet *ln);
+/* [sh] A ping on @path alone; the caller completes and starts it. NULL: a pool is empty. */
+struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path);
+/* [sh] Sends a recovery ping, which ends in lnet_path_ping_done(). */
+void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
+
+/* ---- discover.c ------------------------------------------------------------------------------ */
+/* Why NIDs of an info were ignored: the peer or the node has too many NIDs, or the node aliases. */
+enum lnet_full { LNET_FULL_NIDS = 1, LNET_FULL_ALIASES = 2 };
+
+/* [sh] Does what is due next for @peer, if anything is. */
+void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer);
+/* [sh] @peer has forgotten what it knew of this node. */
+void lnet_disc_anew(struct lnet_peer *peer);
+/* [sh] The timer of discovery has expired. */
+void lnet_disc_timer(struct lnet_pass *p, struct lnet_peer *peer);
+/* A random time from 0 to @range_ns, which is at most hours. */
+u64 lnet_disc_random(struct lnet *ln, u64 range_ns);
+/* [sh] A round has ended: @err 0, or why it failed. The next one is not at once. */
+void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err);
+/* [sh] A ping is sent. Returns the number of bytes that its reply may have. */
+u32 lnet_disc_asked(struct lnet_peer *peer);
+/* [sh] The ping @op has ended. True: with an info, so that peer->features is true. */
+bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_op *op);
+/* True if NIDs of a peer with these @features are learned. */
+bool lnet_disc_learns(const struct lnet *ln, u32 features);
+/* [sh] A push was old or unreadable: schedules a ping of @d, at most one per DOUBT_NS. */
+void lnet_disc_doubt(struct lnet_pass *p, struct lnet_disc *d);
+/*
+ * Any lock may be held. Replaces the waiting list *@at by @data or NULL: takes a reference to
+ * @data, and drops the reference to the old list.
+ */
+void lnet_disc_list_set(struct lnet *ln, struct lnet_copy **at, struct lnet_copy *data);
+/*
+ * [sh] An info of @len bytes in @data was received. 0; -EPROTO: it is none; -EMSGSIZE: it is
+ * truncated; -EOPNOTSUPP: a push of a peer that is not Multi-Rail; -ENOBUFS: lists_budget is used
+ * up.
+ */
+int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
+		   bool pushed);
+/* [sh] The bits LNET_PEER_STATE_... of @peer. */
+u32 lnet_disc_bits(const struct lnet_peer *peer);
+/* [sh] A user requests discovery of @peer: pings it again, and with @force pushes to it again. */
+void lnet_disc_want(struct lnet_pass *p, struct lnet_peer *peer, bool force);
+/* cfg_mutex held. The tunable `discovery' was set. */
+void lnet_disc_switched(struct lnet *ln);
+/* @peer is new. */
+void lnet_disc_peer_init(struct lnet_peer *peer);
+/* [sh] @peer is removed: ends its discovery, and its waiters. */
+void lnet_disc_peer_end(struct lnet_peer *peer);
+/* No reference to @peer is left: frees what it has. */
+void lnet_disc_peer_free(struct lnet_peer *peer);
+/* 0 or -errno */
+int lnet_disc_init(struct lnet *ln);
+/* Workers and operations have ended. */
+void lnet_disc_fini(struct lnet *ln);
+
+/* ---- discover_wait.c ------------------------------------------------------------------------- */
+/* [sh of its peer] The round that @ask waits for has ended with @status. */
+void lnet_disc_ask_over(struct lnet_disc_ask *ask, int status);
+/*
+ * Discovers @ask->nid. 0: done() is called, perhaps before this returns, unless it is cancelled;
+ * -EINVAL. Its status: 0, -EHOSTUNREACH (no path), -ETIMEDOUT, -ESHUTDOWN, or the error of the
+ * round.
+ */
+int lnet_disc_ask(struct lnet *ln, struct lnet_disc_ask *ask);
+/* True: done() is not called any more. False: it was, or is about to be. */
+bool lnet_disc_ask_cancel(struct lnet_disc_ask *ask);
+/* Worker of shard 0, no lock held: calls done() for asks that have ended or waited too long. */
+void lnet_disc_ask_work(struct lnet_pass *p);
+/* All peers have been removed: ends all asks. */
+void lnet_disc_asks_end(struct lnet *ln);
+
+/* ---- push.c ---------------------------------------------------------------------------------- */
+/* The sequence number of a ping info. */
+u32 lnet_ping_info_seq(const struct lnet_copy *info);
+/* [sh] True if a push to @peer is due: wire.md 7.3. */
+bool lnet_push_needed(const struct lnet_peer *peer);
+/* [sh] Sends a push. False: a pool is empty. */
+bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer);
+/* Any lock may be held. The time at which the budget allows the next ping or push. */
+u64 lnet_disc_turn(struct lnet *ln, u64 now_ns);
+/* Worker of shard 0, no lock held: schedules pushes that are due soon. */
+void lnet_push_work(struct lnet_pass *p);
+/*
+ * cfg_mutex held. The info of this node changed: pushes to peers that must know by wire.md 7.3, and
+ * with @force to all.
+ */
+void lnet_push_all(struct lnet *ln, bool force);
+/* cfg_mutex held. After a change by an operator: pushes at once to peers heard from recently. */
+void lnet_push_now(struct lnet *ln);
+/*
+ * cfg_mutex held. True if a stock peer that was heard from recently may send to @ni, and accepts a
+ * push over another NI. The list that it gets omits a drained @ni.
+ */
+bool lnet_push_reaches_stock(struct lnet *ln, const struct lnet_ni *ni);
+/*
+ * cfg_mutex held. True if no acknowledgement is awaited: each peer that was heard from recently,
+ * may send to @ni and accepts pushes has acknowledged the current info, or is reached only by @ni.
+ */
+bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni);
+
+/* ---- prove.c --------------------------------------------------------------------------------- */
+/* Most NIDs of an info that a node decodes. It uses at most 2 x max_interfaces of them. */
+#define LNET_LISTED_MAX	256U
+
+/* Bytes of an info with that many NIDs: a large NID takes 28. */
+#define LNET_INFO_BYTES	(32U + LNET_LISTED_MAX * 28U)
+
+/* The number of NIDs of an info that a node uses. */
+unsigned int lnet_nids_max(const struct lnet *ln);
+/* cfg_mutex held. True if it is proven that @peer has @nid. */
+bool lnet_proof_given(const struct lnet_peer *peer, const struct lnet_nid *nid);
+/*
+ * cfg_mutex held, no shard locked. A merge begins. It then calls lnet_proof_want() for each listed
+ * NID that is not proven, and lnet_proofs_end().
+ */
+void lnet_proofs_begin(struct lnet_peer *peer);
+/*
+ * During a merge: @peer must prove @nid. @discard: an earlier proof does not count. 0, -ENOMEM, or
+ * -ENOSPC if max_interfaces wait.
+ */
+int lnet_proof_want(struct lnet_peer *peer, const struct lnet_nid *nid, bool discard);
+/* The merge ends. @info: the list, which is merged again after a NID was proven. */
+void lnet_proofs_end(struct lnet_peer *peer, struct lnet_copy *info, u32 len);
+/* cfg_mutex held. True if a NID that @peer lists is neither merged nor rejected yet. */
+bool lnet_proofs_open(const struct lnet_peer *peer);
+/* cfg_mutex held, no shard locked. Sends the pings that are due, at most 8 at a time. */
+void lnet_proofs_run(struct lnet_pass *p, struct lnet_peer *peer);
+/* [sh] A ping is due: makes the worker visit the peer. */
+void lnet_proofs_timer(struct lnet_pass *p, struct lnet_timer *t);
+/* cfg_mutex held, no shard locked. Evaluates the replies. */
+void lnet_proofs_take(struct lnet_pass *p);
+/* Operations have ended: drops the proofs whose pings have ended. */
+void lnet_proofs_fini(struct lnet *ln);
+/* [sh] @peer has been hidden: stops its proofs. */
+void lnet_proofs_stop(struct lnet_peer *peer);
+/* All shards locked. @peer moves to the shard @to. */
+void lnet_proofs_move(struct lnet_peer *peer, struct lnet_shard *to);
+/* No reference to @peer is left: frees its proofs. */
+void lnet_proofs_free(struct lnet_peer *peer);
+
+/* ---- merge.c --------------------------------------------------------------------------------- */
+/*
+ * cfg_mutex held, no shard locked. Frees removed interfaces if nothing is in flight there. True:
+ * some remain.
+ */
+bool lnet_merge_reap(struct lnet_pass *p, struct lnet_peer *peer, bool late);
+/* [sh] NIDs of the last info of @peer were ignored. True: there is room for some now. */
+bool lnet_merge_has_room(const struct lnet_peer *peer);
+/*
+ * cfg_mutex held, no shard locked. Changes the peer entries as the list of *@peer requires: @len
+ * bytes in @data. Then *@peer is the entry that has the listed primary NID, and the caller's
+ * reference moves there. @late: last attempt. 0; -EBUSY: something is busy, retry; -ENOMEM
+ */
+int lnet_merge_info(struct lnet_pass *p, struct lnet_peer **peer, struct lnet_copy *data, u32 len,
+		    bool late);
+
+/* ---- merge_work.c ---------------------------------------------------------------------------- */
+/* [sh] Makes the worker visit @peer and merge peer->disc.data. */
+void lnet_merge_due(struct lnet_pass *p, struct lnet_peer *peer);
+/* Worker of shard 0, no lock held: merges lists that are due. */
+void lnet_merge_work(struct lnet_pass *p);
+
+/* ---- listing.c ------------------------------------------------------------------------------- */
+#define LNET_LISTING_SLOTS	512U	/* a power of two */
+
+/* The NIDs of a ping info. A slot has the index of a NID + 1; 0: free. */
+struct lnet_listing {
+	struct lnet_pinginfo_ni nis[LNET_LISTED_MAX];
+	u16 slot[LNET_LISTING_SLOTS];
+};
+
+/* The entry of @nid; NULL: it is not listed. */
+const struct lnet_pinginfo_ni *lnet_listing_find(const struct lnet *ln, struct lnet_listing *l,
+						 const struct lnet_nid *nid);
+/* Hashes the first @nr of @l->nis; a NID that is listed twice counts the first time. */
+void lnet_listing_fill(const struct lnet *ln, struct lnet_listing *l, unsigned int nr);
+
+/* ---- peer_move.c ----------------------------------------------------------------------------- */
+/* For lnet_cfg_wait(): lnet_peer_is_idle() of @peer. */
+bool lnet_peer_is_free(struct lnet *ln, void *peer);
+/*
+ * Config. Moves @peer to shard 0, where routers and peers behind them are, if nothing is in flight
+ * to it. @wait: waits for that as long as the removal of an interface may take. 0, -EBUSY.
+ */
+int lnet_peer_anchor(struct lnet_peer *peer, bool wait);
+/* cfg_mutex held. New requests to @pni, which may be hidden, go to its peer again. */
+void lnet_peer_heir_end(struct lnet_peer_ni *pni);
+/* cfg_mutex held, no shard locked. lnet_peer_heir_end() for all interfaces of @peer. */
+void lnet_peer_heirs_end(struct lnet_peer *peer);
+/*
+ * cfg_mutex held. As lnet_peer_take_over(), but does not redirect new requests, and ends that of
+ * the moved interfaces. @wait: waits until nothing is in flight, as long as the removal of an
+ * interface may take.
+ */
+int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
+		     bool wait);
+/*
+ * cfg_mutex held, no shard locked. lnet_peer_heirs_end() for all peers whose new requests go to
+ * @to, unless @still().
+ */
+void lnet_peer_heirs_review(struct lnet_peer *to,
+			    bool (*still)(const struct lnet_peer *from, void *arg), void *arg);
+/*
+ * cfg_mutex held. The interfaces of @from, or only that of @nid, become those of @to. -EBUSY:
+ * something is in flight to @from. With @heirs its new requests go to @to until the next try.
+ */
+int lnet_peer_take_over(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
+			bool heirs);
+
+/* ---- peer_expiry.c --------------------------------------------------------------------------- */
+/* Worker of shard 0, no lock held: expires dynamically created peers if it is time. */
+void lnet_age_work(struct lnet_pass *p);
+/* No lock held. A peer was created dynamically, or could not be because of a bound. */
+void lnet_age_made(struct lnet *ln);
+/* True if no further unknown peer may be created. */
+bool lnet_age_full(const struct lnet *ln);
+/*
+ * No lock held. A ping of @nid failed: deletes a dynamically created peer that never sent a
+ * message.
+ */
+void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid);
+
+/* ---- gateway.c ------------------------------------------------------------------------------- */
+/* [sh 0] True if the router is known to have an interface on @net. */
+bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net);
+/*
+ * [sh 0] @info, @len bytes, is the ping info of @peer, from a REPLY to a ping or a push. Nothing if
+ * it is no router.
+ */
+void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len);
+/* [sh 0] A check of @gw on @net got no reply. */
+void lnet_gateway_silent(struct lnet_pass *p, struct lnet_gateway *gw, u32 net);
+/*
+ * [sh of rx->from] True if a gateway sent @rx, by any of its NIDs. May release and take the lock. A
+ * gateway may use a new NID before it is proven, so a NID in the last ping info suffices.
+ */
+bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx);
+/*
+ * [sh 0] Connections to an interface of a router broke: it is checked soon, and discovered again.
+ */
+void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer);
+/*
+ * [sh 0] The router cannot forward a message that was sent on @via: other routers are better until
+ * its next check.
+ */
+void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via);
+/*
+ * Config. Somebody else noticed at @when_s (seconds since 1970) that the router with the interface
+ * @gateway is @up. Older news than the last one is ignored, and so is a NID of no router. It counts
+ * until the router replies or is silent the next time. 0, -EINVAL: not on a net of this node.
+ */
+int lnet_route_notify(struct lnet *ln, const struct lnet_nid *gateway, bool up, s64 when_s);
+/* [sh 0] The next check is due. */
+void lnet_gateway_timer(struct lnet_pass *p, struct lnet_timer *t);
+/* cfg_mutex held, no shard locked. @gw is new, or has a new route: checks it at once. */
+void lnet_gateway_start(struct lnet_gateway *gw, struct lnet_route *route);
+/* cfg_mutex held, no shard locked. Stops the checks. False: one is in flight. */
+bool lnet_gateway_stop(struct lnet_gateway *gw);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Functions of topology/: interfaces, peers, paths, routes, selection policies. */
+#ifndef LNET_TOPOLOGY_TOPOLOGY_H
+#define LNET_TOPOLOGY_TOPOLOGY_H
+
+#include "model/model.h"
+
+/* ---- ni.c ------------------------------------------------------------------------------------ */
+/* The only writer of the state. All shard locks held if @ni is in the list. */
+void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to);
+/* The interface is ACTIVE. */
+bool lnet_ni_usable(const struct lnet_ni *ni);
+/*
+ * Sets or clears @mark, one LNET_MARK() or several, and computes the service state. True if a mark
+ * changed. Any context, no lock needed.
+ */
+bool lnet_ni_mark(struct lnet_ni *ni, u32 mark, bool set);
+/* Takes a reference. */
+void lnet_ni_get(struct lnet_ni *ni);
+/* cfg_mutex, a shard lock or nid_lock held. The interface with @nid in any state; NULL: none. */
+struct lnet_ni *lnet_ni_listed(struct lnet *ln, const struct lnet_nid *nid);
+/* Shard or cfg_mutex held. The interface with @nid, no reference taken; NULL: none. */
+struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid);
+/* Shard or cfg_mutex held. True if @nid is the NID of an interface of this node. */
+bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid);
+/*
+ * cfg_mutex held. Before a change of the list of interfaces: readers hold cfg_mutex, a shard lock
+ * or nid_lock, so the writer takes all of them.
+ */
+void lnet_nis_publish_begin(struct lnet *ln) __acquires(&ln->nid_lock);
+/* Ends lnet_nis_publish_begin(). */
+void lnet_nis_publish_end(struct lnet *ln) __releases(&ln->nid_lock);
+/* cfg_mutex held. Sets the state of a listed interface. */
+void lnet_ni_publish_state(struct lnet_ni *ni, enum lnet_ni_state state);
+/*
+ * cfg_mutex held. Adds @ni to the list, in STARTING: no caller selects or finds it, but new peers
+ * get a path to it.
+ */
+void lnet_ni_publish(struct lnet *ln, struct lnet_ni *ni);
+/*
+ * Any lock may be held. The advertised status of @ni has changed: a worker rebuilds the ping infos.
+ */
+void lnet_ni_announced(struct lnet_ni *ni);
+
+/* Whether paths use @ni and which status peers learn. Any context. */
+static inline enum lnet_ni_service lnet_ni_service(const struct lnet_ni *ni)
+{
+	return (u32)atomic_read(&ni->service) & ((1U << LNET_SERVICE_BITS) - 1);
+}
+
+/* True if @ni has one of @marks (LNET_MARK()), which @service may hide. Any context. */
+static inline bool lnet_ni_marked(const struct lnet_ni *ni, u32 marks)
+{
+	return (u32)atomic_read(&ni->service) & marks;
+}
+
+static inline bool lnet_ni_has_link(const struct lnet_ni *ni)
+{
+	return lnet_ni_service(ni) != LNET_NI_NO_LINK;
+}
+
+/* ---- link_quality.c -------------------------------------------------------------------------- */
+/* Worker of shard 0, no lock held: old losses count less. */
+void lnet_weights_work(struct lnet_pass *p);
+/* Worker of shard 0, no lock held: link speeds have changed, computes the weights again. */
+void lnet_weights_follow(struct lnet *ln);
+/* Fills @v for management. */
+void lnet_weight_look(struct lnet_ni *ni, struct lnet_weight_view *v);
+
+/* ---- link_damping.c -------------------------------------------------------------------------- */
+/* [nid_lock] The worker acts on a link that went down (@down) or up. */
+void lnet_flap_seen(struct lnet_ni *ni, bool down, u64 now_ns);
+/* Worker of shard 0, no lock held: ends the damping of links if it is time. */
+void lnet_flaps_work(struct lnet_pass *p);
+
+/* ---- peer.c ---------------------------------------------------------------------------------- */
+/* Hash with the secret key of @ln, so that hosts cannot choose many NIDs of the same chain. */
+u64 lnet_nid_keyed(const struct lnet *ln, const struct lnet_nid *nid);
+/* Takes a reference. */
+void lnet_peer_get(struct lnet_peer *peer);
+/* Drops a reference; the last one frees @peer. NULL is fine. */
+void lnet_peer_put(struct lnet_peer *peer);
+/* A peer that is not known yet, with one reference. NULL: no memory. */
+struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary);
+/*
+ * All peers in turn, from @prev NULL: counted, puts @prev, which may have been deleted meanwhile.
+ * Of those that stay none is skipped, none comes twice. No shard lock or nid_lock held.
+ */
+struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
+/*
+ * cfg_mutex held, no shard locked before and after. Calls @fn for each peer, with its shard locked.
+ */
+void lnet_peers_walk(struct lnet_pass *p,
+		     void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg);
+/*
+ * Config. The peer with the first of @nids, which was made again, gets the place of the one with
+ * the number @seq in the list, and its interfaces get the order of @nids.
+ */
+void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsigned int nr);
+/* Any context. The peer interface with @nid, with a reference; NULL: unknown. */
+struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid *nid);
+/*
+ * As lnet_peer_ni_lookup(), for new requests: if they go to another peer (pni->heir), the interface
+ * there.
+ */
+struct lnet_peer_ni *lnet_peer_ni_target(struct lnet *ln, const struct lnet_nid *nid);
+/*
+ * No shard locked. Returns the peer of @pni with a reference. Without an operation on @pni, only
+ * the configuration lock keeps @pni with its peer.
+ */
+struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni);
+/* cfg_mutex held. The peer that has @nid, with a reference; NULL: none. */
+struct lnet_peer *lnet_peer_owner(struct lnet *ln, const struct lnet_nid *nid);
+/* [sh] The first interface of @peer that can be reached; NULL: none. */
+struct lnet_peer_ni *lnet_peer_ni_any(struct lnet_peer *peer);
+/*
+ * A new interface of @peer; the first one makes @peer known, which keeps its first count then. May
+ * sleep. 0, -EEXIST (the NID is known meanwhile), -ENOMEM.
+ */
+int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid);
+/* As lnet_peer_ni_get(), for requests of this node: never rejected by claims_max. */
+struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid);
+/*
+ * As lnet_peer_ni_get(), for a NID that a message of @claimer names: its source, or on a router its
+ * destination. NULL also if @claimer has named claims_max unknown peers.
+ */
+struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid *nid,
+					  struct lnet_peer *claimer);
+/* [sh] True if nothing is in flight to or from @pni. */
+bool lnet_peer_ni_is_idle(const struct lnet_peer_ni *pni);
+/* [sh] True if no operation is unfinished and nothing is in flight. */
+bool lnet_peer_is_idle(const struct lnet_peer *peer);
+/* [sh] Config, first step of a removal: @pni is no longer found by its NID. */
+void lnet_peer_ni_hide(struct lnet_peer_ni *pni);
+/* No lock held, second step: drivers close the connections to @pni. */
+void lnet_peer_ni_tell(struct lnet_peer_ni *pni);
+/* Third step, if @pni is idle: removes its paths, and drops the reference of the hash. */
+void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
+/* Config, no lock held. Hides @peer with all its interfaces. */
+void lnet_peer_hide(struct lnet_peer *peer);
+/*
+ * [sh] Config. As lnet_peer_hide(), if only the caller refers to @peer, with @mine references.
+ * False: somebody else does, or something is in flight.
+ */
+bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine);
+/*
+ * The hidden, idle @peer: the two steps above for all its interfaces; then drops its first
+ * reference.
+ */
+void lnet_peer_drop(struct lnet_peer *peer);
+/* 0, -ENOMEM */
+int lnet_peers_init(struct lnet *ln);
+/* All operations have ended, all drivers have stopped: frees all peers. */
+void lnet_peers_fini(struct lnet *ln);
+
+/* ---- path.c ---------------------------------------------------------------------------------- */
+/* No lock held. Frees the paths of the list, which is empty afterwards. */
+void lnet_paths_free(struct list_head *paths);
+/*
+ * [sh] The path of this pair through the router interface @hop; @hop == @pni: the direct path.
+ * NULL: none.
+ */
+struct lnet_path *lnet_path_via(const struct lnet_peer_ni *pni, const struct lnet_ni *ni,
+				const struct lnet_peer_ni *hop);
+/* [sh] The direct path of this pair; NULL: none. */
+struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct lnet_ni *ni);
+/* [sh] An index for a new path: an unused bit, or a shared one if all are used. */
+u32 lnet_path_ix_take(struct lnet_peer *peer);
+/* [sh] Finds the indexes in use after paths were detached. */
+void lnet_path_ix_recount(struct lnet_peer *peer);
+/* [sh] After lnet_paths_lock(): gives the paths of @spare to @pni. */
+void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare);
+/*
+ * Locks the shard of @pni in any case; may sleep before. 0: @spare has a path for each NI with
+ * which @pni lacks one. -ENOMEM
+ */
+int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare)
+	__acquires(&pni->sh->lock);
+/* [sh] True if @pni has a path that is not about to be removed. */
+bool lnet_paths_live(const struct lnet_peer_ni *pni);
+/* No lock held. True if @pni has a path, or there is an interface or a route for one. */
+bool lnet_paths_possible(struct lnet_peer_ni *pni);
+/*
+ * cfg_mutex held. True if @pni gets no paths, because it is an alias (model/peer.h). If paths are
+ * possible again, the node pings the peer for its list, and can then prove @pni.
+ */
+bool lnet_paths_withheld(struct lnet_peer_ni *pni);
+/* [sh] True if @path has no attempt, no unanswered request and no ping. */
+bool lnet_path_is_idle(const struct lnet_path *path);
+/* [sh] Moves the idle @path to @gone; lnet_paths_free() frees it without lock. */
+void lnet_path_detach(struct lnet_path *path, struct list_head *gone);
+/* Config. Makes the paths of a new NI. 0, -ENOMEM */
+int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni);
+/* Config. True if nothing is in flight on any path of @ni. */
+bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni);
+/* Config. Removes the paths of @ni on which nothing is in flight. True: none is left. */
+bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);
+/*
+ * No lock held. The link of @ni is up: expedites recovery for some peers behind @at, and drops the
+ * reference to @at. @at NULL: from the first peer. Returns the peer to continue with, with a
+ * reference; NULL: all peers are done.
+ */
+struct lnet_peer *lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer *at);
+
+/* ---- route_table.c --------------------------------------------------------------------------- */
+/* [any shard, or cfg_mutex] True if this node has an interface on @net. */
+bool lnet_net_is_local(const struct lnet *ln, u32 net);
+/* Shard or cfg_mutex held. True if a route leads to @net. */
+bool lnet_routes_have(const struct lnet *ln, u32 net);
+/* Shard or cfg_mutex held. True if a route names @nid as its gateway. */
+bool lnet_routes_lead_by(const struct lnet *ln, const struct lnet_nid *nid);
+/* Shard or cfg_mutex held. Hops to @net by the best route, 1 if not set; 0: there is none. */
+unsigned int lnet_routes_hops(const struct lnet *ln, u32 net);
+/*
+ * cfg_mutex or a shard lock held. The route to @net through @peer; NULL: none. If gateways are
+ * merged, they have one peer.
+ */
+struct lnet_route *lnet_route_find(const struct lnet *ln, u32 net, const struct lnet_peer *peer);
+/* [sh] True if a route of this node leads to the net of rx->src_nid through rx->from. */
+bool lnet_route_leads(const struct lnet_rx *rx);
+/* [sh 0] The gateway that is @peer; NULL: none. */
+struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_peer *peer);
+/* Shard or cfg_mutex held. True if @peer is a router that a route names. */
+bool lnet_routes_name(const struct lnet *ln, const struct lnet_peer *peer);
+/* cfg held; a route or the check of a router refers to @pni */
+bool lnet_routes_need(const struct lnet_peer_ni *pni);
+
+/* ---- route_path.c ---------------------------------------------------------------------------- */
+/* [sh of pni] The number of paths through routers that @pni lacks. */
+unsigned int lnet_routes_missing(const struct lnet_peer_ni *pni);
+/* [sh of pni] Gives @pni the paths through routers that it lacks, from those in @spare. */
+void lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare);
+/* cfg_mutex held. Waits until all removed routes are freed. */
+void lnet_routes_drain(struct lnet *ln);
+/* cfg_mutex held. Removes all paths through @hop. */
+void lnet_routes_leave_hop(struct lnet_peer_ni *hop);
+/*
+ * cfg_mutex held. As lnet_routes_sync(), for one peer whose interfaces have changed, or that is
+ * Multi-Rail now.
+ */
+void lnet_routes_sync_peer(struct lnet_peer *peer);
+/*
+ * cfg_mutex held. Routes, interfaces or peers have changed: makes or removes paths through routers.
+ * If something must end before, the worker continues later.
+ */
+void lnet_routes_sync(struct lnet *ln);
+/*
+ * cfg_mutex held, no shard locked. The ping info of @peer was merged. If @peer is a router, its
+ * state is computed again, and paths through or to its interfaces follow.
+ */
+void lnet_routes_learned(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len);
+/* The time at which lnet_routes_work() has something to do. */
+u64 lnet_routes_next_ns(const struct lnet *ln);
+/* Worker of shard 0, no lock held: continues what lnet_routes_sync() could not finish. */
+void lnet_routes_work(struct lnet_pass *p);
+
+/* ---- udsp.c ---------------------------------------------------------------------------------- */
+/* May sleep. 0, -EINVAL, -ENOMEM */
+int lnet_udsp_pattern_check(const char *text);
+/* NULL: valid. Else a text: why patterns and action are none of the four kinds. */
+const char *lnet_udsp_wrong(const struct lnet_udsp_rule *rule);
+/* cfg_mutex or all shard locks held: the priorities of @nid. */
+void lnet_udsp_info(const struct lnet *ln, enum lnet_udsp_end end, const struct lnet_nid *nid,
+		    struct lnet_udsp_info *info);
+/* cfg_mutex or all shard locks held. True if a rule prefers our NID @src to reach @dst. */
+bool lnet_udsp_prefers(const struct lnet *ln, const struct lnet_nid *src,
+		       const struct lnet_nid *dst);
+/*
+ * cfg_mutex or all shard locks held. True if a rule prefers the router @gw, by any of its NIDs, to
+ * reach @dst.
+ */
+bool lnet_udsp_prefers_router(const struct lnet *ln, const struct lnet_peer *gw,
+			      const struct lnet_nid *dst);
+/* cfg_mutex or all shard locks held: sets path->policy. */
+void lnet_udsp_path(const struct lnet *ln, struct lnet_path *path);
+/*
+ * Config; when it returns all paths are chosen by the new rules. @idx: what the rule is to be,
+ * later ones move; negative or past the end: the last. A rule with the same patterns but another
+ * priority takes that in its place. 0, -EINVAL, -EALREADY, -ENOSPC, -ENOMEM.
+ */
+int lnet_udsp_add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule);
+/* Config. Deletes the rule at @idx, -1: all. 0, -ENOENT, -ENOMEM */
+int lnet_udsp_del(struct lnet *ln, int idx);
+/* Config. Replaces all rules by @rules. 0 or -errno: nothing was changed. */
+int lnet_udsp_set(struct lnet *ln, const struct lnet_udsp_rule *rules, unsigned int nr);
+/* Config. Copies the rule at @idx. 0, -ENOENT past the end */
+int lnet_udsp_get(struct lnet *ln, unsigned int idx, struct lnet_udsp_rule *rule);
+/* Frees the rules. */
+void lnet_udsp_fini(struct lnet *ln);
+
+/* ---- credits.c ------------------------------------------------------------------------------- */
+/* The credits of @ni that each shard has, at least 1. */
+s32 lnet_credits_ni_quota(const struct lnet_ni *ni);
+/* Sets the credits of each shard for the new interface @ni. */
+void lnet_credits_ni_init(struct lnet_ni *ni);
+/*
+ * [sh] The number of messages that the router @pni may have in this node at a time; 0: no path
+ * leads there.
+ */
+s32 lnet_credits_rtr(const struct lnet_peer_ni *pni);
+/* [sh] Sets the credits of @pni by its first path. Without a path it has none. */
+void lnet_credits_pni_init(struct lnet_peer_ni *pni);
+
+#endif

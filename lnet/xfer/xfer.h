@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Functions of xfer/: operations and attempts, credits, retransmission, request IDs. */
+#ifndef LNET_XFER_XFER_H
+#define LNET_XFER_XFER_H
+
+#include "model/model.h"
+
+/* ---- op.c ------------------------------------------------------------------------------------ */
+/* The only writer of the state. */
+void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state);
+/* [sh] Sets the timer of @op to the earliest of its times; never moves it to a later time. */
+void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] As lnet_op_arm(), if nothing is due before @next_ns. Most operations end before. */
+void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns);
+/* [sh] An attempt of @op was perhaps delivered, unless the receiver rejected the request. */
+void lnet_op_doubt(struct lnet_op *op);
+/* [sh] @op is about to end: attempts that await a reply were perhaps delivered. */
+void lnet_op_given_up(struct lnet_op *op);
+/*
+ * [sh] The time in ns without reply to @op, or without sign of life on @path, after which one is
+ * missed. A cumulative ACK is late on purpose.
+ */
+u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
+		     const struct lnet_path *path);
+/* [sh] The timer of @op has expired. */
+void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] Posts the SEND event, once. */
+void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] Drops a pin; may free @op. */
+void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] A receive for @op has ended; may free @op. */
+void lnet_op_back(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] Cancels the attempts of @op that drivers hold, at the end of the pass. */
+void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] The outcome of @op is known: -> OP_RECALL, and OP_DONE when no driver uses its memory. */
+void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how);
+/*
+ * [sh] The reply to @op is complete: the ACK was read, or the payload of the REPLY is in place.
+ * @via: the path, or NULL.
+ */
+void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
+
+/* ---- send.c ---------------------------------------------------------------------------------- */
+#define LNET_ATTF_DELAYED 1	/* a fault rule holds it: it is in sh->delayed */
+
+/* [sh] Chooses a path for @op and begins an attempt. */
+void lnet_op_try(struct lnet_pass *p, struct lnet_op *op);
+/* [sh of op->peer] OP_NEW -> OP_RESOLVE or OP_TRY */
+void lnet_op_start(struct lnet_pass *p, struct lnet_op *op);
+/*
+ * [sh] Session negotiation is over: OP_RESOLVE -> OP_TRY. @met false: it failed or continues, and
+ * the time of @op counts from its start.
+ */
+void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool met);
+/*
+ * [sh] Makes @op, taken from the pool, a request of the core to @pni: idempotent, on the reserved
+ * portal with the match bits of a ping, for one message timeout.
+ */
+void lnet_op_control(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni,
+		     enum lnet_op_type type);
+/*
+ * [sh] Starts @op to @pni, and takes over the reference to @pni. 0, -ENOMEM, -ENOSPC: nothing was
+ * done
+ */
+int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni);
+/*
+ * [sh] True if @op would be sent again after a failed attempt. @perhaps: the attempt was perhaps
+ * delivered.
+ */
+bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool perhaps);
+/* [sh] An attempt of @op on @path, which is FREE now, ended with @how: retries, or ends @op. */
+void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
+			    enum lnet_outcome how);
+/* [sh] @op is over without reply: lowers the health of the paths that its attempts used. */
+void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op);
+/*
+ * [sh] A router on @via reports that it could not forward a copy of @op: @op is sent on another
+ * path at once. The report does not say which copy, so it proves no more than the loss of a
+ * connection.
+ */
+void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
+/* [sh] */
+void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, struct lnet_ni *ni);
+/*
+ * No lock held. As lnet_ops_ni_down(), for paths that are gone. @force false: only for attempts
+ * that wait for credits.
+ */
+void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
+/*
+ * No lock held. The link of @ni is down: attempts in flight there are ambiguous at once, attempts
+ * that wait for credits choose another path.
+ */
+void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni);
+/*
+ * [sh] A path to the peer of @op works again. If @op pauses between two tries, it tries now; else
+ * it checks its unresponsive attempts. False: there was nothing to do.
+ */
+bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
+
+/*
+ * True if the request @op may be delivered twice: the receiver discards the duplicate, the request
+ * is idempotent, or the operator allows duplicates (resend_ambiguous).
+ */
+static inline bool lnet_op_is_repeatable(const struct lnet_op *op)
+{
+	return (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT | LNET_OPF_ANY_PATH)) ||
+	       READ_ONCE(op->sh->ln->tun.resend_ambiguous);
+}
+
+/* ---- attempt.c ------------------------------------------------------------------------------- */
+/* The only writer of the state. Takes or returns credits, and wakes attempts that wait for them. */
+void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to);
+/* [sh] Waiting or asked -> FREE; leaves its queue. */
+void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att);
+/* [sh] FREE (-> WAIT_TURN) -> WAIT_PEER -> WAIT_NI -> WIRE */
+void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);
+
+/* ---- header.c -------------------------------------------------------------------------------- */
+/*
+ * [sh] @op is about to be given to a driver: writes op->wire_bits, which drivers read without lock.
+ */
+void lnet_op_wire(struct lnet_op *op);
+
+/* ---- reselect.c ------------------------------------------------------------------------------ */
+/* [sh] @att of @op waits for credits: chooses the path again, perhaps the same. */
+void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
+/* No lock held. lnet_op_reselect() for all operations that wait for credits of @ni. */
+void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni);
+/* [sh] True if the source NI of @op is being removed and @op may use another one. */
+bool lnet_op_source_leaves(const struct lnet_op *op);
+/*
+ * [sh] The path that @op is bound to failed or is unresponsive. A reply to a tracked request, and a
+ * tracked request with a given source, may use any path. False: it stays bound.
+ */
+bool lnet_op_unbind(struct lnet_op *op);
+/*
+ * [sh] @op waits for a suspect path, or with @by_ni for the interface of a suspect path: chooses
+ * its path again. False: no path is better, so @op keeps its place in the queue.
+ */
+bool lnet_op_avoid(struct lnet_pass *p, struct lnet_op *op, bool by_ni);
+
+/* ---- abort.c --------------------------------------------------------------------------------- */
+/*
+ * No lock held. Ends all operations to @peer, which was deleted, with @how. @peer NULL: all
+ * operations and held replies, at shutdown.
+ */
+void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);
+/*
+ * No lock held. lnet_md_unlink() has marked @md: aborts the operations and the held replies that
+ * use it.
+ */
+void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);
+/* True if no operation is unfinished. */
+bool lnet_ops_idle(struct lnet *ln);
+
+/* ---- walk.c ---------------------------------------------------------------------------------- */
+/*
+ * No lock held. Calls @visit, [sh], for each unfinished op of each shard; ops may end during the
+ * walk. Releases the lock after a bounded number of ops.
+ */
+void lnet_ops_walk(struct lnet_pass *p,
+		   void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg);
+/* [sh] Does the next slice of the walk. */
+void lnet_walk_timer(struct lnet_pass *p);
+/*
+ * [sh] A path to @peer works again: calls lnet_op_path_back() for the operations of @peer. The
+ * function does the first slice of the walk; the others are in the next ticks.
+ */
+void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer);
+/*
+ * No lock held. @ni has no link: calls lnet_op_ni_down() for the operations of all shards. The
+ * function does the first slice of each shard; the others are in the next ticks.
+ */
+void lnet_ops_link_down(struct lnet_pass *p, struct lnet_ni *ni);
+/*
+ * [sh] @path is suspect: in the next ticks, a walk calls lnet_op_avoid() for the operations that
+ * wait for a suspect path, and for those that wait for the interface of @path.
+ */
+void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path);
+
+/* [sh] Takes @op off sh->live. */
+static inline void lnet_walk_leave(struct lnet_walk *walk, struct lnet_op *op)
+{
+	if (unlikely(walk->at == &op->all))
+		walk->at = op->all.next;
+	list_del_init(&op->all);
+}
+
+/* ---- request_id.c ---------------------------------------------------------------------------- */
+/*
+ * In the second half of an answer's handle: for this one request alone; for all PUTs up to it. With
+ * neither: for those of them that want no ACK.
+ */
+#define LNET_NAME_ALONE (1ULL << 62)
+#define LNET_NAME_ALL (1ULL << 63)
+
+/*
+ * [sh] So many requests were aborted since the last reply that the receiver may reject the next one
+ * as too far ahead. The sender needs another session.
+ */
+bool lnet_window_stuck(const struct lnet_txwin *tx);
+/* [sh] All sequences of the session were drawn and are finished: another session is needed. */
+bool lnet_window_spent(const struct lnet_txwin *tx);
+/* [sh] True if requests await replies, and none was received for transaction_timeout. */
+bool lnet_window_silent(const struct lnet_pass *p, const struct lnet_txwin *tx);
+/* [sh] Draws the sequence of @op if it has none. False: the window is full. */
+bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] @op waits for room in the window, or for another session. */
+void lnet_op_park_window(struct lnet_pass *p, struct lnet_op *op);
+/* The sequence in the handle of a reply. *@alone: the reply is for this request only. */
+u64 lnet_name_seq(const struct lnet_handle *h, bool *alone);
+/* The low-water mark in the handle of a request: the sender has finished all lower sequences. */
+u64 lnet_name_floor(const struct lnet_handle *h);
+/* [sh] The unfinished tracked request with this request ID; NULL: none. */
+struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h);
+/* Enters the shard of @pni, and makes room for @nr more requests if there is memory. */
+void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned int nr);
+/* [sh] The session has ended: its requests are in peer->voided. */
+void lnet_window_void(struct lnet_peer *peer);
+/* [sh] A session begins: @grant is its ID, @W the size of the window, @instance the receiver's. */
+void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance);
+/* Frees the window of a peer that nobody uses any more. */
+void lnet_window_free(struct lnet_peer *peer);
+/* 0 or -errno */
+int lnet_ops_init(struct lnet *ln);
+/* All operations have ended: frees the slots. */
+void lnet_ops_fini(struct lnet *ln);
+/*
+ * Any lock may be held. Gives @op a slot, whose number is in its handle. 0, or -ENOMEM: none is
+ * free
+ */
+int lnet_slot_take(struct lnet *ln, struct lnet_op *op);
+/* [@sh] The untracked request with this handle; NULL: none in this shard. */
+struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
+			       const struct lnet_handle *h);
+/*
+ * [sh] The session of @op has expired and no reply will come: @op loses its request ID and slot,
+ * and may get others.
+ */
+void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] @op has finished: frees its request ID and slot. */
+void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);
+
+#endif
