@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions of api.c and instance.c that folders of the core call. */
+/* Functions of api.c that folders of the core call. */
 #ifndef LNET_CORE_CALLS_H
 #define LNET_CORE_CALLS_H
 
