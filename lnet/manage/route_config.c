@@ -57,15 +57,22 @@ static struct lnet_gateway *gateway_get(struct lnet *ln, struct lnet_peer_ni *pn
 static bool gateway_put(struct lnet_gateway *gw)
 {
 	struct lnet *ln = gw->ln;
+	bool busy;
 
 	if (gw->nr_routes)
 		return true;
 	if (!lnet_gateway_stop(gw))
 		return false;
 	lnet_shards_lock_all(ln);
-	list_del_init(&gw->link);
-	router_mark(gw->pni->peer, 0);
+	busy = gw->busy;	/* a message may have started the timer again */
+	if (!busy) {
+		lnet_timer_cancel(&ln->shard[0].wheel, &gw->timer);
+		list_del_init(&gw->link);
+		router_mark(gw->pni->peer, 0);
+	}
 	lnet_shards_unlock_all(ln);
+	if (busy)
+		return false;
 	lnet_peer_ni_put(gw->pni);
 	kvfree(gw);
 	return true;

@@ -375,9 +375,11 @@ static void checked(struct lnet_pass *p, struct lnet_op *op)
 			check_by(p, gw, p->now_ns + again_ns(gw));
 		if (gw->known)
 			meet(p, gw);
+	} else if (op->outcome == LNET_CANCELED || op->outcome == LNET_SHUTDOWN) {
+		return;
 	} else if (is_replaced(gw, op->dst_pni)) {
 		check_by(p, gw, p->now_ns + SOON_NS);
-	} else if (op->outcome != LNET_CANCELED && op->outcome != LNET_SHUTDOWN) {
+	} else {
 		gw->nr_failed++;
 		gw->met = 0;
 		lnet_gateway_silent(p, gw, op->dst_pni->net);
@@ -424,11 +426,13 @@ void lnet_gateway_timer(struct lnet_pass *p, struct lnet_timer *t)
 	struct lnet_gateway *gw = container_of(t, struct lnet_gateway, timer);
 	u64 every_ns = READ_ONCE(p->ln->tun.alive_router_check_interval);
 	u32 nets[NETS_MAX];
-	unsigned int nr = nets_of(gw, nets);
+	unsigned int nr;
 
 	lockdep_assert_held(&p->sh->lock);
 	if (READ_ONCE(p->ln->stopping))
 		return;
+	gw->lists_hop = lists_a_hop(gw);	/* local interfaces may have changed */
+	nr = nets_of(gw, nets);
 	if (nr && !gw->busy && (every_ns || !gw->nr_checks || gw->refused)) {
 		if (!check(p, gw, path_on(gw, nets[gw->turn % nr]))) {
 			check_by(p, gw, p->now_ns + SOON_NS);
@@ -461,9 +465,9 @@ bool lnet_gateway_stop(struct lnet_gateway *gw)
 
 	lnet_pass_begin(&p, gw->ln, LNET_PASS_CALL);
 	lnet_enter(&p, &gw->ln->shard[0]);
-	lnet_timer_cancel(&p.sh->wheel, &gw->timer);
 	if (gw->check && gw->check->state != OP_NEW)
 		lnet_op_finish(&p, gw->check, LNET_CANCELED);
+	lnet_timer_cancel(&p.sh->wheel, &gw->timer);
 	busy = gw->busy;
 	lnet_leave(&p);
 	lnet_pass_end(&p);

@@ -93,21 +93,29 @@ static void pass_time(struct lnet *ln, u64 ns)
 	}
 }
 
+/* A ping info of a node with the @nr NIDs @text and no other; the caller frees it. */
+static struct lnet_copy *info_of(const char *const *text, unsigned int nr, int *len)
+{
+	struct lnet_copy *c = lnet_copy_new(512);
+	struct lnet_pinginfo_ni nis[2];
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		nis[i] = (struct lnet_pinginfo_ni){ .nid = nid(text[i]), .status = LNET_NI_UP };
+	*len = lnet_pinginfo_encode(c->data, 512, GW_FEATURES, LNET_PID, 1, nis, nr);
+	CU_ASSERT_FATAL(*len > 0);
+	return c;
+}
+
 /* The node with the NID @one says that it has the @nr NIDs @text, and no other. */
 static void says(struct lnet *ln, const char *one, const char *const *text, unsigned int nr)
 {
 	struct lnet_nid to = nid(one);
 	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &to);
-	struct lnet_copy *c = lnet_copy_new(512);
-	struct lnet_pinginfo_ni nis[2];
 	struct lnet_pass p;
-	unsigned int i;
 	int len;
+	struct lnet_copy *c = info_of(text, nr, &len);
 
-	for (i = 0; i < nr; i++)
-		nis[i] = (struct lnet_pinginfo_ni){ .nid = nid(text[i]), .status = LNET_NI_UP };
-	len = lnet_pinginfo_encode(c->data, 512, GW_FEATURES, LNET_PID, 1, nis, nr);
-	CU_ASSERT_FATAL(len > 0);
 	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
 	lnet_enter_pni(&p, pni);
 	pni->peer->disc.acked = 1000;	/* nothing need be told */
@@ -288,6 +296,69 @@ static void test_renumbered(void)
 	UNIT_EQUAL(known(ln, ONE)->peer->nr_pnis, 1, "interfaces");
 	UNIT_EQUAL(ways_to(ln, BEHIND, &gone), 1, "by the one that is left");
 	UNIT_EQUAL(checks_elsewhere(ln, gw, ONE), 0, "checks of the new interface");
+	node_end(ln);
+}
+
+/* A check brings the @len bytes @info from the router @gw. */
+static void answers(struct lnet *ln, struct lnet_gateway *gw, const u8 *info, int len)
+{
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
+	lnet_enter(&p, &ln->shard[0]);
+	lnet_gateway_said(&p, gw->pni->peer, info, (u32)len);
+	lnet_pass_end(&p);
+}
+
+/* A router stops while a check of a replaced NID is unanswered: no timer is left. */
+static void test_stop_replaced(void)
+{
+	struct lnet *ln = node_on_two_nets(1);
+	const struct lnet_peer_ni *checked;
+	struct lnet_gateway *gw;
+	struct lnet_copy *c;
+	const char *other;
+	unsigned int i;
+	int len;
+
+	UNIT_EQUAL(route_to(ln, 9, ONE, 0), 0, "a route");
+	says_it_is(ln, ONE, NEW);
+	gw = lnet_gateway_of(ln, known(ln, ONE)->peer);
+	for (i = 0; i < 2000 && !gw->check; i++)
+		pass_time(ln, 100 * RAILS_MS);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(gw->check);
+	checked = gw->check->dst_pni;
+	other = checked == known(ln, NEW) ? ONE : NEW;
+	c = info_of(&other, 1, &len);
+	answers(ln, gw, c->data, len);
+	lnet_copy_put(c);
+	UNIT_EQUAL(checked->gw, LNET_GW_DOWN, "replaced");
+	CU_ASSERT_TRUE(lnet_gateway_stop(gw));
+	CU_ASSERT_TRUE(list_empty(&gw->timer.link));
+	node_end(ln);
+}
+
+/* After a reply that is no ping info, a router with a replaced NID is still checked. */
+static void test_malformed(void)
+{
+	static const char *const one[] = { ONE };
+	static const u8 bad[4];
+	struct lnet *ln = node_on_two_nets(1);
+	struct lnet_gateway *gw;
+	struct lnet_copy *c;
+	u64 before;
+	int len;
+
+	UNIT_EQUAL(route_to(ln, 9, ONE, 0), 0, "a route");
+	says_it_is(ln, ONE, NEW);
+	gw = lnet_gateway_of(ln, known(ln, ONE)->peer);
+	c = info_of(one, 1, &len);
+	answers(ln, gw, c->data, len);
+	lnet_copy_put(c);
+	answers(ln, gw, bad, sizeof(bad));
+	before = gw->nr_checks;
+	pass_time(ln, 200 * NSEC_PER_SEC);
+	CU_ASSERT(gw->nr_checks > before + 1);
 	node_end(ln);
 }
 
@@ -501,6 +572,8 @@ UNIT_SUITE(gateway,
 	   { "two routers that turn out to be one", test_become_one },
 	   { "a router with an interface on each of our nets", test_two_interfaces },
 	   { "a router that changes its NIDs is checked at those that it has", test_renumbered },
+	   { "a router stops while a check of a replaced NID is unanswered", test_stop_replaced },
+	   { "a malformed reply does not end the checks of a router", test_malformed },
 	   { "a router that is never idle is refused after drain_time", test_never_idle },
 	   { "checks that are lost take no route down while messages pass", test_check_lost },
 	   { "an end that dies takes no route down", test_end_dies },
