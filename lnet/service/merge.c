@@ -500,15 +500,18 @@ static bool turned_off(const struct merge *m)
 	return READ_ONCE(m->ln->tun.discovery) && !m->peer->configured && m->peer->mr;
 }
 
-/* Ignored NIDs are tried again: at once if the peer loses others, else when there is room. */
+/*
+ * Ignored NIDs are tried again: soon if the peer loses others, else when there is room. The bounds
+ * are those of the peer into which the list is merged.
+ */
 static void note_full(struct merge *m)
 {
 	m->busy |= m->full && next_hidden(m->peer, NULL);
 	lnet_enter(m->p, m->from->sh);
-	m->from->disc.full = m->full;
+	WRITE_ONCE(m->from->disc.full, 0);
 	lnet_leave(m->p);
 	lnet_enter(m->p, m->peer->sh);
-	m->peer->disc.full = m->full;
+	WRITE_ONCE(m->peer->disc.full, m->full);
 	lnet_leave(m->p);
 }
 
@@ -522,6 +525,7 @@ static int learn(struct merge *m)
 	facts(m, true);
 	if (m->peer->configured) {
 		statuses(m);
+		note_full(m);
 		return 0;
 	}
 	aliases_hide(m);

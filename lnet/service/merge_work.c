@@ -29,9 +29,11 @@ static u64 limit_ns(const struct lnet *ln)
 
 /*
  * [sh] True if the merge of @data may be retried, which is until merge_by_ns. Then @data waits in
- * @d, unless a newer list waits there.
+ * @d, unless a newer list waits there. @full: NIDs were ignored, so the next merge is as large as
+ * this one, and merge_pause delays it.
  */
-static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy *data, u32 len)
+static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy *data, u32 len,
+		      bool full)
 {
 	if (!d->merge_by_ns)
 		d->merge_by_ns = p->now_ns + limit_ns(p->ln);
@@ -40,26 +42,27 @@ static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy
 	if (!d->data && data) {
 		lnet_disc_list_set(p->ln, &d->data, data);
 		d->data_len = len;
-		d->merge_free = 1;
+		d->merge_free = !full;
 	}
 	return true;
 }
 
 /*
- * [sh] @err: result of the merge; @left: some interfaces still have to be removed; @own: the info
- * was merged into this peer entry, not into another one. True: visit @peer again.
+ * [sh] @err: result of the merge; @left: some interfaces still have to be removed; @to: the peer
+ * entry into which the info was merged. True: visit @peer again.
  */
 static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
-		   int err, bool left, bool own)
+		   int err, bool left, const struct lnet_peer *to)
 {
 	struct lnet_disc *d = &peer->disc;
 
 	if (peer->deleted)
 		return false;
 	if (data)
-		WRITE_ONCE(d->whole, own && !err && !d->data && !d->off && !peer->configured &&
+		WRITE_ONCE(d->whole, to == peer && !err && !d->data && !d->off &&
+				     !peer->configured &&
 				     !lnet_proofs_open(peer));
-	if (err == -EBUSY && try_again(p, d, data, len))
+	if (err == -EBUSY && try_again(p, d, data, len, READ_ONCE(to->disc.full)))
 		return true;
 	if (!left)
 		d->merge_by_ns = 0;
@@ -91,7 +94,7 @@ static void handed_over(struct lnet_pass *p, struct lnet_peer *from, struct lnet
 		d->size = from->disc.size;
 		d->hash = err ? 0 : lnet_hash_bytes(data->data, len, 1);
 		if (err == -EBUSY || lnet_proofs_open(from))
-			try_again(p, d, data, len);
+			try_again(p, d, data, len, d->full);
 	}
 	lnet_disc_step(p, to);
 	lnet_leave(p);
@@ -132,7 +135,7 @@ static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
 	left = lnet_merge_reap(p, peer, late);
 	lnet_proofs_run(p, peer);
 	lnet_enter(p, peer->sh);
-	again = merged(p, peer, data, len, err, left, to == peer);
+	again = merged(p, peer, data, len, err, left, to);
 	lnet_leave(p);
 	if (to != peer)
 		handed_over(p, peer, to, data, len, err);

@@ -55,6 +55,8 @@ static void test_replaces_all(void)
 		c = list_of(&first, i, 32, &len);
 		push_list(ln, pni, c, len);
 		lnet_copy_put(c);
+		UNIT_EQUAL(!!pni->peer->disc.data, i, "the second list waits");
+		UNIT_EQUAL(pni->peer->disc.merge_free, 0, "merge_pause bounds merges of it");
 		node_env.now_ns += 10 * NSEC_PER_MSEC;
 		node_work(ln);
 		UNIT_EQUAL(pni->peer->nr_pnis, 32, "NIDs");
