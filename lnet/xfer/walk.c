@@ -3,6 +3,7 @@
 #include "plat.h"
 #include "base/base.h"
 #include "shard/shard.h"
+#include "topology/topology.h"
 #include "xfer/xfer.h"
 #include "shard/trace.h"
 
@@ -97,10 +98,10 @@ static bool speaks_for_all(const struct lnet_op *op)
 	return !op->tried && !(op->flags & LNET_OPF_FORWARD);
 }
 
-/* True if @att uses an interface that has lost its link. */
+/* True if @att uses an interface that has lost its link, and has not got it back since. */
 static bool is_cut(const struct lnet_shard *sh, const struct lnet_att *att)
 {
-	return att && att->state != ATT_FREE &&
+	return att && att->state != ATT_FREE && !lnet_ni_has_link(att->ni) &&
 	       is_due(&sh->walk, att->ni->sh[sh->ix].down_walk);
 }
 
