@@ -199,6 +199,8 @@ void sock_receive_unclaim(struct sock_conn *c)
 	struct sock_host *host = c->host;
 
 	set_lags(c, false);
+	if (!host)		/* no memory when it was opened */
+		wake_newcomers(c->sn);
 	if (!c->claim || !list_empty(&c->queued_at))
 		return;
 	set_young(c, false);
@@ -213,7 +215,7 @@ void sock_receive_unclaim(struct sock_conn *c)
 
 void sock_receive_done(struct sock_conn *c)
 {
-	if (c->claim && c->host)
+	if (c->claim > SOCK_INLINE_MAX && c->host)
 		c->host->proven = true;
 	sock_receive_unclaim(c);
 }
@@ -227,13 +229,12 @@ void sock_host_shut(struct sock_conn *c)
 {
 	set_lags(c, false);
 	set_young(c, false);
-	if (!c->host)
-		return;
-	if (!list_empty(&c->queued_at)) {
+	if (c->host && !list_empty(&c->queued_at)) {
 		list_del_init(&c->queued_at);
 		c->claim = 0;
 	}
-	wake(c->sn, c->host);
+	if (c->host)
+		wake(c->sn, c->host);
 	wake_newcomers(c->sn);
 }
 
