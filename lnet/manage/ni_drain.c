@@ -72,12 +72,13 @@ static void cease(struct lnet_ni *ni)
 		lnet_cfg_wait(ln, is_quiet, &sent, SENT_NS);
 }
 
-static void set_drained(struct lnet_ni *ni, bool drained)
+/* @marks: DRAINED, or with LEAVING; set together, so that no path selection is between them. */
+static void set_drained(struct lnet_ni *ni, u32 marks, bool drained)
 {
 	struct lnet *ln = ni->ln;
 
 	lnet_shards_lock_all(ln);
-	lnet_ni_mark(ni, LNET_MARK(DRAINED), drained);
+	lnet_ni_mark(ni, marks, drained);
 	lnet_shards_unlock_all(ln);
 	if (drained)
 		cease(ni);
@@ -97,7 +98,7 @@ int lnet_ni_drain(struct lnet *ln, const struct lnet_nid *nid, bool drained)
 	if (!ni) {
 		rc = -ENOENT;
 	} else if (lnet_ni_marked(ni, LNET_MARK(DRAINED)) != drained) {
-		set_drained(ni, drained);
+		set_drained(ni, LNET_MARK(DRAINED), drained);
 		lnet_log_ni_drained(ln, nid, drained);
 	}
 	mutex_unlock(&ln->cfg_mutex);
@@ -129,8 +130,7 @@ void lnet_ni_leave(struct lnet_ni *ni, u64 limit_ns)
 	struct quiet received = { .ni = ni, .counter = LNET_NIC_recv_count };
 	struct lnet *ln = ni->ln;
 
-	lnet_ni_mark(ni, LNET_MARK(LEAVING), true);
-	set_drained(ni, true);
+	set_drained(ni, LNET_MARK(LEAVING) | LNET_MARK(DRAINED), true);
 	if (lnet_push_is_known(ln, ni))
 		return;			/* no peer needs the list */
 	lnet_cfg_wait(ln, is_known, ni, min(limit_ns, ACK_NS));

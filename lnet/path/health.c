@@ -59,12 +59,13 @@ static void ni_announce(struct lnet_ni *ni, int health)
 
 	if (likely(low == was))
 		return;
+	if (!lnet_ni_mark(ni, LNET_MARK(NO_HEALTH), low))
+		return;			/* another shard was first */
 	now_ns = ni->ln->env->ops->now_ns(ni->ln->env);
 	if (low)
 		fell(ni, now_ns);
 	else
 		WRITE_ONCE(ni->rose_ns, now_ns);
-	lnet_ni_mark(ni, LNET_MARK(NO_HEALTH), low);
 	if (low)
 		lnet_log_ni_down(ni->ln, &ni->nid, ni->ifname, "health 0");
 	else

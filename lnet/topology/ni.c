@@ -147,13 +147,13 @@ u32 lnet_ni_conns_per_peer(const struct lnet_ni *ni)
 
 /* ---- publishing ------------------------------------------------------------------------------ */
 
-void lnet_nis_publish_begin(struct lnet *ln)
+void lnet_nis_publish_begin(struct lnet *ln) __acquires(&ln->nid_lock)
 {
 	lnet_shards_lock_all(ln);
 	spin_lock(&ln->nid_lock);
 }
 
-void lnet_nis_publish_end(struct lnet *ln)
+void lnet_nis_publish_end(struct lnet *ln) __releases(&ln->nid_lock)
 {
 	WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
 	spin_unlock(&ln->nid_lock);
