@@ -92,8 +92,8 @@ bool lnet_path_whole(const struct lnet_path *path);
 /* [sh] A message on @path succeeded. @from_peer: the remote side sent a reply. */
 void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_peer);
 /*
- * [sh] Lowers the health of @path, and of those of its @ends that @how blames, if attribution.c
- * agrees.
+ * [sh] Counts @how. If @how blames one of @ends, lowers the health of @path, and of those ends to
+ * which lnet_blame() attributes the failure.
  */
 void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
 			u8 ends, u64 since_ns);
@@ -143,7 +143,10 @@ u8 lnet_blame(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome h
 /* [sh] @path, which had failed, works: it is no witness any more. */
 void lnet_blame_clear(struct lnet_shard *sh, struct lnet_path *path);
 
-/* Life over @path: its partner was heard by its NI. Of the last two, so that one is another. */
+/*
+ * [sh] A sign of life on @path: ni->heard keeps the last two different partners of the NI and
+ * their times.
+ */
 static inline void lnet_blame_heard(struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
 {
 	struct lnet_seen *heard = path->ni->sh[sh->ix].heard;
@@ -164,7 +167,10 @@ static inline void lnet_blame_heard(struct lnet_shard *sh, const struct lnet_pat
 u64 lnet_path_round_trip(const struct lnet_path *path);
 /* [sh] Time in ns without response after which @path becomes suspect, from its round-trip time. */
 u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path);
-/* [sh] Marks @path as suspect, and starts a recovery ping on it at once. */
+/*
+ * [sh] Marks @path as suspect, and puts its recovery ping first in the queue. Nothing if @path is
+ * suspect, is loopback, or hedge is off.
+ */
 void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path);
 /*
  * [sh] A sign of life on @path: clears suspicion, and updates the round-trip time by @rtt_ns (0:
@@ -181,7 +187,10 @@ bool lnet_att_slow(const struct lnet_pass *p, const struct lnet_att *att);
  * or was heard since, else NETWORK_TIMEOUT.
  */
 enum lnet_outcome lnet_att_silence(const struct lnet_att *att);
-/* [sh] Takes a hedge from the retry budget. False: the budget is used up. */
+/*
+ * [sh] Takes one hedge from the hedge budget of @peer. False: the budget is used up; counts the
+ * denial.
+ */
 bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer);
 /* [sh] A request of a program succeeded: adds to the budgets of hedges and of recovery pings. */
 void lnet_peer_earn(struct lnet_pass *p, struct lnet_peer *peer);
@@ -223,8 +232,8 @@ void lnet_probe_leave(struct lnet_path *path);
  */
 u64 lnet_probe_pay(struct lnet_pass *p, struct lnet_peer *peer);
 /*
- * [sh of @peer] Takes one ping from the bucket of the claimer of @peer. All its claimed peers that
- * never sent a message share the bucket: ten seconds of recovery_ping_rate. False: it is empty.
+ * [sh of @peer] Takes one ping from the bucket of the claimer of @peer. It holds 10 s of
+ * recovery_ping_rate for all claimed peers. True also without a claimer.
  */
 bool lnet_probe_pay_claimed(struct lnet_pass *p, const struct lnet_peer *peer);
 /* [sh] Returns one ping to the bucket of @peer. */

@@ -9,12 +9,13 @@
 /* The only writer of the state. */
 void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state);
 /*
- * [any shard, or none] Frees @rx and all that it holds; the shard that @p holds keeps the memory.
+ * Frees @rx and what it holds, into the pool of the shard that @p holds, if any. If
+ * lnet_pass_stops() still uses @rx, that step frees it.
  */
 void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx);
 /* Nobody uses @sh any more: frees the pool of rx. */
 void lnet_rx_pool_fini(struct lnet_shard *sh);
-/* [sh] Counts that the request @rx is rejected because of @why. */
+/* [sh] Counts @rx as dropped because of @why. */
 void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why);
 /*
  * [sh] The payload of @rx goes to @len bytes of @md from @offset on: sets rx->into, rx->want and
@@ -84,7 +85,10 @@ void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);
 void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e);
 /* [sh] The window needs the place @ix: a request in progress continues without the window. */
 void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix);
-/* [sh] All replies below @floor are acknowledged. */
+/*
+ * [sh] The sender has finished all requests below @floor: detaches their entries, and moves
+ * w->floor there.
+ */
 void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor);
 /* [sh] w->from becomes @pni, which is referenced; NULL: none */
 void lnet_window_from(struct lnet_window *w, struct lnet_peer_ni *pni);
@@ -99,7 +103,10 @@ void lnet_windows_rehome(const struct lnet_peer *from, const struct lnet_peer_ni
  * sent it, ACKs use that path from now on.
  */
 void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx);
-/* [sh] Makes room for @seq; may release and take the lock. False: there is none. */
+/*
+ * [sh] Makes room for @seq. May release and take the lock: *@w is then the window of @grant, or
+ * NULL. False: no room, no memory, or no window.
+ */
 bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **w, u64 grant, u64 seq);
 /* [sh] A PUT is done: its ACK is sent at the end of the pass if @wanted, else as in rule 10. */
 void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted);

@@ -19,7 +19,10 @@ bool lnet_contact_ask(struct lnet_pass *p, struct lnet_peer *peer);
 void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] Starts session negotiation if it is due. */
 void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer);
-/* [sh] True if requests may be sent. Else session negotiation is in progress, or starts. */
+/*
+ * [sh] True if requests may be sent now. Starts session negotiation if it is due. False: requests
+ * wait for it, or for discovery.
+ */
 bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);
 /*
  * [sh] The session @grant has expired, or the receiver does not know it: starts negotiation again.
@@ -130,7 +133,10 @@ u32 lnet_ping_info_seq(const struct lnet_copy *info);
 bool lnet_push_needed(const struct lnet_peer *peer);
 /* [sh] Sends a push. False: a pool is empty. */
 bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer);
-/* Any lock may be held. The time at which the budget allows the next ping or push. */
+/*
+ * Any lock may be held. Takes one ping or push from the budget of the node. Returns the time at
+ * which it may be sent.
+ */
 u64 lnet_disc_turn(struct lnet *ln, u64 now_ns);
 /* Worker of shard 0, no lock held: schedules pushes that are due soon. */
 void lnet_push_work(struct lnet_pass *p);
@@ -233,8 +239,9 @@ void lnet_listing_fill(const struct lnet *ln, struct lnet_listing *l, unsigned i
 /* For lnet_cfg_wait(): lnet_peer_is_idle() of @peer. */
 bool lnet_peer_is_free(struct lnet *ln, void *peer);
 /*
- * Config. Moves @peer to shard 0, where routers and peers behind them are, if nothing is in flight
- * to it. @wait: waits for that as long as the removal of an interface may take. 0, -EBUSY.
+ * cfg_mutex held. Moves @peer to shard 0, where routers and peers behind them are, if nothing is
+ * in flight to it. @wait: waits for that as long as the removal of an interface may take. 0,
+ * -EBUSY.
  */
 int lnet_peer_anchor(struct lnet_peer *peer, bool wait);
 /* cfg_mutex held. New requests to @pni, which may be hidden, go to its peer again. */
@@ -242,9 +249,8 @@ void lnet_peer_heir_end(struct lnet_peer_ni *pni);
 /* cfg_mutex held, no shard locked. lnet_peer_heir_end() for all interfaces of @peer. */
 void lnet_peer_heirs_end(struct lnet_peer *peer);
 /*
- * cfg_mutex held. As lnet_peer_take_over(), but does not redirect new requests, and ends that of
- * the moved interfaces. @wait: waits until nothing is in flight, as long as the removal of an
- * interface may take.
+ * cfg_mutex held. As lnet_peer_take_over() without @heirs. @wait: first waits until nothing is in
+ * flight, for drain_time at most. 0, -EBUSY
  */
 int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
 		     bool wait);
@@ -299,9 +305,8 @@ void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer);
  */
 void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via);
 /*
- * Config. Somebody else noticed at @when_s (seconds since 1970) that the router with the interface
- * @gateway is @up. Older news than the last one is ignored, and so is a NID of no router. It counts
- * until the router replies or is silent the next time. 0, -EINVAL: not on a net of this node.
+ * Takes cfg_mutex. The gateway @gateway was seen up or down at @when_s (Unix time). Valid until
+ * its next check; older reports and unknown gateways are ignored. 0, -EINVAL: no local net
  */
 int lnet_route_notify(struct lnet *ln, const struct lnet_nid *gateway, bool up, s64 when_s);
 /* [sh 0] The next check is due. */

@@ -7,8 +7,8 @@
 
 /* ---- shard.c --------------------------------------------------------------------------------- */
 /*
- * Locks @sh, and releases another shard that @p holds. Refills the pools of @sh before if they are
- * low.
+ * Locks @sh, and releases the shard that @p held. At every 64th call for the same shard it
+ * releases the lock once. Refills low pools before.
  */
 void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh);
 /* Locks the shard of @pni, also if @pni moves to another shard meanwhile. */
@@ -21,8 +21,8 @@ void lnet_enter_peer(struct lnet_pass *p, const struct lnet_peer *peer);
  */
 void lnet_leave(struct lnet_pass *p);
 /*
- * LNET_MORE: leaves the messages of @p in the shard, for the next pass without it or for the
- * worker; those of a handler, for the pass that called it. A burst is sent at once.
+ * With LNET_MORE: moves p->send to the locked shard and releases it. A later pass without
+ * LNET_MORE, or the worker, sends them. A full burst stays in p->send.
  */
 void lnet_more_leave(struct lnet_pass *p);
 /* Moves the messages that calls with LNET_MORE left to @p. */
@@ -85,7 +85,9 @@ void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e);
 void lnet_evts_keep(struct lnet_pass *p, struct lnet_shard *sh);
 /* Any context: the delivered events of @p wait for the next refill of @sh. */
 void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh);
-/* Nobody uses @sh any more: frees the events of its pool. */
+/*
+ * No caller uses @sh any more. Frees the events that lnet_evts_return() left for the next refill.
+ */
 void lnet_evts_free(struct lnet_shard *sh);
 /* Frees @op, its events and its copy. NULL is fine. */
 void lnet_op_free(struct lnet_op *op);
@@ -105,7 +107,7 @@ struct lnet_op *lnet_op_take(struct lnet_shard *sh);
 struct lnet_att *lnet_att_take(struct lnet_shard *sh);
 /* No lock held: fills the pools of @sh. */
 void lnet_pool_refill(struct lnet_shard *sh);
-/* [any context] True if an object may be missing: call lnet_pool_refill() before the next lock. */
+/* True if a pool of @sh is short: call lnet_pool_refill() before locking @sh. */
 bool lnet_pool_low(const struct lnet_shard *sh);
 
 /* ---- stats.c --------------------------------------------------------------------------------- */
@@ -145,7 +147,10 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op);
 /* [sh] @op is over: undoes lnet_stat_start(). */
 void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op);
-/* [sh] True, and counted: too many replies wait for @from, or for all peers of the shard. */
+/*
+ * [sh] True if too many replies wait for @from, or for all peers while @from has at least 16;
+ * counts the denial.
+ */
 bool lnet_answers_full(struct lnet_pass *p, const struct lnet_peer_ni *from);
 /* No lock held: allocates the statistics that paths of @sh want. */
 void lnet_stats_reserve(struct lnet_shard *sh);
@@ -186,10 +191,7 @@ void lnet_log_init(struct lnet *ln, const struct lnet_cfg *cfg);
 bool lnet_log_is_on(const struct lnet *ln);
 /* The time at which lnet_log_work() has something to do. */
 u64 lnet_log_look_ns(const struct lnet *ln);
-/*
- * Worker of shard 0, no lock held. Logs fault rules that have ended, and the number of suppressed
- * lines, if it is time.
- */
+/* Worker of shard 0, no lock held. Logs the number of suppressed lines, if it is time. */
 void lnet_log_work(struct lnet *ln, u64 now_ns);
 /* As lnet_log_work(), at once. Nothing is logged afterwards. */
 void lnet_log_flush(struct lnet *ln);

@@ -8,7 +8,7 @@
 /* ---- ni.c ------------------------------------------------------------------------------------ */
 /* The only writer of the state. All shard locks held if @ni is in the list. */
 void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to);
-/* The interface is ACTIVE. */
+/* True if @ni is ACTIVE. */
 bool lnet_ni_usable(const struct lnet_ni *ni);
 /*
  * Sets or clears @mark, one LNET_MARK() or several, and computes the service state. True if a mark
@@ -19,7 +19,10 @@ bool lnet_ni_mark(struct lnet_ni *ni, u32 mark, bool set);
 void lnet_ni_get(struct lnet_ni *ni);
 /* cfg_mutex, a shard lock or nid_lock held. The interface with @nid in any state; NULL: none. */
 struct lnet_ni *lnet_ni_listed(struct lnet *ln, const struct lnet_nid *nid);
-/* Shard or cfg_mutex held. The interface with @nid, no reference taken; NULL: none. */
+/*
+ * cfg_mutex, a shard lock or nid_lock held. The ACTIVE or DRAINING interface with @nid, without a
+ * reference; NULL: none.
+ */
 struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid);
 /* Shard or cfg_mutex held. True if @nid is the NID of an interface of this node. */
 bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid);
@@ -83,8 +86,8 @@ void lnet_peer_put(struct lnet_peer *peer);
 /* A peer that is not known yet, with one reference. NULL: no memory. */
 struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary);
 /*
- * All peers in turn, from @prev NULL: counted, puts @prev, which may have been deleted meanwhile.
- * Of those that stay none is skipped, none comes twice. No shard lock or nid_lock held.
+ * No shard lock or nid_lock held. The peer behind @prev (NULL: the first), with a reference; drops
+ * that to @prev, which may be deleted. Visits each peer once; NULL: end.
  */
 struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
 /*
@@ -93,8 +96,8 @@ struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
 void lnet_peers_walk(struct lnet_pass *p,
 		     void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg);
 /*
- * Config. The peer with the first of @nids, which was made again, gets the place of the one with
- * the number @seq in the list, and its interfaces get the order of @nids.
+ * Takes cfg_mutex. The peer with the first of @nids, which was made again, gets the place of the
+ * one with the number @seq in the list, and its interfaces get the order of @nids.
  */
 void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsigned int nr);
 /* Any context. The peer interface with @nid, with a reference; NULL: unknown. */
@@ -111,11 +114,11 @@ struct lnet_peer_ni *lnet_peer_ni_target(struct lnet *ln, const struct lnet_nid 
 struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni);
 /* cfg_mutex held. The peer that has @nid, with a reference; NULL: none. */
 struct lnet_peer *lnet_peer_owner(struct lnet *ln, const struct lnet_nid *nid);
-/* [sh] The first interface of @peer that can be reached; NULL: none. */
+/* [sh] The first interface of @peer that is not deleted and has a path; NULL: none. */
 struct lnet_peer_ni *lnet_peer_ni_any(struct lnet_peer *peer);
 /*
- * A new interface of @peer; the first one makes @peer known, which keeps its first count then. May
- * sleep. 0, -EEXIST (the NID is known meanwhile), -ENOMEM.
+ * May sleep. Adds the interface @nid to @peer. With the first one, @peer is listed, and the list
+ * keeps its first reference. 0, -EEXIST (NID is known), -ENOMEM
  */
 int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid);
 /* As lnet_peer_ni_get(), for requests of this node: never rejected by claims_max. */
@@ -139,13 +142,13 @@ void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
 /* Config, no lock held. Hides @peer with all its interfaces. */
 void lnet_peer_hide(struct lnet_peer *peer);
 /*
- * [sh] Config. As lnet_peer_hide(), if only the caller refers to @peer, with @mine references.
- * False: somebody else does, or something is in flight.
+ * [sh] cfg_mutex held. As lnet_peer_hide(), if only the caller refers to @peer, with @mine
+ * references. False: somebody else does, or something is in flight.
  */
 bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine);
 /*
- * The hidden, idle @peer: the two steps above for all its interfaces; then drops its first
- * reference.
+ * cfg_mutex held, no shard locked. @peer is hidden and idle: calls lnet_peer_ni_tell() and
+ * lnet_peer_ni_drop() for its interfaces, then drops its first reference.
  */
 void lnet_peer_drop(struct lnet_peer *peer);
 /* 0, -ENOMEM */
@@ -185,15 +188,18 @@ bool lnet_paths_possible(struct lnet_peer_ni *pni);
  * possible again, the node pings the peer for its list, and can then prove @pni.
  */
 bool lnet_paths_withheld(struct lnet_peer_ni *pni);
-/* [sh] True if @path has no attempt, no unanswered request and no ping. */
+/*
+ * [sh] True if no driver holds an attempt on @path, and no reply, ping or reset is outstanding.
+ * Attempts that wait for credits do not count.
+ */
 bool lnet_path_is_idle(const struct lnet_path *path);
 /* [sh] Moves the idle @path to @gone; lnet_paths_free() frees it without lock. */
 void lnet_path_detach(struct lnet_path *path, struct list_head *gone);
-/* Config. Makes the paths of a new NI. 0, -ENOMEM */
+/* cfg_mutex held. Makes the paths of a new NI. 0, -ENOMEM */
 int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni);
-/* Config. True if nothing is in flight on any path of @ni. */
+/* cfg_mutex held. True if nothing is in flight on any path of @ni. */
 bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni);
-/* Config. Removes the paths of @ni on which nothing is in flight. True: none is left. */
+/* cfg_mutex held. Removes the paths of @ni on which nothing is in flight. True: none is left. */
 bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);
 /*
  * No lock held. The link of @ni is up: expedites recovery for some peers behind @at, and drops the
@@ -222,7 +228,7 @@ bool lnet_route_leads(const struct lnet_rx *rx);
 struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_peer *peer);
 /* Shard or cfg_mutex held. True if @peer is a router that a route names. */
 bool lnet_routes_name(const struct lnet *ln, const struct lnet_peer *peer);
-/* cfg held; a route or the check of a router refers to @pni */
+/* cfg_mutex held. True if a route or a gateway check refers to @pni. */
 bool lnet_routes_need(const struct lnet_peer_ni *pni);
 
 /* ---- route_path.c ---------------------------------------------------------------------------- */
@@ -279,11 +285,11 @@ void lnet_udsp_path(const struct lnet *ln, struct lnet_path *path);
  * priority takes that in its place. 0, -EINVAL, -EALREADY, -ENOSPC, -ENOMEM.
  */
 int lnet_udsp_add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule);
-/* Config. Deletes the rule at @idx, -1: all. 0, -ENOENT, -ENOMEM */
+/* Takes cfg_mutex. Deletes the rule at @idx, -1: all. 0, -ENOENT, -ENOMEM */
 int lnet_udsp_del(struct lnet *ln, int idx);
-/* Config. Replaces all rules by @rules. 0 or -errno: nothing was changed. */
+/* Takes cfg_mutex. Replaces all rules by @rules. 0 or -errno: nothing was changed. */
 int lnet_udsp_set(struct lnet *ln, const struct lnet_udsp_rule *rules, unsigned int nr);
-/* Config. Copies the rule at @idx. 0, -ENOENT past the end */
+/* Takes cfg_mutex. Copies the rule at @idx. 0, -ENOENT past the end */
 int lnet_udsp_get(struct lnet *ln, unsigned int idx, struct lnet_udsp_rule *rule);
 /* Frees the rules. */
 void lnet_udsp_fini(struct lnet *ln);

@@ -10,15 +10,18 @@
 void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state);
 /* [sh] Sets the timer of @op to the earliest of its times; never moves it to a later time. */
 void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);
-/* [sh] As lnet_op_arm(), if nothing is due before @next_ns. Most operations end before. */
+/*
+ * [sh] As lnet_op_arm(). If @next_ns is 4 ms or more away and no timer runs, only queues a check
+ * in 4 ms: most operations end before.
+ */
 void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns);
 /* [sh] An attempt of @op was perhaps delivered, unless the receiver rejected the request. */
 void lnet_op_doubt(struct lnet_op *op);
 /* [sh] @op is about to end: attempts that await a reply were perhaps delivered. */
 void lnet_op_given_up(struct lnet_op *op);
 /*
- * [sh] The time in ns without reply to @op, or without sign of life on @path, after which one is
- * missed. A cumulative ACK is late on purpose.
+ * [sh] Time in ns without reply or sign of life after which @path is checked; longer by
+ * confirm_delay for a PUT without ACK, whose cumulative ACK is delayed.
  */
 u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
 		     const struct lnet_path *path);
@@ -79,17 +82,17 @@ void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op);
  * connection.
  */
 void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
-/* [sh] */
+/*
+ * [sh] Attempts of @op on @ni: those that wait for credits choose again; the driver's are
+ * cancelled; those awaiting replies fail if @op may be retried or @ni stops.
+ */
 void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, struct lnet_ni *ni);
 /*
  * No lock held. As lnet_ops_ni_down(), for paths that are gone. @force false: only for attempts
  * that wait for credits.
  */
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
-/*
- * No lock held. The link of @ni is down: attempts in flight there are ambiguous at once, attempts
- * that wait for credits choose another path.
- */
+/* No lock held. @ni stops or has no link: calls lnet_op_ni_down() for all operations. */
 void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni);
 /*
  * [sh] A path to the peer of @op works again. If @op pauses between two tries, it tries now; else
@@ -126,7 +129,10 @@ void lnet_op_wire(struct lnet_op *op);
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
 /* No lock held. lnet_op_reselect() for all operations that wait for credits of @ni. */
 void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni);
-/* [sh] True if the source NI of @op is being removed and @op may use another one. */
+/*
+ * [sh] True if the peer's list omits, or will omit, the source NI of @op (removed; for stock peers
+ * also drained), and @op may use another NI.
+ */
 bool lnet_op_source_leaves(const struct lnet_op *op);
 /*
  * [sh] The path that @op is bound to failed or is unresponsive. A reply to a tracked request, and a
