@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The calls from lower folders of the core to higher ones: one line each. */
+/* Calls from lower folders of the core to higher ones; tables of timers, jobs and kinds. */
 #include "shard/hooks.h"
 #include "shard/shard.h"
 #include "topology/topology.h"

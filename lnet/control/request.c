@@ -256,7 +256,7 @@ int lnet_ctl_nid(const struct lnet_val *v, const char *what, struct lnet_nid *ni
 	return 0;
 }
 
-/* What stands before the NID in "12345-10.0.0.1@tcp"; @text moves behind it. */
+/* Reads the process ID before the NID in "12345-10.0.0.1@tcp"; @text moves behind it. */
 static s64 pid_take(const char **text)
 {
 	const char *at = *text;

@@ -62,7 +62,7 @@ struct lnet_rule {
 
 enum lnet_rule_state { LNET_RULE_IS_WAITING, LNET_RULE_IS_ON, LNET_RULE_IS_OFF, LNET_RULE_IS_OVER };
 
-/* What a rule has done so far. */
+/* Effects of a rule so far. */
 struct lnet_rule_info {
 	u32 id;				/* counted from 1 */
 	u8 state;

@@ -67,7 +67,7 @@ struct lnet_flap {			/* [nid_lock] topology/: of an NI */
 	u8 nr;				/* times it went soon after it had come, in a row */
 };
 
-/* What management shows of the link. */
+/* The figures of the link that management shows. */
 struct lnet_weight_view {
 	u32 weight, full_mbit, loss_ppm, flaps, held_ms;
 	u64 sent, lost;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What an outcome of outcomes.def means: whom it blames, and whether the message was delivered. */
+/* An outcome of outcomes.def: the ends that it blames, and whether the message was delivered. */
 #ifndef LNET_MODEL_OUTCOME_H
 #define LNET_MODEL_OUTCOME_H
 

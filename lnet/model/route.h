@@ -16,7 +16,7 @@
 #include "model/timer.h"
 #include <lnet/wire.h>
 
-/* What is known of a router's interface: pni->gw; 0: it is none of a router's. [sh 0] */
+/* [sh 0] State of an interface of a router, in pni->gw; 0: no route names its node. */
 enum lnet_gw_state {
 	LNET_GW_UP = 1,
 	LNET_GW_SILENT,	/* a check got no answer, or, if asked for, none was made yet */

@@ -64,7 +64,7 @@ int lnet_ip2nets_check(const char *text);
 int lnet_routes_check(const char *text);
 
 /* ---- udsp_words.c ---------------------------------------------------------------------------- */
-/* Of a rule whose texts have LNET_UDSP_TEXT bytes, and more than enough. */
+/* Size of a rule with texts of LNET_UDSP_TEXT bytes, rounded up. */
 #define LNET_UDSP_WORDS	(LNET_NR_UDSP_ENDS * (1 + LNET_NIDLIST_WORDS))
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the lower folders of the core need of higher ones: lnet/hooks.c implements it. This is the
- * only way up; tests/lint/layers allows no other, and at most 40 names here.
+ * Functions and tables that lower folders of the core need of higher ones. lnet/hooks.c implements
+ * the tables and the functions named lnet_hook_x; the owning folder implements the others.
+ * tests/lint/layers allows no other call to a higher folder, and at most 40 names here.
  */
 #ifndef LNET_SHARD_HOOKS_H
 #define LNET_SHARD_HOOKS_H
@@ -12,8 +13,9 @@
 void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed);
 
 /*
- * Steps of a pass. They are the functions themselves, since a module would not inline a wrapper. No
- * lock is held, unless it says so.
+ * Steps of a pass, declared directly, since a module would not inline a wrapper.
+ * lnet_pass_acks(), lnet_pass_starts(), lnet_att_given(), lnet_pass_backs() and lnet_pass_routed()
+ * may begin and end with a shard locked; the others without a lock, unless it says so.
  */
 void lnet_pass_acks(struct lnet_pass *p);	/* makes the ACKs for PUTs of this pass */
 void lnet_pass_starts(struct lnet_pass *p);	/* starts operations of p->defer */

@@ -130,7 +130,7 @@ void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
 	list_add_tail(&op->link, &p->defer);
 }
 
-/* What is to be sent, and then the bells of their drivers. */
+/* Gives the attempts of p->send to their drivers, then calls ops->flush of these drivers. */
 static void leave_and_send(struct lnet_pass *p)
 {
 	lnet_leave(p);

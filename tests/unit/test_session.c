@@ -70,7 +70,7 @@ static void test_opening_fails(void)
 	rails_end();
 }
 
-/* What waits for room in the window when the grant becomes void goes on under the new one. */
+/* Requests that wait for room in the window use the new session if the old one ends. */
 static void test_void_while_full(void)
 {
 	unsigned int i, tag[8], bad = 0;
