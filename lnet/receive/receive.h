@@ -81,8 +81,6 @@ struct lnet_entry *lnet_entry_take(struct lnet_shard *sh);
 void lnet_entry_hold(struct lnet_entry *e);
 /* [sh] Posts the event if no receive and no reply uses the memory. */
 void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);
-/* [sh] The sender no longer needs the reply. */
-void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e);
 /* [sh] The window needs the place @ix: a request in progress continues without the window. */
 void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix);
 /*

@@ -109,14 +109,6 @@ static void entry_fail(struct lnet_pass *p, struct lnet_entry *e)
 	lnet_entry_settle(p, e);
 }
 
-void lnet_entry_confirmed(struct lnet_pass *p, struct lnet_entry *e)
-{
-	if (e->confirmed)
-		return;
-	e->confirmed = 1;
-	lnet_entry_settle(p, e);
-}
-
 /* The window needs the place of @e: what runs goes on without it. */
 void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix)
 {

@@ -614,11 +614,6 @@ void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op)
 	try_done(p, op);
 }
 
-void lnet_op_back(struct lnet_pass *p, struct lnet_op *op)
-{
-	try_done(p, op);
-}
-
 static void drop_attempt(struct lnet_pass *p, struct lnet_att *att)
 {
 	if (live(att) && !with_driver(att))

@@ -248,13 +248,6 @@ void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance)
 	tx->rx_instance = instance;
 }
 
-void lnet_window_free(struct lnet_peer *peer)
-{
-	if (peer->tx.op != peer->tx.few)
-		kfree(peer->tx.op);
-	peer->tx.op = NULL;
-}
-
 /* ---- all other requests ---------------------------------------------------------------------- */
 
 int lnet_ops_init(struct lnet *ln)

@@ -31,8 +31,6 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] Drops a pin; may free @op. */
 void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);
-/* [sh] A receive for @op has ended; may free @op. */
-void lnet_op_back(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] Cancels the attempts of @op that drivers hold, at the end of the pass. */
 void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] The outcome of @op is known: -> OP_RECALL, and OP_DONE when no driver uses its memory. */
@@ -225,8 +223,6 @@ void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned in
 void lnet_window_void(struct lnet_peer *peer);
 /* [sh] A session begins: @grant is its ID, @W the size of the window, @instance the receiver's. */
 void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance);
-/* Frees the window of a peer that nobody uses any more. */
-void lnet_window_free(struct lnet_peer *peer);
 /* 0 or -errno */
 int lnet_ops_init(struct lnet *ln);
 /* All operations have ended: frees the slots. */
