@@ -152,6 +152,17 @@ static void test_time(void)
 	rails_end();
 }
 
+/* A timer or a job without a function would crash the worker. */
+static void test_tables(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < LNET_NR_TIMERS; i++)
+		CU_ASSERT_PTR_NOT_NULL(lnet_timer_kinds[i]);
+	for (i = 0; i < LNET_NR_JOBS; i++)
+		CU_ASSERT(lnet_jobs[i].when && lnet_jobs[i].run);
+}
+
 UNIT_SUITE(shard,
 	{ "the ACK leaves before the handler of its PUT runs", test_ack_first },
 	{ "handlers that send do not nest", test_depth },
@@ -159,4 +170,5 @@ UNIT_SUITE(shard,
 	{ "a reader delivers what a call left", test_reader_delivers },
 	{ "a reader delivers before it has read all", test_flush_delivers },
 	{ "time does not go back in a shard", test_time },
-	{ "an earlier time is announced", test_arm })
+	{ "an earlier time is announced", test_arm },
+	{ "each kind of timer and each job has its functions", test_tables })
