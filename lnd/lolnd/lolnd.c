@@ -22,12 +22,17 @@ struct lo {
 	struct list_head queue;		/* attempts in AT_QUEUE */
 	struct list_head parked;	/* attempts in AT_PARKED */
 	bool busy, stopped;
+	char at[4];			/* by enum lo_place; only their addresses are used */
 };
 
-/* att->lnd[1]: where an attempt is; att->lnd[0]: its rx from AT_HAND on. */
+/*
+ * Where an attempt is. att->lnd[1] is the address of lo->at[place]: the core may cancel an attempt
+ * before ops->send and after it came back, and it uses the word then. No such value is one of these
+ * addresses, so it never seems to be on a list of ours. att->lnd[0] is its rx from AT_HAND on.
+ */
 enum lo_place {
 	AT_QUEUE,
-	AT_HAND,	/* a thread is at work with it */
+	AT_HAND,	/* a thread is at work with it, or it came back */
 	/* the same, and meanwhile the core's last word came to ops->land: that thread will obey */
 	AT_VERDICT,
 	AT_PARKED,	/* waits for ops->land */
@@ -47,14 +52,14 @@ static struct lo *lo_of(struct lnet_ni *ni)
 	return lnet_ni_priv(ni);
 }
 
-static enum lo_place place_of(const struct lnet_att *att)
+static bool is_at(const struct lo *lo, const struct lnet_att *att, enum lo_place place)
 {
-	return (enum lo_place)(unsigned long)att->lnd[1];
+	return READ_ONCE(att->lnd[1]) == (const void *)&lo->at[place];
 }
 
-static void place_set(struct lnet_att *att, enum lo_place place)
+static void place_set(struct lo *lo, struct lnet_att *att, enum lo_place place)
 {
-	att->lnd[1] = (void *)(unsigned long)place;
+	WRITE_ONCE(att->lnd[1], &lo->at[place]);
 }
 
 /* ---- payload --------------------------------------------------------------------------------- */
@@ -116,14 +121,15 @@ static void park(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx, st
 	bool decided, given = false;
 
 	spin_lock(&lo->lock);
-	decided = place_of(att) == AT_VERDICT;
+	decided = is_at(lo, att, AT_VERDICT);
 	if (!decided) {
 		given = aside || how != LNET_OK;
 		rx->lnd[0] = given ? NULL : att;
 		rx->lnd[1] = aside;
-		place_set(att, AT_PARKED);
-		if (!given)
+		if (!given) {
+			place_set(lo, att, AT_PARKED);
 			list_add_tail(&att->link, &lo->parked);
+		}
 	}
 	spin_unlock(&lo->lock);
 	if (decided) {
@@ -203,7 +209,7 @@ static struct lnet_att *busy_next(struct lo *lo, unsigned int nr, bool *more)
 	if (*more && nr < LO_BURST) {
 		att = list_first_entry(&lo->queue, struct lnet_att, link);
 		list_del_init(&att->link);
-		place_set(att, AT_HAND);
+		place_set(lo, att, AT_HAND);
 	} else {
 		lo->busy = false;
 	}
@@ -257,7 +263,7 @@ static struct lnet_att *take_first(struct lo *lo, struct list_head *list)
 	att = list_first_entry_or_null(list, struct lnet_att, link);
 	if (att) {
 		list_del_init(&att->link);
-		place_set(att, AT_HAND);
+		place_set(lo, att, AT_HAND);
 	}
 	spin_unlock(&lo->lock);
 	return att;
@@ -290,7 +296,7 @@ static int lo_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att
 	spin_lock(&lo->lock);
 	stopped = lo->stopped;
 	if (!stopped) {
-		place_set(att, AT_QUEUE);
+		place_set(lo, att, AT_QUEUE);
 		list_add_tail(&att->link, &lo->queue);
 	}
 	spin_unlock(&lo->lock);
@@ -311,17 +317,16 @@ static void lo_flush(struct lnet_pass *p, struct lnet_ni *ni)
 		deliver(p, ni);
 }
 
-/* True: @att was taken from where it waited. */
-static bool take_waiting(struct lo *lo, struct lnet_att *att, enum lo_place *place)
+/* True: @att was at @place, which is a list, and was taken from there. */
+static bool take_from(struct lo *lo, struct lnet_att *att, enum lo_place place)
 {
-	bool waits = false;
+	bool waits;
 
 	spin_lock(&lo->lock);
-	*place = place_of(att);
-	if (!list_empty(&att->link) && (*place == AT_QUEUE || *place == AT_PARKED)) {
+	waits = is_at(lo, att, place);
+	if (waits) {
 		list_del_init(&att->link);
-		place_set(att, AT_HAND);
-		waits = true;
+		place_set(lo, att, AT_HAND);
 	}
 	spin_unlock(&lo->lock);
 	return waits;
@@ -330,15 +335,11 @@ static bool take_waiting(struct lo *lo, struct lnet_att *att, enum lo_place *pla
 static void lo_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 		      enum lnet_cancel how)
 {
-	enum lo_place place = place_of(att);
+	struct lo *lo = lo_of(ni);
 
-	if (how == LNET_CANCEL_UNSENT && place != AT_QUEUE)
-		return;
-	if (!take_waiting(lo_of(ni), att, &place))
-		return;
-	if (place == AT_QUEUE)
+	if (take_from(lo, att, AT_QUEUE))
 		lnet_att_done(p, att, LNET_CANCELED, 0);
-	else
+	else if (how == LNET_CANCEL_ABORT && take_from(lo, att, AT_PARKED))
 		park(p, ni, att->lnd[0], att, true, LNET_ABORTED);
 }
 
@@ -359,11 +360,11 @@ static void lo_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 
 	spin_lock(&lo->lock);
 	att = rx->lnd[0];
-	if (att && place_of(att) == AT_PARKED) {
+	if (att && is_at(lo, att, AT_PARKED)) {
 		list_del_init(&att->link);
-		place_set(att, AT_HAND);
+		place_set(lo, att, AT_HAND);
 	} else if (att) {
-		place_set(att, AT_VERDICT);
+		place_set(lo, att, AT_VERDICT);
 		mine = false;
 	}
 	spin_unlock(&lo->lock);

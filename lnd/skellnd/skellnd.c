@@ -104,14 +104,23 @@ static void skel_flush(struct lnet_pass *p, struct lnet_ni *ni)
 		lnet_att_done(p, att, LNET_REMOTE_DROPPED, 0);
 }
 
-/* True: @att was on the queue and is now ours alone. */
+/*
+ * True: @att was on the queue and is now ours alone. Search the queue: the core may cancel an
+ * attempt before send() and after it came back, and then it is on a list of the core.
+ */
 static bool take(struct skel *skel, struct lnet_att *att)
 {
-	bool queued;
+	struct lnet_att *at;
+	bool queued = false;
 
 	spin_lock(&skel->lock);
-	queued = !list_empty(&att->link);
-	list_del_init(&att->link);
+	list_for_each_entry(at, &skel->queue, link) {
+		if (at != att)
+			continue;
+		list_del_init(&att->link);
+		queued = true;
+		break;
+	}
 	spin_unlock(&skel->lock);
 	return queued;
 }

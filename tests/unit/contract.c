@@ -489,6 +489,38 @@ static void test_cancel_abort(struct contract_pair *pair)
 	msgs_free(&msgs);
 }
 
+/* One is not sent yet, the others came back, the last before it landed: the core has them all. */
+static void test_cancel_not_held(struct contract_pair *pair)
+{
+	struct contract_node *node = &pair->node[0];
+	struct lnet_pass p;
+	unsigned int nr = 0;
+	struct msg *msg;
+	LIST_HEAD(msgs);
+	LIST_HEAD(core);
+
+	send_one(msg_new(node, &msgs, PLAN_LAND, 1000), LNET_PASS_CALL);
+	send_one(msg_new(node, &msgs, PLAN_LATER_LAND, 1000), LNET_PASS_CALL);
+	run_until_given(pair, &msgs);
+	msg_new(node, &msgs, PLAN_LAND, 1000);
+	lnet_pass_begin(&p, &node->ln, LNET_PASS_WORKER);
+	list_for_each_entry(msg, &msgs, link) {
+		list_add_tail(&msg->att.link, &core);
+		node->ni->ops->cancel(&p, node->ni, &msg->att, LNET_CANCEL_UNSENT);
+		node->ni->ops->cancel(&p, node->ni, &msg->att, LNET_CANCEL_ABORT);
+	}
+	lnet_pass_end(&p);
+	list_for_each_entry(msg, &msgs, link) {
+		UNIT_EQUAL(msg->nr_done, nr++ < 2, "times that it was given back");
+		CU_ASSERT(!list_empty(&msg->att.link));
+		list_del_init(&msg->att.link);
+	}
+	UNIT_EQUAL(nr, 3, "messages");
+	land_waiting(receiver(pair));
+	run_until_landed(pair, 2);
+	msgs_free(&msgs);
+}
+
 static void test_stop(struct contract_pair *pair)
 {
 	struct contract_node *node = &pair->node[0];
@@ -593,6 +625,7 @@ static const struct {
 	{ "a landing is stopped", test_rx_stop },
 	{ "cancel UNSENT", test_cancel_unsent },
 	{ "cancel ABORT", test_cancel_abort },
+	{ "cancel ignores what the driver does not have", test_cancel_not_held },
 	{ "ni_stop gives everything back", test_stop },
 	{ "deadlines", test_deadline },
 	{ "lost paths and their epochs", test_path_lost },
