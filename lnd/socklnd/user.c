@@ -229,38 +229,43 @@ static void release(struct user_ni *un, struct sock_conn *c)
 }
 
 /*
- * A closed connection for the caller alone to release. One that somebody still writes is left for a
- * little later.
+ * Locked. A closed connection for the caller alone to release. One that somebody still writes is
+ * left for a little later.
  */
 static struct sock_conn *claim_closed(struct user_ni *un)
 {
-	struct sock_conn *c, *found = NULL;
+	struct sock_conn *c;
 
-	mutex_lock(&un->sn.lock);
-	if (un->nr_closed) {
-		list_for_each_entry(c, &un->sn.conns, all) {
-			if (c->state != CONN_CLOSED)
-				break;	/* closed connections precede the others */
-			if (c->writing || user_conn(c)->releasing)
-				continue;
-			found = c;
-			user_conn(c)->releasing = true;
-			WRITE_ONCE(un->nr_closed, un->nr_closed - 1);
-			break;
-		}
+	if (!un->nr_closed)
+		return NULL;
+	list_for_each_entry(c, &un->sn.conns, all) {
+		if (c->state != CONN_CLOSED)
+			break;		/* closed connections precede the others */
+		if (c->writing || user_conn(c)->releasing)
+			continue;
+		user_conn(c)->releasing = true;
+		WRITE_ONCE(un->nr_closed, un->nr_closed - 1);
+		return c;
 	}
-	mutex_unlock(&un->sn.lock);
-	return found;
+	return NULL;
 }
 
+/* ni_stop() waits for a thread that is counted: it uses @un after the last connection is gone. */
 void user_release_closed(struct user_ni *un)
 {
-	struct sock_conn *c = READ_ONCE(un->nr_closed) ? claim_closed(un) : NULL;
+	struct sock_conn *c;
 
-	while (c) {
+	if (!READ_ONCE(un->nr_closed))
+		return;
+	mutex_lock(&un->sn.lock);
+	un->nr_releasing++;
+	while ((c = claim_closed(un))) {
+		mutex_unlock(&un->sn.lock);
 		release(un, c);
-		c = claim_closed(un);
+		mutex_lock(&un->sn.lock);
 	}
+	un->nr_releasing--;
+	mutex_unlock(&un->sn.lock);
 }
 
 static int connect_error(int fd)
@@ -397,7 +402,7 @@ static bool is_last_released(struct user_ni *un)
 	bool last;
 
 	mutex_lock(&un->sn.lock);
-	last = list_empty(&un->sn.conns);
+	last = list_empty(&un->sn.conns) && !un->nr_releasing;
 	mutex_unlock(&un->sn.lock);
 	return last;
 }

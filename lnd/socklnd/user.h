@@ -32,6 +32,7 @@ struct user_ni {
 	u8 *staging;
 	u64 armed_ns;			/* what the timer is set to; U64_MAX nothing [sn.lock] */
 	u32 nr_closed;			/* connections to release [sn.lock] */
+	u32 nr_releasing;		/* threads in user_release_closed() [sn.lock] */
 	u16 port;			/* reserved source port to try next; 0: may not use them */
 	u16 listen_port;		/* of the listener that serves it; 0: none [cfg] */
 };
