@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Steps of a pass for payloads: drivers receive them in place, or are to stop. */
 #include "shard/shard.h"
+#include "topology/topology.h"
 #include "receive/receive.h"
 #include "shard/hooks.h"
 
+/* Another thread may end a message, the last user of its NI, before land() returns. */
 void lnet_pass_lands(struct lnet_pass *p)
 {
 	while (!list_empty(&p->land)) {
 		struct lnet_rx *rx = list_first_entry(&p->land, struct lnet_rx, owed);
+		struct lnet_ni *ni = rx->ni;
 		bool skip;
 
 		list_del_init(&rx->owed);
 		if (unlikely(rx->fwd))
 			lnet_rx_forward.land(p, rx);
 		skip = rx->verdict == LNET_SKIP;
-		rx->ni->ops->land(p, rx->ni, rx);
+		lnet_ni_get(ni);
+		ni->ops->land(p, ni, rx);
 		if (skip)
 			lnet_rx_free(p, rx);
+		lnet_ni_put(ni);
 	}
 }
 

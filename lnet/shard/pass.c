@@ -64,10 +64,9 @@ static void ring_all(struct lnet_pass *p)
 		ring(p->ring[--p->nr_ring], p);
 }
 
-static void send_one(struct lnet_pass *p, struct lnet_att *att)
+/* The caller keeps @ni: another thread may end @att, the last user of @ni, before send() returns. */
+static void send_one(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
-	struct lnet_ni *ni = att->ni;
-
 	if (unlikely(READ_ONCE(p->ln->fault)) && lnet_hook_fault_send(p, ni, att))
 		return;
 	WRITE_ONCE(att->flags, 0);
@@ -94,25 +93,32 @@ static void run_of(struct lnet_pass *p, const struct lnet_ni *ni, struct list_he
 	list_cut_position(run, &p->send, last);
 }
 
+/* Gives @ni's driver the attempts at the head of p->send that go by @ni. */
+static void send_run(struct lnet_pass *p, struct lnet_ni *ni)
+{
+	LIST_HEAD(run);
+	bool last;
+
+	run_of(p, ni, &run);
+	last = list_empty(&p->send);
+	if (!last)
+		ring_add(p, ni);
+	ni->ops->send_list(p, ni, &run, last);
+}
+
 static void send_all(struct lnet_pass *p)
 {
 	while (!list_empty(&p->send)) {
 		struct lnet_att *att = list_first_entry(&p->send, struct lnet_att, link);
 		struct lnet_ni *ni = att->ni;
-		LIST_HEAD(run);
-		bool last;
 
+		lnet_ni_get(ni);
 		if (unlikely(READ_ONCE(p->ln->fault)) || !ni->ops->send_list) {
 			list_del_init(&att->link);
-			send_one(p, att);
-			continue;
+			send_one(p, ni, att);
+		} else {
+			send_run(p, ni);
 		}
-		run_of(p, ni, &run);
-		last = list_empty(&p->send);
-		if (!last)
-			ring_add(p, ni);
-		lnet_ni_get(ni);
-		ni->ops->send_list(p, ni, &run, last);
 		lnet_ni_put(ni);
 	}
 }
