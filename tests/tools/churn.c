@@ -3,7 +3,7 @@
  * Odd requests over TCP while peer, interface and fault rules come and go: no last event may be
  * lost.
  *
- *	churn [ROUNDS]		of 0.4 s and more; 6 by default
+ *	churn [ROUNDS [PAUSE]]	6 rounds of 0.4 s and more by default; PAUSE: ms, 300 by default
  *
  * Two nodes in one process. Threads send PUTs and GETs of odd sizes, offsets and timeouts and
  * unlink memory in use, handlers send more, one adds and deletes fault rules at both nodes, and the
@@ -372,17 +372,17 @@ static void memory_post(struct node *n)
 	must(lnet_md_attach(n->ln, me, &cfg, LNET_RETAIN, &md), "memory");
 }
 
-static void churn(unsigned int nr_rounds)
+static void churn(unsigned int nr_rounds, unsigned int pause_us)
 {
 	unsigned int i;
 	int rc;
 
 	for (i = 0; i < nr_rounds; i++) {
-		usleep(300000);
+		usleep(pause_us);
 		doing = "deleting the peer";
 		rc = lnet_peer_del(sender.ln, &receiver.nid, NULL, 0);
 		must(rc == -ENOENT ? 0 : rc, "deleting the peer");
-		usleep(100000);
+		usleep(pause_us / 3);
 		doing = "deleting the interface";
 		must(lnet_ni_del(sender.ln, &sender.nid), "deleting the interface");
 		doing = "adding the interface";
@@ -393,7 +393,8 @@ static void churn(unsigned int nr_rounds)
 int main(int argc, char **argv)
 {
 	unsigned int nr_rounds = argc > 1 ? atoi(argv[1]) : 6, i, nr_wrong;
-	unsigned int port = 9800 + getpid() % 100;
+	unsigned int pause_us = 1000 * (argc > 2 ? atoi(argv[2]) : 300);
+	unsigned int port = 9800 + getpid() % 1000;
 	pthread_t loader[LOADERS], poller[POLLERS + 1], ruler;
 
 	signal(SIGALRM, too_long);
@@ -407,7 +408,7 @@ int main(int argc, char **argv)
 		must(pthread_create(&poller[i], NULL, poll_node, i ? &sender : &receiver),
 		     "thread");
 	must(pthread_create(&ruler, NULL, rule_nodes, (void *)5), "thread");
-	churn(nr_rounds);
+	churn(nr_rounds, pause_us);
 	atomic_set(&stopping, 1);
 	doing = "stopping the threads";
 	for (i = 0; i < LOADERS; i++)

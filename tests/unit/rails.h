@@ -117,6 +117,7 @@ struct rails {
 	char order[256];	/* what left and what was handled, a letter each */
 	struct rails_msg last;	/* header of the last user's message sent, data NULL */
 	void (*on_event)(struct rails_node *n, const struct lnet_event *ev);
+	void (*on_keep)(struct lnet_ni *ni);	/* FATE_KEEP: before send() returns */
 	void (*on_carry)(struct rails_msg *m);	/* may spoil what it carries */
 	void (*on_copy)(bool begin);		/* a payload is copied, as hardware would */
 };

@@ -3,6 +3,7 @@
 #include "rails.h"
 #include "memory/memory.h"
 #include "shard/hooks.h"
+#include <pthread.h>
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
@@ -163,6 +164,45 @@ static void test_tables(void)
 		CU_ASSERT(lnet_jobs[i].when && lnet_jobs[i].run);
 }
 
+/* ---- interfaces ------------------------------------------------------------------------------ */
+
+static struct lnet_ni *going;		/* the interface that is deleted while its driver sends */
+static int idle_refs;			/* of each interface, while nothing is sent */
+
+static void *delete_going(void *arg)
+{
+	rails_ni_del(0, going == arg);
+	return NULL;
+}
+
+static void delete_while_sending(struct lnet_ni *ni)
+{
+	pthread_t thread;
+
+	rails.on_keep = NULL;
+	going = ni;
+	CU_ASSERT(atomic_read(&ni->refs) > idle_refs);
+	pthread_create(&thread, NULL, delete_going, rails_ni(0, 1));
+	pthread_join(thread, NULL);
+}
+
+/* Another thread takes the attempt back and deletes the interface before send() returns. */
+static void test_ni_gone(void)
+{
+	unsigned int tag;
+
+	rails_begin(NULL);
+	idle_refs = atomic_read(&rails_ni(0, 0)->refs);
+	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, 1);
+	rails.on_keep = delete_while_sending;
+	going = NULL;
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	CU_ASSERT(going != NULL);
+	rails_run(10 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 1, "the request ends over the other rail");
+	rails_end();
+}
+
 UNIT_SUITE(shard,
 	{ "the ACK leaves before the handler of its PUT runs", test_ack_first },
 	{ "handlers that send do not nest", test_depth },
@@ -171,4 +211,5 @@ UNIT_SUITE(shard,
 	{ "a reader delivers before it has read all", test_flush_delivers },
 	{ "time does not go back in a shard", test_time },
 	{ "an earlier time is announced", test_arm },
+	{ "an interface is deleted while its driver sends", test_ni_gone },
 	{ "each kind of timer and each job has its functions", test_tables })
