@@ -2,6 +2,7 @@
 /* The TCP driver keeps the contract of drivers, over real sockets of this host. */
 #include "sock_world.h"
 #include <lnet/socklnd.h>
+#include <pthread.h>
 
 /* ---- a stand-in for the environment: poll(2) ---- */
 
@@ -245,6 +246,34 @@ static int ni_start_here(struct lnet_ni *ni)
 	return contract_sock_ops.ni_start(ni);
 }
 
+static bool releaser_left;
+
+/* A thread that is still in user_release_closed() for a moment. */
+static void *releaser(void *arg)
+{
+	struct user_ni *un = arg;
+
+	usleep(5000);
+	mutex_lock(&un->sn.lock);
+	releaser_left = true;
+	un->nr_releasing--;
+	mutex_unlock(&un->sn.lock);
+	return NULL;
+}
+
+static void ni_stop_here(struct lnet_ni *ni)
+{
+	struct user_ni *un = ni->priv;
+	pthread_t thread;
+
+	releaser_left = false;
+	un->nr_releasing++;
+	pthread_create(&thread, NULL, releaser, un);
+	contract_sock_ops.ni_stop(ni);
+	CU_ASSERT(releaser_left);
+	pthread_join(thread, NULL);
+}
+
 static void unmake_pair(struct contract_pair *pair)
 {
 	unsigned int i;
@@ -268,6 +297,7 @@ static void test_contract(void)
 
 	ops = contract_sock_ops;
 	ops.ni_start = ni_start_here;
+	ops.ni_stop = ni_stop_here;
 	driver.ops = &ops;
 	typed = false;
 	contract_run(&driver);
