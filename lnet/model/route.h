@@ -29,24 +29,26 @@ struct lnet_gateway {			/* a router, while a route names it */
 	struct lnet *ln;
 	struct lnet_peer_ni *pni;	/* one that a route names; counted */
 	u32 nr_routes;			/* [cfg] */
-	/* service/: [sh 0] from here */
-	struct lnet_timer timer;	/* the next check */
-	u8 busy;			/* a check is under way: @check */
+	/* topology/: [sh 0] from here */
+	struct lnet_timer timer;	/* the next check; service/ stops it */
 	u8 known;			/* @info is what it said last */
 	u8 whole;			/* @nis are all interfaces of the router */
 	/* @nis has an interface with a path here, so one that it lacks is out of use */
 	u8 lists_hop;
 	u8 refused;			/* it could not pass something on, and said nothing since */
-	u8 met;				/* discovery asked it, when its info had @met_seq */
+	/* discovery asked it, when its info had @met_seq; service/ writes it as well */
+	u8 met;
+	u32 doubts;			/* the same answer in a row, by which it is not wholly up */
+	u64 hash;			/* of what it said last */
+	struct lnet_pinginfo info;
+	struct lnet_pinginfo_ni nis[LNET_MAX_NIS];
+	/* service/: [sh 0] from here */
+	u8 busy;			/* a check is under way: @check */
 	u32 met_seq;
 	struct lnet_op *check;
 	u32 turn;			/* of the nets that it is checked over */
-	u32 doubts;			/* the same answer in a row, by which it is not wholly up */
-	u64 hash;			/* of what it said last */
 	s64 told_s;			/* when what lnet_route_notify() heard was noticed */
 	u64 nr_checks, nr_failed;
-	struct lnet_pinginfo info;
-	struct lnet_pinginfo_ni nis[LNET_MAX_NIS];
 	struct lnet_frag frag;		/* where the answer to a check lands: @sink */
 	u8 sink[LNET_PINGINFO_MANUAL];
 };
@@ -58,7 +60,8 @@ struct lnet_route {			/* manage/: all but @up */
 	struct lnet_peer_ni *named;	/* the router's interface it was added with; counted */
 	s32 hops;			/* 1..255; -1: not told */
 	u32 priority;			/* less is better */
-	u8 up;				/* [sh 0] service/: the router leads there, as it says */
+	/* [sh 0] topology/, service/ for a new route: the router leads there, as it says */
+	u8 up;
 	u8 gone;			/* [cfg] in routes->dying */
 };
 

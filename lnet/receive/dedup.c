@@ -4,6 +4,7 @@
  * sender's end of refusals.
  */
 #include "shard/shard.h"
+#include "topology/topology.h"
 #include "path/path.h"
 #include "memory/memory.h"
 #include "xfer/xfer.h"

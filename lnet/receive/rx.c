@@ -6,7 +6,6 @@
 #include "path/path.h"
 #include "memory/memory.h"
 #include "receive/receive.h"
-#include "service/service.h"
 #include "shard/hooks.h"
 
 static const u8 edges[LNET_NR_RX_STATES][LNET_NR_RX_STATES] = {

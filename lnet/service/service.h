@@ -281,29 +281,6 @@ bool lnet_age_full(const struct lnet *ln);
 void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid);
 
 /* ---- gateway.c ------------------------------------------------------------------------------- */
-/* [sh 0] True if the router is known to have an interface on @net. */
-bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net);
-/*
- * [sh 0] @info, @len bytes, is the ping info of @peer, from a REPLY to a ping or a push. Nothing if
- * it is no router.
- */
-void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len);
-/* [sh 0] A check of @gw on @net got no reply. */
-void lnet_gateway_silent(struct lnet_pass *p, struct lnet_gateway *gw, u32 net);
-/*
- * [sh of rx->from] True if a gateway sent @rx, by any of its NIDs. May release and take the lock. A
- * gateway may use a new NID before it is proven, so a NID in the last ping info suffices.
- */
-bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx);
-/*
- * [sh 0] Connections to an interface of a router broke: it is checked soon, and discovered again.
- */
-void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer);
-/*
- * [sh 0] The router cannot forward a message that was sent on @via: other routers are better until
- * its next check.
- */
-void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via);
 /*
  * Takes cfg_mutex. The gateway @gateway was seen up or down at @when_s (Unix time). Valid until
  * its next check; older reports and unknown gateways are ignored. 0, -EINVAL: no local net

@@ -87,8 +87,6 @@ void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);
 /* no lock held: a request that was parked has found memory, or its time is over */
 void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 		     enum lnet_outcome why);
-/* [sh of rx->from] @rx came from or through a gateway */
-void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word);
 
 /*
  * Fault rules. The first two only if ln->fault, whose rules may be gone in the call. No lock held:

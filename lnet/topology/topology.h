@@ -231,6 +231,44 @@ bool lnet_routes_name(const struct lnet *ln, const struct lnet_peer *peer);
 /* cfg_mutex held. True if a route or a gateway check refers to @pni. */
 bool lnet_routes_need(const struct lnet_peer_ni *pni);
 
+/* ---- gateway.c ------------------------------------------------------------------------------- */
+/* [sh 0] True if the router is known to have an interface on @net. */
+bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net);
+/* [sh 0] True if the router forwards to the net of @route, by its last ping info. */
+bool lnet_gateway_leads(const struct lnet_gateway *gw, const struct lnet_route *route);
+/* [sh 0] True if the router has other interfaces instead of @hop. */
+bool lnet_gateway_replaced(const struct lnet_gateway *gw, const struct lnet_peer_ni *hop);
+/* [sh 0] Computes gw->lists_hop again. */
+void lnet_gateway_hops_review(struct lnet_gateway *gw);
+/*
+ * [sh 0] @info, @len bytes, is the ping info of @peer, from a REPLY to a ping or a push. Nothing if
+ * it is no router.
+ */
+void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len);
+/* [sh 0] A check of @gw on @net got no reply. */
+void lnet_gateway_silent(struct lnet_gateway *gw, u32 net);
+/* [sh 0] The next check of @gw is at @when_ns or earlier. */
+void lnet_gateway_check_by(struct lnet_pass *p, struct lnet_gateway *gw, u64 when_ns);
+/*
+ * [sh of rx->from] True if a gateway sent @rx, by any of its NIDs. May release and take the lock. A
+ * gateway may use a new NID before it is proven, so a NID in the last ping info suffices.
+ */
+bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx);
+/*
+ * [sh 0] @rx was received from a gateway, or through one. @own_word: the gateway itself sent it in
+ * the name of a node that it cannot reach.
+ */
+void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word);
+/*
+ * [sh 0] Connections to an interface of a router broke: it is checked soon, and discovered again.
+ */
+void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer);
+/*
+ * [sh 0] The router cannot forward a message that was sent on @via: other routers are better until
+ * its next check.
+ */
+void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via);
+
 /* ---- route_path.c ---------------------------------------------------------------------------- */
 /* [sh of pni] The number of paths through routers that @pni lacks. */
 unsigned int lnet_routes_missing(const struct lnet_peer_ni *pni);

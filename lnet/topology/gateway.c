@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The state of gateways: their last ping info, and the messages that come from or through them. */
+#include <lnet/hash.h>
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+
+/* a router that is heard again is asked soon what it is now */
+#define SOON_NS		(10 * (u64)NSEC_PER_MSEC)
+/* and one that could not pass something on, whether that is so of all there */
+#define REFUSED_NS	(100 * (u64)NSEC_PER_MSEC)
+
+/* ---- what a router says ---------------------------------------------------------------------- */
+
+static const struct lnet_pinginfo_ni *said_of(const struct lnet_gateway *gw,
+					      const struct lnet_nid *nid)
+{
+	unsigned int i;
+
+	for (i = 0; i < gw->info.nr; i++)
+		if (lnet_nid_same(&gw->nis[i].nid, nid))
+			return &gw->nis[i];
+	return NULL;
+}
+
+/* 0: the router says nothing of @net; else whether one of its interfaces there is up. */
+enum { NET_UNKNOWN, NET_DOWN, NET_UP };
+static unsigned int net_of(const struct lnet_gateway *gw, u32 net)
+{
+	unsigned int i, state = NET_UNKNOWN;
+
+	for (i = 0; i < gw->info.nr && state != NET_UP; i++)
+		if (lnet_nid_net(&gw->nis[i].nid) == net)
+			state = gw->nis[i].status == LNET_NI_UP ? NET_UP : NET_DOWN;
+	return state;
+}
+
+bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net)
+{
+	const struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &gw->pni->peer->pnis, link)
+		if (pni->net == net && !pni->deleted)
+			return true;
+	return gw->known && net_of(gw, net) != NET_UNKNOWN;
+}
+
+/*
+ * The far side of a router counts if it is the last one. With more routers between, or if it does
+ * not say, nobody knows.
+ */
+bool lnet_gateway_leads(const struct lnet_gateway *gw, const struct lnet_route *route)
+{
+	unsigned int net = net_of(gw, route->net);
+
+	if (gw->info.features & LNET_FEAT_RTE_DISABLED)
+		return false;
+	if (!READ_ONCE(gw->ln->tun.avoid_asym_router_failure))
+		return true;
+	return net == NET_UP || (net == NET_UNKNOWN && route->hops != 1);
+}
+
+/* Whether all its routes are up. */
+static bool routes_judge(struct lnet_gateway *gw)
+{
+	struct lnet_route *route;
+	bool all = true;
+
+	list_for_each_entry(route, &gw->ln->routes->list, link) {
+		if (route->gw != gw)
+			continue;
+		route->up = lnet_gateway_leads(gw, route);
+		all &= route->up;
+	}
+	return all;
+}
+
+/* True if the last info of the router is complete and lists an interface that has a path here. */
+static bool lists_a_hop(const struct lnet_gateway *gw)
+{
+	const struct lnet_peer_ni *hop;
+	const struct lnet_path *path;
+
+	if (!gw->whole)
+		return false;
+	list_for_each_entry(hop, &gw->pni->peer->pnis, link) {
+		if (hop->deleted || !said_of(gw, &hop->nid))
+			continue;
+		list_for_each_entry(path, &hop->paths, link)
+			if (!lnet_path_routed(path))
+				return true;
+	}
+	return false;
+}
+
+bool lnet_gateway_replaced(const struct lnet_gateway *gw, const struct lnet_peer_ni *hop)
+{
+	return gw->lists_hop && !said_of(gw, &hop->nid);
+}
+
+void lnet_gateway_hops_review(struct lnet_gateway *gw)
+{
+	gw->lists_hop = lists_a_hop(gw);
+}
+
+/* Whether all its interfaces here are. */
+static bool hops_judge(struct lnet_gateway *gw)
+{
+	const struct lnet_pinginfo_ni *said;
+	struct lnet_peer_ni *hop;
+	bool all = true;
+
+	lnet_gateway_hops_review(gw);
+	list_for_each_entry(hop, &gw->pni->peer->pnis, link) {
+		if (lnet_gateway_replaced(gw, hop)) {
+			hop->gw = LNET_GW_DOWN;
+			continue;
+		}
+		said = said_of(gw, &hop->nid);
+		hop->gw = said && said->status == LNET_NI_DOWN ? LNET_GW_DOWN :
+								     LNET_GW_UP;
+		all &= hop->gw == LNET_GW_UP;
+	}
+	return all;
+}
+
+void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len)
+{
+	struct lnet_gateway *gw = lnet_gateway_of(p->ln, peer);
+	u64 hash = lnet_hash_bytes(info, len, 1);
+	unsigned int nr;
+	bool all;
+	int err;
+
+	if (!gw)
+		return;
+	gw->refused = 0;
+	nr = gw->known ? gw->info.nr : 0;
+	if (!gw->known || hash != gw->hash)
+		gw->doubts = 0;
+	gw->hash = hash;
+	err = lnet_pinginfo_decode(&gw->info, info, len, gw->nis, ARRAY_SIZE(gw->nis));
+	/* what did not fit is missed, what did is true */
+	gw->known = !err || err == -EMSGSIZE || err == -ENOBUFS;
+	gw->whole = !err;
+	if (!gw->known)
+		return;
+	all = routes_judge(gw);
+	all &= hops_judge(gw);
+	gw->doubts = all ? 0 : gw->doubts + 1;
+	if (nr != gw->info.nr)		/* paths to what it has itself are not by it */
+		lnet_look_by(p->ln, &p->ln->routes->look_ns, p->now_ns);
+}
+
+void lnet_gateway_silent(struct lnet_gateway *gw, u32 net)
+{
+	struct lnet_peer_ni *hop;
+
+	list_for_each_entry(hop, &gw->pni->peer->pnis, link)
+		if (hop->net == net)
+			hop->gw = LNET_GW_SILENT;
+}
+
+/* ---- signs of life --------------------------------------------------------------------------- */
+
+void lnet_gateway_check_by(struct lnet_pass *p, struct lnet_gateway *gw, u64 when_ns)
+{
+	if (list_empty(&gw->timer.link) || when_ns < gw->timer.when_ns)
+		lnet_timer_set(&p->sh->wheel, &gw->timer, when_ns);
+}
+
+/* [sh 0] True if the last ping info of a gateway lists @nid. */
+static bool is_listed(const struct lnet *ln, const struct lnet_nid *nid)
+{
+	const struct lnet_gateway *gw;
+
+	list_for_each_entry(gw, &ln->routes->gateways, link)
+		if (gw->known && said_of(gw, nid))
+			return true;
+	return false;
+}
+
+bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx)
+{
+	bool is;
+
+	if (likely(rx->from->gw))
+		return true;
+	if (list_empty(&p->ln->routes->gateways))
+		return false;
+	lnet_enter(p, &p->ln->shard[0]);
+	is = is_listed(p->ln, &rx->from->nid);
+	lnet_enter_pni(p, rx->from);
+	return is;
+}
+
+/* What comes through a router proves that it forwards from there, whatever it said. */
+static void passed(struct lnet_gateway *gw, u32 net)
+{
+	struct lnet_route *route;
+
+	list_for_each_entry(route, &gw->ln->routes->list, link)
+		if (route->gw == gw && route->net == net)
+			route->up = 1;
+}
+
+void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word)
+{
+	bool through = !own_word && !lnet_nid_same(&rx->src_nid, &rx->from->nid);
+	struct lnet_peer_ni *hop = rx->from;
+	struct lnet_gateway *gw;
+
+	if (likely(!through && hop->gw != LNET_GW_SILENT))
+		return;
+	gw = lnet_gateway_of(p->ln, hop->peer);
+	if (!gw)
+		return;
+	if (hop->gw != LNET_GW_UP)
+		lnet_gateway_check_by(p, gw, p->now_ns + SOON_NS);
+	hop->gw = LNET_GW_UP;
+	if (through)
+		passed(gw, lnet_nid_net(&rx->src_nid));
+}
+
+/* It may have started anew, and know nobody. */
+void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	struct lnet_gateway *gw = lnet_gateway_of(p->ln, peer);
+
+	if (!gw)
+		return;
+	gw->met = 0;
+	lnet_gateway_check_by(p, gw, p->now_ns + SOON_NS);
+}
+
+void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via)
+{
+	lockdep_assert_held(&p->sh->lock);
+	if (!via->route)
+		return;
+	via->route->up = 0;
+	via->route->gw->refused = 1;
+	lnet_gateway_check_by(p, via->route->gw, p->now_ns + REFUSED_NS);
+}
