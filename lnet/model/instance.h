@@ -98,7 +98,7 @@ struct lnet {
 	u32 ping_seq;			/* WRITE_ONCE */
 	struct lnet_discovery disc;
 	lnet_md_t ping_md, push_md;
-	/* shard/; topology/ counts @nr_counted: */
+	/* shard/; topology/ and manage/ count @nr_counted: */
 	struct lnet_shard *shard;	/* nr_shards */
 	/* some shard's more_left, some NI's work is set; NIs, peers and their NIs not freed yet */
 	atomic_t bells, ni_work, nr_counted;

@@ -86,7 +86,7 @@ struct lnet_ni {
 	char ifname[16];
 	bool by_name;			/* was added by @ifname */
 	u32 ix;				/* small number unique in the instance */
-	/* topology/: counts references */
+	/* shard/: counts references */
 	atomic_t refs;
 	/* path/: */
 	atomic_t health;		/* 0..1000 */

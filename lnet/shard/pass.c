@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A pass from begin to end: after it has left its shards it performs what it owes. */
 #include "shard/shard.h"
-#include "topology/topology.h"
 #include "shard/hooks.h"
 
 /* A pass that is older than this does not deliver events again. */
@@ -64,7 +63,7 @@ static void ring_all(struct lnet_pass *p)
 		ring(p->ring[--p->nr_ring], p);
 }
 
-/* The caller keeps @ni: another thread may end @att, the last user of @ni, before send() returns. */
+/* The caller keeps @ni: another thread may end @att, its last user, before send() returns. */
 static void send_one(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
 	if (unlikely(READ_ONCE(p->ln->fault)) && lnet_hook_fault_send(p, ni, att))

@@ -110,6 +110,10 @@ void lnet_pool_refill(struct lnet_shard *sh);
 /* True if a pool of @sh is short: call lnet_pool_refill() before locking @sh. */
 bool lnet_pool_low(const struct lnet_shard *sh);
 
+/* ---- ni_ref.c -------------------------------------------------------------------------------- */
+/* Any lock or none. Takes a reference; lnet_ni_put() of <lnet/lnd.h> drops it. */
+void lnet_ni_get(struct lnet_ni *ni);
+
 /* ---- stats.c --------------------------------------------------------------------------------- */
 extern const char *const lnet_counter_names[LNET_NR_COUNTERS];
 extern const char *const lnet_ni_counter_names[LNET_NR_NI_COUNTERS];

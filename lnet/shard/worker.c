@@ -5,7 +5,6 @@
  */
 #include "base/base.h"
 #include "shard/shard.h"
-#include "topology/topology.h"
 #include "shard/hooks.h"
 
 #define WAIT_NAP_MIN_US	100U

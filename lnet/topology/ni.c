@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Local interfaces (NIs): state, references, look-up and publication. */
+/* Local interfaces (NIs): state, look-up and publication. */
 #include "plat.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
@@ -42,22 +42,7 @@ bool lnet_ni_mark(struct lnet_ni *ni, u32 mark, bool set)
 	return true;
 }
 
-/* ---- counting and finding -------------------------------------------------------------------- */
-
-void lnet_ni_get(struct lnet_ni *ni)
-{
-	atomic_inc(&ni->refs);
-}
-
-void lnet_ni_put(struct lnet_ni *ni)
-{
-	if (!ni || !atomic_dec_and_test(&ni->refs))
-		return;
-	WARN_ON_ONCE(ni->state != NI_GONE && ni->state != NI_NEW);
-	kfree(ni->priv);
-	atomic_dec(&ni->ln->nr_counted);
-	kvfree(ni);
-}
+/* ---- finding --------------------------------------------------------------------------------- */
 
 struct lnet_ni *lnet_ni_listed(struct lnet *ln, const struct lnet_nid *nid)
 {

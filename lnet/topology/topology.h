@@ -15,8 +15,6 @@ bool lnet_ni_usable(const struct lnet_ni *ni);
  * changed. Any context, no lock needed.
  */
 bool lnet_ni_mark(struct lnet_ni *ni, u32 mark, bool set);
-/* Takes a reference. */
-void lnet_ni_get(struct lnet_ni *ni);
 /* cfg_mutex, a shard lock or nid_lock held. The interface with @nid in any state; NULL: none. */
 struct lnet_ni *lnet_ni_listed(struct lnet *ln, const struct lnet_nid *nid);
 /*
