@@ -165,8 +165,3 @@ u64 lnet_hook_fault_count(const struct lnet *ln, bool delay)
 {
 	return lnet_fault_count(ln, delay);
 }
-
-void lnet_hook_fault_count_reset(struct lnet *ln)
-{
-	lnet_fault_count_reset(ln);
-}

@@ -2,6 +2,7 @@
 /* Tunables, statistics, and what the node says of itself. */
 #include "control/command.h"
 #include "shard/shard.h"
+#include "manage/manage.h"
 
 #define TUNABLES_MAX 128
 

@@ -11,6 +11,7 @@
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "router/router.h"
+#include "manage/manage.h"
 
 static struct dentry *directory;
 

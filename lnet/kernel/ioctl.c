@@ -13,6 +13,7 @@
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "router/router.h"
+#include "manage/manage.h"
 
 /* ---- the requests ---------------------------------------------------------------------------- */
 

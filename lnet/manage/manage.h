@@ -50,6 +50,10 @@ int lnet_peer_del_unlocked(struct lnet *ln, const struct lnet_nid *primary,
  */
 int lnet_peer_set_state(struct lnet *ln, const struct lnet_nid *nid, u32 mask, u32 state);
 
+/* ---- stats_reset.c --------------------------------------------------------------------------- */
+/* Takes cfg_mutex. Sets counters, histograms and link counts of the instance to zero. */
+void lnet_stats_reset(struct lnet *ln);
+
 /* ---- route_config.c -------------------------------------------------------------------------- */
 /*
  * lnet_route_add(), which also succeeds if this node has no interface on the gateway's net: the

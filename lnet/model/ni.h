@@ -125,7 +125,7 @@ struct lnet_ni {
 	s32 peer_timeout, peer_credits, peer_buffer_credits, credits;
 	u32 conns_per_peer;
 	s32 tos;
-	/* manage/, and shard/ to reset them */
+	/* manage/ */
 	u32 nr_down, nr_up;		/* stt-020/025 */
 	u64 ping_count, next_ping_ns;	/* always 0; management shows them */
 	struct lnet_ni_shard sh[];	/* nr_shards */

@@ -99,6 +99,5 @@ bool lnet_hook_fault_drops(struct lnet_pass *p, struct lnet_rx *rx, const struct
 void lnet_hook_fault_spoil(struct lnet_rx *rx);
 /* messages that rules failed, or delayed, while they were sent */
 u64 lnet_hook_fault_count(const struct lnet *ln, bool delay);
-void lnet_hook_fault_count_reset(struct lnet *ln);
 
 #endif

@@ -2,7 +2,6 @@
 /* Counters and latency histograms: adding, summing over the shards, quantiles, reset, names. */
 #include "plat.h"
 #include "shard/shard.h"
-#include "topology/topology.h"
 #include "shard/hooks.h"
 
 /* Each table takes its kind from the one list and drops the others. */
@@ -162,7 +161,7 @@ static bool is_gauge(enum lnet_counter c)
 	return c == LNET_C_msgs_alloc || c == LNET_C_rst_alloc;
 }
 
-static void shard_reset(struct lnet *ln, struct lnet_shard *sh)
+void lnet_shard_stats_reset(struct lnet_shard *sh)
 {
 	struct lnet_ni *ni;
 	unsigned int c;
@@ -171,7 +170,7 @@ static void shard_reset(struct lnet *ln, struct lnet_shard *sh)
 		if (!is_gauge(c))
 			WRITE_ONCE(sh->c[c], 0);
 	WRITE_ONCE(sh->c[LNET_C_msgs_max], sh->c[LNET_C_msgs_alloc]);
-	list_for_each_entry(ni, &ln->nis, link) {
+	list_for_each_entry(ni, &sh->ln->nis, link) {
 		ni->used |= !!ni->sh[sh->ix].c[LNET_NIC_send_count];
 		memset(ni->sh[sh->ix].c, 0, sizeof(ni->sh[sh->ix].c));
 	}
@@ -186,7 +185,7 @@ static void hists_reset(struct lnet_path_stats *s)
 	memset(&s->answered, 0, sizeof(s->answered));
 }
 
-static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
+void lnet_peer_stats_reset(struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni;
 	struct lnet_path *path;
@@ -198,39 +197,4 @@ static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 			if (path->stats)
 				hists_reset(path->stats);
 	}
-}
-
-/* No shard is locked. */
-static void drivers_reset(struct lnet *ln)
-{
-	u64 values[LNET_LND_COUNTERS_MAX];
-	struct lnet_ni *ni;
-
-	list_for_each_entry(ni, &ln->nis, link)
-		if (ni->ops->counters)
-			ni->ops->counters(ni, values, true);
-}
-
-void lnet_stats_reset(struct lnet *ln)
-{
-	struct lnet_pass p;
-	struct lnet_ni *ni;
-	unsigned int i;
-
-	mutex_lock(&ln->cfg_mutex);
-	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-	for (i = 0; i < ln->nr_shards; i++) {
-		lnet_enter(&p, &ln->shard[i]);
-		shard_reset(ln, &ln->shard[i]);
-		lnet_leave(&p);
-	}
-	list_for_each_entry(ni, &ln->nis, link) {
-		WRITE_ONCE(ni->nr_down, 0);
-		WRITE_ONCE(ni->nr_up, 0);
-	}
-	lnet_peers_walk(&p, peer_reset, NULL);
-	lnet_hook_fault_count_reset(ln);
-	lnet_pass_end(&p);
-	drivers_reset(ln);
-	mutex_unlock(&ln->cfg_mutex);
 }

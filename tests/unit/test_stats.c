@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/shard/stats.c: histograms and their quantiles, sums over shards, reset, names. */
+/*
+ * Tests of lnet/shard/stats.c and lnet/manage/stats_reset.c: histograms and their quantiles, sums
+ * over shards, reset, names.
+ */
 #define lnet_counter_names stats_counter_names
 #define lnet_ni_counter_names stats_ni_counter_names
 #define lnet_pni_counter_names stats_pni_counter_names
@@ -17,9 +20,12 @@
 #define lnet_leave stats_leave
 #define lnet_peers_walk stats_peers_walk
 #define lnet_hook_fault_count stats_fault_count
-#define lnet_hook_fault_count_reset stats_fault_count_reset
+#define lnet_fault_count_reset stats_fault_count_reset
+#define lnet_shard_stats_reset stats_shard_stats_reset
+#define lnet_peer_stats_reset stats_peer_stats_reset
 #include "paths.h"
 #include "lnet/shard/stats.c"
+#include "lnet/manage/stats_reset.c"
 
 static u64 fault_hits[2];
 
@@ -196,6 +202,7 @@ static void test_sum_and_reset(void)
 	w->ln.shard = shards;
 	w->ln.nr_shards = 3;
 	for (i = 0; i < 3; i++) {
+		shards[i].ln = &w->ln;
 		shards[i].ix = 0;
 		shards[i].c[LNET_C_send_count] = 10 + i;
 		shards[i].c[LNET_C_msgs_alloc] = 1;
