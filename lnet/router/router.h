@@ -117,8 +117,6 @@ u32 lnet_router_state_nr(const struct lnet *ln);
 int lnet_router_view(struct lnet *ln, unsigned int shard, struct lnet_rtr_view v[LNET_NR_RTR]);
 /* Config, may sleep. 0, -ENOMEM, -EBUSY */
 int lnet_router_enable(struct lnet *ln, bool on);
-/* [sh] A ping was received on rx->ni. */
-void lnet_router_pinged(struct lnet_pass *p, struct lnet_rx *rx);
 /*
  * Worker of shard 0, no lock held: changes the state if it is time, and checks whether interfaces
  * are pinged.

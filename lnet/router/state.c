@@ -379,18 +379,6 @@ static void look_at_nis(struct lnet *ln, u64 now_ns)
 	lnet_push_all(ln, true);
 }
 
-void lnet_router_pinged(struct lnet_pass *p, struct lnet_rx *rx)
-{
-	struct lnet_ni *ni = rx->ni;
-
-	WRITE_ONCE(ni->pinged_ns, p->now_ns);
-	if (likely(!lnet_ni_marked(ni, LNET_MARK(UNPINGED))) ||
-	    lnet_nid_is_local(p->ln, &rx->src_nid))
-		return;
-	lnet_ni_mark(ni, LNET_MARK(UNPINGED), false);
-	lnet_ni_announced(ni);
-}
-
 /* ---- what time does -------------------------------------------------------------------------- */
 
 /* cfg_mutex held. */

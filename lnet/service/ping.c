@@ -7,7 +7,6 @@
 #include "xfer/xfer.h"
 #include "receive/receive.h"
 #include "service/service.h"
-#include "router/router.h"
 #include "shard/hooks.h"
 
 #define RECOVERY_SINK 48
@@ -159,6 +158,19 @@ static bool is_first(const struct lnet_disc *d)
 	return !d->known && !d->told;
 }
 
+/* [sh] @rx is a ping to a router: it proves that nodes use the interface that received it. */
+static void ni_pinged(struct lnet_pass *p, const struct lnet_rx *rx)
+{
+	struct lnet_ni *ni = rx->ni;
+
+	WRITE_ONCE(ni->pinged_ns, p->now_ns);
+	if (likely(!lnet_ni_marked(ni, LNET_MARK(UNPINGED))) ||
+	    lnet_nid_is_local(p->ln, &rx->src_nid))
+		return;
+	lnet_ni_mark(ni, LNET_MARK(UNPINGED), false);
+	lnet_ni_announced(ni);
+}
+
 enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 				   const struct lnet_hdr *hdr)
 {
@@ -167,7 +179,7 @@ enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 	u32 at;
 
 	if (lnet_router_forwards(p->ln))
-		lnet_router_pinged(p, rx);
+		ni_pinged(p, rx);
 	if (!op) {
 		lnet_copy_put(c);
 		return LNET_SKIP;
