@@ -224,7 +224,19 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 	return lnet_ctl_item_end(d, s);
 }
 
-/* Targets that did not fail. A peer that was created only for a failed request is deleted. */
+/*
+ * A peer that was created only for a failed request is deleted. The driver still references it, so
+ * it is deleted as an operator would delete it.
+ */
+static void forget_failed(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_nid primary;
+
+	if (lnet_age_unanswered(ln, nid, &primary))
+		lnet_peer_del(ln, &primary, NULL, 0);
+}
+
+/* Targets that did not fail. */
 static void answer_all(struct lnet_ctl_asks *set)
 {
 	unsigned int i;
@@ -234,7 +246,7 @@ static void answer_all(struct lnet_ctl_asks *set)
 			set->ask[i].status = set->answer(&set->ask[i]);
 	for (i = 0; i < set->nr; i++)
 		if (set->ask[i].status)
-			lnet_age_unanswered(set->ctl->ln, &set->ask[i].to.nid);
+			forget_failed(set->ctl->ln, &set->ask[i].to.nid);
 	set->answered = true;
 }
 

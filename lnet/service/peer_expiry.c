@@ -165,24 +165,21 @@ static bool is_awaited(const struct lnet_peer *peer)
 	       !list_empty(&peer->disc.waiters);
 }
 
-/* The driver still references the peer, so it is deleted as an operator would delete it. */
-void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid)
+bool lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid, struct lnet_nid *primary)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
 	struct lnet_peer *peer = pni ? lnet_peer_of(pni) : NULL;
-	struct lnet_nid primary = *nid;
-	bool useless = false;
+	bool useless;
 
 	lnet_peer_ni_put(pni);
 	if (!peer)
-		return;
+		return false;
 	mutex_lock(&ln->cfg_mutex);
 	spin_lock(&peer->sh->lock);
-	primary = peer->primary;
+	*primary = peer->primary;
 	useless = made_by_traffic(peer) && is_unheard(peer) && !is_awaited(peer);
 	spin_unlock(&peer->sh->lock);
 	mutex_unlock(&ln->cfg_mutex);
 	lnet_peer_put(peer);
-	if (useless)
-		lnet_peer_del(ln, &primary, NULL, 0);
+	return useless;
 }

@@ -275,10 +275,11 @@ void lnet_age_made(struct lnet *ln);
 /* True if no further unknown peer may be created. */
 bool lnet_age_full(const struct lnet *ln);
 /*
- * No lock held. A ping of @nid failed: deletes a dynamically created peer that never sent a
- * message.
+ * Takes cfg_mutex, no shard locked. A ping of @nid failed. True: its peer, which has the primary
+ * NID *@primary, was created dynamically, never sent a message, and no request waits for it. The
+ * caller deletes the peer.
  */
-void lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid);
+bool lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid, struct lnet_nid *primary);
 
 /* ---- gateway.c ------------------------------------------------------------------------------- */
 /*
