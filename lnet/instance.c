@@ -28,6 +28,7 @@ static struct lnet *instance_alloc(const struct lnet_cfg *cfg)
 	while (!ln->instance)
 		ln->instance = cfg->env->ops->random(cfg->env);
 	lnet_log_init(ln, cfg);
+	ln->lnds[0] = &lnet_lo_ops;
 	ln->watch_idle = 1;
 	lnet_tunables_init(&ln->tun);
 	mutex_init(&ln->cfg_mutex);

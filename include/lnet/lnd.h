@@ -293,6 +293,9 @@ struct lnet_lnd_ops {
 	u16 nr_limits;
 };
 
+/* The loopback driver (lnd/lolnd), which each instance has from its creation. */
+extern const struct lnet_lnd_ops lnet_lo_ops;
+
 /*
  * ---- upcalls ----
  * Always between lnet_pass_begin(&p, ln, LNET_PASS_DRIVER) and lnet_pass_end(&p), in task context.

@@ -7,7 +7,6 @@
 #include <lnet/lnd.h>
 #include <lnet/wire.h>
 #include "model/model.h"
-#include "lolnd.h"
 
 #define LO_EPOCH	1U	/* no connection, so none ever dies */
 #define LO_BURST	64U	/* messages a visit delivers before others have their turn */

@@ -14,7 +14,7 @@ void lnet_ni_cfg_complete(const struct lnet *ln, u32 net, const struct lnet_lnd_
 			  struct lnet_ni_cfg *cfg);
 /* Takes cfg_mutex. Moves the interfaces with these NIDs behind all others, in this order. */
 void lnet_nis_order(struct lnet *ln, const struct lnet_ni_cfg *cfgs, unsigned int nr);
-/* Adds the loopback interface. 0 or -errno */
+/* Adds the loopback interface; its driver is registered. 0 or -errno */
 int lnet_net_init(struct lnet *ln);
 /* Drains and stops all interfaces, loopback last. */
 void lnet_net_stop(struct lnet *ln);

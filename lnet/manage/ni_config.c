@@ -11,7 +11,6 @@
 #include "xfer/xfer.h"
 #include "service/service.h"
 #include "manage/manage.h"
-#include "lnd/lolnd/lolnd.h"
 #include "shard/hooks.h"
 
 /*
@@ -363,9 +362,8 @@ int lnet_net_init(struct lnet *ln)
 
 	lnet_ni_cfg_init(&cfg);
 	cfg.nid = LNET_NID_LO;
-	ln->lnds[0] = &lnet_lo_ops;
 	mutex_lock(&ln->cfg_mutex);
-	err = add(ln, &lnet_lo_ops, &cfg);
+	err = add(ln, lnd_of(ln, cfg.nid.type), &cfg);
 	mutex_unlock(&ln->cfg_mutex);
 	if (err)
 		return err;
