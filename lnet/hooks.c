@@ -26,7 +26,7 @@ void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed)
 void lnet_hook_shard_init(struct lnet_shard *sh)
 {
 	lnet_windows_init(sh);
-	lnet_probes_init(&sh->probes);
+	lnet_probes_init(&sh->probes, lnet_ping_path);
 }
 
 void lnet_hook_shard_fini(struct lnet_shard *sh)

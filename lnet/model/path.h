@@ -8,6 +8,7 @@
 #include "model/times.h"
 
 struct lnet_ni;
+struct lnet_pass;
 struct lnet_peer_ni;
 struct lnet_route;
 
@@ -117,6 +118,11 @@ struct lnet_probes {
 	struct lnet_timer timer;	/* armed while somebody is in the line */
 	/* when all pings so far would have gone, had they gone evenly */
 	u64 budget_ns;
+	/*
+	 * [const] lnet/hooks.c sets it, lnet_path_probe() calls it. [sh] Sends a recovery ping,
+	 * which ends in lnet_path_ping_done(), perhaps before this returns.
+	 */
+	void (*ping)(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
 };
 
 #endif

@@ -218,8 +218,9 @@ bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns);
 bool lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns);
 
 /* ---- probe_queue.c --------------------------------------------------------------------------- */
-/* Makes the queue empty. */
-void lnet_probes_init(struct lnet_probes *probes);
+/* Makes the queue empty. @ping: sends the pings, see struct lnet_probes. */
+void lnet_probes_init(struct lnet_probes *probes,
+		      void (*ping)(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns));
 /* [sh] Adds @path to the end of the queue, unless it is there. Its turn is not before @now_ns. */
 void lnet_probe_join(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns);
 /* [sh] Adds @path to the head of the queue, and serves the queue now. */

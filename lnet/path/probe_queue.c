@@ -11,8 +11,10 @@
 #define BUDGET_BURST	8	/* pings that may follow each other at once */
 #define CLAIMED_BURST_S	10ULL	/* seconds of recovery_ping_rate in the bucket of a claimer */
 
-void lnet_probes_init(struct lnet_probes *probes)
+void lnet_probes_init(struct lnet_probes *probes,
+		      void (*ping)(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns))
 {
+	probes->ping = ping;
 	INIT_LIST_HEAD(&probes->line);
 	lnet_timer_init(&probes->timer, LNET_TIMER_PROBE);
 }

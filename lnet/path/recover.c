@@ -19,7 +19,6 @@
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "path/path.h"
-#include "service/service.h"
 #include "shard/trace.h"
 #include "shard/hooks.h"
 
@@ -161,7 +160,7 @@ static void ping_send(struct lnet_pass *p, struct lnet_path *path)
 	path->pni->next_ping_ns = 0;
 	lnet_count(p->sh, recovery_pings);
 	lnet_rec_path(p->sh, p->now_ns, PING, path, path->pinging, ping_timeout(p->ln, path));
-	lnet_ping_path(p, path, ping_timeout(p->ln, path));
+	p->sh->probes.ping(p, path, ping_timeout(p->ln, path));
 	lnet_rec_back(p->sh);
 	if (path->recovering == RECOVER_QUICK && path->pinging < pings_wanted(p->ln, path))
 		ping_soon(p->sh, path, p->now_ns);

@@ -56,7 +56,7 @@ int lnet_ping_init(struct lnet *ln);
 void lnet_ping_fini(struct lnet *ln);
 /* [sh] A ping on @path alone; the caller completes and starts it. NULL: a pool is empty. */
 struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path);
-/* [sh] Sends a recovery ping, which ends in lnet_path_ping_done(). */
+/* [sh] Sends a recovery ping: the function @ping of struct lnet_probes. */
 void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
 
 /* ---- discover.c ------------------------------------------------------------------------------ */

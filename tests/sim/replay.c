@@ -472,8 +472,7 @@ static void shard_make(struct replay *rp, u32 ix, const struct lnet_rec *rec)
 	INIT_LIST_HEAD(&sh->live);
 	INIT_LIST_HEAD(&sh->atts.free);
 	lnet_wheel_init(&sh->wheel, rp->head.nr ? rec[0].now_ns : 0);
-	INIT_LIST_HEAD(&sh->probes.line);
-	lnet_timer_init(&sh->probes.timer, LNET_TIMER_PROBE);
+	lnet_probes_init(&sh->probes, replay_ping);
 	for (i = 0; i < rp->head.nr; i++)
 		rs->nr += rec[i].shard == ix;
 	rs->at = malloc((rs->nr + 1) * sizeof(rs->at[0]));

@@ -62,6 +62,8 @@ struct replay {
 
 /* ---- inside of it ---------------------------------------------------------------------------- */
 struct replay *replay_of(const struct lnet *ln);
+/* In place of lnet_ping_path(). */
+void replay_ping(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
 /* the next record of a shard that is no state; states before it are taken over; NULL: none */
 const struct lnet_rec *replay_next(struct replay *rp, u32 shard);
 /* it is taken, and is what the code says again, or this does not return */

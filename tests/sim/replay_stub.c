@@ -42,7 +42,7 @@ void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)
 	replay_nested(replay_of(p->ln), p->sh);
 }
 
-void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
+void replay_ping(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
 {
 	(void)path;
 	(void)timeout_ns;

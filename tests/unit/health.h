@@ -177,7 +177,7 @@ static __maybe_unused void setup_nets(unsigned int nr, unsigned int net)
 	}
 	world_join(w);
 	lnet_wheel_init(&w->sh.wheel, w->now_ns);
-	lnet_probes_init(&w->sh.probes);
+	lnet_probes_init(&w->sh.probes, lnet_ping_path);
 	nr_pings = nr_open = most_open = nr_resets = 0;
 	refs = 0;
 	reset_locked = false;
