@@ -5,7 +5,6 @@
 #include "memory/memory.h"
 #include "xfer/xfer.h"
 #include "fault/fault.h"
-#include "lnet_core.h"
 #include "shard/hooks.h"
 
 #define SLOT_TRIES 16
@@ -345,7 +344,8 @@ int lnet_get_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr)
 	return submit(ln, x, nr, LNET_OP_GET, 0);
 }
 
-int lnet_get_core(struct lnet *ln, const struct lnet_xfer *x, u32 flags)
+/* lnet_get() for the core: may use portal 0; no session negotiation first. @flags: LNET_OPF_x */
+static int get_core(struct lnet *ln, const struct lnet_xfer *x, u32 flags)
 {
 	return one(submit(ln, x, 1, LNET_OP_GET,
 			  LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT | flags));
@@ -446,7 +446,7 @@ static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 tim
 	x.portal = LNET_PORTAL_RESERVED;
 	x.match_bits = LNET_PING_MATCHBITS;
 	x.timeout_ns = timeout_ns;
-	err = lnet_get_core(ln, &x, flags);
+	err = get_core(ln, &x, flags);
 	if (err)
 		lnet_md_unlink(ln, md);	/* its last event frees @u; its ->done is not called */
 	return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* ping; and where the NIDs of a node are handled. */
 #include "control/query.h"
-#include "lnet_core.h"
+#include "shard/hooks.h"
 
 #define PING_MS_MAX	180000
 

@@ -100,4 +100,11 @@ void lnet_hook_fault_spoil(struct lnet_rx *rx);
 /* messages that rules failed, or delayed, while they were sent */
 u64 lnet_hook_fault_count(const struct lnet *ln, bool delay);
 
+/*
+ * For control/, implemented by api.c: as lnet_ping(), for an operator. It ends as soon as the peer
+ * has rejected it on every path.
+ */
+int lnet_ping_urgent(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
+		     u64 timeout_ns, lnet_ping_done_t done, void *arg);
+
 #endif

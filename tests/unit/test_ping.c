@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Pings: what is answered, what a user is told and when. */
 #include "rails.h"
-#include "lnet_core.h"
+#include "shard/hooks.h"
 
 static struct {
 	unsigned int nr;
