@@ -6,7 +6,6 @@
 #include "memory/memory.h"
 #include "xfer/xfer.h"
 #include "receive/receive.h"
-#include "service/service.h"
 #include "shard/trace.h"
 
 /* @rx came, and says that it comes, from @peer, by whichever of its interfaces. */

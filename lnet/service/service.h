@@ -30,12 +30,6 @@ bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);
 void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);
 /* [sh] Tracked requests got no reply: pings @peer to find whether it still has the session. */
 void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);
-/* [sh] Requests have finished: sends the low-water mark to the receiver soon. */
-void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);
-/*
- * [sh] A reply was received again, so the receiver may not know the low-water mark: sends it now.
- */
-void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] Sends the low-water mark, or requests another session if the window is stuck. */
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);
 

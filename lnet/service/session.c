@@ -410,22 +410,6 @@ void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 
 /* ---- telling the receiver what is finished: exactly-once.md rule 9 --------------------------- */
 
-void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	if (!list_empty(&peer->timer.link) || peer->tx.told >= peer->tx.oldest || peer->deleted ||
-	    READ_ONCE(p->ln->stopping))
-		return;
-	lnet_timer_set(&p->sh->wheel, &peer->timer,
-		       p->now_ns + READ_ONCE(p->ln->tun.confirm_delay));
-}
-
-void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	peer->tx.told = 0;
-	if (!peer->deleted && !READ_ONCE(p->ln->stopping))
-		lnet_timer_set(&p->sh->wheel, &peer->timer, p->now_ns);
-}
-
 /* Requests wait until the peer has granted another session. */
 static void another_session(struct lnet_pass *p, struct lnet_peer *peer)
 {

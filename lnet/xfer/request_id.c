@@ -126,6 +126,22 @@ struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle
 	return tx->op[seq & (tx->cap - 1)];
 }
 
+void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	if (!list_empty(&peer->timer.link) || peer->tx.told >= peer->tx.oldest || peer->deleted ||
+	    READ_ONCE(p->ln->stopping))
+		return;
+	lnet_timer_set(&p->sh->wheel, &peer->timer,
+		       p->now_ns + READ_ONCE(p->ln->tun.confirm_delay));
+}
+
+void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	peer->tx.told = 0;
+	if (!peer->deleted && !READ_ONCE(p->ln->stopping))
+		lnet_timer_set(&p->sh->wheel, &peer->timer, p->now_ns);
+}
+
 /* With these outcomes the receiver has certainly received the sequence. */
 static bool is_answered(const struct lnet_op *op)
 {

@@ -217,6 +217,13 @@ u64 lnet_name_seq(const struct lnet_handle *h, bool *alone);
 u64 lnet_name_floor(const struct lnet_handle *h);
 /* [sh] The unfinished tracked request with this request ID; NULL: none. */
 struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h);
+/* [sh] Requests have finished: the peer timer sends the low-water mark after confirm_delay. */
+void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);
+/*
+ * [sh] A reply was received again, so the receiver may not know the low-water mark: the peer timer
+ * sends it now.
+ */
+void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer);
 /* Enters the shard of @pni, and makes room for @nr more requests if there is memory. */
 void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned int nr);
 /* [sh] The session has ended: its requests are in peer->voided. */
