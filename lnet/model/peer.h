@@ -144,9 +144,11 @@ struct lnet_peer {
 	u32 nr_ops;			/* unfinished operations */
 	/* xfer/: */
 	u32 back_walk;			/* walk in which its operations try; 0: none */
-	/* service/: */
+	/* xfer/ and service/: */
 	u8 contact;			/* enum lnet_contact_state */
 	u8 contact_busy;		/* in doubt: it is being asked */
+	/* it is in p->sessions of a pass, of any thread: lnet_pass_sessions() follows */
+	u8 contact_due;
 	u8 held;			/* requests wait for its first round of discovery */
 	/* the last negotiation failed: requests are sent untracked, and do not wait for the next */
 	u8 plain_before;
@@ -156,16 +158,19 @@ struct lnet_peer {
 	/* service/: */
 	u32 contact_fails;
 	u32 features;
+	/* xfer/ and service/: */
 	u64 contact_next_ns;		/* not before: next ping of a peer that did not answer */
+	struct list_head negotiate;	/* in p->sessions if @contact_due, with a reference */
 	struct lnet_timer timer;	/* confirm and contact */
+	/* service/: */
 	struct lnet_frag sink_frag;
 	u8 sink[32];			/* its answer to our opening */
 	struct lnet_disc disc;
 	/* xfer/: */
 	struct lnet_txwin tx;
-	/* xfer/ adds, service/ removes: */
+	/* xfer/ and receive/ add, service/ removes: */
 	struct list_head resolve;	/* ops in OP_RESOLVE */
-	/* xfer/; service/ when a session begins or ends: */
+	/* xfer/; service/ when a session begins: */
 	/* ops whose name does not fit into the window yet (OP_TRY, no attempt) */
 	struct list_head winwait;
 	/* xfer/: */

@@ -6,10 +6,6 @@
 #include "model/model.h"
 
 /* ---- session.c ------------------------------------------------------------------------------- */
-/* [sh] True if there is a session: requests are tracked. */
-bool lnet_contact_granted(const struct lnet_peer *peer);
-/* [sh] A path of @peer lost its connections. If no other path is alive, the session is in doubt. */
-void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer);
 /*
  * [sh] Sends a ping of discovery. False: another one is in flight, a pool is empty, or there is no
  * path.
@@ -17,19 +13,6 @@ void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer);
 bool lnet_contact_ask(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] A round of discovery is over: requests that waited for it are released. */
 void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer);
-/* [sh] Starts session negotiation if it is due. */
-void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer);
-/*
- * [sh] True if requests may be sent now. Starts session negotiation if it is due. False: requests
- * wait for it, or for discovery.
- */
-bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);
-/*
- * [sh] The session @grant has expired, or the receiver does not know it: starts negotiation again.
- */
-void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);
-/* [sh] Tracked requests got no reply: pings @peer to find whether it still has the session. */
-void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] Sends the low-water mark, or requests another session if the window is stuck. */
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);
 

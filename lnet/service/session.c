@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * First contact with a peer: one ping for its features, which is discovery's too, one opening for a
- * grant; and what tells it our floor.
+ * Session negotiation with a peer: one ping for its features, which is discovery's as well, and one
+ * session open request; and messages with the low-water mark.
  */
 #include "base/base.h"
 #include "wire/wire.h"
@@ -9,35 +9,11 @@
 #include "topology/topology.h"
 #include "xfer/xfer.h"
 #include "service/service.h"
+#include "shard/hooks.h"
 
 /* a peer that did not answer is asked again after this, doubling */
 #define CONTACT_RETRY_NS 1000000000ULL
 #define CONTACT_RETRY_MAX_NS 60000000000ULL
-
-static const u8 edges[LNET_NR_CONTACT_STATES][LNET_NR_CONTACT_STATES] = {
-#define STATE(s)
-#define EDGE(a, b) [a][b] = 1,
-#include "model/states/contact.def"
-#undef STATE
-#undef EDGE
-};
-
-static void set_state(struct lnet_peer *peer, enum lnet_contact_state state)
-{
-	WARN_ON_ONCE(!edges[peer->contact][state]);
-	lnet_edge(contact, peer, peer->contact, state);
-	peer->contact = state;
-}
-
-bool lnet_contact_granted(const struct lnet_peer *peer)
-{
-	return peer->contact == CONTACT_OPEN || peer->contact == CONTACT_DOUBT;
-}
-
-static bool is_loopback(const struct lnet_peer *peer)
-{
-	return lnet_nid_is_lo(&peer->primary);
-}
 
 /* @met: what waited has the time of its transaction before it, as what waits for credits. */
 static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
@@ -65,16 +41,28 @@ static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
  * ours they wait for that, as the connections they would leave by may be those of a node that has
  * started anew since.
  */
-static void plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
+static void set_plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 {
 	u64 pause = min(CONTACT_RETRY_NS << min(peer->contact_fails, 6U), CONTACT_RETRY_MAX_NS);
 
-	set_state(peer, CONTACT_PLAIN);
+	lnet_contact_set_state(peer, CONTACT_PLAIN);
 	peer->plain_before = !(peer->features & LNET_FEAT_OPEN);
 	peer->held = peer->held && answered;
 	peer->contact_fails++;
 	peer->contact_next_ns = p->now_ns + (answered ? CONTACT_RETRY_MAX_NS : pause);
+}
+
+static void plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
+{
+	set_plain(p, peer, answered);
 	release_all(p, peer, answered);
+}
+
+/* The negotiation could not start, so requests did not wait. */
+static void plain_at_once(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	set_plain(p, peer, false);
+	release_all(p, peer, true);
 }
 
 static void opened(struct lnet_pass *p, struct lnet_op *op);
@@ -134,33 +122,7 @@ static bool ask_opening(struct lnet_pass *p, struct lnet_peer *peer)
 	return true;
 }
 
-/*
- * ---- doubt: has the peer started anew? --------------------------------------------------------
- * A request under the grant of the peer's earlier life is refused, and if it was sent twice by then
- * nobody could say whether it was delivered (rule 11). So when the last path lost its connections,
- * new requests wait for a ping, which tells stock nodes, and an opening, which tells the instance.
- */
-
-static bool has_live_path(const struct lnet_peer *peer)
-{
-	const struct lnet_peer_ni *pni;
-	const struct lnet_path *path;
-
-	list_for_each_entry(pni, &peer->pnis, link)
-		list_for_each_entry(path, &pni->paths, link)
-			if (!pni->deleted && path->evidence_ns > path->lost_ns &&
-			    lnet_ni_has_link(path->ni))
-				return true;
-	return false;
-}
-
-void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	if (peer->contact != CONTACT_OPEN || peer->deleted || has_live_path(peer))
-		return;
-	set_state(peer, CONTACT_DOUBT);
-	peer->contact_next_ns = p->now_ns;
-}
+/* ---- a session in doubt ---------------------------------------------------------------------- */
 
 /* True: @peer is being asked. */
 static bool verify(struct lnet_pass *p, struct lnet_peer *peer)
@@ -168,37 +130,27 @@ static bool verify(struct lnet_pass *p, struct lnet_peer *peer)
 	return peer->contact_busy || (p->now_ns >= peer->contact_next_ns && ask_ping(p, peer));
 }
 
-/* Under the grant there is; those that wait for room in the window go on waiting. */
-static void release_waiting(struct lnet_pass *p, struct lnet_peer *peer)
+/*
+ * Requests use the existing session; those that wait for room in the window go on waiting. @met: as
+ * for lnet_op_release()
+ */
+static void release_waiting(struct lnet_pass *p, struct lnet_peer *peer, bool met)
 {
 	LIST_HEAD(waiting);
 
 	list_splice_init(&peer->resolve, &waiting);
 	while (!list_empty(&waiting))
-		lnet_op_release(p, list_first_entry(&waiting, struct lnet_op, link), false);
+		lnet_op_release(p, list_first_entry(&waiting, struct lnet_op, link), met);
 }
 
 /* No answer: the grant is all there is. It is asked about again with a later request. */
 static void still_in_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	peer->contact_next_ns = p->now_ns + READ_ONCE(p->ln->tun.min_recovery_ping_interval);
-	release_waiting(p, peer);
+	release_waiting(p, peer, false);
 }
 
 /* ---- what the answers say -------------------------------------------------------------------- */
-
-/*
- * After twice the hold time the receiver has dropped the window. A refusal would come early enough
- * for a request that was sent once; of one that was sent twice meanwhile nobody could say whether
- * it was delivered (rule 11).
- */
-static bool is_stale(const struct lnet_pass *p, const struct lnet_peer *peer)
-{
-	const struct lnet_txwin *tx = &peer->tx;
-
-	return tx->hold_ns && p->now_ns - tx->used_ns > tx->hold_ns + tx->hold_ns / 2 &&
-	       tx->next == tx->oldest;
-}
 
 /*
  * The sender needs another session, even if the receiver still has the window: rule 4. Requests of
@@ -219,7 +171,7 @@ static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 grant, u32 
 	peer->tx.used_ns = p->now_ns;
 	peer->tx.hold_ns = (u64)hold_ms * NSEC_PER_MSEC;
 	peer->contact_next_ns = 0;
-	set_state(peer, CONTACT_OPEN);
+	lnet_contact_set_state(peer, CONTACT_OPEN);
 	peer->plain_before = 0;
 	peer->contact_fails = 0;
 	release_all(p, peer, true);
@@ -262,15 +214,15 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 		if (!never_left(p, op) || !ask_opening(p, peer))
 			unopened(p, peer);
 	} else if (peer->contact == CONTACT_DOUBT && good &&
-		   (instance != peer->tx.rx_instance || is_stale(p, peer) ||
+		   (instance != peer->tx.rx_instance || lnet_window_stale(p, &peer->tx) ||
 		    is_useless(p, peer))) {
-		if (instance == peer->tx.rx_instance && !is_stale(p, peer))
+		if (instance == peer->tx.rx_instance && !lnet_window_stale(p, &peer->tx))
 			lnet_count(p->sh, sessions_renewed);
 		granted(p, peer, grant, W, instance, op->offset);
 	} else if (peer->contact == CONTACT_DOUBT) {	/* it answers pings: the window is there */
 		peer->contact_next_ns = is_useless(p, peer) ? p->now_ns + CONTACT_RETRY_NS : 0;
-		set_state(peer, CONTACT_OPEN);
-		release_waiting(p, peer);
+		lnet_contact_set_state(peer, CONTACT_OPEN);
+		release_waiting(p, peer, false);
 	} else if (peer->contact == CONTACT_PINGING && !ask_ping(p, peer)) {
 		plain(p, peer, false);
 	}
@@ -288,7 +240,7 @@ static void pinged(struct lnet_pass *p, struct lnet_op *op)
 	if (lnet_contact_granted(peer) && good && !ours) {
 		lnet_contact_grant_void(p, peer, peer->tx.grant);
 	} else if (peer->contact == CONTACT_OPEN && ours && lnet_window_silent(p, &peer->tx)) {
-		set_state(peer, CONTACT_DOUBT);
+		lnet_contact_set_state(peer, CONTACT_DOUBT);
 		if (!ask_opening(p, peer))
 			still_in_doubt(p, peer);
 	} else if (peer->contact == CONTACT_DOUBT) {
@@ -296,7 +248,7 @@ static void pinged(struct lnet_pass *p, struct lnet_op *op)
 			still_in_doubt(p, peer);
 	} else if (peer->contact == CONTACT_PINGING) {
 		if (ours)
-			set_state(peer, CONTACT_OPENING);
+			lnet_contact_set_state(peer, CONTACT_OPENING);
 		if (ours ? !ask_opening(p, peer) : !never_left(p, op) || !ask_ping(p, peer))
 			plain(p, peer, good && !ours);
 	}
@@ -316,19 +268,22 @@ static bool is_introduced(const struct lnet_peer *peer)
 
 static void greet(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	bool ours = peer->features & LNET_FEAT_OPEN;
-
-	if (ours)
-		set_state(peer, CONTACT_OPENING);
-	if (!ours || !ask_opening(p, peer))
-		plain(p, peer, !ours);
+	if (!(peer->features & LNET_FEAT_OPEN)) {
+		plain(p, peer, true);
+		return;
+	}
+	lnet_contact_set_state(peer, CONTACT_OPENING);
+	if (!ask_opening(p, peer))
+		plain_at_once(p, peer);
 }
 
-/* Requests to who is not known yet wait for discovery, if the tunable says so. */
-static void hold(struct lnet_pass *p, struct lnet_peer *peer)
+/* True if the requests that waited for discovery need not wait for session negotiation. */
+static bool is_settled(const struct lnet_peer *peer)
 {
-	if (!peer->disc.met && READ_ONCE(p->ln->tun.discovery_wait))
-		peer->held = 1;
+	if (peer->contact == CONTACT_OPEN)
+		return true;
+	return !peer->contact_due && (peer->contact == CONTACT_PLAIN ||
+				      (peer->contact == CONTACT_DOUBT && !peer->contact_busy));
 }
 
 void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer)
@@ -337,75 +292,43 @@ void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer)
 	if (!peer->held)
 		return;
 	peer->held = 0;
-	if (peer->contact == CONTACT_OPEN || peer->contact == CONTACT_PLAIN ||
-	    (peer->contact == CONTACT_DOUBT && !peer->contact_busy))
-		release_waiting(p, peer);
+	if (is_settled(peer))
+		release_waiting(p, peer, false);
 }
 
-void lnet_contact_need(struct lnet_pass *p, struct lnet_peer *peer)
+/* @peer has a session, which may be that of an earlier life of the peer. */
+static void check(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	if (is_loopback(peer) || peer->contact == CONTACT_PINGING ||
-	    peer->contact == CONTACT_OPENING)
-		return;
-	if (lnet_contact_granted(peer) ||
-	    (peer->contact == CONTACT_PLAIN && p->now_ns < peer->contact_next_ns))
-		return;
-	hold(p, peer);
-	if (is_introduced(peer)) {
+	if (!peer->contact_busy && !ask_ping(p, peer) && !peer->held)
+		release_waiting(p, peer, true);
+}
+
+static void negotiate(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	if (lnet_contact_granted(peer)) {
+		check(p, peer);
+	} else if (is_introduced(peer)) {
 		greet(p, peer);
-		return;
-	}
-	set_state(peer, CONTACT_PINGING);
-	if (!peer->contact_busy && !ask_ping(p, peer))
-		plain(p, peer, false);
-}
-
-bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	if (unlikely(peer->contact == CONTACT_OPEN &&
-		     (is_stale(p, peer) || lnet_window_spent(&peer->tx))))
-		lnet_contact_grant_void(p, peer, peer->tx.grant);
-	if (unlikely(peer->contact == CONTACT_OPEN && lnet_window_stuck(&peer->tx)))
-		set_state(peer, CONTACT_DOUBT);
-	if (likely(peer->contact == CONTACT_OPEN && !peer->held) || is_loopback(peer))
-		return true;
-	if (peer->contact == CONTACT_DOUBT)
-		return !verify(p, peer) && !peer->held;
-	lnet_contact_need(p, peer);
-	return !peer->held && (peer->plain_before || peer->contact == CONTACT_PLAIN);
-}
-
-void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant)
-{
-	if (!lnet_contact_granted(peer) || peer->tx.grant != grant)
-		return;
-	lnet_window_void(peer);
-	set_state(peer, CONTACT_PLAIN);
-	peer->plain_before = 0;
-	peer->contact_next_ns = 0;
-	lnet_contact_need(p, peer);
-	while (!list_empty(&peer->winwait)) {	/* unnamed: they wait for the new grant */
-		struct lnet_op *op = list_first_entry(&peer->winwait, struct lnet_op, link);
-
-		list_del_init(&op->link);
-		op->flags &= ~(LNET_OPF_MARKED | LNET_OPF_NOACKREQ);
-		lnet_op_set_state(op, OP_RESOLVE);
-		list_add_tail(&op->link, &peer->resolve);
+	} else {
+		lnet_contact_set_state(peer, CONTACT_PINGING);
+		if (!peer->contact_busy && !ask_ping(p, peer))
+			plain_at_once(p, peer);
 	}
 }
 
-/*
- * A stock node that has taken the place of one of ours drops what is marked without a word; its
- * answer to a ping tells. One of ours that has started anew refuses what is marked, which tells as
- * well.
- */
-void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer)
+void lnet_pass_sessions(struct lnet_pass *p)
 {
-	if (peer->contact != CONTACT_OPEN || peer->deleted || peer->contact_busy ||
-	    p->now_ns < peer->contact_next_ns)
-		return;
-	peer->contact_next_ns = p->now_ns + CONTACT_RETRY_NS;
-	ask_ping(p, peer);
+	while (!list_empty(&p->sessions)) {
+		struct lnet_peer *peer = list_first_entry(&p->sessions, struct lnet_peer,
+							  negotiate);
+
+		lnet_enter_peer(p, peer);
+		list_del_init(&peer->negotiate);
+		peer->contact_due = 0;
+		if (!peer->deleted)
+			negotiate(p, peer);
+		lnet_peer_put(peer);
+	}
 }
 
 /* ---- telling the receiver what is finished: exactly-once.md rule 9 --------------------------- */
@@ -416,7 +339,7 @@ static void another_session(struct lnet_pass *p, struct lnet_peer *peer)
 	if (list_empty(&peer->winwait) || peer->deleted || READ_ONCE(p->ln->stopping))
 		return;
 	if (peer->contact == CONTACT_OPEN)
-		set_state(peer, CONTACT_DOUBT);
+		lnet_contact_set_state(peer, CONTACT_DOUBT);
 	if (peer->contact == CONTACT_DOUBT && !verify(p, peer))
 		lnet_timer_set(&p->sh->wheel, &peer->timer,
 			       max(peer->contact_next_ns, p->now_ns + NSEC_PER_MSEC));

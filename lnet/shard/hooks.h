@@ -14,10 +14,13 @@ void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed);
 
 /*
  * Steps of a pass, declared directly, since a module would not inline a wrapper.
- * lnet_pass_acks(), lnet_pass_starts(), lnet_att_given(), lnet_pass_backs() and lnet_pass_routed()
- * may begin and end with a shard locked; the others without a lock, unless it says so.
+ * lnet_pass_acks(), lnet_pass_sessions(), lnet_pass_starts(), lnet_att_given(), lnet_pass_backs()
+ * and lnet_pass_routed() may begin and end with a shard locked; the others without a lock, unless
+ * it says so.
  */
 void lnet_pass_acks(struct lnet_pass *p);	/* makes the ACKs for PUTs of this pass */
+/* Pings the peers of p->sessions, or sends them session open requests: adds these to p->defer. */
+void lnet_pass_sessions(struct lnet_pass *p);
 void lnet_pass_starts(struct lnet_pass *p);	/* starts operations of p->defer */
 void lnet_pass_cancels(struct lnet_pass *p);	/* asks drivers for what is in p->cancel */
 void lnet_path_resets(struct lnet_pass *p);	/* closes connections of p->resets */

@@ -27,6 +27,7 @@ void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind k
 	INIT_LIST_HEAD(&p->cancel);
 	INIT_LIST_HEAD(&p->posts);
 	INIT_LIST_HEAD(&p->ready);
+	INIT_LIST_HEAD(&p->sessions);
 	INIT_LIST_HEAD(&p->defer);
 	INIT_LIST_HEAD(&p->resets);
 	INIT_LIST_HEAD(&p->routed);
@@ -147,7 +148,8 @@ static bool owes(const struct lnet_pass *p)
 {
 	return !list_empty(&p->send) || !list_empty(&p->land) || !list_empty(&p->stop) ||
 	       !list_empty(&p->given) || !list_empty(&p->cancel) || !list_empty(&p->defer) ||
-	       !list_empty(&p->resets) || !list_empty(&p->routed) || p->backs || p->acks;
+	       !list_empty(&p->resets) || !list_empty(&p->routed) ||
+	       !list_empty(&p->sessions) || p->backs || p->acks;
 }
 
 static void perform(struct lnet_pass *p)
@@ -156,6 +158,8 @@ static void perform(struct lnet_pass *p)
 		lnet_more_leave(p);
 	while (owes(p)) {
 		lnet_pass_acks(p);
+		if (unlikely(!list_empty(&p->sessions)))
+			lnet_pass_sessions(p);
 		if (!list_empty(&p->defer))
 			lnet_pass_starts(p);
 		leave_and_send(p);
@@ -177,6 +181,8 @@ static void perform(struct lnet_pass *p)
 void lnet_pass_flush(struct lnet_pass *p)
 {
 	lnet_pass_acks(p);
+	if (unlikely(!list_empty(&p->sessions)))
+		lnet_pass_sessions(p);
 	if (!list_empty(&p->defer))
 		lnet_pass_starts(p);
 	leave_and_send(p);

@@ -7,7 +7,6 @@
 #include "base/base.h"
 #include "shard/shard.h"
 #include "xfer/xfer.h"
-#include "service/service.h"
 #include "shard/hooks.h"
 
 #define SEQ_MASK ((1ULL << 48) - 1)
@@ -46,6 +45,16 @@ bool lnet_window_silent(const struct lnet_pass *p, const struct lnet_txwin *tx)
 {
 	return tx->grant && tx->seen + 1 < tx->next &&
 	       p->now_ns - tx->heard_ns >= READ_ONCE(p->ln->tun.transaction_timeout);
+}
+
+/*
+ * A request that was sent twice before the rejection is received has an unknown delivery (rule 11).
+ * So the sender ends the session first.
+ */
+bool lnet_window_stale(const struct lnet_pass *p, const struct lnet_txwin *tx)
+{
+	return tx->hold_ns && p->now_ns - tx->used_ns > tx->hold_ns + tx->hold_ns / 2 &&
+	       tx->next == tx->oldest;
 }
 
 bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions of xfer/: operations and attempts, credits, retransmission, request IDs. */
+/*
+ * Functions of xfer/: operations and attempts, credits, retransmission, request IDs, states of
+ * sessions.
+ */
 #ifndef LNET_XFER_XFER_H
 #define LNET_XFER_XFER_H
 
@@ -190,6 +193,30 @@ static inline void lnet_walk_leave(struct lnet_walk *walk, struct lnet_op *op)
 	list_del_init(&op->all);
 }
 
+/* ---- session_state.c ------------------------------------------------------------------------- */
+/* [sh] The only writer of the state of the session with @peer. */
+void lnet_contact_set_state(struct lnet_peer *peer, enum lnet_contact_state state);
+/* [sh] True if there is a session: requests are tracked. */
+bool lnet_contact_granted(const struct lnet_peer *peer);
+/*
+ * [sh] True if requests may be sent now. False: the caller adds the request to peer->resolve, to
+ * wait for session negotiation, or for discovery. Negotiation that is due starts at the end of the
+ * pass.
+ */
+bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);
+/*
+ * [sh] The session @grant has expired, or the receiver does not know it: negotiation starts again
+ * at the end of the pass. Requests that wait for room in the window wait for it.
+ */
+void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);
+/* [sh] A path of @peer lost its connections. If no other path is alive, the session is in doubt. */
+void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer);
+/*
+ * [sh] Tracked requests got no reply: a ping at the end of the pass finds whether @peer still has
+ * the session.
+ */
+void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);
+
 /* ---- request_id.c ---------------------------------------------------------------------------- */
 /*
  * In the second half of an answer's handle: for this one request alone; for all PUTs up to it. With
@@ -207,6 +234,11 @@ bool lnet_window_stuck(const struct lnet_txwin *tx);
 bool lnet_window_spent(const struct lnet_txwin *tx);
 /* [sh] True if requests await replies, and none was received for transaction_timeout. */
 bool lnet_window_silent(const struct lnet_pass *p, const struct lnet_txwin *tx);
+/*
+ * [sh] True if no request is unfinished, and for more than one and a half hold times none was
+ * sent: the receiver drops the window after two.
+ */
+bool lnet_window_stale(const struct lnet_pass *p, const struct lnet_txwin *tx);
 /* [sh] Draws the sequence of @op if it has none. False: the window is full. */
 bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] @op waits for room in the window, or for another session. */

@@ -29,13 +29,6 @@ static u64 answer(struct lnet_shard *sh)
 
 /* ---- that may come back ---------------------------------------------------------------------- */
 
-bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	(void)peer;
-	replay_nested(replay_of(p->ln), p->sh);
-	return false;
-}
-
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)
 {
 	(void)op;
@@ -68,6 +61,13 @@ void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
 }
 
 /* ---- that answer ----------------------------------------------------------------------------- */
+
+bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	(void)p;
+	(void)peer;
+	return false;
+}
 
 bool lnet_contact_granted(const struct lnet_peer *peer)
 {
