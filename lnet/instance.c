@@ -115,6 +115,7 @@ static void ops_shutdown(struct lnet *ln)
 
 	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
 	lnet_op_fail_all(&p, NULL, LNET_SHUTDOWN);
+	lnet_windows_md_aborted(&p, NULL);
 	lnet_pass_end(&p);
 }
 

@@ -6,7 +6,6 @@
 #include "plat.h"
 #include "shard/shard.h"
 #include "memory/memory.h"
-#include "xfer/xfer.h"
 #include "shard/hooks.h"
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -503,7 +502,20 @@ void lnet_md_abort(struct lnet_md *md)
 	lnet_md_full(md)->pins++;
 }
 
-static void md_unpin(struct lnet_md *md)
+bool lnet_md_abort_close(struct lnet_pass *p, struct lnet_md *md)
+{
+	bool busy, wake;
+
+	spin_lock(md->lock);
+	busy = md->refs != 0;
+	wake = md_end(md);
+	spin_unlock(md->lock);
+	if (wake)
+		lnet_md_wake(p, md);
+	return busy;
+}
+
+void lnet_md_unpin(struct lnet_md *md)
 {
 	bool gone;
 
@@ -513,40 +525,4 @@ static void md_unpin(struct lnet_md *md)
 	spin_unlock(md->lock);
 	if (gone)
 		lnet_md_free(md);
-}
-
-void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md)
-{
-	struct lnet_pass p;
-	bool busy, wake;
-
-	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-	spin_lock(md->lock);
-	busy = md->refs != 0;
-	wake = md_end(md);
-	spin_unlock(md->lock);
-	if (wake)
-		lnet_md_wake(&p, md);
-	if (busy)
-		lnet_ops_md_aborted(&p, md);
-	md_unpin(md);
-	lnet_pass_end(&p);
-}
-
-int lnet_md_unlink(struct lnet *ln, lnet_md_t h)
-{
-	struct lnet_md_dom *dom = lnet_handle_dom(ln, h.cookie, LNET_HANDLE_MD);
-	struct lnet_md *md;
-
-	if (!dom)
-		return -ENOENT;
-	spin_lock(&dom->lock);
-	md = lnet_handle_find(dom, h.cookie);
-	if (md)
-		lnet_md_abort(md);
-	spin_unlock(&dom->lock);
-	if (!md)
-		return -ENOENT;
-	lnet_md_aborted_finish(ln, md);
-	return 0;
 }

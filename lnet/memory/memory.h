@@ -78,13 +78,15 @@ bool lnet_md_aborted(const struct lnet_md *md);
  * becomes -ETIMEDOUT if lnet_md_unlink() aborted the MD.
  */
 void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, bool last);
-/* [lock] Unlinks @md by request, and pins it for lnet_md_aborted_finish(). */
+/* [lock] Unlinks @md by request, and pins it until lnet_md_unpin(). */
 void lnet_md_abort(struct lnet_md *md);
 /*
- * No lock held, after lnet_md_abort(): aborts the operations, or posts the UNLINK event; drops the
- * pin.
+ * No lock held, after lnet_md_abort(). True: operations or held replies use @md, and are to be
+ * aborted. False: none does, and the UNLINK event is posted.
  */
-void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md);
+bool lnet_md_abort_close(struct lnet_pass *p, struct lnet_md *md);
+/* No lock held. Drops the pin of lnet_md_abort(), and frees @md if nothing uses it. */
+void lnet_md_unpin(struct lnet_md *md);
 
 static inline struct lnet_md_full *lnet_md_full(const struct lnet_md *md)
 {

@@ -159,29 +159,6 @@ void lnet_me_free(struct lnet_me *me)
 	kfree(me);
 }
 
-int lnet_me_unlink(struct lnet *ln, lnet_me_t h)
-{
-	struct lnet_md_dom *dom = lnet_handle_dom(ln, h.cookie, LNET_HANDLE_ME);
-	struct lnet_md *md = NULL;
-	struct lnet_me *me;
-
-	if (!dom)
-		return -ENOENT;
-	spin_lock(&dom->lock);
-	me = lnet_handle_find(dom, h.cookie);
-	if (me) {
-		md = me->md;
-		me->unlink = LNET_RETAIN;	/* it goes here, not with its MD */
-		if (md)
-			lnet_md_abort(md);
-		lnet_me_free(me);
-	}
-	spin_unlock(&dom->lock);
-	if (md)
-		lnet_md_aborted_finish(ln, md);
-	return me ? 0 : -ENOENT;
-}
-
 int lnet_portal_lazy(struct lnet *ln, u32 portal_ix, bool lazy)
 {
 	struct lnet_md_dom *dom;

@@ -188,4 +188,11 @@ void lnet_window_count(struct lnet_window *w, bool there);
  */
 bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w);
 
+/* ---- unlink.c -------------------------------------------------------------------------------- */
+/*
+ * No lock held, after lnet_md_abort(): aborts the operations and the held replies that use @md, or
+ * posts the UNLINK event; drops the pin.
+ */
+void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md);
+
 #endif

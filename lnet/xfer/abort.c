@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Operations that are given up: all to a peer, all of a memory descriptor, all of the node. */
 #include "xfer/xfer.h"
-#include "receive/receive.h"
 #include "shard/trace.h"
 
 struct fail_all {
@@ -29,8 +28,6 @@ void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_out
 	struct fail_all f = { .peer = peer, .how = how };
 
 	lnet_ops_walk(p, visit_fail, &f);
-	if (!peer)
-		lnet_windows_md_aborted(p, NULL);
 }
 
 void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md)
@@ -38,7 +35,6 @@ void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md)
 	struct fail_all f = { .md = md, .how = LNET_UNLINKED };
 
 	lnet_ops_walk(p, visit_fail, &f);
-	lnet_windows_md_aborted(p, md);
 }
 
 bool lnet_ops_idle(struct lnet *ln)

@@ -149,13 +149,10 @@ bool lnet_op_avoid(struct lnet_pass *p, struct lnet_op *op, bool by_ni);
 /* ---- abort.c --------------------------------------------------------------------------------- */
 /*
  * No lock held. Ends all operations to @peer, which was deleted, with @how. @peer NULL: all
- * operations and held replies, at shutdown.
+ * operations, at shutdown.
  */
 void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);
-/*
- * No lock held. lnet_md_unlink() has marked @md: aborts the operations and the held replies that
- * use it.
- */
+/* No lock held. lnet_md_unlink() has marked @md: aborts the operations that use it. */
 void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);
 /* True if no operation is unfinished. */
 bool lnet_ops_idle(struct lnet *ln);

@@ -202,7 +202,6 @@ NOTHING(lnet_stat_posted, struct lnet_pass *p, struct lnet_path *path, const str
 	u64 ns)
 NOTHING(lnet_stat_sent, struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op)
 NOTHING(lnet_stat_start, struct lnet_shard *sh, struct lnet_op *op)
-NOTHING(lnet_windows_md_aborted, struct lnet_pass *p, struct lnet_md *md)
 
 /* ---- the recorder, which compares here ------------------------------------------------------- */
 

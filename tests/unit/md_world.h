@@ -29,6 +29,8 @@
 #define lnet_md_take		mw_md_take
 #define lnet_md_detach		mw_md_detach
 #define lnet_md_abort		mw_md_abort
+#define lnet_md_abort_close	mw_md_abort_close
+#define lnet_md_unpin		mw_md_unpin
 #define lnet_md_aborted_finish	mw_md_aborted_finish
 #define lnet_md_queue		mw_md_queue
 #define lnet_md_queue_list	mw_md_queue_list
@@ -66,6 +68,7 @@
 #define lnet_evt_recycle	mw_evt_recycle
 #define lnet_rx_matched		mw_rx_matched
 #define lnet_ops_md_aborted	mw_ops_md_aborted
+#define lnet_windows_md_aborted	mw_windows_md_aborted
 
 #include "unit.h"
 #include "shard/shard.h"
