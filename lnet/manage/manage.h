@@ -61,13 +61,6 @@ void lnet_stats_reset(struct lnet *ln);
  * until there is one. Context and errors as lnet_route_add(), without -EHOSTUNREACH.
  */
 int lnet_route_restore(struct lnet *ln, const struct lnet_route_cfg *cfg);
-/*
- * cfg_mutex held. Frees a removed route that no path uses. False: a check of its router must end
- * before.
- */
-bool lnet_route_end(struct lnet_route *route);
-/* cfg_mutex held. Merges the gateways of peers that became one peer. False: some remain. */
-bool lnet_gateways_merge(struct lnet *ln);
 /* 0, -ENOMEM */
 int lnet_routes_init(struct lnet *ln);
 /* Interfaces have stopped, so no path is left: frees all routes. */

@@ -7,11 +7,14 @@
 #include <lnet/nid.h>
 #include "shard/shard.h"
 #include "topology/topology.h"
+#include "path/path.h"
 #include "memory/memory.h"
 #include "xfer/xfer.h"
 #include "service/service.h"
 #include "manage/manage.h"
 #include "shard/hooks.h"
+
+#define SLICE	128U	/* peers that the worker visits in one turn after a link is up */
 
 /*
  * Its link is back: the paths of all peers are told, from the first on also if that is under way.
@@ -159,6 +162,30 @@ static int start(struct lnet_ni *ni)
 	return err;
 }
 
+/* cfg_mutex held. Makes the paths of a new NI. 0, -ENOMEM */
+static int paths_add(struct lnet *ln, struct lnet_ni *ni)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_peer *peer;
+	LIST_HEAD(spare);
+	int err = 0;
+
+	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer))
+		list_for_each_entry(pni, &peer->pnis, link) {
+			if (err || pni->net != ni->net || lnet_paths_withheld(pni))
+				continue;
+			err = lnet_paths_lock(pni, &spare);
+			if (!err)
+				lnet_paths_attach(pni, &spare);
+			spin_unlock(&pni->sh->lock);
+			lnet_paths_free(&spare);
+		}
+	lnet_paths_free(&spare);
+	if (!err)
+		lnet_routes_sync(ln);
+	return err;
+}
+
 static int add(struct lnet *ln, const struct lnet_lnd_ops *ops, const struct lnet_ni_cfg *cfg)
 {
 	struct lnet_ni *ni = ni_alloc(ln, ops, cfg);
@@ -173,7 +200,7 @@ static int add(struct lnet *ln, const struct lnet_lnd_ops *ops, const struct lne
 	}
 	ln->next_ni_ix++;
 	lnet_ni_publish(ln, ni);
-	err = lnet_paths_for_ni(ln, ni);
+	err = paths_add(ln, ni);
 	if (err) {
 		ops->ni_stop(ni);
 		lnet_paths_drop_ni(ln, ni);
@@ -491,6 +518,32 @@ static void rise_keep(struct lnet_ni *ni, struct lnet_peer *at)
 	lnet_peer_put(at);
 }
 
+/*
+ * No lock held. The link of @ni is up: expedites recovery for some peers behind @at, and drops the
+ * reference to @at. @at NULL: from the first peer. Returns the peer to continue with, with a
+ * reference; NULL: all peers are done.
+ */
+static struct lnet_peer *paths_rise(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer *at)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_path *path;
+	unsigned int nr;
+
+	for (nr = 0; nr < SLICE; nr++) {
+		at = lnet_peer_next(p->ln, at);
+		if (!at)
+			break;
+		lnet_enter_peer(p, at);
+		list_for_each_entry(pni, &at->pnis, link) {
+			path = lnet_path_find(pni, ni);
+			if (path)
+				lnet_path_recover(p->sh, path);
+		}
+		lnet_leave(p);
+	}
+	return at;
+}
+
 /* A slice of the peers, so that traffic has its turn. */
 static void rise_work(struct lnet_pass *p)
 {
@@ -499,7 +552,7 @@ static void rise_work(struct lnet_pass *p)
 
 	if (!ni)
 		return;
-	rise_keep(ni, lnet_paths_ni_up(p, ni, at));
+	rise_keep(ni, paths_rise(p, ni, at));
 	lnet_ni_put(ni);
 	link_kick(p->ln);
 }

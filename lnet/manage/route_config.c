@@ -13,71 +13,6 @@
 
 #define HOPS_MAX 255
 
-/* ---- routers --------------------------------------------------------------------------------- */
-
-/* What it is to all who ask: no route to be found by. All shards locked. */
-static void router_mark(struct lnet_peer *peer, u8 state)
-{
-	struct lnet_peer_ni *pni;
-
-	list_for_each_entry(pni, &peer->pnis, link)
-		pni->gw = state;
-}
-
-/* The one that has @pni, made if it is none yet; in shard 0. NULL: *@err says why. */
-static struct lnet_gateway *gateway_get(struct lnet *ln, struct lnet_peer_ni *pni, int *err)
-{
-	struct lnet_gateway *gw = lnet_gateway_of(ln, pni->peer);
-
-	if (gw)
-		return gw;
-	*err = lnet_peer_anchor(pni->peer, true);
-	if (*err)
-		return NULL;
-	gw = kvzalloc(sizeof(*gw), GFP_KERNEL);
-	if (!gw) {
-		*err = -ENOMEM;
-		return NULL;
-	}
-	gw->ln = ln;
-	gw->pni = pni;
-	lnet_peer_ni_hold(pni);
-	gw->frag.base = gw->sink;
-	gw->frag.len = sizeof(gw->sink);
-	lnet_timer_init(&gw->timer, LNET_TIMER_GATEWAY);
-	lnet_shards_lock_all(ln);
-	list_add_tail(&gw->link, &ln->routes->gateways);
-	router_mark(pni->peer, READ_ONCE(ln->tun.check_routers_before_use) ? LNET_GW_SILENT :
-									     LNET_GW_UP);
-	lnet_shards_unlock_all(ln);
-	return gw;
-}
-
-/* Once no route names it. False: a check is under way. */
-static bool gateway_put(struct lnet_gateway *gw)
-{
-	struct lnet *ln = gw->ln;
-	bool busy;
-
-	if (gw->nr_routes)
-		return true;
-	if (!lnet_gateway_stop(gw))
-		return false;
-	lnet_shards_lock_all(ln);
-	busy = gw->busy;	/* a message may have started the timer again */
-	if (!busy) {
-		lnet_timer_cancel(&ln->shard[0].wheel, &gw->timer);
-		list_del_init(&gw->link);
-		router_mark(gw->pni->peer, 0);
-	}
-	lnet_shards_unlock_all(ln);
-	if (busy)
-		return false;
-	lnet_peer_ni_put(gw->pni);
-	kvfree(gw);
-	return true;
-}
-
 /* ---- adding ---------------------------------------------------------------------------------- */
 
 static bool is_net(u32 net)
@@ -117,12 +52,6 @@ static struct lnet_route *route_new(const struct lnet_route_cfg *cfg, struct lne
 	return route;
 }
 
-static void route_free(struct lnet_route *route)
-{
-	lnet_peer_ni_put(route->named);
-	kfree(route);
-}
-
 static int add_by(struct lnet *ln, const struct lnet_route_cfg *cfg, struct lnet_peer_ni *pni)
 {
 	struct lnet_route *route;
@@ -132,10 +61,10 @@ static int add_by(struct lnet *ln, const struct lnet_route_cfg *cfg, struct lnet
 	if (lnet_route_find(ln, cfg->net, pni->peer))
 		return -EEXIST;
 	route = route_new(cfg, pni);
-	gw = route ? gateway_get(ln, pni, &err) : NULL;
+	gw = route ? lnet_gateway_get(ln, pni, &err) : NULL;
 	if (!gw) {
 		if (route)
-			route_free(route);
+			lnet_route_free(route);
 		return err;
 	}
 	gw->nr_routes++;
@@ -188,38 +117,9 @@ int lnet_route_restore(struct lnet *ln, const struct lnet_route_cfg *cfg)
 
 /* ---- taking away ----------------------------------------------------------------------------- */
 
-/* Not found and not used any more; what is under way ends first. */
-static void retire(struct lnet_route *route)
-{
-	struct lnet *ln = route->gw->ln;
-
-	lnet_shards_lock_all(ln);
-	route->gone = 1;
-	list_move_tail(&route->link, &ln->routes->dying);
-	ln->routes->nr--;
-	WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
-	lnet_shards_unlock_all(ln);
-}
-
-bool lnet_route_end(struct lnet_route *route)
-{
-	struct lnet_gateway *gw = route->gw;
-
-	if (gw) {
-		gw->nr_routes--;
-		if (!gateway_put(gw)) {
-			gw->nr_routes++;
-			return false;
-		}
-	}
-	list_del(&route->link);
-	route_free(route);
-	return true;
-}
-
 static void del(struct lnet *ln, struct lnet_route *route)
 {
-	retire(route);
+	lnet_route_retire(route);
 	lnet_routes_sync(ln);
 	lnet_routes_drain(ln);
 }
@@ -238,58 +138,6 @@ int lnet_route_del(struct lnet *ln, uint32_t net, const struct lnet_nid *gateway
 	lnet_peer_ni_put(pni);
 	mutex_unlock(&ln->cfg_mutex);
 	return route ? 0 : -ENOENT;
-}
-
-/* ---- routers whose records became one -------------------------------------------------------- */
-
-/* Of two to one net the better one stays. */
-static void take_route(struct lnet_route *route, struct lnet_gateway *to)
-{
-	struct lnet_route *other, *worse = route;
-
-	list_for_each_entry(other, &to->ln->routes->list, link)
-		if (other->gw == to && other->net == route->net)
-			break;
-	route->gw->nr_routes--;
-	route->gw = to;
-	to->nr_routes++;
-	if (list_entry_is_head(other, &to->ln->routes->list, link))
-		return;
-	if (route->priority < other->priority ||
-	    (route->priority == other->priority && (u32)route->hops < (u32)other->hops))
-		worse = other;
-	retire(worse);
-}
-
-static void gateway_merge(struct lnet_gateway *from, struct lnet_gateway *to)
-{
-	struct lnet_route *route, *next;
-
-	list_for_each_entry_safe(route, next, &from->ln->routes->list, link)
-		if (route->gw == from)
-			take_route(route, to);
-	list_for_each_entry(route, &from->ln->routes->dying, link) {
-		if (route->gw != from)
-			continue;
-		route->gw = to;
-		from->nr_routes--;
-		to->nr_routes++;
-	}
-}
-
-bool lnet_gateways_merge(struct lnet *ln)
-{
-	struct lnet_gateway *gw, *next, *first;
-	bool all = true;
-
-	list_for_each_entry_safe(gw, next, &ln->routes->gateways, link) {
-		first = lnet_gateway_of(ln, gw->pni->peer);
-		if (first == gw)
-			continue;
-		gateway_merge(gw, first);
-		all &= gateway_put(gw);	/* or the next time, if it is being checked */
-	}
-	return all;
 }
 
 /* ---- showing --------------------------------------------------------------------------------- */
@@ -358,12 +206,12 @@ void lnet_routes_fini(struct lnet *ln)
 	while (!list_empty(&ln->routes->list)) {
 		route = list_first_entry(&ln->routes->list, struct lnet_route, link);
 		list_del(&route->link);
-		route_free(route);
+		lnet_route_free(route);
 	}
 	while (!list_empty(&ln->routes->gateways)) {
 		gw = list_first_entry(&ln->routes->gateways, struct lnet_gateway, link);
 		gw->nr_routes = 0;
-		gateway_put(gw);
+		lnet_gateway_put(gw);
 	}
 	kfree(ln->routes);
 	ln->routes = NULL;

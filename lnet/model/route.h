@@ -24,7 +24,7 @@ enum lnet_gw_state {
 };
 
 struct lnet_gateway {			/* a router, while a route names it */
-	/* manage/: */
+	/* service/, and manage/ @nr_routes: */
 	struct list_head link;		/* [cfg] in routes->gateways */
 	struct lnet *ln;
 	struct lnet_peer_ni *pni;	/* one that a route names; counted */
@@ -53,7 +53,7 @@ struct lnet_gateway {			/* a router, while a route names it */
 	u8 sink[LNET_PINGINFO_MANUAL];
 };
 
-struct lnet_route {			/* manage/: all but @up */
+struct lnet_route {			/* manage/, and service/ when it ends: all but @up */
 	struct list_head link;		/* [cfg] in routes->list */
 	u32 net;
 	struct lnet_gateway *gw;	/* [cfg] */
@@ -65,7 +65,7 @@ struct lnet_route {			/* manage/: all but @up */
 	u8 gone;			/* [cfg] in routes->dying */
 };
 
-struct lnet_routes {			/* manage/; @look_ns topology/ as well */
+struct lnet_routes {			/* manage/ and service/ */
 	struct list_head list;		/* [cfg] in the order of configuration */
 	struct list_head dying;		/* [cfg] taken away, while paths have them */
 	struct list_head gateways;	/* [cfg] */

@@ -239,3 +239,66 @@ bool lnet_gateway_stop(struct lnet_gateway *gw)
 	lnet_pass_end(&p);
 	return !busy;
 }
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+/* What it is to all who ask: no route to be found by. All shards locked. */
+static void router_mark(struct lnet_peer *peer, u8 state)
+{
+	struct lnet_peer_ni *pni;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		pni->gw = state;
+}
+
+struct lnet_gateway *lnet_gateway_get(struct lnet *ln, struct lnet_peer_ni *pni, int *err)
+{
+	struct lnet_gateway *gw = lnet_gateway_of(ln, pni->peer);
+
+	if (gw)
+		return gw;
+	*err = lnet_peer_anchor(pni->peer, true);
+	if (*err)
+		return NULL;
+	gw = kvzalloc(sizeof(*gw), GFP_KERNEL);
+	if (!gw) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	gw->ln = ln;
+	gw->pni = pni;
+	lnet_peer_ni_hold(pni);
+	gw->frag.base = gw->sink;
+	gw->frag.len = sizeof(gw->sink);
+	lnet_timer_init(&gw->timer, LNET_TIMER_GATEWAY);
+	lnet_shards_lock_all(ln);
+	list_add_tail(&gw->link, &ln->routes->gateways);
+	router_mark(pni->peer, READ_ONCE(ln->tun.check_routers_before_use) ? LNET_GW_SILENT :
+									     LNET_GW_UP);
+	lnet_shards_unlock_all(ln);
+	return gw;
+}
+
+bool lnet_gateway_put(struct lnet_gateway *gw)
+{
+	struct lnet *ln = gw->ln;
+	bool busy;
+
+	if (gw->nr_routes)
+		return true;
+	if (!lnet_gateway_stop(gw))
+		return false;
+	lnet_shards_lock_all(ln);
+	busy = gw->busy;	/* a message may have started the timer again */
+	if (!busy) {
+		lnet_timer_cancel(&ln->shard[0].wheel, &gw->timer);
+		list_del_init(&gw->link);
+		router_mark(gw->pni->peer, 0);
+	}
+	lnet_shards_unlock_all(ln);
+	if (busy)
+		return false;
+	lnet_peer_ni_put(gw->pni);
+	kvfree(gw);
+	return true;
+}

@@ -270,5 +270,44 @@ void lnet_gateway_timer(struct lnet_pass *p, struct lnet_timer *t);
 void lnet_gateway_start(struct lnet_gateway *gw, struct lnet_route *route);
 /* cfg_mutex held, no shard locked. Stops the checks. False: one is in flight. */
 bool lnet_gateway_stop(struct lnet_gateway *gw);
+/*
+ * cfg_mutex held. The gateway that has @pni; makes one, in shard 0, if there is none. NULL: *@err
+ * is -EBUSY or -ENOMEM.
+ */
+struct lnet_gateway *lnet_gateway_get(struct lnet *ln, struct lnet_peer_ni *pni, int *err);
+/* cfg_mutex held, no shard locked. Frees @gw if no route names it. False: a check is in flight. */
+bool lnet_gateway_put(struct lnet_gateway *gw);
+
+/* ---- route_sync.c ---------------------------------------------------------------------------- */
+/* Nobody finds @route: frees it, and drops its reference to the interface of the router. */
+void lnet_route_free(struct lnet_route *route);
+/*
+ * cfg_mutex held, no shard locked. No path is made or selected by @route any more. When no path has
+ * it, lnet_routes_sync() or lnet_routes_drain() frees it.
+ */
+void lnet_route_retire(struct lnet_route *route);
+/* cfg_mutex held. Waits until all removed routes are freed. */
+void lnet_routes_drain(struct lnet *ln);
+/* cfg_mutex held. Removes all paths through @hop. */
+void lnet_routes_leave_hop(struct lnet_peer_ni *hop);
+/*
+ * cfg_mutex held. True if @pni gets no paths, because it is an alias (model/peer.h). If paths are
+ * possible again, the node pings the peer for its list, and can then prove @pni.
+ */
+bool lnet_paths_withheld(struct lnet_peer_ni *pni);
+/*
+ * cfg_mutex held. Routes, interfaces or peers have changed: makes or removes paths through routers.
+ * If something must end before, the worker continues later.
+ */
+void lnet_routes_sync(struct lnet *ln);
+/*
+ * cfg_mutex held, no shard locked. The ping info of @peer was merged. If @peer is a router, its
+ * state is computed again, and paths through or to its interfaces follow.
+ */
+void lnet_routes_learned(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len);
+/* The time at which lnet_routes_work() has something to do. */
+u64 lnet_routes_next_ns(const struct lnet *ln);
+/* Worker of shard 0, no lock held: continues what lnet_routes_sync() could not finish. */
+void lnet_routes_work(struct lnet_pass *p);
 
 #endif

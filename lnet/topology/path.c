@@ -12,9 +12,6 @@
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "path/path.h"
-#include "service/service.h"
-
-#define SLICE	128U	/* peers that the worker looks at in one visit */
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
@@ -117,8 +114,7 @@ static bool lacks_path(const struct lnet_peer_ni *pni, const struct lnet_ni *ni)
 	return ni->net == pni->net && !lnet_path_find(pni, ni);
 }
 
-/* [sh] NIs that @pni, which may be new, has no path to. */
-static unsigned int paths_missing(const struct lnet_peer_ni *pni)
+unsigned int lnet_paths_missing(const struct lnet_peer_ni *pni)
 {
 	struct lnet_ni *ni;
 	unsigned int nr = 0;
@@ -160,12 +156,12 @@ int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare)
 	int err = 0;
 
 	spin_lock(&pni->sh->lock);
-	need = paths_missing(pni);
+	need = lnet_paths_missing(pni);
 	while (!err && have < need) {
 		spin_unlock(&pni->sh->lock);
 		err = paths_reserve(spare, &have, need);
 		spin_lock(&pni->sh->lock);
-		need = paths_missing(pni);
+		need = lnet_paths_missing(pni);
 	}
 	return err;
 }
@@ -185,24 +181,9 @@ bool lnet_paths_possible(struct lnet_peer_ni *pni)
 	bool possible;
 
 	spin_lock(&pni->sh->lock);
-	possible = lnet_paths_live(pni) || paths_missing(pni);
+	possible = lnet_paths_live(pni) || lnet_paths_missing(pni);
 	spin_unlock(&pni->sh->lock);
 	return possible;
-}
-
-bool lnet_paths_withheld(struct lnet_peer_ni *pni)
-{
-	struct lnet_disc *d = &pni->peer->disc;
-	bool withheld;
-
-	spin_lock(&pni->sh->lock);
-	withheld = pni->alias;
-	if (withheld && !d->want_ping && paths_missing(pni)) {
-		d->want_ping = d->force_merge = 1;
-		lnet_push_all(pni->ln, false);
-	}
-	spin_unlock(&pni->sh->lock);
-	return withheld;
 }
 
 bool lnet_path_is_idle(const struct lnet_path *path)
@@ -226,29 +207,6 @@ void lnet_path_detach(struct lnet_path *path, struct list_head *gone)
 }
 
 /* ---- of all peers ---------------------------------------------------------------------------- */
-
-int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni)
-{
-	struct lnet_peer_ni *pni;
-	struct lnet_peer *peer;
-	LIST_HEAD(spare);
-	int err = 0;
-
-	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer))
-		list_for_each_entry(pni, &peer->pnis, link) {
-			if (err || pni->net != ni->net || lnet_paths_withheld(pni))
-				continue;
-			err = lnet_paths_lock(pni, &spare);
-			if (!err)
-				lnet_paths_attach(pni, &spare);
-			spin_unlock(&pni->sh->lock);
-			lnet_paths_free(&spare);
-		}
-	lnet_paths_free(&spare);
-	if (!err)
-		lnet_routes_sync(ln);
-	return err;
-}
 
 /*
  * Calls @fn for each path of @ni under its shard's lock; true if it said so for one. cfg_mutex
@@ -300,25 +258,4 @@ static bool drop_if_idle(struct lnet_path *path, struct list_head *gone)
 bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni)
 {
 	return !for_paths_of(ln, ni, drop_if_idle);
-}
-
-struct lnet_peer *lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer *at)
-{
-	struct lnet_peer_ni *pni;
-	struct lnet_path *path;
-	unsigned int nr;
-
-	for (nr = 0; nr < SLICE; nr++) {
-		at = lnet_peer_next(p->ln, at);
-		if (!at)
-			break;
-		lnet_enter_peer(p, at);
-		list_for_each_entry(pni, &at->pnis, link) {
-			path = lnet_path_find(pni, ni);
-			if (path)
-				lnet_path_recover(p->sh, path);
-		}
-		lnet_leave(p);
-	}
-	return at;
 }

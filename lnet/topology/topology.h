@@ -169,6 +169,8 @@ struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct ln
 u32 lnet_path_ix_take(struct lnet_peer *peer);
 /* [sh] Finds the indexes in use after paths were detached. */
 void lnet_path_ix_recount(struct lnet_peer *peer);
+/* [sh] The number of paths that @pni lacks, those through routers included. */
+unsigned int lnet_paths_missing(const struct lnet_peer_ni *pni);
 /* [sh] After lnet_paths_lock(): gives the paths of @spare to @pni. */
 void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare);
 /*
@@ -182,29 +184,16 @@ bool lnet_paths_live(const struct lnet_peer_ni *pni);
 /* No lock held. True if @pni has a path, or there is an interface or a route for one. */
 bool lnet_paths_possible(struct lnet_peer_ni *pni);
 /*
- * cfg_mutex held. True if @pni gets no paths, because it is an alias (model/peer.h). If paths are
- * possible again, the node pings the peer for its list, and can then prove @pni.
- */
-bool lnet_paths_withheld(struct lnet_peer_ni *pni);
-/*
  * [sh] True if no driver holds an attempt on @path, and no reply, ping or reset is outstanding.
  * Attempts that wait for credits do not count.
  */
 bool lnet_path_is_idle(const struct lnet_path *path);
 /* [sh] Moves the idle @path to @gone; lnet_paths_free() frees it without lock. */
 void lnet_path_detach(struct lnet_path *path, struct list_head *gone);
-/* cfg_mutex held. Makes the paths of a new NI. 0, -ENOMEM */
-int lnet_paths_for_ni(struct lnet *ln, struct lnet_ni *ni);
 /* cfg_mutex held. True if nothing is in flight on any path of @ni. */
 bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni);
 /* cfg_mutex held. Removes the paths of @ni on which nothing is in flight. True: none is left. */
 bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);
-/*
- * No lock held. The link of @ni is up: expedites recovery for some peers behind @at, and drops the
- * reference to @at. @at NULL: from the first peer. Returns the peer to continue with, with a
- * reference; NULL: all peers are done.
- */
-struct lnet_peer *lnet_paths_ni_up(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer *at);
 
 /* ---- route_table.c --------------------------------------------------------------------------- */
 /* [any shard, or cfg_mutex] True if this node has an interface on @net. */
@@ -272,29 +261,20 @@ void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via);
 unsigned int lnet_routes_missing(const struct lnet_peer_ni *pni);
 /* [sh of pni] Gives @pni the paths through routers that it lacks, from those in @spare. */
 void lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare);
-/* cfg_mutex held. Waits until all removed routes are freed. */
-void lnet_routes_drain(struct lnet *ln);
-/* cfg_mutex held. Removes all paths through @hop. */
-void lnet_routes_leave_hop(struct lnet_peer_ni *hop);
 /*
- * cfg_mutex held. As lnet_routes_sync(), for one peer whose interfaces have changed, or that is
- * Multi-Rail now.
+ * cfg_mutex held, [sh 0]. Marks paths through routers that no route leads by any more: none of
+ * them is selected. True: some paths are marked.
  */
-void lnet_routes_sync_peer(struct lnet_peer *peer);
+bool lnet_routes_mark_unwanted(struct lnet *ln);
+/* cfg_mutex held, [sh of hop]. Marks all paths through @hop. True: there are some. */
+bool lnet_routes_mark_hop(struct lnet_peer_ni *hop);
 /*
- * cfg_mutex held. Routes, interfaces or peers have changed: makes or removes paths through routers.
- * If something must end before, the worker continues later.
+ * cfg_mutex held, [sh 0]. Moves marked paths that are idle to @gone, for lnet_paths_free(). True:
+ * others are marked, but not idle.
  */
-void lnet_routes_sync(struct lnet *ln);
-/*
- * cfg_mutex held, no shard locked. The ping info of @peer was merged. If @peer is a router, its
- * state is computed again, and paths through or to its interfaces follow.
- */
-void lnet_routes_learned(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len);
-/* The time at which lnet_routes_work() has something to do. */
-u64 lnet_routes_next_ns(const struct lnet *ln);
-/* Worker of shard 0, no lock held: continues what lnet_routes_sync() could not finish. */
-void lnet_routes_work(struct lnet_pass *p);
+bool lnet_routes_detach_gone(struct lnet *ln, struct list_head *gone);
+/* cfg_mutex held, [sh 0]. A removed route that no path has; NULL: none. */
+struct lnet_route *lnet_routes_finished(struct lnet *ln);
 
 /* ---- udsp.c ---------------------------------------------------------------------------------- */
 /* May sleep. 0, -EINVAL, -ENOMEM */

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Routes and the paths through routers follow changes of the configuration and of peers. */
+#include "plat.h"
+#include <lnet/env.h>
+#include <lnet/lnet.h>
+#include <lnet/nid.h>
+#include "shard/shard.h"
+#include "topology/topology.h"
+#include "xfer/xfer.h"
+#include "service/service.h"
+
+#define AGAIN_NS	(100 * (u64)NSEC_PER_MSEC)	/* what could not be done now */
+
+/* ---- the end of a route ---------------------------------------------------------------------- */
+
+void lnet_route_free(struct lnet_route *route)
+{
+	lnet_peer_ni_put(route->named);
+	kfree(route);
+}
+
+void lnet_route_retire(struct lnet_route *route)
+{
+	struct lnet *ln = route->gw->ln;
+
+	lnet_shards_lock_all(ln);
+	route->gone = 1;
+	list_move_tail(&route->link, &ln->routes->dying);
+	ln->routes->nr--;
+	WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
+	lnet_shards_unlock_all(ln);
+}
+
+/* cfg_mutex held. No path has @route. False: a check of its router must end before. */
+static bool route_end(struct lnet_route *route)
+{
+	struct lnet_gateway *gw = route->gw;
+
+	if (gw) {
+		gw->nr_routes--;
+		if (!lnet_gateway_put(gw)) {
+			gw->nr_routes++;
+			return false;
+		}
+	}
+	list_del(&route->link);
+	lnet_route_free(route);
+	return true;
+}
+
+/* What waits for a credit chooses again; @force: so does what is out, as far as it may. */
+static void leave_gone(struct lnet *ln, bool force)
+{
+	struct lnet_pass p;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	lnet_ops_leave_gone(&p, force);
+	lnet_pass_end(&p);
+}
+
+/* Ends what is gone and idle. True: nothing that is gone is left. */
+static bool reap(struct lnet *ln, void *arg)
+{
+	struct lnet_route *route;
+	LIST_HEAD(gone);
+	bool left;
+
+	(void)arg;
+	spin_lock(&ln->shard[0].lock);
+	left = lnet_routes_detach_gone(ln, &gone);
+	spin_unlock(&ln->shard[0].lock);
+	lnet_paths_free(&gone);
+	do {
+		spin_lock(&ln->shard[0].lock);
+		route = lnet_routes_finished(ln);
+		spin_unlock(&ln->shard[0].lock);
+	} while (route && route_end(route));
+	return !left && list_empty(&ln->routes->dying);
+}
+
+void lnet_routes_drain(struct lnet *ln)
+{
+	leave_gone(ln, false);
+	if (lnet_cfg_wait(ln, reap, NULL, READ_ONCE(ln->tun.drain_time)))
+		return;
+	leave_gone(ln, true);
+	lnet_cfg_wait(ln, reap, NULL, U64_MAX);
+}
+
+void lnet_routes_leave_hop(struct lnet_peer_ni *hop)
+{
+	bool any;
+
+	spin_lock(&hop->sh->lock);
+	any = lnet_routes_mark_hop(hop);
+	spin_unlock(&hop->sh->lock);
+	if (any)
+		lnet_routes_drain(hop->ln);
+}
+
+/* ---- routers whose records became one -------------------------------------------------------- */
+
+/* Of two to one net the better one stays. */
+static void take_route(struct lnet_route *route, struct lnet_gateway *to)
+{
+	struct lnet_route *other, *worse = route;
+
+	list_for_each_entry(other, &to->ln->routes->list, link)
+		if (other->gw == to && other->net == route->net)
+			break;
+	route->gw->nr_routes--;
+	route->gw = to;
+	to->nr_routes++;
+	if (list_entry_is_head(other, &to->ln->routes->list, link))
+		return;
+	if (route->priority < other->priority ||
+	    (route->priority == other->priority && (u32)route->hops < (u32)other->hops))
+		worse = other;
+	lnet_route_retire(worse);
+}
+
+static void gateway_merge(struct lnet_gateway *from, struct lnet_gateway *to)
+{
+	struct lnet_route *route, *next;
+
+	list_for_each_entry_safe(route, next, &from->ln->routes->list, link)
+		if (route->gw == from)
+			take_route(route, to);
+	list_for_each_entry(route, &from->ln->routes->dying, link) {
+		if (route->gw != from)
+			continue;
+		route->gw = to;
+		from->nr_routes--;
+		to->nr_routes++;
+	}
+}
+
+/* cfg_mutex held. False: the check of a router must end before. */
+static bool gateways_merge(struct lnet *ln)
+{
+	struct lnet_gateway *gw, *next, *first;
+	bool all = true;
+
+	list_for_each_entry_safe(gw, next, &ln->routes->gateways, link) {
+		first = lnet_gateway_of(ln, gw->pni->peer);
+		if (first == gw)
+			continue;
+		gateway_merge(gw, first);
+		all &= lnet_gateway_put(gw);	/* or the next time, if it is being checked */
+	}
+	return all;
+}
+
+/* ---- following changes ----------------------------------------------------------------------- */
+
+static void look_again(struct lnet *ln)
+{
+	lnet_look_by(ln, &ln->routes->look_ns, ln->env->ops->now_ns(ln->env) + AGAIN_NS);
+}
+
+bool lnet_paths_withheld(struct lnet_peer_ni *pni)
+{
+	struct lnet_disc *d = &pni->peer->disc;
+	bool withheld;
+
+	spin_lock(&pni->sh->lock);
+	withheld = pni->alias;
+	if (withheld && !d->want_ping && lnet_paths_missing(pni)) {
+		d->want_ping = d->force_merge = 1;
+		lnet_push_all(pni->ln, false);
+	}
+	spin_unlock(&pni->sh->lock);
+	return withheld;
+}
+
+/* 0; -EBUSY, -ENOMEM: it is to be tried again. */
+static int sync_pni(struct lnet_peer_ni *pni)
+{
+	LIST_HEAD(spare);
+	int err = lnet_peer_anchor(pni->peer, false);
+
+	if (err || lnet_paths_withheld(pni))
+		return err;
+	err = lnet_paths_lock(pni, &spare);
+	if (!err)
+		lnet_paths_attach(pni, &spare);
+	spin_unlock(&pni->sh->lock);
+	lnet_paths_free(&spare);
+	return err;
+}
+
+/*
+ * cfg_mutex held. As lnet_routes_sync(), for one peer whose interfaces have changed, or that is
+ * Multi-Rail now.
+ */
+static void sync_peer(struct lnet_peer *peer)
+{
+	struct lnet *ln = peer->ln;
+	struct lnet_peer_ni *pni;
+
+	if (!ln->routes->nr)
+		return;
+	list_for_each_entry(pni, &peer->pnis, link)
+		if (!pni->deleted && lnet_routes_have(ln, pni->net) && sync_pni(pni))
+			look_again(ln);
+}
+
+/* A router may have interfaces that it had not when its first route was made. */
+static void mark_hops(struct lnet_gateway *gw)
+{
+	struct lnet_peer_ni *hop;
+
+	list_for_each_entry(hop, &gw->pni->peer->pnis, link)
+		if (!hop->gw)
+			hop->gw = LNET_GW_UP;
+}
+
+void lnet_routes_sync(struct lnet *ln)
+{
+	struct lnet_gateway *gw;
+	struct lnet_peer *peer;
+	bool unwanted;
+
+	if (list_empty(&ln->routes->gateways))
+		return;
+	if (!gateways_merge(ln))
+		look_again(ln);
+	spin_lock(&ln->shard[0].lock);
+	list_for_each_entry(gw, &ln->routes->gateways, link)
+		mark_hops(gw);
+	unwanted = lnet_routes_mark_unwanted(ln);
+	spin_unlock(&ln->shard[0].lock);
+	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer))
+		sync_peer(peer);
+	if (unwanted || !list_empty(&ln->routes->dying)) {
+		leave_gone(ln, false);
+		reap(ln, NULL);
+		look_again(ln);		/* another route may need a path where one ended */
+	}
+}
+
+void lnet_routes_learned(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len)
+{
+	if (list_empty(&p->ln->routes->gateways))
+		return;
+	if (!lnet_routes_name(p->ln, peer)) {
+		sync_peer(peer);
+		return;
+	}
+	lnet_enter(p, peer->sh);
+	lnet_gateway_said(p, peer, info, len);
+	lnet_leave(p);
+	lnet_routes_sync(p->ln);
+}
+
+u64 lnet_routes_next_ns(const struct lnet *ln)
+{
+	return ln->routes ? READ_ONCE(ln->routes->look_ns) : U64_MAX;
+}
+
+/* By trying only: who owns the mutex may wait in this very thread for what the worker does. */
+void lnet_routes_work(struct lnet_pass *p)
+{
+	struct lnet *ln = p->ln;
+
+	if (p->now_ns < lnet_routes_next_ns(ln))
+		return;
+	WRITE_ONCE(ln->routes->look_ns, U64_MAX);
+	if (READ_ONCE(ln->stopping))
+		return;
+	if (!mutex_trylock(&ln->cfg_mutex)) {
+		look_again(ln);
+		return;
+	}
+	lnet_leave(p);
+	lnet_routes_sync(ln);
+	mutex_unlock(&ln->cfg_mutex);
+}
