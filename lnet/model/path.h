@@ -83,7 +83,8 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u64 lost_ns;			/* when it last lost its connections; 0: never */
 	/* path/: */
 	struct lnet_timer timer;	/* recovery: a pause */
-	struct list_head line;		/* in sh->probes: its ping waits for the budget */
+	/* in sh->probes: its ping waits for the budget; topology/ takes it off as well */
+	struct list_head line;
 	/* in p->resets, taken off under the shard lock: until then the path is not idle */
 	struct list_head reset;
 	/* xfer/: */

@@ -225,8 +225,6 @@ void lnet_probes_init(struct lnet_probes *probes,
 void lnet_probe_join(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns);
 /* [sh] Adds @path to the head of the queue, and serves the queue now. */
 void lnet_probe_first(struct lnet_pass *p, struct lnet_path *path);
-/* [sh] Removes @path from the queue, if it is there. */
-void lnet_probe_leave(struct lnet_path *path);
 /*
  * [sh] Takes one ping from the bucket of @peer. Returns 0, or the time in ns until the bucket has
  * one.

@@ -46,14 +46,6 @@ void lnet_probe_first(struct lnet_pass *p, struct lnet_path *path)
 	lnet_probes_run(p);
 }
 
-void lnet_probe_leave(struct lnet_path *path)
-{
-	if (list_empty(&path->line))
-		return;
-	lnet_rec_path(path->pni->sh, 0, LEAVE, path, 0, 0);
-	list_del_init(&path->line);
-}
-
 /* The rate is the node's: each shard has its part of it. */
 static void budget_take(struct lnet_shard *sh, u64 now_ns)
 {

@@ -11,7 +11,6 @@
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
-#include "path/path.h"
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 

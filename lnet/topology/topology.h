@@ -4,6 +4,7 @@
 #define LNET_TOPOLOGY_TOPOLOGY_H
 
 #include "model/model.h"
+#include "shard/trace.h"
 
 /* ---- ni.c ------------------------------------------------------------------------------------ */
 /* The only writer of the state. All shard locks held if @ni is in the list. */
@@ -188,6 +189,16 @@ bool lnet_paths_possible(struct lnet_peer_ni *pni);
  * Attempts that wait for credits do not count.
  */
 bool lnet_path_is_idle(const struct lnet_path *path);
+
+/* [sh] Removes @path from the queue for the budget of recovery pings, if it is there. */
+static inline void lnet_probe_leave(struct lnet_path *path)
+{
+	if (list_empty(&path->line))
+		return;
+	lnet_rec_path(path->pni->sh, 0, LEAVE, path, 0, 0);
+	list_del_init(&path->line);
+}
+
 /* [sh] Moves the idle @path to @gone; lnet_paths_free() frees it without lock. */
 void lnet_path_detach(struct lnet_path *path, struct list_head *gone);
 /* cfg_mutex held. True if nothing is in flight on any path of @ni. */

@@ -11,6 +11,7 @@
 #include <lnet/hash.h>
 #include "tests/sim/replay.h"
 #include "lnet/base/base.h"
+#include "lnet/topology/topology.h"
 #include "lnet/path/path.h"
 #include "lnet/xfer/xfer.h"
 #include "lnet/recorder/recorder.h"

@@ -20,7 +20,6 @@
 #define lnet_probes_run HEALTH_T(probes_run)
 #define lnet_probe_join HEALTH_T(probe_join)
 #define lnet_probe_first HEALTH_T(probe_first)
-#define lnet_probe_leave HEALTH_T(probe_leave)
 #define lnet_path_ping_done HEALTH_T(path_ping_done)
 #define lnet_path_resets HEALTH_T(path_resets)
 #define lnet_path_suspect_after HEALTH_T(path_suspect_after)
