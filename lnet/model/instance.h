@@ -18,6 +18,7 @@ struct lnet_fault;
 struct lnet_ni;
 struct lnet_op;
 struct lnet_peer;
+struct lnet_peer_ops;
 struct lnet_recorder;
 struct lnet_router;
 struct lnet_routes;
@@ -64,7 +65,9 @@ struct lnet {
 	struct list_head peers;		/* [cfg] + nid_lock for adding */
 	u32 nr_peers;
 	u64 peer_seq;			/* [nid_lock] of the last peer */
-	/* service/: peer_expiry.c: when to look for peers to forget; WRITE_ONCE */
+	/* service/: */
+	const struct lnet_peer_ops *peer_ops;	/* [const] */
+	/* peer_expiry.c: when to look for peers to forget; WRITE_ONCE */
 	u64 age_ns;
 	/* topology/: link_quality.c, link_damping.c: when to look at interfaces; WRITE_ONCE */
 	u64 weigh_ns, flap_ns;

@@ -405,16 +405,6 @@ void lnet_disc_switched(struct lnet *ln)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-void lnet_disc_peer_init(struct lnet_peer *peer)
-{
-	struct lnet_disc *d = &peer->disc;
-
-	d->on_nr = READ_ONCE(peer->ln->disc.on_nr);
-	lnet_timer_init(&d->timer, LNET_TIMER_DISC);
-	INIT_LIST_HEAD(&d->waiters);
-	INIT_LIST_HEAD(&d->todo);
-}
-
 void lnet_disc_peer_end(struct lnet_peer *peer)
 {
 	lockdep_assert_held(&peer->sh->lock);
@@ -423,17 +413,22 @@ void lnet_disc_peer_end(struct lnet_peer *peer)
 	tell_waiters(peer, -ECANCELED);
 }
 
-void lnet_disc_peer_free(struct lnet_peer *peer)
+static void peer_free(struct lnet_peer *peer)
 {
 	WARN_ON_ONCE(!list_empty(&peer->disc.timer.link) || !list_empty(&peer->disc.waiters));
 	lnet_disc_list_set(peer->ln, &peer->disc.data, NULL);
 	lnet_proofs_free(peer);
 }
 
+static const struct lnet_peer_ops peer_ops = {
+	.end = lnet_disc_peer_end, .free = peer_free, .made = lnet_age_made,
+};
+
 int lnet_disc_init(struct lnet *ln)
 {
 	struct lnet_discovery *d = &ln->disc;
 
+	ln->peer_ops = &peer_ops;
 	spin_lock_init(&d->lock);
 	INIT_LIST_HEAD(&d->todo);
 	INIT_LIST_HEAD(&d->proved);

@@ -135,11 +135,6 @@ void lnet_age_made(struct lnet *ln)
 	lnet_look_by(ln, &ln->age_ns, now_ns + (is_crowded(ln) ? 0 : period_ns(ln)));
 }
 
-bool lnet_age_full(const struct lnet *ln)
-{
-	return READ_ONCE(ln->nr_peers) >= READ_ONCE(ln->tun.peers_max);
-}
-
 /* [sh] Nothing was ever received from @peer. Pinging a mistyped NID creates such a peer. */
 static bool is_unheard(const struct lnet_peer *peer)
 {

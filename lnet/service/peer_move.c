@@ -151,17 +151,6 @@ static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to, bool wa
 	return 0;
 }
 
-void lnet_peer_heir_end(struct lnet_peer_ni *pni)
-{
-	struct lnet_peer_ni *heir;
-
-	spin_lock(&pni->ln->nid_lock);
-	heir = pni->heir;
-	pni->heir = NULL;
-	spin_unlock(&pni->ln->nid_lock);
-	lnet_peer_ni_put(heir);
-}
-
 void lnet_peer_heirs_end(struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni;

@@ -76,13 +76,9 @@ u32 lnet_disc_bits(const struct lnet_peer *peer);
 void lnet_disc_want(struct lnet_pass *p, struct lnet_peer *peer, bool force);
 /* cfg_mutex held. The tunable `discovery' was set. */
 void lnet_disc_switched(struct lnet *ln);
-/* @peer is new. */
-void lnet_disc_peer_init(struct lnet_peer *peer);
 /* [sh] @peer is removed: ends its discovery, and its waiters. */
 void lnet_disc_peer_end(struct lnet_peer *peer);
-/* No reference to @peer is left: frees what it has. */
-void lnet_disc_peer_free(struct lnet_peer *peer);
-/* 0 or -errno */
+/* Before the first peer is created: sets ln->peer_ops. 0 or -errno */
 int lnet_disc_init(struct lnet *ln);
 /* Workers and operations have ended. */
 void lnet_disc_fini(struct lnet *ln);
@@ -221,8 +217,6 @@ bool lnet_peer_is_free(struct lnet *ln, void *peer);
  * -EBUSY.
  */
 int lnet_peer_anchor(struct lnet_peer *peer, bool wait);
-/* cfg_mutex held. New requests to @pni, which may be hidden, go to its peer again. */
-void lnet_peer_heir_end(struct lnet_peer_ni *pni);
 /* cfg_mutex held, no shard locked. lnet_peer_heir_end() for all interfaces of @peer. */
 void lnet_peer_heirs_end(struct lnet_peer *peer);
 /*
@@ -249,8 +243,6 @@ int lnet_peer_take_over(struct lnet_peer *from, struct lnet_peer *to, const stru
 void lnet_age_work(struct lnet_pass *p);
 /* No lock held. A peer was created dynamically, or could not be because of a bound. */
 void lnet_age_made(struct lnet *ln);
-/* True if no further unknown peer may be created. */
-bool lnet_age_full(const struct lnet *ln);
 /*
  * Takes cfg_mutex, no shard locked. A ping of @nid failed. True: its peer, which has the primary
  * NID *@primary, was created dynamically, never sent a message, and no request waits for it. The

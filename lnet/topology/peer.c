@@ -9,7 +9,6 @@
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
-#include "service/service.h"
 
 /* ---- the hash of NIDs: nid_lock held --------------------------------------------------------- */
 
@@ -117,7 +116,7 @@ void lnet_peer_put(struct lnet_peer *peer)
 	if (!peer || !atomic_dec_and_test(&peer->refs))
 		return;
 	WARN_ON_ONCE(!list_empty(&peer->timer.link));
-	lnet_disc_peer_free(peer);
+	peer->ln->peer_ops->free(peer);
 	if (peer->tx.op != peer->tx.few)
 		kfree(peer->tx.op);
 	unclaim(peer);
@@ -173,6 +172,14 @@ static struct lnet_shard *home_of(struct lnet *ln, const struct lnet_nid *primar
 	return is_near ? shard_of(ln, primary) : &ln->shard[0];
 }
 
+static void disc_init(struct lnet_disc *d, u32 on_nr)
+{
+	d->on_nr = on_nr;
+	lnet_timer_init(&d->timer, LNET_TIMER_DISC);
+	INIT_LIST_HEAD(&d->waiters);
+	INIT_LIST_HEAD(&d->todo);
+}
+
 struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 {
 	struct lnet_peer *peer = kzalloc(sizeof(*peer), GFP_NOFS);
@@ -187,7 +194,7 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 	INIT_LIST_HEAD(&peer->voided);
 	lnet_timer_init(&peer->timer, LNET_TIMER_PEER);
 	peer->ln = ln;
-	lnet_disc_peer_init(peer);
+	disc_init(&peer->disc, READ_ONCE(ln->disc.on_nr));
 	peer->sh = home_of(ln, primary);
 	peer->made_ns = ln->env->ops->now_ns(ln->env);
 	peer->primary = *primary;
@@ -414,7 +421,6 @@ static bool publish(struct lnet *ln, struct lnet_peer_ni *pni)
 	return first;
 }
 
-/* A new interface of @peer, which may be new itself. 0, -EEXIST (known meanwhile), -ENOMEM. */
 int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 {
 	struct lnet_peer_ni *pni = pni_alloc(peer, nid);
@@ -461,7 +467,7 @@ static struct lnet_peer_ni *want(struct lnet *ln, const struct lnet_nid *nid,
 		if (err)
 			lnet_peer_put(peer);
 		else
-			lnet_age_made(ln);
+			ln->peer_ops->made(ln);
 		if (err == -ENOMEM)
 			return NULL;
 	}
@@ -470,6 +476,11 @@ static struct lnet_peer_ni *want(struct lnet *ln, const struct lnet_nid *nid,
 struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid)
 {
 	return want(ln, nid, NULL);
+}
+
+static bool is_full(const struct lnet *ln)
+{
+	return READ_ONCE(ln->nr_peers) >= READ_ONCE(ln->tun.peers_max);
 }
 
 static void turn_away(struct lnet *ln, const struct lnet_nid *nid, bool by_claimer)
@@ -482,14 +493,14 @@ static void turn_away(struct lnet *ln, const struct lnet_nid *nid, bool by_claim
 	else
 		lnet_count(sh, peers_refused);
 	spin_unlock(&sh->lock);
-	lnet_age_made(ln);
+	ln->peer_ops->made(ln);
 }
 
 struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *nid)
 {
 	struct lnet_peer_ni *pni;
 
-	if (likely(!lnet_age_full(ln)))
+	if (likely(!is_full(ln)))
 		return lnet_peer_ni_want(ln, nid);
 	pni = lnet_peer_ni_lookup(ln, nid);
 	if (!pni)
@@ -504,15 +515,14 @@ struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid
 
 	if (pni)
 		return pni;
-	if (!lnet_age_full(ln) && atomic_read(&claimer->nr_claimed) < READ_ONCE(ln->tun.claims_max))
+	if (!is_full(ln) && atomic_read(&claimer->nr_claimed) < READ_ONCE(ln->tun.claims_max))
 		return want(ln, nid, claimer);
-	turn_away(ln, nid, !lnet_age_full(ln));
+	turn_away(ln, nid, !is_full(ln));
 	return NULL;
 }
 
 /* ---- taking away ----------------------------------------------------------------------------- */
 
-/* [sh] */
 bool lnet_peer_ni_is_idle(const struct lnet_peer_ni *pni)
 {
 	struct lnet_path *path;
@@ -524,7 +534,6 @@ bool lnet_peer_ni_is_idle(const struct lnet_peer_ni *pni)
 	       list_empty(&pni->rtr_held);
 }
 
-/* [sh] No operation is unfinished, nothing is under way. */
 bool lnet_peer_is_idle(const struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni;
@@ -536,7 +545,6 @@ bool lnet_peer_is_idle(const struct lnet_peer *peer)
 	       list_empty(&peer->winwait);
 }
 
-/* [sh] Not to be found any more. */
 void lnet_peer_ni_hide(struct lnet_peer_ni *pni)
 {
 	spin_lock(&pni->ln->nid_lock);
@@ -545,7 +553,6 @@ void lnet_peer_ni_hide(struct lnet_peer_ni *pni)
 	spin_unlock(&pni->ln->nid_lock);
 }
 
-/* Drivers close what they have to it; no lock but cfg_mutex held, which keeps the NIs. */
 void lnet_peer_ni_tell(struct lnet_peer_ni *pni)
 {
 	struct lnet_ni *ni;
@@ -555,7 +562,17 @@ void lnet_peer_ni_tell(struct lnet_peer_ni *pni)
 			ni->ops->peer_gone(ni, pni);
 }
 
-/* Idle and hidden: its paths go, and with them the count that the hash had. */
+void lnet_peer_heir_end(struct lnet_peer_ni *pni)
+{
+	struct lnet_peer_ni *heir;
+
+	spin_lock(&pni->ln->nid_lock);
+	heir = pni->heir;
+	pni->heir = NULL;
+	spin_unlock(&pni->ln->nid_lock);
+	lnet_peer_ni_put(heir);
+}
+
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni)
 {
 	struct lnet_path *path, *next;
@@ -591,7 +608,6 @@ static void hide(struct lnet_peer *peer)
 	WRITE_ONCE(peer->ln->nr_peers, peer->ln->nr_peers - 1);
 }
 
-/* Not found from now on, not in the list; the list's count becomes the caller's. */
 void lnet_peer_hide(struct lnet_peer *peer)
 {
 	spin_lock(&peer->sh->lock);
@@ -636,14 +652,13 @@ bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine)
 	return unused;
 }
 
-/* Hidden and idle. */
 void lnet_peer_drop(struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni, *next;
 
 	spin_lock(&peer->sh->lock);
 	lnet_timer_cancel(&peer->sh->wheel, &peer->timer);
-	lnet_disc_peer_end(peer);
+	peer->ln->peer_ops->end(peer);
 	spin_unlock(&peer->sh->lock);
 	list_for_each_entry_safe(pni, next, &peer->pnis, link) {
 		lnet_peer_ni_tell(pni);

@@ -136,6 +136,8 @@ bool lnet_peer_is_idle(const struct lnet_peer *peer);
 void lnet_peer_ni_hide(struct lnet_peer_ni *pni);
 /* No lock held, second step: drivers close the connections to @pni. */
 void lnet_peer_ni_tell(struct lnet_peer_ni *pni);
+/* cfg_mutex held. New requests to @pni, which may be hidden, go to its peer again. */
+void lnet_peer_heir_end(struct lnet_peer_ni *pni);
 /* Third step, if @pni is idle: removes its paths, and drops the reference of the hash. */
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
 /* Config, no lock held. Hides @peer with all its interfaces. */
