@@ -158,9 +158,18 @@ static int may_start(struct lnet_shard *sh)
 	return -EAGAIN;
 }
 
-static int start(struct lnet_pass *p, const struct lnet_xfer *x, struct lnet_peer_ni *pni,
-		 struct lnet_md *md, enum lnet_op_type type, u32 flags)
+static u32 flags_of(const struct lnet_xfer *x, enum lnet_op_type type)
 {
+	if (type == LNET_OP_PUT && !(x->flags & LNET_ACK))
+		return 0;
+	return (type == LNET_OP_PUT ? LNET_OPF_ACK : 0) |
+	       (x->flags & LNET_NO_SEND ? LNET_OPF_NOSEND : 0);
+}
+
+static int start(struct lnet_pass *p, const struct lnet_xfer *x, struct lnet_peer_ni *pni,
+		 struct lnet_md *md, enum lnet_op_type type, enum lnet_kind kind)
+{
+	u32 flags = flags_of(x, type);
 	bool answer = type == LNET_OP_GET || (flags & LNET_OPF_ACK);
 	struct lnet_op *op = op_get(p, pni, answer && !(flags & LNET_OPF_NOSEND));
 	int err;
@@ -168,6 +177,7 @@ static int start(struct lnet_pass *p, const struct lnet_xfer *x, struct lnet_pee
 	if (!op)
 		return -ENOMEM;
 	op->type = type;
+	op->kind = kind;
 	op->flags = flags;
 	err = may_start(p->sh);
 	if (!err && unlikely(READ_ONCE(p->ln->fault)) &&
@@ -198,14 +208,6 @@ static bool same_ends(const struct lnet_xfer *a, const struct lnet_xfer *b)
 	return a->md.cookie == b->md.cookie && lnet_nid_same(&a->target.nid, &b->target.nid);
 }
 
-static u32 flags_of(const struct lnet_xfer *x, enum lnet_op_type type)
-{
-	if (type == LNET_OP_PUT && !(x->flags & LNET_ACK))
-		return 0;
-	return (type == LNET_OP_PUT ? LNET_OPF_ACK : 0) |
-	       (x->flags & LNET_NO_SEND ? LNET_OPF_NOSEND : 0);
-}
-
 /* For the first of @nr requests at @x and those behind it that are like it; no shard is locked. */
 static int run_begin(struct lnet *ln, struct run *run, const struct lnet_xfer *x, unsigned int nr,
 		     bool core)
@@ -231,14 +233,14 @@ static int run_begin(struct lnet *ln, struct run *run, const struct lnet_xfer *x
 
 /* Starts one of a run, which takes over a reference to the peer interface. */
 static int run_next(struct lnet_pass *p, struct run *run, const struct lnet_xfer *x,
-		    enum lnet_op_type type, u32 flags)
+		    enum lnet_op_type type, enum lnet_kind kind)
 {
 	struct lnet_peer_ni *pni = run->pni;
 	int err;
 
 	if (run->left > 1)
 		lnet_peer_ni_hold(pni);
-	err = start(p, x, pni, run->md, type, flags | flags_of(x, type));
+	err = start(p, x, pni, run->md, type, kind);
 	if (!err && !--run->left)
 		run->pni = NULL;
 	else if (err && run->left > 1)
@@ -248,19 +250,19 @@ static int run_next(struct lnet_pass *p, struct run *run, const struct lnet_xfer
 
 /* Of the first at @x and those like it. Gives how many were started, or the error of the first. */
 static int run_start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x,
-		     unsigned int nr, enum lnet_op_type type, u32 flags)
+		     unsigned int nr, enum lnet_op_type type, enum lnet_kind kind)
 {
 	unsigned int done = 0;
 	struct run run;
 	int err;
 
 	lnet_leave(p);
-	err = run_begin(ln, &run, x, nr, flags & LNET_OPF_INTERNAL);
+	err = run_begin(ln, &run, x, nr, kind != LNET_KIND_USER);
 	if (err)
 		return err;
 	lnet_window_grow(p, run.pni, run.left);
 	do
-		err = run_next(p, &run, x + done, type, flags);
+		err = run_next(p, &run, x + done, type, kind);
 	while (!err && ++done && run.left);
 	if (run.left)
 		lnet_leave(p);
@@ -272,7 +274,7 @@ static int run_start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfe
 
 /* Of one pass: they leave together, unless LNET_MORE of the last says that they are to wait. */
 static int burst(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
-		 enum lnet_op_type type, u32 flags)
+		 enum lnet_op_type type, enum lnet_kind kind)
 {
 	struct lnet_pass p __uninitialized;
 	unsigned int done = 0;
@@ -281,7 +283,7 @@ static int burst(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
 	p.more = !!(x[nr - 1].flags & LNET_MORE);
 	while (done < nr && rc >= 0) {
-		rc = run_start(ln, &p, x + done, nr - done, type, flags);
+		rc = run_start(ln, &p, x + done, nr - done, type, kind);
 		done += rc > 0 ? rc : 0;
 	}
 	lnet_pass_end(&p);
@@ -304,7 +306,7 @@ static unsigned int bell_burst(const struct lnet *ln, unsigned int left)
 }
 
 static int submit(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
-		  enum lnet_op_type type, u32 flags)
+		  enum lnet_op_type type, enum lnet_kind kind)
 {
 	unsigned int done = 0, most;
 	int rc = 0;
@@ -313,7 +315,7 @@ static int submit(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 		return -EINVAL;
 	do {
 		most = bell_burst(ln, nr - done);
-		rc = most ? burst(ln, x + done, most, type, flags) : 0;
+		rc = most ? burst(ln, x + done, most, type, kind) : 0;
 		done += rc > 0 ? rc : 0;
 	} while (done < nr && rc == (int)most);
 	return done ? (int)done : rc;
@@ -326,29 +328,28 @@ static int one(int rc)
 
 int lnet_put(struct lnet *ln, const struct lnet_xfer *x)
 {
-	return one(submit(ln, x, 1, LNET_OP_PUT, 0));
+	return one(submit(ln, x, 1, LNET_OP_PUT, LNET_KIND_USER));
 }
 
 int lnet_get(struct lnet *ln, const struct lnet_xfer *x)
 {
-	return one(submit(ln, x, 1, LNET_OP_GET, 0));
+	return one(submit(ln, x, 1, LNET_OP_GET, LNET_KIND_USER));
 }
 
 int lnet_put_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr)
 {
-	return submit(ln, x, nr, LNET_OP_PUT, 0);
+	return submit(ln, x, nr, LNET_OP_PUT, LNET_KIND_USER);
 }
 
 int lnet_get_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr)
 {
-	return submit(ln, x, nr, LNET_OP_GET, 0);
+	return submit(ln, x, nr, LNET_OP_GET, LNET_KIND_USER);
 }
 
-/* lnet_get() for the core: may use portal 0; no session negotiation first. @flags: LNET_OPF_x */
-static int get_core(struct lnet *ln, const struct lnet_xfer *x, u32 flags)
+/* lnet_get() for the core: may use portal 0; no session negotiation first. */
+static int get_core(struct lnet *ln, const struct lnet_xfer *x, enum lnet_kind kind)
 {
-	return one(submit(ln, x, 1, LNET_OP_GET,
-			  LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT | flags));
+	return one(submit(ln, x, 1, LNET_OP_GET, kind));
 }
 
 /* ---- who and how far ------------------------------------------------------------------------- */
@@ -421,7 +422,8 @@ static void user_pinged(struct lnet_pass *p, void *arg, const struct lnet_event 
 }
 
 /* Takes ownership of @u, which has the callback for the result. */
-static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 timeout_ns, u32 flags)
+static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 timeout_ns,
+		     enum lnet_kind kind)
 {
 	struct lnet_md_cfg cfg = { .start = u->info,
 				   .length = LNET_PINGINFO_MANUAL,
@@ -446,7 +448,7 @@ static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 tim
 	x.portal = LNET_PORTAL_RESERVED;
 	x.match_bits = LNET_PING_MATCHBITS;
 	x.timeout_ns = timeout_ns;
-	err = get_core(ln, &x, flags);
+	err = get_core(ln, &x, kind);
 	if (err)
 		lnet_md_unlink(ln, md);	/* its last event frees @u; its ->done is not called */
 	return err;
@@ -471,7 +473,7 @@ int lnet_ping(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid
 {
 	struct user_ping *u = user_ping_new(ln, nid, done, arg);
 
-	return u ? user_ping(u, source, timeout_ns, 0) : -ENOMEM;
+	return u ? user_ping(u, source, timeout_ns, LNET_KIND_CONTROL) : -ENOMEM;
 }
 
 int lnet_ping_urgent(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
@@ -479,5 +481,5 @@ int lnet_ping_urgent(struct lnet *ln, const struct lnet_nid *nid, const struct l
 {
 	struct user_ping *u = user_ping_new(ln, nid, done, arg);
 
-	return u ? user_ping(u, source, timeout_ns, LNET_OPF_URGENT) : -ENOMEM;
+	return u ? user_ping(u, source, timeout_ns, LNET_KIND_URGENT) : -ENOMEM;
 }

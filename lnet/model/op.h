@@ -51,18 +51,27 @@ enum lnet_op_state {
 };
 enum lnet_op_type { LNET_OP_ACK, LNET_OP_PUT, LNET_OP_GET, LNET_OP_REPLY };	/* wire numbers */
 
+/* Why an operation is made, and what follows from that. Its maker writes it before it starts. */
+enum lnet_kind {
+	LNET_KIND_USER,		/* a request of a program; waits for session negotiation */
+	/* requests of the core, which do not wait for it: */
+	LNET_KIND_RECOVERY,	/* a ping of one path, never sent again */
+	LNET_KIND_CONTROL,	/* ping, session open, push, confirm: may always be sent again */
+	/* as CONTROL; an operator waits: ends when the last path rejects it; short pauses */
+	LNET_KIND_URGENT,
+	/* ACKs and REPLYs of this node */
+	LNET_KIND_ANSWER,	/* the peer retries its request, so this may be sent again */
+	LNET_KIND_STOCK_ANSWER,	/* under stock rules */
+	LNET_KIND_FORWARD,	/* a message of another node: model/router.h */
+};
+
 enum lnet_op_flag {
 	LNET_OPF_ACK = 0x1,		/* an answer is wanted by the user */
 	LNET_OPF_MARKED = 0x2,		/* portal + 64, named (grant, seq) */
 	LNET_OPF_NAMED = 0x4,		/* sequence drawn */
-	LNET_OPF_IDEMPOTENT = 0x8,	/* ping, opening, confirm: may always be sent again */
-	LNET_OPF_RECOVERY = 0x10,	/* pinned to one path, never resent */
 	LNET_OPF_PINNED_NI = 0x20,	/* source given */
 	LNET_OPF_SENT = 0x40,		/* SEND event posted */
 	LNET_OPF_STARTED = 0x80,	/* transaction clock runs: a driver took an attempt */
-	/* marked PUT without ACK: acknowledged unseen by the user */
-	LNET_OPF_NOACKREQ = 0x100,
-	LNET_OPF_INTERNAL = 0x200,	/* made by the core: no contact gate */
 	LNET_OPF_RECALLED = 0x400,	/* its link is in a pass's list of cancels, which pins it */
 	/* waited for first contact: its time runs since the start */
 	LNET_OPF_RESOLVED = 0x800,
@@ -75,11 +84,8 @@ enum lnet_op_flag {
 	LNET_OPF_ANSWERED = 0x8000,	/* the answer used the MD once */
 	LNET_OPF_NOSEND = 0x80000,	/* its success is one event: that of the answer */
 	LNET_OPF_TRACKED = 0x40000,	/* counted: waits for an answer, missed it */
-	LNET_OPF_FORWARD = 0x100000,	/* another node's message: model/router.h */
 	LNET_OPF_ROUTED = 0x200000,	/* some attempt left by a router */
 	LNET_OPF_COPY = 0x400000,	/* @first is a copy, as @hedge always is */
-	/* an operator waits for it: it ends when the last path rejects it; short pauses */
-	LNET_OPF_URGENT = 0x800000,
 };
 
 /* a counted small payload: ping replies, held answers, openings; shard/ allocates and frees it */
@@ -140,6 +146,8 @@ struct lnet_op {
 	u8 rejected;			/* LNET_ATTF_REJECTED bits of the last attempt */
 	u16 tries, unsent;		/* attempts; those among them that cost no try */
 	u8 wire_bits;			/* api.c: what drivers may look at without lock */
+	/* the maker of the operation: */
+	u8 kind;			/* enum lnet_kind */
 	/* the folder that makes the operation: */
 	void *op_ptr;
 	/* receive/: */
@@ -166,8 +174,23 @@ static inline bool lnet_att_waits(const struct lnet_att *att)
 /* A PUT or GET of this node. */
 static inline bool lnet_op_request(const struct lnet_op *op)
 {
-	return (op->type == LNET_OP_PUT || op->type == LNET_OP_GET) &&
-	       !(op->flags & LNET_OPF_FORWARD);
+	return op->kind <= LNET_KIND_URGENT;
+}
+
+/* It may always be sent again: to have it delivered twice changes nothing. */
+static inline bool lnet_op_is_idempotent(const struct lnet_op *op)
+{
+	return op->kind == LNET_KIND_CONTROL || op->kind == LNET_KIND_URGENT;
+}
+
+/*
+ * A tracked PUT for which the user wants no ACK: the peer acknowledges it all the same, unseen by
+ * the user.
+ */
+static inline bool lnet_op_is_acked_unseen(const struct lnet_op *op)
+{
+	return !(op->flags & LNET_OPF_ACK) && op->type == LNET_OP_PUT &&
+	       op->flags & LNET_OPF_MARKED;
 }
 
 /* The outcome of @op is known. */
@@ -179,8 +202,7 @@ static inline bool lnet_op_over(const struct lnet_op *op)
 /* our ACK or REPLY */
 static inline bool lnet_op_answer(const struct lnet_op *op)
 {
-	return (op->type == LNET_OP_ACK || op->type == LNET_OP_REPLY) &&
-	       !(op->flags & LNET_OPF_FORWARD);
+	return op->kind == LNET_KIND_ANSWER || op->kind == LNET_KIND_STOCK_ANSWER;
 }
 
 /* The peer NI that the reply @op is sent to: the gateway's if the request used a gateway. */

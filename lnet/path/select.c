@@ -650,7 +650,7 @@ static struct lnet_path *select_for(struct lnet_pass *p, struct lnet_op *op)
 		.pni = op->flags & LNET_OPF_PINNED_DST || !op->peer->mr ? op->dst_pni : NULL,
 	};
 
-	if (unlikely(op->flags & LNET_OPF_FORWARD))
+	if (unlikely(op->kind == LNET_KIND_FORWARD))
 		s.exclude = lnet_rec_value(p->sh, lnet_op_forward.avoid(op));
 	return lnet_select(p->sh, &s);
 }
@@ -659,7 +659,8 @@ struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_path *path = NULL;
 
-	if (!op->src_ni && op->dst_pni && !(op->flags & (LNET_OPF_PINNED_DST | LNET_OPF_FORWARD)))
+	if (!op->src_ni && op->dst_pni && !(op->flags & LNET_OPF_PINNED_DST) &&
+	    op->kind != LNET_KIND_FORWARD)
 		path = select_only(p->sh, op->peer, op->dst_pni);
 	return path ? path : select_for(p, op);
 }

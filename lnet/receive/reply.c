@@ -31,7 +31,7 @@ static bool from_asked(const struct lnet_rx *rx, const struct lnet_op *op)
 {
 	return is_from(rx, op->peer) &&
 	       (likely(rx->src_pid == LNET_PID) || rx->src_pid == op->target_pid ||
-		(op->flags & LNET_OPF_INTERNAL));
+		op->kind != LNET_KIND_USER);
 }
 
 /* What is refused holds no memory, and a confirmation may be refused itself, on its way. */
@@ -82,7 +82,7 @@ static bool use_md(struct lnet_op *op)
 /* A merged ACK, which is for @all PUTs or those without ACK, covers @op. False: it goes on. */
 static bool merged_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via, bool all)
 {
-	if (!(op->flags & LNET_OPF_NOACKREQ) && !(all && (op->flags & LNET_OPF_ACK)))
+	if (!lnet_op_is_acked_unseen(op) && !(all && (op->flags & LNET_OPF_ACK)))
 		return false;
 	if (lnet_op_over(op) || ((op->flags & LNET_OPF_ACK) && !use_md(op)))
 		return false;

@@ -288,6 +288,7 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 	if (!op)
 		return false;
 	op->type = LNET_OP_ACK;
+	op->kind = LNET_KIND_ANSWER;
 	op->cls = LNET_CLS_CONTROL;
 	op->peer = w->from->peer;
 	lnet_peer_get(op->peer);
@@ -298,7 +299,7 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 	if (op->via)
 		lnet_peer_ni_hold(op->via);
 	/* Where a request just came from, an answer arrives; another path may be dead unnoticed. */
-	op->flags = LNET_OPF_INTERNAL | LNET_OPF_PINNED_DST | LNET_OPF_ANY_PATH;
+	op->flags = LNET_OPF_PINNED_DST | LNET_OPF_ANY_PATH;
 	if (w->ack_ni) {
 		op->flags |= LNET_OPF_PINNED_NI;
 		op->src_ni = w->ack_ni;

@@ -524,6 +524,7 @@ static void open_reply(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_copy
 	op->copy = c;
 	op->cls = LNET_CLS_CONTROL;
 	op->len = c ? LNET_GRANT_SIZE : 0;
+	op->kind = LNET_KIND_ANSWER;
 	op->flags |= LNET_OPF_ANY_PATH;
 	lnet_op_defer(p, op);
 }

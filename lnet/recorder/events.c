@@ -29,7 +29,8 @@ static u64 note_value(struct lnet_shard *sh, u64 value)
 static void note_op(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
 		    struct lnet_op *op, u64 a, u64 b)
 {
-	struct lnet_rec r = { .kind = kind, .now_ns = now_ns, .a = { a, b, 0, op->flags } };
+	struct lnet_rec r = { .kind = kind, .now_ns = now_ns,
+			      .a = { a, b, 0, lnet_rec_op_word(op) } };
 
 	if (!op->rec)		/* it has not started yet */
 		return;
@@ -45,7 +46,7 @@ static void note_start(struct lnet_pass *p, struct lnet_op *op)
 	if (op->peer->rec.seg != lnet_rec_ring(p->sh)->seg)
 		lnet_rec_peer(p->sh, op->peer);
 	lnet_rec_resync(p->sh, op);
-	r.a[3] = op->flags;
+	r.a[3] = lnet_rec_op_word(op);
 	lnet_rec_put(p->sh, op->peer, &r);
 }
 
@@ -57,7 +58,8 @@ static void set_path(struct lnet_rec *r, const struct lnet_path *path)
 static void note_via(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_op *op,
 		     const struct lnet_path *path)
 {
-	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns, .a = { !!path, 0, 0, op->flags } };
+	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns,
+			      .a = { !!path, 0, 0, lnet_rec_op_word(op) } };
 
 	if (!op->rec)
 		return;
@@ -72,7 +74,7 @@ static void note_att(struct lnet_pass *p, enum lnet_rec_kind kind, const struct 
 		     u64 a, u64 b)
 {
 	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns,
-			      .a = { a, b, 0, att->op->flags } };
+			      .a = { a, b, 0, lnet_rec_op_word(att->op) } };
 
 	if (!att->op->rec)
 		return;

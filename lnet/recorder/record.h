@@ -8,6 +8,7 @@
 
 #include "plat.h"
 #include <lnet/hash.h>
+#include "model/op.h"
 #include "model/trace.h"
 
 struct lnet;
@@ -29,7 +30,7 @@ struct lnet_rec {
 
 /* A dump: this, then records sorted by @seq. */
 #define LNET_REC_MAGIC		0x31636552744e4cULL	/* "LNtRec1" */
-#define LNET_REC_VERSION	1U
+#define LNET_REC_VERSION	2U
 #define LNET_REC_FILE_MAX	(1ULL << 32)		/* bytes: no reader takes more */
 struct lnet_rec_head {
 	u64 magic;
@@ -39,6 +40,18 @@ struct lnet_rec_head {
 	u64 hash;			/* lnet_rec_sum() of the records */
 	u64 spare[2];
 };
+
+/* What records have of an operation in 32 bits. */
+static inline u32 lnet_rec_op_word(const struct lnet_op *op)
+{
+	return op->flags | (u32)op->kind << 29;
+}
+
+static inline void lnet_rec_op_unpack(struct lnet_op *op, u32 word)
+{
+	op->flags = word & ~(7U << 29);
+	op->kind = (u8)(word >> 29);
+}
 
 /* @queue of a QUEUE record, in its @att. */
 enum lnet_rec_queue { LNET_RQ_PEER, LNET_RQ_NI, LNET_RQ_ASKED, LNET_RQ_LINE, LNET_RQ_CARRIED,

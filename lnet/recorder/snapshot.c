@@ -270,8 +270,8 @@ static void op_write(struct lnet_shard *sh, struct lnet_op *op)
 		.kind = LNET_RK_OP, .op = id, .peer = op->peer->rec.id, .cls = op->cls,
 		.att = flag(op->hedge, 0) | flag(!list_empty(&op->timer.link), 1) |
 		       flag(op->md, 2),
-		.a = { pair(op->flags, op->type | op->state << 8 | (u32)op->outcome << 16 |
-				       (u32)op->nr_held << 24),
+		.a = { pair(lnet_rec_op_word(op), op->type | op->state << 8 |
+			       (u32)op->outcome << 16 | (u32)op->nr_held << 24),
 		       op->tries | (u64)op->unsent << 16 | (u64)op->hedges << 32 |
 			       (u64)op->pins << 40,
 		       op->tried, op->suspect_ns } });

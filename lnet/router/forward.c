@@ -258,7 +258,8 @@ static void start(struct lnet_pass *p, struct lnet_fwd *fwd)
 	fwd->rx->answer = NULL;
 	op->type = fwd->hdr.type;
 	op->cls = class_of(fwd->hdr.type);
-	op->flags = LNET_OPF_FORWARD | LNET_OPF_INTERNAL | LNET_OPF_PINNED_DST;
+	op->kind = LNET_KIND_FORWARD;
+	op->flags = LNET_OPF_PINNED_DST;
 	op->portal = portal_of(&fwd->hdr);
 	op->len = fwd->hdr.payload_len;
 	op->target = fwd->hdr.dest_nid;

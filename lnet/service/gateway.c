@@ -159,7 +159,7 @@ static bool check(struct lnet_pass *p, struct lnet_gateway *gw, struct lnet_path
 
 	if (!op)
 		return false;
-	op->flags |= LNET_OPF_IDEMPOTENT;
+	op->kind = LNET_KIND_CONTROL;
 	op->sink = &gw->frag;
 	op->len = sizeof(gw->sink);
 	op->arg = gw;

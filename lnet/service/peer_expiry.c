@@ -153,7 +153,7 @@ static bool is_awaited(const struct lnet_peer *peer)
 
 	if (peer->nr_ops) {
 		list_for_each_entry(op, &peer->sh->live, all)
-			if (op->peer == peer && (op->md || !(op->flags & LNET_OPF_INTERNAL)))
+			if (op->peer == peer && (op->md || op->kind == LNET_KIND_USER))
 				return true;
 	}
 	return !list_empty(&peer->resolve) || !list_empty(&peer->winwait) ||

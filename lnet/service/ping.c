@@ -236,7 +236,7 @@ struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path)
 		return NULL;
 	op->type = LNET_OP_GET;
 	op->cls = LNET_CLS_CONTROL;
-	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_PINNED_NI | LNET_OPF_PINNED_DST;
+	op->flags |= LNET_OPF_PINNED_NI | LNET_OPF_PINNED_DST;
 	op->peer = path->pni->peer;
 	lnet_peer_get(op->peer);
 	op->sh = p->sh;
@@ -263,7 +263,7 @@ void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
 		lnet_path_ping_done(p, path, -ENOMEM, 0);
 		return;
 	}
-	op->flags |= LNET_OPF_RECOVERY;
+	op->kind = LNET_KIND_RECOVERY;
 	op->sink = &p->sh->junk_frag;
 	op->len = RECOVERY_SINK;
 	op->timeout_ns = timeout_ns;

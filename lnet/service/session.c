@@ -31,7 +31,7 @@ static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
 	while (!list_empty(&waiting)) {
 		struct lnet_op *op = list_first_entry(&waiting, struct lnet_op, link);
 
-		op->flags &= ~(LNET_OPF_MARKED | LNET_OPF_NOACKREQ);
+		op->flags &= ~LNET_OPF_MARKED;
 		lnet_op_release(p, op, met);
 	}
 }
@@ -82,7 +82,7 @@ static struct lnet_op *ask(struct lnet_pass *p, struct lnet_peer *peer, u32 port
 	}
 	lnet_op_control(p, op, pni, LNET_OP_GET);
 	if (!list_empty(&peer->disc.waiters))
-		op->flags |= LNET_OPF_URGENT;
+		op->kind = LNET_KIND_URGENT;
 	op->portal = portal;
 	op->match_bits = match_bits;
 	lnet_count(p->sh, pings_sent);

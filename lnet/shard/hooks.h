@@ -81,7 +81,7 @@ struct lnet_op_kind {
 	void (*substitute)(struct lnet_op *op);	/* [sh] another NID of the node may replace it */
 	u64 (*avoid)(const struct lnet_op *op);	/* [sh] paths not to take */
 };
-extern const struct lnet_op_kind lnet_op_forward;	/* LNET_OPF_FORWARD: for another node */
+extern const struct lnet_op_kind lnet_op_forward;	/* LNET_KIND_FORWARD: for another node */
 
 /* The reserved portal. [sh of rx->src] a ping was received; a push was received in rx->copy */
 enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,

@@ -68,7 +68,7 @@ void lnet_books_close(struct lnet_pass *p)
 
 void lnet_stat_sent(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op)
 {
-	u8 type = op->type & 3, forward = !!(op->flags & LNET_OPF_FORWARD);
+	u8 type = op->type & 3, forward = op->kind == LNET_KIND_FORWARD;
 	struct lnet_books *b = &p->books;
 
 	if (b->nr && (b->path != path || b->type != type || b->forward != forward))
@@ -135,7 +135,7 @@ static bool tracked(const struct lnet *ln, const struct lnet_op *op)
 
 	if (!lnet_op_request(op) || (op->type == LNET_OP_PUT && !(op->flags & LNET_OPF_ACK)))
 		return false;
-	if (op->flags & LNET_OPF_INTERNAL)
+	if (op->kind != LNET_KIND_USER)
 		return true;
 	if (said & (LNET_MD_TRACK_RESPONSE | LNET_MD_NO_TRACK_RESPONSE))
 		return !(said & LNET_MD_NO_TRACK_RESPONSE);

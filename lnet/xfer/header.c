@@ -9,15 +9,15 @@ enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4, WIRE_URGENT = 8, WIRE_O
 
 /*
  * True if neither end retransmits @op after its connection was lost. If @op is an ACK or a REPLY,
- * the peer retries its request only if that is tracked (LNET_OPF_ANY_PATH) or a ping (@op->copy).
+ * the peer retries its request only if that is tracked (LNET_KIND_ANSWER) or a ping (@op->copy).
  */
 static bool is_sent_once(const struct lnet_op *op)
 {
-	if (op->flags & LNET_OPF_FORWARD)
+	if (op->kind == LNET_KIND_FORWARD)
 		return !lnet_op_forward.is_resendable(op);
-	if (op->type == LNET_OP_ACK || op->type == LNET_OP_REPLY)
-		return !op->copy && !(op->flags & LNET_OPF_ANY_PATH);
-	return !(op->flags & LNET_OPF_RECOVERY) && !lnet_op_is_repeatable(op);
+	if (lnet_op_answer(op))
+		return !op->copy && op->kind == LNET_KIND_STOCK_ANSWER;
+	return op->kind != LNET_KIND_RECOVERY && !lnet_op_is_repeatable(op);
 }
 
 void lnet_op_wire(struct lnet_op *op)
@@ -28,9 +28,9 @@ void lnet_op_wire(struct lnet_op *op)
 		bits |= WIRE_HANDLE;
 	if (op->flags & LNET_OPF_NAMED)
 		bits |= WIRE_MARK;
-	if (op->flags & LNET_OPF_FORWARD)
+	if (op->kind == LNET_KIND_FORWARD)
 		bits |= WIRE_FORWARD;
-	if (op->flags & LNET_OPF_URGENT)
+	if (op->kind == LNET_KIND_URGENT)
 		bits |= WIRE_URGENT;
 	if (is_sent_once(op))
 		bits |= WIRE_ONCE;

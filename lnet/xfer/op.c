@@ -164,8 +164,8 @@ static struct lnet_att *lone_attempt(struct lnet_op *op)
 static bool may_hedge(const struct lnet_pass *p, const struct lnet_op *op)
 {
 	return READ_ONCE(p->ln->tun.hedge) && READ_ONCE(p->ln->tun.retry_count) &&
-	       op->hedges < HEDGES_MAX && !(op->flags & LNET_OPF_RECOVERY) &&
-	       (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT));
+	       op->hedges < HEDGES_MAX && op->kind != LNET_KIND_RECOVERY &&
+	       ((op->flags & LNET_OPF_MARKED) || lnet_op_is_idempotent(op));
 }
 
 u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
@@ -173,7 +173,7 @@ u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
 {
 	u64 ns = lnet_path_suspect_after(p->ln, path);
 
-	return op->flags & LNET_OPF_NOACKREQ ? ns + READ_ONCE(p->ln->tun.confirm_delay) : ns;
+	return lnet_op_is_acked_unseen(op) ? ns + READ_ONCE(p->ln->tun.confirm_delay) : ns;
 }
 
 /* Of a slow path less often: a request and all its copies have their time within one slice. */
@@ -334,7 +334,7 @@ static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet
 	}
 	lnet_op_unbind(op);
 	path = other_path(p, op, att);
-	if (path ? is_closed(path) : op->flags & LNET_OPF_IDEMPOTENT)
+	if (path ? is_closed(path) : lnet_op_is_idempotent(op))
 		path = att->path;
 	if (path && hedge_allowed(p, op, path))
 		copy_by(p, op, att, path);
@@ -448,7 +448,7 @@ static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_at
 	}
 	path = att->path;
 	how = lnet_att_silence(att);
-	if (!(op->flags & LNET_OPF_RECOVERY))
+	if (op->kind != LNET_KIND_RECOVERY)
 		lnet_health_silence(p->sh, att);
 	lnet_att_drop(p, att);
 	lnet_op_attempt_failed(p, op, path, how);
@@ -494,7 +494,7 @@ static void count_end(struct lnet_shard *sh, const struct lnet_op *op)
 {
 	const struct lnet_outcome_info *how = &lnet_outcomes[op->outcome];
 
-	if (!lnet_op_request(op) || (op->flags & LNET_OPF_INTERNAL))
+	if (op->kind != LNET_KIND_USER)
 		return;
 	if (!how->err)
 		lnet_count(sh, ops_ok);
@@ -561,7 +561,7 @@ static void final_event(struct lnet_pass *p, struct lnet_op *op, u64 now_ns)
 	op->evt[1] = NULL;
 	fill_event(op, e, kind);
 	e->ev.mlength = kind == LNET_EVENT_SEND && !how->err ? op->len : op->mlength;
-	e->ev.status = op->flags & LNET_OPF_INTERNAL ? lnet_op_err(op) : how->err;
+	e->ev.status = op->kind == LNET_KIND_USER ? how->err : lnet_op_err(op);
 	e->ev.outcome = op->outcome;
 	e->ev.perhaps = how->err && (op->flags & LNET_OPF_MAYBE);
 	e->ev.final = true;
@@ -669,17 +669,17 @@ void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path 
 	lnet_rec_via(p, ANSWERED, op, via);
 	if (via) {
 		/* what a merged acknowledgement took says more of its delay than of the way */
-		bool prompt = att && op->tries == 1 && !(op->flags & LNET_OPF_NOACKREQ);
+		bool prompt = att && op->tries == 1 && !lnet_op_is_acked_unseen(op);
 		u64 rtt = prompt ? p->now_ns - att->posted_ns : 0;
 
 		lnet_path_alive(p->sh, via, p->now_ns, rtt);
-		if (!(op->flags & LNET_OPF_RECOVERY))
+		if (op->kind != LNET_KIND_RECOVERY)
 			lnet_health_ok(p->sh, via, true);
 		lnet_stat_answer(p, via, op);
 	}
 	if (att && att == op->hedge)
 		lnet_count(p->sh, hedge_wins);
-	if (!(op->flags & LNET_OPF_INTERNAL))
+	if (op->kind == LNET_KIND_USER)
 		lnet_peer_earn(p, op->peer);
 	lnet_op_finish(p, op, LNET_OK);
 }

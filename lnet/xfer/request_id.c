@@ -71,7 +71,7 @@ bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
 	op->seq = tx->next++;
 	tx->used_ns = p->now_ns;
 	cookie = op->seq | min_t(u64, op->seq - tx->oldest, DIST_MASK) << DIST_SHIFT;
-	if (!(op->flags & LNET_OPF_NOACKREQ))
+	if (!lnet_op_is_acked_unseen(op))
 		cookie |= ACK_BIT;
 	op->wire.cookie[0] = tx->grant;
 	op->wire.cookie[1] = cookie;
@@ -414,7 +414,7 @@ void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op)
 	if (op->flags & LNET_OPF_HASSLOT)
 		slot_give(p->ln, op);
 	list_del_init(&op->voided);
-	op->flags &= ~(LNET_OPF_NAMED | LNET_OPF_MARKED | LNET_OPF_NOACKREQ);
+	op->flags &= ~(LNET_OPF_NAMED | LNET_OPF_MARKED);
 }
 
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)

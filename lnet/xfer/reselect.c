@@ -74,7 +74,7 @@ bool lnet_op_source_leaves(const struct lnet_op *op)
 		return false;
 	if (lnet_op_answer(op))
 		return lnet_ni_marked(op->src_ni, LNET_MARK(LEAVING)) && !is_proof(op);
-	return !(op->flags & LNET_OPF_INTERNAL) && op->portal != LNET_PORTAL_RESERVED;
+	return op->kind == LNET_KIND_USER && op->portal != LNET_PORTAL_RESERVED;
 }
 
 /*

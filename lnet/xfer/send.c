@@ -16,14 +16,14 @@ static bool answer_expected(const struct lnet_op *op)
 {
 	if (!lnet_op_request(op))
 		return false;
-	return op->type == LNET_OP_GET || (op->flags & (LNET_OPF_ACK | LNET_OPF_NOACKREQ));
+	return op->type == LNET_OP_GET || (op->flags & (LNET_OPF_ACK | LNET_OPF_MARKED));
 }
 
 static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
 {
-	if (op->flags & LNET_OPF_RECOVERY)
+	if (op->kind == LNET_KIND_RECOVERY)
 		return false;
-	if (unlikely(op->flags & LNET_OPF_FORWARD))
+	if (unlikely(op->kind == LNET_KIND_FORWARD))
 		return lnet_rec_asked(p->sh, lnet_op_forward.is_resendable(op));
 	return lnet_op_is_repeatable(op);
 }
@@ -34,14 +34,10 @@ static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
  */
 static void decide_mark(struct lnet_op *op)
 {
-	if (!lnet_op_request(op) ||
-	    (op->flags & (LNET_OPF_INTERNAL | LNET_OPF_MARKED | LNET_OPF_MAYBE)))
+	if (op->kind != LNET_KIND_USER || (op->flags & (LNET_OPF_MARKED | LNET_OPF_MAYBE)))
 		return;
-	if (!lnet_rec_asked(op->sh, lnet_contact_granted(op->peer)))
-		return;
-	op->flags |= LNET_OPF_MARKED;
-	if (op->type == LNET_OP_PUT && !(op->flags & LNET_OPF_ACK))
-		op->flags |= LNET_OPF_NOACKREQ;
+	if (lnet_rec_asked(op->sh, lnet_contact_granted(op->peer)))
+		op->flags |= LNET_OPF_MARKED;
 }
 
 /* Has a name for its answer, will get one from the window, or needs none. */
@@ -55,7 +51,7 @@ static bool named(const struct lnet_op *op)
 static bool is_stuck(const struct lnet_pass *p, const struct lnet_op *op,
 		     const struct lnet_path *path)
 {
-	return unlikely(op->flags & LNET_OPF_FORWARD) &&
+	return unlikely(op->kind == LNET_KIND_FORWARD) &&
 	       lnet_rec_asked(p->sh, lnet_op_forward.is_stuck(op, path));
 }
 
@@ -115,8 +111,7 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 		lnet_op_finish(p, op, LNET_UNLINKED);
 		return;
 	}
-	if ((op->flags & LNET_OPF_INTERNAL) || !lnet_op_request(op) ||
-	    lnet_rec_asked(sh, lnet_contact_ready(p, op->peer))) {
+	if (op->kind != LNET_KIND_USER || lnet_rec_asked(sh, lnet_contact_ready(p, op->peer))) {
 		lnet_op_try(p, op);
 		return;
 	}
@@ -141,7 +136,7 @@ void lnet_op_control(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_n
 {
 	op->type = type;
 	op->cls = LNET_CLS_CONTROL;
-	op->flags |= LNET_OPF_INTERNAL | LNET_OPF_IDEMPOTENT;
+	op->kind = LNET_KIND_CONTROL;
 	op->peer = pni->peer;
 	lnet_peer_get(op->peer);
 	op->sh = p->sh;
@@ -160,7 +155,7 @@ int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni 
 	int err = 0;
 
 	/* A peer with a grant names the request; the handle of our own is for all others. */
-	if (!lnet_contact_granted(pni->peer) || (op->flags & LNET_OPF_INTERNAL)) {
+	if (!lnet_contact_granted(pni->peer) || op->kind != LNET_KIND_USER) {
 		if (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK))
 			err = lnet_slot_take(p->ln, op);
 	}
@@ -170,7 +165,7 @@ int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni 
 	op->peer = pni->peer;
 	lnet_peer_get(op->peer);
 	op->sh = p->sh;
-	op->cls = op->flags & LNET_OPF_INTERNAL ? LNET_CLS_CONTROL : LNET_CLS_DATA;
+	op->cls = op->kind == LNET_KIND_USER ? LNET_CLS_DATA : LNET_CLS_CONTROL;
 	lnet_op_start(p, op);
 	return 0;
 }
@@ -204,7 +199,7 @@ static void count_resend(struct lnet_pass *p, struct lnet_path *path, enum lnet_
 /* True if an operator waits for @op, and the last path was also rejected. */
 static bool is_in_vain(const struct lnet_op *op, enum lnet_outcome how)
 {
-	return op->flags & LNET_OPF_URGENT && (op->rejected || how == LNET_LOCAL_NO_ROUTE);
+	return op->kind == LNET_KIND_URGENT && (op->rejected || how == LNET_LOCAL_NO_ROUTE);
 }
 
 /*
@@ -228,7 +223,7 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcom
 		lnet_op_finish(p, op, how);
 		return;
 	}
-	if (unsent || op->flags & LNET_OPF_URGENT)
+	if (unsent || op->kind == LNET_KIND_URGENT)
 		pause_ns = min(pause_ns, READ_ONCE(p->ln->tun.min_recovery_ping_interval));
 	lnet_op_set_state(op, OP_BACKOFF);
 	op->suspect_ns = p->now_ns + pause_ns;
@@ -238,7 +233,7 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcom
 
 bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool perhaps)
 {
-	return !(op->flags & LNET_OPF_RECOVERY) && (!perhaps || resendable(p, op)) &&
+	return op->kind != LNET_KIND_RECOVERY && (!perhaps || resendable(p, op)) &&
 	       resends(op) < READ_ONCE(p->ln->tun.retry_count);
 }
 
@@ -271,7 +266,7 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 		return;
 	}
 	lnet_op_unbind(op);
-	if (unlikely(op->flags & LNET_OPF_FORWARD)) {
+	if (unlikely(op->kind == LNET_KIND_FORWARD)) {
 		lnet_op_forward.substitute(op);
 		op->flags = (u32)lnet_rec_value(p->sh, op->flags);
 	}
@@ -293,7 +288,7 @@ void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op)
 	unsigned int i;
 
 	for (i = 0; i < 2; i++)
-		if (att[i] && att[i]->state == ATT_ASKED && !(op->flags & LNET_OPF_RECOVERY))
+		if (att[i] && att[i]->state == ATT_ASKED && op->kind != LNET_KIND_RECOVERY)
 			lnet_health_silence(p->sh, att[i]);
 }
 
@@ -431,7 +426,7 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 
 	lnet_stat_sent(p, path, op);
 	/* lnet_path_ping_done() says what a recovery ping was worth */
-	if (!(op->flags & LNET_OPF_RECOVERY))
+	if (op->kind != LNET_KIND_RECOVERY)
 		lnet_health_ok(p->sh, path, false);
 	if (lnet_op_over(op) || !answer_expected(op)) {
 		if (lnet_op_over(op))	/* given up meanwhile, and sent all the same */
@@ -470,7 +465,7 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 	struct lnet_path *path = att->path;
 
 	/* What a driver says is of the next hop. */
-	if ((!(op->flags & LNET_OPF_RECOVERY) || lnet_path_routed(path)) && !lnet_att_slow(p, att))
+	if ((op->kind != LNET_KIND_RECOVERY || lnet_path_routed(path)) && !lnet_att_slow(p, att))
 		lnet_health_fail(p->sh, path->trunk, how, att->posted_ns);
 	if (att->state == ATT_POSTED && lnet_outcomes[how].delivery == LNET_DELIVERY_NOT)
 		how = LNET_NETWORK_TIMEOUT;	/* whatever became of it, it was posted */

@@ -95,7 +95,7 @@ static bool waits_for_ni(const struct lnet_shard *sh, const struct lnet_att *att
 /* True: if @op has no better path, no other operation to its peer has a better path either. */
 static bool speaks_for_all(const struct lnet_op *op)
 {
-	return !op->tried && !(op->flags & LNET_OPF_FORWARD);
+	return !op->tried && op->kind != LNET_KIND_FORWARD;
 }
 
 /* True if @att uses an interface that has lost its link, and has not got it back since. */

@@ -107,7 +107,8 @@ bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
  */
 static inline bool lnet_op_is_repeatable(const struct lnet_op *op)
 {
-	return (op->flags & (LNET_OPF_MARKED | LNET_OPF_IDEMPOTENT | LNET_OPF_ANY_PATH)) ||
+	return (op->flags & LNET_OPF_MARKED) || lnet_op_is_idempotent(op) ||
+	       op->kind == LNET_KIND_ANSWER ||
 	       READ_ONCE(op->sh->ln->tun.resend_ambiguous);
 }
 

@@ -166,7 +166,7 @@ static struct lnet_op *op_of(struct replay *rp, const struct lnet_rec *r)
 
 	if (!op)
 		replay_differs(rp, r, "it names an operation that was not told of");
-	op->flags = (u32)r->a[3];
+	lnet_rec_op_unpack(op, (u32)r->a[3]);
 	return op;
 }
 

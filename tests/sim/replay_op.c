@@ -56,7 +56,7 @@ static void op_set(struct replay *rp, const struct lnet_rec *r)
 		replay_same(rp, r, "the state of the operation", state, op->state);
 	op->sh = shard_of(rp, r);
 	op->peer = replay_peer_of(rp, r);
-	op->flags = low(r->a[0]);
+	lnet_rec_op_unpack(op, low(r->a[0]));
 	op->type = (u8)high(r->a[0]);
 	op->state = state;
 	op->outcome = (u8)(high(r->a[0]) >> 16);

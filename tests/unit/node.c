@@ -122,11 +122,11 @@ void node_work(struct lnet *ln)
 
 static struct lnet_op *asked(struct lnet_shard *sh)
 {
-	u32 flags = LNET_OPF_INTERNAL | LNET_OPF_PINNED_DST;
 	struct lnet_op *op;
 
 	list_for_each_entry(op, &sh->live, all)
-		if (op->type == LNET_OP_GET && op->copy && (op->flags & flags) == flags &&
+		if (op->type == LNET_OP_GET && op->copy && lnet_op_is_idempotent(op) &&
+		    (op->flags & LNET_OPF_PINNED_DST) &&
 		    !lnet_op_over(op))
 			return op;
 	return NULL;

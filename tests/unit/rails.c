@@ -202,7 +202,7 @@ static struct rails_rule *rule_of(const struct rails_msg *m)
 
 static int type_of(const struct lnet_op *op)
 {
-	if (op->flags & LNET_OPF_INTERNAL && lnet_op_request(op))
+	if (op->kind != LNET_KIND_USER && lnet_op_request(op))
 		return RAILS_CORE;
 	/* The REPLY to a ping or a session open request has a copy and no entry, or is empty. */
 	if (op->type == LNET_OP_REPLY && !op->entry && (op->copy || (!op->md && !op->len)))

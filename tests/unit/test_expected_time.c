@@ -239,12 +239,14 @@ static void test_link_speed(void)
 static void test_none(void)
 {
 	struct rails *w = rails_make(100, 100);
-	struct lnet_op op = { .type = LNET_OP_ACK, .cls = LNET_CLS_REPLY, .len = 100 };
+	struct lnet_op op = { .type = LNET_OP_ACK, .kind = LNET_KIND_STOCK_ANSWER,
+			      .cls = LNET_CLS_REPLY, .len = 100 };
 
 	op.first.op = &op;
 	lnet_load_add(&w->r[0].path, &op.first, w->now_ns);
 	UNIT_EQUAL(op.first.load, 0, "an ACK");
 	op.type = LNET_OP_PUT;
+	op.kind = LNET_KIND_USER;
 	op.cls = LNET_CLS_CONTROL;
 	lnet_load_add(&w->r[0].path, &op.first, w->now_ns);
 	UNIT_EQUAL(op.first.load, 0, "of ours");

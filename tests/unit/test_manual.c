@@ -54,7 +54,7 @@ static int story_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *
 {
 	char what[16];
 
-	if (!(att->op->flags & LNET_OPF_INTERNAL)) {
+	if (att->op->kind == LNET_KIND_USER) {
 		snprintf(what, sizeof(what), "rail %u", rail_of(ni) + 1);
 		row_add(what);
 		if (!world.slice_ns)
