@@ -45,7 +45,7 @@ static int set_source(struct lnet *ln, struct lnet_op *op, const struct lnet_nid
 	op->src_ni = lnet_ni_find(ln, self);
 	if (!op->src_ni)
 		return -EINVAL;
-	op->flags |= LNET_OPF_PINNED_NI | LNET_OPF_PINNED_DST;
+	op->binding = LNET_BIND_FIXED;
 	return 0;
 }
 

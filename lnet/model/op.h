@@ -65,11 +65,21 @@ enum lnet_kind {
 	LNET_KIND_FORWARD,	/* a message of another node: model/router.h */
 };
 
+/*
+ * How strictly an operation is bound to an end of its path; lnet_op_unbind() lowers it to NONE. A
+ * tracked request may leave any binding, others according to the value.
+ */
+enum lnet_binding {
+	LNET_BIND_NONE,		/* any path to the peer; src_ni is NULL */
+	LNET_BIND_SOURCE,	/* from src_ni; any path if that fails */
+	LNET_BIND_FIRST,	/* to dst_pni, from src_ni if set; any path if that fails */
+	LNET_BIND_FIXED,	/* to dst_pni, from src_ni if set; no other path */
+};
+
 enum lnet_op_flag {
 	LNET_OPF_ACK = 0x1,		/* an answer is wanted by the user */
 	LNET_OPF_MARKED = 0x2,		/* portal + 64, named (grant, seq) */
 	LNET_OPF_NAMED = 0x4,		/* sequence drawn */
-	LNET_OPF_PINNED_NI = 0x20,	/* source given */
 	LNET_OPF_SENT = 0x40,		/* SEND event posted */
 	LNET_OPF_STARTED = 0x80,	/* transaction clock runs: a driver took an attempt */
 	LNET_OPF_RECALLED = 0x400,	/* its link is in a pass's list of cancels, which pins it */
@@ -77,10 +87,7 @@ enum lnet_op_flag {
 	LNET_OPF_RESOLVED = 0x800,
 	LNET_OPF_HASSLOT = 0x1000,
 	LNET_OPF_MAYBE = 0x2000,	/* some attempt was perhaps delivered */
-	LNET_OPF_PINNED_DST = 0x4000,	/* only to dst_pni */
 	LNET_OPF_HANDLE = 0x10000,	/* carries @wire though no answer is expected */
-	/* an answer that may leave over another path if the first one fails */
-	LNET_OPF_ANY_PATH = 0x20000,
 	LNET_OPF_ANSWERED = 0x8000,	/* the answer used the MD once */
 	LNET_OPF_NOSEND = 0x80000,	/* its success is one event: that of the answer */
 	LNET_OPF_TRACKED = 0x40000,	/* counted: waits for an answer, missed it */
@@ -125,7 +132,7 @@ struct lnet_op {
 	struct lnet_handle wire;	/* request: our name of it; answer: the handle to echo */
 	/* NID asked for (header destination may be another of the peer) */
 	struct lnet_nid target;
-	struct lnet_ni *src_ni;		/* PINNED_NI: counted */
+	struct lnet_ni *src_ni;		/* to leave by, or NULL: counted */
 	struct lnet_peer_ni *dst_pni;	/* of the NID asked for: counted */
 	/* a router's, to go by if it leads there: counted */
 	struct lnet_peer_ni *via;
@@ -146,8 +153,9 @@ struct lnet_op {
 	u8 rejected;			/* LNET_ATTF_REJECTED bits of the last attempt */
 	u16 tries, unsent;		/* attempts; those among them that cost no try */
 	u8 wire_bits;			/* api.c: what drivers may look at without lock */
-	/* the maker of the operation: */
+	/* the maker of the operation; xfer/ and router/ loosen @binding: */
 	u8 kind;			/* enum lnet_kind */
+	u8 binding;			/* enum lnet_binding */
 	/* the folder that makes the operation: */
 	void *op_ptr;
 	/* receive/: */
@@ -191,6 +199,12 @@ static inline bool lnet_op_is_acked_unseen(const struct lnet_op *op)
 {
 	return !(op->flags & LNET_OPF_ACK) && op->type == LNET_OP_PUT &&
 	       op->flags & LNET_OPF_MARKED;
+}
+
+/* Only paths to dst_pni may be used. */
+static inline bool lnet_op_is_bound_to_dst(const struct lnet_op *op)
+{
+	return op->binding >= LNET_BIND_FIRST;
 }
 
 /* The outcome of @op is known. */

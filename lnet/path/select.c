@@ -647,7 +647,7 @@ static struct lnet_path *select_for(struct lnet_pass *p, struct lnet_op *op)
 		.peer = op->peer, .ni = op->src_ni, .tried = op->tried,
 		.cpt = op->md ? op->md->cpt : -1, .bytes = op->len,
 		.request = lnet_op_request(op), .hop = op->via,
-		.pni = op->flags & LNET_OPF_PINNED_DST || !op->peer->mr ? op->dst_pni : NULL,
+		.pni = lnet_op_is_bound_to_dst(op) || !op->peer->mr ? op->dst_pni : NULL,
 	};
 
 	if (unlikely(op->kind == LNET_KIND_FORWARD))
@@ -659,8 +659,7 @@ struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_path *path = NULL;
 
-	if (!op->src_ni && op->dst_pni && !(op->flags & LNET_OPF_PINNED_DST) &&
-	    op->kind != LNET_KIND_FORWARD)
+	if (op->binding == LNET_BIND_NONE && op->dst_pni && op->kind != LNET_KIND_FORWARD)
 		path = select_only(p->sh, op->peer, op->dst_pni);
 	return path ? path : select_for(p, op);
 }

@@ -64,7 +64,7 @@ static struct lnet_op *answer(struct lnet_pass *p, struct lnet_rx *rx, struct ln
 	if (!op)
 		return NULL;
 	op->kind = LNET_KIND_ANSWER;
-	op->flags |= LNET_OPF_ANY_PATH;
+	op->binding = LNET_BIND_FIRST;
 	if (e) {
 		op->entry = e;
 		op->done = answered;

@@ -206,7 +206,7 @@ struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_o
 	op->src_ni = rx->ni;
 	lnet_ni_get(op->src_ni);
 	op->kind = LNET_KIND_STOCK_ANSWER;
-	op->flags = LNET_OPF_PINNED_DST | LNET_OPF_PINNED_NI;
+	op->binding = LNET_BIND_FIXED;
 	op->target = rx->src_nid;
 	op->target_pid = rx->src_pid;
 	op->wire = rx->handle;

@@ -299,9 +299,8 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 	if (op->via)
 		lnet_peer_ni_hold(op->via);
 	/* Where a request just came from, an answer arrives; another path may be dead unnoticed. */
-	op->flags = LNET_OPF_PINNED_DST | LNET_OPF_ANY_PATH;
+	op->binding = LNET_BIND_FIRST;
 	if (w->ack_ni) {
-		op->flags |= LNET_OPF_PINNED_NI;
 		op->src_ni = w->ack_ni;
 		lnet_ni_get(op->src_ni);
 	}

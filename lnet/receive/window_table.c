@@ -525,7 +525,7 @@ static void open_reply(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_copy
 	op->cls = LNET_CLS_CONTROL;
 	op->len = c ? LNET_GRANT_SIZE : 0;
 	op->kind = LNET_KIND_ANSWER;
-	op->flags |= LNET_OPF_ANY_PATH;
+	op->binding = LNET_BIND_FIRST;
 	lnet_op_defer(p, op);
 }
 

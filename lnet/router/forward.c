@@ -232,7 +232,7 @@ void lnet_forward_substitute(struct lnet_op *op)
 	const struct lnet_rx *rx = op->arg;
 
 	if (rx->fwd->src_mr && op->peer->mr && op->dst_pni->health < LNET_HEALTH_MAX)
-		op->flags &= ~LNET_OPF_PINNED_DST;
+		op->binding = LNET_BIND_NONE;
 }
 
 /* Two routers that each hold the other for the way there would pass it to and fro for ever. */
@@ -259,7 +259,7 @@ static void start(struct lnet_pass *p, struct lnet_fwd *fwd)
 	op->type = fwd->hdr.type;
 	op->cls = class_of(fwd->hdr.type);
 	op->kind = LNET_KIND_FORWARD;
-	op->flags = LNET_OPF_PINNED_DST;
+	op->binding = LNET_BIND_FIXED;
 	op->portal = portal_of(&fwd->hdr);
 	op->len = fwd->hdr.payload_len;
 	op->target = fwd->hdr.dest_nid;

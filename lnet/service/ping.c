@@ -236,7 +236,7 @@ struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path)
 		return NULL;
 	op->type = LNET_OP_GET;
 	op->cls = LNET_CLS_CONTROL;
-	op->flags |= LNET_OPF_PINNED_NI | LNET_OPF_PINNED_DST;
+	op->binding = LNET_BIND_FIXED;
 	op->peer = path->pni->peer;
 	lnet_peer_get(op->peer);
 	op->sh = p->sh;

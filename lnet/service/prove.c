@@ -212,7 +212,7 @@ static struct lnet_op *ping_new(struct lnet_pass *p, struct lnet_peer_ni *pni)
 	if (!op)
 		return NULL;
 	lnet_op_control(p, op, pni, LNET_OP_GET);
-	op->flags |= LNET_OPF_PINNED_DST;
+	op->binding = LNET_BIND_FIXED;
 	op->done = answered;
 	return op;
 }

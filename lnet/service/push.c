@@ -95,7 +95,7 @@ static struct lnet_peer_ni *pinged_at(const struct lnet_peer *peer)
  */
 static void follow_ping(struct lnet_op *op)
 {
-	op->flags |= LNET_OPF_PINNED_NI | LNET_OPF_PINNED_DST | LNET_OPF_ANY_PATH;
+	op->binding = LNET_BIND_FIRST;
 	op->src_ni = op->dst_pni->sticky;
 	lnet_ni_get(op->src_ni);
 }
@@ -137,7 +137,7 @@ static struct lnet_path *known_path(const struct lnet_peer *peer)
 /* If it fails, the push uses any path. */
 static void leave_by(struct lnet_op *op, struct lnet_ni *ni)
 {
-	op->flags |= LNET_OPF_PINNED_NI | LNET_OPF_ANY_PATH;
+	op->binding = LNET_BIND_SOURCE;
 	op->src_ni = ni;
 	lnet_ni_get(ni);
 }

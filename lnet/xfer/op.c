@@ -206,7 +206,7 @@ static struct lnet_path *other_path(struct lnet_pass *p, const struct lnet_op *o
 	struct lnet_select s = {
 		.peer = op->peer, .cpt = -1, .request = 1, .tried = op->tried,
 		.exclude = 1ULL << att->path->ix, .ni = op->src_ni,
-		.pni = op->flags & LNET_OPF_PINNED_DST || !op->peer->mr ? op->dst_pni : NULL,
+		.pni = lnet_op_is_bound_to_dst(op) || !op->peer->mr ? op->dst_pni : NULL,
 	};
 	struct lnet_path *path = lnet_select(p->sh, &s);
 

@@ -83,14 +83,12 @@ bool lnet_op_source_leaves(const struct lnet_op *op)
  */
 bool lnet_op_unbind(struct lnet_op *op)
 {
-	u32 pins = op->flags & (LNET_OPF_PINNED_DST | LNET_OPF_PINNED_NI);
-
-	if (pins && !(op->flags & (LNET_OPF_ANY_PATH | LNET_OPF_MARKED)) &&
+	if (op->binding == LNET_BIND_NONE)
+		return true;
+	if (op->binding == LNET_BIND_FIXED && !(op->flags & LNET_OPF_MARKED) &&
 	    !lnet_op_source_leaves(op))
 		return false;
-	if (!pins)
-		return true;
-	op->flags &= ~pins;
+	op->binding = LNET_BIND_NONE;
 	if (op->src_ni)
 		lnet_ni_put(op->src_ni);
 	op->src_ni = NULL;

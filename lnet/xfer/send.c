@@ -67,7 +67,7 @@ static void try_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *pa
 		lnet_op_arm(p, op);
 		return;
 	}
-	if (unlikely(op->flags & LNET_OPF_PINNED_NI) &&
+	if (unlikely(op->src_ni) &&
 	    lnet_rec_asked(p->sh, lnet_op_source_leaves(op)) && lnet_op_unbind(op))
 		path = NULL;
 	path = path ? path : lnet_op_choose(p, op);
@@ -268,7 +268,7 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 	lnet_op_unbind(op);
 	if (unlikely(op->kind == LNET_KIND_FORWARD)) {
 		lnet_op_forward.substitute(op);
-		op->flags = (u32)lnet_rec_value(p->sh, op->flags);
+		op->binding = (u8)lnet_rec_value(p->sh, op->binding);
 	}
 	if (op->state != OP_TRY && op->state != OP_ANSWER)
 		return;

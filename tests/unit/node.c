@@ -126,7 +126,7 @@ static struct lnet_op *asked(struct lnet_shard *sh)
 
 	list_for_each_entry(op, &sh->live, all)
 		if (op->type == LNET_OP_GET && op->copy && lnet_op_is_idempotent(op) &&
-		    (op->flags & LNET_OPF_PINNED_DST) &&
+		    op->binding == LNET_BIND_FIXED &&
 		    !lnet_op_over(op))
 			return op;
 	return NULL;
