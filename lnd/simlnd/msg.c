@@ -219,7 +219,7 @@ static void post(struct lnet_pass *p, struct simlnd_end *end, struct lnet_att *a
 	}
 	sim_trace(w, (u64)m->src_node << 32 | m->dst_node, m->hash ^ m->hdr.type);
 	if (w->on_send)
-		w->on_send(w, sn->node, &m->hdr, att->op->flags & LNET_OPF_NAMED);
+		w->on_send(w, sn->node, &m->hdr, att->op->id_state == ID_DRAWN);
 	m->lost = fate.lost || is_muted(w, m, att->op);
 	show(w, m->lost ? "post (lost)" : "post", m);
 	if (fate.dup && !fate.lost && may_double(w, &m->hdr))

@@ -554,7 +554,7 @@ static int send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 
 	lnet_att_hdr(att, &hdr);
 	if (si->w->on_send)
-		si->w->on_send(si->w, si->node, &hdr, att->op->flags & LNET_OPF_NAMED);
+		si->w->on_send(si->w, si->node, &hdr, att->op->id_state == ID_DRAWN);
 	return sock_send(p, ni, att);
 }
 

@@ -76,23 +76,29 @@ enum lnet_binding {
 	LNET_BIND_FIXED,	/* to dst_pni, from src_ni if set; no other path */
 };
 
+enum lnet_id_state {
+#define STATE(s) s,
+#define EDGE(a, b)
+#include "model/states/request_id.def"
+#undef STATE
+#undef EDGE
+	LNET_NR_ID_STATES
+};
+
 enum lnet_op_flag {
 	LNET_OPF_ACK = 0x1,		/* an answer is wanted by the user */
-	LNET_OPF_MARKED = 0x2,		/* portal + 64, named (grant, seq) */
-	LNET_OPF_NAMED = 0x4,		/* sequence drawn */
-	LNET_OPF_SENT = 0x40,		/* SEND event posted */
-	LNET_OPF_STARTED = 0x80,	/* transaction clock runs: a driver took an attempt */
-	LNET_OPF_RECALLED = 0x400,	/* its link is in a pass's list of cancels, which pins it */
+	LNET_OPF_SENT = 0x2,		/* SEND event posted */
+	LNET_OPF_STARTED = 0x4,		/* transaction clock runs: a driver took an attempt */
+	/* its link is in a pass's list of cancels, which pins it */
+	LNET_OPF_RECALLED = 0x8,
 	/* waited for first contact: its time runs since the start */
-	LNET_OPF_RESOLVED = 0x800,
-	LNET_OPF_HASSLOT = 0x1000,
-	LNET_OPF_MAYBE = 0x2000,	/* some attempt was perhaps delivered */
-	LNET_OPF_HANDLE = 0x10000,	/* carries @wire though no answer is expected */
-	LNET_OPF_ANSWERED = 0x8000,	/* the answer used the MD once */
-	LNET_OPF_NOSEND = 0x80000,	/* its success is one event: that of the answer */
-	LNET_OPF_TRACKED = 0x40000,	/* counted: waits for an answer, missed it */
-	LNET_OPF_ROUTED = 0x200000,	/* some attempt left by a router */
-	LNET_OPF_COPY = 0x400000,	/* @first is a copy, as @hedge always is */
+	LNET_OPF_RESOLVED = 0x10,
+	LNET_OPF_MAYBE = 0x20,	/* some attempt was perhaps delivered */
+	LNET_OPF_ANSWERED = 0x40,	/* the answer used the MD once */
+	LNET_OPF_NOSEND = 0x80,		/* its success is one event: that of the answer */
+	LNET_OPF_TRACKED = 0x100,	/* counted: waits for an answer, missed it */
+	LNET_OPF_ROUTED = 0x200,	/* some attempt left by a router */
+	LNET_OPF_COPY = 0x400,	/* @first is a copy, as @hedge always is */
 };
 
 /* a counted small payload: ping replies, held answers, openings; shard/ allocates and frees it */
@@ -145,7 +151,7 @@ struct lnet_op {
 	u32 portal, offset, md_off, len, mlength, target_pid;
 	u32 flags;
 	/* xfer/: */
-	u32 slot;			/* unmarked requests: index in ln->slots + 1 */
+	u32 slot;			/* index in ln->slots + 1; 0: none */
 	/* recorder/: */
 	u32 rec;			/* the recorder's number of it; 0: none */
 	/* xfer/; the maker writes @type and @cls: */
@@ -156,6 +162,8 @@ struct lnet_op {
 	/* the maker of the operation; xfer/ and router/ loosen @binding: */
 	u8 kind;			/* enum lnet_kind */
 	u8 binding;			/* enum lnet_binding */
+	/* xfer/: */
+	u8 id_state;			/* enum lnet_id_state */
 	/* the folder that makes the operation: */
 	void *op_ptr;
 	/* receive/: */
@@ -191,6 +199,12 @@ static inline bool lnet_op_is_idempotent(const struct lnet_op *op)
 	return op->kind == LNET_KIND_CONTROL || op->kind == LNET_KIND_URGENT;
 }
 
+/* The peer takes it exactly once: it has an ID of a session, or gets one when it is sent. */
+static inline bool lnet_op_is_tracked(const struct lnet_op *op)
+{
+	return op->id_state >= ID_DUE;
+}
+
 /*
  * A tracked PUT for which the user wants no ACK: the peer acknowledges it all the same, unseen by
  * the user.
@@ -198,7 +212,7 @@ static inline bool lnet_op_is_idempotent(const struct lnet_op *op)
 static inline bool lnet_op_is_acked_unseen(const struct lnet_op *op)
 {
 	return !(op->flags & LNET_OPF_ACK) && op->type == LNET_OP_PUT &&
-	       op->flags & LNET_OPF_MARKED;
+	       lnet_op_is_tracked(op);
 }
 
 /* Only paths to dst_pni may be used. */

@@ -164,7 +164,7 @@ enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx, const s
 	op = asked(p, rx, LNET_OP_PUT);
 	if (!op)
 		return LNET_SKIP;
-	if (rx->mlength >= LNET_REFUSED && (op->flags & LNET_OPF_NAMED)) {
+	if (rx->mlength >= LNET_REFUSED && op->id_state == ID_DRAWN) {
 		lnet_once_refused(p, op, rx->mlength - LNET_REFUSED, via);
 		return LNET_SKIP;
 	}

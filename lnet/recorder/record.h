@@ -44,14 +44,16 @@ struct lnet_rec_head {
 /* What records have of an operation in 32 bits. */
 static inline u32 lnet_rec_op_word(const struct lnet_op *op)
 {
-	return op->flags | (u32)op->kind << 29 | (u32)op->binding << 27;
+	return op->flags | (u32)op->kind << 29 | (u32)op->binding << 27 |
+	       (u32)op->id_state << 24;
 }
 
 static inline void lnet_rec_op_unpack(struct lnet_op *op, u32 word)
 {
-	op->flags = word & ~(31U << 27);
+	op->flags = word & ((1U << 24) - 1);
 	op->kind = (u8)(word >> 29);
 	op->binding = word >> 27 & 3;
+	op->id_state = word >> 24 & 7;
 }
 
 /* @queue of a QUEUE record, in its @att. */

@@ -31,7 +31,7 @@ static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
 	while (!list_empty(&waiting)) {
 		struct lnet_op *op = list_first_entry(&waiting, struct lnet_op, link);
 
-		op->flags &= ~LNET_OPF_MARKED;
+		lnet_op_untrack(op);
 		lnet_op_release(p, op, met);
 	}
 }
@@ -364,7 +364,7 @@ void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer)
 		return;
 	}
 	lnet_op_control(p, op, pni, LNET_OP_PUT);
-	op->flags |= LNET_OPF_HANDLE;
+	lnet_op_set_id(op, ID_GIVEN);
 	op->portal = LNET_PORTAL_MARK;
 	op->match_bits = LNET_CONFIRM_MATCHBITS;
 	op->timeout_ns = 0;		/* that of a request */

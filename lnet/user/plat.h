@@ -153,7 +153,7 @@ void plat_bug(const char *what, const char *file, int line) __cold __attribute__
 
 enum plat_machine {
 	PLAT_MACHINE_op, PLAT_MACHINE_att, PLAT_MACHINE_rx, PLAT_MACHINE_ni, PLAT_MACHINE_contact,
-	PLAT_MACHINE_router, PLAT_MACHINE_discover,
+	PLAT_MACHINE_router, PLAT_MACHINE_discover, PLAT_MACHINE_id,
 	PLAT_NR_MACHINES
 };
 #define PLAT_STATES_MAX 16
@@ -163,7 +163,10 @@ void plat_edge_take(enum plat_machine machine, unsigned int from, unsigned int t
 #define lnet_edge(machine, who, from, to)	plat_edge_take(PLAT_MACHINE_##machine, from, to)
 #else
 #define lnet_edge(machine, who, from, to)	((void)0)
+#define plat_edge_take(machine, from, to)	((void)0)
 #endif
+/* The same where modules have no tracepoint. */
+#define lnet_edge_untraced(machine, from, to)	plat_edge_take(PLAT_MACHINE_##machine, from, to)
 bool plat_edge_taken(enum plat_machine machine, unsigned int from, unsigned int to);
 
 /* The kernel's tracepoints, see manual/kernel.md. */

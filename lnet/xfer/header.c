@@ -24,9 +24,9 @@ void lnet_op_wire(struct lnet_op *op)
 {
 	u8 bits = 0;
 
-	if (op->flags & (LNET_OPF_ACK | LNET_OPF_NAMED | LNET_OPF_HANDLE))
+	if (op->id_state != ID_NONE)
 		bits |= WIRE_HANDLE;
-	if (op->flags & LNET_OPF_NAMED)
+	if (op->id_state == ID_DRAWN)
 		bits |= WIRE_MARK;
 	if (op->kind == LNET_KIND_FORWARD)
 		bits |= WIRE_FORWARD;

@@ -145,7 +145,7 @@ static void op_deadline(struct lnet_pass *p, struct lnet_op *op)
 		if (op->flags & LNET_OPF_TRACKED)
 			lnet_count(p->sh, response_timeout_count);
 		lnet_op_blame_silence(p, op);
-		if (op->flags & LNET_OPF_MARKED)
+		if (lnet_op_is_tracked(op))
 			lnet_contact_doubt(p, op->peer);
 	}
 	lnet_op_finish(p, op, how);
@@ -165,7 +165,7 @@ static bool may_hedge(const struct lnet_pass *p, const struct lnet_op *op)
 {
 	return READ_ONCE(p->ln->tun.hedge) && READ_ONCE(p->ln->tun.retry_count) &&
 	       op->hedges < HEDGES_MAX && op->kind != LNET_KIND_RECOVERY &&
-	       ((op->flags & LNET_OPF_MARKED) || lnet_op_is_idempotent(op));
+	       (lnet_op_is_tracked(op) || lnet_op_is_idempotent(op));
 }
 
 u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,

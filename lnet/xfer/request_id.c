@@ -62,7 +62,7 @@ bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_txwin *tx = &op->peer->tx;
 	u64 cookie;
 
-	if (!(op->flags & LNET_OPF_MARKED) || (op->flags & LNET_OPF_NAMED))
+	if (op->id_state != ID_DUE)
 		return true;
 	if (!tx->grant || window_full(tx))
 		return false;
@@ -77,7 +77,7 @@ bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
 	op->wire.cookie[1] = cookie;
 	tx->op[op->seq & (tx->cap - 1)] = op;
 	tx->told = max(tx->told, tx->oldest);
-	op->flags |= LNET_OPF_NAMED;
+	lnet_op_set_id(op, ID_DRAWN);
 	return true;
 }
 
@@ -365,7 +365,7 @@ int lnet_slot_take(struct lnet *ln, struct lnet_op *op)
 	s->op = op;
 	s->gen++;
 	s->tag = tag_of(ln, op->slot - 1, s->gen);
-	op->flags |= LNET_OPF_HASSLOT;
+	lnet_op_set_id(op, ID_SLOT);
 	op->wire.cookie[0] = ln->instance;
 	op->wire.cookie[1] = (s->tag << SLOT_BITS | (op->slot - 1)) << 2 | COOKIE_MD;
 	spin_unlock(&ln->slot_lock);
@@ -381,9 +381,11 @@ static void slot_give(struct lnet *ln, struct lnet_op *op)
 	s->op = NULL;
 	s->next = ln->slot_free;
 	ln->slot_free = op->slot;
+	op->slot = 0;
 	WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free + 1);
 	spin_unlock(&ln->slot_lock);
-	op->flags &= ~LNET_OPF_HASSLOT;
+	if (op->id_state == ID_SLOT)
+		lnet_op_set_id(op, ID_NONE);
 }
 
 /*
@@ -411,17 +413,22 @@ struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
 /* Its name is void and nobody answers to it: it may get another, or none. */
 void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op)
 {
-	if (op->flags & LNET_OPF_HASSLOT)
+	if (op->slot)
 		slot_give(p->ln, op);
 	list_del_init(&op->voided);
-	op->flags &= ~(LNET_OPF_NAMED | LNET_OPF_MARKED);
+	lnet_op_set_id(op, ID_NONE);
+}
+
+void lnet_op_untrack(struct lnet_op *op)
+{
+	lnet_op_set_id(op, op->slot ? ID_SLOT : ID_NONE);
 }
 
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)
 {
-	if (op->flags & LNET_OPF_HASSLOT)
+	if (op->slot)
 		slot_give(p->ln, op);
 	list_del_init(&op->voided);
-	if (op->flags & LNET_OPF_NAMED)
+	if (op->id_state == ID_DRAWN)
 		window_finish(p, op);
 }

@@ -16,7 +16,8 @@ static bool answer_expected(const struct lnet_op *op)
 {
 	if (!lnet_op_request(op))
 		return false;
-	return op->type == LNET_OP_GET || (op->flags & (LNET_OPF_ACK | LNET_OPF_MARKED));
+	return op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK) ||
+	       lnet_op_is_tracked(op);
 }
 
 static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
@@ -34,18 +35,17 @@ static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
  */
 static void decide_mark(struct lnet_op *op)
 {
-	if (op->kind != LNET_KIND_USER || (op->flags & (LNET_OPF_MARKED | LNET_OPF_MAYBE)))
+	if (op->kind != LNET_KIND_USER || lnet_op_is_tracked(op) || (op->flags & LNET_OPF_MAYBE))
 		return;
 	if (lnet_rec_asked(op->sh, lnet_contact_granted(op->peer)))
-		op->flags |= LNET_OPF_MARKED;
+		lnet_op_set_id(op, ID_DUE);
 }
 
 /* Has a name for its answer, will get one from the window, or needs none. */
 static bool named(const struct lnet_op *op)
 {
-	if (!lnet_op_request(op) || (op->type == LNET_OP_PUT && !(op->flags & LNET_OPF_ACK)))
-		return true;
-	return op->flags & (LNET_OPF_MARKED | LNET_OPF_HASSLOT);
+	return op->id_state != ID_NONE || !lnet_op_request(op) ||
+	       (op->type == LNET_OP_PUT && !(op->flags & LNET_OPF_ACK));
 }
 
 static bool is_stuck(const struct lnet_pass *p, const struct lnet_op *op,
@@ -362,7 +362,7 @@ static void was_posted(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 static void lost(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
 		 enum lnet_outcome how)
 {
-	bool unsent = op->flags & LNET_OPF_MARKED && lnet_peer_is_heard(op->peer, p->now_ns);
+	bool unsent = lnet_op_is_tracked(op) && lnet_peer_is_heard(op->peer, p->now_ns);
 	struct lnet_path *path = att->path;
 
 	op->unsent += unsent && !lnet_att_is_copy(att);

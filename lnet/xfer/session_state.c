@@ -100,7 +100,7 @@ void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 gr
 		struct lnet_op *op = list_first_entry(&peer->winwait, struct lnet_op, link);
 
 		list_del_init(&op->link);
-		op->flags &= ~LNET_OPF_MARKED;
+		lnet_op_untrack(op);
 		lnet_op_set_state(op, OP_RESOLVE);
 		list_add_tail(&op->link, &peer->resolve);
 	}

@@ -107,7 +107,7 @@ bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
  */
 static inline bool lnet_op_is_repeatable(const struct lnet_op *op)
 {
-	return (op->flags & LNET_OPF_MARKED) || lnet_op_is_idempotent(op) ||
+	return lnet_op_is_tracked(op) || lnet_op_is_idempotent(op) ||
 	       op->kind == LNET_KIND_ANSWER ||
 	       READ_ONCE(op->sh->ln->tun.resend_ambiguous);
 }
@@ -127,6 +127,8 @@ void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path 
 void lnet_op_wire(struct lnet_op *op);
 
 /* ---- reselect.c ------------------------------------------------------------------------------ */
+/* [sh], or @op has not started. The only writer of the state of the request ID. */
+void lnet_op_set_id(struct lnet_op *op, enum lnet_id_state state);
 /* [sh] @att of @op waits for credits: chooses the path again, perhaps the same. */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
 /* No lock held. lnet_op_reselect() for all operations that wait for credits of @ni. */
@@ -277,6 +279,8 @@ struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
  * and may get others.
  */
 void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] The session of which @op would get its ID has expired: @op is not tracked any more. */
+void lnet_op_untrack(struct lnet_op *op);
 /* [sh] @op has finished: frees its request ID and slot. */
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);
 

@@ -120,7 +120,7 @@ int lnet_slot_take(struct lnet *ln, struct lnet_op *op)
 	(void)ln;
 	if (answer(op->sh))
 		return -ENOMEM;
-	op->flags |= LNET_OPF_HASSLOT;
+	lnet_op_set_id(op, ID_SLOT);
 	return 0;
 }
 

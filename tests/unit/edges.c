@@ -46,6 +46,11 @@ static const struct edge all[] = {
 #include "model/states/discover.def"
 #undef STATE
 #undef EDGE
+#define STATE(s)
+#define EDGE(a, b) { PLAT_MACHINE_id, a, b, #a " -> " #b },
+#include "model/states/request_id.def"
+#undef STATE
+#undef EDGE
 };
 
 /* Legal, but out of reach: a row that is taken after all must go. */
