@@ -6,7 +6,6 @@
 #include "path/path.h"
 #include "memory/memory.h"
 #include "xfer/xfer.h"
-#include "service/service.h"
 #include "shard/hooks.h"
 #include "shard/trace.h"
 
