@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Calls from lower folders of the core to higher ones; tables of timers, jobs and kinds. */
+/* The functions and tables of higher folders that lower ones call: ln->hooks. */
 #include "shard/hooks.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -11,8 +11,9 @@
 #include "router/router.h"
 #include "fault/fault.h"
 #include "recorder/recorder.h"
+#include "manage/manage.h"
 
-void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed)
+static void tuned(struct lnet *ln, const u64 *tunable, bool changed)
 {
 	if (tunable == &ln->tun.discovery && changed)
 		lnet_disc_switched(ln);
@@ -23,13 +24,13 @@ void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed)
 		lnet_router_credits(ln);
 }
 
-void lnet_hook_shard_init(struct lnet_shard *sh)
+static void shard_init(struct lnet_shard *sh)
 {
 	lnet_windows_init(sh);
 	lnet_probes_init(&sh->probes, lnet_ping_path);
 }
 
-void lnet_hook_shard_fini(struct lnet_shard *sh)
+static void shard_fini(struct lnet_shard *sh)
 {
 	lnet_rx_pool_fini(sh);
 }
@@ -65,20 +66,6 @@ static void walk_due(struct lnet_pass *p, struct lnet_timer *t)
 {
 	lnet_walk_timer(p);
 }
-
-const lnet_timer_fn lnet_timer_kinds[LNET_NR_TIMERS] = {
-	[LNET_TIMER_OP] = op_due,
-	[LNET_TIMER_PATH] = path_due,
-	[LNET_TIMER_PEER] = peer_due,
-	[LNET_TIMER_WINDOW] = lnet_window_timer,
-	[LNET_TIMER_ROUTER] = lnet_router_timer,
-	[LNET_TIMER_DELAY] = lnet_delay_timer,
-	[LNET_TIMER_GATEWAY] = lnet_gateway_timer,
-	[LNET_TIMER_DISC] = disc_due,
-	[LNET_TIMER_PROBE] = probe_due,
-	[LNET_TIMER_PROOF] = lnet_proofs_timer,
-	[LNET_TIMER_WALK] = walk_due,
-};
 
 /* ---- periodic jobs --------------------------------------------------------------------------- */
 
@@ -116,52 +103,83 @@ WHEN(weights, weigh_ns)
 WHEN(flaps, flap_ns)
 WHEN(rules, rules_ns)
 
-const struct lnet_job lnet_jobs[LNET_NR_JOBS] = {
-	{ park_when, park_work },
-	{ merge_when, lnet_merge_work },
-	{ push_when, lnet_push_work },
-	{ ask_when, lnet_disc_ask_work },
-	{ age_when, lnet_age_work },
-	{ weights_when, lnet_weights_work },
-	{ flaps_when, lnet_flaps_work },
-	{ lnet_router_look_ns, lnet_router_work },
-	{ lnet_routes_next_ns, lnet_routes_work },
-	{ rules_when, rules_work },
-	{ lnet_log_look_ns, log_work },
-};
+/* ---- attempts and fault rules ---------------------------------------------------------------- */
 
-/* ---- kinds of received messages and of operations -------------------------------------------- */
-
-const struct lnet_rx_kind lnet_rx_forward = {
-	.is_accepted = lnet_router_forwards, .begin = lnet_forward_begin,
-	.land = lnet_forward_land, .done = lnet_forward_done, .gone = lnet_forward_gone,
-	.is_wanted = lnet_forward_is_wanted, .free = lnet_forward_free,
-};
-
-const struct lnet_op_kind lnet_op_forward = {
-	.hdr = lnet_forward_hdr, .payload = lnet_forward_payload,
-	.is_resendable = lnet_forward_resendable, .is_stuck = lnet_forward_stuck,
-	.substitute = lnet_forward_substitute, .avoid = lnet_forward_avoid,
-};
-
-/* ---- fault rules ----------------------------------------------------------------------------- */
-
-bool lnet_hook_fault_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
+static void not_taken(struct lnet_pass *p, struct lnet_att *att)
 {
-	return lnet_fault_seam(p, ni, att);
+	lnet_att_done(p, att, att->outcome, 0);
 }
 
-bool lnet_hook_fault_drops(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+static bool fault_drops(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
 	return lnet_fault_rx(p, rx->ni, hdr) || !lnet_rules_receive(p, rx, hdr);
 }
 
-void lnet_hook_fault_spoil(struct lnet_rx *rx)
-{
-	lnet_rx_spoil(rx);
-}
+/* ---- the table ------------------------------------------------------------------------------- */
 
-u64 lnet_hook_fault_count(const struct lnet *ln, bool delay)
-{
-	return lnet_fault_count(ln, delay);
-}
+const struct lnet_hooks lnet_hooks = {
+	.tuned = tuned,
+	.acks = lnet_pass_acks,
+	.sessions = lnet_pass_sessions,
+	.starts = lnet_pass_starts,
+	.cancels = lnet_pass_cancels,
+	.resets = lnet_path_resets,
+	.lands = lnet_pass_lands,
+	.stops = lnet_pass_stops,
+	.given = lnet_att_given,
+	.backs = lnet_pass_backs,
+	.routed = lnet_pass_routed,
+	.posts = lnet_md_posts,
+	.take_ready = lnet_md_take_ready,
+	.deliver = lnet_md_deliver,
+	.hand_over = lnet_md_hand_over,
+	.not_taken = not_taken,
+	.link_work = lnet_ni_link_work,
+	.slots_reserve = lnet_slots_reserve,
+	.shard_init = shard_init,
+	.shard_fini = shard_fini,
+	.timers = {
+		[LNET_TIMER_OP] = op_due,
+		[LNET_TIMER_PATH] = path_due,
+		[LNET_TIMER_PEER] = peer_due,
+		[LNET_TIMER_WINDOW] = lnet_window_timer,
+		[LNET_TIMER_ROUTER] = lnet_router_timer,
+		[LNET_TIMER_DELAY] = lnet_delay_timer,
+		[LNET_TIMER_GATEWAY] = lnet_gateway_timer,
+		[LNET_TIMER_DISC] = disc_due,
+		[LNET_TIMER_PROBE] = probe_due,
+		[LNET_TIMER_PROOF] = lnet_proofs_timer,
+		[LNET_TIMER_WALK] = walk_due,
+	},
+	.jobs = {
+		{ park_when, park_work },
+		{ merge_when, lnet_merge_work },
+		{ push_when, lnet_push_work },
+		{ ask_when, lnet_disc_ask_work },
+		{ age_when, lnet_age_work },
+		{ weights_when, lnet_weights_work },
+		{ flaps_when, lnet_flaps_work },
+		{ lnet_router_look_ns, lnet_router_work },
+		{ lnet_routes_next_ns, lnet_routes_work },
+		{ rules_when, rules_work },
+		{ lnet_log_look_ns, log_work },
+	},
+	.forward_rx = {
+		.is_accepted = lnet_router_forwards, .begin = lnet_forward_begin,
+		.land = lnet_forward_land, .done = lnet_forward_done, .gone = lnet_forward_gone,
+		.is_wanted = lnet_forward_is_wanted, .free = lnet_forward_free,
+	},
+	.forward_op = {
+		.hdr = lnet_forward_hdr, .payload = lnet_forward_payload,
+		.is_resendable = lnet_forward_resendable, .is_stuck = lnet_forward_stuck,
+		.substitute = lnet_forward_substitute, .avoid = lnet_forward_avoid,
+	},
+	.ping_answer = lnet_ping_answer,
+	.push_taken = lnet_push_taken,
+	.rx_matched = lnet_rx_matched,
+	.fault_send = lnet_fault_seam,
+	.fault_drops = fault_drops,
+	.fault_spoil = lnet_rx_spoil,
+	.fault_count = lnet_fault_count,
+	.ping_urgent = lnet_ping_urgent,
+};

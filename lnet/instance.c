@@ -5,6 +5,7 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 #include "shard/shard.h"
+#include "shard/hooks.h"
 #include "topology/topology.h"
 #include "memory/memory.h"
 #include "xfer/xfer.h"
@@ -22,6 +23,7 @@ static struct lnet *instance_alloc(const struct lnet_cfg *cfg)
 	if (!ln)
 		return NULL;
 	ln->env = cfg->env;
+	ln->hooks = &lnet_hooks;
 	ln->pid = cfg->pid ? cfg->pid : LNET_PID;
 	ln->nr_shards = cfg->nr_shards ? cfg->nr_shards : 1;
 	ln->instance = cfg->instance;

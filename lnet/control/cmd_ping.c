@@ -92,11 +92,12 @@ static bool has_source(struct lnet_ctl_ask *ask)
 static int ping(struct lnet_ctl_ask *ask)
 {
 	struct lnet_ctl_asks *set = ask->set;
+	struct lnet *ln = set->ctl->ln;
 
 	if (!has_source(ask))
 		return -EINVAL;
-	return lnet_ping_urgent(set->ctl->ln, &ask->to.nid, &set->source, set->timeout_ns,
-				ping_done, ask);
+	return ln->hooks->ping_urgent(ln, &ask->to.nid, &set->source, set->timeout_ns, ping_done,
+				      ask);
 }
 
 static int ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,

@@ -22,6 +22,7 @@ void lnet_net_stop(struct lnet *ln);
 void lnet_net_fini(struct lnet *ln);
 /* Why @ni has no link, in words. */
 const char *lnet_ni_link_why(const struct lnet_ni *ni);
+void lnet_ni_link_work(struct lnet_pass *p);	/* ln->hooks->link_work() */
 
 /* ---- ni_drain.c ------------------------------------------------------------------------------ */
 /*

@@ -12,7 +12,6 @@
 #include "xfer/xfer.h"
 #include "service/service.h"
 #include "manage/manage.h"
-#include "shard/hooks.h"
 
 #define SLICE	128U	/* peers that the worker visits in one turn after a link is up */
 

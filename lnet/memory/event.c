@@ -6,7 +6,6 @@
 #include "plat.h"
 #include "shard/shard.h"
 #include "memory/memory.h"
-#include "shard/hooks.h"
 
 #define BATCH	16U	/* events taken from an MD per hold of its lock */
 /* One delivery runs handlers for this long. Then the worker serves sockets and timers. */

@@ -212,7 +212,8 @@ static void tell(struct lnet_pass *p, struct list_head *list, enum lnet_outcome 
 	list_for_each_entry_safe(rx, next, list, link) {
 		list_del_init(&rx->link);
 		atomic_dec(nr_parked(p->ln));
-		lnet_rx_matched(p, rx, rx->md ? LNET_LAND : LNET_SKIP, rx->md ? LNET_OK : why);
+		p->ln->hooks->rx_matched(p, rx, rx->md ? LNET_LAND : LNET_SKIP,
+					 rx->md ? LNET_OK : why);
 	}
 }
 

@@ -6,7 +6,6 @@
 #include "plat.h"
 #include "shard/shard.h"
 #include "memory/memory.h"
-#include "shard/hooks.h"
 
 /* ---- making ---------------------------------------------------------------------------------- */
 

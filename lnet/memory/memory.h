@@ -99,6 +99,7 @@ static inline bool lnet_md_spent(const struct lnet_md *md)
 	return md->threshold == 0 ||
 	       ((md->options & LNET_MD_MAX_SIZE) && md->offset + md->max_size > md->length);
 }
+void lnet_md_posts(struct lnet_pass *p);		/* ln->hooks->posts() */
 
 /* ---- handle.c -------------------------------------------------------------------------------- */
 /*
@@ -237,6 +238,10 @@ bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e);
 void lnet_md_wake(struct lnet_pass *p, struct lnet_md *md);
 /* [lock] True if @md has ended: the caller unlocks, and calls lnet_md_free(). */
 bool lnet_md_gone(struct lnet_md *md);
+/* ln->hooks->take_ready(), deliver(), hand_over() */
+void lnet_md_take_ready(struct lnet_pass *p);
+void lnet_md_deliver(struct lnet_pass *p);
+void lnet_md_hand_over(struct lnet_pass *p);
 
 /* ---- watch.c --------------------------------------------------------------------------------- */
 /* Handlers that run for too long. */

@@ -44,6 +44,6 @@ static bool others_are_queued(const struct lnet_rx *rx)
 bool lnet_rx_is_wanted(const struct lnet_rx *rx)
 {
 	if (rx->fwd)
-		return lnet_rx_forward.is_wanted(rx);
+		return rx->ni->ln->hooks->forward_rx.is_wanted(rx);
 	return rx->md && others_are_queued(rx);
 }

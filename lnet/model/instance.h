@@ -15,6 +15,7 @@
 
 struct lnet_copy;
 struct lnet_fault;
+struct lnet_hooks;
 struct lnet_ni;
 struct lnet_op;
 struct lnet_peer;
@@ -44,6 +45,7 @@ struct lnet_slot {			/* [slot_lock] xfer/: names of unmarked requests */
 struct lnet {
 	/* lnet_create() and lnet_destroy() (instance.c): */
 	struct lnet_env *env;
+	const struct lnet_hooks *hooks;	/* [const] shard/hooks.h */
 	u64 instance;			/* interface cookie */
 	u32 pid;
 	unsigned int nr_shards;

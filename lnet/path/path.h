@@ -216,6 +216,7 @@ bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns);
  * that pause may be sent.
  */
 bool lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns);
+void lnet_path_resets(struct lnet_pass *p);	/* ln->hooks->resets() */
 
 /* ---- probe_queue.c --------------------------------------------------------------------------- */
 /* Makes the queue empty. @ping: sends the pings, see struct lnet_probes. */

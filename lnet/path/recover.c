@@ -20,7 +20,6 @@
 #include "topology/topology.h"
 #include "path/path.h"
 #include "shard/trace.h"
-#include "shard/hooks.h"
 
 enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 

@@ -651,7 +651,7 @@ static struct lnet_path *select_for(struct lnet_pass *p, struct lnet_op *op)
 	};
 
 	if (unlikely(op->kind == LNET_KIND_FORWARD))
-		s.exclude = lnet_rec_value(p->sh, lnet_op_forward.avoid(op));
+		s.exclude = lnet_rec_value(p->sh, p->ln->hooks->forward_op.avoid(op));
 	return lnet_select(p->sh, &s);
 }
 

@@ -9,9 +9,7 @@
 #include "memory/memory.h"
 #include "xfer/xfer.h"
 #include "receive/receive.h"
-#include "service/service.h"
 #include "shard/trace.h"
-#include "shard/hooks.h"
 
 #define RXS_MAX 16		/* receives of one request at a time, without the first */
 #define ANSWERS_MAX 16	/* answers to one request under way at a time */

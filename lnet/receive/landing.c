@@ -15,7 +15,7 @@ void lnet_pass_lands(struct lnet_pass *p)
 
 		list_del_init(&rx->owed);
 		if (unlikely(rx->fwd))
-			lnet_rx_forward.land(p, rx);
+			p->ln->hooks->forward_rx.land(p, rx);
 		skip = rx->verdict == LNET_SKIP;
 		lnet_ni_get(ni);
 		ni->ops->land(p, ni, rx);

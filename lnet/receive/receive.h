@@ -41,6 +41,9 @@ struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_o
  * empty.
  */
 bool lnet_rx_reserve(struct lnet_pass *p, struct lnet_rx *rx);
+/* ln->hooks->rx_matched() */
+void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
+		     enum lnet_outcome why);
 
 /* ---- reply.c --------------------------------------------------------------------------------- */
 /* [sh] An ACK was received. Nothing of @rx is kept. */
@@ -71,6 +74,7 @@ enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr);
 /* [sh] The receiver, or a router on @via, rejected the tracked request @op for @reason. */
 void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via);
+void lnet_pass_backs(struct lnet_pass *p);	/* ln->hooks->backs() */
 
 /* ---- window.c -------------------------------------------------------------------------------- */
 /* [sh] Drops a reference. NULL is fine. */
@@ -124,6 +128,7 @@ bool lnet_window_walk_slice(struct lnet_pass *p, struct lnet_window_walk *walk, 
 void lnet_window_unwalk(struct lnet_window *w);
 /* No lock held. Discards the held replies of @md. NULL: shutdown, discards all. */
 void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);
+void lnet_pass_acks(struct lnet_pass *p);	/* ln->hooks->acks() */
 
 /* ---- window_table.c -------------------------------------------------------------------------- */
 /* The index of the shard that a session ID selects. */
@@ -194,5 +199,10 @@ bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w);
  * posts the UNLINK event; drops the pin.
  */
 void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md);
+
+/* ---- landing.c ------------------------------------------------------------------------------- */
+
+void lnet_pass_lands(struct lnet_pass *p);	/* ln->hooks->lands() */
+void lnet_pass_stops(struct lnet_pass *p);	/* ln->hooks->stops() */
 
 #endif

@@ -83,7 +83,7 @@ void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx)
 	if (rx->spare)
 		kfree(rx->spare);
 	if (rx->fwd)
-		lnet_rx_forward.free(rx);
+		p->ln->hooks->forward_rx.free(rx);
 	if (unlikely(rx->src != rx->from))
 		lnet_peer_ni_put(rx->src);
 	if (rx->from)
@@ -330,7 +330,7 @@ static void push_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome
 		lnet_op_defer(p, op);
 	}
 	if (how == LNET_OK)
-		lnet_push_taken(p, rx);
+		p->ln->hooks->push_taken(p, rx);
 	lnet_rx_free(p, rx);
 }
 
@@ -372,7 +372,8 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 	if (rx->portal >= LNET_PORTAL_MARK)
 		return lnet_once_begin(p, rx, hdr);
 	if (rx->portal == LNET_PORTAL_RESERVED && rx->match_bits == LNET_PING_MATCHBITS)
-		return rx->type == LNET_OP_GET ? lnet_ping_answer(p, rx, hdr) : push_begin(p, rx);
+		return rx->type == LNET_OP_GET ? p->ln->hooks->ping_answer(p, rx, hdr)
+					       : push_begin(p, rx);
 	return plain_begin(p, rx);
 }
 
@@ -389,7 +390,7 @@ static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct l
 		lnet_count(p->sh, bad_header);
 		return LNET_CLOSE;
 	}
-	if (lnet_rx_forward.is_accepted(p->ln))
+	if (p->ln->hooks->forward_rx.is_accepted(p->ln))
 		return FORWARD;
 	lnet_count(p->sh, not_for_me);
 	return LNET_SKIP;
@@ -531,7 +532,7 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 	if ((unlikely(!is_sender) && has_false_source(p, rx)) ||
 	    (unlikely(v == FORWARD) && has_false_target(p, hdr)))
 		return skip(p, rx, LNET_CANCELED);
-	if (unlikely(READ_ONCE(p->ln->fault)) && lnet_hook_fault_drops(p, rx, hdr)) {
+	if (unlikely(READ_ONCE(p->ln->fault)) && p->ln->hooks->fault_drops(p, rx, hdr)) {
 		lnet_count(p->sh, fault_drops);
 		return skip(p, rx, LNET_FAULT);
 	}
@@ -548,7 +549,7 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 	if (v == FORWARD && unlikely(!is_sender) && drop_forged(p, rx, true))
 		return LNET_SKIP;
 	if (v == FORWARD)
-		return lnet_rx_forward.begin(p, rx, hdr);
+		return p->ln->hooks->forward_rx.begin(p, rx, hdr);
 	if (unlikely(!is_sender) && !came_routed(p, rx, is_routers_word(hdr)))
 		return LNET_SKIP;
 	switch (hdr->type) {
@@ -622,9 +623,9 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
 	if (unlikely(rx->spoil) && how == LNET_OK)
-		lnet_hook_fault_spoil(rx);
+		p->ln->hooks->fault_spoil(rx);
 	if (unlikely(rx->fwd))
-		lnet_rx_forward.done(p, rx, how);
+		p->ln->hooks->forward_rx.done(p, rx, how);
 	else if (rx->get)
 		lnet_reply_done(p, rx, how);
 	else if (rx->marked)
@@ -657,7 +658,7 @@ void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict 
 bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	if (rx->fwd)
-		return lnet_rx_forward.gone(p, rx);
+		return p->ln->hooks->forward_rx.gone(p, rx);
 	if (rx->marked)
 		return lnet_once_gone(p, rx);
 	lnet_leave(p);

@@ -8,7 +8,6 @@
 #include "memory/memory.h"
 #include "xfer/xfer.h"
 #include "receive/receive.h"
-#include "shard/hooks.h"
 
 #define NOACKS_MIN 8U			/* PUTs without ACK that share one at least, unless late */
 #define ENTRIES_KEPT 128U		/* free ones that a shard keeps */

@@ -9,7 +9,6 @@
 #include "xfer/xfer.h"
 #include "receive/receive.h"
 #include "router/router.h"
-#include "shard/hooks.h"
 
 /* Multi-rail, as far as this node knows. */
 static bool is_mr(struct lnet *ln, const struct lnet_nid *nid)

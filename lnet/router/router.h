@@ -47,6 +47,7 @@ bool lnet_forward_gone(struct lnet_pass *p, struct lnet_rx *rx);
 void lnet_router_timer(struct lnet_pass *p, struct lnet_timer *t);
 /* [sh] Drops all messages that wait. */
 void lnet_router_drop_waiting(struct lnet_pass *p, struct lnet_rtr_shard *rs);
+void lnet_pass_routed(struct lnet_pass *p);	/* ln->hooks->routed() */
 
 /* ---- buffers.c ------------------------------------------------------------------------------- */
 /* All [sh], by the shard of fwd->rs. */

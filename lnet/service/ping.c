@@ -7,7 +7,6 @@
 #include "xfer/xfer.h"
 #include "receive/receive.h"
 #include "service/service.h"
-#include "shard/hooks.h"
 
 #define RECOVERY_SINK 48
 

@@ -9,7 +9,6 @@
 #include "path/path.h"
 #include "xfer/xfer.h"
 #include "service/service.h"
-#include "shard/hooks.h"
 
 #define SLICE		128U	/* peers looked at in one visit of the worker */
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)	/* between two slices of a walk */

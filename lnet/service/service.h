@@ -15,6 +15,7 @@ bool lnet_contact_ask(struct lnet_pass *p, struct lnet_peer *peer);
 void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] Sends the low-water mark, or requests another session if the window is stuck. */
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);
+void lnet_pass_sessions(struct lnet_pass *p);	/* ln->hooks->sessions() */
 
 /* ---- ping.c ---------------------------------------------------------------------------------- */
 /*
@@ -35,6 +36,9 @@ void lnet_ping_fini(struct lnet *ln);
 struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path);
 /* [sh] Sends a recovery ping: the function @ping of struct lnet_probes. */
 void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
+/* ln->hooks->ping_answer() */
+enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
+				   const struct lnet_hdr *hdr);
 
 /* ---- discover.c ------------------------------------------------------------------------------ */
 /* Why NIDs of an info were ignored: the peer or the node has too many NIDs, or the node aliases. */
@@ -130,6 +134,7 @@ bool lnet_push_reaches_stock(struct lnet *ln, const struct lnet_ni *ni);
  * may send to @ni and accepts pushes has acknowledged the current info, or is reached only by @ni.
  */
 bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni);
+void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);	/* ln->hooks->push_taken() */
 
 /* ---- prove.c --------------------------------------------------------------------------------- */
 /* Most NIDs of an info that a node decodes. It uses at most 2 x max_interfaces of them. */

@@ -9,7 +9,6 @@
 #include "topology/topology.h"
 #include "xfer/xfer.h"
 #include "service/service.h"
-#include "shard/hooks.h"
 
 /* a peer that did not answer is asked again after this, doubling */
 #define CONTACT_RETRY_NS 1000000000ULL

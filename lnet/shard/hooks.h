@@ -1,58 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions and tables that lower folders of the core need of higher ones. lnet/hooks.c implements
- * the tables and the functions named lnet_hook_x; the owning folder implements the others.
- * tests/lint/layers allows no other call to a higher folder, and at most 40 names here.
+ * Functions and tables that lower folders of the core need of higher ones: ln->hooks, which
+ * lnet/hooks.c fills. tests/lint/layers allows no other call to a higher folder, and at most 40
+ * entries here.
  */
 #ifndef LNET_SHARD_HOOKS_H
 #define LNET_SHARD_HOOKS_H
 
 #include "model/model.h"
 
-/* cfg_mutex held: *@tunable, one of ln->tun, was set; @changed: to another value */
-void lnet_hook_tuned(struct lnet *ln, const u64 *tunable, bool changed);
-
-/*
- * Steps of a pass, declared directly, since a module would not inline a wrapper.
- * lnet_pass_acks(), lnet_pass_sessions(), lnet_pass_starts(), lnet_att_given(), lnet_pass_backs()
- * and lnet_pass_routed() may begin and end with a shard locked; the others without a lock, unless
- * it says so.
- */
-void lnet_pass_acks(struct lnet_pass *p);	/* makes the ACKs for PUTs of this pass */
-/* Pings the peers of p->sessions, or sends them session open requests: adds these to p->defer. */
-void lnet_pass_sessions(struct lnet_pass *p);
-void lnet_pass_starts(struct lnet_pass *p);	/* starts operations of p->defer */
-void lnet_pass_cancels(struct lnet_pass *p);	/* asks drivers for what is in p->cancel */
-void lnet_path_resets(struct lnet_pass *p);	/* closes connections of p->resets */
-void lnet_pass_lands(struct lnet_pass *p);	/* lets drivers receive what is in p->land */
-void lnet_pass_stops(struct lnet_pass *p);	/* stops landings of p->stop */
-void lnet_att_given(struct lnet_pass *p, struct list_head *given);	/* from drivers */
-void lnet_pass_backs(struct lnet_pass *p);	/* replies that ended in another shard */
-void lnet_pass_routed(struct lnet_pass *p);	/* forwards p->routed */
-void lnet_md_posts(struct lnet_pass *p);	/* [sh] events of p->posts become ready */
-void lnet_md_take_ready(struct lnet_pass *p);	/* takes events that calls left behind */
-void lnet_md_deliver(struct lnet_pass *p);	/* runs handlers */
-void lnet_md_hand_over(struct lnet_pass *p);	/* leaves events to the worker */
-/* @att was not taken by its driver */
-void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, u32 epoch);
-void lnet_ni_link_work(struct lnet_pass *p);	/* worker: acts on lnet_ni_link() records */
-/* before a shard is locked: request IDs, if few are free */
-int lnet_slots_reserve(struct lnet *ln);
-/* parts of a shard that higher folders own; fini: no caller uses @sh any more */
-void lnet_hook_shard_init(struct lnet_shard *sh);
-void lnet_hook_shard_fini(struct lnet_shard *sh);
-
-/* by enum lnet_timer_kind: @t, of p->sh, is due; [sh] */
-typedef void (*lnet_timer_fn)(struct lnet_pass *p, struct lnet_timer *t);
-extern const lnet_timer_fn lnet_timer_kinds[LNET_NR_TIMERS];
-
-/* Periodic jobs of the worker of shard 0, in their order. No lock held. */
+/* A periodic job of the worker of shard 0. No lock held. */
 struct lnet_job {
 	u64 (*when)(const struct lnet *ln);	/* the next time it has something to do */
 	void (*run)(struct lnet_pass *p);	/* does nothing before that time */
 };
 #define LNET_NR_JOBS 11
-extern const struct lnet_job lnet_jobs[LNET_NR_JOBS];
 
 /* A kind of received messages that a higher folder handles. */
 struct lnet_rx_kind {
@@ -67,7 +29,6 @@ struct lnet_rx_kind {
 	bool (*is_wanted)(const struct lnet_rx *rx);		/* as lnet_rx_is_wanted() */
 	void (*free)(struct lnet_rx *rx);	/* what @rx has of this kind */
 };
-extern const struct lnet_rx_kind lnet_rx_forward;	/* rx->fwd: for another node */
 
 /* A kind of operations that a higher folder makes. */
 struct lnet_op_kind {
@@ -81,33 +42,80 @@ struct lnet_op_kind {
 	void (*substitute)(struct lnet_op *op);	/* [sh] another NID of the node may replace it */
 	u64 (*avoid)(const struct lnet_op *op);	/* [sh] paths not to take */
 };
-extern const struct lnet_op_kind lnet_op_forward;	/* LNET_KIND_FORWARD: for another node */
 
-/* The reserved portal. [sh of rx->src] a ping was received; a push was received in rx->copy */
-enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
-				   const struct lnet_hdr *hdr);
-void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);
-/* no lock held: a request that was parked has found memory, or its time is over */
-void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
-		     enum lnet_outcome why);
+struct lnet_hooks {
+	/* cfg_mutex held: *@tunable, one of ln->tun, was set; @changed: to another value */
+	void (*tuned)(struct lnet *ln, const u64 *tunable, bool changed);
 
-/*
- * Fault rules. The first two only if ln->fault, whose rules may be gone in the call. No lock held:
- * true if @att is not given to its driver, as it ended or is held.
- */
-bool lnet_hook_fault_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
-/* [sh of rx->from] true: @rx is lost; else may set rx->spoil */
-bool lnet_hook_fault_drops(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr);
-/* no lock held: rx->spoil says how the payload, which is in place, is changed */
-void lnet_hook_fault_spoil(struct lnet_rx *rx);
-/* messages that rules failed, or delayed, while they were sent */
-u64 lnet_hook_fault_count(const struct lnet *ln, bool delay);
+	/*
+	 * Steps of a pass, which calls each only if its list has members. acks(), sessions(),
+	 * starts(), given(), backs() and routed() may begin and end with a shard locked; the others
+	 * without a lock, unless it says so.
+	 */
+	void (*acks)(struct lnet_pass *p);	/* p->acks: makes the ACKs for PUTs of this pass */
+	/* pings the peers of p->sessions, or adds session open requests for them to p->defer */
+	void (*sessions)(struct lnet_pass *p);
+	void (*starts)(struct lnet_pass *p);	/* starts operations of p->defer */
+	void (*cancels)(struct lnet_pass *p);	/* asks drivers for the attempts of p->cancel */
+	void (*resets)(struct lnet_pass *p);	/* closes connections of p->resets */
+	void (*lands)(struct lnet_pass *p);	/* lets drivers receive the messages of p->land */
+	void (*stops)(struct lnet_pass *p);	/* stops landings of p->stop */
+	void (*given)(struct lnet_pass *p, struct list_head *given);	/* from drivers */
+	void (*backs)(struct lnet_pass *p);	/* p->backs: replies that ended in another shard */
+	void (*routed)(struct lnet_pass *p);	/* forwards p->routed */
+	void (*posts)(struct lnet_pass *p);	/* [sh] events of p->posts become ready */
+	void (*take_ready)(struct lnet_pass *p);	/* takes events that calls left behind */
+	void (*deliver)(struct lnet_pass *p);	/* runs the handlers for p->ready */
+	void (*hand_over)(struct lnet_pass *p);	/* leaves the events to the worker */
+	void (*not_taken)(struct lnet_pass *p, struct lnet_att *att);	/* by its driver */
+	void (*link_work)(struct lnet_pass *p);	/* worker: acts on lnet_ni_link() records */
+	/* before a shard is locked: request IDs, if few are free; 0 or -ENOMEM */
+	int (*slots_reserve)(struct lnet *ln);
+	/* parts of a shard that higher folders own; fini: no caller uses @sh any more */
+	void (*shard_init)(struct lnet_shard *sh);
+	void (*shard_fini)(struct lnet_shard *sh);
+	/* by enum lnet_timer_kind: @t, of p->sh, is due; [sh] */
+	void (*timers[LNET_NR_TIMERS])(struct lnet_pass *p, struct lnet_timer *t);
+	struct lnet_job jobs[LNET_NR_JOBS];	/* in the order in which they run */
 
-/*
- * For control/, implemented by api.c: as lnet_ping(), for an operator. It ends as soon as the peer
- * has rejected it on every path.
- */
+	struct lnet_rx_kind forward_rx;		/* rx->fwd: for another node */
+	struct lnet_op_kind forward_op;		/* LNET_KIND_FORWARD: for another node */
+	/*
+	 * The reserved portal. [sh of rx->src] a ping was received; a push was received in rx->copy
+	 */
+	enum lnet_verdict (*ping_answer)(struct lnet_pass *p, struct lnet_rx *rx,
+					 const struct lnet_hdr *hdr);
+	void (*push_taken)(struct lnet_pass *p, struct lnet_rx *rx);
+	/* no lock held: a request that was parked has found memory, or its time is over */
+	void (*rx_matched)(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
+			   enum lnet_outcome why);
+
+	/*
+	 * Fault rules. The first two only if ln->fault, whose rules may be gone in the call. No
+	 * lock held: true if @att is not given to its driver, as it ended or is held.
+	 */
+	bool (*fault_send)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
+	/* [sh of rx->from] true: @rx is lost; else may set rx->spoil */
+	bool (*fault_drops)(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr);
+	/* no lock held: rx->spoil says how the payload, which is in place, is changed */
+	void (*fault_spoil)(struct lnet_rx *rx);
+	/* messages that rules failed, or delayed, while they were sent */
+	u64 (*fault_count)(const struct lnet *ln, bool delay);
+
+	/*
+	 * For control/: as lnet_ping(), for an operator. It ends as soon as the peer has rejected
+	 * it on every path.
+	 */
+	int (*ping_urgent)(struct lnet *ln, const struct lnet_nid *nid,
+			   const struct lnet_nid *source, u64 timeout_ns, lnet_ping_done_t done,
+			   void *arg);
+};
+
+/* api.c: ln->hooks->ping_urgent() */
 int lnet_ping_urgent(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
 		     u64 timeout_ns, lnet_ping_done_t done, void *arg);
+
+/* hooks.c: those of every instance */
+extern const struct lnet_hooks lnet_hooks;
 
 #endif

@@ -67,12 +67,12 @@ static void ring_all(struct lnet_pass *p)
 /* The caller keeps @ni: another thread may end @att, its last user, before send() returns. */
 static void send_one(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
-	if (unlikely(READ_ONCE(p->ln->fault)) && lnet_hook_fault_send(p, ni, att))
+	if (unlikely(READ_ONCE(p->ln->fault)) && p->ln->hooks->fault_send(p, ni, att))
 		return;
 	WRITE_ONCE(att->flags, 0);
 	att->outcome = LNET_LOCAL_ERROR;
 	if (ni->ops->send(p, ni, att))
-		lnet_att_done(p, att, att->outcome, 0);
+		p->ln->hooks->not_taken(p, att);
 	else
 		ring_add(p, ni);
 }
@@ -154,40 +154,49 @@ static bool owes(const struct lnet_pass *p)
 
 static void perform(struct lnet_pass *p)
 {
+	const struct lnet_hooks *h = p->ln->hooks;
+
 	if (p->more)
 		lnet_more_leave(p);
 	while (owes(p)) {
-		lnet_pass_acks(p);
+		if (p->acks)
+			h->acks(p);
 		if (unlikely(!list_empty(&p->sessions)))
-			lnet_pass_sessions(p);
+			h->sessions(p);
 		if (!list_empty(&p->defer))
-			lnet_pass_starts(p);
+			h->starts(p);
 		leave_and_send(p);
-		lnet_pass_cancels(p);
+		if (!list_empty(&p->cancel))
+			h->cancels(p);
 		if (!list_empty(&p->resets))
-			lnet_path_resets(p);
+			h->resets(p);
 		if (!list_empty(&p->land))
-			lnet_pass_lands(p);
-		lnet_pass_stops(p);
+			h->lands(p);
+		if (!list_empty(&p->stop))
+			h->stops(p);
 		if (!list_empty(&p->given))
-			lnet_att_given(p, &p->given);
+			h->given(p, &p->given);
 		if (unlikely(p->backs))
-			lnet_pass_backs(p);
+			h->backs(p);
 		if (unlikely(!list_empty(&p->routed)))
-			lnet_pass_routed(p);
+			h->routed(p);
 	}
 }
 
 void lnet_pass_flush(struct lnet_pass *p)
 {
-	lnet_pass_acks(p);
+	const struct lnet_hooks *h = p->ln->hooks;
+
+	if (p->acks)
+		h->acks(p);
 	if (unlikely(!list_empty(&p->sessions)))
-		lnet_pass_sessions(p);
+		h->sessions(p);
 	if (!list_empty(&p->defer))
-		lnet_pass_starts(p);
+		h->starts(p);
 	leave_and_send(p);
 	/* Handlers keep up with what is read: at the end of a long pass it would be too much. */
-	lnet_md_deliver(p);
+	if (!list_empty(&p->ready))
+		h->deliver(p);
 	lnet_evts_return(p, &p->ln->shard[0]);
 	lnet_more_collect(p);
 	leave_and_send(p);
@@ -204,6 +213,7 @@ static bool is_long(const struct lnet_pass *p, unsigned int turns)
 
 void lnet_pass_end(struct lnet_pass *p)
 {
+	const struct lnet_hooks *h = p->ln->hooks;
 	unsigned int turns = 0;
 
 	perform(p);
@@ -213,8 +223,8 @@ void lnet_pass_end(struct lnet_pass *p)
 	if (p->kind == LNET_PASS_CALL && list_empty(&p->ready) && list_empty(&p->evts))
 		return;
 	/* Events that calls left behind need not wait for the worker if a reader is here. */
-	if (p->kind != LNET_PASS_CALL)
-		lnet_md_take_ready(p);
+	if (p->kind != LNET_PASS_CALL && !list_empty(&p->ln->shard[0].ready))
+		h->take_ready(p);
 	/*
 	 * Entering takes what LNET_MORE left there, and that may post events: a pass ends when
 	 * nothing is left in hand. Handlers that send to this node could create events for
@@ -222,9 +232,9 @@ void lnet_pass_end(struct lnet_pass *p)
 	 */
 	do {
 		if (is_long(p, turns++))
-			lnet_md_hand_over(p);
-		else
-			lnet_md_deliver(p);
+			h->hand_over(p);
+		else if (!list_empty(&p->ready))
+			h->deliver(p);
 		lnet_evts_return(p, &p->ln->shard[0]);
 		lnet_more_collect(p);
 		do {

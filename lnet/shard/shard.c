@@ -20,7 +20,7 @@ static noinline void enter(struct lnet_pass *p, struct lnet_shard *sh)
 	if (lnet_pool_low(sh))
 		lnet_pool_refill(sh);
 	if (unlikely(READ_ONCE(sh->ln->nr_slot_free) < LNET_SLOTS_LOW))
-		lnet_slots_reserve(sh->ln);
+		sh->ln->hooks->slots_reserve(sh->ln);
 	if (unlikely(READ_ONCE(sh->stats_want)))
 		lnet_stats_reserve(sh);
 	spin_lock(&sh->lock);
@@ -92,7 +92,7 @@ void lnet_leave(struct lnet_pass *p)
 	if (!sh)
 		return;
 	if (!list_empty(&p->posts))
-		lnet_md_posts(p);
+		p->ln->hooks->posts(p);
 	kick = leave_ready(p);
 	lnet_books_close(p);
 	p->sh = NULL;
@@ -174,7 +174,7 @@ static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
 	sh->junk_frag.len = sizeof(sh->junk);
 	lnet_timer_init(&sh->delay_timer, LNET_TIMER_DELAY);
 	lnet_timer_init(&sh->walk.timer, LNET_TIMER_WALK);
-	lnet_hook_shard_init(sh);
+	sh->ln->hooks->shard_init(sh);
 }
 
 int lnet_shards_init(struct lnet *ln)
@@ -211,7 +211,7 @@ void lnet_shards_fini(struct lnet *ln)
 		list_for_each_entry_safe(e, after, &sh->evts.free, link)
 			kfree(e);
 		lnet_evts_free(sh);
-		lnet_hook_shard_fini(sh);
+		sh->ln->hooks->shard_fini(sh);
 		lnet_stats_pool_fini(sh);
 	}
 	kfree(ln->shard);

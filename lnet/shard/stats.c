@@ -129,7 +129,7 @@ u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c)
 	for (i = 0; i < ln->nr_shards; i++)
 		sum += READ_ONCE(ln->shard[i].c[c]);
 	if (c == LNET_C_fault_drops || c == LNET_C_fault_delays)
-		sum += lnet_hook_fault_count(ln, c == LNET_C_fault_delays);
+		sum += ln->hooks->fault_count(ln, c == LNET_C_fault_delays);
 	return sum;
 }
 

@@ -68,7 +68,7 @@ int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value)
 	mutex_lock(&ln->cfg_mutex);
 	changed = *slot(&ln->tun, info) != value;
 	WRITE_ONCE(*slot(&ln->tun, info), value);
-	lnet_hook_tuned(ln, slot(&ln->tun, info), changed);
+	ln->hooks->tuned(ln, slot(&ln->tun, info), changed);
 	mutex_unlock(&ln->cfg_mutex);
 	return 0;
 }

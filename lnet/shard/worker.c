@@ -23,7 +23,7 @@ static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
 		struct lnet_timer *t = list_first_entry(&due, struct lnet_timer, link);
 
 		lnet_timer_fired(&sh->wheel, t);
-		lnet_timer_kinds[t->kind](p, t);
+		p->ln->hooks->timers[t->kind](p, t);
 	}
 	WRITE_ONCE(sh->next_ns, lnet_wheel_next_ns(&sh->wheel));
 	list_splice_tail_init(&sh->ready, &p->ready);
@@ -98,9 +98,9 @@ static void look(struct lnet_pass *p, struct lnet_shard *sh)
 	/* before reading the times of the jobs: another thread lowers those first, then this one */
 	xchg(&sh->look_ns, U64_MAX);
 	for (i = 0; i < LNET_NR_JOBS; i++)
-		lnet_jobs[i].run(p);
+		p->ln->hooks->jobs[i].run(p);
 	for (i = 0; i < LNET_NR_JOBS; i++)
-		next_ns = min(next_ns, lnet_jobs[i].when(p->ln));
+		next_ns = min(next_ns, p->ln->hooks->jobs[i].when(p->ln));
 	lower(&sh->look_ns, next_ns);
 }
 
@@ -131,7 +131,7 @@ u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 	lnet_pass_begin(&p, ln, LNET_PASS_WORKER);
 	if (READ_ONCE(sh->link_work)) {
 		WRITE_ONCE(sh->link_work, 0);
-		lnet_ni_link_work(&p);
+		p.ln->hooks->link_work(&p);
 	}
 	if (!shard && atomic_read(&ln->ni_work) && atomic_xchg(&ln->ni_work, 0))
 		ni_work(&p);

@@ -4,7 +4,6 @@
 #include "topology/topology.h"
 #include "xfer/xfer.h"
 #include "shard/trace.h"
-#include "shard/hooks.h"
 
 /* Of one that is to go twice the driver may have said that it is posted. */
 static bool is_given(struct lnet_att *att)

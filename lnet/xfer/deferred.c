@@ -3,7 +3,6 @@
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "xfer/xfer.h"
-#include "shard/hooks.h"
 
 /* The peer may have moved since @op was made, or its interface become another's. */
 static void enter_home(struct lnet_pass *p, struct lnet_op *op)

@@ -14,7 +14,7 @@ enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4, WIRE_URGENT = 8, WIRE_O
 static bool is_sent_once(const struct lnet_op *op)
 {
 	if (op->kind == LNET_KIND_FORWARD)
-		return !lnet_op_forward.is_resendable(op);
+		return !op->sh->ln->hooks->forward_op.is_resendable(op);
 	if (lnet_op_answer(op))
 		return !op->copy && op->kind == LNET_KIND_STOCK_ANSWER;
 	return op->kind != LNET_KIND_RECOVERY && !lnet_op_is_repeatable(op);
@@ -76,7 +76,7 @@ void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
 
 	hdr->dest_nid = att->path->pni->nid;
 	if (unlikely(op->wire_bits & WIRE_FORWARD)) {
-		lnet_op_forward.hdr(op, hdr);
+		op->sh->ln->hooks->forward_op.hdr(op, hdr);
 		return;
 	}
 	hdr->src_nid = att->ni->nid;
@@ -137,7 +137,7 @@ void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf)
 	if (op->type == LNET_OP_ACK || op->type == LNET_OP_GET || !op->len)
 		return;
 	if (unlikely(op->wire_bits & WIRE_FORWARD)) {
-		lnet_op_forward.payload(op, buf);
+		op->sh->ln->hooks->forward_op.payload(op, buf);
 	} else if (op->copy) {
 		buf->frags = &op->copy->frag;
 		buf->nr = 1;

@@ -7,7 +7,6 @@
 #include "base/base.h"
 #include "shard/shard.h"
 #include "xfer/xfer.h"
-#include "shard/hooks.h"
 
 #define SEQ_MASK ((1ULL << 48) - 1)
 #define DIST_SHIFT 48

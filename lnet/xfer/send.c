@@ -24,7 +24,7 @@ static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
 	if (op->kind == LNET_KIND_RECOVERY)
 		return false;
 	if (unlikely(op->kind == LNET_KIND_FORWARD))
-		return lnet_rec_asked(p->sh, lnet_op_forward.is_resendable(op));
+		return lnet_rec_asked(p->sh, p->ln->hooks->forward_op.is_resendable(op));
 	return lnet_op_is_repeatable(op);
 }
 
@@ -51,7 +51,7 @@ static bool is_stuck(const struct lnet_pass *p, const struct lnet_op *op,
 		     const struct lnet_path *path)
 {
 	return unlikely(op->kind == LNET_KIND_FORWARD) &&
-	       lnet_rec_asked(p->sh, lnet_op_forward.is_stuck(op, path));
+	       lnet_rec_asked(p->sh, p->ln->hooks->forward_op.is_stuck(op, path));
 }
 
 /* @path NULL: by whatever is chosen now. */
@@ -266,7 +266,7 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 	}
 	lnet_op_unbind(op);
 	if (unlikely(op->kind == LNET_KIND_FORWARD)) {
-		lnet_op_forward.substitute(op);
+		p->ln->hooks->forward_op.substitute(op);
 		op->binding = (u8)lnet_rec_value(p->sh, op->binding);
 	}
 	if (op->state != OP_TRY && op->state != OP_ANSWER)

@@ -111,6 +111,7 @@ static inline bool lnet_op_is_repeatable(const struct lnet_op *op)
 	       op->kind == LNET_KIND_ANSWER ||
 	       READ_ONCE(op->sh->ln->tun.resend_ambiguous);
 }
+void lnet_att_given(struct lnet_pass *p, struct list_head *given);	/* ln->hooks->given() */
 
 /* ---- attempt.c ------------------------------------------------------------------------------- */
 /* The only writer of the state. Takes or returns credits, and wakes attempts that wait for them. */
@@ -283,5 +284,14 @@ void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_untrack(struct lnet_op *op);
 /* [sh] @op has finished: frees its request ID and slot. */
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);
+int lnet_slots_reserve(struct lnet *ln);	/* ln->hooks->slots_reserve() */
+
+/* ---- cancel.c -------------------------------------------------------------------------------- */
+
+void lnet_pass_cancels(struct lnet_pass *p);	/* ln->hooks->cancels() */
+
+/* ---- deferred.c ------------------------------------------------------------------------------ */
+
+void lnet_pass_starts(struct lnet_pass *p);	/* ln->hooks->starts() */
 
 #endif

@@ -501,6 +501,7 @@ static struct replay *replay_make(const struct lnet_rec_head *head, const struct
 	if (!rp->ln->shard)
 		abort();
 	rp->ln->env = &rp->env;
+	rp->ln->hooks = &replay_hooks;
 	rp->ln->nr_shards = head->nr_shards;
 	INIT_LIST_HEAD(&rp->ln->nis);
 	INIT_LIST_HEAD(&rp->ln->peers);

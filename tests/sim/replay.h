@@ -62,6 +62,7 @@ struct replay {
 
 /* ---- inside of it ---------------------------------------------------------------------------- */
 struct replay *replay_of(const struct lnet *ln);
+extern const struct lnet_hooks replay_hooks;	/* replay_stub.c */
 /* In place of lnet_ping_path(). */
 void replay_ping(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
 /* the next record of a shard that is no state; states before it are taken over; NULL: none */

@@ -99,8 +99,9 @@ static void substitute(struct lnet_op *op)
 	(void)op;
 }
 
-const struct lnet_op_kind lnet_op_forward = {
-	.is_resendable = resendable, .is_stuck = stuck, .substitute = substitute, .avoid = avoid,
+const struct lnet_hooks replay_hooks = {
+	.forward_op = { .is_resendable = resendable, .is_stuck = stuck, .substitute = substitute,
+			.avoid = avoid },
 };
 
 bool lnet_md_aborted(const struct lnet_md *md)

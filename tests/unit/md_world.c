@@ -4,6 +4,7 @@
  * call.
  */
 #include "md_world.h"
+#include "shard/hooks.h"
 
 #include "../../lnet/memory/event.c"
 #include "../../lnet/memory/match.c"
@@ -112,6 +113,8 @@ void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md)
 	CU_ASSERT_PTR_NULL(p->sh);
 }
 
+static const struct lnet_hooks hooks = { .rx_matched = lnet_rx_matched };
+
 void mw_init(struct mw *w)
 {
 	memset(w, 0, sizeof(*w));
@@ -119,6 +122,7 @@ void mw_init(struct mw *w)
 	w->env.ops = &world_env;
 	w->now_ns = 5000;
 	w->ln.env = &w->env;
+	w->ln.hooks = &hooks;
 	w->ln.nr_shards = 1;
 	w->ln.shard = &w->shard;
 	w->ln.tun.transaction_timeout = MW_TIMEOUT_NS;

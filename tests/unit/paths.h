@@ -9,6 +9,7 @@
 
 #include "unit.h"
 #include "shard/shard.h"
+#include "shard/hooks.h"
 
 #define WORLD_MAX 8
 
@@ -63,6 +64,7 @@ static inline struct world *world_create(void)
 	w->now_ns = 1000000000000ULL;
 	w->seed = 1;
 	w->ln.env = &w->env;
+	w->ln.hooks = &lnet_hooks;
 	for (i = 0; i < lnet_nr_tunables; i++)
 		tun[i] = lnet_tunable_table[i].def;
 	w->ln.nr_shards = 1;

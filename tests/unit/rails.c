@@ -385,8 +385,7 @@ static int rails_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *
 		rails_msg_free(m);
 	} else if (r && r->fate == FATE_KEEP) {
 		hold(&rails.kept, ni, m)->att = att;
-		if (rails.on_keep)
-			rails.on_keep(ni);
+		rails_kept(ni);
 	} else {
 		carry(p, ni, att, r, m);
 	}

@@ -124,6 +124,12 @@ struct rails {
 
 extern struct rails rails;
 
+static inline void rails_kept(struct lnet_ni *ni)
+{
+	if (rails.on_keep)
+		rails.on_keep(ni);
+}
+
 static inline u64 rails_clock(unsigned int node)
 {
 	return rails.now_ns + rails.ahead_ns[node];

@@ -105,7 +105,7 @@ static void test_flush_delivers(void)
 	rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_NO_MEMORY, 1);
 	tag = rails_put(0, 1, 8, LNET_ACK, 0);
 	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_DRIVER);
-	lnet_md_take_ready(&p);
+	p.ln->hooks->take_ready(&p);
 	UNIT_EQUAL(rails_done(tag), 0, "not yet");
 	lnet_pass_flush(&p);
 	UNIT_EQUAL(rails_done(tag), 1, "in the middle of the pass");
@@ -159,9 +159,9 @@ static void test_tables(void)
 	unsigned int i;
 
 	for (i = 0; i < LNET_NR_TIMERS; i++)
-		CU_ASSERT_PTR_NOT_NULL(lnet_timer_kinds[i]);
+		CU_ASSERT_PTR_NOT_NULL(lnet_hooks.timers[i]);
 	for (i = 0; i < LNET_NR_JOBS; i++)
-		CU_ASSERT(lnet_jobs[i].when && lnet_jobs[i].run);
+		CU_ASSERT(lnet_hooks.jobs[i].when && lnet_hooks.jobs[i].run);
 }
 
 /* ---- interfaces ------------------------------------------------------------------------------ */

@@ -19,7 +19,6 @@
 #define lnet_enter stats_enter
 #define lnet_leave stats_leave
 #define lnet_peers_walk stats_peers_walk
-#define lnet_hook_fault_count stats_fault_count
 #define lnet_fault_count_reset stats_fault_count_reset
 #define lnet_shard_stats_reset stats_shard_stats_reset
 #define lnet_peer_stats_reset stats_peer_stats_reset
@@ -53,10 +52,12 @@ void stats_peers_walk(struct lnet_pass *p,
 	fn(p, list_first_entry(&p->ln->peers, struct lnet_peer, link), arg);
 }
 
-u64 stats_fault_count(const struct lnet *ln, bool delay)
+static u64 fault_count(const struct lnet *ln, bool delay)
 {
 	return fault_hits[delay];
 }
+
+static const struct lnet_hooks hooks = { .fault_count = fault_count };
 
 void stats_fault_count_reset(struct lnet *ln)
 {
@@ -201,6 +202,7 @@ static void test_sum_and_reset(void)
 	world_join(w);
 	w->ln.shard = shards;
 	w->ln.nr_shards = 3;
+	w->ln.hooks = &hooks;
 	for (i = 0; i < 3; i++) {
 		shards[i].ln = &w->ln;
 		shards[i].ix = 0;

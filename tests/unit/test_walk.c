@@ -190,7 +190,7 @@ static void test_link_down(void)
 	UNIT_EQUAL(before > 2 * ACTS, true, "half of them use this rail");
 	rails_link(0, 0, false);
 	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_WORKER);
-	lnet_ni_link_work(&p);
+	p.ln->hooks->link_work(&p);
 	UNIT_EQUAL(before - using(ni) > 0 && before - using(ni) <= ACTS, true, "one slice");
 	lnet_pass_end(&p);
 	rails_clear();
