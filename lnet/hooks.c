@@ -164,6 +164,9 @@ const struct lnet_hooks lnet_hooks = {
 		{ rules_when, rules_work },
 		{ lnet_log_look_ns, log_work },
 	},
+	.peer_end = lnet_disc_peer_end,
+	.peer_free = lnet_disc_peer_free,
+	.peer_made = lnet_age_made,
 	.forward_rx = {
 		.is_accepted = lnet_router_forwards, .begin = lnet_forward_begin,
 		.land = lnet_forward_land, .done = lnet_forward_done, .gone = lnet_forward_gone,

@@ -3,6 +3,7 @@
 #include "control/query.h"
 #include "topology/topology.h"
 #include "service/service.h"
+#include "manage/manage.h"
 
 static void set_free(struct lnet_ctl_asks *set)
 {

@@ -245,7 +245,7 @@ static int add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 	err = add(ln, ops, cfg);
 	if (!err) {
 		lnet_log_ni_added(ln, &cfg->nid, cfg->ifname);
-		lnet_ping_rebuild(ln);
+		lnet_ping_announce(ln);
 		lnet_push_now(ln);
 	}
 	return err;
@@ -368,7 +368,7 @@ int lnet_ni_del(struct lnet *ln, const struct lnet_nid *nid)
 	if (ni) {
 		del(ni, READ_ONCE(ln->tun.drain_time));
 		if (!READ_ONCE(ln->stopping)) {
-			lnet_ping_rebuild(ln);
+			lnet_ping_announce(ln);
 			lnet_push_now(ln);
 		}
 	} else {
@@ -481,7 +481,7 @@ static void refresh_ping(struct lnet *ln)
 	}
 	WRITE_ONCE(ln->ping_stale, 0);
 	smp_mb();			/* before what is read, as who changes that sets it after */
-	lnet_ping_rebuild(ln);
+	lnet_ping_announce(ln);
 	mutex_unlock(&ln->cfg_mutex);
 }
 

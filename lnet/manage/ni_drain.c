@@ -82,7 +82,7 @@ static void set_drained(struct lnet_ni *ni, u32 marks, bool drained)
 	lnet_shards_unlock_all(ln);
 	if (drained)
 		cease(ni);
-	lnet_ping_rebuild(ln);
+	lnet_ping_announce(ln);
 	lnet_push_now(ln);
 }
 

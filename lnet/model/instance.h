@@ -19,7 +19,6 @@ struct lnet_hooks;
 struct lnet_ni;
 struct lnet_op;
 struct lnet_peer;
-struct lnet_peer_ops;
 struct lnet_recorder;
 struct lnet_router;
 struct lnet_routes;
@@ -68,7 +67,6 @@ struct lnet {
 	u32 nr_peers;
 	u64 peer_seq;			/* [nid_lock] of the last peer */
 	/* service/: */
-	const struct lnet_peer_ops *peer_ops;	/* [const] */
 	/* peer_expiry.c: when to look for peers to forget; WRITE_ONCE */
 	u64 age_ns;
 	/* topology/: link_quality.c, link_damping.c: when to look at interfaces; WRITE_ONCE */

@@ -112,17 +112,6 @@ struct lnet_txwin {
 	struct lnet_op *few[8];
 };
 
-/*
- * What topology/ calls of service/ when peers are created and removed. lnet_disc_init() sets
- * ln->peer_ops, once.
- */
-struct lnet_peer_ops {
-	void (*end)(struct lnet_peer *peer);	/* [sh] @peer is removed: ends its discovery */
-	void (*free)(struct lnet_peer *peer);	/* the last reference to @peer was dropped */
-	/* No lock held. A peer was created dynamically, or could not be because of a bound. */
-	void (*made)(struct lnet *ln);
-};
-
 struct lnet_peer {
 	/* topology/: */
 	struct list_head link;		/* [cfg] in ln->peers */

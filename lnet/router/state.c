@@ -32,7 +32,7 @@ static void set_state(struct lnet *ln, enum lnet_router_state to)
 	lnet_edge(router, ln, r->state, to);
 	WRITE_ONCE(r->state, to);
 	r->since_ns = ln->env->ops->now_ns(ln->env);
-	lnet_ping_rebuild(ln);
+	lnet_ping_announce(ln);
 	lnet_push_all(ln, true);	/* who uses this node need not wait until it asks */
 }
 
@@ -375,7 +375,7 @@ static void look_at_nis(struct lnet *ln, u64 now_ns)
 	}
 	if (!changed)
 		return;
-	lnet_ping_rebuild(ln);
+	lnet_ping_announce(ln);
 	lnet_push_all(ln, true);
 }
 

@@ -399,7 +399,7 @@ void lnet_disc_switched(struct lnet *ln)
 	if (!ln->ping_info || READ_ONCE(ln->stopping))
 		return;
 	WRITE_ONCE(ln->disc.on_nr, ln->disc.on_nr + on);
-	lnet_ping_rebuild(ln);
+	lnet_ping_announce(ln);
 	lnet_push_all(ln, !on);
 }
 
@@ -413,22 +413,17 @@ void lnet_disc_peer_end(struct lnet_peer *peer)
 	tell_waiters(peer, -ECANCELED);
 }
 
-static void peer_free(struct lnet_peer *peer)
+void lnet_disc_peer_free(struct lnet_peer *peer)
 {
 	WARN_ON_ONCE(!list_empty(&peer->disc.timer.link) || !list_empty(&peer->disc.waiters));
 	lnet_disc_list_set(peer->ln, &peer->disc.data, NULL);
 	lnet_proofs_free(peer);
 }
 
-static const struct lnet_peer_ops peer_ops = {
-	.end = lnet_disc_peer_end, .free = peer_free, .made = lnet_age_made,
-};
-
 int lnet_disc_init(struct lnet *ln)
 {
 	struct lnet_discovery *d = &ln->disc;
 
-	ln->peer_ops = &peer_ops;
 	spin_lock_init(&d->lock);
 	INIT_LIST_HEAD(&d->todo);
 	INIT_LIST_HEAD(&d->proved);

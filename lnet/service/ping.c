@@ -9,6 +9,7 @@
 #include "service/service.h"
 
 #define RECOVERY_SINK 48
+#define INFO_SEQ 24		/* where an info of this node has its sequence number */
 
 /* ---- answering ------------------------------------------------------------------------------- */
 
@@ -104,19 +105,19 @@ static void mark_new(struct lnet *ln, u32 seq)
 			WRITE_ONCE(ni->since_seq, seq);
 }
 
-void lnet_ping_rebuild(struct lnet *ln)
+bool lnet_ping_rebuild(struct lnet *ln)
 {
 	bool less = has_less(ln);
 	struct lnet_copy *c[2] = { NULL, NULL };
 
 	if (is_said(ln, less))
-		return;
+		return false;
 	c[0] = compose(ln, ln->ping_seq + 1, true);
 	c[1] = less ? compose(ln, ln->ping_seq + 1, false) : NULL;
 	if (!c[0] || (less && !c[1])) {
 		lnet_copy_put(c[0]);
 		lnet_copy_put(c[1]);
-		return;
+		return false;
 	}
 	mark_new(ln, ln->ping_seq + 1);
 	spin_lock(&ln->ping_lock);
@@ -126,7 +127,15 @@ void lnet_ping_rebuild(struct lnet *ln)
 	spin_unlock(&ln->ping_lock);
 	lnet_copy_put(c[0]);
 	lnet_copy_put(c[1]);
-	lnet_push_all(ln, false);
+	return true;
+}
+
+u32 lnet_ping_info_seq(const struct lnet_copy *info)
+{
+	u32 seq;
+
+	memcpy(&seq, info->data + INFO_SEQ, sizeof(seq));
+	return seq;
 }
 
 struct lnet_copy *lnet_ping_info_for(struct lnet *ln, const struct lnet_peer *peer)

@@ -14,17 +14,8 @@
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)	/* between two slices of a walk */
 #define BURST		32U	/* pings and pushes that may follow each other at once */
 #define LATER		10U	/* times push_delay: who was not heard of lately */
-#define INFO_SEQ	24	/* where an info of our own has its sequence */
 
 /* ---- to whom --------------------------------------------------------------------------------- */
-
-u32 lnet_ping_info_seq(const struct lnet_copy *info)
-{
-	u32 seq;
-
-	memcpy(&seq, info->data + INFO_SEQ, sizeof(seq));
-	return seq;
-}
 
 /* What it asked for by itself a node of this project needs not be told; a stock one wants to be. */
 static u32 seq_known(const struct lnet_peer *peer)
@@ -325,6 +316,12 @@ void lnet_push_all(struct lnet *ln, bool force)
 		d->next_force_ns = now_ns;
 	spin_unlock(&d->lock);
 	lnet_look_by(ln, &d->walk_ns, now_ns + READ_ONCE(ln->tun.push_delay));
+}
+
+void lnet_ping_announce(struct lnet *ln)
+{
+	if (lnet_ping_rebuild(ln))
+		lnet_push_all(ln, false);
 }
 
 void lnet_push_now(struct lnet *ln)

@@ -20,8 +20,11 @@ void lnet_pass_sessions(struct lnet_pass *p);	/* ln->hooks->sessions() */
 /* ---- ping.c ---------------------------------------------------------------------------------- */
 /*
  * cfg_mutex held. Interfaces have changed: composes the ping infos again if their content differs.
+ * True: they are new. False: their content is the same, or there is no memory.
  */
-void lnet_ping_rebuild(struct lnet *ln);
+bool lnet_ping_rebuild(struct lnet *ln);
+/* The sequence number of a ping info. */
+u32 lnet_ping_info_seq(const struct lnet_copy *info);
 /*
  * [sh] The info to advertise to @peer, with a reference; or NULL. Peers with the exactly-once
  * extension get drained interfaces with status down. Other peers ignore the status: their info
@@ -82,7 +85,9 @@ void lnet_disc_want(struct lnet_pass *p, struct lnet_peer *peer, bool force);
 void lnet_disc_switched(struct lnet *ln);
 /* [sh] @peer is removed: ends its discovery, and its waiters. */
 void lnet_disc_peer_end(struct lnet_peer *peer);
-/* Before the first peer is created: sets ln->peer_ops. 0 or -errno */
+/* [sh or no lock] ln->hooks->peer_free(): frees what discovery has of @peer. */
+void lnet_disc_peer_free(struct lnet_peer *peer);
+/* 0 or -errno */
 int lnet_disc_init(struct lnet *ln);
 /* Workers and operations have ended. */
 void lnet_disc_fini(struct lnet *ln);
@@ -104,8 +109,6 @@ void lnet_disc_ask_work(struct lnet_pass *p);
 void lnet_disc_asks_end(struct lnet *ln);
 
 /* ---- push.c ---------------------------------------------------------------------------------- */
-/* The sequence number of a ping info. */
-u32 lnet_ping_info_seq(const struct lnet_copy *info);
 /* [sh] True if a push to @peer is due: wire.md 7.3. */
 bool lnet_push_needed(const struct lnet_peer *peer);
 /* [sh] Sends a push. False: a pool is empty. */
@@ -122,6 +125,8 @@ void lnet_push_work(struct lnet_pass *p);
  * with @force to all.
  */
 void lnet_push_all(struct lnet *ln, bool force);
+/* cfg_mutex held. Interfaces have changed: lnet_ping_rebuild(), and pushes if the info is new. */
+void lnet_ping_announce(struct lnet *ln);
 /* cfg_mutex held. After a change by an operator: pushes at once to peers heard from recently. */
 void lnet_push_now(struct lnet *ln);
 /*
@@ -137,9 +142,6 @@ bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni);
 void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);	/* ln->hooks->push_taken() */
 
 /* ---- prove.c --------------------------------------------------------------------------------- */
-/* Most NIDs of an info that a node decodes. It uses at most 2 x max_interfaces of them. */
-#define LNET_LISTED_MAX	256U
-
 /* Bytes of an info with that many NIDs: a large NID takes 28. */
 #define LNET_INFO_BYTES	(32U + LNET_LISTED_MAX * 28U)
 
@@ -198,21 +200,6 @@ void lnet_merge_due(struct lnet_pass *p, struct lnet_peer *peer);
 /* Worker of shard 0, no lock held: merges lists that are due. */
 void lnet_merge_work(struct lnet_pass *p);
 
-/* ---- listing.c ------------------------------------------------------------------------------- */
-#define LNET_LISTING_SLOTS	512U	/* a power of two */
-
-/* The NIDs of a ping info. A slot has the index of a NID + 1; 0: free. */
-struct lnet_listing {
-	struct lnet_pinginfo_ni nis[LNET_LISTED_MAX];
-	u16 slot[LNET_LISTING_SLOTS];
-};
-
-/* The entry of @nid; NULL: it is not listed. */
-const struct lnet_pinginfo_ni *lnet_listing_find(const struct lnet *ln, struct lnet_listing *l,
-						 const struct lnet_nid *nid);
-/* Hashes the first @nr of @l->nis; a NID that is listed twice counts the first time. */
-void lnet_listing_fill(const struct lnet *ln, struct lnet_listing *l, unsigned int nr);
-
 /* ---- peer_move.c ----------------------------------------------------------------------------- */
 /* For lnet_cfg_wait(): lnet_peer_is_idle() of @peer. */
 bool lnet_peer_is_free(struct lnet *ln, void *peer);
@@ -242,18 +229,6 @@ void lnet_peer_heirs_review(struct lnet_peer *to,
  */
 int lnet_peer_take_over(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
 			bool heirs);
-
-/* ---- peer_expiry.c --------------------------------------------------------------------------- */
-/* Worker of shard 0, no lock held: expires dynamically created peers if it is time. */
-void lnet_age_work(struct lnet_pass *p);
-/* No lock held. A peer was created dynamically, or could not be because of a bound. */
-void lnet_age_made(struct lnet *ln);
-/*
- * Takes cfg_mutex, no shard locked. A ping of @nid failed. True: its peer, which has the primary
- * NID *@primary, was created dynamically, never sent a message, and no request waits for it. The
- * caller deletes the peer.
- */
-bool lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid, struct lnet_nid *primary);
 
 /* ---- gateway.c ------------------------------------------------------------------------------- */
 /*

@@ -78,6 +78,11 @@ struct lnet_hooks {
 	void (*timers[LNET_NR_TIMERS])(struct lnet_pass *p, struct lnet_timer *t);
 	struct lnet_job jobs[LNET_NR_JOBS];	/* in the order in which they run */
 
+	void (*peer_end)(struct lnet_peer *peer);	/* [sh] @peer is removed: no discovery */
+	void (*peer_free)(struct lnet_peer *peer);	/* the last reference was dropped */
+	/* no lock held: a peer was created dynamically, or could not be because of a bound */
+	void (*peer_made)(struct lnet *ln);
+
 	struct lnet_rx_kind forward_rx;		/* rx->fwd: for another node */
 	struct lnet_op_kind forward_op;		/* LNET_KIND_FORWARD: for another node */
 	/*

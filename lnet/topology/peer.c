@@ -8,6 +8,7 @@
 #include <lnet/nid.h>
 #include "base/base.h"
 #include "shard/shard.h"
+#include "shard/hooks.h"
 #include "topology/topology.h"
 
 /* ---- the hash of NIDs: nid_lock held --------------------------------------------------------- */
@@ -116,7 +117,7 @@ void lnet_peer_put(struct lnet_peer *peer)
 	if (!peer || !atomic_dec_and_test(&peer->refs))
 		return;
 	WARN_ON_ONCE(!list_empty(&peer->timer.link));
-	peer->ln->peer_ops->free(peer);
+	peer->ln->hooks->peer_free(peer);
 	if (peer->tx.op != peer->tx.few)
 		kfree(peer->tx.op);
 	unclaim(peer);
@@ -467,7 +468,7 @@ static struct lnet_peer_ni *want(struct lnet *ln, const struct lnet_nid *nid,
 		if (err)
 			lnet_peer_put(peer);
 		else
-			ln->peer_ops->made(ln);
+			ln->hooks->peer_made(ln);
 		if (err == -ENOMEM)
 			return NULL;
 	}
@@ -493,7 +494,7 @@ static void turn_away(struct lnet *ln, const struct lnet_nid *nid, bool by_claim
 	else
 		lnet_count(sh, peers_refused);
 	spin_unlock(&sh->lock);
-	ln->peer_ops->made(ln);
+	ln->hooks->peer_made(ln);
 }
 
 struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *nid)
@@ -658,7 +659,7 @@ void lnet_peer_drop(struct lnet_peer *peer)
 
 	spin_lock(&peer->sh->lock);
 	lnet_timer_cancel(&peer->sh->wheel, &peer->timer);
-	peer->ln->peer_ops->end(peer);
+	peer->ln->hooks->peer_end(peer);
 	spin_unlock(&peer->sh->lock);
 	list_for_each_entry_safe(pni, next, &peer->pnis, link) {
 		lnet_peer_ni_tell(pni);

@@ -336,4 +336,21 @@ s32 lnet_credits_rtr(const struct lnet_peer_ni *pni);
 /* [sh] Sets the credits of @pni by its first path. Without a path it has none. */
 void lnet_credits_pni_init(struct lnet_peer_ni *pni);
 
+/* ---- listing.c ------------------------------------------------------------------------------- */
+/* Most NIDs of a ping info that a node decodes. It uses at most 2 x max_interfaces of them. */
+#define LNET_LISTED_MAX		256U
+#define LNET_LISTING_SLOTS	512U	/* a power of two */
+
+/* The NIDs of a ping info. A slot has the index of a NID + 1; 0: free. */
+struct lnet_listing {
+	struct lnet_pinginfo_ni nis[LNET_LISTED_MAX];
+	u16 slot[LNET_LISTING_SLOTS];
+};
+
+/* The entry of @nid; NULL: it is not listed. */
+const struct lnet_pinginfo_ni *lnet_listing_find(const struct lnet *ln, struct lnet_listing *l,
+						 const struct lnet_nid *nid);
+/* Hashes the first @nr of @l->nis; a NID that is listed twice counts the first time. */
+void lnet_listing_fill(const struct lnet *ln, struct lnet_listing *l, unsigned int nr);
+
 #endif

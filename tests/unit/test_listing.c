@@ -2,6 +2,7 @@
 /* Does the node find NIDs in a list, and bound the lists and the NIDs of all peers? */
 #include "node.h"
 #include "shard/shard.h"
+#include "topology/topology.h"
 #include "service/service.h"
 
 #define FULL (LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | \

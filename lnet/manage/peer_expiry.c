@@ -10,6 +10,7 @@
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "service/service.h"
+#include "manage/manage.h"
 
 #define SLICE		128U		/* peers looked at in one visit of the worker */
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)		/* between two slices of a walk */

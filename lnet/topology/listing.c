@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The NIDs of one list, in a hash with the secret key of the instance. */
 #include "topology/topology.h"
-#include "service/service.h"
 
 /* The slot of @nid, or the free slot where its chain ends. */
 static u16 *slot_of(const struct lnet *ln, struct lnet_listing *l, const struct lnet_nid *nid)
