@@ -72,6 +72,13 @@ static void parts_fini(struct lnet *ln, unsigned int nr)
 		parts[nr].fini(ln);
 }
 
+static void net_stop(struct lnet *ln)
+{
+	mutex_lock(&ln->cfg_mutex);
+	lnet_net_stop(ln);
+	mutex_unlock(&ln->cfg_mutex);
+}
+
 static int parts_init(struct lnet *ln)
 {
 	unsigned int i;
@@ -82,7 +89,7 @@ static int parts_init(struct lnet *ln)
 		if (err) {
 			ln->stopping = 1;
 			if (i == ARRAY_SIZE(parts) - 1)
-				lnet_net_stop(ln);
+				net_stop(ln);
 			parts_fini(ln, i);
 			return err;
 		}

@@ -25,9 +25,9 @@ struct lo {
 };
 
 /*
- * Where an attempt is. att->lnd[1] is the address of lo->at[place]: the core may cancel an attempt
- * before ops->send and after it came back, and it uses the word then. No such value is one of these
- * addresses, so it never seems to be on a list of ours. att->lnd[0] is its rx from AT_HAND on.
+ * Where an attempt is. att->lnd[1] is the address of lo->at[place]. The core may cancel an attempt
+ * that the driver does not have. att->lnd[1] then has a value of the core, which never equals such
+ * an address, so the driver ignores the cancel. att->lnd[0] is its rx from AT_HAND on.
  */
 enum lo_place {
 	AT_QUEUE,

@@ -105,8 +105,9 @@ static void skel_flush(struct lnet_pass *p, struct lnet_ni *ni)
 }
 
 /*
- * True: @att was on the queue and is now ours alone. Search the queue: the core may cancel an
- * attempt before send() and after it came back, and then it is on a list of the core.
+ * True: @att was on the queue and is now ours alone. A driver must search its queue: the core may
+ * cancel an attempt before send() or after its completion. The attempt is then on a list of the
+ * core.
  */
 static bool take(struct skel *skel, struct lnet_att *att)
 {

@@ -250,7 +250,7 @@ static struct sock_conn *claim_closed(struct user_ni *un)
 	return NULL;
 }
 
-/* ni_stop() waits for a thread that is counted: it uses @un after the last connection is gone. */
+/* A thread here uses @un after the last release, so ni_stop() waits until nr_releasing is 0. */
 void user_release_closed(struct user_ni *un)
 {
 	struct sock_conn *c;

@@ -14,9 +14,9 @@ void lnet_ni_cfg_complete(const struct lnet *ln, u32 net, const struct lnet_lnd_
 			  struct lnet_ni_cfg *cfg);
 /* Takes cfg_mutex. Moves the interfaces with these NIDs behind all others, in this order. */
 void lnet_nis_order(struct lnet *ln, const struct lnet_ni_cfg *cfgs, unsigned int nr);
-/* Adds the loopback interface; its driver is registered. 0 or -errno */
+/* Adds the loopback interface, after its driver was registered. 0 or -errno */
 int lnet_net_init(struct lnet *ln);
-/* Drains and stops all interfaces, loopback last. */
+/* cfg_mutex held. Drains and stops all interfaces, loopback last. */
 void lnet_net_stop(struct lnet *ln);
 /* All interfaces have stopped: checks that none is left. */
 void lnet_net_fini(struct lnet *ln);
@@ -64,7 +64,7 @@ void lnet_stats_reset(struct lnet *ln);
 int lnet_route_restore(struct lnet *ln, const struct lnet_route_cfg *cfg);
 /* 0, -ENOMEM */
 int lnet_routes_init(struct lnet *ln);
-/* Interfaces have stopped, so no path is left: frees all routes. */
+/* Takes cfg_mutex. Interfaces have stopped, so no path is left: frees all routes. */
 void lnet_routes_fini(struct lnet *ln);
 
 /* ---- peer_expiry.c --------------------------------------------------------------------------- */

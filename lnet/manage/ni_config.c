@@ -395,7 +395,9 @@ int lnet_net_init(struct lnet *ln)
 		return err;
 	pni = lnet_peer_ni_get(ln, &LNET_NID_LO);
 	if (!pni) {
+		mutex_lock(&ln->cfg_mutex);
 		lnet_net_stop(ln);
+		mutex_unlock(&ln->cfg_mutex);
 		return -ENOMEM;
 	}
 	lnet_peer_ni_put(pni);		/* the instance knows it */

@@ -202,6 +202,7 @@ void lnet_routes_fini(struct lnet *ln)
 
 	if (!ln->routes)
 		return;
+	mutex_lock(&ln->cfg_mutex);
 	list_splice_init(&ln->routes->dying, &ln->routes->list);
 	while (!list_empty(&ln->routes->list)) {
 		route = list_first_entry(&ln->routes->list, struct lnet_route, link);
@@ -213,6 +214,7 @@ void lnet_routes_fini(struct lnet *ln)
 		gw->nr_routes = 0;
 		lnet_gateway_put(gw);
 	}
+	mutex_unlock(&ln->cfg_mutex);
 	kfree(ln->routes);
 	ln->routes = NULL;
 }

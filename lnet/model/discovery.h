@@ -2,7 +2,7 @@
 /*
  * Discovery: what a node knows of a peer from its ping info, and what the peer knows of it. A
  * machine per peer in the peer's shard; only what changes records (merge.c) waits for the
- * configuration. service/ writes all of it, but in a new peer, which topology/ makes.
+ * configuration. service/ writes all fields; topology/ initializes them in a new peer.
  */
 #ifndef LNET_MODEL_DISCOVERY_H
 #define LNET_MODEL_DISCOVERY_H

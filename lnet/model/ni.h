@@ -100,7 +100,7 @@ struct lnet_ni {
 	u8 link_why;			/* enum lnet_link_why; valid with the mark LINK_DOWN */
 	u8 link_seen;			/* what the worker has acted on */
 	u8 rising;			/* [nid_lock] the link is back, not all peers' paths know */
-	/* service/; router/ when it starts: */
+	/* service/, and router/ when forwarding starts: */
 	u64 pinged_ns;			/* a router's: of the last ping; WRITE_ONCE */
 	/* path/: */
 	u8 falls;			/* in a row, soon after it rose; health.c, WRITE_ONCE */

@@ -51,29 +51,31 @@ enum lnet_op_state {
 };
 enum lnet_op_type { LNET_OP_ACK, LNET_OP_PUT, LNET_OP_GET, LNET_OP_REPLY };	/* wire numbers */
 
-/* Why an operation is made, and what follows from that. Its maker writes it before it starts. */
+/* The kind of an operation. The folder that creates an operation sets it before the start. */
 enum lnet_kind {
 	LNET_KIND_USER,		/* a request of a program; waits for session negotiation */
 	/* requests of the core, which do not wait for it: */
 	LNET_KIND_RECOVERY,	/* a ping of one path, never sent again */
 	LNET_KIND_CONTROL,	/* ping, session open, push, confirm: may always be sent again */
-	/* as CONTROL; an operator waits: ends when the last path rejects it; short pauses */
+	/* as CONTROL, for an operator: retried soon, and fails when the last path rejects it */
 	LNET_KIND_URGENT,
 	/* ACKs and REPLYs of this node */
-	LNET_KIND_ANSWER,	/* the peer retries its request, so this may be sent again */
-	LNET_KIND_STOCK_ANSWER,	/* under stock rules */
+	LNET_KIND_ANSWER,	/* to a tracked or session open request: may be sent again */
+	LNET_KIND_STOCK_ANSWER,	/* to any other request, which the peer does not retry */
 	LNET_KIND_FORWARD,	/* a message of another node: model/router.h */
+	LNET_NR_KINDS
 };
 
 /*
- * How strictly an operation is bound to an end of its path; lnet_op_unbind() lowers it to NONE. A
- * tracked request may leave any binding, others according to the value.
+ * How strictly an operation is bound to an end of its path. lnet_op_unbind() sets it to NONE,
+ * except FIXED of an untracked request whose source NI stays in the peer's list.
  */
 enum lnet_binding {
 	LNET_BIND_NONE,		/* any path to the peer; src_ni is NULL */
 	LNET_BIND_SOURCE,	/* from src_ni; any path if that fails */
 	LNET_BIND_FIRST,	/* to dst_pni, from src_ni if set; any path if that fails */
 	LNET_BIND_FIXED,	/* to dst_pni, from src_ni if set; no other path */
+	LNET_NR_BINDINGS
 };
 
 enum lnet_id_state {
@@ -199,15 +201,15 @@ static inline bool lnet_op_is_idempotent(const struct lnet_op *op)
 	return op->kind == LNET_KIND_CONTROL || op->kind == LNET_KIND_URGENT;
 }
 
-/* The peer takes it exactly once: it has an ID of a session, or gets one when it is sent. */
+/* The peer drops duplicates of it: it has session ID and sequence, or gets them when it is sent. */
 static inline bool lnet_op_is_tracked(const struct lnet_op *op)
 {
 	return op->id_state >= ID_DUE;
 }
 
 /*
- * A tracked PUT for which the user wants no ACK: the peer acknowledges it all the same, unseen by
- * the user.
+ * A tracked PUT for which the user wants no ACK. The peer sends an ACK, for which the user gets no
+ * event.
  */
 static inline bool lnet_op_is_acked_unseen(const struct lnet_op *op)
 {

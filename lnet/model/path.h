@@ -120,8 +120,8 @@ struct lnet_probes {
 	/* when all pings so far would have gone, had they gone evenly */
 	u64 budget_ns;
 	/*
-	 * [const] lnet/hooks.c sets it, lnet_path_probe() calls it. [sh] Sends a recovery ping,
-	 * which ends in lnet_path_ping_done(), perhaps before this returns.
+	 * [const] Set by lnet_probes_init(). [sh] Sends a recovery ping. lnet_path_ping_done() may
+	 * be called before it returns.
 	 */
 	void (*ping)(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
 };

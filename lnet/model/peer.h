@@ -64,7 +64,7 @@ struct lnet_peer_ni {
 	u8 deleted : 1, sticky_set : 1;
 	/* service/: */
 	u8 said : 2;			/* enum lnet_said */
-	/* topology/, service/ and manage/, for routes: */
+	/* topology/ and service/, for routes: */
 	u8 gw;				/* enum lnet_gw_state; 0: of no router that routes name */
 	/* service/: */
 	u8 alias;			/* cannot be pinged, so not proven: merge.c */
@@ -147,7 +147,7 @@ struct lnet_peer {
 	/* xfer/ and service/: */
 	u8 contact;			/* enum lnet_contact_state */
 	u8 contact_busy;		/* in doubt: it is being asked */
-	/* it is in p->sessions of a pass, of any thread: lnet_pass_sessions() follows */
+	/* the peer is in p->sessions of some pass, which will call lnet_pass_sessions() */
 	u8 contact_due;
 	u8 held;			/* requests wait for its first round of discovery */
 	/* the last negotiation failed: requests are sent untracked, and do not wait for the next */

@@ -36,7 +36,7 @@ struct lnet_gateway {			/* a router, while a route names it */
 	/* @nis has an interface with a path here, so one that it lacks is out of use */
 	u8 lists_hop;
 	u8 refused;			/* it could not pass something on, and said nothing since */
-	/* discovery asked it, when its info had @met_seq; service/ writes it as well */
+	/* discovery queried the router at sequence @met_seq of its info; service/ writes it too */
 	u8 met;
 	u32 doubts;			/* the same answer in a row, by which it is not wholly up */
 	u64 hash;			/* of what it said last */
@@ -53,14 +53,15 @@ struct lnet_gateway {			/* a router, while a route names it */
 	u8 sink[LNET_PINGINFO_MANUAL];
 };
 
-struct lnet_route {			/* manage/, and service/ when it ends: all but @up */
+/* manage/ writes it, except @up; service/ too: at its end, and when gateways merge */
+struct lnet_route {
 	struct list_head link;		/* [cfg] in routes->list */
 	u32 net;
 	struct lnet_gateway *gw;	/* [cfg] */
 	struct lnet_peer_ni *named;	/* the router's interface it was added with; counted */
 	s32 hops;			/* 1..255; -1: not told */
 	u32 priority;			/* less is better */
-	/* [sh 0] topology/, service/ for a new route: the router leads there, as it says */
+	/* [sh 0] topology/, service/ for a new route: the router says that it reaches @net */
 	u8 up;
 	u8 gone;			/* [cfg] in routes->dying */
 };
@@ -70,7 +71,8 @@ struct lnet_routes {			/* manage/ and service/ */
 	struct list_head dying;		/* [cfg] taken away, while paths have them */
 	struct list_head gateways;	/* [cfg] */
 	u32 nr;				/* [cfg] */
-	u64 look_ns;			/* when the worker is to look again; WRITE_ONCE */
+	/* when the worker is to look again; topology/ lowers it too; WRITE_ONCE */
+	u64 look_ns;
 };
 
 /* [sh 0] Of two paths through routers one that is not usable is taken only for want of others. */

@@ -5,7 +5,10 @@
 #include "receive/receive.h"
 #include "shard/hooks.h"
 
-/* Another thread may end a message, the last user of its NI, before land() returns. */
+/*
+ * Holds a reference to the NI during land(): another thread may complete the message, which may
+ * have the last reference.
+ */
 void lnet_pass_lands(struct lnet_pass *p)
 {
 	while (!list_empty(&p->land)) {

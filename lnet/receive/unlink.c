@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory that a program takes back: operations and held replies that use it are aborted. */
+/* Unlinks MDs and MEs: aborts the operations and held replies that use the memory. */
 #include "plat.h"
 #include <lnet/lnet.h>
 #include "shard/shard.h"

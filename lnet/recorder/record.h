@@ -41,9 +41,11 @@ struct lnet_rec_head {
 	u64 spare[2];
 };
 
-/* What records have of an operation in 32 bits. */
+/* Packs flags, kind, binding and ID state of an operation into 32 bits of a record. */
 static inline u32 lnet_rec_op_word(const struct lnet_op *op)
 {
+	static_assert(LNET_NR_KINDS <= 1 << 3 && LNET_NR_BINDINGS <= 1 << 2 &&
+		      LNET_NR_ID_STATES <= 1 << 3 && LNET_OPF_COPY < 1 << 24);
 	return op->flags | (u32)op->kind << 29 | (u32)op->binding << 27 |
 	       (u32)op->id_state << 24;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Checks of gateways: the node pings each gateway in turn over the nets that they share.
+ * Checks of gateways: the node pings each gateway over one common net after the other.
  *
  * The reply contains the status of each interface of the router, and whether the router forwards.
  * lnet/topology/gateway.c stores these. The ping also shows the router that nodes use it. Without a
- * reply, the router's interfaces on that net are silent. Between two checks, failures of the path
- * to a router (health.c) make its paths unusable, and a message makes it alive again.
+ * reply, the router's interfaces on that net are unresponsive. Between two checks, failures of the
+ * path to a router (health.c) make its paths unusable, and a message makes it alive again.
  */
 #include "base/base.h"
 #include "shard/shard.h"

@@ -166,7 +166,7 @@ static bool is_first(const struct lnet_disc *d)
 	return !d->known && !d->told;
 }
 
-/* [sh] @rx is a ping to a router: it proves that nodes use the interface that received it. */
+/* [sh] This router received the ping @rx: nodes use the interface that received it. */
 static void ni_pinged(struct lnet_pass *p, const struct lnet_rx *rx)
 {
 	struct lnet_ni *ni = rx->ni;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Routes and the paths through routers follow changes of the configuration and of peers. */
+/* Updates routes and paths through routers after changes of the configuration or of peers. */
 #include "plat.h"
 #include <lnet/env.h>
 #include <lnet/lnet.h>
@@ -31,7 +31,7 @@ void lnet_route_retire(struct lnet_route *route)
 	lnet_shards_unlock_all(ln);
 }
 
-/* cfg_mutex held. No path has @route. False: a check of its router must end before. */
+/* cfg_mutex held. No path has @route. False: not ended, as a check of its router is in flight. */
 static bool route_end(struct lnet_route *route)
 {
 	struct lnet_gateway *gw = route->gw;
@@ -135,7 +135,7 @@ static void gateway_merge(struct lnet_gateway *from, struct lnet_gateway *to)
 	}
 }
 
-/* cfg_mutex held. False: the check of a router must end before. */
+/* cfg_mutex held. False: not merged, as a check of a router is in flight. */
 static bool gateways_merge(struct lnet *ln)
 {
 	struct lnet_gateway *gw, *next, *first;

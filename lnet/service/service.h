@@ -243,19 +243,19 @@ void lnet_gateway_start(struct lnet_gateway *gw, struct lnet_route *route);
 /* cfg_mutex held, no shard locked. Stops the checks. False: one is in flight. */
 bool lnet_gateway_stop(struct lnet_gateway *gw);
 /*
- * cfg_mutex held. The gateway that has @pni; makes one, in shard 0, if there is none. NULL: *@err
- * is -EBUSY or -ENOMEM.
+ * cfg_mutex held, no shard locked; may wait. The gateway that has @pni; makes one, in shard 0, if
+ * there is none. NULL: *@err is -EBUSY or -ENOMEM.
  */
 struct lnet_gateway *lnet_gateway_get(struct lnet *ln, struct lnet_peer_ni *pni, int *err);
 /* cfg_mutex held, no shard locked. Frees @gw if no route names it. False: a check is in flight. */
 bool lnet_gateway_put(struct lnet_gateway *gw);
 
 /* ---- route_sync.c ---------------------------------------------------------------------------- */
-/* Nobody finds @route: frees it, and drops its reference to the interface of the router. */
+/* @route is in no list. Frees it, and drops its reference to the interface of the router. */
 void lnet_route_free(struct lnet_route *route);
 /*
- * cfg_mutex held, no shard locked. No path is made or selected by @route any more. When no path has
- * it, lnet_routes_sync() or lnet_routes_drain() frees it.
+ * cfg_mutex held, no shard locked. From now on no path through @route is created or selected. After
+ * its last path is removed, lnet_routes_sync() or lnet_routes_drain() frees @route.
  */
 void lnet_route_retire(struct lnet_route *route);
 /* cfg_mutex held. Waits until all removed routes are freed. */

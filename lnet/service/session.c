@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Session negotiation with a peer: one ping for its features, which is discovery's as well, and one
- * session open request; and messages with the low-water mark.
+ * Session negotiation with a peer: a ping queries its features, then follows a session open
+ * request. Discovery uses the reply to the ping too. This file also sends the low-water mark.
  */
 #include "base/base.h"
 #include "wire/wire.h"
@@ -57,7 +57,7 @@ static void plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 	release_all(p, peer, answered);
 }
 
-/* The negotiation could not start, so requests did not wait. */
+/* Negotiation could not start: releases the waiting requests with the time of a transaction. */
 static void plain_at_once(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	set_plain(p, peer, false);
@@ -295,7 +295,7 @@ void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer)
 		release_waiting(p, peer, false);
 }
 
-/* @peer has a session, which may be that of an earlier life of the peer. */
+/* @peer has a session, perhaps from before a restart of the peer. */
 static void check(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (!peer->contact_busy && !ask_ping(p, peer) && !peer->held)

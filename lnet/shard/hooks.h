@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Functions and tables that lower folders of the core need of higher ones: ln->hooks, which
- * lnet/hooks.c fills. tests/lint/layers allows no other call to a higher folder, and at most 40
- * entries here.
+ * lnet/hooks.c fills. tests/lint/layers allows no other symbol of a higher folder, and at most
+ * 40 entries here.
  */
 #ifndef LNET_SHARD_HOOKS_H
 #define LNET_SHARD_HOOKS_H
@@ -48,9 +48,9 @@ struct lnet_hooks {
 	void (*tuned)(struct lnet *ln, const u64 *tunable, bool changed);
 
 	/*
-	 * Steps of a pass, which calls each only if its list has members. acks(), sessions(),
+	 * Steps of a pass, which calls each only if there is work for it. acks(), sessions(),
 	 * starts(), given(), backs() and routed() may begin and end with a shard locked; the others
-	 * without a lock, unless it says so.
+	 * without a lock.
 	 */
 	void (*acks)(struct lnet_pass *p);	/* p->acks: makes the ACKs for PUTs of this pass */
 	/* pings the peers of p->sessions, or adds session open requests for them to p->defer */
@@ -63,13 +63,17 @@ struct lnet_hooks {
 	void (*given)(struct lnet_pass *p, struct list_head *given);	/* from drivers */
 	void (*backs)(struct lnet_pass *p);	/* p->backs: replies that ended in another shard */
 	void (*routed)(struct lnet_pass *p);	/* forwards p->routed */
+
+	/* Events. No lock held, except by posts(). */
 	void (*posts)(struct lnet_pass *p);	/* [sh] events of p->posts become ready */
 	void (*take_ready)(struct lnet_pass *p);	/* takes events that calls left behind */
 	void (*deliver)(struct lnet_pass *p);	/* runs the handlers for p->ready */
 	void (*hand_over)(struct lnet_pass *p);	/* leaves the events to the worker */
-	void (*not_taken)(struct lnet_pass *p, struct lnet_att *att);	/* by its driver */
+
+	/* no lock held: the driver of @att did not accept it, for att->outcome */
+	void (*not_taken)(struct lnet_pass *p, struct lnet_att *att);
 	void (*link_work)(struct lnet_pass *p);	/* worker: acts on lnet_ni_link() records */
-	/* before a shard is locked: request IDs, if few are free; 0 or -ENOMEM */
+	/* no shard locked: allocates request IDs if few are free; 0, -ENOMEM or -ENOSPC */
 	int (*slots_reserve)(struct lnet *ln);
 	/* parts of a shard that higher folders own; fini: no caller uses @sh any more */
 	void (*shard_init)(struct lnet_shard *sh);

@@ -64,7 +64,10 @@ static void ring_all(struct lnet_pass *p)
 		ring(p->ring[--p->nr_ring], p);
 }
 
-/* The caller keeps @ni: another thread may end @att, its last user, before send() returns. */
+/*
+ * The caller holds a reference to @ni: before send() returns, another thread may complete @att,
+ * which may have the last reference.
+ */
 static void send_one(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
 	if (unlikely(READ_ONCE(p->ln->fault)) && p->ln->hooks->fault_send(p, ni, att))

@@ -130,7 +130,7 @@ u64 lnet_hist_quantile(const struct lnet_hist *h, u64 max_ns, unsigned int permi
 u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c);
 /* No shard lock held. Adds 1 to the counter of an event that belongs to no shard. */
 void lnet_stat_count(struct lnet *ln, enum lnet_counter c);
-/* [sh] Sets the counters of @sh, and those that it has of interfaces, to zero. Gauges stay. */
+/* [sh] Sets the counters of @sh, and its counters of interfaces, to zero. Gauges stay. */
 void lnet_shard_stats_reset(struct lnet_shard *sh);
 /* [sh of @peer] Sets counters and histograms of @peer, its interfaces and paths to zero. */
 void lnet_peer_stats_reset(struct lnet_peer *peer);

@@ -134,13 +134,16 @@ bool lnet_peer_ni_is_idle(const struct lnet_peer_ni *pni);
 bool lnet_peer_is_idle(const struct lnet_peer *peer);
 /* [sh] Config, first step of a removal: @pni is no longer found by its NID. */
 void lnet_peer_ni_hide(struct lnet_peer_ni *pni);
-/* No lock held, second step: drivers close the connections to @pni. */
+/* cfg_mutex held, no shard locked; second step: drivers close the connections to @pni. */
 void lnet_peer_ni_tell(struct lnet_peer_ni *pni);
 /* cfg_mutex held. New requests to @pni, which may be hidden, go to its peer again. */
 void lnet_peer_heir_end(struct lnet_peer_ni *pni);
 /* Third step, if @pni is idle: removes its paths, and drops the reference of the hash. */
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
-/* Config, no lock held. Hides @peer with all its interfaces. */
+/*
+ * cfg_mutex held, no shard locked. Hides @peer with all its interfaces. The caller gets the
+ * reference of the list of peers.
+ */
 void lnet_peer_hide(struct lnet_peer *peer);
 /*
  * [sh] cfg_mutex held. As lnet_peer_hide(), if only the caller refers to @peer, with @mine
@@ -192,7 +195,10 @@ bool lnet_paths_possible(struct lnet_peer_ni *pni);
  */
 bool lnet_path_is_idle(const struct lnet_path *path);
 
-/* [sh] Removes @path from the queue for the budget of recovery pings, if it is there. */
+/*
+ * [sh] Removes @path from the queue of paths that wait for the rate limit of recovery pings, if
+ * there.
+ */
 static inline void lnet_probe_leave(struct lnet_path *path)
 {
 	if (list_empty(&path->line))
@@ -255,8 +261,8 @@ void lnet_gateway_check_by(struct lnet_pass *p, struct lnet_gateway *gw, u64 whe
  */
 bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx);
 /*
- * [sh 0] @rx was received from a gateway, or through one. @own_word: the gateway itself sent it in
- * the name of a node that it cannot reach.
+ * [sh 0] @rx was received from a gateway, or through one. @own_word: the gateway created it for a
+ * node that it cannot reach.
  */
 void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word);
 /*
@@ -275,7 +281,7 @@ unsigned int lnet_routes_missing(const struct lnet_peer_ni *pni);
 /* [sh of pni] Gives @pni the paths through routers that it lacks, from those in @spare. */
 void lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare);
 /*
- * cfg_mutex held, [sh 0]. Marks paths through routers that no route leads by any more: none of
+ * cfg_mutex held, [sh 0]. Marks paths through routers that belong to no route any more: none of
  * them is selected. True: some paths are marked.
  */
 bool lnet_routes_mark_unwanted(struct lnet *ln);

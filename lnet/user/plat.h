@@ -165,7 +165,7 @@ void plat_edge_take(enum plat_machine machine, unsigned int from, unsigned int t
 #define lnet_edge(machine, who, from, to)	((void)0)
 #define plat_edge_take(machine, from, to)	((void)0)
 #endif
-/* The same where modules have no tracepoint. */
+/* As lnet_edge(), for a machine without a kernel tracepoint. */
 #define lnet_edge_untraced(machine, from, to)	plat_edge_take(PLAT_MACHINE_##machine, from, to)
 bool plat_edge_taken(enum plat_machine machine, unsigned int from, unsigned int to);
 

@@ -47,8 +47,8 @@ bool lnet_window_silent(const struct lnet_pass *p, const struct lnet_txwin *tx)
 }
 
 /*
- * A request that was sent twice before the rejection is received has an unknown delivery (rule 11).
- * So the sender ends the session first.
+ * A request that was retransmitted before its rejection is received has an unknown delivery (rule
+ * 11). So the sender ends a session before the receiver may drop its window.
  */
 bool lnet_window_stale(const struct lnet_pass *p, const struct lnet_txwin *tx)
 {

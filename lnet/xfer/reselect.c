@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An attempt that waits for credits of a suspect path, or of its interface, chooses again. */
+/*
+ * An attempt that waits for credits of a suspect path, or of its interface, chooses again. Also the
+ * setter of the state of a request ID.
+ */
 #include "topology/topology.h"
 #include "path/path.h"
 #include "xfer/xfer.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The state of the session with a peer: whether requests may be sent, and are tracked. Pings and
- * session open requests are due at the end of the pass: service/session.c.
+ * The state of the session with a peer: whether requests may be sent, and are tracked.
+ * service/session.c sends pings and session open requests at the end of the pass.
  */
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -30,7 +30,7 @@ bool lnet_contact_granted(const struct lnet_peer *peer)
 	return peer->contact == CONTACT_OPEN || peer->contact == CONTACT_DOUBT;
 }
 
-/* Another pass may already have listed @peer: its step does the work for this one. */
+/* Another pass may already have listed @peer: that pass then negotiates. */
 static void negotiate_later(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (peer->contact_due)
@@ -59,7 +59,7 @@ static bool is_checked(struct lnet_pass *p, struct lnet_peer *peer)
 	return true;
 }
 
-/* Ends a session that can carry no further requests, or lets it be checked. */
+/* Ends a session that can carry no further requests, or marks it as in doubt. */
 static void review(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	const struct lnet_txwin *tx = &peer->tx;
@@ -122,10 +122,10 @@ static bool has_live_path(const struct lnet_peer *peer)
 }
 
 /*
- * A peer that has restarted rejects a request of its earlier session. If the request was sent twice
- * by then, nobody could say whether it was delivered (exactly-once rule 11). So requests wait for a
- * ping, to which a stock node replies as such, and for a session open request, whose reply has the
- * instance.
+ * A peer that has restarted rejects a request of its earlier session. If the request was
+ * retransmitted before, its delivery is unknown (exactly-once rule 11). So requests wait for a
+ * ping, whose reply shows whether the peer is a stock node, and for a session open request, whose
+ * reply has the instance.
  */
 void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
 {

@@ -207,14 +207,14 @@ bool lnet_contact_granted(const struct lnet_peer *peer);
 bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);
 /*
  * [sh] The session @grant has expired, or the receiver does not know it: negotiation starts again
- * at the end of the pass. Requests that wait for room in the window wait for it.
+ * at the end of the pass. Requests that wait for room in the window wait for the new session.
  */
 void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);
 /* [sh] A path of @peer lost its connections. If no other path is alive, the session is in doubt. */
 void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer);
 /*
- * [sh] Tracked requests got no reply: a ping at the end of the pass finds whether @peer still has
- * the session.
+ * [sh] Tracked requests got no reply: a ping at the end of the pass finds out whether @peer still
+ * has the session.
  */
 void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);
 
@@ -236,8 +236,8 @@ bool lnet_window_spent(const struct lnet_txwin *tx);
 /* [sh] True if requests await replies, and none was received for transaction_timeout. */
 bool lnet_window_silent(const struct lnet_pass *p, const struct lnet_txwin *tx);
 /*
- * [sh] True if no request is unfinished, and for more than one and a half hold times none was
- * sent: the receiver drops the window after two.
+ * [sh] True if no request is unfinished and none was sent for 1.5 hold times. The receiver drops
+ * the window after 2 hold times.
  */
 bool lnet_window_stale(const struct lnet_pass *p, const struct lnet_txwin *tx);
 /* [sh] Draws the sequence of @op if it has none. False: the window is full. */
@@ -280,7 +280,7 @@ struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
  * and may get others.
  */
 void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op);
-/* [sh] The session of which @op would get its ID has expired: @op is not tracked any more. */
+/* [sh] The session from which @op was to get an ID has expired: @op is not tracked any more. */
 void lnet_op_untrack(struct lnet_op *op);
 /* [sh] @op has finished: frees its request ID and slot. */
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);

@@ -7,7 +7,7 @@ MAGIC = 0x31636552744e4c
 HEAD, NR, SUM, SPOIL = 1, 2, 4, 8
 
 
-def head(magic=MAGIC, version=1, size=64, shards=2, tunables=0, nr=0):
+def head(magic=MAGIC, version=2, size=64, shards=2, tunables=0, nr=0):
     return u64(magic) + u32(version) + u32(size) + u32(shards) + u32(tunables) + u64(nr) + u64(0) * 4
 
 
@@ -23,7 +23,7 @@ def record_seeds():
         "empty": (all_of_it, head()), "nothing": (0, b""), "short-head": (all_of_it, head()[:-1]),
         "cut": (all_of_it, head() + records[:-1]), "no-sum": (HEAD | NR, head() + records),
         "no-number": (HEAD | SUM, head(nr=28) + records), "huge-number": (HEAD | SUM, head(nr=1 << 58) + records),
-        "magic": (NR | SUM, head(magic=MAGIC + 1) + records), "version": (NR | SUM, head(version=2) + records),
+        "magic": (NR | SUM, head(magic=MAGIC + 1) + records), "version": (NR | SUM, head(version=1) + records),
         "size": (NR | SUM, head(size=63) + records), "tunables": (NR | SUM, head(tunables=9) + records),
         "no-shards": (all_of_it, head(shards=0) + records), "shards": (all_of_it, head(shards=1 << 31) + records),
         "backwards": (all_of_it, head() + rec(2) + rec(1)), "twice": (all_of_it, head() + rec(2) + rec(2)),

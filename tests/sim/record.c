@@ -16,8 +16,13 @@ static int parse_head(const struct lnet_rec_head *h, u64 len, char *why, size_t 
 {
 	if (h->magic != LNET_REC_MAGIC)
 		return bad(why, size, "this is no recording, or of a machine of other byte order");
-	if (h->version != LNET_REC_VERSION || h->size != sizeof(struct lnet_rec))
-		return bad(why, size, "the recording is of another version");
+	if (h->version != LNET_REC_VERSION) {
+		snprintf(why, size, "the recording has version %u, only %u can be replayed",
+			 h->version, LNET_REC_VERSION);
+		return -EINVAL;
+	}
+	if (h->size != sizeof(struct lnet_rec))
+		return bad(why, size, "the recording has records of another size");
 	if (!h->nr_shards || h->nr_shards > LNET_MAX_SHARDS ||
 	    h->nr_tunables != sizeof(struct lnet_tunables) / sizeof(u64))
 		return bad(why, size, "the recording is of a node that was built otherwise");

@@ -489,7 +489,7 @@ static void test_cancel_abort(struct contract_pair *pair)
 	msgs_free(&msgs);
 }
 
-/* One is not sent yet, the others came back, the last before it landed: the core has them all. */
+/* Attempts that the driver does not hold: one landed, one waits for its buffer, one is not sent. */
 static void test_cancel_not_held(struct contract_pair *pair)
 {
 	struct contract_node *node = &pair->node[0];

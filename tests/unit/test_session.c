@@ -253,7 +253,7 @@ static void expire(struct lnet_pass *p, struct lnet_peer *peer)
 	lnet_leave(p);
 }
 
-/* Two passes find that negotiation is due: one ping is sent, when the first of them ends. */
+/* The pass that finds first that negotiation is due sends the ping at its end; others send none. */
 static void test_listed(void)
 {
 	struct lnet_pass p, q;
@@ -373,7 +373,7 @@ UNIT_SUITE(session,
 	{ "rule 11: but not one that it has dropped", test_doubt_stale },
 	{ "rule 11: one that does not answer is asked again", test_doubt_remains },
 	{ "rule 11: a stock node in its place is talked to under stock rules", test_doubt_stock },
-	{ "negotiation is due: one pass of two does it", test_listed },
+	{ "negotiation is due: one of two passes sends the ping", test_listed },
 	{ "a peer that is deleted while negotiation is due is kept, and not pinged",
 	  test_listed_deleted },
 	{ "negotiation cannot start: no request waits for it", test_listed_in_vain },

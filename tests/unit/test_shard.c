@@ -153,15 +153,15 @@ static void test_time(void)
 	rails_end();
 }
 
-/* A timer or a job without a function would crash the worker. */
+/* struct lnet_hooks has only pointers to functions; one that is NULL would crash its caller. */
 static void test_tables(void)
 {
-	unsigned int i;
+	void *const *hook = (void *const *)&lnet_hooks;
+	unsigned int i, nr = sizeof(lnet_hooks) / sizeof(*hook);
 
-	for (i = 0; i < LNET_NR_TIMERS; i++)
-		CU_ASSERT_PTR_NOT_NULL(lnet_hooks.timers[i]);
-	for (i = 0; i < LNET_NR_JOBS; i++)
-		CU_ASSERT(lnet_hooks.jobs[i].when && lnet_hooks.jobs[i].run);
+	CU_ASSERT(nr > LNET_NR_TIMERS + 2 * LNET_NR_JOBS);
+	for (i = 0; i < nr; i++)
+		CU_ASSERT_PTR_NOT_NULL(hook[i]);
 }
 
 /* ---- interfaces ------------------------------------------------------------------------------ */
@@ -212,4 +212,4 @@ UNIT_SUITE(shard,
 	{ "time does not go back in a shard", test_time },
 	{ "an earlier time is announced", test_arm },
 	{ "an interface is deleted while its driver sends", test_ni_gone },
-	{ "each kind of timer and each job has its functions", test_tables })
+	{ "each hook has a function", test_tables })
