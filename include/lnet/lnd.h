@@ -157,6 +157,7 @@ struct lnet_rx {
 	u8 state, type, marked, landed, wants_ack, parked, stopping, dead;
 	u8 hold_shard;
 	u8 claimed;			/* from a peer that is neither the source nor a gateway */
+	u8 keeps_ni;			/* it has a reference to @ni, as it waits or has waited */
 	struct list_head stop;		/* in p->stop */
 	struct list_head owed;		/* in p->land, p->routed */
 	/* the sender's: @from, or one behind that router, counted then */

@@ -16,30 +16,46 @@ void lnet_pass_lands(struct lnet_pass *p)
 		struct lnet_ni *ni = rx->ni;
 		bool skip;
 
+		lnet_ni_get(ni);
 		list_del_init(&rx->owed);
 		if (unlikely(rx->fwd))
 			p->ln->hooks->forward_rx.land(p, rx);
 		skip = rx->verdict == LNET_SKIP;
-		lnet_ni_get(ni);
 		ni->ops->land(p, ni, rx);
 		if (skip)
 			lnet_rx_free(p, rx);
+		lnet_leave(p);
 		lnet_ni_put(ni);
 	}
+}
+
+/* [sh of rx->hold_shard] The NI of @rx with a reference; NULL: its landing has ended. */
+static struct lnet_ni *ni_of_landing(struct lnet_rx *rx)
+{
+	if (rx->dead)
+		return NULL;
+	lnet_ni_get(rx->ni);
+	return rx->ni;
 }
 
 void lnet_pass_stops(struct lnet_pass *p)
 {
 	while (!list_empty(&p->stop)) {
 		struct lnet_rx *rx = list_first_entry(&p->stop, struct lnet_rx, stop);
+		struct lnet_shard *sh = &p->ln->shard[rx->hold_shard];
+		struct lnet_ni *ni;
 
 		list_del_init(&rx->stop);
-		if (!READ_ONCE(rx->dead))
-			rx->ni->ops->rx_stop(p, rx->ni, rx);
-		lnet_enter(p, &p->ln->shard[rx->hold_shard]);
+		lnet_enter(p, sh);
+		ni = ni_of_landing(rx);
+		lnet_leave(p);
+		if (ni)
+			ni->ops->rx_stop(p, ni, rx);
+		lnet_enter(p, sh);
 		rx->stopping = 0;
 		if (rx->dead)
 			lnet_rx_free(p, rx);
 		lnet_leave(p);
+		lnet_ni_put(ni);
 	}
 }

@@ -64,6 +64,7 @@ struct lnet_rx *lnet_rx_get(struct lnet_pass *p)
 /* [sh] of any shard, or none; kept by the shard that is held. */
 void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx)
 {
+	struct lnet_ni *ni = rx->keeps_ni ? rx->ni : NULL;
 	struct lnet_shard *sh = p->sh;
 
 	if (rx->state != RX_DONE)
@@ -88,6 +89,8 @@ void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx)
 		lnet_peer_ni_put(rx->src);
 	if (rx->from)
 		lnet_peer_ni_put(rx->from);
+	if (unlikely(ni))
+		lnet_ni_put(ni);
 	if (!sh || sh->rxs.nr >= RX_KEEP) {
 		kfree(rx);
 		return;
@@ -600,6 +603,13 @@ static noinline enum lnet_verdict ack_begin(struct lnet_pass *p, struct lnet_ni 
 	return v;
 }
 
+/* Another thread lets @rx land, perhaps after its NI was deleted. lnet_rx_free() puts the NI. */
+static void keep_ni(struct lnet_rx *rx)
+{
+	rx->keeps_ni = 1;
+	lnet_ni_get(rx->ni);
+}
+
 enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx,
 				const struct lnet_hdr *hdr, struct lnet_peer_ni *from)
 {
@@ -613,10 +623,13 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 	rx->arrived_ns = p->now_ns;
 	rx->verdict = LNET_LATER;
 	v = dispatch(p, rx, hdr);
-	if (v == LNET_SKIP || v == LNET_CLOSE)
+	if (v == LNET_SKIP || v == LNET_CLOSE) {
 		lnet_rx_free(p, rx);
-	else
-		rx->verdict = v;
+		return v;
+	}
+	if (v == LNET_LATER)
+		keep_ni(rx);
+	rx->verdict = v;
 	return v;
 }
 
