@@ -668,6 +668,7 @@ void sock_ni_fini(struct sock_ni *sn)
 	struct sock_peer *peer, *next;
 
 	mutex_lock(&sn->lock);
+	sn->gone = true;
 	sock_hosts_tick(sn, U64_MAX);
 	mutex_unlock(&sn->lock);
 	list_for_each_entry_safe(peer, next, &sn->peers, link)
@@ -678,5 +679,4 @@ void sock_ni_fini(struct sock_ni *sn)
 	sock_halfs_fini(&sn->opens);
 	while (sn->nr_pool)
 		kfree(sn->pool[--sn->nr_pool]);
-	mutex_destroy(&sn->lock);
 }

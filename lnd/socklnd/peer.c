@@ -9,6 +9,8 @@ struct sock_peer *sock_peer_find(struct sock_ni *sn, const struct lnet_nid *nid)
 	const struct sock_table *t = &sn->by_nid;
 	struct sock_peer *peer;
 
+	if (sn->gone)
+		return NULL;
 	hlist_for_each_entry(peer, sock_table_chain(t, sock_nid_hash(t, nid)), hash.link)
 		if (lnet_nid_same(&peer->nid, nid))
 			return peer;

@@ -483,12 +483,14 @@ static bool is_backed_off(const struct sock_peer *peer)
 /* L. 0, or why not; @peerp: whose queue it is in, and that of the one before or NULL. */
 static int queue_att(struct sock_ni *sn, struct lnet_att *att, struct sock_peer **peerp)
 {
-	struct sock_peer *peer = *peerp && (*peerp)->pni == att->pni ? *peerp : peer_of(sn, att);
+	struct sock_peer *peer = *peerp && (*peerp)->pni == att->pni ? *peerp : NULL;
 	unsigned int q;
 
+	if (!peer && !sn->stopping)
+		peer = peer_of(sn, att);
 	if (!peer || sn->stopping) {
 		att->outcome = LNET_LOCAL_DROPPED;
-		return peer ? -ESHUTDOWN : -ENOMEM;
+		return sn->stopping ? -ESHUTDOWN : -ENOMEM;
 	}
 	if (lnet_att_is_urgent(att) && !peer->dial)
 		peer->dial_ns = min(peer->dial_ns, sn->now_ns);

@@ -152,6 +152,7 @@ struct sock_ni {
 	u64 incarnation;		/* of the next set; never decreases */
 	u32 epochs;			/* last path epoch given to a set of this NI */
 	bool stopping;
+	bool gone;			/* sock_ni_fini(): nobody finds a peer any more */
 	bool closing;			/* sock_ni_close() was called: no new connections */
 	bool refuses;			/* no connection is handed to it any more */
 	atomic_t adopting;		/* threads that are handing it one */
