@@ -154,10 +154,8 @@ static int start(struct lnet_ni *ni)
 		return -ENOENT;
 	lnet_ni_set_state(ni, NI_STARTING);
 	err = ni->ops->ni_start(ni);
-	if (err) {
+	if (err)
 		lnet_ni_set_state(ni, NI_GONE);
-		module_put(ni->ops->owner);
-	}
 	return err;
 }
 
@@ -204,7 +202,6 @@ static int add(struct lnet *ln, const struct lnet_lnd_ops *ops, const struct lne
 		ops->ni_stop(ni);
 		lnet_paths_drop_ni(ln, ni);
 		publish_del(ln, ni);
-		module_put(ops->owner);
 		lnet_ni_put(ni);
 		return err;
 	}
@@ -352,7 +349,6 @@ static void del(struct lnet_ni *ni, u64 limit_ns)
 		ln->lo = NULL;
 	else
 		lnet_log_ni_removed(ln, &ni->nid, ni->ifname);
-	module_put(ni->ops->owner);
 	lnet_ni_put(ni);
 }
 

@@ -12,6 +12,8 @@ void lnet_ni_put(struct lnet_ni *ni)
 	if (!ni || !atomic_dec_and_test(&ni->refs))
 		return;
 	WARN_ON_ONCE(ni->state != NI_GONE && ni->state != NI_NEW);
+	if (ni->state == NI_GONE)	/* it was started: until now a pass could call the driver */
+		module_put(ni->ops->owner);
 	kfree(ni->priv);
 	atomic_dec(&ni->ln->nr_counted);
 	kvfree(ni);
