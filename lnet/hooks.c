@@ -120,7 +120,6 @@ static bool fault_drops(struct lnet_pass *p, struct lnet_rx *rx, const struct ln
 const struct lnet_hooks lnet_hooks = {
 	.tuned = tuned,
 	.acks = lnet_pass_acks,
-	.sessions = lnet_pass_sessions,
 	.starts = lnet_pass_starts,
 	.cancels = lnet_pass_cancels,
 	.resets = lnet_path_resets,
@@ -164,6 +163,7 @@ const struct lnet_hooks lnet_hooks = {
 		{ rules_when, rules_work },
 		{ lnet_log_look_ns, log_work },
 	},
+	.negotiate = lnet_contact_negotiate,
 	.peer_end = lnet_disc_peer_end,
 	.peer_free = lnet_disc_peer_free,
 	.peer_made = lnet_age_made,

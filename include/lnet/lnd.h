@@ -67,12 +67,6 @@ struct lnet_pass {
 	struct list_head evts;		/* delivered events to be kept for reuse */
 	/* paths whose stale connections must go: ops->path_reset (health.c) */
 	struct list_head resets;
-	/*
-	 * peers with which a session is to be negotiated or checked, struct lnet_peer.negotiate:
-	 * filled by xfer/session_state.c [sh], emptied by lnet_pass_sessions(); the list has a
-	 * reference to each
-	 */
-	struct list_head sessions;
 	/* operations to start once no lock is held (answers), struct lnet_op.link */
 	struct list_head defer;
 	struct list_head routed;	/* rx that were forwarded, or not: struct lnet_rx.owed */

@@ -147,8 +147,6 @@ struct lnet_peer {
 	/* xfer/ and service/: */
 	u8 contact;			/* enum lnet_contact_state */
 	u8 contact_busy;		/* in doubt: it is being asked */
-	/* the peer is in p->sessions of some pass, which will call lnet_pass_sessions() */
-	u8 contact_due;
 	u8 held;			/* requests wait for its first round of discovery */
 	/* the last negotiation failed: requests are sent untracked, and do not wait for the next */
 	u8 plain_before;
@@ -160,7 +158,6 @@ struct lnet_peer {
 	u32 features;
 	/* xfer/ and service/: */
 	u64 contact_next_ns;		/* not before: next ping of a peer that did not answer */
-	struct list_head negotiate;	/* in p->sessions if @contact_due, with a reference */
 	struct lnet_timer timer;	/* confirm and contact */
 	/* service/: */
 	struct lnet_frag sink_frag;

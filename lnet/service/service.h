@@ -15,7 +15,8 @@ bool lnet_contact_ask(struct lnet_pass *p, struct lnet_peer *peer);
 void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] Sends the low-water mark, or requests another session if the window is stuck. */
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);
-void lnet_pass_sessions(struct lnet_pass *p);	/* ln->hooks->sessions() */
+/* ln->hooks->negotiate() */
+void lnet_contact_negotiate(struct lnet_pass *p, struct lnet_peer *peer);
 
 /* ---- ping.c ---------------------------------------------------------------------------------- */
 /*

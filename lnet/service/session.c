@@ -279,10 +279,8 @@ static void greet(struct lnet_pass *p, struct lnet_peer *peer)
 /* True if the requests that waited for discovery need not wait for session negotiation. */
 static bool is_settled(const struct lnet_peer *peer)
 {
-	if (peer->contact == CONTACT_OPEN)
-		return true;
-	return !peer->contact_due && (peer->contact == CONTACT_PLAIN ||
-				      (peer->contact == CONTACT_DOUBT && !peer->contact_busy));
+	return peer->contact == CONTACT_OPEN || peer->contact == CONTACT_PLAIN ||
+	       (peer->contact == CONTACT_DOUBT && !peer->contact_busy);
 }
 
 void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer)
@@ -302,7 +300,7 @@ static void check(struct lnet_pass *p, struct lnet_peer *peer)
 		release_waiting(p, peer, true);
 }
 
-static void negotiate(struct lnet_pass *p, struct lnet_peer *peer)
+void lnet_contact_negotiate(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (lnet_contact_granted(peer)) {
 		check(p, peer);
@@ -312,21 +310,6 @@ static void negotiate(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_contact_set_state(peer, CONTACT_PINGING);
 		if (!peer->contact_busy && !ask_ping(p, peer))
 			plain_at_once(p, peer);
-	}
-}
-
-void lnet_pass_sessions(struct lnet_pass *p)
-{
-	while (!list_empty(&p->sessions)) {
-		struct lnet_peer *peer = list_first_entry(&p->sessions, struct lnet_peer,
-							  negotiate);
-
-		lnet_enter_peer(p, peer);
-		list_del_init(&peer->negotiate);
-		peer->contact_due = 0;
-		if (!peer->deleted)
-			negotiate(p, peer);
-		lnet_peer_put(peer);
 	}
 }
 

@@ -48,13 +48,11 @@ struct lnet_hooks {
 	void (*tuned)(struct lnet *ln, const u64 *tunable, bool changed);
 
 	/*
-	 * Steps of a pass, which calls each only if there is work for it. acks(), sessions(),
-	 * starts(), given(), backs() and routed() may begin and end with a shard locked; the others
-	 * without a lock.
+	 * Steps of a pass, which calls each only if there is work for it. acks(), starts(),
+	 * given(), backs() and routed() may begin and end with a shard locked; the others without a
+	 * lock.
 	 */
 	void (*acks)(struct lnet_pass *p);	/* p->acks: makes the ACKs for PUTs of this pass */
-	/* pings the peers of p->sessions, or adds session open requests for them to p->defer */
-	void (*sessions)(struct lnet_pass *p);
 	void (*starts)(struct lnet_pass *p);	/* starts operations of p->defer */
 	void (*cancels)(struct lnet_pass *p);	/* asks drivers for the attempts of p->cancel */
 	void (*resets)(struct lnet_pass *p);	/* closes connections of p->resets */
@@ -82,6 +80,8 @@ struct lnet_hooks {
 	void (*timers[LNET_NR_TIMERS])(struct lnet_pass *p, struct lnet_timer *t);
 	struct lnet_job jobs[LNET_NR_JOBS];	/* in the order in which they run */
 
+	/* [sh] pings @peer, or sends a session open request: adds it to p->defer */
+	void (*negotiate)(struct lnet_pass *p, struct lnet_peer *peer);
 	void (*peer_end)(struct lnet_peer *peer);	/* [sh] @peer is removed: no discovery */
 	void (*peer_free)(struct lnet_peer *peer);	/* the last reference was dropped */
 	/* no lock held: a peer was created dynamically, or could not be because of a bound */

@@ -27,7 +27,6 @@ void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind k
 	INIT_LIST_HEAD(&p->cancel);
 	INIT_LIST_HEAD(&p->posts);
 	INIT_LIST_HEAD(&p->ready);
-	INIT_LIST_HEAD(&p->sessions);
 	INIT_LIST_HEAD(&p->defer);
 	INIT_LIST_HEAD(&p->resets);
 	INIT_LIST_HEAD(&p->routed);
@@ -151,8 +150,7 @@ static bool owes(const struct lnet_pass *p)
 {
 	return !list_empty(&p->send) || !list_empty(&p->land) || !list_empty(&p->stop) ||
 	       !list_empty(&p->given) || !list_empty(&p->cancel) || !list_empty(&p->defer) ||
-	       !list_empty(&p->resets) || !list_empty(&p->routed) ||
-	       !list_empty(&p->sessions) || p->backs || p->acks;
+	       !list_empty(&p->resets) || !list_empty(&p->routed) || p->backs || p->acks;
 }
 
 static void perform(struct lnet_pass *p)
@@ -164,8 +162,6 @@ static void perform(struct lnet_pass *p)
 	while (owes(p)) {
 		if (p->acks)
 			h->acks(p);
-		if (unlikely(!list_empty(&p->sessions)))
-			h->sessions(p);
 		if (!list_empty(&p->defer))
 			h->starts(p);
 		leave_and_send(p);
@@ -192,8 +188,6 @@ void lnet_pass_flush(struct lnet_pass *p)
 
 	if (p->acks)
 		h->acks(p);
-	if (unlikely(!list_empty(&p->sessions)))
-		h->sessions(p);
 	if (!list_empty(&p->defer))
 		h->starts(p);
 	leave_and_send(p);

@@ -189,7 +189,6 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 		return NULL;
 	INIT_LIST_HEAD(&peer->link);
 	INIT_LIST_HEAD(&peer->pnis);
-	INIT_LIST_HEAD(&peer->negotiate);
 	INIT_LIST_HEAD(&peer->resolve);
 	INIT_LIST_HEAD(&peer->winwait);
 	INIT_LIST_HEAD(&peer->voided);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The state of the session with a peer: whether requests may be sent, and are tracked.
- * service/session.c sends pings and session open requests at the end of the pass.
+ * service/session.c sends the pings and session open requests that are due.
  */
 #include "shard/shard.h"
+#include "shard/hooks.h"
 #include "topology/topology.h"
 #include "xfer/xfer.h"
 
@@ -30,33 +31,20 @@ bool lnet_contact_granted(const struct lnet_peer *peer)
 	return peer->contact == CONTACT_OPEN || peer->contact == CONTACT_DOUBT;
 }
 
-/* Another pass may already have listed @peer: that pass then negotiates. */
-static void negotiate_later(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	if (peer->contact_due)
-		return;
-	peer->contact_due = 1;
-	lnet_peer_get(peer);
-	list_add_tail(&peer->negotiate, &p->sessions);
-}
-
 /* Requests to an unknown peer wait for discovery, if the tunable says so. */
 static void negotiate_anew(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (!peer->disc.met && READ_ONCE(p->ln->tun.discovery_wait))
 		peer->held = 1;
-	negotiate_later(p, peer);
+	p->ln->hooks->negotiate(p, peer);
 }
 
-/* True: a ping checks the session, or will at the end of the pass. */
+/* True: a ping checks the session. */
 static bool is_checked(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	if (peer->contact_busy || peer->contact_due)
-		return true;
-	if (p->now_ns < peer->contact_next_ns)
-		return false;
-	negotiate_later(p, peer);
-	return true;
+	if (!peer->contact_busy && p->now_ns >= peer->contact_next_ns)
+		p->ln->hooks->negotiate(p, peer);
+	return peer->contact_busy;
 }
 
 /* Ends a session that can carry no further requests, or marks it as in doubt. */
@@ -84,7 +72,7 @@ bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
 		return !peer->held;
 	if (peer->contact == CONTACT_UNKNOWN || peer->contact == CONTACT_PLAIN)
 		negotiate_anew(p, peer);
-	return !peer->held && peer->plain_before;
+	return !peer->held && (peer->plain_before || peer->contact == CONTACT_PLAIN);
 }
 
 void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant)
@@ -142,8 +130,8 @@ void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
 void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (peer->contact != CONTACT_OPEN || peer->deleted || peer->contact_busy ||
-	    peer->contact_due || p->now_ns < peer->contact_next_ns)
+	    p->now_ns < peer->contact_next_ns)
 		return;
 	peer->contact_next_ns = p->now_ns + DOUBT_PAUSE_NS;
-	negotiate_later(p, peer);
+	p->ln->hooks->negotiate(p, peer);
 }

@@ -201,19 +201,18 @@ void lnet_contact_set_state(struct lnet_peer *peer, enum lnet_contact_state stat
 bool lnet_contact_granted(const struct lnet_peer *peer);
 /*
  * [sh] True if requests may be sent now. False: the caller adds the request to peer->resolve, to
- * wait for session negotiation, or for discovery. Negotiation that is due starts at the end of the
- * pass.
+ * wait for session negotiation, or for discovery. Starts negotiation that is due.
  */
 bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);
 /*
- * [sh] The session @grant has expired, or the receiver does not know it: negotiation starts again
- * at the end of the pass. Requests that wait for room in the window wait for the new session.
+ * [sh] The session @grant has expired, or the receiver does not know it: negotiation starts again.
+ * Requests that wait for room in the window wait for the new session.
  */
 void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);
 /* [sh] A path of @peer lost its connections. If no other path is alive, the session is in doubt. */
 void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer);
 /*
- * [sh] Tracked requests got no reply: a ping at the end of the pass finds out whether @peer still
+ * [sh] Tracked requests got no reply: a ping finds out whether @peer still
  * has the session.
  */
 void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);

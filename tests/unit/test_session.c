@@ -245,97 +245,6 @@ static void test_removed(void)
 	rails_end();
 }
 
-/* Node 0, in @p: the session with @peer has expired. */
-static void expire(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	lnet_enter_peer(p, peer);
-	lnet_contact_grant_void(p, peer, peer->tx.grant);
-	lnet_leave(p);
-}
-
-/* The pass that finds first that negotiation is due sends the ping at its end; others send none. */
-static void test_listed(void)
-{
-	struct lnet_pass p, q;
-	struct lnet_peer *peer;
-	unsigned int tag;
-	u64 pings;
-
-	rails_begin(NULL);
-	peer = rails_peer(0, 1);
-	pings = rails_stat(0, LNET_C_pings_sent);
-	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_CALL);
-	lnet_pass_begin(&q, rails.node[0].ln, LNET_PASS_CALL);
-	expire(&p, peer);
-	UNIT_EQUAL(contact(0, 1), CONTACT_PLAIN, "expired");
-	tag = rails_put(0, 1, 8, LNET_ACK, 0);
-	lnet_enter_peer(&q, peer);
-	UNIT_EQUAL(lnet_contact_ready(&q, peer), false, "requests wait");
-	lnet_pass_end(&q);
-	UNIT_EQUAL(rails_stat(0, LNET_C_pings_sent), pings, "the peer is on the other list");
-	UNIT_EQUAL(rails.req[tag].nr_plain, 0, "no request is sent untracked");
-	lnet_pass_end(&p);
-	UNIT_EQUAL(contact(0, 1), CONTACT_PINGING, "the step has begun");
-	UNIT_EQUAL(rails_stat(0, LNET_C_pings_sent), pings + 1, "one ping");
-	rails_run(RAILS_MS);
-	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
-	UNIT_EQUAL(rails_done(tag), 1, "done");
-	rails_end();
-}
-
-/* A peer on the list of a pass is deleted: the list keeps it, and nothing is sent to it. */
-static void test_listed_deleted(void)
-{
-	struct lnet_nid nid = rails_nid(1, 0);
-	struct lnet_peer *peer;
-	struct lnet_pass p;
-	u64 pings;
-	int refs;
-
-	rails_begin(NULL);
-	peer = rails_peer(0, 1);
-	pings = rails_stat(0, LNET_C_pings_sent);
-	lnet_peer_get(peer);
-	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_CALL);
-	expire(&p, peer);
-	lnet_enter_peer(&p, peer);
-	UNIT_EQUAL(lnet_peer_hide_unused(peer, 1), false, "it does not expire meanwhile");
-	lnet_leave(&p);
-	UNIT_EQUAL(lnet_peer_del(rails.node[0].ln, &nid, NULL, 0), 0, "removal");
-	refs = atomic_read(&peer->refs);
-	lnet_pass_end(&p);
-	UNIT_EQUAL(atomic_read(&peer->refs), refs - 1, "the list had a reference");
-	UNIT_EQUAL(rails_stat(0, LNET_C_pings_sent), pings, "no ping");
-	lnet_peer_put(peer);
-	rails_end();
-}
-
-/* No path is left for the ping: requests that waited are sent under stock rules in this pass. */
-static void test_listed_in_vain(void)
-{
-	struct lnet_peer_ni *pni;
-	struct lnet_peer *peer;
-	struct lnet_pass p;
-	unsigned int tag;
-
-	rails_begin(NULL);
-	peer = rails_peer(0, 1);
-	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_CALL);
-	expire(&p, peer);
-	tag = rails_put(0, 1, 8, LNET_ACK, 0);
-	UNIT_EQUAL(list_empty(&peer->resolve), false, "it waits");
-	list_for_each_entry(pni, &peer->pnis, link)
-		pni->deleted = 1;
-	lnet_pass_end(&p);
-	list_for_each_entry(pni, &peer->pnis, link)
-		pni->deleted = 0;
-	UNIT_EQUAL(contact(0, 1), CONTACT_PLAIN, "no session");
-	UNIT_EQUAL(list_empty(&peer->resolve), true, "no request waits");
-	rails_run(NSEC_PER_SEC);
-	UNIT_EQUAL(rails_done(tag), 1, "done");
-	rails_end();
-}
-
 /* Something comes from a peer that has just been removed: nothing is answered, nothing breaks. */
 static void test_from_removed(void)
 {
@@ -373,9 +282,5 @@ UNIT_SUITE(session,
 	{ "rule 11: but not one that it has dropped", test_doubt_stale },
 	{ "rule 11: one that does not answer is asked again", test_doubt_remains },
 	{ "rule 11: a stock node in its place is talked to under stock rules", test_doubt_stock },
-	{ "negotiation is due: one of two passes sends the ping", test_listed },
-	{ "a peer that is deleted while negotiation is due is kept, and not pinged",
-	  test_listed_deleted },
-	{ "negotiation cannot start: no request waits for it", test_listed_in_vain },
 	{ "no timer of a removed peer is armed", test_removed },
 	{ "a message of a removed peer is not answered", test_from_removed })
