@@ -201,7 +201,6 @@ bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w);
 void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md);
 
 /* ---- landing.c ------------------------------------------------------------------------------- */
-
 void lnet_pass_lands(struct lnet_pass *p);	/* ln->hooks->lands() */
 void lnet_pass_stops(struct lnet_pass *p);	/* ln->hooks->stops() */
 

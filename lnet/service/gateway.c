@@ -242,7 +242,7 @@ bool lnet_gateway_stop(struct lnet_gateway *gw)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* What it is to all who ask: no route to be found by. All shards locked. */
+/* All shards locked. Sets the state as a gateway of each interface of @peer. */
 static void router_mark(struct lnet_peer *peer, u8 state)
 {
 	struct lnet_peer_ni *pni;

@@ -48,7 +48,10 @@ static bool route_end(struct lnet_route *route)
 	return true;
 }
 
-/* What waits for a credit chooses again; @force: so does what is out, as far as it may. */
+/*
+ * Attempts that wait for credits of removed paths choose another path. @force: drivers also give
+ * back the attempts that they have, and attempts that await replies fail if they may be retried.
+ */
 static void leave_gone(struct lnet *ln, bool force)
 {
 	struct lnet_pass p;
@@ -100,7 +103,7 @@ void lnet_routes_leave_hop(struct lnet_peer_ni *hop)
 
 /* ---- routers whose records became one -------------------------------------------------------- */
 
-/* Of two to one net the better one stays. */
+/* Moves @route to the gateway @to. If @to has a route to the same net, the worse one is removed. */
 static void take_route(struct lnet_route *route, struct lnet_gateway *to)
 {
 	struct lnet_route *other, *worse = route;

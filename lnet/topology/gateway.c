@@ -194,7 +194,7 @@ bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx)
 	return is;
 }
 
-/* What comes through a router proves that it forwards from there, whatever it said. */
+/* A message from @net came through the router: it forwards from there, whatever its info says. */
 static void passed(struct lnet_gateway *gw, u32 net)
 {
 	struct lnet_route *route;
@@ -222,7 +222,7 @@ void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word)
 		passed(gw, lnet_nid_net(&rx->src_nid));
 }
 
-/* It may have started anew, and know nobody. */
+/* The router may have restarted: it is checked soon, because it then knows no peer. */
 void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_gateway *gw = lnet_gateway_of(p->ln, peer);
