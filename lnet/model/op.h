@@ -253,6 +253,7 @@ struct lnet_walk {
 	u32 left;			/* operations to visit */
 	u32 nr;				/* number of this walk, or of the last one */
 	u8 again;			/* another walk is wanted */
+	u32 gone_walk;			/* walk in which attempts leave removed paths; 0: none */
 	u64 rest_ns;			/* earliest start of the next walk by @timer */
 	struct lnet_timer timer;
 };

@@ -61,6 +61,25 @@ static void leave_gone(struct lnet *ln, bool force)
 	lnet_pass_end(&p);
 }
 
+/*
+ * As leave_gone() without @force, but in slices: the worker may not wait for a long walk. Paths
+ * through routers are in shard 0. @marked: more of them are gone than at the last call. True: no
+ * attempt waits for credits of these paths.
+ */
+static bool walk_gone(struct lnet *ln, bool marked)
+{
+	struct lnet_pass p;
+	bool over;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	lnet_enter(&p, &ln->shard[0]);
+	if (marked)
+		lnet_ops_walk_gone(&p);
+	over = !lnet_ops_wait_gone(p.sh);
+	lnet_pass_end(&p);
+	return over;
+}
+
 /* Ends what is gone and idle. True: nothing that is gone is left. */
 static bool reap(struct lnet *ln, void *arg)
 {
@@ -222,7 +241,7 @@ void lnet_routes_sync(struct lnet *ln)
 {
 	struct lnet_gateway *gw;
 	struct lnet_peer *peer;
-	bool unwanted;
+	bool unwanted, marked;
 
 	if (list_empty(&ln->routes->gateways))
 		return;
@@ -231,13 +250,13 @@ void lnet_routes_sync(struct lnet *ln)
 	spin_lock(&ln->shard[0].lock);
 	list_for_each_entry(gw, &ln->routes->gateways, link)
 		mark_hops(gw);
-	unwanted = lnet_routes_mark_unwanted(ln);
+	unwanted = lnet_routes_mark_unwanted(ln, &marked);
 	spin_unlock(&ln->shard[0].lock);
 	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer))
 		sync_peer(peer);
 	if (unwanted || !list_empty(&ln->routes->dying)) {
-		leave_gone(ln, false);
-		reap(ln, NULL);
+		if (walk_gone(ln, marked))
+			reap(ln, NULL);
 		look_again(ln);		/* another route may need a path where one ended */
 	}
 }

@@ -142,18 +142,20 @@ static bool for_all_carried(struct lnet *ln, bool (*fn)(struct lnet_path *path, 
 	return any;
 }
 
-static bool mark_unwanted(struct lnet_path *path, void *arg)
+static bool mark_unwanted(struct lnet_path *path, void *marked)
 {
-	(void)arg;
-	if (path->route->gone || !leads_by(path->route, path->hop) ||
-	    is_its_own(path->route->gw, path->pni))
+	if (!path->gone && (path->route->gone || !leads_by(path->route, path->hop) ||
+			    is_its_own(path->route->gw, path->pni))) {
 		path->gone = 1;
+		*(bool *)marked = true;
+	}
 	return path->gone;
 }
 
-bool lnet_routes_mark_unwanted(struct lnet *ln)
+bool lnet_routes_mark_unwanted(struct lnet *ln, bool *marked)
 {
-	return for_all_carried(ln, mark_unwanted, NULL);
+	*marked = false;
+	return for_all_carried(ln, mark_unwanted, marked);
 }
 
 static bool mark_any(struct lnet_path *path, void *arg)

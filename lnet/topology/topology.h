@@ -282,9 +282,9 @@ unsigned int lnet_routes_missing(const struct lnet_peer_ni *pni);
 void lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare);
 /*
  * cfg_mutex held, [sh 0]. Marks paths through routers that belong to no route any more: none of
- * them is selected. True: some paths are marked.
+ * them is selected. True: some paths are marked; *@marked: some were not marked before.
  */
-bool lnet_routes_mark_unwanted(struct lnet *ln);
+bool lnet_routes_mark_unwanted(struct lnet *ln, bool *marked);
 /* cfg_mutex held, [sh of hop]. Marks all paths through @hop. True: there are some. */
 bool lnet_routes_mark_hop(struct lnet_peer_ni *hop);
 /*

@@ -651,15 +651,20 @@ static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni)
 	lnet_op_ni_down(p, op, ni);
 }
 
-static void visit_gone(struct lnet_pass *p, struct lnet_op *op, void *force)
+void lnet_op_leave_gone(struct lnet_pass *p, struct lnet_op *op, bool force)
 {
 	struct lnet_att *att[2] = { &op->first, op->hedge };
 	unsigned int i;
 
-	lnet_rec_op(p, GONE, op, !!force, 0);
+	lnet_rec_op(p, GONE, op, force, 0);
 	for (i = 0; i < 2; i++)
 		if (alive(att[i]) && att[i]->path->gone && !lnet_op_over(op))
 			leave_path(p, op, att[i], force);
+}
+
+static void visit_gone(struct lnet_pass *p, struct lnet_op *op, void *force)
+{
+	lnet_op_leave_gone(p, op, force);
 }
 
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force)

@@ -66,7 +66,7 @@ void lnet_ops_walk(struct lnet_pass *p,
 	}
 }
 
-/* ---- slices: a path works again, or is suspect; an interface has lost its link --------------- */
+/* ---- slices: a path works again, is suspect or removed; an interface has lost its link ------- */
 
 /* True if a peer or an interface with the walk number @nr wants this walk, or a later one. */
 static bool is_due(const struct lnet_walk *w, u32 nr)
@@ -105,6 +105,13 @@ static bool is_cut(const struct lnet_shard *sh, const struct lnet_att *att)
 	       is_due(&sh->walk, att->ni->sh[sh->ix].down_walk);
 }
 
+/* True if @att waits for credits of a path that was removed. */
+static bool waits_for_gone(const struct lnet_shard *sh, const struct lnet_att *att)
+{
+	return att && lnet_att_waits(att) && att->path->gone &&
+	       is_due(&sh->walk, sh->walk.gone_walk);
+}
+
 /* The attempts of @op leave the interface of @att. @op may end, so it is pinned. */
 static void leave_ni(struct lnet_pass *p, struct lnet_op *op, const struct lnet_att *att)
 {
@@ -126,6 +133,14 @@ static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_pee
 
 	if (is_cut(p->sh, &op->first) || is_cut(p->sh, op->hedge)) {
 		leave_ni(p, op, is_cut(p->sh, &op->first) ? &op->first : op->hedge);
+		return true;
+	}
+	if (waits_for_gone(p->sh, &op->first) || waits_for_gone(p->sh, op->hedge)) {
+		lnet_rec_op(p, PIN, op, 0, 0);
+		op->pins++;
+		lnet_op_leave_gone(p, op, false);
+		lnet_rec_op(p, UNPIN, op, 0, 0);
+		lnet_op_unpin(p, op);
 		return true;
 	}
 	if (is_due(&p->sh->walk, op->peer->back_walk))
@@ -219,6 +234,19 @@ void lnet_ops_link_down(struct lnet_pass *p, struct lnet_ni *ni)
 		walk_now(p);
 		lnet_leave(p);
 	}
+}
+
+void lnet_ops_walk_gone(struct lnet_pass *p)
+{
+	p->sh->walk.gone_walk = p->sh->walk.nr + 1;
+	walk_now(p);
+}
+
+bool lnet_ops_wait_gone(const struct lnet_shard *sh)
+{
+	const struct lnet_walk *w = &sh->walk;
+
+	return is_due(w, w->gone_walk) && (w->at || w->gone_walk != w->nr);
 }
 
 /* Many operations notice the same suspect path, so there are pauses between these walks. */

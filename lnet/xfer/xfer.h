@@ -88,10 +88,9 @@ void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *
  * cancelled; those awaiting replies fail if @op may be retried or @ni stops.
  */
 void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, struct lnet_ni *ni);
-/*
- * No lock held. As lnet_ops_ni_down(), for paths that are gone. @force false: only for attempts
- * that wait for credits.
- */
+/* [sh] As lnet_op_ni_down(), for removed paths. @force false: only for attempts that wait. */
+void lnet_op_leave_gone(struct lnet_pass *p, struct lnet_op *op, bool force);
+/* No lock held. Calls lnet_op_leave_gone() for all operations. */
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
 /* No lock held. @ni stops or has no link: calls lnet_op_ni_down() for all operations. */
 void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni);
@@ -180,6 +179,14 @@ void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer);
  * function does the first slice of each shard; the others are in the next ticks.
  */
 void lnet_ops_link_down(struct lnet_pass *p, struct lnet_ni *ni);
+/*
+ * [sh] Paths of this shard were removed: calls lnet_op_leave_gone() without @force for the
+ * operations that wait for credits of these. The function does the first slice of the walk; the
+ * others are in the next ticks.
+ */
+void lnet_ops_walk_gone(struct lnet_pass *p);
+/* [@sh] True if the walk of lnet_ops_walk_gone() has not ended, so attempts may wait there. */
+bool lnet_ops_wait_gone(const struct lnet_shard *sh);
 /*
  * [sh] @path is suspect: in the next ticks, a walk calls lnet_op_avoid() for the operations that
  * wait for a suspect path, and for those that wait for the interface of @path.

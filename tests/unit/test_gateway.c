@@ -566,6 +566,71 @@ static void test_met(void)
 	rails_end();
 }
 
+/* ---- a route ends while many messages wait --------------------------------------------------- */
+
+#define SLICE_ACTS 64		/* attempts that choose again in one slice of a walk */
+
+static unsigned int waiting_by(unsigned int router)
+{
+	const struct lnet_peer *peer = pni_of(NEAR, router, RAIL_NEAR)->peer;
+	const struct lnet_op *op;
+	unsigned int nr = 0;
+
+	list_for_each_entry(op, &ln_of(NEAR)->shard[0].live, all)
+		nr += lnet_att_waits(&op->first) && op->first.path->hop->peer == peer;
+	return nr;
+}
+
+static void retire_route_by(unsigned int router)
+{
+	const struct lnet_peer *peer = pni_of(NEAR, router, RAIL_NEAR)->peer;
+	struct lnet *ln = ln_of(NEAR);
+	struct lnet_route *route;
+
+	mutex_lock(&ln->cfg_mutex);
+	list_for_each_entry(route, &ln->routes->list, link)
+		if (route->gw->pni->peer == peer)
+			break;
+	lnet_route_retire(route);
+	lnet_routes_sync(ln);
+	mutex_unlock(&ln->cfg_mutex);
+}
+
+/* The worker moves the messages in slices, and removes the path when none waits for it. */
+static void test_many_wait(void)
+{
+	unsigned int first, before, i, done = 0;
+
+	begin_routed(0, 0);
+	rails_tune(NEAR, "hedge", 0);
+	puts_succeed(NEAR, FAR, 2);
+	puts_succeed(NEAR, R1, 2);
+	rails_on(NEAR, -1, RAILS_PUT, FATE_KEEP, LNET_OK, -1);
+	for (i = 0; i < 8; i++)		/* to R1 itself: they take its credits */
+		rails_put(NEAR, R1, 8, LNET_ACK, 0);
+	UNIT_EQUAL(way(R1)->nr_wire, 0, "messages that keep the path");
+	first = rails.nr_tags + 1;
+	for (i = 0; i < 400; i++)
+		rails_put(NEAR, FAR, 8, LNET_ACK, 0);
+	before = waiting_by(R1);
+	UNIT_EQUAL(before > 2 * SLICE_ACTS, true, "half of them wait for R1");
+	UNIT_EQUAL(way(R1)->nr_wire, 0, "messages that keep the path");
+	retire_route_by(R1);
+	UNIT_EQUAL(before - waiting_by(R1), SLICE_ACTS, "messages that one slice moves");
+	CU_ASSERT_PTR_NOT_NULL(way(R1));
+	rails_clear();
+	rails_run(20 * RAILS_MS);
+	UNIT_EQUAL(waiting_by(R1), 0, "messages that wait");
+	rails_give(LNET_LOCAL_DROPPED);
+	rails_run(2 * NSEC_PER_SEC);
+	CU_ASSERT_PTR_NULL(way(R1));
+	CU_ASSERT_TRUE(list_empty(&ln_of(NEAR)->routes->dying));
+	for (i = 0; i < 400; i++)
+		done += rails_done(first + i) && !rails.req[first + i].status;
+	UNIT_EQUAL(done, 400, "done");
+	rails_end();
+}
+
 UNIT_SUITE(gateway,
 	   { "a router passes on by another router", test_by_two },
 	   { "but never back to the one that it came from", test_to_and_fro },
@@ -580,4 +645,5 @@ UNIT_SUITE(gateway,
 	   { "W20: one of two ways to the far end is bad", test_one_way_is_bad },
 	   { "a router that flaps", test_flapping },
 	   { "what a router loses is missed by the round trips", test_overdue },
-	   { "a router's interfaces are learned, as it is asked whether it is up", test_met })
+	   { "a router's interfaces are learned, as it is asked whether it is up", test_met },
+	   { "messages that wait leave the path of an ended route in slices", test_many_wait })
