@@ -23,12 +23,6 @@ static bool pos_before(unsigned long a, unsigned long b)
 
 /* ---- the out buffer ---- */
 
-/* The driver copies payloads up to this length, and sends longer ones by reference. */
-static u32 inline_max(const struct sock_conn *c)
-{
-	return min(SOCK_INLINE_MAX, c->out_size / 2);
-}
-
 static struct sock_seg *seg_at(struct sock_conn *c, u32 i)
 {
 	return &c->seg[(c->seg_first + i) % SOCK_SEGS];
@@ -69,7 +63,7 @@ void sock_out_raw(struct sock_conn *c, const void *data, u32 len)
 
 static bool out_has_room(const struct sock_conn *c)
 {
-	return c->nr_segs + 2 <= SOCK_SEGS && c->tail + SOCK_HDR_MAX + inline_max(c) <= c->out_size;
+	return c->nr_segs + 2 <= SOCK_SEGS && c->tail <= c->tail_max;
 }
 
 /* ---- encoding ---- */
@@ -112,14 +106,15 @@ static void encode_att(struct sock_conn *c, struct lnet_att *att,
 	k.zc_cookie[0] = cookie_for(c, att, payload.len);
 	len = lnet_ksock_encode(to, &k, false);
 	len += sock_encode_hdr(c, att, to + len, b);
-	if (payload.len && payload.len <= inline_max(c)) {
-		lnet_buf_read(&payload, 0, to + len, payload.len);
-		len += payload.len;
-	}
-	out_grew(c, len);
-	if (payload.len > inline_max(c)) {
-		struct sock_seg *s = seg_add(c, att, payload.len);
+	if (payload.len <= c->inline_max) {
+		if (payload.len)
+			lnet_buf_read(&payload, 0, to + len, payload.len);
+		out_grew(c, len + payload.len);
+	} else {
+		struct sock_seg *s;
 
+		out_grew(c, len);
+		s = seg_add(c, att, payload.len);
 		s->pin = k.zc_cookie[0] ? sock_pin_new(c, att, &payload) : NULL;
 		c->queued += payload.len;
 	}

@@ -328,6 +328,9 @@ struct sock_conn {
 	/* out */
 	u8 *out;			/* NULL while empty */
 	u32 out_size;			/* SOCK_OUT_SIZE, or less: see unsent.c */
+	/* payloads up to @inline_max bytes are copied into @out, longer ones sent by reference */
+	u32 inline_max;
+	u32 tail_max;			/* of @tail: a header and an inline payload fit behind it */
 	u32 head, tail;
 	struct sock_seg seg[SOCK_SEGS];
 	u32 seg_first, nr_segs;

@@ -60,6 +60,8 @@ bool sock_out_get(struct sock_conn *c)
 	c->head = 0;
 	c->tail = 0;
 	c->out_size = large ? SOCK_OUT_SIZE : SMALL_SIZE;
+	c->inline_max = min(SOCK_INLINE_MAX, c->out_size / 2);
+	c->tail_max = c->out_size - SOCK_HDR_MAX - c->inline_max;
 	c->out = large ? large : kmalloc(SMALL_SIZE, GFP_NOFS);
 	return c->out;
 }
