@@ -59,7 +59,7 @@ int lnet_val_text(const struct lnet_val *v, char *buf, size_t size);
  */
 int lnet_val_int(const struct lnet_val *v, s64 min, s64 max, s64 *num);
 
-/* ---- tables: control.def, table.c ------------------------------------------------------------ */
+/* ---- tables: control.def, reply.c ------------------------------------------------------------ */
 
 /* member offset of keys that lnet_table_emit() leaves to its caller */
 #define LNET_KEY_BY_HAND 0xffff
