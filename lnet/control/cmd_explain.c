@@ -122,8 +122,8 @@ static void see(struct explain_view *v, struct lnet_peer_ni *pni)
 	v->decided_by = decider_name(&s, path);
 }
 
-int lnet_ctl_explain_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			   struct lnet_ctl_err *e)
+static int explain_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e)
 {
 	char text[LNET_NIDSTR_SIZE];
 	struct lnet_peer_ni *pni;
@@ -267,13 +267,11 @@ static bool explain_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 	return all;
 }
 
-int lnet_ctl_explain_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int explain_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	return explain_emit(d, s, d->priv) ? 0 : 1;
 }
 
-void lnet_ctl_explain_end(struct lnet_ctl_dump *d)
-{
-	kvfree(d->priv);
-	d->priv = NULL;
-}
+const struct lnet_ctl_cmd lnet_cmd_explain = {
+	.cmd = LNET_NL_EXPLAIN, .start = explain_start, .next = explain_next,
+};

@@ -126,12 +126,13 @@ static const char *contradiction(const struct lnet_fault_rule *r)
 	return "the values of the rule exclude each other";
 }
 
-static int fault_add(struct lnet *ln, struct lnet_req all, bool delay, struct lnet_ctl_err *e)
+static int fault_add(struct lnet *ln, struct lnet_req all, bool delay, bool checks,
+		     struct lnet_ctl_err *e)
 {
 	struct lnet_fault_rule rule;
 	int rc = rule_of(all, delay, &rule, e);
 
-	if (rc)
+	if (rc || checks)
 		return rc;
 	rc = lnet_fault_add(ln, &rule);
 	if (rc == -EINVAL && !rule.rate == !rule.interval_s)
@@ -145,60 +146,47 @@ static int fault_add(struct lnet *ln, struct lnet_req all, bool delay, struct ln
 		  : 0;
 }
 
-static int fault_del(struct lnet *ln, struct lnet_req all, bool delay, struct lnet_ctl_err *e)
+static int fault_del(struct lnet *ln, struct lnet_req all, bool delay, bool checks,
+		     struct lnet_ctl_err *e)
 {
 	struct lnet_fault_rule rule;
 	u64 id = 0;
 	int rc = nids_of(all, &rule, e);
 
 	rc = rc ? rc : find_num(all, "id", U32_MAX, &id, e);
-	if (rc)
+	if (rc || checks)
 		return rc;
 	rc = id ? lnet_fault_del_id(ln, delay, (u32)id)
 		: lnet_fault_del(ln, delay, &rule.src, &rule.dst);
 	return rc > 0 ? 0 : lnet_ctl_fail(e, rc ? rc : -ENOENT, "no matching rule");
 }
 
-int lnet_ctl_fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e)
+static int fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		     struct lnet_ctl_err *e)
 {
 	struct lnet_req all;
 	u64 op = 0;
 	int rc = op_of(req, &all, &op, e);
 	bool delay = op >= LNET_NL_DELAY_ADD;
+	bool checks = req->flags & LNET_NL_F_STAGED;
 
 	if (rc)
 		return rc;
 	switch (op) {
 	case LNET_NL_DROP_ADD:
 	case LNET_NL_DELAY_ADD:
-		return fault_add(ctl->ln, all, delay, e);
+		return fault_add(ctl->ln, all, delay, checks, e);
 	case LNET_NL_DROP_DEL:
 	case LNET_NL_DELAY_DEL:
-		return fault_del(ctl->ln, all, delay, e);
+		return fault_del(ctl->ln, all, delay, checks, e);
 	case LNET_NL_DROP_RESET:
 	case LNET_NL_DELAY_RESET:
+		if (checks)
+			return lnet_ctl_fail(e, -EINVAL, "this 'rule_type' is no change");
 		lnet_fault_reset(ctl->ln, delay);
 		return 0;
 	}
 	return lnet_ctl_fail(e, -EINVAL, "this 'rule_type' is a question");
-}
-
-int lnet_ctl_fault_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e)
-{
-	struct lnet_fault_rule rule;
-	struct lnet_req all;
-	u64 op = 0;
-	int rc = op_of(req, &all, &op, e);
-
-	if (rc)
-		return rc;
-	if (op == LNET_NL_DROP_ADD || op == LNET_NL_DELAY_ADD)
-		return rule_of(all, op == LNET_NL_DELAY_ADD, &rule, e);
-	if (op != LNET_NL_DROP_DEL && op != LNET_NL_DELAY_DEL)
-		return lnet_ctl_fail(e, -EINVAL, "this 'rule_type' is no change");
-	return nids_of(all, &rule, e);
 }
 
 /* ---- NIDs that fail -------------------------------------------------------------------------- */
@@ -225,8 +213,8 @@ static int peer_fail(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err 
 	return rc == -ENOSPC ? lnet_ctl_fail(e, rc, "too many NIDs fail") : rc;
 }
 
-int lnet_ctl_peer_fail_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			   struct lnet_ctl_err *e)
+static int peer_fail_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			 struct lnet_ctl_err *e)
 {
 	struct lnet_req items, item;
 	int rc = 0;
@@ -241,8 +229,8 @@ int lnet_ctl_peer_fail_act(struct lnet_control *ctl, const struct lnet_ctl_req *
 
 /* ---- show ------------------------------------------------------------------------------------ */
 
-int lnet_ctl_fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e)
+static int fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
 {
 	struct lnet_fault_rule rule;
 	struct lnet_req all;
@@ -327,7 +315,7 @@ static bool rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 	return lnet_ctl_item_end(d, s);
 }
 
-int lnet_ctl_fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct lnet_fault_rule rule;
 
@@ -338,3 +326,13 @@ int lnet_ctl_fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lne
 	}
 	return 0;
 }
+
+const struct lnet_ctl_cmd lnet_cmd_fault = {
+	.cmd = LNET_NL_FAULT,
+	.stages = true,
+	.act = fault_act,
+	.start = fault_start,
+	.next = fault_next,
+};
+
+const struct lnet_ctl_cmd lnet_cmd_peer_fail = { .cmd = LNET_NL_PEER_FAIL, .act = peer_fail_act };

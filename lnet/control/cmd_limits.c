@@ -280,8 +280,8 @@ static void drivers_fill(struct limits_view *v, struct lnet *ln)
 	mutex_unlock(&ln->cfg_mutex);
 }
 
-int lnet_ctl_limits_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			  struct lnet_ctl_err *e)
+static int limits_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e)
 {
 	struct limits_view *v;
 	s64 at_bound = 0;
@@ -327,7 +327,7 @@ static bool row_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct 
 	return lnet_ctl_item_end(d, s);
 }
 
-int lnet_ctl_limits_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int limits_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	const struct limits_view *v = d->priv;
 	const struct limit_row *row;
@@ -342,8 +342,6 @@ int lnet_ctl_limits_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct ln
 	return 0;
 }
 
-void lnet_ctl_limits_end(struct lnet_ctl_dump *d)
-{
-	kvfree(d->priv);
-	d->priv = NULL;
-}
+const struct lnet_ctl_cmd lnet_cmd_limits = {
+	.cmd = LNET_NL_LIMITS, .start = limits_start, .next = limits_next,
+};

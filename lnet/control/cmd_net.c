@@ -600,34 +600,36 @@ static int set_one(struct ni_list *l, const struct ni_req *r, const struct lnet_
 	return rc;
 }
 
-int lnet_ctl_nets_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		      struct lnet_ctl_err *e)
+static int nets_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		    struct lnet_ctl_err *e)
 {
-	struct ni_list l;
-	int rc = net_parse(ctl, req, &l, e);
-
-	if (!rc && req->flags & LNET_NL_F_CREATE)
-		rc = nets_add(&l, req->flags & LNET_NL_F_APPEND);
-	else if (!rc && req->flags & LNET_NL_F_REPLACE)
-		rc = for_meant(&l, set_one);
-	else if (!rc)
-		rc = nets_del(&l);
-	kvfree(l.req);
-	return rc;
-}
-
-int lnet_ctl_nets_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			struct lnet_ctl_err *e)
-{
+	bool staged = req->flags & LNET_NL_F_STAGED;
 	struct ni_list l;
 	int rc = net_parse(ctl, req, &l, e);
 	unsigned int i;
 
-	for (i = 0; i < l.nr && !rc && req->flags & LNET_NL_F_CREATE; i++)
+	for (i = 0; i < l.nr && !rc && staged && req->flags & LNET_NL_F_CREATE; i++)
 		rc = add_check_early(&l, &l.req[i]);
+	if (rc || staged)
+		goto out;
+	if (req->flags & LNET_NL_F_CREATE)
+		rc = nets_add(&l, req->flags & LNET_NL_F_APPEND);
+	else if (req->flags & LNET_NL_F_REPLACE)
+		rc = for_meant(&l, set_one);
+	else
+		rc = nets_del(&l);
+out:
 	kvfree(l.req);
 	return rc;
 }
+
+const struct lnet_ctl_cmd lnet_cmd_nets = {
+	.cmd = LNET_NL_NETS,
+	.stages = true,
+	.act = nets_act,
+	.start = lnet_ctl_nets_start,
+	.next = lnet_ctl_nets_next,
+};
 
 /* ---- configure ------------------------------------------------------------------------------- */
 
@@ -685,8 +687,8 @@ static int unconfigure(struct lnet_control *ctl)
 	return rc;
 }
 
-int lnet_ctl_configure(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e)
+static int configure(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		     struct lnet_ctl_err *e)
 {
 	int rc = 0;
 
@@ -696,3 +698,7 @@ int lnet_ctl_configure(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		rc = unconfigure(ctl);
 	return rc ? lnet_ctl_fail(e, rc, "cannot unconfigure: %s", lnet_ctl_why(rc)) : 0;
 }
+
+const struct lnet_ctl_cmd lnet_cmd_configure = {
+	.cmd = LNET_NL_CONFIGURE, .down = true, .act = configure,
+};

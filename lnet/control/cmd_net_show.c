@@ -86,11 +86,6 @@ static void ni_counters(const struct lnet_ni *ni, u64 *c)
 	}
 }
 
-bool lnet_ctl_ni_fatal(const struct lnet_ni *ni)
-{
-	return !lnet_ni_has_link(ni);
-}
-
 #define MSGS(side)                                                                             \
 	{                                                                                      \
 		.put = (u32)c[LNET_NIC_##side##_put], .get = (u32)c[LNET_NIC_##side##_get],    \
@@ -109,7 +104,7 @@ static void ni_traffic(struct lnet_ni *ni, struct lnet_view_ni *v)
 	v->received = (struct lnet_view_msgs)MSGS(recv);
 	v->dropped = (struct lnet_view_msgs)MSGS(drop);
 	v->health = (struct lnet_view_ni_health){
-		.fatal = lnet_ctl_ni_fatal(ni),
+		.fatal = !lnet_ni_has_link(ni),
 		.interrupts = (u32)c[LNET_NIC_interrupts],
 		.dropped = (u32)c[LNET_NIC_dropped],
 		.aborted = (u32)c[LNET_NIC_aborted],
@@ -136,7 +131,7 @@ bool lnet_ctl_ni_up(const struct lnet_ni *ni)
 {
 	if (lnet_nid_is_lo(&ni->nid))
 		return true;
-	return lnet_ni_usable(ni) && !lnet_ctl_ni_fatal(ni) && atomic_read(&ni->health) > 0;
+	return lnet_ni_usable(ni) && lnet_ni_has_link(ni) && atomic_read(&ni->health) > 0;
 }
 
 /* "[0,1]", with the quotes that make it a text in YAML. @set 0: all. */
@@ -173,7 +168,7 @@ static const char *ni_status(struct lnet_ni *ni)
 /* Why the status is "down". */
 static const char *ni_reason(const struct lnet_ni *ni)
 {
-	if (lnet_ctl_ni_fatal(ni))
+	if (!lnet_ni_has_link(ni))
 		return lnet_ni_link_why(ni);
 	return lnet_ni_usable(ni) ? "health 0" : "not started";
 }

@@ -244,14 +244,7 @@ static int peer_act(struct lnet *ln, u16 flags, const struct peer_req *r, struct
 						 LNET_PEER_STATE_LOCKED);
 }
 
-static int peer_check(struct lnet *ln, u16 flags, const struct peer_req *r, struct lnet_ctl_err *e)
-{
-	return 0;
-}
-
-static int each_peer(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		     int (*fn)(struct lnet *ln, u16 flags, const struct peer_req *r,
-			       struct lnet_ctl_err *e),
+static int peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		     struct lnet_ctl_err *e)
 {
 	struct lnet_req items, item;
@@ -267,29 +260,17 @@ static int each_peer(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		return -ENOMEM;
 	while (!rc && lnet_req_item(&items, &item)) {
 		rc = peer_item(item, r, e);
-		if (!rc)
-			rc = fn(ctl->ln, req->flags, r, e);
+		if (!rc && !(req->flags & LNET_NL_F_STAGED))
+			rc = peer_act(ctl->ln, req->flags, r, e);
 	}
 	kvfree(r);
 	return rc;
 }
 
-int lnet_ctl_peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e)
-{
-	return each_peer(ctl, req, peer_act, e);
-}
-
-int lnet_ctl_peers_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e)
-{
-	return each_peer(ctl, req, peer_check, e);
-}
-
 /* ---- show ------------------------------------------------------------------------------------ */
 
-int lnet_ctl_peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e)
+static int peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
 {
 	struct lnet_req items, item;
 	struct lnet_peer_ni *pni;
@@ -314,12 +295,6 @@ int lnet_ctl_peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 	d->filtered = true;
 	d->pos = 1;
 	return 0;
-}
-
-void lnet_ctl_peers_end(struct lnet_ctl_dump *d)
-{
-	lnet_peer_put(d->peer);
-	d->peer = NULL;
 }
 
 #define MSGS(side)                                                                               \
@@ -391,7 +366,7 @@ static void times_view(const struct lnet_times *a, const struct lnet_times *b,
 
 static const char *path_state(const struct lnet_path *path)
 {
-	if (lnet_ctl_ni_fatal(path->ni))
+	if (!lnet_ni_has_link(path->ni))
 		return "no link";
 	if (path->down_ns)
 		return "down";
@@ -597,7 +572,7 @@ static int peers_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_
 	return 0;
 }
 
-int lnet_ctl_peers_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int peers_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct lnet_view_pni *v = kzalloc(sizeof(*v), GFP_KERNEL);
 	int rc;
@@ -612,3 +587,11 @@ int lnet_ctl_peers_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lne
 	kfree(v);
 	return rc;
 }
+
+const struct lnet_ctl_cmd lnet_cmd_peers = {
+	.cmd = LNET_NL_PEERS,
+	.stages = true,
+	.act = peers_act,
+	.start = peers_start,
+	.next = peers_next,
+};

@@ -220,8 +220,8 @@ static int discover_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *re
 	return 0;
 }
 
-int lnet_ctl_ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			struct lnet_ctl_err *e)
+static int asks_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+		      struct lnet_ctl_err *e)
 {
 	bool is_ping = (req->flags & LNET_NL_F_DUMP) == LNET_NL_F_DUMP;
 
@@ -235,8 +235,8 @@ struct nid_list {
 	struct lnet_ctl_target nids[LNET_CTL_NIDS_MAX];
 };
 
-int lnet_ctl_cpt_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e)
+static int nids_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+		      struct lnet_ctl_err *e)
 {
 	struct nid_list *list = kzalloc(sizeof(*list), GFP_KERNEL);
 	int nr = list ? lnet_ctl_targets(req, list->nids, e) : -ENOMEM;
@@ -250,7 +250,7 @@ int lnet_ctl_cpt_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 	return 0;
 }
 
-int lnet_ctl_cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	const struct nid_list *list = d->priv;
 	struct lnet_view_cpt v;
@@ -299,7 +299,7 @@ static bool dist_find(struct lnet *ln, const struct lnet_nid *nid, struct lnet_v
 	return found;
 }
 
-int lnet_ctl_dist_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int dist_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	const struct nid_list *list = d->priv;
 	struct lnet_view_dist v;
@@ -318,7 +318,18 @@ int lnet_ctl_dist_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 	return 0;
 }
 
-void lnet_ctl_cpt_end(struct lnet_ctl_dump *d)
-{
-	kfree(d->priv);
-}
+const struct lnet_ctl_cmd lnet_cmd_ping = {
+	.cmd = LNET_NL_PING,
+	.tells = LNET_NL_F_CREATE,
+	.start = asks_start,
+	.next = lnet_ctl_asks_next,
+	.end = lnet_ctl_asks_end,
+};
+
+const struct lnet_ctl_cmd lnet_cmd_cpt_of_nid = {
+	.cmd = LNET_NL_CPT_OF_NID, .start = nids_start, .next = cpt_next,
+};
+
+const struct lnet_ctl_cmd lnet_cmd_peer_dist = {
+	.cmd = LNET_NL_PEER_DIST, .start = nids_start, .next = dist_next,
+};

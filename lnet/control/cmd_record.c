@@ -58,8 +58,8 @@ static int start(struct lnet *ln, u64 bytes, struct lnet_ctl_err *e)
 	return rc ? lnet_ctl_fail(e, rc, "%s", lnet_ctl_why(rc)) : 0;
 }
 
-int lnet_ctl_record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			struct lnet_ctl_err *e)
+static int record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		      struct lnet_ctl_err *e)
 {
 	u64 bytes = SIZE_DEFAULT;
 	struct lnet_req all;
@@ -120,8 +120,8 @@ static int may_read(const struct lnet_record_view *v, struct lnet_ctl_err *e)
 	return v->running ? lnet_ctl_fail(e, -EBUSY, "it is recording: stop it first") : 0;
 }
 
-int lnet_ctl_record_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			  struct lnet_ctl_err *e)
+static int record_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e)
 {
 	struct record_dump *r = kvzalloc(sizeof(*r), GFP_KERNEL);
 	struct lnet_req all;
@@ -133,17 +133,7 @@ int lnet_ctl_record_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *re
 	lnet_req_init(&all, req->attrs, req->len);
 	rc = question(all, r, e);
 	lnet_record_show(d->ctl->ln, &r->view);
-	if (!rc && r->seq)
-		rc = may_read(&r->view, e);
-	if (rc)
-		lnet_ctl_record_end(d);
-	return rc;
-}
-
-void lnet_ctl_record_end(struct lnet_ctl_dump *d)
-{
-	kvfree(d->priv);
-	d->priv = NULL;
+	return rc || !r->seq ? rc : may_read(&r->view, e);
 }
 
 static void view_emit(struct lnet_sink *s, const struct lnet_record_view *v)
@@ -195,9 +185,17 @@ static int data_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct record
 	return 0;
 }
 
-int lnet_ctl_record_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int record_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct record_dump *r = d->priv;
 
 	return r->seq ? data_next(d, s, r) : show_next(d, s, r);
 }
+
+const struct lnet_ctl_cmd lnet_cmd_record = {
+	.cmd = LNET_NL_RECORD,
+	.down = true,
+	.act = record_act,
+	.start = record_start,
+	.next = record_next,
+};

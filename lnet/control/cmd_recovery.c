@@ -21,8 +21,8 @@ struct recov_view {
 static struct recov_view *view_new(struct lnet *ln, u32 queue);
 
 /* A list that is empty says so with ENOENT and no words, as stock's. */
-int lnet_ctl_recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e)
+static int recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
 {
 	struct lnet_req all;
 	struct lnet_val v;
@@ -36,10 +36,7 @@ int lnet_ctl_recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 	d->priv = view_new(d->ctl->ln, d->sub);
 	if (!d->priv)
 		return -ENOMEM;
-	if (((struct recov_view *)d->priv)->nr)
-		return 0;
-	lnet_ctl_recov_end(d);
-	return -ENOENT;
+	return ((struct recov_view *)d->priv)->nr ? 0 : -ENOENT;
 }
 
 static void nid_add(struct recov_view *v, const struct lnet_nid *nid)
@@ -55,7 +52,7 @@ static void local_fill(struct recov_view *v, struct lnet *ln)
 	mutex_lock(&ln->cfg_mutex);
 	list_for_each_entry(ni, &ln->nis, link)
 		if (!lnet_nid_is_lo(&ni->nid) &&
-		    (lnet_ctl_ni_fatal(ni) || atomic_read(&ni->health) < LNET_HEALTH_MAX))
+		    (!lnet_ni_has_link(ni) || atomic_read(&ni->health) < LNET_HEALTH_MAX))
 			nid_add(v, &ni->nid);
 	mutex_unlock(&ln->cfg_mutex);
 }
@@ -107,13 +104,11 @@ static struct recov_view *view_new(struct lnet *ln, u32 queue)
 	return v;
 }
 
-int lnet_ctl_recov_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int recov_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	return d->head || recov_emit(d, s, d->priv) ? 0 : 1;
 }
 
-void lnet_ctl_recov_end(struct lnet_ctl_dump *d)
-{
-	kvfree(d->priv);
-	d->priv = NULL;
-}
+const struct lnet_ctl_cmd lnet_cmd_recovery = {
+	.cmd = LNET_NL_DBG_RECOV, .start = recov_start, .next = recov_next,
+};

@@ -154,10 +154,10 @@ static int notify(struct lnet *ln, struct lnet_req item, const struct route_req 
 				  lnet_nid_str(&r->cfg.gateway, nid)) : 0;
 }
 
-static int act(struct lnet_control *ctl, const struct lnet_ctl_req *req, bool checks,
-	       struct lnet_ctl_err *e)
+static int routes_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		      struct lnet_ctl_err *e)
 {
-	bool adds = req->flags & LNET_NL_F_CREATE;
+	bool adds = req->flags & LNET_NL_F_CREATE, checks = req->flags & LNET_NL_F_STAGED;
 	struct lnet_req items, item;
 	struct route_req r;
 	int rc = 0;
@@ -175,44 +175,21 @@ static int act(struct lnet_control *ctl, const struct lnet_ctl_req *req, bool ch
 	return rc;
 }
 
-int lnet_ctl_routes_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			struct lnet_ctl_err *e)
-{
-	return act(ctl, req, false, e);
-}
-
-int lnet_ctl_routes_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			  struct lnet_ctl_err *e)
-{
-	return act(ctl, req, true, e);
-}
-
 /* ---- show ------------------------------------------------------------------------------------ */
 
-int lnet_ctl_routes_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			  struct lnet_ctl_err *e)
+static int routes_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e)
 {
 	struct lnet_req items, item;
 	struct route_req *r;
-	int rc;
 
 	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
 		return 0;
 	r = kzalloc(sizeof(*r), GFP_KERNEL);
 	if (!r)
 		return -ENOMEM;
-	rc = item_read(item, r, e);
-	if (rc)
-		kfree(r);
-	else
-		d->priv = r;
-	return rc;
-}
-
-void lnet_ctl_routes_end(struct lnet_ctl_dump *d)
-{
-	kfree(d->priv);
-	d->priv = NULL;
+	d->priv = r;
+	return item_read(item, r, e);
 }
 
 static bool is_asked_for(const struct route_req *r, const struct lnet_route_cfg *cfg)
@@ -239,7 +216,7 @@ static bool route_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 	return lnet_ctl_item_end(d, s);
 }
 
-int lnet_ctl_routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct lnet_route_info info;
 
@@ -250,3 +227,11 @@ int lnet_ctl_routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct ln
 	/* The tool knows these words, and counts them as success. */
 	return d->head ? 0 : lnet_ctl_fail(e, 0, "No routes found");
 }
+
+const struct lnet_ctl_cmd lnet_cmd_routes = {
+	.cmd = LNET_NL_ROUTES,
+	.stages = true,
+	.act = routes_act,
+	.start = routes_start,
+	.next = routes_next,
+};

@@ -18,21 +18,13 @@ static int routing_read(const struct lnet_ctl_req *req, s64 *on, struct lnet_ctl
 	return 0;
 }
 
-int lnet_ctl_routing_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			   struct lnet_ctl_err *e)
-{
-	s64 on;
-
-	return routing_read(req, &on, e);
-}
-
-int lnet_ctl_routing_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e)
+static int routing_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
 {
 	s64 on = -1;
 	int rc = routing_read(req, &on, e);
 
-	if (rc || on < 0)
+	if (rc || on < 0 || req->flags & LNET_NL_F_STAGED)
 		return rc;
 	rc = lnet_router_enable(ctl->ln, on);
 	if (rc == -EBUSY)
@@ -70,21 +62,15 @@ static int buffers_read(const struct lnet_ctl_req *req, s64 nr[LNET_NR_RTR],
 	return 0;
 }
 
-int lnet_ctl_buffers_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			   struct lnet_ctl_err *e)
-{
-	s64 nr[LNET_NR_RTR];
-
-	return buffers_read(req, nr, e);
-}
-
-int lnet_ctl_buffers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e)
+static int buffers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
 {
 	s64 nr[LNET_NR_RTR];
 	int rc = buffers_read(req, nr, e);
 	unsigned int cls;
 
+	if (rc || req->flags & LNET_NL_F_STAGED)
+		return rc;
 	for (cls = 0; cls < LNET_NR_RTR && !rc; cls++)
 		if (nr[cls] >= 0)
 			rc = lnet_tunable_set(ctl->ln, buffers[cls].tunable, (u64)nr[cls]);
@@ -98,7 +84,7 @@ static struct lnet_view_rtr_pool pool_view(const struct lnet_rtr_view *v)
 	return (struct lnet_view_rtr_pool){ v->pages, v->nr, v->credits, v->min_credits };
 }
 
-int lnet_ctl_routing_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int routing_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct lnet *ln = d->ctl->ln;
 	struct lnet_rtr_view v[LNET_NR_RTR];
@@ -120,3 +106,11 @@ int lnet_ctl_routing_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct l
 	}
 	return 0;
 }
+
+const struct lnet_ctl_cmd lnet_cmd_routing = {
+	.cmd = LNET_NL_ROUTING, .stages = true, .act = routing_act, .next = routing_next,
+};
+
+const struct lnet_ctl_cmd lnet_cmd_buffers = {
+	.cmd = LNET_NL_BUFFERS, .stages = true, .act = buffers_act,
+};

@@ -165,12 +165,13 @@ static int which_of(struct lnet_req item, struct lnet_rule_which *which, struct 
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-static int rule_add(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *e)
+static int rule_add(struct lnet *ln, struct lnet_req item, bool checks, struct lnet_ctl_err *e)
 {
 	struct lnet_rule *r = kmalloc(sizeof(*r), GFP_KERNEL);
 	int rc = r ? rule_of(item, r, e) : -ENOMEM;
 
-	rc = rc ? rc : lnet_rule_add(ln, r);
+	if (!rc && !checks)
+		rc = lnet_rule_add(ln, r);
 	if (rc == -EEXIST)
 		rc = lnet_ctl_fail(e, rc, "a rule has the name '%s' already", r->name);
 	if (rc == -ENOSPC)
@@ -195,71 +196,37 @@ static int rule_none(const struct lnet_rule_which *which, struct lnet_ctl_err *e
 	return lnet_ctl_fail(e, -ENOENT, "no matching rule");
 }
 
-static int rule_del(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *e)
+static int rule_del(struct lnet *ln, struct lnet_req item, bool checks, struct lnet_ctl_err *e)
 {
 	struct lnet_rule_which which;
 	int rc = which_of(item, &which, e);
 
-	if (rc)
+	if (rc || checks)
 		return rc;
 	return lnet_rule_del(ln, &which) ? 0 : rule_none(&which, e);
 }
 
-static int each(struct lnet_control *ctl, const struct lnet_ctl_req *req, struct lnet_ctl_err *e,
-		int (*fn)(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *e))
+static int rules_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		     struct lnet_ctl_err *e)
 {
+	bool adds = req->flags & LNET_NL_F_CREATE, checks = req->flags & LNET_NL_F_STAGED;
 	struct lnet_req items, item;
-	int rc = 0;
+	int rc;
 
+	if (req->flags & LNET_NL_F_REPLACE)
+		return lnet_ctl_fail(e, -EOPNOTSUPP, "rules are added and deleted");
 	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
 		return lnet_ctl_fail(e, -EINVAL, "no rule is given");
 	do
-		rc = fn(ctl->ln, item, e);
+		rc = adds ? rule_add(ctl->ln, item, checks, e) : rule_del(ctl->ln, item, checks, e);
 	while (!rc && lnet_req_item(&items, &item));
 	return rc;
 }
 
-static int no_change(struct lnet_ctl_err *e)
-{
-	return lnet_ctl_fail(e, -EOPNOTSUPP, "rules are added and deleted");
-}
-
-int lnet_ctl_rules_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e)
-{
-	if (req->flags & LNET_NL_F_REPLACE)
-		return no_change(e);
-	return each(ctl, req, e, req->flags & LNET_NL_F_CREATE ? rule_add : rule_del);
-}
-
-static int rule_check(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *e)
-{
-	struct lnet_rule *r = kmalloc(sizeof(*r), GFP_KERNEL);
-	int rc = r ? rule_of(item, r, e) : -ENOMEM;
-
-	kfree(r);
-	return rc;
-}
-
-static int which_check(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *e)
-{
-	struct lnet_rule_which which;
-
-	return which_of(item, &which, e);
-}
-
-int lnet_ctl_rules_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e)
-{
-	if (req->flags & LNET_NL_F_REPLACE)
-		return no_change(e);
-	return each(ctl, req, e, req->flags & LNET_NL_F_CREATE ? rule_check : which_check);
-}
-
 /* ---- show ------------------------------------------------------------------------------------ */
 
-int lnet_ctl_rules_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e)
+static int rules_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
 {
 	enum lnet_rule_kind kind;
 	struct lnet_req all;
@@ -305,7 +272,7 @@ static bool rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct
 	return lnet_ctl_item_end(d, s);
 }
 
-int lnet_ctl_rules_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int rules_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct lnet_rule *r = d->priv;
 	struct lnet_rule_info info;
@@ -319,8 +286,10 @@ int lnet_ctl_rules_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lne
 	return 0;
 }
 
-void lnet_ctl_rules_end(struct lnet_ctl_dump *d)
-{
-	kfree(d->priv);
-	d->priv = NULL;
-}
+const struct lnet_ctl_cmd lnet_cmd_rules = {
+	.cmd = LNET_NL_RULES,
+	.stages = true,
+	.act = rules_act,
+	.start = rules_start,
+	.next = rules_next,
+};

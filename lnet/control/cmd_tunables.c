@@ -103,19 +103,8 @@ static int settings_parse(const struct lnet_ctl_req *req, struct setting *set, u
 	return rc;
 }
 
-int lnet_ctl_tunables_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			    struct lnet_ctl_err *e)
-{
-	struct setting *set = kvcalloc(TUNABLES_MAX, sizeof(*set), GFP_KERNEL);
-	unsigned int nr = 0;
-	int rc = set ? settings_parse(req, set, &nr, e) : -ENOMEM;
-
-	kvfree(set);
-	return rc;
-}
-
-int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			  struct lnet_ctl_err *e)
+static int tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			struct lnet_ctl_err *e)
 {
 	struct setting *set = kvcalloc(TUNABLES_MAX, sizeof(*set), GFP_KERNEL);
 	unsigned int nr = 0, i;
@@ -124,7 +113,7 @@ int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *r
 	if (!set)
 		return -ENOMEM;
 	rc = settings_parse(req, set, &nr, e);
-	for (i = 0; i < nr && !rc; i++) {
+	for (i = 0; i < nr && !rc && !(req->flags & LNET_NL_F_STAGED); i++) {
 		rc = lnet_tunable_set(ctl->ln, set[i].info->name, set[i].value);
 		if (rc)
 			rc = lnet_ctl_fail(e, rc, "cannot set '%s': %s", set[i].info->name,
@@ -138,8 +127,8 @@ int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *r
 }
 
 /* "range" N, as stock's tool imports `numa'. */
-int lnet_ctl_numa_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		      struct lnet_ctl_err *e)
+static int numa_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		    struct lnet_ctl_err *e)
 {
 	struct lnet_req all;
 	struct lnet_val v;
@@ -246,7 +235,7 @@ static void lines_add(struct tun_view *v, const struct lnet *ln)
 	}
 }
 
-int lnet_ctl_tunables_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int tunables_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct tun_view *v = kvzalloc(sizeof(*v), GFP_KERNEL);
 	unsigned int i;
@@ -272,6 +261,16 @@ int lnet_ctl_tunables_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct 
 	kvfree(v);
 	return rc;
 }
+
+const struct lnet_ctl_cmd lnet_cmd_tunables = {
+	.cmd = LNET_NL_TUNABLES,
+	.down = true,
+	.stages = true,
+	.act = tunables_act,
+	.next = tunables_next,
+};
+
+const struct lnet_ctl_cmd lnet_cmd_numa = { .cmd = LNET_NL_NUMA, .down = true, .act = numa_act };
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
@@ -345,7 +344,7 @@ static void stats_fill(struct stats_view *v, const struct lnet *ln)
 	v->table = (struct lnet_table){ v->keys, (u16)n };
 }
 
-int lnet_ctl_stats_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int stats_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct stats_view *v = kvzalloc(sizeof(*v), GFP_KERNEL);
 	unsigned int i;
@@ -364,16 +363,24 @@ int lnet_ctl_stats_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lne
 	return rc;
 }
 
-int lnet_ctl_stats_reset(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e)
+static int stats_reset(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
 {
 	lnet_stats_reset(ctl->ln);
 	return 0;
 }
 
+const struct lnet_ctl_cmd lnet_cmd_stats = {
+	.cmd = LNET_NL_STATS, .down = true, .next = stats_next,
+};
+
+const struct lnet_ctl_cmd lnet_cmd_stats_reset = {
+	.cmd = LNET_NL_STATS_RESET, .down = true, .act = stats_reset,
+};
+
 /* ---- node ------------------------------------------------------------------------------------ */
 
-int lnet_ctl_node_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int node_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	const struct lnet_control *ctl = d->ctl;
 	struct lnet_view_node v = { .pid = ctl->pid,
@@ -388,3 +395,7 @@ int lnet_ctl_node_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 	lnet_table_emit(s, &lnet_table_node, &v, 0, false, NULL);
 	return !lnet_ctl_item_end(d, s);
 }
+
+const struct lnet_ctl_cmd lnet_cmd_node = {
+	.cmd = LNET_NL_NODE, .down = true, .next = node_next,
+};

@@ -101,9 +101,9 @@ static int del(struct lnet *ln, struct lnet_req r, s64 idx, struct lnet_ctl_err 
 }
 
 /* What can be said of an item before it is time; then, unless @checks, it is done. */
-static int item_act(struct lnet *ln, struct lnet_req item, bool adds, bool checks,
-		    struct lnet_ctl_err *e)
+static int item_act(struct lnet *ln, struct lnet_req item, u16 flags, struct lnet_ctl_err *e)
 {
+	bool adds = flags & LNET_NL_F_CREATE, checks = flags & LNET_NL_F_STAGED;
 	struct lnet_udsp_rule *rule;
 	s64 idx;
 	int rc = idx_of(item, &idx, e);
@@ -122,8 +122,8 @@ static int item_act(struct lnet *ln, struct lnet_req item, bool adds, bool check
 	return rc;
 }
 
-static int act(struct lnet_control *ctl, const struct lnet_ctl_req *req, bool checks,
-	       struct lnet_ctl_err *e)
+static int udsp_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		    struct lnet_ctl_err *e)
 {
 	struct lnet_req items, item;
 
@@ -131,25 +131,13 @@ static int act(struct lnet_control *ctl, const struct lnet_ctl_req *req, bool ch
 		return lnet_ctl_fail(e, -EOPNOTSUPP, "rules are added and deleted");
 	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
 		return lnet_ctl_fail(e, -EINVAL, "the request is not a list of rules");
-	return item_act(ctl->ln, item, req->flags & LNET_NL_F_CREATE, checks, e);
-}
-
-int lnet_ctl_udsp_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		      struct lnet_ctl_err *e)
-{
-	return act(ctl, req, false, e);
-}
-
-int lnet_ctl_udsp_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			struct lnet_ctl_err *e)
-{
-	return act(ctl, req, true, e);
+	return item_act(ctl->ln, item, req->flags, e);
 }
 
 /* ---- show ------------------------------------------------------------------------------------ */
 
-int lnet_ctl_udsp_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			struct lnet_ctl_err *e)
+static int udsp_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+		      struct lnet_ctl_err *e)
 {
 	struct lnet_req items, item;
 	s64 idx;
@@ -199,7 +187,7 @@ static int emit_from(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_u
 	return 0;
 }
 
-int lnet_ctl_udsp_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+static int udsp_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct lnet_udsp_rule *rule = kzalloc(sizeof(*rule), GFP_KERNEL);
 	int rc = rule ? emit_from(d, s, rule) : -ENOMEM;
@@ -207,6 +195,14 @@ int lnet_ctl_udsp_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 	kfree(rule);
 	return rc;
 }
+
+const struct lnet_ctl_cmd lnet_cmd_udsp = {
+	.cmd = LNET_NL_UDSP,
+	.stages = true,
+	.act = udsp_act,
+	.start = udsp_start,
+	.next = udsp_next,
+};
 
 /* ---- interfaces ------------------------------------------------------------------------------ */
 

@@ -6,36 +6,39 @@
 #include "control/control.h"
 #include "model/model.h"
 
+/* A command: the const structs below are in cmd_*.c and transaction.c. */
 struct lnet_ctl_cmd {
 	u8 cmd;
 	bool down;		/* answers although the node is not configured */
+	bool stages;		/* its changes may be part of a transaction */
 	u16 tells;		/* a change with one of these flags answers as a dump does */
 	/*
 	 * Each NULL if the command has no such form. Contracts: lnet_control_do() and
-	 * lnet_control_dump_*().
+	 * lnet_control_dump_*(). If @stages, a request with LNET_NL_F_STAGED changes nothing: act
+	 * checks all of it that can be checked without a change.
 	 */
 	int (*act)(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		   struct lnet_ctl_err *e);
-	/* May it be part of a transaction: all of it that can be said without changing anything. */
-	int (*check)(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		     struct lnet_ctl_err *e);
+	/* @d is zeroed but for what the request's header says. After an error, end is called. */
 	int (*start)(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		     struct lnet_ctl_err *e);
 	int (*next)(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
+	/* NULL: d->priv is memory for kvfree(), or NULL. */
 	void (*end)(struct lnet_ctl_dump *d);
 };
+
+extern const struct lnet_ctl_cmd lnet_cmd_configure, lnet_cmd_nets, lnet_cmd_peers,
+	lnet_cmd_routes, lnet_cmd_ping, lnet_cmd_cpt_of_nid, lnet_cmd_udsp, lnet_cmd_recovery,
+	lnet_cmd_fault, lnet_cmd_peer_dist, lnet_cmd_peer_fail, lnet_cmd_routing,
+	lnet_cmd_buffers, lnet_cmd_numa, lnet_cmd_stats, lnet_cmd_stats_reset, lnet_cmd_tunables,
+	lnet_cmd_explain, lnet_cmd_rules, lnet_cmd_record, lnet_cmd_limits, lnet_cmd_node,
+	lnet_cmd_transaction;
 
 #define LNET_CTL_NIDS_MAX 128	/* in one request */
 
 /* cmd_net.c */
-int lnet_ctl_configure(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e);
-int lnet_ctl_nets_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		      struct lnet_ctl_err *e);
 /* The driver of a net's type, NULL: there is none (any more). */
 const struct lnet_lnd_ops *lnet_ctl_driver(const struct lnet *ln, u32 net);
-int lnet_ctl_nets_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			struct lnet_ctl_err *e);
 /* States of an interface that an operator has set; they survive a restart. */
 struct lnet_ctl_marks {
 	bool drained, down;
@@ -75,8 +78,6 @@ int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **conf);
 int lnet_ctl_conf_restore(struct lnet_control *ctl, const struct lnet_ctl_conf *conf);
 void lnet_ctl_conf_free(struct lnet_ctl_conf *conf);
 /* transaction.c */
-int lnet_ctl_trans_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e);
 /* @req, which was checked, is kept. */
 int lnet_ctl_trans_stage(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);
@@ -89,109 +90,11 @@ int lnet_ctl_carry_out(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e);
 int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-bool lnet_ctl_ni_fatal(const struct lnet_ni *ni);	/* no link, really or by a rule */
 bool lnet_ctl_ni_up(const struct lnet_ni *ni);		/* its status as shown */
-/* cmd_peer.c */
-int lnet_ctl_peers_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e);
-int lnet_ctl_peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e);
-int lnet_ctl_peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e);
-int lnet_ctl_peers_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-void lnet_ctl_peers_end(struct lnet_ctl_dump *d);
-/* cmd_ping.c */
-int lnet_ctl_ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			struct lnet_ctl_err *e);
-int lnet_ctl_cpt_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e);
-int lnet_ctl_cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-int lnet_ctl_dist_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-void lnet_ctl_cpt_end(struct lnet_ctl_dump *d);
-/* cmd_fault.c */
-int lnet_ctl_fault_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e);
-int lnet_ctl_fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e);
-int lnet_ctl_fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e);
-int lnet_ctl_fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-int lnet_ctl_peer_fail_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			   struct lnet_ctl_err *e);
-/* cmd_rule.c */
-int lnet_ctl_rules_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e);
-int lnet_ctl_rules_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e);
-int lnet_ctl_rules_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e);
-int lnet_ctl_rules_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-void lnet_ctl_rules_end(struct lnet_ctl_dump *d);
-/* cmd_tunables.c */
-int lnet_ctl_tunables_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			    struct lnet_ctl_err *e);
-int lnet_ctl_tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			  struct lnet_ctl_err *e);
-int lnet_ctl_tunables_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-int lnet_ctl_numa_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		      struct lnet_ctl_err *e);
-/* cmd_limits.c */
-int lnet_ctl_limits_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			  struct lnet_ctl_err *e);
-int lnet_ctl_limits_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-void lnet_ctl_limits_end(struct lnet_ctl_dump *d);
-int lnet_ctl_stats_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-int lnet_ctl_stats_reset(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e);
-int lnet_ctl_node_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-/* cmd_recovery.c */
-int lnet_ctl_recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e);
-int lnet_ctl_recov_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-void lnet_ctl_recov_end(struct lnet_ctl_dump *d);
-/* cmd_explain.c */
-int lnet_ctl_explain_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			   struct lnet_ctl_err *e);
-int lnet_ctl_explain_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-void lnet_ctl_explain_end(struct lnet_ctl_dump *d);
-/* cmd_record.c */
-int lnet_ctl_record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			struct lnet_ctl_err *e);
-int lnet_ctl_record_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			  struct lnet_ctl_err *e);
-int lnet_ctl_record_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-void lnet_ctl_record_end(struct lnet_ctl_dump *d);
 /* cmd_udsp.c */
-int lnet_ctl_udsp_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			struct lnet_ctl_err *e);
-int lnet_ctl_udsp_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		      struct lnet_ctl_err *e);
-int lnet_ctl_udsp_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			struct lnet_ctl_err *e);
-int lnet_ctl_udsp_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 /* What rules say of an interface of ours (cfg_mutex held), of a peer's ([sh]). */
 void lnet_ctl_udsp_ni(const struct lnet *ln, const struct lnet_nid *nid, struct lnet_view_udsp *v);
 void lnet_ctl_udsp_pni(const struct lnet_peer_ni *pni, struct lnet_view_udsp *v);
-/* cmd_route.c */
-int lnet_ctl_routes_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			struct lnet_ctl_err *e);
-int lnet_ctl_routes_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			  struct lnet_ctl_err *e);
-int lnet_ctl_routes_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-			  struct lnet_ctl_err *e);
-int lnet_ctl_routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-void lnet_ctl_routes_end(struct lnet_ctl_dump *d);
-/* cmd_router.c */
-int lnet_ctl_routing_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e);
-int lnet_ctl_routing_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			   struct lnet_ctl_err *e);
-int lnet_ctl_routing_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-int lnet_ctl_buffers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			 struct lnet_ctl_err *e);
-int lnet_ctl_buffers_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-			   struct lnet_ctl_err *e);
-
 
 /* request.c, reply.c: what they share. */
 

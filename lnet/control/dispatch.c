@@ -2,89 +2,15 @@
 /* Management of an instance: which command goes where. */
 #include "control/command.h"
 #include "shard/shard.h"
+#include "topology/topology.h"
 
-static const struct lnet_ctl_cmd commands[] = {
-	{ .cmd = LNET_NL_CONFIGURE, .down = true, .act = lnet_ctl_configure },
-	{ .cmd = LNET_NL_NETS,
-	  .act = lnet_ctl_nets_act,
-	  .check = lnet_ctl_nets_check,
-	  .start = lnet_ctl_nets_start,
-	  .next = lnet_ctl_nets_next },
-	{ .cmd = LNET_NL_PEERS,
-	  .act = lnet_ctl_peers_act,
-	  .check = lnet_ctl_peers_check,
-	  .start = lnet_ctl_peers_start,
-	  .next = lnet_ctl_peers_next,
-	  .end = lnet_ctl_peers_end },
-	{ .cmd = LNET_NL_ROUTES,
-	  .act = lnet_ctl_routes_act,
-	  .check = lnet_ctl_routes_check,
-	  .start = lnet_ctl_routes_start,
-	  .next = lnet_ctl_routes_next,
-	  .end = lnet_ctl_routes_end },
-	{ .cmd = LNET_NL_PING,
-	  .tells = LNET_NL_F_CREATE,
-	  .start = lnet_ctl_ping_start,
-	  .next = lnet_ctl_asks_next,
-	  .end = lnet_ctl_asks_end },
-	{ .cmd = LNET_NL_CPT_OF_NID,
-	  .start = lnet_ctl_cpt_start,
-	  .next = lnet_ctl_cpt_next,
-	  .end = lnet_ctl_cpt_end },
-	{ .cmd = LNET_NL_UDSP,
-	  .act = lnet_ctl_udsp_act,
-	  .check = lnet_ctl_udsp_check,
-	  .start = lnet_ctl_udsp_start,
-	  .next = lnet_ctl_udsp_next },
-	{ .cmd = LNET_NL_DBG_RECOV,
-	  .start = lnet_ctl_recov_start,
-	  .next = lnet_ctl_recov_next,
-	  .end = lnet_ctl_recov_end },
-	{ .cmd = LNET_NL_FAULT,
-	  .act = lnet_ctl_fault_act,
-	  .check = lnet_ctl_fault_check,
-	  .start = lnet_ctl_fault_start,
-	  .next = lnet_ctl_fault_next },
-	{ .cmd = LNET_NL_PEER_DIST,
-	  .start = lnet_ctl_cpt_start,
-	  .next = lnet_ctl_dist_next,
-	  .end = lnet_ctl_cpt_end },
-	{ .cmd = LNET_NL_PEER_FAIL, .act = lnet_ctl_peer_fail_act },
-	{ .cmd = LNET_NL_ROUTING,
-	  .act = lnet_ctl_routing_act,
-	  .check = lnet_ctl_routing_check,
-	  .next = lnet_ctl_routing_next },
-	{ .cmd = LNET_NL_BUFFERS, .act = lnet_ctl_buffers_act, .check = lnet_ctl_buffers_check },
-	{ .cmd = LNET_NL_NUMA, .down = true, .act = lnet_ctl_numa_act },
-	{ .cmd = LNET_NL_STATS, .down = true, .next = lnet_ctl_stats_next },
-	{ .cmd = LNET_NL_STATS_RESET, .down = true, .act = lnet_ctl_stats_reset },
-	{ .cmd = LNET_NL_TUNABLES,
-	  .down = true,
-	  .act = lnet_ctl_tunables_act,
-	  .check = lnet_ctl_tunables_check,
-	  .next = lnet_ctl_tunables_next },
-	{ .cmd = LNET_NL_EXPLAIN,
-	  .start = lnet_ctl_explain_start,
-	  .next = lnet_ctl_explain_next,
-	  .end = lnet_ctl_explain_end },
-	{ .cmd = LNET_NL_RULES,
-	  .act = lnet_ctl_rules_act,
-	  .check = lnet_ctl_rules_check,
-	  .start = lnet_ctl_rules_start,
-	  .next = lnet_ctl_rules_next,
-	  .end = lnet_ctl_rules_end },
-	{ .cmd = LNET_NL_RECORD,
-	  .down = true,
-	  .act = lnet_ctl_record_act,
-	  .start = lnet_ctl_record_start,
-	  .next = lnet_ctl_record_next,
-	  .end = lnet_ctl_record_end },
-	{ .cmd = LNET_NL_LIMITS,
-	  .start = lnet_ctl_limits_start,
-	  .next = lnet_ctl_limits_next,
-	  .end = lnet_ctl_limits_end },
-	{ .cmd = LNET_NL_NODE, .down = true, .next = lnet_ctl_node_next },
-	{ .cmd = LNET_NL_TRANSACTION, .down = true, .act = lnet_ctl_trans_act },
+static const struct lnet_ctl_cmd *const commands[] = {
+	&lnet_cmd_configure, &lnet_cmd_nets, &lnet_cmd_peers, &lnet_cmd_routes, &lnet_cmd_ping,
+	&lnet_cmd_cpt_of_nid, &lnet_cmd_udsp, &lnet_cmd_recovery, &lnet_cmd_fault,
+	&lnet_cmd_peer_dist, &lnet_cmd_peer_fail, &lnet_cmd_routing, &lnet_cmd_buffers,
+	&lnet_cmd_numa, &lnet_cmd_stats, &lnet_cmd_stats_reset, &lnet_cmd_tunables,
+	&lnet_cmd_explain, &lnet_cmd_rules, &lnet_cmd_record, &lnet_cmd_limits, &lnet_cmd_node,
+	&lnet_cmd_transaction,
 };
 
 static bool is_dump(u16 flags)
@@ -143,8 +69,8 @@ static const struct lnet_ctl_cmd *command_find(u8 cmd)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		if (commands[i].cmd == cmd)
-			return &commands[i];
+		if (commands[i]->cmd == cmd)
+			return commands[i];
 	return NULL;
 }
 
@@ -183,10 +109,10 @@ static int stage(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	u16 replace = req->flags & LNET_NL_F_REPLACE;
 	int rc;
 
-	if (!c->check || (req->cmd == LNET_NL_TUNABLES ? !replace :
+	if (!c->stages || (req->cmd == LNET_NL_TUNABLES ? !replace :
 							 replace && req->cmd != LNET_NL_NETS))
 		return lnet_ctl_fail(e, -EOPNOTSUPP, "this cannot be part of a transaction");
-	rc = c->check(ctl, req, e);
+	rc = c->act(ctl, req, e);
 	return rc ? rc : lnet_ctl_trans_stage(ctl, req, e);
 }
 
@@ -245,7 +171,10 @@ int lnet_control_dump_start(struct lnet_control *ctl, const struct lnet_ctl_req 
 	d->ops = c;
 	d->level = req->version;
 	d->backup = req->flags & LNET_NL_F_FILTERED;
-	return c->start ? c->start(d, req, e) : 0;
+	rc = c->start ? c->start(d, req, e) : 0;
+	if (rc)
+		lnet_control_dump_end(d);
+	return rc;
 }
 
 int lnet_control_dump_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
@@ -307,6 +236,9 @@ void lnet_control_dump_end(struct lnet_ctl_dump *d)
 {
 	if (d->ops->end)
 		d->ops->end(d);
+	else
+		kvfree(d->priv);
+	lnet_peer_put(d->peer);
 	kfree(d->held);
 	d->held = NULL;
 }

@@ -167,8 +167,8 @@ static int commit(struct lnet_control *ctl, const struct lnet_ctl_trans *t, stru
 	return rc;
 }
 
-int lnet_ctl_trans_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e)
+static int trans_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+		     struct lnet_ctl_err *e)
 {
 	int rc;
 
@@ -182,3 +182,7 @@ int lnet_ctl_trans_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	lnet_ctl_trans_drop(ctl);
 	return rc;
 }
+
+const struct lnet_ctl_cmd lnet_cmd_transaction = {
+	.cmd = LNET_NL_TRANSACTION, .down = true, .act = trans_act,
+};
