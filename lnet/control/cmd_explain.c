@@ -125,17 +125,14 @@ static void see(struct explain_view *v, struct lnet_peer_ni *pni)
 static int explain_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e)
 {
+	static const struct lnet_field fields[] = {
+		LNET_FIELD(NID, "nid", struct lnet_ctl_dump, nid, .need = true), { NULL }
+	};
 	char text[LNET_NIDSTR_SIZE];
 	struct lnet_peer_ni *pni;
-	struct lnet_req all;
 	struct lnet_pass p;
-	struct lnet_val v;
-	int rc;
+	int rc = lnet_ctl_read(lnet_ctl_attrs(req), fields, d, e);
 
-	lnet_req_init(&all, req->attrs, req->len);
-	if (!lnet_req_find(all, "nid", &v))
-		return lnet_ctl_fail(e, -EINVAL, "'nid' is missing");
-	rc = lnet_ctl_nid(&v, "nid", &d->nid, e);
 	if (rc)
 		return rc;
 	pni = lnet_peer_ni_lookup(d->ctl->ln, &d->nid);

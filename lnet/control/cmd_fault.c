@@ -3,113 +3,70 @@
 #include "control/command.h"
 #include "fault/fault.h"
 
-static int find_num(struct lnet_req r, const char *key, s64 max, u64 *num, struct lnet_ctl_err *e)
-{
-	struct lnet_val v;
-	s64 val;
+/* What a request may say of a rule. */
+struct fault_req {
+	u32 op;				/* LNET_NL_DROP_ADD ... */
+	u32 id;				/* 0: none was given */
+	u64 latency_s, latency_ms;
+	struct lnet_fault_rule rule;
+};
 
-	*num = 0;
-	if (!lnet_req_find(r, key, &v))
-		return 0;
-	if (lnet_val_int(&v, S64_MIN, S64_MAX, &val))
-		return lnet_ctl_must(&v, key, "a number", e);
-	if (max >= 0 && (val < 0 || val > max))
-		return lnet_ctl_fail(e, -EINVAL, "invalid value '%lld' for key '%s': it must be 0 "
-				     "to %lld", val, key, max);
-	*num = (u64)val;
-	return 0;
+#define FAULT_NUM(key, member, max)								\
+	LNET_FIELD_RANGE(key, struct fault_req, member, 0, max, .stock = true)
+
+static const struct lnet_field op_fields[] = {
+	LNET_FIELD_RANGE("rule_type", struct fault_req, op, 0, LNET_NL_DELAY_LIST, .stock = true,
+			 .need = true),
+	{ NULL }
+};
+static const struct lnet_field nid_fields[] = {
+	LNET_FIELD(NIDS, "fa_src", struct fault_req, rule.src),
+	LNET_FIELD(NIDS, "fa_dst", struct fault_req, rule.dst),
+	LNET_FIELD(NIDS, "fa_local_nid", struct fault_req, rule.local),
+	{ NULL }
+};
+static const struct lnet_field id_fields[] = { FAULT_NUM("id", id, U32_MAX), { NULL } };
+static const struct lnet_field rule_fields[] = {
+	LNET_FIELD_RANGE("fa_ptl_mask", struct fault_req, rule.portal_mask, S64_MIN, S64_MAX,
+			 .text = "a number"),
+	FAULT_NUM("fa_msg_mask", rule.msg_mask, 15),
+	{ NULL }
+};
+static const struct lnet_field delay_fields[] = {
+	FAULT_NUM("la_rate", rule.rate, U32_MAX),
+	FAULT_NUM("la_interval", rule.interval_s, U32_MAX),
+	FAULT_NUM("la_latency", latency_s, 86400),
+	FAULT_NUM("la_latency_ms", latency_ms, 86400000),
+	{ NULL }
+};
+static const struct lnet_field drop_fields[] = {
+	FAULT_NUM("da_rate", rule.rate, U32_MAX),
+	FAULT_NUM("da_interval", rule.interval_s, U32_MAX),
+	FAULT_NUM("da_health_error_mask", rule.health_mask, U32_MAX),
+	FAULT_NUM("da_random", rule.random, 1),
+	FAULT_NUM("da_drop_all", rule.drop_all, 1),
+	FAULT_NUM("da_when", rule.when, 2),
+	{ NULL }
+};
+
+static int op_of(const struct lnet_ctl_req *req, struct fault_req *r, struct lnet_ctl_err *e)
+{
+	*r = (struct fault_req){ .rule = { .src = LNET_NID_ANY, .dst = LNET_NID_ANY,
+					   .local = LNET_NID_ANY } };
+	return lnet_ctl_read(lnet_ctl_attrs(req), op_fields, r, e);
 }
 
-/*
- * Absent: any. 255.255.255.255@net, which is how clients send *@net, is what the rules take for
- * "any on the net".
- */
-static int find_nid(struct lnet_req r, const char *key, struct lnet_nid *nid,
-		    struct lnet_ctl_err *e)
+static int rule_of(struct lnet_req all, bool delay, struct fault_req *r, struct lnet_ctl_err *e)
 {
-	char text[LNET_NIDSTR_SIZE] = "";
-	unsigned int every;
-	struct lnet_val v;
+	int rc = lnet_ctl_read(all, nid_fields, r, e);
 
-	*nid = LNET_NID_ANY;
-	if (!lnet_req_find(r, key, &v))
-		return 0;
-	if (!lnet_val_text(&v, text, sizeof(text)) && !lnet_nid_parse(nid, text))
-		return 0;
-	every = strncmp(text, "255.255.255.255@", 16) ? 0 : 15;
-	return lnet_ctl_fail(e, -EINVAL, "'%s%s' is no NID, *@net or *", every ? "*" : "",
-			     text + every);
-}
-
-static int op_of(const struct lnet_ctl_req *req, struct lnet_req *all, u64 *op,
-		 struct lnet_ctl_err *e)
-{
-	struct lnet_val v;
-
-	lnet_req_init(all, req->attrs, req->len);
-	if (!lnet_req_find(*all, "rule_type", &v))
-		return lnet_ctl_fail(e, -EINVAL, "'rule_type' is missing");
-	return find_num(*all, "rule_type", LNET_NL_DELAY_LIST, op, e);
-}
-
-static int nids_of(struct lnet_req all, struct lnet_fault_rule *rule, struct lnet_ctl_err *e)
-{
-	int rc = find_nid(all, "fa_src", &rule->src, e);
-
-	rc = rc ? rc : find_nid(all, "fa_dst", &rule->dst, e);
-	return rc ? rc : find_nid(all, "fa_local_nid", &rule->local, e);
-}
-
-static int delay_of(struct lnet_req all, struct lnet_fault_rule *rule, struct lnet_ctl_err *e)
-{
-	u64 rate = 0, interval = 0, s = 0, ms = 0;
-	int rc = find_num(all, "la_rate", U32_MAX, &rate, e);
-
-	rc = rc ? rc : find_num(all, "la_interval", U32_MAX, &interval, e);
-	rc = rc ? rc : find_num(all, "la_latency", 86400, &s, e);
-	rc = rc ? rc : find_num(all, "la_latency_ms", 86400000, &ms, e);
-	rule->rate = (u32)rate;
-	rule->interval_s = (u32)interval;
-	rule->latency_ns = ms ? ms * NSEC_PER_MSEC : s * NSEC_PER_SEC;
-	if (!rc && !rule->latency_ns)
+	rc = rc ? rc : lnet_ctl_read(all, rule_fields, r, e);
+	rc = rc ? rc : lnet_ctl_read(all, delay ? delay_fields : drop_fields, r, e);
+	r->rule.delay = delay;
+	r->rule.latency_ns = r->latency_ms ? r->latency_ms * NSEC_PER_MSEC :
+					     r->latency_s * NSEC_PER_SEC;
+	if (!rc && delay && !r->rule.latency_ns)
 		return lnet_ctl_fail(e, -EINVAL, "a delay rule needs a latency");
-	return rc;
-}
-
-static int drop_of(struct lnet_req all, struct lnet_fault_rule *rule, struct lnet_ctl_err *e)
-{
-	u64 rate = 0, interval = 0, mask = 0, random = 0, all_of_them = 0, when = 0;
-	int rc = find_num(all, "da_rate", U32_MAX, &rate, e);
-
-	rc = rc ? rc : find_num(all, "da_interval", U32_MAX, &interval, e);
-	rc = rc ? rc : find_num(all, "da_health_error_mask", U32_MAX, &mask, e);
-	rc = rc ? rc : find_num(all, "da_random", 1, &random, e);
-	rc = rc ? rc : find_num(all, "da_drop_all", 1, &all_of_them, e);
-	rc = rc ? rc : find_num(all, "da_when", 2, &when, e);
-	rule->rate = (u32)rate;
-	rule->interval_s = (u32)interval;
-	rule->health_mask = (u32)mask;
-	rule->random = random;
-	rule->drop_all = all_of_them;
-	rule->when = (u8)when;
-	return rc;
-}
-
-static int rule_of(struct lnet_req all, bool delay, struct lnet_fault_rule *rule,
-		   struct lnet_ctl_err *e)
-{
-	u64 portals = 0, types = 0;
-	int rc;
-
-	memset(rule, 0, sizeof(*rule));
-	rule->delay = delay;
-	rc = nids_of(all, rule, e);
-	rc = rc ? rc : find_num(all, "fa_ptl_mask", -1, &portals, e);
-	rc = rc ? rc : find_num(all, "fa_msg_mask", 15, &types, e);
-	rule->portal_mask = portals;
-	rule->msg_mask = (u32)types;
-	if (!rc)
-		rc = delay ? delay_of(all, rule, e) : drop_of(all, rule, e);
 	return rc;
 }
 
@@ -126,59 +83,51 @@ static const char *contradiction(const struct lnet_fault_rule *r)
 	return "the values of the rule exclude each other";
 }
 
-static int fault_add(struct lnet *ln, struct lnet_req all, bool delay, bool checks,
-		     struct lnet_ctl_err *e)
+static int fault_add(struct lnet *ln, const struct lnet_fault_rule *rule, struct lnet_ctl_err *e)
 {
-	struct lnet_fault_rule rule;
-	int rc = rule_of(all, delay, &rule, e);
+	int rc = lnet_fault_add(ln, rule);
 
-	if (rc || checks)
-		return rc;
-	rc = lnet_fault_add(ln, &rule);
-	if (rc == -EINVAL && !rule.rate == !rule.interval_s)
+	if (rc == -EINVAL && !rule->rate == !rule->interval_s)
 		return lnet_ctl_fail(e, rc, "a rule needs either a rate or an interval of at "
-				     "least 1; rate is %u, interval %u", rule.rate,
-				     rule.interval_s);
+				     "least 1; rate is %u, interval %u", rule->rate,
+				     rule->interval_s);
 	if (rc == -EINVAL)
-		return lnet_ctl_fail(e, rc, "%s", contradiction(&rule));
+		return lnet_ctl_fail(e, rc, "%s", contradiction(rule));
 	return rc ? lnet_ctl_fail(e, rc, "cannot add the rule: %s",
 				  rc == -ENOSPC ? "too many" : lnet_ctl_why(rc))
 		  : 0;
 }
 
-static int fault_del(struct lnet *ln, struct lnet_req all, bool delay, bool checks,
+static int fault_del(struct lnet *ln, bool delay, const struct fault_req *r,
 		     struct lnet_ctl_err *e)
 {
-	struct lnet_fault_rule rule;
-	u64 id = 0;
-	int rc = nids_of(all, &rule, e);
+	int nr = r->id ? lnet_fault_del_id(ln, delay, r->id)
+		       : lnet_fault_del(ln, delay, &r->rule.src, &r->rule.dst);
 
-	rc = rc ? rc : find_num(all, "id", U32_MAX, &id, e);
-	if (rc || checks)
-		return rc;
-	rc = id ? lnet_fault_del_id(ln, delay, (u32)id)
-		: lnet_fault_del(ln, delay, &rule.src, &rule.dst);
-	return rc > 0 ? 0 : lnet_ctl_fail(e, rc ? rc : -ENOENT, "no matching rule");
+	return nr > 0 ? 0 : lnet_ctl_fail(e, nr ? nr : -ENOENT, "no matching rule");
 }
 
 static int fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		     struct lnet_ctl_err *e)
 {
-	struct lnet_req all;
-	u64 op = 0;
-	int rc = op_of(req, &all, &op, e);
-	bool delay = op >= LNET_NL_DELAY_ADD;
-	bool checks = req->flags & LNET_NL_F_STAGED;
+	struct lnet_req all = lnet_ctl_attrs(req);
+	bool checks = req->flags & LNET_NL_F_STAGED, delay;
+	struct fault_req r;
+	int rc = op_of(req, &r, e);
 
 	if (rc)
 		return rc;
-	switch (op) {
+	delay = r.op >= LNET_NL_DELAY_ADD;
+	switch (r.op) {
 	case LNET_NL_DROP_ADD:
 	case LNET_NL_DELAY_ADD:
-		return fault_add(ctl->ln, all, delay, checks, e);
+		rc = rule_of(all, delay, &r, e);
+		return rc || checks ? rc : fault_add(ctl->ln, &r.rule, e);
 	case LNET_NL_DROP_DEL:
 	case LNET_NL_DELAY_DEL:
-		return fault_del(ctl->ln, all, delay, checks, e);
+		rc = lnet_ctl_read(all, nid_fields, &r, e);
+		rc = rc ? rc : lnet_ctl_read(all, id_fields, &r, e);
+		return rc || checks ? rc : fault_del(ctl->ln, delay, &r, e);
 	case LNET_NL_DROP_RESET:
 	case LNET_NL_DELAY_RESET:
 		if (checks)
@@ -191,39 +140,35 @@ static int fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 
 /* ---- NIDs that fail -------------------------------------------------------------------------- */
 
-static int peer_fail(struct lnet *ln, struct lnet_req item, struct lnet_ctl_err *e)
-{
+struct fail_req {
 	struct lnet_nid nid;
-	struct lnet_val v;
-	s64 count;
-	int rc;
+	s32 count;
+};
 
-	if (!lnet_req_find(item, "nid", &v))
-		return lnet_ctl_fail(e, -EINVAL, "'nid' is missing");
-	rc = lnet_ctl_nid(&v, "nid", &nid, e);
-	if (rc)
-		return rc;
-	if (!lnet_req_find(item, "threshold", &v))
-		return lnet_ctl_fail(e, -EINVAL, "'threshold' is missing");
-	rc = lnet_val_int(&v, -1, S32_MAX, &count);
-	if (rc)
-		return lnet_ctl_fail(e, rc, "'threshold' must be a number from -1 (always) to %d",
-				     S32_MAX);
-	rc = lnet_fault_peer(ln, &nid, (s32)count);
-	return rc == -ENOSPC ? lnet_ctl_fail(e, rc, "too many NIDs fail") : rc;
-}
+static const struct lnet_field fail_fields[] = {
+	LNET_FIELD(NID, "nid", struct fail_req, nid, .need = true),
+	LNET_FIELD_RANGE("threshold", struct fail_req, count, -1, S32_MAX, .need = true,
+			 .text = "-1 (always) to 2147483647", .range_err = -ERANGE),
+	{ NULL }
+};
 
 static int peer_fail_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e)
 {
 	struct lnet_req items, item;
-	int rc = 0;
+	struct fail_req r;
+	int rc;
 
 	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
 		return lnet_ctl_fail(e, req->len ? -EINVAL : -ENOMSG, "no NID is given");
-	do
-		rc = peer_fail(ctl->ln, item, e);
-	while (!rc && lnet_req_item(&items, &item));
+	do {
+		rc = lnet_ctl_read(item, fail_fields, &r, e);
+		if (rc)
+			return rc;
+		rc = lnet_fault_peer(ctl->ln, &r.nid, r.count);
+		if (rc == -ENOSPC)
+			return lnet_ctl_fail(e, rc, "too many NIDs fail");
+	} while (!rc && lnet_req_item(&items, &item));
 	return rc;
 }
 
@@ -232,16 +177,14 @@ static int peer_fail_act(struct lnet_control *ctl, const struct lnet_ctl_req *re
 static int fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {
-	struct lnet_fault_rule rule;
-	struct lnet_req all;
-	u64 op = 0;
-	int rc = op_of(req, &all, &op, e);
+	struct fault_req r;
+	int rc = op_of(req, &r, e);
 
-	d->sub = op >= LNET_NL_DELAY_ADD;
 	if (rc)
 		return rc;
+	d->sub = r.op >= LNET_NL_DELAY_ADD;
 	/* no words: it is how stock's lists say that they are empty */
-	return lnet_fault_get(d->ctl->ln, d->sub, 0, &rule) ? -ENOENT : 0;
+	return lnet_fault_get(d->ctl->ln, d->sub, 0, &r.rule) ? -ENOENT : 0;
 }
 
 /* Keys of control.def's fault table that only one kind of rule has. */

@@ -283,21 +283,17 @@ static void drivers_fill(struct limits_view *v, struct lnet *ln)
 static int limits_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e)
 {
-	struct limits_view *v;
-	s64 at_bound = 0;
-	struct lnet_req all;
-	struct lnet_val val;
+	static const struct lnet_field fields[] = {
+		LNET_FIELD_RANGE("at bound", struct limits_view, at_bound, 0, 1, .text = "0 or 1"),
+		{ NULL }
+	};
+	struct limits_view *v = d->priv = kvzalloc(sizeof(*v), GFP_KERNEL);
+	int rc = v ? lnet_ctl_read(lnet_ctl_attrs(req), fields, v, e) : -ENOMEM;
 
-	lnet_req_init(&all, req->attrs, req->len);
-	if (lnet_req_find(all, "at bound", &val) && lnet_val_int(&val, 0, 1, &at_bound))
-		return lnet_ctl_fail(e, -EINVAL, "'at bound' must be 0 or 1");
-	v = kvzalloc(sizeof(*v), GFP_KERNEL);
-	if (!v)
-		return -ENOMEM;
-	v->at_bound = at_bound;
+	if (rc)
+		return rc;
 	core_fill(v, d->ctl->ln);
 	drivers_fill(v, d->ctl->ln);
-	d->priv = v;
 	return 0;
 }
 

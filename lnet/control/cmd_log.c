@@ -71,12 +71,10 @@ void lnet_ctl_log_change(struct lnet_control *ctl, const struct lnet_ctl_req *re
 {
 	const char *name = change_name(req);
 	struct text t = { .len = 0 };
-	struct lnet_req all;
 
 	if (!name || !lnet_log_is_on(ctl->ln))
 		return;
-	lnet_req_init(&all, req->attrs, req->len);
-	list_write(&t, all, 0);
+	list_write(&t, lnet_ctl_attrs(req), 0);
 	lnet_log_config(ctl->ln, name, t.to);
 }
 

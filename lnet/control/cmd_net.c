@@ -15,7 +15,7 @@ struct ni_req {
 	u32 net;		/* LNET_NET_ANY: all */
 	bool by_name, all, whole_net;	/* whole_net: del of a net without a list */
 	bool waits;		/* add: it is not there yet */
-	s64 health, conns_per_peer, fatal, drained;	/* HEALTH_UNSET: leave */
+	s64 health, fatal, drained;	/* HEALTH_UNSET: leave */
 };
 
 struct ni_list {
@@ -27,73 +27,44 @@ struct ni_list {
 
 /* ---- taking requests apart ------------------------------------------------------------------- */
 
-static int net_text(const struct lnet_val *v, u32 *net, struct lnet_ctl_err *e)
-{
-	char text[LNET_NIDSTR_SIZE];
-
-	if (lnet_val_text(v, text, sizeof(text)))
-		return lnet_ctl_fail(e, -EINVAL, "the net has no name");
-	if (!strcmp(text, "<255:65535>")) {
-		*net = LNET_NET_ANY;
-		return 0;
-	}
-	if (lnet_net_parse(net, text))
-		return lnet_ctl_fail(e, -ENOENT, "unknown net '%s': use a " LNET_CTL_A_NET, text);
-	return 0;
-}
-
-static const struct {
-	const char *name;
-	s64 min, max;
-	u16 off;		/* of an s32 in struct lnet_ni_cfg */
-	bool lnd;		/* below "lnd tunables", else below "tunables" */
-} num_keys[] = {
-#define IS_net false
-#define IS_lnd true
-#define NI_NUMBER(table, name, min, max)							\
-	{ #name, min, max, offsetof(struct lnet_ni_cfg, name), IS_##table },
+/* -1 is the default of each number. */
+#define NI_NUMBER(table, name, min_, max_)							\
+	NI_##table(LNET_FIELD(NUM_DEF, #name, struct ni_req, cfg.name, .stock = true,		\
+			      .min = min_, .max = max_),)
+static const struct lnet_field tunables_fields[] = {
+#define NI_net(...) __VA_ARGS__
+#define NI_lnd(...)
 #include "model/ni_numbers.def"
-#undef NI_NUMBER
+#undef NI_net
+#undef NI_lnd
+	{ NULL }
 };
-
-/* -1 says "the default" for each of them. */
-static int numbers(const struct lnet_val *v, bool lnd, struct lnet_ni_cfg *cfg,
-		   struct lnet_ctl_err *e)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(num_keys); i++) {
-		s32 *to = (s32 *)((u8 *)cfg + num_keys[i].off);
-		struct lnet_val val;
-		s64 num;
-
-		if (num_keys[i].lnd != lnd || !lnet_req_find(v->list, num_keys[i].name, &val))
-			continue;
-		if (lnet_val_int(&val, S64_MIN, S64_MAX, &num))
-			return lnet_ctl_must(&val, num_keys[i].name, "a number", e);
-		if (num != -1 && (num < num_keys[i].min || num > num_keys[i].max))
-			return lnet_ctl_fail(e, -EINVAL,
-					     "invalid value '%lld' for key '%s': it must be %lld "
-					     "to %lld", num, num_keys[i].name, num_keys[i].min,
-					     num_keys[i].max);
-		*to = (s32)num;
-	}
-	return 0;
-}
-
-static int health(const struct lnet_val *v, struct ni_req *r, struct lnet_ctl_err *e)
-{
-	struct lnet_val val;
-
-	if (lnet_req_find(v->list, "health value", &val) &&
-	    lnet_val_int(&val, 0, LNET_HEALTH_MAX, &r->health))
-		return lnet_ctl_must_range(&val, "health value", 0, LNET_HEALTH_MAX, e);
-	if (lnet_req_find(v->list, "fatal_error", &val) && lnet_val_int(&val, 0, 1, &r->fatal))
-		return lnet_ctl_must(&val, "fatal_error", "0 or 1", e);
-	if (lnet_req_find(v->list, "drained", &val) && lnet_val_int(&val, 0, 1, &r->drained))
-		return lnet_ctl_must(&val, "drained", "0 or 1", e);
-	return 0;
-}
+static const struct lnet_field lnd_fields[] = {
+#define NI_net(...)
+#define NI_lnd(...) __VA_ARGS__
+#include "model/ni_numbers.def"
+#undef NI_net
+#undef NI_lnd
+	{ NULL }
+};
+#undef NI_NUMBER
+static const struct lnet_field health_fields[] = {
+	LNET_FIELD_RANGE("health value", struct ni_req, health, 0, LNET_HEALTH_MAX),
+	LNET_FIELD_RANGE("fatal_error", struct ni_req, fatal, 0, 1, .text = "0 or 1"),
+	LNET_FIELD_RANGE("drained", struct ni_req, drained, 0, 1, .text = "0 or 1"),
+	{ NULL }
+};
+/* Of an element, except which interface it is. */
+static const struct lnet_field element_fields[] = {
+	LNET_FIELD_SUB("tunables", tunables_fields),
+	LNET_FIELD_SUB("lnd tunables", lnd_fields),
+	LNET_FIELD_SUB("health stats", health_fields),
+	{ NULL }
+};
+static const struct lnet_field net_fields[] = {
+	{ .key = "net type", .kind = LNET_FIELD_NETS, .need = true, .range_err = -ENOENT },
+	{ NULL }
+};
 
 static int cpts(const struct lnet_val *v, struct ni_req *r, const struct lnet *ln,
 		struct lnet_ctl_err *e)
@@ -130,7 +101,7 @@ static struct ni_req *req_new(struct ni_list *l, u32 net)
 	lnet_ni_cfg_init(&r->cfg);
 	r->net = net;
 	r->by_name = r->all = r->whole_net = r->waits = false;
-	r->health = r->conns_per_peer = r->fatal = r->drained = HEALTH_UNSET;
+	r->health = r->fatal = r->drained = HEALTH_UNSET;
 	return r;
 }
 
@@ -138,18 +109,9 @@ static struct ni_req *req_new(struct ni_list *l, u32 net)
 static int element_values(struct ni_list *l, struct lnet_req elem, struct ni_req *r)
 {
 	struct lnet_val v;
-	int rc = 0;
+	int rc = lnet_ctl_read(elem, element_fields, r, l->e);
 
-	if (lnet_req_find(elem, "tunables", &v))
-		rc = numbers(&v, false, &r->cfg, l->e);
-	if (!rc && lnet_req_find(elem, "lnd tunables", &v))
-		rc = numbers(&v, true, &r->cfg, l->e);
-	if (!rc && lnet_req_find(elem, "health stats", &v))
-		rc = health(&v, r, l->e);
-	if (!rc && lnet_req_find(elem, "CPT", &v))
-		rc = cpts(&v, r, l->ctl->ln, l->e);
-	r->conns_per_peer = r->cfg.conns_per_peer;
-	return rc;
+	return rc || !lnet_req_find(elem, "CPT", &v) ? rc : cpts(&v, r, l->ctl->ln, l->e);
 }
 
 /* { 0: eth0, 1: eth1 }: one request each. */
@@ -187,6 +149,9 @@ static void element_device(struct lnet_req names, struct ni_req *r)
 
 static int element(struct ni_list *l, u32 net, struct lnet_req elem)
 {
+	static const struct lnet_field nid_fields[] = {
+		LNET_FIELD(NID, "nid", struct ni_req, cfg.nid), { NULL }
+	};
 	struct lnet_val nid, names;
 	struct ni_req *r;
 	int rc;
@@ -199,7 +164,7 @@ static int element(struct ni_list *l, u32 net, struct lnet_req elem)
 	r = req_new(l, net);
 	if (!r)
 		return lnet_ctl_fail(l->e, -ENOSPC, "more than %d interfaces", LNET_MAX_NIS);
-	rc = lnet_ctl_nid(&nid, "nid", &r->cfg.nid, l->e);
+	rc = lnet_ctl_read(elem, nid_fields, r, l->e);
 	if (rc)
 		return rc;
 	r->all = lnet_nid_is_any(&r->cfg.nid);
@@ -271,9 +236,7 @@ static int net_item(struct ni_list *l, struct lnet_req item)
 
 	if (lnet_req_find(item, "ip2net", &v))
 		return rules(l, &v);
-	if (!lnet_req_find(item, "net type", &v))
-		return lnet_ctl_fail(l->e, -EINVAL, "'net type' is missing");
-	rc = net_text(&v, &net, l->e);
+	rc = lnet_ctl_read(item, net_fields, &net, l->e);
 	if (rc)
 		return rc;
 	if (!lnet_req_find(item, "local NI(s)", &v)) {
@@ -595,8 +558,8 @@ static int set_one(struct ni_list *l, const struct ni_req *r, const struct lnet_
 		rc = lnet_fault_ni_down(ln, nid, r->fatal);
 	if (!rc && r->drained != HEALTH_UNSET)
 		rc = lnet_ni_drain(ln, nid, r->drained);
-	if (!rc && r->conns_per_peer != HEALTH_UNSET)
-		set_conns(ln, nid, (u32)r->conns_per_peer);
+	if (!rc && r->cfg.conns_per_peer >= 0)
+		set_conns(ln, nid, (u32)r->cfg.conns_per_peer);
 	return rc;
 }
 

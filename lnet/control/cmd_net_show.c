@@ -7,19 +7,14 @@
 int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e)
 {
-	char text[LNET_NIDSTR_SIZE];
-	struct lnet_req items, item;
-	struct lnet_val v;
+	static const struct lnet_field fields[] = {
+		LNET_FIELD(NET, "net type", struct lnet_ctl_dump, net, .range_err = -ENOENT,
+			   .has = offsetof(struct lnet_ctl_dump, filtered)),
+		{ NULL }
+	};
+	struct lnet_req item;
 
-	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item) ||
-	    !lnet_req_find(item, "net type", &v))
-		return 0;
-	if (lnet_val_text(&v, text, sizeof(text)))
-		return lnet_ctl_fail(e, -EINVAL, "the net has no name");
-	if (lnet_net_parse(&d->net, text))
-		return lnet_ctl_fail(e, -ENOENT, "unknown net '%s': use a " LNET_CTL_A_NET, text);
-	d->filtered = true;
-	return 0;
+	return lnet_ctl_first(req, &item) ? lnet_ctl_read(item, fields, d, e) : 0;
 }
 
 /* ---- views ----------------------------------------------------------------------------------- */

@@ -15,70 +15,53 @@ struct peer_req {
 	unsigned int nr;
 	bool mr, log;
 	s64 health, state;		/* HEALTH_UNSET, STATE_UNSET: leave */
+	struct lnet_req pnis;		/* "peer ni" */
+	struct lnet_nid nid;		/* of the element of @pnis that was read last */
+	bool has_nid;
 };
 
 /* ---- taking requests apart ------------------------------------------------------------------- */
 
+/* A request that adds or deletes ignores "peer state" and "log", because exports may have them. */
+static const struct lnet_field peer_fields[] = {
+	LNET_FIELD(NID, "primary nid", struct peer_req, primary, .need = true),
+	LNET_FIELD_RANGE("Multi-Rail", struct peer_req, mr, 0, 1, .text = "true or false"),
+	{ .key = "log", .has = offsetof(struct peer_req, log) },
+	LNET_FIELD_RANGE("peer state", struct peer_req, state, 0, U32_MAX),
+	LNET_FIELD(LIST, "peer ni", struct peer_req, pnis),
+	{ NULL }
+};
+static const struct lnet_field health_fields[] = {
+	LNET_FIELD_RANGE("health value", struct peer_req, health, 0, LNET_HEALTH_MAX),
+	{ NULL }
+};
 /* { "nid": X }, { "health stats": { "health value": N } }, or both. */
-static int pni_element(struct lnet_req elem, struct peer_req *r, struct lnet_ctl_err *e)
-{
-	struct lnet_val v, val;
-	int rc = 0;
-
-	if (lnet_req_find(elem, "nid", &v)) {
-		if (r->nr == LNET_CTL_NIDS_MAX)
-			return lnet_ctl_fail(e, -E2BIG, "more NIDs than allowed (%d)",
-					     LNET_CTL_NIDS_MAX);
-		rc = lnet_ctl_nid(&v, "nid", &r->nids[r->nr], e);
-		r->nr += !rc;
-	}
-	if (!rc && lnet_req_find(elem, "health stats", &v) &&
-	    lnet_req_find(v.list, "health value", &val) &&
-	    lnet_val_int(&val, 0, LNET_HEALTH_MAX, &r->health))
-		return lnet_ctl_must_range(&val, "health value", 0, LNET_HEALTH_MAX, e);
-	return rc;
-}
-
-/* What only a request that sets may have; in others it is passed over, as exports have some. */
-static int peer_set_keys(struct lnet_req item, struct peer_req *r, struct lnet_ctl_err *e)
-{
-	struct lnet_val v;
-
-	r->state = STATE_UNSET;
-	r->log = lnet_req_find(item, "log", &v);
-	if (lnet_req_find(item, "peer state", &v) && lnet_val_int(&v, 0, U32_MAX, &r->state))
-		return lnet_ctl_must_range(&v, "peer state", 0, U32_MAX, e);
-	return 0;
-}
+static const struct lnet_field pni_fields[] = {
+	LNET_FIELD(NID, "nid", struct peer_req, nid, .has = offsetof(struct peer_req, has_nid)),
+	LNET_FIELD_SUB("health stats", health_fields),
+	{ NULL }
+};
 
 static int peer_item(struct lnet_req item, struct peer_req *r, struct lnet_ctl_err *e)
 {
-	struct lnet_req list, elem;
-	struct lnet_val v;
-	s64 mr;
+	struct lnet_req elem;
 	int rc;
 
 	r->nr = 0;
 	r->mr = true;
 	r->health = HEALTH_UNSET;
-	if (!lnet_req_find(item, "primary nid", &v))
-		return lnet_ctl_fail(e, -EINVAL, "'primary nid' is missing");
-	rc = lnet_ctl_nid(&v, "primary nid", &r->primary, e);
-	if (rc)
-		return rc;
-	if (lnet_req_find(item, "Multi-Rail", &v)) {
-		if (lnet_val_int(&v, 0, 1, &mr))
-			return lnet_ctl_must(&v, "Multi-Rail", "true or false", e);
-		r->mr = mr;
+	r->state = STATE_UNSET;
+	memset(&r->pnis, 0, sizeof(r->pnis));
+	rc = lnet_ctl_read(item, peer_fields, r, e);
+	while (!rc && lnet_req_item(&r->pnis, &elem)) {
+		rc = lnet_ctl_read(elem, pni_fields, r, e);
+		if (rc || !r->has_nid)
+			continue;
+		if (r->nr == LNET_CTL_NIDS_MAX)
+			return lnet_ctl_fail(e, -E2BIG, "more NIDs than allowed (%d)",
+					     LNET_CTL_NIDS_MAX);
+		r->nids[r->nr++] = r->nid;
 	}
-	rc = peer_set_keys(item, r, e);
-	if (rc)
-		return rc;
-	if (!lnet_req_find(item, "peer ni", &v) || v.kind != LNET_VAL_LIST)
-		return 0;
-	list = v.list;
-	while (!rc && lnet_req_item(&list, &elem))
-		rc = pni_element(elem, r, e);
 	return rc;
 }
 
@@ -272,17 +255,20 @@ static int peers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 static int peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {
-	struct lnet_req items, item;
-	struct lnet_peer_ni *pni;
+	static const struct lnet_field fields[] = {
+		LNET_FIELD(NID, "primary nid", struct lnet_ctl_dump, nid,
+			   .has = offsetof(struct lnet_ctl_dump, filtered)),
+		{ NULL }
+	};
 	char buf[LNET_NIDSTR_SIZE];
-	struct lnet_val v;
+	struct lnet_peer_ni *pni;
+	struct lnet_req item;
 	int rc;
 
-	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item) ||
-	    !lnet_req_find(item, "primary nid", &v))
+	if (!lnet_ctl_first(req, &item))
 		return 0;
-	rc = lnet_ctl_nid(&v, "primary nid", &d->nid, e);
-	if (rc)
+	rc = lnet_ctl_read(item, fields, d, e);
+	if (rc || !d->filtered)
 		return rc;
 	pni = lnet_peer_ni_lookup(d->ctl->ln, &d->nid);
 	if (!pni || lnet_nid_is_lo(&pni->nid)) {
@@ -292,7 +278,6 @@ static int peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 	}
 	d->peer = lnet_peer_of(pni);
 	lnet_peer_ni_put(pni);
-	d->filtered = true;
 	d->pos = 1;
 	return 0;
 }

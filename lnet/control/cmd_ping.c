@@ -40,39 +40,19 @@ static void ping_done(void *arg, int status, const u8 *info, u32 len,
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-/* What is out of the range means the longest, as in stock. */
-static int timeout_of(struct lnet *ln, const struct lnet_ctl_req *req, u64 *timeout_ns,
-		      struct lnet_ctl_err *e)
-{
-	struct lnet_req all;
-	struct lnet_val v;
-	s64 ms;
+struct ping_req {
+	s64 timeout_ms;
+	bool has_timeout;
+	struct lnet_nid source;
+};
 
-	*timeout_ns = READ_ONCE(ln->tun.transaction_timeout);
-	lnet_req_init(&all, req->attrs, req->len);
-	if (!lnet_req_find(all, "timeout", &v))
-		return 0;
-	if (lnet_val_int(&v, S64_MIN, S64_MAX, &ms))
-		return lnet_ctl_fail(e, -EINVAL, "'timeout' must be milliseconds, 1 to %d",
-				     PING_MS_MAX);
-	if (ms < 1 || ms > PING_MS_MAX)
-		ms = PING_MS_MAX;
-	*timeout_ns = (u64)ms * NSEC_PER_MSEC;
-	return 0;
-}
-
-static int source_of(const struct lnet_ctl_req *req, struct lnet_nid *source,
-		     struct lnet_ctl_err *e)
-{
-	struct lnet_req all;
-	struct lnet_val v;
-
-	*source = LNET_NID_ANY;
-	lnet_req_init(&all, req->attrs, req->len);
-	if (!lnet_req_find(all, "source", &v))
-		return 0;
-	return lnet_ctl_nid(&v, "source", source, e);
-}
+static const struct lnet_field ping_fields[] = {
+	LNET_FIELD_RANGE("timeout", struct ping_req, timeout_ms, S64_MIN, S64_MAX,
+			 .text = "milliseconds, 1 to 180000",
+			 .has = offsetof(struct ping_req, has_timeout)),
+	LNET_FIELD(NID, "source", struct ping_req, source),
+	{ NULL }
+};
 
 /* False: unknown source. As in stock LNet, each target then reports a separate failure. */
 static bool has_source(struct lnet_ctl_ask *ask)
@@ -105,17 +85,22 @@ static int ping(struct lnet_ctl_ask *ask)
 static int ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		      struct lnet_ctl_err *e)
 {
+	struct ping_req r = { .source = LNET_NID_ANY };
 	int rc;
 	struct lnet_ctl_asks *set = lnet_ctl_asks_new(d->ctl, req, "ping", e, &rc);
 
 	if (!rc)
-		rc = timeout_of(d->ctl->ln, req, &set->timeout_ns, e);
-	if (!rc)
-		rc = source_of(req, &set->source, e);
+		rc = lnet_ctl_read(lnet_ctl_attrs(req), ping_fields, &r, e);
 	if (rc) {
 		lnet_ctl_asks_free(set);
 		return rc;
 	}
+	/* As in stock, a timeout out of range is the longest. */
+	if (r.timeout_ms < 1 || r.timeout_ms > PING_MS_MAX)
+		r.timeout_ms = PING_MS_MAX;
+	set->source = r.source;
+	set->timeout_ns = r.has_timeout ? (u64)r.timeout_ms * NSEC_PER_MSEC :
+					  READ_ONCE(d->ctl->ln->tun.transaction_timeout);
 	d->priv = set;
 	lnet_ctl_asks_start(set, ping);
 	return 0;

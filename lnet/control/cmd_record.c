@@ -31,20 +31,11 @@ static const struct lnet_table data_table = { data_keys, ARRAY_SIZE(data_keys) }
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-static int find_u64(struct lnet_req all, const char *key, u64 most, u64 *num,
-		    struct lnet_ctl_err *e)
-{
-	struct lnet_val v;
-	s64 val;
-
-	if (!lnet_req_find(all, key, &v))
-		return -ENOENT;
-	if (lnet_val_int(&v, 0, S64_MAX, &val) || (u64)val > most)
-		return lnet_ctl_fail(e, -ERANGE, "'%s' must be a number from 0 to %llu", key,
-				     (unsigned long long)most);
-	*num = (u64)val;
-	return 0;
-}
+static const struct lnet_field size_fields[] = {
+	{ .key = "size", .kind = LNET_FIELD_NUM, .size = 8, .max = SIZE_MAX_BYTES,
+	  .range_err = -ERANGE },
+	{ NULL }
+};
 
 static int start(struct lnet *ln, u64 bytes, struct lnet_ctl_err *e)
 {
@@ -62,12 +53,9 @@ static int record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		      struct lnet_ctl_err *e)
 {
 	u64 bytes = SIZE_DEFAULT;
-	struct lnet_req all;
-	int rc;
+	int rc = lnet_ctl_read(lnet_ctl_attrs(req), size_fields, &bytes, e);
 
-	lnet_req_init(&all, req->attrs, req->len);
-	rc = find_u64(all, "size", SIZE_MAX_BYTES, &bytes, e);
-	if (rc && rc != -ENOENT)
+	if (rc)
 		return rc;
 	if (req->flags & LNET_NL_F_CREATE)
 		return start(ctl->ln, bytes, e);
@@ -81,7 +69,7 @@ static int record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 struct record_dump {
 	u64 seq;			/* of the next record; 0: what there is */
 	u32 items;
-	bool head;			/* of a file, too */
+	bool from, head;		/* "from" was given; with the head of a file */
 	struct lnet_record_view view;
 	struct lnet_rec rec[PER_ITEM];
 	char text[2 * PER_ITEM * sizeof(struct lnet_rec) + 1];
@@ -99,19 +87,12 @@ static void hex(char *to, const void *data, size_t len)
 	*to = 0;
 }
 
-/* Numbers of records begin at 1: "from" 0 is what 1 is. */
-static int question(struct lnet_req all, struct record_dump *r, struct lnet_ctl_err *e)
-{
-	u64 head = 0;
-	int rc = find_u64(all, "from", S64_MAX, &r->seq, e);
-
-	if (!rc && !r->seq)
-		r->seq = 1;
-	if (rc == -ENOENT)
-		rc = find_u64(all, "head", 1, &head, e);
-	r->head = head;
-	return rc == -ENOENT ? 0 : rc;
-}
+static const struct lnet_field show_fields[] = {
+	LNET_FIELD_RANGE("from", struct record_dump, seq, 0, S64_MAX, .range_err = -ERANGE,
+			 .has = offsetof(struct record_dump, from)),
+	LNET_FIELD_RANGE("head", struct record_dump, head, 0, 1, .range_err = -ERANGE),
+	{ NULL }
+};
 
 static int may_read(const struct lnet_record_view *v, struct lnet_ctl_err *e)
 {
@@ -124,14 +105,14 @@ static int record_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e)
 {
 	struct record_dump *r = kvzalloc(sizeof(*r), GFP_KERNEL);
-	struct lnet_req all;
 	int rc;
 
 	if (!r)
 		return -ENOMEM;
 	d->priv = r;
-	lnet_req_init(&all, req->attrs, req->len);
-	rc = question(all, r, e);
+	rc = lnet_ctl_read(lnet_ctl_attrs(req), show_fields, r, e);
+	if (r->from && !r->seq)
+		r->seq = 1;	/* the number of the first record */
 	lnet_record_show(d->ctl->ln, &r->view);
 	return rc || !r->seq ? rc : may_read(&r->view, e);
 }

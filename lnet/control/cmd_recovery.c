@@ -24,15 +24,15 @@ static struct recov_view *view_new(struct lnet *ln, u32 queue);
 static int recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {
-	struct lnet_req all;
-	struct lnet_val v;
-	s64 queue;
+	static const struct lnet_field fields[] = {
+		LNET_FIELD_RANGE("queue_type", struct lnet_ctl_dump, sub, QUEUE_LOCAL, QUEUE_PEER,
+				 .need = true, .text = "0 (local) or 1 (peer)"),
+		{ NULL }
+	};
+	int rc = lnet_ctl_read(lnet_ctl_attrs(req), fields, d, e);
 
-	lnet_req_init(&all, req->attrs, req->len);
-	if (!lnet_req_find(all, "queue_type", &v) ||
-	    lnet_val_int(&v, QUEUE_LOCAL, QUEUE_PEER, &queue))
-		return lnet_ctl_fail(e, -EINVAL, "'queue_type' must be 0 (local) or 1 (peer)");
-	d->sub = (u32)queue;
+	if (rc)
+		return rc;
 	d->priv = view_new(d->ctl->ln, d->sub);
 	if (!d->priv)
 		return -ENOMEM;

@@ -5,8 +5,6 @@
 #include "service/service.h"
 #include "manage/manage.h"
 
-#define HOPS_MAX 255
-
 /* What an item may say. */
 struct route_req {
 	struct lnet_route_cfg cfg;
@@ -15,49 +13,22 @@ struct route_req {
 
 /* ---- taking requests apart ------------------------------------------------------------------- */
 
-static int num_of(struct lnet_req item, const char *key, s64 min, s64 max, s64 *num, bool *has,
-		  struct lnet_ctl_err *e)
-{
-	struct lnet_val v;
-
-	*has = lnet_req_find(item, key, &v);
-	if (!*has || !lnet_val_int(&v, min, max, num))
-		return 0;
-	return lnet_ctl_must_range(&v, key, min, max, e);
-}
-
-static int net_of(struct lnet_req item, struct route_req *r, struct lnet_ctl_err *e)
-{
-	char text[LNET_NIDSTR_SIZE];
-	struct lnet_val v;
-
-	r->has_net = lnet_req_find(item, "net", &v);
-	if (!r->has_net)
-		return 0;
-	if (lnet_val_text(&v, text, sizeof(text)))
-		return lnet_ctl_fail(e, -EINVAL, "'net' is no net");
-	if (lnet_net_parse(&r->cfg.net, text))	/* stock's errno */
-		return lnet_ctl_fail(e, -ENXIO, "'%s' is no " LNET_CTL_A_NET, text);
-	return 0;
-}
+static const struct lnet_field route_fields[] = {
+	LNET_FIELD(NET, "net", struct route_req, cfg.net, .range_err = -ENXIO,	/* stock's errno */
+		   .has = offsetof(struct route_req, has_net)),
+	LNET_FIELD(NID, "gateway", struct route_req, cfg.gateway,
+		   .has = offsetof(struct route_req, has_gateway)),
+	LNET_FIELD(NUM_DEF, "hop", struct route_req, cfg.hops, .min = 1, .max = 255,
+		   .text = "1 to 255, or -1", .has = offsetof(struct route_req, has_hops)),
+	LNET_FIELD_RANGE("priority", struct route_req, cfg.priority, 0, U32_MAX,
+			 .has = offsetof(struct route_req, has_priority)),
+	{ NULL }
+};
 
 static int item_read(struct lnet_req item, struct route_req *r, struct lnet_ctl_err *e)
 {
-	s64 hops = -1, priority = 0;
-	struct lnet_val v;
-	int rc = net_of(item, r, e);
-
-	r->cfg.gateway = LNET_NID_ANY;
-	r->has_gateway = lnet_req_find(item, "gateway", &v);
-	if (!rc && r->has_gateway)
-		rc = lnet_ctl_nid(&v, "gateway", &r->cfg.gateway, e);
-	rc = rc ? rc : num_of(item, "hop", -1, HOPS_MAX, &hops, &r->has_hops, e);
-	rc = rc ? rc : num_of(item, "priority", 0, U32_MAX, &priority, &r->has_priority, e);
-	if (!rc && !hops)
-		rc = lnet_ctl_fail(e, -EINVAL, "'hop' must be 1 to %d, or -1, not 0", HOPS_MAX);
-	r->cfg.hops = (s32)hops;
-	r->cfg.priority = (u32)priority;
-	return rc;
+	*r = (struct route_req){ .cfg = { .gateway = LNET_NID_ANY, .hops = -1 } };
+	return lnet_ctl_read(item, route_fields, r, e);
 }
 
 static int item_whole(const struct route_req *r, struct lnet_ctl_err *e)
@@ -136,11 +107,15 @@ static int del(struct lnet *ln, const struct route_req *r, struct lnet_ctl_err *
 static int notify(struct lnet *ln, struct lnet_req item, const struct route_req *r, bool checks,
 		  struct lnet_ctl_err *e)
 {
+	static const struct lnet_field fields[] = {
+		{ .key = "notify_time", .kind = LNET_FIELD_NUM, .size = 8, .max = S64_MAX },
+		{ NULL }
+	};
 	s64 when_s = 0;
 	struct lnet_val v;
 	char state[8], nid[LNET_NIDSTR_SIZE];
-	bool has, up;
-	int rc = num_of(item, "notify_time", 0, S64_MAX, &when_s, &has, e);
+	bool up;
+	int rc = lnet_ctl_read(item, fields, &when_s, e);
 
 	if (rc)
 		return rc;
@@ -180,10 +155,10 @@ static int routes_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 static int routes_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e)
 {
-	struct lnet_req items, item;
 	struct route_req *r;
+	struct lnet_req item;
 
-	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
+	if (!lnet_ctl_first(req, &item))
 		return 0;
 	r = kzalloc(sizeof(*r), GFP_KERNEL);
 	if (!r)

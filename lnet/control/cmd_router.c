@@ -6,23 +6,15 @@
 
 /* ---- on and off ------------------------------------------------------------------------------ */
 
-/* *@on stays if nothing is said. */
-static int routing_read(const struct lnet_ctl_req *req, s64 *on, struct lnet_ctl_err *e)
-{
-	struct lnet_req all;
-	struct lnet_val v;
-
-	lnet_req_init(&all, req->attrs, req->len);
-	if (lnet_req_find(all, "enable", &v) && lnet_val_int(&v, 0, 1, on))
-		return lnet_ctl_must(&v, "enable", "0 or 1", e);
-	return 0;
-}
-
 static int routing_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {
+	static const struct lnet_field fields[] = {
+		{ .key = "enable", .kind = LNET_FIELD_NUM, .size = 8, .max = 1, .text = "0 or 1" },
+		{ NULL }
+	};
 	s64 on = -1;
-	int rc = routing_read(req, &on, e);
+	int rc = lnet_ctl_read(lnet_ctl_attrs(req), fields, &on, e);
 
 	if (rc || on < 0 || req->flags & LNET_NL_F_STAGED)
 		return rc;
@@ -42,33 +34,23 @@ static const struct {
 #undef POOL
 };
 
-/* -1: as it is. */
-static int buffers_read(const struct lnet_ctl_req *req, s64 nr[LNET_NR_RTR],
-			struct lnet_ctl_err *e)
-{
-	const struct lnet_tunable_info *info;
-	struct lnet_req all;
-	struct lnet_val v;
-	unsigned int cls;
-
-	lnet_req_init(&all, req->attrs, req->len);
-	for (cls = 0; cls < LNET_NR_RTR; cls++) {
-		nr[cls] = -1;
-		info = lnet_tunable_find(buffers[cls].tunable);
-		if (lnet_req_find(all, buffers[cls].key, &v) &&
-		    lnet_val_int(&v, -1, (s64)info->max, &nr[cls]))
-			return lnet_ctl_must_range(&v, buffers[cls].key, -1, (s64)info->max, e);
-	}
-	return 0;
-}
-
 static int buffers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {
-	s64 nr[LNET_NR_RTR];
-	int rc = buffers_read(req, nr, e);
+	struct lnet_field field[] = {
+		{ .kind = LNET_FIELD_NUM, .size = 8, .min = -1 },
+		{ NULL }
+	};
+	s64 nr[LNET_NR_RTR];		/* -1: as it is */
 	unsigned int cls;
+	int rc = 0;
 
+	for (cls = 0; cls < LNET_NR_RTR && !rc; cls++) {
+		nr[cls] = -1;
+		field->key = buffers[cls].key;
+		field->max = (s64)lnet_tunable_find(buffers[cls].tunable)->max;
+		rc = lnet_ctl_read(lnet_ctl_attrs(req), field, &nr[cls], e);
+	}
 	if (rc || req->flags & LNET_NL_F_STAGED)
 		return rc;
 	for (cls = 0; cls < LNET_NR_RTR && !rc; cls++)

@@ -140,18 +140,17 @@ static int rule_of(struct lnet_req item, struct lnet_rule *r, struct lnet_ctl_er
 
 static int which_of(struct lnet_req item, struct lnet_rule_which *which, struct lnet_ctl_err *e)
 {
+	static const struct lnet_field fields[] = {
+		LNET_FIELD_RANGE("id", struct lnet_rule_which, id, 1, U32_MAX,
+				 .text = "the number of a rule", .range_err = -ERANGE),
+		{ NULL }
+	};
 	struct lnet_val v;
-	s64 id = 0;
 	int rc;
 
 	memset(which, 0, sizeof(*which));
 	rc = kind_of(item, &which->kind, e);
-	if (!rc && lnet_req_find(item, "id", &v)) {
-		rc = lnet_val_int(&v, 1, U32_MAX, &id);
-		if (rc)
-			return lnet_ctl_fail(e, rc, "'id' must be the number of a rule");
-	}
-	which->id = (u32)id;
+	rc = rc ? rc : lnet_ctl_read(item, fields, which, e);
 	if (!rc && lnet_req_find(item, "name", &v)) {
 		rc = lnet_val_text(&v, which->name, sizeof(which->name));
 		if (rc)
@@ -229,11 +228,8 @@ static int rules_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {
 	enum lnet_rule_kind kind;
-	struct lnet_req all;
-	int rc;
+	int rc = kind_of(lnet_ctl_attrs(req), &kind, e);
 
-	lnet_req_init(&all, req->attrs, req->len);
-	rc = kind_of(all, &kind, e);
 	if (rc)
 		return rc;
 	d->sub = kind;

@@ -90,11 +90,10 @@ static int setting_parse(const struct lnet_val *key, const struct lnet_val *val,
 static int settings_parse(const struct lnet_ctl_req *req, struct setting *set, unsigned int *nr,
 			  struct lnet_ctl_err *e)
 {
+	struct lnet_req all = lnet_ctl_attrs(req);
 	struct lnet_val key, val;
-	struct lnet_req all;
 	int rc = 0;
 
-	lnet_req_init(&all, req->attrs, req->len);
 	for (*nr = 0; !rc && lnet_req_next(&all, &key) && lnet_req_next(&all, &val); (*nr)++) {
 		if (*nr == TUNABLES_MAX)
 			return lnet_ctl_fail(e, -E2BIG, "too many tunables at once");
@@ -130,14 +129,14 @@ static int tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req
 static int numa_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		    struct lnet_ctl_err *e)
 {
-	struct lnet_req all;
-	struct lnet_val v;
-	s64 range;
+	static const struct lnet_field fields[] = {
+		{ .key = "range", .kind = LNET_FIELD_NUM, .size = 8, .max = U32_MAX, .need = true },
+		{ NULL }
+	};
+	u64 range;
+	int rc = lnet_ctl_read(lnet_ctl_attrs(req), fields, &range, e);
 
-	lnet_req_init(&all, req->attrs, req->len);
-	if (!lnet_req_find(all, "range", &v) || lnet_val_int(&v, 0, U32_MAX, &range))
-		return lnet_ctl_fail(e, -EINVAL, "'range' must be 0 to %u", U32_MAX);
-	return lnet_tunable_set(ctl->ln, "numa_range", (u64)range);
+	return rc ? rc : lnet_tunable_set(ctl->ln, "numa_range", range);
 }
 
 /* ---- show ------------------------------------------------------------------------------------ */

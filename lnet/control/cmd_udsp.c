@@ -9,21 +9,25 @@ static const char *const ends[LNET_NR_UDSP_ENDS] = { "src", "dst", "rte" };
 
 /* ---- taking requests apart ------------------------------------------------------------------- */
 
-static int find_num(struct lnet_req r, const char *key, s64 min, s64 max, s64 *num,
-		    struct lnet_ctl_err *e)
-{
-	struct lnet_val v;
-	char text[32];
+/* "priority", or "action: priority" as files have it. */
+#define PRIORITY_FIELD										\
+	{ .key = "priority", .kind = LNET_FIELD_NUM, .size = 8, .max = PRIORITY_MAX,		\
+	  .stock = true, .range_err = -ERANGE }
+static const struct lnet_field action_fields[] = { PRIORITY_FIELD, { NULL } };
+static const struct lnet_field priority_fields[] = {
+	PRIORITY_FIELD, LNET_FIELD_SUB("action", action_fields), { NULL }
+};
 
-	if (!lnet_req_find(r, key, &v))
-		return 0;
-	if (!lnet_val_int(&v, min, max, num))
-		return 0;
-	if (lnet_val_text(&v, text, sizeof(text)))
-		strscpy(text, "", sizeof(text));
-	return lnet_ctl_fail(e, -ERANGE, "invalid value '%s' for key '%s': it must be %lld to %lld",
-			     text, key, min, max);
-}
+struct idx_req {
+	s64 idx;			/* -1: none was given */
+	bool has_idx;
+};
+
+static const struct lnet_field idx_fields[] = {
+	LNET_FIELD_RANGE("idx", struct idx_req, idx, -1, S32_MAX, .stock = true,
+			 .range_err = -ERANGE, .has = offsetof(struct idx_req, has_idx)),
+	{ NULL }
+};
 
 static int pattern_of(struct lnet_req r, const char *key, char *text, struct lnet_ctl_err *e)
 {
@@ -42,36 +46,19 @@ static int pattern_of(struct lnet_req r, const char *key, char *text, struct lne
 			     "NIDs or nets, as 10.0.[1-4].*@tcp or tcp[1-2]", text, key);
 }
 
-/* "priority", or "action: priority" as files have it. */
-static int action_of(struct lnet_req r, struct lnet_udsp_rule *rule, struct lnet_ctl_err *e)
-{
-	s64 priority = LNET_UDSP_NONE;
-	struct lnet_val v;
-	int rc = find_num(r, "priority", 0, PRIORITY_MAX, &priority, e);
-
-	if (!rc && lnet_req_find(r, "action", &v) && v.kind == LNET_VAL_LIST)
-		rc = find_num(v.list, "priority", 0, PRIORITY_MAX, &priority, e);
-	rule->has_priority = priority != LNET_UDSP_NONE;
-	rule->priority = rule->has_priority ? (u32)priority : 0;
-	return rc;
-}
-
 static int rule_of(struct lnet_req r, struct lnet_udsp_rule *rule, struct lnet_ctl_err *e)
 {
+	s64 priority = LNET_UDSP_NONE;
 	unsigned int i;
-	int rc = action_of(r, rule, e);
+	int rc = lnet_ctl_read(r, priority_fields, &priority, e);
 
+	rule->has_priority = priority != LNET_UDSP_NONE;
+	rule->priority = rule->has_priority ? (u32)priority : 0;
 	for (i = 0; i < LNET_NR_UDSP_ENDS && !rc; i++)
 		rc = pattern_of(r, ends[i], rule->text[i], e);
 	if (!rc && lnet_udsp_wrong(rule))
 		rc = lnet_ctl_fail(e, -EINVAL, "%s", lnet_udsp_wrong(rule));
 	return rc;
-}
-
-static int idx_of(struct lnet_req r, s64 *idx, struct lnet_ctl_err *e)
-{
-	*idx = -1;
-	return find_num(r, "idx", -1, S32_MAX, idx, e);
 }
 
 /* ---- changing them --------------------------------------------------------------------------- */
@@ -87,51 +74,44 @@ static int add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule, stru
 	return rc ? lnet_ctl_fail(e, rc, "cannot add the rule: %s", lnet_ctl_why(rc)) : 0;
 }
 
-static int del(struct lnet *ln, struct lnet_req r, s64 idx, struct lnet_ctl_err *e)
+static int del(struct lnet *ln, const struct idx_req *r, struct lnet_ctl_err *e)
 {
-	struct lnet_val v;
 	int rc;
 
-	if (!lnet_req_find(r, "idx", &v))
+	if (!r->has_idx)
 		return lnet_ctl_fail(e, -EINVAL, "'idx' is missing");
-	rc = lnet_udsp_del(ln, (int)idx);
+	rc = lnet_udsp_del(ln, (int)r->idx);
 	if (rc == -ENOENT)
-		return lnet_ctl_fail(e, rc, "there is no rule with the index %lld", idx);
+		return lnet_ctl_fail(e, rc, "there is no rule with the index %lld", r->idx);
 	return rc ? lnet_ctl_fail(e, rc, "cannot delete the rule: %s", lnet_ctl_why(rc)) : 0;
-}
-
-/* What can be said of an item before it is time; then, unless @checks, it is done. */
-static int item_act(struct lnet *ln, struct lnet_req item, u16 flags, struct lnet_ctl_err *e)
-{
-	bool adds = flags & LNET_NL_F_CREATE, checks = flags & LNET_NL_F_STAGED;
-	struct lnet_udsp_rule *rule;
-	s64 idx;
-	int rc = idx_of(item, &idx, e);
-
-	if (rc || (checks && !adds))
-		return rc;
-	if (!adds)
-		return del(ln, item, idx, e);
-	rule = kzalloc(sizeof(*rule), GFP_KERNEL);
-	if (!rule)
-		return -ENOMEM;
-	rc = rule_of(item, rule, e);
-	if (!rc && !checks)
-		rc = add(ln, (int)idx, rule, e);
-	kfree(rule);
-	return rc;
 }
 
 static int udsp_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		    struct lnet_ctl_err *e)
 {
-	struct lnet_req items, item;
+	bool adds = req->flags & LNET_NL_F_CREATE, checks = req->flags & LNET_NL_F_STAGED;
+	struct idx_req r = { .idx = -1 };
+	struct lnet_udsp_rule *rule;
+	struct lnet_req item;
+	int rc;
 
 	if (req->flags & LNET_NL_F_REPLACE)
 		return lnet_ctl_fail(e, -EOPNOTSUPP, "rules are added and deleted");
-	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
+	if (!lnet_ctl_first(req, &item))
 		return lnet_ctl_fail(e, -EINVAL, "the request is not a list of rules");
-	return item_act(ctl->ln, item, req->flags, e);
+	rc = lnet_ctl_read(item, idx_fields, &r, e);
+	if (rc || (checks && !adds))
+		return rc;
+	if (!adds)
+		return del(ctl->ln, &r, e);
+	rule = kzalloc(sizeof(*rule), GFP_KERNEL);
+	if (!rule)
+		return -ENOMEM;
+	rc = rule_of(item, rule, e);
+	if (!rc && !checks)
+		rc = add(ctl->ln, (int)r.idx, rule, e);
+	kfree(rule);
+	return rc;
 }
 
 /* ---- show ------------------------------------------------------------------------------------ */
@@ -139,15 +119,12 @@ static int udsp_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 static int udsp_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		      struct lnet_ctl_err *e)
 {
-	struct lnet_req items, item;
-	s64 idx;
-	int rc;
+	struct idx_req r = { .idx = -1 };
+	struct lnet_req item;
+	int rc = lnet_ctl_first(req, &item) ? lnet_ctl_read(item, idx_fields, &r, e) : 0;
 
-	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
-		return 0;
-	rc = idx_of(item, &idx, e);
-	d->filtered = !rc && idx >= 0;
-	d->pos = d->filtered ? (u32)idx : 0;
+	d->filtered = r.idx >= 0;
+	d->pos = d->filtered ? (u32)r.idx : 0;
 	return rc;
 }
 

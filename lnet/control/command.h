@@ -100,15 +100,56 @@ void lnet_ctl_udsp_pni(const struct lnet_peer_ni *pni, struct lnet_view_udsp *v)
 
 /* The items of a request: its outer list. False: the request does not begin with a list. */
 bool lnet_ctl_items(const struct lnet_ctl_req *req, struct lnet_req *items);
-/* Returns -EINVAL with the text "'KEY' must be ACCEPTED, not VALUE". */
-int lnet_ctl_must(const struct lnet_val *v, const char *key, const char *accepted,
-		  struct lnet_ctl_err *e);
-/* The same; ACCEPTED is "MIN to MAX". */
-int lnet_ctl_must_range(const struct lnet_val *v, const char *key, s64 min, s64 max,
-			struct lnet_ctl_err *e);
-/* A NID in a request. @what is its key, for the text. */
-int lnet_ctl_nid(const struct lnet_val *v, const char *what, struct lnet_nid *nid,
-		 struct lnet_ctl_err *e);
+/* The mapping that a request without a list is. */
+static inline struct lnet_req lnet_ctl_attrs(const struct lnet_ctl_req *req)
+{
+	struct lnet_req all;
+
+	lnet_req_init(&all, req->attrs, req->len);
+	return all;
+}
+
+/* The first item of a request's list. False: there is none. */
+bool lnet_ctl_first(const struct lnet_ctl_req *req, struct lnet_req *item);
+
+enum lnet_field_kind {
+	LNET_FIELD_HAS,		/* bool: the key is there */
+	LNET_FIELD_NUM,		/* a number from @min to @max; a member of 1, 4 or 8 bytes */
+	LNET_FIELD_NUM_DEF,	/* the same, or -1 for the default */
+	LNET_FIELD_NID,		/* struct lnet_nid */
+	LNET_FIELD_NIDS,	/* the same; also *@net and *, for more than one NID */
+	LNET_FIELD_NET,		/* u32 */
+	LNET_FIELD_NETS,	/* the same; also stock's text for all nets */
+	LNET_FIELD_LIST,	/* struct lnet_req: a list; empty if the value is none */
+	LNET_FIELD_MAP,		/* a mapping, whose keys @sub has */
+};
+
+/* A key of a mapping in a request, the values that it accepts, and where they are stored. */
+struct lnet_field {
+	const char *key;		/* NULL: end of the table */
+	u8 kind, size;			/* size: of the member */
+	bool need;			/* the key must be there */
+	bool stock;			/* a number's error text begins as that of stock's tool */
+	s16 range_err;			/* a number out of range, an unknown net; 0: -EINVAL */
+	u16 off, has;			/* offsets: the member; a bool "the key is there", or 0 */
+	s64 min, max;
+	const char *text;		/* accepted numbers, for the error text; NULL: the range */
+	const struct lnet_field *sub;
+};
+
+#define LNET_FIELD(kind_, key_, type, member, ...)						\
+	{ .key = key_, .kind = LNET_FIELD_##kind_, .off = offsetof(type, member),		\
+	  .size = sizeof(((type *)0)->member), __VA_ARGS__ }
+#define LNET_FIELD_RANGE(key_, type, member, min_, max_, ...)					\
+	LNET_FIELD(NUM, key_, type, member, .min = min_, .max = max_, __VA_ARGS__)
+#define LNET_FIELD_SUB(key_, sub_) { .key = key_, .kind = LNET_FIELD_MAP, .sub = sub_ }
+
+/*
+ * Reads the fields @f of the mapping @r into the struct @to; members of keys that are not there
+ * stay. 0; -EINVAL or the field's errno with a text that names the key, what is accepted, and what
+ * came.
+ */
+int lnet_ctl_read(struct lnet_req r, const struct lnet_field *f, void *to, struct lnet_ctl_err *e);
 /* What "nids" of a request has: NIDs, perhaps with a process before them ("12345-10.0.0.1@tcp"). */
 struct lnet_ctl_target {
 	struct lnet_nid nid;

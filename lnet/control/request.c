@@ -219,41 +219,133 @@ int lnet_val_int(const struct lnet_val *v, s64 min, s64 max, s64 *num)
 
 bool lnet_ctl_items(const struct lnet_ctl_req *req, struct lnet_req *items)
 {
-	struct lnet_req all;
+	struct lnet_req all = lnet_ctl_attrs(req);
 
-	lnet_req_init(&all, req->attrs, req->len);
 	return lnet_req_item(&all, items);
 }
 
-int lnet_ctl_must(const struct lnet_val *v, const char *key, const char *accepted,
-		  struct lnet_ctl_err *e)
+bool lnet_ctl_first(const struct lnet_ctl_req *req, struct lnet_req *item)
 {
+	struct lnet_req items;
+
+	return lnet_ctl_items(req, &items) && lnet_req_item(&items, item);
+}
+
+static int num_read(const struct lnet_field *f, const struct lnet_val *v, void *to,
+		    struct lnet_ctl_err *e)
+{
+	char range[48], value[LNET_TEXT_MAX] = "a list";
+	const char *accepted = f->text ? f->text : range;
+	s64 num;
+	int rc = lnet_val_int(v, S64_MIN, S64_MAX, &num);
+
+	if (!rc && (num < f->min || num > f->max) && (f->kind != LNET_FIELD_NUM_DEF || num != -1))
+		rc = -ERANGE;
+	if (!rc) {
+		switch (f->size) {
+		case 1:
+			*(u8 *)to = (u8)num;
+			return 0;
+		case 4:
+			*(u32 *)to = (u32)num;
+			return 0;
+		default:
+			*(u64 *)to = (u64)num;
+			return 0;
+		}
+	}
 	if (v->kind == LNET_VAL_INT)
-		return lnet_ctl_fail(e, -EINVAL, "'%s' must be %s, not %lld", key, accepted,
-				     (long long)v->num);
-	return lnet_ctl_fail(e, -EINVAL, "'%s' must be %s, not %.60s", key, accepted,
-			     v->kind == LNET_VAL_TEXT ? v->text : "a list");
+		scnprintf(value, sizeof(value), "%lld", (long long)v->num);
+	else if (v->kind == LNET_VAL_TEXT)
+		scnprintf(value, sizeof(value), "%.60s", v->text);
+	scnprintf(range, sizeof(range), "%lld to %lld", (long long)f->min, (long long)f->max);
+	rc = rc == -ERANGE && f->range_err ? f->range_err : -EINVAL;
+	if (f->stock)
+		return lnet_ctl_fail(e, rc, "invalid value '%s' for key '%s': it must be %s",
+				     value, f->key, accepted);
+	return lnet_ctl_fail(e, rc, "'%s' must be %s, not %s", f->key, accepted, value);
 }
 
-int lnet_ctl_must_range(const struct lnet_val *v, const char *key, s64 min, s64 max,
-			struct lnet_ctl_err *e)
+/*
+ * 255.255.255.255@net, which is how clients send *@net, is the pattern for any NID on the net. A
+ * text with it that cannot be parsed is reported as the user has written it.
+ */
+static int nid_read(const struct lnet_field *f, const struct lnet_val *v, struct lnet_nid *nid,
+		    struct lnet_ctl_err *e)
 {
-	char range[48];
+	char text[LNET_NIDSTR_SIZE] = "";
+	unsigned int every;
+	int rc = lnet_val_text(v, text, sizeof(text));
 
-	scnprintf(range, sizeof(range), "%lld to %lld", (long long)min, (long long)max);
-	return lnet_ctl_must(v, key, range, e);
+	if (!rc && !lnet_nid_parse(nid, text))
+		return 0;
+	if (f->kind == LNET_FIELD_NIDS) {
+		every = strncmp(text, "255.255.255.255@", 16) ? 0 : 15;
+		return lnet_ctl_fail(e, -EINVAL, "'%s%s' is no NID, *@net or *", every ? "*" : "",
+				     text + every);
+	}
+	if (rc)
+		return lnet_ctl_fail(e, -EINVAL, "'%s' is no NID", f->key);
+	return lnet_ctl_fail(e, -EINVAL, "'%s' is no " LNET_CTL_A_NID, text);
 }
 
-int lnet_ctl_nid(const struct lnet_val *v, const char *what, struct lnet_nid *nid,
-		 struct lnet_ctl_err *e)
+static int net_read(const struct lnet_field *f, const struct lnet_val *v, u32 *net,
+		    struct lnet_ctl_err *e)
 {
 	char text[LNET_NIDSTR_SIZE];
 
 	if (lnet_val_text(v, text, sizeof(text)))
-		return lnet_ctl_fail(e, -EINVAL, "'%s' is no NID", what);
-	if (lnet_nid_parse(nid, text))
-		return lnet_ctl_fail(e, -EINVAL, "'%s' is no " LNET_CTL_A_NID, text);
+		return lnet_ctl_fail(e, -EINVAL, "'%s' has no name", f->key);
+	if (f->kind == LNET_FIELD_NETS && !strcmp(text, "<255:65535>")) {
+		*net = LNET_NET_ANY;
+		return 0;
+	}
+	if (lnet_net_parse(net, text))
+		return lnet_ctl_fail(e, f->range_err ? f->range_err : -EINVAL,
+				     "unknown net '%s': use a " LNET_CTL_A_NET, text);
 	return 0;
+}
+
+static int field_read(const struct lnet_field *f, const struct lnet_val *v, void *base,
+		      struct lnet_ctl_err *e)
+{
+	void *to = (u8 *)base + f->off;
+
+	switch (f->kind) {
+	case LNET_FIELD_NUM:
+	case LNET_FIELD_NUM_DEF:
+		return num_read(f, v, to, e);
+	case LNET_FIELD_NID:
+	case LNET_FIELD_NIDS:
+		return nid_read(f, v, to, e);
+	case LNET_FIELD_NET:
+	case LNET_FIELD_NETS:
+		return net_read(f, v, to, e);
+	case LNET_FIELD_LIST:
+		*(struct lnet_req *)to = v->list;
+		return 0;
+	case LNET_FIELD_MAP:
+		return lnet_ctl_read(v->list, f->sub, base, e);
+	}
+	return 0;
+}
+
+int lnet_ctl_read(struct lnet_req r, const struct lnet_field *f, void *to, struct lnet_ctl_err *e)
+{
+	struct lnet_val v;
+	bool found;
+	int rc = 0;
+
+	for (; f->key && !rc; f++) {
+		found = lnet_req_find(r, f->key, &v);
+		if (f->has)
+			*(bool *)((u8 *)to + f->has) = found;
+		if (found)
+			rc = field_read(f, &v, to, e);
+		else if (f->need)
+			rc = lnet_ctl_fail(e, -EINVAL, "'%s' is missing", f->key);
+	}
+	return rc;
 }
 
 /* Reads the process ID before the NID in "12345-10.0.0.1@tcp"; @text moves behind it. */
@@ -286,12 +378,11 @@ static int target_of(const struct lnet_val *v, struct lnet_ctl_target *to, struc
 int lnet_ctl_targets(const struct lnet_ctl_req *req, struct lnet_ctl_target *targets,
 		     struct lnet_ctl_err *e)
 {
-	struct lnet_req all, list;
+	struct lnet_req list;
 	struct lnet_val v;
 	int nr = 0, rc;
 
-	lnet_req_init(&all, req->attrs, req->len);
-	if (!lnet_req_item(&all, &list))
+	if (!lnet_ctl_items(req, &list))
 		return lnet_ctl_fail(e, -ENOENT, "no NID is given");
 	while (lnet_req_next(&list, &v)) {
 		if (v.kind == LNET_VAL_TEXT && v.text[0] == '.')
