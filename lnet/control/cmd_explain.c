@@ -182,30 +182,30 @@ static const char *blamed(const struct cand_view *c)
 	return c->pair < LNET_HEALTH_MAX ? "path" : "nobody";
 }
 
-static void health_emit(struct lnet_sink *s, const struct cand_view *c)
+/* Candidate d->sub. */
+static bool cand_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg)
 {
+	const struct explain_view *v = arg;
+	const struct cand_view *c = &v->cand[d->sub];
+	unsigned int r;
+
+	if (d->sub == v->nr)
+		return false;
+	s->ops->open(s, LNET_OPEN_ELEM, d->sub);
+	path_emit(s, C_SOURCE, c);
+	if (c->chosen)
+		s->ops->num(s, C_CHOSEN, LNET_NLT_FLAG, 1);
 	num_emit(s, C_PAIR, c->pair);
 	num_emit(s, C_SOURCE_H, c->near);
 	num_emit(s, C_NID_H, c->far);
 	s->ops->str(s, C_BLAMED, blamed(c));
-}
-
-static bool cand_emit(struct lnet_sink *s, unsigned int i, const struct cand_view *c)
-{
-	unsigned int r;
-
-	s->ops->open(s, LNET_OPEN_ELEM, i);
-	path_emit(s, C_SOURCE, c);
-	if (c->chosen)
-		s->ops->num(s, C_CHOSEN, LNET_NLT_FLAG, 1);
-	health_emit(s, c);
 	s->ops->open(s, LNET_OPEN_NEST, C_RANKS);
 	s->ops->open(s, LNET_OPEN_ELEM, 0);
 	for (r = 0; r < LNET_NR_PATH_RANKS; r++)
 		num_emit(s, r + 1, c->rank[r]);
 	s->ops->close(s);
 	s->ops->close(s);
-	return s->ops->close(s);
+	return true;
 }
 
 static void times_emit(struct lnet_sink *s, const struct explain_view *v)
@@ -221,52 +221,20 @@ static void times_emit(struct lnet_sink *s, const struct explain_view *v)
 	s->ops->close(s);
 }
 
-/* Candidates from d->sub on. False: not all fitted. */
-static bool cands_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct explain_view *v)
+static int explain_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
-	u32 first = d->sub;
-
-	for (; d->sub < v->nr; d->sub++) {
-		if (cand_emit(s, d->sub, &v->cand[d->sub]))
-			continue;
-		if (d->sub > first)
-			s->ops->resume(s);
-		return false;
-	}
-	return true;
-}
-
-static bool explain_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
-			 const struct explain_view *v)
-{
-	u32 sub = d->sub;
-	bool all;
+	struct explain_view *v = d->priv;
 
 	if (!lnet_ctl_table(d, s, &explain_table))
-		return false;
-	s->ops->open(s, sub ? LNET_OPEN_MORE : LNET_OPEN_ITEM, 0);
-	if (!d->head)
-		s->ops->str(s, 1, "");
+		return 1;
+	lnet_ctl_item(d, s);
 	nid_emit(s, E_PRIMARY, &v->primary);
 	if (v->chosen < v->nr)
 		path_emit(s, E_SOURCE, &v->cand[v->chosen]);
 	s->ops->str(s, E_DECIDED, v->decided_by);
-	if (!sub)
+	if (!d->sub)
 		times_emit(s, v);
-	s->ops->open(s, LNET_OPEN_NEST, E_CANDS);
-	all = cands_emit(d, s, v);
-	s->ops->close(s);
-	if (!s->ops->close(s)) {
-		d->sub = sub;
-		return false;
-	}
-	d->head = true;
-	return all;
-}
-
-static int explain_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
-{
-	return explain_emit(d, s, d->priv) ? 0 : 1;
+	return !lnet_ctl_list(d, s, E_CANDS, cand_emit, v);
 }
 
 const struct lnet_ctl_cmd lnet_cmd_explain = {

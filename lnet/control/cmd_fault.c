@@ -182,9 +182,9 @@ static int fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 
 	if (rc)
 		return rc;
-	d->sub = r.op >= LNET_NL_DELAY_ADD;
+	d->kind = r.op >= LNET_NL_DELAY_ADD;
 	/* no words: it is how stock's lists say that they are empty */
-	return lnet_fault_get(d->ctl->ln, d->sub, 0, &r.rule) ? -ENOENT : 0;
+	return lnet_fault_get(d->ctl->ln, d->kind, 0, &r.rule) ? -ENOENT : 0;
 }
 
 /* Keys of control.def's fault table that only one kind of rule has. */
@@ -262,7 +262,7 @@ static int fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_
 {
 	struct lnet_fault_rule rule;
 
-	while (!lnet_fault_get(d->ctl->ln, d->sub, d->pos, &rule)) {
+	while (!lnet_fault_get(d->ctl->ln, d->kind, d->pos, &rule)) {
 		if (!lnet_ctl_table(d, s, &lnet_table_fault) || !rule_emit(d, s, &rule))
 			return 1;
 		d->pos++;

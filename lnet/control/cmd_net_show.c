@@ -270,6 +270,7 @@ static bool waiting_is_first(const struct lnet_control *ctl, const struct lnet_c
 struct shown_net {
 	u32 net;
 	const struct lnet_lnd_ops *ops;
+	struct lnet_view_ni *v;		/* room for an interface */
 };
 
 /* The net at @pos, in the order of configuration. False: there are no more. */
@@ -284,14 +285,16 @@ static bool net_at(const struct lnet_ctl_dump *d, u32 pos, struct shown_net *n)
 			continue;
 		if (d->backup && lnet_nid_is_lo(&ni->nid))
 			continue;
-		*n = (struct shown_net){ ni->net, ni->ops };
+		n->net = ni->net;
+		n->ops = ni->ops;
 		if (!pos--)
 			return true;
 	}
 	for (w = d->ctl->waiting; w; w = w->next) {
 		if (!waiting_is_first(d->ctl, w) || (d->filtered && w->net != d->net))
 			continue;
-		*n = (struct shown_net){ w->net, lnet_ctl_driver(ln, w->net) };
+		n->net = w->net;
+		n->ops = lnet_ctl_driver(ln, w->net);
 		if (!pos--)
 			return true;
 	}
@@ -353,84 +356,52 @@ static bool net_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct
 	return true;
 }
 
-/* @by_nid: what was added by its address must be so again: an interface may have several. */
-static bool element_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct shown_net *n,
-			 const struct lnet_view_ni *v, bool by_nid)
+/*
+ * Interface d->sub of the net, those that wait last. False: there is none. In a backup, what was
+ * added by its address must be so again: an interface may have several.
+ */
+static bool element_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg)
 {
+	const struct shown_net *n = arg;
+	const struct lnet_ctl_waiting *w;
+	struct lnet_view_ni *v = n->v;
+	struct lnet_ni *ni;
+	u32 pos = d->sub;
+	bool by_nid;
+
+	list_for_each_entry(ni, &d->ctl->ln->nis, link)
+		if (ni->net == n->net && !pos--) {
+			ni_view(ni, d->level, v);
+			by_nid = !ni->by_name;
+			goto found;
+		}
+	for (w = d->ctl->waiting; w; w = w->next)
+		if (w->net == n->net && !pos--) {
+			waiting_view(d, w, n->ops, v);
+			by_nid = !lnet_nid_is_any(&w->cfg.nid);
+			goto found;
+		}
+	return false;
+found:
 	s->ops->open(s, LNET_OPEN_ELEM, 0);
 	if (d->backup && by_nid)
 		s->ops->str(s, 1, v->nid);
 	lnet_table_emit(s, &lnet_table_ni, v, d->level, d->backup, lnd_tables(d, n->ops));
 	if (d->reasons && d->level < LNET_LEVEL_MORE && v->reason[0])
 		s->ops->str(s, lnet_table_ni.nr, v->reason);
-	if (!s->ops->close(s))
-		return false;
-	d->sub++;
-	return true;
-}
-
-/* The interface of the net at @pos, those that wait last. False: there are no more. */
-static bool element_at(const struct lnet_ctl_dump *d, const struct shown_net *n, u32 pos,
-		       struct lnet_view_ni *v, bool *by_nid)
-{
-	const struct lnet_ctl_waiting *w;
-	struct lnet_ni *ni;
-
-	list_for_each_entry(ni, &d->ctl->ln->nis, link)
-		if (ni->net == n->net && !pos--) {
-			ni_view(ni, d->level, v);
-			*by_nid = !ni->by_name;
-			return true;
-		}
-	for (w = d->ctl->waiting; w; w = w->next)
-		if (w->net == n->net && !pos--) {
-			waiting_view(d, w, n->ops, v);
-			*by_nid = !lnet_nid_is_any(&w->cfg.nid);
-			return true;
-		}
-	return false;
-}
-
-/* Interfaces of a net from @d->sub on. True: all fitted. */
-static bool net_elements(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct shown_net *n,
-			 struct lnet_view_ni *v)
-{
-	u32 first = d->sub;
-	bool by_nid;
-
-	while (element_at(d, n, d->sub, v, &by_nid)) {
-		if (element_emit(d, s, n, v, by_nid))
-			continue;
-		if (d->sub > first)
-			s->ops->resume(s);
-		return false;
-	}
 	return true;
 }
 
 /* True: the whole net fitted. */
-static bool net_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct shown_net *n,
-		     struct lnet_view_ni *v)
+static bool net_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct shown_net *n)
 {
 	char text[LNET_NIDSTR_SIZE];
-	u32 sub = d->sub;
-	bool all;
 
 	if (!net_table(d, s, n->ops))
 		return false;
-	s->ops->open(s, sub ? LNET_OPEN_MORE : LNET_OPEN_ITEM, 0);
-	if (!d->head)
-		s->ops->str(s, 1, "");
+	lnet_ctl_item(d, s);
 	s->ops->str(s, 2, lnet_net_str(n->net, text));
-	s->ops->open(s, LNET_OPEN_NEST, 3);
-	all = net_elements(d, s, n, v);
-	s->ops->close(s);
-	if (!s->ops->close(s)) {
-		d->sub = sub;
-		return false;
-	}
-	d->head = true;
-	return all;
+	return lnet_ctl_list(d, s, 3, element_emit, n);
 }
 
 /*
@@ -452,19 +423,18 @@ static bool has_reasons(const struct lnet_ctl_dump *d)
 int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct lnet *ln = d->ctl->ln;
-	struct lnet_view_ni *v = kzalloc(sizeof(*v), GFP_KERNEL);
+	struct shown_net n = { .v = kzalloc(sizeof(*n.v), GFP_KERNEL) };
 	char net[LNET_NIDSTR_SIZE];
-	struct shown_net n;
 	int rc = 0;
 
-	if (!v)
+	if (!n.v)
 		return -ENOMEM;
 	mutex_lock(&ln->cfg_mutex);
 	if (!d->table)
 		d->reasons = has_reasons(d);
 	s->more |= d->reasons;
 	while (net_at(d, d->pos, &n)) {
-		if (!net_emit(d, s, &n, v)) {
+		if (!net_emit(d, s, &n)) {
 			rc = 1;
 			break;
 		}
@@ -472,7 +442,7 @@ int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 		d->sub = 0;
 	}
 	mutex_unlock(&ln->cfg_mutex);
-	kfree(v);
+	kfree(n.v);
 	if (!rc && d->filtered && !d->pos)
 		return lnet_ctl_fail(e, -ESRCH, "no interface is on that net: %s",
 				     lnet_net_str(d->net, net));

@@ -493,50 +493,31 @@ static int peer_log(struct lnet *ln, const struct lnet_nid *nid)
 	return rc;
 }
 
-/* True: all interfaces from d->sub on fitted. */
-static bool pnis_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_view_pni *v)
+/* Interface d->sub of d->peer. */
+static bool pni_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg)
 {
-	u32 first = d->sub;
+	struct lnet_view_pni *v = arg;
 
-	while (pni_at(d->peer, d->sub, v)) {
-		s->ops->open(s, LNET_OPEN_ELEM, d->sub);
-		lnet_table_emit(s, &lnet_table_pni, v, d->level, d->backup, NULL);
-		if (d->level >= LNET_LEVEL_MORE && !d->backup)
-			paths_emit(d, s);
-		if (!s->ops->close(s)) {
-			if (d->sub > first)
-				s->ops->resume(s);
-			return false;
-		}
-		d->sub++;
-	}
+	if (!pni_at(d->peer, d->sub, v))
+		return false;
+	s->ops->open(s, LNET_OPEN_ELEM, d->sub);
+	lnet_table_emit(s, &lnet_table_pni, v, d->level, d->backup, NULL);
+	if (d->level >= LNET_LEVEL_MORE && !d->backup)
+		paths_emit(d, s);
 	return true;
 }
 
 /* True: the whole of d->peer fitted. */
 static bool peer_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_view_pni *v)
 {
-	struct lnet_view_peer view;
-	u32 sub = d->sub;
-	bool all;
+	struct lnet_view_peer view = { 0 };
 
 	if (!lnet_ctl_table(d, s, &lnet_table_peer))
 		return false;
-	memset(&view, 0, sizeof(view));
 	peer_view(d->peer, &view);
-	s->ops->open(s, sub ? LNET_OPEN_MORE : LNET_OPEN_ITEM, 0);
-	if (!d->head)
-		s->ops->str(s, 1, "");
+	lnet_ctl_item(d, s);
 	lnet_table_emit(s, &lnet_table_peer, &view, d->level, d->backup, NULL);
-	s->ops->open(s, LNET_OPEN_NEST, 5);
-	all = pnis_emit(d, s, v);
-	s->ops->close(s);
-	if (!s->ops->close(s)) {
-		d->sub = sub;
-		return false;
-	}
-	d->head = true;
-	return all;
+	return lnet_ctl_list(d, s, 5, pni_emit, v);
 }
 
 /* d->peer is the one to be said next. */

@@ -241,13 +241,9 @@ static int cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ct
 	struct lnet_view_cpt v;
 
 	for (; d->pos < list->nr; d->pos++) {
-		if (!lnet_ctl_table(d, s, &lnet_table_cpt))
-			return 1;
 		lnet_nid_str(&list->nids[d->pos].nid, v.nid);
 		v.cpt = lnet_nid_hash(&list->nids[d->pos].nid) % d->ctl->ln->nr_shards;
-		lnet_ctl_item(d, s);
-		lnet_table_emit(s, &lnet_table_cpt, &v, 0, false, NULL);
-		if (!lnet_ctl_item_end(d, s))
+		if (!lnet_ctl_emit(d, s, &lnet_table_cpt, &v))
 			return 1;
 	}
 	return 0;
@@ -295,9 +291,7 @@ static int dist_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_c
 		lnet_nid_str(&list->nids[d->pos].nid, v.nid);
 		if (!dist_find(d->ctl->ln, &list->nids[d->pos].nid, &v))
 			continue;
-		lnet_ctl_item(d, s);
-		lnet_table_emit(s, &lnet_table_dist, &v, 0, false, NULL);
-		if (!lnet_ctl_item_end(d, s))
+		if (!lnet_ctl_emit(d, s, &lnet_table_dist, &v))
 			return 1;
 	}
 	return 0;

@@ -25,7 +25,7 @@ static int recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {
 	static const struct lnet_field fields[] = {
-		LNET_FIELD_RANGE("queue_type", struct lnet_ctl_dump, sub, QUEUE_LOCAL, QUEUE_PEER,
+		LNET_FIELD_RANGE("queue_type", struct lnet_ctl_dump, kind, QUEUE_LOCAL, QUEUE_PEER,
 				 .need = true, .text = "0 (local) or 1 (peer)"),
 		{ NULL }
 	};
@@ -33,7 +33,7 @@ static int recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 
 	if (rc)
 		return rc;
-	d->priv = view_new(d->ctl->ln, d->sub);
+	d->priv = view_new(d->ctl->ln, d->kind);
 	if (!d->priv)
 		return -ENOMEM;
 	return ((struct recov_view *)d->priv)->nr ? 0 : -ENOENT;
@@ -76,7 +76,7 @@ static bool recov_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct reco
 	char text[LNET_NIDSTR_SIZE];
 	unsigned int i;
 
-	v->keys[0] = (struct lnet_key){ .name = d->sub == QUEUE_PEER ? "Peer NI recovery"
+	v->keys[0] = (struct lnet_key){ .name = d->kind == QUEUE_PEER ? "Peer NI recovery"
 								     : "Local NI recovery",
 					.type = LNET_NLT_NUL_STRING,
 					.format = LNET_NL_MAPPING };

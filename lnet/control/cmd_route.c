@@ -184,11 +184,7 @@ static bool route_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 	lnet_nid_str(&info->cfg.gateway, v.gateway);
 	strscpy(v.state, info->up ? "up" : "down", sizeof(v.state));
 	strscpy(v.type, info->multi_hop ? "multi-hop" : "single-hop", sizeof(v.type));
-	if (!lnet_ctl_table(d, s, &lnet_table_route))
-		return false;
-	lnet_ctl_item(d, s);
-	lnet_table_emit(s, &lnet_table_route, &v, d->level, d->backup, NULL);
-	return lnet_ctl_item_end(d, s);
+	return lnet_ctl_emit(d, s, &lnet_table_route, &v);
 }
 
 static int routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)

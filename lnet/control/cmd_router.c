@@ -79,11 +79,7 @@ static int routing_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lne
 			.large = pool_view(&v[LNET_RTR_large]),
 		};
 
-		if (!lnet_ctl_table(d, s, &lnet_table_routing))
-			return 1;
-		lnet_ctl_item(d, s);
-		lnet_table_emit(s, &lnet_table_routing, &view, d->level, d->backup, NULL);
-		if (!lnet_ctl_item_end(d, s))
+		if (!lnet_ctl_emit(d, s, &lnet_table_routing, &view))
 			return 1;
 	}
 	return 0;

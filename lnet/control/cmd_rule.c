@@ -232,7 +232,7 @@ static int rules_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 
 	if (rc)
 		return rc;
-	d->sub = kind;
+	d->kind = kind;
 	d->priv = kzalloc(sizeof(struct lnet_rule) + VALUE_SIZE, GFP_KERNEL);
 	return d->priv ? 0 : -ENOMEM;
 }
@@ -274,7 +274,7 @@ static int rules_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_
 	struct lnet_rule_info info;
 
 	for (; !lnet_rule_get(d->ctl->ln, d->pos + 1, r, &info); d->pos = info.id) {
-		if (d->sub != LNET_NR_RULE_KINDS && d->sub != r->kind)
+		if (d->kind != LNET_NR_RULE_KINDS && d->kind != r->kind)
 			continue;
 		if (!lnet_ctl_table(d, s, &table) || !rule_emit(d, s, r, &info))
 			return 1;

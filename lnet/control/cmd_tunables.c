@@ -388,11 +388,7 @@ static int node_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_c
 
 	strscpy(v.name, ctl->name, sizeof(v.name));
 	strscpy(v.version, ctl->version, sizeof(v.version));
-	if (!lnet_ctl_table(d, s, &lnet_table_node))
-		return 1;
-	lnet_ctl_item(d, s);
-	lnet_table_emit(s, &lnet_table_node, &v, 0, false, NULL);
-	return !lnet_ctl_item_end(d, s);
+	return !lnet_ctl_emit(d, s, &lnet_table_node, &v);
 }
 
 const struct lnet_ctl_cmd lnet_cmd_node = {

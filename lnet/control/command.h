@@ -161,10 +161,21 @@ int lnet_ctl_targets(const struct lnet_ctl_req *req, struct lnet_ctl_target *tar
 		     struct lnet_ctl_err *e);
 /* Table before the first item. False: no room. */
 bool lnet_ctl_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_table *t);
-/* Open an item; its header text if it is the first. */
+/* Open an item, or from d->sub on the rest of one; its header text if it is the first. */
 void lnet_ctl_item(struct lnet_ctl_dump *d, struct lnet_sink *s);
 /* Close it. False: no room, as if it had not been opened. */
 bool lnet_ctl_item_end(struct lnet_ctl_dump *d, struct lnet_sink *s);
+/* An item that is the mapping of @view alone, after its table. False: no room. */
+bool lnet_ctl_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_table *t,
+		   const void *view);
+/*
+ * The list in key @idx as the last key of an item, and the end of the item. @elem opens and writes
+ * element d->sub; false: there is none. True: all elements from d->sub on fitted. Else d->sub is
+ * the first that did not.
+ */
+bool lnet_ctl_list(struct lnet_ctl_dump *d, struct lnet_sink *s, unsigned int idx,
+		   bool (*elem)(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg),
+		   void *arg);
 /*
  * Next peer after @d->peer, which becomes it; NULL at the end. Loopback is passed over. Survives
  * removals (may then miss one).

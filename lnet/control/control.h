@@ -468,7 +468,7 @@ struct lnet_ctl_dump {
 	struct lnet_peer *peer;		/* counted */
 	void *priv;			/* the command's */
 	struct lnet_nid nid;		/* filters */
-	u32 net, pos, sub;
+	u32 net, kind, pos, sub;	/* kind: the command's; sub: next element of an item */
 	u8 level;
 	bool filtered, backup, table, head;	/* head: the top key was sent */
 	bool commented;			/* lnet_control_dump_comment() was called */

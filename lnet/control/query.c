@@ -318,9 +318,7 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 	scnprintf(v.descr, sizeof(v.descr), "failed to %s %s%s%s%s", ask->set->what,
 		  lnet_nid_str(&ask->to.nid, nid), ask->why[0] ? " (" : "", ask->why,
 		  ask->why[0] ? ")" : "");
-	lnet_ctl_item(d, s);
-	lnet_table_emit(s, &ask->set->failed, &v, 0, false, NULL);
-	return lnet_ctl_item_end(d, s);
+	return lnet_ctl_emit(d, s, &ask->set->failed, &v);
 }
 
 /*

@@ -312,7 +312,7 @@ bool lnet_ctl_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct l
 
 void lnet_ctl_item(struct lnet_ctl_dump *d, struct lnet_sink *s)
 {
-	s->ops->open(s, LNET_OPEN_ITEM, 0);
+	s->ops->open(s, d->sub ? LNET_OPEN_MORE : LNET_OPEN_ITEM, 0);
 	if (!d->head)
 		s->ops->str(s, 1, "");
 }
@@ -323,6 +323,38 @@ bool lnet_ctl_item_end(struct lnet_ctl_dump *d, struct lnet_sink *s)
 		return false;
 	d->head = true;
 	return true;
+}
+
+bool lnet_ctl_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_table *t,
+		   const void *view)
+{
+	if (!lnet_ctl_table(d, s, t))
+		return false;
+	lnet_ctl_item(d, s);
+	lnet_table_emit(s, t, view, d->level, d->backup, NULL);
+	return lnet_ctl_item_end(d, s);
+}
+
+bool lnet_ctl_list(struct lnet_ctl_dump *d, struct lnet_sink *s, unsigned int idx,
+		   bool (*elem)(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg),
+		   void *arg)
+{
+	u32 first = d->sub;
+	bool fits = true;
+
+	s->ops->open(s, LNET_OPEN_NEST, idx);
+	while (fits && elem(d, s, arg)) {
+		fits = s->ops->close(s);
+		if (fits)
+			d->sub++;
+		else if (d->sub > first)
+			s->ops->resume(s);
+	}
+	s->ops->close(s);
+	if (lnet_ctl_item_end(d, s))
+		return fits;
+	d->sub = first;
+	return false;
 }
 
 struct lnet_peer *lnet_ctl_peer_next(struct lnet_ctl_dump *d)
