@@ -7,9 +7,6 @@
 #include "fault/fault.h"
 #include "manage/manage.h"
 
-/* Memory may be short for a moment; a node that is neither old nor new would be worse. */
-#define TRIES_MAX 100
-
 struct conf_peer {
 	struct list_head link;
 	struct lnet_nid primary;
@@ -33,25 +30,19 @@ struct lnet_ctl_conf {
 	struct list_head peers;
 };
 
-static void waiting_free(struct lnet_ctl_waiting *w)
-{
-	while (w) {
-		struct lnet_ctl_waiting *next = w->next;
-
-		kfree(w);
-		w = next;
-	}
-}
-
 void lnet_ctl_conf_free(struct lnet_ctl_conf *conf)
 {
+	struct lnet_ctl_waiting *w = conf ? conf->waiting : NULL, *next_w;
 	struct conf_peer *peer, *next;
 
 	if (!conf)
 		return;
 	list_for_each_entry_safe(peer, next, &conf->peers, link)
 		kvfree(peer);
-	waiting_free(conf->waiting);
+	for (; w; w = next_w) {
+		next_w = w->next;
+		kfree(w);
+	}
 	kvfree(conf->nis);
 	kvfree(conf->marks);
 	kvfree(conf->rules[0]);
@@ -63,22 +54,6 @@ void lnet_ctl_conf_free(struct lnet_ctl_conf *conf)
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
-
-static void ni_read(const struct lnet_ni *ni, struct lnet_ni_cfg *cfg)
-{
-	lnet_ni_cfg_init(cfg);
-	cfg->nid = ni->nid;
-	if (ni->by_name)
-		memcpy(cfg->ifname, ni->ifname, sizeof(cfg->ifname));
-	cfg->peer_timeout = ni->peer_timeout;
-	cfg->peer_credits = ni->peer_credits;
-	cfg->peer_buffer_credits = ni->peer_buffer_credits;
-	cfg->credits = ni->credits;
-	cfg->conns_per_peer = (s32)READ_ONCE(ni->conns_per_peer);
-	cfg->tos = ni->tos;
-	cfg->dev_cpt = ni->dev_cpt;
-	cfg->cpts = ni->cpts;
-}
 
 void lnet_ctl_marks_get(const struct lnet_ni *ni, struct lnet_ctl_marks *marks)
 {
@@ -102,24 +77,29 @@ void lnet_ctl_marks_set(struct lnet *ln, const struct lnet_nid *nid,
 		lnet_fault_ni_down(ln, nid, marks->down);
 }
 
-static int waiting_copy(struct lnet_ctl_waiting **to, const struct lnet_ctl_waiting *from)
+static void ni_read(const struct lnet_ni *ni, struct lnet_ni_cfg *cfg)
 {
-	for (; from; from = from->next) {
-		*to = kzalloc(sizeof(**to), GFP_KERNEL);
-		if (!*to)
-			return -ENOMEM;
-		**to = *from;
-		(*to)->next = NULL;
-		to = &(*to)->next;
-	}
-	return 0;
+	lnet_ni_cfg_init(cfg);
+	cfg->nid = ni->nid;
+	if (ni->by_name)
+		memcpy(cfg->ifname, ni->ifname, sizeof(cfg->ifname));
+	cfg->peer_timeout = ni->peer_timeout;
+	cfg->peer_credits = ni->peer_credits;
+	cfg->peer_buffer_credits = ni->peer_buffer_credits;
+	cfg->credits = ni->credits;
+	cfg->conns_per_peer = (s32)READ_ONCE(ni->conns_per_peer);
+	cfg->tos = ni->tos;
+	cfg->dev_cpt = ni->dev_cpt;
+	cfg->cpts = ni->cpts;
 }
 
 static int nis_read(struct lnet_control *ctl, struct lnet_ctl_conf *conf)
 {
+	struct lnet_ctl_waiting **to = &conf->waiting;
+	const struct lnet_ctl_waiting *w;
 	struct lnet *ln = ctl->ln;
 	struct lnet_ni *ni;
-	int rc;
+	int rc = 0;
 
 	conf->nis = kvcalloc(LNET_MAX_NIS, sizeof(*conf->nis), GFP_KERNEL);
 	conf->marks = kvcalloc(LNET_MAX_NIS, sizeof(*conf->marks), GFP_KERNEL);
@@ -132,7 +112,15 @@ static int nis_read(struct lnet_control *ctl, struct lnet_ctl_conf *conf)
 		lnet_ctl_marks_get(ni, &conf->marks[conf->nr_nis]);
 		ni_read(ni, &conf->nis[conf->nr_nis++]);
 	}
-	rc = waiting_copy(&conf->waiting, ctl->waiting);
+	for (w = ctl->waiting; w; w = w->next) {
+		*to = kmemdup(w, sizeof(*w), GFP_KERNEL);
+		if (!*to) {
+			rc = -ENOMEM;
+			break;
+		}
+		(*to)->next = NULL;
+		to = &(*to)->next;
+	}
 	mutex_unlock(&ln->cfg_mutex);
 	return rc;
 }
@@ -243,58 +231,52 @@ int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **res)
 
 /* ---- making it so ---------------------------------------------------------------------------- */
 
-/* Only memory is worth another try. */
-static bool again(int rc, unsigned int *tries)
+/* Memory may be short for a moment; a node that is neither old nor new would be worse. */
+#define TRIES_MAX 900
+
+struct restore {
+	struct lnet_control *ctl;
+	struct lnet *ln;
+	const struct lnet_ctl_conf *now, *conf;	/* what there is, what is to be */
+	unsigned int tries;
+	int rc;					/* the first error */
+};
+
+/* True: what gave @rc is worth another try, which only memory is. Else @rc is noted. */
+static bool again(struct restore *r, int rc)
 {
-	return rc == -ENOMEM && ++*tries < TRIES_MAX;
+	if (rc == -ENOMEM && ++r->tries < TRIES_MAX)
+		return true;
+	r->rc = r->rc ? r->rc : rc;
+	return false;
 }
 
-static bool ni_same(const struct lnet_ni_cfg *a, const struct lnet_ni_cfg *b)
+static bool ni_in(const struct lnet_ctl_conf *conf, const struct lnet_ni_cfg *b)
 {
-	return lnet_nid_same(&a->nid, &b->nid) && !strcmp(a->ifname, b->ifname) &&
-	       a->peer_timeout == b->peer_timeout && a->peer_credits == b->peer_credits &&
-	       a->peer_buffer_credits == b->peer_buffer_credits && a->credits == b->credits &&
-	       a->conns_per_peer == b->conns_per_peer && a->tos == b->tos && a->cpts == b->cpts;
-}
+	const struct lnet_ni_cfg *a;
 
-static bool ni_in(const struct lnet_ctl_conf *conf, const struct lnet_ni_cfg *ni)
-{
-	unsigned int i;
-
-	for (i = 0; i < conf->nr_nis; i++)
-		if (ni_same(&conf->nis[i], ni))
+	for (a = conf->nis; a < conf->nis + conf->nr_nis; a++)
+		if (lnet_nid_same(&a->nid, &b->nid) && !strcmp(a->ifname, b->ifname) &&
+		    a->peer_timeout == b->peer_timeout && a->peer_credits == b->peer_credits &&
+		    a->peer_buffer_credits == b->peer_buffer_credits &&
+		    a->credits == b->credits && a->conns_per_peer == b->conns_per_peer &&
+		    a->tos == b->tos && a->cpts == b->cpts)
 			return true;
 	return false;
 }
 
-static void nis_del(struct lnet *ln, const struct lnet_ctl_conf *now,
-		    const struct lnet_ctl_conf *conf)
+static void nis_add(struct restore *r)
 {
+	const struct lnet_ctl_conf *conf = r->conf;
 	unsigned int i;
 
-	for (i = 0; i < now->nr_nis; i++)
-		if (!ni_in(conf, &now->nis[i]))
-			lnet_ni_del(ln, &now->nis[i].nid);
-}
-
-static int nis_add(struct lnet *ln, const struct lnet_ctl_conf *now,
-		   const struct lnet_ctl_conf *conf)
-{
-	unsigned int i, tries = 0;
-	int rc = 0, one;
-
-	for (i = 0; i < conf->nr_nis; i++) {
-		if (ni_in(now, &conf->nis[i]))
-			continue;
-		do
-			one = lnet_ni_add(ln, &conf->nis[i]);
-		while (again(one, &tries));
-		rc = rc ? rc : one;
-	}
-	lnet_nis_order(ln, conf->nis, conf->nr_nis);
 	for (i = 0; i < conf->nr_nis; i++)
-		lnet_ctl_marks_set(ln, &conf->nis[i].nid, &conf->marks[i]);
-	return rc;
+		if (!ni_in(r->now, &conf->nis[i]))
+			while (again(r, lnet_ni_add(r->ln, &conf->nis[i])))
+				;
+	lnet_nis_order(r->ln, conf->nis, conf->nr_nis);
+	for (i = 0; i < conf->nr_nis; i++)
+		lnet_ctl_marks_set(r->ln, &conf->nis[i].nid, &conf->marks[i]);
 }
 
 static bool nid_in(const struct conf_peer *p, const struct lnet_nid *nid)
@@ -318,59 +300,39 @@ static const struct conf_peer *peer_in(const struct lnet_ctl_conf *conf, const s
 	return NULL;
 }
 
-static void nids_del(struct lnet *ln, const struct conf_peer *now, const struct conf_peer *was)
-{
-	unsigned int i;
-
-	for (i = 0; i < now->nr; i++)
-		if (!nid_in(was, &now->nids[i]))
-			lnet_peer_del(ln, &now->primary, &now->nids[i], 1);
-}
-
-static void peers_del(struct lnet *ln, const struct lnet_ctl_conf *now,
-		      const struct lnet_ctl_conf *conf)
+static void peers_del(struct restore *r)
 {
 	const struct conf_peer *p, *was;
-
-	list_for_each_entry(p, &now->peers, link) {
-		was = peer_in(conf, p);
-		if (was)
-			nids_del(ln, p, was);
-		else
-			lnet_peer_del(ln, &p->primary, NULL, 0);
-	}
-}
-
-static bool peer_has(const struct conf_peer *now, const struct conf_peer *was)
-{
 	unsigned int i;
 
-	for (i = 0; now && i < was->nr; i++)
-		if (!nid_in(now, &was->nids[i]))
-			return false;
-	return now;
+	list_for_each_entry(p, &r->now->peers, link) {
+		was = peer_in(r->conf, p);
+		if (!was)
+			lnet_peer_del(r->ln, &p->primary, NULL, 0);
+		for (i = 0; was && i < p->nr; i++)
+			if (!nid_in(was, &p->nids[i]))
+				lnet_peer_del(r->ln, &p->primary, &p->nids[i], 1);
+	}
 }
 
-static int peers_add(struct lnet *ln, const struct lnet_ctl_conf *now,
-		     const struct lnet_ctl_conf *conf)
+static void peers_add(struct restore *r)
 {
-	const struct conf_peer *p;
-	unsigned int tries = 0;
-	int rc = 0, one;
+	const struct conf_peer *p, *now;
+	unsigned int i;
 
-	list_for_each_entry(p, &conf->peers, link) {
-		if (peer_has(peer_in(now, p), p))
+	list_for_each_entry(p, &r->conf->peers, link) {
+		now = peer_in(r->now, p);
+		for (i = 0; now && i < p->nr && nid_in(now, &p->nids[i]); i++)
+			;
+		if (now && i == p->nr)
 			continue;
-		do
-			one = lnet_peer_add(ln, &p->primary, p->nids, p->nr, p->mr);
-		while (again(one, &tries));
+		while (again(r, lnet_peer_add(r->ln, &p->primary, p->nids, p->nr, p->mr)))
+			;
 		if (p->locked)
-			lnet_peer_set_state(ln, &p->primary, LNET_PEER_STATE_LOCKED,
+			lnet_peer_set_state(r->ln, &p->primary, LNET_PEER_STATE_LOCKED,
 					    LNET_PEER_STATE_LOCKED);
-		lnet_peer_place(ln, p->seq, p->nids, p->nr);
-		rc = rc ? rc : one;
+		lnet_peer_place(r->ln, p->seq, p->nids, p->nr);
 	}
-	return rc;
 }
 
 static bool rule_same(const struct lnet_fault_rule *a, const struct lnet_fault_rule *b)
@@ -383,96 +345,31 @@ static bool rule_same(const struct lnet_fault_rule *a, const struct lnet_fault_r
 	       a->drop_all == b->drop_all && a->when == b->when;
 }
 
-static bool rules_same(const struct lnet_ctl_conf *a, const struct lnet_ctl_conf *b, bool delay)
-{
-	unsigned int i;
-
-	if (a->nr_rules[delay] != b->nr_rules[delay])
-		return false;
-	for (i = 0; i < a->nr_rules[delay]; i++)
-		if (!rule_same(&a->rules[delay][i], &b->rules[delay][i]))
-			return false;
-	return true;
-}
-
 /* The newest stands first. */
-static int rules_make(struct lnet *ln, const struct lnet_ctl_conf *now,
-		      const struct lnet_ctl_conf *conf, bool delay)
+static void rules_make(struct restore *r, bool delay)
 {
-	unsigned int i = conf->nr_rules[delay], tries = 0;
-	int rc = 0;
+	const struct lnet_fault_rule *now = r->now->rules[delay], *rules = r->conf->rules[delay];
+	unsigned int i = 0, nr = r->conf->nr_rules[delay];
 
-	if (rules_same(now, conf, delay))
-		return 0;
-	lnet_fault_del(ln, delay, &LNET_NID_ANY, &LNET_NID_ANY);
-	while (i-- && !rc)
-		do
-			rc = lnet_fault_add(ln, &conf->rules[delay][i]);
-		while (again(rc, &tries));
-	return rc;
-}
-
-static int faults_make(struct lnet *ln, const struct lnet_ctl_conf *conf)
-{
-	unsigned int tries = 0;
-	int rc;
-
-	do
-		rc = lnet_rules_put_back(ln, conf->faults);
-	while (again(rc, &tries));
-	return rc;
-}
-
-static int policies_make(struct lnet *ln, const struct lnet_ctl_conf *conf)
-{
-	unsigned int tries = 0;
-	int rc;
-
-	do
-		rc = lnet_udsp_set(ln, conf->policies, conf->nr_policies);
-	while (again(rc, &tries));
-	return rc;
+	while (r->now->nr_rules[delay] == nr && i < nr && rule_same(&now[i], &rules[i]))
+		i++;
+	if (r->now->nr_rules[delay] == nr && i == nr)
+		return;
+	lnet_fault_del(r->ln, delay, &LNET_NID_ANY, &LNET_NID_ANY);
+	for (i = nr; i-- > 0;)
+		while (again(r, lnet_fault_add(r->ln, &rules[i])))
+			;
 }
 
 static bool route_in(const struct lnet_ctl_conf *conf, const struct lnet_route_cfg *cfg)
 {
 	const struct lnet_route_cfg *r;
-	unsigned int i;
 
-	for (i = 0; i < conf->nr_routes; i++) {
-		r = &conf->routes[i];
+	for (r = conf->routes; r < conf->routes + conf->nr_routes; r++)
 		if (r->net == cfg->net && lnet_nid_same(&r->gateway, &cfg->gateway) &&
 		    r->hops == cfg->hops && r->priority == cfg->priority)
 			return true;
-	}
 	return false;
-}
-
-static void routes_del(struct lnet *ln, const struct lnet_ctl_conf *now,
-		       const struct lnet_ctl_conf *conf)
-{
-	unsigned int i;
-
-	for (i = 0; i < now->nr_routes; i++)
-		if (!route_in(conf, &now->routes[i]))
-			lnet_route_del(ln, now->routes[i].net, &now->routes[i].gateway);
-}
-
-static int routes_add(struct lnet *ln, const struct lnet_ctl_conf *now,
-		      const struct lnet_ctl_conf *conf)
-{
-	unsigned int i, tries = 0;
-	int rc = 0, one;
-
-	for (i = 0; i < conf->nr_routes; i++) {
-		if (route_in(now, &conf->routes[i]))
-			continue;
-		do
-			one = lnet_route_restore(ln, &conf->routes[i]);
-		while (again(one, &tries));
-		rc = rc ? rc : one;
-	}
-	return rc;
 }
 
 static void tunables_make(struct lnet *ln, const struct lnet_ctl_conf *conf)
@@ -488,55 +385,53 @@ static void tunables_make(struct lnet *ln, const struct lnet_ctl_conf *conf)
 	}
 }
 
-static int waiting_make(struct lnet_control *ctl, const struct lnet_ctl_conf *conf)
-{
-	const struct lnet_ctl_waiting *w;
-	unsigned int tries = 0;
-	int rc = 0;
-
-	lnet_ctl_wait_del(ctl, NULL);
-	for (w = conf->waiting; w && !rc; w = w->next)
-		do
-			rc = lnet_ctl_wait_add(ctl, w);
-		while (again(rc, &tries));
-	return rc;
-}
-
 /* What is there and was not goes first: it may have what is to come back. */
-static int restore(struct lnet_control *ctl, const struct lnet_ctl_conf *now,
-		   const struct lnet_ctl_conf *conf)
+static void restore(struct restore *r)
 {
-	struct lnet *ln = ctl->ln;
-	int rc[9];
+	const struct lnet_ctl_conf *now = r->now, *conf = r->conf;
+	const struct lnet_ctl_waiting *w;
+	struct lnet *ln = r->ln;
+	unsigned int i;
 
-	routes_del(ln, now, conf);
-	peers_del(ln, now, conf);
-	nis_del(ln, now, conf);
+	for (i = 0; i < now->nr_routes; i++)
+		if (!route_in(conf, &now->routes[i]))
+			lnet_route_del(ln, now->routes[i].net, &now->routes[i].gateway);
+	peers_del(r);
+	for (i = 0; i < now->nr_nis; i++)
+		if (!ni_in(conf, &now->nis[i]))
+			lnet_ni_del(ln, &now->nis[i].nid);
 	tunables_make(ln, conf);
-	rc[0] = nis_add(ln, now, conf);
-	rc[1] = waiting_make(ctl, conf);
-	rc[2] = peers_add(ln, now, conf);
-	rc[3] = rules_make(ln, now, conf, false);
-	rc[4] = rules_make(ln, now, conf, true);
-	rc[5] = policies_make(ln, conf);
-	rc[6] = now->routing == conf->routing ? 0 : lnet_router_enable(ln, conf->routing);
-	rc[7] = routes_add(ln, now, conf);
-	rc[8] = faults_make(ln, conf);
-	return rc[0] ?: rc[1] ?: rc[2] ?: rc[3] ?: rc[4] ?: rc[5] ?: rc[6] ?: rc[7] ?: rc[8];
+	nis_add(r);
+	lnet_ctl_wait_del(r->ctl, NULL);
+	for (w = conf->waiting; w; w = w->next)
+		while (again(r, lnet_ctl_wait_add(r->ctl, w)))
+			;
+	peers_add(r);
+	rules_make(r, false);
+	rules_make(r, true);
+	while (again(r, lnet_udsp_set(ln, conf->policies, conf->nr_policies)))
+		;
+	while (now->routing != conf->routing && again(r, lnet_router_enable(ln, conf->routing)))
+		;
+	for (i = 0; i < conf->nr_routes; i++)
+		if (!route_in(now, &conf->routes[i]))
+			while (again(r, lnet_route_restore(ln, &conf->routes[i])))
+				;
+	while (again(r, lnet_rules_put_back(ln, conf->faults)))
+		;
 }
 
 int lnet_ctl_conf_restore(struct lnet_control *ctl, const struct lnet_ctl_conf *conf)
 {
+	struct restore r = { .ctl = ctl, .ln = ctl->ln, .conf = conf };
 	struct lnet_ctl_conf *now;
-	unsigned int tries = 0;
-	int rc;
 
-	do
-		rc = lnet_ctl_conf_read(ctl, &now);
-	while (again(rc, &tries));
-	if (rc)
-		return rc;
-	rc = restore(ctl, now, conf);
+	while (again(&r, lnet_ctl_conf_read(ctl, &now)))
+		;
+	if (r.rc)
+		return r.rc;
+	r.now = now;
+	restore(&r);
 	lnet_ctl_conf_free(now);
-	return rc;
+	return r.rc;
 }
