@@ -146,15 +146,20 @@ static void limit_lists_budget(struct lnet *ln, struct lnet_use *use)
 	use->most = READ_ONCE(ln->disc.list_bytes);
 }
 
-static void router_use(struct lnet *ln, struct lnet_use *use, enum lnet_rtr_class cls)
-{
-	const struct lnet_router *r = READ_ONCE(ln->router);
-	unsigned int i;
-
-	use->bound = lnet_rtr_share(ln, cls);
-	for (i = 0; r && i < ln->nr_shards; i++)
-		use_max(use, READ_ONCE(r->sh[i].pool[cls].used), NULL);
+#define ROUTER_LIMIT(cls)							\
+static void limit_##cls##_router_buffers(struct lnet *ln, struct lnet_use *use)	\
+{										\
+	const struct lnet_router *r = READ_ONCE(ln->router);			\
+	unsigned int i;								\
+										\
+	use->bound = lnet_rtr_share(ln, LNET_RTR_##cls);			\
+	for (i = 0; r && i < ln->nr_shards; i++)				\
+		use_max(use, READ_ONCE(r->sh[i].pool[LNET_RTR_##cls].used), NULL); \
 }
+ROUTER_LIMIT(tiny)
+ROUTER_LIMIT(small)
+ROUTER_LIMIT(large)
+#undef ROUTER_LIMIT
 
 /* Shows the share of large buffers, because a router has the fewest of these. */
 static void limit_router_share(struct lnet *ln, struct lnet_use *use)
@@ -173,21 +178,6 @@ static void limit_router_share(struct lnet *ln, struct lnet_use *use)
 				use_max(use, sender->used[LNET_RTR_large], &sender->nid);
 		spin_unlock(&rs->sh->lock);
 	}
-}
-
-static void limit_tiny_router_buffers(struct lnet *ln, struct lnet_use *use)
-{
-	router_use(ln, use, LNET_RTR_tiny);
-}
-
-static void limit_small_router_buffers(struct lnet *ln, struct lnet_use *use)
-{
-	router_use(ln, use, LNET_RTR_small);
-}
-
-static void limit_large_router_buffers(struct lnet *ln, struct lnet_use *use)
-{
-	router_use(ln, use, LNET_RTR_large);
 }
 
 static const struct {
@@ -269,17 +259,6 @@ static void ni_fill(struct limits_view *v, struct lnet_ni *ni)
 	}
 }
 
-static void drivers_fill(struct limits_view *v, struct lnet *ln)
-{
-	struct lnet_ni *ni;
-
-	mutex_lock(&ln->cfg_mutex);
-	list_for_each_entry(ni, &ln->nis, link)
-		if (ni->ops->nr_limits)
-			ni_fill(v, ni);
-	mutex_unlock(&ln->cfg_mutex);
-}
-
 static int limits_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e)
 {
@@ -287,13 +266,19 @@ static int limits_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		LNET_FIELD_RANGE("at bound", struct limits_view, at_bound, 0, 1, .text = "0 or 1"),
 		{ NULL }
 	};
+	struct lnet *ln = d->ctl->ln;
+	struct lnet_ni *ni;
 	struct limits_view *v = d->priv = kvzalloc(sizeof(*v), GFP_KERNEL);
 	int rc = v ? lnet_ctl_read(lnet_ctl_attrs(req), fields, v, e) : -ENOMEM;
 
 	if (rc)
 		return rc;
-	core_fill(v, d->ctl->ln);
-	drivers_fill(v, d->ctl->ln);
+	core_fill(v, ln);
+	mutex_lock(&ln->cfg_mutex);
+	list_for_each_entry(ni, &ln->nis, link)
+		if (ni->ops->nr_limits)
+			ni_fill(v, ni);
+	mutex_unlock(&ln->cfg_mutex);
 	return 0;
 }
 

@@ -138,21 +138,12 @@ static int element_interfaces(struct ni_list *l, u32 net, struct lnet_req elem,
 	return 0;
 }
 
-static void element_device(struct lnet_req names, struct ni_req *r)
-{
-	struct lnet_val key, name;
-
-	if (lnet_req_next(&names, &key) && lnet_req_next(&names, &name) &&
-	    lnet_val_text(&name, r->cfg.ifname, sizeof(r->cfg.ifname)))
-		r->cfg.ifname[0] = 0;
-}
-
 static int element(struct ni_list *l, u32 net, struct lnet_req elem)
 {
 	static const struct lnet_field nid_fields[] = {
 		LNET_FIELD(NID, "nid", struct ni_req, cfg.nid), { NULL }
 	};
-	struct lnet_val nid, names;
+	struct lnet_val nid, names, key, name;
 	struct ni_req *r;
 	int rc;
 
@@ -169,8 +160,10 @@ static int element(struct ni_list *l, u32 net, struct lnet_req elem)
 		return rc;
 	r->all = lnet_nid_is_any(&r->cfg.nid);
 	/* Where to look for the address, if it is not there yet. */
-	if (lnet_req_find(elem, "interfaces", &names) && names.kind == LNET_VAL_LIST)
-		element_device(names.list, r);
+	if (lnet_req_find(elem, "interfaces", &names) && lnet_req_next(&names.list, &key) &&
+	    lnet_req_next(&names.list, &name) &&
+	    lnet_val_text(&name, r->cfg.ifname, sizeof(r->cfg.ifname)))
+		r->cfg.ifname[0] = 0;
 	if (!r->all && net != LNET_NET_ANY && lnet_nid_net(&r->cfg.nid) != net)
 		return lnet_ctl_fail(l->e, -EINVAL, "the NID is not on the net it is listed under");
 	return element_values(l, elem, r);
@@ -248,29 +241,6 @@ static int net_item(struct ni_list *l, struct lnet_req item)
 	list = v.list;
 	while (!rc && v.kind == LNET_VAL_LIST && lnet_req_item(&list, &elem))
 		rc = element(l, net, elem);
-	return rc;
-}
-
-/* @l->req is the caller's to free, also after an error. */
-static int net_parse(struct lnet_control *ctl, const struct lnet_ctl_req *req, struct ni_list *l,
-		     struct lnet_ctl_err *e)
-{
-	struct lnet_req items, item;
-	int rc = 0;
-
-	l->ctl = ctl;
-	l->e = e;
-	l->nr = 0;
-	l->req = NULL;
-	if (!req->len)
-		return lnet_ctl_fail(e, -ENOMSG, "the request is empty");
-	if (!lnet_ctl_items(req, &items))
-		return lnet_ctl_fail(e, -EINVAL, "the request is not a list of nets");
-	l->req = kvcalloc(LNET_MAX_NIS, sizeof(*l->req), GFP_KERNEL);
-	if (!l->req)
-		return -ENOMEM;
-	while (!rc && lnet_req_item(&items, &item))
-		rc = net_item(l, item);
 	return rc;
 }
 
@@ -414,15 +384,15 @@ static int nets_add(struct ni_list *l, bool may_wait)
 
 /* ---- finding what is there ------------------------------------------------------------------- */
 
-static bool req_means(const struct ni_req *r, const struct lnet_ni *ni)
+/* Does @r mean this interface, which is there or waits? */
+static bool req_means(const struct ni_req *r, u32 net, const char *ifname,
+		      const struct lnet_nid *nid)
 {
-	if (r->net != LNET_NET_ANY && r->net != ni->net)
+	if (r->net != LNET_NET_ANY && r->net != net)
 		return false;
 	if (r->whole_net || r->all)
 		return true;
-	if (r->by_name)
-		return !strcmp(r->cfg.ifname, ni->ifname);
-	return lnet_nid_same(&r->cfg.nid, &ni->nid);
+	return r->by_name ? !strcmp(r->cfg.ifname, ifname) : lnet_nid_same(&r->cfg.nid, nid);
 }
 
 /* NIDs that @r means, without loopback: their number, at most LNET_MAX_NIS. */
@@ -433,41 +403,20 @@ static unsigned int nids_meant(struct lnet *ln, const struct ni_req *r, struct l
 
 	mutex_lock(&ln->cfg_mutex);
 	list_for_each_entry(ni, &ln->nis, link)
-		if (!lnet_nid_is_lo(&ni->nid) && req_means(r, ni) && nr < LNET_MAX_NIS)
+		if (!lnet_nid_is_lo(&ni->nid) && nr < LNET_MAX_NIS &&
+		    req_means(r, ni->net, ni->ifname, &ni->nid))
 			nids[nr++] = ni->nid;
 	mutex_unlock(&ln->cfg_mutex);
 	return nr;
 }
 
-static bool waiting_means(const struct ni_req *r, const struct lnet_ctl_waiting *w)
+/* The first of @w and the interfaces that wait after it that @r means. */
+static const struct lnet_ctl_waiting *waiting_meant(const struct ni_req *r,
+						    const struct lnet_ctl_waiting *w)
 {
-	if (r->net != LNET_NET_ANY && r->net != w->net)
-		return false;
-	if (r->whole_net || r->all)
-		return true;
-	return r->by_name ? !strcmp(r->cfg.ifname, w->cfg.ifname)
-			  : lnet_nid_same(&r->cfg.nid, &w->cfg.nid);
-}
-
-static bool any_waiting(const struct lnet_control *ctl, const struct ni_req *r)
-{
-	const struct lnet_ctl_waiting *w;
-
-	for (w = ctl->waiting; w; w = w->next)
-		if (waiting_means(r, w))
-			return true;
-	return false;
-}
-
-static void waiting_del(struct lnet_control *ctl, const struct ni_req *r)
-{
-	const struct lnet_ctl_waiting *w, *next;
-
-	for (w = ctl->waiting; w; w = next) {
-		next = w->next;
-		if (waiting_means(r, w))
-			lnet_ctl_wait_del(ctl, w);
-	}
+	while (w && !req_means(r, w->net, w->cfg.ifname, &w->cfg.nid))
+		w = w->next;
+	return w;
 }
 
 static int none_meant(struct ni_list *l, const struct ni_req *r)
@@ -487,29 +436,24 @@ static int none_meant(struct ni_list *l, const struct ni_req *r)
 			     lnet_nid_str(&r->cfg.nid, nid));
 }
 
-/* All interfaces of the node; the list may be empty. */
-static bool is_all(const struct ni_req *r)
-{
-	return r->all && r->net == LNET_NET_ANY;
-}
-
 /* Calls @fn for every NID that the list means. No call if a part of the list means nothing. */
 static int for_meant(struct ni_list *l, int (*fn)(struct ni_list *l, const struct ni_req *r,
 						  const struct lnet_nid *nid))
 {
 	struct lnet *ln = l->ctl->ln;
 	struct lnet_nid *nids = kvcalloc(LNET_MAX_NIS, sizeof(*nids), GFP_KERNEL);
-	unsigned int i, j, nr;
+	const struct ni_req *r;
+	unsigned int j, nr;
 	int rc = nids ? 0 : -ENOMEM;
 
-	for (i = 0; i < l->nr && !rc; i++)
-		if (!nids_meant(ln, &l->req[i], nids) && !is_all(&l->req[i]) &&
-		    !any_waiting(l->ctl, &l->req[i]))
-			rc = none_meant(l, &l->req[i]);
-	for (i = 0; i < l->nr && !rc; i++) {
-		nr = nids_meant(ln, &l->req[i], nids);
+	for (r = l->req; r < l->req + l->nr && !rc; r++)
+		if (!nids_meant(ln, r, nids) && !waiting_meant(r, l->ctl->waiting) &&
+		    !(r->all && r->net == LNET_NET_ANY))	/* of all, there may be none */
+			rc = none_meant(l, r);
+	for (r = l->req; r < l->req + l->nr && !rc; r++) {
+		nr = nids_meant(ln, r, nids);
 		for (j = 0; j < nr && !rc; j++)
-			rc = fn(l, &l->req[i], &nids[j]);
+			rc = fn(l, r, &nids[j]);
 	}
 	kvfree(nids);
 	return rc;
@@ -531,25 +475,19 @@ static int del_one(struct ni_list *l, const struct ni_req *r, const struct lnet_
 static int nets_del(struct ni_list *l)
 {
 	int rc = for_meant(l, del_one);
+	const struct lnet_ctl_waiting *w;
 	unsigned int i;
 
 	for (i = 0; i < l->nr && !rc; i++)
-		waiting_del(l->ctl, &l->req[i]);
+		while ((w = waiting_meant(&l->req[i], l->ctl->waiting)))
+			lnet_ctl_wait_del(l->ctl, w);
 	return rc;
-}
-
-static void set_conns(struct lnet *ln, const struct lnet_nid *nid, u32 conns)
-{
-	struct lnet_ni *ni = lnet_ni_find(ln, nid);
-
-	if (ni)
-		WRITE_ONCE(ni->conns_per_peer, conns);
-	lnet_ni_put(ni);
 }
 
 static int set_one(struct ni_list *l, const struct ni_req *r, const struct lnet_nid *nid)
 {
 	struct lnet *ln = l->ctl->ln;
+	struct lnet_ni *ni;
 	int rc = 0;
 
 	if (r->health != HEALTH_UNSET)
@@ -558,24 +496,38 @@ static int set_one(struct ni_list *l, const struct ni_req *r, const struct lnet_
 		rc = lnet_fault_ni_down(ln, nid, r->fatal);
 	if (!rc && r->drained != HEALTH_UNSET)
 		rc = lnet_ni_drain(ln, nid, r->drained);
-	if (!rc && r->cfg.conns_per_peer >= 0)
-		set_conns(ln, nid, (u32)r->cfg.conns_per_peer);
-	return rc;
+	if (rc || r->cfg.conns_per_peer < 0)
+		return rc;
+	ni = lnet_ni_find(ln, nid);
+	if (ni)
+		WRITE_ONCE(ni->conns_per_peer, (u32)r->cfg.conns_per_peer);
+	lnet_ni_put(ni);
+	return 0;
 }
 
 static int nets_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		    struct lnet_ctl_err *e)
 {
-	bool staged = req->flags & LNET_NL_F_STAGED;
-	struct ni_list l;
-	int rc = net_parse(ctl, req, &l, e);
+	bool adds = req->flags & LNET_NL_F_CREATE, staged = req->flags & LNET_NL_F_STAGED;
+	struct ni_list l = { .ctl = ctl, .e = e };
+	struct lnet_req items, item;
 	unsigned int i;
+	int rc = 0;
 
-	for (i = 0; i < l.nr && !rc && staged && req->flags & LNET_NL_F_CREATE; i++)
+	if (!req->len)
+		return lnet_ctl_fail(e, -ENOMSG, "the request is empty");
+	if (!lnet_ctl_items(req, &items))
+		return lnet_ctl_fail(e, -EINVAL, "the request is not a list of nets");
+	l.req = kvcalloc(LNET_MAX_NIS, sizeof(*l.req), GFP_KERNEL);
+	if (!l.req)
+		return -ENOMEM;
+	while (!rc && lnet_req_item(&items, &item))
+		rc = net_item(&l, item);
+	for (i = 0; i < l.nr && !rc && staged && adds; i++)
 		rc = add_check_early(&l, &l.req[i]);
 	if (rc || staged)
 		goto out;
-	if (req->flags & LNET_NL_F_CREATE)
+	if (adds)
 		rc = nets_add(&l, req->flags & LNET_NL_F_APPEND);
 	else if (req->flags & LNET_NL_F_REPLACE)
 		rc = for_meant(&l, set_one);

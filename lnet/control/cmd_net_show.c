@@ -168,43 +168,47 @@ static const char *ni_reason(const struct lnet_ni *ni)
 	return lnet_ni_usable(ni) ? "health 0" : "not started";
 }
 
-static void marks_view(const struct lnet_ctl_marks *marks, struct lnet_view_ni *v)
+/* What an interface is configured as, whether it is there or waits. */
+static void cfg_view(const struct lnet *ln, const struct lnet_ni_cfg *cfg,
+		     const struct lnet_ctl_marks *marks, struct lnet_view_ni *v)
 {
+	memset(v, 0, sizeof(*v));
+	lnet_nid_str(&cfg->nid, v->nid);
 	if (marks->drained)
 		strscpy(v->service, "drained", sizeof(v->service));
 	if (marks->down)
 		strscpy(v->link, "down", sizeof(v->link));
+	lnet_ctl_udsp_ni(ln, &cfg->nid, &v->udsp);
+	v->dev_cpt = cfg->dev_cpt;
+	cpts_text(cfg->cpts, ln->nr_shards, v->cpts, sizeof(v->cpts));
+	v->lnd.conns_per_peer = (u16)max(cfg->conns_per_peer, 0);
+	v->lnd.timeout = (u32)div_u64(lnet_sock_timeout_ns(&ln->tun), NSEC_PER_SEC);
+	v->lnd.tos = (s16)cfg->tos;
+	if (lnet_nid_is_lo(&cfg->nid))
+		return;
+	strscpy(v->intf.name, cfg->ifname, sizeof(v->intf.name));
+	v->tunables = (struct lnet_view_tunables){ cfg->peer_timeout, cfg->peer_credits,
+						   cfg->peer_buffer_credits, cfg->credits };
 }
 
 /* cfg_mutex held. */
 static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni *v)
 {
-	bool lo = lnet_nid_is_lo(&ni->nid);
 	struct lnet_ctl_marks marks;
+	struct lnet_ni_cfg cfg;
 
-	memset(v, 0, sizeof(*v));
-	lnet_nid_str(&ni->nid, v->nid);
+	lnet_ctl_ni_cfg(ni, &cfg);
+	lnet_ctl_marks_get(ni, &marks);
+	cfg_view(ni->ln, &cfg, &marks, v);
+	v->lnd.conns_per_peer = (u16)lnet_ni_conns_per_peer(ni);
 	strscpy(v->status, ni_status(ni), sizeof(v->status));
 	if (!strcmp(v->status, "down"))
 		strscpy(v->reason, ni_reason(ni), sizeof(v->reason));
-	lnet_ctl_marks_get(ni, &marks);
-	marks_view(&marks, v);
-	if (!lo)
-		strscpy(v->intf.name, ni->ifname, sizeof(v->intf.name));
-	lnet_ctl_udsp_ni(ni->ln, &ni->nid, &v->udsp);
-	v->dev_cpt = ni->dev_cpt;
-	cpts_text(ni->cpts, ni->ln->nr_shards, v->cpts, sizeof(v->cpts));
-	v->lnd.conns_per_peer = (u16)lnet_ni_conns_per_peer(ni);
-	v->lnd.timeout = (u32)div_u64(lnet_sock_timeout_ns(&ni->ln->tun), NSEC_PER_SEC);
-	v->lnd.tos = (s16)ni->tos;
-	if (!lo)
-		v->tunables = (struct lnet_view_tunables){ ni->peer_timeout, ni->peer_credits,
-							   ni->peer_buffer_credits, ni->credits };
 	if (!level)
 		return;
 	ni_traffic(ni, v);
 	/* as stock: 0 until the node has sent a message to itself */
-	v->health.value = !lo ? atomic_read(&ni->health) :
+	v->health.value = !lnet_nid_is_lo(&ni->nid) ? atomic_read(&ni->health) :
 			  v->stat.send_count || ni->used ? LNET_HEALTH_MAX : 0;
 	ni_latency(ni, &v->stat);
 	if (level >= LNET_LEVEL_MORE && ni->ops->counters)
@@ -215,26 +219,14 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 static void waiting_view(const struct lnet_ctl_dump *d, const struct lnet_ctl_waiting *w,
 			 const struct lnet_lnd_ops *ops, struct lnet_view_ni *v)
 {
-	struct lnet_ni_cfg complete = w->cfg, *cfg = &complete;
-	const struct lnet *ln = d->ctl->ln;
+	struct lnet_ni_cfg cfg = w->cfg;
 
-	lnet_ni_cfg_complete(ln, w->net, ops, cfg);
-	memset(v, 0, sizeof(*v));
-	lnet_nid_str(&cfg->nid, v->nid);
+	lnet_ni_cfg_complete(d->ctl->ln, w->net, ops, &cfg);
+	cfg_view(d->ctl->ln, &cfg, &w->marks, v);
 	strscpy(v->status, "down", sizeof(v->status));
 	/* Stock's tool reads the text as YAML, so it has no ": ". */
-	scnprintf(v->reason, sizeof(v->reason), "not started ('%s', %s)", cfg->ifname,
+	scnprintf(v->reason, sizeof(v->reason), "not started ('%s', %s)", cfg.ifname,
 		  lnet_ctl_wait_why(w));
-	marks_view(&w->marks, v);
-	strscpy(v->intf.name, cfg->ifname, sizeof(v->intf.name));
-	lnet_ctl_udsp_ni(ln, &cfg->nid, &v->udsp);
-	v->dev_cpt = cfg->dev_cpt;
-	cpts_text(cfg->cpts, ln->nr_shards, v->cpts, sizeof(v->cpts));
-	v->lnd.conns_per_peer = (u16)max(cfg->conns_per_peer, 0);
-	v->lnd.timeout = (u32)div_u64(lnet_sock_timeout_ns(&ln->tun), NSEC_PER_SEC);
-	v->lnd.tos = (s16)cfg->tos;
-	v->tunables = (struct lnet_view_tunables){ cfg->peer_timeout, cfg->peer_credits,
-						   cfg->peer_buffer_credits, cfg->credits };
 }
 
 /* ---- walking: cfg_mutex held ----------------------------------------------------------------- */
@@ -301,41 +293,27 @@ static bool net_at(const struct lnet_ctl_dump *d, u32 pos, struct shown_net *n)
 	return false;
 }
 
-static bool has_tunables(const struct lnet_ctl_dump *d, const struct lnet_lnd_ops *ops)
+/* The tables of an NI's driver that this dump shows, or NULL. */
+static const struct lnet_lnd_tables *lnd_tables(struct lnet_ctl_dump *d,
+						const struct lnet_lnd_ops *ops)
 {
-	return d->level && ops->type == LNET_LND_TCP;
-}
-
-static bool has_counters(const struct lnet_ctl_dump *d, const struct lnet_lnd_ops *ops)
-{
-	return d->level >= LNET_LEVEL_MORE && ops->counters && !d->backup;
-}
-
-static void counter_table(struct lnet_ctl_dump *d, const struct lnet_lnd_ops *ops)
-{
+	bool tunables = d->level && ops->type == LNET_LND_TCP;
+	bool counters = d->level >= LNET_LEVEL_MORE && ops->counters && !d->backup;
 	unsigned int i;
 
-	for (i = 0; i < ops->nr_counters; i++)
+	if (!tunables && !counters)
+		return NULL;
+	if (d->lnd_ops == ops)
+		return &d->lnd;
+	d->lnd_ops = NULL;	/* until it has been sent */
+	d->lnd.tunables = tunables ? &lnet_table_sock : NULL;
+	d->lnd.counters = counters ? &d->counters : NULL;
+	for (i = 0; counters && i < ops->nr_counters; i++)
 		d->counter_keys[i] = (struct lnet_key){ .name = ops->counter_names[i],
 							.type = LNET_NLT_U64,
 							.off = (u16)(i * sizeof(u64)),
 							.level = LNET_LEVEL_MORE };
 	d->counters = (struct lnet_table){ d->counter_keys, ops->nr_counters };
-}
-
-/* The tables of an NI's driver that this dump shows, or NULL. */
-static const struct lnet_lnd_tables *lnd_tables(struct lnet_ctl_dump *d,
-						const struct lnet_lnd_ops *ops)
-{
-	if (!has_tunables(d, ops) && !has_counters(d, ops))
-		return NULL;
-	if (d->lnd_ops == ops)
-		return &d->lnd;
-	d->lnd_ops = NULL;	/* until it has been sent */
-	d->lnd.tunables = has_tunables(d, ops) ? &lnet_table_sock : NULL;
-	d->lnd.counters = has_counters(d, ops) ? &d->counters : NULL;
-	if (d->lnd.counters)
-		counter_table(d, ops);
 	return &d->lnd;
 }
 

@@ -54,30 +54,23 @@ static const struct lnet_field ping_fields[] = {
 	{ NULL }
 };
 
-/* False: unknown source. As in stock LNet, each target then reports a separate failure. */
-static bool has_source(struct lnet_ctl_ask *ask)
-{
-	const struct lnet_nid *source = &ask->set->source;
-	char buf[LNET_NIDSTR_SIZE];
-	struct lnet_ni *ni;
-
-	if (lnet_nid_is_any(source))
-		return true;
-	ni = lnet_ni_find(ask->set->ctl->ln, source);
-	lnet_ni_put(ni);
-	if (!ni)
-		scnprintf(ask->why, sizeof(ask->why), "%s is not an interface of this node",
-			  lnet_nid_str(source, buf));
-	return ni;
-}
-
+/* As in stock LNet, each target reports an unknown source as a separate failure. */
 static int ping(struct lnet_ctl_ask *ask)
 {
 	struct lnet_ctl_asks *set = ask->set;
 	struct lnet *ln = set->ctl->ln;
+	char buf[LNET_NIDSTR_SIZE];
+	struct lnet_ni *ni;
 
-	if (!has_source(ask))
-		return -EINVAL;
+	if (!lnet_nid_is_any(&set->source)) {
+		ni = lnet_ni_find(ln, &set->source);
+		lnet_ni_put(ni);
+		if (!ni) {
+			scnprintf(ask->why, sizeof(ask->why), "%s is not an interface of this node",
+				  lnet_nid_str(&set->source, buf));
+			return -EINVAL;
+		}
+	}
 	return ln->hooks->ping_urgent(ln, &ask->to.nid, &set->source, set->timeout_ns, ping_done,
 				      ask);
 }
@@ -149,29 +142,26 @@ static int read_own(struct lnet_ctl_ask *ask)
 	return rc;
 }
 
-/* [sh] The primary one is the first. */
-static void nid_add(struct lnet_ctl_ask *ask, const struct lnet_nid *nid, bool first)
-{
-	unsigned int at = first ? 0 : ask->nr_nids;
-
-	ask->nids[ask->nr_nids++] = ask->nids[at];
-	ask->nids[at] = *nid;
-}
-
 /* No more than there was room for: more may have come. */
 static int read_peer(struct lnet_ctl_ask *ask, struct lnet_peer *peer)
 {
 	unsigned int max = READ_ONCE(peer->nr_pnis);
 	struct lnet_peer_ni *pni;
 	int rc = room_for(ask, max);
+	unsigned int at;
 
 	if (rc)
 		return rc;
 	spin_lock(&peer->sh->lock);
 	ask->mr = peer->mr;
-	list_for_each_entry(pni, &peer->pnis, link)
-		if (!pni->deleted && ask->nr_nids < max)
-			nid_add(ask, &pni->nid, lnet_nid_same(&pni->nid, &peer->primary));
+	list_for_each_entry(pni, &peer->pnis, link) {
+		if (pni->deleted || ask->nr_nids == max)
+			continue;
+		/* The primary NID is the first. */
+		at = lnet_nid_same(&pni->nid, &peer->primary) ? 0 : ask->nr_nids;
+		ask->nids[ask->nr_nids++] = ask->nids[at];
+		ask->nids[at] = pni->nid;
+	}
 	spin_unlock(&peer->sh->lock);
 	return 0;
 }

@@ -37,18 +37,6 @@ static const struct lnet_field size_fields[] = {
 	{ NULL }
 };
 
-static int start(struct lnet *ln, u64 bytes, struct lnet_ctl_err *e)
-{
-	int rc = lnet_record_start(ln, bytes);
-
-	if (rc == -EALREADY)
-		return lnet_ctl_fail(e, rc, "it is recording already");
-	if (rc == -EINVAL)
-		return lnet_ctl_fail(e, rc, "'size' must be 64 KiB for each of the %u shards at "
-				     "least", ln->nr_shards);
-	return rc ? lnet_ctl_fail(e, rc, "%s", lnet_ctl_why(rc)) : 0;
-}
-
 static int record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		      struct lnet_ctl_err *e)
 {
@@ -57,11 +45,18 @@ static int record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 
 	if (rc)
 		return rc;
-	if (req->flags & LNET_NL_F_CREATE)
-		return start(ctl->ln, bytes, e);
 	if (req->flags & LNET_NL_F_REPLACE)
 		return lnet_ctl_fail(e, -EOPNOTSUPP, "a recording is started or stopped");
-	return lnet_record_stop(ctl->ln) ? lnet_ctl_fail(e, -EALREADY, "it is not recording") : 0;
+	if (!(req->flags & LNET_NL_F_CREATE))
+		return lnet_record_stop(ctl->ln) ?
+			       lnet_ctl_fail(e, -EALREADY, "it is not recording") : 0;
+	rc = lnet_record_start(ctl->ln, bytes);
+	if (rc == -EALREADY)
+		return lnet_ctl_fail(e, rc, "it is recording already");
+	if (rc == -EINVAL)
+		return lnet_ctl_fail(e, rc, "'size' must be 64 KiB for each of the %u shards at "
+				     "least", ctl->ln->nr_shards);
+	return rc ? lnet_ctl_fail(e, rc, "%s", lnet_ctl_why(rc)) : 0;
 }
 
 /* ---- show ------------------------------------------------------------------------------------ */
@@ -94,13 +89,6 @@ static const struct lnet_field show_fields[] = {
 	{ NULL }
 };
 
-static int may_read(const struct lnet_record_view *v, struct lnet_ctl_err *e)
-{
-	if (!v->there)
-		return lnet_ctl_fail(e, -ENODATA, "nothing was recorded");
-	return v->running ? lnet_ctl_fail(e, -EBUSY, "it is recording: stop it first") : 0;
-}
-
 static int record_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e)
 {
@@ -114,21 +102,16 @@ static int record_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 	if (r->from && !r->seq)
 		r->seq = 1;	/* the number of the first record */
 	lnet_record_show(d->ctl->ln, &r->view);
-	return rc || !r->seq ? rc : may_read(&r->view, e);
-}
-
-static void view_emit(struct lnet_sink *s, const struct lnet_record_view *v)
-{
-	s->ops->num(s, R_RUNNING, LNET_NLT_U32, v->running);
-	s->ops->num(s, R_BYTES, LNET_NLT_U64, v->bytes);
-	s->ops->num(s, R_RECORDS, LNET_NLT_U64, v->records);
-	s->ops->num(s, R_LOST, LNET_NLT_U64, v->lost);
-	s->ops->num(s, R_SNAPSHOTS, LNET_NLT_U64, v->snapshots);
-	s->ops->num(s, R_PUT_OFF, LNET_NLT_U64, v->put_off);
+	if (rc || !r->seq)
+		return rc;
+	if (!r->view.there)
+		return lnet_ctl_fail(e, -ENODATA, "nothing was recorded");
+	return r->view.running ? lnet_ctl_fail(e, -EBUSY, "it is recording: stop it first") : 0;
 }
 
 static int show_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct record_dump *r)
 {
+	const struct lnet_record_view *v = &r->view;
 	struct lnet_rec_head head;
 
 	if (!lnet_ctl_table(d, s, &show_table))
@@ -136,7 +119,12 @@ static int show_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct record
 	lnet_record_head(d->ctl->ln, &head);
 	hex(r->text, &head, sizeof(head));
 	lnet_ctl_item(d, s);
-	view_emit(s, &r->view);
+	s->ops->num(s, R_RUNNING, LNET_NLT_U32, v->running);
+	s->ops->num(s, R_BYTES, LNET_NLT_U64, v->bytes);
+	s->ops->num(s, R_RECORDS, LNET_NLT_U64, v->records);
+	s->ops->num(s, R_LOST, LNET_NLT_U64, v->lost);
+	s->ops->num(s, R_SNAPSHOTS, LNET_NLT_U64, v->snapshots);
+	s->ops->num(s, R_PUT_OFF, LNET_NLT_U64, v->put_off);
 	if (r->head)
 		s->ops->str(s, R_HEAD, r->text);
 	return lnet_ctl_item_end(d, s) ? 0 : 1;

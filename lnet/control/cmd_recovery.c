@@ -18,27 +18,6 @@ struct recov_view {
 	struct lnet_table table;
 };
 
-static struct recov_view *view_new(struct lnet *ln, u32 queue);
-
-/* A list that is empty says so with ENOENT and no words, as stock's. */
-static int recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e)
-{
-	static const struct lnet_field fields[] = {
-		LNET_FIELD_RANGE("queue_type", struct lnet_ctl_dump, kind, QUEUE_LOCAL, QUEUE_PEER,
-				 .need = true, .text = "0 (local) or 1 (peer)"),
-		{ NULL }
-	};
-	int rc = lnet_ctl_read(lnet_ctl_attrs(req), fields, d, e);
-
-	if (rc)
-		return rc;
-	d->priv = view_new(d->ctl->ln, d->kind);
-	if (!d->priv)
-		return -ENOMEM;
-	return ((struct recov_view *)d->priv)->nr ? 0 : -ENOENT;
-}
-
 static void nid_add(struct recov_view *v, const struct lnet_nid *nid)
 {
 	if (v->nr < RECOV_MAX)
@@ -71,11 +50,38 @@ static void peer_fill(struct recov_view *v, struct lnet *ln)
 	}
 }
 
-static bool recov_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct recov_view *v)
+/* A list that is empty says so with ENOENT and no words, as stock's. */
+static int recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
+		       struct lnet_ctl_err *e)
 {
+	static const struct lnet_field fields[] = {
+		LNET_FIELD_RANGE("queue_type", struct lnet_ctl_dump, kind, QUEUE_LOCAL, QUEUE_PEER,
+				 .need = true, .text = "0 (local) or 1 (peer)"),
+		{ NULL }
+	};
+	struct recov_view *v;
+	int rc = lnet_ctl_read(lnet_ctl_attrs(req), fields, d, e);
+
+	if (rc)
+		return rc;
+	v = d->priv = kvzalloc(sizeof(*v), GFP_KERNEL);
+	if (!v)
+		return -ENOMEM;
+	if (d->kind == QUEUE_LOCAL)
+		local_fill(v, d->ctl->ln);
+	else
+		peer_fill(v, d->ctl->ln);
+	return v->nr ? 0 : -ENOENT;
+}
+
+static int recov_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
+{
+	struct recov_view *v = d->priv;
 	char text[LNET_NIDSTR_SIZE];
 	unsigned int i;
 
+	if (d->head)
+		return 0;
 	v->keys[0] = (struct lnet_key){ .name = d->kind == QUEUE_PEER ? "Peer NI recovery"
 								     : "Local NI recovery",
 					.type = LNET_NLT_NUL_STRING,
@@ -86,27 +92,11 @@ static bool recov_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct reco
 	}
 	v->table = (struct lnet_table){ v->keys, (u16)(v->nr + 1) };
 	if (!s->ops->table(s, &v->table, NULL, LNET_TABLE_FIRST))
-		return false;
+		return 1;
 	lnet_ctl_item(d, s);
 	for (i = 0; i < v->nr; i++)
 		s->ops->str(s, i + 2, lnet_nid_str(&v->nid[i], text));
-	return lnet_ctl_item_end(d, s);
-}
-
-static struct recov_view *view_new(struct lnet *ln, u32 queue)
-{
-	struct recov_view *v = kvzalloc(sizeof(*v), GFP_KERNEL);
-
-	if (v && queue == QUEUE_LOCAL)
-		local_fill(v, ln);
-	else if (v)
-		peer_fill(v, ln);
-	return v;
-}
-
-static int recov_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
-{
-	return d->head || recov_emit(d, s, d->priv) ? 0 : 1;
+	return !lnet_ctl_item_end(d, s);
 }
 
 const struct lnet_ctl_cmd lnet_cmd_recovery = {

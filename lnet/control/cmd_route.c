@@ -31,13 +31,6 @@ static int item_read(struct lnet_req item, struct route_req *r, struct lnet_ctl_
 	return lnet_ctl_read(item, route_fields, r, e);
 }
 
-static int item_whole(const struct route_req *r, struct lnet_ctl_err *e)
-{
-	if (!r->has_net)
-		return lnet_ctl_fail(e, -EINVAL, "'net' is missing");
-	return r->has_gateway ? 0 : lnet_ctl_fail(e, -EINVAL, "'gateway' is missing");
-}
-
 /* ---- changing them --------------------------------------------------------------------------- */
 
 static const char *bad_gateway(const struct lnet_route_cfg *cfg)
@@ -141,7 +134,9 @@ static int routes_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		return lnet_ctl_fail(e, -EINVAL, "the request is not a list of routes");
 	while (!rc && lnet_req_item(&items, &item)) {
 		rc = item_read(item, &r, e);
-		rc = rc ? rc : item_whole(&r, e);
+		if (!rc && (!r.has_net || !r.has_gateway))
+			rc = lnet_ctl_fail(e, -EINVAL, "'%s' is missing",
+					   r.has_net ? "gateway" : "net");
 		if (!rc && req->flags & LNET_NL_F_REPLACE)
 			rc = notify(ctl->ln, item, &r, checks, e);
 		else if (!rc && !checks)

@@ -38,24 +38,10 @@ static const struct lnet_table table = { keys, ARRAY_SIZE(keys) };
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A scalar as text, whichever way it came. */
-static int text_of(const struct lnet_val *v, const char *key, char *buf, struct lnet_ctl_err *e)
-{
-	if (v->kind == LNET_VAL_LIST)
-		return lnet_ctl_fail(e, -EINVAL, "'%.40s' must be one value", key);
-	buf[0] = 0;
-	if (v->kind == LNET_VAL_INT)
-		scnprintf(buf, VALUE_SIZE, "%lld", (long long)v->num);
-	else if (lnet_val_text(v, buf, VALUE_SIZE) == -ENAMETOOLONG)
-		return lnet_ctl_fail(e, -EINVAL, "'%.40s' is too long", key);
-	return 0;
-}
-
-/* The next pair. 0: there is none; 1; -EINVAL. */
+/* The next pair, its value as text, whichever way it came. 0: there is none; 1; -EINVAL. */
 static int pair(struct lnet_req *r, char *key, size_t size, char *value, struct lnet_ctl_err *e)
 {
 	struct lnet_val k, v;
-	int rc;
 
 	if (!lnet_req_next(r, &k))
 		return 0;
@@ -63,8 +49,12 @@ static int pair(struct lnet_req *r, char *key, size_t size, char *value, struct 
 		return lnet_ctl_fail(e, -EINVAL, "a key is no word");
 	if (!lnet_req_next(r, &v))
 		return lnet_ctl_fail(e, -EINVAL, "'%.40s' has no value", key);
-	rc = text_of(&v, key, value, e);
-	return rc ? rc : 1;
+	if (v.kind == LNET_VAL_LIST)
+		return lnet_ctl_fail(e, -EINVAL, "'%.40s' must be one value", key);
+	value[0] = 0;
+	if (lnet_val_text(&v, value, VALUE_SIZE) == -ENAMETOOLONG)
+		return lnet_ctl_fail(e, -EINVAL, "'%.40s' is too long", key);
+	return 1;
 }
 
 /* What exports say of a rule beside what it is. */
@@ -106,18 +96,10 @@ static int params_of(struct lnet_req item, struct lnet_rule *r, char *value,
 	return rc ? rc : lnet_rule_check(r, e->text);
 }
 
-/* A rule for all messages gets the source "*", because a rule in a file must select messages. */
-static void say_source(struct lnet_rule *r)
+static int rule_of(struct lnet_req item, struct lnet_rule *r, struct lnet_ctl_err *e)
 {
 	const u32 selects = 1u << LNET_RULE_SOURCE | 1u << LNET_RULE_DEST | 1u << LNET_RULE_LOCAL |
 			    1u << LNET_RULE_MESSAGE | 1u << LNET_RULE_PORTAL;
-
-	if (!(r->set & selects) && lnet_rule_may(r->kind, LNET_RULE_SOURCE))
-		r->set |= 1u << LNET_RULE_SOURCE;
-}
-
-static int rule_of(struct lnet_req item, struct lnet_rule *r, struct lnet_ctl_err *e)
-{
 	enum lnet_rule_kind kind;
 	int rc = kind_of(item, &kind, e);
 	char *value;
@@ -133,8 +115,9 @@ static int rule_of(struct lnet_req item, struct lnet_rule *r, struct lnet_ctl_er
 	lnet_rule_init(r, kind);
 	rc = params_of(item, r, value, e);
 	kfree(value);
-	if (!rc)
-		say_source(r);
+	/* A rule for all messages gets the source "*": a rule in a file must select messages. */
+	if (!rc && !(r->set & selects) && lnet_rule_may(r->kind, LNET_RULE_SOURCE))
+		r->set |= 1u << LNET_RULE_SOURCE;
 	return rc;
 }
 

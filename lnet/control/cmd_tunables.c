@@ -31,30 +31,22 @@ static void time_text(u64 ns, char *buf, size_t size)
 	scnprintf(buf, size, "%llu%s", nr, ns ? units[i].unit : "");
 }
 
-/* Describes the accepted values. */
-static void range_text(const struct lnet_tunable_info *info, char *buf, size_t size)
-{
-	char min[24], max[24];
-
-	if (info->unit == LNET_UNIT_E) {
-		lnet_tunable_words(info, buf, size);
-	} else if (info->unit == LNET_UNIT_NS) {
-		time_text(info->min, min, sizeof(min));
-		time_text(info->max, max, sizeof(max));
-		scnprintf(buf, size, "%s to %s", min, max);
-	} else {
-		scnprintf(buf, size, "%llu to %llu", info->min, info->max);
-	}
-}
-
 /* The text before the colon equals that of stock's tool. */
 static int value_refuse(const struct lnet_tunable_info *info, const char *text, int rc,
 			struct lnet_ctl_err *e)
 {
 	const char *quote = rc == -EINVAL ? "'" : "";
-	char range[LNET_TEXT_MAX];
+	char range[LNET_TEXT_MAX], min[24], max[24];
 
-	range_text(info, range, sizeof(range));
+	if (info->unit == LNET_UNIT_E) {
+		lnet_tunable_words(info, range, sizeof(range));
+	} else if (info->unit == LNET_UNIT_NS) {
+		time_text(info->min, min, sizeof(min));
+		time_text(info->max, max, sizeof(max));
+		scnprintf(range, sizeof(range), "%s to %s", min, max);
+	} else {
+		scnprintf(range, sizeof(range), "%llu to %llu", info->min, info->max);
+	}
 	return lnet_ctl_fail(e, rc, "invalid value '%s' for key '%s': %s must be %s, not %s%s%s",
 			     text, info->name, info->name, range, quote, text, quote);
 }
@@ -87,31 +79,18 @@ static int setting_parse(const struct lnet_val *key, const struct lnet_val *val,
 	return 0;
 }
 
-static int settings_parse(const struct lnet_ctl_req *req, struct setting *set, unsigned int *nr,
-			  struct lnet_ctl_err *e)
-{
-	struct lnet_req all = lnet_ctl_attrs(req);
-	struct lnet_val key, val;
-	int rc = 0;
-
-	for (*nr = 0; !rc && lnet_req_next(&all, &key) && lnet_req_next(&all, &val); (*nr)++) {
-		if (*nr == TUNABLES_MAX)
-			return lnet_ctl_fail(e, -E2BIG, "too many tunables at once");
-		rc = setting_parse(&key, &val, &set[*nr], e);
-	}
-	return rc;
-}
-
 static int tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			struct lnet_ctl_err *e)
 {
 	struct setting *set = kvcalloc(TUNABLES_MAX, sizeof(*set), GFP_KERNEL);
-	unsigned int nr = 0, i;
-	int rc;
+	struct lnet_req all = lnet_ctl_attrs(req);
+	unsigned int nr, i;
+	struct lnet_val key, val;
+	int rc = set ? 0 : -ENOMEM;
 
-	if (!set)
-		return -ENOMEM;
-	rc = settings_parse(req, set, &nr, e);
+	for (nr = 0; !rc && lnet_req_next(&all, &key) && lnet_req_next(&all, &val); nr++)
+		rc = nr < TUNABLES_MAX ? setting_parse(&key, &val, &set[nr], e) :
+			lnet_ctl_fail(e, -E2BIG, "too many tunables at once");
 	for (i = 0; i < nr && !rc && !(req->flags & LNET_NL_F_STAGED); i++) {
 		rc = lnet_tunable_set(ctl->ln, set[i].info->name, set[i].value);
 		if (rc)
@@ -173,33 +152,23 @@ struct tun_view {
 	struct lnet_table table;
 };
 
-/* Whole seconds as a number, else with up to nine decimals. */
-static void seconds(struct shown *s, u64 ns)
-{
-	u64 whole = div_u64(ns, NSEC_PER_SEC), rest = ns - whole * NSEC_PER_SEC;
-	int len;
-
-	s->num = whole;
-	s->text[0] = 0;
-	if (!rest)
-		return;
-	len = scnprintf(s->text, sizeof(s->text), "%llu.%09llu", whole, rest);
-	while (s->text[len - 1] == '0')
-		s->text[--len] = 0;
-}
-
+/* A time is a number of seconds, with up to nine decimals if it is not whole. */
 static void line_add(struct tun_view *v, const char *name, u64 value, bool is_time)
 {
 	struct shown *s = &v->shown[v->table.nr];
 	struct lnet_key *k = &v->keys[v->table.nr];
+	u64 rest;
+	int len;
 
 	if (v->table.nr == TUNABLES_MAX)
 		return;
-	s->num = value;
-	if (is_time)
-		seconds(s, value);
+	s->num = is_time ? div_u64(value, NSEC_PER_SEC) : value;
+	rest = is_time ? value - s->num * NSEC_PER_SEC : 0;
+	len = rest ? scnprintf(s->text, sizeof(s->text), "%llu.%09llu", s->num, rest) : 0;
+	while (len && s->text[len - 1] == '0')
+		s->text[--len] = 0;
 	k->name = name;
-	k->type = s->text[0] ? LNET_NLT_STRING : LNET_NLT_S64;
+	k->type = rest ? LNET_NLT_STRING : LNET_NLT_S64;
 	v->table.nr++;
 }
 

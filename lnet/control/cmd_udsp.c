@@ -128,15 +128,6 @@ static int udsp_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 	return rc;
 }
 
-static void action_emit(struct lnet_sink *s, unsigned int key, u32 priority)
-{
-	s->ops->open(s, LNET_OPEN_NEST, key);
-	s->ops->open(s, LNET_OPEN_ELEM, 0);
-	s->ops->num(s, 1, LNET_NLT_U32, priority);
-	s->ops->close(s);
-	s->ops->close(s);
-}
-
 static bool rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 		      const struct lnet_udsp_rule *rule)
 {
@@ -149,26 +140,27 @@ static bool rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 	for (i = 0; i < LNET_NR_UDSP_ENDS; i++)
 		if (rule->text[i][0])
 			s->ops->str(s, 3 + i, rule->text[i]);
-	if (rule->has_priority)
-		action_emit(s, 6, rule->priority);
-	return lnet_ctl_item_end(d, s);
-}
-
-static int emit_from(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_udsp_rule *rule)
-{
-	while (!lnet_udsp_get(d->ctl->ln, d->pos, rule)) {
-		if (!rule_emit(d, s, rule))
-			return 1;
-		d->pos = d->filtered ? U32_MAX : d->pos + 1;
+	if (rule->has_priority) {
+		s->ops->open(s, LNET_OPEN_NEST, 6);
+		s->ops->open(s, LNET_OPEN_ELEM, 0);
+		s->ops->num(s, 1, LNET_NLT_U32, rule->priority);
+		s->ops->close(s);
+		s->ops->close(s);
 	}
-	return 0;
+	return lnet_ctl_item_end(d, s);
 }
 
 static int udsp_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct lnet_udsp_rule *rule = kzalloc(sizeof(*rule), GFP_KERNEL);
-	int rc = rule ? emit_from(d, s, rule) : -ENOMEM;
+	int rc = rule ? 0 : -ENOMEM;
 
+	while (!rc && !lnet_udsp_get(d->ctl->ln, d->pos, rule)) {
+		if (!rule_emit(d, s, rule))
+			rc = 1;
+		else
+			d->pos = d->filtered ? U32_MAX : d->pos + 1;
+	}
 	kfree(rule);
 	return rc;
 }

@@ -68,6 +68,8 @@ void lnet_ctl_log_change(struct lnet_control *ctl, const struct lnet_ctl_req *re
 /* Messages name the sender of @req until this is called with NULL. */
 void lnet_ctl_log_by(struct lnet_control *ctl, const struct lnet_ctl_req *req);
 /* snapshot.c: a configuration as a whole */
+/* The configuration of @ni, also with the name of a device that the driver found. */
+void lnet_ctl_ni_cfg(const struct lnet_ni *ni, struct lnet_ni_cfg *cfg);
 struct lnet_ctl_conf;
 /* 0 or -ENOMEM; *@conf is for lnet_ctl_conf_free(). */
 int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **conf);
@@ -145,11 +147,12 @@ struct lnet_field {
 #define LNET_FIELD_SUB(key_, sub_) { .key = key_, .kind = LNET_FIELD_MAP, .sub = sub_ }
 
 /*
- * Reads the fields @f of the mapping @r into the struct @to; members of keys that are not there
+ * Reads the fields @f of the mapping @r into the struct @base; members of keys that are not there
  * stay. 0; -EINVAL or the field's errno with a text that names the key, what is accepted, and what
  * came.
  */
-int lnet_ctl_read(struct lnet_req r, const struct lnet_field *f, void *to, struct lnet_ctl_err *e);
+int lnet_ctl_read(struct lnet_req r, const struct lnet_field *f, void *base,
+		  struct lnet_ctl_err *e);
 /* What "nids" of a request has: NIDs, perhaps with a process before them ("12345-10.0.0.1@tcp"). */
 struct lnet_ctl_target {
 	struct lnet_nid nid;
@@ -176,11 +179,6 @@ bool lnet_ctl_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct ln
 bool lnet_ctl_list(struct lnet_ctl_dump *d, struct lnet_sink *s, unsigned int idx,
 		   bool (*elem)(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg),
 		   void *arg);
-/*
- * Next peer after @d->peer, which becomes it; NULL at the end. Loopback is passed over. Survives
- * removals (may then miss one).
- */
-struct lnet_peer *lnet_ctl_peer_next(struct lnet_ctl_dump *d);
 /* Words for an errno of the core's configuration calls. */
 const char *lnet_ctl_why(int err);
 

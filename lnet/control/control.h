@@ -346,7 +346,7 @@ void lnet_nlw_comment(struct lnet_nlw *w);
 /* Append whole messages, all of them key tables. False: no room, @w is unchanged. */
 bool lnet_nlw_put(struct lnet_nlw *w, const void *msgs, u32 len);
 
-/* ---- commands: dispatch.c and the control_*.c it calls --------------------------------------- */
+/* ---- commands: dispatch.c, cmd_*.c and transaction.c ----------------------------------------- */
 
 struct lnet_ctl_err {
 	char text[224];		/* names what is wrong; "" if errno says it all */

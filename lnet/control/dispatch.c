@@ -81,12 +81,6 @@ bool lnet_control_tells(u8 cmd, u16 flags)
 	return c && !is_dump(flags) && !(flags & LNET_NL_F_STAGED) && flags & c->tells;
 }
 
-/* Stock has an errno of its own for that. */
-static bool adds_nets(const struct lnet_ctl_req *req)
-{
-	return req->cmd == LNET_NL_NETS && !is_dump(req->flags) && req->flags & LNET_NL_F_CREATE;
-}
-
 /* What all requests have in common: a known command, whole attributes, a node that is up. */
 static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 const struct lnet_ctl_cmd *c, bool dump, struct lnet_ctl_err *e)
@@ -98,8 +92,10 @@ static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *re
 		return lnet_ctl_fail(e, -EOPNOTSUPP, "this node does not have that command yet");
 	if (lnet_req_check(req->attrs, req->len))
 		return lnet_ctl_fail(e, -EINVAL, "the request is malformed");
-	if (!READ_ONCE(ctl->configured) && !c->down)
-		return lnet_ctl_fail(e, adds_nets(req) ? -ESHUTDOWN : -ENETDOWN, "LNet stack down");
+	if (!READ_ONCE(ctl->configured) && !c->down)	/* stock has a separate errno for net add */
+		return lnet_ctl_fail(e, req->cmd == LNET_NL_NETS && !is_dump(req->flags) &&
+					req->flags & LNET_NL_F_CREATE ? -ESHUTDOWN : -ENETDOWN,
+				     "LNet stack down");
 	return 0;
 }
 
@@ -199,21 +195,15 @@ static int tables_hold(struct lnet_ctl_dump *d, struct lnet_nlw *w)
 	return 0;
 }
 
-static bool tables_put(struct lnet_ctl_dump *d, struct lnet_nlw *w)
-{
-	bool fits = !d->held || lnet_nlw_put(w, d->held, d->held_len);
-
-	kfree(d->held);
-	d->held = NULL;
-	return fits;
-}
-
 int lnet_control_dump_piece(struct lnet_ctl_dump *d, struct lnet_nlw *w, struct lnet_ctl_err *e)
 {
+	bool fits = !d->held || lnet_nlw_put(w, d->held, d->held_len);
 	int rc;
 
 	w->replaces = d->commented;
-	if (!tables_put(d, w))
+	kfree(d->held);
+	d->held = NULL;
+	if (!fits)
 		return lnet_ctl_fail(e, -EMSGSIZE, "an item is too long for a message");
 	rc = lnet_control_dump_next(d, &w->sink, e);
 	if (rc == 1 && !w->b.len)

@@ -7,15 +7,6 @@
 
 #define NETS_MAX 4			/* nets that a message lists */
 
-static void set_free(struct lnet_ctl_asks *set)
-{
-	unsigned int i;
-
-	for (i = 0; i < set->nr; i++)
-		kvfree(set->ask[i].nids);
-	kvfree(set);
-}
-
 /* ---- links ----------------------------------------------------------------------------------- */
 
 /* State of a check whether a target can be reached. */
@@ -76,19 +67,6 @@ static void stranger_noted(struct lnet *ln, const struct lnet_nid *nid, struct l
 	spin_unlock(&ln->shard[0].lock);
 }
 
-static void nets_write(const struct links *l, char *to, u32 size)
-{
-	char net[LNET_NIDSTR_SIZE];
-	unsigned int i;
-	u32 len = scnprintf(to, size, "no interface of this node is up on ");
-
-	for (i = 0; i < min(l->nr, NETS_MAX); i++)
-		len += scnprintf(to + len, size - len, "%s%s", i ? ", " : "",
-				 lnet_net_str(l->net[i], net));
-	if (l->nr > NETS_MAX)
-		scnprintf(to + len, size - len, ", ...");
-}
-
 /*
  * No lock held. An interface that reaches the target must have its link up. 0; -EHOSTUNREACH: the
  * links of all of them are down, and @ask->why lists their nets.
@@ -97,7 +75,10 @@ static int links_check(struct lnet_ctl_ask *ask)
 {
 	struct links l = { .source = &ask->set->source };
 	struct lnet *ln = ask->set->ctl->ln;
+	char net[LNET_NIDSTR_SIZE];
+	unsigned int i;
 	bool own;
+	u32 len;
 
 	spin_lock(&ln->nid_lock);
 	own = lnet_nid_is_lo(&ask->to.nid) || lnet_nid_is_local(ln, &ask->to.nid);
@@ -108,14 +89,19 @@ static int links_check(struct lnet_ctl_ask *ask)
 		stranger_noted(ln, &ask->to.nid, &l);
 	if (l.any || !l.nr)
 		return 0;
-	nets_write(&l, ask->why, sizeof(ask->why));
+	len = scnprintf(ask->why, sizeof(ask->why), "no interface of this node is up on ");
+	for (i = 0; i < min(l.nr, NETS_MAX); i++)
+		len += scnprintf(ask->why + len, sizeof(ask->why) - len, "%s%s", i ? ", " : "",
+				 lnet_net_str(l.net[i], net));
+	if (l.nr > NETS_MAX)
+		scnprintf(ask->why + len, sizeof(ask->why) - len, ", ...");
 	return -EHOSTUNREACH;
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static struct lnet_ctl_asks *set_new(struct lnet_control *ctl, const struct lnet_ctl_target *to,
-				     unsigned int nr)
+static struct lnet_ctl_asks *set_new(struct lnet_control *ctl, const char *what,
+				     const struct lnet_ctl_target *to, unsigned int nr)
 {
 	struct lnet_ctl_asks *set = kvzalloc(struct_size(set, ask, nr), GFP_KERNEL);
 	unsigned int i;
@@ -132,12 +118,7 @@ static struct lnet_ctl_asks *set_new(struct lnet_control *ctl, const struct lnet
 		set->ask[i].to = to[i];
 		set->ask[i].status = 1;
 	}
-	return set;
-}
-
-/* The tables of ping, by another name. */
-static void tables_name(struct lnet_ctl_asks *set, const char *what)
-{
+	/* The tables of ping, by another name. */
 	set->what = what;
 	memcpy(set->keys, lnet_table_ping.keys, sizeof(set->keys));
 	set->keys[0].name = what;
@@ -145,6 +126,7 @@ static void tables_name(struct lnet_ctl_asks *set, const char *what)
 	memcpy(set->failure_keys, lnet_table_failure.keys, sizeof(set->failure_keys));
 	set->failure_keys[1].name = what;
 	set->failed = (struct lnet_table){ set->failure_keys, ARRAY_SIZE(set->failure_keys) };
+	return set;
 }
 
 struct lnet_ctl_asks *lnet_ctl_asks_new(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -155,11 +137,9 @@ struct lnet_ctl_asks *lnet_ctl_asks_new(struct lnet_control *ctl, const struct l
 
 	*rc = to ? lnet_ctl_targets(req, to, e) : -ENOMEM;
 	if (*rc >= 0) {
-		set = set_new(ctl, to, (unsigned int)*rc);
+		set = set_new(ctl, what, to, (unsigned int)*rc);
 		*rc = set ? 0 : -ENOMEM;
 	}
-	if (set)
-		tables_name(set, what);
 	kfree(to);
 	return set;
 }
@@ -187,7 +167,7 @@ void lnet_ctl_ask_ended(struct lnet_ctl_ask *ask, int status)
 	if (!close_one(set, &ask->status, status, &left))
 		return;
 	if (left)
-		set_free(set);
+		lnet_ctl_asks_free(set);
 	else
 		ctl->ops->wake(ctl->arg);
 }
@@ -211,8 +191,11 @@ void lnet_ctl_asks_start(struct lnet_ctl_asks *set, int (*start)(struct lnet_ctl
 
 void lnet_ctl_asks_free(struct lnet_ctl_asks *set)
 {
-	if (set)
-		set_free(set);
+	unsigned int i;
+
+	for (i = 0; set && i < set->nr; i++)
+		kvfree(set->ask[i].nids);
+	kvfree(set);
 }
 
 void lnet_ctl_asks_end(struct lnet_ctl_dump *d)
@@ -231,24 +214,11 @@ void lnet_ctl_asks_end(struct lnet_ctl_dump *d)
 	set->left = true;
 	spin_unlock(&set->lock);
 	if (!open)
-		set_free(set);
+		lnet_ctl_asks_free(set);
 	d->priv = NULL;
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */
-
-/* A target that was asked with a process is told so. */
-static void nid_told(const struct lnet_ctl_target *to, const struct lnet_nid *nid,
-		     struct lnet_view_nid *v)
-{
-	char text[LNET_NIDSTR_SIZE];
-
-	lnet_nid_str(nid, text);
-	if (to->pid == LNET_CTL_NO_PID)
-		strscpy(v->nid, text, sizeof(v->nid));
-	else
-		scnprintf(v->nid, sizeof(v->nid), "%lld-%s", to->pid, text);
-}
 
 /*
  * The primary NID as in the peer table; "<?>" without a peer. Local NIDs have no peer, except the
@@ -280,6 +250,7 @@ static bool success_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 			 const struct lnet_ctl_ask *ask)
 {
 	struct lnet_view_ping v = { 0 };
+	char text[LNET_NIDSTR_SIZE];
 	struct lnet_view_nid nid;
 	unsigned int i;
 
@@ -290,7 +261,11 @@ static bool success_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 	lnet_table_emit(s, &ask->set->told, &v, 0, false, NULL);
 	s->ops->open(s, LNET_OPEN_NEST, 5);
 	for (i = 0; i < ask->nr_nids; i++) {
-		nid_told(&ask->to, &ask->nids[i], &nid);
+		lnet_nid_str(&ask->nids[i], text);
+		if (ask->to.pid == LNET_CTL_NO_PID)
+			strscpy(nid.nid, text, sizeof(nid.nid));
+		else	/* as the request named it */
+			scnprintf(nid.nid, sizeof(nid.nid), "%lld-%s", ask->to.pid, text);
 		s->ops->open(s, LNET_OPEN_ELEM, i + 1);
 		lnet_table_emit(s, &lnet_table_nid, &nid, 0, false, NULL);
 		s->ops->close(s);
@@ -322,28 +297,22 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 }
 
 /*
- * A peer that was created only for a failed request is deleted. The driver still references it, so
- * it is deleted as an operator would delete it.
+ * Targets that did not fail are answered. A peer that was created only for a failed request is
+ * deleted. The driver still references it, so it is deleted as an operator would delete it.
  */
-static void forget_failed(struct lnet *ln, const struct lnet_nid *nid)
-{
-	struct lnet_nid primary;
-
-	if (lnet_age_unanswered(ln, nid, &primary))
-		lnet_peer_del(ln, &primary, NULL, 0);
-}
-
-/* Targets that did not fail. */
 static void answer_all(struct lnet_ctl_asks *set)
 {
+	struct lnet *ln = set->ctl->ln;
+	struct lnet_nid primary;
 	unsigned int i;
 
 	for (i = 0; set->answer && i < set->nr; i++)
 		if (!set->ask[i].status)
 			set->ask[i].status = set->answer(&set->ask[i]);
 	for (i = 0; i < set->nr; i++)
-		if (set->ask[i].status)
-			forget_failed(set->ctl->ln, &set->ask[i].to.nid);
+		if (set->ask[i].status &&
+		    lnet_age_unanswered(ln, &set->ask[i].to.nid, &primary))
+			lnet_peer_del(ln, &primary, NULL, 0);
 	set->answered = true;
 }
 

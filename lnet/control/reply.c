@@ -5,7 +5,6 @@
  * several commands write.
  */
 #include "control/command.h"
-#include "topology/topology.h"
 
 /* ---- key tables and the walk that emits what a view holds ------------------------------------ */
 
@@ -43,22 +42,6 @@ const struct lnet_table *lnet_key_child(const struct lnet_key *k,
 	return k->child ? lnd->counters : lnd->tunables;
 }
 
-static u64 key_number(const struct lnet_key *k, const u8 *val)
-{
-	switch (k->type) {
-	case LNET_NLT_U16:
-		return *(const u16 *)val;
-	case LNET_NLT_S16:
-		return (u64)(s64)*(const s16 *)val;
-	case LNET_NLT_U32:
-		return *(const u32 *)val;
-	case LNET_NLT_S32:
-		return (u64)(s64)*(const s32 *)val;
-	default:
-		return *(const u64 *)val;
-	}
-}
-
 static void key_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_key *k, const u8 *val)
 {
 	switch (k->type) {
@@ -70,8 +53,20 @@ static void key_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_ke
 		if (*(const bool *)val)
 			s->ops->num(s, idx, LNET_NLT_FLAG, 1);
 		break;
+	case LNET_NLT_U16:
+		s->ops->num(s, idx, LNET_NLT_U16, *(const u16 *)val);
+		break;
+	case LNET_NLT_S16:
+		s->ops->num(s, idx, LNET_NLT_S16, (u64)(s64)*(const s16 *)val);
+		break;
+	case LNET_NLT_U32:
+		s->ops->num(s, idx, LNET_NLT_U32, *(const u32 *)val);
+		break;
+	case LNET_NLT_S32:
+		s->ops->num(s, idx, LNET_NLT_S32, (u64)(s64)*(const s32 *)val);
+		break;
 	default:
-		s->ops->num(s, idx, (enum lnet_nl_type)k->type, key_number(k, val));
+		s->ops->num(s, idx, (enum lnet_nl_type)k->type, *(const u64 *)val);
 	}
 }
 
@@ -132,15 +127,6 @@ static bool msg_end(struct lnet_nlw *w, u32 at)
 
 	lnet_nlbuf_end(&w->b, at);
 	w->b.full = false;
-	return fits;
-}
-
-static bool value_end(struct lnet_nlw *w, u32 at)
-{
-	bool fits = msg_end(w, at);
-
-	if (fits)
-		w->tables_at = w->b.len;
 	return fits;
 }
 
@@ -219,8 +205,12 @@ static bool sink_close(struct lnet_sink *s)
 	struct lnet_nlw *w = nlw(s);
 	u32 at = w->open[--w->depth];
 
-	if (!w->depth)
-		return value_end(w, at);
+	if (!w->depth) {
+		if (!msg_end(w, at))
+			return false;
+		w->tables_at = w->b.len;
+		return true;
+	}
 	lnet_nlbuf_unnest(&w->b, at);
 	if (w->b.full)
 		w->b.len = at;
@@ -355,15 +345,6 @@ bool lnet_ctl_list(struct lnet_ctl_dump *d, struct lnet_sink *s, unsigned int id
 		return fits;
 	d->sub = first;
 	return false;
-}
-
-struct lnet_peer *lnet_ctl_peer_next(struct lnet_ctl_dump *d)
-{
-	do {
-		d->peer = lnet_peer_next(d->ctl->ln, d->peer);
-		d->pos++;
-	} while (d->peer && lnet_nid_is_lo(&d->peer->primary));
-	return d->peer;
 }
 
 const char *lnet_ctl_why(int err)

@@ -306,44 +306,41 @@ static int net_read(const struct lnet_field *f, const struct lnet_val *v, u32 *n
 	return 0;
 }
 
-static int field_read(const struct lnet_field *f, const struct lnet_val *v, void *base,
-		      struct lnet_ctl_err *e)
-{
-	void *to = (u8 *)base + f->off;
-
-	switch (f->kind) {
-	case LNET_FIELD_NUM:
-	case LNET_FIELD_NUM_DEF:
-		return num_read(f, v, to, e);
-	case LNET_FIELD_NID:
-	case LNET_FIELD_NIDS:
-		return nid_read(f, v, to, e);
-	case LNET_FIELD_NET:
-	case LNET_FIELD_NETS:
-		return net_read(f, v, to, e);
-	case LNET_FIELD_LIST:
-		*(struct lnet_req *)to = v->list;
-		return 0;
-	case LNET_FIELD_MAP:
-		return lnet_ctl_read(v->list, f->sub, base, e);
-	}
-	return 0;
-}
-
-int lnet_ctl_read(struct lnet_req r, const struct lnet_field *f, void *to, struct lnet_ctl_err *e)
+int lnet_ctl_read(struct lnet_req r, const struct lnet_field *f, void *base, struct lnet_ctl_err *e)
 {
 	struct lnet_val v;
 	bool found;
 	int rc = 0;
 
 	for (; f->key && !rc; f++) {
+		void *to = (u8 *)base + f->off;
+
 		found = lnet_req_find(r, f->key, &v);
 		if (f->has)
-			*(bool *)((u8 *)to + f->has) = found;
-		if (found)
-			rc = field_read(f, &v, to, e);
-		else if (f->need)
-			rc = lnet_ctl_fail(e, -EINVAL, "'%s' is missing", f->key);
+			*(bool *)((u8 *)base + f->has) = found;
+		if (!found && f->need)
+			return lnet_ctl_fail(e, -EINVAL, "'%s' is missing", f->key);
+		if (!found)
+			continue;
+		switch (f->kind) {
+		case LNET_FIELD_NUM:
+		case LNET_FIELD_NUM_DEF:
+			rc = num_read(f, &v, to, e);
+			break;
+		case LNET_FIELD_NID:
+		case LNET_FIELD_NIDS:
+			rc = nid_read(f, &v, to, e);
+			break;
+		case LNET_FIELD_NET:
+		case LNET_FIELD_NETS:
+			rc = net_read(f, &v, to, e);
+			break;
+		case LNET_FIELD_LIST:
+			*(struct lnet_req *)to = v.list;
+			break;
+		case LNET_FIELD_MAP:
+			rc = lnet_ctl_read(v.list, f->sub, base, e);
+		}
 	}
 	return rc;
 }
@@ -362,25 +359,14 @@ static s64 pid_take(const char **text)
 	return pid;
 }
 
-static int target_of(const struct lnet_val *v, struct lnet_ctl_target *to, struct lnet_ctl_err *e)
-{
-	char buf[LNET_NIDSTR_SIZE + 12];
-	const char *text = buf;
-
-	if (lnet_val_text(v, buf, sizeof(buf)))
-		return lnet_ctl_fail(e, -EINVAL, "'nids' is no NID");
-	to->pid = pid_take(&text);
-	if (!lnet_nid_parse(&to->nid, text))
-		return 0;
-	return lnet_ctl_fail(e, -EINVAL, "'%s' is no " LNET_CTL_A_NID, buf);
-}
-
 int lnet_ctl_targets(const struct lnet_ctl_req *req, struct lnet_ctl_target *targets,
 		     struct lnet_ctl_err *e)
 {
+	char buf[LNET_NIDSTR_SIZE + 12];
+	const char *text;
 	struct lnet_req list;
 	struct lnet_val v;
-	int nr = 0, rc;
+	int nr = 0;
 
 	if (!lnet_ctl_items(req, &list))
 		return lnet_ctl_fail(e, -ENOENT, "no NID is given");
@@ -390,10 +376,12 @@ int lnet_ctl_targets(const struct lnet_ctl_req *req, struct lnet_ctl_target *tar
 		if (nr == LNET_CTL_NIDS_MAX)
 			return lnet_ctl_fail(e, -E2BIG, "more NIDs than allowed (%d)",
 					     LNET_CTL_NIDS_MAX);
-		rc = target_of(&v, &targets[nr], e);
-		if (rc)
-			return rc;
-		nr++;
+		text = buf;
+		if (lnet_val_text(&v, buf, sizeof(buf)))
+			return lnet_ctl_fail(e, -EINVAL, "'nids' is no NID");
+		targets[nr].pid = pid_take(&text);
+		if (lnet_nid_parse(&targets[nr++].nid, text))
+			return lnet_ctl_fail(e, -EINVAL, "'%s' is no " LNET_CTL_A_NID, buf);
 	}
 	return nr ? nr : lnet_ctl_fail(e, -ENOENT, "no NID is given");
 }

@@ -77,12 +77,11 @@ void lnet_ctl_marks_set(struct lnet *ln, const struct lnet_nid *nid,
 		lnet_fault_ni_down(ln, nid, marks->down);
 }
 
-static void ni_read(const struct lnet_ni *ni, struct lnet_ni_cfg *cfg)
+void lnet_ctl_ni_cfg(const struct lnet_ni *ni, struct lnet_ni_cfg *cfg)
 {
 	lnet_ni_cfg_init(cfg);
 	cfg->nid = ni->nid;
-	if (ni->by_name)
-		memcpy(cfg->ifname, ni->ifname, sizeof(cfg->ifname));
+	memcpy(cfg->ifname, ni->ifname, sizeof(cfg->ifname));
 	cfg->peer_timeout = ni->peer_timeout;
 	cfg->peer_credits = ni->peer_credits;
 	cfg->peer_buffer_credits = ni->peer_buffer_credits;
@@ -110,7 +109,10 @@ static int nis_read(struct lnet_control *ctl, struct lnet_ctl_conf *conf)
 		if (lnet_nid_is_lo(&ni->nid) || conf->nr_nis == LNET_MAX_NIS)
 			continue;
 		lnet_ctl_marks_get(ni, &conf->marks[conf->nr_nis]);
-		ni_read(ni, &conf->nis[conf->nr_nis++]);
+		lnet_ctl_ni_cfg(ni, &conf->nis[conf->nr_nis]);
+		if (!ni->by_name)
+			conf->nis[conf->nr_nis].ifname[0] = 0;
+		conf->nr_nis++;
 	}
 	for (w = ctl->waiting; w; w = w->next) {
 		*to = kmemdup(w, sizeof(*w), GFP_KERNEL);

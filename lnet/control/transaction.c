@@ -112,19 +112,11 @@ static int begin(struct lnet_control *ctl, const struct lnet_ctl_req *req)
 	return 0;
 }
 
-/* Which one it was stands before the words. */
-static void name_request(struct lnet_ctl_err *e, unsigned int nr, int rc)
-{
-	const struct lnet_ctl_err why = *e;
-
-	scnprintf(e->text, sizeof(e->text), "request %u: %s", nr,
-		  why.text[0] ? why.text : lnet_ctl_why(rc));
-}
-
 /* @nr: how many were carried out. */
 static int carry_out(struct lnet_control *ctl, const struct lnet_ctl_trans *t, unsigned int *nr,
 		     struct lnet_ctl_err *e)
 {
+	struct lnet_ctl_err why;
 	const struct staged *s;
 	int rc = 0;
 
@@ -135,7 +127,9 @@ static int carry_out(struct lnet_control *ctl, const struct lnet_ctl_trans *t, u
 
 		rc = lnet_ctl_carry_out(ctl, &req, e);
 		if (rc) {
-			name_request(e, *nr, rc);
+			why = *e;	/* the text begins with the number of the request */
+			scnprintf(e->text, sizeof(e->text), "request %u: %s", *nr,
+				  why.text[0] ? why.text : lnet_ctl_why(rc));
 			break;
 		}
 		++*nr;
