@@ -42,12 +42,9 @@ int lnet_req_check(const void *attrs, size_t len);
 void lnet_req_init(struct lnet_req *r, const void *attrs, size_t len);
 bool lnet_req_next(struct lnet_req *r, struct lnet_val *v);	/* false at the end */
 /*
- * Next pair of a mapping whose key is one of @keys: its index, with the value in @v, or -1 at the
- * end. Unknown keys and stray scalars are passed over, as old tools send some.
+ * Value of @key in the mapping @r (not moved). The last one wins. Unknown keys and stray scalars
+ * are passed over, as old tools send some.
  */
-int lnet_req_pair(struct lnet_req *r, const char *const *keys, unsigned int nr_keys,
-		  struct lnet_val *v);
-/* Value of @key in the mapping @r (not moved). The last one wins. */
 bool lnet_req_find(struct lnet_req r, const char *key, struct lnet_val *v);
 /* Next list among scalars and lists; an item of a sequence. */
 bool lnet_req_item(struct lnet_req *r, struct lnet_req *item);

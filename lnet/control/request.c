@@ -123,41 +123,21 @@ static const char *text_trim(const char *text, size_t *len)
 	return text;
 }
 
-static int key_index(const struct lnet_val *v, const char *const *keys, unsigned int nr_keys)
-{
-	const char *text;
-	unsigned int i;
-	size_t len;
-
-	if (v->kind != LNET_VAL_TEXT)
-		return -1;
-	text = text_trim(v->text, &len);
-	for (i = 0; i < nr_keys; i++)
-		if (strlen(keys[i]) == len && !memcmp(keys[i], text, len))
-			return (int)i;
-	return -1;
-}
-
-int lnet_req_pair(struct lnet_req *r, const char *const *keys, unsigned int nr_keys,
-		  struct lnet_val *v)
-{
-	struct lnet_val key;
-
-	while (lnet_req_next(r, &key)) {
-		int i = key_index(&key, keys, nr_keys);
-
-		if (i >= 0)
-			return lnet_req_next(r, v) ? i : -1;
-	}
-	return -1;
-}
-
 bool lnet_req_find(struct lnet_req r, const char *key, struct lnet_val *v)
 {
-	struct lnet_val val;
+	struct lnet_val k, val;
+	const char *text;
 	bool found = false;
+	size_t len;
 
-	while (lnet_req_pair(&r, &key, 1, &val) == 0) {
+	while (lnet_req_next(&r, &k)) {
+		if (k.kind != LNET_VAL_TEXT)
+			continue;
+		text = text_trim(k.text, &len);
+		if (strlen(key) != len || memcmp(key, text, len))
+			continue;
+		if (!lnet_req_next(&r, &val))
+			break;
 		*v = val;
 		found = true;
 	}

@@ -35,7 +35,7 @@ static unsigned int walk(struct lnet_req r, unsigned int depth)
 {
 	static const char *const keys[] = { "net type", "local NI(s)", "nid" };
 	struct lnet_req pairs = r;
-	unsigned int nr = 0;
+	unsigned int nr = 0, i;
 	struct lnet_val v;
 	char text[16];
 	s64 num;
@@ -48,8 +48,8 @@ static unsigned int walk(struct lnet_req r, unsigned int depth)
 		if (v.kind == LNET_VAL_LIST)
 			nr += walk(v.list, depth + 1);
 	}
-	while (lnet_req_pair(&pairs, keys, ARRAY_SIZE(keys), &v) >= 0)
-		nr++;
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		nr += lnet_req_find(pairs, keys[i], &v);
 	return nr;
 }
 
