@@ -49,11 +49,13 @@ static int peer_item(struct lnet_req item, struct peer_req *r, struct lnet_ctl_e
 
 	r->nr = 0;
 	r->mr = true;
+	r->log = false;
 	r->health = HEALTH_UNSET;
 	r->state = STATE_UNSET;
 	memset(&r->pnis, 0, sizeof(r->pnis));
 	rc = lnet_ctl_read(item, peer_fields, r, e);
 	while (!rc && lnet_req_item(&r->pnis, &elem)) {
+		r->has_nid = false;
 		rc = lnet_ctl_read(elem, pni_fields, r, e);
 		if (rc || !r->has_nid)
 			continue;

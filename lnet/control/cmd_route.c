@@ -96,28 +96,34 @@ static int del(struct lnet *ln, const struct route_req *r, struct lnet_ctl_err *
 	return 0;
 }
 
+struct notify_req {
+	s64 when_s;
+	char state[8];
+};
+
+static int state_check(const char *text)
+{
+	return strcmp(text, "up") && strcmp(text, "down") ? -EINVAL : 0;
+}
+
+static const struct lnet_field notify_fields[] = {
+	LNET_FIELD_RANGE("notify_time", struct notify_req, when_s, 0, S64_MAX),
+	LNET_FIELD(TEXT, "state", struct notify_req, state, .need = true, .check = state_check,
+		   .text = "up or down"),
+	{ NULL }
+};
+
 /* What stock's lctl tells of routers: "state", and when that was noticed. The net says nothing. */
 static int notify(struct lnet *ln, struct lnet_req item, const struct route_req *r, bool checks,
 		  struct lnet_ctl_err *e)
 {
-	static const struct lnet_field fields[] = {
-		{ .key = "notify_time", .kind = LNET_FIELD_NUM, .size = 8, .max = S64_MAX },
-		{ NULL }
-	};
-	s64 when_s = 0;
-	struct lnet_val v;
-	char state[8], nid[LNET_NIDSTR_SIZE];
-	bool up;
-	int rc = lnet_ctl_read(item, fields, &when_s, e);
+	struct notify_req n = { .when_s = 0 };
+	char nid[LNET_NIDSTR_SIZE];
+	int rc = lnet_ctl_read(item, notify_fields, &n, e);
 
-	if (rc)
+	if (rc || checks)
 		return rc;
-	if (!lnet_req_find(item, "state", &v) || lnet_val_text(&v, state, sizeof(state)))
-		state[0] = 0;
-	up = !strcmp(state, "up");
-	if (!up && strcmp(state, "down"))
-		return lnet_ctl_fail(e, -EINVAL, "'state' must be up or down, not '%s'", state);
-	rc = checks ? 0 : lnet_route_notify(ln, &r->cfg.gateway, up, when_s);
+	rc = lnet_route_notify(ln, &r->cfg.gateway, !strcmp(n.state, "up"), n.when_s);
 	return rc ? lnet_ctl_fail(e, rc, "%s is on no net of this node",
 				  lnet_nid_str(&r->cfg.gateway, nid)) : 0;
 }

@@ -126,23 +126,15 @@ static int which_of(struct lnet_req item, struct lnet_rule_which *which, struct 
 	static const struct lnet_field fields[] = {
 		LNET_FIELD_RANGE("id", struct lnet_rule_which, id, 1, U32_MAX,
 				 .text = "the number of a rule", .range_err = -ERANGE),
+		LNET_FIELD(TEXT, "name", struct lnet_rule_which, name,
+			   .text = "up to 31 letters, digits, . - _"),
 		{ NULL }
 	};
-	struct lnet_val v;
 	int rc;
 
 	memset(which, 0, sizeof(*which));
 	rc = kind_of(item, &which->kind, e);
-	rc = rc ? rc : lnet_ctl_read(item, fields, which, e);
-	if (!rc && lnet_req_find(item, "name", &v)) {
-		rc = lnet_val_text(&v, which->name, sizeof(which->name));
-		if (rc)
-			return lnet_ctl_fail(e, -EINVAL, "'name': '%.*s' must be up to %d letters, "
-					     "digits, . - _", v.kind == LNET_VAL_TEXT ? 40 : 0,
-					     v.kind == LNET_VAL_TEXT ? v.text : "",
-					     (int)sizeof(which->name) - 1);
-	}
-	return rc;
+	return rc ? rc : lnet_ctl_read(item, fields, which, e);
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */

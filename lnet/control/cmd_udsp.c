@@ -3,19 +3,24 @@
 #include "control/command.h"
 #include "topology/topology.h"
 
-#define PRIORITY_MAX S32_MAX	/* of what is shown -1 means none */
-
-static const char *const ends[LNET_NR_UDSP_ENDS] = { "src", "dst", "rte" };
-
 /* ---- taking requests apart ------------------------------------------------------------------- */
 
-/* "priority", or "action: priority" as files have it. */
+/* "priority", or "action: priority" as files have it. Of what is shown -1 means none. */
 #define PRIORITY_FIELD										\
-	{ .key = "priority", .kind = LNET_FIELD_NUM, .size = 8, .max = PRIORITY_MAX,		\
-	  .stock = true, .range_err = -ERANGE }
+	LNET_FIELD_RANGE("priority", struct lnet_udsp_rule, priority, 0, S32_MAX, .stock = true, \
+			 .range_err = -ERANGE, .has = offsetof(struct lnet_udsp_rule, has_priority))
+#define PATTERN_FIELD(key, end)									\
+	LNET_FIELD(TEXT, key, struct lnet_udsp_rule, text[end], .stock = true,			\
+		   .check = lnet_udsp_pattern_check,						\
+		   .text = "a range of NIDs or nets, as 10.0.[1-4].*@tcp or tcp[1-2]")
 static const struct lnet_field action_fields[] = { PRIORITY_FIELD, { NULL } };
-static const struct lnet_field priority_fields[] = {
-	PRIORITY_FIELD, LNET_FIELD_SUB("action", action_fields), { NULL }
+static const struct lnet_field rule_fields[] = {
+	PRIORITY_FIELD,
+	LNET_FIELD_SUB("action", action_fields),
+	PATTERN_FIELD("src", LNET_UDSP_SRC),
+	PATTERN_FIELD("dst", LNET_UDSP_DST),
+	PATTERN_FIELD("rte", LNET_UDSP_RTE),
+	{ NULL }
 };
 
 struct idx_req {
@@ -28,38 +33,6 @@ static const struct lnet_field idx_fields[] = {
 			 .range_err = -ERANGE, .has = offsetof(struct idx_req, has_idx)),
 	{ NULL }
 };
-
-static int pattern_of(struct lnet_req r, const char *key, char *text, struct lnet_ctl_err *e)
-{
-	struct lnet_val v;
-	int rc;
-
-	text[0] = 0;
-	if (!lnet_req_find(r, key, &v))
-		return 0;
-	rc = lnet_val_text(&v, text, LNET_UDSP_TEXT);
-	if (!rc)
-		rc = lnet_udsp_pattern_check(text);
-	if (!rc || rc == -ENOMEM)
-		return rc;
-	return lnet_ctl_fail(e, -EINVAL, "invalid value '%s' for key '%s': it must be a range of "
-			     "NIDs or nets, as 10.0.[1-4].*@tcp or tcp[1-2]", text, key);
-}
-
-static int rule_of(struct lnet_req r, struct lnet_udsp_rule *rule, struct lnet_ctl_err *e)
-{
-	s64 priority = LNET_UDSP_NONE;
-	unsigned int i;
-	int rc = lnet_ctl_read(r, priority_fields, &priority, e);
-
-	rule->has_priority = priority != LNET_UDSP_NONE;
-	rule->priority = rule->has_priority ? (u32)priority : 0;
-	for (i = 0; i < LNET_NR_UDSP_ENDS && !rc; i++)
-		rc = pattern_of(r, ends[i], rule->text[i], e);
-	if (!rc && lnet_udsp_wrong(rule))
-		rc = lnet_ctl_fail(e, -EINVAL, "%s", lnet_udsp_wrong(rule));
-	return rc;
-}
 
 /* ---- changing them --------------------------------------------------------------------------- */
 
@@ -107,7 +80,9 @@ static int udsp_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	rule = kzalloc(sizeof(*rule), GFP_KERNEL);
 	if (!rule)
 		return -ENOMEM;
-	rc = rule_of(item, rule, e);
+	rc = lnet_ctl_read(item, rule_fields, rule, e);
+	if (!rc && lnet_udsp_wrong(rule))
+		rc = lnet_ctl_fail(e, -EINVAL, "%s", lnet_udsp_wrong(rule));
 	if (!rc && !checks)
 		rc = add(ctl->ln, (int)r.idx, rule, e);
 	kfree(rule);

@@ -118,6 +118,7 @@ enum lnet_field_kind {
 	LNET_FIELD_HAS,		/* bool: the key is there */
 	LNET_FIELD_NUM,		/* a number from @min to @max; a member of 1, 4 or 8 bytes */
 	LNET_FIELD_NUM_DEF,	/* the same, or -1 for the default */
+	LNET_FIELD_TEXT,	/* char[]: a text that @check accepts; @text says which */
 	LNET_FIELD_NID,		/* struct lnet_nid */
 	LNET_FIELD_NIDS,	/* the same; also *@net and *, for more than one NID */
 	LNET_FIELD_NET,		/* u32 */
@@ -129,13 +130,15 @@ enum lnet_field_kind {
 /* A key of a mapping in a request, the values that it accepts, and where they are stored. */
 struct lnet_field {
 	const char *key;		/* NULL: end of the table */
-	u8 kind, size;			/* size: of the member */
+	u8 kind;
 	bool need;			/* the key must be there */
-	bool stock;			/* a number's error text begins as that of stock's tool */
+	bool stock;			/* the error text begins as that of stock's tool */
 	s16 range_err;			/* a number out of range, an unknown net; 0: -EINVAL */
-	u16 off, has;			/* offsets: the member; a bool "the key is there", or 0 */
+	u16 off, size;			/* of the member */
+	u16 has;			/* offset of a bool that becomes true with the key; or 0 */
 	s64 min, max;
-	const char *text;		/* accepted numbers, for the error text; NULL: the range */
+	const char *text;		/* accepted values, for the error text; NULL: the range */
+	int (*check)(const char *text);	/* 0, -EINVAL, -ENOMEM; NULL: all texts that fit */
 	const struct lnet_field *sub;
 };
 

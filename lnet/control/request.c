@@ -211,39 +211,52 @@ bool lnet_ctl_first(const struct lnet_ctl_req *req, struct lnet_req *item)
 	return lnet_ctl_items(req, &items) && lnet_req_item(&items, item);
 }
 
-static int num_read(const struct lnet_field *f, const struct lnet_val *v, void *to,
-		    struct lnet_ctl_err *e)
+static int refuse(const struct lnet_field *f, const struct lnet_val *v, int rc,
+		  struct lnet_ctl_err *e)
 {
 	char range[48], value[LNET_TEXT_MAX] = "a list";
-	const char *accepted = f->text ? f->text : range;
-	s64 num;
-	int rc = lnet_val_int(v, S64_MIN, S64_MAX, &num);
+	const char *quote = v->kind == LNET_VAL_TEXT ? "'" : "", *accepted = f->text;
 
-	if (!rc && (num < f->min || num > f->max) && (f->kind != LNET_FIELD_NUM_DEF || num != -1))
-		rc = -ERANGE;
-	if (!rc) {
-		switch (f->size) {
-		case 1:
-			*(u8 *)to = (u8)num;
-			return 0;
-		case 4:
-			*(u32 *)to = (u32)num;
-			return 0;
-		default:
-			*(u64 *)to = (u64)num;
-			return 0;
-		}
-	}
 	if (v->kind == LNET_VAL_INT)
 		scnprintf(value, sizeof(value), "%lld", (long long)v->num);
 	else if (v->kind == LNET_VAL_TEXT)
 		scnprintf(value, sizeof(value), "%.60s", v->text);
 	scnprintf(range, sizeof(range), "%lld to %lld", (long long)f->min, (long long)f->max);
-	rc = rc == -ERANGE && f->range_err ? f->range_err : -EINVAL;
+	accepted = accepted ? accepted : range;
 	if (f->stock)
 		return lnet_ctl_fail(e, rc, "invalid value '%s' for key '%s': it must be %s",
 				     value, f->key, accepted);
-	return lnet_ctl_fail(e, rc, "'%s' must be %s, not %s", f->key, accepted, value);
+	return lnet_ctl_fail(e, rc, "'%s' must be %s, not %s%s%s", f->key, accepted, quote, value,
+			     quote);
+}
+
+static int num_read(const struct lnet_field *f, const struct lnet_val *v, void *to,
+		    struct lnet_ctl_err *e)
+{
+	s64 num;
+	int rc = lnet_val_int(v, S64_MIN, S64_MAX, &num);
+
+	if (!rc && (num < f->min || num > f->max) && (f->kind != LNET_FIELD_NUM_DEF || num != -1))
+		rc = -ERANGE;
+	if (rc)
+		return refuse(f, v, rc == -ERANGE && f->range_err ? f->range_err : -EINVAL, e);
+	if (f->size == 1)
+		*(u8 *)to = (u8)num;
+	else if (f->size == 4)
+		*(u32 *)to = (u32)num;
+	else
+		*(u64 *)to = (u64)num;
+	return 0;
+}
+
+static int text_read(const struct lnet_field *f, const struct lnet_val *v, char *to,
+		     struct lnet_ctl_err *e)
+{
+	int rc = lnet_val_text(v, to, f->size);
+
+	if (!rc && f->check)
+		rc = f->check(to);
+	return rc && rc != -ENOMEM ? refuse(f, v, -EINVAL, e) : rc;
 }
 
 /*
@@ -296,16 +309,19 @@ int lnet_ctl_read(struct lnet_req r, const struct lnet_field *f, void *base, str
 		void *to = (u8 *)base + f->off;
 
 		found = lnet_req_find(r, f->key, &v);
-		if (f->has)
-			*(bool *)((u8 *)base + f->has) = found;
 		if (!found && f->need)
 			return lnet_ctl_fail(e, -EINVAL, "'%s' is missing", f->key);
 		if (!found)
 			continue;
+		if (f->has)
+			*(bool *)((u8 *)base + f->has) = true;
 		switch (f->kind) {
 		case LNET_FIELD_NUM:
 		case LNET_FIELD_NUM_DEF:
 			rc = num_read(f, &v, to, e);
+			break;
+		case LNET_FIELD_TEXT:
+			rc = text_read(f, &v, to, e);
 			break;
 		case LNET_FIELD_NID:
 		case LNET_FIELD_NIDS:

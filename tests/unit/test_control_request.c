@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Requests: what YAML becomes, what passes the check, what the walkers find. */
-#include "control/control.h"
+#include "control/command.h"
 #include "utils/lib/client.h"
 #include "unit.h"
 #include "words.h"
@@ -134,6 +134,96 @@ static void test_pairs(void)
 	request_free(&r);
 }
 
+struct fields {
+	s64 num;
+	s32 hops;
+	u8 flag;
+	bool has_flag;
+	u32 net;
+	struct lnet_nid nid;
+	char word[8];
+	struct lnet_req list;
+};
+
+static int word_check(const char *text)
+{
+	return strcmp(text, "down") ? 0 : -EINVAL;
+}
+
+static const struct lnet_field sub_fields[] = {
+	LNET_FIELD_RANGE("flag", struct fields, flag, 0, 1, .text = "0 or 1",
+			 .has = offsetof(struct fields, has_flag)),
+	{ NULL }
+};
+static const struct lnet_field fields[] = {
+	LNET_FIELD_RANGE("num", struct fields, num, 0, 10, .need = true, .range_err = -ERANGE),
+	LNET_FIELD(NUM_DEF, "hops", struct fields, hops, .min = 1, .max = 255, .stock = true,
+		   .text = "1 to 255, or -1"),
+	LNET_FIELD_SUB("sub", sub_fields),
+	LNET_FIELD(NETS, "net", struct fields, net, .range_err = -ENXIO),
+	LNET_FIELD(NID, "nid", struct fields, nid),
+	LNET_FIELD(NIDS, "nids", struct fields, nid),
+	LNET_FIELD(TEXT, "word", struct fields, word, .check = word_check, .text = "up"),
+	LNET_FIELD(LIST, "list", struct fields, list),
+	{ NULL }
+};
+
+static void test_fields(void)
+{
+	static const struct { const char *yaml, *text; int want;
+	} rows[] = {
+		{ "num: 10", "", 0 },
+		{ "num: '0x0a'", "", 0 },
+		{ "num: 11", "'num' must be 0 to 10, not 11", -ERANGE },
+		{ "num: x", "'num' must be 0 to 10, not 'x'", -EINVAL },
+		{ "num: [1]", "'num' must be 0 to 10, not a list", -EINVAL },
+		{ "{}", "'num' is missing", -EINVAL },
+		{ "num: 1\nhops: -1", "", 0 },
+		{ "num: 1\nhops: 0", "invalid value '0' for key 'hops': it must be 1 to 255, or -1",
+		  -EINVAL },
+		{ "num: 1\nsub: 5", "", 0 },
+		{ "num: 1\nsub: { flag: 2 }", "'flag' must be 0 or 1, not 2", -EINVAL },
+		{ "num: 1\nnet: <255:65535>", "", 0 },
+		{ "num: 1\nnet: bogus", "unknown net 'bogus': use a net such as tcp or o2ib1",
+		  -ENXIO },
+		{ "num: 1\nnid: bogus", "'bogus' is no NID such as 10.0.0.1@tcp", -EINVAL },
+		{ "num: 1\nnid: [1]", "'nid' is no NID", -EINVAL },
+		{ "num: 1\nnids: 255.255.255.255@tcp", "", 0 },
+		{ "num: 1\nnids: 255.255.255.255@no", "'*@no' is no NID, *@net or *", -EINVAL },
+		{ "num: 1\nword: up", "", 0 },
+		{ "num: 1\nword: down", "'word' must be up, not 'down'", -EINVAL },
+		{ "num: 1\nword: upwards!", "'word' must be up, not 'upwards!'", -EINVAL },
+		{ "num: 1\nlist: 5", "", 0 },
+	};
+	struct lnet_ctl_err e;
+	struct lnet_req req;
+	struct fields to;
+	struct request r;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		r = encode(rows[i].yaml);
+		lnet_req_init(&req, r.buf, r.len);
+		e.text[0] = 0;
+		UNIT_EQUAL(lnet_ctl_read(req, fields, &to, &e), rows[i].want, rows[i].yaml);
+		UNIT_TEXT(e.text, rows[i].text, rows[i].yaml);
+		request_free(&r);
+	}
+	memset(&to, 0xff, sizeof(to));
+	to.has_flag = false;
+	r = encode("num: 7\nhops: 9\nsub: { flag: 1 }\nnet: tcp1\nword: up\nlist: [3]");
+	lnet_req_init(&req, r.buf, r.len);
+	UNIT_EQUAL(lnet_ctl_read(req, fields, &to, &e), 0, "all");
+	UNIT_EQUAL(to.num, 7, "eight bytes");
+	UNIT_EQUAL(to.hops, 9, "four bytes");
+	UNIT_EQUAL(to.flag, 1, "one byte");
+	UNIT_EQUAL(to.has_flag, true, "the key is there");
+	UNIT_EQUAL(to.net, LNET_LND_TCP << 16 | 1, "net");
+	UNIT_TEXT(to.word, "up", "text");
+	CU_ASSERT(to.list.at < to.list.end);
+	request_free(&r);
+}
+
 /* A command that sends messages to other nodes needs the right to change the node. */
 static void test_rights(void)
 {
@@ -157,4 +247,5 @@ UNIT_SUITE(control_request,
 	{ "ping, discover and explain need the right to change the node", test_rights },
 	{ "only well-formed attributes pass the check", test_check },
 	{ "YAML becomes attributes by the rules", test_encode },
-	{ "pairs are found among strays, with spaces, within range", test_pairs })
+	{ "pairs are found among strays, with spaces, within range", test_pairs },
+	{ "fields are checked and stored, and errors name the object", test_fields })
