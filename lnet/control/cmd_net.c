@@ -476,10 +476,10 @@ static int nets_del(struct ni_list *l)
 {
 	int rc = for_meant(l, del_one);
 	const struct lnet_ctl_waiting *w;
-	unsigned int i;
+	const struct ni_req *r;
 
-	for (i = 0; i < l->nr && !rc; i++)
-		while ((w = waiting_meant(&l->req[i], l->ctl->waiting)))
+	for (r = l->req; r < l->req + l->nr && !rc; r++)
+		while ((w = waiting_meant(r, l->ctl->waiting)))
 			lnet_ctl_wait_del(l->ctl, w);
 	return rc;
 }
@@ -525,15 +525,9 @@ static int nets_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		rc = net_item(&l, item);
 	for (i = 0; i < l.nr && !rc && staged && adds; i++)
 		rc = add_check_early(&l, &l.req[i]);
-	if (rc || staged)
-		goto out;
-	if (adds)
-		rc = nets_add(&l, req->flags & LNET_NL_F_APPEND);
-	else if (req->flags & LNET_NL_F_REPLACE)
-		rc = for_meant(&l, set_one);
-	else
-		rc = nets_del(&l);
-out:
+	if (!rc && !staged)
+		rc = adds ? nets_add(&l, req->flags & LNET_NL_F_APPEND) :
+		     req->flags & LNET_NL_F_REPLACE ? for_meant(&l, set_one) : nets_del(&l);
 	kvfree(l.req);
 	return rc;
 }
@@ -554,13 +548,11 @@ static bool first_ni(struct lnet *ln, struct lnet_nid *nid)
 	bool found = false;
 
 	mutex_lock(&ln->cfg_mutex);
-	list_for_each_entry(ni, &ln->nis, link) {
-		found = !lnet_nid_is_lo(&ni->nid);
-		if (found) {
+	list_for_each_entry(ni, &ln->nis, link)
+		if (!found && !lnet_nid_is_lo(&ni->nid)) {
 			*nid = ni->nid;
-			break;
+			found = true;
 		}
-	}
 	mutex_unlock(&ln->cfg_mutex);
 	return found;
 }
