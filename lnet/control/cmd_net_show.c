@@ -19,33 +19,32 @@ int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 
 /* ---- views ----------------------------------------------------------------------------------- */
 
-static void times_add(const struct lnet_times *t, u32 *nr, u64 *min_ns, u64 *max_ns, u64 *sum_ns)
+static void latency_add(struct lnet_view_latency *v, const struct lnet_times *t)
 {
 	if (!t->count)
 		return;
-	*min_ns = *nr ? min(*min_ns, t->min_ns) : t->min_ns;
-	*max_ns = max(*max_ns, t->max_ns);
-	*sum_ns += t->sum_ns;
-	*nr += (u32)t->count;
+	v->min_ns = v->samples ? min(v->min_ns, t->min_ns) : t->min_ns;
+	v->max_ns = max(v->max_ns, t->max_ns);
+	v->avg_ns += t->sum_ns;
+	v->samples += (u32)t->count;
 }
 
 /* The averages hold sums until lnet_ctl_stat_done(). */
 void lnet_ctl_stat_add(struct lnet_view_stat *v, const struct lnet_path_stats *st)
 {
-	times_add(&st->put_egress, &v->put_egress_samples, &v->put_egress_min, &v->put_egress_max,
-		  &v->put_egress_avg);
-	times_add(&st->get_rtt, &v->get_rtt_samples, &v->get_rtt_min, &v->get_rtt_max,
-		  &v->get_rtt_avg);
-	times_add(&st->put_ack, &v->put_ack_samples, &v->put_ack_min, &v->put_ack_max,
-		  &v->put_ack_avg);
+	latency_add(&v->put_egress, &st->put_egress);
+	latency_add(&v->get_rtt, &st->get_rtt);
+	latency_add(&v->put_ack, &st->put_ack);
 }
 
 void lnet_ctl_stat_done(struct lnet_view_stat *v)
 {
-	v->put_egress_avg =
-		v->put_egress_samples ? div_u64(v->put_egress_avg, v->put_egress_samples) : 0;
-	v->get_rtt_avg = v->get_rtt_samples ? div_u64(v->get_rtt_avg, v->get_rtt_samples) : 0;
-	v->put_ack_avg = v->put_ack_samples ? div_u64(v->put_ack_avg, v->put_ack_samples) : 0;
+	struct lnet_view_latency *all[] = { &v->put_egress, &v->get_rtt, &v->put_ack };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i]->samples)
+			all[i]->avg_ns = div_u64(all[i]->avg_ns, all[i]->samples);
 }
 
 /* Latency is kept per path. Visits every peer, one lock hold each. */

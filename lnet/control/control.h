@@ -90,14 +90,14 @@ struct lnet_lnd_tables {
 /*
  * Views: what one item shows, filled under whatever lock the truth needs, then emitted without any.
  */
+struct lnet_view_latency {
+	u32 samples;
+	u64 min_ns, max_ns, avg_ns;
+};
+
 struct lnet_view_stat {
 	u32 send_count, recv_count, drop_count;
-	u32 put_egress_samples;
-	u64 put_egress_min, put_egress_max, put_egress_avg;
-	u32 get_rtt_samples;
-	u64 get_rtt_min, get_rtt_max, get_rtt_avg;
-	u32 put_ack_samples;
-	u64 put_ack_min, put_ack_max, put_ack_avg;
+	struct lnet_view_latency put_egress, get_rtt, put_ack;
 };
 
 struct lnet_view_msgs {
