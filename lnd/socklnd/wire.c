@@ -253,28 +253,6 @@ const char *lnet_ctype_name(u32 ctype)
 	return lnet_ctype_is_valid(ctype) ? names[ctype] : "?";
 }
 
-/* Rows: the connection's type; columns: what is to be sent, an LNet message being small or bulk. */
-enum lnet_sock_fit lnet_ctype_fit(u32 ctype, enum lnet_sock_msg msg, unsigned int len,
-				  unsigned int min_bulk)
-{
-	enum { SMALL, BULK, NONBLOCKING, BLOCKING, NR };
-	static const u8 fit[][NR] = {
-		[LNET_CTYPE_ANY] = { LNET_FIT_NEVER, LNET_FIT_NEVER, LNET_FIT_NEVER,
-				     LNET_FIT_NEVER },
-		[LNET_CTYPE_CONTROL] = { LNET_FIT_PREFERRED, LNET_FIT_FALLBACK, LNET_FIT_NEVER,
-					 LNET_FIT_PREFERRED },
-		[LNET_CTYPE_BULK_IN] = { LNET_FIT_NEVER, LNET_FIT_NEVER, LNET_FIT_PREFERRED,
-					 LNET_FIT_FALLBACK },
-		[LNET_CTYPE_BULK_OUT] = { LNET_FIT_FALLBACK, LNET_FIT_PREFERRED, LNET_FIT_NEVER,
-					  LNET_FIT_FALLBACK },
-	};
-	unsigned int column = len < min_bulk ? SMALL : BULK;
-
-	if (msg != LNET_SOCK_MSG_LNET)
-		column = msg == LNET_SOCK_MSG_NOOP ? NONBLOCKING : BLOCKING;
-	return lnet_ctype_is_valid(ctype) ? fit[ctype][column] : LNET_FIT_NEVER;
-}
-
 unsigned int lnet_sock_conns_per_peer(u32 speed_mbps)
 {
 	u32 gbps = speed_mbps / 1000;
@@ -381,24 +359,4 @@ bool lnet_zcack_merge(u64 pair[2], u64 cookie)
 	if (cookie == c2 + 1)
 		return pair_set(pair, c1, cookie);
 	return cookie + 1 == c1 ? pair_set(pair, cookie, c2) : false;
-}
-
-/* ---- payload checksum ---- */
-
-u32 lnet_sock_crc(u32 crc, const void *data, unsigned int len)
-{
-	/* Four bits at a time of the reflected polynomial 0xedb88320. */
-	static const u32 table[16] = {
-		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158,
-		0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4,
-		0xa00ae278, 0xbdbdf21c,
-	};
-	const u8 *p = data;
-
-	for (; len; len--, p++) {
-		crc ^= *p;
-		crc = crc >> 4 ^ table[crc & 15];
-		crc = crc >> 4 ^ table[crc & 15];
-	}
-	return crc;
 }

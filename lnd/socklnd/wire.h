@@ -146,31 +146,9 @@ void lnet_zcack_decode(struct lnet_zcack *ack, const struct lnet_ksock_hdr *hdr)
  */
 bool lnet_zcack_merge(u64 pair[2], u64 cookie);
 
-/* ---- which connection, how many ---- */
-
-#define LNET_SOCK_MIN_BULK 1024U	/* frame size from which a message is bulk */
-#define LNET_SOCK_ZC_MIN 16384U		/* payload from which an answer is worth asking for */
-
-enum lnet_sock_msg { LNET_SOCK_MSG_LNET, LNET_SOCK_MSG_NOOP, LNET_SOCK_MSG_NOOP_BLOCKING };
-enum lnet_sock_fit { LNET_FIT_NEVER, LNET_FIT_FALLBACK, LNET_FIT_PREFERRED };
-
-/*
- * May a message of @len bytes (frame header, LNet header and payload) go on a connection of local
- * type @ctype?
- */
-enum lnet_sock_fit lnet_ctype_fit(u32 ctype, enum lnet_sock_msg msg, unsigned int len,
-				  unsigned int min_bulk);
+/* ---- how many connections ---- */
 
 /* Connections of each bulk type for a link speed in Mb/s; 1 for 0, unknown. */
 unsigned int lnet_sock_conns_per_peer(u32 speed_mbps);
-
-/* ---- payload checksum of old senders ---- */
-
-#define LNET_SOCK_CRC_INIT 0xffffffffU
-/*
- * CRC-32, reflected, without the last inversion: start with LNET_SOCK_CRC_INIT, go on with what was
- * returned.
- */
-u32 lnet_sock_crc(u32 crc, const void *data, unsigned int len);
 
 #endif

@@ -233,8 +233,10 @@ static void me_drop(struct lnet_md_dom *dom, lnet_me_t h)
 	spin_unlock(&dom->lock);
 }
 
-static int md_attach(struct lnet *ln, lnet_me_t h, const struct md_make *make, lnet_md_t *out)
+int lnet_md_attach(struct lnet *ln, lnet_me_t h, const struct lnet_md_cfg *cfg,
+		   enum lnet_unlink unlink, lnet_md_t *out)
 {
+	const struct md_make make = { .cfg = cfg, .unlink = unlink, .attach = true };
 	struct lnet_md_dom *dom = lnet_handle_dom(ln, h.cookie, LNET_HANDLE_ME);
 	struct lnet_md *md = NULL;
 	LIST_HEAD(taken);
@@ -242,7 +244,7 @@ static int md_attach(struct lnet *ln, lnet_me_t h, const struct md_make *make, l
 
 	if (!dom)
 		return -ENOENT;
-	err = md_alloc(ln, make, &md);
+	err = md_alloc(ln, &make, &md);
 	if (!err) {
 		err = lnet_md_dom_lock_slot(dom);
 		if (!err)
@@ -256,25 +258,6 @@ static int md_attach(struct lnet *ln, lnet_me_t h, const struct md_make *make, l
 	}
 	lnet_match_tell(ln, &taken, LNET_TOO_LONG);
 	return 0;
-}
-
-int lnet_md_attach(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
-		   enum lnet_unlink unlink, lnet_md_t *md)
-{
-	const struct md_make make = { .cfg = cfg, .unlink = unlink, .attach = true };
-
-	return md_attach(ln, me, &make, md);
-}
-
-int lnet_md_attach_core(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
-			enum lnet_unlink unlink, lnet_core_handler_t handler, void *arg,
-			lnet_md_t *out)
-{
-	const struct md_make make = {
-		.cfg = cfg, .unlink = unlink, .core = handler, .arg = arg, .attach = true
-	};
-
-	return md_attach(ln, me, &make, out);
 }
 
 /* ---- use by operations ----------------------------------------------------------------------- */
@@ -388,26 +371,6 @@ void lnet_md_unuse(struct lnet_pass *p, struct lnet_md *md)
 	spin_lock(md->lock);
 	if (md->threshold >= 0)
 		md->threshold++;
-	md->refs--;
-	wake = md_end(md);
-	spin_unlock(md->lock);
-	if (wake)
-		lnet_md_wake(p, md);
-}
-
-void lnet_md_hold(struct lnet_md *md)
-{
-	spin_lock(md->lock);
-	md->refs++;
-	spin_unlock(md->lock);
-}
-
-void lnet_md_release(struct lnet_pass *p, struct lnet_md *md)
-{
-	bool wake;
-
-	spin_lock(md->lock);
-	WARN_ON_ONCE(!md->refs);
 	md->refs--;
 	wake = md_end(md);
 	spin_unlock(md->lock);

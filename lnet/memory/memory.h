@@ -38,13 +38,6 @@ void lnet_md_free(struct lnet_md *md);
  */
 int lnet_md_bind_core(struct lnet *ln, const struct lnet_md_cfg *cfg, lnet_core_handler_t handler,
 		      void *arg, lnet_md_t *out);
-/*
- * As lnet_md_attach(), for the core: @handler gets the events. cfg->handler and cfg->user_ptr are
- * ignored.
- */
-int lnet_md_attach_core(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
-			enum lnet_unlink unlink, lnet_core_handler_t handler, void *arg,
-			lnet_md_t *out);
 /* [lock] An operation starts: takes threshold and reference. */
 void lnet_md_take(struct lnet_md *md);
 /*
@@ -64,10 +57,6 @@ bool lnet_md_use_again(struct lnet_md *md);
 void lnet_md_detach(struct lnet_md *md);
 /* Undoes one use of lnet_md_use_bound() if the operation was never started. */
 void lnet_md_unuse(struct lnet_pass *p, struct lnet_md *md);
-/* Takes a plain reference, as a held reply does. */
-void lnet_md_hold(struct lnet_md *md);
-/* Drops a reference that lnet_md_hold() took. */
-void lnet_md_release(struct lnet_pass *p, struct lnet_md *md);
 /* Makes @buf the @len bytes of @md from @offset on. */
 void lnet_md_buf(const struct lnet_md *md, u32 offset, u32 len, struct lnet_buf *buf);
 /* True after lnet_md_unlink(). No lock needed. */

@@ -235,47 +235,17 @@ int kstrtoll(const char *text, unsigned int base, long long *res)
 	return 0;
 }
 
-static int parse_limited(const char *text, unsigned int base, u64 limit, u64 *res)
+int kstrtouint(const char *text, unsigned int base, unsigned int *res)
 {
 	unsigned long long val;
 	int rc = kstrtoull(text, base, &val);
 
 	if (rc)
 		return rc;
-	if (val > limit)
+	if (val > UINT_MAX)
 		return -ERANGE;
-	*res = val;
+	*res = (unsigned int)val;
 	return 0;
-}
-
-int kstrtouint(const char *text, unsigned int base, unsigned int *res)
-{
-	u64 val;
-	int rc = parse_limited(text, base, UINT_MAX, &val);
-
-	if (rc == 0)
-		*res = (unsigned int)val;
-	return rc;
-}
-
-int kstrtou16(const char *text, unsigned int base, u16 *res)
-{
-	u64 val;
-	int rc = parse_limited(text, base, U16_MAX, &val);
-
-	if (rc == 0)
-		*res = (u16)val;
-	return rc;
-}
-
-int kstrtou8(const char *text, unsigned int base, u8 *res)
-{
-	u64 val;
-	int rc = parse_limited(text, base, U8_MAX, &val);
-
-	if (rc == 0)
-		*res = (u8)val;
-	return rc;
 }
 
 int kstrtoint(const char *text, unsigned int base, int *res)
@@ -288,20 +258,6 @@ int kstrtoint(const char *text, unsigned int base, int *res)
 	if (val < INT_MIN || val > INT_MAX)
 		return -ERANGE;
 	*res = (int)val;
-	return 0;
-}
-
-int kstrtobool(const char *text, bool *res)
-{
-	char first = (char)(text[0] | 0x20);
-	char second = (char)(text[0] ? text[1] | 0x20 : 0);
-
-	if (first == 'y' || first == 't' || text[0] == '1' || (first == 'o' && second == 'n'))
-		*res = true;
-	else if (first == 'n' || first == 'f' || text[0] == '0' || (first == 'o' && second == 'f'))
-		*res = false;
-	else
-		return -EINVAL;
 	return 0;
 }
 

@@ -395,9 +395,6 @@ int kstrtoull(const char *text, unsigned int base, unsigned long long *res) __mu
 int kstrtoll(const char *text, unsigned int base, long long *res) __must_check;
 int kstrtouint(const char *text, unsigned int base, unsigned int *res) __must_check;
 int kstrtoint(const char *text, unsigned int base, int *res) __must_check;
-int kstrtou16(const char *text, unsigned int base, u16 *res) __must_check;
-int kstrtou8(const char *text, unsigned int base, u8 *res) __must_check;
-int kstrtobool(const char *text, bool *res) __must_check;
 
 /* --- modules, which user space has none of ---------------------------------------------------- */
 

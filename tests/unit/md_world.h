@@ -10,13 +10,10 @@
 #define lnet_md_bind		mw_md_bind
 #define lnet_md_bind_core	mw_md_bind_core
 #define lnet_md_attach		mw_md_attach
-#define lnet_md_attach_core	mw_md_attach_core
 #define lnet_md_unlink		mw_md_unlink
 #define lnet_md_use_bound	mw_md_use_bound
 #define lnet_md_use_again	mw_md_use_again
 #define lnet_md_unuse		mw_md_unuse
-#define lnet_md_hold		mw_md_hold
-#define lnet_md_release		mw_md_release
 #define lnet_md_buf		mw_md_buf
 #define lnet_md_aborted		mw_md_aborted
 #define lnet_md_post		mw_md_post

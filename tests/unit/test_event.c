@@ -3,19 +3,7 @@
 #include "md_world.h"
 #include "base/base.h"
 
-static const struct lnet_process anyone = { .nid.size = 0xff,
-					    .nid.type = LNET_LND_ANY,
-					    .pid = LNET_PID_ANY };
 static char memory[256];
-
-static lnet_me_t attach_me(struct mw *w, u32 portal, enum lnet_unlink unlink)
-{
-	lnet_me_t me = { 0 };
-
-	UNIT_EQUAL(lnet_me_attach(&w->ln, portal, &anyone, 1, 0, unlink, LNET_INS_AFTER, &me), 0,
-		   "ME");
-	return me;
-}
 
 /* ---- delivery -------------------------------------------------------------------------------- */
 
@@ -178,7 +166,6 @@ static void test_core(void)
 	struct lnet_md_cfg cfg = { .threshold = LNET_THRESHOLD_INF, .handler = counting_handler };
 	struct lnet_md *md;
 	lnet_md_t h;
-	lnet_me_t me;
 	struct mw w;
 	int err;
 
@@ -188,12 +175,7 @@ static void test_core(void)
 	md = md_use_one(&w.ln, h, &err);
 	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, true);
 	UNIT_EQUAL(nr_handled, 1, "the core's own handler");
-	me = attach_me(&w, 0, LNET_UNLINK);
-	cfg.options = LNET_MD_OP_GET;
-	UNIT_EQUAL(lnet_md_attach_core(&w.ln, me, &cfg, LNET_RETAIN, core_told, memory, &h), 0,
-		   "attach");
 	UNIT_EQUAL(lnet_md_unlink(&w.ln, h), 0, "unlink");
-	UNIT_EQUAL(mw_me_exists(&w, me), 0, "an ME made so goes with its MD");
 	mw_visit(&w, LNET_PASS_WORKER);
 	UNIT_EQUAL(nr_handled, 2, "UNLINK event");
 	CU_ASSERT_PTR_NULL(md_use_one(&w.ln, h, &err));
@@ -235,7 +217,9 @@ static void *racer(void *arg)
 		e->ev.match_bits = who;
 		e->ev.hdr_data = i;
 		lnet_pass_begin(&p, &race.w.ln, i % 3 ? LNET_PASS_DRIVER : LNET_PASS_CALL);
-		lnet_md_hold(race.md);
+		spin_lock(race.md->lock);
+		lnet_md_take(race.md);
+		spin_unlock(race.md->lock);
 		lnet_md_post(&p, race.md, e, true);
 		lnet_pass_end(&p);
 		if (i % 5 == 0)
@@ -262,7 +246,7 @@ static void test_threads(void)
 	pthread_join(thread, NULL);
 	UNIT_EQUAL(race.lasts, 0, "in use");
 	lnet_pass_begin(&p, &race.w.ln, LNET_PASS_DRIVER);
-	lnet_md_release(&p, race.md);
+	lnet_md_unuse(&p, race.md);
 	lnet_pass_end(&p);
 	while (!list_empty(&race.w.shard.ready))
 		mw_visit(&race.w, LNET_PASS_WORKER);

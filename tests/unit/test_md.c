@@ -312,7 +312,7 @@ static void end_at_once(struct mw *w, struct lnet_pass *p, struct lnet_md *md)
 }
 
 /*
- * Steps: u use, a use again, n undo the use, h hold, r release; s SEND, S the same as last event of
+ * Steps: u use, a use again, n undo the use; s SEND, S the same as last event of
  * its operation, A ACK as last, F failed SEND as last; x unlink; w a worker comes by.
  */
 static void step(struct mw *w, struct lnet_md **md, char what)
@@ -330,8 +330,6 @@ static void step(struct mw *w, struct lnet_md **md, char what)
 		break;
 	case 'a': say(lnet_md_use_again(*md) ? "a " : "a! "); break;
 	case 'n': lnet_md_unuse(&p, *md); break;
-	case 'h': lnet_md_hold(*md); break;
-	case 'r': lnet_md_release(&p, *md); break;
 	case 's': mw_post(w, LNET_PASS_CALL, *md, LNET_EVENT_SEND, 0, false); break;
 	case 'S': mw_post(w, LNET_PASS_CALL, *md, LNET_EVENT_SEND, 0, true); break;
 	case 'A': mw_post(w, LNET_PASS_CALL, *md, LNET_EVENT_ACK, 0, true); break;
@@ -377,10 +375,6 @@ static const struct {
 	{ "unlink between event and its operation's end", 1, LNET_RETAIN, "usxSw",
 	  "u x S0 S-110~* " },
 	{ "unlink, then the use is undone", 1, LNET_RETAIN, "uxnw", "u x U0* " },
-	{ "a hold delays the end", 1, LNET_UNLINK, "uhSwrw", "u S0 U0* " },
-	{ "a hold released before changes nothing", 1, LNET_UNLINK, "uhrSw", "u S0* " },
-	{ "a hold delays the end of an unlink", 1, LNET_RETAIN, "uhSxwrw", "u x S0 U0* " },
-	{ "a hold of a retained MD", 1, LNET_RETAIN, "uhSrwxw", "u S0 x U0* " },
 };
 
 static void test_life(void)

@@ -315,32 +315,6 @@ static void ctypes(void)
 	UNIT_TEXT(lnet_ctype_name(7), "?", "name");
 }
 
-static void ctype_fits(void)
-{
-	/*
-	 * Rows: type; columns: LNET < 1024, LNET >= 1024, NOOP, blocking NOOP; N never, f fallback,
-	 * P preferred.
-	 */
-	static const char table[4][5] = { "NNNN", "PfNP", "NNPf", "fPNf" };
-	static const char letters[] = { 'N', 'f', 'P' };
-	u32 type;
-
-	for (type = 0; type < 4; type++) {
-		const char *name = lnet_ctype_name(type);
-
-		UNIT_EQUAL(letters[lnet_ctype_fit(type, LNET_SOCK_MSG_LNET, 1023, 1024)],
-			   table[type][0], name);
-		UNIT_EQUAL(letters[lnet_ctype_fit(type, LNET_SOCK_MSG_LNET, 1024, 1024)],
-			   table[type][1], name);
-		UNIT_EQUAL(letters[lnet_ctype_fit(type, LNET_SOCK_MSG_NOOP, 24, 1024)],
-			   table[type][2], name);
-		UNIT_EQUAL(letters[lnet_ctype_fit(type, LNET_SOCK_MSG_NOOP_BLOCKING, 24, 1024)],
-			   table[type][3], name);
-	}
-	UNIT_EQUAL(lnet_ctype_fit(LNET_CTYPE_NONE, LNET_SOCK_MSG_LNET, 1, 1024), LNET_FIT_NEVER,
-		   "NONE");
-}
-
 static void conns_by_speed(void)
 {
 	static const u32 rows[][2] = {
@@ -538,18 +512,6 @@ static void merged_is_what_is_decoded(void)
 	}
 }
 
-/* ---- checksum ---- */
-
-static void checksum(void)
-{
-	u32 crc;
-
-	UNIT_EQUAL(lnet_sock_crc(LNET_SOCK_CRC_INIT, "123456789", 9), 0x340bc6d9, "check value");
-	UNIT_EQUAL(lnet_sock_crc(LNET_SOCK_CRC_INIT, "", 0), 0xffffffff, "nothing");
-	crc = lnet_sock_crc(LNET_SOCK_CRC_INIT, "1234", 4);
-	UNIT_EQUAL(lnet_sock_crc(crc, "56789", 5), 0x340bc6d9, "in two pieces");
-}
-
 /* ---- garbage ---- */
 
 static void garbage_does_no_harm(void)
@@ -594,12 +556,10 @@ UNIT_SUITE(sockwire,
 	   { "hostile words in a HELLO", hello_hostile_words },
 	   { "addresses behind a HELLO are awaited and dropped", hello_addresses },
 	   { "connection types invert", ctypes },
-	   { "a message finds its connection type", ctype_fits },
 	   { "connections by link speed", conns_by_speed },
 	   { "frame headers are those of the worked examples", frame_examples },
 	   { "frame headers are refused", frame_refused },
 	   { "zero-copy answers decode", zcacks_decode },
 	   { "zero-copy answers merge", zcacks_merge },
 	   { "what was merged is what is decoded", merged_is_what_is_decoded },
-	   { "the checksum has its check value", checksum },
 	   { "garbage does no harm", garbage_does_no_harm })
