@@ -7,6 +7,46 @@
 #include "model/udsp.h"
 #include <lnet/nid.h>
 
+/* ---- parts of a text ------------------------------------------------------------------------- */
+struct lnet_part {
+	const char *at;
+	unsigned int len;
+};
+
+/* The whole of @text, at most @max bytes. */
+static inline struct lnet_part lnet_part_of(const char *text, unsigned int max)
+{
+	return (struct lnet_part){ text, (unsigned int)strnlen(text, max) };
+}
+
+/* The place of the first @c in @part, or its length. */
+static inline unsigned int lnet_part_find(const struct lnet_part *part, char c)
+{
+	const char *at = memchr(part->at, c, part->len);
+
+	return at ? (unsigned int)(at - part->at) : part->len;
+}
+
+static inline bool lnet_part_has(const struct lnet_part *part, char c)
+{
+	return lnet_part_find(part, c) < part->len;
+}
+
+/* Removes from *@from the part before the first @c, and @c. Returns that part. */
+static inline struct lnet_part lnet_part_cut(struct lnet_part *from, char c)
+{
+	struct lnet_part part = { from->at, lnet_part_find(from, c) };
+	unsigned int skip = part.len + (part.len < from->len);
+
+	from->at += skip;
+	from->len -= skip;
+	return part;
+}
+
+/* ---- nid.c ----------------------------------------------------------------------------------- */
+/* As lnet_net_parse(). */
+int lnet_net_parse_part(u32 *net, struct lnet_part text);
+
 /* ---- nid_list.c ------------------------------------------------------------------------------ */
 enum lnet_nidlist_kind {
 	ITEM_ALL,		/* every address of the net */

@@ -37,34 +37,27 @@ static int number(const char **at, unsigned int *value)
 	return *at == from ? -EINVAL : 0;
 }
 
-/* n, n-m or n-m/s */
-static int range(const char **at, unsigned long *bits, unsigned int nr)
-{
-	unsigned int i, last, step = 1;
-	int rc = number(at, &i);
-
-	last = i;
-	if (!rc && take(at, '-'))
-		rc = number(at, &last);
-	if (!rc && take(at, '/'))
-		rc = number(at, &step);
-	if (rc || last < i || !step)
-		return rc ? rc : -EINVAL;
-	if (last >= nr)
-		return -ERANGE;
-	for (; bits && i <= last; i += step)
-		__set_bit(i, bits);
-	return 0;
-}
-
 int lnet_ranges_take(const char **at, unsigned long *bits, unsigned int nr)
 {
+	unsigned int i, last, step;
 	int rc;
 
-	do
-		rc = range(at, bits, nr);
-	while (!rc && take(at, ','));
-	return rc || take(at, ']') ? rc : -EINVAL;
+	do {			/* n, n-m or n-m/s */
+		rc = number(at, &i);
+		last = i;
+		step = 1;
+		if (!rc && take(at, '-'))
+			rc = number(at, &last);
+		if (!rc && take(at, '/'))
+			rc = number(at, &step);
+		if (rc || last < i || !step)
+			return rc ? rc : -EINVAL;
+		if (last >= nr)
+			return -ERANGE;
+		for (; bits && i <= last; i += step)
+			__set_bit(i, bits);
+	} while (take(at, ','));
+	return take(at, ']') ? 0 : -EINVAL;
 }
 
 /* [cpts], perhaps: else *@cpts stays. */
@@ -101,35 +94,30 @@ static int word(const char **at, const char *ends, char *buf, size_t size)
 
 #define NAME_ENDS "()[],; \t\r\n"
 
-static int interfaces(const char **at, u32 net, u64 cpts, struct lnet_net_sink *s)
-{
-	char name[sizeof_field(struct lnet_ni_cfg, ifname)];
-	u64 own;
-	int rc;
-
-	do {
-		own = cpts;
-		rc = word(at, NAME_ENDS, name, sizeof(name));
-		if (!rc)
-			rc = cpts_take(at, &own);
-		if (!rc)
-			rc = s->net(s, net, name, own);
-	} while (!rc && take(at, ','));
-	if (!rc && !take(at, ')'))
-		rc = -EINVAL;
-	return rc;
-}
-
 /* @cpts are of those that have none of their own; in the end, what stands behind them. */
 static int one_pass(const char **at, u64 *cpts, struct lnet_net_sink *s)
 {
-	char name[LNET_NIDSTR_SIZE];
+	char name[LNET_NIDSTR_SIZE], ifname[sizeof_field(struct lnet_ni_cfg, ifname)];
 	u32 net;
+	u64 own;
 	int rc = word(at, NAME_ENDS, name, sizeof(name));
 
 	if (rc || lnet_net_parse(&net, name))
 		return -EINVAL;
-	rc = take(at, '(') ? interfaces(at, net, *cpts, s) : s->net(s, net, "", *cpts);
+	if (!take(at, '(')) {
+		rc = s->net(s, net, "", *cpts);
+		return rc ? rc : cpts_take(at, cpts);
+	}
+	do {
+		own = *cpts;
+		rc = word(at, NAME_ENDS, ifname, sizeof(ifname));
+		if (!rc)
+			rc = cpts_take(at, &own);
+		if (!rc)
+			rc = s->net(s, net, ifname, own);
+	} while (!rc && take(at, ','));
+	if (!rc && !take(at, ')'))
+		rc = -EINVAL;
 	return rc ? rc : cpts_take(at, cpts);
 }
 
@@ -138,23 +126,21 @@ static int no_net(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts
 	return 0;
 }
 
-static int one_net(const char **at, struct lnet_net_sink *s)
-{
-	struct lnet_net_sink none = { .net = no_net };
-	const char *from = *at;
-	u64 cpts = 0;
-	int rc = one_pass(&from, &cpts, &none);
-
-	return rc ? rc : one_pass(at, &cpts, s);
-}
-
+/* Reads each net twice: first for the CPTs, which stand behind the interfaces. */
 static int nets(const char **at, struct lnet_net_sink *s)
 {
+	struct lnet_net_sink none = { .net = no_net };
+	const char *from;
+	u64 cpts;
 	int rc;
 
-	do
-		rc = one_net(at, s);
-	while (!rc && take(at, ','));
+	do {
+		from = *at;
+		cpts = 0;
+		rc = one_pass(&from, &cpts, &none);
+		if (!rc)
+			rc = one_pass(at, &cpts, s);
+	} while (!rc && take(at, ','));
 	return rc;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* NIDs and nets as text, and their hash. */
 #include "plat.h"
-#include "lnet/nid.h"
+#include "names/names.h"
 
 static_assert(sizeof(struct lnet_nid) == 20, "NID layout");
 
@@ -33,43 +33,20 @@ static const struct net_name net_names[] = {
 	{ "bxi3f", LNET_LND_BXI3F, LNET_ADDR_NUM },
 };
 
-/* ---- small text tools: none may fail, the buffers are large enough for the longest result ---- */
+/* ---- small text tools ---- */
 
-static unsigned int text_len(const char *text, unsigned int max)
+/* Appends to the text that ends at @p. The buffer has room for any NID. Returns the new end. */
+static __printf(2, 3) char *put(char *p, const char *fmt, ...)
 {
-	unsigned int len = 0;
+	va_list args;
 
-	while (len < max && text[len])
-		len++;
-	return len;
-}
-
-static bool text_is(const char *text, unsigned int len, const char *what)
-{
-	return text_len(what, len + 1) == len && !memcmp(text, what, len);
-}
-
-static char *put_text(char *p, const char *text)
-{
-	while (*text)
-		*p++ = *text++;
+	va_start(args, fmt);
+	p += vscnprintf(p, LNET_NIDSTR_SIZE, fmt, args);
+	va_end(args);
 	return p;
 }
 
-static char *put_num(char *p, u32 value, unsigned int base)
-{
-	char digits[10];
-	unsigned int nr = 0;
-
-	do {
-		digits[nr++] = "0123456789abcdef"[value % base];
-		value /= base;
-	} while (value);
-	while (nr)
-		*p++ = digits[--nr];
-	return p;
-}
-
+/* The value of a digit of base 16 or less; -1: it is none. */
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -132,53 +109,35 @@ static char *put_net(char *p, u32 net)
 {
 	const struct net_name *name = name_of_type(lnet_net_type(net));
 
-	if (!name || net >> 24) {
-		*p++ = '<';
-		p = put_num(p, lnet_net_type(net), 10);
-		*p++ = ':';
-		p = put_num(p, lnet_net_num(net), 10);
-		*p++ = '>';
-		return p;
-	}
-	p = put_text(p, name->name);
-	if (lnet_net_num(net))
-		p = put_num(p, lnet_net_num(net), 10);
-	return p;
+	if (!name || net >> 24)
+		return put(p, "<%u:%u>", lnet_net_type(net), lnet_net_num(net));
+	p = put(p, "%s", name->name);
+	return lnet_net_num(net) ? put(p, "%u", lnet_net_num(net)) : p;
 }
 
 char *lnet_net_str(u32 net, char *buf)
 {
-	*put_net(buf, net) = '\0';
+	put_net(buf, net);
 	return buf;
 }
 
-/* A name with or without an instance; -EINVAL also if no name fits. */
-static int net_name_parse(u32 *net, const char *text, unsigned int len)
+int lnet_net_parse_part(u32 *net, struct lnet_part text)
 {
 	unsigned int i;
 	u32 num = 0;
 
 	for (i = 0; i < ARRAY_SIZE(net_names); i++) {
-		unsigned int part = text_len(net_names[i].name, 16);
+		unsigned int len = strlen(net_names[i].name);
 
-		if (part > len || memcmp(text, net_names[i].name, part))
+		if (len > text.len || memcmp(text.at, net_names[i].name, len))
 			continue;
-		if (len > part && (net_names[i].type == LNET_LND_LO ||
-				   num_parse(&num, text + part, len - part, 10, 0xffff)))
+		if (len < text.len && (net_names[i].type == LNET_LND_LO ||
+				       num_parse(&num, text.at + len, text.len - len, 10, 0xffff)))
 			return -EINVAL;
 		*net = lnet_net_make(net_names[i].type, num);
 		return 0;
 	}
-	return -EINVAL;
-}
-
-static int net_parse(u32 *net, const char *text, unsigned int len)
-{
-	u32 num;
-
-	if (!net_name_parse(net, text, len))
-		return 0;
-	if (lnet_num_parse(&num, text, len, ~0U) || (num != LNET_NET_ANY && num >> 24))
+	if (lnet_num_parse(&num, text.at, text.len, ~0U) || (num != LNET_NET_ANY && num >> 24))
 		return -EINVAL;
 	if (lnet_net_type(num) == LNET_LND_LO && lnet_net_num(num))
 		return -EINVAL;
@@ -188,37 +147,30 @@ static int net_parse(u32 *net, const char *text, unsigned int len)
 
 int lnet_net_parse(u32 *net, const char *text)
 {
-	return net_parse(net, text, text_len(text, LNET_NIDSTR_SIZE));
+	return lnet_net_parse_part(net, lnet_part_of(text, LNET_NIDSTR_SIZE));
 }
 
 /* ---- addresses ---- */
 
 static char *put_ip4(char *p, u32 ip)
 {
-	int shift;
-
-	for (shift = 24; shift >= 0; shift -= 8) {
-		p = put_num(p, (ip >> shift) & 0xff, 10);
-		if (shift)
-			*p++ = '.';
-	}
-	return p;
+	return put(p, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 0xff, ip >> 8 & 0xff, ip & 0xff);
 }
 
 int lnet_ip4_parse(u32 *ip, const char *text, unsigned int len)
 {
-	unsigned int nr, end;
-	u32 part, sum = 0;
+	struct lnet_part rest = { text, len };
+	u32 value, sum = 0;
+	unsigned int nr;
 
 	for (nr = 0; nr < 4; nr++) {
-		for (end = 0; end < len && text[end] != '.'; end++)
-			;
-		if (end > 3 || (nr < 3) != (end < len) || num_parse(&part, text, end, 10, 255))
+		bool more = lnet_part_has(&rest, '.');
+		struct lnet_part byte = lnet_part_cut(&rest, '.');
+
+		if (more != (nr < 3) || byte.len > 3 ||
+		    num_parse(&value, byte.at, byte.len, 10, 255))
 			return -EINVAL;
-		sum = sum << 8 | part;
-		end += nr < 3;
-		text += end;
-		len -= end;
+		sum = sum << 8 | value;
 	}
 	*ip = sum;
 	return 0;
@@ -251,7 +203,7 @@ static char *put_ip6(char *p, const struct lnet_nid *nid)
 	run = zero_run(word, &start);
 	for (i = 0; i < 8; i++) {
 		if (run && i == start) {
-			p = put_text(p, i ? ":" : "::");
+			p = put(p, i ? ":" : "::");
 			i += run - 1;
 			if (i == 7)
 				return p;
@@ -259,174 +211,95 @@ static char *put_ip6(char *p, const struct lnet_nid *nid)
 		}
 		if (i == 6 && start == 0 && run == 5 && word[5] == 0xffff)
 			return put_ip4(p, be32_to_cpu(nid->addr[3]));
-		p = put_num(p, word[i], 16);
-		if (i < 7)
-			*p++ = ':';
+		p = put(p, i < 7 ? "%x:" : "%x", word[i]);
 	}
 	return p;
 }
 
-/*
- * One word of at most four hex digits, or a dotted quad where two are left: how many words, or
- * -EINVAL.
- */
-static int ip6_word_parse(u16 *word, unsigned int room, const char *text, unsigned int len)
-{
-	u32 value;
-
-	if (!room)
-		return -EINVAL;
-	if (len > 4) {
-		if (room < 2 || lnet_ip4_parse(&value, text, len))
-			return -EINVAL;
-		word[0] = (u16)(value >> 16);
-		word[1] = (u16)value;
-		return 2;
-	}
-	if (num_parse(&value, text, len, 16, 0xffff))
-		return -EINVAL;
-	word[0] = (u16)value;
-	return 1;
-}
-
-/*
- * Words between single colons, an empty text giving none; stops at "::", whose two bytes it leaves.
- * Returns the number of words or -EINVAL; *used is the number of bytes read.
- */
-static int ip6_words_parse(u16 *word, unsigned int room, const char *text, unsigned int len,
-			   unsigned int *used)
-{
-	unsigned int pos = 0, nr = 0;
-
-	while (pos < len && text[pos] != ':') {
-		unsigned int end = pos;
-		int got;
-
-		while (end < len && text[end] != ':')
-			end++;
-		got = ip6_word_parse(word + nr, room - nr, text + pos, end - pos);
-		if (got < 0 || (got == 2 && end < len))
-			return -EINVAL;
-		nr += got;
-		pos = end;
-		if (pos + 1 >= len || text[pos + 1] == ':')
-			break;
-		pos++;
-	}
-	*used = pos;
-	return nr;
-}
-
 int lnet_ip6_parse(u8 ip[16], const char *text, unsigned int len)
 {
-	u16 word[8] = { 0 }, tail[8];
-	unsigned int used, i;
-	int head, rest = 0;
+	bool has_gap = len >= 2 && text[0] == ':' && text[1] == ':';
+	/* bytes before the gap, and all; without a gap all are behind it */
+	unsigned int before = 0, nr = 0, pos = has_gap ? 2 : 0, end;
+	u8 bytes[16];
+	u32 value;
 
-	head = ip6_words_parse(word, 8, text, len, &used);
-	if (head < 0)
-		return -EINVAL;
-	text += used;
-	len -= used;
-	if (len >= 2 && text[0] == ':' && text[1] == ':') {
-		if (head == 8)
+	while (pos < len) {
+		for (end = pos; end < len && text[end] != ':'; end++)
+			;
+		if (end - pos > 4) {	/* IPv4, which ends the text */
+			if (end < len || nr > 12 || lnet_ip4_parse(&value, text + pos, end - pos))
+				return -EINVAL;
+			put_unaligned_be32(value, bytes + nr);
+			nr += 4;
+			break;
+		}
+		if (nr > 14 || num_parse(&value, text + pos, end - pos, 16, 0xffff))
 			return -EINVAL;
-		rest = ip6_words_parse(tail, 7 - head, text + 2, len - 2, &used);
-		if (rest < 0 || used != len - 2)
+		bytes[nr++] = (u8)(value >> 8);
+		bytes[nr++] = (u8)value;
+		pos = end + 1;
+		if (pos == len)		/* a colon at the end */
 			return -EINVAL;
-		memcpy(word + 8 - rest, tail, rest * sizeof(*tail));
-	} else if (len || head != 8) {
+		if (pos < len && text[pos] == ':') {
+			if (has_gap)
+				return -EINVAL;
+			has_gap = true;
+			before = nr;
+			pos++;
+		}
+	}
+	if (has_gap ? nr > 14 : nr < 16)
 		return -EINVAL;
-	}
-	for (i = 0; i < 8; i++) {
-		ip[2 * i] = (u8)(word[i] >> 8);
-		ip[2 * i + 1] = (u8)word[i];
-	}
+	memset(ip, 0, 16);
+	memcpy(ip, bytes, before);
+	memcpy(ip + 16 - (nr - before), bytes + before, nr - before);
 	return 0;
 }
 
 /* ---- NIDs ---- */
 
-/* Hex words of an address on a net without a name; bytes beyond the size are not there. */
-static char *put_hex_words(char *p, const struct lnet_nid *nid)
-{
-	unsigned int i, words = min(nid->size / 4 + 1, 4);
-
-	for (i = 0; i < words; i++) {
-		if (i)
-			*p++ = ':';
-		p = put_num(p, be32_to_cpu(nid->addr[i]), 16);
-	}
-	return p;
-}
-
 static char *put_addr(char *p, const struct lnet_nid *nid)
 {
 	enum lnet_addr_form form = lnet_net_addr_form(lnet_nid_net(nid));
+	unsigned int i, words = min(nid->size / 4 + 1, 4);
 
 	if (form == LNET_ADDR_IP && nid->size == LNET_NID_SIZE_MAX)
 		return put_ip6(p, nid);
-	if (form == LNET_ADDR_UNKNOWN || nid->size)
-		return put_hex_words(p, nid);
+	if (form == LNET_ADDR_UNKNOWN || nid->size) {	/* hex words up to the size */
+		for (i = 0; i < words; i++)
+			p = put(p, i ? ":%x" : "%x", be32_to_cpu(nid->addr[i]));
+		return p;
+	}
 	if (form == LNET_ADDR_IP || form == LNET_ADDR_IP4)
 		return put_ip4(p, be32_to_cpu(nid->addr[0]));
-	return put_num(p, be32_to_cpu(nid->addr[0]), 10);
-}
-
-static char *put_nid(char *p, const struct lnet_nid *nid)
-{
-	if (lnet_nid_is_any(nid))
-		return put_text(p, "<?>");
-	p = put_addr(p, nid);
-	*p++ = '@';
-	return put_net(p, lnet_nid_net(nid));
+	return put(p, "%u", be32_to_cpu(nid->addr[0]));
 }
 
 char *lnet_nid_str(const struct lnet_nid *nid, char *buf)
 {
-	*put_nid(buf, nid) = '\0';
+	if (lnet_nid_is_any(nid))
+		put(buf, "<?>");
+	else
+		put_net(put(put_addr(buf, nid), "@"), lnet_nid_net(nid));
 	return buf;
 }
 
 char *lnet_id_str(u32 pid, const struct lnet_nid *nid, char *buf)
 {
-	char *p = buf;
+	char *p;
 
-	if (pid == LNET_PID_ANY) {
-		p = put_text(p, "LNET_PID_ANY");
-	} else {
-		if (pid & LNET_PID_USERFLAG)
-			*p++ = 'U';
-		p = put_num(p, pid & ~LNET_PID_USERFLAG, 10);
-	}
-	*p++ = '-';
-	*put_nid(p, nid) = '\0';
+	if (pid == LNET_PID_ANY)
+		p = put(buf, "LNET_PID_ANY-");
+	else
+		p = put(buf, pid & LNET_PID_USERFLAG ? "U%u-" : "%u-", pid & ~LNET_PID_USERFLAG);
+	lnet_nid_str(nid, p);
 	return buf;
 }
 
-static int ip_parse(struct lnet_nid *nid, const char *text, unsigned int len,
-		    enum lnet_addr_form form)
+static int addr_parse(struct lnet_nid *nid, struct lnet_part text, enum lnet_addr_form form)
 {
 	u8 ip6[16];
-	u32 ip;
-
-	if (!lnet_ip4_parse(&ip, text, len)) {
-		nid->addr[0] = cpu_to_be32(ip);
-		return 0;
-	}
-	if (form != LNET_ADDR_IP || lnet_ip6_parse(ip6, text, len))
-		return -EINVAL;
-	/* Link-local means nothing without a scope. */
-	if (ip6[0] == 0xfe && (ip6[1] & 0xc0) == 0x80)
-		return -EINVAL;
-	nid->size = LNET_NID_SIZE_MAX;
-	memcpy(nid->addr, ip6, sizeof(ip6));
-	return 0;
-}
-
-static int addr_parse(struct lnet_nid *nid, const char *text, unsigned int len,
-		      enum lnet_addr_form form)
-{
 	u32 num;
 
 	switch (form) {
@@ -434,34 +307,46 @@ static int addr_parse(struct lnet_nid *nid, const char *text, unsigned int len,
 		return 0;
 	case LNET_ADDR_IP:
 	case LNET_ADDR_IP4:
-		return ip_parse(nid, text, len, form);
-	case LNET_ADDR_NUM:
-		if (lnet_num_parse(&num, text, len, ~0U))
+		if (!lnet_ip4_parse(&num, text.at, text.len))
+			break;
+		if (form != LNET_ADDR_IP || lnet_ip6_parse(ip6, text.at, text.len))
 			return -EINVAL;
-		nid->addr[0] = cpu_to_be32(num);
+		/* Link-local means nothing without a scope. */
+		if (ip6[0] == 0xfe && (ip6[1] & 0xc0) == 0x80)
+			return -EINVAL;
+		nid->size = LNET_NID_SIZE_MAX;
+		memcpy(nid->addr, ip6, sizeof(ip6));
 		return 0;
+	case LNET_ADDR_NUM:
+		if (!lnet_num_parse(&num, text.at, text.len, ~0U))
+			break;
+		fallthrough;
 	default:
 		return -EINVAL;
 	}
+	nid->addr[0] = cpu_to_be32(num);
+	return 0;
 }
 
 int lnet_nid_parse(struct lnet_nid *nid, const char *text)
 {
-	unsigned int len = text_len(text, LNET_NIDSTR_SIZE), at = 0;
+	struct lnet_part part = lnet_part_of(text, LNET_NIDSTR_SIZE), addr;
 	u32 net = lnet_net_make(LNET_LND_TCP, 0);
 	struct lnet_nid new = { 0 };
+	bool has_net = lnet_part_has(&part, '@');
 
-	if (text_is(text, len, "<?>")) {
+	if (!strcmp(text, "<?>")) {
 		*nid = LNET_NID_ANY;
 		return 0;
 	}
-	while (at < len && text[at] != '@')
-		at++;
-	if (len == LNET_NIDSTR_SIZE || (at < len && net_parse(&net, text + at + 1, len - at - 1)))
+	if (part.len == LNET_NIDSTR_SIZE)
+		return -EINVAL;
+	addr = lnet_part_cut(&part, '@');
+	if (has_net && lnet_net_parse_part(&net, part))
 		return -EINVAL;
 	new.type = (u8)lnet_net_type(net);
 	new.num = cpu_to_be16((u16)lnet_net_num(net));
-	if (addr_parse(&new, text, at, lnet_net_addr_form(net)))
+	if (addr_parse(&new, addr, lnet_net_addr_form(net)))
 		return -EINVAL;
 	*nid = new;
 	return 0;
@@ -469,42 +354,23 @@ int lnet_nid_parse(struct lnet_nid *nid, const char *text)
 
 int lnet_nid_parse_any(struct lnet_nid *nid, const char *text)
 {
-	if (text_is(text, text_len(text, 2), "*")) {
-		*nid = LNET_NID_ANY;
-		return 0;
-	}
-	return lnet_nid_parse(nid, text);
+	return lnet_nid_parse(nid, strcmp(text, "*") ? text : "<?>");
 }
 
 /* ---- NIDs that another node claims to have ---- */
 
-static bool ip4_is_host(u32 ip)
-{
-	return ip && ip != ~0U && ip >> 28 != 0xe;
-}
-
-static bool ip6_is_host(const struct lnet_nid *nid)
-{
-	bool zero = !(nid->addr[0] | nid->addr[1] | nid->addr[2] | nid->addr[3]);
-
-	return !zero && be32_to_cpu(nid->addr[0]) >> 24 != 0xff;
-}
-
-static bool has_tail(const struct lnet_nid *nid)
-{
-	return nid->addr[1] | nid->addr[2] | nid->addr[3];
-}
-
 bool lnet_nid_is_host(const struct lnet_nid *nid)
 {
 	enum lnet_addr_form form = lnet_net_addr_form(lnet_nid_net(nid));
+	u32 first = be32_to_cpu(nid->addr[0]);
+	bool has_tail = nid->addr[1] | nid->addr[2] | nid->addr[3];
 
 	if (form == LNET_ADDR_IP && nid->size == LNET_NID_SIZE_MAX)
-		return ip6_is_host(nid);
-	if (nid->size || has_tail(nid))
+		return (first || has_tail) && first >> 24 != 0xff;
+	if (nid->size || has_tail)
 		return false;
 	if (form == LNET_ADDR_IP || form == LNET_ADDR_IP4)
-		return ip4_is_host(be32_to_cpu(nid->addr[0]));
+		return first && first != ~0U && first >> 28 != 0xe;
 	return form == LNET_ADDR_NUM;
 }
 

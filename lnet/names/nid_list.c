@@ -1,218 +1,167 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Lists of NID ranges: what configuration writes to mean many NIDs. */
 #include "plat.h"
-#include "lnet/nid.h"
 #include "names/names.h"
 
-/* A piece of the text, and the list as far as it is built. */
-struct parse {
-	const char *text;
-	unsigned int len;
-	struct lnet_nidlist *list;
-	unsigned int *nr_exprs;
-};
-
-static unsigned int count(const char *text, unsigned int len, char c)
+static unsigned int count(struct lnet_part text, char c)
 {
 	unsigned int i, nr = 0;
 
-	for (i = 0; i < len; i++)
-		nr += text[i] == c;
+	for (i = 0; i < text.len; i++)
+		nr += text.at[i] == c;
 	return nr;
 }
 
-static unsigned int find(const char *text, unsigned int len, char c)
+static bool is_star(struct lnet_part p)
 {
-	unsigned int i = 0;
-
-	while (i < len && text[i] != c)
-		i++;
-	return i;
+	return p.len == 1 && p.at[0] == '*';
 }
 
-/* Cuts off what stands before the first @c, and @c itself. */
-static struct parse cut(struct parse *from, char c)
+static int num_parse(u32 *value, struct lnet_part p, u32 limit)
 {
-	struct parse part = *from;
-	unsigned int skip;
-
-	part.len = find(from->text, from->len, c);
-	skip = part.len + (part.len < from->len);
-	from->text += skip;
-	from->len -= skip;
-	return part;
-}
-
-static bool is_star(const struct parse *p)
-{
-	return p->len == 1 && p->text[0] == '*';
+	return lnet_num_parse(value, p.at, p.len, limit);
 }
 
 /* number | '*' | number '-' number [ '/' stride ] */
-static int expr_parse(struct parse p, u32 limit)
+static int expr_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit)
 {
-	struct lnet_nidlist_expr *expr = &p.list->exprs[(*p.nr_exprs)++];
-	struct parse range, lo;
-	bool strided, ranged;
+	struct lnet_nidlist_expr *expr = &list->exprs[list->nr_exprs++];
+	bool ranged, strided = lnet_part_has(&p, '/');
+	struct lnet_part range, lo;
 
-	expr->lo = 0;
-	expr->hi = limit;
-	expr->stride = 1;
-	if (is_star(&p))
+	*expr = (struct lnet_nidlist_expr){ .hi = limit, .stride = 1 };
+	if (is_star(p))
 		return 0;
-	strided = find(p.text, p.len, '/') < p.len;
-	range = cut(&p, '/');
-	ranged = find(range.text, range.len, '-') < range.len;
-	lo = cut(&range, '-');
-	if (lnet_num_parse(&expr->lo, lo.text, lo.len, limit))
+	range = lnet_part_cut(&p, '/');
+	ranged = lnet_part_has(&range, '-');
+	lo = lnet_part_cut(&range, '-');
+	if (num_parse(&expr->lo, lo, limit))
 		return -EINVAL;
 	expr->hi = expr->lo;
-	if (ranged && lnet_num_parse(&expr->hi, range.text, range.len, limit))
+	if (ranged && num_parse(&expr->hi, range, limit))
 		return -EINVAL;
-	if (strided && (!ranged || lnet_num_parse(&expr->stride, p.text, p.len, ~0U)))
+	if (strided && (!ranged || num_parse(&expr->stride, p, ~0U)))
 		return -EINVAL;
 	return expr->lo <= expr->hi && expr->stride ? 0 : -EINVAL;
 }
 
-/* One expression, or several in brackets. */
-static int numrange_parse(struct lnet_nidlist_item *item, unsigned int part, struct parse p,
-			  u32 limit)
+/* One expression, or several in brackets: *@nr, the first of which is *@first. */
+static int exprs_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit, u16 *first,
+		       u16 *nr)
 {
 	bool more;
 
-	item->first[part] = (u16)*p.nr_exprs;
-	if (!p.len || p.text[0] != '[') {
-		if (find(p.text, p.len, '-') < p.len)
+	*first = (u16)list->nr_exprs;
+	if (!p.len || p.at[0] != '[') {
+		if (lnet_part_has(&p, '-'))
 			return -EINVAL;
-		item->nr[part] = 1;
-		return expr_parse(p, limit);
+		*nr = 1;
+		return expr_parse(list, p, limit);
 	}
-	if (p.text[p.len - 1] != ']')
+	if (p.at[p.len - 1] != ']')
 		return -EINVAL;
-	p.text++;
+	p.at++;
 	p.len -= 2;
 	do {
-		more = find(p.text, p.len, ',') < p.len;
-		if (expr_parse(cut(&p, ','), limit))
+		more = lnet_part_has(&p, ',');
+		if (expr_parse(list, lnet_part_cut(&p, ','), limit))
 			return -EINVAL;
-		item->nr[part]++;
+		(*nr)++;
 	} while (more);
 	return 0;
 }
 
-static int ip4range_parse(struct lnet_nidlist_item *item, struct parse p)
+static int mask_parse(struct lnet_nidlist_item *item, struct lnet_part p, enum lnet_addr_form form)
 {
-	unsigned int part;
-
-	if (count(p.text, p.len, '.') != 3)
-		return -EINVAL;
-	item->nr_parts = 4;
-	for (part = 0; part < 4; part++)
-		if (numrange_parse(item, part, cut(&p, '.'), 255))
-			return -EINVAL;
-	return 0;
-}
-
-static int mask_parse(struct lnet_nidlist_item *item, struct parse p, enum lnet_addr_form form)
-{
-	bool has_bits = find(p.text, p.len, '/') < p.len;
-	struct parse addr = cut(&p, '/');
+	bool has_bits = lnet_part_has(&p, '/');
+	struct lnet_part addr = lnet_part_cut(&p, '/');
 	u32 ip, bits, limit = 32;
 
 	item->kind = ITEM_MASK;
 	if (form != LNET_ADDR_IP && form != LNET_ADDR_IP4)
 		return -EINVAL;
-	if (!lnet_ip4_parse(&ip, addr.text, addr.len)) {
+	if (!lnet_ip4_parse(&ip, addr.at, addr.len)) {
 		put_unaligned_be32(ip, item->ip);
 	} else {
-		if (form != LNET_ADDR_IP || lnet_ip6_parse(item->ip, addr.text, addr.len))
+		if (form != LNET_ADDR_IP || lnet_ip6_parse(item->ip, addr.at, addr.len))
 			return -EINVAL;
 		item->large = true;
 		limit = 128;
 	}
 	bits = limit;
-	if (has_bits && lnet_num_parse(&bits, p.text, p.len, limit))
+	if (has_bits && num_parse(&bits, p, limit))
 		return -EINVAL;
 	item->bits = (u8)bits;
 	return bits ? 0 : -EINVAL;
 }
 
-static int addr_parse(struct lnet_nidlist_item *item, struct parse p, enum lnet_addr_form form)
+static int addr_parse(struct lnet_nidlist *list, struct lnet_nidlist_item *item,
+		      struct lnet_part p)
 {
-	unsigned int bracket = find(p.text, p.len, '[');
+	enum lnet_addr_form form = lnet_net_addr_form(item->net);
+	bool is_ip = form == LNET_ADDR_IP || form == LNET_ADDR_IP4;
+	struct lnet_part rest = p, plain = lnet_part_cut(&rest, '[');
+	unsigned int i;
 
-	if (is_star(&p)) {
+	if (is_star(p)) {
 		item->kind = ITEM_ALL;
 		return 0;
 	}
-	if (find(p.text, bracket, '/') < bracket || find(p.text, p.len, ':') < p.len)
+	if (lnet_part_has(&plain, '/') || lnet_part_has(&p, ':'))
 		return mask_parse(item, p, form);
 	item->kind = ITEM_RANGES;
-	if (form == LNET_ADDR_IP || form == LNET_ADDR_IP4)
-		return ip4range_parse(item, p);
-	item->nr_parts = 1;
-	return numrange_parse(item, 0, p, ~0U);
-}
-
-/* "tcp1", or "tcp[1-3]": the type, and expressions of its number. */
-static int net_parse(struct lnet_nidlist_item *item, struct parse p)
-{
-	unsigned int bracket = find(p.text, p.len, '[');
-	struct parse nums = p;
-	char net[LNET_NIDSTR_SIZE];
-	u16 first;
-
-	if (!bracket || bracket >= sizeof(net) || (p.text[0] >= '0' && p.text[0] <= '9'))
+	item->nr_parts = is_ip ? 4 : 1;
+	if (is_ip && count(p, '.') != 3)
 		return -EINVAL;
-	memcpy(net, p.text, bracket);
-	net[bracket] = '\0';
-	if (lnet_net_parse(&item->net, net))
-		return -EINVAL;
-	if (bracket == p.len)
-		return 0;
-	if (lnet_net_num(item->net) || item->net == lnet_nid_net(&LNET_NID_LO))
-		return -EINVAL;
-	first = item->first[0];
-	nums.text += bracket;
-	nums.len -= bracket;
-	if (numrange_parse(item, 0, nums, 0xffff))
-		return -EINVAL;
-	item->first_net = item->first[0];
-	item->nr_nets = item->nr[0];
-	item->first[0] = first;
-	item->nr[0] = 0;
+	for (i = 0; i < item->nr_parts; i++)
+		if (exprs_parse(list, is_ip ? lnet_part_cut(&p, '.') : p, is_ip ? 255 : ~0U,
+				&item->first[i], &item->nr[i]))
+			return -EINVAL;
 	return 0;
 }
 
-static int item_parse(struct lnet_nidlist_item *item, struct parse p)
+/* "tcp1", or "tcp[1-3]": the type, and expressions of its number. */
+static int net_parse(struct lnet_nidlist *list, struct lnet_nidlist_item *item,
+		     struct lnet_part p)
 {
-	struct parse addr = cut(&p, '@');
+	struct lnet_part nums = p, net = { p.at, lnet_part_find(&p, '[') };
 
-	if (net_parse(item, p))
+	if (!net.len || net.len >= LNET_NIDSTR_SIZE || (p.at[0] >= '0' && p.at[0] <= '9') ||
+	    lnet_net_parse_part(&item->net, net))
 		return -EINVAL;
-	return addr_parse(item, addr, lnet_net_addr_form(item->net));
+	if (net.len == p.len)
+		return 0;
+	if (lnet_net_num(item->net) || item->net == lnet_nid_net(&LNET_NID_LO))
+		return -EINVAL;
+	nums.at += net.len;
+	nums.len -= net.len;
+	return exprs_parse(list, nums, 0xffff, &item->first_net, &item->nr_nets);
 }
 
-static int items_parse(struct parse p)
+static int items_parse(struct lnet_nidlist *list, struct lnet_part text)
 {
-	while (p.len) {
-		struct parse item = cut(&p, ' ');
+	while (text.len) {
+		struct lnet_part net = lnet_part_cut(&text, ' '), addr;
+		struct lnet_nidlist_item *item = &list->items[list->nr];
 
-		if (item.len && item_parse(&p.list->items[p.list->nr++], item))
+		if (!net.len)
+			continue;
+		list->nr++;
+		addr = lnet_part_cut(&net, '@');
+		if (net_parse(list, item, net) || addr_parse(list, item, addr))
 			return -EINVAL;
 	}
-	return p.list->nr ? 0 : -EINVAL;
+	return list->nr ? 0 : -EINVAL;
 }
 
 /*
  * Each item has a separator before it, each expression one of its own, its bracket or its item's:
  * so many are enough.
  */
-static int room_alloc(struct lnet_nidlist *list, const char *text, unsigned int len)
+static int room_alloc(struct lnet_nidlist *list, struct lnet_part text)
 {
-	unsigned int nr_items = count(text, len, ' ') + 1;
-	unsigned int nr_exprs = nr_items + count(text, len, '.') + count(text, len, ',') +
-				count(text, len, '[');
+	unsigned int nr_items = count(text, ' ') + 1;
+	unsigned int nr_exprs = nr_items + count(text, '.') + count(text, ',') + count(text, '[');
 
 	list->items = kvzalloc(nr_items * sizeof(*list->items) + nr_exprs * sizeof(*list->exprs),
 			      GFP_NOFS);
@@ -224,19 +173,15 @@ static int room_alloc(struct lnet_nidlist *list, const char *text, unsigned int 
 
 int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text)
 {
-	unsigned int nr_exprs = 0;
-	struct parse p = { .text = text, .list = list, .nr_exprs = &nr_exprs };
+	struct lnet_part all = lnet_part_of(text, LNET_NIDLIST_TEXT_MAX + 1);
 	int rc;
 
 	memset(list, 0, sizeof(*list));
-	while (p.len <= LNET_NIDLIST_TEXT_MAX && text[p.len])
-		p.len++;
-	if (p.len > LNET_NIDLIST_TEXT_MAX)
+	if (all.len > LNET_NIDLIST_TEXT_MAX)
 		return -EINVAL;
-	rc = room_alloc(list, p.text, p.len);
+	rc = room_alloc(list, all);
 	if (!rc)
-		rc = items_parse(p);
-	list->nr_exprs = nr_exprs;
+		rc = items_parse(list, all);
 	if (rc)
 		lnet_nidlist_free(list);
 	return rc;
@@ -287,35 +232,25 @@ static bool mask_match(const struct lnet_nidlist_item *item, const struct lnet_n
 static bool item_match(const struct lnet_nidlist *list, const struct lnet_nidlist_item *item,
 		       const struct lnet_nid *nid)
 {
-	switch (item->kind) {
-	case ITEM_ALL:
-		return true;
-	case ITEM_MASK:
-		return mask_match(item, nid);
-	default:
-		return ranges_match(list, item, nid);
-	}
-}
+	u32 net = lnet_nid_net(nid);
 
-static bool net_match(const struct lnet_nidlist *list, const struct lnet_nidlist_item *item,
-		      u32 net)
-{
-	if (!item->nr_nets)
-		return item->net == net;
-	return lnet_net_type(item->net) == lnet_net_type(net) &&
-	       exprs_match(list->exprs + item->first_net, item->nr_nets, lnet_net_num(net));
+	if (!item->nr_nets && item->net != net)
+		return false;
+	if (item->nr_nets && (lnet_net_type(item->net) != lnet_net_type(net) ||
+			      !exprs_match(list->exprs + item->first_net, item->nr_nets,
+					   lnet_net_num(net))))
+		return false;
+	if (item->kind == ITEM_MASK)
+		return mask_match(item, nid);
+	return item->kind == ITEM_ALL || ranges_match(list, item, nid);
 }
 
 bool lnet_nidlist_match(const struct lnet_nidlist *list, const struct lnet_nid *nid)
 {
-	const struct lnet_nidlist_item *item = list->items;
-	u32 net = lnet_nid_net(nid);
 	unsigned int i;
 
-	if (lnet_nid_is_any(nid))
-		return false;
-	for (i = 0; i < list->nr; i++, item++)
-		if (net_match(list, item, net) && item_match(list, item, nid))
+	for (i = 0; i < list->nr && !lnet_nid_is_any(nid); i++)
+		if (item_match(list, &list->items[i], nid))
 			return true;
 	return false;
 }

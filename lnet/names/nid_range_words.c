@@ -33,30 +33,6 @@ static void put_exprs(struct out *o, const struct lnet_nidlist_expr *expr, unsig
 		put_range(o, expr->lo, expr->hi, expr->stride);
 }
 
-static void put_net(struct out *o, const struct lnet_nidlist *list,
-		    const struct lnet_nidlist_item *item)
-{
-	u32 num = lnet_net_num(item->net);
-
-	put(o, lnet_net_type(item->net));
-	if (item->nr_nets) {
-		put_exprs(o, list->exprs + item->first_net, item->nr_nets);
-		return;
-	}
-	put(o, num ? 1 : 0);
-	if (num)
-		put_range(o, num, num, 1);
-}
-
-/* The bytes that have these first bits. */
-static void put_masked(struct out *o, u8 byte, unsigned int bits)
-{
-	u32 free = bits < 8 ? 0xffU >> bits : 0;
-
-	put(o, 1);
-	put_range(o, byte & ~free, byte | free, 1);
-}
-
 static unsigned int nr_parts(const struct lnet_nidlist_item *item)
 {
 	enum lnet_addr_form form = lnet_net_addr_form(item->net);
@@ -67,14 +43,19 @@ static unsigned int nr_parts(const struct lnet_nidlist_item *item)
 static void put_part(struct out *o, const struct lnet_nidlist *list,
 		     const struct lnet_nidlist_item *item, unsigned int part)
 {
-	unsigned int before = 8 * part;
+	unsigned int before = 8 * part, bits;
+	u32 free;
 
 	if (item->kind == ITEM_RANGES) {
 		put_exprs(o, list->exprs + item->first[part], item->nr[part]);
-	} else if (item->kind == ITEM_MASK) {
-		put_masked(o, item->ip[part], item->bits > before ? item->bits - before : 0);
+		return;
+	}
+	put(o, 1);
+	if (item->kind == ITEM_MASK) {	/* the bytes that have these first bits */
+		bits = item->bits > before ? item->bits - before : 0;
+		free = bits < 8 ? 0xffU >> bits : 0;
+		put_range(o, item->ip[part] & ~free, item->ip[part] | free, 1);
 	} else {
-		put(o, 1);
 		put_range(o, 0, nr_parts(item) == 4 ? 255 : ~0U, 1);
 	}
 }
@@ -83,6 +64,7 @@ int lnet_nidlist_words(const struct lnet_nidlist *list, bool net_alone, u32 *wor
 		       unsigned int max)
 {
 	const struct lnet_nidlist_item *item = list->items;
+	u32 num = lnet_net_num(item->net);
 	struct out o = { .words = words, .max = max };
 	unsigned int part, nr;
 
@@ -90,7 +72,14 @@ int lnet_nidlist_words(const struct lnet_nidlist *list, bool net_alone, u32 *wor
 		return -EOPNOTSUPP;
 	nr = net_alone ? 0 : nr_parts(item);
 	put(&o, nr);
-	put_net(&o, list, item);
+	put(&o, lnet_net_type(item->net));
+	if (item->nr_nets) {
+		put_exprs(&o, list->exprs + item->first_net, item->nr_nets);
+	} else {
+		put(&o, num ? 1 : 0);
+		if (num)
+			put_range(&o, num, num, 1);
+	}
 	for (part = 0; part < nr; part++)
 		put_part(&o, list, item, part);
 	return o.nr <= max ? (int)o.nr : -E2BIG;
@@ -185,29 +174,22 @@ static void say_ranges(struct in *in, u32 nr, u64 limit)
 	say(in, alone ? "" : "]");
 }
 
-static void say_addr(struct in *in, u32 nr)
-{
-	u32 part;
-
-	for (part = 0; part < nr && !in->err; part++) {
-		say(in, part ? "." : "");
-		say_ranges(in, take(in), nr == 1 ? U32_MAX : 255);
-	}
-	say(in, nr ? "@" : "");
-}
-
 /* The address stands before the net in the text, and behind it in words. */
 int lnet_nidlist_unwords(const u32 *words, unsigned int nr, char *text, unsigned int size)
 {
 	struct in in = { .words = words, .nr = nr, .text = text, .size = size }, net;
 	char name[LNET_NIDSTR_SIZE];
-	u32 parts = take(&in), type = take(&in), nets = take(&in);
+	u32 parts = take(&in), type = take(&in), nets = take(&in), i;
 
 	if (in.err || parts > 4 || type > 0xffff || nets > (in.nr - in.at) / RANGE)
 		return -EINVAL;
 	net = in;
 	in.at += nets * RANGE;
-	say_addr(&in, parts);
+	for (i = 0; i < parts && !in.err; i++) {
+		say(&in, i ? "." : "");
+		say_ranges(&in, take(&in), parts == 1 ? U32_MAX : 255);
+	}
+	say(&in, parts ? "@" : "");
 	net.len = in.len;
 	net.err = in.err;
 	lnet_net_str(type << 16, name);

@@ -51,15 +51,6 @@ int lnet_udsp_words(const struct lnet_udsp_rule *rule, u32 *words)
 	return (int)nr;
 }
 
-/* Nothing at all is an end that is not given. */
-static int pattern_unwords(char *text, const u32 *words, unsigned int nr)
-{
-	text[0] = 0;
-	if (nr >= NOTHING && !words[0] && !words[1] && !words[2])
-		return NOTHING;
-	return lnet_nidlist_unwords(words, nr, text, LNET_UDSP_TEXT);
-}
-
 int lnet_udsp_unwords(struct lnet_udsp_rule *rule, const u32 *words, unsigned int nr)
 {
 	unsigned int i, at = 0;
@@ -69,7 +60,11 @@ int lnet_udsp_unwords(struct lnet_udsp_rule *rule, const u32 *words, unsigned in
 		if (at >= nr || words[at] != tag_of(i))
 			return -EINVAL;
 		at++;
-		rc = pattern_unwords(rule->text[i], words + at, nr - at);
+		rule->text[i][0] = 0;
+		rc = NOTHING;
+		if (nr - at < NOTHING || words[at] || words[at + 1] || words[at + 2])
+			rc = lnet_nidlist_unwords(words + at, nr - at, rule->text[i],
+						  LNET_UDSP_TEXT);
 		if (rc < 0)
 			return rc;
 		at += (unsigned int)rc;
