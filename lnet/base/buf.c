@@ -51,38 +51,31 @@ static void *straight(const struct lnet_buf *buf, u32 pos, u32 len)
 	return buf->nr && len && at + len <= buf->frags->len ? (u8 *)buf->frags->base + at : NULL;
 }
 
-void lnet_buf_write(const struct lnet_buf *buf, u32 pos, const void *from, u32 len)
+/* Copies @len bytes between @mem and @buf at @pos: to @buf if @write. */
+static __always_inline void copy(const struct lnet_buf *buf, u32 pos, u8 *mem, u32 len, bool write)
 {
 	void *at = straight(buf, pos, len);
-	struct spot s;
-	const u8 *src = from;
 	struct lnet_frag piece;
+	struct spot s;
 
 	if (likely(at)) {
-		memcpy(at, from, len);
+		memcpy(write ? at : mem, write ? mem : at, len);
 		return;
 	}
 	s = spot_find(buf, pos);
-	for (; spot_piece(&s, len, &piece); len -= piece.len, src += piece.len)
-		memcpy(piece.base, src, piece.len);
+	for (; spot_piece(&s, len, &piece); len -= piece.len, mem += piece.len)
+		memcpy(write ? piece.base : mem, write ? mem : piece.base, piece.len);
 	WARN_ON_ONCE(len);
+}
+
+void lnet_buf_write(const struct lnet_buf *buf, u32 pos, const void *from, u32 len)
+{
+	copy(buf, pos, (u8 *)from, len, true);
 }
 
 void lnet_buf_read(const struct lnet_buf *buf, u32 pos, void *to, u32 len)
 {
-	void *at = straight(buf, pos, len);
-	struct spot s;
-	u8 *dst = to;
-	struct lnet_frag piece;
-
-	if (likely(at)) {
-		memcpy(to, at, len);
-		return;
-	}
-	s = spot_find(buf, pos);
-	for (; spot_piece(&s, len, &piece); len -= piece.len, dst += piece.len)
-		memcpy(dst, piece.base, piece.len);
-	WARN_ON_ONCE(len);
+	copy(buf, pos, to, len, false);
 }
 
 unsigned int lnet_buf_frags(const struct lnet_buf *buf, u32 pos, u32 len, struct lnet_frag *out,

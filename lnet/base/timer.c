@@ -61,11 +61,14 @@ static void place(struct lnet_wheel *w, struct lnet_timer *t, u64 tick)
 	w->used[level] |= 1ULL << ix;
 }
 
-static void forget(struct lnet_wheel *w, struct lnet_timer *t)
+void lnet_timer_cancel(struct lnet_wheel *w, struct lnet_timer *t)
 {
 	struct lnet_wheel_slot *slots = &w->slot[0][0], *slot;
 	struct list_head *head = t->link.next;
 
+	if (list_empty(&t->link))
+		return;
+	w->nr--;
 	list_del_init(&t->link);
 	if (!list_empty(head))
 		return;
@@ -73,14 +76,6 @@ static void forget(struct lnet_wheel *w, struct lnet_timer *t)
 	if (slot >= slots && slot < slots + LNET_WHEEL_LEVELS * LNET_WHEEL_SLOTS)
 		w->used[(slot - slots) / LNET_WHEEL_SLOTS] &=
 			~(1ULL << ((slot - slots) % LNET_WHEEL_SLOTS));
-}
-
-void lnet_timer_cancel(struct lnet_wheel *w, struct lnet_timer *t)
-{
-	if (list_empty(&t->link))
-		return;
-	forget(w, t);
-	w->nr--;
 }
 
 void lnet_timer_fired(struct lnet_wheel *w, struct lnet_timer *t)
@@ -127,35 +122,18 @@ static u64 level_next(const struct lnet_wheel *w, unsigned int level)
 	return (now + 1 + __ffs64(used)) << shift;
 }
 
-static u64 next_tick(const struct lnet_wheel *w)
-{
-	u64 next = U64_MAX;
-	unsigned int level;
-
-	for (level = 0; level < LNET_WHEEL_LEVELS; level++)
-		next = min(next, level_next(w, level));
-	return next;
-}
-
-/* Of the last level, where what is beyond the wheel stands before what is not. */
-static u64 top_first_ns(const struct lnet_wheel *w)
-{
-	u64 used = w->used[TOP], first_ns = U64_MAX;
-
-	for (; used; used &= used - 1)
-		first_ns = min(first_ns, w->slot[TOP][__ffs64(used)].first_ns);
-	return first_ns;
-}
-
 /* When the first of @level expires, unless it was cancelled meanwhile. */
 static u64 level_first_ns(const struct lnet_wheel *w, unsigned int level)
 {
-	u64 tick = level_next(w, level), first_ns;
+	u64 tick = level_next(w, level), used = w->used[TOP], first_ns = U64_MAX;
 
 	if (tick == U64_MAX)
 		return U64_MAX;
-	first_ns = level == TOP ? top_first_ns(w) :
-		   w->slot[level][(tick >> (LEVEL_SHIFT * level)) & SLOT_MASK].first_ns;
+	if (level < TOP)
+		first_ns = w->slot[level][(tick >> (LEVEL_SHIFT * level)) & SLOT_MASK].first_ns;
+	/* At the top, what is beyond the wheel stands before what is not. */
+	for (; level == TOP && used; used &= used - 1)
+		first_ns = min(first_ns, w->slot[TOP][__ffs64(used)].first_ns);
 	return max(tick_of(first_ns), w->now_tick + 1) << LNET_TICK_SHIFT;
 }
 
@@ -231,33 +209,25 @@ static unsigned int expire_queue(struct lnet_wheel *w, u64 now_ns, struct list_h
 	return nr;
 }
 
-static void begin_tick(struct lnet_wheel *w, u64 tick)
-{
-	unsigned int level;
-
-	w->now_tick = tick;
-	for (level = TOP; level > 0; level--)
-		if (!(tick & ((1ULL << (LEVEL_SHIFT * level)) - 1)))
-			begin_slot(w, level);
-	begin_slot(w, 0);
-}
-
 static unsigned int expire_wheel(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
 				 unsigned int max)
 {
-	unsigned int moves = LNET_TIMER_MOVES, nr = 0;
+	unsigned int moves = LNET_TIMER_MOVES, nr = 0, level;
 	u64 target = now_ns >> LNET_TICK_SHIFT, next;
 
 	for (;;) {
 		nr += expire_begun(w, due, max - nr, &moves);
 		if (!list_empty(&w->begun) || nr == max || !moves || w->now_tick >= target)
 			return nr;
-		next = w->nr ? next_tick(w) : U64_MAX;
-		if (next > target) {
-			w->now_tick = target;
+		next = U64_MAX;
+		for (level = 0; w->nr && level < LNET_WHEEL_LEVELS; level++)
+			next = min(next, level_next(w, level));
+		w->now_tick = min(next, target);
+		if (next > target)
 			return nr;
-		}
-		begin_tick(w, next);
+		for (level = LNET_WHEEL_LEVELS; level-- > 0;)
+			if (!(next & ((1ULL << (LEVEL_SHIFT * level)) - 1)))
+				begin_slot(w, level);
 	}
 }
 
