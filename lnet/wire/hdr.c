@@ -3,13 +3,6 @@
 #include "plat.h"
 #include "lnet/wire.h"
 
-static void ack_encode(struct lnet_wire_ack *w, const struct lnet_hdr *hdr)
-{
-	w->dst_wmd = hdr->msg.ack.dst_wmd;
-	w->match_bits = cpu_to_le64(hdr->msg.ack.match_bits);
-	w->mlength = cpu_to_le32(hdr->msg.ack.mlength);
-}
-
 static void put_encode(struct lnet_wire_put *w, const struct lnet_hdr *hdr)
 {
 	w->ack_wmd = hdr->msg.put.ack_wmd;
@@ -19,27 +12,24 @@ static void put_encode(struct lnet_wire_put *w, const struct lnet_hdr *hdr)
 	w->offset = cpu_to_le32(hdr->msg.put.offset);
 }
 
-static void get_encode(struct lnet_wire_get *w, const struct lnet_hdr *hdr)
-{
-	w->return_wmd = hdr->msg.get.return_wmd;
-	w->match_bits = cpu_to_le64(hdr->msg.get.match_bits);
-	w->ptl_index = cpu_to_le32(hdr->msg.get.ptl_index);
-	w->src_offset = cpu_to_le32(hdr->msg.get.src_offset);
-	w->sink_length = cpu_to_le32(hdr->msg.get.sink_length);
-}
-
 static void msg_encode(union lnet_wire_msg *w, const struct lnet_hdr *hdr)
 {
 	memset(w, 0, sizeof(*w));
 	switch (hdr->type) {
 	case LNET_MSG_ACK:
-		ack_encode(&w->ack, hdr);
+		w->ack.dst_wmd = hdr->msg.ack.dst_wmd;
+		w->ack.match_bits = cpu_to_le64(hdr->msg.ack.match_bits);
+		w->ack.mlength = cpu_to_le32(hdr->msg.ack.mlength);
 		break;
 	case LNET_MSG_PUT:
 		put_encode(&w->put, hdr);
 		break;
 	case LNET_MSG_GET:
-		get_encode(&w->get, hdr);
+		w->get.return_wmd = hdr->msg.get.return_wmd;
+		w->get.match_bits = cpu_to_le64(hdr->msg.get.match_bits);
+		w->get.ptl_index = cpu_to_le32(hdr->msg.get.ptl_index);
+		w->get.src_offset = cpu_to_le32(hdr->msg.get.src_offset);
+		w->get.sink_length = cpu_to_le32(hdr->msg.get.sink_length);
 		break;
 	case LNET_MSG_REPLY:
 		w->reply.dst_wmd = hdr->msg.reply.dst_wmd;
@@ -88,28 +78,15 @@ unsigned int lnet_hdr_encode_like(u8 *buf, const u8 *like, const struct lnet_hdr
 	return lnet_hdr_size(nid16);
 }
 
-static void put_decode(struct lnet_hdr *hdr, const struct lnet_wire_put *w)
+static int rest_decode(struct lnet_hdr *hdr, const struct lnet_wire_hdr_rest *rest)
 {
-	hdr->msg.put.ack_wmd = w->ack_wmd;
-	hdr->msg.put.match_bits = le64_to_cpu(w->match_bits);
-	hdr->msg.put.hdr_data = le64_to_cpu(w->hdr_data);
-	hdr->msg.put.ptl_index = le32_to_cpu(w->ptl_index);
-	hdr->msg.put.offset = le32_to_cpu(w->offset);
-}
-
-static void get_decode(struct lnet_hdr *hdr, const struct lnet_wire_get *w)
-{
-	hdr->msg.get.return_wmd = w->return_wmd;
-	hdr->msg.get.match_bits = le64_to_cpu(w->match_bits);
-	hdr->msg.get.ptl_index = le32_to_cpu(w->ptl_index);
-	hdr->msg.get.src_offset = le32_to_cpu(w->src_offset);
-	hdr->msg.get.sink_length = le32_to_cpu(w->sink_length);
-}
-
-static int msg_decode(struct lnet_hdr *hdr, const union lnet_wire_msg *w)
-{
+	const union lnet_wire_msg *w = &rest->msg;
 	u32 limit = 0;
 
+	hdr->dest_pid = le32_to_cpu(rest->dest_pid);
+	hdr->src_pid = le32_to_cpu(rest->src_pid);
+	hdr->type = le32_to_cpu(rest->type);
+	hdr->payload_len = le32_to_cpu(rest->payload_len);
 	switch (hdr->type) {
 	case LNET_MSG_ACK:
 		hdr->msg.ack.dst_wmd = w->ack.dst_wmd;
@@ -117,11 +94,19 @@ static int msg_decode(struct lnet_hdr *hdr, const union lnet_wire_msg *w)
 		hdr->msg.ack.mlength = le32_to_cpu(w->ack.mlength);
 		break;
 	case LNET_MSG_PUT:
-		put_decode(hdr, &w->put);
+		hdr->msg.put.ack_wmd = w->put.ack_wmd;
+		hdr->msg.put.match_bits = le64_to_cpu(w->put.match_bits);
+		hdr->msg.put.hdr_data = le64_to_cpu(w->put.hdr_data);
+		hdr->msg.put.ptl_index = le32_to_cpu(w->put.ptl_index);
+		hdr->msg.put.offset = le32_to_cpu(w->put.offset);
 		limit = LNET_MTU;
 		break;
 	case LNET_MSG_GET:
-		get_decode(hdr, &w->get);
+		hdr->msg.get.return_wmd = w->get.return_wmd;
+		hdr->msg.get.match_bits = le64_to_cpu(w->get.match_bits);
+		hdr->msg.get.ptl_index = le32_to_cpu(w->get.ptl_index);
+		hdr->msg.get.src_offset = le32_to_cpu(w->get.src_offset);
+		hdr->msg.get.sink_length = le32_to_cpu(w->get.sink_length);
 		break;
 	case LNET_MSG_REPLY:
 		hdr->msg.reply.dst_wmd = w->reply.dst_wmd;
@@ -133,7 +118,7 @@ static int msg_decode(struct lnet_hdr *hdr, const union lnet_wire_msg *w)
 	return hdr->payload_len <= limit ? 0 : -EPROTO;
 }
 
-static bool nids_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16)
+int lnet_hdr_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16)
 {
 	const struct lnet_wire_hdr16 *w16 = (const struct lnet_wire_hdr16 *)buf;
 	const struct lnet_wire_hdr4 *w4 = (const struct lnet_wire_hdr4 *)buf;
@@ -141,29 +126,13 @@ static bool nids_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16)
 	if (nid16) {
 		hdr->dest_nid = w16->dest_nid;
 		hdr->src_nid = w16->src_nid;
-		return lnet_nid_is_sane(&hdr->dest_nid) && lnet_nid_is_sane(&hdr->src_nid);
+		if (!lnet_nid_is_sane(&hdr->dest_nid) || !lnet_nid_is_sane(&hdr->src_nid))
+			return -EPROTO;
+	} else {
+		lnet_nid_from_nid4(&hdr->dest_nid, le64_to_cpu(w4->dest_nid));
+		lnet_nid_from_nid4(&hdr->src_nid, le64_to_cpu(w4->src_nid));
 	}
-	lnet_nid_from_nid4(&hdr->dest_nid, le64_to_cpu(w4->dest_nid));
-	lnet_nid_from_nid4(&hdr->src_nid, le64_to_cpu(w4->src_nid));
-	return true;
-}
-
-static int rest_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16)
-{
-	const struct lnet_wire_hdr_rest *rest =
-		nid16 ? &((const struct lnet_wire_hdr16 *)buf)->rest
-		      : &((const struct lnet_wire_hdr4 *)buf)->rest;
-
-	hdr->dest_pid = le32_to_cpu(rest->dest_pid);
-	hdr->src_pid = le32_to_cpu(rest->src_pid);
-	hdr->type = le32_to_cpu(rest->type);
-	hdr->payload_len = le32_to_cpu(rest->payload_len);
-	return msg_decode(hdr, &rest->msg);
-}
-
-int lnet_hdr_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16)
-{
-	return nids_decode(hdr, buf, nid16) ? rest_decode(hdr, buf, nid16) : -EPROTO;
+	return rest_decode(hdr, nid16 ? &w16->rest : &w4->rest);
 }
 
 int lnet_hdr_decode_like(struct lnet_hdr *hdr, const u8 *buf, const u8 *like, bool nid16)
@@ -171,5 +140,7 @@ int lnet_hdr_decode_like(struct lnet_hdr *hdr, const u8 *buf, const u8 *like, bo
 	bool same = nid16 ? !memcmp(buf, like, offsetof(struct lnet_wire_hdr16, rest))
 			  : !memcmp(buf, like, offsetof(struct lnet_wire_hdr4, rest));
 
-	return same ? rest_decode(hdr, buf, nid16) : lnet_hdr_decode(hdr, buf, nid16);
+	return same ? rest_decode(hdr, nid16 ? &((const struct lnet_wire_hdr16 *)buf)->rest
+					     : &((const struct lnet_wire_hdr4 *)buf)->rest)
+		    : lnet_hdr_decode(hdr, buf, nid16);
 }

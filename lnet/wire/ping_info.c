@@ -28,28 +28,6 @@ unsigned int lnet_pinginfo_size(const struct lnet_pinginfo_ni *nis, unsigned int
 	return size;
 }
 
-static bool nis_are_sane(const struct lnet_pinginfo_ni *nis, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		if (lnet_nid_is_any(&nis[i].nid) || !lnet_nid_is_sane(&nis[i].nid))
-			return false;
-	return nr < LNET_PINGINFO_NIDS_MAX;
-}
-
-static u32 large_features(const struct lnet_pinginfo_ni *nis, unsigned int nr)
-{
-	unsigned int i;
-
-	if (nr && !lnet_nid_is_nid4(&nis[0].nid))
-		return LNET_FEAT_LARGE_ADDR | LNET_FEAT_PRIMARY_LARGE;
-	for (i = 1; i < nr; i++)
-		if (!lnet_nid_is_nid4(&nis[i].nid))
-			return LNET_FEAT_LARGE_ADDR;
-	return 0;
-}
-
 static u8 *small_put(u8 *p, u64 nid, u32 status, u32 msg_size)
 {
 	struct lnet_wire_ping_ni *w = (struct lnet_wire_ping_ni *)p;
@@ -60,31 +38,26 @@ static u8 *small_put(u8 *p, u64 nid, u32 status, u32 msg_size)
 	return p + sizeof(*w);
 }
 
-static u8 *large_put(u8 *p, const struct lnet_pinginfo_ni *ni)
-{
-	unsigned int bytes = large_bytes(&ni->nid);
-
-	memset(p, 0, bytes);
-	memcpy(p, &ni->status, sizeof(ni->status));
-	memcpy(p + sizeof(ni->status), &ni->nid, nid_bytes(&ni->nid));
-	return p + bytes;
-}
-
 int lnet_pinginfo_encode(u8 *buf, unsigned int size, u32 features, u32 pid, u32 seq,
 			 const struct lnet_pinginfo_ni *nis, unsigned int nr)
 {
 	u32 known = LNET_FEAT_LARGE_ADDR | LNET_FEAT_PRIMARY_LARGE | LNET_FEAT_METADATA;
 	struct lnet_wire_ping *head = (struct lnet_wire_ping *)buf;
 	unsigned int i, total;
-	u32 large;
+	u32 large = 0;
 	u8 *p;
 
-	if (!nis_are_sane(nis, nr))
+	if (nr >= LNET_PINGINFO_NIDS_MAX)
 		return -EINVAL;
+	for (i = 0; i < nr; i++) {
+		if (lnet_nid_is_any(&nis[i].nid) || !lnet_nid_is_sane(&nis[i].nid))
+			return -EINVAL;
+		if (!lnet_nid_is_nid4(&nis[i].nid))
+			large |= LNET_FEAT_LARGE_ADDR | (i ? 0 : LNET_FEAT_PRIMARY_LARGE);
+	}
 	total = lnet_pinginfo_size(nis, nr);
 	if (total > size)
 		return -ENOSPC;
-	large = large_features(nis, nr);
 	head->magic = LNET_PING_MAGIC;
 	head->features = (features & ~known) | LNET_FEAT_NI_STATUS | large;
 	head->pid = pid;
@@ -96,9 +69,14 @@ int lnet_pinginfo_encode(u8 *buf, unsigned int size, u32 features, u32 pid, u32 
 		p = small_put(p, lnet_nid_to_nid4(&nis[i].nid), nis[i].status, 0);
 		head->nnis++;
 	}
-	for (i = 0; i < nr; i++)
-		if (!lnet_nid_is_nid4(&nis[i].nid))
-			p = large_put(p, &nis[i]);
+	for (i = 0; i < nr; i++) {
+		if (lnet_nid_is_nid4(&nis[i].nid))
+			continue;
+		memset(p, 0, large_bytes(&nis[i].nid));
+		memcpy(p, &nis[i].status, sizeof(u32));
+		memcpy(p + sizeof(u32), &nis[i].nid, nid_bytes(&nis[i].nid));
+		p += large_bytes(&nis[i].nid);
+	}
 	return total;
 }
 
@@ -149,19 +127,10 @@ static void smalls_read(struct reader *r, u32 nnis)
 	}
 }
 
-/* A large NID that is the primary goes to the front. */
-static void primary_move(struct lnet_pinginfo_ni *nis, unsigned int from)
-{
-	struct lnet_pinginfo_ni primary = nis[from];
-
-	memmove(nis + 1, nis, from * sizeof(*nis));
-	nis[0] = primary;
-}
-
 static void large_read(struct reader *r, const u8 *p)
 {
 	bool first = (r->out->features & LNET_FEAT_PRIMARY_LARGE) && !r->out->has_primary;
-	struct lnet_pinginfo_ni *ni;
+	struct lnet_pinginfo_ni *ni, primary;
 	struct lnet_nid nid = { 0 };
 
 	memcpy(&nid, p + sizeof(u32), p[sizeof(u32)] + 8);
@@ -173,8 +142,11 @@ static void large_read(struct reader *r, const u8 *p)
 	ni->status = word32(r, ni->status);
 	if (!first)
 		return;
+	/* A large NID that is the primary goes to the front. */
 	r->out->has_primary = true;
-	primary_move(r->nis, r->out->nr - 1);
+	primary = *ni;
+	memmove(r->nis + 1, r->nis, (r->out->nr - 1) * sizeof(*ni));
+	r->nis[0] = primary;
 }
 
 /* Entries of a size that no NID has are stepped over; the first that does not fit ends it. */
@@ -216,39 +188,30 @@ static int head_read(struct reader *r, u32 *nnis, u32 *msg_size)
 	return *nnis >= 1 && *nnis <= LNET_PINGINFO_NIDS_MAX ? 0 : -EPROTO;
 }
 
-static int info_read(struct reader *r)
+int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int len,
+			 struct lnet_pinginfo_ni *nis, unsigned int max)
 {
-	struct lnet_pinginfo *out = r->out;
+	struct reader r = { out, buf, len, nis, max };
 	u32 nnis, msg_size;
 	unsigned int small;
-	int rc;
 
-	rc = head_read(r, &nnis, &msg_size);
-	if (rc)
-		return rc;
+	memset(out, 0, sizeof(*out));
+	if (head_read(&r, &nnis, &msg_size))
+		goto corrupt;
 	small = sizeof(struct lnet_wire_ping) + nnis * sizeof(struct lnet_wire_ping_ni);
 	out->size = small;
 	if ((out->features & LNET_FEAT_LARGE_ADDR) && msg_size > small)
 		out->size = msg_size;
 	if (out->size > LNET_PINGINFO_MAX)
-		return -EPROTO;
-	smalls_read(r, nnis);
+		goto corrupt;
+	smalls_read(&r, nnis);
 	out->has_primary = !(out->features & LNET_FEAT_PRIMARY_LARGE) && out->nr > 0;
-	larges_read(r, small);
-	if (r->len < out->size)
+	larges_read(&r, small);
+	if (len < out->size)
 		return -EMSGSIZE;
 	return out->nr < out->nr_seen ? -ENOBUFS : 0;
-}
 
-int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int len,
-			 struct lnet_pinginfo_ni *nis, unsigned int max)
-{
-	struct reader r = { out, buf, len, nis, max };
-	int rc;
-
+corrupt:
 	memset(out, 0, sizeof(*out));
-	rc = info_read(&r);
-	if (rc == -EPROTO)
-		memset(out, 0, sizeof(*out));
-	return rc;
+	return -EPROTO;
 }
