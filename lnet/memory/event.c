@@ -75,19 +75,6 @@ static bool take_events(struct lnet_md *md, struct list_head *batch, unsigned in
 	return more;
 }
 
-static void handle_event(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e)
-{
-	if (md->core_handler) {
-		md->core_handler(p, md->user_ptr, &e->ev);
-		if (p->sh)
-			lnet_leave(p);
-	} else if (md->handler) {
-		md->handler(&e->ev);
-	}
-	if (e != &lnet_md_full(md)->last)
-		lnet_evt_recycle(p, e);
-}
-
 static u64 clock_ns(const struct lnet_pass *p)
 {
 	return p->ln->env->ops->now_ns(p->ln->env);
@@ -102,7 +89,15 @@ static void handle_batch(struct lnet_pass *p, struct lnet_md *md, struct list_he
 
 	list_for_each_entry_safe(e, next, batch, link) {
 		lnet_watch_event(watch, &e->ev);
-		handle_event(p, md, e);
+		if (md->core_handler) {
+			md->core_handler(p, md->user_ptr, &e->ev);
+			if (p->sh)
+				lnet_leave(p);
+		} else if (md->handler) {
+			md->handler(&e->ev);
+		}
+		if (e != &lnet_md_full(md)->last)
+			lnet_evt_recycle(p, e);
 		nr++;
 	}
 	turn->left -= nr;

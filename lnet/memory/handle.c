@@ -16,11 +16,6 @@
 static_assert(LNET_MD_DOMS < COOKIE_DOM, "a domain fits into its field");
 static_assert((FIRST_LEVEL << LNET_HANDLE_LEVELS) <= SLOT_MASK, "a slot fits into its field");
 
-static struct lnet_md_tables *tables(const struct lnet *ln)
-{
-	return ln->md_tables;
-}
-
 static unsigned int cookie_slot(u64 cookie)
 {
 	return (u32)(cookie >> SLOT_SHIFT) & SLOT_MASK;
@@ -41,7 +36,7 @@ static struct lnet_handle_slot *slot_at(const struct lnet_md_dom *dom, u32 ix)
 
 struct lnet_md_dom *lnet_md_dom_peek(const struct lnet *ln, unsigned int ix)
 {
-	return smp_load_acquire(&tables(ln)->dom[ix]);
+	return smp_load_acquire(&ln->md_tables->dom[ix]);
 }
 
 static void dom_free(struct lnet_md_dom *dom)
@@ -53,11 +48,13 @@ static void dom_free(struct lnet_md_dom *dom)
 	kfree(dom);
 }
 
-static struct lnet_md_dom *dom_alloc(unsigned int ix)
+struct lnet_md_dom *lnet_md_dom_get(struct lnet *ln, unsigned int ix)
 {
+	struct lnet_md_dom *dom = lnet_md_dom_peek(ln, ix), *raced;
 	bool bucket = ix < LNET_MD_BUCKETS;
-	struct lnet_md_dom *dom;
 
+	if (dom)
+		return dom;
 	dom = kzalloc(bucket ? sizeof(struct lnet_md_dom) : sizeof(struct lnet_portal), GFP_NOFS);
 	if (!dom)
 		return NULL;
@@ -66,20 +63,7 @@ static struct lnet_md_dom *dom_alloc(unsigned int ix)
 	dom->ix = (u8)ix;
 	if (!bucket)
 		lnet_portal_init(lnet_portal_of(dom));
-	return dom;
-}
-
-struct lnet_md_dom *lnet_md_dom_get(struct lnet *ln, unsigned int ix)
-{
-	struct lnet_md_dom *dom = lnet_md_dom_peek(ln, ix);
-	struct lnet_md_dom *raced;
-
-	if (dom)
-		return dom;
-	dom = dom_alloc(ix);
-	if (!dom)
-		return NULL;
-	raced = cmpxchg(&tables(ln)->dom[ix], NULL, dom);
+	raced = cmpxchg(&ln->md_tables->dom[ix], NULL, dom);
 	if (!raced)
 		return dom;
 	dom_free(dom);
@@ -93,11 +77,6 @@ struct lnet_md_dom *lnet_handle_dom(const struct lnet *ln, u64 cookie, enum lnet
 	if (ix >= LNET_MD_DOMS || !(cookie & COOKIE_KIND) != (kind == LNET_HANDLE_MD))
 		return NULL;
 	return lnet_md_dom_peek(ln, ix);
-}
-
-static bool slots_left(const struct lnet_md_dom *dom)
-{
-	return dom->free || dom->fresh < level_end(dom->nr_levels);
 }
 
 /* One more level of slots, unless another thread made it meanwhile. */
@@ -126,7 +105,7 @@ int lnet_md_dom_lock_slot(struct lnet_md_dom *dom) __acquires(&dom->lock)
 	int err = 0;
 
 	spin_lock(&dom->lock);
-	while (!err && !slots_left(dom)) {
+	while (!err && !dom->free && dom->fresh >= level_end(dom->nr_levels)) {
 		level = dom->nr_levels;
 		spin_unlock(&dom->lock);
 		err = dom_grow(dom, level);
@@ -184,27 +163,25 @@ int lnet_md_tables_init(struct lnet *ln)
 	return ln->md_tables ? 0 : -ENOMEM;
 }
 
-static void dom_fini(struct lnet_md_dom *dom)
-{
-	struct lnet_md_full *full, *next;
-
-	list_for_each_entry_safe(full, next, &dom->mds, all)
-		lnet_md_free(&full->md);
-	if (dom->ix >= LNET_MD_BUCKETS)
-		lnet_portal_fini(lnet_portal_of(dom));
-	dom_free(dom);
-}
-
 void lnet_md_tables_fini(struct lnet *ln)
 {
-	struct lnet_md_tables *t = tables(ln);
+	struct lnet_md_tables *t = ln->md_tables;
+	struct lnet_md_full *full, *next;
+	struct lnet_md_dom *dom;
 	unsigned int i;
 
 	if (!t)
 		return;
-	for (i = 0; i < LNET_MD_DOMS; i++)
-		if (t->dom[i])
-			dom_fini(t->dom[i]);
+	for (i = 0; i < LNET_MD_DOMS; i++) {
+		dom = t->dom[i];
+		if (!dom)
+			continue;
+		list_for_each_entry_safe(full, next, &dom->mds, all)
+			lnet_md_free(&full->md);
+		if (i >= LNET_MD_BUCKETS)
+			lnet_portal_fini(lnet_portal_of(dom));
+		dom_free(dom);
+	}
 	kfree(t);
 	ln->md_tables = NULL;
 }

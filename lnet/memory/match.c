@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Decides which memory a PUT or GET goes to, and keeps the PUTs that wait on lazy portals. */
+/*
+ * Decides which memory a PUT or GET goes to, keeps the PUTs that wait on lazy portals, and checks
+ * whether others wait for the buffer of a message that is being received.
+ */
 #include "plat.h"
 #include "shard/shard.h"
 #include "memory/memory.h"
 #include "shard/hooks.h"
 
-static atomic_t *nr_parked(const struct lnet *ln)
-{
-	struct lnet_md_tables *t = ln->md_tables;
-
-	return &t->nr_parked;
-}
+#define WAITING_MAX	16U	/* most queued messages that one check compares */
 
 static struct lnet_portal *portal_at(const struct lnet *ln, u32 ix)
 {
@@ -30,12 +28,11 @@ enum fit { FIT_NOT, FIT_TAKEN, FIT_TOO_LONG };
  */
 static bool same_peer(const struct lnet_me *me, const struct lnet_rx *rx)
 {
-	const struct lnet_peer *peer = rx->src ? rx->src->peer : NULL;
 	const struct lnet_peer_ni *pni;
 
-	if (!peer || rx->parked || !lnet_nid_same(&rx->initiator, &peer->primary))
+	if (rx->parked)
 		return false;
-	list_for_each_entry(pni, &peer->pnis, link)
+	list_for_each_entry(pni, &rx->src->peer->pnis, link)
 		if (lnet_nid_same(&pni->nid, &me->match.nid))
 			return true;
 	return false;
@@ -123,14 +120,6 @@ static enum fit search_bucket(struct list_head *bucket, struct lnet_rx *rx)
 
 /* ---- arrival --------------------------------------------------------------------------------- */
 
-static void park(struct lnet_pass *p, struct lnet_portal *portal, struct lnet_rx *rx)
-{
-	rx->parked = 1;
-	rx->arrived_ns = p->now_ns;
-	list_add_tail(&rx->link, &portal->parked);
-	atomic_inc(nr_parked(p->ln));
-}
-
 /* Portal locked. */
 static enum lnet_verdict decide(struct lnet_pass *p, struct lnet_portal *portal, struct lnet_rx *rx,
 				enum lnet_outcome *why)
@@ -142,15 +131,17 @@ static enum lnet_verdict decide(struct lnet_pass *p, struct lnet_portal *portal,
 	if (fit == FIT_TAKEN)
 		return LNET_LAND;
 	if (fit == FIT_NOT && portal->lazy && rx->type == LNET_OP_PUT) {
-		park(p, portal, rx);
+		rx->parked = 1;
+		rx->arrived_ns = p->now_ns;
+		list_add_tail(&rx->link, &portal->parked);
+		atomic_inc(&p->ln->md_tables->nr_parked);
 		return LNET_LATER;
 	}
 	*why = fit == FIT_TOO_LONG ? LNET_TOO_LONG : LNET_NO_MATCH;
 	return LNET_SKIP;
 }
 
-enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx,
-			     const struct lnet_nid *initiator, enum lnet_outcome *why)
+enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome *why)
 {
 	struct lnet_portal *portal = portal_at(p->ln, rx->portal);
 	enum lnet_verdict verdict = LNET_SKIP;
@@ -159,7 +150,7 @@ enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx,
 	rx->md = NULL;
 	rx->parked = 0;
 	rx->mlength = 0;
-	rx->initiator = *initiator;
+	rx->initiator = rx->src->peer->primary;
 	*why = LNET_NO_MATCH;
 	if (portal) {
 		spin_lock(&portal->dom.lock);
@@ -211,7 +202,7 @@ static void tell(struct lnet_pass *p, struct list_head *list, enum lnet_outcome 
 
 	list_for_each_entry_safe(rx, next, list, link) {
 		list_del_init(&rx->link);
-		atomic_dec(nr_parked(p->ln));
+		atomic_dec(&p->ln->md_tables->nr_parked);
 		p->ln->hooks->rx_matched(p, rx, rx->md ? LNET_LAND : LNET_SKIP,
 					 rx->md ? LNET_OK : why);
 	}
@@ -240,7 +231,7 @@ bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx)
 	if (parked) {
 		rx->parked = 0;
 		list_del_init(&rx->link);
-		atomic_dec(nr_parked(ln));
+		atomic_dec(&ln->md_tables->nr_parked);
 	}
 	spin_unlock(&portal->dom.lock);
 	return parked;
@@ -252,7 +243,7 @@ void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni)
 	LIST_HEAD(dropped);
 	u32 i;
 
-	for (i = 0; i < LNET_PORTALS && atomic_read(nr_parked(p->ln)); i++) {
+	for (i = 0; i < LNET_PORTALS && atomic_read(&p->ln->md_tables->nr_parked); i++) {
 		portal = portal_at(p->ln, i);
 		if (!portal)
 			continue;
@@ -282,32 +273,65 @@ static u64 portal_expire(struct lnet_portal *portal, u64 now_ns, u64 timeout_ns,
 	return next_ns;
 }
 
-static void count_expired(struct lnet_pass *p, struct list_head *expired)
-{
-	size_t nr = list_count_nodes(expired);
-
-	if (!nr)
-		return;
-	lnet_enter(p, &p->ln->shard[0]);
-	lnet_count_add(p->sh, park_timeouts, nr);
-	lnet_leave(p);
-}
-
 u64 lnet_match_expire(struct lnet_pass *p)
 {
 	u64 timeout_ns = READ_ONCE(p->ln->tun.transaction_timeout);
 	struct lnet_portal *portal;
 	u64 next_ns = U64_MAX;
 	LIST_HEAD(expired);
+	size_t nr;
 	u32 i;
 
-	for (i = 0; i < LNET_PORTALS && atomic_read(nr_parked(p->ln)); i++) {
+	for (i = 0; i < LNET_PORTALS && atomic_read(&p->ln->md_tables->nr_parked); i++) {
 		portal = portal_at(p->ln, i);
 		if (!portal)
 			continue;
 		next_ns = min(next_ns, portal_expire(portal, p->now_ns, timeout_ns, &expired));
-		count_expired(p, &expired);
+		nr = list_count_nodes(&expired);
+		if (nr) {
+			lnet_enter(p, &p->ln->shard[0]);
+			lnet_count_add(p->sh, park_timeouts, nr);
+			lnet_leave(p);
+		}
 		tell(p, &expired, LNET_NO_MATCH);
 	}
 	return next_ns;
+}
+
+/* ---- others that wait for a buffer ----------------------------------------------------------- */
+
+static const struct lnet_portal *lazy_portal_of(const struct lnet_md *md)
+{
+	struct lnet_md_dom *dom = lnet_md_full(md)->dom;
+
+	if (dom->ix < LNET_MD_BUCKETS || !READ_ONCE(lnet_portal_of(dom)->lazy))
+		return NULL;
+	return lnet_portal_of(dom);
+}
+
+bool lnet_md_is_pooled(const struct lnet_md *md)
+{
+	return lazy_portal_of(md);
+}
+
+/* Wanted: messages of interfaces other than rx->from are queued on the lazy portal of @rx. */
+bool lnet_rx_is_wanted(const struct lnet_rx *rx)
+{
+	const struct lnet_portal *portal = rx->md ? lazy_portal_of(rx->md) : NULL;
+	const struct lnet_rx *queued;
+	bool others = false;
+	u32 nr = 0;
+
+	if (rx->fwd)
+		return rx->ni->ln->hooks->forward_rx.is_wanted(rx);
+	if (!portal || !atomic_read(&rx->md->ln->md_tables->nr_parked))
+		return false;
+	spin_lock(rx->md->lock);
+	list_for_each_entry(queued, &portal->parked, link) {
+		others = queued->from != rx->from;
+		if (others || ++nr == WAITING_MAX)
+			break;
+	}
+	spin_unlock(rx->md->lock);
+	return others;
 }

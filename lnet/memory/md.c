@@ -9,31 +9,23 @@
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-static int frags_check(const struct lnet_md_cfg *cfg, u64 *length)
-{
-	u32 i;
-
-	if (!cfg->frags || cfg->nr_frags > LNET_MD_FRAGS_MAX)
-		return -EINVAL;
-	for (i = 0; i < cfg->nr_frags; i++) {
-		if (!cfg->frags[i].base && cfg->frags[i].len)
-			return -EINVAL;
-		*length += cfg->frags[i].len;
-	}
-	return *length > U32_MAX ? -EINVAL : 0;
-}
-
 /* behaviour.md 1.4. The rule on pages does not apply: fragments here are addresses, not pages. */
 static int cfg_check(const struct lnet_md_cfg *cfg, bool attach, u64 *length)
 {
 	bool op_bits = cfg->options & (LNET_MD_OP_PUT | LNET_MD_OP_GET);
+	u32 i;
 
 	*length = 0;
 	if (cfg->frags || cfg->nr_frags || (cfg->options & LNET_MD_KIOV)) {
-		int err = frags_check(cfg, length);
-
-		if (err)
-			return err;
+		if (!cfg->frags || cfg->nr_frags > LNET_MD_FRAGS_MAX)
+			return -EINVAL;
+		for (i = 0; i < cfg->nr_frags; i++) {
+			if (!cfg->frags[i].base && cfg->frags[i].len)
+				return -EINVAL;
+			*length += cfg->frags[i].len;
+		}
+		if (*length > U32_MAX)
+			return -EINVAL;
 	} else {
 		if (!cfg->start && cfg->length)
 			return -EINVAL;
@@ -64,24 +56,21 @@ static int md_memory(struct lnet_md *md, const struct lnet_md_cfg *cfg)
 	return md->frags ? 0 : -ENOMEM;
 }
 
-/* As its first page. */
-static s32 memory_cpt(const struct lnet *ln, const struct lnet_md_cfg *cfg)
-{
-	const void *base = cfg->frags && cfg->nr_frags ? cfg->frags[0].base : cfg->start;
-
-	return base && ln->env->ops->cpt_of ? ln->env->ops->cpt_of(ln->env, base) : -1;
-}
-
-/* Where the memory is that counts: with BULK_HANDLE another MD's, if that still exists. */
+/*
+ * Where the memory is that counts, by its first page: with BULK_HANDLE another MD's, if that still
+ * exists.
+ */
 static s32 md_cpt(struct lnet *ln, const struct lnet_md_cfg *cfg)
 {
-	struct lnet_md_dom *dom;
+	const void *base = cfg->frags && cfg->nr_frags ? cfg->frags[0].base : cfg->start;
+	struct lnet_md_dom *dom = NULL;
 	struct lnet_md *bulk;
-	s32 cpt = cfg->cpt < 0 ? memory_cpt(ln, cfg) : cfg->cpt;
+	s32 cpt = cfg->cpt;
 
-	if (!(cfg->options & LNET_MD_BULK_HANDLE))
-		return cpt;
-	dom = lnet_handle_dom(ln, cfg->bulk.cookie, LNET_HANDLE_MD);
+	if (cpt < 0)
+		cpt = base && ln->env->ops->cpt_of ? ln->env->ops->cpt_of(ln->env, base) : -1;
+	if (cfg->options & LNET_MD_BULK_HANDLE)
+		dom = lnet_handle_dom(ln, cfg->bulk.cookie, LNET_HANDLE_MD);
 	if (!dom)
 		return cpt;
 	spin_lock(&dom->lock);
@@ -203,61 +192,41 @@ int lnet_md_bind_core(struct lnet *ln, const struct lnet_md_cfg *cfg, lnet_core_
 	return md_bind(ln, &make, out);
 }
 
-/* Domain locked, a slot is left. What was parked for the new MD goes to @taken. */
-static int md_join(struct lnet_md *md, struct lnet_md_dom *dom, lnet_me_t h, lnet_md_t *out,
-		   struct list_head *taken)
-{
-	struct lnet_me *me = lnet_handle_find(dom, h.cookie);
-
-	if (!me)
-		return -ENOENT;
-	if (me->md)
-		return -EBUSY;
-	md_publish(md, dom);
-	md->me = me;
-	me->md = md;
-	out->cookie = md->cookie;
-	lnet_match_parked(me->portal, me, taken);
-	return 0;
-}
-
-/* A failed attachment costs the ME, unless it has another MD. */
-static void me_drop(struct lnet_md_dom *dom, lnet_me_t h)
-{
-	struct lnet_me *me;
-
-	spin_lock(&dom->lock);
-	me = lnet_handle_find(dom, h.cookie);
-	if (me && !me->md)
-		lnet_me_free(me);
-	spin_unlock(&dom->lock);
-}
-
 int lnet_md_attach(struct lnet *ln, lnet_me_t h, const struct lnet_md_cfg *cfg,
 		   enum lnet_unlink unlink, lnet_md_t *out)
 {
 	const struct md_make make = { .cfg = cfg, .unlink = unlink, .attach = true };
 	struct lnet_md_dom *dom = lnet_handle_dom(ln, h.cookie, LNET_HANDLE_ME);
 	struct lnet_md *md = NULL;
+	struct lnet_me *me;
 	LIST_HEAD(taken);
 	int err;
 
 	if (!dom)
 		return -ENOENT;
 	err = md_alloc(ln, &make, &md);
-	if (!err) {
+	if (err)
+		spin_lock(&dom->lock);
+	else
 		err = lnet_md_dom_lock_slot(dom);
-		if (!err)
-			err = md_join(md, dom, h, out, &taken);
-		spin_unlock(&dom->lock);
+	me = lnet_handle_find(dom, h.cookie);
+	if (!err && (!me || me->md))
+		err = me ? -EBUSY : -ENOENT;
+	if (!err) {
+		md_publish(md, dom);
+		md->me = me;
+		me->md = md;
+		out->cookie = md->cookie;
+		lnet_match_parked(me->portal, me, &taken);
+	} else if (me && !me->md) {	/* a failed attachment costs an ME without MD */
+		lnet_me_free(me);
 	}
-	if (err) {
+	spin_unlock(&dom->lock);
+	if (err)
 		lnet_md_free(md);
-		me_drop(dom, h);
-		return err;
-	}
-	lnet_match_tell(ln, &taken, LNET_TOO_LONG);
-	return 0;
+	else
+		lnet_match_tell(ln, &taken, LNET_TOO_LONG);
+	return err;
 }
 
 /* ---- use by operations ----------------------------------------------------------------------- */
@@ -268,16 +237,6 @@ void lnet_md_take(struct lnet_md *md)
 	if (md->threshold > 0)
 		md->threshold--;
 	md->refs++;
-}
-
-/* As often as its threshold lets, once at least. */
-static void take_times(struct lnet_md *md, unsigned int *nr)
-{
-	if (md->threshold > 0) {
-		*nr = min_t(unsigned int, *nr, (unsigned int)md->threshold);
-		md->threshold -= (int)*nr;
-	}
-	md->refs += *nr;
 }
 
 struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, unsigned int *nr, int *err)
@@ -293,7 +252,11 @@ struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, unsigned int *nr
 	if (md && lnet_md_spent(md))
 		md = NULL;
 	if (md) {
-		take_times(md, nr);
+		if (md->threshold > 0) {
+			*nr = min_t(unsigned int, *nr, (unsigned int)md->threshold);
+			md->threshold -= (int)*nr;
+		}
+		md->refs += *nr;
 		*err = 0;
 	}
 	spin_unlock(&dom->lock);
@@ -378,14 +341,6 @@ void lnet_md_unuse(struct lnet_pass *p, struct lnet_md *md)
 		lnet_md_wake(p, md);
 }
 
-void lnet_md_buf(const struct lnet_md *md, u32 offset, u32 len, struct lnet_buf *buf)
-{
-	buf->frags = md->frags;
-	buf->nr = md->nr_frags;
-	buf->offset = offset;
-	buf->len = len;
-}
-
 bool lnet_md_aborted(const struct lnet_md *md)
 {
 	return READ_ONCE(md->aborted);
@@ -426,32 +381,28 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
 		lnet_md_wake(p, md);
 }
 
-/* Those of one MD that follow each other, under one hold of its lock. */
-static void post_run(struct lnet_pass *p, struct lnet_md *md)
-{
-	struct list_head *last = &p->posts;
-	struct lnet_evt *e;
-	LIST_HEAD(run);
-	bool wake;
-
-	spin_lock(md->lock);
-	list_for_each_entry(e, &p->posts, link) {
-		if (e->md != md)
-			break;
-		event_fill(md, e, e->last);
-		last = &e->link;
-	}
-	list_cut_position(&run, &p->posts, last);
-	wake = lnet_md_queue_list(md, &run);
-	spin_unlock(md->lock);
-	if (wake)
-		lnet_md_wake(p, md);
-}
-
 void lnet_md_posts(struct lnet_pass *p)
 {
-	while (!list_empty(&p->posts))
-		post_run(p, list_first_entry(&p->posts, struct lnet_evt, link)->md);
+	while (!list_empty(&p->posts)) {
+		struct lnet_md *md = list_first_entry(&p->posts, struct lnet_evt, link)->md;
+		struct list_head *last = &p->posts;
+		struct lnet_evt *e;
+		LIST_HEAD(run);		/* those of @md that follow each other */
+		bool wake;
+
+		spin_lock(md->lock);
+		list_for_each_entry(e, &p->posts, link) {
+			if (e->md != md)
+				break;
+			event_fill(md, e, e->last);
+			last = &e->link;
+		}
+		list_cut_position(&run, &p->posts, last);
+		wake = lnet_md_queue_list(md, &run);
+		spin_unlock(md->lock);
+		if (wake)
+			lnet_md_wake(p, md);
+	}
 }
 
 /* ---- unlinking ------------------------------------------------------------------------------- */

@@ -57,8 +57,12 @@ bool lnet_md_use_again(struct lnet_md *md);
 void lnet_md_detach(struct lnet_md *md);
 /* Undoes one use of lnet_md_use_bound() if the operation was never started. */
 void lnet_md_unuse(struct lnet_pass *p, struct lnet_md *md);
-/* Makes @buf the @len bytes of @md from @offset on. */
-void lnet_md_buf(const struct lnet_md *md, u32 offset, u32 len, struct lnet_buf *buf);
+/* The @len bytes of @md from @offset on. */
+static inline struct lnet_buf lnet_md_buf(const struct lnet_md *md, u32 offset, u32 len)
+{
+	return (struct lnet_buf){ md->frags, md->nr_frags, offset, len };
+}
+
 /* True after lnet_md_unlink(). No lock needed. */
 bool lnet_md_aborted(const struct lnet_md *md);
 /*
@@ -188,13 +192,12 @@ static inline struct lnet_portal *lnet_portal_of(struct lnet_md_dom *dom)
 
 /* ---- match.c --------------------------------------------------------------------------------- */
 /*
- * Decides where a PUT or GET goes. Uses rx->{type,portal,match_bits,rlength,offset,src_pid} and
- * @initiator, the primary NID of the peer. LAND: sets rx->md (reference and threshold taken),
- * rx->offset and rx->mlength. SKIP: *@why is LNET_NO_MATCH or LNET_TOO_LONG. LATER: @rx is parked
- * on the portal (rx->link).
+ * [sh of rx->src] Decides where a PUT or GET goes. Uses rx->{type,portal,match_bits,rlength,offset,
+ * src_pid}, and the primary NID of the peer, which becomes rx->initiator. LAND: sets rx->md
+ * (reference and threshold taken), rx->offset and rx->mlength. SKIP: *@why is LNET_NO_MATCH or
+ * LNET_TOO_LONG. LATER: @rx is parked on the portal (rx->link).
  */
-enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx,
-			     const struct lnet_nid *initiator, enum lnet_outcome *why);
+enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome *why);
 /*
  * [lock] A new MD takes the parked requests that match. They move to @taken in order; rx->md is
  * NULL if the request is too long.
@@ -214,6 +217,8 @@ void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni);
  * Returns the time of the next call; U64_MAX: nothing is parked.
  */
 u64 lnet_match_expire(struct lnet_pass *p);
+/* True if the portal of @md is lazy: all peers share its buffers. */
+bool lnet_md_is_pooled(const struct lnet_md *md);
 
 /* ---- event.c --------------------------------------------------------------------------------- */
 /* [lock] As lnet_md_queue(), for a list of events. */
@@ -253,9 +258,5 @@ static inline void lnet_watch_event(struct lnet_watch *w, const struct lnet_even
 	if (w)
 		WRITE_ONCE(w->what, (u32)ev->portal << 8 | ev->kind);
 }
-
-/* ---- wanted.c -------------------------------------------------------------------------------- */
-/* True if the portal of @md is lazy: all peers share its buffers. */
-bool lnet_md_is_pooled(const struct lnet_md *md);
 
 #endif

@@ -51,51 +51,40 @@ static bool wants_many(const struct lnet_portal *portal)
 }
 
 /*
- * Into @many, with the order inside every bucket kept: entries that shared one of few share one of
- * many or do not meet.
+ * More buckets if the entries have become many. The order inside every bucket is kept: entries that
+ * shared one of few share one of many or do not meet. Without memory the few go on.
  */
-static void rehash(struct lnet_portal *portal, struct list_head *many)
+static void portal_grow(struct lnet_portal *portal)
 {
 	struct lnet_me *me, *next;
+	struct list_head *many;
 	unsigned int i;
 
+	many = kmalloc_array(LNET_PORTAL_MANY, sizeof(*many), GFP_NOFS);
+	if (!many)
+		return;
 	for (i = 0; i < LNET_PORTAL_MANY; i++)
 		INIT_LIST_HEAD(&many[i]);
+	spin_lock(&portal->dom.lock);
+	if (!wants_many(portal)) {
+		spin_unlock(&portal->dom.lock);
+		kfree(many);
+		return;
+	}
 	portal->bucket = many;
 	portal->nr_buckets = LNET_PORTAL_MANY;
 	for (i = 0; i < LNET_PORTAL_FEW; i++)
 		list_for_each_entry_safe(me, next, &portal->few[i], link)
 			list_move_tail(&me->link, lnet_portal_bucket(portal, me->match_bits, 0));
-}
-
-/* More buckets if the entries have become many. Without memory the few go on. */
-static void portal_grow(struct lnet_portal *portal)
-{
-	struct list_head *many;
-
-	many = kmalloc_array(LNET_PORTAL_MANY, sizeof(*many), GFP_NOFS);
-	if (!many)
-		return;
-	spin_lock(&portal->dom.lock);
-	if (wants_many(portal)) {
-		rehash(portal, many);
-		many = NULL;
-	}
 	spin_unlock(&portal->dom.lock);
-	kfree(many);
-}
-
-static u8 type_of(const struct lnet_process *match, u64 ignore_bits)
-{
-	if (ignore_bits || lnet_nid_is_any(&match->nid) || match->pid == LNET_PID_ANY)
-		return LNET_PORTAL_WILDCARD;
-	return LNET_PORTAL_UNIQUE;
 }
 
 /* Portal locked, a slot is left. 0 or -EPERM. */
 static int me_insert(struct lnet_portal *portal, struct lnet_me *me, enum lnet_ins_pos pos)
 {
-	u8 type = type_of(&me->match, me->ignore_bits);
+	bool wildcard = me->ignore_bits || lnet_nid_is_any(&me->match.nid) ||
+			me->match.pid == LNET_PID_ANY;
+	u8 type = wildcard ? LNET_PORTAL_WILDCARD : LNET_PORTAL_UNIQUE;
 	struct list_head *bucket;
 
 	if (portal->type != LNET_PORTAL_UNTYPED && portal->type != type)

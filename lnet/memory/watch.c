@@ -47,17 +47,10 @@ struct lnet_watch *lnet_watch_begin(struct lnet_md *md, u64 now_ns)
 	return NULL;
 }
 
-static void took_long(struct lnet *ln, struct lnet_watch *w, unsigned int nr, u64 took_ns)
-{
-	u32 what = READ_ONCE(w->what);
-
-	lnet_log_handler_slow(ln, what >> 8, lnet_event_name(what & 0xff),
-			      div64_u64(took_ns, NSEC_PER_MSEC), nr);
-}
-
 void lnet_watch_batch(struct lnet *ln, struct lnet_watch *w, unsigned int nr, u64 now_ns)
 {
 	u64 begin_ns;
+	u32 what;
 
 	if (!w)
 		return;
@@ -68,7 +61,9 @@ void lnet_watch_batch(struct lnet *ln, struct lnet_watch *w, unsigned int nr, u6
 	}
 	if (!(xchg(&w->begin_ns, begin_of(now_ns)) & COUNTED))
 		lnet_stat_count(ln, LNET_C_slow_handlers);
-	took_long(ln, w, nr, now_ns - begin_ns);
+	what = READ_ONCE(w->what);
+	lnet_log_handler_slow(ln, what >> 8, lnet_event_name(what & 0xff),
+			      div64_u64(now_ns - begin_ns, NSEC_PER_MSEC), nr);
 }
 
 void lnet_watch_end(struct lnet_watch *w)

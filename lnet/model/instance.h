@@ -16,6 +16,7 @@
 struct lnet_copy;
 struct lnet_fault;
 struct lnet_hooks;
+struct lnet_md_tables;
 struct lnet_ni;
 struct lnet_op;
 struct lnet_peer;
@@ -82,7 +83,7 @@ struct lnet {
 	u64 nid_key;			/* [const] secret key of the hash */
 	u32 nid_bits, nr_nids, pni_ix;	/* @pni_ix: the last one's */
 	/* memory/: */
-	void *md_tables;		/* md.c, match.c */
+	struct lnet_md_tables *md_tables;	/* handle.c, match.c */
 	/* xfer/: */
 	spinlock_t slot_lock;		/* leaf */
 	struct lnet_slot *slots;	/* [slot_lock] */

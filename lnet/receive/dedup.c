@@ -150,7 +150,7 @@ static void get_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_ent
 
 		p->sh->copy_bytes += rx->copy->len;
 		e->w->copy_bytes += rx->copy->len;
-		lnet_md_buf(e->md, e->offset, e->mlength, &from);
+		from = lnet_md_buf(e->md, e->offset, e->mlength);
 		lnet_buf_read(&from, 0, rx->copy->data, e->mlength);
 		e->copy = rx->copy;
 		rx->copy = NULL;
@@ -194,11 +194,8 @@ static enum lnet_verdict not_matched(struct lnet_pass *p, struct lnet_rx *rx, st
 static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	enum lnet_outcome why = LNET_NO_MATCH;
-	struct lnet_nid initiator;
-	enum lnet_verdict v;
+	enum lnet_verdict v = lnet_match(p, rx, &why);
 
-	lnet_initiator(rx, &initiator);
-	v = lnet_match(p, rx, &initiator, &why);
 	if (v == LNET_SKIP)
 		return not_matched(p, rx, e, why);
 	if (v == LNET_LATER) {
@@ -444,12 +441,10 @@ static void succeed(struct lnet_pass *p, struct lnet_entry *e)
 {
 	struct lnet_rx *rx = list_first_entry(&e->rxs, struct lnet_rx, link);
 	enum lnet_outcome why = LNET_NO_MATCH;
-	struct lnet_nid initiator;
 	enum lnet_verdict v;
 
 	list_del_init(&rx->link);
-	lnet_initiator(rx, &initiator);
-	v = lnet_rx_reserve(p, rx) ? lnet_match(p, rx, &initiator, &why) : LNET_SKIP;
+	v = lnet_rx_reserve(p, rx) ? lnet_match(p, rx, &why) : LNET_SKIP;
 	if (v == LNET_LAND) {
 		land_all(p, rx, e);
 	} else if (v == LNET_SKIP) {

@@ -23,8 +23,6 @@ void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why
  */
 void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md, u32 offset,
 		     u32 len);
-/* [sh of rx->src] Writes the primary NID of the sender. */
-void lnet_initiator(const struct lnet_rx *rx, struct lnet_nid *initiator);
 /* [any shard] The source of @rx is alive: only it and routers know the session ID or handle. */
 void lnet_rx_proven(const struct lnet_pass *p, const struct lnet_rx *rx);
 /* [sh of rx->src] The path on which @rx was received; NULL: there is none. */

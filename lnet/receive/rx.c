@@ -130,7 +130,7 @@ static enum lnet_verdict skip(struct lnet_pass *p, struct lnet_rx *rx, enum lnet
 void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md, u32 offset,
 		     u32 len)
 {
-	lnet_md_buf(md, offset, len, &rx->into);
+	rx->into = lnet_md_buf(md, offset, len);
 	WARN_ON_ONCE(len > rx->payload_len);
 	rx->want = min(len, rx->payload_len);	/* a driver has no more to write */
 	rx->verdict = LNET_LAND;
@@ -142,11 +142,6 @@ void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md
 static void landing_over(struct lnet_rx *rx)
 {
 	rx->ni->sh[rx->hold_shard].holds--;
-}
-
-void lnet_initiator(const struct lnet_rx *rx, struct lnet_nid *initiator)
-{
-	*initiator = rx->src->peer->primary;
 }
 
 void lnet_rx_proven(const struct lnet_pass *p, const struct lnet_rx *rx)
@@ -184,7 +179,7 @@ struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind)
 	ev->target.nid = rx->dest_nid;
 	ev->target.pid = rx->ni->ln->pid;
 	ev->initiator.pid = rx->src_pid;
-	lnet_initiator(rx, &ev->initiator.nid);
+	ev->initiator.nid = rx->src->peer->primary;
 	return e;
 }
 
@@ -254,7 +249,6 @@ bool lnet_rx_reserve(struct lnet_pass *p, struct lnet_rx *rx)
 static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	enum lnet_outcome why = LNET_NO_MATCH;
-	struct lnet_nid initiator;
 	enum lnet_verdict v;
 
 	if (!lnet_rx_reserve(p, rx))
@@ -264,8 +258,7 @@ static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 		if (!rx->answer)
 			return skip(p, rx, LNET_NO_MEMORY);
 	}
-	lnet_initiator(rx, &initiator);
-	v = lnet_match(p, rx, &initiator, &why);
+	v = lnet_match(p, rx, &why);
 	if (v == LNET_SKIP)
 		return skip(p, rx, why);
 	if (v == LNET_LATER) {

@@ -144,6 +144,6 @@ void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf)
 		buf->offset = op->md_off;
 		buf->len = op->len;
 	} else if (op->md) {
-		lnet_md_buf(op->md, op->md_off, op->len, buf);
+		*buf = lnet_md_buf(op->md, op->md_off, op->len);
 	}
 }

@@ -41,6 +41,17 @@ static inline void peer_init(void)
 	}
 }
 
+/* The interface of a peer with the primary NID @n and no other NID. */
+static inline struct lnet_peer_ni *pni_other(u8 n)
+{
+	static struct lnet_peer peer;
+	static struct lnet_peer_ni pni = { .peer = &peer };
+
+	INIT_LIST_HEAD(&peer.pnis);
+	peer.primary = nid_of(n);
+	return &pni;
+}
+
 struct me_row {				/* an entry with its MD; length 0: there is no such entry */
 	u32 length, options;
 	s32 threshold;
@@ -76,6 +87,8 @@ struct msg {
 
 static inline void rx_init(struct lnet_rx *rx, const struct msg *msg)
 {
+	if (!pni_one[0].peer)
+		peer_init();
 	memset(rx, 0, sizeof(*rx));
 	INIT_LIST_HEAD(&rx->link);
 	rx->type = msg->type;
@@ -84,20 +97,19 @@ static inline void rx_init(struct lnet_rx *rx, const struct msg *msg)
 	rx->match_bits = msg->bits;
 	rx->src_pid = msg->pid;
 	rx->portal = msg->portal;
-	rx->from = rx->src = msg->nid == 1 ? &pni_one[0] : NULL;
+	rx->from = rx->src = msg->nid == 1 ? &pni_one[0] : pni_other(msg->nid);
 }
 
 static inline enum lnet_verdict match(struct mw *w, struct lnet_rx *rx, const struct msg *msg,
 			       enum lnet_outcome *why)
 {
-	struct lnet_nid initiator = nid_of(msg->nid);
 	enum lnet_verdict verdict;
 	struct lnet_pass p;
 
 	rx_init(rx, msg);
 	lnet_pass_begin(&p, &w->ln, LNET_PASS_DRIVER);
 	lnet_enter(&p, &w->shard);
-	verdict = lnet_match(&p, rx, &initiator, why);
+	verdict = lnet_match(&p, rx, why);
 	lnet_pass_end(&p);
 	return verdict;
 }

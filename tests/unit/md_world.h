@@ -14,7 +14,6 @@
 #define lnet_md_use_bound	mw_md_use_bound
 #define lnet_md_use_again	mw_md_use_again
 #define lnet_md_unuse		mw_md_unuse
-#define lnet_md_buf		mw_md_buf
 #define lnet_md_aborted		mw_md_aborted
 #define lnet_md_post		mw_md_post
 #define lnet_md_posts		mw_md_posts
@@ -55,6 +54,8 @@
 #define lnet_match_tell		mw_match_tell
 #define lnet_match_expire	mw_match_expire
 #define lnet_match_drop_ni	mw_match_drop_ni
+#define lnet_md_is_pooled	mw_md_is_pooled
+#define lnet_rx_is_wanted	mw_rx_is_wanted
 /* Played by the world: */
 #define lnet_pass_begin		mw_pass_begin
 #define lnet_pass_end		mw_pass_end
