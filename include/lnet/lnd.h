@@ -156,6 +156,8 @@ struct lnet_rx {
 	struct list_head owed;		/* in p->land, p->routed */
 	/* the sender's: @from, or one behind that router, counted then */
 	struct lnet_peer_ni *src;
+	/* in lnet_rx_begin(), until it releases the lock of @src; NULL: there is none */
+	struct lnet_path *path;
 	struct lnet_op *answer;		/* reserve for the ACK or REPLY */
 	struct lnet_op *get;		/* REPLY: the GET it answers */
 	struct lnet_evt *evt;

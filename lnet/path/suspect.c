@@ -108,10 +108,12 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 	bool was_down = path->down_ns, was_bad = was_down || path->suspect_ns;
 
 	lnet_rec_path(sh, now_ns, ALIVE, path, now_ns, rtt_ns);
-	if (unlikely(now_ns - path->evidence_ns > NSEC_PER_MSEC))
-		gap_seen(sh->ln, path, now_ns);
-	path->evidence_ns = now_ns;
-	lnet_blame_heard(sh, path, now_ns);
+	if (path->evidence_ns != now_ns) {	/* the answer to a request reports it twice */
+		if (unlikely(now_ns - path->evidence_ns > NSEC_PER_MSEC))
+			gap_seen(sh->ln, path, now_ns);
+		path->evidence_ns = now_ns;
+		lnet_blame_heard(sh, path, now_ns);
+	}
 	if (unlikely(path->health < LNET_HEALTH_MAX))
 		lnet_blame_clear(sh, path);
 	if (unlikely(was_bad)) {

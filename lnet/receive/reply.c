@@ -79,20 +79,22 @@ static bool use_md(struct lnet_op *op)
 	return true;
 }
 
-/* A merged ACK, which is for @all PUTs or those without ACK, covers @op. False: it goes on. */
-static bool merged_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via, bool all)
+/* The merged ACK @rx is for all PUTs or those without ACK, and covers @op. False: @op goes on. */
+static bool merged_one(struct lnet_pass *p, struct lnet_op *op, const struct lnet_rx *rx)
 {
+	bool all = rx->handle.cookie[1] & LNET_NAME_ALL;
+
 	if (!lnet_op_is_acked_unseen(op) && !(all && (op->flags & LNET_OPF_ACK)))
 		return false;
 	if (lnet_op_over(op) || ((op->flags & LNET_OPF_ACK) && !use_md(op)))
 		return false;
 	op->mlength = op->len;
-	lnet_op_answered(p, op, via);
+	lnet_op_answered(p, op, rx->path);
 	return true;
 }
 
 /* The same for requests of an expired session, which are in peer->voided. */
-static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last, struct lnet_path *via)
+static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last)
 {
 	struct lnet_peer *peer = rx->src->peer;
 	struct lnet_op *op;
@@ -103,8 +105,7 @@ static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last, struc
 		list_for_each_entry(op, &peer->voided, voided) {
 			if (op->seq > last || op->wire.cookie[0] != rx->handle.cookie[0])
 				continue;
-			more = merged_one(p, op, via,
-					  rx->handle.cookie[1] & LNET_NAME_ALL);
+			more = merged_one(p, op, rx);
 			if (more)
 				break;
 		}
@@ -115,7 +116,7 @@ static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last, struc
  * One ACK for all PUTs up to and including its sequence, which must be one that was used: so the
  * walk is over the window at most.
  */
-static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path *via)
+static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	struct lnet_peer *peer = rx->src->peer;
 	struct lnet_txwin *tx = &peer->tx;
@@ -128,7 +129,7 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path
 	}
 	if (!tx->grant || rx->handle.cookie[0] != tx->grant) {
 		if (!list_empty(&peer->voided))
-			merged_slow(p, rx, last, via);
+			merged_slow(p, rx, last);
 		else
 			lnet_count(p->sh, bad_handle);
 		return;
@@ -143,13 +144,12 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_path
 
 		/* One that is finished may have made place for a later one. */
 		if (op && op->seq == seq)
-			merged_one(p, op, via, rx->handle.cookie[1] & LNET_NAME_ALL);
+			merged_one(p, op, rx);
 	}
 }
 
 enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
-	struct lnet_path *via = lnet_rx_path(rx);
 	bool alone = true;
 	struct lnet_op *op;
 
@@ -158,14 +158,14 @@ enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx, const s
 	if (rx->handle.cookie[0] != p->ln->instance && rx->mlength < LNET_REFUSED)
 		lnet_name_seq(&rx->handle, &alone);
 	if (!alone) {
-		merged_ack(p, rx, via);
+		merged_ack(p, rx);
 		return LNET_SKIP;
 	}
 	op = asked(p, rx, LNET_OP_PUT);
 	if (!op)
 		return LNET_SKIP;
 	if (rx->mlength >= LNET_REFUSED && op->id_state == ID_DRAWN) {
-		lnet_once_refused(p, op, rx->mlength - LNET_REFUSED, via);
+		lnet_once_refused(p, op, rx->mlength - LNET_REFUSED, rx->path);
 		return LNET_SKIP;
 	}
 	if (unlikely(rx->mlength > op->len)) {	/* nobody accepts more than there was */
@@ -175,7 +175,7 @@ enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx, const s
 	if ((op->flags & LNET_OPF_ACK) && !use_md(op))
 		return LNET_SKIP;
 	op->mlength = rx->mlength;
-	lnet_op_answered(p, op, via);
+	lnet_op_answered(p, op, rx->path);
 	return LNET_SKIP;
 }
 

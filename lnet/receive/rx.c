@@ -457,7 +457,6 @@ static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_word)
 {
 	struct lnet_peer_ni *src;
-	struct lnet_path *path;
 
 	if (drop_forged(p, rx, false))
 		return false;
@@ -469,17 +468,16 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 	if (src->peer == rx->from->peer) {	/* by another name than its connection's */
 		rx->claimed = 0;
 		lnet_peer_ni_put(src);
+		rx->path = lnet_rx_path(rx);
 		return true;
 	}
 	rx->src = src;
-	path = lnet_rx_path(rx);
-	if (path && !routers_word)
-		lnet_path_alive(p->sh, path, p->now_ns, 0);
+	rx->path = lnet_rx_path(rx);
+	if (rx->path && !routers_word)
+		lnet_path_alive(p->sh, rx->path, p->now_ns, 0);
 	if (!routers_word && !rx->claimed)
 		src->last_rx_ns = p->now_ns;
-	if (path)
-		return true;
-	if (!READ_ONCE(p->ln->tun.drop_asym_route) || lnet_route_leads(rx))
+	if (rx->path || !READ_ONCE(p->ln->tun.drop_asym_route) || lnet_route_leads(rx))
 		return true;
 	lnet_count(p->sh, asym_drops);
 	lnet_rx_drop(p, rx, LNET_CANCELED);
@@ -518,7 +516,6 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 				  const struct lnet_hdr *hdr)
 {
 	bool is_sender = lnet_nid_same(&rx->src_nid, &rx->from->nid);
-	struct lnet_path *path;
 	int v = address(p, rx->ni, hdr);
 
 	if (v && v != FORWARD) {
@@ -532,9 +529,9 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_count(p->sh, fault_drops);
 		return skip(p, rx, LNET_FAULT);
 	}
-	path = lnet_path_find(rx->from, rx->ni);
-	if (path)
-		lnet_path_alive(p->sh, path, p->now_ns, 0);
+	rx->path = lnet_path_find(rx->from, rx->ni);
+	if (rx->path)
+		lnet_path_alive(p->sh, rx->path, p->now_ns, 0);
 	rx->from->last_rx_ns = p->now_ns;
 	lnet_stat_recv(p->sh, rx->ni, rx->from, rx->type, rx->payload_len);
 	if (READ_ONCE(p->ln->stopping) || rx->from->deleted ||
