@@ -141,12 +141,16 @@ struct lnet_rx {
 	struct list_head link;		/* the core's */
 	struct lnet_ni *ni;
 	struct lnet_peer_ni *from;	/* last hop, counted while the rx lives */
-	struct lnet_buf into;		/* LAND: where the payload goes */
+	union {
+		struct lnet_buf into;	/* LAND: where the payload goes */
+		/* before: primary NID of the sender as lnet_match() found it */
+		struct lnet_nid initiator;
+	};
 	u32 want;			/* LAND: bytes of the payload to keep, from its start */
 	u32 payload_len;
-	u8 verdict;			/* enum lnet_verdict */
-	u8 lnd_flags;			/* the driver's */
 	void *lnd[2];			/* the driver's */
+	u8 lnd_flags;			/* the driver's */
+	u8 verdict;			/* enum lnet_verdict */
 	/* --- the core's from here --- */
 	u8 state, type, marked, landed, wants_ack, parked, stopping, dead;
 	u8 hold_shard;
@@ -172,8 +176,8 @@ struct lnet_rx {
 	u64 match_bits, hdr_data;
 	struct lnet_nid src_nid, dest_nid;
 	u64 arrived_ns;
-	struct lnet_nid initiator;	/* primary NID of the sender as lnet_match() was told */
 };
+static_assert(sizeof(struct lnet_rx) == 312);
 
 /*
  * Contracts common to all ops: task context, no core lock held, no foreign spin lock; may take

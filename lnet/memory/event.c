@@ -89,7 +89,7 @@ static void handle_batch(struct lnet_pass *p, struct lnet_md *md, struct list_he
 
 	list_for_each_entry_safe(e, next, batch, link) {
 		lnet_watch_event(watch, &e->ev);
-		if (md->core_handler) {
+		if (md->is_core) {
 			md->core_handler(p, md->user_ptr, &e->ev);
 			if (p->sh)
 				lnet_leave(p);

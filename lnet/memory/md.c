@@ -119,9 +119,12 @@ static int md_alloc(struct lnet *ln, const struct md_make *make, struct lnet_md 
 	md->options = cfg->options;
 	md->auto_unlink = make->unlink == LNET_UNLINK;
 	md->cpt = md_cpt(ln, cfg);
-	md->handler = make->core ? NULL : cfg->handler;
-	md->core_handler = make->core;
+	md->is_core = make->core;
 	md->user_ptr = make->core ? make->arg : cfg->user_ptr;
+	if (md->is_core)
+		md->core_handler = make->core;
+	else
+		md->handler = cfg->handler;
 	*mdp = md;
 	return 0;
 }

@@ -26,22 +26,26 @@ struct lnet_md {
 	struct lnet_me *me;		/* [lock] NULL when bound or detached */
 	struct list_head done;		/* [lock] events to deliver */
 	struct list_head ready;		/* [lock] in a pass's or shard's ready list */
+	u64 offset;			/* [lock] local offset */
 	u32 refs;			/* [lock] operations in flight */
 	s32 threshold;			/* [lock] */
-	u32 length, max_size, options;	/* [const] */
-	bool unlimited;			/* [const] threshold is LNET_THRESHOLD_INF and stays so */
-	u64 offset;			/* [lock] local offset */
-	u8 delivering, aborted, auto_unlink, dead;	/* [lock] */
-	u8 gone_sent, exhausted;	/* [lock]; @exhausted is not used */
+	u8 delivering, aborted, dead, gone_sent;	/* [lock] */
 	/* [const] from here */
+	u8 auto_unlink;
+	bool unlimited;			/* threshold is LNET_THRESHOLD_INF and stays so */
+	bool is_core;			/* has @core_handler */
+	u32 length, max_size, options;
 	s32 cpt;
-	void *user_ptr;
-	lnet_handler_t handler;
-	/* internal MDs: pings */
-	void (*core_handler)(struct lnet_pass *p, void *arg, const struct lnet_event *ev);
 	u32 nr_frags;
+	void *user_ptr;
+	union {
+		lnet_handler_t handler;
+		/* internal MDs: pings */
+		void (*core_handler)(struct lnet_pass *p, void *arg, const struct lnet_event *ev);
+	};
 	struct lnet_frag one;
 	struct lnet_frag *frags;	/* &one or an allocated copy */
 };
+static_assert(sizeof(struct lnet_md) == 152);
 
 #endif

@@ -21,23 +21,24 @@ struct lnet_entry {
 	u64 seq;
 	u32 refs;			/* the window, each rx, each reply in flight */
 	u8 state, type, noack, reason;	/* reason: enum lnet_refusal of a final entry, 0: done */
-	u8 acked, confirmed, detached, gone;
+	u8 acked, confirmed, gone;
 	u8 whole;			/* not truncated: a cumulative ACK may cover it */
 	u8 nr_answers;			/* replies in flight */
 	u8 held;			/* counted in w->nr_held */
 	u32 rlength, mlength, offset;	/* requested length; accepted length; place in the MD */
+	atomic_t nr_back;		/* replies that ended in another shard */
 	struct lnet_shard *sh;
-	struct lnet_window *w;		/* while not detached */
+	struct lnet_window *w;		/* NULL: the window does without the entry */
 	/* the operation's reference; PUT: until received; GET: until acknowledged */
 	struct lnet_md *md;
 	struct lnet_evt *evt;		/* PUT or GET event, filled at the match */
 	struct lnet_copy *copy;		/* GET: small buffer with the REPLY */
 	struct list_head rxs;		/* waiting for a buffer, or receiving payload */
 	u64 since_ns;			/* last change */
-	/* replies that ended in another shard; the pass's list of entries to notify of them */
-	atomic_t nr_back;
-	struct lnet_entry *next_back;
+	struct lnet_entry *next_back;	/* in p->backs: entries to notify of @nr_back */
 };
+static_assert(sizeof(struct lnet_entry) == 112);
+
 struct lnet_window {			/* [shard that the session ID selects] */
 	struct list_head link;		/* LRU in the shard */
 	struct list_head made;		/* in sh->made */

@@ -559,7 +559,7 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 		answer_final(p, rx, e);	/* a duplicate asks for the answer on its own path */
 	else if (gives_way(rx, e, how))
 		unmatch(p, e);
-	else if (e->detached && e->state == ENTRY_MATCHED && list_empty(&e->rxs)) {
+	else if (!e->w && e->state == ENTRY_MATCHED && list_empty(&e->rxs)) {
 		e->state = ENTRY_FINAL;
 		if (e->evt) {
 			e->evt->ev.status = -EIO;

@@ -119,7 +119,6 @@ void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix)
 	if (e->copy)
 		w->copy_bytes -= e->copy->len;
 	e->w = NULL;
-	e->detached = 1;
 	e->confirmed = 1;
 	if (e->state == ENTRY_MATCHED && list_empty(&e->rxs))
 		entry_fail(p, e);
