@@ -128,36 +128,38 @@ static void join(struct lnet_rx *rx, struct lnet_entry *e)
 	list_add_tail(&rx->link, &e->rxs);
 }
 
-static void land(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+static enum lnet_verdict land(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	rx->offset = e->offset;
 	rx->mlength = e->mlength;
 	rx->md = e->md;
-	lnet_rx_land_md(p, rx, e->md, e->offset, e->mlength);
+	rx->into = lnet_md_buf(e->md, e->offset, e->mlength);
+	return lnet_rx_land(p, rx);
 }
 
 /*
  * A GET is final with its match: what it reads is fixed. Small answers are kept as a copy made
  * before any lock.
  */
-static void get_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+static enum lnet_verdict get_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
-	e->state = ENTRY_FINAL;
-	if (!rx->copy || e->mlength > rx->copy->len) {
-		/* too long to be copied: the memory it reads is held */
-	} else if (lnet_window_may_copy(p, e->w, rx->copy->len)) {
-		struct lnet_buf from;
+	struct lnet_buf from = lnet_md_buf(e->md, e->offset, e->mlength);
 
+	e->state = ENTRY_FINAL;
+	if (rx->copy && e->mlength <= rx->copy->len &&
+	    lnet_window_may_copy(p, e->w, rx->copy->len)) {
 		p->sh->copy_bytes += rx->copy->len;
 		e->w->copy_bytes += rx->copy->len;
-		from = lnet_md_buf(e->md, e->offset, e->mlength);
 		lnet_buf_read(&from, 0, rx->copy->data, e->mlength);
 		e->copy = rx->copy;
 		rx->copy = NULL;
+	} else {		/* the memory that the GET reads is held */
+		e->held = 1;
+		e->w->nr_held++;
+		e->sh->nr_held++;
 	}
-	if (!e->copy)
-		lnet_entry_hold(e);
 	send_reply(p, rx, e);
+	return LNET_SKIP;
 }
 
 static void matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
@@ -171,17 +173,12 @@ static void matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *
 	e->evt = lnet_rx_event(rx, rx->type == LNET_OP_GET ? LNET_EVENT_GET : LNET_EVENT_PUT);
 }
 
-static u32 refusal_of(enum lnet_outcome why)
-{
-	if (why == LNET_TOO_LONG)
-		return LNET_REFUSED_TOO_LONG;
-	return why == LNET_NOT_PERMITTED ? LNET_REFUSED_NOT_PERMITTED : LNET_REFUSED_NO_MATCH;
-}
-
 static enum lnet_verdict not_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e,
 				     enum lnet_outcome why)
 {
-	u32 reason = refusal_of(why);
+	u32 reason = why == LNET_TOO_LONG      ? LNET_REFUSED_TOO_LONG :
+		     why == LNET_NOT_PERMITTED ? LNET_REFUSED_NOT_PERMITTED :
+						 LNET_REFUSED_NO_MATCH;
 
 	lnet_rx_drop(p, rx, why);
 	e->state = ENTRY_FINAL;
@@ -199,39 +196,23 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 	if (v == LNET_SKIP)
 		return not_matched(p, rx, e, why);
 	if (v == LNET_LATER) {
-		lnet_count(p->sh, parked);
 		/* on the portal's list, not on e->rxs: the first of those who wait */
 		rx->entry = e;
 		e->refs++;
-		lnet_rx_set_state(rx, RX_WAIT_MATCH);
-		lnet_park_by(p->ln, p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout));
-		return LNET_LATER;
+		return lnet_rx_park(p, rx);
 	}
 	matched(p, rx, e);
-	if (rx->type == LNET_OP_GET) {
-		get_matched(p, rx, e);
-		return LNET_SKIP;
-	}
+	if (rx->type == LNET_OP_GET)
+		return get_matched(p, rx, e);
 	join(rx, e);
-	land(p, rx, e);
-	return LNET_LAND;
+	return land(p, rx, e);
 }
 
-/* True if @e has RXS_MAX receives, which wait for a buffer or receive payload. */
-static bool is_crowded(const struct lnet_entry *e)
+static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	const struct list_head *at;
 	unsigned int nr = 0;
 
-	list_for_each(at, &e->rxs)
-		if (++nr == RXS_MAX)
-			return true;
-	return false;
-}
-
-static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_window *w,
-				   struct lnet_entry *e)
-{
 	/* Who uses a name for another request lies; what is longer or shorter would not fit. */
 	if (e->type != rx->type || e->rlength != rx->rlength) {
 		lnet_count(p->sh, errors);
@@ -242,18 +223,16 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
 		answer_final(p, rx, e);
 		return LNET_SKIP;
 	}
-	(void)w;
-	/* As if it had been lost: the others have not ended. */
-	if (is_crowded(e)) {
+	list_for_each(at, &e->rxs)	/* which wait for a buffer or receive payload */
+		nr++;
+	if (nr >= RXS_MAX) {	/* as if it had been lost: the others have not ended */
 		lnet_count(p->sh, dup_denied);
 		return LNET_SKIP;
 	}
 	lnet_count(p->sh, dup_taken);
 	join(rx, e);
-	if (e->state == ENTRY_MATCHED) {
-		land(p, rx, e);
-		return LNET_LAND;
-	}
+	if (e->state == ENTRY_MATCHED)
+		return land(p, rx, e);
 	lnet_rx_set_state(rx, RX_WAIT_MATCH);
 	return LNET_LATER;
 }
@@ -298,29 +277,37 @@ static struct lnet_entry *entry_new(struct lnet_pass *p, struct lnet_rx *rx, str
 	return e;
 }
 
-/* The window has only the reason, so type and length of the duplicate are not compared. */
-static enum lnet_verdict rejected_before(struct lnet_pass *p, struct lnet_rx *rx, u32 reason)
-{
-	lnet_count(p->sh, dup_final);
-	return refuse(p, rx, NULL, reason);
-}
-
 /* Rule 4: neither finished, nor so old that it must be, nor beyond what a sender may have open. */
 static bool in_window(const struct lnet_window *w, u64 seq)
 {
 	return seq && seq >= w->floor && seq + w->W > w->high && seq < w->floor + w->W;
 }
 
-enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
-				  const struct lnet_hdr *hdr)
+/* False: the sender of @rx has no window, or @seq cannot be in it. Counts the reason. */
+static bool has_window(struct lnet_pass *p, const struct lnet_rx *rx, const struct lnet_window *w,
+		       u64 seq)
+{
+	if (!w)
+		lnet_count(p->sh, no_window);
+	else if (unlikely(lnet_window_is_foreign(w, rx)))
+		lnet_count(p->sh, not_opener);
+	/* No honest sender sends such a sequence, and H would never decrease again. */
+	else if (unlikely(seq > w->high + 2ULL * w->W))
+		lnet_count(p->sh, too_far);
+	else
+		return true;
+	return false;
+}
+
+enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	u64 grant = rx->handle.cookie[0], seq, floor;
+	u32 rejected;
 	struct lnet_shard *sh;
 	struct lnet_window *w;
 	struct lnet_entry *e;
 	bool alone;
 
-	(void)hdr;
 	rx->marked = 1;
 	rx->portal -= LNET_PORTAL_MARK;
 	seq = lnet_name_seq(&rx->handle, &alone);
@@ -329,19 +316,8 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 	lnet_enter(p, sh);
 	rx->hold_shard = p->sh->ix;
 	w = lnet_window_find(p->sh, grant);
-	if (!w) {
-		lnet_count(p->sh, no_window);
+	if (!has_window(p, rx, w, seq))
 		return refuse(p, rx, NULL, LNET_REFUSED_NO_WINDOW);
-	}
-	if (unlikely(lnet_window_is_foreign(w, rx))) {
-		lnet_count(p->sh, not_opener);
-		return refuse(p, rx, NULL, LNET_REFUSED_NO_WINDOW);
-	}
-	/* No honest sender sends such a sequence, and H would never decrease again. */
-	if (unlikely(seq > w->high + 2ULL * w->W)) {
-		lnet_count(p->sh, too_far);
-		return refuse(p, rx, NULL, LNET_REFUSED_NO_WINDOW);
-	}
 	lnet_window_heard(p, w, rx);
 	if (unlikely(rx->claimed) && lnet_window_is_openers(w, rx))
 		lnet_rx_proven(p, rx);
@@ -357,9 +333,13 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 	if (seq <= w->high) {
 		e = lnet_window_entry(w, seq);
 		if (e)
-			return duplicate(p, rx, w, e);
-		if (lnet_window_rejected(w, seq))
-			return rejected_before(p, rx, lnet_window_rejected(w, seq));
+			return duplicate(p, rx, e);
+		/* The window has only the reason, so type and length are not compared. */
+		rejected = lnet_window_rejected(w, seq);
+		if (rejected) {
+			lnet_count(p->sh, dup_final);
+			return refuse(p, rx, NULL, rejected);
+		}
 	}
 	if (unlikely(!lnet_window_room(p, w))) {
 		lnet_count(p->sh, memory_denied);
@@ -376,13 +356,6 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
 
 /* ---- a parked request gets its buffer -------------------------------------------------------- */
 
-static void owe_land(struct lnet_pass *p, struct lnet_rx *rx, u8 verdict)
-{
-	rx->verdict = verdict;
-	rx->landed = 1;
-	list_add_tail(&rx->owed, &p->land);
-}
-
 /* Dropped while parked: the entry is forgotten, so that the sender may send again. */
 static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
@@ -392,7 +365,7 @@ static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 	list_for_each_entry_safe(other, next, &e->rxs, link) {
 		list_del_init(&other->link);
 		other->entry = NULL;
-		owe_land(p, other, LNET_SKIP);
+		lnet_rx_owe(p, other, LNET_SKIP);
 		lnet_entry_put(p, e);
 	}
 	if (w && e->w == w) {
@@ -413,8 +386,17 @@ static void land_all(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry 
 	list_add(&rx->link, &e->rxs);
 	list_for_each_entry(other, &e->rxs, link) {
 		land(p, other, e);
-		owe_land(p, other, LNET_LAND);
+		lnet_rx_owe(p, other, LNET_LAND);
 	}
+}
+
+/* @rx, which is on no list, gets no memory; those that joined are dropped with it. */
+static void drop_all(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e,
+		     enum lnet_outcome why)
+{
+	lnet_rx_drop(p, rx, why);
+	forget(p, rx, e);
+	lnet_rx_owe(p, rx, LNET_SKIP);
 }
 
 void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
@@ -423,13 +405,10 @@ void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdic
 	struct lnet_entry *e = rx->entry;
 
 	lnet_enter(p, e->sh);
-	if (v == LNET_LAND) {
+	if (v == LNET_LAND)
 		land_all(p, rx, e);
-	} else {
-		lnet_rx_drop(p, rx, why);
-		forget(p, rx, e);
-		owe_land(p, rx, LNET_SKIP);
-	}
+	else
+		drop_all(p, rx, e, why);
 	lnet_leave(p);
 }
 
@@ -445,29 +424,16 @@ static void succeed(struct lnet_pass *p, struct lnet_entry *e)
 
 	list_del_init(&rx->link);
 	v = lnet_rx_reserve(p, rx) ? lnet_match(p, rx, &why) : LNET_SKIP;
-	if (v == LNET_LAND) {
+	if (v == LNET_LAND)
 		land_all(p, rx, e);
-	} else if (v == LNET_SKIP) {
-		lnet_rx_drop(p, rx, why);
-		forget(p, rx, e);
-		owe_land(p, rx, LNET_SKIP);
-	}
-}
-
-/* Waits or lands beside another; what is parked itself is the portal's. */
-static bool joined(const struct lnet_rx *rx, const struct lnet_entry *e)
-{
-	const struct lnet_rx *at;
-
-	list_for_each_entry(at, &e->rxs, link)
-		if (at == rx)
-			return true;
-	return false;
+	else if (v == LNET_SKIP)
+		drop_all(p, rx, e, why);
 }
 
 bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	struct lnet_entry *e;
+	struct lnet_rx *at;
 
 	lnet_leave(p);
 	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
@@ -476,8 +442,10 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 		lnet_leave(p);
 		return false;
 	}
-	if (joined(rx, e)) {
-		list_del_init(&rx->link);
+	list_for_each_entry(at, &e->rxs, link) {
+		if (at != rx)
+			continue;
+		list_del_init(&rx->link);	/* it waited with the one that is parked */
 		rx->entry = NULL;
 		lnet_entry_put(p, e);
 		lnet_rx_free(p, rx);
@@ -575,14 +543,12 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 
 /* ---- confirm messages ------------------------------------------------------------------------ */
 
-enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
-				    const struct lnet_hdr *hdr)
+enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	u64 grant = rx->handle.cookie[0];
 	struct lnet_window *w;
 	bool alone;
 
-	(void)hdr;
 	lnet_enter(p, &p->ln->shard[lnet_grant_shard(p->ln, grant)]);
 	w = lnet_window_find(p->sh, grant);
 	if (w && lnet_window_is_foreign(w, rx))
@@ -600,9 +566,9 @@ enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
  */
 static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 {
-	struct lnet_peer *peer = op->peer;
-
-	bool two = op->hedge && op->hedge->state != ATT_FREE && op->first.state != ATT_FREE;
+	struct lnet_att *first = op->first.state != ATT_FREE ? &op->first : NULL;
+	struct lnet_att *hedge = op->hedge && op->hedge->state != ATT_FREE ? op->hedge : NULL;
+	bool two = first && hedge;
 
 	/*
 	 * Attempts that certainly were not delivered do not count: MAYBE says whether another one
@@ -614,18 +580,15 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 		lnet_op_finish(p, op, LNET_NO_WINDOW);
 		return;
 	}
-	if (op->first.state != ATT_FREE) {
-		lnet_rec_att(p, DROP, &op->first, 0, 0);
-		lnet_att_drop(p, &op->first);
-	}
-	if (op->hedge && op->hedge->state != ATT_FREE) {
-		lnet_rec_att(p, DROP, op->hedge, 0, 0);
-		lnet_att_drop(p, op->hedge);
+	if (first || hedge) {
+		struct lnet_att *att = first ? first : hedge;
+
+		lnet_rec_att(p, DROP, att, 0, 0);
+		lnet_att_drop(p, att);
 	}
 	lnet_op_rename(p, op);
-	op->flags &= ~LNET_OPF_MAYBE;
+	op->flags &= ~(LNET_OPF_MAYBE | LNET_OPF_COPY);
 	op->tried = 0;
-	op->flags &= ~LNET_OPF_COPY;
 	op->tries = 0;
 	op->unsent = 0;
 	op->hedges = 0;
@@ -633,12 +596,12 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 		lnet_op_set_state(op, OP_TRY);
 	lnet_op_set_state(op, OP_RESOLVE);
 	/* a later refusal under a grant that is void already */
-	if (lnet_contact_ready(p, peer)) {
+	if (lnet_contact_ready(p, op->peer)) {
 		lnet_rec_op_anew(p, op);
 		lnet_op_try(p, op);
 		return;
 	}
-	list_add_tail(&op->link, &peer->resolve);
+	list_add_tail(&op->link, &op->peer->resolve);
 	lnet_op_arm(p, op);
 	lnet_rec_op_anew(p, op);
 }

@@ -29,15 +29,6 @@ void lnet_pass_lands(struct lnet_pass *p)
 	}
 }
 
-/* [sh of rx->hold_shard] The NI of @rx with a reference; NULL: its landing has ended. */
-static struct lnet_ni *ni_of_landing(struct lnet_rx *rx)
-{
-	if (rx->dead)
-		return NULL;
-	lnet_ni_get(rx->ni);
-	return rx->ni;
-}
-
 void lnet_pass_stops(struct lnet_pass *p)
 {
 	while (!list_empty(&p->stop)) {
@@ -47,7 +38,9 @@ void lnet_pass_stops(struct lnet_pass *p)
 
 		list_del_init(&rx->stop);
 		lnet_enter(p, sh);
-		ni = ni_of_landing(rx);
+		ni = rx->dead ? NULL : rx->ni;	/* NULL: the landing has ended */
+		if (ni)
+			lnet_ni_get(ni);
 		lnet_leave(p);
 		if (ni)
 			ni->ops->rx_stop(p, ni, rx);

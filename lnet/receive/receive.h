@@ -17,12 +17,12 @@ void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx);
 void lnet_rx_pool_fini(struct lnet_shard *sh);
 /* [sh] Counts @rx as dropped because of @why. */
 void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why);
-/*
- * [sh] The payload of @rx goes to @len bytes of @md from @offset on: sets rx->into, rx->want and
- * the state.
- */
-void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md, u32 offset,
-		     u32 len);
+/* [sh] LAND: the payload of @rx goes to rx->into. Sets rx->want and the state. */
+enum lnet_verdict lnet_rx_land(struct lnet_pass *p, struct lnet_rx *rx);
+/* [sh] LATER: lnet_match() has parked @rx. */
+enum lnet_verdict lnet_rx_park(struct lnet_pass *p, struct lnet_rx *rx);
+/* [sh] The driver of @rx, which waited, is given the verdict @v at the end of the pass. */
+void lnet_rx_owe(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v);
 /* [any shard] The source of @rx is alive: only it and routers know the session ID or handle. */
 void lnet_rx_proven(const struct lnet_pass *p, const struct lnet_rx *rx);
 /* [sh of rx->src] The path on which @rx was received; NULL: there is none. */
@@ -55,8 +55,7 @@ void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome 
 
 /* ---- dedup.c --------------------------------------------------------------------------------- */
 /* [sh] A tracked request was received: finds or makes its entry. May change the shard. */
-enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx,
-				  const struct lnet_hdr *hdr);
+enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx);
 /* No lock held. The tracked request @rx, which was parked, got its verdict. */
 void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 		       enum lnet_outcome why);
@@ -68,8 +67,7 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
  * [sh] A confirm message was received: the window advances to the low-water mark. May change the
  * shard.
  */
-enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx,
-				    const struct lnet_hdr *hdr);
+enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx);
 /* [sh] The receiver, or a router on @via, rejected the tracked request @op for @reason. */
 void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via);
 void lnet_pass_backs(struct lnet_pass *p);	/* ln->hooks->backs() */
@@ -79,8 +77,6 @@ void lnet_pass_backs(struct lnet_pass *p);	/* ln->hooks->backs() */
 void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e);
 /* [sh] A zeroed entry from the pool; NULL: the pool is empty. */
 struct lnet_entry *lnet_entry_take(struct lnet_shard *sh);
-/* [sh] Counts @e as held: its reply is sent from the memory that the GET reads. */
-void lnet_entry_hold(struct lnet_entry *e);
 /* [sh] Posts the event if no receive and no reply uses the memory. */
 void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);
 /* [sh] The window needs the place @ix: a request in progress continues without the window. */

@@ -23,41 +23,31 @@ static bool is_from(const struct lnet_rx *rx, const struct lnet_peer *peer)
 	return false;
 }
 
-/*
- * Only whom we asked may answer, whoever knows or guesses a handle. Nodes answer as LNET_PID
- * whatever process was addressed; the core asks the node, not a process.
- */
-static bool from_asked(const struct lnet_rx *rx, const struct lnet_op *op)
-{
-	return is_from(rx, op->peer) &&
-	       (likely(rx->src_pid == LNET_PID) || rx->src_pid == op->target_pid ||
-		op->kind != LNET_KIND_USER);
-}
-
-/* What is refused holds no memory, and a confirmation may be refused itself, on its way. */
-static void again(struct lnet_pass *p, const struct lnet_rx *rx)
-{
-	struct lnet_peer *peer = rx->src->peer;
-
-	if (rx->handle.cookie[0] == peer->tx.grant && rx->mlength < LNET_REFUSED)
-		lnet_confirm_again(p, peer);
-}
-
+/* The operation that @rx answers; NULL: none waits for it, or another node was asked. */
 static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type)
 {
+	struct lnet_peer *peer = rx->src->peer;
 	struct lnet_op *op;
 
 	if (rx->handle.cookie[0] == p->ln->instance)
 		op = lnet_slot_find(p->ln, p->sh, &rx->handle);
 	else
-		op = lnet_op_by_name(rx->src->peer, &rx->handle);
+		op = lnet_op_by_name(peer, &rx->handle);
 	if (!op || (op->type != type && !(type == LNET_OP_PUT && rx->mlength >= LNET_REFUSED)) ||
 	    lnet_op_over(op)) {
 		lnet_count(p->sh, dup_answer);
-		again(p, rx);
+		/* A rejected request holds no memory. A confirm message may be rejected itself. */
+		if (rx->handle.cookie[0] == peer->tx.grant && rx->mlength < LNET_REFUSED)
+			lnet_confirm_again(p, peer);
 		return NULL;
 	}
-	if (unlikely(!from_asked(rx, op))) {
+	/*
+	 * Only the peer that was asked may answer. Nodes answer as LNET_PID whatever process was
+	 * addressed; the core asks the node, not a process.
+	 */
+	if (unlikely(!is_from(rx, op->peer) ||
+		     (rx->src_pid != LNET_PID && rx->src_pid != op->target_pid &&
+		      op->kind == LNET_KIND_USER))) {
 		lnet_count(p->sh, stranger_answer);
 		return NULL;
 	}
@@ -201,16 +191,11 @@ enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
 		return LNET_SKIP;
 	rx->get = op;
 	list_add_tail(&rx->link, &op->landings);
-	if (op->md) {
-		lnet_rx_land_md(p, rx, op->md, op->md_off, want);
-		return LNET_LAND;
-	}
-	rx->into = (struct lnet_buf){ .frags = op->sink, .nr = 1, .len = want };
-	rx->want = want;
-	lnet_rx_set_state(rx, RX_LAND);
-	rx->ni->sh[p->sh->ix].holds++;
-	rx->hold_shard = p->sh->ix;
-	return LNET_LAND;
+	if (op->md)
+		rx->into = lnet_md_buf(op->md, op->md_off, want);
+	else
+		rx->into = (struct lnet_buf){ .frags = op->sink, .nr = 1, .len = want };
+	return lnet_rx_land(p, rx);
 }
 
 void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)

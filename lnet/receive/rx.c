@@ -125,23 +125,32 @@ static enum lnet_verdict skip(struct lnet_pass *p, struct lnet_rx *rx, enum lnet
 	return LNET_SKIP;
 }
 
-/* ---- helpers shared with dedup.c ------------------------------------------------------------- */
+/* ---- helpers shared with dedup.c and reply.c ------------------------------------------------- */
 
-void lnet_rx_land_md(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_md *md, u32 offset,
-		     u32 len)
+enum lnet_verdict lnet_rx_land(struct lnet_pass *p, struct lnet_rx *rx)
 {
-	rx->into = lnet_md_buf(md, offset, len);
-	WARN_ON_ONCE(len > rx->payload_len);
-	rx->want = min(len, rx->payload_len);	/* a driver has no more to write */
+	WARN_ON_ONCE(rx->into.len > rx->payload_len);
+	rx->want = min(rx->into.len, rx->payload_len);	/* a driver has no more to write */
 	rx->verdict = LNET_LAND;
 	lnet_rx_set_state(rx, RX_LAND);
 	rx->ni->sh[p->sh->ix].holds++;
 	rx->hold_shard = p->sh->ix;
+	return LNET_LAND;
 }
 
-static void landing_over(struct lnet_rx *rx)
+enum lnet_verdict lnet_rx_park(struct lnet_pass *p, struct lnet_rx *rx)
 {
-	rx->ni->sh[rx->hold_shard].holds--;
+	lnet_count(p->sh, parked);
+	lnet_rx_set_state(rx, RX_WAIT_MATCH);
+	lnet_park_by(p->ln, p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout));
+	return LNET_LATER;
+}
+
+void lnet_rx_owe(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v)
+{
+	rx->verdict = v;
+	rx->landed = 1;
+	list_add_tail(&rx->owed, &p->land);
 }
 
 void lnet_rx_proven(const struct lnet_pass *p, const struct lnet_rx *rx)
@@ -225,19 +234,6 @@ static void get_replied(struct lnet_pass *p, struct lnet_op *op)
 	lnet_md_post(p, op->md, e, true);
 }
 
-static enum lnet_verdict plain_get(struct lnet_pass *p, struct lnet_rx *rx)
-{
-	struct lnet_op *op = lnet_answer(p, rx, LNET_OP_REPLY);
-
-	op->md = rx->md;
-	op->md_off = rx->offset;
-	op->len = rx->mlength;
-	op->arg = lnet_rx_event(rx, LNET_EVENT_GET);
-	op->done = get_replied;
-	lnet_op_defer(p, op);
-	return LNET_SKIP;
-}
-
 /* [sh] What a request needs later must be there before it takes effect. */
 bool lnet_rx_reserve(struct lnet_pass *p, struct lnet_rx *rx)
 {
@@ -250,6 +246,7 @@ static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	enum lnet_outcome why = LNET_NO_MATCH;
 	enum lnet_verdict v;
+	struct lnet_op *op;
 
 	if (!lnet_rx_reserve(p, rx))
 		return skip(p, rx, LNET_NO_MEMORY);
@@ -261,16 +258,33 @@ static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	v = lnet_match(p, rx, &why);
 	if (v == LNET_SKIP)
 		return skip(p, rx, why);
-	if (v == LNET_LATER) {
-		lnet_count(p->sh, parked);
-		lnet_rx_set_state(rx, RX_WAIT_MATCH);
-		lnet_park_by(p->ln, p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout));
-		return LNET_LATER;
+	if (v == LNET_LATER)
+		return lnet_rx_park(p, rx);
+	if (rx->type == LNET_OP_PUT) {
+		rx->into = lnet_md_buf(rx->md, rx->offset, rx->mlength);
+		return lnet_rx_land(p, rx);
 	}
-	if (rx->type == LNET_OP_GET)
-		return plain_get(p, rx);
-	lnet_rx_land_md(p, rx, rx->md, rx->offset, rx->mlength);
-	return LNET_LAND;
+	op = lnet_answer(p, rx, LNET_OP_REPLY);
+	op->md = rx->md;
+	op->md_off = rx->offset;
+	op->len = rx->mlength;
+	op->arg = lnet_rx_event(rx, LNET_EVENT_GET);
+	op->done = get_replied;
+	lnet_op_defer(p, op);
+	return LNET_SKIP;
+}
+
+/* [sh] The landing of @rx, a request under stock rules, ended: sends the ACK if @wanted. */
+static void landed(struct lnet_pass *p, struct lnet_rx *rx, bool wanted)
+{
+	struct lnet_op *op;
+
+	rx->ni->sh[rx->hold_shard].holds--;
+	if (!wanted)
+		return;
+	op = lnet_answer(p, rx, LNET_OP_ACK);
+	op->mlength = rx->mlength;
+	lnet_op_defer(p, op);
 }
 
 static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
@@ -279,13 +293,7 @@ static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 	struct lnet_evt *e;
 
 	lnet_enter_pni(p, rx->from);
-	landing_over(rx);
-	if (how == LNET_OK && rx->wants_ack && !(md->options & LNET_MD_ACK_DISABLE)) {
-		struct lnet_op *op = lnet_answer(p, rx, LNET_OP_ACK);
-
-		op->mlength = rx->mlength;
-		lnet_op_defer(p, op);
-	}
+	landed(p, rx, how == LNET_OK && rx->wants_ack && !(md->options & LNET_MD_ACK_DISABLE));
 	e = lnet_rx_event(rx, LNET_EVENT_PUT);
 	e->ev.status = how == LNET_OK ? 0 : -EIO;
 	e->ev.outcome = how;
@@ -307,24 +315,15 @@ static enum lnet_verdict push_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	lnet_enter_pni(p, rx->src);
 	if (!rx->copy || (rx->wants_ack && !rx->answer))
 		return skip(p, rx, LNET_NO_MEMORY);
+	rx->mlength = len;
 	rx->into = (struct lnet_buf){ .frags = &rx->copy->frag, .nr = 1, .len = len };
-	rx->want = rx->mlength = len;
-	lnet_rx_set_state(rx, RX_LAND);
-	rx->ni->sh[p->sh->ix].holds++;
-	rx->hold_shard = p->sh->ix;
-	return LNET_LAND;
+	return lnet_rx_land(p, rx);
 }
 
 static void push_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
 	lnet_enter_pni(p, rx->src);
-	landing_over(rx);
-	if (how == LNET_OK && rx->wants_ack) {
-		struct lnet_op *op = lnet_answer(p, rx, LNET_OP_ACK);
-
-		op->mlength = rx->mlength;
-		lnet_op_defer(p, op);
-	}
+	landed(p, rx, how == LNET_OK && rx->wants_ack);
 	if (how == LNET_OK)
 		p->ln->hooks->push_taken(p, rx);
 	lnet_rx_free(p, rx);
@@ -332,7 +331,8 @@ static void push_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-static void read_request(struct lnet_rx *rx, const struct lnet_hdr *hdr)
+static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
+				      const struct lnet_hdr *hdr)
 {
 	if (rx->type == LNET_OP_PUT) {
 		rx->handle = hdr->msg.put.ack_wmd;
@@ -349,12 +349,6 @@ static void read_request(struct lnet_rx *rx, const struct lnet_hdr *hdr)
 		rx->offset = hdr->msg.get.src_offset;
 		rx->rlength = hdr->msg.get.sink_length;
 	}
-}
-
-static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
-				      const struct lnet_hdr *hdr)
-{
-	read_request(rx, hdr);
 	if (unlikely(lnet_answers_full(p, rx->from)))
 		return skip(p, rx, LNET_CANCELED);
 	if (rx->portal >= 2 * LNET_PORTAL_MARK)
@@ -364,9 +358,9 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 		return lnet_session_open(p, rx, hdr);
 	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_CONFIRM_MATCHBITS &&
 	    rx->type == LNET_OP_PUT)
-		return lnet_once_confirm(p, rx, hdr);
+		return lnet_once_confirm(p, rx);
 	if (rx->portal >= LNET_PORTAL_MARK)
-		return lnet_once_begin(p, rx, hdr);
+		return lnet_once_begin(p, rx);
 	if (rx->portal == LNET_PORTAL_RESERVED && rx->match_bits == LNET_PING_MATCHBITS)
 		return rx->type == LNET_OP_GET ? p->ln->hooks->ping_answer(p, rx, hdr)
 					       : push_begin(p, rx);
@@ -417,12 +411,12 @@ static bool is_routers_word(const struct lnet_hdr *hdr)
 }
 
 /*
- * True if neither the source node, by any of its NIDs, nor a gateway of the route table sent @rx.
- * The function checks each message to forward, because the next hop trusts this node. Routes may be
- * asymmetric, so any peer may send this node a message with a source on a remote net. The function
- * then marks @rx as claimed.
+ * [sh] True if neither the source node, by any of its NIDs, nor a gateway of the route table sent
+ * @rx: then this function has dropped and counted @rx. The function checks each message to forward,
+ * because the next hop trusts this node. Routes may be asymmetric, so any peer may send this node a
+ * message with a source on a remote net. The function then marks @rx as claimed.
  */
-static bool is_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
+static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 {
 	struct lnet_peer_ni *src;
 	bool same;
@@ -435,13 +429,7 @@ static bool is_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 	src = lnet_peer_ni_lookup(p->ln, &rx->src_nid);
 	same = src && READ_ONCE(src->peer) == rx->from->peer;
 	lnet_peer_ni_put(src);
-	return !same;
-}
-
-/* [sh] True: the source of @rx is forged, and this function has dropped and counted @rx. */
-static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
-{
-	if (!is_forged(p, rx, forward))
+	if (same)
 		return false;
 	if (rx->type == LNET_MSG_ACK || rx->type == LNET_MSG_REPLY)
 		lnet_count(p->sh, stranger_answer);
@@ -503,15 +491,6 @@ static bool has_false_source(struct lnet_pass *p, const struct lnet_rx *rx)
 	return is_false;
 }
 
-/* [sh] True if no host can have the destination: a router creates no peer entry for it. */
-static bool has_false_target(struct lnet_pass *p, const struct lnet_hdr *hdr)
-{
-	if (lnet_nid_is_host(&hdr->dest_nid) && !lnet_nid_is_own_host(&hdr->dest_nid))
-		return false;
-	lnet_count(p->sh, false_target);
-	return true;
-}
-
 static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 				  const struct lnet_hdr *hdr)
 {
@@ -522,9 +501,14 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_stat_drop(p->sh, rx->ni, rx->from, hdr->type, hdr->payload_len);
 		return v;
 	}
-	if ((unlikely(!is_sender) && has_false_source(p, rx)) ||
-	    (unlikely(v == FORWARD) && has_false_target(p, hdr)))
+	if (unlikely(!is_sender) && has_false_source(p, rx))
 		return skip(p, rx, LNET_CANCELED);
+	/* A router creates no peer entry for a NID that no host can have. */
+	if (unlikely(v == FORWARD) && (!lnet_nid_is_host(&hdr->dest_nid) ||
+				       lnet_nid_is_own_host(&hdr->dest_nid))) {
+		lnet_count(p->sh, false_target);
+		return skip(p, rx, LNET_CANCELED);
+	}
 	if (unlikely(READ_ONCE(p->ln->fault)) && p->ln->hooks->fault_drops(p, rx, hdr)) {
 		lnet_count(p->sh, fault_drops);
 		return skip(p, rx, LNET_FAULT);
@@ -593,13 +577,6 @@ static noinline enum lnet_verdict ack_begin(struct lnet_pass *p, struct lnet_ni 
 	return v;
 }
 
-/* Another thread lets @rx land, perhaps after its NI was deleted. lnet_rx_free() puts the NI. */
-static void keep_ni(struct lnet_rx *rx)
-{
-	rx->keeps_ni = 1;
-	lnet_ni_get(rx->ni);
-}
-
 enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx,
 				const struct lnet_hdr *hdr, struct lnet_peer_ni *from)
 {
@@ -617,8 +594,11 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 		lnet_rx_free(p, rx);
 		return v;
 	}
-	if (v == LNET_LATER)
-		keep_ni(rx);
+	if (v == LNET_LATER) {
+		/* Another thread lets @rx land, perhaps after its NI was deleted. */
+		rx->keeps_ni = 1;	/* lnet_rx_free() puts the NI */
+		lnet_ni_get(ni);
+	}
 	rx->verdict = v;
 	return v;
 }
@@ -648,13 +628,12 @@ void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict 
 	}
 	lnet_enter_pni(p, rx->from);
 	if (v == LNET_LAND) {
-		lnet_rx_land_md(p, rx, rx->md, rx->offset, rx->mlength);
+		rx->into = lnet_md_buf(rx->md, rx->offset, rx->mlength);
+		lnet_rx_land(p, rx);
 	} else {
 		lnet_rx_drop(p, rx, why);
-		rx->verdict = LNET_SKIP;
 	}
-	rx->landed = 1;
-	list_add_tail(&rx->owed, &p->land);
+	lnet_rx_owe(p, rx, v);
 	lnet_leave(p);
 }
 

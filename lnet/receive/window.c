@@ -58,13 +58,6 @@ static bool reads_md(const struct lnet_entry *e)
 	return e->type == LNET_OP_GET && !e->copy;
 }
 
-void lnet_entry_hold(struct lnet_entry *e)
-{
-	e->held = 1;
-	e->w->nr_held++;
-	e->sh->nr_held++;
-}
-
 static void unhold(struct lnet_entry *e)
 {
 	if (!e->held)
@@ -142,11 +135,6 @@ void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor)
 	w->floor = max(w->floor, floor);
 }
 
-static bool fits(const struct lnet_window *w, u64 seq)
-{
-	return max(w->high, seq) - w->floor < w->cap;
-}
-
 static void install(struct lnet_window *w, struct lnet_entry **bigger, u32 cap)
 {
 	u64 seq;
@@ -161,8 +149,7 @@ static void install(struct lnet_window *w, struct lnet_entry **bigger, u32 cap)
 
 static void ack_over(struct lnet_window *w, struct lnet_ni *ni)
 {
-	if (w->ack_ni)
-		lnet_ni_put(w->ack_ni);
+	lnet_ni_put(w->ack_ni);
 	w->ack_ni = ni;
 	if (ni)
 		lnet_ni_get(ni);
@@ -224,7 +211,7 @@ bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **wp, u64 grant, u6
 	struct lnet_shard *sh = p->sh;
 	struct lnet_window *w = *wp;
 
-	while (!fits(w, seq)) {
+	while (max(w->high, seq) - w->floor >= w->cap) {
 		struct lnet_entry **bigger, **old;
 		u32 cap = w->cap;
 
@@ -389,27 +376,19 @@ void lnet_pass_acks(struct lnet_pass *p)
 	}
 }
 
-static void expire_entries(struct lnet_pass *p, struct lnet_window *w)
-{
-	u64 seq;
-
-	for (seq = w->floor; seq <= w->high; seq++) {
-		struct lnet_entry *e = lnet_window_entry(w, seq);
-
-		if (!e || !e->md || p->now_ns - e->since_ns < w->hold_ns || !list_empty(&e->rxs))
-			continue;
-		entry_fail(p, e);
-	}
-}
-
 void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t)
 {
 	struct lnet_window *w = container_of(t, struct lnet_window, timer);
-	u64 next;
+	u64 next, seq;
 
 	if (w->ack_due_ns && p->now_ns >= w->ack_due_ns)
 		flush_acks(p, w);
-	expire_entries(p, w);
+	for (seq = w->floor; seq <= w->high; seq++) {
+		struct lnet_entry *e = lnet_window_entry(w, seq);
+
+		if (e && e->md && p->now_ns - e->since_ns >= w->hold_ns && list_empty(&e->rxs))
+			entry_fail(p, e);
+	}
 	if (p->now_ns - w->last_ns >= 2 * w->hold_ns && !lnet_window_is_busy(w)) {
 		lnet_window_drop(p, w);
 		return;

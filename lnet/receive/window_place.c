@@ -108,38 +108,20 @@ static bool is_lost(const struct lnet_window *w)
 	return lost;
 }
 
-static bool may_drop(const struct lnet_window *w, const struct lnet_window *keep)
+/*
+ * The window to drop: if @lost one of a lost peer, else one that is not smaller than @keep. The
+ * function starts with the largest windows. NULL: none of those that it checks.
+ */
+static struct lnet_window *to_drop(struct lnet_shard *sh, const struct lnet_window *keep, bool lost)
 {
-	return w != keep && !lnet_window_is_busy(w);
-}
-
-/* A window of a lost peer, the largest first; or NULL. */
-static struct lnet_window *lost_one(struct lnet_shard *sh, const struct lnet_window *keep)
-{
-	unsigned int weight = LNET_WINDOW_WEIGHTS, nr = 0;
+	unsigned int weight = LNET_WINDOW_WEIGHTS, least = lost ? 0 : keep->weight, nr = 0;
 	struct lnet_window *w;
 
-	while (weight--)
+	while (weight-- > least)
 		list_for_each_entry(w, &sh->heavy[weight], heavy) {
-			if (is_lost(w) && may_drop(w, keep))
+			if ((!lost || is_lost(w)) && w != keep && !lnet_window_is_busy(w))
 				return w;
-			if (++nr == LOST_MAX)
-				return NULL;
-		}
-	return NULL;
-}
-
-/* One of the largest windows, but not one that is smaller than @keep; or NULL. */
-static struct lnet_window *large_one(struct lnet_shard *sh, const struct lnet_window *keep)
-{
-	unsigned int weight = LNET_WINDOW_WEIGHTS, nr = 0;
-	struct lnet_window *w;
-
-	while (weight-- > keep->weight)
-		list_for_each_entry(w, &sh->heavy[weight], heavy) {
-			if (may_drop(w, keep))
-				return w;
-			if (++nr == LARGE_MAX)
+			if (++nr == (lost ? LOST_MAX : LARGE_MAX))
 				return NULL;
 		}
 	return NULL;
@@ -150,10 +132,10 @@ bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w)
 	u64 max = READ_ONCE(p->ln->tun.window_memory);
 
 	while (unlikely(p->sh->window_bytes + sizeof(struct lnet_entry) > max)) {
-		struct lnet_window *out = lost_one(p->sh, w);
+		struct lnet_window *out = to_drop(p->sh, w, true);
 
 		if (!out)
-			out = large_one(p->sh, w);
+			out = to_drop(p->sh, w, false);
 		if (!out)
 			return false;
 		lnet_count(p->sh, windows_displaced);

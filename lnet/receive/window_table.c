@@ -105,26 +105,6 @@ static struct lnet_window *last_of(struct lnet_shard *sh, const struct lnet_nid 
 	return last;
 }
 
-static void own_add(struct lnet_shard *sh, struct lnet_window *w)
-{
-	const struct lnet_window *last = last_of(sh, &w->opener);
-
-	set_rank(sh, w, last ? last->rank + 1 : 1);
-	hlist_add_head(&w->own, openers(sh, &w->opener));
-}
-
-/* The last window of the opener takes the rank of @w, so that ranks have no gap. */
-static void own_del(struct lnet_shard *sh, struct lnet_window *w)
-{
-	struct lnet_window *last;
-
-	hlist_del_init(&w->own);
-	list_del_init(&w->ranked);
-	last = last_of(sh, &w->opener);
-	if (last && last->rank > w->rank)
-		set_rank(sh, last, w->rank);
-}
-
 /* True: the sender may still retransmit a request, whose delivery would be unknown without @w. */
 static bool is_fresh(const struct lnet_window *w, u64 now_ns)
 {
@@ -223,19 +203,6 @@ bool lnet_window_may_hold(struct lnet_pass *p, const struct lnet_window *w)
 
 /* ---- dropping sessions ----------------------------------------------------------------------- */
 
-static void unhash(struct lnet_shard *sh, struct lnet_window *w)
-{
-	struct lnet_window **at = bucket(sh, w->grant);
-
-	while (*at != w)
-		at = &(*at)->hash_next;
-	*at = w->hash_next;
-	list_del_init(&w->link);
-	lnet_window_unwalk(w);
-	own_del(sh, w);
-	sh->nr_windows--;
-}
-
 bool lnet_window_is_busy(const struct lnet_window *w)
 {
 	u64 seq;
@@ -249,18 +216,14 @@ bool lnet_window_is_busy(const struct lnet_window *w)
 	return false;
 }
 
-static void window_free(struct lnet_pass *p, struct lnet_window *w)
+/* Frees @w, which has no entries and no timer. */
+static void window_free(struct lnet_window *w)
 {
-	u32 ix;
-
-	for (ix = 0; ix < w->cap; ix++)
-		lnet_entry_detach(p, w, ix);
 	list_del_init(&w->heavy);
 	lnet_window_count(w, false);
 	lnet_window_from(w, NULL);
 	lnet_peer_ni_put(w->via);
-	if (w->ack_ni)
-		lnet_ni_put(w->ack_ni);
+	lnet_ni_put(w->ack_ni);
 	list_del_init(&w->ack_due);
 	kfree(w->entry);
 	kfree(w);
@@ -268,10 +231,26 @@ static void window_free(struct lnet_pass *p, struct lnet_window *w)
 
 void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 {
+	struct lnet_window **at = bucket(p->sh, w->grant), *last;
+	u32 ix;
+
 	lnet_timer_cancel(&p->sh->wheel, &w->timer);
-	unhash(p->sh, w);
+	while (*at != w)
+		at = &(*at)->hash_next;
+	*at = w->hash_next;
+	list_del_init(&w->link);
+	lnet_window_unwalk(w);
+	hlist_del_init(&w->own);
+	list_del_init(&w->ranked);
+	/* The last window of the opener takes the rank of @w, so that ranks have no gap. */
+	last = last_of(p->sh, &w->opener);
+	if (last && last->rank > w->rank)
+		set_rank(p->sh, last, w->rank);
+	p->sh->nr_windows--;
 	lnet_count(p->sh, windows_dropped);
-	window_free(p, w);
+	for (ix = 0; ix < w->cap; ix++)
+		lnet_entry_detach(p, w, ix);
+	window_free(w);
 }
 
 /*
@@ -358,14 +337,7 @@ void lnet_windows_fini(struct lnet_shard *sh)
 				e->md = NULL;
 			lnet_entry_put(NULL, e);
 		}
-		list_del_init(&w->heavy);
-		lnet_window_count(w, false);
-		lnet_window_from(w, NULL);
-		lnet_peer_ni_put(w->via);
-		if (w->ack_ni)
-			lnet_ni_put(w->ack_ni);
-		kfree(w->entry);
-		kfree(w);
+		window_free(w);
 	}
 	WARN_ON_ONCE(sh->window_bytes);
 	while ((e = lnet_entry_take(sh)))
@@ -449,6 +421,7 @@ static u64 hold_ns(const struct lnet_tunables *tun, u32 hold_ms)
 
 static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, u32 hold_ms)
 {
+	const struct lnet_window *last;
 	struct lnet_shard *sh = p->sh;
 	struct lnet_window **at;
 
@@ -471,7 +444,9 @@ static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	sh->nr_windows++;
 	list_add(&w->heavy, &sh->heavy[0]);
 	lnet_window_count(w, true);
-	own_add(sh, w);
+	last = last_of(sh, &w->opener);
+	set_rank(sh, w, last ? last->rank + 1 : 1);
+	hlist_add_head(&w->own, openers(sh, &w->opener));
 	lnet_timer_set(&sh->wheel, &w->timer, p->now_ns + 2 * w->hold_ns);
 	return true;
 }
@@ -508,14 +483,6 @@ struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u3
 
 /* ---- session open requests ------------------------------------------------------------------- */
 
-/* [any shard] True if @peer exceeds openings_rate. */
-static bool is_too_often(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	u64 gap_ns = div_u64(NSEC_PER_SEC, (u32)READ_ONCE(p->ln->tun.openings_rate));
-
-	return lnet_bucket_take(&peer->open_due_ns, p->now_ns, gap_ns, OPEN_BURST * gap_ns);
-}
-
 /* @c: the session. NULL: sends an empty REPLY, so that the sender does not wait for a timeout. */
 static void open_reply(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_copy *c)
 {
@@ -532,10 +499,13 @@ static void open_reply(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_copy
 enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr)
 {
+	/* one request of @payer by openings_rate */
+	u64 gap_ns = div_u64(NSEC_PER_SEC, (u32)READ_ONCE(p->ln->tun.openings_rate));
+	struct lnet_peer *payer = payer_of(rx);
 	struct lnet_window *w;
 	struct lnet_copy *c;
 
-	if (is_too_often(p, payer_of(rx))) {
+	if (lnet_bucket_take(&payer->open_due_ns, p->now_ns, gap_ns, OPEN_BURST * gap_ns)) {
 		lnet_count(p->sh, openings_limited);
 		return LNET_SKIP;
 	}
