@@ -2,7 +2,6 @@
 /*
  * How transfers end, as a table: name, error number, whom to blame, what may have been delivered.
  */
-#include "plat.h"
 #include "model/op.h"
 #include "base/base.h"
 

@@ -3,7 +3,6 @@
  * Delivers events: handlers of one MD one at a time and in order, with no lock held, within a
  * budget per pass.
  */
-#include "plat.h"
 #include "shard/shard.h"
 #include "memory/memory.h"
 

@@ -3,7 +3,6 @@
  * Names memory descriptors and match entries: 64-bit handles, found and protected under one leaf
  * lock each.
  */
-#include "plat.h"
 #include "memory/memory.h"
 
 #define COOKIE_DOM	0x7fU

@@ -3,7 +3,6 @@
  * Decides which memory a PUT or GET goes to, keeps the PUTs that wait on lazy portals, and checks
  * whether others wait for the buffer of a message that is being received.
  */
-#include "plat.h"
 #include "shard/shard.h"
 #include "memory/memory.h"
 #include "shard/hooks.h"
@@ -23,35 +22,27 @@ static struct lnet_portal *portal_at(const struct lnet *ln, u32 ix)
 enum fit { FIT_NOT, FIT_TAKEN, FIT_TOO_LONG };
 
 /*
- * The entry names another NID of the very peer that sends. Only at arrival, when the shard of that
- * peer is locked; an rx that waits is matched by the name it came with.
+ * An entry for another NID of the very peer that sends fits too. Only at arrival, when the shard of
+ * that peer is locked; an rx that waits is matched by the name it came with.
  */
-static bool same_peer(const struct lnet_me *me, const struct lnet_rx *rx)
-{
-	const struct lnet_peer_ni *pni;
-
-	if (rx->parked)
-		return false;
-	list_for_each_entry(pni, &rx->src->peer->pnis, link)
-		if (lnet_nid_same(&pni->nid, &me->match.nid))
-			return true;
-	return false;
-}
-
 static bool nid_fits(struct lnet_me *me, const struct lnet_rx *rx)
 {
 	char want[LNET_NIDSTR_SIZE], got[LNET_NIDSTR_SIZE];
+	const struct lnet_peer_ni *pni;
+	bool fits = false;
 
 	if (lnet_nid_is_any(&me->match.nid) || lnet_nid_same(&me->match.nid, &rx->initiator))
 		return true;
-	if (!same_peer(me, rx))
+	if (rx->parked)
 		return false;
-	if (!me->warned)
+	list_for_each_entry(pni, &rx->src->peer->pnis, link)
+		fits |= lnet_nid_same(&pni->nid, &me->match.nid);
+	if (fits && !me->warned)
 		pr_warn("portal %u: a buffer for %s takes what %s sent, as they are one peer\n",
 			rx->portal, lnet_nid_str(&me->match.nid, want),
 			lnet_nid_str(&rx->initiator, got));
-	me->warned = 1;
-	return true;
+	me->warned |= fits;
+	return fits;
 }
 
 static bool me_fits(struct lnet_me *me, const struct lnet_rx *rx)

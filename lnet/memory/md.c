@@ -3,7 +3,6 @@
  * Memory descriptors: made, used by operations, exhausted, unlinked, and gone with their last
  * event.
  */
-#include "plat.h"
 #include "shard/shard.h"
 #include "memory/memory.h"
 

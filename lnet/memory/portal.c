@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Portals and their match entries: typed by the first entry, searched in order, lazy or not. */
-#include "plat.h"
 #include <lnet/hash.h>
 #include "memory/memory.h"
 

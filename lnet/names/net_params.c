@@ -2,7 +2,6 @@
 /* The little languages of the module's parameters: networks, ip2nets, routes. */
 #include "plat.h"
 #include <lnet/lnet.h>
-#include <lnet/nid.h>
 #include "model/limits.h"
 #include "names/names.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* NIDs and nets as text, and their hash. */
-#include "plat.h"
 #include "names/names.h"
 
 static_assert(sizeof(struct lnet_nid) == 20, "NID layout");

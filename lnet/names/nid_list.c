@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Lists of NID ranges: what configuration writes to mean many NIDs. */
-#include "plat.h"
 #include "names/names.h"
 
 static unsigned int count(struct lnet_part text, char c)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Ranges of NIDs as numbers, the form in which ioctls carry them. */
-#include "plat.h"
 #include "names/names.h"
 
 #define RANGE 3	/* words: lo, hi, stride */
