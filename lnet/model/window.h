@@ -21,14 +21,15 @@ struct lnet_entry {
 	u64 seq;
 	u32 refs;			/* the window, each rx, each reply in flight */
 	u8 state, type, noack, reason;	/* reason: enum lnet_refusal of a final entry, 0: done */
-	u8 acked, confirmed, gone;
+	u8 acked, gone;
 	u8 whole;			/* not truncated: a cumulative ACK may cover it */
 	u8 nr_answers;			/* replies in flight */
 	u8 held;			/* counted in w->nr_held */
 	u32 rlength, mlength, offset;	/* requested length; accepted length; place in the MD */
 	atomic_t nr_back;		/* replies that ended in another shard */
 	struct lnet_shard *sh;
-	struct lnet_window *w;		/* NULL: the window does without the entry */
+	/* NULL: the sender has finished the request, or the window does without the entry */
+	struct lnet_window *w;
 	/* the operation's reference; PUT: until received; GET: until acknowledged */
 	struct lnet_md *md;
 	struct lnet_evt *evt;		/* PUT or GET event, filled at the match */

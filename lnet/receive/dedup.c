@@ -522,8 +522,7 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 	rx->ni->sh[rx->hold_shard].holds--;
 	if (how == LNET_OK && e->state == ENTRY_MATCHED)
 		landed(p, rx, e);
-	else if (e->state == ENTRY_FINAL && !e->confirmed &&
-		 (how == LNET_OK || how == LNET_STOPPED))
+	else if (e->state == ENTRY_FINAL && e->w && (how == LNET_OK || how == LNET_STOPPED))
 		answer_final(p, rx, e);	/* a duplicate asks for the answer on its own path */
 	else if (gives_way(rx, e, how))
 		unmatch(p, e);

@@ -386,23 +386,6 @@ static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct l
 	return LNET_SKIP;
 }
 
-/* The sender's interface, made if unknown; counted. No lock is held meanwhile. */
-static struct lnet_peer_ni *source_of(struct lnet_pass *p, const struct lnet_rx *rx)
-{
-	struct lnet_peer *claimer = rx->from->peer;
-	struct lnet_peer_ni *src;
-
-	lnet_peer_get(claimer);
-	lnet_leave(p);
-	src = lnet_peer_ni_claimed(p->ln, &rx->src_nid, claimer);
-	lnet_peer_put(claimer);
-	lnet_enter_pni(p, src ? src : rx->from);
-	if (!src || !lnet_nid_is_lo(&src->nid))
-		return src;
-	lnet_peer_ni_put(src);		/* nobody else has a name of ours */
-	return NULL;
-}
-
 /* Said by a router in the name of a node that it cannot reach: nothing came from there. */
 static bool is_routers_word(const struct lnet_hdr *hdr)
 {
@@ -444,12 +427,19 @@ static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
  */
 static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_word)
 {
+	struct lnet_peer *claimer = rx->from->peer;
 	struct lnet_peer_ni *src;
 
 	if (drop_forged(p, rx, false))
 		return false;
-	src = source_of(p, rx);
-	if (!src) {
+	/* The sender's interface is created if it is unknown. No lock is held meanwhile. */
+	lnet_peer_get(claimer);
+	lnet_leave(p);
+	src = lnet_peer_ni_claimed(p->ln, &rx->src_nid, claimer);
+	lnet_peer_put(claimer);
+	lnet_enter_pni(p, src ? src : rx->from);
+	if (!src || lnet_nid_is_lo(&src->nid)) {	/* no other node has the NID 0@lo */
+		lnet_peer_ni_put(src);
 		lnet_rx_drop(p, rx, LNET_CANCELED);
 		return false;
 	}

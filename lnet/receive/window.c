@@ -76,7 +76,7 @@ void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
 	lockdep_assert_held(&e->sh->lock);
 	if (!md || e->state != ENTRY_FINAL || !list_empty(&e->rxs))
 		return;
-	if (reads_md(e) && (e->nr_answers || (!e->confirmed && !e->gone)))
+	if (reads_md(e) && (e->nr_answers || (e->w && !e->gone)))
 		return;
 	unhold(e);
 	e->md = NULL;
@@ -112,7 +112,6 @@ void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix)
 	if (e->copy)
 		w->copy_bytes -= e->copy->len;
 	e->w = NULL;
-	e->confirmed = 1;
 	if (e->state == ENTRY_MATCHED && list_empty(&e->rxs))
 		entry_fail(p, e);
 	else
