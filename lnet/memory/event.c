@@ -106,21 +106,6 @@ static void handle_batch(struct lnet_pass *p, struct lnet_md *md, struct list_he
 		turn->left = 0;
 }
 
-/* Takes events from @turn. False: @md has no more events and may be gone. */
-static bool deliver_md(struct lnet_pass *p, struct lnet_md *md, struct turn *turn)
-{
-	struct lnet_watch *watch = lnet_watch_begin(md, turn->now_ns);
-	bool more;
-	LIST_HEAD(batch);
-
-	while ((more = take_events(md, &batch, min(BATCH, turn->left))) && turn->left) {
-		handle_batch(p, md, &batch, watch, turn);
-		INIT_LIST_HEAD(&batch);
-	}
-	lnet_watch_end(watch);
-	return more;
-}
-
 static void kick(struct lnet *ln)
 {
 	ln->env->ops->kick(ln->env, 0);
@@ -137,12 +122,21 @@ void lnet_md_hand_over(struct lnet_pass *p)
 
 static void deliver(struct lnet_pass *p, struct turn *turn)
 {
+	struct lnet_watch *watch;
 	struct lnet_md *md;
+	LIST_HEAD(batch);
+	bool more;
 
 	while (turn->left && !list_empty(&p->ready)) {
 		md = list_first_entry(&p->ready, struct lnet_md, ready);
 		list_del_init(&md->ready);
-		if (deliver_md(p, md, turn))
+		watch = lnet_watch_begin(md, turn->now_ns);
+		while ((more = take_events(md, &batch, min(BATCH, turn->left))) && turn->left) {
+			handle_batch(p, md, &batch, watch, turn);
+			INIT_LIST_HEAD(&batch);
+		}
+		lnet_watch_end(watch);
+		if (more)		/* else @md may be gone */
 			list_add(&md->ready, &p->ready);
 	}
 }

@@ -72,32 +72,26 @@ void lnet_watch_end(struct lnet_watch *w)
 		smp_store_release(&w->begin_ns, 0);
 }
 
-/* Counts and logs the handler of @w if it is too slow. True: a handler runs. */
-static bool look_at(struct lnet *ln, struct lnet_watch *w, u64 now_ns)
-{
-	u64 begin_ns = READ_ONCE(w->begin_ns);
-	u32 what;
-
-	if (!begin_ns)
-		return false;
-	if (begin_ns & COUNTED || now_ns < begin_ns || now_ns - begin_ns < limit_ns(ln))
-		return true;
-	what = READ_ONCE(w->what);
-	if (cmpxchg(&w->begin_ns, begin_ns, begin_ns | COUNTED) != begin_ns)
-		return true;
-	lnet_stat_count(ln, LNET_C_slow_handlers);
-	lnet_log_handler_blocks(ln, what >> 8, lnet_event_name(what & 0xff),
-				div64_u64(now_ns - begin_ns, NSEC_PER_MSEC));
-	return true;
-}
-
+/* Counts and logs each handler that is too slow. True: a handler runs. */
 static bool look_at_all(struct lnet *ln, u64 now_ns)
 {
 	bool any = false;
 	unsigned int i;
 
-	for (i = 0; i < LNET_WATCHES; i++)
-		any |= look_at(ln, &ln->watch[i], now_ns);
+	for (i = 0; i < LNET_WATCHES; i++) {
+		struct lnet_watch *w = &ln->watch[i];
+		u64 begin_ns = READ_ONCE(w->begin_ns);
+		u32 what = READ_ONCE(w->what);
+
+		any |= begin_ns != 0;
+		if (!begin_ns || begin_ns & COUNTED || now_ns < begin_ns ||
+		    now_ns - begin_ns < limit_ns(ln) ||
+		    cmpxchg(&w->begin_ns, begin_ns, begin_ns | COUNTED) != begin_ns)
+			continue;
+		lnet_stat_count(ln, LNET_C_slow_handlers);
+		lnet_log_handler_blocks(ln, what >> 8, lnet_event_name(what & 0xff),
+					div64_u64(now_ns - begin_ns, NSEC_PER_MSEC));
+	}
 	return any;
 }
 

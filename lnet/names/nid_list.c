@@ -153,34 +153,26 @@ static int items_parse(struct lnet_nidlist *list, struct lnet_part text)
 	return list->nr ? 0 : -EINVAL;
 }
 
-/*
- * Each item has a separator before it, each expression one of its own, its bracket or its item's:
- * so many are enough.
- */
-static int room_alloc(struct lnet_nidlist *list, struct lnet_part text)
-{
-	unsigned int nr_items = count(text, ' ') + 1;
-	unsigned int nr_exprs = nr_items + count(text, '.') + count(text, ',') + count(text, '[');
-
-	list->items = kvzalloc(nr_items * sizeof(*list->items) + nr_exprs * sizeof(*list->exprs),
-			      GFP_NOFS);
-	if (!list->items)
-		return -ENOMEM;
-	list->exprs = (struct lnet_nidlist_expr *)(list->items + nr_items);
-	return 0;
-}
-
 int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text)
 {
 	struct lnet_part all = lnet_part_of(text, LNET_NIDLIST_TEXT_MAX + 1);
+	unsigned int nr_items = count(all, ' ') + 1;
+	/*
+	 * Each item has a separator before it, each expression one of its own, its bracket or its
+	 * item's: so many are enough.
+	 */
+	unsigned int nr_exprs = nr_items + count(all, '.') + count(all, ',') + count(all, '[');
 	int rc;
 
 	memset(list, 0, sizeof(*list));
 	if (all.len > LNET_NIDLIST_TEXT_MAX)
 		return -EINVAL;
-	rc = room_alloc(list, all);
-	if (!rc)
-		rc = items_parse(list, all);
+	list->items = kvzalloc(nr_items * sizeof(*list->items) + nr_exprs * sizeof(*list->exprs),
+			       GFP_NOFS);
+	if (!list->items)
+		return -ENOMEM;
+	list->exprs = (struct lnet_nidlist_expr *)(list->items + nr_items);
+	rc = items_parse(list, all);
 	if (rc)
 		lnet_nidlist_free(list);
 	return rc;
