@@ -173,19 +173,11 @@ static void matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *
 	e->evt = lnet_rx_event(rx, rx->type == LNET_OP_GET ? LNET_EVENT_GET : LNET_EVENT_PUT);
 }
 
-static enum lnet_verdict not_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e,
-				     enum lnet_outcome why)
+static u8 refusal_of(enum lnet_outcome why)
 {
-	u32 reason = why == LNET_TOO_LONG      ? LNET_REFUSED_TOO_LONG :
-		     why == LNET_NOT_PERMITTED ? LNET_REFUSED_NOT_PERMITTED :
-						 LNET_REFUSED_NO_MATCH;
-
-	lnet_rx_drop(p, rx, why);
-	e->state = ENTRY_FINAL;
-	e->reason = (u8)reason;
-	lnet_window_reject(e->w, e);
-	lnet_entry_put(p, e);
-	return refuse(p, rx, NULL, reason);
+	if (why == LNET_TOO_LONG)
+		return LNET_REFUSED_TOO_LONG;
+	return why == LNET_NOT_PERMITTED ? LNET_REFUSED_NOT_PERMITTED : LNET_REFUSED_NO_MATCH;
 }
 
 static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
@@ -193,8 +185,15 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 	enum lnet_outcome why = LNET_NO_MATCH;
 	enum lnet_verdict v = lnet_match(p, rx, &why);
 
-	if (v == LNET_SKIP)
-		return not_matched(p, rx, e, why);
+	if (v == LNET_SKIP) {
+		lnet_rx_drop(p, rx, why);
+		e->state = ENTRY_FINAL;
+		e->reason = refusal_of(why);
+		lnet_window_reject(e->w, e);
+		v = refuse(p, rx, NULL, e->reason);
+		lnet_entry_put(p, e);
+		return v;
+	}
 	if (v == LNET_LATER) {
 		/* on the portal's list, not on e->rxs: the first of those who wait */
 		rx->entry = e;

@@ -50,14 +50,6 @@ struct lnet_entry *lnet_entry_take(struct lnet_shard *sh)
 	return e;
 }
 
-/*
- * A large REPLY is sent from the memory itself; an ACK, and a REPLY from a copy, need it no more.
- */
-static bool reads_md(const struct lnet_entry *e)
-{
-	return e->type == LNET_OP_GET && !e->copy;
-}
-
 static void unhold(struct lnet_entry *e)
 {
 	if (!e->held)
@@ -76,7 +68,8 @@ void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
 	lockdep_assert_held(&e->sh->lock);
 	if (!md || e->state != ENTRY_FINAL || !list_empty(&e->rxs))
 		return;
-	if (reads_md(e) && (e->nr_answers || (e->w && !e->gone)))
+	/* A large REPLY is sent from the memory itself; an ACK and a cached REPLY are not. */
+	if (e->type == LNET_OP_GET && !e->copy && (e->nr_answers || (e->w && !e->gone)))
 		return;
 	unhold(e);
 	e->md = NULL;

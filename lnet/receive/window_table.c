@@ -61,15 +61,14 @@ bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *r
 	       is_opener_again(w, rx->src->peer);
 }
 
-/* True if all interfaces of @peer are known, so it cannot be a rail of another opener. */
-static bool is_described(const struct lnet_peer *peer)
-{
-	return READ_ONCE(peer->disc.whole) || (peer->configured && peer->nr_pnis > 1);
-}
-
 bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *rx)
 {
-	return !lnet_window_is_openers(w, rx) && is_described(rx->src->peer);
+	const struct lnet_peer *peer = rx->src->peer;
+
+	if (lnet_window_is_openers(w, rx))
+		return false;
+	/* A peer whose interfaces are all known cannot be a rail of another opener. */
+	return READ_ONCE(peer->disc.whole) || (peer->configured && peer->nr_pnis > 1);
 }
 
 /* ---- windows of one peer --------------------------------------------------------------------- */
