@@ -75,7 +75,7 @@ struct lnet_nidlist_expr {
 struct lnet_net_sink {
 	/* an interface of a net; "" is the driver's choice; @cpts 0: all. Not 0 ends the walk. */
 	int (*net)(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts);
-	/* ip2nets, for each rule: has this machine an address in @list? NULL: no. */
+	/* ip2nets, for each rule: is an address of this machine in @list, on tcp? NULL: no */
 	bool (*matches)(struct lnet_net_sink *s, const struct lnet_nidlist *list);
 };
 

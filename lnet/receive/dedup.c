@@ -209,9 +209,6 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 
 static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
-	const struct list_head *at;
-	unsigned int nr = 0;
-
 	/* Who uses a name for another request lies; what is longer or shorter would not fit. */
 	if (e->type != rx->type || e->rlength != rx->rlength) {
 		lnet_count(p->sh, errors);
@@ -222,9 +219,8 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
 		answer_final(p, rx, e);
 		return LNET_SKIP;
 	}
-	list_for_each(at, &e->rxs)	/* which wait for a buffer or receive payload */
-		nr++;
-	if (nr >= RXS_MAX) {	/* as if it had been lost: the others have not ended */
+	/* As if it had been lost: the others wait for a buffer, or receive payload. */
+	if (list_count_nodes(&e->rxs) >= RXS_MAX) {
 		lnet_count(p->sh, dup_denied);
 		return LNET_SKIP;
 	}
@@ -358,7 +354,6 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx)
 /* Dropped while parked: the entry is forgotten, so that the sender may send again. */
 static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
-	struct lnet_window *w = lnet_window_find(p->sh, rx->handle.cookie[0]);
 	struct lnet_rx *other, *next;
 
 	list_for_each_entry_safe(other, next, &e->rxs, link) {
@@ -367,8 +362,8 @@ static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 		lnet_rx_owe(p, other, LNET_SKIP);
 		lnet_entry_put(p, e);
 	}
-	if (w && e->w == w) {
-		lnet_window_unplace(w, e->seq & (w->cap - 1));
+	if (e->w) {
+		lnet_window_unplace(e->w, e->seq & (e->w->cap - 1));
 		e->w = NULL;
 		lnet_entry_put(p, e);
 	}
