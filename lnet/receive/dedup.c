@@ -396,9 +396,11 @@ static void drop_all(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry 
 void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 		       enum lnet_outcome why)
 {
-	struct lnet_entry *e = rx->entry;
+	struct lnet_entry *e;
 
-	lnet_enter(p, e->sh);
+	/* lnet_once_begin() parks @rx before it sets rx->entry, and holds this shard meanwhile. */
+	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
+	e = rx->entry;
 	if (v == LNET_LAND)
 		land_all(p, rx, e);
 	else
@@ -513,6 +515,7 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 
 	lnet_enter(p, e->sh);
 	list_del_init(&rx->link);
+	lockdep_assert_held(&p->ln->shard[rx->hold_shard].lock);
 	rx->ni->sh[rx->hold_shard].holds--;
 	if (how == LNET_OK && e->state == ENTRY_MATCHED)
 		landed(p, rx, e);

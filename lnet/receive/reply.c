@@ -206,6 +206,7 @@ void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome 
 	lnet_rec_op(p, PIN, op, 0, 0);
 	op->pins++;
 	list_del_init(&rx->link);
+	lockdep_assert_held(&p->ln->shard[rx->hold_shard].lock);
 	rx->ni->sh[rx->hold_shard].holds--;
 	if (how == LNET_OK && !lnet_op_over(op)) {
 		op->mlength = rx->want;

@@ -274,11 +274,15 @@ static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	return LNET_SKIP;
 }
 
-/* [sh] The landing of @rx, a request under stock rules, ended: sends the ACK if @wanted. */
+/*
+ * [sh of rx->hold_shard] The driver is done with the payload of @rx, a request under stock rules:
+ * sends the ACK if @wanted.
+ */
 static void landed(struct lnet_pass *p, struct lnet_rx *rx, bool wanted)
 {
 	struct lnet_op *op;
 
+	lockdep_assert_held(&p->ln->shard[rx->hold_shard].lock);
 	rx->ni->sh[rx->hold_shard].holds--;
 	if (!wanted)
 		return;
@@ -292,7 +296,7 @@ static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 	struct lnet_md *md = rx->md;
 	struct lnet_evt *e;
 
-	lnet_enter_pni(p, rx->from);
+	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
 	landed(p, rx, how == LNET_OK && rx->wants_ack && !(md->options & LNET_MD_ACK_DISABLE));
 	e = lnet_rx_event(rx, LNET_EVENT_PUT);
 	e->ev.status = how == LNET_OK ? 0 : -EIO;
@@ -322,10 +326,12 @@ static enum lnet_verdict push_begin(struct lnet_pass *p, struct lnet_rx *rx)
 
 static void push_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
-	lnet_enter_pni(p, rx->src);
+	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
 	landed(p, rx, how == LNET_OK && rx->wants_ack);
-	if (how == LNET_OK)
+	if (how == LNET_OK) {
+		lnet_enter_pni(p, rx->src);
 		p->ln->hooks->push_taken(p, rx);
+	}
 	lnet_rx_free(p, rx);
 }
 
@@ -397,7 +403,8 @@ static bool is_routers_word(const struct lnet_hdr *hdr)
  * [sh] True if neither the source node, by any of its NIDs, nor a gateway of the route table sent
  * @rx: then this function has dropped and counted @rx. The function checks each message to forward,
  * because the next hop trusts this node. Routes may be asymmetric, so any peer may send this node a
- * message with a source on a remote net. The function then marks @rx as claimed.
+ * message with a source on a remote net. The function then marks @rx as claimed. It may release the
+ * lock and take it again.
  */
 static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 {
@@ -427,11 +434,12 @@ static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
  */
 static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_word)
 {
-	struct lnet_peer *claimer = rx->from->peer;
+	struct lnet_peer *claimer;
 	struct lnet_peer_ni *src;
 
 	if (drop_forged(p, rx, false))
 		return false;
+	claimer = rx->from->peer;	/* drop_forged() may have released the lock */
 	/* The sender's interface is created if it is unknown. No lock is held meanwhile. */
 	lnet_peer_get(claimer);
 	lnet_leave(p);

@@ -129,9 +129,43 @@ static void test_landing(void)
 	rails_end();
 }
 
+/*
+ * To node 1, the second interface of node 0 is a gateway, which is in shard 0, and the first one is
+ * a peer in another shard. A PUT of this peer that comes through the gateway is counted in one
+ * shard; lockdep_assert_held() checks that its end has the lock of the same shard.
+ */
+static void test_other_shard(void)
+{
+	struct lnet_route_cfg route = { .hops = -1, .net = lnet_net_make(LNET_LND_TCP, 77) };
+	struct rails_msg m = { .to = 1, .rail = 1, .type = RAILS_CORE, .len = 64 };
+	u8 payload[64] = { 0 };
+	struct lnet *ln;
+
+	begin(&apart);
+	ln = rails.node[1].ln;
+	route.gateway = rails_nid(0, 1);
+	UNIT_EQUAL(lnet_route_add(ln, &route), 0, "a gateway");
+	UNIT_EQUAL(shard_seen(1), 0, "shard of the gateway");
+	UNIT_EQUAL(shard_seen(0) != 0, true, "shard of the peer");
+	m.data = payload;
+	m.hdr = (struct lnet_hdr){ .type = LNET_MSG_PUT, .src_pid = LNET_PID, .dest_pid = LNET_PID,
+				   .payload_len = 64 };
+	m.hdr.src_nid = rails_nid(0, 0);
+	m.via = route.gateway;
+	m.hdr.dest_nid = m.at = rails_nid(1, 1);
+	m.hdr.msg.put.ptl_index = RAILS_PORTAL;
+	lnet_handle_set_none(&m.hdr.msg.put.ack_wmd);
+	rails_again(&m);
+	rails_pump();
+	UNIT_EQUAL(ln->shard[0].c[LNET_C_recv_count] > 0, true, "messages by the gateway");
+	UNIT_EQUAL(lnet_route_del(ln, route.net, &route.gateway), 0, "no gateway");
+	rails_end();
+}
+
 UNIT_SUITE(shards,
 	{ "duplicates over two interfaces", test_twice },
 	{ "lost requests and answers", test_lost },
 	{ "refusals", test_refused },
 	{ "requests that wait for a buffer", test_parked },
-	{ "landings", test_landing })
+	{ "landings", test_landing },
+	{ "a message through a gateway in another shard", test_other_shard })
