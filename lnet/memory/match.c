@@ -22,8 +22,8 @@ static struct lnet_portal *portal_at(const struct lnet *ln, u32 ix)
 enum fit { FIT_NOT, FIT_TAKEN, FIT_TOO_LONG };
 
 /*
- * An entry for another NID of the very peer that sends fits too. Only at arrival, when the shard of
- * that peer is locked; an rx that waits is matched by the name it came with.
+ * An entry for another NID of the same peer fits as well, but only when the message arrives: then a
+ * shard is locked, so the NIDs of the peer do not change. A parked message has its NID only.
  */
 static bool nid_fits(struct lnet_me *me, const struct lnet_rx *rx)
 {

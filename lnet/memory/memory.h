@@ -192,8 +192,9 @@ static inline struct lnet_portal *lnet_portal_of(struct lnet_md_dom *dom)
 
 /* ---- match.c --------------------------------------------------------------------------------- */
 /*
- * [sh of rx->src] Decides where a PUT or GET goes. Uses rx->{type,portal,match_bits,rlength,offset,
- * src_pid}, and the primary NID of the peer, which becomes rx->initiator. LAND: sets rx->md
+ * [any sh: the NIDs of a peer change only with all shards locked] Decides where a PUT or GET goes.
+ * Uses rx->{type,portal,match_bits,rlength,offset,src_pid}, and the primary NID of the peer, which
+ * becomes rx->initiator. LAND: sets rx->md
  * (reference and threshold taken), rx->offset and rx->mlength. SKIP: *@why is LNET_NO_MATCH or
  * LNET_TOO_LONG. LATER: @rx is parked on the portal (rx->link).
  */

@@ -38,7 +38,7 @@ struct lnet_entry {
 	u64 since_ns;			/* last change */
 	struct lnet_entry *next_back;	/* in p->backs: entries to notify of @nr_back */
 };
-static_assert(sizeof(struct lnet_entry) == 112);
+static_assert(sizeof(void *) != 8 || sizeof(struct lnet_entry) == 112);
 
 struct lnet_window {			/* [shard that the session ID selects] */
 	struct list_head link;		/* LRU in the shard */

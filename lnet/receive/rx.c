@@ -558,7 +558,10 @@ bool lnet_rx_needed(const struct lnet_ni *ni, const struct lnet_hdr *hdr)
 	return hdr->type != LNET_MSG_ACK || !lnet_nid_same(&hdr->dest_nid, &ni->nid);
 }
 
-/* What lnet_ack_take() reads is in the header or written by it: nothing of an ACK is kept. */
+/*
+ * The node keeps nothing of an ACK, so @rx is on the stack and not cleared. lnet_ack_take() reads
+ * only what read_header() and dispatch() write.
+ */
 static noinline enum lnet_verdict ack_begin(struct lnet_pass *p, struct lnet_ni *ni,
 					    const struct lnet_hdr *hdr, struct lnet_peer_ni *from)
 {

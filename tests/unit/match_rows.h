@@ -44,12 +44,13 @@ static inline void peer_init(void)
 /* The interface of a peer with the primary NID @n and no other NID. */
 static inline struct lnet_peer_ni *pni_other(u8 n)
 {
-	static struct lnet_peer peer;
-	static struct lnet_peer_ni pni = { .peer = &peer };
+	static struct lnet_peer_ni pni[256];
+	static struct lnet_peer peer[256];
 
-	INIT_LIST_HEAD(&peer.pnis);
-	peer.primary = nid_of(n);
-	return &pni;
+	INIT_LIST_HEAD(&peer[n].pnis);
+	peer[n].primary = nid_of(n);
+	pni[n].peer = &peer[n];
+	return &pni[n];
 }
 
 struct me_row {				/* an entry with its MD; length 0: there is no such entry */
