@@ -112,7 +112,7 @@ static void not_taken(struct lnet_pass *p, struct lnet_att *att)
 
 static bool fault_drops(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
-	return lnet_fault_rx(p, rx->ni, hdr) || !lnet_rules_receive(p, rx, hdr);
+	return lnet_fault_peer_fails(p->ln, &hdr->src_nid) || !lnet_rules_receive(p, rx, hdr);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

@@ -459,8 +459,5 @@ bool lnet_ni_is_alone(const struct lnet_ni *ni);
 /* A local NID of this instance? (acceptor) Returns the NI, counted, or NULL. */
 struct lnet_ni *lnet_ni_find(struct lnet *ln, const struct lnet_nid *nid);
 void lnet_ni_put(struct lnet_ni *ni);
-/* a fault rule ends this attempt at the driver seam: give it back with *how */
-bool lnet_fault_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
-		     enum lnet_outcome *how);
 
 #endif

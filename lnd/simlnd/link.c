@@ -233,37 +233,42 @@ static bool is_rule(u8 kind)
 	return kind >= SIM_RULE && kind <= SIM_RULE_DOWN;
 }
 
+static enum lnet_rule_kind rule_kind(const struct sim_fault *f)
+{
+	return f->kind == SIM_RULE_DELAY ? LNET_RULE_K_STOCK_DELAY : LNET_RULE_K_STOCK_DROP;
+}
+
 /* An operator's rule at interface @rail of node @n; a new node has none. */
 static int rule_add(struct sim_world *w, const struct sim_fault *f, u32 n, u32 rail)
 {
 	struct lnet *ln = w->node[n].ln;
-	struct lnet_fault_rule rule = {
-		.src = LNET_NID_ANY, .dst = LNET_NID_ANY, .local = w->node[n].lnet_ni[rail]->nid,
-		.delay = f->kind == SIM_RULE_DELAY, .rate = 1000 / max(f->permille, 1U),
-	};
+	struct lnet_rule rule;
 
 	if (f->kind == SIM_RULE_DOWN)
-		return lnet_fault_ni_down(ln, &rule.local, true);
+		return lnet_fault_ni_down(ln, &w->node[n].lnet_ni[rail]->nid, true);
+	lnet_rule_init(&rule, rule_kind(f));
+	rule.rate = 1000 / max(f->permille, 1U);
+	if (f->kind == SIM_RULE_DELAY)
+		rule.delay_ns = f->delay_ns;	/* delays know no interface */
+	else
+		rule.local = w->node[n].lnet_ni[rail]->nid;
 	if (f->kind == SIM_RULE) {
-		rule.health_mask = (2U << LNET_NETWORK_TIMEOUT) - 2;
+		rule.outcomes = LNET_RULE_OUTCOMES;
 		rule.when = sim_below(&w->rng, 3);
 	}
-	if (f->kind == SIM_RULE_DELAY) {
-		rule.local = LNET_NID_ANY;	/* delays know no interface */
-		rule.latency_ns = f->delay_ns;
-	}
-	return lnet_fault_add(ln, &rule);
+	return lnet_rule_add(ln, &rule);
 }
 
 static void rule_del(struct sim_world *w, const struct sim_fault *f, u32 n, u32 rail)
 {
-	struct lnet_nid any = LNET_NID_ANY;
+	struct lnet_rule_which which = { .kind = rule_kind(f), .src = LNET_NID_ANY,
+					 .dst = LNET_NID_ANY };
 	struct lnet *ln = w->node[n].ln;
 
 	if (f->kind == SIM_RULE_DOWN)
 		lnet_fault_ni_down(ln, &w->node[n].lnet_ni[rail]->nid, false);
 	else
-		lnet_fault_del(ln, f->kind == SIM_RULE_DELAY, &any, &any);
+		lnet_rule_del(ln, &which);
 }
 
 static void rule_set(struct sim_world *w, const struct sim_fault *f, bool on)

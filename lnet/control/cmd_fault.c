@@ -7,8 +7,9 @@
 struct fault_req {
 	u32 op;				/* LNET_NL_DROP_ADD ... */
 	u32 id;				/* 0: none was given */
+	u32 interval_s;
 	u64 latency_s, latency_ms;
-	struct lnet_fault_rule rule;
+	struct lnet_rule rule;
 };
 
 #define FAULT_NUM(key, member, max)								\
@@ -27,112 +28,96 @@ static const struct lnet_field nid_fields[] = {
 };
 static const struct lnet_field id_fields[] = { FAULT_NUM("id", id, U32_MAX), { NULL } };
 static const struct lnet_field rule_fields[] = {
-	LNET_FIELD_RANGE("fa_ptl_mask", struct fault_req, rule.portal_mask, S64_MIN, S64_MAX,
+	LNET_FIELD_RANGE("fa_ptl_mask", struct fault_req, rule.portals, S64_MIN, S64_MAX,
 			 .text = "a number"),
-	FAULT_NUM("fa_msg_mask", rule.msg_mask, 15),
+	FAULT_NUM("fa_msg_mask", rule.types, 15),
 	{ NULL }
 };
 static const struct lnet_field delay_fields[] = {
 	FAULT_NUM("la_rate", rule.rate, U32_MAX),
-	FAULT_NUM("la_interval", rule.interval_s, U32_MAX),
+	FAULT_NUM("la_interval", interval_s, U32_MAX),
 	FAULT_NUM("la_latency", latency_s, 86400),
 	FAULT_NUM("la_latency_ms", latency_ms, 86400000),
 	{ NULL }
 };
 static const struct lnet_field drop_fields[] = {
 	FAULT_NUM("da_rate", rule.rate, U32_MAX),
-	FAULT_NUM("da_interval", rule.interval_s, U32_MAX),
-	FAULT_NUM("da_health_error_mask", rule.health_mask, U32_MAX),
+	FAULT_NUM("da_interval", interval_s, U32_MAX),
+	FAULT_NUM("da_health_error_mask", rule.outcomes, U32_MAX),
 	FAULT_NUM("da_random", rule.random, 1),
 	FAULT_NUM("da_drop_all", rule.drop_all, 1),
 	FAULT_NUM("da_when", rule.when, 2),
 	{ NULL }
 };
 
+/* Reads what to do, and makes r->rule an empty rule of the kind. */
 static int op_of(const struct lnet_ctl_req *req, struct fault_req *r, struct lnet_ctl_err *e)
 {
-	*r = (struct fault_req){ .rule = { .src = LNET_NID_ANY, .dst = LNET_NID_ANY,
-					   .local = LNET_NID_ANY } };
-	return lnet_ctl_read(lnet_ctl_attrs(req), op_fields, r, e);
-}
+	int rc;
 
-static int rule_of(struct lnet_req all, bool delay, struct fault_req *r, struct lnet_ctl_err *e)
-{
-	int rc = lnet_ctl_read(all, nid_fields, r, e);
-
-	rc = rc ? rc : lnet_ctl_read(all, rule_fields, r, e);
-	rc = rc ? rc : lnet_ctl_read(all, delay ? delay_fields : drop_fields, r, e);
-	r->rule.delay = delay;
-	r->rule.latency_ns = r->latency_ms ? r->latency_ms * NSEC_PER_MSEC :
-					     r->latency_s * NSEC_PER_SEC;
-	if (!rc && delay && !r->rule.latency_ns)
-		return lnet_ctl_fail(e, -EINVAL, "a delay rule needs a latency");
+	*r = (struct fault_req){ .op = 0 };
+	rc = lnet_ctl_read(lnet_ctl_attrs(req), op_fields, r, e);
+	lnet_rule_init(&r->rule, r->op >= LNET_NL_DELAY_ADD ? LNET_RULE_K_STOCK_DELAY :
+							     LNET_RULE_K_STOCK_DROP);
 	return rc;
 }
 
-/* Returns why lnet_fault_add() rejects a rule each of whose values is valid. */
-static const char *contradiction(const struct lnet_fault_rule *r)
+static int rule_of(struct lnet_req all, struct fault_req *r, struct lnet_ctl_err *e)
 {
-	if (r->random && !r->interval_s)
-		return "'random' needs an interval";
-	if (r->delay && !lnet_nid_is_any(&r->local))
-		return "a delay rule cannot have 'local_nid'";
-	if (r->portal_mask && r->msg_mask && !(r->msg_mask & (1u << LNET_MSG_PUT |
-							      1u << LNET_MSG_GET)))
-		return "'portal' needs the message PUT or GET";
-	return "the values of the rule exclude each other";
+	bool delay = r->rule.kind == LNET_RULE_K_STOCK_DELAY;
+	int rc = lnet_ctl_read(all, nid_fields, r, e);
+
+	BUILD_BUG_ON(sizeof(e->text) < LNET_RULE_ERR);
+	rc = rc ? rc : lnet_ctl_read(all, rule_fields, r, e);
+	rc = rc ? rc : lnet_ctl_read(all, delay ? delay_fields : drop_fields, r, e);
+	r->rule.interval_ns = r->interval_s * (u64)NSEC_PER_SEC;
+	r->rule.delay_ns = r->latency_ms ? r->latency_ms * NSEC_PER_MSEC :
+					   r->latency_s * NSEC_PER_SEC;
+	return rc ? rc : lnet_rule_check(&r->rule, e->text);
 }
 
-static int fault_add(struct lnet *ln, const struct lnet_fault_rule *rule, struct lnet_ctl_err *e)
+static int fault_add(struct lnet *ln, const struct lnet_rule *rule, struct lnet_ctl_err *e)
 {
-	int rc = lnet_fault_add(ln, rule);
+	int rc = lnet_rule_add(ln, rule);
 
-	if (rc == -EINVAL && !rule->rate == !rule->interval_s)
-		return lnet_ctl_fail(e, rc, "a rule needs either a rate or an interval of at "
-				     "least 1; rate is %u, interval %u", rule->rate,
-				     rule->interval_s);
-	if (rc == -EINVAL)
-		return lnet_ctl_fail(e, rc, "%s", contradiction(rule));
 	return rc ? lnet_ctl_fail(e, rc, "cannot add the rule: %s",
 				  rc == -ENOSPC ? "too many" : lnet_ctl_why(rc))
 		  : 0;
 }
 
-static int fault_del(struct lnet *ln, bool delay, const struct fault_req *r,
-		     struct lnet_ctl_err *e)
+static int fault_del(struct lnet *ln, const struct fault_req *r, struct lnet_ctl_err *e)
 {
-	int nr = r->id ? lnet_fault_del_id(ln, delay, r->id)
-		       : lnet_fault_del(ln, delay, &r->rule.src, &r->rule.dst);
+	const struct lnet_rule_which which = { .kind = r->rule.kind, .id = r->id,
+					       .src = r->rule.src, .dst = r->rule.dst };
 
-	return nr > 0 ? 0 : lnet_ctl_fail(e, nr ? nr : -ENOENT, "no matching rule");
+	return lnet_rule_del(ln, &which) ? 0 : lnet_ctl_fail(e, -ENOENT, "no matching rule");
 }
 
 static int fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		     struct lnet_ctl_err *e)
 {
 	struct lnet_req all = lnet_ctl_attrs(req);
-	bool checks = req->flags & LNET_NL_F_STAGED, delay;
+	bool checks = req->flags & LNET_NL_F_STAGED;
 	struct fault_req r;
 	int rc = op_of(req, &r, e);
 
 	if (rc)
 		return rc;
-	delay = r.op >= LNET_NL_DELAY_ADD;
 	switch (r.op) {
 	case LNET_NL_DROP_ADD:
 	case LNET_NL_DELAY_ADD:
-		rc = rule_of(all, delay, &r, e);
+		rc = rule_of(all, &r, e);
 		return rc || checks ? rc : fault_add(ctl->ln, &r.rule, e);
 	case LNET_NL_DROP_DEL:
 	case LNET_NL_DELAY_DEL:
 		rc = lnet_ctl_read(all, nid_fields, &r, e);
 		rc = rc ? rc : lnet_ctl_read(all, id_fields, &r, e);
-		return rc || checks ? rc : fault_del(ctl->ln, delay, &r, e);
+		return rc || checks ? rc : fault_del(ctl->ln, &r, e);
 	case LNET_NL_DROP_RESET:
 	case LNET_NL_DELAY_RESET:
 		if (checks)
 			return lnet_ctl_fail(e, -EINVAL, "this 'rule_type' is no change");
-		lnet_fault_reset(ctl->ln, delay);
+		lnet_rules_reset(ctl->ln, r.rule.kind);
 		return 0;
 	}
 	return lnet_ctl_fail(e, -EINVAL, "this 'rule_type' is a question");
@@ -182,9 +167,9 @@ static int fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 
 	if (rc)
 		return rc;
-	d->kind = r.op >= LNET_NL_DELAY_ADD;
+	d->kind = r.rule.kind;
 	/* no words: it is how stock's lists say that they are empty */
-	return lnet_fault_get(d->ctl->ln, d->kind, 0, &r.rule) ? -ENOENT : 0;
+	return lnet_rule_at(d->ctl->ln, d->kind, 0, NULL);
 }
 
 /* Keys of control.def's fault table that only one kind of rule has. */
@@ -204,69 +189,71 @@ enum {
 	RULE_ID
 };
 
-static void emit_drop(struct lnet_sink *s, const struct lnet_fault_rule *rule, bool backup)
+static void emit_drop(struct lnet_sink *s, const struct lnet_rule_live *rule, bool backup)
 {
-	s->ops->num(s, DA_RATE, LNET_NLT_U32, rule->rate);
-	s->ops->num(s, DA_INTERVAL, LNET_NLT_U32, rule->interval_s);
+	const struct lnet_rule *r = &rule->r;
+
+	s->ops->num(s, DA_RATE, LNET_NLT_U32, r->rate);
+	s->ops->num(s, DA_INTERVAL, LNET_NLT_U32, div_u64(r->interval_ns, NSEC_PER_SEC));
 	if (!backup)
-		s->ops->num(s, DS_DROPPED, LNET_NLT_U64, rule->nr_hit);
-	s->ops->num(s, DA_MASK, LNET_NLT_U32, rule->health_mask);
-	s->ops->num(s, DA_RANDOM, LNET_NLT_U32, rule->random);
-	s->ops->num(s, DA_DROP_ALL, LNET_NLT_U32, rule->drop_all);
-	if (rule->when)
-		s->ops->num(s, DA_WHEN, LNET_NLT_U32, rule->when);
+		s->ops->num(s, DS_DROPPED, LNET_NLT_U64, rule->info.nr_hit);
+	s->ops->num(s, DA_MASK, LNET_NLT_U32, r->outcomes);
+	s->ops->num(s, DA_RANDOM, LNET_NLT_U32, r->random);
+	s->ops->num(s, DA_DROP_ALL, LNET_NLT_U32, r->drop_all);
+	if (r->when)
+		s->ops->num(s, DA_WHEN, LNET_NLT_U32, r->when);
 }
 
-static void emit_delay(struct lnet_sink *s, const struct lnet_fault_rule *rule, bool backup)
+static void emit_delay(struct lnet_sink *s, const struct lnet_rule_live *rule, bool backup)
 {
-	u64 ms = div_u64(rule->latency_ns, NSEC_PER_MSEC);
+	const struct lnet_rule *r = &rule->r;
+	u64 ms = div_u64(r->delay_ns, NSEC_PER_MSEC);
 
-	s->ops->num(s, LA_RATE, LNET_NLT_U32, rule->rate);
-	s->ops->num(s, LA_INTERVAL, LNET_NLT_U32, rule->interval_s);
+	s->ops->num(s, LA_RATE, LNET_NLT_U32, r->rate);
+	s->ops->num(s, LA_INTERVAL, LNET_NLT_U32, div_u64(r->interval_ns, NSEC_PER_SEC));
 	s->ops->num(s, LA_LATENCY, LNET_NLT_U32, div_u64(ms, MSEC_PER_SEC));
 	if (!backup)
-		s->ops->num(s, LS_DELAYED, LNET_NLT_U64, rule->nr_hit);
+		s->ops->num(s, LS_DELAYED, LNET_NLT_U64, rule->info.nr_hit);
 	if (ms - div_u64(ms, MSEC_PER_SEC) * MSEC_PER_SEC)
 		s->ops->num(s, LA_LATENCY_MS, LNET_NLT_U32, ms);
 }
 
 static bool rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
-		      const struct lnet_fault_rule *rule)
+		      const struct lnet_rule_live *rule)
 {
+	const struct lnet_rule *r = &rule->r;
 	struct lnet_view_fault v = {
-		.portal_mask = rule->portal_mask,
-		.msg_mask = rule->msg_mask ? rule->msg_mask : 15,
-		.count = rule->nr_match,
-		.ack = rule->nr_by_type[0],
-		.put = rule->nr_by_type[1],
-		.get = rule->nr_by_type[2],
-		.reply = rule->nr_by_type[3],
+		.portal_mask = r->portals,
+		.msg_mask = r->types ? r->types : 15,
+		.count = rule->info.nr_match,
+		.ack = rule->info.nr_by_type[LNET_MSG_ACK],
+		.put = rule->info.nr_by_type[LNET_MSG_PUT],
+		.get = rule->info.nr_by_type[LNET_MSG_GET],
+		.reply = rule->info.nr_by_type[LNET_MSG_REPLY],
 	};
 
-	strscpy(v.rule_type, rule->delay ? "delay" : "drop", sizeof(v.rule_type));
-	lnet_nid_str(&rule->src, v.src);
-	lnet_nid_str(&rule->dst, v.dst);
-	lnet_nid_str(&rule->local, v.local);
+	strscpy(v.rule_type, lnet_rule_kind_name(r->kind), sizeof(v.rule_type));
+	lnet_nid_str(&r->src, v.src);
+	lnet_nid_str(&r->dst, v.dst);
+	lnet_nid_str(&r->local, v.local);
 	lnet_ctl_item(d, s);
 	lnet_table_emit(s, &lnet_table_fault, &v, 0, d->backup, NULL);
-	if (rule->delay)
+	if (r->kind == LNET_RULE_K_STOCK_DELAY)
 		emit_delay(s, rule, d->backup);
 	else
 		emit_drop(s, rule, d->backup);
 	if (s->more)
-		s->ops->num(s, RULE_ID, LNET_NLT_U32, rule->id);
+		s->ops->num(s, RULE_ID, LNET_NLT_U32, rule->info.id);
 	return lnet_ctl_item_end(d, s);
 }
 
 static int fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
-	struct lnet_fault_rule rule;
+	struct lnet_rule_live rule;
 
-	while (!lnet_fault_get(d->ctl->ln, d->kind, d->pos, &rule)) {
+	for (; !lnet_rule_at(d->ctl->ln, d->kind, d->pos, &rule); d->pos++)
 		if (!lnet_ctl_table(d, s, &lnet_table_fault) || !rule_emit(d, s, &rule))
 			return 1;
-		d->pos++;
-	}
 	return 0;
 }
 

@@ -585,9 +585,7 @@ static int unconfigure(struct lnet_control *ctl)
 		rc = lnet_peer_del(ctl->ln, &nid, NULL, 0);
 	lnet_ctl_wait_del(ctl, NULL);
 	lnet_ctl_trans_drop(ctl);
-	lnet_fault_del(ctl->ln, false, &LNET_NID_ANY, &LNET_NID_ANY);
-	lnet_fault_del(ctl->ln, true, &LNET_NID_ANY, &LNET_NID_ANY);
-	lnet_rule_del(ctl->ln, &(struct lnet_rule_which){ .kind = LNET_NR_RULE_KINDS });
+	lnet_rule_del(ctl->ln, &(struct lnet_rule_which){ .kind = LNET_RULE_K_ANY });
 	lnet_udsp_del(ctl->ln, -1);
 	if (!rc)
 		WRITE_ONCE(ctl->configured, false);

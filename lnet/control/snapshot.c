@@ -21,11 +21,10 @@ struct lnet_ctl_conf {
 	struct lnet_ctl_waiting *waiting;
 	struct lnet_ni_cfg *nis;
 	struct lnet_ctl_marks *marks;	/* of each of nis */
-	struct lnet_fault_rule *rules[2];
 	struct lnet_udsp_rule *policies;
 	struct lnet_route_cfg *routes;
-	struct lnet_rules_kept *faults;	/* of the grammar of faults.def */
-	unsigned int nr_nis, nr_rules[2], nr_policies, nr_routes;
+	struct lnet_rules_kept *faults;
+	unsigned int nr_nis, nr_policies, nr_routes;
 	bool routing;
 	struct list_head peers;
 };
@@ -45,8 +44,6 @@ void lnet_ctl_conf_free(struct lnet_ctl_conf *conf)
 	}
 	kvfree(conf->nis);
 	kvfree(conf->marks);
-	kvfree(conf->rules[0]);
-	kvfree(conf->rules[1]);
 	kvfree(conf->faults);
 	kvfree(conf->policies);
 	kvfree(conf->routes);
@@ -162,24 +159,6 @@ static int peers_read(struct lnet *ln, struct lnet_ctl_conf *conf)
 	return rc;
 }
 
-static int rules_read(struct lnet *ln, bool delay, struct lnet_ctl_conf *conf)
-{
-	struct lnet_fault_rule rule;
-	unsigned int nr = 0, i;
-
-	while (!lnet_fault_get(ln, delay, nr, &rule))
-		nr++;
-	if (!nr)
-		return 0;
-	conf->rules[delay] = kvcalloc(nr, sizeof(rule), GFP_KERNEL);
-	if (!conf->rules[delay])
-		return -ENOMEM;
-	for (i = 0; i < nr; i++)
-		if (!lnet_fault_get(ln, delay, i, &conf->rules[delay][i]))
-			conf->nr_rules[delay]++;
-	return 0;
-}
-
 static int policies_read(struct lnet *ln, struct lnet_ctl_conf *conf)
 {
 	conf->policies = kvcalloc(LNET_UDSP_MAX, sizeof(*conf->policies), GFP_KERNEL);
@@ -219,8 +198,6 @@ int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **res)
 	conf->routing = lnet_router_on(ctl->ln);
 	rc = nis_read(ctl, conf);
 	rc = rc ? rc : peers_read(ctl->ln, conf);
-	rc = rc ? rc : rules_read(ctl->ln, false, conf);
-	rc = rc ? rc : rules_read(ctl->ln, true, conf);
 	rc = rc ? rc : lnet_rules_keep(ctl->ln, &conf->faults);
 	rc = rc ? rc : policies_read(ctl->ln, conf);
 	rc = rc ? rc : routes_read(ctl->ln, conf);
@@ -337,32 +314,6 @@ static void peers_add(struct restore *r)
 	}
 }
 
-static bool rule_same(const struct lnet_fault_rule *a, const struct lnet_fault_rule *b)
-{
-	return lnet_nid_same(&a->src, &b->src) && lnet_nid_same(&a->dst, &b->dst) &&
-	       lnet_nid_same(&a->local, &b->local) && a->portal_mask == b->portal_mask &&
-	       a->msg_mask == b->msg_mask && a->rate == b->rate &&
-	       a->interval_s == b->interval_s && a->latency_ns == b->latency_ns &&
-	       a->health_mask == b->health_mask && a->random == b->random &&
-	       a->drop_all == b->drop_all && a->when == b->when;
-}
-
-/* The newest stands first. */
-static void rules_make(struct restore *r, bool delay)
-{
-	const struct lnet_fault_rule *now = r->now->rules[delay], *rules = r->conf->rules[delay];
-	unsigned int i = 0, nr = r->conf->nr_rules[delay];
-
-	while (r->now->nr_rules[delay] == nr && i < nr && rule_same(&now[i], &rules[i]))
-		i++;
-	if (r->now->nr_rules[delay] == nr && i == nr)
-		return;
-	lnet_fault_del(r->ln, delay, &LNET_NID_ANY, &LNET_NID_ANY);
-	for (i = nr; i-- > 0;)
-		while (again(r, lnet_fault_add(r->ln, &rules[i])))
-			;
-}
-
 static bool route_in(const struct lnet_ctl_conf *conf, const struct lnet_route_cfg *cfg)
 {
 	const struct lnet_route_cfg *r;
@@ -409,8 +360,6 @@ static void restore(struct restore *r)
 		while (again(r, lnet_ctl_wait_add(r->ctl, w)))
 			;
 	peers_add(r);
-	rules_make(r, false);
-	rules_make(r, true);
 	while (again(r, lnet_udsp_set(ln, conf->policies, conf->nr_policies)))
 		;
 	while (now->routing != conf->routing && again(r, lnet_router_enable(ln, conf->routing)))

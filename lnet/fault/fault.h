@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions of fault/: fault rules in the grammar of faults.def, as data, as text, and acting on
- * messages that are sent and received.
+ * Functions of fault/: fault rules as data, as text, and acting on messages that are sent and
+ * received.
  *
  * A rule is a kind with parameters: whom it concerns, when it hits, what it then does. It draws
  * from its own generator, so that the same seed and the same messages give the same faults again.
- * Rules that stock's tool knows are in stock_rules.c; both act, those first.
+ * Rules of stock's tool are two more kinds of the same table: their parameters come as numbers, and
+ * they follow stock where it differs from the grammar of faults.def.
  */
 #ifndef LNET_FAULT_FAULT_H
 #define LNET_FAULT_FAULT_H
@@ -21,13 +22,19 @@ struct lnet_rules_kept;
 
 enum { LNET_RULE_SEND = 1, LNET_RULE_RECEIVE = 2, LNET_RULE_BOTH = 3 };
 
+#define LNET_RULE_OUTCOMES ((2u << LNET_NETWORK_TIMEOUT) - 2)	/* the failures of stock, 1..10 */
+
 enum { LNET_SPOIL_BIT, LNET_SPOIL_PAGES };
 
 enum lnet_rule_kind {
 #define FAULT_PARAM(id, name, type, member, min, max, text)
 #define FAULT_KIND(id, ...) LNET_RULE_K_##id,
 #include "fault/faults.def"
-	LNET_NR_RULE_KINDS
+	LNET_NR_RULE_KINDS,
+	/* stock's, which faults.def does not list */
+	LNET_RULE_K_STOCK_DROP,
+	LNET_RULE_K_STOCK_DELAY,
+	LNET_RULE_K_ANY,		/* in struct lnet_rule_which: all, stock's included */
 #undef FAULT_PARAM
 #undef FAULT_KIND
 };
@@ -48,13 +55,14 @@ struct lnet_rule_nids {
 
 struct lnet_rule {
 	u8 kind, at, where, when;
+	u8 random, drop_all;		/* stock's: every second match hits, each does */
 	u32 set;			/* 1 << enum lnet_rule_param: what was said */
 	char name[32];
 	struct lnet_nid src, dst, local;	/* any; or 255.255.255.255@net: any on the net */
 	struct lnet_rule_nids left, right;
 	u32 types;			/* 1 << type; 0: all */
 	u32 rate, permille, duty, behind, burst, loss;
-	u32 outcomes;			/* 1 << number */
+	u32 outcomes;			/* 1 << number; stock: other bits have no effect */
 	u64 portals;
 	u64 count, seed, bandwidth;
 	u64 interval_ns, from_ns, to_ns, period_ns, delay_ns, jitter_ns, over_ns;
@@ -67,9 +75,15 @@ struct lnet_rule_info {
 	u32 id;				/* counted from 1 */
 	u8 state;
 	u64 nr_match, nr_hit;
+	u64 nr_by_type[4];		/* hits by type of the message: ACK, PUT, GET, REPLY */
 };
 
 extern const char *const lnet_rule_states[];
+static inline bool lnet_rule_is_stock(const struct lnet_rule *r)
+{
+	return r->kind > LNET_NR_RULE_KINDS;
+}
+
 /* LNET_NR_RULE_KINDS: there is none. */
 enum lnet_rule_kind lnet_rule_kind_find(const char *name);
 /* The name as in faults.def. */
@@ -89,19 +103,37 @@ void lnet_rule_init(struct lnet_rule *r, enum lnet_rule_kind kind);
  * the parameter and the error.
  */
 int lnet_rule_set(struct lnet_rule *r, const char *name, const char *text, char *err);
-/* Checks that no parameter is missing, and that all fit together. Returns as lnet_rule_set(). */
+/*
+ * Checks that no parameter is missing, and that all fit together. Returns as lnet_rule_set(). For
+ * stock's rules @err says what stock's tool calls the parameters.
+ */
 int lnet_rule_check(const struct lnet_rule *r, char *err);
 /* Writes a parameter as lnet_rule_set() reads it. False: it was not set. */
 bool lnet_rule_text(const struct lnet_rule *r, enum lnet_rule_param param, char *buf, size_t size);
 
 /* ---- rule_table.c ---------------------------------------------------------------------------- */
+/* A rule that acts: the rule, its generator, and where it stands. */
+struct lnet_rule_live {
+	struct list_head link;
+	struct lnet_rule r;
+	struct lnet_rule_info info;
+	u64 added_ns, rng;
+	bool over_told;			/* the log has its end */
+	u32 window_pos, window_hit;	/* rate: matches seen in this window, which of them hits */
+	/* interval: begin of this window (U64_MAX: none yet), from when on a match hits */
+	u64 window_ns, hit_ns;
+	u64 free_ns;			/* slow: when the link will have sent all */
+};
+
 /*
- * Which rules: all that are like what is said. @id 0, @kind LNET_NR_RULE_KINDS, @name "": not said.
+ * Which rules: all that are like what is said. @id 0, @name "": not said. @kind LNET_NR_RULE_KINDS:
+ * all kinds of faults.def. @src and @dst count for a kind of stock; any: all.
  */
 struct lnet_rule_which {
 	u32 id;
 	enum lnet_rule_kind kind;
 	char name[32];
+	struct lnet_nid src, dst;
 };
 
 /*
@@ -113,8 +145,16 @@ int lnet_rule_add(struct lnet *ln, const struct lnet_rule *r);
 unsigned int lnet_rule_del(struct lnet *ln, const struct lnet_rule_which *which);
 /* Worker of shard 0, no lock held: logs the rules that have ended. */
 void lnet_rules_work(struct lnet *ln, u64 now_ns);
-/* Copies the first rule with a number from @id on. 0, -ENOENT: none */
+/* Copies the first rule of faults.def with a number from @id on. 0, -ENOENT: none */
 int lnet_rule_get(struct lnet *ln, u32 id, struct lnet_rule *r, struct lnet_rule_info *info);
+/*
+ * Copies the rule at @pos of those of @kind, the most recent first; @copy may be NULL. 0, -ENOENT
+ * past the end
+ */
+int lnet_rule_at(struct lnet *ln, enum lnet_rule_kind kind, unsigned int pos,
+		 struct lnet_rule_live *copy);
+/* Sets the counters of all rules of @kind to zero, and draws their next hits again. */
+void lnet_rules_reset(struct lnet *ln, enum lnet_rule_kind kind);
 /* The number of the newest rule; 0: there is none. */
 u32 lnet_rule_last(struct lnet *ln);
 /* Config, may sleep. Copies all rules with their state to *@kept, for kvfree(). 0, -ENOMEM */
@@ -125,33 +165,8 @@ int lnet_rules_keep(struct lnet *ln, struct lnet_rules_kept **kept);
  */
 int lnet_rules_put_back(struct lnet *ln, const struct lnet_rules_kept *kept);
 
-/* ---- stock_rules.c --------------------------------------------------------------------------- */
-/* Rules of stock LNet's tool, the dbg-* hooks, and the table of both kinds of rules. */
-
-struct lnet_fault_rule {
-	u8 delay;			/* else drop */
-	struct lnet_nid src, dst, local;	/* any; or 255.255.255.255@net: any on the net */
-	u64 portal_mask;
-	u32 msg_mask;			/* bit 1 << type; 0: all */
-	u32 rate, interval_s;		/* exactly one non-zero */
-	u64 latency_ns;			/* delay */
-	/* drop: outcomes to inject at the sender's driver seam, bit 1 << number */
-	u32 health_mask;
-	u8 random, drop_all;
-	/*
-	 * dbg hooks: 0 before posting, 1 after posting (bytes are lost), 2 after completion (answer
-	 * is lost)
-	 */
-	u8 when;
-	u32 id;				/* unique, with struct lnet_rule; 0 in an add: the next */
-	u64 nr_match, nr_hit, nr_by_type[4];
-};
-
-struct lnet_rules {
-	struct list_head list;		/* [lock] most recent first */
-	u32 nr, last_id;		/* [lock] */
-	u32 nr_reorder;			/* [lock], READ_ONCE without */
-};
+/* ---- fault.c --------------------------------------------------------------------------------- */
+/* The table of the rules, NIDs that fail, and interfaces that are held down. */
 
 #define LNET_FAULT_FAILS 64		/* NIDs that fail */
 
@@ -163,44 +178,27 @@ struct lnet_fault_fail {
 
 struct lnet_fault {
 	spinlock_t lock;		/* leaf */
-	struct list_head rules[2];	/* [lock] stock's: drop, delay */
-	u32 nr[2];			/* [lock], READ_ONCE without */
+	struct list_head rules;		/* [lock] most recent first, so by falling numbers */
+	u32 last_id;			/* [lock] */
+	u32 nr, nr_reorder;		/* [lock], READ_ONCE without */
 	struct lnet_fault_fail fails[LNET_FAULT_FAILS];	/* [lock] */
 	u32 nr_fails;			/* [lock], READ_ONCE without */
-	struct lnet_rules more;
 	/* while sending, where no shard is locked; what comes in is counted by who drops it */
 	atomic64_t hits[2];
 };
 
-/* True if @pattern is any, @nid, or any on the net of @nid. */
-bool lnet_fault_nid_matches(const struct lnet_nid *pattern, const struct lnet_nid *nid);
 /* True if lnet_fault_peer() makes this message to or from @nid fail; it is counted. */
 bool lnet_fault_peer_fails(struct lnet *ln, const struct lnet_nid *nid);
-/* True: drop the received message silently. */
-bool lnet_fault_rx(struct lnet_pass *p, const struct lnet_ni *ni, const struct lnet_hdr *hdr);
-/* Returns the time in ns for which a message to be sent is held; 0: it is not. */
-u64 lnet_fault_delay(struct lnet_pass *p, const struct lnet_hdr *hdr);
 /* [cfg_mutex] The table, made if necessary. NULL: no memory. */
 struct lnet_fault *lnet_fault_want(struct lnet *ln);
 /* [lock] ln->fault is set while there is a rule. */
 void lnet_fault_gate(struct lnet *ln);
-/* Config, may sleep. Adds a rule at the head of its list. 0, -EINVAL, -ENOMEM, -ENOSPC */
-int lnet_fault_add(struct lnet *ln, const struct lnet_fault_rule *rule);
-/* Config. Deletes drop or delay rules with these NIDs; NULL or any: all. Returns their number. */
-int lnet_fault_del(struct lnet *ln, bool delay, const struct lnet_nid *src,
-		   const struct lnet_nid *dst);
-/* Config. Deletes the rule with this number. Returns how many were deleted. */
-int lnet_fault_del_id(struct lnet *ln, bool delay, u32 id);
-/* Copies the rule at @pos of its list. 0, -ENOENT past the end */
-int lnet_fault_get(struct lnet *ln, bool delay, unsigned int pos, struct lnet_fault_rule *rule);
-/* Sets the counters of all drop or delay rules to zero, and draws their next hits again. */
-void lnet_fault_reset(struct lnet *ln, bool delay);
 /*
  * Config. The next @count messages to @nid (any: to all) fail with -EIO, and messages from it are
  * dropped, each counted. -1: always; 0: no more. 0, -ENOMEM, -ENOSPC
  */
 int lnet_fault_peer(struct lnet *ln, const struct lnet_nid *nid, s32 count);
-/* Deletes all rules of both kinds, and the table. */
+/* Deletes all rules, and the table. */
 void lnet_fault_fini(struct lnet *ln);
 /*
  * The number of messages that rules dropped, or delayed, before they were sent, since the last
@@ -213,23 +211,12 @@ void lnet_fault_count_reset(struct lnet *ln);
 int lnet_fault_ni_down(struct lnet *ln, const struct lnet_nid *nid, bool down);
 
 /* ---- rule_apply.c ---------------------------------------------------------------------------- */
-/* A rule that acts: the rule, its generator, and where it stands. */
-struct lnet_rule_live {
-	struct list_head link;
-	struct lnet_rule r;
-	struct lnet_rule_info info;
-	u64 added_ns, rng;
-	bool over_told;			/* the log has its end */
-	u32 window_pos, window_hit;	/* rate */
-	u64 window_ns, hit_ns;		/* interval: begin of this window, U64_MAX: none yet */
-	u64 free_ns;			/* slow: when the link will have sent all */
-};
-
 /* What becomes of a message that is to be sent. */
 struct lnet_fate {
 	bool end;			/* the attempt ends so */
 	enum lnet_outcome how;
 	bool twice;
+	bool by_stock;			/* a delay rule of stock holds it: others of stock do not */
 	u64 delay_ns;
 	u32 holder, behind;		/* rule that holds it; it goes after so many later ones */
 };

@@ -21,11 +21,6 @@ static unsigned long *behind_of(struct lnet_att *att)
 	return (unsigned long *)&att->lnd[1];
 }
 
-static void unhold(struct lnet_att *att)
-{
-	att->lnd[0] = att->lnd[1] = NULL;
-}
-
 /* Holds @att back as @fate says; no lock held. */
 static void hold(struct lnet_pass *p, struct lnet_att *att, const struct lnet_fate *fate)
 {
@@ -54,7 +49,7 @@ static void hold(struct lnet_pass *p, struct lnet_att *att, const struct lnet_fa
 /* [sh] */
 static void let_go(struct lnet_pass *p, struct lnet_att *att)
 {
-	unhold(att);
+	att->lnd[0] = att->lnd[1] = NULL;
 	WRITE_ONCE(att->flags, LNET_ATTF_RELEASED);
 	list_move_tail(&att->link, &p->send);
 }
@@ -104,34 +99,26 @@ static void passed(struct lnet_pass *p, const struct lnet_att *att)
 	lnet_leave(p);
 }
 
-static bool ended(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how)
-{
-	WRITE_ONCE(att->flags, LNET_ATTF_FAULT);
-	lnet_att_done(p, att, how, 0);
-	return true;
-}
-
 bool lnet_fault_seam(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
 	struct lnet_fault *f = READ_ONCE(p->ln->fault);
-	enum lnet_outcome how = LNET_OK;
 	struct lnet_fate fate;
 	struct lnet_hdr hdr;
 
 	if (!f || att->flags & LNET_ATTF_RELEASED)
 		return false;
-	if (lnet_fault_send(p, ni, att, &how))
-		return ended(p, att, how);
 	lnet_att_hdr(att, &hdr);
 	lnet_rules_send(p, ni, &hdr, &fate);
-	if (fate.end)
-		return ended(p, att, fate.how);
-	fate.delay_ns += lnet_fault_delay(p, &hdr);
+	if (fate.end) {
+		WRITE_ONCE(att->flags, LNET_ATTF_FAULT);
+		lnet_att_done(p, att, fate.how, 0);
+		return true;
+	}
 	if (fate.twice)
 		atomic_set(&att->given, LNET_GIVEN_TWICE);
 	if (fate.delay_ns)
 		hold(p, att, &fate);
-	else if (READ_ONCE(f->more.nr_reorder))
+	else if (READ_ONCE(f->nr_reorder))
 		passed(p, att);
 	return fate.delay_ns;
 }

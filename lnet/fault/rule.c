@@ -61,6 +61,8 @@ static const struct kind {
 #include "fault/faults.def"
 #undef FAULT_PARAM
 #undef FAULT_KIND
+	[LNET_RULE_K_STOCK_DROP] = { "drop", LNET_RULE_BOTH, P_SEED, 0 },
+	[LNET_RULE_K_STOCK_DELAY] = { "delay", LNET_RULE_SEND, P_SEED, 0 },
 };
 
 #define fail(err, ...) (scnprintf(err, LNET_RULE_ERR, __VA_ARGS__), -EINVAL)
@@ -389,6 +391,24 @@ static int check_times(const struct lnet_rule *r, char *err)
 	return 0;
 }
 
+static int check_stock(const struct lnet_rule *r, char *err)
+{
+	if (r->kind == LNET_RULE_K_STOCK_DELAY && !r->delay_ns)
+		return fail(err, "a delay rule needs a latency");
+	if (!r->rate == !r->interval_ns)
+		return fail(err, "a rule needs either a rate or an interval of at least 1; rate is "
+			    "%u, interval %u", r->rate,
+			    (u32)div_u64(r->interval_ns, NSEC_PER_SEC));
+	if (r->random && !r->interval_ns)
+		return fail(err, "'random' needs an interval");
+	if (r->kind == LNET_RULE_K_STOCK_DELAY && !lnet_nid_is_any(&r->local))
+		return fail(err, "a delay rule cannot have 'local_nid'");
+	if (r->outcomes && !(r->outcomes & LNET_RULE_OUTCOMES))
+		return fail(err, "'health_error' %#x must have some of the bits 1 to 10",
+			    r->outcomes);
+	return 0;
+}
+
 static int check_kind(const struct lnet_rule *r, char *err)
 {
 	switch (r->kind) {
@@ -401,6 +421,9 @@ static int check_kind(const struct lnet_rule *r, char *err)
 			return fail(err,
 				    "'outcome' needs 'outcome', or 'when' posted or completed");
 		break;
+	case LNET_RULE_K_STOCK_DROP:
+	case LNET_RULE_K_STOCK_DELAY:
+		return check_stock(r, err);
 	}
 	return 0;
 }
@@ -416,7 +439,7 @@ int lnet_rule_check(const struct lnet_rule *r, char *err)
 	if (several(r->set & (P_RATE | P_INTERVAL | P_PERMILLE)))
 		return fail(err, "only one of 'rate', 'interval' and 'permille' makes sense");
 	if (r->portals && r->types && !(r->types & (1u << LNET_MSG_PUT | 1u << LNET_MSG_GET)))
-		return fail(err, "'portal' is of PUT and GET, which 'message' leaves out");
+		return fail(err, "'portal' needs the message PUT or GET");
 	rc = check_times(r, err);
 	return rc ? rc : check_kind(r, err);
 }

@@ -2,9 +2,16 @@
 /*
  * What fault rules do to messages: which of them hit, and what becomes of the message then.
  *
- * All rules that hit act together: delays add up; the first that ends the message ends it. A rule
- * sees a message where it leaves this node and where it arrives, so that the NIDs of a rule say the
- * direction, and the same rule may be given to both ends.
+ * All rules that hit act together, the most recent first: delays add up; the first rule that ends
+ * the message ends it, and older rules do not count the message. A rule sees a message where it
+ * leaves this node and where it arrives, so that the NIDs of a rule say the direction, and the same
+ * rule may be given to both ends.
+ *
+ * Rules of stock differ: of their delay rules, the most recent one that hits holds the message, and
+ * older ones do not count it. A drop rule without outcomes loses messages silently on receive. One
+ * with outcomes, or with a moment (when), ends attempts of the sender where they would be given to
+ * the driver. With drop_all it acts on both sides. On sending, its local NID is the sender's; stock
+ * LNet never matches there.
  */
 #include "plat.h"
 #include "shard/shard.h"
@@ -33,11 +40,6 @@ static u64 draw_ns(struct lnet_rule_live *live, u64 bound_ns)
 	return mul_u64_u64_div_u64(bound_ns, draw(live, U32_MAX), U32_MAX);
 }
 
-static bool chance(struct lnet_rule_live *live, u32 permille)
-{
-	return draw(live, 1000) < permille;
-}
-
 static void rate_open(struct lnet_rule_live *live)
 {
 	live->window_pos = 0;
@@ -51,6 +53,8 @@ void lnet_rule_start(struct lnet_rule_live *live, u64 now_ns)
 	live->window_ns = U64_MAX;
 	live->free_ns = 0;
 	rate_open(live);
+	if (lnet_rule_is_stock(&live->r) && live->r.rate == 2)
+		live->window_hit = 0;	/* as stock: the very first match */
 }
 
 static bool rate_hits(struct lnet_rule_live *live)
@@ -62,7 +66,10 @@ static bool rate_hits(struct lnet_rule_live *live)
 	return hit;
 }
 
-/* One hit per window at most, at the first match from a random instant on. */
+/*
+ * One hit per window at most, at the first match from a random instant on; windows follow each
+ * other without gaps.
+ */
 static bool interval_hits(struct lnet_rule_live *live, u64 now_ns)
 {
 	u64 span_ns = live->r.interval_ns;
@@ -84,12 +91,16 @@ static bool hits(struct lnet_rule_live *live, u64 now_ns)
 {
 	const struct lnet_rule *r = &live->r;
 
+	if (r->drop_all)
+		return true;
+	if (r->random)
+		return draw(live, 2);
 	if (r->rate)
 		return rate_hits(live);
 	if (r->interval_ns)
 		return interval_hits(live, now_ns);
 	if (r->set & 1u << LNET_RULE_PERMILLE)
-		return chance(live, r->permille);
+		return draw(live, 1000) < r->permille;
 	return true;
 }
 
@@ -112,12 +123,20 @@ enum lnet_rule_state lnet_rule_state(const struct lnet_rule_live *live, u64 now_
 	return at_ns < on_ns ? LNET_RULE_IS_ON : LNET_RULE_IS_OFF;
 }
 
+static bool nid_matches(const struct lnet_nid *pattern, const struct lnet_nid *nid)
+{
+	if (lnet_nid_is_any(pattern) || lnet_nid_same(pattern, nid))
+		return true;
+	return pattern->size == 0 && be32_to_cpu(pattern->addr[0]) == U32_MAX &&
+	       lnet_nid_net(pattern) == lnet_nid_net(nid);
+}
+
 static bool among(const struct lnet_rule_nids *nids, const struct lnet_nid *nid)
 {
 	unsigned int i;
 
 	for (i = 0; i < nids->nr; i++)
-		if (lnet_fault_nid_matches(&nids->nid[i], nid))
+		if (nid_matches(&nids->nid[i], nid))
 			return true;
 	return false;
 }
@@ -157,9 +176,8 @@ static bool matches(const struct lnet_rule *r, const struct lnet_nid *local,
 		return false;
 	if (r->kind == LNET_RULE_K_PARTITION)
 		return between(r, hdr);
-	return lnet_fault_nid_matches(&r->src, &hdr->src_nid) &&
-	       lnet_fault_nid_matches(&r->dst, &hdr->dest_nid) &&
-	       lnet_fault_nid_matches(&r->local, local);
+	return nid_matches(&r->src, &hdr->src_nid) && nid_matches(&r->dst, &hdr->dest_nid) &&
+	       nid_matches(&r->local, local);
 }
 
 /*
@@ -175,9 +193,11 @@ static bool may_repeat(const struct lnet_hdr *hdr)
 
 static bool concerns(const struct lnet_rule *r, const struct lnet_hdr *hdr, unsigned int side)
 {
-	unsigned int sides = lnet_rule_sides(r->kind);
+	unsigned int at = r->at ? r->at : LNET_RULE_BOTH;
 
-	if (!(sides & side) || (r->at && !(r->at & side)))
+	if (r->kind == LNET_RULE_K_STOCK_DROP && !r->drop_all)
+		at = r->outcomes || r->when ? LNET_RULE_SEND : LNET_RULE_RECEIVE;
+	if (!(lnet_rule_sides(r->kind) & at & side))
 		return false;
 	if (r->kind == LNET_RULE_K_CORRUPT && !hdr->payload_len)
 		return false;
@@ -195,6 +215,7 @@ static bool is_hit(struct lnet_rule_live *live, const struct lnet_nid *local,
 	if (!hits(live, now_ns))
 		return false;
 	live->info.nr_hit++;
+	live->info.nr_by_type[hdr->type]++;
 	return true;
 }
 
@@ -262,16 +283,15 @@ static void wear(struct lnet_rule_live *live, struct lnet_fate *fate, u64 now_ns
 
 static enum lnet_outcome outcome_of(struct lnet_rule_live *live)
 {
-	const struct lnet_rule *r = &live->r;
+	u32 outcomes = live->r.outcomes & LNET_RULE_OUTCOMES, nth;
 	unsigned int how = LNET_LOCAL_INTERRUPT;
-	u32 nth;
 
-	if (r->when == WHEN_COMPLETED)
+	if (live->r.when == WHEN_COMPLETED)
 		return LNET_CONFIRMED;
-	if (!r->outcomes)
-		return LNET_NETWORK_TIMEOUT;
-	for (nth = draw(live, hweight32(r->outcomes)); how < LNET_NETWORK_TIMEOUT; how++)
-		if ((r->outcomes & 1u << how) && nth-- == 0)
+	if (!outcomes)
+		return live->r.when == WHEN_POSTED ? LNET_NETWORK_TIMEOUT : LNET_OK;
+	for (nth = draw(live, hweight32(outcomes)); how < LNET_NETWORK_TIMEOUT; how++)
+		if ((outcomes & 1u << how) && nth-- == 0)
 			break;
 	return how;
 }
@@ -280,6 +300,9 @@ static void act(struct lnet_rule_live *live, struct lnet_fate *fate, const struc
 		u64 now_ns)
 {
 	switch (live->r.kind) {
+	case LNET_RULE_K_STOCK_DELAY:
+		fate->by_stock = true;
+		fallthrough;
 	case LNET_RULE_K_DELAY:
 		hold(live, fate, hold_ns(live));
 		break;
@@ -297,6 +320,7 @@ static void act(struct lnet_rule_live *live, struct lnet_fate *fate, const struc
 		wear(live, fate, now_ns);
 		break;
 	case LNET_RULE_K_OUTCOME:
+	case LNET_RULE_K_STOCK_DROP:
 		end(fate, outcome_of(live));
 		break;
 	default:	/* lost without a word */
@@ -311,10 +335,12 @@ void lnet_rules_send(struct lnet_pass *p, struct lnet_ni *ni, const struct lnet_
 	struct lnet_rule_live *live;
 
 	memset(fate, 0, sizeof(*fate));
-	if (!f || !READ_ONCE(f->more.nr))
+	if (!f || !READ_ONCE(f->nr))
 		return;
 	spin_lock(&f->lock);
-	list_for_each_entry(live, &f->more.list, link) {
+	list_for_each_entry(live, &f->rules, link) {
+		if (fate->by_stock && live->r.kind == LNET_RULE_K_STOCK_DELAY)
+			continue;
 		if (!is_hit(live, &ni->nid, hdr, LNET_RULE_SEND, p->now_ns))
 			continue;
 		note_end(p->ln, live, p->now_ns);
@@ -345,10 +371,10 @@ bool lnet_rules_receive(struct lnet_pass *p, struct lnet_rx *rx, const struct ln
 	struct lnet_rule_live *live;
 	bool lost = false;
 
-	if (!f || !READ_ONCE(f->more.nr))
+	if (!f || !READ_ONCE(f->nr))
 		return true;
 	spin_lock(&f->lock);
-	list_for_each_entry(live, &f->more.list, link) {
+	list_for_each_entry(live, &f->rules, link) {
 		if (!is_hit(live, &rx->ni->nid, hdr, LNET_RULE_RECEIVE, p->now_ns))
 			continue;
 		note_end(p->ln, live, p->now_ns);

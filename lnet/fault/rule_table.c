@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The fault rules of an instance: added, deleted, looked at, kept and put back. */
+/* The fault rules of an instance: added, deleted, listed, kept and put back. */
 #include "plat.h"
 #include "shard/shard.h"
 #include "fault/fault.h"
@@ -20,11 +20,11 @@ static struct lnet_rule_live *live_create(struct lnet *ln, const struct lnet_rul
 	return live;
 }
 
-static struct lnet_rule_live *named(struct lnet_rules *rules, const char *name)
+static struct lnet_rule_live *named(struct lnet_fault *f, const char *name)
 {
 	struct lnet_rule_live *live;
 
-	list_for_each_entry(live, &rules->list, link)
+	list_for_each_entry(live, &f->rules, link)
 		if (*name && !strcmp(live->r.name, name))
 			return live;
 	return NULL;
@@ -36,23 +36,28 @@ static u64 end_ns(const struct lnet_rule_live *live)
 	return live->r.to_ns && !live->over_told ? live->added_ns + live->r.to_ns : U64_MAX;
 }
 
+/* [lock] @change: 1, a rule came; -1, it goes. */
+static void count(struct lnet *ln, struct lnet_fault *f, const struct lnet_rule_live *live,
+		  int change)
+{
+	WRITE_ONCE(f->nr, f->nr + change);
+	if (live->r.kind == LNET_RULE_K_REORDER)
+		WRITE_ONCE(f->nr_reorder, f->nr_reorder + change);
+	lnet_fault_gate(ln);
+}
+
 /* [lock] */
 static int table_add(struct lnet *ln, struct lnet_fault *f, struct lnet_rule_live *live)
 {
-	struct lnet_rules *rules = &f->more;
-
-	if (named(rules, live->r.name))
+	if (named(f, live->r.name))
 		return -EEXIST;
-	if (rules->nr == LNET_RULES_MAX)
+	if (f->nr == LNET_RULES_MAX)
 		return -ENOSPC;
-	live->info.id = ++rules->last_id;
+	live->info.id = ++f->last_id;
 	if (lnet_log_is_on(ln))
 		lnet_look_by(ln, &ln->rules_ns, end_ns(live));
-	list_add(&live->link, &rules->list);
-	WRITE_ONCE(rules->nr, rules->nr + 1);
-	if (live->r.kind == LNET_RULE_K_REORDER)
-		WRITE_ONCE(rules->nr_reorder, rules->nr_reorder + 1);
-	lnet_fault_gate(ln);
+	list_add(&live->link, &f->rules);
+	count(ln, f, live, 1);
 	return 0;
 }
 
@@ -76,38 +81,31 @@ int lnet_rule_add(struct lnet *ln, const struct lnet_rule *r)
 	mutex_unlock(&ln->cfg_mutex);
 	if (rc)
 		kfree(live);
+	else if (lnet_rule_is_stock(r))
+		lnet_log_stock_rule_added(ln, id, lnet_rule_kind_name(r->kind), &r->src, &r->dst);
 	else
 		lnet_log_rule_added(ln, id, lnet_rule_kind_name(r->kind), r->name);
 	return rc;
 }
 
-static bool is_meant(const struct lnet_rule_live *live, const struct lnet_rule_which *which)
+static bool nid_is_meant(const struct lnet_nid *which, const struct lnet_nid *nid)
 {
-	if (which->id && which->id != live->info.id)
-		return false;
-	if (which->kind != LNET_NR_RULE_KINDS && which->kind != live->r.kind)
-		return false;
-	return !which->name[0] || !strcmp(which->name, live->r.name);
+	return lnet_nid_is_any(which) || lnet_nid_same(which, nid);
 }
 
-/* [lock] */
-static unsigned int take(struct lnet *ln, struct lnet_rules *rules,
-			 const struct lnet_rule_which *which, struct list_head *gone)
+static bool is_meant(const struct lnet_rule_live *live, const struct lnet_rule_which *which)
 {
-	struct lnet_rule_live *live, *next;
-	unsigned int nr = 0;
+	const struct lnet_rule *r = &live->r;
 
-	list_for_each_entry_safe(live, next, &rules->list, link) {
-		if (!is_meant(live, which))
-			continue;
-		list_move(&live->link, gone);
-		WRITE_ONCE(rules->nr, rules->nr - 1);
-		if (live->r.kind == LNET_RULE_K_REORDER)
-			WRITE_ONCE(rules->nr_reorder, rules->nr_reorder - 1);
-		nr++;
-	}
-	lnet_fault_gate(ln);
-	return nr;
+	if (which->id && which->id != live->info.id)
+		return false;
+	if (which->kind == LNET_RULE_K_ANY)
+		return true;
+	if (which->kind == LNET_NR_RULE_KINDS ? lnet_rule_is_stock(r) : which->kind != r->kind)
+		return false;
+	if (lnet_rule_is_stock(r))
+		return nid_is_meant(&which->src, &r->src) && nid_is_meant(&which->dst, &r->dst);
+	return !which->name[0] || !strcmp(which->name, r->name);
 }
 
 unsigned int lnet_rule_del(struct lnet *ln, const struct lnet_rule_which *which)
@@ -115,12 +113,17 @@ unsigned int lnet_rule_del(struct lnet *ln, const struct lnet_rule_which *which)
 	struct lnet_fault *f = READ_ONCE(ln->fault_table);
 	struct lnet_rule_live *live, *next;
 	LIST_HEAD(gone);
-	unsigned int nr;
+	unsigned int nr = 0;
 
 	if (!f)
 		return 0;
 	spin_lock(&f->lock);
-	nr = take(ln, &f->more, which, &gone);
+	list_for_each_entry_safe(live, next, &f->rules, link)
+		if (is_meant(live, which)) {
+			list_move(&live->link, &gone);
+			count(ln, f, live, -1);
+			nr++;
+		}
 	spin_unlock(&f->lock);
 	list_for_each_entry_safe(live, next, &gone, link) {
 		lnet_att_release(ln, live->info.id);
@@ -139,7 +142,7 @@ static u32 ended_take(struct lnet_fault *f, u64 now_ns, struct lnet_rule_live *e
 
 	*next_ns = U64_MAX;
 	spin_lock(&f->lock);
-	list_for_each_entry(live, &f->more.list, link) {
+	list_for_each_entry(live, &f->rules, link) {
 		if (id || live->over_told || lnet_rule_state(live, now_ns) != LNET_RULE_IS_OVER) {
 			*next_ns = min(*next_ns, end_ns(live));
 			continue;
@@ -176,8 +179,8 @@ int lnet_rule_get(struct lnet *ln, u32 id, struct lnet_rule *r, struct lnet_rule
 	if (!f)
 		return -ENOENT;
 	spin_lock(&f->lock);
-	list_for_each_entry(live, &f->more.list, link)
-		if (live->info.id >= id && (!best || live->info.id < best->info.id))
+	list_for_each_entry(live, &f->rules, link)
+		if (!lnet_rule_is_stock(&live->r) && live->info.id >= id)
 			best = live;
 	if (best) {
 		*r = best->r;
@@ -188,6 +191,45 @@ int lnet_rule_get(struct lnet *ln, u32 id, struct lnet_rule *r, struct lnet_rule
 	return best ? 0 : -ENOENT;
 }
 
+int lnet_rule_at(struct lnet *ln, enum lnet_rule_kind kind, unsigned int pos,
+		 struct lnet_rule_live *copy)
+{
+	struct lnet_fault *f = READ_ONCE(ln->fault_table);
+	struct lnet_rule_live *live;
+	int rc = -ENOENT;
+
+	if (!f)
+		return rc;
+	spin_lock(&f->lock);
+	list_for_each_entry(live, &f->rules, link)
+		if (live->r.kind == kind && pos-- == 0) {
+			if (copy)
+				*copy = *live;
+			rc = 0;
+			break;
+		}
+	spin_unlock(&f->lock);
+	return rc;
+}
+
+void lnet_rules_reset(struct lnet *ln, enum lnet_rule_kind kind)
+{
+	struct lnet_fault *f = READ_ONCE(ln->fault_table);
+	struct lnet_rule_live *live;
+
+	if (!f)
+		return;
+	spin_lock(&f->lock);
+	list_for_each_entry(live, &f->rules, link) {
+		if (live->r.kind != kind)
+			continue;
+		live->info = (struct lnet_rule_info){ .id = live->info.id };
+		live->r.seed = ln->env->ops->random(ln->env) >> 32;
+		lnet_rule_start(live, live->added_ns);
+	}
+	spin_unlock(&f->lock);
+}
+
 u32 lnet_rule_last(struct lnet *ln)
 {
 	struct lnet_fault *f = READ_ONCE(ln->fault_table);
@@ -196,8 +238,8 @@ u32 lnet_rule_last(struct lnet *ln)
 	if (!f)
 		return 0;
 	spin_lock(&f->lock);
-	if (!list_empty(&f->more.list))
-		id = list_first_entry(&f->more.list, struct lnet_rule_live, link)->info.id;
+	if (!list_empty(&f->rules))
+		id = list_first_entry(&f->rules, struct lnet_rule_live, link)->info.id;
 	spin_unlock(&f->lock);
 	return id;
 }
@@ -212,7 +254,7 @@ struct lnet_rules_kept {
 int lnet_rules_keep(struct lnet *ln, struct lnet_rules_kept **res)
 {
 	struct lnet_fault *f = READ_ONCE(ln->fault_table);
-	u32 room = f ? READ_ONCE(f->more.nr) : 0;
+	u32 room = f ? READ_ONCE(f->nr) : 0;
 	struct lnet_rules_kept *kept = kvzalloc(struct_size(kept, live, room), GFP_KERNEL);
 	struct lnet_rule_live *live;
 
@@ -223,44 +265,32 @@ int lnet_rules_keep(struct lnet *ln, struct lnet_rules_kept **res)
 	if (!f)
 		return 0;
 	spin_lock(&f->lock);
-	list_for_each_entry(live, &f->more.list, link)
+	list_for_each_entry(live, &f->rules, link)
 		if (kept->nr < room)
 			kept->live[kept->nr++] = *live;
 	spin_unlock(&f->lock);
 	return 0;
 }
 
-/* Where its number says; what it draws goes on where it was kept. [lock] */
-static bool put_back(struct lnet *ln, struct lnet_rules *rules, struct lnet_rule_live *live)
+/* Where its number says; what it draws goes on where it was kept. */
+static int put_back(struct lnet *ln, struct lnet_fault *f, const struct lnet_rule_live *kept)
 {
-	struct lnet_rule_live *at;
-
-	list_for_each_entry(at, &rules->list, link)
-		if (at->info.id <= live->info.id)
-			break;
-	if (&at->link != &rules->list && at->info.id == live->info.id)
-		return false;
-	list_add_tail(&live->link, &at->link);
-	WRITE_ONCE(rules->nr, rules->nr + 1);
-	if (live->r.kind == LNET_RULE_K_REORDER)
-		WRITE_ONCE(rules->nr_reorder, rules->nr_reorder + 1);
-	lnet_fault_gate(ln);
-	return true;
-}
-
-static int put_back_one(struct lnet *ln, struct lnet_fault *f, const struct lnet_rule_live *kept)
-{
-	struct lnet_rule_live *live = kmalloc(sizeof(*live), GFP_KERNEL);
-	bool gone;
+	struct lnet_rule_live *live = kmalloc(sizeof(*live), GFP_KERNEL), *at;
 
 	if (!live)
 		return -ENOMEM;
 	*live = *kept;
 	spin_lock(&f->lock);
-	gone = put_back(ln, &f->more, live);
+	list_for_each_entry(at, &f->rules, link)
+		if (at->info.id <= live->info.id)
+			break;
+	if (list_entry_is_head(at, &f->rules, link) || at->info.id != live->info.id) {
+		list_add_tail(&live->link, &at->link);
+		count(ln, f, live, 1);
+		live = NULL;
+	}
 	spin_unlock(&f->lock);
-	if (!gone)
-		kfree(live);
+	kfree(live);
 	return 0;
 }
 
@@ -272,8 +302,8 @@ int lnet_rules_put_back(struct lnet *ln, const struct lnet_rules_kept *kept)
 
 	while (lnet_rule_last(ln) > kept->last)
 		lnet_rule_del(ln, &(struct lnet_rule_which){ .id = lnet_rule_last(ln),
-							     .kind = LNET_NR_RULE_KINDS });
+							     .kind = LNET_RULE_K_ANY });
 	for (i = 0; i < kept->nr && !rc; i++)
-		rc = put_back_one(ln, f, &kept->live[i]);
+		rc = put_back(ln, f, &kept->live[i]);
 	return rc;
 }

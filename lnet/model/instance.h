@@ -90,7 +90,7 @@ struct lnet {
 	u32 nr_slots, slot_free, nr_slot_free;
 	u64 slot_key[2];		/* [const] secret key of the tags */
 	/* fault/: */
-	/* stock_rules.c; @fault NULL: no rule is there; @fault_table NULL: none was ever made */
+	/* fault.c; @fault NULL: no rule is there; @fault_table NULL: none was ever made */
 	struct lnet_fault *fault, *fault_table;
 	/* topology/: */
 	struct lnet_udsp *udsp;		/* [cfg] udsp.c; NULL: no rule */

@@ -84,7 +84,7 @@ enum sim_fault_kind {
 	SIM_BREAK,
 	SIM_SHORT,
 	SIM_UNLINK,
-	/* what operators have: lnet_fault_add(), lnet_fault_ni_down() */
+	/* what operators have: rules of stock, lnet_fault_ni_down() */
 	SIM_RULE,
 	SIM_RULE_DROP,
 	SIM_RULE_DELAY,

@@ -63,7 +63,7 @@ static const struct { const char *line, *err; } reads[] = {
 	{ "drop message=PUT,", "'message': '' must be PUT, ACK, GET or REPLY" },
 	{ "drop portal=64", "'portal': '64' must be a portal from 0 to 63" },
 	{ "drop portal=1,x", "'portal': 'x' must be a portal from 0 to 63" },
-	{ "drop portal=1 message=ACK", "'portal' is of PUT and GET, which 'message' leaves out" },
+	{ "drop portal=1 message=ACK", "'portal' needs the message PUT or GET" },
 	{ "drop at=here", "'at': 'here' must be any, send or receive" },
 	{ "drop from=2s to=1s", "'to' must be later than 'from'" },
 	{ "drop from=2s to=3s period=10ms duty=100", "" },

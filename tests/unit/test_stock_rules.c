@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of lnet/fault/stock_rules.c: what a rule matches, when it hits, what it does, and how rules
- * are kept.
+ * Tests of the rules of stock's tool in lnet/fault/rule_table.c and rule_apply.c: what a rule
+ * matches, when it hits, what it does, and how rules are kept. And of lnet/fault/fault.c.
  */
-#define lnet_fault_add fault_t_add
-#define lnet_fault_del fault_t_del
-#define lnet_fault_del_id fault_t_del_id
-#define lnet_fault_get fault_t_get
-#define lnet_fault_reset fault_t_reset
+#define lnet_rule_add fault_t_add
+#define lnet_rule_del fault_t_del
+#define lnet_rule_get fault_t_get
+#define lnet_rule_at fault_t_at
+#define lnet_rules_reset fault_t_reset
+#define lnet_rule_last fault_t_last
+#define lnet_rules_keep fault_t_keep
+#define lnet_rules_put_back fault_t_put_back
+#define lnet_att_release fault_t_release
+#define lnet_rules_work fault_t_work
 #define lnet_fault_fini fault_t_fini
-#define lnet_fault_rx fault_t_rx
-#define lnet_fault_send fault_t_send
-#define lnet_fault_delay fault_t_delay
 #define lnet_fault_count fault_t_count
 #define lnet_fault_count_reset fault_t_count_reset
 #define lnet_fault_ni_down fault_t_ni_down
@@ -19,21 +21,24 @@
 #define lnet_fault_peer_fails fault_t_peer_fails
 #define lnet_fault_want fault_t_want
 #define lnet_fault_gate fault_t_gate
-#define lnet_fault_nid_matches fault_t_nid_matches
-#define lnet_att_hdr fault_t_att_hdr
 #define lnet_ni_by_nid fault_t_ni_by_nid
 #include "paths.h"
-#include "lnet/fault/stock_rules.c"
+#include "lnet/fault/rule_table.c"
+#include "lnet/fault/fault.c"
 
 #define SEC ((u64)NSEC_PER_SEC)
+#define DROP LNET_RULE_K_STOCK_DROP
+#define DELAY LNET_RULE_K_STOCK_DELAY
 
 static struct lnet_hdr msg;	/* what is sent or received next */
 static struct world *w;
 static struct lnet_pass pass;
+static struct lnet_rule_live got;	/* get() */
+static u32 released_id;		/* the last rule whose messages were released */
 
-void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
+void lnet_att_release(struct lnet *ln, u32 id)
 {
-	*hdr = msg;
+	released_id = id;
 }
 
 struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid)
@@ -66,26 +71,68 @@ static void teardown(void)
 	world_destroy(w);
 }
 
-static struct lnet_fault_rule rule_of(u32 rate, u32 interval_s)
+static struct lnet_rule rule_of(u32 rate, u32 interval_s)
 {
-	return (struct lnet_fault_rule){ .src = LNET_NID_ANY,
-					 .dst = LNET_NID_ANY,
-					 .local = LNET_NID_ANY,
-					 .rate = rate,
-					 .interval_s = interval_s };
+	struct lnet_rule r;
+
+	lnet_rule_init(&r, DROP);
+	r.rate = rate;
+	r.interval_ns = interval_s * SEC;
+	return r;
+}
+
+static int add(const struct lnet_rule *r)
+{
+	char err[LNET_RULE_ERR];
+	int rc = lnet_rule_check(r, err);
+
+	return rc ? rc : lnet_rule_add(&w->ln, r);
+}
+
+static int del(enum lnet_rule_kind kind, const struct lnet_nid *src, const struct lnet_nid *dst)
+{
+	return (int)lnet_rule_del(&w->ln, &(struct lnet_rule_which){ .kind = kind, .src = *src,
+								     .dst = *dst });
+}
+
+static int del_id(enum lnet_rule_kind kind, u32 id)
+{
+	return (int)lnet_rule_del(&w->ln, &(struct lnet_rule_which){ .kind = kind, .id = id,
+								     .src = LNET_NID_ANY,
+								     .dst = LNET_NID_ANY });
+}
+
+static int get(enum lnet_rule_kind kind, unsigned int pos)
+{
+	return lnet_rule_at(&w->ln, kind, pos, &got);
 }
 
 static bool rx(void)
 {
-	return lnet_fault_rx(&pass, w->ni[0], &msg);
+	struct lnet_rx message = { .ni = w->ni[0] };
+
+	return lnet_fault_peer_fails(&w->ln, &msg.src_nid) ||
+	       !lnet_rules_receive(&pass, &message, &msg);
+}
+
+static struct lnet_fate fate_of(void)
+{
+	struct lnet_fate fate;
+
+	lnet_rules_send(&pass, w->ni[0], &msg, &fate);
+	return fate;
 }
 
 static int tx(void)
 {
-	enum lnet_outcome how = LNET_NR_OUTCOMES;
-	struct lnet_att att = { .outcome = 0 };
+	struct lnet_fate fate = fate_of();
 
-	return lnet_fault_send(&pass, w->ni[0], &att, &how) ? (int)how : -1;
+	return fate.end ? (int)fate.how : -1;
+}
+
+static u64 delay(void)
+{
+	return fate_of().delay_ns;
 }
 
 static unsigned int rx_many(unsigned int nr)
@@ -101,43 +148,28 @@ static unsigned int rx_many(unsigned int nr)
 
 static const struct {
 	const char *name;
-	struct lnet_fault_rule r;
+	struct lnet_rule r;
 	int rc;
 } checks[] = {
 	{ "rate", { .rate = 1 }, 0 },
-	{ "interval", { .interval_s = 1 }, 0 },
+	{ "interval", { .interval_ns = SEC }, 0 },
 	{ "neither", { .drop_all = 1 }, -EINVAL },
-	{ "both", { .rate = 1, .interval_s = 1 }, -EINVAL },
-	{ "interval too long", { .interval_s = 4000001 }, -EINVAL },
-	{ "longest interval", { .interval_s = 4000000 }, 0 },
-	{ "all types", { .rate = 1, .msg_mask = 0xf }, 0 },
-	{ "HELLO is none", { .rate = 1, .msg_mask = 0x10 }, -EINVAL },
-	{ "portal of PUTs", { .rate = 1, .portal_mask = 1, .msg_mask = 1 << LNET_MSG_PUT }, 0 },
-	{ "portal of any", { .rate = 1, .portal_mask = 1 }, 0 },
-	{ "portal of ACKs",
-	  { .rate = 1, .portal_mask = 1, .msg_mask = 1 << LNET_MSG_ACK },
-	  -EINVAL },
+	{ "both", { .rate = 1, .interval_ns = SEC }, -EINVAL },
+	{ "longest interval", { .interval_ns = U32_MAX * SEC }, 0 },
+	{ "all types", { .rate = 1, .types = 0xf }, 0 },
+	{ "portal of PUTs", { .rate = 1, .portals = 1, .types = 1 << LNET_MSG_PUT }, 0 },
+	{ "portal of any", { .rate = 1, .portals = 1 }, 0 },
+	{ "portal of ACKs", { .rate = 1, .portals = 1, .types = 1 << LNET_MSG_ACK }, -EINVAL },
 	{ "portal of ACKs and GETs",
-	  { .rate = 1, .portal_mask = 1, .msg_mask = 1 << LNET_MSG_ACK | 1 << LNET_MSG_GET },
+	  { .rate = 1, .portals = 1, .types = 1 << LNET_MSG_ACK | 1 << LNET_MSG_GET },
 	  0 },
 	{ "random needs interval", { .rate = 5, .random = 1 }, -EINVAL },
-	{ "random", { .interval_s = 5, .random = 1 }, 0 },
-	{ "no failure in the mask", { .rate = 1, .health_mask = 1 }, -EINVAL },
-	{ "any failure", { .rate = 1, .health_mask = 0xffffffff }, 0 },
-	{ "no such moment", { .rate = 1, .when = 3 }, -EINVAL },
-	{ "last moment", { .rate = 1, .when = 2 }, 0 },
-	{ "drop has no latency", { .rate = 1, .latency_ns = 1 }, -EINVAL },
-	{ "delay", { .delay = 1, .rate = 1, .latency_ns = 1 }, 0 },
-	{ "delay of nothing", { .delay = 1, .rate = 1 }, -EINVAL },
-	{ "delay has no outcome",
-	  { .delay = 1, .rate = 1, .latency_ns = 1, .health_mask = 2 },
-	  -EINVAL },
-	{ "delay is not random",
-	  { .delay = 1, .interval_s = 1, .latency_ns = 1, .random = 1 },
-	  -EINVAL },
-	{ "delay does not drop all",
-	  { .delay = 1, .rate = 1, .latency_ns = 1, .drop_all = 1 },
-	  -EINVAL },
+	{ "random", { .interval_ns = 5 * SEC, .random = 1 }, 0 },
+	{ "no failure in the mask", { .rate = 1, .outcomes = 1 }, -EINVAL },
+	{ "any failure", { .rate = 1, .outcomes = 0xffffffff }, 0 },
+	{ "delay", { .kind = DELAY, .rate = 1, .delay_ns = 1 }, 0 },
+	{ "delay of nothing", { .kind = DELAY, .rate = 1 }, -EINVAL },
+	{ "delay of neither", { .kind = DELAY, .delay_ns = 1 }, -EINVAL },
 };
 
 static void test_checks(void)
@@ -145,12 +177,13 @@ static void test_checks(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(checks); i++) {
-		struct lnet_fault_rule r = checks[i].r;
+		struct lnet_rule r = checks[i].r;
 
 		setup();
+		r.kind = r.kind ? r.kind : DROP;
 		r.src = r.dst = r.local = LNET_NID_ANY;
-		UNIT_EQUAL(lnet_fault_add(&w->ln, &r), checks[i].rc, checks[i].name);
-		UNIT_EQUAL(lnet_fault_get(&w->ln, r.delay, 0, &r), checks[i].rc ? -ENOENT : 0,
+		UNIT_EQUAL(add(&r), checks[i].rc, checks[i].name);
+		UNIT_EQUAL(lnet_rule_at(&w->ln, r.kind, 0, NULL), checks[i].rc ? -ENOENT : 0,
 			   checks[i].name);
 		if (checks[i].rc)
 			CU_ASSERT_PTR_NULL(w->ln.fault);
@@ -160,17 +193,17 @@ static void test_checks(void)
 
 static void test_no_memory(void)
 {
-	struct lnet_fault_rule r = rule_of(1, 0);
+	struct lnet_rule r = rule_of(1, 0);
 	unsigned int nth;
 
 	setup();
 	for (nth = 1; nth <= 2; nth++) {
 		unit_fail_alloc(nth);
-		UNIT_EQUAL(lnet_fault_add(&w->ln, &r), -ENOMEM, "no memory");
+		UNIT_EQUAL(add(&r), -ENOMEM, "no memory");
 	}
 	unit_fail_alloc(0);
 	UNIT_EQUAL(rx(), 0, "nothing was added");
-	UNIT_EQUAL(lnet_fault_add(&w->ln, &r), 0, "later");
+	UNIT_EQUAL(add(&r), 0, "later");
 	UNIT_EQUAL(rx(), 1, "works");
 	teardown();
 }
@@ -231,23 +264,23 @@ static void test_matching(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(matching); i++) {
-		struct lnet_fault_rule r = rule_of(1, 0);
+		struct lnet_rule r = rule_of(1, 0);
 
 		setup();
 		pattern(&r.src, matching[i].src, matching[i].src_net);
 		pattern(&r.dst, matching[i].dst, matching[i].dst_net);
 		pattern(&r.local, matching[i].local, matching[i].local_net);
-		r.msg_mask = matching[i].msg_mask;
-		r.portal_mask = matching[i].portal_mask;
+		r.types = matching[i].msg_mask;
+		r.portals = matching[i].portal_mask;
 		msg.type = matching[i].type;
 		if (msg.type == LNET_MSG_PUT)
 			msg.msg.put.ptl_index = matching[i].portal;
 		else if (msg.type == LNET_MSG_GET)
 			msg.msg.get.ptl_index = matching[i].portal;
-		UNIT_EQUAL(lnet_fault_add(&w->ln, &r), 0, matching[i].name);
+		UNIT_EQUAL(add(&r), 0, matching[i].name);
 		UNIT_EQUAL(rx(), matching[i].hit, matching[i].name);
-		UNIT_EQUAL(lnet_fault_get(&w->ln, false, 0, &r), 0, matching[i].name);
-		UNIT_EQUAL(r.nr_match, matching[i].hit, matching[i].name);
+		UNIT_EQUAL(get(DROP, 0), 0, matching[i].name);
+		UNIT_EQUAL(got.info.nr_match, matching[i].hit, matching[i].name);
 		teardown();
 	}
 }
@@ -261,10 +294,10 @@ static void test_rate(void)
 	bool elsewhere = false;
 
 	for (i = 0; i < ARRAY_SIZE(rates); i++) {
-		struct lnet_fault_rule r = rule_of(rates[i], 0);
+		struct lnet_rule r = rule_of(rates[i], 0);
 
 		setup();
-		lnet_fault_add(&w->ln, &r);
+		add(&r);
 		if (rates[i] == 2) {
 			UNIT_EQUAL(rx(), 1, "of a rate of 2 the very first");
 			UNIT_EQUAL(rx(), 0, "and then none of this window");
@@ -279,10 +312,10 @@ static void test_rate(void)
 				}
 			UNIT_EQUAL(seen, 1, "exactly one in each window");
 		}
-		lnet_fault_get(&w->ln, false, 0, &r);
-		UNIT_EQUAL(r.nr_hit, 50 + (rates[i] == 2), "counted");
-		UNIT_EQUAL(r.nr_match, 50 * rates[i] + (rates[i] == 2 ? 2 : 0), "counted");
-		UNIT_EQUAL(r.nr_by_type[LNET_MSG_PUT], r.nr_hit, "by type");
+		get(DROP, 0);
+		UNIT_EQUAL(got.info.nr_hit, 50 + (rates[i] == 2), "counted");
+		UNIT_EQUAL(got.info.nr_match, 50 * rates[i] + (rates[i] == 2 ? 2 : 0), "counted");
+		UNIT_EQUAL(got.info.nr_by_type[LNET_MSG_PUT], got.info.nr_hit, "by type");
 		UNIT_EQUAL(lnet_fault_count(&w->ln, false), 0,
 			   "what comes in is counted by the receiver");
 		teardown();
@@ -292,12 +325,12 @@ static void test_rate(void)
 
 static void test_interval(void)
 {
-	struct lnet_fault_rule r = rule_of(0, 2);
+	struct lnet_rule r = rule_of(0, 2);
 	unsigned int nr[20] = { 0 }, i, late = 0;
 	u64 begin_ns;
 
 	setup();
-	lnet_fault_add(&w->ln, &r);
+	add(&r);
 	begin_ns = pass.now_ns;
 	for (i = 0; i < 40000; i++, pass.now_ns += NSEC_PER_MSEC)
 		if (rx()) {
@@ -316,18 +349,18 @@ static void test_interval(void)
 
 static void test_random_and_all(void)
 {
-	struct lnet_fault_rule r = rule_of(0, 1);
+	struct lnet_rule r = rule_of(0, 1);
 	unsigned int nr;
 
 	setup();
 	r.random = 1;
-	lnet_fault_add(&w->ln, &r);
+	add(&r);
 	nr = rx_many(10000);
 	CU_ASSERT_TRUE(nr > 4700 && nr < 5300);
-	lnet_fault_del(&w->ln, false, NULL, NULL);
+	del(DROP, &LNET_NID_ANY, &LNET_NID_ANY);
 	r = rule_of(9, 0);
 	r.drop_all = 1;
-	lnet_fault_add(&w->ln, &r);
+	add(&r);
 	UNIT_EQUAL(rx_many(100), 100, "all, received");
 	UNIT_EQUAL(tx(), LNET_OK, "all, sent: lost silently");
 	teardown();
@@ -358,13 +391,13 @@ static void test_send(void)
 	unsigned int i, k;
 
 	for (i = 0; i < ARRAY_SIZE(doings); i++) {
-		struct lnet_fault_rule r = rule_of(1, 0);
+		struct lnet_rule r = rule_of(1, 0);
 		u32 seen = 0;
 
 		setup();
-		r.health_mask = doings[i].mask;
+		r.outcomes = doings[i].mask;
 		r.when = doings[i].when;
-		UNIT_EQUAL(lnet_fault_add(&w->ln, &r), 0, doings[i].name);
+		UNIT_EQUAL(add(&r), 0, doings[i].name);
 		for (k = 0; k < 300; k++)
 			seen |= 1u << tx();
 		UNIT_EQUAL(seen, doings[i].outcomes, doings[i].name);
@@ -376,78 +409,87 @@ static void test_send(void)
 
 static void test_sides(void)
 {
-	struct lnet_fault_rule r = rule_of(1, 0);
+	struct lnet_rule r = rule_of(1, 0);
 
 	setup();
 	UNIT_EQUAL(rx(), 0, "no rule");
 	UNIT_EQUAL(tx(), -1, "no rule");
-	lnet_fault_add(&w->ln, &r);
+	add(&r);
 	UNIT_EQUAL(tx(), -1, "silent rules do not touch what is sent");
-	r.health_mask = 1 << LNET_LOCAL_TIMEOUT;
+	r.outcomes = 1 << LNET_LOCAL_TIMEOUT;
 	r.local = w->ni[1]->nid;
-	lnet_fault_add(&w->ln, &r);
+	add(&r);
 	UNIT_EQUAL(tx(), -1, "another NI sends");
 	r.local = w->ni[0]->nid;
-	lnet_fault_add(&w->ln, &r);
+	add(&r);
 	UNIT_EQUAL(tx(), LNET_LOCAL_TIMEOUT, "this NI sends");
-	lnet_fault_get(&w->ln, false, 2, &r);
-	UNIT_EQUAL(r.nr_match, 0, "rules of the other side count nothing");
+	get(DROP, 2);
+	UNIT_EQUAL(got.info.nr_match, 0, "rules of the other side count nothing");
 	teardown();
 }
 
 static void test_delay(void)
 {
-	struct lnet_fault_rule r = rule_of(2, 0);
+	struct lnet_rule r = rule_of(2, 0);
 
 	setup();
-	r.delay = 1;
-	r.latency_ns = 3 * SEC;
-	r.msg_mask = 1 << LNET_MSG_PUT;
-	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 0, "no rule");
-	lnet_fault_add(&w->ln, &r);
-	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 3 * SEC, "the first of two");
-	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 0, "not the second");
+	r.kind = DELAY;
+	r.delay_ns = 3 * SEC;
+	r.types = 1 << LNET_MSG_PUT;
+	UNIT_EQUAL(delay(), 0, "no rule");
+	add(&r);
+	UNIT_EQUAL(delay(), 3 * SEC, "the first of two");
+	UNIT_EQUAL(delay(), 0, "not the second");
 	msg.type = LNET_MSG_ACK;
-	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 0, "other type");
+	UNIT_EQUAL(delay(), 0, "other type");
 	UNIT_EQUAL(lnet_fault_count(&w->ln, true), 1, "counted");
 	UNIT_EQUAL(lnet_fault_count(&w->ln, false), 0, "not as drop");
 	UNIT_EQUAL(rx(), 0, "nothing is dropped");
 	lnet_fault_count_reset(&w->ln);
 	UNIT_EQUAL(lnet_fault_count(&w->ln, true), 0, "reset");
+	msg.type = LNET_MSG_PUT;
+	r.rate = 1;
+	r.delay_ns = SEC;
+	add(&r);
+	UNIT_EQUAL(delay(), SEC, "the most recent rule alone holds the message");
+	UNIT_EQUAL(get(DELAY, 1), 0, "the older rule");
+	UNIT_EQUAL(got.info.nr_match, 2, "does not count the message");
+	UNIT_EQUAL(del_id(DELAY, 2), 1, "the most recent rule");
+	UNIT_EQUAL(released_id, 2, "the messages that it held are sent");
 	teardown();
 }
 
 static void test_order(void)
 {
-	struct lnet_fault_rule r = rule_of(1, 0), got = { 0 };
+	struct lnet_rule r = rule_of(1, 0);
 
 	setup();
-	r.health_mask = 1 << LNET_LOCAL_TIMEOUT;
-	lnet_fault_add(&w->ln, &r);
-	r.health_mask = 1 << LNET_REMOTE_DROPPED;
+	r.outcomes = 1 << LNET_LOCAL_TIMEOUT;
+	add(&r);
+	r.outcomes = 1 << LNET_REMOTE_DROPPED;
 	r.rate = 2;
-	lnet_fault_add(&w->ln, &r);
+	add(&r);
 	UNIT_EQUAL(tx(), LNET_REMOTE_DROPPED, "the most recent");
 	UNIT_EQUAL(tx(), LNET_LOCAL_TIMEOUT, "when that does not hit, the next");
-	UNIT_EQUAL(lnet_fault_get(&w->ln, false, 0, &got), 0, "the first");
-	UNIT_EQUAL(got.rate, 2, "listed most recent first");
-	UNIT_EQUAL(got.nr_match, 2, "looked at both");
-	UNIT_EQUAL(lnet_fault_get(&w->ln, false, 1, &got), 0, "the second");
-	UNIT_EQUAL(got.nr_match, 1, "looked at what was left");
-	UNIT_EQUAL(lnet_fault_get(&w->ln, false, 2, &got), -ENOENT, "past the end");
-	UNIT_EQUAL(lnet_fault_get(&w->ln, true, 0, &got), -ENOENT, "no delay rule");
-	UNIT_EQUAL(got.id, 1, "the oldest has the first ID");
-	UNIT_EQUAL(lnet_fault_del_id(&w->ln, true, 1), 0, "no delay rule has the ID");
-	UNIT_EQUAL(lnet_fault_del_id(&w->ln, false, 1), 1, "the drop rule with the ID");
-	UNIT_EQUAL(lnet_fault_get(&w->ln, false, 0, &got), 0, "the other one");
-	UNIT_EQUAL(got.id, 2, "has the next ID");
-	UNIT_EQUAL(lnet_fault_get(&w->ln, false, 1, &got), -ENOENT, "and is the only one");
+	UNIT_EQUAL(get(DROP, 0), 0, "the first");
+	UNIT_EQUAL(got.r.rate, 2, "listed most recent first");
+	UNIT_EQUAL(got.info.nr_match, 2, "looked at both");
+	UNIT_EQUAL(get(DROP, 1), 0, "the second");
+	UNIT_EQUAL(got.info.nr_match, 1, "looked at what was left");
+	UNIT_EQUAL(get(DROP, 2), -ENOENT, "past the end");
+	UNIT_EQUAL(get(DELAY, 0), -ENOENT, "no delay rule");
+	UNIT_EQUAL(got.info.id, 1, "the oldest has the first ID");
+	UNIT_EQUAL(del_id(DELAY, 1), 0, "no delay rule has the ID");
+	UNIT_EQUAL(del_id(DROP, 1), 1, "the drop rule with the ID");
+	UNIT_EQUAL(get(DROP, 0), 0, "the other one");
+	UNIT_EQUAL(got.info.id, 2, "has the next ID");
+	UNIT_EQUAL(get(DROP, 1), -ENOENT, "and is the only one");
 	teardown();
 }
 
 static void test_keep(void)
 {
-	struct lnet_fault_rule r = rule_of(1, 0), got = { 0 };
+	struct lnet_rule r = rule_of(1, 0);
 	struct lnet_nid a, b;
 	unsigned int i;
 
@@ -457,28 +499,32 @@ static void test_keep(void)
 	for (i = 0; i < 4; i++) {
 		r.src = i & 1 ? a : b;
 		r.dst = i & 2 ? a : b;
-		UNIT_EQUAL(lnet_fault_add(&w->ln, &r), 0, "add");
+		UNIT_EQUAL(add(&r), 0, "add");
 	}
 	r = rule_of(2, 0);
-	r.delay = 1;
-	r.latency_ns = 1;
-	lnet_fault_add(&w->ln, &r);
-	UNIT_EQUAL(lnet_fault_del(&w->ln, false, &a, &b), 1, "by both");
-	UNIT_EQUAL(lnet_fault_del(&w->ln, false, &a, &b), 0, "gone");
-	UNIT_EQUAL(lnet_fault_del(&w->ln, false, &LNET_NID_ANY, &a), 2, "by destination");
-	UNIT_EQUAL(lnet_fault_del(&w->ln, false, NULL, NULL), 1, "all drop rules");
-	UNIT_EQUAL(lnet_fault_get(&w->ln, true, 0, &got), 0, "delay rules stay");
-	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 1, "first of two");
-	lnet_fault_reset(&w->ln, false);
-	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 0, "reset of the other kind changes nothing");
-	lnet_fault_reset(&w->ln, true);
-	UNIT_EQUAL(lnet_fault_get(&w->ln, true, 0, &got), 0, "still there");
-	UNIT_EQUAL(got.nr_match + got.nr_hit + got.nr_by_type[LNET_MSG_PUT], 0, "reset zeroes");
-	UNIT_EQUAL(lnet_fault_delay(&pass, &msg), 1, "and begins the window anew");
+	r.kind = DELAY;
+	r.delay_ns = 1;
+	add(&r);
+	UNIT_EQUAL(del(LNET_NR_RULE_KINDS, &LNET_NID_ANY, &LNET_NID_ANY), 0,
+		   "a deletion of all rules of faults.def deletes none of stock's");
+	UNIT_EQUAL(lnet_rule_get(&w->ln, 0, &r, &got.info), -ENOENT, "and a list has none");
+	UNIT_EQUAL(del(DROP, &a, &b), 1, "by both");
+	UNIT_EQUAL(del(DROP, &a, &b), 0, "gone");
+	UNIT_EQUAL(del(DROP, &LNET_NID_ANY, &a), 2, "by destination");
+	UNIT_EQUAL(del(DROP, &LNET_NID_ANY, &LNET_NID_ANY), 1, "all drop rules");
+	UNIT_EQUAL(get(DELAY, 0), 0, "delay rules stay");
+	UNIT_EQUAL(delay(), 1, "first of two");
+	lnet_rules_reset(&w->ln, DROP);
+	UNIT_EQUAL(delay(), 0, "reset of the other kind changes nothing");
+	lnet_rules_reset(&w->ln, DELAY);
+	UNIT_EQUAL(get(DELAY, 0), 0, "still there");
+	UNIT_EQUAL(got.info.nr_match + got.info.nr_hit + got.info.nr_by_type[LNET_MSG_PUT], 0,
+		   "reset zeroes");
+	UNIT_EQUAL(delay(), 1, "and begins the window anew");
 	r = rule_of(1, 0);
-	for (i = 0; i < MAX_RULES; i++)
-		UNIT_EQUAL(lnet_fault_add(&w->ln, &r), 0, "add");
-	UNIT_EQUAL(lnet_fault_add(&w->ln, &r), -ENOSPC, "too many");
+	for (i = 1; i < LNET_RULES_MAX; i++)
+		UNIT_EQUAL(add(&r), 0, "add");
+	UNIT_EQUAL(add(&r), -ENOSPC, "too many");
 	teardown();
 }
 
@@ -529,7 +575,7 @@ static void test_peer_fails(void)
 	UNIT_EQUAL(lnet_fault_peer(&w->ln, &LNET_NID_ANY, 0), 0, "no more at all");
 	UNIT_EQUAL(rx(), 0, "nobody");
 	UNIT_EQUAL(lnet_fault_peer_fails(&w->ln, &other), 0, "nobody");
-	for (i = 0; i < MAX_FAILS; i++) {
+	for (i = 0; i < LNET_FAULT_FAILS; i++) {
 		world_nid(&other, 2, (u16)(i + 1));
 		UNIT_EQUAL(lnet_fault_peer(&w->ln, &other, 1), 0, "many");
 	}
