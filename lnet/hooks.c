@@ -54,7 +54,7 @@ static void peer_due(struct lnet_pass *p, struct lnet_timer *t)
 
 static void disc_due(struct lnet_pass *p, struct lnet_timer *t)
 {
-	lnet_disc_timer(p, container_of(t, struct lnet_peer, disc.timer));
+	lnet_disc_step(p, container_of(t, struct lnet_peer, disc.timer));
 }
 
 static void probe_due(struct lnet_pass *p, struct lnet_timer *t)

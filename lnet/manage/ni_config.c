@@ -164,20 +164,12 @@ static int paths_add(struct lnet *ln, struct lnet_ni *ni)
 {
 	struct lnet_peer_ni *pni;
 	struct lnet_peer *peer;
-	LIST_HEAD(spare);
 	int err = 0;
 
 	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer))
-		list_for_each_entry(pni, &peer->pnis, link) {
-			if (err || pni->net != ni->net || lnet_paths_withheld(pni))
-				continue;
-			err = lnet_paths_lock(pni, &spare);
-			if (!err)
-				lnet_paths_attach(pni, &spare);
-			spin_unlock(&pni->sh->lock);
-			lnet_paths_free(&spare);
-		}
-	lnet_paths_free(&spare);
+		list_for_each_entry(pni, &peer->pnis, link)
+			if (!err && pni->net == ni->net)
+				err = lnet_paths_add(pni);
 	if (!err)
 		lnet_routes_sync(ln);
 	return err;

@@ -37,25 +37,10 @@ static void peer_remove(struct lnet_peer *peer)
 	lnet_peer_drop(peer);
 }
 
-/*
- * [none] What was asked over it and is unanswered is told to be lost; its other interfaces may be
- * tried.
- */
-static void pni_lost(struct lnet_peer_ni *pni)
-{
-	struct lnet_pass p;
-	struct lnet_ni *ni;
-
-	lnet_pass_begin(&p, pni->ln, LNET_PASS_CALL);
-	list_for_each_entry(ni, &pni->ln->nis, link)
-		if (ni->net == pni->net)
-			lnet_path_lost(&p, ni, pni, U32_MAX, LNET_PATH_LOST);
-	lnet_pass_end(&p);
-}
-
 static void pni_remove(struct lnet_peer_ni *pni)
 {
 	struct lnet *ln = pni->ln;
+	struct lnet_pass p;
 
 	spin_lock(&pni->sh->lock);
 	lnet_peer_ni_hide(pni);
@@ -63,7 +48,9 @@ static void pni_remove(struct lnet_peer_ni *pni)
 	if (pni->gw)
 		lnet_routes_leave_hop(pni);
 	if (!lnet_cfg_wait(ln, pni_idle, pni, READ_ONCE(ln->tun.drain_time))) {
-		pni_lost(pni);
+		lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+		lnet_peer_ni_lost(&p, pni);
+		lnet_pass_end(&p);
 		lnet_cfg_wait(ln, pni_idle, pni, U64_MAX);
 	}
 	lnet_peer_ni_tell(pni);

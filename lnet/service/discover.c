@@ -111,12 +111,6 @@ static bool has_turn(struct lnet_pass *p, struct lnet_peer *peer)
 	return p->now_ns >= d->next_ns;
 }
 
-static bool is_busy(const struct lnet_peer *peer)
-{
-	return peer->disc.pushing || peer->contact_busy || peer->contact == CONTACT_PINGING ||
-	       peer->contact == CONTACT_OPENING;
-}
-
 /* Half of it to all of it, so that many that fail together do not come again together. */
 static u64 pause_ns(struct lnet_pass *p, const struct lnet_disc *d)
 {
@@ -125,24 +119,16 @@ static u64 pause_ns(struct lnet_pass *p, const struct lnet_disc *d)
 	return ns - lnet_disc_random(p->ln, ns / 2);
 }
 
-/* No way to it: nobody is asked or told until there is one. */
-static void no_way(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	struct lnet_disc *d = &peer->disc;
-
-	d->next_ns = p->now_ns + pause_ns(p, d);
-	d->fails = min(d->fails + 1, U8_MAX);
-	round_over(p, peer, -EHOSTUNREACH);
-	rest(p, peer);
-}
-
 static void go(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
 	bool ping = d->want_ping;
 
-	if (!lnet_peer_ni_any(peer)) {
-		no_way(p, peer);
+	if (!lnet_peer_ni_any(peer)) {	/* nobody is asked or told until there is a path */
+		d->next_ns = p->now_ns + pause_ns(p, d);
+		d->fails = min(d->fails + 1, U8_MAX);
+		round_over(p, peer, -EHOSTUNREACH);
+		rest(p, peer);
 		return;
 	}
 	if (ping ? lnet_contact_ask(p, peer) : lnet_push_send(p, peer)) {
@@ -164,7 +150,8 @@ void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer)
 	if (d->data && !d->pushing) {
 		set_state(peer, DISC_MERGE);
 		lnet_merge_due(p, peer);
-	} else if (is_busy(peer)) {
+	} else if (d->pushing || peer->contact_busy || peer->contact == CONTACT_PINGING ||
+		   peer->contact == CONTACT_OPENING) {
 		return;			/* whose end comes here again */
 	} else if (is_wanted(peer) && p->now_ns >= not_before_ns(d) && has_turn(p, peer)) {
 		go(p, peer);
@@ -177,11 +164,6 @@ void lnet_disc_anew(struct lnet_peer *peer)
 {
 	peer->disc.acked = 0;
 	peer->disc.told = 0;
-}
-
-void lnet_disc_timer(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	lnet_disc_step(p, peer);
 }
 
 u64 lnet_disc_random(struct lnet *ln, u64 range_ns)
@@ -218,18 +200,6 @@ u32 lnet_disc_asked(struct lnet_peer *peer)
 	return DIV_ROUND_UP(size, LNET_PINGINFO_MIN) * LNET_PINGINFO_MIN;
 }
 
-/* Too long for the room it had: asked again at once with more room, but not for ever. */
-static void was_cut(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	struct lnet_disc *d = &peer->disc;
-
-	if (d->fails)
-		lnet_disc_failed(p, peer, -EMSGSIZE);
-	else
-		d->fails = 1;
-	d->want_ping = 1;
-}
-
 bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_op *op)
 {
 	struct lnet_disc *d = &peer->disc;
@@ -237,8 +207,12 @@ bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet
 
 	if (!err)
 		err = op->copy ? lnet_disc_take(p, peer, op->copy, op->mlength, false) : -ENOMEM;
-	if (err == -EMSGSIZE) {
-		was_cut(p, peer);
+	if (err == -EMSGSIZE) {		/* asked again at once with more room, but not for ever */
+		if (d->fails)
+			lnet_disc_failed(p, peer, err);
+		else
+			d->fails = 1;
+		d->want_ping = 1;
 	} else if (err) {
 		d->want_ping |= d->known;	/* perhaps it answered: it takes us for told */
 		lnet_disc_failed(p, peer, err);
@@ -268,15 +242,6 @@ static bool is_news(const struct lnet_peer *peer, u32 features, u64 hash)
 	       d->off == lnet_disc_learns(peer->ln, features);
 }
 
-/*
- * What a push brought since the ping left is newer than an answer with a lower sequence. A push
- * with a lower one is late, or of a peer that has started anew: that tells an answer.
- */
-static bool is_old(const struct lnet_disc *d, u32 seq, bool pushed)
-{
-	return (pushed ? d->known : d->overtaken) && (s32)(seq - d->seq) < 0;
-}
-
 void lnet_disc_doubt(struct lnet_pass *p, struct lnet_disc *d)
 {
 	if (d->want_ping)
@@ -304,13 +269,6 @@ void lnet_disc_list_set(struct lnet *ln, struct lnet_copy **at, struct lnet_copy
 	lnet_copy_put(old);
 }
 
-/* True also for each short list, so the node learns peers with few NIDs at any time. */
-static bool has_room(struct lnet *ln, const struct lnet_copy *data)
-{
-	return list_size(data) <= LIST_SHORT ||
-	       READ_ONCE(ln->disc.list_bytes) + list_size(data) <= READ_ONCE(ln->tun.lists_budget);
-}
-
 int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
 		   bool pushed)
 {
@@ -325,7 +283,11 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 	if (pushed && !(pi.features & LNET_FEAT_MULTI_RAIL))
 		return -EOPNOTSUPP;
 	d->size = pi.size;
-	if (is_old(d, pi.seq, pushed)) {
+	/*
+	 * What a push brought since the ping left is newer than an answer with a lower sequence. A
+	 * push with a lower one is late, or of a peer that has restarted: an answer says which.
+	 */
+	if ((pushed ? d->known : d->overtaken) && (s32)(pi.seq - d->seq) < 0) {
 		if (pushed)
 			lnet_disc_doubt(p, d);
 		else
@@ -340,7 +302,9 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 	d->overtaken |= pushed;
 	if (!is_news(peer, pi.features, lnet_hash_bytes(data->data, len, 1)))
 		return 0;
-	if (!has_room(p->ln, data)) {
+	/* Each short list has room, so the node learns peers with few NIDs at any time. */
+	if (list_size(data) > LIST_SHORT && READ_ONCE(p->ln->disc.list_bytes) + list_size(data) >
+						    READ_ONCE(p->ln->tun.lists_budget)) {
 		lnet_count(p->sh, lists_denied);
 		return -ENOBUFS;
 	}

@@ -13,17 +13,6 @@
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* [disc lock] The first of @asked has the least time. */
-static void asked_add(struct lnet_discovery *d, struct lnet_disc_ask *ask)
-{
-	struct list_head *before = d->asked.prev;
-
-	while (before != &d->asked &&
-	       list_entry(before, struct lnet_disc_ask, link)->by_ns > ask->by_ns)
-		before = before->prev;
-	list_add(&ask->link, before);
-}
-
 /* The worker tells it. Not waiting for a record; any lock may be held. */
 static void end_with(struct lnet_disc_ask *ask, int status)
 {
@@ -55,17 +44,20 @@ void lnet_disc_ask_over(struct lnet_disc_ask *ask, int status)
 static bool wait_for(struct lnet_disc_ask *ask, struct lnet_peer *peer)
 {
 	struct lnet_discovery *d = &ask->ln->disc;
-	bool left;
+	struct list_head *before;
 
 	spin_lock(&d->lock);
-	left = ask->left;
-	if (!left) {
-		ask->peer = peer;
-		asked_add(d, ask);
-	}
-	spin_unlock(&d->lock);
-	if (left)
+	if (ask->left) {
+		spin_unlock(&d->lock);
 		return false;
+	}
+	ask->peer = peer;
+	/* The first of @asked has the least time. */
+	for (before = d->asked.prev; before != &d->asked; before = before->prev)
+		if (list_entry(before, struct lnet_disc_ask, link)->by_ns <= ask->by_ns)
+			break;
+	list_add(&ask->link, before);
+	spin_unlock(&d->lock);
 	lnet_peer_get(peer);
 	list_add_tail(&ask->wait, &peer->disc.waiters);
 	return true;
@@ -193,17 +185,6 @@ static struct lnet_peer *next_late(struct lnet_discovery *d, u64 now_ns)
 	return peer;
 }
 
-static void expire(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	struct lnet_disc_ask *ask, *next;
-
-	lnet_enter_peer(p, peer);
-	list_for_each_entry_safe(ask, next, &peer->disc.waiters, wait)
-		if (ask->by_ns <= p->now_ns)
-			lnet_disc_ask_over(ask, -ETIMEDOUT);
-	lnet_leave(p);
-}
-
 static struct lnet_disc_ask *next_over(struct lnet_discovery *d)
 {
 	struct lnet_disc_ask *ask;
@@ -214,13 +195,6 @@ static struct lnet_disc_ask *next_over(struct lnet_discovery *d)
 		list_del_init(&ask->link);
 	spin_unlock(&d->lock);
 	return ask;
-}
-
-/* Its record has gone, and another one has the NID, or will: the time that is left is for that. */
-static bool is_orphan(const struct lnet_pass *p, const struct lnet_disc_ask *ask)
-{
-	return ask->status == -ECANCELED && !READ_ONCE(ask->left) && p->now_ns < ask->by_ns &&
-	       !READ_ONCE(p->ln->stopping);
 }
 
 static u64 next_ns(struct lnet_discovery *d, u64 now_ns)
@@ -241,7 +215,7 @@ static u64 next_ns(struct lnet_discovery *d, u64 now_ns)
 void lnet_disc_ask_work(struct lnet_pass *p)
 {
 	struct lnet_discovery *d = &p->ln->disc;
-	struct lnet_disc_ask *ask;
+	struct lnet_disc_ask *ask, *next;
 	struct lnet_peer *peer;
 	unsigned int nr;
 
@@ -249,11 +223,17 @@ void lnet_disc_ask_work(struct lnet_pass *p)
 		return;
 	WRITE_ONCE(d->ask_ns, U64_MAX);
 	for (nr = 0; nr < SLICE && (peer = next_late(d, p->now_ns)); nr++) {
-		expire(p, peer);
+		lnet_enter_peer(p, peer);
+		list_for_each_entry_safe(ask, next, &peer->disc.waiters, wait)
+			if (ask->by_ns <= p->now_ns)
+				lnet_disc_ask_over(ask, -ETIMEDOUT);
+		lnet_leave(p);
 		lnet_peer_put(peer);
 	}
 	for (nr = 0; nr < SLICE && (ask = next_over(d)); nr++) {
-		if (is_orphan(p, ask))
+		/* Its record has gone, and another one has the NID, or will have it. */
+		if (ask->status == -ECANCELED && !READ_ONCE(ask->left) && p->now_ns < ask->by_ns &&
+		    !READ_ONCE(p->ln->stopping))
 			seek(p, ask);
 		else
 			ask->done(ask, ask->status);

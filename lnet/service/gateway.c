@@ -23,20 +23,10 @@
 
 /* ---- a report of a program ------------------------------------------------------------------- */
 
-/* What is said to be alive is asked soon what it is now; what is not, when its time comes. */
-static void told(struct lnet_pass *p, struct lnet_gateway *gw, bool up)
-{
-	struct lnet_peer_ni *hop;
-
-	list_for_each_entry(hop, &gw->pni->peer->pnis, link)
-		hop->gw = up ? LNET_GW_UP : LNET_GW_DOWN;
-	if (up)
-		lnet_gateway_check_by(p, gw, p->now_ns + SOON_NS);
-}
-
 /* cfg_mutex held. */
 static int notify(struct lnet *ln, const struct lnet_peer_ni *pni, u32 net, bool up, s64 when_s)
 {
+	struct lnet_peer_ni *hop;
 	struct lnet_gateway *gw;
 	struct lnet_pass p;
 	bool local;
@@ -47,7 +37,10 @@ static int notify(struct lnet *ln, const struct lnet_peer_ni *pni, u32 net, bool
 	gw = local && pni ? lnet_gateway_of(ln, pni->peer) : NULL;
 	if (gw && when_s >= gw->told_s) {
 		gw->told_s = when_s;
-		told(&p, gw, up);
+		list_for_each_entry(hop, &gw->pni->peer->pnis, link)
+			hop->gw = up ? LNET_GW_UP : LNET_GW_DOWN;
+		if (up)		/* else it is checked when its time comes */
+			lnet_gateway_check_by(&p, gw, p.now_ns + SOON_NS);
 	}
 	lnet_leave(&p);
 	lnet_pass_end(&p);
@@ -159,7 +152,7 @@ static bool check(struct lnet_pass *p, struct lnet_gateway *gw, struct lnet_path
 
 	if (!op)
 		return false;
-	op->kind = LNET_KIND_CONTROL;
+	op->timeout_ns = 0;		/* that of a request */
 	op->sink = &gw->frag;
 	op->len = sizeof(gw->sink);
 	op->arg = gw;

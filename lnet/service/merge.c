@@ -40,26 +40,20 @@ static const struct lnet_pinginfo_ni *listed(const struct merge *m, const struct
 	return lnet_listing_find(m->ln, m->list, nid);
 }
 
-/* Of an interface that it names, and of one that it does not name any more. */
-static enum lnet_said says(const struct merge *m, const struct lnet_nid *nid)
-{
-	const struct lnet_pinginfo_ni *ni = listed(m, nid);
-
-	if (!ni)
-		return LNET_SAID_DOWN;
-	return ni->status == LNET_NI_DOWN ? LNET_SAID_DOWN :
-	       ni->status == LNET_NI_UP ? LNET_SAID_UP : LNET_SAID_NOTHING;
-}
-
 /*
  * [sh] behaviour.md 5.6: DOWN costs health, UP at first sight restores it; UP after DOWN gives back
- * what that has cost, as nobody need find out by pings what the peer says.
+ * what that has cost, as nobody need find out by pings what the peer says. An interface that is not
+ * listed any more is down.
  */
-static void pni_said(struct merge *m, struct lnet_peer_ni *pni, enum lnet_said said)
+static void pni_said(struct merge *m, struct lnet_peer_ni *pni)
 {
+	const struct lnet_pinginfo_ni *ni = listed(m, &pni->nid);
 	u16 cost = (u16)READ_ONCE(m->ln->tun.health_sensitivity);
+	enum lnet_said said = LNET_SAID_DOWN;
 	struct lnet_path *path;
 
+	if (ni && ni->status != LNET_NI_DOWN)
+		said = ni->status == LNET_NI_UP ? LNET_SAID_UP : LNET_SAID_NOTHING;
 	if (said == pni->said || said == LNET_SAID_NOTHING)
 		return;
 	if (said == LNET_SAID_DOWN)
@@ -83,7 +77,7 @@ static void statuses(struct merge *m)
 	lnet_enter(m->p, m->peer->sh);
 	list_for_each_entry(pni, &m->peer->pnis, link)
 		if (listed(m, &pni->nid) || m->peer->configured)
-			pni_said(m, pni, says(m, &pni->nid));
+			pni_said(m, pni);
 	lnet_leave(m->p);
 }
 
@@ -111,25 +105,22 @@ static void pni_hide(struct merge *m, struct lnet_peer_ni *pni)
 	lnet_leave(m->p);
 }
 
-/* Routes keep the interfaces of a router that they name. */
-static bool may_shed(const struct merge *m, const struct lnet_peer_ni *pni)
-{
-	return !pni->deleted && !lnet_nid_same(&pni->nid, &m->peer->primary) &&
-	       !(pni->gw && lnet_routes_need(pni));
-}
-
-/* All but the primary one, or those that are not listed. */
+/*
+ * All but the primary one, or those that are not listed. Routes keep the interfaces of a router
+ * that they name.
+ */
 static void shed(struct merge *m, bool all)
 {
 	struct lnet_peer_ni *pni;
 
 	list_for_each_entry(pni, &m->peer->pnis, link)
-		if ((all || !listed(m, &pni->nid)) && may_shed(m, pni))
+		if ((all || !listed(m, &pni->nid)) && !pni->deleted &&
+		    !lnet_nid_same(&pni->nid, &m->peer->primary) &&
+		    !(pni->gw && lnet_routes_need(pni)))
 			pni_hide(m, pni);
 }
 
-/* What is asked over it and unanswered is told to be lost. */
-static void pni_lost(struct lnet_pass *p, struct lnet_peer_ni *pni)
+void lnet_peer_ni_lost(struct lnet_pass *p, struct lnet_peer_ni *pni)
 {
 	struct lnet_ni *ni;
 
@@ -167,7 +158,7 @@ bool lnet_merge_reap(struct lnet_pass *p, struct lnet_peer *peer, bool late)
 	for (; pni; pni = next) {
 		next = next_hidden(peer, pni);
 		if (late)
-			pni_lost(p, pni);
+			lnet_peer_ni_lost(p, pni);
 		lnet_enter(p, peer->sh);
 		idle = is_idle(pni);
 		lnet_leave(p);
@@ -284,30 +275,24 @@ static bool all_its(struct merge *m, const struct lnet_peer *from)
 	return true;
 }
 
-/* @from keeps its other NIDs, one of which becomes its primary NID. */
-static void take_one(struct merge *m, struct lnet_peer *from, const struct lnet_nid *nid)
-{
-	struct lnet_peer_ni *next = another(from, nid);
-
-	if (lnet_peer_take_over(from, m->peer, nid, !m->late))
-		m->busy = true;
-	else if (next && lnet_nid_same(&from->primary, nid))
-		rename_to(m, from, &next->nid, false);
-}
-
+/*
+ * With its primary NID, @from gives all its NIDs, if each is known to be of the same node. Else it
+ * keeps its other NIDs, one of which becomes its primary NID.
+ */
 static void take_over(struct merge *m, struct lnet_peer *from, const struct lnet_nid *nid)
 {
 	bool primary = lnet_nid_same(&from->primary, nid);
 	bool lock = primary && from->locked && !m->peer->locked;
+	struct lnet_peer_ni *next = another(from, nid);
+	bool one;
 
 	lnet_leave(m->p);
-	if (!primary || (!all_its(m, from) && another(from, nid))) {
-		take_one(m, from, nid);
-		return;
-	}
-	if (lnet_peer_take_over(from, m->peer, NULL, !m->late))
+	one = !primary || (next && !all_its(m, from));
+	if (lnet_peer_take_over(from, m->peer, one ? nid : NULL, !m->late))
 		m->busy = true;
-	else if (lock)
+	else if (one && next && primary)
+		rename_to(m, from, &next->nid, false);
+	else if (!one && lock)
 		rename_to(m, m->peer, nid, true);
 }
 
@@ -331,13 +316,6 @@ static void nid_ignored(struct merge *m, unsigned int nr)
 	lnet_enter(m->p, m->peer->sh);
 	lnet_count_add(m->p->sh, nids_ignored, nr);
 	lnet_leave(m->p);
-}
-
-static bool can_be_pinged(struct merge *m, const struct lnet_nid *nid)
-{
-	u32 net = lnet_nid_net(nid);
-
-	return lnet_net_is_local(m->ln, net) || lnet_routes_have(m->ln, net);
 }
 
 /* An alias needs no proof. Without this bound, the aliases of many peers could fill the memory. */
@@ -375,11 +353,12 @@ bool lnet_merge_has_room(const struct lnet_peer *peer)
 /* No peer has @nid. If it can be pinged, it has a separate peer entry until it is proven. */
 static int add_unknown(struct merge *m, const struct lnet_nid *nid)
 {
+	u32 net = lnet_nid_net(nid);
 	int err;
 
 	if (is_full(m->peer))
 		return refuse(m, LNET_FULL_NIDS);
-	if (can_be_pinged(m, nid) && !is_gateways(m, nid))
+	if ((lnet_net_is_local(m->ln, net) || lnet_routes_have(m->ln, net)) && !is_gateways(m, nid))
 		return lnet_proof_want(m->from, nid, true);
 	if (has_many_nids(m->ln))
 		return refuse(m, LNET_FULL_ALIASES);
@@ -434,20 +413,6 @@ static int add_nid(struct merge *m, const struct lnet_nid *nid)
 	return err;
 }
 
-static int add_all(struct merge *m)
-{
-	unsigned int i;
-	int err = 0;
-
-	if (m->pi.nr < m->pi.nr_seen)
-		nid_ignored(m, m->pi.nr_seen - m->pi.nr);
-	lnet_proofs_begin(m->from);
-	for (i = 0; i < m->pi.nr && !err; i++)
-		err = add_nid(m, &m->list->nis[i].nid);
-	lnet_proofs_end(m->from, m->info, m->len);
-	return err;
-}
-
 /* Removes aliases that can be pinged now: the peer gets them again when they are proven. */
 static void aliases_hide(struct merge *m)
 {
@@ -467,13 +432,6 @@ static void aliases_hide(struct merge *m)
 
 /* ---- one info -------------------------------------------------------------------------------- */
 
-static void rail_set(struct merge *m, bool rail)
-{
-	lnet_enter(m->p, m->from->sh);
-	m->from->disc.rail = rail;
-	lnet_leave(m->p);
-}
-
 /*
  * Chooses the peer entry that gets the NIDs: the one that has the primary NID, if it is the same
  * node and the configuration allows it.
@@ -482,22 +440,16 @@ static void choose_record(struct merge *m)
 {
 	const struct lnet_nid *primary = &m->list->nis[0].nid;
 	struct lnet_peer *owner = lnet_peer_owner(m->ln, primary);
+	bool other = owner && owner != m->peer;
+	bool take = other && !m->peer->configured && !lnet_nid_is_lo(&owner->primary) &&
+		    is_same_node(m, owner, primary);
 
-	if (!owner || owner == m->peer || m->peer->configured || lnet_nid_is_lo(&owner->primary) ||
-	    !is_same_node(m, owner, primary)) {
-		rail_set(m, owner && owner != m->peer);
-		lnet_peer_put(owner);
-		return;
-	}
-	rail_set(m, false);
-	lnet_peer_put(m->peer);
-	m->peer = owner;
-}
-
-/* It was multi-rail and is no more: its interfaces are, from now on, strangers to each other. */
-static bool turned_off(const struct merge *m)
-{
-	return READ_ONCE(m->ln->tun.discovery) && !m->peer->configured && m->peer->mr;
+	lnet_enter(m->p, m->from->sh);
+	m->from->disc.rail = other && !take;
+	lnet_leave(m->p);
+	if (take)
+		swap(m->peer, owner);
+	lnet_peer_put(owner);
 }
 
 /*
@@ -519,7 +471,8 @@ static int learn(struct merge *m)
 {
 	const struct lnet_nid *primary = &m->list->nis[0].nid;
 	struct lnet_peer *owner;
-	int err;
+	unsigned int i;
+	int err = 0;
 
 	choose_record(m);
 	facts(m, true);
@@ -529,7 +482,12 @@ static int learn(struct merge *m)
 		return 0;
 	}
 	aliases_hide(m);
-	err = add_all(m);
+	if (m->pi.nr < m->pi.nr_seen)
+		nid_ignored(m, m->pi.nr_seen - m->pi.nr);
+	lnet_proofs_begin(m->from);
+	for (i = 0; i < m->pi.nr && !err; i++)
+		err = add_nid(m, &m->list->nis[i].nid);
+	lnet_proofs_end(m->from, m->info, m->len);
 	if (err)
 		return err;
 	owner = lnet_peer_owner(m->ln, primary);
@@ -556,7 +514,8 @@ static int merge(struct merge *m)
 	lnet_peer_heirs_review(m->peer, still_its, m);
 	if (learns(m))
 		return learn(m);
-	if (turned_off(m))
+	/* A peer that is no longer Multi-Rail keeps only its primary NID. */
+	if (READ_ONCE(m->ln->tun.discovery) && !m->peer->configured && m->peer->mr)
 		shed(m, true);
 	facts(m, false);
 	statuses(m);

@@ -22,11 +22,6 @@ static u64 turn_ns(const struct lnet *ln, const struct lnet_disc *d)
 	return d->merge_turn_ns - burst_ns;
 }
 
-static u64 limit_ns(const struct lnet *ln)
-{
-	return READ_ONCE(ln->tun.transaction_timeout);
-}
-
 /*
  * [sh] True if the merge of @data may be retried, which is until merge_by_ns. Then @data waits in
  * @d, unless a newer list waits there. @full: NIDs were ignored, so the next merge is as large as
@@ -36,7 +31,7 @@ static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy
 		      bool full)
 {
 	if (!d->merge_by_ns)
-		d->merge_by_ns = p->now_ns + limit_ns(p->ln);
+		d->merge_by_ns = p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout);
 	if (p->now_ns >= d->merge_by_ns)
 		return false;
 	if (!d->data && data) {
@@ -67,7 +62,7 @@ static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 	if (!left)
 		d->merge_by_ns = 0;
 	else if (!d->merge_by_ns)
-		d->merge_by_ns = p->now_ns + limit_ns(p->ln);
+		d->merge_by_ns = p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout);
 	if (data)
 		d->hash = err ? 0 : lnet_hash_bytes(data->data, len, 1);
 	d->force_merge = 0;
@@ -205,26 +200,12 @@ static u64 next_todo_ns(struct lnet_discovery *d)
 	return ns;
 }
 
-static void visit_all(struct lnet_pass *p)
-{
-	struct lnet_peer *peer;
-	unsigned int nr;
-
-	for (nr = 0; nr < VISITS; nr++) {
-		peer = next_due(&p->ln->disc, p->now_ns);
-		if (!peer)
-			return;
-		if (visit(p, peer))
-			todo_add(p->ln, peer, p->now_ns + AGAIN_NS);
-		else
-			lnet_peer_put(peer);
-	}
-}
-
 /* Only tries the mutex: its owner may run in this thread, and may be waiting for the worker. */
 void lnet_merge_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
+	struct lnet_peer *peer;
+	unsigned int nr;
 	u64 next_ns;
 
 	if (p->now_ns < READ_ONCE(ln->disc.todo_ns))
@@ -234,7 +215,11 @@ void lnet_merge_work(struct lnet_pass *p)
 		return;
 	if (mutex_trylock(&ln->cfg_mutex)) {
 		lnet_proofs_take(p);
-		visit_all(p);
+		for (nr = 0; nr < VISITS && (peer = next_due(&ln->disc, p->now_ns)); nr++)
+			if (visit(p, peer))
+				todo_add(ln, peer, p->now_ns + AGAIN_NS);
+			else
+				lnet_peer_put(peer);
 		mutex_unlock(&ln->cfg_mutex);
 	}
 	next_ns = next_todo_ns(&ln->disc);

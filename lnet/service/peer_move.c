@@ -45,18 +45,14 @@ static void path_move(struct lnet_path *path, struct lnet_shard *from, struct ln
 }
 
 /* All shards locked; @pni is idle. */
-static void path_rehome(struct lnet_path *path, struct lnet_shard *from, struct lnet_peer *to)
-{
-	path->ix = lnet_path_ix_take(to);
-	path_move(path, from, to->sh);
-}
-
 static void pni_rehome(struct lnet_peer_ni *pni, struct lnet_peer *to)
 {
 	struct lnet_path *path;
 
-	list_for_each_entry(path, &pni->paths, link)
-		path_rehome(path, pni->sh, to);
+	list_for_each_entry(path, &pni->paths, link) {
+		path->ix = lnet_path_ix_take(to);
+		path_move(path, pni->sh, to->sh);
+	}
 	list_move_tail(&pni->link, &to->pnis);
 	to->nr_pnis++;
 	lnet_peer_get(to);

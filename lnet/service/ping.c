@@ -95,20 +95,11 @@ static int is_said(struct lnet *ln, bool less)
 	return less ? is_same(ln, ln->ping_less, false) : 1;
 }
 
-/* The info with sequence @seq is the first one that lists the NIs added since the last one. */
-static void mark_new(struct lnet *ln, u32 seq)
-{
-	struct lnet_ni *ni;
-
-	list_for_each_entry(ni, &ln->nis, link)
-		if (!ni->since_seq)
-			WRITE_ONCE(ni->since_seq, seq);
-}
-
 bool lnet_ping_rebuild(struct lnet *ln)
 {
 	bool less = has_less(ln);
 	struct lnet_copy *c[2] = { NULL, NULL };
+	struct lnet_ni *ni;
 
 	if (is_said(ln, less))
 		return false;
@@ -119,7 +110,9 @@ bool lnet_ping_rebuild(struct lnet *ln)
 		lnet_copy_put(c[1]);
 		return false;
 	}
-	mark_new(ln, ln->ping_seq + 1);
+	list_for_each_entry(ni, &ln->nis, link)
+		if (!ni->since_seq)	/* this info is the first one that lists it */
+			WRITE_ONCE(ni->since_seq, ln->ping_seq + 1);
 	spin_lock(&ln->ping_lock);
 	swap(ln->ping_info, c[0]);
 	swap(ln->ping_less, c[1]);
@@ -150,22 +143,6 @@ struct lnet_copy *lnet_ping_info_for(struct lnet *ln, const struct lnet_peer *pe
 	return c;
 }
 
-/* A node of this project asks for multiples of this when it discovers, and for nothing else. */
-static bool is_discovery(const struct lnet_hdr *hdr, const struct lnet_copy *info)
-{
-	return !(hdr->msg.get.sink_length % LNET_PINGINFO_MIN) && !hdr->msg.get.src_offset &&
-	       hdr->msg.get.sink_length >= info->len;
-}
-
-/*
- * Of one that has not told us anything yet, so that it could not have been told by a push. A later
- * one may be a copy, the answer to which nobody waits for.
- */
-static bool is_first(const struct lnet_disc *d)
-{
-	return !d->known && !d->told;
-}
-
 /* [sh] This router received the ping @rx: nodes use the interface that received it. */
 static void ni_pinged(struct lnet_pass *p, const struct lnet_rx *rx)
 {
@@ -184,7 +161,8 @@ enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 {
 	struct lnet_copy *c = lnet_ping_info_for(p->ln, rx->src->peer);
 	struct lnet_op *op = c ? lnet_answer(p, rx, LNET_OP_REPLY) : NULL;
-	u32 at;
+	u32 at = hdr->msg.get.src_offset, len = hdr->msg.get.sink_length;
+	struct lnet_disc *d = &rx->src->peer->disc;
 
 	if (lnet_router_forwards(p->ln))
 		ni_pinged(p, rx);
@@ -192,13 +170,19 @@ enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_copy_put(c);
 		return LNET_SKIP;
 	}
-	if (is_discovery(hdr, c) && is_first(&rx->src->peer->disc))
-		rx->src->peer->disc.told = lnet_ping_info_seq(c);
-	at = min(hdr->msg.get.src_offset, c->len);
+	/*
+	 * A node of this project asks for multiples of LNET_PINGINFO_MIN when it discovers, and for
+	 * nothing else. The first such ping counts, of a peer that has not told us anything yet, so
+	 * that it could not have been told by a push. A later ping may be a copy, the answer to
+	 * which nobody waits for.
+	 */
+	if (!(len % LNET_PINGINFO_MIN) && !at && len >= c->len && !d->known && !d->told)
+		d->told = lnet_ping_info_seq(c);
+	at = min(at, c->len);
 	op->cls = LNET_CLS_CONTROL;
 	op->copy = c;
 	op->md_off = at;
-	op->len = min(hdr->msg.get.sink_length, c->len - at);
+	op->len = min(len, c->len - at);
 	lnet_op_defer(p, op);
 	return LNET_SKIP;
 }
@@ -232,34 +216,32 @@ static void path_pinged(struct lnet_pass *p, struct lnet_op *op)
 		lnet_ops_path_back(p, op->peer);
 }
 
-struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path)
+struct lnet_op *lnet_ping_new(struct lnet_pass *p, struct lnet_peer_ni *pni)
 {
 	struct lnet_op *op = lnet_op_take(p->sh);
 
 	if (op && lnet_slot_take(p->ln, op)) {
-		lnet_op_free(op);
+		lnet_op_recycle(p->sh, op);
 		op = NULL;
 	}
+	if (op)
+		lnet_op_control(p, op, pni, LNET_OP_GET);
+	return op;
+}
+
+struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path)
+{
+	struct lnet_op *op = lnet_ping_new(p, path->pni);
+
 	if (!op)
 		return NULL;
-	op->type = LNET_OP_GET;
-	op->cls = LNET_CLS_CONTROL;
 	op->binding = LNET_BIND_FIXED;
-	op->peer = path->pni->peer;
-	lnet_peer_get(op->peer);
-	op->sh = p->sh;
-	op->dst_pni = path->pni;
-	lnet_peer_ni_hold(op->dst_pni);
 	if (lnet_path_routed(path)) {
 		op->via = path->hop;
 		lnet_peer_ni_hold(op->via);
 	}
 	op->src_ni = path->ni;
 	lnet_ni_get(op->src_ni);
-	op->target = path->pni->nid;
-	op->target_pid = LNET_PID;
-	op->portal = LNET_PORTAL_RESERVED;
-	op->match_bits = LNET_PING_MATCHBITS;
 	return op;
 }
 

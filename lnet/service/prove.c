@@ -189,55 +189,26 @@ static void answered(struct lnet_pass *p, struct lnet_op *op)
 	lnet_look_by(p->ln, &d->todo_ns, p->now_ns);
 }
 
-/* [none] */
-static u32 size_for(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	u32 size;
-
-	lnet_enter_peer(p, peer);
-	size = clamp(peer->disc.size, LNET_PINGINFO_MIN, LNET_INFO_BYTES);
-	lnet_leave(p);
-	return DIV_ROUND_UP(size, LNET_PINGINFO_MIN) * LNET_PINGINFO_MIN + NOT_DISCOVERY;
-}
-
-/* [sh] of @pni. NULL: @pni has no path, or no operation is free. */
-static struct lnet_op *ping_new(struct lnet_pass *p, struct lnet_peer_ni *pni)
-{
-	struct lnet_op *op = lnet_paths_live(pni) ? lnet_op_take(p->sh) : NULL;
-
-	if (op && lnet_slot_take(p->ln, op)) {
-		lnet_op_recycle(p->sh, op);
-		op = NULL;
-	}
-	if (!op)
-		return NULL;
-	lnet_op_control(p, op, pni, LNET_OP_GET);
-	op->binding = LNET_BIND_FIXED;
-	op->done = answered;
-	return op;
-}
-
-/* [sh] True if only another peer has named @pni, and no message was received from @pni. */
-static bool is_unheard(const struct lnet_peer_ni *pni)
-{
-	return pni->peer->claimer && !pni->last_rx_ns;
-}
-
 /* Pings the NID of @f. Only cfg_mutex is held. False: no ping can be sent now. */
 static bool ask(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof *f)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_claimed(p->ln, &f->nid, all->peer);
-	u32 size = size_for(p, all->peer);
 	struct lnet_op *op;
+	u32 size;
 
 	if (!pni)
 		return false;
+	lnet_enter_peer(p, all->peer);
+	size = clamp(all->peer->disc.size, LNET_PINGINFO_MIN, LNET_INFO_BYTES);
 	lnet_enter_pni(p, pni);
-	if (is_unheard(pni) && pni->said == LNET_SAID_NOTHING)
-		pni->said = LNET_SAID_DOWN;	/* no recovery pings */
-	op = ping_new(p, pni);
+	/* Only another peer named it, and no message was received from it: no recovery pings. */
+	if (pni->peer->claimer && !pni->last_rx_ns && pni->said == LNET_SAID_NOTHING)
+		pni->said = LNET_SAID_DOWN;
+	op = lnet_paths_live(pni) ? lnet_ping_new(p, pni) : NULL;
 	if (op) {
-		op->len = size;
+		op->binding = LNET_BIND_FIXED;
+		op->done = answered;
+		op->len = DIV_ROUND_UP(size, LNET_PINGINFO_MIN) * LNET_PINGINFO_MIN + NOT_DISCOVERY;
 		op->arg = f;
 		lnet_count(p->sh, nids_asked);
 		lnet_op_defer(p, op);
@@ -291,16 +262,6 @@ static bool is_awaited(struct lnet_pass *p, struct lnet_peer *peer)
 	return is;
 }
 
-/* True if the ping of @f may be sent now. Each ping takes one turn in the budget of the node. */
-static bool has_turn(struct lnet_pass *p, struct lnet_proof *f)
-{
-	if (!f->paid && !is_awaited(p, f->peer)) {
-		f->paid = 1;
-		f->next_ns = max(f->next_ns, lnet_disc_turn(p->ln, p->now_ns));
-	}
-	return p->now_ns >= f->next_ns;
-}
-
 /* [none] Makes the worker visit @peer. If @changed, the worker also merges the info again. */
 static void merge_again(struct lnet_pass *p, struct lnet_peer *peer, bool changed)
 {
@@ -344,7 +305,11 @@ static u64 try_one(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_pro
 		return U64_MAX;		/* the end of a ping in flight tries again */
 	if (p->now_ns < share_ns(all))
 		return share_ns(all);
-	if (has_turn(p, f) && !ask(p, all, f)) {
+	if (!f->paid && !is_awaited(p, f->peer)) {	/* takes a turn in the budget of the node */
+		f->paid = 1;
+		f->next_ns = max(f->next_ns, lnet_disc_turn(p->ln, p->now_ns));
+	}
+	if (p->now_ns >= f->next_ns && !ask(p, all, f)) {
 		f->fails = min(f->fails + 1, U8_MAX);
 		f->next_ns = p->now_ns + pause_ns(p, f);
 		merge_again(p, all->peer, f->fails == 1);	/* it may be an alias */
@@ -352,20 +317,10 @@ static u64 try_one(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_pro
 	return f->asked ? U64_MAX : f->next_ns;
 }
 
-/* [sh] A discovery round waits for the first ping of each NID, but at most ROUND_NS. */
-static void round_mark(struct lnet_pass *p, struct lnet_peer *peer, bool waits)
-{
-	struct lnet_disc *d = &peer->disc;
-
-	if (!waits)
-		d->prove_by_ns = 0;
-	else if (!d->prove_by_ns)
-		d->prove_by_ns = p->now_ns + ROUND_NS;
-}
-
 void lnet_proofs_run(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_proofs *all = peer->disc.proofs;
+	struct lnet_disc *d = &peer->disc;
 	u64 next_ns = U64_MAX;
 	struct lnet_proof *f;
 	bool waits = false;
@@ -378,7 +333,11 @@ void lnet_proofs_run(struct lnet_pass *p, struct lnet_peer *peer)
 	}
 	lnet_enter_peer(p, peer);
 	if (!peer->deleted) {
-		round_mark(p, peer, waits);
+		/* A discovery round waits for the first ping of each NID, but at most ROUND_NS. */
+		if (!waits)
+			d->prove_by_ns = 0;
+		else if (!d->prove_by_ns)
+			d->prove_by_ns = p->now_ns + ROUND_NS;
 		if (next_ns != U64_MAX)
 			lnet_timer_set(&p->sh->wheel, &all->timer, next_ns);
 	}
@@ -395,20 +354,12 @@ void lnet_proofs_timer(struct lnet_pass *p, struct lnet_timer *t)
 
 /* ---- replies --------------------------------------------------------------------------------- */
 
-static bool is_its(struct lnet *ln, const struct lnet_peer *peer, const struct lnet_nid *nid)
-{
-	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
-	bool its = pni && pni->peer == peer && !pni->alias;
-
-	lnet_peer_ni_put(pni);
-	return its;
-}
-
 /* True if @info lists a NID that @peer is known to have. */
 static bool lists_peer(struct lnet *ln, const struct lnet_peer *peer, const struct lnet_copy *info,
 		       u32 len)
 {
 	struct lnet_pinginfo_ni *nis = kvcalloc(LNET_LISTED_MAX, sizeof(*nis), GFP_KERNEL);
+	struct lnet_peer_ni *pni;
 	struct lnet_pinginfo pi;
 	bool does = false;
 	unsigned int i;
@@ -416,22 +367,13 @@ static bool lists_peer(struct lnet *ln, const struct lnet_peer *peer, const stru
 	if (!nis)
 		return false;
 	lnet_pinginfo_decode(&pi, info->data, len, nis, LNET_LISTED_MAX);
-	for (i = 0; i < pi.nr && !does; i++)
-		does = is_its(ln, peer, &nis[i].nid);
+	for (i = 0; i < pi.nr && !does; i++) {
+		pni = lnet_peer_ni_lookup(ln, &nis[i].nid);
+		does = pni && pni->peer == peer && !pni->alias;
+		lnet_peer_ni_put(pni);
+	}
 	kvfree(nis);
 	return does;
-}
-
-static void count_result(struct lnet_pass *p, struct lnet_peer *peer, const struct lnet_proof *f)
-{
-	lnet_enter_peer(p, peer);
-	if (f->given)
-		lnet_count(p->sh, nids_proven);
-	else if (f->refused)
-		lnet_count(p->sh, nids_refused);
-	lnet_leave(p);
-	if (f->refused)
-		lnet_log_nid_refused(p->ln, &peer->primary, &f->nid);
 }
 
 /* @answer: the info of the node that has the NID; NULL: no reply. */
@@ -446,7 +388,14 @@ static void evaluate(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_pr
 		f->fails = min(f->fails + 1, U8_MAX);
 		f->next_ns = p->now_ns + pause_ns(p, f);
 	}
-	count_result(p, peer, f);
+	lnet_enter_peer(p, peer);
+	if (f->given)
+		lnet_count(p->sh, nids_proven);
+	else if (f->refused)
+		lnet_count(p->sh, nids_refused);
+	lnet_leave(p);
+	if (f->refused)
+		lnet_log_nid_refused(p->ln, &peer->primary, &f->nid);
 	merge_again(p, peer, f->given || f->refused != was_refused || f->fails == 1);
 }
 

@@ -79,17 +79,6 @@ static struct lnet_peer_ni *pinged_at(const struct lnet_peer *peer)
 	return NULL;
 }
 
-/*
- * The first push goes between the two interfaces of the ping (wire.md 7.2): there the peer has a
- * record of us. If that fails it goes another way.
- */
-static void follow_ping(struct lnet_op *op)
-{
-	op->binding = LNET_BIND_FIRST;
-	op->src_ni = op->dst_pni->sticky;
-	lnet_ni_get(op->src_ni);
-}
-
 /* [sh] A stock peer drops messages from a drained NI. */
 static bool may_carry(const struct lnet_path *path, const struct lnet_peer *peer)
 {
@@ -124,24 +113,6 @@ static struct lnet_path *known_path(const struct lnet_peer *peer)
 	return unknown ? best : NULL;
 }
 
-/* If it fails, the push uses any path. */
-static void leave_by(struct lnet_op *op, struct lnet_ni *ni)
-{
-	op->binding = LNET_BIND_SOURCE;
-	op->src_ni = ni;
-	lnet_ni_get(ni);
-}
-
-static void fill(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni,
-		 struct lnet_copy *info)
-{
-	lnet_op_control(p, op, pni, LNET_OP_PUT);
-	op->flags |= LNET_OPF_ACK;
-	op->copy = info;
-	op->len = info->len;
-	op->done = pushed;
-}
-
 bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *first = peer->disc.acked ? NULL : pinged_at(peer);
@@ -158,11 +129,20 @@ bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_op_recycle(p->sh, op);
 		return false;
 	}
-	fill(p, op, pni, info);
-	if (first)
-		follow_ping(op);
-	else if (known)
-		leave_by(op, known->ni);
+	lnet_op_control(p, op, pni, LNET_OP_PUT);
+	op->flags |= LNET_OPF_ACK;
+	op->copy = info;
+	op->len = info->len;
+	op->done = pushed;
+	/*
+	 * The first push goes between the two interfaces of the ping (wire.md 7.2): there the peer
+	 * has a record of us. If the push fails, it uses any path.
+	 */
+	if (first || known) {
+		op->binding = first ? LNET_BIND_FIRST : LNET_BIND_SOURCE;
+		op->src_ni = first ? first->sticky : known->ni;
+		lnet_ni_get(op->src_ni);
+	}
 	peer->disc.had_force = peer->disc.force_push;
 	peer->disc.force_push = 0;
 	peer->disc.pushing = 1;
@@ -227,19 +207,6 @@ static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
 	lnet_disc_step(p, peer);
 }
 
-static void walk_begin(struct lnet_discovery *d)
-{
-	d->walking = 1;
-	d->walk_rest = 0;
-	spin_lock(&d->lock);
-	d->walk_done = d->walk_wanted;
-	d->force_ns = d->next_force_ns;
-	d->next_force_ns = 0;
-	d->hurry = d->next_hurry;
-	d->next_hurry = 0;
-	spin_unlock(&d->lock);
-}
-
 /* Twice over all peers: first those heard of lately. When to go on; U64_MAX: it is over. */
 static u64 walk(struct lnet_pass *p)
 {
@@ -247,8 +214,17 @@ static u64 walk(struct lnet_pass *p)
 	struct lnet_peer *peer = d->walk_at;
 	unsigned int nr;
 
-	if (!d->walking)
-		walk_begin(d);
+	if (!d->walking) {
+		d->walking = 1;
+		d->walk_rest = 0;
+		spin_lock(&d->lock);
+		d->walk_done = d->walk_wanted;
+		d->force_ns = d->next_force_ns;
+		d->next_force_ns = 0;
+		d->hurry = d->next_hurry;
+		d->next_hurry = 0;
+		spin_unlock(&d->lock);
+	}
 	d->walk_at = NULL;
 	for (nr = 0; nr < SLICE; nr++) {
 		peer = lnet_peer_next(p->ln, peer);
@@ -268,39 +244,29 @@ static u64 walk(struct lnet_pass *p)
 	return p->now_ns + PAUSE_NS;
 }
 
-/* Who waits for a change of configuration does the worker's work, too: only one of them walks. */
-static bool walk_take(struct lnet_discovery *d)
+/* Who waits for a change of configuration does the worker's work as well: only one walks. */
+void lnet_push_work(struct lnet_pass *p)
 {
+	struct lnet_discovery *d = &p->ln->disc;
+	u64 next_ns = U64_MAX;
 	bool mine;
 
+	if (p->now_ns < READ_ONCE(d->walk_ns))
+		return;
 	spin_lock(&d->lock);
 	mine = !d->walk_taken;
 	d->walk_taken = 1;
 	spin_unlock(&d->lock);
-	if (mine)
-		WRITE_ONCE(d->walk_ns, U64_MAX);
-	return mine;
-}
-
-static void walk_give(struct lnet_discovery *d)
-{
+	if (!mine)
+		return;
+	WRITE_ONCE(d->walk_ns, U64_MAX);
+	if (!READ_ONCE(p->ln->stopping))
+		next_ns = walk(p);
 	spin_lock(&d->lock);
 	d->walk_taken = 0;
 	spin_unlock(&d->lock);
-}
-
-void lnet_push_work(struct lnet_pass *p)
-{
-	struct lnet *ln = p->ln;
-	u64 next_ns = U64_MAX;
-
-	if (p->now_ns < READ_ONCE(ln->disc.walk_ns) || !walk_take(&ln->disc))
-		return;
-	if (!READ_ONCE(ln->stopping))
-		next_ns = walk(p);
-	walk_give(&ln->disc);
 	if (next_ns != U64_MAX)
-		lnet_look_by(ln, &ln->disc.walk_ns, next_ns);
+		lnet_look_by(p->ln, &d->walk_ns, next_ns);
 }
 
 void lnet_push_all(struct lnet *ln, bool force)
@@ -354,20 +320,12 @@ static bool has_way_beside(const struct lnet_peer *peer, const struct lnet_ni *n
 	return by && other;
 }
 
-/* [sh] True if @peer may send to @ni, and accepts a push over another NI. */
-static bool is_reached(const struct lnet_peer *peer, const struct lnet_ni *ni, u64 now_ns)
-{
-	return !peer->deleted && peer->mr && peer->disc.known && lnet_peer_is_heard(peer, now_ns) &&
-	       (peer->features & LNET_FEAT_DISCOVERY) && READ_ONCE(peer->ln->tun.discovery) &&
-	       has_way_beside(peer, ni);
-}
-
 static bool is_stock(const struct lnet_peer *peer)
 {
 	return !(peer->features & LNET_FEAT_OPEN);
 }
 
-/* True if @is and is_reached() are true for a peer. */
+/* True if a peer for which @is is true may send to @ni, and accepts a push over another NI. */
 static bool any_reached(struct lnet *ln, const struct lnet_ni *ni,
 			bool (*is)(const struct lnet_peer *peer))
 {
@@ -377,7 +335,10 @@ static bool any_reached(struct lnet *ln, const struct lnet_ni *ni,
 
 	while ((peer = lnet_peer_next(ln, peer))) {
 		spin_lock(&peer->sh->lock);
-		found = is_reached(peer, ni, now_ns) && is(peer);
+		found = !peer->deleted && peer->mr && peer->disc.known &&
+			lnet_peer_is_heard(peer, now_ns) &&
+			(peer->features & LNET_FEAT_DISCOVERY) && READ_ONCE(ln->tun.discovery) &&
+			has_way_beside(peer, ni) && is(peer);
 		spin_unlock(&peer->sh->lock);
 		if (found) {
 			lnet_peer_put(peer);
@@ -399,13 +360,23 @@ bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* [sh] */
-static void take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_rx *rx)
+void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx)
 {
+	struct lnet_peer *peer = rx->src->peer;
 	struct lnet_disc *d = &peer->disc;
-	int rc = lnet_disc_take(p, peer, rx->copy, rx->mlength, true);
+	int rc;
 
+	if (rx->src->deleted || lnet_nid_is_lo(&peer->primary))
+		return;
 	lnet_count(p->sh, pushes_received);
+	if (unlikely(rx->claimed)) {
+		/* No gateway sent the push, so it may be forged: pings the peer if it is known. */
+		if (d->known)
+			lnet_disc_doubt(p, d);
+		lnet_disc_step(p, peer);
+		return;
+	}
+	rc = lnet_disc_take(p, peer, rx->copy, rx->mlength, true);
 	if (rc == -EOPNOTSUPP)
 		return;
 	if (rc) {		/* nonsense, or too long: it is asked */
@@ -418,23 +389,4 @@ static void take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_rx *rx
 		d->status = 0;
 	}
 	lnet_disc_step(p, peer);
-}
-
-/* [sh] No gateway sent the push of @peer, so it may be forged: pings @peer if the node knows it. */
-static void ask(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	lnet_count(p->sh, pushes_received);
-	if (peer->disc.known)
-		lnet_disc_doubt(p, &peer->disc);
-	lnet_disc_step(p, peer);
-}
-
-void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx)
-{
-	if (rx->src->deleted || lnet_nid_is_lo(&rx->src->peer->primary))
-		return;
-	if (unlikely(rx->claimed))
-		ask(p, rx->src->peer);
-	else
-		take(p, rx->src->peer, rx);
 }

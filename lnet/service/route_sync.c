@@ -180,29 +180,22 @@ static void look_again(struct lnet *ln)
 	lnet_look_by(ln, &ln->routes->look_ns, ln->env->ops->now_ns(ln->env) + AGAIN_NS);
 }
 
-bool lnet_paths_withheld(struct lnet_peer_ni *pni)
+int lnet_paths_add(struct lnet_peer_ni *pni)
 {
 	struct lnet_disc *d = &pni->peer->disc;
-	bool withheld;
+	LIST_HEAD(spare);
+	bool alias;
+	int err;
 
 	spin_lock(&pni->sh->lock);
-	withheld = pni->alias;
-	if (withheld && !d->want_ping && lnet_paths_missing(pni)) {
+	alias = pni->alias;
+	if (alias && !d->want_ping && lnet_paths_missing(pni)) {
 		d->want_ping = d->force_merge = 1;
 		lnet_push_all(pni->ln, false);
 	}
 	spin_unlock(&pni->sh->lock);
-	return withheld;
-}
-
-/* 0; -EBUSY, -ENOMEM: it is to be tried again. */
-static int sync_pni(struct lnet_peer_ni *pni)
-{
-	LIST_HEAD(spare);
-	int err = lnet_peer_anchor(pni->peer, false);
-
-	if (err || lnet_paths_withheld(pni))
-		return err;
+	if (alias)
+		return 0;
 	err = lnet_paths_lock(pni, &spare);
 	if (!err)
 		lnet_paths_attach(pni, &spare);
@@ -223,22 +216,14 @@ static void sync_peer(struct lnet_peer *peer)
 	if (!ln->routes->nr)
 		return;
 	list_for_each_entry(pni, &peer->pnis, link)
-		if (!pni->deleted && lnet_routes_have(ln, pni->net) && sync_pni(pni))
+		if (!pni->deleted && lnet_routes_have(ln, pni->net) &&
+		    (lnet_peer_anchor(peer, false) || lnet_paths_add(pni)))
 			look_again(ln);
-}
-
-/* A router may have interfaces that it had not when its first route was made. */
-static void mark_hops(struct lnet_gateway *gw)
-{
-	struct lnet_peer_ni *hop;
-
-	list_for_each_entry(hop, &gw->pni->peer->pnis, link)
-		if (!hop->gw)
-			hop->gw = LNET_GW_UP;
 }
 
 void lnet_routes_sync(struct lnet *ln)
 {
+	struct lnet_peer_ni *hop;
 	struct lnet_gateway *gw;
 	struct lnet_peer *peer;
 	bool unwanted, marked;
@@ -248,8 +233,11 @@ void lnet_routes_sync(struct lnet *ln)
 	if (!gateways_merge(ln))
 		look_again(ln);
 	spin_lock(&ln->shard[0].lock);
+	/* A router may have interfaces that it had not when its first route was made. */
 	list_for_each_entry(gw, &ln->routes->gateways, link)
-		mark_hops(gw);
+		list_for_each_entry(hop, &gw->pni->peer->pnis, link)
+			if (!hop->gw)
+				hop->gw = LNET_GW_UP;
 	unwanted = lnet_routes_mark_unwanted(ln, &marked);
 	spin_unlock(&ln->shard[0].lock);
 	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer))

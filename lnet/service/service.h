@@ -36,7 +36,12 @@ struct lnet_copy *lnet_ping_info_for(struct lnet *ln, const struct lnet_peer *pe
 int lnet_ping_init(struct lnet *ln);
 /* Frees the ping infos. */
 void lnet_ping_fini(struct lnet *ln);
-/* [sh] A ping on @path alone; the caller completes and starts it. NULL: a pool is empty. */
+/*
+ * [sh] A GET of the core to @pni: lnet_op_control(), with a slot. The caller completes and starts
+ * it. NULL: a pool is empty.
+ */
+struct lnet_op *lnet_ping_new(struct lnet_pass *p, struct lnet_peer_ni *pni);
+/* [sh] As lnet_ping_new(), on @path alone. */
 struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path);
 /* [sh] Sends a recovery ping: the function @ping of struct lnet_probes. */
 void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
@@ -52,8 +57,6 @@ enum lnet_full { LNET_FULL_NIDS = 1, LNET_FULL_ALIASES = 2 };
 void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] @peer has forgotten what it knew of this node. */
 void lnet_disc_anew(struct lnet_peer *peer);
-/* [sh] The timer of discovery has expired. */
-void lnet_disc_timer(struct lnet_pass *p, struct lnet_peer *peer);
 /* A random time from 0 to @range_ns, which is at most hours. */
 u64 lnet_disc_random(struct lnet *ln, u64 range_ns);
 /* [sh] A round has ended: @err 0, or why it failed. The next one is not at once. */
@@ -181,6 +184,11 @@ void lnet_proofs_free(struct lnet_peer *peer);
 
 /* ---- merge.c --------------------------------------------------------------------------------- */
 /*
+ * cfg_mutex held. Reports all that was sent over @pni and is unanswered as lost. Other interfaces
+ * of its peer may be tried. No shard is locked at the end.
+ */
+void lnet_peer_ni_lost(struct lnet_pass *p, struct lnet_peer_ni *pni);
+/*
  * cfg_mutex held, no shard locked. Frees removed interfaces if nothing is in flight there. True:
  * some remain.
  */
@@ -264,10 +272,11 @@ void lnet_routes_drain(struct lnet *ln);
 /* cfg_mutex held. Removes all paths through @hop. */
 void lnet_routes_leave_hop(struct lnet_peer_ni *hop);
 /*
- * cfg_mutex held. True if @pni gets no paths, because it is an alias (model/peer.h). If paths are
- * possible again, the node pings the peer for its list, and can then prove @pni.
+ * cfg_mutex held, no shard locked. Makes the missing paths of @pni. An alias (model/peer.h) gets
+ * none; if paths are possible again, the node pings the peer for its list, and can then prove @pni.
+ * 0, -ENOMEM
  */
-bool lnet_paths_withheld(struct lnet_peer_ni *pni);
+int lnet_paths_add(struct lnet_peer_ni *pni);
 /*
  * cfg_mutex held. Routes, interfaces or peers have changed: makes or removes paths through routers.
  * If something must end before, the worker continues later.

@@ -71,15 +71,10 @@ static void pinged(struct lnet_pass *p, struct lnet_op *op);
 static struct lnet_op *ask(struct lnet_pass *p, struct lnet_peer *peer, u32 portal, u64 match_bits)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_any(peer);
-	struct lnet_op *op = pni ? lnet_op_take(p->sh) : NULL;
+	struct lnet_op *op = pni ? lnet_ping_new(p, pni) : NULL;
 
 	if (!op)
 		return NULL;
-	if (lnet_slot_take(p->ln, op)) {
-		lnet_op_free(op);
-		return NULL;
-	}
-	lnet_op_control(p, op, pni, LNET_OP_GET);
 	if (!list_empty(&peer->disc.waiters))
 		op->kind = LNET_KIND_URGENT;
 	op->portal = portal;
@@ -122,12 +117,6 @@ static bool ask_opening(struct lnet_pass *p, struct lnet_peer *peer)
 }
 
 /* ---- a session in doubt ---------------------------------------------------------------------- */
-
-/* True: @peer is being asked. */
-static bool verify(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	return peer->contact_busy || (p->now_ns >= peer->contact_next_ns && ask_ping(p, peer));
-}
 
 /*
  * Requests use the existing session; those that wait for room in the window go on waiting. @met: as
@@ -187,16 +176,6 @@ static bool never_left(const struct lnet_pass *p, const struct lnet_op *op)
 	       !READ_ONCE(p->ln->stopping);
 }
 
-/*
- * The negotiation gave no session. Later requests do not wait for the next session open request,
- * which may take an attempt timeout: exactly-once rule 2.
- */
-static void unopened(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	plain(p, peer, false);
-	peer->plain_before = 1;
-}
-
 static void opened(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_peer *peer = op->peer;
@@ -210,8 +189,14 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 	if (peer->contact == CONTACT_OPENING && good) {
 		granted(p, peer, grant, W, instance, op->offset);
 	} else if (peer->contact == CONTACT_OPENING) {
-		if (!never_left(p, op) || !ask_opening(p, peer))
-			unopened(p, peer);
+		if (!never_left(p, op) || !ask_opening(p, peer)) {
+			plain(p, peer, false);
+			/*
+			 * Later requests do not wait for the next session open request, which may
+			 * take an attempt timeout: exactly-once rule 2.
+			 */
+			peer->plain_before = 1;
+		}
 	} else if (peer->contact == CONTACT_DOUBT && good &&
 		   (instance != peer->tx.rx_instance || lnet_window_stale(p, &peer->tx) ||
 		    is_useless(p, peer))) {
@@ -259,12 +244,6 @@ bool lnet_contact_ask(struct lnet_pass *p, struct lnet_peer *peer)
 	return !peer->contact_busy && ask_ping(p, peer);
 }
 
-/* It pushed its info to us, so it need not be asked what it is. */
-static bool is_introduced(const struct lnet_peer *peer)
-{
-	return peer->contact == CONTACT_UNKNOWN && peer->disc.known && !peer->contact_busy;
-}
-
 static void greet(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (!(peer->features & LNET_FEAT_OPEN)) {
@@ -276,36 +255,25 @@ static void greet(struct lnet_pass *p, struct lnet_peer *peer)
 		plain_at_once(p, peer);
 }
 
-/* True if the requests that waited for discovery need not wait for session negotiation. */
-static bool is_settled(const struct lnet_peer *peer)
-{
-	return peer->contact == CONTACT_OPEN || peer->contact == CONTACT_PLAIN ||
-	       (peer->contact == CONTACT_DOUBT && !peer->contact_busy);
-}
-
 void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	peer->disc.met = 1;
 	if (!peer->held)
 		return;
 	peer->held = 0;
-	if (is_settled(peer))
+	/* Requests that waited for discovery need not wait for session negotiation. */
+	if (peer->contact == CONTACT_OPEN || peer->contact == CONTACT_PLAIN ||
+	    (peer->contact == CONTACT_DOUBT && !peer->contact_busy))
 		release_waiting(p, peer, false);
-}
-
-/* @peer has a session, perhaps from before a restart of the peer. */
-static void check(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	if (!peer->contact_busy && !ask_ping(p, peer) && !peer->held)
-		release_waiting(p, peer, true);
 }
 
 void lnet_contact_negotiate(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	if (lnet_contact_granted(peer)) {
-		check(p, peer);
-	} else if (is_introduced(peer)) {
-		greet(p, peer);
+	if (lnet_contact_granted(peer)) {	/* perhaps from before a restart of the peer */
+		if (!peer->contact_busy && !ask_ping(p, peer) && !peer->held)
+			release_waiting(p, peer, true);
+	} else if (peer->contact == CONTACT_UNKNOWN && peer->disc.known && !peer->contact_busy) {
+		greet(p, peer);		/* it pushed its info to us, so it need not be asked */
 	} else {
 		lnet_contact_set_state(peer, CONTACT_PINGING);
 		if (!peer->contact_busy && !ask_ping(p, peer))
@@ -322,7 +290,8 @@ static void another_session(struct lnet_pass *p, struct lnet_peer *peer)
 		return;
 	if (peer->contact == CONTACT_OPEN)
 		lnet_contact_set_state(peer, CONTACT_DOUBT);
-	if (peer->contact == CONTACT_DOUBT && !verify(p, peer))
+	if (peer->contact == CONTACT_DOUBT && !peer->contact_busy &&
+	    (p->now_ns < peer->contact_next_ns || !ask_ping(p, peer)))
 		lnet_timer_set(&p->sh->wheel, &peer->timer,
 			       max(peer->contact_next_ns, p->now_ns + NSEC_PER_MSEC));
 }
