@@ -115,18 +115,6 @@ static struct list_head *flow_bucket(struct lnet_rtr_shard *rs, const struct lne
 	return &rs->flows[sum >> (64 - LNET_RTR_HASH_BITS)];
 }
 
-static struct lnet_rtr_flow *flow_find(const struct list_head *bucket,
-				       const struct lnet_nid *sender, const struct lnet_nid *dst)
-{
-	struct lnet_rtr_flow *flow;
-
-	list_for_each_entry(flow, bucket, link)
-		if (lnet_nid_same(&flow->sender->nid, sender) &&
-		    lnet_nid_same(&flow->dst->nid, dst))
-			return flow;
-	return NULL;
-}
-
 void lnet_rtr_spare_fill(struct lnet_rtr_spare *spare)
 {
 	if (!spare->dst)
@@ -150,12 +138,20 @@ void lnet_rtr_spare_keep(struct lnet_rtr_shard *rs, const struct lnet_rtr_spare 
 	rs->spare = *spare;
 }
 
-static struct lnet_rtr_flow *flow_make(struct lnet_rtr_shard *rs, const struct lnet_nid *sender,
-				       const struct lnet_nid *dst, struct lnet_rtr_spare *spare)
+struct lnet_rtr_flow *lnet_rtr_flow_get(struct lnet_rtr_shard *rs, const struct lnet_nid *sender,
+					const struct lnet_nid *dst, struct lnet_rtr_spare *spare)
 {
-	struct lnet_rtr_flow *flow = spare->flow;
+	struct list_head *bucket = flow_bucket(rs, sender, dst);
+	struct lnet_rtr_flow *flow;
 	unsigned int cls;
 
+	list_for_each_entry(flow, bucket, link)
+		if (lnet_nid_same(&flow->sender->nid, sender) &&
+		    lnet_nid_same(&flow->dst->nid, dst)) {
+			flow->refs++;
+			return flow;
+		}
+	flow = spare->flow;
 	if (!spare->dst || !spare->sender || !flow)
 		return NULL;
 	spare->flow = NULL;
@@ -169,19 +165,8 @@ static struct lnet_rtr_flow *flow_make(struct lnet_rtr_shard *rs, const struct l
 	}
 	INIT_LIST_HEAD(&flow->leaders[0]);
 	INIT_LIST_HEAD(&flow->leaders[1]);
-	list_add(&flow->link, flow_bucket(rs, sender, dst));
-	return flow;
-}
-
-struct lnet_rtr_flow *lnet_rtr_flow_get(struct lnet_rtr_shard *rs, const struct lnet_nid *sender,
-					const struct lnet_nid *dst, struct lnet_rtr_spare *spare)
-{
-	struct lnet_rtr_flow *flow = flow_find(flow_bucket(rs, sender, dst), sender, dst);
-
-	if (!flow)
-		flow = flow_make(rs, sender, dst, spare);
-	if (flow)
-		flow->refs++;
+	list_add(&flow->link, bucket);
+	flow->refs++;
 	return flow;
 }
 
@@ -212,40 +197,30 @@ static void note_min(struct lnet_rtr_pool *pool)
 	pool->min_credits = min(pool->min_credits, (s32)(pool->nr - pool->used - pool->nr_wait));
 }
 
-static void move_credit(struct lnet_fwd *fwd, bool take)
-{
-	struct lnet_peer_ni *from = fwd->rx->from;
-
-	from->rtr_credits += take ? -1 : 1;
-	from->min_rtr_credits = min(from->min_rtr_credits, from->rtr_credits);
-	if (take)
-		list_add_tail(&fwd->held, &from->rtr_held);
-	else
-		list_del_init(&fwd->held);
-}
-
-static void move_buffer(struct lnet_fwd *fwd, bool take)
-{
-	struct lnet_rtr_pool *pool = pool_of(fwd);
-	int by = take ? 1 : -1;
-
-	pool->used += by;
-	fwd->flow->used[fwd->cls] += by;
-	fwd->flow->dst->used[fwd->cls] += by;
-	fwd->flow->sender->used[fwd->cls] += by;
-	note_min(pool);
-}
-
 /* Takes and gives back what the two states differ in. */
 static void move(struct lnet_fwd *fwd, enum lnet_rx_state to)
 {
-	enum lnet_rx_state from = fwd->rx->state;
+	enum lnet_rx_state state = fwd->rx->state;
+	int credits = holds[to].credit - holds[state].credit;
+	int bufs = holds[to].buffer - holds[state].buffer;
+	struct lnet_peer_ni *from = fwd->rx->from;
 
-	WARN_ON_ONCE(fwd->rx->from->sh != fwd->rs->sh);
-	if (holds[from].credit != holds[to].credit)
-		move_credit(fwd, holds[to].credit);
-	if (holds[from].buffer != holds[to].buffer)
-		move_buffer(fwd, holds[to].buffer);
+	WARN_ON_ONCE(from->sh != fwd->rs->sh);
+	if (credits) {
+		from->rtr_credits -= credits;
+		from->min_rtr_credits = min(from->min_rtr_credits, from->rtr_credits);
+		if (credits > 0)
+			list_add_tail(&fwd->held, &from->rtr_held);
+		else
+			list_del_init(&fwd->held);
+	}
+	if (bufs) {
+		pool_of(fwd)->used += bufs;
+		fwd->flow->used[fwd->cls] += bufs;
+		fwd->flow->dst->used[fwd->cls] += bufs;
+		fwd->flow->sender->used[fwd->cls] += bufs;
+		note_min(pool_of(fwd));
+	}
 	lnet_rx_set_state(fwd->rx, to);
 }
 
@@ -307,17 +282,6 @@ static void count_wait(struct lnet_fwd *fwd, int by)
 	flow->sender->nr_wait[fwd->cls] += by;
 }
 
-static void wait_buffer(struct lnet_fwd *fwd)
-{
-	struct lnet_rtr_flow *flow = fwd->flow;
-
-	if (list_empty(&flow->wait[fwd->cls]))
-		list_add_tail(&flow->turn[fwd->cls], &pool_of(fwd)->checked);
-	list_add_tail(&fwd->wait, &flow->wait[fwd->cls]);
-	count_wait(fwd, 1);
-	note_min(pool_of(fwd));
-}
-
 static void wait_buffer_no_more(struct lnet_fwd *fwd)
 {
 	list_del_init(&fwd->wait);
@@ -326,31 +290,23 @@ static void wait_buffer_no_more(struct lnet_fwd *fwd)
 		list_del_init(&fwd->flow->turn[fwd->cls]);
 }
 
-/* The first message that waits for a credit of the same interface, flow and size; or NULL. */
-static struct lnet_fwd *leader_of(const struct lnet_fwd *fwd)
-{
-	struct lnet_fwd *leader;
-
-	list_for_each_entry(leader, &fwd->flow->leaders[is_large(fwd)], lead)
-		if (leader->rx->from == fwd->rx->from)
-			return leader;
-	return NULL;
-}
-
 static void lead(struct lnet_fwd *fwd)
 {
 	list_add_tail(&fwd->wait, &fwd->rx->from->rtr_wait[is_large(fwd)]);
 	list_add_tail(&fwd->lead, &fwd->flow->leaders[is_large(fwd)]);
 }
 
+/* Behind the first message that waits for a credit of the same interface, flow and size. */
 static void wait_credit(struct lnet_fwd *fwd)
 {
-	struct lnet_fwd *leader = leader_of(fwd);
+	struct lnet_fwd *leader;
 
-	if (leader)
-		list_add_tail(&fwd->wait, &leader->behind);
-	else
-		lead(fwd);
+	list_for_each_entry(leader, &fwd->flow->leaders[is_large(fwd)], lead)
+		if (leader->rx->from == fwd->rx->from) {
+			list_add_tail(&fwd->wait, &leader->behind);
+			return;
+		}
+	lead(fwd);
 }
 
 /* The message behind @fwd leads their queue, and the queue moves behind the others. */
@@ -370,15 +326,21 @@ static void wait_credit_no_more(struct lnet_fwd *fwd)
 /* It has its credit. True: and a buffer. */
 static bool ask_buffer(struct lnet_fwd *fwd)
 {
+	struct lnet_rtr_flow *flow = fwd->flow;
+
 	move(fwd, RX_WAIT_BUFFER);
-	if (!may_have_buffer(fwd) || !list_empty(&fwd->flow->wait[fwd->cls])) {
-		if (is_over_share(fwd))
-			lnet_count(fwd->rs->sh, sender_waits);
-		wait_buffer(fwd);
-		return false;
+	if (may_have_buffer(fwd) && list_empty(&flow->wait[fwd->cls])) {
+		move(fwd, RX_LAND_ROUTED);
+		return true;
 	}
-	move(fwd, RX_LAND_ROUTED);
-	return true;
+	if (is_over_share(fwd))
+		lnet_count(fwd->rs->sh, sender_waits);
+	if (list_empty(&flow->wait[fwd->cls]))
+		list_add_tail(&flow->turn[fwd->cls], &pool_of(fwd)->checked);
+	list_add_tail(&fwd->wait, &flow->wait[fwd->cls]);
+	count_wait(fwd, 1);
+	note_min(pool_of(fwd));
+	return false;
 }
 
 /* [sh] A buffer is its own: the interface stays until it has landed. */
@@ -440,8 +402,8 @@ static struct lnet_rtr_buf *buf_new(u32 size)
 	return buf;
 }
 
-/* Where it lands; if its memory is not made yet, the lock is dropped and taken again for it. */
-static bool fill(struct lnet_pass *p, struct lnet_fwd *fwd)
+/* If the memory is not made yet, the lock is dropped and taken again for it. */
+bool lnet_rtr_fill(struct lnet_pass *p, struct lnet_fwd *fwd)
 {
 	struct lnet_rtr_pool *pool = pool_of(fwd);
 	struct lnet_rx *rx = fwd->rx;
@@ -456,22 +418,14 @@ static bool fill(struct lnet_pass *p, struct lnet_fwd *fwd)
 		lnet_enter(p, fwd->rs->sh);
 		pool->made += !!fwd->buf;
 	}
-	if (!fwd->buf)
+	if (!fwd->buf) {
+		lnet_count(p->sh, rx_no_memory);
+		rx->ni->sh[rx->hold_shard].holds--;
+		lnet_rtr_return(p, fwd);
 		return false;
+	}
 	rx->into = (struct lnet_buf){ .frags = &fwd->buf->frag, .nr = 1, .len = rx->want };
 	return true;
-}
-
-bool lnet_rtr_fill(struct lnet_pass *p, struct lnet_fwd *fwd)
-{
-	struct lnet_rx *rx = fwd->rx;
-
-	if (fill(p, fwd))
-		return true;
-	lnet_count(p->sh, rx_no_memory);
-	rx->ni->sh[rx->hold_shard].holds--;
-	lnet_rtr_return(p, fwd);
-	return false;
 }
 
 /* ---- who is next ----------------------------------------------------------------------------- */
@@ -587,22 +541,16 @@ void lnet_rtr_credits_set(struct lnet_pass *p, struct lnet_peer_ni *from)
 	wake_credits(p, from);
 }
 
-static void stop_waiting(struct lnet_fwd *fwd)
-{
-	if (fwd->rx->state == RX_WAIT_BUFFER)
-		wait_buffer_no_more(fwd);
-	else
-		wait_credit_no_more(fwd);
-	list_del_init(&fwd->all);
-}
-
 struct lnet_rtr_buf *lnet_rtr_return(struct lnet_pass *p, struct lnet_fwd *fwd)
 {
 	struct lnet_rtr_pool *pool = pool_of(fwd);
 	struct lnet_rtr_buf *buf = fwd->buf;
 
-	if (fwd->rx->state == RX_WAIT_PEER_RTR || fwd->rx->state == RX_WAIT_BUFFER)
-		stop_waiting(fwd);
+	list_del_init(&fwd->all);
+	if (fwd->rx->state == RX_WAIT_BUFFER)
+		wait_buffer_no_more(fwd);
+	else if (fwd->rx->state == RX_WAIT_PEER_RTR)
+		wait_credit_no_more(fwd);
 	move(fwd, RX_DONE);
 	lnet_rtr_flow_put(fwd->rs, fwd->flow);
 	fwd->flow = NULL;

@@ -10,21 +10,12 @@
 #include "receive/receive.h"
 #include "router/router.h"
 
-/* Multi-rail, as far as this node knows. */
-static bool is_mr(struct lnet *ln, const struct lnet_nid *nid)
-{
-	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
-	bool mr = pni && READ_ONCE(pni->peer->mr);
-
-	lnet_peer_ni_put(pni);
-	return mr;
-}
-
 /* No lock held. @claimer: the peer that sent the message. */
 static struct lnet_fwd *fwd_new(struct lnet *ln, struct lnet_rx *rx, const struct lnet_hdr *hdr,
 				struct lnet_peer *claimer)
 {
 	struct lnet_fwd *fwd = kzalloc(sizeof(*fwd), GFP_NOFS);
+	struct lnet_peer_ni *src;
 
 	if (!fwd)
 		return NULL;
@@ -44,7 +35,9 @@ static struct lnet_fwd *fwd_new(struct lnet *ln, struct lnet_rx *rx, const struc
 	fwd->hdr = *hdr;
 	fwd->rx = rx;
 	fwd->cls = lnet_rtr_class(hdr->payload_len);
-	fwd->src_mr = is_mr(ln, &hdr->src_nid);
+	src = lnet_peer_ni_lookup(ln, &hdr->src_nid);
+	fwd->src_mr = src && READ_ONCE(src->peer->mr);
+	lnet_peer_ni_put(src);
 	rx->fwd = fwd;
 	return fwd;
 }
@@ -113,13 +106,6 @@ static void drop(struct lnet_pass *p, const struct lnet_rx *rx)
 	lnet_count(p->sh, forward_drops);
 }
 
-/* The sender and the way it came are still there. */
-static bool is_wanted(const struct lnet_pass *p, const struct lnet_rx *rx)
-{
-	return !READ_ONCE(p->ln->stopping) && !rx->from->deleted &&
-	       READ_ONCE(rx->ni->state) < NI_STOPPING;
-}
-
 enum lnet_verdict lnet_forward_begin(struct lnet_pass *p, struct lnet_rx *rx,
 				     const struct lnet_hdr *hdr)
 {
@@ -131,7 +117,9 @@ enum lnet_verdict lnet_forward_begin(struct lnet_pass *p, struct lnet_rx *rx,
 		return LNET_SKIP;
 	}
 	fwd = rx->fwd;
-	if (!is_wanted(p, rx)) {
+	/* While no lock was held, the sender or the interface may have ended. */
+	if (READ_ONCE(p->ln->stopping) || rx->from->deleted ||
+	    READ_ONCE(rx->ni->state) >= NI_STOPPING) {
 		lnet_rtr_return(p, fwd);
 		return LNET_CLOSE;
 	}
@@ -186,16 +174,6 @@ bool lnet_forward_is_wanted(const struct lnet_rx *rx)
 
 /* ---- on its way ------------------------------------------------------------------------------ */
 
-/* What is marked has a sender who understands, and no copy of it was ever given to a wire. */
-static bool is_told(const struct lnet_op *op)
-{
-	const struct lnet_rx *rx = op->arg;
-
-	return lnet_forward_resendable(op) && !(op->flags & LNET_OPF_MAYBE) &&
-	       lnet_outcomes[op->outcome].delivery == LNET_DELIVERY_NOT &&
-	       !READ_ONCE(rx->from->ln->stopping);
-}
-
 static void forwarded(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_rx *rx = op->arg;
@@ -203,27 +181,16 @@ static void forwarded(struct lnet_pass *p, struct lnet_op *op)
 	if (rx->fwd->told) {
 		/* whether it left or not, nothing more is owed */
 	} else if (lnet_outcomes[op->outcome].err) {
-		rx->fwd->tell = is_told(op);
+		/* The sender of a marked one understands; no copy of it was given to a wire. */
+		rx->fwd->tell = lnet_forward_resendable(op) && !(op->flags & LNET_OPF_MAYBE) &&
+				lnet_outcomes[op->outcome].delivery == LNET_DELIVERY_NOT &&
+				!READ_ONCE(rx->from->ln->stopping);
 		drop(p, rx);
 	} else {
 		lnet_count(p->sh, route_count);
 		lnet_count_add(p->sh, route_length, rx->payload_len);
 	}
 	list_add_tail(&rx->owed, &p->routed);
-}
-
-static u8 class_of(u32 type)
-{
-	if (type == LNET_MSG_ACK)
-		return LNET_CLS_CONTROL;
-	return type == LNET_MSG_REPLY ? LNET_CLS_REPLY : LNET_CLS_DATA;
-}
-
-static u32 portal_of(const struct lnet_hdr *hdr)
-{
-	if (hdr->type == LNET_MSG_PUT)
-		return hdr->msg.put.ptl_index;
-	return hdr->type == LNET_MSG_GET ? hdr->msg.get.ptl_index : 0;
 }
 
 void lnet_forward_substitute(struct lnet_op *op)
@@ -253,13 +220,16 @@ u64 lnet_forward_avoid(const struct lnet_op *op)
 static void start(struct lnet_pass *p, struct lnet_fwd *fwd)
 {
 	struct lnet_op *op = fwd->rx->answer;
+	u32 type = fwd->hdr.type;
 
 	fwd->rx->answer = NULL;
-	op->type = fwd->hdr.type;
-	op->cls = class_of(fwd->hdr.type);
+	op->type = type;
+	op->cls = type == LNET_MSG_ACK ? LNET_CLS_CONTROL :
+		  type == LNET_MSG_REPLY ? LNET_CLS_REPLY : LNET_CLS_DATA;
 	op->kind = LNET_KIND_FORWARD;
 	op->binding = LNET_BIND_FIXED;
-	op->portal = portal_of(&fwd->hdr);
+	op->portal = type == LNET_MSG_PUT ? fwd->hdr.msg.put.ptl_index :
+		     type == LNET_MSG_GET ? fwd->hdr.msg.get.ptl_index : 0;
 	op->len = fwd->hdr.payload_len;
 	op->target = fwd->hdr.dest_nid;
 	op->target_pid = fwd->hdr.dest_pid;

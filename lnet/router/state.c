@@ -66,26 +66,22 @@ static void pool_release(struct lnet_rtr_pool *pool, u32 nr, struct list_head *g
 		list_move(pool->free.prev, gone);
 }
 
-/* [sh] What is not in use and too many goes to @gone; the rest does when it comes back. */
-static void pool_resize(struct lnet_rtr_pool *pool, u32 nr, u32 sender_most,
-			struct list_head *gone)
-{
-	pool->nr = nr;
-	pool->sender_most = sender_most;
-	pool->min_credits = (s32)(nr - pool->used - pool->nr_wait);
-	pool_release(pool, min(pool->nr_free, pool->made - min(nr, pool->made)), gone);
-}
-
 static void shard_resize(struct lnet_pass *p, struct lnet_rtr_shard *rs, bool on)
 {
+	struct lnet_rtr_pool *pool;
 	LIST_HEAD(gone);
 	unsigned int cls;
 	u32 nr;
 
 	lnet_enter(p, rs->sh);
 	for (cls = 0; cls < LNET_NR_RTR; cls++) {
+		pool = &rs->pool[cls];
 		nr = on ? lnet_rtr_share(p->ln, cls) : 0;
-		pool_resize(&rs->pool[cls], nr, lnet_rtr_sender_most(p->ln, nr), &gone);
+		pool->nr = nr;
+		pool->sender_most = lnet_rtr_sender_most(p->ln, nr);
+		pool->min_credits = (s32)(nr - pool->used - pool->nr_wait);
+		/* Surplus buffers in use are freed when their messages return them. */
+		pool_release(pool, min(pool->nr_free, pool->made - min(nr, pool->made)), &gone);
 	}
 	if (on)
 		lnet_rtr_wake(p, rs);
@@ -283,17 +279,10 @@ static void look_soon(struct lnet *ln, u64 ns)
 	lnet_look_by(ln, &ln->router->look_ns, ln->env->ops->now_ns(ln->env) + ns);
 }
 
-static void nis_begin(struct lnet *ln)
+static int enable(struct lnet *ln)
 {
 	u64 now_ns = ln->env->ops->now_ns(ln->env);
 	struct lnet_ni *ni;
-
-	list_for_each_entry(ni, &ln->nis, link)
-		WRITE_ONCE(ni->pinged_ns, now_ns);
-}
-
-static int enable(struct lnet *ln)
-{
 	int err = make(ln);
 
 	if (err)
@@ -303,18 +292,11 @@ static int enable(struct lnet *ln)
 	if (ln->router->state != ROUTER_DISABLED)
 		return 0;
 	resize(ln, true);
-	nis_begin(ln);
+	list_for_each_entry(ni, &ln->nis, link)
+		WRITE_ONCE(ni->pinged_ns, now_ns);
 	set_state(ln, ROUTER_STARTING);
 	look_soon(ln, min(settle_ns(ln), LOOK_NS));
 	return 0;
-}
-
-static void disable(struct lnet *ln)
-{
-	if (!lnet_router_forwards(ln) || ln->router->state == ROUTER_STOPPING)
-		return;
-	set_state(ln, ROUTER_STOPPING);
-	look_soon(ln, min(settle_ns(ln), LOOK_NS));
 }
 
 int lnet_router_enable(struct lnet *ln, bool on)
@@ -322,29 +304,16 @@ int lnet_router_enable(struct lnet *ln, bool on)
 	int err = 0;
 
 	mutex_lock(&ln->cfg_mutex);
-	if (READ_ONCE(ln->stopping))
+	if (READ_ONCE(ln->stopping)) {
 		err = -ESHUTDOWN;
-	else if (on)
+	} else if (on) {
 		err = enable(ln);
-	else
-		disable(ln);
+	} else if (lnet_router_forwards(ln) && ln->router->state != ROUTER_STOPPING) {
+		set_state(ln, ROUTER_STOPPING);
+		look_soon(ln, min(settle_ns(ln), LOOK_NS));
+	}
 	mutex_unlock(&ln->cfg_mutex);
 	return err;
-}
-
-static void nis_up(struct lnet *ln)
-{
-	struct lnet_ni *ni;
-
-	list_for_each_entry(ni, &ln->nis, link)
-		lnet_ni_mark(ni, LNET_MARK(UNPINGED), false);
-}
-
-static void end(struct lnet *ln)
-{
-	nis_up(ln);
-	set_state(ln, ROUTER_DISABLED);
-	resize(ln, false);
 }
 
 /* ---- interfaces that nobody pings ------------------------------------------------------------ */
@@ -386,12 +355,17 @@ static void look(struct lnet *ln, u64 now_ns)
 {
 	const struct lnet_router *r = ln->router;
 	u64 for_ns = now_ns - r->since_ns, settle = settle_ns(ln);
+	struct lnet_ni *ni;
 
-	if (r->state == ROUTER_STARTING && for_ns >= settle)
+	if (r->state == ROUTER_STARTING && for_ns >= settle) {
 		set_state(ln, ROUTER_ENABLED);
-	else if (r->state == ROUTER_STOPPING && for_ns >= settle &&
-		 (is_idle(ln) || for_ns >= STOP_TIMES * settle))
-		end(ln);
+	} else if (r->state == ROUTER_STOPPING && for_ns >= settle &&
+		   (is_idle(ln) || for_ns >= STOP_TIMES * settle)) {
+		list_for_each_entry(ni, &ln->nis, link)
+			lnet_ni_mark(ni, LNET_MARK(UNPINGED), false);
+		set_state(ln, ROUTER_DISABLED);
+		resize(ln, false);
+	}
 	if (r->state != ROUTER_DISABLED)
 		look_at_nis(ln, now_ns);
 }
