@@ -30,8 +30,10 @@ void lnet_ni_link_work(struct lnet_pass *p);	/* ln->hooks->link_work() */
  * Else uses it again. 0 also if nothing changes, -ENOENT, -EINVAL (loopback).
  */
 int lnet_ni_drain(struct lnet *ln, const struct lnet_nid *nid, bool drained);
-/* Config. True if nothing is in flight on @ni. */
-bool lnet_ni_is_empty(struct lnet *ln, struct lnet_ni *ni);
+/* Config; for lnet_cfg_wait(). True if no shard holds the interface @ni. */
+bool lnet_ni_is_unheld(struct lnet *ln, void *ni);
+/* Config; for lnet_cfg_wait(). True if nothing is in flight on the interface @ni. */
+bool lnet_ni_is_empty(struct lnet *ln, void *ni);
 /*
  * cfg_mutex held. Prepares the removal of the active @ni: pushes a list without it to peers that
  * may send to it and accept pushes. Waits until they have acknowledged the list, 1 s at most. Then

@@ -145,20 +145,6 @@ static struct lnet_ni *ni_alloc(struct lnet *ln, const struct lnet_lnd_ops *ops,
 	return ni;
 }
 
-/* Before anyone but the driver knows the NI. */
-static int start(struct lnet_ni *ni)
-{
-	int err;
-
-	if (!try_module_get(ni->ops->owner))
-		return -ENOENT;
-	lnet_ni_set_state(ni, NI_STARTING);
-	err = ni->ops->ni_start(ni);
-	if (err)
-		lnet_ni_set_state(ni, NI_GONE);
-	return err;
-}
-
 /* cfg_mutex held. Makes the paths of a new NI. 0, -ENOMEM */
 static int paths_add(struct lnet *ln, struct lnet_ni *ni)
 {
@@ -182,8 +168,15 @@ static int add(struct lnet *ln, const struct lnet_lnd_ops *ops, const struct lne
 
 	if (!ni)
 		return -ENOMEM;
-	err = start(ni);
+	if (!try_module_get(ops->owner)) {
+		lnet_ni_put(ni);
+		return -ENOENT;
+	}
+	/* Nobody but the driver knows the NI. */
+	lnet_ni_set_state(ni, NI_STARTING);
+	err = ops->ni_start(ni);
 	if (err) {
+		lnet_ni_set_state(ni, NI_GONE);
 		lnet_ni_put(ni);
 		return err;
 	}
@@ -270,25 +263,6 @@ void lnet_nis_order(struct lnet *ln, const struct lnet_ni_cfg *cfgs, unsigned in
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
-static bool has_no_holds(struct lnet *ln, void *arg)
-{
-	struct lnet_ni *ni = arg;
-	unsigned int i;
-	u32 holds = 0;
-
-	for (i = 0; i < ln->nr_shards; i++) {
-		spin_lock(&ln->shard[i].lock);
-		holds += ni->sh[i].holds;
-		spin_unlock(&ln->shard[i].lock);
-	}
-	return !holds;
-}
-
-static bool has_finished(struct lnet *ln, void *arg)
-{
-	return has_no_holds(ln, arg) && lnet_paths_idle(ln, arg);
-}
-
 static bool has_no_paths(struct lnet *ln, void *arg)
 {
 	return lnet_paths_drop_ni(ln, arg);
@@ -304,7 +278,7 @@ static void drain(struct lnet_ni *ni, u64 limit_ns)
 	lnet_ops_reselect_ni(&p, ni);
 	lnet_pass_end(&p);
 	if (limit_ns)
-		lnet_cfg_wait(ni->ln, has_finished, ni, limit_ns);
+		lnet_cfg_wait(ni->ln, lnet_ni_is_empty, ni, limit_ns);
 }
 
 /* The driver gives back what it has; then what is unanswered is known to be "perhaps delivered". */
@@ -321,7 +295,7 @@ static void stop(struct lnet_ni *ni)
 	lnet_ops_reselect_ni(&p, ni);
 	lnet_ops_ni_down(&p, ni);
 	lnet_pass_end(&p);
-	lnet_cfg_wait(ni->ln, has_no_holds, ni, U64_MAX);
+	lnet_cfg_wait(ni->ln, lnet_ni_is_unheld, ni, U64_MAX);
 	lnet_cfg_wait(ni->ln, has_no_paths, ni, U64_MAX);
 }
 
@@ -429,11 +403,6 @@ const char *lnet_ni_link_why(const struct lnet_ni *ni)
 	return whys[why < ARRAY_SIZE(whys) ? why : LNET_LINK_NO_CARRIER];
 }
 
-static bool is_down(const struct lnet_ni *ni)
-{
-	return !lnet_ni_has_link(ni);
-}
-
 /* One whose link is not as the worker last saw it; counted. */
 static struct lnet_ni *next_changed(struct lnet *ln, u64 now_ns)
 {
@@ -441,7 +410,7 @@ static struct lnet_ni *next_changed(struct lnet *ln, u64 now_ns)
 
 	spin_lock(&ln->nid_lock);
 	list_for_each_entry(ni, &ln->nis, link) {
-		if (is_down(ni) == !!ni->link_seen)
+		if (lnet_ni_has_link(ni) != !!ni->link_seen)
 			continue;
 		ni->link_seen = !ni->link_seen;
 		if (ni->link_seen)
@@ -533,27 +502,6 @@ static struct lnet_peer *paths_rise(struct lnet_pass *p, struct lnet_ni *ni, str
 	return at;
 }
 
-/* A slice of the peers, so that traffic has its turn. */
-static void rise_work(struct lnet_pass *p)
-{
-	struct lnet_peer *at = NULL;
-	struct lnet_ni *ni = rise_take(p->ln, &at);
-
-	if (!ni)
-		return;
-	rise_keep(ni, paths_rise(p, ni, at));
-	lnet_ni_put(ni);
-	link_kick(p->ln);
-}
-
-static void link_log(const struct lnet_ni *ni)
-{
-	if (ni->link_seen)
-		lnet_log_ni_down(ni->ln, &ni->nid, ni->ifname, lnet_ni_link_why(ni));
-	else
-		lnet_log_ni_up(ni->ln, &ni->nid, ni->ifname, "it has its link");
-}
-
 void lnet_ni_rejected(struct lnet_ni *ni, const char *from, const char *why)
 {
 	lnet_log_rejected(ni->ln, &ni->nid, from, why);
@@ -562,6 +510,7 @@ void lnet_ni_rejected(struct lnet_ni *ni, const char *from, const char *why)
 void lnet_ni_link_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
+	struct lnet_peer *at = NULL;
 	struct lnet_ni *ni;
 	unsigned int i;
 
@@ -572,14 +521,21 @@ void lnet_ni_link_work(struct lnet_pass *p)
 		ni = next_changed(ln, p->now_ns);
 		if (!ni)
 			break;
-		link_log(ni);
-		if (ni->link_seen)
+		if (ni->link_seen) {
+			lnet_log_ni_down(ln, &ni->nid, ni->ifname, lnet_ni_link_why(ni));
 			lnet_ops_link_down(p, ni);
-		else
+		} else {
+			lnet_log_ni_up(ln, &ni->nid, ni->ifname, "it has its link");
 			rise_anew(ni);
+		}
 		lnet_ni_put(ni);
 		WRITE_ONCE(ln->ping_stale, 1);
 	}
-	rise_work(p);
+	ni = rise_take(ln, &at);
+	if (ni) {		/* a slice of the peers, so that traffic has its turn */
+		rise_keep(ni, paths_rise(p, ni, at));
+		lnet_ni_put(ni);
+		link_kick(ln);
+	}
 	refresh_ping(ln);
 }

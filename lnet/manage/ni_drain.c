@@ -32,24 +32,17 @@ struct quiet {
 	u64 nr, since_ns;		/* last value of @counter; time of its last change */
 };
 
-static u64 nr_messages(struct lnet *ln, const struct quiet *q)
+static bool is_quiet(struct lnet *ln, void *arg)
 {
+	struct quiet *q = arg;
+	u64 now_ns = ln->env->ops->now_ns(ln->env), nr = 0;
 	unsigned int i;
-	u64 nr = 0;
 
 	for (i = 0; i < ln->nr_shards; i++) {
 		spin_lock(&ln->shard[i].lock);
 		nr += q->ni->sh[i].c[q->counter];
 		spin_unlock(&ln->shard[i].lock);
 	}
-	return nr;
-}
-
-static bool is_quiet(struct lnet *ln, void *arg)
-{
-	struct quiet *q = arg;
-	u64 now_ns = ln->env->ops->now_ns(ln->env), nr = nr_messages(ln, q);
-
 	if (nr != q->nr || !q->since_ns)
 		q->since_ns = now_ns;
 	q->nr = nr;
@@ -58,30 +51,23 @@ static bool is_quiet(struct lnet *ln, void *arg)
 
 /* ---- out of service, and back ---------------------------------------------------------------- */
 
-/* Stops sending requests over @ni, and waits until peers have taken those in flight. */
-static void cease(struct lnet_ni *ni)
+/* @marks: DRAINED, or with LEAVING; set together, so that no path selection is between them. */
+static void set_drained(struct lnet_ni *ni, u32 marks, bool drained)
 {
 	struct quiet sent = { .ni = ni, .counter = LNET_NIC_sent_put };
 	struct lnet *ln = ni->ln;
 	struct lnet_pass p;
 
-	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-	lnet_ops_reselect_ni(&p, ni);
-	lnet_pass_end(&p);
-	if (lnet_push_reaches_stock(ln, ni))
-		lnet_cfg_wait(ln, is_quiet, &sent, SENT_NS);
-}
-
-/* @marks: DRAINED, or with LEAVING; set together, so that no path selection is between them. */
-static void set_drained(struct lnet_ni *ni, u32 marks, bool drained)
-{
-	struct lnet *ln = ni->ln;
-
 	lnet_shards_lock_all(ln);
 	lnet_ni_mark(ni, marks, drained);
 	lnet_shards_unlock_all(ln);
-	if (drained)
-		cease(ni);
+	if (drained) {	/* requests cease; waits until peers have taken those in flight */
+		lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+		lnet_ops_reselect_ni(&p, ni);
+		lnet_pass_end(&p);
+		if (lnet_push_reaches_stock(ln, ni))
+			lnet_cfg_wait(ln, is_quiet, &sent, SENT_NS);
+	}
 	lnet_ping_announce(ln);
 	lnet_push_now(ln);
 }
@@ -105,8 +91,9 @@ int lnet_ni_drain(struct lnet *ln, const struct lnet_nid *nid, bool drained)
 	return rc;
 }
 
-bool lnet_ni_is_empty(struct lnet *ln, struct lnet_ni *ni)
+bool lnet_ni_is_unheld(struct lnet *ln, void *arg)
 {
+	struct lnet_ni *ni = arg;
 	unsigned int i;
 	u32 holds = 0;
 
@@ -115,7 +102,12 @@ bool lnet_ni_is_empty(struct lnet *ln, struct lnet_ni *ni)
 		holds += ni->sh[i].holds;
 		spin_unlock(&ln->shard[i].lock);
 	}
-	return !holds && lnet_paths_idle(ln, ni);
+	return !holds;
+}
+
+bool lnet_ni_is_empty(struct lnet *ln, void *ni)
+{
+	return lnet_ni_is_unheld(ln, ni) && lnet_paths_idle(ln, ni);
 }
 
 /* ---- removal --------------------------------------------------------------------------------- */

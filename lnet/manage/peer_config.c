@@ -124,29 +124,21 @@ int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct 
 
 /* ---- a primary NID that is locked, state by hand --------------------------------------------- */
 
-/* NIDs of @peer but its primary one, at most @max: how many. */
-static unsigned int others_of(struct lnet_peer *peer, struct lnet_nid *nids, unsigned int max)
+/* All NIDs of @peer but its primary one. */
+static int del_others(struct lnet_peer *peer)
 {
+	unsigned int max = READ_ONCE(peer->nr_pnis), nr = 0;
+	struct lnet_nid *nids = kvcalloc(max, sizeof(*nids), GFP_KERNEL);
 	struct lnet_peer_ni *pni;
-	unsigned int nr = 0;
+	int err;
 
+	if (!nids)
+		return -ENOMEM;
 	spin_lock(&peer->sh->lock);
 	list_for_each_entry(pni, &peer->pnis, link)
 		if (nr < max && !lnet_nid_same(&pni->nid, &peer->primary))
 			nids[nr++] = pni->nid;
 	spin_unlock(&peer->sh->lock);
-	return nr;
-}
-
-static int del_others(struct lnet_peer *peer)
-{
-	unsigned int max = READ_ONCE(peer->nr_pnis), nr;
-	struct lnet_nid *nids = kvcalloc(max, sizeof(*nids), GFP_KERNEL);
-	int err;
-
-	if (!nids)
-		return -ENOMEM;
-	nr = others_of(peer, nids, max);
 	err = del_nids(peer, nids, nr);
 	kvfree(nids);
 	return err;
@@ -198,13 +190,6 @@ int lnet_peer_set_state(struct lnet *ln, const struct lnet_nid *nid, u32 mask, u
 
 /* ---- configuration: adding ------------------------------------------------------------------- */
 
-static int check_nid(struct lnet *ln, const struct lnet_nid *nid)
-{
-	if (lnet_nid_is_any(nid) || !lnet_nid_is_sane(nid) || lnet_nid_is_lo(nid))
-		return -EINVAL;
-	return lnet_nid_is_local(ln, nid) ? -EINVAL : 0;
-}
-
 struct peer_request {
 	struct lnet *ln;
 	const struct lnet_nid *primary, *nids;
@@ -218,12 +203,18 @@ static const struct lnet_nid *nid_of(const struct peer_request *r, unsigned int 
 }
 
 /* One NID against what is configured; @self has the primary, or is NULL. */
-static int check_owner(const struct peer_request *r, const struct lnet_nid *nid,
-		       const struct lnet_peer *self)
+static int check_nid(const struct peer_request *r, const struct lnet_nid *nid,
+		     const struct lnet_peer *self)
 {
-	struct lnet_peer *owner = lnet_peer_owner(r->ln, nid);
-	int err = owner && owner != self && owner->configured ? -EEXIST : 0;
+	struct lnet_peer *owner;
+	int err = 0;
 
+	if (lnet_nid_is_any(nid) || !lnet_nid_is_sane(nid) || lnet_nid_is_lo(nid) ||
+	    lnet_nid_is_local(r->ln, nid))
+		return -EINVAL;
+	owner = lnet_peer_owner(r->ln, nid);
+	if (owner && owner != self && owner->configured)
+		err = -EEXIST;
 	lnet_peer_put(owner);
 	return err;
 }
@@ -258,25 +249,11 @@ static int check_request(const struct peer_request *r, const struct lnet_peer *s
 		return -EEXIST;
 	if (self && self->configured && self->mr != r->mr)
 		return -EPERM;
-	for (i = 0; i <= r->nr && !err; i++) {
-		err = check_nid(r->ln, nid_of(r, i));
-		if (!err)
-			err = check_owner(r, nid_of(r, i), self);
-	}
+	for (i = 0; i <= r->nr && !err; i++)
+		err = check_nid(r, nid_of(r, i), self);
 	if (!err && !r->mr)
 		err = check_nets(r, self);
 	return err;
-}
-
-/* Whoever has the primary NID, else whom traffic made for another of them; counted, or NULL. */
-static struct lnet_peer *find_peer(const struct peer_request *r)
-{
-	struct lnet_peer *peer = NULL;
-	unsigned int i;
-
-	for (i = 0; i <= r->nr && !peer; i++)
-		peer = lnet_peer_owner(r->ln, nid_of(r, i));
-	return peer;
 }
 
 /* An interface for the primary NID, which nobody has yet. */
@@ -300,13 +277,16 @@ static int make_primary(const struct peer_request *r, struct lnet_peer *found)
 static struct lnet_peer *choose_peer(const struct peer_request *r)
 {
 	struct lnet_peer *peer, *found;
+	unsigned int i;
 	int err;
 
 	for (;;) {
 		peer = lnet_peer_owner(r->ln, r->primary);
 		if (peer)
 			return peer;
-		found = find_peer(r);
+		/* else the peer that traffic made for another of the NIDs */
+		for (found = NULL, i = 1; i <= r->nr && !found; i++)
+			found = lnet_peer_owner(r->ln, nid_of(r, i));
 		err = make_primary(r, found);
 		lnet_peer_put(found);
 		if (err && err != -EEXIST)	/* that: traffic was quicker */
@@ -314,26 +294,11 @@ static struct lnet_peer *choose_peer(const struct peer_request *r)
 	}
 }
 
-static void configure(struct lnet_peer *peer, const struct peer_request *r)
-{
-	lnet_shards_lock_all(r->ln);
-	peer->primary = *r->primary;
-	peer->configured = 1;
-	peer->mr = r->mr;
-	WRITE_ONCE(r->ln->cfg_gen, r->ln->cfg_gen + 1);
-	lnet_shards_unlock_all(r->ln);
-}
-
 /*
- * The interfaces of @from, a peer made by traffic, become @to's. Only while nothing is under way to
- * it, as names of requests and windows are those of a peer; waits for that as long as a removed
- * interface may take. -EBUSY: it never was.
+ * The interfaces of another peer that has @nid, made by traffic, become those of @peer. Only while
+ * nothing is in flight to it, as request IDs and windows are those of a peer; waits for that as
+ * long as a removed interface may take. -EBUSY: it never was.
  */
-static int absorb(struct lnet_peer *from, struct lnet_peer *to)
-{
-	return lnet_peer_absorb(from, to, NULL, true);
-}
-
 static int add_nid(struct lnet_peer *peer, const struct lnet_nid *nid)
 {
 	struct lnet_peer *owner;
@@ -344,7 +309,7 @@ static int add_nid(struct lnet_peer *peer, const struct lnet_nid *nid)
 		if (!owner)
 			err = lnet_peer_ni_make(peer, nid);
 		else
-			err = owner == peer ? 0 : absorb(owner, peer);
+			err = owner == peer ? 0 : lnet_peer_absorb(owner, peer, NULL, true);
 		lnet_peer_put(owner);
 	} while (err == -EEXIST);	/* traffic made it just now */
 	return err;
@@ -362,7 +327,12 @@ static int peer_add(const struct peer_request *r)
 	peer = choose_peer(r);
 	if (!peer)
 		return -ENOMEM;
-	configure(peer, r);
+	lnet_shards_lock_all(r->ln);
+	peer->primary = *r->primary;
+	peer->configured = 1;
+	peer->mr = r->mr;
+	WRITE_ONCE(r->ln->cfg_gen, r->ln->cfg_gen + 1);
+	lnet_shards_unlock_all(r->ln);
 	lnet_peer_heirs_end(peer);	/* whose it is has been said now */
 	for (i = 0; i <= r->nr && !err; i++)
 		err = add_nid(peer, nid_of(r, i));

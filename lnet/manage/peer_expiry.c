@@ -53,23 +53,14 @@ static u64 heard_ns(const struct lnet_peer *peer)
 	return ns;
 }
 
-/* [sh] */
-static bool is_old(const struct lnet_peer *peer, u64 now_ns)
-{
-	u64 age_ns = READ_ONCE(peer->ln->tun.peer_age), ns = heard_ns(peer);
-
-	if (is_crowded(peer->ln))
-		return true;
-	return age_ns && now_ns > ns && now_ns - ns >= age_ns;
-}
-
 /* cfg_mutex held, and one count of @peer. */
 static void look_at(struct lnet_pass *p, struct lnet_peer *peer)
 {
+	u64 age_ns = READ_ONCE(p->ln->tun.peer_age);
 	bool gone = false;
 
 	lnet_enter(p, peer->sh);
-	if (is_old(peer, p->now_ns)) {
+	if (is_crowded(p->ln) || (age_ns && p->now_ns >= heard_ns(peer) + age_ns)) {
 		gone = lnet_peer_hide_unused(peer, 1);
 		if (gone)
 			lnet_count(p->sh, peers_forgotten);

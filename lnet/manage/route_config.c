@@ -117,13 +117,6 @@ int lnet_route_restore(struct lnet *ln, const struct lnet_route_cfg *cfg)
 
 /* ---- taking away ----------------------------------------------------------------------------- */
 
-static void del(struct lnet *ln, struct lnet_route *route)
-{
-	lnet_route_retire(route);
-	lnet_routes_sync(ln);
-	lnet_routes_drain(ln);
-}
-
 int lnet_route_del(struct lnet *ln, uint32_t net, const struct lnet_nid *gateway)
 {
 	struct lnet_route *route = NULL;
@@ -133,8 +126,11 @@ int lnet_route_del(struct lnet *ln, uint32_t net, const struct lnet_nid *gateway
 	pni = lnet_peer_ni_lookup(ln, gateway);
 	if (pni)
 		route = lnet_route_find(ln, net, pni->peer);
-	if (route)
-		del(ln, route);
+	if (route) {
+		lnet_route_retire(route);
+		lnet_routes_sync(ln);
+		lnet_routes_drain(ln);
+	}
 	lnet_peer_ni_put(pni);
 	mutex_unlock(&ln->cfg_mutex);
 	return route ? 0 : -ENOENT;

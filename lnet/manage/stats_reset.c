@@ -6,17 +6,6 @@
 #include "fault/fault.h"
 #include "manage/manage.h"
 
-/* No shard is locked. */
-static void drivers_reset(struct lnet *ln)
-{
-	u64 values[LNET_LND_COUNTERS_MAX];
-	struct lnet_ni *ni;
-
-	list_for_each_entry(ni, &ln->nis, link)
-		if (ni->ops->counters)
-			ni->ops->counters(ni, values, true);
-}
-
 static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 {
 	lnet_peer_stats_reset(peer);
@@ -24,6 +13,7 @@ static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 
 void lnet_stats_reset(struct lnet *ln)
 {
+	u64 values[LNET_LND_COUNTERS_MAX];
 	struct lnet_pass p;
 	struct lnet_ni *ni;
 	unsigned int i;
@@ -42,6 +32,8 @@ void lnet_stats_reset(struct lnet *ln)
 	lnet_peers_walk(&p, peer_reset, NULL);
 	lnet_fault_count_reset(ln);
 	lnet_pass_end(&p);
-	drivers_reset(ln);
+	list_for_each_entry(ni, &ln->nis, link)
+		if (ni->ops->counters)
+			ni->ops->counters(ni, values, true);
 	mutex_unlock(&ln->cfg_mutex);
 }
