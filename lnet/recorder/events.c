@@ -50,23 +50,16 @@ static void note_start(struct lnet_pass *p, struct lnet_op *op)
 	lnet_rec_put(p->sh, op->peer, &r);
 }
 
-static void set_path(struct lnet_rec *r, const struct lnet_path *path)
-{
-	r->path = (u16)path->ix;
-}
-
 static void note_via(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_op *op,
 		     const struct lnet_path *path)
 {
 	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns,
-			      .a = { !!path, 0, 0, lnet_rec_op_word(op) } };
+			      .a = { !!path, 0, 0, lnet_rec_op_word(op) },
+			      .path = path ? (u16)path->ix : U16_MAX };
 
 	if (!op->rec)
 		return;
 	r.op = op->rec;
-	r.path = U16_MAX;
-	if (path)
-		set_path(&r, path);
 	lnet_rec_put(p->sh, path ? path->pni->peer : op->peer, &r);
 }
 
@@ -80,16 +73,16 @@ static void note_att(struct lnet_pass *p, enum lnet_rec_kind kind, const struct 
 		return;
 	r.op = att->op->rec;
 	r.att = att != &att->op->first;
-	set_path(&r, att->path);
+	r.path = (u16)att->path->ix;
 	lnet_rec_put(p->sh, att->path->pni->peer, &r);
 }
 
 static void note_path(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
 		      const struct lnet_path *path, u64 a, u64 b)
 {
-	struct lnet_rec r = { .kind = kind, .now_ns = now_ns, .a = { a, b } };
+	struct lnet_rec r = { .kind = kind, .now_ns = now_ns, .path = (u16)path->ix,
+			      .a = { a, b } };
 
-	set_path(&r, path);
 	lnet_rec_put(sh, path->pni->peer, &r);
 }
 
@@ -104,17 +97,12 @@ static void note_pni(struct lnet_shard *sh, enum lnet_rec_kind kind,
 	lnet_rec_put(sh, pni->peer, &r);
 }
 
-static void note_shard(struct lnet_pass *p, enum lnet_rec_kind kind, u64 a)
-{
-	struct lnet_rec r = { .kind = kind, .now_ns = p->now_ns, .a = { a } };
-
-	lnet_rec_put(p->sh, NULL, &r);
-}
-
 /* Whose turn may come is told of before, if it has changed: an interface may be another peer's. */
 static void note_line(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = p->sh;
+	struct lnet_rec r = { .kind = LNET_RK_PROBES, .now_ns = p->now_ns,
+			      .a = { sh->probes.budget_ns } };
 	struct lnet_path *path;
 	unsigned int nr = 0;
 
@@ -127,7 +115,7 @@ static void note_line(struct lnet_pass *p)
 			     lnet_rec_facts(peer) != peer->rec.facts))
 			lnet_rec_peer(sh, peer);
 	}
-	note_shard(p, LNET_RK_PROBES, sh->probes.budget_ns);
+	lnet_rec_put(sh, NULL, &r);
 }
 
 static void note_ni(struct lnet_shard *sh, enum lnet_rec_kind kind, const struct lnet_ni *ni,
@@ -141,10 +129,9 @@ static void note_ni(struct lnet_shard *sh, enum lnet_rec_kind kind, const struct
 /* Eight to a record; one that is too large for its place is told as the largest there. */
 static void ranks(struct lnet_shard *sh, const struct lnet_path *path, const s64 *rank)
 {
-	struct lnet_rec r = { .kind = LNET_RK_RANKS };
+	struct lnet_rec r = { .kind = LNET_RK_RANKS, .path = (u16)path->ix };
 	unsigned int i;
 
-	set_path(&r, path);
 	for (i = 0; i < LNET_NR_PATH_RANKS; i++) {
 		u32 value = (u32)clamp_t(s64, rank[i], S32_MIN, S32_MAX);
 
@@ -160,11 +147,9 @@ static void ranks(struct lnet_shard *sh, const struct lnet_path *path, const s64
 static void note_select(struct lnet_shard *sh, const struct lnet_path *path, u64 how, u64 tried,
 			u64 exclude, const s64 *rank)
 {
-	struct lnet_rec r = { .kind = LNET_RK_SELECT, .path = U16_MAX,
+	struct lnet_rec r = { .kind = LNET_RK_SELECT, .path = path ? (u16)path->ix : U16_MAX,
 			      .a = { how, tried, exclude, sh->turn } };
 
-	if (path)
-		set_path(&r, path);
 	lnet_rec_put(sh, path ? path->pni->peer : NULL, &r);
 	if (path && rank)
 		ranks(sh, path, rank);

@@ -82,33 +82,30 @@ static void recorder_free(struct lnet_recorder *rec)
 	kvfree(rec);
 }
 
-static int ring_make(struct lnet_recorder *rec, struct lnet_rec_ring *ring, u64 nr)
-{
-	ring->trace.ops = &lnet_rec_trace;
-	ring->owner = rec;
-	ring->nr = nr;
-	ring->at = kvcalloc(nr, sizeof(*ring->at), GFP_KERNEL);
-	ring->tun = kzalloc(sizeof(rec->ln->tun), GFP_KERNEL);
-	return ring->at && ring->tun ? 0 : -ENOMEM;
-}
-
 static struct lnet_recorder *recorder_new(struct lnet *ln, u64 nr)
 {
 	struct lnet_recorder *rec =
 		kvzalloc(sizeof(*rec) + ln->nr_shards * sizeof(rec->ring[0]), GFP_KERNEL);
+	struct lnet_rec_ring *ring;
 	unsigned int i;
-	int err = 0;
 
 	if (!rec)
 		return NULL;
 	rec->ln = ln;
 	rec->nr_shards = ln->nr_shards;
-	for (i = 0; i < ln->nr_shards && !err; i++)
-		err = ring_make(rec, &rec->ring[i], nr);
-	if (!err)
-		return rec;
-	recorder_free(rec);
-	return NULL;
+	for (i = 0; i < ln->nr_shards; i++) {
+		ring = &rec->ring[i];
+		ring->trace.ops = &lnet_rec_trace;
+		ring->owner = rec;
+		ring->nr = nr;
+		ring->at = kvcalloc(nr, sizeof(*ring->at), GFP_KERNEL);
+		ring->tun = kzalloc(sizeof(ln->tun), GFP_KERNEL);
+		if (!ring->at || !ring->tun) {
+			recorder_free(rec);
+			return NULL;
+		}
+	}
+	return rec;
 }
 
 static void publish(struct lnet *ln, struct lnet_recorder *rec)
@@ -209,52 +206,32 @@ void lnet_record_fini(struct lnet *ln)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static void ring_lock(struct lnet_recorder *rec, unsigned int i)
-	__acquires(&rec->ln->shard[i].lock)
-{
-	spin_lock(&rec->ln->shard[i].lock);
-}
-
-static void ring_unlock(struct lnet_recorder *rec, unsigned int i)
-	__releases(&rec->ln->shard[i].lock)
-{
-	spin_unlock(&rec->ln->shard[i].lock);
-}
-
 static u64 ring_first(const struct lnet_rec_ring *ring)
 {
 	return ring->head > ring->nr ? ring->head - ring->nr : 0;
 }
 
-/* [sh] Position of the first record from @seq on; they are sorted. */
-static u64 ring_find(const struct lnet_rec_ring *ring, u64 seq)
+/* The next of one ring from @seq on; false: none. Its records are sorted by number. */
+static bool ring_next(struct lnet_recorder *rec, unsigned int i, u64 seq, struct lnet_rec *r)
 {
-	u64 low = ring_first(ring), high = ring->head;
+	struct lnet_rec_ring *ring = &rec->ring[i];
+	u64 low, high, mid;
+	bool there;
 
+	spin_lock(&rec->ln->shard[i].lock);
+	low = ring_first(ring);
+	high = ring->head;
 	while (low < high) {
-		u64 mid = low + (high - low) / 2;
-
+		mid = low + (high - low) / 2;
 		if (ring->at[mid & (ring->nr - 1)].seq < seq)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low;
-}
-
-/* The next of one ring from @seq on; false: none. */
-static bool ring_next(struct lnet_recorder *rec, unsigned int i, u64 seq, struct lnet_rec *r)
-{
-	struct lnet_rec_ring *ring = &rec->ring[i];
-	bool there;
-	u64 at;
-
-	ring_lock(rec, i);
-	at = ring_find(ring, seq);
-	there = at < ring->head;
+	there = low < ring->head;
 	if (there)
-		*r = ring->at[at & (ring->nr - 1)];
-	ring_unlock(rec, i);
+		*r = ring->at[low & (ring->nr - 1)];
+	spin_unlock(&rec->ln->shard[i].lock);
 	return there;
 }
 
@@ -294,12 +271,12 @@ void lnet_record_show(struct lnet *ln, struct lnet_record_view *v)
 	rec = ln->recorder;
 	v->there = rec;
 	for (i = 0; rec && i < rec->nr_shards; i++) {
-		ring_lock(rec, i);
+		spin_lock(&ln->shard[i].lock);
 		v->bytes += rec->ring[i].nr * sizeof(struct lnet_rec);
 		v->lost += ring_first(&rec->ring[i]);
 		v->records += rec->ring[i].head - ring_first(&rec->ring[i]);
 		v->put_off += rec->ring[i].put_off;
-		ring_unlock(rec, i);
+		spin_unlock(&ln->shard[i].lock);
 	}
 	if (rec) {
 		v->running = rec->running;

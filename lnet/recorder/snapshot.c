@@ -73,14 +73,10 @@ static void seen_write(struct lnet_shard *sh, u8 kind, u32 ix, const struct lnet
 		.a = { pair(seen[0].who, seen[1].who), seen[0].ns, seen[1].ns } });
 }
 
-static u32 share_left(const struct lnet_shard *sh, const struct lnet_ni_shard *ns)
-{
-	return ns->share_turn > sh->turn ? (u32)(ns->share_turn - sh->turn) : 0;
-}
-
 static void ni_write(struct lnet_shard *sh, const struct lnet_ni *ni)
 {
 	const struct lnet_ni_shard *ns = &ni->sh[sh->ix];
+	u32 share_left = ns->share_turn > sh->turn ? (u32)(ns->share_turn - sh->turn) : 0;
 	struct lnet_rec r = { .kind = LNET_RK_NI, .op = ni->ix, .att = ni->state,
 			      .cls = ni_flags(ni) };
 
@@ -92,7 +88,7 @@ static void ni_write(struct lnet_shard *sh, const struct lnet_ni *ni)
 		.kind = LNET_RK_NI2, .op = ni->ix,
 		.a = { pair((u32)ns->credits, (u32)ni->credits), ns->turn,
 		       pair((u32)atomic_read(&ni->health) | (u32)READ_ONCE(ni->wear) << 16,
-			    share_left(sh, ns)),
+			    share_left),
 		       pair((u32)ni->peer_credits, READ_ONCE(ni->link_speed)) },
 	});
 	seen_write(sh, LNET_RK_NI3, ni->ix, ns->heard);
@@ -162,20 +158,18 @@ static u8 path_flags(const struct lnet_path *path)
 	       flag(!list_empty(&path->timer.link), 3) | flag(path->hop != path->pni, 4);
 }
 
-static void load_write(struct lnet_shard *sh, const struct lnet_load *load, u32 id, u16 ix)
+/* One more record of the path @ix of the peer @id. */
+static void path_more(struct lnet_shard *sh, u8 kind, u32 id, u32 ix, const u64 a[4])
 {
-	struct lnet_rec r = { .kind = LNET_RK_PATH5, .peer = id, .path = ix,
-			      .a = { load->bytes, load->mib_ns, load->end_ns, load->since_ns } };
+	struct lnet_rec r = { .kind = kind, .peer = id, .path = (u16)ix };
 
-	lnet_rec_write(sh, &r);
-	r = (struct lnet_rec){ .kind = LNET_RK_PATH6, .peer = id, .path = ix,
-			       .a = { load->seen_ns, load->done,
-				      pair(load->ends, load->mbit) } };
+	memcpy(r.a, a, sizeof(r.a));
 	lnet_rec_write(sh, &r);
 }
 
 static void path_write(struct lnet_shard *sh, const struct lnet_path *path, u32 id, u16 place)
 {
+	const struct lnet_load *load = path->stats ? &path->stats->load : NULL;
 	const struct lnet_route *route = path->route;
 	struct lnet_rec r = { .kind = LNET_RK_PATH, .peer = id, .path = (u16)path->ix,
 			      .pni = place, .cls = path_flags(path), .att = path->recovering };
@@ -186,23 +180,22 @@ static void path_write(struct lnet_shard *sh, const struct lnet_path *path, u32 
 	r.a[2] = route ? pair(route->priority, (u32)route->hops) : 0;
 	r.a[3] = path->lost_ns;
 	lnet_rec_write(sh, &r);
-	r = (struct lnet_rec){ .kind = LNET_RK_PATH2, .peer = id, .path = (u16)path->ix,
-			       .a = { path->srtt_ns, path->rttvar_ns, path->evidence_ns,
-				      path->suspect_ns } };
-	lnet_rec_write(sh, &r);
-	r = (struct lnet_rec){ .kind = LNET_RK_PATH3, .peer = id, .path = (u16)path->ix,
-			       .a = { path->down_ns, path->back_ns, path->timer.when_ns } };
-	lnet_rec_write(sh, &r);
-	r = (struct lnet_rec){ .kind = LNET_RK_PATH7, .peer = id, .path = (u16)path->ix,
-			       .a = { path->busy_ns, path->gap_ns, path->gap_set_ns,
-				      pair(path->nr_large, path->nr_turns) } };
-	lnet_rec_write(sh, &r);
-	r = (struct lnet_rec){ .kind = LNET_RK_PATH4, .peer = id, .path = (u16)path->ix,
-			       .a = { pair(path->lost_epoch, path->pinging),
-				      pair(path->nr_wire, path->health), path->failed_ns } };
-	lnet_rec_write(sh, &r);
-	if (path->stats)
-		load_write(sh, &path->stats->load, id, (u16)path->ix);
+	path_more(sh, LNET_RK_PATH2, id, path->ix, (u64[4]){
+		path->srtt_ns, path->rttvar_ns, path->evidence_ns, path->suspect_ns });
+	path_more(sh, LNET_RK_PATH3, id, path->ix, (u64[4]){
+		path->down_ns, path->back_ns, path->timer.when_ns });
+	path_more(sh, LNET_RK_PATH7, id, path->ix, (u64[4]){
+		path->busy_ns, path->gap_ns, path->gap_set_ns,
+		pair(path->nr_large, path->nr_turns) });
+	path_more(sh, LNET_RK_PATH4, id, path->ix, (u64[4]){
+		pair(path->lost_epoch, path->pinging), pair(path->nr_wire, path->health),
+		path->failed_ns });
+	if (!load)
+		return;
+	path_more(sh, LNET_RK_PATH5, id, path->ix, (u64[4]){
+		load->bytes, load->mib_ns, load->end_ns, load->since_ns });
+	path_more(sh, LNET_RK_PATH6, id, path->ix, (u64[4]){
+		load->seen_ns, load->done, pair(load->ends, load->mbit) });
 }
 
 /* Routers first: what they carry refers to them. */
@@ -415,17 +408,9 @@ static void peer_queues(struct lnet_shard *sh, struct lnet_peer *peer)
 	}
 }
 
-static void ni_queues(struct lnet_shard *sh, struct lnet_ni *ni)
-{
-	struct lnet_rec r = { .att = LNET_RQ_NI };
-
-	r.op = ni->ix;
-	for (r.cls = 0; r.cls < LNET_NR_CLASSES; r.cls++)
-		atts_write(sh, r, &ni->sh[sh->ix].wait[r.cls]);
-}
-
 static void queues_write(struct lnet_shard *sh)
 {
+	struct lnet_rec r = { .att = LNET_RQ_NI };
 	struct queue q = { .sh = sh, .r = { .kind = LNET_RK_QUEUE, .att = LNET_RQ_LINE } };
 	struct lnet_path *path;
 	struct lnet_op *op;
@@ -433,8 +418,11 @@ static void queues_write(struct lnet_shard *sh)
 
 	list_for_each_entry(op, &sh->live, all)
 		peer_queues(sh, op->peer);
-	list_for_each_entry(ni, &sh->ln->nis, link)
-		ni_queues(sh, ni);
+	list_for_each_entry(ni, &sh->ln->nis, link) {
+		r.op = ni->ix;
+		for (r.cls = 0; r.cls < LNET_NR_CLASSES; r.cls++)
+			atts_write(sh, r, &ni->sh[sh->ix].wait[r.cls]);
+	}
 	list_for_each_entry(path, &sh->probes.line, line)
 		queue_add(&q, path_ref(path));
 	queue_end(&q);
