@@ -99,49 +99,38 @@ bool lnet_fault_peer_fails(struct lnet *ln, const struct lnet_nid *nid)
 	return fail;
 }
 
-static int fail_set(struct lnet *ln, struct lnet_fault *f, const struct lnet_nid *nid, s32 count)
+static void fail_add(struct lnet_fault *f, const struct lnet_nid *nid, s32 count)
 {
-	struct lnet_fault_fail *fail = fail_find(f, nid);
-
-	if (!fail && f->nr_fails == LNET_FAULT_FAILS)
-		return -ENOSPC;
-	if (!fail)
-		fail = &f->fails[f->nr_fails];
-	*fail = (struct lnet_fault_fail){ .nid = *nid, .left = count };
-	if (fail == &f->fails[f->nr_fails])
-		WRITE_ONCE(f->nr_fails, f->nr_fails + 1);
-	lnet_fault_gate(ln);
-	return 0;
-}
-
-static void fail_unset(struct lnet *ln, struct lnet_fault *f, const struct lnet_nid *nid)
-{
-	struct lnet_fault_fail *fail = fail_find(f, nid);
-
-	if (lnet_nid_is_any(nid))
-		WRITE_ONCE(f->nr_fails, 0);
-	else if (fail)
-		fail_remove(ln, f, fail);
-	lnet_fault_gate(ln);
+	f->fails[f->nr_fails] = (struct lnet_fault_fail){ .nid = *nid, .left = count };
+	WRITE_ONCE(f->nr_fails, f->nr_fails + 1);
 }
 
 int lnet_fault_peer(struct lnet *ln, const struct lnet_nid *nid, s32 count)
 {
+	struct lnet_fault_fail *fail;
 	struct lnet_fault *f;
 	int rc = 0;
 
 	mutex_lock(&ln->cfg_mutex);
 	f = count ? lnet_fault_want(ln) : ln->fault_table;
-	if (f) {
-		spin_lock(&f->lock);
-		if (count)
-			rc = fail_set(ln, f, nid, count);
-		else
-			fail_unset(ln, f, nid);
-		spin_unlock(&f->lock);
-	} else if (count) {
-		rc = -ENOMEM;
+	if (!f) {
+		mutex_unlock(&ln->cfg_mutex);
+		return count ? -ENOMEM : 0;
 	}
+	spin_lock(&f->lock);
+	fail = fail_find(f, nid);
+	if (!count && lnet_nid_is_any(nid))
+		WRITE_ONCE(f->nr_fails, 0);
+	else if (!count && fail)
+		fail_remove(ln, f, fail);
+	else if (fail)
+		fail->left = count;
+	else if (count && f->nr_fails == LNET_FAULT_FAILS)
+		rc = -ENOSPC;
+	else if (count)
+		fail_add(f, nid, count);
+	lnet_fault_gate(ln);
+	spin_unlock(&f->lock);
 	mutex_unlock(&ln->cfg_mutex);
 	return rc;
 }

@@ -377,20 +377,6 @@ int lnet_rule_set(struct lnet_rule *r, const char *name, const char *text, char 
 
 /* ---- what goes together ---------------------------------------------------------------------- */
 
-static bool several(u32 set)
-{
-	return set & (set - 1);
-}
-
-static int check_times(const struct lnet_rule *r, char *err)
-{
-	if (r->set & P_TO && r->to_ns <= r->from_ns)
-		return fail(err, "'to' must be later than 'from'");
-	if (r->set & P_DUTY && !r->period_ns)
-		return fail(err, "'duty' needs 'period'");
-	return 0;
-}
-
 static int check_stock(const struct lnet_rule *r, char *err)
 {
 	if (r->kind == LNET_RULE_K_STOCK_DELAY && !r->delay_ns)
@@ -431,17 +417,19 @@ static int check_kind(const struct lnet_rule *r, char *err)
 int lnet_rule_check(const struct lnet_rule *r, char *err)
 {
 	u32 missing = kinds[r->kind].must & ~r->set;
-	int rc;
 
 	if (missing)
 		return fail(err, "'%s' needs '%s'", kinds[r->kind].name,
 			    params[__builtin_ctz(missing)].name);
-	if (several(r->set & (P_RATE | P_INTERVAL | P_PERMILLE)))
+	if (hweight32(r->set & (P_RATE | P_INTERVAL | P_PERMILLE)) > 1)
 		return fail(err, "only one of 'rate', 'interval' and 'permille' makes sense");
 	if (r->portals && r->types && !(r->types & (1u << LNET_MSG_PUT | 1u << LNET_MSG_GET)))
 		return fail(err, "'portal' needs the message PUT or GET");
-	rc = check_times(r, err);
-	return rc ? rc : check_kind(r, err);
+	if (r->set & P_TO && r->to_ns <= r->from_ns)
+		return fail(err, "'to' must be later than 'from'");
+	if (r->set & P_DUTY && !r->period_ns)
+		return fail(err, "'duty' needs 'period'");
+	return check_kind(r, err);
 }
 
 /* ---- and back -------------------------------------------------------------------------------- */

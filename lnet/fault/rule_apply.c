@@ -357,14 +357,6 @@ void lnet_rules_send(struct lnet_pass *p, struct lnet_ni *ni, const struct lnet_
 
 /* ---- what arrives ---------------------------------------------------------------------------- */
 
-/* Where, and that it is: never 0. */
-static u32 spoil_of(struct lnet_rule_live *live)
-{
-	u32 at = 1 + draw(live, BIT(30));
-
-	return live->r.where == LNET_SPOIL_PAGES ? at | SPOIL_PAGES : at;
-}
-
 bool lnet_rules_receive(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
 	struct lnet_fault *f = READ_ONCE(p->ln->fault);
@@ -381,7 +373,9 @@ bool lnet_rules_receive(struct lnet_pass *p, struct lnet_rx *rx, const struct ln
 		lost = live->r.kind != LNET_RULE_K_CORRUPT;
 		if (lost)
 			break;
-		rx->spoil = spoil_of(live);
+		/* where, and that it is: never 0 */
+		rx->spoil = (1 + draw(live, BIT(30))) |
+			    (live->r.where == LNET_SPOIL_PAGES ? SPOIL_PAGES : 0);
 	}
 	spin_unlock(&f->lock);
 	return !lost;

@@ -20,16 +20,6 @@ static struct lnet_rule_live *live_create(struct lnet *ln, const struct lnet_rul
 	return live;
 }
 
-static struct lnet_rule_live *named(struct lnet_fault *f, const char *name)
-{
-	struct lnet_rule_live *live;
-
-	list_for_each_entry(live, &f->rules, link)
-		if (*name && !strcmp(live->r.name, name))
-			return live;
-	return NULL;
-}
-
 /* Its end is written at @to_ns, or when somebody notices that it has hit @count messages. */
 static u64 end_ns(const struct lnet_rule_live *live)
 {
@@ -49,8 +39,11 @@ static void count(struct lnet *ln, struct lnet_fault *f, const struct lnet_rule_
 /* [lock] */
 static int table_add(struct lnet *ln, struct lnet_fault *f, struct lnet_rule_live *live)
 {
-	if (named(f, live->r.name))
-		return -EEXIST;
+	const struct lnet_rule_live *other;
+
+	list_for_each_entry(other, &f->rules, link)
+		if (*live->r.name && !strcmp(other->r.name, live->r.name))
+			return -EEXIST;
 	if (f->nr == LNET_RULES_MAX)
 		return -ENOSPC;
 	live->info.id = ++f->last_id;
