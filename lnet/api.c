@@ -51,13 +51,13 @@ static int set_source(struct lnet *ln, struct lnet_op *op, const struct lnet_nid
 
 /*
  * The peer interface of @nid; a NID of our own goes over the loopback. What was looked up once need
- * not be compared with our own NIDs again until they change.
+ * not be compared with our own NIDs again until they change. Requests to a peer that is being merged
+ * go to the merge target, unless @pinned.
  */
 static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *nid, bool pinned)
 {
 	u32 gen = READ_ONCE(ln->cfg_gen);
-	struct lnet_peer_ni *pni = pinned ? lnet_peer_ni_lookup(ln, nid)
-					  : lnet_peer_ni_target(ln, nid);
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid), *to;
 	struct lnet_ni *own;
 	struct lnet_nid lo;
 
@@ -67,8 +67,12 @@ static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *ni
 	if (!own) {
 		if (!pni)
 			pni = lnet_peer_ni_want(ln, nid);
-		if (pni)
+		to = pni ? lnet_peer_ni_target(pni) : NULL;
+		if (pni && !to)
 			WRITE_ONCE(pni->not_own_gen, gen);
+		if (to && !pinned)
+			swap(pni, to);
+		lnet_peer_ni_put(to);
 		return pni;
 	}
 	if (pni)

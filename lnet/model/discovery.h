@@ -40,7 +40,7 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u8 force_push, force_merge;
 	u8 full;			/* enum lnet_full, of the info merged last */
 	u8 merge_free;			/* merge_pause does not delay @data: it was merged before */
-	u8 inherits;			/* [cfg] new requests to busy records come to it */
+	u8 inherits;			/* [cfg] it may be @merged_into of busy peers */
 	u8 pushing;			/* a push is under way */
 	u8 paid;			/* the next ping or push has its turn in the budget */
 	u8 fails;			/* in a row, capped */

@@ -52,7 +52,6 @@ struct lnet_peer_ni {
 	struct lnet *ln;
 	/* topology/, and service/ when peers merge: */
 	struct lnet_peer *peer;		/* [cfg], [sh] */
-	struct lnet_peer_ni *heir;	/* [nid_lock] counted: new requests go to its peer */
 	struct lnet_shard *sh;		/* re-checked after locking, as peers merge */
 	/* topology/: */
 	struct lnet_nid nid;
@@ -116,6 +115,12 @@ struct lnet_peer {
 	/* topology/: */
 	struct list_head link;		/* [cfg] in ln->peers */
 	u64 seq;			/* [nid_lock] the higher, the later in ln->peers */
+	/*
+	 * [nid_lock] Merge target: new requests go to it while this peer is too busy to be merged;
+	 * NULL: none. This peer has a reference to it. service/ sets the pointer after a failed try
+	 * to merge, and resets it before the next one; lnet_peer_drop() resets it at the latest.
+	 */
+	struct lnet_peer *merged_into;
 	struct lnet *ln;
 	struct lnet_shard *sh;
 	atomic_t refs;

@@ -511,7 +511,7 @@ static int merge(struct merge *m)
 {
 	if (!m->pi.has_primary)
 		return 0;
-	lnet_peer_heirs_review(m->peer, still_its, m);
+	lnet_peer_merges_review(m->peer, still_its, m);
 	if (learns(m))
 		return learn(m);
 	/* A peer that is no longer Multi-Rail keeps only its primary NID. */

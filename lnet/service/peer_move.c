@@ -56,7 +56,7 @@ static void pni_rehome(struct lnet_peer_ni *pni, struct lnet_peer *to)
 	list_move_tail(&pni->link, &to->pnis);
 	to->nr_pnis++;
 	lnet_peer_get(to);
-	pni->peer = to;
+	WRITE_ONCE(pni->peer, to);
 	WRITE_ONCE(pni->sh, to->sh);
 }
 
@@ -147,14 +147,6 @@ static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to, bool wa
 	return 0;
 }
 
-void lnet_peer_heirs_end(struct lnet_peer *peer)
-{
-	struct lnet_peer_ni *pni;
-
-	list_for_each_entry(pni, &peer->pnis, link)
-		lnet_peer_heir_end(pni);
-}
-
 /* All shards locked. One interface of an idle peer that keeps others. */
 static unsigned int pni_take(struct lnet_peer *from, struct lnet_peer *to,
 			     const struct lnet_nid *nid)
@@ -173,16 +165,6 @@ static unsigned int pni_take(struct lnet_peer *from, struct lnet_peer *to,
 	return 0;
 }
 
-/* The same of the interface that has @nid now. */
-static void heir_end_at(struct lnet *ln, const struct lnet_nid *nid)
-{
-	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
-
-	if (pni)
-		lnet_peer_heir_end(pni);
-	lnet_peer_ni_put(pni);
-}
-
 int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
 		     bool wait)
 {
@@ -191,7 +173,7 @@ int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct 
 	int err;
 
 	if (!nid)
-		lnet_peer_heirs_end(from);
+		lnet_peer_merge_into(from, NULL);
 	err = anchor_as(from, to, wait);
 	if (err)
 		return err;
@@ -205,72 +187,38 @@ int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct 
 	if (!nr)
 		return -EBUSY;
 	announce_timers(to->sh);
-	if (nid)
-		heir_end_at(ln, nid);
 	while (nr--)
 		lnet_peer_put(from);
 	return 0;
 }
 
-/* New requests to @from's interfaces go to @to's. */
-static void heirs_set(struct lnet_peer *from, struct lnet_peer *to)
-{
-	struct lnet_peer_ni *heir = lnet_peer_ni_lookup(to->ln, &to->primary), *pni;
-
-	if (!heir || heir->peer != to) {
-		lnet_peer_ni_put(heir);
-		return;
-	}
-	spin_lock(&from->ln->nid_lock);
-	list_for_each_entry(pni, &from->pnis, link) {
-		if (pni->heir)
-			continue;
-		lnet_peer_ni_hold(heir);
-		pni->heir = heir;
-	}
-	spin_unlock(&from->ln->nid_lock);
-	lnet_peer_ni_put(heir);
-	to->disc.inherits = 1;
-}
-
-/* nid_lock held. */
-static bool inherits_from(const struct lnet_peer *to, const struct lnet_peer *from)
-{
-	const struct lnet_peer_ni *pni;
-
-	list_for_each_entry(pni, &from->pnis, link)
-		if (pni->heir && pni->heir->peer == to)
-			return true;
-	return false;
-}
-
-void lnet_peer_heirs_review(struct lnet_peer *to,
-			    bool (*still)(const struct lnet_peer *from, void *arg), void *arg)
+void lnet_peer_merges_review(struct lnet_peer *to,
+			     bool (*still)(const struct lnet_peer *from, void *arg), void *arg)
 {
 	struct lnet *ln = to->ln;
 	struct lnet_peer *from;
-	bool any;
 
 	if (!to->disc.inherits)
 		return;
 	to->disc.inherits = 0;
 	for (from = lnet_peer_next(ln, NULL); from; from = lnet_peer_next(ln, from)) {
-		spin_lock(&ln->nid_lock);
-		any = inherits_from(to, from);
-		spin_unlock(&ln->nid_lock);
-		if (any && still(from, arg))
+		if (from->merged_into != to)
+			continue;
+		if (still(from, arg))
 			to->disc.inherits = 1;
-		else if (any)
-			lnet_peer_heirs_end(from);
+		else
+			lnet_peer_merge_into(from, NULL);
 	}
 }
 
 int lnet_peer_take_over(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
-			bool heirs)
+			bool follow)
 {
 	int err = lnet_peer_absorb(from, to, nid, false);
 
-	if (err && !nid && heirs && to->mr)
-		heirs_set(from, to);
+	if (err && !nid && follow && to->mr) {
+		lnet_peer_merge_into(from, to);
+		to->disc.inherits = 1;
+	}
 	return err;
 }

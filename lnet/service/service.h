@@ -218,26 +218,24 @@ bool lnet_peer_is_free(struct lnet *ln, void *peer);
  * -EBUSY.
  */
 int lnet_peer_anchor(struct lnet_peer *peer, bool wait);
-/* cfg_mutex held, no shard locked. lnet_peer_heir_end() for all interfaces of @peer. */
-void lnet_peer_heirs_end(struct lnet_peer *peer);
 /*
- * cfg_mutex held. As lnet_peer_take_over() without @heirs. @wait: first waits until nothing is in
+ * cfg_mutex held. As lnet_peer_take_over() without @follow. @wait: first waits until nothing is in
  * flight, for drain_time at most. 0, -EBUSY
  */
 int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
 		     bool wait);
 /*
- * cfg_mutex held, no shard locked. lnet_peer_heirs_end() for all peers whose new requests go to
- * @to, unless @still().
+ * cfg_mutex held, no shard locked. New requests to peers that are to be merged into @to go to these
+ * peers again, unless @still().
  */
-void lnet_peer_heirs_review(struct lnet_peer *to,
-			    bool (*still)(const struct lnet_peer *from, void *arg), void *arg);
+void lnet_peer_merges_review(struct lnet_peer *to,
+			     bool (*still)(const struct lnet_peer *from, void *arg), void *arg);
 /*
  * cfg_mutex held. The interfaces of @from, or only that of @nid, become those of @to. -EBUSY:
- * something is in flight to @from. With @heirs its new requests go to @to until the next try.
+ * something is in flight to @from. With @follow its new requests go to @to from now on.
  */
 int lnet_peer_take_over(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
-			bool heirs);
+			bool follow);
 
 /* ---- gateway.c ------------------------------------------------------------------------------- */
 /*

@@ -350,18 +350,37 @@ struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid 
 	return pni;
 }
 
-struct lnet_peer_ni *lnet_peer_ni_target(struct lnet *ln, const struct lnet_nid *nid)
+struct lnet_peer_ni *lnet_peer_ni_target(struct lnet_peer_ni *pni)
 {
-	struct lnet_peer_ni *pni;
+	struct lnet *ln = pni->ln;
+	struct lnet_peer_ni *target = NULL;
+	const struct lnet_peer *into;
 
 	spin_lock(&ln->nid_lock);
-	pni = hash_find(ln, nid);
-	if (pni && unlikely(pni->heir) && !pni->heir->deleted)
-		pni = pni->heir;
-	if (pni)
-		lnet_peer_ni_hold(pni);
+	/* A merge takes nid_lock before it drops the old peer of @pni, so this peer is still there. */
+	into = READ_ONCE(pni->peer)->merged_into;
+	if (into && !into->deleted)
+		target = hash_find(ln, &into->primary);
+	if (target)
+		lnet_peer_ni_hold(target);
 	spin_unlock(&ln->nid_lock);
-	return pni;
+	return target;
+}
+
+void lnet_peer_merge_into(struct lnet_peer *from, struct lnet_peer *to)
+{
+	struct lnet *ln = from->ln;
+
+	if (from->merged_into == to)
+		return;
+	if (to)
+		lnet_peer_get(to);
+	spin_lock(&ln->nid_lock);
+	swap(from->merged_into, to);
+	spin_unlock(&ln->nid_lock);
+	if (from->merged_into)		/* requests look their target up again */
+		WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
+	lnet_peer_put(to);
 }
 
 /* Who gives @pni to another peer holds all shards. */
@@ -562,17 +581,6 @@ void lnet_peer_ni_tell(struct lnet_peer_ni *pni)
 			ni->ops->peer_gone(ni, pni);
 }
 
-void lnet_peer_heir_end(struct lnet_peer_ni *pni)
-{
-	struct lnet_peer_ni *heir;
-
-	spin_lock(&pni->ln->nid_lock);
-	heir = pni->heir;
-	pni->heir = NULL;
-	spin_unlock(&pni->ln->nid_lock);
-	lnet_peer_ni_put(heir);
-}
-
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni)
 {
 	struct lnet_path *path, *next;
@@ -589,7 +597,6 @@ void lnet_peer_ni_drop(struct lnet_peer_ni *pni)
 	lnet_path_ix_recount(peer);
 	spin_unlock(&pni->sh->lock);
 	lnet_paths_free(&gone);
-	lnet_peer_heir_end(pni);
 	lnet_peer_ni_put(pni);
 }
 
@@ -660,6 +667,7 @@ void lnet_peer_drop(struct lnet_peer *peer)
 	lnet_timer_cancel(&peer->sh->wheel, &peer->timer);
 	peer->ln->hooks->peer_end(peer);
 	spin_unlock(&peer->sh->lock);
+	lnet_peer_merge_into(peer, NULL);
 	list_for_each_entry_safe(pni, next, &peer->pnis, link) {
 		lnet_peer_ni_tell(pni);
 		lnet_peer_ni_drop(pni);

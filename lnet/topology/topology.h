@@ -102,10 +102,15 @@ void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsi
 /* Any context. The peer interface with @nid, with a reference; NULL: unknown. */
 struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid *nid);
 /*
- * As lnet_peer_ni_lookup(), for new requests: if they go to another peer (pni->heir), the interface
- * there.
+ * Any context. If new requests to the peer of @pni go to another peer (peer->merged_into), the
+ * interface there, with a reference; else NULL.
  */
-struct lnet_peer_ni *lnet_peer_ni_target(struct lnet *ln, const struct lnet_nid *nid);
+struct lnet_peer_ni *lnet_peer_ni_target(struct lnet_peer_ni *pni);
+/*
+ * cfg_mutex held, no shard locked. New requests to @from go to @to from now on, or, if @to is NULL,
+ * to @from again.
+ */
+void lnet_peer_merge_into(struct lnet_peer *from, struct lnet_peer *to);
 /*
  * No shard locked. Returns the peer of @pni with a reference. Without an operation on @pni, only
  * the configuration lock keeps @pni with its peer.
@@ -136,8 +141,6 @@ bool lnet_peer_is_idle(const struct lnet_peer *peer);
 void lnet_peer_ni_hide(struct lnet_peer_ni *pni);
 /* cfg_mutex held, no shard locked; second step: drivers close the connections to @pni. */
 void lnet_peer_ni_tell(struct lnet_peer_ni *pni);
-/* cfg_mutex held. New requests to @pni, which may be hidden, go to its peer again. */
-void lnet_peer_heir_end(struct lnet_peer_ni *pni);
 /* Third step, if @pni is idle: removes its paths, and drops the reference of the hash. */
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
 /*

@@ -235,6 +235,17 @@ static void test_sequence(void)
 	}
 }
 
+/* The interface, with a reference, to which a new request to @nid goes. */
+static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *nid)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid), *to = lnet_peer_ni_target(pni);
+
+	if (to)
+		swap(pni, to);
+	lnet_peer_ni_put(to);
+	return pni;
+}
+
 /*
  * What is busy is not waited for: it is tried again, while new requests go to the one that stays;
  * and not for ever.
@@ -256,7 +267,7 @@ static void test_busy(void)
 		say(ln, 'a', FULL, "ab");
 		tell(ln, after);
 		UNIT_EQUAL(strcmp(after, "a* b"), 0, "it is busy");
-		target = lnet_peer_ni_target(ln, &b);
+		target = target_of(ln, &b);
 		UNIT_EQUAL(target == pa, true, "what is new goes to the other");
 		lnet_peer_ni_put(target);
 		target = lnet_peer_ni_lookup(ln, &b);
@@ -272,7 +283,7 @@ static void test_busy(void)
 		node_work(ln);
 		tell(ln, after);
 		UNIT_EQUAL(strcmp(after, free ? "ab*" : "a* b"), 0, "joined when it is idle");
-		target = lnet_peer_ni_target(ln, &b);
+		target = target_of(ln, &b);
 		UNIT_EQUAL(target == pb, true, "everybody for himself");
 		lnet_peer_ni_put(target);
 		if (!free)
@@ -306,13 +317,13 @@ static void test_busy_left(void)
 		pb = lnet_peer_ni_get(ln, &b);
 		pb->nr_wait++;			/* somebody waits for a credit */
 		say(ln, 'a', FULL, "ab");
-		target = lnet_peer_ni_target(ln, &b);
+		target = target_of(ln, &b);
 		UNIT_EQUAL(target == pa, true, "what is new goes to the other");
 		lnet_peer_ni_put(target);
 		say(ln, 'a', FULL & ~rows[i].less, rows[i].says);
 		node_env.now_ns += 10 * NSEC_PER_MSEC;
 		node_work(ln);
-		target = lnet_peer_ni_target(ln, &b);
+		target = target_of(ln, &b);
 		UNIT_EQUAL(target == pa, rows[i].still, rows[i].says);
 		lnet_peer_ni_put(target);
 		pb->nr_wait--;
@@ -333,7 +344,6 @@ static void test_busy_ends(void)
 	unsigned int configured;
 	struct lnet *ln;
 	char after[256];
-	int refs;
 
 	for (configured = 0; configured < 2; configured++) {
 		ln = node_begin(2);
@@ -341,19 +351,19 @@ static void test_busy_ends(void)
 		pa = lnet_peer_ni_get(ln, &a);
 		pb = lnet_peer_ni_get(ln, &b);
 		say(ln, 'b', FULL, "bc");
-		refs = atomic_read(&pa->refs);
 		pb->nr_wait++;			/* somebody waits for a credit */
 		say(ln, 'a', FULL, "abc");
-		UNIT_EQUAL(atomic_read(&pa->refs), refs + 2, "both of its interfaces refer to it");
+		CU_ASSERT_PTR_EQUAL(pb->peer->merged_into, pa->peer);
 		if (configured) {
 			pb->nr_wait--;
 			UNIT_EQUAL(lnet_peer_add(ln, &d, &b, 1, true), 0, "configured");
-			target = lnet_peer_ni_target(ln, &b);
+			target = target_of(ln, &b);
 			UNIT_EQUAL(target == pb, true, "what is new goes where it is configured");
+			CU_ASSERT_PTR_NULL(pb->peer->merged_into);
 			lnet_peer_ni_put(target);
 		} else {
 			say(ln, 'b', FULL, "b");
-			UNIT_EQUAL(atomic_read(&pa->refs), refs + 1, "one has gone");
+			CU_ASSERT_PTR_EQUAL(pb->peer->merged_into, pa->peer);
 			pb->nr_wait--;
 		}
 		node_env.now_ns += 10 * NSEC_PER_MSEC;
@@ -361,7 +371,7 @@ static void test_busy_ends(void)
 		answer(ln, "abc");
 		tell(ln, after);
 		UNIT_EQUAL(strcmp(after, configured ? "a* dbc*" : "abc*"), 0, after);
-		UNIT_EQUAL(atomic_read(&pa->refs), refs, "nobody refers to it any more");
+		CU_ASSERT_PTR_NULL(pb->peer->merged_into);
 		lnet_peer_ni_put(pa);
 		lnet_peer_ni_put(pb);
 		node_end(ln);
