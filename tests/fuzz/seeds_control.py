@@ -106,6 +106,10 @@ def routes(show):
            *[ask(PEERS, 0, [{"primary nid": item["gateway"]}]) for item in good], *shown)
     ctlreq("route-wrong", *[ask(ROUTES, CREATE, [item]) for item in wrong], ask(ROUTES, CREATE), ask(ROUTES, 0, [{}]),
            ask(ROUTES, REPLACE, good), ask(ROUTES, 0, [{"net": "tcp7", "gateway": "10.0.0.3@tcp"}]))
+    ctlreq("route-notify", ask(ROUTES, CREATE, good),
+           *[ask(ROUTES, REPLACE, [dict(good[0], **said)]) for said in
+             ({"state": "down", "notify_time": 1}, {"state": "up"}, {"state": "away"}, {"notify_time": -1})],
+           ask(ROUTES, REPLACE, [{"net": "tcp2", "gateway": "10.9.0.3@tcp9", "state": "up"}]))
     ctlreq("route-undone", ask(ROUTES, CREATE, good), ask(TRANSACTION, CREATE), ask(ROUTES, STAGED, [good[0]]),
            ask(ROUTES, CREATE | STAGED, [{"net": "tcp4", "gateway": "10.0.0.3@tcp"}]),
            ask(ROUTES, CREATE | STAGED, [good[1]]), ask(ROUTES, CREATE | STAGED, [wrong[4]]),
