@@ -92,14 +92,6 @@ static void times_see(struct explain_view *v, const struct lnet *ln, const struc
 	v->suspect_ns = lnet_path_suspect_after(ln, path);
 }
 
-static const char *decider_name(const struct lnet_select *s, const struct lnet_path *path)
-{
-	if (!path)
-		return "no path";
-	return s->decided_by < LNET_NR_PATH_RANKS ? lnet_path_rank_names[s->decided_by]
-						   : "only one";
-}
-
 /* [sh] A request of 0 bytes to @pni that asks for nothing. */
 static void see(struct explain_view *v, struct lnet_peer_ni *pni)
 {
@@ -119,7 +111,8 @@ static void see(struct explain_view *v, struct lnet_peer_ni *pni)
 		v->chosen = i;
 	}
 	times_see(v, pni->ln, path);
-	v->decided_by = decider_name(&s, path);
+	v->decided_by = !path ? "no path" : s.decided_by < LNET_NR_PATH_RANKS ?
+			lnet_path_rank_names[s.decided_by] : "only one";
 }
 
 static int explain_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,

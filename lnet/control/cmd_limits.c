@@ -226,16 +226,6 @@ static void core_fill(struct limits_view *v, struct lnet *ln)
 	}
 }
 
-static u64 counter_of(const struct lnet_lnd_ops *ops, const u64 *values, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < ops->nr_counters; i++)
-		if (!strcmp(ops->counter_names[i], name))
-			return values[i];
-	return 0;
-}
-
 /* The row shows the interface with the largest use, and the sum of the counters of all. */
 static void ni_fill(struct limits_view *v, struct lnet_ni *ni)
 {
@@ -243,6 +233,7 @@ static void ni_fill(struct limits_view *v, struct lnet_ni *ni)
 	const struct lnet_lnd_limit *limit;
 	struct limit_row *row;
 	struct lnet_use use;
+	unsigned int i;
 
 	ni->ops->counters(ni, values, false);
 	for (limit = ni->ops->limits; limit < ni->ops->limits + ni->ops->nr_limits; limit++) {
@@ -253,7 +244,9 @@ static void ni_fill(struct limits_view *v, struct lnet_ni *ni)
 		limit->use(ni, &use);
 		row->per = limit->per;
 		row->counter = limit->counter;
-		row->hits += counter_of(ni->ops, values, limit->counter);
+		for (i = 0; i < ni->ops->nr_counters; i++)
+			if (!strcmp(ni->ops->counter_names[i], limit->counter))
+				row->hits += values[i];
 		if (use.most >= row->use.most)
 			row->use = use;
 	}

@@ -42,27 +42,23 @@ struct text {
 	int len;
 };
 
-static void value_write(struct text *t, const struct lnet_val *v, const char *before)
-{
-	size_t room = sizeof(t->to) - (size_t)t->len;
-
-	before = t->len ? before : "";
-	if (v->kind == LNET_VAL_INT)
-		t->len += scnprintf(t->to + t->len, room, "%s%lld", before, (long long)v->num);
-	else if (*v->text)
-		t->len += scnprintf(t->to + t->len, room, "%s%s", before, v->text);
-}
-
 /* Keys and values as they come: "net type tcp, local NI(s) interfaces 0 eth0". */
 static void list_write(struct text *t, struct lnet_req r, unsigned int depth)
 {
 	struct lnet_val v;
+	const char *before;
 	unsigned int nr;
+	size_t room;
 
 	for (nr = 0; lnet_req_next(&r, &v) && t->len < WORDS_MAX - 1; nr++) {
-		if (v.kind != LNET_VAL_LIST)
-			value_write(t, &v, nr && !(nr & 1) ? ", " : " ");
-		else if (depth < LNET_NL_DEPTH_MAX)
+		before = !t->len ? "" : nr && !(nr & 1) ? ", " : " ";
+		room = sizeof(t->to) - (size_t)t->len;
+		if (v.kind == LNET_VAL_INT)
+			t->len += scnprintf(t->to + t->len, room, "%s%lld", before,
+					    (long long)v.num);
+		else if (v.kind == LNET_VAL_TEXT && *v.text)
+			t->len += scnprintf(t->to + t->len, room, "%s%s", before, v.text);
+		else if (v.kind == LNET_VAL_LIST && depth < LNET_NL_DEPTH_MAX)
 			list_write(t, v.list, depth + 1);
 	}
 }

@@ -176,24 +176,20 @@ static bool is_asked_for(const struct route_req *r, const struct lnet_route_cfg 
 		      (!r->has_priority || r->cfg.priority == cfg->priority));
 }
 
-static bool route_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
-		       const struct lnet_route_info *info)
-{
-	struct lnet_view_route v = { .hop = info->cfg.hops, .priority = info->cfg.priority };
-
-	lnet_net_str(info->cfg.net, v.net);
-	lnet_nid_str(&info->cfg.gateway, v.gateway);
-	strscpy(v.state, info->up ? "up" : "down", sizeof(v.state));
-	strscpy(v.type, info->multi_hop ? "multi-hop" : "single-hop", sizeof(v.type));
-	return lnet_ctl_emit(d, s, &lnet_table_route, &v);
-}
-
 static int routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct lnet_route_info info;
+	struct lnet_view_route v;
 
 	for (; !lnet_route_get(d->ctl->ln, d->pos, &info); d->pos++) {
-		if (is_asked_for(d->priv, &info.cfg) && !route_emit(d, s, &info))
+		if (!is_asked_for(d->priv, &info.cfg))
+			continue;
+		v = (struct lnet_view_route){ .hop = info.cfg.hops, .priority = info.cfg.priority };
+		lnet_net_str(info.cfg.net, v.net);
+		lnet_nid_str(&info.cfg.gateway, v.gateway);
+		strscpy(v.state, info.up ? "up" : "down", sizeof(v.state));
+		strscpy(v.type, info.multi_hop ? "multi-hop" : "single-hop", sizeof(v.type));
+		if (!lnet_ctl_emit(d, s, &lnet_table_route, &v))
 			return 1;
 	}
 	/* The tool knows these words, and counts them as success. */
