@@ -105,11 +105,6 @@ static void path_change(struct lnet_path *path, int by)
 	path->health = health_clamp(path->health + by);
 }
 
-bool lnet_path_whole(const struct lnet_path *path)
-{
-	return lnet_path_health(path) == LNET_HEALTH_MAX && !path->suspect_ns && !path->down_ns;
-}
-
 void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_peer)
 {
 	int step = READ_ONCE(sh->ln->tun.health_step);

@@ -54,19 +54,13 @@ struct lnet_look {			/* all that was to be chosen from, in its order */
 
 extern const char *const lnet_path_rank_names[LNET_NR_PATH_RANKS];
 /*
- * The rule alone, for tests and explain: index of the best, *decider the rank that decided. @range:
- * health range (> 1000: health is off).
- */
-unsigned int lnet_rank_best(const struct lnet_cand *c, unsigned int nr, u64 range,
-			    unsigned int *decider);
-/*
  * [sh] Chooses a path, and updates the round-robin positions of what it picks. NULL: no path, as
  * there is no common net or all NIs have gone.
  */
 struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s);
 /*
- * [sh] The path that lnet_select() would choose now, and the candidates. Changes nothing. If there
- * are more than LNET_LOOK_MAX candidates, it uses the first ones.
+ * [sh] The path that lnet_select() would choose now, and its candidates, of which @look keeps the
+ * first LNET_LOOK_MAX. Changes nothing.
  */
 struct lnet_path *lnet_select_look(struct lnet_shard *sh, struct lnet_select *s,
 				   struct lnet_look *look);
@@ -87,8 +81,6 @@ void lnet_load_sub(struct lnet_path *path, struct lnet_att *att, bool left);
 /* ---- health.c -------------------------------------------------------------------------------- */
 /* The status of @ni that ping infos advertise. */
 bool lnet_ni_up(const struct lnet_ni *ni);
-/* [sh] True if @path and both its ends have full health, and @path is neither suspect nor down. */
-bool lnet_path_whole(const struct lnet_path *path);
 /* [sh] A message on @path succeeded. @from_peer: the remote side sent a reply. */
 void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_peer);
 /*
@@ -131,6 +123,12 @@ static inline int lnet_path_health(const struct lnet_path *path)
 	if (unlikely(lnet_path_routed(path)))
 		return least;
 	return min_t(int, least, atomic_read(&path->ni->health));
+}
+
+/* [sh] True if @path and both its ends have full health, and @path is neither suspect nor down. */
+static inline bool lnet_path_whole(const struct lnet_path *path)
+{
+	return lnet_path_health(path) == LNET_HEALTH_MAX && !path->suspect_ns && !path->down_ns;
 }
 
 /* ---- attribution.c --------------------------------------------------------------------------- */

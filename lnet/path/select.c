@@ -3,8 +3,13 @@
  * Chooses the path of a message: filters the pairs (local NI, peer NI), ranks what is left.
  *
  * The policy is the list PATH_RANKS. A candidate that has less than another at one rank has lost to
- * it, whatever the ranks behind say. Health is the exception: candidates within the health range of
- * the best, among those which are equal in the ranks before, count as equal to it.
+ * it, whatever the ranks behind say. One walk compares each candidate with the best one before it:
+ * rank by rank, and only up to the first rank at which the two differ. Selection, hedging and
+ * explain use this walk. A pair that is the only one is not ranked.
+ *
+ * Health is the exception: candidates within the health range of the best, among those which are
+ * equal in the ranks before, count as equal to it. If there is such a range, a first walk finds the
+ * best.
  *
  * "responsive" stands before health because suspicion is news of milliseconds and changes no
  * health; "link_up" before that, so that an interface without link is used only when no other is
@@ -12,7 +17,6 @@
  * only when all pairs on a common net are silent or without link; a route that is down counts when
  * there is nothing else.
  */
-#include "plat.h"
 #include "topology/topology.h"
 #include "path/path.h"
 #include "shard/hooks.h"
@@ -27,115 +31,45 @@ const char *const lnet_path_rank_names[LNET_NR_PATH_RANKS] = {
 #undef RANK
 };
 
-/* The best candidate so far, seen one after the other, so that no array of them is needed. */
-struct fold {
-	s64 top[LNET_RANK_health + 1];	/* best prefix of all: link_up, responsive, health */
-	s64 best[LNET_NR_PATH_RANKS];
-	unsigned int winner, nr;
-	unsigned int decider;		/* the rank at which the last loser lost */
+/* One question, its filters, and how health is compared. */
+struct walk {
+	struct lnet_shard *sh;
+	struct lnet_select *s;
+	const struct lnet_ni *ni;	/* asked for, or sticky; only compared, never looked into */
+	const struct lnet_peer_ni *hop;
+	u64 avoid;			/* paths that are out */
+	bool by_time;			/* tunable selection */
+	s64 numa_near;			/* tunable numa_range: nearer counts as equally near */
+	s64 health_more, health_most;	/* what health is raised by, and up to */
 };
 
-static bool prefix_better(const s64 *a, const s64 *b)
+/* The tunables stay the same for a walk, so that all candidates are compared by one order. */
+static struct walk walk_of(struct lnet_shard *sh, struct lnet_select *s, const struct lnet_ni *ni,
+			   const struct lnet_peer_ni *hop)
 {
-	unsigned int r;
-
-	for (r = 0; r <= LNET_RANK_health; r++)
-		if (a[r] != b[r])
-			return a[r] > b[r];
-	return false;
+	return (struct walk) {
+		.sh = sh, .s = s, .ni = ni, .hop = hop, .avoid = s->exclude,
+		.by_time = READ_ONCE(sh->ln->tun.selection),
+		.numa_near = (s64)READ_ONCE(sh->ln->tun.numa_range),
+	};
 }
 
-static void fold_top(struct fold *f, const s64 *rank, bool first)
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+/* What is not known counts as near: it is no reason to prefer another. */
+static __always_inline s64 numa_distance(const struct walk *w, const struct lnet_ni *ni)
 {
-	if (first || prefix_better(rank, f->top))
-		memcpy(f->top, rank, sizeof(f->top));
-}
+	const struct lnet *ln = w->sh->ln;
+	s32 a = ni->dev_cpt, b = w->s->cpt;
+	s64 far;
 
-/*
- * Health as it is compared: raised to the best of the equals if within the range of it; the same
- * for all if off.
- */
-static s64 health_seen(const struct fold *f, const s64 *rank, u64 range)
-{
-	s64 health = rank[LNET_RANK_health];
-
-	if (range > LNET_HEALTH_MAX)
-		return 0;
-	if (!memcmp(f->top, rank, LNET_RANK_health * sizeof(*rank)) &&
-	    health + (s64)range >= f->top[LNET_RANK_health])
-		return f->top[LNET_RANK_health];
-	return health;
-}
-
-/*
- * Who decided: a loser lost at the first rank where it differs from the winner, and the last such
- * rank is what left one. A new winner at rank r makes it r: those who lost to the old one before r
- * still do there, those who lost at r or later now lose at r. A full tie is the first one's, by
- * "turn".
- */
-static void fold_add(struct fold *f, const s64 *rank, u64 range, unsigned int ix)
-{
-	s64 mine[LNET_NR_PATH_RANKS];
-	unsigned int r;
-
-	memcpy(mine, rank, sizeof(mine));
-	mine[LNET_RANK_health] = health_seen(f, rank, range);
-	if (f->nr++ == 0) {
-		f->winner = ix;
-		memcpy(f->best, mine, sizeof(mine));
-		return;
-	}
-	for (r = 0; r < LNET_NR_PATH_RANKS - 1 && mine[r] == f->best[r]; r++)
-		;
-	if (mine[r] > f->best[r]) {
-		f->winner = ix;
-		f->decider = r;
-		memcpy(f->best, mine, sizeof(mine));
-	} else {
-		f->decider = max(f->decider, r);
-	}
-}
-
-unsigned int lnet_rank_best(const struct lnet_cand *c, unsigned int nr, u64 range,
-			    unsigned int *decider)
-{
-	struct fold f = { .nr = 0 };
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		fold_top(&f, c[i].rank, i == 0);
-	for (i = 0; i < nr; i++)
-		fold_add(&f, c[i].rank, range, i);
-	*decider = nr > 1 ? f.decider : LNET_NR_PATH_RANKS;
-	return f.winner;
-}
-
-/*
- * What is not known counts as near: it is no reason to prefer another. Nearer than the range is
- * equal.
- */
-static s64 numa_distance(const struct lnet *ln, s32 a, s32 b)
-{
-	s64 range = (s64)READ_ONCE(ln->tun.numa_range), far;
-
-	if (a < 0 || b < 0 || a == b)
+	if (likely(a < 0 || b < 0 || a == b))
 		far = NUMA_LOCAL;
 	else if (ln->env->ops->distance && max(a, b) < (s32)ln->nr_shards)
 		far = ln->env->ops->distance(ln->env, a, b);
 	else
 		far = NUMA_REMOTE;
-	return max(far, range);
-}
-
-static bool link_up(const struct lnet_path *path)
-{
-	return lnet_ni_has_link(path->ni) && path->pni->said != LNET_SAID_DOWN;
-}
-
-/* A router's silence is that of all behind it. */
-static bool responsive(const struct lnet_path *path)
-{
-	return !path->suspect_ns && !path->trunk->suspect_ns;
+	return max(far, w->numa_near);
 }
 
 static bool usable(const struct lnet_path *path)
@@ -143,134 +77,150 @@ static bool usable(const struct lnet_path *path)
 	return lnet_rec_asked(path->pni->sh, lnet_route_usable(path));
 }
 
-static void rank_route(const struct lnet_path *path, s64 *rank)
-{
-	const struct lnet_route *route = path->route;
-
-	rank[LNET_RANK_route_up] = usable(path);
-	rank[LNET_RANK_gw_priority] = -(s64)route->priority;
-	rank[LNET_RANK_hops] = route->hops > 0 ? -route->hops : -1;
-	rank[LNET_RANK_gw_health] = lnet_path_health(path->trunk);
-	rank[LNET_RANK_turn] -= (s64)path->pni->turn;
-}
-
 /* A drained or damped interface ranks above one without link, and below all others. */
 static s64 rank_link(const struct lnet_path *path)
 {
 	enum lnet_ni_service service = lnet_ni_service(path->ni);
 
-	if (!link_up(path))
+	if (service == LNET_NI_NO_LINK || path->pni->said == LNET_SAID_DOWN)
 		return -1;
 	return service == LNET_NI_OK || service == LNET_NI_DEGRADED;
 }
 
-/*
- * A degraded interface has its turn as often as its weight says. Expected time knows better: it
- * sees how fast things get done.
- */
-static s64 share(const struct lnet_shard *sh, const struct lnet_path *path)
+/* More is better. The compiler knows @rank where two candidates are compared. */
+static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path *path,
+				   enum lnet_path_rank rank)
 {
-	return likely(!READ_ONCE(path->ni->wear)) || READ_ONCE(sh->ln->tun.selection) ||
-	       sh->turn >= path->ni->sh[sh->ix].share_turn;
-}
+	const struct lnet_ni_shard *nis = &path->ni->sh[w->sh->ix];
+	bool routed = unlikely(lnet_path_routed(path));
 
-/* @path was chosen: for so many turns it is the others'. */
-static void share_take(const struct lnet_shard *sh, const struct lnet_path *path)
-{
-	u32 weight = LNET_WEIGHT_MAX - READ_ONCE(path->ni->wear), mine = 0, others = 0;
-	const struct lnet_peer_ni *pni;
-	const struct lnet_path *other;
-
-	list_for_each_entry(pni, &path->pni->peer->pnis, link)
-		list_for_each_entry(other, &pni->paths, link)
-			*(other->ni == path->ni ? &mine : &others) += 1;
-	path->ni->sh[sh->ix].share_turn =
-		sh->turn + div_u64((u64)others * LNET_WEIGHT_MAX, max(mine, 1U) * weight);
-}
-
-/* Expected time stands still where it is not asked for. */
-static s64 due(const struct lnet_shard *sh, const struct lnet_select *s,
-	       const struct lnet_path *path)
-{
-	if (likely(!READ_ONCE(sh->ln->tun.selection)))
-		return 0;
-	return -(s64)lnet_load_due_ns(path, s->bytes,
-				     lnet_rec_value(path->pni->sh, sh->now_ns));
-}
-
-static void rank_path(const struct lnet_shard *sh, const struct lnet_select *s,
-		      const struct lnet_path *path, s64 *rank)
-{
-	const struct lnet_ni_shard *nis = &path->ni->sh[sh->ix];
-	const struct lnet_peer_ni *hop = path->hop;
-
-	rank[LNET_RANK_link_up] = rank_link(path);
-	rank[LNET_RANK_route_up] = 1;
-	rank[LNET_RANK_responsive] = responsive(path);
-	rank[LNET_RANK_direct] = !lnet_path_routed(path);
-	rank[LNET_RANK_health] = lnet_path_health(path);
-	rank[LNET_RANK_priority] = path->policy >> 1;
-	rank[LNET_RANK_preferred] = path->policy & 1;
-	rank[LNET_RANK_gw_priority] = 0;
-	rank[LNET_RANK_hops] = 0;
-	rank[LNET_RANK_gw_health] = 0;
-	rank[LNET_RANK_share] = share(sh, path);
-	rank[LNET_RANK_due] = due(sh, s, path);
-	rank[LNET_RANK_numa] = -numa_distance(sh->ln, path->ni->dev_cpt, s->cpt);
-	rank[LNET_RANK_credits] = min(nis->credits, hop->credits);
+	switch (rank) {
+	case LNET_RANK_link_up:
+		return rank_link(path);
+	case LNET_RANK_route_up:
+		return !routed || usable(path);
+	case LNET_RANK_responsive:	/* a router's silence is that of all behind it */
+		return !path->suspect_ns && !path->trunk->suspect_ns;
+	case LNET_RANK_direct:
+		return !routed;
+	case LNET_RANK_health:
+		return lnet_path_health(path);
+	case LNET_RANK_priority:
+		return path->policy >> 1;
+	case LNET_RANK_preferred:
+		return path->policy & 1;
+	case LNET_RANK_gw_priority:
+		return routed ? -(s64)path->route->priority : 0;
+	case LNET_RANK_hops:
+		return routed ? -max(path->route->hops, 1) : 0;
+	case LNET_RANK_gw_health:
+		return routed ? lnet_path_health(path->trunk) : 0;
 	/*
-	 * All turns come from the shard's one counter, so the sum says which pair was left alone
-	 * longer.
+	 * A degraded interface has its turn as often as its weight says. Expected time knows
+	 * better: it sees how fast things get done.
 	 */
-	rank[LNET_RANK_turn] = -(s64)(nis->turn + hop->turn);
-	if (unlikely(lnet_path_routed(path)))
-		rank_route(path, rank);
+	case LNET_RANK_share:
+		return likely(!READ_ONCE(path->ni->wear)) || w->by_time ||
+		       w->sh->turn >= nis->share_turn;
+	case LNET_RANK_due:		/* stands still where it is not asked for */
+		return likely(!w->by_time) ? 0 :
+			-(s64)lnet_load_due_ns(path, w->s->bytes,
+					       lnet_rec_value(w->sh, w->sh->now_ns));
+	case LNET_RANK_numa:
+		return -numa_distance(w, path->ni);
+	case LNET_RANK_credits:
+		return min(nis->credits, path->hop->credits);
+	/* All turns are the shard's one counter: the sum says which pair was left alone longer. */
+	case LNET_RANK_turn:
+		return -(s64)(nis->turn + path->hop->turn + (routed ? path->pni->turn : 0));
+	default:
+		return 0;
+	}
 }
 
-/* The filters that one walk applies. */
-struct filter {
-	const struct lnet_select *s;
-	const struct lnet_ni *ni;	/* asked for, or sticky; only compared, never looked into */
-	const struct lnet_peer_ni *hop;
-	u64 avoid;			/* paths that are out */
-};
+static void ranks_fill(const struct walk *w, const struct lnet_path *path, s64 *rank)
+{
+	unsigned int r;
+
+	for (r = 0; r < LNET_NR_PATH_RANKS; r++)
+		rank[r] = rank_of(w, path, r);
+}
+
+/* The rank as it is compared: health within the range of the best health counts as that. */
+static __always_inline s64 rank_seen(const struct walk *w, const struct lnet_path *path,
+				     enum lnet_path_rank rank)
+{
+	s64 value = rank_of(w, path, rank);
+
+	return rank == LNET_RANK_health ? min(value + w->health_more, w->health_most) : value;
+}
+
+/* All paths at the top, which are direct and whole and have a link, are equal at these ranks. */
+#define TOP_RANKS (BIT(LNET_RANK_link_up) | BIT(LNET_RANK_route_up) | BIT(LNET_RANK_responsive) | \
+		   BIT(LNET_RANK_direct) | BIT(LNET_RANK_health) | BIT(LNET_RANK_gw_priority) | \
+		   BIT(LNET_RANK_hops) | BIT(LNET_RANK_gw_health))
+
+static bool is_at_top(const struct lnet_path *path)
+{
+	return rank_link(path) > 0 && !lnet_path_routed(path) && lnet_path_whole(path);
+}
+
+/*
+ * True if @a is better than @b. *@at: the first rank at which they differ; "turn": none. @top: both
+ * are at the top.
+ */
+static bool is_better(const struct walk *w, const struct lnet_path *a, const struct lnet_path *b,
+		      bool top, enum lnet_path_rank *at)
+{
+	s64 x, y;
+
+#define RANK(name)								\
+	if (!top || !(TOP_RANKS & BIT(LNET_RANK_##name))) {			\
+		x = rank_seen(w, a, LNET_RANK_##name);				\
+		y = rank_seen(w, b, LNET_RANK_##name);				\
+		if (x != y) {							\
+			*at = LNET_RANK_##name;					\
+			return x > y;						\
+		}								\
+	}
+	PATH_RANKS(RANK)
+#undef RANK
+	*at = LNET_RANK_turn;
+	return false;
+}
+
+/* ---- candidates ------------------------------------------------------------------------------ */
 
 static u64 path_bit(const struct lnet_path *path)
 {
 	return BIT_ULL(path->ix % LNET_MAX_PATHS);
 }
 
-static bool passes(const struct filter *f, const struct lnet_path *path)
+static __always_inline bool passes(const struct walk *w, const struct lnet_path *path)
 {
-	if ((f->ni && path->ni != f->ni) || unlikely(f->hop && path->hop != f->hop))
+	if ((w->ni && path->ni != w->ni) || unlikely(w->hop && path->hop != w->hop) ||
+	    path->pni->deleted || (w->s->pni && path->pni != w->s->pni))
 		return false;
 	return path->ni->state == NI_ACTIVE && path->ni->net == path->hop->net &&
-	       !(path_bit(path) & f->avoid) && !path->gone;
+	       !(path_bit(path) & w->avoid) && !path->gone;
 }
 
 /* Next path that passes, behind @path, or the first. */
-static struct lnet_path *next_path(const struct filter *f, struct lnet_path *path)
+static struct lnet_path *next_path(const struct walk *w, struct lnet_path *path)
 {
-	struct lnet_peer *peer = f->s->peer;
+	struct list_head *pnis = &w->s->peer->pnis;
 	struct lnet_peer_ni *pni;
 
-	if (path) {
-		pni = path->pni;
-	} else {
-		if (list_empty(&peer->pnis))
-			return NULL;
-		pni = list_first_entry(&peer->pnis, struct lnet_peer_ni, link);
-		path = list_entry(&pni->paths, struct lnet_path, link);
-	}
-	for (;;) {
+	pni = path ? path->pni : list_first_entry(pnis, struct lnet_peer_ni, link);
+	list_for_each_entry_from(pni, pnis, link) {
+		if (!path)
+			path = list_entry(&pni->paths, struct lnet_path, link);
 		list_for_each_entry_continue(path, &pni->paths, link)
-			if (!pni->deleted && (!f->s->pni || pni == f->s->pni) && passes(f, path))
+			if (passes(w, path))
 				return path;
-		if (list_is_last(&pni->link, &peer->pnis))
-			return NULL;
-		pni = list_next_entry(pni, link);
-		path = list_entry(&pni->paths, struct lnet_path, link);
+		path = NULL;
 	}
+	return NULL;
 }
 
 static bool is_open(const struct lnet_path *path)
@@ -279,233 +229,125 @@ static bool is_open(const struct lnet_path *path)
 }
 
 /* Tried pairs are out while one that is not tried and is open is left. */
-static void avoid_tried(struct filter *f)
+static void avoid_tried(struct walk *w)
 {
 	struct lnet_path *path;
 
-	for (path = next_path(f, NULL); path; path = next_path(f, path))
-		if (!(path_bit(path) & f->s->tried) && is_open(path)) {
-			f->avoid |= f->s->tried;
+	for (path = next_path(w, NULL); path; path = next_path(w, path))
+		if (!(path_bit(path) & w->s->tried) && is_open(path)) {
+			w->avoid |= w->s->tried;
 			return;
 		}
 }
 
-/* The ranks that tell whole paths apart; all others are equal there. */
-struct whole_rank {
-	s64 policy, share, due, numa, credits, turn;
-};
-
-static struct whole_rank whole_rank(const struct lnet_shard *sh, const struct lnet_select *s,
-				    const struct lnet_path *path)
+/* [sh] One more candidate, as far as there is room. */
+static void look_add(const struct walk *w, struct lnet_path *path)
 {
-	const struct lnet_ni_shard *nis = &path->ni->sh[sh->ix];
-	const struct lnet_peer_ni *hop = path->hop;
+	struct lnet_look *look = w->s->look;
 
-	return (struct whole_rank) {
-		.policy = path->policy,
-		.share = share(sh, path),
-		.due = due(sh, s, path),
-		.numa = -numa_distance(sh->ln, path->ni->dev_cpt, s->cpt),
-		.credits = min(nis->credits, hop->credits),
-		.turn = -(s64)(nis->turn + hop->turn),
-	};
+	if (look->nr == LNET_LOOK_MAX)
+		return;
+	look->cand[look->nr].path = path;
+	ranks_fill(w, path, look->cand[look->nr++].rank);
 }
 
-/* The rank at which two differ; "turn" also if they do not. */
-static enum lnet_path_rank differ_at(const struct whole_rank *a, const struct whole_rank *b)
+/* An NI that suffered from one peer heals by its paths to those who are talked to. */
+static void recover(const struct walk *w, struct lnet_path *path)
 {
-	if (unlikely(a->policy != b->policy))
-		return a->policy >> 1 != b->policy >> 1 ? LNET_RANK_priority : LNET_RANK_preferred;
-	if (unlikely(a->share != b->share))
-		return LNET_RANK_share;
-	if (a->due != b->due)
-		return LNET_RANK_due;
-	if (a->numa != b->numa)
-		return LNET_RANK_numa;
-	return a->credits != b->credits ? LNET_RANK_credits : LNET_RANK_turn;
-}
-
-static bool whole_better(const struct whole_rank *a, const struct whole_rank *b)
-{
-	if (unlikely(a->policy != b->policy))
-		return a->policy > b->policy;
-	if (unlikely(a->share != b->share))
-		return a->share > b->share;
-	if (a->due != b->due)
-		return a->due > b->due;
-	if (a->numa != b->numa)
-		return a->numa > b->numa;
-	return a->credits != b->credits ? a->credits > b->credits : a->turn > b->turn;
-}
-
-/* Whole, and its link is up. */
-static bool at_top(const struct lnet_path *path)
-{
-	return rank_link(path) > 0 && !path->suspect_ns && !path->down_ns &&
-	       path->health == LNET_HEALTH_MAX &&
-	       atomic_read(&path->ni->health) == LNET_HEALTH_MAX &&
-	       path->pni->health == LNET_HEALTH_MAX;
-}
-
-/* Where a path through a router loses to one that is whole and direct. */
-static enum lnet_path_rank routed_loses_at(const struct lnet_path *path)
-{
-	if (rank_link(path) < 1)
-		return LNET_RANK_link_up;
-	if (!usable(path))
-		return LNET_RANK_route_up;
-	return responsive(path) ? LNET_RANK_direct : LNET_RANK_responsive;
+	if (unlikely(!path->recovering && !lnet_path_whole(path)))
+		lnet_path_recover(w->sh, path);
 }
 
 /*
- * Usually all candidates are whole: the choice that the ranks make, by one walk and the few that
- * can differ. NULL: one is not whole, or there is none. One that is whole beats all through
- * routers.
+ * Who decided: a loser lost at the first rank where it differs from the winner, and the last such
+ * rank is what left one. A new winner at rank r makes it r: those who lost to the old one before r
+ * still do there, those who lost at r or later now lose at r. A full tie is the first one's, by
+ * "turn".
  */
-static struct lnet_path *best_of_whole(struct lnet_shard *sh, struct lnet_select *s,
-				       const struct filter *f)
+static struct lnet_path *best_by_ranks(const struct walk *w, bool *all_top)
 {
-	struct whole_rank mine, top = { 0 };
+	enum lnet_path_rank at = 0, decider = 0;
 	struct lnet_path *path, *best = NULL;
-	enum lnet_path_rank at, decider = 0, routed_at = 0;
-	unsigned int nr = 0, nr_routed = 0;
+	bool best_top = false, top;
+	unsigned int nr = 0;
 
-	for (path = next_path(f, NULL); path; path = next_path(f, path)) {
-		if (unlikely(lnet_path_routed(path))) {
-			nr_routed++;
-			routed_at = max(routed_at, routed_loses_at(path));
-			continue;
-		}
-		if (unlikely(!at_top(path)))
-			return NULL;
-		mine = whole_rank(sh, s, path);
-		at = nr++ ? differ_at(&mine, &top) : 0;
-		if (nr == 1 || whole_better(&mine, &top)) {
+	for (path = next_path(w, NULL); path; path = next_path(w, path)) {
+		top = is_at_top(path);
+		*all_top &= top || lnet_path_routed(path);
+		if (!nr++ || is_better(w, path, best, top && best_top, &at)) {
 			best = path;
-			top = mine;
+			best_top = top;
 			decider = at;
 		} else {
 			decider = max(decider, at);
 		}
 	}
-	if (unlikely(nr_routed && nr == 1))
-		decider = routed_at;
-	nr += nr ? nr_routed : 0;
-	s->nr_cand = min_t(unsigned int, nr, U8_MAX);
-	s->decided_by = nr > 1 ? decider : LNET_NR_PATH_RANKS;
+	w->s->nr_cand = min_t(unsigned int, nr, U8_MAX);
+	w->s->decided_by = nr > 1 ? decider : LNET_NR_PATH_RANKS;
+	*all_top &= best_top;
 	return best;
 }
 
-static struct lnet_path *best_path(struct lnet_shard *sh, struct lnet_select *s,
-				   const struct filter *f)
+/* The best of several candidates, or of none. */
+static struct lnet_path *best_path(struct walk *w)
 {
-	u64 range = READ_ONCE(sh->ln->tun.health_range);
-	struct lnet_path *path, *best = best_of_whole(sh, s, f);
-	struct fold fold = { .nr = 0 };
-	s64 rank[LNET_NR_PATH_RANKS];
-	unsigned int nr = 0;
+	u64 range = READ_ONCE(w->sh->ln->tun.health_range);
+	struct lnet_path *path, *best;
+	bool all_top = true;
 
-	if (likely(best))
+	w->health_most = LNET_HEALTH_MAX;
+	best = best_by_ranks(w, &all_top);
+	if (likely(all_top && !w->s->look))
 		return best;
-	for (path = next_path(f, NULL); path; path = next_path(f, path)) {
-		/*
-		 * An NI that suffered from one peer heals by its paths to those who are talked to.
-		 */
-		if (unlikely(!path->recovering && !lnet_path_whole(path)))
-			lnet_path_recover(sh, path);
-		rank_path(sh, s, path, rank);
-		fold_top(&fold, rank, nr++ == 0);
+	if (range && w->s->nr_cand > 1) {
+		w->health_more = (s64)range;
+		w->health_most = range > LNET_HEALTH_MAX ? 0 : lnet_path_health(best);
+		best = best_by_ranks(w, &all_top);
 	}
-	for (path = next_path(f, NULL); path; path = next_path(f, path)) {
-		rank_path(sh, s, path, rank);
-		fold_add(&fold, rank, range, fold.nr);
-		if (fold.winner == fold.nr - 1)
-			best = path;
-	}
-	s->nr_cand = min_t(unsigned int, nr, U8_MAX);
-	s->decided_by = nr > 1 ? fold.decider : LNET_NR_PATH_RANKS;
+	for (path = next_path(w, NULL); path; path = next_path(w, path))
+		if (w->s->look)
+			look_add(w, path);
+		else
+			recover(w, path);
 	return best;
 }
 
-/* The pair that must be the one if any is; NULL: there may be several. */
-static struct lnet_path *sole_path(const struct lnet_select *s, const struct lnet_ni *ni)
+/* @peer's one path, if it has no more. */
+static struct lnet_path *only_path(const struct lnet_peer *peer)
 {
-	const struct lnet_peer_ni *pni = s->pni;
+	const struct lnet_peer_ni *pni;
 
-	if (pni && ni)
-		return lnet_path_find(pni, ni);
-	if (list_empty(&s->peer->pnis) || s->peer->pnis.next->next != &s->peer->pnis)
+	if (peer->pnis.next != peer->pnis.prev || list_empty(&peer->pnis))
 		return NULL;
-	pni = list_first_entry(&s->peer->pnis, struct lnet_peer_ni, link);
-	if (list_empty(&pni->paths) || pni->paths.next->next != &pni->paths)
+	pni = list_first_entry(&peer->pnis, struct lnet_peer_ni, link);
+	if (pni->paths.next != pni->paths.prev || list_empty(&pni->paths))
 		return NULL;
 	return list_first_entry(&pni->paths, struct lnet_path, link);
-}
-
-/* [sh] One more candidate, as far as there is room. */
-static void look_add(struct lnet_shard *sh, const struct lnet_select *s, struct lnet_path *path)
-{
-	struct lnet_look *look = s->look;
-
-	if (look->nr == LNET_LOOK_MAX)
-		return;
-	look->cand[look->nr].path = path;
-	rank_path(sh, s, path, look->cand[look->nr++].rank);
-}
-
-/* The choice by all ranks of all candidates, which are kept; changes nothing. */
-static struct lnet_path *look_at_all(struct lnet_shard *sh, struct lnet_select *s,
-				     const struct filter *f)
-{
-	u64 range = READ_ONCE(sh->ln->tun.health_range);
-	struct lnet_look *look = s->look;
-	struct lnet_path *path;
-	unsigned int decider;
-
-	look->nr = 0;
-	for (path = next_path(f, NULL); path; path = next_path(f, path))
-		look_add(sh, s, path);
-	s->nr_cand = min_t(unsigned int, look->nr, U8_MAX);
-	if (!look->nr)
-		return NULL;
-	path = look->cand[lnet_rank_best(look->cand, look->nr, range, &decider)].path;
-	s->decided_by = (u8)decider;
-	return path;
-}
-
-/* Tried or not, as there is no other. */
-static struct lnet_path *take_sole(struct lnet_shard *sh, struct lnet_select *s,
-				   const struct lnet_ni *ni, const struct lnet_peer_ni *hop,
-				   struct lnet_path *path)
-{
-	const struct filter f = { .s = s, .ni = ni, .hop = hop, .avoid = s->exclude };
-
-	s->decided_by = LNET_NR_PATH_RANKS;
-	s->nr_cand = 0;
-	if (path->pni->deleted || (s->pni && path->pni != s->pni) || !passes(&f, path))
-		return NULL;
-	s->nr_cand = 1;
-	if (unlikely(s->look)) {
-		s->look->nr = 0;
-		look_add(sh, s, path);
-		return path;
-	}
-	if (unlikely(!path->recovering && !lnet_path_whole(path)))
-		lnet_path_recover(sh, path);
-	return path;
 }
 
 static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 				const struct lnet_ni *ni, const struct lnet_peer_ni *hop)
 {
-	struct filter f = { .s = s, .ni = ni, .hop = hop, .avoid = s->exclude };
-	struct lnet_path *sole = sole_path(s, ni);
+	struct walk w = walk_of(sh, s, ni, hop);
+	struct lnet_path *sole = s->pni && ni ? lnet_path_find(s->pni, ni) : only_path(s->peer);
 
-	if (sole)
-		return take_sole(sh, s, ni, hop, sole);
-	if (s->tried)
-		avoid_tried(&f);
-	return unlikely(s->look) ? look_at_all(sh, s, &f) : best_path(sh, s, &f);
+	if (unlikely(s->look))
+		s->look->nr = 0;
+	if (!sole) {
+		if (s->tried)
+			avoid_tried(&w);
+		return best_path(&w);
+	}
+	/* The pair that must be the one if any is, tried or not. */
+	s->decided_by = LNET_NR_PATH_RANKS;
+	s->nr_cand = passes(&w, sole);
+	if (!s->nr_cand)
+		return NULL;
+	if (unlikely(s->look))
+		look_add(&w, sole);
+	else
+		recover(&w, sole);
+	return sole;
 }
 
 /*
@@ -526,66 +368,59 @@ static struct lnet_ni *sticky_ni(const struct lnet_select *s)
 	return NULL;
 }
 
-static void stick(const struct lnet_select *s, struct lnet_path *path)
-{
-	if (s->peer->mr || !s->request)
-		return;
-	path->pni->sticky = path->ni;
-	path->pni->sticky_set = 1;
-}
-
-static struct lnet_path *other_than_sticky(struct lnet_shard *sh, struct lnet_select *s,
-					   struct lnet_path *path)
-{
-	struct lnet_path *other;
-
-	if (path && !lnet_path_routed(path))
-		return path;
-	other = choose(sh, s, NULL, NULL);
-	return path && other && !is_open(other) ? path : other;
-}
-
 static struct lnet_path *find(struct lnet_shard *sh, struct lnet_select *s)
 {
 	struct lnet_ni *sticky = s->ni ? NULL : sticky_ni(s);
-	struct lnet_path *path;
+	struct lnet_path *path, *other;
 
 	path = choose(sh, s, s->ni ? s->ni : sticky, s->hop);
 	if (!path && s->hop)
 		path = choose(sh, s, s->ni, NULL);	/* it leads there no more */
-	if (sticky && (!path || !is_open(path)))	/* the NI is gone, or its routers are */
-		path = other_than_sticky(sh, s, path);
-	return path;
+	if (!sticky || (path && (!lnet_path_routed(path) || is_open(path))))
+		return path;
+	other = choose(sh, s, NULL, NULL);		/* the NI is gone, or its routers are */
+	return path && other && !is_open(other) ? path : other;
 }
 
-static struct lnet_path *pick(struct lnet_shard *sh, struct lnet_select *s)
+/* @path was chosen: for so many turns it is the others'. */
+static void share_take(const struct lnet_shard *sh, const struct lnet_path *path)
 {
-	struct lnet_path *path = find(sh, s);
+	u32 weight = LNET_WEIGHT_MAX - READ_ONCE(path->ni->wear), mine = 0, others = 0;
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *other;
 
-	if (!path)
-		return NULL;
-	if (!s->ni || !path->pni->sticky)
-		stick(s, path);
+	list_for_each_entry(pni, &path->pni->peer->pnis, link)
+		list_for_each_entry(other, &pni->paths, link)
+			*(other->ni == path->ni ? &mine : &others) += 1;
+	path->ni->sh[sh->ix].share_turn =
+		sh->turn + div_u64((u64)others * LNET_WEIGHT_MAX, max(mine, 1U) * weight);
+}
+
+static void taken(struct lnet_shard *sh, const struct lnet_select *s, struct lnet_path *path)
+{
+	if (!s->peer->mr && s->request && (!s->ni || !path->pni->sticky)) {
+		path->pni->sticky = path->ni;
+		path->pni->sticky_set = 1;
+	}
 	if (s->ni && s->pni)
-		return path;			/* nothing was chosen, nobody's turn is over */
+		return;				/* nothing was chosen, nobody's turn is over */
 	sh->turn++;
 	path->ni->sh[sh->ix].turn = sh->turn;
 	path->hop->turn = sh->turn;
 	path->pni->turn = sh->turn;
 	if (unlikely(READ_ONCE(path->ni->wear)))
 		share_take(sh, path);
-	return path;
 }
 
-static void record(struct lnet_shard *sh, const struct lnet_select *s,
-		   const struct lnet_path *path)
+static void record(struct lnet_shard *sh, struct lnet_select *s, const struct lnet_path *path)
 {
+	const struct walk w = walk_of(sh, s, NULL, NULL);
 	s64 rank[LNET_NR_PATH_RANKS];
 
 	if (path)
-		rank_path(sh, s, path, rank);
+		ranks_fill(&w, path, rank);
 	sh->rec->ops->note_select(sh, path, s->decided_by | s->nr_cand << 8, s->tried, s->exclude,
-			     path ? rank : NULL);
+				  path ? rank : NULL);
 }
 
 struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s)
@@ -593,7 +428,9 @@ struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s)
 	struct lnet_path *path;
 
 	lockdep_assert_held(&sh->lock);
-	path = pick(sh, s);
+	path = find(sh, s);
+	if (path)
+		taken(sh, s, path);
 	if (lnet_recs(sh))
 		record(sh, s, path);
 	lnet_trace(select, s, path);
@@ -609,21 +446,8 @@ struct lnet_path *lnet_select_look(struct lnet_shard *sh, struct lnet_select *s,
 	return find(sh, s);
 }
 
-/* @peer's one path, if it has no more. */
-static struct lnet_path *only_path(const struct lnet_peer *peer)
-{
-	const struct lnet_peer_ni *pni;
-
-	if (peer->pnis.next != peer->pnis.prev || list_empty(&peer->pnis))
-		return NULL;
-	pni = list_first_entry(&peer->pnis, struct lnet_peer_ni, link);
-	if (pni->paths.next != pni->paths.prev || list_empty(&pni->paths))
-		return NULL;
-	return list_first_entry(&pni->paths, struct lnet_path, link);
-}
-
 /*
- * The same for a request to @to, one of @peer's, that asks for no interface, where there is nothing
+ * The path of a request to @to, one of @peer's, that asks for no interface, where there is nothing
  * to choose and nothing ails: most requests. NULL: lnet_select() must look.
  */
 static struct lnet_path *select_only(struct lnet_shard *sh, const struct lnet_peer *peer,

@@ -7,7 +7,6 @@
 #define TESTS_UNIT_HEALTH_H
 
 #define lnet_ni_up HEALTH_T(ni_up)
-#define lnet_path_whole HEALTH_T(path_whole)
 #define lnet_health_ok HEALTH_T(health_ok)
 #define lnet_health_fail HEALTH_T(health_fail)
 #define lnet_health_silence HEALTH_T(health_silence)

@@ -4,12 +4,10 @@
  * filters, round robin.
  */
 #define lnet_path_rank_names select_path_rank_names
-#define lnet_rank_best select_rank_best
 #define lnet_select select_select
 #define lnet_select_look select_select_look
 #define lnet_op_choose select_op_choose
 #define lnet_load_due_ns select_load_due_ns
-#define lnet_path_whole select_path_whole
 #define lnet_path_recover select_path_recover
 #include "paths.h"
 #include "lnet/path/select.c"
@@ -19,12 +17,6 @@ static unsigned int nr_recover;
 u64 select_load_due_ns(const struct lnet_path *path, u32 bytes, u64 now_ns)
 {
 	return (path->ix + 1) * (u64)(bytes + 1);
-}
-
-bool select_path_whole(const struct lnet_path *path)
-{
-	return atomic_read(&path->ni->health) == LNET_HEALTH_MAX &&
-	       path->pni->health == LNET_HEALTH_MAX;
 }
 
 void select_path_recover(struct lnet_shard *sh, struct lnet_path *path)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of the rule in lnet/path/select.c alone: winner and deciding rank (lnt-030, cfg-020). */
+/*
+ * Tests of the walk in lnet/path/select.c: its winner and deciding rank are those of a filter by
+ * rank after rank (lnt-030, cfg-020).
+ */
 #define lnet_path_rank_names rank_t_path_rank_names
-#define lnet_rank_best rank_t_rank_best
 #define lnet_select rank_t_select
 #define lnet_select_look rank_t_select_look
 #define lnet_op_choose rank_t_op_choose
 #define lnet_load_due_ns rank_t_load_due_ns
-#define lnet_path_whole rank_t_path_whole
 #define lnet_path_recover rank_t_path_recover
 #include "paths.h"
 #include "lnet/path/select.c"
@@ -19,18 +20,12 @@ u64 rank_t_load_due_ns(const struct lnet_path *path, u32 bytes, u64 now_ns)
 	return path->srtt_ns;
 }
 
-bool rank_t_path_whole(const struct lnet_path *path)
-{
-	return atomic_read(&path->ni->health) == LNET_HEALTH_MAX &&
-	       path->pni->health == LNET_HEALTH_MAX;
-}
-
 void rank_t_path_recover(struct lnet_shard *sh, struct lnet_path *path)
 {
 	nr_recover++;
 }
 
-/* ---- the rule alone -------------------------------------------------------------------------- */
+/* ---- the filter ------------------------------------------------------------------------------ */
 
 #define ONE LNET_NR_PATH_RANKS
 #define BY(rank) LNET_RANK_##rank
@@ -325,27 +320,11 @@ static const struct {
 	  BY(numa) },
 };
 
-static void test_sets(void)
+/* Filters rank by rank; the last rank that removed a candidate decides. */
+static unsigned int best_by_filter(const struct lnet_cand *c, unsigned int nr, u64 range,
+				   unsigned int *decider)
 {
-	unsigned int i, k, winner, decider;
-
-	for (i = 0; i < ARRAY_SIZE(sets); i++) {
-		struct lnet_cand c[4] = { { .path = NULL } };
-
-		for (k = 0; k < sets[i].nr * NR_COLUMNS; k++)
-			c[k / NR_COLUMNS].rank[columns[k % NR_COLUMNS]] =
-				sets[i].c[k / NR_COLUMNS][k % NR_COLUMNS];
-		winner = lnet_rank_best(c, sets[i].nr, sets[i].range, &decider);
-		UNIT_EQUAL(winner, sets[i].winner, sets[i].name);
-		UNIT_EQUAL(decider, sets[i].decider, sets[i].name);
-	}
-}
-
-/* What the sets say by hand: filter rank by rank, the last one that removed somebody decides. */
-static unsigned int slow_best(const struct lnet_cand *c, unsigned int nr, u64 range,
-			      unsigned int *decider)
-{
-	bool in[16];
+	bool in[LNET_LOOK_MAX];
 	unsigned int r, i, first;
 
 	*decider = LNET_NR_PATH_RANKS - 1;
@@ -379,31 +358,23 @@ static unsigned int slow_best(const struct lnet_cand *c, unsigned int nr, u64 ra
 	return first;
 }
 
-static void test_against_filter(void)
+static void test_sets(void)
 {
-	static const u64 ranges[] = { 0, 1, 2, 500, 1001 };
-	struct world w = { .seed = 7 };
-	unsigned int round, i, r, nr, a, b, by_a, by_b;
-	struct lnet_cand c[16];
+	unsigned int i, k, winner, decider;
 
-	for (round = 0; round < 20000; round++) {
-		nr = 1 + world_random(&w.env) % 6;
-		for (i = 0; i < nr; i++)
-			for (r = 0; r < LNET_NR_PATH_RANKS; r++)
-				c[i].rank[r] = (world_random(&w.env) >> 20) %
-					       (r < LNET_RANK_health ? 2 : 4) *
-					       (r == LNET_RANK_health ? 1 : 3);
-		a = lnet_rank_best(c, nr, ranges[round % 5], &by_a);
-		b = slow_best(c, nr, ranges[round % 5], &by_b);
-		if (a != b || by_a != by_b) {
-			UNIT_EQUAL(a, b, "winner");
-			UNIT_EQUAL(by_a, by_b, "decider");
-			return;
-		}
+	for (i = 0; i < ARRAY_SIZE(sets); i++) {
+		struct lnet_cand c[4] = { { .path = NULL } };
+
+		for (k = 0; k < sets[i].nr * NR_COLUMNS; k++)
+			c[k / NR_COLUMNS].rank[columns[k % NR_COLUMNS]] =
+				sets[i].c[k / NR_COLUMNS][k % NR_COLUMNS];
+		winner = best_by_filter(c, sets[i].nr, sets[i].range, &decider);
+		UNIT_EQUAL(winner, sets[i].winner, sets[i].name);
+		UNIT_EQUAL(decider, sets[i].decider, sets[i].name);
 	}
 }
 
-/* ---- the walk over whole paths --------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 static u32 below(struct world *w, u32 limit)
 {
@@ -431,52 +402,11 @@ static struct world *whole_world(u64 seed)
 		w->pni[i].turn = below(w, 4);
 	}
 	for (i = 0; i < w->nr_path; i++)
-		w->path[i].policy = below(w, 2) ? (s64)below(w, 6) - 4 : 0;
+		w->path[i].policy = below(w, 2) ? (s32)below(w, 6) - 4 : 0;
 	w->ln.tun.selection = !below(w, 4);
 	for (i = 0; i < w->nr_path; i++)
 		w->path[i].srtt_ns = below(w, 3);
 	return w;
-}
-
-/* Candidates in the order of the walk, with all their ranks. */
-static unsigned int all_ranked(struct world *w, const struct lnet_select *s, struct lnet_cand *c)
-{
-	const struct filter f = { .s = s };
-	struct lnet_path *path;
-	unsigned int nr = 0;
-
-	for (path = next_path(&f, NULL); path; path = next_path(&f, path)) {
-		c[nr].path = path;
-		rank_path(&w->sh, s, path, c[nr++].rank);
-	}
-	return nr;
-}
-
-static void test_whole(void)
-{
-	unsigned int round, nr, best, decider, by_policy = 0, by_due = 0;
-	struct lnet_cand c[WORLD_MAX * WORLD_MAX];
-
-	for (round = 0; round < 20000; round++) {
-		struct world *w = whole_world(round);
-		struct lnet_select s = { .peer = &w->peer, .cpt = (s32)below(w, 3) - 1 };
-		const struct filter f = { .s = &s };
-		struct lnet_path *path = best_of_whole(&w->sh, &s, &f);
-
-		nr = all_ranked(w, &s, c);
-		UNIT_EQUAL(!path, !nr, "there is one");
-		if (path) {
-			best = lnet_rank_best(c, nr, 0, &decider);
-			CU_ASSERT_PTR_EQUAL(path, c[best].path);
-			UNIT_EQUAL(s.decided_by, decider, "decider");
-			by_policy += decider == LNET_RANK_priority ||
-				     decider == LNET_RANK_preferred;
-			by_due += decider == LNET_RANK_due;
-		}
-		world_destroy(w);
-	}
-	CU_ASSERT(by_policy > 1000);
-	CU_ASSERT(by_due > 500);
 }
 
 /* ---- what would be chosen -------------------------------------------------------------------- */
@@ -531,7 +461,7 @@ static void path_make(struct world *w, struct lnet_path *path, struct lnet_peer_
 	path->suspect_ns = below(w, 6) ? 0 : w->now_ns;
 	path->down_ns = below(w, 6) ? 0 : w->now_ns;
 	path->gone = !below(w, 16);
-	path->policy = below(w, 2) ? (s64)below(w, 6) - 4 : 0;
+	path->policy = below(w, 2) ? (s32)below(w, 6) - 4 : 0;
 	INIT_LIST_HEAD(&path->asked);
 	list_add_tail(&path->link, &pni->paths);
 }
@@ -615,7 +545,10 @@ static u64 sum_of_hops(const struct routers *r)
 	return r ? r->hop[0].turn * 31 + r->hop[1].turn : 0;
 }
 
-/* 100,000 states, with routers or without; in how many there is no path. */
+/*
+ * 100,000 states, with routers or without; in how many there is no path. A peer with multi-rail has
+ * no sticky NI, so its candidates are those of one walk.
+ */
 static unsigned int look_at(bool routed, unsigned int *deciders)
 {
 	unsigned int round, differ = 0, none = 0;
@@ -625,6 +558,7 @@ static unsigned int look_at(bool routed, unsigned int *deciders)
 		struct world *w = whole_world(round);
 		struct routers *r = NULL;
 		struct lnet_path *seen, *real;
+		unsigned int best, decider;
 		struct lnet_select s, t;
 		u64 before;
 
@@ -646,6 +580,11 @@ static unsigned int look_at(bool routed, unsigned int *deciders)
 		if (real)
 			differ += s.decided_by != t.decided_by || s.nr_cand != t.nr_cand ||
 				  look->nr != s.nr_cand;
+		if (real && w->peer.mr) {
+			best = best_by_filter(look->cand, look->nr, w->ln.tun.health_range,
+					      &decider);
+			differ += look->cand[best].path != real || s.decided_by != decider;
+		}
 		none += !real;
 		deciders[real ? s.decided_by : LNET_NR_PATH_RANKS]++;
 		world_destroy(w);
@@ -680,7 +619,5 @@ static void test_look_routed(void)
 }
 
 UNIT_SUITE(select_rank, { "lnt-030 cfg-020: candidate sets: winner and deciding rank", test_sets },
-	   { "lnt-030: the one-pass rule equals filtering rank by rank", test_against_filter },
-	   { "lnt-030: the walk over whole paths chooses as all ranks do", test_whole },
 	   { "lnt-030: what is explained is what is chosen, in 100,000 states", test_look },
 	   { "the same where routers lead there, too", test_look_routed })
