@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions of base/: timers, scatter lists, outcomes. They know no instance. */
+/* Functions of base/: timers, scatter lists, outcomes, hold-downs. They know no instance. */
 #ifndef LNET_BASE_BASE_H
 #define LNET_BASE_BASE_H
 
 #include "plat.h"
+#include "model/limits.h"
 #include "model/outcome.h"
+#include "model/relapses.h"
 #include "model/timer.h"
 #include <lnet/lnd.h>
 
@@ -62,6 +64,31 @@ static inline u64 lnet_bucket_take(u64 *paid_ns, u64 now_ns, u64 gap_ns, u64 spa
 	}
 	WRITE_ONCE(*paid_ns, from_ns + gap_ns);
 	return 0;
+}
+
+/* ---- hold-downs: each failure soon after a recovery doubles a time --------------------------- */
+
+#define LNET_RELAPSES_MAX 16U
+
+/* Any context: readers and writers that race see an old or a new value. */
+static inline void lnet_relapses_recover(struct lnet_relapses *r, u64 now_ns)
+{
+	WRITE_ONCE(r->well_ns, now_ns);
+}
+
+/* Counts a failure; the first one, or one long after the last recovery, sets the count to 0. */
+static inline void lnet_relapses_fail(struct lnet_relapses *r, u64 now_ns)
+{
+	u64 well_ns = READ_ONCE(r->well_ns);
+	bool soon = well_ns && now_ns - min(now_ns, well_ns) < LNET_FLAP_NS;
+
+	WRITE_ONCE(r->nr, soon ? min(READ_ONCE(r->nr) + 1U, LNET_RELAPSES_MAX) : 0);
+}
+
+/* @first, doubled @times times, but at most @most. */
+static inline u64 lnet_doubled(u64 first, unsigned int times, u64 most)
+{
+	return times < 64 && first <= most >> times ? first << times : most;
 }
 
 #endif

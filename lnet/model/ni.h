@@ -5,6 +5,7 @@
 
 #include "plat.h"
 #include "model/ni_service.h"
+#include "model/relapses.h"
 #include "model/tunables.h"
 #include <lnet/lnd.h>
 #include <lnet/nid.h>
@@ -55,16 +56,14 @@ struct lnet_loss {
 	u32 now_sent, now_lost;		/* in the sample that is being taken */
 	u64 since_ns;			/* its begin; 0: nothing was told yet */
 	u64 told_ns;			/* when the last one ended, or was counted half */
-	u64 whole_ns;			/* when the loss was last found to be gone; 0: never */
+	struct lnet_relapses relapses;	/* of the loss after it was gone */
 	u32 last[LNET_LOSS_SAMPLES - 1];	/* ppm of the samples before */
 	u32 ppm;			/* what counts */
-	u8 relapses;			/* in a row, soon after it was gone */
 };
 
 struct lnet_flap {			/* [nid_lock] topology/: of an NI */
-	u64 up_ns;			/* when its link last came back; 0: it never went */
+	struct lnet_relapses relapses;	/* of its link, which went soon after it had come */
 	u64 until_ns;			/* held back until then */
-	u8 nr;				/* times it went soon after it had come, in a row */
 };
 
 /* The figures of the link that management shows. */
@@ -103,8 +102,7 @@ struct lnet_ni {
 	/* service/, and router/ when forwarding starts: */
 	u64 pinged_ns;			/* a router's: of the last ping; WRITE_ONCE */
 	/* path/: */
-	u8 falls;			/* in a row, soon after it rose; health.c, WRITE_ONCE */
-	u64 rose_ns;			/* when it was announced as up last; the same */
+	struct lnet_relapses falls;	/* of its health to 0 after it was announced as up */
 	/* manage/: */
 	struct lnet_peer *rise_at;	/* [nid_lock] @rising: the last that does; counted */
 	/* service/: */

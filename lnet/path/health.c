@@ -21,7 +21,6 @@
 #include "shard/trace.h"
 
 #define UP_AFTER	16U	/* successes until an interface that was at 0 is announced as up */
-#define FALLS_MAX	6	/* UP_AFTER twice as often, up to 1000 */
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -39,15 +38,7 @@ static int up_at(const struct lnet_ni *ni)
 {
 	u64 step = max_t(u64, READ_ONCE(ni->ln->tun.health_step), 1);
 
-	return min_t(u64, (UP_AFTER * step) << READ_ONCE(ni->falls), LNET_HEALTH_MAX);
-}
-
-static void fell(struct lnet_ni *ni, u64 now_ns)
-{
-	u64 rose_ns = READ_ONCE(ni->rose_ns);
-	bool soon = rose_ns && now_ns - min(now_ns, rose_ns) < LNET_FLAP_NS;
-
-	WRITE_ONCE(ni->falls, soon ? min(READ_ONCE(ni->falls) + 1, FALLS_MAX) : 0);
+	return (int)lnet_doubled(UP_AFTER * step, READ_ONCE(ni->falls.nr), LNET_HEALTH_MAX);
 }
 
 /* A worker makes the new ping info. */
@@ -62,14 +53,13 @@ static void ni_announce(struct lnet_ni *ni, int health)
 	if (!lnet_ni_mark(ni, LNET_MARK(NO_HEALTH), low))
 		return;			/* another shard was first */
 	now_ns = ni->ln->env->ops->now_ns(ni->ln->env);
-	if (low)
-		fell(ni, now_ns);
-	else
-		WRITE_ONCE(ni->rose_ns, now_ns);
-	if (low)
+	if (low) {
+		lnet_relapses_fail(&ni->falls, now_ns);
 		lnet_log_ni_down(ni->ln, &ni->nid, ni->ifname, "health 0");
-	else
+	} else {
+		lnet_relapses_recover(&ni->falls, now_ns);
 		lnet_log_ni_up(ni->ln, &ni->nid, ni->ifname, "its health is good again");
+	}
 	lnet_ni_announced(ni);
 }
 

@@ -9,8 +9,7 @@
 #include "topology/topology.h"
 #include "service/service.h"
 
-#define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause after a failure, doubling */
-#define RETRY_STEPS	6U			/* up to this many times */
+#define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause after a failure, doubling up to */
 #define RETRY_MAX_NS	(60 * (u64)NSEC_PER_SEC)
 #define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* no reserve of operations */
 /* least time between two pings that pushes of a peer cause */
@@ -114,7 +113,7 @@ static bool has_turn(struct lnet_pass *p, struct lnet_peer *peer)
 /* Half of it to all of it, so that many that fail together do not come again together. */
 static u64 pause_ns(struct lnet_pass *p, const struct lnet_disc *d)
 {
-	u64 ns = min(RETRY_NS << min_t(u32, d->fails, RETRY_STEPS), RETRY_MAX_NS);
+	u64 ns = lnet_doubled(RETRY_NS, d->fails, RETRY_MAX_NS);
 
 	return ns - lnet_disc_random(p->ln, ns / 2);
 }

@@ -102,7 +102,7 @@ static unsigned int nets_of(const struct lnet_gateway *gw, u32 *nets)
  */
 static u64 again_ns(const struct lnet_gateway *gw)
 {
-	return AGAIN_NS << min(gw->doubts - 1, 16U);
+	return lnet_doubled(AGAIN_NS, gw->doubts - 1, AGAIN_NS << 16);
 }
 
 /*

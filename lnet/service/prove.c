@@ -11,7 +11,6 @@
 
 #define FEW		8U	/* most pings in flight for the list of one peer */
 #define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause; each failure doubles it */
-#define RETRY_STEPS	16U			/* most doublings of that pause */
 /* longest pause if a message was ever received from the NID */
 #define KNOWN_MAX_NS	(60 * (u64)NSEC_PER_SEC)
 /* how often to check whether a message was received from the NID */
@@ -245,7 +244,7 @@ static u64 pause_ns(struct lnet_pass *p, const struct lnet_proof *f)
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(p->ln, &f->nid);
 	bool known = pni && READ_ONCE(pni->last_rx_ns);
 	u64 most = known ? KNOWN_MAX_NS : READ_ONCE(p->ln->tun.max_recovery_ping_interval);
-	u64 ns = min(RETRY_NS << min_t(u32, f->fails, RETRY_STEPS), most);
+	u64 ns = lnet_doubled(RETRY_NS, f->fails, most);
 
 	lnet_peer_ni_put(pni);
 	return ns - lnet_disc_random(p->ln, ns / 2);

@@ -42,7 +42,7 @@ static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
  */
 static void set_plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 {
-	u64 pause = min(CONTACT_RETRY_NS << min(peer->contact_fails, 6U), CONTACT_RETRY_MAX_NS);
+	u64 pause = lnet_doubled(CONTACT_RETRY_NS, peer->contact_fails, CONTACT_RETRY_MAX_NS);
 
 	lnet_contact_set_state(peer, CONTACT_PLAIN);
 	peer->plain_before = !(peer->features & LNET_FEAT_OPEN);

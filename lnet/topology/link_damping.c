@@ -6,35 +6,28 @@
  * Held back it is up, and tested, and used where no other is left; but lnet_select() ranks it
  * behind all that are in service, and peers are told that it is down.
  */
-#include "plat.h"
-#include <lnet/env.h>
+#include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
 
 #define HOLD_FIRST_NS	(100 * (u64)NSEC_PER_MSEC)
-#define FLAPS_MAX	16U
-
-static u64 hold_ns(const struct lnet_ni *ni)
-{
-	if (!ni->flap.nr)
-		return 0;
-	return min(HOLD_FIRST_NS << (ni->flap.nr - 1), READ_ONCE(ni->ln->tun.flap_hold));
-}
 
 void lnet_flap_seen(struct lnet_ni *ni, bool down, u64 now_ns)
 {
 	struct lnet_flap *flap = &ni->flap;
-	bool soon;
+	u64 hold_ns = 0;
 
 	lnet_ni_mark(ni, LNET_MARK(DAMPED), false);
 	if (down) {
-		soon = flap->up_ns && now_ns - min(now_ns, flap->up_ns) < LNET_FLAP_NS;
-		flap->nr = soon ? min(flap->nr + 1U, FLAPS_MAX) : 0;
+		lnet_relapses_fail(&flap->relapses, now_ns);
 		return;
 	}
-	flap->up_ns = now_ns;
-	flap->until_ns = now_ns + hold_ns(ni);
-	if (flap->until_ns == now_ns)
+	lnet_relapses_recover(&flap->relapses, now_ns);
+	if (flap->relapses.nr)
+		hold_ns = lnet_doubled(HOLD_FIRST_NS, flap->relapses.nr - 1U,
+				       READ_ONCE(ni->ln->tun.flap_hold));
+	flap->until_ns = now_ns + hold_ns;
+	if (!hold_ns)
 		return;
 	lnet_ni_mark(ni, LNET_MARK(DAMPED), true);
 	lnet_look_by(ni->ln, &ni->ln->flap_ns, flap->until_ns);

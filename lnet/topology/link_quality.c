@@ -7,16 +7,14 @@
  * is none. What nothing tests counts half after a while, so that a link that was repaired is tried
  * again; each time it is then found bad again that takes twice as long.
  */
-#include "plat.h"
-#include <lnet/env.h>
-#include <lnet/lnd.h>
+#include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
 
 #define SAMPLE_SENT	256U				/* packets at least */
 #define SAMPLE_NS	(200 * (u64)NSEC_PER_MSEC)	/* and time */
 #define HALVE_NS	(5 * (u64)NSEC_PER_SEC)
-#define RELAPSES_MAX	6U				/* HALVE_NS twice as long each */
+#define HALVE_MAX_NS	(HALVE_NS << 6)			/* each relapse doubles it up to this */
 #define LOOK_NS		((u64)NSEC_PER_SEC)
 #define BY_LOSS_MIN	10U				/* it is still tested */
 
@@ -49,25 +47,18 @@ static bool is_lossy(const struct lnet_loss *loss)
 	return loss->ppm > LNET_LOSS_FREE_PPM;
 }
 
-static u64 half_life(const struct lnet_loss *loss)
-{
-	return HALVE_NS << loss->relapses;
-}
-
 /* [nid_lock] Another opinion of the loss. */
 static void loss_set(struct lnet_ni *ni, u32 ppm, u64 now_ns)
 {
 	struct lnet_loss *loss = &ni->loss;
-	bool was = is_lossy(loss), soon;
+	bool was = is_lossy(loss);
 
 	loss->ppm = ppm;
 	loss->told_ns = now_ns;
-	if (!was && is_lossy(loss)) {
-		soon = loss->whole_ns && now_ns - min(now_ns, loss->whole_ns) < LNET_FLAP_NS;
-		loss->relapses = soon ? min(loss->relapses + 1U, RELAPSES_MAX) : 0;
-	}
+	if (!was && is_lossy(loss))
+		lnet_relapses_fail(&loss->relapses, now_ns);
 	if (was && !is_lossy(loss))
-		loss->whole_ns = now_ns;
+		lnet_relapses_recover(&loss->relapses, now_ns);
 	weigh(ni);
 }
 
@@ -123,8 +114,9 @@ void lnet_ni_loss(struct lnet_ni *ni, u32 sent, u32 lost)
 static void forget(struct lnet_ni *ni, u64 now_ns)
 {
 	struct lnet_loss *loss = &ni->loss;
+	u64 half_life_ns = lnet_doubled(HALVE_NS, loss->relapses.nr, HALVE_MAX_NS);
 
-	if (!is_lossy(loss) || now_ns - min(now_ns, loss->told_ns) < half_life(loss))
+	if (!is_lossy(loss) || now_ns - min(now_ns, loss->told_ns) < half_life_ns)
 		return;
 	memset(loss->last, 0, sizeof(loss->last));
 	loss_set(ni, loss->ppm / 2, now_ns);
@@ -170,7 +162,7 @@ void lnet_weight_look(struct lnet_ni *ni, struct lnet_weight_view *v)
 	*v = (struct lnet_weight_view) {
 		.weight = LNET_WEIGHT_MAX - ni->wear, .full_mbit = ni->full_mbit,
 		.loss_ppm = ni->loss.ppm, .sent = ni->loss.sent, .lost = ni->loss.lost,
-		.flaps = ni->flap.nr,
+		.flaps = ni->flap.relapses.nr,
 	};
 	if (lnet_ni_marked(ni, LNET_MARK(DAMPED)))
 		v->held_ms = (u32)div_u64(ni->flap.until_ns - min(now_ns, ni->flap.until_ns),
