@@ -15,7 +15,6 @@
  * were heard and the last two that failed, and all shards' are looked at. Partners of a peer's
  * interface are our interfaces and the routers that lead to it: its other paths.
  */
-#include "plat.h"
 #include "path/path.h"
 #include "shard/trace.h"
 
@@ -96,18 +95,6 @@ static bool pni_to_blame(const struct lnet_path *path, u64 since_ns, u64 now_ns)
 	return to_blame(&o, since_ns, now_ns);
 }
 
-static void ni_failed(struct lnet_ni_shard *nis, u32 who, u64 now_ns)
-{
-	struct lnet_seen *failed = nis->failed;
-
-	if (failed[0].who != who) {
-		WRITE_ONCE(failed[1].ns, failed[0].ns);
-		WRITE_ONCE(failed[1].who, failed[0].who);
-		WRITE_ONCE(failed[0].who, who);
-	}
-	WRITE_ONCE(failed[0].ns, now_ns);
-}
-
 u8 lnet_blame(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how, u8 ends,
 	      u64 since_ns)
 {
@@ -121,7 +108,7 @@ u8 lnet_blame(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome h
 	if ((ends & LNET_BLAME_REMOTE) && (known || pni_to_blame(path, since_ns, now_ns)))
 		blame |= LNET_BLAME_REMOTE;
 	if (ends & LNET_BLAME_LOCAL)
-		ni_failed(&path->ni->sh[sh->ix], path->hop->ix, now_ns);
+		lnet_seen_add(path->ni->sh[sh->ix].failed, path->hop->ix, now_ns);
 	if (ends & LNET_BLAME_REMOTE)
 		path->failed_ns = now_ns;
 	return blame;

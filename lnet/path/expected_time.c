@@ -8,7 +8,6 @@
  * it: the link, the far end, or the round trip. A slow rail is not left alone: it gets what it
  * gets done in the time that the fast ones take for the rest.
  */
-#include "plat.h"
 #include "path/path.h"
 
 #define HEADER_BYTES	256		/* what a message costs beside its payload */
@@ -47,14 +46,6 @@ u64 lnet_load_due_ns(const struct lnet_path *path, u32 bytes, u64 now_ns)
 	return ((load->bytes + bytes + HEADER_BYTES) >> 4) * mib_ns >> 16;
 }
 
-/* A link that changes its speed makes what was measured as much faster or slower. */
-static void follow_speed(struct lnet_load *load, u32 mbit)
-{
-	if (load->mbit && mbit && load->mib_ns)
-		load->mib_ns = clamp_t(u64, div_u64(load->mib_ns * load->mbit, mbit), 1, NS_MAX);
-	load->mbit = mbit;
-}
-
 static void begin(struct lnet_load *load, u64 at_ns)
 {
 	load->since_ns = at_ns;
@@ -70,8 +61,13 @@ void lnet_load_add(struct lnet_path *path, struct lnet_att *att, u64 now_ns)
 	if (!path->stats || !lnet_op_request(att->op) || att->op->cls == LNET_CLS_CONTROL)
 		return;
 	load = &path->stats->load;
-	if (unlikely(load->mbit != mbit))
-		follow_speed(load, mbit);
+	if (unlikely(load->mbit != mbit)) {
+		/* If the speed of a link changes, the measured time changes in proportion. */
+		if (load->mbit && mbit && load->mib_ns)
+			load->mib_ns = clamp_t(u64, div_u64(load->mib_ns * load->mbit, mbit), 1,
+					       NS_MAX);
+		load->mbit = mbit;
+	}
 	/* What was seen of the sample before the pause still counts, the pause does not. */
 	if (!load->bytes) {
 		load->since_ns = now_ns - load->seen_ns;
@@ -82,17 +78,10 @@ void lnet_load_add(struct lnet_path *path, struct lnet_att *att, u64 now_ns)
 	load->bytes += att->load;
 }
 
-static void sample(struct lnet_load *load, u64 span_ns)
-{
-	u64 mib_ns = div64_u64(span_ns << 20, load->done);
-
-	mib_ns = clamp_t(u64, mib_ns, 1, NS_MAX);
-	load->mib_ns = load->mib_ns ? load->mib_ns - load->mib_ns / 4 + mib_ns / 4 : mib_ns;
-}
-
 /* The path was heard of after the attempt left: it is taken as done by it. */
 static void took(const struct lnet_path *path, struct lnet_load *load, u32 bytes)
-{	u64 now_ns = path->evidence_ns, span_ns;
+{
+	u64 now_ns = path->evidence_ns, span_ns, mib_ns;
 
 	load->end_ns = now_ns;
 	if (path->back_ns > load->since_ns)	/* no rate can be had of a silence */
@@ -102,7 +91,8 @@ static void took(const struct lnet_path *path, struct lnet_load *load, u32 bytes
 	span_ns = now_ns - min(now_ns, load->since_ns);
 	if (span_ns < (load->ends < SAMPLE_ENDS ? SAMPLE_LONG_NS : SAMPLE_NS))
 		return;
-	sample(load, span_ns);
+	mib_ns = clamp_t(u64, div64_u64(span_ns << 20, load->done), 1, NS_MAX);
+	load->mib_ns = load->mib_ns ? load->mib_ns - load->mib_ns / 4 + mib_ns / 4 : mib_ns;
 	begin(load, now_ns);
 }
 

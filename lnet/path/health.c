@@ -13,7 +13,6 @@
  * a driver says is said of that. Pings of the path itself, and requests that get no answer though
  * the router lives, are charged to the path, and to the far end if all ways to it agree.
  */
-#include "plat.h"
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -132,16 +131,6 @@ static const struct {
 				   LNET_PNIC_network_timeout + 1 },
 };
 
-static void count(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how)
-{
-	if (counted[how].c)
-		sh->c[counted[how].c - 1]++;
-	if (counted[how].ni)
-		path->ni->sh[sh->ix].c[counted[how].ni - 1]++;
-	if (counted[how].pni && path->pni->c)
-		path->pni->c[counted[how].pni - 1]++;
-}
-
 void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
 			u8 ends, u64 since_ns)
 {
@@ -150,7 +139,12 @@ void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet
 	u8 blame = lnet_outcomes[how].blame & ends;
 
 	static_assert(LNET_BLAME_BOTH == (LNET_BLAME_LOCAL | LNET_BLAME_REMOTE));
-	count(sh, path, how);
+	if (counted[how].c)
+		sh->c[counted[how].c - 1]++;
+	if (counted[how].ni)
+		path->ni->sh[sh->ix].c[counted[how].ni - 1]++;
+	if (counted[how].pni)
+		path->pni->c[counted[how].pni - 1]++;
 	if (own)
 		blame &= LNET_BLAME_LOCAL;
 	if (path->ni == sh->ln->lo || !blame)
@@ -216,28 +210,23 @@ static void follow(struct lnet_pass *p, struct lnet_peer_ni *pni, const struct b
 	}
 }
 
-static void peer_recover_ni(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
-{
-	struct by_hand *h = arg;
-	struct lnet_peer_ni *pni;
-
-	list_for_each_entry(pni, &peer->pnis, link)
-		follow(p, pni, h);
-}
-
+/* Sets the health of those that h->nid names, if h->ni is NULL, and recovers their paths. */
 static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 {
 	struct by_hand *h = arg;
 	struct lnet_peer_ni *pni;
 
 	list_for_each_entry(pni, &peer->pnis, link) {
-		if (!lnet_nid_is_any(h->nid) && !lnet_nid_same(h->nid, &pni->nid))
+		if (!h->ni && !lnet_nid_is_any(h->nid) && !lnet_nid_same(h->nid, &pni->nid))
 			continue;
-		lnet_trace(health, pni->ln, &pni->nid, pni->health, h->value);
-		pni->health = h->value;
-		if (lnet_recs(p->sh))
-			p->sh->rec->ops->note_pni(p->sh, LNET_RK_HEALTH_SET, pni, pni->health);
-		h->nr++;
+		if (!h->ni) {
+			lnet_trace(health, pni->ln, &pni->nid, pni->health, h->value);
+			pni->health = h->value;
+			if (lnet_recs(p->sh))
+				p->sh->rec->ops->note_pni(p->sh, LNET_RK_HEALTH_SET, pni,
+							  pni->health);
+			h->nr++;
+		}
 		follow(p, pni, h);
 	}
 }
@@ -253,7 +242,7 @@ static void ni_set(struct lnet_pass *p, struct lnet_ni *ni, struct by_hand *h)
 	ni_announce(ni, h->value);
 	h->ni = ni;
 	h->nr++;
-	lnet_peers_walk(p, peer_recover_ni, h);
+	lnet_peers_walk(p, peer_set, h);
 }
 
 int lnet_health_set_ni(struct lnet *ln, const struct lnet_nid *nid, int value)

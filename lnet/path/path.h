@@ -141,21 +141,15 @@ u8 lnet_blame(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome h
 /* [sh] @path, which had failed, works: it is no witness any more. */
 void lnet_blame_clear(struct lnet_shard *sh, struct lnet_path *path);
 
-/*
- * [sh] A sign of life on @path: ni->heard keeps the last two different partners of the NI and
- * their times.
- */
-static inline void lnet_blame_heard(struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
+/* [sh] Writes to @seen, which keeps the last two different partners, that @who was seen. */
+static inline void lnet_seen_add(struct lnet_seen *seen, u32 who, u64 now_ns)
 {
-	struct lnet_seen *heard = path->ni->sh[sh->ix].heard;
-	u32 who = path->hop->ix;
-
-	if (heard[0].who != who) {
-		WRITE_ONCE(heard[1].ns, heard[0].ns);
-		WRITE_ONCE(heard[1].who, heard[0].who);
-		WRITE_ONCE(heard[0].who, who);
+	if (seen[0].who != who) {
+		WRITE_ONCE(seen[1].ns, seen[0].ns);
+		WRITE_ONCE(seen[1].who, seen[0].who);
+		WRITE_ONCE(seen[0].who, who);
 	}
-	WRITE_ONCE(heard[0].ns, now_ns);
+	WRITE_ONCE(seen[0].ns, now_ns);
 }
 
 /* ---- suspect.c ------------------------------------------------------------------------------- */

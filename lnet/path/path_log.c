@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Logs the failure of a path, under traffic or in recovery, and its recovery: one line each. */
-#include "plat.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "path/path.h"

@@ -14,7 +14,6 @@
  * Of a path through a router the near end and the way to the router are the trunk's business. The
  * path's own pings go to the far end, while the trunk is well.
  */
-#include "plat.h"
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -32,21 +31,14 @@ enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 #define BUSY_NS			((u64)NSEC_PER_SEC)	/* a path heard of within this is alive */
 
 /* Nobody waits for ever for a peer that has gone for good, least for one that nobody configured. */
-static u64 patience_ns(const struct lnet *ln, const struct lnet_peer *peer)
-{
-	u64 limit_ns = READ_ONCE(ln->tun.recovery_limit), age_ns = READ_ONCE(ln->tun.peer_age);
-
-	if (!peer || peer->configured || !age_ns)
-		return limit_ns;
-	return limit_ns ? min(limit_ns, age_ns) : age_ns;
-}
-
 static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 now_ns)
 {
-	u64 limit_ns = patience_ns(ln, path->pni->peer);
+	u64 limit_ns = READ_ONCE(ln->tun.recovery_limit), age_ns = READ_ONCE(ln->tun.peer_age);
 	u64 rx_ns = lnet_rec_value(path->pni->sh, path->pni->last_rx_ns);
 	u64 heard_ns = max(rx_ns, path->evidence_ns);
 
+	if (path->pni->peer && !path->pni->peer->configured && age_ns)
+		limit_ns = limit_ns ? min(limit_ns, age_ns) : age_ns;
 	if (!heard_ns)
 		heard_ns = path->down_ns;
 	return limit_ns && heard_ns && now_ns > heard_ns && now_ns - heard_ns > limit_ns;
@@ -56,18 +48,6 @@ static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 no
 static bool trunk_is_well(const struct lnet_path *path)
 {
 	return !lnet_path_routed(path) || (!path->trunk->suspect_ns && !path->trunk->down_ns);
-}
-
-/*
- * True if only messages of another peer named the peer of @path, and the node has received nothing
- * from the NID of @path. Such a peer may not exist.
- */
-static bool is_unheard(struct lnet_shard *sh, const struct lnet_path *path)
-{
-	u64 rx_ns = lnet_rec_value(sh, path->pni->last_rx_ns);
-
-	return lnet_rec_asked(sh, path->pni->peer && path->pni->peer->claimer) && !rx_ns &&
-	       !path->evidence_ns;
 }
 
 /*
@@ -165,27 +145,18 @@ static void ping_send(struct lnet_pass *p, struct lnet_path *path)
 		ping_soon(p->sh, path, p->now_ns);
 }
 
-/* [sh] True if the bucket of the peer had a ping. False: a timer pings @path when it has one. */
-static bool ping_is_paid(struct lnet_pass *p, struct lnet_path *path)
-{
-	u64 wait_ns = lnet_probe_pay(p, path->pni->peer);
-
-	if (likely(!wait_ns))
-		return true;
-	lnet_count(p->sh, recovery_limited);
-	lnet_rec_path(p->sh, p->now_ns, PAUSE, path, wait_ns, 0);
-	ping_after(p, path, wait_ns);
-	return false;
-}
-
 /*
- * [sh] If the peer of @path is unheard, the peer that named it pays for the ping. False: that peer
+ * [sh] Only messages of another peer may have named the peer of @path, which may not exist. While
+ * the node has received nothing from the NID of @path, that other peer pays for the ping. False: it
  * cannot pay, and the node does not ping @path until it next considers @path for a message. Call it
  * last: it pays for a ping that is sent.
  */
 static bool claimer_pays(struct lnet_pass *p, const struct lnet_path *path)
 {
-	if (likely(!is_unheard(p->sh, path)) ||
+	u64 rx_ns = lnet_rec_value(p->sh, path->pni->last_rx_ns);
+	bool claimed = lnet_rec_asked(p->sh, path->pni->peer && path->pni->peer->claimer);
+
+	if (likely(!claimed || rx_ns || path->evidence_ns) ||
 	    lnet_rec_asked(p->sh, lnet_probe_pay_claimed(p, path->pni->peer)))
 		return true;
 	lnet_count(p->sh, recovery_limited);
@@ -194,6 +165,8 @@ static bool claimer_pays(struct lnet_pass *p, const struct lnet_path *path)
 
 bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
 {
+	u64 wait_ns;
+
 	lockdep_assert_held(&p->sh->lock);
 	lnet_rec_path(p->sh, p->now_ns, PROBE, path, 0, 0);
 	if (!worth_it(p->sh, path, p->now_ns)) {
@@ -202,8 +175,13 @@ bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
 	}
 	if (path->pinging >= pings_wanted(p->ln, path))
 		return false;			/* lnet_path_ping_done() goes on */
-	if (!ping_is_paid(p, path))
+	wait_ns = lnet_probe_pay(p, path->pni->peer);
+	if (unlikely(wait_ns)) {
+		lnet_count(p->sh, recovery_limited);
+		lnet_rec_path(p->sh, p->now_ns, PAUSE, path, wait_ns, 0);
+		ping_after(p, path, wait_ns);
 		return false;
+	}
 	if (!claimer_pays(p, path)) {
 		lnet_probe_refund(p, path->pni->peer);
 		stop(p->sh, path, p->now_ns);
@@ -244,12 +222,6 @@ bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns)
 	return heard_beside(peer, NULL, now_ns);
 }
 
-/* Another path to the peer is alive: it is talked to, so this one is missed. */
-static bool busy(const struct lnet_path *path, u64 now_ns)
-{
-	return path->pni->peer && heard_beside(path->pni->peer, path, now_ns);
-}
-
 /*
  * Pause after a failed ping: a quarter of the time it is down, within the bounds, 20 % more or
  * less.
@@ -264,7 +236,8 @@ static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
 
 	if (path->down_ns && p->now_ns > path->down_ns)
 		ns = max(ns, (p->now_ns - path->down_ns) / 4);
-	if (busy(path, p->now_ns))
+	/* Another path to the peer is alive: it is talked to, so this one is missed. */
+	if (path->pni->peer && heard_beside(path->pni->peer, path, p->now_ns))
 		most_ns = min(most_ns, READ_ONCE(tun->busy_recovery_ping_interval));
 	return min(div_u64(min(ns, most_ns) * percent, 100), most_ns);
 }
@@ -278,20 +251,13 @@ static bool ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 	path->pni->ping_count = 0;
 	lnet_path_alive(sh, path, p->now_ns, rtt_ns);
 	lnet_health_ok(sh, path, true);
-	if (!worth_it(sh, path, p->now_ns)) {
+	if (worth_it(sh, path, p->now_ns)) {
+		recovering_set(path, RECOVER_QUICK);
+		ping_soon(sh, path, p->now_ns);
+	} else {
 		stop(sh, path, p->now_ns);
-		return first;
 	}
-	recovering_set(path, RECOVER_QUICK);
-	ping_soon(sh, path, p->now_ns);
 	return first;
-}
-
-static bool heard_lately(const struct lnet_peer_ni *pni, u64 now_ns)
-{
-	u64 rx_ns = lnet_rec_value(pni->sh, pni->last_rx_ns);
-
-	return rx_ns && now_ns - min(now_ns, rx_ns) < BUSY_NS;
 }
 
 /*
@@ -301,20 +267,22 @@ static bool heard_lately(const struct lnet_peer_ni *pni, u64 now_ns)
 static void ping_blame(struct lnet_pass *p, struct lnet_path *path, int status, bool alive)
 {
 	u8 ends = path->down_ns ? LNET_BLAME_REMOTE : LNET_BLAME_BOTH;
-	u64 since_ns = p->now_ns - ping_timeout(p->ln, path);
+	u64 since_ns = p->now_ns - ping_timeout(p->ln, path), rx_ns;
 
 	if (lnet_path_routed(path)) {
-		if (status == -ETIMEDOUT && !heard_lately(path->pni, p->now_ns))
+		if (status != -ETIMEDOUT)
+			return;
+		rx_ns = lnet_rec_value(p->sh, path->pni->last_rx_ns);
+		if (!rx_ns || p->now_ns - min(p->now_ns, rx_ns) >= BUSY_NS)
 			lnet_health_charge(p->sh, path, LNET_REMOTE_TIMEOUT, LNET_BLAME_REMOTE,
 					   since_ns);
-		return;
-	}
-	if (alive)
+	} else if (alive) {
 		lnet_health_charge(p->sh, path, LNET_REMOTE_TIMEOUT, ends, since_ns);
-	else if (status == -ETIMEDOUT)
+	} else if (status == -ETIMEDOUT) {
 		lnet_health_charge(p->sh, path, LNET_NETWORK_TIMEOUT, ends, since_ns);
-	else if (status != -ECONNRESET)
+	} else if (status != -ECONNRESET) {
 		lnet_health_charge(p->sh, path, LNET_REMOTE_DROPPED, ends, since_ns);
+	}
 }
 
 static bool is_evidence(int status)

@@ -3,7 +3,6 @@
  * Signs of life of paths: round trips, suspicion when they are missing, and the budget of the
  * second copies that suspicion asks for.
  */
-#include "plat.h"
 #include "path/path.h"
 #include "shard/trace.h"
 
@@ -112,7 +111,7 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 		if (unlikely(now_ns - path->evidence_ns > NSEC_PER_MSEC))
 			gap_seen(sh->ln, path, now_ns);
 		path->evidence_ns = now_ns;
-		lnet_blame_heard(sh, path, now_ns);
+		lnet_seen_add(path->ni->sh[sh->ix].heard, path->hop->ix, now_ns);
 	}
 	if (unlikely(path->health < LNET_HEALTH_MAX))
 		lnet_blame_clear(sh, path);

@@ -225,7 +225,7 @@ static bool is_alias(struct merge *m, struct lnet_peer_ni *pni)
  */
 static bool is_gateways(struct merge *m, const struct lnet_nid *nid)
 {
-	return !lnet_net_is_local(m->ln, lnet_nid_net(nid)) && lnet_routes_name(m->ln, m->from);
+	return !lnet_net_is_local(m->ln, lnet_nid_net(nid)) && lnet_gateway_of(m->ln, m->from);
 }
 
 static bool nid_is_alias(struct merge *m, const struct lnet_nid *nid)

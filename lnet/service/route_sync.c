@@ -253,7 +253,7 @@ void lnet_routes_learned(struct lnet_pass *p, struct lnet_peer *peer, const u8 *
 {
 	if (list_empty(&p->ln->routes->gateways))
 		return;
-	if (!lnet_routes_name(p->ln, peer)) {
+	if (!lnet_gateway_of(p->ln, peer)) {
 		sync_peer(peer);
 		return;
 	}

@@ -33,7 +33,6 @@ s32 lnet_credits_rtr(const struct lnet_peer_ni *pni)
 	if (list_empty(&pni->paths))
 		return 0;
 	ni = list_first_entry(&pni->paths, struct lnet_path, link)->ni;
-
 	if (ni->peer_buffer_credits > 0)
 		return ni->peer_buffer_credits;
 	return all ? (s32)all : max(ni->peer_credits, 1);
@@ -46,10 +45,7 @@ s32 lnet_credits_rtr(const struct lnet_peer_ni *pni)
 void lnet_credits_pni_init(struct lnet_peer_ni *pni)
 {
 	const struct lnet_ni *ni;
-	unsigned int cls;
 
-	for (cls = 0; cls < LNET_NR_CLASSES; cls++)
-		INIT_LIST_HEAD(&pni->wait[cls]);
 	if (list_empty(&pni->paths))
 		return;
 	ni = list_first_entry(&pni->paths, struct lnet_path, link)->ni;

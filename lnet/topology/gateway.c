@@ -23,6 +23,11 @@ static const struct lnet_pinginfo_ni *said_of(const struct lnet_gateway *gw,
 	return NULL;
 }
 
+bool lnet_gateway_lists(const struct lnet_gateway *gw, const struct lnet_nid *nid)
+{
+	return gw->known && said_of(gw, nid);
+}
+
 /* 0: the router says nothing of @net; else whether one of its interfaces there is up. */
 enum { NET_UNKNOWN, NET_DOWN, NET_UP };
 static unsigned int net_of(const struct lnet_gateway *gw, u32 net)
@@ -75,24 +80,6 @@ static bool routes_judge(struct lnet_gateway *gw)
 	return all;
 }
 
-/* True if the last info of the router is complete and lists an interface that has a path here. */
-static bool lists_a_hop(const struct lnet_gateway *gw)
-{
-	const struct lnet_peer_ni *hop;
-	const struct lnet_path *path;
-
-	if (!gw->whole)
-		return false;
-	list_for_each_entry(hop, &gw->pni->peer->pnis, link) {
-		if (hop->deleted || !said_of(gw, &hop->nid))
-			continue;
-		list_for_each_entry(path, &hop->paths, link)
-			if (!lnet_path_routed(path))
-				return true;
-	}
-	return false;
-}
-
 bool lnet_gateway_replaced(const struct lnet_gateway *gw, const struct lnet_peer_ni *hop)
 {
 	return gw->lists_hop && !said_of(gw, &hop->nid);
@@ -100,7 +87,16 @@ bool lnet_gateway_replaced(const struct lnet_gateway *gw, const struct lnet_peer
 
 void lnet_gateway_hops_review(struct lnet_gateway *gw)
 {
-	gw->lists_hop = lists_a_hop(gw);
+	const struct lnet_peer_ni *hop;
+	const struct lnet_path *path;
+
+	gw->lists_hop = 0;
+	list_for_each_entry(hop, &gw->pni->peer->pnis, link) {
+		if (!gw->whole || hop->deleted || !said_of(gw, &hop->nid))
+			continue;
+		list_for_each_entry(path, &hop->paths, link)
+			gw->lists_hop |= !lnet_path_routed(path);
+	}
 }
 
 /* Whether all its interfaces here are. */
@@ -169,39 +165,20 @@ void lnet_gateway_check_by(struct lnet_pass *p, struct lnet_gateway *gw, u64 whe
 		lnet_timer_set(&p->sh->wheel, &gw->timer, when_ns);
 }
 
-/* [sh 0] True if the last ping info of a gateway lists @nid. */
-static bool is_listed(const struct lnet *ln, const struct lnet_nid *nid)
-{
-	const struct lnet_gateway *gw;
-
-	list_for_each_entry(gw, &ln->routes->gateways, link)
-		if (gw->known && said_of(gw, nid))
-			return true;
-	return false;
-}
-
 bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx)
 {
-	bool is;
+	const struct lnet_gateway *gw;
+	bool is = false;
 
 	if (likely(rx->from->gw))
 		return true;
 	if (list_empty(&p->ln->routes->gateways))
 		return false;
 	lnet_enter(p, &p->ln->shard[0]);
-	is = is_listed(p->ln, &rx->from->nid);
+	list_for_each_entry(gw, &p->ln->routes->gateways, link)
+		is |= lnet_gateway_lists(gw, &rx->from->nid);
 	lnet_enter_pni(p, rx->from);
 	return is;
-}
-
-/* A message from @net came through the router: it forwards from there, whatever its info says. */
-static void passed(struct lnet_gateway *gw, u32 net)
-{
-	struct lnet_route *route;
-
-	list_for_each_entry(route, &gw->ln->routes->list, link)
-		if (route->gw == gw && route->net == net)
-			route->up = 1;
 }
 
 void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word)
@@ -209,6 +186,7 @@ void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word)
 	bool through = !own_word && !lnet_nid_same(&rx->src_nid, &rx->from->nid);
 	struct lnet_peer_ni *hop = rx->from;
 	struct lnet_gateway *gw;
+	struct lnet_route *route;
 
 	if (likely(!through && hop->gw != LNET_GW_SILENT))
 		return;
@@ -218,8 +196,12 @@ void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word)
 	if (hop->gw != LNET_GW_UP)
 		lnet_gateway_check_by(p, gw, p->now_ns + SOON_NS);
 	hop->gw = LNET_GW_UP;
-	if (through)
-		passed(gw, lnet_nid_net(&rx->src_nid));
+	if (!through)
+		return;
+	/* It forwards from the net of the source, whatever its info says. */
+	list_for_each_entry(route, &p->ln->routes->list, link)
+		if (route->gw == gw && route->net == lnet_nid_net(&rx->src_nid))
+			route->up = 1;
 }
 
 /* The router may have restarted: it is checked soon, because it then knows no peer. */

@@ -76,22 +76,12 @@ static u32 loss_seen(struct lnet_loss *loss, u32 ppm)
 	return least >= loss->ppm ? least : loss->ppm - (loss->ppm - least) / 2;
 }
 
-/* [nid_lock] */
-static void sample(struct lnet_ni *ni, u64 now_ns)
-{
-	struct lnet_loss *loss = &ni->loss;
-	u32 ppm = (u32)div_u64((u64)min(loss->now_lost, loss->now_sent) * 1000000, loss->now_sent);
-
-	loss_set(ni, loss_seen(loss, ppm), now_ns);
-	loss->now_sent = loss->now_lost = 0;
-	loss->since_ns = now_ns;
-}
-
 void lnet_ni_loss(struct lnet_ni *ni, u32 sent, u32 lost)
 {
 	u64 now_ns = ni->ln->env->ops->now_ns(ni->ln->env);
 	struct lnet_loss *loss = &ni->loss;
 	bool lossy;
+	u32 ppm;
 
 	spin_lock(&ni->ln->nid_lock);
 	loss->sent += sent;
@@ -100,8 +90,13 @@ void lnet_ni_loss(struct lnet_ni *ni, u32 sent, u32 lost)
 	loss->now_lost += lost;
 	if (!loss->since_ns)
 		loss->since_ns = now_ns;
-	if (loss->now_sent >= SAMPLE_SENT && now_ns - min(now_ns, loss->since_ns) >= SAMPLE_NS)
-		sample(ni, now_ns);
+	if (loss->now_sent >= SAMPLE_SENT && now_ns - min(now_ns, loss->since_ns) >= SAMPLE_NS) {
+		ppm = (u32)div_u64((u64)min(loss->now_lost, loss->now_sent) * 1000000,
+				   loss->now_sent);
+		loss_set(ni, loss_seen(loss, ppm), now_ns);
+		loss->now_sent = loss->now_lost = 0;
+		loss->since_ns = now_ns;
+	}
 	lossy = is_lossy(loss);
 	spin_unlock(&ni->ln->nid_lock);
 	if (unlikely(lossy))
@@ -110,31 +105,27 @@ void lnet_ni_loss(struct lnet_ni *ni, u32 sent, u32 lost)
 
 /* ---- the worker ------------------------------------------------------------------------------ */
 
-/* Nothing tested it for long. */
-static void forget(struct lnet_ni *ni, u64 now_ns)
-{
-	struct lnet_loss *loss = &ni->loss;
-	u64 half_life_ns = lnet_doubled(HALVE_NS, loss->relapses.nr, HALVE_MAX_NS);
-
-	if (!is_lossy(loss) || now_ns - min(now_ns, loss->told_ns) < half_life_ns)
-		return;
-	memset(loss->last, 0, sizeof(loss->last));
-	loss_set(ni, loss->ppm / 2, now_ns);
-}
-
 void lnet_weights_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
+	struct lnet_loss *loss;
 	struct lnet_ni *ni;
 	bool lossy = false;
+	u64 idle_ns;
 
 	if (p->now_ns < READ_ONCE(ln->weigh_ns))
 		return;
 	WRITE_ONCE(ln->weigh_ns, U64_MAX);
 	spin_lock(&ln->nid_lock);
 	list_for_each_entry(ni, &ln->nis, link) {
-		forget(ni, p->now_ns);
-		lossy |= is_lossy(&ni->loss);
+		loss = &ni->loss;
+		idle_ns = p->now_ns - min(p->now_ns, loss->told_ns);
+		if (is_lossy(loss) &&
+		    idle_ns >= lnet_doubled(HALVE_NS, loss->relapses.nr, HALVE_MAX_NS)) {
+			memset(loss->last, 0, sizeof(loss->last));
+			loss_set(ni, loss->ppm / 2, p->now_ns);
+		}
+		lossy |= is_lossy(loss);
 	}
 	spin_unlock(&ln->nid_lock);
 	if (lossy)

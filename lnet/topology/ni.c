@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Local interfaces (NIs): state, look-up and publication. */
-#include "plat.h"
-#include <lnet/env.h>
-#include <lnet/lnd.h>
 #include <lnet/lnet.h>
-#include <lnet/nid.h>
 #include "shard/shard.h"
 #include "topology/topology.h"
 
@@ -21,11 +17,6 @@ void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to)
 	WARN_ON_ONCE(!legal[ni->state][to]);
 	lnet_edge(ni, ni, ni->state, to);
 	WRITE_ONCE(ni->state, to);
-}
-
-bool lnet_ni_usable(const struct lnet_ni *ni)
-{
-	return READ_ONCE(ni->state) == NI_ACTIVE;
 }
 
 bool lnet_ni_mark(struct lnet_ni *ni, u32 mark, bool set)

@@ -3,11 +3,6 @@
  * Paths, the pairs of a local NI and a peer interface: made when either appears, dropped when
  * nothing is under way.
  */
-#include "plat.h"
-#include <lnet/env.h>
-#include <lnet/lnd.h>
-#include <lnet/lnet.h>
-#include <lnet/nid.h>
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -113,14 +108,14 @@ static bool lacks_path(const struct lnet_peer_ni *pni, const struct lnet_ni *ni)
 	return ni->net == pni->net && !lnet_path_find(pni, ni);
 }
 
-unsigned int lnet_paths_missing(const struct lnet_peer_ni *pni)
+unsigned int lnet_paths_missing(struct lnet_peer_ni *pni)
 {
 	struct lnet_ni *ni;
 	unsigned int nr = 0;
 
 	list_for_each_entry(ni, &pni->ln->nis, link)
 		nr += lacks_path(pni, ni);
-	return nr + lnet_routes_missing(pni);
+	return nr + lnet_routes_attach(pni, NULL);
 }
 
 /* [sh] Takes what it needs from @spare, which has enough. */
@@ -207,12 +202,19 @@ void lnet_path_detach(struct lnet_path *path, struct list_head *gone)
 
 /* ---- of all peers ---------------------------------------------------------------------------- */
 
-/*
- * Calls @fn for each path of @ni under its shard's lock; true if it said so for one. cfg_mutex
- * held.
- */
-static bool for_paths_of(struct lnet *ln, struct lnet_ni *ni,
-			 bool (*fn)(struct lnet_path *path, struct list_head *gone))
+/* Detaches @path if it is idle; @gone NULL: only checks. True: it is busy. */
+static bool is_busy(struct lnet_path *path, struct list_head *gone)
+{
+	/* what a router carries goes first: the caller comes again */
+	if (!lnet_path_is_idle(path) || (gone && lnet_path_carries(path)))
+		return true;
+	if (gone)
+		lnet_path_detach(path, gone);
+	return false;
+}
+
+/* cfg_mutex held. True if a path of @ni is busy. @drop: detaches and frees those that are not. */
+static bool paths_busy(struct lnet *ln, struct lnet_ni *ni, bool drop)
 {
 	struct lnet_peer_ni *pni;
 	struct lnet_path *path, *next;
@@ -225,7 +227,7 @@ static bool for_paths_of(struct lnet *ln, struct lnet_ni *ni,
 		list_for_each_entry(pni, &peer->pnis, link)
 			list_for_each_entry_safe(path, next, &pni->paths, link)
 				if (path->ni == ni)
-					any |= fn(path, &gone);
+					any |= is_busy(path, drop ? &gone : NULL);
 		if (!list_empty(&gone))
 			lnet_path_ix_recount(peer);
 		spin_unlock(&peer->sh->lock);
@@ -234,27 +236,12 @@ static bool for_paths_of(struct lnet *ln, struct lnet_ni *ni,
 	return any;
 }
 
-static bool is_busy(struct lnet_path *path, struct list_head *gone)
-{
-	(void)gone;
-	return !lnet_path_is_idle(path);
-}
-
 bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni)
 {
-	return !for_paths_of(ln, ni, is_busy);
-}
-
-static bool drop_if_idle(struct lnet_path *path, struct list_head *gone)
-{
-	/* what a router carries goes first: the caller comes again */
-	if (!lnet_path_is_idle(path) || lnet_path_carries(path))
-		return true;
-	lnet_path_detach(path, gone);
-	return false;
+	return !paths_busy(ln, ni, false);
 }
 
 bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni)
 {
-	return !for_paths_of(ln, ni, drop_if_idle);
+	return !paths_busy(ln, ni, true);
 }

@@ -38,36 +38,19 @@ static struct lnet_peer_ni *hash_find(struct lnet *ln, const struct lnet_nid *ni
 	return NULL;
 }
 
-static void hash_add(struct lnet *ln, struct lnet_peer_ni *pni)
-{
-	hlist_add_head(&pni->hash, bucket(ln, &pni->nid));
-	ln->nr_nids++;
-}
-
 static void hash_del(struct lnet *ln, struct lnet_peer_ni *pni)
 {
 	hlist_del_init(&pni->hash);
 	ln->nr_nids--;
 }
 
-static void hash_move(struct lnet *ln, struct hlist_head *from, unsigned int nr)
-{
-	struct lnet_peer_ni *pni;
-	struct hlist_node *next;
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		hlist_for_each_entry_safe(pni, next, &from[i], hash) {
-			hlist_del(&pni->hash);
-			hlist_add_head(&pni->hash, bucket(ln, &pni->nid));
-		}
-}
-
 /* No lock held. Without memory for a larger table the chains just grow. */
 static void hash_grow(struct lnet *ln)
 {
-	unsigned int bits = READ_ONCE(ln->nid_bits);
+	unsigned int bits = READ_ONCE(ln->nid_bits), i;
 	struct hlist_head *table, *old;
+	struct lnet_peer_ni *pni;
+	struct hlist_node *next;
 
 	if (READ_ONCE(ln->nr_nids) >> bits < 2 || bits >= 24)
 		return;
@@ -80,8 +63,12 @@ static void hash_grow(struct lnet *ln)
 		old = ln->nids;
 		ln->nids = table;
 		WRITE_ONCE(ln->nid_bits, bits + 2);
-		hash_move(ln, old, 1U << bits);
 	}
+	for (i = 0; old != table && i < 1U << bits; i++)
+		hlist_for_each_entry_safe(pni, next, &old[i], hash) {
+			hlist_del(&pni->hash);
+			hlist_add_head(&pni->hash, bucket(ln, &pni->nid));
+		}
 	spin_unlock(&ln->nid_lock);
 	kvfree(old);
 }
@@ -104,14 +91,6 @@ static void claim(struct lnet_peer *peer, struct lnet_peer *claimer)
 	atomic_inc(&peer->claimer->nr_claimed);
 }
 
-static void unclaim(struct lnet_peer *peer)
-{
-	if (!peer->claimer)
-		return;
-	atomic_dec(&peer->claimer->nr_claimed);
-	lnet_peer_put(peer->claimer);
-}
-
 void lnet_peer_put(struct lnet_peer *peer)
 {
 	if (!peer || !atomic_dec_and_test(&peer->refs))
@@ -120,7 +99,9 @@ void lnet_peer_put(struct lnet_peer *peer)
 	peer->ln->hooks->peer_free(peer);
 	if (peer->tx.op != peer->tx.few)
 		kfree(peer->tx.op);
-	unclaim(peer);
+	if (peer->claimer)
+		atomic_dec(&peer->claimer->nr_claimed);
+	lnet_peer_put(peer->claimer);
 	atomic_dec(&peer->ln->nr_counted);
 	kfree(peer);
 }
@@ -173,14 +154,6 @@ static struct lnet_shard *home_of(struct lnet *ln, const struct lnet_nid *primar
 	return is_near ? shard_of(ln, primary) : &ln->shard[0];
 }
 
-static void disc_init(struct lnet_disc *d, u32 on_nr)
-{
-	d->on_nr = on_nr;
-	lnet_timer_init(&d->timer, LNET_TIMER_DISC);
-	INIT_LIST_HEAD(&d->waiters);
-	INIT_LIST_HEAD(&d->todo);
-}
-
 struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 {
 	struct lnet_peer *peer = kzalloc(sizeof(*peer), GFP_NOFS);
@@ -194,7 +167,10 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 	INIT_LIST_HEAD(&peer->voided);
 	lnet_timer_init(&peer->timer, LNET_TIMER_PEER);
 	peer->ln = ln;
-	disc_init(&peer->disc, READ_ONCE(ln->disc.on_nr));
+	peer->disc.on_nr = READ_ONCE(ln->disc.on_nr);
+	lnet_timer_init(&peer->disc.timer, LNET_TIMER_DISC);
+	INIT_LIST_HEAD(&peer->disc.waiters);
+	INIT_LIST_HEAD(&peer->disc.todo);
 	peer->sh = home_of(ln, primary);
 	peer->made_ns = ln->env->ops->now_ns(ln->env);
 	peer->primary = *primary;
@@ -328,24 +304,16 @@ void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsi
 
 /* ---- finding and making ---------------------------------------------------------------------- */
 
-/* nid_lock held. Our own NIDs all mean the loopback. */
-static struct lnet_peer_ni *find_counted(struct lnet *ln, const struct lnet_nid *nid)
-{
-	struct lnet_peer_ni *pni = hash_find(ln, nid);
-
-	if (!pni && lnet_nid_is_local(ln, nid))
-		pni = hash_find(ln, &LNET_NID_LO);
-	if (pni)
-		lnet_peer_ni_hold(pni);
-	return pni;
-}
-
 struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid *nid)
 {
 	struct lnet_peer_ni *pni;
 
 	spin_lock(&ln->nid_lock);
-	pni = find_counted(ln, nid);
+	pni = hash_find(ln, nid);
+	if (!pni && lnet_nid_is_local(ln, nid))
+		pni = hash_find(ln, &LNET_NID_LO);	/* our own NIDs all mean the loopback */
+	if (pni)
+		lnet_peer_ni_hold(pni);
 	spin_unlock(&ln->nid_lock);
 	return pni;
 }
@@ -427,7 +395,8 @@ static bool publish(struct lnet *ln, struct lnet_peer_ni *pni)
 	first = !hash_find(ln, &pni->nid);
 	if (first) {
 		pni->ix = ++ln->pni_ix;
-		hash_add(ln, pni);
+		hlist_add_head(&pni->hash, bucket(ln, &pni->nid));
+		ln->nr_nids++;
 		list_add_tail(&pni->link, &peer->pnis);
 		peer->nr_pnis++;
 		if (list_empty(&peer->link)) {
@@ -497,47 +466,33 @@ struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *n
 	return want(ln, nid, NULL);
 }
 
-static bool is_full(const struct lnet *ln)
+struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid *nid,
+					  struct lnet_peer *claimer)
 {
-	return READ_ONCE(ln->nr_peers) >= READ_ONCE(ln->tun.peers_max);
-}
+	bool is_full = READ_ONCE(ln->nr_peers) >= READ_ONCE(ln->tun.peers_max);
+	struct lnet_peer_ni *pni;
+	struct lnet_shard *sh;
 
-static void turn_away(struct lnet *ln, const struct lnet_nid *nid, bool by_claimer)
-{
-	struct lnet_shard *sh = shard_of(ln, nid);
-
+	if (likely(!is_full) && (!claimer || atomic_read(&claimer->nr_claimed) <
+						     READ_ONCE(ln->tun.claims_max)))
+		return want(ln, nid, claimer);
+	pni = lnet_peer_ni_lookup(ln, nid);
+	if (pni)
+		return pni;
+	sh = shard_of(ln, nid);
 	spin_lock(&sh->lock);
-	if (by_claimer)
-		lnet_count(sh, claims_denied);
-	else
+	if (is_full)
 		lnet_count(sh, peers_refused);
+	else
+		lnet_count(sh, claims_denied);
 	spin_unlock(&sh->lock);
 	ln->hooks->peer_made(ln);
+	return NULL;
 }
 
 struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *nid)
 {
-	struct lnet_peer_ni *pni;
-
-	if (likely(!is_full(ln)))
-		return lnet_peer_ni_want(ln, nid);
-	pni = lnet_peer_ni_lookup(ln, nid);
-	if (!pni)
-		turn_away(ln, nid, false);
-	return pni;
-}
-
-struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid *nid,
-					  struct lnet_peer *claimer)
-{
-	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
-
-	if (pni)
-		return pni;
-	if (!is_full(ln) && atomic_read(&claimer->nr_claimed) < READ_ONCE(ln->tun.claims_max))
-		return want(ln, nid, claimer);
-	turn_away(ln, nid, !is_full(ln));
-	return NULL;
+	return lnet_peer_ni_claimed(ln, nid, NULL);
 }
 
 /* ---- taking away ----------------------------------------------------------------------------- */

@@ -5,11 +5,6 @@
  * What is no longer wanted is marked as gone at once, and not chosen any more; it ends when nothing
  * is under way on it.
  */
-#include "plat.h"
-#include <lnet/env.h>
-#include <lnet/lnd.h>
-#include <lnet/lnet.h>
-#include <lnet/nid.h>
 #include "shard/shard.h"
 #include "topology/topology.h"
 
@@ -18,14 +13,7 @@
 /* What a router has itself, it does not forward. */
 static bool is_its_own(const struct lnet_gateway *gw, const struct lnet_peer_ni *pni)
 {
-	unsigned int i;
-
-	if (gw->pni->peer == pni->peer)
-		return true;
-	for (i = 0; gw->known && i < gw->info.nr; i++)
-		if (lnet_nid_same(&gw->nis[i].nid, &pni->nid))
-			return true;
-	return false;
+	return gw->pni->peer == pni->peer || lnet_gateway_lists(gw, &pni->nid);
 }
 
 /* Whoever is not multi-rail has one name only. */
@@ -34,17 +22,7 @@ static bool leads_by(const struct lnet_route *route, const struct lnet_peer_ni *
 	return !hop->deleted && (hop->peer->mr || hop == route->named);
 }
 
-static struct lnet_path *path_by(const struct lnet_peer_ni *pni, const struct lnet_path *trunk)
-{
-	struct lnet_path *path;
-
-	list_for_each_entry(path, &pni->paths, link)
-		if (path->trunk == trunk)
-			return path;
-	return NULL;
-}
-
-/* Makes a path for @pni by @trunk out of one of @spare; NULL: there is none left. */
+/* Makes a path for @pni by @trunk out of the first of @spare. */
 static void attach(struct lnet_peer_ni *pni, struct lnet_path *trunk, struct lnet_route *route,
 		   struct list_head *spare)
 {
@@ -71,7 +49,7 @@ static unsigned int attach_hop(struct lnet_peer_ni *pni, struct lnet_peer_ni *ho
 	unsigned int nr = 0;
 
 	list_for_each_entry(trunk, &hop->paths, link) {
-		if (lnet_path_routed(trunk) || path_by(pni, trunk))
+		if (lnet_path_routed(trunk) || lnet_path_via(pni, trunk->ni, hop))
 			continue;
 		nr++;
 		if (spare)
@@ -80,7 +58,7 @@ static unsigned int attach_hop(struct lnet_peer_ni *pni, struct lnet_peer_ni *ho
 	return nr;
 }
 
-static unsigned int attach_all(struct lnet_peer_ni *pni, struct list_head *spare)
+unsigned int lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare)
 {
 	struct lnet_routes *routes = pni->ln->routes;
 	struct lnet_route *route;
@@ -98,16 +76,6 @@ static unsigned int attach_all(struct lnet_peer_ni *pni, struct list_head *spare
 				nr += attach_hop(pni, hop, route, spare);
 	}
 	return nr;
-}
-
-unsigned int lnet_routes_missing(const struct lnet_peer_ni *pni)
-{
-	return attach_all((struct lnet_peer_ni *)pni, NULL);
-}
-
-void lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare)
-{
-	attach_all(pni, spare);
 }
 
 /* ---- taking away ----------------------------------------------------------------------------- */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The table of routes: look-up by net, by router and by NID. */
-#include "plat.h"
 #include <lnet/lnet.h>
-#include <lnet/nid.h>
 #include "topology/topology.h"
 
 bool lnet_net_is_local(const struct lnet *ln, u32 net)
@@ -67,11 +65,6 @@ struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_pe
 		if (gw->pni->peer == peer)
 			return gw;
 	return NULL;
-}
-
-bool lnet_routes_name(const struct lnet *ln, const struct lnet_peer *peer)
-{
-	return lnet_gateway_of(ln, peer);
 }
 
 bool lnet_routes_need(const struct lnet_peer_ni *pni)

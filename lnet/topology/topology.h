@@ -9,8 +9,6 @@
 /* ---- ni.c ------------------------------------------------------------------------------------ */
 /* The only writer of the state. All shard locks held if @ni is in the list. */
 void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to);
-/* True if @ni is ACTIVE. */
-bool lnet_ni_usable(const struct lnet_ni *ni);
 /*
  * Sets or clears @mark, one LNET_MARK() or several, and computes the service state. True if a mark
  * changed. Any context, no lock needed.
@@ -43,6 +41,12 @@ void lnet_ni_publish(struct lnet *ln, struct lnet_ni *ni);
  * Any lock may be held. The advertised status of @ni has changed: a worker rebuilds the ping infos.
  */
 void lnet_ni_announced(struct lnet_ni *ni);
+
+/* True if @ni is ACTIVE. */
+static inline bool lnet_ni_usable(const struct lnet_ni *ni)
+{
+	return READ_ONCE(ni->state) == NI_ACTIVE;
+}
 
 /* Whether paths use @ni and which status peers learn. Any context. */
 static inline enum lnet_ni_service lnet_ni_service(const struct lnet_ni *ni)
@@ -179,7 +183,7 @@ u32 lnet_path_ix_take(struct lnet_peer *peer);
 /* [sh] Finds the indexes in use after paths were detached. */
 void lnet_path_ix_recount(struct lnet_peer *peer);
 /* [sh] The number of paths that @pni lacks, those through routers included. */
-unsigned int lnet_paths_missing(const struct lnet_peer_ni *pni);
+unsigned int lnet_paths_missing(struct lnet_peer_ni *pni);
 /* [sh] After lnet_paths_lock(): gives the paths of @spare to @pni. */
 void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare);
 /*
@@ -233,14 +237,14 @@ unsigned int lnet_routes_hops(const struct lnet *ln, u32 net);
 struct lnet_route *lnet_route_find(const struct lnet *ln, u32 net, const struct lnet_peer *peer);
 /* [sh] True if a route of this node leads to the net of rx->src_nid through rx->from. */
 bool lnet_route_leads(const struct lnet_rx *rx);
-/* [sh 0] The gateway that is @peer; NULL: none. */
+/* Shard or cfg_mutex held. The gateway that is @peer; NULL: no route names it. */
 struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_peer *peer);
-/* Shard or cfg_mutex held. True if @peer is a router that a route names. */
-bool lnet_routes_name(const struct lnet *ln, const struct lnet_peer *peer);
 /* cfg_mutex held. True if a route or a gateway check refers to @pni. */
 bool lnet_routes_need(const struct lnet_peer_ni *pni);
 
 /* ---- gateway.c ------------------------------------------------------------------------------- */
+/* [sh 0] True if the last ping info of the router lists @nid. */
+bool lnet_gateway_lists(const struct lnet_gateway *gw, const struct lnet_nid *nid);
 /* [sh 0] True if the router is known to have an interface on @net. */
 bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net);
 /* [sh 0] True if the router forwards to the net of @route, by its last ping info. */
@@ -279,10 +283,11 @@ void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer);
 void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via);
 
 /* ---- route_path.c ---------------------------------------------------------------------------- */
-/* [sh of pni] The number of paths through routers that @pni lacks. */
-unsigned int lnet_routes_missing(const struct lnet_peer_ni *pni);
-/* [sh of pni] Gives @pni the paths through routers that it lacks, from those in @spare. */
-void lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare);
+/*
+ * [sh of pni] Gives @pni the paths through routers that it lacks, from those in @spare; NULL: only
+ * counts them. Returns their number.
+ */
+unsigned int lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare);
 /*
  * cfg_mutex held, [sh 0]. Marks paths through routers that belong to no route any more: none of
  * them is selected. True: some paths are marked; *@marked: some were not marked before.
@@ -306,9 +311,6 @@ const char *lnet_udsp_wrong(const struct lnet_udsp_rule *rule);
 /* cfg_mutex or all shard locks held: the priorities of @nid. */
 void lnet_udsp_info(const struct lnet *ln, enum lnet_udsp_end end, const struct lnet_nid *nid,
 		    struct lnet_udsp_info *info);
-/* cfg_mutex or all shard locks held. True if a rule prefers our NID @src to reach @dst. */
-bool lnet_udsp_prefers(const struct lnet *ln, const struct lnet_nid *src,
-		       const struct lnet_nid *dst);
 /*
  * cfg_mutex or all shard locks held. True if a rule prefers the router @gw, by any of its NIDs, to
  * reach @dst.

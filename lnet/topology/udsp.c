@@ -10,7 +10,6 @@
  * path has four: of the peer's net, of our net, of our NID, of the peer's NID, compared in this
  * order, as stock LNet chooses the net before the interfaces. What no rule names comes last.
  */
-#include "plat.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
 
@@ -77,26 +76,18 @@ static void rule_free(struct rule *r)
 	kvfree(r);
 }
 
-static int rule_fill(struct rule *r)
-{
-	unsigned int i;
-	int rc = lnet_udsp_wrong(&r->say) ? -EINVAL : 0;
-
-	for (i = 0; i < LNET_NR_UDSP_ENDS && !rc; i++)
-		if (r->say.text[i][0])
-			rc = pattern_parse(&r->end[i], &r->is_net[i], r->say.text[i]);
-	return rc;
-}
-
 static int rule_new(const struct lnet_udsp_rule *say, struct rule **res)
 {
 	struct rule *r = kvzalloc(sizeof(*r), GFP_KERNEL);
-	int rc;
+	int rc = lnet_udsp_wrong(say) ? -EINVAL : 0;
+	unsigned int i;
 
 	if (!r)
 		return -ENOMEM;
 	r->say = *say;
-	rc = rule_fill(r);
+	for (i = 0; i < LNET_NR_UDSP_ENDS && !rc; i++)
+		if (say->text[i][0])
+			rc = pattern_parse(&r->end[i], &r->is_net[i], say->text[i]);
 	if (rc) {
 		rule_free(r);
 		r = NULL;
@@ -123,73 +114,45 @@ static bool same_action(const struct rule *a, const struct rule *b)
 
 /* ---- what they say --------------------------------------------------------------------------- */
 
-/* The rule that gives @nid, or the net it is on, a priority; NULL: none. */
-static const struct rule *priority_rule(const struct lnet_udsp *u, enum lnet_udsp_end end,
-					bool is_net, const struct lnet_nid *nid, u32 *place)
+/* Index of the rule that gives @nid, or the net it is on, a priority; LNET_UDSP_MAX: none. */
+static unsigned int priority_rule(const struct lnet_udsp *u, enum lnet_udsp_end end, bool is_net,
+				  const struct lnet_nid *nid)
 {
 	unsigned int i;
 
-	*place = LNET_UDSP_MAX;
-	for (i = 0; i < u->nr; i++) {
-		const struct rule *r = u->rule[i];
-
-		if (!r->say.has_priority || r->is_net[end] != is_net ||
-		    !lnet_nidlist_match(&r->end[end], nid))
-			continue;
-		*place = u->place[i];
-		return r;
-	}
-	return NULL;
+	for (i = 0; i < u->nr; i++)
+		if (u->rule[i]->say.has_priority && u->rule[i]->is_net[end] == is_net &&
+		    lnet_nidlist_match(&u->rule[i]->end[end], nid))
+			return i;
+	return LNET_UDSP_MAX;
 }
 
-static u32 place_of(const struct lnet_udsp *u, enum lnet_udsp_end end, bool is_net,
-		    const struct lnet_nid *nid)
+static s64 priority_of(const struct lnet_udsp *u, enum lnet_udsp_end end, bool is_net,
+		       const struct lnet_nid *nid)
 {
-	u32 place;
+	unsigned int i = u ? priority_rule(u, end, is_net, nid) : LNET_UDSP_MAX;
 
-	priority_rule(u, end, is_net, nid, &place);
-	return place;
+	return i < LNET_UDSP_MAX ? (s64)u->rule[i]->say.priority : LNET_UDSP_NONE;
 }
 
 void lnet_udsp_info(const struct lnet *ln, enum lnet_udsp_end end, const struct lnet_nid *nid,
 		    struct lnet_udsp_info *info)
 {
-	const struct lnet_udsp *u = ln->udsp;
-	const struct rule *net = NULL, *one = NULL;
-	u32 place;
-
-	if (u) {
-		net = priority_rule(u, end, true, nid, &place);
-		one = priority_rule(u, end, false, nid, &place);
-	}
-	info->net_priority = net ? (s64)net->say.priority : LNET_UDSP_NONE;
-	info->nid_priority = one ? (s64)one->say.priority : LNET_UDSP_NONE;
+	info->net_priority = priority_of(ln->udsp, end, true, nid);
+	info->nid_priority = priority_of(ln->udsp, end, false, nid);
 }
 
-/* Of the rules that prefer what their other end, @other, means, the next for @dst, from @i on. */
+/* The next rule, from @i on, that prefers something to reach @dst; NULL: none. */
 static const struct rule *preferring(const struct lnet_udsp *u, unsigned int *i,
-				     enum lnet_udsp_end other, const struct lnet_nid *dst)
+				     const struct lnet_nid *dst)
 {
 	while (u && *i < u->nr) {
 		const struct rule *r = u->rule[(*i)++];
 
-		if (!r->say.has_priority && r->end[other].nr &&
-		    lnet_nidlist_match(&r->end[LNET_UDSP_DST], dst))
+		if (!r->say.has_priority && lnet_nidlist_match(&r->end[LNET_UDSP_DST], dst))
 			return r;
 	}
 	return NULL;
-}
-
-bool lnet_udsp_prefers(const struct lnet *ln, const struct lnet_nid *src,
-		       const struct lnet_nid *dst)
-{
-	const struct rule *r;
-	unsigned int i = 0;
-
-	while ((r = preferring(ln->udsp, &i, LNET_UDSP_SRC, dst)))
-		if (lnet_nidlist_match(&r->end[LNET_UDSP_SRC], src))
-			return true;
-	return false;
 }
 
 bool lnet_udsp_prefers_router(const struct lnet *ln, const struct lnet_peer *gw,
@@ -199,7 +162,7 @@ bool lnet_udsp_prefers_router(const struct lnet *ln, const struct lnet_peer *gw,
 	const struct rule *r;
 	unsigned int i = 0;
 
-	while ((r = preferring(ln->udsp, &i, LNET_UDSP_RTE, dst)))
+	while ((r = preferring(ln->udsp, &i, dst)))
 		list_for_each_entry(pni, &gw->pnis, link)
 			if (lnet_nidlist_match(&r->end[LNET_UDSP_RTE], &pni->nid))
 				return true;
@@ -208,24 +171,42 @@ bool lnet_udsp_prefers_router(const struct lnet *ln, const struct lnet_peer *gw,
 
 static bool path_preferred(const struct lnet *ln, const struct lnet_path *path)
 {
+	const struct rule *r;
+	unsigned int i = 0;
+
 	if (path->hop != path->pni)
 		return lnet_udsp_prefers_router(ln, path->hop->peer, &path->pni->nid);
-	return lnet_udsp_prefers(ln, &path->ni->nid, &path->pni->nid);
+	while ((r = preferring(ln->udsp, &i, &path->pni->nid)))
+		if (lnet_nidlist_match(&r->end[LNET_UDSP_SRC], &path->ni->nid))
+			return true;
+	return false;
+}
+
+/*
+ * Appends a digit to @behind, to the base LNET_UDSP_MAX + 1: the number of better priorities than
+ * that of @nid or of its net.
+ */
+static s32 add_place(s32 behind, const struct lnet_udsp *u, enum lnet_udsp_end end, bool is_net,
+		     const struct lnet_nid *nid)
+{
+	unsigned int i = priority_rule(u, end, is_net, nid);
+
+	return behind * (LNET_UDSP_MAX + 1) + (i < LNET_UDSP_MAX ? u->place[i] : LNET_UDSP_MAX);
 }
 
 void lnet_udsp_path(const struct lnet *ln, struct lnet_path *path)
 {
 	const struct lnet_nid *src = &path->ni->nid, *dst = &path->pni->nid;
 	const struct lnet_udsp *u = ln->udsp;
-	s64 behind;
+	s32 behind = 0;
 
 	path->policy = 0;
 	if (!u)
 		return;
-	behind = (s64)place_of(u, LNET_UDSP_DST, true, dst) << 24 |
-		 place_of(u, LNET_UDSP_SRC, true, src) << 16 |
-		 place_of(u, LNET_UDSP_SRC, false, src) << 8 |
-		 place_of(u, LNET_UDSP_DST, false, dst);
+	behind = add_place(behind, u, LNET_UDSP_DST, true, dst);
+	behind = add_place(behind, u, LNET_UDSP_SRC, true, src);
+	behind = add_place(behind, u, LNET_UDSP_SRC, false, src);
+	behind = add_place(behind, u, LNET_UDSP_DST, false, dst);
 	path->policy = -behind * 2 + path_preferred(ln, path);
 }
 
@@ -292,23 +273,13 @@ static void table_free(struct lnet_udsp *u)
 
 /* ---- changing them --------------------------------------------------------------------------- */
 
-/* Index of the rule with the patterns of @r, or the number of rules. */
-static unsigned int find_same(const struct lnet_udsp *u, const struct rule *r)
-{
-	unsigned int i;
-
-	for (i = 0; i < u->nr; i++)
-		if (same_patterns(u->rule[i], r))
-			break;
-	return i;
-}
-
-/* Takes @r on success. *@out: the rule it replaces, or NULL. */
+/* Takes @r on success. *@out: the rule it replaces; unchanged if there is none. */
 static int table_insert(struct lnet_udsp *u, int idx, struct rule *r, struct rule **out)
 {
-	unsigned int same = find_same(u, r), at = u->nr;
+	unsigned int same = 0, at = u->nr;
 
-	*out = NULL;
+	while (same < u->nr && !same_patterns(u->rule[same], r))
+		same++;
 	if (same < u->nr) {
 		if (same_action(u->rule[same], r))
 			return -EALREADY;
@@ -326,34 +297,20 @@ static int table_insert(struct lnet_udsp *u, int idx, struct rule *r, struct rul
 	return 0;
 }
 
-/* cfg_mutex held. Takes @r on success. */
-static int add(struct lnet *ln, int idx, struct rule *r)
-{
-	struct lnet_udsp *u = table_copy(ln->udsp);
-	struct rule *gone;
-	int rc = u ? table_insert(u, idx, r, &gone) : -ENOMEM;
-
-	if (rc) {
-		kvfree(u);
-		return rc;
-	}
-	kvfree(publish(ln, u));
-	rule_free(gone);
-	return 0;
-}
-
 int lnet_udsp_add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule)
 {
-	struct rule *r;
+	struct rule *r, *gone = NULL;
 	int rc = rule_new(rule, &r);
+	struct lnet_udsp *u;
 
 	if (rc)
 		return rc;
 	mutex_lock(&ln->cfg_mutex);
-	rc = add(ln, idx, r);
+	u = table_copy(ln->udsp);
+	rc = u ? table_insert(u, idx, r, &gone) : -ENOMEM;
+	kvfree(rc ? u : publish(ln, u));
 	mutex_unlock(&ln->cfg_mutex);
-	if (rc)
-		rule_free(r);
+	rule_free(rc ? r : gone);
 	return rc;
 }
 
@@ -391,22 +348,15 @@ int lnet_udsp_del(struct lnet *ln, int idx)
 	return rc;
 }
 
-static int table_fill(struct lnet_udsp *u, const struct lnet_udsp_rule *rules, unsigned int nr)
+int lnet_udsp_set(struct lnet *ln, const struct lnet_udsp_rule *rules, unsigned int nr)
 {
-	int rc = nr > LNET_UDSP_MAX ? -ENOSPC : 0;
+	struct lnet_udsp *u = table_copy(NULL);
+	int rc = !u ? -ENOMEM : nr > LNET_UDSP_MAX ? -ENOSPC : 0;
 
 	while (!rc && u->nr < nr) {
 		rc = rule_new(&rules[u->nr], &u->rule[u->nr]);
 		u->nr += !rc;
 	}
-	return rc;
-}
-
-int lnet_udsp_set(struct lnet *ln, const struct lnet_udsp_rule *rules, unsigned int nr)
-{
-	struct lnet_udsp *u = table_copy(NULL);
-	int rc = u ? table_fill(u, rules, nr) : -ENOMEM;
-
 	if (rc) {
 		table_free(u);
 		return rc;
