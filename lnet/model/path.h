@@ -37,7 +37,7 @@ struct lnet_path_stats {
 };
 
 struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
-	/* topology/: */
+	/* the first two cache lines are read for each request. topology/: */
 	struct list_head link;		/* in pni->paths */
 	struct lnet_ni *ni;		/* counted */
 	struct lnet_peer_ni *pni;	/* the far end: where messages are addressed to */
@@ -47,11 +47,17 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	 */
 	struct lnet_peer_ni *hop;
 	struct lnet_path *trunk;	/* of the pair (@ni, @hop): itself, or the router's */
-	union {
-		struct list_head carried;	/* a trunk's: the paths behind the router */
-		struct list_head carry;		/* of one of them: among these */
-	};
-	struct lnet_route *route;	/* that wants it; NULL: direct */
+	/* path/: */
+	u64 suspect_ns;			/* since when suspect; 0: not */
+	u64 down_ns;			/* since when the path fails; 0: works */
+	u64 evidence_ns;		/* last proof of life */
+	u64 srtt_ns, rttvar_ns;		/* 0: not measured */
+	u64 back_ns;			/* when it last ceased to be suspect or down */
+	/* xfer/: */
+	u64 busy_ns;			/* since when something has been out */
+	u32 nr_wire;			/* attempts in WIRE or POSTED */
+	/* topology/: */
+	s32 policy;			/* udsp.c: twice its priority, and 1 if it is preferred */
 	u16 ix;				/* bit in op->tried; may be shared beyond LNET_MAX_PATHS */
 	/* path/: */
 	u16 health;			/* 0..1000, of the pair alone */
@@ -65,41 +71,35 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u8 turning : 1;			/* its @turns are being served */
 	/* path/: */
 	u8 back_measured : 1;		/* one that left before back_ns was taken as a round trip */
+	/* shard/: */
+	struct lnet_path_stats *stats;	/* NULL until first traffic */
 	/* xfer/: */
 	struct list_head asked;		/* attempts in ATT_ASKED, in posting order */
 	/* path/: */
-	u64 srtt_ns, rttvar_ns;		/* 0: not measured */
-	u64 evidence_ns;		/* last proof of life */
-	/* xfer/: */
-	u64 busy_ns;			/* since when something has been out */
-	/* path/: */
 	u64 gap_ns, gap_set_ns;		/* longest pause between signs of life; halved then */
-	u64 suspect_ns;			/* since when suspect; 0: not */
-	u64 down_ns;			/* since when the path fails; 0: works */
 	u64 failed_ns;			/* last failure, not heard since; 0: attribution.c */
-	u64 back_ns;			/* when it last ceased to be suspect or down */
 	u64 logged_ns;			/* begin of the failure in the log; 0: none is logged */
-	/* xfer/: */
-	u64 lost_ns;			/* when it last lost its connections; 0: never */
-	/* path/: */
 	struct lnet_timer timer;	/* recovery: a pause */
 	/* in sh->probes: its ping waits for the budget; topology/ takes it off as well */
 	struct list_head line;
 	/* in p->resets, taken off under the shard lock: until then the path is not idle */
 	struct list_head reset;
+	/* topology/: */
+	union {
+		struct list_head carried;	/* a trunk's: the paths behind the router */
+		struct list_head carry;		/* of one of them: among these */
+	};
+	struct lnet_route *route;	/* that wants it; NULL: direct */
 	/* xfer/: */
-	u32 nr_wire;			/* attempts in WIRE or POSTED */
+	u64 lost_ns;			/* when it last lost its connections; 0: never */
+	u32 lost_epoch;			/* what was posted under this epoch or before is lost */
+	u32 nr_resent;			/* messages sent again as it failed them or was silent */
 	/* routed: large requests that have their turn, and attempts in WAIT_TURN: attempt.c */
 	u32 nr_large;
 	u32 nr_turns;			/* a trunk's: attempts in WAIT_TURN by it */
-	u32 lost_epoch;			/* what was posted under this epoch or before is lost */
-	u32 nr_resent;			/* messages sent again as it failed them or was silent */
 	struct list_head turns;
-	/* topology/: */
-	s64 policy;			/* udsp.c: twice its priority, and 1 if it is preferred */
-	/* shard/: */
-	struct lnet_path_stats *stats;	/* NULL until first traffic */
 };
+static_assert(sizeof(struct lnet_path) == 304);
 
 /* A router stands between. */
 static inline bool lnet_path_routed(const struct lnet_path *path)

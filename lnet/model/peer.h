@@ -7,6 +7,7 @@
 #include "model/discovery.h"
 #include "model/timer.h"
 #include "model/trace.h"
+#include "model/tunables.h"
 #include <lnet/lnd.h>
 #include <lnet/nid.h>
 
@@ -59,40 +60,43 @@ struct lnet_peer_ni {
 	atomic_t refs;
 	/* [sh] from here */
 	u16 health;			/* path/ */
-	/* topology/; path/ writes @sticky_set: */
-	u8 deleted : 1, sticky_set : 1;
+	/* topology/: */
+	u8 deleted : 1;
 	/* service/: */
 	u8 said : 2;			/* enum lnet_said */
+	u8 alias;			/* cannot be pinged, so not proven: merge.c */
 	/* topology/ and service/, for routes: */
 	u8 gw;				/* enum lnet_gw_state; 0: of no router that routes name */
-	/* service/: */
-	u8 alias;			/* cannot be pinged, so not proven: merge.c */
-	/* path/: */
-	u32 ping_count;
-	/* xfer/; router/ writes the router credits: */
-	s32 credits, min_credits, rtr_credits, min_rtr_credits;
+	/* xfer/: */
+	s32 credits, min_credits;
+	u32 nr_wait;			/* attempts in @wait */
+	/* topology/: */
 	u32 max_credits;
 	/* the public calls (api.c): */
 	u32 not_own_gen;		/* configuration in which it was seen not to be our own */
-	/* xfer/: */
-	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_PEER */
-	u32 nr_wait;
 	/* shard/: */
 	atomic_t nr_answers;		/* ACKs and REPLYs sent by it as next hop, not done */
 	atomic_t nr_windows;		/* duplicate windows of any shard whose ->from it is */
+	/* router/: */
+	s32 rtr_credits, min_rtr_credits;
+	/* path/: */
+	u32 ping_count;
+	u64 turn;
 	/* topology/: */
 	struct list_head paths;
+	/* receive/, and path/ the second: */
+	u64 last_rx_ns, next_ping_ns;
+	/* path/; topology/ resets it: */
+	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */
+	/* xfer/: */
+	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_PEER */
 	/* router/: */
 	/* first of each queue for its router credits, by size; messages with a credit */
 	struct list_head rtr_wait[2], rtr_held;
-	/* path/; topology/ resets @sticky: */
-	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */
-	u64 turn;
-	/* receive/, and path/ the second: */
-	u64 last_rx_ns, next_ping_ns;
 	/* shard/: */
-	u64 *c;				/* LNET_NR_PNI_COUNTERS, which follow it in memory */
+	u64 c[LNET_NR_PNI_COUNTERS];
 };
+static_assert(offsetof(struct lnet_peer_ni, c) == 288);
 
 /* [sh of its peer] xfer/: our requests to a peer that named us a grant */
 struct lnet_txwin {
@@ -126,7 +130,7 @@ struct lnet_peer {
 	atomic_t refs;
 	/* topology/ for a new peer, manage/, and service/ when peers merge: */
 	struct lnet_nid primary;	/* [cfg] */
-	u8 configured, mr, multi_set, deleted;	/* [cfg]; @multi_set is not used */
+	u8 configured, mr, deleted;	/* [cfg] */
 	u8 locked;			/* [cfg] the primary NID stays, unless it is forced */
 	u32 state_rest;			/* [cfg] bits of its state set by hand, without meaning */
 	/* topology/; service/ when peers merge: */
@@ -178,7 +182,6 @@ struct lnet_peer {
 	/* xfer/: */
 	struct list_head voided;	/* ops with a request ID of an expired session */
 	/* path/: */
-	u64 turn;			/* not used */
 	/* thousandths short of a full bucket, <= 0: a new peer starts full */
 	s64 hedge_tokens;
 	/* token bucket as one time: full if not after now; each recovery ping adds 1/rate */

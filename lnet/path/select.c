@@ -398,10 +398,8 @@ static void share_take(const struct lnet_shard *sh, const struct lnet_path *path
 
 static void taken(struct lnet_shard *sh, const struct lnet_select *s, struct lnet_path *path)
 {
-	if (!s->peer->mr && s->request && (!s->ni || !path->pni->sticky)) {
+	if (!s->peer->mr && s->request && (!s->ni || !path->pni->sticky))
 		path->pni->sticky = path->ni;
-		path->pni->sticky_set = 1;
-	}
 	if (s->ni && s->pni)
 		return;				/* nothing was chosen, nobody's turn is over */
 	sh->turn++;

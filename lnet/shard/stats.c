@@ -191,8 +191,7 @@ void lnet_peer_stats_reset(struct lnet_peer *peer)
 	struct lnet_path *path;
 
 	list_for_each_entry(pni, &peer->pnis, link) {
-		if (pni->c)
-			memset(pni->c, 0, LNET_NR_PNI_COUNTERS * sizeof(*pni->c));
+		memset(pni->c, 0, sizeof(pni->c));
 		list_for_each_entry(path, &pni->paths, link)
 			if (path->stats)
 				hists_reset(path->stats);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Peers and their interfaces: found by NID, made by traffic, counted. */
-#include "plat.h"
-#include <lnet/env.h>
 #include <lnet/hash.h>
-#include <lnet/lnd.h>
 #include <lnet/lnet.h>
-#include <lnet/nid.h>
 #include "base/base.h"
 #include "shard/shard.h"
 #include "shard/hooks.h"
@@ -186,13 +182,11 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 /* Takes a count of @peer, which it does not enter yet. */
 static struct lnet_peer_ni *pni_alloc(struct lnet_peer *peer, const struct lnet_nid *nid)
 {
-	size_t counters = LNET_NR_PNI_COUNTERS * sizeof(u64);
-	struct lnet_peer_ni *pni = kzalloc(sizeof(*pni) + counters, GFP_NOFS);
+	struct lnet_peer_ni *pni = kzalloc(sizeof(*pni), GFP_NOFS);
 	unsigned int cls;
 
 	if (!pni)
 		return NULL;
-	pni->c = (u64 *)(pni + 1);
 	INIT_HLIST_NODE(&pni->hash);
 	INIT_LIST_HEAD(&pni->link);
 	INIT_LIST_HEAD(&pni->paths);

@@ -268,7 +268,6 @@ static struct lnet_peer_ni *pni_make(struct replay *rp, const struct lnet_rec *r
 	pni->ln = rp->ln;
 	memcpy(&pni->nid, r->a, sizeof(pni->nid));
 	pni->health = U16_MAX;		/* not told yet */
-	pni->c = must(calloc(LNET_NR_PNI_COUNTERS, sizeof(*pni->c)));
 	return pni;
 }
 
@@ -364,7 +363,7 @@ static void path_set(struct replay *rp, const struct lnet_rec *r)
 	path->lost_valid = r->cls >> 1 & 1;
 	path->back_measured = r->cls >> 2 & 1;
 	path->recovering = r->att;
-	path->policy = (s64)r->a[1];
+	path->policy = (s32)r->a[1];
 	path->route = path->trunk == path ? NULL : &((struct replay_path *)path)->route;
 	if (path->route) {
 		path->route->priority = low(r->a[2]);

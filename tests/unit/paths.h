@@ -22,7 +22,6 @@ struct world {
 	struct lnet_peer peer;
 	struct lnet_ni *ni[WORLD_MAX];
 	struct lnet_peer_ni pni[WORLD_MAX];
-	u64 pni_c[WORLD_MAX][LNET_NR_PNI_COUNTERS];
 	struct lnet_path path[WORLD_MAX * WORLD_MAX];
 	unsigned int nr_ni, nr_pni, nr_path;
 };
@@ -128,7 +127,7 @@ static inline struct lnet_peer_ni *world_pni(struct world *w, unsigned int net)
 	pni->net = lnet_nid_net(&pni->nid);
 	pni->health = LNET_HEALTH_MAX;
 	pni->credits = 8;
-	pni->c = w->pni_c[w->nr_pni++];
+	w->nr_pni++;
 	INIT_LIST_HEAD(&pni->paths);
 	list_add_tail(&pni->link, &w->peer.pnis);
 	w->peer.nr_pnis++;
