@@ -18,33 +18,22 @@
 #define LOOK_NS		((u64)NSEC_PER_SEC)
 #define BY_LOSS_MIN	10U				/* it is still tested */
 
-static u32 by_speed(const struct lnet_ni *ni)
+static bool is_lossy(const struct lnet_loss *loss)
 {
-	u32 mbit = READ_ONCE(ni->link_speed);
-
-	if (!mbit || mbit >= ni->full_mbit)
-		return LNET_WEIGHT_MAX;
-	return (u32)div_u64((u64)mbit * LNET_WEIGHT_MAX, ni->full_mbit);
-}
-
-static u32 by_loss(const struct lnet_loss *loss)
-{
-	if (loss->ppm <= LNET_LOSS_FREE_PPM)
-		return LNET_WEIGHT_MAX;
-	return max(LNET_LOSS_FREE_PPM * LNET_WEIGHT_MAX / loss->ppm, BY_LOSS_MIN);
+	return loss->ppm > LNET_LOSS_FREE_PPM;
 }
 
 /* [nid_lock] */
 static void weigh(struct lnet_ni *ni)
 {
-	u32 weight = max(by_speed(ni) * by_loss(&ni->loss) / LNET_WEIGHT_MAX, 1U);
+	u32 by_speed = LNET_WEIGHT_MAX, by_loss = LNET_WEIGHT_MAX, mbit = READ_ONCE(ni->link_speed);
 
-	WRITE_ONCE(ni->wear, (u16)(LNET_WEIGHT_MAX - weight));
-}
-
-static bool is_lossy(const struct lnet_loss *loss)
-{
-	return loss->ppm > LNET_LOSS_FREE_PPM;
+	if (mbit && mbit < ni->full_mbit)
+		by_speed = (u32)div_u64((u64)mbit * LNET_WEIGHT_MAX, ni->full_mbit);
+	if (is_lossy(&ni->loss))
+		by_loss = max(LNET_LOSS_FREE_PPM * LNET_WEIGHT_MAX / ni->loss.ppm, BY_LOSS_MIN);
+	WRITE_ONCE(ni->wear,
+		   (u16)(LNET_WEIGHT_MAX - max(by_speed * by_loss / LNET_WEIGHT_MAX, 1U)));
 }
 
 /* [nid_lock] Another opinion of the loss. */

@@ -9,53 +9,41 @@
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-static struct lnet_path *path_alloc(void)
-{
-	struct lnet_path *path = kzalloc(sizeof(*path), GFP_NOFS);
-
-	if (!path)
-		return NULL;
-	INIT_LIST_HEAD(&path->link);
-	INIT_LIST_HEAD(&path->asked);
-	INIT_LIST_HEAD(&path->turns);
-	INIT_LIST_HEAD(&path->reset);
-	INIT_LIST_HEAD(&path->line);
-	INIT_LIST_HEAD(&path->carried);
-	lnet_timer_init(&path->timer, LNET_TIMER_PATH);
-	path->health = LNET_HEALTH_MAX;
-	return path;
-}
-
-/* Not yet in use, or not any more; cancelled before. */
-static void path_free(struct lnet_path *path)
-{
-	WARN_ON_ONCE(!list_empty(&path->asked) || !list_empty(&path->reset) || path->nr_wire ||
-		     !list_empty(&path->turns) || path->nr_large || path->nr_turns);
-	if (lnet_path_routed(path))
-		lnet_peer_ni_put(path->hop);
-	lnet_ni_put(path->ni);
-	kfree(path->stats);
-	kfree(path);
-}
-
+/* The paths are not yet in use, or not any more; cancelled before. */
 void lnet_paths_free(struct list_head *paths)
 {
 	struct lnet_path *path, *next;
 
-	list_for_each_entry_safe(path, next, paths, link)
-		path_free(path);
+	list_for_each_entry_safe(path, next, paths, link) {
+		WARN_ON_ONCE(!list_empty(&path->asked) || !list_empty(&path->reset) ||
+			     path->nr_wire || !list_empty(&path->turns) || path->nr_large ||
+			     path->nr_turns);
+		if (lnet_path_routed(path))
+			lnet_peer_ni_put(path->hop);
+		lnet_ni_put(path->ni);
+		kfree(path->stats);
+		kfree(path);
+	}
 	INIT_LIST_HEAD(paths);
 }
 
-static int paths_reserve(struct list_head *paths, unsigned int *have, unsigned int want)
+/* Adds new paths to @paths, which has @have, until it has @want. */
+static int paths_reserve(struct list_head *paths, unsigned int have, unsigned int want)
 {
-	while (*have < want) {
-		struct lnet_path *path = path_alloc();
+	struct lnet_path *path;
 
+	for (; have < want; have++) {
+		path = kzalloc(sizeof(*path), GFP_NOFS);
 		if (!path)
 			return -ENOMEM;
+		INIT_LIST_HEAD(&path->asked);
+		INIT_LIST_HEAD(&path->turns);
+		INIT_LIST_HEAD(&path->reset);
+		INIT_LIST_HEAD(&path->line);
+		INIT_LIST_HEAD(&path->carried);
+		lnet_timer_init(&path->timer, LNET_TIMER_PATH);
+		path->health = LNET_HEALTH_MAX;
 		list_add_tail(&path->link, paths);
-		(*have)++;
 	}
 	return 0;
 }
@@ -153,7 +141,8 @@ int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare)
 	need = lnet_paths_missing(pni);
 	while (!err && have < need) {
 		spin_unlock(&pni->sh->lock);
-		err = paths_reserve(spare, &have, need);
+		err = paths_reserve(spare, have, need);
+		have = need;
 		spin_lock(&pni->sh->lock);
 		need = lnet_paths_missing(pni);
 	}

@@ -574,22 +574,10 @@ void lnet_peer_hide(struct lnet_peer *peer)
 }
 
 /*
- * [sh, nid_lock] Operations, messages, windows, connections and calls count what they refer to; the
- * list has one count of @peer, each interface one, and the hash one of each interface.
+ * [sh] Operations, messages, windows, connections and calls count what they refer to; the list has
+ * one count of @peer, each interface one, and the hash one of each interface. No reference can be
+ * made meanwhile: they come from the hash and the list, or from others.
  */
-static bool is_referred_to(const struct lnet_peer *peer, unsigned int mine)
-{
-	const struct lnet_peer_ni *pni;
-
-	if (atomic_read(&peer->refs) != 1 + peer->nr_pnis + mine)
-		return true;
-	list_for_each_entry(pni, &peer->pnis, link)
-		if (atomic_read(&pni->refs) != 1)
-			return true;
-	return false;
-}
-
-/* [sh] No reference can be made meanwhile: they come from the hash and the list, or from others. */
 bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine)
 {
 	struct lnet_peer_ni *pni;
@@ -601,7 +589,9 @@ bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine)
 		if (!lnet_peer_ni_is_idle(pni))
 			return false;
 	spin_lock(&peer->ln->nid_lock);
-	unused = !is_referred_to(peer, mine);
+	unused = atomic_read(&peer->refs) == 1 + peer->nr_pnis + mine;
+	list_for_each_entry(pni, &peer->pnis, link)
+		unused &= atomic_read(&pni->refs) == 1;
 	if (unused)
 		hide(peer);
 	spin_unlock(&peer->ln->nid_lock);

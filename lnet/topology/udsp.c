@@ -106,12 +106,6 @@ static bool same_patterns(const struct rule *a, const struct rule *b)
 	return true;
 }
 
-static bool same_action(const struct rule *a, const struct rule *b)
-{
-	return a->say.has_priority == b->say.has_priority &&
-	       (!a->say.has_priority || a->say.priority == b->say.priority);
-}
-
 /* ---- what they say --------------------------------------------------------------------------- */
 
 /* Index of the rule that gives @nid, or the net it is on, a priority; LNET_UDSP_MAX: none. */
@@ -273,7 +267,7 @@ static void table_free(struct lnet_udsp *u)
 
 /* ---- changing them --------------------------------------------------------------------------- */
 
-/* Takes @r on success. *@out: the rule it replaces; unchanged if there is none. */
+/* Takes @r on success. *@out: the rule with the same patterns, if any: @r replaces it. */
 static int table_insert(struct lnet_udsp *u, int idx, struct rule *r, struct rule **out)
 {
 	unsigned int same = 0, at = u->nr;
@@ -281,9 +275,10 @@ static int table_insert(struct lnet_udsp *u, int idx, struct rule *r, struct rul
 	while (same < u->nr && !same_patterns(u->rule[same], r))
 		same++;
 	if (same < u->nr) {
-		if (same_action(u->rule[same], r))
-			return -EALREADY;
 		*out = u->rule[same];
+		if ((*out)->say.has_priority == r->say.has_priority &&
+		    (!r->say.has_priority || (*out)->say.priority == r->say.priority))
+			return -EALREADY;
 		u->rule[same] = r;
 		return 0;
 	}
