@@ -194,27 +194,15 @@ struct by_hand {
 	unsigned int nr;
 };
 
-/* Who says that an end is whole says so of what it was part of. */
-static void follow(struct lnet_pass *p, struct lnet_peer_ni *pni, const struct by_hand *h)
-{
-	struct lnet_path *path;
-
-	list_for_each_entry(path, &pni->paths, link) {
-		if (h->ni && path->ni != h->ni)
-			continue;
-		if (h->value == LNET_HEALTH_MAX) {
-			path->health = LNET_HEALTH_MAX;
-			lnet_rec_path(p->sh, 0, PATH_WHOLE, path, 0, 0);
-		}
-		lnet_path_recover(p->sh, path);
-	}
-}
-
-/* Sets the health of those that h->nid names, if h->ni is NULL, and recovers their paths. */
+/*
+ * Sets the health of those that h->nid names, if h->ni is NULL, and recovers their paths. A user who
+ * declares an end whole declares its paths whole.
+ */
 static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 {
 	struct by_hand *h = arg;
 	struct lnet_peer_ni *pni;
+	struct lnet_path *path;
 
 	list_for_each_entry(pni, &peer->pnis, link) {
 		if (!h->ni && !lnet_nid_is_any(h->nid) && !lnet_nid_same(h->nid, &pni->nid))
@@ -227,7 +215,15 @@ static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 							  pni->health);
 			h->nr++;
 		}
-		follow(p, pni, h);
+		list_for_each_entry(path, &pni->paths, link) {
+			if (h->ni && path->ni != h->ni)
+				continue;
+			if (h->value == LNET_HEALTH_MAX) {
+				path->health = LNET_HEALTH_MAX;
+				lnet_rec_path(p->sh, 0, PATH_WHOLE, path, 0, 0);
+			}
+			lnet_path_recover(p->sh, path);
+		}
 	}
 }
 

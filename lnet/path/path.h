@@ -199,8 +199,6 @@ void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path);
 bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path);
 /* [sh] A recovery ping of @path is due: the path joins the queue for the ping budget. */
 void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path);
-/* [sh] True if there was a sign of life on @path within @span_ns. */
-bool lnet_path_heard_within(const struct lnet_path *path, u64 now_ns, u64 span_ns);
 /* [sh] True if a message from @peer was received on any path within the last second. */
 bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns);
 /*

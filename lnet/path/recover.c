@@ -44,24 +44,21 @@ static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 no
 	return limit_ns && heard_ns && now_ns > heard_ns && now_ns - heard_ns > limit_ns;
 }
 
-/* The way to the router is seen to first. */
-static bool trunk_is_well(const struct lnet_path *path)
-{
-	return !lnet_path_routed(path) || (!path->trunk->suspect_ns && !path->trunk->down_ns);
-}
-
 /*
- * Without link nothing can pass, here or there; lnet_select() starts anew when it is back, and a
- * peer says when its interface is.
+ * Without link nothing can pass, here or there; lnet_select() starts again when it is back, and a
+ * peer says when its interface is. The way to the router is seen to first.
  */
 static bool worth_it(struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
 {
+	const struct lnet_path *trunk = path->trunk;
 	const struct lnet *ln = sh->ln;
 
+	if (lnet_path_routed(path) && (trunk->suspect_ns || trunk->down_ns))
+		return false;
 	return !lnet_path_whole(path) && path->ni != ln->lo && path->ni->state == NI_ACTIVE &&
 	       lnet_ni_has_link(path->ni) && path->pni->said != LNET_SAID_DOWN &&
-	       trunk_is_well(path) && !path->gone && !path->pni->deleted &&
-	       !READ_ONCE(ln->stopping) && !given_up(ln, path, now_ns);
+	       !path->gone && !path->pni->deleted && !READ_ONCE(ln->stopping) &&
+	       !given_up(ln, path, now_ns);
 }
 
 static void recovering_set(struct lnet_path *path, u8 to)
@@ -199,7 +196,7 @@ void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path)
 	lnet_probes_run(p);
 }
 
-bool lnet_path_heard_within(const struct lnet_path *path, u64 now_ns, u64 span_ns)
+static bool is_heard_within(const struct lnet_path *path, u64 now_ns, u64 span_ns)
 {
 	return path->evidence_ns && now_ns - min(now_ns, path->evidence_ns) < span_ns;
 }
@@ -212,7 +209,7 @@ static bool heard_beside(const struct lnet_peer *peer, const struct lnet_path *b
 
 	list_for_each_entry(pni, &peer->pnis, link)
 		list_for_each_entry(path, &pni->paths, link)
-			if (path != but && lnet_path_heard_within(path, now_ns, BUSY_NS))
+			if (path != but && is_heard_within(path, now_ns, BUSY_NS))
 				return true;
 	return false;
 }
@@ -358,7 +355,7 @@ static bool may_be_slow(const struct lnet_pass *p, const struct lnet_path *path,
 
 static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 {
-	bool alive = lnet_path_heard_within(path, p->now_ns, ping_timeout(p->ln, path));
+	bool alive = is_heard_within(path, p->now_ns, ping_timeout(p->ln, path));
 	u64 pause_ns;
 
 	if (path->recovering == RECOVER_SLOW &&

@@ -76,17 +76,6 @@ void lnet_peer_get(struct lnet_peer *peer)
 	atomic_inc(&peer->refs);
 }
 
-/*
- * Only messages of @claimer name the new @peer. If @claimer has a claimer itself, that one becomes
- * the claimer of @peer, so that the release of a peer recurses at most once.
- */
-static void claim(struct lnet_peer *peer, struct lnet_peer *claimer)
-{
-	peer->claimer = claimer->claimer ? claimer->claimer : claimer;
-	lnet_peer_get(peer->claimer);
-	atomic_inc(&peer->claimer->nr_claimed);
-}
-
 void lnet_peer_put(struct lnet_peer *peer)
 {
 	if (!peer || !atomic_dec_and_test(&peer->refs))
@@ -426,7 +415,11 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 	return err;
 }
 
-/* Finds or creates the peer NI @nid. @claimer: the peer whose messages named it, or NULL. */
+/*
+ * Finds or creates the peer NI @nid. @claimer: the peer whose messages alone name it, or NULL. If
+ * @claimer has a claimer itself, that one becomes the claimer of the new peer, so that the release
+ * of a peer recurses at most once.
+ */
 static struct lnet_peer_ni *want(struct lnet *ln, const struct lnet_nid *nid,
 				 struct lnet_peer *claimer)
 {
@@ -443,8 +436,11 @@ static struct lnet_peer_ni *want(struct lnet *ln, const struct lnet_nid *nid,
 		peer = lnet_peer_new(ln, nid);
 		if (!peer)
 			return NULL;
-		if (claimer)
-			claim(peer, claimer);
+		if (claimer) {
+			peer->claimer = claimer->claimer ? claimer->claimer : claimer;
+			lnet_peer_get(peer->claimer);
+			atomic_inc(&peer->claimer->nr_claimed);
+		}
 		err = lnet_peer_ni_make(peer, nid);
 		if (err)
 			lnet_peer_put(peer);

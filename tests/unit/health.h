@@ -50,7 +50,6 @@
 #define lnet_health_charge HEALTH_T(health_charge)
 #define lnet_blame HEALTH_T(blame)
 #define lnet_blame_clear HEALTH_T(blame_clear)
-#define lnet_path_heard_within HEALTH_T(path_heard_within)
 #define lnet_path_recover_at HEALTH_T(path_recover_at)
 #include "lnet/path/health.c"
 #include "lnet/path/attribution.c"
