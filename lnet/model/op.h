@@ -98,7 +98,7 @@ enum lnet_op_flag {
 	LNET_OPF_MAYBE = 0x20,	/* some attempt was perhaps delivered */
 	LNET_OPF_ANSWERED = 0x40,	/* the answer used the MD once */
 	LNET_OPF_NOSEND = 0x80,		/* its success is one event: that of the answer */
-	LNET_OPF_TRACKED = 0x100,	/* counted: waits for an answer, missed it */
+	LNET_OPF_RESPONSE_COUNTED = 0x100,	/* response tracking: it is in rst_alloc */
 	LNET_OPF_ROUTED = 0x200,	/* some attempt left by a router */
 	LNET_OPF_COPY = 0x400,	/* @first is a copy, as @hedge always is */
 };

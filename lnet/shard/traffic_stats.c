@@ -125,11 +125,11 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 }
 
 /*
- * Does anybody want to know whether its answer came in time (behaviour.md 1.4, 4.6)? The MD may say
- * so, else the tunable does: bit 0 GETs, bit 1 PUTs that want an ACK. What the core asks is tracked
- * always.
+ * Response tracking of stock LNet (behaviour.md 1.4, 4.6): true if @op is counted while it waits
+ * for its reply, and again if its time ends without one. The MD decides, else the tunable: bit 0
+ * GETs, bit 1 PUTs that want an ACK. Requests of the core are always counted.
  */
-static bool tracked(const struct lnet *ln, const struct lnet_op *op)
+static bool is_response_counted(const struct lnet *ln, const struct lnet_op *op)
 {
 	u32 said = op->md ? op->md->options : 0;
 
@@ -148,9 +148,9 @@ void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op)
 	sh->nr_answers += lnet_op_answer(op);
 	op->peer->nr_ops++;
 	sh->c[LNET_C_msgs_max] = max(sh->c[LNET_C_msgs_max], ++sh->c[LNET_C_msgs_alloc]);
-	if (!tracked(sh->ln, op))
+	if (!is_response_counted(sh->ln, op))
 		return;
-	op->flags |= LNET_OPF_TRACKED;
+	op->flags |= LNET_OPF_RESPONSE_COUNTED;
 	lnet_count(sh, rst_alloc);
 }
 
@@ -160,7 +160,7 @@ void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op)
 	sh->nr_answers -= lnet_op_answer(op);
 	op->peer->nr_ops--;
 	sh->c[LNET_C_msgs_alloc]--;
-	if (op->flags & LNET_OPF_TRACKED)
+	if (op->flags & LNET_OPF_RESPONSE_COUNTED)
 		sh->c[LNET_C_rst_alloc]--;
 }
 

@@ -39,6 +39,21 @@ void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state)
 	op->state = state;
 }
 
+static const u8 id_edges[LNET_NR_ID_STATES][LNET_NR_ID_STATES] = {
+#define STATE(s)
+#define EDGE(a, b) [a][b] = 1,
+#include "model/states/request_id.def"
+#undef STATE
+#undef EDGE
+};
+
+void lnet_op_set_id(struct lnet_op *op, enum lnet_id_state state)
+{
+	WARN_ON_ONCE(!id_edges[op->id_state][state]);
+	lnet_edge_untraced(id, op->id_state, state);
+	op->id_state = state;
+}
+
 static bool with_driver(const struct lnet_att *att)
 {
 	return att && (att->state == ATT_WIRE || att->state == ATT_POSTED);
@@ -142,7 +157,7 @@ static void op_deadline(struct lnet_pass *p, struct lnet_op *op)
 
 	if (how == LNET_REMOTE_TIMEOUT) {
 		lnet_op_given_up(op);
-		if (op->flags & LNET_OPF_TRACKED)
+		if (op->flags & LNET_OPF_RESPONSE_COUNTED)
 			lnet_count(p->sh, response_timeout_count);
 		lnet_op_blame_silence(p, op);
 		if (lnet_op_is_tracked(op))

@@ -1,27 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * An attempt that waits for credits of a suspect path, or of its interface, chooses again. Also the
- * setter of the state of a request ID.
- */
+/* An attempt that waits for credits of a suspect path, or of its interface, chooses again. */
 #include "topology/topology.h"
 #include "path/path.h"
 #include "xfer/xfer.h"
 #include "shard/trace.h"
-
-static const u8 id_edges[LNET_NR_ID_STATES][LNET_NR_ID_STATES] = {
-#define STATE(s)
-#define EDGE(a, b) [a][b] = 1,
-#include "model/states/request_id.def"
-#undef STATE
-#undef EDGE
-};
-
-void lnet_op_set_id(struct lnet_op *op, enum lnet_id_state state)
-{
-	WARN_ON_ONCE(!id_edges[op->id_state][state]);
-	lnet_edge_untraced(id, op->id_state, state);
-	op->id_state = state;
-}
 
 static bool waits(const struct lnet_att *att)
 {
@@ -104,7 +86,7 @@ bool lnet_op_unbind(struct lnet_op *op)
 	if (op->binding == LNET_BIND_NONE)
 		return true;
 	if (op->binding == LNET_BIND_FIXED && !lnet_op_is_tracked(op) &&
-	    !lnet_op_source_leaves(op))
+	    !lnet_rec_asked(op->sh, lnet_op_source_leaves(op)))
 		return false;
 	op->binding = LNET_BIND_NONE;
 	if (op->src_ni)

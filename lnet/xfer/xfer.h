@@ -11,6 +11,8 @@
 /* ---- op.c ------------------------------------------------------------------------------------ */
 /* The only writer of the state. */
 void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state);
+/* [sh], or @op has not started. The only writer of the state of the request ID. */
+void lnet_op_set_id(struct lnet_op *op, enum lnet_id_state state);
 /* [sh] Sets the timer of @op to the earliest of its times; never moves it to a later time. */
 void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);
 /*
@@ -127,8 +129,6 @@ void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path 
 void lnet_op_wire(struct lnet_op *op);
 
 /* ---- reselect.c ------------------------------------------------------------------------------ */
-/* [sh], or @op has not started. The only writer of the state of the request ID. */
-void lnet_op_set_id(struct lnet_op *op, enum lnet_id_state state);
 /* [sh] @att of @op waits for credits: chooses the path again, perhaps the same. */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
 /* No lock held. lnet_op_reselect() for all operations that wait for credits of @ni. */

@@ -6,6 +6,7 @@
 #include "unit.h"
 #include "model/model.h"
 #include "tests/sim/replay_file.h"
+#include "xfer/xfer.h"
 
 #define FEW 3U
 
@@ -85,5 +86,31 @@ static void test_files(void)
 	}
 }
 
+static u64 recorded_yes(struct lnet_shard *sh, u64 value)
+{
+	return 1;
+}
+
+/*
+ * Another thread changes the marks of an NI. So a replay must not read them to decide whether a
+ * request with a given source may use another one: it takes the answer of the recording.
+ */
+static void test_unbind(void)
+{
+	static const struct lnet_trace_ops ops = { .note_value = recorded_yes };
+	struct lnet_trace trace = { .ops = &ops };
+	struct lnet_shard *sh = calloc(1, sizeof(*sh));
+	struct lnet_op op = { .sh = sh, .binding = LNET_BIND_FIXED };
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(sh);
+	UNIT_EQUAL(lnet_op_unbind(&op), false, "without a recording");
+	UNIT_EQUAL(op.binding, LNET_BIND_FIXED, "without a recording");
+	sh->rec = &trace;
+	UNIT_EQUAL(lnet_op_unbind(&op), true, "the recording says that the source leaves");
+	UNIT_EQUAL(op.binding, LNET_BIND_NONE, "the recording says that the source leaves");
+	free(sh);
+}
+
 UNIT_SUITE(recorder,
-	{ "what is no recording is refused", test_files })
+	{ "what is no recording is refused", test_files },
+	{ "a replay takes from the recording whether the source of a request leaves", test_unbind })
