@@ -96,7 +96,7 @@ static int prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *md,
 	op->match_bits = x->match_bits;
 	op->hdr_data = x->hdr_data;
 	op->timeout_ns = min_t(u64, x->timeout_ns, LNET_TIMEOUT_MAX_NS);
-	op->op_ptr = x->op_ptr;
+	op->arg = x->op_ptr;
 	return set_source(ln, op, &x->self);
 }
 

@@ -126,7 +126,7 @@ struct lnet_op {
 	/* set when it starts */
 	struct lnet_peer *peer;		/* counted */
 	struct lnet_shard *sh;		/* where it lives */
-	u64 deadline_ns, start_ns;
+	u64 deadline_ns;
 	u64 suspect_ns;			/* next look at the silence of the attempts */
 	/* the folder that makes the operation, from here: from here on cleared for each: pool.c */
 	struct lnet_md *md;		/* PUT payload, GET sink, REPLY source; NULL with @copy */
@@ -134,12 +134,14 @@ struct lnet_op {
 	/* internal GET: where the REPLY lands; @len bytes at least */
 	const struct lnet_frag *sink;
 	struct lnet_evt *evt[2];	/* SEND, final; preallocated */
-	/* internal ops: instead of events, [sh] held; arg in @arg */
+	/* internal ops: instead of events, [sh] held; argument in @arg */
 	void (*done)(struct lnet_pass *p, struct lnet_op *op);
-	void *arg;
-	struct lnet_handle wire;	/* request: our name of it; answer: the handle to echo */
+	void *arg;			/* ops of users: @op_ptr of their events */
+	/* request: session ID and sequence, or instance and slot; answer: the handle to echo */
+	struct lnet_handle wire;
 	/* NID asked for (header destination may be another of the peer) */
 	struct lnet_nid target;
+	u32 target_pid;
 	struct lnet_ni *src_ni;		/* to leave by, or NULL: counted */
 	struct lnet_peer_ni *dst_pni;	/* of the NID asked for: counted */
 	/* a router's, to go by if it leads there: counted */
@@ -147,10 +149,9 @@ struct lnet_op {
 	u64 match_bits, hdr_data;
 	/* xfer/ writes all but @timeout_ns: */
 	u64 timeout_ns, first_wire_ns;
-	u64 seq;			/* name, with tx grant in @wire */
 	u64 tried;			/* bitmap of path ix */
 	/* the maker of the operation; receive/ writes @mlength of a GET, many write @flags: */
-	u32 portal, offset, md_off, len, mlength, target_pid;
+	u32 portal, offset, md_off, len, mlength;
 	u32 flags;
 	/* xfer/: */
 	u32 slot;			/* index in ln->slots + 1; 0: none */
@@ -166,13 +167,12 @@ struct lnet_op {
 	u8 binding;			/* enum lnet_binding */
 	/* xfer/: */
 	u8 id_state;			/* enum lnet_id_state */
-	/* the folder that makes the operation: */
-	void *op_ptr;
 	/* receive/: */
 	struct lnet_entry *entry;	/* answers of marked requests: counted */
 	/* xfer/: */
 	struct lnet_att *hedge;		/* second attempt; NULL mostly */
 };
+static_assert(sizeof(struct lnet_op) == 448);
 
 /* ---- questions about them -------------------------------------------------------------------- */
 
@@ -205,6 +205,13 @@ static inline bool lnet_op_is_idempotent(const struct lnet_op *op)
 static inline bool lnet_op_is_tracked(const struct lnet_op *op)
 {
 	return op->id_state >= ID_DUE;
+}
+
+/* The sequence of a request that has one: ID_DRAWN. The other bits of the cookie: request_id.c. */
+#define LNET_OP_SEQ_MASK ((1ULL << 48) - 1)
+static inline u64 lnet_op_seq(const struct lnet_op *op)
+{
+	return op->wire.cookie[1] & LNET_OP_SEQ_MASK;
 }
 
 /*

@@ -93,7 +93,7 @@ static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last)
 	while (more) {		/* the end of one may begin or end others */
 		more = false;
 		list_for_each_entry(op, &peer->voided, voided) {
-			if (op->seq > last || op->wire.cookie[0] != rx->handle.cookie[0])
+			if (lnet_op_seq(op) > last || op->wire.cookie[0] != rx->handle.cookie[0])
 				continue;
 			more = merged_one(p, op, rx);
 			if (more)
@@ -133,7 +133,7 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx)
 		struct lnet_op *op = tx->op[seq & (tx->cap - 1)];
 
 		/* One that is finished may have made place for a later one. */
-		if (op && op->seq == seq)
+		if (op && lnet_op_seq(op) == seq)
 			merged_one(p, op, rx);
 	}
 }

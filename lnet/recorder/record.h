@@ -30,7 +30,7 @@ struct lnet_rec {
 
 /* A dump: this, then records sorted by @seq. */
 #define LNET_REC_MAGIC		0x31636552744e4cULL	/* "LNtRec1" */
-#define LNET_REC_VERSION	2U
+#define LNET_REC_VERSION	3U
 #define LNET_REC_FILE_MAX	(1ULL << 32)		/* bytes: no reader takes more */
 struct lnet_rec_head {
 	u64 magic;

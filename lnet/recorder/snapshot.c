@@ -270,7 +270,7 @@ static void op_write(struct lnet_shard *sh, struct lnet_op *op)
 		       op->tried, op->suspect_ns } });
 	tell(sh, (struct lnet_rec){
 		.kind = LNET_RK_OP2, .op = id, .peer = op->peer->rec.id,
-		.a = { op->deadline_ns, op->timeout_ns, op->start_ns, op->first_wire_ns } });
+		.a = { op->deadline_ns, op->timeout_ns, op->first_wire_ns } });
 	tell(sh, (struct lnet_rec){
 		.kind = LNET_RK_OP3, .op = id, .peer = op->peer->rec.id,
 		.pni = place_of(dst), .path = place_of(via),

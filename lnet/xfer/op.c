@@ -540,7 +540,7 @@ static void fill_event(const struct lnet_op *op, struct lnet_evt *e, enum lnet_e
 	ev->offset = op->offset;
 	ev->target.nid = op->target;
 	ev->target.pid = op->target_pid;
-	ev->op_ptr = op->op_ptr;
+	ev->op_ptr = op->arg;
 	memset(&ev->initiator.nid, 0xff, sizeof(ev->initiator.nid));
 	ev->initiator.pid = 0;
 	memset(&ev->source, 0xff, sizeof(ev->source));

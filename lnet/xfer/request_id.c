@@ -8,7 +8,7 @@
 #include "shard/shard.h"
 #include "xfer/xfer.h"
 
-#define SEQ_MASK ((1ULL << 48) - 1)
+#define SEQ_MASK LNET_OP_SEQ_MASK
 #define DIST_SHIFT 48
 #define DIST_MASK 0x3fffULL
 #define ACK_BIT LNET_NAME_ALONE
@@ -59,7 +59,7 @@ bool lnet_window_stale(const struct lnet_pass *p, const struct lnet_txwin *tx)
 bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_txwin *tx = &op->peer->tx;
-	u64 cookie;
+	u64 seq, cookie;
 
 	if (op->id_state != ID_DUE)
 		return true;
@@ -67,14 +67,14 @@ bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
 		return false;
 	if (tx->next == tx->oldest)
 		tx->heard_ns = p->now_ns;
-	op->seq = tx->next++;
+	seq = tx->next++;
 	tx->used_ns = p->now_ns;
-	cookie = op->seq | min_t(u64, op->seq - tx->oldest, DIST_MASK) << DIST_SHIFT;
+	cookie = seq | min_t(u64, seq - tx->oldest, DIST_MASK) << DIST_SHIFT;
 	if (!lnet_op_is_acked_unseen(op))
 		cookie |= ACK_BIT;
 	op->wire.cookie[0] = tx->grant;
 	op->wire.cookie[1] = cookie;
-	tx->op[op->seq & (tx->cap - 1)] = op;
+	tx->op[seq & (tx->cap - 1)] = op;
 	tx->told = max(tx->told, tx->oldest);
 	lnet_op_set_id(op, ID_DRAWN);
 	return true;
@@ -117,7 +117,7 @@ static struct lnet_op *by_void_name(struct lnet_peer *peer, const struct lnet_ha
 	struct lnet_op *op;
 
 	list_for_each_entry(op, &peer->voided, voided)
-		if (op->wire.cookie[0] == h->cookie[0] && op->seq == (h->cookie[1] & SEQ_MASK))
+		if (op->wire.cookie[0] == h->cookie[0] && lnet_op_seq(op) == (h->cookie[1] & SEQ_MASK))
 			return op;
 	return NULL;
 }
@@ -167,10 +167,10 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 	if (op->wire.cookie[0] != tx->grant || !tx->grant)
 		return;
 	if (is_answered(op)) {
-		tx->seen = max(tx->seen, op->seq);
+		tx->seen = max(tx->seen, lnet_op_seq(op));
 		tx->heard_ns = p->now_ns;
 	}
-	tx->op[op->seq & (tx->cap - 1)] = NULL;
+	tx->op[lnet_op_seq(op) & (tx->cap - 1)] = NULL;
 	while (tx->oldest < tx->next && !tx->op[tx->oldest & (tx->cap - 1)])
 		tx->oldest++;
 	lnet_confirm_due(p, peer);

@@ -94,7 +94,6 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 		p->sh->rec->ops->note_start(p, op);
 	list_add_tail(&op->all, &sh->live);
 	lnet_stat_start(sh, op);
-	op->start_ns = p->now_ns;
 	if (lnet_op_answer(op))
 		atomic_inc(&lnet_op_hop(op)->nr_answers);
 	if (!op->timeout_ns)

@@ -92,8 +92,7 @@ static void op_set2(struct replay *rp, const struct lnet_rec *r)
 
 	op->deadline_ns = r->a[0];
 	op->timeout_ns = r->a[1];
-	op->start_ns = r->a[2];
-	op->first_wire_ns = r->a[3];
+	op->first_wire_ns = r->a[2];
 }
 
 static void op_set3(struct replay *rp, const struct lnet_rec *r)

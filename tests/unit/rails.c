@@ -304,7 +304,7 @@ static void unhold(struct held *h)
 
 static void note_sent(const struct lnet_att *att, const struct rails_msg *m)
 {
-	u64 tag = (u64)(unsigned long)att->op->op_ptr;
+	u64 tag = (u64)(unsigned long)att->op->arg;
 
 	if (m->type != RAILS_CORE) {
 		rails.last = *m;
