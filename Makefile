@@ -145,6 +145,16 @@ $(REPLAY): $(REPLAY_OBJS)
 	$(Q)$(LD) -r -o $@ $^
 	$(Q)$(OBJCOPY) --keep-global-symbol=sim_replay --keep-global-symbol=sim_replay_records $@
 
+# The core a third time, without inlining and with each call counted, for tests/lint/depth.
+DEPTH_OBJS := $(patsubst %.c,$(O)/depth/%.o,$(wildcard $(CORE:=/*.c)))
+$(DEPTH_OBJS): $(O)/depth/%.o: %.c
+	@mkdir -p $(@D)
+	$(call says,CC,$(<:.c=.o) with counted calls)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -O0 -fno-inline -finstrument-functions -MMD -MP -c -o $@ $<
+$(O)/depth/depth: $(O)/tests/lint/depth.o $(DEPTH_OBJS) $(CTL_A) $(LIB_A)
+	$(call says,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lm
+
 $(O)/light/%.o: lnet/selftest/%.c
 	@mkdir -p $(@D)
 	$(call says,CC,$(<:.c=.o) for light nodes)

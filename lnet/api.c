@@ -7,8 +7,6 @@
 #include "fault/fault.h"
 #include "shard/hooks.h"
 
-#define SLOT_TRIES 16
-
 void lnet_xfer_init(struct lnet_xfer *x)
 {
 	memset(x, 0, sizeof(*x));
@@ -100,8 +98,7 @@ static int prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *md,
 	return set_source(ln, op, &x->self);
 }
 
-/* An operation with its events, from the reserve of the target's shard, which stays locked. */
-/* Other threads were quicker than the refilling of the reserve. */
+/* As op_get(), when other threads have used up the pool. */
 static struct lnet_op *op_make(struct lnet_pass *p, struct lnet_peer_ni *pni, bool two_events)
 {
 	struct lnet_op *op;
@@ -119,6 +116,7 @@ static struct lnet_op *op_make(struct lnet_pass *p, struct lnet_peer_ni *pni, bo
 	return NULL;
 }
 
+/* An operation with its events, from the pool of the target's shard, which stays locked. */
 static struct lnet_op *op_get(struct lnet_pass *p, struct lnet_peer_ni *pni, bool two_events)
 {
 	struct lnet_op *op;
@@ -134,22 +132,6 @@ static struct lnet_op *op_get(struct lnet_pass *p, struct lnet_peer_ni *pni, boo
 		return op;
 	lnet_op_recycle(p->sh, op);
 	return op_make(p, pni, two_events);
-}
-
-/* The same with names: whoever finds none makes more, and may find them taken again. */
-static int op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni)
-{
-	unsigned int tries = SLOT_TRIES;
-	int err = lnet_op_submit(p, op, pni);
-
-	while (err == -ENOMEM && tries--) {
-		lnet_leave(p);
-		err = lnet_slots_reserve(p->ln);
-		lnet_enter_pni(p, pni);
-		if (!err)
-			err = lnet_op_submit(p, op, pni);
-	}
-	return err;
 }
 
 /* Each that waits for a path, a grant or credits takes memory. */
@@ -190,7 +172,7 @@ static int start(struct lnet_pass *p, const struct lnet_xfer *x, struct lnet_pee
 	if (!err)
 		err = prepare(p->ln, op, md, x);
 	if (!err)
-		err = op_submit(p, op, pni);
+		err = lnet_op_submit(p, op, pni);
 	if (!err)
 		return 0;
 	if (op->src_ni)
@@ -235,24 +217,7 @@ static int run_begin(struct lnet *ln, struct run *run, const struct lnet_xfer *x
 	return err;
 }
 
-/* Starts one of a run, which takes over a reference to the peer interface. */
-static int run_next(struct lnet_pass *p, struct run *run, const struct lnet_xfer *x,
-		    enum lnet_op_type type, enum lnet_kind kind)
-{
-	struct lnet_peer_ni *pni = run->pni;
-	int err;
-
-	if (run->left > 1)
-		lnet_peer_ni_hold(pni);
-	err = start(p, x, pni, run->md, type, kind);
-	if (!err && !--run->left)
-		run->pni = NULL;
-	else if (err && run->left > 1)
-		lnet_peer_ni_put(pni);
-	return err;
-}
-
-/* Of the first at @x and those like it. Gives how many were started, or the error of the first. */
+/* Starts the first at @x and those like it. Returns how many, or the error of the first. */
 static int run_start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x,
 		     unsigned int nr, enum lnet_op_type type, enum lnet_kind kind)
 {
@@ -265,33 +230,22 @@ static int run_start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfe
 	if (err)
 		return err;
 	lnet_window_grow(p, run.pni, run.left);
-	do
-		err = run_next(p, &run, x + done, type, kind);
-	while (!err && ++done && run.left);
-	if (run.left)
-		lnet_leave(p);
+	for (; run.left; run.left--, done++) {
+		if (run.left > 1)	/* the last one takes over the reference of @run */
+			lnet_peer_ni_hold(run.pni);
+		err = start(p, x + done, run.pni, run.md, type, kind);
+		if (err)
+			break;
+	}
+	if (!run.left)
+		return (int)done;
+	if (run.left > 1)
+		lnet_peer_ni_put(run.pni);
+	lnet_leave(p);
 	for (; run.left; run.left--)
 		lnet_md_unuse(p, run.md);
 	lnet_peer_ni_put(run.pni);
 	return done ? (int)done : err;
-}
-
-/* Of one pass: they leave together, unless LNET_MORE of the last says that they are to wait. */
-static int burst(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
-		 enum lnet_op_type type, enum lnet_kind kind)
-{
-	struct lnet_pass p __uninitialized;
-	unsigned int done = 0;
-	int rc = 0;
-
-	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-	p.more = !!(x[nr - 1].flags & LNET_MORE);
-	while (done < nr && rc >= 0) {
-		rc = run_start(ln, &p, x + done, nr - done, type, kind);
-		done += rc > 0 ? rc : 0;
-	}
-	lnet_pass_end(&p);
-	return done ? (int)done : rc;
 }
 
 /*
@@ -309,19 +263,29 @@ static unsigned int bell_burst(const struct lnet *ln, unsigned int left)
 	return left < nr + nr / 2 ? left : nr;
 }
 
+/*
+ * Returns how many were started, or the error of the first. Those of one pass are sent together,
+ * unless LNET_MORE of the last one makes them wait.
+ */
 static int submit(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 		  enum lnet_op_type type, enum lnet_kind kind)
 {
-	unsigned int done = 0, most;
+	struct lnet_pass p __uninitialized;
+	unsigned int done = 0, end;
 	int rc = 0;
 
 	if (nr > INT_MAX)
 		return -EINVAL;
-	do {
-		most = bell_burst(ln, nr - done);
-		rc = most ? burst(ln, x + done, most, type, kind) : 0;
-		done += rc > 0 ? rc : 0;
-	} while (done < nr && rc == (int)most);
+	while (done < nr && rc >= 0) {
+		end = done + bell_burst(ln, nr - done);
+		lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+		p.more = !!(x[end - 1].flags & LNET_MORE);
+		while (done < end && rc >= 0) {
+			rc = run_start(ln, &p, x + done, end - done, type, kind);
+			done += rc > 0 ? rc : 0;
+		}
+		lnet_pass_end(&p);
+	}
 	return done ? (int)done : rc;
 }
 
@@ -348,12 +312,6 @@ int lnet_put_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr)
 int lnet_get_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr)
 {
 	return submit(ln, x, nr, LNET_OP_GET, LNET_KIND_USER);
-}
-
-/* lnet_get() for the core: may use portal 0; no session negotiation first. */
-static int get_core(struct lnet *ln, const struct lnet_xfer *x, enum lnet_kind kind)
-{
-	return one(submit(ln, x, 1, LNET_OP_GET, kind));
 }
 
 /* ---- who and how far ------------------------------------------------------------------------- */
@@ -425,7 +383,10 @@ static void user_pinged(struct lnet_pass *p, void *arg, const struct lnet_event 
 		lnet_md_unlink(u->ln, ev->md);
 }
 
-/* Takes ownership of @u, which has the callback for the result. */
+/*
+ * Takes ownership of @u, which has the callback for the result. The GET may use portal 0, as it is
+ * of the core, and waits for no session negotiation.
+ */
 static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 timeout_ns,
 		     enum lnet_kind kind)
 {
@@ -452,7 +413,7 @@ static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 tim
 	x.portal = LNET_PORTAL_RESERVED;
 	x.match_bits = LNET_PING_MATCHBITS;
 	x.timeout_ns = timeout_ns;
-	err = get_core(ln, &x, kind);
+	err = one(submit(ln, &x, 1, LNET_OP_GET, kind));
 	if (err)
 		lnet_md_unlink(ln, md);	/* its last event frees @u; its ->done is not called */
 	return err;

@@ -182,11 +182,17 @@ static inline bool lnet_att_is_copy(const struct lnet_att *att)
 	return att != &att->op->first || att->op->flags & LNET_OPF_COPY;
 }
 
-/* It has a place in a queue, and nothing of it has left. */
+/* @att exists and is in use. */
+static inline bool lnet_att_is_live(const struct lnet_att *att)
+{
+	return att && att->state != ATT_FREE;
+}
+
+/* @att exists, has a place in a queue, and nothing of it was sent. */
 static inline bool lnet_att_waits(const struct lnet_att *att)
 {
-	return att->state == ATT_WAIT_TURN || att->state == ATT_WAIT_PEER ||
-	       att->state == ATT_WAIT_NI;
+	return att && (att->state == ATT_WAIT_TURN || att->state == ATT_WAIT_PEER ||
+		       att->state == ATT_WAIT_NI);
 }
 
 /* A PUT or GET of this node. */

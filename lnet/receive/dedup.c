@@ -594,7 +594,7 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 	/* a later refusal under a grant that is void already */
 	if (lnet_contact_ready(p, op->peer)) {
 		lnet_rec_op_anew(p, op);
-		lnet_op_try(p, op);
+		lnet_op_try(p, op, NULL);
 		return;
 	}
 	list_add_tail(&op->link, &op->peer->resolve);

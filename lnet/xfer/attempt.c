@@ -62,22 +62,6 @@ static bool is_turn(const struct lnet_pass *p, const struct lnet_path *path)
 	return !most || path->nr_large < most;
 }
 
-static void account_turn(const struct lnet_att *att, enum lnet_att_state from,
-			 enum lnet_att_state to)
-{
-	if (!takes_turns(att))
-		return;
-	att->path->nr_large += (to > ATT_WAIT_TURN) - (from > ATT_WAIT_TURN);
-	att->path->trunk->nr_turns += (to == ATT_WAIT_TURN) - (from == ATT_WAIT_TURN);
-}
-
-static void account_driver(struct lnet_att *att, struct lnet_ni_shard *ns, int more)
-{
-	att->op->nr_held += more;
-	att->path->nr_wire += more;
-	ns->holds += more;
-}
-
 /*
  * Takes and gives back what the two states differ in; nobody is woken. Where the caller names both,
  * the compiler leaves what they differ in.
@@ -87,12 +71,15 @@ static __always_inline void account(struct lnet_att *att, enum lnet_att_state fr
 {
 	const struct edge *e = &edges[from][to];
 	struct lnet_peer_ni *pni = att->pni;
+	struct lnet_path *path = att->path;
 
 	WARN_ON_ONCE(!e->legal || att->state != from);
 	lnet_edge(att, att, from, to);
 	att->state = to;
-	if (from <= ATT_WAIT_TURN || to == ATT_FREE)
-		account_turn(att, from, to);
+	if ((from <= ATT_WAIT_TURN || to == ATT_FREE) && takes_turns(att)) {
+		path->nr_large += (to > ATT_WAIT_TURN) - (from > ATT_WAIT_TURN);
+		path->trunk->nr_turns += (to == ATT_WAIT_TURN) - (from == ATT_WAIT_TURN);
+	}
 	if (e->peer) {
 		pni->credits += e->peer;
 		pni->min_credits = min(pni->min_credits, pni->credits);
@@ -102,19 +89,15 @@ static __always_inline void account(struct lnet_att *att, enum lnet_att_state fr
 
 		ns->credits += e->ni;
 		ns->min_credits = min(ns->min_credits, ns->credits);
-		account_driver(att, ns, e->driver);
+		att->op->nr_held += e->driver;
+		path->nr_wire += e->driver;
+		ns->holds += e->driver;
 	}
 	if (to == ATT_FREE && unlikely(att->load))
-		lnet_load_sub(att->path, att, from >= ATT_WIRE);
+		lnet_load_sub(path, att, from >= ATT_WIRE);
 }
 
 /* An attempt counts its next hop, unless its operation does so already. */
-static void next_hop_get(const struct lnet_att *att)
-{
-	if (att->pni != att->op->dst_pni)
-		lnet_peer_ni_hold(att->pni);
-}
-
 static void next_hop_put(const struct lnet_att *att)
 {
 	if (att->pni != att->op->dst_pni)
@@ -122,31 +105,23 @@ static void next_hop_put(const struct lnet_att *att)
 }
 
 /*
- * What waited until its time was over is not sent any more, its timer ends it; what has no room in
- * the window waits for it.
+ * The attempt is about to be given to the driver: the request gets its ID, the clocks start. False:
+ * the attempt is FREE. A request that waited until its deadline is not sent, and its timer ends it.
+ * A request without room in the window waits for room.
  */
-static bool may_leave(struct lnet_pass *p, struct lnet_att *att)
-{
-	struct lnet_op *op = att->op;
-	bool late = p->now_ns >= op->deadline_ns;
-
-	if (likely(!late && lnet_rec_asked(p->sh, lnet_op_name(p, op))))
-		return true;
-	account(att, ATT_WAIT_NI, ATT_FREE);
-	if (!late)
-		lnet_op_park_window(p, op);
-	return false;
-}
-
-/* The attempt is about to be given to the driver: the request gets its name, the clocks start. */
 static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 {
 	struct lnet_op *op = att->op;
 	const struct lnet_tunables *tun = &p->ln->tun;
+	bool late = p->now_ns >= op->deadline_ns;
 	u64 slice;
 
-	if (!may_leave(p, att))
+	if (unlikely(late || !lnet_rec_asked(p->sh, lnet_op_name(p, op)))) {
+		account(att, ATT_WAIT_NI, ATT_FREE);
+		if (!late)
+			lnet_op_park_window(p, op);
 		return false;
+	}
 	account(att, ATT_WAIT_NI, ATT_WIRE);
 	if (att->path->nr_wire == 1 && list_empty(&att->path->asked))
 		att->path->busy_ns = p->now_ns;
@@ -176,11 +151,35 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 
 static void wake_turns(struct lnet_pass *p, struct lnet_path *path);
 
-static void wait_ni(struct lnet_pass *p, struct lnet_att *att)
+/*
+ * Moves @att on from @from, which is FREE, or the state of the queue that @att has left because it
+ * may go on. It takes its turn, the credit of the peer, and that of the NI, and is added to
+ * p->send; or it joins the queue of the first of these that is not free.
+ */
+static void advance(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state from)
 {
 	struct lnet_ni_shard *ns = ni_shard(att);
+	struct lnet_peer_ni *pni = att->pni;
 	struct lnet_path *path = att->path;
 
+	if (from == ATT_FREE && takes_turns(att) &&
+	    (!is_turn(p, path) || !list_empty(&path->turns))) {
+		account(att, ATT_FREE, ATT_WAIT_TURN);
+		list_add_tail(&att->link, &path->turns);
+		lnet_rec_att(p, QUEUED, att, 2, path->nr_large);
+		return;
+	}
+	if (from == ATT_FREE)
+		account(att, ATT_FREE, ATT_WAIT_PEER);
+	else if (from == ATT_WAIT_TURN)
+		account(att, ATT_WAIT_TURN, ATT_WAIT_PEER);
+	if (from != ATT_WAIT_PEER &&
+	    (!may_take(pni->credits, att->cls) || !list_empty(&pni->wait[att->cls]))) {
+		list_add_tail(&att->link, &pni->wait[att->cls]);
+		pni->nr_wait++;
+		lnet_rec_att(p, QUEUED, att, 0, (u32)pni->credits);
+		return;
+	}
 	account(att, ATT_WAIT_PEER, ATT_WAIT_NI);
 	if (!may_take(ns->credits, att->cls) || !list_empty(&ns->wait[att->cls])) {
 		list_add_tail(&att->link, &ns->wait[att->cls]);
@@ -192,20 +191,6 @@ static void wait_ni(struct lnet_pass *p, struct lnet_att *att)
 	}
 }
 
-static void wait_peer(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state from)
-{
-	struct lnet_peer_ni *pni = att->pni;
-
-	account(att, from, ATT_WAIT_PEER);
-	if (may_take(pni->credits, att->cls) && list_empty(&pni->wait[att->cls])) {
-		wait_ni(p, att);
-		return;
-	}
-	list_add_tail(&att->link, &pni->wait[att->cls]);
-	pni->nr_wait++;
-	lnet_rec_att(p, QUEUED, att, 0, (u32)pni->credits);
-}
-
 /* One that ends here gives its turn on; whoever serves them goes on with that. */
 static void serve_turns(struct lnet_pass *p, struct lnet_path *path)
 {
@@ -215,7 +200,7 @@ static void serve_turns(struct lnet_pass *p, struct lnet_path *path)
 	while (!list_empty(&path->turns) && is_turn(p, path)) {
 		att = list_first_entry(&path->turns, struct lnet_att, link);
 		list_del_init(&att->link);
-		wait_peer(p, att, ATT_WAIT_TURN);
+		advance(p, att, ATT_WAIT_TURN);
 	}
 	path->turning = false;
 }
@@ -237,7 +222,7 @@ static void wake_peer(struct lnet_pass *p, struct lnet_peer_ni *pni)
 
 			list_del_init(&att->link);
 			pni->nr_wait--;
-			wait_ni(p, att);
+			advance(p, att, ATT_WAIT_PEER);
 		}
 	}
 }
@@ -319,14 +304,9 @@ void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path 
 	att->pni = path->hop;
 	att->cls = att->op->cls;
 	att->deadline_ns = U64_MAX;
-	next_hop_get(att);
+	if (att->pni != att->op->dst_pni)
+		lnet_peer_ni_hold(att->pni);
 	if (unlikely(READ_ONCE(p->ln->tun.selection)))
 		lnet_load_add(path, att, p->now_ns);
-	if (takes_turns(att) && (!is_turn(p, path) || !list_empty(&path->turns))) {
-		account(att, ATT_FREE, ATT_WAIT_TURN);
-		list_add_tail(&att->link, &path->turns);
-		lnet_rec_att(p, QUEUED, att, 2, path->nr_large);
-		return;
-	}
-	wait_peer(p, att, ATT_FREE);
+	advance(p, att, ATT_FREE);
 }

@@ -5,14 +5,6 @@
 #include "xfer/xfer.h"
 #include "shard/trace.h"
 
-/* Of one that is to go twice the driver may have said that it is posted. */
-static bool is_given(struct lnet_att *att)
-{
-	int given = atomic_read(&att->given);
-
-	return given & LNET_GIVEN_TWICE ? given & LNET_GIVEN_DONE : given;
-}
-
 /* No lock held: takes @att from those that a fault rule holds; false: it was not among them. */
 static bool undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
@@ -36,12 +28,15 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 	struct lnet_peer_ni *pni;
 	struct lnet_ni *ni;
 	bool take;
+	int given;
 
 	if (!att)
 		return;
 	lnet_enter(p, op->sh);
-	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) &&
-	       !is_given(att) &&
+	given = atomic_read(&att->given);
+	if (given & LNET_GIVEN_TWICE)	/* the driver may have posted the first one */
+		given &= LNET_GIVEN_DONE;
+	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) && !given &&
 	       (lnet_op_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) ||
 		!lnet_ni_has_link(att->ni) || att->path->gone);
 	ni = att->ni;

@@ -61,15 +61,6 @@ static void put_fields(const struct lnet_op *op, struct lnet_hdr *hdr)
 	hdr->msg.put.offset = op->offset;
 }
 
-static void get_fields(const struct lnet_op *op, struct lnet_hdr *hdr)
-{
-	hdr->msg.get.return_wmd = op->wire;
-	hdr->msg.get.match_bits = op->match_bits;
-	hdr->msg.get.ptl_index = op->portal + (op->wire_bits & WIRE_MARK ? LNET_PORTAL_MARK : 0);
-	hdr->msg.get.src_offset = op->offset;
-	hdr->msg.get.sink_length = op->len;
-}
-
 void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
 {
 	const struct lnet_op *op = att->op;
@@ -89,7 +80,12 @@ void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
 		put_fields(op, hdr);
 		break;
 	case LNET_OP_GET:
-		get_fields(op, hdr);
+		hdr->msg.get.return_wmd = op->wire;
+		hdr->msg.get.match_bits = op->match_bits;
+		hdr->msg.get.ptl_index = op->portal +
+					 (op->wire_bits & WIRE_MARK ? LNET_PORTAL_MARK : 0);
+		hdr->msg.get.src_offset = op->offset;
+		hdr->msg.get.sink_length = op->len;
 		break;
 	case LNET_OP_ACK:
 		hdr->msg.ack.dst_wmd = op->wire;

@@ -70,11 +70,6 @@ static bool is_out(const struct lnet_att *att)
 	return with_driver(att) || asked(att);
 }
 
-static bool live(const struct lnet_att *att)
-{
-	return att && att->state != ATT_FREE;
-}
-
 /* ---- the timer ------------------------------------------------------------------------------- */
 
 /*
@@ -83,7 +78,7 @@ static bool live(const struct lnet_att *att)
  */
 static u64 att_next(const struct lnet_pass *p, const struct lnet_att *att)
 {
-	if (!live(att))
+	if (!lnet_att_is_live(att))
 		return U64_MAX;
 	if (att->state == ATT_ASKED)
 		return lnet_op_may_resend(p, att->op, true) ? att->deadline_ns : U64_MAX;
@@ -97,7 +92,7 @@ static u64 op_next(const struct lnet_pass *p, const struct lnet_op *op)
 	if (op->state == OP_BACKOFF)
 		return min(next, op->suspect_ns);
 	next = min(next, min(att_next(p, &op->first), att_next(p, op->hedge)));
-	if (lnet_op_request(op) && (live(&op->first) || live(op->hedge)))
+	if (lnet_op_request(op) && (lnet_att_is_live(&op->first) || lnet_att_is_live(op->hedge)))
 		next = min(next, op->suspect_ns);
 	return next;
 }
@@ -121,26 +116,13 @@ void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns)
 		lnet_op_arm(p, op);
 }
 
-/* What the end of the transaction time says about an operation. */
-static enum lnet_outcome deadline_outcome(const struct lnet_op *op)
-{
-	if (!(op->flags & LNET_OPF_STARTED))
-		return LNET_LOCAL_TIMEOUT;
-	if ((op->flags & LNET_OPF_MAYBE) || is_out(&op->first) || is_out(op->hedge))
-		return LNET_REMOTE_TIMEOUT;
-	return LNET_LOCAL_TIMEOUT;
-}
-
-/* Refused for good: this holds for every attempt of the request. */
-static bool is_refused(const struct lnet_op *op)
-{
-	return op->outcome == LNET_NO_MATCH || op->outcome == LNET_TOO_LONG ||
-	       op->outcome == LNET_NOT_PERMITTED;
-}
-
 void lnet_op_doubt(struct lnet_op *op)
 {
-	if (!lnet_op_over(op) || !is_refused(op))
+	/* the receiver rejects every attempt of the request with these outcomes */
+	bool rejected = op->outcome == LNET_NO_MATCH || op->outcome == LNET_TOO_LONG ||
+			op->outcome == LNET_NOT_PERMITTED;
+
+	if (!lnet_op_over(op) || !rejected)
 		op->flags |= LNET_OPF_MAYBE;
 }
 
@@ -151,29 +133,26 @@ void lnet_op_given_up(struct lnet_op *op)
 		op->flags |= LNET_OPF_MAYBE;
 }
 
+/* The time of @op is over. If it was perhaps delivered, the paths of its attempts lose health. */
 static void op_deadline(struct lnet_pass *p, struct lnet_op *op)
 {
-	enum lnet_outcome how = deadline_outcome(op);
+	struct lnet_att *att[2] = { &op->first, op->hedge };
+	unsigned int i;
 
-	if (how == LNET_REMOTE_TIMEOUT) {
-		lnet_op_given_up(op);
-		if (op->flags & LNET_OPF_RESPONSE_COUNTED)
-			lnet_count(p->sh, response_timeout_count);
-		lnet_op_blame_silence(p, op);
-		if (lnet_op_is_tracked(op))
-			lnet_contact_doubt(p, op->peer);
+	if (!(op->flags & LNET_OPF_STARTED) ||
+	    (!(op->flags & LNET_OPF_MAYBE) && !is_out(&op->first) && !is_out(op->hedge))) {
+		lnet_op_finish(p, op, LNET_LOCAL_TIMEOUT);
+		return;
 	}
-	lnet_op_finish(p, op, how);
-}
-
-/* The only attempt that runs, or NULL if there are none or two. */
-static struct lnet_att *lone_attempt(struct lnet_op *op)
-{
-	bool a = live(&op->first), b = live(op->hedge);
-
-	if (a == b)
-		return NULL;
-	return a ? &op->first : op->hedge;
+	lnet_op_given_up(op);
+	if (op->flags & LNET_OPF_RESPONSE_COUNTED)
+		lnet_count(p->sh, response_timeout_count);
+	for (i = 0; i < 2; i++)
+		if (att[i] && att[i]->state == ATT_ASKED && op->kind != LNET_KIND_RECOVERY)
+			lnet_health_silence(p->sh, att[i]);
+	if (lnet_op_is_tracked(op))
+		lnet_contact_doubt(p, op->peer);
+	lnet_op_finish(p, op, LNET_REMOTE_TIMEOUT);
 }
 
 static bool may_hedge(const struct lnet_pass *p, const struct lnet_op *op)
@@ -276,17 +255,6 @@ static void copy_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *si
 	lnet_count(p->sh, hedges);
 	silent->path->nr_resent++;
 	lnet_att_enter(p, att, path);
-}
-
-/* @dead: the path of @silent; then no budget keeps the message from one that lives. */
-static void hedge(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *silent, bool dead)
-{
-	struct lnet_path *path = copy_path(p, op, silent);
-
-	if (!path)
-		return;
-	if ((dead && lives_since(path, silent)) || hedge_allowed(p, op, path))
-		copy_by(p, op, silent, path);
 }
 
 /*
@@ -427,16 +395,17 @@ static void suspect(struct lnet_pass *p, struct lnet_att *att, u64 since_ns)
 /* Time to look whether an attempt's path is silent, or is since. Sets when to look again. */
 static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 {
-	bool two = live(&op->first) && live(op->hedge);
-	struct lnet_att *att = two ? make_room(p, op) : lone_attempt(op);
+	bool one = lnet_att_is_live(&op->first), two = one && lnet_att_is_live(op->hedge);
+	struct lnet_att *att = two ? make_room(p, op) : one ? &op->first : op->hedge;
+	struct lnet_path *path;
 	u64 after, since;
 
-	if (two && !att)
-		return;
-	if (!att || (!two && !is_out(att))) {
+	if (!two && !is_out(att)) {
 		op->suspect_ns = U64_MAX;
 		return;
 	}
+	if (!att)
+		return;
 	after = lnet_op_patience(p, op, att->path);
 	since = max(is_out(att) ? att->posted_ns : 0, moved_ns(att));
 	if (p->now_ns < since + after && !(asked(att) && silent_ns(att->path) > att->posted_ns)) {
@@ -446,8 +415,11 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 	suspect(p, att, since);
 	op->suspect_ns = p->now_ns + look_again_ns(p, op, after, since);
 	lnet_op_unbind(op);
-	if (may_hedge(p, op))
-		hedge(p, op, att, p->now_ns >= since + dead_after(p, op, after));
+	path = may_hedge(p, op) ? copy_path(p, op, att) : NULL;
+	/* if the path of @att is dead, no budget keeps the message from one that lives */
+	if (path && ((p->now_ns >= since + dead_after(p, op, after) && lives_since(path, att)) ||
+		     hedge_allowed(p, op, path)))
+		copy_by(p, op, att, path);
 }
 
 static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
@@ -455,7 +427,7 @@ static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_at
 	struct lnet_path *path;
 	enum lnet_outcome how;
 
-	if (lnet_op_over(op) || !live(att) || p->now_ns < att_next(p, att))
+	if (lnet_op_over(op) || !lnet_att_is_live(att) || p->now_ns < att_next(p, att))
 		return;
 	if (with_driver(att)) {
 		lnet_op_recall(p, op);
@@ -469,17 +441,10 @@ static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_at
 	lnet_op_attempt_failed(p, op, path, how);
 }
 
-/* A driver that was asked to give an attempt back is asked again after a while. */
-static void rearm(struct lnet_pass *p, struct lnet_op *op)
-{
-	u64 next = op_next(p, op);
-
-	lnet_timer_set(&p->sh->wheel, &op->timer,
-		       next > p->now_ns ? next : p->now_ns + ABORT_REPEAT_NS);
-}
-
 void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
 {
+	u64 next;
+
 	lnet_rec_op(p, TIMER, op, op->timer.when_ns, 0);
 	if (op->state == OP_RECALL) {
 		lnet_op_recall(p, op);
@@ -491,15 +456,19 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
 		op_deadline(p, op);
 	} else if (op->state == OP_BACKOFF) {
 		if (p->now_ns >= op->suspect_ns)
-			lnet_op_try(p, op);
+			lnet_op_try(p, op, NULL);
 	} else {
 		att_deadline(p, op, &op->first);
 		att_deadline(p, op, op->hedge);
 		if (!lnet_op_over(op) && op->state != OP_BACKOFF && p->now_ns >= op->suspect_ns)
 			look_at_silence(p, op);
 	}
-	if (!lnet_op_over(op))
-		rearm(p, op);
+	if (!lnet_op_over(op)) {
+		/* a driver from which an attempt was cancelled is requested again after a while */
+		next = op_next(p, op);
+		lnet_timer_set(&p->sh->wheel, &op->timer,
+			       next > p->now_ns ? next : p->now_ns + ABORT_REPEAT_NS);
+	}
 	lnet_op_unpin(p, op);
 }
 
@@ -561,7 +530,7 @@ void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op)
 	lnet_md_post(p, op->md, e, false);
 }
 
-static void final_event(struct lnet_pass *p, struct lnet_op *op, u64 now_ns)
+static void final_event(struct lnet_pass *p, struct lnet_op *op)
 {
 	const struct lnet_outcome_info *how = &lnet_outcomes[op->outcome];
 	struct lnet_evt *e = op->evt[1];
@@ -580,7 +549,7 @@ static void final_event(struct lnet_pass *p, struct lnet_op *op, u64 now_ns)
 	e->ev.outcome = op->outcome;
 	e->ev.perhaps = how->err && (op->flags & LNET_OPF_MAYBE);
 	e->ev.final = true;
-	e->ev.latency_ns = op->first_wire_ns ? now_ns - op->first_wire_ns : 0;
+	e->ev.latency_ns = op->first_wire_ns ? p->now_ns - op->first_wire_ns : 0;
 	lnet_md_post(p, op->md, e, true);
 }
 
@@ -594,7 +563,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 	lnet_timer_cancel(&sh->wheel, &op->timer);
 	lnet_walk_leave(&sh->walk, op);
 	lnet_stat_end(sh, op);
-	final_event(p, op, p->now_ns);
+	final_event(p, op);
 	if (op->done)
 		op->done(p, op);
 	lnet_rec_back(sh);
@@ -614,23 +583,18 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 	lnet_op_recycle(sh, op);
 }
 
-/* Every attempt is back, no answer is landing, nobody looks at it: the memory is the caller's. */
-static void try_done(struct lnet_pass *p, struct lnet_op *op)
+void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op)
 {
+	op->pins--;
+	/* every attempt is back, and no reply is landing: the memory is the caller's */
 	if (op->state == OP_RECALL && !op->nr_held && !op->pins &&
 	    lnet_rec_asked(op->sh, list_empty(&op->landings)))
 		op_done(p, op);
 }
 
-void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op)
-{
-	op->pins--;
-	try_done(p, op);
-}
-
 static void drop_attempt(struct lnet_pass *p, struct lnet_att *att)
 {
-	if (live(att) && !with_driver(att))
+	if (lnet_att_is_live(att) && !with_driver(att))
 		lnet_att_drop(p, att);
 }
 
@@ -644,16 +608,10 @@ void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op)
 	list_add_tail(&op->link, &p->cancel);
 }
 
-static void stop_landings(struct lnet_pass *p, struct lnet_op *op)
+void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how)
 {
 	struct lnet_rx *rx;
 
-	list_for_each_entry(rx, &op->landings, link)
-		lnet_rx_want_stop(p, rx);
-}
-
-void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how)
-{
 	if (lnet_op_over(op))
 		return;
 	lnet_rec_op(p, FINISH, op, how, 0);
@@ -666,7 +624,8 @@ void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome h
 	drop_attempt(p, op->hedge);
 	lnet_op_unname(p, op);
 	lnet_rec_back(p->sh);
-	stop_landings(p, op);
+	list_for_each_entry(rx, &op->landings, link)
+		lnet_rx_want_stop(p, rx);
 	if (op->nr_held || lnet_rec_asked(p->sh, !list_empty(&op->landings)))
 		lnet_timer_set(&p->sh->wheel, &op->timer, p->now_ns + ABORT_REPEAT_NS);
 	lnet_op_recall(p, op);
@@ -676,8 +635,9 @@ void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome h
 /* The answer is complete (ACK read, REPLY in place). */
 void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via)
 {
-	struct lnet_att *att = live(&op->first) && op->first.path == via ? &op->first :
-			       live(op->hedge) && op->hedge->path == via ? op->hedge : NULL;
+	struct lnet_att *second = lnet_att_is_live(op->hedge) ? op->hedge : NULL;
+	struct lnet_att *att = op->first.state != ATT_FREE && op->first.path == via ? &op->first :
+			       second && second->path == via ? second : NULL;
 
 	if (lnet_op_over(op))
 		return;

@@ -94,10 +94,6 @@ void lnet_op_park_window(struct lnet_pass *p, struct lnet_op *op)
 	check_stuck(p, op->peer);
 }
 
-/*
- * Where an answer's handle says which request it answers: sequence, and whether it stands for it
- * alone.
- */
 u64 lnet_name_seq(const struct lnet_handle *h, bool *alone)
 {
 	*alone = h->cookie[1] & ACK_BIT;
@@ -111,27 +107,19 @@ u64 lnet_name_floor(const struct lnet_handle *h)
 	return seq > dist ? seq - dist : 1;
 }
 
-/* The request @h of an expired session. Only requests to @peer are compared. */
-static struct lnet_op *by_void_name(struct lnet_peer *peer, const struct lnet_handle *h)
-{
-	struct lnet_op *op;
-
-	list_for_each_entry(op, &peer->voided, voided)
-		if (op->wire.cookie[0] == h->cookie[0] && lnet_op_seq(op) == (h->cookie[1] & SEQ_MASK))
-			return op;
-	return NULL;
-}
-
 struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h)
 {
 	struct lnet_txwin *tx = &peer->tx;
 	u64 seq = h->cookie[1] & SEQ_MASK;
+	struct lnet_op *op;
 
-	if (h->cookie[0] != tx->grant || !tx->grant)
-		return by_void_name(peer, h);
-	if (seq < tx->oldest || seq >= tx->next)
-		return NULL;
-	return tx->op[seq & (tx->cap - 1)];
+	if (likely(h->cookie[0] == tx->grant && tx->grant))
+		return seq < tx->oldest || seq >= tx->next ? NULL : tx->op[seq & (tx->cap - 1)];
+	/* of an expired session; only requests to @peer are compared */
+	list_for_each_entry(op, &peer->voided, voided)
+		if (op->wire.cookie[0] == h->cookie[0] && lnet_op_seq(op) == seq)
+			return op;
+	return NULL;
 }
 
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer)
@@ -180,7 +168,7 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 		struct lnet_op *next = list_first_entry(&peer->winwait, struct lnet_op, link);
 
 		list_del_init(&next->link);
-		lnet_op_try(p, next);
+		lnet_op_try(p, next, NULL);
 	}
 	check_stuck(p, peer);
 }
@@ -235,25 +223,18 @@ void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned in
 	}
 }
 
-/* Requests in flight keep their request IDs, so that replies in flight find them. */
-static void void_all(struct lnet_peer *peer)
+void lnet_window_void(struct lnet_peer *peer)
 {
 	struct lnet_txwin *tx = &peer->tx;
 	struct lnet_op *op;
 	u64 seq;
 
+	/* requests in flight keep their request IDs, so that replies in flight find them */
 	for (seq = tx->oldest; tx->op && seq < tx->next; seq++) {
 		op = tx->op[seq & (tx->cap - 1)];
 		if (op)
 			list_add_tail(&op->voided, &peer->voided);
 	}
-}
-
-void lnet_window_void(struct lnet_peer *peer)
-{
-	struct lnet_txwin *tx = &peer->tx;
-
-	void_all(peer);
 	if (tx->op)
 		memset(tx->op, 0, tx->cap * sizeof(*tx->op));
 	tx->grant = 0;
@@ -289,31 +270,32 @@ void lnet_ops_fini(struct lnet *ln)
 	ln->nr_slots = 0;
 }
 
-/* Free slots are chained by index + 1. */
-static bool slots_install(struct lnet *ln, struct lnet_slot *bigger, u32 seen, u32 nr,
-			  struct lnet_slot **old)
+/*
+ * slot_lock held. Unless another thread did the same, @bigger, with @nr slots, replaces the table
+ * of @seen slots. Returns the table to free. Free slots are chained by index + 1.
+ */
+static struct lnet_slot *slots_install(struct lnet *ln, struct lnet_slot *bigger, u32 seen, u32 nr)
 {
+	struct lnet_slot *old = ln->slots;
 	u32 i;
 
 	if (ln->nr_slots != seen)
-		return false;
+		return bigger;
 	if (seen)
-		memcpy(bigger, ln->slots, seen * sizeof(*bigger));
+		memcpy(bigger, old, seen * sizeof(*bigger));
 	for (i = seen; i < nr; i++)
 		bigger[i].next = i + 1 < nr ? i + 2 : ln->slot_free;
-	*old = ln->slots;
 	ln->slots = bigger;
 	WRITE_ONCE(ln->nr_slots, nr);
 	ln->slot_free = seen + 1;
 	WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free + nr - seen);
-	return true;
+	return old;
 }
 
 int lnet_slots_reserve(struct lnet *ln)
 {
 	u32 seen = READ_ONCE(ln->nr_slots), nr = seen ? seen * 2 : SLOT_FIRST;
-	struct lnet_slot *bigger, *old = NULL;
-	bool used;
+	struct lnet_slot *bigger;
 
 	if (READ_ONCE(ln->nr_slot_free) >= LNET_SLOTS_LOW)
 		return 0;
@@ -323,9 +305,9 @@ int lnet_slots_reserve(struct lnet *ln)
 	if (!bigger)
 		return -ENOMEM;
 	spin_lock(&ln->slot_lock);
-	used = slots_install(ln, bigger, seen, nr, &old);
+	bigger = slots_install(ln, bigger, seen, nr);
 	spin_unlock(&ln->slot_lock);
-	kvfree(used ? old : bigger);
+	kvfree(bigger);
 	return 0;
 }
 
@@ -387,10 +369,6 @@ static void slot_give(struct lnet *ln, struct lnet_op *op)
 		lnet_op_set_id(op, ID_NONE);
 }
 
-/*
- * Unmarked request by its handle. The caller holds the shard in which the answer came; NULL too if
- * the request lives in another.
- */
 struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
 			       const struct lnet_handle *h)
 {
@@ -409,18 +387,12 @@ struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
 	return op;
 }
 
-/* Its name is void and nobody answers to it: it may get another, or none. */
 void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op)
 {
 	if (op->slot)
 		slot_give(p->ln, op);
 	list_del_init(&op->voided);
 	lnet_op_set_id(op, ID_NONE);
-}
-
-void lnet_op_untrack(struct lnet_op *op)
-{
-	lnet_op_set_id(op, op->slot ? ID_SLOT : ID_NONE);
 }
 
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)

@@ -5,16 +5,6 @@
 #include "xfer/xfer.h"
 #include "shard/trace.h"
 
-static bool waits(const struct lnet_att *att)
-{
-	return att && lnet_att_waits(att);
-}
-
-static bool is_free(const struct lnet_att *att)
-{
-	return !att || att->state == ATT_FREE;
-}
-
 /* Waiting costs no try. A copy beside another attempt is not needed any more, one alone goes on. */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
@@ -23,20 +13,20 @@ void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	lnet_att_drop(p, att);
 	if (lnet_op_over(op))
 		return;
-	if (!is_free(&op->first) || !is_free(op->hedge)) {
+	if (lnet_att_is_live(&op->first) || lnet_att_is_live(op->hedge)) {
 		op->hedges -= copy;
 		return;
 	}
 	op->flags |= copy ? LNET_OPF_COPY : 0;
-	lnet_op_try(p, op);
+	lnet_op_try(p, op, NULL);
 }
 
 static void visit_reselect(struct lnet_pass *p, struct lnet_op *op, void *ni)
 {
 	lnet_rec_op(p, RESELECT, op, ((struct lnet_ni *)ni)->ix, 0);
-	if (waits(&op->first) && op->first.ni == ni)
+	if (lnet_att_waits(&op->first) && op->first.ni == ni)
 		lnet_op_reselect(p, op, &op->first);
-	if (waits(op->hedge) && op->hedge->ni == ni)
+	if (lnet_att_waits(op->hedge) && op->hedge->ni == ni)
 		lnet_op_reselect(p, op, op->hedge);
 }
 

@@ -9,14 +9,16 @@
 #include "shard/hooks.h"
 #include "shard/trace.h"
 
+/* Other threads may take the slots that a request makes. It makes them so often, then fails. */
+#define SLOT_TRIES 16
+
 /* ---- start ----------------------------------------------------------------------------------- */
 
-static bool answer_expected(const struct lnet_op *op)
+/* The peer sends an ACK or a REPLY to @op. */
+static bool expects_reply(const struct lnet_op *op)
 {
-	if (!lnet_op_request(op))
-		return false;
-	return op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK) ||
-	       lnet_op_is_tracked(op);
+	return lnet_op_request(op) && (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK) ||
+				       lnet_op_is_tracked(op));
 }
 
 static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
@@ -28,25 +30,6 @@ static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
 	return lnet_op_is_repeatable(op);
 }
 
-/*
- * A request is marked if the peer gave us a grant; once something perhaps arrived unmarked, it
- * stays so.
- */
-static void decide_mark(struct lnet_op *op)
-{
-	if (op->kind != LNET_KIND_USER || lnet_op_is_tracked(op) || (op->flags & LNET_OPF_MAYBE))
-		return;
-	if (lnet_rec_asked(op->sh, lnet_contact_granted(op->peer)))
-		lnet_op_set_id(op, ID_DUE);
-}
-
-/* Has a name for its answer, will get one from the window, or needs none. */
-static bool named(const struct lnet_op *op)
-{
-	return op->id_state != ID_NONE || !lnet_op_request(op) ||
-	       (op->type == LNET_OP_PUT && !(op->flags & LNET_OPF_ACK));
-}
-
 static bool is_stuck(const struct lnet_pass *p, const struct lnet_op *op,
 		     const struct lnet_path *path)
 {
@@ -54,13 +37,19 @@ static bool is_stuck(const struct lnet_pass *p, const struct lnet_op *op,
 	       lnet_rec_asked(p->sh, p->ln->hooks->forward_op.is_stuck(op, path));
 }
 
-/* @path NULL: by whatever is chosen now. */
-static void try_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path)
+void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path)
 {
+	if (!path)
+		lnet_rec_op(p, TRY, op, 0, 0);
 	lnet_op_set_state(op, OP_TRY);
-	decide_mark(op);
+	/* tracked if there is a session; a request that was perhaps delivered untracked stays so */
+	if (op->kind == LNET_KIND_USER && !lnet_op_is_tracked(op) &&
+	    !(op->flags & LNET_OPF_MAYBE) &&
+	    lnet_rec_asked(op->sh, lnet_contact_granted(op->peer)))
+		lnet_op_set_id(op, ID_DUE);
 	/* without a slot: there will be more at the next visit */
-	if (!named(op) && lnet_rec_asked(p->sh, lnet_slot_take(p->ln, op))) {
+	if (op->id_state == ID_NONE && expects_reply(op) &&
+	    lnet_rec_asked(p->sh, lnet_slot_take(p->ln, op))) {
 		lnet_op_set_state(op, OP_BACKOFF);
 		op->suspect_ns = p->now_ns + NSEC_PER_MSEC;
 		lnet_op_arm(p, op);
@@ -78,12 +67,6 @@ static void try_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *pa
 	/* there the timer was set with its clocks */
 	if (op->state == OP_TRY && op->first.state != ATT_WIRE)
 		lnet_op_arm(p, op);
-}
-
-void lnet_op_try(struct lnet_pass *p, struct lnet_op *op)
-{
-	lnet_rec_op(p, TRY, op, 0, 0);
-	try_by(p, op, NULL);
 }
 
 void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
@@ -110,7 +93,7 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 		return;
 	}
 	if (op->kind != LNET_KIND_USER || lnet_rec_asked(sh, lnet_contact_ready(p, op->peer))) {
-		lnet_op_try(p, op);
+		lnet_op_try(p, op, NULL);
 		return;
 	}
 	lnet_op_set_state(op, OP_RESOLVE);
@@ -120,13 +103,44 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 	lnet_op_arm(p, op);
 }
 
+/* Starts the operations that the pass made under a lock, after it has left the shard. */
+void lnet_pass_starts(struct lnet_pass *p)
+{
+	while (!list_empty(&p->defer)) {
+		struct lnet_op *op = list_first_entry(&p->defer, struct lnet_op, link);
+		struct lnet_peer *peer;
+
+		list_del_init(&op->link);
+		/*
+		 * A ping of discovery, whose reply may be long. Without memory it is sent all the
+		 * same, because its result shows the state of the path.
+		 */
+		if (unlikely(op->type == LNET_OP_GET && !op->md && !op->sink)) {
+			lnet_leave(p);
+			op->copy = lnet_copy_new(op->len);
+			op->sink = op->copy ? &op->copy->frag : &op->sh->junk_frag;
+			op->len = min_t(u32, op->len, op->sink->len);
+		}
+		/* The peer may have moved since @op was made, or its interface be another's. */
+		lnet_enter_pni(p, op->dst_pni);
+		op->sh = p->sh;
+		peer = op->dst_pni->peer;
+		if (unlikely(op->peer != peer)) {
+			lnet_peer_get(peer);
+			lnet_peer_put(op->peer);
+			op->peer = peer;
+		}
+		lnet_op_start(p, op);
+	}
+}
+
 void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool met)
 {
 	lnet_rec_op(p, RELEASE, op, met, 0);
 	if (met)
 		op->flags &= ~LNET_OPF_RESOLVED;
 	list_del_init(&op->link);
-	lnet_op_try(p, op);
+	lnet_op_try(p, op, NULL);
 }
 
 void lnet_op_control(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni,
@@ -150,15 +164,21 @@ void lnet_op_control(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_n
 
 int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni)
 {
-	int err = 0;
+	unsigned int tries = SLOT_TRIES;
+	int err;
 
-	/* A peer with a grant names the request; the handle of our own is for all others. */
-	if (!lnet_contact_granted(pni->peer) || op->kind != LNET_KIND_USER) {
-		if (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK))
-			err = lnet_slot_take(p->ln, op);
+	/*
+	 * If there is a session, the request gets its ID from the session. Other threads may take
+	 * the slots that this one makes.
+	 */
+	while ((op->kind != LNET_KIND_USER || !lnet_contact_granted(pni->peer)) &&
+	       expects_reply(op) && lnet_slot_take(p->ln, op)) {
+		lnet_leave(p);
+		err = lnet_slots_reserve(p->ln);
+		lnet_enter_pni(p, pni);
+		if (err == -ENOSPC || !tries--)
+			return err ? err : -ENOMEM;
 	}
-	if (err)
-		return err;
 	op->dst_pni = pni;
 	op->peer = pni->peer;
 	lnet_peer_get(op->peer);
@@ -184,20 +204,10 @@ static void count_resend(struct lnet_pass *p, struct lnet_path *path, enum lnet_
 
 	lnet_count(p->sh, resend_count);
 	path->nr_resent++;
-	if (how == LNET_LOCAL_TIMEOUT)
-		ni[LNET_NIC_resend_local_timeout]++;
-	if (how == LNET_REMOTE_TIMEOUT)
-		pni[LNET_PNIC_resend_remote_timeout]++;
-	if (how == LNET_NETWORK_TIMEOUT) {
-		ni[LNET_NIC_resend_network_timeout]++;
-		pni[LNET_PNIC_resend_network_timeout]++;
-	}
-}
-
-/* True if an operator waits for @op, and the last path was also rejected. */
-static bool is_in_vain(const struct lnet_op *op, enum lnet_outcome how)
-{
-	return op->kind == LNET_KIND_URGENT && (op->rejected || how == LNET_LOCAL_NO_ROUTE);
+	ni[LNET_NIC_resend_local_timeout] += how == LNET_LOCAL_TIMEOUT;
+	pni[LNET_PNIC_resend_remote_timeout] += how == LNET_REMOTE_TIMEOUT;
+	ni[LNET_NIC_resend_network_timeout] += how == LNET_NETWORK_TIMEOUT;
+	pni[LNET_PNIC_resend_network_timeout] += how == LNET_NETWORK_TIMEOUT;
 }
 
 /*
@@ -214,10 +224,13 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcom
 	op->flags &= ~LNET_OPF_COPY;
 	lnet_rec_via(p, RESEND, op, path);
 	if (path && !(op->tried & 1ULL << path->ix)) {
-		try_by(p, op, path);	/* chosen anew, it might be a tried one's turn */
+		/* a second choice might return a path that was tried */
+		lnet_op_try(p, op, path);
 		return;
 	}
-	if (is_stuck(p, op, NULL) || is_in_vain(op, how)) {
+	/* an operator waits for an urgent request: it ends when the last path is rejected */
+	if (is_stuck(p, op, NULL) || (op->kind == LNET_KIND_URGENT &&
+				      (op->rejected || how == LNET_LOCAL_NO_ROUTE))) {
 		lnet_op_finish(p, op, how);
 		return;
 	}
@@ -235,11 +248,6 @@ bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, boo
 	       resends(op) < READ_ONCE(p->ln->tun.retry_count);
 }
 
-static bool alive(const struct lnet_att *att)
-{
-	return att && att->state != ATT_FREE;
-}
-
 /*
  * An attempt ended without success and is FREE. The other one may still run; else try again or give
  * up.
@@ -252,7 +260,7 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 	lnet_rec_op(p, FAILED, op, how, unsent);
 	if (perhaps)
 		lnet_op_doubt(op);
-	if (lnet_op_over(op) || alive(&op->first) || alive(op->hedge))
+	if (lnet_op_over(op) || lnet_att_is_live(&op->first) || lnet_att_is_live(op->hedge))
 		return;
 	/* an interface that stops is not the end of what went over it */
 	if ((how == LNET_SHUTDOWN && (!path || path->ni->state != NI_STOPPING)) ||
@@ -278,16 +286,6 @@ void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet
 			    enum lnet_outcome how)
 {
 	attempt_failed(p, op, path, how, false);
-}
-
-void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op)
-{
-	struct lnet_att *att[2] = { &op->first, op->hedge };
-	unsigned int i;
-
-	for (i = 0; i < 2; i++)
-		if (att[i] && att[i]->state == ATT_ASKED && op->kind != LNET_KIND_RECOVERY)
-			lnet_health_silence(p->sh, att[i]);
 }
 
 /* ---- what drivers gave back ------------------------------------------------------------------ */
@@ -345,14 +343,6 @@ void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err)
 	lnet_att_done(p, att, LNET_REMOTE_DROPPED, 0);
 }
 
-static void was_posted(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
-{
-	lnet_stat_posted(p, att->path, op, p->now_ns - att->posted_ns);
-	att->posted_ns = p->now_ns;
-	if (op->state == OP_TRY)
-		lnet_op_set_state(op, OP_ANSWER);
-}
-
 /*
  * Of what has a name it costs no try while the peer is there: connections that break in turn would
  * use up all tries else.
@@ -368,17 +358,6 @@ static void lost(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
 	attempt_failed(p, op, path, how, unsent);
 }
 
-/* What else was asked over @path went the same way: it is looked at now. */
-static void look_now(struct lnet_pass *p, struct lnet_path *path)
-{
-	struct lnet_att *att;
-
-	list_for_each_entry(att, &path->asked, link) {
-		att->op->suspect_ns = min(att->op->suspect_ns, p->now_ns);
-		lnet_op_arm(p, att->op);
-	}
-}
-
 /*
  * It costs no try while the peer is there, as with a connection that is refused. The path does not
  * lead there now: answers that were to come by it are missed as well.
@@ -392,7 +371,11 @@ static void stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *at
 	lnet_att_drop(p, att);
 	if (!path->suspect_ns) {
 		lnet_path_suspect(p, path);
-		look_now(p, path);
+		/* the other attempts on @path had the same way: their requests are checked now */
+		list_for_each_entry(att, &path->asked, link) {
+			att->op->suspect_ns = min(att->op->suspect_ns, p->now_ns);
+			lnet_op_arm(p, att->op);
+		}
 	}
 	attempt_failed(p, op, path, LNET_PATH_LOST, unsent);
 }
@@ -411,22 +394,16 @@ void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *
 	lnet_op_unpin(p, op);
 }
 
-/* It went over connections that have died since. */
-static bool is_lost(const struct lnet_path *trunk, const struct lnet_att *att)
-{
-	return trunk->lost_valid && (s32)(att->epoch - trunk->lost_epoch) <= 0;
-}
-
 /* The driver has taken all bytes and forgets the attempt: what is missing is the answer. */
 static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
-	struct lnet_path *path = att->path;
+	struct lnet_path *path = att->path, *trunk = path->trunk;
 
 	lnet_stat_sent(p, path, op);
 	/* lnet_path_ping_done() says what a recovery ping was worth */
 	if (op->kind != LNET_KIND_RECOVERY)
 		lnet_health_ok(p->sh, path, false);
-	if (lnet_op_over(op) || !answer_expected(op)) {
+	if (lnet_op_over(op) || !expects_reply(op)) {
 		if (lnet_op_over(op))	/* given up meanwhile, and sent all the same */
 			lnet_op_doubt(op);
 		lnet_att_move(p, att, ATT_FREE);
@@ -437,28 +414,23 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	lnet_op_sent(p, op);
 	lnet_att_move(p, att, ATT_ASKED);
 	list_add_tail(&att->link, &path->asked);
-	if (is_lost(path->trunk, att) && resendable(p, op))
+	/* the connections that it was sent over have died since */
+	if (trunk->lost_valid && (s32)(att->epoch - trunk->lost_epoch) <= 0 && resendable(p, op))
 		lost(p, op, att, LNET_PATH_LOST);
 	/* no grace any more: nothing else became earlier */
 	else if (att->deadline_ns < op->timer.when_ns)
 		lnet_op_arm(p, op);
 }
 
-/*
- * No connection took it, while the peer is there: that costs no try, as waiting for a credit costs
- * none. Paths that fail in turn would use up all tries else. What a rule drops costs one, as it
- * does with stock nodes.
- */
-static bool is_unsent(const struct lnet_pass *p, const struct lnet_op *op,
-		      const struct lnet_att *att)
-{
-	return att->outcome == LNET_REMOTE_DROPPED && att->state == ATT_WIRE &&
-	       !(att->flags & LNET_ATTF_FAULT) && lnet_peer_is_heard(op->peer, p->now_ns);
-}
-
 static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
-	bool unsent = is_unsent(p, op, att);
+	/*
+	 * No connection took it, while the peer is there: that costs no try, as waiting for a
+	 * credit costs none. Paths that fail in turn would use up all tries else. An attempt that a
+	 * rule drops costs one, as it does with stock nodes.
+	 */
+	bool unsent = att->outcome == LNET_REMOTE_DROPPED && att->state == ATT_WIRE &&
+		      !(att->flags & LNET_ATTF_FAULT) && lnet_peer_is_heard(op->peer, p->now_ns);
 	enum lnet_outcome how = att->outcome;
 	struct lnet_path *path = att->path;
 
@@ -482,8 +454,12 @@ static void process(struct lnet_pass *p, struct lnet_att *att)
 
 	lnet_rec_att(p, GIVEN, att, (u64)what | att->outcome << 8 | att->flags << 16, att->epoch);
 	op->pins++;
-	if (((what & LNET_GIVEN_POSTED) || sent) && att->state == ATT_WIRE)
-		was_posted(p, op, att);
+	if (((what & LNET_GIVEN_POSTED) || sent) && att->state == ATT_WIRE) {
+		lnet_stat_posted(p, att->path, op, p->now_ns - att->posted_ns);
+		att->posted_ns = p->now_ns;
+		if (op->state == OP_TRY)
+			lnet_op_set_state(op, OP_ANSWER);
+	}
 	if (what & LNET_GIVEN_DONE) {
 		if (sent)
 			back_sent(p, op, att);
@@ -547,32 +523,10 @@ static void path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoc
 	}
 }
 
-/*
- * What was asked through a router went over its connections, and what its driver has does.
- */
-static unsigned int carried_out(const struct lnet_path *trunk, u32 epoch)
-{
-	const struct lnet_path *path;
-	unsigned int nr = 0;
-
-	list_for_each_entry(path, &trunk->carried, carry)
-		nr += unanswered(path, epoch) + path->nr_wire;
-	return nr;
-}
-
-static void carried_ambiguous(struct lnet_pass *p, struct lnet_path *trunk, u32 epoch,
-			      enum lnet_outcome how)
-{
-	struct lnet_path *path;
-
-	list_for_each_entry(path, &trunk->carried, carry)
-		path_ambiguous(p, path, epoch, how);
-}
-
 void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch,
 		    enum lnet_outcome how)
 {
-	struct lnet_path *path;
+	struct lnet_path *path, *carried;
 	unsigned int nr, own;
 
 	lnet_enter_pni(p, to);
@@ -587,7 +541,10 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	if (unlikely(to->gw))
 		lnet_gateway_lost(p, to->peer);
 	own = unanswered(path, epoch);
-	nr = own + carried_out(path, epoch);
+	nr = own;
+	/* requests through a router use its connections, also those that the driver has */
+	list_for_each_entry(carried, &path->carried, carry)
+		nr += unanswered(carried, epoch) + carried->nr_wire;
 	/* A set that dies idle costs nothing: nobody was let down. */
 	if (nr || path->nr_wire || how != LNET_PATH_LOST)
 		lnet_health_fail(p->sh, path, how, path->evidence_ns);
@@ -597,7 +554,8 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	if (own)
 		lnet_contact_doubt(p, to->peer);
 	path_ambiguous(p, path, epoch, how);
-	carried_ambiguous(p, path, epoch, how);
+	list_for_each_entry(carried, &path->carried, carry)
+		path_ambiguous(p, carried, epoch, how);
 }
 
 void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to,
@@ -613,18 +571,13 @@ void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_pee
 
 /* ---- walks over all operations --------------------------------------------------------------- */
 
-static bool waits(const struct lnet_att *att)
-{
-	return att && lnet_att_waits(att);
-}
-
 /*
  * Its path is not to be used any more; @force: not even for what is on its way. Over an interface
  * that goes for good no answer comes any more.
  */
 static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att, bool force)
 {
-	if (waits(att))
+	if (lnet_att_waits(att))
 		lnet_op_reselect(p, op, att);
 	else if (!force)
 		return;
@@ -641,7 +594,7 @@ void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, struct lnet_ni *ni
 
 	lnet_rec_op(p, NI_DOWN, op, ni->ix, 0);
 	for (i = 0; i < 2; i++)
-		if (alive(att[i]) && att[i]->ni == ni && !lnet_op_over(op))
+		if (lnet_att_is_live(att[i]) && att[i]->ni == ni && !lnet_op_over(op))
 			leave_path(p, op, att[i], true);
 }
 
@@ -657,7 +610,7 @@ void lnet_op_leave_gone(struct lnet_pass *p, struct lnet_op *op, bool force)
 
 	lnet_rec_op(p, GONE, op, force, 0);
 	for (i = 0; i < 2; i++)
-		if (alive(att[i]) && att[i]->path->gone && !lnet_op_over(op))
+		if (lnet_att_is_live(att[i]) && att[i]->path->gone && !lnet_op_over(op))
 			leave_path(p, op, att[i], force);
 }
 
@@ -687,7 +640,7 @@ bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op)
 		return true;
 	}
 	op->pins++;
-	lnet_op_try(p, op);
+	lnet_op_try(p, op, NULL);
 	lnet_op_unpin(p, op);
 	return true;
 }

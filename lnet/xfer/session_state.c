@@ -39,35 +39,26 @@ static void negotiate_anew(struct lnet_pass *p, struct lnet_peer *peer)
 	p->ln->hooks->negotiate(p, peer);
 }
 
-/* True: a ping checks the session. */
-static bool is_checked(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	if (!peer->contact_busy && p->now_ns >= peer->contact_next_ns)
-		p->ln->hooks->negotiate(p, peer);
-	return peer->contact_busy;
-}
-
-/* Ends a session that can carry no further requests, or marks it as in doubt. */
-static void review(struct lnet_pass *p, struct lnet_peer *peer)
+bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	const struct lnet_txwin *tx = &peer->tx;
 
-	if (unlikely(lnet_window_stale(p, tx) || lnet_window_spent(tx)))
-		lnet_contact_grant_void(p, peer, tx->grant);
-	else if (unlikely(lnet_window_stuck(tx)))
-		lnet_contact_set_state(peer, CONTACT_DOUBT);
-}
-
-bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	if (likely(peer->contact == CONTACT_OPEN))
-		review(p, peer);
+	if (likely(peer->contact == CONTACT_OPEN)) {
+		/* a session that can carry no further requests ends, or is in doubt */
+		if (unlikely(lnet_window_stale(p, tx) || lnet_window_spent(tx)))
+			lnet_contact_grant_void(p, peer, tx->grant);
+		else if (unlikely(lnet_window_stuck(tx)))
+			lnet_contact_set_state(peer, CONTACT_DOUBT);
+	}
 	if (likely(peer->contact == CONTACT_OPEN))
 		return !peer->held;
 	if (lnet_nid_is_lo(&peer->primary))
 		return true;
-	if (peer->contact == CONTACT_DOUBT)
-		return !is_checked(p, peer) && !peer->held;
+	if (peer->contact == CONTACT_DOUBT) {
+		if (!peer->contact_busy && p->now_ns >= peer->contact_next_ns)
+			p->ln->hooks->negotiate(p, peer);
+		return !peer->contact_busy && !peer->held;	/* busy: a ping checks it */
+	}
 	if (peer->contact == CONTACT_PLAIN && p->now_ns < peer->contact_next_ns)
 		return !peer->held;
 	if (peer->contact == CONTACT_UNKNOWN || peer->contact == CONTACT_PLAIN)

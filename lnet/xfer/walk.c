@@ -12,17 +12,21 @@
 #define SLICE_ACTS 64U		/* of these, at most so many try or choose again */
 #define REST_NS ((u64)NSEC_PER_MSEC)	/* between two walks */
 
-/* [sh] The one behind @op, pinned; NULL: there is none, or @left are seen. */
-static struct lnet_op *next_pinned(struct lnet_pass *p, struct lnet_op *op, u32 left)
+/* [sh] Pins @op, and notes that for a replay. NULL is fine. */
+static struct lnet_op *pin(struct lnet_pass *p, struct lnet_op *op)
 {
-	struct lnet_op *next;
-
-	if (!left || list_is_last(&op->all, &op->sh->live))
+	if (!op)
 		return NULL;
-	next = list_next_entry(op, all);
-	lnet_rec_op(p, PIN, next, 0, 0);
-	next->pins++;
-	return next;
+	lnet_rec_op(p, PIN, op, 0, 0);
+	op->pins++;
+	return op;
+}
+
+/* [sh] Undoes pin(); may free @op. */
+static void unpin(struct lnet_pass *p, struct lnet_op *op)
+{
+	lnet_rec_op(p, UNPIN, op, 0, 0);
+	lnet_op_unpin(p, op);
 }
 
 /*
@@ -36,11 +40,7 @@ static void walk_shard(struct lnet_pass *p, struct lnet_shard *sh,
 	u32 left;
 
 	lnet_enter(p, sh);
-	op = list_first_entry_or_null(&sh->live, struct lnet_op, all);
-	if (op) {
-		lnet_rec_op(p, PIN, op, 0, 0);
-		op->pins++;
-	}
+	op = pin(p, list_first_entry_or_null(&sh->live, struct lnet_op, all));
 	for (left = sh->nr_live; op; op = next) {
 		visit(p, op, arg);
 		if (left % WALK_HOLD == 0) {
@@ -48,9 +48,9 @@ static void walk_shard(struct lnet_pass *p, struct lnet_shard *sh,
 			cond_resched();
 			lnet_enter(p, sh);
 		}
-		next = next_pinned(p, op, --left);
-		lnet_rec_op(p, UNPIN, op, 0, 0);
-		lnet_op_unpin(p, op);
+		next = !--left || list_is_last(&op->all, &sh->live) ?
+			NULL : pin(p, list_next_entry(op, all));
+		unpin(p, op);
 	}
 	lnet_leave(p);
 }
@@ -74,34 +74,10 @@ static bool is_due(const struct lnet_walk *w, u32 nr)
 	return nr && (s32)(nr - w->nr) >= 0;
 }
 
-/* True if @op waits for credits, and may choose another path. A hedge keeps its path. */
-static bool is_movable(const struct lnet_op *op)
-{
-	return op->state == OP_TRY && lnet_att_waits(&op->first);
-}
-
-/* True if @att waits for credits of a path that is suspect, or whose first-hop path is. */
-static bool waits_for_suspect(const struct lnet_att *att)
-{
-	return att->state != ATT_WAIT_NI && (att->path->suspect_ns || att->path->trunk->suspect_ns);
-}
-
-/* True if @att waits for credits of an interface that messages on a suspect path use. */
-static bool waits_for_ni(const struct lnet_shard *sh, const struct lnet_att *att)
-{
-	return att->state == ATT_WAIT_NI && is_due(&sh->walk, att->ni->sh[sh->ix].avoid_walk);
-}
-
-/* True: if @op has no better path, no other operation to its peer has a better path either. */
-static bool speaks_for_all(const struct lnet_op *op)
-{
-	return !op->tried && op->kind != LNET_KIND_FORWARD;
-}
-
 /* True if @att uses an interface that has lost its link, and has not got it back since. */
 static bool is_cut(const struct lnet_shard *sh, const struct lnet_att *att)
 {
-	return att && att->state != ATT_FREE && !lnet_ni_has_link(att->ni) &&
+	return lnet_att_is_live(att) && !lnet_ni_has_link(att->ni) &&
 	       is_due(&sh->walk, att->ni->sh[sh->ix].down_walk);
 }
 
@@ -117,19 +93,18 @@ static void leave_ni(struct lnet_pass *p, struct lnet_op *op, const struct lnet_
 {
 	struct lnet_ni *ni = att->ni;
 
-	lnet_rec_op(p, PIN, op, 0, 0);
-	op->pins++;
+	pin(p, op);
 	lnet_op_ni_down(p, op, ni);
 	if (is_cut(p->sh, op->hedge) && op->hedge->ni != ni)
 		lnet_op_ni_down(p, op, op->hedge->ni);
-	lnet_rec_op(p, UNPIN, op, 0, 0);
-	lnet_op_unpin(p, op);
+	unpin(p, op);
 }
 
 /* True: @op tried or chose again. @stuck: peers without a better path, without a better NI. */
 static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_peer *stuck[2])
 {
-	bool by_ni;
+	const struct lnet_att *att = &op->first;
+	bool by_ni, is_wanted;
 
 	if (is_cut(p->sh, &op->first) || is_cut(p->sh, op->hedge)) {
 		leave_ni(p, op, is_cut(p->sh, &op->first) ? &op->first : op->hedge);
@@ -145,12 +120,17 @@ static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_pee
 	}
 	if (is_due(&p->sh->walk, op->peer->back_walk))
 		return lnet_op_path_back(p, op);
-	if (!is_movable(op))
+	/* @op may choose another path if it waits for credits; a hedge keeps its path */
+	if (op->state != OP_TRY || !lnet_att_waits(att))
 		return false;
-	by_ni = waits_for_ni(p->sh, &op->first);
-	if ((!by_ni && !waits_for_suspect(&op->first)) || op->peer == stuck[by_ni])
+	/* of an interface that messages on a suspect path use, or of a path that is suspect */
+	by_ni = att->state == ATT_WAIT_NI;
+	is_wanted = by_ni ? is_due(&p->sh->walk, att->ni->sh[p->sh->ix].avoid_walk) :
+			    att->path->suspect_ns || att->path->trunk->suspect_ns;
+	if (!is_wanted || op->peer == stuck[by_ni])
 		return false;
-	if (!lnet_op_avoid(p, op, by_ni) && speaks_for_all(op))
+	/* without a better path, @op speaks for its peer, unless it was tried or is forwarded */
+	if (!lnet_op_avoid(p, op, by_ni) && !op->tried && op->kind != LNET_KIND_FORWARD)
 		stuck[by_ni] = op->peer;
 	return true;
 }
@@ -166,16 +146,6 @@ static void begin(struct lnet_shard *sh)
 	w->again = 0;
 }
 
-static void end(struct lnet_pass *p)
-{
-	struct lnet_walk *w = &p->sh->walk;
-
-	w->at = NULL;
-	w->rest_ns = p->now_ns + REST_NS;
-	if (w->again)
-		lnet_timer_set(&p->sh->wheel, &w->timer, w->rest_ns);
-}
-
 static void slice(struct lnet_pass *p)
 {
 	const struct lnet_peer *stuck[2] = { NULL, NULL };
@@ -185,7 +155,10 @@ static void slice(struct lnet_pass *p)
 
 	for (nr = 0; nr < SLICE && acts < SLICE_ACTS; nr++) {
 		if (w->at == &p->sh->live || !w->left) {
-			end(p);
+			w->at = NULL;
+			w->rest_ns = p->now_ns + REST_NS;
+			if (w->again)
+				lnet_timer_set(&p->sh->wheel, &w->timer, w->rest_ns);
 			return;
 		}
 		op = list_entry(w->at, struct lnet_op, all);

@@ -49,10 +49,11 @@ void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path 
 /* ---- send.c ---------------------------------------------------------------------------------- */
 #define LNET_ATTF_DELAYED 1	/* a fault rule holds it: it is in sh->delayed */
 
-/* [sh] Chooses a path for @op and begins an attempt. */
-void lnet_op_try(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] Begins an attempt of @op on @path. NULL: chooses the path. */
+void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path);
 /* [sh of op->peer] OP_NEW -> OP_RESOLVE or OP_TRY */
 void lnet_op_start(struct lnet_pass *p, struct lnet_op *op);
+void lnet_pass_starts(struct lnet_pass *p);	/* ln->hooks->starts() */
 /*
  * [sh] Session negotiation is over: OP_RESOLVE -> OP_TRY. @met false: it failed or continues, and
  * the time of @op counts from its start.
@@ -65,8 +66,8 @@ void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool met);
 void lnet_op_control(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni,
 		     enum lnet_op_type type);
 /*
- * [sh] Starts @op to @pni, and takes over the reference to @pni. 0, -ENOMEM, -ENOSPC: nothing was
- * done
+ * [sh] Starts @op to @pni, and takes over the reference to @pni. May release and take the lock. 0,
+ * -ENOMEM, -ENOSPC: nothing was done
  */
 int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni);
 /*
@@ -77,8 +78,6 @@ bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, boo
 /* [sh] An attempt of @op on @path, which is FREE now, ended with @how: retries, or ends @op. */
 void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
 			    enum lnet_outcome how);
-/* [sh] @op is over without reply: lowers the health of the paths that its attempts used. */
-void lnet_op_blame_silence(struct lnet_pass *p, struct lnet_op *op);
 /*
  * [sh] A router on @via reports that it could not forward a copy of @op: @op is sent on another
  * path at once. The report does not say which copy, so it proves no more than the loss of a
@@ -287,7 +286,10 @@ struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
  */
 void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] The session from which @op was to get an ID has expired: @op is not tracked any more. */
-void lnet_op_untrack(struct lnet_op *op);
+static inline void lnet_op_untrack(struct lnet_op *op)
+{
+	lnet_op_set_id(op, op->slot ? ID_SLOT : ID_NONE);
+}
 /* [sh] @op has finished: frees its request ID and slot. */
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);
 int lnet_slots_reserve(struct lnet *ln);	/* ln->hooks->slots_reserve() */
@@ -295,9 +297,5 @@ int lnet_slots_reserve(struct lnet *ln);	/* ln->hooks->slots_reserve() */
 /* ---- cancel.c -------------------------------------------------------------------------------- */
 
 void lnet_pass_cancels(struct lnet_pass *p);	/* ln->hooks->cancels() */
-
-/* ---- deferred.c ------------------------------------------------------------------------------ */
-
-void lnet_pass_starts(struct lnet_pass *p);	/* ln->hooks->starts() */
 
 #endif

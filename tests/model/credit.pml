@@ -128,7 +128,7 @@ inline account(m, s) {
 	att[m] = s; was = 0; next = 0; p = 0
 }
 
-/* to_wire(), may_leave() and lnet_op_name() */
+/* to_wire() and lnet_op_name() */
 inline to_wire(m) {
 	if
 #ifndef M_SENDSLATE

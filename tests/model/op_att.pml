@@ -413,7 +413,7 @@ inline op_next() {
 #define deadline_counts()	running()
 #endif
 
-/* lnet_op_blame_silence() */
+/* op_deadline(): the paths of its attempts lose health */
 #ifdef M_TWICEBLAMED		/* what its driver still has is blamed, too */
 #define silent_att(i)	(with_driver(i) || att[i] == ATT_ASKED)
 #else

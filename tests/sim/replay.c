@@ -297,7 +297,7 @@ static void op_call(struct replay *rp, struct lnet_pass *p, const struct lnet_re
 		lnet_op_start(p, op);
 		break;
 	case LNET_RK_TRY:
-		lnet_op_try(p, op);
+		lnet_op_try(p, op, NULL);
 		break;
 	case LNET_RK_RELEASE:
 		lnet_op_release(p, op, r->a[0]);
