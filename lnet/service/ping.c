@@ -216,26 +216,14 @@ static void path_pinged(struct lnet_pass *p, struct lnet_op *op)
 		lnet_ops_path_back(p, op->peer);
 }
 
-struct lnet_op *lnet_ping_new(struct lnet_pass *p, struct lnet_peer_ni *pni)
-{
-	struct lnet_op *op = lnet_op_take(p->sh);
-
-	if (op && lnet_slot_take(p->ln, op)) {
-		lnet_op_recycle(p->sh, op);
-		op = NULL;
-	}
-	if (op)
-		lnet_op_control(p, op, pni, LNET_OP_GET);
-	return op;
-}
-
 struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path)
 {
-	struct lnet_op *op = lnet_ping_new(p, path->pni);
+	struct lnet_op *op = lnet_op_control(p, path->pni, LNET_OP_GET, 0);
 
 	if (!op)
 		return NULL;
 	op->binding = LNET_BIND_FIXED;
+	op->timeout_ns = 0;		/* that of a request, unless the caller sets it */
 	if (lnet_path_routed(path)) {
 		op->via = path->hop;
 		lnet_peer_ni_hold(op->via);

@@ -203,7 +203,7 @@ static bool ask(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof 
 	/* Only another peer named it, and no message was received from it: no recovery pings. */
 	if (pni->peer->claimer && !pni->last_rx_ns && pni->said == LNET_SAID_NOTHING)
 		pni->said = LNET_SAID_DOWN;
-	op = lnet_paths_live(pni) ? lnet_ping_new(p, pni) : NULL;
+	op = lnet_paths_live(pni) ? lnet_op_control(p, pni, LNET_OP_GET, 0) : NULL;
 	if (op) {
 		op->binding = LNET_BIND_FIXED;
 		op->done = answered;

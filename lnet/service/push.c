@@ -118,19 +118,13 @@ bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 	struct lnet_peer_ni *first = peer->disc.acked ? NULL : pinged_at(peer);
 	struct lnet_path *known = first ? NULL : known_path(peer);
 	struct lnet_peer_ni *pni = first ? first : known ? known->pni : lnet_peer_ni_any(peer);
-	struct lnet_op *op = pni ? lnet_op_take(p->sh) : NULL;
-	struct lnet_copy *info;
+	struct lnet_copy *info = pni ? lnet_ping_info_for(p->ln, peer) : NULL;
+	struct lnet_op *op = info ? lnet_op_control(p, pni, LNET_OP_PUT, LNET_OPF_ACK) : NULL;
 
-	if (!op)
-		return false;
-	info = lnet_ping_info_for(p->ln, peer);
-	if (!info || lnet_slot_take(p->ln, op)) {
+	if (!op) {
 		lnet_copy_put(info);
-		lnet_op_recycle(p->sh, op);
 		return false;
 	}
-	lnet_op_control(p, op, pni, LNET_OP_PUT);
-	op->flags |= LNET_OPF_ACK;
 	op->copy = info;
 	op->len = info->len;
 	op->done = pushed;

@@ -37,11 +37,9 @@ int lnet_ping_init(struct lnet *ln);
 /* Frees the ping infos. */
 void lnet_ping_fini(struct lnet *ln);
 /*
- * [sh] A GET of the core to @pni: lnet_op_control(), with a slot. The caller completes and starts
- * it. NULL: a pool is empty.
+ * [sh] Makes a GET of the core that uses @path alone. The caller completes and starts it. NULL: no
+ * operation or slot is free.
  */
-struct lnet_op *lnet_ping_new(struct lnet_pass *p, struct lnet_peer_ni *pni);
-/* [sh] As lnet_ping_new(), on @path alone. */
 struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path);
 /* [sh] Sends a recovery ping: the function @ping of struct lnet_probes. */
 void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);

@@ -71,7 +71,7 @@ static void pinged(struct lnet_pass *p, struct lnet_op *op);
 static struct lnet_op *ask(struct lnet_pass *p, struct lnet_peer *peer, u32 portal, u64 match_bits)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_any(peer);
-	struct lnet_op *op = pni ? lnet_ping_new(p, pni) : NULL;
+	struct lnet_op *op = pni ? lnet_op_control(p, pni, LNET_OP_GET, 0) : NULL;
 
 	if (!op)
 		return NULL;
@@ -309,12 +309,11 @@ void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer)
 	if (peer->contact != CONTACT_OPEN || tx->told >= tx->oldest || !pni ||
 	    READ_ONCE(p->ln->stopping))
 		return;
-	op = lnet_op_take(p->sh);
+	op = lnet_op_control(p, pni, LNET_OP_PUT, 0);
 	if (!op) {
 		lnet_confirm_due(p, peer);
 		return;
 	}
-	lnet_op_control(p, op, pni, LNET_OP_PUT);
 	lnet_op_set_id(op, ID_GIVEN);
 	op->portal = LNET_PORTAL_MARK;
 	op->match_bits = LNET_CONFIRM_MATCHBITS;

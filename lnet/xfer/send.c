@@ -143,10 +143,15 @@ void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool met)
 	lnet_op_try(p, op, NULL);
 }
 
-void lnet_op_control(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni,
-		     enum lnet_op_type type)
+struct lnet_op *lnet_op_control(struct lnet_pass *p, struct lnet_peer_ni *pni,
+				enum lnet_op_type type, u32 flags)
 {
+	struct lnet_op *op = lnet_op_take(p->sh);
+
+	if (!op)
+		return NULL;
 	op->type = type;
+	op->flags = flags;
 	op->cls = LNET_CLS_CONTROL;
 	op->kind = LNET_KIND_CONTROL;
 	op->peer = pni->peer;
@@ -160,6 +165,12 @@ void lnet_op_control(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_n
 	op->match_bits = LNET_PING_MATCHBITS;
 	op->timeout_ns = div_u64(READ_ONCE(p->ln->tun.transaction_timeout),
 				 max_t(u32, READ_ONCE(p->ln->tun.retry_count), 1));
+	if (!expects_reply(op) || !lnet_slot_take(p->ln, op))
+		return op;
+	lnet_peer_ni_put(pni);
+	lnet_peer_put(op->peer);
+	lnet_op_recycle(p->sh, op);
+	return NULL;
 }
 
 int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni)

@@ -60,11 +60,12 @@ void lnet_pass_starts(struct lnet_pass *p);	/* ln->hooks->starts() */
  */
 void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool met);
 /*
- * [sh] Makes @op, taken from the pool, a request of the core to @pni: idempotent, on the reserved
- * portal with the match bits of a ping, for one message timeout.
+ * [sh] A request of the core to @pni, from the pool: idempotent, on the reserved portal with the
+ * match bits of a ping, for one message timeout. A GET, and a PUT with LNET_OPF_ACK in @flags, have
+ * a slot. NULL: no operation or no slot is free.
  */
-void lnet_op_control(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni,
-		     enum lnet_op_type type);
+struct lnet_op *lnet_op_control(struct lnet_pass *p, struct lnet_peer_ni *pni,
+				enum lnet_op_type type, u32 flags);
 /*
  * [sh] Starts @op to @pni, and takes over the reference to @pni. May release and take the lock. 0,
  * -ENOMEM, -ENOSPC: nothing was done
