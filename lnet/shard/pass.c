@@ -57,12 +57,6 @@ static void ring_add(struct lnet_pass *p, struct lnet_ni *ni)
 	p->ring[p->nr_ring++] = ni;
 }
 
-static void ring_all(struct lnet_pass *p)
-{
-	while (p->nr_ring)
-		ring(p->ring[--p->nr_ring], p);
-}
-
 /*
  * The caller holds a reference to @ni: before send() returns, another thread may complete @att,
  * which may have the last reference.
@@ -79,37 +73,32 @@ static void send_one(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *a
 		ring_add(p, ni);
 }
 
-/* Takes those that follow each other to @ni off p->send. */
-static void run_of(struct lnet_pass *p, const struct lnet_ni *ni, struct list_head *run)
+/* Gives @ni's driver the attempts at the head of p->send that go by @ni. */
+static void send_run(struct lnet_pass *p, struct lnet_ni *ni)
 {
-	struct list_head *last = &p->send;
+	struct list_head *end = &p->send;
 	struct lnet_att *att;
+	LIST_HEAD(run);
+	bool last;
 
 	list_for_each_entry(att, &p->send, link) {
 		if (att->ni != ni)
 			break;
 		WRITE_ONCE(att->flags, 0);
 		att->outcome = LNET_LOCAL_ERROR;
-		last = &att->link;
+		end = &att->link;
 	}
-	list_cut_position(run, &p->send, last);
-}
-
-/* Gives @ni's driver the attempts at the head of p->send that go by @ni. */
-static void send_run(struct lnet_pass *p, struct lnet_ni *ni)
-{
-	LIST_HEAD(run);
-	bool last;
-
-	run_of(p, ni, &run);
+	list_cut_position(&run, &p->send, end);
 	last = list_empty(&p->send);
 	if (!last)
 		ring_add(p, ni);
 	ni->ops->send_list(p, ni, &run, last);
 }
 
-static void send_all(struct lnet_pass *p)
+/* Gives the attempts of p->send to their drivers, then calls ops->flush of these drivers. */
+static void leave_and_send(struct lnet_pass *p)
 {
+	lnet_leave(p);
 	while (!list_empty(&p->send)) {
 		struct lnet_att *att = list_first_entry(&p->send, struct lnet_att, link);
 		struct lnet_ni *ni = att->ni;
@@ -123,6 +112,8 @@ static void send_all(struct lnet_pass *p)
 		}
 		lnet_ni_put(ni);
 	}
+	while (p->nr_ring)
+		ring(p->ring[--p->nr_ring], p);
 }
 
 void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx)
@@ -136,14 +127,6 @@ void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx)
 void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
 {
 	list_add_tail(&op->link, &p->defer);
-}
-
-/* Gives the attempts of p->send to their drivers, then calls ops->flush of these drivers. */
-static void leave_and_send(struct lnet_pass *p)
-{
-	lnet_leave(p);
-	send_all(p);
-	ring_all(p);
 }
 
 static bool owes(const struct lnet_pass *p)

@@ -33,15 +33,16 @@ struct lnet_op *lnet_op_new(void)
 	return op;
 }
 
-/* The same of one that is over: its lists, timer and attempt are as they were at its begin. */
-static void op_clean_again(struct lnet_op *op)
+/* [sh] The link of an object of @pool; NULL: @pool is empty. */
+static __always_inline struct list_head *take(struct lnet_pool *pool)
 {
-	const size_t kept = offsetof(struct lnet_op, md);
+	struct list_head *link = pool->free.next;
 
-	WARN_ON_ONCE(op->first.state != ATT_FREE || !list_empty(&op->timer.link) ||
-		     !list_empty(&op->all) || !list_empty(&op->landings) ||
-		     !list_empty(&op->voided));
-	memset((u8 *)op + kept, 0, sizeof(*op) - kept);
+	if (list_empty(&pool->free))
+		return NULL;
+	list_del_init(link);
+	lnet_pool_count(pool, -1);
+	return link;
 }
 
 void lnet_evt_keep(struct lnet_shard *sh, struct lnet_evt *e)
@@ -58,6 +59,8 @@ void lnet_evt_keep(struct lnet_shard *sh, struct lnet_evt *e)
 
 void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op)
 {
+	const size_t kept = offsetof(struct lnet_op, md);
+
 	lnet_evt_keep(sh, op->evt[0]);
 	lnet_evt_keep(sh, op->evt[1]);
 	lnet_copy_put(op->copy);
@@ -65,21 +68,20 @@ void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op)
 		kfree(op);
 		return;
 	}
-	op_clean_again(op);
+	/* its lists, timer and attempt are as they were at its begin; the rest is cleared */
+	WARN_ON_ONCE(op->first.state != ATT_FREE || !list_empty(&op->timer.link) ||
+		     !list_empty(&op->all) || !list_empty(&op->landings) ||
+		     !list_empty(&op->voided));
+	memset((u8 *)op + kept, 0, sizeof(*op) - kept);
 	list_add(&op->link, &sh->ops.free);
 	lnet_pool_count(&sh->ops, 1);
 }
 
 struct lnet_evt *lnet_evt_take(struct lnet_shard *sh)
 {
-	struct lnet_evt *e;
+	struct list_head *link = take(&sh->evts);
 
-	if (list_empty(&sh->evts.free))
-		return NULL;
-	e = list_first_entry(&sh->evts.free, struct lnet_evt, link);
-	list_del_init(&e->link);
-	lnet_pool_count(&sh->evts, -1);
-	return e;
+	return link ? list_entry(link, struct lnet_evt, link) : NULL;
 }
 
 void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e)
@@ -208,26 +210,16 @@ void lnet_copy_put(struct lnet_copy *c)
 
 struct lnet_op *lnet_op_take(struct lnet_shard *sh)
 {
-	struct lnet_op *op;
+	struct list_head *link = take(&sh->ops);
 
-	if (list_empty(&sh->ops.free))
-		return NULL;
-	op = list_first_entry(&sh->ops.free, struct lnet_op, link);
-	list_del_init(&op->link);
-	lnet_pool_count(&sh->ops, -1);
-	return op;
+	return link ? list_entry(link, struct lnet_op, link) : NULL;
 }
 
 struct lnet_att *lnet_att_take(struct lnet_shard *sh)
 {
-	struct lnet_att *att;
+	struct list_head *link = take(&sh->atts);
 
-	if (list_empty(&sh->atts.free))
-		return NULL;
-	att = list_first_entry(&sh->atts.free, struct lnet_att, link);
-	list_del_init(&att->link);
-	lnet_pool_count(&sh->atts, -1);
-	return att;
+	return link ? list_entry(link, struct lnet_att, link) : NULL;
 }
 
 /* @back: those that have come back. */

@@ -155,19 +155,13 @@ int lnet_counter_get(const struct lnet *ln, const char *name, uint64_t *value)
 	return -ENOENT;
 }
 
-/* What stands for something that exists now is not a count of events and stays. */
-static bool is_gauge(enum lnet_counter c)
-{
-	return c == LNET_C_msgs_alloc || c == LNET_C_rst_alloc;
-}
-
 void lnet_shard_stats_reset(struct lnet_shard *sh)
 {
 	struct lnet_ni *ni;
 	unsigned int c;
 
 	for (c = 0; c < LNET_NR_COUNTERS; c++)
-		if (!is_gauge(c))
+		if (c != LNET_C_msgs_alloc && c != LNET_C_rst_alloc)	/* gauges */
 			WRITE_ONCE(sh->c[c], 0);
 	WRITE_ONCE(sh->c[LNET_C_msgs_max], sh->c[LNET_C_msgs_alloc]);
 	list_for_each_entry(ni, &sh->ln->nis, link) {

@@ -8,27 +8,21 @@
 /* answers_budget permits these for each interface of a peer; less than the least answers_max */
 #define ANSWERS_FEW 16
 
-static const u8 sent_ni[] = { LNET_NIC_sent_ack, LNET_NIC_sent_put, LNET_NIC_sent_get,
-			      LNET_NIC_sent_reply };
-static const u8 recv_ni[] = { LNET_NIC_recv_ack, LNET_NIC_recv_put, LNET_NIC_recv_get,
-			      LNET_NIC_recv_reply };
-static const u8 drop_ni[] = { LNET_NIC_drop_ack, LNET_NIC_drop_put, LNET_NIC_drop_get,
-			      LNET_NIC_drop_reply };
-static const u8 sent_pni[] = { LNET_PNIC_sent_ack, LNET_PNIC_sent_put, LNET_PNIC_sent_get,
-			       LNET_PNIC_sent_reply };
-static const u8 recv_pni[] = { LNET_PNIC_recv_ack, LNET_PNIC_recv_put, LNET_PNIC_recv_get,
-			       LNET_PNIC_recv_reply };
-static const u8 drop_pni[] = { LNET_PNIC_drop_ack, LNET_PNIC_drop_put, LNET_PNIC_drop_get,
-			       LNET_PNIC_drop_reply };
+/*
+ * The counter of a message type. In counters.def the types are in the order PUT, GET, REPLY, ACK;
+ * wire numbers begin with the ACK.
+ */
+#define OF_TYPE(put, type) ((put) + (((type) + 3) & 3))
+static_assert(LNET_NIC_sent_ack == LNET_NIC_sent_put + 3 &&
+	      LNET_NIC_recv_ack == LNET_NIC_recv_put + 3 &&
+	      LNET_NIC_drop_ack == LNET_NIC_drop_put + 3 &&
+	      LNET_PNIC_sent_ack == LNET_PNIC_sent_put + 3 &&
+	      LNET_PNIC_recv_ack == LNET_PNIC_recv_put + 3 &&
+	      LNET_PNIC_drop_ack == LNET_PNIC_drop_put + 3);
 
 static u64 *ni_counters(struct lnet_shard *sh, struct lnet_ni *ni)
 {
 	return ni->sh[sh->ix].c;
-}
-
-static u32 payload(const struct lnet_op *op)
-{
-	return op->type == LNET_OP_PUT || op->type == LNET_OP_REPLY ? op->len : 0;
 }
 
 /* ---- of many that leave together: once ------------------------------------------------------- */
@@ -44,9 +38,9 @@ static void book_sent(struct lnet_shard *sh, struct lnet_books *b)
 	}
 	ni[LNET_NIC_send_count] += b->nr;
 	ni[LNET_NIC_sent_bytes] += b->bytes;
-	ni[sent_ni[b->type]] += b->nr;
+	ni[OF_TYPE(LNET_NIC_sent_put, b->type)] += b->nr;
 	pni[LNET_PNIC_send_count] += b->nr;
-	pni[sent_pni[b->type]] += b->nr;
+	pni[OF_TYPE(LNET_PNIC_sent_put, b->type)] += b->nr;
 	b->nr = 0;
 	b->bytes = 0;
 }
@@ -77,7 +71,8 @@ void lnet_stat_sent(struct lnet_pass *p, struct lnet_path *path, const struct ln
 	b->type = type;
 	b->forward = forward;
 	b->nr++;
-	b->bytes += payload(op);
+	if (op->type == LNET_OP_PUT || op->type == LNET_OP_REPLY)
+		b->bytes += op->len;
 }
 
 static void took(struct lnet_pass *p, struct lnet_times *times, struct lnet_hist *hist, u64 ns)
@@ -104,9 +99,9 @@ void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 	lnet_count_add(sh, recv_length, len);
 	c[LNET_NIC_recv_count]++;
 	c[LNET_NIC_recv_bytes] += len;
-	c[recv_ni[type & 3]]++;
+	c[OF_TYPE(LNET_NIC_recv_put, type)]++;
 	from->c[LNET_PNIC_recv_count]++;
-	from->c[recv_pni[type & 3]]++;
+	from->c[OF_TYPE(LNET_PNIC_recv_put, type)]++;
 }
 
 void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
@@ -117,11 +112,11 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 	lnet_count(sh, drop_count);
 	lnet_count_add(sh, drop_length, len);
 	c[LNET_NIC_drop_count]++;
-	c[drop_ni[type & 3]]++;
+	c[OF_TYPE(LNET_NIC_drop_put, type)]++;
 	if (unlikely(READ_ONCE(from->sh) != sh))	/* a window's: the interface is another's */
 		return;
 	from->c[LNET_PNIC_drop_count]++;
-	from->c[drop_pni[type & 3]]++;
+	from->c[OF_TYPE(LNET_PNIC_drop_put, type)]++;
 }
 
 /*

@@ -186,7 +186,7 @@ static const struct {
 	{ NULL, "false", 0 }, { NULL, "true", 1 }, { NULL, "disabled", 0 }, { NULL, "enabled", 1 },
 };
 
-static bool word_find(const struct lnet_tunable_info *info, const char *text, u64 *value)
+static bool word_find(const struct lnet_tunable_info *info, const char *text, uint64_t *value)
 {
 	unsigned int i;
 
@@ -217,11 +217,12 @@ void lnet_tunable_words(const struct lnet_tunable_info *info, char *buf, size_t 
 		strscpy(buf, "0, 1, on or off", size);
 }
 
-static int text_parse(const char *name, const char *text, u64 *value)
+int lnet_tunable_parse(const char *name, const char *text, uint64_t *value)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(name);
 	const struct suffix *s;
 	struct decimal d;
+	u64 scaled;
 	int rc;
 
 	if (!info)
@@ -231,18 +232,10 @@ static int text_parse(const char *name, const char *text, u64 *value)
 	rc = decimal_parse(&d, text);
 	if (rc)
 		return rc;
-	for (s = suffixes[info->unit]; s->text; s++)
-		if (!strcmp(s->text, d.rest))
-			return decimal_scale(&d, s->scale, value);
-	return -EINVAL;
-}
-
-int lnet_tunable_parse(const char *name, const char *text, uint64_t *value)
-{
-	u64 parsed;
-	int rc = text_parse(name, text, &parsed);
-
+	for (s = suffixes[info->unit]; s->text && strcmp(s->text, d.rest); s++)
+		;
+	rc = s->text ? decimal_scale(&d, s->scale, &scaled) : -EINVAL;
 	if (!rc)
-		*value = parsed;
+		*value = scaled;
 	return rc;
 }

@@ -158,25 +158,17 @@ u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard)
 	return min(READ_ONCE(sh->next_ns), READ_ONCE(sh->look_ns));
 }
 
-/* The work that the caller may be the only one to do, once for each shard. */
-static void work_all(struct lnet *ln)
-{
-	unsigned int i;
-
-	for (i = 0; i < ln->nr_shards; i++)
-		lnet_shard_work(ln, i, LNET_EVENTS_PER_PASS);
-}
-
 bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg,
 		   u64 limit_ns)
 {
 	u64 start = ln->env->ops->now_ns(ln->env), now = start, before;
-	unsigned int nap_us = WAIT_NAP_MIN_US, still = 0;
+	unsigned int nap_us = WAIT_NAP_MIN_US, still = 0, i;
 
 	for (;;) {
 		if (done(ln, arg))
 			return true;
-		work_all(ln);
+		for (i = 0; i < ln->nr_shards; i++)
+			lnet_shard_work(ln, i, LNET_EVENTS_PER_PASS);
 		if (done(ln, arg))
 			return true;
 		if (now - start >= limit_ns)
