@@ -84,47 +84,32 @@ struct decimal {
 	const char *rest;
 };
 
-static int decimal_whole(struct decimal *d)
-{
-	const char *start = d->rest;
-
-	for (; isdigit((unsigned char)*d->rest); d->rest++)
-		if (check_mul_overflow(d->whole, (u64)10, &d->whole) ||
-		    check_add_overflow(d->whole, (u64)(*d->rest - '0'), &d->whole))
-			return -ERANGE;
-	return d->rest == start ? -EINVAL : 0;
-}
-
-static int decimal_fraction(struct decimal *d)
-{
-	u64 weight = FRACTION_ONE;
-	unsigned int nr;
-
-	if (*d->rest != '.')
-		return 0;
-	d->rest++;
-	for (nr = 0; isdigit((unsigned char)*d->rest); nr++, d->rest++) {
-		if (nr == FRACTION_DIGITS)
-			return -EINVAL;
-		weight = div_u64(weight, 10);
-		d->fraction += weight * (*d->rest - '0');
-	}
-	return nr ? 0 : -EINVAL;
-}
-
-/* A sign is understood, so that -1 is told that it is out of range and not that it is no number. */
+/* A sign is understood, so that the error for -1 is "out of range", and not "no number". */
 static int decimal_parse(struct decimal *d, const char *text)
 {
-	bool negative = *text == '-';
-	int rc;
+	const bool negative = *text == '-';
+	const char *start = text + negative, *at = start;
+	u64 weight = FRACTION_ONE;
 
-	*d = (struct decimal){ .rest = text + negative };
-	rc = decimal_whole(d);
-	if (!rc)
-		rc = decimal_fraction(d);
-	if (!rc && negative)
-		rc = -ERANGE;
-	return rc;
+	*d = (struct decimal){ 0 };
+	for (; isdigit((unsigned char)*at); at++)
+		if (check_mul_overflow(d->whole, (u64)10, &d->whole) ||
+		    check_add_overflow(d->whole, (u64)(*at - '0'), &d->whole))
+			return -ERANGE;
+	if (at == start)
+		return -EINVAL;
+	if (*at == '.') {
+		for (start = ++at; isdigit((unsigned char)*at); at++) {
+			if (at - start == FRACTION_DIGITS)
+				return -EINVAL;
+			weight = div_u64(weight, 10);
+			d->fraction += weight * (*at - '0');
+		}
+		if (at == start)
+			return -EINVAL;
+	}
+	d->rest = at;
+	return negative ? -ERANGE : 0;
 }
 
 struct suffix {
