@@ -182,6 +182,10 @@ static inline bool lnet_att_is_copy(const struct lnet_att *att)
 	return att != &att->op->first || att->op->flags & LNET_OPF_COPY;
 }
 
+/* The attempts of @op, in use or not; @op is pinned, or does not end in the loop. */
+#define lnet_op_for_each_att(att, op)								\
+	for ((att) = &(op)->first; (att); (att) = (att) == &(op)->first ? (op)->hedge : NULL)
+
 /* @att exists and is in use. */
 static inline bool lnet_att_is_live(const struct lnet_att *att)
 {

@@ -30,8 +30,6 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 	bool take;
 	int given;
 
-	if (!att)
-		return;
 	lnet_enter(p, op->sh);
 	given = atomic_read(&att->given);
 	if (given & LNET_GIVEN_TWICE)	/* the driver may have posted the first one */
@@ -60,10 +58,11 @@ void lnet_pass_cancels(struct lnet_pass *p)
 {
 	while (!list_empty(&p->cancel)) {
 		struct lnet_op *op = list_first_entry(&p->cancel, struct lnet_op, link);
+		struct lnet_att *att;
 
 		list_del_init(&op->link);
-		cancel_one(p, op, &op->first);
-		cancel_one(p, op, op->hedge);
+		lnet_op_for_each_att(att, op)
+			cancel_one(p, op, att);
 		lnet_enter(p, op->sh);
 		op->flags &= ~LNET_OPF_RECALLED;
 		lnet_rec_op(p, UNPIN, op, 0, 0);

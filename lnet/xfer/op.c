@@ -136,8 +136,7 @@ void lnet_op_given_up(struct lnet_op *op)
 /* The time of @op is over. If it was perhaps delivered, the paths of its attempts lose health. */
 static void op_deadline(struct lnet_pass *p, struct lnet_op *op)
 {
-	struct lnet_att *att[2] = { &op->first, op->hedge };
-	unsigned int i;
+	struct lnet_att *att;
 
 	if (!(op->flags & LNET_OPF_STARTED) ||
 	    (!(op->flags & LNET_OPF_MAYBE) && !is_out(&op->first) && !is_out(op->hedge))) {
@@ -147,9 +146,9 @@ static void op_deadline(struct lnet_pass *p, struct lnet_op *op)
 	lnet_op_given_up(op);
 	if (op->flags & LNET_OPF_RESPONSE_COUNTED)
 		lnet_count(p->sh, response_timeout_count);
-	for (i = 0; i < 2; i++)
-		if (att[i] && att[i]->state == ATT_ASKED && op->kind != LNET_KIND_RECOVERY)
-			lnet_health_silence(p->sh, att[i]);
+	lnet_op_for_each_att(att, op)
+		if (att->state == ATT_ASKED && op->kind != LNET_KIND_RECOVERY)
+			lnet_health_silence(p->sh, att);
 	if (lnet_op_is_tracked(op))
 		lnet_contact_doubt(p, op->peer);
 	lnet_op_finish(p, op, LNET_REMOTE_TIMEOUT);

@@ -23,11 +23,12 @@ void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 
 static void visit_reselect(struct lnet_pass *p, struct lnet_op *op, void *ni)
 {
+	struct lnet_att *att;
+
 	lnet_rec_op(p, RESELECT, op, ((struct lnet_ni *)ni)->ix, 0);
-	if (lnet_att_waits(&op->first) && op->first.ni == ni)
-		lnet_op_reselect(p, op, &op->first);
-	if (lnet_att_waits(op->hedge) && op->hedge->ni == ni)
-		lnet_op_reselect(p, op, op->hedge);
+	lnet_op_for_each_att(att, op)
+		if (lnet_att_waits(att) && att->ni == ni)
+			lnet_op_reselect(p, op, att);
 }
 
 void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)

@@ -393,15 +393,13 @@ static void stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *at
 
 void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via)
 {
-	struct lnet_att *att[2] = { &op->first, op->hedge };
-	unsigned int i;
+	struct lnet_att *att;
 
 	lnet_rec_via(p, STOPPED, op, via);
 	op->pins++;
-	for (i = 0; i < 2; i++)
-		if (via && !lnet_op_over(op) && att[i] && att[i]->state == ATT_ASKED &&
-		    att[i]->path == via)
-			stopped(p, op, att[i]);
+	lnet_op_for_each_att(att, op)
+		if (via && !lnet_op_over(op) && att->state == ATT_ASKED && att->path == via)
+			stopped(p, op, att);
 	lnet_op_unpin(p, op);
 }
 
@@ -600,13 +598,12 @@ static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 
 void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, struct lnet_ni *ni)
 {
-	struct lnet_att *att[2] = { &op->first, op->hedge };
-	unsigned int i;
+	struct lnet_att *att;
 
 	lnet_rec_op(p, NI_DOWN, op, ni->ix, 0);
-	for (i = 0; i < 2; i++)
-		if (lnet_att_is_live(att[i]) && att[i]->ni == ni && !lnet_op_over(op))
-			leave_path(p, op, att[i], true);
+	lnet_op_for_each_att(att, op)
+		if (lnet_att_is_live(att) && att->ni == ni && !lnet_op_over(op))
+			leave_path(p, op, att, true);
 }
 
 static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni)
@@ -616,13 +613,12 @@ static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni)
 
 void lnet_op_leave_gone(struct lnet_pass *p, struct lnet_op *op, bool force)
 {
-	struct lnet_att *att[2] = { &op->first, op->hedge };
-	unsigned int i;
+	struct lnet_att *att;
 
 	lnet_rec_op(p, GONE, op, force, 0);
-	for (i = 0; i < 2; i++)
-		if (lnet_att_is_live(att[i]) && att[i]->path->gone && !lnet_op_over(op))
-			leave_path(p, op, att[i], force);
+	lnet_op_for_each_att(att, op)
+		if (lnet_att_is_live(att) && att->path->gone && !lnet_op_over(op))
+			leave_path(p, op, att, force);
 }
 
 static void visit_gone(struct lnet_pass *p, struct lnet_op *op, void *force)
