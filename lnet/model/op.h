@@ -88,19 +88,19 @@ enum lnet_id_state {
 };
 
 enum lnet_op_flag {
-	LNET_OPF_ACK = 0x1,		/* an answer is wanted by the user */
+	LNET_OPF_ACK = 0x1,		/* of a PUT: the maker of the operation wants an ACK */
 	LNET_OPF_SENT = 0x2,		/* SEND event posted */
 	LNET_OPF_STARTED = 0x4,		/* transaction clock runs: a driver took an attempt */
 	/* its link is in a pass's list of cancels, which pins it */
 	LNET_OPF_RECALLED = 0x8,
-	/* waited for first contact: its time runs since the start */
+	/* waited for session negotiation: its time counts from its start */
 	LNET_OPF_RESOLVED = 0x10,
 	LNET_OPF_MAYBE = 0x20,	/* some attempt was perhaps delivered */
 	LNET_OPF_ANSWERED = 0x40,	/* the answer used the MD once */
 	LNET_OPF_NOSEND = 0x80,		/* its success is one event: that of the answer */
 	LNET_OPF_RESPONSE_COUNTED = 0x100,	/* response tracking: it is in rst_alloc */
-	LNET_OPF_ROUTED = 0x200,	/* some attempt left by a router */
-	LNET_OPF_COPY = 0x400,	/* @first is a copy, as @hedge always is */
+	LNET_OPF_ROUTED = 0x200,	/* some attempt was sent through a router */
+	LNET_OPF_COPY = 0x400,		/* @first is a hedge, as @hedge always is */
 };
 
 /* a counted small payload: ping replies, held answers, openings; shard/ allocates and frees it */
@@ -127,7 +127,7 @@ struct lnet_op {
 	struct lnet_peer *peer;		/* counted */
 	struct lnet_shard *sh;		/* where it lives */
 	u64 deadline_ns;
-	u64 suspect_ns;			/* next look at the silence of the attempts */
+	u64 suspect_ns;			/* next check of unresponsive attempts; end of a pause */
 	/* the folder that makes the operation, from here: from here on cleared for each: pool.c */
 	struct lnet_md *md;		/* PUT payload, GET sink, REPLY source; NULL with @copy */
 	struct lnet_copy *copy;
@@ -161,14 +161,14 @@ struct lnet_op {
 	u8 state, type, hedges, outcome, cls, nr_held, pins;
 	u8 rejected;			/* LNET_ATTF_REJECTED bits of the last attempt */
 	u16 tries, unsent;		/* attempts; those among them that cost no try */
-	u8 wire_bits;			/* api.c: what drivers may look at without lock */
+	u8 wire_bits;			/* header.c: what drivers read without lock */
 	/* the maker of the operation; xfer/ and router/ loosen @binding: */
 	u8 kind;			/* enum lnet_kind */
 	u8 binding;			/* enum lnet_binding */
 	/* xfer/: */
 	u8 id_state;			/* enum lnet_id_state */
 	/* receive/: */
-	struct lnet_entry *entry;	/* answers of marked requests: counted */
+	struct lnet_entry *entry;	/* replies to tracked requests: counted */
 	/* xfer/: */
 	struct lnet_att *hedge;		/* second attempt; NULL mostly */
 };
