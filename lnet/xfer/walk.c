@@ -84,7 +84,7 @@ static bool is_cut(const struct lnet_shard *sh, const struct lnet_att *att)
 /* True if @att waits for credits of a path that was removed. */
 static bool waits_for_gone(const struct lnet_shard *sh, const struct lnet_att *att)
 {
-	return att && lnet_att_waits(att) && att->path->gone &&
+	return lnet_att_waits(att) && att->path->gone &&
 	       is_due(&sh->walk, sh->walk.gone_walk);
 }
 
@@ -111,11 +111,9 @@ static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_pee
 		return true;
 	}
 	if (waits_for_gone(p->sh, &op->first) || waits_for_gone(p->sh, op->hedge)) {
-		lnet_rec_op(p, PIN, op, 0, 0);
-		op->pins++;
+		pin(p, op);
 		lnet_op_leave_gone(p, op, false);
-		lnet_rec_op(p, UNPIN, op, 0, 0);
-		lnet_op_unpin(p, op);
+		unpin(p, op);
 		return true;
 	}
 	if (is_due(&p->sh->walk, op->peer->back_walk))
