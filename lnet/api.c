@@ -49,8 +49,8 @@ static int set_source(struct lnet *ln, struct lnet_op *op, const struct lnet_nid
 
 /*
  * The peer interface of @nid; a NID of our own goes over the loopback. What was looked up once need
- * not be compared with our own NIDs again until they change. Requests to a peer that is being merged
- * go to the merge target, unless @pinned.
+ * not be compared with our own NIDs again until they change. Requests to a peer that is being
+ * merged go to the merge target, unless @pinned.
  */
 static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *nid, bool pinned)
 {

@@ -172,7 +172,7 @@ struct lnet_op {
 	/* xfer/: */
 	struct lnet_att *hedge;		/* second attempt; NULL mostly */
 };
-static_assert(sizeof(struct lnet_op) == 448);
+static_assert(sizeof(void *) != 8 || sizeof(struct lnet_op) == 448);
 
 /* ---- questions about them -------------------------------------------------------------------- */
 

@@ -99,7 +99,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u32 nr_turns;			/* a trunk's: attempts in WAIT_TURN by it */
 	struct list_head turns;
 };
-static_assert(sizeof(struct lnet_path) == 304);
+static_assert(sizeof(void *) != 8 || sizeof(struct lnet_path) == 304);
 
 /* A router stands between. */
 static inline bool lnet_path_routed(const struct lnet_path *path)

@@ -195,8 +195,8 @@ struct by_hand {
 };
 
 /*
- * Sets the health of those that h->nid names, if h->ni is NULL, and recovers their paths. A user who
- * declares an end whole declares its paths whole.
+ * Sets the health of those that h->nid names, if h->ni is NULL, and recovers their paths. A user
+ * who declares an end whole declares its paths whole.
  */
 static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 {

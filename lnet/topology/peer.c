@@ -308,7 +308,9 @@ struct lnet_peer_ni *lnet_peer_ni_target(struct lnet_peer_ni *pni)
 	const struct lnet_peer *into;
 
 	spin_lock(&ln->nid_lock);
-	/* A merge takes nid_lock before it drops the old peer of @pni, so this peer is still there. */
+	/*
+	 * A merge takes nid_lock before it drops the old peer of @pni, so this peer is still there.
+	 */
 	into = READ_ONCE(pni->peer)->merged_into;
 	if (into && !into->deleted)
 		target = hash_find(ln, &into->primary);
